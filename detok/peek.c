@@ -1,0 +1,405 @@
+/* peek: any stream as text, for people in 80 columns or as CSV for programs: cards, ids with their pieces, the best of each row of logits. It needs no
+ * model and no card; with a model it shows pieces, too. */
+#include <errno.h>
+#include <fcntl.h>
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../lib/cli.h"
+#include "../lib/cut.h"
+#include "../lib/fmath.h"
+#include "../lib/frame.h"
+#include "../lib/gguf.h"
+#include "../lib/guard.h"
+#include "../lib/utf8.h"
+#include "../lib/vocab.h"
+
+enum { TOP_MAX = 1000 };
+enum { IDS = 1, CSV };
+
+static const struct opt opts[] = {
+	{ 'm', "model", "MODEL", "show the pieces of its vocabulary, and check that the stream is of it" },
+	{ 'n', "top", "N", "the N best of each row of logits, at most 1000 (default: 5)" },
+	{ IDS, "ids", NULL, "nothing but the ids, one a line" },
+	{ CSV, "csv", NULL, "comma-separated values, one line for each id, with a heading" },
+	{ 0 }
+};
+
+static struct cli c = { .program = "peek", .synopsis = "[options] [STREAM ...]", .purpose = "a stream as text", .opts = opts };
+static struct why w;
+
+struct peek {
+	struct frame_in in;
+	struct frame f;
+	const struct vocab *vocab;      /* or NULL */
+	struct card mine;
+	size_t top;
+	int format;                     /* 0, IDS or CSV */
+	float *row, *p;                 /* [room] */
+	size_t room;
+	int32_t at[CUT_ROOM(TOP_MAX)];
+	float scratch[CUT_ROOM(TOP_MAX)];
+};
+
+/* ---- fields ---- */
+
+/* The piece of an id of the vocabulary as text on one line, in double quotes; special ids have none, but in CSV. */
+static void put_piece(const struct peek *k, int32_t id)
+{
+	static const char escaped[] = "\a\b\t\n\v\f\r\\", letters[] = "abtnvfr\\";
+	size_t n, i;
+	unsigned used, b;
+	const char *s = vocab_piece(k->vocab, id, 1, &n), *e;
+	int32_t point;
+	int quoted = k->format == CSV || !vocab_is_special(k->vocab, id);
+
+	if (quoted)
+		putchar('"');
+	for (i = 0; i < n; i += used) {
+		point = utf8_next(s + i, n - i, &used);
+		if (s[i] == '"' && quoted)
+			fputs(k->format == CSV ? "\"\"" : "\\\"", stdout);
+		else if (s[i] && (e = strchr(escaped, s[i])))
+			printf("\\%c", letters[e - escaped]);
+		else if (point < ' ' || (point >= 0x7f && point < 0xa0))
+			for (b = 0; b < used; b++)
+				printf("\\x%02x", (unsigned char)s[i + b]);
+		else
+			fwrite(s + i, 1, used, stdout);
+	}
+	if (quoted)
+		putchar('"');
+}
+
+/* The position of a row of the frame, as the first column. */
+static void put_position(const struct peek *k, uint32_t row)
+{
+	if (k->f.pos == FRAME_APPEND)
+		printf("%11s", "-");
+	else
+		printf("%11" PRIu32, k->f.pos + row);
+}
+
+static void put_kind(uint32_t kind, int padded)
+{
+	int i;
+
+	for (i = 0; i < 32 && (padded || kind >> i != ' '); i += 8)
+		putchar((int)(kind >> i & 255));
+}
+
+/* "logi  at 12" */
+static void put_head(const struct frame *f)
+{
+	put_kind(f->kind, 1);
+	if (f->pos == FRAME_APPEND)
+		printf("  appended");
+	else
+		printf("  at %" PRIu32, f->pos);
+	if (f->seq)
+		printf(", sequence %" PRIu32, f->seq);
+}
+
+/* A line of CSV as far as its row; what has no value is left empty. */
+static void put_csv(const struct peek *k, uint32_t row)
+{
+	printf("%" PRIu64 ",", k->in.number);
+	put_kind(k->f.kind, 0);
+	printf(",%" PRIu32 ",", k->f.seq);
+	if (k->f.pos != FRAME_APPEND)
+		printf("%" PRIu32, k->f.pos + row);
+	printf(",%" PRIu32 ",", row);
+}
+
+/* The end of a line about an id. */
+static void put_text(const struct peek *k, int32_t id)
+{
+	if (k->format == CSV)
+		putchar(',');
+	else if (k->vocab)
+		fputs("  ", stdout);
+	if (k->vocab)
+		put_piece(k, id);
+	putchar('\n');
+}
+
+/* ---- frames ---- */
+
+static void put_rows(const struct peek *k)
+{
+	put_head(&k->f);
+	printf(": %" PRIu32 " %s of %" PRIu32 "\n", k->f.rows, k->f.rows == 1 ? "row" : "rows", k->f.cols);
+}
+
+static void read_elements(struct peek *k, void *to, size_t n)
+{
+	if (frame_read(&k->in, &k->f, to, n, &w) < 0)
+		cli_die(&c, "%s", w.text);
+}
+
+static void show_card(struct peek *k)
+{
+	struct card card;
+
+	if (card_read(&k->in, &k->f, &card, &w) < 0)
+		cli_die(&c, "%s", w.text);
+	if (k->vocab && card_agree(&card, k->in.name, &k->mine, "the model", &w) < 0)
+		cli_die(&c, "%s", w.text);
+	if (k->format == CSV) {
+		put_csv(k, 0);
+		printf(",%" PRId32 ",,,\"vocabulary %016" PRIx64 " model %016" PRIx64 "\"\n", card.n_vocab, card.vocab, card.model);
+		return;
+	}
+	printf("card  %" PRId32 " ids, vocabulary %016" PRIx64 "\n      BOS ", card.n_vocab, card.vocab);
+	printf(card.bos < 0 ? "none" : "%" PRId32, card.bos);
+	printf(", end of generation");
+	for (int32_t i = 0; i < card.n_eog; i++)
+		printf(" %" PRId32, card.eog[i]);
+	printf(card.n_eog ? "\n" : " none\n");
+	if (card.model)
+		printf("      model %016" PRIx64, card.model);
+	if (card.n_ctx)
+		printf("%scontext %" PRId32, card.model ? ", " : "      ", card.n_ctx);
+	if (card.model || card.n_ctx)
+		putchar('\n');
+}
+
+static void check_id(const struct peek *k, int32_t id)
+{
+	size_t n;
+
+	if (k->vocab && !vocab_piece(k->vocab, id, 1, &n))
+		cli_die(&c, "%s: frame %" PRIu64 ": id %" PRId32 " is outside the vocabulary", k->in.name, k->in.number, id);
+}
+
+static void show_id(const struct peek *k, uint32_t row, int32_t id)
+{
+	check_id(k, id);
+	if (k->format == IDS) {
+		printf("%" PRId32 "\n", id);
+		return;
+	}
+	if (k->format == CSV) {
+		put_csv(k, row);
+		printf(",%" PRId32 ",,", id);
+	} else {
+		put_position(k, row);
+		printf("  %8" PRId32, id);
+	}
+	put_text(k, id);
+}
+
+static void show_ids(struct peek *k)
+{
+	int32_t ids[1024];
+	uint32_t i, j, n;
+
+	if (!k->format) {
+		put_head(&k->f);
+		printf(": %" PRIu32 " %s\n", k->f.rows, k->f.flags & FRAME_SAMPLED ? "sampled" : "given");
+	}
+	for (i = 0; i < k->f.rows; i += n) {
+		n = k->f.rows - i < 1024 ? k->f.rows - i : 1024;
+		read_elements(k, ids, n);
+		for (j = 0; j < n; j++)
+			show_id(k, i + j, ids[j]);
+	}
+}
+
+static void need_room(struct peek *k, size_t n)
+{
+	if (n <= k->room)
+		return;
+	free(k->row);
+	free(k->p);
+	k->row = malloc(n * sizeof *k->row);
+	k->p = malloc(n * sizeof *k->p);
+	if (!k->row || !k->p)
+		cli_die(&c, "%s: frame %" PRIu64 ": no memory for rows of %zu", k->in.name, k->in.number, n);
+	k->room = n;
+}
+
+/* Reads one row of logits. Leaves the ids of its best in k->at, their number in *best, weights in k->p; returns the sum of all weights. */
+static double read_logits(struct peek *k, size_t *best, size_t *n_nan)
+{
+	size_t n = k->f.cols, i;
+
+	if (frame_read_floats(&k->in, &k->f, k->row, n, &w) < 0)
+		cli_die(&c, "%s", w.text);
+	for (*n_nan = i = 0; i < n; i++)
+		if (isnan(k->row[i])) {
+			k->row[i] = -INFINITY;
+			++*n_nan;
+		} else if (k->row[i] > FLT_MAX) {
+			k->row[i] = FLT_MAX;
+		}
+	*best = cut_best_sorted(k->row, n, k->top, k->at, k->scratch);
+	return *best ? fmath_softmax(k->row, k->row[k->at[0]], k->p, n) : 1;
+}
+
+/* A line for one id of those that could have been, or was, drawn. score: its logit, or the logarithm of its probability. */
+static void show_choice(const struct peek *k, uint32_t row, size_t rank, int32_t id, float score, double p, int first)
+{
+	check_id(k, id);
+	if (k->format == CSV) {
+		put_csv(k, row);
+		if (rank)
+			printf("%zu", rank);
+		printf(",%" PRId32 ",", id);
+		if (k->f.kind == FRAME_LOGITS)
+			printf("%.9g", score);
+		printf(",%.9g", p);
+	} else {
+		if (first)
+			put_position(k, row);
+		else
+			printf("%11s", "");
+		printf(fabsf(score) < 1e5f ? "  %8" PRId32 "  %8.3f  %10.4f" : "  %8" PRId32 "  %8.3f  %10.3g", id, 100 * p, score);
+	}
+	put_text(k, id);
+}
+
+static void show_logits(struct peek *k)
+{
+	size_t best, i, n_nan;
+	uint32_t row;
+	double sum;
+
+	if (!k->format) {
+		put_rows(k);
+		printf("      after        id   percent       logit%s\n", k->vocab ? "  piece" : "");
+	}
+	need_room(k, k->f.cols);
+	for (row = 0; row < k->f.rows; row++) {
+		sum = read_logits(k, &best, &n_nan);
+		for (i = 0; i < best; i++)
+			show_choice(k, row, i + 1, k->at[i], k->row[k->at[i]], k->p[k->at[i]] / sum, !i);
+		if (n_nan && !k->format)
+			printf("%11s  NaN: %zu\n", "", n_nan);
+	}
+}
+
+/* All rows are about the one position: first the id drawn, whose rank is not known, then the best. */
+static void show_logprobs(struct peek *k)
+{
+	float pair[2];
+	uint32_t i;
+
+	if (!k->format) {
+		put_head(&k->f);
+		printf(": drawn%s\n         at        id   percent     logprob%s\n", k->f.rows > 1 ? ", and the best" : "", k->vocab ? "  piece" : "");
+	}
+	for (i = 0; i < k->f.rows; i++) {
+		read_elements(k, pair, 2);
+		if (!(pair[0] >= 0 && pair[0] < FRAME_VOCAB_MAX && pair[1] <= 0))
+			cli_die(&c, "%s: frame %" PRIu64 ": %g, %g: not an id and its log-probability", k->in.name, k->in.number, pair[0], pair[1]);
+		show_choice(k, 0, i, (int32_t)pair[0], pair[1], fmath_exp(pair[1]), !i);
+	}
+}
+
+static void show_end(const struct peek *k)
+{
+	static const char *const reasons[] = { "no reason", "end of generation", "length", "stop string", "error" };
+	const char *reason = k->f.flags < sizeof reasons / sizeof *reasons ? reasons[k->f.flags] : "unknown reason";
+
+	if (k->format == CSV) {
+		put_csv(k, 0);
+		printf(",,,,\"%s\"\n", reason);
+	} else {
+		put_head(&k->f);
+		printf(": %s\n", reason);
+	}
+}
+
+static void show(struct peek *k)
+{
+	if (k->f.kind == FRAME_IDS) {
+		show_ids(k);
+	} else if (k->format == IDS) {
+		return;
+	} else if (k->f.kind == FRAME_CARD) {
+		show_card(k);
+	} else if (k->f.kind == FRAME_LOGITS) {
+		show_logits(k);
+	} else if (k->f.kind == FRAME_LOGPROBS) {
+		show_logprobs(k);
+	} else if (k->f.kind == FRAME_END) {
+		show_end(k);
+	} else if (k->format == CSV) {
+		put_csv(k, 0);
+		printf(",,,,\"%" PRIu32 " x %" PRIu32 "\"\n", k->f.rows, k->f.cols);
+	} else {
+		put_rows(k);
+	}
+}
+
+static void stream(struct peek *k, int fd, const char *name)
+{
+	int got;
+
+	frame_open_in(&k->in, fd, name);
+	while ((got = frame_next(&k->in, &k->f, &w)) > 0) {
+		show(k);
+		/* Whoever watches a live stream sees each frame as it passes. */
+		if (fflush(stdout))
+			cli_die(&c, "standard output: %s", strerror(errno));
+	}
+	if (got < 0)
+		cli_die(&c, "%s", w.text);
+}
+
+int main(int argc, char **argv)
+{
+	static struct peek k = { .top = 5 };
+	const char *model = NULL;
+	struct vocab *vocab = NULL;
+	struct gguf *g = NULL;
+	const struct opt *o;
+	int i, fd;
+
+	c.argc = argc;
+	c.argv = argv;
+	cli_start(&c);
+	while ((o = cli_next(&c)))
+		switch (o->letter) {
+		case 'm': model = c.value; break;
+		case 'n': k.top = (size_t)cli_integer(&c, o, 1, TOP_MAX); break;
+		case IDS: k.format = IDS; break;
+		case CSV: k.format = CSV; break;
+		}
+	if (!c.argc)
+		cli_binary(&c, 0);
+	guard_arm(c.program);
+	if (model && (!(g = gguf_open(model, 0, &w)) || !(vocab = vocab_open(g, VOCAB_PIECES, &w))))
+		cli_die(&c, "%s", w.text);
+	if (vocab) {
+		k.vocab = vocab;
+		vocab_card(vocab, &k.mine);
+	}
+	if (k.format == CSV)
+		printf("frame,kind,seq,pos,row,rank,id,logit,prob,text\n");
+	if (!c.argc)
+		stream(&k, 0, "stdin");
+	for (i = 0; i < c.argc; i++) {
+		if (!strcmp(c.argv[i], "-")) {
+			stream(&k, 0, "stdin");
+			continue;
+		}
+		if ((fd = open(c.argv[i], O_RDONLY)) < 0)
+			cli_die(&c, "%s: %s", c.argv[i], strerror(errno));
+		stream(&k, fd, c.argv[i]);
+		close(fd);
+	}
+	free(k.row);
+	free(k.p);
+	if (model) {
+		vocab_close(vocab);
+		gguf_close(g);
+	}
+	return cli_end(&c);
+}

@@ -1,0 +1,20 @@
+#!/usr/bin/env python3
+"""A filter of logits: ids named as arguments are never picked. It stands between fwd and sample.
+
+    gen -n 40 --stage sample='python3 examples/ban.py 265 11 | sample --greedy -n 40' "The king said"
+"""
+import struct
+import sys
+
+import frames
+
+banned = [int(word) for word in sys.argv[1:]]
+
+for kind, header, data in frames.read():
+    if kind == b"logi":
+        rows, cols = header[:2]
+        data = bytearray(data)
+        for row in range(rows):
+            for i in banned:
+                struct.pack_into("<f", data, 4 * (row * cols + i), float("-inf"))
+    frames.write(kind, header, bytes(data))

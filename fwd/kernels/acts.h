@@ -1,0 +1,333 @@
+/* acts: activations made ready for products, in the vocabulary included before; the arithmetic is scalar_product.c's. Sixteen blocks of a column are
+ * quantised at a time, one in each lane. Two layouts: few columns lie group after group, as dot.h reads them along a row of weights; many
+ * lie in tiles of TILE_COLUMNS, block after block in visiting order (lanes.h), as panel.h does. */
+#ifndef ACTS_H
+#define ACTS_H
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels.h"
+#include "lanes.h"
+#include "quantise_rule.h"
+#include "unpack.h"
+
+enum { FEW = 4 };               /* up to so many columns take the layout of dot.h */
+enum { MAGIC = 0x4b400000 };    /* 1.5·2^23 as a float: added to an integer of less than 22 bits, it makes the bits of their float sum */
+#define MAGIC_FLOAT 0x1.8p23f
+
+/* Of dot.h: 512 elements of a column; then their planes, codes[planes][512]. */
+struct acts_group {
+	int32_t xsum[2][16];    /* in lane order: sums of each block's first half and second half */
+	float dx[16];
+};
+
+/* Of panel.h: what comes after a block's activations, quads[planes][8][columns], for each of the tile's columns: [columns] of each. */
+enum acts_field {
+	FIELD_BIAS,             /* the whole block: the integer that undoes the panel's bias, plus MAGIC where there is one plane */
+	FIELD_BIAS_FIRST, FIELD_BIAS_SECOND,    /* the same for its halves */
+	FIELD_DX,
+	FIELD_XSUM, FIELD_XSUM_FIRST, FIELD_XSUM_SECOND,        /* as floats */
+	FIELDS
+};
+
+static inline size_t acts_planes(enum acts_kind kind)
+{
+	return kind == ACTS_Q16 ? 2 : 1;
+}
+
+static inline size_t acts_group_bytes(enum acts_kind kind)
+{
+	return sizeof(struct acts_group) + GROUP * acts_planes(kind);
+}
+
+/* 32-bit words of a block of a tile. */
+static inline size_t acts_block_words(enum acts_kind kind, size_t columns)
+{
+	return (8 * acts_planes(kind) + FIELDS) * columns;
+}
+
+/* Columns of the tile that starts at column c of n. */
+static inline size_t tile_width(size_t c, size_t n)
+{
+	size_t left = n - c;
+
+	return left < TILE_COLUMNS ? (left + TILE_STEP - 1) / TILE_STEP * TILE_STEP : TILE_COLUMNS;
+}
+
+static inline size_t float_width(size_t c, size_t n)
+{
+	size_t left = n - c;
+
+	return left < FLOAT_COLUMNS ? (left + TILE_STEP - 1) / TILE_STEP * TILE_STEP : FLOAT_COLUMNS;
+}
+
+/* ---- sixteen blocks ---- */
+
+struct quantised {
+	int32_t words[2][8][16];        /* [plane][four codes][block] */
+	int32_t xsum[2][16];
+	float dx[16];
+};
+
+/* x·inverse rounded to the nearest integer, plus MAGIC_FLOAT: the integer's low byte is the float's. */
+static inline f32x16 nearest_magic(f32x16 x, f32x16 inverse)
+{
+	return vf_fma(x, inverse, vf_set1(MAGIC_FLOAT));
+}
+
+/* The search of scalar_product.c: 1 / the best step. */
+static f32x16 best_inverse(float (*x)[16], f32x16 unit)
+{
+	const f32x16 magic = vf_set1(MAGIC_FLOAT);
+	f32x16 inverse[ACTS_STEPS], error[ACTS_STEPS], best, least;
+
+	UNROLL
+	for (int i = 0; i < ACTS_STEPS; i++) {
+		inverse[i] = vf_mul(vf_set1((float)(127 - i)), unit);
+		error[i] = vf_zero();
+	}
+	for (int e = 0; e < 32; e++) {
+		f32x16 v = vf_load(x[e]);
+
+		UNROLL
+		for (int i = 0; i < ACTS_STEPS; i++) {
+			f32x16 d = vf_fma(v, inverse[i], vf_sub(magic, vf_fma(v, inverse[i], magic)));
+
+			error[i] = vf_fma(d, d, error[i]);
+		}
+	}
+	best = inverse[0];
+	least = error[0];
+	UNROLL
+	for (int i = 1; i < ACTS_STEPS; i++) {
+		f32x16 scaled = vf_mul(error[i], vf_set1(acts_step_square[i]));
+
+		best = vf_select_less(scaled, least, inverse[i], best);
+		least = vf_select_less(scaled, least, scaled, least);
+	}
+	return best;
+}
+
+/* The low bytes of four vectors, side by side. */
+static inline i32x16 low_bytes(const f32x16 v[4])
+{
+	const i32x16 byte = vi_set1(255);
+	i32x16 a = vi_or(vi_and(vf_as_int(v[0]), byte), vi_shl(vi_and(vf_as_int(v[1]), byte), 8));
+
+	return vi_or(a, vi_or(vi_shl(vi_and(vf_as_int(v[2]), byte), 16), vi_shl(vf_as_int(v[3]), 24)));
+}
+
+/* x[512]: sixteen blocks. */
+INLINE void quantise(enum acts_kind kind, const float *x, struct quantised *o)
+{
+	const f32x16 magic = vf_set1(MAGIC_FLOAT), zero = vf_zero(), infinity = vf_set1(INFINITY);
+	float t[32][16];
+	i32x16 v[16], bits = vi_zero();
+	f32x16 max, ok, inverse, xq = zero, qq = zero, sum[2] = { zero, zero };
+
+	for (int half = 0; half < 2; half++) {
+		UNROLL
+		for (int i = 0; i < 16; i++)
+			v[i] = vf_as_int(vf_load(x + 32 * i + 16 * half));
+		vi_transpose(v);
+		UNROLL
+		for (int i = 0; i < 16; i++) {
+			vf_store(t[16 * half + i], vi_as_float(v[i]));
+			bits = vi_max(bits, vi_and(v[i], vi_set1(0x7fffffff)));         /* the order of magnitudes, NaN above infinity */
+		}
+	}
+	max = vi_as_float(bits);
+	/* all ones where the block counts, so that the others quantise to zeros without their values being used */
+	ok = vf_select_less(max, infinity, vi_as_float(vi_set1(-1)), zero);
+	ok = vf_select_less(max, vf_set1(ACTS_LEAST), zero, ok);
+	inverse = vf_div(vf_set1(1), max);
+	inverse = kind == ACTS_Q8 ? best_inverse(t, inverse) : vf_mul(vf_set1(32512), inverse);
+	for (int e = 0; e < 32; e += 4) {
+		f32x16 low[4], high[4];
+
+		UNROLL
+		for (int i = 0; i < 4; i++) {
+			f32x16 a = vf_load(t[e + i]), q;
+
+			low[i] = nearest_magic(a, inverse);
+			q = vf_sub(low[i], magic);
+			if (kind == ACTS_Q8) {
+				xq = vf_fma(a, q, xq);
+				qq = vf_fma(q, q, qq);
+			}
+			sum[e / 16] = vf_add(sum[e / 16], q);
+			if (kind == ACTS_Q16) {
+				high[i] = nearest_magic(q, vf_set1(1 / 255.0f));
+				low[i] = vf_add(vf_fma(vf_sub(high[i], magic), vf_set1(-255), q), magic);
+			}
+		}
+		if (kind == ACTS_Q16)
+			vi_store(o->words[0][e / 4], vi_and(low_bytes(high), vf_as_int(ok)));
+		vi_store(o->words[acts_planes(kind) - 1][e / 4], vi_and(low_bytes(low), vf_as_int(ok)));
+	}
+	for (int half = 0; half < 2; half++)
+		vi_store(o->xsum[half], vi_and(vi_sub(vf_as_int(vf_add(sum[half], magic)), vi_set1(MAGIC)), vf_as_int(ok)));
+	max = kind == ACTS_Q8 ? vf_div(xq, qq) : vf_mul(max, vf_set1(1 / 32512.0f));
+	max = vf_select_less(vi_as_float(bits), infinity, max, vf_set1(NAN));
+	vf_store(o->dx, vf_select_less(vi_as_float(bits), vf_set1(ACTS_LEAST), zero, max));
+}
+
+/* ---- layouts ---- */
+
+static size_t vector_acts_bytes(enum acts_kind kind, size_t k, size_t n)
+{
+	size_t bytes = 0, groups = (k + GROUP - 1) / GROUP;
+
+	if (n <= FEW)
+		return n * (kind == ACTS_F32 ? (k + 15) / 16 * 16 * sizeof(float) : groups * acts_group_bytes(kind));
+	if (kind == ACTS_F32)
+		bytes = (n / FLOAT_COLUMNS * FLOAT_COLUMNS + float_width(n / FLOAT_COLUMNS * FLOAT_COLUMNS, n)) * k * sizeof(float);
+	else
+		bytes = (acts_block_words(kind, TILE_COLUMNS) * (n / TILE_COLUMNS) +
+		         acts_block_words(kind, tile_width(n / TILE_COLUMNS * TILE_COLUMNS, n))) * (k / 32) * 4;
+	return (bytes + 63) / 64 * 64;
+}
+
+/* Group g of column c, for dot.h. */
+static void place_group(struct acts *a, const struct quantised *q, size_t c, size_t g)
+{
+	size_t groups = (a->k + GROUP - 1) / GROUP, planes = acts_planes(a->kind);
+	struct acts_group *to = (struct acts_group *)((char *)a->data + (c * groups + g) * acts_group_bytes(a->kind));
+	int32_t *codes = (int32_t *)(to + 1);
+
+	for (int i = 0; i < 16; i++) {
+		to->xsum[0][i] = q->xsum[0][lane_block[i]];
+		to->xsum[1][i] = q->xsum[1][lane_block[i]];
+		to->dx[i] = q->dx[lane_block[i]];
+	}
+	for (size_t p = 0; p < planes; p++)
+		for (int b = 0; b < 16; b++)
+			for (int j = 0; j < 8; j++)
+				codes[p * (GROUP / 4) + (size_t)(b * 8 + j)] = q->words[p][j][b];
+}
+
+/* v[column], lanes over blocks, to place to[block] of the tile, for the first count blocks. */
+INLINE void place_words(i32x16 v[16], int32_t *to, const size_t first[16], size_t words, size_t count, size_t columns)
+{
+	vi_transpose(v);
+	for (size_t b = 0; b < count; b++)
+		vi_store_n(to + first[b] * words, v[b], columns);
+}
+
+/* Sixteen blocks of a tile's columns, for panel.h. */
+static void place_tile(enum acts_kind kind, const struct quantised q[TILE_COLUMNS], size_t columns, int32_t *tile, const size_t first[16], size_t count)
+{
+	size_t planes = acts_planes(kind), words = acts_block_words(kind, columns);
+	int32_t *field = tile + planes * 8 * columns;
+	i32x16 v[16], first_half[16], second_half[16], magic = vi_set1(planes == 1 ? MAGIC : 0);
+
+	for (size_t i = 0; i < 16; i++)
+		v[i] = first_half[i] = second_half[i] = vi_zero();
+	for (size_t j = 0; j < planes * 8; j++) {
+		for (size_t c = 0; c < columns; c++)
+			v[c] = vi_load(q[c].words[j / 8][j % 8]);
+		place_words(v, tile + j * columns, first, words, count, columns);
+	}
+	for (size_t c = 0; c < columns; c++) {
+		v[c] = vf_as_int(vf_load(q[c].dx));
+		first_half[c] = vi_load(q[c].xsum[0]);
+		second_half[c] = vi_load(q[c].xsum[1]);
+	}
+	place_words(v, field + FIELD_DX * columns, first, words, count, columns);
+	vi_transpose(first_half);
+	vi_transpose(second_half);
+	for (size_t b = 0; b < count; b++) {
+		const i32x16 xsum[3] = { vi_add(first_half[b], second_half[b]), first_half[b], second_half[b] };
+
+		for (size_t i = 0; i < 3; i++) {
+			i32x16 bias = vi_shl(xsum[i], __builtin_ctz((unsigned)tile_bias(0, i > 0, 0)));
+
+			vi_store_n(field + first[b] * words + (FIELD_BIAS + i) * columns, vi_sub(magic, bias), columns);
+			vi_store_n(field + first[b] * words + (FIELD_XSUM + i) * columns, vf_as_int(vi_to_float(xsum[i])), columns);
+		}
+	}
+}
+
+/* Sixteen blocks of a column from block 16·g on, the missing ones zeros. */
+static void quantise_group(const struct acts *a, const float *x, size_t g, struct quantised *q)
+{
+	size_t left = a->k - g * GROUP;
+	float padded[GROUP];
+
+	x += g * GROUP;
+	if (left < GROUP) {
+		memset(padded + left, 0, (GROUP - left) * sizeof *x);
+		x = memcpy(padded, x, left * sizeof *x);
+	}
+	if (a->kind == ACTS_Q8)
+		quantise(ACTS_Q8, x, q);
+	else
+		quantise(ACTS_Q16, x, q);
+}
+
+/* Columns [c, c + columns) of a tile of as many or of a few more, which the kernel computes and throws away: zeros. */
+static void pack_tile(struct acts *a, const float *x, size_t stride, size_t c, size_t columns)
+{
+	size_t blocks = a->k / 32, first[16], width = tile_width(c, a->n);
+	int32_t *tile = (int32_t *)a->data + c / TILE_COLUMNS * acts_block_words(a->kind, TILE_COLUMNS) * blocks;
+	struct quantised q[TILE_COLUMNS];
+
+	residue_places(blocks, first);
+	memset(q, 0, sizeof q);
+	for (size_t g = 0; g * 16 < blocks; g++) {
+		for (size_t i = 0; i < columns; i++)
+			quantise_group(a, x + (c + i) * stride, g, &q[i]);
+		place_tile(a->kind, q, width, tile, first, blocks - g * 16 < 16 ? blocks - g * 16 : 16);
+		for (size_t i = 0; i < 16; i++)
+			first[i]++;
+	}
+}
+
+static void pack_float_tile(struct acts *a, const float *x, size_t stride, size_t c, size_t columns)
+{
+	size_t k = a->k, width = float_width(c, a->n), first[16];
+	float *tile = (float *)a->data + c * k;
+	i32x16 v[16];
+
+	residue_places(k, first);
+	for (size_t i = 0; i < 16; i++)
+		v[i] = vi_zero();
+	for (size_t e = 0; e < k; e += 16) {
+		size_t count = k - e < 16 ? k - e : 16;
+
+		for (size_t i = 0; i < columns; i++) {
+			const float *p = x + (c + i) * stride + e;
+
+			v[i] = vf_as_int(count < 16 ? vf_load_n(p, count) : vf_load(p));
+		}
+		vi_transpose(v);
+		for (size_t i = 0; i < count; i++)
+			vi_store_n((int32_t *)tile + first[i]++ * width, v[i], width);
+		for (size_t i = columns; i < 16; i++)
+			v[i] = vi_zero();
+	}
+}
+
+static void vector_acts_pack(struct acts *a, const float *x, size_t stride, size_t c0, size_t c1)
+{
+	size_t step = a->n <= FEW ? 1 : a->kind == ACTS_F32 ? FLOAT_COLUMNS : TILE_COLUMNS, k = a->k, padded = (k + 15) / 16 * 16;
+	struct quantised q;
+
+	for (size_t c = c0; c < c1; c += step) {
+		size_t columns = c1 - c < step ? c1 - c : step;
+
+		if (a->n > FEW)
+			(a->kind == ACTS_F32 ? pack_float_tile : pack_tile)(a, x, stride, c, columns);
+		else if (a->kind == ACTS_F32) {
+			memcpy((float *)a->data + c * padded, x + c * stride, k * sizeof *x);
+			memset((float *)a->data + c * padded + k, 0, (padded - k) * sizeof *x);
+		} else
+			for (size_t g = 0; g * GROUP < k; g++) {
+				quantise_group(a, x + c * stride, g, &q);
+				place_group(a, &q, c, g);
+			}
+	}
+}
+
+#endif

@@ -1,0 +1,453 @@
+/* attend: the attention of scalar_attend.c in the vector vocabulary; included once by each instruction set's file, which sets before
+ *	ATTEND_COLUMNS  queries that share the loads of K and V in registers
+ *	ATTEND_TILES    tiles of 16 positions whose scores lie in registers at once
+ *	ATTEND_VECTORS  vectors of a row of V whose sums lie in registers at once
+ *	ATTEND_AHEAD    bytes from a load to the line it asks for
+ *
+ * A query is one head of one row: a column. The columns of a KV head's group read the same K and V; a tile of rows has rows · group of them.
+ * Each block of ATTEND_BLOCK positions goes through the same steps: scores [columns][ATTEND_BLOCK] into scratch, softmax of each column there, sums
+ * over V into the block's part, and the part is merged into what the blocks before it left. Few columns (a step of decode) read K and V where they lie,
+ * widening as they load; many (a prompt) read a copy of the block in floats, which stays in the cache for all of them.
+ *
+ * A column's sums hold only what it may see: scores of later positions are computed where a vector covers them too, but each lies in a lane of its own
+ * and is overwritten before anything reads it; later rows of V are never read for it. So neither NaN nor infinity there reaches a result. */
+#ifndef ATTEND_H
+#define ATTEND_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "elementwise.h"
+#include "kernels.h"
+
+enum {
+	ATTEND_MOST = 256,      /* columns of a tile of rows (one row may have more heads) */
+	ATTEND_DIRECT = 2 * ATTEND_COLUMNS      /* up to so many columns read K and V in place */
+};
+
+struct part {           /* what a run of positions says of each column */
+	float *max, *sum;       /* [columns] */
+	float *o;               /* [columns][dim_v rounded up to LANES] */
+};
+
+struct attend_tile {
+	const struct attend *a;
+	const struct kv_head *kv;
+	size_t row, group;      /* the first row; columns of a row */
+	size_t columns;
+	size_t width, panels;   /* the columns lie in panels of so many, the last filled up with zeros */
+	size_t out_dim;         /* dim_v rounded up to LANES */
+	int direct;             /* K and V are read in place */
+	float *q;               /* [panels][dim_k][width] */
+	float *s;               /* [columns of the panels][ATTEND_BLOCK]: scores, then their exponentials */
+	struct part all, part;
+	float *keep, *take;     /* [columns]: the factors of a merge */
+	float *k;               /* a block of K: [ATTEND_BLOCK/16][dim_k][16] */
+	float *v;               /* a block of V: [out_dim/16][ATTEND_BLOCK][16] */
+};
+
+/* ---- the cache ---- */
+
+static void vector_kv_store(enum kv_type type, struct kv_head *kv, size_t dim_k, size_t dim_v, size_t pos, const float *k, const float *v)
+{
+	size_t first = pos / KV_TILE * dim_k * KV_TILE + pos % KV_TILE;
+
+	if (type == KV_F32) {
+		float *to = (float *)kv->k + first;
+
+		for (size_t d = 0; d < dim_k; d++)
+			to[d * KV_TILE] = k[d];
+		memcpy((float *)kv->v + pos * dim_v, v, dim_v * sizeof *v);
+		return;
+	}
+	for (size_t d = 0; d < dim_k; d += LANES) {
+		size_t n = dim_k - d < LANES ? dim_k - d : LANES;
+		uint16_t half[LANES], *to = (uint16_t *)kv->k + first + d * KV_TILE;
+
+		vf_store_f16(half, n < LANES ? vf_load_n(k + d, n) : vf_load(k + d));
+		for (size_t i = 0; i < n; i++)
+			to[i * KV_TILE] = half[i];
+	}
+	for (size_t d = 0; d < dim_v; d += LANES) {
+		size_t n = dim_v - d < LANES ? dim_v - d : LANES;
+		uint16_t half[LANES];
+
+		vf_store_f16(half, n < LANES ? vf_load_n(v + d, n) : vf_load(v + d));
+		memcpy((uint16_t *)kv->v + pos * dim_v + d, half, n * sizeof *half);
+	}
+}
+
+static inline __attribute__((always_inline)) f32x16 attend_load(enum kv_type type, const void *from, size_t i)
+{
+	return type == KV_F16 ? vf_load_f16((const uint16_t *)from + i) : vf_load((const float *)from + i);
+}
+
+static f32x16 attend_load_n(enum kv_type type, const void *from, size_t i, size_t n)
+{
+	uint16_t half[LANES] = { 0 };
+
+	if (type == KV_F32)
+		return vf_load_n((const float *)from + i, n);
+	memcpy(half, (const uint16_t *)from + i, n * sizeof *half);
+	return vf_load_f16(half);
+}
+
+/* Asks for what will be read ATTEND_AHEAD bytes later. Halves alone are read from memory at full speed; floats mostly are the copy. */
+static inline __attribute__((always_inline)) void attend_ahead(enum kv_type type, const void *from, size_t i)
+{
+	if (type == KV_F16)
+		__builtin_prefetch((const uint16_t *)from + i + ATTEND_AHEAD / sizeof(uint16_t), 0, 2);
+}
+
+/* ---- scores ---- */
+
+/* s[c][16·tile + lane] = (q[c] · k[position]) · scale for one panel and ATTEND_TILES tiles, `apart` elements from one to the next.
+ * The 16 accumulators of each product come one after the other, in the order in which the closing tree joins them, (0 8) (4 12), (2 10) (6 14), then the odd
+ * ones alike, so that five at most wait: waiting[i] is the sum of 2^i of them, and step n joins as many as n has ones at its low end. */
+static inline __attribute__((always_inline)) void attend_scores(enum kv_type type, size_t width, const float *q, const void *k, size_t dim, size_t apart,
+	float scale, float *s)
+{
+	static const unsigned char order[16] = { 0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15 };
+	f32x16 acc[ATTEND_COLUMNS * ATTEND_TILES], waiting[5][ATTEND_COLUMNS * ATTEND_TILES];   /* [column][tile] */
+	size_t n = width * ATTEND_TILES;
+
+	for (size_t step = 0; step < 16; step++) {
+		size_t level = 0;
+
+#pragma GCC unroll 16
+		for (size_t i = 0; i < n; i++)
+			acc[i] = vf_zero();
+		for (size_t d = order[step]; d < dim; d += 16) {
+			f32x16 keys[ATTEND_TILES];
+
+#pragma GCC unroll 4
+			for (size_t t = 0; t < ATTEND_TILES; t++)
+				keys[t] = attend_load(type, k, t * apart + d * KV_TILE);
+			attend_ahead(type, k, (step * (dim / 16) + d / 16) * ATTEND_TILES * KV_TILE);   /* evenly, whatever the order of d */
+#pragma GCC unroll 8
+			for (size_t c = 0; c < width; c++) {
+				f32x16 x = vf_set1(q[d * width + c]);
+
+#pragma GCC unroll 4
+				for (size_t t = 0; t < ATTEND_TILES; t++)
+					acc[c * ATTEND_TILES + t] = vf_fma(x, keys[t], acc[c * ATTEND_TILES + t]);
+			}
+		}
+		for (; step >> level & 1; level++)
+#pragma GCC unroll 16
+			for (size_t i = 0; i < n; i++)
+				acc[i] = vf_add(waiting[level][i], acc[i]);
+#pragma GCC unroll 16
+		for (size_t i = 0; i < n; i++)
+			waiting[level][i] = acc[i];
+	}
+#pragma GCC unroll 8
+	for (size_t c = 0; c < width; c++)
+#pragma GCC unroll 4
+		for (size_t t = 0; t < ATTEND_TILES; t++)
+			vf_store(s + c * ATTEND_BLOCK + t * KV_TILE, vf_mul(waiting[4][c * ATTEND_TILES + t], vf_set1(scale)));
+}
+
+/* ---- softmax ---- */
+
+/* Of n scores: their maximum, the exponentials in their place, the sum of those. Lanes past the end hold -inf, which is no maximum and
+ * whose exponential adds nothing. */
+static void attend_softmax(float *s, size_t n, float *max, float *sum)
+{
+	f32x16 most = vf_set1(-INFINITY), acc = vf_zero();
+
+	for (size_t j = n; j % LANES; j++)
+		s[j] = -INFINITY;
+	for (size_t j = 0; j < n; j += LANES)
+		most = vf_max(vf_load(s + j), most);
+	*max = vf_largest(most);
+	most = vf_set1(*max);
+	for (size_t j = 0; j < n; j += LANES) {
+		f32x16 p = vector_exp_low(vf_sub(vf_load(s + j), most));
+
+		acc = vf_add(acc, p);
+		vf_store(s + j, p);
+	}
+	*sum = vf_tree(acc);
+}
+
+/* ---- sums over V ---- */
+
+struct values {                 /* rows of V: vector x of row j lies at x·apart + j·stride */
+	const void *v;
+	size_t stride, apart;
+};
+
+/* o[c][0 .. 16·vectors) += p[c][j] · v[j] for j in [j0, j1), ascending; from zero where j0 is 0. */
+static inline __attribute__((always_inline)) void attend_sums(enum kv_type type, size_t width, size_t vectors, const float *p, struct values v, size_t j0,
+	size_t j1, float *o, size_t out_dim)
+{
+	f32x16 acc[ATTEND_COLUMNS * ATTEND_VECTORS];
+
+#pragma GCC unroll 8
+	for (size_t c = 0; c < width; c++)
+#pragma GCC unroll 4
+		for (size_t x = 0; x < vectors; x++)
+			acc[c * vectors + x] = j0 ? vf_load(o + c * out_dim + x * LANES) : vf_zero();
+	for (size_t j = j0; j < j1; j++) {
+		f32x16 row[ATTEND_VECTORS];
+
+#pragma GCC unroll 4
+		for (size_t x = 0; x < vectors; x++)
+			row[x] = attend_load(type, v.v, x * v.apart + j * v.stride);
+#pragma GCC unroll 4
+		for (size_t x = 0; x < vectors; x += 2)
+			attend_ahead(type, v.v, x * v.apart + j * v.stride);
+#pragma GCC unroll 8
+		for (size_t c = 0; c < width; c++) {
+			f32x16 weight = vf_set1(p[c * ATTEND_BLOCK + j]);
+
+#pragma GCC unroll 4
+			for (size_t x = 0; x < vectors; x++)
+				acc[c * vectors + x] = vf_fma(weight, row[x], acc[c * vectors + x]);
+		}
+	}
+#pragma GCC unroll 8
+	for (size_t c = 0; c < width; c++)
+#pragma GCC unroll 4
+		for (size_t x = 0; x < vectors; x++)
+			vf_store(o + c * out_dim + x * LANES, acc[c * vectors + x]);
+}
+
+static inline struct values attend_values(struct values v, enum kv_type type, size_t vector)
+{
+	v.v = (const char *)v.v + vector * v.apart * (type == KV_F16 ? sizeof(uint16_t) : sizeof(float));
+	return v;
+}
+
+/* The last columns of a diagonal see a few positions more than the first of their panel: those are added alone. */
+static void attend_rest(enum kv_type type, size_t vectors, const float *p, struct values v, size_t j0, size_t j1, float *o)
+{
+	for (size_t x = 0; x < vectors; x++)
+		if (type == KV_F16)
+			attend_sums(KV_F16, 1, 1, p, attend_values(v, type, x), j0, j1, o + x * LANES, 0);
+		else
+			attend_sums(KV_F32, 1, 1, p, attend_values(v, type, x), j0, j1, o + x * LANES, 0);
+}
+
+/* ---- a block of positions for a tile of rows ---- */
+
+/* Positions of the block at `first` that column c sees. */
+static inline size_t attend_seen(const struct attend_tile *t, size_t c, size_t first)
+{
+	size_t n = t->a->pos + t->row + c / t->group + 1;
+
+	return n <= first ? 0 : n - first < ATTEND_BLOCK ? n - first : ATTEND_BLOCK;
+}
+
+/* The first column that sees anything of it. */
+static inline size_t attend_first(const struct attend_tile *t, size_t first)
+{
+	size_t pos = t->a->pos + t->row;
+
+	return first <= pos ? 0 : (first - pos) * t->group;
+}
+
+/* Makes the block's part for every column that sees it. k is the block's first tile, v its first row; type and width are constants where this is expanded. */
+static inline __attribute__((always_inline)) void attend_block(const struct attend_tile *t, size_t first, struct part *part, enum kv_type type, size_t width,
+	const void *k, struct values v)
+{
+	size_t dim_k = t->a->dim_k, size = type == KV_F16 ? sizeof(uint16_t) : sizeof(float);
+	size_t begin = attend_first(t, first), panel = begin / width * width, most = attend_seen(t, t->columns - 1, first);
+
+	for (size_t j = 0; j < most; j += ATTEND_TILES * KV_TILE) {
+		size_t apart = j + KV_TILE < most ? dim_k * KV_TILE : 0;        /* a tile that nobody sees may not exist: the one before is read again */
+
+		for (size_t c = attend_first(t, first + j) / width * width; c < t->columns; c += width)
+			attend_scores(type, width, t->q + c * dim_k, (const char *)k + j * dim_k * size, dim_k, apart, t->a->scale, t->s + c * ATTEND_BLOCK + j);
+	}
+	for (size_t c = begin; c < t->columns; c++)
+		attend_softmax(t->s + c * ATTEND_BLOCK, attend_seen(t, c, first), &part->max[c], &part->sum[c]);
+	for (size_t x = 0, vectors; x < t->out_dim / LANES; x += vectors) {
+		struct values rows = attend_values(v, type, x);
+
+		vectors = x + ATTEND_VECTORS <= t->out_dim / LANES ? ATTEND_VECTORS : 1;
+		for (size_t c = panel; c < t->columns; c += width) {
+			size_t joint = attend_seen(t, c, first), end = c + width < t->columns ? c + width : t->columns;
+			const float *p = t->s + c * ATTEND_BLOCK;
+			float *o = part->o + c * t->out_dim + x * LANES;
+
+			if (vectors > 1)
+				attend_sums(type, width, ATTEND_VECTORS, p, rows, 0, joint, o, t->out_dim);
+			else
+				attend_sums(type, width, 1, p, rows, 0, joint, o, t->out_dim);
+			for (size_t i = c; i < end; i++)
+				if (attend_seen(t, i, first) > joint)
+					attend_rest(type, vectors, p + (i - c) * ATTEND_BLOCK, rows, joint, attend_seen(t, i, first), o + (i - c) * t->out_dim);
+		}
+	}
+}
+
+/* Copies what the tile sees of a block, as floats: K as it is, V by vectors, [out_dim/16][ATTEND_BLOCK][16], whose lanes past dim_v are zero. */
+static inline __attribute__((always_inline)) void attend_copy(const struct attend_tile *t, size_t first, enum kv_type type)
+{
+	const struct attend *a = t->a;
+	size_t n = attend_seen(t, t->columns - 1, first), keys = (n + KV_TILE - 1) / KV_TILE * KV_TILE * a->dim_k;
+
+	for (size_t i = 0; i < keys; i += LANES)
+		vf_store(t->k + i, attend_load(type, t->kv->k, first * a->dim_k + i));
+	for (size_t d = 0; d < a->dim_v; d += LANES)
+		for (size_t j = 0; j < n; j++) {
+			size_t at = (first + j) * a->dim_v + d;
+
+			vf_store(t->v + d * ATTEND_BLOCK + j * LANES,
+				d + LANES <= a->dim_v ? attend_load(type, t->kv->v, at) : attend_load_n(type, t->kv->v, at, a->dim_v - d));
+		}
+}
+
+static inline __attribute__((always_inline)) void attend_panel(const struct attend_tile *t, size_t first, struct part *part, enum kv_type type, const void *k,
+	struct values v)
+{
+	switch (t->width) {
+	case 1: attend_block(t, first, part, type, 1, k, v); break;
+	case 2: attend_block(t, first, part, type, 2, k, v); break;
+	case 3: attend_block(t, first, part, type, 3, k, v); break;
+	case 4: attend_block(t, first, part, type, 4, k, v); break;
+	case 5: attend_block(t, first, part, type, 5, k, v); break;
+	default: attend_block(t, first, part, type, ATTEND_COLUMNS, k, v); break;
+	}
+}
+
+/* Any block: the part of each column that sees it. */
+static void attend_part(const struct attend_tile *t, size_t first, struct part *part)
+{
+	const struct attend *a = t->a;
+	struct values v = { t->v, LANES, ATTEND_BLOCK * LANES };
+	const void *k = t->k;
+
+	if (t->direct && a->type == KV_F16) {
+		v = (struct values){ (const uint16_t *)t->kv->v + first * a->dim_v, a->dim_v, LANES };
+		attend_panel(t, first, part, KV_F16, (const uint16_t *)t->kv->k + first * a->dim_k, v);
+		return;
+	}
+	if (t->direct) {
+		v = (struct values){ (const float *)t->kv->v + first * a->dim_v, a->dim_v, LANES };
+		k = (const float *)t->kv->k + first * a->dim_k;
+	} else if (a->type == KV_F16)
+		attend_copy(t, first, KV_F16);
+	else
+		attend_copy(t, first, KV_F32);
+	attend_panel(t, first, part, KV_F32, k, v);
+}
+
+/* Takes the part of the block at `first` into what the blocks before it left. */
+static void attend_merge(const struct attend_tile *t, size_t first, const struct part *part)
+{
+	for (size_t c = attend_first(t, first); c < t->columns; c += LANES) {
+		f32x16 before = vf_load(t->all.max + c), now = vf_load(part->max + c), max = vf_max(before, now);
+		f32x16 keep = vector_exp_low(vf_sub(before, max)), take = vector_exp_low(vf_sub(now, max));
+
+		vf_store(t->all.max + c, max);
+		vf_store(t->all.sum + c, vf_fma(vf_load(t->all.sum + c), keep, vf_mul(vf_load(part->sum + c), take)));
+		vf_store(t->keep + c, keep);
+		vf_store(t->take + c, take);
+	}
+	for (size_t c = attend_first(t, first); c < t->columns; c++) {
+		f32x16 keep = vf_set1(t->keep[c]), take = vf_set1(t->take[c]);
+
+		for (size_t i = c * t->out_dim; i < (c + 1) * t->out_dim; i += LANES)
+			vf_store(t->all.o + i, vf_fma(vf_load(t->all.o + i), keep, vf_mul(vf_load(part->o + i), take)));
+	}
+}
+
+/* ---- tiles of rows ---- */
+
+/* The widths of panels for so many columns. */
+static void attend_panels(struct attend_tile *t, size_t columns)
+{
+	t->columns = columns;
+	t->direct = columns <= ATTEND_DIRECT && t->a->dim_v % LANES == 0;
+	t->panels = (columns + ATTEND_COLUMNS - 1) / ATTEND_COLUMNS;
+	t->width = (columns + t->panels - 1) / t->panels;
+}
+
+/* Lays scratch out for tiles of up to `columns` columns, a multiple of ATTEND_COLUMNS; returns the number of floats. With NULL it only counts. */
+static size_t attend_layout(struct attend_tile *t, float *scratch, size_t columns, size_t dim_k, size_t dim_v)
+{
+	size_t out_dim = (dim_v + LANES - 1) / LANES * LANES, each = (columns + LANES) / LANES * LANES + LANES, used = 0;
+	struct { float **field; size_t n; } fields[] = {
+		{ &t->k, ATTEND_BLOCK * dim_k }, { &t->v, ATTEND_BLOCK * out_dim }, { &t->s, columns * ATTEND_BLOCK },
+		{ &t->all.o, columns * out_dim }, { &t->part.o, columns * out_dim }, { &t->q, (columns * dim_k + LANES - 1) / LANES * LANES },
+		{ &t->all.max, each }, { &t->all.sum, each }, { &t->part.max, each }, { &t->part.sum, each }, { &t->keep, each }, { &t->take, each },
+	};
+
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; used += fields[i++].n)
+		if (scratch)
+			*fields[i].field = scratch + used;
+	t->out_dim = out_dim;
+	return used;
+}
+
+static size_t attend_columns(size_t group)
+{
+	size_t most = group > ATTEND_MOST ? group : ATTEND_MOST;
+
+	return (most + ATTEND_COLUMNS - 1) / ATTEND_COLUMNS * ATTEND_COLUMNS;
+}
+
+static size_t vector_attend_scratch(size_t dim_k, size_t dim_v, size_t group)
+{
+	struct attend_tile t;
+
+	return attend_layout(&t, NULL, attend_columns(group), dim_k, dim_v) * sizeof(float);
+}
+
+/* The queries of KV head h, column by column, into panels. */
+static void attend_pack(const struct attend_tile *t, size_t h)
+{
+	size_t dim_k = t->a->dim_k, width = t->width;
+
+	for (size_t c = 0; c < t->panels * width; c++) {
+		float *to = t->q + c / width * width * dim_k + c % width;
+		const float *from = t->a->q + h * t->group * dim_k;
+
+		if (c < t->columns)
+			from += (t->row + c / t->group) * t->a->q_stride + c % t->group * dim_k;
+		for (size_t d = 0; d < dim_k; d++)
+			to[d * width] = c < t->columns ? from[d] : 0;
+	}
+}
+
+static void attend_write(const struct attend_tile *t, size_t h)
+{
+	const struct attend *a = t->a;
+
+	for (size_t c = 0; c < t->columns; c++) {
+		float *out = a->out + ((t->row + c / t->group) * a->n_head + h * t->group + c % t->group) * a->dim_v;
+		const float *o = t->all.o + c * t->out_dim;
+		f32x16 sum = vf_set1(t->all.sum[c]);
+
+		for (size_t d = 0; d + LANES <= a->dim_v; d += LANES)
+			vf_store(out + d, vf_div(vf_load(o + d), sum));
+		for (size_t d = a->dim_v / LANES * LANES; d < a->dim_v; d++)
+			out[d] = o[d] / t->all.sum[c];
+	}
+}
+
+static void vector_attend(const struct attend *a, const struct kv_head *kv, size_t h, size_t i0, size_t i1, void *scratch)
+{
+	struct attend_tile t = { .a = a, .kv = kv, .group = a->n_head / a->n_head_kv };
+	size_t rows = t.group < ATTEND_MOST ? ATTEND_MOST / t.group : 1;
+
+	attend_layout(&t, scratch, attend_columns(t.group), a->dim_k, a->dim_v);
+	for (t.row = i0; t.row < i1; t.row += rows) {
+		size_t n = i1 - t.row < rows ? i1 - t.row : rows, end = a->pos + t.row + n;
+
+		attend_panels(&t, n * t.group);
+		attend_pack(&t, h);
+		attend_part(&t, 0, &t.all);
+		for (size_t first = ATTEND_BLOCK; first < end; first += ATTEND_BLOCK) {
+			attend_part(&t, first, &t.part);
+			attend_merge(&t, first, &t.part);
+		}
+		attend_write(&t, h);
+	}
+}
+
+#endif

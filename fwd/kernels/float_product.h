@@ -1,0 +1,227 @@
+/* float_product: products with weights that are floats of some kind, in the vocabulary included before: few columns straight along the rows, many
+ * by panels of thirty-two rows, as dot.h and panel.h do it for codes, element by element. */
+#ifndef FLOAT_PRODUCT_H
+#define FLOAT_PRODUCT_H
+
+#include <string.h>
+
+#include "acts.h"
+#include "dot.h"
+#include "kernels.h"
+
+/* Sixteen elements at p. */
+typedef f32x16 float_reader(const uint8_t *p);
+
+INLINE f32x16 floats_f32(const uint8_t *p)
+{
+	return vf_load((const float *)p);
+}
+
+INLINE f32x16 floats_f16(const uint8_t *p)
+{
+	return vf_load_f16((const uint16_t *)p);
+}
+
+INLINE f32x16 floats_bf16(const uint8_t *p)
+{
+	return vf_load_bf16(p);
+}
+
+enum { FLOAT_ROWS = 4 };        /* rows that are read side by side, so that their sums do not wait for each other */
+
+/* ---- few columns ---- */
+
+/* Rows r to r + rows. The elements past the last multiple of sixteen are read from a copy filled up with zeros. */
+INLINE void float_rows(float_reader *read, size_t size, const struct matrix *w, const struct acts *x, size_t r, int rows, int columns, float *y, size_t stride)
+{
+	size_t k = w->cols, whole = k / 16 * 16, padded = (k + 15) / 16 * 16;
+	const float *data = x->data;
+	f32x16 acc[FLOAT_ROWS][FEW];
+	const uint8_t *row[FLOAT_ROWS];
+	uint8_t rest[FLOAT_ROWS][64] = { { 0 } };
+
+	UNROLL
+	for (int i = 0; i < rows; i++) {
+		row[i] = (const uint8_t *)w->data + (r + (size_t)i) * w->row_bytes;
+		if (whole < k)
+			memcpy(rest[i], row[i] + whole * size, (k - whole) * size);
+		UNROLL
+		for (int c = 0; c < columns; c++)
+			acc[i][c] = vf_zero();
+	}
+	for (size_t e = 0; e < whole; e += 16) {
+		UNROLL
+		for (int i = 0; i < rows; i++) {
+			f32x16 v = read(row[i] + e * size);
+
+			__builtin_prefetch(row[i] + e * size + PREFETCH);
+			UNROLL
+			for (int c = 0; c < columns; c++)
+				acc[i][c] = vf_fma(v, vf_load(data + (size_t)c * padded + e), acc[i][c]);
+		}
+	}
+	UNROLL
+	for (int i = 0; i < rows; i++) {
+		UNROLL
+		for (int c = 0; c < columns; c++) {
+			if (whole < k)
+				acc[i][c] = vf_fma(read(rest[i]), vf_load(data + (size_t)c * padded + whole), acc[i][c]);
+			y[(size_t)c * stride + r + (size_t)i] = vf_tree(acc[i][c]);
+		}
+	}
+}
+
+INLINE void float_dot(float_reader *read, size_t size, int columns, const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride)
+{
+	size_t r = r0;
+
+	for (; r + FLOAT_ROWS <= r1; r += FLOAT_ROWS)
+		float_rows(read, size, w, x, r, FLOAT_ROWS, columns, y, stride);
+	for (; r < r1; r++)
+		float_rows(read, size, w, x, r, 1, columns, y, stride);
+}
+
+/* ---- many ---- */
+
+/* A gap after each residue, in floats: it keeps the residues, to which filling the panel writes in turn, out of each other's sets of the cache. */
+enum { FLOAT_GAP = 2 * KERNELS_ROWS };
+
+static inline size_t float_panel_bytes(size_t k)
+{
+	return (k * KERNELS_ROWS + 16 * FLOAT_GAP) * sizeof(float);
+}
+
+/* Sixteen rows to panel[k in visiting order][32]. */
+INLINE void fill_float_rows(float_reader *read, size_t size, float *panel, const uint8_t *const row[16], size_t k)
+{
+	float *to[16];
+	size_t first[16], whole = k / 16 * 16;
+	i32x16 v[16];
+
+	residue_places(k, first);
+	for (size_t i = 0; i < 16; i++)
+		to[residues[i]] = panel + first[residues[i]] * KERNELS_ROWS + i * FLOAT_GAP;
+	for (size_t e = 0; e < whole; e += 16) {
+		UNROLL
+		for (int i = 0; i < 16; i++)
+			v[i] = vf_as_int(read(row[i] + e * size));
+		vi_transpose(v);
+		UNROLL
+		for (int i = 0; i < 16; i++)
+			vf_store(to[i] + e / 16 * KERNELS_ROWS, vi_as_float(v[i]));
+	}
+	if (whole < k) {
+		for (int i = 0; i < 16; i++) {
+			uint8_t rest[64] = { 0 };
+
+			v[i] = vf_as_int(read(memcpy(rest, row[i] + whole * size, (k - whole) * size)));
+		}
+		vi_transpose(v);
+		for (size_t i = 0; i < k - whole; i++)
+			vf_store(to[i] + whole / 16 * KERNELS_ROWS, vi_as_float(v[i]));
+	}
+}
+
+/* Rows [r, r + 32), the last one again for those past r1. */
+INLINE void fill_float_panel(float_reader *read, size_t size, float *panel, const struct matrix *w, size_t r, size_t r1)
+{
+	for (size_t rows = 0; rows < KERNELS_ROWS; rows += 16) {
+		const uint8_t *row[16];
+
+		for (size_t i = 0; i < 16; i++)
+			row[i] = (const uint8_t *)w->data + (r + rows + i < r1 ? r + rows + i : r1 - 1) * w->row_bytes;
+		fill_float_rows(read, size, panel + rows, row, w->cols);
+	}
+}
+
+/* As tile_run of panel.h. */
+INLINE void float_tile_run(int columns, const float *w, const float *x, size_t k, f32x16 (*stack)[FLOAT_COLUMNS][TILE_VECTORS])
+{
+	for (int u = 0; u < 16; u++, stack++, w += FLOAT_GAP) {
+		f32x16 acc[FLOAT_COLUMNS][TILE_VECTORS];
+
+		UNROLL
+		for (int c = 0; c < columns; c++)
+			UNROLL
+			for (int v = 0; v < TILE_VECTORS; v++)
+				acc[c][v] = vf_zero();
+		for (size_t n = residue_count(k, residues[u]); n; n--, w += KERNELS_ROWS, x += columns) {
+			f32x16 a[TILE_VECTORS];
+
+			UNROLL
+			for (int v = 0; v < TILE_VECTORS; v++)
+				a[v] = vf_load(w + 16 * v);
+			UNROLL
+			for (int c = 0; c < columns; c++) {
+				f32x16 b = vf_set1(x[c]);
+
+				UNROLL
+				for (int v = 0; v < TILE_VECTORS; v++)
+					acc[c][v] = vf_fma(a[v], b, acc[c][v]);
+			}
+		}
+		for (int odd = u; odd & 1; odd >>= 1, stack--) {
+			UNROLL
+			for (int c = 0; c < columns; c++)
+				UNROLL
+				for (int v = 0; v < TILE_VECTORS; v++)
+					acc[c][v] = vf_add(stack[-1][c][v], acc[c][v]);
+		}
+		UNROLL
+		for (int c = 0; c < columns; c++)
+			UNROLL
+			for (int v = 0; v < TILE_VECTORS; v++)
+				stack[0][c][v] = acc[c][v];
+	}
+}
+
+INLINE void float_tile(int columns, const float *panel, const struct acts *x, size_t c, size_t r, size_t r1, float *y, size_t stride)
+{
+	const float *data = (const float *)x->data + c * x->k;
+
+	for (size_t v0 = 0; v0 < KERNELS_ROWS / 16; v0 += TILE_VECTORS) {
+		f32x16 stack[5][FLOAT_COLUMNS][TILE_VECTORS], (*out)[TILE_VECTORS] = stack[0];
+
+		float_tile_run(columns, panel + v0 * 16, data, x->k, stack);
+		for (size_t j = 0; j < (size_t)columns && c + j < x->n; j++)
+			for (size_t v = 0; v < TILE_VECTORS; v++) {
+				size_t row = r + (v0 + v) * 16;
+
+				if (row + 16 <= r1)
+					vf_store(y + (c + j) * stride + row, out[j][v]);
+				else if (row < r1)
+					vf_store_n(y + (c + j) * stride + row, out[j][v], r1 - row);
+			}
+	}
+}
+
+static void float_columns(const float *panel, const struct acts *x, size_t r, size_t r1, float *y, size_t stride)
+{
+	for (size_t c = 0; c < x->n; c += FLOAT_COLUMNS) {
+		size_t width = float_width(c, x->n);
+
+		if (width == FLOAT_COLUMNS)
+			float_tile(FLOAT_COLUMNS, panel, x, c, r, r1, y, stride);
+		else if (width == TILE_STEP)
+			float_tile(TILE_STEP, panel, x, c, r, r1, y, stride);
+		else
+			float_tile(2 * TILE_STEP, panel, x, c, r, r1, y, stride);
+	}
+}
+
+INLINE void float_product(float_reader *read, size_t size, const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride,
+                          void *scratch)
+{
+	switch (x->n) {
+	case 1: float_dot(read, size, 1, w, x, r0, r1, y, stride); return;
+	case 2: float_dot(read, size, 2, w, x, r0, r1, y, stride); return;
+	case 3: float_dot(read, size, 3, w, x, r0, r1, y, stride); return;
+	case 4: float_dot(read, size, 4, w, x, r0, r1, y, stride); return;
+	}
+	for (size_t r = r0; r < r1; r += KERNELS_ROWS) {
+		fill_float_panel(read, size, scratch, w, r, r1);
+		float_columns(scratch, x, r, r1, y, stride);
+	}
+}
+
+#endif

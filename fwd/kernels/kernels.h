@@ -1,0 +1,124 @@
+/* kernels: the arithmetic of lmpipe, one table of functions per instruction set. scalar.c is its specification, written to be read; every
+ * other table must give the same bits, whatever the number of columns, the rows a call covers, or the thread that calls.
+ *
+ * The rules (the contract is DESIGN.md's "one arithmetic"):
+ *  sum      a sum over k deals element k to accumulator k mod 16, with fma where it is a sum of products, and closes by one tree:
+ *           v[i] += v[i+8] for i < 8, then 4, 2, 1.
+ *  float    (F32, F16, BF16 weights) weights widen to float exactly, activations stay float: sum over the elements.
+ *  q8       (all other weights) an activation row is cut into blocks of 32, each int8 with a float scale dx: the best of eight candidate
+ *           scales max|x|/(127 - i) by squared error, then refitted to its integers (scalar_product.c). Weight block b of 32 has one
+ *           scale dw (the product of a super-block's scale and its sub-scale, which is exact) or two, one for each half (Q6_K, Q3_K, Q2_K),
+ *           and may have a minimum beside each. isum is the exact integer dot product of what shares a scale, xsum the sum of its x:
+ *               t = 0;  t = fma(dw, (float)isum, t) for each scale;  t = fma(min, (float)xsum, t) for each minimum
+ *               acc[b mod 16] = fma(dx, t, acc[b mod 16])
+ *  q16      the same with two planes of int8, x = dx·(255·hi + lo), hi and lo in [-127, 127], dx = max|x|/32512: 16-bit activations for the
+ *           inputs of q, k and v, whose errors the softmax magnifies (half of all the error of plain int8 came from there; measured).
+ *           isum = 255·isum(hi) + isum(lo), still an exact int32, rounded once by (float).
+ *           An activation block that holds an infinity or NaN has the scale NaN; so has a weight block whose scale is not finite.
+ *  attention  see attend below.
+ * exp, silu, gelu: polynomials in scalar.c; sqrtf and division are correctly rounded by definition. */
+#ifndef KERNELS_H
+#define KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../lib/formats.h"
+
+struct matrix {                 /* W[rows × cols], row-major in the mapping; borrowed */
+	const struct format *format;
+	const void *data;
+	size_t rows, cols;      /* cols: a multiple of the format's block */
+	size_t row_bytes;
+};
+
+/* A batch of activation columns, prepared for products with weights of one kind. The layout belongs to the backend. */
+enum acts_kind { ACTS_F32, ACTS_Q8, ACTS_Q16 };
+
+struct acts {
+	enum acts_kind kind;
+	size_t k, n;            /* elements of a column; columns of this batch */
+	void *data;             /* acts_bytes(kind, k, n) bytes, 64-byte aligned, owned by the caller; padding is written by pack */
+};
+
+enum { KERNELS_ROWS = 32 };     /* row ranges begin at multiples of this */
+enum { ATTEND_BLOCK = 128 };    /* positions of one attention block */
+enum { KV_TILE = 16 };          /* positions of one tile of K */
+
+enum kv_type { KV_F16, KV_F32 };
+
+/* K and V of one layer and one KV head, n_ctx positions (a multiple of KV_TILE).
+ * K lies in tiles of 16 positions, [n_ctx/16][dim_k][16], so that 16 scores lie in the lanes; V by rows, [n_ctx][dim_v]. */
+struct kv_head {
+	void *k, *v;
+};
+
+struct attend {
+	enum kv_type type;
+	size_t dim_k, dim_v;
+	size_t n_head, n_head_kv;       /* query head h reads KV head h / (n_head / n_head_kv) */
+	float scale;                    /* score = (q · k) · scale */
+	const float *q;                 /* [n][q_stride], head h at h·dim_k; already rotated */
+	size_t q_stride;
+	float *out;                     /* [n][n_head·dim_v] */
+	size_t pos;                     /* position of row 0; row i sees positions 0 to pos + i, all stored */
+};
+
+enum norm_kind { NORM_RMS, NORM_LAYER };
+enum unary { UNARY_SILU, UNARY_GELU };   /* gelu: the tanh form */
+enum rope_pairs { ROPE_ADJACENT, ROPE_HALVES };
+
+struct kernels {
+	const char *name;
+
+	/* Products. Bytes for n columns of k elements; pack fills columns [c0, c1) from x[c·stride ...]; c0 is a multiple of acts_columns and so
+	 * is c1 unless it is n, so that threads can share the work. */
+	size_t acts_columns;
+	size_t (*acts_bytes)(enum acts_kind kind, size_t k, size_t n);
+	void (*acts_pack)(struct acts *a, const float *x, size_t stride, size_t c0, size_t c1);
+
+	/* y[c·stride + r] = W[r] · x[c] for r in [r0, r1), all columns c; r0 a multiple of KERNELS_ROWS. The kind of x must be the format's.
+	 * scratch: product_scratch(k) bytes, 64-byte aligned, of the calling thread alone. */
+	enum acts_kind (*acts_kind)(const struct format *format, int wide);      /* wide: the input of q, k and v: Q16 in place of Q8 */
+	size_t (*product_scratch)(size_t k);
+	void (*product)(const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride, void *scratch);
+
+	/* y[n] = norm(x) · weight (+ bias, which may be NULL): (x · 1/sqrt(mean(x²) + eps)) · weight; the layer form subtracts the mean
+	 * first. weight may be NULL (ones). y may be x. */
+	void (*norm)(enum norm_kind kind, const float *x, const float *weight, const float *bias, float eps, float *y, size_t n);
+	void (*add)(float *y, const float *a, const float *b, size_t n);        /* y = a + b; y may be a */
+	void (*glu)(enum unary f, float *y, const float *gate, const float *up, size_t n);      /* y = f(gate) · up; y may be gate */
+	void (*unary)(enum unary f, float *y, const float *x, size_t n);
+
+	/* Rotates one head in place: n_rot/2 pairs, cos/sin[n_rot/2]: (a, b) → (a·c − b·s, a·s + b·c) as fma(a, c, −(b·s)), fma(a, s, b·c). */
+	void (*rope)(enum rope_pairs pairs, float *x, const float *cos, const float *sin, size_t n_rot);
+
+	/* Stores k[dim_k] and v[dim_v] at a position, rounded to the cache's type. */
+	void (*kv_store)(enum kv_type type, struct kv_head *kv, size_t dim_k, size_t dim_v, size_t pos, const float *k, const float *v);
+
+	/* Rows [i0, i1), query heads of KV head h. For each query, over blocks of ATTEND_BLOCK positions from 0 (the last one cut at the
+	 * query's own position):
+	 *     s[j] = sum(q · k[j]) · scale;  m_b = max s;  p[j] = exp(s[j] − m_b);  l_b = sum of p over j, element j to accumulator j mod 16;
+	 *     o_b[d] = fma(p[j], v[j][d], o_b[d]) for j ascending, from 0
+	 * then, block by block (the first block's values are taken as they are):
+	 *     m' = max(m, m_b); a = exp(m − m'), c = exp(m_b − m');  l = fma(l, a, l_b·c);  o[d] = fma(o[d], a, o_b[d]·c);  m = m'
+	 * and out = o / l. scratch: attend_scratch() bytes, 64-byte aligned, of the calling thread alone. */
+	size_t attend_rows;             /* row ranges begin at multiples of this */
+	size_t (*attend_scratch)(size_t dim_k, size_t dim_v, size_t group);
+	void (*attend)(const struct attend *a, const struct kv_head *kv, size_t h, size_t i0, size_t i1, void *scratch);
+
+	/* Index of the largest of x[n], the lowest on ties; NaN never wins; n if all are NaN. */
+	size_t (*argmax)(const float *x, size_t n);
+};
+
+extern const struct kernels kernels_scalar;
+extern const struct kernels kernels_avx2, kernels_avx512;       /* x86-64 only */
+extern const struct kernels kernels_neon;                       /* aarch64 only */
+
+/* By name ("scalar", "avx2", "avx512", "neon") or the best that this CPU runs ("auto"). NULL: no such table, or this CPU cannot run it. */
+const struct kernels *kernels_select(const char *name);
+
+/* The i-th table that this CPU runs, scalar first, or NULL past the last: for tests and --help. */
+const struct kernels *kernels_each(size_t i);
+
+#endif

@@ -1,0 +1,38 @@
+/* lanes: what every vocabulary and skeleton shares.
+ *
+ * Lane order. Products of a row's blocks of 32 are taken 64 codes at a time, two blocks in a vector, and summed by a transposing tree over eight
+ * such vectors. It leaves blocks 0, 2, 4, 6, 1, 3, 5, 7 in the lower eight lanes and the same plus 8 in the upper, on every instruction set, so
+ * all scales of sixteen blocks are read in that order.
+ *
+ * Visiting order. A prompt's kernel goes through the blocks (or elements) of one residue modulo 16 after the other, so that one set of registers
+ * serves all sixteen accumulators. The residues come bit-reversed: the closing tree adds i and i + 8 first, then 4, 2, 1 apart, so neighbours in
+ * this order are what it adds first, and a stack of five partial sums is enough. */
+#ifndef LANES_H
+#define LANES_H
+
+#include <stddef.h>
+
+#define INLINE static inline __attribute__((always_inline))
+#define UNROLL _Pragma("GCC unroll 32")
+
+static const unsigned char lane_block[16] = { 0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15 };
+static const unsigned char residues[16] = { 0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15 };
+
+/* How many of n things have residue u. */
+static inline size_t residue_count(size_t n, size_t u)
+{
+	return (n + 15 - u) / 16;
+}
+
+/* first[u]: the place in the visiting order of the first of n things that has residue u; the others follow it. */
+static inline void residue_places(size_t n, size_t first[16])
+{
+	size_t at = 0;
+
+	for (int i = 0; i < 16; i++) {
+		first[residues[i]] = at;
+		at += residue_count(n, residues[i]);
+	}
+}
+
+#endif

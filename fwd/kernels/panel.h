@@ -1,0 +1,315 @@
+/* panel: products with many columns, for prompts. Thirty-two rows at a time are unpacked into a panel in the cache: codes of one byte with the
+ * rows in the lanes, four codes of a row in each, block after block in visiting order (lanes.h), beside each block its scales. Then every tile
+ * of columns goes along the panel, with its integer sums in registers. From there on the format no longer matters, but for whether it has two
+ * scales a block and minima. Included once per instruction set. */
+#ifndef PANEL_H
+#define PANEL_H
+
+#include <string.h>
+
+#include "acts.h"
+#include "kernels.h"
+#include "unpack.h"
+
+enum { PANEL_CODES = 32 * KERNELS_ROWS };       /* bytes of a block's codes: [8][32 rows][4] */
+
+/* After a block's codes: [32 rows] of each. */
+enum panel_field {
+	PANEL_SCALE, PANEL_ADDEND,      /* see scaled() in dot.h */
+	PANEL_SECOND,                   /* the second half's scale */
+	PANEL_MIN, PANEL_MIN_SECOND,
+	PANEL_FIELDS
+};
+
+enum { PANEL_BLOCK = PANEL_CODES + PANEL_FIELDS * KERNELS_ROWS * 4 };
+
+static inline size_t panel_bytes(size_t k)
+{
+	return k / 32 * PANEL_BLOCK;
+}
+
+/* ---- filling it ---- */
+
+struct panel {
+	uint8_t *data;          /* [blocks][PANEL_BLOCK] */
+	size_t first[16];       /* places of the residues */
+	size_t blocks;
+};
+
+static inline float *panel_field(struct panel *p, size_t g, int block, enum panel_field f)
+{
+	return (float *)(p->data + (p->first[block] + g) * PANEL_BLOCK + PANEL_CODES) + f * KERNELS_ROWS;
+}
+
+/* v[row], lanes over blocks in lane order, to the field of each block. */
+INLINE void spread(struct panel *p, const f32x16 v[16], size_t g, size_t count, size_t rows, enum panel_field f)
+{
+	i32x16 t[16];
+
+	UNROLL
+	for (int i = 0; i < 16; i++)
+		t[i] = vf_as_int(v[i]);
+	vi_transpose(t);
+	UNROLL
+	for (int i = 0; i < 16; i++)
+		if (lane_block[i] < count)
+			vf_store(panel_field(p, g, lane_block[i], f) + rows, vi_as_float(t[i]));
+}
+
+/* Group g of sixteen rows; rows: 0 or 16, the place of the first in the panel. */
+INLINE void fill_group(struct unpacker u, enum acts_kind kind, struct panel *p, const uint8_t *const group[16], size_t g, size_t rows)
+{
+	int shift = tile_bias(u.is_signed, u.halves, u.minima) - u.offset;
+	size_t count = p->blocks - g * 16 < 16 ? p->blocks - g * 16 : 16;
+	struct scales s;
+	f32x16 scale[2][16], addend[16], min[2][16];
+
+	for (int c = 0; c < GROUP_CHUNKS && (size_t)c * 2 < count; c++) {
+		i32x16 v[16];
+
+		UNROLL
+		for (int i = 0; i < 16; i++) {
+			b64 codes = u.codes(group[i], c);
+
+			v[i] = vb_as_int(shift ? vb_add(codes, shift) : codes);
+		}
+		vi_transpose(v);
+		UNROLL
+		for (int i = 0; i < 16; i++)
+			if ((size_t)(2 * c + i / 8) < count)
+				vi_store((int32_t *)(p->data + (p->first[2 * c + i / 8] + g) * PANEL_BLOCK) + i % 8 * KERNELS_ROWS + rows, v[i]);
+	}
+	for (int i = 0; i < 16; i++) {
+		u.scales(group[i], &s);
+		scale[0][i] = s.scale[0];
+		addend[i] = kind == ACTS_Q16 ? vf_sub(s.scale[0], s.scale[0]) : vf_mul(s.scale[0], vf_set1(-MAGIC_FLOAT));
+		if (u.halves)
+			scale[1][i] = s.scale[1];
+		if (u.minima)
+			min[0][i] = s.min[0];
+		if (u.minima && u.halves)
+			min[1][i] = s.min[1];
+	}
+	spread(p, scale[0], g, count, rows, PANEL_SCALE);
+	spread(p, addend, g, count, rows, PANEL_ADDEND);
+	if (u.halves)
+		spread(p, scale[1], g, count, rows, PANEL_SECOND);
+	if (u.minima)
+		spread(p, min[0], g, count, rows, PANEL_MIN);
+	if (u.minima && u.halves)
+		spread(p, min[1], g, count, rows, PANEL_MIN_SECOND);
+}
+
+/* Rows [r, r + 32) of w, the last one again for those past r1. */
+INLINE void fill_panel(struct unpacker u, enum acts_kind kind, struct panel *p, const struct matrix *w, size_t r, size_t r1)
+{
+	uint8_t rest[16][GROUP_BLOCKS * 36];
+
+	for (size_t rows = 0; rows < KERNELS_ROWS; rows += 16)
+		for (size_t g = 0; g * 16 < p->blocks; g++) {
+			const uint8_t *group[16];
+			size_t left = w->row_bytes - g * u.bytes;
+
+			for (size_t i = 0; i < 16; i++) {
+				size_t row = r + rows + i < r1 ? r + rows + i : r1 - 1;
+
+				group[i] = (const uint8_t *)w->data + row * w->row_bytes + g * u.bytes;
+				if (left < u.bytes) {
+					memset(rest[i], 0, sizeof rest[i]);
+					group[i] = memcpy(rest[i], group[i], left);
+				}
+			}
+			fill_group(u, kind, p, group, g, rows);
+		}
+}
+
+/* ---- going along it ---- */
+
+/* What is known of a panel when its kernel is compiled. */
+struct tile_shape {
+	int columns, planes, is_signed, halves, minima;
+};
+
+typedef i32x16 tile_sums[TILE_COLUMNS][TILE_VECTORS];
+
+INLINE i32x16 tile_set(const int32_t *x)
+{
+	return vi_set1(*x);
+}
+
+INLINE f32x16 tile_setf(const int32_t *x)
+{
+	float f;
+
+	memcpy(&f, x, sizeof f);
+	return vf_set1(f);
+}
+
+/* Integer sums of quads runs of four codes, from quad q0 of the block on. */
+INLINE void tile_integers(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int q0, int quads, enum acts_field bias)
+{
+	const int32_t *start = x + 8 * t.planes * t.columns + (int)bias * t.columns;
+	int biased = tile_bias(t.is_signed, t.halves, t.minima);
+
+	if (t.planes == 2) {
+		UNROLL
+		for (int c = 0; c < t.columns; c++)
+			UNROLL
+			for (int v = 0; v < TILE_VECTORS; v++)
+				s[c][v] = vi_zero();
+		tile_dot(s, w + q0 * 4 * KERNELS_ROWS, x + q0 * t.columns, quads, t.columns, t.is_signed, t.halves);
+		x += 8 * t.columns;
+	}
+	UNROLL
+	for (int c = 0; c < t.columns; c++)
+		UNROLL
+		for (int v = 0; v < TILE_VECTORS; v++) {
+			i32x16 from = biased ? tile_set(start + c) : t.planes == 1 ? vi_set1(MAGIC) : vi_zero();
+
+			s[c][v] = t.planes == 1 ? from : vi_add(from, vi_sub(vi_shl(s[c][v], 8), s[c][v]));
+		}
+	tile_dot(s, w + q0 * 4 * KERNELS_ROWS, x + q0 * t.columns, quads, t.columns, t.is_signed, t.halves);
+}
+
+/* acc += one block */
+INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const uint8_t *w, const int32_t *x)
+{
+	const float *field = (const float *)(w + PANEL_CODES);
+	const int32_t *xs = x + 8 * t.planes * t.columns;
+	tile_sums s;
+	f32x16 sum[TILE_COLUMNS][TILE_VECTORS];
+
+	tile_integers(t, s, w, x, 0, t.halves ? 4 : 8, t.halves ? FIELD_BIAS_FIRST : FIELD_BIAS);
+	UNROLL
+	for (int v = 0; v < TILE_VECTORS; v++) {
+		f32x16 scale = vf_load(field + PANEL_SCALE * KERNELS_ROWS + 16 * v), addend = vf_load(field + PANEL_ADDEND * KERNELS_ROWS + 16 * v);
+
+		UNROLL
+		for (int c = 0; c < t.columns; c++)
+			sum[c][v] = vf_fma(scale, t.planes == 1 ? vi_as_float(s[c][v]) : vi_to_float(s[c][v]), addend);
+	}
+	if (t.halves) {
+		tile_integers(t, s, w, x, 4, 4, FIELD_BIAS_SECOND);
+		UNROLL
+		for (int v = 0; v < TILE_VECTORS; v++) {
+			f32x16 scale = vf_load(field + PANEL_SECOND * KERNELS_ROWS + 16 * v);
+
+			UNROLL
+			for (int c = 0; c < t.columns; c++)
+				sum[c][v] = vf_fma(scale, t.planes == 1 ? vf_sub(vi_as_float(s[c][v]), vf_set1(MAGIC_FLOAT)) : vi_to_float(s[c][v]), sum[c][v]);
+		}
+	}
+	for (int m = 0; m < (t.minima ? 1 + t.halves : 0); m++) {
+		UNROLL
+		for (int v = 0; v < TILE_VECTORS; v++) {
+			f32x16 min = vf_load(field + (PANEL_MIN + m) * KERNELS_ROWS + 16 * v);
+
+			UNROLL
+			for (int c = 0; c < t.columns; c++)
+				sum[c][v] = vf_fma(min, tile_setf(xs + (FIELD_XSUM + t.halves + m) * t.columns + c), sum[c][v]);
+		}
+	}
+	UNROLL
+	for (int c = 0; c < t.columns; c++)
+		UNROLL
+		for (int v = 0; v < TILE_VECTORS; v++)
+			acc[c][v] = vf_fma(tile_setf(xs + FIELD_DX * t.columns + c), sum[c][v], acc[c][v]);
+}
+
+/* The accumulators of one residue after the other, on a stack where the closing tree adds them up as they come. */
+INLINE void tile_run(struct tile_shape t, const struct panel *p, size_t v0, const int32_t *x, f32x16 (*stack)[TILE_COLUMNS][TILE_VECTORS])
+{
+	const uint8_t *w = p->data + v0 * 64;
+	size_t words = acts_block_words(t.planes == 2 ? ACTS_Q16 : ACTS_Q8, (size_t)t.columns);
+
+	for (int u = 0; u < 16; u++, stack++) {
+		UNROLL
+		for (int c = 0; c < t.columns; c++)
+			UNROLL
+			for (int v = 0; v < TILE_VECTORS; v++)
+				stack[0][c][v] = vf_zero();
+		for (size_t b = residue_count(p->blocks, residues[u]); b; b--, w += PANEL_BLOCK, x += words)
+			tile_block(t, stack[0], w, x);
+		for (int odd = u; odd & 1; odd >>= 1, stack--) {
+			UNROLL
+			for (int c = 0; c < t.columns; c++)
+				UNROLL
+				for (int v = 0; v < TILE_VECTORS; v++)
+					stack[-1][c][v] = vf_add(stack[-1][c][v], stack[0][c][v]);
+		}
+	}
+}
+
+/* Columns [c, c + t.columns) of y, those below n; rows [r, r1). */
+INLINE void tile(struct tile_shape t, const struct panel *p, const struct acts *x, const int32_t *data, size_t c, size_t r, size_t r1, float *y, size_t stride)
+{
+	for (size_t v0 = 0; v0 < KERNELS_ROWS / 16; v0 += TILE_VECTORS) {
+		f32x16 stack[5][TILE_COLUMNS][TILE_VECTORS], (*out)[TILE_VECTORS] = stack[0];
+
+		tile_run(t, p, v0, data, stack);
+		for (size_t j = 0; j < (size_t)t.columns && c + j < x->n; j++)
+			for (size_t v = 0; v < TILE_VECTORS; v++) {
+				size_t row = r + (v0 + v) * 16;
+
+				if (row + 16 <= r1)
+					vf_store(y + (c + j) * stride + row, out[j][v]);
+				else if (row < r1)
+					vf_store_n(y + (c + j) * stride + row, out[j][v], r1 - row);
+			}
+	}
+}
+
+INLINE void panel_columns(struct tile_shape t, const struct panel *p, const struct acts *x, size_t r, size_t r1, float *y, size_t stride)
+{
+	enum acts_kind kind = x->kind;
+
+	for (size_t c = 0; c < x->n; c += TILE_COLUMNS) {
+		const int32_t *data = (const int32_t *)x->data + c / TILE_COLUMNS * acts_block_words(kind, TILE_COLUMNS) * p->blocks;
+
+		t.columns = (int)tile_width(c, x->n);
+		if (t.columns == TILE_COLUMNS)
+			t.columns = TILE_COLUMNS, tile(t, p, x, data, c, r, r1, y, stride);
+		else if (t.columns == TILE_STEP)
+			t.columns = TILE_STEP, tile(t, p, x, data, c, r, r1, y, stride);
+		else
+			t.columns = 2 * TILE_STEP, tile(t, p, x, data, c, r, r1, y, stride);
+	}
+}
+
+/* The kernels that panels of all formats share. */
+typedef void panel_kernel(const struct panel *p, const struct acts *x, size_t r, size_t r1, float *y, size_t stride);
+
+#define PANEL_KERNEL(name, ...) \
+	static void name(const struct panel *p, const struct acts *x, size_t r, size_t r1, float *y, size_t stride) \
+	{ \
+		panel_columns((struct tile_shape){ __VA_ARGS__ }, p, x, r, r1, y, stride); \
+	}
+PANEL_KERNEL(panel_plain, .planes = 1)
+PANEL_KERNEL(panel_minima, .planes = 1, .minima = 1)
+PANEL_KERNEL(panel_halves, .planes = 1, .halves = 1)
+PANEL_KERNEL(panel_halves_minima, .planes = 1, .halves = 1, .minima = 1)
+PANEL_KERNEL(panel_wide, .planes = 2)
+PANEL_KERNEL(panel_wide_minima, .planes = 2, .minima = 1)
+PANEL_KERNEL(panel_wide_halves, .planes = 2, .halves = 1)
+PANEL_KERNEL(panel_wide_halves_minima, .planes = 2, .halves = 1, .minima = 1)
+PANEL_KERNEL(panel_signed, .planes = 1, .is_signed = 1)
+PANEL_KERNEL(panel_wide_signed, .planes = 2, .is_signed = 1)
+#undef PANEL_KERNEL
+
+/* y = w · x for one format, with scratch for one panel. */
+INLINE void panel(struct unpacker u, const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride, void *scratch)
+{
+	static panel_kernel *const kernels[2][5] = {
+		{ panel_plain, panel_minima, panel_halves, panel_halves_minima, panel_signed },
+		{ panel_wide, panel_wide_minima, panel_wide_halves, panel_wide_halves_minima, panel_wide_signed },
+	};
+	struct panel p = { .data = scratch, .blocks = w->cols / 32 };
+
+	residue_places(p.blocks, p.first);
+	for (size_t r = r0; r < r1; r += KERNELS_ROWS) {
+		fill_panel(u, x->kind, &p, w, r, r1);
+		kernels[x->kind == ACTS_Q16][u.is_signed ? 4 : u.halves * 2 + u.minima](&p, x, r, r1, y, stride);
+	}
+}
+
+#endif

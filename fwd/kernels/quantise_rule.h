@@ -1,0 +1,16 @@
+/* quantise_rule: the constants of the activations' quantisation, which every table of kernels shares. */
+#ifndef QUANTISE_RULE_H
+#define QUANTISE_RULE_H
+
+#define ACTS_LEAST 0x1p-100f    /* a block whose largest magnitude is below counts as zeros, so that no reciprocal overflows */
+
+enum { ACTS_STEPS = 8 };        /* candidates max/127, max/126, … for the step of a block */
+
+/* (127 / (127 − i))²: what a squared error in units of candidate i's step weighs in units of the first's. */
+static const float acts_step_square[ACTS_STEPS] = {
+#define SQUARE(i) 127.0f * 127.0f / ((127.0f - i) * (127.0f - i))
+	SQUARE(0), SQUARE(1), SQUARE(2), SQUARE(3), SQUARE(4), SQUARE(5), SQUARE(6), SQUARE(7)
+#undef SQUARE
+};
+
+#endif

@@ -1,0 +1,54 @@
+/* select: the tables of kernels of this build, and which of them this CPU runs. */
+#include <string.h>
+
+#include "kernels.h"
+
+static int runs_always(void)
+{
+	return 1;
+}
+
+#if defined __x86_64__
+static int runs_avx2(void)
+{
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+}
+
+static int runs_avx512(void)
+{
+	return runs_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+	       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni");
+}
+#endif
+
+/* slowest first */
+static const struct table {
+	const struct kernels *kernels;
+	int (*runs)(void);
+} tables[] = {
+	{ &kernels_scalar, runs_always },
+#if defined __x86_64__
+	{ &kernels_avx2, runs_avx2 },
+	{ &kernels_avx512, runs_avx512 },
+#endif
+};
+
+const struct kernels *kernels_each(size_t i)
+{
+	for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+		if (tables[t].runs() && i-- == 0)
+			return tables[t].kernels;
+	return NULL;
+}
+
+const struct kernels *kernels_select(const char *name)
+{
+	const struct kernels *k, *best = NULL;
+
+	for (size_t i = 0; (k = kernels_each(i)); i++) {
+		if (strcmp(k->name, name) == 0)
+			return k;
+		best = k;
+	}
+	return strcmp(name, "auto") == 0 ? best : NULL;
+}

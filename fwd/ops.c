@@ -1,0 +1,239 @@
+/* The ops, each cut into pieces for the pool. Pieces are of rows of the batch, of rows of a matrix, or of heads: never of a sum. */
+#include "op.h"
+
+#include <string.h>
+
+static float *row(const struct buffer *b, size_t i)
+{
+	return b->at + i * b->stride;
+}
+
+static size_t pieces_of(size_t n, size_t each)
+{
+	return (n + each - 1) / each;
+}
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* One op under way, as its pieces see it. */
+struct job {
+	struct step *s;
+	const struct op *op;
+	size_t first, n;        /* rows of the batch */
+	size_t each;            /* rows of a piece, of the batch or of a matrix */
+	struct attend attend;
+};
+
+/* ---- embed ---- */
+
+static void embed_piece(void *context, size_t piece, size_t thread)
+{
+	struct job *j = context;
+	const struct op_embed *e = &j->op->embed;
+	const struct step *s = j->s;
+	const struct matrix *m = &e->ids;
+	size_t i = j->first + piece;
+
+	m->format->dequantise((const unsigned char *)m->data + (size_t)s->ids[i] * m->row_bytes, row(&e->x, i), m->cols);
+	if (!e->positions.rows)
+		return;
+	m = &e->positions;
+	m->format->dequantise((const unsigned char *)m->data + (s->pos + i) * m->row_bytes, row(&e->spare, i), m->cols);
+	s->k->add(row(&e->x, i), row(&e->x, i), row(&e->spare, i), m->cols);
+}
+
+/* ---- rows ---- */
+
+static void rows_piece(void *context, size_t piece, size_t thread)
+{
+	struct job *j = context;
+	const struct op_rows *o = &j->op->rows;
+	const struct kernels *k = j->s->k;
+	size_t from = piece * j->each, to = least(from + j->each, j->n), i;
+
+	for (i = j->first + from; i < j->first + to; i++) {
+		if (o->branch.at)
+			k->add(row(&o->x, i), row(&o->x, i), row(&o->branch, i), o->n);
+		if (o->f == ROWS_NORM)
+			k->norm(o->norm, row(&o->in, i), o->weight, o->bias, o->eps, row(&o->out, i), o->n);
+		else if (o->f == ROWS_UNARY)
+			k->unary(o->unary, row(&o->out, i), row(&o->in, i), o->n);
+		else if (o->f == ROWS_GLU)
+			k->glu(o->unary, row(&o->out, i), row(&o->in, i), row(&o->in, i) + o->n, o->n);
+	}
+	for (size_t kind = 0; kind < ACTS_KINDS; kind++)
+		if (o->pack[kind])
+			k->acts_pack(&j->s->acts[kind], row(&o->out, j->first), o->out.stride, from, to);
+}
+
+static void run_rows(struct job *j)
+{
+	for (size_t kind = 0; kind < ACTS_KINDS; kind++)
+		if (j->op->rows.pack[kind]) {
+			j->s->acts[kind].k = j->op->rows.n;
+			j->s->acts[kind].n = j->n;
+		}
+	j->each = j->s->k->acts_columns;
+	pool_run(j->s->pool, pieces_of(j->n, j->each), rows_piece, j);
+}
+
+/* ---- product ---- */
+
+/* Weights of one piece, when one row makes them all that there is to read: enough to read them at full speed, little enough for the threads
+ * to end together. For a batch each piece is as small as it can be. */
+enum { PIECE_BYTES = 1 << 16 };
+
+static size_t piece_rows(const struct matrix *w, size_t n)
+{
+	size_t rows = n > 1 ? KERNELS_ROWS : PIECE_BYTES / w->row_bytes / KERNELS_ROWS * KERNELS_ROWS;
+
+	return rows ? rows : KERNELS_ROWS;
+}
+
+static void product_piece(void *context, size_t piece, size_t thread)
+{
+	struct job *j = context;
+	struct step *s = j->s;
+	const struct part *p = j->op->product.part;
+	size_t each, r0, r1, stride;
+	float *y;
+
+	/* Whose piece is it? */
+	for (; piece >= pieces_of(p->w.rows, each = piece_rows(&p->w, j->n)); p++)
+		piece -= pieces_of(p->w.rows, each);
+	r0 = piece * each;
+	r1 = least(r0 + each, p->w.rows);
+	y = p->y.at ? row(&p->y, j->first) : s->logits;
+	stride = p->y.at ? p->y.stride : p->w.rows;
+	s->k->product(&p->w, &s->acts[p->kind], r0, r1, y, stride, s->scratch + thread * s->scratch_bytes);
+	if (p->bias)
+		for (size_t i = 0; i < j->n; i++)
+			s->k->add(y + i * stride + r0, y + i * stride + r0, p->bias + r0, r1 - r0);
+}
+
+static void run_product(struct job *j)
+{
+	size_t pieces = 0;
+
+	for (const struct part *p = j->op->product.part, *end = p + j->op->product.n_parts; p < end; p++)
+		pieces += pieces_of(p->w.rows, piece_rows(&p->w, j->n));
+	pool_run(j->s->pool, pieces, product_piece, j);
+}
+
+/* ---- attend ---- */
+
+static void prepare_head(const struct job *j, float *x, const float *norm, size_t i)
+{
+	const struct op_attend *a = &j->op->attend;
+
+	if (norm)
+		j->s->k->norm(NORM_RMS, x, norm, NULL, a->eps, x, a->heads.dim_k);
+	if (a->rope)
+		j->s->k->rope(a->pairs, x, a->rope->cos + i * a->rope->pairs, a->rope->sin + i * a->rope->pairs, a->n_rot);
+}
+
+/* K and V of KV head h into the cache, for rows [from, to) of the batch, and the queries that will read them made ready. */
+static void store(const struct job *j, size_t h, size_t from, size_t to)
+{
+	const struct op_attend *a = &j->op->attend;
+	const struct attend *d = &a->heads;
+	size_t group = d->n_head / d->n_head_kv;
+
+	for (size_t i = from; i < to; i++) {
+		float *q = row(&a->qkv, i), *k = q + d->n_head * d->dim_k, *v = k + d->n_head_kv * d->dim_k;
+
+		prepare_head(j, k + h * d->dim_k, a->k_norm, i);
+		j->s->k->kv_store(d->type, &a->kv[h], d->dim_k, d->dim_v, j->s->pos + i, k + h * d->dim_k, v + h * d->dim_v);
+		for (size_t g = h * group; g < (h + 1) * group && i >= j->first; g++)
+			prepare_head(j, q + g * d->dim_k, a->q_norm, i);
+	}
+}
+
+static void store_piece(void *context, size_t piece, size_t thread)
+{
+	struct job *j = context;
+	size_t heads = j->op->attend.heads.n_head_kv, from = piece / heads * KV_TILE;
+
+	store(j, piece % heads, from, least(from + KV_TILE, j->s->n));
+}
+
+/* The last rows see most: they come first, so that no long piece is left for the end. */
+static void attend_piece(void *context, size_t piece, size_t thread)
+{
+	struct job *j = context;
+	struct step *s = j->s;
+	size_t heads = j->attend.n_head_kv, from = (pieces_of(j->n, j->each) - 1 - piece / heads) * j->each;
+
+	s->k->attend(&j->attend, &j->op->attend.kv[piece % heads], piece % heads, from, least(from + j->each, j->n),
+		s->scratch + thread * s->scratch_bytes);
+}
+
+/* A single row: all of a KV head's work at once. */
+static void head_piece(void *context, size_t piece, size_t thread)
+{
+	struct job *j = context;
+	struct step *s = j->s;
+
+	store(j, piece, 0, 1);
+	s->k->attend(&j->attend, &j->op->attend.kv[piece], piece, 0, 1, s->scratch + thread * s->scratch_bytes);
+}
+
+static void run_attend(struct job *j)
+{
+	const struct op_attend *a = &j->op->attend;
+	struct step *s = j->s;
+
+	if (a->tail) {
+		j->first = s->n - s->wanted;
+		j->n = s->wanted;
+	}
+	j->attend = a->heads;
+	j->attend.q = a->qkv.at + j->first * a->qkv.stride;
+	j->attend.q_stride = a->qkv.stride;
+	j->attend.out = row(&a->out, j->first);
+	j->attend.pos = s->pos + j->first;
+	if (s->n == 1 && j->n == 1) {
+		pool_run(s->pool, a->heads.n_head_kv, head_piece, j);
+		return;
+	}
+	pool_run(s->pool, pieces_of(s->n, KV_TILE) * a->heads.n_head_kv, store_piece, j);
+	j->each = pieces_of(KV_TILE, s->k->attend_rows) * s->k->attend_rows;
+	pool_run(s->pool, pieces_of(j->n, j->each) * a->heads.n_head_kv, attend_piece, j);
+}
+
+/* ---- any op ---- */
+
+void op_run(struct step *s, const struct op *op, size_t first, size_t n)
+{
+	struct job j = { .s = s, .op = op, .first = first, .n = n };
+
+	switch (op->code) {
+	case OP_EMBED:
+		pool_run(s->pool, n, embed_piece, &j);
+		break;
+	case OP_ROWS:
+		run_rows(&j);
+		break;
+	case OP_PRODUCT:
+		run_product(&j);
+		break;
+	case OP_ATTEND:
+		run_attend(&j);
+		break;
+	}
+}
+
+size_t op_bytes(const struct op *op)
+{
+	size_t bytes = 0;
+
+	if (op->code == OP_EMBED)
+		return op->embed.ids.row_bytes + (op->embed.positions.rows ? op->embed.positions.row_bytes : 0);
+	if (op->code == OP_PRODUCT)
+		for (size_t i = 0; i < op->product.n_parts; i++)
+			bytes += op->product.part[i].w.rows * op->product.part[i].w.row_bytes;
+	return bytes;
+}

@@ -1,0 +1,197 @@
+/* Opening a plan: buffers, the family's builder, scratch. Replaying it. */
+#include "plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "builder.h"
+#include "families.h"
+
+enum { ALIGN = 64 };
+
+struct segment_shape plan_shape(const struct model *m, uint32_t kv_type, size_t n_ctx)
+{
+	return (struct segment_shape){ .model = m->fingerprint, .arithmetic = ARITHMETIC, .n_ctx = (uint32_t)n_ctx, .n_layer = (uint32_t)m->n_layer,
+		.n_head_kv = (uint32_t)m->n_head_kv, .dim_k = (uint32_t)m->dim_k, .dim_v = (uint32_t)m->dim_v, .kv_type = kv_type };
+}
+
+/* ---- opening ---- */
+
+static void *aligned(size_t n, size_t size)
+{
+	void *p;
+
+	if (size && n > SIZE_MAX / size - ALIGN)
+		return NULL;
+	return posix_memalign(&p, ALIGN, n * size + ALIGN) ? NULL : p;
+}
+
+static size_t greater(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+static struct buffer buffer(size_t batch, size_t width)
+{
+	return (struct buffer){ .at = aligned(batch, width * sizeof(float)), .stride = width };
+}
+
+static int open_buffers(struct plan *p, struct why *w)
+{
+	const struct model *m = p->model;
+	size_t qkv = m->n_head * m->dim_k + m->n_head_kv * (m->dim_k + m->dim_v);
+
+	p->x = buffer(p->batch, m->n_embd);
+	p->branch = buffer(p->batch, m->n_embd);
+	p->h = buffer(p->batch, greater(m->n_embd, m->n_head * m->dim_v));
+	p->wide = buffer(p->batch, greater(qkv, 2 * m->n_ff));
+	if (!p->x.at || !p->branch.at || !p->h.at || !p->wide.at)
+		return why(w, "out of memory for a batch of %zu rows", p->batch);
+	return 0;
+}
+
+/* Room for what the ops pack, and for what each thread needs: as much as the hungriest op. */
+static int open_scratch(struct plan *p, struct why *w)
+{
+	const struct kernels *k = p->step.k;
+	const struct model *m = p->model;
+	size_t widest[ACTS_KINDS] = { 0 }, scratch = k->attend_scratch(m->dim_k, m->dim_v, m->n_head / m->n_head_kv), bytes;
+
+	for (const struct op *op = p->op; op < p->op + p->n_ops; op++) {
+		for (size_t kind = 0; kind < ACTS_KINDS && op->code == OP_ROWS; kind++)
+			if (op->rows.pack[kind])
+				widest[kind] = greater(widest[kind], op->rows.n);
+		if (op->code == OP_PRODUCT)
+			scratch = greater(scratch, k->product_scratch(op->product.part[0].w.cols));
+	}
+	for (size_t kind = 0; kind < ACTS_KINDS; kind++) {
+		bytes = 0;
+		/* A layout for few columns may take more than one for many. */
+		for (size_t n = 1; n <= p->batch && widest[kind]; n++)
+			bytes = greater(bytes, k->acts_bytes(kind, widest[kind], n));
+		p->step.acts[kind].kind = kind;
+		p->step.acts[kind].data = aligned(bytes, 1);
+		if (!p->step.acts[kind].data)
+			return why(w, "out of memory for a batch of %zu rows", p->batch);
+	}
+	p->step.scratch_bytes = (scratch + ALIGN - 1) / ALIGN * ALIGN;
+	p->step.scratch = aligned(pool_threads(p->step.pool), p->step.scratch_bytes);
+	return p->step.scratch ? 0 : why(w, "out of memory for %zu threads", pool_threads(p->step.pool));
+}
+
+static int open_all(struct plan *p, struct why *w)
+{
+	struct builder b = { .plan = p, .model = p->model, .w = w, .layer = LABEL_NONE };
+
+	if (open_buffers(p, w) < 0)
+		return -1;
+	p->model->family->build(&b);
+	if (b.failed || model_all_used(p->model, w) < 0)
+		return -1;
+	for (size_t i = 0; i < p->n_ops; i++)
+		p->label[i].bytes = op_bytes(&p->op[i]);
+	return open_scratch(p, w);
+}
+
+struct plan *plan_open(struct model *m, const struct kernels *k, struct pool *pool, size_t batch, struct why *w)
+{
+	struct plan *p = calloc(1, sizeof *p);
+
+	if (!p) {
+		why(w, "%s: out of memory", m->gguf->path);
+		return NULL;
+	}
+	p->model = m;
+	p->batch = batch;
+	p->step.k = k;
+	p->step.pool = pool;
+	if (open_all(p, w) < 0) {
+		why_in(w, m->gguf->path);
+		plan_close(p);
+		return NULL;
+	}
+	return p;
+}
+
+int plan_bind(struct plan *p, const struct segment *s, struct why *w)
+{
+	const struct model *m = p->model;
+	struct kv_head *kv = calloc(m->n_layer * m->n_head_kv, sizeof *kv);
+
+	if (!kv)
+		return why(w, "%s: out of memory", m->gguf->path);
+	p->kv = kv;
+	for (size_t i = 0; i < p->n_ops; i++)
+		if (p->op[i].code == OP_ATTEND) {
+			p->op[i].attend.heads.type = s->shape.kv_type;
+			p->op[i].attend.kv = kv;
+			for (size_t h = 0; h < m->n_head_kv; h++)
+				*kv++ = (struct kv_head){ segment_k(s, p->label[i].layer, h), segment_v(s, p->label[i].layer, h) };
+		}
+	return m->rope.n_rot && rope_open(&p->rope, &m->rope, p->batch, s->shape.n_ctx, w) < 0 ? why_in(w, m->gguf->path) : 0;
+}
+
+void plan_close(struct plan *p)
+{
+	if (!p)
+		return;
+	for (size_t kind = 0; kind < ACTS_KINDS; kind++)
+		free(p->step.acts[kind].data);
+	free(p->step.scratch);
+	free(p->x.at);
+	free(p->branch.at);
+	free(p->h.at);
+	free(p->wide.at);
+	free(p->kv);
+	rope_close(&p->rope);
+	free(p->op);
+	free(p->label);
+	free(p);
+}
+
+/* ---- replaying ---- */
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void run(struct plan *p, size_t i, size_t first, size_t n)
+{
+	double start;
+
+	if (!p->timed) {
+		op_run(&p->step, &p->op[i], first, n);
+		return;
+	}
+	start = now();
+	op_run(&p->step, &p->op[i], first, n);
+	p->label[i].seconds += now() - start;
+	p->label[i].runs++;
+}
+
+void plan_eval(struct plan *p, const int32_t *ids, size_t n, size_t pos, size_t wanted)
+{
+	p->step.ids = ids;
+	p->step.n = n;
+	p->step.pos = pos;
+	p->step.wanted = wanted;
+	if (p->rope.pairs)
+		rope_positions(&p->rope, pos, n);
+	for (size_t i = 0; i < p->n_body; i++)
+		if (!p->op[i].tail)
+			run(p, i, 0, n);
+		else if (wanted)
+			run(p, i, n - wanted, wanted);
+}
+
+void plan_logits(struct plan *p, size_t row, size_t n, float *logits)
+{
+	p->step.logits = logits;
+	for (size_t i = p->n_body; i < p->n_ops; i++)
+		run(p, i, row, n);
+}

@@ -1,0 +1,262 @@
+/* The pieces of a job are counted down in one atomic word, `ticket`: its high half numbers the job, its low half is how many pieces are not yet
+ * taken. Taking a piece is one compare-and-swap, and the job's number in the word means that a thread which slept through a whole job cannot
+ * take a piece of the next by mistake. Whoever holds a piece keeps the job from ending, so what describes the job may be read after taking. */
+#ifdef __linux__
+#define _GNU_SOURCE     /* sched_getaffinity: see pool_cores() */
+#endif
+
+#include "pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Looks at a word before sleeping: tens of microseconds, longer than the serial work between two jobs of a step, shorter than a turn of the
+ * scheduler by far. */
+enum { SPINS = 1000, LINE = 64 };
+
+struct helper {
+	struct pool *pool;
+	size_t index;
+	pthread_t id;
+};
+
+struct pool {
+	_Alignas(LINE) _Atomic uint64_t ticket;
+	_Alignas(LINE) _Atomic size_t unfinished;       /* pieces of this job whose work has not returned */
+	_Alignas(LINE) size_t pieces;
+	void (*work)(void *context, size_t piece, size_t thread);
+	void *context;
+
+	/* asleep and waiting are written under the lock; each side writes its own word before it reads the other's (sequentially consistent),
+	 * so that either the sleeper sees the change or whoever made it sees the sleeper. */
+	_Alignas(LINE) atomic_int asleep, waiting, closing;
+	pthread_mutex_t lock;
+	pthread_cond_t job, done;
+	size_t n, started;
+	struct helper *helper;
+};
+
+#if defined(__x86_64__)
+static void relax(void)
+{
+	__builtin_ia32_pause();
+}
+#elif defined(__aarch64__)
+static void relax(void)
+{
+	__asm__ volatile("isb" ::: "memory");
+}
+#else
+static void relax(void)
+{
+}
+#endif
+
+static uint32_t left(uint64_t ticket)
+{
+	return (uint32_t)ticket;
+}
+
+/* Takes pieces until none is left. */
+static void work_along(struct pool *p, size_t thread)
+{
+	uint64_t t = atomic_load(&p->ticket);
+
+	while (left(t)) {
+		if (!atomic_compare_exchange_weak(&p->ticket, &t, t - 1))
+			continue;
+		p->work(p->context, p->pieces - left(t), thread);
+		if (atomic_fetch_sub(&p->unfinished, 1) == 1 && atomic_load(&p->waiting)) {
+			pthread_mutex_lock(&p->lock);
+			pthread_cond_signal(&p->done);
+			pthread_mutex_unlock(&p->lock);
+		}
+		t = atomic_load(&p->ticket);
+	}
+}
+
+static void wait_for_job(struct pool *p)
+{
+	for (int i = 0; i < SPINS; i++) {
+		if (left(atomic_load(&p->ticket)) || atomic_load(&p->closing))
+			return;
+		relax();
+	}
+	pthread_mutex_lock(&p->lock);
+	atomic_fetch_add(&p->asleep, 1);
+	while (!left(atomic_load(&p->ticket)) && !atomic_load(&p->closing))
+		pthread_cond_wait(&p->job, &p->lock);
+	atomic_fetch_sub(&p->asleep, 1);
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void wait_for_rest(struct pool *p)
+{
+	for (int i = 0; i < SPINS; i++) {
+		if (!atomic_load(&p->unfinished))
+			return;
+		relax();
+	}
+	pthread_mutex_lock(&p->lock);
+	atomic_store(&p->waiting, 1);
+	while (atomic_load(&p->unfinished))
+		pthread_cond_wait(&p->done, &p->lock);
+	atomic_store(&p->waiting, 0);
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void *help(void *arg)
+{
+	struct helper *h = arg;
+
+	while (!atomic_load(&h->pool->closing)) {
+		wait_for_job(h->pool);
+		work_along(h->pool, h->index);
+	}
+	return NULL;
+}
+
+static void wake(struct pool *p)
+{
+	if (!atomic_load(&p->asleep))
+		return;
+	pthread_mutex_lock(&p->lock);
+	pthread_cond_broadcast(&p->job);
+	pthread_mutex_unlock(&p->lock);
+}
+
+void pool_run(struct pool *p, size_t pieces, void (*work)(void *context, size_t piece, size_t thread), void *context)
+{
+	if (p->n == 1 || pieces <= 1 || pieces > UINT32_MAX) {
+		for (size_t i = 0; i < pieces; i++)
+			work(context, i, 0);
+		return;
+	}
+	p->work = work;
+	p->context = context;
+	p->pieces = pieces;
+	atomic_store(&p->unfinished, pieces);
+	atomic_store(&p->ticket, ((atomic_load(&p->ticket) >> 32) + 1) << 32 | pieces);
+	wake(p);
+	work_along(p, 0);
+	wait_for_rest(p);
+}
+
+/* Signals are for the thread that opened the pool. */
+static int start(struct helper *h)
+{
+	sigset_t all, old;
+	int error;
+
+	sigfillset(&all);
+	sigdelset(&all, SIGBUS);
+	sigdelset(&all, SIGSEGV);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	error = pthread_create(&h->id, NULL, help, h);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return error;
+}
+
+struct pool *pool_open(size_t n, struct why *w)
+{
+	struct pool *p;
+	int error;
+
+	if (posix_memalign((void **)&p, LINE, sizeof *p)) {
+		why(w, "thread pool: out of memory");
+		return NULL;
+	}
+	memset(p, 0, sizeof *p);
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->job, NULL);
+	pthread_cond_init(&p->done, NULL);
+	p->n = n;
+	p->helper = calloc(n, sizeof *p->helper);
+	if (!p->helper) {
+		why(w, "thread pool: out of memory");
+		pool_close(p);
+		return NULL;
+	}
+	for (p->started = 1; p->started < n; p->started++) {
+		p->helper[p->started] = (struct helper){ .pool = p, .index = p->started };
+		error = start(&p->helper[p->started]);
+		if (error) {
+			why(w, "thread %zu of %zu: %s", p->started + 1, n, strerror(error));
+			pool_close(p);
+			return NULL;
+		}
+	}
+	return p;
+}
+
+void pool_close(struct pool *p)
+{
+	if (!p)
+		return;
+	atomic_store(&p->closing, 1);
+	wake(p);
+	for (size_t i = 1; i < p->started; i++)
+		pthread_join(p->helper[i].id, NULL);
+	pthread_cond_destroy(&p->done);
+	pthread_cond_destroy(&p->job);
+	pthread_mutex_destroy(&p->lock);
+	free(p->helper);
+	free(p);
+}
+
+size_t pool_threads(const struct pool *p)
+{
+	return p->n;
+}
+
+#ifdef __linux__
+/* 1 if no CPU below this one that we may use too is another thread of the same core. */
+static int first_of_core(int cpu, const cpu_set_t *ours)
+{
+	char path[96];
+	FILE *f;
+	int a, b, first = 1;
+	char dash;
+
+	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+	f = fopen(path, "r");
+	if (!f)
+		return 1;
+	/* "0,64" or "0-1" or "0-1,8-9" */
+	while (first && fscanf(f, "%d", &a) == 1) {
+		b = a;
+		if (fscanf(f, "%c", &dash) == 1 && dash == '-' && fscanf(f, "%d%*c", &b) != 1)
+			break;
+		for (; a <= b && a < cpu && first; a++)
+			first = a < 0 || a >= CPU_SETSIZE || !CPU_ISSET((size_t)a, ours);
+	}
+	fclose(f);
+	return first;
+}
+
+size_t pool_cores(void)
+{
+	cpu_set_t ours;
+	size_t n = 0;
+
+	if (sched_getaffinity(0, sizeof ours, &ours))
+		return 1;
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		n += CPU_ISSET((size_t)i, &ours) && first_of_core(i, &ours);
+	return n ? n : 1;
+}
+#else
+size_t pool_cores(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n > 0 ? (size_t)n : 1;
+}
+#endif

@@ -1,0 +1,216 @@
+/* The loop of fwd. */
+#include "serve.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../lib/vocab.h"
+
+enum { OUT = 1, LOGITS_BYTES = 8 << 20 };       /* logits of several rows are made in portions of about so much */
+
+double serve_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- cards ---- */
+
+/* What a card of the model itself says. End-of-generation ids are known to the vocabulary; one that we cannot read has none. */
+static void own_card(const struct model *m, struct card *card)
+{
+	struct why ignored;
+	struct vocab *vocab = vocab_open(m->gguf, VOCAB_PIECES, &ignored);
+
+	memset(card, 0, sizeof *card);
+	card->bos = -1;
+	if (vocab)
+		vocab_card(vocab, card);
+	vocab_close(vocab);
+	card->vocab = m->vocab;
+	card->n_vocab = (int32_t)m->n_vocab;
+}
+
+/* The first card goes on with the model's fingerprint in it. A stream that begins without one gets the model's own. */
+static int start(struct serve *v, struct card *card, struct why *w)
+{
+	v->started = 1;
+	card->model = v->model->fingerprint;
+	card->n_ctx = (int32_t)v->n_ctx;
+	return card_write(OUT, card, w);
+}
+
+static int serve_card(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
+{
+	struct card card, own = { .vocab = v->model->vocab, .model = v->model->fingerprint, .n_vocab = (int32_t)v->model->n_vocab };
+
+	if (card_read(in, f, &card, w) < 0 || card_agree(&card, in->name, &own, v->model->gguf->path, w) < 0)
+		return -1;
+	return v->started ? 0 : start(v, &card, w);
+}
+
+/* ---- ids ---- */
+
+static int bad_frame(const struct frame_in *in, struct why *w)
+{
+	struct why cause = *w;
+
+	return why(w, "%s: frame %" PRIu64 ": %s", in->name, in->number, cause.text);
+}
+
+/* Where the frame's ids go: after what is there, or over it from pos on. */
+static int place(const struct serve *v, const struct frame *f, size_t *pos, struct why *w)
+{
+	size_t length = v->segment->length;
+
+	*pos = f->pos == FRAME_APPEND ? length : f->pos;
+	if (f->seq)
+		return why(w, "sequence %" PRIu32 ": there is only sequence 0", f->seq);
+	if (*pos > length)
+		return why(w, "ids at position %zu, but only %zu are there", *pos, length);
+	if (f->rows > v->n_ctx - *pos)
+		return why(w, "%" PRIu32 " ids after %zu do not fit the context of %zu (-c)", f->rows, *pos, v->n_ctx);
+	return 0;
+}
+
+static int check_ids(const struct serve *v, size_t n, size_t pos, struct why *w)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v->ids[i] < 0 || (size_t)v->ids[i] >= v->model->n_vocab)
+			return why(w, "id %" PRId32 " at position %zu is not in the vocabulary of %zu", v->ids[i], pos + i, v->model->n_vocab);
+	return 0;
+}
+
+/* How many of ids[n] need no evaluation: those that stand there already, but for the last, whose logits are asked for. */
+static size_t known(const struct serve *v, size_t n, size_t pos)
+{
+	size_t there = least(n, v->segment->length - pos), i = 0;
+
+	if (v->all)
+		return 0;
+	while (i < there && v->ids[i] == v->segment->ids[pos + i])
+		i++;
+	return i == n ? n - 1 : i;
+}
+
+/* Logits of rows [row, row + n) of the batch evaluated last, as elements of the frame under way. */
+static int write_logits(struct serve *v, const struct frame *out, size_t row, size_t n, struct why *w)
+{
+	size_t some;
+
+	for (; n; row += some, n -= some) {
+		some = least(n, v->rows);
+		plan_logits(v->plan, row, some, v->logits);
+		if (frame_write_elements(OUT, out, v->logits, some * v->model->n_vocab, w) < 0)
+			return -1;
+	}
+	if (v->first <= 0)
+		v->first = serve_now();
+	return 0;
+}
+
+/* Evaluates v->ids[from ... n) at pos + from, batch by batch; each counts in the segment as soon as it is done. */
+static int evaluate(struct serve *v, size_t from, size_t n, size_t pos, struct why *w)
+{
+	struct segment *s = v->segment;
+	size_t some, wanted, rows = v->all ? n : 1;
+	int begun = 0;
+	struct frame out = { .kind = FRAME_LOGITS, .rows = (uint32_t)rows, .cols = (uint32_t)v->model->n_vocab, .type = FRAME_F32,
+		.pos = (uint32_t)(pos + n - rows) };
+
+	segment_set_length(s, pos + from);
+	for (size_t i = from; i < n; i += some) {
+		some = least(n - i, v->plan->batch);
+		wanted = v->all ? some : i + some == n;
+		memcpy(s->ids + pos + i, v->ids + i, some * sizeof *s->ids);
+		plan_eval(v->plan, v->ids + i, some, pos + i, wanted);
+		segment_set_length(s, pos + i + some);
+		if (wanted && !begun++ && frame_write_header(OUT, &out, w) < 0)
+			return -1;
+		if (write_logits(v, &out, some - wanted, wanted, w) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
+{
+	size_t n = f->rows, pos, from;
+	double start_time;
+
+	/* All is checked before anything is changed. */
+	if (place(v, f, &pos, w) < 0)
+		return bad_frame(in, w);
+	if (frame_read(in, f, v->ids, n, w) < 0)
+		return -1;
+	if (check_ids(v, n, pos, w) < 0)
+		return bad_frame(in, w);
+	if (frame_write_ids(OUT, v->ids, f->rows, (uint32_t)pos, f->flags, 0, w) < 0)
+		return -1;
+	if (!n) {
+		segment_set_length(v->segment, pos);
+		return 0;
+	}
+	prefault_enough(v->prefault);
+	start_time = serve_now();
+	from = known(v, n, pos);
+	if (evaluate(v, from, n, pos, w) < 0)
+		return -1;
+	v->reused += from;
+	v->evaluated += n - from;
+	*(n > 1 ? &v->prompt : &v->decode) += n - from;
+	*(n > 1 ? &v->prompt_seconds : &v->decode_seconds) += serve_now() - start_time;
+	return 0;
+}
+
+/* ---- any frame ---- */
+
+static int serve_frame(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
+{
+	struct card card;
+
+	if (f->kind == FRAME_CARD)
+		return serve_card(v, in, f, w);
+	if (f->kind == FRAME_LOGITS) {
+		why(w, "logits, where ids are expected");
+		return bad_frame(in, w);
+	}
+	if (!v->started) {
+		own_card(v->model, &card);
+		if (start(v, &card, w) < 0)
+			return -1;
+	}
+	if (f->kind == FRAME_IDS)
+		return serve_ids(v, in, f, w);
+	if (f->kind == FRAME_END)
+		return frame_write_header(OUT, f, w);
+	return 0;
+}
+
+int serve(struct serve *v, struct frame_in *in, struct why *w)
+{
+	size_t row_bytes = v->model->n_vocab * sizeof *v->logits;
+	struct frame f;
+	int status;
+
+	v->rows = !v->all || row_bytes >= LOGITS_BYTES ? 1 : least(LOGITS_BYTES / row_bytes, v->plan->batch);
+	v->ids = malloc(v->n_ctx * sizeof *v->ids);
+	v->logits = malloc(v->rows * row_bytes);
+	if (!v->ids || !v->logits)
+		status = why(w, "out of memory");
+	else
+		while ((status = frame_next(in, &f, w)) > 0 && (status = serve_frame(v, in, &f, w)) == 0)
+			;
+	free(v->ids);
+	free(v->logits);
+	return status;
+}

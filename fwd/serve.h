@@ -1,0 +1,41 @@
+/* serve: frames of ids in, the same frames and frames of logits out. Here the rules of the stream meet the plan: where ids go, what is cut back,
+ * what a segment knows already and need not be evaluated again. */
+#ifndef SERVE_H
+#define SERVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../lib/frame.h"
+#include "../lib/why.h"
+#include "plan.h"
+#include "prefault.h"
+#include "segment.h"
+
+struct serve {
+	struct model *model;            /* these are borrowed and set by the caller, as is all */
+	struct plan *plan;
+	struct segment *segment;
+	size_t n_ctx;                   /* positions, at most */
+	struct prefault *prefault;      /* stopped at the first ids; or NULL */
+	int all;                        /* logits of every row, not of a frame's last alone */
+
+	size_t reused, evaluated;       /* ids */
+	size_t prompt, decode;          /* of them, in frames of several ids and of one */
+	double prompt_seconds, decode_seconds;
+	double first;                   /* when the first logits were written, on serve_now()'s clock; 0: not yet */
+
+	/* private */
+	int started;                    /* the card is out */
+	int32_t *ids;                   /* [n_ctx] of the current frame */
+	float *logits;                  /* [rows][n_vocab] */
+	size_t rows;
+};
+
+double serve_now(void);
+
+/* Reads to the end of `in`; writes to descriptor 1. 0, or -1 and the reason; then what was written is whole frames but for a failed write, and the
+ * segment counts every id whose evaluation was finished. */
+int serve(struct serve *v, struct frame_in *in, struct why *w);
+
+#endif

@@ -1,0 +1,275 @@
+/* cli: options, numbers, the one line on stderr and the exit status, for every main(). */
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VERSION "0.1"
+
+/* One write(2) for the whole line, so that the stages of a pipeline do not interleave theirs; one line whatever the words in it hold. */
+static _Noreturn void last_words(const struct cli *c, int status, const char *format, va_list ap)
+{
+	char line[1024];
+	size_t n = (size_t)snprintf(line, sizeof line / 2, "%s: ", c->program), i;
+
+	vsnprintf(line + n, sizeof line - n - 1, format, ap);
+	for (i = n; line[i]; i++)
+		if ((unsigned char)line[i] < ' ' || line[i] == 127)
+			line[i] = '?';
+	line[i++] = '\n';
+	fflush(NULL);
+	if (write(2, line, i) < 0)
+		status = status ? status : 1;
+	_exit(status);
+}
+
+_Noreturn void cli_die(const struct cli *c, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	last_words(c, 1, format, ap);
+}
+
+_Noreturn void cli_usage(const struct cli *c, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	last_words(c, 2, format, ap);
+}
+
+/* ---- options ---- */
+
+static int has_letter(const struct opt *o)
+{
+	return o->letter > ' ';
+}
+
+static int is_end(const struct opt *o)
+{
+	return !o->letter && !o->name;
+}
+
+/* The option as a user knows it: "-n/--n-predict". */
+struct spelling {
+	char s[64];
+};
+
+static struct spelling spell(const struct opt *o)
+{
+	struct spelling sp;
+
+	if (has_letter(o) && o->name)
+		snprintf(sp.s, sizeof sp.s, "-%c/--%s", o->letter, o->name);
+	else if (o->name)
+		snprintf(sp.s, sizeof sp.s, "--%s", o->name);
+	else
+		snprintf(sp.s, sizeof sp.s, "-%c", o->letter);
+	return sp;
+}
+
+/* The left column of --help: "  -n, --n-predict N". Returns its length. */
+static int left_column(const struct opt *o, char *s, size_t room)
+{
+	char letter[] = { '-', o->letter, 0 };
+
+	return snprintf(s, room, "  %2s%s %s%s%s%s", has_letter(o) ? letter : "", has_letter(o) && o->name ? "," : " ",
+		o->name ? "--" : "", o->name ? o->name : "", o->arg ? " " : "", o->arg ? o->arg : "");
+}
+
+static _Noreturn void help(const struct cli *c)
+{
+	const struct opt *o;
+	const char *s;
+	char left[64];
+	int width = 0, n;
+
+	for (o = c->opts; !is_end(o); o++) {
+		n = left_column(o, left, sizeof left);
+		width = n > width ? n : width;
+	}
+	printf("%s: %s\nusage: %s %s\n", c->program, c->purpose, c->program, c->synopsis);
+	for (o = c->opts; !is_end(o); o++) {
+		left_column(o, left, sizeof left);
+		printf("%-*s  ", width, left);
+		for (s = o->help; *s; s++) {
+			putchar(*s);
+			if (*s == '\n')
+				printf("%*s", width + 2, "");
+		}
+		putchar('\n');
+	}
+	exit(cli_end(c));
+}
+
+static const struct opt *by_name(const struct cli *c, const char *name, size_t n)
+{
+	const struct opt *o;
+
+	for (o = c->opts; !is_end(o); o++)
+		if (o->name && strlen(o->name) == n && !memcmp(o->name, name, n))
+			return o;
+	return NULL;
+}
+
+static const struct opt *long_option(struct cli *c, const char *word)
+{
+	const char *equals = strchr(word, '=');
+	size_t n = equals ? (size_t)(equals - word) : strlen(word);
+	const struct opt *o = by_name(c, word, n);
+
+	if (!o && !strcmp(word, "help"))
+		help(c);
+	if (!o && !strcmp(word, "version")) {
+		printf("%s (lmpipe) %s\n", c->program, VERSION);
+		exit(cli_end(c));
+	}
+	if (!o)
+		cli_usage(c, "unknown option --%s (try --help)", word);
+	if (!o->arg && equals)
+		cli_usage(c, "--%s takes no argument", o->name);
+	if (o->arg && !equals && c->at >= c->argc)
+		cli_usage(c, "%s needs an argument: %s", spell(o).s, o->arg);
+	c->value = !o->arg ? NULL : equals ? equals + 1 : c->argv[c->at++];
+	return o;
+}
+
+/* One letter of the word at c->at; c->in says which. */
+static const struct opt *short_option(struct cli *c)
+{
+	const char *letter = c->argv[c->at] + c->in;
+	const struct opt *o = c->opts;
+
+	while (!is_end(o) && (o->letter != *letter || !has_letter(o)))
+		o++;
+	if (is_end(o))
+		cli_usage(c, "unknown option -%c (try --help)", *letter);
+	c->value = NULL;
+	c->in++;
+	if (o->arg && letter[1])
+		c->value = letter + 1;
+	else if (o->arg && c->at + 1 < c->argc)
+		c->value = c->argv[++c->at];
+	else if (o->arg)
+		cli_usage(c, "%s needs an argument: %s", spell(o).s, o->arg);
+	if (o->arg || !letter[1]) {
+		c->at++;
+		c->in = 0;
+	}
+	return o;
+}
+
+const struct opt *cli_next(struct cli *c)
+{
+	char *word;
+
+	if (!c->at)
+		c->at = 1;
+	if (c->in)
+		return short_option(c);
+	while (c->at < c->argc) {
+		word = c->argv[c->at];
+		if (word[0] == '-' && word[1] == '-' && word[2]) {
+			c->at++;
+			return long_option(c, word + 2);
+		}
+		if (word[0] == '-' && word[1] == '-') {
+			while (++c->at < c->argc)
+				c->argv[++c->kept] = c->argv[c->at];
+		} else if (word[0] == '-' && word[1]) {
+			c->in = 1;
+			return short_option(c);
+		} else {
+			c->argv[++c->kept] = word;
+			c->at++;
+		}
+	}
+	/* Only operands are left, at argv[1..kept]; a program started without even its name has none. */
+	if (c->argc > 0)
+		c->argv++;
+	c->argc = c->kept;
+	return NULL;
+}
+
+/* ---- numbers ---- */
+
+long long cli_integer(const struct cli *c, const struct opt *o, long long low, long long high)
+{
+	const char *s = c->value, *digits = s + (*s == '-');
+	long long n;
+
+	errno = 0;
+	n = strtoll(s, NULL, 10);
+	if (!*digits || digits[strspn(digits, "0123456789")] || errno || n < low || n > high)
+		cli_usage(c, "%s: \"%s\" is not an integer from %lld to %lld", spell(o).s, s, low, high);
+	return n;
+}
+
+/* [-]digits[.digits][e[±]digits], with a digit before or after the point. */
+static int is_real(const char *s)
+{
+	size_t whole, part = 0;
+
+	s += *s == '-';
+	s += whole = strspn(s, "0123456789");
+	if (*s == '.')
+		s += 1 + (part = strspn(s + 1, "0123456789"));
+	if (!whole && !part)
+		return 0;
+	if (*s == 'e' || *s == 'E') {
+		s++;
+		s += *s == '-' || *s == '+';
+		if (!*s)
+			return 0;
+		s += strspn(s, "0123456789");
+	}
+	return !*s;
+}
+
+double cli_real(const struct cli *c, const struct opt *o, double low, double high)
+{
+	/* No program here calls setlocale(), so the point is a point. */
+	double x = is_real(c->value) ? strtod(c->value, NULL) : NAN;
+
+	if (!(x >= low && x <= high))
+		cli_usage(c, "%s: \"%s\" is not a number from %.7g to %.7g", spell(o).s, c->value, low, high);
+	return x;
+}
+
+/* ---- start and end ---- */
+
+void cli_start(const struct cli *c)
+{
+	static const char *const names[] = { "standard input", "standard output", "standard error" };
+	int fd;
+
+	/* A limit on the size of files is an error of write(2), like a full disk, not a signal. */
+	signal(SIGXFSZ, SIG_IGN);
+	for (fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			cli_die(c, "%s: closed", names[fd]);
+}
+
+void cli_binary(const struct cli *c, int fd)
+{
+	if (isatty(fd))
+		cli_usage(c, fd ? "standard output: a terminal; this writes binary frames: pipe it to a program or a file (try --help)"
+			: "standard input: a terminal; this reads binary frames: pipe them in (try --help)");
+}
+
+int cli_end(const struct cli *c)
+{
+	int failed = fflush(stdout) || ferror(stdout);
+
+	if (fclose(stdout) || failed)
+		cli_die(c, "standard output: %s", errno ? strerror(errno) : "write error");
+	return 0;
+}

@@ -1,0 +1,98 @@
+/* fmath: exp by 2^n·e^r with |r| <= ln(2)/2 and a polynomial; log by 2^e·m and the series of atanh. */
+#include "fmath.h"
+
+#include <float.h>
+#include <stdint.h>
+#include <string.h>
+
+_Static_assert(FLT_EVAL_METHOD == 0, "the arithmetic is defined on floats and doubles, not on wider intermediates");
+
+/* e^-a for a >= 0. Straight through and without a comparison of floats, so that compilers can do several at once. */
+static inline float exp_minus(float a)
+{
+	const float round = 0x1.8p23f;  /* added and taken away, it leaves an integer */
+	const int32_t a_max = 0x42b00000;       /* 88; floats that are not negative are ordered as their bits are */
+	float shifted, n, r, y, scale;
+	int32_t bits;
+
+	memcpy(&bits, &a, sizeof bits);
+	bits = bits < a_max ? bits : a_max;
+	memcpy(&a, &bits, sizeof a);
+	shifted = a * -0x1.715476p+0f + round;
+	n = shifted - round;
+	/* ln(2) in two parts, the first short enough for n times it to be exact. */
+	r = -a - n * 0x1.62e4p-1f;
+	r = r - n * 0x1.7f7d1cp-20f;
+	y = 0x1.6a9bd6p-10f;
+	y = y * r + 0x1.123beap-7f;
+	y = y * r + 0x1.555908p-5f;
+	y = y * r + 0x1.555492p-3f;
+	y = y * r + 0x1.fffffep-2f;
+	y = y * (r * r) + r + 1;
+	/* n + 127 in the exponent's place; n = −127 makes a zero of it. */
+	bits = ((int32_t)n + 127) << 23;
+	memcpy(&scale, &bits, sizeof scale);
+	return y * scale;
+}
+
+float fmath_exp(float x)
+{
+	return exp_minus(-x);
+}
+
+static float fold(float v[16])
+{
+	size_t half, i;
+
+	for (half = 8; half; half /= 2)
+		for (i = 0; i < half; i++)
+			v[i] += v[i + half];
+	return v[0];
+}
+
+double fmath_softmax(const float *x, float max, float *p, size_t n)
+{
+	double sum = 0;
+	float lane[16], v[16];  /* v: a copy, so that a compiler need not fear that p overlaps x */
+	size_t i = 0, end, k;
+
+	while (n - i >= 16) {
+		end = n - i >= 256 ? i + 256 : n - (n - i) % 16;
+		memset(lane, 0, sizeof lane);
+		for (; i < end; i += 16) {
+			memcpy(v, x + i, sizeof v);
+			for (k = 0; k < 16; k++)
+				v[k] = exp_minus(max - v[k]);
+			for (k = 0; k < 16; k++)
+				lane[k] += v[k];
+			memcpy(p + i, v, sizeof v);
+		}
+		sum += fold(lane);
+	}
+	for (; i < n; i++)
+		sum += p[i] = exp_minus(max - x[i]);
+	return sum;
+}
+
+double fmath_log(double x)
+{
+	int64_t bits, e = 0;
+	double m, s, z, y = 0;
+	int k;
+
+	if (x < DBL_MIN) {
+		x *= 0x1p54;
+		e = -54;
+	}
+	memcpy(&bits, &x, sizeof bits);
+	/* m in [sqrt(1/2), sqrt(2)) and e with x = m·2^e. */
+	e += (bits - INT64_C(0x3fe6a09e667f3bcd)) >> 52;
+	bits -= ((bits - INT64_C(0x3fe6a09e667f3bcd)) >> 52) * (INT64_C(1) << 52);
+	memcpy(&m, &bits, sizeof m);
+	/* ln m = 2·(s + s³/3 + s⁵/5 + ...), s = (m − 1)/(m + 1), |s| < 0.1716; 11 terms leave less than 2^-57. */
+	s = (m - 1) / (m + 1);
+	z = s * s;
+	for (k = 21; k > 1; k -= 2)
+		y = (y + 1.0 / k) * z;
+	return (double)e * 0x1.62e42fefa3800p-1 + ((double)e * 0x1.ef35793c76730p-45 + 2 * (s + s * y));
+}

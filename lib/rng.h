@@ -1,0 +1,20 @@
+/* rng: random numbers by place, not by turn: each is a hash of (seed, position, id), so that a draw depends on nothing but where it is made.
+ * A chain of steps inside fwd, the filter sample, and a rerun of one position all draw the same. Frozen: outputs are part of the contract. */
+#ifndef RNG_H
+#define RNG_H
+
+#include <stdint.h>
+
+/* 64 bits for the place; SplitMix64's finaliser (Steele, Lea, Flood 2014; Stafford's Mix13) over the three words in turn. */
+uint64_t rng_bits(uint64_t seed, uint64_t position, uint64_t id);
+
+/* The same as a number in (0, 1), never 0 and never 1: (top 23 bits + 1/2) · 2^-23, exact in a float. */
+float rng_unit(uint64_t seed, uint64_t position, uint64_t id);
+
+/* The same with (top 52 bits + 1/2) · 2^-52, exact in a double: fine enough to pick the least likely of a large vocabulary. */
+double rng_real(uint64_t seed, uint64_t position, uint64_t id);
+
+/* A seed from the system's entropy, for -s -1. */
+uint64_t rng_seed(void);
+
+#endif

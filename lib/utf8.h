@@ -1,0 +1,61 @@
+/* utf8: one code point at a time, out of bytes that may be anything. */
+#ifndef UTF8_H
+#define UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { UTF8_BAD = 0xfffd };
+
+/* The code point at s[0..n), n at least 1, and in *used its length, 1 to 4. A byte that starts no well-formed sequence (overlong, surrogate,
+ * past U+10FFFF, cut off) has length 1 and the value -1. */
+static inline int32_t utf8_next(const char *s, size_t n, unsigned *used)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	static const int32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
+	unsigned len = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+	int32_t c;
+
+	*used = 1;
+	if (len == 1)
+		return p[0];
+	if (!len || len > n)
+		return -1;
+	c = p[0] & (0x7f >> len);
+	for (unsigned i = 1; i < len; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return -1;
+		c = c << 6 | (p[i] & 0x3f);
+	}
+	if (c < least[len] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		return -1;
+	*used = len;
+	return c;
+}
+
+/* Writes c, at most U+10FFFF, as 1 to 4 bytes; returns how many. */
+static inline unsigned utf8_put(char out[4], int32_t c)
+{
+	if (c < 0x80) {
+		out[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		out[0] = (char)(0xc0 | c >> 6);
+		out[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	if (c < 0x10000) {
+		out[0] = (char)(0xe0 | c >> 12);
+		out[1] = (char)(0x80 | (c >> 6 & 0x3f));
+		out[2] = (char)(0x80 | (c & 0x3f));
+		return 3;
+	}
+	out[0] = (char)(0xf0 | c >> 18);
+	out[1] = (char)(0x80 | (c >> 12 & 0x3f));
+	out[2] = (char)(0x80 | (c >> 6 & 0x3f));
+	out[3] = (char)(0x80 | (c & 0x3f));
+	return 4;
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* The reason of a failure, in one clean line. */
+#include "why.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void clean(char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			*s = '?';
+}
+
+int why(struct why *w, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(w->text, sizeof w->text, format, ap);
+	va_end(ap);
+	clean(w->text);
+	return -1;
+}
+
+int why_in(struct why *w, const char *prefix)
+{
+	char old[sizeof w->text];
+
+	memcpy(old, w->text, sizeof old);
+	return why(w, "%s: %s", prefix, old);
+}

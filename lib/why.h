@@ -1,0 +1,19 @@
+/* why: the reason of a failure.
+ * Library code never prints and never exits. What can fail takes a struct why last, returns -1 or NULL, and leaves there one line
+ * without a newline: the object and the cause ("m.gguf: tensor blk.3.attn_q.weight: offset past the end of the file"). main puts the
+ * program's name before it. */
+#ifndef WHY_H
+#define WHY_H
+
+struct why {
+	char text[512];
+};
+
+/* Formats the reason into w and returns -1, so that a failing function ends in `return why(w, ...)`. A control character (the names in
+ * strangers' files hold anything) becomes '?'. */
+int why(struct why *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Puts "prefix: " before what is already there; returns -1. */
+int why_in(struct why *w, const char *prefix);
+
+#endif

@@ -1,0 +1,237 @@
+/* attend_test: attention of every table against the scalar one, bit for bit: head sizes, groups, positions around the borders of tiles and blocks, the
+ * batch cut in any way, NaN and infinity wherever a query may not look; and the scalar one against softmax in double precision. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../fwd/kernels/kernels.h"
+
+static size_t passed, failed;
+
+struct shape {
+	size_t dim_k, dim_v, n_head, n_head_kv;
+};
+
+struct setting {                /* one attention problem: shape, the cache filled with `stored` positions, queries for all of them */
+	struct attend a;
+	struct kv_head *kv;     /* [n_head_kv] */
+	size_t n_ctx, stored;
+	float *q;
+	size_t element;
+};
+
+static void check(int ok, const char *table, const char *what, const struct setting *s, size_t pos, size_t rows)
+{
+	passed += ok != 0;
+	failed += !ok;
+	if (!ok)
+		printf("%s: %s: %s dim %zu/%zu heads %zu/%zu pos %zu rows %zu\n", table, what, s->a.type == KV_F16 ? "f16" : "f32", s->a.dim_k, s->a.dim_v,
+			s->a.n_head, s->a.n_head_kv, pos, rows);
+}
+
+static uint64_t state = 7;
+
+static float draw(void)
+{
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (float)(state >> 40) * 0x1p-23f - 1;
+}
+
+static void *get(size_t n, size_t size)
+{
+	void *p = aligned_alloc(64, (n * size + 63) / 64 * 64);
+
+	if (!p)
+		exit(1);
+	memset(p, 0, n * size);
+	return p;
+}
+
+/* Half-precision and single NaN and infinity: what memory may hold past the last position. */
+static void soil(struct setting *s, size_t from)
+{
+	size_t dim_k = s->a.dim_k, dim_v = s->a.dim_v;
+
+	for (size_t h = 0; h < s->a.n_head_kv; h++)
+		for (size_t pos = from; pos < s->n_ctx; pos++)
+			for (size_t d = 0; d < dim_k + dim_v; d++) {
+				int k = d < dim_k;
+				size_t i = k ? (pos / KV_TILE * dim_k + d) * KV_TILE + pos % KV_TILE : pos * dim_v + d - dim_k;
+				uint16_t half = (pos + d) % 3 ? 0x7e00 : 0xfc00;
+				float whole = (pos + d) % 3 ? NAN : -INFINITY;
+
+				memcpy((char *)(k ? s->kv[h].k : s->kv[h].v) + i * s->element, s->element == 2 ? (void *)&half : (void *)&whole, s->element);
+			}
+}
+
+static void set_up(struct setting *s, const struct shape *shape, enum kv_type type, size_t stored, float sharpness)
+{
+	const struct kernels *scalar = kernels_each(0);
+	float *row = get(shape->dim_k + shape->dim_v, sizeof *row);
+	size_t n = stored * shape->n_head * shape->dim_k;
+
+	*s = (struct setting){ .stored = stored, .n_ctx = (stored + KV_TILE - 1) / KV_TILE * KV_TILE, .element = type == KV_F16 ? 2 : 4 };
+	s->q = get(n, sizeof *s->q);
+	for (size_t i = 0; i < n; i++)
+		s->q[i] = draw() * sharpness;
+	s->a = (struct attend){ .type = type, .dim_k = shape->dim_k, .dim_v = shape->dim_v, .n_head = shape->n_head, .n_head_kv = shape->n_head_kv,
+		.scale = 1 / sqrtf((float)shape->dim_k), .q_stride = shape->n_head * shape->dim_k };
+	s->kv = get(shape->n_head_kv, sizeof *s->kv);
+	for (size_t h = 0; h < shape->n_head_kv; h++) {
+		s->kv[h].k = get(s->n_ctx * shape->dim_k, s->element);
+		s->kv[h].v = get(s->n_ctx * shape->dim_v, s->element);
+		for (size_t pos = 0; pos < stored; pos++) {
+			for (size_t d = 0; d < shape->dim_k + shape->dim_v; d++)
+				row[d] = draw();
+			scalar->kv_store(type, &s->kv[h], shape->dim_k, shape->dim_v, pos, row, row + shape->dim_k);
+		}
+	}
+	soil(s, stored);
+	free(row);
+}
+
+static void tear_down(struct setting *s)
+{
+	for (size_t h = 0; h < s->a.n_head_kv; h++) {
+		free(s->kv[h].k);
+		free(s->kv[h].v);
+	}
+	free(s->kv);
+	free(s->q);
+}
+
+/* Rows at positions [pos, pos + rows), in calls of up to `cut` rows each, in batches of up to `batch`. The result is the caller's to free. */
+static float *run(const struct kernels *t, const struct setting *s, size_t pos, size_t rows, size_t batch, size_t cut)
+{
+	struct attend a = s->a;
+	size_t width = a.n_head * a.dim_v;
+	float *out = get(rows * width, sizeof *out);
+	size_t bytes = t->attend_scratch(a.dim_k, a.dim_v, a.n_head / a.n_head_kv);
+	void *scratch = get(bytes, 1);
+
+	memset(scratch, 0xff, bytes);   /* NaN */
+	for (size_t b = 0; b < rows; b += batch) {
+		size_t n = rows - b < batch ? rows - b : batch;
+
+		a.pos = pos + b;
+		a.q = s->q + a.pos * a.q_stride;
+		a.out = out + b * width;
+		for (size_t i = 0; i < n; i += cut)
+			for (size_t h = 0; h < a.n_head_kv; h++)
+				t->attend(&a, &s->kv[h], h, i, i + cut < n ? i + cut : n, scratch);
+	}
+	free(scratch);
+	return out;
+}
+
+/* ---- against double precision ---- */
+
+static double cached(const struct setting *s, const void *from, size_t i)
+{
+	return s->element == 2 ? f16_to_f32(((const uint16_t *)from)[i]) : ((const float *)from)[i];
+}
+
+static int right(const struct setting *s, const float *out, size_t pos, size_t head)
+{
+	const struct attend *a = &s->a;
+	const struct kv_head *kv = &s->kv[head / (a->n_head / a->n_head_kv)];
+	double *p = get(pos + 1, sizeof *p), max = -INFINITY, sum = 0, worst = 0;
+
+	for (size_t j = 0; j <= pos; j++) {
+		p[j] = 0;
+		for (size_t d = 0; d < a->dim_k; d++)
+			p[j] += (double)s->q[pos * a->q_stride + head * a->dim_k + d] * cached(s, kv->k, (j / KV_TILE * a->dim_k + d) * KV_TILE + j % KV_TILE);
+		p[j] *= a->scale;
+		max = fmax(max, p[j]);
+	}
+	for (size_t j = 0; j <= pos; j++)
+		sum += p[j] = exp(p[j] - max);
+	for (size_t d = 0; d < a->dim_v; d++) {
+		double o = 0;
+
+		for (size_t j = 0; j <= pos; j++)
+			o += p[j] / sum * cached(s, kv->v, j * a->dim_v + d);
+		worst = fmax(worst, fabs(out[head * a->dim_v + d] - o));
+	}
+	free(p);
+	return worst < 2e-5;
+}
+
+/* ---- the cases ---- */
+
+/* All rows of a short prompt, cut in several ways; every row also by the scalar table. */
+static void prompt_test(const struct shape *shape, enum kv_type type, size_t n, float sharpness)
+{
+	static const size_t cuts[][2] = { { 1, 1 }, { 3, 3 }, { 17, 5 }, { 64, 32 }, { 512, 512 }, { 512, 32 }, { 100, 7 } };
+	const struct kernels *t;
+	struct setting s;
+	size_t width = shape->n_head * shape->dim_v;
+	float *want;
+	int ok = 1;
+
+	set_up(&s, shape, type, n, sharpness);
+	want = run(kernels_each(0), &s, 0, n, n, n);
+	for (size_t i = 0; i < n; i += 37)
+		for (size_t h = 0; h < shape->n_head; h++)
+			ok = ok && right(&s, want + i * width, i, h);
+	check(ok, "scalar", "value", &s, 0, n);
+	for (size_t i = 1; (t = kernels_each(i)); i++)
+		for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
+			float *out = run(t, &s, 0, n, cuts[c][0], cuts[c][1]);
+
+			check(!memcmp(out, want, n * width * sizeof *out), t->name, "prompt", &s, cuts[c][0], cuts[c][1]);
+			free(out);
+		}
+	free(want);
+	tear_down(&s);
+}
+
+/* A few rows at a position, as a step of decode or of checking a draft; then again with the later half of the rows' own keys and values soiled, which
+ * the rows before may not notice. */
+static void decode_test(const struct shape *shape, enum kv_type type, size_t pos, size_t rows)
+{
+	size_t width = shape->n_head * shape->dim_v, clean = rows / 2;
+	const struct kernels *t;
+	struct setting s;
+	float *want, *out;
+
+	set_up(&s, shape, type, pos + rows, 3);
+	want = run(kernels_each(0), &s, pos, rows, rows, rows);
+	for (size_t i = 1; (t = kernels_each(i)); i++) {
+		out = run(t, &s, pos, rows, rows, rows);
+		check(!memcmp(out, want, rows * width * sizeof *out), t->name, "decode", &s, pos, rows);
+		free(out);
+	}
+	soil(&s, pos + clean);
+	for (size_t i = 0; (t = kernels_each(i)); i++) {
+		out = run(t, &s, pos, rows, rows, rows);
+		check(!memcmp(out, want, clean * width * sizeof *out), t->name, "later keys soiled", &s, pos, rows);
+		free(out);
+	}
+	free(want);
+	tear_down(&s);
+}
+
+int main(void)
+{
+	static const struct shape shapes[] = {
+		{ 8, 8, 2, 1 }, { 16, 16, 3, 3 }, { 32, 32, 6, 2 }, { 64, 64, 8, 2 }, { 64, 64, 9, 3 }, { 80, 80, 2, 2 }, { 96, 96, 4, 1 }, { 128, 128, 4, 2 },
+		{ 256, 256, 8, 1 }, { 24, 40, 5, 1 }, { 192, 128, 6, 1 }, { 64, 64, 7, 1 }, { 64, 64, 16, 1 }, { 16, 16, 130, 1 }, { 20, 12, 71, 1 }, { 112, 112, 1, 1 },
+	};
+	static const size_t places[] = { 0, 1, 14, 15, 16, 31, 63, 126, 127, 128, 143, 255, 256, 300 };
+	static const size_t counts[] = { 1, 2, 3, 4, 9, 40 };
+
+	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+		for (int type = KV_F16; type <= KV_F32; type++) {
+			size_t work = shapes[i].dim_k * shapes[i].n_head, step = work > 512 ? 7 : 3;
+
+			prompt_test(&shapes[i], type, work > 512 ? 71 : type == KV_F16 ? 262 : 135, 2);
+			prompt_test(&shapes[i], type, 33, 200);
+			for (size_t p = (i * 2 + (size_t)type) % step; p < sizeof places / sizeof *places; p += step)
+				for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+					decode_test(&shapes[i], type, places[p], counts[c]);
+		}
+	printf("attend: %zu passed, %zu failed\n", passed, failed);
+	return failed != 0;
+}

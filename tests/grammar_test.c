@@ -1,0 +1,550 @@
+/* Grammars: what parses and what does not and where, which texts they allow, masks against trying every id with an independent judge, random
+ * generations, and grammars made to exhaust. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../lib/grammar.h"
+#include "../lib/guide.h"
+#include "mkrandom.h"
+#include "oracle.h"
+
+static int passed, failed;
+
+__attribute__((format(printf, 2, 3)))
+static int check(int ok, const char *format, ...)
+{
+	va_list ap;
+
+	if (ok) {
+		passed++;
+		return 1;
+	}
+	failed++;
+	va_start(ap, format);
+	vprintf(format, ap);
+	va_end(ap);
+	putchar('\n');
+	return 0;
+}
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static struct grammar *parse(const char *text, struct why *w)
+{
+	return grammar_parse(text, strlen(text), w);
+}
+
+/* ---- what does not parse ---- */
+
+static void refuses(const char *text, const char *reason)
+{
+	struct why w = { "" };
+	struct grammar *g = parse(text, &w);
+
+	check(!g && !strcmp(w.text, reason), "%s\n  says: %s\n  not:  %s", text, g ? "nothing" : w.text, reason);
+	grammar_free(g);
+}
+
+static void test_errors(void)
+{
+	refuses("", "line 1, column 1: there is no rule root");
+	refuses("# nothing\n\n", "line 1, column 1: there is no rule root");
+	refuses("a ::= \"x\"\n", "line 1, column 1: there is no rule root");
+	refuses("root ::= \"x\"\nroot ::= \"y\"\n", "line 2, column 1: rule root is defined twice");
+	refuses("root ::= \"x\" foo\n", "line 1, column 14: rule foo is not defined");
+	refuses("root ::= a\na ::= \"\xc3\xa9\" (b | c-d)\nb ::= \"x\"\n", "line 2, column 16: rule c-d is not defined");
+	refuses("root = \"x\"\n", "line 1, column 6: '::=' is wanted after the rule's name");
+	refuses("root ::= \"x\"\n \"y\"\n", "line 2, column 2: a rule's name is wanted here");
+	refuses("root ::= \"x\n\"\n", "line 1, column 10: the literal does not end on its line");
+	refuses("root ::= \"\\q\"\n", "line 1, column 11: unknown escape");
+	refuses("root ::= \"\\", "line 1, column 11: the text ends in an escape");
+	refuses("root ::= \"\\x4\"\n", "line 1, column 11: \\x wants 2 hexadecimal digits");
+	refuses("root ::= [\\uD800]\n", "line 1, column 11: U+D800 is no character");
+	refuses("root ::= \"\\U00110000\"\n", "line 1, column 11: U+110000 is no character");
+	refuses("root ::= \"\xff\"\n", "line 1, column 11: bytes that are not UTF-8");
+	refuses("root ::= [a-\n", "line 1, column 10: the class does not end on its line");
+	refuses("root ::= [z-a]\n", "line 1, column 11: a range that ends before it begins");
+	refuses("root ::= []\n", "line 1, column 10: an empty class");
+	refuses("root ::= [^]\n", "line 1, column 10: an empty class");
+	refuses("root ::= [^\\x00-\\U0010FFFF]\n", "line 1, column 10: a class that no character is in");
+	refuses("root ::= (\"x\"\n", "line 1, column 10: the parenthesis is not closed");
+	refuses("root ::= \"x\")\n", "line 1, column 13: ')' without '('");
+	refuses("root ::= (\"x\" ::= \"y\")\n", "line 1, column 15: unexpected character");
+	refuses("root ::= *\n", "line 1, column 10: nothing stands before this repetition");
+	refuses("root ::= \"x\" | + \"y\"\n", "line 1, column 16: nothing stands before this repetition");
+	refuses("root ::= \"x\"{}\n", "line 1, column 13: a repetition is {n}, {n,}, {,m} or {n,m}");
+	refuses("root ::= \"x\"{1,2\n", "line 1, column 13: a repetition is {n}, {n,}, {,m} or {n,m}");
+	refuses("root ::= \"x\"{3,2}\n", "line 1, column 13: a repetition whose bounds are the wrong way round");
+	refuses("root ::= \"x\"{1000000001}\n", "line 1, column 14: more than 1000000000 repetitions");
+	refuses("root ::= \"x\"{99999999999999999999999}\n", "line 1, column 14: more than 1000000000 repetitions");
+	refuses("root ::= <think>\n", "line 1, column 10: tokens by name or id (<...>) are not supported");
+	refuses("root ::= \"x\" = \"y\"\n", "line 1, column 14: unexpected character");
+	refuses("root ::= root \"x\" | \"y\"\n", "line 1, column 1: rule root begins with itself (left recursion)");
+	refuses("root ::= a\na ::= \"x\"? b\nb ::= a \"y\" | \"z\"\n", "line 3, column 1: rule b begins with itself (left recursion)");
+	refuses("root ::= (\"a\"* root)* \"x\"\n", "line 1, column 1: rule root begins with itself (left recursion)");
+	refuses("root ::= \"x\" root\n", "line 1, column 1: rule root never ends: each of its alternatives leads back to it");
+	refuses("root ::= \"x\" | a\na ::= \"y\" b\nb ::= \"z\" a\n", "line 2, column 1: rule a never ends: each of its alternatives leads back to it");
+}
+
+/* ---- which texts ---- */
+
+struct text {
+	const char *text;
+	int allowed;
+};
+
+static void allows(const char *grammar, const struct text *t)
+{
+	struct why w = { "" };
+	struct grammar *g = parse(grammar, &w);
+
+	if (!check(g != NULL, "%s\n  does not parse: %s", grammar, w.text))
+		return;
+	for (; t->text; t++)
+		check(grammar_matches(g, t->text, strlen(t->text), &w) == t->allowed, "%s\n  %s: %s", grammar, t->allowed ? "refuses" : "allows", t->text);
+	grammar_free(g);
+}
+
+#define ALLOWS(grammar, ...) allows(grammar, (const struct text[]){ __VA_ARGS__, { NULL, 0 } })
+
+static const char json[] =
+	"# any JSON text\n"
+	"root   ::= object\n"
+	"value  ::= object | array | string | number | (\"true\" | \"false\" | \"null\") ws\n\n"
+	"object ::=\n"
+	"  \"{\" ws (\n"
+	"            string \":\" ws value\n"
+	"    (\",\" ws string \":\" ws value)*\n"
+	"  )? \"}\" ws\n"
+	"array  ::= \"[\" ws ( value (\",\" ws value)* )? \"]\" ws\n"
+	"string ::= \"\\\"\" ([^\"\\\\\\x7F\\x00-\\x1F] | \"\\\\\" ([\"\\\\bfnrt] | \"u\" [0-9a-fA-F]{4}))* \"\\\"\" ws\n"
+	"number ::= (\"-\"? ([0-9] | [1-9] [0-9]{0,15})) (\".\" [0-9]+)? ([eE] [-+]? [0-9] [1-9]{0,15})? ws\n"
+	"ws     ::= | \" \" | \"\\n\" [ \\t]{0,20}\n";
+
+static void test_texts(void)
+{
+	ALLOWS("root ::= \"a\" | \"bc\"", { "a", 1 }, { "bc", 1 }, { "", 0 }, { "b", 0 }, { "abc", 0 });
+	ALLOWS("root ::= |\"a\"", { "", 1 }, { "a", 1 }, { "aa", 0 });
+	ALLOWS("root ::= \"\"", { "", 1 }, { "a", 0 });
+	ALLOWS("root ::= ()", { "", 1 }, { "a", 0 });
+	ALLOWS("root ::= \"ab\"* [c-e]+ .?", { "c", 1 }, { "ababdd", 1 }, { "abab", 0 }, { "cx", 1 }, { "cxy", 0 }, { "c\xe6\x97\xa5", 1 }, { "c\xe6\x97", 0 });
+	ALLOWS("root ::= (\"a\" \"b\"){2} \"c\"{,2} [x]{1,} \"y\"{0}", { "ababx", 1 }, { "ababccxxx", 1 }, { "abx", 0 }, { "abababx", 0 }, { "ababcccx", 0 },
+		{ "ababxy", 0 });
+	ALLOWS("root ::= [^a-c\\]\\n-]", { "d", 1 }, { "a", 0 }, { "-", 0 }, { "]", 0 }, { "\n", 0 }, { "\xf0\x9f\x98\x80", 1 }, { "\xed\xa0\x80", 0 },
+		{ "\xc1\xa0", 0 });
+	ALLOWS("root ::= [a-] [-b] [\\x41-\\x43] [\\u00e9-\\u00EB] \"\\U0001F600\" \"\\x7e\"", { "a-A\xc3\xa9\xf0\x9f\x98\x80~", 1 },
+		{ "-bC\xc3\xab\xf0\x9f\x98\x80~", 1 }, { "a-A\xc3\xac\xf0\x9f\x98\x80~", 0 });
+	ALLOWS("root ::= [\xe3\x81\x81-\xe3\x82\x9f]+", { "\xe3\x81\xbb\xe3\x82\x80", 1 }, { "\xe3\x82\xa0", 0 });
+	ALLOWS("root ::= [\\uD7FF-\\uE000]", { "\xed\x9f\xbf", 1 }, { "\xee\x80\x80", 1 }, { "\xed\xa0\x80", 0 }, { "\xee\x80\x81", 0 });
+	ALLOWS("root ::= \"a\" # a comment with \"quotes\n\n# and another\n", { "a", 1 });
+	ALLOWS("root ::= \"a\" |\n  # between\n  \"b\"\n\t| \"c\"\r\nother ::= root\r\n", { "a", 1 }, { "b", 1 }, { "c", 1 });
+	ALLOWS("root ::=\n  (\n\"a\"\n|\n\"b\"\n)\n", { "a", 1 }, { "b", 1 }, { "ab", 0 });
+	ALLOWS("root::=a-b_2 \"x\"\na-b_2::=\"y\"", { "yx", 1 });
+	ALLOWS("root ::= \"\\n\\t\\r\\\\\\\"[]#|\"", { "\n\t\r\\\"[]#|", 1 });
+	ALLOWS("root ::= (\"a\"*)* (\"b\"?)+ ((\"c\"*)+){2,3}", { "", 1 }, { "aaabbcc", 1 }, { "ba", 0 });
+	ALLOWS("root ::= a?{3} \"x\"\na ::= \"y\" | \"\"", { "x", 1 }, { "yyyx", 1 }, { "yyyyx", 0 });
+	ALLOWS("root ::= \"(\" root \")\" root | \"\"", { "", 1 }, { "(())()", 1 }, { "(()", 0 }, { "())", 0 });
+	ALLOWS("root ::= s \"!\"\ns ::= \"x\" s \"y\" | \"x\" s \"z\" | \"w\"", { "xxxwyzy!", 1 }, { "xxxwyz!", 0 }, { "xxwyzy!", 0 });
+	ALLOWS("root ::= e\ne ::= t ([-+*/] t)*\nt ::= [0-9]+ | \"(\" e \")\"", { "1+(2*30)", 1 }, { "1+", 0 }, { "((1))", 1 }, { "((1)", 0 });
+	ALLOWS(json, { "{}", 1 }, { "{\"a\": [1, -2.5e+7, {\"b\":null}], \"c\":\"\\u00e9\\n\"}\n", 1 }, { "{\"a\":}", 0 }, { "{\"a\":1,}", 0 }, { "[1]", 0 },
+		{ "{\"a\":\"\n\"}", 0 }, { "{\"a\":\"\xe6\x97\xa5\xe6\x9c\xac\"}", 1 }, { "{\"a\":01}", 0 });
+}
+
+/* ---- vocabularies for the masks ---- */
+
+enum { IDS = 1500, PIECE = 40, EOG = 3 };
+
+struct vocabulary {
+	char bytes[IDS][PIECE];
+	size_t n[IDS];
+};
+
+static const int32_t eog[] = { EOG, 700 };
+
+static const char *piece(const void *context, int32_t id, size_t *n)
+{
+	const struct vocabulary *v = context;
+
+	*n = v->n[id];
+	return v->bytes[id];
+}
+
+/* Each byte, pieces of the oracles' texts, and some of JSON's; equal ones and empty ones among them. */
+static void fill(struct vocabulary *v, uint64_t seed)
+{
+	static const char *const known[] = { "{\"", "\":", "\": \"", "\",", "\"}", "\"]}", "true", "null", " 1", "00", "[[", "]]", ", \"", "\\u", "\\\"" };
+
+	for (int32_t id = 0; id < IDS; id++) {
+		if (id >= 300 && id < 300 + (int32_t)(sizeof known / sizeof *known)) {
+			v->n[id] = strlen(known[id - 300]);
+			memcpy(v->bytes[id], known[id - 300], v->n[id]);
+		} else if (id < 16) {
+			v->n[id] = 0;
+		} else if (id < 272) {
+			v->n[id] = 1;
+			v->bytes[id][0] = (char)(id - 16);
+		} else {
+			v->n[id] = oracle_piece(mkrandom(seed, (uint64_t)id), v->bytes[id], PIECE);
+		}
+	}
+}
+
+static int is_eog(int32_t id)
+{
+	return id == eog[0] || id == eog[1];
+}
+
+static int allowed(const uint32_t *mask, int32_t id)
+{
+	return (int)(mask[id / 32] >> id % 32 & 1);
+}
+
+/* An allowed id: an end one time in `ends` where it may come. */
+static int32_t choose(const uint32_t *mask, uint64_t seed, unsigned ends)
+{
+	int32_t from = (int32_t)(mkrandom(seed, 1) % IDS);
+
+	if (allowed(mask, EOG) && mkrandom(seed, 2) % ends == 0)
+		return EOG;
+	for (int32_t i = 0; i < IDS; i++) {
+		int32_t id = (from + i * 7) % IDS;
+
+		if (allowed(mask, id) && !is_eog(id))
+			return id;
+	}
+	return EOG;
+}
+
+/* Every id's bit against the judge; returns how many differ. */
+static int judge_mask(struct oracle *o, const struct vocabulary *v, const uint32_t *mask, const char *text, size_t n)
+{
+	int wrong = 0, whole, prefix;
+	char longer[ORACLE_TEXT + 1];
+
+	memcpy(longer, text, n);
+	for (int32_t id = 0; id < IDS; id++) {
+		memcpy(longer + n, v->bytes[id], v->n[id]);
+		oracle_judge(o, longer, is_eog(id) ? n : n + v->n[id], &whole, &prefix);
+		wrong += allowed(mask, id) != (is_eog(id) ? whole : v->n[id] ? prefix : 0);
+	}
+	return wrong;
+}
+
+/* ---- random grammars ---- */
+
+struct tally {
+	int grammars, masks, finished;
+};
+
+/* One text, as far as the judge can follow; the masks of the first few places are judged. */
+static int write_text(struct oracle *o, struct guide *u, const struct vocabulary *v, uint64_t seed, int judged, struct tally *t)
+{
+	struct why w = { "" };
+	struct guide_place *p = guide_start(u, &w), *fork;
+	char text[ORACLE_TEXT + 1];
+	size_t n = 0;
+	int ok = p != NULL, whole = 0, prefix;
+
+	for (int step = 0; ok && n + PIECE <= ORACLE_TEXT; step++) {
+		const uint32_t *mask = guide_mask(p, &w);
+		int32_t id;
+
+		ok = mask != NULL;
+		if (!ok)
+			break;
+		t->masks++;
+		if (step < judged)
+			ok = !judge_mask(o, v, mask, text, n);
+		id = choose(mask, mkrandom(seed, (uint64_t)step), 3);
+		ok = ok && (fork = guide_fork(p, &w)) && !guide_accept(fork, id, &w);
+		if (!ok)
+			break;
+		guide_drop(p);
+		p = fork;
+		if (id == EOG) {
+			oracle_judge(o, text, n, &whole, &prefix);
+			ok = whole && !guide_mask(p, &w);
+			t->finished++;
+			break;
+		}
+		memcpy(text + n, v->bytes[id], v->n[id]);
+		n += v->n[id];
+	}
+	guide_drop(p);
+	return check(ok, "grammar:\n%s  text '%.*s': %s", oracle_grammar(o), (int)n, text, w.text);
+}
+
+/* What is not allowed is refused and changes nothing. */
+static int refuses_others(struct guide *u)
+{
+	struct why w;
+	struct guide_place *p = guide_start(u, &w);
+	const uint32_t *mask = p ? guide_mask(p, &w) : NULL;
+	uint32_t copy[IDS / 32 + 1];
+	int ok = mask != NULL;
+
+	if (ok)
+		memcpy(copy, mask, IDS / 32 * sizeof *copy);
+	for (int32_t id = -1; ok && id <= IDS; id++) {
+		struct guide_place *f = guide_fork(p, &w);
+		int want = id >= 0 && id < IDS / 32 * 32 && allowed(copy, id);
+
+		if (id < 0 || id == IDS || id < IDS / 32 * 32)
+			ok = f && (guide_accept(f, id, &w) == 0) == want;
+		guide_drop(f);
+	}
+	guide_drop(p);
+	return ok;
+}
+
+static void judge_texts(struct oracle *o, const struct grammar *g, uint64_t seed)
+{
+	int wrong = 0, whole, prefix;
+	char text[ORACLE_TEXT];
+	struct why w;
+
+	for (uint64_t i = 0; i < 60; i++) {
+		size_t n = oracle_piece(mkrandom(seed, i), text, i % 8);
+
+		oracle_judge(o, text, n, &whole, &prefix);
+		wrong += grammar_matches(g, text, n, &w) != whole;
+	}
+	check(!wrong, "grammar:\n%s  %d of 60 texts are judged wrongly", oracle_grammar(o), wrong);
+}
+
+static void test_random(void)
+{
+	static struct vocabulary v;
+	struct tally t = { 0 };
+
+	for (uint64_t seed = 1; t.grammars < 250 && seed < 2000; seed++) {
+		struct oracle *o = oracle_open(seed);
+		struct why w = { "" };
+		struct grammar *g = parse(oracle_grammar(o), &w);
+		struct guide_pieces pieces = { IDS, piece, &v, eog, 2 };
+		struct guide *u;
+
+		if (!g) {
+			check(strstr(w.text, "begins with itself") || strstr(w.text, "never ends"), "%s\n  %s", oracle_grammar(o), w.text);
+			oracle_close(o);
+			continue;
+		}
+		fill(&v, seed / 8);
+		u = guide_open(g, &pieces, &w);
+		judge_texts(o, g, seed);
+		check(refuses_others(u), "grammar:\n%s  an id is accepted that the mask does not allow, or the other way round", oracle_grammar(o));
+		for (uint64_t i = 0; u && i < 6; i++)
+			if (!write_text(o, u, &v, mkrandom(seed, i), i ? 0 : 3, &t))
+				break;
+		t.grammars++;
+		guide_close(u);
+		grammar_free(g);
+		oracle_close(o);
+	}
+	check(t.grammars == 250 && t.finished >= 1000, "%d grammars, %d masks, %d finished texts: too few", t.grammars, t.masks, t.finished);
+}
+
+/* ---- long texts, many states ---- */
+
+/* A random JSON text of many tokens; with the tables flushed on the way if it is long enough. */
+static void test_json(void)
+{
+	static struct vocabulary v;
+	struct why w = { "" };
+	struct grammar *g = parse(json, &w);
+	struct guide_pieces pieces = { IDS, piece, &v, eog, 2 };
+	struct guide *u;
+	int finished = 0;
+
+	fill(&v, 77);
+	u = g ? guide_open(g, &pieces, &w) : NULL;
+	for (uint64_t text = 0; u && text < 40; text++) {
+		static char bytes[1 << 20];
+		struct guide_place *p = guide_start(u, &w);
+		size_t n = 0, limit = text % 4 ? 300 : 6000;
+		int32_t id = -1;
+
+		while (p && id != EOG) {
+			const uint32_t *mask = guide_mask(p, &w);
+			static const char closing[] = "\"}]0";
+			int quick = n > limit;
+
+			if (!mask)
+				break;
+			id = choose(mask, mkrandom(text, n), 2);
+			for (int k = 0; quick && k < 4; k++)    /* ends as soon as it can */
+				if (allowed(mask, 16 + closing[k])) {
+					id = 16 + closing[k];
+					break;
+				}
+			if (quick && allowed(mask, EOG))
+				id = EOG;
+			if (guide_accept(p, id, &w) || n + PIECE > sizeof bytes || id == EOG)
+				break;
+			memcpy(bytes + n, v.bytes[id], v.n[id]);
+			n += v.n[id];
+		}
+		finished += id == EOG && grammar_matches(g, bytes, n, &w) == 1;
+		guide_drop(p);
+	}
+	check(finished == 40, "JSON: %d of 40 texts end as they should: %s", finished, w.text);
+	guide_close(u);
+	grammar_free(g);
+}
+
+/* ---- hostile ---- */
+
+/* Parses or not, allows the text or not, but returns within a second or so (the sanitizers' patience apart). */
+static void endures(const char *name, const char *grammar, size_t n, const char *text, size_t text_n, int want)
+{
+	static struct vocabulary v;
+	struct guide_pieces pieces = { IDS, piece, &v, eog, 2 };
+	double start = seconds();
+	struct why w = { "" };
+	struct grammar *g = grammar_parse(grammar, n, &w);
+	struct guide *u = NULL;
+	struct guide_place *p = NULL;
+	int got = -2;
+
+	if (g) {
+		got = grammar_matches(g, text, text_n, &w);
+		fill(&v, 5);
+		u = guide_open(g, &pieces, &w);
+		p = u ? guide_start(u, &w) : NULL;
+		for (uint64_t step = 0; p && step < 30; step++) {
+			const uint32_t *mask = guide_mask(p, &w);
+
+			if (!mask || guide_accept(p, choose(mask, step, 1000), &w))
+				break;
+		}
+	}
+	check(got == want, "%s: %d, not %d: %s", name, got, want, w.text);
+	if (getenv("TIMES"))
+		fprintf(stderr, "%-30s %.3f s\n", name, seconds() - start);
+	check(seconds() - start < 30, "%s: %.1f s", name, seconds() - start);
+	guide_close(u);
+	grammar_free(g);
+}
+
+static char *repeat(const char *head, const char *s, size_t times, const char *tail)
+{
+	size_t n = strlen(s);
+	char *out = malloc(strlen(head) + n * times + strlen(tail) + 1), *at = out;
+
+	if (!out)
+		abort();
+	at += sprintf(at, "%s", head);
+	for (size_t i = 0; i < times; i++, at += n)
+		memcpy(at, s, n);
+	strcpy(at, tail);
+	return out;
+}
+
+static void endures_made(const char *name, char *grammar, char *text, int want)
+{
+	endures(name, grammar, strlen(grammar), text, strlen(text), want);
+	free(grammar);
+	free(text);
+}
+
+/* root leads to a chain of rules, each of which the next line defines, from the last to the first. */
+static char *chain(size_t n)
+{
+	char *out = malloc(n * 40 + 100), *at = out;
+
+	if (!out)
+		abort();
+	at += sprintf(at, "root ::= r%zu\nr0 ::= \"x\"\n", n);
+	for (size_t i = n; i; i--)
+		at += sprintf(at, "r%zu ::= r%zu\n", i, i - 1);
+	return out;
+}
+
+static void test_hostile(void)
+{
+	char *many_as = repeat("", "a", 3000, "");
+
+	endures("{1000000}", "root ::= \"a\"{1000000}", 21, many_as, 3000, 0);
+	endures_made("nested counts", repeat("root ::= ((((\"a\"{1000000}){1000000}){1000000}){1000000}){1000000}", "", 0, ""), repeat("", "a", 3000, ""), 0);
+	endures_made("nested stars", repeat("root ::= ((((\"a\"*)*)*)*)*", "", 0, ""), repeat("", "a", 3000, ""), 1);
+	endures_made("empty loops", repeat("root ::= ((((\"a\"?)*){0,100})+ (\"\" | ()* | (\"\"){5}))* \"b\"", "", 0, ""), repeat("", "a", 500, "b"), 1);
+	endures_made("x? many times", repeat("root ::= ", "\"a\"? ", 2000, ""), repeat("", "a", 1500, ""), 1);
+	endures_made("many postfixes", repeat("root ::= \"a\"", "*+?", 30000, ""), repeat("", "a", 30, ""), 1);
+	endures_made("deep parentheses", repeat("root ::= ", "(", 100000, ""), repeat("", "", 0, ""), -2);
+	endures_made("parentheses within bounds", repeat("root ::= ", "(", 100, "\"a\"))))))))))))))))))))))))))))))))))))))))))))))))))"
+		"))))))))))))))))))))))))))))))))))))))))))))))))))"), repeat("", "a", 1, ""), 1);
+	endures_made("deep recursion", repeat("root ::= \"(\" root \")\" | \"x\"", "", 0, ""), repeat("", "(", 100000, "x"), 0);
+	endures_made("deeper recursion", repeat("root ::= \"(\" root \")\" | \"x\"", "", 0, ""), repeat("", "(", 2000000, "x"), -1);
+	endures_made("two ways each time", repeat("root ::= \"a\" root \"b\" | \"a\" root \"c\" | \"d\"", "", 0, ""),
+		repeat("", "a", 2000, "d"), 0);
+	endures_made("all splits", repeat("root ::= s\ns ::= \"a\" | \"a\" s s", "", 0, ""), repeat("", "a", 301, ""), 1);
+	endures_made("sums of sums", repeat("root ::= (\"a\"{0,1000}){0,1000}", "", 0, ""), repeat("", "a", 200, ""), 1);
+	endures_made("a chain of rules", chain(100000), repeat("", "x", 1, ""), 1);
+	endures_made("too many rules", chain(200000), repeat("", "x", 1, ""), -2);
+	endures_made("a long line of alternatives", repeat("root ::= \"x\"", " | \"abcdefgh\"", 300000, ""), repeat("", "x", 1, ""), 1);
+	endures_made("a large class", repeat("root ::= [", "\\u4e00a-z\\U0001F600-\\U0001F64F", 20000, "]+"), repeat("", "ab\xe4\xb8\x80", 100, ""), 1);
+	endures_made("long literal", repeat("root ::= \"", "abcdefghij", 100000, "\""), repeat("", "abcdefghij", 100000, ""), 1);
+	endures("bytes", "root ::= \"\0\xff\"", 13, "", 0, -2);
+	endures("a NUL", "root ::= \"\0\"", 12, "\0", 1, 1);
+	free(many_as);
+}
+
+/* Damaged grammars: any one byte changed, or the text cut. */
+static void test_damage(void)
+{
+	static const char bad[] = "\"[](){}|*+?\\^-,.#\n\xff\0ax:=";
+	size_t n = sizeof json - 1;
+	char text[sizeof json];
+	struct why w;
+
+	for (uint64_t i = 0; i < 4000; i++) {
+		size_t cut = i % 3 ? n : (size_t)(mkrandom(9, i) % n);
+		struct grammar *g;
+
+		memcpy(text, json, n);
+		for (uint64_t k = 0; k <= i % 2; k++)
+			text[mkrandom(10 + k, i) % n] = bad[mkrandom(12 + k, i) % sizeof bad];
+		g = grammar_parse(text, cut, &w);
+		if (g)
+			grammar_matches(g, "{\"a\": [1, 2]}", 13, &w);
+		grammar_free(g);
+	}
+	passed++;
+}
+
+static void test_apply(void)
+{
+	float logits[70];
+	uint32_t mask[3] = { UINT32_MAX, 0x80000001u, 0x2a };
+	int wrong = 0;
+
+	for (int i = 0; i < 70; i++)
+		logits[i] = (float)i;
+	guide_apply(mask, logits, 70);
+	for (int i = 0; i < 70; i++)
+		wrong += (mask[i / 32] >> i % 32 & 1) ? logits[i] != (float)i : !(isinf(logits[i]) && logits[i] < 0);
+	check(!wrong, "guide_apply: %d logits are wrong", wrong);
+}
+
+int main(void)
+{
+	test_errors();
+	test_texts();
+	test_apply();
+	test_random();
+	test_json();
+	test_hostile();
+	test_damage();
+	printf("grammar: %d passed, %d failed\n", passed, failed);
+	return failed != 0;
+}

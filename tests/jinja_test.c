@@ -1,0 +1,220 @@
+/* Templates against what Python's jinja2 makes of them.
+ *
+ * The cases in jinja_cases.h, and each NAME.jinja with the conversations of NAME.json in $SHARED/templates, where that is. One line for each
+ * failure; the counts alone when there is none. */
+#include "../lib/chat.h"
+#include "../lib/jinja.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct test_case {
+	const char *template;
+	const char *text;           /* what it renders to; NULL: it must fail, with this in the reason: */
+	const char *error;
+};
+
+#define T(template, text) { template, text, NULL },
+#define E(template, error) { template, NULL, error },
+static const struct test_case cases[] = {
+#include "jinja_cases.h"
+};
+
+/* Lines of a conversation, NAME=VALUE among them, and what a built-in template makes of it. */
+static const struct chat_case {
+	const char *template, *lines[4];
+	const char *text, *error;
+} chat_cases[] = {
+	{ "chatml", { "{\"role\": \"user\", \"content\": \"Hi\"}" }, "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n", NULL },
+	{ "chatml", { "[{\"role\": \"user\", \"content\": null}]", "add_generation_prompt=false" }, "<|im_start|>user\n<|im_end|>\n", NULL },
+	{ "llama2", { "{\"messages\": [{\"role\": \"system\", \"content\": \"Be kind.\"}, {\"role\": \"user\", \"content\": \"Hi \"}]}",
+			"{\"role\": \"assistant\", \"content\": \"Hello\"}", "{\"role\": \"user\", \"content\": \"More\"}" },
+		"<s>[INST] <<SYS>>\nBe kind.\n<</SYS>>\n\nHi [/INST] Hello </s><s>[INST] More [/INST]", NULL },
+	{ "llama3", { "{\"role\": \"user\", \"content\": \"Hi\"}" },
+		"<s><|start_header_id|>user<|end_header_id|>\n\nHi<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n", NULL },
+	{ "gemma", { "[{\"role\": \"system\", \"content\": \"Be kind.\"}, {\"role\": \"user\", \"content\": \"Hi\"}]" },
+		"<s><start_of_turn>user\nBe kind.\n\nHi<end_of_turn>\n<start_of_turn>model\n", NULL },
+	{ "gemma", { "{\"role\": \"assistant\", \"content\": \"Hi\"}" }, NULL, "take turns" },
+	{ "mistral", { "{\"role\": \"user\", \"content\": \"Hi\"}", "{\"role\": \"assistant\", \"content\": \"Hello\"}" },
+		"<s>[INST] Hi [/INST] Hello</s>", NULL },
+	{ "phi3", { "{\"role\": \"user\", \"content\": \"Hi\"}", "x={", "" }, "<|user|>\nHi<|end|>\n<|assistant|>\n", NULL },
+	{ "phi3", { "{\"content\": \"Hi\"}" }, NULL, "no role" },
+	{ "phi3", { "{\"role\": \"user\"" }, NULL, "line 1, column 16" },
+	{ "phi3", { "" }, NULL, "no message" },
+};
+
+static int passed, failed;
+static const struct tm now = { .tm_year = 126, .tm_mon = 0, .tm_mday = 2, .tm_hour = 3, .tm_min = 4, .tm_sec = 5, .tm_wday = 5, .tm_yday = 1 };
+
+/* Renders; on success out holds the text, else why the reason. */
+static int render(const char *template, size_t n, const struct json *variables, struct bytes *out, struct why *w)
+{
+	const struct jinja_options o = { .now = &now };
+	struct jinja *t = jinja_parse(template, n, w);
+	int code = t ? jinja_render(t, variables, &o, out, w) : -1;
+
+	jinja_free(t);
+	return code;
+}
+
+static void check(const char *name, int code, const struct bytes *out, const struct why *w, const char *text, size_t text_n, const char *error)
+{
+	size_t at = 0;
+
+	if (code && error && strstr(w->text, error)) {
+		passed++;
+		return;
+	}
+	if (!code && text && out->n == text_n && (!text_n || !memcmp(out->p, text, text_n))) {
+		passed++;
+		return;
+	}
+	failed++;
+	if (code) {
+		printf("%s: %s\n\twanted: %s\n", name, w->text, error ? error : "text");
+		return;
+	}
+	while (text && at < out->n && at < text_n && out->p[at] == text[at])
+		at++;
+	printf("%s: differs at byte %zu: \"%.*s\" wanted: \"%.*s\"\n", name, at, (int)(out->n - at > 60 ? 60 : out->n - at), out->n ? out->p + at : "",
+		text ? (int)(text_n - at > 60 ? 60 : text_n - at) : 5, text ? text + at : "error");
+}
+
+static void run_case(const struct test_case *c)
+{
+	struct arena a = { .limit = 1 << 20 };
+	struct bytes out = { .limit = 1 << 20 };
+	struct why w = { "" };
+	struct json *v = json_parse(&a, VARIABLES, strlen(VARIABLES), &w);
+	int code = v ? render(c->template, strlen(c->template), v, &out, &w) : -1;
+
+	check(c->template, code, &out, &w, c->text, c->text ? strlen(c->text) : 0, c->error);
+	bytes_free(&out);
+	arena_free(&a);
+}
+
+static void run_chat(const struct chat_case *c)
+{
+	const char *template = chat_template(c->template);
+	struct bytes out = { .limit = 1 << 20 };
+	struct why w = { "" };
+	struct chat chat;
+	int code = chat_start(&chat, 1 << 20, &w) || chat_set_text(&chat, "bos_token", "<s>", 3, &w) || chat_set_text(&chat, "eos_token", "</s>", 4, &w);
+
+	for (int i = 0; i < 4 && c->lines[i] && !code; i++) {
+		const char *line = c->lines[i];
+
+		code = strchr("{[", line[0]) ? chat_add_line(&chat, line, strlen(line), &w) : chat_set(&chat, line, &w);
+	}
+	code = code || chat_render(&chat, template, strlen(template), NULL, &out, &w);
+	check(c->template, code, &out, &w, c->text, c->text ? strlen(c->text) : 0, c->error);
+	bytes_free(&out);
+	chat_end(&chat);
+}
+
+/* The whole file, or NULL. The caller frees it. */
+static char *read_file(const char *path, size_t *n)
+{
+	FILE *f = fopen(path, "rb");
+	char *s = malloc(1 << 20);
+
+	if (f && s) {
+		*n = fread(s, 1, 1 << 20, f);
+		fclose(f);
+		return s;
+	}
+	printf("%s: cannot be read\n", path);
+	failed++;
+	free(s);
+	return NULL;
+}
+
+/* A conversation of a NAME.json as the variables that a template is given. */
+static struct json *variables_of(struct arena *a, const struct json *c)
+{
+	struct json *v = json_new(a, JSON_OBJECT), *copy;
+	const struct json *extra = json_get(c, "extra");
+
+	for (const struct json *m = c->child; m; m = m->next) {
+		if (strcmp(m->key, "messages") && strcmp(m->key, "add_generation_prompt"))
+			continue;
+		copy = json_new(a, JSON_NULL);
+		*copy = *m;
+		copy->next = NULL;
+		json_add(v, m->key, copy);
+	}
+	json_add(v, "bos_token", json_new_string(a, "<BOS>", 5));
+	json_add(v, "eos_token", json_new_string(a, "<EOS>", 5));
+	for (const struct json *m = extra ? extra->child : NULL; m; m = m->next) {
+		copy = json_new(a, JSON_NULL);
+		*copy = *m;
+		copy->next = NULL;
+		json_add(v, m->key, copy);
+	}
+	return v;
+}
+
+static void run_conversations(const char *name, const char *template, size_t n, const char *text, size_t text_n)
+{
+	struct arena a = { .limit = 64 << 20 };
+	struct why w = { "" };
+	const struct json *all = json_parse(&a, text, text_n, &w);
+
+	if (!all) {
+		printf("%s: %s\n", name, w.text);
+		failed++;
+	}
+	for (const struct json *c = all ? all->child : NULL; c; c = c->next) {
+		struct bytes out = { .limit = 1 << 24 };
+		const struct json *wanted = json_get(c, "text");
+		char label[512];
+
+		snprintf(label, sizeof label, "%s %s", name, json_get_string(c, "case"));
+		check(label, render(template, n, variables_of(&a, c), &out, &w), &out, &w, wanted ? wanted->s : NULL, wanted ? wanted->n : 0,
+			json_get_string(c, "error"));
+		bytes_free(&out);
+	}
+	arena_free(&a);
+}
+
+static void run_directory(const char *path)
+{
+	DIR *d = opendir(path);
+	struct dirent *entry;
+
+	if (!d)
+		return;
+	while ((entry = readdir(d))) {
+		char name[1024], *template, *text;
+		size_t stem = strlen(entry->d_name), n = 0, text_n = 0;
+
+		if (stem < 6 || strcmp(entry->d_name + stem - 6, ".jinja"))
+			continue;
+		stem -= 6;
+		snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+		template = read_file(name, &n);
+		snprintf(name, sizeof name, "%s/%.*s.json", path, (int)stem, entry->d_name);
+		text = read_file(name, &text_n);
+		if (template && text)
+			run_conversations(entry->d_name, template, n, text, text_n);
+		free(template);
+		free(text);
+	}
+	closedir(d);
+}
+
+int main(void)
+{
+	const char *shared = getenv("SHARED");
+	char path[512];
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		run_case(&cases[i]);
+	for (size_t i = 0; i < sizeof chat_cases / sizeof *chat_cases; i++)
+		run_chat(&chat_cases[i]);
+	snprintf(path, sizeof path, "%s/templates", shared ? shared : "../shared");
+	run_directory(path);
+	printf("jinja_test: %d passed, %d failed\n", passed, failed);
+	return failed != 0;
+}

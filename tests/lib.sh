@@ -1,0 +1,92 @@
+# What the .test files share; each begins with `. "$TESTS/lib.sh"`.
+
+# make_model FILE OPTIONS: a random model (see mkmodel --help); -o is put in.
+make_model() {
+	file=$1
+	shift
+	"$HELP/mkmodel" "$@" -o "$file"
+}
+
+# A prompt of 20 ids, for any of our models' vocabularies (259 entries and more).
+ids="17 255 3 90 90 12 200 45 1 130 77 258 64 31 99 180 7 222 150 42"
+
+# logits MODEL OPTIONS < ids: the raw logits of decimal ids, through fwd.
+logits() {
+	"$HELP/stream" make | "$BIN/fwd" "$@" | "$HELP/stream" rows
+}
+
+# expect STATUS COMMAND...: runs it with its stderr caught, and says what is wrong unless it ends with that status and, where that is not 0, with one
+# line on stderr that begins with the program's name. Returns 0 if all is well.
+expect() {
+	want=$1
+	shift
+	"$@" 2>caught
+	got=$?
+	lines=$(wc -l <caught)
+	if [ "$got" -ne "$want" ]; then
+		echo "$*: status $got, not $want: $(head -n 3 caught)"
+		return 1
+	fi
+	if [ "$want" -ne 0 ] && { [ "$lines" -ne 1 ] || ! grep -q "^${1##*/}: ." caught; }; then
+		echo "$*: not one line in its name: $(head -n 3 caught)"
+		return 1
+	fi
+	if [ "$want" -eq 0 ] && [ -s caught ]; then
+		echo "$*: should say nothing: $(head -n 3 caught)"
+		return 1
+	fi
+}
+
+# backends: the names of those that this machine runs, the specification first.
+backends() {
+	for b in scalar avx2 avx512 neon; do
+		echo 1 | "$HELP/stream" make | "$BIN/fwd" --backend $b "$1" >/dev/null 2>&1 && echo $b
+	done
+}
+
+# same MODEL WHAT: every way to the logits of the ids in ./ids gives the same bytes; says which does not.
+same() {
+	differs=0
+	logits "$1" --all -t 1 <ids >whole
+	[ -s whole ] || differs=1
+	for b in $(backends "$1"); do
+		logits "$1" --all --backend $b -t 2 <ids >other
+		way "$2: backend $b" whole other
+	done
+	for t in 2 3; do
+		logits "$1" --all -t $t <ids >other
+		way "$2: $t threads" whole other
+	done
+	for split in 1 7; do
+		"$HELP/stream" make -s $split <ids | "$BIN/fwd" "$1" --all | "$HELP/stream" rows >other
+		way "$2: frames of $split" whole other
+	done
+	for b in 1 5; do
+		logits "$1" --all -b $b <ids >other
+		way "$2: batches of $b" whole other
+	done
+	"$HELP/stream" make -s 1 <ids | "$BIN/fwd" "$1" | "$HELP/stream" rows >other
+	way "$2: the last row of each frame" whole other
+
+	logits "$1" <ids >last
+	tail -c "$(wc -c <last)" whole >other
+	way "$2: the default's row and the last of --all" last other
+	segment=test-same-$$
+	tr -s ' ' '\n' <ids | head -n $(($(wc -w <ids) - 8)) | logits "$1" --kv $segment >/dev/null
+	logits "$1" --kv $segment <ids >other
+	way "$2: onto a named segment" last other
+	logits "$1" --kv $segment <ids >other
+	way "$2: all from a named segment" last other
+	{ echo 5 6 7 8 9 | "$HELP/stream" make -p 3; "$HELP/stream" make <ids; } | "$BIN/fwd" "$1" --kv $segment | "$HELP/stream" rows |
+		tail -c "$(wc -c <last)" >other
+	way "$2: cut back and evaluated again" last other
+	"$BIN/kv" rm $segment
+	[ $differs -eq 0 ] && echo "$2 ok"
+}
+
+way() { # WHAT A B
+	if [ ! -s "$3" ] || ! cmp -s "$2" "$3"; then
+		echo "$1: not the same"
+		differs=1
+	fi
+}

@@ -1,0 +1,115 @@
+/* The pool: every piece is done once, what it wrote is seen after the job and by the next, and it goes on when threads outnumber the CPUs. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "../fwd/pool.h"
+
+enum { PIECES = 1000, JOBS = 2000 };
+
+static int passed, failed;
+
+static void check(int ok, const char *what, size_t n)
+{
+	if (ok) {
+		passed++;
+		return;
+	}
+	failed++;
+	printf("%s, with %zu threads\n", what, n);
+}
+
+struct sums {
+	uint64_t now[PIECES], before[PIECES];
+	unsigned char seen[PIECES];
+	size_t threads, bad;
+	unsigned delay;
+};
+
+/* Reads what two other pieces of the job before wrote, so that a job which starts too early or a store that comes too late shows. */
+static void step(void *context, size_t piece, size_t thread)
+{
+	struct sums *s = context;
+
+	s->now[piece] = s->before[piece] * 31 + s->before[(piece * 7 + 3) % PIECES] + piece;
+	s->seen[piece]++;
+	for (volatile unsigned i = 0; i < s->delay; i++)
+		;
+	if (thread >= s->threads)
+		s->seen[piece] = 100;
+}
+
+/* The result of JOBS steps; pieces differs from job to job, with the rest carried over by the caller. */
+static uint64_t chain(struct pool *p, struct sums *s, unsigned delay)
+{
+	uint64_t hash = 0;
+
+	*s = (struct sums){ .threads = p ? pool_threads(p) : 1, .delay = delay };
+	for (size_t job = 0; job < JOBS; job++) {
+		size_t pieces = job % 5 == 0 ? job % 4 : job % 3 ? PIECES / 10 : PIECES;
+
+		if (p)
+			pool_run(p, pieces, step, s);
+		for (size_t i = p ? pieces : 0; i < PIECES; i++)
+			if (i < pieces)
+				step(s, i, 0);
+			else
+				s->now[i] = s->before[i];
+		for (size_t i = 0; i < PIECES; i++) {
+			s->bad += s->seen[i] != (i < pieces);
+			s->seen[i] = 0;
+			s->before[i] = s->now[i];
+		}
+	}
+	for (size_t i = 0; i < PIECES; i++)
+		hash = hash * 1099511628211u + s->now[i];
+	return hash;
+}
+
+/* A pause between jobs longer than the spinning lets the helpers fall asleep. */
+static void pause_between(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+}
+
+int main(void)
+{
+	static struct sums sums;
+	static const size_t counts[] = { 1, 2, 3, 8, 33 };
+	uint64_t want = chain(NULL, &sums, 0);
+	struct why w;
+
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+		struct pool *p = pool_open(counts[i], &w);
+
+		if (!p) {
+			printf("pool_open: %s\n", w.text);
+			failed++;
+			continue;
+		}
+		check(pool_threads(p) == counts[i], "pool_threads() is wrong", counts[i]);
+		check(chain(p, &sums, 0) == want, "a chain of jobs has another result than one thread's", counts[i]);
+		check(!sums.bad, "a piece was not done exactly once", counts[i]);
+		check(chain(p, &sums, 200) == want, "with longer pieces the result differs", counts[i]);
+		check(!sums.bad, "a longer piece was not done exactly once", counts[i]);
+		for (size_t job = 0; job < 20; job++) {
+			sums = (struct sums){ .threads = counts[i] };
+			pause_between();
+			pool_run(p, PIECES, step, &sums);
+			for (size_t k = 0; k < PIECES; k++)
+				sums.bad += sums.seen[k] != 1;
+		}
+		check(!sums.bad, "after a sleep a piece was not done exactly once", counts[i]);
+		pool_close(p);
+	}
+	check(pool_cores() >= 1, "no core", 0);
+	for (size_t i = 0; i < 50; i++) {
+		struct pool *p = pool_open(4, &w);
+
+		check(p != NULL, "cannot be opened again", 4);
+		pool_close(p);
+	}
+	printf("pool: %d passed, %d failed\n", passed, failed);
+	return failed != 0;
+}

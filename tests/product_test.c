@@ -1,0 +1,273 @@
+/* product_test: every table of kernels against the scalar one, bit for bit, over formats, shapes and batches; the scalar one against the
+ * dequantisers in double precision; the halves' conversions; and what hostile bits do. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../fwd/kernels/kernels.h"
+#include "../lib/blocks.h"
+
+static int passed, failed;
+
+static void check(int ok, const char *what, const char *kernels, const char *format, size_t k, size_t rows, size_t n)
+{
+	if (ok)
+		passed++;
+	else {
+		failed++;
+		printf("product: %s: %s %s k %zu rows %zu n %zu\n", what, kernels, format, k, rows, n);
+	}
+}
+
+static uint32_t state = 1;
+
+static uint32_t random_bits(void)
+{
+	state ^= state << 13;
+	state ^= state >> 17;
+	return state ^= state << 5;
+}
+
+static float random_float(void)
+{
+	return (float)(int32_t)random_bits() * 0x1p-31f;
+}
+
+static void *allocate(size_t bytes)
+{
+	void *p = aligned_alloc(64, (bytes + 63) / 64 * 64 + 64);
+
+	if (!p)
+		exit(1);
+	return p;
+}
+
+static const uint32_t ids[] = {
+	FORMAT_F32, FORMAT_F16, FORMAT_BF16, FORMAT_Q4_0, FORMAT_Q4_1, FORMAT_Q5_0, FORMAT_Q5_1, FORMAT_Q8_0,
+	FORMAT_Q2_K, FORMAT_Q3_K, FORMAT_Q4_K, FORMAT_Q5_K, FORMAT_Q6_K
+};
+
+/* ---- weights ---- */
+
+static void set_half(unsigned char *p, float f)
+{
+	uint16_t h = f32_to_f16(f);
+
+	p[0] = (unsigned char)h;
+	p[1] = (unsigned char)(h >> 8);
+}
+
+/* Where a block's halves are, so that random bytes become sane weights; -1: none. */
+static void scales_of(uint32_t id, long *d, long *m)
+{
+	*d = *m = -1;
+	switch (id) {
+	case FORMAT_Q4_0: *d = offsetof(struct q4_0, d); break;
+	case FORMAT_Q4_1: *d = offsetof(struct q4_1, d), *m = offsetof(struct q4_1, m); break;
+	case FORMAT_Q5_0: *d = offsetof(struct q5_0, d); break;
+	case FORMAT_Q5_1: *d = offsetof(struct q5_1, d), *m = offsetof(struct q5_1, m); break;
+	case FORMAT_Q8_0: *d = offsetof(struct q8_0, d); break;
+	case FORMAT_Q2_K: *d = offsetof(struct q2_k, d), *m = offsetof(struct q2_k, dmin); break;
+	case FORMAT_Q3_K: *d = offsetof(struct q3_k, d); break;
+	case FORMAT_Q4_K: *d = offsetof(struct q4_k, d), *m = offsetof(struct q4_k, dmin); break;
+	case FORMAT_Q5_K: *d = offsetof(struct q5_k, d), *m = offsetof(struct q5_k, dmin); break;
+	case FORMAT_Q6_K: *d = offsetof(struct q6_k, d); break;
+	}
+}
+
+/* Exactly as many bytes as the matrix has, so that a sanitizer sees a read past them. */
+static struct matrix random_matrix(uint32_t id, size_t k, size_t rows, int hostile)
+{
+	const struct format *f = format_of(id);
+	struct matrix w = { .format = f, .rows = rows, .cols = k, .row_bytes = k / f->block * f->bytes };
+	unsigned char *p = malloc(rows * w.row_bytes);
+	long d, m;
+
+	if (!p)
+		exit(1);
+	for (size_t i = 0; i < rows * w.row_bytes; i++)
+		p[i] = (unsigned char)(random_bits() >> 24);
+	scales_of(id, &d, &m);
+	for (size_t i = 0; i < rows * w.row_bytes && !hostile; i += f->bytes) {
+		float v = random_float();
+
+		if (d >= 0)
+			set_half(p + i + d, v * 0.01f);
+		if (m >= 0)
+			set_half(p + i + m, random_float() * 0.05f);
+		if (id == FORMAT_F32)
+			memcpy(p + i, &v, 4);
+		if (id == FORMAT_F16)
+			set_half(p + i, v);
+		if (id == FORMAT_BF16) {
+			memcpy(p + i, (unsigned char *)&v + 2, 2);
+		}
+	}
+	w.data = p;
+	return w;
+}
+
+/* ---- products ---- */
+
+/* y[n][rows], by one table, in row ranges as threads would take them. */
+static void product(const struct kernels *t, const struct matrix *w, const float *x, size_t n, int wide, float *y)
+{
+	struct acts a = { .kind = t->acts_kind(w->format, wide), .k = w->cols, .n = n };
+	void *scratch = allocate(t->product_scratch(w->cols));
+
+	a.data = allocate(t->acts_bytes(a.kind, a.k, n));
+	for (size_t c = 0; c < n; c += t->acts_columns)
+		t->acts_pack(&a, x, w->cols, c, c + t->acts_columns < n ? c + t->acts_columns : n);
+	for (size_t r = 0; r < w->rows; r += 2 * KERNELS_ROWS)
+		t->product(w, &a, r, r + 2 * KERNELS_ROWS < w->rows ? r + 2 * KERNELS_ROWS : w->rows, y, w->rows, scratch);
+	free(a.data);
+	free(scratch);
+}
+
+static int same(const float *a, const float *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (memcmp(&a[i], &b[i], sizeof *a) != 0 && !(isnan(a[i]) && isnan(b[i])))
+			return 0;
+	return 1;
+}
+
+/* Against double precision: each activation may be off by half a step of its block, at most max/120 apart (or 1/32512 of it), and floats round. */
+static int close_to_exact(const struct matrix *w, const float *x, size_t n, int wide, const float *y)
+{
+	float *row = allocate(w->cols * sizeof *row);
+	double step = w->format->block == 1 ? 0 : wide ? 1 / 32512.0 : 1 / 120.0;
+	int ok = 1;
+
+	for (size_t r = 0; r < w->rows; r++) {
+		w->format->dequantise((const unsigned char *)w->data + r * w->row_bytes, row, w->cols);
+		for (size_t c = 0; c < n; c++) {
+			double sum = 0, tolerance = 1e-30, max = 0;
+
+			for (size_t i = 0; i < w->cols; i++) {
+				double v = x[c * w->cols + i];
+
+				for (size_t j = i; i % 32 == 0 && j < w->cols && j < i + 32; j++)
+					max = fabs(x[c * w->cols + j]) > max || j == i ? fabs(x[c * w->cols + j]) : max;
+				sum += (double)row[i] * v;
+				tolerance += fabs((double)row[i]) * (max * step * 0.51 + fabs(v) * 2e-6);
+			}
+			ok &= fabs(sum - (double)y[c * w->rows + r]) <= tolerance;
+		}
+	}
+	free(row);
+	return ok;
+}
+
+static void test_shape(uint32_t id, size_t k, size_t rows, size_t n, int wide, int hostile)
+{
+	struct matrix w = random_matrix(id, k, rows, hostile);
+	float *x = allocate(n * k * sizeof *x), *want = allocate(n * rows * sizeof *x), *got = allocate(n * rows * sizeof *x);
+	const struct kernels *t;
+
+	for (size_t i = 0; i < n * k; i++) {
+		x[i] = random_float() * (random_bits() % 50 == 0 ? 20 : 1);
+		if (hostile && random_bits() % (20 * k) == 0) {
+			uint32_t u = random_bits();
+
+			memcpy(&x[i], &u, 4);
+		}
+	}
+	memset(x, 0, 32 * sizeof *x);
+	if (hostile && n > 1)
+		x[k] = INFINITY, x[2 * k - 1] = NAN;
+	product(kernels_each(0), &w, x, n, wide, want);
+	if (!hostile)
+		check(close_to_exact(&w, x, n, wide, want), "far from double precision", "scalar", w.format->name, k, rows, n);
+	for (size_t i = 1; (t = kernels_each(i)); i++) {
+		memset(got, 0xff, n * rows * sizeof *got);
+		product(t, &w, x, n, wide, got);
+		check(same(want, got, n * rows), hostile ? "hostile bits: differs from scalar" : "differs from scalar", t->name, w.format->name, k, rows, n);
+	}
+	for (size_t i = 0; (t = kernels_each(i)) && n > 1; i++) {
+		for (size_t c = 0; c < n; c++)
+			product(t, &w, x + c * k, 1, wide, got + c * rows);
+		check(same(want, got, n * rows), "columns alone differ from the batch", t->name, w.format->name, k, rows, n);
+	}
+	free((void *)(uintptr_t)w.data);
+	free(x);
+	free(want);
+	free(got);
+}
+
+/* ---- formats ---- */
+
+static void test_halves(void)
+{
+	int ok = 1, rounds = 1;
+
+	for (uint32_t h = 0; h < 65536; h++) {
+		float f = f16_to_f32((uint16_t)h), magnitude = ldexpf((float)(h & 1023) + (h & 0x7c00 ? 1024 : 0), (int)((h & 0x7c00 ? h >> 10 & 31 : 1)) - 25);
+
+		ok &= (h & 0x7c00) == 0x7c00 ? (h & 1023 ? isnan(f) : isinf(f)) : fabsf(f) == magnitude;
+		ok &= isnan(f) || !signbit(f) == !(h >> 15);
+		ok &= isnan(f) ? isnan(f16_to_f32(f32_to_f16(f))) : f32_to_f16(f) == h;
+	}
+	for (uint32_t h = 0; h < 0x7bff; h++) {         /* half-way to the next goes to the even one, a little more or less to the nearer */
+		float a = f16_to_f32((uint16_t)h), b = f16_to_f32((uint16_t)(h + 1)), middle = a + (b - a) / 2;
+
+		rounds &= f32_to_f16(middle) == (h & 1 ? h + 1 : h) && f32_to_f16(-middle) == ((h & 1 ? h + 1 : h) | 0x8000);
+		rounds &= f32_to_f16(nextafterf(middle, 0)) == h && f32_to_f16(nextafterf(middle, INFINITY)) == h + 1;
+	}
+	check(ok, "a half changed", "-", "F16", 0, 0, 0);
+	check(rounds, "a float rounded wrongly to a half", "-", "F16", 0, 0, 0);
+	check(f32_to_f16(65519) == 0x7bff && f32_to_f16(65520) == 0x7c00, "the largest half", "-", "F16", 0, 0, 0);
+}
+
+/* Names and sizes of a few types from GGUF's description. */
+static void test_layouts(void)
+{
+	static const struct {
+		uint32_t id;
+		const char *name;
+		size_t block, bytes;
+	} want[] = { { 0, "F32", 1, 4 }, { 12, "Q4_K", 256, 144 }, { 14, "Q6_K", 256, 210 }, { 39, "MXFP4", 32, 17 }, { 30, "BF16", 1, 2 } };
+	size_t block, bytes;
+
+	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+		const char *name = format_layout(want[i].id, &block, &bytes);
+
+		check(name && strcmp(name, want[i].name) == 0 && block == want[i].block && bytes == want[i].bytes, "layout", "-", want[i].name, 0, 0, 0);
+	}
+	for (uint32_t id = 0; id < 50; id++)
+		if (id == 4 || id == 5 || (id > 30 && id < 34) || (id > 35 && id < 39) || id > 42)
+			check(!format_layout(id, &block, &bytes) && block == 0 && bytes == 0, "a retired id has a layout", "-", "?", id, 0, 0);
+}
+
+int main(void)
+{
+	static const size_t ks[] = { 32, 96, 256, 512, 576, 768, 896, 2048 }, ns[] = { 1, 2, 3, 5, 7, 16, 33, 100 };
+
+	test_halves();
+	test_layouts();
+	for (size_t f = 0; f < sizeof ids / sizeof *ids; f++)
+		for (size_t i = 0; i < sizeof ks / sizeof *ks; i++) {
+			if (ks[i] % format_of(ids[f])->block != 0)
+				continue;
+			for (size_t j = 0; j < sizeof ns / sizeof *ns; j++) {
+				size_t rows = ks[i] < 2048 && ns[j] < 100 ? 77 : 33;
+
+				test_shape(ids[f], ks[i], rows, ns[j], 0, 0);
+				if (format_of(ids[f])->block > 1)
+					test_shape(ids[f], ks[i], rows, ns[j], 1, 0);
+			}
+			for (size_t j = 0; j < 5; j++) {
+				test_shape(ids[f], ks[i], 50, ns[j], 0, 1);
+				test_shape(ids[f], ks[i], 50, ns[j], 1, 1);
+			}
+		}
+	for (size_t k = 1; k < 50; k += 3)
+		for (size_t f = 0; f < 3; f++) {
+			test_shape(ids[f], k, 35, 1, 0, 0);
+			test_shape(ids[f], k, 35, 6, 0, 0);
+		}
+	printf("product: %d passed, %d failed\n", passed, failed);
+	return failed != 0;
+}

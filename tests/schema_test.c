@@ -1,0 +1,790 @@
+/* Schemas: what texts their grammars allow, what is refused and how it is said, and random schemas: every text generated under one is JSON and holds to
+ * it, by a checker that knows nothing of grammars. */
+#include <math.h>
+#include <regex.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/grammar.h"
+#include "../lib/guide.h"
+#include "../lib/json.h"
+#include "../lib/schema.h"
+#include "mkrandom.h"
+
+static int passed, failed;
+
+__attribute__((format(printf, 2, 3)))
+static int check(int ok, const char *format, ...)
+{
+	va_list ap;
+
+	if (ok) {
+		passed++;
+		return 1;
+	}
+	failed++;
+	va_start(ap, format);
+	vprintf(format, ap);
+	va_end(ap);
+	putchar('\n');
+	return 0;
+}
+
+/* The grammar of a schema; NULL with the reason. */
+static struct grammar *grammar_of(const char *schema, size_t n, struct bytes *text, struct why *w)
+{
+	struct grammar *g;
+
+	*text = (struct bytes){ .limit = 1 << 22 };
+	if (schema_grammar(schema, n, text, w))
+		return NULL;
+	g = grammar_parse(text->p, text->n, w);
+	if (!g)
+		why_in(w, "the grammar");
+	return g;
+}
+
+/* ---- tables ---- */
+
+struct text {
+	const char *text;
+	int allowed;
+};
+
+static void allows(const char *schema, const struct text *t)
+{
+	struct why w = { "" };
+	struct bytes text;
+	struct grammar *g = grammar_of(schema, strlen(schema), &text, &w);
+
+	if (check(g != NULL, "%s\n  %s", schema, w.text))
+		for (; t->text; t++)
+			check(grammar_matches(g, t->text, strlen(t->text), &w) == t->allowed, "%s\n  %s: %s\n%.*s", schema,
+				t->allowed ? "refuses" : "allows", t->text, (int)text.n, text.p);
+	grammar_free(g);
+	bytes_free(&text);
+}
+
+#define ALLOWS(schema, ...) allows(schema, (const struct text[]){ __VA_ARGS__, { NULL, 0 } })
+
+static void test_scalars(void)
+{
+	ALLOWS("true", { "1", 1 }, { "{\"a\": [true, null]}", 1 }, { "", 0 }, { "1 ", 0 });
+	ALLOWS("{}", { "[]", 1 }, { "\"x\"", 1 });
+	ALLOWS("{\"type\": \"boolean\", \"title\": \"T\", \"x-y\": 1}", { "true", 1 }, { "false", 1 }, { "null", 0 });
+	ALLOWS("{\"type\": [\"string\", \"null\"]}", { "null", 1 }, { "\"\\u00e9\\n\xc3\xa9\"", 1 }, { "1", 0 }, { "\"\\ud83d\"", 0 },
+		{ "\"\\ud83d\\uDE00\"", 1 }, { "\"\n\"", 0 });
+	ALLOWS("{\"type\": \"string\", \"minLength\": 2, \"maxLength\": 3}", { "\"a\"", 0 }, { "\"a\xc3\xa9\"", 1 }, { "\"\\ud83d\\ude00bc\"", 1 }, { "\"abcd\"", 0 });
+	ALLOWS("{\"type\": \"string\", \"minLength\": 2}", { "\"a\"", 0 }, { "\"abcdefgh\"", 1 });
+	ALLOWS("{\"enum\": [\"a\\\"b\", 1, null, {\"x\": [1.50]}]}", { "\"a\\\"b\"", 1 }, { "1", 1 }, { "null", 1 }, { "{\"x\": [1.5]}", 1 }, { "2", 0 });
+	ALLOWS("{\"type\": \"string\", \"enum\": [\"a\", 1]}", { "\"a\"", 1 }, { "1", 0 });
+	ALLOWS("{\"type\": [\"string\", \"integer\"], \"enum\": [\"a\", \"bcd\", 5, 50, null], \"pattern\": \"^b|z\", \"minimum\": 10}", { "\"a\"", 0 }, { "\"bcd\"", 1 }, { "5", 0 },
+		{ "50", 1 }, { "null", 0 });
+	ALLOWS("{\"const\": \"x\"}", { "\"x\"", 1 }, { "\"y\"", 0 });
+	ALLOWS("{\"type\": \"integer\"}", { "0", 1 }, { "-12", 1 }, { "01", 0 }, { "-0", 0 }, { "1.5", 0 }, { "12345678901234567", 0 });
+	ALLOWS("{\"type\": \"number\"}", { "0", 1 }, { "-1.5e-7", 1 }, { ".5", 0 }, { "1.", 0 }, { "1e5", 1 });
+	ALLOWS("{\"type\": \"number\", \"multipleOf\": 1}", { "3", 1 }, { "3.5", 0 });
+	ALLOWS("{\"type\": \"number\", \"minimum\": 0, \"maximum\": 1}", { "0", 1 }, { "1", 1 }, { "0.5", 1 }, { "1.0", 1 }, { "1.01", 0 }, { "-0.1", 0 });
+	ALLOWS("{\"type\": \"number\", \"exclusiveMinimum\": 0, \"exclusiveMaximum\": 1}", { "0", 0 }, { "1", 0 }, { "0.5", 1 }, { "0.0", 0 }, { "0.01", 1 });
+	ALLOWS("{\"type\": \"number\", \"minimum\": -90, \"maximum\": 90}", { "-90", 1 }, { "-90.0", 1 }, { "-90.1", 0 }, { "89.99", 1 }, { "90.5", 0 }, { "-0.5", 1 });
+	ALLOWS("{\"type\": \"number\", \"exclusiveMaximum\": -3}", { "-3", 0 }, { "-3.5", 1 }, { "-2.9", 0 }, { "-400", 1 }, { "5", 0 }, { "-3.0", 0 });
+}
+
+/* Every integer near the bounds, and around the powers of ten. */
+static void test_ranges(void)
+{
+	static const long bounds[] = { -1234, -1000, -999, -100, -10, -9, -1, 0, 1, 7, 9, 10, 11, 99, 100, 105, 999, 1000, 1042, 12345 };
+	size_t n = sizeof bounds / sizeof *bounds;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = i; k < n; k++) {
+			char schema[100], text[24];
+			struct bytes gbnf;
+			struct why w = { "" };
+			struct grammar *g;
+			int wrong = 0;
+
+			snprintf(schema, sizeof schema, "{\"type\": \"integer\", \"minimum\": %ld, \"maximum\": %ld}", bounds[i], bounds[k]);
+			g = grammar_of(schema, strlen(schema), &gbnf, &w);
+			for (long v = -1300; g && v < 13000; v += v < 1300 ? 1 : 997) {
+				snprintf(text, sizeof text, "%ld", v);
+				wrong += grammar_matches(g, text, strlen(text), &w) != (bounds[i] <= v && v <= bounds[k]);
+			}
+			check(g && !wrong, "%s: %d numbers are judged wrongly %s", schema, wrong, w.text);
+			grammar_free(g);
+			bytes_free(&gbnf);
+		}
+	ALLOWS("{\"type\": \"integer\", \"minimum\": 18}", { "17", 0 }, { "18", 1 }, { "9999999999999999", 1 }, { "-20", 0 });
+	ALLOWS("{\"type\": \"integer\", \"exclusiveMaximum\": 0}", { "-1", 1 }, { "0", 0 }, { "-9999999999999999", 1 });
+	ALLOWS("{\"type\": \"integer\", \"format\": \"int32\"}", { "2147483647", 1 }, { "2147483648", 0 }, { "-2147483648", 1 }, { "-2147483649", 0 });
+	ALLOWS("{\"type\": \"integer\", \"minimum\": -99999999999999999999, \"maximum\": 1e3}", { "1000", 1 }, { "1001", 0 }, { "-5", 1 });
+}
+
+static void test_strings(void)
+{
+	ALLOWS("{\"type\": \"string\", \"pattern\": \"^[a-c]{2}(-\\\\d+)?$\"}", { "\"ab\"", 1 }, { "\"ab-12\"", 1 }, { "\"ab-\"", 0 }, { "\"xab\"", 0 }, { "\"abx\"", 0 });
+	ALLOWS("{\"pattern\": \"b+\"}", { "\"abba\\n\"", 1 }, { "\"a\"", 0 }, { "\"b\"", 1 }, { "b", 0 });
+	ALLOWS("{\"pattern\": \"^a|b$\"}", { "\"axx\"", 1 }, { "\"xxb\"", 1 }, { "\"xax\"", 0 });
+	ALLOWS("{\"pattern\": \"^(?:a|(?<n>b*?))\\\\.\\\\/[^x\\\\d\\\"]\\\\s?$\"}", { "\"a./y\"", 1 }, { "\"bb./\\t\\n\"", 1 }, { "\"./x\"", 0 }, { "\"./3\"", 0 }, { "\"./\\\"\"", 0 });
+	ALLOWS("{\"pattern\": \"^[\\\"\\\\\\\\\\\\]-]\\\\u00e9\\\\x41\\\\uD83D\\\\uDE00.$\"}", { "\"\\\"\xc3\xa9" "A\xf0\x9f\x98\x80z\"", 1 },
+		{ "\"\\\\\xc3\xa9" "A\xf0\x9f\x98\x80z\"", 1 }, { "\"]\xc3\xa9" "A\xf0\x9f\x98\x80\\n\"", 0 });
+	ALLOWS("{\"pattern\": \"^[A-Z]{3}$\", \"minLength\": 3, \"maxLength\": 5}", { "\"ABC\"", 1 });
+	ALLOWS("{\"format\": \"date\"}", { "\"2024-02-29\"", 1 }, { "\"2023-02-29\"", 0 }, { "\"2000-02-29\"", 1 }, { "\"1900-02-29\"", 0 }, { "\"2023-04-31\"", 0 },
+		{ "\"2023-12-31\"", 1 }, { "\"2023-13-01\"", 0 }, { "\"2023-00-10\"", 0 });
+	ALLOWS("{\"type\": \"string\", \"format\": \"time\"}", { "\"23:59:59Z\"", 1 }, { "\"24:00:00Z\"", 0 }, { "\"12:00:00.25+02:00\"", 1 });
+	ALLOWS("{\"format\": \"date-time\"}", { "\"2024-02-29T12:00:00Z\"", 1 }, { "\"2024-02-29 12:00:00Z\"", 0 });
+	ALLOWS("{\"format\": \"uuid\"}", { "\"123e4567-e89b-12d3-a456-426614174000\"", 1 }, { "\"123e4567\"", 0 });
+	ALLOWS("{\"format\": \"email\"}", { "\"a.b@example.org\"", 1 }, { "\"a.b\"", 0 }, { "\"@x.y\"", 0 });
+	ALLOWS("{\"format\": \"ipv4\"}", { "\"192.168.0.255\"", 1 }, { "\"192.168.0.256\"", 0 }, { "\"1.2.3\"", 0 });
+	ALLOWS("{\"format\": \"uri\"}", { "\"https://example.org/a/b?c=%20d\"", 1 }, { "\"example.org\"", 0 });
+}
+
+static void test_arrays(void)
+{
+	ALLOWS("{\"type\": \"array\"}", { "[]", 1 }, { "[1, \"a\"]", 1 }, { "[\n  1,\n  2\n]", 1 }, { "[1,]", 0 });
+	ALLOWS("{\"items\": {\"type\": \"boolean\"}}", { "[]", 1 }, { "[true,false]", 1 }, { "[1]", 0 });
+	ALLOWS("{\"items\": {\"const\": 1}, \"minItems\": 2, \"maxItems\": 3}", { "[1]", 0 }, { "[1,1]", 1 }, { "[1,1,1]", 1 }, { "[1,1,1,1]", 0 });
+	ALLOWS("{\"items\": {\"const\": 1}, \"maxItems\": 1}", { "[]", 1 }, { "[1]", 1 }, { "[1,1]", 0 });
+	ALLOWS("{\"items\": {\"const\": 1}, \"maxItems\": 0}", { "[]", 1 }, { "[1]", 0 });
+	ALLOWS("{\"prefixItems\": [{\"const\": 1}, {\"const\": 2}]}", { "[1,2]", 1 }, { "[1]", 0 }, { "[1,2,3]", 0 });
+	ALLOWS("{\"prefixItems\": [{\"const\": 1}, {\"const\": 2}], \"items\": {\"const\": 3}, \"minItems\": 3}", { "[1,2]", 0 }, { "[1,2,3]", 1 }, { "[1,2,3,3]", 1 });
+	ALLOWS("{\"prefixItems\": [{\"const\": 1}, {\"const\": 2}], \"maxItems\": 1}", { "[1]", 1 }, { "[1,2]", 0 });
+	ALLOWS("{\"items\": [{\"const\": 1}], \"additionalItems\": false}", { "[1]", 1 }, { "[1,2]", 0 });
+	ALLOWS("{\"type\": \"array\", \"items\": false}", { "[]", 1 }, { "[1]", 0 });
+	ALLOWS("{\"prefixItems\": [{\"const\": 1}, false]}", { "[1]", 1 }, { "[]", 0 });
+}
+
+static void test_objects(void)
+{
+	ALLOWS("{\"type\": \"object\"}", { "{}", 1 }, { "{\"a\": {\"b\": []}}", 1 }, { "[]", 0 });
+	ALLOWS("{\"properties\": {}}", { "{}", 1 }, { "{\"a\": 1}", 0 });
+	ALLOWS("{\"properties\": {\"a\": {\"const\": 1}, \"b\": {\"const\": 2}, \"c\": {\"const\": 3}}}", { "{}", 1 }, { "{\"a\":1,\"c\":3}", 1 }, { "{\"b\": 2}", 1 },
+		{ "{\"a\":1,\"b\":2,\"c\":3}", 1 }, { "{\"b\":2,\"a\":1}", 0 }, { "{\"a\":1,}", 0 }, { "{,\"a\":1}", 0 }, { "{\"c\":3,\"c\":3}", 0 });
+	ALLOWS("{\"properties\": {\"a\": {\"const\": 1}, \"b\": {\"const\": 2}, \"c\": {\"const\": 3}}, \"required\": [\"b\"]}", { "{}", 0 }, { "{\"b\": 2}", 1 },
+		{ "{\"a\":1,\"b\":2,\"c\":3}", 1 }, { "{\"a\":1}", 0 }, { "{\"a\":1,\"c\":3}", 0 }, { "{\"b\":2,\"c\":3}", 1 });
+	ALLOWS("{\"properties\": {\"a\": {\"const\": 1}}, \"required\": [\"a\", \"z\"]}", { "{\"a\":1,\"z\":[]}", 1 }, { "{\"a\":1}", 0 });
+	ALLOWS("{\"properties\": {\"a\\\"\xc3\xa9\": {\"const\": 1}}}", { "{\"a\\\"\xc3\xa9\": 1}", 1 });
+	ALLOWS("{\"additionalProperties\": {\"const\": 1}}", { "{}", 1 }, { "{\"x\":1,\"\":1}", 1 }, { "{\"x\":2}", 0 });
+	ALLOWS("{\"properties\": {\"ab\": {\"const\": 1}, \"ac\": {\"const\": 1}, \"\xc3\xa9\": false}, \"additionalProperties\": {\"const\": 2}}",
+		{ "{\"ab\":1,\"x\":2}", 1 }, { "{\"x\":2}", 1 }, { "{\"ab\":2}", 0 }, { "{\"a\":2,\"abc\":2,\"\":2,\"ad\":2}", 1 }, { "{\"ac\":1,\"ab\":2}", 0 },
+		{ "{\"\xc3\xa9\":2}", 0 }, { "{\"\xc3\xa8\":2}", 1 }, { "{\"a\\u0062\":2}", 0 }, { "{\"ab\":1,\"ac\":1,\"y\":2,\"z\":2}", 1 });
+	ALLOWS("{\"properties\": {\"a\": {\"const\": 1}}, \"required\": [\"a\", \"q\"], \"additionalProperties\": {\"const\": 2}}", { "{\"a\":1,\"q\":2}", 1 },
+		{ "{\"a\":1,\"q\":2,\"q\":2}", 0 }, { "{\"a\":1,\"q\":2,\"r\":2}", 1 });
+	ALLOWS("{\"properties\": {\"a\": false, \"b\": true}, \"additionalProperties\": false}", { "{\"b\": null}", 1 }, { "{\"a\": 1}", 0 }, { "{}", 1 });
+}
+
+static void test_combined(void)
+{
+	ALLOWS("{\"anyOf\": [{\"type\": \"integer\"}, {\"type\": \"string\"}, false]}", { "1", 1 }, { "\"a\"", 1 }, { "null", 0 });
+	ALLOWS("{\"properties\": {\"a\": {\"const\": 1}, \"b\": {\"const\": 2}}, \"anyOf\": [{\"required\": [\"a\"]}, {\"required\": [\"b\"]}]}",
+		{ "{\"a\":1}", 1 }, { "{\"b\":2}", 1 }, { "{\"a\":1,\"b\":2}", 1 }, { "{}", 0 });
+	ALLOWS("{\"oneOf\": [{\"properties\": {\"k\": {\"const\": \"a\"}, \"x\": {\"const\": 1}}, \"required\": [\"k\"]}, "
+		"{\"properties\": {\"k\": {\"const\": \"b\"}, \"y\": {\"const\": 2}}, \"required\": [\"k\"]}]}",
+		{ "{\"k\":\"a\",\"x\":1}", 1 }, { "{\"k\":\"b\",\"x\":1}", 0 }, { "{\"k\":\"b\"}", 1 });
+	ALLOWS("{\"oneOf\": [{\"type\": \"integer\", \"maximum\": 3}, {\"type\": \"integer\", \"minimum\": 7}, {\"type\": \"null\"}]}", { "3", 1 }, { "5", 0 }, { "7", 1 });
+	ALLOWS("{\"allOf\": [{\"properties\": {\"a\": {\"type\": \"integer\"}}, \"required\": [\"a\"]}, {\"properties\": {\"b\": {\"const\": 2}, \"a\": {\"minimum\": 5}}}]}",
+		{ "{\"a\":5,\"b\":2}", 1 }, { "{\"a\":4}", 0 }, { "{\"a\":9}", 1 }, { "{\"b\":2}", 0 });
+	ALLOWS("{\"allOf\": [{\"enum\": [1, 2, 3]}, {\"enum\": [2, 3, 4]}], \"type\": \"integer\"}", { "1", 0 }, { "2", 1 }, { "4", 0 });
+	ALLOWS("{\"allOf\": [{\"type\": [\"integer\", \"null\"]}, {\"type\": \"number\", \"minimum\": 3}, {\"maximum\": 4, \"minimum\": 1}]}", { "2", 0 }, { "3", 1 }, { "5", 0 },
+		{ "null", 0 });
+	ALLOWS("{\"allOf\": [{\"properties\": {\"a\": {\"const\": 1}}, \"additionalProperties\": false}, {\"properties\": {\"b\": {\"const\": 2}}}]}", { "{\"a\":1}", 1 },
+		{ "{\"b\":2}", 0 });
+	ALLOWS("{\"$ref\": \"#/$defs/n\", \"$defs\": {\"n\": {\"properties\": {\"v\": {\"const\": 1}, \"next\": {\"$ref\": \"#/$defs/n\"}}, \"required\": [\"v\"]}}}",
+		{ "{\"v\":1}", 1 }, { "{\"v\":1,\"next\":{\"v\":1,\"next\":{\"v\":1}}}", 1 }, { "{\"v\":1,\"next\":{}}", 0 });
+	ALLOWS("{\"properties\": {\"c\": {\"type\": \"array\", \"items\": {\"$ref\": \"#\"}}}}", { "{\"c\":[{},{\"c\":[]}]}", 1 }, { "{\"c\":[1]}", 0 });
+	ALLOWS("{\"properties\": {\"c\": {\"$ref\": \"#/definitions/a~1b~0/0\", \"description\": \"d\"}}, \"definitions\": {\"a/b~\": [{\"const\": 7}]}}", { "{\"c\":7}", 1 });
+	ALLOWS("{\"properties\": {\"c\": {\"allOf\": [{\"$ref\": \"#/$defs/s\"}], \"default\": \"x\"}}, \"$defs\": {\"s\": {\"enum\": [\"x\", \"y\"]}}}", { "{\"c\":\"y\"}", 1 });
+}
+
+static void refuses(const char *schema, const char *reason)
+{
+	struct why w = { "" };
+	struct bytes text;
+	struct grammar *g = grammar_of(schema, strlen(schema), &text, &w);
+
+	check(!g && !strcmp(w.text, reason), "%s\n  says: %s\n  not:  %s", schema, g ? "nothing" : w.text, reason);
+	grammar_free(g);
+	bytes_free(&text);
+}
+
+static void test_errors(void)
+{
+	refuses("{\"type\": }", "line 1, column 10: not a JSON value");
+	refuses("[]", "#: a schema is an object, true or false");
+	refuses("false", "#: a schema is an object, true or false");
+	refuses("{\"type\": \"text\"}", "#: \"text\" is not a type");
+	refuses("{\"properties\": {\"a\": {\"items\": {\"not\": {}}}}}", "#/a/item: the keyword \"not\" is not supported");
+	refuses("{\"requird\": []}", "#: the keyword \"requird\" is not supported");
+	refuses("{\"patternProperties\": {}}", "#: the keyword \"patternProperties\" is not supported");
+	refuses("{\"type\": \"array\", \"uniqueItems\": true}", "#: uniqueItems is not supported");
+	refuses("{\"type\": \"integer\", \"multipleOf\": 5}", "#: multipleOf other than 1 is not supported");
+	refuses("{\"type\": \"number\", \"minimum\": 0.5}", "#: minimum 0.5: only whole numbers are supported as bounds");
+	refuses("{\"type\": \"integer\", \"minimum\": 5, \"maximum\": 4}", "#: no value holds to this schema");
+	refuses("{\"type\": \"string\", \"minLength\": -1}", "#: minLength wants a whole number from 0 to 1000000000");
+	refuses("{\"format\": \"klingon\"}", "#: the format \"klingon\" is not supported");
+	refuses("{\"pattern\": \"(?=a)\"}", "#: pattern: looking ahead or behind ((?=, (?!, (?<=, (?<!) is not supported");
+	refuses("{\"pattern\": \"(a)\\\\1\"}", "#: pattern: back references are not supported");
+	refuses("{\"pattern\": \"\\\\bx\"}", "#: pattern: word boundaries (\\b, \\B) are not supported");
+	refuses("{\"pattern\": \"\\\\p{L}\"}", "#: pattern: Unicode properties (\\p{...}) are not supported");
+	refuses("{\"pattern\": \"a(^b)\"}", "#: pattern: ^ anywhere but at the beginning is not supported");
+	refuses("{\"pattern\": \"a$b\"}", "#: pattern: $ anywhere but at the end is not supported");
+	refuses("{\"pattern\": \"(a\"}", "#: pattern: a group that is not closed");
+	refuses("{\"pattern\": \"a)\"}", "#: pattern: ')' without '('");
+	refuses("{\"pattern\": \"[a\"}", "#: pattern: a class that is not closed");
+	refuses("{\"pattern\": \"a{2,1}\"}", "#: pattern: a repetition is {n}, {n,} or {n,m}, of no more than 1000000000");
+	refuses("{\"pattern\": \"^a+$\", \"maxLength\": 5}", "#: minLength or maxLength beside a pattern or format that goes past it is not supported");
+	refuses("{\"$ref\": \"#/$defs/x\"}", "#: $ref \"#/$defs/x\": there is nothing of that name");
+	refuses("{\"$ref\": \"http://x/y\"}", "#: $ref \"http://x/y\": only references within the document (#/...) can be followed");
+	refuses("{\"$ref\": \"#\"}", "#: references and allOf lead into each other without end, or too deeply");
+	refuses("{\"allOf\": [{\"$ref\": \"#\"}]}", "#: references and allOf lead into each other without end, or too deeply");
+	refuses("{\"properties\": {\"a\": {\"$ref\": \"#\"}}, \"required\": [\"a\"]}",
+		"the grammar: line 1, column 1: rule a-1 never ends: each of its alternatives leads back to it");
+	refuses("{\"oneOf\": [{\"type\": \"integer\"}, {\"type\": \"number\"}]}",
+		"#: what is written for branch 0 of oneOf may hold to branch 1 too; say anyOf if that is as it should be");
+	refuses("{\"allOf\": [{\"pattern\": \"^a$\"}, {\"pattern\": \"^b$\"}]}", "#: two different values of pattern that both must hold are not supported");
+	refuses("{\"enum\": []}", "#: enum wants an array of values");
+	refuses("{\"enum\": [\"a\", 7], \"type\": \"string\", \"minLength\": 2}", "#: no value holds to this schema");
+	refuses("{\"properties\": {\"a\": 1}}", "#/a: a schema is an object, true or false");
+	refuses("{\"properties\": {\"a\": true, \"a\": true}}", "#: the property \"a\" is there twice");
+}
+
+/* ---- an independent checker ---- */
+
+static const struct json *document;
+
+static int is_number(const struct json *v)
+{
+	return v->type == JSON_INT || v->type == JSON_BIG || v->type == JSON_FLOAT;
+}
+
+static int equal(const struct json *a, const struct json *b)
+{
+	if (is_number(a) && is_number(b))
+		return a->d == b->d;
+	if (a->type != b->type || (a->type == JSON_STRING && (a->n != b->n || memcmp(a->s, b->s, a->n))))
+		return 0;
+	if (a->type == JSON_ARRAY || a->type == JSON_OBJECT) {
+		if (a->n != b->n)
+			return 0;
+		for (const struct json *x = a->child, *y = b->child; x; x = x->next, y = y->next)
+			if (!equal(x, y) || (x->key && strcmp(x->key, y->key)))
+				return 0;
+	}
+	return 1;
+}
+
+static int is_type(const struct json *v, const char *name)
+{
+	return !strcmp(name, "null") ? v->type == JSON_NULL : !strcmp(name, "boolean") ? v->type == JSON_TRUE || v->type == JSON_FALSE
+		: !strcmp(name, "integer") ? is_number(v) && v->d == floor(v->d) : !strcmp(name, "number") ? is_number(v)
+		: !strcmp(name, "string") ? v->type == JSON_STRING : !strcmp(name, "array") ? v->type == JSON_ARRAY : v->type == JSON_OBJECT;
+}
+
+static double number_of(const struct json *s, const char *keyword, double otherwise)
+{
+	const struct json *v = json_get(s, keyword);
+
+	return v ? v->d : otherwise;
+}
+
+static int holds(const struct json *s, const struct json *v);
+
+static int string_holds(const struct json *s, const struct json *v)
+{
+	const char *pattern = json_get_string(s, "pattern"), *format = json_get_string(s, "format");
+	double n = 0;
+	regex_t re;
+	int ok = 1;
+
+	for (size_t i = 0; i < v->n; i++)
+		n += ((unsigned char)v->s[i] & 0xc0) != 0x80;
+	if (n < number_of(s, "minLength", 0) || n > number_of(s, "maxLength", HUGE_VAL))
+		return 0;
+	if (format && !strcmp(format, "date"))
+		pattern = "^[0-9]{4}-[01][0-9]-[0-3][0-9]$";
+	if (!pattern)
+		return 1;
+	if (regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB))
+		return 0;
+	ok = !regexec(&re, v->s, 0, NULL, 0);
+	regfree(&re);
+	return ok;
+}
+
+static int array_holds(const struct json *s, const struct json *v)
+{
+	const struct json *first = json_get(s, "prefixItems"), *items = json_get(s, "items");
+	const struct json *f = first ? first->child : NULL;
+
+	if ((double)v->n < number_of(s, "minItems", 0) || (double)v->n > number_of(s, "maxItems", HUGE_VAL))
+		return 0;
+	for (const struct json *i = v->child; i; i = i->next) {
+		const struct json *by = f ? f : items;
+
+		if (by && !holds(by, i))
+			return 0;
+		f = f ? f->next : NULL;
+	}
+	return 1;
+}
+
+static int object_holds(const struct json *s, const struct json *v)
+{
+	const struct json *properties = json_get(s, "properties"), *required = json_get(s, "required"), *others = json_get(s, "additionalProperties");
+
+	for (const struct json *m = v->child; m; m = m->next) {
+		const struct json *p = properties ? json_get(properties, m->key) : NULL;
+
+		if (json_get(v, m->key) != m && p)      /* a property twice */
+			return 0;
+		if (p ? !holds(p, m) : others ? !holds(others, m) : 0)
+			return 0;
+	}
+	for (const struct json *r = required ? required->child : NULL; r; r = r->next)
+		if (!json_get(v, r->s))
+			return 0;
+	return 1;
+}
+
+static int number_holds(const struct json *s, const struct json *v)
+{
+	return v->d >= number_of(s, "minimum", -HUGE_VAL) && v->d <= number_of(s, "maximum", HUGE_VAL)
+		&& v->d > number_of(s, "exclusiveMinimum", -HUGE_VAL) && v->d < number_of(s, "exclusiveMaximum", HUGE_VAL);
+}
+
+static int count_holding(const struct json *list, const struct json *v)
+{
+	int n = 0;
+
+	for (const struct json *b = list->child; b; b = b->next)
+		n += holds(b, v);
+	return n;
+}
+
+static int holds(const struct json *s, const struct json *v)
+{
+	const struct json *x;
+	int ok = 0;
+
+	if (s->type != JSON_OBJECT)
+		return s->type == JSON_TRUE;
+	if ((x = json_get(s, "$ref"))) {
+		const struct json *target = strlen(x->s) > 8 ? json_get(json_get(document, "$defs"), x->s + 8) : document;
+
+		if (!target || !holds(target, v))
+			return 0;
+	}
+	if ((x = json_get(s, "type"))) {
+		if (x->type == JSON_STRING)
+			ok = is_type(v, x->s);
+		else
+			for (const struct json *t = x->child; t; t = t->next)
+				ok |= is_type(v, t->s);
+		if (!ok)
+			return 0;
+	}
+	if ((x = json_get(s, "const")) && !equal(x, v))
+		return 0;
+	if ((x = json_get(s, "enum"))) {
+		ok = 0;
+		for (const struct json *e = x->child; e; e = e->next)
+			ok |= equal(e, v);
+		if (!ok)
+			return 0;
+	}
+	if ((x = json_get(s, "anyOf")) && !count_holding(x, v))
+		return 0;
+	if ((x = json_get(s, "oneOf")) && count_holding(x, v) != 1)
+		return 0;
+	if ((x = json_get(s, "allOf")) && count_holding(x, v) != (int)x->n)
+		return 0;
+	return v->type == JSON_STRING ? string_holds(s, v) : v->type == JSON_ARRAY ? array_holds(s, v) : v->type == JSON_OBJECT ? object_holds(s, v)
+		: is_number(v) ? number_holds(s, v) : 1;
+}
+
+/* ---- random schemas ---- */
+
+struct maker {
+	uint64_t seed, count;
+	char text[1 << 16];
+	size_t n;
+};
+
+static unsigned pick(struct maker *m, unsigned n)
+{
+	return (unsigned)(mkrandom(m->seed, m->count++) % n);
+}
+
+__attribute__((format(printf, 2, 3)))
+static void print(struct maker *m, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	m->n += (size_t)vsnprintf(m->text + m->n, sizeof m->text - m->n, format, ap);
+	va_end(ap);
+	if (m->n >= sizeof m->text)
+		abort();
+}
+
+static const char *const names[] = { "a", "ab", "abc", "b", "", "name", "\xc3\xa9t\xc3\xa9", "x\\\"y", "n\\nl", "k" };
+
+static void make(struct maker *m, int depth);
+
+static void make_string(struct maker *m)
+{
+	static const char *const patterns[] = { "^[a-c]+$", "^[A-Z]{2}-[0-9]{1,4}$", "^(foo|ba[rz])*$", "x", "^a|b$", "^[ -_]{0,3}$", "^[!-~]$", "[0-9]+(px|em)$" };
+
+	switch (pick(m, 5)) {
+	case 0:
+		print(m, "{\"type\": \"string\", \"pattern\": \"%s\"}", patterns[pick(m, sizeof patterns / sizeof *patterns)]);
+		break;
+	case 1:
+		print(m, "{\"type\": \"string\", \"minLength\": %u, \"maxLength\": %u}", pick(m, 5), 5 + pick(m, 40));
+		break;
+	case 2:
+		print(m, "{\"type\": \"string\", \"format\": \"date\"}");
+		break;
+	case 3:
+		print(m, "{\"type\": \"string\", \"minLength\": %u}", pick(m, 30));
+		break;
+	default:
+		print(m, "{\"type\": \"string\"}");
+	}
+}
+
+static void make_number(struct maker *m)
+{
+	int low = (int)pick(m, 3000) - 1000;
+
+	print(m, "{\"type\": \"%s\"", pick(m, 2) ? "integer" : "number");
+	if (pick(m, 2))
+		print(m, ", \"%s\": %d", pick(m, 2) ? "minimum" : "exclusiveMinimum", low);
+	if (pick(m, 2))
+		print(m, ", \"%s\": %d", pick(m, 2) ? "maximum" : "exclusiveMaximum", low + (int)pick(m, 1200));
+	print(m, "}");
+}
+
+static void make_array(struct maker *m, int depth)
+{
+	unsigned low = pick(m, 3);
+
+	print(m, "{\"type\": \"array\"");
+	if (pick(m, 2)) {
+		print(m, ", \"prefixItems\": [");
+		make(m, depth - 1);
+		print(m, ", ");
+		make(m, depth - 1);
+		print(m, "]");
+	}
+	if (pick(m, 3)) {
+		print(m, ", \"items\": ");
+		make(m, depth - 1);
+	}
+	if (pick(m, 2))
+		print(m, ", \"minItems\": %u", low);
+	if (pick(m, 2))
+		print(m, ", \"maxItems\": %u", low + pick(m, 4));
+	print(m, "}");
+}
+
+/* Properties of names from the from-th on. */
+static void make_object(struct maker *m, int depth, unsigned from, const char *tag)
+{
+	unsigned total = sizeof names / sizeof *names, chosen[10], n = 0;
+
+	print(m, "{\"type\": \"object\", \"properties\": {");
+	if (tag)
+		print(m, "\"tag\": {\"const\": \"%s\"}", tag);
+	for (unsigned i = from; i < total; i++) {
+		if (pick(m, 3))
+			continue;
+		print(m, "%s\"%s\": ", tag || n ? ", " : "", names[i]);
+		make(m, depth - 1);
+		chosen[n++] = i;
+	}
+	print(m, "}, \"required\": [%s", tag ? "\"tag\"" : "");
+	for (unsigned i = 0, any = tag != NULL; i < n; i++)
+		if (pick(m, 2)) {
+			print(m, "%s\"%s\"", any ? ", " : "", names[chosen[i]]);
+			any = 1;
+		}
+	print(m, "]");
+	if (!pick(m, 4))
+		print(m, ", \"additionalProperties\": false");
+	else if (!pick(m, 3)) {
+		print(m, ", \"additionalProperties\": ");
+		make(m, depth - 1);
+	}
+	print(m, "}");
+}
+
+static void make_branches(struct maker *m, int depth)
+{
+	switch (pick(m, 3)) {
+	case 0:
+		print(m, "{\"anyOf\": [");
+		make(m, depth - 1);
+		print(m, ", ");
+		make(m, depth - 1);
+		break;
+	case 1:
+		print(m, "{\"oneOf\": [");
+		make_object(m, depth - 1, 4, "one");
+		print(m, ", ");
+		make_object(m, depth - 1, 2, "two");
+		print(m, ", {\"type\": \"null\"}");
+		break;
+	default:
+		print(m, "{\"description\": \"both\", \"allOf\": [");
+		make_object(m, depth - 1, 6, NULL);
+		print(m, ", ");
+		make_object(m, depth - 1, 6, NULL);
+	}
+	print(m, "]}");
+}
+
+static void make(struct maker *m, int depth)
+{
+	switch (pick(m, depth > 0 ? 13 : 7)) {
+	case 0: case 1:
+		make_string(m);
+		break;
+	case 2: case 3:
+		make_number(m);
+		break;
+	case 4:
+		print(m, "{\"enum\": [\"red\", \"gr\\u00fcn\", 3, null, [1, {\"x\": \"\\\\\"}]]}");
+		break;
+	case 5:
+		print(m, "{\"type\": [\"boolean\", \"null\"]}");
+		break;
+	case 6:
+		print(m, pick(m, 3) ? "{\"const\": 42}" : "{\"type\": \"boolean\"}");
+		break;
+	case 7: case 8:
+		make_array(m, depth);
+		break;
+	case 9: case 10:
+		make_object(m, depth, 0, NULL);
+		break;
+	case 11:
+		make_branches(m, depth);
+		break;
+	case 12:
+		print(m, pick(m, 4) ? "{\"$ref\": \"#/$defs/d%u\"}" : "true", pick(m, 2));
+		break;
+	}
+}
+
+static void make_document(struct maker *m, uint64_t seed)
+{
+	m->seed = seed;
+	m->count = m->n = 0;
+	print(m, "{\"$defs\": {\"d0\": ");
+	make(m, 2);
+	print(m, ", \"d1\": ");
+	make_object(m, 2, 5, NULL);
+	print(m, "}, \"anyOf\": [");
+	make(m, 3);
+	print(m, "]}");
+}
+
+/* ---- generation ---- */
+
+enum { IDS = 320, EOG = 2 };
+
+static const char *const known_pieces[] = { "{\"", "\":", "\": \"", "\",", "\", \"", "\"}", "}]", "true", "null", " 1", "00", "[[", "\\u00", "name", "ab", "foo", "20", "\xc3",
+	"\xa9t\xc3\xa9", "\xf0\x9f\x98", "          ", "\n    ", "abcabcabcabcabcabcabc", "\\\"" };
+
+static const char *piece(const void *context, int32_t id, size_t *n)
+{
+	static char bytes[256];
+
+	(void)context;
+	if (id >= 32 && id < 288) {
+		bytes[id - 32] = (char)(id - 32);
+		*n = 1;
+		return &bytes[id - 32];
+	}
+	id = id < 32 ? id : id - 288 + 8;
+	*n = id >= 8 && id - 8 < (int)(sizeof known_pieces / sizeof *known_pieces) ? strlen(known_pieces[id - 8]) : 0;
+	return *n ? known_pieces[id - 8] : "";
+}
+
+static int32_t choose(const uint32_t *mask, uint64_t seed, int hurry)
+{
+	static const char closing[] = "\"}]0";
+	int32_t from = (int32_t)(mkrandom(seed, 1) % IDS);
+
+	if ((mask[EOG / 32] >> EOG % 32 & 1) && (hurry || mkrandom(seed, 2) % 3))
+		return EOG;
+	for (int k = 0; hurry && k < 4; k++)
+		if (mask[(32 + closing[k]) / 32] >> (32 + closing[k]) % 32 & 1)
+			return 32 + closing[k];
+	for (int32_t i = 0; i < IDS; i++) {
+		int32_t id = (from + i * 7) % IDS;
+
+		if (id != EOG && (mask[id / 32] >> id % 32 & 1))
+			return id;
+	}
+	return EOG;
+}
+
+/* 1: written to its end, and it holds; 0: grew too long; -1: wrong. */
+static int write_value(struct guide *u, const struct json *schema, uint64_t seed, char *text, size_t room, size_t *n, struct why *w)
+{
+	struct guide_place *p = guide_start(u, w);
+	int status = p ? 0 : -1;
+
+	*n = 0;
+	for (uint64_t step = 0; !status && *n + 64 < room; step++) {
+		const uint32_t *mask = guide_mask(p, w);
+		int32_t id = mask ? choose(mask, mkrandom(seed, step), *n > 150) : 0;
+		const char *s;
+		size_t len;
+
+		if (!mask || guide_accept(p, id, w)) {
+			status = -1;
+		} else if (id == EOG) {
+			struct arena a = { .limit = 1 << 22 };
+			const struct json *v = json_parse(&a, text, *n, w);
+
+			status = v && holds(schema, v) ? 1 : -1;
+			arena_free(&a);
+		} else {
+			s = piece(NULL, id, &len);
+			memcpy(text + *n, s, len);
+			*n += len;
+		}
+	}
+	guide_drop(p);
+	return status;
+}
+
+static void test_random(void)
+{
+	static struct maker m;
+	static char text[20000];
+	static const int32_t eog[] = { EOG };
+	struct guide_pieces pieces = { IDS, piece, NULL, eog, 1 };
+	int schemas = 0, refused = 0, finished = 0, endless = 0;
+
+	for (uint64_t seed = 1; seed <= 400; seed++) {
+		struct arena a = { .limit = 1 << 22 };
+		struct bytes gbnf;
+		struct why w = { "" };
+		struct grammar *g;
+		struct guide *u;
+
+		make_document(&m, seed);
+		document = json_parse(&a, m.text, m.n, &w);
+		g = grammar_of(m.text, m.n, &gbnf, &w);
+		u = g ? guide_open(g, &pieces, &w) : NULL;
+		if (u) {
+			schemas++;
+		} else {
+			refused++;
+			check(strstr(w.text, "no value holds") || strstr(w.text, "never ends") || strstr(w.text, "contains itself") || strstr(w.text, "without end")
+				|| strstr(w.text, "that both must hold") || strstr(w.text, "a pattern or format that goes past it")
+				|| strstr(w.text, "pattern beside format"), "%s\n  %s", m.text, w.text);
+		}
+		for (uint64_t i = 0; u && i < 5; i++) {
+			size_t n = 0;
+			int status = write_value(u, document, mkrandom(seed, i), text, sizeof text, &n, &w);
+
+			finished += status > 0;
+			endless += status == 0;
+			if (!check(status >= 0, "%s\n  wrote: %.*s\n  %s", m.text, (int)n, text, w.text))
+				break;
+		}
+		guide_close(u);
+		grammar_free(g);
+		bytes_free(&gbnf);
+		arena_free(&a);
+	}
+	check(finished >= 1000 && refused < schemas / 4 && endless < finished / 10, "%d schemas, %d refused, %d texts, %d endless", schemas, refused, finished, endless);
+}
+
+/* ---- hostile ---- */
+
+static void endures(const char *name, const char *head, const char *s, size_t times, const char *tail)
+{
+	size_t n = strlen(s);
+	char *schema = malloc(strlen(head) + n * times + strlen(tail) + 1), *at = schema;
+	struct bytes gbnf;
+	struct why w = { "" };
+	struct grammar *g;
+
+	if (!schema)
+		abort();
+	at += sprintf(at, "%s", head);
+	for (size_t i = 0; i < times; i++, at += n)
+		memcpy(at, s, n);
+	strcpy(at, tail);
+	g = grammar_of(schema, strlen(schema), &gbnf, &w);
+	if (g)
+		grammar_matches(g, "{\"a\": [[[]]]}", 13, &w);
+	check(g || w.text[0], "%s: fails without a reason", name);
+	grammar_free(g);
+	bytes_free(&gbnf);
+	free(schema);
+}
+
+static void test_hostile(void)
+{
+	static const char sample[] = "{\"properties\": {\"a\": {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/d\"}, \"minItems\": 1}, \"b\": {\"anyOf\": [{\"pattern\": \"^[a-z]+(x|y){2}$\"}, "
+		"{\"enum\": [1, 2]}]}}, \"required\": [\"a\"], \"additionalProperties\": {\"minimum\": -3}, \"$defs\": {\"d\": {\"allOf\": [{\"type\": \"integer\"}, {\"maximum\": 7}]}}}";
+	static const char bad[] = "\"[]{}:,\\0123a$#^/()*+?|-.";
+	static char many[1 << 16];
+	size_t n = sizeof sample - 1, used;
+
+	endures("nested items", "", "{\"items\": ", 60, "{}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}");
+	endures("nested properties", "", "{\"properties\":{\"a\":", 62, "true"
+		"}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}");
+	endures("a long pattern", "{\"pattern\": \"", "(a|b*)+", 5000, "\"}");
+	endures("a deep pattern", "{\"pattern\": \"", "(", 5000, "\"}");
+	endures("many repetitions", "{\"pattern\": \"^(((((a{1000000}){1000000}){1000000}){1000000}){1000000}", "", 0, "$\"}");
+	endures("large counts", "{\"items\": {\"minLength\": 1000000000}, \"minItems\": 1000000000", "", 0, "}");
+	endures("a large enum", "{\"enum\": [0", ", \"abcdefghijklmnopqrstuvwxyz\"", 20000, "]}");
+	endures("a long name", "{\"additionalProperties\": true, \"properties\": {\"", "x", 1000, "\": true}}");
+	endures("a longer name", "{\"additionalProperties\": true, \"properties\": {\"", "x", 100000, "\": true}}");
+	/* each definition is twice the next one, joined with something so that it is no bare reference */
+	used = (size_t)sprintf(many, "{\"$ref\": \"#/$defs/d0\", \"$defs\": {\"d40\": {\"type\": \"object\"}");
+	for (int i = 0; i < 40; i++)
+		used += (size_t)sprintf(many + used, ", \"d%d\": {\"minimum\": %d, \"anyOf\": [{\"$ref\": \"#/$defs/d%d\"}, {\"$ref\": \"#/$defs/d%d\"}]}", i, i, i + 1, i + 1);
+	strcpy(many + used, "}}");
+	endures("doubling", many, "", 0, "");
+	for (uint64_t i = 0; i < 3000; i++) {
+		struct bytes gbnf;
+		struct why w;
+		struct grammar *g;
+
+		memcpy(many, sample, n);
+		for (uint64_t k = 0; k <= i % 3; k++)
+			many[mkrandom(20 + k, i) % n] = bad[mkrandom(30 + k, i) % (sizeof bad - 1)];
+		g = grammar_of(many, n, &gbnf, &w);
+		if (g)
+			grammar_matches(g, "{\"a\": [1, 2]}", 13, &w);
+		grammar_free(g);
+		bytes_free(&gbnf);
+	}
+	passed++;
+}
+
+int main(void)
+{
+	test_scalars();
+	test_ranges();
+	test_strings();
+	test_arrays();
+	test_objects();
+	test_combined();
+	test_errors();
+	test_random();
+	test_hostile();
+	printf("schema: %d passed, %d failed\n", passed, failed);
+	return failed != 0;
+}

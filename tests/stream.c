@@ -1,0 +1,217 @@
+/* stream: makes, unpacks and compares streams for the tests.
+ *
+ *	stream make [-s N] [-p POS] [IDS]       decimal ids (operands or stdin) to frames of N ids each
+ *	stream ids [-g] < stream                a stream's ids as one line of text; -g: only those a sampler made
+ *	stream rows < stream > floats           its logits, row after row, without headers
+ *	stream compare [-m X] [-d X] [-k PEER] GOLDEN < stream  its logits against a file of raw floats of the same shape: prints the
+ *	        largest difference and the mean KL divergence from GOLDEN; exit 1 if one is over its bound, or the divergence over PEER's */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../lib/cli.h"
+#include "../lib/frame.h"
+
+static const struct opt opts[] = {
+	{ 's', "split", "N", "make: ids of a frame, 0 for one frame of all (default: 0)" },
+	{ 'p', "pos", "POS", "make: position of the first id; -1: append (default: 0)" },
+	{ 'g', "generated", NULL, "ids: only those that a sampler made" },
+	{ 'm', "max", "X", "compare: the largest difference allowed" },
+	{ 'd', "divergence", "X", "compare: the largest mean KL divergence allowed" },
+	{ 'k', "kl", "PEER", "compare: raw floats; our mean KL divergence must not be larger than theirs" },
+	{ 0 }
+};
+
+struct rows {                   /* row-major floats */
+	float *x;
+	size_t n, cols;
+};
+
+static struct cli c = { .program = "stream", .synopsis = "make|ids|rows|compare [options] [operands]", .purpose = "streams for tests", .opts = opts };
+static struct why w;
+
+static void *grown(void *p, size_t n)
+{
+	if (!(p = realloc(p, n)))
+		cli_die(&c, "out of memory");
+	return p;
+}
+
+static void make(size_t split, long long pos, char **words, size_t n_words)
+{
+	int32_t *ids = NULL;
+	size_t n = 0, room = 0;
+	long long id;
+
+	for (;;) {
+		if (n_words ? n == n_words : scanf("%lld", &id) != 1)
+			break;
+		if (n == room)
+			ids = grown(ids, (room = room * 2 + 64) * sizeof *ids);
+		ids[n] = (int32_t)(n_words ? atoll(words[n]) : id);
+		n++;
+	}
+	for (size_t i = 0, step; i < n; i += step) {
+		step = split && split < n - i ? split : n - i;
+		if (frame_write_ids(1, ids + i, (uint32_t)step, pos < 0 ? FRAME_APPEND : (uint32_t)((size_t)pos + i), 0, 0, &w))
+			cli_die(&c, "%s", w.text);
+	}
+	free(ids);
+}
+
+static void print_ids(int generated)
+{
+	struct frame_in in;
+	struct frame f;
+	int32_t id;
+	int more, first = 1;
+
+	frame_open_in(&in, 0, "stdin");
+	while ((more = frame_next(&in, &f, &w)) == 1)
+		for (uint32_t i = 0; f.kind == FRAME_IDS && i < f.rows; i++) {
+			if (frame_read(&in, &f, &id, 1, &w))
+				cli_die(&c, "%s", w.text);
+			if (generated && !(f.flags & FRAME_SAMPLED))
+				continue;
+			printf(first ? "%d" : " %d", (int)id);
+			first = 0;
+		}
+	printf("\n");
+	if (more < 0)
+		cli_die(&c, "%s", w.text);
+}
+
+static struct rows read_rows(void)
+{
+	struct frame_in in;
+	struct frame f;
+	struct rows r = { NULL, 0, 0 };
+	int more;
+
+	frame_open_in(&in, 0, "stdin");
+	while ((more = frame_next(&in, &f, &w)) == 1) {
+		if (f.kind != FRAME_LOGITS)
+			continue;
+		if (r.cols && r.cols != f.cols)
+			cli_die(&c, "rows of %zu and of %u logits", r.cols, (unsigned)f.cols);
+		r.cols = f.cols;
+		r.x = grown(r.x, (r.n + f.rows) * r.cols * sizeof *r.x);
+		if (frame_read(&in, &f, r.x + r.n * r.cols, (size_t)f.rows * f.cols, &w))
+			cli_die(&c, "%s", w.text);
+		r.n += f.rows;
+	}
+	if (more < 0)
+		cli_die(&c, "%s", w.text);
+	return r;
+}
+
+/* A file of raw floats, which must have the shape of r. */
+static float *raw(const char *path, const struct rows *r)
+{
+	float *x = grown(NULL, (r->n * r->cols + 1) * sizeof *x);
+	FILE *file = fopen(path, "rb");
+
+	if (!file)
+		cli_die(&c, "%s: cannot open", path);
+	if (fread(x, sizeof *x, r->n * r->cols + 1, file) != r->n * r->cols)
+		cli_die(&c, "%s: not %zu rows of %zu", path, r->n, r->cols);
+	fclose(file);
+	return x;
+}
+
+static double log_sum(const float *x, size_t n)
+{
+	double most = x[0], sum = 0;
+
+	for (size_t i = 1; i < n; i++)
+		most = x[i] > most ? x[i] : most;
+	for (size_t i = 0; i < n; i++)
+		sum += exp(x[i] - most);
+	return most + log(sum);
+}
+
+/* Mean over the rows of the KL divergence of softmax(q) from softmax(p). */
+static double divergence(const float *p, const float *q, size_t n, size_t cols)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++, p += cols, q += cols) {
+		double zp = log_sum(p, cols), zq = log_sum(q, cols);
+
+		for (size_t k = 0; k < cols; k++)
+			sum += exp(p[k] - zp) * ((p[k] - zp) - (q[k] - zq));
+	}
+	return sum / (double)n;
+}
+
+static int compare(const char *golden_path, double max, double max_kl, const char *peer_path)
+{
+	struct rows r = read_rows();
+	float *golden = raw(golden_path, &r);
+	double most = 0, kl;
+	int ok;
+
+	if (!r.n)
+		cli_die(&c, "no logits");
+	for (size_t i = 0; i < r.n * r.cols; i++) {
+		double d = fabs((double)r.x[i] - golden[i]);
+
+		most = d <= most ? most : d;    /* a NaN sticks */
+	}
+	kl = divergence(golden, r.x, r.n, r.cols);
+	printf("%zu rows, max %.2g, kl %.2g", r.n, most, kl);
+	ok = most <= max && kl <= max_kl;
+	if (peer_path) {
+		float *peer = raw(peer_path, &r);
+		double theirs = divergence(golden, peer, r.n, r.cols);
+
+		printf(", peer kl %.2g", theirs);
+		ok = ok && kl <= theirs;
+		free(peer);
+	}
+	printf("\n");
+	free(r.x);
+	free(golden);
+	return ok ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	size_t split = 0;
+	long long pos = 0;
+	int generated = 0, status = 0;
+	double max = INFINITY, max_kl = INFINITY;
+	const char *peer = NULL, *verb;
+	const struct opt *o;
+
+	c.argc = argc;
+	c.argv = argv;
+	cli_start(&c);
+	while ((o = cli_next(&c)))
+		switch (o->letter) {
+		case 's': split = (size_t)cli_integer(&c, o, 0, 1 << 20); break;
+		case 'p': pos = cli_integer(&c, o, -1, 1 << 30); break;
+		case 'g': generated = 1; break;
+		case 'm': max = cli_real(&c, o, 0, 1e9); break;
+		case 'd': max_kl = cli_real(&c, o, 0, 1e9); break;
+		case 'k': peer = c.value; break;
+		}
+	verb = c.argc ? c.argv[0] : "";
+	if (!strcmp(verb, "make")) {
+		make(split, pos, c.argv + 1, (size_t)c.argc - 1);
+	} else if (!strcmp(verb, "ids")) {
+		print_ids(generated);
+	} else if (!strcmp(verb, "rows")) {
+		struct rows r = read_rows();
+
+		fwrite(r.x, sizeof *r.x, r.n * r.cols, stdout);
+		free(r.x);
+	} else if (!strcmp(verb, "compare") && c.argc == 2) {
+		status = compare(c.argv[1], max, max_kl, peer);
+	} else {
+		cli_usage(&c, "make, ids, rows or compare");
+	}
+	return cli_end(&c) ? 1 : status;
+}

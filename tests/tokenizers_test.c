@@ -1,0 +1,205 @@
+/* Every vocabulary of ../shared/tokenizers: the ids of every text under every pair of flags, and the bytes that pieces give back, against llama.cpp's.
+ * Where that failed with an exception ("!...") nothing is compared, but we must not fail in a worse way. Nothing to do where the data is not there. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/vocab.h"
+#include "sha256.h"
+
+enum { PATH = 4096 };
+
+static int passed, failed;
+static char root[PATH - 512];
+
+struct text {
+	char *s;
+	size_t n;
+};
+
+static struct text slurp(const char *path)
+{
+	struct text t = { NULL, 0 };
+	FILE *f = fopen(path, "rb");
+	size_t room = 0, got = 1;
+
+	while (f && got) {
+		if (t.n == room)
+			t.s = realloc(t.s, room = room ? 2 * room : 65536);
+		got = fread(t.s + t.n, 1, room - t.n, f);
+		t.n += got;
+	}
+	if (f)
+		fclose(f);
+	return t;
+}
+
+static void result(int ok, const char *vocab, const char *name, const char *flags, const char *what)
+{
+	if (ok) {
+		passed++;
+		return;
+	}
+	failed++;
+	printf("%s: %s %s: %s\n", vocab, name, flags, what);
+}
+
+static int flags_of(const char *s)
+{
+	return (s[1] == '1' ? VOCAB_ADD : 0) | (s[3] == '1' ? VOCAB_SPECIAL : 0);
+}
+
+/* 0 and the ids of a text of the data, or -1. */
+static int encode_case(struct vocab *v, const char *name, const char *flags, struct ids *ids)
+{
+	char path[PATH];
+	struct text text;
+	struct why w;
+	int bad;
+
+	snprintf(path, sizeof path, "%s/texts/%s.txt", root, name);
+	text = slurp(path);
+	bad = !text.s || vocab_encode(v, text.s, text.n, flags_of(flags), ids, &w);
+	free(text.s);
+	return bad;
+}
+
+/* "1 2 3", or sha256:N:HEX of that where the reference is so. */
+static char *spell(const struct ids *ids, int digest)
+{
+	char *s = malloc(16 * ids->n + 128), hex[65], *end = s;
+
+	*s = 0;
+	for (size_t i = 0; i < ids->n; i++)
+		end += sprintf(end, i ? " %d" : "%d", ids->id[i]);
+	if (digest) {
+		sha256(s, (size_t)(end - s), hex);
+		sprintf(s, "sha256:%zu:%s", ids->n, hex);
+	}
+	return s;
+}
+
+static void check_ids(struct vocab *v, const char *vocab, char *line)
+{
+	char *name = line, *flags = strchr(line, '\t'), *want = flags ? strchr(flags + 1, '\t') : NULL, *got;
+	struct ids ids = { 0 };
+	int bad;
+
+	if (!want)
+		return;
+	*flags++ = 0;
+	*want++ = 0;
+	bad = encode_case(v, name, flags, &ids);
+	got = spell(&ids, !strncmp(want, "sha256:", 7));
+	if (*want != '!')
+		result(!bad && !strcmp(got, want), vocab, name, flags, bad ? "fails" : "other ids");
+	free(got);
+	free(ids.id);
+}
+
+static void check_pieces(struct vocab *v, const char *vocab, char *line)
+{
+	char *name = strtok(line, "\t"), *flags = strtok(NULL, "\t"), *tags = strtok(NULL, "\t"), *bytes = strtok(NULL, "\t"), *want = strtok(NULL, "\t");
+	struct ids ids = { 0 };
+	struct card card;
+	char *text, hex[65];
+	size_t room = 1 << 24, n;
+
+	if (!want || !strchr(tags, 'P'))
+		return;
+	vocab_card(v, &card);
+	if (*name == '@')
+		for (int32_t i = 0; i < card.n_vocab; i++)
+			ids_add(&ids, i);
+	else if (encode_case(v, name, flags, &ids))
+		result(0, vocab, name, flags, "fails");
+	text = malloc(room);
+	for (int special = 0; special < 2; special++) {
+		if (!strstr(tags, special ? "P1" : "P0"))
+			continue;
+		n = 0;
+		for (size_t i = 0; i < ids.n; i++) {
+			size_t length;
+			const char *piece = vocab_piece(v, ids.id[i], special, &length);
+
+			if (n + length > room)
+				text = realloc(text, room *= 2);
+			memcpy(text + n, piece, length);
+			n += length;
+		}
+		sha256(text, n, hex);
+		result(n == strtoul(bytes, NULL, 10) && !strcmp(hex, want), vocab, name, flags, special ? "other bytes with --special" : "other bytes");
+	}
+	free(text);
+	free(ids.id);
+}
+
+static void each_line(struct vocab *v, const char *vocab, const char *kind, void (*check)(struct vocab *, const char *, char *))
+{
+	char path[PATH], *line, *end;
+	struct text t;
+
+	snprintf(path, sizeof path, "%s/%s/%s.%s.txt", root, kind, vocab, kind);
+	t = slurp(path);
+	if (!t.s) {
+		result(0, vocab, kind, "", "cannot be read");
+		return;
+	}
+	for (line = t.s; (end = memchr(line, '\n', (size_t)(t.s + t.n - line))); line = end + 1) {
+		*end = 0;
+		check(v, vocab, line);
+	}
+	free(t.s);
+}
+
+static void check_vocab(const char *path, const char *vocab)
+{
+	struct why w;
+	struct gguf *g = gguf_open(path, 0, &w);
+	struct vocab *v = g ? vocab_open(g, VOCAB_ENCODE, &w) : NULL;
+
+	if (v) {
+		each_line(v, vocab, "ids", check_ids);
+		each_line(v, vocab, "detok", check_pieces);
+	} else {
+		result(0, vocab, "", "", w.text);
+	}
+	vocab_close(v);
+	gguf_close(g);
+}
+
+static void each_vocab(const char *folder, const char *prefix)
+{
+	char path[PATH], name[256];
+	struct dirent *e;
+	DIR *d;
+
+	snprintf(path, sizeof path, "%s/%s", root, folder);
+	d = opendir(path);
+	while (d && (e = readdir(d))) {
+		size_t n = strlen(e->d_name), skip = strlen(prefix);
+
+		if (n < skip + 6 || n > 200 || strncmp(e->d_name, prefix, skip) || strcmp(e->d_name + n - 5, ".gguf"))
+			continue;
+		snprintf(name, sizeof name, "%.*s", (int)(n - skip - 5), e->d_name + skip);
+		snprintf(path, sizeof path, "%s/%s/%s", root, folder, e->d_name);
+		check_vocab(path, name);
+	}
+	if (d)
+		closedir(d);
+}
+
+int main(int argc, char **argv)
+{
+	const char *shared = getenv("SHARED");
+
+	if (argc > 1)
+		snprintf(root, sizeof root, "%s", argv[1]);
+	else
+		snprintf(root, sizeof root, "%s/tokenizers", shared ? shared : "../shared");
+	each_vocab("vocabs", "ggml-vocab-");
+	each_vocab("mini", "");
+	printf("tokenizers_test: %d passed, %d failed\n", passed, failed);
+	return failed > 0;
+}

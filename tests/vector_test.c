@@ -1,0 +1,290 @@
+/* vector_test: every table's norms, activations, rotation, stores and argmax against the scalar table, bit for bit, and the scalar ones against double
+ * precision. Arrays are allocated to size, so that the sanitizers see a step outside. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../fwd/kernels/exp.h"
+#include "../fwd/kernels/kernels.h"
+
+static size_t passed, failed;
+
+static void check(int ok, const char *table, const char *what, size_t n)
+{
+	passed += ok != 0;
+	failed += !ok;
+	if (!ok)
+		printf("%s: %s: n = %zu\n", table, what, n);
+}
+
+/* ---- data ---- */
+
+static uint64_t state = 1;
+
+static uint32_t bits(void)
+{
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(state >> 32);
+}
+
+static float from_bits(uint32_t u)
+{
+	float f;
+
+	memcpy(&f, &u, sizeof f);
+	return f;
+}
+
+/* In (-size, size) for the most part, with some small and some larger ones. */
+static float draw(float size)
+{
+	float x = ((float)(bits() >> 8) * 0x1p-23f - 1) * size;
+
+	return bits() % 16 ? x : bits() % 2 ? x * 8 : x / 1024;
+}
+
+static float *array(size_t n, float size)
+{
+	float *x = malloc((n ? n : 1) * sizeof *x);
+
+	if (!x)
+		exit(1);
+	for (size_t i = 0; i < n; i++)
+		x[i] = draw(size);
+	return x;
+}
+
+static float *copy(const float *x, size_t n)
+{
+	float *y = array(n, 1);
+
+	memcpy(y, x, n * sizeof *x);
+	return y;
+}
+
+/* Equal bits; two NaNs are equal, whatever their payloads. */
+static int same(const float *a, const float *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (memcmp(a + i, b + i, sizeof *a) && !(a[i] != a[i] && b[i] != b[i]))
+			return 0;
+	return 1;
+}
+
+static int near(float got, double want, double within)
+{
+	return fabs(got - want) <= within;
+}
+
+static const float odd_values[] = {
+	0, -0.0f, 1, -1, INFINITY, -INFINITY, NAN, 1e-45f, -1e-45f, 0x1p-126f, 3.4e38f, -3.4e38f, 88.7f, 88.73f, 89, 90, 1000, -87.3f, -87.33654f, -87.33655f,
+	-88, -104, -1000, 65504, 65519.996f, 65520, -65520, 0x1p-24f, 0x1p-25f, 0x1.000002p-25f, 0x1.8p-24f, 6.1e-5f, 2049, 2051,
+};
+enum { N_ODD = sizeof odd_values / sizeof *odd_values };
+
+static const size_t lengths[] = { 0, 1, 2, 3, 8, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 100, 128, 257, 576, 1000, 2048 };
+enum { N_LENGTHS = sizeof lengths / sizeof *lengths };
+
+/* ---- exp, silu, gelu ---- */
+
+/* Within 1 unit in the last place over the whole range; silu and gelu within 4, or near zero. */
+static void exp_test(void)
+{
+	double worst = 0, worst_silu = 0, worst_gelu = 0;
+
+	for (float x = -87.3f; x < 88.7f; x += 0.00037f) {
+		double e = exp(x), g, s = x / (1 + exp(-(double)x));
+
+		g = x / (1 + exp(-2 * sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
+		worst = fmax(worst, fabs(exp_of(x) - e) / e);
+		worst_silu = fmax(worst_silu, fabs(exp_silu(x) - s) / (fabs(s) + 1e-30));
+		if (fabsf(x) < 6)
+			worst_gelu = fmax(worst_gelu, fabs(exp_gelu(x) - g) / (fabs(g) + 1e-6));
+	}
+	check(worst < 1.0 * 0x1p-23, "scalar", "exp: error", 0);
+	check(worst_silu < 2 * 0x1p-23, "scalar", "silu: error", 0);
+	check(worst_gelu < 64 * 0x1p-23, "scalar", "gelu: error", 0);       /* the argument's own rounding, magnified by up to 2u */
+	check(exp_of(0) == 1 && exp_of(-INFINITY) == 0 && exp_of(INFINITY) == INFINITY && exp_of(-1e30f) == 0, "scalar", "exp: ends", 0);
+	check(exp_of(88.73f) == INFINITY && exp_of(88.72f) < INFINITY && exp_of(EXP_LOW) >= 0x1p-126f && exp_of(NAN) != exp_of(NAN), "scalar", "exp: range", 0);
+	check(exp_silu(-1000) == 0 && exp_silu(1000) == 1000 && exp_gelu(-1e30f) == 0 && exp_gelu(1e30f) == 1e30f, "scalar", "silu, gelu: ends", 0);
+}
+
+static void unary_test(const struct kernels *s, const struct kernels *t)
+{
+	size_t n = 1 << 16;
+	float *x = array(n, 20), *up = array(n, 3), *a = array(n, 1), *b = array(n, 1);
+
+	for (size_t i = 0; i < n / 2; i++)
+		x[i] = i < N_ODD ? odd_values[i] : from_bits(bits());
+	for (int f = UNARY_SILU; f <= UNARY_GELU; f++) {
+		s->unary(f, a, x, n);
+		t->unary(f, b, x, n);
+		check(same(a, b, n), t->name, f == UNARY_SILU ? "silu" : "gelu", n);
+	}
+	for (size_t i = 0; i < N_LENGTHS; i++)
+		for (int f = UNARY_SILU; f <= UNARY_GELU; f++) {
+			size_t m = lengths[i];
+			float *g = copy(x + n / 2, m), *u = copy(up, m), *y = array(m, 1), *z = array(m, 1);
+
+			s->glu(f, y, g, u, m);
+			t->glu(f, z, g, u, m);
+			check(same(y, z, m), t->name, "glu", m);
+			t->glu(f, g, g, u, m);
+			check(same(y, g, m), t->name, "glu in place", m);
+			s->unary(f, y, u, m);
+			t->unary(f, z, u, m);
+			check(same(y, z, m), t->name, "unary", m);
+			s->add(y, z, u, m);
+			t->add(z, z, u, m);
+			check(same(y, z, m), t->name, "add", m);
+			free(g), free(u), free(y), free(z);
+		}
+	free(x), free(up), free(a), free(b);
+}
+
+/* ---- norms ---- */
+
+static int norm_right(enum norm_kind kind, const float *x, const float *w, const float *b, const float *y, size_t n)
+{
+	double mean = 0, square = 0;
+
+	for (size_t i = 0; kind == NORM_LAYER && i < n; i++)
+		mean += x[i] / (double)n;
+	for (size_t i = 0; i < n; i++)
+		square += (x[i] - mean) * (x[i] - mean) / (double)n;
+	for (size_t i = 0; i < n; i++)
+		if (!near(y[i], (x[i] - mean) / sqrt(square + 1e-5) * (w ? w[i] : 1) + (b ? b[i] : 0), 1e-4))
+			return 0;
+	return 1;
+}
+
+static void norm_test(const struct kernels *s, const struct kernels *t)
+{
+	for (size_t i = 1; i < N_LENGTHS; i++)
+		for (int form = 0; form < 8; form++) {
+			enum norm_kind kind = form & 1 ? NORM_LAYER : NORM_RMS;
+			size_t n = lengths[i];
+			float *x = array(n, 3), *w = array(n, 2), *b = array(n, 1), *y = array(n, 1);
+			const float *weight = form & 2 ? w : NULL, *bias = form & 4 ? b : NULL;
+
+			s->norm(kind, x, weight, bias, 1e-5f, y, n);
+			check(norm_right(kind, x, weight, bias, y, n), "scalar", "norm: value", n);
+			t->norm(kind, x, weight, bias, 1e-5f, x, n);
+			check(same(x, y, n), t->name, kind == NORM_LAYER ? "layer norm" : "rms norm", n);
+			free(x), free(w), free(b), free(y);
+		}
+}
+
+/* ---- rotation ---- */
+
+static void rope_test(const struct kernels *s, const struct kernels *t)
+{
+	static const size_t rotations[] = { 2, 4, 8, 16, 20, 32, 34, 64, 80, 96, 128, 256 };
+
+	for (size_t i = 0; i < sizeof rotations / sizeof *rotations; i++)
+		for (int pairs = ROPE_ADJACENT; pairs <= ROPE_HALVES; pairs++) {
+			size_t n = rotations[i], right = 1;
+			float *x = array(n, 3), *c = array(n / 2, 1), *sn = array(n / 2, 1), *y = copy(x, n), *z = copy(x, n);
+
+			s->rope(pairs, y, c, sn, n);
+			t->rope(pairs, z, c, sn, n);
+			for (size_t k = 0; k < n / 2; k++) {
+				size_t p = pairs == ROPE_ADJACENT ? 2 * k : k, q = pairs == ROPE_ADJACENT ? p + 1 : k + n / 2;
+
+				right = right && near(y[p], (double)x[p] * c[k] - (double)x[q] * sn[k], 1e-4) &&
+					near(y[q], (double)x[p] * sn[k] + (double)x[q] * c[k], 1e-4);
+			}
+			check((int)right, "scalar", "rope: value", n);
+			check(same(y, z, n), t->name, pairs == ROPE_ADJACENT ? "rope adjacent" : "rope halves", n);
+			free(x), free(c), free(sn), free(y), free(z);
+		}
+}
+
+/* ---- the cache ---- */
+
+/* A row at every position of a cache of 32, which ends as the scalar one does; the conversion's special cases go through K and V. */
+static void store_test(const struct kernels *s, const struct kernels *t)
+{
+	static const size_t dims[][2] = { { 8, 8 }, { 16, 16 }, { 64, 64 }, { 80, 80 }, { 128, 128 }, { 40, 24 }, { 192, 128 }, { 1, 3 } };
+
+	for (size_t i = 0; i < sizeof dims / sizeof *dims; i++)
+		for (int type = KV_F16; type <= KV_F32; type++) {
+			size_t dim_k = dims[i][0], dim_v = dims[i][1], size = type == KV_F16 ? 2 : 4;
+			struct kv_head a = { calloc(32 * dim_k, size), calloc(32 * dim_v, size) }, b = { calloc(32 * dim_k, size), calloc(32 * dim_v, size) };
+
+			for (size_t pos = 0; pos < 32; pos++) {
+				float *k = array(dim_k, 4), *v = array(dim_v, 4);
+
+				for (size_t d = 0; d < dim_v && pos >= 16; d++)
+					k[d % dim_k] = v[d] = bits() % 2 ? odd_values[bits() % N_ODD] : from_bits(bits());
+				s->kv_store(type, &a, dim_k, dim_v, pos, k, v);
+				t->kv_store(type, &b, dim_k, dim_v, pos, k, v);
+				free(k), free(v);
+			}
+			check(!memcmp(a.k, b.k, 32 * dim_k * size) && !memcmp(a.v, b.v, 32 * dim_v * size), t->name, "kv_store", dim_k);
+			free(a.k), free(a.v), free(b.k), free(b.v);
+		}
+}
+
+/* Every exponent and sign with the fractions that matter to rounding. */
+static void half_test(const struct kernels *s, const struct kernels *t)
+{
+	enum { DIM = 4096 };
+	struct kv_head a = { malloc(16 * DIM * 2), malloc(16 * DIM * 2) }, b = { malloc(16 * DIM * 2), malloc(16 * DIM * 2) };
+	float *x = array(DIM, 1);
+	int ok = 1;
+
+	for (uint32_t exponent = 0; exponent < 512; exponent++) {
+		for (uint32_t i = 0; i < DIM; i++)
+			x[i] = from_bits(exponent << 23 | (i >> 1 << 12 | ((i & 1) ? bits() & 0xfff : 0)));
+		s->kv_store(KV_F16, &a, DIM, DIM, 0, x, x);
+		t->kv_store(KV_F16, &b, DIM, DIM, 0, x, x);
+		ok = ok && !memcmp(a.v, b.v, DIM * 2);
+	}
+	check(ok, t->name, "f32 to f16", DIM);
+	free(a.k), free(a.v), free(b.k), free(b.v), free(x);
+}
+
+/* ---- argmax ---- */
+
+static void argmax_test(const struct kernels *s, const struct kernels *t)
+{
+	for (size_t i = 0; i < N_LENGTHS; i++)
+		for (int round = 0; round < 40; round++) {
+			size_t n = lengths[i], want;
+			float *x = array(n, 4);
+
+			for (size_t k = 0; k < n; k++)
+				if (round % 4 == 1)
+					x[k] = floorf(x[k]);
+				else if (round % 4 == 2)
+					x[k] = bits() % 2 ? NAN : -INFINITY;
+				else if (round % 4 == 3)
+					x[k] = round == 3 ? NAN : bits() % 2 ? -0.0f : bits() % 3 ? 0 : NAN;
+			want = n;
+			for (size_t k = n; k-- > 0;)
+				if (x[k] == x[k] && (want == n || x[k] >= x[want]))
+					want = k;
+			check(s->argmax(x, n) == want, "scalar", "argmax", n);
+			check(t->argmax(x, n) == want, t->name, "argmax", n);
+			free(x);
+		}
+}
+
+int main(void)
+{
+	const struct kernels *s = kernels_each(0), *t;
+
+	exp_test();
+	for (size_t i = 0; (t = kernels_each(i)); i++) {
+		unary_test(s, t);
+		norm_test(s, t);
+		rope_test(s, t);
+		store_test(s, t);
+		half_test(s, t);
+		argmax_test(s, t);
+	}
+	printf("vector: %zu passed, %zu failed\n", passed, failed);
+	return failed != 0;
+}

@@ -1,0 +1,160 @@
+/* chat: messages to text, as the model's own chat template lays them out. What comes out is ready for tok --no-bos: the template has put the special
+ * tokens where they belong. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "../lib/chat_setup.h"
+#include "../lib/cli.h"
+#include "../lib/guard.h"
+#include "../lib/slurp.h"
+
+enum { SYSTEM = 1, TOOLS, SET, TEMPLATE, NAME, NO_PROMPT, TEXT, NOW, SHOW };
+
+static const struct opt opts[] = {
+	{ SYSTEM, "system", "TEXT", "a system message before all others" },
+	{ TOOLS, "tools", "FILE", "a JSON array of the tools that the model may call" },
+	{ SET, "set", "NAME=VALUE", "a variable of the template's own: JSON, or else text; may be repeated" },
+	{ TEMPLATE, "template", "NAME", "chatml, gemma, llama2, llama3, mistral, phi3, or a file (default: the model's own)" },
+	{ NAME, "template-name", "NAME", "the model's template of that name (default: its tool_use for tools, if any)" },
+	{ NO_PROMPT, "no-generation-prompt", NULL, "do not end with the beginning of an answer" },
+	{ TEXT, "text", NULL, "the input is the text of one user's turn, even if it looks like JSON" },
+	{ NOW, "now", "DATE", "YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS for a template that asks for it (default: the clock)" },
+	{ SHOW, "print-template", NULL, "print the template instead, and stop" },
+	{ 0 }
+};
+
+static struct cli c = { .program = "chat", .synopsis = "[options] MODEL < messages > text", .purpose = "messages to text, by the model's chat template",
+	.opts = opts };
+static struct why w;
+
+struct settings {
+	struct chat_setup setup;
+	struct tm now;
+	int dated, no_prompt, text, show;
+};
+
+static void date(struct settings *set)
+{
+	struct tm *t = &set->now;
+	int n = 0, all = 0, fields = sscanf(c.value, "%4d-%2d-%2d%n%*1[T ]%2d:%2d:%2d%n", &t->tm_year, &t->tm_mon, &t->tm_mday, &n, &t->tm_hour, &t->tm_min,
+		&t->tm_sec, &all);
+	struct tm given;
+
+	t->tm_year -= 1900;
+	t->tm_mon -= 1;
+	t->tm_isdst = -1;
+	given = *t;
+	/* mktime() finds the day of the week, and puts right what is no date: such a one is refused. */
+	if (c.value[fields == 6 ? all : n] || (fields != 3 && fields != 6) || mktime(t) == (time_t)-1 || t->tm_mon != given.tm_mon ||
+	    t->tm_mday != given.tm_mday || t->tm_min != given.tm_min || t->tm_sec != given.tm_sec)
+		cli_usage(&c, "--now: \"%s\" is not a date as YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS", c.value);
+	set->dated = 1;
+}
+
+static void options(struct settings *set)
+{
+	struct chat_setup *s = &set->setup;
+	const struct opt *o;
+
+	while ((o = cli_next(&c)))
+		switch (o->letter) {
+		case SYSTEM: s->system = c.value; break;
+		case TOOLS: s->tools = c.value; break;
+		case SET:
+			if (s->n_set == CHAT_SETS)
+				cli_usage(&c, "--set: more than %d of them", CHAT_SETS);
+			s->set[s->n_set++] = c.value;
+			break;
+		case TEMPLATE: s->template = c.value; break;
+		case NAME: s->name = c.value; break;
+		case NO_PROMPT: set->no_prompt = 1; break;
+		case TEXT: set->text = 1; break;
+		case NOW: date(set); break;
+		case SHOW: set->show = 1; break;
+		}
+	if (s->template && s->name)
+		cli_usage(&c, "--template and --template-name: one of the two");
+	if (c.argc != 1)
+		cli_usage(&c, "one operand: the model whose template it is (try --help)");
+}
+
+/* ---- the messages ---- */
+
+/* JSON values one a line; where the first line is none by itself, one value over all of them. */
+static int add_json(struct chat *chat, const char *s, size_t n)
+{
+	size_t number = 1, line, at;
+	struct why cause;
+
+	for (at = 0; at < n; at += line + (at + line < n), number++) {
+		const char *end = memchr(s + at, '\n', n - at);
+
+		line = end ? (size_t)(end - s) - at : n - at;
+		if (!chat_add_line(chat, s + at, line, &cause))
+			continue;
+		if (!chat->messages->n && !strncmp(cause.text, "line ", 5))
+			return chat_add_line(chat, s, n, &w);
+		return !strncmp(cause.text, "line 1, ", 8) ? why(&w, "line %zu, %s", number, cause.text + 8) : why(&w, "line %zu: %s", number, cause.text);
+	}
+	return 0;
+}
+
+static void add_messages(struct chat *chat, int as_text)
+{
+	struct bytes in = { .limit = CHAT_FILE_MAX };
+	size_t blank = 0;
+	int failed;
+
+	if (slurp("-", &in, &w))
+		cli_die(&c, "%s", w.text);
+	while (blank < in.n && in.p[blank] && strchr(" \t\r\n", in.p[blank]))
+		blank++;
+	if (!as_text && blank < in.n && (in.p[blank] == '{' || in.p[blank] == '['))
+		failed = add_json(chat, in.p, in.n);
+	else
+		failed = blank == in.n ? 0 : chat_add_text(chat, "user", in.p, in.n - (in.p[in.n - 1] == '\n'), &w);
+	if (failed)
+		cli_die(&c, "standard input: %s", w.text);
+	bytes_free(&in);
+}
+
+static void print(const struct bytes *b)
+{
+	if (b->n)
+		fwrite(b->p, 1, b->n, stdout);
+}
+
+int main(int argc, char **argv)
+{
+	static struct settings set;
+	struct bytes template = { .limit = CHAT_FILE_MAX }, text = { .limit = CHAT_TEXT_MAX };
+	struct jinja_options how = { 0 };
+	struct vocab *vocab;
+	struct chat chat;
+	struct gguf *g;
+
+	c.argc = argc;
+	c.argv = argv;
+	cli_start(&c);
+	options(&set);
+	guard_arm(c.program);
+	if (!(g = gguf_open(c.argv[0], 0, &w)) || !(vocab = vocab_open(g, VOCAB_PIECES, &w)))
+		cli_die(&c, "%s", w.text);
+	if (chat_open(&chat, &set.setup, vocab, &w))
+		cli_die(&c, "%s", w.text);
+	if (!set.show)
+		add_messages(&chat, set.text);
+	if ((set.no_prompt && chat_set_flag(&chat, "add_generation_prompt", 0, &w)) || chat_choose(&chat, &set.setup, g, &template, &w))
+		cli_die(&c, "%s", w.text);
+	how.now = set.dated ? &set.now : NULL;
+	if (!set.show && chat_render(&chat, template.p, template.n, &how, &text, &w))
+		cli_die(&c, "%s", w.text);
+	print(set.show ? &template : &text);
+	bytes_free(&text);
+	bytes_free(&template);
+	chat_end(&chat);
+	vocab_close(vocab);
+	gguf_close(g);
+	return cli_end(&c);
+}
