@@ -16,7 +16,7 @@
 #include "../lib/frame.h"
 #include "../lib/gguf.h"
 #include "../lib/guard.h"
-#include "../lib/utf8.h"
+#include "../lib/quote.h"
 #include "../lib/vocab.h"
 
 enum { TOP_MAX = 1000 };
@@ -41,9 +41,9 @@ struct peek {
 	size_t top;
 	int format;                     /* 0, IDS or CSV */
 	float *row, *p;                 /* [room] */
+	float *scratch;                 /* [CUT_SCRATCH(room)] */
 	size_t room;
-	int32_t at[CUT_ROOM(TOP_MAX)];
-	float scratch[CUT_ROOM(TOP_MAX)];
+	int32_t at[TOP_MAX];
 };
 
 /* ---- fields ---- */
@@ -51,27 +51,16 @@ struct peek {
 /* The piece of an id of the vocabulary as text on one line, in double quotes; special ids have none, but in CSV. */
 static void put_piece(const struct peek *k, int32_t id)
 {
-	static const char escaped[] = "\a\b\t\n\v\f\r\\", letters[] = "abtnvfr\\";
+	char out[QUOTE_ROOM];
 	size_t n, i;
-	unsigned used, b;
-	const char *s = vocab_piece(k->vocab, id, 1, &n), *e;
-	int32_t point;
+	unsigned used;
+	const char *s = vocab_piece(k->vocab, id, 1, &n);
 	int quoted = k->format == CSV || !vocab_is_special(k->vocab, id);
 
 	if (quoted)
 		putchar('"');
-	for (i = 0; i < n; i += used) {
-		point = utf8_next(s + i, n - i, &used);
-		if (s[i] == '"' && quoted)
-			fputs(k->format == CSV ? "\"\"" : "\\\"", stdout);
-		else if (s[i] && (e = strchr(escaped, s[i])))
-			printf("\\%c", letters[e - escaped]);
-		else if (point < ' ' || (point >= 0x7f && point < 0xa0))
-			for (b = 0; b < used; b++)
-				printf("\\x%02x", (unsigned char)s[i + b]);
-		else
-			fwrite(s + i, 1, used, stdout);
-	}
+	for (i = 0; i < n; i += used)
+		fwrite(out, 1, quote_next(s + i, n - i, !quoted ? 0 : k->format == CSV ? '"' : '\\', out, &used), stdout);
 	if (quoted)
 		putchar('"');
 }
@@ -217,9 +206,11 @@ static void need_room(struct peek *k, size_t n)
 		return;
 	free(k->row);
 	free(k->p);
+	free(k->scratch);
 	k->row = malloc(n * sizeof *k->row);
 	k->p = malloc(n * sizeof *k->p);
-	if (!k->row || !k->p)
+	k->scratch = malloc(CUT_SCRATCH(n) * sizeof *k->scratch);
+	if (!k->row || !k->p || !k->scratch)
 		cli_die(&c, "%s: frame %" PRIu64 ": no memory for rows of %zu", k->in.name, k->in.number, n);
 	k->room = n;
 }
@@ -302,18 +293,30 @@ static void show_logprobs(struct peek *k)
 	}
 }
 
-static void show_end(const struct peek *k)
+static void show_end(struct peek *k)
 {
-	static const char *const reasons[] = { "no reason", "end of generation", "length", "stop string", "error" };
+	static const char *const reasons[] = { "no reason", "end of generation", "length", "stop id", "error" };
 	const char *reason = k->f.flags < sizeof reasons / sizeof *reasons ? reasons[k->f.flags] : "unknown reason";
+	char text[FRAME_STOP_MAX], out[QUOTE_ROOM];
+	unsigned used;
+	uint32_t i;
 
+	read_elements(k, text, k->f.rows);
+	if (k->f.flags == FRAME_END_STOP && k->f.rows)
+		reason = "stop string";
 	if (k->format == CSV) {
 		put_csv(k, 0);
-		printf(",,,,\"%s\"\n", reason);
+		printf(",,,,\"%s", reason);
 	} else {
 		put_head(&k->f);
-		printf(": %s\n", reason);
+		printf(": %s", reason);
 	}
+	for (i = 0; i < k->f.rows; i += used) {
+		fputs(i ? "" : k->format == CSV ? " \"\"" : " \"", stdout);
+		fwrite(out, 1, quote_next(text + i, k->f.rows - i, k->format == CSV ? '"' : '\\', out, &used), stdout);
+	}
+	fputs(!i ? "" : k->format == CSV ? "\"\"" : "\"", stdout);
+	fputs(k->format == CSV ? "\"\n" : "\n", stdout);
 }
 
 static void show(struct peek *k)
@@ -397,6 +400,7 @@ int main(int argc, char **argv)
 	}
 	free(k.row);
 	free(k.p);
+	free(k.scratch);
 	if (model) {
 		vocab_close(vocab);
 		gguf_close(g);

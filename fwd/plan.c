@@ -162,31 +162,42 @@ static double now(void)
 
 static void run(struct plan *p, size_t i, size_t first, size_t n)
 {
-	double start;
+	double start = p->timed ? now() : 0;
 
-	if (!p->timed) {
-		op_run(&p->step, &p->op[i], first, n);
-		return;
-	}
-	start = now();
 	op_run(&p->step, &p->op[i], first, n);
-	p->label[i].seconds += now() - start;
-	p->label[i].runs++;
+	if (p->timed) {
+		p->label[i].seconds += now() - start;
+		p->label[i].runs++;
+	}
+	if (p->dump)
+		dump_op(p->dump, p, i, first, n);
 }
 
-void plan_eval(struct plan *p, const int32_t *ids, size_t n, size_t pos, size_t wanted)
+enum { ROPE_ROWS = 16 };        /* of one piece */
+
+static void rope_piece(void *context, size_t piece, size_t thread)
+{
+	struct plan *p = context;
+	size_t from = piece * ROPE_ROWS, to = from + ROPE_ROWS;
+
+	rope_positions(&p->rope, p->step.pos, from, to < p->step.n ? to : p->step.n);
+}
+
+void plan_append(struct plan *p, struct segment *s, const int32_t *ids, size_t n, size_t wanted)
 {
 	p->step.ids = ids;
 	p->step.n = n;
-	p->step.pos = pos;
+	p->step.pos = s->length;
 	p->step.wanted = wanted;
+	memcpy(s->ids + s->length, ids, n * sizeof *ids);
 	if (p->rope.pairs)
-		rope_positions(&p->rope, pos, n);
+		pool_run(p->step.pool, (n + ROPE_ROWS - 1) / ROPE_ROWS, rope_piece, p);
 	for (size_t i = 0; i < p->n_body; i++)
 		if (!p->op[i].tail)
 			run(p, i, 0, n);
 		else if (wanted)
 			run(p, i, n - wanted, wanted);
+	segment_set_length(s, s->length + n);
 }
 
 void plan_logits(struct plan *p, size_t row, size_t n, float *logits)

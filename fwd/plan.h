@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dump.h"
 #include "model.h"
 #include "op.h"
 #include "segment.h"
@@ -30,6 +31,7 @@ struct plan {
 	struct label *label;
 	size_t n_ops, n_body;           /* op[n_body ...]: the head, from x to logits */
 	int timed;
+	struct dump *dump;              /* what each op makes is written there; or NULL */
 
 	/* private */
 	struct step step;
@@ -48,9 +50,9 @@ struct plan *plan_open(struct model *m, const struct kernels *k, struct pool *po
 int plan_bind(struct plan *p, const struct segment *s, struct why *w);
 void plan_close(struct plan *p);
 
-/* Evaluates ids[n], n from 1 to batch, all in the vocabulary, at positions [pos, pos + n); K and V of all positions before pos are there, those of the
- * batch are there afterwards. The caller says what counts (segment_set_length). wanted: the last rows, for which plan_logits() may be called. */
-void plan_eval(struct plan *p, const int32_t *ids, size_t n, size_t pos, size_t wanted);
+/* Evaluates ids[n], n from 1 to batch, all in the vocabulary, after what counts in the segment that is bound, which has room for them; then they count,
+ * too. wanted: the last rows, for which plan_logits() may be called. */
+void plan_append(struct plan *p, struct segment *s, const int32_t *ids, size_t n, size_t wanted);
 
 /* logits[n][n_vocab] of rows [row, row + n) of the batch evaluated last. */
 void plan_logits(struct plan *p, size_t row, size_t n, float *logits);

@@ -36,7 +36,7 @@ void report_done(const struct serve *v, double start)
 
 	fprintf(stderr, "fwd: %zu ids reused, %zu evaluated\n", v->reused, v->evaluated);
 	if (v->first > 0)
-		fprintf(stderr, "fwd: first logits after %.1f ms\n", 1e3 * (v->first - start));
+		fprintf(stderr, "fwd: first %s after %.1f ms\n", v->chain ? "ids" : "logits", 1e3 * (v->first - start));
 	rate("prompt", v->prompt, v->prompt_seconds);
 	rate("decode", v->decode, v->decode_seconds);
 	if (!getrusage(RUSAGE_SELF, &use))

@@ -104,11 +104,11 @@ void rope_close(struct rope *r)
 	memset(r, 0, sizeof *r);
 }
 
-void rope_positions(struct rope *r, size_t pos, size_t n)
+void rope_positions(struct rope *r, size_t pos, size_t from, size_t to)
 {
 	double sine, cosine;
 
-	for (size_t row = 0; row < n; row++)
+	for (size_t row = from; row < to; row++)
 		for (size_t i = 0; i < r->pairs; i++) {
 			rope_sincos((double)(pos + row) * r->freq[i], &sine, &cosine);
 			r->cos[row * r->pairs + i] = (float)(cosine * r->magnitude);

@@ -35,8 +35,8 @@ enum { ROPE_ANGLE_MAX = 1 << 30 };      /* radians: the reduction is exact up to
 int rope_open(struct rope *r, const struct rope_spec *spec, size_t room, size_t n_ctx, struct why *w);
 void rope_close(struct rope *r);
 
-/* cos and sin of positions [pos, pos + n). */
-void rope_positions(struct rope *r, size_t pos, size_t n);
+/* Rows [from, to) of cos and sin, row i for position pos + i. */
+void rope_positions(struct rope *r, size_t pos, size_t from, size_t to);
 
 /* sin x and cos x for 0 <= x <= ROPE_ANGLE_MAX, within 2 units in the last place of 1; e^x for -700 <= x <= 700, within 4. */
 void rope_sincos(double x, double *sine, double *cosine);

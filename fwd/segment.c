@@ -173,14 +173,14 @@ static int check_owner(int fd, struct stat *st, struct why *w)
 	return 0;
 }
 
-/* Opens the object of this name, or makes it; then *made is 1. O_RDWR even to read: it never waits, whatever lies there. */
-static int open_object(struct segment *s, const char *name, int create, int *made, struct why *w)
+/* Opens the object of this name, or makes it. O_RDWR even to read: it never waits, whatever lies there. */
+static int open_object(struct segment *s, const char *name, int create, struct why *w)
 {
 	struct stat st;
 
 	snprintf(s->object, sizeof s->object, "%s%s", PREFIX, name);
 	s->fd = create ? shm_open(s->object, O_CREAT | O_EXCL | O_RDWR, 0600) : -1;
-	*made = s->fd >= 0;
+	s->made = s->fd >= 0;
 	if (s->fd < 0 && (!create || errno == EEXIST))
 		s->fd = shm_open(s->object, O_RDWR, 0);
 	if (s->fd < 0)
@@ -333,13 +333,12 @@ static int take(struct segment *s, const struct segment_shape *shape, int any_ct
 
 static int open_named(struct segment *s, const char *name, const struct segment_shape *shape, int any_ctx, struct why *w)
 {
-	int made, status;
+	int status = open_object(s, name, 1, w);
 
-	status = open_object(s, name, 1, &made, w);
 	if (status == 0)
 		status = take(s, shape, any_ctx, w);
 	/* Nothing half made stays behind, unless another process has it by now. */
-	if (status < 0 && made && !owner(s->fd))
+	if (status < 0 && s->made && !owner(s->fd))
 		shm_unlink(s->object);
 	return status;
 }
@@ -384,6 +383,8 @@ int segment_open(struct segment *s, const char *name, const struct segment_shape
 
 void segment_close(struct segment *s)
 {
+	if (s->made && s->header && !s->length)
+		shm_unlink(s->object);
 	unmap(s);
 	if (s->fd >= 0)
 		close(s->fd);
@@ -395,9 +396,9 @@ void segment_close(struct segment *s)
 static int inspect(struct segment *s, const char *name, struct segment_info *info, struct why *w)
 {
 	struct stat st;
-	int made, finished;
+	int finished;
 
-	if (open_object(s, name, 0, &made, w) < 0 || check_owner(s->fd, &st, w) < 0)
+	if (open_object(s, name, 0, w) < 0 || check_owner(s->fd, &st, w) < 0)
 		return -1;
 	info->owner = owner(s->fd);
 	finished = look(s, &st, w);
@@ -468,12 +469,12 @@ int segment_fork(const char *from, const char *to, struct why *w)
 int segment_remove(const char *name, struct why *w)
 {
 	struct segment s = { .fd = -1 };
-	int made, status = 0;
+	int status = 0;
 
 	if (segment_check_name(name, w) < 0)
 		return -1;
 	/* What is damaged or cannot be opened can still be removed, if the system lets us. */
-	if (open_object(&s, name, 0, &made, w) == 0)
+	if (open_object(&s, name, 0, w) == 0)
 		status = lock(s.fd, w);
 	if (status == 0 && shm_unlink(s.object) < 0)
 		status = why(w, "%s", errno == ENOENT ? "no such segment" : strerror(errno));

@@ -27,6 +27,7 @@ struct segment {
 	size_t bytes;
 	size_t k_bytes, v_bytes;        /* of one head */
 	int fd;                 /* -1: memory of this process */
+	int made;               /* there was none of this name before */
 	char object[256];       /* the name as the system knows it */
 };
 
@@ -39,6 +40,8 @@ int segment_check_name(const char *name, struct why *w);
  * header against the shape. any_ctx: an existing segment's own n_ctx is taken in place of the shape's. name NULL: memory that is gone with the
  * process and is touched only where it is used. What a killed maker left unfinished is made anew. Mode 0600. */
 int segment_open(struct segment *s, const char *name, const struct segment_shape *shape, int any_ctx, struct why *w);
+
+/* Gives it back. One that was made by this opening and in which nothing counts yet is not kept. */
 void segment_close(struct segment *s);
 
 /* Cuts back to length, which becomes visible at once; or moves it forward after the data is written (a release store). */

@@ -46,6 +46,7 @@ static int start(struct serve *v, struct card *card, struct why *w)
 	v->started = 1;
 	card->model = v->model->fingerprint;
 	card->n_ctx = (int32_t)v->n_ctx;
+	v->card = *card;
 	return card_write(OUT, card, w);
 }
 
@@ -131,10 +132,10 @@ static int evaluate(struct serve *v, size_t from, size_t n, size_t pos, struct w
 	for (size_t i = from; i < n; i += some) {
 		some = least(n - i, v->plan->batch);
 		wanted = v->all ? some : i + some == n;
-		memcpy(s->ids + pos + i, v->ids + i, some * sizeof *s->ids);
-		plan_eval(v->plan, v->ids + i, some, pos + i, wanted);
-		segment_set_length(s, pos + i + some);
-		if (wanted && !begun++ && frame_write_header(OUT, &out, w) < 0)
+		plan_append(v->plan, s, v->ids + i, some, wanted);
+		if (!wanted || v->chain)
+			continue;
+		if (!begun++ && frame_write_header(OUT, &out, w) < 0)
 			return -1;
 		if (write_logits(v, &out, some - wanted, wanted, w) < 0)
 			return -1;
@@ -169,7 +170,7 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 	v->evaluated += n - from;
 	*(n > 1 ? &v->prompt : &v->decode) += n - from;
 	*(n > 1 ? &v->prompt_seconds : &v->decode_seconds) += serve_now() - start_time;
-	return 0;
+	return v->chain ? chain_run(v, (n - from - 1) % v->plan->batch, w) : 0;
 }
 
 /* ---- any frame ---- */
@@ -192,7 +193,7 @@ static int serve_frame(struct serve *v, struct frame_in *in, const struct frame 
 	if (f->kind == FRAME_IDS)
 		return serve_ids(v, in, f, w);
 	if (f->kind == FRAME_END)
-		return frame_write_header(OUT, f, w);
+		return frame_copy(in, f, OUT, w);
 	return 0;
 }
 
@@ -203,7 +204,7 @@ int serve(struct serve *v, struct frame_in *in, struct why *w)
 	int status;
 
 	v->rows = !v->all || row_bytes >= LOGITS_BYTES ? 1 : least(LOGITS_BYTES / row_bytes, v->plan->batch);
-	v->ids = malloc(v->n_ctx * sizeof *v->ids);
+	v->ids = malloc((v->n_ctx + 1) * sizeof *v->ids);
 	v->logits = malloc(v->rows * row_bytes);
 	if (!v->ids || !v->logits)
 		status = why(w, "out of memory");

@@ -1,4 +1,4 @@
-/* serve: frames of ids in, the same frames and frames of logits out. Here the rules of the stream meet the plan: where ids go, what is cut back,
+/* serve: frames of ids in, the same frames and frames of logits out (or of ids that a chain picks). Here the rules of the stream meet the plan: where ids go, what is cut back,
  * what a segment knows already and need not be evaluated again. */
 #ifndef SERVE_H
 #define SERVE_H
@@ -8,6 +8,7 @@
 
 #include "../lib/frame.h"
 #include "../lib/why.h"
+#include "chain.h"
 #include "plan.h"
 #include "prefault.h"
 #include "segment.h"
@@ -19,15 +20,17 @@ struct serve {
 	size_t n_ctx;                   /* positions, at most */
 	struct prefault *prefault;      /* stopped at the first ids; or NULL */
 	int all;                        /* logits of every row, not of a frame's last alone */
+	const struct chain *chain;      /* ids are picked, no logits written; not with all; or NULL */
 
 	size_t reused, evaluated;       /* ids */
 	size_t prompt, decode;          /* of them, in frames of several ids and of one */
 	double prompt_seconds, decode_seconds;
-	double first;                   /* when the first logits were written, on serve_now()'s clock; 0: not yet */
+	double first;                   /* when the first logits (or the first chunk) were written, on serve_now()'s clock; 0: not yet */
 
 	/* private */
-	int started;                    /* the card is out */
-	int32_t *ids;                   /* [n_ctx] of the current frame */
+	int started;                    /* the card is out: */
+	struct card card;
+	int32_t *ids;                   /* [n_ctx + 1] of the current frame; of a chunk */
 	float *logits;                  /* [rows][n_vocab] */
 	size_t rows;
 };

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../lib/chat_setup.h"
+#include "../lib/frame.h"
 #include "../lib/vocab.h"
 #include "../lib/why.h"
 #include "stages.h"
@@ -17,6 +19,9 @@ struct request {
 	const char *seed;
 	struct stage stage[STAGES];     /* with their arguments; nothing running */
 	int verbose, print;
+	int chat, interactive;  /* one turn for each line of stdin; ^C ends an answer */
+	int prompted;           /* by talk(): a prompt is shown, and the end of its line is due */
+	struct chat_setup setup;
 };
 
 struct result {
@@ -25,6 +30,7 @@ struct result {
 	float *logprob;         /* [ids.n] of each pick, NaN where the sampler does not say */
 	double *time;           /* [ids.n] seconds from the start to each id */
 	size_t room;            /* of both arrays */
+	size_t evaluated;       /* the first so many of ids went to fwd */
 	uint32_t reason;        /* enum frame_reason; 0: none was given */
 	int32_t eog[4], n_eog;  /* the first ends of generation of the card */
 };
@@ -32,9 +38,32 @@ struct result {
 /* Seconds on a clock that only goes forward. */
 double now(void);
 
-/* Runs the pipeline once: prompt in, ids back to fwd, text out by detok, until the sampler's `end ` frame or a full context.
- * Returns 0, or -1 with a reason of its own; either way the stages were told to end but still have to be waited for. */
+struct loop {                   /* gen's ends of the pipes, and what has come through them */
+	int from_tok, to_fwd, from_sample, to_detok;    /* -1 when closed */
+	struct frame_in picks;
+	struct card card;       /* sample's */
+	double begin;           /* of the turn, for its times */
+	int stale;              /* sample may still write of a turn that was cut short */
+};
+
+/* Starts the stages; tok only where a prompt goes through it, which a conversation does not. -1 with a reason: some may be running.
+ * loop_end() tells them to end, in either case; they still have to be waited for. */
+int loop_start(struct loop *l, struct request *q, struct why *w);
+void loop_end(struct loop *l);
+
+/* Tells fwd and detok whose ids will come: at once, so that detok can start on its vocabulary. */
+int loop_card(const struct loop *l, const struct card *card, struct why *w);
+
+/* sample's ids go back to fwd and on to detok, until sample's `end ` frame or a full context (1), or until sample ends without one (0). -1: a
+ * reason. enough(), asked at each id where there is one, ends the turn before that id. */
+int loop_turn(struct loop *l, struct result *r, int (*enough)(void), struct why *w);
+
+/* All of it once: prompt in, text out. 0, or -1 with a reason of its own; either way the stages still have to be waited for. */
 int loop(struct request *q, struct result *r, struct why *w);
+
+/* The same for a conversation: the lines of stdin in, an answer out for each, until there are no more. */
+int talk(struct request *q, struct why *w);
+
 void result_free(struct result *r);
 
 /* What -v prints, on stderr. */

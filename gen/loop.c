@@ -9,11 +9,6 @@
 #include "../lib/frame.h"
 #include "gen.h"
 
-/* gen's own ends of the pipes; -1 when closed. */
-struct ends {
-	int from_tok, to_fwd, from_sample, to_detok;
-};
-
 double now(void)
 {
 	struct timespec t;
@@ -76,38 +71,51 @@ static void close_end(int *fd)
 	*fd = -1;
 }
 
-static int start(struct request *q, struct ends *e, struct why *w)
+int loop_start(struct loop *l, struct request *q, struct why *w)
 {
-	int feed[2] = { -1, -1 }, tok[2], fwd[2], logits[2], picks[2], text[2];
+	int feed[2] = { -1, -1 }, tok[2] = { -1, -1 }, fwd[2], logits[2], picks[2], text[2];
 
-	if (q->prompt && stage_pipe(feed, w))
+	*l = (struct loop){ .from_tok = -1, .to_fwd = -1, .from_sample = -1, .to_detok = -1, .begin = now() };
+	if ((q->prompt && !q->chat && stage_pipe(feed, w)) || (!q->chat && stage_pipe(tok, w)))
 		return -1;
-	if (stage_pipe(tok, w) || stage_pipe(fwd, w) || stage_pipe(logits, w) || stage_pipe(picks, w) || stage_pipe(text, w))
+	if (stage_pipe(fwd, w) || stage_pipe(logits, w) || stage_pipe(picks, w) || stage_pipe(text, w))
 		return -1;
-	*e = (struct ends){ tok[0], fwd[1], picks[0], text[1] };
-	if (stage_start(&q->stage[FWD], fwd[0], logits[1], w) || stage_start(&q->stage[TOK], feed[0], tok[1], w) ||
+	l->from_tok = tok[0];
+	l->to_fwd = fwd[1];
+	l->from_sample = picks[0];
+	l->to_detok = text[1];
+	frame_open_in(&l->picks, l->from_sample, "sample");
+	if (stage_start(&q->stage[FWD], fwd[0], logits[1], w) || (!q->chat && stage_start(&q->stage[TOK], feed[0], tok[1], w)) ||
 	    stage_start(&q->stage[SAMPLE], logits[0], picks[1], w) || stage_start(&q->stage[DETOK], text[0], -1, w))
 		return -1;
-	return q->prompt ? stage_feed(&q->stage[FEED], q->prompt, strlen(q->prompt), feed[1], w) : 0;
+	return feed[1] >= 0 ? stage_feed(&q->stage[FEED], q->prompt, strlen(q->prompt), feed[1], w) : 0;
 }
 
-/* The card goes to whoever reads ids; detok's is the first one, so that it can start on its vocabulary at once. */
-static int pass_card(const struct card *card, const struct ends *e, struct why *w)
+void loop_end(struct loop *l)
 {
-	return card_write(e->to_fwd, card, w) || card_write(e->to_detok, card, w) ? -1 : 0;
+	close_end(&l->from_tok);
+	close_end(&l->to_fwd);
+	close_end(&l->from_sample);
+	close_end(&l->to_detok);
+}
+
+int loop_card(const struct loop *l, const struct card *card, struct why *w)
+{
+	return card_write(l->to_fwd, card, w) || card_write(l->to_detok, card, w) ? -1 : 0;
 }
 
 /* What tok makes of the prompt goes to fwd, frame by frame, and is kept. */
-static int prompt(struct result *r, const struct ends *e, struct card *card, struct why *w)
+static int prompt(struct result *r, const struct loop *l, struct why *w)
 {
 	struct frame_in in;
 	struct frame f;
+	struct card card;
 	int got, carded = 0;
 
-	frame_open_in(&in, e->from_tok, "tok");
+	frame_open_in(&in, l->from_tok, "tok");
 	while ((got = frame_next(&in, &f, w)) > 0) {
 		if (f.kind == FRAME_CARD) {
-			if (card_read(&in, &f, card, w) || (!carded && pass_card(card, e, w)))
+			if (card_read(&in, &f, &card, w) || (!carded && loop_card(l, &card, w)))
 				return -1;
 			carded = 1;
 		}
@@ -117,61 +125,79 @@ static int prompt(struct result *r, const struct ends *e, struct card *card, str
 			if (grow(&r->prompt, w))
 				return -1;
 		if (frame_read(&in, &f, r->prompt.id + r->prompt.n, f.rows, w) ||
-		    frame_write_ids(e->to_fwd, r->prompt.id + r->prompt.n, f.rows, f.pos, f.flags, f.seq, w))
+		    frame_write_ids(l->to_fwd, r->prompt.id + r->prompt.n, f.rows, f.pos, f.flags, f.seq, w))
 			return -1;
 		r->prompt.n += f.rows;
 	}
 	return got;
 }
 
-/* One frame of ids from the sampler: kept, shown and, while the context has room for it, evaluated. */
-static int picked(struct result *r, struct frame_in *in, const struct frame *f, const struct card *card, struct ends *e, double t, struct why *w)
+/* One frame of ids from the sampler: kept, shown and, while the context has room for it, evaluated. 1 if nothing can follow it. */
+static int picked(struct loop *l, struct result *r, const struct frame *f, struct why *w)
 {
+	const struct card *card = &l->card;
+
 	for (uint32_t i = 0; i < f->rows; i++) {
 		int32_t id;
 
-		if (frame_read(in, f, &id, 1, w) || push_pick(r, id, t, w) ||
-		    frame_write_ids(e->to_detok, &id, 1, f->pos + i, f->flags, f->seq, w))
+		if (frame_read(&l->picks, f, &id, 1, w) || push_pick(r, id, now() - l->begin, w) ||
+		    frame_write_ids(l->to_detok, &id, 1, f->pos + i, f->flags, f->seq, w))
 			return -1;
 		if (card_is_eog(card, id))
 			continue;
-		if (card->n_ctx && f->pos + i >= (uint32_t)card->n_ctx) {
-			r->reason = FRAME_END_LENGTH;
-			close_end(&e->to_fwd);
-		} else if (e->to_fwd >= 0 && frame_write_ids(e->to_fwd, &id, 1, f->pos + i, f->flags, f->seq, w)) {
+		if (card->n_ctx && f->pos + i >= (uint32_t)card->n_ctx)
+			return 1;
+		if (frame_write_ids(l->to_fwd, &id, 1, f->pos + i, f->flags, f->seq, w))
 			return -1;
-		}
+		r->evaluated++;
 	}
 	return 0;
 }
 
-static int generate(struct result *r, struct ends *e, double begin, struct why *w)
+/* Ends the turn before sample does: what it still says of it is to be passed over. */
+static int cut(struct loop *l, struct result *r, uint32_t pos, struct why *w)
 {
-	struct frame_in in;
-	struct frame f;
-	struct card card = { 0 };
-	int got;
+	l->stale = 1;
+	r->reason = FRAME_END_LENGTH;
+	return frame_write_end(l->to_detok, FRAME_END_LENGTH, pos, 0, w) ? -1 : 1;
+}
 
-	frame_open_in(&in, e->from_sample, "sample");
-	while ((got = frame_next(&in, &f, w)) > 0) {
+static void set_card(const struct loop *l, struct result *r)
+{
+	for (r->n_eog = 0; r->n_eog < 4 && r->n_eog < l->card.n_eog; r->n_eog++)
+		r->eog[r->n_eog] = l->card.eog[r->n_eog];
+}
+
+int loop_turn(struct loop *l, struct result *r, int (*enough)(void), struct why *w)
+{
+	struct frame f;
+	int got, over;
+
+	set_card(l, r);
+	while ((got = frame_next(&l->picks, &f, w)) > 0) {
 		if (f.kind == FRAME_CARD) {
-			if (card_read(&in, &f, &card, w))
+			if (card_read(&l->picks, &f, &l->card, w))
 				return -1;
-			for (r->n_eog = 0; r->n_eog < 4 && r->n_eog < card.n_eog; r->n_eog++)
-				r->eog[r->n_eog] = card.eog[r->n_eog];
+			set_card(l, r);
 		}
-		if (f.kind == FRAME_IDS && picked(r, &in, &f, &card, e, now() - begin, w))
-			return -1;
+		if (f.kind == FRAME_IDS) {
+			if (enough && enough())
+				return cut(l, r, f.pos, w);
+			over = picked(l, r, &f, w);
+			if (over)
+				return over < 0 ? -1 : cut(l, r, f.pos + f.rows, w);
+			l->stale = 0;
+		}
 		if (f.kind == FRAME_LOGPROBS && r->ids.n) {
 			float pick[2];
 
-			if (frame_read(&in, &f, pick, 2, w))
+			if (frame_read(&l->picks, &f, pick, 2, w))
 				return -1;
 			r->logprob[r->ids.n - 1] = pick[1];
 		}
-		if (f.kind == FRAME_END) {
+		if (f.kind == FRAME_END && !l->stale) {
 			r->reason = f.flags;
-			return frame_write_end(e->to_detok, f.flags, f.pos, f.seq, w);
+			return frame_write_end(l->to_detok, f.flags, f.pos, f.seq, w) ? -1 : 1;
 		}
 	}
 	return got;
@@ -179,15 +205,9 @@ static int generate(struct result *r, struct ends *e, double begin, struct why *
 
 int loop(struct request *q, struct result *r, struct why *w)
 {
-	struct ends e = { -1, -1, -1, -1 };
-	struct card card = { 0 };
-	double begin = now();
-	int status;
+	struct loop l;
+	int status = loop_start(&l, q, w) || prompt(r, &l, w) || (r->prompt.n && loop_turn(&l, r, NULL, w) < 0) ? -1 : 0;
 
-	status = start(q, &e, w) || prompt(r, &e, &card, w) || (r->prompt.n && generate(r, &e, begin, w)) ? -1 : 0;
-	close_end(&e.from_tok);
-	close_end(&e.to_fwd);
-	close_end(&e.from_sample);
-	close_end(&e.to_detok);
+	loop_end(&l);
 	return status;
 }

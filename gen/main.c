@@ -12,14 +12,22 @@
 #include "../lib/gguf.h"
 #include "../lib/rng.h"
 #include "gen.h"
+#include "person.h"
 #include "place.h"
 
-enum { TO_TOK = 1, TO_FWD, TO_SAMPLE, STAGE, PRINT, SPECIAL };
+enum { TO_TOK = 1, TO_FWD, TO_SAMPLE, STAGE, PRINT, SPECIAL, CHAT, SYSTEM, TOOLS, SET, TEMPLATE, NAME };
 
 static const struct opt opts[] = {
 	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, then the embedded one)" },
 	{ 'n', "n-predict", "N", "stop after N ids (default: at the end of generation, or of the context)" },
 	{ 'v', "verbose", NULL, "ids, probabilities and times on stderr" },
+	{ CHAT, "chat", NULL, "a conversation: each line of stdin is a turn, and its answer a line or more of stdout" },
+	{ 'i', "interactive", NULL, "the same with a prompt; ^C ends an answer, ^D or ^C twice the conversation" },
+	{ SYSTEM, "system", "TEXT", "chat: a system message before all others" },
+	{ TOOLS, "tools", "FILE", "chat: a JSON array of the tools that the model may call" },
+	{ SET, "set", "NAME=VALUE", "chat: a variable of the template's own: JSON, or else text" },
+	{ TEMPLATE, "template", "NAME", "chat: chatml, gemma, llama2, llama3, mistral, phi3, or a file (default: the model's own)" },
+	{ NAME, "template-name", "NAME", "chat: the model's template of that name" },
 	{ STAGE, "stage", "NAME=COMMAND", "run the shell's COMMAND in place of tok, fwd, sample or detok" },
 	{ PRINT, "print-pipeline", NULL, "print the shell commands that do the same, and stop" },
 	{ SPECIAL, "special", NULL, "show control tokens" },
@@ -54,7 +62,10 @@ static volatile sig_atomic_t interrupted;
 
 static void on_signal(int sig)
 {
+	if (sig == SIGINT && q.interactive && person_interrupts())
+		return;
 	interrupted = sig;
+	person_leaves();
 	stages_kill(q.stage, STAGES, SIGTERM);
 }
 
@@ -92,6 +103,38 @@ static void replace(const struct cli *c, const char *value)
 	cli_usage(c, "--stage: '%s' is not tok, fwd, sample or detok, '=' and a command", value);
 }
 
+/* An option of a conversation. */
+static void chat_option(const struct cli *c, const struct opt *o)
+{
+	struct chat_setup *s = &q.setup;
+
+	switch (o->letter) {
+	case SYSTEM: s->system = c->value; break;
+	case TOOLS: s->tools = c->value; break;
+	case TEMPLATE: s->template = c->value; break;
+	case NAME: s->name = c->value; break;
+	case SET:
+		if (s->n_set == CHAT_SETS)
+			cli_usage(c, "--set: more than %d of them", CHAT_SETS);
+		s->set[s->n_set++] = c->value;
+		break;
+	}
+}
+
+static void check_chat(const struct cli *c)
+{
+	const struct chat_setup *s = &q.setup;
+
+	if (!q.chat && (s->system || s->tools || s->template || s->name || s->n_set))
+		cli_usage(c, "--system, --tools, --set, --template and --template-name are for --chat and -i");
+	if (s->template && s->name)
+		cli_usage(c, "--template and --template-name: one of the two");
+	if (q.chat && (q.stage[TOK].n > 1 || q.stage[TOK].command))
+		cli_usage(c, "--bos, --no-bos, --no-parse-special and --stage tok: not for a conversation: its template says what is where");
+	if (q.chat && q.print)
+		cli_usage(c, "--print-pipeline: a conversation is more than a pipeline; its first turn is chat | tok --no-bos | ...");
+}
+
 static void options(struct cli *c, int *seeded)
 {
 	const struct opt *o;
@@ -103,6 +146,9 @@ static void options(struct cli *c, int *seeded)
 		case 'v': q.verbose = 1; break;
 		case STAGE: replace(c, c->value); break;
 		case PRINT: q.print = 1; break;
+		case CHAT: q.chat = 1; break;
+		case 'i': q.chat = q.interactive = 1; break;
+		case SYSTEM: case TOOLS: case SET: case TEMPLATE: case NAME: chat_option(c, o); break;
 		case SPECIAL: pass(c, o, DETOK); break;
 		case TO_TOK: pass(c, o, TOK); break;
 		case 't': case 'c': case 'b': case TO_FWD: pass(c, o, FWD); break;
@@ -116,6 +162,7 @@ static void options(struct cli *c, int *seeded)
 	if (c->argc > 1)
 		cli_usage(c, "one prompt at most: quote it (try --help)");
 	q.prompt = c->argc ? c->argv[0] : NULL;
+	check_chat(c);
 }
 
 /* The command of each stage: its program beside gen, its options, the model; or the shell with the user's own. */
@@ -127,6 +174,13 @@ static void commands(const struct cli *c, const struct place *place)
 		add(c, SAMPLE, "--logprobs");
 		add(c, SAMPLE, "0");
 	}
+	if (q.chat) {
+		add(c, SAMPLE, "--turns");
+		add(c, DETOK, "--end");
+		add(c, DETOK, q.interactive && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? "\n" PERSON_PROMPT : "\n");
+	}
+	for (int i = TOK; i <= DETOK; i++)
+		q.stage[i].deaf = q.interactive;
 	for (int i = TOK; i <= DETOK; i++)
 		if (i != SAMPLE)
 			add(c, i, q.model);
@@ -165,11 +219,13 @@ static int run(const struct cli *c)
 	sigaction(SIGTERM, &act, NULL);
 	sigaction(SIGHUP, &act, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	status = loop(&q, &r, &w);
+	status = q.chat ? talk(&q, &w) : loop(&q, &r, &w);
 	ours = status || interrupted ? SIGTERM : 0;
 	if (status)
 		stages_kill(q.stage, STAGES, ours);
 	failed = stages_wait(q.stage, STAGES, ours);
+	if (q.prompted && write(STDOUT_FILENO, "\n", 1) < 0)
+		failed = failed < 0 ? DETOK : failed;
 	if (q.verbose && r.ids.n)
 		report(&q, &r);
 	result_free(&r);
@@ -181,6 +237,11 @@ static int run(const struct cli *c)
 		return stage_status(c, &q.stage[failed]);
 	if (stage_was_killed(&q.stage[DETOK], SIGPIPE))
 		return 0;
+	if (stage_was_killed(&q.stage[FWD], SIGPIPE)) {         /* sample had enough */
+		if (q.chat)
+			cli_die(c, "sample ended before the conversation did");
+		return 0;
+	}
 	if (status)
 		cli_die(c, "%s", w.text);
 	return 0;

@@ -27,9 +27,9 @@ int stage_pipe(int fd[2], struct why *w)
 }
 
 /* In the child: signals as a shell would set them, in and out in their places. */
-static void become_stage(int in, int out)
+static void become_stage(const struct stage *s, int in, int out)
 {
-	signal(SIGINT, SIG_DFL);
+	signal(SIGINT, s->deaf ? SIG_IGN : SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGHUP, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
@@ -59,7 +59,7 @@ int stage_start(struct stage *s, int in, int out, struct why *w)
 	}
 	s->pid = fork();
 	if (s->pid == 0) {
-		become_stage(in, out);
+		become_stage(s, in, out);
 		if (s->command)
 			execlp("sh", "sh", "-c", s->command, (char *)NULL);
 		else
@@ -89,7 +89,7 @@ int stage_feed(struct stage *s, const char *text, size_t n, int out, struct why 
 {
 	s->pid = fork();
 	if (s->pid == 0) {
-		become_stage(-1, out);
+		become_stage(s, -1, out);
 		while (n) {
 			ssize_t done = write(STDOUT_FILENO, text, n);
 

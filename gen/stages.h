@@ -13,6 +13,7 @@ struct stage {
 	const char *argv[STAGE_ARGS];   /* NULL-terminated; borrowed strings */
 	int n;                          /* arguments so far */
 	const char *command;            /* run by the shell in place of argv, or NULL */
+	int deaf;                       /* SIGINT is not for it */
 	pid_t pid;                      /* 0: not running */
 	int status;                     /* of waitpid(), once it has ended */
 };

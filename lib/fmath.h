@@ -15,4 +15,7 @@ double fmath_softmax(const float *x, float max, float *p, size_t n);
 /* ln x for a positive finite x, within 2 units in the last place. */
 double fmath_log(double x);
 
+/* x^y for a finite x >= 0, within 1e-13 of it; 1 for y = 0, +infinity beyond e^709, 0 below e^-708. */
+double fmath_pow(double x, double y);
+
 #endif

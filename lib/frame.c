@@ -149,6 +149,7 @@ static const struct shape {
 	{ FRAME_HIDDEN, 1u << FRAME_F32 | 1u << FRAME_F16 | 1u << FRAME_I8, 1, FRAME_IDS_MAX, 1, FRAME_IDS_MAX },
 	{ FRAME_LOGPROBS, 1u << FRAME_F32, 1, FRAME_IDS_MAX, 2, 2 },
 	{ FRAME_END, 1u << FRAME_I32, 0, 0, 1, 1 },
+	{ FRAME_END, 1u << FRAME_I8, 0, FRAME_STOP_MAX, 1, 1 },
 };
 
 static int check(const struct frame_in *in, const struct frame *f, struct why *w)
@@ -158,6 +159,9 @@ static int check(const struct frame_in *in, const struct frame *f, struct why *w
 
 	store32(kind, f->kind);
 	while (s < end && s->kind != f->kind)
+		s++;
+	/* A kind may stand there twice, with types of different shapes. */
+	if (s + 1 < end && s[1].kind == f->kind && frame_element(f->type) && s[1].types >> f->type & 1)
 		s++;
 	if (s == end)
 		return why(w, "%s: frame %" PRIu64 ": unknown kind \"%s\" (0x%08" PRIx32 ")", in->name, in->number, (char *)kind, f->kind);
@@ -341,6 +345,32 @@ int frame_write_end(int fd, enum frame_reason reason, uint32_t pos, uint32_t seq
 	struct frame f = { .kind = FRAME_END, .rows = 0, .cols = 1, .type = FRAME_I32, .flags = reason, .pos = pos, .seq = seq };
 
 	return frame_write(fd, &f, NULL, w);
+}
+
+int frame_write_stop(int fd, const char *text, size_t n, uint32_t pos, uint32_t seq, struct why *w)
+{
+	struct frame f = { .kind = FRAME_END, .rows = (uint32_t)n, .cols = 1, .type = FRAME_I8, .flags = FRAME_END_STOP, .pos = pos, .seq = seq };
+
+	/* An end has no rows that want positions; one past the last there is has none to tell. */
+	f.pos = pos != FRAME_APPEND && n >= FRAME_APPEND - pos ? FRAME_APPEND : pos;
+	return frame_write(fd, &f, text, w);
+}
+
+int frame_copy(struct frame_in *in, const struct frame *f, int fd, struct why *w)
+{
+	_Alignas(4) unsigned char piece[PIECE];
+	uint64_t left = (uint64_t)f->rows * f->cols;
+	size_t n;
+
+	if (frame_write_header(fd, f, w) < 0)
+		return -1;
+	for (; left; left -= n) {
+		n = PIECE / frame_element(f->type);
+		n = left < n ? (size_t)left : n;
+		if (frame_read(in, f, piece, n, w) < 0 || frame_write_elements(fd, f, piece, n, w) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 void frame_widen(int fd, size_t bytes)

@@ -12,7 +12,8 @@ enum {
 	FRAME_HEADER = 32,      /* bytes */
 	FRAME_IDS_MAX = 1 << 26,        /* rows of an `ids ` frame, and cols of any: beyond it a header is nonsense, not a stream */
 	FRAME_VOCAB_MAX = 1 << 24,
-	FRAME_EOG_MAX = 256
+	FRAME_EOG_MAX = 256,
+	FRAME_STOP_MAX = 4096   /* bytes of a stop string */
 };
 
 #define FRAME_KIND(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
@@ -21,12 +22,12 @@ enum {
 #define FRAME_LOGITS FRAME_KIND('l', 'o', 'g', 'i')     /* F32, cols n_vocab */
 #define FRAME_HIDDEN FRAME_KIND('h', 'i', 'd', 'n')     /* F32, cols n_embd */
 #define FRAME_LOGPROBS FRAME_KIND('l', 'o', 'g', 'p')   /* F32, cols 2: id and log-probability; the first row is the pick, then the best */
-#define FRAME_END FRAME_KIND('e', 'n', 'd', ' ')        /* I32, rows 0 */
+#define FRAME_END FRAME_KIND('e', 'n', 'd', ' ')        /* I32, rows 0; or I8: the bytes of the stop string, cols 1 */
 
 enum { FRAME_F32 = 0, FRAME_F16 = 1, FRAME_I8 = 24, FRAME_I32 = 26 };   /* GGUF's tensor type ids */
 enum { FRAME_SAMPLED = 1 };                             /* flags of `ids `: made by a sampler */
 #define FRAME_APPEND UINT32_MAX                         /* pos: after whatever is there */
-enum frame_reason { FRAME_END_EOG = 1, FRAME_END_LENGTH, FRAME_END_STOP, FRAME_END_ERROR };     /* flags of `end ` */
+enum frame_reason { FRAME_END_EOG = 1, FRAME_END_LENGTH, FRAME_END_STOP, FRAME_END_ERROR };     /* flags of `end `; STOP without a string: by the id before */
 
 struct frame {
 	uint32_t kind, rows, cols, type, flags, pos, seq;
@@ -74,6 +75,12 @@ int frame_write_elements(int fd, const struct frame *f, const void *elements, si
 
 int frame_write_ids(int fd, const int32_t *ids, uint32_t n, uint32_t pos, uint32_t flags, uint32_t seq, struct why *w);
 int frame_write_end(int fd, enum frame_reason reason, uint32_t pos, uint32_t seq, struct why *w);
+
+/* FRAME_END_STOP by a stop string: text[n], n from 1 to FRAME_STOP_MAX. */
+int frame_write_stop(int fd, const char *text, size_t n, uint32_t pos, uint32_t seq, struct why *w);
+
+/* The current frame as it is, of which nothing was read yet, payload and all. */
+int frame_copy(struct frame_in *in, const struct frame *f, int fd, struct why *w);
 
 /* Writes n bytes as they are, with the same care: for the ends of a pipeline, where text comes out. */
 int frame_write_bytes(int fd, const void *bytes, size_t n, struct why *w);

@@ -1,6 +1,7 @@
 /* gguf: a model file, read-only, mapped, every length and offset checked before it is believed. Versions 2 and 3, little-endian; the format is
- * ggml's (docs/gguf.md there). The mapping is known to lib/guard, which a main() arms against a file that is cut while it is in use. Sharded files (NAME-00001-of-0000N.gguf) open as one model when the first is named. Strings and arrays are borrowed from the mapping:
- * not NUL-terminated, valid until gguf_close(). */
+ * ggml's (docs/gguf.md there). Sharded files (NAME-00001-of-0000N.gguf) open as one model when the first is named. Strings and arrays are
+ * borrowed from the mapping: not NUL-terminated, valid until gguf_close(). The mapping is known to lib/guard, which a main() arms against a
+ * file that is cut while it is in use. */
 #ifndef GGUF_H
 #define GGUF_H
 

@@ -1,4 +1,4 @@
-/* grammar_class: a set of code points, as a class in brackets makes it. Private to the two that read classes: GBNF's and those of a schema's patterns. */
+/* grammar_class: a set of code points, as a class in brackets makes it. Private to the two that read classes, of GBNF and of a schema's patterns. */
 #ifndef GRAMMAR_CLASS_H
 #define GRAMMAR_CLASS_H
 

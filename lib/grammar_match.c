@@ -1,275 +1,19 @@
-/* States of a grammar and the steps between them; how they fit together is in grammar_match.h. */
+/* The steps from a state of a grammar to others, and the tables of both as a whole. */
 #include "grammar_match.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	STATES_MAX = 1 << 20,
-	LIST_MAX = 1 << 22,             /* numbers in rows[] and members[] */
 	ITEMS_MAX = 1 << 16,            /* ways on from one state */
 	STEPS_MAX = 50000000            /* well under a second of work for one operation */
 };
-
-static uint32_t fail(struct matcher *m, enum matcher_fault fault)
-{
-	m->fault = fault;
-	return STATE_NONE;
-}
-
-static uint32_t *list_add(struct matcher *m, struct uint_list *l, uint32_t n)
-{
-	if (n > LIST_MAX - l->n) {
-		fail(m, l == &m->rows || l == &m->members ? MATCHER_FULL : MATCHER_LIMIT);
-		return NULL;
-	}
-	if (l->n + n > l->room) {
-		uint32_t room = l->room ? l->room * 2 : 1024;
-		uint32_t *at;
-
-		while (room < l->n + n)
-			room *= 2;
-		at = realloc(l->at, room * sizeof *at);
-		if (!at) {
-			fail(m, MATCHER_MEMORY);
-			return NULL;
-		}
-		l->at = at;
-		l->room = room;
-	}
-	l->n += n;
-	return l->at + l->n - n;
-}
-
-static int list_push(struct matcher *m, struct uint_list *l, uint32_t x)
-{
-	uint32_t *at = list_add(m, l, 1);
-
-	if (!at)
-		return -1;
-	*at = x;
-	return 0;
-}
-
-/* ---- interning ---- */
-
-static uint32_t mix(uint32_t h, uint32_t x)
-{
-	h = (h ^ x) * 0x9e3779b1u;
-	return h ^ h >> 15;
-}
-
-static uint32_t hash(const struct matcher *m, const struct state *s)
-{
-	uint32_t h = mix(s->node, 7);
-
-	if (s->node == STATE_UNION) {
-		for (uint32_t i = 0; i < s->high; i++)
-			h = mix(h, m->members.at[s->low + i]);
-		return h;
-	}
-	return mix(mix(mix(h, s->low), s->high), s->next);
-}
-
-static int same(const struct matcher *m, const struct state *x, const struct state *y)
-{
-	if (x->node != y->node || x->high != y->high)
-		return 0;
-	return x->node == STATE_UNION ? !memcmp(m->members.at + x->low, m->members.at + y->low, x->high * sizeof *m->members.at)
-		: x->low == y->low && x->next == y->next;
-}
-
-static int rehash(struct matcher *m)
-{
-	uint32_t slots = m->slots ? m->slots * 2 : 1024;
-	uint32_t *slot = calloc(slots, sizeof *slot);
-
-	if (!slot)
-		return (int)fail(m, MATCHER_MEMORY);
-	for (uint32_t i = STATE_END + 1; i < m->n; i++) {
-		uint32_t at = hash(m, &m->state[i]) & (slots - 1);
-
-		while (slot[at])
-			at = (at + 1) & (slots - 1);
-		slot[at] = i;
-	}
-	free(m->slot);
-	m->slot = slot;
-	m->slots = slots;
-	return 0;
-}
-
-static int make_room(struct matcher *m)
-{
-	if (m->n * 2 >= m->slots && rehash(m))
-		return -1;
-	if (m->n == m->room) {
-		uint32_t room = m->room ? m->room * 2 : 512;
-		struct state *state;
-
-		if (room > STATES_MAX)
-			return (int)fail(m, MATCHER_FULL);
-		state = realloc(m->state, room * sizeof *state);
-		if (!state)
-			return (int)fail(m, MATCHER_MEMORY);
-		m->state = state;
-		m->room = room;
-	}
-	return 0;
-}
-
-/* The number of the state equal to s; *fresh: it is new and has no near[] yet. */
-static uint32_t intern(struct matcher *m, const struct state *s, int *fresh)
-{
-	uint32_t at;
-
-	*fresh = 0;
-	if (make_room(m))
-		return STATE_NONE;
-	for (at = hash(m, s) & (m->slots - 1); m->slot[at]; at = (at + 1) & (m->slots - 1))
-		if (same(m, &m->state[m->slot[at]], s))
-			return m->slot[at];
-	*fresh = 1;
-	m->state[m->n] = *s;
-	for (unsigned k = 0; k < MATCHER_NEAR; k++)
-		m->state[m->n].near[k] = m->n;
-	m->slot[at] = m->n++;
-	return m->n - 1;
-}
-
-static uint32_t clamped(uint32_t count, uint32_t reach)
-{
-	return reach && count > reach ? GRAMMAR_FOREVER : count;
-}
-
-static uint32_t frame(struct matcher *m, uint32_t node, uint32_t low, uint32_t high, uint32_t next)
-{
-	struct state s = { .node = node, .low = low, .high = high, .next = next };
-	int fresh;
-	uint32_t at;
-
-	if (next == STATE_NONE)
-		return next;
-	at = intern(m, &s, &fresh);
-	for (unsigned k = 0; at != STATE_NONE && fresh && k < MATCHER_NEAR; k++) {
-		uint32_t near_low = clamped(low, m->reach[k]), near_high = clamped(high, m->reach[k]), near_next = m->state[next].near[k];
-
-		if (near_low != low || near_high != high || near_next != next) {
-			uint32_t near = frame(m, node, near_low, near_high, near_next);
-
-			if (near == STATE_NONE)
-				return near;
-			m->state[at].near[k] = near;
-		}
-	}
-	return at;
-}
-
-/* ---- unions, made in m->gather from a mark on ---- */
-
-static int gather(struct matcher *m, uint32_t state)
-{
-	uint32_t n;
-
-	if (state == STATE_NONE)
-		return -1;
-	if (state == STATE_DEAD)
-		return 0;
-	if (m->state[state].node != STATE_UNION || state == STATE_END)
-		return list_push(m, &m->gather, state);
-	n = m->state[state].high;
-	m->steps += n;
-	if (!list_add(m, &m->gather, n))
-		return -1;
-	memcpy(m->gather.at + m->gather.n - n, m->members.at + m->state[state].low, n * sizeof *m->gather.at);
-	return 0;
-}
-
-static int ascending(const void *x, const void *y)
-{
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-
-	return (a > b) - (a < b);
-}
-
-/* Sorts what was gathered since mark; returns how many are left without doubles. */
-static uint32_t settle(uint32_t *at, uint32_t n)
-{
-	uint32_t kept = 0;
-
-	if (n > 24) {
-		qsort(at, n, sizeof *at, ascending);
-	} else {
-		for (uint32_t i = 1; i < n; i++) {
-			uint32_t x = at[i], j = i;
-
-			for (; j && at[j - 1] > x; j--)
-				at[j] = at[j - 1];
-			at[j] = x;
-		}
-	}
-	for (uint32_t i = 0; i < n; i++)
-		if (!i || at[i] != at[kept - 1])
-			at[kept++] = at[i];
-	return kept;
-}
-
-static uint32_t unite(struct matcher *m, uint32_t mark);
-
-static int unite_near(struct matcher *m, uint32_t at)
-{
-	for (unsigned k = 0; k < MATCHER_NEAR; k++) {
-		uint32_t mark = m->gather.n, differ = 0, near;
-
-		for (uint32_t i = 0; i < m->state[at].high; i++) {
-			uint32_t member = m->members.at[m->state[at].low + i];
-
-			near = m->state[member].near[k];
-			differ |= near != member;
-			if (gather(m, near))
-				return -1;
-		}
-		if (!differ) {
-			m->gather.n = mark;
-			continue;
-		}
-		near = unite(m, mark);
-		if (near == STATE_NONE)
-			return -1;
-		m->state[at].near[k] = near;
-	}
-	return 0;
-}
-
-/* The union of what was gathered since mark, which is taken off. */
-static uint32_t unite(struct matcher *m, uint32_t mark)
-{
-	uint32_t n = settle(m->gather.at + mark, m->gather.n - mark);
-	struct state s = { .node = STATE_UNION, .low = m->members.n, .high = n };
-	uint32_t at, *to;
-	int fresh;
-
-	m->gather.n = mark;
-	m->steps += n;
-	if (n > ITEMS_MAX || m->steps > m->steps_max)
-		return fail(m, MATCHER_LIMIT);
-	if (n < 2)
-		return n ? m->gather.at[mark] : STATE_DEAD;
-	to = list_add(m, &m->members, n);
-	if (!to)
-		return STATE_NONE;
-	memcpy(to, m->gather.at + mark, n * sizeof *to);
-	at = intern(m, &s, &fresh);
-	if (!fresh)
-		m->members.n -= n;
-	return at == STATE_NONE || !fresh || !unite_near(m, at) ? at : STATE_NONE;
-}
 
 static uint32_t unite2(struct matcher *m, uint32_t x, uint32_t y)
 {
 	uint32_t mark = m->gather.n;
 
-	return gather(m, x) || gather(m, y) ? STATE_NONE : unite(m, mark);
+	return matcher_gather(m, x) || matcher_gather(m, y) ? STATE_NONE : matcher_unite(m, mark);
 }
 
 /* ---- one step: the ways on from a state ---- */
@@ -281,10 +25,10 @@ static int add_item(struct matcher *m, const struct node *v, uint32_t next)
 		struct item *item;
 
 		if (room > ITEMS_MAX)
-			return (int)fail(m, MATCHER_LIMIT);
+			return (int)matcher_fail(m, MATCHER_LIMIT);
 		item = realloc(m->item, room * sizeof *item);
 		if (!item)
-			return (int)fail(m, MATCHER_MEMORY);
+			return (int)matcher_fail(m, MATCHER_MEMORY);
 		m->item = item;
 		m->item_room = room;
 	}
@@ -296,7 +40,7 @@ static int call(struct matcher *m, uint32_t rule, uint32_t next)
 {
 	uint32_t rank = m->g->rule[rule].rank, pair = m->calls.n;
 
-	if (list_push(m, &m->calls, next) || list_push(m, &m->calls, m->called[rank]))
+	if (matcher_push(m, &m->calls, next) || matcher_push(m, &m->calls, m->called[rank]))
 		return -1;
 	m->called[rank] = pair + 1;
 	m->waiting[rank / 64] |= (uint64_t)1 << rank % 64;
@@ -315,7 +59,7 @@ static uint32_t again(struct matcher *m, uint32_t node, uint32_t low, uint32_t h
 
 	if (high == 1)
 		return next;
-	more = frame(m, node, low > 1 ? count_down(low) : 1, count_down(high), next);
+	more = matcher_frame(m, node, low > 1 ? count_down(low) : 1, count_down(high), next);
 	return low > 1 ? more : unite2(m, more, next);
 }
 
@@ -324,7 +68,7 @@ static uint32_t ahead(struct matcher *m, uint32_t node, uint32_t next)
 {
 	const struct node *v = &m->g->node[node];
 
-	return frame(m, node, v->kind == NODE_REPEAT && !v->low ? 1 : v->low, v->high, next);
+	return matcher_frame(m, node, v->kind == NODE_REPEAT && !v->low ? 1 : v->low, v->high, next);
 }
 
 /* Whether this step meets the frame for the first time. What was added for it once need not be added again. */
@@ -346,7 +90,7 @@ static int expand(struct matcher *m, uint32_t node, uint32_t low, uint32_t high,
 		if (next == STATE_NONE)
 			return -1;
 		if (m->steps > m->steps_max)
-			return (int)fail(m, MATCHER_LIMIT);
+			return (int)matcher_fail(m, MATCHER_LIMIT);
 		switch ((enum node_kind)v->kind) {
 		case NODE_EMPTY:
 			return 0;
@@ -395,10 +139,10 @@ static int enter_rules(struct matcher *m)
 
 			m->waiting[i] &= m->waiting[i] - 1;
 			for (uint32_t pair = m->called[rank]; pair; pair = m->calls.at[pair])
-				if (gather(m, m->calls.at[pair - 1]))
+				if (matcher_gather(m, m->calls.at[pair - 1]))
 					return -1;
 			m->called[rank] = 0;
-			if (expand(m, body, m->g->node[body].low, m->g->node[body].high, unite(m, mark)))
+			if (expand(m, body, m->g->node[body].low, m->g->node[body].high, matcher_unite(m, mark)))
 				return -1;
 		}
 	return 0;
@@ -429,10 +173,10 @@ static int fill_row(struct matcher *m, uint32_t row)
 	for (uint32_t c = 0; c < m->g->n_classes; c++) {
 		if (edge[c]) {
 			for (uint32_t i = 0; i < m->n_items; i++)
-				if (m->item[i].first <= c && c <= m->item[i].last && gather(m, m->item[i].next))
+				if (m->item[i].first <= c && c <= m->item[i].last && matcher_gather(m, m->item[i].next))
 					return -1;
 			m->steps += m->n_items;
-			next = unite(m, 0);
+			next = matcher_unite(m, 0);
 			if (next == STATE_NONE)
 				return -1;
 		}
@@ -456,7 +200,7 @@ int matcher_row(struct matcher *m, uint32_t state)
 
 	if (m->state[state].row)
 		return 0;
-	if (!list_add(m, &m->rows, m->g->n_classes))
+	if (!matcher_list(m, &m->rows, m->g->n_classes))
 		return -1;
 	if (state <= STATE_END)
 		memset(m->rows.at + row, 0, m->g->n_classes * sizeof *m->rows.at);
@@ -486,25 +230,13 @@ int matcher_ends(const struct matcher *m, uint32_t state)
 
 /* ---- the whole ---- */
 
-/* DEAD and END are states 0 and 1, which no look-up finds. */
-static int make_first(struct matcher *m)
-{
-	m->n = 0;
-	if (make_room(m))
-		return -1;
-	m->state[STATE_DEAD] = (struct state){ .node = STATE_UNION };
-	m->state[STATE_END] = (struct state){ .node = STATE_UNION, .near = { STATE_END, STATE_END } };
-	m->n = STATE_END + 1;
-	return 0;
-}
-
 int matcher_open(struct matcher *m, const struct grammar *g, const uint32_t reach[MATCHER_NEAR], struct why *w)
 {
 	*m = (struct matcher){ .g = g, .steps_max = STEPS_MAX };
 	memcpy(m->reach, reach, sizeof m->reach);
 	m->called = calloc((size_t)g->n_rules + 1, sizeof *m->called);
 	m->waiting = calloc((size_t)g->n_rules / 64 + 1, sizeof *m->waiting);
-	if (m->called && m->waiting && list_add(m, &m->gather, 64) && !make_first(m)) {
+	if (m->called && m->waiting && matcher_list(m, &m->gather, 64) && !matcher_make_first(m)) {
 		m->gather.n = 0;
 		return 0;
 	}
@@ -562,11 +294,11 @@ static int copy_marked(struct matcher *to, const struct matcher *from, uint32_t 
 			continue;
 		if (s->node == STATE_UNION) {
 			for (uint32_t k = 0; k < s->high; k++)
-				if (gather(to, number[from->members.at[s->low + k]]))
+				if (matcher_gather(to, number[from->members.at[s->low + k]]))
 					return -1;
-			number[i] = unite(to, 0);
+			number[i] = matcher_unite(to, 0);
 		} else {
-			number[i] = frame(to, s->node, s->low, s->high, number[s->next]);
+			number[i] = matcher_frame(to, s->node, s->low, s->high, number[s->next]);
 		}
 		if (number[i] == STATE_NONE)
 			return -1;
@@ -599,14 +331,14 @@ int matcher_flush(struct matcher *m)
 
 	if (!number || matcher_open(&fresh, m->g, m->reach, &w)) {
 		free(number);
-		return (int)fail(m, MATCHER_MEMORY);
+		return (int)matcher_fail(m, MATCHER_MEMORY);
 	}
 	fresh.steps = m->steps;
 	mark(m, number);
-	if (copy_marked(&fresh, m, number) || fresh.n > STATES_MAX / 2 || fresh.members.n > LIST_MAX / 2) {
+	if (copy_marked(&fresh, m, number) || matcher_half_full(&fresh)) {
 		matcher_close(&fresh);
 		free(number);
-		return (int)fail(m, MATCHER_LIMIT);
+		return (int)matcher_fail(m, MATCHER_LIMIT);
 	}
 	for (struct place *p = m->places; p; p = p->older)
 		p->state = number[p->state];

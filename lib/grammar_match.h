@@ -13,6 +13,7 @@
 #include "grammar_priv.h"
 
 enum { STATE_DEAD = 0, STATE_END = 1 };
+#define KINDS_KNOWN ((uint64_t)1 << 63)
 #define STATE_NONE UINT32_MAX           /* a failure: see matcher.fault */
 #define STATE_UNION UINT32_MAX          /* in place of a node */
 
@@ -30,6 +31,8 @@ struct state {
 	uint32_t next;          /* a frame's: what comes after it */
 	uint32_t near[MATCHER_NEAR];
 	uint32_t entered;       /* the last step that this frame's ways on were added in */
+	uint64_t kinds;         /* guide.c's: the kinds of characters (trie.h) that all lead to one state, `usual`; KINDS_KNOWN once they were found */
+	uint32_t usual;
 	uint32_t row;           /* where in rows[] the states after each class of bytes are, plus 1; 0: not yet found */
 };
 
@@ -49,7 +52,7 @@ struct uint_list {
 
 struct matcher {
 	const struct grammar *g;
-	uint32_t reach[MATCHER_NEAR];   /* bytes; set before the first state is made */
+	uint32_t reach[MATCHER_NEAR];   /* bytes, ascending; set before the first state is made */
 	enum matcher_fault fault;
 	uint64_t steps, steps_max;      /* of work; the caller sets the first to 0 where an operation begins */
 	struct state *state;
@@ -89,6 +92,26 @@ void matcher_leave(struct matcher *m, struct place *p);
 
 /* Forgets all states but those of the places, which get new numbers. -1: no memory, or nothing was gained; m is of no further use then. */
 int matcher_flush(struct matcher *m);
+
+/* ---- making states: grammar_state.c; they return STATE_NONE, or -1 or NULL, with the fault ---- */
+
+uint32_t matcher_fail(struct matcher *m, enum matcher_fault fault);     /* notes it; returns STATE_NONE */
+
+/* Room for n more numbers at the end of a list, and one number put there. */
+uint32_t *matcher_list(struct matcher *m, struct uint_list *l, uint32_t n);
+int matcher_push(struct matcher *m, struct uint_list *l, uint32_t x);
+
+/* DEAD and END, in tables that hold nothing yet. */
+int matcher_make_first(struct matcher *m);
+
+uint32_t matcher_frame(struct matcher *m, uint32_t node, uint32_t low, uint32_t high, uint32_t next);
+
+/* A union in the making: the members of a state are added to m->gather; what was added since it had `mark` numbers is taken off and made one state. */
+int matcher_gather(struct matcher *m, uint32_t state);
+uint32_t matcher_unite(struct matcher *m, uint32_t mark);
+
+/* Whether so much is taken that another flush would be due soon. */
+int matcher_half_full(const struct matcher *m);
 
 /* The fault as a reason; returns -1. */
 int matcher_why(const struct matcher *m, struct why *w);

@@ -1,7 +1,9 @@
 /* A grammar's states and a vocabulary's tree, and the masks that come of the two.
- * There are two trees: of the pieces of up to NEAR bytes, nearly all, and of the few longer ones. From a state with counts in it (a string of at most
- * 100 characters, of which 57 are left) the short pieces are tried from the state where counts above NEAR are endless, so that one mask of them serves for
- * all such counts; the long ones, from the state where those above the longest piece are. */
+ * There are two trees: of the pieces of up to NEAR bytes, nearly all, and of the few longer ones. From a state with counts in it (a string of at
+ * most 100 characters, of which 57 are left) the short pieces are tried from the state where counts above NEAR are endless, so that one mask of them
+ * serves for all such counts; the long ones, from the state where those above the longest piece are.
+ * In a text where nearly all is allowed, whole subtrees are taken without a look at their nodes: where the characters below a node, whatever their order,
+ * go on from a state to its usual successor, from there to the next, and so on. */
 #include "guide.h"
 
 #include "grammar_match.h"
@@ -11,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NEAR = 16, FAR = 1 };            /* FAR: the second of a state's near[] */
+enum { NEAR = 16, AT_NEAR = 0, AT_FAR = 1 };    /* near[0] of a state is for pieces of NEAR bytes, near[1] for the longest */
 enum { MASKS_BYTES = 1 << 24, MASKS_MIN = 8, MASKS_MAX = 1024 };
 enum kind { SHORT_PIECES, ALL_PIECES };
 
@@ -210,30 +212,149 @@ int guide_accept(struct guide_place *p, int32_t id, struct why *w)
 
 /* ---- masks ---- */
 
+/* Whether every character of byte ranges low[n] to high[n] leads from one state to another. -1: the matcher's fault. */
+static int leads_to(struct matcher *m, uint32_t from, uint32_t to, const uint8_t (*range)[2])
+{
+	uint32_t done = STATE_DEAD;
+
+	if (matcher_row(m, from))
+		return -1;
+	for (unsigned c = m->g->class_of[range[0][0]]; c <= m->g->class_of[range[0][1]]; c++) {
+		uint32_t next = m->rows.at[m->state[from].row - 1 + c];
+		int all;
+
+		if (next == STATE_DEAD)
+			return 0;
+		if (next == done)
+			continue;
+		all = range[1][1] ? leads_to(m, next, to, range + 1) : next == to;
+		if (all != 1)
+			return all;
+		done = next;
+	}
+	return 1;
+}
+
+/* Whether every character past ASCII does. */
+static int all_beyond_ascii(struct matcher *m, uint32_t state, uint32_t to)
+{
+	static const uint8_t characters[][5][2] = {
+		{ { 0xc2, 0xdf }, { 0x80, 0xbf } },
+		{ { 0xe0, 0xe0 }, { 0xa0, 0xbf }, { 0x80, 0xbf } },
+		{ { 0xe1, 0xec }, { 0x80, 0xbf }, { 0x80, 0xbf } },
+		{ { 0xed, 0xed }, { 0x80, 0x9f }, { 0x80, 0xbf } },
+		{ { 0xee, 0xef }, { 0x80, 0xbf }, { 0x80, 0xbf } },
+		{ { 0xf0, 0xf0 }, { 0x90, 0xbf }, { 0x80, 0xbf }, { 0x80, 0xbf } },
+		{ { 0xf1, 0xf3 }, { 0x80, 0xbf }, { 0x80, 0xbf }, { 0x80, 0xbf } },
+		{ { 0xf4, 0xf4 }, { 0x80, 0x8f }, { 0x80, 0xbf }, { 0x80, 0xbf } },
+	};
+	int all = 1;
+
+	for (size_t i = 0; i < sizeof characters / sizeof *characters && all == 1; i++)
+		all = leads_to(m, state, to, characters[i]);
+	return all;
+}
+
+/* The state that most of ASCII's bytes lead to that lead anywhere, if there is a majority; else one of the others. */
+static uint32_t usual_next(const struct matcher *m, const uint32_t *row)
+{
+	uint32_t usual = STATE_DEAD;
+	int votes = 0;
+
+	for (unsigned b = 0; b < 0x80; b++) {
+		uint32_t next = row[m->g->class_of[b]];
+
+		if (next == STATE_DEAD)
+			continue;
+		if (!votes)
+			usual = next;
+		votes += next == usual ? 1 : -1;
+	}
+	return usual;
+}
+
+/* Finds state.kinds and state.usual. */
+static int find_kinds(struct matcher *m, uint32_t state)
+{
+	uint64_t kinds = 0, others = 0;
+	const uint32_t *row;
+	uint32_t usual;
+	int all = 0;
+
+	if (matcher_row(m, state))
+		return -1;
+	row = m->rows.at + m->state[state].row - 1;
+	usual = usual_next(m, row);
+	for (unsigned b = 0; b < 0x80; b++)
+		*(row[m->g->class_of[b]] == usual ? &kinds : &others) |= trie_kind((unsigned char)b);
+	if (usual == STATE_DEAD)
+		kinds = 0;
+	else
+		all = all_beyond_ascii(m, state, usual);
+	if (all < 0)
+		return -1;
+	m->state[state].kinds = (kinds & ~others) | (all ? TRIE_BEYOND_ASCII : 0) | KINDS_KNOWN;
+	m->state[state].usual = usual;
+	return 0;
+}
+
+/* Whether all texts of up to n characters of those kinds can come after a state. 0 also where finding out would take more than the usual states. */
+static int takes_all(struct matcher *m, uint32_t state, uint64_t kinds, unsigned n)
+{
+	if (kinds & TRIE_BROKEN)
+		return 0;
+	for (; n; n--) {
+		if (!m->state[state].kinds && find_kinds(m, state))
+			return -1;
+		if (kinds & ~m->state[state].kinds)
+			return 0;
+		if (m->state[state].usual == state)
+			return 1;
+		state = m->state[state].usual;
+	}
+	return 1;
+}
+
+static void put_all(uint32_t *bits, const int32_t *id, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		put(bits, id[i]);
+}
+
 /* Sets the bits of all pieces of the tree that can come after a state. */
 static int try_pieces(struct guide *u, const struct trie *t, uint32_t state, uint32_t *bits)
 {
 	const uint8_t *class_of = u->m.g->class_of;
 	struct matcher *m = &u->m;
+	const uint32_t *rows;
+	int all;
 
 	if (matcher_row(m, state))
 		return -1;
+	rows = m->rows.at;
 	u->rows[0] = m->state[state].row - 1;
 	for (uint32_t i = 0; i < t->n; ) {
 		const struct trie_node *v = &t->node[i];
-		uint32_t next = m->rows.at[u->rows[v->depth] + class_of[v->byte]];
+		uint32_t next = rows[u->rows[v->depth] + class_of[v->byte]];
 
 		if (next == STATE_DEAD) {
 			i = v->skip;
 			continue;
 		}
-		if (v->id >= 0)
-			put(bits, v->id);
+		if (v->ends)
+			put(bits, t->id[v->first]);
 		i++;
 		if (v->skip == i)
 			continue;
-		if (!m->state[next].row && matcher_row(m, next))
+		all = v->height < TRIE_HIGH ? takes_all(m, next, t->below[i - 1], v->height) : 0;
+		if (all < 0 || (!all && matcher_row(m, next)))
 			return -1;
+		rows = m->rows.at;
+		if (all) {
+			put_all(bits, t->id + v->first, (v->skip < t->n ? t->node[v->skip].first : t->n_ids) - v->first);
+			i = v->skip;
+			continue;
+		}
 		u->rows[v->depth + 1] = m->state[next].row - 1;
 	}
 	return 0;
@@ -289,7 +410,7 @@ static const struct mask *short_mask(struct guide *u, uint32_t state)
 /* The mask of a state. NULL: the matcher's fault. */
 static const struct mask *find_mask(struct guide *u, uint32_t place)
 {
-	uint32_t near = u->m.state[place].near[0], far = u->m.state[place].near[FAR];
+	uint32_t near = u->m.state[place].near[AT_NEAR], far = u->m.state[place].near[AT_FAR];
 	struct mask *x = kept(u, far, ALL_PIECES);
 	const struct mask *some = NULL;
 	int any = 0, ends = matcher_ends(&u->m, place);

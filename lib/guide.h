@@ -10,8 +10,9 @@
  *		guide_accept(p, id, &w);
  *	}
  *
- * A mask is found by trying the vocabulary as a tree of bytes from the grammar's state, and kept, so that most steps only look one up. Not for several
- * threads at once. */
+ * A mask is found by trying the vocabulary as a tree of bytes from the grammar's state, and kept, so that most steps only look one up: with 151,936
+ * pieces a new one takes 0.5 to 1 ms where nearly all is allowed, much less elsewhere, and a step of a JSON text 0.03 to 0.08 ms on average. Not for
+ * several threads at once. */
 #ifndef GUIDE_H
 #define GUIDE_H
 
@@ -32,7 +33,7 @@ struct guide_pieces {
 	int32_t n_eog;
 };
 
-/* The grammar and the pieces' bytes are borrowed until guide_close(). Builds the tree: some 20 ms for 150,000 pieces. */
+/* The grammar and the pieces' bytes are borrowed until guide_close(). Builds the tree: some 30 ms for 150,000 pieces. */
 struct guide *guide_open(const struct grammar *g, const struct guide_pieces *pieces, struct why *w);
 void guide_close(struct guide *u);              /* all places with it */
 

@@ -246,8 +246,6 @@ int jinja_sort(struct env *e, struct jv_pair *pairs, uint32_t n, bool reverse);
 
 /* Text (jinja_text.c): Python's str by code points. */
 bool text_is_space(int32_t c);
-size_t text_spaces(const char *s, size_t n);            /* bytes of white space s begins with */
-size_t text_trimmed(const char *s, size_t n);           /* bytes of s without the white space it ends in */
 size_t text_length(const char *s, size_t n);            /* code points */
 size_t text_offset(const char *s, size_t n, int64_t i); /* where code point i begins, n past the end */
 int32_t text_upper(int32_t c);

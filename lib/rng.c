@@ -1,24 +1,18 @@
-/* rng: SplitMix64's finaliser over seed, position and id in turn; the step between two words is its odd increment (2^64 / golden ratio). */
+/* rng: SplitMix64's finaliser over seed, position and id in turn; the step between two words is its odd increment. */
 #include "rng.h"
 
 #include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
-static uint64_t mix(uint64_t z)
+uint64_t rng_place(uint64_t seed, uint64_t position)
 {
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
+	return rng_mix((rng_mix(seed + RNG_STEP) ^ position) + RNG_STEP);
 }
 
 uint64_t rng_bits(uint64_t seed, uint64_t position, uint64_t id)
 {
-	const uint64_t step = UINT64_C(0x9e3779b97f4a7c15);
-	uint64_t z = mix(seed + step);
-
-	z = mix((z ^ position) + step);
-	return mix((z ^ id) + step);
+	return rng_at(rng_place(seed, position), id);
 }
 
 float rng_unit(uint64_t seed, uint64_t position, uint64_t id)
@@ -28,7 +22,7 @@ float rng_unit(uint64_t seed, uint64_t position, uint64_t id)
 
 double rng_real(uint64_t seed, uint64_t position, uint64_t id)
 {
-	return (double)(rng_bits(seed, position, id) >> 11 | 1) * 0x1p-53;
+	return rng_fraction(rng_bits(seed, position, id));
 }
 
 uint64_t rng_seed(void)

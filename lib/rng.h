@@ -14,6 +14,29 @@ float rng_unit(uint64_t seed, uint64_t position, uint64_t id);
 /* The same with (top 52 bits + 1/2) · 2^-52, exact in a double: fine enough to pick the least likely of a large vocabulary. */
 double rng_real(uint64_t seed, uint64_t position, uint64_t id);
 
+/* The same in two steps, for all ids of one position: rng_bits(seed, position, id) is rng_at(rng_place(seed, position), id), and rng_real() is
+ * rng_fraction() of it. */
+uint64_t rng_place(uint64_t seed, uint64_t position);
+
+#define RNG_STEP UINT64_C(0x9e3779b97f4a7c15)   /* 2^64 / golden ratio, odd */
+
+static inline uint64_t rng_mix(uint64_t z)
+{
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+static inline uint64_t rng_at(uint64_t place, uint64_t id)
+{
+	return rng_mix((place ^ id) + RNG_STEP);
+}
+
+static inline double rng_fraction(uint64_t bits)
+{
+	return (double)(bits >> 11 | 1) * 0x1p-53;
+}
+
 /* A seed from the system's entropy, for -s -1. */
 uint64_t rng_seed(void);
 

@@ -1,7 +1,8 @@
-/* The samplers that change logits and drop nobody. */
+/* The samplers that change logits by the history or as a whole, and drop nobody (but for a temperature of 0). */
 #include <float.h>
 #include <math.h>
 
+#include "fmath.h"
 #include "sampler_op.h"
 
 /* ---- bias ---- */
@@ -36,14 +37,10 @@ static int penalties_active(const struct sampler_params *p)
 
 static float penalise(const struct sampler_params *p, float logit, int32_t count)
 {
-	if (logit == -INFINITY)
-		return logit;
 	logit = logit <= 0 ? logit * p->repeat : logit / p->repeat;
-	logit -= (float)count * p->frequency + p->presence;
-	return logit > FLT_MAX ? FLT_MAX : logit;
+	return logit - ((float)count * p->frequency + p->presence);
 }
 
-/* While the row is dense the work is that of the window, not of the vocabulary. */
 static void penalties_apply(struct sampler *s, struct candidates *c)
 {
 	size_t window = s->params.last_n < 0 || (size_t)s->params.last_n > s->n_history ? s->n_history : (size_t)s->params.last_n, i;
@@ -51,16 +48,7 @@ static void penalties_apply(struct sampler *s, struct candidates *c)
 
 	for (i = 0; i < window; i++)
 		s->count[last[i]]++;
-	if (!c->dense)
-		for (i = 0; i < c->n; i++)
-			if (s->count[c->id[i]])
-				c->logit[i] = penalise(&s->params, c->logit[i], s->count[c->id[i]]);
-	for (i = 0; i < window; i++) {
-		if (c->dense && s->count[last[i]])
-			c->logit[last[i]] = penalise(&s->params, c->logit[last[i]], s->count[last[i]]);
-		s->count[last[i]] = 0;
-	}
-	candidates_changed(c);
+	candidates_bend(s, c, last, window, penalise);
 }
 
 const struct sampler_op sampler_penalties = { "penalties", penalties_active, penalties_apply };
@@ -69,23 +57,35 @@ const struct sampler_op sampler_penalties = { "penalties", penalties_active, pen
 
 static int temperature_active(const struct sampler_params *p)
 {
-	return p->temp != 1;
+	return p->temp != 1 || p->temp_range > 0;
+}
+
+/* Where the temperature stands between T − range and T + range: by how even the distribution is. */
+static float dynamic(const struct sampler_params *p, struct candidates *c)
+{
+	float low = p->temp > p->temp_range ? p->temp - p->temp_range : 0, high = p->temp + p->temp_range;
+	double entropy = candidates_depth(c);
+
+	entropy = (entropy + fmath_log(c->sum)) / fmath_log((double)c->n);
+	entropy = entropy < 0 ? 0 : entropy;
+	return (float)(low + (high - low) * fmath_pow(entropy, p->temp_exponent));
 }
 
 static void temperature_apply(struct sampler *s, struct candidates *c)
 {
 	float t = s->params.temp;
-	size_t i;
 
-	candidates_max(c);
-	if (t <= 0) {
-		candidates_keep(c, c->logit, (struct cut){ c->max, 1 });
-		return;
+	if (s->params.temp_range > 0) {
+		candidates_living(c);
+		t = c->n > 1 ? dynamic(&s->params, c) : 1;
 	}
-	/* From the largest down: nothing overflows upwards, however small T is. */
-	for (i = 0; i < c->n; i++)
-		c->logit[i] = (c->logit[i] - c->max) / t;
-	candidates_changed(c);
+	candidates_max(c);
+	if (t <= 0)
+		candidates_keep(c, c->logit, (struct cut){ c->max, 1 });
+	else if (s->params.gumbel && s->chain[s->n_chain - 1] == &sampler_temperature)
+		s->temp = t;
+	else
+		candidates_divide(c, t);
 }
 
 const struct sampler_op sampler_temperature = { "temperature", temperature_active, temperature_apply };

@@ -90,7 +90,8 @@ static const struct {
 	[SCHEMA_STRING] = { "string", "\"\\\"\" char* \"\\\"\"", USES(CHAR) },
 	[SCHEMA_INTEGER] = { "integer", "\"0\" | \"-\"? [1-9] [0-9]{0,15}", 0 },
 	[SCHEMA_NUMBER] = { "number", "\"-\"? (\"0\" | [1-9] [0-9]{0,15}) (\".\" [0-9]{1,16})? ([eE] [-+]? [0-9]{1,2})?", 0 },
-	[SCHEMA_VALUE] = { "value", "object | array | string | number | \"true\" | \"false\" | \"null\"", USES(OBJECT) | USES(ARRAY) | USES(STRING) | USES(NUMBER) },
+	[SCHEMA_VALUE] = { "value", "object | array | string | number | \"true\" | \"false\" | \"null\"",
+		USES(OBJECT) | USES(ARRAY) | USES(STRING) | USES(NUMBER) },
 	[SCHEMA_OBJECT] = { "object", "\"{\" space (string \":\" space value (\",\" space string \":\" space value)* space)? \"}\"",
 		USES(SPACE) | USES(STRING) | USES(VALUE) },
 	[SCHEMA_ARRAY] = { "array", "\"[\" space (value (\",\" space value)* space)? \"]\"", USES(SPACE) | USES(VALUE) },
@@ -187,8 +188,8 @@ static int write_rule(struct schema *c, const struct json *s, struct bytes *to)
 /* ---- keywords ---- */
 
 static const char *const skipped[] = {
-	"title", "description", "default", "examples", "example", "$comment", "deprecated", "readOnly", "writeOnly", "$schema", "$id", "id", "$anchor", "$defs",
-	"definitions", "contentEncoding", "contentMediaType", "contentSchema", "$vocabulary", "discriminator",
+	"title", "description", "default", "examples", "example", "$comment", "deprecated", "readOnly", "writeOnly", "$schema", "$id", "id", "$anchor",
+	"$defs", "definitions", "contentEncoding", "contentMediaType", "contentSchema", "$vocabulary", "discriminator",
 };
 
 static const char *const known[] = {

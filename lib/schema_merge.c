@@ -73,8 +73,9 @@ int schema_types(struct schema *c, const struct json *s, unsigned *types)
 		const char *keyword;
 		unsigned type;
 	} about[] = { { "properties", TYPE_OBJECT }, { "required", TYPE_OBJECT }, { "additionalProperties", TYPE_OBJECT }, { "items", TYPE_ARRAY },
-		{ "prefixItems", TYPE_ARRAY }, { "additionalItems", TYPE_ARRAY }, { "minItems", TYPE_ARRAY }, { "maxItems", TYPE_ARRAY }, { "uniqueItems", TYPE_ARRAY },
-		{ "minLength", TYPE_STRING }, { "maxLength", TYPE_STRING }, { "pattern", TYPE_STRING }, { "format", TYPE_STRING }, { "minimum", TYPE_NUMBER },
+		{ "prefixItems", TYPE_ARRAY }, { "additionalItems", TYPE_ARRAY }, { "minItems", TYPE_ARRAY }, { "maxItems", TYPE_ARRAY },
+		{ "uniqueItems", TYPE_ARRAY }, { "minLength", TYPE_STRING },
+		{ "maxLength", TYPE_STRING }, { "pattern", TYPE_STRING }, { "format", TYPE_STRING }, { "minimum", TYPE_NUMBER },
 		{ "maximum", TYPE_NUMBER }, { "exclusiveMinimum", TYPE_NUMBER }, { "exclusiveMaximum", TYPE_NUMBER }, { "multipleOf", TYPE_NUMBER } };
 	const struct json *type = json_get(s, "type"), *list;
 

@@ -332,7 +332,8 @@ static int quantifier(struct regex *x, struct schema_span *span)
 		: schema_print(x->c, x->to, "{%u,%u}", (unsigned)low, (unsigned)high);
 }
 
-/* A sequence: up to the end, a `|` or a ')'. Outside of groups an anchor at either end is taken off, and any characters stand in for one that is missing. */
+/* A sequence: up to the end, a `|` or a ')'. Outside of groups an anchor at either end is taken off, and any characters stand in for one that is
+ * missing. */
 static int sequence(struct regex *x, struct schema_span *span)
 {
 	int begins = x->depth > 0, ends = begins;

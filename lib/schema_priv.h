@@ -40,8 +40,8 @@ struct schema {
 };
 
 enum schema_primitive {
-	SCHEMA_SPACE, SCHEMA_CHAR, SCHEMA_PLAIN, SCHEMA_UNIT, SCHEMA_HEX, SCHEMA_STRING, SCHEMA_INTEGER, SCHEMA_NUMBER, SCHEMA_VALUE, SCHEMA_OBJECT, SCHEMA_ARRAY,
-	SCHEMA_PRIMITIVES
+	SCHEMA_SPACE, SCHEMA_CHAR, SCHEMA_PLAIN, SCHEMA_UNIT, SCHEMA_HEX, SCHEMA_STRING, SCHEMA_INTEGER, SCHEMA_NUMBER, SCHEMA_VALUE, SCHEMA_OBJECT,
+	SCHEMA_ARRAY, SCHEMA_PRIMITIVES
 };
 
 /* ---- schema.c ---- */
@@ -89,7 +89,10 @@ const struct json *schema_without(struct schema *c, const struct json *s, const 
 int schema_excludes(struct schema *c, const struct json *a, const struct json *b);
 
 /* The types that a flat schema names or, where it names none, its keywords are about; none is every type. A set of bits. */
-enum { TYPE_NULL = 1, TYPE_BOOLEAN = 2, TYPE_INTEGER = 4, TYPE_FRACTION = 8, TYPE_STRING = 16, TYPE_ARRAY = 32, TYPE_OBJECT = 64, TYPE_NUMBER = 12, TYPE_ALL = 127 };
+enum {
+	TYPE_NULL = 1, TYPE_BOOLEAN = 2, TYPE_INTEGER = 4, TYPE_FRACTION = 8, TYPE_STRING = 16, TYPE_ARRAY = 32, TYPE_OBJECT = 64,
+	TYPE_NUMBER = TYPE_INTEGER | TYPE_FRACTION, TYPE_ALL = 127
+};
 int schema_types(struct schema *c, const struct json *s, unsigned *types);
 
 int schema_equal(const struct json *a, const struct json *b);   /* as JSON values; members in the same order */

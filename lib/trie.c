@@ -1,8 +1,12 @@
 /* Sorting pieces and laying them out as a tree. */
 #include "trie.h"
 
+#include "utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- sorting ---- */
 
 static int by_bytes(const void *x, const void *y)
 {
@@ -64,72 +68,121 @@ static uint32_t common(const struct trie_piece *a, const struct trie_piece *b)
 	return i;
 }
 
-/* Closes the open path down to `depth`: what comes next is below none of it. */
-static void close_path(struct trie *t, const uint32_t *path, uint32_t from, uint32_t depth)
+/* ---- laying out ---- */
+
+uint64_t trie_kind(unsigned char c)
 {
-	for (uint32_t d = depth; d < from; d++)
-		t->node[path[d]].skip = t->n;
+	static const char lone[] = "\t\n\r !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+	const char *hit = c ? strchr(lone, c) : NULL;
+	unsigned at = (unsigned)sizeof lone;
+
+	if (hit)
+		return (uint64_t)1 << (hit - lone);
+	at += c >= '0' && c <= '9' ? 1 : c >= 'a' && c <= 'f' ? 2 : c >= 'g' && c <= 'z' ? 3 : c >= 'A' && c <= 'F' ? 4 : c >= 'G' && c <= 'Z' ? 5
+		: c == 0x7f ? 6 : 0;
+	return (uint64_t)1 << at;
 }
 
-static void lay_out(struct trie *t, const struct trie_piece *piece, size_t n, uint32_t shortest, uint32_t longest, uint32_t *path)
+struct builder {
+	struct trie *t;
+	uint64_t kind[128];
+	uint32_t *path;         /* [longest]: the open nodes, one for each byte of the last piece */
+	uint64_t *rest;         /* [longest + 1]: kinds of characters from each byte of it on */
+};
+
+/* What comes next is below none of the open nodes from `depth` on. */
+static void close_path(const struct builder *b, uint32_t from, uint32_t depth)
 {
-	const struct trie_piece *last = NULL;
+	for (uint32_t d = depth; d < from; d++)
+		b->t->node[b->path[d]].skip = b->t->n;
+}
 
-	for (size_t i = 0; i < n; i++) {
-		const struct trie_piece *p = &piece[i];
-		uint32_t shared;
+static void find_rests(const struct builder *b, const struct trie_piece *p)
+{
+	b->rest[p->n] = 0;
+	for (uint32_t i = p->n; i-- > 0; ) {
+		unsigned char c = (unsigned char)p->s[i];
+		unsigned used;
 
-		if (p->n < shortest || p->n > longest)
-			continue;
-		shared = last ? common(last, p) : 0;
-		if (shared == p->n)
-			shared--;       /* the same bytes again: a node of its own */
-		close_path(t, path, last ? last->n : 0, shared);
-		for (uint32_t d = shared; d < p->n; d++) {
-			path[d] = t->n;
-			t->node[t->n++] = (struct trie_node){ .id = -1, .depth = (uint16_t)d, .byte = (uint8_t)p->s[d] };
-		}
-		t->node[path[p->n - 1]].id = p->id;
-		last = p;
+		if (c < 0x80)
+			b->rest[i] = b->rest[i + 1] | b->kind[c];
+		else if (c < 0xc0 || utf8_next(p->s + i, p->n - i, &used) < 0)
+			b->rest[i] = TRIE_BROKEN;
+		else
+			b->rest[i] = b->rest[i + used] | TRIE_BEYOND_ASCII;
 	}
-	close_path(t, path, last ? last->n : 0, 0);
+}
+
+static void add_piece(const struct builder *b, const struct trie_piece *p, const struct trie_piece *last)
+{
+	struct trie *t = b->t;
+	uint32_t shared = last ? common(last, p) : 0;
+
+	if (shared == p->n)
+		shared--;       /* the same bytes again: a node of its own */
+	close_path(b, last ? last->n : 0, shared);
+	for (uint32_t d = shared; d < p->n; d++) {
+		b->path[d] = t->n;
+		t->node[t->n++] = (struct trie_node){ .first = t->n_ids, .depth = (uint16_t)d, .byte = (uint8_t)p->s[d] };
+	}
+	find_rests(b, p);
+	for (uint32_t d = 0; d + 1 < p->n; d++) {
+		struct trie_node *v = &t->node[b->path[d]];
+		uint32_t height = p->n - d - 1 < TRIE_HIGH ? p->n - d - 1 : TRIE_HIGH;
+
+		t->below[b->path[d]] |= b->rest[d + 1];
+		if (v->height < height)
+			v->height = (uint8_t)height;
+	}
+	t->node[b->path[p->n - 1]].ends = 1;
+	t->id[t->n_ids++] = p->id;
 }
 
 int trie_build(struct trie *t, const struct trie_piece *piece, size_t n, uint32_t shortest, uint32_t longest)
 {
+	struct builder b = { .t = t };
 	const struct trie_piece *last = NULL;
-	struct trie_node *shrunk;
-	size_t nodes = 0;
-	uint32_t *path;
+	size_t nodes = 1, ids = 1;
+	int bad;
 
 	*t = (struct trie){ 0 };
 	for (size_t i = 0; i < n; i++) {
 		if (piece[i].n < shortest || piece[i].n > longest)
 			continue;
 		nodes += piece[i].n - (last ? common(last, &piece[i]) : 0) + 1;
+		ids++;
 		last = &piece[i];
 		if (t->longest < piece[i].n)
 			t->longest = piece[i].n;
 	}
-	if (nodes >= UINT32_MAX)
-		return -1;
-	t->node = calloc(nodes ? nodes : 1, sizeof *t->node);
-	path = calloc((size_t)t->longest + 1, sizeof *path);
-	if (t->node && path)
-		lay_out(t, piece, n, shortest, longest, path);
-	free(path);
-	if (!t->node || !path) {
-		trie_free(t);
-		return -1;
+	for (unsigned c = 0; c < 128; c++)
+		b.kind[c] = trie_kind((unsigned char)c);
+	t->node = nodes < UINT32_MAX ? calloc(nodes, sizeof *t->node) : NULL;
+	t->below = calloc(nodes, sizeof *t->below);
+	t->id = calloc(ids, sizeof *t->id);
+	b.path = calloc((size_t)t->longest + 1, sizeof *b.path);
+	b.rest = calloc((size_t)t->longest + 1, sizeof *b.rest);
+	bad = !t->node || !t->below || !t->id || !b.path || !b.rest;
+	last = NULL;
+	for (size_t i = 0; i < n && !bad; i++) {
+		if (piece[i].n < shortest || piece[i].n > longest)
+			continue;
+		add_piece(&b, &piece[i], last);
+		last = &piece[i];
 	}
-	shrunk = realloc(t->node, (t->n ? t->n : 1) * sizeof *t->node);
-	if (shrunk)
-		t->node = shrunk;
-	return 0;
+	if (last && !bad)
+		close_path(&b, last->n, 0);
+	free(b.path);
+	free(b.rest);
+	if (bad)
+		trie_free(t);
+	return bad ? -1 : 0;
 }
 
 void trie_free(struct trie *t)
 {
 	free(t->node);
+	free(t->below);
+	free(t->id);
 	*t = (struct trie){ 0 };
 }

@@ -235,21 +235,19 @@ static int cover(struct vocab *v, const char *text, size_t n, struct why *w)
 	enum { SHORT = 512 };
 	struct vocab_work *work = v->work;
 	unsigned char bytes[256] = { 0 };
-	int more = !v->tokens.slots;
+	int first = !v->tokens.slots, covered = !first;
 
-	if (work->covers_all)
+	if (covered && work->covers_all)
 		return 0;
-	work->covers_all = n > SHORT || !more;
 	if (n <= SHORT) {
 		(v->spm ? spm_mark : bpe_mark)(text, n, bytes);
 		for (int b = 0; b < 256; b++)
-			more |= bytes[b] > work->covers[b];
-		if (!more) {
-			work->covers_all = 0;
+			covered &= bytes[b] <= work->covers[b];
+		if (covered)
 			return 0;
-		}
-		memcpy(work->covers, bytes, sizeof bytes);
 	}
+	work->covers_all = n > SHORT || !first;
+	memcpy(work->covers, bytes, sizeof bytes);
 	free(work->merges.slots);       /* follow when they are needed */
 	work->merges.slots = NULL;
 	return names_index(&v->tokens, NAMES_LAST, work->covers_all ? NULL : work->covers, w);

@@ -111,11 +111,11 @@ struct vocab_work {             /* changes while encoding */
 	struct merge merge;
 	struct special_set specials[2]; /* user-defined ones; all */
 	struct special_cut cut;
-	int covers_all;         /* every token and merge can be looked up; otherwise */
-	unsigned char covers[256];      /* those whose first and last byte are marked here */
+	int covers_all;         /* every token and merge can be looked up; otherwise those whose first and last byte are marked in covers */
+	unsigned char covers[256];
 	struct names merges;    /* BPE; opened when the first word has to be merged */
-	int knows_joins;        /* SPM: */
-	unsigned char joins[256];       /* last bytes of characters that some token has before a space */
+	int knows_joins;        /* SPM: joins is filled: last bytes of characters that some token has before a space */
+	unsigned char joins[256];
 	char *line;             /* one merge, as the file spells it */
 	char *text;             /* a stretch of text, repaired or escaped; a word in BPE's spelling */
 	char *spelt;
@@ -146,7 +146,9 @@ int vocab_room(char **p, size_t *room, size_t n);
 void spm_mark(const char *text, size_t n, unsigned char bytes[256]);
 void bpe_mark(const char *text, size_t n, unsigned char bytes[256]);
 
+/* Finds the tokens that stand for bytes. */
 void spm_open(struct vocab *v);
+
 /* 0x41 for "<0x41>", else -1. */
 int vocab_byte(struct gguf_string s);
 

@@ -287,13 +287,47 @@ static void bounds(int fd)
 		{ FRAME_LOGITS, 0x80000000, 0x80000000, FRAME_F32, 0, -1 }, { FRAME_LOGITS, FRAME_IDS_MAX, FRAME_VOCAB_MAX, FRAME_F32, 0, 1 },
 		{ FRAME_HIDDEN, 3, 1 << 20, FRAME_F16, 0, 1 }, { FRAME_HIDDEN, 3, 0xffffffff, FRAME_F16, 0, -1 },
 		{ FRAME_CARD, 7, 1, FRAME_I32, 0, -1 }, { FRAME_CARD, 8, 1, FRAME_I32, 0, 1 }, { FRAME_CARD, 264, 1, FRAME_I32, 0, 1 }, { FRAME_CARD, 265, 1, FRAME_I32, 0, -1 },
-		{ FRAME_END, 0, 1, FRAME_I32, 0, 1 }, { FRAME_END, 1, 1, FRAME_I32, 0, -1 }, { FRAME_LOGPROBS, 1, 3, FRAME_F32, 0, -1 },
+		{ FRAME_END, 0, 1, FRAME_I32, 0, 1 }, { FRAME_END, 1, 1, FRAME_I32, 0, -1 }, { FRAME_END, FRAME_STOP_MAX, 1, FRAME_I8, 0, 1 },
+		{ FRAME_END, FRAME_STOP_MAX + 1, 1, FRAME_I8, 0, -1 }, { FRAME_END, 1, 2, FRAME_I8, 0, -1 }, { FRAME_END, 0, 1, FRAME_F32, 0, -1 },
+		{ FRAME_IDS, 1, 1, FRAME_I8, 0, -1 }, { FRAME_LOGPROBS, 1, 3, FRAME_F32, 0, -1 },
 		{ 0, 1, 1, FRAME_I32, 0, -1 }, { FRAME_KIND('i', 'd', 's', 'x'), 1, 1, FRAME_I32, 0, -1 },
 	};
 	size_t i;
 
 	for (i = 0; i < sizeof h / sizeof *h; i++)
 		check(next_of(fd, h[i].kind, h[i].rows, h[i].cols, h[i].type, h[i].pos) == h[i].want, "bounds of a header", (long long)i);
+}
+
+/* A stop with its string, and copied frame by frame. */
+static void copies(int fd)
+{
+	static struct frame_in in;
+	static unsigned char a[4 * COLS + 500], b[sizeof a];
+	struct frame f;
+	char text[3] = "";
+	ssize_t n, m;
+	char name[] = "frame_test.XXXXXX";
+	int other = mkstemp(name), copied = 0;
+
+	if (other < 0)
+		exit(2);
+	unlink(name);
+	at_start(fd, "", 0);
+	write_stream(fd);
+	if (frame_write_stop(fd, "end", 3, 9, 2, &w))
+		exit(2);
+	n = pread(fd, a, sizeof a, 0);
+	lseek(fd, 0, SEEK_SET);
+	frame_open_in(&in, fd, "file");
+	while (frame_next(&in, &f, &w) > 0)
+		copied += !frame_copy(&in, &f, other, &w);
+	m = pread(other, b, sizeof b, 0);
+	check(copied == 9 && n == m && !memcmp(a, b, (size_t)n), "a copied stream", copied);
+	lseek(other, m - 35, SEEK_SET);
+	frame_open_in(&in, other, "file");
+	check(frame_next(&in, &f, &w) == 1 && f.kind == FRAME_END && f.flags == FRAME_END_STOP && f.pos == 9 && f.rows == 3 && !frame_read(&in, &f, text, 3, &w) &&
+		!memcmp(text, "end", 3), "a stop and its string", f.rows);
+	close(other);
 }
 
 /* Words of a card, one of them replaced. */
@@ -371,6 +405,7 @@ int main(void)
 	bounds(fd);
 	cards(fd);
 	damage(bytes, n, fd);
+	copies(fd);
 	free(bytes);
 	close(fd);
 	printf("frame: %d passed, %d failed\n", passed, failed);

@@ -402,6 +402,96 @@ static void test_json(void)
 	grammar_free(g);
 }
 
+/* Runs of one character against counts, with pieces shorter and longer than what masks have in common: which are allowed is plain arithmetic. */
+static void count_runs(const char *class, const char *character, int low, int high)
+{
+	static struct vocabulary v;
+	struct why w = { "" };
+	struct guide_pieces pieces = { IDS, piece, &v, eog, 2 };
+	char text[100];
+	struct grammar *g;
+	struct guide *u;
+	struct guide_place *p;
+	size_t len = strlen(character);
+	int most = (PIECE - 1) / (int)len, wrong = 0;
+
+	snprintf(text, sizeof text, "root ::= %s{%d,%d} \"!\"", class, low, high);
+	memset(&v, 0, sizeof v);
+	for (int k = 1; k <= most; k++) {       /* id 10 + 2·k: k times; 11 + 2·k: and the mark */
+		for (int i = 0; i < k; i++)
+			memcpy(v.bytes[10 + 2 * k] + (size_t)i * len, character, len);
+		v.n[10 + 2 * k] = (size_t)k * len;
+		memcpy(v.bytes[11 + 2 * k], v.bytes[10 + 2 * k], v.n[10 + 2 * k]);
+		v.bytes[11 + 2 * k][v.n[10 + 2 * k]] = '!';
+		v.n[11 + 2 * k] = v.n[10 + 2 * k] + 1;
+	}
+	g = parse(text, &w);
+	u = g ? guide_open(g, &pieces, &w) : NULL;
+	p = u ? guide_start(u, &w) : NULL;
+	for (int there = 0; p && there < high; there += 3) {
+		const uint32_t *mask = guide_mask(p, &w);
+
+		for (int k = 1; k <= most; k++) {
+			wrong += !mask || allowed(mask, 10 + 2 * k) != (there + k <= high);
+			wrong += !mask || allowed(mask, 11 + 2 * k) != (there + k >= low && there + k <= high);
+		}
+		if (there + 3 <= high && guide_accept(p, 16, &w))
+			wrong++;
+	}
+	check(p && !wrong, "%s: %d ids are judged wrongly: %s", text, wrong, w.text);
+	guide_close(u);
+	grammar_free(g);
+}
+
+static void test_counts(void)
+{
+	static const int bounds[] = { 0, 1, 2, 5, 8, 15, 16, 17, 18, 30, 39, 40, 41, 64 };
+	size_t n = sizeof bounds / sizeof *bounds;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = i; k < n; k++) {
+			count_runs("[a-z]", "a", bounds[i], bounds[k]);
+			count_runs("[^!]", "\xc3\xa9", bounds[i], bounds[k]);
+		}
+}
+
+/* Far enough for the tables to fill up, with another place that waits at the beginning. */
+static void test_flush(void)
+{
+	static struct vocabulary v;
+	struct why w = { "" };
+	struct grammar *g = parse("root ::= \"[\" \"a\"{1200000} \"]\"", &w);
+	struct guide_pieces pieces = { IDS, piece, &v, eog, 2 };
+	struct guide *u;
+	struct guide_place *p, *other;
+	const uint32_t *mask;
+	int ok = 1;
+
+	fill(&v, 3);
+	v.n[1] = 30;
+	memset(v.bytes[1], 'a', 30);
+	u = g ? guide_open(g, &pieces, &w) : NULL;
+	p = u ? guide_start(u, &w) : NULL;
+	other = p ? guide_fork(p, &w) : NULL;
+	if (!check(p && other && !guide_accept(p, 16 + '[', &w), "1200000 times: %s", w.text))
+		return;
+	for (int i = 0; i < 40000 && ok; i++) {
+		if (i % 5000 == 4999) {
+			mask = guide_mask(p, &w);
+			ok = mask && allowed(mask, 1) && !allowed(mask, 16 + ']');
+		}
+		ok = ok && !guide_may_end(p) && !guide_accept(p, 1, &w);
+	}
+	check(ok, "1200000 times: %s", w.text);
+	mask = guide_mask(p, &w);
+	check(mask && !allowed(mask, 1) && allowed(mask, 16 + ']'), "1200000 times: the mask at the end: %s", w.text);
+	check(!guide_accept(p, 16 + ']', &w) && guide_must_end(p), "1200000 times: the end: %s", w.text);
+	mask = guide_mask(other, &w);
+	check(mask && allowed(mask, 16 + '[') && !allowed(mask, 1) && !allowed(mask, EOG), "the place that waited is another one: %s", w.text);
+	guide_close(u);
+	grammar_free(g);
+}
+
 /* ---- hostile ---- */
 
 /* Parses or not, allows the text or not, but returns within a second or so (the sanitizers' patience apart). */
@@ -543,6 +633,8 @@ int main(void)
 	test_apply();
 	test_random();
 	test_json();
+	test_counts();
+	test_flush();
 	test_hostile();
 	test_damage();
 	printf("grammar: %d passed, %d failed\n", passed, failed);

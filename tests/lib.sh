@@ -15,26 +15,26 @@ logits() {
 	"$HELP/stream" make | "$BIN/fwd" "$@" | "$HELP/stream" rows
 }
 
-# expect STATUS COMMAND...: runs it with its stderr caught, and says what is wrong unless it ends with that status and, where that is not 0, with one
-# line on stderr that begins with the program's name. Returns 0 if all is well.
+# expect STATUS COMMAND...: runs it with its stderr in ./caught, and says what is wrong unless it ends with that status and, where that is not 0, with
+# one line on stderr that begins with the program's name, where it is 0, without any. Complaints go to the test's stdout, wherever the command's goes;
+# returns 0 if all is well.
+exec 9>&1
 expect() {
 	want=$1
 	shift
-	"$@" 2>caught
+	"$@" 2>caught 9>&-
 	got=$?
 	lines=$(wc -l <caught)
 	if [ "$got" -ne "$want" ]; then
-		echo "$*: status $got, not $want: $(head -n 3 caught)"
-		return 1
+		echo "$*: status $got, not $want: $(head -n 3 caught)" >&9
+	elif [ "$want" -ne 0 ] && { [ "$lines" -ne 1 ] || ! grep -q "^${1##*/}: ." caught; }; then
+		echo "$*: not one line in its name: $(head -n 3 caught)" >&9
+	elif [ "$want" -eq 0 ] && [ -s caught ]; then
+		echo "$*: should say nothing: $(head -n 3 caught)" >&9
+	else
+		return 0
 	fi
-	if [ "$want" -ne 0 ] && { [ "$lines" -ne 1 ] || ! grep -q "^${1##*/}: ." caught; }; then
-		echo "$*: not one line in its name: $(head -n 3 caught)"
-		return 1
-	fi
-	if [ "$want" -eq 0 ] && [ -s caught ]; then
-		echo "$*: should say nothing: $(head -n 3 caught)"
-		return 1
-	fi
+	return 1
 }
 
 # backends: the names of those that this machine runs, the specification first.

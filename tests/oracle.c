@@ -81,8 +81,8 @@ static int make(struct oracle *o, int depth)
 			p->part[i] = make(o, depth - 1);
 		break;
 	case REPEAT:
-		p->low = (int)pick(o, 3) * (int)pick(o, 3);
-		p->high = pick(o, 2) ? -1 : p->low + (int)pick(o, 4) * (pick(o, 4) ? 1 : 20);
+		p->low = (int)pick(o, pick(o, 3) ? 3 : 24);
+		p->high = pick(o, 2) ? -1 : p->low + (int)pick(o, pick(o, 2) ? 4 : 24);
 		p->part[0] = make(o, depth - 1);
 		break;
 	case RULE:

@@ -186,7 +186,7 @@ static void test_shape(uint32_t id, size_t k, size_t rows, size_t n, int wide, i
 		product(t, &w, x, n, wide, got);
 		check(same(want, got, n * rows), hostile ? "hostile bits: differs from scalar" : "differs from scalar", t->name, w.format->name, k, rows, n);
 	}
-	for (size_t i = 0; (t = kernels_each(i)) && n > 1; i++) {
+	for (size_t i = 0; (t = kernels_each(i)) && n > 1 && n < 500; i++) {
 		for (size_t c = 0; c < n; c++)
 			product(t, &w, x + c * k, 1, wide, got + c * rows);
 		check(same(want, got, n * rows), "columns alone differ from the batch", t->name, w.format->name, k, rows, n);
@@ -243,7 +243,7 @@ static void test_layouts(void)
 
 int main(void)
 {
-	static const size_t ks[] = { 32, 96, 256, 512, 576, 768, 896, 2048 }, ns[] = { 1, 2, 3, 5, 7, 16, 33, 100 };
+	static const size_t ks[] = { 32, 96, 256, 512, 576, 896, 2048 }, ns[] = { 1, 2, 3, 5, 7, 16, 33, 100 };
 
 	test_halves();
 	test_layouts();
@@ -252,8 +252,10 @@ int main(void)
 			if (ks[i] % format_of(ids[f])->block != 0)
 				continue;
 			for (size_t j = 0; j < sizeof ns / sizeof *ns; j++) {
-				size_t rows = ks[i] < 2048 && ns[j] < 100 ? 77 : 33;
+				size_t rows = ns[j] > 7 ? 33 : 77;
 
+				if (ks[i] * ns[j] > 20000)      /* enough of it below, and the scalar table takes its time */
+					continue;
 				test_shape(ids[f], ks[i], rows, ns[j], 0, 0);
 				if (format_of(ids[f])->block > 1)
 					test_shape(ids[f], ks[i], rows, ns[j], 1, 0);
@@ -263,6 +265,12 @@ int main(void)
 				test_shape(ids[f], ks[i], 50, ns[j], 1, 1);
 			}
 		}
+	for (size_t f = 0; f < sizeof ids / sizeof *ids; f++) {         /* rows that a prompt's kernels cut into 2 and more chunks */
+		test_shape(ids[f], 9472, 9, 7, 0, 0);
+		test_shape(ids[f], 16640, 5, 14, 1, 0);
+	}
+	test_shape(FORMAT_F16, 9472, 3, 530, 0, 0);
+	test_shape(FORMAT_Q8_0, 16640, 2, 530, 0, 0);
 	for (size_t k = 1; k < 50; k += 3)
 		for (size_t f = 0; f < 3; f++) {
 			test_shape(ids[f], k, 35, 1, 0, 0);

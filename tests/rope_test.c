@@ -54,7 +54,7 @@ static void frequencies(void)
 	check(!rope_open(&r, &spec, 4, 4096, &w), "rope_open", -1, 0);
 	for (size_t i = 0; i < 4; i++)
 		near(r.freq[i], pow(10000, -(double)i / 4), 1e-15, "a plain frequency");
-	rope_positions(&r, 100, 4);
+	rope_positions(&r, 100, 0, 4);
 	near(r.cos[3 * 4 + 1], cos(103 * 0.1), 1e-7, "cos of position 103, pair 1");
 	near(r.sin[3 * 4 + 1], sin(103 * 0.1), 1e-7, "sin of position 103, pair 1");
 	rope_close(&r);
@@ -88,7 +88,7 @@ static void frozen(void)
 
 	check(!rope_open(&r, &spec, 512, 131072, &w), "rope_open", -1, 0);
 	for (size_t pos = 0; pos < 131072; pos += 8192) {
-		rope_positions(&r, pos, 512);
+		rope_positions(&r, pos, 0, 512);
 		for (size_t i = 0; i < 512 * r.pairs; i++) {
 			memcpy(&bits, &r.cos[i], sizeof bits);
 			hash = (hash ^ bits) * 1099511628211u;

@@ -1,5 +1,6 @@
-/* sampler_test: the chain against a second implementation in doubles that sorts the whole row; draws against the probabilities they should have;
- * ties, NaN, infinities, tiny vocabularies; the history; and fixed ids for a fixed seed, the same on every machine. */
+/* sampler_test: every sampler, in chains of any order, against a second implementation in doubles that sorts the whole row; draws against the
+ * probabilities they should have; gumbel against its definition; ties, NaN, infinities, tiny vocabularies; the history; and fixed ids for a fixed seed,
+ * the same on every machine. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,8 +10,10 @@
 #include "../lib/cut.h"
 #include "../lib/fmath.h"
 #include "../lib/frame.h"
+#include "../lib/gumbel.h"
 #include "../lib/rng.h"
 #include "../lib/sampler.h"
+#include "sampler_reference.h"
 
 static int passed, failed;
 
@@ -46,104 +49,240 @@ static void fill(float *row, size_t n, double spread, int with_ties)
 	}
 }
 
-/* ---- the reference ---- */
+/* ---- each sampler against the reference ---- */
 
-struct ref {
-	double l;
-	int32_t id;
+enum { VOCAB = 300, HISTORY = 60 };
+
+/* What watch() compares. */
+struct watched {
+	struct reference ref;
+	size_t steps;
+	long long trial;
+	int wrong;
 };
 
-static int descending(const void *a, const void *b)
+static void compare(void *context, const struct sampler_view *v)
 {
-	const struct ref *x = a, *y = b;
+	struct watched *x = context;
+	double sum = 0, p[VOCAB] = { 0 }, max = -INFINITY;
+	size_t i, left = 0;
+	char what[64];
 
-	return x->l != y->l ? (x->l < y->l ? 1 : -1) : (x->id > y->id) - (x->id < y->id);
+	if (strcmp(v->name, "logits"))
+		ref_apply(&x->ref, v->name);
+	ref_probabilities(&x->ref);
+	for (i = 0; i < v->n; i++)
+		max = fmax(max, v->logit[i]);
+	for (i = 0; i < v->n; i++) {
+		left += v->logit[i] > -INFINITY;
+		sum += p[v->id ? v->id[i] : (int32_t)i] = exp((v->logit[i] - max) / v->temp);
+	}
+	for (i = 0; i < VOCAB && fabs(p[i] / sum - x->ref.prob[i]) <= 2e-5 * x->ref.prob[i] + 1e-8; i++)
+		;
+	snprintf(what, sizeof what, "%s leaves %zu, not %zu, and the first wrong id is %zu", v->name, left, x->ref.n, i);
+	x->steps++;
+	if (!x->wrong)
+		check(left == x->ref.n && i == VOCAB, what, x->trial);
+	x->wrong |= left != x->ref.n || i != VOCAB;
 }
 
-/* prob[n] = what the chain should leave, 0 for the dropped. window: ids, each once for each time it counts. Returns the number of survivors. */
-static size_t reference(const struct sampler_params *p, const float *row, size_t n, const int32_t *window, size_t n_window, double *prob)
+/* Two letters each, so that breakers of several letters lie across ids. */
+static const char *piece(const void *context, int32_t id, size_t *n)
 {
-	struct ref *r = malloc(n * sizeof *r);
-	double sum, reached, count;
-	size_t i, j, kept = n;
+	static char text[VOCAB][2];
+
+	(void)context;
+	text[id][0] = (char)('a' + id % 11);
+	text[id][1] = (char)('a' + id / 11 % 7);
+	*n = 1 + (id % 3 != 0);
+	return text[id];
+}
+
+static float some(double chance, double off, double low, double high)
+{
+	return (float)(uniform() < chance ? low + (high - low) * uniform() : off);
+}
+
+/* All the parameters at random, most samplers on; the order shuffled. */
+static void random_params(struct sampler_params *p)
+{
+	static const int32_t ids[] = { 7, 19 };
+	static const struct sampler_breaker texts[] = { { "jd", 2 }, { "kbc", 3 } };
+	size_t i, k;
+	enum sampler_kind kind;
+
+	sampler_defaults(p);
+	p->seed = (uint64_t)(uniform() * 1e6);
+	p->repeat = some(0.5, 1, 0.7, 1.8);
+	p->frequency = some(0.5, 0, -0.5, 1);
+	p->presence = some(0.3, 0, -0.5, 1);
+	p->last_n = (int32_t)some(0.8, -1, 0, 80);
+	p->dry_multiplier = some(0.5, 0, 0.1, 2);
+	p->dry_base = some(0.8, 1, 1, 3);
+	p->dry_allowed = (int32_t)(4 * uniform());
+	p->dry_last_n = (int32_t)some(0.5, -1, 0, 80);
+	p->breakers.piece = piece;
+	p->breakers.id = ids;
+	p->breakers.n_id = uniform() < 0.3 ? 2 : 0;
+	p->breakers.text = texts;
+	p->breakers.n_text = uniform() < 0.5 ? 2 : 0;
+	p->top_n_sigma = some(0.3, -1, 0.3, 4);
+	p->top_k = (int32_t)some(0.5, 0, 1, 320);
+	p->typical = some(0.4, 1, 0.1, 1);
+	p->top_p = some(0.5, 1, 0, 1);
+	p->min_p = some(0.4, 0, 0.0001, 0.5);
+	p->xtc_probability = some(0.5, 0, 0, 1);
+	p->xtc_threshold = some(0.8, 0.1, 0, 0.6);
+	p->temp = some(0.8, 1, 0.1, 2);
+	p->temp = uniform() < 0.05 ? 0 : p->temp;
+	p->temp_range = some(0.3, 0, 0, 1);
+	p->temp_exponent = some(0.5, 1, 0.2, 3);
+	p->gumbel = uniform() < 0.2;
+	for (i = SAMPLER_KINDS - 1; i > 0; i--) {
+		k = (size_t)(uniform() * (double)(i + 1));
+		kind = p->order[i];
+		p->order[i] = p->order[k];
+		p->order[k] = kind;
+	}
+}
+
+/* Among few ids, and in copies of what was there, so that there is something to repeat. */
+static void random_history(int32_t *ids, size_t n)
+{
+	size_t i, from, len;
 
 	for (i = 0; i < n; i++) {
-		r[i] = (struct ref){ row[i], (int32_t)i };
-		for (count = 0, j = 0; j < n_window; j++)
-			count += window[j] == (int32_t)i;
-		if (count > 0) {
-			r[i].l = r[i].l <= 0 ? r[i].l * p->repeat : r[i].l / p->repeat;
-			r[i].l -= count * p->frequency + p->presence;
+		ids[i] = (int32_t)(uniform() * 30);
+		if (i > 5 && uniform() < 0.3) {
+			from = (size_t)(uniform() * (double)(i - 4));
+			len = (size_t)(uniform() * 8);
+			for (; len && i < n && from < i; len--)
+				ids[i++] = ids[from++];
+			i--;
 		}
 	}
-	qsort(r, n, sizeof *r, descending);
-	if (p->top_k > 0 && kept > (size_t)p->top_k)
-		kept = (size_t)p->top_k;
-	if (p->top_p < 1) {
-		for (sum = 0, i = 0; i < kept; i++)
-			sum += exp(r[i].l - r[0].l);
-		for (reached = 0, i = 0; i < kept && (i == 0 || reached < (double)p->top_p * sum); i++)
-			reached += exp(r[i].l - r[0].l);
-		kept = i;
-	}
-	if (p->min_p > 0)
-		while (r[kept - 1].l < r[0].l + log(p->min_p))
-			kept--;
-	if (p->temp <= 0)
-		kept = 1;
-	for (i = 0; i < n; i++)
-		prob[i] = 0;
-	for (sum = 0, i = 0; i < kept; i++)
-		sum += prob[r[i].id] = exp(p->temp > 0 ? (r[i].l - r[0].l) / p->temp : 0);
-	for (i = 0; i < n; i++)
-		prob[i] /= sum;
-	free(r);
-	return kept;
 }
 
-/* ---- tests ---- */
+static void random_row(float *row, size_t trial)
+{
+	size_t i;
 
-/* Random rows and parameters: everyone who survives is drawn at some position, nobody else is, and the probabilities are right. */
+	fill(row, VOCAB, 1 + 20 * uniform(), trial % 3 == 0);
+	if (trial % 5 == 0)
+		for (i = 0; i < 40; i++)
+			row[(size_t)(uniform() * VOCAB)] = i % 2 ? NAN : -INFINITY;
+}
+
+static void without_nan(float *row)
+{
+	size_t i;
+
+	for (i = 0; i < VOCAB; i++)
+		row[i] = row[i] == row[i] ? row[i] : -INFINITY;
+}
+
+/* The survivors and their probabilities after each sampler of random chains, and whom the draw is made among. */
 static void against_reference(void)
 {
-	enum { N = 700, DRAWS = 400 };
-	static float row[N], scratch[N];
-	static double prob[N];
-	static int32_t window[40];
 	struct sampler_params p;
+	struct watched x = { .steps = 0 };
+	struct sampler_left left;
+	struct sampler_pick pick;
+	struct sampler *s;
+	struct why w = { "" };
+	float row[VOCAB];
+	int32_t history[HISTORY];
+	size_t i;
+
+	for (x.trial = 0; x.trial < 6000; x.trial++) {
+		random_params(&p);
+		p.watch = compare;
+		p.watch_context = &x;
+		random_row(row, (size_t)x.trial);
+		random_history(history, HISTORY);
+		s = sampler_open(&p, VOCAB, &w);
+		if (!s || sampler_history(s, 0, history, HISTORY, &w))
+			check(0, w.text, x.trial);
+		without_nan(row);
+		ref_start(&x.ref, &p, row, VOCAB);
+		x.ref.history = history;
+		x.ref.n_history = HISTORY;
+		x.ref.position = HISTORY;
+		x.wrong = 0;
+		if (sampler_draw(s, row, HISTORY, &pick, &w))
+			check(0, w.text, x.trial);
+		left = sampler_left(s);
+		for (i = 0; i < left.n && fabs(left.weight[i] / left.sum - x.ref.prob[left.id[i]]) <= 2e-5 * x.ref.prob[left.id[i]] + 1e-8; i++)
+			;
+		check(x.wrong || (i == left.n && left.n == x.ref.n && x.ref.prob[pick.id] > 0), "whom the draw is made among", x.trial);
+		ref_free(&x.ref);
+		sampler_close(s);
+	}
+	check(x.steps > 25000, "samplers that were compared", (long long)x.steps);
+}
+
+/* 60 draws in a row, of which the last 20 are made again. */
+static void mirostat(int version, double spread)
+{
+	enum { DRAWS = 60, BACK = 40 };
+	struct sampler_params p;
+	struct watched x = { .trial = version * 1000 + (long long)spread };
+	double mu[DRAWS + 1];
+	int32_t id[DRAWS];
 	struct sampler_pick pick;
 	struct sampler *s;
 	struct why w;
-	size_t trial, i, n_window;
+	float row[VOCAB], scratch[VOCAB];
+	int i, again;
 
-	for (trial = 0; trial < 400; trial++) {
-		sampler_defaults(&p);
-		fill(row, N, 1 + 30 * uniform(), trial % 3 == 0);
-		p.temp = trial % 7 == 0 ? 0 : trial % 7 == 1 ? 1 : (float)(0.1 + 2 * uniform());
-		p.top_k = trial % 5 == 0 ? 0 : (int32_t)(1 + uniform() * (trial % 5 == 1 ? 2 * N : 60));
-		p.top_p = trial % 4 == 0 ? 1 : (float)uniform();
-		p.min_p = trial % 3 == 1 ? 0 : (float)(uniform() * uniform());
-		p.last_n = trial % 2 ? 40 : 30;
-		if (trial % 2) {
-			p.repeat = (float)(0.8 + uniform());
-			p.frequency = (float)uniform();
-			p.presence = (float)uniform();
-		}
-		for (i = 0; i < 40; i++)
-			window[i] = (int32_t)(uniform() * 50);
-		n_window = (size_t)p.last_n;
-		reference(&p, row, N, window + 40 - n_window, n_window, prob);
-		s = sampler_open(&p, N, &w);
-		check(sampler_history(s, 0, window, 40, &w) == 0, "history", (long long)trial);
-		for (i = 0; i < DRAWS; i++) {
-			memcpy(scratch, row, sizeof row);
-			if (sampler_draw(s, scratch, (uint32_t)i, &pick, &w) < 0 || fabs(pick.p - prob[pick.id]) > 1e-5 * prob[pick.id] + 1e-7)
-				break;
-		}
-		check(i == DRAWS, "a survivor and its probability", (long long)trial);
-		sampler_close(s);
+	sampler_defaults(&p);
+	p.mirostat = version;
+	p.temp_range = 0.5f;
+	p.mirostat_ent = 3;
+	p.mirostat_lr = 0.3f;
+	p.watch = compare;
+	p.watch_context = &x;
+	s = sampler_open(&p, VOCAB, &w);
+	fill(row, VOCAB, spread, 0);
+	mu[0] = 2 * p.mirostat_ent;
+	for (i = again = 0; i < DRAWS; i++) {
+		ref_start(&x.ref, &p, row, VOCAB);
+		x.ref.mu = mu[i];
+		memcpy(scratch, row, sizeof row);
+		check(!sampler_draw(s, scratch, (uint32_t)(100 + i), &pick, &w), "mirostat", i);
+		mu[i + 1] = mu[i] - p.mirostat_lr * (-log2(x.ref.prob[pick.id]) - p.mirostat_ent);
+		check(!again || pick.id == id[i], "mirostat, drawn again", i);
+		id[i] = pick.id;
+		ref_free(&x.ref);
+		if (i == DRAWS - 1 && !again++)
+			i = BACK - 1;
 	}
+	sampler_close(s);
 }
+
+static void orders(void)
+{
+	static const struct {
+		const char *names;
+		int good;
+	} names[] = {
+		{ "", 1 }, { "top_k", 1 }, { "top-k;temp", 1 }, { "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature", 1 }, { "typical;min_p;", 1 },
+		{ "top_k;top_k", 0 }, { "top_k;;temp", 0 }, { "topk", 0 }, { "top_k top_p", 0 }, { "typ_p;typical_p", 0 }, { "TOP_K", 0 }, { "top_", 0 }, { ";", 0 }
+	}, letters[] = { { "", 1 }, { "edskypmxt", 1 }, { "tk", 1 }, { "kk", 0 }, { "i", 0 }, { "k;t", 0 } };
+	struct sampler_params p, q;
+	struct why w;
+	size_t i;
+
+	for (i = 0; i < sizeof names / sizeof *names; i++)
+		check((sampler_order(&p, names[i].names, &w) == 0) == names[i].good, names[i].names, (long long)i);
+	for (i = 0; i < sizeof letters / sizeof *letters; i++)
+		check((sampler_order_letters(&p, letters[i].names, &w) == 0) == letters[i].good, letters[i].names, (long long)i);
+	sampler_defaults(&q);
+	sampler_order_letters(&p, "edskypmxt", &w);
+	check(p.n_order == q.n_order && !memcmp(p.order, q.order, sizeof p.order), "the default order", (long long)p.n_order);
+}
+
+/* ---- draws ---- */
 
 /* Pearson's chi-square of many draws; the bound is about five standard deviations. */
 static void chi_square(const struct sampler_params *p, size_t n, int draws, const char *what)
@@ -156,8 +295,19 @@ static void chi_square(const struct sampler_params *p, size_t n, int draws, cons
 	struct sampler *s = sampler_open(p, (int32_t)n, &w);
 	size_t i;
 
+	struct reference ref;
+
 	fill(row, n, 6, 0);
-	reference(p, row, n, NULL, 0, prob);
+	ref_start(&ref, p, row, n);
+	if (p->top_k > 0)
+		ref_apply(&ref, "top_k");
+	ref_apply(&ref, "top_p");
+	if (p->min_p > 0)
+		ref_apply(&ref, "min_p");
+	ref_apply(&ref, "temperature");
+	ref_probabilities(&ref);
+	memcpy(prob, ref.prob, n * sizeof *prob);
+	ref_free(&ref);
 	for (i = 0; i < (size_t)draws; i++) {
 		memcpy(scratch, row, n * sizeof *row);
 		sampler_draw(s, scratch, (uint32_t)i, &pick, &w);
@@ -231,8 +381,8 @@ static void ties(void)
 	struct sampler_params p;
 	struct sampler_pick pick;
 	struct sampler_bias bias[] = { { 1, -INFINITY }, { 0, 4 } };
-	int32_t at[CUT_ROOM(4)];
-	float scratch[CUT_ROOM(4)];
+	int32_t at[4];
+	float scratch[CUT_SCRATCH(6)];
 
 	sampler_defaults(&p);
 	p.temp = 0;
@@ -245,12 +395,50 @@ static void ties(void)
 	check(cut_best(row, 6, 2, at, scratch) == 2 && at[0] == 1 && at[1] == 3, "best two of three equals", at[1]);
 }
 
+static int descending(const void *a, const void *b)
+{
+	const struct ref_candidate *x = a, *y = b;
+
+	return x->l != y->l ? (x->l < y->l ? 1 : -1) : (x->id > y->id) - (x->id < y->id);
+}
+
+/* Weighted cuts of rows of many kinds, against adding up a sorted copy. */
+static void cuts(void)
+{
+	enum { N = 6000 };
+	static float key[N], weight[N];
+	static struct ref_candidate r[N];
+	double total, reached, target;
+	size_t i, trial, n, ties;
+	struct cut c;
+
+	for (trial = 0; trial < 300; trial++) {
+		n = trial % 4 ? 1 + (size_t)(uniform() * 300) : N;
+		fill(key, n, trial % 7 == 0 ? 1e30 : 10, trial % 3 == 0);
+		for (total = 0, i = 0; i < n; i++) {
+			key[i] = trial % 5 == 4 ? (float)ldexp(key[i], (int)(200 * uniform()) - 150) : trial % 11 == 10 ? -(float)(i % 3) * 0.0f : key[i];
+			key[i] = trial % 13 == 12 && i % 2 ? -INFINITY : key[i];
+			weight[i] = (float)floor(8 * uniform());        /* whole, so that every order of adding gives the same */
+			r[i] = (struct ref_candidate){ key[i], (int32_t)i };
+			total += weight[i];
+		}
+		target = floor(total * uniform() * 1.05) + 0.5;
+		qsort(r, n, sizeof *r, descending);
+		for (reached = 0, i = 0; i < n && reached < target; i++)
+			reached += weight[r[i].id];
+		for (ties = 0; ties < i && r[i - 1 - ties].l == r[i - 1].l; ties++)
+			;
+		c = cut_at(key, weight, n, target);
+		check(c.value == (float)r[i - 1].l && c.ties == ties, "a weighted cut", (long long)trial);
+	}
+}
+
 static void selection(void)
 {
 	enum { N = 20000 };
-	static float x[N], scratch[N];
+	static float x[N], scratch[CUT_SCRATCH(N)];
 	static int32_t at[N];
-	static struct ref r[N];
+	static struct ref_candidate r[N];
 	size_t k[] = { 1, 2, 40, 700, 9000, N - 1, N }, i, j, kind;
 
 	for (kind = 0; kind < 4; kind++) {
@@ -258,7 +446,7 @@ static void selection(void)
 		for (i = 0; i < N; i++) {
 			if (kind >= 2)
 				x[i] = kind == 2 ? (float)i : -(float)i;
-			r[i] = (struct ref){ x[i], (int32_t)i };
+			r[i] = (struct ref_candidate){ x[i], (int32_t)i };
 		}
 		qsort(r, N, sizeof *r, descending);
 		for (j = 0; j < sizeof k / sizeof *k; j++) {
@@ -303,12 +491,84 @@ static void history(void)
 	sampler_close(s);
 }
 
+/* ---- gumbel ---- */
+
+/* By the definition: the noise of every id. */
+static int32_t slow_gumbel(const float *row, size_t n, float temp, uint64_t seed, uint64_t position)
+{
+	double best = -INFINITY, x;
+	int32_t at = -1;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (!(row[i] > -INFINITY))
+			continue;
+		x = (row[i] > FLT_MAX ? FLT_MAX : row[i]) / (temp > 0 ? (double)temp : 1);
+		x = temp > 0 ? x - fmath_log(-fmath_log(rng_real(seed, position, i))) : x;
+		if (x > best) {
+			best = x;
+			at = (int32_t)i;
+		}
+	}
+	return at;
+}
+
+static void gumbel(void)
+{
+	enum { N = 3000 };
+	static const float temps[] = { 0, 1e-6f, 0.05f, 0.7f, 1, 3, 1e6f };
+	static float row[N], scratch[N];
+	static int32_t id[N];
+	static const float nobody[] = { NAN, -INFINITY, NAN };
+	struct sampler_params p;
+	struct sampler_pick pick;
+	struct sampler *s;
+	struct why w;
+	size_t i, n, m, trial;
+	int32_t among;
+
+	for (trial = 0; trial < 4000; trial++) {
+		n = 1 + (size_t)(uniform() * (trial % 10 ? 200 : N));
+		fill(row, n, trial % 4 == 3 ? 1e38 : trial % 4 == 2 ? 100 : 10 * uniform(), trial % 6 == 0);
+		for (i = 0; i < n && trial % 5 == 0; i += 7)
+			row[i] = i % 2 ? NAN : i % 3 ? -INFINITY : i % 4 ? FLT_MAX : INFINITY;
+		row[n - 1] = 1;
+		check(gumbel_pick(row, n, temps[trial % 7], trial, 9) == slow_gumbel(row, n, temps[trial % 7], trial, 9), "gumbel by the definition", (long long)trial);
+		for (i = m = 0; i < n; i++)
+			if (i % 3 == 0 || i == n - 1) {
+				id[m] = (int32_t)i;
+				scratch[m++] = row[i];
+			} else {
+				row[i] = -INFINITY;
+			}
+		among = gumbel_among(scratch, id, m, temps[trial % 7], trial, 9);
+		check(id[among] == slow_gumbel(row, n, temps[trial % 7], trial, 9), "gumbel among some", (long long)trial);
+	}
+	check(gumbel_pick(nobody, 3, 1, 0, 0) == -1 && gumbel_pick(row, 0, 1, 0, 0) == -1, "gumbel among nobody", 0);
+
+	/* The filter draws what a chain of steps draws. */
+	sampler_defaults(&p);
+	p.top_k = 0;
+	p.top_p = 1;
+	p.min_p = 0;
+	p.gumbel = 1;
+	p.seed = 77;
+	for (trial = 0; trial < 700; trial++) {
+		p.temp = temps[trial % 7];
+		s = sampler_open(&p, N, &w);
+		fill(row, N, 12, trial % 3 == 0);
+		memcpy(scratch, row, sizeof row);
+		check(!sampler_draw(s, scratch, (uint32_t)trial, &pick, &w) && pick.id == gumbel_pick(row, N, p.temp, 77, trial), "gumbel in the chain", (long long)trial);
+		sampler_close(s);
+	}
+}
+
 /* The log-probabilities are those of the row as it came, whatever the chain makes of it. */
 static void log_probabilities(void)
 {
 	enum { N = 300, BEST = 7 };
 	float row[N], scratch[N];
-	struct ref r[N];
+	struct ref_candidate r[N];
 	struct sampler_params p;
 	struct sampler_pick pick;
 	struct sampler_bias bias = { 5, 100 };
@@ -320,7 +580,7 @@ static void log_probabilities(void)
 	fill(row, N, 8, 1);
 	row[7] = -INFINITY;
 	for (i = 0; i < N; i++) {
-		r[i] = (struct ref){ row[i], (int32_t)i };
+		r[i] = (struct ref_candidate){ row[i], (int32_t)i };
 		sum += exp(row[i]);
 	}
 	qsort(r, N, sizeof *r, descending);
@@ -374,6 +634,36 @@ static void frozen(void)
 	}
 	check(hash == UINT64_C(0xdacee90dbcd25be4), "ids drawn", (long long)hash);
 	sampler_close(s);
+	for (hash = 0, i = 0; i < 200000; i++) {
+		double x = fmath_pow(1e-4 + i / 5e4, (double)(i % 100) / 7 - 3);
+		uint64_t v;
+
+		memcpy(&v, &x, sizeof v);
+		hash = rng_bits(hash, v, i);
+	}
+	check(hash == UINT64_C(0x62bac70c967b4935), "powers", (long long)hash);
+	for (hash = 0, i = 0; i < 3; i++) {
+		sampler_defaults(&p);
+		p.seed = 42;
+		p.typical = i ? 1 : 0.9f;
+		p.xtc_probability = i ? 0 : 0.5f;
+		p.top_n_sigma = i ? -1 : 2;
+		p.temp_range = i ? 0 : 0.3f;
+		p.dry_multiplier = i ? 0 : 1;
+		p.mirostat = i == 1 ? 2 : 0;
+		p.gumbel = i == 2;
+		p.top_k = i == 2 ? 0 : p.top_k;
+		s = sampler_open(&p, N, &w);
+		for (uint32_t pos = 0; pos < 200; pos++) {
+			for (uint32_t k = 0; k < N; k++)
+				row[k] = 12 * (rng_unit(pos, k, 7) + rng_unit(pos, k, 8) + rng_unit(pos, k, 9));
+			sampler_draw(s, row, pos, &pick, &w);
+			sampler_history(s, pos, &pick.id, 1, &w);
+			hash = rng_bits(hash, (uint32_t)pick.id, pos);
+		}
+		sampler_close(s);
+	}
+	check(hash == UINT64_C(0xe3167afbb18d1910), "ids drawn by all the others", (long long)hash);
 }
 
 static void accuracy(void)
@@ -392,6 +682,12 @@ static void accuracy(void)
 		worst = fmax(worst, fabs(fmath_log(x) - log(x)) / fmax(fabs(log(x)), 1e-300));
 	}
 	check(worst < 1e-15, "log, in 1e-18", (long long)(worst * 1e18));
+	for (worst = 0, i = 1; i < 100000; i++) {
+		x = pow(1e-3 + i / 2e4, i % 100 - 50.0);
+		worst = fmax(worst, fabs(fmath_pow(1e-3 + i / 2e4, i % 100 - 50.0) - x) / x);
+	}
+	check(worst < 1e-13, "pow, in 1e-16", (long long)(worst * 1e16));
+	check(fabs(fmath_pow(2, 3) - 8) < 1e-13 && fmath_pow(0, 2) == 0 && fmath_pow(0, 0) == 1 && fmath_pow(2, 1e5) == INFINITY && fmath_pow(2, -1e5) == 0, "pow of the simplest", 0);
 	check(fmath_exp(0) == 1 && fmath_exp(-INFINITY) == 0 && fmath_log(1) == 0, "exp and log of the simplest", 0);
 }
 
@@ -400,6 +696,13 @@ int main(void)
 	struct sampler_params p;
 
 	against_reference();
+	mirostat(1, 6);
+	mirostat(1, 30);
+	mirostat(2, 6);
+	mirostat(2, 30);
+	orders();
+	gumbel();
+	cuts();
 	sampler_defaults(&p);
 	odd_rows(&p);
 	chi_square(&p, 200, 1000000, "chi-square of the default chain");
@@ -409,7 +712,15 @@ int main(void)
 	odd_rows(&p);
 	chi_square(&p, 200, 200000, "chi-square of the temperature alone");
 	p.temp = 1;
-	chi_square(&p, 200, 200000, "chi-square of the softmax");
+	chi_square(&p, 200, 1000000, "chi-square of the softmax");
+	p.gumbel = 1;
+	odd_rows(&p);
+	chi_square(&p, 200, 1000000, "chi-square of gumbel");
+	p.temp = 0.7f;
+	p.top_k = 50;
+	chi_square(&p, 200, 200000, "chi-square of gumbel after top_k");
+	p.gumbel = 0;
+	p.top_k = 0;
 	p.temp = 0;
 	odd_rows(&p);
 	ties();

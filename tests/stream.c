@@ -206,7 +206,8 @@ int main(int argc, char **argv)
 	} else if (!strcmp(verb, "rows")) {
 		struct rows r = read_rows();
 
-		fwrite(r.x, sizeof *r.x, r.n * r.cols, stdout);
+		if (r.n)
+			fwrite(r.x, sizeof *r.x, r.n * r.cols, stdout);
 		free(r.x);
 	} else if (!strcmp(verb, "compare") && c.argc == 2) {
 		status = compare(c.argv[1], max, max_kl, peer);

@@ -1,5 +1,5 @@
-/* Every vocabulary of ../shared/tokenizers: the ids of every text under every pair of flags, and the bytes that pieces give back, against llama.cpp's.
- * Where that failed with an exception ("!...") nothing is compared, but we must not fail in a worse way. Nothing to do where the data is not there. */
+/* Every vocabulary of ../shared/tokenizers: the ids of every text under every pair of flags, and the bytes that pieces give back, against what
+ * llama.cpp gave. Where that failed with an exception ("!...") nothing is compared. Nothing to do where the data is not there. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

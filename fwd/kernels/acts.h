@@ -24,10 +24,10 @@ struct acts_group {
 
 /* Of panel.h: what comes after a block's activations, quads[planes][8][columns], for each of the tile's columns: [columns] of each. */
 enum acts_field {
-	FIELD_BIAS,             /* the whole block: the integer that undoes the panel's bias, plus MAGIC where there is one plane */
-	FIELD_BIAS_FIRST, FIELD_BIAS_SECOND,    /* the same for its halves */
 	FIELD_DX,
-	FIELD_XSUM, FIELD_XSUM_FIRST, FIELD_XSUM_SECOND,        /* as floats */
+	FIELD_BIAS,             /* the whole block: the integer that undoes the panel's bias, plus MAGIC where there is one plane */
+	FIELD_XSUM,             /* as a float */
+	FIELD_BIAS_FIRST, FIELD_BIAS_SECOND, FIELD_XSUM_FIRST, FIELD_XSUM_SECOND,       /* the same of its halves */
 	FIELDS
 };
 
@@ -47,19 +47,20 @@ static inline size_t acts_block_words(enum acts_kind kind, size_t columns)
 	return (8 * acts_planes(kind) + FIELDS) * columns;
 }
 
-/* Columns of the tile that starts at column c of n. */
+/* Columns of the tile that starts at column c of n, for codes and for floats. */
+static inline size_t width_of(size_t left, size_t most)
+{
+	return left < most ? (left + TILE_STEP - 1) / TILE_STEP * TILE_STEP : most;
+}
+
 static inline size_t tile_width(size_t c, size_t n)
 {
-	size_t left = n - c;
-
-	return left < TILE_COLUMNS ? (left + TILE_STEP - 1) / TILE_STEP * TILE_STEP : TILE_COLUMNS;
+	return width_of(n - c, TILE_COLUMNS);
 }
 
 static inline size_t float_width(size_t c, size_t n)
 {
-	size_t left = n - c;
-
-	return left < FLOAT_COLUMNS ? (left + TILE_STEP - 1) / TILE_STEP * TILE_STEP : FLOAT_COLUMNS;
+	return width_of(n - c, FLOAT_COLUMNS);
 }
 
 /* ---- sixteen blocks ---- */
@@ -215,6 +216,14 @@ INLINE void place_words(i32x16 v[16], int32_t *to, const size_t first[16], size_
 		vi_store_n(to + first[b] * words, v[b], columns);
 }
 
+INLINE void place_sums(int32_t *field, size_t columns, enum acts_field bias, enum acts_field sum, i32x16 xsum, i32x16 magic, int panel_bias)
+{
+	i32x16 undo = panel_bias ? vi_sub(magic, vi_shl(xsum, __builtin_ctz((unsigned)panel_bias))) : magic;
+
+	vi_store_n(field + bias * columns, undo, columns);
+	vi_store_n(field + sum * columns, vf_as_int(vi_to_float(xsum)), columns);
+}
+
 /* Sixteen blocks of a tile's columns, for panel.h. */
 static void place_tile(enum acts_kind kind, const struct quantised q[TILE_COLUMNS], size_t columns, int32_t *tile, const size_t first[16], size_t count)
 {
@@ -238,14 +247,11 @@ static void place_tile(enum acts_kind kind, const struct quantised q[TILE_COLUMN
 	vi_transpose(first_half);
 	vi_transpose(second_half);
 	for (size_t b = 0; b < count; b++) {
-		const i32x16 xsum[3] = { vi_add(first_half[b], second_half[b]), first_half[b], second_half[b] };
+		int32_t *to = field + first[b] * words;
 
-		for (size_t i = 0; i < 3; i++) {
-			i32x16 bias = vi_shl(xsum[i], __builtin_ctz((unsigned)tile_bias(0, i > 0, 0)));
-
-			vi_store_n(field + first[b] * words + (FIELD_BIAS + i) * columns, vi_sub(magic, bias), columns);
-			vi_store_n(field + first[b] * words + (FIELD_XSUM + i) * columns, vf_as_int(vi_to_float(xsum[i])), columns);
-		}
+		place_sums(to, columns, FIELD_BIAS, FIELD_XSUM, vi_add(first_half[b], second_half[b]), magic, tile_bias(0, 0, 0));
+		place_sums(to, columns, FIELD_BIAS_FIRST, FIELD_XSUM_FIRST, first_half[b], magic, tile_bias(0, 1, 0));
+		place_sums(to, columns, FIELD_BIAS_SECOND, FIELD_XSUM_SECOND, second_half[b], magic, tile_bias(0, 1, 0));
 	}
 }
 

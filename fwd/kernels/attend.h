@@ -1,16 +1,16 @@
 /* attend: the attention of scalar_attend.c in the vector vocabulary; included once by each instruction set's file, which sets before
- *	ATTEND_COLUMNS  queries that share the loads of K and V in registers
  *	ATTEND_TILES    tiles of 16 positions whose scores lie in registers at once
  *	ATTEND_VECTORS  vectors of a row of V whose sums lie in registers at once
  *	ATTEND_AHEAD    bytes from a load to the line it asks for
  *
  * A query is one head of one row: a column. The columns of a KV head's group read the same K and V; a tile of rows has rows · group of them.
- * Each block of ATTEND_BLOCK positions goes through the same steps: scores [columns][ATTEND_BLOCK] into scratch, softmax of each column there, sums
- * over V into the block's part, and the part is merged into what the blocks before it left. Few columns (a step of decode) read K and V where they lie,
- * widening as they load; many (a prompt) read a copy of the block in floats, which stays in the cache for all of them.
+ * Each block of ATTEND_BLOCK positions goes through the same steps: scores [columns][ATTEND_BLOCK] into scratch, softmax of each column there,
+ * sums over V into the block's part, and the part is merged into what the blocks before it left. Few columns (a step of decode) read K and V
+ * where they lie, widening as they load; many (a prompt) read a copy of the block in floats, which stays in the cache for all of them.
  *
- * A column's sums hold only what it may see: scores of later positions are computed where a vector covers them too, but each lies in a lane of its own
- * and is overwritten before anything reads it; later rows of V are never read for it. So neither NaN nor infinity there reaches a result. */
+ * A column's sums hold only what it may see: scores of later positions are computed where a vector covers them too, but each lies in a lane of
+ * its own and is overwritten before anything reads it; later rows of V are never read for it. So neither NaN nor infinity there reaches a
+ * result. */
 #ifndef ATTEND_H
 #define ATTEND_H
 
@@ -20,9 +20,11 @@
 
 #include "elementwise.h"
 #include "kernels.h"
+#include "lanes.h"
 
 enum {
 	ATTEND_MOST = 256,      /* columns of a tile of rows (one row may have more heads) */
+	ATTEND_COLUMNS = 4,     /* queries that share the loads of K and V in registers: a panel */
 	ATTEND_DIRECT = 2 * ATTEND_COLUMNS      /* up to so many columns read K and V in place */
 };
 
@@ -78,7 +80,7 @@ static void vector_kv_store(enum kv_type type, struct kv_head *kv, size_t dim_k,
 	}
 }
 
-static inline __attribute__((always_inline)) f32x16 attend_load(enum kv_type type, const void *from, size_t i)
+INLINE f32x16 attend_load(enum kv_type type, const void *from, size_t i)
 {
 	return type == KV_F16 ? vf_load_f16((const uint16_t *)from + i) : vf_load((const float *)from + i);
 }
@@ -94,7 +96,7 @@ static f32x16 attend_load_n(enum kv_type type, const void *from, size_t i, size_
 }
 
 /* Asks for what will be read ATTEND_AHEAD bytes later. Halves alone are read from memory at full speed; floats mostly are the copy. */
-static inline __attribute__((always_inline)) void attend_ahead(enum kv_type type, const void *from, size_t i)
+INLINE void attend_ahead(enum kv_type type, const void *from, size_t i)
 {
 	if (type == KV_F16)
 		__builtin_prefetch((const uint16_t *)from + i + ATTEND_AHEAD / sizeof(uint16_t), 0, 2);
@@ -102,49 +104,58 @@ static inline __attribute__((always_inline)) void attend_ahead(enum kv_type type
 
 /* ---- scores ---- */
 
-/* s[c][16·tile + lane] = (q[c] · k[position]) · scale for one panel and ATTEND_TILES tiles, `apart` elements from one to the next.
- * The 16 accumulators of each product come one after the other, in the order in which the closing tree joins them, (0 8) (4 12), (2 10) (6 14), then the odd
- * ones alike, so that five at most wait: waiting[i] is the sum of 2^i of them, and step n joins as many as n has ones at its low end. */
-static inline __attribute__((always_inline)) void attend_scores(enum kv_type type, size_t width, const float *q, const void *k, size_t dim, size_t apart,
-	float scale, float *s)
+/* residues[step] of lanes.h; computed here, as the address of a table in these loops costs a tenth (gcc keeps it in a vector register). */
+static inline size_t attend_residue(size_t step)
 {
-	static const unsigned char order[16] = { 0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15 };
-	f32x16 acc[ATTEND_COLUMNS * ATTEND_TILES], waiting[5][ATTEND_COLUMNS * ATTEND_TILES];   /* [column][tile] */
-	size_t n = width * ATTEND_TILES;
+	return (step & 1) << 3 | (step & 2) << 1 | (step & 4) >> 1 | step >> 3;
+}
 
+/* s[c][16·tile + lane] = (q[c] · k[position]) · scale for one panel and ATTEND_TILES tiles from k on; where only `exist` of them do, the first is
+ * read again for the others. The 16 accumulators of a product come one after the other in visiting order: waiting[i] is the sum of 2^i of them,
+ * and each step joins as many of those as its number has ones at the low end. */
+INLINE void attend_scores(enum kv_type type, size_t width, const float *q, const void *k, size_t dim, size_t exist, float scale, float *s)
+{
+	f32x16 acc[ATTEND_COLUMNS * ATTEND_TILES], waiting[5][ATTEND_COLUMNS * ATTEND_TILES];   /* [column][tile] */
+	size_t n = width * ATTEND_TILES, tile[ATTEND_TILES];
+
+	UNROLL
+	for (size_t t = 0; t < ATTEND_TILES; t++)
+		tile[t] = t < exist ? t * dim * KV_TILE : 0;
 	for (size_t step = 0; step < 16; step++) {
 		size_t level = 0;
 
-#pragma GCC unroll 16
+		UNROLL
 		for (size_t i = 0; i < n; i++)
 			acc[i] = vf_zero();
-		for (size_t d = order[step]; d < dim; d += 16) {
+		for (size_t d = attend_residue(step); d < dim; d += 16) {
 			f32x16 keys[ATTEND_TILES];
 
-#pragma GCC unroll 4
+			UNROLL
 			for (size_t t = 0; t < ATTEND_TILES; t++)
-				keys[t] = attend_load(type, k, t * apart + d * KV_TILE);
-			attend_ahead(type, k, (step * (dim / 16) + d / 16) * ATTEND_TILES * KV_TILE);   /* evenly, whatever the order of d */
-#pragma GCC unroll 8
+				keys[t] = attend_load(type, k, tile[t] + d * KV_TILE);
+			UNROLL
+			for (size_t t = 0; t < ATTEND_TILES; t += 2)    /* line by line, whatever the order of d */
+				attend_ahead(type, k, ((step * (dim / 16) + d / 16) * ATTEND_TILES + t) * KV_TILE);
+			UNROLL
 			for (size_t c = 0; c < width; c++) {
 				f32x16 x = vf_set1(q[d * width + c]);
 
-#pragma GCC unroll 4
+				UNROLL
 				for (size_t t = 0; t < ATTEND_TILES; t++)
 					acc[c * ATTEND_TILES + t] = vf_fma(x, keys[t], acc[c * ATTEND_TILES + t]);
 			}
 		}
 		for (; step >> level & 1; level++)
-#pragma GCC unroll 16
+			UNROLL
 			for (size_t i = 0; i < n; i++)
 				acc[i] = vf_add(waiting[level][i], acc[i]);
-#pragma GCC unroll 16
+		UNROLL
 		for (size_t i = 0; i < n; i++)
 			waiting[level][i] = acc[i];
 	}
-#pragma GCC unroll 8
+	UNROLL
 	for (size_t c = 0; c < width; c++)
-#pragma GCC unroll 4
+		UNROLL
 		for (size_t t = 0; t < ATTEND_TILES; t++)
 			vf_store(s + c * ATTEND_BLOCK + t * KV_TILE, vf_mul(waiting[4][c * ATTEND_TILES + t], vf_set1(scale)));
 }
@@ -180,37 +191,37 @@ struct values {                 /* rows of V: vector x of row j lies at x·apart
 };
 
 /* o[c][0 .. 16·vectors) += p[c][j] · v[j] for j in [j0, j1), ascending; from zero where j0 is 0. */
-static inline __attribute__((always_inline)) void attend_sums(enum kv_type type, size_t width, size_t vectors, const float *p, struct values v, size_t j0,
-	size_t j1, float *o, size_t out_dim)
+INLINE void attend_sums(enum kv_type type, size_t width, size_t vectors, const float *p, struct values v, size_t j0, size_t j1, float *o,
+	size_t out_dim)
 {
 	f32x16 acc[ATTEND_COLUMNS * ATTEND_VECTORS];
 
-#pragma GCC unroll 8
+	UNROLL
 	for (size_t c = 0; c < width; c++)
-#pragma GCC unroll 4
+		UNROLL
 		for (size_t x = 0; x < vectors; x++)
 			acc[c * vectors + x] = j0 ? vf_load(o + c * out_dim + x * LANES) : vf_zero();
 	for (size_t j = j0; j < j1; j++) {
 		f32x16 row[ATTEND_VECTORS];
 
-#pragma GCC unroll 4
+		UNROLL
 		for (size_t x = 0; x < vectors; x++)
 			row[x] = attend_load(type, v.v, x * v.apart + j * v.stride);
-#pragma GCC unroll 4
+		UNROLL
 		for (size_t x = 0; x < vectors; x += 2)
 			attend_ahead(type, v.v, x * v.apart + j * v.stride);
-#pragma GCC unroll 8
+		UNROLL
 		for (size_t c = 0; c < width; c++) {
 			f32x16 weight = vf_set1(p[c * ATTEND_BLOCK + j]);
 
-#pragma GCC unroll 4
+			UNROLL
 			for (size_t x = 0; x < vectors; x++)
 				acc[c * vectors + x] = vf_fma(weight, row[x], acc[c * vectors + x]);
 		}
 	}
-#pragma GCC unroll 8
+	UNROLL
 	for (size_t c = 0; c < width; c++)
-#pragma GCC unroll 4
+		UNROLL
 		for (size_t x = 0; x < vectors; x++)
 			vf_store(o + c * out_dim + x * LANES, acc[c * vectors + x]);
 }
@@ -249,18 +260,19 @@ static inline size_t attend_first(const struct attend_tile *t, size_t first)
 	return first <= pos ? 0 : (first - pos) * t->group;
 }
 
-/* Makes the block's part for every column that sees it. k is the block's first tile, v its first row; type and width are constants where this is expanded. */
-static inline __attribute__((always_inline)) void attend_block(const struct attend_tile *t, size_t first, struct part *part, enum kv_type type, size_t width,
+/* Makes the block's part for every column that sees it. k is the block's first tile, v its first row; type and width are constants where this is
+ * expanded. */
+INLINE void attend_block(const struct attend_tile *t, size_t first, struct part *part, enum kv_type type, size_t width,
 	const void *k, struct values v)
 {
 	size_t dim_k = t->a->dim_k, size = type == KV_F16 ? sizeof(uint16_t) : sizeof(float);
 	size_t begin = attend_first(t, first), panel = begin / width * width, most = attend_seen(t, t->columns - 1, first);
 
 	for (size_t j = 0; j < most; j += ATTEND_TILES * KV_TILE) {
-		size_t apart = j + KV_TILE < most ? dim_k * KV_TILE : 0;        /* a tile that nobody sees may not exist: the one before is read again */
+		size_t exist = (most - j + KV_TILE - 1) / KV_TILE;
 
 		for (size_t c = attend_first(t, first + j) / width * width; c < t->columns; c += width)
-			attend_scores(type, width, t->q + c * dim_k, (const char *)k + j * dim_k * size, dim_k, apart, t->a->scale, t->s + c * ATTEND_BLOCK + j);
+			attend_scores(type, width, t->q + c * dim_k, (const char *)k + j * dim_k * size, dim_k, exist, t->a->scale, t->s + c * ATTEND_BLOCK + j);
 	}
 	for (size_t c = begin; c < t->columns; c++)
 		attend_softmax(t->s + c * ATTEND_BLOCK, attend_seen(t, c, first), &part->max[c], &part->sum[c]);
@@ -285,7 +297,7 @@ static inline __attribute__((always_inline)) void attend_block(const struct atte
 }
 
 /* Copies what the tile sees of a block, as floats: K as it is, V by vectors, [out_dim/16][ATTEND_BLOCK][16], whose lanes past dim_v are zero. */
-static inline __attribute__((always_inline)) void attend_copy(const struct attend_tile *t, size_t first, enum kv_type type)
+INLINE void attend_copy(const struct attend_tile *t, size_t first, enum kv_type type)
 {
 	const struct attend *a = t->a;
 	size_t n = attend_seen(t, t->columns - 1, first), keys = (n + KV_TILE - 1) / KV_TILE * KV_TILE * a->dim_k;
@@ -301,15 +313,13 @@ static inline __attribute__((always_inline)) void attend_copy(const struct atten
 		}
 }
 
-static inline __attribute__((always_inline)) void attend_panel(const struct attend_tile *t, size_t first, struct part *part, enum kv_type type, const void *k,
+INLINE void attend_panel(const struct attend_tile *t, size_t first, struct part *part, enum kv_type type, const void *k,
 	struct values v)
 {
 	switch (t->width) {
 	case 1: attend_block(t, first, part, type, 1, k, v); break;
 	case 2: attend_block(t, first, part, type, 2, k, v); break;
 	case 3: attend_block(t, first, part, type, 3, k, v); break;
-	case 4: attend_block(t, first, part, type, 4, k, v); break;
-	case 5: attend_block(t, first, part, type, 5, k, v); break;
 	default: attend_block(t, first, part, type, ATTEND_COLUMNS, k, v); break;
 	}
 }

@@ -1,9 +1,10 @@
-/* avx2: the skeletons in the vocabulary of AVX2, and their table. */
+/* avx2: the skeletons in the vocabulary of AVX2, and their tables. */
 #include "v_avx2.h"
 
-enum { ATTEND_COLUMNS = 6, ATTEND_TILES = 1, ATTEND_VECTORS = 1, ATTEND_AHEAD = 16384 };
+enum { ATTEND_TILES = 1, ATTEND_VECTORS = 1, ATTEND_AHEAD = 16384 };
 
 #include "attend.h"
+#include "peak_loops.h"
 #include "product.h"
 
 const struct kernels kernels_avx2 = {
@@ -13,3 +14,5 @@ const struct kernels kernels_avx2 = {
 	.norm = vector_norm, .add = vector_add, .glu = vector_glu, .unary = vector_unary, .rope = vector_rope, .argmax = vector_argmax,
 	.kv_store = vector_kv_store, .attend_rows = 64, .attend_scratch = vector_attend_scratch, .attend = vector_attend,
 };
+
+const struct peaks peaks_avx2 = PEAKS;

@@ -9,11 +9,17 @@
 #include "kernels.h"
 #include "unpack.h"
 
-#ifndef PF
-#define PF 8192
-#define HINT 3
-#endif
-enum { PREFETCH = PF };       /* bytes ahead: the hardware's own prefetchers stop at pages */
+/* Bytes ahead: far into the second cache, as the hardware's own prefetchers stop at pages, and near into the first. With the far one alone,
+ * 0.81 to 0.92 of the speed of a plain streaming read; with both, 0.88 (Q4_K) to 1.0 (Q8_0). */
+enum { PREFETCH_FAR = 8192, PREFETCH_NEAR = 2048 };
+
+INLINE void prefetch(const uint8_t *p, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i += 64) {
+		__builtin_prefetch(p + PREFETCH_FAR + i, 0, 2);
+		__builtin_prefetch(p + PREFETCH_NEAR + i, 0, 3);
+	}
+}
 
 /* Sums of four code products with one plane of a group's activations, by blocks: of first halves and second halves. */
 INLINE void group_sums(struct unpacker u, const b64 codes[GROUP_CHUNKS], const int8_t *x, i32x16 sum[2])
@@ -93,8 +99,7 @@ INLINE void dot_columns(struct unpacker u, int planes, int one, const struct mat
 			b64 codes[GROUP_CHUNKS];
 			struct scales s;
 
-			for (size_t i = 0; i < u.bytes; i += 64)
-				__builtin_prefetch(p + PREFETCH + i, 0, HINT);
+			prefetch(p, u.bytes);
 			UNROLL
 			for (int c = 0; c < GROUP_CHUNKS; c++)
 				codes[c] = u.codes(p, c);

@@ -1,6 +1,6 @@
-/* exp: e^x for the kernels, and silu and gelu, which are made of it; defined by fma, additions, multiplications and powers of two alone, so that every
- * machine and every vector unit gives the same bits. This code is the definition: elementwise.h says the same in sixteen lanes. (lib/fmath has one of its
- * own for the sampler, which runs without fma and takes x <= 0 only.) */
+/* exp: e^x for the kernels, and silu and gelu, which are made of it; defined by fma, additions, multiplications and powers of two alone, so that
+ * every machine and every vector unit gives the same bits. This code is the definition: elementwise.h says the same in sixteen lanes. (lib/fmath
+ * has one of its own for the sampler, which does without fma and takes x <= 0 only.) */
 #ifndef EXP_H
 #define EXP_H
 

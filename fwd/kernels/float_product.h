@@ -8,6 +8,7 @@
 #include "acts.h"
 #include "dot.h"
 #include "kernels.h"
+#include "tiles.h"
 
 /* Sixteen elements at p. */
 typedef f32x16 float_reader(const uint8_t *p);
@@ -28,8 +29,18 @@ INLINE f32x16 floats_bf16(const uint8_t *p)
 }
 
 enum { FLOAT_ROWS = 4 };        /* rows that are read side by side, so that their sums do not wait for each other */
+enum { FLOAT_FAR = 2048, FLOAT_NEAR = 1024 };  /* bytes ahead in each row, see dot.h */
 
 /* ---- few columns ---- */
+
+/* As prefetch of dot.h, for a row of a set: past its end its successor in the next set follows. */
+INLINE void float_prefetch(const uint8_t *row, size_t at, size_t row_bytes)
+{
+	size_t far = at + FLOAT_FAR, near = at + FLOAT_NEAR;
+
+	__builtin_prefetch(row + far + (far < row_bytes ? 0 : (FLOAT_ROWS - 1) * row_bytes), 0, 2);
+	__builtin_prefetch(row + near + (near < row_bytes ? 0 : (FLOAT_ROWS - 1) * row_bytes), 0, 3);
+}
 
 /* Rows r to r + rows. The elements past the last multiple of sixteen are read from a copy filled up with zeros. */
 INLINE void float_rows(float_reader *read, size_t size, const struct matrix *w, const struct acts *x, size_t r, int rows, int columns, float *y, size_t stride)
@@ -54,7 +65,8 @@ INLINE void float_rows(float_reader *read, size_t size, const struct matrix *w, 
 		for (int i = 0; i < rows; i++) {
 			f32x16 v = read(row[i] + e * size);
 
-			__builtin_prefetch(row[i] + e * size + PREFETCH);
+			if (size == 4 || e % 32 == 0)
+				float_prefetch(row[i], e * size, w->row_bytes);
 			UNROLL
 			for (int c = 0; c < columns; c++)
 				acc[i][c] = vf_fma(v, vf_load(data + (size_t)c * padded + e), acc[i][c]);
@@ -84,11 +96,11 @@ INLINE void float_dot(float_reader *read, size_t size, int columns, const struct
 /* ---- many ---- */
 
 /* A gap after each residue, in floats: it keeps the residues, to which filling the panel writes in turn, out of each other's sets of the cache. */
-enum { FLOAT_GAP = 2 * KERNELS_ROWS };
+enum { FLOAT_GAP = 2 * KERNELS_ROWS, FLOAT_CHUNK = 2048 };      /* elements of a row of a chunk at most */
 
-static inline size_t float_panel_bytes(size_t k)
+static inline size_t float_panel_floats(size_t k)
 {
-	return (k * KERNELS_ROWS + 16 * FLOAT_GAP) * sizeof(float);
+	return k * KERNELS_ROWS + 16 * FLOAT_GAP;
 }
 
 /* Sixteen rows to panel[k in visiting order][32]. */
@@ -135,9 +147,15 @@ INLINE void fill_float_panel(float_reader *read, size_t size, float *panel, cons
 }
 
 /* As tile_run of panel.h. */
-INLINE void float_tile_run(int columns, const float *w, const float *x, size_t k, f32x16 (*stack)[FLOAT_COLUMNS][TILE_VECTORS])
+INLINE void float_tile_run(int columns, const struct tiled *d, const float *w, const float *x, size_t k, const size_t first[16],
+                           f32x16 (*stack)[FLOAT_COLUMNS][TILE_VECTORS])
 {
-	for (int u = 0; u < 16; u++, stack++, w += FLOAT_GAP) {
+	int count = 16 / d->chunks;
+	const unsigned char *residue = residues + d->chunk * count;
+
+	w += first[*residue] * KERNELS_ROWS + (size_t)(d->chunk * count) * FLOAT_GAP;
+	x += first[*residue] * (size_t)columns;
+	for (int u = 0; u < count; u++, stack++, w += FLOAT_GAP) {
 		f32x16 acc[FLOAT_COLUMNS][TILE_VECTORS];
 
 		UNROLL
@@ -145,7 +163,7 @@ INLINE void float_tile_run(int columns, const float *w, const float *x, size_t k
 			UNROLL
 			for (int v = 0; v < TILE_VECTORS; v++)
 				acc[c][v] = vf_zero();
-		for (size_t n = residue_count(k, residues[u]); n; n--, w += KERNELS_ROWS, x += columns) {
+		for (size_t n = residue_count(k, residue[u]); n; n--, w += KERNELS_ROWS, x += columns) {
 			f32x16 a[TILE_VECTORS];
 
 			UNROLL
@@ -175,37 +193,45 @@ INLINE void float_tile_run(int columns, const float *w, const float *x, size_t k
 	}
 }
 
-INLINE void float_tile(int columns, const float *panel, const struct acts *x, size_t c, size_t r, size_t r1, float *y, size_t stride)
+INLINE void float_tile(int columns, const struct tiled *d, const float *panel, const struct acts *x, const size_t first[16], size_t c)
 {
-	const float *data = (const float *)x->data + c * x->k;
+	f32x16 stack[5][FLOAT_COLUMNS][TILE_VECTORS];
 
 	for (size_t v0 = 0; v0 < KERNELS_ROWS / 16; v0 += TILE_VECTORS) {
-		f32x16 stack[5][FLOAT_COLUMNS][TILE_VECTORS], (*out)[TILE_VECTORS] = stack[0];
-
-		float_tile_run(columns, panel + v0 * 16, data, x->k, stack);
-		for (size_t j = 0; j < (size_t)columns && c + j < x->n; j++)
-			for (size_t v = 0; v < TILE_VECTORS; v++) {
-				size_t row = r + (v0 + v) * 16;
-
-				if (row + 16 <= r1)
-					vf_store(y + (c + j) * stride + row, out[j][v]);
-				else if (row < r1)
-					vf_store_n(y + (c + j) * stride + row, out[j][v], r1 - row);
-			}
+		float_tile_run(columns, d, panel + v0 * 16, (const float *)x->data + c * x->k, x->k, first, stack);
+		close_tile(d, stack[0], c, (size_t)columns, d->r + v0 * 16);
 	}
 }
 
-static void float_columns(const float *panel, const struct acts *x, size_t r, size_t r1, float *y, size_t stride)
+/* A chunk of the slab's columns. */
+static void float_columns(const struct tiled *d, const float *panel, const struct acts *x)
 {
-	for (size_t c = 0; c < x->n; c += FLOAT_COLUMNS) {
+	size_t end = x->n - d->c < SLAB ? x->n : d->c + SLAB, first[16];
+
+	residue_places(x->k, first);
+	for (size_t c = d->c; c < end; c += FLOAT_COLUMNS) {
 		size_t width = float_width(c, x->n);
 
 		if (width == FLOAT_COLUMNS)
-			float_tile(FLOAT_COLUMNS, panel, x, c, r, r1, y, stride);
+			float_tile(FLOAT_COLUMNS, d, panel, x, first, c);
 		else if (width == TILE_STEP)
-			float_tile(TILE_STEP, panel, x, c, r, r1, y, stride);
+			float_tile(TILE_STEP, d, panel, x, first, c);
 		else
-			float_tile(2 * TILE_STEP, panel, x, c, r, r1, y, stride);
+			float_tile(2 * TILE_STEP, d, panel, x, first, c);
+	}
+}
+
+INLINE void float_many(float_reader *read, size_t size, const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride,
+                       float *scratch)
+{
+	struct tiled d = { .y = y, .stride = stride, .n = x->n, .r1 = r1, .chunks = chunks_of(w->cols, FLOAT_CHUNK) };
+
+	d.waiting = scratch + float_panel_floats(w->cols);
+	for (d.r = r0; d.r < r1; d.r += KERNELS_ROWS) {
+		fill_float_panel(read, size, scratch, w, d.r, r1);
+		for (d.c = 0; d.c < x->n; d.c += SLAB)
+			for (d.chunk = 0; d.chunk < d.chunks; d.chunk++)
+				float_columns(&d, scratch, x);
 	}
 }
 
@@ -217,10 +243,7 @@ INLINE void float_product(float_reader *read, size_t size, const struct matrix *
 	case 2: float_dot(read, size, 2, w, x, r0, r1, y, stride); return;
 	case 3: float_dot(read, size, 3, w, x, r0, r1, y, stride); return;
 	case 4: float_dot(read, size, 4, w, x, r0, r1, y, stride); return;
-	}
-	for (size_t r = r0; r < r1; r += KERNELS_ROWS) {
-		fill_float_panel(read, size, scratch, w, r, r1);
-		float_columns(scratch, x, r, r1, y, stride);
+	default: float_many(read, size, w, x, r0, r1, y, stride, scratch); return;
 	}
 }
 

@@ -16,7 +16,7 @@
  *           isum = 255·isum(hi) + isum(lo), still an exact int32, rounded once by (float).
  *           An activation block that holds an infinity or NaN has the scale NaN; so has a weight block whose scale is not finite.
  *  attention  see attend below.
- * exp, silu, gelu: polynomials in scalar.c; sqrtf and division are correctly rounded by definition. */
+ * exp, silu, gelu: polynomials in exp.h; sqrtf and division are correctly rounded by definition. */
 #ifndef KERNELS_H
 #define KERNELS_H
 

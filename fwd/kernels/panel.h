@@ -1,7 +1,7 @@
 /* panel: products with many columns, for prompts. Thirty-two rows at a time are unpacked into a panel in the cache: codes of one byte with the
  * rows in the lanes, four codes of a row in each, block after block in visiting order (lanes.h), beside each block its scales. Then every tile
  * of columns goes along the panel, with its integer sums in registers. From there on the format no longer matters, but for whether it has two
- * scales a block and minima. Included once per instruction set. */
+ * scales a block and minima. tiles.h says in what order. Included once per instruction set. */
 #ifndef PANEL_H
 #define PANEL_H
 
@@ -9,6 +9,7 @@
 
 #include "acts.h"
 #include "kernels.h"
+#include "tiles.h"
 #include "unpack.h"
 
 enum { PANEL_CODES = 32 * KERNELS_ROWS };       /* bytes of a block's codes: [8][32 rows][4] */
@@ -21,7 +22,7 @@ enum panel_field {
 	PANEL_FIELDS
 };
 
-enum { PANEL_BLOCK = PANEL_CODES + PANEL_FIELDS * KERNELS_ROWS * 4 };
+enum { PANEL_BLOCK = PANEL_CODES + PANEL_FIELDS * KERNELS_ROWS * 4, PANEL_CHUNK = 256 };        /* bytes; blocks of a chunk at most */
 
 static inline size_t panel_bytes(size_t k)
 {
@@ -132,11 +133,6 @@ struct tile_shape {
 
 typedef i32x16 tile_sums[TILE_COLUMNS][TILE_VECTORS];
 
-INLINE i32x16 tile_set(const int32_t *x)
-{
-	return vi_set1(*x);
-}
-
 INLINE f32x16 tile_setf(const int32_t *x)
 {
 	float f;
@@ -164,7 +160,7 @@ INLINE void tile_integers(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const 
 	for (int c = 0; c < t.columns; c++)
 		UNROLL
 		for (int v = 0; v < TILE_VECTORS; v++) {
-			i32x16 from = biased ? tile_set(start + c) : t.planes == 1 ? vi_set1(MAGIC) : vi_zero();
+			i32x16 from = biased ? vi_set1(start[c]) : t.planes == 1 ? vi_set1(MAGIC) : vi_zero();
 
 			s[c][v] = t.planes == 1 ? from : vi_add(from, vi_sub(vi_shl(s[c][v], 8), s[c][v]));
 		}
@@ -206,7 +202,7 @@ INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const u
 
 			UNROLL
 			for (int c = 0; c < t.columns; c++)
-				sum[c][v] = vf_fma(min, tile_setf(xs + (FIELD_XSUM + t.halves + m) * t.columns + c), sum[c][v]);
+				sum[c][v] = vf_fma(min, tile_setf(xs + (t.halves ? FIELD_XSUM_FIRST + m : FIELD_XSUM) * t.columns + c), sum[c][v]);
 		}
 	}
 	UNROLL
@@ -216,19 +212,23 @@ INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const u
 			acc[c][v] = vf_fma(tile_setf(xs + FIELD_DX * t.columns + c), sum[c][v], acc[c][v]);
 }
 
-/* The accumulators of one residue after the other, on a stack where the closing tree adds them up as they come. */
-INLINE void tile_run(struct tile_shape t, const struct panel *p, size_t v0, const int32_t *x, f32x16 (*stack)[TILE_COLUMNS][TILE_VECTORS])
+/* The accumulators of a chunk's residues, one after the other, on a stack where the closing tree adds them up as they come. */
+INLINE void tile_run(struct tile_shape t, const struct tiled *d, const struct panel *p, size_t v0, const int32_t *x,
+                     f32x16 (*stack)[TILE_COLUMNS][TILE_VECTORS])
 {
-	const uint8_t *w = p->data + v0 * 64;
 	size_t words = acts_block_words(t.planes == 2 ? ACTS_Q16 : ACTS_Q8, (size_t)t.columns);
+	int count = 16 / d->chunks;
+	const unsigned char *residue = residues + d->chunk * count;
+	const uint8_t *w = p->data + p->first[*residue] * PANEL_BLOCK + v0 * 64;
 
-	for (int u = 0; u < 16; u++, stack++) {
+	x += p->first[*residue] * words;
+	for (int u = 0; u < count; u++, stack++) {
 		UNROLL
 		for (int c = 0; c < t.columns; c++)
 			UNROLL
 			for (int v = 0; v < TILE_VECTORS; v++)
 				stack[0][c][v] = vf_zero();
-		for (size_t b = residue_count(p->blocks, residues[u]); b; b--, w += PANEL_BLOCK, x += words)
+		for (size_t b = residue_count(p->blocks, residue[u]); b; b--, w += PANEL_BLOCK, x += words)
 			tile_block(t, stack[0], w, x);
 		for (int odd = u; odd & 1; odd >>= 1, stack--) {
 			UNROLL
@@ -240,49 +240,42 @@ INLINE void tile_run(struct tile_shape t, const struct panel *p, size_t v0, cons
 	}
 }
 
-/* Columns [c, c + t.columns) of y, those below n; rows [r, r1). */
-INLINE void tile(struct tile_shape t, const struct panel *p, const struct acts *x, const int32_t *data, size_t c, size_t r, size_t r1, float *y, size_t stride)
+/* A chunk of t.columns columns from c on. */
+INLINE void tile(struct tile_shape t, const struct tiled *d, const struct panel *p, const int32_t *x, size_t c)
 {
+	f32x16 stack[5][TILE_COLUMNS][TILE_VECTORS];
+
 	for (size_t v0 = 0; v0 < KERNELS_ROWS / 16; v0 += TILE_VECTORS) {
-		f32x16 stack[5][TILE_COLUMNS][TILE_VECTORS], (*out)[TILE_VECTORS] = stack[0];
-
-		tile_run(t, p, v0, data, stack);
-		for (size_t j = 0; j < (size_t)t.columns && c + j < x->n; j++)
-			for (size_t v = 0; v < TILE_VECTORS; v++) {
-				size_t row = r + (v0 + v) * 16;
-
-				if (row + 16 <= r1)
-					vf_store(y + (c + j) * stride + row, out[j][v]);
-				else if (row < r1)
-					vf_store_n(y + (c + j) * stride + row, out[j][v], r1 - row);
-			}
+		tile_run(t, d, p, v0, x, stack);
+		close_tile(d, stack[0], c, (size_t)t.columns, d->r + v0 * 16);
 	}
 }
 
-INLINE void panel_columns(struct tile_shape t, const struct panel *p, const struct acts *x, size_t r, size_t r1, float *y, size_t stride)
+/* A chunk of the slab's columns. */
+INLINE void panel_columns(struct tile_shape t, const struct tiled *d, const struct panel *p, const struct acts *x)
 {
-	enum acts_kind kind = x->kind;
+	size_t end = x->n - d->c < SLAB ? x->n : d->c + SLAB;
 
-	for (size_t c = 0; c < x->n; c += TILE_COLUMNS) {
-		const int32_t *data = (const int32_t *)x->data + c / TILE_COLUMNS * acts_block_words(kind, TILE_COLUMNS) * p->blocks;
+	for (size_t c = d->c; c < end; c += TILE_COLUMNS) {
+		const int32_t *data = (const int32_t *)x->data + c / TILE_COLUMNS * acts_block_words(x->kind, TILE_COLUMNS) * p->blocks;
 
 		t.columns = (int)tile_width(c, x->n);
 		if (t.columns == TILE_COLUMNS)
-			t.columns = TILE_COLUMNS, tile(t, p, x, data, c, r, r1, y, stride);
+			t.columns = TILE_COLUMNS, tile(t, d, p, data, c);
 		else if (t.columns == TILE_STEP)
-			t.columns = TILE_STEP, tile(t, p, x, data, c, r, r1, y, stride);
+			t.columns = TILE_STEP, tile(t, d, p, data, c);
 		else
-			t.columns = 2 * TILE_STEP, tile(t, p, x, data, c, r, r1, y, stride);
+			t.columns = 2 * TILE_STEP, tile(t, d, p, data, c);
 	}
 }
 
 /* The kernels that panels of all formats share. */
-typedef void panel_kernel(const struct panel *p, const struct acts *x, size_t r, size_t r1, float *y, size_t stride);
+typedef void panel_kernel(const struct tiled *d, const struct panel *p, const struct acts *x);
 
 #define PANEL_KERNEL(name, ...) \
-	static void name(const struct panel *p, const struct acts *x, size_t r, size_t r1, float *y, size_t stride) \
+	static void name(const struct tiled *d, const struct panel *p, const struct acts *x) \
 	{ \
-		panel_columns((struct tile_shape){ __VA_ARGS__ }, p, x, r, r1, y, stride); \
+		panel_columns((struct tile_shape){ __VA_ARGS__ }, d, p, x); \
 	}
 PANEL_KERNEL(panel_plain, .planes = 1)
 PANEL_KERNEL(panel_minima, .planes = 1, .minima = 1)
@@ -296,19 +289,24 @@ PANEL_KERNEL(panel_signed, .planes = 1, .is_signed = 1)
 PANEL_KERNEL(panel_wide_signed, .planes = 2, .is_signed = 1)
 #undef PANEL_KERNEL
 
-/* y = w · x for one format, with scratch for one panel. */
-INLINE void panel(struct unpacker u, const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride, void *scratch)
+/* y = w · x for one format. */
+INLINE void panel(struct unpacker u, const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride, uint8_t *scratch)
 {
 	static panel_kernel *const kernels[2][5] = {
 		{ panel_plain, panel_minima, panel_halves, panel_halves_minima, panel_signed },
 		{ panel_wide, panel_wide_minima, panel_wide_halves, panel_wide_halves_minima, panel_wide_signed },
 	};
+	panel_kernel *kernel = kernels[x->kind == ACTS_Q16][u.is_signed ? 4 : u.halves * 2 + u.minima];
 	struct panel p = { .data = scratch, .blocks = w->cols / 32 };
+	struct tiled d = { .y = y, .stride = stride, .n = x->n, .r1 = r1, .chunks = chunks_of(p.blocks, PANEL_CHUNK) };
 
+	d.waiting = (float *)(scratch + panel_bytes(w->cols));
 	residue_places(p.blocks, p.first);
-	for (size_t r = r0; r < r1; r += KERNELS_ROWS) {
-		fill_panel(u, x->kind, &p, w, r, r1);
-		kernels[x->kind == ACTS_Q16][u.is_signed ? 4 : u.halves * 2 + u.minima](&p, x, r, r1, y, stride);
+	for (d.r = r0; d.r < r1; d.r += KERNELS_ROWS) {
+		fill_panel(u, x->kind, &p, w, d.r, r1);
+		for (d.c = 0; d.c < x->n; d.c += SLAB)
+			for (d.chunk = 0; d.chunk < d.chunks; d.chunk++)
+				kernel(&d, &p, x);
 	}
 }
 

@@ -17,7 +17,8 @@ static enum acts_kind vector_acts_kind(const struct format *format, int wide)
 
 static size_t vector_product_scratch(size_t k)
 {
-	size_t codes = panel_bytes(k), floats = float_panel_bytes(k);
+	size_t codes = panel_bytes(k) + waiting_bytes(chunks_of(k / 32, PANEL_CHUNK));
+	size_t floats = float_panel_floats(k) * sizeof(float) + waiting_bytes(chunks_of(k, FLOAT_CHUNK));
 
 	return codes > floats ? codes : floats;
 }

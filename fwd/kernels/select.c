@@ -1,7 +1,8 @@
-/* select: the tables of kernels of this build, and which of them this CPU runs. */
+/* select: the tables of kernels and of peaks of this build, and which of them this CPU runs. */
 #include <string.h>
 
 #include "kernels.h"
+#include "peaks.h"
 
 static int runs_always(void)
 {
@@ -25,11 +26,12 @@ static int runs_avx512(void)
 static const struct table {
 	const struct kernels *kernels;
 	int (*runs)(void);
+	const struct peaks *peaks;
 } tables[] = {
-	{ &kernels_scalar, runs_always },
+	{ &kernels_scalar, runs_always, &peaks_scalar },
 #if defined __x86_64__
-	{ &kernels_avx2, runs_avx2 },
-	{ &kernels_avx512, runs_avx512 },
+	{ &kernels_avx2, runs_avx2, &peaks_avx2 },
+	{ &kernels_avx512, runs_avx512, &peaks_avx512 },
 #endif
 };
 
@@ -51,4 +53,12 @@ const struct kernels *kernels_select(const char *name)
 		best = k;
 	}
 	return strcmp(name, "auto") == 0 ? best : NULL;
+}
+
+const struct peaks *peaks_of(const struct kernels *k)
+{
+	for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+		if (tables[t].kernels == k)
+			return tables[t].peaks;
+	return &peaks_scalar;
 }

@@ -15,7 +15,6 @@ struct scales {
 
 struct unpacker {
 	size_t bytes;           /* of sixteen blocks */
-	int block_bytes, block; /* of the format's block, and blocks of 32 in it */
 	int is_signed;          /* codes are int8 as they are; otherwise unsigned, up to top, with offset added */
 	int offset, top;
 	int halves;             /* 2 scales a block */
@@ -236,10 +235,11 @@ INLINE void scales_q6_k(const uint8_t *group, struct scales *s)
 
 /* ---- the table ---- */
 
+/* blocks: of 32, in a block of the format */
 #define UNPACKER(name, blocks, ...) \
 	static const struct unpacker unpack_##name = { \
-		.bytes = GROUP_BLOCKS / (blocks) * sizeof(struct name), .block_bytes = (int)sizeof(struct name), .block = (blocks), \
-		.codes = codes_##name, .scales = scales_##name, __VA_ARGS__ \
+		.bytes = GROUP_BLOCKS / (blocks) * sizeof(struct name), .codes = codes_##name, .scales = scales_##name, \
+		__VA_ARGS__ \
 	}
 UNPACKER(q4_0, 1, .offset = 8, .top = 15);
 UNPACKER(q4_1, 1, .top = 15, .minima = 1);

@@ -1,0 +1,97 @@
+/* The loop of --chain. */
+#include "chain.h"
+
+#include <math.h>
+
+#include "../lib/frame.h"
+#include "../lib/gumbel.h"
+#include "serve.h"
+
+enum { OUT = 1 };
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The id that follows `row`, to stand after all that counts. */
+static int pick(struct serve *v, size_t row, int32_t *id, struct why *w)
+{
+	const struct chain *c = v->chain;
+	size_t pos = v->segment->length;
+
+	plan_logits(v->plan, row, 1, v->logits);
+	for (int32_t i = 0; c->ignore_eos && i < v->card.n_eog; i++)
+		v->logits[v->card.eog[i]] = -INFINITY;
+	*id = gumbel_pick(v->logits, v->model->n_vocab, c->temp, c->seed, pos);
+	return *id < 0 ? why(w, "no finite logit for position %zu", pos) : 0;
+}
+
+/* Picks v->ids[n], the first from `row`, and evaluates each but the last. Returns how many: fewer than n for the reason in w. */
+static size_t pick_chunk(struct serve *v, size_t row, size_t n, struct why *w)
+{
+	size_t i;
+
+	for (i = 0; i < n && pick(v, row, &v->ids[i], w) == 0; i++)
+		if (i + 1 < n) {
+			plan_append(v->plan, v->segment, &v->ids[i], 1, 1);
+			row = 0;
+		}
+	return i;
+}
+
+/* How many of v->ids[n] remain: those up to the first that ends the generation. */
+static size_t until_eog(const struct serve *v, size_t n, int *ended)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((*ended = card_is_eog(&v->card, v->ids[i])))
+			return i + 1;
+	return n;
+}
+
+static int write_chunk(struct serve *v, size_t n, size_t pos, struct why *w)
+{
+	if (!n)
+		return 0;
+	if (frame_write_ids(OUT, v->ids, (uint32_t)n, (uint32_t)pos, FRAME_SAMPLED, 0, w) < 0)
+		return -1;
+	if (v->first <= 0)
+		v->first = serve_now();
+	v->evaluated += n;
+	v->decode += n;
+	return 0;
+}
+
+static int run(struct serve *v, size_t row, struct why *w)
+{
+	struct segment *s = v->segment;
+	size_t left = v->chain->n < 0 ? SIZE_MAX : (size_t)v->chain->n, next = s->length, wanted, n;
+	int reason = left ? 0 : FRAME_END_LENGTH, ended = 0;
+
+	while (!reason) {
+		wanted = least(least(v->chain->chunk, left), v->n_ctx + 1 - next);
+		n = pick_chunk(v, row, wanted, w);
+		wanted -= n;
+		n = until_eog(v, n, &ended);
+		if (write_chunk(v, n, next, w) < 0 || (wanted && !ended))
+			return -1;
+		left -= n;
+		next += n;
+		reason = ended ? FRAME_END_EOG : !left || next > v->n_ctx ? FRAME_END_LENGTH : 0;
+		if (s->length > next)
+			segment_set_length(s, next);
+		else if (s->length < next && next <= v->n_ctx)
+			plan_append(v->plan, s, &v->ids[n - 1], 1, !reason);
+		row = 0;
+	}
+	return frame_write_end(OUT, (enum frame_reason)reason, (uint32_t)next, 0, w);
+}
+
+int chain_run(struct serve *v, size_t row, struct why *w)
+{
+	double start = serve_now();
+	int status = run(v, row, w);
+
+	v->decode_seconds += serve_now() - start;
+	return status;
+}

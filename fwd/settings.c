@@ -1,0 +1,88 @@
+/* The table of options, and what goes with what. */
+#include "settings.h"
+
+#include <string.h>
+
+#include "../lib/rng.h"
+#include "kernels/kernels.h"
+#include "segment.h"
+
+enum { BACKEND = 1, KV, KV_TYPE, ALL, CHAIN, TEMP, IGNORE_EOS, DUMP, PROFILE };
+enum { THREADS_MAX = 1024, BATCH_MAX = 1 << 16, CHUNK_MAX = 1 << 16 };
+
+const struct opt settings_opts[] = {
+	{ BACKEND, "backend", "NAME", "multicore: the best instruction set, on all cores; simd: the same on one thread;\n"
+		"scalar: the specification, on one thread; or avx2, avx512, neon, auto (default: multicore)" },
+	{ 't', "threads", "N", "threads (default: as the backend says)" },
+	{ 'c', "ctx-size", "N", "positions of the context (default: the model's, 4096 at most)" },
+	{ 'b', "batch-size", "N", "ids evaluated at once (default: 512)" },
+	{ KV, "kv", "NAME", "keep K and V in the segment NAME, and go on from what is there (see kv)" },
+	{ KV_TYPE, "kv-type", "TYPE", "f16, f32 or auto: f32 for models of floats, f16 for quantised ones (default: auto)" },
+	{ ALL, "all", NULL, "logits of every id, not of each frame's last alone" },
+	{ CHAIN, "chain", "N", "pick inside and go on: ids come out in frames of N, and no logits" },
+	{ 'n', "n-predict", "N", "chain: stop after N ids (default: at an end-of-generation id, or where the context is full)" },
+	{ TEMP, "temp", "T", "chain: draw as sample --gumbel does; 0: take the largest logit (default: 0)" },
+	{ 's', "seed", "N", "chain: seed of the draws; -1: a random one (default: -1)" },
+	{ IGNORE_EOS, "ignore-eos", NULL, "chain: never pick an end-of-generation id" },
+	{ DUMP, "dump-tensors", "DIR", "what each op makes, into a file of its own in DIR" },
+	{ PROFILE, "profile", NULL, "at the end, a table of where the time went, on stderr" },
+	{ 'v', "verbose", NULL, "what was loaded, times and rates, on stderr" },
+	{ 0 }
+};
+
+static int kv_type(const struct cli *c)
+{
+	if (!strcmp(c->value, "f16"))
+		return KV_F16;
+	if (!strcmp(c->value, "f32"))
+		return KV_F32;
+	if (strcmp(c->value, "auto"))
+		cli_usage(c, "--kv-type: \"%s\" is not f16, f32 or auto", c->value);
+	return -1;
+}
+
+static void check(const struct settings *set, const struct cli *c, const char *of_chain)
+{
+	struct why w;
+
+	if (c->argc != 1)
+		cli_usage(c, c->argc ? "one model, please (try --help)" : "no model (try --help)");
+	if (set->kv && segment_check_name(set->kv, &w) < 0)
+		cli_usage(c, "--kv: %s", w.text);
+	if (set->chain.chunk && set->all)
+		cli_usage(c, "--chain writes no logits, and --all asks for those of every id");
+	if (!set->chain.chunk && of_chain)
+		cli_usage(c, "--%s: only with --chain", of_chain);
+}
+
+void settings_read(struct settings *set, struct cli *c)
+{
+	const char *of_chain = NULL;
+	const struct opt *o;
+	long long seed = -1;
+
+	*set = (struct settings){ .backend = "multicore", .batch = 512, .kv_type = -1, .chain = { .n = -1 } };
+	while ((o = cli_next(c))) {
+		if (strchr((char[]){ 'n', 's', TEMP, IGNORE_EOS, '\0' }, o->letter))
+			of_chain = o->name;
+		switch (o->letter) {
+		case BACKEND: set->backend = c->value; break;
+		case 't': set->threads = (size_t)cli_integer(c, o, 1, THREADS_MAX); break;
+		case 'c': set->n_ctx = (size_t)cli_integer(c, o, 1, SEGMENT_CTX_MAX); break;
+		case 'b': set->batch = (size_t)cli_integer(c, o, 1, BATCH_MAX); break;
+		case KV: set->kv = c->value; break;
+		case KV_TYPE: set->kv_type = kv_type(c); break;
+		case ALL: set->all = 1; break;
+		case CHAIN: set->chain.chunk = (size_t)cli_integer(c, o, 1, CHUNK_MAX); break;
+		case 'n': set->chain.n = cli_integer(c, o, 0, INT32_MAX); break;
+		case TEMP: set->chain.temp = (float)cli_real(c, o, 0, 1e6); break;
+		case 's': seed = cli_integer(c, o, -1, INT64_MAX); break;
+		case IGNORE_EOS: set->chain.ignore_eos = 1; break;
+		case DUMP: set->dump = c->value; break;
+		case PROFILE: set->profile = 1; break;
+		case 'v': set->verbose = 1; break;
+		}
+	}
+	check(set, c, of_chain);
+	set->chain.seed = seed < 0 ? rng_seed() >> 1 : (uint64_t)seed;  /* a random one, too, that -s can name */
+}

@@ -1,0 +1,24 @@
+/* settings: the options of fwd. Mistakes end the program by cli_usage(). */
+#ifndef SETTINGS_H
+#define SETTINGS_H
+
+#include <stddef.h>
+
+#include "../lib/cli.h"
+#include "chain.h"
+
+struct settings {
+	const char *backend, *kv;       /* kv NULL: no name */
+	size_t threads, n_ctx, batch;   /* threads and n_ctx 0: not said */
+	int kv_type;                    /* enum kv_type; -1: auto */
+	int all, profile, verbose;
+	const char *dump;               /* a directory, or NULL */
+	struct chain chain;             /* chunk 0: none */
+};
+
+extern const struct opt settings_opts[];
+
+/* After it c->argv[0] is the model. */
+void settings_read(struct settings *set, struct cli *c);
+
+#endif

@@ -1,0 +1,104 @@
+/* What fwd has evaluated, and what of a conversation is new. */
+#include "history.h"
+
+#include "../lib/jinja.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t common(const char *a, size_t a_n, const char *b, size_t b_n)
+{
+	size_t i = 0;
+
+	while (i < a_n && i < b_n && a[i] == b[i])
+		i++;
+	return i;
+}
+
+/* How much of text[n] the part stands for, in *used; 0 if that is another text. */
+static int stands_for(const struct history_part *p, const char *text, size_t n, size_t *used)
+{
+	size_t before, end, skip;
+
+	*used = p->n;
+	if (common(p->text, p->n, text, n) == p->n)
+		return 1;
+	before = text_spaces(p->text, p->n);
+	end = text_trimmed(p->text, p->n);
+	skip = text_spaces(text, n);
+	if (!p->answer || before >= end || common(p->text + before, end - before, text + skip, n - skip) != end - before)
+		return 0;
+	skip += end - before;
+	*used = skip + common(p->text + end, p->n - end, text + skip, n - skip);
+	return 1;
+}
+
+/* Forgets the parts from number `left` on, not their ids. */
+static void forget(struct history *h, size_t left)
+{
+	while (h->n_parts > left)
+		free(h->parts[--h->n_parts].text);
+}
+
+static int add(struct history *h, size_t first, const char *text, size_t n, int answer, struct why *w)
+{
+	struct history_part *p;
+
+	if (h->n_parts == h->room) {
+		size_t room = h->room ? 2 * h->room : 16;
+
+		p = realloc(h->parts, room * sizeof *p);
+		if (!p)
+			return why(w, "out of memory");
+		h->parts = p;
+		h->room = room;
+	}
+	p = &h->parts[h->n_parts];
+	*p = (struct history_part){ .first = first, .text = malloc(n + 1), .n = n, .answer = answer };
+	if (!p->text)
+		return why(w, "out of memory");
+	memcpy(p->text, text, n);
+	h->n_parts++;
+	return 0;
+}
+
+int history_prompt(struct history *h, struct vocab *v, const char *text, size_t n, size_t *keep, struct why *w)
+{
+	struct ids fresh = { 0 };
+	size_t at = 0, good = 0, used, first, i;
+	int failed;
+
+	while (good < h->n_parts && stands_for(&h->parts[good], text + at, n - at, &used)) {
+		at += used;
+		good++;
+	}
+	first = good < h->n_parts ? h->parts[good].first : h->ids.n;
+	failed = vocab_encode(v, text + at, n - at, VOCAB_SPECIAL | (first ? VOCAB_CONTINUE : 0), &fresh, w);
+	for (i = 0; i < fresh.n && first + i < h->ids.n && fresh.id[i] == h->ids.id[first + i]; i++)
+		;
+	*keep = h->ids.n = first + i;
+	for (; i < fresh.n && !failed; i++)
+		failed = ids_add(&h->ids, fresh.id[i]) ? why(w, "out of memory") : 0;
+	free(fresh.id);
+	forget(h, good);
+	if (*keep && *keep == h->ids.n)
+		--*keep;
+	return failed || add(h, first, text + at, n - at, 0, w) ? -1 : 0;
+}
+
+int history_answer(struct history *h, const int32_t *ids, size_t n_ids, const char *text, size_t n, struct why *w)
+{
+	size_t first = h->ids.n;
+
+	for (size_t i = 0; i < n_ids; i++)
+		if (ids_add(&h->ids, ids[i]))
+			return why(w, "out of memory");
+	return n_ids ? add(h, first, text, n, 1, w) : 0;
+}
+
+void history_free(struct history *h)
+{
+	forget(h, 0);
+	free(h->parts);
+	free(h->ids.id);
+}

@@ -1,0 +1,148 @@
+/* The table of options; most are the stages' own and go to them as they are. */
+#include "options.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../lib/quote.h"
+#include "../lib/rng.h"
+#include "../lib/stop.h"
+#include "person.h"
+
+enum { TO_TOK = 1, TO_FWD, TO_SAMPLE, OF_TEXT, STAGE, PRINT, SPECIAL, JSON, STOP, CHAT, SYSTEM, TOOLS, SET, TEMPLATE, NAME };        /* OF_TEXT: to sample, with the model */
+
+const struct opt options_table[] = {
+	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, then the embedded one)" },
+	{ 'n', "n-predict", "N", "stop after N ids (default: at the end of generation, or of the context)" },
+	{ 'v', "verbose", NULL, "ids, probabilities and times on stderr" },
+	{ JSON, "json", NULL, "in place of the text one line of JSON: ids, text, log-probabilities, times" },
+	{ STOP, "stop", "TEXT", "stop before this text; \\n is a new line; repeatable" },
+	{ CHAT, "chat", NULL, "a conversation: each line of stdin is a turn, and its answer a line or more of stdout" },
+	{ 'i', "interactive", NULL, "the same with a prompt; ^C ends an answer, ^D or ^C twice the conversation" },
+	{ SYSTEM, "system", "TEXT", "chat: a system message before all others" },
+	{ TOOLS, "tools", "FILE", "chat: a JSON array of the tools that the model may call" },
+	{ SET, "set", "NAME=VALUE", "chat: a variable of the template's own: JSON, or else text" },
+	{ TEMPLATE, "template", "NAME", "chat: chatml, gemma, llama2, llama3, mistral, phi3, or a file (default: the model's own)" },
+	{ NAME, "template-name", "NAME", "chat: the model's template of that name" },
+	{ STAGE, "stage", "NAME=COMMAND", "run the shell's COMMAND in place of tok, fwd, sample or detok" },
+	{ PRINT, "print-pipeline", NULL, "print the shell commands that do the same, and stop" },
+	{ SPECIAL, "special", NULL, "show control tokens" },
+	{ TO_TOK, "bos", NULL, "begin with BOS" },
+	{ TO_TOK, "no-bos", NULL, "begin without BOS" },
+	{ TO_TOK, "no-parse-special", NULL, "control tokens in the prompt are plain text" },
+	{ 't', "threads", "N", "threads of fwd" },
+	{ 'c', "ctx-size", "N", "context" },
+	{ 'b', "batch-size", "N", "ids that fwd evaluates at once" },
+	{ TO_FWD, "backend", "NAME", "kernels of fwd" },
+	{ TO_FWD, "kv", "NAME", "keep the state under this name" },
+	{ TO_FWD, "kv-type", "TYPE", "element type of the state" },
+	{ 's', "seed", "N", "seed of the draws (default: a random one, -v tells)" },
+	{ 'l', "logit-bias", "ID+B", "add B to the logit of ID" },
+	{ TO_SAMPLE, "greedy", NULL, "take the most likely id" },
+	{ TO_SAMPLE, "preset", "NAME", "creative, balanced, focused or deterministic" },
+	{ TO_SAMPLE, "temp", "T", "temperature" },
+	{ TO_SAMPLE, "top-k", "K", "draw from the K most likely ids" },
+	{ TO_SAMPLE, "top-p", "P", "draw from the most likely ids that make up P" },
+	{ TO_SAMPLE, "min-p", "P", "drop ids less likely than P times the best" },
+	{ TO_SAMPLE, "top-nsigma", "N", "drop logits more than N standard deviations below the best" },
+	{ TO_SAMPLE, "typical", "P", "draw from the ids of most typical surprise that make up P" },
+	{ TO_SAMPLE, "xtc-probability", "P", "how often to drop the most likely" },
+	{ TO_SAMPLE, "xtc-threshold", "P", "which: all but one of those that have at least P" },
+	{ TO_SAMPLE, "dynatemp-range", "R", "temperature by entropy, up to R from T" },
+	{ TO_SAMPLE, "dynatemp-exp", "E", "how the entropy counts" },
+	{ TO_SAMPLE, "repeat-penalty", "R", "divide the logits of recent ids" },
+	{ TO_SAMPLE, "repeat-last-n", "N", "how many ids are recent" },
+	{ TO_SAMPLE, "frequency-penalty", "F", "lower a recent id's logit by F for each time" },
+	{ TO_SAMPLE, "presence-penalty", "P", "lower a recent id's logit by P" },
+	{ OF_TEXT, "dry-multiplier", "M", "lower the logits of what would repeat a row of ids" },
+	{ TO_SAMPLE, "dry-base", "B", "the more the longer, to the base B" },
+	{ TO_SAMPLE, "dry-allowed-length", "N", "rows of fewer ids are free" },
+	{ TO_SAMPLE, "dry-penalty-last-n", "N", "how many ids dry looks back" },
+	{ OF_TEXT, "dry-sequence-breaker", "TEXT", "no repetition goes beyond this text; repeatable" },
+	{ TO_SAMPLE, "dry-sequence-breaker-id", "ID", "nor beyond this id; repeatable" },
+	{ TO_SAMPLE, "mirostat", "N", "1 or 2: steer the surprise" },
+	{ TO_SAMPLE, "mirostat-ent", "S", "to S bits" },
+	{ TO_SAMPLE, "mirostat-lr", "R", "how fast" },
+	{ TO_SAMPLE, "samplers", "NAMES", "the chain's order" },
+	{ TO_SAMPLE, "sampler-seq", "LETTERS", "the same by letters" },
+	{ TO_SAMPLE, "gumbel", NULL, "draw by the largest of logit/T + noise" },
+	{ TO_SAMPLE, "ignore-eos", NULL, "never end by itself" },
+	{ TO_SAMPLE, "min-tokens", "N", "nor before N ids" },
+	{ TO_SAMPLE, "stop-id", "ID", "stop after this id; repeatable" },
+	{ OF_TEXT, "grammar", "TEXT", "write only what this GBNF grammar allows" },
+	{ OF_TEXT, "grammar-file", "FILE", "the same from a file" },
+	{ OF_TEXT, "json-schema", "TEXT", "write only JSON of this schema" },
+	{ OF_TEXT, "json-schema-file", "FILE", "the same from a file" },
+	{ OF_TEXT, "trace", NULL, "who is left after each sampler, on stderr" },
+	{ 0 }
+};
+
+static void add(struct request *q, const struct cli *c, int stage, const char *arg)
+{
+	struct why w;
+
+	if (stage_arg(&q.stage[stage], arg, &w))
+		cli_usage(c, "%s", w.text);
+}
+
+/* An option of a stage, in its long form. */
+static void pass(const struct cli *c, const struct opt *o, int stage)
+{
+	char *s = malloc(strlen(o->name) + 3);
+
+	if (!s)
+		cli_die(c, "out of memory");
+	sprintf(s, "--%s", o->name);
+	add(c, stage, s);
+	if (c->value)
+		add(c, stage, c->value);
+}
+
+/* --stage NAME=COMMAND */
+static void replace(const struct cli *c, const char *value)
+{
+	const char *command = strchr(value, '=');
+
+	for (int i = 0; command && i < FEED; i++)
+		if (strlen(names[i]) == (size_t)(command - value) && !strncmp(value, names[i], strlen(names[i]))) {
+			q.stage[i].command = command + 1;
+			return;
+		}
+	cli_usage(c, "--stage: '%s' is not tok, fwd, sample or detok, '=' and a command", value);
+}
+
+/* An option of a conversation. */
+static void chat_option(const struct cli *c, const struct opt *o)
+{
+	struct chat_setup *s = &q.setup;
+
+	switch (o->letter) {
+	case SYSTEM: s->system = c->value; break;
+	case TOOLS: s->tools = c->value; break;
+	case TEMPLATE: s->template = c->value; break;
+	case NAME: s->name = c->value; break;
+	case SET:
+		if (s->n_set == CHAT_SETS)
+			cli_usage(c, "--set: more than %d of them", CHAT_SETS);
+		s->set[s->n_set++] = c->value;
+		break;
+	}
+}
+
+static void check_chat(const struct cli *c)
+{
+	const struct chat_setup *s = &q.setup;
+
+	if (!q.chat && (s->system || s->tools || s->template || s->name || s->n_set))
+		cli_usage(c, "--system, --tools, --set, --template and --template-name are for --chat and -i");
+	if (s->template && s->name)
+		cli_usage(c, "--template and --template-name: one of the two");
+	if (q.chat && (q.stage[TOK].n > 1 || q.stage[TOK].command))
+		cli_usage(c, "--bos, --no-bos, --no-parse-special and --stage tok: not for a conversation: its template says what is where");
+	if (q.chat && q.print)
+		cli_usage(c, "--print-pipeline: a conversation is more than a pipeline; its first turn is chat | tok --no-bos | ...");
+}
+

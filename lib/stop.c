@@ -1,0 +1,134 @@
+/* stop: one automaton of Knuth, Morris and Pratt for each string. The longest beginning of a string that the text now ends with is what is held back. */
+#include "stop.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pattern {
+	char *s;
+	size_t n;
+	uint16_t *back;         /* [n + 1]: of the first i bytes, the longest end that is a beginning as well */
+	size_t matched;
+};
+
+struct stop {
+	struct pattern pattern[STOP_STRINGS];
+	int n;
+	int found;              /* the number, or -1 */
+	size_t held;            /* bytes before `text` that were not put yet: the first `held` of pattern `of` */
+	int of;
+};
+
+struct stop *stop_open(struct why *w)
+{
+	struct stop *s = calloc(1, sizeof *s);
+
+	if (!s)
+		why(w, "out of memory");
+	else
+		s->found = -1;
+	return s;
+}
+
+void stop_close(struct stop *s)
+{
+	int i;
+
+	for (i = 0; s && i < s->n; i++) {
+		free(s->pattern[i].s);
+		free(s->pattern[i].back);
+	}
+	free(s);
+}
+
+int stop_add(struct stop *s, const char *text, size_t n, struct why *w)
+{
+	struct pattern *p = &s->pattern[s->n];
+	size_t i, k = 0;
+
+	if (!n)
+		return why(w, "an empty string");
+	if (n > STOP_BYTES)
+		return why(w, "longer than %d bytes", STOP_BYTES);
+	if (s->n == STOP_STRINGS)
+		return why(w, "more than %d of them", STOP_STRINGS);
+	p->s = malloc(n);
+	p->back = calloc(n + 1, sizeof *p->back);
+	if (!p->s || !p->back) {
+		free(p->s);
+		free(p->back);
+		return why(w, "out of memory");
+	}
+	memcpy(p->s, text, n);
+	p->n = n;
+	for (i = 1; i < n; i++) {
+		while (k && text[i] != text[k])
+			k = p->back[k];
+		k += text[i] == text[k];
+		p->back[i + 1] = (uint16_t)k;
+	}
+	s->n++;
+	return 0;
+}
+
+const char *stop_string(const struct stop *s, int number, size_t *n)
+{
+	*n = s->pattern[number].n;
+	return s->pattern[number].s;
+}
+
+/* The next byte; 1 if it completes the string. */
+static int step(struct pattern *p, char byte)
+{
+	while (p->matched && (p->matched == p->n || byte != p->s[p->matched]))
+		p->matched = p->back[p->matched];
+	p->matched += byte == p->s[p->matched];
+	return p->matched == p->n;
+}
+
+int stop_feed(struct stop *s, const char *text, size_t n, void (*put)(void *context, const char *bytes, size_t n), void *context)
+{
+	size_t i, held, certain;
+	int k, of;
+
+	if (s->found >= 0)
+		return s->found;
+	for (i = 0; i < n && s->found < 0; i++)
+		for (k = 0; k < s->n; k++)
+			if (step(&s->pattern[k], text[i]) && (s->found < 0 || s->pattern[k].n > s->pattern[s->found].n))
+				s->found = k;
+	for (held = 0, of = k = 0; k < s->n; k++)
+		if (s->pattern[k].matched > held) {
+			held = s->pattern[k].matched;
+			of = k;
+		}
+	if (s->found >= 0)
+		held = s->pattern[s->found].n;
+	/* The text up to here is what was held back and text[i]; its last `held` bytes stay. */
+	certain = s->held + i - held;
+	if (certain && s->held)
+		put(context, s->pattern[s->of].s, certain < s->held ? certain : s->held);
+	if (certain > s->held)
+		put(context, text, certain - s->held);
+	s->held = s->found >= 0 ? 0 : held;
+	s->of = of;
+	return s->found;
+}
+
+void stop_start(struct stop *s)
+{
+	int k;
+
+	for (k = 0; k < s->n; k++)
+		s->pattern[k].matched = 0;
+	s->held = 0;
+	s->found = -1;
+}
+
+void stop_end(struct stop *s, void (*put)(void *context, const char *bytes, size_t n), void *context)
+{
+	if (s->held)
+		put(context, s->pattern[s->of].s, s->held);
+	stop_start(s);
+}

@@ -1,0 +1,294 @@
+/* options: the command line of sample. Numbers come of one table; a preset and what --gumbel switches off yield to what was given. */
+#include "options.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/frame.h"
+#include "../lib/quote.h"
+#include "../lib/rng.h"
+
+enum { NUMBER = 1, GREEDY, GUMBEL, PRESET, SAMPLERS, LETTERS, BREAKER, BREAKER_ID, IGNORE_EOS, STOP_ID, GRAMMAR, LOGPROBS, TURNS, TRACE };
+
+const struct opt options_table[] = {
+	{ 'n', "n-predict", "N", "stop after N ids (default: at an end-of-generation id, or the end of the input)" },
+	{ 's', "seed", "N", "seed of the draws; -1: a random one (default: -1)" },
+	{ GREEDY, "greedy", NULL, "take the largest logit; the same as --temp 0" },
+	{ PRESET, "preset", "NAME", "creative, balanced, focused or deterministic: see sample(1)" },
+	{ NUMBER, "temp", "T", "temperature (default: 0.8)" },
+	{ NUMBER, "top-k", "K", "keep the K largest logits; 0: all (default: 40)" },
+	{ NUMBER, "top-p", "P", "keep the likeliest ids that make up P; 1: all (default: 0.95)" },
+	{ NUMBER, "min-p", "P", "keep ids at least P times as likely as the likeliest; 0: all (default: 0.05)" },
+	{ NUMBER, "top-nsigma", "N", "keep logits within N standard deviations of the largest; 0, -1: all (default: -1)" },
+	{ NUMBER, "typical", "P", "keep the ids of most typical surprise that make up P; 1: all (default: 1)" },
+	{ NUMBER, "xtc-probability", "P", "how often to drop the likeliest (default: 0)" },
+	{ NUMBER, "xtc-threshold", "P", "which: all but one of those that have at least P (default: 0.1)" },
+	{ NUMBER, "dynatemp-range", "R", "temperature between T - R and T + R, by entropy (default: 0)" },
+	{ NUMBER, "dynatemp-exp", "E", "how the entropy counts: to the power of E (default: 1)" },
+	{ NUMBER, "repeat-penalty", "R", "divide logits of recent ids by R, multiply negative ones; 1: off (default: 1)" },
+	{ NUMBER, "frequency-penalty", "F", "take F from the logit of a recent id for each time (default: 0)" },
+	{ NUMBER, "presence-penalty", "P", "take P from the logit of a recent id once (default: 0)" },
+	{ NUMBER, "repeat-last-n", "N", "how many ids are recent; -1: all (default: 64)" },
+	{ NUMBER, "dry-multiplier", "M", "take M times base^(n - allowed) from what would repeat n ids (default: 0)" },
+	{ NUMBER, "dry-base", "B", "the base (default: 1.75)" },
+	{ NUMBER, "dry-allowed-length", "N", "repetitions of fewer ids are free (default: 2)" },
+	{ NUMBER, "dry-penalty-last-n", "N", "how many ids dry looks back; -1: all (default: -1)" },
+	{ BREAKER, "dry-sequence-breaker", "TEXT", "no repetition goes beyond this text; repeatable; none: no such text\n(default: \\n : \" *, with -m)" },
+	{ BREAKER_ID, "dry-sequence-breaker-id", "ID", "nor beyond this id; repeatable" },
+	{ NUMBER, "mirostat", "N", "1 or 2: temperature and mirostat in place of the chain (default: 0)" },
+	{ NUMBER, "mirostat-ent", "S", "surprise to steer for, in bits (default: 5)" },
+	{ NUMBER, "mirostat-lr", "R", "how fast (default: 0.1)" },
+	{ SAMPLERS, "samplers", "NAMES", "the chain's order (default: \"penalties;dry;top_n_sigma;top_k;typ_p;top_p;\nmin_p;xtc;temperature\")" },
+	{ LETTERS, "sampler-seq", "LETTERS", "the same by letters (default: edskypmxt)" },
+	{ GUMBEL, "gumbel", NULL, "draw by the largest of logit/T + noise of (seed, position, id); drops\nnobody unless told to" },
+	{ 'l', "logit-bias", "ID+B", "add B to the logit of ID, or ID-B, or ID-inf: never; may be repeated" },
+	{ IGNORE_EOS, "ignore-eos", NULL, "never draw an end-of-generation id" },
+	{ NUMBER, "min-tokens", "N", "nor a stop id, before N others (default: 0)" },
+	{ STOP_ID, "stop-id", "ID", "stop after this id; repeatable" },
+	{ 'm', "model", "MODEL", "whose pieces the ids are: for the following, --trace and dry" },
+	{ GRAMMAR, "grammar", "TEXT", "draw only what this GBNF grammar allows" },
+	{ GRAMMAR, "grammar-file", "FILE", "the same from a file" },
+	{ GRAMMAR, "json-schema", "TEXT", "draw only JSON of this schema" },
+	{ GRAMMAR, "json-schema-file", "FILE", "the same from a file" },
+	{ LOGPROBS, "logprobs", "N", "a `logp` frame after each id: its log-probability and the N best" },
+	{ TURNS, "turns", NULL, "after an end wait for the next ids that no sampler made, and count from 0 again" },
+	{ TRACE, "trace", NULL, "who is left after each sampler, on stderr" },
+	{ 'v', "verbose", NULL, "the seed on stderr" },
+	{ 0 }
+};
+
+/* Where the number of an option goes, and what it may be. */
+#define CHAIN(field) offsetof(struct settings, chain.field)
+static const struct number {
+	const char *name;
+	enum { REAL, INTEGER, LONG } type;
+	size_t at;
+	double low, high;
+} numbers[] = {
+	{ "temp", REAL, CHAIN(temp), 0, 1e6 },
+	{ "top-k", INTEGER, CHAIN(top_k), 0, FRAME_VOCAB_MAX },
+	{ "top-p", REAL, CHAIN(top_p), 0, 1 },
+	{ "min-p", REAL, CHAIN(min_p), 0, 1 },
+	{ "repeat-penalty", REAL, CHAIN(repeat), 0, 1e6 },
+	{ "top-nsigma", REAL, CHAIN(top_n_sigma), -1, 1e6 },
+	{ "typical", REAL, CHAIN(typical), 0, 1 },
+	{ "xtc-probability", REAL, CHAIN(xtc_probability), 0, 1 },
+	{ "xtc-threshold", REAL, CHAIN(xtc_threshold), 0, 1 },
+	{ "dynatemp-range", REAL, CHAIN(temp_range), 0, 1e6 },
+	{ "dynatemp-exp", REAL, CHAIN(temp_exponent), 0, 1e6 },
+	{ "frequency-penalty", REAL, CHAIN(frequency), -1e6, 1e6 },
+	{ "presence-penalty", REAL, CHAIN(presence), -1e6, 1e6 },
+	{ "repeat-last-n", INTEGER, CHAIN(last_n), -1, SAMPLER_HISTORY },
+	{ "dry-multiplier", REAL, CHAIN(dry_multiplier), 0, 1e6 },
+	{ "dry-base", REAL, CHAIN(dry_base), 1, 1e6 },
+	{ "dry-allowed-length", INTEGER, CHAIN(dry_allowed), 0, SAMPLER_HISTORY },
+	{ "dry-penalty-last-n", INTEGER, CHAIN(dry_last_n), -1, SAMPLER_HISTORY },
+	{ "mirostat", INTEGER, CHAIN(mirostat), 0, 2 },
+	{ "mirostat-ent", REAL, CHAIN(mirostat_ent), 0, 1e3 },
+	{ "mirostat-lr", REAL, CHAIN(mirostat_lr), 0, 1 },
+	{ "min-tokens", LONG, offsetof(struct settings, min), 0, INT32_MAX }
+};
+
+enum { N_TEMP, N_TOP_K, N_TOP_P, N_MIN_P, N_REPEAT };   /* the first of them, which presets set */
+
+static const struct preset {
+	const char *name;
+	float temp;
+	int32_t top_k;
+	float top_p, repeat;
+} presets[] = {
+	{ "creative", 0.9f, 50, 0.95f, 1.05f }, { "balanced", 0.7f, 40, 0.9f, 1.1f }, { "focused", 0.3f, 20, 0.8f, 1.15f }, { "deterministic", 0, 1, 1, 1 }
+};
+
+/* What is known while the words are read. */
+struct reading {
+	struct cli *c;
+	struct settings *set;
+	unsigned char given[sizeof numbers / sizeof *numbers];
+	const struct preset *preset;
+	int64_t seed;
+	int greedy, named_breakers;
+	struct why w;
+};
+
+static void take_number(struct reading *r, const struct opt *o)
+{
+	const struct number *n = numbers;
+	char *to;
+
+	while (strcmp(n->name, o->name))
+		n++;
+	to = (char *)r->set + n->at;
+	r->given[n - numbers] = 1;
+	if (n->type == REAL)
+		*(float *)(void *)to = (float)cli_real(r->c, o, n->low, n->high);
+	else if (n->type == INTEGER)
+		*(int32_t *)(void *)to = (int32_t)cli_integer(r->c, o, (long long)n->low, (long long)n->high);
+	else
+		*(int64_t *)(void *)to = cli_integer(r->c, o, (long long)n->low, (long long)n->high);
+}
+
+/* ID+B, ID-B, ID+inf, ID-inf. */
+static void add_bias(struct reading *r, const struct opt *o)
+{
+	struct cli *c = r->c;
+	const char *text = c->value, *sign = strpbrk(text, "+-");
+	struct sampler_params *p = &r->set->chain;
+	struct sampler_bias *b = &r->set->bias[p->n_bias];
+	char id[16];
+
+	if (!sign || sign == text || (size_t)(sign - text) >= sizeof id)
+		cli_usage(c, "-l/--logit-bias: \"%s\" is not an id, + or -, and a number", text);
+	if (p->n_bias++ == BIAS_MAX)
+		cli_usage(c, "-l/--logit-bias: more than %d of them", BIAS_MAX);
+	snprintf(id, sizeof id, "%.*s", (int)(sign - text), text);
+	c->value = id;
+	b->id = (int32_t)cli_integer(c, o, 0, FRAME_VOCAB_MAX - 1);
+	c->value = sign + (*sign == '+');
+	if (!strcmp(sign + 1, "inf"))
+		b->bias = *sign == '-' ? -INFINITY : FLT_MAX;
+	else
+		b->bias = (float)cli_real(c, o, -FLT_MAX, FLT_MAX);
+}
+
+static void add_id(struct reading *r, const struct opt *o, int32_t *ids, size_t *n, int most)
+{
+	if (*n == (size_t)most)
+		cli_usage(r->c, "--%s: more than %d of them", o->name, most);
+	ids[(*n)++] = (int32_t)cli_integer(r->c, o, 0, FRAME_VOCAB_MAX - 1);
+}
+
+static void add_breaker(struct reading *r, const char *text)
+{
+	struct sampler_breakers *b = &r->set->chain.breakers;
+	char *s = malloc(strlen(text) + 1);
+
+	if (!s)
+		cli_die(r->c, "out of memory");
+	if (b->n_text == BREAKERS_MAX)
+		cli_usage(r->c, "--dry-sequence-breaker: more than %d of them", BREAKERS_MAX);
+	r->set->breaker[b->n_text] = (struct sampler_breaker){ s, quote_undo(text, s) };
+	if (!r->set->breaker[b->n_text].n || r->set->breaker[b->n_text].n > SAMPLER_BREAKER_MAX)
+		cli_usage(r->c, "--dry-sequence-breaker: \"%s\" is not 1 to %d bytes", text, SAMPLER_BREAKER_MAX);
+	b->n_text++;
+}
+
+static void take_breaker(struct reading *r)
+{
+	r->named_breakers = 1;
+	if (!strcmp(r->c->value, "none"))
+		r->set->chain.breakers.n_text = 0;
+	else
+		add_breaker(r, r->c->value);
+}
+
+static void take_preset(struct reading *r)
+{
+	const struct preset *p, *end = presets + sizeof presets / sizeof *presets;
+
+	for (p = presets; p < end && strcmp(p->name, r->c->value); p++)
+		;
+	if (p == end)
+		cli_usage(r->c, "--preset: \"%s\" is not creative, balanced, focused or deterministic", r->c->value);
+	r->preset = p;
+}
+
+static void take_grammar(struct reading *r, const struct opt *o)
+{
+	struct grammar_source *g = &r->set->grammar;
+
+	if (g->option)
+		cli_usage(r->c, "--%s: one grammar or schema at a time: there is --%s already", o->name, g->option);
+	*g = (struct grammar_source){ o->name, r->c->value, strstr(o->name, "-file") != NULL, strstr(o->name, "schema") != NULL };
+}
+
+static void take(struct reading *r, const struct opt *o)
+{
+	struct settings *set = r->set;
+	struct cli *c = r->c;
+
+	switch (o->letter) {
+	case NUMBER: take_number(r, o); break;
+	case 'n': set->n = cli_integer(c, o, 0, INT32_MAX); break;
+	case 's': r->seed = cli_integer(c, o, -1, INT64_MAX); break;
+	case 'l': add_bias(r, o); break;
+	case 'm': set->model = c->value; break;
+	case 'v': set->verbose = 1; break;
+	case GREEDY: r->greedy = 1; break;
+	case GUMBEL: set->chain.gumbel = 1; break;
+	case PRESET: take_preset(r); break;
+	case SAMPLERS:
+	case LETTERS:
+		if ((o->letter == SAMPLERS ? sampler_order : sampler_order_letters)(&set->chain, c->value, &r->w) < 0)
+			cli_usage(c, "--%s: %s", o->name, r->w.text);
+		break;
+	case BREAKER: take_breaker(r); break;
+	case BREAKER_ID: add_id(r, o, set->breaker_id, &set->chain.breakers.n_id, BREAKERS_MAX); break;
+	case STOP_ID: add_id(r, o, set->stop_id, &set->n_stop, STOP_IDS_MAX); break;
+	case IGNORE_EOS: set->ignore_eos = 1; break;
+	case GRAMMAR: take_grammar(r, o); break;
+	case LOGPROBS: set->chain.n_best = (int32_t)cli_integer(c, o, 0, SAMPLER_BEST_MAX); break;
+	case TURNS: set->turns = 1; break;
+	case TRACE: set->trace = 1; break;
+	}
+}
+
+/* What a preset or --gumbel says, where the option itself was not given. */
+static void fill_in(struct reading *r)
+{
+	struct sampler_params *p = &r->set->chain;
+	const struct preset *preset = r->preset;
+
+	if (preset) {
+		p->temp = r->given[N_TEMP] ? p->temp : preset->temp;
+		p->repeat = r->given[N_REPEAT] ? p->repeat : preset->repeat;
+	}
+	if (preset || p->gumbel) {
+		p->top_k = r->given[N_TOP_K] ? p->top_k : preset ? preset->top_k : 0;
+		p->top_p = r->given[N_TOP_P] ? p->top_p : preset ? preset->top_p : 1;
+		p->min_p = r->given[N_MIN_P] ? p->min_p : 0;
+	}
+	if (r->greedy)
+		p->temp = 0;
+	p->seed = r->seed < 0 ? rng_seed() >> 1 : (uint64_t)r->seed;    /* a random one, too, that -s can name */
+}
+
+/* What does not go together. */
+static void check(struct reading *r)
+{
+	const struct settings *set = r->set;
+
+	if (r->c->argc)
+		cli_usage(r->c, "%s: takes no operands: logits come on standard input (try --help)", r->c->argv[0]);
+	if (set->n != NO_LIMIT && set->min > set->n)
+		cli_usage(r->c, "--min-tokens: %" PRId64 " is more than the %" PRId64 " of -n/--n-predict", set->min, set->n);
+	if (set->grammar.option && !set->model)
+		cli_usage(r->c, "--%s: needs -m/--model: a grammar is of text, and whose pieces the ids are is in the model", set->grammar.option);
+	if (set->chain.breakers.n_text && !set->model)
+		cli_usage(r->c, "--dry-sequence-breaker: needs -m/--model for the text of the ids; or name ids with --dry-sequence-breaker-id");
+}
+
+void options(struct cli *c, struct settings *set)
+{
+	static const char *const breakers[] = { "\n", ":", "\"", "*" };
+	struct reading r = { .c = c, .set = set, .seed = -1 };
+	const struct opt *o;
+	size_t i;
+
+	sampler_defaults(&set->chain);
+	set->chain.bias = set->bias;
+	set->chain.breakers.id = set->breaker_id;
+	set->chain.breakers.text = set->breaker;
+	set->n = NO_LIMIT;
+	while ((o = cli_next(c)))
+		take(&r, o);
+	check(&r);
+	for (i = 0; set->model && !r.named_breakers && i < sizeof breakers / sizeof *breakers; i++)
+		add_breaker(&r, breakers[i]);
+	fill_in(&r);
+}

@@ -1,0 +1,312 @@
+/* mkweights: small tensors are drawn value by value and quantised; large ones are dealt from a pool of quantised blocks, so that a model of 0.6 G
+ * parameters takes a second or two. */
+#include "mkweights.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/formats.h"
+#include "mkrandom.h"
+#include "quantise.h"
+
+enum { POOL_FROM = 1 << 18, POOL_UNIT = 256 };  /* elements: tensors from here on are dealt, in units */
+
+static const struct mkshape shapes[] = {
+	{ "tiny", "llama", "llama-bpe", 64, 2, 4, 2, 16, 96, 320, 256, 10000, 0 },
+	{ "tiny256", "llama", "llama-bpe", 256, 2, 4, 2, 64, 512, 320, 256, 10000, 0 },
+	{ "smol-135m", "llama", "smollm", 576, 30, 9, 3, 64, 1536, 49152, 8192, 100000, 1 },
+	{ "qwen3-0.6b", "qwen3", "qwen2", 1024, 28, 16, 8, 128, 3072, 151936, 40960, 1000000, 1 },
+	{ "llama-1b", "llama", "llama-bpe", 2048, 16, 32, 8, 64, 8192, 128256, 131072, 500000, 1 },
+};
+
+const struct mkshape *mkweights_shape(const char *name)
+{
+	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+		if (!strcmp(shapes[i].name, name))
+			return &shapes[i];
+	return NULL;
+}
+
+struct weight {                 /* what a tensor's values are drawn from */
+	uint64_t seed;
+	uint32_t type;
+	float mean, sigma;
+	const unsigned char *pool;      /* MKGGUF_CHUNK elements of the same, or NULL */
+};
+
+struct mkpool {
+	struct weight of;
+	unsigned char *blocks;
+	struct mkpool *next;
+};
+
+/* n values from place first on: the sum of four 16-bit numbers, near enough to a normal deviate, and exact up to the last multiplication. */
+static void draw(const struct weight *w, uint64_t first, size_t n, float *x)
+{
+	float unit = w->sigma / 37837.0f;       /* the sum's standard deviation is 65536 / sqrt(3) */
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t r = mkrandom(w->seed, first + i);
+		int32_t sum = (int32_t)((r & 0xffff) + (r >> 16 & 0xffff) + (r >> 32 & 0xffff) + (r >> 48)) - 131070;
+
+		x[i] = w->mean + unit * (float)sum;
+	}
+}
+
+static void fill(const void *context, uint64_t first, size_t n, void *to)
+{
+	const struct weight *w = context;
+	const struct format *f = format_of(w->type);
+	float *x;
+
+	if (w->pool) {
+		size_t unit = POOL_UNIT / f->block * f->bytes, units = MKGGUF_CHUNK / POOL_UNIT;
+
+		for (size_t i = 0; i < n; i += POOL_UNIT) {
+			size_t elements = n - i < POOL_UNIT ? n - i : POOL_UNIT, from = mkrandom(w->seed, (first + i) / POOL_UNIT) % units;
+
+			memcpy((unsigned char *)to + i / f->block * f->bytes, w->pool + from * unit, elements / f->block * f->bytes);
+		}
+		return;
+	}
+	if (!(x = malloc(n * sizeof *x))) {
+		fprintf(stderr, "mkweights: out of memory\n");
+		exit(1);
+	}
+	draw(w, first, n, x);
+	quantise(w->type, x, to, n);
+	free(x);
+}
+
+/* The pool for weights like w, made at its first use. */
+static const unsigned char *pool_for(struct mkweights *k, const struct weight *w)
+{
+	const struct format *f = format_of(w->type);
+	struct mkpool *p;
+
+	for (p = k->pools; p; p = p->next)
+		if (p->of.type == w->type && p->of.mean == w->mean && p->of.sigma == w->sigma)
+			return p->blocks;
+	p = malloc(sizeof *p);
+	if (!p || !(p->blocks = malloc(MKGGUF_CHUNK / f->block * f->bytes))) {
+		fprintf(stderr, "mkweights: out of memory\n");
+		exit(1);
+	}
+	p->of = *w;
+	p->next = k->pools;
+	k->pools = p;
+	fill(w, 0, MKGGUF_CHUNK, p->blocks);
+	return p->blocks;
+}
+
+static void tensor(struct mkweights *k, const char *name, uint32_t type, uint32_t cols, uint32_t rows, float mean, float sigma)
+{
+	const uint64_t dim[2] = { cols, rows };
+	struct weight w = { mkrandom(k->seed, k->n_tensors++), type, mean, sigma, NULL };
+
+	if ((uint64_t)cols * rows >= POOL_FROM)
+		w.pool = pool_for(k, &w);
+	mkgguf_tensor(k->m, name, type, rows > 1 ? 2 : 1, dim, fill, &w, sizeof w);
+}
+
+/* ---- which type a matrix gets ---- */
+
+static const char *const mixes[][3] = {         /* name, most matrices, the more sensitive ones */
+	{ "Q4_K_M", "Q4_K", "Q6_K" }, { "Q5_K_M", "Q5_K", "Q6_K" }, { "Q3_K_M", "Q3_K", "Q5_K" },
+};
+
+static uint32_t type_named(const char *name)
+{
+	static const uint32_t ids[] = { FORMAT_F32, FORMAT_F16, FORMAT_BF16, FORMAT_Q8_0, FORMAT_Q4_0, FORMAT_Q4_1, FORMAT_Q5_0, FORMAT_Q5_1, FORMAT_Q2_K,
+		FORMAT_Q3_K, FORMAT_Q4_K, FORMAT_Q5_K, FORMAT_Q6_K };
+
+	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+		if (format_of(ids[i]) && !strcmp(format_of(ids[i])->name, name))
+			return ids[i];
+	return UINT32_MAX;
+}
+
+/* Rows that a type's blocks do not divide fall back as files of the smallest real models do: to a 32-block type of the next size, then to F16. */
+static uint32_t fitting(uint32_t type, uint32_t cols)
+{
+	if (cols % format_of(type)->block && format_of(type)->block == 256)
+		type = type == FORMAT_Q6_K ? FORMAT_Q8_0 : type == FORMAT_Q5_K ? FORMAT_Q5_1 : FORMAT_Q5_0;
+	return cols % format_of(type)->block ? FORMAT_F16 : type;
+}
+
+/* kind: 's' for matrices that mixes keep finer (the output, ffn_down and attn_v of a layer chosen for it), 'm' for the rest. */
+static uint32_t type_for(const struct mkweights *k, char kind, uint32_t cols)
+{
+	static const char *const every[] = { "Q4_K", "Q8_0", "F16", "Q6_K", "Q5_1", "Q4_0", "BF16", "Q5_K", "Q4_1", "Q5_0", "F32" };
+
+	if (!strcmp(k->type, "mix"))
+		return fitting(type_named(every[k->n_tensors % (sizeof every / sizeof *every)]), cols);
+	for (size_t i = 0; i < sizeof mixes / sizeof *mixes; i++)
+		if (!strcmp(mixes[i][0], k->type))
+			return fitting(type_named(mixes[i][kind == 's' ? 2 : 1]), cols);
+	return fitting(type_named(k->type), cols);
+}
+
+int mkweights_type_known(const char *type)
+{
+	for (size_t i = 0; i < sizeof mixes / sizeof *mixes; i++)
+		if (!strcmp(mixes[i][0], type))
+			return 1;
+	return !strcmp(type, "mix") || type_named(type) != UINT32_MAX;
+}
+
+/* ---- the parts of a model ---- */
+
+static void matrix(struct mkweights *k, const char *name, char kind, uint32_t cols, uint32_t rows, float gain)
+{
+	tensor(k, name, type_for(k, kind, cols), cols, rows, 0, gain / sqrtf((float)cols));
+}
+
+static void vector(struct mkweights *k, const char *name, uint32_t n, float mean, float sigma)
+{
+	tensor(k, name, FORMAT_F32, n, 1, mean, sigma);
+}
+
+/* blk.LAYER.PART.weight or .bias */
+static const char *blk(uint32_t layer, const char *part, const char *what)
+{
+	static char name[64];
+
+	snprintf(name, sizeof name, "blk.%u.%s.%s", layer, part, what);
+	return name;
+}
+
+static void norm(struct mkweights *k, uint32_t il, const char *part)
+{
+	vector(k, blk(il, part, "weight"), k->s.n_embd, 1, 0.1f);
+	if (!strcmp(k->s.arch, "gpt2"))
+		vector(k, blk(il, part, "bias"), k->s.n_embd, 0, 0.1f);
+}
+
+static void layer_llama(struct mkweights *k, uint32_t il)
+{
+	const struct mkshape *s = &k->s;
+	uint32_t n_q = s->n_head * s->head_dim, n_kv = s->n_head_kv * s->head_dim;
+	char v = il < s->n_layer / 8 || il >= 7 * s->n_layer / 8 || il % 3 == 2 ? 's' : 'm';
+
+	norm(k, il, "attn_norm");
+	matrix(k, blk(il, "attn_q", "weight"), 'm', s->n_embd, n_q, 1.3f);
+	matrix(k, blk(il, "attn_k", "weight"), 'm', s->n_embd, n_kv, 1.3f);
+	matrix(k, blk(il, "attn_v", "weight"), v, s->n_embd, n_kv, 1);
+	if (!strcmp(s->arch, "qwen2")) {
+		vector(k, blk(il, "attn_q", "bias"), n_q, 0, 0.5f);
+		vector(k, blk(il, "attn_k", "bias"), n_kv, 0, 0.5f);
+		vector(k, blk(il, "attn_v", "bias"), n_kv, 0, 0.1f);
+	}
+	matrix(k, blk(il, "attn_output", "weight"), 'm', n_q, s->n_embd, 1);
+	if (!strcmp(s->arch, "qwen3")) {
+		vector(k, blk(il, "attn_q_norm", "weight"), s->head_dim, 1.2f, 0.1f);
+		vector(k, blk(il, "attn_k_norm", "weight"), s->head_dim, 1.2f, 0.1f);
+	}
+	norm(k, il, "ffn_norm");
+	matrix(k, blk(il, "ffn_gate", "weight"), 'm', s->n_embd, s->n_ff, 1.5f);
+	matrix(k, blk(il, "ffn_up", "weight"), 'm', s->n_embd, s->n_ff, 1);
+	matrix(k, blk(il, "ffn_down", "weight"), v, s->n_ff, s->n_embd, 1.5f);
+}
+
+static void layer_gpt2(struct mkweights *k, uint32_t il)
+{
+	const struct mkshape *s = &k->s;
+
+	norm(k, il, "attn_norm");
+	matrix(k, blk(il, "attn_qkv", "weight"), 'm', s->n_embd, 3 * s->n_embd, 1.3f);
+	vector(k, blk(il, "attn_qkv", "bias"), 3 * s->n_embd, 0, 0.1f);
+	matrix(k, blk(il, "attn_output", "weight"), 'm', s->n_embd, s->n_embd, 1);
+	vector(k, blk(il, "attn_output", "bias"), s->n_embd, 0, 0.1f);
+	norm(k, il, "ffn_norm");
+	matrix(k, blk(il, "ffn_up", "weight"), 'm', s->n_embd, s->n_ff, 1.5f);
+	vector(k, blk(il, "ffn_up", "bias"), s->n_ff, 0, 0.1f);
+	matrix(k, blk(il, "ffn_down", "weight"), 's', s->n_ff, s->n_embd, 1.5f);
+	vector(k, blk(il, "ffn_down", "bias"), s->n_embd, 0, 0.1f);
+}
+
+/* Llama 3's rope_freqs in shape: fast pairs as they are, slow ones divided by up to 8. */
+static void rope_freqs(const void *context, uint64_t first, size_t n, void *to)
+{
+	const uint32_t *pairs = context;
+	float x[1 << 11]; /* head_dim is at most twice that */
+
+	for (size_t i = 0; i < n; i++)
+		x[i] = 2 * i < *pairs ? 1 : 1 + 7 * (float)(2 * i - *pairs + 2) / (float)(*pairs + 2);
+	quantise(FORMAT_F32, x, to, n);
+}
+
+void mkweights_tensors(struct mkweights *k)
+{
+	const struct mkshape *s = &k->s;
+	int gpt2 = !strcmp(s->arch, "gpt2");
+	uint32_t pairs = s->head_dim / 2;
+	uint64_t dim = pairs;
+
+	/* a tied embedding is read as rows of variance 9 / n_embd, which as an output matrix gives logits of deviation 3 */
+	tensor(k, "token_embd.weight", type_for(k, s->tied ? 's' : 'm', s->n_embd), s->n_embd, s->n_vocab, 0,
+		s->tied ? 3 / sqrtf((float)s->n_embd) : 1);
+	if (gpt2)
+		tensor(k, "position_embd.weight", FORMAT_F32, s->n_embd, s->n_ctx, 0, 0.5f);
+	if (!strcmp(k->rope, "freqs"))
+		mkgguf_tensor(k->m, "rope_freqs.weight", FORMAT_F32, 1, &dim, rope_freqs, &pairs, sizeof pairs);
+	for (uint32_t il = 0; il < s->n_layer; il++)
+		(gpt2 ? layer_gpt2 : layer_llama)(k, il);
+	vector(k, "output_norm.weight", s->n_embd, 1, 0.1f);
+	if (gpt2)
+		vector(k, "output_norm.bias", s->n_embd, 0, 0.1f);
+	if (!s->tied)
+		matrix(k, "output.weight", 's', s->n_embd, s->n_vocab, 3);
+}
+
+/* ARCH.KEY */
+static const char *arch_key(const struct mkshape *s, const char *key)
+{
+	static char name[96];
+
+	snprintf(name, sizeof name, "%s.%s", s->arch, key);
+	return name;
+}
+
+void mkweights_values(struct mkweights *k)
+{
+	const struct mkshape *s = &k->s;
+	int gpt2 = !strcmp(s->arch, "gpt2");
+
+	mkgguf_text(k->m, "general.architecture", s->arch);
+	mkgguf_text(k->m, "general.name", "random");
+	mkgguf_u32(k->m, arch_key(s, "context_length"), s->n_ctx);
+	mkgguf_u32(k->m, arch_key(s, "embedding_length"), s->n_embd);
+	mkgguf_u32(k->m, arch_key(s, "block_count"), s->n_layer);
+	mkgguf_u32(k->m, arch_key(s, "feed_forward_length"), s->n_ff);
+	mkgguf_u32(k->m, arch_key(s, "attention.head_count"), s->n_head);
+	mkgguf_u32(k->m, arch_key(s, "attention.head_count_kv"), s->n_head_kv);
+	mkgguf_f32(k->m, arch_key(s, gpt2 ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon"), 1e-5f);
+	if (gpt2)
+		return;
+	if (s->head_dim * s->n_head != s->n_embd || !strcmp(s->arch, "qwen3")) {
+		mkgguf_u32(k->m, arch_key(s, "attention.key_length"), s->head_dim);
+		mkgguf_u32(k->m, arch_key(s, "attention.value_length"), s->head_dim);
+	}
+	mkgguf_f32(k->m, arch_key(s, "rope.freq_base"), s->rope_base);
+	mkgguf_u32(k->m, arch_key(s, "rope.dimension_count"), s->head_dim);
+	if (!strcmp(k->rope, "linear") || !strcmp(k->rope, "yarn")) {
+		mkgguf_text(k->m, arch_key(s, "rope.scaling.type"), k->rope);
+		mkgguf_f32(k->m, arch_key(s, "rope.scaling.factor"), 4);
+		if (!strcmp(k->rope, "yarn"))
+			mkgguf_u32(k->m, arch_key(s, "rope.scaling.original_context_length"), s->n_ctx / 4);
+	}
+}
+
+void mkweights_free(struct mkweights *k)
+{
+	while (k->pools) {
+		struct mkpool *next = k->pools->next;
+
+		free(k->pools->blocks);
+		free(k->pools);
+		k->pools = next;
+	}
+}

@@ -1,0 +1,40 @@
+/* mkweights: the metadata and the tensors of a random model, for mkmodel and the bench: any of our families, any tensor type, any shape, the same bytes on
+ * every machine. Weights have the variances that keep activations near 1 and give logits a standard deviation of about 3. What fails ends the program,
+ * as in mkgguf.h. */
+#ifndef MKWEIGHTS_H
+#define MKWEIGHTS_H
+
+#include <stdint.h>
+
+#include "mkgguf.h"
+
+struct mkshape {
+	const char *name, *arch, *pre;  /* pre: BPE's pre-tokenizer */
+	uint32_t n_embd, n_layer, n_head, n_head_kv, head_dim, n_ff, n_vocab, n_ctx;
+	float rope_base;
+	int tied;
+};
+
+/* tiny, tiny256, smol-135m, qwen3-0.6b, llama-1b; or NULL. */
+const struct mkshape *mkweights_shape(const char *name);
+
+/* A tensor type that we read, or a mix: Q4_K_M, Q5_K_M, Q3_K_M as files have them; mix, one of each in turn. */
+int mkweights_type_known(const char *type);
+
+struct mkweights {
+	struct mkgguf *m;
+	struct mkshape s;
+	const char *type;       /* of the matrices */
+	const char *rope;       /* linear, yarn or freqs; "": as it is */
+	uint64_t seed;
+	/* private */
+	uint32_t n_tensors;
+	struct mkpool *pools;
+};
+
+/* Declares what a model has but for its vocabulary. The weights are made by mkgguf_write(), until which k must live; then it is freed. */
+void mkweights_values(struct mkweights *k);
+void mkweights_tensors(struct mkweights *k);
+void mkweights_free(struct mkweights *k);
+
+#endif

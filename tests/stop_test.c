@@ -1,0 +1,157 @@
+/* stop_test: stop strings in random texts of few letters, cut at random, against searching the whole text after each piece: what was found, what came
+ * through, and that nothing was held back but what could still become a stop. And the escapes of lib/quote. */
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../lib/quote.h"
+#include "../lib/stop.h"
+
+static int passed, failed;
+
+static void check(int ok, const char *what, long long detail)
+{
+	if (ok) {
+		passed++;
+		return;
+	}
+	failed++;
+	printf("failed: %s (%lld)\n", what, detail);
+}
+
+static uint32_t state = 1;
+
+static size_t below(size_t n)
+{
+	state ^= state << 13;
+	state ^= state >> 17;
+	state ^= state << 5;
+	return state % n;
+}
+
+enum { TEXT = 300, MOST = 12 };
+
+static struct {
+	char s[TEXT];
+	size_t n;
+} out;
+
+static void put(void *context, const char *bytes, size_t n)
+{
+	(void)context;
+	check(n > 0 && n <= sizeof out.s - out.n, "an amount", (long long)n);
+	memcpy(out.s + out.n, bytes, n);
+	out.n += n;
+}
+
+/* What of text[n] may come out, and which string ends it, -1 for none. */
+static size_t expected(char string[][MOST], const size_t *len, int n_strings, const char *text, size_t n, int *found)
+{
+	size_t end, held = 0, k;
+	int i;
+
+	*found = -1;
+	for (end = 1; end <= n && *found < 0; end++)
+		for (i = 0; i < n_strings; i++)
+			if (end >= len[i] && !memcmp(text + end - len[i], string[i], len[i]) && (*found < 0 || len[i] > len[*found]))
+				*found = i;
+	if (*found >= 0)
+		return end - 1 - len[*found];
+	for (i = 0; i < n_strings; i++)
+		for (k = 1; k < len[i] && k <= n; k++)
+			if (!memcmp(text + n - k, string[i], k) && k > held)
+				held = k;
+	return n - held;
+}
+
+static void random_texts(void)
+{
+	char string[4][MOST], text[TEXT];
+	size_t len[4], at, part, want, i;
+	int n_strings, found, got, k;
+	long long trial;
+	struct stop *s;
+	struct why w;
+
+	for (trial = 0; trial < 20000; trial++) {
+		size_t letters = 1 + below(3), n = below(TEXT);
+
+		s = stop_open(&w);
+		n_strings = (int)below(5);
+		for (k = 0; k < n_strings; k++) {
+			len[k] = 1 + below(trial % 3 ? 4 : MOST);
+			for (i = 0; i < len[k]; i++)
+				string[k][i] = (char)('a' + below(letters));
+			/* of equal strings the first is found */
+			for (int j = 0; j < k; j++)
+				if (len[j] == len[k] && !memcmp(string[j], string[k], len[k]))
+					string[k][0] = 'z';
+			check(!stop_add(s, string[k], len[k], &w), "a string", trial);
+		}
+		for (i = 0; i < n; i++)
+			text[i] = (char)('a' + below(letters + (trial % 4 == 0)));
+		for (int twice = 0; twice < 2; twice++) {
+			out.n = 0;
+			got = -1;
+			for (at = 0; at < n; at += part) {
+				part = 1 + below(n - at < 9 ? n - at : 9);
+				got = stop_feed(s, text + at, part, put, NULL);
+				want = expected(string, len, n_strings, text, at + part, &found);
+				check(got == found && out.n == want && !memcmp(out.s, text, want), "what came through", trial);
+			}
+			stop_end(s, put, NULL);
+			check(got >= 0 || (out.n == n && !memcmp(out.s, text, n)), "all of it in the end", trial);
+		}
+		stop_close(s);
+	}
+}
+
+static void limits(void)
+{
+	static char long_one[STOP_BYTES + 1];
+	struct why w;
+	struct stop *s = stop_open(&w);
+	int i;
+
+	check(stop_add(s, "", 0, &w) < 0 && stop_add(s, long_one, sizeof long_one, &w) < 0, "empty and too long", 0);
+	for (i = 0; i < STOP_STRINGS; i++)
+		check(!stop_add(s, long_one, STOP_BYTES, &w), "the longest", i);
+	check(stop_add(s, "x", 1, &w) < 0, "too many", 0);
+	for (out.n = 0, i = 0; i < STOP_BYTES - 1; i++)
+		check(stop_feed(s, "", 1, put, NULL) < 0 && !out.n, "a byte of 0", i);
+	check(stop_feed(s, "", 1, put, NULL) == 0 && !out.n, "the last of them", 0);
+	stop_close(s);
+}
+
+static void quotes(void)
+{
+	static const struct {
+		const char *text, *meant;
+	} undo[] = { { "a\\nb", "a\nb" }, { "\\t\\r\\\\\\\"\\'", "\t\r\\\"'" }, { "\\x\\", "\\x\\" }, { "", "" }, { "\\\\n", "\\n" } };
+	char room[64], c[QUOTE_ROOM];
+	const char bytes[] = "a\n\"\xc3\xa4\xff\x01";
+	unsigned used;
+	size_t i, n = 0;
+
+	for (i = 0; i < sizeof undo / sizeof *undo; i++) {
+		n = quote_undo(undo[i].text, room);
+		check(n == strlen(undo[i].meant) && !memcmp(room, undo[i].meant, n), undo[i].text, (long long)n);
+	}
+	for (n = i = 0; i < sizeof bytes - 1; i += used) {
+		size_t len = quote_next(bytes + i, sizeof bytes - 1 - i, '\\', c, &used);
+
+		memcpy(room + n, c, len);
+		n += len;
+	}
+	room[n] = 0;
+	check(!strcmp(room, "a\\n\\\"\xc3\xa4\\xff\\x01"), room, (long long)n);
+}
+
+int main(void)
+{
+	random_texts();
+	limits();
+	quotes();
+	printf("stop: %d passed, %d failed\n", passed, failed);
+	return failed != 0;
+}
