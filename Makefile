@@ -31,9 +31,9 @@ CHAT = chat chat_setup chat_template jinja jinja_arith jinja_call jinja_dict jin
 	jinja_methods jinja_more_filters jinja_parse jinja_spell jinja_str jinja_tests jinja_text jinja_text_filters jinja_value
 GRAMMAR = grammar grammar_node grammar_class grammar_parse grammar_match grammar_state grammar_text guide trie
 SCHEMA = schema schema_array schema_constants schema_merge schema_number schema_object schema_pattern schema_string
-FWD = model rope families builder plan ops dump segment pool prefault serve chain report settings
+FWD = model rope families builder plan ops dump segment pool prefault meter limits serve chain report settings
 SAMPLE = main options stage model trace
-GEN = main loop talk history person stages place report shell
+GEN = main options loop text progress talk history person stages place report shell
 KERNELS = scalar scalar_product scalar_vector scalar_attend scalar_peaks select $(ISA)
 TESTS = quantise_test gguf_test vocab_test tokenizers_test frame_test sampler_test stop_test segment_test pool_test rope_test product_test vector_test attend_test jinja_test grammar_test schema_test
 HELPERS = mkmodel reference stream dribble under

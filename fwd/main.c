@@ -8,6 +8,7 @@
 #include "../lib/frame.h"
 #include "../lib/guard.h"
 #include "dump.h"
+#include "meter.h"
 #include "model.h"
 #include "plan.h"
 #include "pool.h"
@@ -59,7 +60,7 @@ static void hold_sigpipe(int how)
 
 int main(int argc, char **argv)
 {
-	double start = serve_now();
+	double start = meter_now();
 	struct settings set;
 	struct dump dump;
 	struct segment segment;

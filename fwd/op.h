@@ -96,7 +96,12 @@ struct step {
 /* Runs one op on rows [first, first + n), n at least 1; returns when it is done. */
 void op_run(struct step *s, const struct op *op, size_t first, size_t n);
 
-/* Bytes of weights that it reads for one row: what decoding waits for. */
-size_t op_bytes(const struct op *op);
+/* What an op has to do: bytes of weights and of K and V to read once; multiply-adds, of codes with quantised activations and of floats. */
+struct work {
+	double bytes, codes, floats;
+};
+
+/* Adds the work of op_run() on n rows. */
+void op_work(const struct step *s, const struct op *op, size_t n, struct work *w);
 
 #endif

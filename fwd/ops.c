@@ -226,14 +226,33 @@ void op_run(struct step *s, const struct op *op, size_t first, size_t n)
 	}
 }
 
-size_t op_bytes(const struct op *op)
+static void product_work(const struct op_product *o, size_t n, struct work *w)
 {
-	size_t bytes = 0;
+	for (const struct part *p = o->part; p < o->part + o->n_parts; p++) {
+		w->bytes += (double)p->w.rows * (double)p->w.row_bytes;
+		*(p->kind == ACTS_F32 ? &w->floats : &w->codes) += (double)n * (double)p->w.rows * (double)p->w.cols;
+	}
+}
 
+/* Row i of those whose attention is asked for sees all before it and itself; together they see what the last one does. */
+static void attend_work(const struct step *s, const struct op_attend *a, struct work *w)
+{
+	const struct attend *d = &a->heads;
+	size_t rows = a->tail ? s->wanted : s->n, seen = s->pos + s->n;
+	double dims = (double)(d->dim_k + d->dim_v), sum = (double)rows * ((double)seen - ((double)rows - 1) / 2);
+
+	if (!rows)
+		return;
+	w->bytes += (double)seen * (double)d->n_head_kv * dims * (d->type == KV_F16 ? sizeof(uint16_t) : sizeof(float));
+	w->floats += sum * (double)d->n_head * dims;
+}
+
+void op_work(const struct step *s, const struct op *op, size_t n, struct work *w)
+{
 	if (op->code == OP_EMBED)
-		return op->embed.ids.row_bytes + (op->embed.positions.rows ? op->embed.positions.row_bytes : 0);
-	if (op->code == OP_PRODUCT)
-		for (size_t i = 0; i < op->product.n_parts; i++)
-			bytes += op->product.part[i].w.rows * op->product.part[i].w.row_bytes;
-	return bytes;
+		w->bytes += (double)n * (double)(op->embed.ids.row_bytes + (op->embed.positions.rows ? op->embed.positions.row_bytes : 0));
+	else if (op->code == OP_PRODUCT)
+		product_work(&op->product, n, w);
+	else if (op->code == OP_ATTEND)
+		attend_work(s, &op->attend, w);
 }

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "builder.h"
 #include "families.h"
+#include "meter.h"
 
 enum { ALIGN = 64 };
 
@@ -89,8 +89,6 @@ static int open_all(struct plan *p, struct why *w)
 	p->model->family->build(&b);
 	if (b.failed || model_all_used(p->model, w) < 0)
 		return -1;
-	for (size_t i = 0; i < p->n_ops; i++)
-		p->label[i].bytes = op_bytes(&p->op[i]);
 	return open_scratch(p, w);
 }
 
@@ -152,22 +150,16 @@ void plan_close(struct plan *p)
 
 /* ---- replaying ---- */
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void run(struct plan *p, size_t i, size_t first, size_t n)
 {
-	double start = p->timed ? now() : 0;
+	struct tally *t = p->step.n > 1 ? &p->label[i].prompt : &p->label[i].decode;
+	double start = p->timed ? meter_now() : 0;
 
 	op_run(&p->step, &p->op[i], first, n);
 	if (p->timed) {
-		p->label[i].seconds += now() - start;
-		p->label[i].runs++;
+		t->seconds += meter_now() - start;
+		t->runs++;
+		op_work(&p->step, &p->op[i], n, &t->work);
 	}
 	if (p->dump)
 		dump_op(p->dump, p, i, first, n);
@@ -205,4 +197,25 @@ void plan_logits(struct plan *p, size_t row, size_t n, float *logits)
 	p->step.logits = logits;
 	for (size_t i = p->n_body; i < p->n_ops; i++)
 		run(p, i, row, n);
+}
+
+struct work plan_work(const struct plan *p, size_t pos, size_t n, size_t wanted)
+{
+	struct step s = p->step;
+	struct work all = { .bytes = 0 };
+	double floats;
+	size_t rows;
+
+	s.pos = pos;
+	s.n = n;
+	s.wanted = wanted;
+	for (const struct op *op = p->op; op < p->op + p->n_ops; op++) {
+		rows = op->tail ? wanted : n;
+		floats = all.floats;
+		if (rows)
+			op_work(&s, op, rows, &all);
+		if (op->code == OP_ATTEND)
+			all.floats = floats;
+	}
+	return all;
 }

@@ -14,12 +14,16 @@
 
 enum { ARITHMETIC = 1 };        /* for segments: a new number with any change to a bit of K or V */
 
+struct tally {                  /* what an op has cost, while plan->timed */
+	double seconds;
+	size_t runs;
+	struct work work;
+};
+
 struct label {                  /* what an op is called, and the time it took: beside the table, so that the hot one stays small */
 	const char *name;
 	size_t layer;           /* LABEL_NONE: in no layer */
-	size_t bytes;           /* of weights, read once a batch */
-	double seconds;         /* and how often it ran: only while plan->timed */
-	size_t runs;
+	struct tally decode, prompt;    /* in batches of one row, and of several */
 };
 
 #define LABEL_NONE SIZE_MAX
@@ -53,6 +57,10 @@ void plan_close(struct plan *p);
 /* Evaluates ids[n], n from 1 to batch, all in the vocabulary, after what counts in the segment that is bound, which has room for them; then they count,
  * too. wanted: the last rows, for which plan_logits() may be called. */
 void plan_append(struct plan *p, struct segment *s, const int32_t *ids, size_t n, size_t wanted);
+
+/* What plan_append() of n ids at this position, and plan_logits() of the wanted rows, have to do; the floats of attention are left out: what counts as
+ * the least that a model asks for is its matrices, and K and V as bytes. */
+struct work plan_work(const struct plan *p, size_t pos, size_t n, size_t wanted);
 
 /* logits[n][n_vocab] of rows [row, row + n) of the batch evaluated last. */
 void plan_logits(struct plan *p, size_t row, size_t n, float *logits);

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "limits.h"
+
 static double mib(size_t bytes)
 {
 	return (double)bytes / (1 << 20);
@@ -21,7 +23,7 @@ void report_loaded(const struct serve *v, double start)
 	fprintf(stderr, "fwd: backend %s, threads: %zu, batches of %zu\n", v->plan->step.k->name, pool_threads(v->plan->step.pool), v->plan->batch);
 	fprintf(stderr, "fwd: context of %zu, K and V in %s, %.1f MiB%s%s\n", v->n_ctx, types[s->shape.kv_type], mib(s->bytes),
 		s->object[0] ? " of segment " : "", s->object);
-	fprintf(stderr, "fwd: %zu ids there; ready after %.1f ms\n", s->length, 1e3 * (serve_now() - start));
+	fprintf(stderr, "fwd: %zu ids there; ready after %.1f ms\n", s->length, 1e3 * (meter_now() - start));
 }
 
 static void rate(const char *what, size_t n, double seconds)
@@ -45,67 +47,116 @@ void report_done(const struct serve *v, double start)
 
 /* ---- profile ---- */
 
-static int same(const struct label *a, const struct label *b, int by_layer)
+struct profile {
+	const struct plan *plan;
+	int prompt;             /* batches of several rows, or those of one */
+	double seconds;         /* in all */
+	struct limit limit;
+};
+
+static const struct tally *tally_of(const struct profile *f, size_t op)
 {
-	return by_layer ? a->layer == b->layer : !strcmp(a->name, b->name);
+	return f->prompt ? &f->plan->label[op].prompt : &f->plan->label[op].decode;
 }
 
-/* The sum over the ops from `from` on that are of its kind (or in its layer); runs are its own. */
-static struct label sum(const struct plan *p, size_t from, int by_layer)
+static void add(struct tally *sum, const struct tally *t)
 {
-	struct label all = p->label[from];
-
-	all.bytes *= all.runs;
-	for (size_t i = from + 1; i < p->n_ops; i++)
-		if (same(&p->label[from], &p->label[i], by_layer)) {
-			all.seconds += p->label[i].seconds;
-			all.bytes += p->label[i].bytes * p->label[i].runs;
-		}
-	return all;
-}
-
-/* 1 if an earlier op is of the same kind (or in the same layer). */
-static int seen(const struct plan *p, size_t i, int by_layer)
-{
-	for (size_t j = 0; j < i; j++)
-		if (same(&p->label[j], &p->label[i], by_layer))
-			return 1;
-	return 0;
-}
-
-static void line(const char *name, const struct label *l, size_t bytes, double total)
-{
-	fprintf(stderr, "  %-20s %10.3f %6.1f%% %10.1f %8.2f\n", name, 1e3 * l->seconds, 100 * l->seconds / total, mib(bytes),
-		l->seconds > 0 ? (double)bytes / l->seconds * 1e-9 : 0.0);
+	sum->seconds += t->seconds;
+	sum->runs += t->runs;
+	sum->work.bytes += t->work.bytes;
+	sum->work.codes += t->work.codes;
+	sum->work.floats += t->work.floats;
 }
 
 static void heading(const char *what)
 {
-	fprintf(stderr, "fwd: time by %s\n  %-20s %10s %7s %10s %8s\n", what, "", "ms", "share", "MiB read", "GB/s");
+	fprintf(stderr, "fwd: %s\n  %-22s %7s %10s %6s %10s %7s %9s\n", what, "", "runs", "ms", "time", "MiB read", "GB/s", "of limit");
+}
+
+static void line(const struct profile *f, int depth, const char *name, const struct tally *t)
+{
+	static const char *const bounds[] = { [BOUND_READ] = "read", [BOUND_CODES] = "int8", [BOUND_FLOATS] = "f32" };
+	double seconds = t->seconds > 1e-12 ? t->seconds : 1e-12;
+	enum bound bound;
+	double least = limit_seconds(&f->limit, &t->work, &bound);
+
+	if (!t->runs)
+		return;
+	fprintf(stderr, "  %*s%-*s %7zu %10.3f %5.1f%%", 2 * depth, "", 22 - 2 * depth, name, t->runs, 1e3 * t->seconds, 100 * t->seconds / f->seconds);
+	if (bound)
+		fprintf(stderr, " %10.1f %7.2f %4.0f%% %s", t->work.bytes / (1 << 20), t->work.bytes / seconds * 1e-9, 100 * least / seconds, bounds[bound]);
+	fputc('\n', stderr);
+}
+
+/* The sum of the ops of one name, or of one layer, that stand from `from` on; none if it stands earlier already. */
+static struct tally sum(const struct profile *f, size_t from, int by_layer)
+{
+	const struct label *l = f->plan->label;
+	struct tally all = { .runs = 0 };
+
+	for (size_t i = 0; i < f->plan->n_ops; i++)
+		if (by_layer ? l[i].layer == l[from].layer : !strcmp(l[i].name, l[from].name)) {
+			if (i < from)
+				return (struct tally){ .runs = 0 };
+			add(&all, tally_of(f, i));
+		}
+	return all;
+}
+
+static void table(const struct profile *f)
+{
+	struct tally t;
+
+	for (size_t i = 0; i < f->plan->n_ops; i++) {
+		t = sum(f, i, 0);
+		line(f, 0, f->plan->label[i].name, &t);
+	}
+}
+
+static void tree(const struct profile *f, const struct tally *all)
+{
+	const struct label *l = f->plan->label;
+	struct tally t;
+	char name[32];
+
+	line(f, 0, "model", all);
+	for (size_t i = 0; i < f->plan->n_ops; i++) {
+		if (l[i].layer != LABEL_NONE) {
+			t = sum(f, i, 1);
+			snprintf(name, sizeof name, "layer %zu", l[i].layer);
+			line(f, 1, name, &t);
+		}
+		line(f, l[i].layer != LABEL_NONE ? 2 : 1, l[i].name, tally_of(f, i));
+	}
 }
 
 void report_profile(const struct plan *p)
 {
-	double total = 1e-12;
-	struct label l;
-	char name[64];
+	struct profile f = { .plan = p };
+	struct limits limits;
+	struct tally all;
+	struct why w;
 
-	for (size_t i = 0; i < p->n_ops; i++)
-		total += p->label[i].seconds;
-	heading("kind of op");
-	for (size_t i = 0; i < p->n_ops; i++)
-		if (!seen(p, i, 0)) {
-			l = sum(p, i, 0);
-			line(l.name, &l, l.bytes, total);
-		}
-	heading("layer");
-	for (size_t i = 0; i < p->n_ops; i++) {
-		if (p->label[i].layer != LABEL_NONE && !seen(p, i, 1)) {
-			l = sum(p, i, 1);
-			snprintf(name, sizeof name, "layer %zu", l.layer);
-			line(name, &l, l.bytes, total);
-		}
-		snprintf(name, sizeof name, p->label[i].layer != LABEL_NONE ? "    %s" : "%s", p->label[i].name);
-		line(name, &p->label[i], p->label[i].bytes * p->label[i].runs, total);
+	if (limits_open(&limits, p, &w) < 0) {
+		fprintf(stderr, "fwd: no profile: %s\n", w.text);
+		return;
+	}
+	for (int i = 0; i < 3; i++)
+		limits_sample(&limits, 0.002);
+	f.limit = limits_now(&limits);
+	limits_close(&limits);
+	fprintf(stderr, "fwd: limits of %zu threads: read %.1f GB/s, int8 %.1f G multiply-adds/s, f32 %.1f\n", pool_threads(p->step.pool),
+		f.limit.read * 1e-9, f.limit.codes * 1e-9, f.limit.floats * 1e-9);
+	for (f.prompt = 1; f.prompt >= 0; f.prompt--) {
+		all = (struct tally){ .runs = 0 };
+		for (size_t i = 0; i < p->n_ops; i++)
+			add(&all, tally_of(&f, i));
+		f.seconds = all.seconds > 1e-12 ? all.seconds : 1e-12;
+		if (!all.runs)
+			continue;
+		heading(f.prompt ? "batches of several ids, by op" : "one id at a time, by op");
+		table(&f);
+		heading(f.prompt ? "batches of several ids, by layer" : "one id at a time, by layer");
+		tree(&f, &all);
 	}
 }

@@ -5,11 +5,12 @@
 #include "plan.h"
 #include "serve.h"
 
-/* start: when the program began, on serve_now()'s clock. */
+/* start: when the program began, on meter_now()'s clock. */
 void report_loaded(const struct serve *v, double start);
 void report_done(const struct serve *v, double start);
 
-/* Time, weights read and their rate: for each kind of op, and for each layer with its ops. The plan was timed. */
+/* Time, bytes, their rate and the share of the machine's limit, which is measured now, in some 60 ms: as a table of the kinds of op and as a tree of the
+ * layers with their ops; for prompts, and for decoding. The plan was timed. */
 void report_profile(const struct plan *p);
 
 #endif

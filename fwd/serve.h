@@ -25,7 +25,7 @@ struct serve {
 	size_t reused, evaluated;       /* ids */
 	size_t prompt, decode;          /* of them, in frames of several ids and of one */
 	double prompt_seconds, decode_seconds;
-	double first;                   /* when the first logits (or the first chunk) were written, on serve_now()'s clock; 0: not yet */
+	double first;                   /* when the first logits (or the first chunk) were written, on meter_now()'s clock; 0: not yet */
 
 	/* private */
 	int started;                    /* the card is out: */
@@ -34,8 +34,6 @@ struct serve {
 	float *logits;                  /* [rows][n_vocab] */
 	size_t rows;
 };
-
-double serve_now(void);
 
 /* Reads to the end of `in`; writes to descriptor 1. 0, or -1 and the reason; then what was written is whole frames but for a failed write, and the
  * segment counts every id whose evaluation was finished. */

@@ -30,7 +30,7 @@ const struct opt settings_opts[] = {
 	{ 0 }
 };
 
-static int kv_type(const struct cli *c)
+int settings_kv_type(const struct cli *c)
 {
 	if (!strcmp(c->value, "f16"))
 		return KV_F16;
@@ -71,7 +71,7 @@ void settings_read(struct settings *set, struct cli *c)
 		case 'c': set->n_ctx = (size_t)cli_integer(c, o, 1, SEGMENT_CTX_MAX); break;
 		case 'b': set->batch = (size_t)cli_integer(c, o, 1, BATCH_MAX); break;
 		case KV: set->kv = c->value; break;
-		case KV_TYPE: set->kv_type = kv_type(c); break;
+		case KV_TYPE: set->kv_type = settings_kv_type(c); break;
 		case ALL: set->all = 1; break;
 		case CHAIN: set->chain.chunk = (size_t)cli_integer(c, o, 1, CHUNK_MAX); break;
 		case 'n': set->chain.n = cli_integer(c, o, 0, INT32_MAX); break;

@@ -18,6 +18,9 @@ struct settings {
 
 extern const struct opt settings_opts[];
 
+/* The value of --kv-type, as in struct settings. */
+int settings_kv_type(const struct cli *c);
+
 /* After it c->argv[0] is the model. */
 void settings_read(struct settings *set, struct cli *c);
 

@@ -7,6 +7,8 @@
 
 #include "../lib/chat_setup.h"
 #include "../lib/frame.h"
+#include "../lib/gguf.h"
+#include "../lib/stop.h"
 #include "../lib/vocab.h"
 #include "../lib/why.h"
 #include "stages.h"
@@ -16,9 +18,14 @@ enum { TOK, FWD, SAMPLE, DETOK, FEED, STAGES };        /* FEED: the child that w
 struct request {
 	const char *model;
 	const char *prompt;     /* NULL: tok reads gen's own stdin */
-	const char *seed;
+	int64_t seed;
 	struct stage stage[STAGES];     /* with their arguments; nothing running */
-	int verbose, print;
+	int verbose, print, json, special;
+	int logprobs;           /* sample tells them */
+	int of_text;            /* sample needs the model */
+	struct stop *stop;      /* NULL: none */
+	struct gguf *g;         /* the model, open; */
+	struct vocab *vocab;    /* NULL where gen itself has no use for it */
 	int chat, interactive;  /* one turn for each line of stdin; ^C ends an answer */
 	int prompted;           /* by talk(): a prompt is shown, and the end of its line is due */
 	struct chat_setup setup;
@@ -31,7 +38,10 @@ struct result {
 	double *time;           /* [ids.n] seconds from the start to each id */
 	size_t room;            /* of both arrays */
 	size_t evaluated;       /* the first so many of ids went to fwd */
+	size_t passes;          /* frames that went to fwd */
 	uint32_t reason;        /* enum frame_reason; 0: none was given */
+	const char *stop;       /* [n_stop] the stop string that it was, borrowed; or NULL */
+	size_t n_stop;
 	int32_t eog[4], n_eog;  /* the first ends of generation of the card */
 };
 
@@ -39,10 +49,11 @@ struct result {
 double now(void);
 
 struct loop {                   /* gen's ends of the pipes, and what has come through them */
-	int from_tok, to_fwd, from_sample, to_detok;    /* -1 when closed */
+	int from_tok, to_fwd, from_sample, to_detok;    /* -1 when closed; to_detok also with --json */
 	struct frame_in picks;
 	struct card card;       /* sample's */
 	double begin;           /* of the turn, for its times */
+	const struct request *q;
 	int stale;              /* sample may still write of a turn that was cut short */
 };
 
@@ -66,8 +77,14 @@ int talk(struct request *q, struct why *w);
 
 void result_free(struct result *r);
 
+/* The natural log-probability of all that was generated; NaN where the sampler did not say one. */
+double result_logprob(const struct result *r);
+
 /* What -v prints, on stderr. */
 void report(const struct request *q, const struct result *r);
+
+/* What --json prints: one line on stdout. */
+void report_json(const struct request *q, const struct result *r);
 
 /* Prints the shell commands that do the same, for `gen --print-pipeline | sh`. */
 void print_pipeline(const struct request *q);

@@ -8,6 +8,7 @@
 
 #include "../lib/frame.h"
 #include "gen.h"
+#include "progress.h"
 
 double now(void)
 {
@@ -73,12 +74,12 @@ static void close_end(int *fd)
 
 int loop_start(struct loop *l, struct request *q, struct why *w)
 {
-	int feed[2] = { -1, -1 }, tok[2] = { -1, -1 }, fwd[2], logits[2], picks[2], text[2];
+	int feed[2] = { -1, -1 }, tok[2] = { -1, -1 }, fwd[2], logits[2], picks[2], text[2] = { -1, -1 };
 
-	*l = (struct loop){ .from_tok = -1, .to_fwd = -1, .from_sample = -1, .to_detok = -1, .begin = now() };
+	*l = (struct loop){ .from_tok = -1, .to_fwd = -1, .from_sample = -1, .to_detok = -1, .begin = now(), .q = q };
 	if ((q->prompt && !q->chat && stage_pipe(feed, w)) || (!q->chat && stage_pipe(tok, w)))
 		return -1;
-	if (stage_pipe(fwd, w) || stage_pipe(logits, w) || stage_pipe(picks, w) || stage_pipe(text, w))
+	if (stage_pipe(fwd, w) || stage_pipe(logits, w) || stage_pipe(picks, w) || (!q->json && stage_pipe(text, w)))
 		return -1;
 	l->from_tok = tok[0];
 	l->to_fwd = fwd[1];
@@ -86,7 +87,7 @@ int loop_start(struct loop *l, struct request *q, struct why *w)
 	l->to_detok = text[1];
 	frame_open_in(&l->picks, l->from_sample, "sample");
 	if (stage_start(&q->stage[FWD], fwd[0], logits[1], w) || (!q->chat && stage_start(&q->stage[TOK], feed[0], tok[1], w)) ||
-	    stage_start(&q->stage[SAMPLE], logits[0], picks[1], w) || stage_start(&q->stage[DETOK], text[0], -1, w))
+	    stage_start(&q->stage[SAMPLE], logits[0], picks[1], w) || (!q->json && stage_start(&q->stage[DETOK], text[0], -1, w)))
 		return -1;
 	return feed[1] >= 0 ? stage_feed(&q->stage[FEED], q->prompt, strlen(q->prompt), feed[1], w) : 0;
 }
@@ -101,7 +102,7 @@ void loop_end(struct loop *l)
 
 int loop_card(const struct loop *l, const struct card *card, struct why *w)
 {
-	return card_write(l->to_fwd, card, w) || card_write(l->to_detok, card, w) ? -1 : 0;
+	return card_write(l->to_fwd, card, w) || (l->to_detok >= 0 && card_write(l->to_detok, card, w)) ? -1 : 0;
 }
 
 /* What tok makes of the prompt goes to fwd, frame by frame, and is kept. */
@@ -128,38 +129,89 @@ static int prompt(struct result *r, const struct loop *l, struct why *w)
 		    frame_write_ids(l->to_fwd, r->prompt.id + r->prompt.n, f.rows, f.pos, f.flags, f.seq, w))
 			return -1;
 		r->prompt.n += f.rows;
+		r->passes++;
 	}
 	return got;
 }
 
-/* One frame of ids from the sampler: kept, shown and, while the context has room for it, evaluated. 1 if nothing can follow it. */
+static void ignore(void *context, const char *bytes, size_t n)
+{
+}
+
+/* Whether a stop string ends with this id. */
+static int stopped(const struct loop *l, struct result *r, int32_t id)
+{
+	const struct request *q = l->q;
+	size_t n = 0;
+	const char *piece = q->stop ? vocab_piece(q->vocab, id, q->special, &n) : NULL;
+	int number = piece ? stop_feed(q->stop, piece, n, ignore, NULL) : -1;
+
+	if (number >= 0)
+		r->stop = stop_string(q->stop, number, &r->n_stop);
+	return number >= 0;
+}
+
+/* An id of the sampler: kept and shown. 1 if a stop string ends with it. */
+static int show(struct loop *l, struct result *r, const struct frame *f, uint32_t pos, int32_t id, struct why *w)
+{
+	if (push_pick(r, id, now() - l->begin, w) || (l->to_detok >= 0 && frame_write_ids(l->to_detok, &id, 1, pos, f->flags, f->seq, w)))
+		return -1;
+	return stopped(l, r, id);
+}
+
+/* One frame of ids from the sampler: kept, shown and, while the context has room for it, evaluated. The reason if nothing can follow it. */
 static int picked(struct loop *l, struct result *r, const struct frame *f, struct why *w)
 {
 	const struct card *card = &l->card;
+	int over;
 
 	for (uint32_t i = 0; i < f->rows; i++) {
 		int32_t id;
 
-		if (frame_read(&l->picks, f, &id, 1, w) || push_pick(r, id, now() - l->begin, w) ||
-		    frame_write_ids(l->to_detok, &id, 1, f->pos + i, f->flags, f->seq, w))
+		if (frame_read(&l->picks, f, &id, 1, w) || (over = show(l, r, f, f->pos + i, id, w)) < 0)
 			return -1;
+		if (over)
+			return FRAME_END_STOP;
 		if (card_is_eog(card, id))
 			continue;
 		if (card->n_ctx && f->pos + i >= (uint32_t)card->n_ctx)
-			return 1;
+			return FRAME_END_LENGTH;
 		if (frame_write_ids(l->to_fwd, &id, 1, f->pos + i, f->flags, f->seq, w))
 			return -1;
 		r->evaluated++;
+		r->passes++;
 	}
 	return 0;
 }
 
-/* Ends the turn before sample does: what it still says of it is to be passed over. */
-static int cut(struct loop *l, struct result *r, uint32_t pos, struct why *w)
+static int read_logprob(struct loop *l, struct result *r, const struct frame *f, struct why *w)
 {
+	float pick[2];
+
+	if (frame_read(&l->picks, f, pick, 2, w))
+		return -1;
+	r->logprob[r->ids.n - 1] = pick[1];
+	return 0;
+}
+
+/* Ends the turn before sample does: what it still says of it is to be passed over, but for the log-probability of the last id. A detok that was told the
+ * stop string has ended already. */
+static int cut(struct loop *l, struct result *r, enum frame_reason reason, uint32_t pos, int waiting, struct why *w)
+{
+	struct why ignored;
+	struct frame f;
+
+	while (waiting && frame_next(&l->picks, &f, w) > 0)
+		if (f.kind == FRAME_LOGPROBS) {
+			if (read_logprob(l, r, &f, w))
+				return -1;
+			break;
+		}
 	l->stale = 1;
-	r->reason = FRAME_END_LENGTH;
-	return frame_write_end(l->to_detok, FRAME_END_LENGTH, pos, 0, w) ? -1 : 1;
+	r->reason = reason;
+	if (l->to_detok >= 0 && frame_write_end(l->to_detok, reason, pos, 0, reason == FRAME_END_STOP ? &ignored : w) && reason != FRAME_END_STOP)
+		return -1;
+	return 1;
 }
 
 static void set_card(const struct loop *l, struct result *r)
@@ -174,30 +226,29 @@ int loop_turn(struct loop *l, struct result *r, int (*enough)(void), struct why 
 	int got, over;
 
 	set_card(l, r);
+	if (l->q->stop)
+		stop_start(l->q->stop);
+	progress_wait(&l->picks, l->begin, r->prompt.n);
 	while ((got = frame_next(&l->picks, &f, w)) > 0) {
 		if (f.kind == FRAME_CARD) {
 			if (card_read(&l->picks, &f, &l->card, w))
 				return -1;
 			set_card(l, r);
+			progress_wait(&l->picks, l->begin, r->prompt.n);
 		}
 		if (f.kind == FRAME_IDS) {
 			if (enough && enough())
-				return cut(l, r, f.pos, w);
+				return cut(l, r, FRAME_END_LENGTH, f.pos, 0, w);
 			over = picked(l, r, &f, w);
 			if (over)
-				return over < 0 ? -1 : cut(l, r, f.pos + f.rows, w);
+				return over < 0 ? -1 : cut(l, r, (enum frame_reason)over, f.pos + f.rows, l->q->logprobs, w);
 			l->stale = 0;
 		}
-		if (f.kind == FRAME_LOGPROBS && r->ids.n) {
-			float pick[2];
-
-			if (frame_read(&l->picks, &f, pick, 2, w))
-				return -1;
-			r->logprob[r->ids.n - 1] = pick[1];
-		}
+		if (f.kind == FRAME_LOGPROBS && r->ids.n && read_logprob(l, r, &f, w))
+			return -1;
 		if (f.kind == FRAME_END && !l->stale) {
 			r->reason = f.flags;
-			return frame_write_end(l->to_detok, f.flags, f.pos, f.seq, w) ? -1 : 1;
+			return l->to_detok >= 0 && frame_write_end(l->to_detok, f.flags, f.pos, f.seq, w) ? -1 : 1;
 		}
 	}
 	return got;

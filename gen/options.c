@@ -84,40 +84,40 @@ static void add(struct request *q, const struct cli *c, int stage, const char *a
 {
 	struct why w;
 
-	if (stage_arg(&q.stage[stage], arg, &w))
+	if (stage_arg(&q->stage[stage], arg, &w))
 		cli_usage(c, "%s", w.text);
 }
 
 /* An option of a stage, in its long form. */
-static void pass(const struct cli *c, const struct opt *o, int stage)
+static void pass(struct request *q, const struct cli *c, const struct opt *o, int stage)
 {
 	char *s = malloc(strlen(o->name) + 3);
 
 	if (!s)
 		cli_die(c, "out of memory");
 	sprintf(s, "--%s", o->name);
-	add(c, stage, s);
+	add(q, c, stage, s);
 	if (c->value)
-		add(c, stage, c->value);
+		add(q, c, stage, c->value);
 }
 
 /* --stage NAME=COMMAND */
-static void replace(const struct cli *c, const char *value)
+static void replace(struct request *q, const struct cli *c, const char *value)
 {
 	const char *command = strchr(value, '=');
 
 	for (int i = 0; command && i < FEED; i++)
-		if (strlen(names[i]) == (size_t)(command - value) && !strncmp(value, names[i], strlen(names[i]))) {
-			q.stage[i].command = command + 1;
+		if (strlen(q->stage[i].name) == (size_t)(command - value) && !strncmp(value, q->stage[i].name, strlen(q->stage[i].name))) {
+			q->stage[i].command = command + 1;
 			return;
 		}
 	cli_usage(c, "--stage: '%s' is not tok, fwd, sample or detok, '=' and a command", value);
 }
 
 /* An option of a conversation. */
-static void chat_option(const struct cli *c, const struct opt *o)
+static void chat_option(struct request *q, const struct cli *c, const struct opt *o)
 {
-	struct chat_setup *s = &q.setup;
+	struct chat_setup *s = &q->setup;
 
 	switch (o->letter) {
 	case SYSTEM: s->system = c->value; break;
@@ -132,17 +132,102 @@ static void chat_option(const struct cli *c, const struct opt *o)
 	}
 }
 
-static void check_chat(const struct cli *c)
+static void check_chat(const struct request *q, const struct cli *c)
 {
-	const struct chat_setup *s = &q.setup;
+	const struct chat_setup *s = &q->setup;
 
-	if (!q.chat && (s->system || s->tools || s->template || s->name || s->n_set))
+	if (!q->chat && (s->system || s->tools || s->template || s->name || s->n_set))
 		cli_usage(c, "--system, --tools, --set, --template and --template-name are for --chat and -i");
 	if (s->template && s->name)
 		cli_usage(c, "--template and --template-name: one of the two");
-	if (q.chat && (q.stage[TOK].n > 1 || q.stage[TOK].command))
+	if (q->chat && (q->stage[TOK].n > 1 || q->stage[TOK].command))
 		cli_usage(c, "--bos, --no-bos, --no-parse-special and --stage tok: not for a conversation: its template says what is where");
-	if (q.chat && q.print)
+	if (q->chat && q->print)
 		cli_usage(c, "--print-pipeline: a conversation is more than a pipeline; its first turn is chat | tok --no-bos | ...");
+	if (q->interactive && q->json)
+		cli_usage(c, "--json: --chat has it, -i is for people");
+}
+
+/* --stop: for detok, which stops printing there, and for the loop, which stops evaluating. */
+static void add_stop(struct request *q, const struct cli *c, const struct opt *o)
+{
+	char *s = malloc(strlen(c->value) + 1);
+	struct why w;
+
+	if (!s || (!q->stop && !(q->stop = stop_open(&w))))
+		cli_die(c, "out of memory");
+	if (stop_add(q->stop, s, quote_undo(c->value, s), &w) < 0)
+		cli_usage(c, "--stop: %s", w.text);
+	free(s);
+	pass(q, c, o, DETOK);
+}
+
+static void take(struct request *q, const struct cli *c, const struct opt *o)
+{
+	switch (o->letter) {
+	case 'm': q->model = c->value; break;
+	case 'v': q->verbose = 1; break;
+	case 's': q->seed = cli_integer(c, o, -1, INT64_MAX); break;
+	case STAGE: replace(q, c, c->value); break;
+	case PRINT: q->print = 1; break;
+	case JSON: q->json = 1; break;
+	case STOP: add_stop(q, c, o); break;
+	case CHAT: q->chat = 1; break;
+	case 'i': q->chat = q->interactive = 1; break;
+	case SYSTEM: case TOOLS: case SET: case TEMPLATE: case NAME: chat_option(q, c, o); break;
+	case SPECIAL: q->special = 1; pass(q, c, o, DETOK); break;
+	case TO_TOK: pass(q, c, o, TOK); break;
+	case 't': case 'c': case 'b': case TO_FWD: pass(q, c, o, FWD); break;
+	case OF_TEXT: q->of_text = 1; pass(q, c, o, SAMPLE); break;
+	case 'n': case 'l': case TO_SAMPLE: pass(q, c, o, SAMPLE); break;
+	}
+}
+
+void options(struct request *q, struct cli *c)
+{
+	const struct opt *o;
+
+	q->seed = -1;
+	while ((o = cli_next(c)))
+		take(q, c, o);
+	if (q->seed < 0)
+		q->seed = (int64_t)(rng_seed() >> 33);
+	if (c->argc > 1)
+		cli_usage(c, "one prompt at most: quote it (try --help)");
+	q->prompt = c->argc ? c->argv[0] : NULL;
+	check_chat(q, c);
+	if (q->json && (q->stage[DETOK].command || q->print))
+		cli_usage(c, "--json: there is no detok then, nor a pipeline that does the same");
+}
+
+void commands(struct request *q, const struct cli *c, const struct place *place)
+{
+	static char seed[24];
+
+	snprintf(seed, sizeof seed, "%" PRId64, q->seed);
+	add(q, c, SAMPLE, "--seed");
+	add(q, c, SAMPLE, seed);
+	q->logprobs = (q->verbose || q->json) && !q->stage[SAMPLE].command;
+	if (q->logprobs) {
+		add(q, c, SAMPLE, "--logprobs");
+		add(q, c, SAMPLE, "0");
+	}
+	if (q->of_text) {
+		add(q, c, SAMPLE, "--model");
+		add(q, c, SAMPLE, q->model);
+	}
+	if (q->chat) {
+		add(q, c, SAMPLE, "--turns");
+		add(q, c, DETOK, "--turns");
+		add(q, c, DETOK, "--end");
+		add(q, c, DETOK, q->interactive && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? "\n" PERSON_PROMPT : "\n");
+	}
+	for (int i = TOK; i <= DETOK; i++)
+		q->stage[i].deaf = q->interactive;
+	for (int i = TOK; i <= DETOK; i++)
+		if (i != SAMPLE)
+			add(q, c, i, q->model);
+	for (int i = TOK; i <= DETOK; i++)
+		q->stage[i].argv[0] = place->program[i];
 }
 

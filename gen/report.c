@@ -1,16 +1,64 @@
-/* What gen -v tells, on stderr: which ids went in and came out, how likely each was, and how long it took. */
+/* What gen -v tells people, on stderr, and --json programs, on stdout: which ids went in and came out, how likely each was, and how long it took. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
 
 #include "../lib/frame.h"
+#include "../lib/json.h"
 #include "gen.h"
+#include "text.h"
 
-static const char *reason_name(uint32_t reason)
+enum { TEXT_MAX = 1 << 30 };
+
+/* Seconds. NaN where there are too few ids. */
+struct times {
+	double first, min, mean, max, rate;
+};
+
+static struct times times(const struct result *r)
 {
-	switch (reason) {
+	struct times t = { r->ids.n ? r->time[0] : NAN, NAN, NAN, NAN, NAN };
+
+	for (size_t i = 1; i < r->ids.n; i++) {
+		double step = r->time[i] - r->time[i - 1];
+
+		t.min = step < t.min || i == 1 ? step : t.min;
+		t.max = step > t.max || i == 1 ? step : t.max;
+	}
+	if (r->ids.n > 1) {
+		t.mean = (r->time[r->ids.n - 1] - r->time[0]) / (double)(r->ids.n - 1);
+		t.rate = 1 / t.mean;
+	}
+	return t;
+}
+
+/* Of the largest of the stages that have ended, in KiB; 0 while they run. */
+static long peak_memory(void)
+{
+	struct rusage u;
+
+	return getrusage(RUSAGE_CHILDREN, &u) ? 0 : u.ru_maxrss;
+}
+
+double result_logprob(const struct result *r)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < r->ids.n; i++)
+		sum += (double)r->logprob[i];
+	return sum;
+}
+
+/* ---- for people ---- */
+
+static const char *reason_name(const struct result *r)
+{
+	switch (r->reason) {
 	case FRAME_END_EOG: return "end of generation";
 	case FRAME_END_LENGTH: return "length";
-	case FRAME_END_STOP: return "stop string";
+	case FRAME_END_STOP: return r->stop ? "stop string" : "stop id";
 	case FRAME_END_ERROR: return "error";
 	default: return "end of the stream";
 	}
@@ -18,24 +66,20 @@ static const char *reason_name(uint32_t reason)
 
 static void print_times(const struct result *r)
 {
-	double min = INFINITY, max = 0, first = r->time[0], last = r->time[r->ids.n - 1];
-	size_t steps = r->ids.n - 1;
+	struct times t = times(r);
 
-	for (size_t i = 1; i < r->ids.n; i++) {
-		double t = r->time[i] - r->time[i - 1];
-
-		min = t < min ? t : min;
-		max = t > max ? t : max;
-	}
-	fprintf(stderr, "first id after %.1f ms\n", 1e3 * first);
-	if (steps)
-		fprintf(stderr, "%zu further in %.1f ms: %.1f ids/s; a step took %.2f ms at least, %.2f on average, %.2f at most\n", steps, 1e3 * (last - first),
-			(double)steps / (last - first), 1e3 * min, 1e3 * (last - first) / (double)steps, 1e3 * max);
+	fprintf(stderr, "first id after %.1f ms\n", 1e3 * t.first);
+	if (r->ids.n > 1)
+		fprintf(stderr, "%zu further in %.1f ms: %.1f ids/s; a step took %.2f ms at least, %.2f on average, %.2f at most\n", r->ids.n - 1,
+			1e3 * (r->time[r->ids.n - 1] - t.first), t.rate, 1e3 * t.min, 1e3 * t.mean, 1e3 * t.max);
+	fprintf(stderr, "forward passes: %zu\n", r->passes);
+	if (peak_memory())
+		fprintf(stderr, "peak memory of a stage: %.1f MiB\n", (double)peak_memory() / 1024);
 }
 
 void report(const struct request *q, const struct result *r)
 {
-	fprintf(stderr, "model: %s\nseed: %s\nprompt, %zu ids:", q->model, q->seed, r->prompt.n);
+	fprintf(stderr, "model: %s\nseed: %" PRId64 "\nprompt, %zu ids:", q->model, q->seed, r->prompt.n);
 	for (size_t i = 0; i < r->prompt.n; i++)
 		fprintf(stderr, " %d", r->prompt.id[i]);
 	fprintf(stderr, "\nends a generation:");
@@ -47,6 +91,104 @@ void report(const struct request *q, const struct result *r)
 			fprintf(stderr, " %d", r->ids.id[i]);
 		else
 			fprintf(stderr, " %d (%.3f)", r->ids.id[i], exp((double)r->logprob[i]));
-	fprintf(stderr, "\nstopped by: %s\n", reason_name(r->reason));
+	fprintf(stderr, "\n");
+	if (!isnan(result_logprob(r)))
+		fprintf(stderr, "log-probability: %.4f\n", result_logprob(r));
+	fprintf(stderr, "stopped by: %s\n", reason_name(r));
 	print_times(r);
+}
+
+/* ---- for programs ---- */
+
+static void key(struct json_writer *w, const char *name)
+{
+	json_key(w, name, strlen(name));
+}
+
+static void put_number(struct json_writer *w, double d)
+{
+	if (isfinite(d))
+		json_float(w, d);
+	else
+		json_raw(w, "null");
+}
+
+static void put_ids(struct json_writer *w, const char *name, const struct ids *ids)
+{
+	key(w, name);
+	json_open(w, '[');
+	for (size_t i = 0; i < ids->n; i++)
+		json_int(w, ids->id[i]);
+	json_close(w, ']');
+}
+
+static void put_logprobs(struct json_writer *w, const struct result *r)
+{
+	key(w, "logprobs");
+	json_open(w, '[');
+	for (size_t i = 0; i < r->ids.n; i++)
+		put_number(w, (double)r->logprob[i]);
+	json_close(w, ']');
+	key(w, "logprob");
+	put_number(w, result_logprob(r));
+}
+
+static void put_reason(struct json_writer *w, const struct result *r)
+{
+	static const char *const names[] = { NULL, "eog", "length", "stop", "error" };
+
+	key(w, "stop_reason");
+	if (r->reason && r->reason < sizeof names / sizeof *names)
+		json_string(w, names[r->reason], strlen(names[r->reason]));
+	else
+		json_raw(w, "null");
+	key(w, "stop");
+	if (r->stop)
+		json_string(w, r->stop, r->n_stop);
+	else
+		json_raw(w, "null");
+}
+
+static void put_times(struct json_writer *w, const struct result *r)
+{
+	struct times t = times(r);
+	const struct { const char *name; double value; } all[] = {
+		{ "first", t.first }, { "min", t.min }, { "mean", t.mean }, { "max", t.max }, { "ids_per_second", t.rate }
+	};
+
+	key(w, "seconds");
+	json_open(w, '{');
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		key(w, all[i].name);
+		put_number(w, all[i].value);
+	}
+	json_close(w, '}');
+}
+
+void report_json(const struct request *q, const struct result *r)
+{
+	struct bytes text = { .limit = TEXT_MAX };
+	struct json_writer w = json_to_file(stdout);
+
+	text_of(q->vocab, q->stop, q->special, r->ids.id, r->ids.n, &text);
+	json_open(&w, '{');
+	put_ids(&w, "prompt", &r->prompt);
+	put_ids(&w, "ids", &r->ids);
+	key(&w, "text");
+	json_string(&w, text.n ? text.p : "", text.n);
+	put_logprobs(&w, r);
+	key(&w, "count");
+	json_int(&w, (int64_t)r->ids.n);
+	put_reason(&w, r);
+	key(&w, "seed");
+	json_int(&w, q->seed);
+	put_times(&w, r);
+	key(&w, "forward_passes");
+	json_int(&w, (int64_t)r->passes);
+	key(&w, "peak_memory");
+	json_int(&w, (int64_t)peak_memory() * 1024);
+	json_close(&w, '}');
+	putchar('\n');
+	fflush(stdout);
+	bytes_free(&text);
 }

@@ -6,10 +6,9 @@
 #include "gen.h"
 #include "history.h"
 #include "person.h"
+#include "text.h"
 
 struct talk {
-	struct gguf *g;
-	struct vocab *vocab;
 	struct chat chat;
 	struct bytes template;
 	struct history history;
@@ -21,12 +20,9 @@ static int begin(struct talk *t, struct request *q, struct why *w)
 	struct card card;
 
 	t->template.limit = CHAT_FILE_MAX;
-	t->g = gguf_open(q->model, 0, w);
-	t->vocab = t->g ? vocab_open(t->g, VOCAB_ENCODE, w) : NULL;
-	if (!t->vocab || chat_open(&t->chat, &q->setup, t->vocab, w) || chat_choose(&t->chat, &q->setup, t->g, &t->template, w) ||
-	    loop_start(&t->loop, q, w))
+	if (chat_open(&t->chat, &q->setup, q->vocab, w) || chat_choose(&t->chat, &q->setup, q->g, &t->template, w) || loop_start(&t->loop, q, w))
 		return -1;
-	vocab_card(t->vocab, &card);
+	vocab_card(q->vocab, &card);
 	return loop_card(&t->loop, &card, w);
 }
 
@@ -36,24 +32,15 @@ static void end(struct talk *t)
 	history_free(&t->history);
 	bytes_free(&t->template);
 	chat_end(&t->chat);
-	vocab_close(t->vocab);
-	if (t->g)
-		gguf_close(t->g);
 }
 
-/* The text of ids as a message has it: no control tokens, and U+FFFD for what is not UTF-8. */
-static int spell(const struct vocab *v, const int32_t *ids, size_t n, struct bytes *out, struct why *w)
+/* The text of ids as a message has it: as far as a stop string, no control tokens, and U+FFFD for what is not UTF-8. */
+static int spell(const struct vocab *v, struct stop *stop, const int32_t *ids, size_t n, struct bytes *out, struct why *w)
 {
 	struct bytes raw = { .limit = CHAT_TEXT_MAX };
 	unsigned used;
 
-	for (size_t i = 0; i < n; i++) {
-		size_t length = 0;
-		const char *piece = vocab_piece(v, ids[i], 0, &length);
-
-		if (piece)
-			bytes_put(&raw, piece, length);
-	}
+	text_of(v, stop, 0, ids, n, &raw);
 	for (size_t at = 0; at < raw.n; at += used) {
 		int bad = utf8_next(raw.p + at, raw.n - at, &used) < 0;
 
@@ -65,11 +52,11 @@ static int spell(const struct vocab *v, const int32_t *ids, size_t n, struct byt
 }
 
 /* The answer becomes a message; what of it was evaluated becomes history. */
-static int keep_answer(struct talk *t, const struct result *r, struct why *w)
+static int keep_answer(struct talk *t, const struct request *q, const struct result *r, struct why *w)
 {
 	size_t n = r->ids.n - (r->ids.n > r->evaluated && card_is_eog(&t->loop.card, r->ids.id[r->ids.n - 1]));
 	struct bytes text = { .limit = CHAT_TEXT_MAX }, evaluated = { .limit = CHAT_TEXT_MAX };
-	int failed = spell(t->vocab, r->ids.id, n, &text, w) || spell(t->vocab, r->ids.id, r->evaluated, &evaluated, w) ||
+	int failed = spell(q->vocab, q->stop, r->ids.id, n, &text, w) || spell(q->vocab, NULL, r->ids.id, r->evaluated, &evaluated, w) ||
 		chat_add_text(&t->chat, "assistant", text.n ? text.p : "", text.n, w) ||
 		history_answer(&t->history, r->ids.id, r->evaluated, evaluated.n ? evaluated.p : "", evaluated.n, w);
 
@@ -90,6 +77,7 @@ static int send(struct talk *t, struct result *r, size_t keep, struct why *w)
 	for (size_t i = keep; i < ids->n; i++)
 		if (ids_add(&r->prompt, ids->id[i]))
 			return why(w, "out of memory");
+	r->passes = 1;
 	return frame_write_ids(t->loop.to_fwd, ids->id + keep, (uint32_t)(ids->n - keep), (uint32_t)keep, 0, 0, w);
 }
 
@@ -106,16 +94,18 @@ static int turn(struct talk *t, const struct request *q, const char *line, size_
 		status = why_in(w, "this turn");
 	else
 		status = chat_render(&t->chat, t->template.p, t->template.n, NULL, &text, w) ||
-			history_prompt(&t->history, t->vocab, text.n ? text.p : "", text.n, &keep, w) || send(t, &r, keep, w) ? -1 : 0;
+			history_prompt(&t->history, q->vocab, text.n ? text.p : "", text.n, &keep, w) || send(t, &r, keep, w) ? -1 : 0;
 	bytes_free(&text);
 	if (!status)
 		status = loop_turn(&t->loop, &r, q->interactive ? person_had_enough : NULL, w);
 	if (!status)
 		status = why(w, "sample ended before the conversation did");
-	else if (status > 0 && keep_answer(t, &r, w))
+	else if (status > 0 && keep_answer(t, q, &r, w))
 		status = -1;
 	if (q->verbose && r.ids.n)
 		report(q, &r);
+	if (q->json && status > 0)
+		report_json(q, &r);
 	result_free(&r);
 	return status < 0 ? -1 : 0;
 }

@@ -1,0 +1,20 @@
+/* print: results as a table in markdown, as CSV with a heading, or as an array of JSON objects, one after the other as they come. */
+#ifndef PRINT_H
+#define PRINT_H
+
+#include "engine.h"
+
+enum style { STYLE_MD, STYLE_CSV, STYLE_JSON };
+
+struct row {
+	const char *model, *backend;
+	size_t bytes, threads, batch, repetitions;
+	struct test test;
+	struct result result;
+};
+
+void print_start(enum style style);
+void print_row(enum style style, const struct row *row);
+void print_end(enum style style);
+
+#endif
