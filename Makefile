@@ -20,7 +20,7 @@ ISA = $(K_$(ARCH))
 EXPLICIT = -fno-tree-vectorize -fno-tree-slp-vectorize
 FLAGS_avx2 = $(EXPLICIT) -mavx2 -mfma -mf16c
 FLAGS_avx512 = $(EXPLICIT) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c
-FLAGS_neon = $(EXPLICIT) -march=armv8.2-a+dotprod+fp16
+FLAGS_neon = $(EXPLICIT) -march=armv8.2-a+dotprod
 
 PROGRAMS = tok chat fwd sample detok peek gen kv
 LIB = why cli guard frame card gguf gguf_get gguf_hash rng formats dequantise fmath quote stop
@@ -33,7 +33,8 @@ GRAMMAR = grammar grammar_node grammar_class grammar_parse grammar_match grammar
 SCHEMA = schema schema_array schema_constants schema_merge schema_number schema_object schema_pattern schema_string
 FWD = model rope families builder plan ops dump segment pool prefault meter limits serve chain report settings
 SAMPLE = main options stage model trace
-GEN = main options loop text progress talk history person stages place report shell
+BENCH = main engine print random
+GEN = main options loop relay draft best text progress talk history person stages place report shell
 KERNELS = scalar scalar_product scalar_vector scalar_attend scalar_peaks select $(ISA)
 TESTS = quantise_test gguf_test vocab_test tokenizers_test frame_test sampler_test stop_test segment_test pool_test rope_test product_test vector_test attend_test jinja_test grammar_test schema_test
 HELPERS = mkmodel reference stream dribble under
@@ -45,6 +46,8 @@ chat_o = $(CHAT:%=$(OBJ)/lib/%.o) $(json_o)
 grammar_o = $(GRAMMAR:%=$(OBJ)/lib/%.o) $(SCHEMA:%=$(OBJ)/lib/%.o)
 sampler_o = $(SAMPLER:%=$(OBJ)/lib/%.o)
 fwd_o = $(FWD:%=$(OBJ)/fwd/%.o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o)
+# random models
+made_o = $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkweights.o $(OBJ)/tests/quantise.o
 
 all: $(PROGRAMS:%=$(BIN)/%)
 
@@ -57,7 +60,9 @@ $(BIN)/detok: $(OBJ)/detok/main.o $(tok_o) $(lib_o)
 $(BIN)/peek: $(OBJ)/detok/peek.o $(OBJ)/lib/cut.o $(tok_o) $(lib_o)
 $(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(chat_o) $(tok_o) $(lib_o)
 
-$(BIN)/tests/mkmodel: $(OBJ)/tests/mkmodel.o $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkweights.o $(OBJ)/tests/quantise.o $(json_o) $(lib_o)
+$(BIN)/bench: $(BENCH:%=$(OBJ)/fwd/bench/%.o) $(fwd_o) $(made_o) $(OBJ)/lib/gumbel.o $(OBJ)/lib/cut.o $(tok_o) $(json_o) $(lib_o)
+
+$(BIN)/tests/mkmodel: $(OBJ)/tests/mkmodel.o $(made_o) $(json_o) $(lib_o)
 $(BIN)/tests/reference: $(OBJ)/tests/reference.o $(lib_o)
 $(BIN)/tests/stream: $(OBJ)/tests/stream.o $(lib_o)
 $(BIN)/tests/dribble: $(OBJ)/tests/dribble.o
@@ -79,7 +84,7 @@ $(BIN)/tests/schema_test: $(OBJ)/tests/schema_test.o $(grammar_o) $(json_o) $(li
 $(BIN)/tests/vocab_test: $(OBJ)/tests/vocab_test.o $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(tok_o) $(lib_o)
 $(BIN)/tests/tokenizers_test: $(OBJ)/tests/tokenizers_test.o $(OBJ)/tests/sha256.o $(tok_o) $(lib_o)
 
-$(PROGRAMS:%=$(BIN)/%) $(TESTS:%=$(BIN)/tests/%) $(HELPERS:%=$(BIN)/tests/%):
+$(PROGRAMS:%=$(BIN)/%) $(BIN)/bench $(TESTS:%=$(BIN)/tests/%) $(HELPERS:%=$(BIN)/tests/%):
 	@mkdir -p $(@D)
 	@echo LD $@
 	@$(CC) $(ALL) $(LDFLAGS) -o $@ $^ -lm
@@ -101,16 +106,21 @@ unicode:
 	$(OBJ)/unicode_gen < $(UNICODE) > lib/unicode_table.c
 
 demo: all
-	@BIN=$(BIN) && $$BIN/gen -n 120 --temp 0.6 --top-p 0.9 -s 7 "Once upon a time" && echo
+	@printf 'Once upon a time' && $(BIN)/gen -n 120 --temp 0.6 --top-p 0.9 -s 7 "Once upon a time" && echo
+
+# Tokens per second next to the machine's limits: make bench BENCHFLAGS='--shape smol-135m --type Q8_0 -p 512,4096'
+BENCHFLAGS =
+bench: $(BIN)/bench
+	@$(BIN)/bench $(BENCHFLAGS)
 
 install: all
 	mkdir -p $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/lmpipe $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5
 	cp $(PROGRAMS:%=$(BIN)/%) $(DESTDIR)$(PREFIX)/bin
 	cp examples/tales-q8_0.gguf $(DESTDIR)$(PREFIX)/share/lmpipe
-	cp */*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	cp $(PROGRAMS:%=*/%.1) $(DESTDIR)$(PREFIX)/share/man/man1
 	cp lib/frame.5 $(DESTDIR)$(PREFIX)/share/man/man5
 
-check: all $(TESTS:%=$(BIN)/tests/%) $(HELPERS:%=$(BIN)/tests/%)
+check: all $(BIN)/bench $(TESTS:%=$(BIN)/tests/%) $(HELPERS:%=$(BIN)/tests/%)
 	BIN=$(BIN) tests/run
 
 check-san:
@@ -120,4 +130,4 @@ clean:
 	rm -rf bin obj bin-* obj-*
 
 -include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d)
-.PHONY: all unicode clean demo check check-san install
+.PHONY: all unicode clean demo bench check check-san install

@@ -1,6 +1,9 @@
 """The stream between the stages, for stages written in Python: see frame(5). Standard library only."""
+import signal
 import struct
 import sys
+
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)   # a reader that has had enough ends us quietly, as it does any filter
 
 HEADER = struct.Struct("<4s4s6I")       # magic, kind, rows, cols, type, flags, pos, seq
 SIZE = {0: 4, 1: 2, 24: 1, 26: 4}       # bytes of an element: F32, F16, I8, I32

@@ -13,10 +13,31 @@ enum {
 	PAUSE = 32, PAUSE_MOST = 4096           /* rounds */
 };
 
+int draft_check(const struct request *q, struct why *w)
+{
+	struct gguf *g = gguf_open(q->draft, 0, w);
+	struct vocab *v = g ? vocab_open(g, VOCAB_PIECES, w) : NULL;
+	struct card mine, theirs;
+	int status = -1;
+
+	if (v) {
+		vocab_card(q->vocab, &mine);
+		vocab_card(v, &theirs);
+		status = card_agree(&theirs, q->draft, &mine, q->model, w);
+	}
+	vocab_close(v);
+	if (g)
+		gguf_close(g);
+	return status;
+}
+
 int draft_open(struct draft *d, struct request *q, const struct card *card, struct why *w)
 {
-	int in[2], out[2];
+	int in[2], out[2], got;
+	struct card own = *card;
+	struct frame f;
 
+	own.model = 0;
 	*d = (struct draft){ .most = q->draft_max, .to = -1, .from = -1, .next_pause = PAUSE };
 	if (q->lookup)
 		return 0;
@@ -25,7 +46,15 @@ int draft_open(struct draft *d, struct request *q, const struct card *card, stru
 	d->to = in[1];
 	d->from = out[0];
 	frame_open_in(&d->in, d->from, "draft");
-	return stage_start(&q->stage[DRAFT], in[0], out[1], w) || card_write(d->to, card, w) ? -1 : 0;
+	if (stage_start(&q->stage[DRAFT], in[0], out[1], w) || card_write(d->to, &own, w))
+		return -1;
+	got = frame_next(&d->in, &f, w);
+	if (got <= 0 || f.kind != FRAME_CARD)
+		return got < 0 ? -1 : why(w, "the draft model did not start");
+	if (card_read(&d->in, &f, &own, w))
+		return -1;
+	d->n_ctx = (size_t)own.n_ctx;
+	return 0;
 }
 
 void draft_close(struct draft *d)
@@ -63,16 +92,10 @@ static int read_chain(struct draft *d, int32_t *ids, size_t most, struct why *w)
 {
 	size_t n = 0;
 	struct frame f;
-	struct card card;
 	int32_t id;
 	int got;
 
 	while ((got = frame_next(&d->in, &f, w)) > 0 && f.kind != FRAME_END) {
-		if (f.kind == FRAME_CARD) {
-			if (card_read(&d->in, &f, &card, w))
-				return -1;
-			d->n_ctx = (size_t)card.n_ctx;
-		}
 		for (uint32_t i = 0; f.kind == FRAME_IDS && (f.flags & FRAME_SAMPLED) && i < f.rows; i++) {
 			if (frame_read(&d->in, &f, &id, 1, w))
 				return -1;
@@ -89,7 +112,7 @@ static int ask(struct draft *d, const struct ids *seq, int32_t *ids, size_t most
 {
 	size_t same = 0;
 
-	if (d->n_ctx && seq->n + d->most >= d->n_ctx)
+	if (seq->n + d->most >= d->n_ctx)
 		return 0;
 	while (same < d->held.n && same < seq->n - 1 && d->held.id[same] == seq->id[same])
 		same++;

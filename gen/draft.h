@@ -31,7 +31,10 @@ struct draft {                  /* private, but for the counts */
 	size_t proposed, accepted, paused;
 };
 
-/* Starts q's small model, if it asks for one; card: whose ids these are. -1: a reason. */
+/* Whether the draft model has the model's vocabulary. -1: a reason. */
+int draft_check(const struct request *q, struct why *w);
+
+/* Starts q's small model, if it asks for one; card: whose ids these are, whatever model it names. -1: a reason. */
 int draft_open(struct draft *d, struct request *q, const struct card *card, struct why *w);
 void draft_close(struct draft *d);
 

@@ -13,7 +13,7 @@
 #include "../lib/why.h"
 #include "stages.h"
 
-enum { TOK, FWD, SAMPLE, DETOK, FEED, STAGES };        /* FEED: the child that writes a prompt given as an argument */
+enum { TOK, FWD, SAMPLE, DETOK, FEED, DRAFT, STAGES }; /* FEED: the child that writes a prompt given as an argument; DRAFT: the small model's fwd */
 
 struct request {
 	const char *model;
@@ -23,6 +23,17 @@ struct request {
 	int verbose, print, json, special;
 	int logprobs;           /* sample tells them */
 	int of_text;            /* sample needs the model */
+	const char *draft;      /* a model, "lookup" or NULL */
+	int lookup;
+	size_t draft_max;       /* ids that are proposed at once */
+	const char *temp;       /* as it was given, or NULL */
+	const char *n;          /* as it was given, or NULL */
+	int greedy, gumbel, ignore_eos;
+	int sampling;           /* there are options of sample beside these */
+	int stream, chained;    /* fwd picks itself, and there is no sample */
+	int best_of, all;       /* continuations; 0: one, as it comes */
+	double penalty;         /* of the length */
+	char seed_text[24];     /* sample's argument */
 	struct stop *stop;      /* NULL: none */
 	struct gguf *g;         /* the model, open; */
 	struct vocab *vocab;    /* NULL where gen itself has no use for it */
@@ -49,7 +60,7 @@ struct result {
 double now(void);
 
 struct loop {                   /* gen's ends of the pipes, and what has come through them */
-	int from_tok, to_fwd, from_sample, to_detok;    /* -1 when closed; to_detok also with --json */
+	int from_tok, to_fwd, from_fwd, to_sample, from_sample, to_detok;    /* -1 when closed; to_detok also with --json; from_fwd and to_sample without a relay */
 	struct frame_in picks;
 	struct card card;       /* sample's */
 	double begin;           /* of the turn, for its times */
@@ -57,7 +68,7 @@ struct loop {                   /* gen's ends of the pipes, and what has come th
 	int stale;              /* sample may still write of a turn that was cut short */
 };
 
-/* Starts the stages; tok only where a prompt goes through it, which a conversation does not. -1 with a reason: some may be running.
+/* Starts the stages; tok only where a prompt goes through it, which a conversation does not, sample not where fwd picks. -1 with a reason: some may be running.
  * loop_end() tells them to end, in either case; they still have to be waited for. */
 int loop_start(struct loop *l, struct request *q, struct why *w);
 void loop_end(struct loop *l);
@@ -68,6 +79,12 @@ int loop_card(const struct loop *l, const struct card *card, struct why *w);
 /* sample's ids go back to fwd and on to detok, until sample's `end ` frame or a full context (1), or until sample ends without one (0). -1: a
  * reason. enough(), asked at each id where there is one, ends the turn before that id. */
 int loop_turn(struct loop *l, struct result *r, int (*enough)(void), struct why *w);
+
+/* For a relay: the start of a turn; another sample in place of the last one, which is told to end; and the sampler's next id, for pos, shown. loop_pick()
+ * returns as loop_turn(), 1 for an id or, with *over, for the end. */
+void loop_begin(struct loop *l, struct result *r);
+int loop_sample(struct loop *l, struct request *q, struct why *w);
+int loop_pick(struct loop *l, struct result *r, uint32_t pos, int32_t *id, int *over, struct why *w);
 
 /* All of it once: prompt in, text out. 0, or -1 with a reason of its own; either way the stages still have to be waited for. */
 int loop(struct request *q, struct result *r, struct why *w);

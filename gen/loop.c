@@ -7,8 +7,11 @@
 #include <unistd.h>
 
 #include "../lib/frame.h"
+#include "best.h"
+#include "draft.h"
 #include "gen.h"
 #include "progress.h"
+#include "relay.h"
 
 double now(void)
 {
@@ -72,22 +75,48 @@ static void close_end(int *fd)
 	*fd = -1;
 }
 
+static int relayed(const struct request *q)
+{
+	return q->draft || q->best_of;
+}
+
+int loop_sample(struct loop *l, struct request *q, struct why *w)
+{
+	int rows[2], picks[2];
+
+	close_end(&l->to_sample);
+	close_end(&l->from_sample);
+	if (stage_wait(&q->stage[SAMPLE]))
+		return why(w, "sample failed");
+	if (stage_pipe(rows, w) || stage_pipe(picks, w))
+		return -1;
+	l->to_sample = rows[1];
+	l->from_sample = picks[0];
+	frame_open_in(&l->picks, l->from_sample, "sample");
+	return stage_start(&q->stage[SAMPLE], rows[0], picks[1], w);
+}
+
 int loop_start(struct loop *l, struct request *q, struct why *w)
 {
-	int feed[2] = { -1, -1 }, tok[2] = { -1, -1 }, fwd[2], logits[2], picks[2], text[2] = { -1, -1 };
+	int feed[2] = { -1, -1 }, tok[2] = { -1, -1 }, fwd[2], logits[2], picks[2] = { -1, -1 }, text[2] = { -1, -1 };
 
-	*l = (struct loop){ .from_tok = -1, .to_fwd = -1, .from_sample = -1, .to_detok = -1, .begin = now(), .q = q };
+	*l = (struct loop){ .from_tok = -1, .to_fwd = -1, .from_fwd = -1, .to_sample = -1, .from_sample = -1, .to_detok = -1, .begin = now(), .q = q };
 	if ((q->prompt && !q->chat && stage_pipe(feed, w)) || (!q->chat && stage_pipe(tok, w)))
 		return -1;
-	if (stage_pipe(fwd, w) || stage_pipe(logits, w) || stage_pipe(picks, w) || (!q->json && stage_pipe(text, w)))
+	if (stage_pipe(fwd, w) || stage_pipe(logits, w) || (!relayed(q) && !q->chained && stage_pipe(picks, w)) || (!q->json && stage_pipe(text, w)))
 		return -1;
 	l->from_tok = tok[0];
 	l->to_fwd = fwd[1];
-	l->from_sample = picks[0];
 	l->to_detok = text[1];
-	frame_open_in(&l->picks, l->from_sample, "sample");
+	if (relayed(q)) {
+		l->from_fwd = logits[0];
+	} else {
+		l->from_sample = q->chained ? logits[0] : picks[0];
+		frame_open_in(&l->picks, l->from_sample, q->chained ? "fwd" : "sample");
+	}
 	if (stage_start(&q->stage[FWD], fwd[0], logits[1], w) || (!q->chat && stage_start(&q->stage[TOK], feed[0], tok[1], w)) ||
-	    stage_start(&q->stage[SAMPLE], logits[0], picks[1], w) || (!q->json && stage_start(&q->stage[DETOK], text[0], -1, w)))
+	    (relayed(q) ? loop_sample(l, q, w) : !q->chained && stage_start(&q->stage[SAMPLE], logits[0], picks[1], w)) ||
+	    (!q->json && stage_start(&q->stage[DETOK], text[0], -1, w)))
 		return -1;
 	return feed[1] >= 0 ? stage_feed(&q->stage[FEED], q->prompt, strlen(q->prompt), feed[1], w) : 0;
 }
@@ -96,6 +125,8 @@ void loop_end(struct loop *l)
 {
 	close_end(&l->from_tok);
 	close_end(&l->to_fwd);
+	close_end(&l->from_fwd);
+	close_end(&l->to_sample);
 	close_end(&l->from_sample);
 	close_end(&l->to_detok);
 }
@@ -126,7 +157,7 @@ static int prompt(struct result *r, const struct loop *l, struct why *w)
 			if (grow(&r->prompt, w))
 				return -1;
 		if (frame_read(&in, &f, r->prompt.id + r->prompt.n, f.rows, w) ||
-		    frame_write_ids(l->to_fwd, r->prompt.id + r->prompt.n, f.rows, f.pos, f.flags, f.seq, w))
+		    (!relayed(l->q) && frame_write_ids(l->to_fwd, r->prompt.id + r->prompt.n, f.rows, f.pos, f.flags, f.seq, w)))
 			return -1;
 		r->prompt.n += f.rows;
 		r->passes++;
@@ -172,7 +203,8 @@ static int picked(struct loop *l, struct result *r, const struct frame *f, struc
 			return -1;
 		if (over)
 			return FRAME_END_STOP;
-		if (card_is_eog(card, id))
+		r->evaluated += (size_t)l->q->chained;
+		if (card_is_eog(card, id) || l->q->chained)
 			continue;
 		if (card->n_ctx && f->pos + i >= (uint32_t)card->n_ctx)
 			return FRAME_END_LENGTH;
@@ -220,14 +252,58 @@ static void set_card(const struct loop *l, struct result *r)
 		r->eog[r->n_eog] = l->card.eog[r->n_eog];
 }
 
+void loop_begin(struct loop *l, struct result *r)
+{
+	set_card(l, r);
+	if (l->q->stop)
+		stop_start(l->q->stop);
+}
+
+/* The end that sample tells of. */
+static int ended(struct loop *l, struct result *r, const struct frame *f, struct why *w)
+{
+	r->reason = f->flags;
+	return l->to_detok >= 0 && frame_write_end(l->to_detok, f->flags, f->pos, f->seq, w) ? -1 : 1;
+}
+
+int loop_pick(struct loop *l, struct result *r, uint32_t pos, int32_t *id, int *over, struct why *w)
+{
+	struct frame f;
+	int got, picked = 0, stop;
+
+	*over = 0;
+	while ((got = frame_next(&l->picks, &f, w)) > 0) {
+		if (f.kind == FRAME_CARD) {
+			if (card_read(&l->picks, &f, &l->card, w))
+				return -1;
+			set_card(l, r);
+		}
+		if (f.kind == FRAME_IDS && f.rows) {
+			if (frame_read(&l->picks, &f, id, 1, w) || (stop = show(l, r, &f, pos, *id, w)) < 0)
+				return -1;
+			*over = stop || (!card_is_eog(&l->card, *id) && l->card.n_ctx && pos >= (uint32_t)l->card.n_ctx);
+			if (*over)
+				return cut(l, r, stop ? FRAME_END_STOP : FRAME_END_LENGTH, pos + 1, l->q->logprobs, w);
+			picked = !card_is_eog(&l->card, *id);
+		}
+		if (f.kind == FRAME_LOGPROBS && r->ids.n && read_logprob(l, r, &f, w))
+			return -1;
+		if (f.kind == FRAME_END) {
+			*over = 1;
+			return ended(l, r, &f, w);
+		}
+		if (picked && (!l->q->logprobs || f.kind == FRAME_LOGPROBS))
+			return 1;
+	}
+	return got;
+}
+
 int loop_turn(struct loop *l, struct result *r, int (*enough)(void), struct why *w)
 {
 	struct frame f;
 	int got, over;
 
-	set_card(l, r);
-	if (l->q->stop)
-		stop_start(l->q->stop);
+	loop_begin(l, r);
 	progress_wait(&l->picks, l->begin, r->prompt.n);
 	while ((got = frame_next(&l->picks, &f, w)) > 0) {
 		if (f.kind == FRAME_CARD) {
@@ -236,7 +312,7 @@ int loop_turn(struct loop *l, struct result *r, int (*enough)(void), struct why 
 			set_card(l, r);
 			progress_wait(&l->picks, l->begin, r->prompt.n);
 		}
-		if (f.kind == FRAME_IDS) {
+		if (f.kind == FRAME_IDS && !(l->q->chained && !(f.flags & FRAME_SAMPLED))) {
 			if (enough && enough())
 				return cut(l, r, FRAME_END_LENGTH, f.pos, 0, w);
 			over = picked(l, r, &f, w);
@@ -246,19 +322,33 @@ int loop_turn(struct loop *l, struct result *r, int (*enough)(void), struct why 
 		}
 		if (f.kind == FRAME_LOGPROBS && r->ids.n && read_logprob(l, r, &f, w))
 			return -1;
-		if (f.kind == FRAME_END && !l->stale) {
-			r->reason = f.flags;
-			return l->to_detok >= 0 && frame_write_end(l->to_detok, f.flags, f.pos, f.seq, w) ? -1 : 1;
-		}
+		if (f.kind == FRAME_END && !l->stale)
+			return ended(l, r, &f, w);
 	}
 	return got;
+}
+
+/* With guesses of how it goes on. */
+static int drafted(struct loop *l, struct request *q, struct result *r, struct why *w)
+{
+	struct draft draft = { .to = -1, .from = -1 };
+	struct relay relay;
+	int status = relay_open(&relay, l, &r->prompt, w) || draft_open(&draft, q, &relay.card, w) || relay_turn(&relay, r, &draft, w) < 0 ? -1 : 0;
+
+	if (q->verbose && !status)
+		draft_report(&draft);
+	draft_close(&draft);
+	relay_close(&relay);
+	return status;
 }
 
 int loop(struct request *q, struct result *r, struct why *w)
 {
 	struct loop l;
-	int status = loop_start(&l, q, w) || prompt(r, &l, w) || (r->prompt.n && loop_turn(&l, r, NULL, w) < 0) ? -1 : 0;
+	int status = loop_start(&l, q, w) || prompt(r, &l, w) ? -1 : 0;
 
+	if (!status && r->prompt.n)
+		status = q->best_of ? best(&l, q, r, w) : q->draft ? drafted(&l, q, r, w) : loop_turn(&l, r, NULL, w) < 0 ? -1 : 0;
 	loop_end(&l);
 	return status;
 }

@@ -8,12 +8,13 @@
 
 #include "../lib/cli.h"
 #include "../lib/gguf.h"
+#include "draft.h"
 #include "gen.h"
 #include "options.h"
 #include "person.h"
 #include "place.h"
 
-static const char *const names[STAGES] = { "tok", "fwd", "sample", "detok", "prompt" };
+static const char *const names[STAGES] = { "tok", "fwd", "sample", "detok", "prompt", "draft" };
 
 static struct request q;
 static volatile sig_atomic_t interrupted;
@@ -41,10 +42,12 @@ static void open_model(const struct cli *c)
 {
 	struct why w;
 
+	int needed = q.chat || q.json || q.stop || q.draft;
+
 	q.g = gguf_open(q.model, 0, &w);
-	if (q.g && (q.chat || q.json || q.stop))
+	if (q.g && needed)
 		q.vocab = vocab_open(q.g, q.chat ? VOCAB_ENCODE : VOCAB_PIECES, &w);
-	if (!q.g || (!q.vocab && (q.chat || q.json || q.stop)))
+	if (!q.g || (needed && !q.vocab) || (q.draft && !q.lookup && draft_check(&q, &w)))
 		cli_die(c, "%s", w.text);
 }
 

@@ -10,16 +10,28 @@
 #include "../lib/quote.h"
 #include "../lib/rng.h"
 #include "../lib/stop.h"
+#include "best.h"
+#include "draft.h"
 #include "person.h"
 
-enum { TO_TOK = 1, TO_FWD, TO_SAMPLE, OF_TEXT, STAGE, PRINT, SPECIAL, JSON, STOP, CHAT, SYSTEM, TOOLS, SET, TEMPLATE, NAME };        /* OF_TEXT: to sample, with the model */
+/* OF_TEXT: to sample, with the model. */
+enum {
+	TO_TOK = 1, TO_FWD, TO_SAMPLE, OF_TEXT, STAGE, PRINT, SPECIAL, JSON, STOP, GUESS, GUESS_MAX, BEST_OF, PENALTY, ALL, STREAM, CHAT, SYSTEM, TOOLS, SET,
+	TEMPLATE, NAME
+};
 
 const struct opt options_table[] = {
 	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, then the embedded one)" },
 	{ 'n', "n-predict", "N", "stop after N ids (default: at the end of generation, or of the context)" },
 	{ 'v', "verbose", NULL, "ids, probabilities and times on stderr" },
+	{ STREAM, "stream", NULL, "print each id as soon as it is there, also with --greedy and --gumbel into a file or a pipe" },
 	{ JSON, "json", NULL, "in place of the text one line of JSON: ids, text, log-probabilities, times" },
 	{ STOP, "stop", "TEXT", "stop before this text; \\n is a new line; repeatable" },
+	{ GUESS, "draft", "MODEL", "guess ids by a small model and evaluate several at once; lookup: by what stood there before" },
+	{ GUESS_MAX, "draft-max", "N", "how many at once (default: 4)" },
+	{ BEST_OF, "best-of", "N", "generate N texts, with seeds from -s on, and print the likeliest" },
+	{ PENALTY, "length-penalty", "A", "the likeliest: by its log-probability over its length to the power of A (default: 1)" },
+	{ ALL, "all", NULL, "print all of them, the best first" },
 	{ CHAT, "chat", NULL, "a conversation: each line of stdin is a turn, and its answer a line or more of stdout" },
 	{ 'i', "interactive", NULL, "the same with a prompt; ^C ends an answer, ^D or ^C twice the conversation" },
 	{ SYSTEM, "system", "TEXT", "chat: a system message before all others" },
@@ -148,6 +160,72 @@ static void check_chat(const struct request *q, const struct cli *c)
 		cli_usage(c, "--json: --chat has it, -i is for people");
 }
 
+/* What needs gen between fwd and sample. */
+static void check_relay(const struct request *q, const struct cli *c)
+{
+	const char *option = q->draft ? "--draft" : "--best-of";
+
+	if (q->draft && q->best_of)
+		cli_usage(c, "--draft and --best-of: one of the two");
+	if (q->best_of && q->seed > INT64_MAX - q->best_of)
+		cli_usage(c, "--best-of: no %d seeds from %" PRId64 " on", q->best_of, q->seed);
+	if (q->all && !q->best_of)
+		cli_usage(c, "--all: which, is for --best-of to say");
+	if (q->all && q->json)
+		cli_usage(c, "--all and --json: one of the two; the line is that of the best");
+	if ((q->draft || q->best_of) && (q->chat || q->print || q->stage[FWD].command))
+		cli_usage(c, "%s: not with --chat, -i, --print-pipeline or --stage fwd", option);
+	if (q->best_of && q->stage[SAMPLE].command)
+		cli_usage(c, "--best-of: not with --stage sample, whose log-probabilities it needs");
+}
+
+/* A fwd that picks itself picks as sample does: the largest logit, or with the same noise. */
+static void command_noise(struct request *q, const struct cli *c, int stage)
+{
+	if (!q->gumbel || q->greedy)
+		return;
+	add(q, c, stage, "--temp");
+	add(q, c, stage, q->temp ? q->temp : "0.8");
+	add(q, c, stage, "--seed");
+	add(q, c, stage, q->seed_text);
+}
+
+/* By the id where someone may be looking. */
+static void command_chain(struct request *q, const struct cli *c)
+{
+	add(q, c, FWD, "--chain");
+	add(q, c, FWD, q->stream || isatty(STDOUT_FILENO) ? "1" : "16");
+	if (q->n) {
+		add(q, c, FWD, "-n");
+		add(q, c, FWD, q->n);
+	}
+	if (q->ignore_eos)
+		add(q, c, FWD, "--ignore-eos");
+	command_noise(q, c, FWD);
+}
+
+/* Nothing is asked for that only sample can do, or that needs the ids one by one. */
+static int chains(const struct request *q)
+{
+	int picks = (q->greedy || q->gumbel) && !q->sampling && !q->of_text && !q->logprobs;
+
+	return picks && !q->chat && !q->print && !q->stop && !q->draft && !q->best_of && !q->stage[FWD].command && !q->stage[SAMPLE].command;
+}
+
+/* The small model guesses as many ids as asked for after each frame. */
+static void command_draft(struct request *q, const struct cli *c, const char *program)
+{
+	static char most[24];
+	const char *const words[] = { "--chain", most, "-n", most };
+
+	snprintf(most, sizeof most, "%zu", q->draft_max);
+	q->stage[DRAFT].argv[0] = program;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		add(q, c, DRAFT, words[i]);
+	command_noise(q, c, DRAFT);
+	add(q, c, DRAFT, q->draft);
+}
+
 /* --stop: for detok, which stops printing there, and for the loop, which stops evaluating. */
 static void add_stop(struct request *q, const struct cli *c, const struct opt *o)
 {
@@ -162,6 +240,23 @@ static void add_stop(struct request *q, const struct cli *c, const struct opt *o
 	pass(q, c, o, DETOK);
 }
 
+/* What a chain inside fwd can do as well, and whether there is anything else. */
+static void note(struct request *q, const struct cli *c, const struct opt *o)
+{
+	if (o->letter == 'n')
+		q->n = c->value;
+	else if (!strcmp(o->name, "temp"))
+		q->temp = c->value;
+	else if (!strcmp(o->name, "greedy"))
+		q->greedy = 1;
+	else if (!strcmp(o->name, "gumbel"))
+		q->gumbel = 1;
+	else if (!strcmp(o->name, "ignore-eos"))
+		q->ignore_eos = 1;
+	else
+		q->sampling = 1;
+}
+
 static void take(struct request *q, const struct cli *c, const struct opt *o)
 {
 	switch (o->letter) {
@@ -170,6 +265,7 @@ static void take(struct request *q, const struct cli *c, const struct opt *o)
 	case 's': q->seed = cli_integer(c, o, -1, INT64_MAX); break;
 	case STAGE: replace(q, c, c->value); break;
 	case PRINT: q->print = 1; break;
+	case STREAM: q->stream = 1; break;
 	case JSON: q->json = 1; break;
 	case STOP: add_stop(q, c, o); break;
 	case CHAT: q->chat = 1; break;
@@ -177,9 +273,24 @@ static void take(struct request *q, const struct cli *c, const struct opt *o)
 	case SYSTEM: case TOOLS: case SET: case TEMPLATE: case NAME: chat_option(q, c, o); break;
 	case SPECIAL: q->special = 1; pass(q, c, o, DETOK); break;
 	case TO_TOK: pass(q, c, o, TOK); break;
-	case 't': case 'c': case 'b': case TO_FWD: pass(q, c, o, FWD); break;
+	case 't': case 'c': case 'b': case TO_FWD:
+		pass(q, c, o, FWD);
+		if (o->letter == 't' || !strcmp(o->name, "backend"))
+			pass(q, c, o, DRAFT);
+		break;
+	case GUESS:
+		q->draft = c->value;
+		q->lookup = !strcmp(c->value, "lookup");
+		break;
+	case GUESS_MAX: q->draft_max = (size_t)cli_integer(c, o, 1, DRAFT_MAX); break;
+	case BEST_OF: q->best_of = (int)cli_integer(c, o, 1, BEST_MAX); break;
+	case PENALTY: q->penalty = cli_real(c, o, 0, 10); break;
+	case ALL: q->all = 1; break;
 	case OF_TEXT: q->of_text = 1; pass(q, c, o, SAMPLE); break;
-	case 'n': case 'l': case TO_SAMPLE: pass(q, c, o, SAMPLE); break;
+	case 'n': case 'l': case TO_SAMPLE:
+		note(q, c, o);
+		pass(q, c, o, SAMPLE);
+		break;
 	}
 }
 
@@ -188,6 +299,8 @@ void options(struct request *q, struct cli *c)
 	const struct opt *o;
 
 	q->seed = -1;
+	q->draft_max = 4;
+	q->penalty = 1;
 	while ((o = cli_next(c)))
 		take(q, c, o);
 	if (q->seed < 0)
@@ -196,18 +309,17 @@ void options(struct request *q, struct cli *c)
 		cli_usage(c, "one prompt at most: quote it (try --help)");
 	q->prompt = c->argc ? c->argv[0] : NULL;
 	check_chat(q, c);
+	check_relay(q, c);
 	if (q->json && (q->stage[DETOK].command || q->print))
 		cli_usage(c, "--json: there is no detok then, nor a pipeline that does the same");
 }
 
 void commands(struct request *q, const struct cli *c, const struct place *place)
 {
-	static char seed[24];
-
-	snprintf(seed, sizeof seed, "%" PRId64, q->seed);
+	snprintf(q->seed_text, sizeof q->seed_text, "%" PRId64, q->seed);
 	add(q, c, SAMPLE, "--seed");
-	add(q, c, SAMPLE, seed);
-	q->logprobs = (q->verbose || q->json) && !q->stage[SAMPLE].command;
+	add(q, c, SAMPLE, q->seed_text);
+	q->logprobs = (q->verbose || q->json || q->best_of) && !q->stage[SAMPLE].command;
 	if (q->logprobs) {
 		add(q, c, SAMPLE, "--logprobs");
 		add(q, c, SAMPLE, "0");
@@ -222,6 +334,18 @@ void commands(struct request *q, const struct cli *c, const struct place *place)
 		add(q, c, DETOK, "--end");
 		add(q, c, DETOK, q->interactive && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? "\n" PERSON_PROMPT : "\n");
 	}
+	q->chained = chains(q);
+	if (q->chained)
+		command_chain(q, c);
+	if (q->draft)
+		add(q, c, FWD, "--all");
+	if (q->all) {
+		add(q, c, DETOK, "--turns");
+		add(q, c, DETOK, "--end");
+		add(q, c, DETOK, "\n");
+	}
+	if (q->draft && !q->lookup)
+		command_draft(q, c, place->program[FWD]);
 	for (int i = TOK; i <= DETOK; i++)
 		q->stage[i].deaf = q->interactive;
 	for (int i = TOK; i <= DETOK; i++)

@@ -2,9 +2,9 @@
 #include "relay.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "draft.h"
+#include "progress.h"
 
 static int take_card(struct relay *y, const struct frame *f, struct why *w)
 {
@@ -32,12 +32,6 @@ static int await(struct relay *y, uint32_t kind, struct frame *f, struct why *w)
 	return got < 0 ? -1 : 0;
 }
 
-/* Evaluates ids[n] at pos; the rows are there to be read. */
-static int evaluate(struct relay *y, const int32_t *ids, size_t n, uint32_t pos, uint32_t flags, struct frame *f, struct why *w)
-{
-	return frame_write_ids(y->l->to_fwd, ids, (uint32_t)n, pos, flags, 0, w) || await(y, FRAME_LOGITS, f, w) ? -1 : 0;
-}
-
 /* Tells sample of ids[n] at pos, and the row after them. It may have ended; then its `end ` frame says why. */
 static void offer(struct relay *y, const int32_t *ids, size_t n, uint32_t pos, uint32_t flags, const float *row)
 {
@@ -59,7 +53,10 @@ int relay_open(struct relay *y, struct loop *l, const struct ids *prompt, struct
 	for (size_t i = 0; i < prompt->n; i++)
 		if (ids_add(&y->seq, prompt->id[i]))
 			return why(w, "out of memory");
-	if (evaluate(y, prompt->id, prompt->n, 0, 0, &f, w) || frame_skip(&y->in, &f, (uint64_t)(f.rows - 1) * f.cols, w))
+	if (frame_write_ids(l->to_fwd, prompt->id, (uint32_t)prompt->n, 0, 0, 0, w) || await(y, FRAME_IDS, &f, w) || frame_skip(&y->in, &f, f.rows, w))
+		return -1;
+	progress_wait(&y->in, l->begin, prompt->n);
+	if (await(y, FRAME_LOGITS, &f, w) || frame_skip(&y->in, &f, (uint64_t)(f.rows - 1) * f.cols, w))
 		return -1;
 	return frame_read_floats(&y->in, &f, y->first, f.cols, w);
 }
@@ -103,7 +100,7 @@ static int next_row(struct relay *y, struct ahead *a, struct result *r, struct d
 		a->n = (size_t)n;
 		a->used = 0;
 		r->passes++;
-		if (evaluate(y, a->ids, 1 + a->n, (uint32_t)pos, FRAME_SAMPLED, &a->rows, w))
+		if (frame_write_ids(y->l->to_fwd, a->ids, (uint32_t)(1 + a->n), (uint32_t)pos, FRAME_SAMPLED, 0, w) || await(y, FRAME_LOGITS, &a->rows, w))
 			return -1;
 		if (a->rows.rows != 1 + a->n)
 			return why(w, "fwd: %u rows for %zu ids", (unsigned)a->rows.rows, 1 + a->n);
@@ -116,12 +113,13 @@ int relay_turn(struct relay *y, struct result *r, struct draft *d, struct why *w
 {
 	struct ahead ahead = { .n = 0 };
 	struct loop *l = y->l;
+	struct why ignored;
 	int32_t id;
 	int got, over;
 
+	loop_begin(l, r);
 	y->seq.n = r->prompt.n;
-	if (card_write(l->to_sample, &y->card, w))
-		return -1;
+	card_write(l->to_sample, &y->card, &ignored);
 	offer(y, y->seq.id, y->seq.n, 0, 0, y->first);
 	while ((got = loop_pick(l, r, (uint32_t)y->seq.n, &id, &over, w)) > 0) {
 		if (over)

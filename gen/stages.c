@@ -110,11 +110,19 @@ int stage_feed(struct stage *s, const char *text, size_t n, int out, struct why 
 	return 0;
 }
 
-static int stage_failed(const struct stage *s, int ours)
+/* The signal that a stage died of, 0 for none. A shell tells of its last command's by an exit status above 128. */
+static int died_of(const struct stage *s)
 {
 	if (WIFSIGNALED(s->status))
-		return WTERMSIG(s->status) != SIGPIPE && WTERMSIG(s->status) != ours;
-	return WEXITSTATUS(s->status) != 0;
+		return WTERMSIG(s->status);
+	return s->command && WEXITSTATUS(s->status) > 128 ? WEXITSTATUS(s->status) - 128 : 0;
+}
+
+static int stage_failed(const struct stage *s, int ours)
+{
+	int signal = died_of(s);
+
+	return signal ? signal != SIGPIPE && signal != ours : WEXITSTATUS(s->status) != 0;
 }
 
 int stages_wait(struct stage *s, int n, int ours)
@@ -133,9 +141,19 @@ int stages_wait(struct stage *s, int n, int ours)
 	return first;
 }
 
+int stage_wait(struct stage *s)
+{
+	pid_t pid = 0;
+
+	while (s->pid > 0 && (pid = waitpid(s->pid, &s->status, 0)) < 0 && errno == EINTR)
+		;
+	s->pid = 0;
+	return pid > 0 && stage_failed(s, 0);
+}
+
 int stage_was_killed(const struct stage *s, int signal)
 {
-	return WIFSIGNALED(s->status) && WTERMSIG(s->status) == signal;
+	return died_of(s) == signal;
 }
 
 void stages_kill(const struct stage *s, int n, int signal)

@@ -35,6 +35,9 @@ int stage_feed(struct stage *s, const char *text, size_t n, int out, struct why 
  * A stage that died of SIGPIPE has not failed: its reader had enough; nor one that died of the signal `ours` (0: none) that we sent. */
 int stages_wait(struct stage *s, int n, int ours);
 
+/* Waits for this one alone, if it runs. 1 if it failed. */
+int stage_wait(struct stage *s);
+
 int stage_was_killed(const struct stage *s, int signal);
 
 /* Asks all running stages to end. Safe in a signal handler. */

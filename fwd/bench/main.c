@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../fwd/settings.h"
-#include "../lib/cli.h"
-#include "../lib/guard.h"
-#include "../tests/mkweights.h"
+#include "../settings.h"
+#include "../../lib/cli.h"
+#include "../../lib/guard.h"
+#include "../../tests/mkweights.h"
 #include "engine.h"
 #include "print.h"
 #include "random.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../tests/mkvocab.h"
-#include "../tests/mkweights.h"
+#include "../../tests/mkvocab.h"
+#include "../../tests/mkweights.h"
 
 static char template[4096], path[4096];
 static volatile sig_atomic_t made;

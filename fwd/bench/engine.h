@@ -3,11 +3,11 @@
 #ifndef ENGINE_H
 #define ENGINE_H
 
-#include "../fwd/limits.h"
-#include "../fwd/model.h"
-#include "../fwd/plan.h"
-#include "../fwd/pool.h"
-#include "../fwd/segment.h"
+#include "../limits.h"
+#include "../model.h"
+#include "../plan.h"
+#include "../pool.h"
+#include "../segment.h"
 
 struct engine {
 	struct model *model;            /* borrowed */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../lib/json.h"
+#include "../../lib/json.h"
 
 static const char *const bounds[] = { [BOUND_NONE] = "none", [BOUND_READ] = "read", [BOUND_CODES] = "int8", [BOUND_FLOATS] = "f32" };
 
@@ -68,7 +68,7 @@ static void csv_row(const struct column *c, int heading)
 		if (heading || c[i].text)
 			csv_text(heading ? c[i].name : c[i].text);
 		else
-			printf("%.6g", c[i].number);
+			printf("%.10g", c[i].number);
 	}
 	putchar('\n');
 }
@@ -85,7 +85,7 @@ static void json_row(const struct column *c)
 		if (c[i].text) {
 			json_string(&json, c[i].text, strlen(c[i].text));
 		} else {
-			snprintf(number, sizeof number, "%.6g", c[i].number);
+			snprintf(number, sizeof number, "%.10g", c[i].number);
 			json_raw(&json, number);
 		}
 	}
@@ -119,6 +119,7 @@ void print_start(enum style style)
 	} else if (style == STYLE_JSON) {
 		json = json_to_file(stdout);
 		json.indent = "  ";
+		json.comma = ",";
 		json_open(&json, '[');
 	} else {
 		puts("| model                  |     MiB | backend |  t | test        | tokens/s |     ± |    limit |    of | the limit            |\n"

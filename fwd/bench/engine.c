@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "../lib/rng.h"
+#include "../../lib/rng.h"
 
 enum { WARM = 32 };             /* ids of a prompt that is run before anything is measured */
 static const double SAMPLE = 0.02;      /* seconds of each sample of a limit */

@@ -2,7 +2,7 @@
 #ifndef RANDOM_H
 #define RANDOM_H
 
-#include "../lib/why.h"
+#include "../../lib/why.h"
 
 /* The file will be made in this directory. */
 int random_place(const char *dir, struct why *w);
