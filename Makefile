@@ -106,7 +106,7 @@ unicode:
 	$(OBJ)/unicode_gen < $(UNICODE) > lib/unicode_table.c
 
 demo: all
-	@printf 'Once upon a time' && $(BIN)/gen -n 120 --temp 0.6 --top-p 0.9 -s 7 "Once upon a time" && echo
+	@printf 'Once upon a time' && $(BIN)/gen -n 120 --temp 0.6 --top-p 0.9 -s 2 "Once upon a time" && echo
 
 # Tokens per second next to the machine's limits: make bench BENCHFLAGS='--shape smol-135m --type Q8_0 -p 512,4096'
 BENCHFLAGS =
