@@ -178,7 +178,6 @@ int main(int argc, char **argv)
 	if (!(g = gguf_open(c.argv[0], 0, &w)) || !(vocab = vocab_open(g, VOCAB_PIECES, &w)))
 		cli_die(&c, "%s", w.text);
 	t.vocab = vocab;
-	t.prefixed = vocab_space_prefix(vocab);
 	vocab_card(vocab, &mine);
 	frame_open_in(&in, 0, "stdin");
 	while ((t.turns || !t.stopped) && (got = frame_next(&in, &f, &w)) > 0) {
