@@ -11,12 +11,31 @@
 #define LANES_H
 
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 32")
 
 static const unsigned char lane_block[16] = { 0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15 };
 static const unsigned char residues[16] = { 0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15 };
+
+/* The halves at p + step·block in lane order, four to a word. Put together in general registers: shuffles are what a vector unit has least of. */
+INLINE void lane_halves(const uint8_t *p, size_t step, uint64_t four[4])
+{
+	uint64_t h[16];
+
+	UNROLL
+	for (int i = 0; i < 16; i++) {
+		uint16_t u;
+
+		memcpy(&u, p + step * (size_t)lane_block[i], 2);
+		h[i] = u;
+	}
+	UNROLL
+	for (int i = 0; i < 4; i++)
+		four[i] = h[4 * i] | h[4 * i + 1] << 16 | h[4 * i + 2] << 32 | h[4 * i + 3] << 48;
+}
 
 /* How many of n things have residue u. */
 static inline size_t residue_count(size_t n, size_t u)

@@ -293,18 +293,10 @@ static inline f32x16 vf_sixteen_halves(__m128i a, __m128i b) { return vf_of(_mm2
 /* The halves at p + step·block. */
 static inline f32x16 vf_halves(const uint8_t *p, size_t step)
 {
-	uint64_t h[16];
+	uint64_t h[4];
 
-	UNROLL
-	for (int i = 0; i < 16; i++) {
-		uint16_t u;
-
-		memcpy(&u, p + step * (size_t)lane_block[i], 2);
-		h[i] = u;
-	}
-	return vf_sixteen_halves(_mm_set_epi64x((long long)(h[4] | h[5] << 16 | h[6] << 32 | h[7] << 48), (long long)(h[0] | h[1] << 16 | h[2] << 32 | h[3] << 48)),
-	                         _mm_set_epi64x((long long)(h[12] | h[13] << 16 | h[14] << 32 | h[15] << 48),
-	                                        (long long)(h[8] | h[9] << 16 | h[10] << 32 | h[11] << 48)));
+	lane_halves(p, step, h);
+	return vf_sixteen_halves(_mm_set_epi64x((long long)h[1], (long long)h[0]), _mm_set_epi64x((long long)h[3], (long long)h[2]));
 }
 
 /* The half at p for blocks 0-7, the half at q for the others. */

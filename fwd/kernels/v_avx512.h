@@ -194,22 +194,13 @@ static inline f32x16 vf_load_bf16(const void *p)
 
 /* ---- scales of sixteen blocks, in lane order (lanes.h) ---- */
 
-/* The halves at p + step·block. Put together in general registers: shuffles are what a vector unit has least of. */
+/* The halves at p + step·block. */
 static inline f32x16 vf_halves(const uint8_t *p, size_t step)
 {
-	uint64_t h[16];
+	uint64_t h[4];
 
-	UNROLL
-	for (int i = 0; i < 16; i++) {
-		uint16_t u;
-
-		memcpy(&u, p + step * (size_t)lane_block[i], 2);
-		h[i] = u;
-	}
-	UNROLL
-	for (int i = 0; i < 16; i += 4)
-		h[i] |= h[i + 1] << 16 | h[i + 2] << 32 | h[i + 3] << 48;
-	return _mm512_cvtph_ps(_mm256_setr_epi64x((long long)h[0], (long long)h[4], (long long)h[8], (long long)h[12]));
+	lane_halves(p, step, h);
+	return _mm512_cvtph_ps(_mm256_setr_epi64x((long long)h[0], (long long)h[1], (long long)h[2], (long long)h[3]));
 }
 
 /* The half at p for blocks 0-7, the half at q for the others; and, of pairs of halves, the first ones and the second ones. */

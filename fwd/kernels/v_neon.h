@@ -325,19 +325,10 @@ static inline b64 vb_bits(const void *p, const void *q, int value)
 /* The halves at p + step·block. */
 static inline f32x16 vf_halves(const uint8_t *p, size_t step)
 {
-	uint64_t h[16];
+	uint64_t h[4];
 
-	UNROLL
-	for (int i = 0; i < 16; i++) {
-		uint16_t u;
-
-		memcpy(&u, p + step * (size_t)lane_block[i], 2);
-		h[i] = u;
-	}
-	UNROLL
-	for (int i = 0; i < 16; i += 4)
-		h[i] |= h[i + 1] << 16 | h[i + 2] << 32 | h[i + 3] << 48;
-	return vf_sixteen_halves(vb_two(h[0], h[4]), vb_two(h[8], h[12]));
+	lane_halves(p, step, h);
+	return vf_sixteen_halves(vb_two(h[0], h[1]), vb_two(h[2], h[3]));
 }
 
 /* The half at p for blocks 0-7, the half at q for the others. */
