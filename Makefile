@@ -24,13 +24,13 @@ FLAGS_neon = $(EXPLICIT) -march=armv8.2-a+dotprod
 
 PROGRAMS = tok chat fwd sample detok peek gen kv
 LIB = why cli guard frame card gguf gguf_get gguf_hash rng formats dequantise fmath quote stop
-SAMPLER = sampler sampler_row sampler_order sampler_bend sampler_dry sampler_drop sampler_mirostat gumbel cut
-TOK = vocab vocab_known vocab_special vocab_merge vocab_spm vocab_bpe names pretok pretok_table unicode unicode_table
+SAMPLER = sampler row order bend dry drop mirostat
+VOCAB = vocab known special merge spm bpe names pretok pretok_table
 JSON = arena bytes json json_write slurp
-CHAT = chat chat_setup chat_template jinja jinja_arith jinja_call jinja_dict jinja_eval jinja_exec jinja_expr jinja_format jinja_lex jinja_list_filters \
-	jinja_methods jinja_more_filters jinja_parse jinja_spell jinja_str jinja_tests jinja_text jinja_text_filters jinja_value
-GRAMMAR = grammar grammar_node grammar_class grammar_parse grammar_match grammar_state grammar_text guide trie
-SCHEMA = schema schema_array schema_constants schema_merge schema_number schema_object schema_pattern schema_string
+CHAT = chat chat_setup chat_template
+JINJA = jinja arith call dict eval exec expr format lex list_filters methods more_filters parse spell str tests text text_filters value
+GRAMMAR = grammar node class parse match state text guide trie
+SCHEMA = schema array constants merge number object pattern string
 FWD = model rope families builder plan ops dump segment pool prefault meter limits serve chain report settings
 SAMPLE = main options stage model trace
 BENCH = main engine print random
@@ -40,11 +40,12 @@ TESTS = quantise_test gguf_test vocab_test tokenizers_test frame_test sampler_te
 HELPERS = mkmodel reference stream dribble under
 
 lib_o = $(LIB:%=$(OBJ)/lib/%.o)
-tok_o = $(TOK:%=$(OBJ)/lib/%.o)
+pick_o = $(OBJ)/lib/gumbel.o $(OBJ)/lib/cut.o
+tok_o = $(VOCAB:%=$(OBJ)/lib/vocab/%.o) $(OBJ)/lib/unicode.o $(OBJ)/lib/unicode_table.o
 json_o = $(JSON:%=$(OBJ)/lib/%.o)
-chat_o = $(CHAT:%=$(OBJ)/lib/%.o) $(json_o)
-grammar_o = $(GRAMMAR:%=$(OBJ)/lib/%.o) $(SCHEMA:%=$(OBJ)/lib/%.o)
-sampler_o = $(SAMPLER:%=$(OBJ)/lib/%.o)
+chat_o = $(CHAT:%=$(OBJ)/lib/%.o) $(JINJA:%=$(OBJ)/lib/jinja/%.o) $(json_o)
+grammar_o = $(GRAMMAR:%=$(OBJ)/lib/grammar/%.o) $(SCHEMA:%=$(OBJ)/lib/schema/%.o)
+sampler_o = $(SAMPLER:%=$(OBJ)/lib/sampler/%.o) $(pick_o)
 fwd_o = $(FWD:%=$(OBJ)/fwd/%.o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o)
 # random models
 made_o = $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkweights.o $(OBJ)/tests/quantise.o
@@ -53,14 +54,14 @@ all: $(PROGRAMS:%=$(BIN)/%)
 
 $(BIN)/tok: $(OBJ)/tok/main.o $(tok_o) $(lib_o)
 $(BIN)/chat: $(OBJ)/tok/chat.o $(chat_o) $(tok_o) $(lib_o)
-$(BIN)/fwd: $(OBJ)/fwd/main.o $(fwd_o) $(OBJ)/lib/gumbel.o $(OBJ)/lib/cut.o $(tok_o) $(lib_o)
+$(BIN)/fwd: $(OBJ)/fwd/main.o $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/kv: $(OBJ)/fwd/kv.o $(OBJ)/fwd/segment.o $(lib_o)
 $(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(json_o) $(tok_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(tok_o) $(lib_o)
 $(BIN)/peek: $(OBJ)/detok/peek.o $(OBJ)/lib/cut.o $(tok_o) $(lib_o)
 $(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(chat_o) $(tok_o) $(lib_o)
 
-$(BIN)/bench: $(BENCH:%=$(OBJ)/fwd/bench/%.o) $(fwd_o) $(made_o) $(OBJ)/lib/gumbel.o $(OBJ)/lib/cut.o $(tok_o) $(json_o) $(lib_o)
+$(BIN)/bench: $(BENCH:%=$(OBJ)/fwd/bench/%.o) $(fwd_o) $(made_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)
 
 $(BIN)/tests/mkmodel: $(OBJ)/tests/mkmodel.o $(made_o) $(json_o) $(lib_o)
 $(BIN)/tests/reference: $(OBJ)/tests/reference.o $(lib_o)

@@ -11,7 +11,7 @@
 #include "../lib/guard.h"
 #include "../lib/quote.h"
 #include "../lib/stop.h"
-#include "../lib/vocab.h"
+#include "../lib/vocab/vocab.h"
 
 enum { SPECIAL = 1, END, STOP, END_FD, TURNS };
 

@@ -17,7 +17,7 @@
 #include "../lib/gguf.h"
 #include "../lib/guard.h"
 #include "../lib/quote.h"
-#include "../lib/vocab.h"
+#include "../lib/vocab/vocab.h"
 
 enum { TOP_MAX = 1000 };
 enum { IDS = 1, CSV };

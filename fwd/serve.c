@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/vocab.h"
+#include "../lib/vocab/vocab.h"
 #include "meter.h"
 
 enum { OUT = 1, LOGITS_BYTES = 8 << 20 };       /* logits of several rows are made in portions of about so much */

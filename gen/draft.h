@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "../lib/frame.h"
-#include "../lib/vocab.h"
+#include "../lib/vocab/vocab.h"
 #include "../lib/why.h"
 #include "gen.h"
 

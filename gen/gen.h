@@ -9,7 +9,7 @@
 #include "../lib/frame.h"
 #include "../lib/gguf.h"
 #include "../lib/stop.h"
-#include "../lib/vocab.h"
+#include "../lib/vocab/vocab.h"
 #include "../lib/why.h"
 #include "stages.h"
 

@@ -1,7 +1,7 @@
 /* What fwd has evaluated, and what of a conversation is new. */
 #include "history.h"
 
-#include "../lib/jinja.h"
+#include "../lib/jinja/jinja.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "../lib/vocab.h"
+#include "../lib/vocab/vocab.h"
 #include "../lib/why.h"
 
 struct history_part {

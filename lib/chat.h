@@ -13,7 +13,7 @@
 #ifndef CHAT_H
 #define CHAT_H
 
-#include "jinja.h"
+#include "jinja/jinja.h"
 #include "json.h"
 
 struct chat {

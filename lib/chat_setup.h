@@ -13,7 +13,7 @@
 
 #include "chat.h"
 #include "gguf.h"
-#include "vocab.h"
+#include "vocab/vocab.h"
 
 enum { CHAT_SETS = 64, CHAT_FILE_MAX = 64 << 20, CHAT_MEMORY = 512 << 20, CHAT_TEXT_MAX = 256 << 20 };     /* the last three in bytes */
 

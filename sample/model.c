@@ -6,11 +6,11 @@
 
 #include "../lib/bytes.h"
 #include "../lib/gguf.h"
-#include "../lib/grammar.h"
-#include "../lib/guide.h"
-#include "../lib/schema.h"
+#include "../lib/grammar/grammar.h"
+#include "../lib/grammar/guide.h"
+#include "../lib/schema/schema.h"
 #include "../lib/slurp.h"
-#include "../lib/vocab.h"
+#include "../lib/vocab/vocab.h"
 
 struct accepted {
 	uint32_t position;

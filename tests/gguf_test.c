@@ -9,7 +9,7 @@
 
 #include "../lib/formats.h"
 #include "../lib/gguf.h"
-#include "../lib/vocab.h"
+#include "../lib/vocab/vocab.h"
 #include "mkgguf.h"
 
 static int passed, failed;

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../lib/grammar.h"
-#include "../lib/guide.h"
+#include "../lib/grammar/grammar.h"
+#include "../lib/grammar/guide.h"
 #include "mkrandom.h"
 #include "oracle.h"
 

@@ -3,7 +3,7 @@
  * The cases in jinja_cases.h, and each NAME.jinja with the conversations of NAME.json in $SHARED/templates, where that is. One line for each
  * failure; the counts alone when there is none. */
 #include "../lib/chat.h"
-#include "../lib/jinja.h"
+#include "../lib/jinja/jinja.h"
 
 #include <dirent.h>
 #include <stdlib.h>

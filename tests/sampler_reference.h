@@ -1,4 +1,4 @@
-/* sampler_reference: the chain of lib/sampler.h a second time, in doubles, by sorting and searching whole rows, with libm's functions and nothing of the
+/* sampler_reference: the chain of lib/sampler a second time, in doubles, by sorting and searching whole rows, with libm's functions and nothing of the
  * sampler but its parameters: what the tests hold it against. */
 #ifndef SAMPLER_REFERENCE_H
 #define SAMPLER_REFERENCE_H
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../lib/sampler.h"
+#include "../lib/sampler/sampler.h"
 
 struct ref_candidate {
 	double l;

@@ -12,7 +12,7 @@
 #include "../lib/frame.h"
 #include "../lib/gumbel.h"
 #include "../lib/rng.h"
-#include "../lib/sampler.h"
+#include "../lib/sampler/sampler.h"
 #include "sampler_reference.h"
 
 static int passed, failed;

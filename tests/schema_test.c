@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/grammar.h"
-#include "../lib/guide.h"
+#include "../lib/grammar/grammar.h"
+#include "../lib/grammar/guide.h"
 #include "../lib/json.h"
-#include "../lib/schema.h"
+#include "../lib/schema/schema.h"
 #include "mkrandom.h"
 
 static int passed, failed;

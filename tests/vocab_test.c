@@ -1,10 +1,10 @@
-/* lib/vocab and lib/pretok on vocabularies made here: each rule by a case of its own, and merging against a second, slow account of it. */
+/* lib/vocab and its pre-tokenizers on vocabularies made here: each rule by a case of its own, and merging against a second, slow account of it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/pretok.h"
-#include "../lib/vocab.h"
+#include "../lib/vocab/pretok.h"
+#include "../lib/vocab/vocab.h"
 #include "mkgguf.h"
 #include "mkrandom.h"
 #include "mkvocab.h"

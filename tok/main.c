@@ -11,7 +11,7 @@
 #include "../lib/frame.h"
 #include "../lib/gguf.h"
 #include "../lib/guard.h"
-#include "../lib/vocab.h"
+#include "../lib/vocab/vocab.h"
 
 enum { BOS = 1, NO_BOS, NO_PARSE_SPECIAL, TEXT, COUNT, RAW };
 

@@ -1,0 +1,164 @@
+/* Nodes of a grammar, made so that equal ones are the same: a rule text that comes twice costs once, and so does all work on it later. */
+#include "priv.h"
+
+#include "../utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t hash(const struct node *v)
+{
+	uint64_t h = v->kind;
+
+	h = (h ^ v->a) * 0x9e3779b97f4a7c15u;
+	h = (h ^ h >> 29 ^ v->b) * 0xbf58476d1ce4e5b9u;
+	h = (h ^ h >> 32 ^ v->low) * 0x94d049bb133111ebu;
+	h = (h ^ h >> 29 ^ v->high) * 0x9e3779b97f4a7c15u;
+	return h ^ h >> 32;
+}
+
+static int same(const struct node *x, const struct node *y)
+{
+	return x->kind == y->kind && x->a == y->a && x->b == y->b && x->low == y->low && x->high == y->high;
+}
+
+static int rehash(struct grammar_nodes *t)
+{
+	uint32_t slots = t->slots ? t->slots * 2 : 1024;
+	uint32_t *slot = calloc(slots, sizeof *slot);
+
+	if (!slot)
+		return -1;
+	for (uint32_t i = 0; i < t->n; i++) {
+		uint32_t at = (uint32_t)hash(&t->node[i]) & (slots - 1);
+
+		while (slot[at])
+			at = (at + 1) & (slots - 1);
+		slot[at] = i + 1;
+	}
+	free(t->slot);
+	t->slot = slot;
+	t->slots = slots;
+	return 0;
+}
+
+static int grow(struct grammar_nodes *t)
+{
+	uint32_t room = t->room ? t->room * 2 : 512;
+	struct node *node = room <= GRAMMAR_NODES ? realloc(t->node, room * sizeof *node) : NULL;
+
+	if (!node)
+		return -1;
+	t->node = node;
+	t->room = room;
+	return 0;
+}
+
+static uint32_t intern(struct grammar_nodes *t, const struct node *v)
+{
+	uint32_t at;
+
+	if (t->n * 2 >= t->slots && rehash(t))
+		return GRAMMAR_NONE;
+	at = (uint32_t)hash(v) & (t->slots - 1);
+	for (; t->slot[at]; at = (at + 1) & (t->slots - 1))
+		if (same(&t->node[t->slot[at] - 1], v))
+			return t->slot[at] - 1;
+	if (t->n == t->room && grow(t))
+		return GRAMMAR_NONE;
+	t->node[t->n] = *v;
+	t->slot[at] = ++t->n;
+	return t->n - 1;
+}
+
+uint32_t node_empty(struct grammar_nodes *t)
+{
+	return intern(t, &(struct node){ .kind = NODE_EMPTY });
+}
+
+uint32_t node_bytes(struct grammar_nodes *t, uint32_t first, uint32_t last)
+{
+	return intern(t, &(struct node){ .kind = NODE_BYTES, .a = first, .b = last });
+}
+
+uint32_t node_rule(struct grammar_nodes *t, uint32_t rule)
+{
+	return intern(t, &(struct node){ .kind = NODE_RULE, .a = rule });
+}
+
+uint32_t node_seq(struct grammar_nodes *t, uint32_t a, uint32_t b)
+{
+	if (a == GRAMMAR_NONE || b == GRAMMAR_NONE)
+		return GRAMMAR_NONE;
+	if (t->node[a].kind == NODE_EMPTY)
+		return b;
+	return t->node[b].kind == NODE_EMPTY ? a : intern(t, &(struct node){ .kind = NODE_SEQ, .a = a, .b = b });
+}
+
+uint32_t node_alt(struct grammar_nodes *t, uint32_t a, uint32_t b)
+{
+	if (a == GRAMMAR_NONE || b == GRAMMAR_NONE)
+		return GRAMMAR_NONE;
+	return a == b ? a : intern(t, &(struct node){ .kind = NODE_ALT, .a = a, .b = b });
+}
+
+/* A repetition of a repetition is one where the numbers of rounds that come out are a range: (x?){l,h}, (x*){l,h} and (x+){l,h}. */
+uint32_t node_repeat(struct grammar_nodes *t, uint32_t a, uint32_t low, uint32_t high)
+{
+	const struct node *v;
+
+	if (a == GRAMMAR_NONE || (low == 1 && high == 1))
+		return a;
+	v = &t->node[a];
+	if (high == 0 || v->kind == NODE_EMPTY)
+		return node_empty(t);
+	if (v->kind == NODE_REPEAT && v->low == 0 && v->high == 1)
+		return node_repeat(t, v->a, 0, high);
+	if (v->kind == NODE_REPEAT && v->low <= 1 && v->high == GRAMMAR_FOREVER)
+		return node_repeat(t, v->a, v->low * low, GRAMMAR_FOREVER);
+	return intern(t, &(struct node){ .kind = NODE_REPEAT, .a = a, .low = low, .high = high });
+}
+
+/* The points from first to last, of one length in UTF-8 and with all continuations of each byte but the last that differs. */
+static uint32_t byte_ranges(struct grammar_nodes *t, uint32_t first, uint32_t last)
+{
+	char low[4], high[4];
+	unsigned n = utf8_put(low, (int32_t)first);
+	uint32_t v;
+
+	utf8_put(high, (int32_t)last);
+	v = node_bytes(t, (unsigned char)low[n - 1], (unsigned char)high[n - 1]);
+	while (--n && v != GRAMMAR_NONE)
+		v = node_seq(t, node_bytes(t, (unsigned char)low[n - 1], (unsigned char)high[n - 1]), v);
+	return v;
+}
+
+/* Splits until a range is one of byte ranges: at the ends of what n bytes can spell, and where a continuation byte does not run through all its
+ * values although one before it changes. */
+uint32_t node_points(struct grammar_nodes *t, uint32_t first, uint32_t last)
+{
+	static const uint32_t ends[] = { 0x7f, 0x7ff, 0xffff };
+	uint32_t cut = last;
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		if (first <= ends[i] && ends[i] < cut)
+			cut = ends[i];
+	for (unsigned bits = 18; bits && cut == last && last > 0x7f; bits -= 6) {
+		uint32_t tail = (1u << bits) - 1;
+
+		if ((first & ~tail) == (last & ~tail))
+			continue;
+		if (first & tail)
+			cut = first | tail;
+		else if ((last & tail) != tail)
+			cut = (last & ~tail) - 1;
+	}
+	return cut == last ? byte_ranges(t, first, last) : node_alt(t, node_points(t, first, cut), node_points(t, cut + 1, last));
+}
+
+void node_free(struct grammar_nodes *t)
+{
+	free(t->node);
+	free(t->slot);
+	*t = (struct grammar_nodes){ 0 };
+}

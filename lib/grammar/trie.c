@@ -1,0 +1,188 @@
+/* Sorting pieces and laying them out as a tree. */
+#include "trie.h"
+
+#include "../utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- sorting ---- */
+
+static int by_bytes(const void *x, const void *y)
+{
+	const struct trie_piece *a = x, *b = y;
+	int c = memcmp(a->s, b->s, a->n < b->n ? a->n : b->n);
+
+	if (c)
+		return c;
+	return a->n != b->n ? (a->n > b->n) - (a->n < b->n) : (a->id > b->id) - (a->id < b->id);
+}
+
+/* By key, one byte of it a pass, the lowest first. The order before is kept where keys are equal. */
+static struct trie_piece *radix(struct trie_piece *from, struct trie_piece *to, size_t n)
+{
+	for (unsigned shift = 0; shift < 64; shift += 8) {
+		size_t at[257] = { 0 };
+		struct trie_piece *swap = from;
+
+		for (size_t i = 0; i < n; i++)
+			at[(from[i].key >> shift & 0xff) + 1]++;
+		for (unsigned b = 0; b < 256; b++)
+			at[b + 1] += at[b];
+		for (size_t i = 0; i < n; i++)
+			to[at[from[i].key >> shift & 0xff]++] = from[i];
+		from = to;
+		to = swap;
+	}
+	return from;
+}
+
+int trie_sort(struct trie_piece *piece, size_t n)
+{
+	struct trie_piece *other = calloc(n ? n : 1, sizeof *other);
+
+	if (!other)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		piece[i].key = 0;
+		for (unsigned k = 0; k < 8; k++)
+			piece[i].key = piece[i].key << 8 | (k < piece[i].n ? (unsigned char)piece[i].s[k] : 0);
+	}
+	radix(piece, other, n);         /* an even number of passes: the result is in piece */
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && piece[end].key == piece[i].key; end++)
+			;
+		if (end - i > 1)
+			qsort(piece + i, end - i, sizeof *piece, by_bytes);
+	}
+	free(other);
+	return 0;
+}
+
+static uint32_t common(const struct trie_piece *a, const struct trie_piece *b)
+{
+	uint32_t n = a->n < b->n ? a->n : b->n, i = 0;
+
+	while (i < n && a->s[i] == b->s[i])
+		i++;
+	return i;
+}
+
+/* ---- laying out ---- */
+
+uint64_t trie_kind(unsigned char c)
+{
+	static const char lone[] = "\t\n\r !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+	const char *hit = c ? strchr(lone, c) : NULL;
+	unsigned at = (unsigned)sizeof lone;
+
+	if (hit)
+		return (uint64_t)1 << (hit - lone);
+	at += c >= '0' && c <= '9' ? 1 : c >= 'a' && c <= 'f' ? 2 : c >= 'g' && c <= 'z' ? 3 : c >= 'A' && c <= 'F' ? 4 : c >= 'G' && c <= 'Z' ? 5
+		: c == 0x7f ? 6 : 0;
+	return (uint64_t)1 << at;
+}
+
+struct builder {
+	struct trie *t;
+	uint64_t kind[128];
+	uint32_t *path;         /* [longest]: the open nodes, one for each byte of the last piece */
+	uint64_t *rest;         /* [longest + 1]: kinds of characters from each byte of it on */
+};
+
+/* What comes next is below none of the open nodes from `depth` on. */
+static void close_path(const struct builder *b, uint32_t from, uint32_t depth)
+{
+	for (uint32_t d = depth; d < from; d++)
+		b->t->node[b->path[d]].skip = b->t->n;
+}
+
+static void find_rests(const struct builder *b, const struct trie_piece *p)
+{
+	b->rest[p->n] = 0;
+	for (uint32_t i = p->n; i-- > 0; ) {
+		unsigned char c = (unsigned char)p->s[i];
+		unsigned used;
+
+		if (c < 0x80)
+			b->rest[i] = b->rest[i + 1] | b->kind[c];
+		else if (c < 0xc0 || utf8_next(p->s + i, p->n - i, &used) < 0)
+			b->rest[i] = TRIE_BROKEN;
+		else
+			b->rest[i] = b->rest[i + used] | TRIE_BEYOND_ASCII;
+	}
+}
+
+static void add_piece(const struct builder *b, const struct trie_piece *p, const struct trie_piece *last)
+{
+	struct trie *t = b->t;
+	uint32_t shared = last ? common(last, p) : 0;
+
+	if (shared == p->n)
+		shared--;       /* the same bytes again: a node of its own */
+	close_path(b, last ? last->n : 0, shared);
+	for (uint32_t d = shared; d < p->n; d++) {
+		b->path[d] = t->n;
+		t->node[t->n++] = (struct trie_node){ .first = t->n_ids, .depth = (uint16_t)d, .byte = (uint8_t)p->s[d] };
+	}
+	find_rests(b, p);
+	for (uint32_t d = 0; d + 1 < p->n; d++) {
+		struct trie_node *v = &t->node[b->path[d]];
+		uint32_t height = p->n - d - 1 < TRIE_HIGH ? p->n - d - 1 : TRIE_HIGH;
+
+		t->below[b->path[d]] |= b->rest[d + 1];
+		if (v->height < height)
+			v->height = (uint8_t)height;
+	}
+	t->node[b->path[p->n - 1]].ends = 1;
+	t->id[t->n_ids++] = p->id;
+}
+
+int trie_build(struct trie *t, const struct trie_piece *piece, size_t n, uint32_t shortest, uint32_t longest)
+{
+	struct builder b = { .t = t };
+	const struct trie_piece *last = NULL;
+	size_t nodes = 1, ids = 1;
+	int bad;
+
+	*t = (struct trie){ 0 };
+	for (size_t i = 0; i < n; i++) {
+		if (piece[i].n < shortest || piece[i].n > longest)
+			continue;
+		nodes += piece[i].n - (last ? common(last, &piece[i]) : 0) + 1;
+		ids++;
+		last = &piece[i];
+		if (t->longest < piece[i].n)
+			t->longest = piece[i].n;
+	}
+	for (unsigned c = 0; c < 128; c++)
+		b.kind[c] = trie_kind((unsigned char)c);
+	t->node = nodes < UINT32_MAX ? calloc(nodes, sizeof *t->node) : NULL;
+	t->below = calloc(nodes, sizeof *t->below);
+	t->id = calloc(ids, sizeof *t->id);
+	b.path = calloc((size_t)t->longest + 1, sizeof *b.path);
+	b.rest = calloc((size_t)t->longest + 1, sizeof *b.rest);
+	bad = !t->node || !t->below || !t->id || !b.path || !b.rest;
+	last = NULL;
+	for (size_t i = 0; i < n && !bad; i++) {
+		if (piece[i].n < shortest || piece[i].n > longest)
+			continue;
+		add_piece(&b, &piece[i], last);
+		last = &piece[i];
+	}
+	if (last && !bad)
+		close_path(&b, last->n, 0);
+	free(b.path);
+	free(b.rest);
+	if (bad)
+		trie_free(t);
+	return bad ? -1 : 0;
+}
+
+void trie_free(struct trie *t)
+{
+	free(t->node);
+	free(t->below);
+	free(t->id);
+	*t = (struct trie){ 0 };
+}

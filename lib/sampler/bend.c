@@ -1,0 +1,91 @@
+/* The samplers that change logits by the history or as a whole, and drop nobody (but for a temperature of 0). */
+#include <float.h>
+#include <math.h>
+
+#include "../fmath.h"
+#include "op.h"
+
+/* ---- bias ---- */
+
+static int bias_active(const struct sampler_params *p)
+{
+	return p->n_bias > 0;
+}
+
+/* Always the first: the row is dense. */
+static void bias_apply(struct sampler *s, struct candidates *c)
+{
+	float *logit;
+	size_t i;
+
+	for (i = 0; i < s->params.n_bias; i++) {
+		logit = &c->logit[s->bias[i].id];
+		*logit += s->bias[i].bias;
+		*logit = *logit > FLT_MAX ? FLT_MAX : *logit;
+	}
+	candidates_changed(c);
+}
+
+const struct sampler_op sampler_bias = { "bias", bias_active, bias_apply };
+
+/* ---- penalties ---- */
+
+static int penalties_active(const struct sampler_params *p)
+{
+	return p->last_n && (p->repeat != 1 || p->frequency != 0 || p->presence != 0);
+}
+
+static float penalise(const struct sampler_params *p, float logit, int32_t count)
+{
+	logit = logit <= 0 ? logit * p->repeat : logit / p->repeat;
+	return logit - ((float)count * p->frequency + p->presence);
+}
+
+static void penalties_apply(struct sampler *s, struct candidates *c)
+{
+	size_t window = s->params.last_n < 0 || (size_t)s->params.last_n > s->n_history ? s->n_history : (size_t)s->params.last_n, i;
+	const int32_t *last = s->history + s->n_history - window;
+
+	for (i = 0; i < window; i++)
+		s->count[last[i]]++;
+	candidates_bend(s, c, last, window, penalise);
+}
+
+const struct sampler_op sampler_penalties = { "penalties", penalties_active, penalties_apply };
+
+/* ---- temperature ---- */
+
+static int temperature_active(const struct sampler_params *p)
+{
+	return p->temp != 1 || p->temp_range > 0;
+}
+
+/* Where the temperature stands between T − range and T + range: by how even the distribution is. */
+static float dynamic(const struct sampler_params *p, struct candidates *c)
+{
+	float low = p->temp > p->temp_range ? p->temp - p->temp_range : 0, high = p->temp + p->temp_range;
+	double entropy = candidates_depth(c);
+
+	entropy = (entropy + fmath_log(c->sum)) / fmath_log((double)c->n);
+	entropy = entropy < 0 ? 0 : entropy;
+	return (float)(low + (high - low) * fmath_pow(entropy, p->temp_exponent));
+}
+
+static void temperature_apply(struct sampler *s, struct candidates *c)
+{
+	float t = s->params.temp;
+
+	if (s->params.temp_range > 0) {
+		candidates_living(c);
+		t = c->n > 1 ? dynamic(&s->params, c) : 1;
+	}
+	candidates_max(c);
+	if (t <= 0)
+		candidates_keep(c, c->logit, (struct cut){ c->max, 1 });
+	else if (s->params.gumbel && s->chain[s->n_chain - 1] == &sampler_temperature)
+		s->temp = t;
+	else
+		candidates_divide(c, t);
+}
+
+const struct sampler_op sampler_temperature = { "temperature", temperature_active, temperature_apply };

@@ -1,0 +1,165 @@
+/* The samplers that drop candidates and leave the logits of the others alone. */
+#include <math.h>
+#include <stdint.h>
+
+#include "../fmath.h"
+#include "../rng.h"
+#include "op.h"
+
+/* ---- top_n_sigma ---- */
+
+static int top_n_sigma_active(const struct sampler_params *p)
+{
+	return p->top_n_sigma > 0;
+}
+
+/* The sum of (x − from)^power, power 1 or 2, in 8 accumulators. */
+static double moment(const float *x, size_t n, double from, int power)
+{
+	double lane[8] = { 0 }, d;
+	size_t i, k;
+
+	for (i = 0; i < n; i++) {
+		d = x[i] - from;
+		lane[i & 7] += power == 1 ? d : d * d;
+	}
+	for (k = 4; k; k /= 2)
+		for (i = 0; i < k; i++)
+			lane[i] += lane[i + k];
+	return lane[0];
+}
+
+static void top_n_sigma_apply(struct sampler *s, struct candidates *c)
+{
+	double n, mean, sigma;
+
+	candidates_living(c);
+	candidates_max(c);
+	n = (double)c->n;
+	mean = moment(c->logit, c->n, 0, 1) / n;
+	sigma = sqrt(moment(c->logit, c->n, mean, 2) / n);
+	candidates_keep(c, c->logit, (struct cut){ (float)(c->max - s->params.top_n_sigma * sigma), SIZE_MAX });
+}
+
+const struct sampler_op sampler_top_n_sigma = { "top_n_sigma", top_n_sigma_active, top_n_sigma_apply };
+
+/* ---- top_k ---- */
+
+static int top_k_active(const struct sampler_params *p)
+{
+	return p->top_k > 0;
+}
+
+static void top_k_apply(struct sampler *s, struct candidates *c)
+{
+	size_t i, n;
+
+	if (c->n <= (size_t)s->params.top_k)
+		return;
+	n = cut_best(c->logit, c->n, (size_t)s->params.top_k, s->at, s->key);
+	for (i = 0; i < n; i++) {
+		c->logit[i] = c->logit[s->at[i]];
+		c->id[i] = c->dense ? s->at[i] : c->id[s->at[i]];
+		c->p[i] = c->p[s->at[i]];
+	}
+	c->n = n;
+	c->dense = c->has_sum = 0;
+}
+
+const struct sampler_op sampler_top_k = { "top_k", top_k_active, top_k_apply };
+
+/* ---- typ_p ---- */
+
+static int typ_p_active(const struct sampler_params *p)
+{
+	return p->typical < 1;
+}
+
+/* −ln p − H is max − l less the mean of that: no logarithm is needed. */
+static void typ_p_apply(struct sampler *s, struct candidates *c)
+{
+	float mean;
+	size_t i;
+
+	candidates_living(c);
+	mean = (float)candidates_depth(c);
+	for (i = 0; i < c->n; i++)
+		s->key[i] = -fabsf(c->max - c->logit[i] - mean);
+	candidates_keep(c, s->key, cut_at(s->key, c->p, c->n, nextafter(s->params.typical * c->sum, INFINITY)));
+	candidates_changed(c);
+}
+
+const struct sampler_op sampler_typ_p = { "typ_p", typ_p_active, typ_p_apply };
+
+/* ---- top_p ---- */
+
+static int top_p_active(const struct sampler_params *p)
+{
+	return p->top_p < 1;
+}
+
+static void top_p_apply(struct sampler *s, struct candidates *c)
+{
+	double target;
+	float least;
+	int32_t needed = 0;
+	size_t i;
+
+	candidates_weigh(c);
+	target = s->params.top_p * c->sum;
+	/* Those that come to less than (1 − P)/n each come to less than 1 − P together: they cannot be needed, and out of a whole vocabulary they are
+	 * nearly all. The factor is for the rounding of the sums. */
+	least = (float)(0.999 * (c->sum - target) / (double)c->n);
+	for (i = 0; i < c->n; i++)
+		needed += c->p[i] >= least;
+	if ((size_t)needed < c->n / 2)
+		candidates_keep(c, c->p, (struct cut){ least, SIZE_MAX });
+	candidates_keep(c, c->logit, cut_at(c->logit, c->p, c->n, target));
+}
+
+const struct sampler_op sampler_top_p = { "top_p", top_p_active, top_p_apply };
+
+/* ---- min_p ---- */
+
+static int min_p_active(const struct sampler_params *p)
+{
+	return p->min_p > 0;
+}
+
+static void min_p_apply(struct sampler *s, struct candidates *c)
+{
+	candidates_max(c);
+	candidates_keep(c, c->logit, (struct cut){ c->max + (float)fmath_log(s->params.min_p), SIZE_MAX });
+}
+
+const struct sampler_op sampler_min_p = { "min_p", min_p_active, min_p_apply };
+
+/* ---- xtc ---- */
+
+static int xtc_active(const struct sampler_params *p)
+{
+	return p->xtc_probability > 0 && p->xtc_threshold <= 0.5f;
+}
+
+static void xtc_apply(struct sampler *s, struct candidates *c)
+{
+	size_t i, above = 0, least = 0;
+	double limit;
+
+	if (rng_real(s->params.seed, s->position, SAMPLER_KEY_XTC) > s->params.xtc_probability)
+		return;
+	candidates_living(c);
+	candidates_weigh(c);
+	limit = s->params.xtc_threshold * c->sum;
+	for (i = 0; i < c->n; i++)
+		if (c->p[i] >= limit && (!above++ || c->logit[i] <= c->logit[least]))
+			least = i;
+	if (above < 2)
+		return;
+	for (i = 0; i < c->n; i++)
+		s->key[i] = c->p[i] < limit || i == least;
+	candidates_keep(c, s->key, (struct cut){ 1, SIZE_MAX });
+	candidates_changed(c);
+}
+
+const struct sampler_op sampler_xtc = { "xtc", xtc_active, xtc_apply };

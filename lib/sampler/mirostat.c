@@ -1,0 +1,82 @@
+/* mirostat (Basu et al. 2021, "Mirostat: a neural text decoding algorithm that directly controls perplexity"): how many candidates are left is steered so
+ * that the surprise of what is drawn stays near a target. The one sampler whose draw depends on the draws before: each leaves its μ with its position, so
+ * that drawing a position again starts from what it started from. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../fmath.h"
+#include "op.h"
+
+#define LN2 0.69314718055994531
+
+struct drawn {
+	uint32_t position;
+	float mu;               /* after it */
+};
+
+int mirostat_open(struct sampler *s)
+{
+	return (s->drawn = calloc(SAMPLER_HISTORY, sizeof *s->drawn)) ? 0 : -1;
+}
+
+/* Before the draw of s->position; draws from there on are forgotten. */
+static float mu(struct sampler *s)
+{
+	while (s->n_drawn && s->drawn[s->n_drawn - 1].position >= s->position)
+		s->n_drawn--;
+	return s->n_drawn ? s->drawn[s->n_drawn - 1].mu : 2 * s->params.mirostat_ent;
+}
+
+void mirostat_learn(struct sampler *s, double p)
+{
+	float before = mu(s), surprise = (float)(-fmath_log(p) / LN2);
+	size_t half = SAMPLER_HISTORY / 2;
+
+	if (s->n_drawn == SAMPLER_HISTORY) {
+		memcpy(s->drawn, s->drawn + half, half * sizeof *s->drawn);
+		s->n_drawn = half;
+	}
+	s->drawn[s->n_drawn++] = (struct drawn){ s->position, before - s->params.mirostat_lr * (surprise - s->params.mirostat_ent) };
+}
+
+/* How many of the largest version 1 keeps, by how steeply the first hundred fall off. */
+static size_t how_many(struct sampler *s, struct candidates *c)
+{
+	size_t n = cut_best_sorted(c->logit, c->n, MIROSTAT_TOP, s->at, s->key), i;
+	double t, tb = 0, tt = 0, steep, eps, k;
+
+	for (i = 1; i < n; i++) {
+		t = fmath_log((double)(i + 1) / (double)i);
+		tb += t * ((double)c->logit[s->at[i - 1]] - c->logit[s->at[i]]);
+		tt += t * t;
+	}
+	steep = n > 1 ? tb / tt : 1;
+	eps = steep - 1;
+	k = eps == 0 ? 1 / fmath_log(s->n_vocab > 1 ? s->n_vocab : 2) : eps / (1 - fmath_pow(s->n_vocab, -eps));
+	k *= fmath_pow(2, mu(s));
+	k = steep > 0 ? fmath_pow(k, 1 / steep) : k > 1 ? INFINITY : 1;
+	return k < 1 ? 1 : k < (double)c->n ? (size_t)k : c->n;
+}
+
+static int mirostat_active(const struct sampler_params *p)
+{
+	return p->mirostat != 0;
+}
+
+static void mirostat_apply(struct sampler *s, struct candidates *c)
+{
+	float low;
+
+	candidates_living(c);
+	candidates_max(c);
+	if (s->params.mirostat == 1) {
+		candidates_keep(c, c->logit, cut_at(c->logit, NULL, c->n, (double)how_many(s, c)));
+		return;
+	}
+	candidates_weigh(c);
+	low = (float)(c->max + fmath_log(c->sum) - mu(s) * LN2);
+	candidates_keep(c, c->logit, low <= c->max ? (struct cut){ low, SIZE_MAX } : (struct cut){ c->max, 1 });
+}
+
+const struct sampler_op sampler_mirostat = { "mirostat", mirostat_active, mirostat_apply };

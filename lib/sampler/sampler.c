@@ -1,0 +1,281 @@
+/* sampler: the chain's driver: what it is made of, the samplers one after another, the draw; and the ids that the penalties look back on. */
+#include "sampler.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../fmath.h"
+#include "../frame.h"
+#include "../gumbel.h"
+#include "../rng.h"
+#include "op.h"
+
+void sampler_defaults(struct sampler_params *p)
+{
+	*p = (struct sampler_params){ .n_order = SAMPLER_KINDS, .repeat = 1, .last_n = 64, .dry_base = 1.75f, .dry_allowed = 2, .dry_last_n = -1,
+		.top_n_sigma = -1, .top_k = 40, .typical = 1, .top_p = 0.95f, .min_p = 0.05f, .xtc_threshold = 0.1f, .temp = 0.8f, .temp_exponent = 1,
+		.mirostat_ent = 5, .mirostat_lr = 0.1f, .n_best = -1 };
+	for (size_t i = 0; i < SAMPLER_KINDS; i++)
+		p->order[i] = (enum sampler_kind)i;
+}
+
+/* ---- opening ---- */
+
+static void add(struct sampler *s, const struct sampler_op *op)
+{
+	if (op->active(&s->params))
+		s->chain[s->n_chain++] = op;
+}
+
+static void build_chain(struct sampler *s)
+{
+	const struct sampler_params *p = &s->params;
+	size_t i;
+
+	add(s, &sampler_bias);
+	for (i = 0; i < p->n_order && !p->mirostat; i++)
+		add(s, sampler_ops[p->order[i]]);
+	if (p->mirostat) {
+		s->params.temp_range = 0;
+		add(s, &sampler_temperature);
+		add(s, &sampler_mirostat);
+	}
+}
+
+static int take_bias(struct sampler *s, struct why *w)
+{
+	const struct sampler_params *p = &s->params;
+	size_t i;
+
+	for (i = 0; i < p->n_bias; i++) {
+		if (p->bias[i].id < 0 || p->bias[i].id >= s->n_vocab)
+			return why(w, "logit bias: id %" PRId32 " is outside the vocabulary of %" PRId32, p->bias[i].id, s->n_vocab);
+		s->bias[i] = p->bias[i];
+	}
+	return 0;
+}
+
+static int allocate(struct sampler *s)
+{
+	const struct sampler_params *p = &s->params;
+	size_t n = (size_t)s->n_vocab, most = MIROSTAT_TOP;
+
+	most = p->top_k > 0 && (size_t)p->top_k > most ? (size_t)p->top_k : most;
+	most = p->n_best > 0 && (size_t)p->n_best > most ? (size_t)p->n_best : most;
+	s->at = calloc(most < n ? most : n, sizeof *s->at);
+	s->key = calloc(CUT_SCRATCH(n), sizeof *s->key);
+	s->row.id = calloc(n, sizeof *s->row.id);
+	s->row.p = calloc(n, sizeof *s->row.p);
+	s->count = calloc(n, sizeof *s->count);
+	s->history = calloc(SAMPLER_HISTORY, sizeof *s->history);
+	s->bias = calloc(p->n_bias + 1, sizeof *s->bias);
+	s->raw = calloc(p->n_best >= 0 ? n : 1, sizeof *s->raw);
+	s->best = calloc(SAMPLER_BEST_MAX, sizeof *s->best);
+	return s->at && s->key && s->row.id && s->row.p && s->count && s->history && s->bias && s->raw && s->best ? 0 : -1;
+}
+
+struct sampler *sampler_open(const struct sampler_params *p, int32_t n_vocab, struct why *w)
+{
+	struct sampler *s = calloc(1, sizeof *s);
+
+	why(w, "no memory for a vocabulary of %" PRId32, n_vocab);
+	if (!s)
+		return NULL;
+	s->params = *p;
+	s->n_vocab = n_vocab;
+	build_chain(s);
+	if (allocate(s) || take_bias(s, w) || (sampler_dry.active(p) && dry_open(s, w)) || (p->mirostat && mirostat_open(s))) {
+		sampler_close(s);
+		return NULL;
+	}
+	return s;
+}
+
+void sampler_close(struct sampler *s)
+{
+	if (!s)
+		return;
+	free(s->at);
+	free(s->key);
+	free(s->row.id);
+	free(s->row.p);
+	free(s->count);
+	free(s->history);
+	free(s->bias);
+	free(s->raw);
+	free(s->best);
+	free(s->breaker);
+	free(s->match);
+	free(s->drawn);
+	free(s);
+}
+
+/* ---- history ---- */
+
+uint32_t sampler_next(const struct sampler *s)
+{
+	return s->base + (uint32_t)s->n_history;
+}
+
+int sampler_history(struct sampler *s, uint32_t pos, const int32_t *ids, size_t n, struct why *w)
+{
+	size_t i, half = SAMPLER_HISTORY / 2, part;
+
+	for (i = 0; i < n; i++)
+		if (ids[i] < 0 || ids[i] >= s->n_vocab)
+			return why(w, "id %" PRId32 " is outside the vocabulary of %" PRId32, ids[i], s->n_vocab);
+	if (pos != FRAME_APPEND) {
+		/* A place that we have not seen, or no longer know, is a new beginning. */
+		if (pos < s->base || pos > sampler_next(s)) {
+			s->base = pos;
+			s->n_history = 0;
+		}
+		s->n_history = pos - s->base;
+	}
+	for (; n; n -= part, ids += part) {
+		if (s->n_history == SAMPLER_HISTORY) {
+			memcpy(s->history, s->history + half, half * sizeof *s->history);
+			s->n_history = half;
+			s->base += (uint32_t)half;
+		}
+		part = SAMPLER_HISTORY - s->n_history < n ? SAMPLER_HISTORY - s->n_history : n;
+		memcpy(s->history + s->n_history, ids, part * sizeof *ids);
+		s->n_history += part;
+	}
+	return 0;
+}
+
+/* ---- a draw ---- */
+
+/* Puts the row under the chain: NaNs out, +infinity to the largest float. */
+static void enter(struct sampler *s, float *row)
+{
+	struct candidates *c = &s->row;
+	size_t i, n = (size_t)s->n_vocab;
+
+	s->n_nan = 0;
+	for (i = cut_next(row, 0, n, FLT_MAX); i < n; i = cut_next(row, i + 1, n, FLT_MAX)) {
+		s->n_nan += row[i] != row[i];
+		row[i] = row[i] != row[i] ? -INFINITY : FLT_MAX;
+	}
+	*c = (struct candidates){ .n = n, .dense = 1, .logit = row, .id = c->id, .p = c->p };
+	candidates_max(c);
+}
+
+/* The log-probabilities of the row as it is; what it takes of them waits for the pick. */
+static void log_probabilities(struct sampler *s)
+{
+	struct candidates *c = &s->row;
+	size_t i;
+
+	s->n_best = 0;
+	if (c->max == -INFINITY)
+		return;
+	candidates_weigh(c);
+	s->total = c->max + fmath_log(c->sum);
+	memcpy(s->raw, c->logit, c->n * sizeof *s->raw);
+	s->n_best = cut_best_sorted(c->logit, c->n, (size_t)s->params.n_best, s->at, s->key);
+	for (i = 0; i < s->n_best; i++)
+		s->best[i] = (struct sampler_logprob){ s->at[i], (float)(s->raw[s->at[i]] - s->total) };
+}
+
+void sampler_look(struct sampler *s, float *row)
+{
+	enter(s, row);
+	if (s->params.n_best >= 0)
+		log_probabilities(s);
+	s->looked = 1;
+}
+
+static void show(const struct sampler *s, const char *name)
+{
+	const struct candidates *c = &s->row;
+	struct sampler_view v = { name, c->n, c->dense ? NULL : c->id, c->logit, s->temp };
+
+	if (s->params.watch)
+		s->params.watch(s->params.watch_context, &v);
+}
+
+/* Returns -1 if nobody is left. */
+static int run_chain(struct sampler *s)
+{
+	struct candidates *c = &s->row;
+	size_t i;
+
+	if (!s->n_chain || s->chain[0] != &sampler_bias)
+		show(s, "logits");
+	for (i = 0; i < s->n_chain; i++) {
+		candidates_max(c);
+		if (c->max == -INFINITY)
+			return -1;
+		s->chain[i]->apply(s, c);
+		show(s, s->chain[i] == &sampler_bias ? "logits" : s->chain[i]->name);
+	}
+	candidates_max(c);
+	return c->max == -INFINITY ? -1 : 0;
+}
+
+/* Which candidate u in (0, 1) falls on. */
+static size_t draw(struct candidates *c, double u)
+{
+	double reached = 0;
+	size_t i, last = 0;
+
+	candidates_weigh(c);
+	u *= c->sum;
+	for (i = 0; i < c->n; i++) {
+		reached += c->p[i];
+		if (reached > u)
+			return i;
+		/* The sum was rounded in another order: what lies beyond all falls on the last that can come at all. */
+		if (c->p[i] > 0)
+			last = i;
+	}
+	return last;
+}
+
+int sampler_draw(struct sampler *s, float *row, uint32_t position, struct sampler_pick *pick, struct why *w)
+{
+	struct candidates *c = &s->row;
+	size_t i;
+
+	if (s->looked)
+		candidates_changed(c);
+	else
+		sampler_look(s, row);
+	s->looked = 0;
+	s->position = position;
+	s->temp = 1;
+	*pick = (struct sampler_pick){ .n_nan = s->n_nan, .n_best = s->n_best, .best = s->best };
+	if (run_chain(s))
+		return why(w, s->n_nan ? "no finite logit: %zu are NaN" : "no finite logit", s->n_nan);
+	if (s->params.gumbel)
+		i = (size_t)gumbel_among(c->logit, c->dense ? NULL : c->id, c->n, s->temp, s->params.seed, position);
+	else
+		i = draw(c, rng_real(s->params.seed, position, SAMPLER_KEY_DRAW));
+	pick->id = c->dense ? (int32_t)i : c->id[i];
+	if (s->params.n_best >= 0)
+		pick->logprob = (float)(s->raw[pick->id] - s->total);
+	if (s->params.mirostat) {
+		candidates_weigh(c);
+		mirostat_learn(s, c->p[i] / c->sum);
+	}
+	return 0;
+}
+
+struct sampler_left sampler_left(struct sampler *s)
+{
+	struct candidates *c = &s->row;
+
+	candidates_living(c);
+	if (c->dense)
+		candidates_keep(c, c->logit, (struct cut){ -FLT_MAX, SIZE_MAX });
+	if (s->temp != 1)
+		candidates_divide(c, s->temp);
+	s->temp = 1;
+	candidates_weigh(c);
+	return (struct sampler_left){ c->n, c->id, c->p, c->sum };
+}

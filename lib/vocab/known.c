@@ -1,0 +1,136 @@
+/* vocab: tokens that are known by their text. Files say which id ends a generation for one or two of them at most, and give some a type that hides
+ * what they are; so, like every engine, we go by the names that model makers use. */
+#include "priv.h"
+
+#include <string.h>
+
+enum {
+	ENDS = 1,               /* ends a generation */
+	CONTROL = 2,            /* is a control token, whatever the file says */
+	FIM = 4                 /* a role that a key can give to another token; where none does, this one has it and is a control token */
+};
+
+/* Roles of fill-in-the-middle tokens; the last three end a generation. */
+enum { PRE, SUF, MID, PAD, REP, SEP, ROLES };
+
+static const char *const role_keys[ROLES][2] = {
+	[PRE] = { "tokenizer.ggml.fim_pre_token_id", "tokenizer.ggml.prefix_token_id" },
+	[SUF] = { "tokenizer.ggml.fim_suf_token_id", "tokenizer.ggml.suffix_token_id" },
+	[MID] = { "tokenizer.ggml.fim_mid_token_id", "tokenizer.ggml.middle_token_id" },
+	[PAD] = { "tokenizer.ggml.fim_pad_token_id", NULL },
+	[REP] = { "tokenizer.ggml.fim_rep_token_id", NULL },
+	[SEP] = { "tokenizer.ggml.fim_sep_token_id", NULL },
+};
+
+static const struct known {
+	const char *text;
+	unsigned char what, role;
+} known[] = {
+	{ "<|eot_id|>", ENDS | CONTROL, 0 }, { "<|im_end|>", ENDS | CONTROL, 0 }, { "<|end|>", ENDS | CONTROL, 0 },
+	{ "<end_of_turn>", ENDS | CONTROL, 0 }, { "<|endoftext|>", ENDS | CONTROL, 0 }, { "<|eom_id|>", ENDS | CONTROL, 0 },
+	{ "<EOT>", ENDS | CONTROL, 0 }, { "<\xef\xbd\x9c" "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>", ENDS | CONTROL, 0 },
+	{ "<|return|>", ENDS, 0 }, { "<|call|>", ENDS, 0 }, { "<|flush|>", ENDS, 0 }, { "<|calls|>", ENDS, 0 }, { "</s>", ENDS, 0 },
+	{ "_<EOT>", ENDS, 0 }, { "[EOT]", ENDS, 0 }, { "[EOS]", ENDS, 0 }, { "<|end_of_text|>", ENDS, 0 }, { "<end_of_utterance>", ENDS, 0 },
+	{ "<eos>", ENDS, 0 }, { "<turn|>", ENDS, 0 }, { "<|tool_response>", ENDS, 0 },
+	{ "<|fim_prefix|>", FIM, PRE }, { "<fim-prefix>", FIM, PRE }, { "<\xef\xbd\x9c" "fim\xe2\x96\x81" "begin\xef\xbd\x9c>", FIM, PRE },
+	{ "<PRE>", FIM, PRE },
+	{ "<|fim_suffix|>", FIM, SUF }, { "<fim-suffix>", FIM, SUF }, { "<\xef\xbd\x9c" "fim\xe2\x96\x81hole\xef\xbd\x9c>", FIM, SUF },
+	{ "<SUF>", FIM, SUF },
+	{ "<|fim_middle|>", FIM, MID }, { "<fim-middle>", FIM, MID }, { "<\xef\xbd\x9c" "fim\xe2\x96\x81" "end\xef\xbd\x9c>", FIM, MID },
+	{ "<MID>", FIM, MID },
+	{ "<|fim_pad|>", FIM, PAD }, { "<fim-pad>", FIM, PAD }, { "<PAD>", FIM, PAD },
+	{ "<|fim_repo|>", FIM, REP }, { "<|repo_name|>", FIM, REP }, { "<fim-repo>", FIM, REP }, { "<REPO>", FIM, REP },
+	{ "<|file_sep|>", FIM, SEP },
+};
+
+enum { KNOWN = sizeof known / sizeof *known };
+
+/* The id of each known text, or -1. Few other tokens begin and end as they do. */
+static void find_known(const struct vocab *v, int32_t id[KNOWN])
+{
+	for (int k = 0; k < KNOWN; k++)
+		id[k] = -1;
+	for (uint32_t i = 0; i < v->tokens.n; i++) {
+		struct gguf_string s = names_get(&v->tokens, i);
+
+		if (s.n < 4 || s.n > 32 || (s.s[0] != '<' && s.s[0] != '[' && s.s[0] != '_') || (s.s[s.n - 1] != '>' && s.s[s.n - 1] != ']'))
+			continue;
+		for (int k = 0; k < KNOWN; k++)
+			if (strlen(known[k].text) == s.n && !memcmp(known[k].text, s.s, s.n))
+				id[k] = (int32_t)i;
+	}
+}
+
+static int32_t id_of(const int32_t id[KNOWN], const char *text)
+{
+	for (int k = 0; k < KNOWN; k++)
+		if (!strcmp(known[k].text, text))
+			return id[k];
+	return -1;
+}
+
+static void add_end(struct card *card, int32_t id)
+{
+	int i = card->n_eog;
+
+	if (id < 0 || card_is_eog(card, id) || card->n_eog == FRAME_EOG_MAX)
+		return;
+	for (; i > 0 && card->eog[i - 1] > id; i--)
+		card->eog[i] = card->eog[i - 1];
+	card->eog[i] = id;
+	card->n_eog++;
+}
+
+/* Who has a role: the token that a key names, else the first one with a known text, which then is a control token. */
+static int fill_role(struct vocab *v, const int32_t id[KNOWN], int role, int32_t *out, struct why *w)
+{
+	int64_t given = -1;
+
+	for (int i = 0; i < 2 && role_keys[role][i]; i++)
+		if (gguf_integer(v->g, role_keys[role][i], 0, (int64_t)v->tokens.n - 1, &given, w) < 0)
+			return -1;
+	*out = (int32_t)given;
+	for (int k = 0; k < KNOWN && given < 0; k++)
+		if (known[k].what & FIM && known[k].role == role && id[k] >= 0 && (*out < 0 || id[k] < *out))
+			*out = id[k];
+	if (given < 0 && *out >= 0)
+		v->type[*out] = VOCAB_CONTROL;
+	return 0;
+}
+
+int known_open(struct vocab *v, struct why *w)
+{
+	static const char *const end_keys[] = { "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id" };
+	int32_t id[KNOWN], role;
+	int64_t given;
+
+	find_known(v, id);
+	if (id_of(id, "<|return|>") >= 0 && id_of(id, "<|call|>") >= 0)         /* there <|end|> ends a message, not the turn */
+		for (int k = 0; k < KNOWN; k++)
+			if (!strcmp(known[k].text, "<|end|>"))
+				id[k] = -1;
+	if (id_of(id, "<|tool_response>") >= 0)                                 /* there </s> is a leftover */
+		for (int k = 0; k < KNOWN; k++)
+			if (!strcmp(known[k].text, "</s>"))
+				id[k] = -1;
+	for (int k = 0; k < KNOWN; k++) {
+		if (id[k] >= 0 && known[k].what & CONTROL)
+			v->type[id[k]] = VOCAB_CONTROL;
+		if (known[k].what & ENDS)
+			add_end(&v->card, id[k]);
+	}
+	for (int i = 0; i < 2; i++) {
+		given = -1;
+		if (gguf_integer(v->g, end_keys[i], 0, (int64_t)v->tokens.n - 1, &given, w) < 0)
+			return -1;
+		add_end(&v->card, (int32_t)given);
+	}
+	add_end(&v->card, v->eos);
+	for (int r = 0; r < ROLES; r++) {
+		if (fill_role(v, id, r, &role, w))
+			return -1;
+		if (r >= PAD)
+			add_end(&v->card, role);
+	}
+	return 0;
+}

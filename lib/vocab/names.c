@@ -1,0 +1,187 @@
+/* names: offsets and an open-addressing table. */
+#include "names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../le.h"
+
+/* A row of this many taken slots does not come about by chance; a file made to do so would keep us busy for hours. */
+enum { ROW_MAX = 4096 };
+
+/* s[n], 1 to 7 bytes, as a number. */
+static uint64_t few(const unsigned char *s, size_t n)
+{
+	if (n >= 4)
+		return le32(s) | (uint64_t)le32(s + n - 4) << 8 * (n - 4);
+	return s[0] | (uint64_t)s[n / 2] << 8 * (n / 2) | (uint64_t)s[n - 1] << 8 * (n - 1);
+}
+
+/* Well mixed bits of s[n]; the multipliers are odd and arbitrary. first, last: its first and its last 8 bytes, or twice the few it has. */
+static uint64_t mix(const unsigned char *s, size_t n, uint64_t first, uint64_t last)
+{
+	uint64_t h = n * 0x9e3779b97f4a7c15;
+
+	for (size_t i = 8; i + 8 < n; i += 8) {
+		h = (h ^ le64(s + i)) * 0xff51afd7ed558ccd;
+		h ^= h >> 32;
+	}
+	h = (h ^ first) * 0xff51afd7ed558ccd;
+	h = (h ^ h >> 32 ^ last) * 0xc4ceb9fe1a85ec53;
+	return h ^ h >> 32;
+}
+
+uint64_t names_hash(const void *text, size_t n)
+{
+	const unsigned char *s = text;
+	uint64_t x;
+
+	if (n >= 8)
+		return mix(s, n, le64(s), le64(s + n - 8));
+	x = few(s, n);
+	return mix(s, n, x, x);
+}
+
+/* The same for a string in the file, where its length stands before it, so that 8 bytes can be read before its end: no branch. n is not 0. */
+static uint64_t hash_in_file(const unsigned char *s, size_t n)
+{
+	size_t lack = (8 - n) & -(size_t)(n < 8);
+
+	return mix(s, n, le64(s - lack) >> 8 * lack, le64(s + n - 8) >> 8 * lack);
+}
+
+/* n words, from a huge page's border where that saves the system thousands of small pages. */
+static uint32_t *words(size_t n)
+{
+	enum { HUGE = 1 << 21 };
+	size_t bytes = n * sizeof(uint32_t);
+	void *p;
+
+	return posix_memalign(&p, bytes < HUGE / 4 ? 64 : HUGE, bytes) ? NULL : p;
+}
+
+void names_close(struct names *s)
+{
+	free(s->at);
+	free(s->slots);
+	memset(s, 0, sizeof *s);
+}
+
+static int is(const struct names *s, uint32_t i, const void *text, size_t n)
+{
+	struct gguf_string t = names_get(s, i);
+
+	return t.n == n && !memcmp(t.s, text, n);
+}
+
+/* The slot that holds the text, or the free one where it belongs; NULL in a row that is too long. */
+static uint32_t *find(const struct names *s, const void *text, size_t n, uint64_t h)
+{
+	uint32_t tag = (uint32_t)(h >> 56) << 24, *slot;
+
+	for (uint32_t i = 0; i < ROW_MAX; i++) {
+		slot = &s->slots[((uint32_t)h + i) & s->mask];
+		if (!*slot || ((*slot & 0xff000000) == tag && is(s, (*slot & 0xffffff) - 1, text, n)))
+			return slot;
+	}
+	return NULL;
+}
+
+int names_open(struct names *s, const struct gguf_value *array, struct why *w)
+{
+	const unsigned char *at = array->data;
+	size_t n;
+
+	memset(s, 0, sizeof *s);
+	s->array = array;
+	if (array->n > NAMES_MAX || (uint64_t)(array->end - array->data) > UINT32_MAX)
+		return why(w, "%.*s: too many strings", (int)array->key.n, array->key.s);
+	s->n = (uint32_t)array->n;
+	s->at = words(s->n + (size_t)1);
+	if (!s->at)
+		return why(w, "out of memory");
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (array->end - at < 8)
+			return why(w, "%.*s: changed while in use", (int)array->key.n, array->key.s);
+		s->at[i] = (uint32_t)(at - array->data) + 8;
+		n = names_get(s, i).n;
+		at += 8 + n;
+		if (n > s->longest)
+			s->longest = n;
+	}
+	return 0;
+}
+
+/* The numbers of the strings to index, in a table that the caller frees. */
+static uint32_t *choose(const struct names *s, const unsigned char *only, size_t *n)
+{
+	uint32_t *number = words(s->n + (size_t)1);
+
+	*n = 0;
+	for (uint32_t i = 0; number && i < s->n; i++) {
+		struct gguf_string t = names_get(s, i);
+
+		if (t.n && (!only || (only[(unsigned char)t.s[0]] && only[(unsigned char)t.s[t.n - 1]])))
+			number[(*n)++] = i;
+	}
+	return number;
+}
+
+/* By the dozen, so that the table's lines, which are all over it, are fetched while the next strings are hashed. */
+static int fill(struct names *s, int which, const uint32_t *number, size_t n)
+{
+	enum { DOZEN = 32 };
+	uint64_t h[DOZEN];
+	uint32_t *slot;
+
+	for (size_t done = 0, now; done < n; done += now) {
+		now = n - done < DOZEN ? n - done : DOZEN;
+		for (size_t k = 0; k < now; k++) {
+			struct gguf_string t = names_get(s, number[done + k]);
+
+			h[k] = hash_in_file((const unsigned char *)t.s, t.n);
+			__builtin_prefetch(&s->slots[(uint32_t)h[k] & s->mask], 1);
+		}
+		for (size_t k = 0; k < now; k++) {
+			struct gguf_string t = names_get(s, number[done + k]);
+
+			slot = find(s, t.s, t.n, h[k]);
+			if (!slot)
+				return -1;
+			if (!*slot || which == NAMES_LAST)
+				*slot = (uint32_t)(h[k] >> 56) << 24 | (number[done + k] + 1);
+		}
+	}
+	return 0;
+}
+
+int names_index(struct names *s, int which, const unsigned char *only, struct why *w)
+{
+	size_t room = 64, n;
+	uint32_t *number = choose(s, only, &n);
+	int bad = -1;
+
+	free(s->slots);
+	while (room < n + n / 2)
+		room *= 2;
+	s->mask = (uint32_t)room - 1;
+	s->slots = number ? words(room) : NULL;
+	if (s->slots) {
+		memset(s->slots, 0, room * sizeof *s->slots);
+		bad = fill(s, which, number, n);
+	}
+	free(number);
+	if (!s->slots)
+		return why(w, "out of memory");
+	return bad ? why(w, "%.*s: strings chosen to collide", (int)s->array->key.n, s->array->key.s) : 0;
+}
+
+int32_t names_find(const struct names *s, const void *text, size_t n)
+{
+	const uint32_t *slot;
+
+	if (!n || n > s->longest)
+		return -1;
+	slot = find(s, text, n, names_hash(text, n));
+	return slot ? (int32_t)(*slot & 0xffffff) - 1 : -1;
+}

@@ -1,0 +1,243 @@
+/* pretok: walking text with the expressions of pretok_table.c. */
+#include "pretok.h"
+
+#include <limits.h>
+
+#include "../unicode.h"
+
+enum {
+	BLANK = 1 << UNICODE_BLANK,
+	NEWLINE = 1 << UNICODE_NEWLINE,
+	WHITE = BLANK | NEWLINE | 1 << UNICODE_SPACE,
+	EITHER = 1 << UNICODE_LM | 1 << UNICODE_LO | 1 << UNICODE_MARK,
+	SMALL = EITHER | 1 << UNICODE_LL,
+	CAPITAL = EITHER | 1 << UNICODE_LU | 1 << UNICODE_LT
+};
+
+static int in_ranges(const uint32_t *r, uint32_t c)
+{
+	for (; *r && *r <= c; r += 2)
+		if (c <= r[1])
+			return 1;
+	return 0;
+}
+
+/* The ranges of the expressions we know were written by people who matched white space elsewhere: it belongs to classes only. */
+static int belongs(const struct pretok_step *s, uint32_t c)
+{
+	unsigned class = 1u << unicode_class(c);
+
+	if (class & s->classes)
+		return !s->but || !in_ranges(s->but, c);
+	return s->also && !(class & WHITE) && in_ranges(s->also, c);
+}
+
+/* Each of the functions below returns where its match from p ends, or NULL. */
+
+static const unsigned char *run(const struct pretok_step *s, const unsigned char *p, const unsigned char *end)
+{
+	size_t most = s->most ? s->most : SIZE_MAX, count = 0, n;
+
+	for (; p < end && count < most && belongs(s, unicode_next(p, end, &n)); p += n)
+		count++;
+	return count >= s->least ? p : NULL;
+}
+
+static const unsigned char *contraction(const unsigned char *p, const unsigned char *end, int any_case)
+{
+	unsigned char a, b;
+
+	if (end - p < 2 || *p != '\'')
+		return NULL;
+	a = p[1] | (any_case && p[1] < 0x80 ? 0x20 : 0);
+	if (a == 's' || a == 't' || a == 'm' || a == 'd')
+		return p + 2;
+	if (end - p < 3)
+		return NULL;
+	b = p[2] | (any_case && p[2] < 0x80 ? 0x20 : 0);
+	return ((a == 'r' || a == 'v') && b == 'e') || (a == 'l' && b == 'l') ? p + 3 : NULL;
+}
+
+static const unsigned char *lines(const unsigned char *p, const unsigned char *end)
+{
+	const unsigned char *after = NULL;
+	unsigned class;
+	size_t n;
+
+	for (; p < end && (class = 1u << unicode_class(unicode_next(p, end, &n))) & WHITE; p += n)
+		if (class & NEWLINE)
+			after = p + n;
+	return after;
+}
+
+/* All of the white space where nothing follows it, else all but its last character, but at least one. */
+static const unsigned char *spaces(const unsigned char *p, const unsigned char *end)
+{
+	const unsigned char *start = p, *last = p;
+	size_t n;
+
+	for (; p < end && 1u << unicode_class(unicode_next(p, end, &n)) & WHITE; p += n)
+		last = p;
+	if (p == start)
+		return NULL;
+	return p < end && last > start ? last : p;
+}
+
+/* Capitals, then small letters, of which there must be one; characters that have no case are both, so when no small letter follows the run of
+ * capitals it gives back what comes after the last caseless one in it. */
+static const unsigned char *small(const unsigned char *p, const unsigned char *end)
+{
+	const unsigned char *caseless = NULL, *before;
+	unsigned class;
+	size_t n;
+
+	for (; p < end && (class = 1u << unicode_class(unicode_next(p, end, &n))) & CAPITAL; p += n)
+		if (class & EITHER)
+			caseless = p + n;
+	before = p;
+	for (; p < end && 1u << unicode_class(unicode_next(p, end, &n)) & SMALL; p += n)
+		;
+	return p > before ? p : caseless;
+}
+
+static const unsigned char *capital(const unsigned char *p, const unsigned char *end)
+{
+	const unsigned char *start = p;
+	size_t n;
+
+	for (; p < end && 1u << unicode_class(unicode_next(p, end, &n)) & CAPITAL; p += n)
+		;
+	if (p == start)
+		return NULL;
+	for (; p < end && 1u << unicode_class(unicode_next(p, end, &n)) & SMALL; p += n)
+		;
+	return p;
+}
+
+static const unsigned char *step(const struct pretok_step *s, const unsigned char *p, const unsigned char *end)
+{
+	const unsigned char *after = NULL;
+
+	switch (s->op) {
+	case PRETOK_RUN:
+		return run(s, p, end);
+	case PRETOK_CONTRACTION:
+	case PRETOK_CONTRACTION_ANY:
+		after = contraction(p, end, s->op == PRETOK_CONTRACTION_ANY);
+		break;
+	case PRETOK_LINES:
+		after = lines(p, end);
+		break;
+	case PRETOK_SPACES:
+		after = spaces(p, end);
+		break;
+	case PRETOK_SMALL:
+		after = small(p, end);
+		break;
+	case PRETOK_CAPITAL:
+		after = capital(p, end);
+		break;
+	case PRETOK_LAST_SPACES:        /* an expression of its own: see piece_end() */
+	case PRETOK_END:
+		break;
+	}
+	return after || s->least ? after : p;
+}
+
+/* The classes of characters that an alternative can start with: a glance at the first one spares most attempts. */
+static unsigned starts(const struct pretok_step *s)
+{
+	unsigned classes = 0;
+
+	do {
+		if (s->op != PRETOK_RUN || s->also)
+			return UINT_MAX;
+		classes |= s->classes;
+	} while (!s++->least);
+	return classes;
+}
+
+static const unsigned char *match(const pretok_alternative *e, const unsigned char *p, const unsigned char *end)
+{
+	const unsigned char *q;
+	size_t n;
+	unsigned class = 1u << unicode_class(unicode_next(p, end, &n));
+
+	for (; *e; e++) {
+		if (!(starts(*e) & class))
+			continue;
+		q = p;
+		for (const struct pretok_step *s = *e; q && s->op; s++)
+			q = step(s, q, end);
+		if (q && q > p)
+			return q;
+	}
+	return NULL;
+}
+
+/* The first match at or after p, or the end. */
+static const unsigned char *search(const pretok_alternative *e, const unsigned char *p, const unsigned char *end)
+{
+	unsigned any = 0;
+	size_t n;
+
+	for (const pretok_alternative *a = e; *a; a++)
+		any |= starts(*a);
+	for (; p < end; p += n)
+		if (1u << unicode_class(unicode_next(p, end, &n)) & any && match(e, p, end))
+			break;
+	return p;
+}
+
+/* Where the white space at the end of the stretch begins. */
+static const unsigned char *last_spaces(const unsigned char *p, const unsigned char *end)
+{
+	const unsigned char *start = end;
+	size_t n;
+
+	for (; p < end; p += n)
+		if (!(1u << unicode_class(unicode_next(p, end, &n)) & WHITE))
+			start = end;
+		else if (start == end)
+			start = p;
+	return start;
+}
+
+/* Where the piece that starts at p ends: with the match, if one starts there, else where the next match starts. */
+static const unsigned char *piece_end(const pretok_alternative *e, const unsigned char *p, const unsigned char *end)
+{
+	const unsigned char *q;
+
+	if ((*e)->op == PRETOK_LAST_SPACES) {
+		q = last_spaces(p, end);
+		return q > p ? q : end;
+	}
+	q = match(e, p, end);
+	return q ? q : search(e, p, end);
+}
+
+void pretok_start(struct pretok_cursor *c, const struct pretok *p, const char *text, size_t n)
+{
+	c->p = p;
+	c->at = (const unsigned char *)text;
+	for (c->depth = 0; c->depth < PRETOK_DEPTH && p->list[c->depth]; c->depth++)
+		c->end[c->depth] = c->at;
+	c->end[0] = c->at + n;
+}
+
+int pretok_next(struct pretok_cursor *c, const char **piece, size_t *n)
+{
+	size_t k = c->depth;
+
+	/* The innermost stretch that is not used up is cut on from here by its expression and all that follow. */
+	while (k > 0 && c->end[k - 1] == c->at)
+		k--;
+	if (!k)
+		return 0;
+	for (; k <= c->depth; k++)
+		c->end[k] = piece_end(c->p->list[k - 1], c->at, c->end[k - 1]);
+	*piece = (const char *)c->at;
+	*n = (size_t)(c->end[c->depth] - c->at);
+	c->at = c->end[c->depth];
+	return 1;
+}
