@@ -3,9 +3,9 @@
 
 #include <math.h>
 
+#include "../lib/clock.h"
 #include "../lib/frame.h"
 #include "../lib/gumbel.h"
-#include "meter.h"
 #include "serve.h"
 
 enum { OUT = 1 };
@@ -57,7 +57,7 @@ static int write_chunk(struct serve *v, size_t n, size_t pos, struct why *w)
 	if (frame_write_ids(OUT, v->ids, (uint32_t)n, (uint32_t)pos, FRAME_SAMPLED, 0, w) < 0)
 		return -1;
 	if (v->first <= 0)
-		v->first = meter_now();
+		v->first = clock_now();
 	v->evaluated += n;
 	v->decode += n;
 	return 0;
@@ -90,9 +90,9 @@ static int run(struct serve *v, size_t row, struct why *w)
 
 int chain_run(struct serve *v, size_t row, struct why *w)
 {
-	double start = meter_now();
+	double start = clock_now();
 	int status = run(v, row, w);
 
-	v->decode_seconds += meter_now() - start;
+	v->decode_seconds += clock_now() - start;
 	return status;
 }

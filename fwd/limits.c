@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "../lib/clock.h"
+
 enum { STRETCH = 1 << 20, UNIT = 256, LINE = 64 };      /* bytes that are read by one piece of work; what they are a multiple of */
 enum { CHUNKS = 8 };                                    /* pieces of arithmetic for each thread */
 
@@ -98,10 +100,10 @@ static void floats_piece(void *context, size_t piece, size_t thread)
 
 static double timed(struct job *j, size_t pieces, void (*work)(void *context, size_t piece, size_t thread))
 {
-	double start = meter_now();
+	double start = clock_now();
 
 	pool_run(j->l->pool, pieces, work, j);
-	return meter_now() - start + 1e-9;
+	return clock_now() - start + 1e-9;
 }
 
 /* Each sample is as long as the rate of the last one makes it; one that came out too short (the first guess is low) is made again. */

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "../lib/cli.h"
+#include "../lib/clock.h"
 #include "../lib/frame.h"
 #include "../lib/guard.h"
 #include "dump.h"
-#include "meter.h"
 #include "model.h"
 #include "plan.h"
 #include "pool.h"
@@ -60,7 +60,7 @@ static void hold_sigpipe(int how)
 
 int main(int argc, char **argv)
 {
-	double start = meter_now();
+	double start = clock_now();
 	struct settings set;
 	struct dump dump;
 	struct segment segment;

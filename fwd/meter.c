@@ -3,15 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-double meter_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 void meter_add(struct meter *m, double rate)
 {

@@ -11,8 +11,6 @@ struct meter {
 	size_t n;
 };
 
-double meter_now(void);         /* seconds, on a clock that never goes back */
-
 /* One more; beyond METER_MAX the oldest goes. */
 void meter_add(struct meter *m, double rate);
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/clock.h"
 #include "builder.h"
 #include "families.h"
-#include "meter.h"
 
 enum { ALIGN = 64 };
 
@@ -153,11 +153,11 @@ void plan_close(struct plan *p)
 static void run(struct plan *p, size_t i, size_t first, size_t n)
 {
 	struct tally *t = p->step.n > 1 ? &p->label[i].prompt : &p->label[i].decode;
-	double start = p->timed ? meter_now() : 0;
+	double start = p->timed ? clock_now() : 0;
 
 	op_run(&p->step, &p->op[i], first, n);
 	if (p->timed) {
-		t->seconds += meter_now() - start;
+		t->seconds += clock_now() - start;
 		t->runs++;
 		op_work(&p->step, &p->op[i], n, &t->work);
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "../lib/clock.h"
 #include "limits.h"
 
 static double mib(size_t bytes)
@@ -23,7 +24,7 @@ void report_loaded(const struct serve *v, double start)
 	fprintf(stderr, "fwd: backend %s, threads: %zu, batches of %zu\n", v->plan->step.k->name, pool_threads(v->plan->step.pool), v->plan->batch);
 	fprintf(stderr, "fwd: context of %zu, K and V in %s, %.1f MiB%s%s\n", v->n_ctx, types[s->shape.kv_type], mib(s->bytes),
 		s->object[0] ? " of segment " : "", s->object);
-	fprintf(stderr, "fwd: %zu ids there; ready after %.1f ms\n", s->length, 1e3 * (meter_now() - start));
+	fprintf(stderr, "fwd: %zu ids there; ready after %.1f ms\n", s->length, 1e3 * (clock_now() - start));
 }
 
 static void rate(const char *what, size_t n, double seconds)

@@ -5,7 +5,7 @@
 #include "plan.h"
 #include "serve.h"
 
-/* start: when the program began, on meter_now()'s clock. */
+/* start: when the program began, on clock_now()'s clock. */
 void report_loaded(const struct serve *v, double start);
 void report_done(const struct serve *v, double start);
 

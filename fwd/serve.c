@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/clock.h"
 #include "../lib/vocab/vocab.h"
-#include "meter.h"
 
 enum { OUT = 1, LOGITS_BYTES = 8 << 20 };       /* logits of several rows are made in portions of about so much */
 
@@ -107,7 +107,7 @@ static int write_logits(struct serve *v, const struct frame *out, size_t row, si
 			return -1;
 	}
 	if (v->first <= 0)
-		v->first = meter_now();
+		v->first = clock_now();
 	return 0;
 }
 
@@ -154,14 +154,14 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 		return 0;
 	}
 	prefault_enough(v->prefault);
-	start_time = meter_now();
+	start_time = clock_now();
 	from = known(v, n, pos);
 	if (evaluate(v, from, n, pos, w) < 0)
 		return -1;
 	v->reused += from;
 	v->evaluated += n - from;
 	*(n > 1 ? &v->prompt : &v->decode) += n - from;
-	*(n > 1 ? &v->prompt_seconds : &v->decode_seconds) += meter_now() - start_time;
+	*(n > 1 ? &v->prompt_seconds : &v->decode_seconds) += clock_now() - start_time;
 	return v->chain ? chain_run(v, (n - from - 1) % v->plan->batch, w) : 0;
 }
 

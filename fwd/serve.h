@@ -25,7 +25,7 @@ struct serve {
 	size_t reused, evaluated;       /* ids */
 	size_t prompt, decode;          /* of them, in frames of several ids and of one */
 	double prompt_seconds, decode_seconds;
-	double first;                   /* when the first logits (or the first chunk) were written, on meter_now()'s clock; 0: not yet */
+	double first;                   /* when the first logits (or the first chunk) were written, on clock_now()'s clock; 0: not yet */
 
 	/* private */
 	int started;                    /* the card is out: */

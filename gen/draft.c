@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/clock.h"
+
 enum {
 	GRAM_MOST = 4, GRAM_LEAST = 2,          /* ids that have to be the same for a look-up */
 	FAR = 1 << 16,                          /* how far back it looks */
@@ -137,7 +139,7 @@ static void add_round(struct draft_rate *rate, double seconds, size_t ids)
 /* The round that ends now. */
 static void account(struct draft *d, size_t accepted)
 {
-	double t = now();
+	double t = clock_now();
 
 	if (d->began > 0)
 		add_round(d->last ? &d->guessed : &d->plain, t - d->began, 1 + accepted);

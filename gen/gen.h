@@ -56,9 +56,6 @@ struct result {
 	int32_t eog[4], n_eog;  /* the first ends of generation of the card */
 };
 
-/* Seconds on a clock that only goes forward. */
-double now(void);
-
 struct loop {                   /* gen's ends of the pipes, and what has come through them */
 	int from_tok, to_fwd, from_fwd, to_sample, from_sample, to_detok;    /* -1 when closed; to_detok also with --json; from_fwd and to_sample without a relay */
 	struct frame_in picks;

@@ -3,23 +3,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "../lib/clock.h"
 #include "../lib/frame.h"
 #include "best.h"
 #include "draft.h"
 #include "gen.h"
 #include "progress.h"
 #include "relay.h"
-
-double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int grow(struct ids *a, struct why *w)
 {
@@ -100,7 +92,7 @@ int loop_start(struct loop *l, struct request *q, struct why *w)
 {
 	int feed[2] = { -1, -1 }, tok[2] = { -1, -1 }, fwd[2], logits[2], picks[2] = { -1, -1 }, text[2] = { -1, -1 };
 
-	*l = (struct loop){ .from_tok = -1, .to_fwd = -1, .from_fwd = -1, .to_sample = -1, .from_sample = -1, .to_detok = -1, .begin = now(), .q = q };
+	*l = (struct loop){ .from_tok = -1, .to_fwd = -1, .from_fwd = -1, .to_sample = -1, .from_sample = -1, .to_detok = -1, .begin = clock_now(), .q = q };
 	if ((q->prompt && !q->chat && stage_pipe(feed, w)) || (!q->chat && stage_pipe(tok, w)))
 		return -1;
 	if (stage_pipe(fwd, w) || stage_pipe(logits, w) || (!relayed(q) && !q->chained && stage_pipe(picks, w)) || (!q->json && stage_pipe(text, w)))
@@ -185,7 +177,7 @@ static int stopped(const struct loop *l, struct result *r, int32_t id)
 /* An id of the sampler: kept and shown. 1 if a stop string ends with it. */
 static int show(struct loop *l, struct result *r, const struct frame *f, uint32_t pos, int32_t id, struct why *w)
 {
-	if (push_pick(r, id, now() - l->begin, w) || (l->to_detok >= 0 && frame_write_ids(l->to_detok, &id, 1, pos, f->flags, f->seq, w)))
+	if (push_pick(r, id, clock_now() - l->begin, w) || (l->to_detok >= 0 && frame_write_ids(l->to_detok, &id, 1, pos, f->flags, f->seq, w)))
 		return -1;
 	return stopped(l, r, id);
 }

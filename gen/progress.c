@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "gen.h"
+#include "../lib/clock.h"
 
 enum { EVERY = 200 };           /* milliseconds between two looks at the clock */
 
@@ -18,7 +18,7 @@ void progress_wait(const struct frame_in *in, double begin, size_t n)
 	if (!isatty(STDERR_FILENO) || in->used < in->have)
 		return;
 	while (poll(&ready, 1, EVERY) == 0) {
-		waited = now() - begin;
+		waited = clock_now() - begin;
 		if (waited < 1)
 			continue;
 		fprintf(stderr, "\rgen: a prompt of %zu ids, %.1f s", n, waited);

@@ -2,6 +2,7 @@
  * ids fwd is sent those that it does not have yet, at their position. */
 #include <string.h>
 
+#include "../lib/clock.h"
 #include "../lib/utf8.h"
 #include "gen.h"
 #include "history.h"
@@ -89,7 +90,7 @@ static int turn(struct talk *t, const struct request *q, const char *line, size_
 	size_t keep;
 	int status;
 
-	t->loop.begin = now();
+	t->loop.begin = clock_now();
 	if (chat_add_text(&t->chat, "user", line, n, w))
 		status = why_in(w, "this turn");
 	else

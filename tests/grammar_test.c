@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "../lib/clock.h"
 #include "../lib/grammar/grammar.h"
 #include "../lib/grammar/guide.h"
 #include "mkrandom.h"
@@ -29,14 +29,6 @@ static int check(int ok, const char *format, ...)
 	va_end(ap);
 	putchar('\n');
 	return 0;
-}
-
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static struct grammar *parse(const char *text, struct why *w)
@@ -499,7 +491,7 @@ static void endures(const char *name, const char *grammar, size_t n, const char 
 {
 	static struct vocabulary v;
 	struct guide_pieces pieces = { IDS, piece, &v, eog, 2 };
-	double start = seconds();
+	double start = clock_now();
 	struct why w = { "" };
 	struct grammar *g = grammar_parse(grammar, n, &w);
 	struct guide *u = NULL;
@@ -520,8 +512,8 @@ static void endures(const char *name, const char *grammar, size_t n, const char 
 	}
 	check(got == want, "%s: %d, not %d: %s", name, got, want, w.text);
 	if (getenv("TIMES"))
-		fprintf(stderr, "%-30s %.3f s\n", name, seconds() - start);
-	check(seconds() - start < 30, "%s: %.1f s", name, seconds() - start);
+		fprintf(stderr, "%-30s %.3f s\n", name, clock_now() - start);
+	check(clock_now() - start < 30, "%s: %.1f s", name, clock_now() - start);
 	guide_close(u);
 	grammar_free(g);
 }

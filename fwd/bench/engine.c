@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "../../lib/clock.h"
 #include "../../lib/rng.h"
 
 enum { WARM = 32 };             /* ids of a prompt that is run before anything is measured */
@@ -129,9 +130,9 @@ struct result engine_test(struct engine *e, const struct test *t, size_t repetit
 	limits_forget(&e->limits);
 	limits_sample(&e->limits, SAMPLE);
 	for (size_t i = 0; i < repetitions; i++) {
-		start = meter_now();
+		start = clock_now();
 		run(e, t);
-		meter_add(&rates, (double)t->n / (meter_now() - start));
+		meter_add(&rates, (double)t->n / (clock_now() - start));
 		limits_sample(&e->limits, SAMPLE);
 	}
 	r = (struct result){ .rate = meter_quantile(&rates, 0.5), .low = meter_quantile(&rates, 0), .high = meter_quantile(&rates, 1),

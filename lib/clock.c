@@ -1,0 +1,12 @@
+/* The system's monotonic clock in seconds. */
+#include "clock.h"
+
+#include <time.h>
+
+double clock_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
