@@ -13,21 +13,11 @@
 #include <unistd.h>
 
 #include "../lib/frame.h"
+#include "check.h"
 
 enum { COLS = 40000 };
 
-static int passed, failed;
 static struct why w;
-
-static void check(int ok, const char *what, long long detail)
-{
-	if (ok) {
-		passed++;
-		return;
-	}
-	failed++;
-	printf("failed: %s (%lld)\n", what, detail);
-}
 
 static const struct card card_made = {
 	.vocab = UINT64_C(0xfedcba9876543210), .model = UINT64_C(0x8000000000000001), .n_vocab = COLS, .bos = 1, .n_ctx = 2048, .n_eog = 3, .eog = { 0, 2, COLS - 1 }
@@ -186,7 +176,7 @@ static void pieces(void)
 
 	for (i = 0; i < sizeof steps / sizeof *steps; i++)
 		for (variant = 0; variant < 8; variant++)
-			check(through(steps[i], variant & 1, variant & 2, variant & 4) == FRAMES + 100, "a stream through a pipe", (long long)(steps[i] * 10 + (size_t)variant));
+			check_at(through(steps[i], variant & 1, variant & 2, variant & 4) == FRAMES + 100, "a stream through a pipe", (long long)(steps[i] * 10 + (size_t)variant));
 }
 
 static void closed_reader(void)
@@ -198,16 +188,16 @@ static void closed_reader(void)
 		exit(2);
 	signal(SIGPIPE, SIG_IGN);
 	close(fd[0]);
-	check(frame_write_end(fd[1], FRAME_END_EOG, 0, 0, &w) < 0 && strstr(w.text, strerror(EPIPE)), "writing to nobody", 0);
+	check_at(frame_write_end(fd[1], FRAME_END_EOG, 0, 0, &w) < 0 && strstr(w.text, strerror(EPIPE)), "writing to nobody", 0);
 	close(fd[1]);
-	check(frame_write_bytes(fd[1], big, sizeof big, &w) < 0, "writing to a closed descriptor", 0);
+	check_at(frame_write_bytes(fd[1], big, sizeof big, &w) < 0, "writing to a closed descriptor", 0);
 	signal(SIGPIPE, SIG_DFL);
 	if (pipe(fd))
 		exit(2);
 	frame_widen(fd[1], sizeof big);
 	frame_widen(fd[1], 1);
 	frame_widen(-1, 5);
-	check(frame_write_bytes(fd[1], big, 65536, &w) == 0, "a widened pipe", 0);
+	check_at(frame_write_bytes(fd[1], big, 65536, &w) == 0, "a widened pipe", 0);
 	close(fd[0]);
 	close(fd[1]);
 }
@@ -242,7 +232,7 @@ static void cuts(const unsigned char *bytes, size_t n, int fd)
 	size_t cut;
 	int got, whole, skim;
 
-	check(n == ends[FRAMES], "the length of a stream", (long long)n);
+	check_at(n == ends[FRAMES], "the length of a stream", (long long)n);
 	for (cut = 0; cut < n; cut++) {
 		if (cut == 200)
 			cut += 4 * COLS - 200;
@@ -253,10 +243,10 @@ static void cuts(const unsigned char *bytes, size_t n, int fd)
 			/* Skimmed, a frame with a whole header counts before its end is missed. */
 			if (!(got == whole + (cut == ends[whole] ? 100 : 0) || (skim && cut != ends[whole] && got == whole + 1)) ||
 			    (got < 100 && !strstr(w.text, "pipe: frame ")))
-				check(0, "a cut stream", (long long)cut);
+				check_at(0, "a cut stream", (long long)cut);
 		}
 	}
-	check(1, "cuts", 0);
+	check_at(1, "cuts", 0);
 }
 
 static int next_of(int fd, uint32_t kind, uint32_t rows, uint32_t cols, uint32_t type, uint32_t pos)
@@ -295,7 +285,7 @@ static void bounds(int fd)
 	size_t i;
 
 	for (i = 0; i < sizeof h / sizeof *h; i++)
-		check(next_of(fd, h[i].kind, h[i].rows, h[i].cols, h[i].type, h[i].pos) == h[i].want, "bounds of a header", (long long)i);
+		check_at(next_of(fd, h[i].kind, h[i].rows, h[i].cols, h[i].type, h[i].pos) == h[i].want, "bounds of a header", (long long)i);
 }
 
 /* A stop with its string, and copied frame by frame. */
@@ -322,10 +312,10 @@ static void copies(int fd)
 	while (frame_next(&in, &f, &w) > 0)
 		copied += !frame_copy(&in, &f, other, &w);
 	m = pread(other, b, sizeof b, 0);
-	check(copied == 9 && n == m && !memcmp(a, b, (size_t)n), "a copied stream", copied);
+	check_at(copied == 9 && n == m && !memcmp(a, b, (size_t)n), "a copied stream", copied);
 	lseek(other, m - 35, SEEK_SET);
 	frame_open_in(&in, other, "file");
-	check(frame_next(&in, &f, &w) == 1 && f.kind == FRAME_END && f.flags == FRAME_END_STOP && f.pos == 9 && f.rows == 3 && !frame_read(&in, &f, text, 3, &w) &&
+	check_at(frame_next(&in, &f, &w) == 1 && f.kind == FRAME_END && f.flags == FRAME_END_STOP && f.pos == 9 && f.rows == 3 && !frame_read(&in, &f, text, 3, &w) &&
 		!memcmp(text, "end", 3), "a stop and its string", f.rows);
 	close(other);
 }
@@ -351,17 +341,17 @@ static void cards(int fd)
 {
 	struct card a = { .vocab = 1, .n_vocab = 10 }, b = a;
 
-	check(card_with(fd, 0, 1) == 0 && card_with(fd, 0, -1) == 0 && card_with(fd, 3, -1) == 0, "good cards", 0);
-	check(card_with(fd, 2, 0) < 0 && card_with(fd, 2, -1) < 0 && card_with(fd, 2, FRAME_VOCAB_MAX + 1) < 0, "sizes of vocabularies", 0);
-	check(card_with(fd, 3, -2) < 0 && card_with(fd, 3, 100) < 0 && card_with(fd, 6, -1) < 0 && card_with(fd, 7, 1) < 0, "BOS, context, reserved", 0);
-	check(card_with(fd, 8, -1) < 0 && card_with(fd, 9, 3) < 0 && card_with(fd, 10, 100) < 0 && card_with(fd, 10, 7) < 0, "ends of generation", 0);
-	check(card_agree(&a, "one", &b, "two", &w) == 0, "equal cards", 0);
+	check_at(card_with(fd, 0, 1) == 0 && card_with(fd, 0, -1) == 0 && card_with(fd, 3, -1) == 0, "good cards", 0);
+	check_at(card_with(fd, 2, 0) < 0 && card_with(fd, 2, -1) < 0 && card_with(fd, 2, FRAME_VOCAB_MAX + 1) < 0, "sizes of vocabularies", 0);
+	check_at(card_with(fd, 3, -2) < 0 && card_with(fd, 3, 100) < 0 && card_with(fd, 6, -1) < 0 && card_with(fd, 7, 1) < 0, "BOS, context, reserved", 0);
+	check_at(card_with(fd, 8, -1) < 0 && card_with(fd, 9, 3) < 0 && card_with(fd, 10, 100) < 0 && card_with(fd, 10, 7) < 0, "ends of generation", 0);
+	check_at(card_agree(&a, "one", &b, "two", &w) == 0, "equal cards", 0);
 	b.model = 5;
-	check(card_agree(&a, "one", &b, "two", &w) == 0, "no model agrees with any", 0);
+	check_at(card_agree(&a, "one", &b, "two", &w) == 0, "no model agrees with any", 0);
 	a.model = 6;
-	check(card_agree(&a, "one", &b, "two", &w) < 0 && strstr(w.text, "one") && strstr(w.text, "two"), "two models", 0);
+	check_at(card_agree(&a, "one", &b, "two", &w) < 0 && strstr(w.text, "one") && strstr(w.text, "two"), "two models", 0);
 	a.vocab = 2;
-	check(card_agree(&a, "one", &b, "two", &w) < 0 && strstr(w.text, "one") && strstr(w.text, "two"), "two vocabularies", 0);
+	check_at(card_agree(&a, "one", &b, "two", &w) < 0 && strstr(w.text, "one") && strstr(w.text, "two"), "two vocabularies", 0);
 }
 
 /* Damaged at random places: any answer will do but a crash, a hang, or one without a reason. */
@@ -381,9 +371,9 @@ static void damage(unsigned char *bytes, size_t n, int fd)
 		strcpy(w.text, "");
 		got = read_stream(at_start(fd, copy, n), trial & 1);
 		if (got < 100 && !*w.text)
-			check(0, "a damaged stream without a reason", trial);
+			check_at(0, "a damaged stream without a reason", trial);
 	}
-	check(1, "damage", 0);
+	check_at(1, "damage", 0);
 	free(copy);
 }
 
@@ -400,7 +390,7 @@ int main(void)
 	pieces();
 	closed_reader();
 	bytes = recorded(&n, fd);
-	check(!memcmp(bytes, "lms1card\13\0\0\0\1\0\0\0\32\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\x32\x54\x76\x98\xba\xdc\xfe", 40), "the bytes of a header", bytes[8]);
+	check_at(!memcmp(bytes, "lms1card\13\0\0\0\1\0\0\0\32\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\x32\x54\x76\x98\xba\xdc\xfe", 40), "the bytes of a header", bytes[8]);
 	cuts(bytes, n, fd);
 	bounds(fd);
 	cards(fd);
@@ -408,6 +398,5 @@ int main(void)
 	copies(fd);
 	free(bytes);
 	close(fd);
-	printf("frame: %d passed, %d failed\n", passed, failed);
-	return failed != 0;
+	return check_end("frame");
 }

@@ -10,19 +10,15 @@
 #include "../lib/formats.h"
 #include "../lib/gguf.h"
 #include "../lib/vocab/vocab.h"
+#include "check.h"
 #include "mkgguf.h"
 
-static int passed, failed;
 static struct why w;
 
-static void check(int ok, const char *what)
+/* With the reason that the library gave last. */
+static void holds(int ok, const char *what)
 {
-	if (ok) {
-		passed++;
-	} else {
-		failed++;
-		printf("%s (%s)\n", what, w.text);
-	}
+	check(ok, "%s (%s)", what, w.text);
 }
 
 /* ---- files by hand ---- */
@@ -99,7 +95,7 @@ static void refused(const char *words, const char *what)
 {
 	struct gguf *g = open_bytes(file, size, 1);
 
-	check(!g && !strncmp(w.text, "t.gguf: ", 8) && strstr(w.text, words), what);
+	holds(!g && !strncmp(w.text, "t.gguf: ", 8) && strstr(w.text, words), what);
 	gguf_close(g);
 }
 
@@ -107,7 +103,7 @@ static void accepted(const char *what)
 {
 	struct gguf *g = open_bytes(file, size, 1);
 
-	check(g != NULL, what);
+	holds(g != NULL, what);
 	gguf_close(g);
 }
 
@@ -185,7 +181,7 @@ static void wrong_tensors(void)
 		put_tensor("x", cases[i].n_dims, cases[i].a, cases[i].b, cases[i].type, cases[i].offset);
 		pad(32, 128);
 		refused(cases[i].words, cases[i].words);
-		check(strstr(w.text, "tensor x: ") != NULL, "the tensor is named");
+		holds(strstr(w.text, "tensor x: ") != NULL, "the tensor is named");
 	}
 	start(3, 2, 0);
 	put_tensor("x", 1, 4, 1, 0, 0);
@@ -246,17 +242,17 @@ static void getters(void)
 	put(2, 8);
 	put(0xff02, 2);
 	g = open_bytes(file, size, 1);
-	check(g && gguf_integer(g, "u", 0, UINT32_MAX, &i, &w) == 1 && i == UINT32_MAX, "an integer");
-	check(g && gguf_integer(g, "u", 0, 9, &i, &w) == -1 && strstr(w.text, "u: 4294967295"), "out of range");
-	check(g && gguf_integer(g, "big", 0, INT64_MAX, &i, &w) == -1, "too large for any range");
-	check(g && gguf_integer(g, "absent", 0, 9, &i, &w) == 0 && i == UINT32_MAX, "absent");
-	check(g && gguf_real(g, "u", &d, &w) == 1 && d == UINT32_MAX, "an integer for a real");
-	check(g && gguf_real(g, "nan", &d, &w) == -1, "no number");
-	check(g && gguf_bool(g, "maybe", &b, &w) == -1 && b == 7, "a bool of 2");
-	check(g && gguf_text(g, "nul", &s, &w) == -1, "a string with a NUL");
-	check(g && gguf_text(g, "u", &s, &w) == -1, "no string");
-	check(g && gguf_array(g, "small", GGUF_I8, &v, &w) == 1 && gguf_element_integer(v, 0) == 2 && gguf_element_integer(v, 1) == -1, "an array");
-	check(g && gguf_array(g, "small", GGUF_U8, &v, &w) == -1, "an array of another type");
+	holds(g && gguf_integer(g, "u", 0, UINT32_MAX, &i, &w) == 1 && i == UINT32_MAX, "an integer");
+	holds(g && gguf_integer(g, "u", 0, 9, &i, &w) == -1 && strstr(w.text, "u: 4294967295"), "out of range");
+	holds(g && gguf_integer(g, "big", 0, INT64_MAX, &i, &w) == -1, "too large for any range");
+	holds(g && gguf_integer(g, "absent", 0, 9, &i, &w) == 0 && i == UINT32_MAX, "absent");
+	holds(g && gguf_real(g, "u", &d, &w) == 1 && d == UINT32_MAX, "an integer for a real");
+	holds(g && gguf_real(g, "nan", &d, &w) == -1, "no number");
+	holds(g && gguf_bool(g, "maybe", &b, &w) == -1 && b == 7, "a bool of 2");
+	holds(g && gguf_text(g, "nul", &s, &w) == -1, "a string with a NUL");
+	holds(g && gguf_text(g, "u", &s, &w) == -1, "no string");
+	holds(g && gguf_array(g, "small", GGUF_I8, &v, &w) == 1 && gguf_element_integer(v, 0) == 2 && gguf_element_integer(v, 1) == -1, "an array");
+	holds(g && gguf_array(g, "small", GGUF_U8, &v, &w) == -1, "an array of another type");
 	gguf_close(g);
 }
 
@@ -264,9 +260,9 @@ static void no_files(void)
 {
 	struct gguf *g;
 
-	check(!(g = gguf_open("absent.gguf", 1, &w)) && strstr(w.text, "absent.gguf: "), "no such file");
-	check(!(g = gguf_open(".", 1, &w)) && strstr(w.text, "not a regular file"), "a directory");
-	check(!mkfifo("fifo", 0600) && !(g = gguf_open("fifo", 1, &w)) && strstr(w.text, "not a regular file"), "a FIFO does not hold us up");
+	holds(!(g = gguf_open("absent.gguf", 1, &w)) && strstr(w.text, "absent.gguf: "), "no such file");
+	holds(!(g = gguf_open(".", 1, &w)) && strstr(w.text, "not a regular file"), "a directory");
+	holds(!mkfifo("fifo", 0600) && !(g = gguf_open("fifo", 1, &w)) && strstr(w.text, "not a regular file"), "a FIFO does not hold us up");
 	gguf_close(g);
 	unlink("fifo");
 }
@@ -309,24 +305,24 @@ static void shards(void)
 	write_model("many.gguf", 3, 1);
 	write_model("other.gguf", 1, 2);
 	whole = gguf_open("one.gguf", 1, &w);
-	check(whole && whole->n_tensors == 6, "a model");
+	holds(whole && whole->n_tensors == 6, "a model");
 	parts = gguf_open("many-00001-of-00003.gguf", 1, &w);
-	check(parts && parts->n_tensors == 6, "a model in shards");
-	check(parts && gguf_tensor(parts, "blk.5.weight") && gguf_tensor(parts, "blk.5.weight")->bytes == 1024, "a tensor of the last shard");
-	check(whole && parts && gguf_model_fingerprint(whole) == gguf_model_fingerprint(parts), "shards change no fingerprint");
+	holds(parts && parts->n_tensors == 6, "a model in shards");
+	holds(parts && gguf_tensor(parts, "blk.5.weight") && gguf_tensor(parts, "blk.5.weight")->bytes == 1024, "a tensor of the last shard");
+	holds(whole && parts && gguf_model_fingerprint(whole) == gguf_model_fingerprint(parts), "shards change no fingerprint");
 	other = gguf_open("other.gguf", 1, &w);
-	check(whole && other && gguf_model_fingerprint(whole) != gguf_model_fingerprint(other), "other weights, another fingerprint");
-	check(whole && other && gguf_vocab_fingerprint(whole) == gguf_vocab_fingerprint(other), "and the same vocabulary");
+	holds(whole && other && gguf_model_fingerprint(whole) != gguf_model_fingerprint(other), "other weights, another fingerprint");
+	holds(whole && other && gguf_vocab_fingerprint(whole) == gguf_vocab_fingerprint(other), "and the same vocabulary");
 	gguf_close(whole);
 	gguf_close(parts);
 	gguf_close(other);
-	check(!gguf_open("many-00002-of-00003.gguf", 1, &w) && strstr(w.text, "name the first"), "the second shard alone");
+	holds(!gguf_open("many-00002-of-00003.gguf", 1, &w) && strstr(w.text, "name the first"), "the second shard alone");
 	rename("many-00003-of-00003.gguf", "many-00002-of-00003.gguf");
-	check(!gguf_open("many-00001-of-00003.gguf", 1, &w) && strstr(w.text, "many-00002-of-00003.gguf: split.no 2"), "shards in disorder");
+	holds(!gguf_open("many-00001-of-00003.gguf", 1, &w) && strstr(w.text, "many-00002-of-00003.gguf: split.no 2"), "shards in disorder");
 	unlink("many-00002-of-00003.gguf");
-	check(!gguf_open("many-00001-of-00003.gguf", 1, &w) && strstr(w.text, "many-00002-of-00003.gguf"), "a missing shard");
+	holds(!gguf_open("many-00001-of-00003.gguf", 1, &w) && strstr(w.text, "many-00002-of-00003.gguf"), "a missing shard");
 	rename("many-00001-of-00003.gguf", "renamed.gguf");
-	check(!gguf_open("renamed.gguf", 1, &w) && strstr(w.text, "split.count"), "a shard by another name");
+	holds(!gguf_open("renamed.gguf", 1, &w) && strstr(w.text, "split.count"), "a shard by another name");
 }
 
 /* ---- mutations ---- */
@@ -385,7 +381,7 @@ static void mutate(const char *path, int rounds)
 			survived += !strncmp(w.text, "t.gguf: ", 8);
 		gguf_close(g);
 	}
-	check(survived > rounds / 8, "mutated files are refused in a line that names them");
+	holds(survived > rounds / 8, "mutated files are refused in a line that names them");
 }
 
 int main(void)
@@ -396,6 +392,5 @@ int main(void)
 	no_files();
 	shards();
 	mutate("one.gguf", 1500);
-	printf("gguf_test: %d passed, %d failed\n", passed, failed);
-	return failed > 0;
+	return check_end("gguf_test");
 }

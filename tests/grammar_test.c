@@ -1,7 +1,6 @@
 /* Grammars: what parses and what does not and where, which texts they allow, masks against trying every id with an independent judge, random
  * generations, and grammars made to exhaust. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,27 +8,9 @@
 #include "../lib/clock.h"
 #include "../lib/grammar/grammar.h"
 #include "../lib/grammar/guide.h"
+#include "check.h"
 #include "mkrandom.h"
 #include "oracle.h"
-
-static int passed, failed;
-
-__attribute__((format(printf, 2, 3)))
-static int check(int ok, const char *format, ...)
-{
-	va_list ap;
-
-	if (ok) {
-		passed++;
-		return 1;
-	}
-	failed++;
-	va_start(ap, format);
-	vprintf(format, ap);
-	va_end(ap);
-	putchar('\n');
-	return 0;
-}
 
 static struct grammar *parse(const char *text, struct why *w)
 {
@@ -601,7 +582,7 @@ static void test_damage(void)
 			grammar_matches(g, "{\"a\": [1, 2]}", 13, &w);
 		grammar_free(g);
 	}
-	passed++;
+	check(1, "damage");
 }
 
 static void test_apply(void)
@@ -629,6 +610,5 @@ int main(void)
 	test_flush();
 	test_hostile();
 	test_damage();
-	printf("grammar: %d passed, %d failed\n", passed, failed);
-	return failed != 0;
+	return check_end("grammar");
 }

@@ -2,12 +2,13 @@
  *
  * The cases in jinja_cases.h, and each NAME.jinja with the conversations of NAME.json in $SHARED/templates, where that is. One line for each
  * failure; the counts alone when there is none. */
-#include "../lib/chat.h"
-#include "../lib/jinja/jinja.h"
-
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "../lib/chat.h"
+#include "../lib/jinja/jinja.h"
+#include "check.h"
 
 struct test_case {
 	const char *template;
@@ -44,7 +45,6 @@ static const struct chat_case {
 	{ "phi3", { "" }, NULL, "no message" },
 };
 
-static int passed, failed;
 static const struct tm now = { .tm_year = 126, .tm_mon = 0, .tm_mday = 2, .tm_hour = 3, .tm_min = 4, .tm_sec = 5, .tm_wday = 5, .tm_yday = 1 };
 
 /* Renders; on success out holds the text, else why the reason. */
@@ -58,27 +58,19 @@ static int render(const char *template, size_t n, const struct json *variables, 
 	return code;
 }
 
-static void check(const char *name, int code, const struct bytes *out, const struct why *w, const char *text, size_t text_n, const char *error)
+/* That it renders to text[text_n], or fails with `error` in the reason. */
+static void renders(const char *name, int code, const struct bytes *out, const struct why *w, const char *text, size_t text_n, const char *error)
 {
 	size_t at = 0;
 
-	if (code && error && strstr(w->text, error)) {
-		passed++;
-		return;
-	}
-	if (!code && text && out->n == text_n && (!text_n || !memcmp(out->p, text, text_n))) {
-		passed++;
-		return;
-	}
-	failed++;
 	if (code) {
-		printf("%s: %s\n\twanted: %s\n", name, w->text, error ? error : "text");
+		check(error && strstr(w->text, error), "%s: %s\n\twanted: %s", name, w->text, error ? error : "text");
 		return;
 	}
 	while (text && at < out->n && at < text_n && out->p[at] == text[at])
 		at++;
-	printf("%s: differs at byte %zu: \"%.*s\" wanted: \"%.*s\"\n", name, at, (int)(out->n - at > 60 ? 60 : out->n - at), out->n ? out->p + at : "",
-		text ? (int)(text_n - at > 60 ? 60 : text_n - at) : 5, text ? text + at : "error");
+	check(text && at == out->n && at == text_n, "%s: differs at byte %zu: \"%.*s\" wanted: \"%.*s\"", name, at,
+		(int)(out->n - at > 60 ? 60 : out->n - at), out->n ? out->p + at : "", text ? (int)(text_n - at > 60 ? 60 : text_n - at) : 5, text ? text + at : "error");
 }
 
 static void run_case(const struct test_case *c)
@@ -89,7 +81,7 @@ static void run_case(const struct test_case *c)
 	struct json *v = json_parse(&a, VARIABLES, strlen(VARIABLES), &w);
 	int code = v ? render(c->template, strlen(c->template), v, &out, &w) : -1;
 
-	check(c->template, code, &out, &w, c->text, c->text ? strlen(c->text) : 0, c->error);
+	renders(c->template, code, &out, &w, c->text, c->text ? strlen(c->text) : 0, c->error);
 	bytes_free(&out);
 	arena_free(&a);
 }
@@ -108,7 +100,7 @@ static void run_chat(const struct chat_case *c)
 		code = strchr("{[", line[0]) ? chat_add_line(&chat, line, strlen(line), &w) : chat_set(&chat, line, &w);
 	}
 	code = code || chat_render(&chat, template, strlen(template), NULL, &out, &w);
-	check(c->template, code, &out, &w, c->text, c->text ? strlen(c->text) : 0, c->error);
+	renders(c->template, code, &out, &w, c->text, c->text ? strlen(c->text) : 0, c->error);
 	bytes_free(&out);
 	chat_end(&chat);
 }
@@ -124,8 +116,7 @@ static char *read_file(const char *path, size_t *n)
 		fclose(f);
 		return s;
 	}
-	printf("%s: cannot be read\n", path);
-	failed++;
+	check(0, "%s: cannot be read", path);
 	free(s);
 	return NULL;
 }
@@ -161,17 +152,15 @@ static void run_conversations(const char *name, const char *template, size_t n, 
 	struct why w = { "" };
 	const struct json *all = json_parse(&a, text, text_n, &w);
 
-	if (!all) {
-		printf("%s: %s\n", name, w.text);
-		failed++;
-	}
+	if (!all)
+		check(0, "%s: %s", name, w.text);
 	for (const struct json *c = all ? all->child : NULL; c; c = c->next) {
 		struct bytes out = { .limit = 1 << 24 };
 		const struct json *wanted = json_get(c, "text");
 		char label[512];
 
 		snprintf(label, sizeof label, "%s %s", name, json_get_string(c, "case"));
-		check(label, render(template, n, variables_of(&a, c), &out, &w), &out, &w, wanted ? wanted->s : NULL, wanted ? wanted->n : 0,
+		renders(label, render(template, n, variables_of(&a, c), &out, &w), &out, &w, wanted ? wanted->s : NULL, wanted ? wanted->n : 0,
 			json_get_string(c, "error"));
 		bytes_free(&out);
 	}
@@ -215,6 +204,5 @@ int main(void)
 		run_chat(&chat_cases[i]);
 	snprintf(path, sizeof path, "%s/templates", shared ? shared : "../shared");
 	run_directory(path);
-	printf("jinja_test: %d passed, %d failed\n", passed, failed);
-	return failed != 0;
+	return check_end("jinja_test");
 }

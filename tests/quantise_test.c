@@ -4,22 +4,11 @@
 #include <string.h>
 
 #include "../lib/formats.h"
+#include "check.h"
 #include "mkrandom.h"
 #include "quantise.h"
 
 enum { N = 4096 };
-
-static int passed, failed;
-
-static void check(int ok, const char *what, const char *name, double value)
-{
-	if (ok) {
-		passed++;
-	} else {
-		failed++;
-		printf("%s: %s: %g\n", name, what, value);
-	}
-}
 
 /* Root mean square of the error, as a share of that of the values. */
 static double error_of(const struct format *f, const float *x)
@@ -62,13 +51,12 @@ int main(void)
 		double error;
 
 		if (!f) {
-			check(0, "not in the table of formats", "type", cases[i].type);
+			check(0, "type %u: not in the table of formats", (unsigned)cases[i].type);
 			continue;
 		}
 		error = error_of(f, x);
-		check(error <= cases[i].most, "error", f->name, error);
-		check(error_of(f, zero) == 0, "zeros do not stay zeros", f->name, 0);
+		check(error <= cases[i].most, "%s: error: %g", f->name, error);
+		check(error_of(f, zero) == 0, "%s: zeros do not stay zeros", f->name);
 	}
-	printf("quantise: %d passed, %d failed\n", passed, failed);
-	return failed != 0;
+	return check_end("quantise");
 }

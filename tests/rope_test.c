@@ -6,22 +6,16 @@
 #include <string.h>
 
 #include "../fwd/rope.h"
+#include "check.h"
 
-static int passed, failed;
-
-static void check(int ok, const char *what, double got, double want)
+static void compare(int ok, const char *what, double got, double want)
 {
-	if (ok) {
-		passed++;
-		return;
-	}
-	failed++;
-	printf("%s: %.17g, not %.17g\n", what, got, want);
+	check(ok, "%s: %.17g, not %.17g", what, got, want);
 }
 
 static void near(double got, double want, double tolerance, const char *what)
 {
-	check(fabs(got - want) <= tolerance, what, got, want);
+	compare(fabs(got - want) <= tolerance, what, got, want);
 }
 
 static void functions(void)
@@ -37,11 +31,11 @@ static void functions(void)
 	}
 	near(worst, 0, 2 * DBL_EPSILON, "largest error of sin and cos");
 	rope_sincos(0, &s, &c);
-	check(s == 0 && c == 1, "sin 0, cos 0", s, c);
+	compare(s == 0 && c == 1, "sin 0, cos 0", s, c);
 	for (worst = 0, x = -700; x <= 700; x += 0.37)
 		worst = fmax(worst, fabs(rope_exp(x) / exp(x) - 1));
 	near(worst, 0, 4 * DBL_EPSILON, "largest relative error of exp");
-	check(rope_exp(0) == 1, "exp 0", rope_exp(0), 1);
+	compare(rope_exp(0) == 1, "exp 0", rope_exp(0), 1);
 }
 
 static void frequencies(void)
@@ -51,7 +45,7 @@ static void frequencies(void)
 	struct rope r;
 	struct why w;
 
-	check(!rope_open(&r, &spec, 4, 4096, &w), "rope_open", -1, 0);
+	compare(!rope_open(&r, &spec, 4, 4096, &w), "rope_open", -1, 0);
 	for (size_t i = 0; i < 4; i++)
 		near(r.freq[i], pow(10000, -(double)i / 4), 1e-15, "a plain frequency");
 	rope_positions(&r, 100, 0, 4);
@@ -61,7 +55,7 @@ static void frequencies(void)
 
 	spec.factors = factors;
 	spec.scaling = ROPE_LINEAR;
-	check(!rope_open(&r, &spec, 1, 4096, &w), "rope_open", -1, 0);
+	compare(!rope_open(&r, &spec, 1, 4096, &w), "rope_open", -1, 0);
 	for (size_t i = 0; i < 4; i++)
 		near(r.freq[i], pow(10000, -(double)i / 4) / factors[i] / 4, 1e-15, "a linear frequency with factors");
 	rope_close(&r);
@@ -69,7 +63,7 @@ static void frequencies(void)
 	/* turns over 64 positions: 10.2, 1.02, 0.1, 0.01; so pairs 0 to 1 ramp: low = floor(-0.5) → 0, high = ceil(1.008) = 2 */
 	spec.factors = NULL;
 	spec.scaling = ROPE_YARN;
-	check(!rope_open(&r, &spec, 1, 4096, &w), "rope_open", -1, 0);
+	compare(!rope_open(&r, &spec, 1, 4096, &w), "rope_open", -1, 0);
 	near(r.freq[0], 1, 1e-15, "YaRN leaves the fastest pair");
 	near(r.freq[1], 0.1 * (0.5 + 0.5 / 4), 1e-15, "YaRN mixes the next");
 	near(r.freq[2], 0.01 / 4, 1e-15, "YaRN stretches the slow ones");
@@ -86,7 +80,7 @@ static void frozen(void)
 	uint64_t hash = 14695981039346656037u;
 	uint32_t bits;
 
-	check(!rope_open(&r, &spec, 512, 131072, &w), "rope_open", -1, 0);
+	compare(!rope_open(&r, &spec, 512, 131072, &w), "rope_open", -1, 0);
 	for (size_t pos = 0; pos < 131072; pos += 8192) {
 		rope_positions(&r, pos, 0, 512);
 		for (size_t i = 0; i < 512 * r.pairs; i++) {
@@ -96,7 +90,7 @@ static void frozen(void)
 			hash = (hash ^ bits) * 1099511628211u;
 		}
 	}
-	check(hash == 0x9a15215d30f2d9d3, "hash of the rotations", (double)hash, (double)0x9a15215d30f2d9d3);
+	compare(hash == 0x9a15215d30f2d9d3, "hash of the rotations", (double)hash, (double)0x9a15215d30f2d9d3);
 	rope_close(&r);
 }
 
@@ -108,11 +102,11 @@ static void refusals(void)
 	struct why w;
 
 	spec.factors = zero;
-	check(rope_open(&r, &spec, 1, 64, &w) < 0, "a factor of 0 is taken", 0, -1);
+	compare(rope_open(&r, &spec, 1, 64, &w) < 0, "a factor of 0 is taken", 0, -1);
 	spec.factors = nan;
-	check(rope_open(&r, &spec, 1, 64, &w) < 0, "a factor that is no number is taken", 0, -1);
+	compare(rope_open(&r, &spec, 1, 64, &w) < 0, "a factor that is no number is taken", 0, -1);
 	spec.factors = tiny;
-	check(rope_open(&r, &spec, 1, 64, &w) < 0, "a frequency past the reduction is taken", 0, -1);
+	compare(rope_open(&r, &spec, 1, 64, &w) < 0, "a frequency past the reduction is taken", 0, -1);
 }
 
 int main(void)
@@ -121,6 +115,5 @@ int main(void)
 	frequencies();
 	frozen();
 	refusals();
-	printf("rope: %d passed, %d failed\n", passed, failed);
-	return failed != 0;
+	return check_end("rope");
 }

@@ -13,19 +13,8 @@
 #include "../lib/gumbel.h"
 #include "../lib/rng.h"
 #include "../lib/sampler/sampler.h"
+#include "check.h"
 #include "sampler_reference.h"
-
-static int passed, failed;
-
-static void check(int ok, const char *what, long long detail)
-{
-	if (ok) {
-		passed++;
-		return;
-	}
-	failed++;
-	printf("failed: %s (%lld)\n", what, detail);
-}
 
 /* Rows of our own making; nothing that the sampler itself uses. */
 static uint32_t state = 1;
@@ -82,7 +71,7 @@ static void compare(void *context, const struct sampler_view *v)
 	snprintf(what, sizeof what, "%s leaves %zu, not %zu, and the first wrong id is %zu", v->name, left, x->ref.n, i);
 	x->steps++;
 	if (!x->wrong)
-		check(left == x->ref.n && i == VOCAB, what, x->trial);
+		check_at(left == x->ref.n && i == VOCAB, what, x->trial);
 	x->wrong |= left != x->ref.n || i != VOCAB;
 }
 
@@ -202,7 +191,7 @@ static void against_reference(void)
 		random_history(history, HISTORY);
 		s = sampler_open(&p, VOCAB, &w);
 		if (!s || sampler_history(s, 0, history, HISTORY, &w))
-			check(0, w.text, x.trial);
+			check_at(0, w.text, x.trial);
 		without_nan(row);
 		ref_start(&x.ref, &p, row, VOCAB);
 		x.ref.history = history;
@@ -210,15 +199,15 @@ static void against_reference(void)
 		x.ref.position = HISTORY;
 		x.wrong = 0;
 		if (sampler_draw(s, row, HISTORY, &pick, &w))
-			check(0, w.text, x.trial);
+			check_at(0, w.text, x.trial);
 		left = sampler_left(s);
 		for (i = 0; i < left.n && fabs(left.weight[i] / left.sum - x.ref.prob[left.id[i]]) <= 2e-5 * x.ref.prob[left.id[i]] + 1e-8; i++)
 			;
-		check(x.wrong || (i == left.n && left.n == x.ref.n && x.ref.prob[pick.id] > 0), "whom the draw is made among", x.trial);
+		check_at(x.wrong || (i == left.n && left.n == x.ref.n && x.ref.prob[pick.id] > 0), "whom the draw is made among", x.trial);
 		ref_free(&x.ref);
 		sampler_close(s);
 	}
-	check(x.steps > 10000, "samplers that were compared", (long long)x.steps);
+	check_at(x.steps > 10000, "samplers that were compared", (long long)x.steps);
 }
 
 /* 60 draws in a row, of which the last 20 are made again. */
@@ -249,9 +238,9 @@ static void mirostat(int version, double spread)
 		ref_start(&x.ref, &p, row, VOCAB);
 		x.ref.mu = mu[i];
 		memcpy(scratch, row, sizeof row);
-		check(!sampler_draw(s, scratch, (uint32_t)(100 + i), &pick, &w), "mirostat", i);
+		check_at(!sampler_draw(s, scratch, (uint32_t)(100 + i), &pick, &w), "mirostat", i);
 		mu[i + 1] = mu[i] - p.mirostat_lr * (-log2(x.ref.prob[pick.id]) - p.mirostat_ent);
-		check(!again || pick.id == id[i], "mirostat, drawn again", i);
+		check_at(!again || pick.id == id[i], "mirostat, drawn again", i);
 		id[i] = pick.id;
 		ref_free(&x.ref);
 		if (i == DRAWS - 1 && !again++)
@@ -274,12 +263,12 @@ static void orders(void)
 	size_t i;
 
 	for (i = 0; i < sizeof names / sizeof *names; i++)
-		check((sampler_order(&p, names[i].names, &w) == 0) == names[i].good, names[i].names, (long long)i);
+		check_at((sampler_order(&p, names[i].names, &w) == 0) == names[i].good, names[i].names, (long long)i);
 	for (i = 0; i < sizeof letters / sizeof *letters; i++)
-		check((sampler_order_letters(&p, letters[i].names, &w) == 0) == letters[i].good, letters[i].names, (long long)i);
+		check_at((sampler_order_letters(&p, letters[i].names, &w) == 0) == letters[i].good, letters[i].names, (long long)i);
 	sampler_defaults(&q);
 	sampler_order_letters(&p, "edskypmxt", &w);
-	check(p.n_order == q.n_order && !memcmp(p.order, q.order, sizeof p.order), "the default order", (long long)p.n_order);
+	check_at(p.n_order == q.n_order && !memcmp(p.order, q.order, sizeof p.order), "the default order", (long long)p.n_order);
 }
 
 /* ---- draws ---- */
@@ -326,9 +315,9 @@ static void chi_square(const struct sampler_params *p, size_t n, int draws, cons
 		x += d * d / (rest * draws);
 		df++;
 	} else {
-		check(rest_seen <= 40, "draws of the unlikely", rest_seen);
+		check_at(rest_seen <= 40, "draws of the unlikely", rest_seen);
 	}
-	check(x < df + 5 * sqrt(2 * df) && x > df - 5 * sqrt(2 * df), what, (long long)x);
+	check_at(x < df + 5 * sqrt(2 * df) && x > df - 5 * sqrt(2 * df), what, (long long)x);
 	sampler_close(s);
 }
 
@@ -371,7 +360,7 @@ static void odd_rows(const struct sampler_params *p)
 
 	for (i = 0; i < sizeof rows / sizeof *rows; i++) {
 		id = one(p, rows[i].row, rows[i].n, &pick);
-		check(id >= rows[i].low && id <= rows[i].high && pick.n_nan == rows[i].n_nan, "odd row", (long long)i);
+		check_at(id >= rows[i].low && id <= rows[i].high && pick.n_nan == rows[i].n_nan, "odd row", (long long)i);
 	}
 }
 
@@ -386,13 +375,13 @@ static void ties(void)
 
 	sampler_defaults(&p);
 	p.temp = 0;
-	check(one(&p, row, 6, &pick) == 1, "greedy takes the lowest of equals", pick.id);
-	check(one(&p, zeros, 4, &pick) == 1, "the zeros are equal", pick.id);
+	check_at(one(&p, row, 6, &pick) == 1, "greedy takes the lowest of equals", pick.id);
+	check_at(one(&p, zeros, 4, &pick) == 1, "the zeros are equal", pick.id);
 	p.bias = bias;
 	p.n_bias = 2;
-	check(one(&p, row, 6, &pick) == 0, "bias is added first, a banned id never comes", pick.id);
-	check(cut_best_sorted(row, 6, 4, at, scratch) == 4 && at[0] == 1 && at[1] == 3 && at[2] == 4 && at[3] == 2, "sorted best", at[0]);
-	check(cut_best(row, 6, 2, at, scratch) == 2 && at[0] == 1 && at[1] == 3, "best two of three equals", at[1]);
+	check_at(one(&p, row, 6, &pick) == 0, "bias is added first, a banned id never comes", pick.id);
+	check_at(cut_best_sorted(row, 6, 4, at, scratch) == 4 && at[0] == 1 && at[1] == 3 && at[2] == 4 && at[3] == 2, "sorted best", at[0]);
+	check_at(cut_best(row, 6, 2, at, scratch) == 2 && at[0] == 1 && at[1] == 3, "best two of three equals", at[1]);
 }
 
 static int descending(const void *a, const void *b)
@@ -429,7 +418,7 @@ static void cuts(void)
 		for (ties = 0; ties < i && r[i - 1 - ties].l == r[i - 1].l; ties++)
 			;
 		c = cut_at(key, weight, n, target);
-		check(c.value == (float)r[i - 1].l && c.ties == ties, "a weighted cut", (long long)trial);
+		check_at(c.value == (float)r[i - 1].l && c.ties == ties, "a weighted cut", (long long)trial);
 	}
 }
 
@@ -453,7 +442,7 @@ static void selection(void)
 			cut_best_sorted(x, N, k[j], at, scratch);
 			for (i = 0; i < k[j] && at[i] == r[i].id; i++)
 				;
-			check(i == k[j], "the best of a row", (long long)(kind * 100 + j));
+			check_at(i == k[j], "the best of a row", (long long)(kind * 100 + j));
 		}
 	}
 }
@@ -476,18 +465,18 @@ static void history(void)
 	sampler_history(s, 0, ids, 3, &w);
 	memcpy(scratch, row, sizeof row);
 	sampler_draw(s, scratch, 3, &pick, &w);
-	check(pick.id == 3, "what was said is not said again", pick.id);
+	check_at(pick.id == 3, "what was said is not said again", pick.id);
 	sampler_history(s, 1, ids, 0, &w);
 	memcpy(scratch, row, sizeof row);
 	sampler_draw(s, scratch, 1, &pick, &w);
-	check(pick.id == 1 && sampler_next(s) == 1, "a position cuts back", pick.id);
-	check(sampler_history(s, FRAME_APPEND, wrong, 2, &w) < 0 && sampler_next(s) == 1, "an id outside the vocabulary", 4);
+	check_at(pick.id == 1 && sampler_next(s) == 1, "a position cuts back", pick.id);
+	check_at(sampler_history(s, FRAME_APPEND, wrong, 2, &w) < 0 && sampler_next(s) == 1, "an id outside the vocabulary", 4);
 	sampler_history(s, FRAME_APPEND, many, SAMPLER_HISTORY + 10, &w);
-	check(sampler_next(s) == SAMPLER_HISTORY + 11, "a long history", sampler_next(s));
+	check_at(sampler_next(s) == SAMPLER_HISTORY + 11, "a long history", sampler_next(s));
 	sampler_history(s, 900, ids + 1, 1, &w);
 	memcpy(scratch, row, sizeof row);
 	sampler_draw(s, scratch, 901, &pick, &w);
-	check(pick.id == 0 && sampler_next(s) == 901, "back to a place no longer known", pick.id);
+	check_at(pick.id == 0 && sampler_next(s) == 901, "back to a place no longer known", pick.id);
 	sampler_close(s);
 }
 
@@ -533,7 +522,7 @@ static void gumbel(void)
 		for (i = 0; i < n && trial % 5 == 0; i += 7)
 			row[i] = i % 2 ? NAN : i % 3 ? -INFINITY : i % 4 ? FLT_MAX : INFINITY;
 		row[n - 1] = 1;
-		check(gumbel_pick(row, n, temps[trial % 7], trial, 9) == slow_gumbel(row, n, temps[trial % 7], trial, 9), "gumbel by the definition", (long long)trial);
+		check_at(gumbel_pick(row, n, temps[trial % 7], trial, 9) == slow_gumbel(row, n, temps[trial % 7], trial, 9), "gumbel by the definition", (long long)trial);
 		for (i = m = 0; i < n; i++)
 			if (i % 3 == 0 || i == n - 1) {
 				id[m] = (int32_t)i;
@@ -542,9 +531,9 @@ static void gumbel(void)
 				row[i] = -INFINITY;
 			}
 		among = gumbel_among(scratch, id, m, temps[trial % 7], trial, 9);
-		check(id[among] == slow_gumbel(row, n, temps[trial % 7], trial, 9), "gumbel among some", (long long)trial);
+		check_at(id[among] == slow_gumbel(row, n, temps[trial % 7], trial, 9), "gumbel among some", (long long)trial);
 	}
-	check(gumbel_pick(nobody, 3, 1, 0, 0) == -1 && gumbel_pick(row, 0, 1, 0, 0) == -1, "gumbel among nobody", 0);
+	check_at(gumbel_pick(nobody, 3, 1, 0, 0) == -1 && gumbel_pick(row, 0, 1, 0, 0) == -1, "gumbel among nobody", 0);
 
 	/* The filter draws what a chain of steps draws. */
 	sampler_defaults(&p);
@@ -558,7 +547,7 @@ static void gumbel(void)
 		s = sampler_open(&p, N, &w);
 		fill(row, N, 12, trial % 3 == 0);
 		memcpy(scratch, row, sizeof row);
-		check(!sampler_draw(s, scratch, (uint32_t)trial, &pick, &w) && pick.id == gumbel_pick(row, N, p.temp, 77, trial), "gumbel in the chain", (long long)trial);
+		check_at(!sampler_draw(s, scratch, (uint32_t)trial, &pick, &w) && pick.id == gumbel_pick(row, N, p.temp, 77, trial), "gumbel in the chain", (long long)trial);
 		sampler_close(s);
 	}
 }
@@ -590,11 +579,11 @@ static void log_probabilities(void)
 	p.n_best = BEST;
 	s = sampler_open(&p, N, &w);
 	memcpy(scratch, row, sizeof row);
-	check(!sampler_draw(s, scratch, 0, &pick, &w) && pick.id == 5 && pick.n_best == BEST, "a forced id", pick.id);
-	check(fabs(pick.logprob - (row[5] - log(sum))) < 1e-5, "its log-probability, in 1e-6", (long long)(pick.logprob * 1e6));
+	check_at(!sampler_draw(s, scratch, 0, &pick, &w) && pick.id == 5 && pick.n_best == BEST, "a forced id", pick.id);
+	check_at(fabs(pick.logprob - (row[5] - log(sum))) < 1e-5, "its log-probability, in 1e-6", (long long)(pick.logprob * 1e6));
 	for (i = 0; i < BEST && pick.best[i].id == r[i].id && fabs(pick.best[i].logprob - (r[i].l - log(sum))) < 1e-5; i++)
 		;
-	check(i == BEST, "the best beside it", (long long)i);
+	check_at(i == BEST, "the best beside it", (long long)i);
 	sampler_close(s);
 }
 
@@ -610,8 +599,8 @@ static void frozen(void)
 	struct why w;
 	uint32_t i;
 
-	check(rng_bits(1, 2, 3) == UINT64_C(0xd0734750fde362b3), "rng_bits(1, 2, 3)", (long long)rng_bits(1, 2, 3));
-	check(rng_unit(1, 2, 3) == 13660999 * 0x1p-24f, "rng_unit(1, 2, 3), in 2^-24", (long long)(rng_unit(1, 2, 3) * 0x1p24f));
+	check_at(rng_bits(1, 2, 3) == UINT64_C(0xd0734750fde362b3), "rng_bits(1, 2, 3)", (long long)rng_bits(1, 2, 3));
+	check_at(rng_unit(1, 2, 3) == 13660999 * 0x1p-24f, "rng_unit(1, 2, 3), in 2^-24", (long long)(rng_unit(1, 2, 3) * 0x1p24f));
 	for (i = 0; i < 100000; i++) {
 		float f = fmath_exp(-(float)i / 1024);
 		double l = fmath_log(1e-3 + i / 64.0);
@@ -622,7 +611,7 @@ static void frozen(void)
 		memcpy(&v, &l, sizeof v);
 		hash = rng_bits(hash, u, v);
 	}
-	check(hash == UINT64_C(0x9c7122a69fbf5efc), "exp and log", (long long)hash);
+	check_at(hash == UINT64_C(0x9c7122a69fbf5efc), "exp and log", (long long)hash);
 	sampler_defaults(&p);
 	p.seed = 42;
 	s = sampler_open(&p, N, &w);
@@ -632,7 +621,7 @@ static void frozen(void)
 		sampler_draw(s, row, i, &pick, &w);
 		hash = rng_bits(hash, (uint32_t)pick.id, i);
 	}
-	check(hash == UINT64_C(0xdacee90dbcd25be4), "ids drawn", (long long)hash);
+	check_at(hash == UINT64_C(0xdacee90dbcd25be4), "ids drawn", (long long)hash);
 	sampler_close(s);
 	for (hash = 0, i = 0; i < 200000; i++) {
 		double x = fmath_pow(1e-4 + i / 5e4, (double)(i % 100) / 7 - 3);
@@ -641,7 +630,7 @@ static void frozen(void)
 		memcpy(&v, &x, sizeof v);
 		hash = rng_bits(hash, v, i);
 	}
-	check(hash == UINT64_C(0x62bac70c967b4935), "powers", (long long)hash);
+	check_at(hash == UINT64_C(0x62bac70c967b4935), "powers", (long long)hash);
 	for (hash = 0, i = 0; i < 3; i++) {
 		sampler_defaults(&p);
 		p.seed = 42;
@@ -663,7 +652,7 @@ static void frozen(void)
 		}
 		sampler_close(s);
 	}
-	check(hash == UINT64_C(0xe3167afbb18d1910), "ids drawn by all the others", (long long)hash);
+	check_at(hash == UINT64_C(0xe3167afbb18d1910), "ids drawn by all the others", (long long)hash);
 }
 
 static void accuracy(void)
@@ -676,19 +665,19 @@ static void accuracy(void)
 		e = exp(x);
 		worst = fmax(worst, fabs(fmath_exp((float)x) - e) / e);
 	}
-	check(worst < 2.5e-7, "exp, in 1e-9", (long long)(worst * 1e9));
+	check_at(worst < 2.5e-7, "exp, in 1e-9", (long long)(worst * 1e9));
 	for (worst = 0, i = 1; i < 200000; i++) {
 		x = pow(1.0005, i - 100000);
 		worst = fmax(worst, fabs(fmath_log(x) - log(x)) / fmax(fabs(log(x)), 1e-300));
 	}
-	check(worst < 1e-15, "log, in 1e-18", (long long)(worst * 1e18));
+	check_at(worst < 1e-15, "log, in 1e-18", (long long)(worst * 1e18));
 	for (worst = 0, i = 1; i < 100000; i++) {
 		x = pow(1e-3 + i / 2e4, i % 100 - 50.0);
 		worst = fmax(worst, fabs(fmath_pow(1e-3 + i / 2e4, i % 100 - 50.0) - x) / x);
 	}
-	check(worst < 1e-13, "pow, in 1e-16", (long long)(worst * 1e16));
-	check(fabs(fmath_pow(2, 3) - 8) < 1e-13 && fmath_pow(0, 2) == 0 && fmath_pow(0, 0) == 1 && fmath_pow(2, 1e5) == INFINITY && fmath_pow(2, -1e5) == 0, "pow of the simplest", 0);
-	check(fmath_exp(0) == 1 && fmath_exp(-INFINITY) == 0 && fmath_log(1) == 0, "exp and log of the simplest", 0);
+	check_at(worst < 1e-13, "pow, in 1e-16", (long long)(worst * 1e16));
+	check_at(fabs(fmath_pow(2, 3) - 8) < 1e-13 && fmath_pow(0, 2) == 0 && fmath_pow(0, 0) == 1 && fmath_pow(2, 1e5) == INFINITY && fmath_pow(2, -1e5) == 0, "pow of the simplest", 0);
+	check_at(fmath_exp(0) == 1 && fmath_exp(-INFINITY) == 0 && fmath_log(1) == 0, "exp and log of the simplest", 0);
 }
 
 int main(void)
@@ -729,6 +718,5 @@ int main(void)
 	log_probabilities();
 	accuracy();
 	frozen();
-	printf("sampler: %d passed, %d failed\n", passed, failed);
-	return failed != 0;
+	return check_end("sampler");
 }

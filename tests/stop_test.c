@@ -6,18 +6,7 @@
 
 #include "../lib/quote.h"
 #include "../lib/stop.h"
-
-static int passed, failed;
-
-static void check(int ok, const char *what, long long detail)
-{
-	if (ok) {
-		passed++;
-		return;
-	}
-	failed++;
-	printf("failed: %s (%lld)\n", what, detail);
-}
+#include "check.h"
 
 static uint32_t state = 1;
 
@@ -40,7 +29,7 @@ static void put(void *context, const char *bytes, size_t n)
 {
 	(void)context;
 	if (n == 0 || n > sizeof out.s - out.n) {
-		check(0, "an amount", (long long)n);
+		check_at(0, "an amount", (long long)n);
 		return;
 	}
 	memcpy(out.s + out.n, bytes, n);
@@ -90,7 +79,7 @@ static void random_texts(void)
 				if (len[j] == len[k] && !memcmp(string[j], string[k], len[k]))
 					string[k][0] = 'z';
 			if (stop_add(s, string[k], len[k], &w))
-				check(0, "a string", trial);
+				check_at(0, "a string", trial);
 		}
 		for (i = 0; i < n; i++)
 			text[i] = (char)('a' + below(letters + (trial % 4 == 0)));
@@ -104,9 +93,9 @@ static void random_texts(void)
 				want = expected(string, len, n_strings, text, at + part, &found);
 				good &= got == found && out.n == want && !memcmp(out.s, text, want);
 			}
-			check(good, "what came through", trial);
+			check_at(good, "what came through", trial);
 			stop_end(s, put, NULL);
-			check(got >= 0 || (out.n == n && !memcmp(out.s, text, n)), "all of it in the end", trial);
+			check_at(got >= 0 || (out.n == n && !memcmp(out.s, text, n)), "all of it in the end", trial);
 		}
 		stop_close(s);
 	}
@@ -119,14 +108,14 @@ static void limits(void)
 	struct stop *s = stop_open(&w);
 	int i;
 
-	check(stop_add(s, "", 0, &w) < 0 && stop_add(s, long_one, sizeof long_one, &w) < 0, "empty and too long", 0);
+	check_at(stop_add(s, "", 0, &w) < 0 && stop_add(s, long_one, sizeof long_one, &w) < 0, "empty and too long", 0);
 	for (i = 0; i < STOP_STRINGS; i++)
-		check(!stop_add(s, long_one, STOP_BYTES, &w), "the longest", i);
-	check(stop_add(s, "x", 1, &w) < 0, "too many", 0);
+		check_at(!stop_add(s, long_one, STOP_BYTES, &w), "the longest", i);
+	check_at(stop_add(s, "x", 1, &w) < 0, "too many", 0);
 	for (out.n = 0, i = 0; i < STOP_BYTES - 1 && stop_feed(s, "", 1, put, NULL) < 0 && !out.n; i++)
 		;
-	check(i == STOP_BYTES - 1, "bytes of 0", i);
-	check(stop_feed(s, "", 1, put, NULL) == 0 && !out.n, "the last of them", 0);
+	check_at(i == STOP_BYTES - 1, "bytes of 0", i);
+	check_at(stop_feed(s, "", 1, put, NULL) == 0 && !out.n, "the last of them", 0);
 	stop_close(s);
 }
 
@@ -142,7 +131,7 @@ static void quotes(void)
 
 	for (i = 0; i < sizeof undo / sizeof *undo; i++) {
 		n = quote_undo(undo[i].text, room);
-		check(n == strlen(undo[i].meant) && !memcmp(room, undo[i].meant, n), undo[i].text, (long long)n);
+		check_at(n == strlen(undo[i].meant) && !memcmp(room, undo[i].meant, n), undo[i].text, (long long)n);
 	}
 	for (n = i = 0; i < sizeof bytes - 1; i += used) {
 		size_t len = quote_next(bytes + i, sizeof bytes - 1 - i, '\\', c, &used);
@@ -151,7 +140,7 @@ static void quotes(void)
 		n += len;
 	}
 	room[n] = 0;
-	check(!strcmp(room, "a\\n\\\"\xc3\xa4\\xff\\x01"), room, (long long)n);
+	check_at(!strcmp(room, "a\\n\\\"\xc3\xa4\\xff\\x01"), room, (long long)n);
 }
 
 int main(void)
@@ -159,6 +148,5 @@ int main(void)
 	random_texts();
 	limits();
 	quotes();
-	printf("stop: %d passed, %d failed\n", passed, failed);
-	return failed != 0;
+	return check_end("stop");
 }

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "../lib/vocab/vocab.h"
+#include "check.h"
 #include "sha256.h"
 
 enum { PATH = 4096 };
 
-static int passed, failed;
 static char root[PATH - 512];
 
 struct text {
@@ -37,12 +37,7 @@ static struct text slurp(const char *path)
 
 static void result(int ok, const char *vocab, const char *name, const char *flags, const char *what)
 {
-	if (ok) {
-		passed++;
-		return;
-	}
-	failed++;
-	printf("%s: %s %s: %s\n", vocab, name, flags, what);
+	check(ok, "%s: %s %s: %s", vocab, name, flags, what);
 }
 
 static int flags_of(const char *s)
@@ -135,7 +130,7 @@ static void check_pieces(struct vocab *v, const char *vocab, char *line)
 	free(ids.id);
 }
 
-static void each_line(struct vocab *v, const char *vocab, const char *kind, void (*check)(struct vocab *, const char *, char *))
+static void each_line(struct vocab *v, const char *vocab, const char *kind, void (*each)(struct vocab *, const char *, char *))
 {
 	char path[PATH], *line, *end;
 	struct text t;
@@ -148,7 +143,7 @@ static void each_line(struct vocab *v, const char *vocab, const char *kind, void
 	}
 	for (line = t.s; (end = memchr(line, '\n', (size_t)(t.s + t.n - line))); line = end + 1) {
 		*end = 0;
-		check(v, vocab, line);
+		each(v, vocab, line);
 	}
 	free(t.s);
 }
@@ -200,6 +195,5 @@ int main(int argc, char **argv)
 		snprintf(root, sizeof root, "%s/tokenizers", shared ? shared : "../shared");
 	each_vocab("vocabs", "ggml-vocab-");
 	each_vocab("mini", "");
-	printf("tokenizers_test: %d passed, %d failed\n", passed, failed);
-	return failed > 0;
+	return check_end("tokenizers_test");
 }

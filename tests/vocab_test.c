@@ -5,21 +5,17 @@
 
 #include "../lib/vocab/pretok.h"
 #include "../lib/vocab/vocab.h"
+#include "check.h"
 #include "mkgguf.h"
 #include "mkrandom.h"
 #include "mkvocab.h"
 
-static int passed, failed;
 static struct why w;
 
-static void check(int ok, const char *what)
+/* With the reason that the library gave last. */
+static void holds(int ok, const char *what)
 {
-	if (ok) {
-		passed++;
-	} else {
-		failed++;
-		printf("%s (%s)\n", what, w.text);
-	}
+	check(ok, "%s (%s)", what, w.text);
 }
 
 /* ---- vocabularies ---- */
@@ -88,7 +84,7 @@ static void ids_are_n(struct vocab *v, const char *text, size_t n, int flags, co
 			end += sprintf(end, i ? " %d" : "%d", ids.id[i]);
 	if (strcmp(got, want))
 		printf("%s: got %s, not %s\n", what, got, want);
-	check(!strcmp(got, want), what);
+	holds(!strcmp(got, want), what);
 	free(ids.id);
 }
 
@@ -102,7 +98,7 @@ static void piece_is(struct vocab *v, int32_t id, int special, const char *want,
 	size_t n = 0;
 	const char *s = v ? vocab_piece(v, id, special, &n) : NULL;
 
-	check(s && n == strlen(want) && !memcmp(s, want, n), what);
+	holds(s && n == strlen(want) && !memcmp(s, want, n), what);
 }
 
 /* ---- SPM ---- */
@@ -131,7 +127,7 @@ static void spm(void)
 	ids_are(v, "A", VOCAB_CONTINUE, "3", "a byte token");
 	ids_are(v, "\t", VOCAB_CONTINUE, "4", "a token of one byte");
 	ids_are(v, "Z", 0, "fails", "no token for a byte");
-	check(strstr(w.text, "v.gguf: ") && strstr(w.text, "0x5a"), "which is said");
+	holds(strstr(w.text, "v.gguf: ") && strstr(w.text, "0x5a"), "which is said");
 	ids_are(v, "<s>a", 0, "fails", "control tokens are text");
 	ids_are(v, "<s>a", VOCAB_SPECIAL, "1 11", "unless they are looked for; a space after them");
 	ids_are(v, "a<|x|>ya", 0, "11 15 11", "user-defined ones always are, the longest first");
@@ -143,7 +139,7 @@ static void spm(void)
 	piece_is(v, 1, 1, "<s>", "unless asked for");
 	piece_is(v, 14, 0, "<|x|>", "user-defined ones are not");
 	piece_is(v, 16, 1, "", "unused ones always are");
-	check(v && !vocab_piece(v, 18, 0, &(size_t){ 0 }) && !vocab_piece(v, -1, 0, &(size_t){ 0 }), "ids outside the vocabulary");
+	holds(v && !vocab_piece(v, 18, 0, &(size_t){ 0 }) && !vocab_piece(v, -1, 0, &(size_t){ 0 }), "ids outside the vocabulary");
 	vocab_close(v);
 
 	m = begin("llama", NULL);
@@ -190,8 +186,8 @@ static void bpe(void)
 	ids_are_n(v, "a\xff", 2, VOCAB_RAW, "0 15", "or stays");
 	if (v)
 		vocab_card(v, &card);
-	check(card.n_vocab == 16 && card.bos == 11 && card.n_eog == 2 && card.eog[0] == 7 && card.eog[1] == 11 && card.vocab, "the card");
-	check(v && vocab_eos(v) == 11 && !vocab_adds_bos(v), "its ids");
+	holds(card.n_vocab == 16 && card.bos == 11 && card.n_eog == 2 && card.eog[0] == 7 && card.eog[1] == 11 && card.vocab, "the card");
+	holds(v && vocab_eos(v) == 11 && !vocab_adds_bos(v), "its ids");
 	vocab_close(v);
 
 	m = begin("gpt2", "llama-bpe");
@@ -218,27 +214,27 @@ static void wrong(void)
 		put_merges(m, bpe_merges, 1);
 		mkgguf_u32(m, ids[i].key, ids[i].value);
 		v = open_made(m);
-		check(!v && strstr(w.text, "v.gguf: ") && strstr(w.text, ids[i].key), "an id outside the vocabulary");
+		holds(!v && strstr(w.text, "v.gguf: ") && strstr(w.text, ids[i].key), "an id outside the vocabulary");
 		vocab_close(v);
 	}
 	m = begin("gpt2", "surprise");
 	put_tokens(m, bpe_tokens, 4);
-	check(!open_made(m) && strstr(w.text, "tokenizer.ggml.pre: \"surprise\""), "an unknown pre-tokenizer");
+	holds(!open_made(m) && strstr(w.text, "tokenizer.ggml.pre: \"surprise\""), "an unknown pre-tokenizer");
 	m = begin("bert", NULL);
 	put_tokens(m, bpe_tokens, 4);
-	check(!open_made(m) && strstr(w.text, "\"bert\""), "an unknown kind");
+	holds(!open_made(m) && strstr(w.text, "\"bert\""), "an unknown kind");
 	m = begin("gpt2", NULL);
 	put_tokens(m, bpe_tokens, 4);
-	check(!open_made(m) && strstr(w.text, "tokenizer.ggml.merges: missing"), "no merges");
+	holds(!open_made(m) && strstr(w.text, "tokenizer.ggml.merges: missing"), "no merges");
 	m = begin("gpt2", NULL);
-	check(!open_made(m) && strstr(w.text, "tokenizer.ggml.tokens: missing"), "no tokens");
+	holds(!open_made(m) && strstr(w.text, "tokenizer.ggml.tokens: missing"), "no tokens");
 	m = begin("llama", NULL);
 	mkgguf_array(m, "tokenizer.ggml.tokens", GGUF_STRING, 2);
 	mkgguf_add_text(m, "a", 1);
 	mkgguf_add_text(m, "b", 1);
 	mkgguf_array(m, "tokenizer.ggml.token_type", GGUF_I32, 1);
 	mkgguf_add_i32(m, 1);
-	check(!open_made(m) && strstr(w.text, "tokenizer.ggml.token_type: 1 types for 2 tokens"), "types and tokens of different numbers");
+	holds(!open_made(m) && strstr(w.text, "tokenizer.ggml.token_type: 1 types for 2 tokens"), "types and tokens of different numbers");
 }
 
 /* ---- pre-tokenizers ---- */
@@ -264,7 +260,7 @@ static void cuts(const char *pre, const char *text, const char *want)
 	got[at] = 0;
 	if (strcmp(got, want))
 		printf("%s: \"%s\" gives \"%s\", not \"%s\"\n", pre, text, got, want);
-	check(!strcmp(got, want), pre);
+	holds(!strcmp(got, want), pre);
 }
 
 static void pretokenizers(void)
@@ -285,7 +281,7 @@ static void pretokenizers(void)
 	cuts("gpt-4o", "helloWorld HTMLPage's \xd0\x90\xd0\xb1\xd0\x92 12 a/\n", "hello|World| HTMLPage's| \xd0\x90\xd0\xb1|\xd0\x92| |12| a|/\n");
 	cuts("gpt-4o", "A\xca\xb0" "BC", "A\xca\xb0|BC");
 	cuts("tekken", "HTMLPage's 12", "HTMLPage|'s| |1|2");
-	check(!pretok_find("gpt", 3) && !pretok_find("", 0), "no such pre-tokenizer");
+	holds(!pretok_find("gpt", 3) && !pretok_find("", 0), "no such pre-tokenizer");
 }
 
 /* ---- merging, told a second way ---- */
@@ -389,7 +385,7 @@ static void against_slow(void)
 		merge_slowly(tokens, merges, word, &slow);
 		equal &= fast.n == slow.n && !memcmp(fast.id, slow.id, fast.n * sizeof *fast.id);
 	}
-	check(v && equal, "merging by the heap and by looking at everything");
+	holds(v && equal, "merging by the heap and by looking at everything");
 	vocab_close(v);
 	free(fast.id);
 	free(slow.id);
@@ -454,7 +450,7 @@ static void specials_against_slow(void)
 			cut_slowly(t, TOKENS, s, sizeof s, &slow);
 			equal &= fast.n == slow.n && !memcmp(fast.id, slow.id, fast.n * sizeof *fast.id);
 		}
-		check(v && equal, "special tokens by clusters and one after another");
+		holds(v && equal, "special tokens by clusters and one after another");
 		vocab_close(v);
 	}
 	free(fast.id);
@@ -485,7 +481,7 @@ static void bytes_come_back(struct vocab *v, int flags, unsigned mask, const cha
 		}
 		ok &= at == n;
 	}
-	check(v && ok, what);
+	holds(v && ok, what);
 	free(ids.id);
 }
 
@@ -515,6 +511,5 @@ int main(void)
 	specials_against_slow();
 	round_trips();
 	gguf_close(file);
-	printf("vocab_test: %d passed, %d failed\n", passed, failed);
-	return failed > 0;
+	return check_end("vocab_test");
 }
