@@ -25,7 +25,7 @@ FLAGS_neon = $(EXPLICIT) -march=armv8.2-a+dotprod
 PROGRAMS = tok chat fwd sample detok peek gen kv
 LIB = why cli guard frame card gguf gguf_get gguf_hash rng formats dequantise fmath quote stop clock
 SAMPLER = sampler row order bend dry drop mirostat
-VOCAB = vocab known special merge spm bpe names pretok pretok_table
+VOCAB = vocab known special merge words spm bpe names pretok pretok_table
 JSON = arena bytes json json_write slurp
 CHAT = chat chat_setup chat_template
 JINJA = jinja arith call dict eval exec expr format lex list_filters methods more_filters parse spell str tests text text_filters value

@@ -154,6 +154,22 @@ static void spm(void)
 	vocab_close(v);
 }
 
+/* Tokens of one score: always the leftmost pair, also where a join further left makes it when others have long been waiting. */
+static void equal_scores(void)
+{
+	static const struct token tokens[] = {
+		{ "<unk>", 2, 0 }, { "a", 1, 0 }, { "b", 1, 0 }, { "ab", 1, -1 }, { "aba", 1, -1 }
+	};
+	struct mkgguf *m = begin("llama", NULL);
+	struct vocab *v;
+
+	put_tokens(m, tokens, sizeof tokens / sizeof *tokens);
+	v = open_made(m);
+	ids_are(v, "abab", VOCAB_CONTINUE, "4 2", "what a join makes comes before what waits further right");
+	ids_are(v, "bababbabaab", VOCAB_CONTINUE, "2 4 2 2 4 3", "along a text");
+	vocab_close(v);
+}
+
 /* ---- BPE ---- */
 
 static const struct token bpe_tokens[] = {
@@ -326,7 +342,7 @@ static int64_t line_of(const struct gguf_value *array, const struct symbol *left
 static void merge_slowly(const struct gguf_value *tokens, const struct gguf_value *merges, const char *word, struct ids *out)
 {
 	static const struct symbol nothing;
-	static struct symbol symbol[64];
+	static struct symbol symbol[200];
 	size_t n = 0, best, i;
 	int64_t rank, least;
 
@@ -361,19 +377,19 @@ static void against_slow(void)
 	const struct gguf_value *tokens, *merges;
 	struct ids fast = { 0 }, slow = { 0 };
 	struct vocab *v;
-	char word[48];
+	char word[200];
 	int equal = 1;
 
 	mkvocab_bpe(m, "gpt-2", 1000, 5, 0);
 	v = open_made(m);
 	tokens = gguf_find(file, "tokenizer.ggml.tokens");
 	merges = gguf_find(file, "tokenizer.ggml.merges");
-	for (uint64_t i = 0; v && i < 60; i++) {
-		size_t n = 0;
+	for (uint64_t i = 0; v && i < 90; i++) {
+		size_t n = 0, most = i < 60 ? 24 : 150;
 
-		/* Words out of tokens' own letters, so that there is much to join. */
-		for (uint64_t turn = 0; turn < 200 && n < 24; turn++) {
-			struct gguf_string s = string_of(tokens, 256 + mkrandom(i, turn) % 700);
+		/* Words out of tokens' own letters, so that there is much to join; long ones repeat one token or two. */
+		for (uint64_t turn = 0; turn < 200 && n < most; turn++) {
+			struct gguf_string s = string_of(tokens, 256 + mkrandom(i, i < 60 ? turn : mkrandom(i, turn) % (1 + i % 2)) % 700);
 
 			for (size_t k = 0; k < s.n && n < sizeof word - 1; k++)
 				if (s.s[k] >= 'a' && s.s[k] <= 'z')
@@ -385,7 +401,7 @@ static void against_slow(void)
 		merge_slowly(tokens, merges, word, &slow);
 		equal &= fast.n == slow.n && !memcmp(fast.id, slow.id, fast.n * sizeof *fast.id);
 	}
-	holds(v && equal, "merging by the heap and by looking at everything");
+	holds(v && equal, "merging by the queue and by looking at everything");
 	vocab_close(v);
 	free(fast.id);
 	free(slow.id);
@@ -504,6 +520,7 @@ static void round_trips(void)
 int main(void)
 {
 	spm();
+	equal_scores();
 	bpe();
 	wrong();
 	pretokenizers();

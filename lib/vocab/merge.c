@@ -1,6 +1,7 @@
 /* vocab: joining neighbouring symbols, cheapest pair first, as both SPM (by score) and BPE (by rank of the merge) do. Symbols are a list threaded
- * through arrays by byte offset; candidate pairs wait in a heap, and those that an earlier join made stale are dropped when they come up. That is
- * n·log n for a run of n bytes. And the words met before, so that common ones are joined once. */
+ * through arrays by byte offset; candidate pairs wait in a queue, and those that an earlier join made stale are dropped when they come up. The queue
+ * is a heap of rows: a sweep over the text mostly offers the pairs of one cost from left to right, and these are put behind one another. That is n·log n
+ * for n bytes at worst, and n where few pairs differ, as in a long run of one letter. */
 #include "priv.h"
 
 #include <stdlib.h>
@@ -8,47 +9,104 @@
 
 #include "../unicode.h"
 
-/* ---- the heap ---- */
+/* ---- the queue ---- */
 
-static int before(const struct merge_pair *a, const struct merge_pair *b)
+static int before(const struct merge_row *a, const struct merge_row *b)
 {
 	return a->cost != b->cost ? a->cost < b->cost : a->left < b->left;
 }
 
+/* Makes room for one more pair, and a row of its own. */
+static int queue_room(struct merge *m)
+{
+	if (m->used == m->waiting_room) {
+		size_t room = m->waiting_room ? 2 * m->waiting_room : 256;
+		struct merge_waiting *waiting = realloc(m->waiting, room * sizeof *waiting);
+
+		if (!waiting)
+			return -1;
+		m->waiting = waiting;
+		m->waiting_room = room;
+	}
+	if (m->n_rows == m->rows_room) {
+		size_t room = m->rows_room ? 2 * m->rows_room : 256;
+		struct merge_row *rows = realloc(m->rows, room * sizeof *rows);
+
+		if (!rows)
+			return -1;
+		m->rows = rows;
+		m->rows_room = room;
+	}
+	return 0;
+}
+
+static struct merge_end *end_of(struct merge *m, uint32_t cost)
+{
+	return &m->ends[cost * 0x9e3779b1 >> 16 & (MERGE_ENDS - 1)];
+}
+
+static void queue_empty(struct merge *m)
+{
+	m->free = MERGE_NONE;
+	m->used = m->n_rows = 0;
+	for (size_t i = 0; i < MERGE_ENDS; i++)
+		m->ends[i].last = MERGE_NONE;
+}
+
+/* Behind the last pair of its cost, or as a row of its own. */
 static int push(struct merge *m, struct merge_pair pair)
 {
-	size_t i = m->n_pairs, up;
+	struct merge_end *end = end_of(m, pair.cost);
+	struct merge_row row = { pair.cost, pair.left, m->free };
+	size_t i, up;
 
-	if (i == m->pairs_room) {
-		size_t room = m->pairs_room ? 2 * m->pairs_room : 256;
-		struct merge_pair *heap = realloc(m->heap, room * sizeof *heap);
-
-		if (!heap)
-			return -1;
-		m->heap = heap;
-		m->pairs_room = room;
+	if (queue_room(m))
+		return -1;
+	if (row.first == MERGE_NONE)
+		row.first = (uint32_t)m->used++;
+	else
+		m->free = m->waiting[row.first].next;
+	m->waiting[row.first] = (struct merge_waiting){ pair.left, pair.size, pair.id, MERGE_NONE };
+	if (end->last != MERGE_NONE && end->cost == pair.cost && m->waiting[end->last].left < pair.left) {
+		m->waiting[end->last].next = row.first;
+		end->last = row.first;
+		return 0;
 	}
-	for (m->n_pairs++; i && before(&pair, &m->heap[up = (i - 1) / 2]); i = up)
-		m->heap[i] = m->heap[up];
-	m->heap[i] = pair;
+	*end = (struct merge_end){ pair.cost, row.first };
+	for (i = m->n_rows++; i && before(&row, &m->rows[up = (i - 1) / 2]); i = up)
+		m->rows[i] = m->rows[up];
+	m->rows[i] = row;
 	return 0;
 }
 
 static struct merge_pair pop(struct merge *m)
 {
-	struct merge_pair top = m->heap[0], last = m->heap[--m->n_pairs];
+	struct merge_row row = m->rows[0];
+	struct merge_waiting *first = &m->waiting[row.first];
+	struct merge_pair pair = { row.cost, first->left, first->size, first->id };
+	uint32_t next = first->next;
 	size_t i = 0, down;
 
-	while ((down = 2 * i + 1) < m->n_pairs) {
-		if (down + 1 < m->n_pairs && before(&m->heap[down + 1], &m->heap[down]))
+	first->next = m->free;
+	m->free = row.first;
+	if (next != MERGE_NONE) {
+		row.first = next;
+		row.left = m->waiting[next].left;
+	} else {
+		if (end_of(m, row.cost)->last == row.first)
+			end_of(m, row.cost)->last = MERGE_NONE;
+		row = m->rows[--m->n_rows];
+	}
+	while ((down = 2 * i + 1) < m->n_rows) {
+		if (down + 1 < m->n_rows && before(&m->rows[down + 1], &m->rows[down]))
 			down++;
-		if (!before(&m->heap[down], &last))
+		if (!before(&m->rows[down], &row))
 			break;
-		m->heap[i] = m->heap[down];
+		m->rows[i] = m->rows[down];
 		i = down;
 	}
-	m->heap[i] = last;
-	return top;
+	m->rows[i] = row;
+	return pair;
 }
 
 /* ---- the list ---- */
@@ -107,7 +165,9 @@ static int make_room(struct merge *m, size_t n)
 	m->id = malloc((n + 1) * sizeof *m->id);
 	if (!m->memo)
 		m->memo = calloc(MERGE_MEMOS, sizeof *m->memo);
-	if (!m->end || !m->before || !m->id || !m->memo)
+	if (!m->ends && (m->ends = malloc(MERGE_ENDS * sizeof *m->ends)))
+		queue_empty(m);
+	if (!m->end || !m->before || !m->id || !m->memo || !m->ends)
 		return -1;
 	m->room = n;
 	return 0;
@@ -122,7 +182,8 @@ int merge_run(struct merge *m, const struct vocab *v, merge_join *join, const un
 		return why(w, "a stretch of text of %zu bytes without a place to cut it", n);
 	if (n > m->room && make_room(m, n < 1024 ? 1024 : n))
 		return why(w, "out of memory");
-	m->n_pairs = 0;
+	if (m->n_rows)                  /* of a run that failed */
+		queue_empty(m);
 	for (i = 0; i < n; i += length) {
 		length = (uint32_t)unicode_length(s[i]);
 		if (length > n - i)
@@ -134,7 +195,7 @@ int merge_run(struct merge *m, const struct vocab *v, merge_join *join, const un
 			return why(w, "out of memory");
 		last = i;
 	}
-	while (m->n_pairs) {
+	while (m->n_rows) {
 		pair = pop(m);
 		right = m->end[pair.left];
 		if (!right || right == n || m->end[right] - pair.left != pair.size)
@@ -159,43 +220,8 @@ void merge_free(struct merge *m)
 	free(m->end);
 	free(m->before);
 	free(m->id);
-	free(m->heap);
+	free(m->waiting);
+	free(m->rows);
+	free(m->ends);
 	free(m->memo);
-}
-
-/* ---- words ---- */
-
-static struct word *place(const struct vocab *v, const char *s, size_t n)
-{
-	return &v->work->words[names_hash(s, n) % WORDS];
-}
-
-int words_recall(const struct vocab *v, const char *s, size_t n, struct ids *out)
-{
-	const struct word *word;
-
-	if (n > WORD_BYTES)
-		return 0;
-	word = place(v, s, n);
-	if (word->n != n || memcmp(word->s, s, n))
-		return 0;
-	for (unsigned i = 0; i < word->n_ids; i++)
-		if (ids_add(out, word->id[i]))
-			return -1;
-	return 1;
-}
-
-void words_keep(const struct vocab *v, const char *s, size_t n, const struct ids *ids, size_t from)
-{
-	size_t n_ids = ids->n - from;
-	struct word *word;
-
-	if (n > WORD_BYTES || n_ids > WORD_IDS)
-		return;
-	word = place(v, s, n);
-	word->n = (unsigned char)n;
-	word->n_ids = (unsigned char)n_ids;
-	memcpy(word->s, s, n);
-	for (size_t i = 0; i < n_ids; i++)
-		word->id[i] = ids->id[from + i];
 }

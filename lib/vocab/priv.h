@@ -18,21 +18,41 @@ struct merge_pair {
 	int32_t id;                     /* of the token that they make, or -1 */
 };
 
+struct merge_waiting {                  /* a pair in a row of pairs of equal cost, by rising left */
+	uint32_t left, size;
+	int32_t id;
+	uint32_t next;                  /* in the row, or among the free ones; MERGE_NONE: the last */
+};
+
+struct merge_row {
+	uint32_t cost, left, first;     /* left: of the first one */
+};
+
+struct merge_end {
+	uint32_t cost, last;            /* the last pair of a row; MERGE_NONE: no row is known */
+};
+
 struct merge_memo {
 	uint32_t left, right;           /* ids plus one; 0: free */
 	uint32_t cost;
 	int32_t id;                     /* or MERGE_NOT */
 };
 
-enum { MERGE_NOT = -2, MERGE_MEMOS = 1 << 14 };
+#define MERGE_NONE UINT32_MAX
+
+enum { MERGE_NOT = -2, MERGE_MEMOS = 1 << 14, MERGE_ENDS = 1 << 10 };
 
 struct merge {
 	uint32_t *end;                  /* of the symbol that starts at this byte; 0: none does */
 	uint32_t *before;               /* start of the symbol before the one that starts here */
 	int32_t *id;                    /* its token, or -1 */
 	size_t room;
-	struct merge_pair *heap;
-	size_t n_pairs, pairs_room;
+	struct merge_waiting *waiting;
+	uint32_t free;                  /* the first free one, or MERGE_NONE: those from `used` on */
+	size_t used, waiting_room;
+	struct merge_row *rows;         /* a heap */
+	size_t n_rows, rows_room;
+	struct merge_end *ends;         /* [MERGE_ENDS] by cost: where a pair may be put behind others */
 	struct merge_memo *memo;        /* [MERGE_MEMOS]: pairs that were looked up before */
 };
 
@@ -90,7 +110,7 @@ int special_swallows(const struct vocab *v, int32_t id);
 /* Puts right the types of tokens that have one because of their text, and fills v->card's end-of-generation ids. */
 int known_open(struct vocab *v, struct why *w);
 
-/* ---- words that were met before ---- */
+/* ---- words.c: words that were met before ---- */
 
 enum { WORD_BYTES = 30, WORD_IDS = 8, WORDS = 1 << 13 };
 
