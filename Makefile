@@ -24,10 +24,10 @@ FLAGS_neon = $(EXPLICIT) -march=armv8.2-a+dotprod
 
 PROGRAMS = tok chat fwd sample detok peek gen kv
 LIB = why cli guard frame card gguf gguf_get gguf_hash rng formats dequantise fmath quote stop clock
-SAMPLER = sampler row order bend dry drop mirostat
+SAMPLER = sampler opts row order bend dry drop mirostat
 VOCAB = vocab known special merge words spm bpe names pretok pretok_table
 JSON = arena bytes json json_write slurp
-CHAT = chat chat_setup chat_template
+CHAT = chat chat_opts chat_setup chat_template
 JINJA = jinja arith call dict eval exec expr format lex list_filters methods more_filters parse spell str tests text text_filters value
 GRAMMAR = grammar node class parse match state text guide trie
 SCHEMA = schema array constants merge number object pattern string
@@ -59,7 +59,7 @@ $(BIN)/kv: $(OBJ)/fwd/kv.o $(OBJ)/fwd/segment.o $(lib_o)
 $(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(json_o) $(tok_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(tok_o) $(lib_o)
 $(BIN)/peek: $(OBJ)/detok/peek.o $(OBJ)/lib/cut.o $(tok_o) $(lib_o)
-$(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(chat_o) $(tok_o) $(lib_o)
+$(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/lib/sampler/opts.o $(chat_o) $(tok_o) $(lib_o)
 
 $(BIN)/bench: $(BENCH:%=$(OBJ)/fwd/bench/%.o) $(fwd_o) $(made_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)
 

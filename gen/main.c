@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../lib/chat_opts.h"
 #include "../lib/cli.h"
 #include "../lib/gguf.h"
+#include "../lib/sampler/opts.h"
 #include "draft.h"
 #include "gen.h"
 #include "options.h"
@@ -102,7 +104,7 @@ static int run(const struct cli *c)
 int main(int argc, char **argv)
 {
 	struct cli c = { .program = "gen", .synopsis = "[options] [PROMPT] (default: the prompt from stdin)", .purpose = "text from a prompt: tok, fwd, sample and detok, looped",
-		.opts = options_table, .argc = argc, .argv = argv };
+		.opts = options_table, .more = { chat_opts, sampler_opts }, .argc = argc, .argv = argv };
 	struct place place;
 	struct why w;
 	int status;

@@ -1,4 +1,4 @@
-/* The table of options; most are the stages' own and go to them as they are. */
+/* The table of options, and what becomes of each; those of the stages go to them as they are. */
 #include "options.h"
 
 #include <inttypes.h>
@@ -7,18 +7,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/chat_opts.h"
 #include "../lib/quote.h"
 #include "../lib/rng.h"
+#include "../lib/sampler/opts.h"
 #include "../lib/stop.h"
 #include "best.h"
 #include "draft.h"
 #include "person.h"
 
-/* OF_TEXT: to sample, with the model. */
-enum {
-	TO_TOK = 1, TO_FWD, TO_SAMPLE, OF_TEXT, STAGE, PRINT, SPECIAL, JSON, STOP, GUESS, GUESS_MAX, BEST_OF, PENALTY, ALL, STREAM, CHAT, SYSTEM, TOOLS, SET,
-	TEMPLATE, NAME
-};
+enum { TO_TOK = 1, TO_FWD, STAGE, PRINT, SPECIAL, JSON, STOP, GUESS, GUESS_MAX, BEST_OF, PENALTY, ALL, STREAM, CHAT };
 
 const struct opt options_table[] = {
 	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, then the embedded one)" },
@@ -34,11 +32,6 @@ const struct opt options_table[] = {
 	{ ALL, "all", NULL, "print all of them, the best first" },
 	{ CHAT, "chat", NULL, "a conversation: each line of stdin is a turn, and its answer a line or more of stdout" },
 	{ 'i', "interactive", NULL, "the same with a prompt; ^C ends an answer, ^D or ^C twice the conversation" },
-	{ SYSTEM, "system", "TEXT", "chat: a system message before all others" },
-	{ TOOLS, "tools", "FILE", "chat: a JSON array of the tools that the model may call" },
-	{ SET, "set", "NAME=VALUE", "chat: a variable of the template's own: JSON, or else text" },
-	{ TEMPLATE, "template", "NAME", "chat: chatml, gemma, llama2, llama3, mistral, phi3, or a file (default: the model's own)" },
-	{ NAME, "template-name", "NAME", "chat: the model's template of that name" },
 	{ STAGE, "stage", "NAME=COMMAND", "run the shell's COMMAND in place of tok, fwd, sample or detok" },
 	{ PRINT, "print-pipeline", NULL, "print the shell commands that do the same, and stop" },
 	{ SPECIAL, "special", NULL, "show control tokens" },
@@ -52,43 +45,6 @@ const struct opt options_table[] = {
 	{ TO_FWD, "kv", "NAME", "keep the state under this name" },
 	{ TO_FWD, "kv-type", "TYPE", "element type of the state" },
 	{ 's', "seed", "N", "seed of the draws (default: a random one, -v tells)" },
-	{ 'l', "logit-bias", "ID+B", "add B to the logit of ID" },
-	{ TO_SAMPLE, "greedy", NULL, "take the most likely id" },
-	{ TO_SAMPLE, "preset", "NAME", "creative, balanced, focused or deterministic" },
-	{ TO_SAMPLE, "temp", "T", "temperature" },
-	{ TO_SAMPLE, "top-k", "K", "draw from the K most likely ids" },
-	{ TO_SAMPLE, "top-p", "P", "draw from the most likely ids that make up P" },
-	{ TO_SAMPLE, "min-p", "P", "drop ids less likely than P times the best" },
-	{ TO_SAMPLE, "top-nsigma", "N", "drop logits more than N standard deviations below the best" },
-	{ TO_SAMPLE, "typical", "P", "draw from the ids of most typical surprise that make up P" },
-	{ TO_SAMPLE, "xtc-probability", "P", "how often to drop the most likely" },
-	{ TO_SAMPLE, "xtc-threshold", "P", "which: all but one of those that have at least P" },
-	{ TO_SAMPLE, "dynatemp-range", "R", "temperature by entropy, up to R from T" },
-	{ TO_SAMPLE, "dynatemp-exp", "E", "how the entropy counts" },
-	{ TO_SAMPLE, "repeat-penalty", "R", "divide the logits of recent ids" },
-	{ TO_SAMPLE, "repeat-last-n", "N", "how many ids are recent" },
-	{ TO_SAMPLE, "frequency-penalty", "F", "lower a recent id's logit by F for each time" },
-	{ TO_SAMPLE, "presence-penalty", "P", "lower a recent id's logit by P" },
-	{ OF_TEXT, "dry-multiplier", "M", "lower the logits of what would repeat a row of ids" },
-	{ TO_SAMPLE, "dry-base", "B", "the more the longer, to the base B" },
-	{ TO_SAMPLE, "dry-allowed-length", "N", "rows of fewer ids are free" },
-	{ TO_SAMPLE, "dry-penalty-last-n", "N", "how many ids dry looks back" },
-	{ OF_TEXT, "dry-sequence-breaker", "TEXT", "no repetition goes beyond this text; repeatable" },
-	{ TO_SAMPLE, "dry-sequence-breaker-id", "ID", "nor beyond this id; repeatable" },
-	{ TO_SAMPLE, "mirostat", "N", "1 or 2: steer the surprise" },
-	{ TO_SAMPLE, "mirostat-ent", "S", "to S bits" },
-	{ TO_SAMPLE, "mirostat-lr", "R", "how fast" },
-	{ TO_SAMPLE, "samplers", "NAMES", "the chain's order" },
-	{ TO_SAMPLE, "sampler-seq", "LETTERS", "the same by letters" },
-	{ TO_SAMPLE, "gumbel", NULL, "draw by the largest of logit/T + noise" },
-	{ TO_SAMPLE, "ignore-eos", NULL, "never end by itself" },
-	{ TO_SAMPLE, "min-tokens", "N", "nor before N ids" },
-	{ TO_SAMPLE, "stop-id", "ID", "stop after this id; repeatable" },
-	{ OF_TEXT, "grammar", "TEXT", "write only what this GBNF grammar allows" },
-	{ OF_TEXT, "grammar-file", "FILE", "the same from a file" },
-	{ OF_TEXT, "json-schema", "TEXT", "write only JSON of this schema" },
-	{ OF_TEXT, "json-schema-file", "FILE", "the same from a file" },
-	{ OF_TEXT, "trace", NULL, "who is left after each sampler, on stderr" },
 	{ 0 }
 };
 
@@ -124,24 +80,6 @@ static void replace(struct request *q, const struct cli *c, const char *value)
 			return;
 		}
 	cli_usage(c, "--stage: '%s' is not tok, fwd, sample or detok, '=' and a command", value);
-}
-
-/* An option of a conversation. */
-static void chat_option(struct request *q, const struct cli *c, const struct opt *o)
-{
-	struct chat_setup *s = &q->setup;
-
-	switch (o->letter) {
-	case SYSTEM: s->system = c->value; break;
-	case TOOLS: s->tools = c->value; break;
-	case TEMPLATE: s->template = c->value; break;
-	case NAME: s->name = c->value; break;
-	case SET:
-		if (s->n_set == CHAT_SETS)
-			cli_usage(c, "--set: more than %d of them", CHAT_SETS);
-		s->set[s->n_set++] = c->value;
-		break;
-	}
 }
 
 static void check_chat(const struct request *q, const struct cli *c)
@@ -257,8 +195,23 @@ static void note(struct request *q, const struct cli *c, const struct opt *o)
 		q->sampling = 1;
 }
 
+/* How sample is to draw. */
+static void take_sampling(struct request *q, const struct cli *c, const struct opt *o)
+{
+	if (sampler_opt_of_text(o))
+		q->of_text = 1;
+	else
+		note(q, c, o);
+	pass(q, c, o, SAMPLE);
+}
+
 static void take(struct request *q, const struct cli *c, const struct opt *o)
 {
+	struct why w;
+	int taken = chat_take(&q->setup, o, c->value, &w);
+
+	if (taken < 0)
+		cli_usage(c, "%s", w.text);
 	switch (o->letter) {
 	case 'm': q->model = c->value; break;
 	case 'v': q->verbose = 1; break;
@@ -270,7 +223,6 @@ static void take(struct request *q, const struct cli *c, const struct opt *o)
 	case STOP: add_stop(q, c, o); break;
 	case CHAT: q->chat = 1; break;
 	case 'i': q->chat = q->interactive = 1; break;
-	case SYSTEM: case TOOLS: case SET: case TEMPLATE: case NAME: chat_option(q, c, o); break;
 	case SPECIAL: q->special = 1; pass(q, c, o, DETOK); break;
 	case TO_TOK: pass(q, c, o, TOK); break;
 	case 't': case 'c': case 'b': case TO_FWD:
@@ -286,11 +238,9 @@ static void take(struct request *q, const struct cli *c, const struct opt *o)
 	case BEST_OF: q->best_of = (int)cli_integer(c, o, 1, BEST_MAX); break;
 	case PENALTY: q->penalty = cli_real(c, o, 0, 10); break;
 	case ALL: q->all = 1; break;
-	case OF_TEXT: q->of_text = 1; pass(q, c, o, SAMPLE); break;
-	case 'n': case 'l': case TO_SAMPLE:
-		note(q, c, o);
-		pass(q, c, o, SAMPLE);
-		break;
+	default:
+		if (!taken)
+			take_sampling(q, c, o);
 	}
 }
 

@@ -50,12 +50,26 @@ _Noreturn void cli_usage(const struct cli *c, const char *format, ...)
 
 static int has_letter(const struct opt *o)
 {
-	return o->letter > ' ';
+	return o->letter > ' ' && o->letter < CLI_SHARED;
 }
 
-static int is_end(const struct opt *o)
+/* A walk over the rows of all tables; it begins with zeroes. */
+struct walk {
+	const struct opt *at;
+	size_t table;           /* the next one */
+};
+
+/* The next row, or NULL. */
+static const struct opt *next_row(const struct cli *c, struct walk *walk)
 {
-	return !o->letter && !o->name;
+	if (!walk->at)
+		walk->at = c->opts;
+	while (!walk->at->letter && !walk->at->name) {
+		if (walk->table == CLI_TABLES || !c->more[walk->table])
+			return NULL;
+		walk->at = c->more[walk->table++];
+	}
+	return walk->at++;
 }
 
 /* The option as a user knows it: "-n/--n-predict". */
@@ -79,7 +93,7 @@ static struct spelling spell(const struct opt *o)
 /* The left column of --help: "  -n, --n-predict N". Returns its length. */
 static int left_column(const struct opt *o, char *s, size_t room)
 {
-	char letter[] = { '-', o->letter, 0 };
+	char letter[] = { '-', (char)o->letter, 0 };
 
 	return snprintf(s, room, "  %2s%s %s%s%s%s", has_letter(o) ? letter : "", has_letter(o) && o->name ? "," : " ",
 		o->name ? "--" : "", o->name ? o->name : "", o->arg ? " " : "", o->arg ? o->arg : "");
@@ -87,17 +101,18 @@ static int left_column(const struct opt *o, char *s, size_t room)
 
 static _Noreturn void help(const struct cli *c)
 {
+	struct walk first = { 0 }, second = { 0 };
 	const struct opt *o;
 	const char *s;
 	char left[64];
 	int width = 0, n;
 
-	for (o = c->opts; !is_end(o); o++) {
+	while ((o = next_row(c, &first))) {
 		n = left_column(o, left, sizeof left);
 		width = n > width ? n : width;
 	}
 	printf("%s: %s\nusage: %s %s\n", c->program, c->purpose, c->program, c->synopsis);
-	for (o = c->opts; !is_end(o); o++) {
+	while ((o = next_row(c, &second))) {
 		left_column(o, left, sizeof left);
 		printf("%-*s  ", width, left);
 		for (s = o->help; *s; s++) {
@@ -112,12 +127,13 @@ static _Noreturn void help(const struct cli *c)
 
 static const struct opt *by_name(const struct cli *c, const char *name, size_t n)
 {
+	struct walk walk = { 0 };
 	const struct opt *o;
 
-	for (o = c->opts; !is_end(o); o++)
+	while ((o = next_row(c, &walk)))
 		if (o->name && strlen(o->name) == n && !memcmp(o->name, name, n))
-			return o;
-	return NULL;
+			break;
+	return o;
 }
 
 static const struct opt *long_option(struct cli *c, const char *word)
@@ -146,11 +162,12 @@ static const struct opt *long_option(struct cli *c, const char *word)
 static const struct opt *short_option(struct cli *c)
 {
 	const char *letter = c->argv[c->at] + c->in;
-	const struct opt *o = c->opts;
+	struct walk walk = { 0 };
+	const struct opt *o;
 
-	while (!is_end(o) && (o->letter != *letter || !has_letter(o)))
-		o++;
-	if (is_end(o))
+	while ((o = next_row(c, &walk)) && (o->letter != *letter || !has_letter(o)))
+		;
+	if (!o)
 		cli_usage(c, "unknown option -%c (try --help)", *letter);
 	c->value = NULL;
 	c->in++;

@@ -26,8 +26,10 @@
 
 #include <stdint.h>
 
+enum { CLI_SHARED = 256, CLI_TABLES = 2 };
+
 struct opt {
-	char letter;            /* the short form; 1 to 31 for an option that has none, so that a main can switch on it all the same */
+	int letter;             /* the short form; 1 to 31, or CLI_SHARED on in shared tables, for one that has none, so that a main can switch on it */
 	const char *name;       /* the long form without its dashes; a row of zeroes ends the table */
 	const char *arg;        /* name of its argument in --help, or NULL for a flag */
 	const char *help;       /* one line; "\n" starts a further one, which is indented */
@@ -38,6 +40,7 @@ struct cli {
 	const char *synopsis;   /* what follows the program's name */
 	const char *purpose;    /* half a line */
 	const struct opt *opts;
+	const struct opt *more[CLI_TABLES];     /* tables of options shared with other programs; NULL where there is none */
 	int argc;               /* main's two; once cli_next() has returned NULL, argv[0..argc-1] are the operands alone */
 	char **argv;
 	const char *value;      /* the argument of the option just returned, or NULL */

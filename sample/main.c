@@ -6,10 +6,11 @@
 #include "../lib/cli.h"
 #include "../lib/frame.h"
 #include "../lib/guard.h"
+#include "../lib/sampler/opts.h"
 #include "options.h"
 #include "stage.h"
 
-static struct cli c = { .program = "sample", .synopsis = "[options] < logits > ids", .purpose = "logits to ids", .opts = options_table };
+static struct cli c = { .program = "sample", .synopsis = "[options] < logits > ids", .purpose = "logits to ids", .opts = options_table, .more = { sampler_opts } };
 static struct why w;
 
 static int must(int status)

@@ -12,52 +12,16 @@
 #include "../lib/frame.h"
 #include "../lib/quote.h"
 #include "../lib/rng.h"
+#include "../lib/sampler/opts.h"
 
-enum { NUMBER = 1, GREEDY, GUMBEL, PRESET, SAMPLERS, LETTERS, BREAKER, BREAKER_ID, IGNORE_EOS, STOP_ID, GRAMMAR, LOGPROBS, TURNS, TRACE };
+enum { LOGPROBS = 1, TURNS };
 
 const struct opt options_table[] = {
 	{ 'n', "n-predict", "N", "stop after N ids (default: at an end-of-generation id, or the end of the input)" },
 	{ 's', "seed", "N", "seed of the draws; -1: a random one (default: -1)" },
-	{ GREEDY, "greedy", NULL, "take the largest logit; the same as --temp 0" },
-	{ PRESET, "preset", "NAME", "creative, balanced, focused or deterministic: see sample(1)" },
-	{ NUMBER, "temp", "T", "temperature (default: 0.8)" },
-	{ NUMBER, "top-k", "K", "keep the K largest logits; 0: all (default: 40)" },
-	{ NUMBER, "top-p", "P", "keep the likeliest ids that make up P; 1: all (default: 0.95)" },
-	{ NUMBER, "min-p", "P", "keep ids at least P times as likely as the likeliest; 0: all (default: 0.05)" },
-	{ NUMBER, "top-nsigma", "N", "keep logits within N standard deviations of the largest; 0, -1: all (default: -1)" },
-	{ NUMBER, "typical", "P", "keep the ids of most typical surprise that make up P; 1: all (default: 1)" },
-	{ NUMBER, "xtc-probability", "P", "how often to drop the likeliest (default: 0)" },
-	{ NUMBER, "xtc-threshold", "P", "which: all but one of those that have at least P (default: 0.1)" },
-	{ NUMBER, "dynatemp-range", "R", "temperature between T - R and T + R, by entropy (default: 0)" },
-	{ NUMBER, "dynatemp-exp", "E", "how the entropy counts: to the power of E (default: 1)" },
-	{ NUMBER, "repeat-penalty", "R", "divide logits of recent ids by R, multiply negative ones; 1: off (default: 1)" },
-	{ NUMBER, "frequency-penalty", "F", "take F from the logit of a recent id for each time (default: 0)" },
-	{ NUMBER, "presence-penalty", "P", "take P from the logit of a recent id once (default: 0)" },
-	{ NUMBER, "repeat-last-n", "N", "how many ids are recent; -1: all (default: 64)" },
-	{ NUMBER, "dry-multiplier", "M", "take M times base^(n - allowed) from what would repeat n ids (default: 0)" },
-	{ NUMBER, "dry-base", "B", "the base (default: 1.75)" },
-	{ NUMBER, "dry-allowed-length", "N", "repetitions of fewer ids are free (default: 2)" },
-	{ NUMBER, "dry-penalty-last-n", "N", "how many ids dry looks back; -1: all (default: -1)" },
-	{ BREAKER, "dry-sequence-breaker", "TEXT", "no repetition goes beyond this text; repeatable; none: no such text\n(default: \\n : \" *, with -m)" },
-	{ BREAKER_ID, "dry-sequence-breaker-id", "ID", "nor beyond this id; repeatable" },
-	{ NUMBER, "mirostat", "N", "1 or 2: temperature and mirostat in place of the chain (default: 0)" },
-	{ NUMBER, "mirostat-ent", "S", "surprise to steer for, in bits (default: 5)" },
-	{ NUMBER, "mirostat-lr", "R", "how fast (default: 0.1)" },
-	{ SAMPLERS, "samplers", "NAMES", "the chain's order (default: \"penalties;dry;top_n_sigma;top_k;typ_p;top_p;\nmin_p;xtc;temperature\")" },
-	{ LETTERS, "sampler-seq", "LETTERS", "the same by letters (default: edskypmxt)" },
-	{ GUMBEL, "gumbel", NULL, "draw by the largest of logit/T + noise of (seed, position, id); drops\nnobody unless told to" },
-	{ 'l', "logit-bias", "ID+B", "add B to the logit of ID, or ID-B, or ID-inf: never; may be repeated" },
-	{ IGNORE_EOS, "ignore-eos", NULL, "never draw an end-of-generation id" },
-	{ NUMBER, "min-tokens", "N", "nor a stop id, before N others (default: 0)" },
-	{ STOP_ID, "stop-id", "ID", "stop after this id; repeatable" },
-	{ 'm', "model", "MODEL", "whose pieces the ids are: for the following, --trace and dry" },
-	{ GRAMMAR, "grammar", "TEXT", "draw only what this GBNF grammar allows" },
-	{ GRAMMAR, "grammar-file", "FILE", "the same from a file" },
-	{ GRAMMAR, "json-schema", "TEXT", "draw only JSON of this schema" },
-	{ GRAMMAR, "json-schema-file", "FILE", "the same from a file" },
+	{ 'm', "model", "MODEL", "whose pieces the ids are: for grammars, --trace and dry" },
 	{ LOGPROBS, "logprobs", "N", "a `logp` frame after each id: its log-probability and the N best" },
 	{ TURNS, "turns", NULL, "after an end wait for the next ids that no sampler made, and count from 0 again" },
-	{ TRACE, "trace", NULL, "who is left after each sampler, on stderr" },
 	{ 'v', "verbose", NULL, "the seed on stderr" },
 	{ 0 }
 };
@@ -213,28 +177,28 @@ static void take(struct reading *r, const struct opt *o)
 	struct cli *c = r->c;
 
 	switch (o->letter) {
-	case NUMBER: take_number(r, o); break;
+	case OPT_NUMBER: case OPT_DRY: take_number(r, o); break;
 	case 'n': set->n = cli_integer(c, o, 0, INT32_MAX); break;
 	case 's': r->seed = cli_integer(c, o, -1, INT64_MAX); break;
 	case 'l': add_bias(r, o); break;
 	case 'm': set->model = c->value; break;
 	case 'v': set->verbose = 1; break;
-	case GREEDY: r->greedy = 1; break;
-	case GUMBEL: set->chain.gumbel = 1; break;
-	case PRESET: take_preset(r); break;
-	case SAMPLERS:
-	case LETTERS:
-		if ((o->letter == SAMPLERS ? sampler_order : sampler_order_letters)(&set->chain, c->value, &r->w) < 0)
+	case OPT_GREEDY: r->greedy = 1; break;
+	case OPT_GUMBEL: set->chain.gumbel = 1; break;
+	case OPT_PRESET: take_preset(r); break;
+	case OPT_SAMPLERS:
+	case OPT_LETTERS:
+		if ((o->letter == OPT_SAMPLERS ? sampler_order : sampler_order_letters)(&set->chain, c->value, &r->w) < 0)
 			cli_usage(c, "--%s: %s", o->name, r->w.text);
 		break;
-	case BREAKER: take_breaker(r); break;
-	case BREAKER_ID: add_id(r, o, set->breaker_id, &set->chain.breakers.n_id, BREAKERS_MAX); break;
-	case STOP_ID: add_id(r, o, set->stop_id, &set->n_stop, STOP_IDS_MAX); break;
-	case IGNORE_EOS: set->ignore_eos = 1; break;
-	case GRAMMAR: take_grammar(r, o); break;
+	case OPT_BREAKER: take_breaker(r); break;
+	case OPT_BREAKER_ID: add_id(r, o, set->breaker_id, &set->chain.breakers.n_id, BREAKERS_MAX); break;
+	case OPT_STOP_ID: add_id(r, o, set->stop_id, &set->n_stop, STOP_IDS_MAX); break;
+	case OPT_IGNORE_EOS: set->ignore_eos = 1; break;
+	case OPT_GRAMMAR: take_grammar(r, o); break;
 	case LOGPROBS: set->chain.n_best = (int32_t)cli_integer(c, o, 0, SAMPLER_BEST_MAX); break;
 	case TURNS: set->turns = 1; break;
-	case TRACE: set->trace = 1; break;
+	case OPT_TRACE: set->trace = 1; break;
 	}
 }
 

@@ -4,19 +4,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "../lib/chat_setup.h"
+#include "../lib/chat_opts.h"
 #include "../lib/cli.h"
 #include "../lib/guard.h"
 #include "../lib/slurp.h"
 
-enum { SYSTEM = 1, TOOLS, SET, TEMPLATE, NAME, NO_PROMPT, TEXT, NOW, SHOW };
+enum { NO_PROMPT = 1, TEXT, NOW, SHOW };
 
 static const struct opt opts[] = {
-	{ SYSTEM, "system", "TEXT", "a system message before all others" },
-	{ TOOLS, "tools", "FILE", "a JSON array of the tools that the model may call" },
-	{ SET, "set", "NAME=VALUE", "a variable of the template's own: JSON, or else text; may be repeated" },
-	{ TEMPLATE, "template", "NAME", "chatml, gemma, llama2, llama3, mistral, phi3, or a file (default: the model's own)" },
-	{ NAME, "template-name", "NAME", "the model's template of that name (default: its tool_use for tools, if any)" },
 	{ NO_PROMPT, "no-generation-prompt", NULL, "do not end with the beginning of an answer" },
 	{ TEXT, "text", NULL, "the input is the text of one user's turn, even if it looks like JSON" },
 	{ NOW, "now", "DATE", "YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS for a template that asks for it (default: the clock)" },
@@ -25,7 +20,7 @@ static const struct opt opts[] = {
 };
 
 static struct cli c = { .program = "chat", .synopsis = "[options] MODEL < messages > text", .purpose = "messages to text, by the model's chat template",
-	.opts = opts };
+	.opts = opts, .more = { chat_opts } };
 static struct why w;
 
 struct settings {
@@ -59,19 +54,13 @@ static void options(struct settings *set)
 
 	while ((o = cli_next(&c)))
 		switch (o->letter) {
-		case SYSTEM: s->system = c.value; break;
-		case TOOLS: s->tools = c.value; break;
-		case SET:
-			if (s->n_set == CHAT_SETS)
-				cli_usage(&c, "--set: more than %d of them", CHAT_SETS);
-			s->set[s->n_set++] = c.value;
-			break;
-		case TEMPLATE: s->template = c.value; break;
-		case NAME: s->name = c.value; break;
 		case NO_PROMPT: set->no_prompt = 1; break;
 		case TEXT: set->text = 1; break;
 		case NOW: date(set); break;
 		case SHOW: set->show = 1; break;
+		default:
+			if (chat_take(s, o, c.value, &w) < 0)
+				cli_usage(&c, "%s", w.text);
 		}
 	if (s->template && s->name)
 		cli_usage(&c, "--template and --template-name: one of the two");
