@@ -1,12 +1,11 @@
 /* Tokens to trees, the half that reads statements, and the way in: jinja_parse. */
 #include "priv.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
-enum { LARGEST_TEMPLATE = 1 << 20, LARGEST_TREE = 32 << 20, MOST_NAMES = 4096, DEEPEST_TREE = 200, STACK_PER_LEVEL = 2048 };
+enum { LARGEST_TEMPLATE = 1 << 20, LARGEST_TREE = 32 << 20, DEEPEST_TREE = 200, STACK_PER_LEVEL = 2048 };
 
 int jinja_depth(int most)
 {
@@ -15,102 +14,6 @@ int jinja_depth(int most)
 	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur / STACK_PER_LEVEL >= (rlim_t)most)
 		return most;
 	return (int)(limit.rlim_cur / STACK_PER_LEVEL);
-}
-
-struct node *jinja_fail(struct parser *p, const char *format, ...)
-{
-	char reason[256];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(reason, sizeof reason, format, ap);
-	va_end(ap);
-	why(p->w, "template line %d: %s", p->token.line, reason);
-	return NULL;
-}
-
-int jinja_peek(struct parser *p)
-{
-	if (p->has_ahead)
-		return 0;
-	if (jinja_lex(&p->lexer, &p->ahead))
-		return -1;
-	p->has_ahead = true;
-	return 0;
-}
-
-int jinja_advance(struct parser *p)
-{
-	if (!p->has_ahead)
-		return jinja_lex(&p->lexer, &p->token);
-	p->token = p->ahead;
-	p->has_ahead = false;
-	return 0;
-}
-
-bool jinja_at_name(const struct parser *p, const char *name)
-{
-	return p->token.type == T_NAME && p->token.n == strlen(name) && !memcmp(p->token.s, name, p->token.n);
-}
-
-bool jinja_at_op(const struct parser *p, int op)
-{
-	return p->token.type == T_OP && p->token.op == op;
-}
-
-int jinja_expect_op(struct parser *p, int op)
-{
-	if (!jinja_at_op(p, op)) {
-		jinja_fail(p, "'%c' is wanted here", op);
-		return -1;
-	}
-	return jinja_advance(p);
-}
-
-int jinja_enter(struct parser *p)
-{
-	if (p->depth >= p->depth_max) {
-		jinja_fail(p, "nested too deeply");
-		return -1;
-	}
-	p->depth++;
-	return 0;
-}
-
-struct node *jinja_node(struct parser *p, enum node_type type)
-{
-	struct node *n = arena_array(&p->t->arena, 1, sizeof *n);
-
-	if (!n)
-		return jinja_fail(p, "out of memory");
-	n->type = (uint8_t)type;
-	n->line = p->token.line;
-	return n;
-}
-
-const struct name *jinja_name(struct parser *p, const char *s, size_t n)
-{
-	unsigned hash = 2166136261u;
-	struct name *name, **slot;
-
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ (unsigned char)s[i]) * 16777619u;
-	slot = &p->t->names[hash % (sizeof p->t->names / sizeof *p->t->names)];
-	for (name = *slot; name; name = name->next)
-		if (name->n == n && !memcmp(name->s, s, n))
-			return name;
-	if (p->t->n_names++ == MOST_NAMES) {
-		jinja_fail(p, "more than %d different names", MOST_NAMES);
-		return NULL;
-	}
-	name = arena_alloc(&p->t->arena, sizeof *name);
-	if (!name) {
-		jinja_fail(p, "out of memory");
-		return NULL;
-	}
-	*name = (struct name){ s, (uint32_t)n, *slot };
-	*slot = name;
-	return name;
 }
 
 /* Takes the name at the cursor. */
@@ -450,14 +353,6 @@ static struct node *print(struct parser *p)
 	return jinja_advance(p) ? NULL : n;
 }
 
-static bool at_one_of(const struct parser *p, const char *const *names)
-{
-	for (; *names; names++)
-		if (jinja_at_name(p, *names))
-			return true;
-	return false;
-}
-
 /* The next piece of a body, or *end: a tag of that name begins, and the cursor is on its name. */
 static struct node *piece(struct parser *p, const char *const *ends, bool *end)
 {
@@ -474,7 +369,7 @@ static struct node *piece(struct parser *p, const char *const *ends, bool *end)
 	case T_BLOCK_BEGIN:
 		if (jinja_advance(p))
 			return NULL;
-		*end = at_one_of(p, ends);
+		*end = jinja_at_any(p, ends);
 		return *end ? NULL : statement(p);
 	default:
 		return jinja_fail(p, "unexpected end of template");

@@ -115,13 +115,18 @@ struct node *jinja_fail(struct parser *p, const char *format, ...) __attribute__
 int jinja_advance(struct parser *p);
 int jinja_peek(struct parser *p);
 bool jinja_at_name(const struct parser *p, const char *name);
+bool jinja_at_any(const struct parser *p, const char *const *names);     /* names end with NULL */
 bool jinja_at_op(const struct parser *p, int op);
 int jinja_expect_op(struct parser *p, int op);
 int jinja_enter(struct parser *p);              /* one level deeper; undone by p->depth-- */
 struct node *jinja_node(struct parser *p, enum node_type type);
+struct node *jinja_binary(struct parser *p, enum node_type type, int op, struct node *a, struct node *b);        /* NULL where a or b is */
 const struct name *jinja_name(struct parser *p, const char *s, size_t n);
 struct node *jinja_parse_expression(struct parser *p);
 struct node *jinja_parse_tuple(struct parser *p, bool conditional);     /* an expression, or several between commas */
+struct node *jinja_parse_primary(struct parser *p);                     /* a value and nothing after it */
+struct node *jinja_parse_trailers(struct parser *p, struct node *n);    /* .name [..] (..) after n */
+struct node *jinja_parse_suffixes(struct parser *p, struct node *n);    /* and filters and tests */
 struct node *jinja_parse_filters(struct parser *p, struct node *value); /* after the name of a first filter's place: a|b|c */
 
 /* How deep recursion may go on this stack: at most `most`. */
