@@ -1,16 +1,14 @@
 /* GBNF to nodes: recursive descent over the text. What a sequence consists of is gathered on a stack of nodes and folded from its end, so that all
  * the ways a sequence may go on share their tails. */
-#include "../utf8.h"
 #include "class.h"
+#include "cursor.h"
 #include "priv.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct parser {
-	const char *start, *at, *end;
+	struct cursor text;
 	struct grammar *g;
 	struct grammar_nodes nodes;
 	uint32_t *stack;        /* nodes of the sequences being read */
@@ -18,124 +16,22 @@ struct parser {
 	uint32_t *slot;         /* open addressing by name: index of a rule plus 1 */
 	uint32_t slots, rule_room;
 	int depth;
-	struct why *w;
 };
-
-__attribute__((format(printf, 3, 4)))
-static uint32_t fail(struct parser *p, const char *at, const char *format, ...)
-{
-	size_t line = 1, column = 1;
-	char reason[300];
-	va_list ap;
-
-	for (const char *s = p->start; s < at; s++) {
-		column += ((unsigned char)*s & 0xc0) != 0x80;
-		if (*s == '\n') {
-			line++;
-			column = 1;
-		}
-	}
-	va_start(ap, format);
-	vsnprintf(reason, sizeof reason, format, ap);
-	va_end(ap);
-	why(p->w, "line %zu, column %zu: %s", line, column, reason);
-	return GRAMMAR_NONE;
-}
 
 /* A node that could not be made is the only failure that has not said why yet. */
 static uint32_t made(struct parser *p, uint32_t node)
 {
-	return node != GRAMMAR_NONE ? node : fail(p, p->at, "the grammar is too large");
+	return node != GRAMMAR_NONE ? node : cursor_fail(&p->text, p->text.at, "the grammar is too large");
 }
-
-/* ---- text ---- */
 
 static int peek(const struct parser *p)
 {
-	return p->at < p->end ? (unsigned char)*p->at : -1;
+	return cursor_peek(&p->text);
 }
 
-/* Spaces and comments; ends of lines too where they mean nothing. */
 static void skip(struct parser *p, int lines)
 {
-	for (; p->at < p->end; p->at++) {
-		if (*p->at == '#')
-			while (p->at + 1 < p->end && p->at[1] != '\n')
-				p->at++;
-		else if (*p->at != ' ' && *p->at != '\t' && *p->at != '\r' && !(lines && *p->at == '\n'))
-			break;
-	}
-}
-
-static int is_name(int c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-}
-
-static size_t name_length(const struct parser *p)
-{
-	const char *s = p->at;
-
-	while (s < p->end && is_name((unsigned char)*s))
-		s++;
-	return (size_t)(s - p->at);
-}
-
-static int32_t hex(struct parser *p, unsigned digits)
-{
-	const char *from = p->at - 2;
-	uint32_t c = 0;
-
-	for (unsigned i = 0; i < digits; i++, p->at++) {
-		int h = peek(p);
-		int digit = h >= '0' && h <= '9' ? h - '0' : h >= 'a' && h <= 'f' ? h - 'a' + 10 : h >= 'A' && h <= 'F' ? h - 'A' + 10 : -1;
-
-		if (digit < 0) {
-			fail(p, from, "\\%c wants %u hexadecimal digits", from[1], digits);
-			return -1;
-		}
-		c = c << 4 | (uint32_t)digit;
-	}
-	if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) {
-		fail(p, from, "U+%04X is no character", (unsigned)c);
-		return -1;
-	}
-	return (int32_t)c;
-}
-
-/* The next code point of a literal or class, escaped or as it stands; -1 with the reason. */
-static int32_t point(struct parser *p)
-{
-	static const char from[] = "nrt\\\"[]-^", to[] = "\n\r\t\\\"[]-^";
-	const char *hit;
-	unsigned used;
-	int32_t c;
-
-	if (*p->at != '\\') {
-		c = utf8_next(p->at, (size_t)(p->end - p->at), &used);
-		if (c < 0)
-			fail(p, p->at, "bytes that are not UTF-8");
-		p->at += used;
-		return c;
-	}
-	if (p->end - p->at < 2) {
-		fail(p, p->at, "the text ends in an escape");
-		return -1;
-	}
-	p->at += 2;
-	switch (p->at[-1]) {
-	case 'x':
-		return hex(p, 2);
-	case 'u':
-		return hex(p, 4);
-	case 'U':
-		return hex(p, 8);
-	}
-	hit = p->at[-1] ? strchr(from, p->at[-1]) : NULL;
-	if (hit)
-		return to[hit - from];
-	fail(p, p->at - 2, "unknown escape");
-	return -1;
+	cursor_skip(&p->text, lines);
 }
 
 /* ---- rules ---- */
@@ -184,11 +80,11 @@ static int more_rules(struct parser *p)
 static uint32_t rule_named(struct parser *p, size_t n)
 {
 	struct grammar *g = p->g;
-	const char *s = p->at;
+	const char *s = p->text.at;
 	uint32_t at, node;
 	char *name;
 
-	p->at += n;
+	p->text.at += n;
 	if (g->n_rules * 2 >= p->slots && more_slots(p))
 		return made(p, GRAMMAR_NONE);
 	for (at = name_hash(s, n) & (p->slots - 1); p->slot[at]; at = (at + 1) & (p->slots - 1)) {
@@ -219,7 +115,7 @@ static int push(struct parser *p, uint32_t node)
 		uint32_t *stack = realloc(p->stack, room * sizeof *stack);
 
 		if (!stack)
-			return (int)fail(p, p->at, "the grammar is too large");
+			return (int)cursor_fail(&p->text, p->text.at, "the grammar is too large");
 		p->stack = stack;
 		p->room = room;
 	}
@@ -239,19 +135,19 @@ static uint32_t fold(struct parser *p, size_t base, uint32_t (*join)(struct gram
 
 static uint32_t literal(struct parser *p)
 {
-	const char *from = p->at++;
+	const char *from = p->text.at++;
 	size_t base = p->n;
 
 	while (peek(p) != '"') {
 		int32_t c;
 
 		if (peek(p) < 0 || peek(p) == '\n')
-			return fail(p, from, "the literal does not end on its line");
-		c = point(p);
+			return cursor_fail(&p->text, from, "the literal does not end on its line");
+		c = cursor_point(&p->text);
 		if (c < 0 || push(p, made(p, node_points(&p->nodes, (uint32_t)c, (uint32_t)c))))
 			return GRAMMAR_NONE;
 	}
-	p->at++;
+	p->text.at++;
 	return fold(p, base, node_seq);
 }
 
@@ -267,42 +163,42 @@ static uint32_t points_node(struct parser *p, const struct points *c)
 
 static int class_range(struct parser *p, struct points *c)
 {
-	const char *from = p->at;
-	int32_t first = point(p), last = first;
+	const char *from = p->text.at;
+	int32_t first = cursor_point(&p->text), last = first;
 
-	if (first >= 0 && p->end - p->at > 1 && *p->at == '-' && p->at[1] != ']' && p->at[1] != '\n') {
-		p->at++;
-		last = point(p);
+	if (first >= 0 && p->text.end - p->text.at > 1 && *p->text.at == '-' && p->text.at[1] != ']' && p->text.at[1] != '\n') {
+		p->text.at++;
+		last = cursor_point(&p->text);
 	}
 	if (first < 0 || last < 0)
 		return -1;
 	if (first > last)
-		return (int)fail(p, from, "a range that ends before it begins");
+		return (int)cursor_fail(&p->text, from, "a range that ends before it begins");
 	return points_add(c, (uint32_t)first, (uint32_t)last) ? (int)made(p, GRAMMAR_NONE) : 0;
 }
 
 static uint32_t class(struct parser *p)
 {
-	const char *from = p->at++;
+	const char *from = p->text.at++;
 	struct points c = { 0 };
 	uint32_t v = GRAMMAR_NONE;
 	int not = peek(p) == '^', bad = 0;
 
-	p->at += not;
+	p->text.at += not;
 	while (!bad && peek(p) != ']') {
 		if (peek(p) < 0 || peek(p) == '\n')
-			bad = (int)fail(p, from, "the class does not end on its line");
+			bad = (int)cursor_fail(&p->text, from, "the class does not end on its line");
 		else
 			bad = class_range(p, &c);
 	}
 	if (!bad)
-		p->at++;
+		p->text.at++;
 	if (!bad && !c.n)
-		fail(p, from, "an empty class");
+		cursor_fail(&p->text, from, "an empty class");
 	else if (!bad && points_settle(&c, not))
 		made(p, GRAMMAR_NONE);
 	else if (!bad && !c.n)
-		fail(p, from, "a class that no character is in");
+		cursor_fail(&p->text, from, "a class that no character is in");
 	else if (!bad)
 		v = points_node(p, &c);
 	points_free(&c);
@@ -313,7 +209,7 @@ static uint32_t any_point(struct parser *p)
 {
 	size_t base = p->n;
 
-	p->at++;
+	p->text.at++;
 	return push(p, made(p, node_points(&p->nodes, 0, 0xd7ff))) || push(p, made(p, node_points(&p->nodes, 0xe000, 0x10ffff)))
 		? GRAMMAR_NONE : fold(p, base, node_alt);
 }
@@ -322,40 +218,42 @@ static uint32_t alternatives(struct parser *p, int inside);
 
 static uint32_t group(struct parser *p)
 {
-	const char *from = p->at++;
+	const char *from = p->text.at++;
 	uint32_t v;
 
 	if (p->depth == GRAMMAR_DEPTH)
-		return fail(p, from, "parentheses nested more than %d deep", GRAMMAR_DEPTH);
+		return cursor_fail(&p->text, from, "parentheses nested more than %d deep", GRAMMAR_DEPTH);
 	p->depth++;
 	v = alternatives(p, 1);
 	p->depth--;
 	if (v == GRAMMAR_NONE)
 		return v;
+	if (peek(p) < 0)
+		return cursor_fail(&p->text, from, "the parenthesis is not closed");
 	if (peek(p) != ')')
-		return fail(p, peek(p) < 0 ? from : p->at, peek(p) < 0 ? "the parenthesis is not closed" : "')' or more of the sequence is wanted here");
-	p->at++;
+		return cursor_fail(&p->text, p->text.at, "')' or more of the sequence is wanted here");
+	p->text.at++;
 	return v;
 }
 
 static int bound(struct parser *p, uint32_t *out)
 {
-	const char *from = p->at;
+	const char *from = p->text.at;
 	uint64_t v = 0;
 
-	for (; peek(p) >= '0' && peek(p) <= '9'; p->at++)
-		v = v > GRAMMAR_REPEAT ? v : v * 10 + (uint64_t)(*p->at - '0');
+	for (; peek(p) >= '0' && peek(p) <= '9'; p->text.at++)
+		v = v > GRAMMAR_REPEAT ? v : v * 10 + (uint64_t)(*p->text.at - '0');
 	if (v > GRAMMAR_REPEAT)
-		return (int)fail(p, from, "more than %d repetitions", GRAMMAR_REPEAT);
-	if (p->at > from)
+		return (int)cursor_fail(&p->text, from, "more than %d repetitions", GRAMMAR_REPEAT);
+	if (p->text.at > from)
 		*out = (uint32_t)v;
-	return p->at > from;
+	return p->text.at > from;
 }
 
 /* The two numbers of {n}, {n,}, {,m} or {n,m}; the cursor is behind the brace. */
 static int bounds(struct parser *p, uint32_t *low, uint32_t *high)
 {
-	const char *from = p->at - 1;
+	const char *from = p->text.at - 1;
 	int has_low, has_high;
 
 	*low = 0;
@@ -367,7 +265,7 @@ static int bounds(struct parser *p, uint32_t *low, uint32_t *high)
 	skip(p, 0);
 	has_high = has_low;
 	if (peek(p) == ',') {
-		p->at++;
+		p->text.at++;
 		skip(p, 0);
 		*high = GRAMMAR_FOREVER;
 		has_high = bound(p, high);
@@ -376,37 +274,37 @@ static int bounds(struct parser *p, uint32_t *low, uint32_t *high)
 		skip(p, 0);
 	}
 	if (peek(p) != '}' || (!has_low && !has_high))
-		return (int)fail(p, from, "a repetition is {n}, {n,}, {,m} or {n,m}");
-	p->at++;
-	return *low > *high ? (int)fail(p, from, "a repetition whose bounds are the wrong way round") : 0;
+		return (int)cursor_fail(&p->text, from, "a repetition is {n}, {n,}, {,m} or {n,m}");
+	p->text.at++;
+	return *low > *high ? (int)cursor_fail(&p->text, from, "a repetition whose bounds are the wrong way round") : 0;
 }
 
 static uint32_t repeated(struct parser *p, uint32_t v, int inside)
 {
 	for (;;) {
 		uint32_t low = 0, high = GRAMMAR_FOREVER;
-		const char *from = p->at;
+		const char *from = p->text.at;
 
 		skip(p, inside);
 		switch (peek(p)) {
 		case '*':
-			p->at++;
+			p->text.at++;
 			break;
 		case '+':
-			p->at++;
+			p->text.at++;
 			low = 1;
 			break;
 		case '?':
-			p->at++;
+			p->text.at++;
 			high = 1;
 			break;
 		case '{':
-			p->at++;
+			p->text.at++;
 			if (bounds(p, &low, &high))
 				return GRAMMAR_NONE;
 			break;
 		default:
-			p->at = from;
+			p->text.at = from;
 			return v;
 		}
 		v = made(p, node_repeat(&p->nodes, v, low, high));
@@ -417,7 +315,7 @@ static uint32_t repeated(struct parser *p, uint32_t v, int inside)
 
 static uint32_t element(struct parser *p)
 {
-	size_t n = name_length(p);
+	size_t n = cursor_name(&p->text);
 	uint32_t r;
 
 	switch (peek(p)) {
@@ -430,12 +328,12 @@ static uint32_t element(struct parser *p)
 	case '(':
 		return group(p);
 	case '*': case '+': case '?': case '{':
-		return fail(p, p->at, "nothing stands before this repetition");
+		return cursor_fail(&p->text, p->text.at, "nothing stands before this repetition");
 	case '<': case '!':
-		return fail(p, p->at, "tokens by name or id (<...>) are not supported");
+		return cursor_fail(&p->text, p->text.at, "tokens by name or id (<...>) are not supported");
 	}
 	if (!n)
-		return fail(p, p->at, "unexpected character");
+		return cursor_fail(&p->text, p->text.at, "unexpected character");
 	r = rule_named(p, n);
 	return r == GRAMMAR_NONE ? r : p->g->rule[r].node;
 }
@@ -459,16 +357,16 @@ static uint32_t sequence(struct parser *p, int inside)
 /* Outside parentheses a line's end is the rule's, unless the next thing is a `|`, which begins no rule. */
 static int another(struct parser *p, int inside)
 {
-	const char *from = p->at;
+	const char *from = p->text.at;
 
 	if (!inside)
 		skip(p, 1);
 	if (peek(p) == '|') {
-		p->at++;
+		p->text.at++;
 		skip(p, 1);
 		return 1;
 	}
-	p->at = from;
+	p->text.at = from;
 	return 0;
 }
 
@@ -485,27 +383,27 @@ static uint32_t alternatives(struct parser *p, int inside)
 
 static int definition(struct parser *p)
 {
-	size_t n = name_length(p);
-	const char *from = p->at;
+	size_t n = cursor_name(&p->text);
+	const char *from = p->text.at;
 	uint32_t r, body;
 
 	if (!n)
-		return (int)fail(p, p->at, "a rule's name is wanted here");
+		return (int)cursor_fail(&p->text, p->text.at, "a rule's name is wanted here");
 	r = rule_named(p, n);
 	if (r == GRAMMAR_NONE)
 		return -1;
 	skip(p, 0);
-	if (p->end - p->at < 3 || memcmp(p->at, "::=", 3))
-		return (int)fail(p, p->at, "'::=' is wanted after the rule's name");
+	if (p->text.end - p->text.at < 3 || memcmp(p->text.at, "::=", 3))
+		return (int)cursor_fail(&p->text, p->text.at, "'::=' is wanted after the rule's name");
 	if (p->g->rule[r].body != GRAMMAR_NONE)
-		return (int)fail(p, from, "rule %.80s is defined twice", p->g->rule[r].name);
-	p->at += 3;
+		return (int)cursor_fail(&p->text, from, "rule %.80s is defined twice", p->g->rule[r].name);
+	p->text.at += 3;
 	skip(p, 1);
 	body = alternatives(p, 0);
 	if (body == GRAMMAR_NONE)
 		return -1;
 	if (peek(p) == ')')
-		return (int)fail(p, p->at, "')' without '('");
+		return (int)cursor_fail(&p->text, p->text.at, "')' without '('");
 	p->g->rule[r].body = body;
 	p->g->rule[r].where = from;
 	return 0;
@@ -519,18 +417,18 @@ static int all_there(struct parser *p)
 
 	for (uint32_t r = 0; r < g->n_rules; r++) {
 		if (g->rule[r].body == GRAMMAR_NONE)
-			return (int)fail(p, g->rule[r].where, "rule %.80s is not defined", g->rule[r].name);
+			return (int)cursor_fail(&p->text, g->rule[r].where, "rule %.80s is not defined", g->rule[r].name);
 		if (!strcmp(g->rule[r].name, "root"))
 			g->root = r;
 	}
-	return g->root == GRAMMAR_NONE ? (int)fail(p, p->start, "there is no rule root") : 0;
+	return g->root == GRAMMAR_NONE ? (int)cursor_fail(&p->text, p->text.start, "there is no rule root") : 0;
 }
 
 static int rules(struct parser *p)
 {
 	uint32_t bad;
 
-	for (skip(p, 1); p->at < p->end; skip(p, 1))
+	for (skip(p, 1); p->text.at < p->text.end; skip(p, 1))
 		if (definition(p))
 			return -1;
 	if (all_there(p))
@@ -538,17 +436,17 @@ static int rules(struct parser *p)
 	p->g->node = p->nodes.node;
 	p->g->n_nodes = p->nodes.n;
 	p->nodes.node = NULL;
-	if (!grammar_check(p->g, &bad, p->w))
+	if (!grammar_check(p->g, &bad, p->text.w))
 		return 0;
 	if (bad != GRAMMAR_NONE)
-		fail(p, p->g->rule[bad].where, "rule %.80s %s", p->g->rule[bad].name, p->w->text);
+		cursor_fail(&p->text, p->g->rule[bad].where, "rule %.80s %s", p->g->rule[bad].name, p->text.w->text);
 	return -1;
 }
 
 struct grammar *grammar_parse(const char *text, size_t n, struct why *w)
 {
 	struct grammar *g = calloc(1, sizeof *g);
-	struct parser p = { .start = text, .at = text, .end = text + n, .g = g, .w = w };
+	struct parser p = { .text = { text, text, text + n, w }, .g = g };
 	int bad;
 
 	if (!g) {
