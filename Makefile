@@ -23,7 +23,7 @@ FLAGS_avx512 = $(EXPLICIT) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vn
 FLAGS_neon = $(EXPLICIT) -march=armv8.2-a+dotprod
 
 PROGRAMS = tok chat fwd sample detok peek gen kv
-LIB = why cli guard frame card gguf gguf_get gguf_hash rng formats dequantise fmath quote stop clock
+LIB = why cli guard frame card gguf gguf_get gguf_hash rng formats dequantise fmath quote stop clock grow
 SAMPLER = sampler opts row order bend dry drop mirostat
 VOCAB = vocab known special merge words spm bpe names pretok pretok_table
 JSON = arena bytes json json_write slurp

@@ -1,6 +1,7 @@
 /* What fwd has evaluated, and what of a conversation is new. */
 #include "history.h"
 
+#include "../lib/grow.h"
 #include "../lib/jinja/jinja.h"
 
 #include <stdlib.h>
@@ -44,15 +45,8 @@ static int add(struct history *h, size_t first, const char *text, size_t n, int 
 {
 	struct history_part *p;
 
-	if (h->n_parts == h->room) {
-		size_t room = h->room ? 2 * h->room : 16;
-
-		p = realloc(h->parts, room * sizeof *p);
-		if (!p)
-			return why(w, "out of memory");
-		h->parts = p;
-		h->room = room;
-	}
+	if (h->n_parts == h->room && grow(&h->parts, &h->room, sizeof *h->parts, 16))
+		return why(w, "out of memory");
 	p = &h->parts[h->n_parts];
 	*p = (struct history_part){ .first = first, .text = malloc(n + 1), .n = n, .answer = answer };
 	if (!p->text)

@@ -7,36 +7,17 @@
 
 #include "../lib/clock.h"
 #include "../lib/frame.h"
+#include "../lib/grow.h"
 #include "best.h"
 #include "draft.h"
 #include "gen.h"
 #include "progress.h"
 #include "relay.h"
 
-static int grow(struct ids *a, struct why *w)
-{
-	size_t room = a->room ? 2 * a->room : 1024;
-	int32_t *id = realloc(a->id, room * sizeof *id);
-
-	if (!id)
-		return why(w, "out of memory");
-	a->id = id;
-	a->room = room;
-	return 0;
-}
-
-static int push(struct ids *a, int32_t id, struct why *w)
-{
-	if (a->n == a->room && grow(a, w))
-		return -1;
-	a->id[a->n++] = id;
-	return 0;
-}
-
 static int push_pick(struct result *r, int32_t id, double time, struct why *w)
 {
-	if (push(&r->ids, id, w))
-		return -1;
+	if (ids_add(&r->ids, id))
+		return why(w, "out of memory");
 	if (r->room < r->ids.room) {
 		float *logprob = realloc(r->logprob, r->ids.room * sizeof *logprob);
 		double *t = logprob ? realloc(r->time, r->ids.room * sizeof *t) : NULL;
@@ -146,8 +127,8 @@ static int prompt(struct result *r, const struct loop *l, struct why *w)
 		if (f.kind != FRAME_IDS)
 			continue;
 		while (r->prompt.room - r->prompt.n < f.rows)
-			if (grow(&r->prompt, w))
-				return -1;
+			if (grow(&r->prompt.id, &r->prompt.room, sizeof *r->prompt.id, 1024))
+				return why(w, "out of memory");
 		if (frame_read(&in, &f, r->prompt.id + r->prompt.n, f.rows, w) ||
 		    (!relayed(l->q) && frame_write_ids(l->to_fwd, r->prompt.id + r->prompt.n, f.rows, f.pos, f.flags, f.seq, w)))
 			return -1;

@@ -8,6 +8,7 @@
 #include "../lib/gguf.h"
 #include "../lib/grammar/grammar.h"
 #include "../lib/grammar/guide.h"
+#include "../lib/grow.h"
 #include "../lib/schema/schema.h"
 #include "../lib/slurp.h"
 #include "../lib/vocab/vocab.h"
@@ -174,13 +175,8 @@ int model_mask(struct model *m, uint32_t position, float *row, struct why *w)
 
 int model_accept(struct model *m, uint32_t position, int32_t id, struct why *w)
 {
-	size_t room = m->room ? 2 * m->room : 1024;
-	struct accepted *more = m->n < m->room ? m->accepted : realloc(m->accepted, room * sizeof *more);
-
-	if (!more)
+	if (m->n == m->room && grow(&m->accepted, &m->room, sizeof *m->accepted, 1024))
 		return why(w, "out of memory");
-	m->room = m->n < m->room ? m->room : room;
-	m->accepted = more;
 	m->accepted[m->n++] = (struct accepted){ position, id };
 	for (int32_t i = 0; i < m->n_end; i++)
 		m->over |= id == m->end[i];

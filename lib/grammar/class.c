@@ -3,19 +3,14 @@
 
 #include <stdlib.h>
 
+#include "../grow.h"
+
 enum { SURROGATES = 0xd800, SURROGATES_END = 0xdfff, LAST = 0x10ffff };
 
 int points_add(struct points *c, uint32_t first, uint32_t last)
 {
-	if (c->n == c->room) {
-		size_t room = c->room ? c->room * 2 : 16;
-		struct points_range *range = realloc(c->range, room * sizeof *range);
-
-		if (!range)
-			return -1;
-		c->range = range;
-		c->room = room;
-	}
+	if (c->n == c->room && grow(&c->range, &c->room, sizeof *c->range, 16))
+		return -1;
 	c->range[c->n++] = (struct points_range){ first, last };
 	return 0;
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../grow.h"
+
 struct parser {
 	struct cursor text;
 	struct grammar *g;
@@ -110,15 +112,8 @@ static int push(struct parser *p, uint32_t node)
 {
 	if (node == GRAMMAR_NONE)
 		return -1;
-	if (p->n == p->room) {
-		size_t room = p->room ? p->room * 2 : 256;
-		uint32_t *stack = realloc(p->stack, room * sizeof *stack);
-
-		if (!stack)
-			return (int)cursor_fail(&p->text, p->text.at, "the grammar is too large");
-		p->stack = stack;
-		p->room = room;
-	}
+	if (p->n == p->room && grow(&p->stack, &p->room, sizeof *p->stack, 256))
+		return (int)cursor_fail(&p->text, p->text.at, "the grammar is too large");
 	p->stack[p->n++] = node;
 	return 0;
 }

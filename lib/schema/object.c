@@ -1,6 +1,7 @@
 /* Objects: properties in their order, optional ones left out at will, and others where they may be. */
 #include "priv.h"
 
+#include "../grow.h"
 #include "../utf8.h"
 
 #include <stdlib.h>
@@ -124,15 +125,8 @@ static int add_property(struct schema *c, struct object *o, const char *name, si
 	struct bytes body = { .limit = c->out->limit };
 	int status = -1;
 
-	if (o->n == o->room) {
-		size_t room = o->room ? o->room * 2 : 16;
-		struct property *property = realloc(o->property, room * sizeof *property);
-
-		if (!property)
-			return schema_fail(c, "no memory");
-		o->property = property;
-		o->room = room;
-	}
+	if (o->n == o->room && grow(&o->property, &o->room, sizeof *o->property, 16))
+		return schema_fail(c, "no memory");
 	if (!schema_literal(c, &body, &key) && !schema_put(c, &body, " \":\" ") && !schema_primitive(c, &body, SCHEMA_SPACE) && !schema_put(c, &body, " "))
 		status = schema_write(c, schema, name, n, &body);
 	if (!status) {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../grow.h"
+
 enum {
 	TREES_MAX = 1 << 27,            /* bytes of JSON trees, those of merged schemas included */
 	WORK_MAX = 200000               /* schemas visited, each as often as it is */
@@ -161,15 +163,8 @@ static int write_rule(struct schema *c, const struct json *s, struct bytes *to)
 			c->rule[at].within |= c->rule[at].open;
 			return c->rule[at].never ? SCHEMA_NEVER : schema_put(c, to, c->rule[at].name);
 		}
-	if (c->n_rules == c->rules_room) {
-		size_t room = c->rules_room ? c->rules_room * 2 : 32;
-		struct schema_rule *rule = realloc(c->rule, room * sizeof *rule);
-
-		if (!rule)
-			return no_room(c);
-		c->rule = rule;
-		c->rules_room = room;
-	}
+	if (c->n_rules == c->rules_room && grow(&c->rule, &c->rules_room, sizeof *c->rule, 32))
+		return no_room(c);
 	c->rule[at] = (struct schema_rule){ .schema = s, .name = s == c->top ? "root" : schema_name(c), .open = 1 };
 	c->n_rules++;
 	if (!c->rule[at].name)

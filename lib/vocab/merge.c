@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../grow.h"
 #include "../unicode.h"
 
 /* ---- the queue ---- */
@@ -19,25 +20,8 @@ static int before(const struct merge_row *a, const struct merge_row *b)
 /* Makes room for one more pair, and a row of its own. */
 static int queue_room(struct merge *m)
 {
-	if (m->used == m->waiting_room) {
-		size_t room = m->waiting_room ? 2 * m->waiting_room : 256;
-		struct merge_waiting *waiting = realloc(m->waiting, room * sizeof *waiting);
-
-		if (!waiting)
-			return -1;
-		m->waiting = waiting;
-		m->waiting_room = room;
-	}
-	if (m->n_rows == m->rows_room) {
-		size_t room = m->rows_room ? 2 * m->rows_room : 256;
-		struct merge_row *rows = realloc(m->rows, room * sizeof *rows);
-
-		if (!rows)
-			return -1;
-		m->rows = rows;
-		m->rows_room = room;
-	}
-	return 0;
+	return (m->used == m->waiting_room && grow(&m->waiting, &m->waiting_room, sizeof *m->waiting, 256)) ||
+		(m->n_rows == m->rows_room && grow(&m->rows, &m->rows_room, sizeof *m->rows, 256)) ? -1 : 0;
 }
 
 static struct merge_end *end_of(struct merge *m, uint32_t cost)

@@ -91,7 +91,8 @@ struct stretches {
 struct special_cut {                    /* working memory */
 	struct stretches found, spare;
 	struct special **met;
-	uint32_t n_met, met_room, cluster;
+	uint32_t n_met, cluster;
+	size_t met_room;
 };
 
 /* The next special token at or after `from` and the others that touch it are put into v->work->cut.found, in their order, with the raw text

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../grow.h"
+
 static int compare_texts(const void *a, const void *b)
 {
 	const struct special *s = a, *t = b;
@@ -94,15 +96,8 @@ static int meet(struct special_cut *cut, struct special *s)
 {
 	if (s->met == cut->cluster)
 		return 0;
-	if (cut->n_met == cut->met_room) {
-		uint32_t room = cut->met_room ? 2 * cut->met_room : 16;
-		struct special **met = realloc(cut->met, room * sizeof *met);
-
-		if (!met)
-			return -1;
-		cut->met = met;
-		cut->met_room = room;
-	}
+	if (cut->n_met == cut->met_room && grow(&cut->met, &cut->met_room, sizeof *cut->met, 16))
+		return -1;
 	s->met = cut->cluster;
 	cut->met[cut->n_met++] = s;
 	return 0;
@@ -147,15 +142,8 @@ static int add(struct stretches *s, size_t at, size_t n, int32_t id)
 {
 	if (!n)
 		return 0;
-	if (s->n == s->room) {
-		size_t room = s->room ? 2 * s->room : 16;
-		struct stretch *p = realloc(s->p, room * sizeof *p);
-
-		if (!p)
-			return -1;
-		s->p = p;
-		s->room = room;
-	}
+	if (s->n == s->room && grow(&s->p, &s->room, sizeof *s->p, 16))
+		return -1;
 	s->p[s->n++] = (struct stretch){ at, n, id };
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../grow.h"
 #include "../le.h"
 
 /* ---- opening ---- */
@@ -180,15 +181,8 @@ void vocab_close(struct vocab *v)
 
 int ids_add(struct ids *ids, int32_t id)
 {
-	if (ids->n == ids->room) {
-		size_t room = ids->room ? 2 * ids->room : 256;
-		int32_t *p = room > SIZE_MAX / sizeof *p ? NULL : realloc(ids->id, room * sizeof *p);
-
-		if (!p)
-			return -1;
-		ids->id = p;
-		ids->room = room;
-	}
+	if (ids->n == ids->room && grow(&ids->id, &ids->room, sizeof *ids->id, 256))
+		return -1;
 	ids->id[ids->n++] = id;
 	return 0;
 }

@@ -1,0 +1,20 @@
+/* Doubling. */
+#include "grow.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int grow(void *array, size_t *room, size_t size, size_t first)
+{
+	size_t more = *room ? *room * 2 : first;
+	void *old, *p;
+
+	memcpy(&old, array, sizeof old);        /* whatever it points to */
+	p = *room > SIZE_MAX / size / 2 ? NULL : realloc(old, more * size);
+	if (!p)
+		return -1;
+	memcpy(array, &p, sizeof p);
+	*room = more;
+	return 0;
+}
