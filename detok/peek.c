@@ -295,7 +295,7 @@ static void show_logprobs(struct peek *k)
 
 static void show_end(struct peek *k)
 {
-	static const char *const reasons[] = { "no reason", "end of generation", "length", "stop id", "error" };
+	static const char *const reasons[] = { "no reason", "end of generation", "length", "stop id", "error", "interrupt" };
 	const char *reason = k->f.flags < sizeof reasons / sizeof *reasons ? reasons[k->f.flags] : "unknown reason";
 	char text[FRAME_STOP_MAX], out[QUOTE_ROOM];
 	unsigned used;

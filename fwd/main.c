@@ -58,6 +58,14 @@ static void hold_sigpipe(int how)
 	sigprocmask(how, &set, NULL);
 }
 
+/* An interrupt that ends no more than what is under way. */
+static void take_interrupts(void)
+{
+	struct sigaction act = { .sa_handler = serve_interrupt, .sa_flags = SA_RESTART };
+
+	sigaction(SIGUSR1, &act, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	double start = clock_now();
@@ -78,6 +86,7 @@ int main(int argc, char **argv)
 	cli_binary(&c, 0);
 	cli_binary(&c, 1);
 	guard_arm(c.program);
+	take_interrupts();
 
 	v.model = model_open(c.argv[0], &w);
 	pool = v.model ? pool_open(set.threads, &w) : NULL;

@@ -175,7 +175,7 @@ static void rope_piece(void *context, size_t piece, size_t thread)
 	rope_positions(&p->rope, p->step.pos, from, to < p->step.n ? to : p->step.n);
 }
 
-void plan_append(struct plan *p, struct segment *s, const int32_t *ids, size_t n, size_t wanted)
+int plan_append(struct plan *p, struct segment *s, const int32_t *ids, size_t n, size_t wanted)
 {
 	p->step.ids = ids;
 	p->step.n = n;
@@ -184,12 +184,16 @@ void plan_append(struct plan *p, struct segment *s, const int32_t *ids, size_t n
 	memcpy(s->ids + s->length, ids, n * sizeof *ids);
 	if (p->rope.pairs)
 		pool_run(p->step.pool, (n + ROPE_ROWS - 1) / ROPE_ROWS, rope_piece, p);
-	for (size_t i = 0; i < p->n_body; i++)
+	for (size_t i = 0; i < p->n_body; i++) {
+		if (p->enough && p->enough())
+			return -1;
 		if (!p->op[i].tail)
 			run(p, i, 0, n);
 		else if (wanted)
 			run(p, i, n - wanted, wanted);
+	}
 	segment_set_length(s, s->length + n);
+	return 0;
 }
 
 void plan_logits(struct plan *p, size_t row, size_t n, float *logits)

@@ -36,6 +36,7 @@ struct plan {
 	size_t n_ops, n_body;           /* op[n_body ...]: the head, from x to logits */
 	int timed;
 	struct dump *dump;              /* what each op makes is written there; or NULL */
+	int (*enough)(void);            /* asked before each op of plan_append(); or NULL */
 
 	/* private */
 	struct step step;
@@ -55,8 +56,8 @@ int plan_bind(struct plan *p, const struct segment *s, struct why *w);
 void plan_close(struct plan *p);
 
 /* Evaluates ids[n], n from 1 to batch, all in the vocabulary, after what counts in the segment that is bound, which has room for them; then they count,
- * too. wanted: the last rows, for which plan_logits() may be called. */
-void plan_append(struct plan *p, struct segment *s, const int32_t *ids, size_t n, size_t wanted);
+ * too. wanted: the last rows, for which plan_logits() may be called. 0; -1 where enough() said so, and none of them counts. */
+int plan_append(struct plan *p, struct segment *s, const int32_t *ids, size_t n, size_t wanted);
 
 /* What plan_append() of n ids at this position, and plan_logits() of the wanted rows, have to do; the floats of attention are left out: what counts as
  * the least that a model asks for is its matrices, and K and V as bytes. */

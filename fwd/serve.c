@@ -2,6 +2,7 @@
 #include "serve.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,7 +112,19 @@ static int write_logits(struct serve *v, const struct frame *out, size_t row, si
 	return 0;
 }
 
-/* Evaluates v->ids[from ... n) at pos + from, batch by batch; each counts in the segment as soon as it is done. */
+static volatile sig_atomic_t interrupted;
+
+void serve_interrupt(int signal)
+{
+	interrupted = 1;
+}
+
+static int enough(void)
+{
+	return interrupted;
+}
+
+/* Evaluates v->ids[from ... n) at pos + from, batch by batch; each counts in the segment as soon as it is done. 1: it was given up. */
 static int evaluate(struct serve *v, size_t from, size_t n, size_t pos, struct why *w)
 {
 	struct segment *s = v->segment;
@@ -124,7 +137,8 @@ static int evaluate(struct serve *v, size_t from, size_t n, size_t pos, struct w
 	for (size_t i = from; i < n; i += some) {
 		some = least(n - i, v->plan->batch);
 		wanted = v->all ? some : i + some == n;
-		plan_append(v->plan, s, v->ids + i, some, wanted);
+		if (plan_append(v->plan, s, v->ids + i, some, wanted) < 0)
+			return 1;
 		if (!wanted || v->chain)
 			continue;
 		if (!begun++ && frame_write_header(OUT, &out, w) < 0)
@@ -137,9 +151,11 @@ static int evaluate(struct serve *v, size_t from, size_t n, size_t pos, struct w
 
 static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
 {
-	size_t n = f->rows, pos, from;
+	size_t n = f->rows, pos, from, done;
 	double start_time;
+	int status;
 
+	interrupted = 0;
 	/* All is checked before anything is changed. */
 	if (place(v, f, &pos, w) < 0)
 		return bad_frame(in, w);
@@ -156,12 +172,18 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 	prefault_enough(v->prefault);
 	start_time = clock_now();
 	from = known(v, n, pos);
-	if (evaluate(v, from, n, pos, w) < 0)
+	v->plan->enough = v->all || f->flags & FRAME_SAMPLED ? NULL : enough;
+	status = evaluate(v, from, n, pos, w);
+	v->plan->enough = NULL;
+	if (status < 0)
 		return -1;
+	done = v->segment->length - pos - from;
 	v->reused += from;
-	v->evaluated += n - from;
-	*(n > 1 ? &v->prompt : &v->decode) += n - from;
+	v->evaluated += done;
+	*(n > 1 ? &v->prompt : &v->decode) += done;
 	*(n > 1 ? &v->prompt_seconds : &v->decode_seconds) += clock_now() - start_time;
+	if (status)
+		return frame_write_end(OUT, FRAME_END_INTERRUPT, (uint32_t)v->segment->length, 0, w);
 	return v->chain ? chain_run(v, (n - from - 1) % v->plan->batch, w) : 0;
 }
 

@@ -35,6 +35,10 @@ struct serve {
 	size_t rows;
 };
 
+/* For a signal handler: the ids that were given and are under evaluation are given up, and an `end ` frame says so. Those of the batches before count. It
+ * is nothing to ids that a sampler made, to those whose logits are all asked for, nor between frames. */
+void serve_interrupt(int signal);
+
 /* Reads to the end of `in`; writes to descriptor 1. 0, or -1 and the reason; then what was written is whole frames but for a failed write, and the
  * segment counts every id whose evaluation was finished. */
 int serve(struct serve *v, struct frame_in *in, struct why *w);

@@ -63,6 +63,7 @@ struct loop {                   /* gen's ends of the pipes, and what has come th
 	double begin;           /* of the turn, for its times */
 	const struct request *q;
 	int stale;              /* sample may still write of a turn that was cut short */
+	int (*enough)(void);    /* of the turn under way, or NULL */
 };
 
 /* Starts the stages; tok only where a prompt goes through it, which a conversation does not, sample not where fwd picks. -1 with a reason: some may be running.
@@ -74,7 +75,8 @@ void loop_end(struct loop *l);
 int loop_card(const struct loop *l, const struct card *card, struct why *w);
 
 /* sample's ids go back to fwd and on to detok, until sample's `end ` frame or a full context (1), or until sample ends without one (0). -1: a
- * reason. enough(), asked at each id where there is one, ends the turn before that id. */
+ * reason. enough(), where there is one, is asked at each id and ends the turn before that id; asked while the prompt is
+ * evaluated, it has fwd give that up, and the reason is FRAME_END_INTERRUPT. */
 int loop_turn(struct loop *l, struct result *r, int (*enough)(void), struct why *w);
 
 /* For a relay: the start of a turn; another sample in place of the last one, which is told to end; and the sampler's next id, for pos, shown. loop_pick()

@@ -80,6 +80,14 @@ int history_prompt(struct history *h, struct vocab *v, const char *text, size_t 
 	return failed || add(h, first, text + at, n - at, 0, w) ? -1 : 0;
 }
 
+void history_back(struct history *h, size_t keep)
+{
+	do {
+		h->ids.n = h->parts[h->n_parts - 1].first;
+		forget(h, h->n_parts - 1);
+	} while (h->n_parts && h->ids.n > keep);
+}
+
 int history_answer(struct history *h, const int32_t *ids, size_t n_ids, const char *text, size_t n, struct why *w)
 {
 	size_t first = h->ids.n;

@@ -28,6 +28,9 @@ struct history {                /* starts as zeroes */
  * evaluate, from that position on; there is at least one, unless there are none at all. */
 int history_prompt(struct history *h, struct vocab *v, const char *text, size_t n, size_t *keep, struct why *w);
 
+/* Undoes history_prompt(), as far as is known what fwd holds: the ids before `keep`. */
+void history_back(struct history *h, size_t keep);
+
 /* Adds an answer: ids that were evaluated, and the text that stands for them in a conversation. */
 int history_answer(struct history *h, const int32_t *ids, size_t n_ids, const char *text, size_t n, struct why *w);
 

@@ -1,6 +1,7 @@
 /* The loop: sample's ids go back to fwd and on to detok, until sample says that it is over. */
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -271,19 +272,35 @@ int loop_pick(struct loop *l, struct result *r, uint32_t pos, int32_t *id, int *
 	return got;
 }
 
+/* Again and again, since fwd may not have begun with the prompt yet. */
+static void look(void *context)
+{
+	const struct loop *l = context;
+
+	if (l->enough())
+		stage_signal(&l->q->stage[FWD], SIGUSR1);
+}
+
+/* The next frame of a turn; before its first id there may be a long wait. */
+static int next_frame(struct loop *l, const struct result *r, struct frame *f, struct why *w)
+{
+	if (!r->ids.n)
+		progress_wait(&l->picks, l->begin, r->prompt.n, l->enough ? look : NULL, l);
+	return frame_next(&l->picks, f, w);
+}
+
 int loop_turn(struct loop *l, struct result *r, int (*enough)(void), struct why *w)
 {
 	struct frame f;
 	int got, over;
 
 	loop_begin(l, r);
-	progress_wait(&l->picks, l->begin, r->prompt.n);
-	while ((got = frame_next(&l->picks, &f, w)) > 0) {
+	l->enough = enough;
+	while ((got = next_frame(l, r, &f, w)) > 0) {
 		if (f.kind == FRAME_CARD) {
 			if (card_read(&l->picks, &f, &l->card, w))
 				return -1;
 			set_card(l, r);
-			progress_wait(&l->picks, l->begin, r->prompt.n);
 		}
 		if (f.kind == FRAME_IDS && !(l->q->chained && !(f.flags & FRAME_SAMPLED))) {
 			if (enough && enough())
@@ -295,7 +312,7 @@ int loop_turn(struct loop *l, struct result *r, int (*enough)(void), struct why 
 		}
 		if (f.kind == FRAME_LOGPROBS && r->ids.n && read_logprob(l, r, &f, w))
 			return -1;
-		if (f.kind == FRAME_END && !l->stale)
+		if (f.kind == FRAME_END && (!l->stale || f.flags == FRAME_END_INTERRUPT))
 			return ended(l, r, &f, w);
 	}
 	return got;

@@ -1,6 +1,7 @@
 /* The line of a long wait. */
 #include "progress.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -9,17 +10,19 @@
 
 enum { EVERY = 200 };           /* milliseconds between two looks at the clock */
 
-void progress_wait(const struct frame_in *in, double begin, size_t n)
+void progress_wait(const struct frame_in *in, double begin, size_t n, void (*look)(void *context), void *context)
 {
 	struct pollfd ready = { .fd = in->fd, .events = POLLIN };
-	int shown = 0;
+	int tells = isatty(STDERR_FILENO), shown = 0, got;
 	double waited;
 
-	if (!isatty(STDERR_FILENO) || in->used < in->have)
+	if ((!tells && !look) || in->used < in->have)
 		return;
-	while (poll(&ready, 1, EVERY) == 0) {
+	while ((got = poll(&ready, 1, EVERY)) == 0 || (got < 0 && errno == EINTR)) {
+		if (look)
+			look(context);
 		waited = clock_now() - begin;
-		if (waited < 1)
+		if (!tells || waited < 1)
 			continue;
 		fprintf(stderr, "\rgen: a prompt of %zu ids, %.1f s", n, waited);
 		shown = 1;

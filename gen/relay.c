@@ -55,7 +55,7 @@ int relay_open(struct relay *y, struct loop *l, const struct ids *prompt, struct
 			return why(w, "out of memory");
 	if (frame_write_ids(l->to_fwd, prompt->id, (uint32_t)prompt->n, 0, 0, 0, w) || await(y, FRAME_IDS, &f, w) || frame_skip(&y->in, &f, f.rows, w))
 		return -1;
-	progress_wait(&y->in, l->begin, prompt->n);
+	progress_wait(&y->in, l->begin, prompt->n, NULL, NULL);
 	if (await(y, FRAME_LOGITS, &f, w) || frame_skip(&y->in, &f, (uint64_t)(f.rows - 1) * f.cols, w))
 		return -1;
 	return frame_read_floats(&y->in, &f, y->first, f.cols, w);

@@ -60,6 +60,7 @@ static const char *reason_name(const struct result *r)
 	case FRAME_END_LENGTH: return "length";
 	case FRAME_END_STOP: return r->stop ? "stop string" : "stop id";
 	case FRAME_END_ERROR: return "error";
+	case FRAME_END_INTERRUPT: return "interrupt";
 	default: return "end of the stream";
 	}
 }
@@ -135,7 +136,7 @@ static void put_logprobs(struct json_writer *w, const struct result *r)
 
 static void put_reason(struct json_writer *w, const struct result *r)
 {
-	static const char *const names[] = { NULL, "eog", "length", "stop", "error" };
+	static const char *const names[] = { NULL, "eog", "length", "stop", "error", "interrupt" };
 
 	key(w, "stop_reason");
 	if (r->reason && r->reason < sizeof names / sizeof *names)

@@ -30,6 +30,8 @@ int stage_pipe(int fd[2], struct why *w)
 static void become_stage(const struct stage *s, int in, int out)
 {
 	signal(SIGINT, s->deaf ? SIG_IGN : SIG_DFL);
+	if (s->deaf)
+		signal(SIGUSR1, SIG_IGN);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGHUP, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
@@ -154,6 +156,12 @@ int stage_wait(struct stage *s)
 int stage_was_killed(const struct stage *s, int signal)
 {
 	return died_of(s) == signal;
+}
+
+void stage_signal(const struct stage *s, int signal)
+{
+	if (s->pid > 0 && !s->command)
+		kill(s->pid, signal);
 }
 
 void stages_kill(const struct stage *s, int n, int signal)

@@ -13,7 +13,7 @@ struct stage {
 	const char *argv[STAGE_ARGS];   /* NULL-terminated; borrowed strings */
 	int n;                          /* arguments so far */
 	const char *command;            /* run by the shell in place of argv, or NULL */
-	int deaf;                       /* SIGINT is not for it */
+	int deaf;                       /* SIGINT is not for it, and SIGUSR1 only once it says so */
 	pid_t pid;                      /* 0: not running */
 	int status;                     /* of waitpid(), once it has ended */
 };
@@ -39,6 +39,9 @@ int stages_wait(struct stage *s, int n, int ours);
 int stage_wait(struct stage *s);
 
 int stage_was_killed(const struct stage *s, int signal);
+
+/* Sends it a signal if it runs, and is no command of the user's. */
+void stage_signal(const struct stage *s, int signal);
 
 /* Asks all running stages to end. Safe in a signal handler. */
 void stages_kill(const struct stage *s, int n, int signal);

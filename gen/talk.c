@@ -82,6 +82,13 @@ static int send(struct talk *t, struct result *r, size_t keep, struct why *w)
 	return frame_write_ids(t->loop.to_fwd, ids->id + keep, (uint32_t)(ids->n - keep), (uint32_t)keep, 0, 0, w);
 }
 
+/* The turn never was: what fwd has evaluated of it, from `keep` on, the next one writes over. */
+static void take_back(struct talk *t, size_t keep)
+{
+	history_back(&t->history, keep);
+	chat_back(&t->chat);
+}
+
 /* 0, or -1 with a reason. */
 static int turn(struct talk *t, const struct request *q, const char *line, size_t n, struct why *w)
 {
@@ -101,6 +108,8 @@ static int turn(struct talk *t, const struct request *q, const char *line, size_
 		status = loop_turn(&t->loop, &r, q->interactive ? person_had_enough : NULL, w);
 	if (!status)
 		status = why(w, "sample ended before the conversation did");
+	else if (status > 0 && r.reason == FRAME_END_INTERRUPT)
+		take_back(t, keep);
 	else if (status > 0 && keep_answer(t, q, &r, w))
 		status = -1;
 	if (q->verbose && r.ids.n)

@@ -32,6 +32,9 @@ int chat_add_line(struct chat *c, const char *text, size_t n, struct why *w);
 /* A message of plain text. Bytes that are not UTF-8 are refused. */
 int chat_add_text(struct chat *c, const char *role, const char *text, size_t n, struct why *w);
 
+/* Takes the last message out again. */
+void chat_back(struct chat *c);
+
 /* A variable for the template; a later one of the same name replaces an earlier one. In NAME=VALUE, VALUE is JSON or, if it is none, text. */
 int chat_set(struct chat *c, const char *assignment, struct why *w);
 int chat_set_text(struct chat *c, const char *name, const char *text, size_t n, struct why *w);

@@ -27,7 +27,7 @@ enum {
 enum { FRAME_F32 = 0, FRAME_F16 = 1, FRAME_I8 = 24, FRAME_I32 = 26 };   /* GGUF's tensor type ids */
 enum { FRAME_SAMPLED = 1 };                             /* flags of `ids `: made by a sampler */
 #define FRAME_APPEND UINT32_MAX                         /* pos: after whatever is there */
-enum frame_reason { FRAME_END_EOG = 1, FRAME_END_LENGTH, FRAME_END_STOP, FRAME_END_ERROR };     /* flags of `end `; STOP without a string: by the id before */
+enum frame_reason { FRAME_END_EOG = 1, FRAME_END_LENGTH, FRAME_END_STOP, FRAME_END_ERROR, FRAME_END_INTERRUPT };        /* flags of `end `; STOP without a string: by the id before */
 
 struct frame {
 	uint32_t kind, rows, cols, type, flags, pos, seq;

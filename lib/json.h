@@ -53,6 +53,9 @@ struct json *json_new(struct arena *a, enum json_type type);
 struct json *json_new_string(struct arena *a, const char *s, size_t n);
 void json_add(struct json *parent, const char *key, struct json *child);
 
+/* Takes the last child off, if there is one. */
+void json_drop(struct json *parent);
+
 /* A writer of one value. It puts separators, line ends and indentation between what it is given; the caller says what comes.
  *
  *	struct json_writer w = json_to_file(stdout);
