@@ -103,8 +103,9 @@ static int run(const struct cli *c)
 
 int main(int argc, char **argv)
 {
-	struct cli c = { .program = "gen", .synopsis = "[options] [PROMPT] (default: the prompt from stdin)", .purpose = "text from a prompt: tok, fwd, sample and detok, looped",
-		.opts = options_table, .more = { chat_opts, sampler_opts }, .argc = argc, .argv = argv };
+	struct cli c = { .program = "gen", .synopsis = "[options] [PROMPT] (default: the prompt from stdin)",
+		.purpose = "text from a prompt: tok, fwd, sample and detok, looped", .opts = options_table, .more = { chat_opts, sampler_opts },
+		.argc = argc, .argv = argv };
 	struct place place;
 	struct why w;
 	int status;
