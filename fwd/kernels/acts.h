@@ -1,6 +1,6 @@
 /* acts: activations made ready for products, in the vocabulary included before; the arithmetic is scalar_product.c's. Sixteen blocks of a column are
  * quantised at a time, one in each lane. Two layouts: few columns lie group after group, as dot.h reads them along a row of weights; many
- * lie in tiles of TILE_COLUMNS, block after block in visiting order (lanes.h), as panel.h does. */
+ * lie in tiles of ACTS_COLUMNS, block after block in visiting order (lanes.h), as panel.h does. */
 #ifndef ACTS_H
 #define ACTS_H
 
@@ -13,6 +13,7 @@
 #include "unpack.h"
 
 enum { FEW = 4 };               /* up to so many columns take the layout of dot.h */
+enum { ACTS_COLUMNS = 12, ACTS_STEP = 4 };      /* of a tile; those of the last tile are a multiple of the step */
 enum { MAGIC = 0x4b400000 };    /* 1.5·2^23 as a float: added to an integer of less than 22 bits, it makes the bits of their float sum */
 #define MAGIC_FLOAT 0x1.8p23f
 
@@ -47,20 +48,10 @@ static inline size_t acts_block_words(enum acts_kind kind, size_t columns)
 	return (8 * acts_planes(kind) + FIELDS) * columns;
 }
 
-/* Columns of the tile that starts at column c of n, for codes and for floats. */
-static inline size_t width_of(size_t left, size_t most)
-{
-	return left < most ? (left + TILE_STEP - 1) / TILE_STEP * TILE_STEP : most;
-}
-
+/* Columns of the tile that starts at column c of n. */
 static inline size_t tile_width(size_t c, size_t n)
 {
-	return width_of(n - c, TILE_COLUMNS);
-}
-
-static inline size_t float_width(size_t c, size_t n)
-{
-	return width_of(n - c, FLOAT_COLUMNS);
+	return n - c < ACTS_COLUMNS ? (n - c + ACTS_STEP - 1) / ACTS_STEP * ACTS_STEP : ACTS_COLUMNS;
 }
 
 /* ---- sixteen blocks ---- */
@@ -178,15 +169,14 @@ INLINE void quantise(enum acts_kind kind, const float *x, struct quantised *o)
 
 static size_t vector_acts_bytes(enum acts_kind kind, size_t k, size_t n)
 {
-	size_t bytes = 0, groups = (k + GROUP - 1) / GROUP;
+	size_t bytes, groups = (k + GROUP - 1) / GROUP, whole = n / ACTS_COLUMNS * ACTS_COLUMNS;
 
 	if (n <= FEW)
 		return n * (kind == ACTS_F32 ? (k + 15) / 16 * 16 * sizeof(float) : groups * acts_group_bytes(kind));
 	if (kind == ACTS_F32)
-		bytes = (n / FLOAT_COLUMNS * FLOAT_COLUMNS + float_width(n / FLOAT_COLUMNS * FLOAT_COLUMNS, n)) * k * sizeof(float);
+		bytes = (whole + tile_width(whole, n)) * k * sizeof(float);
 	else
-		bytes = (acts_block_words(kind, TILE_COLUMNS) * (n / TILE_COLUMNS) +
-		         acts_block_words(kind, tile_width(n / TILE_COLUMNS * TILE_COLUMNS, n))) * (k / 32) * 4;
+		bytes = acts_block_words(kind, whole + tile_width(whole, n)) * (k / 32) * 4;
 	return (bytes + 63) / 64 * 64;
 }
 
@@ -225,7 +215,7 @@ INLINE void place_sums(int32_t *field, size_t columns, enum acts_field bias, enu
 }
 
 /* Sixteen blocks of a tile's columns, for panel.h. */
-static void place_tile(enum acts_kind kind, const struct quantised q[TILE_COLUMNS], size_t columns, int32_t *tile, const size_t first[16], size_t count)
+static void place_tile(enum acts_kind kind, const struct quantised q[ACTS_COLUMNS], size_t columns, int32_t *tile, const size_t first[16], size_t count)
 {
 	size_t planes = acts_planes(kind), words = acts_block_words(kind, columns);
 	int32_t *field = tile + planes * 8 * columns;
@@ -276,8 +266,8 @@ static void quantise_group(const struct acts *a, const float *x, size_t g, struc
 static void pack_tile(struct acts *a, const float *x, size_t stride, size_t c, size_t columns)
 {
 	size_t blocks = a->k / 32, first[16], width = tile_width(c, a->n);
-	int32_t *tile = (int32_t *)a->data + c / TILE_COLUMNS * acts_block_words(a->kind, TILE_COLUMNS) * blocks;
-	struct quantised q[TILE_COLUMNS];
+	int32_t *tile = (int32_t *)a->data + acts_block_words(a->kind, c) * blocks;
+	struct quantised q[ACTS_COLUMNS];
 
 	residue_places(blocks, first);
 	memset(q, 0, sizeof q);
@@ -292,7 +282,7 @@ static void pack_tile(struct acts *a, const float *x, size_t stride, size_t c, s
 
 static void pack_float_tile(struct acts *a, const float *x, size_t stride, size_t c, size_t columns)
 {
-	size_t k = a->k, width = float_width(c, a->n), first[16];
+	size_t k = a->k, width = tile_width(c, a->n), first[16];
 	float *tile = (float *)a->data + c * k;
 	i32x16 v[16];
 
@@ -317,7 +307,7 @@ static void pack_float_tile(struct acts *a, const float *x, size_t stride, size_
 
 static void vector_acts_pack(struct acts *a, const float *x, size_t stride, size_t c0, size_t c1)
 {
-	size_t step = a->n <= FEW ? 1 : a->kind == ACTS_F32 ? FLOAT_COLUMNS : TILE_COLUMNS, k = a->k, padded = (k + 15) / 16 * 16;
+	size_t step = a->n <= FEW ? 1 : ACTS_COLUMNS, k = a->k, padded = (k + 15) / 16 * 16;
 	struct quantised q;
 
 	for (size_t c = c0; c < c1; c += step) {

@@ -9,7 +9,7 @@ enum { ATTEND_TILES = 1, ATTEND_VECTORS = 1, ATTEND_AHEAD = 16384 };
 
 const struct kernels kernels_avx2 = {
 	.name = "avx2",
-	.acts_columns = 12, .acts_kind = vector_acts_kind, .acts_bytes = vector_acts_bytes, .acts_pack = vector_acts_pack,
+	.acts_columns = ACTS_COLUMNS, .acts_kind = vector_acts_kind, .acts_bytes = vector_acts_bytes, .acts_pack = vector_acts_pack,
 	.product_scratch = vector_product_scratch, .product = vector_product,
 	.norm = vector_norm, .add = vector_add, .glu = vector_glu, .unary = vector_unary, .rope = vector_rope, .argmax = vector_argmax,
 	.kv_store = vector_kv_store, .attend_rows = 64, .attend_scratch = vector_attend_scratch, .attend = vector_attend,

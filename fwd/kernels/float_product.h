@@ -147,14 +147,14 @@ INLINE void fill_float_panel(float_reader *read, size_t size, float *panel, cons
 }
 
 /* As tile_run of panel.h. */
-INLINE void float_tile_run(int columns, const struct tiled *d, const float *w, const float *x, size_t k, const size_t first[16],
+INLINE void float_tile_run(int columns, int width, const struct tiled *d, const float *w, const float *x, size_t k, const size_t first[16],
                            f32x16 (*stack)[FLOAT_COLUMNS][TILE_VECTORS])
 {
 	int count = 16 / d->chunks;
 	const unsigned char *residue = residues + d->chunk * count;
 
 	w += first[*residue] * KERNELS_ROWS + (size_t)(d->chunk * count) * FLOAT_GAP;
-	x += first[*residue] * (size_t)columns;
+	x += first[*residue] * (size_t)width;
 	for (int u = 0; u < count; u++, stack++, w += FLOAT_GAP) {
 		f32x16 acc[FLOAT_COLUMNS][TILE_VECTORS];
 
@@ -163,7 +163,7 @@ INLINE void float_tile_run(int columns, const struct tiled *d, const float *w, c
 			UNROLL
 			for (int v = 0; v < TILE_VECTORS; v++)
 				acc[c][v] = vf_zero();
-		for (size_t n = residue_count(k, residue[u]); n; n--, w += KERNELS_ROWS, x += columns) {
+		for (size_t n = residue_count(k, residue[u]); n; n--, w += KERNELS_ROWS, x += width) {
 			f32x16 a[TILE_VECTORS];
 
 			UNROLL
@@ -193,14 +193,15 @@ INLINE void float_tile_run(int columns, const struct tiled *d, const float *w, c
 	}
 }
 
-INLINE void float_tile(int columns, const struct tiled *d, const float *panel, const struct acts *x, const size_t first[16], size_t c)
+INLINE void float_tile(int columns, int width, const struct tiled *d, const float *panel, const struct acts *x, const size_t first[16], size_t c)
 {
 	f32x16 stack[5][FLOAT_COLUMNS][TILE_VECTORS];
 
-	for (size_t v0 = 0; v0 < KERNELS_ROWS / 16; v0 += TILE_VECTORS) {
-		float_tile_run(columns, d, panel + v0 * 16, (const float *)x->data + c * x->k, x->k, first, stack);
-		close_tile(d, stack[0], c, (size_t)columns, d->r + v0 * 16);
-	}
+	for (size_t at = 0; at < (size_t)width; at += (size_t)columns)
+		for (size_t v0 = 0; v0 < KERNELS_ROWS / 16; v0 += TILE_VECTORS) {
+			float_tile_run(columns, width, d, panel + v0 * 16, (const float *)x->data + c * x->k + at, x->k, first, stack);
+			close_tile(d, stack[0], c + at, (size_t)columns, d->r + v0 * 16);
+		}
 }
 
 /* A chunk of the slab's columns. */
@@ -209,16 +210,12 @@ static void float_columns(const struct tiled *d, const float *panel, const struc
 	size_t end = x->n - d->c < SLAB ? x->n : d->c + SLAB, first[16];
 
 	residue_places(x->k, first);
-	for (size_t c = d->c; c < end; c += FLOAT_COLUMNS) {
-		size_t width = float_width(c, x->n);
-
-		if (width == FLOAT_COLUMNS)
-			float_tile(FLOAT_COLUMNS, d, panel, x, first, c);
-		else if (width == TILE_STEP)
-			float_tile(TILE_STEP, d, panel, x, first, c);
-		else
-			float_tile(2 * TILE_STEP, d, panel, x, first, c);
-	}
+	for (size_t c = d->c; c < end; c += ACTS_COLUMNS)
+		switch (tile_width(c, x->n)) {
+		case ACTS_COLUMNS: float_tile(FLOAT_COLUMNS, ACTS_COLUMNS, d, panel, x, first, c); break;
+		case ACTS_STEP: float_tile(ACTS_STEP, ACTS_STEP, d, panel, x, first, c); break;
+		default: float_tile(ACTS_STEP, 2 * ACTS_STEP, d, panel, x, first, c); break;
+		}
 }
 
 INLINE void float_many(float_reader *read, size_t size, const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride,

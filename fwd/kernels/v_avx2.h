@@ -385,8 +385,7 @@ static inline float vd_close(f32x16 v)
 
 enum {
 	TILE_VECTORS = 1,       /* vectors of 16 rows */
-	TILE_COLUMNS = 4, FLOAT_COLUMNS = 6,
-	TILE_STEP = 2           /* the last tile's columns are a multiple */
+	TILE_COLUMNS = 4, FLOAT_COLUMNS = 6, PEAK_COLUMNS = 3
 };
 
 /* What a panel adds to codes to make them fit for tile_dot; zero needs no correction. Formats with minima have codes from 0 as they are; 16 makes those of
@@ -396,9 +395,9 @@ INLINE int tile_bias(int is_signed, int halves, int minima)
 	return minima || is_signed ? 0 : halves ? 32 : 16;
 }
 
-/* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, quads apart by KERNELS_ROWS) and column c's activations. Pairs of
+/* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, quads apart by KERNELS_ROWS) and column c's activations (x[width] a quad). Pairs of
  * products add up in 16 bits as long as they fit: four of codes to 31, two of codes to 63, one of signed codes. */
-INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int is_signed, int halves)
+INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width, int is_signed, int halves)
 {
 	int deep = is_signed ? 1 : halves ? 2 : 4;
 
@@ -413,7 +412,7 @@ INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t 
 
 			UNROLL
 			for (int c = 0; c < columns; c++) {
-				__m256i q = _mm256_set1_epi32(x[(k + d) * columns + c]);
+				__m256i q = _mm256_set1_epi32(x[(k + d) * width + c]);
 				i32x16 t = is_signed ? vi_of(vd_pairs_signed(a, q), vd_pairs_signed(b, q)) : vi_of(vd_pairs(a, q), vd_pairs(b, q));
 
 				pairs[c] = d ? vi_of(_mm256_add_epi16(pairs[c].a, t.a), _mm256_add_epi16(pairs[c].b, t.b)) : t;

@@ -303,8 +303,8 @@ static inline float vd_close(f32x16 v)
 
 enum {
 	TILE_VECTORS = 2,       /* vectors of 16 rows */
-	TILE_COLUMNS = 12, FLOAT_COLUMNS = 12,
-	TILE_STEP = 4           /* the last tile's columns are a multiple */
+	TILE_COLUMNS = 6,       /* of each vector's sums, integers and floats: 24 of 32 registers */
+	FLOAT_COLUMNS = 12, PEAK_COLUMNS = 6
 };
 
 /* What a panel adds to codes to make them fit for tile_dot; zero needs no correction. Formats with minima have codes from 0 as they are. */
@@ -313,8 +313,8 @@ INLINE int tile_bias(int is_signed, int halves, int minima)
 	return minima ? 0 : 128;
 }
 
-/* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, quads apart by KERNELS_ROWS) and column c's activations. */
-INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int is_signed, int halves)
+/* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, quads apart by KERNELS_ROWS) and column c's activations (x[width] a quad). */
+INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width, int is_signed, int halves)
 {
 	UNROLL
 	for (int k = 0; k < quads; k++) {
@@ -322,7 +322,7 @@ INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t 
 
 		UNROLL
 		for (int c = 0; c < columns; c++) {
-			i32x16 q = _mm512_set1_epi32(x[k * columns + c]);
+			i32x16 q = _mm512_set1_epi32(x[k * width + c]);
 
 			s[c][0] = _mm512_dpbusd_epi32(s[c][0], a, q);
 			s[c][1] = _mm512_dpbusd_epi32(s[c][1], b, q);

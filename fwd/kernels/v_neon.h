@@ -412,8 +412,7 @@ static inline float vd_close(f32x16 v)
 
 enum {
 	TILE_VECTORS = 1,       /* vectors of 16 rows */
-	TILE_COLUMNS = 6, FLOAT_COLUMNS = 6,    /* 24 of the 32 registers hold sums, four weights */
-	TILE_STEP = 2           /* the last tile's columns are a multiple */
+	TILE_COLUMNS = 6, FLOAT_COLUMNS = 6, PEAK_COLUMNS = 4     /* 24 of the 32 registers hold sums, four weights */
 };
 
 /* What a panel adds to codes to make them fit for tile_dot: nothing, codes are signed here. */
@@ -422,8 +421,8 @@ INLINE int tile_bias(int is_signed, int halves, int minima)
 	return 0;
 }
 
-/* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, quads apart by KERNELS_ROWS) and column c's activations. */
-INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int is_signed, int halves)
+/* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, quads apart by KERNELS_ROWS) and column c's activations (x[width] a quad). */
+INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width, int is_signed, int halves)
 {
 	UNROLL
 	for (int k = 0; k < quads; k++) {
@@ -431,7 +430,7 @@ INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t 
 
 		UNROLL
 		for (int c = 0; c < columns; c++) {
-			uint8x16_t q = vreinterpretq_u8_s32(vdupq_n_s32(x[k * columns + c]));
+			uint8x16_t q = vreinterpretq_u8_s32(vdupq_n_s32(x[k * width + c]));
 			i32x16 *sum = &s[c][0];
 
 			*sum = vi_of(vd_dot_4(sum->a, codes.a, q), vd_dot_4(sum->b, codes.b, q), vd_dot_4(sum->c, codes.c, q), vd_dot_4(sum->d, codes.d, q));
