@@ -15,6 +15,7 @@ enum { PREFETCH_FAR = 8192, PREFETCH_NEAR = 2048 };
 
 INLINE void prefetch(const uint8_t *p, size_t bytes)
 {
+	UNROLL
 	for (size_t i = 0; i < bytes; i += 64) {
 		__builtin_prefetch(p + PREFETCH_FAR + i, 0, 2);
 		__builtin_prefetch(p + PREFETCH_NEAR + i, 0, 3);

@@ -28,18 +28,20 @@ INLINE f32x16 floats_bf16(const uint8_t *p)
 	return vf_load_bf16(p);
 }
 
-enum { FLOAT_ROWS = 4 };        /* rows that are read side by side, so that their sums do not wait for each other */
-enum { FLOAT_FAR = 2048, FLOAT_NEAR = 1024 };  /* bytes ahead in each row, see dot.h */
+enum { FLOAT_ROWS = 2 };        /* rows that are read side by side, so that their sums do not wait for each other; more would be more streams from memory */
+enum { FLOAT_NEAR = 512 };     /* bytes ahead in each row */
 
 /* ---- few columns ---- */
 
-/* As prefetch of dot.h, for a row of a set: past its end its successor in the next set follows. */
-INLINE void float_prefetch(const uint8_t *row, size_t at, size_t row_bytes)
+/* Two lines of the next set of rows into the second cache, straight along the mapping whatever the order of use, as memory likes it best; and what comes
+ * next in each row from there into the first. */
+INLINE void float_prefetch(const uint8_t *const row[FLOAT_ROWS], int rows, size_t at, size_t row_bytes)
 {
-	size_t far = at + FLOAT_FAR, near = at + FLOAT_NEAR;
-
-	__builtin_prefetch(row + far + (far < row_bytes ? 0 : (FLOAT_ROWS - 1) * row_bytes), 0, 2);
-	__builtin_prefetch(row + near + (near < row_bytes ? 0 : (FLOAT_ROWS - 1) * row_bytes), 0, 3);
+	UNROLL
+	for (int i = 0; i < rows; i++) {
+		__builtin_prefetch(row[0] + (size_t)rows * (row_bytes + at) + (size_t)i * 64, 0, 2);
+		__builtin_prefetch(row[i] + at + FLOAT_NEAR, 0, 3);
+	}
 }
 
 /* Rows r to r + rows. The elements past the last multiple of sixteen are read from a copy filled up with zeros. */
@@ -61,12 +63,12 @@ INLINE void float_rows(float_reader *read, size_t size, const struct matrix *w, 
 			acc[i][c] = vf_zero();
 	}
 	for (size_t e = 0; e < whole; e += 16) {
+		if (size == 4 || e % 32 == 0)
+			float_prefetch(row, rows, e * size, w->row_bytes);
 		UNROLL
 		for (int i = 0; i < rows; i++) {
 			f32x16 v = read(row[i] + e * size);
 
-			if (size == 4 || e % 32 == 0)
-				float_prefetch(row[i], e * size, w->row_bytes);
 			UNROLL
 			for (int c = 0; c < columns; c++)
 				acc[i][c] = vf_fma(v, vf_load(data + (size_t)c * padded + e), acc[i][c]);
