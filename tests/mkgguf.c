@@ -10,6 +10,7 @@
 #include "../lib/formats.h"
 
 enum { ALIGN = 32 };
+enum { WRITE = 8 << 20 };         /* bytes at once: a cached file lies in pieces as large as it was written in, and small ones take long to map */
 
 struct buffer {
 	unsigned char *p;
@@ -200,6 +201,7 @@ static void write_file(const struct mkgguf *m, const char *path, uint32_t versio
 
 	if (!file)
 		die(path, strerror(errno));
+	setvbuf(file, NULL, _IOFBF, WRITE);
 	put(&b, "GGUF", 4);
 	put_number(&b, version, 4);
 	put_number(&b, to - from, 8);
