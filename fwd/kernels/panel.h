@@ -284,7 +284,7 @@ INLINE void panel_columns(struct tile_shape t, const struct tiled *d, const stru
 
 		t.columns = ACTS_STEP;
 		switch (tile_width(c, x->n)) {
-		case ACTS_COLUMNS: t.columns = TILE_COLUMNS, t.width = ACTS_COLUMNS, tile(t, d, p, data, c); break;
+		case ACTS_COLUMNS: t.columns = t.halves ? TILE_HALVES : TILE_COLUMNS, t.width = ACTS_COLUMNS, tile(t, d, p, data, c); break;
 		case ACTS_STEP: t.width = ACTS_STEP, tile(t, d, p, data, c); break;
 		default: t.width = 2 * ACTS_STEP, tile(t, d, p, data, c); break;
 		}

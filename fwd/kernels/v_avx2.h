@@ -385,7 +385,7 @@ static inline float vd_close(f32x16 v)
 
 enum {
 	TILE_VECTORS = 1,       /* vectors of 16 rows */
-	TILE_COLUMNS = 4, FLOAT_COLUMNS = 6, PEAK_COLUMNS = 3
+	TILE_COLUMNS = 4, TILE_HALVES = 4, FLOAT_COLUMNS = 6, PEAK_COLUMNS = 3
 };
 
 /* What a panel adds to codes to make them fit for tile_dot; zero needs no correction. Formats with minima have codes from 0 as they are; 16 makes those of

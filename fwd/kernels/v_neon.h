@@ -412,7 +412,7 @@ static inline float vd_close(f32x16 v)
 
 enum {
 	TILE_VECTORS = 1,       /* vectors of 16 rows */
-	TILE_COLUMNS = 6, FLOAT_COLUMNS = 6, PEAK_COLUMNS = 4     /* 24 of the 32 registers hold sums, four weights */
+	TILE_COLUMNS = 6, TILE_HALVES = 6, FLOAT_COLUMNS = 6, PEAK_COLUMNS = 4     /* 24 of the 32 registers hold sums, four weights */
 };
 
 /* What a panel adds to codes to make them fit for tile_dot: nothing, codes are signed here. */
