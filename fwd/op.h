@@ -91,6 +91,7 @@ struct step {
 	struct acts acts[ACTS_KINDS];   /* by enum acts_kind: the rows packed last */
 	unsigned char *scratch;         /* for each thread */
 	size_t scratch_bytes;
+	unsigned char *parts;           /* of the blocks of a few rows' attention, for all KV heads and the whole context */
 };
 
 /* Runs one op on rows [first, first + n), n at least 1; returns when it is done. */

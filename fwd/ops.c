@@ -23,8 +23,9 @@ struct job {
 	struct step *s;
 	const struct op *op;
 	size_t first, n;        /* rows of the batch */
-	size_t each;            /* rows of a piece, of the batch or of a matrix */
+	size_t each;            /* rows of a piece, of the batch or of a matrix; or attention's blocks */
 	struct attend attend;
+	size_t blocks;          /* of the context that attention sees */
 };
 
 /* ---- embed ---- */
@@ -125,6 +126,22 @@ static void run_product(struct job *j)
 
 /* ---- attend ---- */
 
+/* Bytes of K and V of one position and KV head. */
+static double position_bytes(const struct attend *a)
+{
+	return (double)(a->dim_k + a->dim_v) * (a->type == KV_F16 ? sizeof(uint16_t) : sizeof(float));
+}
+
+/* Blocks of a KV head's context that one piece reads. */
+enum { RUN_BYTES = 1 << 18 };
+
+static size_t piece_blocks(const struct attend *a)
+{
+	size_t blocks = (size_t)(RUN_BYTES / ATTEND_BLOCK / position_bytes(a));
+
+	return blocks ? blocks : 1;
+}
+
 static void prepare_head(const struct job *j, float *x, const float *norm, size_t i)
 {
 	const struct op_attend *a = &j->op->attend;
@@ -181,6 +198,32 @@ static void head_piece(void *context, size_t piece, size_t thread)
 	s->k->attend(&j->attend, &j->op->attend.kv[piece], piece, 0, 1, s->scratch + thread * s->scratch_bytes);
 }
 
+static unsigned char *head_parts(const struct job *j, size_t h)
+{
+	const struct attend *d = &j->attend;
+
+	return j->s->parts + h * j->blocks * j->s->k->attend_part(d->dim_v, j->n * (d->n_head / d->n_head_kv));
+}
+
+/* Few rows far into a context: a KV head's blocks in runs of `each`, then what they made put together. */
+static void blocks_piece(void *context, size_t piece, size_t thread)
+{
+	struct job *j = context;
+	struct step *s = j->s;
+	size_t runs = pieces_of(j->blocks, j->each), h = piece / runs, from = piece % runs * j->each;
+
+	s->k->attend_blocks(&j->attend, &j->op->attend.kv[h], h, j->n, from, least(from + j->each, j->blocks), head_parts(j, h),
+		s->scratch + thread * s->scratch_bytes);
+}
+
+static void join_piece(void *context, size_t piece, size_t thread)
+{
+	struct job *j = context;
+	struct step *s = j->s;
+
+	s->k->attend_join(&j->attend, piece, j->n, head_parts(j, piece), s->scratch + thread * s->scratch_bytes);
+}
+
 static void run_attend(struct job *j)
 {
 	const struct op_attend *a = &j->op->attend;
@@ -195,11 +238,18 @@ static void run_attend(struct job *j)
 	j->attend.q_stride = a->qkv.stride;
 	j->attend.out = row(&a->out, j->first);
 	j->attend.pos = s->pos + j->first;
-	if (s->n == 1 && j->n == 1) {
+	j->blocks = pieces_of(s->pos + s->n, ATTEND_BLOCK);
+	j->each = piece_blocks(&a->heads);
+	if (s->n == 1 && j->n == 1 && j->blocks <= j->each) {
 		pool_run(s->pool, a->heads.n_head_kv, head_piece, j);
 		return;
 	}
 	pool_run(s->pool, pieces_of(s->n, KV_TILE) * a->heads.n_head_kv, store_piece, j);
+	if (j->n <= ATTEND_FEW && j->blocks > j->each) {
+		pool_run(s->pool, pieces_of(j->blocks, j->each) * a->heads.n_head_kv, blocks_piece, j);
+		pool_run(s->pool, a->heads.n_head_kv, join_piece, j);
+		return;
+	}
 	j->each = pieces_of(KV_TILE, s->k->attend_rows) * s->k->attend_rows;
 	pool_run(s->pool, pieces_of(j->n, j->each) * a->heads.n_head_kv, attend_piece, j);
 }
@@ -243,7 +293,7 @@ static void attend_work(const struct step *s, const struct op_attend *a, struct 
 
 	if (!rows)
 		return;
-	w->bytes += (double)seen * (double)d->n_head_kv * dims * (d->type == KV_F16 ? sizeof(uint16_t) : sizeof(float));
+	w->bytes += (double)seen * (double)d->n_head_kv * position_bytes(d);
 	w->floats += sum * (double)d->n_head * dims;
 }
 

@@ -116,10 +116,12 @@ int plan_bind(struct plan *p, const struct segment *s, struct why *w)
 {
 	const struct model *m = p->model;
 	struct kv_head *kv = calloc(m->n_layer * m->n_head_kv, sizeof *kv);
+	size_t part = p->step.k->attend_part(m->dim_v, ATTEND_FEW * (m->n_head / m->n_head_kv)), blocks = (s->shape.n_ctx + ATTEND_BLOCK - 1) / ATTEND_BLOCK;
 
-	if (!kv)
-		return why(w, "%s: out of memory", m->gguf->path);
 	p->kv = kv;
+	p->step.parts = aligned(m->n_head_kv * blocks, part);
+	if (!kv || !p->step.parts)
+		return why(w, "%s: out of memory for a context of %u", m->gguf->path, s->shape.n_ctx);
 	for (size_t i = 0; i < p->n_ops; i++)
 		if (p->op[i].code == OP_ATTEND) {
 			p->op[i].attend.heads.type = s->shape.kv_type;
@@ -137,6 +139,7 @@ void plan_close(struct plan *p)
 	for (size_t kind = 0; kind < ACTS_KINDS; kind++)
 		free(p->step.acts[kind].data);
 	free(p->step.scratch);
+	free(p->step.parts);
 	free(p->x.at);
 	free(p->branch.at);
 	free(p->h.at);

@@ -125,6 +125,29 @@ static float *run(const struct kernels *t, const struct setting *s, size_t pos, 
 	return out;
 }
 
+/* The same rows by blocks: runs of `each`, the last first, then joined. */
+static float *run_blocks(const struct kernels *t, const struct setting *s, size_t pos, size_t rows, size_t each)
+{
+	struct attend a = s->a;
+	size_t group = a.n_head / a.n_head_kv, blocks = (pos + rows + ATTEND_BLOCK - 1) / ATTEND_BLOCK, bytes = t->attend_scratch(a.dim_k, a.dim_v, group);
+	float *out = get(rows * a.n_head * a.dim_v, sizeof *out);
+	void *scratch = get(bytes, 1), *parts = get(blocks, t->attend_part(a.dim_v, rows * group));
+
+	memset(scratch, 0xff, bytes);
+	memset(parts, 0xff, blocks * t->attend_part(a.dim_v, rows * group));
+	a.pos = pos;
+	a.q = s->q + pos * a.q_stride;
+	a.out = out;
+	for (size_t h = 0; h < a.n_head_kv; h++) {
+		for (size_t run = (blocks + each - 1) / each; run-- > 0;)
+			t->attend_blocks(&a, &s->kv[h], h, rows, run * each, run * each + each < blocks ? run * each + each : blocks, parts, scratch);
+		t->attend_join(&a, h, rows, parts, scratch);
+	}
+	free(scratch);
+	free(parts);
+	return out;
+}
+
 /* ---- against double precision ---- */
 
 static double cached(const struct setting *s, const void *from, size_t i)
@@ -203,6 +226,12 @@ static void decode_test(const struct shape *shape, enum kv_type type, size_t pos
 		check(!memcmp(out, want, rows * width * sizeof *out), t->name, "decode", &s, pos, rows);
 		free(out);
 	}
+	for (size_t i = 0; (t = kernels_each(i)) && rows <= ATTEND_FEW; i++)
+		for (size_t each = 1; each <= 4; each++) {
+			out = run_blocks(t, &s, pos, rows, each);
+			check(!memcmp(out, want, rows * width * sizeof *out), t->name, "by blocks", &s, pos, rows);
+			free(out);
+		}
 	soil(&s, pos + clean);
 	for (size_t i = 0; (t = kernels_each(i)); i++) {
 		out = run(t, &s, pos, rows, rows, rows);
@@ -219,8 +248,8 @@ int main(void)
 		{ 8, 8, 2, 1 }, { 16, 16, 3, 3 }, { 32, 32, 6, 2 }, { 64, 64, 8, 2 }, { 64, 64, 9, 3 }, { 80, 80, 2, 2 }, { 96, 96, 4, 1 }, { 128, 128, 4, 2 },
 		{ 256, 256, 8, 1 }, { 24, 40, 5, 1 }, { 192, 128, 6, 1 }, { 64, 64, 7, 1 }, { 64, 64, 16, 1 }, { 16, 16, 130, 1 }, { 20, 12, 71, 1 }, { 112, 112, 1, 1 },
 	};
-	static const size_t places[] = { 0, 1, 14, 15, 16, 31, 63, 126, 127, 128, 143, 255, 256, 300 };
-	static const size_t counts[] = { 1, 2, 3, 4, 9, 40 };
+	static const size_t places[] = { 0, 1, 14, 15, 16, 31, 63, 126, 127, 128, 143, 255, 256, 300, 500 };
+	static const size_t counts[] = { 1, 2, 3, 4, 8, 9, 40 };
 
 	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
 		for (int type = KV_F16; type <= KV_F32; type++) {

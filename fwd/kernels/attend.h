@@ -28,7 +28,7 @@ enum {
 	ATTEND_DIRECT = 2 * ATTEND_COLUMNS      /* up to so many columns read K and V in place */
 };
 
-struct part {           /* what a run of positions says of each column */
+struct attend_state {   /* what a block, or all blocks so far, say of each column */
 	float *max, *sum;       /* [columns] */
 	float *o;               /* [columns][dim_v rounded up to LANES] */
 };
@@ -43,7 +43,7 @@ struct attend_tile {
 	int direct;             /* K and V are read in place */
 	float *q;               /* [panels][dim_k][width] */
 	float *s;               /* [columns of the panels][ATTEND_BLOCK]: scores, then their exponentials */
-	struct part all, part;
+	struct attend_state all, part;
 	float *keep, *take;     /* [columns]: the factors of a merge */
 	float *k;               /* a block of K: [ATTEND_BLOCK/16][dim_k][16] */
 	float *v;               /* a block of V: [out_dim/16][ATTEND_BLOCK][16] */
@@ -262,7 +262,7 @@ static inline size_t attend_first(const struct attend_tile *t, size_t first)
 
 /* Makes the block's part for every column that sees it. k is the block's first tile, v its first row; type and width are constants where this is
  * expanded. */
-INLINE void attend_block(const struct attend_tile *t, size_t first, struct part *part, enum kv_type type, size_t width,
+INLINE void attend_block(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type, size_t width,
 	const void *k, struct values v)
 {
 	size_t dim_k = t->a->dim_k, size = type == KV_F16 ? sizeof(uint16_t) : sizeof(float);
@@ -313,7 +313,7 @@ INLINE void attend_copy(const struct attend_tile *t, size_t first, enum kv_type 
 		}
 }
 
-INLINE void attend_panel(const struct attend_tile *t, size_t first, struct part *part, enum kv_type type, const void *k,
+INLINE void attend_panel(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type, const void *k,
 	struct values v)
 {
 	switch (t->width) {
@@ -325,7 +325,7 @@ INLINE void attend_panel(const struct attend_tile *t, size_t first, struct part 
 }
 
 /* Any block: the part of each column that sees it. */
-static void attend_part(const struct attend_tile *t, size_t first, struct part *part)
+static void attend_part(const struct attend_tile *t, size_t first, struct attend_state *part)
 {
 	const struct attend *a = t->a;
 	struct values v = { t->v, LANES, ATTEND_BLOCK * LANES };
@@ -347,7 +347,7 @@ static void attend_part(const struct attend_tile *t, size_t first, struct part *
 }
 
 /* Takes the part of the block at `first` into what the blocks before it left. */
-static void attend_merge(const struct attend_tile *t, size_t first, const struct part *part)
+static void attend_merge(const struct attend_tile *t, size_t first, const struct attend_state *part)
 {
 	for (size_t c = attend_first(t, first); c < t->columns; c += LANES) {
 		f32x16 before = vf_load(t->all.max + c), now = vf_load(part->max + c), max = vf_max(before, now);
@@ -377,10 +377,21 @@ static void attend_panels(struct attend_tile *t, size_t columns)
 	t->width = (columns + t->panels - 1) / t->panels;
 }
 
+static size_t attend_out_dim(size_t dim_v)
+{
+	return (dim_v + LANES - 1) / LANES * LANES;
+}
+
+/* Floats for a number of each column: whole vectors from any column on. */
+static size_t attend_each(size_t columns)
+{
+	return (columns + LANES) / LANES * LANES + LANES;
+}
+
 /* Lays scratch out for tiles of up to `columns` columns, a multiple of ATTEND_COLUMNS; returns the number of floats. With NULL it only counts. */
 static size_t attend_layout(struct attend_tile *t, float *scratch, size_t columns, size_t dim_k, size_t dim_v)
 {
-	size_t out_dim = (dim_v + LANES - 1) / LANES * LANES, each = (columns + LANES) / LANES * LANES + LANES, used = 0;
+	size_t out_dim = attend_out_dim(dim_v), each = attend_each(columns), used = 0;
 	struct { float **field; size_t n; } fields[] = {
 		{ &t->k, ATTEND_BLOCK * dim_k }, { &t->v, ATTEND_BLOCK * out_dim }, { &t->s, columns * ATTEND_BLOCK },
 		{ &t->all.o, columns * out_dim }, { &t->part.o, columns * out_dim }, { &t->q, (columns * dim_k + LANES - 1) / LANES * LANES },
@@ -394,11 +405,18 @@ static size_t attend_layout(struct attend_tile *t, float *scratch, size_t column
 	return used;
 }
 
+/* Columns with those that fill up the last panel, at most. */
+static size_t attend_filled(size_t columns)
+{
+	return (columns + ATTEND_COLUMNS - 1) / ATTEND_COLUMNS * ATTEND_COLUMNS;
+}
+
+/* A tile has one row at least, and ATTEND_FEW where there are no more. */
 static size_t attend_columns(size_t group)
 {
-	size_t most = group > ATTEND_MOST ? group : ATTEND_MOST;
+	size_t most = ATTEND_FEW * group > ATTEND_MOST ? ATTEND_FEW * group : ATTEND_MOST;
 
-	return (most + ATTEND_COLUMNS - 1) / ATTEND_COLUMNS * ATTEND_COLUMNS;
+	return attend_filled(most);
 }
 
 static size_t vector_attend_scratch(size_t dim_k, size_t dim_v, size_t group)
@@ -458,6 +476,56 @@ static void vector_attend(const struct attend *a, const struct kv_head *kv, size
 		}
 		attend_write(&t, h);
 	}
+}
+
+/* ---- block by block ---- */
+
+static size_t vector_attend_part(size_t dim_v, size_t columns)
+{
+	return (2 * attend_each(columns) + attend_filled(columns) * attend_out_dim(dim_v)) * sizeof(float);
+}
+
+static struct attend_state attend_state_at(const struct attend_tile *t, void *parts, size_t b)
+{
+	float *at = (float *)parts + b * vector_attend_part(t->a->dim_v, t->columns) / sizeof(float);
+	size_t each = attend_each(t->columns);
+
+	return (struct attend_state){ .max = at, .sum = at + each, .o = at + 2 * each };
+}
+
+/* All rows, as one tile. */
+static void attend_few(struct attend_tile *t, size_t n, void *scratch)
+{
+	t->group = t->a->n_head / t->a->n_head_kv;
+	attend_layout(t, scratch, attend_columns(t->group), t->a->dim_k, t->a->dim_v);
+	attend_panels(t, n * t->group);
+}
+
+static void vector_attend_blocks(const struct attend *a, const struct kv_head *kv, size_t h, size_t n, size_t b0, size_t b1, void *parts, void *scratch)
+{
+	struct attend_tile t = { .a = a, .kv = kv };
+
+	attend_few(&t, n, scratch);
+	attend_pack(&t, h);
+	for (size_t b = b0; b < b1; b++) {
+		struct attend_state part = attend_state_at(&t, parts, b);
+
+		attend_part(&t, b * ATTEND_BLOCK, &part);
+	}
+}
+
+static void vector_attend_join(const struct attend *a, size_t h, size_t n, void *parts, void *scratch)
+{
+	struct attend_tile t = { .a = a };
+
+	attend_few(&t, n, scratch);
+	t.all = attend_state_at(&t, parts, 0);
+	for (size_t first = ATTEND_BLOCK; first < a->pos + n; first += ATTEND_BLOCK) {
+		struct attend_state part = attend_state_at(&t, parts, first / ATTEND_BLOCK);
+
+		attend_merge(&t, first, &part);
+	}
+	attend_write(&t, h);
 }
 
 #endif

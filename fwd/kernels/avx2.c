@@ -13,6 +13,7 @@ const struct kernels kernels_avx2 = {
 	.product_scratch = vector_product_scratch, .product = vector_product,
 	.norm = vector_norm, .add = vector_add, .glu = vector_glu, .unary = vector_unary, .rope = vector_rope, .argmax = vector_argmax,
 	.kv_store = vector_kv_store, .attend_rows = 64, .attend_scratch = vector_attend_scratch, .attend = vector_attend,
+	.attend_part = vector_attend_part, .attend_blocks = vector_attend_blocks, .attend_join = vector_attend_join,
 };
 
 const struct peaks peaks_avx2 = PEAKS;

@@ -43,6 +43,7 @@ struct acts {
 
 enum { KERNELS_ROWS = 32 };     /* row ranges begin at multiples of this */
 enum { ATTEND_BLOCK = 128 };    /* positions of one attention block */
+enum { ATTEND_FEW = 8 };        /* rows whose context can be cut for several threads, at most */
 enum { KV_TILE = 16 };          /* positions of one tile of K */
 
 enum kv_type { KV_F16, KV_F32 };
@@ -106,6 +107,13 @@ struct kernels {
 	size_t attend_rows;             /* row ranges begin at multiples of this */
 	size_t (*attend_scratch)(size_t dim_k, size_t dim_v, size_t group);
 	void (*attend)(const struct attend *a, const struct kv_head *kv, size_t h, size_t i0, size_t i1, void *scratch);
+
+	/* The same for rows [0, n), n up to ATTEND_FEW, in two steps, so that threads can share a long context. First blocks [b0, b1), each into a part
+	 * of its own: m_b, l_b and o_b of its columns, the n · group queries of KV head h; block b's part lies at parts + b · attend_part(). Then,
+	 * when the parts of all blocks are there, what follows from them in order. parts: the caller's, 64-byte aligned; join spends them. */
+	size_t (*attend_part)(size_t dim_v, size_t columns);    /* bytes, a multiple of 64 */
+	void (*attend_blocks)(const struct attend *a, const struct kv_head *kv, size_t h, size_t n, size_t b0, size_t b1, void *parts, void *scratch);
+	void (*attend_join)(const struct attend *a, size_t h, size_t n, void *parts, void *scratch);
 
 	/* Index of the largest of x[n], the lowest on ties; NaN never wins; n if all are NaN. */
 	size_t (*argmax)(const float *x, size_t n);

@@ -35,9 +35,9 @@ void scalar_kv_store(enum kv_type type, struct kv_head *kv, size_t dim_k, size_t
 
 /* ---- one block of positions, seen by one query ---- */
 
-struct part {           /* what a run of positions says of one query */
+struct part {           /* what a block, or all blocks so far, say of one query */
 	float max, sum;
-	float *o;       /* [dim_v], not yet divided by sum */
+	float o[];      /* [dim_v], not yet divided by sum */
 };
 
 static float score(const struct attend *a, const struct kv_head *kv, const float *q, size_t pos)
@@ -49,9 +49,11 @@ static float score(const struct attend *a, const struct kv_head *kv, const float
 	return scalar_tree(acc) * a->scale;
 }
 
-/* Positions [first, first + n) alone, n from 1 to ATTEND_BLOCK. */
-static void attend_block(const struct attend *a, const struct kv_head *kv, const float *q, size_t first, size_t n, struct part *part)
+/* Block b as the query of row i and this head sees it, which is at least one position of it. */
+static void attend_block(const struct attend *a, const struct kv_head *kv, size_t i, size_t head, size_t b, struct part *part)
 {
+	const float *q = a->q + i * a->q_stride + head * a->dim_k;
+	size_t first = b * ATTEND_BLOCK, left = a->pos + i + 1 - first, n = left < ATTEND_BLOCK ? left : ATTEND_BLOCK;
 	float s[ATTEND_BLOCK], acc[16] = { 0 };
 
 	part->max = -INFINITY;
@@ -71,7 +73,7 @@ static void attend_block(const struct attend *a, const struct kv_head *kv, const
 	part->sum = scalar_tree(acc);
 }
 
-/* Takes the next block's part into the sum of those before. */
+/* Takes the next block's part into what those before it made. */
 static void merge(struct part *all, const struct part *part, size_t dim_v)
 {
 	float max = all->max > part->max ? all->max : part->max;
@@ -83,29 +85,83 @@ static void merge(struct part *all, const struct part *part, size_t dim_v)
 		all->o[d] = fmaf(all->o[d], keep, part->o[d] * take);
 }
 
+static void write_out(const struct attend *a, size_t i, size_t head, const struct part *all)
+{
+	float *out = a->out + (i * a->n_head + head) * a->dim_v;
+
+	for (size_t d = 0; d < a->dim_v; d++)
+		out[d] = all->o[d] / all->sum;
+}
+
+/* ---- all blocks ---- */
+
+static size_t part_bytes(size_t dim_v)
+{
+	return (sizeof(struct part) + dim_v * sizeof(float) + 63) / 64 * 64;
+}
+
+/* Blocks of which row i sees something. */
+static size_t blocks_of(const struct attend *a, size_t i)
+{
+	return (a->pos + i) / ATTEND_BLOCK + 1;
+}
+
 size_t scalar_attend_scratch(size_t dim_k, size_t dim_v, size_t group)
 {
-	return 2 * dim_v * sizeof(float);
+	return 2 * part_bytes(dim_v);
 }
 
 void scalar_attend(const struct attend *a, const struct kv_head *kv, size_t h, size_t i0, size_t i1, void *scratch)
 {
 	size_t group = a->n_head / a->n_head_kv;
-	float *blocks = scratch;
+	struct part *all = scratch, *part = (void *)((char *)scratch + part_bytes(a->dim_v));
 
 	for (size_t i = i0; i < i1; i++)
 		for (size_t head = h * group; head < (h + 1) * group; head++) {
-			const float *q = a->q + i * a->q_stride + head * a->dim_k;
-			float *out = a->out + (i * a->n_head + head) * a->dim_v;
-			struct part all = { .o = blocks }, part = { .o = blocks + a->dim_v };
-			size_t n = a->pos + i + 1;
-
-			attend_block(a, kv, q, 0, n < ATTEND_BLOCK ? n : ATTEND_BLOCK, &all);
-			for (size_t first = ATTEND_BLOCK; first < n; first += ATTEND_BLOCK) {
-				attend_block(a, kv, q, first, n - first < ATTEND_BLOCK ? n - first : ATTEND_BLOCK, &part);
-				merge(&all, &part, a->dim_v);
+			attend_block(a, kv, i, head, 0, all);
+			for (size_t b = 1; b < blocks_of(a, i); b++) {
+				attend_block(a, kv, i, head, b, part);
+				merge(all, part, a->dim_v);
 			}
-			for (size_t d = 0; d < a->dim_v; d++)
-				out[d] = all.o[d] / all.sum;
+			write_out(a, i, head, all);
+		}
+}
+
+/* ---- block by block ---- */
+
+size_t scalar_attend_part(size_t dim_v, size_t columns)
+{
+	return columns * part_bytes(dim_v);
+}
+
+/* Of row i and one of KV head h's queries. */
+static struct part *part_at(const struct attend *a, void *parts, size_t n, size_t b, size_t i, size_t query)
+{
+	size_t group = a->n_head / a->n_head_kv;
+
+	return (void *)((char *)parts + ((b * n + i) * group + query) * part_bytes(a->dim_v));
+}
+
+void scalar_attend_blocks(const struct attend *a, const struct kv_head *kv, size_t h, size_t n, size_t b0, size_t b1, void *parts, void *scratch)
+{
+	size_t group = a->n_head / a->n_head_kv;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t query = 0; query < group; query++)
+			for (size_t b = b0; b < b1 && b < blocks_of(a, i); b++)
+				attend_block(a, kv, i, h * group + query, b, part_at(a, parts, n, b, i, query));
+}
+
+void scalar_attend_join(const struct attend *a, size_t h, size_t n, void *parts, void *scratch)
+{
+	size_t group = a->n_head / a->n_head_kv;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t query = 0; query < group; query++) {
+			struct part *all = part_at(a, parts, n, 0, i, query);
+
+			for (size_t b = 1; b < blocks_of(a, i); b++)
+				merge(all, part_at(a, parts, n, b, i, query), a->dim_v);
+			write_out(a, i, h * group + query, all);
 		}
 }
