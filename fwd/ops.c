@@ -133,7 +133,7 @@ static double position_bytes(const struct attend *a)
 }
 
 /* Blocks of a KV head's context that one piece reads. */
-enum { RUN_BYTES = 1 << 18 };
+enum { RUN_BYTES = 1 << 17 };
 
 static size_t piece_blocks(const struct attend *a)
 {
@@ -177,15 +177,14 @@ static void store_piece(void *context, size_t piece, size_t thread)
 	store(j, piece % heads, from, least(from + KV_TILE, j->s->n));
 }
 
-/* The last rows see most: they come first, so that no long piece is left for the end. */
+/* Head by head, whose K and V then stay in the cache for all rows. The last rows see most: they come first, so that no long piece is left for the end. */
 static void attend_piece(void *context, size_t piece, size_t thread)
 {
 	struct job *j = context;
 	struct step *s = j->s;
-	size_t heads = j->attend.n_head_kv, from = (pieces_of(j->n, j->each) - 1 - piece / heads) * j->each;
+	size_t tiles = pieces_of(j->n, j->each), h = piece / tiles, from = (tiles - 1 - piece % tiles) * j->each;
 
-	s->k->attend(&j->attend, &j->op->attend.kv[piece % heads], piece % heads, from, least(from + j->each, j->n),
-		s->scratch + thread * s->scratch_bytes);
+	s->k->attend(&j->attend, &j->op->attend.kv[h], h, from, least(from + j->each, j->n), s->scratch + thread * s->scratch_bytes);
 }
 
 /* A single row: all of a KV head's work at once. */

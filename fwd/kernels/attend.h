@@ -80,6 +80,12 @@ static void vector_kv_store(enum kv_type type, struct kv_head *kv, size_t dim_k,
 	}
 }
 
+/* Bytes of an element. */
+INLINE size_t attend_size(enum kv_type type)
+{
+	return type == KV_F16 ? sizeof(uint16_t) : sizeof(float);
+}
+
 INLINE f32x16 attend_load(enum kv_type type, const void *from, size_t i)
 {
 	return type == KV_F16 ? vf_load_f16((const uint16_t *)from + i) : vf_load((const float *)from + i);
@@ -95,69 +101,73 @@ static f32x16 attend_load_n(enum kv_type type, const void *from, size_t i, size_
 	return vf_load_f16(half);
 }
 
-/* Asks for what will be read ATTEND_AHEAD bytes later. Halves alone are read from memory at full speed; floats mostly are the copy. */
+/* Asks for element i, which will be read a while later. */
 INLINE void attend_ahead(enum kv_type type, const void *from, size_t i)
 {
-	if (type == KV_F16)
-		__builtin_prefetch((const uint16_t *)from + i + ATTEND_AHEAD / sizeof(uint16_t), 0, 2);
+	__builtin_prefetch((const char *)from + i * attend_size(type), 0, 2);
 }
 
 /* ---- scores ---- */
 
-/* residues[step] of lanes.h; computed here, as the address of a table in these loops costs a tenth (gcc keeps it in a vector register). */
-static inline size_t attend_residue(size_t step)
+/* acc[column][tile] += q[column][d] · k[d] of each tile. */
+INLINE void attend_products(enum kv_type type, size_t width, const float *q, const void *k, const size_t *tile, size_t d, f32x16 *acc)
 {
-	return (step & 1) << 3 | (step & 2) << 1 | (step & 4) >> 1 | step >> 3;
+	f32x16 keys[ATTEND_TILES];
+
+	UNROLL
+	for (size_t t = 0; t < ATTEND_TILES; t++) {
+		keys[t] = attend_load(type, k, tile[t] + d * KV_TILE);
+		if (type == KV_F16 && d % 2 == 0)       /* floats mostly are the copy */
+			attend_ahead(type, k, tile[t] + d * KV_TILE + ATTEND_AHEAD / attend_size(type));
+	}
+	UNROLL
+	for (size_t c = 0; c < width; c++) {
+		f32x16 x = vf_set1(q[d * width + c]);
+
+		UNROLL
+		for (size_t t = 0; t < ATTEND_TILES; t++)
+			acc[c * ATTEND_TILES + t] = vf_fma(x, keys[t], acc[c * ATTEND_TILES + t]);
+	}
+}
+
+/* acc[column][tile] = the sum over the elements of residue r modulo 16. */
+INLINE void attend_residue(enum kv_type type, size_t width, const float *q, const void *k, const size_t *tile, size_t dim, size_t r, f32x16 *acc)
+{
+	UNROLL
+	for (size_t i = 0; i < width * ATTEND_TILES; i++)
+		acc[i] = vf_zero();
+	for (size_t d = r; d < dim; d += 16)
+		attend_products(type, width, q, k, tile, d, acc);
 }
 
 /* s[c][16·tile + lane] = (q[c] · k[position]) · scale for one panel and ATTEND_TILES tiles from k on; where only `exist` of them do, the first is
- * read again for the others. The 16 accumulators of a product come one after the other in visiting order: waiting[i] is the sum of 2^i of them,
- * and each step joins as many of those as its number has ones at the low end. */
+ * read again for the others. The 16 accumulators of a product come one after the other, in an order in which what the closing tree adds is near. */
 INLINE void attend_scores(enum kv_type type, size_t width, const float *q, const void *k, size_t dim, size_t exist, float scale, float *s)
 {
-	f32x16 acc[ATTEND_COLUMNS * ATTEND_TILES], waiting[5][ATTEND_COLUMNS * ATTEND_TILES];   /* [column][tile] */
+	f32x16 sum[4][ATTEND_COLUMNS * ATTEND_TILES], a[ATTEND_COLUMNS * ATTEND_TILES], b[ATTEND_COLUMNS * ATTEND_TILES];
 	size_t n = width * ATTEND_TILES, tile[ATTEND_TILES];
 
 	UNROLL
 	for (size_t t = 0; t < ATTEND_TILES; t++)
 		tile[t] = t < exist ? t * dim * KV_TILE : 0;
-	for (size_t step = 0; step < 16; step++) {
-		size_t level = 0;
-
+	for (size_t r = 0; r < 4; r++) {
+		attend_residue(type, width, q, k, tile, dim, r, a);
+		attend_residue(type, width, q, k, tile, dim, r + 8, b);
 		UNROLL
 		for (size_t i = 0; i < n; i++)
-			acc[i] = vf_zero();
-		for (size_t d = attend_residue(step); d < dim; d += 16) {
-			f32x16 keys[ATTEND_TILES];
-
-			UNROLL
-			for (size_t t = 0; t < ATTEND_TILES; t++)
-				keys[t] = attend_load(type, k, tile[t] + d * KV_TILE);
-			UNROLL
-			for (size_t t = 0; t < ATTEND_TILES; t += 2)    /* line by line, whatever the order of d */
-				attend_ahead(type, k, ((step * (dim / 16) + d / 16) * ATTEND_TILES + t) * KV_TILE);
-			UNROLL
-			for (size_t c = 0; c < width; c++) {
-				f32x16 x = vf_set1(q[d * width + c]);
-
-				UNROLL
-				for (size_t t = 0; t < ATTEND_TILES; t++)
-					acc[c * ATTEND_TILES + t] = vf_fma(x, keys[t], acc[c * ATTEND_TILES + t]);
-			}
-		}
-		for (; step >> level & 1; level++)
-			UNROLL
-			for (size_t i = 0; i < n; i++)
-				acc[i] = vf_add(waiting[level][i], acc[i]);
+			sum[r][i] = vf_add(a[i], b[i]);
+		attend_residue(type, width, q, k, tile, dim, r + 4, a);
+		attend_residue(type, width, q, k, tile, dim, r + 12, b);
 		UNROLL
 		for (size_t i = 0; i < n; i++)
-			waiting[level][i] = acc[i];
+			sum[r][i] = vf_add(sum[r][i], vf_add(a[i], b[i]));
 	}
 	UNROLL
-	for (size_t c = 0; c < width; c++)
-		UNROLL
-		for (size_t t = 0; t < ATTEND_TILES; t++)
-			vf_store(s + c * ATTEND_BLOCK + t * KV_TILE, vf_mul(waiting[4][c * ATTEND_TILES + t], vf_set1(scale)));
+	for (size_t i = 0; i < n; i++) {
+		f32x16 all = vf_add(vf_add(sum[0][i], sum[2][i]), vf_add(sum[1][i], sum[3][i]));
+
+		vf_store(s + i / ATTEND_TILES * ATTEND_BLOCK + i % ATTEND_TILES * KV_TILE, vf_mul(all, vf_set1(scale)));
+	}
 }
 
 /* ---- softmax ---- */
@@ -208,8 +218,8 @@ INLINE void attend_sums(enum kv_type type, size_t width, size_t vectors, const f
 		for (size_t x = 0; x < vectors; x++)
 			row[x] = attend_load(type, v.v, x * v.apart + j * v.stride);
 		UNROLL
-		for (size_t x = 0; x < vectors; x += 2)
-			attend_ahead(type, v.v, x * v.apart + j * v.stride);
+		for (size_t x = 0; x < vectors && type == KV_F16; x += 2)
+			attend_ahead(type, v.v, x * v.apart + j * v.stride + ATTEND_AHEAD / attend_size(type));
 		UNROLL
 		for (size_t c = 0; c < width; c++) {
 			f32x16 weight = vf_set1(p[c * ATTEND_BLOCK + j]);
@@ -228,7 +238,7 @@ INLINE void attend_sums(enum kv_type type, size_t width, size_t vectors, const f
 
 static inline struct values attend_values(struct values v, enum kv_type type, size_t vector)
 {
-	v.v = (const char *)v.v + vector * v.apart * (type == KV_F16 ? sizeof(uint16_t) : sizeof(float));
+	v.v = (const char *)v.v + vector * v.apart * attend_size(type);
 	return v;
 }
 
@@ -265,7 +275,7 @@ static inline size_t attend_first(const struct attend_tile *t, size_t first)
 INLINE void attend_block(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type, size_t width,
 	const void *k, struct values v)
 {
-	size_t dim_k = t->a->dim_k, size = type == KV_F16 ? sizeof(uint16_t) : sizeof(float);
+	size_t dim_k = t->a->dim_k, size = attend_size(type);
 	size_t begin = attend_first(t, first), panel = begin / width * width, most = attend_seen(t, t->columns - 1, first);
 
 	for (size_t j = 0; j < most; j += ATTEND_TILES * KV_TILE) {
@@ -296,21 +306,26 @@ INLINE void attend_block(const struct attend_tile *t, size_t first, struct atten
 	}
 }
 
-/* Copies what the tile sees of a block, as floats: K as it is, V by vectors, [out_dim/16][ATTEND_BLOCK][16], whose lanes past dim_v are zero. */
+/* Copies what the tile sees of a block, as floats: K as it is, V by vectors, [out_dim/16][ATTEND_BLOCK][16], whose lanes past dim_v are zero.
+ * Asks for the next block, which there will be time for until it is copied. */
 INLINE void attend_copy(const struct attend_tile *t, size_t first, enum kv_type type)
 {
 	const struct attend *a = t->a;
 	size_t n = attend_seen(t, t->columns - 1, first), keys = (n + KV_TILE - 1) / KV_TILE * KV_TILE * a->dim_k;
 
-	for (size_t i = 0; i < keys; i += LANES)
+	for (size_t i = 0; i < keys; i += LANES) {
 		vf_store(t->k + i, attend_load(type, t->kv->k, first * a->dim_k + i));
-	for (size_t d = 0; d < a->dim_v; d += LANES)
-		for (size_t j = 0; j < n; j++) {
-			size_t at = (first + j) * a->dim_v + d;
+		attend_ahead(type, t->kv->k, (first + ATTEND_BLOCK) * a->dim_k + i);
+	}
+	for (size_t j0 = 0; j0 < n; j0 += KV_TILE)
+		for (size_t d = 0; d < a->dim_v; d += LANES)
+			for (size_t j = j0; j < n && j < j0 + KV_TILE; j++) {
+				size_t at = (first + j) * a->dim_v + d;
 
-			vf_store(t->v + d * ATTEND_BLOCK + j * LANES,
-				d + LANES <= a->dim_v ? attend_load(type, t->kv->v, at) : attend_load_n(type, t->kv->v, at, a->dim_v - d));
-		}
+				vf_store(t->v + d * ATTEND_BLOCK + j * LANES,
+					d + LANES <= a->dim_v ? attend_load(type, t->kv->v, at) : attend_load_n(type, t->kv->v, at, a->dim_v - d));
+				attend_ahead(type, t->kv->v, at + ATTEND_BLOCK * a->dim_v);
+			}
 }
 
 INLINE void attend_panel(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type, const void *k,
