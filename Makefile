@@ -35,7 +35,7 @@ FWD = model rope families builder plan ops dump segment pool prefault meter limi
 SAMPLE = main options stage model trace
 BENCH = main engine print random
 GEN = main options loop relay draft best text progress talk history person stages place report shell
-KERNELS = scalar scalar_product scalar_vector scalar_attend scalar_peaks select $(ISA)
+KERNELS = kv_type scalar scalar_product scalar_vector scalar_attend scalar_peaks select $(ISA)
 TESTS = quantise_test gguf_test vocab_test tokenizers_test frame_test sampler_test stop_test segment_test pool_test rope_test product_test vector_test attend_test jinja_test grammar_test schema_test
 HELPERS = mkmodel reference stream dribble under
 
@@ -55,7 +55,7 @@ all: $(PROGRAMS:%=$(BIN)/%)
 $(BIN)/tok: $(OBJ)/tok/main.o $(tok_o) $(lib_o)
 $(BIN)/chat: $(OBJ)/tok/chat.o $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/fwd: $(OBJ)/fwd/main.o $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
-$(BIN)/kv: $(OBJ)/fwd/kv.o $(OBJ)/fwd/segment.o $(lib_o)
+$(BIN)/kv: $(OBJ)/fwd/kv.o $(OBJ)/fwd/segment.o $(OBJ)/fwd/kernels/kv_type.o $(lib_o)
 $(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(json_o) $(tok_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(tok_o) $(lib_o)
 $(BIN)/peek: $(OBJ)/detok/peek.o $(OBJ)/lib/cut.o $(tok_o) $(lib_o)
@@ -71,7 +71,7 @@ $(BIN)/tests/under: $(OBJ)/tests/under.o
 $(BIN)/tests/frame_test: $(OBJ)/tests/frame_test.o $(lib_o)
 $(BIN)/tests/sampler_test: $(OBJ)/tests/sampler_test.o $(OBJ)/tests/sampler_reference.o $(sampler_o) $(lib_o)
 $(BIN)/tests/stop_test: $(OBJ)/tests/stop_test.o $(lib_o)
-$(BIN)/tests/segment_test: $(OBJ)/tests/segment_test.o $(OBJ)/fwd/segment.o $(lib_o)
+$(BIN)/tests/segment_test: $(OBJ)/tests/segment_test.o $(OBJ)/fwd/segment.o $(OBJ)/fwd/kernels/kv_type.o $(lib_o)
 $(BIN)/tests/pool_test: $(OBJ)/tests/pool_test.o $(OBJ)/fwd/pool.o $(lib_o)
 $(BIN)/tests/rope_test: $(OBJ)/tests/rope_test.o $(OBJ)/fwd/rope.o $(lib_o)
 $(BIN)/tests/quantise_test: $(OBJ)/tests/quantise_test.o $(OBJ)/tests/quantise.o $(lib_o)

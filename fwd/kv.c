@@ -4,7 +4,6 @@
 
 #include "../lib/cli.h"
 #include "../lib/guard.h"
-#include "kernels/kernels.h"
 #include "segment.h"
 
 static const struct opt opts[] = { { 0 } };
@@ -12,11 +11,6 @@ static const struct opt opts[] = { { 0 } };
 static struct cli c = { .program = "kv", .synopsis = "list | info NAME... | rm NAME... | fork FROM TO", .purpose = "the KV segments that fwd --kv keeps",
 	.opts = opts };
 static struct why w;
-
-static const char *type_name(uint32_t type)
-{
-	return type == KV_F16 ? "f16" : "f32";
-}
 
 static double mib(size_t bytes)
 {
@@ -31,7 +25,7 @@ static int list_one(const char *name, void *context)
 	if (segment_inspect(name, &i, &w) < 0)
 		printf("%-24s %s\n", name, w.text);
 	else
-		printf("%-24s %8zu %8u %9.1f  %-4s  %-8s  %016llx\n", name, i.length, i.shape.n_ctx, mib(i.bytes), type_name(i.shape.kv_type),
+		printf("%-24s %8zu %8u %9.1f  %-4s  %-8s  %016llx\n", name, i.length, i.shape.n_ctx, mib(i.bytes), kv_type_name[i.shape.kv_type],
 			i.owner ? "in use" : "free", (unsigned long long)i.shape.model);
 	return 0;
 }
@@ -50,7 +44,7 @@ static void info(const char *name)
 	if (segment_inspect(name, &i, &w) < 0)
 		cli_die(&c, "%s", w.text);
 	printf("name         %s\nids          %zu\ncontext      %u\nbytes        %zu\n", name, i.length, i.shape.n_ctx, i.bytes);
-	printf("type         %s\nlayers       %u\nKV heads     %u\nhead dims    %u and %u\n", type_name(i.shape.kv_type), i.shape.n_layer,
+	printf("type         %s\nlayers       %u\nKV heads     %u\nhead dims    %u and %u\n", kv_type_name[i.shape.kv_type], i.shape.n_layer,
 		i.shape.n_head_kv, i.shape.dim_k, i.shape.dim_v);
 	printf("model        %016llx\narithmetic   %llu\n", (unsigned long long)i.shape.model, (unsigned long long)i.shape.arithmetic);
 	if (i.owner)

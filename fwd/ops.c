@@ -129,7 +129,7 @@ static void run_product(struct job *j)
 /* Bytes of K and V of one position and KV head. */
 static double position_bytes(const struct attend *a)
 {
-	return (double)(a->dim_k + a->dim_v) * (a->type == KV_F16 ? sizeof(uint16_t) : sizeof(float));
+	return (double)(kv_bytes(a->type, a->dim_k, KV_TILE) + kv_bytes(a->type, a->dim_v, KV_TILE)) / KV_TILE;
 }
 
 /* Blocks of a KV head's context that one piece reads. */

@@ -127,7 +127,7 @@ int plan_bind(struct plan *p, const struct segment *s, struct why *w)
 			p->op[i].attend.heads.type = s->shape.kv_type;
 			p->op[i].attend.kv = kv;
 			for (size_t h = 0; h < m->n_head_kv; h++)
-				*kv++ = (struct kv_head){ segment_k(s, p->label[i].layer, h), segment_v(s, p->label[i].layer, h) };
+				*kv++ = segment_head(s, p->label[i].layer, h);
 		}
 	return m->rope.n_rot && rope_open(&p->rope, &m->rope, p->batch, s->shape.n_ctx, w) < 0 ? why_in(w, m->gguf->path) : 0;
 }

@@ -15,14 +15,13 @@ static double mib(size_t bytes)
 
 void report_loaded(const struct serve *v, double start)
 {
-	static const char *const types[] = { [KV_F16] = "f16", [KV_F32] = "f32" };
 	const struct model *m = v->model;
 	const struct segment *s = v->segment;
 
 	fprintf(stderr, "fwd: %s: %s, %.1f MiB, %zu layers, %zu wide, %zu heads on %zu KV heads of %zu, vocabulary of %zu\n", m->gguf->path, m->arch,
 		mib(m->bytes), m->n_layer, m->n_embd, m->n_head, m->n_head_kv, m->dim_k, m->n_vocab);
 	fprintf(stderr, "fwd: backend %s, threads: %zu, batches of %zu\n", v->plan->step.k->name, pool_threads(v->plan->step.pool), v->plan->batch);
-	fprintf(stderr, "fwd: context of %zu, K and V in %s, %.1f MiB%s%s\n", v->n_ctx, types[s->shape.kv_type], mib(s->bytes),
+	fprintf(stderr, "fwd: context of %zu, K and V in %s, %.1f MiB%s%s\n", v->n_ctx, kv_type_name[s->shape.kv_type], mib(s->bytes),
 		s->object[0] ? " of segment " : "", s->object);
 	fprintf(stderr, "fwd: %zu ids there; ready after %.1f ms\n", s->length, 1e3 * (clock_now() - start));
 }

@@ -21,7 +21,6 @@
 
 #include "../lib/gguf.h"
 #include "../lib/guard.h"
-#include "kernels/kernels.h"
 
 static const uint64_t MAGIC = 0x3167657376706d6c;       /* "lmpvseg1" */
 static const char PREFIX[] = "/lmpipe-", DIRECTORY[] = "/dev/shm";
@@ -66,7 +65,7 @@ static int check_shape(const struct segment_shape *p, struct why *w)
 		return why(w, "%u layers of %u KV heads", p->n_layer, p->n_head_kv);
 	if (p->dim_k < 1 || p->dim_k > 1 << 12 || p->dim_v < 1 || p->dim_v > 1 << 12)
 		return why(w, "heads of %u and %u elements", p->dim_k, p->dim_v);
-	if (p->kv_type != KV_F16 && p->kv_type != KV_F32)
+	if (p->kv_type >= KV_TYPES)
 		return why(w, "kv_type %u", p->kv_type);
 	return 0;
 }
@@ -83,7 +82,7 @@ static size_t kv_at(const struct segment_shape *p)
 
 static size_t head_bytes(const struct segment_shape *p, size_t dim)
 {
-	return round_up(round_up(p->n_ctx, KV_TILE) * dim * (p->kv_type == KV_F16 ? sizeof(uint16_t) : sizeof(float)), ALIGN);
+	return round_up(kv_bytes(p->kv_type, dim, round_up(p->n_ctx, KV_TILE)), ALIGN);
 }
 
 /* Bytes of the segment; the bounds of check_shape() keep every product but the last two far from overflow. */
@@ -108,6 +107,13 @@ void *segment_k(const struct segment *s, size_t layer, size_t head)
 void *segment_v(const struct segment *s, size_t layer, size_t head)
 {
 	return s->kv + (layer * s->shape.n_head_kv + head) * (s->k_bytes + s->v_bytes) + s->k_bytes;
+}
+
+struct kv_head segment_head(const struct segment *s, size_t layer, size_t head)
+{
+	const struct segment_shape *p = &s->shape;
+
+	return kv_head_at(p->kv_type, p->dim_k, p->dim_v, round_up(p->n_ctx, KV_TILE), segment_k(s, layer, head), segment_v(s, layer, head));
 }
 
 /* Sets the pointers from the header's shape. */
@@ -272,8 +278,6 @@ static int check_header(const struct segment_header *h, size_t bytes, struct why
 /* The first field in which a segment is not what this run needs. */
 static int compare(const struct segment_shape *a, const struct segment_shape *b, int any_ctx, struct why *w)
 {
-	static const char *const types[] = { [KV_F16] = "f16", [KV_F32] = "f32" };
-
 	if (a->model != b->model)
 		return why(w, "made by another model: fingerprint %016llx, this one's is %016llx", (unsigned long long)a->model,
 			(unsigned long long)b->model);
@@ -284,7 +288,7 @@ static int compare(const struct segment_shape *a, const struct segment_shape *b,
 		return why(w, "made for %u layers of %u KV heads of %u and %u, not %u of %u of %u and %u", a->n_layer, a->n_head_kv, a->dim_k, a->dim_v,
 			b->n_layer, b->n_head_kv, b->dim_k, b->dim_v);
 	if (a->kv_type != b->kv_type)
-		return why(w, "made with kv_type %s, not %s", types[a->kv_type], types[b->kv_type]);
+		return why(w, "made with kv_type %s, not %s", kv_type_name[a->kv_type], kv_type_name[b->kv_type]);
 	if (!any_ctx && a->n_ctx != b->n_ctx)
 		return why(w, "made for n_ctx %u, not %u", a->n_ctx, b->n_ctx);
 	return 0;
@@ -427,18 +431,25 @@ int segment_inspect(const char *name, struct segment_info *info, struct why *w)
 	return status < 0 ? in_segment(name, w) : 0;
 }
 
-/* The part of K and V that counts: whole tiles of K, rows of V. */
+/* K or V of `length` positions, as whole tiles: the elements, and what comes after the elements of all. */
+static void copy_tiles(const struct segment_shape *p, size_t dim, size_t length, unsigned char *to, const unsigned char *from)
+{
+	size_t n = round_up(length, KV_TILE), elements = kv_elements(p->kv_type, dim, n), all = kv_elements(p->kv_type, dim, round_up(p->n_ctx, KV_TILE));
+
+	memcpy(to, from, elements);
+	memcpy(to + all, from + all, kv_bytes(p->kv_type, dim, n) - elements);
+}
+
+/* The part of K and V that counts. */
 static void copy(struct segment *to, const struct segment *from)
 {
 	const struct segment_shape *p = &from->shape;
-	size_t element = p->kv_type == KV_F16 ? sizeof(uint16_t) : sizeof(float);
-	size_t k = round_up(from->length, KV_TILE) * p->dim_k * element, v = from->length * p->dim_v * element;
 
 	memcpy(to->ids, from->ids, from->length * sizeof *from->ids);
 	for (size_t layer = 0; layer < p->n_layer; layer++)
 		for (size_t head = 0; head < p->n_head_kv; head++) {
-			memcpy(segment_k(to, layer, head), segment_k(from, layer, head), k);
-			memcpy(segment_v(to, layer, head), segment_v(from, layer, head), v);
+			copy_tiles(p, p->dim_k, from->length, segment_k(to, layer, head), segment_k(from, layer, head));
+			copy_tiles(p, p->dim_v, from->length, segment_v(to, layer, head), segment_v(from, layer, head));
 		}
 	segment_set_length(to, from->length);
 }

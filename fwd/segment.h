@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "../lib/why.h"
+#include "kernels/kv_type.h"
 
 struct segment_shape {          /* what must agree between a segment and the fwd that opens it */
 	uint64_t model;         /* fingerprint */
@@ -50,6 +51,7 @@ void segment_set_length(struct segment *s, size_t length);
 /* K and V of one layer and KV head, 64-byte aligned; see struct kv_head. */
 void *segment_k(const struct segment *s, size_t layer, size_t head);
 void *segment_v(const struct segment *s, size_t layer, size_t head);
+struct kv_head segment_head(const struct segment *s, size_t layer, size_t head);
 
 /* For the tool kv. */
 struct segment_info {

@@ -17,7 +17,7 @@ const struct opt settings_opts[] = {
 	{ 'c', "ctx-size", "N", "positions of the context (default: the model's, 4096 at most)" },
 	{ 'b', "batch-size", "N", "ids evaluated at once (default: 512)" },
 	{ KV, "kv", "NAME", "keep K and V in the segment NAME, and go on from what is there (see kv)" },
-	{ KV_TYPE, "kv-type", "TYPE", "f16, f32 or auto: f32 for models of floats, f16 for quantised ones (default: auto)" },
+	{ KV_TYPE, "kv-type", "TYPE", "of K and V: f16, f32, q8_0 (half of f16) or auto: f32 for models of floats, f16 for quantised ones\n(default: auto)" },
 	{ ALL, "all", NULL, "logits of every id, not of each frame's last alone" },
 	{ CHAIN, "chain", "N", "pick inside and go on: ids come out in frames of N, and no logits" },
 	{ 'n', "n-predict", "N", "chain: stop after N ids (default: at an end-of-generation id, or where the context is full)" },
@@ -32,12 +32,11 @@ const struct opt settings_opts[] = {
 
 int settings_kv_type(const struct cli *c)
 {
-	if (!strcmp(c->value, "f16"))
-		return KV_F16;
-	if (!strcmp(c->value, "f32"))
-		return KV_F32;
+	for (int type = 0; type < KV_TYPES; type++)
+		if (!strcmp(c->value, kv_type_name[type]))
+			return type;
 	if (strcmp(c->value, "auto"))
-		cli_usage(c, "--kv-type: \"%s\" is not f16, f32 or auto", c->value);
+		cli_usage(c, "--kv-type: \"%s\" is not f16, f32, q8_0 or auto", c->value);
 	return -1;
 }
 

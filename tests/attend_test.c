@@ -18,7 +18,6 @@ struct setting {                /* one attention problem: shape, the cache fille
 	struct kv_head *kv;     /* [n_head_kv] */
 	size_t n_ctx, stored;
 	float *q;
-	size_t element;
 };
 
 static void check(int ok, const char *table, const char *what, const struct setting *s, size_t pos, size_t rows)
@@ -26,7 +25,7 @@ static void check(int ok, const char *table, const char *what, const struct sett
 	passed += ok != 0;
 	failed += !ok;
 	if (!ok)
-		printf("%s: %s: %s dim %zu/%zu heads %zu/%zu pos %zu rows %zu\n", table, what, s->a.type == KV_F16 ? "f16" : "f32", s->a.dim_k, s->a.dim_v,
+		printf("%s: %s: %s dim %zu/%zu heads %zu/%zu pos %zu rows %zu\n", table, what, kv_type_name[s->a.type], s->a.dim_k, s->a.dim_v,
 			s->a.n_head, s->a.n_head_kv, pos, rows);
 }
 
@@ -48,7 +47,29 @@ static void *get(size_t n, size_t size)
 	return p;
 }
 
-/* Half-precision and single NaN and infinity: what memory may hold past the last position. */
+/* Element i of K or V, whose scale is scale[at]. */
+static double cached(const struct setting *s, const void *from, size_t i, const uint16_t *scale, size_t at)
+{
+	switch (s->a.type) {
+	case KV_F16: return f16_to_f32(((const uint16_t *)from)[i]);
+	case KV_F32: return ((const float *)from)[i];
+	default: return f16_to_f32(scale[at]) * ((const int8_t *)from)[i];
+	}
+}
+
+static double cached_k(const struct setting *s, const struct kv_head *kv, size_t pos, size_t d)
+{
+	size_t dim = s->a.dim_k;
+
+	return cached(s, kv->k, (pos / KV_TILE * dim + d) * KV_TILE + pos % KV_TILE, kv->k_scale, kv_scale_index(dim, pos, d / KV_BLOCK));
+}
+
+static double cached_v(const struct setting *s, const struct kv_head *kv, size_t pos, size_t d)
+{
+	return cached(s, kv->v, pos * s->a.dim_v + d, kv->v_scale, kv_scale_index(s->a.dim_v, pos, d / KV_BLOCK));
+}
+
+/* Half-precision and single NaN and infinity, and scales that make them: what memory may hold past the last position. */
 static void soil(struct setting *s, size_t from)
 {
 	size_t dim_k = s->a.dim_k, dim_v = s->a.dim_v;
@@ -58,10 +79,16 @@ static void soil(struct setting *s, size_t from)
 			for (size_t d = 0; d < dim_k + dim_v; d++) {
 				int k = d < dim_k;
 				size_t i = k ? (pos / KV_TILE * dim_k + d) * KV_TILE + pos % KV_TILE : pos * dim_v + d - dim_k;
+				size_t at = k ? kv_scale_index(dim_k, pos, d / KV_BLOCK) : kv_scale_index(dim_v, pos, (d - dim_k) / KV_BLOCK);
 				uint16_t half = (pos + d) % 3 ? 0x7e00 : 0xfc00;
-				float whole = (pos + d) % 3 ? NAN : -INFINITY;
+				void *to = k ? s->kv[h].k : s->kv[h].v;
 
-				memcpy((char *)(k ? s->kv[h].k : s->kv[h].v) + i * s->element, s->element == 2 ? (void *)&half : (void *)&whole, s->element);
+				if (s->a.type == KV_F16)
+					((uint16_t *)to)[i] = half;
+				else if (s->a.type == KV_F32)
+					((float *)to)[i] = (pos + d) % 3 ? NAN : -INFINITY;
+				else
+					((int8_t *)to)[i] = (int8_t)(pos + d), (k ? s->kv[h].k_scale : s->kv[h].v_scale)[at] = half;
 			}
 }
 
@@ -71,7 +98,7 @@ static void set_up(struct setting *s, const struct shape *shape, enum kv_type ty
 	float *row = get(shape->dim_k + shape->dim_v, sizeof *row);
 	size_t n = stored * shape->n_head * shape->dim_k;
 
-	*s = (struct setting){ .stored = stored, .n_ctx = (stored + KV_TILE - 1) / KV_TILE * KV_TILE, .element = type == KV_F16 ? 2 : 4 };
+	*s = (struct setting){ .stored = stored, .n_ctx = (stored + KV_TILE - 1) / KV_TILE * KV_TILE };
 	s->q = get(n, sizeof *s->q);
 	for (size_t i = 0; i < n; i++)
 		s->q[i] = draw() * sharpness;
@@ -79,8 +106,8 @@ static void set_up(struct setting *s, const struct shape *shape, enum kv_type ty
 		.scale = 1 / sqrtf((float)shape->dim_k), .q_stride = shape->n_head * shape->dim_k };
 	s->kv = get(shape->n_head_kv, sizeof *s->kv);
 	for (size_t h = 0; h < shape->n_head_kv; h++) {
-		s->kv[h].k = get(s->n_ctx * shape->dim_k, s->element);
-		s->kv[h].v = get(s->n_ctx * shape->dim_v, s->element);
+		s->kv[h] = kv_head_at(type, shape->dim_k, shape->dim_v, s->n_ctx, get(kv_bytes(type, shape->dim_k, s->n_ctx), 1),
+			get(kv_bytes(type, shape->dim_v, s->n_ctx), 1));
 		for (size_t pos = 0; pos < stored; pos++) {
 			for (size_t d = 0; d < shape->dim_k + shape->dim_v; d++)
 				row[d] = draw();
@@ -150,11 +177,6 @@ static float *run_blocks(const struct kernels *t, const struct setting *s, size_
 
 /* ---- against double precision ---- */
 
-static double cached(const struct setting *s, const void *from, size_t i)
-{
-	return s->element == 2 ? f16_to_f32(((const uint16_t *)from)[i]) : ((const float *)from)[i];
-}
-
 static int right(const struct setting *s, const float *out, size_t pos, size_t head)
 {
 	const struct attend *a = &s->a;
@@ -164,7 +186,7 @@ static int right(const struct setting *s, const float *out, size_t pos, size_t h
 	for (size_t j = 0; j <= pos; j++) {
 		p[j] = 0;
 		for (size_t d = 0; d < a->dim_k; d++)
-			p[j] += (double)s->q[pos * a->q_stride + head * a->dim_k + d] * cached(s, kv->k, (j / KV_TILE * a->dim_k + d) * KV_TILE + j % KV_TILE);
+			p[j] += (double)s->q[pos * a->q_stride + head * a->dim_k + d] * cached_k(s, kv, j, d);
 		p[j] *= a->scale;
 		max = fmax(max, p[j]);
 	}
@@ -174,7 +196,7 @@ static int right(const struct setting *s, const float *out, size_t pos, size_t h
 		double o = 0;
 
 		for (size_t j = 0; j <= pos; j++)
-			o += p[j] / sum * cached(s, kv->v, j * a->dim_v + d);
+			o += p[j] / sum * cached_v(s, kv, j, d);
 		worst = fmax(worst, fabs(out[head * a->dim_v + d] - o));
 	}
 	free(p);
@@ -242,6 +264,45 @@ static void decode_test(const struct shape *shape, enum kv_type type, size_t pos
 	tear_down(&s);
 }
 
+/* How far K and V in q8_0 move the result from that in f32, against the bound that follows from the rounding of one element: half a step, of
+ * max|x|/127 in half precision (with what clamping loses, 0.57 of max|x|/127; here max|x| < 1). Scores move by at most e = scale · sum|q| · 0.57/127,
+ * so weights by a factor of exp(2e), and values by 0.57/127. */
+static void precision_test(const struct shape *shape, size_t n)
+{
+	const struct kernels *scalar = kernels_each(0);
+	const double step = 0.57 / 127;
+	size_t width = shape->n_head * shape->dim_v;
+	struct setting exact, coded;
+	double squares = 0;
+	float *want, *got;
+	uint64_t same = state;
+	int ok = 1;
+
+	set_up(&exact, shape, KV_F32, n, 2);
+	state = same;
+	set_up(&coded, shape, KV_Q8_0, n, 2);
+	want = run(scalar, &exact, 0, n, n, n);
+	got = run(scalar, &coded, 0, n, n, n);
+	for (size_t i = 0; i < n * shape->n_head; i++) {
+		double e = 0;
+
+		for (size_t d = 0; d < shape->dim_k; d++)
+			e += fabs(exact.q[i * shape->dim_k + d]) * step * exact.a.scale;
+		for (size_t d = 0; d < shape->dim_v; d++) {
+			double off = fabs((double)got[i * shape->dim_v + d] - want[i * shape->dim_v + d]);
+
+			ok = ok && off < step + exp(2 * e) - 1;
+			squares += off * off;
+		}
+	}
+	check(ok, "scalar", "q8_0 against f32", &coded, 0, n);
+	check(sqrt(squares / (double)(n * width)) < 1e-3, "scalar", "q8_0 against f32, mean error", &coded, 0, n);
+	free(want);
+	free(got);
+	tear_down(&exact);
+	tear_down(&coded);
+}
+
 int main(void)
 {
 	static const struct shape shapes[] = {
@@ -252,7 +313,7 @@ int main(void)
 	static const size_t counts[] = { 1, 2, 3, 4, 8, 9, 40 };
 
 	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-		for (int type = KV_F16; type <= KV_F32; type++) {
+		for (int type = 0; type < KV_TYPES; type++) {
 			size_t work = shapes[i].dim_k * shapes[i].n_head;       /* of one query and position: the scalar table is slow */
 
 			prompt_test(&shapes[i], type, work > 512 ? 71 : work > 200 ? 135 : 262, 2);
@@ -262,6 +323,9 @@ int main(void)
 					if (work * counts[c] * (places[p] + counts[c]) < 1 << 19)
 						decode_test(&shapes[i], type, places[p], counts[c]);
 		}
+	precision_test(&(struct shape){ 64, 64, 4, 2 }, 200);
+	precision_test(&(struct shape){ 128, 128, 2, 1 }, 150);
+	precision_test(&(struct shape){ 80, 40, 3, 1 }, 100);
 	printf("attend: %zu passed, %zu failed\n", passed, failed);
 	return failed != 0;
 }

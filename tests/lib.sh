@@ -44,44 +44,47 @@ backends() {
 	done
 }
 
-# same MODEL WHAT: every way to the logits of the ids in ./ids gives the same bytes; says which does not.
+# same MODEL WHAT [OPTIONS of fwd]: every way to the logits of the ids in ./ids gives the same bytes; says which does not.
 same() {
 	differs=0
-	logits "$1" --all -t 1 <ids >whole
+	model=$1
+	what=$2
+	shift 2
+	logits "$model" "$@" --all -t 1 <ids >whole
 	[ -s whole ] || differs=1
-	for b in $(backends "$1"); do
-		logits "$1" --all --backend $b -t 2 <ids >other
-		way "$2: backend $b" whole other
+	for b in $(backends "$model"); do
+		logits "$model" "$@" --all --backend $b -t 2 <ids >other
+		way "$what: backend $b" whole other
 	done
 	for t in 2 3; do
-		logits "$1" --all -t $t <ids >other
-		way "$2: $t threads" whole other
+		logits "$model" "$@" --all -t $t <ids >other
+		way "$what: $t threads" whole other
 	done
 	for split in 1 7; do
-		"$HELP/stream" make -s $split <ids | "$BIN/fwd" "$1" --all | "$HELP/stream" rows >other
-		way "$2: frames of $split" whole other
+		"$HELP/stream" make -s $split <ids | "$BIN/fwd" "$model" "$@" --all | "$HELP/stream" rows >other
+		way "$what: frames of $split" whole other
 	done
 	for b in 1 5; do
-		logits "$1" --all -b $b <ids >other
-		way "$2: batches of $b" whole other
+		logits "$model" "$@" --all -b $b <ids >other
+		way "$what: batches of $b" whole other
 	done
-	"$HELP/stream" make -s 1 <ids | "$BIN/fwd" "$1" | "$HELP/stream" rows >other
-	way "$2: the last row of each frame" whole other
+	"$HELP/stream" make -s 1 <ids | "$BIN/fwd" "$model" "$@" | "$HELP/stream" rows >other
+	way "$what: the last row of each frame" whole other
 
-	logits "$1" <ids >last
+	logits "$model" "$@" <ids >last
 	tail -c "$(wc -c <last)" whole >other
-	way "$2: the default's row and the last of --all" last other
+	way "$what: the default's row and the last of --all" last other
 	segment=test-same-$$
-	tr -s ' ' '\n' <ids | head -n $(($(wc -w <ids) - 8)) | logits "$1" --kv $segment >/dev/null
-	logits "$1" --kv $segment <ids >other
-	way "$2: onto a named segment" last other
-	logits "$1" --kv $segment <ids >other
-	way "$2: all from a named segment" last other
-	{ echo 5 6 7 8 9 | "$HELP/stream" make -p 3; "$HELP/stream" make <ids; } | "$BIN/fwd" "$1" --kv $segment | "$HELP/stream" rows |
+	tr -s ' ' '\n' <ids | head -n $(($(wc -w <ids) - 8)) | logits "$model" "$@" --kv $segment >/dev/null
+	logits "$model" "$@" --kv $segment <ids >other
+	way "$what: onto a named segment" last other
+	logits "$model" "$@" --kv $segment <ids >other
+	way "$what: all from a named segment" last other
+	{ echo 5 6 7 8 9 | "$HELP/stream" make -p 3; "$HELP/stream" make <ids; } | "$BIN/fwd" "$model" "$@" --kv $segment | "$HELP/stream" rows |
 		tail -c "$(wc -c <last)" >other
-	way "$2: cut back and evaluated again" last other
+	way "$what: cut back and evaluated again" last other
 	"$BIN/kv" rm $segment
-	[ $differs -eq 0 ] && echo "$2 ok"
+	[ $differs -eq 0 ] && echo "$what ok"
 }
 
 way() { # WHAT A B

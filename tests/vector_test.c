@@ -209,9 +209,10 @@ static void store_test(const struct kernels *s, const struct kernels *t)
 	static const size_t dims[][2] = { { 8, 8 }, { 16, 16 }, { 64, 64 }, { 80, 80 }, { 128, 128 }, { 40, 24 }, { 192, 128 }, { 1, 3 } };
 
 	for (size_t i = 0; i < sizeof dims / sizeof *dims; i++)
-		for (int type = KV_F16; type <= KV_F32; type++) {
-			size_t dim_k = dims[i][0], dim_v = dims[i][1], size = type == KV_F16 ? 2 : 4;
-			struct kv_head a = { calloc(32 * dim_k, size), calloc(32 * dim_v, size) }, b = { calloc(32 * dim_k, size), calloc(32 * dim_v, size) };
+		for (int type = 0; type < KV_TYPES; type++) {
+			size_t dim_k = dims[i][0], dim_v = dims[i][1], k_bytes = kv_bytes(type, dim_k, 32), v_bytes = kv_bytes(type, dim_v, 32);
+			struct kv_head a = kv_head_at(type, dim_k, dim_v, 32, calloc(k_bytes, 1), calloc(v_bytes, 1));
+			struct kv_head b = kv_head_at(type, dim_k, dim_v, 32, calloc(k_bytes, 1), calloc(v_bytes, 1));
 
 			for (size_t pos = 0; pos < 32; pos++) {
 				float *k = array(dim_k, 4), *v = array(dim_v, 4);
@@ -222,16 +223,54 @@ static void store_test(const struct kernels *s, const struct kernels *t)
 				t->kv_store(type, &b, dim_k, dim_v, pos, k, v);
 				free(k), free(v);
 			}
-			check(!memcmp(a.k, b.k, 32 * dim_k * size) && !memcmp(a.v, b.v, 32 * dim_v * size), t->name, "kv_store", dim_k);
+			check(!memcmp(a.k, b.k, k_bytes) && !memcmp(a.v, b.v, v_bytes), t->name, "kv_store", dim_k);
 			free(a.k), free(a.v), free(b.k), free(b.v);
 		}
+}
+
+/* Blocks of q8_0 of every exponent: each value within what the rule of its scale allows, infinity and NaN turn their whole block into NaN and no other. */
+static void block_test(const struct kernels *s, const struct kernels *t)
+{
+	enum { DIM = 80 };      /* the last block is short */
+	size_t bytes = kv_bytes(KV_Q8_0, DIM, 16);
+	struct kv_head a = kv_head_at(KV_Q8_0, DIM, DIM, 16, calloc(bytes, 1), calloc(bytes, 1));
+	struct kv_head b = kv_head_at(KV_Q8_0, DIM, DIM, 16, calloc(bytes, 1), calloc(bytes, 1));
+	int ok = 1, near_enough = 1, seen = 1;
+
+	for (uint32_t exponent = 0; exponent < 256; exponent++)
+		for (int round = 0; round < 40; round++) {
+			float x[DIM], most[3] = { 0 };
+			size_t odd = bits() % DIM;
+
+			for (size_t i = 0; i < DIM; i++)
+				x[i] = from_bits((bits() & 0x80000000) | (exponent > 3 ? exponent - bits() % 4 : exponent) << 23 | (bits() & 0x7fffff));
+			if (round % 4 == 3)
+				x[odd] = round % 8 == 3 ? NAN : -INFINITY;
+			s->kv_store(KV_Q8_0, &a, DIM, DIM, 5, x, x);
+			t->kv_store(KV_Q8_0, &b, DIM, DIM, 5, x, x);
+			ok = ok && !memcmp(a.k, b.k, bytes) && !memcmp(a.v, b.v, bytes);
+			for (size_t i = 0; i < DIM; i++)
+				most[i / 32] = isfinite(x[i]) ? fmaxf(most[i / 32], fabsf(x[i])) : INFINITY;
+			for (size_t i = 0; i < DIM; i++) {
+				float scale = f16_to_f32(a.v_scale[kv_scale_index(DIM, 5, i / 32)]), value = scale * ((int8_t *)a.v)[5 * DIM + i];
+
+				if (most[i / 32] / 127 < 65520)
+					near_enough = near_enough && fabs((double)value - x[i]) <= 0.57 * fmax(most[i / 32] / 127.0, most[i / 32] < 127 * 0x1p-14 ? 0x1p-24 * 127 : 0);
+				else
+					seen = seen && value != value;
+			}
+		}
+	check(ok, t->name, "q8_0: blocks", DIM);
+	check(near_enough, t->name, "q8_0: values", DIM);
+	check(seen, t->name, "q8_0: what is not finite", DIM);
+	free(a.k), free(a.v), free(b.k), free(b.v);
 }
 
 /* Every exponent and sign with the fractions that matter to rounding. */
 static void half_test(const struct kernels *s, const struct kernels *t)
 {
 	enum { DIM = 4096 };
-	struct kv_head a = { malloc(16 * DIM * 2), malloc(16 * DIM * 2) }, b = { malloc(16 * DIM * 2), malloc(16 * DIM * 2) };
+	struct kv_head a = { .k = malloc(16 * DIM * 2), .v = malloc(16 * DIM * 2) }, b = { .k = malloc(16 * DIM * 2), .v = malloc(16 * DIM * 2) };
 	float *x = array(DIM, 1);
 	int ok = 1;
 
@@ -282,6 +321,7 @@ int main(void)
 		norm_test(s, t);
 		rope_test(s, t);
 		store_test(s, t);
+		block_test(s, t);
 		half_test(s, t);
 		argmax_test(s, t);
 	}

@@ -25,7 +25,7 @@ static int fill(struct engine *e, struct why *w)
 		return why(w, "out of memory");
 	for (size_t layer = 0; layer < p->n_layer; layer++)
 		for (size_t h = 0; h < p->n_head_kv; h++) {
-			struct kv_head kv = { segment_k(&e->segment, layer, h), segment_v(&e->segment, layer, h) };
+			struct kv_head kv = segment_head(&e->segment, layer, h);
 
 			for (size_t pos = 0; pos < p->n_ctx; pos++) {
 				for (size_t i = 0; i < dims; i++)

@@ -6,7 +6,7 @@
  * A query is one head of one row: a column. The columns of a KV head's group read the same K and V; a tile of rows has rows · group of them.
  * Each block of ATTEND_BLOCK positions goes through the same steps: scores [columns][ATTEND_BLOCK] into scratch, softmax of each column there,
  * sums over V into the block's part, and the part is merged into what the blocks before it left. Few columns (a step of decode) read K and V
- * where they lie, widening as they load; many (a prompt) read a copy of the block in floats, which stays in the cache for all of them.
+ * where they lie, widening (and scaling) as they load; many (a prompt) read a copy of the block in floats, which stays in the cache for all of them.
  *
  * A column's sums hold only what it may see: scores of later positions are computed where a vector covers them too, but each lies in a lane of
  * its own and is overwritten before anything reads it; later rows of V are never read for it. So neither NaN nor infinity there reaches a
@@ -47,58 +47,96 @@ struct attend_tile {
 	float *keep, *take;     /* [columns]: the factors of a merge */
 	float *k;               /* a block of K: [ATTEND_BLOCK/16][dim_k][16] */
 	float *v;               /* a block of V: [out_dim/16][ATTEND_BLOCK][16] */
+	float *k_scale;         /* q8_0, of this block: [ATTEND_BLOCK/16][blocks of dim_k][16] */
+	float *v_scale;         /* [blocks of dim_v][ATTEND_BLOCK] */
 };
 
 /* ---- the cache ---- */
 
+/* The first n elements from x on, n up to LANES; zeros after them. */
+static f32x16 attend_some(const float *x, size_t n)
+{
+	return n < LANES ? vf_load_n(x, n) : vf_load(x);
+}
+
+/* x[n], n up to LANES, as halves `apart` from each other. */
+static void store_halves(const float *x, size_t n, uint16_t *to, size_t apart)
+{
+	uint16_t half[LANES];
+
+	vf_store_f16(half, attend_some(x, n));
+	for (size_t i = 0; i < n; i++)
+		to[i * apart] = half[i];
+}
+
+/* x[n], n up to KV_BLOCK, as codes `apart` from each other, and their scale. */
+static void store_block(const float *x, size_t n, int8_t *code, size_t apart, uint16_t *scale)
+{
+	const f32x16 zero = vf_zero(), top = vf_set1(127), bottom = vf_set1(-127), magic = vf_set1(0x1.8p23f);
+	f32x16 v[2] = { attend_some(x, n < LANES ? n : LANES), n > LANES ? attend_some(x + LANES, n - LANES) : zero };
+	f32x16 most = vf_max(vf_max(v[0], vf_sub(zero, v[0])), vf_max(v[1], vf_sub(zero, v[1])));
+	/* infinity and NaN less themselves are NaN */
+	int finite = vf_tree(vf_add(vf_sub(v[0], v[0]), vf_sub(v[1], v[1]))) == 0;
+	int32_t bits[2 * LANES] = { 0 };
+	float d;
+
+	*scale = kv_scale(finite ? vf_largest(most) : INFINITY);
+	d = f16_to_f32(*scale);
+	for (size_t h = 0; h < 2 && d > 0; h++)
+		vi_store(bits + h * LANES, vf_as_int(vf_add(vf_max(vf_min(vf_div(v[h], vf_set1(d)), top), bottom), magic)));
+	for (size_t i = 0; i < n; i++)
+		code[i * apart] = (int8_t)bits[i];      /* the low byte of n + 1.5·2^23 is that of n */
+}
+
+static size_t attend_least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
 static void vector_kv_store(enum kv_type type, struct kv_head *kv, size_t dim_k, size_t dim_v, size_t pos, const float *k, const float *v)
 {
-	size_t first = pos / KV_TILE * dim_k * KV_TILE + pos % KV_TILE;
+	size_t k0 = pos / KV_TILE * dim_k * KV_TILE + pos % KV_TILE, v0 = pos * dim_v;
 
 	if (type == KV_F32) {
-		float *to = (float *)kv->k + first;
-
 		for (size_t d = 0; d < dim_k; d++)
-			to[d * KV_TILE] = k[d];
-		memcpy((float *)kv->v + pos * dim_v, v, dim_v * sizeof *v);
+			((float *)kv->k)[k0 + d * KV_TILE] = k[d];
+		memcpy((float *)kv->v + v0, v, dim_v * sizeof *v);
 		return;
 	}
-	for (size_t d = 0; d < dim_k; d += LANES) {
-		size_t n = dim_k - d < LANES ? dim_k - d : LANES;
-		uint16_t half[LANES], *to = (uint16_t *)kv->k + first + d * KV_TILE;
-
-		vf_store_f16(half, n < LANES ? vf_load_n(k + d, n) : vf_load(k + d));
-		for (size_t i = 0; i < n; i++)
-			to[i * KV_TILE] = half[i];
+	if (type == KV_F16) {
+		for (size_t d = 0; d < dim_k; d += LANES)
+			store_halves(k + d, attend_least(LANES, dim_k - d), (uint16_t *)kv->k + k0 + d * KV_TILE, KV_TILE);
+		for (size_t d = 0; d < dim_v; d += LANES)
+			store_halves(v + d, attend_least(LANES, dim_v - d), (uint16_t *)kv->v + v0 + d, 1);
+		return;
 	}
-	for (size_t d = 0; d < dim_v; d += LANES) {
-		size_t n = dim_v - d < LANES ? dim_v - d : LANES;
-		uint16_t half[LANES];
-
-		vf_store_f16(half, n < LANES ? vf_load_n(v + d, n) : vf_load(v + d));
-		memcpy((uint16_t *)kv->v + pos * dim_v + d, half, n * sizeof *half);
-	}
+	for (size_t d = 0; d < dim_k; d += KV_BLOCK)
+		store_block(k + d, attend_least(KV_BLOCK, dim_k - d), (int8_t *)kv->k + k0 + d * KV_TILE, KV_TILE,
+			kv->k_scale + kv_scale_index(dim_k, pos, d / KV_BLOCK));
+	for (size_t d = 0; d < dim_v; d += KV_BLOCK)
+		store_block(v + d, attend_least(KV_BLOCK, dim_v - d), (int8_t *)kv->v + v0 + d, 1, kv->v_scale + kv_scale_index(dim_v, pos, d / KV_BLOCK));
 }
 
 /* Bytes of an element. */
 INLINE size_t attend_size(enum kv_type type)
 {
-	return type == KV_F16 ? sizeof(uint16_t) : sizeof(float);
+	return type == KV_F16 ? sizeof(uint16_t) : type == KV_F32 ? sizeof(float) : sizeof(int8_t);
 }
 
+/* Elements from i on: the numbers; of q8_0 the codes, yet to be multiplied by their scales. */
 INLINE f32x16 attend_load(enum kv_type type, const void *from, size_t i)
 {
-	return type == KV_F16 ? vf_load_f16((const uint16_t *)from + i) : vf_load((const float *)from + i);
+	if (type == KV_F16)
+		return vf_load_f16((const uint16_t *)from + i);
+	return type == KV_F32 ? vf_load((const float *)from + i) : vf_load_i8((const int8_t *)from + i);
 }
 
 static f32x16 attend_load_n(enum kv_type type, const void *from, size_t i, size_t n)
 {
-	uint16_t half[LANES] = { 0 };
+	float some[LANES] = { 0 };
 
-	if (type == KV_F32)
-		return vf_load_n((const float *)from + i, n);
-	memcpy(half, (const uint16_t *)from + i, n * sizeof *half);
-	return vf_load_f16(half);
+	memcpy(some, (const char *)from + i * attend_size(type), n * attend_size(type));
+	return attend_load(type, some, 0);
 }
 
 /* Asks for element i, which will be read a while later. */
@@ -109,16 +147,25 @@ INLINE void attend_ahead(enum kv_type type, const void *from, size_t i)
 
 /* ---- scores ---- */
 
+struct keys {                   /* tiles of K */
+	const void *k;
+	const float *scale;     /* q8_0: [tile][blocks][16] */
+	size_t at[ATTEND_TILES], scale_at[ATTEND_TILES];        /* where each of those in hand begins */
+};
+
 /* acc[column][tile] += q[column][d] · k[d] of each tile. */
-INLINE void attend_products(enum kv_type type, size_t width, const float *q, const void *k, const size_t *tile, size_t d, f32x16 *acc)
+INLINE void attend_products(enum kv_type type, size_t width, const float *q, const struct keys *k, size_t d, f32x16 *acc)
 {
+	const size_t line = 64 / KV_TILE / attend_size(type);
 	f32x16 keys[ATTEND_TILES];
 
 	UNROLL
 	for (size_t t = 0; t < ATTEND_TILES; t++) {
-		keys[t] = attend_load(type, k, tile[t] + d * KV_TILE);
-		if (type == KV_F16 && d % 2 == 0)       /* floats mostly are the copy */
-			attend_ahead(type, k, tile[t] + d * KV_TILE + ATTEND_AHEAD / attend_size(type));
+		keys[t] = attend_load(type, k->k, k->at[t] + d * KV_TILE);
+		if (type == KV_Q8_0)
+			keys[t] = vf_mul(keys[t], vf_load(k->scale + k->scale_at[t] + d / KV_BLOCK * KV_TILE));
+		if (type != KV_F32 && d % line == 0)    /* floats mostly are the copy */
+			attend_ahead(type, k->k, k->at[t] + d * KV_TILE + ATTEND_AHEAD / attend_size(type));
 	}
 	UNROLL
 	for (size_t c = 0; c < width; c++) {
@@ -131,33 +178,35 @@ INLINE void attend_products(enum kv_type type, size_t width, const float *q, con
 }
 
 /* acc[column][tile] = the sum over the elements of residue r modulo 16. */
-INLINE void attend_residue(enum kv_type type, size_t width, const float *q, const void *k, const size_t *tile, size_t dim, size_t r, f32x16 *acc)
+INLINE void attend_residue(enum kv_type type, size_t width, const float *q, const struct keys *k, size_t dim, size_t r, f32x16 *acc)
 {
 	UNROLL
 	for (size_t i = 0; i < width * ATTEND_TILES; i++)
 		acc[i] = vf_zero();
 	for (size_t d = r; d < dim; d += 16)
-		attend_products(type, width, q, k, tile, d, acc);
+		attend_products(type, width, q, k, d, acc);
 }
 
-/* s[c][16·tile + lane] = (q[c] · k[position]) · scale for one panel and ATTEND_TILES tiles from k on; where only `exist` of them do, the first is
+/* s[c][16·tile + lane] = (q[c] · k[position]) · scale for one panel and ATTEND_TILES tiles from k on, whose places it sets; where only `exist` of them do, the first is
  * read again for the others. The 16 accumulators of a product come one after the other, in an order in which what the closing tree adds is near. */
-INLINE void attend_scores(enum kv_type type, size_t width, const float *q, const void *k, size_t dim, size_t exist, float scale, float *s)
+INLINE void attend_scores(enum kv_type type, size_t width, const float *q, struct keys k, size_t dim, size_t exist, float scale, float *s)
 {
 	f32x16 sum[4][ATTEND_COLUMNS * ATTEND_TILES], a[ATTEND_COLUMNS * ATTEND_TILES], b[ATTEND_COLUMNS * ATTEND_TILES];
-	size_t n = width * ATTEND_TILES, tile[ATTEND_TILES];
+	size_t n = width * ATTEND_TILES;
 
 	UNROLL
-	for (size_t t = 0; t < ATTEND_TILES; t++)
-		tile[t] = t < exist ? t * dim * KV_TILE : 0;
+	for (size_t t = 0; t < ATTEND_TILES; t++) {
+		k.at[t] = t < exist ? t * dim * KV_TILE : 0;
+		k.scale_at[t] = t < exist ? kv_scale_index(dim, t * KV_TILE, 0) : 0;
+	}
 	for (size_t r = 0; r < 4; r++) {
-		attend_residue(type, width, q, k, tile, dim, r, a);
-		attend_residue(type, width, q, k, tile, dim, r + 8, b);
+		attend_residue(type, width, q, &k, dim, r, a);
+		attend_residue(type, width, q, &k, dim, r + 8, b);
 		UNROLL
 		for (size_t i = 0; i < n; i++)
 			sum[r][i] = vf_add(a[i], b[i]);
-		attend_residue(type, width, q, k, tile, dim, r + 4, a);
-		attend_residue(type, width, q, k, tile, dim, r + 12, b);
+		attend_residue(type, width, q, &k, dim, r + 4, a);
+		attend_residue(type, width, q, &k, dim, r + 12, b);
 		UNROLL
 		for (size_t i = 0; i < n; i++)
 			sum[r][i] = vf_add(sum[r][i], vf_add(a[i], b[i]));
@@ -198,6 +247,7 @@ static void attend_softmax(float *s, size_t n, float *max, float *sum)
 struct values {                 /* rows of V: vector x of row j lies at x·apart + j·stride */
 	const void *v;
 	size_t stride, apart;
+	const float *scale;     /* q8_0: [blocks][ATTEND_BLOCK], from the block of vector 0 on */
 };
 
 /* o[c][0 .. 16·vectors) += p[c][j] · v[j] for j in [j0, j1), ascending; from zero where j0 is 0. */
@@ -218,7 +268,10 @@ INLINE void attend_sums(enum kv_type type, size_t width, size_t vectors, const f
 		for (size_t x = 0; x < vectors; x++)
 			row[x] = attend_load(type, v.v, x * v.apart + j * v.stride);
 		UNROLL
-		for (size_t x = 0; x < vectors && type == KV_F16; x += 2)
+		for (size_t x = 0; x < vectors && type == KV_Q8_0; x++)
+			row[x] = vf_mul(row[x], vf_set1(v.scale[x * LANES / KV_BLOCK * ATTEND_BLOCK + j]));
+		UNROLL
+		for (size_t x = 0; x < vectors && type != KV_F32; x += 64 / LANES / attend_size(type))
 			attend_ahead(type, v.v, x * v.apart + j * v.stride + ATTEND_AHEAD / attend_size(type));
 		UNROLL
 		for (size_t c = 0; c < width; c++) {
@@ -236,20 +289,19 @@ INLINE void attend_sums(enum kv_type type, size_t width, size_t vectors, const f
 			vf_store(o + c * out_dim + x * LANES, acc[c * vectors + x]);
 }
 
-static inline struct values attend_values(struct values v, enum kv_type type, size_t vector)
+INLINE struct values attend_values(struct values v, enum kv_type type, size_t vector)
 {
 	v.v = (const char *)v.v + vector * v.apart * attend_size(type);
+	if (type == KV_Q8_0)
+		v.scale += vector * LANES / KV_BLOCK * ATTEND_BLOCK;
 	return v;
 }
 
 /* The last columns of a diagonal see a few positions more than the first of their panel: those are added alone. */
-static void attend_rest(enum kv_type type, size_t vectors, const float *p, struct values v, size_t j0, size_t j1, float *o)
+INLINE void attend_rest(enum kv_type type, size_t vectors, const float *p, struct values v, size_t j0, size_t j1, float *o)
 {
 	for (size_t x = 0; x < vectors; x++)
-		if (type == KV_F16)
-			attend_sums(KV_F16, 1, 1, p, attend_values(v, type, x), j0, j1, o + x * LANES, 0);
-		else
-			attend_sums(KV_F32, 1, 1, p, attend_values(v, type, x), j0, j1, o + x * LANES, 0);
+		attend_sums(type, 1, 1, p, attend_values(v, type, x), j0, j1, o + x * LANES, 0);
 }
 
 /* ---- a block of positions for a tile of rows ---- */
@@ -273,16 +325,17 @@ static inline size_t attend_first(const struct attend_tile *t, size_t first)
 /* Makes the block's part for every column that sees it. k is the block's first tile, v its first row; type and width are constants where this is
  * expanded. */
 INLINE void attend_block(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type, size_t width,
-	const void *k, struct values v)
+	struct keys k, struct values v)
 {
-	size_t dim_k = t->a->dim_k, size = attend_size(type);
+	size_t dim_k = t->a->dim_k;
 	size_t begin = attend_first(t, first), panel = begin / width * width, most = attend_seen(t, t->columns - 1, first);
 
 	for (size_t j = 0; j < most; j += ATTEND_TILES * KV_TILE) {
 		size_t exist = (most - j + KV_TILE - 1) / KV_TILE;
+		struct keys keys = { .k = (const char *)k.k + j * dim_k * attend_size(type), .scale = type == KV_Q8_0 ? k.scale + kv_scale_index(dim_k, j, 0) : NULL };
 
 		for (size_t c = attend_first(t, first + j) / width * width; c < t->columns; c += width)
-			attend_scores(type, width, t->q + c * dim_k, (const char *)k + j * dim_k * size, dim_k, exist, t->a->scale, t->s + c * ATTEND_BLOCK + j);
+			attend_scores(type, width, t->q + c * dim_k, keys, dim_k, exist, t->a->scale, t->s + c * ATTEND_BLOCK + j);
 	}
 	for (size_t c = begin; c < t->columns; c++)
 		attend_softmax(t->s + c * ATTEND_BLOCK, attend_seen(t, c, first), &part->max[c], &part->sum[c]);
@@ -306,30 +359,52 @@ INLINE void attend_block(const struct attend_tile *t, size_t first, struct atten
 	}
 }
 
+/* The scales of what the tile sees of a block, as floats. */
+static void attend_scales(const struct attend_tile *t, size_t first)
+{
+	size_t n = attend_seen(t, t->columns - 1, first), keys = kv_blocks(t->a->dim_k) * KV_TILE, values = kv_blocks(t->a->dim_v);
+
+	for (size_t j = 0; j < n; j += KV_TILE) {
+		const uint16_t *k = t->kv->k_scale + kv_scale_index(t->a->dim_k, first + j, 0), *v = t->kv->v_scale + kv_scale_index(t->a->dim_v, first + j, 0);
+
+		for (size_t i = 0; i < keys; i += LANES)
+			vf_store(t->k_scale + j / KV_TILE * keys + i, vf_load_f16(k + i));
+		for (size_t b = 0; b < values; b++)
+			vf_store(t->v_scale + b * ATTEND_BLOCK + j, vf_load_f16(v + b * KV_TILE));
+	}
+}
+
 /* Copies what the tile sees of a block, as floats: K as it is, V by vectors, [out_dim/16][ATTEND_BLOCK][16], whose lanes past dim_v are zero.
  * Asks for the next block, which there will be time for until it is copied. */
 INLINE void attend_copy(const struct attend_tile *t, size_t first, enum kv_type type)
 {
 	const struct attend *a = t->a;
-	size_t n = attend_seen(t, t->columns - 1, first), keys = (n + KV_TILE - 1) / KV_TILE * KV_TILE * a->dim_k;
+	size_t n = attend_seen(t, t->columns - 1, first);
 
-	for (size_t i = 0; i < keys; i += LANES) {
-		vf_store(t->k + i, attend_load(type, t->kv->k, first * a->dim_k + i));
-		attend_ahead(type, t->kv->k, (first + ATTEND_BLOCK) * a->dim_k + i);
-	}
+	for (size_t j = 0; j < n; j += KV_TILE)
+		for (size_t d = 0; d < a->dim_k; d++) {
+			size_t at = j * a->dim_k + d * KV_TILE;
+			f32x16 x = attend_load(type, t->kv->k, first * a->dim_k + at);
+
+			if (type == KV_Q8_0)
+				x = vf_mul(x, vf_load(t->k_scale + kv_scale_index(a->dim_k, j, d / KV_BLOCK)));
+			vf_store(t->k + at, x);
+			attend_ahead(type, t->kv->k, (first + ATTEND_BLOCK) * a->dim_k + at);
+		}
 	for (size_t j0 = 0; j0 < n; j0 += KV_TILE)
 		for (size_t d = 0; d < a->dim_v; d += LANES)
 			for (size_t j = j0; j < n && j < j0 + KV_TILE; j++) {
 				size_t at = (first + j) * a->dim_v + d;
+				f32x16 x = d + LANES <= a->dim_v ? attend_load(type, t->kv->v, at) : attend_load_n(type, t->kv->v, at, a->dim_v - d);
 
-				vf_store(t->v + d * ATTEND_BLOCK + j * LANES,
-					d + LANES <= a->dim_v ? attend_load(type, t->kv->v, at) : attend_load_n(type, t->kv->v, at, a->dim_v - d));
+				if (type == KV_Q8_0)
+					x = vf_mul(x, vf_set1(t->v_scale[d / KV_BLOCK * ATTEND_BLOCK + j]));
+				vf_store(t->v + d * ATTEND_BLOCK + j * LANES, x);
 				attend_ahead(type, t->kv->v, at + ATTEND_BLOCK * a->dim_v);
 			}
 }
 
-INLINE void attend_panel(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type, const void *k,
-	struct values v)
+INLINE void attend_panel(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type, struct keys k, struct values v)
 {
 	switch (t->width) {
 	case 1: attend_block(t, first, part, type, 1, k, v); break;
@@ -339,26 +414,32 @@ INLINE void attend_panel(const struct attend_tile *t, size_t first, struct atten
 	}
 }
 
+/* Any block of K and V of this type: where they lie, or as floats that the copy holds. */
+INLINE void attend_typed(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type)
+{
+	const struct attend *a = t->a;
+
+	if (type == KV_Q8_0)
+		attend_scales(t, first);
+	if (t->direct) {
+		struct keys k = { .k = (const char *)t->kv->k + first * a->dim_k * attend_size(type), .scale = t->k_scale };
+		struct values v = { (const char *)t->kv->v + first * a->dim_v * attend_size(type), a->dim_v, LANES, t->v_scale };
+
+		attend_panel(t, first, part, type, k, v);
+	} else
+		attend_copy(t, first, type);
+}
+
 /* Any block: the part of each column that sees it. */
 static void attend_part(const struct attend_tile *t, size_t first, struct attend_state *part)
 {
-	const struct attend *a = t->a;
-	struct values v = { t->v, LANES, ATTEND_BLOCK * LANES };
-	const void *k = t->k;
-
-	if (t->direct && a->type == KV_F16) {
-		v = (struct values){ (const uint16_t *)t->kv->v + first * a->dim_v, a->dim_v, LANES };
-		attend_panel(t, first, part, KV_F16, (const uint16_t *)t->kv->k + first * a->dim_k, v);
-		return;
+	switch (t->a->type) {
+	case KV_F16: attend_typed(t, first, part, KV_F16); break;
+	case KV_F32: attend_typed(t, first, part, KV_F32); break;
+	default: attend_typed(t, first, part, KV_Q8_0); break;
 	}
-	if (t->direct) {
-		v = (struct values){ (const float *)t->kv->v + first * a->dim_v, a->dim_v, LANES };
-		k = (const float *)t->kv->k + first * a->dim_k;
-	} else if (a->type == KV_F16)
-		attend_copy(t, first, KV_F16);
-	else
-		attend_copy(t, first, KV_F32);
-	attend_panel(t, first, part, KV_F32, k, v);
+	if (!t->direct)
+		attend_panel(t, first, part, KV_F32, (struct keys){ .k = t->k }, (struct values){ t->v, LANES, ATTEND_BLOCK * LANES, NULL });
 }
 
 /* Takes the part of the block at `first` into what the blocks before it left. */
@@ -409,6 +490,7 @@ static size_t attend_layout(struct attend_tile *t, float *scratch, size_t column
 	size_t out_dim = attend_out_dim(dim_v), each = attend_each(columns), used = 0;
 	struct { float **field; size_t n; } fields[] = {
 		{ &t->k, ATTEND_BLOCK * dim_k }, { &t->v, ATTEND_BLOCK * out_dim }, { &t->s, columns * ATTEND_BLOCK },
+		{ &t->k_scale, ATTEND_BLOCK * kv_blocks(dim_k) }, { &t->v_scale, ATTEND_BLOCK * kv_blocks(dim_v) },
 		{ &t->all.o, columns * out_dim }, { &t->part.o, columns * out_dim }, { &t->q, (columns * dim_k + LANES - 1) / LANES * LANES },
 		{ &t->all.max, each }, { &t->all.sum, each }, { &t->part.max, each }, { &t->part.sum, each }, { &t->keep, each }, { &t->take, each },
 	};

@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "../../lib/formats.h"
+#include "kv_type.h"
 
 struct matrix {                 /* W[rows × cols], row-major in the mapping; borrowed */
 	const struct format *format;
@@ -44,15 +45,6 @@ struct acts {
 enum { KERNELS_ROWS = 32 };     /* row ranges begin at multiples of this */
 enum { ATTEND_BLOCK = 128 };    /* positions of one attention block */
 enum { ATTEND_FEW = 8 };        /* rows whose context can be cut for several threads, at most */
-enum { KV_TILE = 16 };          /* positions of one tile of K */
-
-enum kv_type { KV_F16, KV_F32 };
-
-/* K and V of one layer and one KV head, n_ctx positions (a multiple of KV_TILE).
- * K lies in tiles of 16 positions, [n_ctx/16][dim_k][16], so that 16 scores lie in the lanes; V by rows, [n_ctx][dim_v]. */
-struct kv_head {
-	void *k, *v;
-};
 
 struct attend {
 	enum kv_type type;
@@ -94,7 +86,8 @@ struct kernels {
 	/* Rotates one head in place: n_rot/2 pairs, cos/sin[n_rot/2]: (a, b) → (a·c − b·s, a·s + b·c) as fma(a, c, −(b·s)), fma(a, s, b·c). */
 	void (*rope)(enum rope_pairs pairs, float *x, const float *cos, const float *sin, size_t n_rot);
 
-	/* Stores k[dim_k] and v[dim_v] at a position, rounded to the cache's type. */
+	/* Stores k[dim_k] and v[dim_v] at a position, rounded to the cache's type; what attention reads are the rounded values. q8_0: a block of 32
+	 * has scale d = kv_scale(max|x|) and the codes nearest to x / d, ties to even, from -127 to 127; all codes are 0 where d is 0 or NaN. */
 	void (*kv_store)(enum kv_type type, struct kv_head *kv, size_t dim_k, size_t dim_v, size_t pos, const float *k, const float *v);
 
 	/* Rows [i0, i1), query heads of KV head h. For each query, over blocks of ATTEND_BLOCK positions from 0 (the last one cut at the

@@ -12,6 +12,11 @@ static size_t k_index(size_t dim_k, size_t pos, size_t d)
 	return (pos / KV_TILE * dim_k + d) * KV_TILE + pos % KV_TILE;
 }
 
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
 static void put(enum kv_type type, void *to, size_t i, float x)
 {
 	if (type == KV_F16)
@@ -20,17 +25,53 @@ static void put(enum kv_type type, void *to, size_t i, float x)
 		((float *)to)[i] = x;
 }
 
-static float get(enum kv_type type, const void *from, size_t i)
+/* x[n], a block of q8_0: codes `apart` from each other, and their scale. */
+static void put_block(const float *x, size_t n, int8_t *code, size_t apart, uint16_t *scale)
 {
-	return type == KV_F16 ? f16_to_f32(((const uint16_t *)from)[i]) : ((const float *)from)[i];
+	float most = 0, d;
+
+	for (size_t i = 0; i < n; i++)
+		most = isfinite(x[i]) ? fmaxf(most, fabsf(x[i])) : INFINITY;
+	*scale = kv_scale(most);
+	d = f16_to_f32(*scale);
+	for (size_t i = 0; i < n; i++)
+		code[i * apart] = d > 0 ? (int8_t)rintf(fmaxf(-127, fminf(127, x[i] / d))) : 0;
 }
 
 void scalar_kv_store(enum kv_type type, struct kv_head *kv, size_t dim_k, size_t dim_v, size_t pos, const float *k, const float *v)
 {
-	for (size_t d = 0; d < dim_k; d++)
-		put(type, kv->k, k_index(dim_k, pos, d), k[d]);
-	for (size_t d = 0; d < dim_v; d++)
-		put(type, kv->v, pos * dim_v + d, v[d]);
+	size_t b = type == KV_Q8_0 ? KV_BLOCK : 1;
+
+	for (size_t d = 0; d < dim_k; d += b)
+		if (type == KV_Q8_0)
+			put_block(k + d, least(b, dim_k - d), (int8_t *)kv->k + k_index(dim_k, pos, d), KV_TILE, kv->k_scale + kv_scale_index(dim_k, pos, d / b));
+		else
+			put(type, kv->k, k_index(dim_k, pos, d), k[d]);
+	for (size_t d = 0; d < dim_v; d += b)
+		if (type == KV_Q8_0)
+			put_block(v + d, least(b, dim_v - d), (int8_t *)kv->v + pos * dim_v + d, 1, kv->v_scale + kv_scale_index(dim_v, pos, d / b));
+		else
+			put(type, kv->v, pos * dim_v + d, v[d]);
+}
+
+static float get(enum kv_type type, const void *from, size_t i, const uint16_t *scale, size_t s)
+{
+	switch (type) {
+	case KV_F16: return f16_to_f32(((const uint16_t *)from)[i]);
+	case KV_F32: return ((const float *)from)[i];
+	default: return f16_to_f32(scale[s]) * ((const int8_t *)from)[i];
+	}
+}
+
+/* Element d of a position's K, of its V. */
+static float key(const struct attend *a, const struct kv_head *kv, size_t pos, size_t d)
+{
+	return get(a->type, kv->k, k_index(a->dim_k, pos, d), kv->k_scale, kv_scale_index(a->dim_k, pos, d / KV_BLOCK));
+}
+
+static float value(const struct attend *a, const struct kv_head *kv, size_t pos, size_t d)
+{
+	return get(a->type, kv->v, pos * a->dim_v + d, kv->v_scale, kv_scale_index(a->dim_v, pos, d / KV_BLOCK));
 }
 
 /* ---- one block of positions, seen by one query ---- */
@@ -45,7 +86,7 @@ static float score(const struct attend *a, const struct kv_head *kv, const float
 	float acc[16] = { 0 };
 
 	for (size_t d = 0; d < a->dim_k; d++)
-		acc[d % 16] = fmaf(q[d], get(a->type, kv->k, k_index(a->dim_k, pos, d)), acc[d % 16]);
+		acc[d % 16] = fmaf(q[d], key(a, kv, pos, d), acc[d % 16]);
 	return scalar_tree(acc) * a->scale;
 }
 
@@ -68,7 +109,7 @@ static void attend_block(const struct attend *a, const struct kv_head *kv, size_
 
 		acc[j % 16] += p;
 		for (size_t d = 0; d < a->dim_v; d++)
-			part->o[d] = fmaf(p, get(a->type, kv->v, (first + j) * a->dim_v + d), part->o[d]);
+			part->o[d] = fmaf(p, value(a, kv, first + j, d), part->o[d]);
 	}
 	part->sum = scalar_tree(acc);
 }

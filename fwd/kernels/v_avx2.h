@@ -320,6 +320,12 @@ static inline f32x16 vf_signed_bytes(__m128i a, __m128i b)
 	return vi_to_float(vi_of(_mm256_cvtepi8_epi32(a), _mm256_cvtepi8_epi32(b)));
 }
 
+/* Sixteen signed bytes. */
+static inline f32x16 vf_load_i8(const int8_t *p)
+{
+	return vf_signed_bytes(_mm_loadl_epi64((const __m128i *)p), _mm_loadl_epi64((const __m128i *)(p + 8)));
+}
+
 /* One signed byte a block, blocks 0-7 in a, 8-15 in b. */
 static inline f32x16 vf_bytes(uint64_t a, uint64_t b)
 {

@@ -223,6 +223,9 @@ static inline void vf_two_pairs(const void *p, const void *q, f32x16 *first, f32
 	*second = _mm512_permutexvar_ps(_mm512_add_epi32(lanes, _mm512_set1_epi32(1)), v);
 }
 
+/* Sixteen signed bytes. */
+static inline f32x16 vf_load_i8(const int8_t *p) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p))); }
+
 /* One signed byte a block, blocks 0-7 in a, 8-15 in b. */
 static inline f32x16 vf_bytes(uint64_t a, uint64_t b)
 {

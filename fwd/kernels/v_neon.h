@@ -354,6 +354,12 @@ static inline f32x16 vf_signed_bytes(uint8x8_t a, uint8x8_t b)
 	return vi_to_float(vi_of(vmovl_s16(vget_low_s16(x)), vmovl_high_s16(x), vmovl_s16(vget_low_s16(y)), vmovl_high_s16(y)));
 }
 
+/* Sixteen signed bytes. */
+static inline f32x16 vf_load_i8(const int8_t *p)
+{
+	return vf_signed_bytes(vld1_u8((const uint8_t *)p), vld1_u8((const uint8_t *)p + 8));
+}
+
 /* One signed byte a block, blocks 0-7 in a, 8-15 in b. */
 static inline f32x16 vf_bytes(uint64_t a, uint64_t b)
 {
