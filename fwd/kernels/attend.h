@@ -1,5 +1,5 @@
 /* attend: the attention of scalar_attend.c in the vector vocabulary; included once by each instruction set's file, which sets before
- *	ATTEND_TILES    tiles of 16 positions whose scores lie in registers at once
+ *	ATTEND_RESIDUES residues modulo 16 whose sums of scores lie in registers at once: 1, 2 or 4
  *	ATTEND_VECTORS  vectors of a row of V whose sums lie in registers at once
  *	ATTEND_AHEAD    bytes from a load to the line it asks for
  *
@@ -139,83 +139,77 @@ static f32x16 attend_load_n(enum kv_type type, const void *from, size_t i, size_
 	return attend_load(type, some, 0);
 }
 
-/* Asks for element i, which will be read a while later. */
-INLINE void attend_ahead(enum kv_type type, const void *from, size_t i)
+/* Asks for so many bytes, which will be read a while later. */
+INLINE void attend_ahead(const char *from, size_t bytes)
 {
-	__builtin_prefetch((const char *)from + i * attend_size(type), 0, 2);
+	UNROLL
+	for (size_t i = 0; i < bytes; i += 64)
+		__builtin_prefetch(from + i, 0, 2);
 }
 
 /* ---- scores ---- */
 
-struct keys {                   /* tiles of K */
+struct keys {                   /* a tile of K */
 	const void *k;
-	const float *scale;     /* q8_0: [tile][blocks][16] */
-	size_t at[ATTEND_TILES], scale_at[ATTEND_TILES];        /* where each of those in hand begins */
+	const float *scale;     /* q8_0: [blocks][16] */
 };
 
-/* acc[column][tile] += q[column][d] · k[d] of each tile. */
+/* acc[column] += q[column][d] · k[d]. */
 INLINE void attend_products(enum kv_type type, size_t width, const float *q, const struct keys *k, size_t d, f32x16 *acc)
 {
-	const size_t line = 64 / KV_TILE / attend_size(type);
-	f32x16 keys[ATTEND_TILES];
+	f32x16 key = attend_load(type, k->k, d * KV_TILE);
+
+	if (type == KV_Q8_0)
+		key = vf_mul(key, vf_load(k->scale + d / KV_BLOCK * KV_TILE));
+	UNROLL
+	for (size_t c = 0; c < width; c++)
+		acc[c] = vf_fma(vf_set1(q[d * width + c]), key, acc[c]);
+}
+
+/* sum[column] = the accumulators r, r + 4, r + 8, r + 12 of each product, added as the closing tree does; ATTEND_RESIDUES of the four at a time. */
+INLINE void attend_quarter(enum kv_type type, size_t width, const float *q, const struct keys *k, size_t dim, size_t r, f32x16 *sum)
+{
+	const size_t step = 4 * KV_TILE * attend_size(type);    /* bytes for every 16 elements of a quarter */
+	f32x16 acc[4][ATTEND_COLUMNS];
 
 	UNROLL
-	for (size_t t = 0; t < ATTEND_TILES; t++) {
-		keys[t] = attend_load(type, k->k, k->at[t] + d * KV_TILE);
-		if (type == KV_Q8_0)
-			keys[t] = vf_mul(keys[t], vf_load(k->scale + k->scale_at[t] + d / KV_BLOCK * KV_TILE));
-		if (type != KV_F32 && d % line == 0)    /* floats mostly are the copy */
-			attend_ahead(type, k->k, k->at[t] + d * KV_TILE + ATTEND_AHEAD / attend_size(type));
+	for (size_t first = 0; first < 4; first += ATTEND_RESIDUES) {
+		const size_t last = first + ATTEND_RESIDUES - 1;
+		size_t d = r;
+
+		UNROLL
+		for (size_t i = 0; i < ATTEND_RESIDUES * width; i++)
+			acc[first + i / width][i % width] = vf_zero();
+		for (; d + 4 * last < dim; d += 16) {
+			if (type != KV_F32 && first == 0)       /* floats mostly are the copy */
+				attend_ahead((const char *)k->k + (r * (dim / 16) + d / 16) * step + ATTEND_AHEAD, step);
+			UNROLL
+			for (size_t u = first; u <= last; u++)
+				attend_products(type, width, q, k, d + 4 * u, acc[u]);
+		}
+		UNROLL
+		for (size_t u = first; u < last; u++)
+			if (d + 4 * u < dim)
+				attend_products(type, width, q, k, d + 4 * u, acc[u]);
 	}
+	UNROLL
+	for (size_t c = 0; c < width; c++)
+		sum[c] = vf_add(vf_add(acc[0][c], acc[2][c]), vf_add(acc[1][c], acc[3][c]));
+}
+
+/* s[c][lane] = (q[c] · k[position]) · scale for one panel and the 16 positions of a tile. */
+INLINE void attend_scores(enum kv_type type, size_t width, const float *q, const struct keys *k, size_t dim, float scale, float *s)
+{
+	f32x16 sum[4][ATTEND_COLUMNS];
+
+	_Pragma("GCC unroll ATTEND_RESIDUES")   /* where registers are few, unrolling makes them fewer */
+	for (size_t r = 0; r < 4; r++)
+		attend_quarter(type, width, q, k, dim, r, sum[r]);
 	UNROLL
 	for (size_t c = 0; c < width; c++) {
-		f32x16 x = vf_set1(q[d * width + c]);
+		f32x16 all = vf_add(vf_add(sum[0][c], sum[2][c]), vf_add(sum[1][c], sum[3][c]));
 
-		UNROLL
-		for (size_t t = 0; t < ATTEND_TILES; t++)
-			acc[c * ATTEND_TILES + t] = vf_fma(x, keys[t], acc[c * ATTEND_TILES + t]);
-	}
-}
-
-/* acc[column][tile] = the sum over the elements of residue r modulo 16. */
-INLINE void attend_residue(enum kv_type type, size_t width, const float *q, const struct keys *k, size_t dim, size_t r, f32x16 *acc)
-{
-	UNROLL
-	for (size_t i = 0; i < width * ATTEND_TILES; i++)
-		acc[i] = vf_zero();
-	for (size_t d = r; d < dim; d += 16)
-		attend_products(type, width, q, k, d, acc);
-}
-
-/* s[c][16·tile + lane] = (q[c] · k[position]) · scale for one panel and ATTEND_TILES tiles from k on, whose places it sets; where only `exist` of them do, the first is
- * read again for the others. The 16 accumulators of a product come one after the other, in an order in which what the closing tree adds is near. */
-INLINE void attend_scores(enum kv_type type, size_t width, const float *q, struct keys k, size_t dim, size_t exist, float scale, float *s)
-{
-	f32x16 sum[4][ATTEND_COLUMNS * ATTEND_TILES], a[ATTEND_COLUMNS * ATTEND_TILES], b[ATTEND_COLUMNS * ATTEND_TILES];
-	size_t n = width * ATTEND_TILES;
-
-	UNROLL
-	for (size_t t = 0; t < ATTEND_TILES; t++) {
-		k.at[t] = t < exist ? t * dim * KV_TILE : 0;
-		k.scale_at[t] = t < exist ? kv_scale_index(dim, t * KV_TILE, 0) : 0;
-	}
-	for (size_t r = 0; r < 4; r++) {
-		attend_residue(type, width, q, &k, dim, r, a);
-		attend_residue(type, width, q, &k, dim, r + 8, b);
-		UNROLL
-		for (size_t i = 0; i < n; i++)
-			sum[r][i] = vf_add(a[i], b[i]);
-		attend_residue(type, width, q, &k, dim, r + 4, a);
-		attend_residue(type, width, q, &k, dim, r + 12, b);
-		UNROLL
-		for (size_t i = 0; i < n; i++)
-			sum[r][i] = vf_add(sum[r][i], vf_add(a[i], b[i]));
-	}
-	UNROLL
-	for (size_t i = 0; i < n; i++) {
-		f32x16 all = vf_add(vf_add(sum[0][i], sum[2][i]), vf_add(sum[1][i], sum[3][i]));
-
-		vf_store(s + i / ATTEND_TILES * ATTEND_BLOCK + i % ATTEND_TILES * KV_TILE, vf_mul(all, vf_set1(scale)));
+		vf_store(s + c * ATTEND_BLOCK, vf_mul(all, vf_set1(scale)));
 	}
 }
 
@@ -270,9 +264,8 @@ INLINE void attend_sums(enum kv_type type, size_t width, size_t vectors, const f
 		UNROLL
 		for (size_t x = 0; x < vectors && type == KV_Q8_0; x++)
 			row[x] = vf_mul(row[x], vf_set1(v.scale[x * LANES / KV_BLOCK * ATTEND_BLOCK + j]));
-		UNROLL
-		for (size_t x = 0; x < vectors && type != KV_F32; x += 64 / LANES / attend_size(type))
-			attend_ahead(type, v.v, x * v.apart + j * v.stride + ATTEND_AHEAD / attend_size(type));
+		if (type != KV_F32)
+			attend_ahead((const char *)v.v + j * v.stride * attend_size(type) + ATTEND_AHEAD, vectors * LANES * attend_size(type));
 		UNROLL
 		for (size_t c = 0; c < width; c++) {
 			f32x16 weight = vf_set1(p[c * ATTEND_BLOCK + j]);
@@ -330,12 +323,11 @@ INLINE void attend_block(const struct attend_tile *t, size_t first, struct atten
 	size_t dim_k = t->a->dim_k;
 	size_t begin = attend_first(t, first), panel = begin / width * width, most = attend_seen(t, t->columns - 1, first);
 
-	for (size_t j = 0; j < most; j += ATTEND_TILES * KV_TILE) {
-		size_t exist = (most - j + KV_TILE - 1) / KV_TILE;
+	for (size_t j = 0; j < most; j += KV_TILE) {
 		struct keys keys = { .k = (const char *)k.k + j * dim_k * attend_size(type), .scale = type == KV_Q8_0 ? k.scale + kv_scale_index(dim_k, j, 0) : NULL };
 
 		for (size_t c = attend_first(t, first + j) / width * width; c < t->columns; c += width)
-			attend_scores(type, width, t->q + c * dim_k, keys, dim_k, exist, t->a->scale, t->s + c * ATTEND_BLOCK + j);
+			attend_scores(type, width, t->q + c * dim_k, &keys, dim_k, t->a->scale, t->s + c * ATTEND_BLOCK + j);
 	}
 	for (size_t c = begin; c < t->columns; c++)
 		attend_softmax(t->s + c * ATTEND_BLOCK, attend_seen(t, c, first), &part->max[c], &part->sum[c]);
@@ -389,7 +381,7 @@ INLINE void attend_copy(const struct attend_tile *t, size_t first, enum kv_type 
 			if (type == KV_Q8_0)
 				x = vf_mul(x, vf_load(t->k_scale + kv_scale_index(a->dim_k, j, d / KV_BLOCK)));
 			vf_store(t->k + at, x);
-			attend_ahead(type, t->kv->k, (first + ATTEND_BLOCK) * a->dim_k + at);
+			attend_ahead((const char *)t->kv->k + ((first + ATTEND_BLOCK) * a->dim_k + at) * attend_size(type), LANES);
 		}
 	for (size_t j0 = 0; j0 < n; j0 += KV_TILE)
 		for (size_t d = 0; d < a->dim_v; d += LANES)
@@ -400,7 +392,7 @@ INLINE void attend_copy(const struct attend_tile *t, size_t first, enum kv_type 
 				if (type == KV_Q8_0)
 					x = vf_mul(x, vf_set1(t->v_scale[d / KV_BLOCK * ATTEND_BLOCK + j]));
 				vf_store(t->v + d * ATTEND_BLOCK + j * LANES, x);
-				attend_ahead(type, t->kv->v, at + ATTEND_BLOCK * a->dim_v);
+				attend_ahead((const char *)t->kv->v + (at + ATTEND_BLOCK * a->dim_v) * attend_size(type), LANES);
 			}
 }
 

@@ -1,7 +1,7 @@
 /* neon: the skeletons in the vocabulary of NEON, and their tables. */
 #include "v_neon.h"
 
-enum { ATTEND_TILES = 1, ATTEND_VECTORS = 1, ATTEND_AHEAD = 16384 };
+enum { ATTEND_RESIDUES = 1, ATTEND_VECTORS = 1, ATTEND_AHEAD = 16384 };
 
 #include "attend.h"
 #include "peak_loops.h"
