@@ -244,7 +244,7 @@ static void run_attend(struct job *j)
 		return;
 	}
 	pool_run(s->pool, pieces_of(s->n, KV_TILE) * a->heads.n_head_kv, store_piece, j);
-	if (j->n <= ATTEND_FEW && j->blocks > j->each) {
+	if (j->n && j->n <= ATTEND_FEW && j->blocks > j->each) {
 		pool_run(s->pool, pieces_of(j->blocks, j->each) * a->heads.n_head_kv, blocks_piece, j);
 		pool_run(s->pool, a->heads.n_head_kv, join_piece, j);
 		return;

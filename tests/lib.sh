@@ -74,6 +74,8 @@ same() {
 	logits "$model" "$@" <ids >last
 	tail -c "$(wc -c <last)" whole >other
 	way "$what: the default's row and the last of --all" last other
+	logits "$model" "$@" -b 5 <ids >other
+	way "$what: the last row in batches of 5" last other
 	segment=test-same-$$
 	tr -s ' ' '\n' <ids | head -n $(($(wc -w <ids) - 8)) | logits "$model" "$@" --kv $segment >/dev/null
 	logits "$model" "$@" --kv $segment <ids >other
