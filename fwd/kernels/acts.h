@@ -17,7 +17,7 @@ enum { ACTS_COLUMNS = 12, ACTS_STEP = 4 };      /* of a tile; those of the last 
 enum { MAGIC = 0x4b400000 };    /* 1.5·2^23 as a float: added to an integer of less than 22 bits, it makes the bits of their float sum */
 #define MAGIC_FLOAT 0x1.8p23f
 
-/* Of dot.h: 512 elements of a column; then their planes, codes[planes][512]. */
+/* Of dot.h: 512 elements of a column; then their planes, codes[planes][512], as they come; then the same in quarters (lanes.h). */
 struct acts_group {
 	int32_t xsum[2][16];    /* in lane order: sums of each block's first half and second half */
 	float dx[16];
@@ -39,7 +39,7 @@ static inline size_t acts_planes(enum acts_kind kind)
 
 static inline size_t acts_group_bytes(enum acts_kind kind)
 {
-	return sizeof(struct acts_group) + GROUP * acts_planes(kind);
+	return sizeof(struct acts_group) + 2 * GROUP * acts_planes(kind);
 }
 
 /* 32-bit words of a block of a tile. */
@@ -193,9 +193,11 @@ static void place_group(struct acts *a, const struct quantised *q, size_t c, siz
 		to->dx[i] = q->dx[lane_block[i]];
 	}
 	for (size_t p = 0; p < planes; p++)
-		for (int b = 0; b < 16; b++)
-			for (int j = 0; j < 8; j++)
-				codes[p * (GROUP / 4) + (size_t)(b * 8 + j)] = q->words[p][j][b];
+		for (size_t b = 0; b < 16; b++)
+			for (size_t j = 0; j < 8; j++) {
+				codes[p * (GROUP / 4) + b * 8 + j] = q->words[p][j][b];
+				codes[(planes + p) * (GROUP / 4) + quarter_place(b, j / 4) / 4 + j % 4] = q->words[p][j][b];
+			}
 }
 
 /* v[column], lanes over blocks, to place to[block] of the tile, for the first count blocks. */

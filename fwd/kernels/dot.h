@@ -22,11 +22,29 @@ INLINE void prefetch(const uint8_t *p, size_t bytes)
 	}
 }
 
-/* Sums of four code products with one plane of a group's activations, by blocks: of first halves and second halves. */
+INLINE void group_codes(struct unpacker u, const uint8_t *p, b64 codes[GROUP_CHUNKS])
+{
+	if (u.quarters)
+		u.quarters(p, codes);
+	else
+		UNROLL
+		for (int c = 0; c < GROUP_CHUNKS; c++)
+			codes[c] = u.codes(p, c);
+}
+
+/* Sums of code products with one plane of a group's activations, by blocks: of first halves and second halves; with quarters, of both and none. */
 INLINE void group_sums(struct unpacker u, const b64 codes[GROUP_CHUNKS], const int8_t *x, i32x16 sum[2])
 {
 	i32x16 v[GROUP_CHUNKS];
 
+	if (u.quarters) {
+		UNROLL
+		for (int i = 0; i < 4; i++)
+			v[i] = vd_dot_two(codes[2 * i], vb_load(x + 128 * i), codes[2 * i + 1], vb_load(x + 128 * i + 64));
+		sum[0] = vd_quarter_sums(v);
+		sum[1] = vi_zero();
+		return;
+	}
 	UNROLL
 	for (int c = 0; c < GROUP_CHUNKS; c++) {
 		b64 q = vb_load(x + 64 * c);
@@ -50,7 +68,7 @@ INLINE f32x16 scaled(f32x16 scale, i32x16 isum, i32x16 xsum, int bias, int plane
 /* acc + a group's products */
 INLINE f32x16 group_product(struct unpacker u, const b64 codes[GROUP_CHUNKS], const struct scales *s, const struct acts_group *x, int planes, f32x16 acc)
 {
-	const int8_t *q = (const int8_t *)(x + 1);
+	const int8_t *q = (const int8_t *)(x + 1) + (u.quarters ? planes * GROUP : 0);
 	int bias = u.is_signed ? SIGNED_BIAS : u.offset;
 	i32x16 isum[2], low[2], first = vi_load(x->xsum[0]), second = vi_load(x->xsum[1]), both = vi_add(first, second);
 	f32x16 t;
@@ -82,7 +100,7 @@ INLINE f32x16 group_product(struct unpacker u, const b64 codes[GROUP_CHUNKS], co
 INLINE void dot_columns(struct unpacker u, int planes, int one, const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride)
 {
 	size_t blocks = w->cols / 32, groups = (blocks + 15) / 16, whole = blocks / 16, n = one ? 1 : x->n;
-	size_t step = sizeof(struct acts_group) + GROUP * (size_t)planes;
+	size_t step = acts_group_bytes(x->kind);
 	const char *data = x->data;
 	uint8_t rest[GROUP_BLOCKS * 36] = { 0 };        /* a block of 32 of any format has less than 36 bytes */
 
@@ -101,9 +119,7 @@ INLINE void dot_columns(struct unpacker u, int planes, int one, const struct mat
 			struct scales s;
 
 			prefetch(p, u.bytes);
-			UNROLL
-			for (int c = 0; c < GROUP_CHUNKS; c++)
-				codes[c] = u.codes(p, c);
+			group_codes(u, p, codes);
 			u.scales(p, &s);
 			for (size_t c = 0; c < n; c++)
 				acc[c] = group_product(u, codes, &s, (const struct acts_group *)(data + (c * groups + g) * step), planes, acc[c]);

@@ -20,6 +20,7 @@ struct unpacker {
 	int halves;             /* 2 scales a block */
 	int minima;
 	b64 (*codes)(const uint8_t *group, int chunk);  /* blocks 2·chunk and 2·chunk + 1 */
+	void (*quarters)(const uint8_t *group, b64 codes[GROUP_CHUNKS]);        /* all of them in quarters (lanes.h), where that is quicker; or NULL */
 	void (*scales)(const uint8_t *group, struct scales *s);
 };
 
@@ -53,6 +54,28 @@ INLINE b64 codes_q4_1(const uint8_t *group, int c)
 	const struct q4_1 *b = (const struct q4_1 *)group + 2 * c;
 
 	return vb_nibbles(b[0].qs, b[1].qs);
+}
+
+/* Blocks whose codes' halves are the halves of bytes, 16 at qs and so on. */
+INLINE void quarters_of_blocks(const uint8_t *qs, size_t block, b64 codes[GROUP_CHUNKS])
+{
+	UNROLL
+	for (size_t i = 0; i < 4; i++) {
+		b64 v = vb_four(qs + (i / 2 * 8 + i % 2) * block, 2 * block);
+
+		codes[2 * i] = vb_low(v);
+		codes[2 * i + 1] = vb_shr(v, 4, 15);
+	}
+}
+
+INLINE void quarters_q4_0(const uint8_t *group, b64 codes[GROUP_CHUNKS])
+{
+	quarters_of_blocks(((const struct q4_0 *)group)->qs, sizeof(struct q4_0), codes);
+}
+
+INLINE void quarters_q4_1(const uint8_t *group, b64 codes[GROUP_CHUNKS])
+{
+	quarters_of_blocks(((const struct q4_1 *)group)->qs, sizeof(struct q4_1), codes);
 }
 
 INLINE b64 codes_q5_0(const uint8_t *group, int c)
@@ -126,6 +149,18 @@ INLINE b64 codes_q4_k(const uint8_t *group, int c)
 	const struct q4_k *b = (const struct q4_k *)group + c / 4;
 
 	return vb_fields(b->qs + c % 4 * 32, 0, 4, 15);
+}
+
+/* Low halves of bytes are an even block, high ones the next. */
+INLINE void quarters_q4_k(const uint8_t *group, b64 codes[GROUP_CHUNKS])
+{
+	UNROLL
+	for (int i = 0; i < 4; i++) {
+		b64 v = vb_alternate(((const struct q4_k *)group + i / 2)->qs, i % 2);
+
+		codes[i / 2 * 4 + i % 2] = vb_low(v);
+		codes[i / 2 * 4 + i % 2 + 2] = vb_shr(v, 4, 15);
+	}
 }
 
 INLINE b64 codes_q5_k(const uint8_t *group, int c)
@@ -241,14 +276,14 @@ INLINE void scales_q6_k(const uint8_t *group, struct scales *s)
 		.bytes = GROUP_BLOCKS / (blocks) * sizeof(struct name), .codes = codes_##name, .scales = scales_##name, \
 		__VA_ARGS__ \
 	}
-UNPACKER(q4_0, 1, .offset = 8, .top = 15);
-UNPACKER(q4_1, 1, .top = 15, .minima = 1);
+UNPACKER(q4_0, 1, .offset = 8, .top = 15, .quarters = quarters_q4_0);
+UNPACKER(q4_1, 1, .top = 15, .minima = 1, .quarters = quarters_q4_1);
 UNPACKER(q5_0, 1, .offset = 16, .top = 31);
 UNPACKER(q5_1, 1, .top = 31, .minima = 1);
 UNPACKER(q8_0, 1, .is_signed = 1, .top = 127);
 UNPACKER(q2_k, 8, .top = 3, .halves = 1, .minima = 1);
 UNPACKER(q3_k, 8, .offset = 4, .top = 7, .halves = 1);
-UNPACKER(q4_k, 8, .top = 15, .minima = 1);
+UNPACKER(q4_k, 8, .top = 15, .minima = 1, .quarters = quarters_q4_k);
 UNPACKER(q5_k, 8, .top = 31, .minima = 1);
 UNPACKER(q6_k, 8, .offset = 32, .top = 63, .halves = 1);
 #undef UNPACKER

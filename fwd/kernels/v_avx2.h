@@ -240,6 +240,20 @@ static inline __m256i vb_shr_32(__m256i v, int n, int mask)
 
 static inline b64 vb_shr(b64 v, int n, int mask) { return vi_of(vb_shr_32(v.a, n, mask), vb_shr_32(v.b, n, mask)); }
 
+/* The low halves of bytes. */
+static inline b64 vb_low(b64 v) { return vi_and(v, vi_set1(0x0f0f0f0f)); }
+
+static inline __m256i vb_16_16(const uint8_t *p, const uint8_t *q)
+{
+	return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)p)), _mm_loadu_si128((const void *)q), 1);
+}
+
+/* Sixteen bytes at p, p + step, p + 2·step, p + 3·step. */
+static inline b64 vb_four(const uint8_t *p, size_t step) { return vi_of(vb_16_16(p, p + step), vb_16_16(p + 2 * step, p + 3 * step)); }
+
+/* Every other sixteen of the 128 bytes at p, the first or the second ones. */
+static inline b64 vb_alternate(const uint8_t *p, int second) { return vb_four(p + 16 * second, 32); }
+
 /* 32 bytes of p, 32 of q. */
 static inline b64 vb_join(const void *p, const void *q) { return vi_of(vb_32(p), vb_32(q)); }
 
@@ -377,6 +391,21 @@ INLINE void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *seco
 
 	*first = vi_of(_mm256_permute2x128_si256(even, odd, 0x20), _mm256_permute2x128_si256(even8, odd8, 0x20));
 	*second = vi_of(_mm256_permute2x128_si256(even, odd, 0x31), _mm256_permute2x128_si256(even8, odd8, 0x31));
+}
+
+/* Each lane: the sum of eight products of codes in [0, 15]. */
+static inline i32x16 vd_dot_two(b64 w, b64 x, b64 w2, b64 x2)
+{
+	return vi_of(vd_widen(_mm256_add_epi16(vd_pairs(w.a, x.a), vd_pairs(w2.a, x2.a))), vd_widen(_mm256_add_epi16(vd_pairs(w.b, x.b), vd_pairs(w2.b, x2.b))));
+}
+
+/* From the sums of four vectors of quarters those of the blocks, in lane order. */
+INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
+{
+	const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+	__m256i a = vd_four(v[0].a, v[1].a, v[2].a, v[3].a), b = vd_four(v[0].b, v[1].b, v[2].b, v[3].b);
+
+	return vi_of(_mm256_permutevar8x32_epi32(_mm256_unpacklo_epi32(a, b), order), _mm256_permutevar8x32_epi32(_mm256_unpackhi_epi32(a, b), order));
 }
 
 /* Lanes in lane order, summed as accumulators by the closing tree. */

@@ -152,6 +152,26 @@ static inline b64 vb_shr(b64 v, int n, int mask)
 	return _mm512_and_si512(_mm512_srli_epi16(v, (unsigned)n), _mm512_set1_epi8((char)mask));
 }
 
+/* The low halves of bytes. */
+static inline b64 vb_low(b64 v) { return _mm512_and_si512(v, _mm512_set1_epi8(15)); }
+
+/* Sixteen bytes at p, p + step, p + 2·step, p + 3·step. */
+static inline b64 vb_four(const uint8_t *p, size_t step)
+{
+	__m256i a = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)p)), _mm_loadu_si128((const void *)(p + step)), 1);
+	__m256i b = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)(p + 2 * step))), _mm_loadu_si128((const void *)(p + 3 * step)), 1);
+
+	return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
+}
+
+/* Every other sixteen of the 128 bytes at p, the first or the second ones. */
+static inline b64 vb_alternate(const uint8_t *p, int second)
+{
+	__m512i a = _mm512_loadu_si512(p), b = _mm512_loadu_si512(p + 64);
+
+	return second ? _mm512_shuffle_i32x4(a, b, 0xdd) : _mm512_shuffle_i32x4(a, b, 0x88);
+}
+
 /* 32 bytes of p, 32 of q. */
 static inline b64 vb_join(const void *p, const void *q)
 {
@@ -294,6 +314,17 @@ INLINE void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *seco
 		t[i] = top * 8 * 127 < 32768 ? vd_fold(u[2 * i], u[2 * i + 1]) : vd_add_pairs(u[2 * i], u[2 * i + 1]);
 	*first = _mm512_shuffle_i32x4(t[0], t[1], 0x88);
 	*second = _mm512_shuffle_i32x4(t[0], t[1], 0xdd);
+}
+
+/* Each lane: the sum of eight products of codes in [0, 15]. */
+static inline i32x16 vd_dot_two(b64 w, b64 x, b64 w2, b64 x2) { return _mm512_dpbusd_epi32(vd_dot(w, x, 15), w2, x2); }
+
+/* From the sums of four vectors of quarters those of the blocks, in lane order. */
+INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
+{
+	const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+
+	return _mm512_permutexvar_epi32(order, vd_fold(vd_fold(v[0], v[1]), vd_fold(v[2], v[3])));
 }
 
 /* Lanes in lane order, summed as accumulators by the closing tree. */

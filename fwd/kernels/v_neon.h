@@ -280,6 +280,15 @@ static inline b64 vb_shr(b64 v, int n, int mask)
 	return vb_of(vb_shr_16(v.a, n, mask), vb_shr_16(v.b, n, mask), vb_shr_16(v.c, n, mask), vb_shr_16(v.d, n, mask));
 }
 
+/* The low halves of bytes. */
+static inline b64 vb_low(b64 v) { return vb_shr(v, 0, 15); }
+
+/* Sixteen bytes at p, p + step, p + 2·step, p + 3·step. */
+static inline b64 vb_four(const uint8_t *p, size_t step) { return vb_of(vb_16(p), vb_16(p + step), vb_16(p + 2 * step), vb_16(p + 3 * step)); }
+
+/* Every other sixteen of the 128 bytes at p, the first or the second ones. */
+static inline b64 vb_alternate(const uint8_t *p, int second) { return vb_four(p + 16 * second, 32); }
+
 /* 32 bytes of p, 32 of q. */
 static inline b64 vb_join(const void *p, const void *q)
 {
@@ -406,6 +415,24 @@ INLINE void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *seco
 	               vd_four(v[4].a, v[5].a, v[6].a, v[7].a), vd_four(v[4].c, v[5].c, v[6].c, v[7].c));
 	*second = vi_of(vd_four(v[0].b, v[1].b, v[2].b, v[3].b), vd_four(v[0].d, v[1].d, v[2].d, v[3].d),
 	                vd_four(v[4].b, v[5].b, v[6].b, v[7].b), vd_four(v[4].d, v[5].d, v[6].d, v[7].d));
+}
+
+/* Each lane: the sum of eight products of codes in [0, 15]. */
+static inline i32x16 vd_dot_two(b64 w, b64 x, b64 w2, b64 x2)
+{
+	i32x16 s = vd_dot(w, x, 15);
+
+	return vi_of(vd_dot_4(s.a, w2.a, x2.a), vd_dot_4(s.b, w2.b, x2.b), vd_dot_4(s.c, w2.c, x2.c), vd_dot_4(s.d, w2.d, x2.d));
+}
+
+/* From the sums of four vectors of quarters those of the blocks, in lane order. */
+INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
+{
+	int32x4_t a = vd_four(v[0].a, v[1].a, v[2].a, v[3].a), b = vd_four(v[0].b, v[1].b, v[2].b, v[3].b);
+	int32x4_t c = vd_four(v[0].c, v[1].c, v[2].c, v[3].c), d = vd_four(v[0].d, v[1].d, v[2].d, v[3].d);
+	int32x4_t ac = vzip1q_s32(a, c), bd = vzip1q_s32(b, d), ac2 = vzip2q_s32(a, c), bd2 = vzip2q_s32(b, d);
+
+	return vi_of(vzip1q_s32(ac, bd), vzip2q_s32(ac, bd), vzip1q_s32(ac2, bd2), vzip2q_s32(ac2, bd2));
 }
 
 /* Lanes in lane order, summed as accumulators by the closing tree. */
