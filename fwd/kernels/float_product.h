@@ -49,7 +49,7 @@ INLINE void float_rows(float_reader *read, size_t size, const struct matrix *w, 
 {
 	size_t k = w->cols, whole = k / 16 * 16, padded = (k + 15) / 16 * 16;
 	const float *data = x->data;
-	f32x16 acc[FLOAT_ROWS][FEW];
+	f32x16 acc[FLOAT_ROWS][FLOAT_FEW];
 	const uint8_t *row[FLOAT_ROWS];
 	uint8_t rest[FLOAT_ROWS][64] = { { 0 } };
 

@@ -25,7 +25,7 @@ static size_t vector_product_scratch(size_t k)
 
 INLINE void product_codes(struct unpacker u, const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride, void *scratch)
 {
-	if (x->n <= FEW)
+	if (acts_few(x->kind, x->n))
 		dot(u, w, x, r0, r1, y, stride);
 	else
 		panel(u, w, x, r0, r1, y, stride, scratch);
