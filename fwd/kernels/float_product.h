@@ -148,6 +148,9 @@ INLINE void fill_float_panel(float_reader *read, size_t size, float *panel, cons
 	}
 }
 
+/* Elements ahead, as tile_prefetch of panel.h (AVX-512: 0.93 of the peak for k = 2048 and 0.89 for 8192, 0.87 and 0.75 without). */
+enum { FLOAT_TILE_AHEAD = 64 };
+
 /* As tile_run of panel.h. */
 INLINE void float_tile_run(int columns, int width, const struct tiled *d, const float *w, const float *x, size_t k, const size_t first[16],
                            f32x16 (*stack)[FLOAT_COLUMNS][TILE_VECTORS])
@@ -168,6 +171,7 @@ INLINE void float_tile_run(int columns, int width, const struct tiled *d, const 
 		for (size_t n = residue_count(k, residue[u]); n; n--, w += KERNELS_ROWS, x += width) {
 			f32x16 a[TILE_VECTORS];
 
+			__builtin_prefetch(x + FLOAT_TILE_AHEAD * width, 0, 2);
 			UNROLL
 			for (int v = 0; v < TILE_VECTORS; v++)
 				a[v] = vf_load(w + 16 * v);
