@@ -430,6 +430,9 @@ INLINE int tile_bias(int is_signed, int halves, int minima)
 	return minima || is_signed ? 0 : halves ? 32 : 16;
 }
 
+/* Sums are to be complete here, in registers: left free, the compiler puts the additions off and keeps the products waiting in memory. */
+#define SETTLE(v) __asm__ volatile("" : "+x"((v).a), "+x"((v).b))
+
 /* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, quads apart by KERNELS_ROWS) and column c's activations (x[width] a quad). Pairs of
  * products add up in 16 bits as long as they fit: four of codes to 31, two of codes to 63, one of signed codes. */
 INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width, int is_signed, int halves)
@@ -451,11 +454,14 @@ INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t 
 				i32x16 t = is_signed ? vi_of(vd_pairs_signed(a, q), vd_pairs_signed(b, q)) : vi_of(vd_pairs(a, q), vd_pairs(b, q));
 
 				pairs[c] = d ? vi_of(_mm256_add_epi16(pairs[c].a, t.a), _mm256_add_epi16(pairs[c].b, t.b)) : t;
+				SETTLE(pairs[c]);
 			}
 		}
 		UNROLL
-		for (int c = 0; c < columns; c++)
+		for (int c = 0; c < columns; c++) {
 			s[c][0] = vi_add(s[c][0], vi_of(vd_widen(pairs[c].a), vd_widen(pairs[c].b)));
+			SETTLE(s[c][0]);
+		}
 	}
 }
 
