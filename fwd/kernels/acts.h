@@ -45,6 +45,12 @@ static inline size_t acts_planes(enum acts_kind kind)
 	return kind == ACTS_Q16 ? 2 : 1;
 }
 
+/* Of a tile: hi and lo, or the even and the odd elements of each four as 16-bit words. */
+static inline size_t acts_tile_planes(enum acts_kind kind)
+{
+	return kind == ACTS_Q8 ? 1 : 2;
+}
+
 static inline size_t acts_group_bytes(enum acts_kind kind)
 {
 	return sizeof(struct acts_group) + 2 * GROUP * acts_planes(kind);
@@ -53,7 +59,7 @@ static inline size_t acts_group_bytes(enum acts_kind kind)
 /* 32-bit words of a block of a tile. */
 static inline size_t acts_block_words(enum acts_kind kind, size_t columns)
 {
-	return (8 * acts_planes(kind) + FIELDS) * columns;
+	return (8 * acts_tile_planes(kind) + FIELDS) * columns;
 }
 
 /* Columns of the tile that starts at column c of n. */
@@ -65,7 +71,7 @@ static inline size_t tile_width(size_t c, size_t n)
 /* ---- sixteen blocks ---- */
 
 struct quantised {
-	int32_t words[2][8][16];        /* [plane][four codes][block] */
+	int32_t words[2][8][16];        /* [plane][four codes, or two in 16 bits][block] */
 	int32_t xsum[2][16];
 	float dx[16];
 };
@@ -118,8 +124,14 @@ static inline i32x16 low_bytes(const f32x16 v[4])
 	return vi_or(a, vi_or(vi_shl(vi_and(vf_as_int(v[2]), byte), 16), vi_shl(vf_as_int(v[3]), 24)));
 }
 
-/* x[512]: sixteen blocks. */
-INLINE void quantise(enum acts_kind kind, const float *x, struct quantised *o)
+/* The low 16 bits of two vectors, side by side. */
+static inline i32x16 low_words(f32x16 a, f32x16 b)
+{
+	return vi_or(vi_and(vf_as_int(a), vi_set1(0xffff)), vi_shl(vf_as_int(b), 16));
+}
+
+/* x[512]: sixteen blocks; kind: Q8 or Q16; words: in 16 bits. */
+INLINE void quantise(enum acts_kind kind, int words, const float *x, struct quantised *o)
 {
 	const f32x16 magic = vf_set1(MAGIC_FLOAT), zero = vf_zero(), infinity = vf_set1(INFINITY);
 	float t[32][16];
@@ -157,10 +169,15 @@ INLINE void quantise(enum acts_kind kind, const float *x, struct quantised *o)
 				qq = vf_fma(q, q, qq);
 			}
 			sum[e / 16] = vf_add(sum[e / 16], q);
-			if (kind == ACTS_Q16) {
+			if (kind == ACTS_Q16 && !words) {
 				high[i] = nearest_magic(q, vf_set1(1 / 255.0f));
 				low[i] = vf_add(vf_fma(vf_sub(high[i], magic), vf_set1(-255), q), magic);
 			}
+		}
+		if (words) {
+			vi_store(o->words[0][e / 4], vi_and(low_words(low[0], low[2]), vf_as_int(ok)));
+			vi_store(o->words[1][e / 4], vi_and(low_words(low[1], low[3]), vf_as_int(ok)));
+			continue;
 		}
 		if (kind == ACTS_Q16)
 			vi_store(o->words[0][e / 4], vi_and(low_bytes(high), vf_as_int(ok)));
@@ -216,6 +233,7 @@ INLINE void place_words(i32x16 v[16], int32_t *to, const size_t first[16], size_
 		vi_store_n(to + first[b] * words, v[b], columns);
 }
 
+/* panel_bias: what the panel adds to codes. */
 INLINE void place_sums(int32_t *field, size_t columns, enum acts_field bias, enum acts_field sum, i32x16 xsum, i32x16 magic, int panel_bias)
 {
 	i32x16 undo = panel_bias ? vi_sub(magic, vi_shl(xsum, __builtin_ctz((unsigned)panel_bias))) : magic;
@@ -227,7 +245,8 @@ INLINE void place_sums(int32_t *field, size_t columns, enum acts_field bias, enu
 /* Sixteen blocks of a tile's columns, for panel.h. */
 static void place_tile(enum acts_kind kind, const struct quantised q[ACTS_COLUMNS], size_t columns, int32_t *tile, const size_t first[16], size_t count)
 {
-	size_t planes = acts_planes(kind), words = acts_block_words(kind, columns);
+	size_t planes = acts_tile_planes(kind), words = acts_block_words(kind, columns);
+	int in_words = TILE_WORDS && planes == 2;
 	int32_t *field = tile + planes * 8 * columns;
 	i32x16 v[16], first_half[16], second_half[16], magic = vi_set1(planes == 1 ? MAGIC : 0);
 
@@ -249,9 +268,9 @@ static void place_tile(enum acts_kind kind, const struct quantised q[ACTS_COLUMN
 	for (size_t b = 0; b < count; b++) {
 		int32_t *to = field + first[b] * words;
 
-		place_sums(to, columns, FIELD_BIAS, FIELD_XSUM, vi_add(first_half[b], second_half[b]), magic, tile_bias(0, 0, 0));
-		place_sums(to, columns, FIELD_BIAS_FIRST, FIELD_XSUM_FIRST, first_half[b], magic, tile_bias(0, 1, 0));
-		place_sums(to, columns, FIELD_BIAS_SECOND, FIELD_XSUM_SECOND, second_half[b], magic, tile_bias(0, 1, 0));
+		place_sums(to, columns, FIELD_BIAS, FIELD_XSUM, vi_add(first_half[b], second_half[b]), magic, tile_bias(0, 0, in_words));
+		place_sums(to, columns, FIELD_BIAS_FIRST, FIELD_XSUM_FIRST, first_half[b], magic, tile_bias(1, 0, in_words));
+		place_sums(to, columns, FIELD_BIAS_SECOND, FIELD_XSUM_SECOND, second_half[b], magic, tile_bias(1, 0, in_words));
 	}
 }
 
@@ -266,10 +285,14 @@ static void quantise_group(const struct acts *a, const float *x, size_t g, struc
 		memset(padded + left, 0, (GROUP - left) * sizeof *x);
 		x = memcpy(padded, x, left * sizeof *x);
 	}
-	if (a->kind == ACTS_Q8)
-		quantise(ACTS_Q8, x, q);
+	if (TILE_WORDS && a->n > FEW && a->kind == ACTS_Q16)
+		quantise(ACTS_Q16, 1, x, q);
+	else if (a->kind == ACTS_Q16)
+		quantise(ACTS_Q16, 0, x, q);
+	else if (TILE_WORDS && a->n > FEW && a->kind == ACTS_Q8_WORDS)
+		quantise(ACTS_Q8, 1, x, q);
 	else
-		quantise(ACTS_Q16, x, q);
+		quantise(ACTS_Q8, 0, x, q);
 }
 
 /* Columns [c, c + columns) of a tile of as many or of a few more, which the kernel computes and throws away: zeros. */

@@ -34,7 +34,7 @@ struct matrix {                 /* W[rows × cols], row-major in the mapping; bo
 };
 
 /* A batch of activation columns, prepared for products with weights of one kind. The layout belongs to the backend. */
-enum acts_kind { ACTS_F32, ACTS_Q8, ACTS_Q16 };
+enum acts_kind { ACTS_F32, ACTS_Q8, ACTS_Q8_WORDS, ACTS_Q16 };       /* words: the same integers in 16 bits, where those multiply faster */
 
 struct acts {
 	enum acts_kind kind;

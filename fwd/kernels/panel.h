@@ -12,7 +12,11 @@
 #include "tiles.h"
 #include "unpack.h"
 
-enum { PANEL_CODES = 32 * KERNELS_ROWS };       /* bytes of a block's codes: [8][32 rows][4] */
+/* Bytes of a block's codes: [8][32 rows][4]; as words, the even and the odd of each four apart, [2][8][32 rows][2] of 16 bits (TILE_WORDS). */
+INLINE size_t panel_codes(int words)
+{
+	return (size_t)32 * KERNELS_ROWS << words;
+}
 
 /* After a block's codes: [32 rows] of each. */
 enum panel_field {
@@ -22,24 +26,30 @@ enum panel_field {
 	PANEL_FIELDS
 };
 
-enum { PANEL_BLOCK = PANEL_CODES + PANEL_FIELDS * KERNELS_ROWS * 4, PANEL_CHUNK = 256 };        /* bytes; blocks of a chunk at most */
+enum { PANEL_CHUNK = 256 };     /* blocks of a chunk at most */
+
+INLINE size_t panel_block(int words)
+{
+	return panel_codes(words) + PANEL_FIELDS * KERNELS_ROWS * 4;
+}
 
 static inline size_t panel_bytes(size_t k)
 {
-	return k / 32 * PANEL_BLOCK;
+	return k / 32 * panel_block(TILE_WORDS);
 }
 
 /* ---- filling it ---- */
 
 struct panel {
-	uint8_t *data;          /* [blocks][PANEL_BLOCK] */
+	uint8_t *data;          /* [blocks][panel_block] */
 	size_t first[16];       /* places of the residues */
 	size_t blocks;
+	int words;
 };
 
 static inline float *panel_field(struct panel *p, size_t g, int block, enum panel_field f)
 {
-	return (float *)(p->data + (p->first[block] + g) * PANEL_BLOCK + PANEL_CODES) + f * KERNELS_ROWS;
+	return (float *)(p->data + (p->first[block] + g) * panel_block(p->words) + panel_codes(p->words)) + f * KERNELS_ROWS;
 }
 
 /* v[row], lanes over blocks in lane order, to the field of each block. */
@@ -60,7 +70,7 @@ INLINE void spread(struct panel *p, const f32x16 v[16], size_t g, size_t count, 
 /* Group g of sixteen rows; rows: 0 or 16, the place of the first in the panel. */
 INLINE void fill_group(struct unpacker u, enum acts_kind kind, struct panel *p, const uint8_t *const group[16], size_t g, size_t rows)
 {
-	int shift = tile_bias(u.is_signed, u.halves, u.minima) - u.offset;
+	int shift = tile_bias(u.halves, u.minima, p->words) - u.offset;
 	size_t count = p->blocks - g * 16 < 16 ? p->blocks - g * 16 : 16;
 	struct scales s;
 	f32x16 scale[2][16], addend[16], min[2][16];
@@ -78,12 +88,12 @@ INLINE void fill_group(struct unpacker u, enum acts_kind kind, struct panel *p, 
 		UNROLL
 		for (int i = 0; i < 16; i++)
 			if ((size_t)(2 * c + i / 8) < count)
-				vi_store((int32_t *)(p->data + (p->first[2 * c + i / 8] + g) * PANEL_BLOCK) + i % 8 * KERNELS_ROWS + rows, v[i]);
+				tile_store(p->data + (p->first[2 * c + i / 8] + g) * panel_block(p->words) + ((size_t)(i % 8 * KERNELS_ROWS) + rows) * 4, v[i], p->words);
 	}
 	for (int i = 0; i < 16; i++) {
 		u.scales(group[i], &s);
 		scale[0][i] = s.scale[0];
-		addend[i] = kind == ACTS_Q16 ? vf_sub(s.scale[0], s.scale[0]) : vf_mul(s.scale[0], vf_set1(-MAGIC_FLOAT));
+		addend[i] = kind != ACTS_Q8 ? vf_sub(s.scale[0], s.scale[0]) : vf_mul(s.scale[0], vf_set1(-MAGIC_FLOAT));
 		if (u.halves)
 			scale[1][i] = s.scale[1];
 		if (u.minima)
@@ -129,7 +139,7 @@ INLINE void fill_panel(struct unpacker u, enum acts_kind kind, struct panel *p, 
 /* What is known of a panel when its kernel is compiled. */
 struct tile_shape {
 	int columns, width;     /* that are computed; of the tile of activations they lie in */
-	int planes, is_signed, halves, minima;
+	int planes, words, halves, minima;      /* planes: of the activations; with two, are they even and odd words? */
 };
 
 typedef i32x16 tile_sums[TILE_COLUMNS][TILE_VECTORS];
@@ -146,15 +156,15 @@ INLINE f32x16 tile_setf(const int32_t *x)
 INLINE void tile_integers(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int q0, int quads, enum acts_field bias)
 {
 	const int32_t *start = x + 8 * t.planes * t.width + (int)bias * t.width;
-	int biased = tile_bias(t.is_signed, t.halves, t.minima);
+	int biased = tile_bias(t.halves, t.minima, t.words);
 
-	if (t.planes == 2) {
+	if (t.planes == 2 && !t.words) {
 		UNROLL
 		for (int c = 0; c < t.columns; c++)
 			UNROLL
 			for (int v = 0; v < TILE_VECTORS; v++)
 				s[c][v] = vi_zero();
-		tile_dot(s, w + q0 * 4 * KERNELS_ROWS, x + q0 * t.width, quads, t.columns, t.width, t.is_signed, t.halves);
+		tile_dot(s, w + q0 * 4 * KERNELS_ROWS, x + q0 * t.width, quads, t.columns, t.width, t.halves, t.words);
 		x += 8 * t.width;
 	}
 	UNROLL
@@ -163,9 +173,9 @@ INLINE void tile_integers(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const 
 		for (int v = 0; v < TILE_VECTORS; v++) {
 			i32x16 from = biased ? vi_set1(start[c]) : t.planes == 1 ? vi_set1(MAGIC) : vi_zero();
 
-			s[c][v] = t.planes == 1 ? from : vi_add(from, vi_sub(vi_shl(s[c][v], 8), s[c][v]));
+			s[c][v] = t.planes == 1 || t.words ? from : vi_add(from, vi_sub(vi_shl(s[c][v], 8), s[c][v]));
 		}
-	tile_dot(s, w + q0 * 4 * KERNELS_ROWS, x + q0 * t.width, quads, t.columns, t.width, t.is_signed, t.halves);
+	tile_dot(s, w + q0 * 4 * KERNELS_ROWS, x + q0 * t.width, quads, t.columns, t.width, t.halves, t.words);
 }
 
 /* Asks for the activations of the block that comes TILE_AHEAD blocks later: they come from the third cache or from memory, and the kernel reads them too
@@ -184,7 +194,7 @@ INLINE void tile_prefetch(struct tile_shape t, const int32_t *x)
 /* acc += one block */
 INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const uint8_t *w, const int32_t *x)
 {
-	const float *field = (const float *)(w + PANEL_CODES);
+	const float *field = (const float *)(w + panel_codes(t.words));
 	const int32_t *xs = x + 8 * t.planes * t.width;
 	tile_sums s;
 	f32x16 sum[TILE_COLUMNS][TILE_VECTORS];
@@ -234,7 +244,7 @@ INLINE void tile_run(struct tile_shape t, const struct tiled *d, const struct pa
 	size_t words = acts_block_words(t.planes == 2 ? ACTS_Q16 : ACTS_Q8, (size_t)t.width);
 	int count = 16 / d->chunks;
 	const unsigned char *residue = residues + d->chunk * count;
-	const uint8_t *w = p->data + p->first[*residue] * PANEL_BLOCK + v0 * 64;
+	const uint8_t *w = p->data + p->first[*residue] * panel_block(t.words) + v0 * 64;
 
 	x += p->first[*residue] * words;
 	for (int u = 0; u < count; u++, stack++) {
@@ -245,7 +255,7 @@ INLINE void tile_run(struct tile_shape t, const struct tiled *d, const struct pa
 			UNROLL
 			for (int v = 0; v < TILE_VECTORS; v++)
 				acc[c][v] = vf_zero();
-		for (size_t b = residue_count(p->blocks, residue[u]); b; b--, w += PANEL_BLOCK, x += words)
+		for (size_t b = residue_count(p->blocks, residue[u]); b; b--, w += panel_block(t.words), x += words)
 			tile_block(t, acc, w, x);
 		for (int odd = u; odd & 1; odd >>= 1, stack--) {
 			UNROLL
@@ -303,23 +313,21 @@ PANEL_KERNEL(panel_plain, .planes = 1)
 PANEL_KERNEL(panel_minima, .planes = 1, .minima = 1)
 PANEL_KERNEL(panel_halves, .planes = 1, .halves = 1)
 PANEL_KERNEL(panel_halves_minima, .planes = 1, .halves = 1, .minima = 1)
-PANEL_KERNEL(panel_wide, .planes = 2)
-PANEL_KERNEL(panel_wide_minima, .planes = 2, .minima = 1)
-PANEL_KERNEL(panel_wide_halves, .planes = 2, .halves = 1)
-PANEL_KERNEL(panel_wide_halves_minima, .planes = 2, .halves = 1, .minima = 1)
-PANEL_KERNEL(panel_signed, .planes = 1, .is_signed = 1)
-PANEL_KERNEL(panel_wide_signed, .planes = 2, .is_signed = 1)
+PANEL_KERNEL(panel_wide, .planes = 2, .words = TILE_WORDS)
+PANEL_KERNEL(panel_wide_minima, .planes = 2, .words = TILE_WORDS, .minima = 1)
+PANEL_KERNEL(panel_wide_halves, .planes = 2, .words = TILE_WORDS, .halves = 1)
+PANEL_KERNEL(panel_wide_halves_minima, .planes = 2, .words = TILE_WORDS, .halves = 1, .minima = 1)
 #undef PANEL_KERNEL
 
 /* y = w · x for one format. */
 INLINE void panel(struct unpacker u, const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride, uint8_t *scratch)
 {
-	static panel_kernel *const kernels[2][5] = {
-		{ panel_plain, panel_minima, panel_halves, panel_halves_minima, panel_signed },
-		{ panel_wide, panel_wide_minima, panel_wide_halves, panel_wide_halves_minima, panel_wide_signed },
+	static panel_kernel *const kernels[2][4] = {
+		{ panel_plain, panel_minima, panel_halves, panel_halves_minima },
+		{ panel_wide, panel_wide_minima, panel_wide_halves, panel_wide_halves_minima },
 	};
-	panel_kernel *kernel = kernels[x->kind == ACTS_Q16][u.is_signed ? 4 : u.halves * 2 + u.minima];
-	struct panel p = { .data = scratch, .blocks = w->cols / 32 };
+	panel_kernel *kernel = kernels[acts_tile_planes(x->kind) - 1][u.halves * 2 + u.minima];
+	struct panel p = { .data = scratch, .blocks = w->cols / 32, .words = TILE_WORDS && x->kind != ACTS_Q8 };
 	struct tiled d = { .y = y, .stride = stride, .n = x->n, .r1 = r1, .chunks = chunks_of(p.blocks, PANEL_CHUNK) };
 
 	d.waiting = (float *)(scratch + panel_bytes(w->cols));

@@ -12,7 +12,9 @@ static enum acts_kind vector_acts_kind(const struct format *format, int wide)
 {
 	if (format->block == 1)
 		return ACTS_F32;
-	return wide ? ACTS_Q16 : ACTS_Q8;
+	if (wide)
+		return ACTS_Q16;
+	return TILE_WORDS && format->id == FORMAT_Q8_0 ? ACTS_Q8_WORDS : ACTS_Q8;
 }
 
 static size_t vector_product_scratch(size_t k)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "kernels.h"
 #include "lanes.h"
 
 /* ---- sixteen floats in two registers ---- */
@@ -419,26 +420,61 @@ static inline float vd_close(f32x16 v)
 /* ---- a tile of a prompt's product ---- */
 
 enum {
+	TILE_WORDS = 1,         /* codes of 8 bits, and activations of 16, are multiplied as 16-bit words */
 	TILE_VECTORS = 1,       /* vectors of 16 rows */
 	TILE_COLUMNS = 4, TILE_HALVES = 4, FLOAT_COLUMNS = 6, PEAK_COLUMNS = 3
 };
 
-/* What a panel adds to codes to make them fit for tile_dot; zero needs no correction. Formats with minima have codes from 0 as they are; 16 makes those of
- * up to five bits unsigned and at most 31, 32 those of formats with two scales a block at most 63. */
-INLINE int tile_bias(int is_signed, int halves, int minima)
+enum { TILE_ODD = 32 * KERNELS_ROWS };  /* bytes from words of even elements to those of odd ones */
+
+/* Codes of 16 rows to a panel: four of a row in each lane; as words, first those of elements 0 and 2, then, TILE_ODD further, of 1 and 3. */
+INLINE void tile_store(uint8_t *to, i32x16 codes, int words)
 {
-	return minima || is_signed ? 0 : halves ? 32 : 16;
+	if (words) {
+		vi_store((int32_t *)(to + TILE_ODD), vi_of(_mm256_srli_epi16(codes.a, 8), _mm256_srli_epi16(codes.b, 8)));
+		codes = vi_and(codes, vi_set1(0x00ff00ff));
+	}
+	vi_store((int32_t *)to, codes);
+}
+
+/* What a panel adds to codes to make them fit for tile_dot; zero needs no correction. Formats with minima have codes from 0 as they are; 16 makes those of
+ * up to five bits unsigned and at most 31, 32 those of formats with two scales a block at most 63, 128 any as words. */
+INLINE int tile_bias(int halves, int minima, int words)
+{
+	return minima ? 0 : words ? 128 : halves ? 32 : 16;
 }
 
 /* Sums are to be complete here, in registers: left free, the compiler puts the additions off and keeps the products waiting in memory. */
 #define SETTLE(v) __asm__ volatile("" : "+x"((v).a), "+x"((v).b))
 
-/* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, quads apart by KERNELS_ROWS) and column c's activations (x[width] a quad). Pairs of
- * products add up in 16 bits as long as they fit: four of codes to 31, two of codes to 63, one of signed codes. */
-INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width, int is_signed, int halves)
+/* As tile_dot, of words: two products of one lane fit 32 bits. */
+INLINE void tile_dot_words(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width)
 {
-	int deep = is_signed ? 1 : halves ? 2 : 4;
+	UNROLL
+	for (int k = 0; k < quads * 2; k++) {
+		const uint8_t *p = w + k % 2 * TILE_ODD + k / 2 * 128;
+		__m256i a = _mm256_load_si256((const void *)p), b = _mm256_load_si256((const void *)(p + 32));
 
+		UNROLL
+		for (int c = 0; c < columns; c++) {
+			__m256i q = _mm256_set1_epi32(x[(k % 2 * 8 + k / 2) * width + c]);
+
+			s[c][0] = vi_add(s[c][0], vi_of(_mm256_madd_epi16(a, q), _mm256_madd_epi16(b, q)));
+			SETTLE(s[c][0]);
+		}
+	}
+}
+
+/* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, quads apart by KERNELS_ROWS) and column c's activations (x[width] a quad).
+ * Products of bytes add up in 16 bits as long as they fit: eight of codes to 31, four of codes to 63. */
+INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width, int halves, int words)
+{
+	int deep = halves ? 2 : 4;
+
+	if (words) {
+		tile_dot_words(s, w, x, quads, columns, width);
+		return;
+	}
 	UNROLL
 	for (int k = 0; k < quads; k += deep) {
 		i32x16 pairs[TILE_COLUMNS];
@@ -451,7 +487,7 @@ INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t 
 			UNROLL
 			for (int c = 0; c < columns; c++) {
 				__m256i q = _mm256_set1_epi32(x[(k + d) * width + c]);
-				i32x16 t = is_signed ? vi_of(vd_pairs_signed(a, q), vd_pairs_signed(b, q)) : vi_of(vd_pairs(a, q), vd_pairs(b, q));
+				i32x16 t = vi_of(vd_pairs(a, q), vd_pairs(b, q));
 
 				pairs[c] = d ? vi_of(_mm256_add_epi16(pairs[c].a, t.a), _mm256_add_epi16(pairs[c].b, t.b)) : t;
 				SETTLE(pairs[c]);
@@ -464,5 +500,7 @@ INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t 
 		}
 	}
 }
+
+#undef SETTLE
 
 #endif

@@ -336,20 +336,27 @@ static inline float vd_close(f32x16 v)
 /* ---- a tile of a prompt's product ---- */
 
 enum {
+	TILE_WORDS = 0,         /* see v_avx2.h */
 	TILE_VECTORS = 2,       /* vectors of 16 rows */
 	TILE_COLUMNS = 6,       /* of each vector's sums, integers and floats: 24 of 32 registers */
 	TILE_HALVES = 4,        /* the same where a block has two scales, whose sums are a third kind */
 	FLOAT_COLUMNS = 12, PEAK_COLUMNS = 6
 };
 
+/* Codes of 16 rows to a panel: four of a row in each lane. */
+INLINE void tile_store(uint8_t *to, i32x16 codes, int words)
+{
+	vi_store((int32_t *)to, codes);
+}
+
 /* What a panel adds to codes to make them fit for tile_dot; zero needs no correction. Formats with minima have codes from 0 as they are. */
-INLINE int tile_bias(int is_signed, int halves, int minima)
+INLINE int tile_bias(int halves, int minima, int words)
 {
 	return minima ? 0 : 128;
 }
 
 /* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, quads apart by KERNELS_ROWS) and column c's activations (x[width] a quad). */
-INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width, int is_signed, int halves)
+INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width, int halves, int words)
 {
 	UNROLL
 	for (int k = 0; k < quads; k++) {
