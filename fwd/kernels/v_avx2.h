@@ -261,9 +261,9 @@ static inline b64 vb_join(const void *p, const void *q) { return vi_of(vb_32(p),
 /* The low nibbles of 16 bytes of p, the high ones, the same of q. */
 static inline __m256i vb_nibbles_16(const void *p)
 {
-	__m128i v = _mm_loadu_si128(p);
+	__m256i twice = _mm256_broadcastsi128_si256(_mm_loadu_si128(p));
 
-	return _mm256_and_si256(_mm256_inserti128_si256(_mm256_castsi128_si256(v), _mm_srli_epi16(v, 4), 1), _mm256_set1_epi8(15));
+	return _mm256_and_si256(_mm256_srlv_epi32(twice, _mm256_setr_epi32(0, 0, 0, 0, 4, 4, 4, 4)), _mm256_set1_epi8(15));
 }
 
 static inline b64 vb_nibbles(const void *p, const void *q) { return vi_of(vb_nibbles_16(p), vb_nibbles_16(q)); }
@@ -381,14 +381,25 @@ static inline i32x16 vd_dot(b64 w, b64 x, int top) { return vi_of(vd_widen(vd_pa
 /* The same for codes in [-128, 127], each taken with SIGNED_BIAS. */
 static inline i32x16 vd_dot_signed(b64 w, b64 x) { return vi_of(vd_widen(vd_pairs_signed(w.a, x.a)), vd_widen(vd_pairs_signed(w.b, x.b))); }
 
-/* Of four blocks, the sums of their first halves, then of their second halves. */
-static inline __m256i vd_four(__m256i a, __m256i b, __m256i c, __m256i d) { return _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d)); }
+/* Neighbours within each 128 bits added: two of a, then two of b. Where all fit 16 bits it takes one shuffle in place of two. */
+static inline __m256i vd_fold(__m256i a, __m256i b, int fit)
+{
+	return fit ? vd_widen(_mm256_packs_epi32(a, b)) : _mm256_hadd_epi32(a, b);
+}
 
-/* From eight vectors of two blocks each, the sums of the blocks' first and second halves, in lane order. */
+/* Of four blocks with codes up to top, the sums of their first halves, then of their second halves. */
+static inline __m256i vd_four(__m256i a, __m256i b, __m256i c, __m256i d, int top)
+{
+	int four = top * 4 * 127 < 32768, eight = top * 8 * 127 < 32768;        /* do sums of so many products fit? */
+
+	return vd_fold(vd_fold(a, b, four), vd_fold(c, d, four), eight);
+}
+
+/* From eight vectors of two blocks each, of codes up to top, the sums of the blocks' first and second halves, in lane order. */
 INLINE void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *second)
 {
-	__m256i even = vd_four(v[0].a, v[1].a, v[2].a, v[3].a), odd = vd_four(v[0].b, v[1].b, v[2].b, v[3].b);
-	__m256i even8 = vd_four(v[4].a, v[5].a, v[6].a, v[7].a), odd8 = vd_four(v[4].b, v[5].b, v[6].b, v[7].b);
+	__m256i even = vd_four(v[0].a, v[1].a, v[2].a, v[3].a, top), odd = vd_four(v[0].b, v[1].b, v[2].b, v[3].b, top);
+	__m256i even8 = vd_four(v[4].a, v[5].a, v[6].a, v[7].a, top), odd8 = vd_four(v[4].b, v[5].b, v[6].b, v[7].b, top);
 
 	*first = vi_of(_mm256_permute2x128_si256(even, odd, 0x20), _mm256_permute2x128_si256(even8, odd8, 0x20));
 	*second = vi_of(_mm256_permute2x128_si256(even, odd, 0x31), _mm256_permute2x128_si256(even8, odd8, 0x31));
@@ -404,7 +415,8 @@ static inline i32x16 vd_dot_two(b64 w, b64 x, b64 w2, b64 x2)
 INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
 {
 	const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-	__m256i a = vd_four(v[0].a, v[1].a, v[2].a, v[3].a), b = vd_four(v[0].b, v[1].b, v[2].b, v[3].b);
+	const int top = 2 * 15;         /* eight products of codes up to 15 are as much as four of these */
+	__m256i a = vd_four(v[0].a, v[1].a, v[2].a, v[3].a, top), b = vd_four(v[0].b, v[1].b, v[2].b, v[3].b, top);
 
 	return vi_of(_mm256_permutevar8x32_epi32(_mm256_unpacklo_epi32(a, b), order), _mm256_permutevar8x32_epi32(_mm256_unpackhi_epi32(a, b), order));
 }
