@@ -206,7 +206,7 @@ INLINE void float_tile(int columns, int width, const struct tiled *d, const floa
 	for (size_t at = 0; at < (size_t)width; at += (size_t)columns)
 		for (size_t v0 = 0; v0 < KERNELS_ROWS / 16; v0 += TILE_VECTORS) {
 			float_tile_run(columns, width, d, panel + v0 * 16, (const float *)x->data + c * x->k + at, x->k, first, stack);
-			close_tile(d, stack[0], c + at, (size_t)columns, d->r + v0 * 16);
+			close_tile(d, stack[0][0], TILE_VECTORS, c + at, (size_t)columns, d->r + v0 * 16);
 		}
 }
 

@@ -199,7 +199,6 @@ INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const u
 	tile_sums s;
 	f32x16 sum[TILE_COLUMNS][TILE_VECTORS];
 
-	tile_prefetch(t, x);
 	tile_integers(t, s, w, x, 0, t.halves ? 4 : 8, t.halves ? FIELD_BIAS_FIRST : FIELD_BIAS);
 	UNROLL
 	for (int v = 0; v < TILE_VECTORS; v++) {
@@ -237,51 +236,77 @@ INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const u
 			acc[c][v] = vf_fma(tile_setf(xs + FIELD_DX * t.width + c), sum[c][v], acc[c][v]);
 }
 
-/* The accumulators of a chunk's residues, one after the other, on a stack where the closing tree adds them up as they come. */
-INLINE void tile_run(struct tile_shape t, const struct tiled *d, const struct panel *p, size_t v0, const int32_t *x,
-                     f32x16 (*stack)[TILE_COLUMNS][TILE_VECTORS])
+/* Vectors of a panel's rows. */
+enum { TILE_ROWS = KERNELS_ROWS / 16 };
+
+typedef f32x16 tile_floats[ACTS_COLUMNS][TILE_ROWS];
+
+static inline size_t tile_words(struct tile_shape t)
 {
-	size_t words = acts_block_words(t.planes == 2 ? ACTS_Q16 : ACTS_Q8, (size_t)t.width);
-	int count = 16 / d->chunks;
-	const unsigned char *residue = residues + d->chunk * count;
-	const uint8_t *w = p->data + p->first[*residue] * panel_block(t.words) + v0 * 64;
-
-	x += p->first[*residue] * words;
-	for (int u = 0; u < count; u++, stack++) {
-		f32x16 acc[TILE_COLUMNS][TILE_VECTORS];
-
-		UNROLL
-		for (int c = 0; c < t.columns; c++)
-			UNROLL
-			for (int v = 0; v < TILE_VECTORS; v++)
-				acc[c][v] = vf_zero();
-		for (size_t b = residue_count(p->blocks, residue[u]); b; b--, w += panel_block(t.words), x += words)
-			tile_block(t, acc, w, x);
-		for (int odd = u; odd & 1; odd >>= 1, stack--) {
-			UNROLL
-			for (int c = 0; c < t.columns; c++)
-				UNROLL
-				for (int v = 0; v < TILE_VECTORS; v++)
-					acc[c][v] = vf_add(stack[-1][c][v], acc[c][v]);
-		}
-		UNROLL
-		for (int c = 0; c < t.columns; c++)
-			UNROLL
-			for (int v = 0; v < TILE_VECTORS; v++)
-				stack[0][c][v] = acc[c][v];
-	}
+	return acts_block_words(t.planes == 2 ? ACTS_Q16 : ACTS_Q8, (size_t)t.width);
 }
 
-/* A chunk of the tile of activations that begins at column c. */
+/* Part [b0, b1) of residue u's blocks, for a registerful of columns, from `at`, and of rows, from vector v0. *stack has the sums of the part before
+ * and takes those of this one; those of a whole residue are added up with the ones they meet in the closing tree. */
+INLINE void tile_strip(struct tile_shape t, tile_floats *stack, int at, int v0, int u, const uint8_t *w, const int32_t *x, size_t b0, size_t b1, size_t blocks)
+{
+	int ahead = !TILE_STRIP || (at == 0 && v0 == 0);
+	f32x16 acc[TILE_COLUMNS][TILE_VECTORS];
+
+	w += b0 * panel_block(t.words) + (size_t)v0 * 64;
+	x += b0 * tile_words(t) + (size_t)at;
+	UNROLL
+	for (int c = 0; c < t.columns; c++)
+		UNROLL
+		for (int v = 0; v < TILE_VECTORS; v++)
+			acc[c][v] = b0 ? (*stack)[at + c][v0 + v] : vf_zero();
+	for (size_t b = b0; b < b1; b++, w += panel_block(t.words), x += tile_words(t)) {
+		if (ahead)
+			tile_prefetch(t, x);
+		tile_block(t, acc, w, x);
+	}
+	for (int odd = b1 == blocks ? u : 0; odd & 1; odd >>= 1) {
+		stack--;
+		UNROLL
+		for (int c = 0; c < t.columns; c++)
+			UNROLL
+			for (int v = 0; v < TILE_VECTORS; v++)
+				acc[c][v] = vf_add((*stack)[at + c][v0 + v], acc[c][v]);
+	}
+	UNROLL
+	for (int c = 0; c < t.columns; c++)
+		UNROLL
+		for (int v = 0; v < TILE_VECTORS; v++)
+			(*stack)[at + c][v0 + v] = acc[c][v];
+}
+
+/* A chunk of the tile of activations that begins at column c: the accumulators of its residues, one after the other, on a stack where the closing tree
+ * adds them up as they come. Where there are few registers, all columns and rows of the tile go along a strip of blocks before the next, as the codes and
+ * activations of a strip stay in the first cache; where there are many, a registerful of columns and rows goes along all of the chunk. */
 INLINE void tile(struct tile_shape t, const struct tiled *d, const struct panel *p, const int32_t *x, size_t c)
 {
-	f32x16 stack[5][TILE_COLUMNS][TILE_VECTORS];
+	tile_floats stack[5];
+	int count = 16 / d->chunks, columns = TILE_STRIP ? t.width : t.columns, rows = TILE_STRIP ? TILE_ROWS : TILE_VECTORS;
 
-	for (int at = 0; at < t.width; at += t.columns)
-		for (size_t v0 = 0; v0 < KERNELS_ROWS / 16; v0 += TILE_VECTORS) {
-			tile_run(t, d, p, v0, x + at, stack);
-			close_tile(d, stack[0], c + (size_t)at, (size_t)t.columns, d->r + v0 * 16);
+	for (int turn = 0; turn < t.width / columns * (TILE_ROWS / rows); turn++) {
+		int at0 = turn / (TILE_ROWS / rows) * columns, v0 = turn % (TILE_ROWS / rows) * rows, depth = 0;
+
+		for (int u = 0; u < count; u++) {
+			int residue = residues[d->chunk * count + u];
+			size_t blocks = residue_count(p->blocks, (size_t)residue), b = 0, end;
+			const uint8_t *w = p->data + p->first[residue] * panel_block(t.words);
+
+			do {
+				end = TILE_STRIP && b + TILE_STRIP < blocks ? b + TILE_STRIP : blocks;
+				for (int at = at0; at < at0 + columns; at += t.columns)
+					for (int v = v0; v < v0 + rows; v += TILE_VECTORS)
+						tile_strip(t, &stack[depth], at, v, u, w, x + p->first[residue] * tile_words(t), b, end, blocks);
+				b = end;
+			} while (b < blocks);
+			depth = __builtin_popcount((unsigned)u + 1);
 		}
+	}
+	close_tile(d, stack[0][0], TILE_ROWS, c, (size_t)t.width, d->r);
 }
 
 /* A chunk of the slab's columns. */

@@ -53,14 +53,14 @@ static inline f32x16 load_rows(const float *p, size_t n)
 	return n < 16 ? vf_load_n(p, n) : vf_load(p);
 }
 
-/* Sums of one chunk, for columns from c and rows from row: added to those that waited for them, and stored, to wait or for good. */
-static void close_tile(const struct tiled *t, f32x16 (*sum)[TILE_VECTORS], size_t c, size_t columns, size_t row)
+/* sum[columns][vectors] of one chunk, for columns from c and rows from row: added to those that waited for them, and stored, to wait or for good. */
+static void close_tile(const struct tiled *t, const f32x16 *sum, size_t vectors, size_t c, size_t columns, size_t row)
 {
 	for (size_t j = 0; j < columns && c + j < t->n; j++)
-		for (size_t v = 0, at = row; v < TILE_VECTORS && at < t->r1; v++, at += 16) {
+		for (size_t v = 0, at = row; v < vectors && at < t->r1; v++, at += 16) {
 			size_t n = t->r1 - at < 16 ? t->r1 - at : 16;
 			int level = 0;
-			f32x16 s = sum[j][v];
+			f32x16 s = sum[j * vectors + v];
 
 			for (int odd = t->chunk; odd & 1; odd >>= 1, level++)
 				s = vf_add(load_rows(tile_place(t, level, c + j, at), n), s);

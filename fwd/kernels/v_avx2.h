@@ -433,6 +433,7 @@ static inline float vd_close(f32x16 v)
 
 enum {
 	TILE_WORDS = 1,         /* codes of 8 bits, and activations of 16, are multiplied as 16-bit words */
+	TILE_STRIP = 4,         /* blocks, see tile() in panel.h */
 	TILE_VECTORS = 1,       /* vectors of 16 rows */
 	TILE_COLUMNS = 4, TILE_HALVES = 4, FLOAT_COLUMNS = 6, PEAK_COLUMNS = 3
 };

@@ -337,6 +337,7 @@ static inline float vd_close(f32x16 v)
 
 enum {
 	TILE_WORDS = 0,         /* see v_avx2.h */
+	TILE_STRIP = 0,         /* blocks, see tile() in panel.h */
 	TILE_VECTORS = 2,       /* vectors of 16 rows */
 	TILE_COLUMNS = 6,       /* of each vector's sums, integers and floats: 24 of 32 registers */
 	TILE_HALVES = 4,        /* the same where a block has two scales, whose sums are a third kind */
