@@ -236,30 +236,30 @@ INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const u
 			acc[c][v] = vf_fma(tile_setf(xs + FIELD_DX * t.width + c), sum[c][v], acc[c][v]);
 }
 
-/* Vectors of a panel's rows. */
-enum { TILE_ROWS = KERNELS_ROWS / 16 };
+/* Columns, and vectors of rows, that go along a strip before the next strip: those of the tile, or a registerful (see tile()). */
+enum { STRIP_COLUMNS = TILE_STRIP ? ACTS_COLUMNS : TILE_COLUMNS, STRIP_VECTORS = TILE_STRIP ? KERNELS_ROWS / 16 : TILE_VECTORS };
 
-typedef f32x16 tile_floats[ACTS_COLUMNS][TILE_ROWS];
+typedef f32x16 tile_floats[STRIP_COLUMNS][STRIP_VECTORS];
 
 static inline size_t tile_words(struct tile_shape t)
 {
 	return acts_block_words(t.planes == 2 ? ACTS_Q16 : ACTS_Q8, (size_t)t.width);
 }
 
-/* Part [b0, b1) of residue u's blocks, for a registerful of columns, from `at`, and of rows, from vector v0. *stack has the sums of the part before
- * and takes those of this one; those of a whole residue are added up with the ones they meet in the closing tree. */
-INLINE void tile_strip(struct tile_shape t, tile_floats *stack, int at, int v0, int u, const uint8_t *w, const int32_t *x, size_t b0, size_t b1, size_t blocks)
+/* Part [b0, b1) of residue u's blocks, for a registerful of columns, the first of them column c of *stack, and of rows, from vector v0 of it. *stack has the
+ * sums of the part before and takes those of this one; those of a whole residue are added up with the ones they meet in the closing tree. */
+INLINE void tile_strip(struct tile_shape t, tile_floats *stack, int c0, int v0, int u, const uint8_t *w, const int32_t *x, size_t b0, size_t b1, size_t blocks)
 {
-	int ahead = !TILE_STRIP || (at == 0 && v0 == 0);
+	int ahead = !TILE_STRIP || (c0 == 0 && v0 == 0);
 	f32x16 acc[TILE_COLUMNS][TILE_VECTORS];
 
 	w += b0 * panel_block(t.words) + (size_t)v0 * 64;
-	x += b0 * tile_words(t) + (size_t)at;
+	x += b0 * tile_words(t) + (size_t)c0;
 	UNROLL
 	for (int c = 0; c < t.columns; c++)
 		UNROLL
 		for (int v = 0; v < TILE_VECTORS; v++)
-			acc[c][v] = b0 ? (*stack)[at + c][v0 + v] : vf_zero();
+			acc[c][v] = b0 ? (*stack)[c0 + c][v0 + v] : vf_zero();
 	for (size_t b = b0; b < b1; b++, w += panel_block(t.words), x += tile_words(t)) {
 		if (ahead)
 			tile_prefetch(t, x);
@@ -271,13 +271,13 @@ INLINE void tile_strip(struct tile_shape t, tile_floats *stack, int at, int v0, 
 		for (int c = 0; c < t.columns; c++)
 			UNROLL
 			for (int v = 0; v < TILE_VECTORS; v++)
-				acc[c][v] = vf_add((*stack)[at + c][v0 + v], acc[c][v]);
+				acc[c][v] = vf_add((*stack)[c0 + c][v0 + v], acc[c][v]);
 	}
 	UNROLL
 	for (int c = 0; c < t.columns; c++)
 		UNROLL
 		for (int v = 0; v < TILE_VECTORS; v++)
-			(*stack)[at + c][v0 + v] = acc[c][v];
+			(*stack)[c0 + c][v0 + v] = acc[c][v];
 }
 
 /* A chunk of the tile of activations that begins at column c: the accumulators of its residues, one after the other, on a stack where the closing tree
@@ -285,28 +285,28 @@ INLINE void tile_strip(struct tile_shape t, tile_floats *stack, int at, int v0, 
  * activations of a strip stay in the first cache; where there are many, a registerful of columns and rows goes along all of the chunk. */
 INLINE void tile(struct tile_shape t, const struct tiled *d, const struct panel *p, const int32_t *x, size_t c)
 {
-	tile_floats stack[5];
-	int count = 16 / d->chunks, columns = TILE_STRIP ? t.width : t.columns, rows = TILE_STRIP ? TILE_ROWS : TILE_VECTORS;
+	int count = 16 / d->chunks, columns = TILE_STRIP ? t.width : t.columns, rows = KERNELS_ROWS / 16;
 
-	for (int turn = 0; turn < t.width / columns * (TILE_ROWS / rows); turn++) {
-		int at0 = turn / (TILE_ROWS / rows) * columns, v0 = turn % (TILE_ROWS / rows) * rows, depth = 0;
+	for (int turn = 0; turn < t.width / columns * (rows / STRIP_VECTORS); turn++) {
+		int at = turn / (rows / STRIP_VECTORS) * columns, v0 = turn % (rows / STRIP_VECTORS) * STRIP_VECTORS, depth = 0;
+		tile_floats stack[5];
 
 		for (int u = 0; u < count; u++) {
 			int residue = residues[d->chunk * count + u];
 			size_t blocks = residue_count(p->blocks, (size_t)residue), b = 0, end;
-			const uint8_t *w = p->data + p->first[residue] * panel_block(t.words);
+			const uint8_t *w = p->data + p->first[residue] * panel_block(t.words) + (size_t)v0 * 64;
 
 			do {
 				end = TILE_STRIP && b + TILE_STRIP < blocks ? b + TILE_STRIP : blocks;
-				for (int at = at0; at < at0 + columns; at += t.columns)
-					for (int v = v0; v < v0 + rows; v += TILE_VECTORS)
-						tile_strip(t, &stack[depth], at, v, u, w, x + p->first[residue] * tile_words(t), b, end, blocks);
+				for (int i = 0; i < columns; i += t.columns)
+					for (int v = 0; v < STRIP_VECTORS; v += TILE_VECTORS)
+						tile_strip(t, &stack[depth], i, v, u, w, x + p->first[residue] * tile_words(t) + at, b, end, blocks);
 				b = end;
 			} while (b < blocks);
 			depth = __builtin_popcount((unsigned)u + 1);
 		}
+		close_tile(d, stack[0][0], STRIP_VECTORS, c + (size_t)at, (size_t)columns, d->r + (size_t)v0 * 16);
 	}
-	close_tile(d, stack[0][0], TILE_ROWS, c, (size_t)t.width, d->r);
 }
 
 /* A chunk of the slab's columns. */
