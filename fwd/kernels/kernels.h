@@ -11,9 +11,9 @@
  *           and may have a minimum beside each. isum is the exact integer dot product of what shares a scale, xsum the sum of its x:
  *               t = 0;  t = fma(dw, (float)isum, t) for each scale;  t = fma(min, (float)xsum, t) for each minimum
  *               acc[b mod 16] = fma(dx, t, acc[b mod 16])
- *  q16      the same with two planes of int8, x = dx·(255·hi + lo), hi and lo in [-127, 127], dx = max|x|/32512: 16-bit activations for the
- *           inputs of q, k and v, whose errors the softmax magnifies (half of all the error of plain int8 came from there; measured).
- *           isum = 255·isum(hi) + isum(lo), still an exact int32, rounded once by (float).
+ *  q16      the same with integers of 16 bits, q from -32512 to 32512, dx = max|x|/32512: for the inputs of q, k and v, whose errors the softmax
+ *           magnifies (half of all the error of plain int8 came from there; measured). isum is still an exact int32, rounded once by (float);
+ *           how it is multiplied is the backend's: as words, or as two planes of int8, q = 255·hi + lo, hi and lo in [-127, 127].
  *           An activation block that holds an infinity or NaN has the scale NaN; so has a weight block whose scale is not finite.
  *  attention  see attend below.
  * exp, silu, gelu: polynomials in exp.h; sqrtf and division are correctly rounded by definition. */
