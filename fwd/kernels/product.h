@@ -14,7 +14,7 @@ static enum acts_kind vector_acts_kind(const struct format *format, int wide)
 		return ACTS_F32;
 	if (wide)
 		return ACTS_Q16;
-	return TILE_WORDS && format->id == FORMAT_Q8_0 ? ACTS_Q8_WORDS : ACTS_Q8;
+	return TILE_Q8_WORDS && format->id == FORMAT_Q8_0 ? ACTS_Q8_WORDS : ACTS_Q8;
 }
 
 static size_t vector_product_scratch(size_t k)

@@ -432,7 +432,7 @@ static inline float vd_close(f32x16 v)
 /* ---- a tile of a prompt's product ---- */
 
 enum {
-	TILE_WORDS = 1,         /* codes of 8 bits, and activations of 16, are multiplied as 16-bit words */
+	TILE_WORDS = 1, TILE_Q8_WORDS = 1,      /* codes of 8 bits, and activations of 16, are multiplied as 16-bit words */
 	TILE_STRIP = 4,         /* blocks, see tile() in panel.h */
 	TILE_VECTORS = 1,       /* vectors of 16 rows */
 	TILE_COLUMNS = 4, TILE_HALVES = 4, FLOAT_COLUMNS = 6, PEAK_COLUMNS = 3

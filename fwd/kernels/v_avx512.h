@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "kernels.h"
 #include "lanes.h"
 
 /* ---- sixteen floats ---- */
@@ -336,7 +337,7 @@ static inline float vd_close(f32x16 v)
 /* ---- a tile of a prompt's product ---- */
 
 enum {
-	TILE_WORDS = 0,         /* see v_avx2.h */
+	TILE_WORDS = 1, TILE_Q8_WORDS = 0,      /* activations of 16 bits are multiplied as words, those of 8 are not */
 	TILE_STRIP = 0,         /* blocks, see tile() in panel.h */
 	TILE_VECTORS = 2,       /* vectors of 16 rows */
 	TILE_COLUMNS = 6,       /* of each vector's sums, integers and floats: 24 of 32 registers */
@@ -344,9 +345,15 @@ enum {
 	FLOAT_COLUMNS = 12, PEAK_COLUMNS = 6
 };
 
-/* Codes of 16 rows to a panel: four of a row in each lane. */
+enum { TILE_ODD = 32 * KERNELS_ROWS };  /* bytes from words of even elements to those of odd ones */
+
+/* Codes of 16 rows to a panel: four of a row in each lane; as words, first those of elements 0 and 2, then, TILE_ODD further, of 1 and 3. */
 INLINE void tile_store(uint8_t *to, i32x16 codes, int words)
 {
+	if (words) {
+		vi_store((int32_t *)(to + TILE_ODD), _mm512_srli_epi16(codes, 8));
+		codes = vi_and(codes, vi_set1(0x00ff00ff));
+	}
 	vi_store((int32_t *)to, codes);
 }
 
@@ -360,15 +367,17 @@ INLINE int tile_bias(int halves, int minima, int words)
 INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width, int halves, int words)
 {
 	UNROLL
-	for (int k = 0; k < quads; k++) {
-		i32x16 a = _mm512_load_si512(w + k * 128), b = _mm512_load_si512(w + k * 128 + 64);
+	for (int k = 0; k < quads << words; k++) {
+		int at = words ? k / 2 : k, odd = words ? k % 2 : 0;
+		const uint8_t *p = w + odd * TILE_ODD + at * 128;
+		i32x16 a = _mm512_load_si512(p), b = _mm512_load_si512(p + 64);
 
 		UNROLL
 		for (int c = 0; c < columns; c++) {
-			i32x16 q = _mm512_set1_epi32(x[k * width + c]);
+			i32x16 q = _mm512_set1_epi32(x[(odd * 8 + at) * width + c]);
 
-			s[c][0] = _mm512_dpbusd_epi32(s[c][0], a, q);
-			s[c][1] = _mm512_dpbusd_epi32(s[c][1], b, q);
+			s[c][0] = words ? _mm512_dpwssd_epi32(s[c][0], a, q) : _mm512_dpbusd_epi32(s[c][0], a, q);
+			s[c][1] = words ? _mm512_dpwssd_epi32(s[c][1], b, q) : _mm512_dpbusd_epi32(s[c][1], b, q);
 		}
 	}
 }

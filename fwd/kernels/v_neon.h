@@ -444,7 +444,7 @@ static inline float vd_close(f32x16 v)
 /* ---- a tile of a prompt's product ---- */
 
 enum {
-	TILE_WORDS = 0,         /* see v_avx2.h */
+	TILE_WORDS = 0, TILE_Q8_WORDS = 0,      /* see v_avx2.h */
 	TILE_STRIP = 0,         /* blocks, see tile() in panel.h */
 	TILE_VECTORS = 1,       /* vectors of 16 rows */
 	TILE_COLUMNS = 6, TILE_HALVES = 6, FLOAT_COLUMNS = 6, PEAK_COLUMNS = 4     /* 24 of the 32 registers hold sums, four weights */
