@@ -51,6 +51,11 @@ static inline size_t acts_tile_planes(enum acts_kind kind)
 	return kind == ACTS_Q8 ? 1 : 2;
 }
 
+static inline int acts_in_words(enum acts_kind kind)
+{
+	return TILE_WORDS && acts_tile_planes(kind) == 2;
+}
+
 static inline size_t acts_group_bytes(enum acts_kind kind)
 {
 	return sizeof(struct acts_group) + 2 * GROUP * acts_planes(kind);
@@ -246,7 +251,7 @@ INLINE void place_sums(int32_t *field, size_t columns, enum acts_field bias, enu
 static void place_tile(enum acts_kind kind, const struct quantised q[ACTS_COLUMNS], size_t columns, int32_t *tile, const size_t first[16], size_t count)
 {
 	size_t planes = acts_tile_planes(kind), words = acts_block_words(kind, columns);
-	int in_words = TILE_WORDS && planes == 2;
+	int in_words = acts_in_words(kind);
 	int32_t *field = tile + planes * 8 * columns;
 	i32x16 v[16], first_half[16], second_half[16], magic = vi_set1(planes == 1 ? MAGIC : 0);
 
@@ -277,6 +282,7 @@ static void place_tile(enum acts_kind kind, const struct quantised q[ACTS_COLUMN
 /* Sixteen blocks of a column from block 16·g on, the missing ones zeros. */
 static void quantise_group(const struct acts *a, const float *x, size_t g, struct quantised *q)
 {
+	int words = acts_in_words(a->kind) && !acts_few(a->kind, a->n);
 	size_t left = a->k - g * GROUP;
 	float padded[GROUP];
 
@@ -285,11 +291,11 @@ static void quantise_group(const struct acts *a, const float *x, size_t g, struc
 		memset(padded + left, 0, (GROUP - left) * sizeof *x);
 		x = memcpy(padded, x, left * sizeof *x);
 	}
-	if (TILE_WORDS && a->n > FEW && a->kind == ACTS_Q16)
+	if (a->kind == ACTS_Q16 && words)
 		quantise(ACTS_Q16, 1, x, q);
 	else if (a->kind == ACTS_Q16)
 		quantise(ACTS_Q16, 0, x, q);
-	else if (TILE_WORDS && a->n > FEW && a->kind == ACTS_Q8_WORDS)
+	else if (words)
 		quantise(ACTS_Q8, 1, x, q);
 	else
 		quantise(ACTS_Q8, 0, x, q);

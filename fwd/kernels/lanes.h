@@ -18,6 +18,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "kernels.h"
+
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 32")
 
@@ -46,6 +48,8 @@ INLINE void lane_halves(const uint8_t *p, size_t step, uint64_t four[4])
 	for (int i = 0; i < 4; i++)
 		four[i] = h[4 * i] | h[4 * i + 1] << 16 | h[4 * i + 2] << 32 | h[4 * i + 3] << 48;
 }
+
+enum { TILE_ODD = 32 * KERNELS_ROWS };  /* bytes of a panel's block from words of even elements to those of odd ones (panel.h) */
 
 /* How many of n things have residue u. */
 static inline size_t residue_count(size_t n, size_t u)

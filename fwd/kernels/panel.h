@@ -15,7 +15,7 @@
 /* Bytes of a block's codes: [8][32 rows][4]; as words, the even and the odd of each four apart, [2][8][32 rows][2] of 16 bits (TILE_WORDS). */
 INLINE size_t panel_codes(int words)
 {
-	return (size_t)32 * KERNELS_ROWS << words;
+	return (size_t)TILE_ODD << words;
 }
 
 /* After a block's codes: [32 rows] of each. */
@@ -67,6 +67,16 @@ INLINE void spread(struct panel *p, const f32x16 v[16], size_t g, size_t count, 
 			vf_store(panel_field(p, g, lane_block[i], f) + rows, vi_as_float(t[i]));
 }
 
+/* Codes of 16 rows: four of a row in each lane; as words, first those of elements 0 and 2, then, TILE_ODD further, of 1 and 3. */
+INLINE void store_codes(uint8_t *to, i32x16 codes, int words)
+{
+	const i32x16 even = vi_set1(0x00ff00ff);
+
+	if (words)
+		vi_store((int32_t *)(to + TILE_ODD), vi_and(vi_shr(codes, 8), even));
+	vi_store((int32_t *)to, words ? vi_and(codes, even) : codes);
+}
+
 /* Group g of sixteen rows; rows: 0 or 16, the place of the first in the panel. */
 INLINE void fill_group(struct unpacker u, enum acts_kind kind, struct panel *p, const uint8_t *const group[16], size_t g, size_t rows)
 {
@@ -88,7 +98,7 @@ INLINE void fill_group(struct unpacker u, enum acts_kind kind, struct panel *p, 
 		UNROLL
 		for (int i = 0; i < 16; i++)
 			if ((size_t)(2 * c + i / 8) < count)
-				tile_store(p->data + (p->first[2 * c + i / 8] + g) * panel_block(p->words) + ((size_t)(i % 8 * KERNELS_ROWS) + rows) * 4, v[i], p->words);
+				store_codes(p->data + (p->first[2 * c + i / 8] + g) * panel_block(p->words) + ((size_t)(i % 8 * KERNELS_ROWS) + rows) * 4, v[i], p->words);
 	}
 	for (int i = 0; i < 16; i++) {
 		u.scales(group[i], &s);
@@ -352,7 +362,7 @@ INLINE void panel(struct unpacker u, const struct matrix *w, const struct acts *
 		{ panel_wide, panel_wide_minima, panel_wide_halves, panel_wide_halves_minima },
 	};
 	panel_kernel *kernel = kernels[acts_tile_planes(x->kind) - 1][u.halves * 2 + u.minima];
-	struct panel p = { .data = scratch, .blocks = w->cols / 32, .words = TILE_WORDS && x->kind != ACTS_Q8 };
+	struct panel p = { .data = scratch, .blocks = w->cols / 32, .words = acts_in_words(x->kind) };
 	struct tiled d = { .y = y, .stride = stride, .n = x->n, .r1 = r1, .chunks = chunks_of(p.blocks, PANEL_CHUNK) };
 
 	d.waiting = (float *)(scratch + panel_bytes(w->cols));

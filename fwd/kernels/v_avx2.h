@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "kernels.h"
 #include "lanes.h"
 
 /* ---- sixteen floats in two registers ---- */
@@ -178,6 +177,7 @@ static inline i32x16 vi_sub(i32x16 x, i32x16 y) { return vi_of(_mm256_sub_epi32(
 static inline i32x16 vi_and(i32x16 x, i32x16 y) { return vi_of(_mm256_and_si256(x.a, y.a), _mm256_and_si256(x.b, y.b)); }
 static inline i32x16 vi_or(i32x16 x, i32x16 y) { return vi_of(_mm256_or_si256(x.a, y.a), _mm256_or_si256(x.b, y.b)); }
 static inline i32x16 vi_max(i32x16 x, i32x16 y) { return vi_of(_mm256_max_epi32(x.a, y.a), _mm256_max_epi32(x.b, y.b)); }
+static inline i32x16 vi_shr(i32x16 v, int n) { return vi_of(_mm256_srli_epi32(v.a, n), _mm256_srli_epi32(v.b, n)); }        /* unsigned */
 static inline i32x16 vi_shl(i32x16 v, int n) { return vi_of(_mm256_slli_epi32(v.a, n), _mm256_slli_epi32(v.b, n)); }
 
 static inline f32x16 vi_to_float(i32x16 v) { return vf_of(_mm256_cvtepi32_ps(v.a), _mm256_cvtepi32_ps(v.b)); }
@@ -437,18 +437,6 @@ enum {
 	TILE_VECTORS = 1,       /* vectors of 16 rows */
 	TILE_COLUMNS = 4, TILE_HALVES = 4, FLOAT_COLUMNS = 6, PEAK_COLUMNS = 3
 };
-
-enum { TILE_ODD = 32 * KERNELS_ROWS };  /* bytes from words of even elements to those of odd ones */
-
-/* Codes of 16 rows to a panel: four of a row in each lane; as words, first those of elements 0 and 2, then, TILE_ODD further, of 1 and 3. */
-INLINE void tile_store(uint8_t *to, i32x16 codes, int words)
-{
-	if (words) {
-		vi_store((int32_t *)(to + TILE_ODD), vi_of(_mm256_srli_epi16(codes.a, 8), _mm256_srli_epi16(codes.b, 8)));
-		codes = vi_and(codes, vi_set1(0x00ff00ff));
-	}
-	vi_store((int32_t *)to, codes);
-}
 
 /* What a panel adds to codes to make them fit for tile_dot; zero needs no correction. Formats with minima have codes from 0 as they are; 16 makes those of
  * up to five bits unsigned and at most 31, 32 those of formats with two scales a block at most 63, 128 any as words. */

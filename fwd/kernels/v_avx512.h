@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "kernels.h"
 #include "lanes.h"
 
 /* ---- sixteen floats ---- */
@@ -109,6 +108,7 @@ static inline i32x16 vi_sub(i32x16 a, i32x16 b) { return _mm512_sub_epi32(a, b);
 static inline i32x16 vi_and(i32x16 a, i32x16 b) { return _mm512_and_si512(a, b); }
 static inline i32x16 vi_or(i32x16 a, i32x16 b) { return _mm512_or_si512(a, b); }
 static inline i32x16 vi_max(i32x16 a, i32x16 b) { return _mm512_max_epi32(a, b); }
+static inline i32x16 vi_shr(i32x16 v, int n) { return _mm512_srli_epi32(v, (unsigned)n); }       /* unsigned */
 static inline i32x16 vi_shl(i32x16 v, int n) { return _mm512_slli_epi32(v, (unsigned)n); }
 
 static inline f32x16 vi_to_float(i32x16 v) { return _mm512_cvtepi32_ps(v); }
@@ -344,18 +344,6 @@ enum {
 	TILE_HALVES = 4,        /* the same where a block has two scales, whose sums are a third kind */
 	FLOAT_COLUMNS = 12, PEAK_COLUMNS = 6
 };
-
-enum { TILE_ODD = 32 * KERNELS_ROWS };  /* bytes from words of even elements to those of odd ones */
-
-/* Codes of 16 rows to a panel: four of a row in each lane; as words, first those of elements 0 and 2, then, TILE_ODD further, of 1 and 3. */
-INLINE void tile_store(uint8_t *to, i32x16 codes, int words)
-{
-	if (words) {
-		vi_store((int32_t *)(to + TILE_ODD), _mm512_srli_epi16(codes, 8));
-		codes = vi_and(codes, vi_set1(0x00ff00ff));
-	}
-	vi_store((int32_t *)to, codes);
-}
 
 /* What a panel adds to codes to make them fit for tile_dot; zero needs no correction. Formats with minima have codes from 0 as they are. */
 INLINE int tile_bias(int halves, int minima, int words)

@@ -81,6 +81,9 @@ static inline i32x16 vi_shl(i32x16 v, int n)
 	return vi_of(vshlq_s32(v.a, by), vshlq_s32(v.b, by), vshlq_s32(v.c, by), vshlq_s32(v.d, by));
 }
 
+static inline int32x4_t vi_shr_4(int32x4_t v, int n) { return vreinterpretq_s32_u32(vshlq_u32(vreinterpretq_u32_s32(v), vdupq_n_s32(-n))); }
+static inline i32x16 vi_shr(i32x16 v, int n) { return vi_of(vi_shr_4(v.a, n), vi_shr_4(v.b, n), vi_shr_4(v.c, n), vi_shr_4(v.d, n)); }     /* unsigned */
+
 EACH_1(vi_to_float, vf_of, f32x16, i32x16, vcvtq_f32_s32)
 EACH_1(vi_as_float, vf_of, f32x16, i32x16, vreinterpretq_f32_s32)      /* the same bits */
 EACH_1(vf_as_int, vi_of, i32x16, f32x16, vreinterpretq_s32_f32)
@@ -449,12 +452,6 @@ enum {
 	TILE_VECTORS = 1,       /* vectors of 16 rows */
 	TILE_COLUMNS = 6, TILE_HALVES = 6, FLOAT_COLUMNS = 6, PEAK_COLUMNS = 4     /* 24 of the 32 registers hold sums, four weights */
 };
-
-/* Codes of 16 rows to a panel: four of a row in each lane. */
-INLINE void tile_store(uint8_t *to, i32x16 codes, int words)
-{
-	vi_store((int32_t *)to, codes);
-}
 
 /* What a panel adds to codes to make them fit for tile_dot: nothing, codes are signed here. */
 INLINE int tile_bias(int halves, int minima, int words)
