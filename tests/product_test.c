@@ -243,7 +243,7 @@ static void test_layouts(void)
 
 int main(void)
 {
-	static const size_t ks[] = { 32, 96, 256, 512, 576, 896, 2048 }, ns[] = { 1, 2, 3, 5, 7, 9, 10, 16, 33, 100 };
+	static const size_t ks[] = { 32, 96, 256, 512, 576, 736, 768, 896, 2048 }, ns[] = { 1, 2, 3, 5, 7, 9, 10, 16, 33, 100 };
 
 	test_halves();
 	test_layouts();

@@ -20,7 +20,7 @@ enum { ACTS_COLUMNS = 12, ACTS_STEP = 4 };      /* of a tile; those of the last 
 enum { MAGIC = 0x4b400000 };    /* 1.5·2^23 as a float: added to an integer of less than 22 bits, it makes the bits of their float sum */
 #define MAGIC_FLOAT 0x1.8p23f
 
-/* Of dot.h: 512 elements of a column; then their planes, codes[planes][512], as they come; then the same in quarters (lanes.h). */
+/* Of dot.h: 512 elements of a column, sixteen blocks; then their planes, codes[planes][512], as they come; then the same in quarters (lanes.h). */
 struct acts_group {
 	int32_t xsum[2][16];    /* in lane order: sums of each block's first half and second half */
 	float dx[16];
@@ -59,6 +59,27 @@ static inline int acts_in_words(enum acts_kind kind)
 static inline size_t acts_group_bytes(enum acts_kind kind)
 {
 	return sizeof(struct acts_group) + 2 * GROUP * acts_planes(kind);
+}
+
+/* How dot.h goes along rows of so many blocks. Where those are no multiple of sixteen, the rows run on within a group, and the column lies there once
+ * for each lane at which a row can begin: of narrow rows, half of all groups would be padding. Wide ones begin a new group each: there it would be less,
+ * and the copies would fill the first cache. */
+struct acts_course {
+	size_t copies, groups;  /* of the column; of all copies */
+	int runs_on;
+};
+
+enum { COURSE_GROUPS = 24 };    /* of rows that run on, at most */
+
+static inline struct acts_course acts_course(size_t blocks)
+{
+	size_t copies = 1;
+
+	while (blocks * copies % GROUP_BLOCKS)
+		copies *= 2;
+	if (copies > 1 && blocks * copies / GROUP_BLOCKS > COURSE_GROUPS)
+		return (struct acts_course){ 1, (blocks + GROUP_BLOCKS - 1) / GROUP_BLOCKS, 0 };
+	return (struct acts_course){ copies, blocks * copies / GROUP_BLOCKS, 1 };
 }
 
 /* 32-bit words of a block of a tile. */
@@ -199,10 +220,10 @@ INLINE void quantise(enum acts_kind kind, int words, const float *x, struct quan
 
 static size_t vector_acts_bytes(enum acts_kind kind, size_t k, size_t n)
 {
-	size_t bytes, groups = (k + GROUP - 1) / GROUP, whole = n / ACTS_COLUMNS * ACTS_COLUMNS;
+	size_t bytes, whole = n / ACTS_COLUMNS * ACTS_COLUMNS;
 
 	if (acts_few(kind, n))
-		return n * (kind == ACTS_F32 ? (k + 15) / 16 * 16 * sizeof(float) : groups * acts_group_bytes(kind));
+		return n * (kind == ACTS_F32 ? (k + 15) / 16 * 16 * sizeof(float) : acts_course(k / 32).groups * acts_group_bytes(kind));
 	if (kind == ACTS_F32)
 		bytes = (whole + tile_width(whole, n)) * k * sizeof(float);
 	else
@@ -210,24 +231,39 @@ static size_t vector_acts_bytes(enum acts_kind kind, size_t k, size_t n)
 	return (bytes + 63) / 64 * 64;
 }
 
-/* Group g of column c, for dot.h. */
+/* Block i of q as lane block b of a group, for dot.h. */
+static void place_block(struct acts_group *to, size_t planes, const struct quantised *q, size_t i, size_t b)
+{
+	size_t lane = block_lane(b);
+
+	to->xsum[0][lane] = q->xsum[0][i];
+	to->xsum[1][lane] = q->xsum[1][i];
+	to->dx[lane] = q->dx[i];
+	for (size_t p = 0; p < planes; p++) {
+		char *plain = (char *)(to + 1) + p * GROUP, *quarters = plain + planes * GROUP;
+		int32_t codes[8];
+
+		for (int j = 0; j < 8; j++)
+			codes[j] = q->words[p][j][i];
+		memcpy(plain + b * 32, codes, 32);
+		memcpy(quarters + quarter_place(b, 0), codes, 16);
+		memcpy(quarters + quarter_place(b, 1), codes + 4, 16);
+	}
+}
+
+/* Sixteen blocks of column c from block 16·g on, in each copy. */
 static void place_group(struct acts *a, const struct quantised *q, size_t c, size_t g)
 {
-	size_t groups = (a->k + GROUP - 1) / GROUP, planes = acts_planes(a->kind);
-	struct acts_group *to = (struct acts_group *)((char *)a->data + (c * groups + g) * acts_group_bytes(a->kind));
-	int32_t *codes = (int32_t *)(to + 1);
+	size_t blocks = a->k / 32, step = acts_group_bytes(a->kind);
+	struct acts_course course = acts_course(blocks);
+	char *column = (char *)a->data + c * course.groups * step;
 
-	for (int i = 0; i < 16; i++) {
-		to->xsum[0][i] = q->xsum[0][lane_block[i]];
-		to->xsum[1][i] = q->xsum[1][lane_block[i]];
-		to->dx[i] = q->dx[lane_block[i]];
-	}
-	for (size_t p = 0; p < planes; p++)
-		for (size_t b = 0; b < 16; b++)
-			for (size_t j = 0; j < 8; j++) {
-				codes[p * (GROUP / 4) + b * 8 + j] = q->words[p][j][b];
-				codes[(planes + p) * (GROUP / 4) + quarter_place(b, j / 4) / 4 + j % 4] = q->words[p][j][b];
-			}
+	for (size_t copy = 0; copy < course.copies; copy++)
+		for (size_t i = 0; i < GROUP_BLOCKS && (!course.runs_on || g * GROUP_BLOCKS + i < blocks); i++) {
+			size_t at = copy * blocks + g * GROUP_BLOCKS + i;
+
+			place_block((struct acts_group *)(column + at / GROUP_BLOCKS * step), acts_planes(a->kind), q, i, at % GROUP_BLOCKS);
+		}
 }
 
 /* v[column], lanes over blocks, to place to[block] of the tile, for the first count blocks. */

@@ -1,5 +1,6 @@
 /* dot: products with few columns, for decode: the rows are read once, straight along the mapping, a group of sixteen blocks at a time, whose
- * products lie one in each lane; so the lanes are the sixteen accumulators. Included once per instruction set. */
+ * products lie one in each lane; so the lanes are the sixteen accumulators. Where rows run on within a group (acts.h), a row's block b is not in lane
+ * b mod 16 but so many further round for all b; the closing tree adds up the same pairs either way. Included once per instruction set. */
 #ifndef DOT_H
 #define DOT_H
 
@@ -54,19 +55,16 @@ INLINE void group_sums(struct unpacker u, const b64 codes[GROUP_CHUNKS], const i
 	vd_half_sums(v, u.top, &sum[0], &sum[1]);
 }
 
-/* The integer as a float and what to add to its product with the scale: with one plane the integer is made as the float MAGIC_FLOAT + isum, and
- * scale·MAGIC_FLOAT, which is exact, is taken away in the fma; with two it is converted. Either way a scale that is not finite makes a NaN. */
-INLINE f32x16 scaled(f32x16 scale, i32x16 isum, i32x16 xsum, int bias, int planes)
+/* The product with the integer, less its bias; NaN where the scale is not finite. */
+INLINE f32x16 scaled(f32x16 scale, i32x16 isum, i32x16 xsum, int bias)
 {
 	if (bias)
 		isum = vi_sub(isum, vi_shl(xsum, __builtin_ctz((unsigned)bias)));
-	if (planes == 2)
-		return vf_fma(scale, vi_to_float(isum), vf_sub(scale, scale));
-	return vf_fma(scale, vi_as_float(vi_add(isum, vi_set1(MAGIC))), vf_mul(scale, vf_set1(-MAGIC_FLOAT)));
+	return vf_fma(scale, vi_to_float(isum), vf_sub(scale, scale));
 }
 
-/* acc + a group's products */
-INLINE f32x16 group_product(struct unpacker u, const b64 codes[GROUP_CHUNKS], const struct scales *s, const struct acts_group *x, int planes, f32x16 acc)
+/* A group's products, but for dx. */
+INLINE f32x16 group_product(struct unpacker u, const b64 codes[GROUP_CHUNKS], const struct scales *s, const struct acts_group *x, int planes)
 {
 	const int8_t *q = (const int8_t *)(x + 1) + (u.quarters ? planes * GROUP : 0);
 	int bias = u.is_signed ? SIGNED_BIAS : u.offset;
@@ -80,7 +78,7 @@ INLINE f32x16 group_product(struct unpacker u, const b64 codes[GROUP_CHUNKS], co
 			isum[h] = vi_add(vi_sub(vi_shl(isum[h], 8), isum[h]), low[h]);
 	}
 	if (u.halves) {
-		t = scaled(s->scale[0], isum[0], first, bias, planes);
+		t = scaled(s->scale[0], isum[0], first, bias);
 		if (bias)
 			isum[1] = vi_sub(isum[1], vi_shl(second, __builtin_ctz((unsigned)bias)));
 		t = vf_fma(s->scale[1], vi_to_float(isum[1]), t);
@@ -89,43 +87,81 @@ INLINE f32x16 group_product(struct unpacker u, const b64 codes[GROUP_CHUNKS], co
 			t = vf_fma(s->min[1], vi_to_float(second), t);
 		}
 	} else {
-		t = scaled(s->scale[0], vi_add(isum[0], isum[1]), both, bias, planes);
+		t = scaled(s->scale[0], vi_add(isum[0], isum[1]), both, bias);
 		if (u.minima)
 			t = vf_fma(s->min[0], vi_to_float(both), t);
 	}
-	return vf_fma(vf_load(x->dx), t, acc);
+	return t;
 }
 
-/* A row's last group, of fewer than sixteen blocks, is read from a copy filled up with zeros. */
+/* Lanes of the group's blocks before b from v, the others from rest. */
+INLINE f32x16 lanes_before(size_t b, f32x16 v, f32x16 rest)
+{
+	static const float block[16] = { 0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15 };
+
+	return vf_select_less(vf_load(block), vf_set1((float)b), v, rest);
+}
+
 INLINE void dot_columns(struct unpacker u, int planes, int one, const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride)
 {
-	size_t blocks = w->cols / 32, groups = (blocks + 15) / 16, whole = blocks / 16, n = one ? 1 : x->n;
-	size_t step = acts_group_bytes(x->kind);
-	const char *data = x->data;
-	uint8_t rest[GROUP_BLOCKS * 36] = { 0 };        /* a block of 32 of any format has less than 36 bytes */
+	size_t blocks = w->cols / 32, left = blocks, n = one ? 1 : x->n;
+	const uint8_t *start = w->data, *end = start + w->rows * w->row_bytes, *p = start + r0 * w->row_bytes;
+	struct acts_course course = acts_course(blocks);
+	size_t step = acts_group_bytes(x->kind), column = course.groups * step, at = 0;
+	uint8_t rest[GROUP_BLOCKS * 36] = { 0 };        /* the matrix's last blocks, which may end the file; one of 32 has less than 36 bytes in any format */
+	f32x16 acc[FEW], t[FEW], dx[FEW];
 
-	for (size_t r = r0; r < r1; r++) {
-		const uint8_t *row = (const uint8_t *)w->data + r * w->row_bytes;
-		f32x16 acc[FEW];
+	UNROLL
+	for (int c = 0; c < FEW; c++)
+		acc[c] = vf_zero();
+	for (size_t r = r0; r < r1;) {
+		const char *data = (const char *)x->data + at;
+		const uint8_t *group = (size_t)(end - p) >= u.bytes ? p : memcpy(rest, p, (size_t)(end - p));
+		b64 codes[GROUP_CHUNKS];
+		struct scales s;
+		size_t b = left;
 
-		UNROLL
-		for (int c = 0; c < FEW; c++)
-			acc[c] = vf_zero();
-		if (groups > whole)
-			memcpy(rest, row + whole * u.bytes, w->row_bytes - whole * u.bytes);
-		for (size_t g = 0; g < groups; g++) {
-			const uint8_t *p = g < whole ? row + g * u.bytes : rest;
-			b64 codes[GROUP_CHUNKS];
-			struct scales s;
+		prefetch(p, u.bytes);
+		group_codes(u, group, codes);
+		u.scales(group, &s);
+		for (size_t c = 0; c < n; c++) {
+			const struct acts_group *column_group = (const struct acts_group *)(data + c * column);
 
-			prefetch(p, u.bytes);
-			group_codes(u, p, codes);
-			u.scales(p, &s);
-			for (size_t c = 0; c < n; c++)
-				acc[c] = group_product(u, codes, &s, (const struct acts_group *)(data + (c * groups + g) * step), planes, acc[c]);
+			t[c] = group_product(u, codes, &s, column_group, planes);
+			dx[c] = vf_load(column_group->dx);
 		}
+		p += u.bytes;
+		at = at + step < column ? at + step : 0;
+		if (left > GROUP_BLOCKS) {
+			for (size_t c = 0; c < n; c++)
+				acc[c] = vf_fma(dx[c], t[c], acc[c]);
+			left -= GROUP_BLOCKS;
+			continue;
+		}
+		/* Here the row ends, before the group's block b, and maybe other rows behind it. */
 		for (size_t c = 0; c < n; c++)
-			y[c * stride + r] = vd_close(acc[c]);
+			acc[c] = lanes_before(b, vf_fma(dx[c], t[c], acc[c]), acc[c]);
+		for (left = blocks;; b += blocks) {
+			for (size_t c = 0; c < n; c++) {
+				y[c * stride + r] = vd_close(acc[c]);
+				acc[c] = vf_zero();
+			}
+			if (++r == r1 || b == GROUP_BLOCKS)
+				break;
+			if (!course.runs_on) {
+				p = start + r * w->row_bytes;
+				at = 0;
+				break;
+			}
+			for (size_t c = 0; c < n; c++)
+				acc[c] = lanes_before(b, acc[c], vf_fma(dx[c], t[c], acc[c]));
+			if (blocks > GROUP_BLOCKS - b) {
+				left = blocks - (GROUP_BLOCKS - b);
+				break;
+			}
+			for (size_t c = 0; c < n; c++)
+				acc[c] = lanes_before(b + blocks, acc[c], vf_zero());
+		}
 	}
 }
 

@@ -24,6 +24,12 @@
 #define UNROLL _Pragma("GCC unroll 32")
 
 static const unsigned char lane_block[16] = { 0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15 };
+
+static inline size_t block_lane(size_t b)
+{
+	return b / 8 * 8 + b % 2 * 4 + b % 8 / 2;
+}
+
 /* Where the codes of half h of block b lie, in bytes. */
 static inline size_t quarter_place(size_t b, size_t h)
 {

@@ -20,7 +20,9 @@ INLINE size_t panel_codes(int words)
 
 /* After a block's codes: [32 rows] of each. */
 enum panel_field {
-	PANEL_SCALE, PANEL_ADDEND,      /* see scaled() in dot.h */
+	/* With one plane of activations the integer is made as the float MAGIC_FLOAT + isum, and scale·MAGIC_FLOAT, which is exact, is taken away in
+	 * the fma: that is the addend. With two the integer is converted, and the addend is nothing. Either way it is NaN where the scale is not finite. */
+	PANEL_SCALE, PANEL_ADDEND,
 	PANEL_SECOND,                   /* the second half's scale */
 	PANEL_MIN, PANEL_MIN_SECOND,
 	PANEL_FIELDS

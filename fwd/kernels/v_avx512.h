@@ -331,7 +331,11 @@ INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
 /* Lanes in lane order, summed as accumulators by the closing tree. */
 static inline float vd_close(f32x16 v)
 {
-	return vf_tree(_mm512_permutexvar_ps(_mm512_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15), v));
+	__m256 w = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));      /* 0 2 4 6, 1 3 5 7, each with the one 8 further */
+
+	w = _mm256_add_ps(w, _mm256_permute_ps(w, 0x4e));
+	w = _mm256_add_ps(w, _mm256_movehdup_ps(w));
+	return _mm_cvtss_f32(_mm_add_ss(_mm256_castps256_ps128(w), _mm256_extractf128_ps(w, 1)));
 }
 
 /* ---- a tile of a prompt's product ---- */

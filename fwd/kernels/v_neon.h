@@ -441,7 +441,10 @@ INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
 /* Lanes in lane order, summed as accumulators by the closing tree. */
 static inline float vd_close(f32x16 v)
 {
-	return vf_tree(vf_of(vzip1q_f32(v.a, v.b), vzip2q_f32(v.a, v.b), vzip1q_f32(v.c, v.d), vzip2q_f32(v.c, v.d)));
+	float32x4_t p = vaddq_f32(v.a, v.c), q = vaddq_f32(v.b, v.d);   /* 0 2 4 6; 1 3 5 7; each with the one 8 further */
+	float32x2_t even = vadd_f32(vget_low_f32(p), vget_high_f32(p)), odd = vadd_f32(vget_low_f32(q), vget_high_f32(q));
+
+	return vaddv_f32(even) + vaddv_f32(odd);
 }
 
 /* ---- a tile of a prompt's product ---- */
