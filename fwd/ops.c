@@ -83,15 +83,18 @@ static void run_rows(struct job *j)
 
 /* ---- product ---- */
 
-/* Weights of one piece, when one row makes them all that there is to read: enough to read them at full speed, little enough for the threads
- * to end together. For a batch each piece is as small as it can be. */
-enum { PIECE_BYTES = 1 << 16 };
+/* Weights of one piece, when one row makes them all that there is to read: an eighth of a thread's share, so that the threads end together, but neither
+ * so little that to take it costs more than to wait, nor so much that a thread which the scheduler took away with one is missed for long. For a batch
+ * each piece is as small as it can be. */
+enum { PIECES_EACH = 8, PIECE_LEAST = 1 << 16, PIECE_MOST = 1 << 19 };
 
-static size_t piece_rows(const struct matrix *w, size_t n)
+static size_t piece_rows(const struct job *j, const struct matrix *w)
 {
-	size_t rows = n > 1 ? KERNELS_ROWS : PIECE_BYTES / w->row_bytes / KERNELS_ROWS * KERNELS_ROWS;
+	size_t each = w->rows / (PIECES_EACH * pool_threads(j->s->pool)), rows;
 
-	return rows ? rows : KERNELS_ROWS;
+	each = least(each > PIECE_LEAST / w->row_bytes ? each : PIECE_LEAST / w->row_bytes, PIECE_MOST / w->row_bytes);
+	rows = each / KERNELS_ROWS * KERNELS_ROWS;
+	return j->n > 1 || !rows ? KERNELS_ROWS : rows;
 }
 
 static void product_piece(void *context, size_t piece, size_t thread)
@@ -103,7 +106,7 @@ static void product_piece(void *context, size_t piece, size_t thread)
 	float *y;
 
 	/* Whose piece is it? */
-	for (; piece >= pieces_of(p->w.rows, each = piece_rows(&p->w, j->n)); p++)
+	for (; piece >= pieces_of(p->w.rows, each = piece_rows(j, &p->w)); p++)
 		piece -= pieces_of(p->w.rows, each);
 	r0 = piece * each;
 	r1 = least(r0 + each, p->w.rows);
@@ -120,7 +123,7 @@ static void run_product(struct job *j)
 	size_t pieces = 0;
 
 	for (const struct part *p = j->op->product.part, *end = p + j->op->product.n_parts; p < end; p++)
-		pieces += pieces_of(p->w.rows, piece_rows(&p->w, j->n));
+		pieces += pieces_of(p->w.rows, piece_rows(j, &p->w));
 	pool_run(j->s->pool, pieces, product_piece, j);
 }
 

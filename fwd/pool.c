@@ -1,6 +1,8 @@
-/* The pieces of a job are counted down in one atomic word, `ticket`: its high half numbers the job, its low half is how many pieces are not yet
- * taken. Taking a piece is one compare-and-swap, and the job's number in the word means that a thread which slept through a whole job cannot
- * take a piece of the next by mistake. Whoever holds a piece keeps the job from ending, so what describes the job may be read after taking. */
+/* The pieces of a job are cut into a share for each thread, which it takes one after the other, as neighbours lie side by side in memory and what one
+ * piece asks for in advance belongs to the next; then it goes on with what is left of the others' shares. The pieces of a share are counted down in an
+ * atomic word, its ticket: the high half numbers the job, the low half is how many pieces are not yet taken. Taking one is one compare-and-swap, and the
+ * job's number in the word means that a thread which slept through a whole job cannot take a piece of the next by mistake. Whoever holds a piece keeps
+ * the job from ending, so what describes the job may be read after taking. */
 #ifdef __linux__
 #define _GNU_SOURCE     /* sched_getaffinity: see pool_cores() */
 #endif
@@ -27,9 +29,12 @@ struct helper {
 	pthread_t id;
 };
 
-struct pool {
+struct share {
 	_Alignas(LINE) _Atomic uint64_t ticket;
-	_Alignas(LINE) _Atomic size_t unfinished;       /* pieces of this job whose work has not returned */
+};
+
+struct pool {
+	_Alignas(LINE) _Atomic size_t unfinished;       /* pieces of this job that are not known to be done */
 	_Alignas(LINE) size_t pieces;
 	void (*work)(void *context, size_t piece, size_t thread);
 	void *context;
@@ -40,7 +45,9 @@ struct pool {
 	pthread_mutex_t lock;
 	pthread_cond_t job, done;
 	size_t n, started;
+	uint64_t jobs;
 	struct helper *helper;
+	struct share *share;    /* [n] */
 };
 
 #if defined(__x86_64__)
@@ -64,34 +71,58 @@ static uint32_t left(uint64_t ticket)
 	return (uint32_t)ticket;
 }
 
-/* Takes pieces until none is left. */
-static void work_along(struct pool *p, size_t thread)
+static int any_left(struct pool *p)
 {
-	uint64_t t = atomic_load(&p->ticket);
+	for (size_t i = 0; i < p->n; i++)
+		if (left(atomic_load(&p->share[i].ticket)))
+			return 1;
+	return 0;
+}
+
+/* The first piece of share i, and the end of share i - 1. */
+static size_t share_start(const struct pool *p, size_t pieces, size_t i)
+{
+	return pieces / p->n * i + pieces % p->n * i / p->n;
+}
+
+/* Takes pieces of share i until none is left, and counts them then: between pieces a thread should wait for no other's cache. */
+static void work_share(struct pool *p, size_t i, size_t thread)
+{
+	_Atomic uint64_t *ticket = &p->share[i].ticket;
+	uint64_t t = atomic_load(ticket);
+	size_t done = 0;
 
 	while (left(t)) {
-		if (!atomic_compare_exchange_weak(&p->ticket, &t, t - 1))
+		if (!atomic_compare_exchange_weak(ticket, &t, t - 1))
 			continue;
-		p->work(p->context, p->pieces - left(t), thread);
-		if (atomic_fetch_sub(&p->unfinished, 1) == 1 && atomic_load(&p->waiting)) {
-			pthread_mutex_lock(&p->lock);
-			pthread_cond_signal(&p->done);
-			pthread_mutex_unlock(&p->lock);
-		}
-		t = atomic_load(&p->ticket);
+		p->work(p->context, share_start(p, p->pieces, i + 1) - left(t), thread);
+		done++;
+		t = atomic_load(ticket);
 	}
+	if (done && atomic_fetch_sub(&p->unfinished, done) == done && atomic_load(&p->waiting)) {
+		pthread_mutex_lock(&p->lock);
+		pthread_cond_signal(&p->done);
+		pthread_mutex_unlock(&p->lock);
+	}
+}
+
+/* Its own share first. */
+static void work_along(struct pool *p, size_t thread)
+{
+	for (size_t i = 0; i < p->n; i++)
+		work_share(p, (thread + i) % p->n, thread);
 }
 
 static void wait_for_job(struct pool *p)
 {
 	for (int i = 0; i < SPINS; i++) {
-		if (left(atomic_load(&p->ticket)) || atomic_load(&p->closing))
+		if (any_left(p) || atomic_load(&p->closing))
 			return;
 		relax();
 	}
 	pthread_mutex_lock(&p->lock);
 	atomic_fetch_add(&p->asleep, 1);
-	while (!left(atomic_load(&p->ticket)) && !atomic_load(&p->closing))
+	while (!any_left(p) && !atomic_load(&p->closing))
 		pthread_cond_wait(&p->job, &p->lock);
 	atomic_fetch_sub(&p->asleep, 1);
 	pthread_mutex_unlock(&p->lock);
@@ -143,7 +174,9 @@ void pool_run(struct pool *p, size_t pieces, void (*work)(void *context, size_t 
 	p->context = context;
 	p->pieces = pieces;
 	atomic_store(&p->unfinished, pieces);
-	atomic_store(&p->ticket, ((atomic_load(&p->ticket) >> 32) + 1) << 32 | pieces);
+	p->jobs++;
+	for (size_t i = 0; i < p->n; i++)
+		atomic_store(&p->share[i].ticket, p->jobs << 32 | (share_start(p, pieces, i + 1) - share_start(p, pieces, i)));
 	wake(p);
 	work_along(p, 0);
 	wait_for_rest(p);
@@ -179,11 +212,12 @@ struct pool *pool_open(size_t n, struct why *w)
 	pthread_cond_init(&p->done, NULL);
 	p->n = n;
 	p->helper = calloc(n, sizeof *p->helper);
-	if (!p->helper) {
+	if (!p->helper || posix_memalign((void **)&p->share, LINE, n * sizeof *p->share)) {
 		why(w, "thread pool: out of memory");
 		pool_close(p);
 		return NULL;
 	}
+	memset(p->share, 0, n * sizeof *p->share);
 	for (p->started = 1; p->started < n; p->started++) {
 		p->helper[p->started] = (struct helper){ .pool = p, .index = p->started };
 		error = start(&p->helper[p->started]);
@@ -208,6 +242,7 @@ void pool_close(struct pool *p)
 	pthread_cond_destroy(&p->job);
 	pthread_mutex_destroy(&p->lock);
 	free(p->helper);
+	free(p->share);
 	free(p);
 }
 

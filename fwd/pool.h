@@ -1,5 +1,6 @@
-/* pool: a fixed set of threads that share out the pieces of one job after another. Pieces are taken from a counter by whoever is running, never
- * in fixed shares, so a thread that the scheduler took away holds up one piece at most. A waiting thread spins briefly, then sleeps. */
+/* pool: a fixed set of threads that share out the pieces of one job after another. Each begins at a place of its own, goes on from there, and then
+ * takes what is left of the others' shares, so a thread that the scheduler took away holds up one piece at most. A waiting thread spins briefly, then
+ * sleeps. */
 #ifndef POOL_H
 #define POOL_H
 
