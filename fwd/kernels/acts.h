@@ -21,8 +21,10 @@ enum { MAGIC = 0x4b400000 };    /* 1.5·2^23 as a float: added to an integer of 
 #define MAGIC_FLOAT 0x1.8p23f
 
 /* Of dot.h: 512 elements of a column, sixteen blocks; then their planes, codes[planes][512], as they come; then the same in quarters (lanes.h). */
+enum acts_part { PART_FIRST, PART_SECOND, PART_WHOLE, PARTS };    /* of a block */
 struct acts_group {
-	int32_t xsum[2][16];    /* in lane order: sums of each block's first half and second half */
+	int32_t xsum[PARTS][16];        /* in lane order: sums of the integers of each block's parts */
+	float fsum[PARTS][16];          /* the same as floats */
 	float dx[16];
 };
 
@@ -236,8 +238,11 @@ static void place_block(struct acts_group *to, size_t planes, const struct quant
 {
 	size_t lane = block_lane(b);
 
-	to->xsum[0][lane] = q->xsum[0][i];
-	to->xsum[1][lane] = q->xsum[1][i];
+	to->xsum[PART_FIRST][lane] = q->xsum[0][i];
+	to->xsum[PART_SECOND][lane] = q->xsum[1][i];
+	to->xsum[PART_WHOLE][lane] = q->xsum[0][i] + q->xsum[1][i];
+	for (int part = 0; part < PARTS; part++)
+		to->fsum[part][lane] = (float)to->xsum[part][lane];
 	to->dx[lane] = q->dx[i];
 	for (size_t p = 0; p < planes; p++) {
 		char *plain = (char *)(to + 1) + p * GROUP, *quarters = plain + planes * GROUP;

@@ -55,12 +55,9 @@ INLINE void group_sums(struct unpacker u, const b64 codes[GROUP_CHUNKS], const i
 	vd_half_sums(v, u.top, &sum[0], &sum[1]);
 }
 
-/* The product with the integer, less its bias; NaN where the scale is not finite. */
-INLINE f32x16 scaled(f32x16 scale, i32x16 isum, i32x16 xsum, int bias)
+INLINE i32x16 unbiased(i32x16 isum, const int32_t *xsum, int bias)
 {
-	if (bias)
-		isum = vi_sub(isum, vi_shl(xsum, __builtin_ctz((unsigned)bias)));
-	return vf_fma(scale, vi_to_float(isum), vf_sub(scale, scale));
+	return bias ? vi_sub(isum, vi_shl(vi_load(xsum), __builtin_ctz((unsigned)bias))) : isum;
 }
 
 /* A group's products, but for dx. */
@@ -68,8 +65,8 @@ INLINE f32x16 group_product(struct unpacker u, const b64 codes[GROUP_CHUNKS], co
 {
 	const int8_t *q = (const int8_t *)(x + 1) + (u.quarters ? planes * GROUP : 0);
 	int bias = u.is_signed ? SIGNED_BIAS : u.offset;
-	i32x16 isum[2], low[2], first = vi_load(x->xsum[0]), second = vi_load(x->xsum[1]), both = vi_add(first, second);
-	f32x16 t;
+	f32x16 t, none = vf_sub(s->scale[0], s->scale[0]);      /* zero, or NaN where the scale is not finite */
+	i32x16 isum[2], low[2];
 
 	group_sums(u, codes, q, isum);
 	if (planes == 2) {
@@ -78,18 +75,16 @@ INLINE f32x16 group_product(struct unpacker u, const b64 codes[GROUP_CHUNKS], co
 			isum[h] = vi_add(vi_sub(vi_shl(isum[h], 8), isum[h]), low[h]);
 	}
 	if (u.halves) {
-		t = scaled(s->scale[0], isum[0], first, bias);
-		if (bias)
-			isum[1] = vi_sub(isum[1], vi_shl(second, __builtin_ctz((unsigned)bias)));
-		t = vf_fma(s->scale[1], vi_to_float(isum[1]), t);
+		t = vf_fma(s->scale[0], vi_to_float(unbiased(isum[0], x->xsum[PART_FIRST], bias)), none);
+		t = vf_fma(s->scale[1], vi_to_float(unbiased(isum[1], x->xsum[PART_SECOND], bias)), t);
 		if (u.minima) {
-			t = vf_fma(s->min[0], vi_to_float(first), t);
-			t = vf_fma(s->min[1], vi_to_float(second), t);
+			t = vf_fma(s->min[0], vf_load(x->fsum[PART_FIRST]), t);
+			t = vf_fma(s->min[1], vf_load(x->fsum[PART_SECOND]), t);
 		}
 	} else {
-		t = scaled(s->scale[0], vi_add(isum[0], isum[1]), both, bias);
+		t = vf_fma(s->scale[0], vi_to_float(unbiased(vi_add(isum[0], isum[1]), x->xsum[PART_WHOLE], bias)), none);
 		if (u.minima)
-			t = vf_fma(s->min[0], vi_to_float(both), t);
+			t = vf_fma(s->min[0], vf_load(x->fsum[PART_WHOLE]), t);
 	}
 	return t;
 }

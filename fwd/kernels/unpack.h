@@ -222,26 +222,14 @@ INLINE void scales_q3_k(const uint8_t *group, struct scales *s)
 		s->scale[i] = vf_mul(d, s->scale[i]);
 }
 
-/* The six-bit scales and minima of Q4_K and Q5_K, eight bytes each. */
-INLINE void scales_mins_k(const uint8_t *packed, uint64_t *scale, uint64_t *min)
-{
-	const uint32_t six = 0x3f3f3f3f, four = 0x0f0f0f0f, two = 0x03030303;
-	uint32_t a = load32(packed), b = load32(packed + 4), c = load32(packed + 8);
-
-	*scale = (a & six) | (uint64_t)((c & four) | (a >> 6 & two) << 4) << 32;
-	*min = (b & six) | (uint64_t)((c >> 4 & four) | (b >> 6 & two) << 4) << 32;
-}
-
 INLINE void scales_k(const uint8_t *halves, const uint8_t *packed, size_t step, struct scales *s)
 {
-	uint64_t scale[2], min[2];
-	f32x16 d, dmin;
+	f32x16 d, dmin, scale, min;
 
-	scales_mins_k(packed, &scale[0], &min[0]);
-	scales_mins_k(packed + step, &scale[1], &min[1]);
+	vf_six_bits(packed, packed + step, &scale, &min);
 	vf_two_pairs(halves, halves + step, &d, &dmin);
-	s->scale[0] = vf_mul(d, vf_bytes(scale[0], scale[1]));
-	s->min[0] = vf_mul(vf_sub(vf_zero(), dmin), vf_bytes(min[0], min[1]));
+	s->scale[0] = vf_mul(d, scale);
+	s->min[0] = vf_mul(vf_sub(vf_zero(), dmin), min);
 }
 
 INLINE void scales_q4_k(const uint8_t *group, struct scales *s)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lanes.h"
+#include "x86.h"
 
 /* ---- sixteen floats in two registers ---- */
 
@@ -341,20 +342,15 @@ static inline f32x16 vf_load_i8(const int8_t *p)
 	return vf_signed_bytes(_mm_loadl_epi64((const __m128i *)p), _mm_loadl_epi64((const __m128i *)(p + 8)));
 }
 
-/* One signed byte a block, blocks 0-7 in a, 8-15 in b. */
-static inline f32x16 vf_bytes(uint64_t a, uint64_t b)
+/* The six-bit scales and minima of a super-block of Q4_K or Q5_K at p for blocks 0-7, and at q for the others. */
+static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale, f32x16 *min)
 {
-	const __m128i lanes = _mm_setr_epi8(0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15);
-	__m128i v = _mm_shuffle_epi8(_mm_set_epi64x((long long)b, (long long)a), lanes);
+	__m256i v = x86_six_bits(p, q);
+	__m128i a = _mm256_castsi256_si128(v), b = _mm256_extracti128_si256(v, 1);
 
-	return vf_signed_bytes(v, _mm_srli_si128(v, 8));
+	*scale = vf_signed_bytes(a, b);
+	*min = vf_signed_bytes(_mm_srli_si128(a, 8), _mm_srli_si128(b, 8));
 }
-
-/* Sixteen bytes: those at p, or a's then b's. */
-typedef __m128i b16;
-
-static inline b16 vb_16(const void *p) { return _mm_loadu_si128(p); }
-static inline b16 vb_two(uint64_t a, uint64_t b) { return _mm_set_epi64x((long long)b, (long long)a); }
 
 /* Two signed bytes a block, for its halves: blocks 0-7 in p, 8-15 in q. */
 static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)

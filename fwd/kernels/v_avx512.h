@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lanes.h"
+#include "x86.h"
 
 /* ---- sixteen floats ---- */
 
@@ -247,19 +248,14 @@ static inline void vf_two_pairs(const void *p, const void *q, f32x16 *first, f32
 /* Sixteen signed bytes. */
 static inline f32x16 vf_load_i8(const int8_t *p) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p))); }
 
-/* One signed byte a block, blocks 0-7 in a, 8-15 in b. */
-static inline f32x16 vf_bytes(uint64_t a, uint64_t b)
+/* The six-bit scales and minima of a super-block of Q4_K or Q5_K at p for blocks 0-7, and at q for the others. */
+static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale, f32x16 *min)
 {
-	const __m128i lanes = _mm_setr_epi8(0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15);
+	__m256i v = _mm256_permute4x64_epi64(x86_six_bits(p, q), 0xd8);
 
-	return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_shuffle_epi8(_mm_set_epi64x((long long)b, (long long)a), lanes)));
+	*scale = _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm256_castsi256_si128(v)));
+	*min = _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm256_extracti128_si256(v, 1)));
 }
-
-/* Sixteen bytes: those at p, or a's then b's. */
-typedef __m128i b16;
-
-static inline b16 vb_16(const void *p) { return _mm_loadu_si128(p); }
-static inline b16 vb_two(uint64_t a, uint64_t b) { return _mm_set_epi64x((long long)b, (long long)a); }
 
 /* Two signed bytes a block, for its halves: blocks 0-7 in p, 8-15 in q. */
 static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)

@@ -372,12 +372,26 @@ static inline f32x16 vf_load_i8(const int8_t *p)
 	return vf_signed_bytes(vld1_u8((const uint8_t *)p), vld1_u8((const uint8_t *)p + 8));
 }
 
-/* One signed byte a block, blocks 0-7 in a, 8-15 in b. */
-static inline f32x16 vf_bytes(uint64_t a, uint64_t b)
+/* The six-bit scales and minima of a super-block of Q4_K or Q5_K (lib/blocks.h), eight bytes of scales, in lane order, and eight of minima. Of blocks 0
+ * to 3 they are the low bits of bytes 0 to 3 (scales) and 4 to 7 (minima), of the others halves of bytes 8 to 11, and above those the high bits of
+ * the former. Four bytes more are read. */
+static inline uint8x16_t vb_six_bits(const uint8_t *p)
 {
-	uint8x16_t v = vqtbl1q_u8(vb_two(a, b), vb_16(lane_block));
+	const uint8x16_t low = vb_two(0x0b0903010a080200, 0x0b0907050a080604), high = vb_two(0x0301ffff0200ffff, 0x0705ffff0604ffff);
+	const uint8x16_t mask = vb_two(0x0f0f3f3f0f0f3f3f, 0x0f0f3f3f0f0f3f3f);
+	const int8x16_t shift = vreinterpretq_s8_u8(vb_two(0, 0xfcfc0000fcfc0000));
+	uint8x16_t v = vb_16(p), above = vandq_u8(vshrq_n_u8(vqtbl1q_u8(v, high), 2), vdupq_n_u8(0x30));
 
-	return vf_signed_bytes(vget_low_u8(v), vget_high_u8(v));
+	return vorrq_u8(vandq_u8(vshlq_u8(vqtbl1q_u8(v, low), shift), mask), above);
+}
+
+/* The same of one at p for blocks 0-7, and of one at q for the others. */
+static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale, f32x16 *min)
+{
+	uint8x16_t a = vb_six_bits(p), b = vb_six_bits(q);
+
+	*scale = vf_signed_bytes(vget_low_u8(a), vget_low_u8(b));
+	*min = vf_signed_bytes(vget_high_u8(a), vget_high_u8(b));
 }
 
 /* Two signed bytes a block, for its halves: blocks 0-7 in p, 8-15 in q. */
