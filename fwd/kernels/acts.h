@@ -233,42 +233,58 @@ static size_t vector_acts_bytes(enum acts_kind kind, size_t k, size_t n)
 	return (bytes + 63) / 64 * 64;
 }
 
-/* Block i of q as lane block b of a group, for dot.h. */
-static void place_block(struct acts_group *to, size_t planes, const struct quantised *q, size_t i, size_t b)
+/* A block of a group, for dot.h. */
+struct acts_block {
+	int32_t xsum[PARTS];
+	float fsum[PARTS], dx;
+	int32_t codes[2][8];    /* [plane] */
+};
+
+/* Block i of q. */
+INLINE struct acts_block take_block(const struct quantised *q, size_t planes, size_t i)
+{
+	struct acts_block b = { .dx = q->dx[i], .xsum = { q->xsum[0][i], q->xsum[1][i], q->xsum[0][i] + q->xsum[1][i] } };
+
+	for (int part = 0; part < PARTS; part++)
+		b.fsum[part] = (float)b.xsum[part];
+	for (size_t p = 0; p < planes; p++)
+		for (int j = 0; j < 8; j++)
+			b.codes[p][j] = q->words[p][j][i];
+	return b;
+}
+
+/* As block number b of the group. */
+INLINE void place_block(const struct acts_block *from, size_t planes, struct acts_group *to, size_t b)
 {
 	size_t lane = block_lane(b);
 
-	to->xsum[PART_FIRST][lane] = q->xsum[0][i];
-	to->xsum[PART_SECOND][lane] = q->xsum[1][i];
-	to->xsum[PART_WHOLE][lane] = q->xsum[0][i] + q->xsum[1][i];
-	for (int part = 0; part < PARTS; part++)
-		to->fsum[part][lane] = (float)to->xsum[part][lane];
-	to->dx[lane] = q->dx[i];
+	for (int part = 0; part < PARTS; part++) {
+		to->xsum[part][lane] = from->xsum[part];
+		to->fsum[part][lane] = from->fsum[part];
+	}
+	to->dx[lane] = from->dx;
 	for (size_t p = 0; p < planes; p++) {
 		char *plain = (char *)(to + 1) + p * GROUP, *quarters = plain + planes * GROUP;
-		int32_t codes[8];
 
-		for (int j = 0; j < 8; j++)
-			codes[j] = q->words[p][j][i];
-		memcpy(plain + b * 32, codes, 32);
-		memcpy(quarters + quarter_place(b, 0), codes, 16);
-		memcpy(quarters + quarter_place(b, 1), codes + 4, 16);
+		memcpy(plain + b * 32, from->codes[p], 32);
+		memcpy(quarters + quarter_place(b, 0), from->codes[p], 16);
+		memcpy(quarters + quarter_place(b, 1), from->codes[p] + 4, 16);
 	}
 }
 
 /* Sixteen blocks of column c from block 16·g on, in each copy. */
 static void place_group(struct acts *a, const struct quantised *q, size_t c, size_t g)
 {
-	size_t blocks = a->k / 32, step = acts_group_bytes(a->kind);
+	size_t blocks = a->k / 32, planes = acts_planes(a->kind), step = acts_group_bytes(a->kind);
 	struct acts_course course = acts_course(blocks);
 	char *column = (char *)a->data + c * course.groups * step;
 
-	for (size_t copy = 0; copy < course.copies; copy++)
-		for (size_t i = 0; i < GROUP_BLOCKS && (!course.runs_on || g * GROUP_BLOCKS + i < blocks); i++) {
-			size_t at = copy * blocks + g * GROUP_BLOCKS + i;
+	for (size_t i = 0; i < GROUP_BLOCKS && (!course.runs_on || g * GROUP_BLOCKS + i < blocks); i++) {
+		struct acts_block block = take_block(q, planes, i);
 
-			place_block((struct acts_group *)(column + at / GROUP_BLOCKS * step), acts_planes(a->kind), q, i, at % GROUP_BLOCKS);
-		}
+		for (size_t at = g * GROUP_BLOCKS + i, copy = 0; copy < course.copies; copy++, at += blocks)
+			place_block(&block, planes, (struct acts_group *)(column + at / GROUP_BLOCKS * step), at % GROUP_BLOCKS);
+	}
 }
 
 /* v[column], lanes over blocks, to place to[block] of the tile, for the first count blocks. */
