@@ -153,7 +153,7 @@ INLINE void fill_float_panel(float_reader *read, size_t size, float *panel, cons
 enum { FLOAT_TILE_AHEAD = 64 };
 
 /* As tile_run of panel.h. */
-INLINE void float_tile_run(int columns, int width, const struct tiled *d, const float *w, const float *x, size_t k, const size_t first[16],
+INLINE void float_tile_run(int columns, int width, struct tiled *d, const float *w, const float *x, size_t k, const size_t first[16],
                            f32x16 (*stack)[FLOAT_COLUMNS][TILE_VECTORS])
 {
 	int count = 16 / d->chunks;
@@ -164,6 +164,7 @@ INLINE void float_tile_run(int columns, int width, const struct tiled *d, const 
 	for (int u = 0; u < count; u++, stack++, w += FLOAT_GAP) {
 		f32x16 acc[FLOAT_COLUMNS][TILE_VECTORS];
 
+		tiles_ahead(d);
 		UNROLL
 		for (int c = 0; c < columns; c++)
 			UNROLL
@@ -200,7 +201,7 @@ INLINE void float_tile_run(int columns, int width, const struct tiled *d, const 
 	}
 }
 
-INLINE void float_tile(int columns, int width, const struct tiled *d, const float *panel, const struct acts *x, const size_t first[16], size_t c)
+INLINE void float_tile(int columns, int width, struct tiled *d, const float *panel, const struct acts *x, const size_t first[16], size_t c)
 {
 	f32x16 stack[5][FLOAT_COLUMNS][TILE_VECTORS];
 
@@ -212,7 +213,7 @@ INLINE void float_tile(int columns, int width, const struct tiled *d, const floa
 }
 
 /* A chunk of the slab's columns. */
-static void float_columns(const struct tiled *d, const float *panel, const struct acts *x)
+static void float_columns(struct tiled *d, const float *panel, const struct acts *x)
 {
 	size_t end = x->n - d->c < SLAB ? x->n : d->c + SLAB, first[16];
 
@@ -233,6 +234,7 @@ INLINE void float_many(float_reader *read, size_t size, const struct matrix *w, 
 	d.waiting = scratch + float_panel_floats(w->cols);
 	for (d.r = r0; d.r < r1; d.r += KERNELS_ROWS) {
 		fill_float_panel(read, size, scratch, w, d.r, r1);
+		tiles_begin_ahead(&d, w, FLOAT_COLUMNS);
 		for (d.c = 0; d.c < x->n; d.c += SLAB)
 			for (d.chunk = 0; d.chunk < d.chunks; d.chunk++)
 				float_columns(&d, scratch, x);

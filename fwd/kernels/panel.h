@@ -295,7 +295,7 @@ INLINE void tile_strip(struct tile_shape t, tile_floats *stack, int c0, int v0, 
 /* A chunk of the tile of activations that begins at column c: the accumulators of its residues, one after the other, on a stack where the closing tree
  * adds them up as they come. Where there are few registers, all columns and rows of the tile go along a strip of blocks before the next, as the codes and
  * activations of a strip stay in the first cache; where there are many, a registerful of columns and rows goes along all of the chunk. */
-INLINE void tile(struct tile_shape t, const struct tiled *d, const struct panel *p, const int32_t *x, size_t c)
+INLINE void tile(struct tile_shape t, struct tiled *d, const struct panel *p, const int32_t *x, size_t c)
 {
 	int count = 16 / d->chunks, columns = TILE_STRIP ? t.width : t.columns, rows = KERNELS_ROWS / 16;
 
@@ -308,6 +308,7 @@ INLINE void tile(struct tile_shape t, const struct tiled *d, const struct panel 
 			size_t blocks = residue_count(p->blocks, (size_t)residue), b = 0, end;
 			const uint8_t *w = p->data + p->first[residue] * panel_block(t.words) + (size_t)v0 * 64;
 
+			tiles_ahead(d);
 			do {
 				end = TILE_STRIP && b + TILE_STRIP < blocks ? b + TILE_STRIP : blocks;
 				for (int i = 0; i < columns; i += t.columns)
@@ -322,7 +323,7 @@ INLINE void tile(struct tile_shape t, const struct tiled *d, const struct panel 
 }
 
 /* A chunk of the slab's columns. */
-INLINE void panel_columns(struct tile_shape t, const struct tiled *d, const struct panel *p, const struct acts *x)
+INLINE void panel_columns(struct tile_shape t, struct tiled *d, const struct panel *p, const struct acts *x)
 {
 	size_t end = x->n - d->c < SLAB ? x->n : d->c + SLAB;
 
@@ -339,10 +340,10 @@ INLINE void panel_columns(struct tile_shape t, const struct tiled *d, const stru
 }
 
 /* The kernels that panels of all formats share. */
-typedef void panel_kernel(const struct tiled *d, const struct panel *p, const struct acts *x);
+typedef void panel_kernel(struct tiled *d, const struct panel *p, const struct acts *x);
 
 #define PANEL_KERNEL(name, ...) \
-	static void name(const struct tiled *d, const struct panel *p, const struct acts *x) \
+	static void name(struct tiled *d, const struct panel *p, const struct acts *x) \
 	{ \
 		panel_columns((struct tile_shape){ __VA_ARGS__ }, d, p, x); \
 	}
@@ -371,6 +372,7 @@ INLINE void panel(struct unpacker u, const struct matrix *w, const struct acts *
 	residue_places(p.blocks, p.first);
 	for (d.r = r0; d.r < r1; d.r += KERNELS_ROWS) {
 		fill_panel(u, x->kind, &p, w, d.r, r1);
+		tiles_begin_ahead(&d, w, STRIP_COLUMNS);
 		for (d.c = 0; d.c < x->n; d.c += SLAB)
 			for (d.chunk = 0; d.chunk < d.chunks; d.chunk++)
 				kernel(&d, &p, x);
