@@ -1,13 +1,11 @@
 /* attend_test: attention of every table against the scalar one, bit for bit: head sizes, groups, positions around the borders of tiles and blocks, the
  * batch cut in any way, NaN and infinity wherever a query may not look; and the scalar one against softmax in double precision. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../fwd/kernels/kernels.h"
-
-static size_t passed, failed;
+#include "check.h"
 
 struct shape {
 	size_t dim_k, dim_v, n_head, n_head_kv;
@@ -20,13 +18,10 @@ struct setting {                /* one attention problem: shape, the cache fille
 	float *q;
 };
 
-static void check(int ok, const char *table, const char *what, const struct setting *s, size_t pos, size_t rows)
+static void holds(int ok, const char *table, const char *what, const struct setting *s, size_t pos, size_t rows)
 {
-	passed += ok != 0;
-	failed += !ok;
-	if (!ok)
-		printf("%s: %s: %s dim %zu/%zu heads %zu/%zu pos %zu rows %zu\n", table, what, kv_type_name[s->a.type], s->a.dim_k, s->a.dim_v,
-			s->a.n_head, s->a.n_head_kv, pos, rows);
+	check(ok, "%s: %s: %s dim %zu/%zu heads %zu/%zu pos %zu rows %zu", table, what, kv_type_name[s->a.type], s->a.dim_k, s->a.dim_v,
+		s->a.n_head, s->a.n_head_kv, pos, rows);
 }
 
 static uint64_t state = 7;
@@ -220,12 +215,12 @@ static void prompt_test(const struct shape *shape, enum kv_type type, size_t n, 
 	for (size_t i = 0; i < n; i += 37)
 		for (size_t h = 0; h < shape->n_head; h++)
 			ok = ok && right(&s, want + i * width, i, h);
-	check(ok, "scalar", "value", &s, 0, n);
+	holds(ok, "scalar", "value", &s, 0, n);
 	for (size_t i = 1; (t = kernels_each(i)); i++)
 		for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
 			float *out = run(t, &s, 0, n, cuts[c][0], cuts[c][1]);
 
-			check(!memcmp(out, want, n * width * sizeof *out), t->name, "prompt", &s, cuts[c][0], cuts[c][1]);
+			holds(!memcmp(out, want, n * width * sizeof *out), t->name, "prompt", &s, cuts[c][0], cuts[c][1]);
 			free(out);
 		}
 	free(want);
@@ -245,19 +240,19 @@ static void decode_test(const struct shape *shape, enum kv_type type, size_t pos
 	want = run(kernels_each(0), &s, pos, rows, rows, rows);
 	for (size_t i = 1; (t = kernels_each(i)); i++) {
 		out = run(t, &s, pos, rows, rows, rows);
-		check(!memcmp(out, want, rows * width * sizeof *out), t->name, "decode", &s, pos, rows);
+		holds(!memcmp(out, want, rows * width * sizeof *out), t->name, "decode", &s, pos, rows);
 		free(out);
 	}
 	for (size_t i = 0; (t = kernels_each(i)) && rows <= ATTEND_FEW; i++)
 		for (size_t each = 1; each <= 4; each++) {
 			out = run_blocks(t, &s, pos, rows, each);
-			check(!memcmp(out, want, rows * width * sizeof *out), t->name, "by blocks", &s, pos, rows);
+			holds(!memcmp(out, want, rows * width * sizeof *out), t->name, "by blocks", &s, pos, rows);
 			free(out);
 		}
 	soil(&s, pos + clean);
 	for (size_t i = 0; (t = kernels_each(i)); i++) {
 		out = run(t, &s, pos, rows, rows, rows);
-		check(!memcmp(out, want, clean * width * sizeof *out), t->name, "later keys soiled", &s, pos, rows);
+		holds(!memcmp(out, want, clean * width * sizeof *out), t->name, "later keys soiled", &s, pos, rows);
 		free(out);
 	}
 	free(want);
@@ -295,8 +290,8 @@ static void precision_test(const struct shape *shape, size_t n)
 			squares += off * off;
 		}
 	}
-	check(ok, "scalar", "q8_0 against f32", &coded, 0, n);
-	check(sqrt(squares / (double)(n * width)) < 1e-3, "scalar", "q8_0 against f32, mean error", &coded, 0, n);
+	holds(ok, "scalar", "q8_0 against f32", &coded, 0, n);
+	holds(sqrt(squares / (double)(n * width)) < 1e-3, "scalar", "q8_0 against f32, mean error", &coded, 0, n);
 	free(want);
 	free(got);
 	tear_down(&exact);
@@ -326,6 +321,5 @@ int main(void)
 	precision_test(&(struct shape){ 64, 64, 4, 2 }, 200);
 	precision_test(&(struct shape){ 128, 128, 2, 1 }, 150);
 	precision_test(&(struct shape){ 80, 40, 3, 1 }, 100);
-	printf("attend: %zu passed, %zu failed\n", passed, failed);
-	return failed != 0;
+	return check_end("attend");
 }

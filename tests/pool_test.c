@@ -1,23 +1,16 @@
 /* The pool: every piece is done once, what it wrote is seen after the job and by the next, and it goes on when threads outnumber the CPUs. */
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "../fwd/pool.h"
+#include "check.h"
 
 enum { PIECES = 1000, JOBS = 2000 };
 
-static int passed, failed;
-
-static void check(int ok, const char *what, size_t n)
+static void holds(int ok, const char *what, size_t n)
 {
-	if (ok) {
-		passed++;
-		return;
-	}
-	failed++;
-	printf("%s, with %zu threads\n", what, n);
+	check(ok, "%s, with %zu threads", what, n);
 }
 
 struct sums {
@@ -84,15 +77,14 @@ int main(void)
 		struct pool *p = pool_open(counts[i], &w);
 
 		if (!p) {
-			printf("pool_open: %s\n", w.text);
-			failed++;
+			check(0, "pool_open: %s", w.text);
 			continue;
 		}
-		check(pool_threads(p) == counts[i], "pool_threads() is wrong", counts[i]);
-		check(chain(p, &sums, 0) == want, "a chain of jobs has another result than one thread's", counts[i]);
-		check(!sums.bad, "a piece was not done exactly once", counts[i]);
-		check(chain(p, &sums, 200) == want, "with longer pieces the result differs", counts[i]);
-		check(!sums.bad, "a longer piece was not done exactly once", counts[i]);
+		holds(pool_threads(p) == counts[i], "pool_threads() is wrong", counts[i]);
+		holds(chain(p, &sums, 0) == want, "a chain of jobs has another result than one thread's", counts[i]);
+		holds(!sums.bad, "a piece was not done exactly once", counts[i]);
+		holds(chain(p, &sums, 200) == want, "with longer pieces the result differs", counts[i]);
+		holds(!sums.bad, "a longer piece was not done exactly once", counts[i]);
 		for (size_t job = 0; job < 20; job++) {
 			sums = (struct sums){ .threads = counts[i] };
 			pause_between();
@@ -100,16 +92,15 @@ int main(void)
 			for (size_t k = 0; k < PIECES; k++)
 				sums.bad += sums.seen[k] != 1;
 		}
-		check(!sums.bad, "after a sleep a piece was not done exactly once", counts[i]);
+		holds(!sums.bad, "after a sleep a piece was not done exactly once", counts[i]);
 		pool_close(p);
 	}
-	check(pool_cores() >= 1, "no core", 0);
+	holds(pool_cores() >= 1, "no core", 0);
 	for (size_t i = 0; i < 50; i++) {
 		struct pool *p = pool_open(4, &w);
 
-		check(p != NULL, "cannot be opened again", 4);
+		holds(p != NULL, "cannot be opened again", 4);
 		pool_close(p);
 	}
-	printf("pool: %d passed, %d failed\n", passed, failed);
-	return failed != 0;
+	return check_end("pool");
 }

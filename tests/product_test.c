@@ -2,23 +2,16 @@
  * dequantisers in double precision; the halves' conversions; and what hostile bits do. */
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../fwd/kernels/kernels.h"
 #include "../lib/blocks.h"
+#include "check.h"
 
-static int passed, failed;
-
-static void check(int ok, const char *what, const char *kernels, const char *format, size_t k, size_t rows, size_t n)
+static void holds(int ok, const char *what, const char *kernels, const char *format, size_t k, size_t rows, size_t n)
 {
-	if (ok)
-		passed++;
-	else {
-		failed++;
-		printf("product: %s: %s %s k %zu rows %zu n %zu\n", what, kernels, format, k, rows, n);
-	}
+	check(ok, "product: %s: %s %s k %zu rows %zu n %zu", what, kernels, format, k, rows, n);
 }
 
 static uint32_t state = 1;
@@ -180,16 +173,16 @@ static void test_shape(uint32_t id, size_t k, size_t rows, size_t n, int wide, i
 		x[k] = INFINITY, x[2 * k - 1] = NAN;
 	product(kernels_each(0), &w, x, n, wide, want);
 	if (!hostile)
-		check(close_to_exact(&w, x, n, wide, want), "far from double precision", "scalar", w.format->name, k, rows, n);
+		holds(close_to_exact(&w, x, n, wide, want), "far from double precision", "scalar", w.format->name, k, rows, n);
 	for (size_t i = 1; (t = kernels_each(i)); i++) {
 		memset(got, 0xff, n * rows * sizeof *got);
 		product(t, &w, x, n, wide, got);
-		check(same(want, got, n * rows), hostile ? "hostile bits: differs from scalar" : "differs from scalar", t->name, w.format->name, k, rows, n);
+		holds(same(want, got, n * rows), hostile ? "hostile bits: differs from scalar" : "differs from scalar", t->name, w.format->name, k, rows, n);
 	}
 	for (size_t i = 0; (t = kernels_each(i)) && n > 1 && n < 500; i++) {
 		for (size_t c = 0; c < n; c++)
 			product(t, &w, x + c * k, 1, wide, got + c * rows);
-		check(same(want, got, n * rows), "columns alone differ from the batch", t->name, w.format->name, k, rows, n);
+		holds(same(want, got, n * rows), "columns alone differ from the batch", t->name, w.format->name, k, rows, n);
 	}
 	free((void *)(uintptr_t)w.data);
 	free(x);
@@ -216,9 +209,9 @@ static void test_halves(void)
 		rounds &= f32_to_f16(middle) == (h & 1 ? h + 1 : h) && f32_to_f16(-middle) == ((h & 1 ? h + 1 : h) | 0x8000);
 		rounds &= f32_to_f16(nextafterf(middle, 0)) == h && f32_to_f16(nextafterf(middle, INFINITY)) == h + 1;
 	}
-	check(ok, "a half changed", "-", "F16", 0, 0, 0);
-	check(rounds, "a float rounded wrongly to a half", "-", "F16", 0, 0, 0);
-	check(f32_to_f16(65519) == 0x7bff && f32_to_f16(65520) == 0x7c00, "the largest half", "-", "F16", 0, 0, 0);
+	holds(ok, "a half changed", "-", "F16", 0, 0, 0);
+	holds(rounds, "a float rounded wrongly to a half", "-", "F16", 0, 0, 0);
+	holds(f32_to_f16(65519) == 0x7bff && f32_to_f16(65520) == 0x7c00, "the largest half", "-", "F16", 0, 0, 0);
 }
 
 /* Names and sizes of a few types from GGUF's description. */
@@ -234,11 +227,11 @@ static void test_layouts(void)
 	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
 		const char *name = format_layout(want[i].id, &block, &bytes);
 
-		check(name && strcmp(name, want[i].name) == 0 && block == want[i].block && bytes == want[i].bytes, "layout", "-", want[i].name, 0, 0, 0);
+		holds(name && strcmp(name, want[i].name) == 0 && block == want[i].block && bytes == want[i].bytes, "layout", "-", want[i].name, 0, 0, 0);
 	}
 	for (uint32_t id = 0; id < 50; id++)
 		if (id == 4 || id == 5 || (id > 30 && id < 34) || (id > 35 && id < 39) || id > 42)
-			check(!format_layout(id, &block, &bytes) && block == 0 && bytes == 0, "a retired id has a layout", "-", "?", id, 0, 0);
+			holds(!format_layout(id, &block, &bytes) && block == 0 && bytes == 0, "a retired id has a layout", "-", "?", id, 0, 0);
 }
 
 int main(void)
@@ -276,6 +269,5 @@ int main(void)
 			test_shape(ids[f], k, 35, 1, 0, 0);
 			test_shape(ids[f], k, 35, 6, 0, 0);
 		}
-	printf("product: %d passed, %d failed\n", passed, failed);
-	return failed != 0;
+	return check_end("product");
 }

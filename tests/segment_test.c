@@ -13,21 +13,16 @@
 
 #include "../fwd/kernels/kernels.h"
 #include "../fwd/segment.h"
+#include "check.h"
 
-static int passed, failed;
 static struct why w;
 static char name[64], other[64], object[80];
 static const struct segment_shape shape = { .model = 1234, .arithmetic = 1, .n_ctx = 100, .n_layer = 3, .n_head_kv = 2, .dim_k = 10, .dim_v = 6,
 	.kv_type = KV_F16 };
 
-static void check(int ok, const char *what)
+static void holds(int ok, const char *what)
 {
-	if (ok) {
-		passed++;
-		return;
-	}
-	failed++;
-	printf("%s (%s)\n", what, w.text);
+	check(ok, "%s (%s)", what, w.text);
 }
 
 static int says(const char *words)
@@ -94,22 +89,22 @@ static void life(void)
 	struct stat st;
 	mode_t old = umask(0);
 
-	check(segment_open(&s, name, &shape, 0, &w) == 0 && s.length == 0, "a new segment");
+	holds(segment_open(&s, name, &shape, 0, &w) == 0 && s.length == 0, "a new segment");
 	umask(old);
-	check(!fstat(s.fd, &st) && (st.st_mode & 0777) == 0600, "its mode is 0600 whatever the umask");
-	check((uintptr_t)s.kv % 64 == 0 && (uintptr_t)segment_v(&s, 2, 1) % 64 == 0, "its K and V are aligned");
-	check((unsigned char *)segment_v(&s, 2, 1) + 112 * shape.dim_v * 2 <= (unsigned char *)s.header + s.bytes, "it has room for whole tiles");
+	holds(!fstat(s.fd, &st) && (st.st_mode & 0777) == 0600, "its mode is 0600 whatever the umask");
+	holds((uintptr_t)s.kv % 64 == 0 && (uintptr_t)segment_v(&s, 2, 1) % 64 == 0, "its K and V are aligned");
+	holds((unsigned char *)segment_v(&s, 2, 1) + 112 * shape.dim_v * 2 <= (unsigned char *)s.header + s.bytes, "it has room for whole tiles");
 	fill(&s, 77, 5);
 	segment_close(&s);
-	check(segment_open(&s, name, &shape, 0, &w) == 0 && filled(&s, 77, 5), "what was stored is there again");
+	holds(segment_open(&s, name, &shape, 0, &w) == 0 && filled(&s, 77, 5), "what was stored is there again");
 	segment_set_length(&s, 10);
 	segment_close(&s);
-	check(segment_open(&s, name, &shape, 0, &w) == 0 && filled(&s, 10, 5), "a cut is there again");
+	holds(segment_open(&s, name, &shape, 0, &w) == 0 && filled(&s, 10, 5), "a cut is there again");
 	segment_close(&s);
 
-	check(segment_open(&s, NULL, &shape, 0, &w) == 0 && s.length == 0, "one without a name");
+	holds(segment_open(&s, NULL, &shape, 0, &w) == 0 && s.length == 0, "one without a name");
 	fill(&s, 100, 9);
-	check(filled(&s, 100, 9), "it holds what is stored");
+	holds(filled(&s, 100, 9), "it holds what is stored");
 	segment_close(&s);
 }
 
@@ -118,7 +113,7 @@ static void fields(void)
 	struct segment_shape p = shape;
 	struct segment s;
 
-#define DIFFERS(field, value, words) do { p.field = value; w.text[0] = 0; check(!reopens(&p, 0) && says(words), "another " #field); p.field = shape.field; } while (0)
+#define DIFFERS(field, value, words) do { p.field = value; w.text[0] = 0; holds(!reopens(&p, 0) && says(words), "another " #field); p.field = shape.field; } while (0)
 	DIFFERS(model, 1235, "model");
 	DIFFERS(arithmetic, 2, "arithmetic");
 	DIFFERS(n_ctx, 96, "n_ctx");
@@ -129,9 +124,9 @@ static void fields(void)
 	DIFFERS(kv_type, KV_F32, "kv_type");
 #undef DIFFERS
 	p.n_ctx = 96;
-	check(segment_open(&s, name, &p, 1, &w) == 0 && s.shape.n_ctx == 100, "any context: its own is taken");
+	holds(segment_open(&s, name, &p, 1, &w) == 0 && s.shape.n_ctx == 100, "any context: its own is taken");
 	segment_close(&s);
-	check(reopens(&shape, 0), "after all that it opens as before");
+	holds(reopens(&shape, 0), "after all that it opens as before");
 }
 
 static void names(void)
@@ -140,12 +135,12 @@ static void names(void)
 	char longest[SEGMENT_NAME_MAX + 2];
 
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		check(segment_check_name(bad[i], &w) < 0, "a bad name is taken");
+		holds(segment_check_name(bad[i], &w) < 0, "a bad name is taken");
 	memset(longest, 'x', sizeof longest);
 	longest[SEGMENT_NAME_MAX + 1] = 0;
-	check(segment_check_name(longest, &w) < 0, "a name too long is taken");
+	holds(segment_check_name(longest, &w) < 0, "a name too long is taken");
 	longest[SEGMENT_NAME_MAX] = 0;
-	check(segment_check_name(longest, &w) == 0, "the longest name is not taken");
+	holds(segment_check_name(longest, &w) == 0, "the longest name is not taken");
 }
 
 /* A child opens it and waits to be killed. */
@@ -168,7 +163,7 @@ static pid_t holder(void)
 	}
 	close(ready[1]);
 	if (read(ready[0], &byte, 1) != 1)
-		check(0, "the child did not open it");
+		holds(0, "the child did not open it");
 	close(ready[0]);
 	return child;
 }
@@ -180,14 +175,14 @@ static void locks(void)
 	char pid[32];
 
 	snprintf(pid, sizeof pid, "in use by process %ld", (long)child);
-	check(!reopens(&shape, 0) && says(pid), "a second owner is refused, with the first one's number");
-	check(segment_inspect(name, &info, &w) == 0 && info.owner == child && info.length == 10, "inspecting needs no lock");
-	check(segment_fork(name, other, &w) < 0 && says("in use"), "no copy while it is in use");
-	check(segment_remove(name, &w) < 0 && says("in use"), "no removal while it is in use");
+	holds(!reopens(&shape, 0) && says(pid), "a second owner is refused, with the first one's number");
+	holds(segment_inspect(name, &info, &w) == 0 && info.owner == child && info.length == 10, "inspecting needs no lock");
+	holds(segment_fork(name, other, &w) < 0 && says("in use"), "no copy while it is in use");
+	holds(segment_remove(name, &w) < 0 && says("in use"), "no removal while it is in use");
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	check(reopens(&shape, 0), "a dead owner's lock is free");
-	check(segment_inspect(name, &info, &w) == 0 && info.owner == 0, "and nobody owns it");
+	holds(reopens(&shape, 0), "a dead owner's lock is free");
+	holds(segment_inspect(name, &info, &w) == 0 && info.owner == 0, "and nobody owns it");
 }
 
 static void copies(void)
@@ -195,21 +190,21 @@ static void copies(void)
 	struct segment s;
 
 	if (segment_open(&s, name, &shape, 0, &w) < 0) {
-		check(0, "cannot be opened");
+		holds(0, "cannot be opened");
 		return;
 	}
 	fill(&s, 99, 3);
 	segment_close(&s);
-	check(segment_fork(name, other, &w) == 0, "a copy");
-	check(segment_fork(name, other, &w) < 0 && says("there already"), "no copy over another");
-	check(segment_fork(name, name, &w) < 0, "no copy onto itself");
-	check(segment_fork("no-such-segment-anywhere", other, &w) < 0 && says("no such segment"), "no copy of nothing");
-	check(segment_open(&s, other, &shape, 0, &w) == 0 && filled(&s, 99, 3), "the copy holds the same");
+	holds(segment_fork(name, other, &w) == 0, "a copy");
+	holds(segment_fork(name, other, &w) < 0 && says("there already"), "no copy over another");
+	holds(segment_fork(name, name, &w) < 0, "no copy onto itself");
+	holds(segment_fork("no-such-segment-anywhere", other, &w) < 0 && says("no such segment"), "no copy of nothing");
+	holds(segment_open(&s, other, &shape, 0, &w) == 0 && filled(&s, 99, 3), "the copy holds the same");
 	fill(&s, 20, 8);
 	segment_close(&s);
-	check(segment_open(&s, name, &shape, 0, &w) == 0 && filled(&s, 99, 3), "the original does not change with the copy");
+	holds(segment_open(&s, name, &shape, 0, &w) == 0 && filled(&s, 99, 3), "the original does not change with the copy");
 	segment_close(&s);
-	check(segment_remove(other, &w) == 0 && segment_remove(other, &w) < 0 && says("no such segment"), "removed once, not twice");
+	holds(segment_remove(other, &w) == 0 && segment_remove(other, &w) < 0 && says("no such segment"), "removed once, not twice");
 }
 
 static int count(const char *found, void *context)
@@ -226,7 +221,7 @@ static void damage(void)
 	unsigned char *p;
 
 	if (fd < 0 || fstat(fd, &st) < 0) {
-		check(0, "cannot be opened");
+		holds(0, "cannot be opened");
 		return;
 	}
 	p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -235,16 +230,16 @@ static void damage(void)
 		taken += reopens(&shape, 1);
 		p[bit / 8] ^= (unsigned char)(1 << bit % 8);
 	}
-	check(!taken, "a flipped bit of the header is not noticed");
-	check(reopens(&shape, 0), "and all put right it opens");
+	holds(!taken, "a flipped bit of the header is not noticed");
+	holds(reopens(&shape, 0), "and all put right it opens");
 	memset(p + 8192, 0xff, (size_t)st.st_size - 8192);
-	check(reopens(&shape, 0), "whatever K and V hold");
+	holds(reopens(&shape, 0), "whatever K and V hold");
 
-	check(!ftruncate(fd, st.st_size / 2) && !reopens(&shape, 0) && says("cut short"), "half of it");
-	check(!ftruncate(fd, 79) && !reopens(&shape, 0) && says("cut short"), "part of the header");
-	check(segment_each(count, &listed, &w) == 0 && listed == 1, "a damaged one is listed too");
+	holds(!ftruncate(fd, st.st_size / 2) && !reopens(&shape, 0) && says("cut short"), "half of it");
+	holds(!ftruncate(fd, 79) && !reopens(&shape, 0) && says("cut short"), "part of the header");
+	holds(segment_each(count, &listed, &w) == 0 && listed == 1, "a damaged one is listed too");
 	munmap(p, (size_t)st.st_size);
-	check(!ftruncate(fd, 0) && reopens(&shape, 0), "an empty one, as a killed maker leaves it, is made anew");
+	holds(!ftruncate(fd, 0) && reopens(&shape, 0), "an empty one, as a killed maker leaves it, is made anew");
 
 	/* The other thing a killed maker leaves: all the room, no magic. */
 	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -252,9 +247,9 @@ static void damage(void)
 	p[40] = 0x55;
 	munmap(p, 4096);
 	close(fd);
-	check(segment_inspect(name, &(struct segment_info){ 0 }, &w) < 0 && says("unfinished"), "an unfinished one is called so");
-	check(reopens(&shape, 0), "and made anew");
-	check(segment_inspect(name, &(struct segment_info){ 0 }, &w) == 0, "then it is whole");
+	holds(segment_inspect(name, &(struct segment_info){ 0 }, &w) < 0 && says("unfinished"), "an unfinished one is called so");
+	holds(reopens(&shape, 0), "and made anew");
+	holds(segment_inspect(name, &(struct segment_info){ 0 }, &w) == 0, "then it is whole");
 }
 
 static void strangers(void)
@@ -266,29 +261,29 @@ static void strangers(void)
 
 	shm_unlink(object);
 	fd = shm_open(object, O_CREAT | O_EXCL | O_RDWR, 0600);
-	check(fd >= 0 && !fchmod(fd, 0666) && !reopens(&shape, 0) && says("open to others"), "one that others may write");
-	check(!fchmod(fd, 0600) && ftruncate(fd, 100000) == 0, "made larger");
+	holds(fd >= 0 && !fchmod(fd, 0666) && !reopens(&shape, 0) && says("open to others"), "one that others may write");
+	holds(!fchmod(fd, 0600) && ftruncate(fd, 100000) == 0, "made larger");
 	if (pwrite(fd, "not a segment at all", 20, 0) == 20)
-		check(!reopens(&shape, 0) && says("not a segment"), "something else of that name");
+		holds(!reopens(&shape, 0) && says("not a segment"), "something else of that name");
 	close(fd);
 	shm_unlink(object);
 
 	huge.n_ctx = SEGMENT_CTX_MAX;
 	huge.n_layer = huge.n_head_kv = 1 << 14;
 	huge.dim_k = huge.dim_v = 1 << 12;
-	check(!reopens(&huge, 0), "more than there can be");
-	check(shm_open(object, O_RDWR, 0) < 0 && errno == ENOENT, "leaves nothing behind");
+	holds(!reopens(&huge, 0), "more than there can be");
+	holds(shm_open(object, O_RDWR, 0) < 0 && errno == ENOENT, "leaves nothing behind");
 	huge.dim_k = SIZE_MAX >> 33;
-	check(segment_open(&s, NULL, &huge, 0, &w) < 0, "dims out of bounds");
+	holds(segment_open(&s, NULL, &huge, 0, &w) < 0, "dims out of bounds");
 
 	signal(SIGXFSZ, SIG_IGN);
 	getrlimit(RLIMIT_FSIZE, &old);
 	limit = old;
 	limit.rlim_cur = 8192;
 	setrlimit(RLIMIT_FSIZE, &limit);
-	check(!reopens(&shape, 0), "no room for it");
+	holds(!reopens(&shape, 0), "no room for it");
 	setrlimit(RLIMIT_FSIZE, &old);
-	check(shm_open(object, O_RDWR, 0) < 0 && errno == ENOENT, "leaves nothing behind either");
+	holds(shm_open(object, O_RDWR, 0) < 0 && errno == ENOENT, "leaves nothing behind either");
 }
 
 /* A writer that adds ids and cuts back at random is killed at any moment; what the next one finds must be true: every id that counts follows
@@ -336,8 +331,8 @@ static void kills(void)
 				((uint16_t *)segment_v(&s, 1, 1))[i * shape.dim_v] != (uint16_t)s.ids[i];
 		segment_close(&s);
 	}
-	check(!bad, "something counts that is not there, after a kill");
-	check(reached > 5, "the kills came too early to say anything");
+	holds(!bad, "something counts that is not there, after a kill");
+	holds(reached > 5, "the kills came too early to say anything");
 }
 
 int main(void)
@@ -355,6 +350,5 @@ int main(void)
 	strangers();
 	kills();
 	clean();
-	printf("segment: %d passed, %d failed\n", passed, failed);
-	return failed != 0;
+	return check_end("segment");
 }

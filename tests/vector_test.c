@@ -1,21 +1,16 @@
 /* vector_test: every table's norms, activations, rotation, stores and argmax against the scalar table, bit for bit, and the scalar ones against double
  * precision. Arrays are allocated to size, so that the sanitizers see a step outside. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../fwd/kernels/exp.h"
 #include "../fwd/kernels/kernels.h"
+#include "check.h"
 
-static size_t passed, failed;
-
-static void check(int ok, const char *table, const char *what, size_t n)
+static void holds(int ok, const char *table, const char *what, size_t n)
 {
-	passed += ok != 0;
-	failed += !ok;
-	if (!ok)
-		printf("%s: %s: n = %zu\n", table, what, n);
+	check(ok, "%s: %s: n = %zu", table, what, n);
 }
 
 /* ---- data ---- */
@@ -102,12 +97,12 @@ static void exp_test(void)
 		if (fabsf(x) < 6)
 			worst_gelu = fmax(worst_gelu, fabs(exp_gelu(x) - g) / (fabs(g) + 1e-6));
 	}
-	check(worst < 1.0 * 0x1p-23, "scalar", "exp: error", 0);
-	check(worst_silu < 2 * 0x1p-23, "scalar", "silu: error", 0);
-	check(worst_gelu < 64 * 0x1p-23, "scalar", "gelu: error", 0);       /* the argument's own rounding, magnified by up to 2u */
-	check(exp_of(0) == 1 && exp_of(-INFINITY) == 0 && exp_of(INFINITY) == INFINITY && exp_of(-1e30f) == 0, "scalar", "exp: ends", 0);
-	check(exp_of(88.73f) == INFINITY && exp_of(88.72f) < INFINITY && exp_of(EXP_LOW) >= 0x1p-126f && exp_of(NAN) != exp_of(NAN), "scalar", "exp: range", 0);
-	check(exp_silu(-1000) == 0 && exp_silu(1000) == 1000 && exp_gelu(-1e30f) == 0 && exp_gelu(1e30f) == 1e30f, "scalar", "silu, gelu: ends", 0);
+	holds(worst < 1.0 * 0x1p-23, "scalar", "exp: error", 0);
+	holds(worst_silu < 2 * 0x1p-23, "scalar", "silu: error", 0);
+	holds(worst_gelu < 64 * 0x1p-23, "scalar", "gelu: error", 0);       /* the argument's own rounding, magnified by up to 2u */
+	holds(exp_of(0) == 1 && exp_of(-INFINITY) == 0 && exp_of(INFINITY) == INFINITY && exp_of(-1e30f) == 0, "scalar", "exp: ends", 0);
+	holds(exp_of(88.73f) == INFINITY && exp_of(88.72f) < INFINITY && exp_of(EXP_LOW) >= 0x1p-126f && exp_of(NAN) != exp_of(NAN), "scalar", "exp: range", 0);
+	holds(exp_silu(-1000) == 0 && exp_silu(1000) == 1000 && exp_gelu(-1e30f) == 0 && exp_gelu(1e30f) == 1e30f, "scalar", "silu, gelu: ends", 0);
 }
 
 static void unary_test(const struct kernels *s, const struct kernels *t)
@@ -120,7 +115,7 @@ static void unary_test(const struct kernels *s, const struct kernels *t)
 	for (int f = UNARY_SILU; f <= UNARY_GELU; f++) {
 		s->unary(f, a, x, n);
 		t->unary(f, b, x, n);
-		check(same(a, b, n), t->name, f == UNARY_SILU ? "silu" : "gelu", n);
+		holds(same(a, b, n), t->name, f == UNARY_SILU ? "silu" : "gelu", n);
 	}
 	for (size_t i = 0; i < N_LENGTHS; i++)
 		for (int f = UNARY_SILU; f <= UNARY_GELU; f++) {
@@ -129,15 +124,15 @@ static void unary_test(const struct kernels *s, const struct kernels *t)
 
 			s->glu(f, y, g, u, m);
 			t->glu(f, z, g, u, m);
-			check(same(y, z, m), t->name, "glu", m);
+			holds(same(y, z, m), t->name, "glu", m);
 			t->glu(f, g, g, u, m);
-			check(same(y, g, m), t->name, "glu in place", m);
+			holds(same(y, g, m), t->name, "glu in place", m);
 			s->unary(f, y, u, m);
 			t->unary(f, z, u, m);
-			check(same(y, z, m), t->name, "unary", m);
+			holds(same(y, z, m), t->name, "unary", m);
 			s->add(y, z, u, m);
 			t->add(z, z, u, m);
-			check(same(y, z, m), t->name, "add", m);
+			holds(same(y, z, m), t->name, "add", m);
 			free(g), free(u), free(y), free(z);
 		}
 	free(x), free(up), free(a), free(b);
@@ -169,9 +164,9 @@ static void norm_test(const struct kernels *s, const struct kernels *t)
 			const float *weight = form & 2 ? w : NULL, *bias = form & 4 ? b : NULL;
 
 			s->norm(kind, x, weight, bias, 1e-5f, y, n);
-			check(norm_right(kind, x, weight, bias, y, n), "scalar", "norm: value", n);
+			holds(norm_right(kind, x, weight, bias, y, n), "scalar", "norm: value", n);
 			t->norm(kind, x, weight, bias, 1e-5f, x, n);
-			check(same(x, y, n), t->name, kind == NORM_LAYER ? "layer norm" : "rms norm", n);
+			holds(same(x, y, n), t->name, kind == NORM_LAYER ? "layer norm" : "rms norm", n);
 			free(x), free(w), free(b), free(y);
 		}
 }
@@ -195,8 +190,8 @@ static void rope_test(const struct kernels *s, const struct kernels *t)
 				right = right && near(y[p], (double)x[p] * c[k] - (double)x[q] * sn[k], 1e-4) &&
 					near(y[q], (double)x[p] * sn[k] + (double)x[q] * c[k], 1e-4);
 			}
-			check((int)right, "scalar", "rope: value", n);
-			check(same(y, z, n), t->name, pairs == ROPE_ADJACENT ? "rope adjacent" : "rope halves", n);
+			holds((int)right, "scalar", "rope: value", n);
+			holds(same(y, z, n), t->name, pairs == ROPE_ADJACENT ? "rope adjacent" : "rope halves", n);
 			free(x), free(c), free(sn), free(y), free(z);
 		}
 }
@@ -223,7 +218,7 @@ static void store_test(const struct kernels *s, const struct kernels *t)
 				t->kv_store(type, &b, dim_k, dim_v, pos, k, v);
 				free(k), free(v);
 			}
-			check(!memcmp(a.k, b.k, k_bytes) && !memcmp(a.v, b.v, v_bytes), t->name, "kv_store", dim_k);
+			holds(!memcmp(a.k, b.k, k_bytes) && !memcmp(a.v, b.v, v_bytes), t->name, "kv_store", dim_k);
 			free(a.k), free(a.v), free(b.k), free(b.v);
 		}
 }
@@ -260,9 +255,9 @@ static void block_test(const struct kernels *s, const struct kernels *t)
 					seen = seen && value != value;
 			}
 		}
-	check(ok, t->name, "q8_0: blocks", DIM);
-	check(near_enough, t->name, "q8_0: values", DIM);
-	check(seen, t->name, "q8_0: what is not finite", DIM);
+	holds(ok, t->name, "q8_0: blocks", DIM);
+	holds(near_enough, t->name, "q8_0: values", DIM);
+	holds(seen, t->name, "q8_0: what is not finite", DIM);
 	free(a.k), free(a.v), free(b.k), free(b.v);
 }
 
@@ -281,7 +276,7 @@ static void half_test(const struct kernels *s, const struct kernels *t)
 		t->kv_store(KV_F16, &b, DIM, DIM, 0, x, x);
 		ok = ok && !memcmp(a.v, b.v, DIM * 2);
 	}
-	check(ok, t->name, "f32 to f16", DIM);
+	holds(ok, t->name, "f32 to f16", DIM);
 	free(a.k), free(a.v), free(b.k), free(b.v), free(x);
 }
 
@@ -305,8 +300,8 @@ static void argmax_test(const struct kernels *s, const struct kernels *t)
 			for (size_t k = n; k-- > 0;)
 				if (x[k] == x[k] && (want == n || x[k] >= x[want]))
 					want = k;
-			check(s->argmax(x, n) == want, "scalar", "argmax", n);
-			check(t->argmax(x, n) == want, t->name, "argmax", n);
+			holds(s->argmax(x, n) == want, "scalar", "argmax", n);
+			holds(t->argmax(x, n) == want, t->name, "argmax", n);
 			free(x);
 		}
 }
@@ -325,6 +320,5 @@ int main(void)
 		half_test(s, t);
 		argmax_test(s, t);
 	}
-	printf("vector: %zu passed, %zu failed\n", passed, failed);
-	return failed != 0;
+	return check_end("vector");
 }
