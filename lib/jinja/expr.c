@@ -187,26 +187,29 @@ static bool tuple_ends(const struct parser *p)
 	return p->token.type == T_PRINT_END || p->token.type == T_BLOCK_END || jinja_at_op(p, ')') || jinja_at_name(p, "recursive");
 }
 
-struct node *jinja_parse_tuple(struct parser *p, bool conditional_too)
+struct node *jinja_tuple(struct parser *p, struct node *first, struct node *(*item)(struct parser *p), bool (*ends)(const struct parser *p))
 {
-	struct node *first = conditional_too ? jinja_parse_expression(p) : parse_or(p), *n, **chain;
+	struct node *n = jinja_node(p, N_TUPLE), **chain = &first->next;
 
-	if (!first || !jinja_at_op(p, ','))
-		return first;
-	n = jinja_node(p, N_TUPLE);
 	if (!n)
 		return NULL;
 	n->a = first;
-	chain = &first->next;
 	while (jinja_at_op(p, ',')) {
 		if (jinja_advance(p))
 			return NULL;
-		if (tuple_ends(p))
+		if (ends(p))
 			break;
-		*chain = conditional_too ? jinja_parse_expression(p) : parse_or(p);
+		*chain = item(p);
 		if (!*chain)
 			return NULL;
 		chain = &(*chain)->next;
 	}
 	return n;
+}
+
+struct node *jinja_parse_tuple(struct parser *p, bool conditional_too)
+{
+	struct node *(*item)(struct parser *) = conditional_too ? jinja_parse_expression : parse_or, *first = item(p);
+
+	return first && jinja_at_op(p, ',') ? jinja_tuple(p, first, item, tuple_ends) : first;
 }

@@ -56,33 +56,23 @@ static struct node *target_item(struct parser *p)
 	return jinja_advance(p) ? NULL : attr;
 }
 
+static bool targets_end(const struct parser *p)
+{
+	return p->token.type != T_NAME || jinja_at_name(p, "in");
+}
+
 /* What can be assigned to; one: no tuple. */
 static struct node *parse_target(struct parser *p, bool one)
 {
-	struct node *first, *n, **chain;
 	bool open = jinja_at_op(p, '(');
+	struct node *n;
 
 	if (open && jinja_advance(p))
 		return NULL;
-	first = target_item(p);
-	if (first && (one || !jinja_at_op(p, ',')))
-		return open && jinja_expect_op(p, ')') ? NULL : first;
-	n = first ? jinja_node(p, N_TUPLE) : NULL;
-	if (!n)
-		return NULL;
-	n->a = first;
-	chain = &first->next;
-	while (jinja_at_op(p, ',')) {
-		if (jinja_advance(p))
-			return NULL;
-		if (p->token.type != T_NAME || jinja_at_name(p, "in"))
-			break;
-		*chain = target_item(p);
-		if (!*chain)
-			return NULL;
-		chain = &(*chain)->next;
-	}
-	return open && jinja_expect_op(p, ')') ? NULL : n;
+	n = target_item(p);
+	if (n && !one && jinja_at_op(p, ','))
+		n = jinja_tuple(p, n, target_item, targets_end);
+	return !n || (open && jinja_expect_op(p, ')')) ? NULL : n;
 }
 
 static int parse_body(struct parser *p, const char *const *ends, struct node **body);

@@ -124,6 +124,8 @@ struct node *jinja_binary(struct parser *p, enum node_type type, int op, struct 
 const struct name *jinja_name(struct parser *p, const char *s, size_t n);
 struct node *jinja_parse_expression(struct parser *p);
 struct node *jinja_parse_tuple(struct parser *p, bool conditional);     /* an expression, or several between commas */
+/* Several: `first`, and what item() makes of those after the comma that comes next; ends() says whether one more comma was the last. */
+struct node *jinja_tuple(struct parser *p, struct node *first, struct node *(*item)(struct parser *p), bool (*ends)(const struct parser *p));
 struct node *jinja_parse_primary(struct parser *p);                     /* a value and nothing after it */
 struct node *jinja_parse_trailers(struct parser *p, struct node *n);    /* .name [..] (..) after n */
 struct node *jinja_parse_suffixes(struct parser *p, struct node *n);    /* and filters and tests */
