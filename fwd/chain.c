@@ -6,14 +6,10 @@
 #include "../lib/clock.h"
 #include "../lib/frame.h"
 #include "../lib/gumbel.h"
+#include "../lib/size.h"
 #include "serve.h"
 
 enum { OUT = 1 };
-
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
 
 /* The id that follows `row`, to stand after all that counts. */
 static int pick(struct serve *v, size_t row, int32_t *id, struct why *w)
@@ -70,7 +66,7 @@ static int run(struct serve *v, size_t row, struct why *w)
 	int reason = left ? 0 : FRAME_END_LENGTH, ended = 0;
 
 	while (!reason) {
-		wanted = least(least(v->chain->chunk, left), v->n_ctx + 1 - next);
+		wanted = size_min(size_min(v->chain->chunk, left), v->n_ctx + 1 - next);
 		n = pick_chunk(v, row, wanted, w);
 		wanted -= n;
 		n = until_eog(v, n, &ended);

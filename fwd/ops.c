@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "../lib/size.h"
+
 static float *row(const struct buffer *b, size_t i)
 {
 	return b->at + i * b->stride;
@@ -11,11 +13,6 @@ static float *row(const struct buffer *b, size_t i)
 static size_t pieces_of(size_t n, size_t each)
 {
 	return (n + each - 1) / each;
-}
-
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
 }
 
 /* One op under way, as its pieces see it. */
@@ -53,7 +50,7 @@ static void rows_piece(void *context, size_t piece, size_t thread)
 	struct job *j = context;
 	const struct op_rows *o = &j->op->rows;
 	const struct kernels *k = j->s->k;
-	size_t from = piece * j->each, to = least(from + j->each, j->n), i;
+	size_t from = piece * j->each, to = size_min(from + j->each, j->n), i;
 
 	for (i = j->first + from; i < j->first + to; i++) {
 		if (o->branch.at)
@@ -109,7 +106,7 @@ static void product_piece(void *context, size_t piece, size_t thread)
 	for (; piece >= pieces_of(p->w.rows, each = piece_rows(j, &p->w)); p++)
 		piece -= pieces_of(p->w.rows, each);
 	r0 = piece * each;
-	r1 = least(r0 + each, p->w.rows);
+	r1 = size_min(r0 + each, p->w.rows);
 	y = p->y.at ? row(&p->y, j->first) : s->logits;
 	stride = p->y.at ? p->y.stride : p->w.rows;
 	s->k->product(&p->w, &s->acts[p->kind], r0, r1, y, stride, s->scratch + thread * s->scratch_bytes);
@@ -177,7 +174,7 @@ static void store_piece(void *context, size_t piece, size_t thread)
 	struct job *j = context;
 	size_t heads = j->op->attend.heads.n_head_kv, from = piece / heads * KV_TILE;
 
-	store(j, piece % heads, from, least(from + KV_TILE, j->s->n));
+	store(j, piece % heads, from, size_min(from + KV_TILE, j->s->n));
 }
 
 /* Head by head, whose K and V then stay in the cache for all rows. The last rows see most: they come first, so that no long piece is left for the end. */
@@ -187,7 +184,7 @@ static void attend_piece(void *context, size_t piece, size_t thread)
 	struct step *s = j->s;
 	size_t tiles = pieces_of(j->n, j->each), h = piece / tiles, from = (tiles - 1 - piece % tiles) * j->each;
 
-	s->k->attend(&j->attend, &j->op->attend.kv[h], h, from, least(from + j->each, j->n), s->scratch + thread * s->scratch_bytes);
+	s->k->attend(&j->attend, &j->op->attend.kv[h], h, from, size_min(from + j->each, j->n), s->scratch + thread * s->scratch_bytes);
 }
 
 /* A single row: all of a KV head's work at once. */
@@ -214,7 +211,7 @@ static void blocks_piece(void *context, size_t piece, size_t thread)
 	struct step *s = j->s;
 	size_t runs = pieces_of(j->blocks, j->each), h = piece / runs, from = piece % runs * j->each;
 
-	s->k->attend_blocks(&j->attend, &j->op->attend.kv[h], h, j->n, from, least(from + j->each, j->blocks), head_parts(j, h),
+	s->k->attend_blocks(&j->attend, &j->op->attend.kv[h], h, j->n, from, size_min(from + j->each, j->blocks), head_parts(j, h),
 		s->scratch + thread * s->scratch_bytes);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../lib/clock.h"
+#include "../lib/size.h"
 #include "builder.h"
 #include "families.h"
 
@@ -27,11 +28,6 @@ static void *aligned(size_t n, size_t size)
 	return posix_memalign(&p, ALIGN, n * size + ALIGN) ? NULL : p;
 }
 
-static size_t greater(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
 static struct buffer buffer(size_t batch, size_t width)
 {
 	return (struct buffer){ .at = aligned(batch, width * sizeof(float)), .stride = width };
@@ -44,8 +40,8 @@ static int open_buffers(struct plan *p, struct why *w)
 
 	p->x = buffer(p->batch, m->n_embd);
 	p->branch = buffer(p->batch, m->n_embd);
-	p->h = buffer(p->batch, greater(m->n_embd, m->n_head * m->dim_v));
-	p->wide = buffer(p->batch, greater(qkv, 2 * m->n_ff));
+	p->h = buffer(p->batch, size_max(m->n_embd, m->n_head * m->dim_v));
+	p->wide = buffer(p->batch, size_max(qkv, 2 * m->n_ff));
 	if (!p->x.at || !p->branch.at || !p->h.at || !p->wide.at)
 		return why(w, "out of memory for a batch of %zu rows", p->batch);
 	return 0;
@@ -61,15 +57,15 @@ static int open_scratch(struct plan *p, struct why *w)
 	for (const struct op *op = p->op; op < p->op + p->n_ops; op++) {
 		for (size_t kind = 0; kind < ACTS_KINDS && op->code == OP_ROWS; kind++)
 			if (op->rows.pack[kind])
-				widest[kind] = greater(widest[kind], op->rows.n);
+				widest[kind] = size_max(widest[kind], op->rows.n);
 		if (op->code == OP_PRODUCT)
-			scratch = greater(scratch, k->product_scratch(op->product.part[0].w.cols));
+			scratch = size_max(scratch, k->product_scratch(op->product.part[0].w.cols));
 	}
 	for (size_t kind = 0; kind < ACTS_KINDS; kind++) {
 		bytes = 0;
 		/* A layout for few columns may take more than one for many. */
 		for (size_t n = 1; n <= p->batch && widest[kind]; n++)
-			bytes = greater(bytes, k->acts_bytes(kind, widest[kind], n));
+			bytes = size_max(bytes, k->acts_bytes(kind, widest[kind], n));
 		p->step.acts[kind].kind = kind;
 		p->step.acts[kind].data = aligned(bytes, 1);
 		if (!p->step.acts[kind].data)

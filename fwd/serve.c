@@ -7,14 +7,10 @@
 #include <string.h>
 
 #include "../lib/clock.h"
+#include "../lib/size.h"
 #include "../lib/vocab/vocab.h"
 
 enum { OUT = 1, LOGITS_BYTES = 8 << 20 };       /* logits of several rows are made in portions of about so much */
-
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
 
 /* ---- cards ---- */
 
@@ -87,7 +83,7 @@ static int check_ids(const struct serve *v, size_t n, size_t pos, struct why *w)
 /* How many of ids[n] need no evaluation: those that stand there already, but for the last, whose logits are asked for. */
 static size_t known(const struct serve *v, size_t n, size_t pos)
 {
-	size_t there = least(n, v->segment->length - pos), i = 0;
+	size_t there = size_min(n, v->segment->length - pos), i = 0;
 
 	if (v->all)
 		return 0;
@@ -102,7 +98,7 @@ static int write_logits(struct serve *v, const struct frame *out, size_t row, si
 	size_t some;
 
 	for (; n; row += some, n -= some) {
-		some = least(n, v->rows);
+		some = size_min(n, v->rows);
 		plan_logits(v->plan, row, some, v->logits);
 		if (frame_write_elements(OUT, out, v->logits, some * v->model->n_vocab, w) < 0)
 			return -1;
@@ -135,7 +131,7 @@ static int evaluate(struct serve *v, size_t from, size_t n, size_t pos, struct w
 
 	segment_set_length(s, pos + from);
 	for (size_t i = from; i < n; i += some) {
-		some = least(n - i, v->plan->batch);
+		some = size_min(n - i, v->plan->batch);
 		wanted = v->all ? some : i + some == n;
 		if (plan_append(v->plan, s, v->ids + i, some, wanted) < 0)
 			return 1;
@@ -217,7 +213,7 @@ int serve(struct serve *v, struct frame_in *in, struct why *w)
 	struct frame f;
 	int status;
 
-	v->rows = !v->all || row_bytes >= LOGITS_BYTES ? 1 : least(LOGITS_BYTES / row_bytes, v->plan->batch);
+	v->rows = !v->all || row_bytes >= LOGITS_BYTES ? 1 : size_min(LOGITS_BYTES / row_bytes, v->plan->batch);
 	v->ids = malloc((v->n_ctx + 1) * sizeof *v->ids);
 	v->logits = malloc(v->rows * row_bytes);
 	if (!v->ids || !v->logits)

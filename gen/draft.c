@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../lib/clock.h"
+#include "../lib/size.h"
 
 enum {
 	GRAM_MOST = 4, GRAM_LEAST = 2,          /* ids that have to be the same for a look-up */
@@ -155,7 +156,7 @@ static void account(struct draft *d, size_t accepted)
 
 int draft_propose(struct draft *d, const struct ids *seq, size_t accepted, int32_t *ids, size_t room, struct why *w)
 {
-	size_t most = room < d->most ? room : d->most;
+	size_t most = size_min(room, d->most);
 	int n;
 
 	account(d, accepted);

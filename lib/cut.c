@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "size.h"
+
 /* Unsigned integers in the order of the floats; −0 is 0. */
 static uint32_t order(float f)
 {
@@ -178,7 +180,7 @@ static struct cut best_end(const float *x, size_t n, size_t k, float *max, size_
 	for (b = 0; b < blocks; b++) {
 		if (!(max[b] > low))
 			continue;
-		end = b * BLOCK + BLOCK < n ? b * BLOCK + BLOCK : n;
+		end = size_min(b * BLOCK + BLOCK, n);
 		for (i = b * BLOCK; i < end; i++)
 			if (x[i] > low)
 				above[m++] = x[i];
@@ -195,14 +197,14 @@ size_t cut_best(const float *x, size_t n, size_t k, int32_t *at, float *scratch)
 		return 0;
 	blocks = (n + BLOCK - 1) / BLOCK;
 	for (b = 0; b < blocks; b++)
-		scratch[b] = cut_max(x + b * BLOCK, n - b * BLOCK < BLOCK ? n - b * BLOCK : BLOCK);
+		scratch[b] = cut_max(x + b * BLOCK, size_min(n - b * BLOCK, BLOCK));
 	c = best_end(x, n, k, scratch, blocks);
 	if (c.value == -INFINITY)
 		c.ties = 0;
 	for (b = 0; b < blocks && have < k; b++) {
 		if (!(scratch[b] >= c.value))
 			continue;
-		end = b * BLOCK + BLOCK < n ? b * BLOCK + BLOCK : n;
+		end = size_min(b * BLOCK + BLOCK, n);
 		for (i = b * BLOCK; i < end; i++)
 			if (x[i] > c.value || (x[i] == c.value && c.ties && c.ties--))
 				at[have++] = (int32_t)i;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "formats.h"
+#include "size.h"
 
 enum { PIECE = 4096 };  /* bytes converted at a time on a big-endian machine */
 
@@ -313,7 +314,7 @@ int frame_write_elements(int fd, const struct frame *f, const void *elements, si
 	if (little_endian())
 		return frame_write_bytes(fd, elements, n * size, w);
 	for (; n; n -= part, from += part * size) {
-		part = n < PIECE / size ? n : PIECE / size;
+		part = size_min(n, PIECE / size);
 		memcpy(piece, from, part * size);
 		swap(piece, size, part);
 		if (frame_write_bytes(fd, piece, part * size, w) < 0)

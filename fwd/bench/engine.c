@@ -5,14 +5,10 @@
 
 #include "../../lib/clock.h"
 #include "../../lib/rng.h"
+#include "../../lib/size.h"
 
 enum { WARM = 32 };             /* ids of a prompt that is run before anything is measured */
 static const double SAMPLE = 0.02;      /* seconds of each sample of a limit */
-
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
 
 /* K and V of any valid values at every position, so that every depth is as if it had been evaluated. */
 static int fill(struct engine *e, struct why *w)
@@ -50,7 +46,7 @@ static void run(struct engine *e, const struct test *t)
 
 	segment_set_length(s, t->depth);
 	for (size_t i = 0; i < t->n; i += some) {
-		some = least(t->n - i, batch);
+		some = size_min(t->n - i, batch);
 		wanted = t->decode || i + some == t->n;
 		for (size_t j = 0; j < some; j++)
 			e->ids[j] = any_id(e, s->length + j);
@@ -68,7 +64,7 @@ static double run_at_limit(const struct engine *e, const struct test *t, const s
 	struct work w;
 
 	for (size_t i = 0; i < t->n; i += some) {
-		some = least(t->n - i, batch);
+		some = size_min(t->n - i, batch);
 		w = plan_work(e->plan, t->depth + i, some, t->decode || i + some == t->n);
 		seconds += limit_seconds(limit, &w, bound);
 		votes[*bound] += some;
@@ -98,7 +94,7 @@ static int open_all(struct engine *e, const struct kernels *k, size_t threads, s
 
 int engine_open(struct engine *e, struct model *m, const struct kernels *k, size_t threads, size_t batch, size_t n_ctx, int kv_type, struct why *w)
 {
-	struct test prompt = { .n = least(WARM, n_ctx) }, decode = { .decode = 1, .n = 1 };
+	struct test prompt = { .n = size_min(WARM, n_ctx) }, decode = { .decode = 1, .n = 1 };
 
 	*e = (struct engine){ .model = m };
 	if (open_all(e, k, threads, batch, n_ctx, kv_type, w) < 0) {

@@ -6,6 +6,7 @@
 #include "../settings.h"
 #include "../../lib/cli.h"
 #include "../../lib/guard.h"
+#include "../../lib/size.h"
 #include "../../tests/mkweights.h"
 #include "engine.h"
 #include "print.h"
@@ -149,7 +150,7 @@ static size_t most(const struct list *l)
 	size_t n = 0;
 
 	for (size_t i = 0; i < l->n; i++)
-		n = l->number[i] > n ? l->number[i] : n;
+		n = size_max(l->number[i], n);
 	return n;
 }
 
@@ -167,7 +168,7 @@ static void run_tests(struct engine *e, struct row *row, const struct list *leng
 static void run_model(const char *path, const char *name)
 {
 	struct model *m = model_open(path, &w);
-	size_t prompt = most(&set.prompts), decode = most(&set.decodes), n_ctx = most(&set.depths) + (prompt > decode ? prompt : decode);
+	size_t prompt = most(&set.prompts), decode = most(&set.decodes), n_ctx = most(&set.depths) + size_max(prompt, decode);
 	struct engine e;
 	struct row row = { .model = name, .backend = set.kernels->name, .batch = set.batch, .repetitions = set.repetitions };
 

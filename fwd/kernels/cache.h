@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "../../lib/size.h"
 #include "elementwise.h"
 #include "kernels.h"
 #include "lanes.h"
@@ -47,11 +48,6 @@ static void store_block(const float *x, size_t n, int8_t *code, size_t apart, ui
 		code[i * apart] = (int8_t)bits[i];      /* the low byte of n + 1.5·2^23 is that of n */
 }
 
-static size_t attend_least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 static void vector_kv_store(enum kv_type type, struct kv_head *kv, size_t dim_k, size_t dim_v, size_t pos, const float *k, const float *v)
 {
 	size_t k0 = pos / KV_TILE * dim_k * KV_TILE + pos % KV_TILE, v0 = pos * dim_v;
@@ -64,16 +60,16 @@ static void vector_kv_store(enum kv_type type, struct kv_head *kv, size_t dim_k,
 	}
 	if (type == KV_F16) {
 		for (size_t d = 0; d < dim_k; d += LANES)
-			store_halves(k + d, attend_least(LANES, dim_k - d), (uint16_t *)kv->k + k0 + d * KV_TILE, KV_TILE);
+			store_halves(k + d, size_min(LANES, dim_k - d), (uint16_t *)kv->k + k0 + d * KV_TILE, KV_TILE);
 		for (size_t d = 0; d < dim_v; d += LANES)
-			store_halves(v + d, attend_least(LANES, dim_v - d), (uint16_t *)kv->v + v0 + d, 1);
+			store_halves(v + d, size_min(LANES, dim_v - d), (uint16_t *)kv->v + v0 + d, 1);
 		return;
 	}
 	for (size_t d = 0; d < dim_k; d += KV_BLOCK)
-		store_block(k + d, attend_least(KV_BLOCK, dim_k - d), (int8_t *)kv->k + k0 + d * KV_TILE, KV_TILE,
+		store_block(k + d, size_min(KV_BLOCK, dim_k - d), (int8_t *)kv->k + k0 + d * KV_TILE, KV_TILE,
 			kv->k_scale + kv_scale_index(dim_k, pos, d / KV_BLOCK));
 	for (size_t d = 0; d < dim_v; d += KV_BLOCK)
-		store_block(v + d, attend_least(KV_BLOCK, dim_v - d), (int8_t *)kv->v + v0 + d, 1, kv->v_scale + kv_scale_index(dim_v, pos, d / KV_BLOCK));
+		store_block(v + d, size_min(KV_BLOCK, dim_v - d), (int8_t *)kv->v + v0 + d, 1, kv->v_scale + kv_scale_index(dim_v, pos, d / KV_BLOCK));
 }
 
 /* ---- loading ---- */

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "../../lib/size.h"
 #include "exp.h"
 
 /* ---- the cache: K in tiles of 16 positions, V by rows ---- */
@@ -10,11 +11,6 @@
 static size_t k_index(size_t dim_k, size_t pos, size_t d)
 {
 	return (pos / KV_TILE * dim_k + d) * KV_TILE + pos % KV_TILE;
-}
-
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
 }
 
 static void put(enum kv_type type, void *to, size_t i, float x)
@@ -44,12 +40,12 @@ void scalar_kv_store(enum kv_type type, struct kv_head *kv, size_t dim_k, size_t
 
 	for (size_t d = 0; d < dim_k; d += b)
 		if (type == KV_Q8_0)
-			put_block(k + d, least(b, dim_k - d), (int8_t *)kv->k + k_index(dim_k, pos, d), KV_TILE, kv->k_scale + kv_scale_index(dim_k, pos, d / b));
+			put_block(k + d, size_min(b, dim_k - d), (int8_t *)kv->k + k_index(dim_k, pos, d), KV_TILE, kv->k_scale + kv_scale_index(dim_k, pos, d / b));
 		else
 			put(type, kv->k, k_index(dim_k, pos, d), k[d]);
 	for (size_t d = 0; d < dim_v; d += b)
 		if (type == KV_Q8_0)
-			put_block(v + d, least(b, dim_v - d), (int8_t *)kv->v + pos * dim_v + d, 1, kv->v_scale + kv_scale_index(dim_v, pos, d / b));
+			put_block(v + d, size_min(b, dim_v - d), (int8_t *)kv->v + pos * dim_v + d, 1, kv->v_scale + kv_scale_index(dim_v, pos, d / b));
 		else
 			put(type, kv->v, pos * dim_v + d, v[d]);
 }
@@ -94,7 +90,7 @@ static float score(const struct attend *a, const struct kv_head *kv, const float
 static void attend_block(const struct attend *a, const struct kv_head *kv, size_t i, size_t head, size_t b, struct part *part)
 {
 	const float *q = a->q + i * a->q_stride + head * a->dim_k;
-	size_t first = b * ATTEND_BLOCK, left = a->pos + i + 1 - first, n = left < ATTEND_BLOCK ? left : ATTEND_BLOCK;
+	size_t first = b * ATTEND_BLOCK, left = a->pos + i + 1 - first, n = size_min(left, ATTEND_BLOCK);
 	float s[ATTEND_BLOCK], acc[16] = { 0 };
 
 	part->max = -INFINITY;

@@ -1,6 +1,8 @@
 /* Whether a grammar allows a text. */
 #include "match.h"
 
+#include "../size.h"
+
 /* Bytes at a time, so that the work allowed grows with the text. */
 enum { STRETCH = 64 };
 
@@ -16,7 +18,7 @@ int grammar_matches(const struct grammar *g, const char *text, size_t n, struct 
 		return -1;
 	matcher_enter(&m, &here, matcher_start(&m));
 	while (at < n && here.state != STATE_NONE && here.state != STATE_DEAD) {
-		size_t some = n - at < STRETCH ? n - at : STRETCH;
+		size_t some = size_min(n - at, STRETCH);
 		uint32_t next;
 
 		m.steps = 0;

@@ -11,6 +11,7 @@
 #include "../frame.h"
 #include "../gumbel.h"
 #include "../rng.h"
+#include "../size.h"
 #include "op.h"
 
 void sampler_defaults(struct sampler_params *p)
@@ -65,7 +66,7 @@ static int allocate(struct sampler *s)
 
 	most = p->top_k > 0 && (size_t)p->top_k > most ? (size_t)p->top_k : most;
 	most = p->n_best > 0 && (size_t)p->n_best > most ? (size_t)p->n_best : most;
-	s->at = calloc(most < n ? most : n, sizeof *s->at);
+	s->at = calloc(size_min(most, n), sizeof *s->at);
 	s->key = calloc(CUT_SCRATCH(n), sizeof *s->key);
 	s->row.id = calloc(n, sizeof *s->row.id);
 	s->row.p = calloc(n, sizeof *s->row.p);
@@ -141,7 +142,7 @@ int sampler_history(struct sampler *s, uint32_t pos, const int32_t *ids, size_t 
 			s->n_history = half;
 			s->base += (uint32_t)half;
 		}
-		part = SAMPLER_HISTORY - s->n_history < n ? SAMPLER_HISTORY - s->n_history : n;
+		part = size_min(SAMPLER_HISTORY - s->n_history, n);
 		memcpy(s->history + s->n_history, ids, part * sizeof *ids);
 		s->n_history += part;
 	}

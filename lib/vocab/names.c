@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../le.h"
+#include "../size.h"
 
 /* A row of this many taken slots does not come about by chance; a file made to do so would keep us busy for hours. */
 enum { ROW_MAX = 4096 };
@@ -135,7 +136,7 @@ static int fill(struct names *s, int which, const uint32_t *number, size_t n)
 	uint32_t *slot;
 
 	for (size_t done = 0, now; done < n; done += now) {
-		now = n - done < DOZEN ? n - done : DOZEN;
+		now = size_min(n - done, DOZEN);
 		for (size_t k = 0; k < now; k++) {
 			struct gguf_string t = names_get(s, number[done + k]);
 
