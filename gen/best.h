@@ -3,7 +3,7 @@
 #define BEST_H
 
 #include "../lib/why.h"
-#include "gen.h"
+#include "loop.h"
 
 enum { BEST_MAX = 1000 };
 

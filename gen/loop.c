@@ -1,5 +1,6 @@
 /* The loop: sample's ids go back to fwd and on to detok, until sample says that it is over. */
-#include <errno.h>
+#include "loop.h"
+
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -7,13 +8,7 @@
 #include <unistd.h>
 
 #include "../lib/clock.h"
-#include "../lib/frame.h"
-#include "../lib/grow.h"
-#include "best.h"
-#include "draft.h"
-#include "gen.h"
 #include "progress.h"
-#include "relay.h"
 
 static int push_pick(struct result *r, int32_t id, double time, struct why *w)
 {
@@ -49,11 +44,6 @@ static void close_end(int *fd)
 	*fd = -1;
 }
 
-static int relayed(const struct request *q)
-{
-	return q->draft || q->best_of;
-}
-
 int loop_sample(struct loop *l, struct request *q, struct why *w)
 {
 	int rows[2], picks[2];
@@ -77,19 +67,19 @@ int loop_start(struct loop *l, struct request *q, struct why *w)
 	*l = (struct loop){ .from_tok = -1, .to_fwd = -1, .from_fwd = -1, .to_sample = -1, .from_sample = -1, .to_detok = -1, .begin = clock_now(), .q = q };
 	if ((q->prompt && !q->chat && stage_pipe(feed, w)) || (!q->chat && stage_pipe(tok, w)))
 		return -1;
-	if (stage_pipe(fwd, w) || stage_pipe(logits, w) || (!relayed(q) && !q->chained && stage_pipe(picks, w)) || (!q->json && stage_pipe(text, w)))
+	if (stage_pipe(fwd, w) || stage_pipe(logits, w) || (!q->relayed && !q->chained && stage_pipe(picks, w)) || (!q->json && stage_pipe(text, w)))
 		return -1;
 	l->from_tok = tok[0];
 	l->to_fwd = fwd[1];
 	l->to_detok = text[1];
-	if (relayed(q)) {
+	if (q->relayed) {
 		l->from_fwd = logits[0];
 	} else {
 		l->from_sample = q->chained ? logits[0] : picks[0];
 		frame_open_in(&l->picks, l->from_sample, q->chained ? "fwd" : "sample");
 	}
 	if (stage_start(&q->stage[FWD], fwd[0], logits[1], w) || (!q->chat && stage_start(&q->stage[TOK], feed[0], tok[1], w)) ||
-	    (relayed(q) ? loop_sample(l, q, w) : !q->chained && stage_start(&q->stage[SAMPLE], logits[0], picks[1], w)) ||
+	    (q->relayed ? loop_sample(l, q, w) : !q->chained && stage_start(&q->stage[SAMPLE], logits[0], picks[1], w)) ||
 	    (!q->json && stage_start(&q->stage[DETOK], text[0], -1, w)))
 		return -1;
 	return feed[1] >= 0 ? stage_feed(&q->stage[FEED], q->prompt, strlen(q->prompt), feed[1], w) : 0;
@@ -108,35 +98,6 @@ void loop_end(struct loop *l)
 int loop_card(const struct loop *l, const struct card *card, struct why *w)
 {
 	return card_write(l->to_fwd, card, w) || (l->to_detok >= 0 && card_write(l->to_detok, card, w)) ? -1 : 0;
-}
-
-/* What tok makes of the prompt goes to fwd, frame by frame, and is kept. */
-static int prompt(struct result *r, const struct loop *l, struct why *w)
-{
-	struct frame_in in;
-	struct frame f;
-	struct card card;
-	int got, carded = 0;
-
-	frame_open_in(&in, l->from_tok, "tok");
-	while ((got = frame_next(&in, &f, w)) > 0) {
-		if (f.kind == FRAME_CARD) {
-			if (card_read(&in, &f, &card, w) || (!carded && loop_card(l, &card, w)))
-				return -1;
-			carded = 1;
-		}
-		if (f.kind != FRAME_IDS)
-			continue;
-		while (r->prompt.room - r->prompt.n < f.rows)
-			if (grow(&r->prompt.id, &r->prompt.room, sizeof *r->prompt.id, 1024))
-				return why(w, "out of memory");
-		if (frame_read(&in, &f, r->prompt.id + r->prompt.n, f.rows, w) ||
-		    (!relayed(l->q) && frame_write_ids(l->to_fwd, r->prompt.id + r->prompt.n, f.rows, f.pos, f.flags, f.seq, w)))
-			return -1;
-		r->prompt.n += f.rows;
-		r->passes++;
-	}
-	return got;
 }
 
 static void ignore(void *context, const char *bytes, size_t n)
@@ -316,29 +277,4 @@ int loop_turn(struct loop *l, struct result *r, int (*enough)(void), struct why 
 			return ended(l, r, &f, w);
 	}
 	return got;
-}
-
-/* With guesses of how it goes on. */
-static int drafted(struct loop *l, struct request *q, struct result *r, struct why *w)
-{
-	struct draft draft = { .to = -1, .from = -1 };
-	struct relay relay;
-	int status = relay_open(&relay, l, &r->prompt, w) || draft_open(&draft, q, &relay.card, w) || relay_turn(&relay, r, &draft, w) < 0 ? -1 : 0;
-
-	if (q->verbose && !status)
-		draft_report(&draft);
-	draft_close(&draft);
-	relay_close(&relay);
-	return status;
-}
-
-int loop(struct request *q, struct result *r, struct why *w)
-{
-	struct loop l;
-	int status = loop_start(&l, q, w) || prompt(r, &l, w) ? -1 : 0;
-
-	if (!status && r->prompt.n)
-		status = q->best_of ? best(&l, q, r, w) : q->draft ? drafted(&l, q, r, w) : loop_turn(&l, r, NULL, w) < 0 ? -1 : 0;
-	loop_end(&l);
-	return status;
 }

@@ -71,7 +71,7 @@ static int run(const struct cli *c)
 	sigaction(SIGTERM, &act, NULL);
 	sigaction(SIGHUP, &act, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	status = q.chat ? talk(&q, &w) : loop(&q, &r, &w);
+	status = q.chat ? talk(&q, &w) : once(&q, &r, &w);
 	ours = status || interrupted ? SIGTERM : 0;
 	if (status)
 		stages_kill(q.stage, STAGES, ours);

@@ -111,7 +111,7 @@ static void check_relay(const struct request *q, const struct cli *c)
 		cli_usage(c, "--all: which, is for --best-of to say");
 	if (q->all && q->json)
 		cli_usage(c, "--all and --json: one of the two; the line is that of the best");
-	if ((q->draft || q->best_of) && (q->chat || q->print || q->stage[FWD].command))
+	if (q->relayed && (q->chat || q->print || q->stage[FWD].command))
 		cli_usage(c, "%s: not with --chat, -i, --print-pipeline or --stage fwd", option);
 	if (q->best_of && q->stage[SAMPLE].command)
 		cli_usage(c, "--best-of: not with --stage sample, whose log-probabilities it needs");
@@ -147,7 +147,7 @@ static int chains(const struct request *q)
 {
 	int picks = (q->greedy || q->gumbel) && !q->sampling && !q->of_text && !q->logprobs;
 
-	return picks && !q->chat && !q->print && !q->stop && !q->draft && !q->best_of && !q->stage[FWD].command && !q->stage[SAMPLE].command;
+	return picks && !q->chat && !q->print && !q->stop && !q->relayed && !q->stage[FWD].command && !q->stage[SAMPLE].command;
 }
 
 /* The small model guesses as many ids as asked for after each frame. */
@@ -258,6 +258,7 @@ void options(struct request *q, struct cli *c)
 	if (c->argc > 1)
 		cli_usage(c, "one prompt at most: quote it (try --help)");
 	q->prompt = c->argc ? c->argv[0] : NULL;
+	q->relayed = q->draft || q->best_of;
 	check_chat(q, c);
 	check_relay(q, c);
 	if (q->json && (q->stage[DETOK].command || q->print))

@@ -6,7 +6,7 @@
 
 #include "../lib/frame.h"
 #include "../lib/why.h"
-#include "gen.h"
+#include "loop.h"
 
 struct draft;
 

@@ -4,8 +4,8 @@
 
 #include "../lib/clock.h"
 #include "../lib/utf8.h"
-#include "gen.h"
 #include "history.h"
+#include "loop.h"
 #include "person.h"
 #include "text.h"
 
