@@ -56,6 +56,12 @@ static void add(struct request *q, const struct cli *c, int stage, const char *a
 		cli_usage(c, "%s", w.text);
 }
 
+static void add_value(struct request *q, const struct cli *c, int stage, const char *option, const char *value)
+{
+	add(q, c, stage, option);
+	add(q, c, stage, value);
+}
+
 /* An option of a stage, in its long form. */
 static void pass(struct request *q, const struct cli *c, const struct opt *o, int stage)
 {
@@ -122,21 +128,16 @@ static void command_noise(struct request *q, const struct cli *c, int stage)
 {
 	if (!q->gumbel || q->greedy)
 		return;
-	add(q, c, stage, "--temp");
-	add(q, c, stage, q->temp ? q->temp : "0.8");
-	add(q, c, stage, "--seed");
-	add(q, c, stage, q->seed_text);
+	add_value(q, c, stage, "--temp", q->temp ? q->temp : "0.8");
+	add_value(q, c, stage, "--seed", q->seed_text);
 }
 
 /* By the id where someone may be looking. */
 static void command_chain(struct request *q, const struct cli *c)
 {
-	add(q, c, FWD, "--chain");
-	add(q, c, FWD, q->stream || isatty(STDOUT_FILENO) ? "1" : "16");
-	if (q->n) {
-		add(q, c, FWD, "-n");
-		add(q, c, FWD, q->n);
-	}
+	add_value(q, c, FWD, "--chain", q->stream || isatty(STDOUT_FILENO) ? "1" : "16");
+	if (q->n)
+		add_value(q, c, FWD, "-n", q->n);
 	if (q->ignore_eos)
 		add(q, c, FWD, "--ignore-eos");
 	command_noise(q, c, FWD);
@@ -154,12 +155,11 @@ static int chains(const struct request *q)
 static void command_draft(struct request *q, const struct cli *c, const char *program)
 {
 	static char most[24];
-	const char *const words[] = { "--chain", most, "-n", most };
 
 	snprintf(most, sizeof most, "%zu", q->draft_max);
 	q->stage[DRAFT].argv[0] = program;
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		add(q, c, DRAFT, words[i]);
+	add_value(q, c, DRAFT, "--chain", most);
+	add_value(q, c, DRAFT, "-n", most);
 	command_noise(q, c, DRAFT);
 	add(q, c, DRAFT, q->draft);
 }
@@ -268,33 +268,23 @@ void options(struct request *q, struct cli *c)
 void commands(struct request *q, const struct cli *c, const struct place *place)
 {
 	snprintf(q->seed_text, sizeof q->seed_text, "%" PRId64, q->seed);
-	add(q, c, SAMPLE, "--seed");
-	add(q, c, SAMPLE, q->seed_text);
+	add_value(q, c, SAMPLE, "--seed", q->seed_text);
 	q->logprobs = (q->verbose || q->json || q->best_of) && !q->stage[SAMPLE].command;
-	if (q->logprobs) {
-		add(q, c, SAMPLE, "--logprobs");
-		add(q, c, SAMPLE, "0");
-	}
-	if (q->of_text) {
-		add(q, c, SAMPLE, "--model");
-		add(q, c, SAMPLE, q->model);
-	}
-	if (q->chat) {
+	if (q->logprobs)
+		add_value(q, c, SAMPLE, "--logprobs", "0");
+	if (q->of_text)
+		add_value(q, c, SAMPLE, "--model", q->model);
+	if (q->chat)
 		add(q, c, SAMPLE, "--turns");
+	if (q->chat || q->all) {
 		add(q, c, DETOK, "--turns");
-		add(q, c, DETOK, "--end");
-		add(q, c, DETOK, q->interactive && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? "\n" PERSON_PROMPT : "\n");
+		add_value(q, c, DETOK, "--end", q->interactive && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? "\n" PERSON_PROMPT : "\n");
 	}
 	q->chained = chains(q);
 	if (q->chained)
 		command_chain(q, c);
 	if (q->draft)
 		add(q, c, FWD, "--all");
-	if (q->all) {
-		add(q, c, DETOK, "--turns");
-		add(q, c, DETOK, "--end");
-		add(q, c, DETOK, "\n");
-	}
 	if (q->draft && !q->lookup)
 		command_draft(q, c, place->program[FWD]);
 	for (int i = TOK; i <= DETOK; i++)
