@@ -55,12 +55,12 @@ all: $(PROGRAMS:%=$(BIN)/%)
 
 $(BIN)/tok: $(OBJ)/tok/main.o $(tok_o) $(lib_o)
 $(BIN)/chat: $(OBJ)/tok/chat.o $(chat_o) $(tok_o) $(lib_o)
-$(BIN)/fwd: $(OBJ)/fwd/main.o $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
+$(BIN)/fwd: $(OBJ)/fwd/main.o $(OBJ)/lib/fwd_opts.o $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/kv: $(OBJ)/fwd/kv.o $(OBJ)/fwd/segment.o $(OBJ)/fwd/kernels/kv_type.o $(lib_o)
 $(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(json_o) $(tok_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(tok_o) $(lib_o)
 $(BIN)/peek: $(OBJ)/detok/peek.o $(OBJ)/lib/cut.o $(tok_o) $(lib_o)
-$(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/lib/sampler/opts.o $(chat_o) $(tok_o) $(lib_o)
+$(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/lib/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(chat_o) $(tok_o) $(lib_o)
 
 $(BIN)/bench: $(BENCH:%=$(OBJ)/fwd/bench/%.o) $(fwd_o) $(made_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)
 

@@ -7,6 +7,7 @@
 #include "../lib/cli.h"
 #include "../lib/clock.h"
 #include "../lib/frame.h"
+#include "../lib/fwd_opts.h"
 #include "../lib/guard.h"
 #include "dump.h"
 #include "model.h"
@@ -21,7 +22,7 @@
 enum { CTX_DEFAULT = 4096 };
 
 static struct cli c = { .program = "fwd", .synopsis = "[options] MODEL < ids > logits", .purpose = "ids to logits: the forward pass",
-	.opts = settings_opts };
+	.opts = fwd_opts, .more = { settings_opts } };
 static struct why w;
 
 static const struct kernels *backend(struct settings *set)

@@ -1,23 +1,17 @@
-/* The table of options, and what goes with what. */
+/* The options that gen does not share, and what goes with what. */
 #include "settings.h"
 
 #include <string.h>
 
+#include "../lib/fwd_opts.h"
 #include "../lib/rng.h"
 #include "kernels/kernels.h"
 #include "segment.h"
 
-enum { BACKEND = 1, KV, KV_TYPE, ALL, CHAIN, TEMP, IGNORE_EOS, DUMP, PROFILE };
+enum { ALL = 1, CHAIN, TEMP, IGNORE_EOS, DUMP, PROFILE };
 enum { THREADS_MAX = 1024, BATCH_MAX = 1 << 16, CHUNK_MAX = 1 << 16 };
 
 const struct opt settings_opts[] = {
-	{ BACKEND, "backend", "NAME", "multicore: the best instruction set, on all cores; simd: the same on one thread;\n"
-		"scalar: the specification, on one thread; or avx2, avx512, neon, auto (default: multicore)" },
-	{ 't', "threads", "N", "threads (default: as the backend says)" },
-	{ 'c', "ctx-size", "N", "positions of the context (default: the model's, 4096 at most)" },
-	{ 'b', "batch-size", "N", "ids evaluated at once (default: 512)" },
-	{ KV, "kv", "NAME", "keep K and V in the segment NAME, and go on from what is there (see kv)" },
-	{ KV_TYPE, "kv-type", "TYPE", "of K and V: f16, f32, q8_0 (half of f16) or auto: f32 for models of floats, f16 for quantised ones\n(default: auto)" },
 	{ ALL, "all", NULL, "logits of every id, not of each frame's last alone" },
 	{ CHAIN, "chain", "N", "pick inside and go on: ids come out in frames of N, and no logits" },
 	{ 'n', "n-predict", "N", "chain: stop after N ids (default: at an end-of-generation id, or where the context is full)" },
@@ -62,15 +56,15 @@ void settings_read(struct settings *set, struct cli *c)
 
 	*set = (struct settings){ .backend = "multicore", .batch = 512, .kv_type = -1, .chain = { .n = -1 } };
 	while ((o = cli_next(c))) {
-		if (strchr((char[]){ 'n', 's', TEMP, IGNORE_EOS, '\0' }, o->letter))
+		if (o->letter == 'n' || o->letter == 's' || o->letter == TEMP || o->letter == IGNORE_EOS)
 			of_chain = o->name;
 		switch (o->letter) {
-		case BACKEND: set->backend = c->value; break;
+		case OPT_BACKEND: set->backend = c->value; break;
 		case 't': set->threads = (size_t)cli_integer(c, o, 1, THREADS_MAX); break;
 		case 'c': set->n_ctx = (size_t)cli_integer(c, o, 1, SEGMENT_CTX_MAX); break;
 		case 'b': set->batch = (size_t)cli_integer(c, o, 1, BATCH_MAX); break;
-		case KV: set->kv = c->value; break;
-		case KV_TYPE: set->kv_type = settings_kv_type(c); break;
+		case OPT_KV: set->kv = c->value; break;
+		case OPT_KV_TYPE: set->kv_type = settings_kv_type(c); break;
 		case ALL: set->all = 1; break;
 		case CHAIN: set->chain.chunk = (size_t)cli_integer(c, o, 1, CHUNK_MAX); break;
 		case 'n': set->chain.n = cli_integer(c, o, 0, INT32_MAX); break;

@@ -8,6 +8,7 @@
 
 #include "../lib/chat_opts.h"
 #include "../lib/cli.h"
+#include "../lib/fwd_opts.h"
 #include "../lib/gguf.h"
 #include "../lib/sampler/opts.h"
 #include "draft.h"
@@ -104,7 +105,7 @@ static int run(const struct cli *c)
 int main(int argc, char **argv)
 {
 	struct cli c = { .program = "gen", .synopsis = "[options] [PROMPT] (default: the prompt from stdin)",
-		.purpose = "text from a prompt: tok, fwd, sample and detok, looped", .opts = options_table, .more = { chat_opts, sampler_opts },
+		.purpose = "text from a prompt: tok, fwd, sample and detok, looped", .opts = options_table, .more = { fwd_opts, chat_opts, sampler_opts },
 		.argc = argc, .argv = argv };
 	struct place place;
 	struct why w;

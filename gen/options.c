@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../lib/chat_opts.h"
+#include "../lib/fwd_opts.h"
 #include "../lib/quote.h"
 #include "../lib/rng.h"
 #include "../lib/sampler/opts.h"
@@ -16,7 +17,7 @@
 #include "draft.h"
 #include "person.h"
 
-enum { TO_TOK = 1, TO_FWD, STAGE, PRINT, SPECIAL, JSON, STOP, GUESS, GUESS_MAX, BEST_OF, PENALTY, ALL, STREAM, CHAT };
+enum { TO_TOK = 1, STAGE, PRINT, SPECIAL, JSON, STOP, GUESS, GUESS_MAX, BEST_OF, PENALTY, ALL, STREAM, CHAT };
 
 const struct opt options_table[] = {
 	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, then the embedded one)" },
@@ -38,12 +39,6 @@ const struct opt options_table[] = {
 	{ TO_TOK, "bos", NULL, "begin with BOS" },
 	{ TO_TOK, "no-bos", NULL, "begin without BOS" },
 	{ TO_TOK, "no-parse-special", NULL, "control tokens in the prompt are plain text" },
-	{ 't', "threads", "N", "threads of fwd" },
-	{ 'c', "ctx-size", "N", "context" },
-	{ 'b', "batch-size", "N", "ids that fwd evaluates at once" },
-	{ TO_FWD, "backend", "NAME", "kernels of fwd" },
-	{ TO_FWD, "kv", "NAME", "keep the state under this name" },
-	{ TO_FWD, "kv-type", "TYPE", "element type of the state" },
 	{ 's', "seed", "N", "seed of the draws (default: a random one, -v tells)" },
 	{ 0 }
 };
@@ -225,9 +220,9 @@ static void take(struct request *q, const struct cli *c, const struct opt *o)
 	case 'i': q->chat = q->interactive = 1; break;
 	case SPECIAL: q->special = 1; pass(q, c, o, DETOK); break;
 	case TO_TOK: pass(q, c, o, TOK); break;
-	case 't': case 'c': case 'b': case TO_FWD:
+	case 't': case 'c': case 'b': case OPT_BACKEND: case OPT_KV: case OPT_KV_TYPE:
 		pass(q, c, o, FWD);
-		if (o->letter == 't' || !strcmp(o->name, "backend"))
+		if (o->letter == 't' || o->letter == OPT_BACKEND)
 			pass(q, c, o, DRAFT);
 		break;
 	case GUESS:

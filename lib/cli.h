@@ -26,7 +26,7 @@
 
 #include <stdint.h>
 
-enum { CLI_SHARED = 256, CLI_TABLES = 2 };
+enum { CLI_SHARED = 256, CLI_TABLES = 3 };
 
 struct opt {
 	int letter;             /* the short form; 1 to 31, or CLI_SHARED on in shared tables, for one that has none, so that a main can switch on it */
