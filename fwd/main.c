@@ -9,6 +9,7 @@
 #include "../lib/frame.h"
 #include "../lib/fwd_opts.h"
 #include "../lib/guard.h"
+#include "../lib/size.h"
 #include "dump.h"
 #include "model.h"
 #include "plan.h"
@@ -39,7 +40,7 @@ static const struct kernels *backend(struct settings *set)
 
 static void open_segment(struct segment *s, const struct settings *set, const struct model *m)
 {
-	size_t n_ctx = set->n_ctx ? set->n_ctx : m->n_ctx_train < CTX_DEFAULT ? m->n_ctx_train : CTX_DEFAULT;
+	size_t n_ctx = set->n_ctx ? set->n_ctx : size_min(m->n_ctx_train, CTX_DEFAULT);
 	enum kv_type type = set->kv_type >= 0 ? (enum kv_type)set->kv_type : m->quantised ? KV_F16 : KV_F32;
 	struct segment_shape shape = plan_shape(m, type, n_ctx);
 
@@ -99,7 +100,7 @@ int main(int argc, char **argv)
 		segment_close(&segment);
 		cli_die(&c, "%s", w.text);
 	}
-	v.n_ctx = segment.shape.n_ctx < v.model->n_ctx_max ? segment.shape.n_ctx : v.model->n_ctx_max;
+	v.n_ctx = size_min(segment.shape.n_ctx, v.model->n_ctx_max);
 	v.all = set.all;
 	v.chain = set.chain.chunk ? &set.chain : NULL;
 	v.plan->timed = set.profile;

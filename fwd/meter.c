@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/size.h"
+
 void meter_add(struct meter *m, double rate)
 {
 	m->rate[m->n++ % METER_MAX] = rate;
@@ -18,7 +20,7 @@ static int by_size(const void *a, const void *b)
 
 double meter_quantile(const struct meter *m, double q)
 {
-	size_t n = m->n < METER_MAX ? m->n : METER_MAX, i;
+	size_t n = size_min(m->n, METER_MAX), i;
 	double sorted[METER_MAX], at = q * ((double)n - 1);
 
 	if (!n)

@@ -16,7 +16,7 @@ struct settings {
 	struct chain chain;             /* chunk 0: none */
 };
 
-extern const struct opt settings_opts[];
+extern const struct opt settings_opts[];       /* beside fwd_opts */
 
 /* The value of --kv-type, as in struct settings. */
 int settings_kv_type(const struct cli *c);

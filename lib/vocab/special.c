@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "../grow.h"
+#include "../size.h"
 
 static int compare_texts(const void *a, const void *b)
 {
 	const struct special *s = a, *t = b;
-	size_t n = s->text.n < t->text.n ? s->text.n : t->text.n;
+	size_t n = size_min(s->text.n, t->text.n);
 	int order = memcmp(s->text.s, t->text.s, n);
 
 	if (!order)
