@@ -87,11 +87,10 @@ enum { PIECES_EACH = 8, PIECE_LEAST = 1 << 16, PIECE_MOST = 1 << 19 };
 
 static size_t piece_rows(const struct job *j, const struct matrix *w)
 {
-	size_t each = w->rows / (PIECES_EACH * pool_threads(j->s->pool)), rows;
+	size_t each = w->rows / (PIECES_EACH * pool_threads(j->s->pool));
 
-	each = least(each > PIECE_LEAST / w->row_bytes ? each : PIECE_LEAST / w->row_bytes, PIECE_MOST / w->row_bytes);
-	rows = each / KERNELS_ROWS * KERNELS_ROWS;
-	return j->n > 1 || !rows ? KERNELS_ROWS : rows;
+	each = size_min(size_max(each, PIECE_LEAST / w->row_bytes), PIECE_MOST / w->row_bytes) / KERNELS_ROWS * KERNELS_ROWS;
+	return j->n > 1 ? KERNELS_ROWS : size_max(each, KERNELS_ROWS);
 }
 
 static void product_piece(void *context, size_t piece, size_t thread)

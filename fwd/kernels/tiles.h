@@ -6,6 +6,7 @@
 #ifndef TILES_H
 #define TILES_H
 
+#include "../../lib/size.h"
 #include "kernels.h"
 #include "lanes.h"
 
@@ -47,7 +48,7 @@ struct tiled {
  * tile of so many columns turns to the next residue. */
 static inline void tiles_begin_ahead(struct tiled *t, const struct matrix *w, size_t columns)
 {
-	size_t next = t->r + KERNELS_ROWS < w->rows ? t->r + KERNELS_ROWS : w->rows, rows = w->rows - next < KERNELS_ROWS ? w->rows - next : KERNELS_ROWS;
+	size_t next = size_min(t->r + KERNELS_ROWS, w->rows), rows = size_min(w->rows - next, KERNELS_ROWS);
 	size_t steps = 16 * ((t->n + columns - 1) / columns);
 
 	t->ahead = (const char *)w->data + next * w->row_bytes;
