@@ -33,17 +33,6 @@ enum { FLOAT_NEAR = 512 };     /* bytes ahead in each row */
 
 /* ---- few columns ---- */
 
-/* Lines of a set of rows to come into the second cache, straight along the mapping whatever the order of use, as memory likes it best; and what comes
- * next in each row from there into the first. far: bytes of as many whole sets as reach PREFETCH_FAR, however narrow the rows are. */
-INLINE void float_prefetch(const uint8_t *const row[FLOAT_ROWS], int rows, size_t at, size_t far)
-{
-	UNROLL
-	for (int i = 0; i < rows; i++) {
-		__builtin_prefetch(row[0] + far + (size_t)rows * at + (size_t)i * 64, 0, 2);
-		__builtin_prefetch(row[i] + at + FLOAT_NEAR, 0, 3);
-	}
-}
-
 /* Rows r to r + rows. The elements past the last multiple of sixteen are read from a copy filled up with zeros. */
 INLINE void float_rows(float_reader *read, size_t size, const struct matrix *w, const struct acts *x, size_t r, int rows, int columns, size_t far, float *y,
 	size_t stride)
@@ -64,8 +53,9 @@ INLINE void float_rows(float_reader *read, size_t size, const struct matrix *w, 
 			acc[i][c] = vf_zero();
 	}
 	for (size_t e = 0; e < whole; e += 16) {
-		if (size == 4 || e % 32 == 0)
-			float_prefetch(row, rows, e * size, far);
+		UNROLL
+		for (int i = 0; i < rows && (size == 4 || e % 32 == 0); i++)
+			prefetch_side(row[0], (size_t)rows, w->row_bytes, (size_t)i, e * size, 64, far, FLOAT_NEAR);
 		UNROLL
 		for (int i = 0; i < rows; i++) {
 			f32x16 v = read(row[i] + e * size);
@@ -88,7 +78,7 @@ INLINE void float_rows(float_reader *read, size_t size, const struct matrix *w, 
 
 INLINE void float_dot(float_reader *read, size_t size, int columns, const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride)
 {
-	size_t r = r0, set = FLOAT_ROWS * w->row_bytes, far = (PREFETCH_FAR + set - 1) / set * set;
+	size_t r = r0, far = sets_ahead(FLOAT_ROWS * w->row_bytes);
 
 	for (; r + FLOAT_ROWS <= r1; r += FLOAT_ROWS)
 		float_rows(read, size, w, x, r, FLOAT_ROWS, columns, far, y, stride);
