@@ -15,7 +15,7 @@ struct stretch {
 };
 
 /* Bytes ahead, into the second cache and into the first. */
-static const size_t ways[LIMITS_WAYS][2] = { { 0, 0 }, { 0, 1024 }, { 0, 2048 }, { 0, 4096 }, { 0, 8192 }, { 8192, 2048 }, { 16384, 2048 } };
+static const size_t ways[LIMITS_WAYS][2] = { { 0, 0 }, { 0, 2048 }, { 0, 4096 }, { 0, 8192 }, { 8192, 2048 }, { 12288, 4096 }, { 16384, 2048 } };
 
 /* ---- what there is to read ---- */
 

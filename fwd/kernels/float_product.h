@@ -53,9 +53,12 @@ INLINE void float_rows(float_reader *read, size_t size, const struct matrix *w, 
 			acc[i][c] = vf_zero();
 	}
 	for (size_t e = 0; e < whole; e += 16) {
+		int line = size == 4 || e % 32 == 0;    /* does one begin here? */
+
 		UNROLL
-		for (int i = 0; i < rows && (size == 4 || e % 32 == 0); i++)
-			prefetch_side(row[0], (size_t)rows, w->row_bytes, (size_t)i, e * size, 64, far, FLOAT_NEAR);
+		for (int i = 0; i < rows; i++)
+			if (line)
+				prefetch_side(row[0], (size_t)rows, w->row_bytes, (size_t)i, e * size, 64, far, FLOAT_NEAR);
 		UNROLL
 		for (int i = 0; i < rows; i++) {
 			f32x16 v = read(row[i] + e * size);
