@@ -34,6 +34,7 @@ struct share {
 };
 
 struct pool {
+	_Alignas(LINE) _Atomic uint64_t job;            /* what those who wait look at: the number of the last one */
 	_Alignas(LINE) _Atomic size_t unfinished;       /* pieces of this job that are not known to be done */
 	_Alignas(LINE) size_t pieces;
 	void (*work)(void *context, size_t piece, size_t thread);
@@ -43,9 +44,8 @@ struct pool {
 	 * so that either the sleeper sees the change or whoever made it sees the sleeper. */
 	_Alignas(LINE) atomic_int asleep, waiting, closing;
 	pthread_mutex_t lock;
-	pthread_cond_t job, done;
+	pthread_cond_t begun, done;
 	size_t n, started;
-	uint64_t jobs;
 	struct helper *helper;
 	struct share *share;    /* [n] */
 };
@@ -69,14 +69,6 @@ static void relax(void)
 static uint32_t left(uint64_t ticket)
 {
 	return (uint32_t)ticket;
-}
-
-static int any_left(struct pool *p)
-{
-	for (size_t i = 0; i < p->n; i++)
-		if (left(atomic_load(&p->share[i].ticket)))
-			return 1;
-	return 0;
 }
 
 /* The first piece of share i, and the end of share i - 1. */
@@ -113,19 +105,21 @@ static void work_along(struct pool *p, size_t thread)
 		work_share(p, (thread + i) % p->n, thread);
 }
 
-static void wait_for_job(struct pool *p)
+/* Waits for another job than this one; which it is. */
+static uint64_t wait_for_job(struct pool *p, uint64_t last)
 {
 	for (int i = 0; i < SPINS; i++) {
-		if (any_left(p) || atomic_load(&p->closing))
-			return;
+		if (atomic_load(&p->job) != last || atomic_load(&p->closing))
+			return atomic_load(&p->job);
 		relax();
 	}
 	pthread_mutex_lock(&p->lock);
 	atomic_fetch_add(&p->asleep, 1);
-	while (!any_left(p) && !atomic_load(&p->closing))
-		pthread_cond_wait(&p->job, &p->lock);
+	while (atomic_load(&p->job) == last && !atomic_load(&p->closing))
+		pthread_cond_wait(&p->begun, &p->lock);
 	atomic_fetch_sub(&p->asleep, 1);
 	pthread_mutex_unlock(&p->lock);
+	return atomic_load(&p->job);
 }
 
 static void wait_for_rest(struct pool *p)
@@ -146,9 +140,10 @@ static void wait_for_rest(struct pool *p)
 static void *help(void *arg)
 {
 	struct helper *h = arg;
+	uint64_t job = 0;
 
 	while (!atomic_load(&h->pool->closing)) {
-		wait_for_job(h->pool);
+		job = wait_for_job(h->pool, job);
 		work_along(h->pool, h->index);
 	}
 	return NULL;
@@ -159,12 +154,14 @@ static void wake(struct pool *p)
 	if (!atomic_load(&p->asleep))
 		return;
 	pthread_mutex_lock(&p->lock);
-	pthread_cond_broadcast(&p->job);
+	pthread_cond_broadcast(&p->begun);
 	pthread_mutex_unlock(&p->lock);
 }
 
 void pool_run(struct pool *p, size_t pieces, void (*work)(void *context, size_t piece, size_t thread), void *context)
 {
+	uint64_t job;
+
 	if (p->n == 1 || pieces <= 1 || pieces > UINT32_MAX) {
 		for (size_t i = 0; i < pieces; i++)
 			work(context, i, 0);
@@ -174,9 +171,10 @@ void pool_run(struct pool *p, size_t pieces, void (*work)(void *context, size_t 
 	p->context = context;
 	p->pieces = pieces;
 	atomic_store(&p->unfinished, pieces);
-	p->jobs++;
+	job = atomic_load(&p->job) + 1;
 	for (size_t i = 0; i < p->n; i++)
-		atomic_store(&p->share[i].ticket, p->jobs << 32 | (share_start(p, pieces, i + 1) - share_start(p, pieces, i)));
+		atomic_store_explicit(&p->share[i].ticket, job << 32 | (share_start(p, pieces, i + 1) - share_start(p, pieces, i)), memory_order_release);
+	atomic_store(&p->job, job);
 	wake(p);
 	work_along(p, 0);
 	wait_for_rest(p);
@@ -208,7 +206,7 @@ struct pool *pool_open(size_t n, struct why *w)
 	}
 	memset(p, 0, sizeof *p);
 	pthread_mutex_init(&p->lock, NULL);
-	pthread_cond_init(&p->job, NULL);
+	pthread_cond_init(&p->begun, NULL);
 	pthread_cond_init(&p->done, NULL);
 	p->n = n;
 	p->helper = calloc(n, sizeof *p->helper);
@@ -239,7 +237,7 @@ void pool_close(struct pool *p)
 	for (size_t i = 1; i < p->started; i++)
 		pthread_join(p->helper[i].id, NULL);
 	pthread_cond_destroy(&p->done);
-	pthread_cond_destroy(&p->job);
+	pthread_cond_destroy(&p->begun);
 	pthread_mutex_destroy(&p->lock);
 	free(p->helper);
 	free(p->share);

@@ -114,6 +114,29 @@ INLINE f32x16 lanes_before(size_t b, f32x16 v, f32x16 rest)
 	return vf_select_less(vf_load(block), vf_set1((float)b), v, rest);
 }
 
+/* Closes row *r, which ends before the group's block b, and those that fit in behind it; t, dx: the group's products. How many blocks the next row, which
+ * may have begun in the group, has left. */
+INLINE size_t close_rows(size_t n, f32x16 *acc, const f32x16 *t, const f32x16 *dx, size_t b, size_t blocks, int runs_on, size_t *r, size_t r1, float *y,
+	size_t stride)
+{
+	for (size_t c = 0; c < n; c++)
+		acc[c] = lanes_before(b, vf_fma(dx[c], t[c], acc[c]), acc[c]);
+	for (;; b += blocks) {
+		for (size_t c = 0; c < n; c++) {
+			y[c * stride + *r] = vd_close(acc[c]);
+			acc[c] = vf_zero();
+		}
+		if (++*r == r1 || b == GROUP_BLOCKS || !runs_on)
+			return blocks;
+		for (size_t c = 0; c < n; c++)
+			acc[c] = lanes_before(b, acc[c], vf_fma(dx[c], t[c], acc[c]));
+		if (blocks > GROUP_BLOCKS - b)
+			return blocks - (GROUP_BLOCKS - b);
+		for (size_t c = 0; c < n; c++)
+			acc[c] = lanes_before(b + blocks, acc[c], vf_zero());
+	}
+}
+
 INLINE void dot_columns(struct unpacker u, int planes, int one, const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride)
 {
 	size_t blocks = w->cols / 32, left = blocks, n = one ? 1 : x->n;
@@ -131,16 +154,15 @@ INLINE void dot_columns(struct unpacker u, int planes, int one, const struct mat
 		const uint8_t *group = (size_t)(end - p) >= u.bytes ? p : memcpy(rest, p, (size_t)(end - p));
 		b64 codes[GROUP_CHUNKS];
 		struct scales s;
-		size_t b = left;
 
 		prefetch(p, u.bytes);
 		group_codes(u, group, codes);
 		u.scales(group, &s);
 		for (size_t c = 0; c < n; c++) {
-			const struct acts_group *column_group = (const struct acts_group *)(data + c * column);
+			const struct acts_group *of_column = (const struct acts_group *)(data + c * column);
 
-			t[c] = group_product(u, codes, &s, column_group, planes);
-			dx[c] = vf_load(column_group->dx);
+			t[c] = group_product(u, codes, &s, of_column, planes);
+			dx[c] = vf_load(of_column->dx);
 		}
 		p += u.bytes;
 		at = at + step < column ? at + step : 0;
@@ -150,29 +172,10 @@ INLINE void dot_columns(struct unpacker u, int planes, int one, const struct mat
 			left -= GROUP_BLOCKS;
 			continue;
 		}
-		/* Here the row ends, before the group's block b, and maybe other rows behind it. */
-		for (size_t c = 0; c < n; c++)
-			acc[c] = lanes_before(b, vf_fma(dx[c], t[c], acc[c]), acc[c]);
-		for (left = blocks;; b += blocks) {
-			for (size_t c = 0; c < n; c++) {
-				y[c * stride + r] = vd_close(acc[c]);
-				acc[c] = vf_zero();
-			}
-			if (++r == r1 || b == GROUP_BLOCKS)
-				break;
-			if (!course.runs_on) {
-				p = start + r * w->row_bytes;
-				at = 0;
-				break;
-			}
-			for (size_t c = 0; c < n; c++)
-				acc[c] = lanes_before(b, acc[c], vf_fma(dx[c], t[c], acc[c]));
-			if (blocks > GROUP_BLOCKS - b) {
-				left = blocks - (GROUP_BLOCKS - b);
-				break;
-			}
-			for (size_t c = 0; c < n; c++)
-				acc[c] = lanes_before(b + blocks, acc[c], vf_zero());
+		left = close_rows(n, acc, t, dx, left, blocks, course.runs_on, &r, r1, y, stride);
+		if (!course.runs_on) {
+			p = start + r * w->row_bytes;
+			at = 0;
 		}
 	}
 }

@@ -44,8 +44,8 @@ struct tiled {
 	size_t ahead_step;
 };
 
-/* While tiles go along a panel, the rows of the next are asked for, which otherwise is waited for (16 columns: a quarter of the time), a little before each
- * tile of so many columns turns to the next residue. */
+/* While tiles go along a panel, the rows of the next one are asked for, or filling it would wait for memory (with 16 columns, a quarter of the time): a
+ * little whenever a tile of so many columns turns to another residue. */
 static inline void tiles_begin_ahead(struct tiled *t, const struct matrix *w, size_t columns)
 {
 	size_t next = size_min(t->r + KERNELS_ROWS, w->rows), rows = size_min(w->rows - next, KERNELS_ROWS);
