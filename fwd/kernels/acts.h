@@ -20,8 +20,9 @@ enum { ACTS_COLUMNS = 12, ACTS_STEP = 4 };      /* of a tile; those of the last 
 enum { MAGIC = 0x4b400000 };    /* 1.5·2^23 as a float: added to an integer of less than 22 bits, it makes the bits of their float sum */
 #define MAGIC_FLOAT 0x1.8p23f
 
+enum acts_part { PART_FIRST, PART_SECOND, PART_WHOLE, PARTS };  /* of a block */
+
 /* Of dot.h: 512 elements of a column, sixteen blocks; then their planes, codes[planes][512], as they come; then the same in quarters (lanes.h). */
-enum acts_part { PART_FIRST, PART_SECOND, PART_WHOLE, PARTS };    /* of a block */
 struct acts_group {
 	int32_t xsum[PARTS][16];        /* in lane order: sums of the integers of each block's parts */
 	float fsum[PARTS][16];          /* the same as floats */
