@@ -109,9 +109,7 @@ INLINE f32x16 group_product(struct unpacker u, const b64 codes[GROUP_CHUNKS], co
 /* Lanes of the group's blocks before b from v, the others from rest. */
 INLINE f32x16 lanes_before(size_t b, f32x16 v, f32x16 rest)
 {
-	static const float block[16] = { 0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15 };
-
-	return vf_select_less(vf_load(block), vf_set1((float)b), v, rest);
+	return vf_select_less(vf_load_i8((const int8_t *)lane_block), vf_set1((float)b), v, rest);
 }
 
 /* Closes row *r, which ends before the group's block b, and those that fit in behind it; t, dx: the group's products. How many blocks the next row, which

@@ -145,7 +145,7 @@ INLINE void fill_float_panel(float_reader *read, size_t size, float *panel, cons
 /* Elements ahead, as tile_prefetch of panel.h (AVX-512: 0.93 of the peak for k = 2048 and 0.89 for 8192, 0.87 and 0.75 without). */
 enum { FLOAT_TILE_AHEAD = 64 };
 
-/* As tile_run of panel.h. */
+/* As tile_strip of panel.h, along all of a chunk. */
 INLINE void float_tile_run(int columns, int width, struct tiled *d, const float *w, const float *x, size_t k, const size_t first[16],
                            f32x16 (*stack)[FLOAT_COLUMNS][TILE_VECTORS])
 {

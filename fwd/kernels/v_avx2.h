@@ -420,11 +420,7 @@ INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
 /* Lanes in lane order, summed as accumulators by the closing tree. */
 static inline float vd_close(f32x16 v)
 {
-	__m256 w = _mm256_add_ps(v.a, v.b);     /* 0 2 4 6, 1 3 5 7, each with the one 8 further */
-
-	w = _mm256_add_ps(w, _mm256_permute_ps(w, 0x4e));
-	w = _mm256_add_ps(w, _mm256_movehdup_ps(w));
-	return _mm_cvtss_f32(_mm_add_ss(_mm256_castps256_ps128(w), _mm256_extractf128_ps(w, 1)));
+	return x86_close(_mm256_add_ps(v.a, v.b));
 }
 
 /* ---- a tile of a prompt's product ---- */

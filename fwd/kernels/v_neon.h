@@ -372,9 +372,8 @@ static inline f32x16 vf_load_i8(const int8_t *p)
 	return vf_signed_bytes(vld1_u8((const uint8_t *)p), vld1_u8((const uint8_t *)p + 8));
 }
 
-/* The six-bit scales and minima of a super-block of Q4_K or Q5_K (lib/blocks.h), eight bytes of scales, in lane order, and eight of minima. Of blocks 0
- * to 3 they are the low bits of bytes 0 to 3 (scales) and 4 to 7 (minima), of the others halves of bytes 8 to 11, and above those the high bits of
- * the former. Four bytes more are read. */
+/* The six-bit scales and minima of a super-block of Q4_K or Q5_K (lib/blocks.h): eight bytes of scales, in lane order, and eight of minima. Four bytes
+ * more are read. */
 static inline uint8x16_t vb_six_bits(const uint8_t *p)
 {
 	const uint8x16_t low = vb_two(0x0b0903010a080200, 0x0b0907050a080604), high = vb_two(0x0301ffff0200ffff, 0x0705ffff0604ffff);

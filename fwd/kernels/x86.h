@@ -1,4 +1,4 @@
-/* x86: what the two x86 vocabularies share: bytes of scales, sixteen to a register. */
+/* x86: what the two x86 vocabularies share. */
 #ifndef X86_H
 #define X86_H
 
@@ -25,6 +25,14 @@ static inline __m256i x86_six_bits(const uint8_t *p, const uint8_t *q)
 
 	at = _mm256_or_si256(_mm256_and_si256(at, six_or_low), _mm256_and_si256(_mm256_srli_epi16(at, 4), or_high));
 	return _mm256_or_si256(at, above);
+}
+
+/* The closing tree from lanes 0 2 4 6, 1 3 5 7 on, each already with the one 8 further. */
+static inline float x86_close(__m256 w)
+{
+	w = _mm256_add_ps(w, _mm256_permute_ps(w, 0x4e));
+	w = _mm256_add_ps(w, _mm256_movehdup_ps(w));
+	return _mm_cvtss_f32(_mm_add_ss(_mm256_castps256_ps128(w), _mm256_extractf128_ps(w, 1)));
 }
 
 #endif
