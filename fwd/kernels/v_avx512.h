@@ -216,13 +216,33 @@ static inline f32x16 vf_load_bf16(const void *p)
 
 /* ---- scales of sixteen blocks, in lane order (lanes.h) ---- */
 
-/* The halves at p + step·block. */
-static inline f32x16 vf_halves(const uint8_t *p, size_t step)
+/* The halves at p + step·b of blocks b from 0 to 7, each in word step/2·b mod 32, which is another one for each of them in every format. */
+INLINE __m512i vd_eight_halves(const uint8_t *p, size_t step)
 {
-	uint64_t h[4];
+	__m512i v = _mm512_loadu_si512(p);
 
-	lane_halves(p, step, h);
-	return _mm512_cvtph_ps(_mm256_setr_epi64x((long long)h[0], (long long)h[1], (long long)h[2], (long long)h[3]));
+	UNROLL
+	for (size_t line = 1; line <= 7 * step / 64; line++) {
+		__mmask32 there = 0;
+
+		UNROLL
+		for (size_t b = 0; b < 8; b++)
+			there |= step * b / 64 == line ? (__mmask32)1 << step / 2 * b % 32 : 0;
+		v = _mm512_mask_loadu_epi16(v, there, p + 64 * line);
+	}
+	return v;
+}
+
+/* The halves at p + step·block. */
+INLINE f32x16 vf_halves(const uint8_t *p, size_t step)
+{
+	const __m512i block = _mm512_cvtepu8_epi16(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)lane_block)));
+	const __m512i word = _mm512_mullo_epi16(_mm512_and_si512(block, _mm512_set1_epi16(7)), _mm512_set1_epi16((short)(step / 2)));
+	const __m512i of_second = _mm512_slli_epi16(_mm512_and_si512(block, _mm512_set1_epi16(8)), 2);
+	const __m512i from = _mm512_or_si512(_mm512_and_si512(word, _mm512_set1_epi16(31)), of_second);
+	__m512i v = _mm512_permutex2var_epi16(vd_eight_halves(p, step), from, vd_eight_halves(p + 8 * step, step));
+
+	return _mm512_cvtph_ps(_mm512_castsi512_si256(v));
 }
 
 /* The half at p for blocks 0-7, the half at q for the others; and, of pairs of halves, the first ones and the second ones. */
