@@ -300,6 +300,10 @@ static int map_file(const char *path, struct gguf_map *m, struct why *w)
 	close(fd);
 	if (bad)
 		return -1;
+#ifdef MADV_HUGEPAGE
+	/* A file that is not in the cache comes in pieces of megabytes then, not of a page, and stays there so: every later start maps it in no time. */
+	madvise(p, (size_t)st.st_size, MADV_HUGEPAGE);
+#endif
 	m->p = p;
 	m->size = (size_t)st.st_size;
 	guard_add(p, m->size, path);
