@@ -77,6 +77,7 @@ int main(int argc, char **argv)
 	struct serve v = { .segment = &segment };
 	const struct kernels *k;
 	static struct frame_in in;
+	struct prefault *prefault;
 	struct pool *pool;
 	int status;
 
@@ -95,6 +96,7 @@ int main(int argc, char **argv)
 	v.plan = pool ? plan_open(v.model, k, pool, set.batch, &w) : NULL;
 	if (!v.plan || (set.dump && dump_open(&dump, set.dump, &w) < 0))
 		cli_die(&c, "%s", w.text);
+	prefault = prefault_start(v.plan, pool);
 	open_segment(&segment, &set, v.model);
 	if (plan_bind(v.plan, &segment, &w) < 0) {
 		segment_close(&segment);
@@ -105,7 +107,6 @@ int main(int argc, char **argv)
 	v.chain = set.chain.chunk ? &set.chain : NULL;
 	v.plan->timed = set.profile;
 	v.plan->dump = set.dump ? &dump : NULL;
-	v.prefault = prefault_start(v.plan);
 	if (!v.chain)
 		frame_widen(1, v.model->n_vocab * sizeof(float));
 	if (set.verbose && set.chain.temp > 0)
@@ -122,7 +123,7 @@ int main(int argc, char **argv)
 	if (set.profile)
 		report_profile(v.plan);
 	hold_sigpipe(SIG_UNBLOCK);
-	prefault_close(v.prefault);
+	prefault_close(prefault);
 	plan_close(v.plan);
 	segment_close(&segment);
 	pool_close(pool);

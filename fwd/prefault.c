@@ -1,4 +1,5 @@
-/* A thread that walks along the plan's matrices. */
+/* A thread that walks along the plan's matrices. It reads a byte here and there, which does more for less than asking for whole ranges (Linux's
+ * MADV_POPULATE_READ, which looks at every page): a fault maps what the cache has around it. */
 #include "prefault.h"
 
 #include <pthread.h>
@@ -9,87 +10,109 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#ifdef MADV_POPULATE_READ
+#include "../lib/grow.h"
+#include "pool.h"
 
-enum { CHUNK = 4 << 20 };
+enum { AROUND = 1 << 16, PIECE = 8 << 20 };     /* what a fault of Linux maps at most, where pages are small; what a thread lets go of at a time */
+
+struct piece {
+	const unsigned char *from, *to;
+};
 
 struct prefault {
-	const struct plan *plan;
+	struct pool *pool;
+	struct piece *piece;    /* [n], in the order of the plan */
+	size_t n, room;
 	atomic_int enough;
 	pthread_t thread;
 };
 
-static void walk(struct prefault *f, const struct matrix *w, size_t page)
+static int add(struct prefault *f, const struct matrix *w)
 {
-	uintptr_t at = (uintptr_t)w->data / page * page, end = (uintptr_t)w->data + w->rows * w->row_bytes;
+	const unsigned char *from = w->data, *end = from + w->rows * w->row_bytes, *to;
 
-	for (; at < end && !atomic_load(&f->enough); at += CHUNK)
-		if (madvise((void *)at, end - at < CHUNK ? end - at : CHUNK, MADV_POPULATE_READ) < 0)
-			atomic_store(&f->enough, 1);
+	for (; from < end; from = to) {
+		to = end - from > PIECE ? from + PIECE : end;
+		if (f->n == f->room && grow(&f->piece, &f->room, sizeof *f->piece, 512))
+			return -1;
+		f->piece[f->n++] = (struct piece){ from, to };
+	}
+	return 0;
 }
 
-static void *work(void *context)
+static int add_all(struct prefault *f, const struct plan *p)
+{
+	for (const struct op *op = p->op; op < p->op + p->n_ops; op++)
+		for (size_t part = 0; op->code == OP_PRODUCT && part < op->product.n_parts; part++)
+			if (add(f, &op->product.part[part].w))
+				return -1;
+	return 0;
+}
+
+static void *touch(void *context)
 {
 	struct prefault *f = context;
-	const struct plan *p = f->plan;
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const volatile unsigned char *at;
 
-	for (size_t i = 0; i < p->n_ops; i++)
-		for (size_t part = 0; p->op[i].code == OP_PRODUCT && part < p->op[i].product.n_parts; part++)
-			walk(f, &p->op[i].product.part[part].w, page);
+	for (size_t i = 0; i < f->n; i++)
+		for (at = f->piece[i].from; at < f->piece[i].to && !atomic_load(&f->enough); at += AROUND - (uintptr_t)at % AROUND)
+			(void)*at;
 	return NULL;
 }
 
-struct prefault *prefault_start(const struct plan *p)
+/* Signals are for the thread that waits for ids; but not those of a file that was cut. */
+static int start(struct prefault *f)
 {
-	struct prefault *f;
 	sigset_t all, old;
 	int error;
+
+	sigfillset(&all);
+	sigdelset(&all, SIGBUS);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	error = pthread_create(&f->thread, NULL, touch, f);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return error;
+}
+
+struct prefault *prefault_start(const struct plan *p, struct pool *pool)
+{
+	struct prefault *f;
 
 	if (p->model->bytes / (size_t)sysconf(_SC_PAGESIZE) > (size_t)sysconf(_SC_PHYS_PAGES) / 2)
 		return NULL;
 	f = calloc(1, sizeof *f);
 	if (!f)
 		return NULL;
-	f->plan = p;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	error = pthread_create(&f->thread, NULL, work, f);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (!error)
+	f->pool = pool;
+	if (!add_all(f, p) && !start(f))
 		return f;
+	free(f->piece);
 	free(f);
 	return NULL;
 }
 
-void prefault_enough(struct prefault *f)
+#ifdef MADV_DONTNEED
+static void let_go(void *context, size_t i, size_t thread)
 {
-	if (f)
-		atomic_store(&f->enough, 1);
+	const struct prefault *f = context;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uintptr_t from = (uintptr_t)f->piece[i].from / page * page;
+
+	madvise((void *)from, (uintptr_t)f->piece[i].to - from, MADV_DONTNEED);
 }
+#else
+static void let_go(void *context, size_t i, size_t thread)
+{
+}
+#endif
 
 void prefault_close(struct prefault *f)
 {
 	if (!f)
 		return;
-	prefault_enough(f);
+	atomic_store(&f->enough, 1);
 	pthread_join(f->thread, NULL);
+	pool_run(f->pool, f->n, let_go, f);
+	free(f->piece);
 	free(f);
 }
-
-#else
-
-struct prefault *prefault_start(const struct plan *p)
-{
-	return NULL;
-}
-
-void prefault_enough(struct prefault *f)
-{
-}
-
-void prefault_close(struct prefault *f)
-{
-}
-
-#endif

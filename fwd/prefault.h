@@ -1,5 +1,7 @@
-/* prefault: while fwd waits for its first ids, the pages of the weights are mapped in the order in which they will be read, so that the first token does
- * not pay for it (some 30 ms of faults for 600 MB in the page cache). Reads ahead too where the file is not in the cache. */
+/* prefault: the pages of the weights, brought and taken away beside the work instead of within it. A thread touches the plan's matrices in the order
+ * in which they will be read, while fwd waits for its first ids and evaluates them, so that the first token does not pay for the mapping (some 25 ms of
+ * faults for 600 MB that lie in the cache page by page), or not alone for the disk where they do not lie there. At the end all threads of the pool
+ * let go of the pages, which costs one thread more than half as much again. */
 #ifndef PREFAULT_H
 #define PREFAULT_H
 
@@ -7,11 +9,10 @@
 
 struct prefault;
 
-/* NULL where the system has no way to, or no thread to spare, or the model would fill half the memory: nothing is lost then but time. */
-struct prefault *prefault_start(const struct plan *p);
+/* pool: of prefault_close(). NULL where there is no thread to spare, or the model would fill half the memory: nothing is lost then but time. */
+struct prefault *prefault_start(const struct plan *p, struct pool *pool);
 
-/* There is work to do now: it ends at the next few megabytes. NULL is allowed in both. */
-void prefault_enough(struct prefault *f);
-void prefault_close(struct prefault *f);        /* before the plan and the model */
+/* Before the plan, the pool and the model are closed, and after the last use of the weights. NULL is allowed. */
+void prefault_close(struct prefault *f);
 
 #endif

@@ -165,7 +165,6 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 		segment_set_length(v->segment, pos);
 		return 0;
 	}
-	prefault_enough(v->prefault);
 	start_time = clock_now();
 	from = known(v, n, pos);
 	v->plan->enough = v->all || f->flags & FRAME_SAMPLED ? NULL : enough;

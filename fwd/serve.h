@@ -10,7 +10,6 @@
 #include "../lib/why.h"
 #include "chain.h"
 #include "plan.h"
-#include "prefault.h"
 #include "segment.h"
 
 struct serve {
@@ -18,7 +17,6 @@ struct serve {
 	struct plan *plan;
 	struct segment *segment;
 	size_t n_ctx;                   /* positions, at most */
-	struct prefault *prefault;      /* stopped at the first ids; or NULL */
 	int all;                        /* logits of every row, not of a frame's last alone */
 	const struct chain *chain;      /* ids are picked, no logits written; not with all; or NULL */
 
