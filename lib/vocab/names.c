@@ -91,7 +91,7 @@ static uint32_t *find(const struct names *s, const void *text, size_t n, uint64_
 int names_open(struct names *s, const struct gguf_value *array, struct why *w)
 {
 	const unsigned char *at = array->data;
-	size_t n;
+	uint64_t n;
 
 	memset(s, 0, sizeof *s);
 	s->array = array;
@@ -104,11 +104,12 @@ int names_open(struct names *s, const struct gguf_value *array, struct why *w)
 	for (uint32_t i = 0; i < s->n; i++) {
 		if (array->end - at < 8)
 			return why(w, "%.*s: changed while in use", (int)array->key.n, array->key.s);
-		s->at[i] = (uint32_t)(at - array->data) + 8;
-		n = names_get(s, i).n;
-		at += 8 + n;
-		if (n > s->longest)
-			s->longest = n;
+		n = le64(at);
+		at += 8;
+		n = n > (uint64_t)(array->end - at) ? 0 : n;
+		s->at[i] = (uint32_t)(at - array->data);
+		at += n;
+		s->longest = size_max(s->longest, (size_t)n);
 	}
 	return 0;
 }
@@ -122,8 +123,9 @@ static uint32_t *choose(const struct names *s, const unsigned char *only, size_t
 	for (uint32_t i = 0; number && i < s->n; i++) {
 		struct gguf_string t = names_get(s, i);
 
-		if (t.n && (!only || (only[(unsigned char)t.s[0]] && only[(unsigned char)t.s[t.n - 1]])))
-			number[(*n)++] = i;
+		/* No branch where nothing tells which way. */
+		number[*n] = i;
+		*n += t.n && (!only || only[(unsigned char)t.s[0]] & only[(unsigned char)t.s[t.n - 1]]);
 	}
 	return number;
 }
