@@ -8,106 +8,75 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include "../lib/grow.h"
 #include "pool.h"
 
-enum { AROUND = 1 << 16, PIECE = 8 << 20 };     /* what a fault of Linux maps at most, where pages are small; what a thread lets go of at a time */
-
-struct piece {
-	const unsigned char *from, *to;
-};
+enum { AROUND = 1 << 16, PART = 1 << 25 };      /* what a fault of Linux maps where pages are small; what a thread lets go of at a time */
 
 struct prefault {
+	const struct plan *plan;
 	struct pool *pool;
-	struct piece *piece;    /* [n], in the order of the plan */
-	size_t n, room;
 	atomic_int enough;
 	pthread_t thread;
 };
 
-static int add(struct prefault *f, const struct matrix *w)
+static void touch(struct prefault *f, const struct matrix *w)
 {
-	const unsigned char *from = w->data, *end = from + w->rows * w->row_bytes, *to;
+	const volatile unsigned char *at = w->data, *end = at + w->rows * w->row_bytes;
 
-	for (; from < end; from = to) {
-		to = end - from > PIECE ? from + PIECE : end;
-		if (f->n == f->room && grow(&f->piece, &f->room, sizeof *f->piece, 512))
-			return -1;
-		f->piece[f->n++] = (struct piece){ from, to };
-	}
-	return 0;
+	for (; at < end && !atomic_load(&f->enough); at += AROUND - (uintptr_t)at % AROUND)
+		(void)*at;
 }
 
-static int add_all(struct prefault *f, const struct plan *p)
-{
-	for (const struct op *op = p->op; op < p->op + p->n_ops; op++)
-		for (size_t part = 0; op->code == OP_PRODUCT && part < op->product.n_parts; part++)
-			if (add(f, &op->product.part[part].w))
-				return -1;
-	return 0;
-}
-
-static void *touch(void *context)
+static void *work(void *context)
 {
 	struct prefault *f = context;
-	const volatile unsigned char *at;
+	const struct plan *p = f->plan;
 
-	for (size_t i = 0; i < f->n; i++)
-		for (at = f->piece[i].from; at < f->piece[i].to && !atomic_load(&f->enough); at += AROUND - (uintptr_t)at % AROUND)
-			(void)*at;
+	for (size_t i = 0; i < p->n_ops; i++)
+		for (size_t part = 0; p->op[i].code == OP_PRODUCT && part < p->op[i].product.n_parts; part++)
+			touch(f, &p->op[i].product.part[part].w);
 	return NULL;
-}
-
-/* Signals are for the thread that waits for ids; but not those of a file that was cut. */
-static int start(struct prefault *f)
-{
-	sigset_t all, old;
-	int error;
-
-	sigfillset(&all);
-	sigdelset(&all, SIGBUS);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	error = pthread_create(&f->thread, NULL, touch, f);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return error;
 }
 
 struct prefault *prefault_start(const struct plan *p, struct pool *pool)
 {
 	struct prefault *f;
+	sigset_t all, old;
+	int error;
 
 	if (p->model->bytes / (size_t)sysconf(_SC_PAGESIZE) > (size_t)sysconf(_SC_PHYS_PAGES) / 2)
 		return NULL;
 	f = calloc(1, sizeof *f);
 	if (!f)
 		return NULL;
+	f->plan = p;
 	f->pool = pool;
-	if (!add_all(f, p) && !start(f))
+	sigfillset(&all);
+	sigdelset(&all, SIGBUS);        /* of a file that was cut: lib/guard */
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	error = pthread_create(&f->thread, NULL, work, f);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!error)
 		return f;
-	free(f->piece);
 	free(f);
 	return NULL;
 }
 
-#ifdef MADV_DONTNEED
-static void let_go(void *context, size_t i, size_t thread)
+static size_t parts(const struct prefault *f)
+{
+	return f->plan->model->bytes / PART;
+}
+
+static void let_go(void *context, size_t part, size_t thread)
 {
 	const struct prefault *f = context;
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	uintptr_t from = (uintptr_t)f->piece[i].from / page * page;
 
-	/* Those who read what was written last, and have not been given a processor since, go first. */
+	/* First those who read what was written last, if they still wait for a processor. */
 	sched_yield();
-	madvise((void *)from, (uintptr_t)f->piece[i].to - from, MADV_DONTNEED);
+	gguf_let_go(f->plan->model->gguf, part, parts(f));
 }
-#else
-static void let_go(void *context, size_t i, size_t thread)
-{
-}
-#endif
 
 void prefault_close(struct prefault *f)
 {
@@ -115,7 +84,6 @@ void prefault_close(struct prefault *f)
 		return;
 	atomic_store(&f->enough, 1);
 	pthread_join(f->thread, NULL);
-	pool_run(f->pool, f->n, let_go, f);
-	free(f->piece);
+	pool_run(f->pool, parts(f), let_go, f);
 	free(f);
 }

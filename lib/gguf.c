@@ -15,6 +15,7 @@
 #include "formats.h"
 #include "guard.h"
 #include "le.h"
+#include "size.h"
 
 enum {
 	HEADER = 24,
@@ -367,6 +368,26 @@ void gguf_close(struct gguf *g)
 	free(g->tensors);
 	free(g);
 }
+
+#ifdef MADV_DONTNEED
+void gguf_let_go(const struct gguf *g, size_t part, size_t parts)
+{
+	const size_t huge = 1 << 21;            /* a page that is cut in two costs more */
+	const struct gguf_map *m = g->files->maps;
+	size_t step, from;
+
+	for (; m < g->files->maps + g->files->n; m++) {
+		step = (m->size / parts / huge + 1) * huge;
+		from = part * step;
+		if (from < m->size)
+			madvise((void *)(uintptr_t)(m->p + from), size_min(step, m->size - from), MADV_DONTNEED);
+	}
+}
+#else
+void gguf_let_go(const struct gguf *g, size_t part, size_t parts)
+{
+}
+#endif
 
 /* ---- shards ---- */
 

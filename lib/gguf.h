@@ -51,6 +51,10 @@ struct gguf {
 struct gguf *gguf_open(const char *path, int tensors, struct why *w);
 void gguf_close(struct gguf *g);
 
+/* Lets go of the pages of one of so many equal parts of each file: work that gguf_close() has less of then, and that threads can share. What is read
+ * there afterwards is the same, at the price of a fault. */
+void gguf_let_go(const struct gguf *g, size_t part, size_t parts);
+
 const struct gguf_value *gguf_find(const struct gguf *g, const char *key);      /* or NULL */
 const struct gguf_tensor *gguf_tensor(const struct gguf *g, const char *name);  /* or NULL */
 
