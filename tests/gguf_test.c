@@ -310,6 +310,11 @@ static void shards(void)
 	holds(parts && parts->n_tensors == 6, "a model in shards");
 	holds(parts && gguf_tensor(parts, "blk.5.weight") && gguf_tensor(parts, "blk.5.weight")->bytes == 1024, "a tensor of the last shard");
 	holds(whole && parts && gguf_model_fingerprint(whole) == gguf_model_fingerprint(parts), "shards change no fingerprint");
+	for (size_t i = 0; whole && parts && i < 3; i++) {
+		gguf_let_go(whole, i, 3);
+		gguf_let_go(parts, i, 3);
+	}
+	holds(whole && parts && gguf_model_fingerprint(whole) == gguf_model_fingerprint(parts), "pages that were let go of come back");
 	other = gguf_open("other.gguf", 1, &w);
 	holds(whole && other && gguf_model_fingerprint(whole) != gguf_model_fingerprint(other), "other weights, another fingerprint");
 	holds(whole && other && gguf_vocab_fingerprint(whole) == gguf_vocab_fingerprint(other), "and the same vocabulary");
