@@ -40,13 +40,26 @@ static void *work(void *context)
 	return NULL;
 }
 
+/* Whether the cache can be expected to keep what is touched. */
+#ifdef _SC_PHYS_PAGES
+static int fits(size_t bytes)
+{
+	return bytes / (size_t)sysconf(_SC_PAGESIZE) <= (size_t)sysconf(_SC_PHYS_PAGES) / 2;
+}
+#else
+static int fits(size_t bytes)
+{
+	return 0;
+}
+#endif
+
 struct prefault *prefault_start(const struct plan *p, struct pool *pool)
 {
 	struct prefault *f;
 	sigset_t all, old;
 	int error;
 
-	if (p->model->bytes / (size_t)sysconf(_SC_PAGESIZE) > (size_t)sysconf(_SC_PHYS_PAGES) / 2)
+	if (!fits(p->model->bytes))
 		return NULL;
 	f = calloc(1, sizeof *f);
 	if (!f)
