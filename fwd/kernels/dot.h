@@ -40,36 +40,66 @@ INLINE void prefetch_side(const uint8_t *set, size_t rows, size_t row_bytes, siz
 	}
 }
 
+/* Quarters come in pairs (unpack.h). */
 INLINE void group_codes(struct unpacker u, const uint8_t *p, b64 codes[GROUP_CHUNKS])
 {
-	if (u.quarters)
-		u.quarters(p, codes);
-	else
-		UNROLL
-		for (int c = 0; c < GROUP_CHUNKS; c++)
+	UNROLL
+	for (int c = 0; c < GROUP_CHUNKS; c++)
+		if (!u.quarters)
 			codes[c] = u.codes(p, c);
+		else if (c % 2 == 0)
+			u.quarters(p, c / 2, &codes[c]);
 }
 
-/* Sums of code products with one plane of a group's activations, by blocks: of first halves and second halves; with quarters, of both and none. */
-INLINE void group_sums(struct unpacker u, const b64 codes[GROUP_CHUNKS], const int8_t *x, i32x16 sum[2])
+/* Sums of code products with the planes of a group's activations, by blocks: of first halves and second halves. The codes are unpacked already, or NULL:
+ * then they are on the way. */
+INLINE void half_sums(struct unpacker u, const uint8_t *p, const b64 *codes, const int8_t *x, int planes, i32x16 sum[2][2])
 {
-	i32x16 v[GROUP_CHUNKS];
+	i32x16 v[2][GROUP_CHUNKS];
 
-	if (u.quarters) {
-		UNROLL
-		for (int i = 0; i < 4; i++)
-			v[i] = vd_dot_two(codes[2 * i], vb_load(x + 128 * i), codes[2 * i + 1], vb_load(x + 128 * i + 64));
-		sum[0] = vd_quarter_sums(v);
-		sum[1] = vi_zero();
-		return;
-	}
 	UNROLL
 	for (int c = 0; c < GROUP_CHUNKS; c++) {
-		b64 q = vb_load(x + 64 * c);
+		b64 w = codes ? codes[c] : u.codes(p, c);
 
-		v[c] = u.is_signed ? vd_dot_signed(codes[c], q) : vd_dot(codes[c], q, u.top);
+		UNROLL
+		for (int i = 0; i < planes; i++) {
+			b64 q = vb_load(x + i * GROUP + 64 * c);
+
+			v[i][c] = u.is_signed ? vd_dot_signed(w, q) : vd_dot(w, q, u.top);
+			vd_fold_halves(v[i], c, u.top);
+		}
 	}
-	vd_half_sums(v, u.top, &sum[0], &sum[1]);
+	UNROLL
+	for (int i = 0; i < planes; i++)
+		vd_half_sums(v[i], u.top, &sum[i][0], &sum[i][1]);
+}
+
+/* The same with quarters, of whole blocks, and of none. */
+INLINE void quarter_sums(struct unpacker u, const uint8_t *p, const b64 *codes, const int8_t *x, int planes, i32x16 sum[2][2])
+{
+	i32x16 v[2][GROUP_CHUNKS / 2];
+
+	UNROLL
+	for (int c = 0; c < GROUP_CHUNKS / 2; c++) {
+		b64 w[2];
+
+		if (codes)
+			w[0] = codes[2 * c], w[1] = codes[2 * c + 1];
+		else
+			u.quarters(p, c, w);
+		UNROLL
+		for (int i = 0; i < planes; i++) {
+			const int8_t *q = x + i * GROUP + 128 * c;
+
+			v[i][c] = vd_dot_two(w[0], vb_load(q), w[1], vb_load(q + 64));
+			vd_fold_quarters(v[i], c);
+		}
+	}
+	UNROLL
+	for (int i = 0; i < planes; i++) {
+		sum[i][0] = vd_quarter_sums(v[i]);
+		sum[i][1] = vi_zero();
+	}
 }
 
 INLINE i32x16 unbiased(i32x16 isum, const int32_t *xsum, int bias)
@@ -77,20 +107,26 @@ INLINE i32x16 unbiased(i32x16 isum, const int32_t *xsum, int bias)
 	return bias ? vi_sub(isum, vi_shl(vi_load(xsum), __builtin_ctz((unsigned)bias))) : isum;
 }
 
-/* A group's products, but for dx. */
-INLINE f32x16 group_product(struct unpacker u, const b64 codes[GROUP_CHUNKS], const struct scales *s, const struct acts_group *x, int planes)
+INLINE void group_sums(struct unpacker u, const uint8_t *p, const b64 *codes, const struct acts_group *x, int planes, i32x16 sum[2][2])
 {
-	const int8_t *q = (const int8_t *)(x + 1) + (u.quarters ? planes * GROUP : 0);
+	const int8_t *q = (const int8_t *)(x + 1);
+
+	if (u.quarters)
+		quarter_sums(u, p, codes, q + planes * GROUP, planes, sum);
+	else
+		half_sums(u, p, codes, q, planes, sum);
+}
+
+/* A group's products, but for dx, from those sums. */
+INLINE f32x16 group_product(struct unpacker u, i32x16 sum[2][2], const struct scales *s, const struct acts_group *x, int planes)
+{
 	int bias = u.is_signed ? SIGNED_BIAS : u.offset;
 	f32x16 t, none = vf_sub(s->scale[0], s->scale[0]);      /* zero, or NaN where the scale is not finite */
-	i32x16 isum[2], low[2];
+	i32x16 *isum = sum[0], *low = sum[1];
 
-	group_sums(u, codes, q, isum);
-	if (planes == 2) {
-		group_sums(u, codes, q + GROUP, low);
+	if (planes == 2)
 		for (int h = 0; h < 2; h++)
 			isum[h] = vi_add(vi_sub(vi_shl(isum[h], 8), isum[h]), low[h]);
-	}
 	if (u.halves) {
 		t = vf_fma(s->scale[0], vi_to_float(unbiased(isum[0], x->xsum[PART_FIRST], bias)), none);
 		t = vf_fma(s->scale[1], vi_to_float(unbiased(isum[1], x->xsum[PART_SECOND], bias)), t);
@@ -104,6 +140,23 @@ INLINE f32x16 group_product(struct unpacker u, const b64 codes[GROUP_CHUNKS], co
 			t = vf_fma(s->min[0], vf_load(x->fsum[PART_WHOLE]), t);
 	}
 	return t;
+}
+
+/* The same of one column, dx and all. */
+INLINE f32x16 group_times_one(struct unpacker u, const uint8_t *p, const struct acts_group *x, int planes)
+{
+	b64 codes[GROUP_CHUNKS];
+	i32x16 sum[2][2];
+	struct scales s;
+
+	if (!DOT_AT_ONCE) {
+		group_codes(u, p, codes);
+		u.scales(p, &s);
+	}
+	group_sums(u, p, DOT_AT_ONCE ? NULL : codes, x, planes, sum);
+	if (DOT_AT_ONCE)
+		u.scales(p, &s);
+	return group_product(u, sum, &s, x, planes);
 }
 
 /* Lanes of the group's blocks before b from v, the others from rest. */
@@ -154,12 +207,21 @@ INLINE void dot_columns(struct unpacker u, int planes, int one, const struct mat
 		struct scales s;
 
 		prefetch(p, u.bytes);
-		group_codes(u, group, codes);
-		u.scales(group, &s);
+		if (!one) {
+			group_codes(u, group, codes);
+			u.scales(group, &s);
+		}
 		for (size_t c = 0; c < n; c++) {
 			const struct acts_group *of_column = (const struct acts_group *)(data + c * column);
 
-			t[c] = group_product(u, codes, &s, of_column, planes);
+			i32x16 sum[2][2];
+
+			if (one)
+				t[c] = group_times_one(u, group, of_column, planes);
+			else {
+				group_sums(u, group, codes, of_column, planes, sum);
+				t[c] = group_product(u, sum, &s, of_column, planes);
+			}
 			dx[c] = vf_load(of_column->dx);
 		}
 		p += u.bytes;
@@ -194,13 +256,9 @@ INLINE size_t dot_pairs(struct unpacker u, int planes, const struct matrix *w, c
 			UNROLL
 			for (size_t i = 0; i < 2; i++) {
 				const uint8_t *p = row + i * w->row_bytes + g * u.bytes;
-				b64 codes[GROUP_CHUNKS];
-				struct scales s;
 
 				prefetch_side(row, 2, w->row_bytes, i, g * u.bytes, u.bytes, far, PREFETCH_NEAR);
-				group_codes(u, p, codes);
-				u.scales(p, &s);
-				acc[i] = vf_fma(vf_load(group->dx), group_product(u, codes, &s, group, planes), acc[i]);
+				acc[i] = vf_fma(vf_load(group->dx), group_times_one(u, p, group, planes), acc[i]);
 			}
 		}
 		y[r0] = vd_close(acc[0]);

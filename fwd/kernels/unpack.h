@@ -20,7 +20,7 @@ struct unpacker {
 	int halves;             /* 2 scales a block */
 	int minima;
 	b64 (*codes)(const uint8_t *group, int chunk);  /* blocks 2·chunk and 2·chunk + 1 */
-	void (*quarters)(const uint8_t *group, b64 codes[GROUP_CHUNKS]);        /* all of them in quarters (lanes.h), where that is quicker; or NULL */
+	void (*quarters)(const uint8_t *group, int pair, b64 codes[2]); /* the same in quarters (lanes.h), four blocks, where that is quicker; or NULL */
 	void (*scales)(const uint8_t *group, struct scales *s);
 };
 
@@ -57,25 +57,22 @@ INLINE b64 codes_q4_1(const uint8_t *group, int c)
 }
 
 /* Blocks whose codes' halves are the halves of bytes, 16 at qs and so on. */
-INLINE void quarters_of_blocks(const uint8_t *qs, size_t block, b64 codes[GROUP_CHUNKS])
+INLINE void quarters_of_blocks(const uint8_t *qs, size_t block, int pair, b64 codes[2])
 {
-	UNROLL
-	for (size_t i = 0; i < 4; i++) {
-		b64 v = vb_four(qs + (i / 2 * 8 + i % 2) * block, 2 * block);
+	b64 v = vb_four(qs + (size_t)(pair / 2 * 8 + pair % 2) * block, 2 * block);
 
-		codes[2 * i] = vb_low(v);
-		codes[2 * i + 1] = vb_shr(v, 4, 15);
-	}
+	codes[0] = vb_low(v);
+	codes[1] = vb_shr(v, 4, 15);
 }
 
-INLINE void quarters_q4_0(const uint8_t *group, b64 codes[GROUP_CHUNKS])
+INLINE void quarters_q4_0(const uint8_t *group, int pair, b64 codes[2])
 {
-	quarters_of_blocks(((const struct q4_0 *)group)->qs, sizeof(struct q4_0), codes);
+	quarters_of_blocks(((const struct q4_0 *)group)->qs, sizeof(struct q4_0), pair, codes);
 }
 
-INLINE void quarters_q4_1(const uint8_t *group, b64 codes[GROUP_CHUNKS])
+INLINE void quarters_q4_1(const uint8_t *group, int pair, b64 codes[2])
 {
-	quarters_of_blocks(((const struct q4_1 *)group)->qs, sizeof(struct q4_1), codes);
+	quarters_of_blocks(((const struct q4_1 *)group)->qs, sizeof(struct q4_1), pair, codes);
 }
 
 INLINE b64 codes_q5_0(const uint8_t *group, int c)
@@ -152,14 +149,15 @@ INLINE b64 codes_q4_k(const uint8_t *group, int c)
 }
 
 /* Low halves of bytes are an even block, high ones the next. */
-INLINE void quarters_q4_k(const uint8_t *group, b64 codes[GROUP_CHUNKS])
+INLINE void quarters_q4_k(const uint8_t *group, int pair, b64 codes[2])
 {
-	UNROLL
-	for (int i = 0; i < 4; i++) {
-		b64 v = vb_alternate(((const struct q4_k *)group + i / 2)->qs, i % 2);
+	const struct q4_k *b = (const struct q4_k *)group + pair / 2;
 
-		codes[i / 2 * 4 + i % 2] = vb_low(v);
-		codes[i / 2 * 4 + i % 2 + 2] = vb_shr(v, 4, 15);
+	UNROLL
+	for (int i = 0; i < 2; i++) {
+		b64 v = vb_alternate(b->qs, i);
+
+		codes[i] = pair % 2 ? vb_shr(v, 4, 15) : vb_low(v);
 	}
 }
 

@@ -364,57 +364,118 @@ static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 
 /* ---- dot products of bytes ---- */
 
-enum { SIGNED_BIAS = 0 };       /* what vd_dot_signed adds to each code */
+enum {
+	SIGNED_BIAS = 0,        /* what vd_dot_signed adds to each code */
+	DOT_AT_ONCE = 1         /* a vector of codes is multiplied as soon as it is unpacked, and added to what it completes: sixteen registers hold no more */
+};
 
 /* Sums of two products; no code passes 128, so they fit 16 bits. */
 static inline __m256i vd_pairs(__m256i w, __m256i x) { return _mm256_maddubs_epi16(w, x); }
 static inline __m256i vd_pairs_signed(__m256i w, __m256i x) { return _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(x, w)); }
 static inline __m256i vd_widen(__m256i pairs) { return _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)); }
 
-/* Each lane: the sum of four products of codes in [0, top] with activations in [-127, 127]. */
-static inline i32x16 vd_dot(b64 w, b64 x, int top) { return vi_of(vd_widen(vd_pairs(w.a, x.a)), vd_widen(vd_pairs(w.b, x.b))); }
+/* Do sums of so many products of codes up to top fit 16 bits? */
+static inline int vd_fit(int top, int products) { return top * products * 127 < 32768; }
 
-/* The same for codes in [-128, 127], each taken with SIGNED_BIAS. */
+/* Sums of products of codes in [0, top] with activations in [-127, 127]: 32 of two products where four still fit 16 bits, as long as sums fit they are
+ * added up as they are; otherwise 16 of four. */
+static inline __m256i vd_dot_32(__m256i w, __m256i x, int top)
+{
+	__m256i pairs = vd_pairs(w, x);
+
+	return vd_fit(top, 4) ? pairs : vd_widen(pairs);
+}
+
+static inline i32x16 vd_dot(b64 w, b64 x, int top) { return vi_of(vd_dot_32(w.a, x.a, top), vd_dot_32(w.b, x.b, top)); }
+
+/* The same, 16 of four products, for codes in [-128, 127], each taken with SIGNED_BIAS. */
 static inline i32x16 vd_dot_signed(b64 w, b64 x) { return vi_of(vd_widen(vd_pairs_signed(w.a, x.a)), vd_widen(vd_pairs_signed(w.b, x.b))); }
 
-/* Neighbours within each 128 bits added: two of a, then two of b. Where all fit 16 bits it takes one shuffle in place of two. */
-static inline __m256i vd_fold(__m256i a, __m256i b, int fit)
+/* To be complete here, in a register: left free, the compiler puts sums off and keeps what they are of in memory. */
+static inline __m256i vd_settled(__m256i v)
 {
-	return fit ? vd_widen(_mm256_packs_epi32(a, b)) : _mm256_hadd_epi32(a, b);
+	__asm__ volatile("" : "+x"(v));
+	return v;
 }
 
-/* Of four blocks with codes up to top, the sums of their first halves, then of their second halves. */
-static inline __m256i vd_four(__m256i a, __m256i b, __m256i c, __m256i d, int top)
-{
-	int four = top * 4 * 127 < 32768, eight = top * 8 * 127 < 32768;        /* do sums of so many products fit? */
+static inline __m256i vd_add(__m256i a, __m256i b, int words) { return words ? _mm256_add_epi16(a, b) : _mm256_add_epi32(a, b); }
 
-	return vd_fold(vd_fold(a, b, four), vd_fold(c, d, four), eight);
+/* Within each 128 bits: the halves of a added, then those of b; sums are words or not. */
+static inline __m256i vd_add_halves(__m256i a, __m256i b, int words)
+{
+	__m256i inner = _mm256_castpd_si256(_mm256_shuffle_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), 5));
+
+	return vd_settled(vd_add(_mm256_blend_epi32(a, b, 0xcc), inner, words));
 }
 
-/* From eight vectors of two blocks each, of codes up to top, the sums of the blocks' first and second halves, in lane order. */
+/* Within each 128 bits: neighbours added, two 32 bits of a, then two of b. (vphaddd would do it, half as fast: AMD.) */
+static inline __m256i vd_add_neighbours(__m256i a, __m256i b, int words)
+{
+	__m256 x = _mm256_castsi256_ps(a), y = _mm256_castsi256_ps(b);
+
+	return vd_settled(vd_add(_mm256_castps_si256(_mm256_shuffle_ps(x, y, 0x88)), _mm256_castps_si256(_mm256_shuffle_ps(x, y, 0xdd)), words));
+}
+
+/* Two vectors of products of codes up to top, then four. */
+static inline __m256i vd_fold_two(__m256i a, __m256i b, int top)
+{
+	__m256i sum = vd_add_halves(a, b, vd_fit(top, 4));
+
+	return vd_fit(top, 4) && !vd_fit(top, 8) ? vd_widen(sum) : sum;
+}
+
+static inline __m256i vd_fold_four(__m256i a, __m256i b, int top)
+{
+	__m256i sum = vd_add_neighbours(a, b, vd_fit(top, 8));
+
+	return vd_fit(top, 8) ? vd_widen(sum) : sum;
+}
+
+/* Vectors up to v[c], of two blocks each, added up: v[0] and v[4] come to hold the sums of four vectors. */
+INLINE void vd_fold_halves(i32x16 v[8], int c, int top)
+{
+	if (c % 2)
+		v[c - 1] = vi_of(vd_fold_two(v[c - 1].a, v[c].a, top), vd_fold_two(v[c - 1].b, v[c].b, top));
+	if (c % 4 == 3)
+		v[c - 3] = vi_of(vd_fold_four(v[c - 3].a, v[c - 1].a, top), vd_fold_four(v[c - 3].b, v[c - 1].b, top));
+}
+
+/* From the first and second halves of even blocks and of odd ones, the first halves of both and the second halves of both. */
+static inline void vd_part(__m256i even, __m256i odd, __m256i *first, __m256i *second)
+{
+	__m256i inner = _mm256_permute2x128_si256(even, odd, 0x21);
+
+	*first = _mm256_blend_epi32(even, inner, 0xf0);
+	*second = _mm256_blend_epi32(inner, odd, 0xf0);
+}
+
+/* Then the sums of the blocks' first and second halves, in lane order. */
 INLINE void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *second)
 {
-	__m256i even = vd_four(v[0].a, v[1].a, v[2].a, v[3].a, top), odd = vd_four(v[0].b, v[1].b, v[2].b, v[3].b, top);
-	__m256i even8 = vd_four(v[4].a, v[5].a, v[6].a, v[7].a, top), odd8 = vd_four(v[4].b, v[5].b, v[6].b, v[7].b, top);
-
-	*first = vi_of(_mm256_permute2x128_si256(even, odd, 0x20), _mm256_permute2x128_si256(even8, odd8, 0x20));
-	*second = vi_of(_mm256_permute2x128_si256(even, odd, 0x31), _mm256_permute2x128_si256(even8, odd8, 0x31));
+	vd_part(v[0].a, v[0].b, &first->a, &second->a);
+	vd_part(v[4].a, v[4].b, &first->b, &second->b);
 }
 
-/* Each lane: the sum of eight products of codes in [0, 15]. */
+/* Sums of four products of codes in [0, 15], in words. */
 static inline i32x16 vd_dot_two(b64 w, b64 x, b64 w2, b64 x2)
 {
-	return vi_of(vd_widen(_mm256_add_epi16(vd_pairs(w.a, x.a), vd_pairs(w2.a, x2.a))), vd_widen(_mm256_add_epi16(vd_pairs(w.b, x.b), vd_pairs(w2.b, x2.b))));
+	return vi_of(_mm256_add_epi16(vd_pairs(w.a, x.a), vd_pairs(w2.a, x2.a)), _mm256_add_epi16(vd_pairs(w.b, x.b), vd_pairs(w2.b, x2.b)));
 }
 
-/* From the sums of four vectors of quarters those of the blocks, in lane order. */
+/* Vectors of quarters up to v[c], added up: v[0].a and v[2].a come to hold the sums of two vectors. */
+INLINE void vd_fold_quarters(i32x16 v[4], int c)
+{
+	v[c].a = vd_add_halves(v[c].a, v[c].b, 1);
+	if (c % 2)
+		v[c - 1].a = vd_widen(vd_add_neighbours(v[c - 1].a, v[c].a, 1));
+}
+
+/* Then the sums of the blocks, in lane order. */
 INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
 {
-	const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-	const int top = 2 * 15;         /* eight products of codes up to 15 are as much as four of these */
-	__m256i a = vd_four(v[0].a, v[1].a, v[2].a, v[3].a, top), b = vd_four(v[0].b, v[1].b, v[2].b, v[3].b, top);
+	const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);        /* from blocks 0, 4, 1, 5, then 2, 6, 3, 7 */
 
-	return vi_of(_mm256_permutevar8x32_epi32(_mm256_unpacklo_epi32(a, b), order), _mm256_permutevar8x32_epi32(_mm256_unpackhi_epi32(a, b), order));
+	return vi_of(_mm256_permutevar8x32_epi32(v[0].a, order), _mm256_permutevar8x32_epi32(v[2].a, order));
 }
 
 /* Lanes in lane order, summed as accumulators by the closing tree. */

@@ -289,7 +289,10 @@ static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 
 /* ---- dot products of bytes ---- */
 
-enum { SIGNED_BIAS = 128 };     /* what vd_dot_signed adds to each code */
+enum {
+	SIGNED_BIAS = 128,      /* what vd_dot_signed adds to each code */
+	DOT_AT_ONCE = 0         /* see v_avx2.h; here a group unpacked as a whole first is 1.05 times as fast, from the second cache */
+};
 
 /* Each lane: the sum of four products of codes in [0, 255] with activations in [-127, 127]. */
 static inline i32x16 vd_dot(b64 w, b64 x, int top)
@@ -317,6 +320,10 @@ INLINE __m512i vd_fold(__m512i a, __m512i b)
 {
 	return _mm512_madd_epi16(_mm512_packs_epi32(a, b), _mm512_set1_epi16(1));
 }
+
+/* Vectors up to v[c] need not be added up before there are all of them: 32 registers hold them. */
+INLINE void vd_fold_halves(i32x16 v[8], int c, int top) { }
+INLINE void vd_fold_quarters(i32x16 v[4], int c) { }
 
 /* From eight vectors of two blocks each, of codes up to top, the sums of the blocks' first and second halves, in lane order. */
 INLINE void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *second)

@@ -405,7 +405,10 @@ static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 
 /* ---- dot products of bytes ---- */
 
-enum { SIGNED_BIAS = 0 };       /* what vd_dot_signed adds to each code */
+enum {
+	SIGNED_BIAS = 0,        /* what vd_dot_signed adds to each code */
+	DOT_AT_ONCE = 0         /* see v_avx2.h */
+};
 
 /* s + the sums of four products of signed bytes. */
 static inline int32x4_t vd_dot_4(int32x4_t s, uint8x16_t w, uint8x16_t x) { return vdotq_s32(s, vreinterpretq_s8_u8(w), vreinterpretq_s8_u8(x)); }
@@ -423,6 +426,10 @@ static inline i32x16 vd_dot(b64 w, b64 x, int top) { return vd_dot_signed(w, x);
 
 /* The sums of four vectors. */
 static inline int32x4_t vd_four(int32x4_t a, int32x4_t b, int32x4_t c, int32x4_t d) { return vpaddq_s32(vpaddq_s32(a, b), vpaddq_s32(c, d)); }
+
+/* Vectors up to v[c] need not be added up before there are all of them: there are 32 registers. */
+INLINE void vd_fold_halves(i32x16 v[8], int c, int top) { }
+INLINE void vd_fold_quarters(i32x16 v[4], int c) { }
 
 /* From eight vectors of two blocks each, the sums of the blocks' first and second halves, in lane order. */
 INLINE void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *second)
