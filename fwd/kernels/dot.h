@@ -40,7 +40,7 @@ INLINE void prefetch_side(const uint8_t *set, size_t rows, size_t row_bytes, siz
 	}
 }
 
-/* Quarters come in pairs (unpack.h). */
+/* A group unpacked, for several columns; quarters come in pairs (unpack.h). */
 INLINE void group_codes(struct unpacker u, const uint8_t *p, b64 codes[GROUP_CHUNKS])
 {
 	UNROLL
@@ -107,6 +107,7 @@ INLINE i32x16 unbiased(i32x16 isum, const int32_t *xsum, int bias)
 	return bias ? vi_sub(isum, vi_shl(vi_load(xsum), __builtin_ctz((unsigned)bias))) : isum;
 }
 
+/* The sums of half_sums or quarter_sums, whichever the format has. */
 INLINE void group_sums(struct unpacker u, const uint8_t *p, const b64 *codes, const struct acts_group *x, int planes, i32x16 sum[2][2])
 {
 	const int8_t *q = (const int8_t *)(x + 1);
@@ -142,7 +143,7 @@ INLINE f32x16 group_product(struct unpacker u, i32x16 sum[2][2], const struct sc
 	return t;
 }
 
-/* The same of one column, dx and all. */
+/* The same of one column; as its codes are needed only once, DOT_AT_ONCE unpacks them where they are, and reads the scales when the sums are there. */
 INLINE f32x16 group_times_one(struct unpacker u, const uint8_t *p, const struct acts_group *x, int planes)
 {
 	b64 codes[GROUP_CHUNKS];

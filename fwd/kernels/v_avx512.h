@@ -291,7 +291,7 @@ static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 
 enum {
 	SIGNED_BIAS = 128,      /* what vd_dot_signed adds to each code */
-	DOT_AT_ONCE = 0         /* see v_avx2.h; here a group unpacked as a whole first is 1.05 times as fast, from the second cache */
+	DOT_AT_ONCE = 0         /* see v_avx2_dot.h; here a group unpacked as a whole first is 1.05 times as fast, from the second cache */
 };
 
 /* Each lane: the sum of four products of codes in [0, 255] with activations in [-127, 127]. */

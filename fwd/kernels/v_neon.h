@@ -407,7 +407,7 @@ static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 
 enum {
 	SIGNED_BIAS = 0,        /* what vd_dot_signed adds to each code */
-	DOT_AT_ONCE = 0         /* see v_avx2.h */
+	DOT_AT_ONCE = 0         /* see v_avx2_dot.h */
 };
 
 /* s + the sums of four products of signed bytes. */

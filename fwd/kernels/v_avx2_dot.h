@@ -1,0 +1,126 @@
+/* v_avx2_dot: dot products of bytes in the vocabulary of AVX2 (v_avx2.h, which includes it): of 64 codes and 64 activations, and the tree that adds such
+ * products up by blocks. What tells is the number of vector instructions, of whatever kind: 2.5 to 2.9 a cycle are done of four that could be (AMD). */
+#ifndef V_AVX2_DOT_H
+#define V_AVX2_DOT_H
+
+enum {
+	SIGNED_BIAS = 0,        /* what vd_dot_signed adds to each code */
+	DOT_AT_ONCE = 1         /* a vector of codes is multiplied as soon as it is unpacked, and added to what it completes: sixteen registers hold no more */
+};
+
+/* Sums of two products; no code passes 128, so they fit 16 bits. */
+static inline __m256i vd_pairs(__m256i w, __m256i x) { return _mm256_maddubs_epi16(w, x); }
+static inline __m256i vd_pairs_signed(__m256i w, __m256i x) { return _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(x, w)); }
+static inline __m256i vd_widen(__m256i pairs) { return _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)); }
+
+/* Do sums of so many products of codes up to top fit 16 bits? */
+static inline int vd_fit(int top, int products) { return top * products * 127 < 32768; }
+
+/* Sums of products of codes in [0, top] with activations in [-127, 127]: 32 of two products where four still fit 16 bits, as long as sums fit they are
+ * added up as they are; otherwise 16 of four. */
+static inline __m256i vd_dot_32(__m256i w, __m256i x, int top)
+{
+	__m256i pairs = vd_pairs(w, x);
+
+	return vd_fit(top, 4) ? pairs : vd_widen(pairs);
+}
+
+static inline i32x16 vd_dot(b64 w, b64 x, int top) { return vi_of(vd_dot_32(w.a, x.a, top), vd_dot_32(w.b, x.b, top)); }
+
+/* The same, 16 of four products, for codes in [-128, 127], each taken with SIGNED_BIAS. */
+static inline i32x16 vd_dot_signed(b64 w, b64 x) { return vi_of(vd_widen(vd_pairs_signed(w.a, x.a)), vd_widen(vd_pairs_signed(w.b, x.b))); }
+
+/* To be complete here, in a register: left free, the compiler puts sums off and keeps what they are of in memory. */
+static inline __m256i vd_settled(__m256i v)
+{
+	__asm__ volatile("" : "+x"(v));
+	return v;
+}
+
+static inline __m256i vd_add(__m256i a, __m256i b, int words) { return words ? _mm256_add_epi16(a, b) : _mm256_add_epi32(a, b); }
+
+/* Within each 128 bits: the halves of a added, then those of b; sums are words or not. */
+static inline __m256i vd_add_halves(__m256i a, __m256i b, int words)
+{
+	__m256i inner = _mm256_castpd_si256(_mm256_shuffle_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), 5));
+
+	return vd_settled(vd_add(_mm256_blend_epi32(a, b, 0xcc), inner, words));
+}
+
+/* Within each 128 bits: neighbours added, two 32 bits of a, then two of b. (vphaddd does the same at half the rate: AMD.) */
+static inline __m256i vd_add_neighbours(__m256i a, __m256i b, int words)
+{
+	__m256 x = _mm256_castsi256_ps(a), y = _mm256_castsi256_ps(b);
+
+	return vd_settled(vd_add(_mm256_castps_si256(_mm256_shuffle_ps(x, y, 0x88)), _mm256_castps_si256(_mm256_shuffle_ps(x, y, 0xdd)), words));
+}
+
+/* Two vectors of products of codes up to top, then four. */
+static inline __m256i vd_fold_two(__m256i a, __m256i b, int top)
+{
+	__m256i sum = vd_add_halves(a, b, vd_fit(top, 4));
+
+	return vd_fit(top, 4) && !vd_fit(top, 8) ? vd_widen(sum) : sum;
+}
+
+static inline __m256i vd_fold_four(__m256i a, __m256i b, int top)
+{
+	__m256i sum = vd_add_neighbours(a, b, vd_fit(top, 8));
+
+	return vd_fit(top, 8) ? vd_widen(sum) : sum;
+}
+
+/* Vectors up to v[c], of two blocks each, added up: v[0] and v[4] come to hold the sums of four vectors. */
+INLINE void vd_fold_halves(i32x16 v[8], int c, int top)
+{
+	if (c % 2)
+		v[c - 1] = vi_of(vd_fold_two(v[c - 1].a, v[c].a, top), vd_fold_two(v[c - 1].b, v[c].b, top));
+	if (c % 4 == 3)
+		v[c - 3] = vi_of(vd_fold_four(v[c - 3].a, v[c - 1].a, top), vd_fold_four(v[c - 3].b, v[c - 1].b, top));
+}
+
+/* From the first and second halves of even blocks and of odd ones, the first halves of both and the second halves of both. */
+static inline void vd_part(__m256i even, __m256i odd, __m256i *first, __m256i *second)
+{
+	__m256i inner = _mm256_permute2x128_si256(even, odd, 0x21);
+
+	*first = _mm256_blend_epi32(even, inner, 0xf0);
+	*second = _mm256_blend_epi32(inner, odd, 0xf0);
+}
+
+/* Then the sums of the blocks' first and second halves, in lane order. */
+INLINE void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *second)
+{
+	vd_part(v[0].a, v[0].b, &first->a, &second->a);
+	vd_part(v[4].a, v[4].b, &first->b, &second->b);
+}
+
+/* Sums of four products of codes in [0, 15], in words. */
+static inline i32x16 vd_dot_two(b64 w, b64 x, b64 w2, b64 x2)
+{
+	return vi_of(_mm256_add_epi16(vd_pairs(w.a, x.a), vd_pairs(w2.a, x2.a)), _mm256_add_epi16(vd_pairs(w.b, x.b), vd_pairs(w2.b, x2.b)));
+}
+
+/* Vectors of quarters up to v[c], added up: v[0].a and v[2].a come to hold the sums of two vectors. */
+INLINE void vd_fold_quarters(i32x16 v[4], int c)
+{
+	v[c].a = vd_add_halves(v[c].a, v[c].b, 1);
+	if (c % 2)
+		v[c - 1].a = vd_widen(vd_add_neighbours(v[c - 1].a, v[c].a, 1));
+}
+
+/* Then the sums of the blocks, in lane order. */
+INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
+{
+	const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);        /* from blocks 0, 4, 1, 5, then 2, 6, 3, 7 */
+
+	return vi_of(_mm256_permutevar8x32_epi32(v[0].a, order), _mm256_permutevar8x32_epi32(v[2].a, order));
+}
+
+/* Lanes in lane order, summed as accumulators by the closing tree. */
+static inline float vd_close(f32x16 v)
+{
+	return x86_close(_mm256_add_ps(v.a, v.b));
+}
+
+#endif
