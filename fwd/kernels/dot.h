@@ -214,7 +214,6 @@ INLINE void dot_columns(struct unpacker u, int planes, int one, const struct mat
 		}
 		for (size_t c = 0; c < n; c++) {
 			const struct acts_group *of_column = (const struct acts_group *)(data + c * column);
-
 			i32x16 sum[2][2];
 
 			if (one)
