@@ -298,24 +298,29 @@ INLINE void tile_strip(struct tile_shape t, tile_floats *stack, int c0, int v0, 
 INLINE void tile(struct tile_shape t, struct tiled *d, const struct panel *p, const int32_t *x, size_t c)
 {
 	int count = 16 / d->chunks, columns = TILE_STRIP ? t.width : t.columns, rows = KERNELS_ROWS / 16;
+	const unsigned char *residue = residues + d->chunk * count;
+	size_t place = p->first[*residue];
 
 	for (int turn = 0; turn < t.width / columns * (rows / STRIP_VECTORS); turn++) {
 		int at = turn / (rows / STRIP_VECTORS) * columns, v0 = turn % (rows / STRIP_VECTORS) * STRIP_VECTORS, depth = 0;
+		const uint8_t *w = p->data + place * panel_block(t.words) + (size_t)v0 * 64;
+		const int32_t *xs = x + place * tile_words(t) + at;
 		tile_floats stack[5];
 
+		open_tile(d, STRIP_VECTORS, c + (size_t)at, (size_t)columns, d->r + (size_t)v0 * 16);
 		for (int u = 0; u < count; u++) {
-			int residue = residues[d->chunk * count + u];
-			size_t blocks = residue_count(p->blocks, (size_t)residue), b = 0, end;
-			const uint8_t *w = p->data + p->first[residue] * panel_block(t.words) + (size_t)v0 * 64;
+			size_t blocks = residue_count(p->blocks, residue[u]), b = 0, end;
 
 			tiles_ahead(d);
 			do {
 				end = TILE_STRIP && b + TILE_STRIP < blocks ? b + TILE_STRIP : blocks;
 				for (int i = 0; i < columns; i += t.columns)
 					for (int v = 0; v < STRIP_VECTORS; v += TILE_VECTORS)
-						tile_strip(t, &stack[depth], i, v, u, w, x + p->first[residue] * tile_words(t) + at, b, end, blocks);
+						tile_strip(t, &stack[depth], i, v, u, w, xs, b, end, blocks);
 				b = end;
 			} while (b < blocks);
+			w += blocks * panel_block(t.words);
+			xs += blocks * tile_words(t);
 			depth = __builtin_popcount((unsigned)u + 1);
 		}
 		close_tile(d, stack[0][0], STRIP_VECTORS, c + (size_t)at, (size_t)columns, d->r + (size_t)v0 * 16);
