@@ -33,9 +33,14 @@ struct acts_group {
 enum acts_field {
 	FIELD_DX,
 	FIELD_BIAS,             /* the whole block: the integer that undoes the panel's bias, plus MAGIC where there is one plane */
-	FIELD_XSUM,             /* as a float */
-	FIELD_BIAS_FIRST, FIELD_BIAS_SECOND, FIELD_XSUM_FIRST, FIELD_XSUM_SECOND,       /* the same of its halves */
 	FIELDS
+};
+
+/* What only some formats need follows the last tile, [blocks][APART][columns] for each: where it is not read it would only take up the cache. */
+enum acts_apart {
+	APART_XSUM,             /* as a float */
+	APART_BIAS_FIRST, APART_BIAS_SECOND, APART_XSUM_FIRST, APART_XSUM_SECOND,       /* the same of a block's halves */
+	APART
 };
 
 static inline int acts_few(enum acts_kind kind, size_t n)
@@ -85,16 +90,35 @@ static inline struct acts_course acts_course(size_t blocks)
 	return (struct acts_course){ copies, blocks * copies / GROUP_BLOCKS, 1 };
 }
 
-/* 32-bit words of a block of a tile. */
+/* Columns of the tile that starts at column c of n. */
+static inline size_t tile_width(size_t c, size_t n)
+{
+	return n - c < ACTS_COLUMNS ? (n - c + ACTS_STEP - 1) / ACTS_STEP * ACTS_STEP : ACTS_COLUMNS;
+}
+
+/* Columns of all tiles. */
+static inline size_t tile_columns(size_t n)
+{
+	size_t whole = n / ACTS_COLUMNS * ACTS_COLUMNS;
+
+	return whole + tile_width(whole, n);
+}
+
+/* 32-bit words of a block of a tile, without what lies apart. */
 static inline size_t acts_block_words(enum acts_kind kind, size_t columns)
 {
 	return (8 * acts_tile_planes(kind) + FIELDS) * columns;
 }
 
-/* Columns of the tile that starts at column c of n. */
-static inline size_t tile_width(size_t c, size_t n)
+/* The tile that starts at column c, and what of it lies apart. */
+static inline int32_t *acts_tile(const struct acts *a, size_t c)
 {
-	return n - c < ACTS_COLUMNS ? (n - c + ACTS_STEP - 1) / ACTS_STEP * ACTS_STEP : ACTS_COLUMNS;
+	return (int32_t *)a->data + acts_block_words(a->kind, c) * (a->k / 32);
+}
+
+static inline int32_t *acts_apart(const struct acts *a, size_t c)
+{
+	return acts_tile(a, tile_columns(a->n)) + APART * c * (a->k / 32);
 }
 
 /* ---- sixteen blocks ---- */
@@ -223,14 +247,14 @@ INLINE void quantise(enum acts_kind kind, int words, const float *x, struct quan
 
 static size_t vector_acts_bytes(enum acts_kind kind, size_t k, size_t n)
 {
-	size_t bytes, whole = n / ACTS_COLUMNS * ACTS_COLUMNS;
+	size_t bytes;
 
 	if (acts_few(kind, n))
 		return n * (kind == ACTS_F32 ? (k + 15) / 16 * 16 * sizeof(float) : acts_course(k / 32).groups * acts_group_bytes(kind));
 	if (kind == ACTS_F32)
-		bytes = (whole + tile_width(whole, n)) * k * sizeof(float);
+		bytes = tile_columns(n) * k * sizeof(float);
 	else
-		bytes = acts_block_words(kind, whole + tile_width(whole, n)) * (k / 32) * 4;
+		bytes = (acts_block_words(kind, tile_columns(n)) + APART * tile_columns(n)) * (k / 32) * 4;
 	return (bytes + 63) / 64 * 64;
 }
 
@@ -297,16 +321,17 @@ INLINE void place_words(i32x16 v[16], int32_t *to, const size_t first[16], size_
 }
 
 /* panel_bias: what the panel adds to codes. */
-INLINE void place_sums(int32_t *field, size_t columns, enum acts_field bias, enum acts_field sum, i32x16 xsum, i32x16 magic, int panel_bias)
+INLINE void place_sums(int32_t *bias, int32_t *sum, size_t columns, i32x16 xsum, i32x16 magic, int panel_bias)
 {
 	i32x16 undo = panel_bias ? vi_sub(magic, vi_shl(xsum, __builtin_ctz((unsigned)panel_bias))) : magic;
 
-	vi_store_n(field + bias * columns, undo, columns);
-	vi_store_n(field + sum * columns, vf_as_int(vi_to_float(xsum)), columns);
+	vi_store_n(bias, undo, columns);
+	vi_store_n(sum, vf_as_int(vi_to_float(xsum)), columns);
 }
 
-/* Sixteen blocks of a tile's columns, for panel.h. */
-static void place_tile(enum acts_kind kind, const struct quantised q[ACTS_COLUMNS], size_t columns, int32_t *tile, const size_t first[16], size_t count)
+/* Sixteen blocks of a tile's columns, for panel.h; apart: see acts_apart. */
+static void place_tile(enum acts_kind kind, const struct quantised q[ACTS_COLUMNS], size_t columns, int32_t *tile, int32_t *apart, const size_t first[16],
+	size_t count)
 {
 	size_t planes = acts_tile_planes(kind), words = acts_block_words(kind, columns);
 	int in_words = acts_in_words(kind);
@@ -329,11 +354,11 @@ static void place_tile(enum acts_kind kind, const struct quantised q[ACTS_COLUMN
 	vi_transpose(first_half);
 	vi_transpose(second_half);
 	for (size_t b = 0; b < count; b++) {
-		int32_t *to = field + first[b] * words;
+		int32_t *bias = field + first[b] * words + FIELD_BIAS * columns, *to = apart + first[b] * APART * columns;
 
-		place_sums(to, columns, FIELD_BIAS, FIELD_XSUM, vi_add(first_half[b], second_half[b]), magic, tile_bias(0, 0, in_words));
-		place_sums(to, columns, FIELD_BIAS_FIRST, FIELD_XSUM_FIRST, first_half[b], magic, tile_bias(1, 0, in_words));
-		place_sums(to, columns, FIELD_BIAS_SECOND, FIELD_XSUM_SECOND, second_half[b], magic, tile_bias(1, 0, in_words));
+		place_sums(bias, to + APART_XSUM * columns, columns, vi_add(first_half[b], second_half[b]), magic, tile_bias(0, 0, in_words));
+		place_sums(to + APART_BIAS_FIRST * columns, to + APART_XSUM_FIRST * columns, columns, first_half[b], magic, tile_bias(1, 0, in_words));
+		place_sums(to + APART_BIAS_SECOND * columns, to + APART_XSUM_SECOND * columns, columns, second_half[b], magic, tile_bias(1, 0, in_words));
 	}
 }
 
@@ -363,7 +388,6 @@ static void quantise_group(const struct acts *a, const float *x, size_t g, struc
 static void pack_tile(struct acts *a, const float *x, size_t stride, size_t c, size_t columns)
 {
 	size_t blocks = a->k / 32, first[16], width = tile_width(c, a->n);
-	int32_t *tile = (int32_t *)a->data + acts_block_words(a->kind, c) * blocks;
 	struct quantised q[ACTS_COLUMNS];
 
 	residue_places(blocks, first);
@@ -371,7 +395,7 @@ static void pack_tile(struct acts *a, const float *x, size_t stride, size_t c, s
 	for (size_t g = 0; g * 16 < blocks; g++) {
 		for (size_t i = 0; i < columns; i++)
 			quantise_group(a, x + (c + i) * stride, g, &q[i]);
-		place_tile(a->kind, q, width, tile, first, blocks - g * 16 < 16 ? blocks - g * 16 : 16);
+		place_tile(a->kind, q, width, acts_tile(a, c), acts_apart(a, c), first, blocks - g * 16 < 16 ? blocks - g * 16 : 16);
 		for (size_t i = 0; i < 16; i++)
 			first[i]++;
 	}

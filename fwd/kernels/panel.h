@@ -18,44 +18,48 @@ INLINE size_t panel_codes(int words)
 	return (size_t)TILE_ODD << words;
 }
 
-/* After a block's codes: [32 rows] of each. */
+/* After a block's codes: [32 rows] of each that its format has. */
 enum panel_field {
 	/* With one plane of activations the integer is made as the float MAGIC_FLOAT + isum, and scale·MAGIC_FLOAT, which is exact, is taken away in
 	 * the fma: that is the addend. With two the integer is converted, and the addend is nothing. Either way it is NaN where the scale is not finite. */
 	PANEL_SCALE, PANEL_ADDEND,
 	PANEL_SECOND,                   /* the second half's scale */
-	PANEL_MIN, PANEL_MIN_SECOND,
-	PANEL_FIELDS
+	PANEL_MINIMA = PANEL_SECOND     /* where there is none; else after it: the minima */
 };
+
+INLINE int panel_min(int halves)
+{
+	return PANEL_MINIMA + halves;
+}
 
 enum { PANEL_CHUNK = 256 };     /* blocks of a chunk at most */
 
-INLINE size_t panel_block(int words)
+INLINE size_t panel_block(int words, int halves, int minima)
 {
-	return panel_codes(words) + PANEL_FIELDS * KERNELS_ROWS * 4;
+	return panel_codes(words) + (size_t)(panel_min(halves) + (minima ? 1 + halves : 0)) * KERNELS_ROWS * 4;
 }
 
 static inline size_t panel_bytes(size_t k)
 {
-	return k / 32 * panel_block(TILE_WORDS);
+	return k / 32 * panel_block(TILE_WORDS, 1, 1);
 }
 
 /* ---- filling it ---- */
 
 struct panel {
-	uint8_t *data;          /* [blocks][panel_block] */
+	uint8_t *data;          /* [blocks][block] */
 	size_t first[16];       /* places of the residues */
-	size_t blocks;
+	size_t blocks, block;   /* their number; bytes of one */
 	int words;
 };
 
-static inline float *panel_field(struct panel *p, size_t g, int block, enum panel_field f)
+static inline float *panel_field(struct panel *p, size_t g, int block, int f)
 {
-	return (float *)(p->data + (p->first[block] + g) * panel_block(p->words) + panel_codes(p->words)) + f * KERNELS_ROWS;
+	return (float *)(p->data + (p->first[block] + g) * p->block + panel_codes(p->words)) + f * KERNELS_ROWS;
 }
 
 /* v[row], lanes over blocks in lane order, to the field of each block. */
-INLINE void spread(struct panel *p, const f32x16 v[16], size_t g, size_t count, size_t rows, enum panel_field f)
+INLINE void spread(struct panel *p, const f32x16 v[16], size_t g, size_t count, size_t rows, int f)
 {
 	i32x16 t[16];
 
@@ -100,7 +104,7 @@ INLINE void fill_group(struct unpacker u, enum acts_kind kind, struct panel *p, 
 		UNROLL
 		for (int i = 0; i < 16; i++)
 			if ((size_t)(2 * c + i / 8) < count)
-				store_codes(p->data + (p->first[2 * c + i / 8] + g) * panel_block(p->words) + ((size_t)(i % 8 * KERNELS_ROWS) + rows) * 4, v[i], p->words);
+				store_codes(p->data + (p->first[2 * c + i / 8] + g) * p->block + ((size_t)(i % 8 * KERNELS_ROWS) + rows) * 4, v[i], p->words);
 	}
 	for (int i = 0; i < 16; i++) {
 		u.scales(group[i], &s);
@@ -118,9 +122,9 @@ INLINE void fill_group(struct unpacker u, enum acts_kind kind, struct panel *p, 
 	if (u.halves)
 		spread(p, scale[1], g, count, rows, PANEL_SECOND);
 	if (u.minima)
-		spread(p, min[0], g, count, rows, PANEL_MIN);
+		spread(p, min[0], g, count, rows, panel_min(u.halves));
 	if (u.minima && u.halves)
-		spread(p, min[1], g, count, rows, PANEL_MIN_SECOND);
+		spread(p, min[1], g, count, rows, panel_min(u.halves) + 1);
 }
 
 /* Rows [r, r + 32) of w, the last one again for those past r1. */
@@ -164,10 +168,9 @@ INLINE f32x16 tile_setf(const int32_t *x)
 	return vf_set1(f);
 }
 
-/* Integer sums of quads runs of four codes, from quad q0 of the block on. */
-INLINE void tile_integers(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int q0, int quads, enum acts_field bias)
+/* Integer sums of quads runs of four codes, from quad q0 of the block on; start[column]: where those begin that undo the panel's bias. */
+INLINE void tile_integers(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int q0, int quads, const int32_t *start)
 {
-	const int32_t *start = x + 8 * t.planes * t.width + (int)bias * t.width;
 	int biased = tile_bias(t.halves, t.minima, t.words);
 
 	if (t.planes == 2 && !t.words) {
@@ -194,24 +197,27 @@ INLINE void tile_integers(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const 
  * slowly for the hardware to look far enough ahead (AVX-512, k = 8192, 512 columns: 0.72 of the peak, 0.55 without). */
 enum { TILE_AHEAD = 8 };
 
-INLINE void tile_prefetch(struct tile_shape t, const int32_t *x)
+INLINE void tile_prefetch(struct tile_shape t, const int32_t *x, const int32_t *apart)
 {
-	int words = (8 * t.planes + FIELDS) * t.width;
+	int near = (8 * t.planes + FIELDS) * t.width, far = t.halves || t.minima ? APART * t.width : 0;
 
 	UNROLL
-	for (int i = 0; i < words; i += 16)
-		__builtin_prefetch(x + TILE_AHEAD * words + i, 0, 2);
+	for (int i = 0; i < near + 15; i += 16)
+		__builtin_prefetch(x + TILE_AHEAD * near + i, 0, 2);
+	UNROLL
+	for (int i = 0; i < far; i += 16)
+		__builtin_prefetch(apart + TILE_AHEAD * far + i, 0, 2);
 }
 
-/* acc += one block */
-INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const uint8_t *w, const int32_t *x)
+/* acc += one block; apart: what of its activations lies apart */
+INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const uint8_t *w, const int32_t *x, const int32_t *apart)
 {
 	const float *field = (const float *)(w + panel_codes(t.words));
-	const int32_t *xs = x + 8 * t.planes * t.width;
+	const int32_t *near = x + 8 * t.planes * t.width;
 	tile_sums s;
 	f32x16 sum[TILE_COLUMNS][TILE_VECTORS];
 
-	tile_integers(t, s, w, x, 0, t.halves ? 4 : 8, t.halves ? FIELD_BIAS_FIRST : FIELD_BIAS);
+	tile_integers(t, s, w, x, 0, t.halves ? 4 : 8, t.halves ? apart + APART_BIAS_FIRST * t.width : near + FIELD_BIAS * t.width);
 	UNROLL
 	for (int v = 0; v < TILE_VECTORS; v++) {
 		f32x16 scale = vf_load(field + PANEL_SCALE * KERNELS_ROWS + 16 * v), addend = vf_load(field + PANEL_ADDEND * KERNELS_ROWS + 16 * v);
@@ -221,7 +227,7 @@ INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const u
 			sum[c][v] = vf_fma(scale, t.planes == 1 ? vi_as_float(s[c][v]) : vi_to_float(s[c][v]), addend);
 	}
 	if (t.halves) {
-		tile_integers(t, s, w, x, 4, 4, FIELD_BIAS_SECOND);
+		tile_integers(t, s, w, x, 4, 4, apart + APART_BIAS_SECOND * t.width);
 		UNROLL
 		for (int v = 0; v < TILE_VECTORS; v++) {
 			f32x16 scale = vf_load(field + PANEL_SECOND * KERNELS_ROWS + 16 * v);
@@ -234,24 +240,29 @@ INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const u
 	for (int m = 0; m < (t.minima ? 1 + t.halves : 0); m++) {
 		UNROLL
 		for (int v = 0; v < TILE_VECTORS; v++) {
-			f32x16 min = vf_load(field + (PANEL_MIN + m) * KERNELS_ROWS + 16 * v);
+			f32x16 min = vf_load(field + (panel_min(t.halves) + m) * KERNELS_ROWS + 16 * v);
 
 			UNROLL
 			for (int c = 0; c < t.columns; c++)
-				sum[c][v] = vf_fma(min, tile_setf(xs + (t.halves ? FIELD_XSUM_FIRST + m : FIELD_XSUM) * t.width + c), sum[c][v]);
+				sum[c][v] = vf_fma(min, tile_setf(apart + (t.halves ? APART_XSUM_FIRST + m : APART_XSUM) * t.width + c), sum[c][v]);
 		}
 	}
 	UNROLL
 	for (int c = 0; c < t.columns; c++)
 		UNROLL
 		for (int v = 0; v < TILE_VECTORS; v++)
-			acc[c][v] = vf_fma(tile_setf(xs + FIELD_DX * t.width + c), sum[c][v], acc[c][v]);
+			acc[c][v] = vf_fma(tile_setf(near + FIELD_DX * t.width + c), sum[c][v], acc[c][v]);
 }
 
 /* Columns, and vectors of rows, that go along a strip before the next strip: those of the tile, or a registerful (see tile()). */
 enum { STRIP_COLUMNS = TILE_STRIP ? ACTS_COLUMNS : TILE_COLUMNS, STRIP_VECTORS = TILE_STRIP ? KERNELS_ROWS / 16 : TILE_VECTORS };
 
 typedef f32x16 tile_floats[STRIP_COLUMNS][STRIP_VECTORS];
+
+INLINE size_t tile_panel_block(struct tile_shape t)
+{
+	return panel_block(t.words, t.halves, t.minima);
+}
 
 static inline size_t tile_words(struct tile_shape t)
 {
@@ -260,22 +271,24 @@ static inline size_t tile_words(struct tile_shape t)
 
 /* Part [b0, b1) of residue u's blocks, for a registerful of columns, the first of them column c of *stack, and of rows, from vector v0 of it. *stack has the
  * sums of the part before and takes those of this one; those of a whole residue are added up with the ones they meet in the closing tree. */
-INLINE void tile_strip(struct tile_shape t, tile_floats *stack, int c0, int v0, int u, const uint8_t *w, const int32_t *x, size_t b0, size_t b1, size_t blocks)
+INLINE void tile_strip(struct tile_shape t, tile_floats *stack, int c0, int v0, int u, const uint8_t *w, const int32_t *x, const int32_t *apart,
+	size_t b0, size_t b1, size_t blocks)
 {
 	int ahead = !TILE_STRIP || (c0 == 0 && v0 == 0);
 	f32x16 acc[TILE_COLUMNS][TILE_VECTORS];
 
-	w += b0 * panel_block(t.words) + (size_t)v0 * 64;
+	w += b0 * tile_panel_block(t) + (size_t)v0 * 64;
 	x += b0 * tile_words(t) + (size_t)c0;
+	apart += b0 * APART * (size_t)t.width + (size_t)c0;
 	UNROLL
 	for (int c = 0; c < t.columns; c++)
 		UNROLL
 		for (int v = 0; v < TILE_VECTORS; v++)
 			acc[c][v] = b0 ? (*stack)[c0 + c][v0 + v] : vf_zero();
-	for (size_t b = b0; b < b1; b++, w += panel_block(t.words), x += tile_words(t)) {
+	for (size_t b = b0; b < b1; b++, w += tile_panel_block(t), x += tile_words(t), apart += APART * t.width) {
 		if (ahead)
-			tile_prefetch(t, x);
-		tile_block(t, acc, w, x);
+			tile_prefetch(t, x, apart);
+		tile_block(t, acc, w, x, apart);
 	}
 	for (int odd = b1 == blocks ? u : 0; odd & 1; odd >>= 1) {
 		stack--;
@@ -295,7 +308,7 @@ INLINE void tile_strip(struct tile_shape t, tile_floats *stack, int c0, int v0, 
 /* A chunk of the tile of activations that begins at column c: the accumulators of its residues, one after the other, on a stack where the closing tree
  * adds them up as they come. Where there are few registers, all columns and rows of the tile go along a strip of blocks before the next, as the codes and
  * activations of a strip stay in the first cache; where there are many, a registerful of columns and rows goes along all of the chunk. */
-INLINE void tile(struct tile_shape t, struct tiled *d, const struct panel *p, const int32_t *x, size_t c)
+INLINE void tile(struct tile_shape t, struct tiled *d, const struct panel *p, const struct acts *x, size_t c)
 {
 	int count = 16 / d->chunks, columns = TILE_STRIP ? t.width : t.columns, rows = KERNELS_ROWS / 16;
 	const unsigned char *residue = residues + d->chunk * count;
@@ -303,8 +316,8 @@ INLINE void tile(struct tile_shape t, struct tiled *d, const struct panel *p, co
 
 	for (int turn = 0; turn < t.width / columns * (rows / STRIP_VECTORS); turn++) {
 		int at = turn / (rows / STRIP_VECTORS) * columns, v0 = turn % (rows / STRIP_VECTORS) * STRIP_VECTORS, depth = 0;
-		const uint8_t *w = p->data + place * panel_block(t.words) + (size_t)v0 * 64;
-		const int32_t *xs = x + place * tile_words(t) + at;
+		const uint8_t *w = p->data + place * tile_panel_block(t) + (size_t)v0 * 64;
+		const int32_t *near = acts_tile(x, c) + place * tile_words(t) + at, *apart = acts_apart(x, c) + place * APART * (size_t)t.width + at;
 		tile_floats stack[5];
 
 		open_tile(d, STRIP_VECTORS, c + (size_t)at, (size_t)columns, d->r + (size_t)v0 * 16);
@@ -316,11 +329,12 @@ INLINE void tile(struct tile_shape t, struct tiled *d, const struct panel *p, co
 				end = TILE_STRIP && b + TILE_STRIP < blocks ? b + TILE_STRIP : blocks;
 				for (int i = 0; i < columns; i += t.columns)
 					for (int v = 0; v < STRIP_VECTORS; v += TILE_VECTORS)
-						tile_strip(t, &stack[depth], i, v, u, w, xs, b, end, blocks);
+						tile_strip(t, &stack[depth], i, v, u, w, near, apart, b, end, blocks);
 				b = end;
 			} while (b < blocks);
-			w += blocks * panel_block(t.words);
-			xs += blocks * tile_words(t);
+			w += blocks * tile_panel_block(t);
+			near += blocks * tile_words(t);
+			apart += blocks * APART * (size_t)t.width;
 			depth = __builtin_popcount((unsigned)u + 1);
 		}
 		close_tile(d, stack[0][0], STRIP_VECTORS, c + (size_t)at, (size_t)columns, d->r + (size_t)v0 * 16);
@@ -333,13 +347,11 @@ INLINE void panel_columns(struct tile_shape t, struct tiled *d, const struct pan
 	size_t end = x->n - d->c < SLAB ? x->n : d->c + SLAB;
 
 	for (size_t c = d->c; c < end; c += ACTS_COLUMNS) {
-		const int32_t *data = (const int32_t *)x->data + acts_block_words(x->kind, c) * p->blocks;
-
 		t.columns = ACTS_STEP;
 		switch (tile_width(c, x->n)) {
-		case ACTS_COLUMNS: t.columns = t.halves ? TILE_HALVES : TILE_COLUMNS, t.width = ACTS_COLUMNS, tile(t, d, p, data, c); break;
-		case ACTS_STEP: t.width = ACTS_STEP, tile(t, d, p, data, c); break;
-		default: t.width = 2 * ACTS_STEP, tile(t, d, p, data, c); break;
+		case ACTS_COLUMNS: t.columns = t.halves ? TILE_HALVES : TILE_COLUMNS, t.width = ACTS_COLUMNS, tile(t, d, p, x, c); break;
+		case ACTS_STEP: t.width = ACTS_STEP, tile(t, d, p, x, c); break;
+		default: t.width = 2 * ACTS_STEP, tile(t, d, p, x, c); break;
 		}
 	}
 }
@@ -373,6 +385,7 @@ INLINE void panel(struct unpacker u, const struct matrix *w, const struct acts *
 	struct panel p = { .data = scratch, .blocks = w->cols / 32, .words = acts_in_words(x->kind) };
 	struct tiled d = { .y = y, .stride = stride, .n = x->n, .r1 = r1, .chunks = chunks_of(p.blocks, PANEL_CHUNK) };
 
+	p.block = panel_block(p.words, u.halves, u.minima);
 	d.waiting = (float *)(scratch + panel_bytes(w->cols));
 	residue_places(p.blocks, p.first);
 	for (d.r = r0; d.r < r1; d.r += KERNELS_ROWS) {
