@@ -74,17 +74,27 @@ static inline f32x16 load_rows(const float *p, size_t n)
 	return n < 16 ? vf_load_n(p, n) : vf_load(p);
 }
 
-/* Asks for the lines of y that close_tile will write: they come from far, and the stores behind would all wait for them (AVX-512, k = 576: a seventh of
- * the time; k = 2048: a twentieth). */
-static inline void open_tile(const struct tiled *t, size_t vectors, size_t c, size_t columns, size_t row)
+/* Does all of this tile lie in y? */
+static inline int tile_inside(const struct tiled *t, size_t vectors, size_t c, size_t columns, size_t row)
 {
-	for (size_t j = 0; j < columns && c + j < t->n; j++)
-		for (size_t at = row; at < row + vectors * 16 && at < t->r1; at += 16)
-			__builtin_prefetch(tile_place(t, 0, c + j, at), 1);
+	return row + vectors * 16 <= t->r1 && c + columns <= t->n;
 }
 
-/* sum[columns][vectors] of one chunk, for columns from c and rows from row: added to those that waited for them, and stored, to wait or for good. */
-static void close_tile(const struct tiled *t, const f32x16 *sum, size_t vectors, size_t c, size_t columns, size_t row)
+/* Asks for the lines of y that close_tile will write: they come from far, and the stores behind would all wait for them (AVX-512, k = 576: a seventh of
+ * the time; k = 2048: a twentieth). */
+INLINE void open_tile(const struct tiled *t, size_t vectors, size_t c, size_t columns, size_t row)
+{
+	if (!tile_inside(t, vectors, c, columns, row))
+		return;
+	UNROLL
+	for (size_t j = 0; j < columns; j++)
+		UNROLL
+		for (size_t v = 0; v < vectors; v++)
+			__builtin_prefetch(tile_place(t, 0, c + j, row + 16 * v), 1);
+}
+
+/* close_tile for part of a tile, or for one chunk of several. */
+static void close_part(const struct tiled *t, const f32x16 *sum, size_t vectors, size_t c, size_t columns, size_t row)
 {
 	for (size_t j = 0; j < columns && c + j < t->n; j++)
 		for (size_t v = 0, at = row; v < vectors && at < t->r1; v++, at += 16) {
@@ -101,6 +111,20 @@ static void close_tile(const struct tiled *t, const f32x16 *sum, size_t vectors,
 			else
 				vf_store(tile_place(t, level, c + j, at), s);
 		}
+}
+
+/* sum[columns][vectors] of one chunk, for columns from c and rows from row: added to those that waited for them, and stored, to wait or for good. */
+INLINE void close_tile(const struct tiled *t, const f32x16 *sum, size_t vectors, size_t c, size_t columns, size_t row)
+{
+	if (t->chunks > 1 || !tile_inside(t, vectors, c, columns, row)) {
+		close_part(t, sum, vectors, c, columns, row);
+		return;
+	}
+	UNROLL
+	for (size_t j = 0; j < columns; j++)
+		UNROLL
+		for (size_t v = 0; v < vectors; v++)
+			vf_store(tile_place(t, 0, c + j, row + 16 * v), sum[j * vectors + v]);
 }
 
 #endif
