@@ -24,7 +24,7 @@ enum panel_field {
 	 * the fma: that is the addend. With two the integer is converted, and the addend is nothing. Either way it is NaN where the scale is not finite. */
 	PANEL_SCALE, PANEL_ADDEND,
 	PANEL_SECOND,                   /* the second half's scale */
-	PANEL_MINIMA = PANEL_SECOND     /* where there is none; else after it: the minima */
+	PANEL_MINIMA = PANEL_SECOND     /* the minima: here where blocks have one scale, else one further (panel_min) */
 };
 
 INLINE int panel_min(int halves)
@@ -194,7 +194,8 @@ INLINE void tile_integers(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const 
 }
 
 /* Asks for the activations of the block that comes TILE_AHEAD blocks later: they come from the third cache or from memory, and the kernel reads them too
- * slowly for the hardware to look far enough ahead (AVX-512, k = 8192, 512 columns: 0.72 of the peak, 0.55 without). */
+ * slowly for the hardware to look far enough ahead (AVX-512, k = 8192, 512 columns: 0.72 of the peak, 0.55 without). Blocks
+ * begin anywhere in a line: with 15 words more none of the last ones is left out. */
 enum { TILE_AHEAD = 8 };
 
 INLINE void tile_prefetch(struct tile_shape t, const int32_t *x, const int32_t *apart)
