@@ -194,8 +194,8 @@ INLINE void tile_integers(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const 
 }
 
 /* Asks for the activations of the block that comes TILE_AHEAD blocks later: they come from the third cache or from memory, and the kernel reads them too
- * slowly for the hardware to look far enough ahead (AVX-512, k = 8192, 512 columns: 0.72 of the peak, 0.55 without). Blocks
- * begin anywhere in a line: with 15 words more none of the last ones is left out. */
+ * slowly for the hardware to look far enough ahead (AVX-512, k = 8192, 512 columns: 0.72 of the peak, 0.55 without). Blocks begin anywhere in a line:
+ * with 15 words more none of the last ones is left out. */
 enum { TILE_AHEAD = 8 };
 
 INLINE void tile_prefetch(struct tile_shape t, const int32_t *x, const int32_t *apart)

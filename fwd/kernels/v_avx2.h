@@ -380,9 +380,6 @@ INLINE int tile_bias(int halves, int minima, int words)
 	return minima ? 0 : words ? 128 : halves ? 32 : 16;
 }
 
-/* Sums are to be complete here, in registers: left free, the compiler puts the additions off and keeps the products waiting in memory. */
-#define SETTLE(v) __asm__ volatile("" : "+x"((v).a), "+x"((v).b))
-
 /* As tile_dot, of words: two products of one lane fit 32 bits. */
 INLINE void tile_dot_words(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width)
 {
@@ -395,8 +392,7 @@ INLINE void tile_dot_words(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const in
 		for (int c = 0; c < columns; c++) {
 			__m256i q = _mm256_set1_epi32(x[(k % 2 * 8 + k / 2) * width + c]);
 
-			s[c][0] = vi_add(s[c][0], vi_of(_mm256_madd_epi16(a, q), _mm256_madd_epi16(b, q)));
-			SETTLE(s[c][0]);
+			s[c][0] = vi_settled(vi_add(s[c][0], vi_of(_mm256_madd_epi16(a, q), _mm256_madd_epi16(b, q))));
 		}
 	}
 }
@@ -425,18 +421,13 @@ INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t 
 				__m256i q = _mm256_set1_epi32(x[(k + d) * width + c]);
 				i32x16 t = vi_of(vd_pairs(a, q), vd_pairs(b, q));
 
-				pairs[c] = d ? vi_of(_mm256_add_epi16(pairs[c].a, t.a), _mm256_add_epi16(pairs[c].b, t.b)) : t;
-				SETTLE(pairs[c]);
+				pairs[c] = vi_settled(d ? vi_of(_mm256_add_epi16(pairs[c].a, t.a), _mm256_add_epi16(pairs[c].b, t.b)) : t);
 			}
 		}
 		UNROLL
-		for (int c = 0; c < columns; c++) {
-			s[c][0] = vi_add(s[c][0], vi_of(vd_widen(pairs[c].a), vd_widen(pairs[c].b)));
-			SETTLE(s[c][0]);
-		}
+		for (int c = 0; c < columns; c++)
+			s[c][0] = vi_settled(vi_add(s[c][0], vi_of(vd_widen(pairs[c].a), vd_widen(pairs[c].b))));
 	}
 }
-
-#undef SETTLE
 
 #endif

@@ -37,6 +37,8 @@ static inline __m256i vd_settled(__m256i v)
 	return v;
 }
 
+static inline i32x16 vi_settled(i32x16 v) { return vi_of(vd_settled(v.a), vd_settled(v.b)); }
+
 static inline __m256i vd_add(__m256i a, __m256i b, int words) { return words ? _mm256_add_epi16(a, b) : _mm256_add_epi32(a, b); }
 
 /* Within each 128 bits: the halves of a added, then those of b; sums are words or not. */
