@@ -91,7 +91,7 @@ static uint32_t *find(const struct names *s, const void *text, size_t n, uint64_
 int names_open(struct names *s, const struct gguf_value *array, struct why *w)
 {
 	const unsigned char *at = array->data;
-	uint64_t n;
+	struct gguf_string t;
 
 	memset(s, 0, sizeof *s);
 	s->array = array;
@@ -104,12 +104,9 @@ int names_open(struct names *s, const struct gguf_value *array, struct why *w)
 	for (uint32_t i = 0; i < s->n; i++) {
 		if (array->end - at < 8)
 			return why(w, "%.*s: changed while in use", (int)array->key.n, array->key.s);
-		n = le64(at);
-		at += 8;
-		n = n > (uint64_t)(array->end - at) ? 0 : n;
-		s->at[i] = (uint32_t)(at - array->data);
-		at += n;
-		s->longest = size_max(s->longest, (size_t)n);
+		t = gguf_next_string(array, &at);
+		s->at[i] = (uint32_t)((const unsigned char *)t.s - array->data);
+		s->longest = size_max(s->longest, t.n);
 	}
 	return 0;
 }
