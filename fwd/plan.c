@@ -47,30 +47,38 @@ static int open_buffers(struct plan *p, struct why *w)
 	return 0;
 }
 
-/* Room for what the ops pack, and for what each thread needs: as much as the hungriest op. */
+/* Bytes for what the ops pack of one kind. */
+static size_t most_acts(const struct plan *p, int kind)
+{
+	size_t bytes = 0;
+
+	for (const struct op *op = p->op; op < p->op + p->n_ops; op++)
+		if (op->code == OP_ROWS && op->rows.pack[kind])
+			bytes = size_max(bytes, p->step.k->acts_bytes(kind, op->rows.n, p->batch));
+	return bytes;
+}
+
+/* Room for what the ops pack. */
+static int open_acts(struct plan *p, struct why *w)
+{
+	for (int kind = 0; kind < ACTS_KINDS; kind++) {
+		p->step.acts[kind] = (struct acts){ .kind = kind, .data = aligned(most_acts(p, kind), 1) };
+		if (!p->step.acts[kind].data)
+			return why(w, "out of memory for a batch of %zu rows", p->batch);
+	}
+	return 0;
+}
+
+/* What each thread needs: as much as the hungriest op. */
 static int open_scratch(struct plan *p, struct why *w)
 {
 	const struct kernels *k = p->step.k;
 	const struct model *m = p->model;
-	size_t widest[ACTS_KINDS] = { 0 }, scratch = k->attend_scratch(m->dim_k, m->dim_v, m->n_head / m->n_head_kv), bytes;
+	size_t scratch = k->attend_scratch(m->dim_k, m->dim_v, m->n_head / m->n_head_kv);
 
-	for (const struct op *op = p->op; op < p->op + p->n_ops; op++) {
-		for (size_t kind = 0; kind < ACTS_KINDS && op->code == OP_ROWS; kind++)
-			if (op->rows.pack[kind])
-				widest[kind] = size_max(widest[kind], op->rows.n);
+	for (const struct op *op = p->op; op < p->op + p->n_ops; op++)
 		if (op->code == OP_PRODUCT)
 			scratch = size_max(scratch, k->product_scratch(op->product.part[0].w.cols));
-	}
-	for (size_t kind = 0; kind < ACTS_KINDS; kind++) {
-		bytes = 0;
-		/* A layout for few columns may take more than one for many. */
-		for (size_t n = 1; n <= p->batch && widest[kind]; n++)
-			bytes = size_max(bytes, k->acts_bytes(kind, widest[kind], n));
-		p->step.acts[kind].kind = kind;
-		p->step.acts[kind].data = aligned(bytes, 1);
-		if (!p->step.acts[kind].data)
-			return why(w, "out of memory for a batch of %zu rows", p->batch);
-	}
 	p->step.scratch_bytes = (scratch + ALIGN - 1) / ALIGN * ALIGN;
 	p->step.scratch = aligned(pool_threads(p->step.pool), p->step.scratch_bytes);
 	return p->step.scratch ? 0 : why(w, "out of memory for %zu threads", pool_threads(p->step.pool));
@@ -85,7 +93,7 @@ static int open_all(struct plan *p, struct why *w)
 	p->model->family->build(&b);
 	if (b.failed || model_all_used(p->model, w) < 0)
 		return -1;
-	return open_scratch(p, w);
+	return open_acts(p, w) < 0 ? -1 : open_scratch(p, w);
 }
 
 struct plan *plan_open(struct model *m, const struct kernels *k, struct pool *pool, size_t batch, struct why *w)

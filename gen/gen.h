@@ -28,6 +28,8 @@ struct request {
 	size_t draft_max;       /* ids that are proposed at once */
 	const char *temp;       /* as it was given, or NULL */
 	const char *n;          /* as it was given, or NULL */
+	int keeps;              /* K and V stay in a segment */
+	size_t last;            /* the id, counted from 1, that nothing follows and nobody needs evaluated; 0: none is known */
 	int greedy, gumbel, ignore_eos;
 	int sampling;           /* there are options of sample beside these */
 	int stream, chained;    /* fwd picks itself, and there is no sample */

@@ -139,7 +139,7 @@ static int picked(struct loop *l, struct result *r, const struct frame *f, struc
 		if (over)
 			return FRAME_END_STOP;
 		r->evaluated += (size_t)l->q->chained;
-		if (card_is_eog(card, id) || l->q->chained)
+		if (card_is_eog(card, id) || l->q->chained || r->ids.n == l->q->last)
 			continue;
 		if (card->n_ctx && f->pos + i >= (uint32_t)card->n_ctx)
 			return FRAME_END_LENGTH;

@@ -224,6 +224,7 @@ static void take(struct request *q, const struct cli *c, const struct opt *o)
 		pass(q, c, o, FWD);
 		if (o->letter == 't' || o->letter == OPT_BACKEND)
 			pass(q, c, o, DRAFT);
+		q->keeps |= o->letter == OPT_KV;
 		break;
 	case GUESS:
 		q->draft = c->value;
@@ -254,6 +255,7 @@ void options(struct request *q, struct cli *c)
 		cli_usage(c, "one prompt at most: quote it (try --help)");
 	q->prompt = c->argc ? c->argv[0] : NULL;
 	q->relayed = q->draft || q->best_of;
+	q->last = q->n && !q->keeps && !q->chat && !q->stage[SAMPLE].command ? strtoul(q->n, NULL, 10) : 0;
 	check_chat(q, c);
 	check_relay(q, c);
 	if (q->json && (q->stage[DETOK].command || q->print))

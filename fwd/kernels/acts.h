@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../../lib/size.h"
 #include "kernels.h"
 #include "lanes.h"
 #include "quantise_rule.h"
@@ -43,9 +44,14 @@ enum acts_apart {
 	APART
 };
 
+static inline size_t most_few(enum acts_kind kind)
+{
+	return kind == ACTS_F32 ? FLOAT_FEW : FEW;
+}
+
 static inline int acts_few(enum acts_kind kind, size_t n)
 {
-	return n <= (kind == ACTS_F32 ? FLOAT_FEW : FEW);
+	return n <= most_few(kind);
 }
 
 static inline size_t acts_planes(enum acts_kind kind)
@@ -247,15 +253,12 @@ INLINE void quantise(enum acts_kind kind, int words, const float *x, struct quan
 
 static size_t vector_acts_bytes(enum acts_kind kind, size_t k, size_t n)
 {
-	size_t bytes;
+	size_t column = kind == ACTS_F32 ? (k + 15) / 16 * 16 * sizeof(float) : acts_course(k / 32).groups * acts_group_bytes(kind);
+	size_t few = column * size_min(n, most_few(kind)), tiles = 0;
 
-	if (acts_few(kind, n))
-		return n * (kind == ACTS_F32 ? (k + 15) / 16 * 16 * sizeof(float) : acts_course(k / 32).groups * acts_group_bytes(kind));
-	if (kind == ACTS_F32)
-		bytes = tile_columns(n) * k * sizeof(float);
-	else
-		bytes = (acts_block_words(kind, tile_columns(n)) + APART * tile_columns(n)) * (k / 32) * 4;
-	return (bytes + 63) / 64 * 64;
+	if (!acts_few(kind, n))
+		tiles = kind == ACTS_F32 ? tile_columns(n) * k * sizeof(float) : (acts_block_words(kind, tile_columns(n)) + APART * tile_columns(n)) * (k / 32) * 4;
+	return (size_max(few, tiles) + 63) / 64 * 64;
 }
 
 /* A block of a group, for dot.h. */

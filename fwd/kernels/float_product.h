@@ -95,6 +95,7 @@ INLINE void float_dot(float_reader *read, size_t size, int columns, const struct
 
 /* A gap after each residue, in floats: it keeps the residues, to which filling the panel writes in turn, out of each other's sets of the cache. */
 enum { FLOAT_GAP = 2 * KERNELS_ROWS, FLOAT_CHUNK = 2048 };      /* elements of a row of a chunk at most */
+enum { FLOAT_FILL_AHEAD = 512 };        /* bytes of each row, as prefetch_group of panel.h (AVX-512, k = 8192: 1.02) */
 
 static inline size_t float_panel_floats(size_t k)
 {
@@ -112,6 +113,12 @@ INLINE void fill_float_rows(float_reader *read, size_t size, float *panel, const
 	for (size_t i = 0; i < 16; i++)
 		to[residues[i]] = panel + first[residues[i]] * KERNELS_ROWS + i * FLOAT_GAP;
 	for (size_t e = 0; e < whole; e += 16) {
+		int line = size == 4 || e % 32 == 0;
+
+		UNROLL
+		for (int i = 0; i < 16; i++)
+			if (line)
+				__builtin_prefetch(row[i] + e * size + FLOAT_FILL_AHEAD, 0, 3);
 		UNROLL
 		for (int i = 0; i < 16; i++)
 			v[i] = vf_as_int(read(row[i] + e * size));
@@ -202,6 +209,7 @@ INLINE void float_tile(int columns, int width, struct tiled *d, const float *pan
 
 	for (size_t at = 0; at < (size_t)width; at += (size_t)columns)
 		for (size_t v0 = 0; v0 < KERNELS_ROWS / 16; v0 += TILE_VECTORS) {
+			open_tile(d, TILE_VECTORS, c + at, (size_t)columns, d->r + v0 * 16);
 			float_tile_run(columns, width, d, panel + v0 * 16, (const float *)x->data + c * x->k + at, x->k, first, stack);
 			close_tile(d, stack[0][0], TILE_VECTORS, c + at, (size_t)columns, d->r + v0 * 16);
 		}

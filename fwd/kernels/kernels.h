@@ -64,8 +64,8 @@ enum rope_pairs { ROPE_ADJACENT, ROPE_HALVES };
 struct kernels {
 	const char *name;
 
-	/* Products. Bytes for n columns of k elements; pack fills columns [c0, c1) from x[c·stride ...]; c0 is a multiple of acts_columns and so
-	 * is c1 unless it is n, so that threads can share the work. */
+	/* Products. Bytes for up to n columns of k elements (of fewer elements it may be more); pack fills columns [c0, c1) from x[c·stride ...]; c0 is a
+	 * multiple of acts_columns and so is c1 unless it is n, so that threads can share the work. */
 	size_t acts_columns;
 	size_t (*acts_bytes)(enum acts_kind kind, size_t k, size_t n);
 	void (*acts_pack)(struct acts *a, const float *x, size_t stride, size_t c0, size_t c1);
