@@ -28,23 +28,22 @@ INLINE f32x16 floats_bf16(const uint8_t *p)
 	return vf_load_bf16(p);
 }
 
-/* Rows that are read side by side, where the columns are many or too long for the first cache, as they are loaded once for both then. Otherwise a single
- * row, since two are two streams from memory (AVX-512, whole engine: 0.9 of the speed of one). */
-enum { FLOAT_ROWS = 2, FLOAT_LONG = 6144 };
 enum { FLOAT_NEAR = 2048 };     /* bytes ahead in each row */
 
 /* ---- few columns ---- */
 
-/* Rows r to r + rows. The elements past the last multiple of sixteen are read from a copy filled up with zeros. */
-INLINE void float_rows(float_reader *read, size_t size, const struct matrix *w, const struct acts *x, size_t r, int rows, int columns, size_t far, float *y,
-	size_t stride)
+/* Rows r to r + rows, and columns from c. The elements past the last multiple of sixteen are read from a copy filled up with zeros. far: see
+ * prefetch_side(), or 0 where the rows are in the cache already. */
+INLINE void float_rows(float_reader *read, size_t size, const struct matrix *w, const struct acts *x, size_t r, int rows, size_t c0, int columns, size_t far,
+	float *y, size_t stride)
 {
 	size_t k = w->cols, whole = k / 16 * 16, padded = (k + 15) / 16 * 16;
-	const float *data = x->data;
-	f32x16 acc[FLOAT_ROWS][FLOAT_FEW];
+	const float *data = (const float *)x->data + c0 * padded;
+	f32x16 acc[FLOAT_ROWS][FLOAT_SIDE];
 	const uint8_t *row[FLOAT_ROWS];
 	uint8_t rest[FLOAT_ROWS][64] = { { 0 } };
 
+	y += c0 * stride + r;
 	UNROLL
 	for (int i = 0; i < rows; i++) {
 		row[i] = (const uint8_t *)w->data + (r + (size_t)i) * w->row_bytes;
@@ -55,7 +54,7 @@ INLINE void float_rows(float_reader *read, size_t size, const struct matrix *w, 
 			acc[i][c] = vf_zero();
 	}
 	for (size_t e = 0; e < whole; e += 16) {
-		int line = size == 4 || e % 32 == 0;    /* does one begin here? */
+		int line = far && (size == 4 || e % 32 == 0);   /* does one begin here? */
 
 		UNROLL
 		for (int i = 0; i < rows; i++)
@@ -76,19 +75,50 @@ INLINE void float_rows(float_reader *read, size_t size, const struct matrix *w, 
 		for (int c = 0; c < columns; c++) {
 			if (whole < k)
 				acc[i][c] = vf_fma(read(rest[i]), vf_load(data + (size_t)c * padded + whole), acc[i][c]);
-			y[(size_t)c * stride + r + (size_t)i] = vf_tree(acc[i][c]);
+			y[(size_t)c * stride + (size_t)i] = vf_tree(acc[i][c]);
 		}
 	}
 }
 
-INLINE void float_dot(float_reader *read, size_t size, int columns, const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride)
+/* FLOAT_ROWS rows from r on and all columns, three or more, as evenly as they go into the registers; the rows stay in the first cache meanwhile. */
+INLINE void float_set(float_reader *read, size_t size, const struct matrix *w, const struct acts *x, size_t r, float *y, size_t stride)
 {
-	size_t r = r0, far_side = sets_ahead(FLOAT_ROWS * w->row_bytes), far = sets_ahead(w->row_bytes);
+	size_t turns = (x->n + FLOAT_SIDE - 1) / FLOAT_SIDE, far = sets_ahead(FLOAT_ROWS * w->row_bytes), c = 0;
 
-	for (; (columns > 1 || w->cols > FLOAT_LONG) && r + FLOAT_ROWS <= r1; r += FLOAT_ROWS)
-		float_rows(read, size, w, x, r, FLOAT_ROWS, columns, far_side, y, stride);
+	for (size_t turn = 0; turn < turns; turn++, far = 0) {
+		size_t columns = x->n * (turn + 1) / turns - c;
+
+		switch (columns) {
+		case 2: float_rows(read, size, w, x, r, FLOAT_ROWS, c, 2, far, y, stride); break;
+		case 3: float_rows(read, size, w, x, r, FLOAT_ROWS, c, 3, far, y, stride); break;
+		case 4: float_rows(read, size, w, x, r, FLOAT_ROWS, c, FLOAT_SIDE < 4 ? FLOAT_SIDE : 4, far, y, stride); break;
+		case 5: float_rows(read, size, w, x, r, FLOAT_ROWS, c, FLOAT_SIDE < 5 ? FLOAT_SIDE : 5, far, y, stride); break;
+		default: float_rows(read, size, w, x, r, FLOAT_ROWS, c, FLOAT_SIDE, far, y, stride); break;
+		}
+		c += columns;
+	}
+}
+
+/* A single column goes row by row, unless it is too long for the first cache, and two go along two rows: rows side by side are as many streams from
+ * memory (AVX-512, one thread, whole engine: one column along two rows 0.9 of the speed, two along four 0.75). */
+enum { FLOAT_LONG = 6144 };
+
+INLINE void float_dot(float_reader *read, size_t size, const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride)
+{
+	size_t r = r0, far = sets_ahead(2 * w->row_bytes);
+
+	if (x->n > 2)
+		for (; r + FLOAT_ROWS <= r1; r += FLOAT_ROWS)
+			float_set(read, size, w, x, r, y, stride);
+	else if (x->n == 2)
+		for (; r + 2 <= r1; r += 2)
+			float_rows(read, size, w, x, r, 2, 0, 2, far, y, stride);
+	else if (w->cols > FLOAT_LONG)
+		for (; r + 2 <= r1; r += 2)
+			float_rows(read, size, w, x, r, 2, 0, 1, far, y, stride);
 	for (; r < r1; r++)
-		float_rows(read, size, w, x, r, 1, columns, far, y, stride);
+		for (size_t c = 0; c < x->n; c++)
+			float_rows(read, size, w, x, r, 1, c, 1, c ? 0 : sets_ahead(w->row_bytes), y, stride);
 }
 
 /* ---- many ---- */
@@ -247,13 +277,10 @@ INLINE void float_many(float_reader *read, size_t size, const struct matrix *w, 
 INLINE void float_product(float_reader *read, size_t size, const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride,
                           void *scratch)
 {
-	switch (x->n) {
-	case 1: float_dot(read, size, 1, w, x, r0, r1, y, stride); return;
-	case 2: float_dot(read, size, 2, w, x, r0, r1, y, stride); return;
-	case 3: float_dot(read, size, 3, w, x, r0, r1, y, stride); return;
-	case 4: float_dot(read, size, 4, w, x, r0, r1, y, stride); return;
-	default: float_many(read, size, w, x, r0, r1, y, stride, scratch); return;
-	}
+	if (acts_few(ACTS_F32, x->n))
+		float_dot(read, size, w, x, r0, r1, y, stride);
+	else
+		float_many(read, size, w, x, r0, r1, y, stride, scratch);
 }
 
 #endif

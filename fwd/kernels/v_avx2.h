@@ -370,7 +370,9 @@ enum {
 	TILE_WORDS = 1, TILE_Q8_WORDS = 1,      /* codes of 8 bits, and activations of 16, are multiplied as 16-bit words */
 	TILE_STRIP = 4,         /* blocks, see tile() in panel.h */
 	TILE_VECTORS = 1,       /* vectors of 16 rows */
-	TILE_COLUMNS = 4, TILE_HALVES = 4, FLOAT_COLUMNS = 6, PEAK_COLUMNS = 3
+	TILE_COLUMNS = 4, TILE_HALVES = 4, FLOAT_COLUMNS = 6, PEAK_COLUMNS = 3,
+	FLOAT_FEW = 16,         /* columns of floats that go without a panel */
+	FLOAT_ROWS = 2, FLOAT_SIDE = 3  /* rows and columns whose sums are in registers then */
 };
 
 /* What a panel adds to codes to make them fit for tile_dot; zero needs no correction. Formats with minima have codes from 0 as they are; 16 makes those of

@@ -365,7 +365,9 @@ enum {
 	TILE_VECTORS = 2,       /* vectors of 16 rows */
 	TILE_COLUMNS = 6,       /* of each vector's sums, integers and floats: 24 of 32 registers */
 	TILE_HALVES = 4,        /* the same where a block has two scales, whose sums are a third kind */
-	FLOAT_COLUMNS = 12, PEAK_COLUMNS = 6
+	FLOAT_COLUMNS = 12, PEAK_COLUMNS = 6,
+	FLOAT_FEW = 48,         /* columns of floats that go without a panel (F16, 16 columns: 1.4 times as fast; 64: level) */
+	FLOAT_ROWS = 4, FLOAT_SIDE = 6  /* rows and columns whose sums are in registers then */
 };
 
 /* What a panel adds to codes to make them fit for tile_dot; zero needs no correction. Formats with minima have codes from 0 as they are. */

@@ -473,7 +473,8 @@ enum {
 	TILE_WORDS = 0, TILE_Q8_WORDS = 0,      /* see v_avx2.h */
 	TILE_STRIP = 0,         /* blocks, see tile() in panel.h */
 	TILE_VECTORS = 1,       /* vectors of 16 rows */
-	TILE_COLUMNS = 6, TILE_HALVES = 6, FLOAT_COLUMNS = 6, PEAK_COLUMNS = 4     /* 24 of the 32 registers hold sums, four weights */
+	TILE_COLUMNS = 6, TILE_HALVES = 6, FLOAT_COLUMNS = 6, PEAK_COLUMNS = 4, /* 24 of the 32 registers hold sums, four weights */
+	FLOAT_FEW = 16, FLOAT_ROWS = 2, FLOAT_SIDE = 3
 };
 
 /* What a panel adds to codes to make them fit for tile_dot: nothing, codes are signed here. */
