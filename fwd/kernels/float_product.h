@@ -88,13 +88,16 @@ INLINE void float_set(float_reader *read, size_t size, const struct matrix *w, c
 	for (size_t turn = 0; turn < turns; turn++, far = 0) {
 		size_t columns = x->n * (turn + 1) / turns - c;
 
-		switch (columns) {
-		case 2: float_rows(read, size, w, x, r, FLOAT_ROWS, c, 2, far, y, stride); break;
-		case 3: float_rows(read, size, w, x, r, FLOAT_ROWS, c, 3, far, y, stride); break;
-		case 4: float_rows(read, size, w, x, r, FLOAT_ROWS, c, FLOAT_SIDE < 4 ? FLOAT_SIDE : 4, far, y, stride); break;
-		case 5: float_rows(read, size, w, x, r, FLOAT_ROWS, c, FLOAT_SIDE < 5 ? FLOAT_SIDE : 5, far, y, stride); break;
-		default: float_rows(read, size, w, x, r, FLOAT_ROWS, c, FLOAT_SIDE, far, y, stride); break;
-		}
+		if (FLOAT_SIDE > 2 && columns == 2)
+			float_rows(read, size, w, x, r, FLOAT_ROWS, c, 2, far, y, stride);
+		else if (FLOAT_SIDE > 3 && columns == 3)
+			float_rows(read, size, w, x, r, FLOAT_ROWS, c, 3, far, y, stride);
+		else if (FLOAT_SIDE > 4 && columns == 4)
+			float_rows(read, size, w, x, r, FLOAT_ROWS, c, 4, far, y, stride);
+		else if (FLOAT_SIDE > 5 && columns == 5)
+			float_rows(read, size, w, x, r, FLOAT_ROWS, c, 5, far, y, stride);
+		else
+			float_rows(read, size, w, x, r, FLOAT_ROWS, c, FLOAT_SIDE, far, y, stride);
 		c += columns;
 	}
 }
