@@ -240,6 +240,12 @@ static void take(struct request *q, const struct cli *c, const struct opt *o)
 	}
 }
 
+/* The last of -n, unless there is more to come, or a stage of the user's own may have other plans. */
+static size_t last_id(const struct request *q)
+{
+	return q->n && !q->keeps && !q->chat && !q->stage[FWD].command && !q->stage[SAMPLE].command ? strtoul(q->n, NULL, 10) : 0;
+}
+
 void options(struct request *q, struct cli *c)
 {
 	const struct opt *o;
@@ -255,7 +261,7 @@ void options(struct request *q, struct cli *c)
 		cli_usage(c, "one prompt at most: quote it (try --help)");
 	q->prompt = c->argc ? c->argv[0] : NULL;
 	q->relayed = q->draft || q->best_of;
-	q->last = q->n && !q->keeps && !q->chat && !q->stage[SAMPLE].command ? strtoul(q->n, NULL, 10) : 0;
+	q->last = last_id(q);
 	check_chat(q, c);
 	check_relay(q, c);
 	if (q->json && (q->stage[DETOK].command || q->print))
