@@ -16,6 +16,7 @@
 /* Up to so many columns take the layout of dot.h: filling a panel costs more than unpacking the weights once for all columns as they pass (AVX-512, 8
  * columns: 1.25 times the speed for Q8_0, 1.8 for Q4_K; even from 10 columns on). Of floats, which need no unpacking, up to FLOAT_FEW. */
 enum { FEW = 9 };
+
 enum { ACTS_COLUMNS = 12, ACTS_STEP = 4 };      /* of a tile; those of the last tile are a multiple of the step */
 enum { MAGIC = 0x4b400000 };    /* 1.5·2^23 as a float: added to an integer of less than 22 bits, it makes the bits of their float sum */
 #define MAGIC_FLOAT 0x1.8p23f

@@ -30,6 +30,12 @@ INLINE f32x16 floats_bf16(const uint8_t *p)
 
 enum { FLOAT_NEAR = 2048 };     /* bytes ahead in each row */
 
+/* Of the steps of sixteen elements: does a line of the cache begin with this one, so that it is asked for once? */
+INLINE int begins_line(size_t size, size_t e)
+{
+	return size == 4 || e % 32 == 0;
+}
+
 /* ---- few columns ---- */
 
 /* Rows r to r + rows, and columns from c. The elements past the last multiple of sixteen are read from a copy filled up with zeros. far: see
@@ -54,7 +60,7 @@ INLINE void float_rows(float_reader *read, size_t size, const struct matrix *w, 
 			acc[i][c] = vf_zero();
 	}
 	for (size_t e = 0; e < whole; e += 16) {
-		int line = far && (size == 4 || e % 32 == 0);   /* does one begin here? */
+		int line = far && begins_line(size, e);
 
 		UNROLL
 		for (int i = 0; i < rows; i++)
@@ -146,11 +152,9 @@ INLINE void fill_float_rows(float_reader *read, size_t size, float *panel, const
 	for (size_t i = 0; i < 16; i++)
 		to[residues[i]] = panel + first[residues[i]] * KERNELS_ROWS + i * FLOAT_GAP;
 	for (size_t e = 0; e < whole; e += 16) {
-		int line = size == 4 || e % 32 == 0;
-
 		UNROLL
 		for (int i = 0; i < 16; i++)
-			if (line)
+			if (begins_line(size, e))
 				__builtin_prefetch(row[i] + e * size + FLOAT_FILL_AHEAD, 0, 3);
 		UNROLL
 		for (int i = 0; i < 16; i++)
