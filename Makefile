@@ -32,12 +32,12 @@ CHAT = chat chat_opts chat_setup chat_template
 JINJA = jinja arith call dict eval exec expr format lex list_filters methods more_filters operand parse parser spell str tests text text_filters value
 GRAMMAR = grammar node class cursor parse match state text guide trie
 SCHEMA = schema array constants merge number object pattern string
-FWD = model rope families builder plan ops dump segment pool prefault meter limits serve chain report settings
+FWD = model rope families builder plan ops dump segment cores pool prefault meter limits serve chain report settings
 SAMPLE = main options stage model trace
 BENCH = main engine print random
 GEN = main options once loop relay draft best text progress talk history person stages place report shell
 KERNELS = kv_type scalar scalar_product scalar_vector scalar_attend scalar_peaks select $(ISA)
-TESTS = quantise_test gguf_test vocab_test tokenizers_test frame_test sampler_test stop_test segment_test pool_test rope_test product_test vector_test attend_test jinja_test grammar_test schema_test
+TESTS = quantise_test gguf_test vocab_test tokenizers_test frame_test sampler_test stop_test segment_test cores_test pool_test rope_test product_test vector_test attend_test jinja_test grammar_test schema_test
 HELPERS = mkmodel reference stream dribble under
 
 lib_o = $(LIB:%=$(OBJ)/lib/%.o)
@@ -73,7 +73,8 @@ $(BIN)/tests/frame_test: $(OBJ)/tests/frame_test.o $(lib_o)
 $(BIN)/tests/sampler_test: $(OBJ)/tests/sampler_test.o $(OBJ)/tests/sampler_reference.o $(sampler_o) $(lib_o)
 $(BIN)/tests/stop_test: $(OBJ)/tests/stop_test.o $(lib_o)
 $(BIN)/tests/segment_test: $(OBJ)/tests/segment_test.o $(OBJ)/fwd/segment.o $(OBJ)/fwd/kernels/kv_type.o $(lib_o)
-$(BIN)/tests/pool_test: $(OBJ)/tests/pool_test.o $(OBJ)/fwd/pool.o $(lib_o)
+$(BIN)/tests/cores_test: $(OBJ)/tests/cores_test.o $(OBJ)/fwd/cores.o
+$(BIN)/tests/pool_test: $(OBJ)/tests/pool_test.o $(OBJ)/fwd/pool.o $(OBJ)/fwd/cores.o $(lib_o)
 $(BIN)/tests/rope_test: $(OBJ)/tests/rope_test.o $(OBJ)/fwd/rope.o $(lib_o)
 $(BIN)/tests/quantise_test: $(OBJ)/tests/quantise_test.o $(OBJ)/tests/quantise.o $(lib_o)
 $(BIN)/tests/product_test: $(OBJ)/tests/product_test.o $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(lib_o)

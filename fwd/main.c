@@ -10,6 +10,7 @@
 #include "../lib/fwd_opts.h"
 #include "../lib/guard.h"
 #include "../lib/size.h"
+#include "cores.h"
 #include "dump.h"
 #include "model.h"
 #include "plan.h"
@@ -34,7 +35,7 @@ static const struct kernels *backend(struct settings *set)
 	if (!k)
 		cli_usage(&c, "--backend: no \"%s\" here", set->backend);
 	if (!set->threads)
-		set->threads = !strcmp(set->backend, "scalar") || (best && !all_cores) ? 1 : pool_cores();
+		set->threads = !strcmp(set->backend, "scalar") || (best && !all_cores) ? 1 : cores_count();
 	return k;
 }
 

@@ -2,35 +2,40 @@
  * piece asks for in advance belongs to the next; then it goes on with what is left of the others' shares. The pieces of a share are counted down in an
  * atomic word, its ticket: the high half numbers the job, the low half is how many pieces are not yet taken. Taking one is one compare-and-swap, and the
  * job's number in the word means that a thread which slept through a whole job cannot take a piece of the next by mistake. Whoever holds a piece keeps
- * the job from ending, so what describes the job may be read after taking. */
-#ifdef __linux__
-#define _GNU_SOURCE     /* sched_getaffinity: see pool_cores() */
-#endif
-
+ * the job from ending, so what describes the job may be read after taking.
+ *
+ * Where other processes want the CPUs too, a thread loses its own for turns of the scheduler that are longer than most jobs. So the threads keep apart:
+ * a helper that finds itself on the CPU of another of us moves elsewhere (the scheduler, which sees one process of two on either, would leave it). And
+ * one that has lost its CPU with a piece in hand gets that of the thread which waits for it, and is sent away again after the job. */
 #include "pool.h"
 
+#include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
+
+#include "cores.h"
 
 /* Looks at a word before sleeping: tens of microseconds, longer than the serial work between two jobs of a step, shorter than a turn of the
- * scheduler by far. */
-enum { SPINS = 1000, LINE = 64 };
+ * scheduler by far. A nap, in nanoseconds, between looking after those who are late: as long as a piece or two. */
+enum { SPINS = 1000, NAP = 200000, LINE = 64 };
 
 struct helper {
 	struct pool *pool;
 	size_t index;
 	pthread_t id;
+	clockid_t clock;        /* of the time it has had on a CPU, */
+	struct timespec ran;    /* and what that showed last */
+	int called;             /* to the opener's CPU */
 };
 
 struct share {
 	_Alignas(LINE) _Atomic uint64_t ticket;
+	atomic_int at_work;     /* whether this thread is among the pieces */
 };
 
 struct pool {
@@ -48,6 +53,8 @@ struct pool {
 	size_t n, started;
 	struct helper *helper;
 	struct share *share;    /* [n] */
+	pthread_t opener;
+	atomic_int *cpu;        /* [n]: where each thread ran last; read by all, seldom written */
 };
 
 #if defined(__x86_64__)
@@ -105,6 +112,18 @@ static void work_along(struct pool *p, size_t thread)
 		work_share(p, (thread + i) % p->n, thread);
 }
 
+/* Tells the others where this thread runs; whether one before it runs there too. */
+static int crowded(struct pool *p, size_t thread)
+{
+	int here = cores_here(), shared = 0;
+
+	if (atomic_load(&p->cpu[thread]) != here)
+		atomic_store(&p->cpu[thread], here);
+	for (size_t i = 0; i < thread; i++)
+		shared |= here >= 0 && atomic_load(&p->cpu[i]) == here;
+	return shared;
+}
+
 /* Waits for another job than this one; which it is. */
 static uint64_t wait_for_job(struct pool *p, uint64_t last)
 {
@@ -122,29 +141,78 @@ static uint64_t wait_for_job(struct pool *p, uint64_t last)
 	return atomic_load(&p->job);
 }
 
-static void wait_for_rest(struct pool *p)
+/* Whether the job ends while we look. */
+static int ends_soon(const struct pool *p)
 {
 	for (int i = 0; i < SPINS; i++) {
 		if (!atomic_load(&p->unfinished))
-			return;
+			return 1;
 		relax();
 	}
+	return 0;
+}
+
+/* Whether helper i is among the pieces and has had no time since this was last asked. */
+static int stands_still(struct pool *p, size_t i)
+{
+	struct helper *h = &p->helper[i];
+	struct timespec before = h->ran;
+
+	return atomic_load(&p->share[i].at_work) && !clock_gettime(h->clock, &h->ran) && h->ran.tv_sec == before.tv_sec && h->ran.tv_nsec == before.tv_nsec;
+}
+
+/* Until the job is done, if it takes no longer. */
+static void nap(struct pool *p)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += NAP;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
 	pthread_mutex_lock(&p->lock);
 	atomic_store(&p->waiting, 1);
-	while (atomic_load(&p->unfinished))
-		pthread_cond_wait(&p->done, &p->lock);
+	while (atomic_load(&p->unfinished) && pthread_cond_timedwait(&p->done, &p->lock, &until) != ETIMEDOUT)
+		;
 	atomic_store(&p->waiting, 0);
 	pthread_mutex_unlock(&p->lock);
+}
+
+/* Helpers that stand still get our CPU while we nap. */
+static void wait_for_rest(struct pool *p)
+{
+	if (ends_soon(p))
+		return;
+	for (size_t i = 1; i < p->n; i++)
+		stands_still(p, i);     /* from here on */
+	while (!ends_soon(p)) {
+		for (size_t i = 1; i < p->n; i++)
+			if (stands_still(p, i)) {
+				cores_call(p->helper[i].id, cores_here());
+				p->helper[i].called = 1;
+			}
+		nap(p);
+	}
+	for (size_t i = 1; i < p->n; i++)
+		if (p->helper[i].called) {
+			cores_avoid(p->helper[i].id, p->opener, p->cpu, i);
+			p->helper[i].called = 0;
+		}
 }
 
 static void *help(void *arg)
 {
 	struct helper *h = arg;
+	struct pool *p = h->pool;
 	uint64_t job = 0;
 
-	while (!atomic_load(&h->pool->closing)) {
-		job = wait_for_job(h->pool, job);
-		work_along(h->pool, h->index);
+	while (!atomic_load(&p->closing)) {
+		job = wait_for_job(p, job);
+		atomic_store(&p->share[h->index].at_work, 1);
+		work_along(p, h->index);
+		atomic_store(&p->share[h->index].at_work, 0);
+		if (crowded(p, h->index))
+			cores_avoid(pthread_self(), p->opener, p->cpu, h->index);
 	}
 	return NULL;
 }
@@ -176,6 +244,7 @@ void pool_run(struct pool *p, size_t pieces, void (*work)(void *context, size_t 
 		atomic_store_explicit(&p->share[i].ticket, job << 32 | (share_start(p, pieces, i + 1) - share_start(p, pieces, i)), memory_order_release);
 	atomic_store(&p->job, job);
 	wake(p);
+	crowded(p, 0);
 	work_along(p, 0);
 	wait_for_rest(p);
 }
@@ -192,6 +261,8 @@ static int start(struct helper *h)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	error = pthread_create(&h->id, NULL, help, h);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!error && pthread_getcpuclockid(h->id, &h->clock))
+		h->clock = CLOCK_MONOTONIC;     /* which never stands still */
 	return error;
 }
 
@@ -209,13 +280,17 @@ struct pool *pool_open(size_t n, struct why *w)
 	pthread_cond_init(&p->begun, NULL);
 	pthread_cond_init(&p->done, NULL);
 	p->n = n;
+	p->opener = pthread_self();
 	p->helper = calloc(n, sizeof *p->helper);
-	if (!p->helper || posix_memalign((void **)&p->share, LINE, n * sizeof *p->share)) {
+	p->cpu = calloc(n, sizeof *p->cpu);
+	if (!p->helper || !p->cpu || posix_memalign((void **)&p->share, LINE, n * sizeof *p->share)) {
 		why(w, "thread pool: out of memory");
 		pool_close(p);
 		return NULL;
 	}
 	memset(p->share, 0, n * sizeof *p->share);
+	for (size_t i = 0; i < n; i++)
+		atomic_init(&p->cpu[i], -1);
 	for (p->started = 1; p->started < n; p->started++) {
 		p->helper[p->started] = (struct helper){ .pool = p, .index = p->started };
 		error = start(&p->helper[p->started]);
@@ -240,6 +315,7 @@ void pool_close(struct pool *p)
 	pthread_cond_destroy(&p->begun);
 	pthread_mutex_destroy(&p->lock);
 	free(p->helper);
+	free(p->cpu);
 	free(p->share);
 	free(p);
 }
@@ -248,48 +324,3 @@ size_t pool_threads(const struct pool *p)
 {
 	return p->n;
 }
-
-#ifdef __linux__
-/* 1 if no CPU below this one that we may use too is another thread of the same core. */
-static int first_of_core(int cpu, const cpu_set_t *ours)
-{
-	char path[96];
-	FILE *f;
-	int a, b, first = 1;
-	char dash;
-
-	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
-	f = fopen(path, "r");
-	if (!f)
-		return 1;
-	/* "0,64" or "0-1" or "0-1,8-9" */
-	while (first && fscanf(f, "%d", &a) == 1) {
-		b = a;
-		if (fscanf(f, "%c", &dash) == 1 && dash == '-' && fscanf(f, "%d%*c", &b) != 1)
-			break;
-		for (; a <= b && a < cpu && first; a++)
-			first = a < 0 || a >= CPU_SETSIZE || !CPU_ISSET((size_t)a, ours);
-	}
-	fclose(f);
-	return first;
-}
-
-size_t pool_cores(void)
-{
-	cpu_set_t ours;
-	size_t n = 0;
-
-	if (sched_getaffinity(0, sizeof ours, &ours))
-		return 1;
-	for (int i = 0; i < CPU_SETSIZE; i++)
-		n += CPU_ISSET((size_t)i, &ours) && first_of_core(i, &ours);
-	return n ? n : 1;
-}
-#else
-size_t pool_cores(void)
-{
-	long n = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return n > 0 ? (size_t)n : 1;
-}
-#endif

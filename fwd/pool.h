@@ -19,7 +19,4 @@ size_t pool_threads(const struct pool *p);
  * the caller and to the next job. Called by the thread that opened the pool. */
 void pool_run(struct pool *p, size_t pieces, void (*work)(void *context, size_t piece, size_t thread), void *context);
 
-/* Number of CPU cores that this process may use (physical ones where the system tells). */
-size_t pool_cores(void);
-
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../cores.h"
 #include "../settings.h"
 #include "../../lib/cli.h"
 #include "../../lib/guard.h"
@@ -138,8 +139,8 @@ static void read_options(void)
 		set.dir = "/tmp";
 	if (!set.threads.n) {
 		set.threads.number[set.threads.n++] = 1;
-		if (pool_cores() > 1)
-			set.threads.number[set.threads.n++] = pool_cores();
+		if (cores_count() > 1)
+			set.threads.number[set.threads.n++] = cores_count();
 	}
 }
 

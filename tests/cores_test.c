@@ -1,0 +1,61 @@
+/* Where threads run: one that is kept off CPUs leaves them, one that is called comes, and where nothing would be left it stays. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "../fwd/cores.h"
+#include "check.h"
+
+enum { CPUS = 1 << 16 };
+
+static atomic_int here, looks, enough;
+
+static void *look(void *unused)
+{
+	while (!atomic_load(&enough)) {
+		atomic_store(&here, cores_here());
+		atomic_fetch_add(&looks, 1);
+		sched_yield();
+	}
+	return unused;
+}
+
+/* Where the thread that looks is now: it may have looked a last time before it was moved. */
+static int now(void)
+{
+	int first = atomic_load(&looks);
+
+	while (atomic_load(&looks) - first < 2)
+		sched_yield();
+	return atomic_load(&here);
+}
+
+int main(void)
+{
+	static atomic_int all[CPUS];
+	atomic_int cpu;
+	pthread_t thread;
+
+	check(cores_count() >= 1, "no core");
+	if (cores_here() < 0 || cores_count() < 2)
+		return check_end("cores");      /* nothing to choose from */
+	if (!check(!pthread_create(&thread, NULL, look, NULL), "no thread"))
+		return check_end("cores");
+	for (int i = 0; i < CPUS; i++)
+		atomic_init(&all[i], i);
+	for (int i = 0; i < 50; i++) {
+		atomic_init(&cpu, now());
+		cores_avoid(thread, pthread_self(), &cpu, 1);
+		check_at(now() != atomic_load(&cpu), "a thread stays on a CPU that it is to avoid", i);
+		cores_call(thread, atomic_load(&cpu));
+		check_at(now() == atomic_load(&cpu), "a thread does not come to the CPU that it is called to", i);
+		cores_avoid(thread, pthread_self(), all, CPUS);
+		check_at(now() == atomic_load(&cpu), "with no CPU left to go to, a thread moves", i);
+		cores_avoid(thread, pthread_self(), all, 0);
+	}
+	cores_call(thread, -1);
+	check(now() >= 0, "a call to no CPU is not left alone");
+	atomic_store(&enough, 1);
+	pthread_join(thread, NULL);
+	return check_end("cores");
+}
