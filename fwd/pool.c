@@ -5,8 +5,9 @@
  * the job from ending, so what describes the job may be read after taking.
  *
  * Where other processes want the CPUs too, a thread loses its own for turns of the scheduler that are longer than most jobs. So the threads keep apart:
- * a helper that finds itself on the CPU of another of us moves elsewhere (the scheduler, which sees one process of two on either, would leave it). And
- * one that has lost its CPU with a piece in hand gets that of the thread which waits for it, and is sent away again after the job. */
+ * a helper that finds itself on the CPU of a thread before it moves elsewhere, as the scheduler, to which two of ours on one CPU and a stranger on the
+ * other look even, would leave them. And one that has lost its CPU with a piece in hand gets that of the opener, who waits for it, and is sent away again
+ * after the job. (With a stranger on one of two cores 1.4 times one thread's speed; without either of these, 1.0 and less.) */
 #include "pool.h"
 
 #include <errno.h>
@@ -31,6 +32,7 @@ struct helper {
 	clockid_t clock;        /* of the time it has had on a CPU, */
 	struct timespec ran;    /* and what that showed last */
 	int called;             /* to the opener's CPU */
+	atomic_int apart;       /* kept off the CPUs of those before it */
 };
 
 struct share {
@@ -112,16 +114,40 @@ static void work_along(struct pool *p, size_t thread)
 		work_share(p, (thread + i) % p->n, thread);
 }
 
-/* Tells the others where this thread runs; whether one before it runs there too. */
-static int crowded(struct pool *p, size_t thread)
+/* Notes where this thread runs, for all to see; whether it was elsewhere before. */
+static int note_cpu(struct pool *p, size_t thread)
 {
-	int here = cores_here(), shared = 0;
+	int here = cores_here();
 
-	if (atomic_load(&p->cpu[thread]) != here)
-		atomic_store(&p->cpu[thread], here);
+	if (atomic_load(&p->cpu[thread]) == here)
+		return 0;
+	atomic_store(&p->cpu[thread], here);
+	return 1;
+}
+
+/* Whether a thread before this one runs on its CPU. */
+static int crowded(const struct pool *p, size_t thread)
+{
+	int here = atomic_load(&p->cpu[thread]), shared = 0;
+
 	for (size_t i = 0; i < thread; i++)
 		shared |= here >= 0 && atomic_load(&p->cpu[i]) == here;
 	return shared;
+}
+
+/* Off the CPUs of those before it. thread: helper i's; asked by itself it may know that before helper[i].id does. */
+static void keep_apart(struct pool *p, size_t i, pthread_t thread)
+{
+	cores_avoid(thread, p->opener, p->cpu, i);
+	atomic_store(&p->helper[i].apart, 1);
+}
+
+/* The opener has moved, so its old CPU may be free: the scheduler may choose again. (A pipeline's stages wake each other from CPU to CPU.) */
+static void let_loose(struct pool *p)
+{
+	for (size_t i = 1; i < p->n; i++)
+		if (atomic_exchange(&p->helper[i].apart, 0))
+			cores_avoid(p->helper[i].id, p->opener, NULL, 0);
 }
 
 /* Waits for another job than this one; which it is. */
@@ -195,7 +221,7 @@ static void wait_for_rest(struct pool *p)
 	}
 	for (size_t i = 1; i < p->n; i++)
 		if (p->helper[i].called) {
-			cores_avoid(p->helper[i].id, p->opener, p->cpu, i);
+			keep_apart(p, i, p->helper[i].id);
 			p->helper[i].called = 0;
 		}
 }
@@ -211,8 +237,9 @@ static void *help(void *arg)
 		atomic_store(&p->share[h->index].at_work, 1);
 		work_along(p, h->index);
 		atomic_store(&p->share[h->index].at_work, 0);
+		note_cpu(p, h->index);
 		if (crowded(p, h->index))
-			cores_avoid(pthread_self(), p->opener, p->cpu, h->index);
+			keep_apart(p, h->index, pthread_self());
 	}
 	return NULL;
 }
@@ -243,8 +270,9 @@ void pool_run(struct pool *p, size_t pieces, void (*work)(void *context, size_t 
 	for (size_t i = 0; i < p->n; i++)
 		atomic_store_explicit(&p->share[i].ticket, job << 32 | (share_start(p, pieces, i + 1) - share_start(p, pieces, i)), memory_order_release);
 	atomic_store(&p->job, job);
+	if (note_cpu(p, 0))
+		let_loose(p);
 	wake(p);
-	crowded(p, 0);
 	work_along(p, 0);
 	wait_for_rest(p);
 }
