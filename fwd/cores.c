@@ -8,6 +8,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
+static size_t online(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n > 0 ? (size_t)n : 1;
+}
+
 #ifdef __linux__
 /* 1 if no CPU below this one that we may use too is another thread of the same core. */
 static int first_of_core(int cpu, const cpu_set_t *ours)
@@ -39,7 +46,7 @@ size_t cores_count(void)
 	size_t n = 0;
 
 	if (sched_getaffinity(0, sizeof ours, &ours))
-		return 1;
+		return online();        /* more CPUs than a cpu_set_t can name */
 	for (int i = 0; i < CPU_SETSIZE; i++)
 		n += CPU_ISSET((size_t)i, &ours) && first_of_core(i, &ours);
 	return n ? n : 1;
@@ -76,9 +83,7 @@ void cores_call(pthread_t thread, int cpu)
 #else
 size_t cores_count(void)
 {
-	long n = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return n > 0 ? (size_t)n : 1;
+	return online();
 }
 
 int cores_here(void)

@@ -185,26 +185,27 @@ static void read_q3_k(const struct q3_k *p, int j, struct weight_block *o)
 		o->code[i] = (block_bit_pair(p->qs, 32 * j + i) | (p->hmask[i] >> j & 1) << 2) - 4;
 }
 
-static void read_q4_k(const struct q4_k *p, int j, struct weight_block *o)
+/* Block j's scale and minimum, of Q4_K or Q5_K. */
+static void read_six_bits(const uint8_t *scales, float d, float dmin, int j, struct weight_block *o)
 {
 	int scale, min;
 
-	block_k_scale_min(p->scales, j, &scale, &min);
+	block_k_scale_min(scales, j, &scale, &min);
 	o->minima = 1;
-	o->scale[0] = scale_of(block_half(p->d) * (float)scale);
-	o->min[0] = -(block_half(p->dmin) * (float)min);
+	o->scale[0] = scale_of(d * (float)scale);
+	o->min[0] = -(dmin * (float)min);
+}
+
+static void read_q4_k(const struct q4_k *p, int j, struct weight_block *o)
+{
+	read_six_bits(p->scales, block_half(p->d), block_half(p->dmin), j, o);
 	for (int i = 0; i < 32; i++)
 		o->code[i] = block_k_nibble(p->qs, 32 * j + i);
 }
 
 static void read_q5_k(const struct q5_k *p, int j, struct weight_block *o)
 {
-	int scale, min;
-
-	block_k_scale_min(p->scales, j, &scale, &min);
-	o->minima = 1;
-	o->scale[0] = scale_of(block_half(p->d) * (float)scale);
-	o->min[0] = -(block_half(p->dmin) * (float)min);
+	read_six_bits(p->scales, block_half(p->d), block_half(p->dmin), j, o);
 	for (int i = 0; i < 32; i++)
 		o->code[i] = block_k_nibble(p->qs, 32 * j + i) | (p->qh[i] >> j & 1) << 4;
 }
