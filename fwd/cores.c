@@ -59,15 +59,18 @@ int cores_here(void)
 
 void cores_avoid(pthread_t thread, pthread_t like, const atomic_int *taken, size_t n)
 {
-	cpu_set_t set;
+	cpu_set_t all, set;
 
-	if (pthread_getaffinity_np(like, sizeof set, &set))
+	if (pthread_getaffinity_np(like, sizeof all, &all))
 		return;
-	for (size_t i = 0; i < n; i++)
-		if (atomic_load(&taken[i]) >= 0 && atomic_load(&taken[i]) < CPU_SETSIZE)
-			CPU_CLR((size_t)atomic_load(&taken[i]), &set);
-	if (CPU_COUNT(&set))
-		pthread_setaffinity_np(thread, sizeof set, &set);
+	set = all;
+	for (size_t i = 0; i < n; i++) {
+		int cpu = atomic_load(&taken[i]);
+
+		if (cpu >= 0 && cpu < CPU_SETSIZE)
+			CPU_CLR((size_t)cpu, &set);
+	}
+	pthread_setaffinity_np(thread, sizeof set, CPU_COUNT(&set) ? &set : &all);
 }
 
 void cores_call(pthread_t thread, int cpu)

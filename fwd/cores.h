@@ -16,7 +16,7 @@ int cores_here(void);
 /* Brings a thread to this CPU, and to no other. */
 void cores_call(pthread_t thread, int cpu);
 
-/* Lets it run where the thread `like` may, but for the n CPUs in taken[] (-1 for none). Where that leaves no CPU, nothing changes. */
+/* Lets it run where the thread `like` may, but for the n CPUs in taken[] (-1 for none), or on all of them where that leaves no CPU. */
 void cores_avoid(pthread_t thread, pthread_t like, const atomic_int *taken, size_t n);
 
 #endif
