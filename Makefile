@@ -8,7 +8,7 @@ OBJ = obj
 
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 # No contraction, no fast math: the arithmetic is the contract.
-STD = -std=c11 -D_XOPEN_SOURCE=700 -D_DEFAULT_SOURCE -ffp-contract=off -fno-math-errno -pthread
+STD = -std=c11 -D_XOPEN_SOURCE=700 -D_DEFAULT_SOURCE -ffp-contract=off -fno-math-errno -pthread -I.
 ALL = $(STD) $(WARN) $(CFLAGS)
 
 # The kernels of each instruction set; which of them run is decided from the CPU at run time.
@@ -24,30 +24,35 @@ FLAGS_avx512 = $(EXPLICIT) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vn
 FLAGS_neon = $(EXPLICIT) -march=armv8.2-a+dotprod
 
 PROGRAMS = tok chat fwd sample detok peek gen kv
-LIB = why cli guard frame card gguf gguf_get gguf_hash rng formats dequantise fmath quote stop clock grow
-SAMPLER = sampler opts row order bend dry drop mirostat
-VOCAB = vocab known special merge words spm bpe names pretok pretok_table
+BASE = why cli guard quote clock grow fmath
 JSON = arena bytes json json_write slurp
+STREAM = frame card stop
+GGUF = gguf gguf_get gguf_hash formats dequantise
+VOCAB = vocab known special merge words spm bpe names pretok pretok_table unicode unicode_table
+PICK = rng gumbel cut
+SAMPLER = sampler opts row order bend dry drop mirostat
 CHAT = chat chat_opts chat_setup chat_template
 JINJA = jinja arith call dict eval exec expr format lex list_filters methods more_filters operand parse parser spell str tests text text_filters value
 GRAMMAR = grammar node class cursor parse match state text guide trie
 SCHEMA = schema array constants merge number object pattern string
-FWD = model rope families builder plan ops dump segment cores pool prefault meter limits serve chain report settings
+KERNELS = kv_type select spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks $(ISA:%=isa/%)
+FWD = settings serve chain model/model model/rope model/families model/builder plan/plan plan/ops state/segment run/cores run/pool run/prefault \
+	measure/meter measure/limits measure/report measure/dump
 SAMPLE = main options stage model trace
 BENCH = main engine print random
 GEN = main options once loop relay draft best text progress talk history person stages place report shell
-KERNELS = kv_type scalar scalar_product scalar_vector scalar_attend scalar_peaks select $(ISA)
 TESTS = quantise_test gguf_test vocab_test tokenizers_test frame_test sampler_test stop_test segment_test cores_test pool_test rope_test product_test vector_test attend_test jinja_test grammar_test schema_test
 HELPERS = mkmodel reference stream dribble under
 
-lib_o = $(LIB:%=$(OBJ)/lib/%.o)
-pick_o = $(OBJ)/lib/gumbel.o $(OBJ)/lib/cut.o
-tok_o = $(VOCAB:%=$(OBJ)/lib/vocab/%.o) $(OBJ)/lib/unicode.o $(OBJ)/lib/unicode_table.o
-json_o = $(JSON:%=$(OBJ)/lib/%.o)
-chat_o = $(CHAT:%=$(OBJ)/lib/%.o) $(JINJA:%=$(OBJ)/lib/jinja/%.o) $(json_o)
-grammar_o = $(GRAMMAR:%=$(OBJ)/lib/grammar/%.o) $(SCHEMA:%=$(OBJ)/lib/schema/%.o)
+lib_o = $(BASE:%=$(OBJ)/lib/base/%.o) $(STREAM:%=$(OBJ)/lib/stream/%.o) $(GGUF:%=$(OBJ)/lib/gguf/%.o)
+json_o = $(JSON:%=$(OBJ)/lib/base/%.o)
+pick_o = $(PICK:%=$(OBJ)/lib/sampler/%.o)
 sampler_o = $(SAMPLER:%=$(OBJ)/lib/sampler/%.o) $(pick_o)
-fwd_o = $(FWD:%=$(OBJ)/fwd/%.o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o)
+tok_o = $(VOCAB:%=$(OBJ)/lib/vocab/%.o)
+chat_o = $(CHAT:%=$(OBJ)/lib/chat/%.o) $(JINJA:%=$(OBJ)/lib/chat/jinja/%.o) $(json_o)
+grammar_o = $(GRAMMAR:%=$(OBJ)/lib/grammar/%.o) $(SCHEMA:%=$(OBJ)/lib/schema/%.o)
+kernels_o = $(KERNELS:%=$(OBJ)/fwd/kernels/%.o)
+fwd_o = $(FWD:%=$(OBJ)/fwd/%.o) $(kernels_o)
 # random models
 made_o = $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkweights.o $(OBJ)/tests/quantise.o
 
@@ -55,14 +60,13 @@ all: $(PROGRAMS:%=$(BIN)/%)
 
 $(BIN)/tok: $(OBJ)/tok/main.o $(tok_o) $(lib_o)
 $(BIN)/chat: $(OBJ)/tok/chat.o $(chat_o) $(tok_o) $(lib_o)
-$(BIN)/fwd: $(OBJ)/fwd/main.o $(OBJ)/lib/fwd_opts.o $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
-$(BIN)/kv: $(OBJ)/fwd/kv.o $(OBJ)/fwd/segment.o $(OBJ)/fwd/kernels/kv_type.o $(lib_o)
+$(BIN)/fwd: $(OBJ)/fwd/main.o $(OBJ)/fwd/fwd_opts.o $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
+$(BIN)/kv: $(OBJ)/fwd/kv.o $(OBJ)/fwd/state/segment.o $(OBJ)/fwd/kernels/kv_type.o $(lib_o)
 $(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(json_o) $(tok_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(tok_o) $(lib_o)
-$(BIN)/peek: $(OBJ)/detok/peek.o $(OBJ)/lib/cut.o $(tok_o) $(lib_o)
-$(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/lib/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(chat_o) $(tok_o) $(lib_o)
-
-$(BIN)/bench: $(BENCH:%=$(OBJ)/fwd/bench/%.o) $(fwd_o) $(made_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)
+$(BIN)/peek: $(OBJ)/detok/peek.o $(pick_o) $(tok_o) $(lib_o)
+$(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(pick_o) $(chat_o) $(tok_o) $(lib_o)
+$(BIN)/bench: $(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) $(fwd_o) $(made_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)
 
 $(BIN)/tests/mkmodel: $(OBJ)/tests/mkmodel.o $(made_o) $(json_o) $(lib_o)
 $(BIN)/tests/reference: $(OBJ)/tests/reference.o $(lib_o)
@@ -72,14 +76,14 @@ $(BIN)/tests/under: $(OBJ)/tests/under.o
 $(BIN)/tests/frame_test: $(OBJ)/tests/frame_test.o $(lib_o)
 $(BIN)/tests/sampler_test: $(OBJ)/tests/sampler_test.o $(OBJ)/tests/sampler_reference.o $(sampler_o) $(lib_o)
 $(BIN)/tests/stop_test: $(OBJ)/tests/stop_test.o $(lib_o)
-$(BIN)/tests/segment_test: $(OBJ)/tests/segment_test.o $(OBJ)/fwd/segment.o $(OBJ)/fwd/kernels/kv_type.o $(lib_o)
-$(BIN)/tests/cores_test: $(OBJ)/tests/cores_test.o $(OBJ)/fwd/cores.o
-$(BIN)/tests/pool_test: $(OBJ)/tests/pool_test.o $(OBJ)/fwd/pool.o $(OBJ)/fwd/cores.o $(lib_o)
-$(BIN)/tests/rope_test: $(OBJ)/tests/rope_test.o $(OBJ)/fwd/rope.o $(lib_o)
+$(BIN)/tests/segment_test: $(OBJ)/tests/segment_test.o $(OBJ)/fwd/state/segment.o $(OBJ)/fwd/kernels/kv_type.o $(lib_o)
+$(BIN)/tests/cores_test: $(OBJ)/tests/cores_test.o $(OBJ)/fwd/run/cores.o
+$(BIN)/tests/pool_test: $(OBJ)/tests/pool_test.o $(OBJ)/fwd/run/pool.o $(OBJ)/fwd/run/cores.o $(lib_o)
+$(BIN)/tests/rope_test: $(OBJ)/tests/rope_test.o $(OBJ)/fwd/model/rope.o $(lib_o)
 $(BIN)/tests/quantise_test: $(OBJ)/tests/quantise_test.o $(OBJ)/tests/quantise.o $(lib_o)
-$(BIN)/tests/product_test: $(OBJ)/tests/product_test.o $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(lib_o)
-$(BIN)/tests/vector_test: $(OBJ)/tests/vector_test.o $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(lib_o)
-$(BIN)/tests/attend_test: $(OBJ)/tests/attend_test.o $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(lib_o)
+$(BIN)/tests/product_test: $(OBJ)/tests/product_test.o $(kernels_o) $(lib_o)
+$(BIN)/tests/vector_test: $(OBJ)/tests/vector_test.o $(kernels_o) $(lib_o)
+$(BIN)/tests/attend_test: $(OBJ)/tests/attend_test.o $(kernels_o) $(lib_o)
 $(BIN)/tests/gguf_test: $(OBJ)/tests/gguf_test.o $(OBJ)/tests/mkgguf.o $(tok_o) $(lib_o)
 $(BIN)/tests/jinja_test: $(OBJ)/tests/jinja_test.o $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/tests/grammar_test: $(OBJ)/tests/grammar_test.o $(OBJ)/tests/oracle.o $(grammar_o) $(json_o) $(lib_o)
@@ -92,11 +96,16 @@ $(PROGRAMS:%=$(BIN)/%) $(BIN)/bench $(TESTS:%=$(BIN)/tests/%) $(HELPERS:%=$(BIN)
 	@echo LD $@
 	@$(CC) $(ALL) $(LDFLAGS) -o $@ $^ -lm
 
-$(OBJ)/fwd/kernels/avx2.o: EXTRA = $(FLAGS_avx2)
-$(OBJ)/fwd/kernels/avx512.o: EXTRA = $(FLAGS_avx512)
-$(OBJ)/fwd/kernels/neon.o: EXTRA = $(FLAGS_neon)
+$(OBJ)/fwd/kernels/isa/avx2.o: EXTRA = $(FLAGS_avx2)
+$(OBJ)/fwd/kernels/isa/avx512.o: EXTRA = $(FLAGS_avx512)
+$(OBJ)/fwd/kernels/isa/neon.o: EXTRA = $(FLAGS_neon)
 
-$(OBJ)/%.o: %.c
+# What the objects were built with: a change of it builds them all anew.
+$(OBJ)/flags: force
+	@mkdir -p $(@D)
+	@echo '$(CC) $(ALL)' | cmp -s - $@ || echo '$(CC) $(ALL)' > $@
+
+$(OBJ)/%.o: %.c $(OBJ)/flags
 	@mkdir -p $(@D)
 	@echo CC $<
 	@$(CC) $(ALL) $(EXTRA) -MMD -MP -c -o $@ $<
@@ -105,8 +114,8 @@ $(OBJ)/%.o: %.c
 UNICODE = /usr/share/unicode/UnicodeData.txt
 unicode:
 	@mkdir -p $(OBJ)
-	$(CC) $(ALL) -o $(OBJ)/unicode_gen lib/unicode_gen.c
-	$(OBJ)/unicode_gen < $(UNICODE) > lib/unicode_table.c
+	$(CC) $(ALL) -o $(OBJ)/unicode_gen lib/vocab/unicode_gen.c
+	$(OBJ)/unicode_gen < $(UNICODE) > lib/vocab/unicode_table.c
 
 demo: all
 	@printf 'Once upon a time' && $(BIN)/gen -n 120 --temp 0.6 --top-p 0.9 -s 2 "Once upon a time" && echo
@@ -121,7 +130,7 @@ install: all
 	cp $(PROGRAMS:%=$(BIN)/%) $(DESTDIR)$(PREFIX)/bin
 	cp examples/tales-q8_0.gguf $(DESTDIR)$(PREFIX)/share/lmpipe
 	cp $(PROGRAMS:%=*/%.1) $(DESTDIR)$(PREFIX)/share/man/man1
-	cp lib/frame.5 $(DESTDIR)$(PREFIX)/share/man/man5
+	cp lib/stream/frame.5 $(DESTDIR)$(PREFIX)/share/man/man5
 
 check: all $(BIN)/bench $(TESTS:%=$(BIN)/tests/%) $(HELPERS:%=$(BIN)/tests/%)
 	BIN=$(BIN) tests/run
@@ -132,5 +141,5 @@ check-san:
 clean:
 	rm -rf bin obj bin-* obj-*
 
--include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d)
-.PHONY: all unicode clean demo bench check check-san install
+-include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d $(OBJ)/*/*/*/*.d)
+.PHONY: force all unicode clean demo bench check check-san install

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/cli.h"
-#include "../lib/frame.h"
-#include "../lib/gguf.h"
-#include "../lib/guard.h"
-#include "../lib/quote.h"
-#include "../lib/stop.h"
-#include "../lib/vocab/vocab.h"
+#include "lib/base/cli.h"
+#include "lib/stream/frame.h"
+#include "lib/gguf/gguf.h"
+#include "lib/base/guard.h"
+#include "lib/base/quote.h"
+#include "lib/stream/stop.h"
+#include "lib/vocab/vocab.h"
 
 enum { SPECIAL = 1, END, STOP, END_FD, TURNS };
 

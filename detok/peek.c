@@ -10,14 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../lib/cli.h"
-#include "../lib/cut.h"
-#include "../lib/fmath.h"
-#include "../lib/frame.h"
-#include "../lib/gguf.h"
-#include "../lib/guard.h"
-#include "../lib/quote.h"
-#include "../lib/vocab/vocab.h"
+#include "lib/base/cli.h"
+#include "lib/sampler/cut.h"
+#include "lib/base/fmath.h"
+#include "lib/stream/frame.h"
+#include "lib/gguf/gguf.h"
+#include "lib/base/guard.h"
+#include "lib/base/quote.h"
+#include "lib/vocab/vocab.h"
 
 enum { TOP_MAX = 1000 };
 enum { IDS = 1, CSV };

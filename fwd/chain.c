@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-#include "../lib/clock.h"
-#include "../lib/frame.h"
-#include "../lib/gumbel.h"
-#include "../lib/size.h"
+#include "lib/base/clock.h"
+#include "lib/stream/frame.h"
+#include "lib/sampler/gumbel.h"
+#include "lib/base/size.h"
 #include "serve.h"
 
 enum { OUT = 1 };

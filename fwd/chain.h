@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../lib/why.h"
+#include "lib/base/why.h"
 
 struct serve;
 

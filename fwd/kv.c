@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../lib/cli.h"
-#include "../lib/guard.h"
-#include "segment.h"
+#include "lib/base/cli.h"
+#include "lib/base/guard.h"
+#include "fwd/state/segment.h"
 
 static const struct opt opts[] = { { 0 } };
 

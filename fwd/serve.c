@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/clock.h"
-#include "../lib/size.h"
-#include "../lib/vocab/vocab.h"
+#include "lib/base/clock.h"
+#include "lib/base/size.h"
+#include "lib/vocab/vocab.h"
 
 enum { OUT = 1, LOGITS_BYTES = 8 << 20 };       /* logits of several rows are made in portions of about so much */
 

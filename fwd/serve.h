@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../lib/frame.h"
-#include "../lib/why.h"
+#include "lib/stream/frame.h"
+#include "lib/base/why.h"
 #include "chain.h"
-#include "plan.h"
-#include "segment.h"
+#include "fwd/plan/plan.h"
+#include "fwd/state/segment.h"
 
 struct serve {
 	struct model *model;            /* these are borrowed and set by the caller, as is all */

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "../lib/fwd_opts.h"
-#include "../lib/rng.h"
-#include "kernels/kernels.h"
-#include "segment.h"
+#include "fwd_opts.h"
+#include "lib/sampler/rng.h"
+#include "fwd/kernels/kernels.h"
+#include "fwd/state/segment.h"
 
 enum { ALL = 1, CHAIN, TEMP, IGNORE_EOS, DUMP, PROFILE };
 enum { THREADS_MAX = 1024, BATCH_MAX = 1 << 16, CHUNK_MAX = 1 << 16 };

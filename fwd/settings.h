@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "../lib/cli.h"
+#include "lib/base/cli.h"
 #include "chain.h"
 
 struct settings {

@@ -2,7 +2,7 @@
 #ifndef BEST_H
 #define BEST_H
 
-#include "../lib/why.h"
+#include "lib/base/why.h"
 #include "loop.h"
 
 enum { BEST_MAX = 1000 };

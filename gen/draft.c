@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../lib/clock.h"
-#include "../lib/size.h"
+#include "lib/base/clock.h"
+#include "lib/base/size.h"
 
 enum {
 	GRAM_MOST = 4, GRAM_LEAST = 2,          /* ids that have to be the same for a look-up */

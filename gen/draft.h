@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../lib/frame.h"
-#include "../lib/vocab/vocab.h"
-#include "../lib/why.h"
+#include "lib/stream/frame.h"
+#include "lib/vocab/vocab.h"
+#include "lib/base/why.h"
 #include "gen.h"
 
 enum { DRAFT_MAX = 64 };        /* ids of a guess */

@@ -5,12 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../lib/chat_setup.h"
-#include "../lib/frame.h"
-#include "../lib/gguf.h"
-#include "../lib/stop.h"
-#include "../lib/vocab/vocab.h"
-#include "../lib/why.h"
+#include "lib/chat/chat_setup.h"
+#include "lib/stream/frame.h"
+#include "lib/gguf/gguf.h"
+#include "lib/stream/stop.h"
+#include "lib/vocab/vocab.h"
+#include "lib/base/why.h"
 #include "stages.h"
 
 enum { TOK, FWD, SAMPLE, DETOK, FEED, DRAFT, STAGES }; /* FEED: the child that writes a prompt given as an argument; DRAFT: the small model's fwd */

@@ -1,8 +1,8 @@
 /* What fwd has evaluated, and what of a conversation is new. */
 #include "history.h"
 
-#include "../lib/grow.h"
-#include "../lib/jinja/jinja.h"
+#include "lib/base/grow.h"
+#include "lib/chat/jinja/jinja.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-#include "../lib/vocab/vocab.h"
-#include "../lib/why.h"
+#include "lib/vocab/vocab.h"
+#include "lib/base/why.h"
 
 struct history_part {
 	size_t first;           /* of its ids */

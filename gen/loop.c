@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../lib/clock.h"
+#include "lib/base/clock.h"
 #include "progress.h"
 
 static int push_pick(struct result *r, int32_t id, double time, struct why *w)

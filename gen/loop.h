@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include "../lib/frame.h"
-#include "../lib/why.h"
+#include "lib/stream/frame.h"
+#include "lib/base/why.h"
 #include "gen.h"
 
 struct loop {                   /* gen's ends of the pipes, and what has come through them */

@@ -6,11 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../lib/chat_opts.h"
-#include "../lib/cli.h"
-#include "../lib/fwd_opts.h"
-#include "../lib/gguf.h"
-#include "../lib/sampler/opts.h"
+#include "lib/chat/chat_opts.h"
+#include "lib/base/cli.h"
+#include "fwd/fwd_opts.h"
+#include "lib/gguf/gguf.h"
+#include "lib/sampler/opts.h"
 #include "draft.h"
 #include "gen.h"
 #include "options.h"

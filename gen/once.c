@@ -1,5 +1,5 @@
 /* One prompt, one text: what tok makes of the prompt, then a turn of the loop, with guesses, or the best of several. */
-#include "../lib/grow.h"
+#include "lib/base/grow.h"
 #include "best.h"
 #include "draft.h"
 #include "loop.h"

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../lib/chat_opts.h"
-#include "../lib/fwd_opts.h"
-#include "../lib/quote.h"
-#include "../lib/rng.h"
-#include "../lib/sampler/opts.h"
-#include "../lib/stop.h"
+#include "lib/chat/chat_opts.h"
+#include "fwd/fwd_opts.h"
+#include "lib/base/quote.h"
+#include "lib/sampler/rng.h"
+#include "lib/sampler/opts.h"
+#include "lib/stream/stop.h"
 #include "best.h"
 #include "draft.h"
 #include "person.h"

@@ -2,7 +2,7 @@
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
-#include "../lib/cli.h"
+#include "lib/base/cli.h"
 #include "gen.h"
 #include "place.h"
 

@@ -7,7 +7,7 @@
 #include <sys/select.h>
 #include <unistd.h>
 
-#include "../lib/frame.h"
+#include "lib/stream/frame.h"
 
 enum { TURN_MAX = 64 << 20 };   /* bytes of a line */
 

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-#include "../lib/bytes.h"
-#include "../lib/why.h"
+#include "lib/base/bytes.h"
+#include "lib/base/why.h"
 
 struct person {
 	const char *first;      /* a turn before those of standard input, or NULL */

@@ -2,7 +2,7 @@
 #ifndef PLACE_H
 #define PLACE_H
 
-#include "../lib/why.h"
+#include "lib/base/why.h"
 
 enum { PLACE_PATH = 1024 };
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "../lib/clock.h"
+#include "lib/base/clock.h"
 
 enum { EVERY = 200 };           /* milliseconds between two looks at the clock */
 

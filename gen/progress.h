@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "../lib/frame.h"
+#include "lib/stream/frame.h"
 
 /* Waits for the next frame of `in` and shows, from a second after `begin` (on clock_now()'s clock) on, that it is n ids that take so long. The line is gone
  * afterwards. look(context), where there is one, is called five times a second, and after each signal. */

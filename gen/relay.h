@@ -4,8 +4,8 @@
 #ifndef RELAY_H
 #define RELAY_H
 
-#include "../lib/frame.h"
-#include "../lib/why.h"
+#include "lib/stream/frame.h"
+#include "lib/base/why.h"
 #include "loop.h"
 
 struct draft;

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "../lib/frame.h"
-#include "../lib/json.h"
+#include "lib/stream/frame.h"
+#include "lib/base/json.h"
 #include "gen.h"
 #include "text.h"
 

@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-#include "../lib/why.h"
+#include "lib/base/why.h"
 
 enum { STAGE_ARGS = 96, STAGES_MAX = 8 };
 

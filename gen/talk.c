@@ -2,8 +2,8 @@
  * ids fwd is sent those that it does not have yet, at their position. */
 #include <string.h>
 
-#include "../lib/clock.h"
-#include "../lib/utf8.h"
+#include "lib/base/clock.h"
+#include "lib/base/utf8.h"
 #include "history.h"
 #include "loop.h"
 #include "person.h"

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../lib/bytes.h"
-#include "../lib/stop.h"
-#include "../lib/vocab/vocab.h"
+#include "lib/base/bytes.h"
+#include "lib/stream/stop.h"
+#include "lib/vocab/vocab.h"
 
 /* Appends the bytes of ids[n] to out, as detok prints them: as far as the first of the stop strings, if there are any (stop may be NULL). What is not
  * UTF-8 stays. out->failed tells of a text too long. */

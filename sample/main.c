@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../lib/cli.h"
-#include "../lib/frame.h"
-#include "../lib/guard.h"
-#include "../lib/sampler/opts.h"
+#include "lib/base/cli.h"
+#include "lib/stream/frame.h"
+#include "lib/base/guard.h"
+#include "lib/sampler/opts.h"
 #include "options.h"
 #include "stage.h"
 

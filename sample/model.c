@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/bytes.h"
-#include "../lib/gguf.h"
-#include "../lib/grammar/grammar.h"
-#include "../lib/grammar/guide.h"
-#include "../lib/grow.h"
-#include "../lib/schema/schema.h"
-#include "../lib/slurp.h"
-#include "../lib/vocab/vocab.h"
+#include "lib/base/bytes.h"
+#include "lib/gguf/gguf.h"
+#include "lib/grammar/grammar.h"
+#include "lib/grammar/guide.h"
+#include "lib/base/grow.h"
+#include "lib/schema/schema.h"
+#include "lib/base/slurp.h"
+#include "lib/vocab/vocab.h"
 
 struct accepted {
 	uint32_t position;

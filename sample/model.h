@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../lib/frame.h"
-#include "../lib/why.h"
+#include "lib/stream/frame.h"
+#include "lib/base/why.h"
 
 struct grammar_source {
 	const char *option;     /* its name, for messages; NULL: none */

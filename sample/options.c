@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/frame.h"
-#include "../lib/quote.h"
-#include "../lib/rng.h"
-#include "../lib/sampler/opts.h"
+#include "lib/stream/frame.h"
+#include "lib/base/quote.h"
+#include "lib/sampler/rng.h"
+#include "lib/sampler/opts.h"
 
 enum { LOGPROBS = 1, TURNS };
 

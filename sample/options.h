@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include "../lib/cli.h"
-#include "../lib/sampler/sampler.h"
+#include "lib/base/cli.h"
+#include "lib/sampler/sampler.h"
 #include "model.h"
 
 enum { BIAS_MAX = 4096, STOP_IDS_MAX = 256, BREAKERS_MAX = 64, NO_LIMIT = -1 };

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../lib/sampler/sampler.h"
+#include "lib/sampler/sampler.h"
 #include "model.h"
 #include "trace.h"
 

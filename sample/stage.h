@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "../lib/frame.h"
+#include "lib/stream/frame.h"
 #include "options.h"
 
 struct stage {

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/cut.h"
-#include "../lib/fmath.h"
-#include "../lib/quote.h"
+#include "lib/sampler/cut.h"
+#include "lib/base/fmath.h"
+#include "lib/base/quote.h"
 
 enum { COLUMNS = 79, BEST = 8, PIECE = 16, LINES = 16, BYTES = LINES * 4 * (COLUMNS + 1) };
 

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "../lib/sampler/sampler.h"
-#include "../lib/vocab/vocab.h"
+#include "lib/sampler/sampler.h"
+#include "lib/vocab/vocab.h"
 
 struct trace;
 

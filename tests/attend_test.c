@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../fwd/kernels/kernels.h"
+#include "fwd/kernels/kernels.h"
 #include "check.h"
 
 struct shape {

@@ -3,7 +3,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#include "../fwd/cores.h"
+#include "fwd/run/cores.h"
 #include "check.h"
 
 enum { CPUS = 1 << 16 };

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../lib/frame.h"
+#include "lib/stream/frame.h"
 #include "check.h"
 
 enum { COLS = 40000 };

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../lib/formats.h"
-#include "../lib/gguf.h"
-#include "../lib/vocab/vocab.h"
+#include "lib/gguf/formats.h"
+#include "lib/gguf/gguf.h"
+#include "lib/vocab/vocab.h"
 #include "check.h"
 #include "mkgguf.h"
 

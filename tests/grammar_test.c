@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/clock.h"
-#include "../lib/grammar/grammar.h"
-#include "../lib/grammar/guide.h"
+#include "lib/base/clock.h"
+#include "lib/grammar/grammar.h"
+#include "lib/grammar/guide.h"
 #include "check.h"
 #include "mkrandom.h"
 #include "oracle.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/chat.h"
-#include "../lib/jinja/jinja.h"
+#include "lib/chat/chat.h"
+#include "lib/chat/jinja/jinja.h"
 #include "check.h"
 
 struct test_case {

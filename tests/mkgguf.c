@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/formats.h"
+#include "lib/gguf/formats.h"
 
 enum { ALIGN = 32 };
 enum { WRITE = 8 << 20 };         /* bytes at once: a cached file lies in pieces as large as it was written in, and small ones take long to map */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../lib/gguf.h"
+#include "lib/gguf/gguf.h"
 
 struct mkgguf;
 

@@ -1,8 +1,8 @@
 /* mkmodel: makes a GGUF model with random weights (mkweights.h) and a made-up vocabulary (mkvocab.h). */
 #include <string.h>
 
-#include "../lib/cli.h"
-#include "../lib/slurp.h"
+#include "lib/base/cli.h"
+#include "lib/base/slurp.h"
 #include "mkgguf.h"
 #include "mkvocab.h"
 #include "mkweights.h"

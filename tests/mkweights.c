@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/formats.h"
+#include "lib/gguf/formats.h"
 #include "mkrandom.h"
 #include "quantise.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../fwd/pool.h"
+#include "fwd/run/pool.h"
 #include "check.h"
 
 enum { PIECES = 1000, JOBS = 2000 };

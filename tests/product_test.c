@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../fwd/kernels/kernels.h"
-#include "../lib/blocks.h"
+#include "fwd/kernels/kernels.h"
+#include "lib/gguf/blocks.h"
 #include "check.h"
 
 static void holds(int ok, const char *what, const char *kernels, const char *format, size_t k, size_t rows, size_t n)

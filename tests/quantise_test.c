@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../lib/formats.h"
+#include "lib/gguf/formats.h"
 #include "check.h"
 #include "mkrandom.h"
 #include "quantise.h"

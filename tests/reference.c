@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/formats.h"
-#include "../lib/frame.h"
-#include "../lib/gguf.h"
+#include "lib/gguf/formats.h"
+#include "lib/stream/frame.h"
+#include "lib/gguf/gguf.h"
 
 enum { IDS_MAX = 4096 };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../fwd/rope.h"
+#include "fwd/model/rope.h"
 #include "check.h"
 
 static void compare(int ok, const char *what, double got, double want)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/rng.h"
+#include "lib/sampler/rng.h"
 
 void ref_start(struct reference *r, const struct sampler_params *p, const float *row, size_t n_vocab)
 {

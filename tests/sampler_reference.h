@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../lib/sampler/sampler.h"
+#include "lib/sampler/sampler.h"
 
 struct ref_candidate {
 	double l;

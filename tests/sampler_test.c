@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/cut.h"
-#include "../lib/fmath.h"
-#include "../lib/frame.h"
-#include "../lib/gumbel.h"
-#include "../lib/rng.h"
-#include "../lib/sampler/sampler.h"
+#include "lib/sampler/cut.h"
+#include "lib/base/fmath.h"
+#include "lib/stream/frame.h"
+#include "lib/sampler/gumbel.h"
+#include "lib/sampler/rng.h"
+#include "lib/sampler/sampler.h"
 #include "check.h"
 #include "sampler_reference.h"
 

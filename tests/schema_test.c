@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/grammar/grammar.h"
-#include "../lib/grammar/guide.h"
-#include "../lib/json.h"
-#include "../lib/schema/schema.h"
+#include "lib/grammar/grammar.h"
+#include "lib/grammar/guide.h"
+#include "lib/base/json.h"
+#include "lib/schema/schema.h"
 #include "check.h"
 #include "mkrandom.h"
 

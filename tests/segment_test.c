@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../fwd/kernels/kernels.h"
-#include "../fwd/segment.h"
+#include "fwd/kernels/kernels.h"
+#include "fwd/state/segment.h"
 #include "check.h"
 
 static struct why w;

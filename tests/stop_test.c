@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../lib/quote.h"
-#include "../lib/stop.h"
+#include "lib/base/quote.h"
+#include "lib/stream/stop.h"
 #include "check.h"
 
 static uint32_t state = 1;

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../lib/cli.h"
-#include "../lib/frame.h"
+#include "lib/base/cli.h"
+#include "lib/stream/frame.h"
 
 static const struct opt opts[] = {
 	{ 's', "split", "N", "make: ids of a frame, 0 for one frame of all (default: 0)" },

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/vocab/vocab.h"
+#include "lib/vocab/vocab.h"
 #include "check.h"
 #include "sha256.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../fwd/kernels/exp.h"
-#include "../fwd/kernels/kernels.h"
+#include "fwd/kernels/exp.h"
+#include "fwd/kernels/kernels.h"
 #include "check.h"
 
 static void holds(int ok, const char *table, const char *what, size_t n)

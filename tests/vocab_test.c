@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/vocab/pretok.h"
-#include "../lib/vocab/vocab.h"
+#include "lib/vocab/pretok.h"
+#include "lib/vocab/vocab.h"
 #include "check.h"
 #include "mkgguf.h"
 #include "mkrandom.h"

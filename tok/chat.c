@@ -4,10 +4,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "../lib/chat_opts.h"
-#include "../lib/cli.h"
-#include "../lib/guard.h"
-#include "../lib/slurp.h"
+#include "lib/chat/chat_opts.h"
+#include "lib/base/cli.h"
+#include "lib/base/guard.h"
+#include "lib/base/slurp.h"
 
 enum { NO_PROMPT = 1, TEXT, NOW, SHOW };
 

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../lib/cli.h"
-#include "../lib/frame.h"
-#include "../lib/gguf.h"
-#include "../lib/guard.h"
-#include "../lib/vocab/vocab.h"
+#include "lib/base/cli.h"
+#include "lib/stream/frame.h"
+#include "lib/gguf/gguf.h"
+#include "lib/base/guard.h"
+#include "lib/vocab/vocab.h"
 
 enum { BOS = 1, NO_BOS, NO_PARSE_SPECIAL, TEXT, COUNT, RAW };
 

@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../../lib/formats.h"
+#include "lib/gguf/formats.h"
 #include "kv_type.h"
 
 struct matrix {                 /* W[rows × cols], row-major in the mapping; borrowed */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "../grow.h"
+#include "lib/base/grow.h"
 
 enum { SURROGATES = 0xd800, SURROGATES_END = 0xdfff, LAST = 0x10ffff };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../utf8.h"
+#include "lib/base/utf8.h"
 #include "priv.h"
 
 uint32_t cursor_fail(struct cursor *t, const char *at, const char *format, ...)

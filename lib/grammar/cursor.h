@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../why.h"
+#include "lib/base/why.h"
 
 struct cursor {
 	const char *start, *at, *end;   /* of the text, borrowed */

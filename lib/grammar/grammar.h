@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-#include "../why.h"
+#include "lib/base/why.h"
 
 struct grammar;
 

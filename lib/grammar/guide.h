@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../why.h"
+#include "lib/base/why.h"
 #include "grammar.h"
 
 struct guide;

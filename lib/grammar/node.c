@@ -1,7 +1,7 @@
 /* Nodes of a grammar, made so that equal ones are the same: a rule text that comes twice costs once, and so does all work on it later. */
 #include "priv.h"
 
-#include "../utf8.h"
+#include "lib/base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>

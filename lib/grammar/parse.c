@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../grow.h"
+#include "lib/base/grow.h"
 
 struct parser {
 	struct cursor text;

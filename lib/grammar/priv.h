@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "../arena.h"
+#include "lib/base/arena.h"
 #include "grammar.h"
 
 #define GRAMMAR_NONE UINT32_MAX         /* no node, no rule: a failure */

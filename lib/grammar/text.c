@@ -1,7 +1,7 @@
 /* Whether a grammar allows a text. */
 #include "match.h"
 
-#include "../size.h"
+#include "lib/base/size.h"
 
 /* Bytes at a time, so that the work allowed grows with the text. */
 enum { STRETCH = 64 };

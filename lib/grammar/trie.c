@@ -1,7 +1,7 @@
 /* Sorting pieces and laying them out as a tree. */
 #include "trie.h"
 
-#include "../utf8.h"
+#include "lib/base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>

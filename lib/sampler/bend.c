@@ -2,7 +2,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "../fmath.h"
+#include "lib/base/fmath.h"
 #include "op.h"
 
 /* ---- bias ---- */

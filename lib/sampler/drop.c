@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "../fmath.h"
-#include "../rng.h"
+#include "lib/base/fmath.h"
+#include "rng.h"
 #include "op.h"
 
 /* ---- top_n_sigma ---- */

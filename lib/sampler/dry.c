@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../fmath.h"
+#include "lib/base/fmath.h"
 #include "op.h"
 
 enum dry_breaker {

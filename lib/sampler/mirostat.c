@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../fmath.h"
+#include "lib/base/fmath.h"
 #include "op.h"
 
 #define LN2 0.69314718055994531

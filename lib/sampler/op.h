@@ -2,7 +2,7 @@
 #ifndef SAMPLER_OP_H
 #define SAMPLER_OP_H
 
-#include "../cut.h"
+#include "cut.h"
 #include "sampler.h"
 
 enum { MIROSTAT_TOP = 100 };    /* how many of the largest version 1 looks at */

@@ -2,7 +2,7 @@
 #ifndef SAMPLER_OPTS_H
 #define SAMPLER_OPTS_H
 
-#include "../cli.h"
+#include "lib/base/cli.h"
 
 enum {                          /* in the place of a letter */
 	OPT_NUMBER = CLI_SHARED,        /* the name says which */

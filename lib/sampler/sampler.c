@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../fmath.h"
-#include "../frame.h"
-#include "../gumbel.h"
-#include "../rng.h"
-#include "../size.h"
+#include "lib/base/fmath.h"
+#include "lib/stream/frame.h"
+#include "gumbel.h"
+#include "rng.h"
+#include "lib/base/size.h"
 #include "op.h"
 
 void sampler_defaults(struct sampler_params *p)

@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../why.h"
+#include "lib/base/why.h"
 
 #define SAMPLER_KEY_DRAW UINT64_MAX     /* where an id stands in rng's key; no ids */
 #define SAMPLER_KEY_XTC (UINT64_MAX - 1)

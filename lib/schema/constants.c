@@ -1,6 +1,6 @@
 /* const and enum: values that are written as they are. If other keywords stand beside them, those values are left that hold to these too: which is what
  * their grammar says. */
-#include "../grammar/grammar.h"
+#include "lib/grammar/grammar.h"
 #include "priv.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Objects: properties in their order, optional ones left out at will, and others where they may be. */
 #include "priv.h"
 
-#include "../grow.h"
-#include "../utf8.h"
+#include "lib/base/grow.h"
+#include "lib/base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Regular expressions, as patterns in schemas are written, to GBNF: each character as it is spelt inside a JSON string.
  * A pattern looks for a match anywhere in the string, unless ^ and $ hold it: so where an alternative does not begin with ^, any characters may come
  * first. What no grammar can follow (looking around, back references, \b) is refused by name. */
-#include "../grammar/class.h"
-#include "../grammar/grammar.h"
-#include "../utf8.h"
+#include "lib/grammar/class.h"
+#include "lib/grammar/grammar.h"
+#include "lib/base/utf8.h"
 #include "priv.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "../json.h"
+#include "lib/base/json.h"
 #include "schema.h"
 
 enum { SCHEMA_NEVER = 1 };      /* what writing returns where no value can hold to the schema, with nothing of use appended; 0 done, -1 failed */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../grow.h"
+#include "lib/base/grow.h"
 
 enum {
 	TREES_MAX = 1 << 27,            /* bytes of JSON trees, those of merged schemas included */

@@ -17,8 +17,8 @@
 
 #include <stddef.h>
 
-#include "../bytes.h"
-#include "../why.h"
+#include "lib/base/bytes.h"
+#include "lib/base/why.h"
 
 enum { SCHEMA_DEPTH = 64 };     /* schemas inside each other, references followed included */
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "../unicode.h"
-#include "../utf8.h"
+#include "unicode.h"
+#include "lib/base/utf8.h"
 
 /* GPT-2's alphabet: bytes that print stand for themselves, the others for U+0100 on, in their order. */
 static int prints(unsigned b)

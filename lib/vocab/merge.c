@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../grow.h"
-#include "../unicode.h"
+#include "lib/base/grow.h"
+#include "unicode.h"
 
 /* ---- the queue ---- */
 

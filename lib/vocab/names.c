@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../le.h"
-#include "../size.h"
+#include "lib/base/le.h"
+#include "lib/base/size.h"
 
 /* A row of this many taken slots does not come about by chance; a file made to do so would keep us busy for hours. */
 enum { ROW_MAX = 4096 };

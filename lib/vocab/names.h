@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../gguf.h"
-#include "../le.h"
-#include "../why.h"
+#include "lib/gguf/gguf.h"
+#include "lib/base/le.h"
+#include "lib/base/why.h"
 
 enum { NAMES_MAX = (1 << 24) - 1 };
 

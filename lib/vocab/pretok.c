@@ -3,7 +3,7 @@
 
 #include <limits.h>
 
-#include "../unicode.h"
+#include "unicode.h"
 
 enum {
 	BLANK = 1 << UNICODE_BLANK,

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "../unicode.h"
+#include "unicode.h"
 
 enum {
 	NEWLINE = 1 << UNICODE_NEWLINE,

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../grow.h"
-#include "../size.h"
+#include "lib/base/grow.h"
+#include "lib/base/size.h"
 
 static int compare_texts(const void *a, const void *b)
 {

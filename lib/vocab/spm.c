@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "../le.h"
-#include "../unicode.h"
+#include "lib/base/le.h"
+#include "unicode.h"
 
 static const char space[] = "\xe2\x96\x81";     /* U+2581, in the place of a space */
 

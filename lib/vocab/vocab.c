@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../grow.h"
-#include "../le.h"
+#include "lib/base/grow.h"
+#include "lib/base/le.h"
 
 /* ---- opening ---- */
 

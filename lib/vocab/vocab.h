@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../frame.h"
-#include "../gguf.h"
-#include "../why.h"
+#include "lib/stream/frame.h"
+#include "lib/gguf/gguf.h"
+#include "lib/base/why.h"
 
 struct vocab;
 

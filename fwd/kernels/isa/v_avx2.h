@@ -1,0 +1,435 @@
+/* v_avx2: the vector vocabulary of AVX2: sixteen lanes of floats and of integers, and bytes in 64. The loop skeletons are written in it; each function is
+ * exact or rounded once, the same in every vocabulary. */
+#ifndef V_AVX2_H
+#define V_AVX2_H
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "fwd/kernels/simd/lanes.h"
+#include "x86.h"
+
+/* ---- sixteen floats in two registers ---- */
+
+typedef struct { __m256 a, b; } f32x16;
+
+static inline f32x16 vf_of(__m256 a, __m256 b) { return (f32x16){ a, b }; }
+
+static inline f32x16 vf_zero(void) { return vf_of(_mm256_setzero_ps(), _mm256_setzero_ps()); }
+static inline f32x16 vf_set1(float x) { __m256 v = _mm256_set1_ps(x); return vf_of(v, v); }
+static inline f32x16 vf_load(const float *p) { return vf_of(_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)); }
+static inline void vf_store(float *p, f32x16 v) { _mm256_storeu_ps(p, v.a); _mm256_storeu_ps(p + 8, v.b); }
+
+/* The first n lanes alone, n < 16; the others load as zero. vf_first clears them. */
+static inline __m256i vf_lanes(size_t n, int from)
+{
+	return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n - from), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+static inline f32x16 vf_load_n(const float *p, size_t n)
+{
+	return vf_of(_mm256_maskload_ps(p, vf_lanes(n, 0)), _mm256_maskload_ps(p + 8, vf_lanes(n, 8)));
+}
+
+static inline void vf_store_n(float *p, f32x16 v, size_t n)
+{
+	_mm256_maskstore_ps(p, vf_lanes(n, 0), v.a);
+	_mm256_maskstore_ps(p + 8, vf_lanes(n, 8), v.b);
+}
+
+static inline f32x16 vf_first(f32x16 v, size_t n)
+{
+	return vf_of(_mm256_and_ps(v.a, _mm256_castsi256_ps(vf_lanes(n, 0))), _mm256_and_ps(v.b, _mm256_castsi256_ps(vf_lanes(n, 8))));
+}
+
+/* Pairs: a takes the even elements of p[32], b the odd ones. */
+static inline void vf_unzip(const float *p, __m256 *even, __m256 *odd)
+{
+	__m256 x = _mm256_loadu_ps(p), y = _mm256_loadu_ps(p + 8);
+	__m256 low = _mm256_permute2f128_ps(x, y, 0x20), high = _mm256_permute2f128_ps(x, y, 0x31);
+
+	*even = _mm256_shuffle_ps(low, high, 0x88);
+	*odd = _mm256_shuffle_ps(low, high, 0xdd);
+}
+
+static inline void vf_load_pairs(const float *p, f32x16 *a, f32x16 *b)
+{
+	vf_unzip(p, &a->a, &b->a);
+	vf_unzip(p + 16, &a->b, &b->b);
+}
+
+static inline void vf_zip(float *p, __m256 even, __m256 odd)
+{
+	__m256 low = _mm256_unpacklo_ps(even, odd), high = _mm256_unpackhi_ps(even, odd);
+
+	_mm256_storeu_ps(p, _mm256_permute2f128_ps(low, high, 0x20));
+	_mm256_storeu_ps(p + 8, _mm256_permute2f128_ps(low, high, 0x31));
+}
+
+static inline void vf_store_pairs(float *p, f32x16 a, f32x16 b)
+{
+	vf_zip(p, a.a, b.a);
+	vf_zip(p + 16, a.b, b.b);
+}
+
+static inline f32x16 vf_load_f16(const uint16_t *p)
+{
+	return vf_of(_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p)), _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(p + 8))));
+}
+
+static inline void vf_store_f16(uint16_t *p, f32x16 v)
+{
+	_mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph(v.a, _MM_FROUND_TO_NEAREST_INT));
+	_mm_storeu_si128((__m128i *)(p + 8), _mm256_cvtps_ph(v.b, _MM_FROUND_TO_NEAREST_INT));
+}
+
+static inline f32x16 vf_add(f32x16 x, f32x16 y) { return vf_of(_mm256_add_ps(x.a, y.a), _mm256_add_ps(x.b, y.b)); }
+static inline f32x16 vf_sub(f32x16 x, f32x16 y) { return vf_of(_mm256_sub_ps(x.a, y.a), _mm256_sub_ps(x.b, y.b)); }
+static inline f32x16 vf_mul(f32x16 x, f32x16 y) { return vf_of(_mm256_mul_ps(x.a, y.a), _mm256_mul_ps(x.b, y.b)); }
+static inline f32x16 vf_div(f32x16 x, f32x16 y) { return vf_of(_mm256_div_ps(x.a, y.a), _mm256_div_ps(x.b, y.b)); }
+
+/* x·y + z, x·y − z */
+static inline f32x16 vf_fma(f32x16 x, f32x16 y, f32x16 z) { return vf_of(_mm256_fmadd_ps(x.a, y.a, z.a), _mm256_fmadd_ps(x.b, y.b, z.b)); }
+static inline f32x16 vf_fms(f32x16 x, f32x16 y, f32x16 z) { return vf_of(_mm256_fmsub_ps(x.a, y.a, z.a), _mm256_fmsub_ps(x.b, y.b, z.b)); }
+
+/* x > y ? x : y, and so y where either is NaN; x < y ? x : y. */
+static inline f32x16 vf_max(f32x16 x, f32x16 y) { return vf_of(_mm256_max_ps(x.a, y.a), _mm256_max_ps(x.b, y.b)); }
+static inline f32x16 vf_min(f32x16 x, f32x16 y) { return vf_of(_mm256_min_ps(x.a, y.a), _mm256_min_ps(x.b, y.b)); }
+
+/* x < y ? 0 : z */
+static inline f32x16 vf_zero_if_less(f32x16 x, f32x16 y, f32x16 z)
+{
+	return vf_of(_mm256_andnot_ps(_mm256_cmp_ps(x.a, y.a, _CMP_LT_OQ), z.a), _mm256_andnot_ps(_mm256_cmp_ps(x.b, y.b, _CMP_LT_OQ), z.b));
+}
+
+/* v · 2^n for integral n in [-126, 128], in two factors as 2^128 is no float; rounds once at most where v is in [1/2, 2]. */
+static inline __m256 vf_scale2n_8(__m256 v, __m256 n)
+{
+	const __m256i bias = _mm256_set1_epi32(127);
+	__m256i whole = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(whole, 1), rest = _mm256_sub_epi32(whole, half);
+
+	v = _mm256_mul_ps(v, _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(half, bias), 23)));
+	return _mm256_mul_ps(v, _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(rest, bias), 23)));
+}
+
+static inline f32x16 vf_scale2n(f32x16 v, f32x16 n) { return vf_of(vf_scale2n_8(v.a, n.a), vf_scale2n_8(v.b, n.b)); }
+
+/* The closing tree of a sum: v[i] += v[i + 8], then 4, 2, 1. */
+static inline float vf_tree(f32x16 v)
+{
+	__m256 w = _mm256_add_ps(v.a, v.b);
+	__m128 x = _mm_add_ps(_mm256_castps256_ps128(w), _mm256_extractf128_ps(w, 1));
+
+	x = _mm_add_ps(x, _mm_movehl_ps(x, x));
+	return _mm_cvtss_f32(_mm_add_ss(x, _mm_movehdup_ps(x)));
+}
+
+/* The largest lane; none is NaN. */
+static inline float vf_largest(f32x16 v)
+{
+	__m256 w = _mm256_max_ps(v.a, v.b);
+	__m128 x = _mm_max_ps(_mm256_castps256_ps128(w), _mm256_extractf128_ps(w, 1));
+
+	x = _mm_max_ps(x, _mm_movehl_ps(x, x));
+	return _mm_cvtss_f32(_mm_max_ss(x, _mm_movehdup_ps(x)));
+}
+
+/* The lowest lane equal to x, or 16. */
+static inline size_t vf_find(f32x16 v, f32x16 x)
+{
+	unsigned low = (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(v.a, x.a, _CMP_EQ_OQ));
+	unsigned high = (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(v.b, x.b, _CMP_EQ_OQ));
+
+	return (size_t)__builtin_ctz(low | high << 8 | 1u << 16);
+}
+
+/* x < y ? u : v, and so v where either is NaN */
+static inline f32x16 vf_select_less(f32x16 x, f32x16 y, f32x16 u, f32x16 v)
+{
+	return vf_of(_mm256_blendv_ps(v.a, u.a, _mm256_cmp_ps(x.a, y.a, _CMP_LT_OQ)), _mm256_blendv_ps(v.b, u.b, _mm256_cmp_ps(x.b, y.b, _CMP_LT_OQ)));
+}
+
+/* ---- sixteen integers ---- */
+
+typedef struct { __m256i a, b; } i32x16;
+
+static inline i32x16 vi_of(__m256i a, __m256i b) { return (i32x16){ a, b }; }
+
+static inline i32x16 vi_zero(void) { return vi_of(_mm256_setzero_si256(), _mm256_setzero_si256()); }
+static inline i32x16 vi_set1(int32_t x) { __m256i v = _mm256_set1_epi32(x); return vi_of(v, v); }
+static inline i32x16 vi_load(const int32_t *p) { return vi_of(_mm256_loadu_si256((const void *)p), _mm256_loadu_si256((const void *)(p + 8))); }
+
+static inline void vi_store(int32_t *p, i32x16 v)
+{
+	_mm256_storeu_si256((void *)p, v.a);
+	_mm256_storeu_si256((void *)(p + 8), v.b);
+}
+
+static inline void vi_store_n(int32_t *p, i32x16 v, size_t n)   /* n <= 16 */
+{
+	_mm256_maskstore_epi32(p, vf_lanes(n, 0), v.a);
+	_mm256_maskstore_epi32(p + 8, vf_lanes(n, 8), v.b);
+}
+
+static inline i32x16 vi_add(i32x16 x, i32x16 y) { return vi_of(_mm256_add_epi32(x.a, y.a), _mm256_add_epi32(x.b, y.b)); }
+static inline i32x16 vi_sub(i32x16 x, i32x16 y) { return vi_of(_mm256_sub_epi32(x.a, y.a), _mm256_sub_epi32(x.b, y.b)); }
+static inline i32x16 vi_and(i32x16 x, i32x16 y) { return vi_of(_mm256_and_si256(x.a, y.a), _mm256_and_si256(x.b, y.b)); }
+static inline i32x16 vi_or(i32x16 x, i32x16 y) { return vi_of(_mm256_or_si256(x.a, y.a), _mm256_or_si256(x.b, y.b)); }
+static inline i32x16 vi_max(i32x16 x, i32x16 y) { return vi_of(_mm256_max_epi32(x.a, y.a), _mm256_max_epi32(x.b, y.b)); }
+static inline i32x16 vi_shr(i32x16 v, int n) { return vi_of(_mm256_srli_epi32(v.a, n), _mm256_srli_epi32(v.b, n)); }        /* unsigned */
+static inline i32x16 vi_shl(i32x16 v, int n) { return vi_of(_mm256_slli_epi32(v.a, n), _mm256_slli_epi32(v.b, n)); }
+
+static inline f32x16 vi_to_float(i32x16 v) { return vf_of(_mm256_cvtepi32_ps(v.a), _mm256_cvtepi32_ps(v.b)); }
+static inline f32x16 vi_as_float(i32x16 v) { return vf_of(_mm256_castsi256_ps(v.a), _mm256_castsi256_ps(v.b)); }   /* the same bits */
+static inline i32x16 vf_as_int(f32x16 v) { return vi_of(_mm256_castps_si256(v.a), _mm256_castps_si256(v.b)); }
+
+/* Lane i of v[j] becomes lane j of v[i], for eight. */
+INLINE void vi_transpose_8(__m256i v[8])
+{
+	__m256i t[8];
+
+	UNROLL
+	for (int i = 0; i < 8; i += 4) {
+		__m256i a = _mm256_unpacklo_epi32(v[i], v[i + 1]), b = _mm256_unpackhi_epi32(v[i], v[i + 1]);
+		__m256i c = _mm256_unpacklo_epi32(v[i + 2], v[i + 3]), d = _mm256_unpackhi_epi32(v[i + 2], v[i + 3]);
+
+		t[i] = _mm256_unpacklo_epi64(a, c), t[i + 1] = _mm256_unpackhi_epi64(a, c);
+		t[i + 2] = _mm256_unpacklo_epi64(b, d), t[i + 3] = _mm256_unpackhi_epi64(b, d);
+	}
+	UNROLL
+	for (int i = 0; i < 4; i++) {
+		v[i] = _mm256_permute2x128_si256(t[i], t[i + 4], 0x20);
+		v[i + 4] = _mm256_permute2x128_si256(t[i], t[i + 4], 0x31);
+	}
+}
+
+/* Lane i of v[j] becomes lane j of v[i]. */
+INLINE void vi_transpose(i32x16 v[16])
+{
+	__m256i q[4][8];        /* the quarters: rows 0-7 and 8-15, lanes 0-7 and 8-15 */
+
+	UNROLL
+	for (int i = 0; i < 8; i++)
+		q[0][i] = v[i].a, q[1][i] = v[i].b, q[2][i] = v[i + 8].a, q[3][i] = v[i + 8].b;
+	UNROLL
+	for (int i = 0; i < 4; i++)
+		vi_transpose_8(q[i]);
+	UNROLL
+	for (int i = 0; i < 8; i++) {
+		v[i] = vi_of(q[0][i], q[2][i]);
+		v[i + 8] = vi_of(q[1][i], q[3][i]);
+	}
+}
+
+/* ---- sixty-four bytes: two blocks of 32 codes ---- */
+
+typedef i32x16 b64;
+
+static inline __m256i vb_32(const void *p) { return _mm256_loadu_si256(p); }
+
+static inline b64 vb_load(const void *p) { return vi_of(vb_32(p), vb_32((const char *)p + 32)); }
+static inline b64 vb_or(b64 x, b64 y) { return vi_or(x, y); }
+static inline b64 vb_add(b64 x, int n) { return vi_of(_mm256_add_epi8(x.a, _mm256_set1_epi8((char)n)), _mm256_add_epi8(x.b, _mm256_set1_epi8((char)n))); }
+static inline i32x16 vb_as_int(b64 v) { return v; }
+
+/* Shifted right by n (left where negative), bits outside of mask cleared. */
+static inline __m256i vb_shr_32(__m256i v, int n, int mask)
+{
+	return _mm256_and_si256(n < 0 ? _mm256_slli_epi16(v, -n) : _mm256_srli_epi16(v, n), _mm256_set1_epi8((char)mask));
+}
+
+static inline b64 vb_shr(b64 v, int n, int mask) { return vi_of(vb_shr_32(v.a, n, mask), vb_shr_32(v.b, n, mask)); }
+
+/* The low halves of bytes. */
+static inline b64 vb_low(b64 v) { return vi_and(v, vi_set1(0x0f0f0f0f)); }
+
+static inline __m256i vb_16_16(const uint8_t *p, const uint8_t *q)
+{
+	return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)p)), _mm_loadu_si128((const void *)q), 1);
+}
+
+/* Sixteen bytes at p, p + step, p + 2·step, p + 3·step. */
+static inline b64 vb_four(const uint8_t *p, size_t step) { return vi_of(vb_16_16(p, p + step), vb_16_16(p + 2 * step, p + 3 * step)); }
+
+/* Every other sixteen of the 128 bytes at p, the first or the second ones. */
+static inline b64 vb_alternate(const uint8_t *p, int second) { return vb_four(p + 16 * second, 32); }
+
+/* 32 bytes of p, 32 of q. */
+static inline b64 vb_join(const void *p, const void *q) { return vi_of(vb_32(p), vb_32(q)); }
+
+/* The low nibbles of 16 bytes of p, the high ones, the same of q. */
+static inline __m256i vb_nibbles_16(const void *p)
+{
+	__m256i twice = _mm256_broadcastsi128_si256(_mm_loadu_si128(p));
+
+	return _mm256_and_si256(_mm256_srlv_epi32(twice, _mm256_setr_epi32(0, 0, 0, 0, 4, 4, 4, 4)), _mm256_set1_epi8(15));
+}
+
+static inline b64 vb_nibbles(const void *p, const void *q) { return vi_of(vb_nibbles_16(p), vb_nibbles_16(q)); }
+
+/* 32 bytes of p shifted right by a, then the same bytes shifted right by b (left where negative), bits outside of mask cleared; the mask keeps
+ * only bits that were of the same byte. */
+static inline b64 vb_fields(const void *p, int a, int b, int mask)
+{
+	__m256i v = vb_32(p);
+
+	return vi_of(vb_shr_32(v, a, mask), vb_shr_32(v, b, mask));
+}
+
+/* value where the bit is set, bit 0 for the first byte: bits of p for the first 32, of q for the others. */
+static inline __m256i vb_bits_32(const void *p, int value)
+{
+	const __m256i byte = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+	const __m256i bit = _mm256_set1_epi64x((long long)0x8040201008040201);
+	int32_t bits;
+
+	memcpy(&bits, p, sizeof bits);
+	__m256i v = _mm256_and_si256(_mm256_shuffle_epi8(_mm256_set1_epi32(bits), byte), bit);
+
+	return _mm256_and_si256(_mm256_cmpeq_epi8(v, bit), _mm256_set1_epi8((char)value));
+}
+
+static inline b64 vb_bits(const void *p, const void *q, int value) { return vi_of(vb_bits_32(p, value), vb_bits_32(q, value)); }
+
+/* Sixteen bfloat16. */
+static inline f32x16 vf_load_bf16(const void *p)
+{
+	__m256i v = vb_32(p);
+	__m256i a = _mm256_cvtepu16_epi32(_mm256_castsi256_si128(v)), b = _mm256_cvtepu16_epi32(_mm256_extracti128_si256(v, 1));
+
+	return vi_as_float(vi_of(_mm256_slli_epi32(a, 16), _mm256_slli_epi32(b, 16)));
+}
+
+/* ---- scales of sixteen blocks, in lane order (lanes.h) ---- */
+
+static inline f32x16 vf_sixteen_halves(__m128i a, __m128i b) { return vf_of(_mm256_cvtph_ps(a), _mm256_cvtph_ps(b)); }
+
+/* The halves at p + step·block. */
+static inline f32x16 vf_halves(const uint8_t *p, size_t step)
+{
+	uint64_t h[4];
+
+	lane_halves(p, step, h);
+	return vf_sixteen_halves(_mm_set_epi64x((long long)h[1], (long long)h[0]), _mm_set_epi64x((long long)h[3], (long long)h[2]));
+}
+
+/* The half at p for blocks 0-7, the half at q for the others. */
+static inline f32x16 vf_two_halves(const void *p, const void *q)
+{
+	short a, b;
+
+	memcpy(&a, p, 2), memcpy(&b, q, 2);
+	return vf_sixteen_halves(_mm_set1_epi16(a), _mm_set1_epi16(b));
+}
+
+/* Of pairs of halves at p and q, the same of the first ones and of the second ones. */
+static inline void vf_two_pairs(const void *p, const void *q, f32x16 *first, f32x16 *second)
+{
+	*first = vf_two_halves(p, q);
+	*second = vf_two_halves((const char *)p + 2, (const char *)q + 2);
+}
+
+static inline f32x16 vf_signed_bytes(__m128i a, __m128i b)
+{
+	return vi_to_float(vi_of(_mm256_cvtepi8_epi32(a), _mm256_cvtepi8_epi32(b)));
+}
+
+/* Sixteen signed bytes. */
+static inline f32x16 vf_load_i8(const int8_t *p)
+{
+	return vf_signed_bytes(_mm_loadl_epi64((const __m128i *)p), _mm_loadl_epi64((const __m128i *)(p + 8)));
+}
+
+/* The six-bit scales and minima of a super-block of Q4_K or Q5_K at p for blocks 0-7, and at q for the others. */
+static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale, f32x16 *min)
+{
+	__m256i v = x86_six_bits(p, q);
+	__m128i a = _mm256_castsi256_si128(v), b = _mm256_extracti128_si256(v, 1);
+
+	*scale = vf_signed_bytes(a, b);
+	*min = vf_signed_bytes(_mm_srli_si128(a, 8), _mm_srli_si128(b, 8));
+}
+
+/* Two signed bytes a block, for its halves: blocks 0-7 in p, 8-15 in q. */
+static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
+{
+	const __m128i split = _mm_setr_epi8(0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15);
+	__m128i a = _mm_shuffle_epi8(p, split), b = _mm_shuffle_epi8(q, split);
+
+	*first = vf_signed_bytes(a, b);
+	*second = vf_signed_bytes(_mm_srli_si128(a, 8), _mm_srli_si128(b, 8));
+}
+
+#include "v_avx2_dot.h"
+
+/* ---- a tile of a prompt's product ---- */
+
+enum {
+	TILE_WORDS = 1, TILE_Q8_WORDS = 1,      /* codes of 8 bits, and activations of 16, are multiplied as 16-bit words */
+	TILE_STRIP = 4,         /* blocks, see tile() in panel.h */
+	TILE_VECTORS = 1,       /* vectors of 16 rows */
+	TILE_COLUMNS = 4, TILE_HALVES = 4, FLOAT_COLUMNS = 6, PEAK_COLUMNS = 3,
+	FLOAT_FEW = 16,         /* columns of floats that go without a panel */
+	FLOAT_ROWS = 2, FLOAT_SIDE = 3  /* rows and columns whose sums are in registers then */
+};
+
+/* What a panel adds to codes to make them fit for tile_dot; zero needs no correction. Formats with minima have codes from 0 as they are; 16 makes those of
+ * up to five bits unsigned and at most 31, 32 those of formats with two scales a block at most 63, 128 any as words. */
+INLINE int tile_bias(int halves, int minima, int words)
+{
+	return minima ? 0 : words ? 128 : halves ? 32 : 16;
+}
+
+/* As tile_dot, of words: two products of one lane fit 32 bits. */
+INLINE void tile_dot_words(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width)
+{
+	UNROLL
+	for (int k = 0; k < quads * 2; k++) {
+		const uint8_t *p = w + k % 2 * TILE_ODD + k / 2 * 128;
+		__m256i a = _mm256_load_si256((const void *)p), b = _mm256_load_si256((const void *)(p + 32));
+
+		UNROLL
+		for (int c = 0; c < columns; c++) {
+			__m256i q = _mm256_set1_epi32(x[(k % 2 * 8 + k / 2) * width + c]);
+
+			s[c][0] = vi_settled(vi_add(s[c][0], vi_of(_mm256_madd_epi16(a, q), _mm256_madd_epi16(b, q))));
+		}
+	}
+}
+
+/* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, quads apart by KERNELS_ROWS) and column c's activations (x[width] a quad).
+ * Products of bytes add up in 16 bits as long as they fit: eight of codes to 31, four of codes to 63. */
+INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width, int halves, int words)
+{
+	int deep = halves ? 2 : 4;
+
+	if (words) {
+		tile_dot_words(s, w, x, quads, columns, width);
+		return;
+	}
+	UNROLL
+	for (int k = 0; k < quads; k += deep) {
+		i32x16 pairs[TILE_COLUMNS];
+
+		UNROLL
+		for (int d = 0; d < deep; d++) {
+			const uint8_t *p = w + (k + d) * 128;
+			__m256i a = _mm256_load_si256((const void *)p), b = _mm256_load_si256((const void *)(p + 32));
+
+			UNROLL
+			for (int c = 0; c < columns; c++) {
+				__m256i q = _mm256_set1_epi32(x[(k + d) * width + c]);
+				i32x16 t = vi_of(vd_pairs(a, q), vd_pairs(b, q));
+
+				pairs[c] = vi_settled(d ? vi_of(_mm256_add_epi16(pairs[c].a, t.a), _mm256_add_epi16(pairs[c].b, t.b)) : t);
+			}
+		}
+		UNROLL
+		for (int c = 0; c < columns; c++)
+			s[c][0] = vi_settled(vi_add(s[c][0], vi_of(vd_widen(pairs[c].a), vd_widen(pairs[c].b))));
+	}
+}
+
+#endif

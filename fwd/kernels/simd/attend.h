@@ -1,0 +1,366 @@
+/* attend: the attention of scalar_attend.c in the vector vocabulary; included once by each instruction set's file.
+ *
+ * A query is one head of one row: a column. The columns of a KV head's group read the same K and V; a tile of rows has rows · group of them.
+ * Each block of ATTEND_BLOCK positions goes through the same steps: scores [columns][ATTEND_BLOCK] into scratch, softmax of each column there,
+ * sums over V into the block's part, and the part is merged into what the blocks before it left. Few columns (a step of decode) read K and V
+ * where they lie, widening (and scaling) as they load; many (a prompt) read a copy of the block in floats, which stays in the cache for all of them.
+ *
+ * A column's sums hold only what it may see: scores of later positions are computed where a vector covers them too, but each lies in a lane of
+ * its own and is overwritten before anything reads it; later rows of V are never read for it. So neither NaN nor infinity there reaches a
+ * result. */
+#ifndef ATTEND_H
+#define ATTEND_H
+
+#include "attend_sums.h"
+#include "cache.h"
+#include "fwd/kernels/kernels.h"
+
+enum {
+	ATTEND_MOST = 256,      /* columns of a tile of rows (one row may have more heads) */
+	ATTEND_DIRECT = 2 * ATTEND_COLUMNS      /* up to so many columns read K and V in place */
+};
+
+struct attend_state {   /* what a block, or all blocks so far, say of each column */
+	float *max, *sum;       /* [columns] */
+	float *o;               /* [columns][dim_v rounded up to LANES] */
+};
+
+struct attend_tile {
+	const struct attend *a;
+	const struct kv_head *kv;
+	size_t row, group;      /* the first row; columns of a row */
+	size_t columns;
+	size_t width, panels;   /* the columns lie in panels of so many, the last filled up with zeros */
+	size_t out_dim;         /* dim_v rounded up to LANES */
+	int direct;             /* K and V are read in place */
+	float *q;               /* [panels][dim_k][width] */
+	float *s;               /* [columns of the panels][ATTEND_BLOCK]: scores, then their exponentials */
+	struct attend_state all, part;
+	float *keep, *take;     /* [columns]: the factors of a merge */
+	float *k;               /* a block of K: [ATTEND_BLOCK/16][dim_k][16] */
+	float *v;               /* a block of V: [out_dim/16][ATTEND_BLOCK][16] */
+	float *k_scale;         /* q8_0, of this block: [ATTEND_BLOCK/16][blocks of dim_k][16] */
+	float *v_scale;         /* [blocks of dim_v][ATTEND_BLOCK] */
+};
+
+/* ---- a block of positions for a tile of rows ---- */
+
+/* Positions of the block at `first` that column c sees. */
+static inline size_t attend_seen(const struct attend_tile *t, size_t c, size_t first)
+{
+	size_t n = t->a->pos + t->row + c / t->group + 1;
+
+	return n <= first ? 0 : n - first < ATTEND_BLOCK ? n - first : ATTEND_BLOCK;
+}
+
+/* The first column that sees anything of it. */
+static inline size_t attend_first(const struct attend_tile *t, size_t first)
+{
+	size_t pos = t->a->pos + t->row;
+
+	return first <= pos ? 0 : (first - pos) * t->group;
+}
+
+/* Makes the block's part for every column that sees it. k is the block's first tile, v its first row; type and width are constants where this is
+ * expanded. */
+INLINE void attend_block(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type, size_t width,
+	struct keys k, struct values v)
+{
+	size_t dim_k = t->a->dim_k;
+	size_t begin = attend_first(t, first), panel = begin / width * width, most = attend_seen(t, t->columns - 1, first);
+
+	for (size_t j = 0; j < most; j += KV_TILE) {
+		struct keys keys = { .k = (const char *)k.k + j * dim_k * attend_size(type), .scale = type == KV_Q8_0 ? k.scale + kv_scale_index(dim_k, j, 0) : NULL };
+
+		for (size_t c = attend_first(t, first + j) / width * width; c < t->columns; c += width)
+			attend_scores(type, width, t->q + c * dim_k, &keys, dim_k, t->a->scale, t->s + c * ATTEND_BLOCK + j);
+	}
+	for (size_t c = begin; c < t->columns; c++)
+		attend_softmax(t->s + c * ATTEND_BLOCK, attend_seen(t, c, first), &part->max[c], &part->sum[c]);
+	for (size_t x = 0, vectors; x < t->out_dim / LANES; x += vectors) {
+		struct values rows = attend_values(v, type, x);
+
+		vectors = x + ATTEND_VECTORS <= t->out_dim / LANES ? ATTEND_VECTORS : 1;
+		for (size_t c = panel; c < t->columns; c += width) {
+			size_t joint = attend_seen(t, c, first), end = c + width < t->columns ? c + width : t->columns;
+			const float *p = t->s + c * ATTEND_BLOCK;
+			float *o = part->o + c * t->out_dim + x * LANES;
+
+			if (vectors > 1)
+				attend_sums(type, width, ATTEND_VECTORS, p, rows, 0, joint, o, t->out_dim);
+			else
+				attend_sums(type, width, 1, p, rows, 0, joint, o, t->out_dim);
+			for (size_t i = c; i < end; i++)
+				if (attend_seen(t, i, first) > joint)
+					attend_rest(type, vectors, p + (i - c) * ATTEND_BLOCK, rows, joint, attend_seen(t, i, first), o + (i - c) * t->out_dim);
+		}
+	}
+}
+
+/* The scales of what the tile sees of a block, as floats. */
+static void attend_scales(const struct attend_tile *t, size_t first)
+{
+	size_t n = attend_seen(t, t->columns - 1, first), keys = kv_blocks(t->a->dim_k) * KV_TILE, values = kv_blocks(t->a->dim_v);
+
+	for (size_t j = 0; j < n; j += KV_TILE) {
+		const uint16_t *k = t->kv->k_scale + kv_scale_index(t->a->dim_k, first + j, 0), *v = t->kv->v_scale + kv_scale_index(t->a->dim_v, first + j, 0);
+
+		for (size_t i = 0; i < keys; i += LANES)
+			vf_store(t->k_scale + j / KV_TILE * keys + i, vf_load_f16(k + i));
+		for (size_t b = 0; b < values; b++)
+			vf_store(t->v_scale + b * ATTEND_BLOCK + j, vf_load_f16(v + b * KV_TILE));
+	}
+}
+
+/* Copies what the tile sees of a block, as floats: K as it is, V by vectors, [out_dim/16][ATTEND_BLOCK][16], whose lanes past dim_v are zero.
+ * Asks for the next block, which there will be time for until it is copied. */
+INLINE void attend_copy(const struct attend_tile *t, size_t first, enum kv_type type)
+{
+	const struct attend *a = t->a;
+	size_t n = attend_seen(t, t->columns - 1, first);
+
+	for (size_t j = 0; j < n; j += KV_TILE)
+		for (size_t d = 0; d < a->dim_k; d++) {
+			size_t at = j * a->dim_k + d * KV_TILE;
+			f32x16 x = attend_load(type, t->kv->k, first * a->dim_k + at);
+
+			if (type == KV_Q8_0)
+				x = vf_mul(x, vf_load(t->k_scale + kv_scale_index(a->dim_k, j, d / KV_BLOCK)));
+			vf_store(t->k + at, x);
+			attend_ahead((const char *)t->kv->k + ((first + ATTEND_BLOCK) * a->dim_k + at) * attend_size(type), LANES);
+		}
+	for (size_t j0 = 0; j0 < n; j0 += KV_TILE)
+		for (size_t d = 0; d < a->dim_v; d += LANES)
+			for (size_t j = j0; j < n && j < j0 + KV_TILE; j++) {
+				size_t at = (first + j) * a->dim_v + d;
+				f32x16 x = d + LANES <= a->dim_v ? attend_load(type, t->kv->v, at) : attend_load_n(type, t->kv->v, at, a->dim_v - d);
+
+				if (type == KV_Q8_0)
+					x = vf_mul(x, vf_set1(t->v_scale[d / KV_BLOCK * ATTEND_BLOCK + j]));
+				vf_store(t->v + d * ATTEND_BLOCK + j * LANES, x);
+				attend_ahead((const char *)t->kv->v + (at + ATTEND_BLOCK * a->dim_v) * attend_size(type), LANES);
+			}
+}
+
+INLINE void attend_panel(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type, struct keys k, struct values v)
+{
+	switch (t->width) {
+	case 1: attend_block(t, first, part, type, 1, k, v); break;
+	case 2: attend_block(t, first, part, type, 2, k, v); break;
+	case 3: attend_block(t, first, part, type, 3, k, v); break;
+	default: attend_block(t, first, part, type, ATTEND_COLUMNS, k, v); break;
+	}
+}
+
+/* Any block of K and V of this type: where they lie, or as floats that the copy holds. */
+INLINE void attend_typed(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type)
+{
+	const struct attend *a = t->a;
+
+	if (type == KV_Q8_0)
+		attend_scales(t, first);
+	if (t->direct) {
+		struct keys k = { .k = (const char *)t->kv->k + first * a->dim_k * attend_size(type), .scale = t->k_scale };
+		struct values v = { (const char *)t->kv->v + first * a->dim_v * attend_size(type), a->dim_v, LANES, t->v_scale };
+
+		attend_panel(t, first, part, type, k, v);
+	} else
+		attend_copy(t, first, type);
+}
+
+/* Any block: the part of each column that sees it. */
+static void attend_part(const struct attend_tile *t, size_t first, struct attend_state *part)
+{
+	switch (t->a->type) {
+	case KV_F16: attend_typed(t, first, part, KV_F16); break;
+	case KV_F32: attend_typed(t, first, part, KV_F32); break;
+	default: attend_typed(t, first, part, KV_Q8_0); break;
+	}
+	if (!t->direct)
+		attend_panel(t, first, part, KV_F32, (struct keys){ .k = t->k }, (struct values){ t->v, LANES, ATTEND_BLOCK * LANES, NULL });
+}
+
+/* Takes the part of the block at `first` into what the blocks before it left. */
+static void attend_merge(const struct attend_tile *t, size_t first, const struct attend_state *part)
+{
+	for (size_t c = attend_first(t, first); c < t->columns; c += LANES) {
+		f32x16 before = vf_load(t->all.max + c), now = vf_load(part->max + c), max = vf_max(before, now);
+		f32x16 keep = vector_exp_low(vf_sub(before, max)), take = vector_exp_low(vf_sub(now, max));
+
+		vf_store(t->all.max + c, max);
+		vf_store(t->all.sum + c, vf_fma(vf_load(t->all.sum + c), keep, vf_mul(vf_load(part->sum + c), take)));
+		vf_store(t->keep + c, keep);
+		vf_store(t->take + c, take);
+	}
+	for (size_t c = attend_first(t, first); c < t->columns; c++) {
+		f32x16 keep = vf_set1(t->keep[c]), take = vf_set1(t->take[c]);
+
+		for (size_t i = c * t->out_dim; i < (c + 1) * t->out_dim; i += LANES)
+			vf_store(t->all.o + i, vf_fma(vf_load(t->all.o + i), keep, vf_mul(vf_load(part->o + i), take)));
+	}
+}
+
+/* ---- tiles of rows ---- */
+
+/* The widths of panels for so many columns. */
+static void attend_panels(struct attend_tile *t, size_t columns)
+{
+	t->columns = columns;
+	t->direct = columns <= ATTEND_DIRECT && t->a->dim_v % LANES == 0;
+	t->panels = (columns + ATTEND_COLUMNS - 1) / ATTEND_COLUMNS;
+	t->width = (columns + t->panels - 1) / t->panels;
+}
+
+static size_t attend_out_dim(size_t dim_v)
+{
+	return (dim_v + LANES - 1) / LANES * LANES;
+}
+
+/* Floats for a number of each column: whole vectors from any column on. */
+static size_t attend_each(size_t columns)
+{
+	return (columns + LANES) / LANES * LANES + LANES;
+}
+
+/* Lays scratch out for tiles of up to `columns` columns, a multiple of ATTEND_COLUMNS; returns the number of floats. With NULL it only counts. */
+static size_t attend_layout(struct attend_tile *t, float *scratch, size_t columns, size_t dim_k, size_t dim_v)
+{
+	size_t out_dim = attend_out_dim(dim_v), each = attend_each(columns), used = 0;
+	struct { float **field; size_t n; } fields[] = {
+		{ &t->k, ATTEND_BLOCK * dim_k }, { &t->v, ATTEND_BLOCK * out_dim }, { &t->s, columns * ATTEND_BLOCK },
+		{ &t->k_scale, ATTEND_BLOCK * kv_blocks(dim_k) }, { &t->v_scale, ATTEND_BLOCK * kv_blocks(dim_v) },
+		{ &t->all.o, columns * out_dim }, { &t->part.o, columns * out_dim }, { &t->q, (columns * dim_k + LANES - 1) / LANES * LANES },
+		{ &t->all.max, each }, { &t->all.sum, each }, { &t->part.max, each }, { &t->part.sum, each }, { &t->keep, each }, { &t->take, each },
+	};
+
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; used += fields[i++].n)
+		if (scratch)
+			*fields[i].field = scratch + used;
+	t->out_dim = out_dim;
+	return used;
+}
+
+/* Columns with those that fill up the last panel, at most. */
+static size_t attend_filled(size_t columns)
+{
+	return (columns + ATTEND_COLUMNS - 1) / ATTEND_COLUMNS * ATTEND_COLUMNS;
+}
+
+/* A tile has one row at least, and ATTEND_FEW where there are no more. */
+static size_t attend_columns(size_t group)
+{
+	size_t most = ATTEND_FEW * group > ATTEND_MOST ? ATTEND_FEW * group : ATTEND_MOST;
+
+	return attend_filled(most);
+}
+
+static size_t vector_attend_scratch(size_t dim_k, size_t dim_v, size_t group)
+{
+	struct attend_tile t;
+
+	return attend_layout(&t, NULL, attend_columns(group), dim_k, dim_v) * sizeof(float);
+}
+
+/* The queries of KV head h, column by column, into panels. */
+static void attend_pack(const struct attend_tile *t, size_t h)
+{
+	size_t dim_k = t->a->dim_k, width = t->width;
+
+	for (size_t c = 0; c < t->panels * width; c++) {
+		float *to = t->q + c / width * width * dim_k + c % width;
+		const float *from = t->a->q + h * t->group * dim_k;
+
+		if (c < t->columns)
+			from += (t->row + c / t->group) * t->a->q_stride + c % t->group * dim_k;
+		for (size_t d = 0; d < dim_k; d++)
+			to[d * width] = c < t->columns ? from[d] : 0;
+	}
+}
+
+static void attend_write(const struct attend_tile *t, size_t h)
+{
+	const struct attend *a = t->a;
+
+	for (size_t c = 0; c < t->columns; c++) {
+		float *out = a->out + ((t->row + c / t->group) * a->n_head + h * t->group + c % t->group) * a->dim_v;
+		const float *o = t->all.o + c * t->out_dim;
+		f32x16 sum = vf_set1(t->all.sum[c]);
+
+		for (size_t d = 0; d + LANES <= a->dim_v; d += LANES)
+			vf_store(out + d, vf_div(vf_load(o + d), sum));
+		for (size_t d = a->dim_v / LANES * LANES; d < a->dim_v; d++)
+			out[d] = o[d] / t->all.sum[c];
+	}
+}
+
+static void vector_attend(const struct attend *a, const struct kv_head *kv, size_t h, size_t i0, size_t i1, void *scratch)
+{
+	struct attend_tile t = { .a = a, .kv = kv, .group = a->n_head / a->n_head_kv };
+	size_t rows = t.group < ATTEND_MOST ? ATTEND_MOST / t.group : 1;
+
+	attend_layout(&t, scratch, attend_columns(t.group), a->dim_k, a->dim_v);
+	for (t.row = i0; t.row < i1; t.row += rows) {
+		size_t n = i1 - t.row < rows ? i1 - t.row : rows, end = a->pos + t.row + n;
+
+		attend_panels(&t, n * t.group);
+		attend_pack(&t, h);
+		attend_part(&t, 0, &t.all);
+		for (size_t first = ATTEND_BLOCK; first < end; first += ATTEND_BLOCK) {
+			attend_part(&t, first, &t.part);
+			attend_merge(&t, first, &t.part);
+		}
+		attend_write(&t, h);
+	}
+}
+
+/* ---- block by block ---- */
+
+static size_t vector_attend_part(size_t dim_v, size_t columns)
+{
+	return (2 * attend_each(columns) + attend_filled(columns) * attend_out_dim(dim_v)) * sizeof(float);
+}
+
+static struct attend_state attend_state_at(const struct attend_tile *t, void *parts, size_t b)
+{
+	float *at = (float *)parts + b * vector_attend_part(t->a->dim_v, t->columns) / sizeof(float);
+	size_t each = attend_each(t->columns);
+
+	return (struct attend_state){ .max = at, .sum = at + each, .o = at + 2 * each };
+}
+
+/* All rows, as one tile. */
+static void attend_few(struct attend_tile *t, size_t n, void *scratch)
+{
+	t->group = t->a->n_head / t->a->n_head_kv;
+	attend_layout(t, scratch, attend_columns(t->group), t->a->dim_k, t->a->dim_v);
+	attend_panels(t, n * t->group);
+}
+
+static void vector_attend_blocks(const struct attend *a, const struct kv_head *kv, size_t h, size_t n, size_t b0, size_t b1, void *parts, void *scratch)
+{
+	struct attend_tile t = { .a = a, .kv = kv };
+
+	attend_few(&t, n, scratch);
+	attend_pack(&t, h);
+	for (size_t b = b0; b < b1; b++) {
+		struct attend_state part = attend_state_at(&t, parts, b);
+
+		attend_part(&t, b * ATTEND_BLOCK, &part);
+	}
+}
+
+static void vector_attend_join(const struct attend *a, size_t h, size_t n, void *parts, void *scratch)
+{
+	struct attend_tile t = { .a = a };
+
+	attend_few(&t, n, scratch);
+	t.all = attend_state_at(&t, parts, 0);
+	for (size_t first = ATTEND_BLOCK; first < a->pos + n; first += ATTEND_BLOCK) {
+		struct attend_state part = attend_state_at(&t, parts, first / ATTEND_BLOCK);
+
+		attend_merge(&t, first, &part);
+	}
+	attend_write(&t, h);
+}
+
+#endif

@@ -1,0 +1,184 @@
+/* elementwise: scalar_vector.c said again in the vector vocabulary; included once by each instruction set's file, after its vocabulary.
+ * Lane k mod 16 is the accumulator k mod 16 of every sum; lanes past the end hold zeros, which change no sum. */
+#ifndef ELEMENTWISE_H
+#define ELEMENTWISE_H
+
+#include <math.h>
+
+#include "fwd/kernels/exp.h"
+#include "fwd/kernels/kernels.h"
+
+enum { LANES = 16 };
+
+/* exp_of, of x <= EXP_HIGH or NaN */
+static inline f32x16 vector_exp_low(f32x16 x)
+{
+	f32x16 t = vf_max(vf_set1(EXP_LOW), x), one = vf_set1(1), round = vf_set1(EXP_ROUND);
+	f32x16 n = vf_sub(vf_fma(t, vf_set1(EXP_LOG2E), round), round);
+	f32x16 r = vf_fma(n, vf_set1(-EXP_LN2_LOW), vf_fma(n, vf_set1(-EXP_LN2_HIGH), t));
+	f32x16 p = vf_fma(vf_set1(EXP_C6), r, vf_set1(EXP_C5));
+
+	p = vf_fma(p, r, vf_set1(EXP_C4));
+	p = vf_fma(p, r, vf_set1(EXP_C3));
+	p = vf_fma(p, r, vf_set1(EXP_C2));
+	p = vf_fma(p, r, one);
+	p = vf_fma(p, r, one);
+	return vf_zero_if_less(x, vf_set1(EXP_LOW), vf_scale2n(p, n));
+}
+
+static inline f32x16 vector_exp(f32x16 x)
+{
+	return vector_exp_low(vf_min(vf_set1(EXP_HIGH), x));
+}
+
+/* exp_silu, exp_gelu */
+static inline f32x16 vector_apply(enum unary f, f32x16 x)
+{
+	f32x16 one = vf_set1(1), u;
+
+	if (f == UNARY_SILU)
+		u = vf_sub(vf_set1(-0.0f), x);
+	else
+		u = vf_mul(x, vf_fma(vf_mul(x, x), vf_set1(EXP_GELU_3), vf_set1(EXP_GELU_1)));
+	return vf_div(x, vf_add(one, vector_exp(u)));
+}
+
+/* ---- norms ---- */
+
+static float vector_mean(const float *x, size_t n)
+{
+	f32x16 acc = vf_zero();
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES)
+		acc = vf_add(acc, vf_load(x + i));
+	return vf_tree(vf_add(acc, vf_load_n(x + i, n - i))) / (float)n;
+}
+
+static float vector_mean_square(const float *x, float shift, size_t n)
+{
+	f32x16 acc = vf_zero(), d;
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES) {
+		d = vf_sub(vf_load(x + i), vf_set1(shift));
+		acc = vf_fma(d, d, acc);
+	}
+	d = vf_first(vf_sub(vf_load_n(x + i, n - i), vf_set1(shift)), n - i);
+	return vf_tree(vf_fma(d, d, acc)) / (float)n;
+}
+
+static inline f32x16 vector_norm_16(f32x16 x, f32x16 shift, f32x16 scale, const float *weight, const float *bias)
+{
+	f32x16 z = vf_mul(vf_sub(x, shift), scale);
+
+	if (weight)
+		z = vf_mul(z, vf_load(weight));
+	return bias ? vf_add(z, vf_load(bias)) : z;
+}
+
+static void vector_norm(enum norm_kind kind, const float *x, const float *weight, const float *bias, float eps, float *y, size_t n)
+{
+	float shift = kind == NORM_LAYER ? vector_mean(x, n) : 0;
+	float scale = 1 / sqrtf(vector_mean_square(x, shift, n) + eps);
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES)
+		vf_store(y + i, vector_norm_16(vf_load(x + i), vf_set1(shift), vf_set1(scale), weight ? weight + i : NULL, bias ? bias + i : NULL));
+	for (; i < n; i++) {
+		float z = (x[i] - shift) * scale;
+
+		if (weight)
+			z *= weight[i];
+		if (bias)
+			z += bias[i];
+		y[i] = z;
+	}
+}
+
+/* ---- element by element ---- */
+
+static void vector_add(float *y, const float *a, const float *b, size_t n)
+{
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES)
+		vf_store(y + i, vf_add(vf_load(a + i), vf_load(b + i)));
+	vf_store_n(y + i, vf_add(vf_load_n(a + i, n - i), vf_load_n(b + i, n - i)), n - i);
+}
+
+static void vector_glu(enum unary f, float *y, const float *gate, const float *up, size_t n)
+{
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES)
+		vf_store(y + i, vf_mul(vector_apply(f, vf_load(gate + i)), vf_load(up + i)));
+	vf_store_n(y + i, vf_mul(vector_apply(f, vf_load_n(gate + i, n - i)), vf_load_n(up + i, n - i)), n - i);
+}
+
+static void vector_unary(enum unary f, float *y, const float *x, size_t n)
+{
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES)
+		vf_store(y + i, vector_apply(f, vf_load(x + i)));
+	vf_store_n(y + i, vector_apply(f, vf_load_n(x + i, n - i)), n - i);
+}
+
+/* ---- rotation ---- */
+
+static inline void vector_rotate(f32x16 *a, f32x16 *b, f32x16 c, f32x16 s)
+{
+	f32x16 x = *a, y = *b;
+
+	*a = vf_fms(x, c, vf_mul(y, s));
+	*b = vf_fma(x, s, vf_mul(y, c));
+}
+
+static void vector_rope(enum rope_pairs pairs, float *x, const float *cos, const float *sin, size_t n_rot)
+{
+	size_t half = n_rot / 2, i = 0;
+	f32x16 a, b;
+
+	for (; i + LANES <= half; i += LANES)
+		if (pairs == ROPE_ADJACENT) {
+			vf_load_pairs(x + 2 * i, &a, &b);
+			vector_rotate(&a, &b, vf_load(cos + i), vf_load(sin + i));
+			vf_store_pairs(x + 2 * i, a, b);
+		} else {
+			a = vf_load(x + i), b = vf_load(x + half + i);
+			vector_rotate(&a, &b, vf_load(cos + i), vf_load(sin + i));
+			vf_store(x + i, a), vf_store(x + half + i, b);
+		}
+	for (; i < half; i++) {
+		float *p = pairs == ROPE_ADJACENT ? x + 2 * i : x + i, *q = pairs == ROPE_ADJACENT ? p + 1 : p + half;
+		float u = *p, v = *q;
+
+		*p = fmaf(u, cos[i], -(v * sin[i]));
+		*q = fmaf(u, sin[i], v * cos[i]);
+	}
+}
+
+/* ---- argmax ---- */
+
+/* The largest first, then its first place: a lane that holds NaN never replaces one, nor equals the largest. */
+static size_t vector_argmax(const float *x, size_t n)
+{
+	f32x16 most = vf_set1(-INFINITY);
+	size_t i = 0, at;
+	float largest;
+
+	for (; i + LANES <= n; i += LANES)
+		most = vf_max(vf_load(x + i), most);
+	largest = vf_largest(most);
+	for (; i < n; i++)
+		largest = x[i] > largest ? x[i] : largest;
+	for (i = 0; i + LANES <= n; i += LANES)
+		if ((at = vf_find(vf_load(x + i), vf_set1(largest))) < LANES)
+			return i + at;
+	while (i < n && x[i] != largest)
+		i++;
+	return i;
+}
+
+#endif

@@ -1,0 +1,204 @@
+/* scalar_attend: attention from its definition in kernels.h, one query and one position at a time. The specification of attend.h. */
+#include "scalar_vector.h"
+
+#include <math.h>
+
+#include "lib/base/size.h"
+#include "fwd/kernels/exp.h"
+
+/* ---- the cache: K in tiles of 16 positions, V by rows ---- */
+
+static size_t k_index(size_t dim_k, size_t pos, size_t d)
+{
+	return (pos / KV_TILE * dim_k + d) * KV_TILE + pos % KV_TILE;
+}
+
+static void put(enum kv_type type, void *to, size_t i, float x)
+{
+	if (type == KV_F16)
+		((uint16_t *)to)[i] = f32_to_f16(x);
+	else
+		((float *)to)[i] = x;
+}
+
+/* x[n], a block of q8_0: codes `apart` from each other, and their scale. */
+static void put_block(const float *x, size_t n, int8_t *code, size_t apart, uint16_t *scale)
+{
+	float most = 0, d;
+
+	for (size_t i = 0; i < n; i++)
+		most = isfinite(x[i]) ? fmaxf(most, fabsf(x[i])) : INFINITY;
+	*scale = kv_scale(most);
+	d = f16_to_f32(*scale);
+	for (size_t i = 0; i < n; i++)
+		code[i * apart] = d > 0 ? (int8_t)rintf(fmaxf(-127, fminf(127, x[i] / d))) : 0;
+}
+
+void scalar_kv_store(enum kv_type type, struct kv_head *kv, size_t dim_k, size_t dim_v, size_t pos, const float *k, const float *v)
+{
+	size_t b = type == KV_Q8_0 ? KV_BLOCK : 1;
+
+	for (size_t d = 0; d < dim_k; d += b)
+		if (type == KV_Q8_0)
+			put_block(k + d, size_min(b, dim_k - d), (int8_t *)kv->k + k_index(dim_k, pos, d), KV_TILE, kv->k_scale + kv_scale_index(dim_k, pos, d / b));
+		else
+			put(type, kv->k, k_index(dim_k, pos, d), k[d]);
+	for (size_t d = 0; d < dim_v; d += b)
+		if (type == KV_Q8_0)
+			put_block(v + d, size_min(b, dim_v - d), (int8_t *)kv->v + pos * dim_v + d, 1, kv->v_scale + kv_scale_index(dim_v, pos, d / b));
+		else
+			put(type, kv->v, pos * dim_v + d, v[d]);
+}
+
+static float get(enum kv_type type, const void *from, size_t i, const uint16_t *scale, size_t s)
+{
+	switch (type) {
+	case KV_F16: return f16_to_f32(((const uint16_t *)from)[i]);
+	case KV_F32: return ((const float *)from)[i];
+	default: return f16_to_f32(scale[s]) * ((const int8_t *)from)[i];
+	}
+}
+
+/* Element d of a position's K, of its V. */
+static float key(const struct attend *a, const struct kv_head *kv, size_t pos, size_t d)
+{
+	return get(a->type, kv->k, k_index(a->dim_k, pos, d), kv->k_scale, kv_scale_index(a->dim_k, pos, d / KV_BLOCK));
+}
+
+static float value(const struct attend *a, const struct kv_head *kv, size_t pos, size_t d)
+{
+	return get(a->type, kv->v, pos * a->dim_v + d, kv->v_scale, kv_scale_index(a->dim_v, pos, d / KV_BLOCK));
+}
+
+/* ---- one block of positions, seen by one query ---- */
+
+struct part {           /* what a block, or all blocks so far, say of one query */
+	float max, sum;
+	float o[];      /* [dim_v], not yet divided by sum */
+};
+
+static float score(const struct attend *a, const struct kv_head *kv, const float *q, size_t pos)
+{
+	float acc[16] = { 0 };
+
+	for (size_t d = 0; d < a->dim_k; d++)
+		acc[d % 16] = fmaf(q[d], key(a, kv, pos, d), acc[d % 16]);
+	return scalar_tree(acc) * a->scale;
+}
+
+/* Block b as the query of row i and this head sees it, which is at least one position of it. */
+static void attend_block(const struct attend *a, const struct kv_head *kv, size_t i, size_t head, size_t b, struct part *part)
+{
+	const float *q = a->q + i * a->q_stride + head * a->dim_k;
+	size_t first = b * ATTEND_BLOCK, left = a->pos + i + 1 - first, n = size_min(left, ATTEND_BLOCK);
+	float s[ATTEND_BLOCK], acc[16] = { 0 };
+
+	part->max = -INFINITY;
+	for (size_t j = 0; j < n; j++) {
+		s[j] = score(a, kv, q, first + j);
+		part->max = s[j] > part->max ? s[j] : part->max;
+	}
+	for (size_t d = 0; d < a->dim_v; d++)
+		part->o[d] = 0;
+	for (size_t j = 0; j < n; j++) {
+		float p = exp_of(s[j] - part->max);
+
+		acc[j % 16] += p;
+		for (size_t d = 0; d < a->dim_v; d++)
+			part->o[d] = fmaf(p, value(a, kv, first + j, d), part->o[d]);
+	}
+	part->sum = scalar_tree(acc);
+}
+
+/* Takes the next block's part into what those before it made. */
+static void merge(struct part *all, const struct part *part, size_t dim_v)
+{
+	float max = all->max > part->max ? all->max : part->max;
+	float keep = exp_of(all->max - max), take = exp_of(part->max - max);
+
+	all->max = max;
+	all->sum = fmaf(all->sum, keep, part->sum * take);
+	for (size_t d = 0; d < dim_v; d++)
+		all->o[d] = fmaf(all->o[d], keep, part->o[d] * take);
+}
+
+static void write_out(const struct attend *a, size_t i, size_t head, const struct part *all)
+{
+	float *out = a->out + (i * a->n_head + head) * a->dim_v;
+
+	for (size_t d = 0; d < a->dim_v; d++)
+		out[d] = all->o[d] / all->sum;
+}
+
+/* ---- all blocks ---- */
+
+static size_t part_bytes(size_t dim_v)
+{
+	return (sizeof(struct part) + dim_v * sizeof(float) + 63) / 64 * 64;
+}
+
+/* Blocks of which row i sees something. */
+static size_t blocks_of(const struct attend *a, size_t i)
+{
+	return (a->pos + i) / ATTEND_BLOCK + 1;
+}
+
+size_t scalar_attend_scratch(size_t dim_k, size_t dim_v, size_t group)
+{
+	return 2 * part_bytes(dim_v);
+}
+
+void scalar_attend(const struct attend *a, const struct kv_head *kv, size_t h, size_t i0, size_t i1, void *scratch)
+{
+	size_t group = a->n_head / a->n_head_kv;
+	struct part *all = scratch, *part = (void *)((char *)scratch + part_bytes(a->dim_v));
+
+	for (size_t i = i0; i < i1; i++)
+		for (size_t head = h * group; head < (h + 1) * group; head++) {
+			attend_block(a, kv, i, head, 0, all);
+			for (size_t b = 1; b < blocks_of(a, i); b++) {
+				attend_block(a, kv, i, head, b, part);
+				merge(all, part, a->dim_v);
+			}
+			write_out(a, i, head, all);
+		}
+}
+
+/* ---- block by block ---- */
+
+size_t scalar_attend_part(size_t dim_v, size_t columns)
+{
+	return columns * part_bytes(dim_v);
+}
+
+/* Of row i and one of KV head h's queries. */
+static struct part *part_at(const struct attend *a, void *parts, size_t n, size_t b, size_t i, size_t query)
+{
+	size_t group = a->n_head / a->n_head_kv;
+
+	return (void *)((char *)parts + ((b * n + i) * group + query) * part_bytes(a->dim_v));
+}
+
+void scalar_attend_blocks(const struct attend *a, const struct kv_head *kv, size_t h, size_t n, size_t b0, size_t b1, void *parts, void *scratch)
+{
+	size_t group = a->n_head / a->n_head_kv;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t query = 0; query < group; query++)
+			for (size_t b = b0; b < b1 && b < blocks_of(a, i); b++)
+				attend_block(a, kv, i, h * group + query, b, part_at(a, parts, n, b, i, query));
+}
+
+void scalar_attend_join(const struct attend *a, size_t h, size_t n, void *parts, void *scratch)
+{
+	size_t group = a->n_head / a->n_head_kv;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t query = 0; query < group; query++) {
+			struct part *all = part_at(a, parts, n, 0, i, query);
+
+			for (size_t b = 1; b < blocks_of(a, i); b++)
+				merge(all, part_at(a, parts, n, b, i, query), a->dim_v);
+			write_out(a, i, h * group + query, all);
+		}
+}

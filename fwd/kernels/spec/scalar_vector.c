@@ -1,0 +1,101 @@
+/* scalar_vector: norms, activations, rotation and argmax, one element at a time. The specification of elementwise.h. */
+#include "scalar_vector.h"
+
+#include <math.h>
+
+#include "fwd/kernels/exp.h"
+
+float scalar_tree(const float acc[16])
+{
+	float v[16];
+
+	for (size_t i = 0; i < 16; i++)
+		v[i] = acc[i];
+	for (size_t half = 8; half > 0; half /= 2)
+		for (size_t i = 0; i < half; i++)
+			v[i] += v[i + half];
+	return v[0];
+}
+
+static float mean(const float *x, size_t n)
+{
+	float acc[16] = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		acc[i % 16] += x[i];
+	return scalar_tree(acc) / (float)n;
+}
+
+/* The mean of (x − shift)². */
+static float mean_square(const float *x, float shift, size_t n)
+{
+	float acc[16] = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		float d = x[i] - shift;
+
+		acc[i % 16] = fmaf(d, d, acc[i % 16]);
+	}
+	return scalar_tree(acc) / (float)n;
+}
+
+void scalar_norm(enum norm_kind kind, const float *x, const float *weight, const float *bias, float eps, float *y, size_t n)
+{
+	float shift = kind == NORM_LAYER ? mean(x, n) : 0;
+	float scale = 1 / sqrtf(mean_square(x, shift, n) + eps);
+
+	for (size_t i = 0; i < n; i++) {
+		float z = (x[i] - shift) * scale;
+
+		if (weight)
+			z *= weight[i];
+		if (bias)
+			z += bias[i];
+		y[i] = z;
+	}
+}
+
+void scalar_add(float *y, const float *a, const float *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		y[i] = a[i] + b[i];
+}
+
+static float apply(enum unary f, float x)
+{
+	return f == UNARY_SILU ? exp_silu(x) : exp_gelu(x);
+}
+
+void scalar_glu(enum unary f, float *y, const float *gate, const float *up, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		y[i] = apply(f, gate[i]) * up[i];
+}
+
+void scalar_unary(enum unary f, float *y, const float *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		y[i] = apply(f, x[i]);
+}
+
+void scalar_rope(enum rope_pairs pairs, float *x, const float *cos, const float *sin, size_t n_rot)
+{
+	size_t step = pairs == ROPE_ADJACENT ? 2 : 1, apart = pairs == ROPE_ADJACENT ? 1 : n_rot / 2;
+
+	for (size_t i = 0; i < n_rot / 2; i++) {
+		float a = x[i * step], b = x[i * step + apart];
+
+		x[i * step] = fmaf(a, cos[i], -(b * sin[i]));
+		x[i * step + apart] = fmaf(a, sin[i], b * cos[i]);
+	}
+}
+
+size_t scalar_argmax(const float *x, size_t n)
+{
+	size_t best = n;
+
+	for (size_t i = 0; i < n; i++)
+		if (x[i] == x[i] && (best == n || x[i] > x[best]))
+			best = i;
+	return best;
+}

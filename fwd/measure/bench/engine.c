@@ -1,0 +1,138 @@
+/* Opening as fwd does, and the loops of the tests. */
+#include "engine.h"
+
+#include <stdlib.h>
+
+#include "lib/base/clock.h"
+#include "lib/sampler/rng.h"
+#include "lib/base/size.h"
+
+enum { WARM = 32 };             /* ids of a prompt that is run before anything is measured */
+static const double SAMPLE = 0.02;      /* seconds of each sample of a limit */
+
+/* K and V of any valid values at every position, so that every depth is as if it had been evaluated. */
+static int fill(struct engine *e, struct why *w)
+{
+	const struct segment_shape *p = &e->segment.shape;
+	size_t dims = p->dim_k + p->dim_v;
+	float *x = malloc(dims * sizeof *x);
+
+	if (!x)
+		return why(w, "out of memory");
+	for (size_t layer = 0; layer < p->n_layer; layer++)
+		for (size_t h = 0; h < p->n_head_kv; h++) {
+			struct kv_head kv = segment_head(&e->segment, layer, h);
+
+			for (size_t pos = 0; pos < p->n_ctx; pos++) {
+				for (size_t i = 0; i < dims; i++)
+					x[i] = 2 * rng_unit(layer << 16 | h, pos, i) - 1;
+				e->plan->step.k->kv_store(p->kv_type, &kv, p->dim_k, p->dim_v, pos, x, x + p->dim_k);
+			}
+		}
+	free(x);
+	return 0;
+}
+
+static int32_t any_id(const struct engine *e, size_t pos)
+{
+	return (int32_t)(rng_bits(1, pos, 0) % e->model->n_vocab);
+}
+
+/* The test's ids, in batches as long as they can be. */
+static void run(struct engine *e, const struct test *t)
+{
+	struct segment *s = &e->segment;
+	size_t batch = t->decode ? 1 : e->plan->batch, some, wanted;
+
+	segment_set_length(s, t->depth);
+	for (size_t i = 0; i < t->n; i += some) {
+		some = size_min(t->n - i, batch);
+		wanted = t->decode || i + some == t->n;
+		for (size_t j = 0; j < some; j++)
+			e->ids[j] = any_id(e, s->length + j);
+		plan_append(e->plan, s, e->ids, some, wanted);
+		if (wanted)
+			plan_logits(e->plan, some - 1, 1, e->logits);
+	}
+}
+
+/* How long the same takes at the limit; bound: what most of its batches wait for. */
+static double run_at_limit(const struct engine *e, const struct test *t, const struct limit *limit, enum bound *bound)
+{
+	size_t batch = t->decode ? 1 : e->plan->batch, some, votes[BOUND_FLOATS + 1] = { 0 };
+	double seconds = 0;
+	struct work w;
+
+	for (size_t i = 0; i < t->n; i += some) {
+		some = size_min(t->n - i, batch);
+		w = plan_work(e->plan, t->depth + i, some, t->decode || i + some == t->n);
+		seconds += limit_seconds(limit, &w, bound);
+		votes[*bound] += some;
+	}
+	for (enum bound b = BOUND_NONE; b <= BOUND_FLOATS; b++)
+		*bound = votes[b] > votes[*bound] ? b : *bound;
+	return seconds;
+}
+
+static int open_all(struct engine *e, const struct kernels *k, size_t threads, size_t batch, size_t n_ctx, int kv_type, struct why *w)
+{
+	enum kv_type type = kv_type >= 0 ? (enum kv_type)kv_type : e->model->quantised ? KV_F16 : KV_F32;
+	struct segment_shape shape = plan_shape(e->model, type, n_ctx);
+
+	if (n_ctx > e->model->n_ctx_max)
+		return why(w, "%s: %zu positions, but the model has learned %zu", e->model->gguf->path, n_ctx, e->model->n_ctx_max);
+	e->ids = malloc(batch * sizeof *e->ids);
+	e->logits = malloc(e->model->n_vocab * sizeof *e->logits);
+	if (!e->ids || !e->logits)
+		return why(w, "out of memory");
+	e->pool = pool_open(threads, w);
+	e->plan = e->pool ? plan_open(e->model, k, e->pool, batch, w) : NULL;
+	if (!e->plan || segment_open(&e->segment, NULL, &shape, 0, w) < 0)
+		return -1;
+	return plan_bind(e->plan, &e->segment, w) < 0 || fill(e, w) < 0 ? -1 : limits_open(&e->limits, e->plan, w);
+}
+
+int engine_open(struct engine *e, struct model *m, const struct kernels *k, size_t threads, size_t batch, size_t n_ctx, int kv_type, struct why *w)
+{
+	struct test prompt = { .n = size_min(WARM, n_ctx) }, decode = { .decode = 1, .n = 1 };
+
+	*e = (struct engine){ .model = m };
+	if (open_all(e, k, threads, batch, n_ctx, kv_type, w) < 0) {
+		engine_close(e);
+		return -1;
+	}
+	run(e, &prompt);
+	run(e, &decode);
+	return 0;
+}
+
+void engine_close(struct engine *e)
+{
+	limits_close(&e->limits);
+	plan_close(e->plan);
+	if (e->segment.header)
+		segment_close(&e->segment);
+	pool_close(e->pool);
+	free(e->ids);
+	free(e->logits);
+}
+
+struct result engine_test(struct engine *e, const struct test *t, size_t repetitions)
+{
+	struct meter rates = { .n = 0 };
+	struct result r;
+	double start;
+
+	limits_forget(&e->limits);
+	limits_sample(&e->limits, SAMPLE);
+	for (size_t i = 0; i < repetitions; i++) {
+		start = clock_now();
+		run(e, t);
+		meter_add(&rates, (double)t->n / (clock_now() - start));
+		limits_sample(&e->limits, SAMPLE);
+	}
+	r = (struct result){ .rate = meter_quantile(&rates, 0.5), .low = meter_quantile(&rates, 0), .high = meter_quantile(&rates, 1),
+		.of = limits_now(&e->limits) };
+	r.limit = (double)t->n / run_at_limit(e, t, &r.of, &r.bound);
+	return r;
+}

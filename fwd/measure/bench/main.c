@@ -1,0 +1,225 @@
+/* bench: tokens per second of the engine, next to what the machine can do. Options; then each model on each number of threads, test by test. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fwd/run/cores.h"
+#include "fwd/settings.h"
+#include "lib/base/cli.h"
+#include "lib/base/guard.h"
+#include "lib/base/size.h"
+#include "tests/mkweights.h"
+#include "engine.h"
+#include "print.h"
+#include "random.h"
+
+enum { SHAPE = 1, TYPE, BACKEND, KV_TYPE, DIRECTORY };
+enum { LIST_MAX = 32, N_MAX = 1 << 20 };
+
+static const struct opt opts[] = {
+	{ 'm', "model", "FILE", "a model of your own, in place of random ones" },
+	{ SHAPE, "shape", "LIST", "of the random models: llama-1b, qwen3-0.6b, smol-135m (default: llama-1b)" },
+	{ TYPE, "type", "LIST", "of their matrices: F32, F16, BF16, Q8_0, Q4_0 ... Q6_K, Q3_K_M, Q4_K_M, Q5_K_M\n(default: Q8_0,Q4_0,Q4_K_M,Q6_K,F16)" },
+	{ 't', "threads", "LIST", "threads (default: 1 and the number of cores)" },
+	{ 'p', "n-prompt", "LIST", "lengths of prompts; 0: none (default: 512)" },
+	{ 'n', "n-gen", "LIST", "ids to decode; 0: none (default: 128)" },
+	{ 'd', "n-depth", "LIST", "ids that are there before (default: 0)" },
+	{ 'r', "repetitions", "N", "runs of each test, whose median counts (default: 5)" },
+	{ BACKEND, "backend", "NAME", "scalar, avx2, avx512, neon or auto (default: auto)" },
+	{ 'b', "batch-size", "N", "ids evaluated at once (default: 512)" },
+	{ KV_TYPE, "kv-type", "TYPE", "of K and V, as in fwd (default: auto)" },
+	{ DIRECTORY, "dir", "DIR", "where the random models are written while they are needed (default: $TMPDIR, or /tmp)" },
+	{ 'o', "output", "STYLE", "md, csv or json (default: md)" },
+	{ 0 }
+};
+
+struct list {
+	size_t n, number[LIST_MAX];
+	const char *name[LIST_MAX];     /* or numbers */
+};
+
+static struct cli c = { .program = "bench", .synopsis = "[options]", .purpose = "tokens per second, next to what the machine can do", .opts = opts };
+static struct why w;
+
+static struct {
+	const char *model, *dir;
+	struct list shapes, types, threads, prompts, decodes, depths;
+	size_t repetitions, batch;
+	const struct kernels *kernels;
+	int kv_type;
+	enum style style;
+} set = { .shapes = { .n = 1, .name = { "llama-1b" } }, .types = { .n = 5, .name = { "Q8_0", "Q4_0", "Q4_K_M", "Q6_K", "F16" } }, .prompts = { 1, { 512 }, { 0 } },
+	.decodes = { 1, { 128 }, { 0 } }, .depths = { 1, { 0 }, { 0 } }, .repetitions = 5, .batch = 512, .kv_type = -1 };
+
+/* ---- options ---- */
+
+/* The next of the words between commas; the argument is cut up where it stands. */
+static const char *item(const struct opt *o, char **rest, struct list *l)
+{
+	char *word = *rest, *comma = strchr(word, ',');
+
+	if (l->n == LIST_MAX)
+		cli_usage(&c, "--%s: more than %d in the list", o->name, LIST_MAX);
+	*rest = comma ? comma + 1 : NULL;
+	if (comma)
+		*comma = '\0';
+	return word;
+}
+
+static void numbers(const struct opt *o, long long low, long long high, struct list *l)
+{
+	struct cli one = c;
+	char *rest = (char *)c.value;
+
+	for (l->n = 0; rest; l->n++) {
+		one.value = item(o, &rest, l);
+		l->number[l->n] = (size_t)cli_integer(&one, o, low, high);
+	}
+}
+
+static int shape_known(const char *name)
+{
+	return mkweights_shape(name) != NULL;
+}
+
+static void names(const struct opt *o, int (*known)(const char *name), struct list *l)
+{
+	char *rest = (char *)c.value;
+
+	for (l->n = 0; rest; l->n++) {
+		l->name[l->n] = item(o, &rest, l);
+		if (!known(l->name[l->n]))
+			cli_usage(&c, "--%s: no \"%s\" here", o->name, l->name[l->n]);
+	}
+}
+
+static enum style style(void)
+{
+	static const char *const styles[] = { [STYLE_MD] = "md", [STYLE_CSV] = "csv", [STYLE_JSON] = "json" };
+
+	for (size_t i = 0; i < sizeof styles / sizeof *styles; i++)
+		if (!strcmp(c.value, styles[i]))
+			return (enum style)i;
+	cli_usage(&c, "--output: \"%s\" is not md, csv or json", c.value);
+}
+
+static void option(const struct opt *o, const char **backend)
+{
+	switch (o->letter) {
+	case 'm': set.model = c.value; break;
+	case SHAPE: names(o, shape_known, &set.shapes); break;
+	case TYPE: names(o, mkweights_type_known, &set.types); break;
+	case 't': numbers(o, 1, 1024, &set.threads); break;
+	case 'p': numbers(o, 0, N_MAX, &set.prompts); break;
+	case 'n': numbers(o, 0, N_MAX, &set.decodes); break;
+	case 'd': numbers(o, 0, N_MAX, &set.depths); break;
+	case 'r': set.repetitions = (size_t)cli_integer(&c, o, 1, METER_MAX - 1); break;
+	case BACKEND: *backend = c.value; break;
+	case 'b': set.batch = (size_t)cli_integer(&c, o, 1, 1 << 16); break;
+	case KV_TYPE: set.kv_type = settings_kv_type(&c); break;
+	case DIRECTORY: set.dir = c.value; break;
+	case 'o': set.style = style(); break;
+	}
+}
+
+static void read_options(void)
+{
+	const char *backend = "auto";
+	const struct opt *o;
+
+	set.dir = getenv("TMPDIR");
+	while ((o = cli_next(&c)))
+		option(o, &backend);
+	if (c.argc)
+		cli_usage(&c, "%s: no operands here (-m names a model)", c.argv[0]);
+	set.kernels = kernels_select(backend);
+	if (!set.kernels)
+		cli_usage(&c, "--backend: no \"%s\" here", backend);
+	if (!set.dir || !*set.dir)
+		set.dir = "/tmp";
+	if (!set.threads.n) {
+		set.threads.number[set.threads.n++] = 1;
+		if (cores_count() > 1)
+			set.threads.number[set.threads.n++] = cores_count();
+	}
+}
+
+/* ---- tests ---- */
+
+static size_t most(const struct list *l)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		n = size_max(l->number[i], n);
+	return n;
+}
+
+static void run_tests(struct engine *e, struct row *row, const struct list *lengths, int decode, size_t depth)
+{
+	for (size_t i = 0; i < lengths->n; i++)
+		if (lengths->number[i]) {
+			row->test = (struct test){ .decode = decode, .n = lengths->number[i], .depth = depth };
+			row->result = engine_test(e, &row->test, set.repetitions);
+			print_row(set.style, row);
+		}
+}
+
+/* The model may be gone from the directory once it is open. */
+static void run_model(const char *path, const char *name)
+{
+	struct model *m = model_open(path, &w);
+	size_t prompt = most(&set.prompts), decode = most(&set.decodes), n_ctx = most(&set.depths) + size_max(prompt, decode);
+	struct engine e;
+	struct row row = { .model = name, .backend = set.kernels->name, .batch = set.batch, .repetitions = set.repetitions };
+
+	random_remove();
+	if (!m)
+		cli_die(&c, "%s", w.text);
+	row.bytes = m->bytes;
+	for (size_t i = 0; i < set.threads.n; i++) {
+		row.threads = set.threads.number[i];
+		if (engine_open(&e, m, set.kernels, row.threads, set.batch, n_ctx ? n_ctx : 1, set.kv_type, &w) < 0)
+			cli_die(&c, "%s", w.text);
+		for (size_t d = 0; d < set.depths.n; d++) {
+			run_tests(&e, &row, &set.prompts, 0, set.depths.number[d]);
+			run_tests(&e, &row, &set.decodes, 1, set.depths.number[d]);
+		}
+		engine_close(&e);
+	}
+	model_close(m);
+}
+
+static void run_random(const char *shape, const char *type)
+{
+	const char *path = random_model(shape, type, &w);
+	char name[64];
+
+	if (!path)
+		cli_die(&c, "%s", w.text);
+	snprintf(name, sizeof name, "%s %s", shape, type);
+	run_model(path, name);
+}
+
+int main(int argc, char **argv)
+{
+	const char *slash;
+
+	c.argc = argc;
+	c.argv = argv;
+	cli_start(&c);
+	read_options();
+	guard_arm(c.program);
+	if (!set.model && random_place(set.dir, &w) < 0)
+		cli_die(&c, "%s", w.text);
+	print_start(set.style);
+	if (set.model) {
+		slash = strrchr(set.model, '/');
+		run_model(set.model, slash ? slash + 1 : set.model);
+	}
+	for (size_t s = 0; !set.model && s < set.shapes.n; s++)
+		for (size_t t = 0; t < set.types.n; t++)
+			run_random(set.shapes.name[s], set.types.name[t]);
+	print_end(set.style);
+	return cli_end(&c);
+}

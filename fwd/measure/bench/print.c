@@ -1,0 +1,152 @@
+/* One list of columns for CSV and JSON; the table for readers has fewer, and units. All to stdout. */
+#include "print.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/json.h"
+
+static const char *const bounds[] = { [BOUND_NONE] = "none", [BOUND_READ] = "read", [BOUND_CODES] = "int8", [BOUND_FLOATS] = "f32" };
+
+struct column {
+	const char *name;
+	const char *text;       /* or NULL: */
+	double number;
+};
+
+enum { COLUMNS = 16 };
+
+struct name {
+	char s[64];
+};
+
+/* pp512, tg128, tg128@d4096 */
+static struct name name_of(const struct test *t)
+{
+	struct name n;
+	int used = snprintf(n.s, sizeof n.s, "%s%zu", t->decode ? "tg" : "pp", t->n);
+
+	if (t->depth)
+		snprintf(n.s + used, sizeof n.s - (size_t)used, "@d%zu", t->depth);
+	return n;
+}
+
+static void columns(const struct row *row, const struct name *test, struct column c[COLUMNS])
+{
+	const struct result *r = &row->result;
+	const struct column all[COLUMNS] = {
+		{ "model", row->model, 0 }, { "bytes", NULL, (double)row->bytes }, { "backend", row->backend, 0 }, { "threads", NULL, (double)row->threads },
+		{ "batch", NULL, (double)row->batch }, { "test", test->s, 0 }, { "repetitions", NULL, (double)row->repetitions },
+		{ "tokens_per_s", NULL, r->rate }, { "least", NULL, r->low }, { "greatest", NULL, r->high },
+		{ "limit_tokens_per_s", NULL, r->limit }, { "of_limit", NULL, r->rate / r->limit }, { "limited_by", bounds[r->bound], 0 },
+		{ "read_bytes_per_s", NULL, r->of.read }, { "int8_madds_per_s", NULL, r->of.codes }, { "f32_madds_per_s", NULL, r->of.floats },
+	};
+
+	memcpy(c, all, sizeof all);
+}
+
+/* ---- CSV and JSON ---- */
+
+/* Quoted where it has to be. */
+static void csv_text(const char *s)
+{
+	if (!s[strcspn(s, ",\"\r\n")]) {
+		fputs(s, stdout);
+		return;
+	}
+	putchar('"');
+	for (; *s; s++)
+		printf(*s == '"' ? "\"\"" : "%c", *s);
+	putchar('"');
+}
+
+static void csv_row(const struct column *c, int heading)
+{
+	for (int i = 0; i < COLUMNS; i++) {
+		if (i)
+			putchar(',');
+		if (heading || c[i].text)
+			csv_text(heading ? c[i].name : c[i].text);
+		else
+			printf("%.10g", c[i].number);
+	}
+	putchar('\n');
+}
+
+static struct json_writer json;
+
+static void json_row(const struct column *c)
+{
+	char number[32];
+
+	json_open(&json, '{');
+	for (int i = 0; i < COLUMNS; i++) {
+		json_key(&json, c[i].name, strlen(c[i].name));
+		if (c[i].text) {
+			json_string(&json, c[i].text, strlen(c[i].text));
+		} else {
+			snprintf(number, sizeof number, "%.10g", c[i].number);
+			json_raw(&json, number);
+		}
+	}
+	json_close(&json, '}');
+}
+
+/* ---- markdown ---- */
+
+static void md_row(const struct row *row, const struct name *test)
+{
+	const struct result *r = &row->result;
+	double of[] = { [BOUND_NONE] = 0, [BOUND_READ] = r->of.read * 1e-9, [BOUND_CODES] = r->of.codes * 1e-9, [BOUND_FLOATS] = r->of.floats * 2e-9 };
+	static const char *const units[] = { [BOUND_NONE] = "", [BOUND_READ] = "GB/s", [BOUND_CODES] = "G madd/s", [BOUND_FLOATS] = "GFLOP/s" };
+
+	printf("| %-22s | %7.1f | %-7s | %2zu | %-11s | %8.2f | %4.1f%% | %8.2f | %4.0f%% | %-4s %6.1f %-8s |\n", row->model, (double)row->bytes / (1 << 20),
+		row->backend, row->threads, test->s, r->rate, 50 * (r->high - r->low) / r->rate, r->limit, 100 * r->rate / r->limit, bounds[r->bound],
+		of[r->bound], units[r->bound]);
+}
+
+/* ---- all ---- */
+
+void print_start(enum style style)
+{
+	static const struct row none;
+	static const struct name unnamed;
+	struct column c[COLUMNS];
+
+	if (style == STYLE_CSV) {
+		columns(&none, &unnamed, c);
+		csv_row(c, 1);
+	} else if (style == STYLE_JSON) {
+		json = json_to_file(stdout);
+		json.indent = "  ";
+		json.comma = ",";
+		json_open(&json, '[');
+	} else {
+		puts("| model                  |     MiB | backend |  t | test        | tokens/s |     ± |    limit |    of | the limit            |\n"
+		     "| ---------------------- | ------: | ------- | -: | ----------- | -------: | ----: | -------: | ----: | -------------------- |");
+	}
+	fflush(stdout);
+}
+
+void print_row(enum style style, const struct row *row)
+{
+	struct name test = name_of(&row->test);
+	struct column c[COLUMNS];
+
+	columns(row, &test, c);
+	if (style == STYLE_CSV)
+		csv_row(c, 0);
+	else if (style == STYLE_JSON)
+		json_row(c);
+	else
+		md_row(row, &test);
+	fflush(stdout);
+}
+
+void print_end(enum style style)
+{
+	if (style == STYLE_JSON) {
+		json_close(&json, ']');
+		putchar('\n');
+	}
+}

@@ -1,0 +1,162 @@
+/* Lines on stderr. */
+#include "report.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "lib/base/clock.h"
+#include "limits.h"
+
+static double mib(size_t bytes)
+{
+	return (double)bytes / (1 << 20);
+}
+
+void report_loaded(const struct serve *v, double start)
+{
+	const struct model *m = v->model;
+	const struct segment *s = v->segment;
+
+	fprintf(stderr, "fwd: %s: %s, %.1f MiB, %zu layers, %zu wide, %zu heads on %zu KV heads of %zu, vocabulary of %zu\n", m->gguf->path, m->arch,
+		mib(m->bytes), m->n_layer, m->n_embd, m->n_head, m->n_head_kv, m->dim_k, m->n_vocab);
+	fprintf(stderr, "fwd: backend %s, threads: %zu, batches of %zu\n", v->plan->step.k->name, pool_threads(v->plan->step.pool), v->plan->batch);
+	fprintf(stderr, "fwd: context of %zu, K and V in %s, %.1f MiB%s%s\n", v->n_ctx, kv_type_name[s->shape.kv_type], mib(s->bytes),
+		s->object[0] ? " of segment " : "", s->object);
+	fprintf(stderr, "fwd: %zu ids there; ready after %.1f ms\n", s->length, 1e3 * (clock_now() - start));
+}
+
+static void rate(const char *what, size_t n, double seconds)
+{
+	if (n)
+		fprintf(stderr, "fwd: %s: %zu ids in %.1f ms, %.2f ids/s\n", what, n, 1e3 * seconds, (double)n / (seconds > 1e-9 ? seconds : 1e-9));
+}
+
+void report_done(const struct serve *v, double start)
+{
+	struct rusage use;
+
+	fprintf(stderr, "fwd: %zu ids reused, %zu evaluated\n", v->reused, v->evaluated);
+	if (v->first > 0)
+		fprintf(stderr, "fwd: first %s after %.1f ms\n", v->chain ? "ids" : "logits", 1e3 * (v->first - start));
+	rate("prompt", v->prompt, v->prompt_seconds);
+	rate("decode", v->decode, v->decode_seconds);
+	if (!getrusage(RUSAGE_SELF, &use))
+		fprintf(stderr, "fwd: peak memory %.1f MiB, the mapped model's pages included\n", (double)use.ru_maxrss / 1024);
+}
+
+/* ---- profile ---- */
+
+struct profile {
+	const struct plan *plan;
+	int prompt;             /* batches of several rows, or those of one */
+	double seconds;         /* in all */
+	struct limit limit;
+};
+
+static const struct tally *tally_of(const struct profile *f, size_t op)
+{
+	return f->prompt ? &f->plan->label[op].prompt : &f->plan->label[op].decode;
+}
+
+static void add(struct tally *sum, const struct tally *t)
+{
+	sum->seconds += t->seconds;
+	sum->runs += t->runs;
+	sum->work.bytes += t->work.bytes;
+	sum->work.codes += t->work.codes;
+	sum->work.floats += t->work.floats;
+}
+
+static void heading(const char *what)
+{
+	fprintf(stderr, "fwd: %s\n  %-22s %7s %10s %6s %10s %7s %9s\n", what, "", "runs", "ms", "time", "MiB read", "GB/s", "of limit");
+}
+
+static void line(const struct profile *f, int depth, const char *name, const struct tally *t)
+{
+	static const char *const bounds[] = { [BOUND_READ] = "read", [BOUND_CODES] = "int8", [BOUND_FLOATS] = "f32" };
+	double seconds = t->seconds > 1e-12 ? t->seconds : 1e-12;
+	enum bound bound;
+	double least = limit_seconds(&f->limit, &t->work, &bound);
+
+	if (!t->runs)
+		return;
+	fprintf(stderr, "  %*s%-*s %7zu %10.3f %5.1f%%", 2 * depth, "", 22 - 2 * depth, name, t->runs, 1e3 * t->seconds, 100 * t->seconds / f->seconds);
+	if (bound)
+		fprintf(stderr, " %10.1f %7.2f %4.0f%% %s", t->work.bytes / (1 << 20), t->work.bytes / seconds * 1e-9, 100 * least / seconds, bounds[bound]);
+	fputc('\n', stderr);
+}
+
+/* The sum of the ops of one name, or of one layer, that stand from `from` on; none if it stands earlier already. */
+static struct tally sum(const struct profile *f, size_t from, int by_layer)
+{
+	const struct label *l = f->plan->label;
+	struct tally all = { .runs = 0 };
+
+	for (size_t i = 0; i < f->plan->n_ops; i++)
+		if (by_layer ? l[i].layer == l[from].layer : !strcmp(l[i].name, l[from].name)) {
+			if (i < from)
+				return (struct tally){ .runs = 0 };
+			add(&all, tally_of(f, i));
+		}
+	return all;
+}
+
+static void table(const struct profile *f)
+{
+	struct tally t;
+
+	for (size_t i = 0; i < f->plan->n_ops; i++) {
+		t = sum(f, i, 0);
+		line(f, 0, f->plan->label[i].name, &t);
+	}
+}
+
+static void tree(const struct profile *f, const struct tally *all)
+{
+	const struct label *l = f->plan->label;
+	struct tally t;
+	char name[32];
+
+	line(f, 0, "model", all);
+	for (size_t i = 0; i < f->plan->n_ops; i++) {
+		if (l[i].layer != LABEL_NONE) {
+			t = sum(f, i, 1);
+			snprintf(name, sizeof name, "layer %zu", l[i].layer);
+			line(f, 1, name, &t);
+		}
+		line(f, l[i].layer != LABEL_NONE ? 2 : 1, l[i].name, tally_of(f, i));
+	}
+}
+
+void report_profile(const struct plan *p)
+{
+	struct profile f = { .plan = p };
+	struct limits limits;
+	struct tally all;
+	struct why w;
+
+	if (limits_open(&limits, p, &w) < 0) {
+		fprintf(stderr, "fwd: no profile: %s\n", w.text);
+		return;
+	}
+	for (int i = 0; i < 3; i++)
+		limits_sample(&limits, 0.002);
+	f.limit = limits_now(&limits);
+	limits_close(&limits);
+	fprintf(stderr, "fwd: limits of %zu threads: read %.1f GB/s, int8 %.1f G multiply-adds/s, f32 %.1f\n", pool_threads(p->step.pool),
+		f.limit.read * 1e-9, f.limit.codes * 1e-9, f.limit.floats * 1e-9);
+	for (f.prompt = 1; f.prompt >= 0; f.prompt--) {
+		all = (struct tally){ .runs = 0 };
+		for (size_t i = 0; i < p->n_ops; i++)
+			add(&all, tally_of(&f, i));
+		f.seconds = all.seconds > 1e-12 ? all.seconds : 1e-12;
+		if (!all.runs)
+			continue;
+		heading(f.prompt ? "batches of several ids, by op" : "one id at a time, by op");
+		table(&f);
+		heading(f.prompt ? "batches of several ids, by layer" : "one id at a time, by layer");
+		tree(&f, &all);
+	}
+}

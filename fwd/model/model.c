@@ -1,0 +1,333 @@
+/* Hyperparameters and tensors, none believed before it is checked: the files are strangers'. */
+#include "model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/stream/frame.h"
+#include "families.h"
+
+/* No model is near these; below them no product of two or three overflows. */
+enum { LAYERS_MAX = 1 << 14, EMBD_MAX = 1 << 20, FF_MAX = 1 << 24, HEADS_MAX = 1 << 14, DIM_MAX = 1 << 12, CTX_MAX = 1 << 26 };
+
+/* ---- keys of the architecture ---- */
+
+struct key {
+	char s[96];
+};
+
+static struct key key(const struct model *m, const char *name)
+{
+	struct key k;
+
+	snprintf(k.s, sizeof k.s, "%s.%s", m->arch, name);
+	return k;
+}
+
+/* out is what it was, the default, where the key is absent. */
+static int optional(const struct model *m, const char *name, size_t low, size_t high, size_t *out, struct why *w)
+{
+	int64_t n;
+	int found = gguf_integer(m->gguf, key(m, name).s, (int64_t)low, (int64_t)high, &n, w);
+
+	if (found > 0)
+		*out = (size_t)n;
+	return found < 0 ? -1 : 0;
+}
+
+static int required(const struct model *m, const char *name, size_t low, size_t high, size_t *out, struct why *w)
+{
+	*out = 0;
+	if (optional(m, name, low, high, out, w) < 0)
+		return -1;
+	if (!gguf_find(m->gguf, key(m, name).s))
+		return why(w, "%s: missing", key(m, name).s);
+	return 0;
+}
+
+static int real(const struct model *m, const char *name, double low, double high, double *out, struct why *w)
+{
+	if (gguf_real(m->gguf, key(m, name).s, out, w) < 0)
+		return -1;
+	if (!(*out >= low && *out <= high))
+		return why(w, "%s: %g is not from %g to %g", key(m, name).s, *out, low, high);
+	return 0;
+}
+
+static int is(struct gguf_string s, const char *word)
+{
+	return s.n == strlen(word) && !memcmp(s.s, word, s.n);
+}
+
+/* ---- hyperparameters ---- */
+
+static int read_architecture(struct model *m, struct why *w)
+{
+	struct gguf_string s;
+	int found = gguf_text(m->gguf, "general.architecture", &s, w);
+
+	if (found < 0)
+		return -1;
+	if (!found)
+		return why(w, "general.architecture: missing; no model to run");
+	snprintf(m->arch, sizeof m->arch, "%.*s", s.n < sizeof m->arch ? (int)s.n : (int)sizeof m->arch - 1, s.s);
+	m->family = family_of(m->arch);
+	if (!m->family || s.n != strlen(m->arch))
+		return why(w, "general.architecture: \"%.*s\" is not supported", s.n < 64 ? (int)s.n : 64, s.s);
+	return 0;
+}
+
+/* Keys that switch on what no family here computes, and the value that leaves it off. */
+static int refuse_features(const struct model *m, struct why *w)
+{
+	static const struct {
+		const char *name;
+		double off;
+	} features[] = {
+		{ "expert_count", 0 }, { "attention.max_alibi_bias", 0 }, { "attention.clamp_kqv", 0 }, { "attn_logit_softcapping", 0 },
+		{ "final_logit_softcapping", 0 }, { "residual_scale", 1 }, { "embedding_scale", 1 }, { "attention.scale", 0 }, { "logit_scale", 1 },
+	};
+	double x;
+	int causal = 1;
+
+	for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
+		x = features[i].off;
+		if (gguf_real(m->gguf, key(m, features[i].name).s, &x, w) < 0)
+			return -1;
+		if (x < features[i].off || x > features[i].off)
+			return why(w, "%s: %g: not supported for this architecture", key(m, features[i].name).s, x);
+	}
+	if (gguf_bool(m->gguf, key(m, "attention.causal").s, &causal, w) < 0)
+		return -1;
+	if (!causal)
+		return why(w, "%s: false: not a model that generates", key(m, "attention.causal").s);
+	return 0;
+}
+
+static int read_sizes(struct model *m, struct why *w)
+{
+	const struct gguf_tensor *embd = gguf_tensor(m->gguf, "token_embd.weight");
+	const struct gguf_value *tokens;
+	double eps = 0;
+	int found;
+
+	if (required(m, "block_count", 1, LAYERS_MAX, &m->n_layer, w) < 0 || required(m, "embedding_length", 1, EMBD_MAX, &m->n_embd, w) < 0
+	    || required(m, "feed_forward_length", 1, FF_MAX, &m->n_ff, w) < 0 || required(m, "attention.head_count", 1, HEADS_MAX, &m->n_head, w) < 0
+	    || required(m, "context_length", 1, CTX_MAX, &m->n_ctx_train, w) < 0)
+		return -1;
+	m->n_head_kv = m->n_head;
+	m->dim_k = m->n_embd / m->n_head;
+	if (optional(m, "attention.head_count_kv", 1, m->n_head, &m->n_head_kv, w) < 0 || optional(m, "attention.key_length", 1, DIM_MAX, &m->dim_k, w) < 0)
+		return -1;
+	m->dim_v = m->dim_k;
+	if (optional(m, "attention.value_length", 1, DIM_MAX, &m->dim_v, w) < 0)
+		return -1;
+	if (!m->dim_k || m->dim_k > DIM_MAX)
+		return why(w, "%s: heads of %zu elements", key(m, "attention.head_count").s, m->dim_k);
+	if (m->n_head % m->n_head_kv)
+		return why(w, "%s: %zu does not divide the %zu heads", key(m, "attention.head_count_kv").s, m->n_head_kv, m->n_head);
+	if (real(m, m->family->norm == NORM_RMS ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon", 0, 1, &eps, w) < 0)
+		return -1;
+	m->eps = (float)eps;
+
+	if (!embd)
+		return why(w, "tensor token_embd.weight: missing");
+	if (embd->dim[1] > FRAME_VOCAB_MAX)
+		return why(w, "tensor token_embd.weight: %llu rows", (unsigned long long)embd->dim[1]);
+	m->n_vocab = (size_t)embd->dim[1];
+	found = gguf_array(m->gguf, "tokenizer.ggml.tokens", GGUF_STRING, &tokens, w);
+	if (found > 0 && tokens->n != m->n_vocab)
+		return why(w, "a vocabulary of %llu tokens, but token_embd.weight has %zu rows", (unsigned long long)tokens->n, m->n_vocab);
+	return found < 0 ? -1 : 0;
+}
+
+static int read_rope(struct model *m, struct why *w)
+{
+	struct rope_spec *r = &m->rope;
+	struct gguf_string type = { .s = "linear", .n = 6 };
+	size_t n_ctx_orig = m->n_ctx_train;
+
+	*r = (struct rope_spec){ .n_rot = m->dim_k, .base = 10000, .factor = 1, .beta_fast = 32, .beta_slow = 1, .attn_factor = 1 };
+	if (optional(m, "rope.dimension_count", 2, m->dim_k, &r->n_rot, w) < 0 || real(m, "rope.freq_base", 1.0001, 1e15, &r->base, w) < 0
+	    || gguf_text(m->gguf, key(m, "rope.scaling.type").s, &type, w) < 0
+	    || real(m, "rope.scale_linear", 0, 1e6, &r->factor, w) < 0 || real(m, "rope.scaling.factor", 0, 1e6, &r->factor, w) < 0
+	    || optional(m, "rope.scaling.original_context_length", 1, CTX_MAX, &n_ctx_orig, w) < 0
+	    || real(m, "rope.scaling.attn_factor", 0, 1e3, &r->attn_factor, w) < 0
+	    || real(m, "rope.scaling.yarn_beta_fast", 1e-3, 1e6, &r->beta_fast, w) < 0
+	    || real(m, "rope.scaling.yarn_beta_slow", 1e-3, 1e6, &r->beta_slow, w) < 0)
+		return -1;
+	if (r->n_rot % 2 || r->n_rot < 2)
+		return why(w, "%s: %zu is odd", key(m, "rope.dimension_count").s, r->n_rot);
+	/* Files say 0 for "none". */
+	r->factor = r->factor > 0 ? r->factor : 1;
+	r->n_ctx_orig = (double)n_ctx_orig;
+	if (is(type, "linear"))
+		r->scaling = ROPE_LINEAR;
+	else if (is(type, "yarn"))
+		r->scaling = ROPE_YARN;
+	else if (!is(type, "none"))
+		return why(w, "%s: \"%.*s\" is not supported", key(m, "rope.scaling.type").s, type.n < 64 ? (int)type.n : 64, type.s);
+	if (model_has(m, "rope_freqs.weight"))
+		return model_vector(m, "rope_freqs.weight", r->n_rot / 2, &r->factors, w);
+	return 0;
+}
+
+/* Learned positions: as many as the table has rows. */
+static void count_positions(struct model *m)
+{
+	const struct gguf_tensor *t = gguf_tensor(m->gguf, "position_embd.weight");
+
+	m->n_ctx_max = t ? (size_t)t->dim[1] : SIZE_MAX;
+	if (m->n_ctx_train > m->n_ctx_max)
+		m->n_ctx_train = m->n_ctx_max;
+}
+
+static void measure(struct model *m)
+{
+	const struct gguf_tensor *t;
+
+	for (uint64_t i = 0; i < m->gguf->n_tensors; i++) {
+		t = &m->gguf->tensors[i];
+		m->bytes += t->bytes;
+		m->quantised |= t->n_dims > 1 && t->type != FORMAT_F32 && t->type != FORMAT_F16 && t->type != FORMAT_BF16;
+	}
+}
+
+static int read_all(struct model *m, struct why *w)
+{
+	m->used = calloc(m->gguf->n_tensors + 1, 1);
+	if (!m->used)
+		return why(w, "out of memory");
+	if (read_architecture(m, w) < 0 || refuse_features(m, w) < 0 || read_sizes(m, w) < 0)
+		return -1;
+	if (!m->family->learned_positions && read_rope(m, w) < 0)
+		return -1;
+	count_positions(m);
+	measure(m);
+	m->vocab = gguf_vocab_fingerprint(m->gguf);
+	m->fingerprint = gguf_model_fingerprint(m->gguf);
+	return 0;
+}
+
+struct model *model_open(const char *path, struct why *w)
+{
+	struct model *m = calloc(1, sizeof *m);
+
+	if (!m) {
+		why(w, "%s: out of memory", path);
+		return NULL;
+	}
+	m->gguf = gguf_open(path, 1, w);
+	if (!m->gguf) {
+		free(m);
+		return NULL;
+	}
+	if (read_all(m, w) < 0) {
+		why_in(w, path);
+		model_close(m);
+		return NULL;
+	}
+	return m;
+}
+
+void model_close(struct model *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->n_vectors; i++)
+		free(m->vector[i]);
+	free(m->vector);
+	free(m->used);
+	gguf_close(m->gguf);
+	free(m);
+}
+
+/* ---- tensors ---- */
+
+int model_has(const struct model *m, const char *name)
+{
+	return gguf_tensor(m->gguf, name) != NULL;
+}
+
+/* The tensor of this name, of this shape, of a type that we read; marked as used. */
+static const struct gguf_tensor *find(struct model *m, const char *name, size_t rows, size_t cols, struct why *w)
+{
+	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
+	const struct format *f;
+	const char *type;
+	size_t block, bytes;
+
+	if (!t) {
+		why(w, "tensor %s: missing", name);
+		return NULL;
+	}
+	if (t->dim[0] != cols || t->dim[1] != rows || t->dim[2] != 1 || t->dim[3] != 1) {
+		why(w, "tensor %s: %llu x %llu x %llu x %llu elements, not %zu x %zu", name, (unsigned long long)t->dim[0],
+			(unsigned long long)t->dim[1], (unsigned long long)t->dim[2], (unsigned long long)t->dim[3], cols, rows);
+		return NULL;
+	}
+	f = format_of(t->type);
+	if (!f) {
+		type = format_layout(t->type, &block, &bytes);
+		why(w, "tensor %s: type %s is not supported", name, type ? type : "unknown");
+		return NULL;
+	}
+	if (cols % f->block || t->bytes / f->bytes != (uint64_t)rows * (cols / f->block) || t->bytes % f->bytes) {
+		why(w, "tensor %s: rows of %zu elements are not whole blocks of %s", name, cols, f->name);
+		return NULL;
+	}
+	if ((f->id == FORMAT_F32 && (uintptr_t)t->data % sizeof(float)) || (f->block == 1 && (uintptr_t)t->data % sizeof(uint16_t))) {
+		why(w, "tensor %s: not aligned", name);
+		return NULL;
+	}
+	m->used[t - m->gguf->tensors] = 1;
+	return t;
+}
+
+int model_matrix(struct model *m, const char *name, size_t rows, size_t cols, struct matrix *out, struct why *w)
+{
+	const struct gguf_tensor *t = find(m, name, rows, cols, w);
+	const struct format *f;
+
+	if (!t)
+		return -1;
+	f = format_of(t->type);
+	*out = (struct matrix){ .format = f, .data = t->data, .rows = rows, .cols = cols, .row_bytes = cols / f->block * f->bytes };
+	return 0;
+}
+
+int model_vector(struct model *m, const char *name, size_t n, const float **out, struct why *w)
+{
+	const struct gguf_tensor *t = find(m, name, 1, n, w);
+	float **more, *v;
+
+	if (!t)
+		return -1;
+	if (m->n_vectors == m->room) {
+		more = realloc(m->vector, (2 * m->room + 64) * sizeof *more);
+		if (!more)
+			return why(w, "tensor %s: out of memory", name);
+		m->vector = more;
+		m->room = 2 * m->room + 64;
+	}
+	v = malloc(n * sizeof *v);
+	if (!v)
+		return why(w, "tensor %s: out of memory", name);
+	m->vector[m->n_vectors++] = v;
+	format_of(t->type)->dequantise(t->data, v, n);
+	*out = v;
+	return 0;
+}
+
+int model_all_used(const struct model *m, struct why *w)
+{
+	const struct gguf_string *s;
+
+	for (uint64_t i = 0; i < m->gguf->n_tensors; i++)
+		if (!m->used[i]) {
+			s = &m->gguf->tensors[i].name;
+			return why(w, "tensor %.*s: not part of a %s model as it is known here", s->n < 128 ? (int)s->n : 128, s->s, m->arch);
+		}
+	return 0;
+}

@@ -1,0 +1,208 @@
+/* Messages and variables to the tree that jinja_render is given. */
+#include "chat.h"
+
+#include "lib/base/utf8.h"
+
+#include <string.h>
+
+static int full(const struct chat *c, struct why *w)
+{
+	return why(w, "the conversation needs more than the %zu MiB it may have", c->arena.limit >> 20);
+}
+
+static char *copy_text(struct chat *c, const char *s, size_t n)
+{
+	char *copy = arena_text(&c->arena, n + 1);
+
+	if (copy) {
+		if (n)
+			memcpy(copy, s, n);
+		copy[n] = '\0';
+	}
+	return copy;
+}
+
+/* name[n] = v, in place of what had that name. */
+static int set_value(struct chat *c, const char *name, size_t n, struct json *v, struct why *w)
+{
+	char *key;
+
+	for (struct json *m = c->variables->child; m; m = m->next) {
+		if (m->key_n == n && !memcmp(m->key, name, n)) {
+			struct json old = *m;
+
+			*m = *v;
+			m->key = old.key;
+			m->key_n = old.key_n;
+			m->next = old.next;
+			return 0;
+		}
+	}
+	key = copy_text(c, name, n);
+	if (!key)
+		return full(c, w);
+	json_add(c->variables, key, v);
+	v->key_n = n;
+	return 0;
+}
+
+int chat_start(struct chat *c, size_t memory, struct why *w)
+{
+	*c = (struct chat){ .arena.limit = memory };
+	c->variables = json_new(&c->arena, JSON_OBJECT);
+	c->messages = json_new(&c->arena, JSON_ARRAY);
+	if (!c->variables || !c->messages)
+		return full(c, w);
+	json_add(c->variables, "messages", c->messages);
+	return chat_set_flag(c, "add_generation_prompt", 1, w);
+}
+
+static int add_message(struct chat *c, struct json *v, struct why *w)
+{
+	if (v->type != JSON_OBJECT)
+		return why(w, "message %zu: an object is wanted, not %s", c->messages->n + 1, json_type_name(v));
+	if (!json_get_string(v, "role"))
+		return why(w, "message %zu: it has no role", c->messages->n + 1);
+	v->next = NULL;
+	json_add(c->messages, NULL, v);
+	return 0;
+}
+
+static int add_messages(struct chat *c, struct json *list, struct why *w)
+{
+	struct json *next;
+
+	if (list->type != JSON_ARRAY)
+		return why(w, "messages: an array is wanted, not %s", json_type_name(list));
+	for (struct json *v = list->child; v; v = next) {
+		next = v->next;
+		if (add_message(c, v, w))
+			return -1;
+	}
+	return 0;
+}
+
+int chat_add_line(struct chat *c, const char *text, size_t n, struct why *w)
+{
+	struct json *v, *next;
+	size_t blank = 0;
+
+	while (blank < n && strchr(" \t\r\n", text[blank]) && text[blank])
+		blank++;
+	if (blank == n)
+		return 0;
+	v = json_parse(&c->arena, text, n, w);
+	if (!v)
+		return -1;
+	if (v->type == JSON_ARRAY)
+		return add_messages(c, v, w);
+	if (!json_get(v, "messages"))
+		return add_message(c, v, w);
+	for (struct json *m = v->child; m; m = next) {
+		next = m->next;
+		m->next = NULL;
+		if (!strcmp(m->key, "messages") ? add_messages(c, m, w) : set_value(c, m->key, m->key_n, m, w))
+			return -1;
+	}
+	return 0;
+}
+
+/* A string node with a copy of the text, which must be UTF-8. */
+static struct json *new_text(struct chat *c, const char *text, size_t n, struct why *w)
+{
+	struct json *v = NULL;
+	char *copy;
+	unsigned used;
+
+	for (size_t at = 0; at < n; at += used) {
+		if (utf8_next(text + at, n - at, &used) < 0) {
+			why(w, "byte %zu of the text is not UTF-8", at);
+			return NULL;
+		}
+	}
+	copy = copy_text(c, text, n);
+	if (copy)
+		v = json_new_string(&c->arena, copy, n);
+	if (!v)
+		full(c, w);
+	return v;
+}
+
+int chat_add_text(struct chat *c, const char *role, const char *text, size_t n, struct why *w)
+{
+	struct json *message = json_new(&c->arena, JSON_OBJECT), *r, *content;
+
+	if (!message)
+		return full(c, w);
+	r = new_text(c, role, strlen(role), w);
+	content = r ? new_text(c, text, n, w) : NULL;
+	if (!content)
+		return -1;
+	json_add(message, "role", r);
+	json_add(message, "content", content);
+	return add_message(c, message, w);
+}
+
+void chat_back(struct chat *c)
+{
+	json_drop(c->messages);
+}
+
+int chat_set_text(struct chat *c, const char *name, const char *text, size_t n, struct why *w)
+{
+	struct json *v = new_text(c, text, n, w);
+
+	return v ? set_value(c, name, strlen(name), v, w) : -1;
+}
+
+int chat_set_flag(struct chat *c, const char *name, int on, struct why *w)
+{
+	struct json *v = json_new(&c->arena, on ? JSON_TRUE : JSON_FALSE);
+
+	return v ? set_value(c, name, strlen(name), v, w) : full(c, w);
+}
+
+int chat_set_json(struct chat *c, const char *name, const char *text, size_t n, struct why *w)
+{
+	struct json *v = json_parse(&c->arena, text, n, w);
+
+	return v ? set_value(c, name, strlen(name), v, w) : -1;
+}
+
+int chat_set(struct chat *c, const char *assignment, struct why *w)
+{
+	const char *equals = strchr(assignment, '=');
+	struct why ignored;
+	struct json *v;
+
+	if (!equals || equals == assignment)
+		return why(w, "NAME=VALUE is wanted, not '%s'", assignment);
+	v = json_parse(&c->arena, equals + 1, strlen(equals + 1), &ignored);
+	if (!v)
+		v = new_text(c, equals + 1, strlen(equals + 1), w);
+	if (!v)
+		return -1;
+	if ((size_t)(equals - assignment) == strlen("messages") && !memcmp(assignment, "messages", strlen("messages")))
+		return add_messages(c, v, w);
+	return set_value(c, assignment, (size_t)(equals - assignment), v, w);
+}
+
+int chat_render(const struct chat *c, const char *template, size_t n, const struct jinja_options *o, struct bytes *out, struct why *w)
+{
+	struct jinja *t;
+	int failed;
+
+	if (!c->messages->n)
+		return why(w, "the conversation has no message");
+	t = jinja_parse(template, n, w);
+	if (!t)
+		return -1;
+	failed = jinja_render(t, c->variables, o, out, w);
+	jinja_free(t);
+	return failed;
+}
+
+void chat_end(struct chat *c)
+{
+	arena_free(&c->arena);
+}

@@ -1,0 +1,485 @@
+/* gguf: opening a model file. A cursor with an end goes over the header, the metadata and the tensor table; nothing is allocated or pointed at
+ * before it is known to lie inside the file. */
+#include "gguf_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats.h"
+#include "lib/base/guard.h"
+#include "lib/base/le.h"
+#include "lib/base/size.h"
+
+enum {
+	HEADER = 24,
+	KEY_MAX = 65535,                /* bytes, as the format says */
+	VALUES_MAX = 1 << 16,           /* real files have some dozens, and some thousand tensors */
+	TENSORS_MAX = 1 << 17,
+	VALUE_LEAST = 8 + 1 + 4 + 1,    /* bytes of the shortest pair and the shortest tensor's row */
+	TENSOR_LEAST = 8 + 1 + 4 + 8 + 4 + 8,
+	ALIGNMENT = 32,
+	SHARDS_MAX = 4096
+};
+
+struct cursor {
+	const unsigned char *p, *end;
+};
+
+static size_t left(const struct cursor *c)
+{
+	return (size_t)(c->end - c->p);
+}
+
+static int take32(struct cursor *c, uint32_t *out)
+{
+	if (left(c) < 4)
+		return -1;
+	*out = le32(c->p);
+	c->p += 4;
+	return 0;
+}
+
+static int take64(struct cursor *c, uint64_t *out)
+{
+	if (left(c) < 8)
+		return -1;
+	*out = le64(c->p);
+	c->p += 8;
+	return 0;
+}
+
+static int take_string(struct cursor *c, struct gguf_string *out)
+{
+	uint64_t n;
+
+	if (take64(c, &n) || n > left(c))
+		return -1;
+	out->s = (const char *)c->p;
+	out->n = (size_t)n;
+	c->p += n;
+	return 0;
+}
+
+/* ---- metadata ---- */
+
+static const unsigned char value_size[] = {     /* by enum gguf_type; 0: of no fixed size */
+	[GGUF_U8] = 1, [GGUF_I8] = 1, [GGUF_U16] = 2, [GGUF_I16] = 2, [GGUF_U32] = 4, [GGUF_I32] = 4, [GGUF_F32] = 4, [GGUF_BOOL] = 1,
+	[GGUF_STRING] = 0, [GGUF_ARRAY] = 0, [GGUF_U64] = 8, [GGUF_I64] = 8, [GGUF_F64] = 8
+};
+
+static int take_elements(struct cursor *c, struct gguf_value *v, uint32_t type)
+{
+	size_t size = value_size[type];
+	struct gguf_string s;
+
+	v->data = c->p;
+	if (size) {
+		if (v->n > left(c) / size)
+			return -1;
+		c->p += v->n * size;
+	} else {
+		if (v->n > left(c) / 8)
+			return -1;
+		for (uint64_t i = 0; i < v->n; i++)
+			if (take_string(c, &s))
+				return -1;
+	}
+	v->end = c->p;
+	return 0;
+}
+
+static int take_value(struct cursor *c, struct gguf_value *v, struct why *w)
+{
+	uint32_t last = GGUF_F64;
+
+	if (take_string(c, &v->key))
+		return why(w, "metadata: a key goes past the end of the file");
+	if (!v->key.n || v->key.n > KEY_MAX)
+		return why(w, "metadata: a key of %zu bytes (1 to %d are allowed)", v->key.n, KEY_MAX);
+	if (take32(c, &v->type))
+		return why(w, "%.*s: cut off", GGUF_SHOWN(v->key));
+	if (v->type > last)
+		return why(w, "%.*s: unknown value type %u", GGUF_SHOWN(v->key), v->type);
+	v->n = 1;
+	v->of = v->type;
+	if (v->type == GGUF_ARRAY) {
+		if (take32(c, &v->of) || take64(c, &v->n))
+			return why(w, "%.*s: cut off", GGUF_SHOWN(v->key));
+		if (v->of > last || v->of == GGUF_ARRAY)
+			return why(w, "%.*s: an array of unknown type %u", GGUF_SHOWN(v->key), v->of);
+	}
+	if (take_elements(c, v, v->of))
+		return why(w, "%.*s: goes past the end of the file", GGUF_SHOWN(v->key));
+	return 0;
+}
+
+int gguf_compare(struct gguf_string a, struct gguf_string b)
+{
+	int order = memcmp(a.s, b.s, a.n < b.n ? a.n : b.n);
+
+	return order ? order : (a.n > b.n) - (a.n < b.n);
+}
+
+static int compare_values(const void *a, const void *b)
+{
+	return gguf_compare((*(const struct gguf_value *const *)a)->key, (*(const struct gguf_value *const *)b)->key);
+}
+
+static int take_values(struct cursor *c, struct gguf *g, struct why *w)
+{
+	struct gguf_files *f = g->files;
+
+	if (g->n_values > VALUES_MAX || g->n_values > left(c) / VALUE_LEAST)
+		return why(w, "%llu metadata pairs: more than a file of this size can hold", (unsigned long long)g->n_values);
+	g->values = calloc(g->n_values + 1, sizeof *g->values);
+	f->by_key = calloc(g->n_values + 1, sizeof *f->by_key);
+	if (!g->values || !f->by_key)
+		return why(w, "out of memory");
+	for (uint64_t i = 0; i < g->n_values; i++) {
+		if (take_value(c, &g->values[i], w))
+			return -1;
+		f->by_key[i] = &g->values[i];
+	}
+	qsort(f->by_key, g->n_values, sizeof *f->by_key, compare_values);
+	for (uint64_t i = 1; i < g->n_values; i++)
+		if (!compare_values(&f->by_key[i - 1], &f->by_key[i]))
+			return why(w, "%.*s: given twice", GGUF_SHOWN(f->by_key[i]->key));
+	return 0;
+}
+
+/* ---- tensors ---- */
+
+/* Elements and bytes from the dimensions, with every product checked. */
+static int measure(struct gguf_tensor *t, struct why *w)
+{
+	uint64_t elements = 1;
+	size_t block, bytes;
+	const char *name = format_layout(t->type, &block, &bytes);
+
+	if (!name)
+		return why(w, "tensor %.*s: unknown type %u", GGUF_SHOWN(t->name), t->type);
+	for (uint32_t i = 0; i < t->n_dims; i++) {
+		if (!t->dim[i])
+			return why(w, "tensor %.*s: a dimension of 0", GGUF_SHOWN(t->name));
+		if (t->dim[i] > INT64_MAX / elements)
+			return why(w, "tensor %.*s: more elements than can be counted", GGUF_SHOWN(t->name));
+		elements *= t->dim[i];
+	}
+	if (t->dim[0] % block)
+		return why(w, "tensor %.*s: rows of %llu elements are no whole blocks of %s", GGUF_SHOWN(t->name), (unsigned long long)t->dim[0], name);
+	if (elements / block > INT64_MAX / bytes)
+		return why(w, "tensor %.*s: more bytes than can be counted", GGUF_SHOWN(t->name));
+	t->bytes = elements / block * bytes;
+	return 0;
+}
+
+/* One row of the table; *offset is where its data lies in the data section, checked later, when that section's start is known. */
+static int take_tensor(struct cursor *c, struct gguf_tensor *t, uint64_t *offset, struct why *w)
+{
+	if (take_string(c, &t->name))
+		return why(w, "tensor table: a name goes past the end of the file");
+	if (!t->name.n || t->name.n > KEY_MAX)
+		return why(w, "tensor table: a name of %zu bytes (1 to %d are allowed)", t->name.n, KEY_MAX);
+	if (take32(c, &t->n_dims))
+		return why(w, "tensor %.*s: cut off", GGUF_SHOWN(t->name));
+	if (!t->n_dims || t->n_dims > 4)
+		return why(w, "tensor %.*s: %u dimensions (1 to 4 are allowed)", GGUF_SHOWN(t->name), t->n_dims);
+	for (uint32_t i = 0; i < 4; i++) {
+		t->dim[i] = 1;
+		if (i < t->n_dims && take64(c, &t->dim[i]))
+			return why(w, "tensor %.*s: cut off", GGUF_SHOWN(t->name));
+	}
+	if (take32(c, &t->type) || take64(c, offset))
+		return why(w, "tensor %.*s: cut off", GGUF_SHOWN(t->name));
+	return measure(t, w);
+}
+
+static int place(struct gguf_tensor *t, uint64_t offset, uint64_t alignment, const unsigned char *data, const unsigned char *end, struct why *w)
+{
+	uint64_t size = data < end ? (uint64_t)(end - data) : 0;
+
+	if (offset % alignment)
+		return why(w, "tensor %.*s: offset %llu is no multiple of the alignment %llu", GGUF_SHOWN(t->name), (unsigned long long)offset,
+			(unsigned long long)alignment);
+	if (offset > size || t->bytes > size - offset)
+		return why(w, "tensor %.*s: %llu bytes at offset %llu go past the end of the file", GGUF_SHOWN(t->name),
+			(unsigned long long)t->bytes, (unsigned long long)offset);
+	t->data = data + offset;
+	return 0;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const unsigned char *p = (*(const struct gguf_tensor *const *)a)->data, *q = (*(const struct gguf_tensor *const *)b)->data;
+
+	return (p > q) - (p < q);
+}
+
+static int compare_tensors(const void *a, const void *b)
+{
+	return gguf_compare((*(const struct gguf_tensor *const *)a)->name, (*(const struct gguf_tensor *const *)b)->name);
+}
+
+/* Fills by_name, and refuses two tensors of one name or of shared bytes. */
+static int index_tensors(struct gguf *g, struct why *w)
+{
+	const struct gguf_tensor **t = calloc(g->n_tensors + 1, sizeof *t);
+
+	free(g->files->by_name);
+	g->files->by_name = t;
+	if (!t)
+		return why(w, "out of memory");
+	for (uint64_t i = 0; i < g->n_tensors; i++)
+		t[i] = &g->tensors[i];
+	qsort(t, g->n_tensors, sizeof *t, compare_places);
+	for (uint64_t i = 1; i < g->n_tensors; i++)
+		if ((const unsigned char *)t[i - 1]->data + t[i - 1]->bytes > (const unsigned char *)t[i]->data)
+			return why(w, "tensor %.*s: overlaps %.*s", GGUF_SHOWN(t[i]->name), GGUF_SHOWN(t[i - 1]->name));
+	qsort(t, g->n_tensors, sizeof *t, compare_tensors);
+	for (uint64_t i = 1; i < g->n_tensors; i++)
+		if (!compare_tensors(&t[i - 1], &t[i]))
+			return why(w, "tensor %.*s: given twice", GGUF_SHOWN(t[i]->name));
+	return 0;
+}
+
+static int take_tensors(struct cursor *c, struct gguf *g, uint64_t n, const unsigned char *file, struct why *w)
+{
+	int64_t alignment = ALIGNMENT;
+	uint64_t *offsets, used;
+	int bad = 0;
+
+	if (gguf_integer(g, "general.alignment", 8, 1 << 24, &alignment, w) < 0)
+		return -1;
+	if (alignment & (alignment - 1))
+		return why(w, "general.alignment: %lld is no power of two", (long long)alignment);
+	if (n > TENSORS_MAX || n > left(c) / TENSOR_LEAST)
+		return why(w, "%llu tensors: more than a file of this size can hold", (unsigned long long)n);
+	g->tensors = calloc(n + 1, sizeof *g->tensors);
+	offsets = calloc(n + 1, sizeof *offsets);
+	if (!g->tensors || !offsets)
+		bad = why(w, "out of memory");
+	for (uint64_t i = 0; i < n && !bad; i++)
+		bad = take_tensor(c, &g->tensors[i], &offsets[i], w);
+	used = (uint64_t)(c->p - file) + (uint64_t)alignment - 1;
+	used -= used % (uint64_t)alignment;
+	if (!bad && n && used > (uint64_t)(c->end - file))
+		bad = why(w, "tensor data: past the end of the file");
+	for (uint64_t i = 0; i < n && !bad; i++)
+		bad = place(&g->tensors[i], offsets[i], (uint64_t)alignment, file + used, c->end, w);
+	free(offsets);
+	g->n_tensors = n;
+	return bad ? -1 : index_tensors(g, w);
+}
+
+/* ---- files ---- */
+
+static int map_file(const char *path, struct gguf_map *m, struct why *w)
+{
+	/* O_NONBLOCK: a FIFO in the place of a model must not hold us up. The descriptor is not needed once the file is mapped. */
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	void *p = MAP_FAILED;
+	int bad = 0;
+
+	if (fd < 0)
+		return why(w, "%s", strerror(errno));
+	if (fstat(fd, &st) < 0)
+		bad = why(w, "%s", strerror(errno));
+	else if (!S_ISREG(st.st_mode))
+		bad = why(w, "not a regular file");
+	else if (st.st_size < HEADER)
+		bad = why(w, "not a GGUF file: %lld bytes are too few", (long long)st.st_size);
+	else if ((uintmax_t)st.st_size > SIZE_MAX || (p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED)
+		bad = why(w, "cannot map it: %s", strerror(errno));
+	close(fd);
+	if (bad)
+		return -1;
+#ifdef MADV_HUGEPAGE
+	/* A file that is not in the cache comes in pieces of megabytes then, not of a page, and stays there so: every later start maps it in no time. */
+	madvise(p, (size_t)st.st_size, MADV_HUGEPAGE);
+#endif
+	m->p = p;
+	m->size = (size_t)st.st_size;
+	guard_add(p, m->size, path);
+	return 0;
+}
+
+static int parse(struct gguf *g, int tensors, struct why *w)
+{
+	const struct gguf_map *m = g->files->maps;
+	struct cursor c = { m->p + 4, m->p + m->size };
+	uint64_t n_tensors = 0;
+
+	if (memcmp(m->p, "GGUF", 4))
+		return why(w, "not a GGUF file: it starts with other bytes");
+	take32(&c, &g->version);
+	if (g->version && !(g->version & 0xffff))
+		return why(w, "a big-endian GGUF file, which is not supported");
+	if (g->version < 2 || g->version > 3)
+		return why(w, "GGUF version %u is not supported (2 and 3 are)", g->version);
+	take64(&c, &n_tensors);
+	take64(&c, &g->n_values);
+	if (take_values(&c, g, w))
+		return -1;
+	return tensors ? take_tensors(&c, g, n_tensors, m->p, w) : 0;
+}
+
+static struct gguf *open_one(const char *path, int tensors, struct why *w)
+{
+	struct gguf *g = calloc(1, sizeof *g);
+
+	if (!g || !(g->files = calloc(1, sizeof *g->files)) || !(g->files->maps = calloc(1, sizeof *g->files->maps))) {
+		gguf_close(g);
+		why(w, "out of memory");
+		return NULL;
+	}
+	g->path = path;
+	if (!map_file(path, g->files->maps, w)) {
+		g->files->n = 1;
+		if (!parse(g, tensors, w))
+			return g;
+	}
+	gguf_close(g);
+	return NULL;
+}
+
+void gguf_close(struct gguf *g)
+{
+	if (!g)
+		return;
+	for (size_t i = 0; g->files && i < g->files->n; i++) {
+		guard_remove(g->files->maps[i].p);
+		munmap((void *)(uintptr_t)g->files->maps[i].p, g->files->maps[i].size);
+	}
+	if (g->files) {
+		free(g->files->maps);
+		free(g->files->by_key);
+		free(g->files->by_name);
+	}
+	free(g->files);
+	free(g->values);
+	free(g->tensors);
+	free(g);
+}
+
+#ifdef MADV_DONTNEED
+void gguf_let_go(const struct gguf *g, size_t part, size_t parts)
+{
+	const size_t huge = 1 << 21;            /* a page that is cut in two costs more */
+	const struct gguf_map *m = g->files->maps;
+	size_t step, from;
+
+	for (; m < g->files->maps + g->files->n; m++) {
+		step = (m->size / parts / huge + 1) * huge;
+		from = part * step;
+		if (from < m->size)
+			madvise((void *)(uintptr_t)(m->p + from), size_min(step, m->size - from), MADV_DONTNEED);
+	}
+}
+#else
+void gguf_let_go(const struct gguf *g, size_t part, size_t parts)
+{
+}
+#endif
+
+/* ---- shards ---- */
+
+/* "-00001-of-0000N.gguf", with the number that is asked for, in the place of the path's own ending; 0 if it has none. */
+static int shard_path(const char *path, int64_t number, int64_t count, char *out, size_t room)
+{
+	char ending[32];
+	size_t n = strlen(path), tail = (size_t)snprintf(ending, sizeof ending, "-%05d-of-%05d.gguf", 1, (int)count);
+
+	if (n < tail || n >= room || strcmp(path + n - tail, ending))
+		return 0;
+	memcpy(out, path, n + 1);
+	snprintf(out + n - tail, room - (n - tail), "-%05d-of-%05d.gguf", (int)number, (int)count);
+	return 1;
+}
+
+/* Hands the tensors and the mapping of a shard to the model. */
+static int adopt(struct gguf *g, struct gguf *shard, struct why *w)
+{
+	uint64_t n = g->n_tensors + shard->n_tensors;
+	struct gguf_tensor *t = n > TENSORS_MAX ? NULL : realloc(g->tensors, (n + 1) * sizeof *t);
+
+	if (!t)
+		return why(w, n > TENSORS_MAX ? "too many tensors" : "out of memory");
+	if (shard->n_tensors)
+		memcpy(t + g->n_tensors, shard->tensors, shard->n_tensors * sizeof *t);
+	g->tensors = t;
+	g->n_tensors = n;
+	g->files->maps[g->files->n++] = shard->files->maps[0];
+	shard->files->n = 0;
+	return 0;
+}
+
+static int open_shard(struct gguf *g, int64_t number, int64_t count, struct why *w)
+{
+	char path[PATH_MAX];
+	int64_t no = -1, of = -1;
+	struct gguf *shard;
+	int bad;
+
+	if (!shard_path(g->path, number, count, path, sizeof path))
+		return why(w, "split.count: %lld, but the file's name does not end in -00001-of-%05d.gguf", (long long)count, (int)count);
+	if (number == 1)
+		return 0;
+	shard = open_one(path, 1, w);
+	bad = !shard || gguf_integer(shard, "split.no", 0, SHARDS_MAX, &no, w) < 0 || gguf_integer(shard, "split.count", 0, SHARDS_MAX, &of, w) < 0;
+	if (!bad && (no != number - 1 || of != count))
+		bad = why(w, "split.no %lld of split.count %lld where %lld of %lld was expected", (long long)no, (long long)of, (long long)number - 1,
+			(long long)count);
+	if (!bad)
+		bad = adopt(g, shard, w);
+	gguf_close(shard);
+	return bad ? why_in(w, path) : 0;
+}
+
+static int open_shards(struct gguf *g, int tensors, struct why *w)
+{
+	int64_t no = 0, count = 1, total = -1;
+	struct gguf_map *maps;
+
+	if (gguf_integer(g, "split.no", 0, SHARDS_MAX, &no, w) < 0 || gguf_integer(g, "split.count", 0, SHARDS_MAX, &count, w) < 0 ||
+	    gguf_integer(g, "split.tensors.count", 0, TENSORS_MAX, &total, w) < 0)
+		return -1;
+	if (no)
+		return why(w, "shard %lld of %lld: name the first one", (long long)no + 1, (long long)count);
+	if (!tensors)
+		return 0;
+	if (count > 1) {
+		maps = realloc(g->files->maps, (size_t)count * sizeof *maps);
+		if (!maps)
+			return why(w, "out of memory");
+		g->files->maps = maps;
+		for (int64_t i = 1; i <= count; i++)
+			if (open_shard(g, i, count, w))
+				return -1;
+		if (index_tensors(g, w))
+			return -1;
+	}
+	if (total >= 0 && (uint64_t)total != g->n_tensors)
+		return why(w, "split.tensors.count: %lld, but %llu tensors are there", (long long)total, (unsigned long long)g->n_tensors);
+	return 0;
+}
+
+struct gguf *gguf_open(const char *path, int tensors, struct why *w)
+{
+	struct gguf *g = open_one(path, tensors, w);
+
+	if (g && open_shards(g, tensors, w)) {
+		gguf_close(g);
+		g = NULL;
+	}
+	if (!g)
+		why_in(w, path);
+	return g;
+}

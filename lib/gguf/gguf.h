@@ -1,0 +1,85 @@
+/* gguf: a model file, read-only, mapped, every length and offset checked before it is believed. Versions 2 and 3, little-endian; the format is
+ * ggml's (docs/gguf.md there). Sharded files (NAME-00001-of-0000N.gguf) open as one model when the first is named. Strings and arrays are
+ * borrowed from the mapping: not NUL-terminated, valid until gguf_close(). The mapping is known to lib/guard, which a main() arms against a
+ * file that is cut while it is in use. */
+#ifndef GGUF_H
+#define GGUF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/why.h"
+
+enum gguf_type {        /* of metadata values, as in the file */
+	GGUF_U8, GGUF_I8, GGUF_U16, GGUF_I16, GGUF_U32, GGUF_I32, GGUF_F32, GGUF_BOOL, GGUF_STRING, GGUF_ARRAY, GGUF_U64, GGUF_I64, GGUF_F64
+};
+
+struct gguf_string {
+	const char *s;
+	size_t n;
+};
+
+struct gguf_value {
+	struct gguf_string key;
+	uint32_t type;          /* enum gguf_type */
+	uint32_t of;            /* element type of an array */
+	uint64_t n;             /* elements of an array, 1 otherwise */
+	const unsigned char *data;      /* the value, or the array's first element, in the file's layout; unaligned */
+	const unsigned char *end;       /* first byte after it */
+};
+
+struct gguf_tensor {
+	struct gguf_string name;
+	uint32_t n_dims;        /* 1 to 4 */
+	uint64_t dim[4];        /* dim[0] is contiguous: the length of a row; unused ones are 1 */
+	uint32_t type;          /* GGUF's tensor type id, known to lib/formats */
+	uint64_t bytes;
+	const void *data;       /* in the mapping, inside the file for its whole length */
+};
+
+struct gguf {
+	const char *path;       /* as given; borrowed */
+	uint32_t version;
+	uint64_t n_values, n_tensors;
+	struct gguf_value *values;
+	struct gguf_tensor *tensors;
+	struct gguf_files *files;       /* private: the mappings and the indices by name */
+};
+
+/* Opens PATH, which must be a regular file. tensors: 0 skips the tensor table's data checks for programs that need the metadata only (tok,
+ * detok), so that a vocabulary-only file and a model open alike; n_tensors is 0 then. NULL and a reason on any fault. Free with gguf_close(). */
+struct gguf *gguf_open(const char *path, int tensors, struct why *w);
+void gguf_close(struct gguf *g);
+
+/* Lets go of the pages of one of so many equal parts of each file: work that gguf_close() has less of then, and that threads can share. What is read
+ * there afterwards is the same, at the price of a fault. */
+void gguf_let_go(const struct gguf *g, size_t part, size_t parts);
+
+const struct gguf_value *gguf_find(const struct gguf *g, const char *key);      /* or NULL */
+const struct gguf_tensor *gguf_tensor(const struct gguf *g, const char *name);  /* or NULL */
+
+/* Typed getters: 1 found, 0 absent (out untouched), -1 of the wrong type or out of [low, high] with the key in the reason. Any integer
+ * type serves where the value fits; an integer serves for a real. A string is refused if it holds a NUL. */
+int gguf_integer(const struct gguf *g, const char *key, int64_t low, int64_t high, int64_t *out, struct why *w);
+int gguf_real(const struct gguf *g, const char *key, double *out, struct why *w);       /* finite, or an error */
+int gguf_bool(const struct gguf *g, const char *key, int *out, struct why *w);
+int gguf_text(const struct gguf *g, const char *key, struct gguf_string *out, struct why *w);
+int gguf_array(const struct gguf *g, const char *key, uint32_t of, const struct gguf_value **out, struct why *w);  /* of: element type */
+
+/* Walks an array of strings: start with *at = v->data; each call returns the next string and moves on. The caller counts to v->n. Lengths were
+ * checked when the file was opened, and are again, since others may write to a mapped file: one that no longer fits reads as empty. */
+struct gguf_string gguf_next_string(const struct gguf_value *v, const unsigned char **at);
+
+/* Element i of a numeric array as a double or an integer; i is checked by the caller. */
+double gguf_element_real(const struct gguf_value *v, uint64_t i);
+int64_t gguf_element_integer(const struct gguf_value *v, uint64_t i);
+
+/* A 64-bit hash of bytes, for fingerprints: the same on every machine, several GB/s, no secret. seed chains calls. */
+uint64_t gguf_hash(const void *data, size_t n, uint64_t seed);
+
+/* Fingerprint of the vocabulary (tokenizer.ggml.model, pre, tokens, types, scores, merges, bos/eos ids) and of the whole model: metadata but
+ * for general.* and tokenizer.*, the tensor table, and samples of every tensor's data, so that another file of the same shape differs. */
+uint64_t gguf_vocab_fingerprint(const struct gguf *g);
+uint64_t gguf_model_fingerprint(const struct gguf *g);
+
+#endif

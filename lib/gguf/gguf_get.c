@@ -1,0 +1,192 @@
+/* gguf: finding and reading what an open file holds. */
+#include "gguf_priv.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/le.h"
+
+static int against_value(const void *key, const void *element)
+{
+	return gguf_compare(*(const struct gguf_string *)key, (*(const struct gguf_value *const *)element)->key);
+}
+
+static int against_tensor(const void *name, const void *element)
+{
+	return gguf_compare(*(const struct gguf_string *)name, (*(const struct gguf_tensor *const *)element)->name);
+}
+
+const struct gguf_value *gguf_find(const struct gguf *g, const char *key)
+{
+	struct gguf_string s = { key, strlen(key) };
+	const struct gguf_value **v = bsearch(&s, g->files->by_key, g->n_values, sizeof *v, against_value);
+
+	return v ? *v : NULL;
+}
+
+const struct gguf_tensor *gguf_tensor(const struct gguf *g, const char *name)
+{
+	struct gguf_string s = { name, strlen(name) };
+	const struct gguf_tensor **t = g->n_tensors ? bsearch(&s, g->files->by_name, g->n_tensors, sizeof *t, against_tensor) : NULL;
+
+	return t ? *t : NULL;
+}
+
+/* ---- numbers ---- */
+
+static int is_integer(uint32_t type)
+{
+	return type <= GGUF_I32 || type == GGUF_U64 || type == GGUF_I64;
+}
+
+/* An integer of any type; -1 and *fits cleared for a U64 past INT64_MAX. */
+static int64_t load_integer(uint32_t type, const unsigned char *p, int *fits)
+{
+	switch (type) {
+	case GGUF_U8:
+	case GGUF_BOOL:
+		return *p;
+	case GGUF_I8:
+		return (int8_t)*p;
+	case GGUF_U16:
+		return le16(p);
+	case GGUF_I16:
+		return (int16_t)le16(p);
+	case GGUF_U32:
+		return le32(p);
+	case GGUF_I32:
+		return (int32_t)le32(p);
+	case GGUF_I64:
+		return (int64_t)le64(p);
+	default:
+		*fits = le64(p) <= INT64_MAX;
+		return *fits ? (int64_t)le64(p) : -1;
+	}
+}
+
+static double load_real(uint32_t type, const unsigned char *p)
+{
+	int fits = 1;
+	int64_t i;
+
+	if (type == GGUF_F32)
+		return (double)le_float(p);
+	if (type == GGUF_F64)
+		return le_double(p);
+	i = load_integer(type, p, &fits);
+	return fits ? (double)i : (double)le64(p);
+}
+
+static const unsigned char *element(const struct gguf_value *v, uint64_t i)
+{
+	return v->data + i * ((size_t)(v->end - v->data) / v->n);
+}
+
+double gguf_element_real(const struct gguf_value *v, uint64_t i)
+{
+	return load_real(v->of, element(v, i));
+}
+
+int64_t gguf_element_integer(const struct gguf_value *v, uint64_t i)
+{
+	int fits = 1;
+
+	return load_integer(v->of, element(v, i), &fits);
+}
+
+/* ---- typed getters ---- */
+
+int gguf_integer(const struct gguf *g, const char *key, int64_t low, int64_t high, int64_t *out, struct why *w)
+{
+	const struct gguf_value *v = gguf_find(g, key);
+	int fits = 1;
+	int64_t i;
+
+	if (!v)
+		return 0;
+	if (!is_integer(v->type))
+		return why(w, "%s: not an integer", key);
+	i = load_integer(v->type, v->data, &fits);
+	if (!fits || i < low || i > high)
+		return why(w, "%s: %lld%s is not in %lld to %lld", key, (long long)i, fits ? "" : " (a larger number)", (long long)low, (long long)high);
+	*out = i;
+	return 1;
+}
+
+int gguf_real(const struct gguf *g, const char *key, double *out, struct why *w)
+{
+	const struct gguf_value *v = gguf_find(g, key);
+	double x;
+
+	if (!v)
+		return 0;
+	if (!is_integer(v->type) && v->type != GGUF_F32 && v->type != GGUF_F64)
+		return why(w, "%s: not a number", key);
+	x = load_real(v->type, v->data);
+	if (!isfinite(x))
+		return why(w, "%s: not a finite number", key);
+	*out = x;
+	return 1;
+}
+
+int gguf_bool(const struct gguf *g, const char *key, int *out, struct why *w)
+{
+	const struct gguf_value *v = gguf_find(g, key);
+
+	if (!v)
+		return 0;
+	if (v->type != GGUF_BOOL || *v->data > 1)
+		return why(w, "%s: neither true nor false", key);
+	*out = *v->data;
+	return 1;
+}
+
+int gguf_text(const struct gguf *g, const char *key, struct gguf_string *out, struct why *w)
+{
+	const struct gguf_value *v = gguf_find(g, key);
+	const unsigned char *at;
+	struct gguf_string s;
+
+	if (!v)
+		return 0;
+	if (v->type != GGUF_STRING)
+		return why(w, "%s: not a string", key);
+	at = v->data;
+	s = gguf_next_string(v, &at);
+	if (memchr(s.s, 0, s.n))
+		return why(w, "%s: a string with a NUL in it", key);
+	*out = s;
+	return 1;
+}
+
+int gguf_array(const struct gguf *g, const char *key, uint32_t of, const struct gguf_value **out, struct why *w)
+{
+	const struct gguf_value *v = gguf_find(g, key);
+
+	if (!v)
+		return 0;
+	if (v->type != GGUF_ARRAY)
+		return why(w, "%s: not an array", key);
+	if (v->of != of)
+		return why(w, "%s: an array of the wrong type", key);
+	*out = v;
+	return 1;
+}
+
+struct gguf_string gguf_next_string(const struct gguf_value *v, const unsigned char **at)
+{
+	struct gguf_string s = { (const char *)*at, 0 };
+	size_t left = (size_t)(v->end - *at);
+	uint64_t n;
+
+	if (left < 8)
+		return s;
+	n = le64(*at);
+	if (n > left - 8)
+		n = 0;
+	s.s = (const char *)*at + 8;
+	s.n = (size_t)n;
+	*at += 8 + n;
+	return s;
+}

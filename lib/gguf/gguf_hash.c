@@ -1,0 +1,119 @@
+/* gguf: fingerprints. They go over raw bytes of the file, because a vocabulary's arrays are megabytes and every process of a pipeline makes one. */
+#include "gguf_priv.h"
+
+#include <string.h>
+
+#include "lib/base/le.h"
+
+/* Any odd constants with well spread bits serve; these are the fractional parts of sqrt(2), sqrt(3), sqrt(5) and sqrt(7), made odd. */
+static const uint64_t odd[4] = { 0x6a09e667f3bcc909, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1 };
+
+/* SplitMix64's finaliser: every bit of z reaches every bit of the result. */
+static uint64_t finish(uint64_t z)
+{
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return z ^ z >> 31;
+}
+
+static uint64_t absorb(uint64_t lane, uint64_t word, uint64_t by)
+{
+	lane = (lane ^ word) * by;
+	return lane << 29 | lane >> 35;
+}
+
+uint64_t gguf_hash(const void *data, size_t n, uint64_t seed)
+{
+	/* Four lanes, because one waits for its multiplication. */
+	uint64_t a = seed ^ odd[0], b = seed ^ odd[1], c = seed ^ odd[2], d = seed ^ odd[3];
+	const unsigned char *p = data, *end = p + n;
+	unsigned char last[32] = { 0 };
+
+	while (p < end) {
+		if (end - p < 32) {
+			memcpy(last, p, (size_t)(end - p));
+			p = last;
+			end = last + 32;
+		}
+		a = absorb(a, le64(p), odd[0]);
+		b = absorb(b, le64(p + 8), odd[1]);
+		c = absorb(c, le64(p + 16), odd[2]);
+		d = absorb(d, le64(p + 24), odd[3]);
+		p += 32;
+	}
+	return finish(finish(finish(finish(n + a) + b) + c) + d);
+}
+
+static uint64_t hash_value(const struct gguf_value *v, uint64_t h)
+{
+	unsigned char head[16];
+
+	for (int i = 0; i < 4; i++) {
+		head[i] = (unsigned char)(v->type >> 8 * i);
+		head[4 + i] = (unsigned char)(v->of >> 8 * i);
+	}
+	for (int i = 0; i < 8; i++)
+		head[8 + i] = (unsigned char)(v->n >> 8 * i);
+	h = gguf_hash(v->key.s, v->key.n, h);
+	h = gguf_hash(head, sizeof head, h);
+	return gguf_hash(v->data, (size_t)(v->end - v->data), h);
+}
+
+uint64_t gguf_vocab_fingerprint(const struct gguf *g)
+{
+	static const char *const keys[] = {
+		"tokenizer.ggml.model", "tokenizer.ggml.pre", "tokenizer.ggml.tokens", "tokenizer.ggml.token_type", "tokenizer.ggml.scores",
+		"tokenizer.ggml.merges", "tokenizer.ggml.bos_token_id", "tokenizer.ggml.eos_token_id"
+	};
+	const struct gguf_value *v;
+	uint64_t h = 1;
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if ((v = gguf_find(g, keys[i])))
+			h = hash_value(v, h);
+	return h;
+}
+
+static int begins(struct gguf_string s, const char *with)
+{
+	size_t n = strlen(with);
+
+	return s.n >= n && !memcmp(s.s, with, n);
+}
+
+/* 32 bytes at two places of a tensor that are away from its ends, where padding and rows of zeroes are. */
+static uint64_t hash_samples(const struct gguf_tensor *t, uint64_t h)
+{
+	enum { SAMPLE = 32 };
+	const unsigned char *data = t->data;
+
+	if (t->bytes <= 4 * SAMPLE)
+		return gguf_hash(data, (size_t)t->bytes, h);
+	h = gguf_hash(data + t->bytes / 3, SAMPLE, h);
+	return gguf_hash(data + t->bytes / 4 * 3, SAMPLE, h);
+}
+
+uint64_t gguf_model_fingerprint(const struct gguf *g)
+{
+	unsigned char head[8 * 6];
+	uint64_t h = 2;
+
+	/* In the order of names, so that the shards of a model and the model in one file agree. */
+	for (uint64_t i = 0; i < g->n_values; i++) {
+		const struct gguf_value *v = g->files->by_key[i];
+
+		if (!begins(v->key, "general.") && !begins(v->key, "tokenizer.") && !begins(v->key, "split."))
+			h = hash_value(v, h);
+	}
+	for (uint64_t i = 0; i < g->n_tensors; i++) {
+		const struct gguf_tensor *t = g->files->by_name[i];
+		const uint64_t words[6] = { t->n_dims, t->dim[0], t->dim[1], t->dim[2], t->dim[3], t->type };
+
+		for (int k = 0; k < 48; k++)
+			head[k] = (unsigned char)(words[k / 8] >> k % 8 * 8);
+		h = gguf_hash(t->name.s, t->name.n, h);
+		h = gguf_hash(head, sizeof head, h);
+		h = hash_samples(t, h);
+	}
+	return h;
+}

@@ -1,0 +1,386 @@
+/* frame: the stream's one decoder and one encoder. Whatever pieces read(2) and write(2) make of it, whether the descriptor blocks or not, and
+ * whatever the machine's byte order, the caller sees whole headers and whole elements. No memory is allocated here. */
+#ifdef __linux__
+#define _GNU_SOURCE     /* F_SETPIPE_SZ */
+#endif
+#include "frame.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "lib/gguf/formats.h"
+#include "lib/base/size.h"
+
+enum { PIECE = 4096 };  /* bytes converted at a time on a big-endian machine */
+
+static uint32_t load32(const unsigned char *b)
+{
+	return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+static void store32(unsigned char *b, uint32_t v)
+{
+	b[0] = (unsigned char)v;
+	b[1] = (unsigned char)(v >> 8);
+	b[2] = (unsigned char)(v >> 16);
+	b[3] = (unsigned char)(v >> 24);
+}
+
+static int little_endian(void)
+{
+	const uint16_t one = 1;
+
+	return *(const unsigned char *)&one;
+}
+
+/* Turns n elements of this many bytes each from the stream's order to the machine's, or back. */
+static void swap(unsigned char *b, size_t size, size_t n)
+{
+	unsigned char t;
+	size_t i;
+
+	for (; n; n--, b += size)
+		for (i = 0; i < size / 2; i++) {
+			t = b[i];
+			b[i] = b[size - 1 - i];
+			b[size - 1 - i] = t;
+		}
+}
+
+size_t frame_element(uint32_t type)
+{
+	switch (type) {
+	case FRAME_F32: case FRAME_I32: return 4;
+	case FRAME_F16: return 2;
+	case FRAME_I8: return 1;
+	}
+	return 0;
+}
+
+uint64_t frame_bytes(const struct frame *f)
+{
+	return (uint64_t)f->rows * f->cols * frame_element(f->type);
+}
+
+/* A descriptor in non-blocking mode has nothing for us: sleep until it has. 1: try again; 0: errno is a real error. */
+static int again(int fd, short events)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+
+	if (errno == EINTR)
+		return 1;
+	if (errno != EAGAIN && errno != EWOULDBLOCK)
+		return 0;
+	return poll(&p, 1, -1) >= 0 || errno == EINTR;
+}
+
+/* ---- reading ---- */
+
+void frame_open_in(struct frame_in *in, int fd, const char *name)
+{
+	in->fd = fd;
+	in->name = name;
+	in->number = in->left = 0;
+	in->have = in->used = 0;
+}
+
+/* The object of a reason: "stdin: frame 7". */
+static int bad(const struct frame_in *in, struct why *w, const char *cause)
+{
+	return why(w, "%s: frame %" PRIu64 ": %s", in->name, in->number, cause);
+}
+
+/* Bytes read, 0 at the end of input, -1. */
+static ssize_t read_some(const struct frame_in *in, void *to, size_t n, struct why *w)
+{
+	ssize_t got;
+
+	while ((got = read(in->fd, to, n)) < 0)
+		if (!again(in->fd, POLLIN))
+			return why(w, "%s: %s", in->name, strerror(errno));
+	return got;
+}
+
+/* Up to n bytes into `to` (NULL: skipped), fewer only at the end of input. What the buffer cannot hold goes straight to its place. */
+static int64_t take(struct frame_in *in, unsigned char *to, uint64_t n, struct why *w)
+{
+	uint64_t done = 0;
+	ssize_t got;
+	size_t part;
+
+	while (done < n) {
+		part = in->have - in->used;
+		if (part) {
+			part = part < n - done ? part : (size_t)(n - done);
+			if (to)
+				memcpy(to + done, in->buffer + in->used, part);
+			in->used += part;
+			done += part;
+			continue;
+		}
+		if (to && n - done >= sizeof in->buffer) {
+			if ((got = read_some(in, to + done, (size_t)(n - done), w)) > 0)
+				done += (uint64_t)got;
+		} else if ((got = read_some(in, in->buffer, sizeof in->buffer, w)) > 0) {
+			in->have = (size_t)got;
+			in->used = 0;
+		}
+		if (got < 0)
+			return -1;
+		if (!got)
+			break;
+	}
+	return (int64_t)done;
+}
+
+/* What each kind may be made of. */
+static const struct shape {
+	uint32_t kind;
+	uint32_t types;                 /* bit t: elements of type t */
+	uint32_t min_rows, max_rows, min_cols, max_cols;
+} shapes[] = {
+	{ FRAME_CARD, 1u << FRAME_I32, 8, 8 + FRAME_EOG_MAX, 1, 1 },
+	{ FRAME_IDS, 1u << FRAME_I32, 0, FRAME_IDS_MAX, 1, 1 },
+	{ FRAME_LOGITS, 1u << FRAME_F32 | 1u << FRAME_F16, 1, FRAME_IDS_MAX, 1, FRAME_VOCAB_MAX },
+	{ FRAME_HIDDEN, 1u << FRAME_F32 | 1u << FRAME_F16 | 1u << FRAME_I8, 1, FRAME_IDS_MAX, 1, FRAME_IDS_MAX },
+	{ FRAME_LOGPROBS, 1u << FRAME_F32, 1, FRAME_IDS_MAX, 2, 2 },
+	{ FRAME_END, 1u << FRAME_I32, 0, 0, 1, 1 },
+	{ FRAME_END, 1u << FRAME_I8, 0, FRAME_STOP_MAX, 1, 1 },
+};
+
+static int check(const struct frame_in *in, const struct frame *f, struct why *w)
+{
+	const struct shape *s = shapes, *end = shapes + sizeof shapes / sizeof *shapes;
+	unsigned char kind[5] = { 0 };
+
+	store32(kind, f->kind);
+	while (s < end && s->kind != f->kind)
+		s++;
+	/* A kind may stand there twice, with types of different shapes. */
+	if (s + 1 < end && s[1].kind == f->kind && frame_element(f->type) && s[1].types >> f->type & 1)
+		s++;
+	if (s == end)
+		return why(w, "%s: frame %" PRIu64 ": unknown kind \"%s\" (0x%08" PRIx32 ")", in->name, in->number, (char *)kind, f->kind);
+	if (!frame_element(f->type) || !(s->types >> f->type & 1))
+		return why(w, "%s: frame %" PRIu64 ": \"%s\" with elements of type %" PRIu32, in->name, in->number, (char *)kind, f->type);
+	if (f->rows < s->min_rows || f->rows > s->max_rows || f->cols < s->min_cols || f->cols > s->max_cols)
+		return why(w, "%s: frame %" PRIu64 ": \"%s\" of %" PRIu32 " rows and %" PRIu32 " columns", in->name, in->number, (char *)kind,
+			f->rows, f->cols);
+	if (f->pos != FRAME_APPEND && f->rows >= FRAME_APPEND - f->pos)
+		return why(w, "%s: frame %" PRIu64 ": its last row has no position", in->name, in->number);
+	return 1;
+}
+
+/* take() of the current payload; too little of it is an error. */
+static int take_payload(struct frame_in *in, unsigned char *to, uint64_t n, struct why *w)
+{
+	int64_t got = take(in, to, n, w);
+
+	if (got < 0)
+		return -1;
+	in->left -= (uint64_t)got;
+	return (uint64_t)got < n ? bad(in, w, "the input ends inside it") : 0;
+}
+
+int frame_next(struct frame_in *in, struct frame *f, struct why *w)
+{
+	unsigned char h[FRAME_HEADER];
+	int64_t got;
+
+	if (take_payload(in, NULL, in->left, w) < 0)
+		return -1;
+	if ((got = take(in, h, sizeof h, w)) <= 0)
+		return (int)got;
+	in->number++;
+	/* A short text where frames are expected is first of all not a frame. */
+	if (memcmp(h, "lms1", got < 4 ? (size_t)got : 4))
+		return bad(in, w, in->number == 1 ? "not a frame: this is no lmpipe stream" : "not a frame: the stream is damaged");
+	if (got < FRAME_HEADER)
+		return bad(in, w, "the input ends inside its header");
+	f->kind = load32(h + 4);
+	f->rows = load32(h + 8);
+	f->cols = load32(h + 12);
+	f->type = load32(h + 16);
+	f->flags = load32(h + 20);
+	f->pos = load32(h + 24);
+	f->seq = load32(h + 28);
+	if (check(in, f, w) < 0)
+		return -1;
+	in->left = frame_bytes(f);
+	return 1;
+}
+
+int frame_skip(struct frame_in *in, const struct frame *f, uint64_t elements, struct why *w)
+{
+	size_t size = frame_element(f->type);
+
+	if (elements > in->left / size)
+		return bad(in, w, "more elements asked for than it has");
+	return take_payload(in, NULL, elements * size, w);
+}
+
+int frame_read(struct frame_in *in, const struct frame *f, void *to, size_t elements, struct why *w)
+{
+	size_t size = frame_element(f->type);
+
+	if (elements > in->left / size)
+		return bad(in, w, "more elements asked for than it has");
+	if (take_payload(in, to, (uint64_t)elements * size, w) < 0)
+		return -1;
+	if (!little_endian())
+		swap(to, size, elements);
+	return 0;
+}
+
+int frame_read_floats(struct frame_in *in, const struct frame *f, float *to, size_t elements, struct why *w)
+{
+	uint16_t half;
+	size_t i;
+
+	if (frame_read(in, f, to, elements, w) < 0)
+		return -1;
+	/* Halves lie in the front of the floats' place: from the back on, each float comes to stand behind those not read yet. */
+	for (i = elements; f->type == FRAME_F16 && i > 0; i--) {
+		memcpy(&half, (char *)to + (i - 1) * sizeof half, sizeof half);
+		to[i - 1] = f16_to_f32(half);
+	}
+	return 0;
+}
+
+/* ---- writing ---- */
+
+static int write_all(int fd, struct iovec *v, int n, struct why *w)
+{
+	ssize_t put;
+
+	while (n) {
+		if (!v->iov_len) {
+			v++, n--;
+			continue;
+		}
+		if ((put = writev(fd, v, n)) < 0) {
+			if (again(fd, POLLOUT))
+				continue;
+			return fd == 1 ? why(w, "standard output: %s", strerror(errno)) : why(w, "descriptor %d: %s", fd, strerror(errno));
+		}
+		for (; n && (size_t)put >= v->iov_len; v++, n--)
+			put -= (ssize_t)v->iov_len;
+		if (n) {
+			v->iov_base = (char *)v->iov_base + put;
+			v->iov_len -= (size_t)put;
+		}
+	}
+	return 0;
+}
+
+int frame_write_bytes(int fd, const void *bytes, size_t n, struct why *w)
+{
+	struct iovec v = { (void *)(uintptr_t)bytes, n };
+
+	return write_all(fd, &v, 1, w);
+}
+
+static void encode_header(unsigned char h[FRAME_HEADER], const struct frame *f)
+{
+	memcpy(h, "lms1", 4);
+	store32(h + 4, f->kind);
+	store32(h + 8, f->rows);
+	store32(h + 12, f->cols);
+	store32(h + 16, f->type);
+	store32(h + 20, f->flags);
+	store32(h + 24, f->pos);
+	store32(h + 28, f->seq);
+}
+
+int frame_write_header(int fd, const struct frame *f, struct why *w)
+{
+	unsigned char h[FRAME_HEADER];
+
+	encode_header(h, f);
+	return frame_write_bytes(fd, h, sizeof h, w);
+}
+
+int frame_write_elements(int fd, const struct frame *f, const void *elements, size_t n, struct why *w)
+{
+	size_t size = frame_element(f->type), part;
+	const unsigned char *from = elements;
+	unsigned char piece[PIECE];
+
+	if (little_endian())
+		return frame_write_bytes(fd, elements, n * size, w);
+	for (; n; n -= part, from += part * size) {
+		part = size_min(n, PIECE / size);
+		memcpy(piece, from, part * size);
+		swap(piece, size, part);
+		if (frame_write_bytes(fd, piece, part * size, w) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int frame_write(int fd, const struct frame *f, const void *payload, struct why *w)
+{
+	unsigned char h[FRAME_HEADER];
+	struct iovec v[2] = { { h, sizeof h }, { (void *)(uintptr_t)payload, (size_t)frame_bytes(f) } };
+
+	if (!little_endian())
+		return frame_write_header(fd, f, w) < 0 ? -1 : frame_write_elements(fd, f, payload, (size_t)f->rows * f->cols, w);
+	encode_header(h, f);
+	return write_all(fd, v, 2, w);
+}
+
+int frame_write_ids(int fd, const int32_t *ids, uint32_t n, uint32_t pos, uint32_t flags, uint32_t seq, struct why *w)
+{
+	struct frame f = { .kind = FRAME_IDS, .rows = n, .cols = 1, .type = FRAME_I32, .flags = flags, .pos = pos, .seq = seq };
+
+	return frame_write(fd, &f, ids, w);
+}
+
+int frame_write_end(int fd, enum frame_reason reason, uint32_t pos, uint32_t seq, struct why *w)
+{
+	struct frame f = { .kind = FRAME_END, .rows = 0, .cols = 1, .type = FRAME_I32, .flags = reason, .pos = pos, .seq = seq };
+
+	return frame_write(fd, &f, NULL, w);
+}
+
+int frame_write_stop(int fd, const char *text, size_t n, uint32_t pos, uint32_t seq, struct why *w)
+{
+	struct frame f = { .kind = FRAME_END, .rows = (uint32_t)n, .cols = 1, .type = FRAME_I8, .flags = FRAME_END_STOP, .pos = pos, .seq = seq };
+
+	/* An end has no rows that want positions; one past the last there is has none to tell. */
+	f.pos = pos != FRAME_APPEND && n >= FRAME_APPEND - pos ? FRAME_APPEND : pos;
+	return frame_write(fd, &f, text, w);
+}
+
+int frame_copy(struct frame_in *in, const struct frame *f, int fd, struct why *w)
+{
+	_Alignas(4) unsigned char piece[PIECE];
+	uint64_t left = (uint64_t)f->rows * f->cols;
+	size_t n;
+
+	if (frame_write_header(fd, f, w) < 0)
+		return -1;
+	for (; left; left -= n) {
+		n = PIECE / frame_element(f->type);
+		n = left < n ? (size_t)left : n;
+		if (frame_read(in, f, piece, n, w) < 0 || frame_write_elements(fd, f, piece, n, w) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+void frame_widen(int fd, size_t bytes)
+{
+#ifdef F_SETPIPE_SZ
+	int now = fcntl(fd, F_GETPIPE_SZ), want = bytes < 1 << 30 ? (int)bytes : 1 << 30;
+
+	/* What the system allows is not known: half as much, and half of that, until it agrees. */
+	while (now > 0 && want > now && fcntl(fd, F_SETPIPE_SZ, want) < 0)
+		want /= 2;
+#endif
+}

@@ -1,0 +1,110 @@
+/* frame: the stream between the stages, as frame.5 describes it. One decoder, one encoder.
+ * A stream is frames and nothing else; a frame is a 32-byte header and rows·cols elements, all little-endian. */
+#ifndef FRAME_H
+#define FRAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/why.h"
+
+enum {
+	FRAME_HEADER = 32,      /* bytes */
+	FRAME_IDS_MAX = 1 << 26,        /* rows of an `ids ` frame, and cols of any: beyond it a header is nonsense, not a stream */
+	FRAME_VOCAB_MAX = 1 << 24,
+	FRAME_EOG_MAX = 256,
+	FRAME_STOP_MAX = 4096   /* bytes of a stop string */
+};
+
+#define FRAME_KIND(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
+#define FRAME_CARD FRAME_KIND('c', 'a', 'r', 'd')       /* I32, cols 1 */
+#define FRAME_IDS FRAME_KIND('i', 'd', 's', ' ')        /* I32, cols 1 */
+#define FRAME_LOGITS FRAME_KIND('l', 'o', 'g', 'i')     /* F32, cols n_vocab */
+#define FRAME_HIDDEN FRAME_KIND('h', 'i', 'd', 'n')     /* F32, cols n_embd */
+#define FRAME_LOGPROBS FRAME_KIND('l', 'o', 'g', 'p')   /* F32, cols 2: id and log-probability; the first row is the pick, then the best */
+#define FRAME_END FRAME_KIND('e', 'n', 'd', ' ')        /* I32, rows 0; or I8: the bytes of the stop string, cols 1 */
+
+enum { FRAME_F32 = 0, FRAME_F16 = 1, FRAME_I8 = 24, FRAME_I32 = 26 };   /* GGUF's tensor type ids */
+enum { FRAME_SAMPLED = 1 };                             /* flags of `ids `: made by a sampler */
+#define FRAME_APPEND UINT32_MAX                         /* pos: after whatever is there */
+enum frame_reason { FRAME_END_EOG = 1, FRAME_END_LENGTH, FRAME_END_STOP, FRAME_END_ERROR, FRAME_END_INTERRUPT };        /* flags of `end `; STOP without a string: by the id before */
+
+struct frame {
+	uint32_t kind, rows, cols, type, flags, pos, seq;
+};
+
+size_t frame_element(uint32_t type);                    /* bytes of one element, 0 for an unknown type */
+uint64_t frame_bytes(const struct frame *f);            /* of the payload; cannot wrap for a frame that frame_next() accepted */
+
+/* ---- reading ---- */
+
+struct frame_in {
+	int fd;
+	const char *name;       /* for messages: "stdin", a file's name; borrowed */
+	uint64_t number;        /* of the current frame, from 1 */
+	uint64_t left;          /* bytes of the current payload not read yet */
+	size_t have, used;      /* of buffer */
+	unsigned char buffer[8192];
+};
+
+void frame_open_in(struct frame_in *in, int fd, const char *name);
+
+/* The next frame's header, checked (magic, kind, type, that the type and cols suit the kind, bounds). What is left of the payload before
+ * is skipped. 1: a frame; 0: end of input, between frames; -1: bad or cut, or a read error, with the frame's number in the reason. */
+int frame_next(struct frame_in *in, struct frame *f, struct why *w);
+
+/* Passes over the next `elements` elements of the current payload. */
+int frame_skip(struct frame_in *in, const struct frame *f, uint64_t elements, struct why *w);
+
+/* The next `elements` elements of the current payload into `to`, in the machine's byte order. Asking for more than is left is a bug of the
+ * caller. A stream that ends inside the payload is an error. Reads large amounts straight into `to`. */
+int frame_read(struct frame_in *in, const struct frame *f, void *to, size_t elements, struct why *w);
+
+/* The same for elements of F32 or F16, as floats: of F16's range and precision where they were halves. */
+int frame_read_floats(struct frame_in *in, const struct frame *f, float *to, size_t elements, struct why *w);
+
+/* ---- writing ---- */
+
+/* Writes header and payload (rows·cols elements), whatever the chunks that write(2) takes, also on a non-blocking descriptor.
+ * A closed reader raises SIGPIPE or, where that is ignored, fails with the reason. */
+int frame_write(int fd, const struct frame *f, const void *payload, struct why *w);
+
+/* The same in pieces: the header first, then elements until rows·cols of them are out. */
+int frame_write_header(int fd, const struct frame *f, struct why *w);
+int frame_write_elements(int fd, const struct frame *f, const void *elements, size_t n, struct why *w);
+
+int frame_write_ids(int fd, const int32_t *ids, uint32_t n, uint32_t pos, uint32_t flags, uint32_t seq, struct why *w);
+int frame_write_end(int fd, enum frame_reason reason, uint32_t pos, uint32_t seq, struct why *w);
+
+/* FRAME_END_STOP by a stop string: text[n], n from 1 to FRAME_STOP_MAX. */
+int frame_write_stop(int fd, const char *text, size_t n, uint32_t pos, uint32_t seq, struct why *w);
+
+/* The current frame as it is, of which nothing was read yet, payload and all. */
+int frame_copy(struct frame_in *in, const struct frame *f, int fd, struct why *w);
+
+/* Writes n bytes as they are, with the same care: for the ends of a pipeline, where text comes out. */
+int frame_write_bytes(int fd, const void *bytes, size_t n, struct why *w);
+
+/* Where the system can (Linux), widens a pipe so that a row of logits fits; does nothing otherwise. */
+void frame_widen(int fd, size_t bytes);
+
+/* ---- the card: whose ids these are ----
+ * Payload words (int32): 0-1 fingerprint of the vocabulary (low, high), 2 n_vocab, 3 BOS id or -1, 4-5 fingerprint of the model that made
+ * the logits, 0 where none has run, 6 the context it was given or 0, 7 reserved (0), then the end-of-generation ids, ascending. */
+struct card {
+	uint64_t vocab, model;
+	int32_t n_vocab, bos, n_ctx;
+	int32_t n_eog, eog[FRAME_EOG_MAX];
+};
+
+int card_read(struct frame_in *in, const struct frame *f, struct card *card, struct why *w);
+int card_write(int fd, const struct card *card, struct why *w);
+
+/* Two cards that disagree (vocabulary, size, or two different models, where 0 is no model) are an error that names both sides, each by its
+ * words for it ("stdin", "m.gguf"). */
+int card_agree(const struct card *a, const char *a_name, const struct card *b, const char *b_name, struct why *w);
+
+/* 1 if id ends a generation. */
+int card_is_eog(const struct card *card, int32_t id);
+
+#endif
