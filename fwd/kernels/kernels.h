@@ -43,6 +43,17 @@ struct acts {
 };
 
 enum { KERNELS_ROWS = 32 };     /* row ranges begin at multiples of this */
+
+/* y[c·stride + r] = W[r] · x[c] for rows r in [r0, r1) and all columns c of x. */
+struct product_job {
+	const struct matrix *w;
+	const struct acts *x;   /* of the kind that acts_kind() gives for W's format */
+	size_t r0, r1;          /* r0 is a multiple of KERNELS_ROWS */
+	float *y;
+	size_t stride;          /* floats from one column of y to the next */
+	void *scratch;          /* product_scratch(W's columns) bytes, 64-byte aligned, used by this call alone */
+};
+
 enum { ATTEND_BLOCK = 128 };    /* positions of one attention block */
 enum { ATTEND_FEW = 8 };        /* rows whose context can be cut for several threads, at most */
 
@@ -70,11 +81,9 @@ struct kernels {
 	size_t (*acts_bytes)(enum acts_kind kind, size_t k, size_t n);
 	void (*acts_pack)(struct acts *a, const float *x, size_t stride, size_t c0, size_t c1);
 
-	/* y[c·stride + r] = W[r] · x[c] for r in [r0, r1), all columns c; r0 a multiple of KERNELS_ROWS. The kind of x must be the format's.
-	 * scratch: product_scratch(k) bytes, 64-byte aligned, of the calling thread alone. */
 	enum acts_kind (*acts_kind)(const struct format *format, int wide);      /* wide: the input of q, k and v: Q16 in place of Q8 */
 	size_t (*product_scratch)(size_t k);
-	void (*product)(const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride, void *scratch);
+	void (*product)(const struct product_job *job);
 
 	/* y[n] = norm(x) · weight (+ bias, which may be NULL): (x · 1/sqrt(mean(x²) + eps)) · weight; the layer form subtracts the mean
 	 * first. weight may be NULL (ones). y may be x. */

@@ -98,20 +98,22 @@ static void product_piece(void *context, size_t piece, size_t thread)
 	struct job *j = context;
 	struct step *s = j->s;
 	const struct part *p = j->op->product.part;
-	size_t each, r0, r1, stride;
-	float *y;
+	struct product_job job;
+	size_t each;
 
 	/* Whose piece is it? */
 	for (; piece >= pieces_of(p->w.rows, each = piece_rows(j, &p->w)); p++)
 		piece -= pieces_of(p->w.rows, each);
-	r0 = piece * each;
-	r1 = size_min(r0 + each, p->w.rows);
-	y = p->y.at ? row(&p->y, j->first) : s->logits;
-	stride = p->y.at ? p->y.stride : p->w.rows;
-	s->k->product(&p->w, &s->acts[p->kind], r0, r1, y, stride, s->scratch + thread * s->scratch_bytes);
-	if (p->bias)
-		for (size_t i = 0; i < j->n; i++)
-			s->k->add(y + i * stride + r0, y + i * stride + r0, p->bias + r0, r1 - r0);
+	job = (struct product_job){ .w = &p->w, .x = &s->acts[p->kind], .r0 = piece * each, .scratch = s->scratch + thread * s->scratch_bytes };
+	job.r1 = size_min(job.r0 + each, p->w.rows);
+	job.y = p->y.at ? row(&p->y, j->first) : s->logits;
+	job.stride = p->y.at ? p->y.stride : p->w.rows;
+	s->k->product(&job);
+	for (size_t i = 0; p->bias && i < j->n; i++) {
+		float *y = job.y + i * job.stride + job.r0;
+
+		s->k->add(y, y, p->bias + job.r0, job.r1 - job.r0);
+	}
 }
 
 static void run_product(struct job *j)

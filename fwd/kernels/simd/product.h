@@ -35,9 +35,9 @@ INLINE void product_codes(struct unpacker u, const struct matrix *w, const struc
 
 /* One function a format. */
 #define PRODUCT(name, skeleton, ...) \
-	static void product_##name(const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride, void *scratch) \
+	static void product_##name(const struct product_job *j) \
 	{ \
-		skeleton(__VA_ARGS__, w, x, r0, r1, y, stride, scratch); \
+		skeleton(__VA_ARGS__, j->w, j->x, j->r0, j->r1, j->y, j->stride, j->scratch); \
 	}
 PRODUCT(f32, float_product, floats_f32, 4)
 PRODUCT(f16, float_product, floats_f16, 2)
@@ -54,22 +54,22 @@ PRODUCT(q5_k, product_codes, unpack_q5_k)
 PRODUCT(q6_k, product_codes, unpack_q6_k)
 #undef PRODUCT
 
-static void vector_product(const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride, void *scratch)
+static void vector_product(const struct product_job *job)
 {
-	switch ((enum format_id)w->format->id) {
-	case FORMAT_F32: product_f32(w, x, r0, r1, y, stride, scratch); break;
-	case FORMAT_F16: product_f16(w, x, r0, r1, y, stride, scratch); break;
-	case FORMAT_BF16: product_bf16(w, x, r0, r1, y, stride, scratch); break;
-	case FORMAT_Q4_0: product_q4_0(w, x, r0, r1, y, stride, scratch); break;
-	case FORMAT_Q4_1: product_q4_1(w, x, r0, r1, y, stride, scratch); break;
-	case FORMAT_Q5_0: product_q5_0(w, x, r0, r1, y, stride, scratch); break;
-	case FORMAT_Q5_1: product_q5_1(w, x, r0, r1, y, stride, scratch); break;
-	case FORMAT_Q8_0: product_q8_0(w, x, r0, r1, y, stride, scratch); break;
-	case FORMAT_Q2_K: product_q2_k(w, x, r0, r1, y, stride, scratch); break;
-	case FORMAT_Q3_K: product_q3_k(w, x, r0, r1, y, stride, scratch); break;
-	case FORMAT_Q4_K: product_q4_k(w, x, r0, r1, y, stride, scratch); break;
-	case FORMAT_Q5_K: product_q5_k(w, x, r0, r1, y, stride, scratch); break;
-	case FORMAT_Q6_K: product_q6_k(w, x, r0, r1, y, stride, scratch); break;
+	switch ((enum format_id)job->w->format->id) {
+	case FORMAT_F32: product_f32(job); break;
+	case FORMAT_F16: product_f16(job); break;
+	case FORMAT_BF16: product_bf16(job); break;
+	case FORMAT_Q4_0: product_q4_0(job); break;
+	case FORMAT_Q4_1: product_q4_1(job); break;
+	case FORMAT_Q5_0: product_q5_0(job); break;
+	case FORMAT_Q5_1: product_q5_1(job); break;
+	case FORMAT_Q8_0: product_q8_0(job); break;
+	case FORMAT_Q2_K: product_q2_k(job); break;
+	case FORMAT_Q3_K: product_q3_k(job); break;
+	case FORMAT_Q4_K: product_q4_k(job); break;
+	case FORMAT_Q5_K: product_q5_k(job); break;
+	case FORMAT_Q6_K: product_q6_k(job); break;
 	}
 }
 

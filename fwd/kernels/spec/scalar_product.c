@@ -291,16 +291,22 @@ size_t scalar_product_scratch(size_t k)
 	return 0;
 }
 
-void scalar_product(const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride, void *scratch)
+void scalar_product(const struct product_job *job)
 {
-	for (size_t r = r0; r < r1; r++) {
+	const struct matrix *w = job->w;
+	const struct acts *x = job->x;
+
+	for (size_t r = job->r0; r < job->r1; r++) {
 		const void *row = (const unsigned char *)w->data + r * w->row_bytes;
 
-		for (size_t c = 0; c < x->n; c++)
+		for (size_t c = 0; c < x->n; c++) {
+			float *y = job->y + c * job->stride + r;
+
 			if (x->kind == ACTS_F32)
-				y[c * stride + r] = row_product_f(w->format, row, (const float *)x->data + c * x->k, x->k);
+				*y = row_product_f(w->format, row, (const float *)x->data + c * x->k, x->k);
 			else
-				y[c * stride + r] = row_product_q((enum format_id)w->format->id, row, (const struct acts_block *)x->data + c * (x->k / 32),
-				                                  x->k / 32);
+				*y = row_product_q((enum format_id)w->format->id, row,
+					(const struct acts_block *)x->data + c * (x->k / 32), x->k / 32);
+		}
 	}
 }

@@ -9,6 +9,6 @@ enum acts_kind scalar_acts_kind(const struct format *format, int wide);
 size_t scalar_acts_bytes(enum acts_kind kind, size_t k, size_t n);
 void scalar_acts_pack(struct acts *a, const float *x, size_t stride, size_t c0, size_t c1);
 size_t scalar_product_scratch(size_t k);
-void scalar_product(const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride, void *scratch);
+void scalar_product(const struct product_job *job);
 
 #endif
