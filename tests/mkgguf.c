@@ -28,6 +28,8 @@ struct tensor {
 struct mkgguf {
 	struct buffer values;
 	uint64_t n_values;
+	const char *without;    /* a key, or NULL */
+	size_t keep;            /* bytes of values before its pair, while that is the last one; else SIZE_MAX */
 	struct tensor *tensors;
 	size_t n_tensors;
 };
@@ -80,7 +82,7 @@ struct mkgguf *mkgguf_open(void)
 {
 	struct mkgguf *m = grown(NULL, sizeof *m);
 
-	*m = (struct mkgguf){ 0 };
+	*m = (struct mkgguf){ .keep = SIZE_MAX };
 	return m;
 }
 
@@ -93,8 +95,26 @@ void mkgguf_close(struct mkgguf *m)
 	free(m);
 }
 
+static void end_pair(struct mkgguf *m)
+{
+	if (m->keep < SIZE_MAX) {
+		m->values.n = m->keep;
+		m->n_values--;
+	}
+	m->keep = SIZE_MAX;
+}
+
+void mkgguf_without(struct mkgguf *m, const char *key)
+{
+	end_pair(m);
+	m->without = key;
+}
+
 static void pair(struct mkgguf *m, const char *key, enum gguf_type type)
 {
+	end_pair(m);
+	if (m->without && !strcmp(key, m->without))
+		m->keep = m->values.n;
 	put_string(&m->values, key, strlen(key));
 	put_number(&m->values, type, 4);
 	m->n_values++;
@@ -245,6 +265,7 @@ void mkgguf_write(struct mkgguf *m, const char *path, uint32_t version, unsigned
 	size_t stem = strlen(path);
 	char *name = grown(NULL, stem + 32);
 
+	end_pair(m);
 	if (shards < 2) {
 		write_file(m, path, version, &m->values, m->n_values, 0, m->n_tensors);
 	} else {

@@ -26,6 +26,9 @@ void mkgguf_add_text(struct mkgguf *m, const char *s, size_t n);
 void mkgguf_add_i32(struct mkgguf *m, int32_t value);
 void mkgguf_add_f32(struct mkgguf *m, float value);
 
+/* The pair of this key, which is written next or later, is left out. For one key; NULL ends it. key is borrowed. */
+void mkgguf_without(struct mkgguf *m, const char *key);
+
 /* Elements [first, first + n) of a tensor, in the file's layout; first is a multiple of MKGGUF_CHUNK, n is at most that. */
 typedef void mkgguf_fill(const void *context, uint64_t first, size_t n, void *to);
 enum { MKGGUF_CHUNK = 1 << 18 };        /* elements: whole blocks of every format */

@@ -1,4 +1,5 @@
 /* mkmodel: makes a GGUF model with random weights (mkweights.h) and a made-up vocabulary (mkvocab.h). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/cli.h"
@@ -8,7 +9,7 @@
 #include "mkweights.h"
 
 enum { ARCH, TYPE, SHAPE, SEED, EMBD, LAYERS, HEADS, KV_HEADS, HEAD_DIM, FF, VOCAB, CTX, TIED, UNTIED, ROPE, ROPE_BASE, SPM, PRE, ADD_BOS, GGUF_VERSION,
-	SHARDS, TEMPLATE, TOOL_TEMPLATE, OUT };
+	SHARDS, TEMPLATE, TOOL_TEMPLATE, WITHOUT, REPLACE, OUT };
 
 static const struct opt opts[] = {
 	[ARCH] = { 0, "arch", "NAME", "llama, qwen2, qwen3 or gpt2 (default: the shape's)" },
@@ -34,6 +35,8 @@ static const struct opt opts[] = {
 	[SHARDS] = { 0, "shards", "N", "write N files, OUT-0000I-of-0000N.gguf" },
 	[TEMPLATE] = { 0, "chat-template", "FILE", "the model's chat template" },
 	[TOOL_TEMPLATE] = { 0, "tool-template", "FILE", "the one named tool_use" },
+	[WITHOUT] = { 0, "without", "KEY", "leave this key out" },
+	[REPLACE] = { 0, "replace", "KEY=VALUE", "this value for the key's own: a U32, [N] for an array of N of them, or a string" },
 	[OUT] = { 'o', "output", "FILE", "the file to write" },
 	{ 0 }
 };
@@ -62,6 +65,7 @@ static struct mkshape shape_named(const struct cli *c)
 
 struct file {
 	const char *path, *template, *tool_template;
+	char *without, *value;  /* a key, and what stands in its place; or NULL */
 	uint32_t version, shards;
 	int spm, add_bos;
 };
@@ -104,6 +108,14 @@ static void option(const struct cli *c, const struct opt *o, struct mkweights *k
 	case SHARDS: file->shards = number(c, o, 1, 999); break;
 	case TEMPLATE: file->template = c->value; break;
 	case TOOL_TEMPLATE: file->tool_template = c->value; break;
+	case WITHOUT: file->without = (char *)c->value; break;
+	case REPLACE:
+		file->without = (char *)c->value;
+		file->value = strchr(file->without, '=');
+		if (!file->value)
+			cli_usage(c, "--replace: %s: no value", c->value);
+		*file->value++ = '\0';
+		break;
 	case OUT: file->path = c->value; break;
 	}
 }
@@ -120,6 +132,23 @@ static void template(const struct cli *c, struct mkweights *k, const char *key, 
 	bytes_put(&text, "", 1);
 	mkgguf_text(k->m, key, text.p);
 	bytes_free(&text);
+}
+
+static void replace(struct mkgguf *m, const char *key, const char *value)
+{
+	int array = *value == '[';
+	uint32_t n = (uint32_t)strtoul(value + array, NULL, 10);
+
+	mkgguf_without(m, NULL);
+	if (value[strspn(value, "[0123456789]")]) {
+		mkgguf_text(m, key, value);
+	} else if (array) {
+		mkgguf_array(m, key, GGUF_U32, n);
+		for (uint32_t i = 0; i < n; i++)
+			mkgguf_add_i32(m, 0);
+	} else {
+		mkgguf_u32(m, key, n);
+	}
 }
 
 int main(int argc, char **argv)
@@ -141,6 +170,7 @@ int main(int argc, char **argv)
 	if (k.s.n_head % k.s.n_head_kv)
 		cli_usage(&c, "the KV heads do not divide the query heads");
 	k.m = mkgguf_open();
+	mkgguf_without(k.m, file.without);
 	mkweights_values(&k);
 	if (file.spm)
 		mkvocab_spm(k.m, k.s.n_vocab, k.seed, 1);
@@ -148,6 +178,8 @@ int main(int argc, char **argv)
 		mkvocab_bpe(k.m, k.s.pre, k.s.n_vocab, k.seed, file.add_bos);
 	template(&c, &k, "tokenizer.chat_template", file.template);
 	template(&c, &k, "tokenizer.chat_template.tool_use", file.tool_template);
+	if (file.value)
+		replace(k.m, file.without, file.value);
 	mkweights_tensors(&k);
 	mkgguf_write(k.m, file.path, file.version, file.shards);
 	mkgguf_close(k.m);

@@ -105,12 +105,22 @@ static int refuse_features(const struct model *m, struct why *w)
 	return 0;
 }
 
+static int read_epsilon(struct model *m, struct why *w)
+{
+	const char *name = m->family->norm == NORM_RMS ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon";
+	double eps;
+
+	if (!gguf_find(m->gguf, key(m, name).s))
+		return why(w, "%s: missing", key(m, name).s);
+	if (real(m, name, 0, 1, &eps, w) < 0)
+		return -1;
+	m->eps = (float)eps;
+	return 0;
+}
+
 static int read_sizes(struct model *m, struct why *w)
 {
 	const struct gguf_tensor *embd = gguf_tensor(m->gguf, "token_embd.weight");
-	const struct gguf_value *tokens;
-	double eps = 0;
-	int found;
 
 	if (required(m, "block_count", 1, LAYERS_MAX, &m->n_layer, w) < 0 || required(m, "embedding_length", 1, EMBD_MAX, &m->n_embd, w) < 0
 	    || required(m, "feed_forward_length", 1, FF_MAX, &m->n_ff, w) < 0 || required(m, "attention.head_count", 1, HEADS_MAX, &m->n_head, w) < 0
@@ -127,19 +137,12 @@ static int read_sizes(struct model *m, struct why *w)
 		return why(w, "%s: heads of %zu elements", key(m, "attention.head_count").s, m->dim_k);
 	if (m->n_head % m->n_head_kv)
 		return why(w, "%s: %zu does not divide the %zu heads", key(m, "attention.head_count_kv").s, m->n_head_kv, m->n_head);
-	if (real(m, m->family->norm == NORM_RMS ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon", 0, 1, &eps, w) < 0)
-		return -1;
-	m->eps = (float)eps;
-
 	if (!embd)
 		return why(w, "tensor token_embd.weight: missing");
 	if (embd->dim[1] > FRAME_VOCAB_MAX)
 		return why(w, "tensor token_embd.weight: %llu rows", (unsigned long long)embd->dim[1]);
 	m->n_vocab = (size_t)embd->dim[1];
-	found = gguf_array(m->gguf, "tokenizer.ggml.tokens", GGUF_STRING, &tokens, w);
-	if (found > 0 && tokens->n != m->n_vocab)
-		return why(w, "a vocabulary of %llu tokens, but token_embd.weight has %zu rows", (unsigned long long)tokens->n, m->n_vocab);
-	return found < 0 ? -1 : 0;
+	return read_epsilon(m, w);
 }
 
 static int read_rope(struct model *m, struct why *w)
@@ -173,6 +176,60 @@ static int read_rope(struct model *m, struct why *w)
 	return 0;
 }
 
+/* ---- keys that the forward pass does not need ---- */
+
+enum form { INTEGER, FLAG, TEXT, TEXTS, TOKEN, TOKENS, SCORES, TYPES };
+
+static int check_form(const struct model *m, const char *name, enum form form, struct why *w)
+{
+	const struct gguf_value *v = gguf_find(m->gguf, name);
+	struct gguf_string text;
+	int64_t integer;
+	int flag;
+
+	if (!v)
+		return 0;
+	switch (form) {
+	case INTEGER: return gguf_integer(m->gguf, name, 0, INT64_MAX, &integer, w);
+	case TOKEN: return gguf_integer(m->gguf, name, 0, (int64_t)m->n_vocab - 1, &integer, w);
+	case FLAG: return gguf_bool(m->gguf, name, &flag, w);
+	case TEXT: return gguf_text(m->gguf, name, &text, w);
+	case TEXTS: return gguf_array(m->gguf, name, GGUF_STRING, &v, w);
+	case TYPES: flag = gguf_array(m->gguf, name, v->of == GGUF_U32 ? GGUF_U32 : GGUF_I32, &v, w); break;
+	default: flag = gguf_array(m->gguf, name, form == SCORES ? GGUF_F32 : GGUF_STRING, &v, w);
+	}
+	if (flag > 0 && v->n != m->n_vocab)
+		return why(w, "%s: %llu elements, but token_embd.weight has %zu rows", name, (unsigned long long)v->n, m->n_vocab);
+	return flag;
+}
+
+/* A file whose other keys are wrong is damaged, whoever reads them. */
+static int check_others(const struct model *m, struct why *w)
+{
+	static const struct {
+		const char *name;
+		enum form form;
+	} others[] = {
+		{ "general.name", TEXT }, { "general.file_type", INTEGER }, { "general.quantization_version", INTEGER },
+		{ "tokenizer.ggml.model", TEXT }, { "tokenizer.ggml.pre", TEXT }, { "tokenizer.ggml.tokens", TOKENS },
+		{ "tokenizer.ggml.scores", SCORES }, { "tokenizer.ggml.token_type", TYPES }, { "tokenizer.ggml.merges", TEXTS },
+		{ "tokenizer.ggml.bos_token_id", TOKEN }, { "tokenizer.ggml.eos_token_id", TOKEN },
+		{ "tokenizer.ggml.eot_token_id", TOKEN }, { "tokenizer.ggml.eom_token_id", TOKEN },
+		{ "tokenizer.ggml.add_bos_token", FLAG }, { "tokenizer.ggml.add_eos_token", FLAG },
+		{ "tokenizer.ggml.add_space_prefix", FLAG },
+	};
+	size_t n_vocab = m->n_vocab;
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (check_form(m, others[i].name, others[i].form, w) < 0)
+			return -1;
+	if (optional(m, "vocab_size", 1, FRAME_VOCAB_MAX, &n_vocab, w) < 0)
+		return -1;
+	if (n_vocab != m->n_vocab)
+		return why(w, "%s: %zu, but token_embd.weight has %zu rows", key(m, "vocab_size").s, n_vocab, m->n_vocab);
+	return 0;
+}
+
 /* Learned positions: as many as the table has rows. */
 static void count_positions(struct model *m)
 {
@@ -199,7 +256,7 @@ static int read_all(struct model *m, struct why *w)
 	m->used = calloc(m->gguf->n_tensors + 1, 1);
 	if (!m->used)
 		return why(w, "out of memory");
-	if (read_architecture(m, w) < 0 || refuse_features(m, w) < 0 || read_sizes(m, w) < 0)
+	if (read_architecture(m, w) < 0 || refuse_features(m, w) < 0 || read_sizes(m, w) < 0 || check_others(m, w) < 0)
 		return -1;
 	if (!m->family->learned_positions && read_rope(m, w) < 0)
 		return -1;
