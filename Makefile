@@ -1,8 +1,13 @@
 # lmpipe. `make` builds into bin/, `make demo` tells a story, `make check` runs the tests, `make install PREFIX=...` installs.
 CC = cc
 CFLAGS = -O2 -g
+LDFLAGS =
+# Installed programs are stripped: STRIP=aarch64-linux-gnu-strip for a cross build, STRIP=: to keep the symbols.
+STRIP = strip
 PREFIX = /usr/local
 DESTDIR =
+# Installed names begin with it: PROGRAM_PREFIX=lm- for a system that has another chat or peek.
+PROGRAM_PREFIX =
 BIN = bin
 OBJ = obj
 
@@ -100,10 +105,11 @@ $(OBJ)/fwd/kernels/isa/avx2.o: EXTRA = $(FLAGS_avx2)
 $(OBJ)/fwd/kernels/isa/avx512.o: EXTRA = $(FLAGS_avx512)
 $(OBJ)/fwd/kernels/isa/neon.o: EXTRA = $(FLAGS_neon)
 
-# What the objects were built with: a change of it builds them all anew.
+# The commands that built what is here. Where they differ from now, everything is built again.
+COMMANDS = $(CC) $(ALL) $(LDFLAGS) $(foreach isa,$(ISA),$(FLAGS_$(isa)))
 $(OBJ)/flags: force
 	@mkdir -p $(@D)
-	@echo '$(CC) $(ALL)' | cmp -s - $@ || echo '$(CC) $(ALL)' > $@
+	@echo '$(COMMANDS)' | cmp -s - $@ || echo '$(COMMANDS)' > $@
 
 $(OBJ)/%.o: %.c $(OBJ)/flags
 	@mkdir -p $(@D)
@@ -125,15 +131,33 @@ BENCHFLAGS =
 bench: $(BIN)/bench
 	@$(BIN)/bench $(BENCHFLAGS)
 
+BINDIR = $(DESTDIR)$(PREFIX)/bin
+MANDIR = $(DESTDIR)$(PREFIX)/share/man
+DATADIR = $(DESTDIR)$(PREFIX)/share/lmpipe
+# The names of programs in a manual page: in .Nm and .Xr, and where a command begins in an example.
+RENAME = names=`echo $(PROGRAMS) frame | tr ' ' '|'`; sed -E -e "s/^(\.(Nm|Xr) )($$names)( |\$$)/\1$(PROGRAM_PREFIX)\3\4/" \
+	-e "/^\.Bd -literal/,/^\.Ed/s/(^|[|{;(] *|	)($$names) /\1$(PROGRAM_PREFIX)\2 /g" \
+	-e "/^\.Dl/s/((\.Dl|[|{;(]|do) )($$names) /\1$(PROGRAM_PREFIX)\3 /g"
+
 install: all
-	mkdir -p $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/lmpipe $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5
-	cp $(PROGRAMS:%=$(BIN)/%) $(DESTDIR)$(PREFIX)/bin
-	cp examples/tales-q8_0.gguf $(DESTDIR)$(PREFIX)/share/lmpipe
-	cp $(PROGRAMS:%=*/%.1) $(DESTDIR)$(PREFIX)/share/man/man1
-	cp lib/stream/frame.5 $(DESTDIR)$(PREFIX)/share/man/man5
+	mkdir -p $(BINDIR) $(DATADIR) $(MANDIR)/man1 $(MANDIR)/man5
+	for p in $(PROGRAMS); do \
+		cp -f $(BIN)/$$p $(BINDIR)/$(PROGRAM_PREFIX)$$p && $(STRIP) $(BINDIR)/$(PROGRAM_PREFIX)$$p && \
+		{ $(RENAME) */$$p.1; } > $(MANDIR)/man1/$(PROGRAM_PREFIX)$$p.1 || exit; \
+	done
+	{ $(RENAME) lib/stream/frame.5; } > $(MANDIR)/man5/$(PROGRAM_PREFIX)frame.5
+	cp examples/tales-q8_0.gguf $(DATADIR)
+
+uninstall:
+	for p in $(PROGRAMS); do \
+		rm -f $(BINDIR)/$(PROGRAM_PREFIX)$$p $(MANDIR)/man1/$(PROGRAM_PREFIX)$$p.1 || exit; \
+	done
+	rm -f $(MANDIR)/man5/$(PROGRAM_PREFIX)frame.5
+	rm -f $(DATADIR)/tales-q8_0.gguf
+	-rmdir $(DATADIR)
 
 check: all $(BIN)/bench $(TESTS:%=$(BIN)/tests/%) $(HELPERS:%=$(BIN)/tests/%)
-	BIN=$(BIN) tests/run
+	BIN=$(BIN) MAKE='$(MAKE)' tests/run
 
 check-san:
 	$(MAKE) check BIN=bin-san OBJ=obj-san CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
@@ -142,4 +166,4 @@ clean:
 	rm -rf bin obj bin-* obj-*
 
 -include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d $(OBJ)/*/*/*/*.d)
-.PHONY: force all unicode clean demo bench check check-san install
+.PHONY: force all unicode clean demo bench check check-san install uninstall
