@@ -28,8 +28,10 @@ static int write_first(struct schema *c, const struct json *first, uint32_t min,
 		size_t before = to->n;
 		int status = -1;
 
-		if (!*n || (!schema_put(c, to, " \",\" ") && !schema_primitive(c, to, SCHEMA_SPACE) && !schema_put(c, to, " ")))
+		if (!*n || (!schema_put(c, to, " \",\"") && !schema_space(c, to)))
 			status = schema_write(c, i, "item", 4, to);
+		if (!status)
+			status = schema_space(c, to);
 		if (status < 0)
 			return -1;
 		if (status == SCHEMA_NEVER) {
@@ -60,12 +62,10 @@ static int write_others(struct schema *c, const struct bytes *item, uint32_t n, 
 	low -= alone && low;
 	high -= alone && high != UINT32_MAX;
 	if (high) {
-		if (schema_put(c, to, " (\",\" ") || schema_primitive(c, to, SCHEMA_SPACE) || schema_put(c, to, " ") || schema_append(c, to, item)
+		if (schema_put(c, to, " (\",\"") || schema_space(c, to) || schema_append(c, to, item)
 			|| schema_put(c, to, ")") || write_count(c, low, high, to))
 			return -1;
 	}
-	if (optional && (schema_put(c, to, " ") || schema_primitive(c, to, SCHEMA_SPACE)))
-		return -1;
 	return schema_put(c, to, optional ? ")?" : "");
 }
 
@@ -89,14 +89,14 @@ static int write_items(struct schema *c, const struct json *s, uint32_t min, uin
 		max = low;              /* what a tuple does not name is left out */
 	if (max) {
 		status = schema_write(c, others ? others : &anything, "item", 4, &item);
+		if (!status)
+			status = schema_space(c, &item);
 		if (status == SCHEMA_NEVER && !low)
 			status = max = 0;
 		if (!status)
 			status = write_others(c, &item, n, low, max, to);
 	}
 	bytes_free(&item);
-	if (!status && (n || low))
-		status = schema_put(c, to, " ") || schema_primitive(c, to, SCHEMA_SPACE) ? -1 : 0;
 	return status;
 }
 
@@ -114,7 +114,7 @@ int schema_write_array(struct schema *c, const struct json *s, struct bytes *to)
 		return schema_fail(c, "uniqueItems is not supported");
 	if (min > max)
 		return SCHEMA_NEVER;
-	if (!schema_put(c, &body, "\"[\" ") && !schema_primitive(c, &body, SCHEMA_SPACE) && !schema_put(c, &body, " "))
+	if (!schema_put(c, &body, "\"[\"") && !schema_space(c, &body))
 		status = write_items(c, s, min, max, &body);
 	if (!status)
 		status = schema_put(c, &body, " \"]\"") || schema_rule(c, name, &body) || schema_put(c, to, name) ? -1 : 0;

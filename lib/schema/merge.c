@@ -168,48 +168,76 @@ static struct json *both(struct schema *c, const struct json *a, const struct js
 
 /* ---- references ---- */
 
-/* The reference's next name, ~0 and ~1 undone. */
-static size_t next_name(const char **at, const char *end, char *out)
+static int hex_digit(char c)
 {
-	size_t n = 0;
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
 
-	for ((*at)++; *at < end && **at != '/'; (*at)++) {
+/* Percent-decodes s[n] in place, as a URI's fragment wants; returns the new length. A '%' without two hexadecimal digits
+ * stands for itself. */
+static size_t decode_percent(char *s, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		int high = s[i] == '%' && n - i > 2 ? hex_digit(s[i + 1]) : -1, low = high >= 0 ? hex_digit(s[i + 2]) : -1;
+
+		s[kept++] = low < 0 ? s[i] : (char)(high << 4 | low);
+		i += low < 0 ? 0 : 2;
+	}
+	return kept;
+}
+
+/* The next name of a JSON pointer, with ~0 and ~1 undone in place; *at is on the '/' before it and moves behind it. */
+static struct json next_name(char **at, const char *end)
+{
+	struct json like = { .key = ++*at };
+	char *out = *at;
+
+	for (; *at < end && **at != '/'; (*at)++) {
 		int tilde = **at == '~' && *at + 1 < end && ((*at)[1] == '0' || (*at)[1] == '1');
 
 		*at += tilde;
-		out[n++] = !tilde ? **at : **at == '0' ? '~' : '/';
+		*out++ = !tilde ? **at : **at == '0' ? '~' : '/';
 	}
-	return n;
+	like.key_n = (size_t)(out - like.key);
+	return like;
+}
+
+/* The array's element of that name, a decimal number; NULL: there is none. */
+static const struct json *element(const struct json *array, const struct json *name)
+{
+	size_t i = name->key_n && name->key_n < 10 ? 0 : array->n;
+	const struct json *v;
+
+	for (size_t k = 0; k < name->key_n && i < array->n; k++)
+		i = name->key[k] < '0' || name->key[k] > '9' ? array->n : i * 10 + (size_t)(name->key[k] - '0');
+	for (v = i < array->n ? array->child : NULL; v && i; i--)
+		v = v->next;
+	return v;
 }
 
 const struct json *schema_follow(struct schema *c, const struct json *s)
 {
 	const struct json *ref = json_get(s, "$ref"), *v = c->document;
-	const char *at, *end;
-	char *name;
+	char *at, *end;
 
-	if (ref->type != JSON_STRING || ref->s[0] != '#' || (ref->n > 1 && ref->s[1] != '/')) {
-		schema_fail(c, "$ref \"%.80s\": only references within the document (#/...) can be followed", ref->type == JSON_STRING ? ref->s : "");
-		return NULL;
-	}
-	name = arena_text(&c->arena, ref->n);
-	if (!name) {
+	at = arena_text(&c->arena, ref->n + 1);
+	if (!at) {
 		no_memory(c);
 		return NULL;
 	}
-	for (at = ref->s + 1, end = ref->s + ref->n; v && at < end; ) {
-		struct json like = { .key = name, .key_n = next_name(&at, end, name) };
+	memcpy(at, ref->s ? ref->s : "", ref->n);
+	end = at + decode_percent(at, ref->n);
+	if (ref->type != JSON_STRING || at == end || *at != '#' || (end - at > 1 && at[1] != '/')) {
+		schema_fail(c, "$ref \"%.80s\": only references within the document (#/...) can be followed",
+			ref->type == JSON_STRING ? ref->s : "");
+		return NULL;
+	}
+	for (at++; v && at < end; ) {
+		struct json name = next_name(&at, end);
 
-		if (v->type == JSON_ARRAY) {
-			size_t i = like.key_n && like.key_n < 6 ? 0 : v->n;
-
-			for (size_t k = 0; k < like.key_n && i < v->n; k++)
-				i = name[k] < '0' || name[k] > '9' ? v->n : i * 10 + (size_t)(name[k] - '0');
-			for (v = i < v->n ? v->child : NULL; v && i; i--)
-				v = v->next;
-		} else {
-			v = member(v, &like);
-		}
+		v = v->type == JSON_ARRAY ? element(v, &name) : member(v, &name);
 	}
 	if (!v)
 		schema_fail(c, "$ref \"%.80s\": there is nothing of that name", ref->s);

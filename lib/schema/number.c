@@ -9,6 +9,13 @@
 /* What is written has 16 digits at most before the point. */
 static const int64_t most = 9999999999999999;
 
+/* Alternatives in the making. */
+struct numbers {
+	struct bytes *to;
+	const char *sign;
+	int any;
+};
+
 /* ---- digits ---- */
 
 static int any_digits(struct schema *c, struct bytes *to, size_t n)
@@ -144,26 +151,49 @@ static int write_integer(struct schema *c, struct schema_range r, struct bytes *
 	return schema_put(c, to, ")");
 }
 
-/* The numbers of one sign, by their magnitude from low to high: each is a whole part with any fraction, but for the ends. *any: alternatives so far. */
-static int magnitudes(struct schema *c, struct schema_range r, const char *sign, int *any, struct bytes *to)
+/* How many digits may follow the point of a number next to a bound v that is excluded: 15 significant digits in all, as a
+ * reader that takes numbers as doubles must not round it to the bound. */
+static unsigned digits_beside(int64_t v)
+{
+	unsigned left = 15;
+
+	for (; v && left; v /= 10)
+		left--;
+	return left;
+}
+
+/* One more alternative: a sign, the whole numbers from low to high, and a fraction. */
+static int add_numbers(struct schema *c, struct numbers *n, int64_t low, int64_t high, const char *fraction)
+{
+	if (schema_print(c, n->to, "%s%s(", n->any ? " | " : "", n->sign) || whole(c, n->to, low, high)
+		|| schema_print(c, n->to, "%s)", fraction))
+		return -1;
+	n->any = 1;
+	return 0;
+}
+
+/* The numbers of one sign, by their magnitude from low to high: each is a whole part with any fraction, but for the ends. */
+static int magnitudes(struct schema *c, struct numbers *n, struct schema_range r)
 {
 	int64_t first = r.low + r.low_open, last = r.high > most ? most : r.high - 1;
+	unsigned digits = digits_beside(r.high);
+	char fraction[40];
 
-	if (r.low_open && r.low < r.high) {
-		if (schema_print(c, to, "%s%s(", *any ? " | " : "", sign) || whole(c, to, r.low, r.low) || schema_put(c, to, " \".\" [0-9]{0,15} [1-9])"))
+	if (r.low_open && r.low < r.high && digits_beside(r.low)) {
+		snprintf(fraction, sizeof fraction, " \".\" [0-9]{0,%u} [1-9]", digits_beside(r.low) - 1);
+		if (add_numbers(c, n, r.low, r.low, fraction))
 			return -1;
-		*any = 1;
 	}
-	if (first <= last) {
-		if (schema_print(c, to, "%s%s(", *any ? " | " : "", sign) || whole(c, to, first, last) || schema_put(c, to, " (\".\" [0-9]{1,16})?)"))
+	if (r.high_open && first <= last) {
+		snprintf(fraction, sizeof fraction, digits ? " (\".\" [0-9]{1,%u})?" : "", digits);
+		if (add_numbers(c, n, last, last, fraction))
 			return -1;
-		*any = 1;
+		last--;
 	}
-	if (!r.high_open && r.high <= most && (r.low < r.high || !r.low_open)) {
-		if (schema_print(c, to, "%s%s(", *any ? " | " : "", sign) || whole(c, to, r.high, r.high) || schema_put(c, to, " (\".\" \"0\"{1,16})?)"))
-			return -1;
-		*any = 1;
-	}
+	if (first <= last && add_numbers(c, n, first, last, " (\".\" [0-9]{1,16})?"))
+		return -1;
+	if (!r.high_open && r.high <= most && (r.low < r.high || !r.low_open))
+		return add_numbers(c, n, r.high, r.high, " (\".\" \"0\"{1,16})?");
 	return 0;
 }
 
@@ -171,15 +201,16 @@ static int write_fraction(struct schema *c, struct schema_range r, struct bytes 
 {
 	struct schema_range below = { r.high > 0 ? 0 : -r.high, -r.low, r.high <= 0 && r.high_open, r.low_open };
 	struct schema_range above = { r.low < 0 ? 0 : r.low, r.high, r.low >= 0 && r.low_open, r.high_open };
-	int any = 0;
+	struct numbers n = { .to = to, .sign = "\"-\" " };
 
 	if (schema_put(c, to, "("))
 		return -1;
-	if (r.low < 0 && below.low <= below.high && below.low <= most && magnitudes(c, below, "\"-\" ", &any, to))
+	if (r.low < 0 && below.low <= below.high && below.low <= most && magnitudes(c, &n, below))
 		return -1;
-	if (r.high >= 0 && above.low <= above.high && above.low <= most && magnitudes(c, above, "", &any, to))
+	n.sign = "";
+	if (r.high >= 0 && above.low <= above.high && above.low <= most && magnitudes(c, &n, above))
 		return -1;
-	return any ? schema_put(c, to, ")") : SCHEMA_NEVER;
+	return n.any ? schema_put(c, to, ")") : SCHEMA_NEVER;
 }
 
 int schema_write_number(struct schema *c, const struct json *s, int integer, struct bytes *to)

@@ -22,6 +22,11 @@ struct object {
 	const char *others;             /* the rule of any other "name": value, or NULL */
 };
 
+static int put_colon(struct schema *c, struct bytes *to)
+{
+	return schema_space(c, to) || schema_put(c, to, "\":\"") || schema_space(c, to) ? -1 : 0;
+}
+
 /* ---- names of other properties ---- */
 
 static int by_name(const void *x, const void *y)
@@ -96,9 +101,10 @@ static int find_others(struct schema *c, const struct json *s, struct object *o)
 
 	if (!others || others->type == JSON_FALSE)
 		return 0;
-	if (!write_other_name(c, json_get(s, "properties"), o, &body) && !schema_put(c, &body, " \":\" ") && !schema_primitive(c, &body, SCHEMA_SPACE)
-		&& !schema_put(c, &body, " "))
+	if (!write_other_name(c, json_get(s, "properties"), o, &body) && !put_colon(c, &body))
 		status = schema_write(c, others, "additionalProperties", 20, &body);
+	if (!status)
+		status = schema_space(c, &body);
 	if (!status)
 		status = (o->others = schema_name(c)) && !schema_rule(c, o->others, &body) ? 0 : -1;
 	bytes_free(&body);
@@ -127,8 +133,10 @@ static int add_property(struct schema *c, struct object *o, const char *name, si
 
 	if (o->n == o->room && grow(&o->property, &o->room, sizeof *o->property, 16))
 		return schema_fail(c, "no memory");
-	if (!schema_literal(c, &body, &key) && !schema_put(c, &body, " \":\" ") && !schema_primitive(c, &body, SCHEMA_SPACE) && !schema_put(c, &body, " "))
+	if (!schema_literal(c, &body, &key) && !put_colon(c, &body))
 		status = schema_write(c, schema, name, n, &body);
+	if (!status)
+		status = schema_space(c, &body);
 	if (!status) {
 		struct property p = { .name = name, .n = n, .required = required };
 
@@ -176,7 +184,7 @@ static int find_properties(struct schema *c, const struct json *s, struct object
 
 static int put_next(struct schema *c, const char *rule, struct bytes *to)
 {
-	return schema_put(c, to, "\",\" ") || schema_primitive(c, to, SCHEMA_SPACE) || schema_put(c, to, " ") || schema_put(c, to, rule) ? -1 : 0;
+	return schema_put(c, to, "\",\"") || schema_space(c, to) || schema_put(c, to, rule) ? -1 : 0;
 }
 
 /* What follows once a property is there: those from the i-th on, each with its comma, then others. */
@@ -221,9 +229,7 @@ static int write_members(struct schema *c, const struct object *o, struct bytes 
 	if (!bad && none && o->others)
 		bad = schema_put(c, to, o->others) || schema_put(c, to, " (") || put_next(c, o->others, to) || schema_put(c, to, ")*");
 	bytes_free(&body);
-	if (bad || schema_put(c, to, ") ") || schema_primitive(c, to, SCHEMA_SPACE))
-		return -1;
-	return 0;
+	return bad ? -1 : schema_put(c, to, ")");
 }
 
 static int write_object(struct schema *c, const struct json *s, struct object *o, struct bytes *body)
@@ -240,7 +246,7 @@ static int write_object(struct schema *c, const struct json *s, struct object *o
 		return status;
 	for (size_t i = 0; i < o->n; i++)
 		required += (size_t)o->property[i].required;
-	if (schema_put(c, body, "\"{\" ") || schema_primitive(c, body, SCHEMA_SPACE))
+	if (schema_put(c, body, "\"{\"") || schema_space(c, body))
 		return -1;
 	if ((o->n || o->others) && (schema_put(c, body, required ? " " : " (") || write_members(c, o, body) || schema_put(c, body, required ? "" : ")?")))
 		return -1;

@@ -41,7 +41,7 @@ struct schema {
 
 enum schema_primitive {
 	SCHEMA_SPACE, SCHEMA_CHAR, SCHEMA_PLAIN, SCHEMA_UNIT, SCHEMA_HEX, SCHEMA_STRING, SCHEMA_INTEGER, SCHEMA_NUMBER, SCHEMA_VALUE, SCHEMA_OBJECT,
-	SCHEMA_ARRAY, SCHEMA_PRIMITIVES
+	SCHEMA_MEMBER, SCHEMA_ARRAY, SCHEMA_PRIMITIVES
 };
 
 /* ---- schema.c ---- */
@@ -49,12 +49,14 @@ enum schema_primitive {
 /* "#/where: reason"; returns -1. */
 int schema_fail(struct schema *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Text as it stands; a format's text, of no more than 200 bytes; a JSON value as a literal of the one way to spell it. -1: no room. */
+/* Text as it stands; a format's text, of no more than 200 bytes; a JSON value, each token in its one spelling, with any white
+ * space between them. -1: no room. */
 int schema_put(struct schema *c, struct bytes *to, const char *s);
 int schema_append(struct schema *c, struct bytes *to, const struct bytes *from);
 int schema_print(struct schema *c, struct bytes *to, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int schema_literal(struct schema *c, struct bytes *to, const struct json *value);
 int schema_primitive(struct schema *c, struct bytes *to, enum schema_primitive p);     /* its name */
+int schema_space(struct schema *c, struct bytes *to);                                   /* between tokens, set off by spaces */
 
 /* Writes the whole grammar of c->top. */
 int schema_write_grammar(struct schema *c);

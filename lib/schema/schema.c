@@ -62,7 +62,13 @@ int schema_print(struct schema *c, struct bytes *to, const char *format, ...)
 	return schema_put(c, to, text);
 }
 
-int schema_literal(struct schema *c, struct bytes *to, const struct json *value)
+int schema_space(struct schema *c, struct bytes *to)
+{
+	return schema_put(c, to, " ") || schema_primitive(c, to, SCHEMA_SPACE) || schema_put(c, to, " ") ? -1 : 0;
+}
+
+/* A value without children, or a member's name. */
+static int put_token(struct schema *c, struct bytes *to, const struct json *value)
 {
 	struct bytes spelt = { .limit = to->limit };
 	struct json_writer w = json_to_bytes(&spelt);
@@ -74,6 +80,25 @@ int schema_literal(struct schema *c, struct bytes *to, const struct json *value)
 		bad = ((spelt.p[i] == '"' || spelt.p[i] == '\\') && bytes_puts(to, "\\")) || bytes_put(to, spelt.p + i, 1);
 	bytes_free(&spelt);
 	return bad || bytes_puts(to, "\"") ? no_room(c) : 0;
+}
+
+int schema_literal(struct schema *c, struct bytes *to, const struct json *value)
+{
+	int array = value->type == JSON_ARRAY;
+
+	if (!array && value->type != JSON_OBJECT)
+		return put_token(c, to, value);
+	if (schema_put(c, to, array ? "\"[\"" : "\"{\"") || schema_space(c, to))
+		return -1;
+	for (const struct json *v = value->child; v; v = v->next) {
+		struct json name = { .type = JSON_STRING, .s = v->key, .n = v->key_n };
+
+		if (!array && (put_token(c, to, &name) || schema_space(c, to) || schema_put(c, to, "\":\"") || schema_space(c, to)))
+			return -1;
+		if (schema_literal(c, to, v) || schema_space(c, to) || (v->next && (schema_put(c, to, "\",\"") || schema_space(c, to))))
+			return -1;
+	}
+	return schema_put(c, to, array ? "\"]\"" : "\"}\"");
 }
 
 /* ---- primitives ---- */
@@ -94,9 +119,10 @@ static const struct {
 	[SCHEMA_NUMBER] = { "number", "\"-\"? (\"0\" | [1-9] [0-9]{0,15}) (\".\" [0-9]{1,16})? ([eE] [-+]? [0-9]{1,2})?", 0 },
 	[SCHEMA_VALUE] = { "value", "object | array | string | number | \"true\" | \"false\" | \"null\"",
 		USES(OBJECT) | USES(ARRAY) | USES(STRING) | USES(NUMBER) },
-	[SCHEMA_OBJECT] = { "object", "\"{\" space (string \":\" space value (\",\" space string \":\" space value)* space)? \"}\"",
+	[SCHEMA_OBJECT] = { "object", "\"{\" space (member (\",\" space member)*)? \"}\"", USES(SPACE) | USES(MEMBER) },
+	[SCHEMA_MEMBER] = { "member", "string space \":\" space value space",
 		USES(SPACE) | USES(STRING) | USES(VALUE) },
-	[SCHEMA_ARRAY] = { "array", "\"[\" space (value (\",\" space value)* space)? \"]\"", USES(SPACE) | USES(VALUE) },
+	[SCHEMA_ARRAY] = { "array", "\"[\" space (value space (\",\" space value space)*)? \"]\"", USES(SPACE) | USES(VALUE) },
 #undef USES
 };
 
@@ -165,7 +191,7 @@ static int write_rule(struct schema *c, const struct json *s, struct bytes *to)
 		}
 	if (c->n_rules == c->rules_room && grow(&c->rule, &c->rules_room, sizeof *c->rule, 32))
 		return no_room(c);
-	c->rule[at] = (struct schema_rule){ .schema = s, .name = s == c->top ? "root" : schema_name(c), .open = 1 };
+	c->rule[at] = (struct schema_rule){ .schema = s, .name = schema_name(c), .open = 1 };
 	c->n_rules++;
 	if (!c->rule[at].name)
 		return -1;
@@ -395,11 +421,15 @@ int schema_write(struct schema *c, const struct json *s, const char *name, size_
 
 int schema_write_grammar(struct schema *c)
 {
-	struct bytes name = { .limit = 64 };
-	int status = write_rule(c, c->top, &name);
+	struct bytes root = { .limit = 128 };
+	int status = -1;
 
-	bytes_free(&name);
-	return status ? status : write_primitives(c);
+	if (!schema_space(c, &root))
+		status = write_rule(c, c->top, &root);
+	if (!status)
+		status = schema_space(c, &root) || schema_rule(c, "root", &root) ? -1 : write_primitives(c);
+	bytes_free(&root);
+	return status;
 }
 
 int schema_grammar(const char *json, size_t n, struct bytes *out, struct why *w)
@@ -409,7 +439,7 @@ int schema_grammar(const char *json, size_t n, struct bytes *out, struct why *w)
 	int status = -1;
 
 	c.document = c.top = json_parse(&c.arena, json, n, w);
-	if (c.top && c.top->type != JSON_OBJECT && c.top->type != JSON_TRUE)
+	if (c.top && c.top->type != JSON_OBJECT && c.top->type != JSON_TRUE && c.top->type != JSON_FALSE)
 		schema_fail(&c, "a schema is an object, true or false");
 	else if (c.top)
 		status = schema_write_grammar(&c);

@@ -9,8 +9,16 @@
 	"|([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29)"
 #define TIME "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?(Z|[-+]([01][0-9]|2[0-3]):[0-5][0-9])"
 #define OCTET "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
-#define LABEL "[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?"
-#define HOST LABEL "(\\." LABEL "){0,7}"
+/* A label of a host's name. None has hyphens as its third and fourth character: those are encoded names (xn--), whose code
+ * a pattern cannot check. LABEL(m, n) has at most m + 4 characters, where n is m - 1. */
+#define ALNUM "[A-Za-z0-9]"
+#define INNER "[-A-Za-z0-9]"
+#define LABEL(m, n) ALNUM "(" ALNUM "|" INNER "(" ALNUM "(" INNER "{0," m "}" ALNUM ")?|-" ALNUM "(" INNER "{0," n "}" ALNUM ")?))?"
+#define LABEL46 LABEL("42", "41")
+#define LABEL61 LABEL("57", "56")
+#define LABEL63 LABEL("59", "58")
+#define HOST LABEL63 "(\\." LABEL63 "){0,2}(\\." LABEL61 ")?"    /* 253 characters at most */
+#define ATOM "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,30}"
 
 static const struct {
 	const char *name, *pattern;
@@ -19,9 +27,9 @@ static const struct {
 	{ "time", "^" TIME "$" },
 	{ "date-time", "^" DATE "T" TIME "$" },
 	{ "uuid", "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$" },
-	{ "email", "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,30}(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,30})?@" LABEL "(\\." LABEL "){1,3}$" },
+	{ "email", "^" ATOM "(\\." ATOM ")?@" LABEL46 "(\\." LABEL46 "){1,3}$" },       /* 249 characters at most */
 	{ "ipv4", "^" OCTET "(\\." OCTET "){3}$" },
-	{ "hostname", "^" LABEL "(\\." LABEL "){0,3}$" },
+	{ "hostname", "^" HOST "$" },
 	{ "uri", "^[A-Za-z][A-Za-z0-9+.-]{1,20}://" HOST "(:[1-9][0-9]{0,3})?(/([A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2}){0,200}){0,20}"
 		"(\\?([A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2}){0,500})?$" },
 };
