@@ -14,19 +14,24 @@ enum { OUT = 1, LOGITS_BYTES = 8 << 20 };       /* logits of several rows are ma
 
 /* ---- cards ---- */
 
-/* What a card of the model itself says. End-of-generation ids are known to the vocabulary; one that we cannot read has none. */
-static void own_card(const struct model *m, struct card *card)
+/* The card of a stream that came without one. A model without a vocabulary, or with one of a kind that is not supported, has no BOS and no
+ * end-of-generation ids; one whose vocabulary cannot be opened is an error. */
+static int own_card(const struct model *m, struct card *card, struct why *w)
 {
-	struct why ignored;
-	struct vocab *vocab = vocab_open(m->gguf, VOCAB_PIECES, &ignored);
+	struct vocab *vocab;
 
 	memset(card, 0, sizeof *card);
 	card->bos = -1;
-	if (vocab)
+	if (vocab_supported(m->gguf)) {
+		vocab = vocab_open(m->gguf, VOCAB_PIECES, w);
+		if (!vocab)
+			return -1;
 		vocab_card(vocab, card);
-	vocab_close(vocab);
+		vocab_close(vocab);
+	}
 	card->vocab = m->vocab;
 	card->n_vocab = (int32_t)m->n_vocab;
+	return 0;
 }
 
 /* The first card goes on with the model's fingerprint in it. A stream that begins without one gets the model's own. */
@@ -68,7 +73,8 @@ static int place(const struct serve *v, const struct frame *f, size_t *pos, stru
 	if (*pos > length)
 		return why(w, "ids at position %zu, but only %zu are there", *pos, length);
 	if (f->rows > v->n_ctx - *pos)
-		return why(w, "%" PRIu32 " ids after %zu do not fit the context of %zu (-c)", f->rows, *pos, v->n_ctx);
+		return why(w, "%" PRIu32 " tokens after %zu do not fit the context of %zu (-c); the model was trained for %zu", f->rows, *pos,
+			v->n_ctx, v->model->n_ctx_train);
 	return 0;
 }
 
@@ -194,11 +200,8 @@ static int serve_frame(struct serve *v, struct frame_in *in, const struct frame 
 		why(w, "logits, where ids are expected");
 		return bad_frame(in, w);
 	}
-	if (!v->started) {
-		own_card(v->model, &card);
-		if (start(v, &card, w) < 0)
-			return -1;
-	}
+	if (!v->started && (own_card(v->model, &card, w) < 0 || start(v, &card, w) < 0))
+		return -1;
 	if (f->kind == FRAME_IDS)
 		return serve_ids(v, in, f, w);
 	if (f->kind == FRAME_END)

@@ -213,6 +213,48 @@ static int count(const char *found, void *context)
 	return 0;
 }
 
+/* A list that memory does not suffice for is an error, not a shorter list. The sanitizers' allocators end the program instead. */
+#ifdef __SANITIZE_ADDRESS__
+static void short_of_memory(void)
+{
+}
+#else
+enum { MANY = 1500, LEFT = 200 };       /* objects; KiB of memory */
+
+static void short_of_memory(void)
+{
+	static void *block[1 << 16];
+	struct rlimit old, none = { 0 };
+	char long_name[300];
+	size_t n = 0;
+	int found = 0, status;
+
+	for (int i = 0; i < MANY; i++) {
+		snprintf(long_name, sizeof long_name, "%s-%0180d", object, i);
+		close(shm_open(long_name, O_CREAT | O_EXCL | O_RDWR, 0600));
+	}
+	while (n < 2 * LEFT && (block[n] = malloc(1000)))
+		n++;
+	getrlimit(RLIMIT_AS, &old);
+	none.rlim_max = old.rlim_max;
+	setrlimit(RLIMIT_AS, &none);
+	while (n < 1 << 16 && (block[n] = malloc(1000)))
+		n++;
+	for (size_t i = 0; i < LEFT && n; i++)
+		free(block[--n]);
+	status = segment_each(count, &found, &w);
+	while (n)
+		free(block[--n]);
+	setrlimit(RLIMIT_AS, &old);
+	holds(status < 0 && says("out of memory"), "a list that memory does not suffice for is shortened");
+	holds(segment_each(count, &found, &w) == 0 && found == 1, "with memory it is whole");
+	for (int i = 0; i < MANY; i++) {
+		snprintf(long_name, sizeof long_name, "%s-%0180d", object, i);
+		shm_unlink(long_name);
+	}
+}
+#endif
+
 /* The object as bytes: mapped whole, changed, put back. */
 static void damage(void)
 {
@@ -346,6 +388,7 @@ int main(void)
 	names();
 	locks();
 	copies();
+	short_of_memory();
 	damage();
 	strangers();
 	kills();

@@ -52,8 +52,8 @@ struct pool {
 	_Alignas(LINE) atomic_int asleep, waiting, closing;
 	pthread_mutex_t lock;
 	pthread_cond_t begun, done;
-	size_t n, started;
-	struct helper *helper;
+	size_t n;               /* threads, the opener included; fixed once pool_open() has returned */
+	struct helper *helper;  /* [n], the first unused */
 	struct share *share;    /* [n] */
 	pthread_t opener;
 	atomic_int *cpu;        /* [n]: where each thread ran last; read by all, seldom written */
@@ -277,27 +277,31 @@ void pool_run(struct pool *p, size_t pieces, void (*work)(void *context, size_t 
 	wait_for_rest(p);
 }
 
-/* Signals are for the thread that opened the pool. */
-static int start(struct helper *h)
+/* Starts helper p->n, which handles no signals. 0 where the system has no more threads for us. */
+static int start_helper(struct pool *p)
 {
+	struct helper *h = &p->helper[p->n];
 	sigset_t all, old;
 	int error;
 
+	*h = (struct helper){ .pool = p, .index = p->n };
 	sigfillset(&all);
 	sigdelset(&all, SIGBUS);
 	sigdelset(&all, SIGSEGV);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	error = pthread_create(&h->id, NULL, help, h);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (!error && pthread_getcpuclockid(h->id, &h->clock))
-		h->clock = CLOCK_MONOTONIC;     /* which never stands still */
-	return error;
+	if (error)
+		return 0;
+	if (pthread_getcpuclockid(h->id, &h->clock))
+		h->clock = CLOCK_MONOTONIC;     /* which always advances */
+	p->n++;
+	return 1;
 }
 
 struct pool *pool_open(size_t n, struct why *w)
 {
 	struct pool *p;
-	int error;
 
 	if (posix_memalign((void **)&p, LINE, sizeof *p)) {
 		why(w, "thread pool: out of memory");
@@ -307,7 +311,7 @@ struct pool *pool_open(size_t n, struct why *w)
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->begun, NULL);
 	pthread_cond_init(&p->done, NULL);
-	p->n = n;
+	p->n = 1;
 	p->opener = pthread_self();
 	p->helper = calloc(n, sizeof *p->helper);
 	p->cpu = calloc(n, sizeof *p->cpu);
@@ -319,15 +323,8 @@ struct pool *pool_open(size_t n, struct why *w)
 	memset(p->share, 0, n * sizeof *p->share);
 	for (size_t i = 0; i < n; i++)
 		atomic_init(&p->cpu[i], -1);
-	for (p->started = 1; p->started < n; p->started++) {
-		p->helper[p->started] = (struct helper){ .pool = p, .index = p->started };
-		error = start(&p->helper[p->started]);
-		if (error) {
-			why(w, "thread %zu of %zu: %s", p->started + 1, n, strerror(error));
-			pool_close(p);
-			return NULL;
-		}
-	}
+	while (p->n < n && start_helper(p))
+		;
 	return p;
 }
 
@@ -337,7 +334,7 @@ void pool_close(struct pool *p)
 		return;
 	atomic_store(&p->closing, 1);
 	wake(p);
-	for (size_t i = 1; i < p->started; i++)
+	for (size_t i = 1; i < p->n; i++)
 		pthread_join(p->helper[i].id, NULL);
 	pthread_cond_destroy(&p->done);
 	pthread_cond_destroy(&p->begun);

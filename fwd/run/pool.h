@@ -10,7 +10,8 @@
 
 struct pool;
 
-/* n threads in all, the caller's included; n = 1 starts none. */
+/* Up to n threads, the caller's included; n = 1 starts none. Where the system refuses to start as many, the pool has fewer: pool_threads() says how many.
+ * NULL: out of memory. */
 struct pool *pool_open(size_t n, struct why *w);
 void pool_close(struct pool *p);
 size_t pool_threads(const struct pool *p);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "lib/gguf/gguf.h"
+#include "lib/base/grow.h"
 #include "lib/base/guard.h"
 
 static const uint64_t MAGIC = 0x3167657376706d6c;       /* "lmpvseg1" */
@@ -498,50 +499,57 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names of this user's segments, sorted; the list and its strings are the caller's. */
-static int list(char ***out, size_t *n, struct why *w)
+struct names {
+	char **name;
+	size_t n, room;
+};
+
+static int add_name(struct names *l, const char *name, struct why *w)
 {
-	DIR *d = opendir(DIRECTORY);
-	char path[sizeof DIRECTORY + 256], **names = NULL, **more;
-	struct dirent *e;
+	if (l->n == l->room && grow(&l->name, &l->room, sizeof *l->name, 64) < 0)
+		return why(w, "out of memory");
+	l->name[l->n] = strdup(name);
+	return l->name[l->n++] ? 0 : why(w, "out of memory");
+}
+
+/* Whether this directory entry is a segment of this user. */
+static int is_ours(const char *entry)
+{
+	char path[sizeof DIRECTORY + 256];
 	struct stat st;
 
-	*n = 0;
+	snprintf(path, sizeof path, "%s/%s", DIRECTORY, entry);
+	return !strncmp(entry, PREFIX + 1, sizeof PREFIX - 2) && lstat(path, &st) == 0 && st.st_uid == geteuid();
+}
+
+/* The names of this user's segments, sorted. */
+static int list(struct names *l, struct why *w)
+{
+	DIR *d = opendir(DIRECTORY);
+	struct dirent *e;
+	int status = 0;
+
 	if (!d)
 		return why(w, "%s: %s", DIRECTORY, strerror(errno));
-	while ((e = readdir(d))) {
-		snprintf(path, sizeof path, "%s/%s", DIRECTORY, e->d_name);
-		if (strncmp(e->d_name, PREFIX + 1, sizeof PREFIX - 2) || lstat(path, &st) < 0 || st.st_uid != geteuid())
-			continue;
-		more = realloc(names, (*n + 1) * sizeof *names);
-		if (!more)
-			break;
-		names = more;
-		names[*n] = strdup(e->d_name + sizeof PREFIX - 2);
-		if (!names[*n])
-			break;
-		++*n;
-	}
+	while (status == 0 && (e = readdir(d)))
+		if (is_ours(e->d_name))
+			status = add_name(l, e->d_name + sizeof PREFIX - 2, w);
 	closedir(d);
-	if (*n)
-		qsort(names, *n, sizeof *names, by_name);
-	*out = names;
-	return 0;
+	if (status == 0 && l->n)
+		qsort(l->name, l->n, sizeof *l->name, by_name);
+	return status;
 }
 
 int segment_each(int (*visit)(const char *name, void *context), void *context, struct why *w)
 {
-	char **names;
-	size_t n;
-	int status = 0;
+	struct names l = { .n = 0 };
+	int status = list(&l, w);
 
-	if (list(&names, &n, w) < 0)
-		return -1;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < l.n; i++) {
 		if (!status)
-			status = visit(names[i], context);
-		free(names[i]);
+			status = visit(l.name[i], context);
+		free(l.name[i]);
 	}
-	free(names);
+	free(l.name);
 	return status;
 }

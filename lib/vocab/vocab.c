@@ -137,6 +137,14 @@ static int open_encoder(struct vocab *v, struct why *w)
 	return 0;
 }
 
+int vocab_supported(const struct gguf *g)
+{
+	struct vocab v = { .g = g };
+	struct why ignored;
+
+	return open_kind(&v, &ignored) == 0;
+}
+
 struct vocab *vocab_open(const struct gguf *g, int need, struct why *w)
 {
 	struct vocab *v = calloc(1, sizeof *v);

@@ -17,6 +17,9 @@ enum {                          /* what a caller of vocab_open() needs */
 	VOCAB_ENCODE = 1        /* vocab_encode() too: builds the look-up tables */
 };
 
+/* Whether the file names a kind of vocabulary that vocab_open() reads. */
+int vocab_supported(const struct gguf *g);
+
 /* g stays open and is borrowed until vocab_close(). Names of keys in the reasons are the file's, and so is the path before them. */
 struct vocab *vocab_open(const struct gguf *g, int need, struct why *w);
 void vocab_close(struct vocab *v);
