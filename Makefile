@@ -43,7 +43,7 @@ SCHEMA = schema array constants merge number object pattern string
 KERNELS = kv_type select spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks $(ISA:%=isa/%)
 FWD = settings serve chain model/model model/rope model/families model/builder plan/plan plan/ops state/segment run/cores run/pool run/prefault \
 	measure/meter measure/limits measure/report measure/dump
-SAMPLE = main options stage model trace
+SAMPLE = main options session model trace
 BENCH = main engine print random
 GEN = main options once loop relay draft best text progress talk history person stages place report shell
 TESTS = quantise_test gguf_test vocab_test tokenizers_test frame_test sampler_test stop_test segment_test cores_test pool_test rope_test product_test vector_test attend_test jinja_test grammar_test schema_test

@@ -12,9 +12,10 @@ banned = [int(word) for word in sys.argv[1:]]
 
 for kind, header, data in frames.read():
     if kind == b"logi":
-        rows, cols = header[:2]
+        rows, cols, type_ = header[:3]
+        size, letter = frames.SIZE[type_], frames.FLOAT[type_]
         data = bytearray(data)
         for row in range(rows):
             for i in banned:
-                struct.pack_into("<f", data, 4 * (row * cols + i), float("-inf"))
+                struct.pack_into("<" + letter, data, size * (row * cols + i), float("-inf"))
     frames.write(kind, header, bytes(data))

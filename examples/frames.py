@@ -3,10 +3,11 @@ import signal
 import struct
 import sys
 
-signal.signal(signal.SIGPIPE, signal.SIG_DFL)   # a reader that has had enough ends us quietly, as it does any filter
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)   # when the reader exits, so do we, like any filter
 
 HEADER = struct.Struct("<4s4s6I")       # magic, kind, rows, cols, type, flags, pos, seq
 SIZE = {0: 4, 1: 2, 24: 1, 26: 4}       # bytes of an element: F32, F16, I8, I32
+FLOAT = {0: "f", 1: "e"}                # struct's letters for F32 and F16
 SAMPLED, END_EOG, END_LENGTH = 1, 1, 2
 
 
@@ -29,6 +30,11 @@ def read(stream=sys.stdin.buffer):
 def write(kind, header, payload=b"", stream=sys.stdout.buffer):
     stream.write(HEADER.pack(b"lms1", kind, *header) + payload)
     stream.flush()
+
+
+def row(data, number, cols, type_):
+    """The floats of one row of logits, F32 or F16."""
+    return struct.unpack_from("<%d%s" % (cols, FLOAT[type_]), data, number * cols * SIZE[type_])
 
 
 def end_ids(card):

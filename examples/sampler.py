@@ -3,7 +3,6 @@
 
     gen --stage sample='python3 examples/sampler.py 60' "Once upon a time"
 """
-import array
 import math
 import random
 import sys
@@ -20,12 +19,12 @@ for kind, (rows, cols, type_, flags, pos, seq), data in frames.read():
         frames.write(kind, [rows, cols, type_, flags, pos, seq], data)
     if kind != b"logi":
         continue
-    row = array.array("f", data[-4 * cols:])
+    row = frames.row(data, rows - 1, cols, type_)
     best = sorted(range(cols), key=lambda i: -row[i])[:5]
     weights = [math.exp((row[i] - row[best[0]]) / 0.7) for i in best]
     pick = draw.choices(best, weights)[0]
     left -= 1
     frames.write(b"ids ", [1, 1, 26, frames.SAMPLED, pos + rows, seq], pick.to_bytes(4, "little"))
     if pick in ends or not left:
-        frames.write(b"end ", [0, 1, 26, frames.END_EOG if pick in ends else frames.END_LENGTH, pos + rows, seq])
+        frames.write(b"end ", [0, 1, 26, frames.END_EOG if pick in ends else frames.END_LENGTH, pos + rows + 1, seq])
         break

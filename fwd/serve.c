@@ -91,7 +91,7 @@ static size_t known(const struct serve *v, size_t n, size_t pos)
 {
 	size_t there = size_min(n, v->segment->length - pos), i = 0;
 
-	if (v->all)
+	if (v->every)
 		return 0;
 	while (i < there && v->ids[i] == v->segment->ids[pos + i])
 		i++;
@@ -130,7 +130,7 @@ static int enough(void)
 static int evaluate(struct serve *v, size_t from, size_t n, size_t pos, struct why *w)
 {
 	struct segment *s = v->segment;
-	size_t some, wanted, rows = v->all ? n : 1;
+	size_t some, wanted, rows = v->every ? n : 1;
 	int begun = 0;
 	struct frame out = { .kind = FRAME_LOGITS, .rows = (uint32_t)rows, .cols = (uint32_t)v->model->n_vocab, .type = FRAME_F32,
 		.pos = (uint32_t)(pos + n - rows) };
@@ -138,7 +138,7 @@ static int evaluate(struct serve *v, size_t from, size_t n, size_t pos, struct w
 	segment_set_length(s, pos + from);
 	for (size_t i = from; i < n; i += some) {
 		some = size_min(n - i, v->plan->batch);
-		wanted = v->all ? some : i + some == n;
+		wanted = v->every ? some : i + some == n;
 		if (plan_append(v->plan, s, v->ids + i, some, wanted) < 0)
 			return 1;
 		if (!wanted || v->chain)
@@ -172,6 +172,7 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 		return 0;
 	}
 	start_time = clock_now();
+	v->every = v->all || f->flags & FRAME_GUESS;
 	from = known(v, n, pos);
 	v->plan->enough = v->all || f->flags & FRAME_SAMPLED ? NULL : enough;
 	status = evaluate(v, from, n, pos, w);
@@ -215,7 +216,7 @@ int serve(struct serve *v, struct frame_in *in, struct why *w)
 	struct frame f;
 	int status;
 
-	v->rows = !v->all || row_bytes >= LOGITS_BYTES ? 1 : size_min(LOGITS_BYTES / row_bytes, v->plan->batch);
+	v->rows = row_bytes >= LOGITS_BYTES ? 1 : size_min(LOGITS_BYTES / row_bytes, v->plan->batch);
 	v->ids = malloc((v->n_ctx + 1) * sizeof *v->ids);
 	v->logits = malloc(v->rows * row_bytes);
 	if (!v->ids || !v->logits)

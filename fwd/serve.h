@@ -26,6 +26,7 @@ struct serve {
 	double first;                   /* when the first logits (or the first chunk) were written, on clock_now()'s clock; 0: not yet */
 
 	/* private */
+	int every;                      /* of the frame under way: logits of every row */
 	int started;                    /* the card is out: */
 	struct card card;
 	int32_t *ids;                   /* [n_ctx + 1] of the current frame; of a chunk */

@@ -14,7 +14,7 @@
 #include "lib/sampler/rng.h"
 #include "lib/sampler/opts.h"
 
-enum { LOGPROBS = 1, TURNS };
+enum { LOGPROBS = 1, TURNS, SEED_STEP };
 
 const struct opt options_table[] = {
 	{ 'n', "n-predict", "N", "stop after N ids (default: at an end-of-generation id, or the end of the input)" },
@@ -22,6 +22,7 @@ const struct opt options_table[] = {
 	{ 'm', "model", "MODEL", "whose pieces the ids are: for grammars, --trace and dry" },
 	{ LOGPROBS, "logprobs", "N", "a `logp` frame after each id: its log-probability and the N best" },
 	{ TURNS, "turns", NULL, "after an end wait for the next ids that no sampler made, and count from 0 again" },
+	{ SEED_STEP, "seed-step", "N", "with --turns: add N to the seed for each further turn (default: 0)" },
 	{ 'v', "verbose", NULL, "the seed on stderr" },
 	{ 0 }
 };
@@ -198,6 +199,7 @@ static void take(struct reading *r, const struct opt *o)
 	case OPT_GRAMMAR: take_grammar(r, o); break;
 	case LOGPROBS: set->chain.n_best = (int32_t)cli_integer(c, o, 0, SAMPLER_BEST_MAX); break;
 	case TURNS: set->turns = 1; break;
+	case SEED_STEP: set->seed_step = (uint64_t)cli_integer(c, o, 0, INT64_MAX); break;
 	case OPT_TRACE: set->trace = 1; break;
 	}
 }
@@ -231,6 +233,8 @@ static void check(struct reading *r)
 		cli_usage(r->c, "%s: takes no operands: logits come on standard input (try --help)", r->c->argv[0]);
 	if (set->n != NO_LIMIT && set->min > set->n)
 		cli_usage(r->c, "--min-tokens: %" PRId64 " is more than the %" PRId64 " of -n/--n-predict", set->min, set->n);
+	if (set->seed_step && !set->turns)
+		cli_usage(r->c, "--seed-step requires --turns");
 	if (set->grammar.option && !set->model)
 		cli_usage(r->c, "--%s: needs -m/--model: a grammar is of text, and whose pieces the ids are is in the model", set->grammar.option);
 	if (set->chain.breakers.n_text && !set->model)

@@ -14,6 +14,7 @@ struct settings {
 	struct sampler_params chain;
 	struct sampler_bias bias[BIAS_MAX];
 	int64_t n, min;                 /* ids, at most and at least; n: NO_LIMIT */
+	uint64_t seed_step;             /* each turn's seed is the one before plus this */
 	int32_t stop_id[STOP_IDS_MAX], breaker_id[BREAKERS_MAX];
 	size_t n_stop;
 	struct sampler_breaker breaker[BREAKERS_MAX];

@@ -142,15 +142,15 @@ static int64_t take(struct frame_in *in, unsigned char *to, uint64_t n, struct w
 static const struct shape {
 	uint32_t kind;
 	uint32_t types;                 /* bit t: elements of type t */
-	uint32_t min_rows, max_rows, min_cols, max_cols;
+	uint32_t max_flags, min_rows, max_rows, min_cols, max_cols;
 } shapes[] = {
-	{ FRAME_CARD, 1u << FRAME_I32, 8, 8 + FRAME_EOG_MAX, 1, 1 },
-	{ FRAME_IDS, 1u << FRAME_I32, 0, FRAME_IDS_MAX, 1, 1 },
-	{ FRAME_LOGITS, 1u << FRAME_F32 | 1u << FRAME_F16, 1, FRAME_IDS_MAX, 1, FRAME_VOCAB_MAX },
-	{ FRAME_HIDDEN, 1u << FRAME_F32 | 1u << FRAME_F16 | 1u << FRAME_I8, 1, FRAME_IDS_MAX, 1, FRAME_IDS_MAX },
-	{ FRAME_LOGPROBS, 1u << FRAME_F32, 1, FRAME_IDS_MAX, 2, 2 },
-	{ FRAME_END, 1u << FRAME_I32, 0, 0, 1, 1 },
-	{ FRAME_END, 1u << FRAME_I8, 0, FRAME_STOP_MAX, 1, 1 },
+	{ FRAME_CARD, 1u << FRAME_I32, 0, 8, 8 + FRAME_EOG_MAX, 1, 1 },
+	{ FRAME_IDS, 1u << FRAME_I32, FRAME_SAMPLED | FRAME_GUESS, 0, FRAME_IDS_MAX, 1, 1 },
+	{ FRAME_LOGITS, 1u << FRAME_F32 | 1u << FRAME_F16, 0, 1, FRAME_IDS_MAX, 1, FRAME_VOCAB_MAX },
+	{ FRAME_HIDDEN, 1u << FRAME_F32 | 1u << FRAME_F16 | 1u << FRAME_I8, UINT32_MAX, 1, FRAME_IDS_MAX, 1, FRAME_IDS_MAX },
+	{ FRAME_LOGPROBS, 1u << FRAME_F32, 0, 1, FRAME_IDS_MAX, 2, 2 },
+	{ FRAME_END, 1u << FRAME_I32, FRAME_END_INTERRUPT, 0, 0, 1, 1 },
+	{ FRAME_END, 1u << FRAME_I8, FRAME_END_INTERRUPT, 0, FRAME_STOP_MAX, 1, 1 },
 };
 
 static int check(const struct frame_in *in, const struct frame *f, struct why *w)
@@ -168,6 +168,8 @@ static int check(const struct frame_in *in, const struct frame *f, struct why *w
 		return why(w, "%s: frame %" PRIu64 ": unknown kind \"%s\" (0x%08" PRIx32 ")", in->name, in->number, (char *)kind, f->kind);
 	if (!frame_element(f->type) || !(s->types >> f->type & 1))
 		return why(w, "%s: frame %" PRIu64 ": \"%s\" with elements of type %" PRIu32, in->name, in->number, (char *)kind, f->type);
+	if (f->flags > s->max_flags)
+		return why(w, "%s: frame %" PRIu64 ": \"%s\" with unknown flags 0x%" PRIx32, in->name, in->number, (char *)kind, f->flags);
 	if (f->rows < s->min_rows || f->rows > s->max_rows || f->cols < s->min_cols || f->cols > s->max_cols)
 		return why(w, "%s: frame %" PRIu64 ": \"%s\" of %" PRIu32 " rows and %" PRIu32 " columns", in->name, in->number, (char *)kind,
 			f->rows, f->cols);

@@ -25,9 +25,13 @@ enum {
 #define FRAME_END FRAME_KIND('e', 'n', 'd', ' ')        /* I32, rows 0; or I8: the bytes of the stop string, cols 1 */
 
 enum { FRAME_F32 = 0, FRAME_F16 = 1, FRAME_I8 = 24, FRAME_I32 = 26 };   /* GGUF's tensor type ids */
-enum { FRAME_SAMPLED = 1 };                             /* flags of `ids `: made by a sampler */
+enum {                          /* flags of `ids ` */
+	FRAME_SAMPLED = 1,      /* made by a sampler */
+	FRAME_GUESS = 2         /* the ids after the first are guesses: a row of logits is wanted for each id */
+};
 #define FRAME_APPEND UINT32_MAX                         /* pos: after whatever is there */
-enum frame_reason { FRAME_END_EOG = 1, FRAME_END_LENGTH, FRAME_END_STOP, FRAME_END_ERROR, FRAME_END_INTERRUPT };        /* flags of `end `; STOP without a string: by the id before */
+/* Flags of `end `. STOP without a string: the id before it is a stop id. */
+enum frame_reason { FRAME_END_EOG = 1, FRAME_END_LENGTH, FRAME_END_STOP, FRAME_END_ERROR, FRAME_END_INTERRUPT };
 
 struct frame {
 	uint32_t kind, rows, cols, type, flags, pos, seq;
