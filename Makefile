@@ -46,7 +46,7 @@ FWD = settings serve chain model/model model/rope model/families model/builder p
 SAMPLE = main options session model trace
 BENCH = main engine print random
 GEN = main options once loop relay draft best text progress talk history person stages place report shell
-TESTS = quantise_test gguf_test vocab_test tokenizers_test frame_test sampler_test stop_test segment_test cores_test pool_test rope_test product_test vector_test attend_test jinja_test grammar_test schema_test
+TESTS = quantise_test gguf_test vocab_test pretok_test tokenizers_test frame_test sampler_test stop_test segment_test cores_test pool_test rope_test product_test vector_test attend_test jinja_test grammar_test schema_test
 HELPERS = mkmodel reference stream dribble under
 
 lib_o = $(BASE:%=$(OBJ)/lib/base/%.o) $(STREAM:%=$(OBJ)/lib/stream/%.o) $(GGUF:%=$(OBJ)/lib/gguf/%.o)
@@ -94,6 +94,7 @@ $(BIN)/tests/jinja_test: $(OBJ)/tests/jinja_test.o $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/tests/grammar_test: $(OBJ)/tests/grammar_test.o $(OBJ)/tests/oracle.o $(grammar_o) $(json_o) $(lib_o)
 $(BIN)/tests/schema_test: $(OBJ)/tests/schema_test.o $(grammar_o) $(json_o) $(lib_o)
 $(BIN)/tests/vocab_test: $(OBJ)/tests/vocab_test.o $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(tok_o) $(lib_o)
+$(BIN)/tests/pretok_test: $(OBJ)/tests/pretok_test.o $(tok_o) $(lib_o)
 $(BIN)/tests/tokenizers_test: $(OBJ)/tests/tokenizers_test.o $(OBJ)/tests/sha256.o $(tok_o) $(lib_o)
 
 $(PROGRAMS:%=$(BIN)/%) $(BIN)/bench $(TESTS:%=$(BIN)/tests/%) $(HELPERS:%=$(BIN)/tests/%):

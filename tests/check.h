@@ -30,6 +30,19 @@ static inline void check_at(int ok, const char *what, long long detail)
 	check(ok, "failed: %s (%lld)", what, detail);
 }
 
+/* Says what cannot be tested here, and why, for tests/run's list: "no ../shared/templates (342 cases)". */
+__attribute__((format(printf, 1, 2)))
+static inline void check_skip(const char *words, ...)
+{
+	va_list ap;
+
+	fputs("skip ", stdout);
+	va_start(ap, words);
+	vprintf(words, ap);
+	va_end(ap);
+	putchar('\n');
+}
+
 /* The last line; returns main's status. */
 static inline int check_end(const char *name)
 {

@@ -1,6 +1,6 @@
 /* Templates against what Python's jinja2 makes of them.
  *
- * The cases in jinja_cases.h, and each NAME.jinja with the conversations of NAME.json in $SHARED/templates, where that is. One line for each
+ * The cases in jinja_cases.h, and each NAME.jinja with the conversations of NAME.json in $TESTS/templates and in $SHARED/templates. One line for each
  * failure; the counts alone when there is none. */
 #include <dirent.h>
 #include <stdlib.h>
@@ -167,13 +167,15 @@ static void run_conversations(const char *name, const char *template, size_t n, 
 	arena_free(&a);
 }
 
-static void run_directory(const char *path)
+/* Returns how many templates there are. */
+static int run_directory(const char *path)
 {
 	DIR *d = opendir(path);
 	struct dirent *entry;
+	int count = 0;
 
 	if (!d)
-		return;
+		return 0;
 	while ((entry = readdir(d))) {
 		char name[1024], *template, *text;
 		size_t stem = strlen(entry->d_name), n = 0, text_n = 0;
@@ -189,13 +191,15 @@ static void run_directory(const char *path)
 			run_conversations(entry->d_name, template, n, text, text_n);
 		free(template);
 		free(text);
+		count++;
 	}
 	closedir(d);
+	return count;
 }
 
 int main(void)
 {
-	const char *shared = getenv("SHARED");
+	const char *shared = getenv("SHARED"), *tests = getenv("TESTS");
 	char path[512];
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -203,6 +207,9 @@ int main(void)
 	for (size_t i = 0; i < sizeof chat_cases / sizeof *chat_cases; i++)
 		run_chat(&chat_cases[i]);
 	snprintf(path, sizeof path, "%s/templates", shared ? shared : "../shared");
-	run_directory(path);
+	if (!run_directory(path))
+		check_skip("no templates in %s (342 cases)", path);
+	snprintf(path, sizeof path, "%s/templates", tests ? tests : "tests");
+	check(run_directory(path) == 3, "%s: not the three templates", path);
 	return check_end("jinja_test");
 }

@@ -7,6 +7,16 @@ make_model() {
 	"$HELP/mkmodel" "$@" -o "$file"
 }
 
+# skip WHAT: what cannot be tested here, and why: "no python3 (3 cases)". Goes to tests/run's list, not to the .ok.
+skip() {
+	echo "skip $*"
+}
+
+# need_models N: ends the test, which has N cases, unless the shared reference models are there.
+need_models() {
+	[ -d "$models" ] || { skip "no $models ($1 cases)"; exit 77; }
+}
+
 # A prompt of 20 ids, for any of our models' vocabularies (259 entries and more).
 ids="17 255 3 90 90 12 200 45 1 130 77 258 64 31 99 180 7 222 150 42"
 

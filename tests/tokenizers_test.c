@@ -1,5 +1,5 @@
 /* Every vocabulary of ../shared/tokenizers: the ids of every text under every pair of flags, and the bytes that pieces give back, against what
- * llama.cpp gave. Where that failed with an exception ("!...") nothing is compared. Nothing to do where the data is not there. */
+ * llama.cpp gave. Where that failed with an exception ("!...") nothing is compared. pretok_test, vocab_test and ids.test need no such data. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,10 +164,12 @@ static void check_vocab(const char *path, const char *vocab)
 	gguf_close(g);
 }
 
-static void each_vocab(const char *folder, const char *prefix)
+/* Returns how many there are. */
+static int each_vocab(const char *folder, const char *prefix)
 {
 	char path[PATH], name[256];
 	struct dirent *e;
+	int count = 0;
 	DIR *d;
 
 	snprintf(path, sizeof path, "%s/%s", root, folder);
@@ -180,9 +182,11 @@ static void each_vocab(const char *folder, const char *prefix)
 		snprintf(name, sizeof name, "%.*s", (int)(n - skip - 5), e->d_name + skip);
 		snprintf(path, sizeof path, "%s/%s/%s", root, folder, e->d_name);
 		check_vocab(path, name);
+		count++;
 	}
 	if (d)
 		closedir(d);
+	return count;
 }
 
 int main(int argc, char **argv)
@@ -193,7 +197,7 @@ int main(int argc, char **argv)
 		snprintf(root, sizeof root, "%s", argv[1]);
 	else
 		snprintf(root, sizeof root, "%s/tokenizers", shared ? shared : "../shared");
-	each_vocab("vocabs", "ggml-vocab-");
-	each_vocab("mini", "");
+	if (each_vocab("vocabs", "ggml-vocab-") + each_vocab("mini", "") == 0)
+		check_skip("no vocabularies in %s (13454 cases)", root);
 	return check_end("tokenizers_test");
 }

@@ -1,0 +1,50 @@
+/* Each pre-tokenizer against the pieces in pretok_cases.h. */
+#include <string.h>
+
+#include "lib/vocab/pretok.h"
+#include "check.h"
+
+static const struct {
+	const char *pre, *pieces;
+} cases[] = {
+#define P(pre, pieces) { pre, pieces },
+#include "pretok_cases.h"
+};
+
+static const char mark[] = "¶";
+
+/* The text without its marks into to, which has room for it; returns its length. */
+static size_t unmarked(const char *pieces, char *to)
+{
+	size_t n = 0, len = sizeof mark - 1;
+
+	while (*pieces)
+		if (!strncmp(pieces, mark, len))
+			pieces += len;
+		else
+			to[n++] = *pieces++;
+	return n;
+}
+
+static void check_pieces(const char *pre, const char *wanted)
+{
+	const struct pretok *p = pretok_find(pre, strlen(pre));
+	char text[1024], got[2048] = "";
+	size_t n = unmarked(wanted, text), length, at = 0;
+	struct pretok_cursor c;
+	const char *piece;
+
+	if (!check(p != NULL, "%s: no such pre-tokenizer", pre))
+		return;
+	pretok_start(&c, p, text, n);
+	while (pretok_next(&c, &piece, &length))
+		at += (size_t)snprintf(got + at, sizeof got - at, "%s%.*s", at ? mark : "", (int)length, piece);
+	check(!strcmp(got, wanted), "%s: \"%s\", not \"%s\"", pre, got, wanted);
+}
+
+int main(void)
+{
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		check_pieces(cases[i].pre, cases[i].pieces);
+	return check_end("pretok_test");
+}
