@@ -281,7 +281,7 @@ void commands(struct request *q, const struct cli *c, const struct place *place)
 		add(q, c, SAMPLE, "--turns");
 	if (q->chat || q->all) {
 		add(q, c, DETOK, "--turns");
-		add_value(q, c, DETOK, "--end", q->interactive && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? "\n" PERSON_PROMPT : "\n");
+		add_value(q, c, DETOK, "--suffix", q->interactive && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? "\n" PERSON_PROMPT : "\n");
 	}
 	q->chained = chains(q);
 	if (q->chained)
