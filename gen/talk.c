@@ -19,9 +19,14 @@ struct talk {
 static int begin(struct talk *t, struct request *q, struct why *w)
 {
 	struct card card;
+	int chosen;
 
 	t->template.limit = CHAT_FILE_MAX;
-	if (chat_open(&t->chat, &q->setup, q->vocab, w) || chat_choose(&t->chat, &q->setup, q->g, &t->template, w) || loop_start(&t->loop, q, w))
+	if (chat_open(&t->chat, &q->setup, q->vocab, w) || (chosen = chat_choose(&t->chat, &q->setup, q->g, &t->template, w)) < 0)
+		return -1;
+	if (chosen)
+		fprintf(stderr, "gen: %s\n", w->text);
+	if (loop_start(&t->loop, q, w))
 		return -1;
 	vocab_card(q->vocab, &card);
 	return loop_card(&t->loop, &card, w);

@@ -45,6 +45,12 @@ static const struct chat_case {
 	{ "phi3", { "" }, NULL, "no message" },
 };
 
+/* Searches of 64 KiB of text in a loop of a thousand rounds: more than the steps allowed. */
+static const char *const costly[] = {
+	"c.find('b')", "c.rfind('b')", "'b' in c", "c|length", "c.split('b')", "c.replace('b', 'c')", "c.count('aab')", "c[60000]", "c.strip('a')",
+	"c|lower", "c.isalpha()",
+};
+
 static const struct tm now = { .tm_year = 126, .tm_mon = 0, .tm_mday = 2, .tm_hour = 3, .tm_min = 4, .tm_sec = 5, .tm_wday = 5, .tm_yday = 1 };
 
 /* Renders; on success out holds the text, else why the reason. */
@@ -103,6 +109,27 @@ static void run_chat(const struct chat_case *c)
 	renders(c->template, code, &out, &w, c->text, c->text ? strlen(c->text) : 0, c->error);
 	bytes_free(&out);
 	chat_end(&chat);
+}
+
+static void run_costly(const char *expression)
+{
+	static char text[1 << 16];
+	const struct jinja_options o = { .steps = 5000000 };
+	struct arena a = { .limit = 1 << 20 };
+	struct bytes out = { .limit = 1 << 20 };
+	struct why w = { "" };
+	struct json *variables = json_new(&a, JSON_OBJECT);
+	char template[128];
+	struct jinja *t;
+
+	memset(text, 'a', sizeof text);
+	json_add(variables, "c", json_new_string(&a, text, sizeof text));
+	snprintf(template, sizeof template, "{%% for i in range(1000) %%}{%% set x = %s %%}{%% endfor %%}", expression);
+	t = jinja_parse(template, strlen(template), &w);
+	check(t && jinja_render(t, variables, &o, &out, &w) && strstr(w.text, "too many steps"), "%s: %s", expression, w.text);
+	jinja_free(t);
+	bytes_free(&out);
+	arena_free(&a);
 }
 
 /* The whole file, or NULL. The caller frees it. */
@@ -204,6 +231,8 @@ int main(void)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		run_case(&cases[i]);
+	for (size_t i = 0; i < sizeof costly / sizeof *costly; i++)
+		run_costly(costly[i]);
 	for (size_t i = 0; i < sizeof chat_cases / sizeof *chat_cases; i++)
 		run_chat(&chat_cases[i]);
 	snprintf(path, sizeof path, "%s/templates", shared ? shared : "../shared");

@@ -122,6 +122,7 @@ int main(int argc, char **argv)
 	struct vocab *vocab;
 	struct chat chat;
 	struct gguf *g;
+	int chosen;
 
 	c.argc = argc;
 	c.argv = argv;
@@ -134,8 +135,13 @@ int main(int argc, char **argv)
 		cli_die(&c, "%s", w.text);
 	if (!set.show)
 		add_messages(&chat, set.text);
-	if ((set.no_prompt && chat_set_flag(&chat, "add_generation_prompt", 0, &w)) || chat_choose(&chat, &set.setup, g, &template, &w))
+	if (set.no_prompt && chat_set_flag(&chat, "add_generation_prompt", 0, &w))
 		cli_die(&c, "%s", w.text);
+	chosen = chat_choose(&chat, &set.setup, g, &template, &w);
+	if (chosen < 0)
+		cli_die(&c, "%s", w.text);
+	if (chosen)
+		fprintf(stderr, "%s: %s\n", c.program, w.text);
 	how.now = set.dated ? &set.now : NULL;
 	if (!set.show && chat_render(&chat, template.p, template.n, &how, &text, &w))
 		cli_die(&c, "%s", w.text);

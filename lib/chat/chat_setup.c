@@ -98,6 +98,9 @@ int chat_choose(struct chat *c, const struct chat_setup *o, const struct gguf *g
 		return found < 0 ? -1 : 0;
 	if (o->name)
 		return why(w, "%s: no %s.%s", g->path, key, o->name);
+	if (bytes_puts(template, chat_template("chatml")))
+		return why(w, "out of memory");
 	list_names(names, sizeof names);
-	return why(w, "%s: no %s; name one with --template: %s, or a file", g->path, key, names);
+	why(w, "%s: no chat template; using chatml (--template: %s, or a file)", g->path, names);
+	return 1;
 }

@@ -31,7 +31,7 @@ struct chat_setup {             /* all borrowed, NULL where not asked for */
 int chat_open(struct chat *c, const struct chat_setup *o, const struct vocab *v, struct why *w);
 
 /* Appends to *template what is to be rendered. A model that has one named tool_use for conversations with tools has it used for them.
- * The settings of o->set come last, so that they win over what the messages brought along. */
+ * 1, with a line that says so in w, for a model without one: *template is chatml. The settings of o->set come last, so that they win over what the messages brought along. */
 int chat_choose(struct chat *c, const struct chat_setup *o, const struct gguf *g, struct bytes *template, struct why *w);
 
 #endif

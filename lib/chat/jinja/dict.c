@@ -41,7 +41,7 @@ static int hash(struct env *e, struct jv key, uint64_t *h)
 		for (uint32_t i = 0; i < key.n; i++)
 			*h = (*h ^ (unsigned char)key.s[i]) * 0x100000001b3u;
 		*h = mix(*h);
-		return jinja_tick(e, key.n / 64);
+		return jinja_tick(e, key.n / 16);
 	case JV_TUPLE:
 		if (jinja_deeper(e))
 			return -1;

@@ -41,7 +41,7 @@ static struct jv character(struct env *e, struct jv s, int64_t i)
 	struct jv c = jv_str(s.s + from, to);
 
 	c.markup = s.markup;
-	return jinja_tick(e, (uint64_t)i / 8) ? jv_error() : c;
+	return jinja_tick(e, (uint64_t)i / 4) ? jv_error() : c;
 }
 
 static struct jv no_element(struct env *e, struct jv object, struct jv key)
@@ -132,6 +132,8 @@ static struct jv slice_text(struct env *e, struct jv s, int64_t at, int64_t step
 	struct bytes b = jinja_buffer(e);
 	struct jv out = s;
 
+	if (jinja_tick(e, (uint64_t)at / 8))
+		return jv_error();
 	if (step == 1 || !count) {
 		out.s = s.s + text_offset(s.s, s.n, count ? at : 0);
 		out.n = (uint32_t)text_offset(out.s, (size_t)(s.s + s.n - out.s), count);

@@ -3,11 +3,11 @@
 
 #include "lib/base/utf8.h"
 
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { WIDEST = 1 << 16 };
+enum { WIDEST = INT32_MAX };
 
 /* One field: [[fill]align][sign][#][0][width][,][.precision][type] */
 struct field {
@@ -15,14 +15,15 @@ struct field {
 	unsigned fill_n;
 	char align, sign, type;
 	bool alternate, zero, comma;
-	int width, precision;       /* -1: not given */
+	int64_t width, precision;   /* precision -1: not given */
 };
 
-static const char *number(const char *s, const char *end, int *out)
+/* The number at s, which ends behind it; a longer one than can be is WIDEST + 1. */
+static const char *number(const char *s, const char *end, int64_t *out)
 {
 	*out = 0;
 	for (; s < end && *s >= '0' && *s <= '9'; s++)
-		*out = *out < WIDEST ? *out * 10 + (*s - '0') : WIDEST;
+		*out = *out <= WIDEST / 10 ? *out * 10 + (*s - '0') : (int64_t)WIDEST + 1;
 	return s;
 }
 
@@ -32,18 +33,17 @@ static void put_padding(struct bytes *b, const struct field *f, int64_t n)
 		bytes_put(b, f->fill, f->fill_n);
 }
 
-/* s[n] with its sign, digits or text, set into the field's width. */
-static void put_field(struct bytes *b, const struct field *f, const char *s, size_t n, char usual)
+/* s[n] set into the field's width; '=' pads behind its first `head` bytes, a sign and 0x. */
+static void put_field(struct bytes *b, const struct field *f, const char *s, size_t n, char usual, size_t head)
 {
 	int64_t room = f->width - (int64_t)text_length(s, n);
 	char align = f->align ? f->align : usual;
 	int64_t before = align == '>' ? room : align == '^' ? room / 2 : 0;
-	size_t sign = n && (*s == '-' || *s == '+' || *s == ' ');
 
 	if (align == '=') {
-		bytes_put(b, s, sign);
+		bytes_put(b, s, head);
 		put_padding(b, f, room);
-		bytes_put(b, s + sign, n - sign);
+		bytes_put(b, s + head, n - head);
 		return;
 	}
 	put_padding(b, f, before);
@@ -51,119 +51,112 @@ static void put_field(struct bytes *b, const struct field *f, const char *s, siz
 	put_padding(b, f, room - (before > 0 ? before : 0));
 }
 
-/* Commas between the thousands of the whole part. */
-static void group(char *s, size_t size)
+/* A spelt number in the field: a sign and a base's mark, zeros up to its precision (integers), commas, padding. */
+static int put_digits(struct env *e, struct bytes *b, const struct field *f, const char *s, bool whole)
 {
-	char *digits = s + (*s == '-' || *s == '+' || *s == ' ');
-	size_t whole = strspn(digits, "0123456789"), n = strlen(s) + 1;
+	struct bytes out = jinja_buffer(e);
+	bool minus = *s == '-';
+	size_t n, group = strspn(s + minus, "0123456789"), head;
+	const char *mark = f->alternate && f->type == 'x' ? "0x" : f->type == 'X' ? "0X" : f->type == 'o' ? "0o" : "0b";
 
-	for (size_t i = whole; i > 3 && n < size; i -= 3) {
-		memmove(digits + i - 2, digits + i - 3, n - (size_t)(digits - s) - (i - 3));
-		digits[i - 3] = ',';
-		n++;
+	s += minus;
+	bytes_puts(&out, minus ? "-" : f->sign == '+' ? "+" : f->sign == ' ' ? " " : "");
+	if (whole && f->alternate && f->type && strchr("xXob", f->type))
+		bytes_puts(&out, mark);
+	head = out.n;
+	n = strlen(s);
+	for (int64_t zeros = whole ? f->precision - (int64_t)n : 0; zeros > 0 && !out.failed; zeros--)
+		bytes_puts(&out, "0");
+	for (size_t i = 0; f->comma && i < group; i++, s++, n--) {
+		if (i && (group - i) % 3 == 0)
+			bytes_puts(&out, ",");
+		bytes_put(&out, s, 1);
 	}
+	bytes_put(&out, s, n);
+	if (!out.failed)
+		put_field(b, f, out.p, out.n, '>', head);
+	b->failed |= out.failed;
+	bytes_free(&out);
+	return b->failed ? -1 : 0;
 }
 
-static void put_sign(char *s, size_t size, const struct field *f)
+static int put_integer(struct env *e, struct bytes *b, const struct field *f, struct jv v)
 {
-	if ((f->sign == '+' || f->sign == ' ') && *s != '-') {
-		memmove(s + 1, s, strnlen(s, size - 2) + 1);
-		s[0] = f->sign;
-		s[size - 1] = '\0';
-	}
-}
-
-static void spell_integer(char *s, size_t size, int64_t i, const struct field *f)
-{
+	static const char lower[] = "0123456789abcdef", upper[] = "0123456789ABCDEF";
+	unsigned base = f->type == 'x' || f->type == 'X' ? 16 : f->type == 'o' ? 8 : f->type == 'b' ? 2 : 10;
+	int64_t i = jv_is_integer(v) ? jv_integer(v) : 0;
 	uint64_t magnitude = i < 0 ? -(uint64_t)i : (uint64_t)i;
-	const char *minus = i < 0 ? "-" : "";
-	char digits[72], *p = digits + sizeof digits;
+	char digits[72], *p = digits + sizeof digits - 1;
 
-	if (f->type == 'x' || f->type == 'X') {
-		snprintf(s, size, f->type == 'x' ? "%s%s%" PRIx64 : "%s%s%" PRIX64, minus, !f->alternate ? "" : f->type == 'x' ? "0x" : "0X", magnitude);
-	} else if (f->type == 'o') {
-		snprintf(s, size, "%s%s%" PRIo64, minus, f->alternate ? "0o" : "", magnitude);
-	} else if (f->type == 'b') {
-		*--p = '\0';
-		do
-			*--p = (char)('0' + (magnitude & 1));
-		while (magnitude >>= 1);
-		snprintf(s, size, "%s%s%s", minus, f->alternate ? "0b" : "", p);
-	} else {
-		snprintf(s, size, "%s%" PRIu64, minus, magnitude);
-	}
-	if (f->comma)
-		group(s, size);
-	put_sign(s, size, f);
+	if (v.kind == JV_BIG)
+		return base == 10 ? put_digits(e, b, f, v.s, true) : (jv_fail(e, "an integer does not fit 64 bits"), -1);
+	*p = '\0';
+	do
+		*--p = (f->type == 'X' ? upper : lower)[magnitude % base];
+	while (magnitude /= base);
+	if (i < 0)
+		*--p = '-';
+	return put_digits(e, b, f, p, true);
 }
 
-static void spell_float(char *s, size_t size, double d, const struct field *f)
+static int put_float(struct env *e, struct bytes *b, const struct field *f, double d)
 {
-	int precision = f->precision < 0 ? 6 : f->precision > 60 ? 60 : f->precision;
+	char format[] = "%#.*f", *s;
+	int precision = f->precision < 0 ? 6 : (int)f->precision;
+	size_t size = (size_t)precision + 400;
+	int n;
 
-	switch (f->type) {
-	case 'f':
-	case 'F':
-		snprintf(s, size, "%.*f", precision, d);
-		break;
-	case 'e':
-		snprintf(s, size, "%.*e", precision, d);
-		break;
-	case 'E':
-		snprintf(s, size, "%.*E", precision, d);
-		break;
-	case '%':
-		snprintf(s, size, "%.*f%%", precision, d * 100);
-		break;
-	default:
-		if (f->type || f->precision >= 0)
-			snprintf(s, size, f->type == 'G' ? "%.*G" : "%.*g", precision, d);
-		else
-			json_spell_float(s, d);
+	if (f->precision > WIDEST - 400 || jinja_tick(e, size / 8) || !(s = arena_text(&e->arena, size)))
+		return jv_full(e), -1;
+	if (!f->type && f->precision < 0) {
+		json_spell_float(s, d);
+		return put_digits(e, b, f, s, false);
 	}
-	if (f->comma)
-		group(s, size);
-	put_sign(s, size, f);
+	format[4] = f->type == '%' ? 'f' : f->type ? f->type : 'g';
+	if (!f->alternate)
+		memmove(format + 1, format + 2, 4);
+	n = snprintf(s, size, format, precision, f->type == '%' ? d * 100 : d);
+	if (f->type == '%')
+		memcpy(s + n, "%", 2);
+	return put_digits(e, b, f, s, false);
 }
 
 static int put_text(struct env *e, struct bytes *b, const struct field *f, struct jv s, char usual)
 {
 	size_t n = s.n;
 
-	if (s.kind == JV_ERROR || jinja_tick(e, s.n / 16 + (unsigned)f->width / 16))
+	if (s.kind == JV_ERROR || jinja_tick(e, s.n / 16 + (uint64_t)f->width / 16))
 		return -1;
 	if (f->precision >= 0)
 		n = text_offset(s.s, s.n, f->precision);
-	put_field(b, f, s.s, n, usual);
+	put_field(b, f, s.s, n, usual, 0);
 	return 0;
 }
 
 /* The value under a field of either kind. */
 static int put_value(struct env *e, struct bytes *b, const struct field *f, struct jv v)
 {
-	char s[512];
-
-	if (jinja_tick(e, 1 + (unsigned)f->width / 16))
-		return -1;
+	if (f->width > WIDEST || (uint64_t)f->width > e->arena.limit || f->precision > WIDEST || jinja_tick(e, 1 + (uint64_t)f->width / 16))
+		return jv_full(e), -1;
 	if (f->type && strchr("dixXobc", f->type)) {
-		if (v.kind == JV_FLOAT && f->type == 'd' && v.d > -9e18 && v.d < 9e18)
-			v = jv_int((int64_t)v.d);
-		if (!jv_is_integer(v))
+		if (v.kind == JV_FLOAT && f->type == 'd')
+			v = jinja_truncate(e, v.d);
+		if (v.kind == JV_ERROR || (!jv_is_integer(v) && v.kind != JV_BIG))
 			return jv_fail(e, "an integer is wanted for the format '%c', not %s", f->type, jv_type(v)), -1;
-		spell_integer(s, sizeof s, jv_integer(v), f);
-	} else if (f->type && strchr("eEfFgG%", f->type)) {
+		return put_integer(e, b, f, v);
+	}
+	if (f->type && strchr("eEfFgG%", f->type)) {
+		if (v.kind == JV_BIG)
+			v = jv_float(strtod(v.s, NULL));
 		if (!jv_is_number(v))
 			return jv_fail(e, "a number is wanted for the format '%c', not %s", f->type, jv_type(v)), -1;
-		spell_float(s, sizeof s, jv_number(v), f);
-	} else if (v.kind == JV_FLOAT && f->type == 0) {
-		spell_float(s, sizeof s, v.d, f);
-	} else if (v.kind == JV_INT && f->type == 0) {
-		spell_integer(s, sizeof s, v.i, f);
-	} else {
-		return put_text(e, b, f, jv_to_str(e, v), '<');
+		return put_float(e, b, f, jv_number(v));
 	}
-	put_field(b, f, s, strlen(s), '>');
-	return 0;
+	if (v.kind == JV_FLOAT && f->type == 0)
+		return put_float(e, b, f, v.d);
+	if (v.kind == JV_INT && f->type == 0)
+		return put_integer(e, b, f, v);
+	return put_text(e, b, f, jv_to_str(e, v), '<');
 }
 
 static struct jv repr(struct env *e, struct jv v)
@@ -234,6 +227,8 @@ static int percent_field(struct env *e, struct percent *p)
 	v = percent_argument(e, p, name, name_n);
 	if (v.kind == JV_ERROR)
 		return -1;
+	if (f.type == 'c' && v.kind == JV_STR && text_length(v.s, v.n) != 1)
+		return jv_fail(e, "%%c requires int or char"), -1;
 	if (strchr("sra", f.type) || (f.type == 'c' && v.kind == JV_STR)) {
 		v = f.type == 'r' || f.type == 'a' ? repr(e, v) : p->format.markup ? text_escape(e, v) : jv_to_str(e, v);
 		f.type = 's';
@@ -312,6 +307,8 @@ static int read_spec(struct env *e, const char *s, const char *end, struct field
 		s = number(s + 1, end, &f->precision);
 	if (s < end && *s && strchr("sdxXobeEfFgG%", *s))
 		f->type = *s++;
+	if (f->precision >= 0 && f->type && strchr("dxXob", f->type))
+		return jv_fail(e, "Precision not allowed in integer format specifier"), -1;
 	if (s != end)
 		return jv_fail(e, "invalid format specifier"), -1;
 	return 0;
@@ -322,7 +319,7 @@ static struct jv named_value(struct env *e, const struct call *c, const char *s,
 {
 	const char *stop = s;
 	struct jv v = { .kind = JV_ABSENT };
-	int place;
+	int64_t place;
 
 	while (stop < end && *stop != '.' && *stop != '[')
 		stop++;

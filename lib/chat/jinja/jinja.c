@@ -105,23 +105,47 @@ static struct jv g_raise_exception(struct env *e, struct call *c)
 	return jv_fail(e, "%.*s", message.n > 400 ? 400 : (int)message.n, message.n ? message.s : "");
 }
 
+/* Python's datetime.now().strftime(): microseconds for %f, and nothing for the zones %z and %Z, which it does not know. */
 static struct jv g_strftime_now(struct env *e, struct call *c)
 {
-	char format[256], text[512];
-	struct jv f;
+	struct timespec t = { 0 };
+	struct jv f, out;
 	struct tm now;
-	time_t t = time(NULL);
+	char *format, *p, *text;
+	size_t n = 0;
 
 	if (jinja_arg_str(e, c, 0, jv_str("", 0), &f))
 		return jv_error();
-	if (f.n >= sizeof format)
-		return jv_fail(e, "strftime_now: the format is too long");
-	snprintf(format, sizeof format, "%.*s", (int)f.n, f.n ? f.s : "");
+	f.n = (uint32_t)(f.n ? strnlen(f.s, f.n) : 0);
+	if (jinja_tick(e, f.n) || !(p = format = arena_text(&e->arena, (size_t)f.n * 3 + 1)))
+		return jv_full(e);
 	if (e->now)
 		now = *e->now;
-	else if (!localtime_r(&t, &now))
+	else if (clock_gettime(CLOCK_REALTIME, &t) || !localtime_r(&t.tv_sec, &now))
 		return jv_fail(e, "strftime_now: there is no local time");
-	return jv_text(e, text, strftime(text, sizeof text, format, &now));
+	for (uint32_t i = 0, after; i < f.n; i = after) {
+		after = i + 1;
+		while (f.s[i] == '%' && after < f.n && f.s[after] && strchr("_-0^#123456789", f.s[after]))
+			after++;
+		if (f.s[i] == '%' && after < f.n)
+			after++;
+		if (after == i + 2 && f.s[i + 1] == 'f')
+			p += sprintf(p, "%06ld", t.tv_nsec / 1000);
+		else if (after == i + 1 || (f.s[after - 1] != 'z' && f.s[after - 1] != 'Z'))
+			for (; i < after; i++)
+				*p++ = f.s[i];
+	}
+	*p = '\0';
+	for (size_t room = 1024; !n && *format; room *= 2) {
+		text = arena_text(&e->arena, room);
+		if (!text || jinja_tick(e, room / 8))
+			return jv_full(e);
+		n = strftime(text, room, format, &now);
+		out = jv_str(text, n);
+		if (room >= 256 * strlen(format))
+			break;
+	}
+	return n ? out : jv_str("", 0);
 }
 
 static struct jv joined(struct env *e, struct call *c)
@@ -200,7 +224,7 @@ int jinja_render(const struct jinja *t, const struct json *variables, const stru
 	o = o ? o : &none;
 	e.now = o->now;
 	e.arena.limit = o->memory ? o->memory : ((size_t)16 << 20) + 32 * size;
-	e.steps = (int64_t)(o->steps ? o->steps : 3000000 + 500 * (uint64_t)size);
+	e.steps = (int64_t)(o->steps ? o->steps : 3000000 + 64 * (uint64_t)size);
 	failed = !jinja_push_scope(&e, NULL) || set_variables(&e, variables) || !jinja_push_scope(&e, e.scope) || jinja_exec(&e, t->body);
 	arena_free(&e.arena);
 	if (failed)

@@ -31,7 +31,7 @@ struct jinja;
 struct jinja_options {
 	const struct tm *now;       /* what strftime_now tells; NULL: the local time */
 	size_t memory;              /* bytes for values; 0: 16 MiB and 32 for each byte of the variables' strings */
-	uint64_t steps;             /* 0: three million and 500 for each byte of the variables' strings */
+	uint64_t steps;             /* 0: three million and 64 for each byte of the variables' strings */
 };
 
 /* The template text[n], ready to be rendered any number of times; NULL with "template line L: reason". The text is copied. */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+static const struct jv absent;
+
 static struct jv generator(struct env *e)
 {
 	return jv_iter(jv_list(e, JV_LIST, 0), "generator");
@@ -24,7 +26,7 @@ static struct jv step(struct env *e, struct jv v, const char *s, size_t n)
 /* The attribute of v that a filter's argument names; v itself if none was given. */
 static struct jv attribute(struct env *e, struct jv v, struct jv path)
 {
-	const char *s = path.s, *end = path.s + path.n;
+	const char *s, *end;
 
 	if (path.kind == JV_ABSENT || path.kind == JV_NONE)
 		return v;
@@ -32,7 +34,7 @@ static struct jv attribute(struct env *e, struct jv v, struct jv path)
 		return jinja_getitem(e, v, path);
 	if (path.kind != JV_STR)
 		return jv_fail(e, "an attribute is named by a string or a number, not %s", jv_type(path));
-	while (v.kind != JV_ERROR) {
+	for (s = path.n ? path.s : "", end = s + path.n; v.kind != JV_ERROR;) {
 		const char *dot = path.n ? memchr(s, '.', (size_t)(end - s)) : NULL;
 
 		v = step(e, v, s, (size_t)((dot ? dot : end) - s));
@@ -165,8 +167,8 @@ static struct jv f_join(struct env *e, struct call *c)
 	return jv_take(e, &b);
 }
 
-/* The items of self, each with its key by the attributes (several between commas) and case. */
-static struct jv_pair *keyed(struct env *e, const struct call *c, struct jv path, bool case_sensitive, uint32_t *n)
+/* The items of self, each with its key by the attributes (several between commas) and case; `missing` stands for undefined ones. */
+static struct jv_pair *keyed(struct env *e, const struct call *c, struct jv path, struct jv missing, bool case_sensitive, uint32_t *n)
 {
 	struct jv_list *l = jv_walk(e, c->self);
 	struct jv_pair *pairs = l ? arena_array(&e->arena, l->n, sizeof *pairs) : NULL;
@@ -187,6 +189,8 @@ static struct jv_pair *keyed(struct env *e, const struct call *c, struct jv path
 				rest = jv_str(comma + 1, rest.n - part.n - 1);
 			}
 			one = attribute(e, l->items[i], part);
+			if (one.kind == JV_UNDEF && missing.kind != JV_ABSENT)
+				one = missing;
 			one = one.kind == JV_ERROR ? one : order_key(e, one, case_sensitive);
 			if (one.kind == JV_ERROR || key.kind == JV_ERROR || jinja_tick(e, 1) || jv_push(e, key.list, one))
 				return NULL;
@@ -208,7 +212,7 @@ static struct jv values_of(struct env *e, const struct jv_pair *pairs, uint32_t 
 static struct jv f_sort(struct env *e, struct call *c)
 {
 	uint32_t n;
-	struct jv_pair *pairs = keyed(e, c, c->arg[2], jinja_arg_true(c, 1, false), &n);
+	struct jv_pair *pairs = keyed(e, c, c->arg[2], absent, jinja_arg_true(c, 1, false), &n);
 
 	if (!pairs || jinja_sort(e, pairs, n, jinja_arg_true(c, 0, false)))
 		return jv_error();
@@ -240,7 +244,7 @@ static struct jv f_dictsort(struct env *e, struct call *c)
 static struct jv extreme(struct env *e, struct call *c, bool largest)
 {
 	uint32_t n, best = 0;
-	struct jv_pair *pairs = keyed(e, c, c->arg[1], jinja_arg_true(c, 0, false), &n);
+	struct jv_pair *pairs = keyed(e, c, c->arg[1], absent, jinja_arg_true(c, 0, false), &n);
 
 	if (!pairs)
 		return jv_error();
@@ -265,7 +269,7 @@ static struct jv f_max(struct env *e, struct call *c)
 static struct jv f_unique(struct env *e, struct call *c)
 {
 	uint32_t n;
-	struct jv_pair *pairs = keyed(e, c, c->arg[1], jinja_arg_true(c, 0, false), &n);
+	struct jv_pair *pairs = keyed(e, c, c->arg[1], absent, jinja_arg_true(c, 0, false), &n);
 	struct jv seen = jv_dict(e, JV_DICT), out = generator(e);
 
 	if (!pairs || seen.kind == JV_ERROR || out.kind == JV_ERROR)
@@ -282,18 +286,20 @@ static struct jv f_unique(struct env *e, struct call *c)
 static struct jv f_groupby(struct env *e, struct call *c)
 {
 	uint32_t n;
-	struct jv_pair *pairs = keyed(e, c, c->arg[0], jinja_arg_true(c, 2, false), &n);
+	struct jv_pair *pairs = keyed(e, c, c->arg[0], c->arg[1], jinja_arg_true(c, 2, false), &n);
 	struct jv groups = jv_list(e, JV_LIST, 0);
 
 	if (!pairs || groups.kind == JV_ERROR || jinja_sort(e, pairs, n, false))
 		return jv_error();
 	for (uint32_t i = 0, end; i < n; i = end) {
-		struct jv items, group;
+		struct jv items, group, key = attribute(e, pairs[i].value, c->arg[0]);
 
 		for (end = i + 1; end < n && jv_equal(e, pairs[i].key, pairs[end].key) == 1; end++)
 			;
 		items = values_of(e, pairs + i, end - i);
-		group = items.kind == JV_ERROR ? items : jv_pair_of(e, attribute(e, pairs[i].value, c->arg[0]), items);
+		if (key.kind == JV_UNDEF && c->arg[1].kind != JV_ABSENT)
+			key = c->arg[1];
+		group = items.kind == JV_ERROR || key.kind == JV_ERROR ? jv_error() : jv_pair_of(e, key, items);
 		if (group.kind == JV_ERROR || jv_push(e, groups.list, group))
 			return jv_error();
 		group.list->type = "group";

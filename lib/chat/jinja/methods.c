@@ -198,6 +198,11 @@ static struct jv dict_items(struct env *e, struct call *c)
 	return view(e, c->self.dict, ITEMS, "dict_items");
 }
 
+struct jv jinja_dict_items(struct env *e, struct jv dict)
+{
+	return view(e, dict.dict, ITEMS, "dict_items");
+}
+
 static int merge(struct env *e, struct jv_dict *d, const struct jv_dict *more)
 {
 	for (uint32_t i = 0; i < more->n; i++)

@@ -1,10 +1,14 @@
 /* The filters on numbers, dicts and missing values, and those that cut lists up. */
 #include "priv.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_DIGITS = 4300 };    /* of an integer in text, as in Python */
 
 static struct jv f_default(struct env *e, struct call *c)
 {
@@ -13,55 +17,131 @@ static struct jv f_default(struct env *e, struct call *c)
 	return c->self;
 }
 
-/* A string's number as Python's int() and float() read it: trimmed, with a sign, underscores between digits. 0 if it is one. */
-static int read_number(struct jv s, int base, struct jv *out)
+/* s without white space around it and underscores between digits, terminated; NULL where an underscore stands elsewhere or a NUL is in it. */
+static char *plain_digits(struct env *e, struct jv s)
 {
-	char text[400], *end;
-	size_t n = 0, skip = text_spaces(s.s, s.n), stop = text_trimmed(s.s, s.n);
+	size_t n = 0, at = text_spaces(s.s, s.n), stop = text_trimmed(s.s, s.n);
+	char *text = arena_text(&e->arena, (size_t)s.n + 1), last = '_';
 
-	for (size_t i = skip; i < stop; i++) {
-		if (s.s[i] == '_' && i > skip && i + 1 < stop && s.s[i - 1] != '_')
-			continue;
-		if (n + 1 == sizeof text || s.s[i] == '_' || !s.s[i])
-			return -1;
-		text[n++] = s.s[i];
+	if (!text || jinja_tick(e, s.n / 8))
+		return jv_full(e), NULL;
+	for (; at < stop; last = s.s[at++]) {
+		if (s.s[at] == '_' && strchr("+-._", last))
+			return NULL;
+		if (!s.s[at] || (last == '_' && n && !isalnum((unsigned char)s.s[at])))
+			return NULL;
+		if (s.s[at] != '_')
+			text[n++] = s.s[at];
 	}
 	text[n] = '\0';
-	if (!n || (base == 10 && strpbrk(text, "xXpP")))
-		return -1;
-	errno = 0;
-	if (base) {
-		*out = jv_int(strtoll(text, &end, base));
-		if (!*end && !errno)
-			return 0;
-		return -1;
-	}
-	if (strpbrk(text, "xX(pP"))
-		return -1;
-	*out = jv_float(strtod(text, &end));
-	return *end ? -1 : 0;
+	return n && last != '_' ? text : NULL;
 }
 
+static int digit_value(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'z' ? c - 'a' + 10 : c >= 'A' && c <= 'Z' ? c - 'A' + 10 : 99;
+}
+
+/* The digits of the base, of any number, as an integer; JV_ABSENT where they are none. */
+static struct jv digits_to_integer(struct env *e, const char *s, int base, bool negative)
+{
+	size_t n = strlen(s), used = 1;
+	uint32_t *limbs = arena_array(&e->arena, n / 5 + 2, sizeof *limbs);
+	char *out = arena_text(&e->arena, n * 2 + 16), *p = out;
+	int64_t small;
+
+	if (!limbs || !out || n > MOST_DIGITS || jinja_tick(e, n * n / 64))
+		return n > MOST_DIGITS ? (struct jv){ .kind = JV_ABSENT } : jv_full(e);
+	for (; *s; s++) {
+		uint64_t carry = (uint64_t)digit_value(*s);
+
+		if (carry >= (uint64_t)base)
+			return (struct jv){ .kind = JV_ABSENT };
+		for (size_t i = 0; i < used; i++, carry /= 1000000000) {
+			carry += (uint64_t)limbs[i] * (uint64_t)base;
+			limbs[i] = (uint32_t)(carry % 1000000000);
+		}
+		if (carry)
+			limbs[used++] = (uint32_t)carry;
+	}
+	p += sprintf(p, "%s%" PRIu32, negative ? "-" : "", limbs[used - 1]);
+	while (--used)
+		p += sprintf(p, "%09" PRIu32, limbs[used - 1]);
+	errno = 0;
+	small = strtoll(out, NULL, 10);
+	return errno ? (struct jv){ .kind = JV_BIG, .n = (uint32_t)(p - out), .s = out } : jv_int(small);
+}
+
+/* Python's int(s, base); JV_ABSENT where it raises ValueError. */
+static struct jv read_integer(struct env *e, struct jv s, int64_t base)
+{
+	static const char letters[] = "bBoOxX";
+	static const int bases[] = { 2, 8, 16 };
+	const char *text = plain_digits(e, s), *hit;
+	bool negative = text && *text == '-';
+
+	if (!text || base < 0 || base == 1 || base > 36)
+		return (struct jv){ .kind = e->failed ? JV_ERROR : JV_ABSENT };
+	text += *text == '-' || *text == '+';
+	hit = *text == '0' && text[1] ? strchr(letters, text[1]) : NULL;
+	if (hit && (!base || base == bases[(hit - letters) / 2])) {
+		base = bases[(hit - letters) / 2];
+		text += 2;
+	} else if (!base) {
+		base = 10;
+		if (*text == '0' && strspn(text, "0") != strlen(text))
+			return (struct jv){ .kind = JV_ABSENT };
+	}
+	return *text ? digits_to_integer(e, text, (int)base, negative) : (struct jv){ .kind = JV_ABSENT };
+}
+
+/* Python's float(s); JV_ABSENT where it raises ValueError. */
+static struct jv read_float(struct env *e, struct jv s)
+{
+	char *text = plain_digits(e, s), *end;
+	struct jv out;
+
+	if (!text || strpbrk(text, "xX(pP"))
+		return (struct jv){ .kind = e->failed ? JV_ERROR : JV_ABSENT };
+	out = jv_float(strtod(text, &end));
+	return *end ? (struct jv){ .kind = JV_ABSENT } : out;
+}
+
+struct jv jinja_truncate(struct env *e, double d)
+{
+	char text[400];
+	struct jv out;
+
+	if (!isfinite(d))
+		return jv_fail(e, "cannot convert float %s to integer", isnan(d) ? "NaN" : "infinity");
+	if (d > -9.2e18 && d < 9.2e18)
+		return jv_int((int64_t)d);
+	snprintf(text, sizeof text, "%.0f", d);
+	out = jv_text(e, text, strlen(text) + 1);
+	return out.kind == JV_ERROR ? out : (struct jv){ .kind = JV_BIG, .n = out.n - 1, .s = out.s };
+}
+
+/* Undefined is an error; what is no number gives the default. "42.7" and "1e3" are read as floats. */
 static struct jv f_int(struct env *e, struct call *c)
 {
-	struct jv fallback = c->arg[0].kind == JV_ABSENT ? jv_int(0) : c->arg[0], v = c->self;
+	struct jv v = c->self;
 	int64_t base;
 
 	if (v.kind == JV_UNDEF)
 		return jv_fail_undefined(e, v);
 	if (jinja_arg_int(e, c, 1, 10, &base))
 		return jv_error();
-	if (base < 2 || base > 36)
-		return jv_fail(e, "int: the base is 2 to 36");
-	if (jv_is_integer(v))
-		return jv_int(jv_integer(v));
-	if (v.kind == JV_BIG)
+	if (v.kind == JV_STR) {
+		v = read_integer(e, c->self, base);
+		v = v.kind == JV_ABSENT ? read_float(e, c->self) : v;
+	} else if (v.kind == JV_FLOAT && isinf(v.d)) {
+		return jinja_truncate(e, v.d);
+	}
+	if (v.kind == JV_FLOAT && isfinite(v.d))
+		return jinja_truncate(e, v.d);
+	if (v.kind == JV_ERROR || v.kind == JV_INT || v.kind == JV_BIG)
 		return v;
-	if (v.kind == JV_STR && (!read_number(v, (int)base, &v) || read_number(v, 0, &v)))
-		return v.kind == JV_INT ? v : fallback;
-	if (v.kind != JV_FLOAT || !(v.d > -9.2e18 && v.d < 9.2e18))
-		return fallback;
-	return jv_int((int64_t)v.d);
+	return v.kind == JV_BOOL ? jv_int(v.b) : c->arg[0].kind == JV_ABSENT ? jv_int(0) : c->arg[0];
 }
 
 static struct jv f_float(struct env *e, struct call *c)
@@ -72,7 +152,9 @@ static struct jv f_float(struct env *e, struct call *c)
 		return jv_fail_undefined(e, v);
 	if (jv_is_number(v))
 		return jv_float(jv_number(v));
-	if (v.kind == JV_STR && !read_number(v, 0, &v))
+	if (v.kind == JV_STR)
+		v = read_float(e, v);
+	if (v.kind == JV_FLOAT || v.kind == JV_ERROR)
 		return v;
 	return c->arg[0].kind == JV_ABSENT ? jv_float(0) : c->arg[0];
 }
@@ -139,8 +221,8 @@ static struct jv f_items(struct env *e, struct call *c)
 	return jv_iter(jinja_run(e, jinja_find(jinja_dict_methods, "items", 5), &items), "generator");
 }
 
-/* Appends a list of l's items [from, to), filled up to n with `fill` if there is one. */
-static int push_part(struct env *e, struct jv_list *out, const struct jv_list *l, uint32_t from, uint32_t to, int64_t n, struct jv fill)
+/* Appends a list of l's items [from, to) and then `fills` times `fill`, if there is one. */
+static int push_part(struct env *e, struct jv_list *out, const struct jv_list *l, uint32_t from, uint32_t to, int64_t fills, struct jv fill)
 {
 	struct jv part = jv_list(e, JV_LIST, to - from);
 
@@ -148,7 +230,7 @@ static int push_part(struct env *e, struct jv_list *out, const struct jv_list *l
 		return -1;
 	for (uint32_t i = from; i < to; i++)
 		part.list->items[part.list->n++] = l->items[i];
-	while (fill.kind != JV_ABSENT && fill.kind != JV_NONE && part.list->n < n)
+	for (; fill.kind != JV_ABSENT && fill.kind != JV_NONE && fills > 0; fills--)
 		if (jinja_tick(e, 1) || jv_push(e, part.list, fill))
 			return -1;
 	return jv_push(e, out, part);
@@ -167,7 +249,7 @@ static struct jv f_batch(struct env *e, struct call *c)
 	for (uint64_t at = 0; at < l->n; at += (uint64_t)n) {
 		uint64_t end = (uint64_t)n < l->n - at ? at + (uint64_t)n : l->n;
 
-		if (push_part(e, out.list, l, (uint32_t)at, (uint32_t)end, n, c->arg[1]))
+		if (push_part(e, out.list, l, (uint32_t)at, (uint32_t)end, (int64_t)(at + (uint64_t)n - end), c->arg[1]))
 			return jv_error();
 	}
 	return out;
@@ -189,7 +271,7 @@ static struct jv f_slice(struct env *e, struct call *c)
 	for (int64_t i = 0; i < slices; i++) {
 		uint32_t end = at + (uint32_t)each + (i < longer);
 
-		if (jinja_tick(e, 1) || push_part(e, out.list, l, at, end, i < longer ? 0 : each + (longer > 0), c->arg[1]))
+		if (jinja_tick(e, 1) || push_part(e, out.list, l, at, end, i >= longer, c->arg[1]))
 			return jv_error();
 		at = end;
 	}

@@ -247,6 +247,8 @@ int jinja_arg_str(struct env *e, const struct call *c, int i, struct jv absent, 
 bool jinja_arg_true(const struct call *c, int i, bool absent);
 
 /* What dict() and namespace() take: a mapping or pairs, then named arguments, into d. */
+struct jv jinja_truncate(struct env *e, double d);      /* d without its fraction, as an integer of any size */
+struct jv jinja_dict_items(struct env *e, struct jv dict);
 int jinja_fill_dict(struct env *e, struct jv_dict *d, const struct call *c);
 /* Sorts the pairs by their keys, and keeps equal ones in order. */
 int jinja_sort(struct env *e, struct jv_pair *pairs, uint32_t n, bool reverse);
@@ -263,7 +265,7 @@ int text_find_cost(struct env *e, size_t n, size_t what_n);     /* counts the st
 struct jv text_strip(struct env *e, struct jv s, struct jv chars, int sides);       /* sides: 1 left, 2 right */
 struct jv text_replace(struct env *e, struct jv s, struct jv old, struct jv new, int64_t count);
 struct jv text_split_lines(struct env *e, struct jv s, bool keep_ends);
-enum text_case { TEXT_UPPER, TEXT_LOWER, TEXT_CAPITAL, TEXT_TITLE, TEXT_SWAP };
+enum text_case { TEXT_UPPER, TEXT_LOWER, TEXT_CAPITAL, TEXT_TITLE, TEXT_SWAP, TEXT_FOLD };
 struct jv text_recase(struct env *e, struct jv s, enum text_case to);
 struct jv text_escape(struct env *e, struct jv v);      /* HTML's & < > ' ", unless markup */
 struct jv text_percent(struct env *e, struct jv format, struct jv args);            /* format % args */

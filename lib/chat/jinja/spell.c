@@ -138,7 +138,7 @@ int jv_put_repr(struct env *e, struct bytes *b, struct jv v)
 		json_spell_float(out, v.d);
 		return bytes_puts(b, out);
 	case JV_STR:
-		if (jinja_tick(e, v.n / 16))
+		if (jinja_tick(e, v.n / 4))
 			return -1;
 		put_string_repr(b, v);
 		return b->failed ? -1 : 0;

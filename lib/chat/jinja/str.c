@@ -50,6 +50,11 @@ static struct jv str_lower(struct env *e, struct call *c)
 	return text_recase(e, c->self, TEXT_LOWER);
 }
 
+static struct jv str_casefold(struct env *e, struct call *c)
+{
+	return text_recase(e, c->self, TEXT_FOLD);
+}
+
 static struct jv str_capitalize(struct env *e, struct call *c)
 {
 	return text_recase(e, c->self, TEXT_CAPITAL);
@@ -258,6 +263,8 @@ static struct jv has_affix(struct env *e, struct call *c, bool at_start)
 
 		if (affix.kind != JV_STR)
 			return jv_fail(e, "%s first arg must be str or a tuple of str, not %s", c->name, jv_type(affix));
+		if (jinja_tick(e, affix.n / 64))
+			return jv_error();
 		if (s.kind == JV_STR && has_end(s, affix, at_start))
 			return jv_bool(true);
 	}
@@ -405,7 +412,7 @@ static struct jv justify(struct env *e, struct call *c, char align)
 		return jv_fail(e, "the fill character must be exactly one character long");
 	room = width > n ? width - n : 0;
 	before = align == '<' ? 0 : align == '>' ? room : room / 2 + (room & width & 1);
-	if (room > (int64_t)e->arena.limit || jinja_tick(e, (uint64_t)room / 8))
+	if (room > (int64_t)e->arena.limit || jinja_tick(e, (uint64_t)room / 3))
 		return jv_full(e);
 	for (int64_t i = 0; i < room && !b.failed; i++) {
 		if (i == before)
@@ -469,7 +476,7 @@ static struct jv all(struct env *e, struct call *c, bool (*is)(int32_t), bool em
 {
 	unsigned used;
 
-	if (jinja_tick(e, c->self.n / 8))
+	if (jinja_tick(e, c->self.n / 2))
 		return jv_error();
 	for (uint32_t at = 0; at < c->self.n; at += used)
 		if (!is(utf8_next(c->self.s + at, c->self.n - at, &used)))
@@ -531,7 +538,7 @@ static struct jv str_islower(struct env *e, struct call *c)
 }
 
 const struct builtin jinja_str_methods[] = {
-	{ "capitalize", str_capitalize, "" }, { "casefold", str_lower, "" }, { "center", str_center, "width ?fillchar" },
+	{ "capitalize", str_capitalize, "" }, { "casefold", str_casefold, "" }, { "center", str_center, "width ?fillchar" },
 	{ "count", str_count, "sub ?start end" }, { "endswith", str_endswith, "suffix ?start end" }, { "find", str_find, "sub ?start end" },
 	{ "format", str_format, NULL }, { "index", str_index, "sub ?start end" }, { "isalnum", str_isalnum, "" },
 	{ "isalpha", str_isalpha, "" }, { "isascii", str_isascii, "" }, { "isdecimal", str_isdigit, "" }, { "isdigit", str_isdigit, "" },

@@ -148,10 +148,9 @@ static bool strips(struct jv chars, const char *s, size_t n, unsigned *used)
 
 struct jv text_strip(struct env *e, struct jv s, struct jv chars, int sides)
 {
+	uint32_t before = s.n;
 	unsigned used;
 
-	if (jinja_tick(e, s.n / 64 * (chars.kind == JV_STR ? 1 + chars.n / 8 : 1)))
-		return jv_error();
 	while (sides & 1 && s.n && strips(chars, s.s, s.n, &used)) {
 		s.s += used;
 		s.n -= used;
@@ -163,7 +162,7 @@ struct jv text_strip(struct env *e, struct jv s, struct jv chars, int sides)
 			break;
 		s.n = (uint32_t)at;
 	}
-	return s;
+	return jinja_tick(e, (uint64_t)(before - s.n) / 2 * (chars.kind == JV_STR ? 1 + chars.n / 32 : 1)) ? jv_error() : s;
 }
 
 /* An empty `old` stands before every code point and at the end. */
@@ -208,7 +207,7 @@ struct jv text_replace(struct env *e, struct jv s, struct jv old, struct jv new,
 
 int text_find_cost(struct env *e, size_t n, size_t what_n)
 {
-	return jinja_tick(e, n / 64 + (uint64_t)n * what_n / 256);
+	return jinja_tick(e, n / 4 + (uint64_t)n * what_n / 256);
 }
 
 static bool ends_line(int32_t c)
@@ -258,6 +257,8 @@ static int32_t cased_as(int32_t c, enum text_case to, bool first)
 	case TEXT_CAPITAL:
 	case TEXT_TITLE:
 		return first ? text_upper(c) : text_lower(c);
+	case TEXT_FOLD:
+		return c == 0x17f ? 's' : c == 0x3c2 ? 0x3c3 : c == 0xb5 ? 0x3bc : text_lower(c);
 	case TEXT_SWAP:
 		return text_upper(c) != c ? text_upper(c) : text_lower(c);
 	}
@@ -271,7 +272,7 @@ struct jv text_recase(struct env *e, struct jv s, enum text_case to)
 	unsigned used;
 	struct jv out;
 
-	if (jinja_tick(e, s.n / 4))
+	if (jinja_tick(e, s.n))
 		return jv_error();
 	for (uint32_t at = 0; at < s.n; at += used) {
 		int32_t c = utf8_next(s.s + at, s.n - at, &used);
@@ -279,6 +280,8 @@ struct jv text_recase(struct env *e, struct jv s, enum text_case to)
 
 		if (c == 0xdf && cased_as('s', to, first) == 'S')
 			bytes_puts(&b, to == TEXT_UPPER || to == TEXT_SWAP ? "SS" : "Ss");
+		else if ((c == 0xdf || c == 0x1e9e) && to == TEXT_FOLD)
+			bytes_puts(&b, "ss");
 		else if (c < 0)
 			bytes_put(&b, s.s + at, used);
 		else
@@ -300,7 +303,7 @@ struct jv text_escape(struct env *e, struct jv v)
 	if (v.kind == JV_STR && v.markup)
 		return v;
 	s = jv_to_str(e, v);
-	if (s.kind == JV_ERROR || jinja_tick(e, s.n / 8))
+	if (s.kind == JV_ERROR || jinja_tick(e, s.n / 3))
 		return jv_error();
 	for (uint32_t i = 0; i < s.n; i++) {
 		const char *hit = s.s[i] ? strchr(special, s.s[i]) : NULL;

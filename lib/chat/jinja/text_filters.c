@@ -41,7 +41,7 @@ static struct jv f_title(struct env *e, struct call *c)
 	bool first = true;
 	unsigned used;
 
-	if (s.kind == JV_ERROR || jinja_tick(e, s.n / 4))
+	if (s.kind == JV_ERROR || jinja_tick(e, s.n / 2))
 		return jv_error();
 	for (uint32_t at = 0; at < s.n; at += used) {
 		int32_t ch = utf8_next(s.s + at, s.n - at, &used);
@@ -153,26 +153,29 @@ static struct jv f_center(struct env *e, struct call *c)
 
 static struct jv f_truncate(struct env *e, struct call *c)
 {
-	struct jv s = soft(e, c->self), end, out;
-	int64_t length, leeway, keep;
+	struct jv s = c->self, end;
+	int64_t length, leeway, keep, n;
+	bool killwords = jinja_arg_true(c, 1, false);
 
-	if (s.kind == JV_ERROR || jinja_arg_int(e, c, 0, 255, &length) || jinja_arg_str(e, c, 2, jv_str("...", 3), &end) || jinja_arg_int(e, c, 3, 5, &leeway))
+	if (jinja_arg_int(e, c, 0, 255, &length) || jinja_arg_str(e, c, 2, jv_str("...", 3), &end) || jinja_arg_int(e, c, 3, 5, &leeway))
 		return jv_error();
 	keep = length - (int64_t)text_length(end.s, end.n);
 	if (keep < 0 || leeway < 0)
 		return jv_fail(e, "truncate: expected length >= the end's, leeway >= 0");
-	if (jv_length(e, s) <= length + leeway)
-		return s;
-	out = s;
-	out.n = (uint32_t)text_offset(s.s, s.n, keep);
-	if (!jinja_arg_true(c, 1, false)) {
-		uint32_t n = out.n;
+	n = jv_length(e, s);
+	if (n < 0 || n <= length + leeway)
+		return n < 0 ? jv_error() : s;
+	if (s.kind != JV_STR)
+		return jv_fail(e, "truncate: a string is wanted, not %s", jv_type(s));
+	s.n = (uint32_t)text_offset(s.s, s.n, keep);
+	if (!killwords) {
+		uint32_t cut = s.n;
 
-		while (n && out.s[n - 1] != ' ')
-			n--;
-		out.n = n ? n - 1 : out.n;
+		while (cut && s.s[cut - 1] != ' ')
+			cut--;
+		s.n = cut ? cut - 1 : s.n;
 	}
-	return jv_concat(e, out, end);
+	return jv_concat(e, s, end);
 }
 
 static struct jv f_wordcount(struct env *e, struct call *c)
@@ -182,7 +185,7 @@ static struct jv f_wordcount(struct env *e, struct call *c)
 	bool inside = false;
 	unsigned used;
 
-	if (s.kind == JV_ERROR || jinja_tick(e, s.n / 4))
+	if (s.kind == JV_ERROR || jinja_tick(e, s.n / 2))
 		return jv_error();
 	for (uint32_t at = 0; at < s.n; at += used) {
 		int32_t ch = utf8_next(s.s + at, s.n - at, &used);
@@ -215,23 +218,51 @@ static struct jv f_format(struct env *e, struct call *c)
 	return args.kind == JV_ERROR ? args : text_percent(e, s, args);
 }
 
-static struct jv f_urlencode(struct env *e, struct call *c)
+/* v as a part of a URL; query: as a part of what follows its '?'. */
+static int put_quoted(struct env *e, struct bytes *b, struct jv v, bool query)
 {
-	struct jv s = jv_to_str(e, c->self);
-	struct bytes b = jinja_buffer(e);
+	struct jv s = jv_to_str(e, v);
 
-	if (s.kind == JV_ERROR || jinja_tick(e, s.n / 8))
-		return jv_error();
+	if (s.kind == JV_ERROR || jinja_tick(e, s.n))
+		return -1;
 	for (uint32_t i = 0; i < s.n; i++) {
 		unsigned char ch = (unsigned char)s.s[i];
 		char out[4];
 
-		if ((ch < 0x80 && text_is_letter(ch)) || (ch >= '0' && ch <= '9') || (ch && strchr("_.-~/", ch))) {
-			bytes_put(&b, s.s + i, 1);
-			continue;
+		if (ch == ' ' && query)
+			bytes_puts(b, "+");
+		else if ((ch < 0x80 && text_is_letter(ch)) || (ch >= '0' && ch <= '9') || (ch && strchr("_.-~", ch)) || (ch == '/' && !query))
+			bytes_put(b, s.s + i, 1);
+		else
+			bytes_put(b, out, (size_t)snprintf(out, sizeof out, "%%%02X", ch));
+	}
+	return 0;
+}
+
+/* A mapping or pairs become a query string. */
+static struct jv f_urlencode(struct env *e, struct call *c)
+{
+	struct bytes b = jinja_buffer(e);
+	struct jv v = c->self;
+	struct jv_list *l;
+
+	if (v.kind == JV_UNDEF || v.kind == JV_STR || v.kind < JV_LIST) {
+		put_quoted(e, &b, v, false);
+	} else if ((l = v.kind == JV_DICT ? jv_walk(e, jinja_dict_items(e, v)) : jv_walk(e, v))) {
+		for (uint32_t i = 0; i < l->n && !e->failed; i++) {
+			struct jv_list *pair = jv_walk(e, l->items[i]);
+
+			if (pair && pair->n != 2)
+				jv_fail(e, "urlencode: pairs are wanted, not %u values", pair->n);
+			if (i)
+				bytes_puts(&b, "&");
+			if (!e->failed && !put_quoted(e, &b, pair->items[0], true) && !bytes_puts(&b, "="))
+				put_quoted(e, &b, pair->items[1], true);
 		}
-		snprintf(out, sizeof out, "%%%02X", ch);
-		bytes_put(&b, out, 3);
+	}
+	if (e->failed) {
+		bytes_free(&b);
+		return jv_error();
 	}
 	return jv_take(e, &b);
 }

@@ -300,7 +300,7 @@ int64_t jv_length(struct env *e, struct jv v)
 	case JV_UNDEF:
 		return 0;
 	case JV_STR:
-		return jinja_tick(e, v.n / 16) ? -1 : (int64_t)text_length(v.s, v.n);
+		return jinja_tick(e, v.n / 8) ? -1 : (int64_t)text_length(v.s, v.n);
 	case JV_LIST:
 	case JV_TUPLE:
 		return v.list->n;
