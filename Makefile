@@ -41,7 +41,8 @@ JINJA = jinja arith call dict eval exec expr format lex list_filters methods mor
 GRAMMAR = grammar node class cursor parse match state text guide trie
 SCHEMA = schema array constants merge number object pattern string
 KERNELS = kv_type select spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks $(ISA:%=isa/%)
-FWD = settings serve chain model/model model/rope model/families model/builder plan/plan plan/ops state/segment run/cores run/pool run/prefault \
+OPS = embed angles rows product prepare store attend select
+FWD = settings serve chain model/model model/rope model/families model/builder plan/plan $(OPS:%=plan/%) state/segment run/cores run/pool run/prefault \
 	measure/meter measure/limits measure/report measure/dump
 SAMPLE = main options session model trace
 BENCH = main engine print random

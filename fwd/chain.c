@@ -11,29 +11,34 @@
 
 enum { OUT = 1 };
 
-/* The id that follows `row`, to stand after all that counts. */
-static int pick(struct serve *v, size_t row, int32_t *id, struct why *w)
+/* The id that follows all that counts. */
+static int pick(struct serve *v, int32_t *id, struct why *w)
 {
 	const struct chain *c = v->chain;
 	size_t pos = v->segment->length;
 
-	plan_logits(v->plan, row, 1, v->logits);
+	plan_logits(v->plan, 0, 1, v->logits);
 	for (int32_t i = 0; c->ignore_eos && i < v->card.n_eog; i++)
 		v->logits[v->card.eog[i]] = -INFINITY;
 	*id = gumbel_pick(v->logits, v->model->n_vocab, c->temp, c->seed, pos);
 	return *id < 0 ? why(w, "no finite logit for position %zu", pos) : 0;
 }
 
-/* Picks v->ids[n], the first from `row`, and evaluates each but the last. Returns how many: fewer than n for the reason in w. */
-static size_t pick_chunk(struct serve *v, size_t row, size_t n, struct why *w)
+static void evaluate(struct serve *v, int32_t id, int wanted)
+{
+	struct run run = { .state = v->segment, .n = 1, .wanted = (size_t)wanted };
+
+	plan_step(v->plan, &id, &run, 1);
+}
+
+/* Picks v->ids[n] and evaluates each but the last. Returns how many: fewer than n for the reason in w. */
+static size_t pick_chunk(struct serve *v, size_t n, struct why *w)
 {
 	size_t i;
 
-	for (i = 0; i < n && pick(v, row, &v->ids[i], w) == 0; i++)
-		if (i + 1 < n) {
-			plan_append(v->plan, v->segment, &v->ids[i], 1, 1);
-			row = 0;
-		}
+	for (i = 0; i < n && pick(v, &v->ids[i], w) == 0; i++)
+		if (i + 1 < n)
+			evaluate(v, v->ids[i], 1);
 	return i;
 }
 
@@ -59,7 +64,7 @@ static int write_chunk(struct serve *v, size_t n, size_t pos, struct why *w)
 	return 0;
 }
 
-static int run(struct serve *v, size_t row, struct why *w)
+static int run(struct serve *v, struct why *w)
 {
 	struct segment *s = v->segment;
 	size_t left = v->chain->n < 0 ? SIZE_MAX : (size_t)v->chain->n, next = s->length, wanted, n;
@@ -67,7 +72,7 @@ static int run(struct serve *v, size_t row, struct why *w)
 
 	while (!reason) {
 		wanted = size_min(size_min(v->chain->chunk, left), v->n_ctx + 1 - next);
-		n = pick_chunk(v, row, wanted, w);
+		n = pick_chunk(v, wanted, w);
 		wanted -= n;
 		n = until_eog(v, n, &ended);
 		if (write_chunk(v, n, next, w) < 0 || (wanted && !ended))
@@ -78,16 +83,15 @@ static int run(struct serve *v, size_t row, struct why *w)
 		if (s->length > next)
 			segment_set_length(s, next);
 		else if (s->length < next && next <= v->n_ctx)
-			plan_append(v->plan, s, &v->ids[n - 1], 1, !reason);
-		row = 0;
+			evaluate(v, v->ids[n - 1], !reason);
 	}
 	return frame_write_end(OUT, (enum frame_reason)reason, (uint32_t)next, 0, w);
 }
 
-int chain_run(struct serve *v, size_t row, struct why *w)
+int chain_run(struct serve *v, struct why *w)
 {
 	double start = clock_now();
-	int status = run(v, row, w);
+	int status = run(v, w);
 
 	v->decode_seconds += clock_now() - start;
 	return status;

@@ -19,9 +19,9 @@ struct chain {
 	int ignore_eos;         /* ids that end a generation are never picked */
 };
 
-/* Goes on from `row` of the batch evaluated last, the segment's last position, as v->chain says: frames of ids that a sampler made, then an `end `
+/* Goes on from the row wanted last, the segment's last position, as v->chain says: frames of ids that a sampler made, then an `end `
  * frame. Every id written then counts in the segment and nothing else does, but for one at position v->n_ctx, which has no place there. -1: a failed write,
  * or logits of which none can be picked; the ids before are written. Uses v->ids and v->logits. */
-int chain_run(struct serve *v, size_t row, struct why *w);
+int chain_run(struct serve *v, struct why *w);
 
 #endif

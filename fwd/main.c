@@ -39,11 +39,12 @@ static const struct kernels *backend(struct settings *set)
 	return k;
 }
 
-static void open_segment(struct segment *s, const struct settings *set, const struct model *m)
+static void open_segment(struct segment *s, const struct settings *set, const struct plan *p)
 {
+	const struct model *m = p->model;
 	size_t n_ctx = set->n_ctx ? set->n_ctx : size_min(m->n_ctx_train, CTX_DEFAULT);
 	enum kv_type type = set->kv_type >= 0 ? (enum kv_type)set->kv_type : m->quantised ? KV_F16 : KV_F32;
-	struct segment_shape shape = plan_shape(m, type, n_ctx);
+	struct segment_shape shape = plan_shape(p, type, n_ctx);
 
 	if (n_ctx > m->n_ctx_max)
 		cli_die(&c, "%s: -c %zu, but the model has learned %zu positions", m->gguf->path, n_ctx, m->n_ctx_max);
@@ -79,6 +80,7 @@ int main(int argc, char **argv)
 	const struct kernels *k;
 	static struct frame_in in;
 	struct prefault *prefault;
+	struct plan_setup setup;
 	struct pool *pool;
 	int status;
 
@@ -94,12 +96,15 @@ int main(int argc, char **argv)
 
 	v.model = model_open(c.argv[0], &w);
 	pool = v.model ? pool_open(set.threads, &w) : NULL;
-	v.plan = pool ? plan_open(v.model, k, pool, set.batch, &w) : NULL;
+	if (pool) {
+		setup = (struct plan_setup){ .kernels = k, .pool = pool, .batch = set.batch, .last = v.model->n_layer };
+		v.plan = plan_open(v.model, &setup, &w);
+	}
 	if (!v.plan || (set.dump && dump_open(&dump, set.dump, &w) < 0))
 		cli_die(&c, "%s", w.text);
-	prefault = prefault_start(v.plan, pool);
-	open_segment(&segment, &set, v.model);
-	if (plan_bind(v.plan, &segment, &w) < 0) {
+	prefault = prefault_start(v.plan);
+	open_segment(&segment, &set, v.plan);
+	if (plan_bind(v.plan, segment.shape.n_ctx, &w) < 0) {
 		segment_close(&segment);
 		cli_die(&c, "%s", w.text);
 	}

@@ -98,13 +98,13 @@ static size_t known(const struct serve *v, size_t n, size_t pos)
 	return i == n ? n - 1 : i;
 }
 
-/* Logits of rows [row, row + n) of the batch evaluated last, as elements of the frame under way. */
-static int write_logits(struct serve *v, const struct frame *out, size_t row, size_t n, struct why *w)
+/* Logits of the n wanted rows of the last step, as elements of the frame under way. */
+static int write_logits(struct serve *v, const struct frame *out, size_t n, struct why *w)
 {
 	size_t some;
 
-	for (; n; row += some, n -= some) {
-		some = size_min(n, v->rows);
+	for (size_t row = 0; row < n; row += some) {
+		some = size_min(n - row, v->rows);
 		plan_logits(v->plan, row, some, v->logits);
 		if (frame_write_elements(OUT, out, v->logits, some * v->model->n_vocab, w) < 0)
 			return -1;
@@ -121,7 +121,7 @@ void serve_interrupt(int signal)
 	interrupted = 1;
 }
 
-static int enough(void)
+static int is_interrupted(void *context)
 {
 	return interrupted;
 }
@@ -130,22 +130,24 @@ static int enough(void)
 static int evaluate(struct serve *v, size_t from, size_t n, size_t pos, struct why *w)
 {
 	struct segment *s = v->segment;
-	size_t some, wanted, rows = v->every ? n : 1;
+	size_t some, rows = v->every ? n : 1;
 	int begun = 0;
+	struct run run = { .state = s };
 	struct frame out = { .kind = FRAME_LOGITS, .rows = (uint32_t)rows, .cols = (uint32_t)v->model->n_vocab, .type = FRAME_F32,
 		.pos = (uint32_t)(pos + n - rows) };
 
 	segment_set_length(s, pos + from);
 	for (size_t i = from; i < n; i += some) {
-		some = size_min(n - i, v->plan->batch);
-		wanted = v->every ? some : i + some == n;
-		if (plan_append(v->plan, s, v->ids + i, some, wanted) < 0)
+		some = size_min(n - i, v->plan->setup.batch);
+		run.n = some;
+		run.wanted = v->every ? some : i + some == n;
+		if (plan_step(v->plan, v->ids + i, &run, 1) < 0)
 			return 1;
-		if (!wanted || v->chain)
+		if (!run.wanted || v->chain)
 			continue;
 		if (!begun++ && frame_write_header(OUT, &out, w) < 0)
 			return -1;
-		if (write_logits(v, &out, some - wanted, wanted, w) < 0)
+		if (write_logits(v, &out, run.wanted, w) < 0)
 			return -1;
 	}
 	return 0;
@@ -172,11 +174,11 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 		return 0;
 	}
 	start_time = clock_now();
-	v->every = v->all || f->flags & FRAME_GUESS;
+	v->every = v->all || (f->flags & FRAME_GUESS && !v->chain);
 	from = known(v, n, pos);
-	v->plan->enough = v->all || f->flags & FRAME_SAMPLED ? NULL : enough;
+	v->plan->cancelled = v->all || f->flags & FRAME_SAMPLED ? NULL : is_interrupted;
 	status = evaluate(v, from, n, pos, w);
-	v->plan->enough = NULL;
+	v->plan->cancelled = NULL;
 	if (status < 0)
 		return -1;
 	done = v->segment->length - pos - from;
@@ -186,7 +188,7 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 	*(n > 1 ? &v->prompt_seconds : &v->decode_seconds) += clock_now() - start_time;
 	if (status)
 		return frame_write_end(OUT, FRAME_END_INTERRUPT, (uint32_t)v->segment->length, 0, w);
-	return v->chain ? chain_run(v, (n - from - 1) % v->plan->batch, w) : 0;
+	return v->chain ? chain_run(v, w) : 0;
 }
 
 /* ---- any frame ---- */
@@ -216,7 +218,7 @@ int serve(struct serve *v, struct frame_in *in, struct why *w)
 	struct frame f;
 	int status;
 
-	v->rows = row_bytes >= LOGITS_BYTES ? 1 : size_min(LOGITS_BYTES / row_bytes, v->plan->batch);
+	v->rows = row_bytes >= LOGITS_BYTES ? 1 : size_min(LOGITS_BYTES / row_bytes, v->plan->setup.batch);
 	v->ids = malloc((v->n_ctx + 1) * sizeof *v->ids);
 	v->logits = malloc(v->rows * row_bytes);
 	if (!v->ids || !v->logits)

@@ -1,8 +1,10 @@
-/* dump: what each op makes, for comparing with another engine's. A file for each tensor in a new directory, itself a stream (frame.h): one frame of floats
- * for each batch, rows by position: `hidn`, or `logi` for the last op. NNNN is the op's place in the plan; blk.L. is left out outside the layers.
- *	NNNN-blk.L.NAME         the op's result: of a product its parts side by side (q, k, v; gate, up), of attend the heads' outputs
+/* dump: what each op makes, for comparing with another engine's. Each tensor has a file in a new directory, which is itself
+ * a stream (frame.h): frames of floats, one for each batch and sequence, rows by position: `hidn`, or `logi` for the last
+ * op. NNNN is the op's place in the plan; blk.L. is left out outside the layers.
+ *	NNNN-blk.L.NAME         what the op made: of several products side by side (q, k, v; gate, up)
  *	NNNN-blk.L.NAME.in      of a norm: x, the residual stream that it reads, with the branch before it added
- *	NNNN-blk.L.attend.qkv   q, k and v side by side, normed and rotated: what attention sees
+ *	NNNN-blk.L.prepare      q, k and v side by side after norms and rotation, as attention sees them
+ *	NNNN-blk.L.attend       the heads' outputs
  * From the last attention on there are only the rows whose logits are asked for. */
 #ifndef DUMP_H
 #define DUMP_H
@@ -11,7 +13,9 @@
 
 #include "lib/base/why.h"
 
+struct op;
 struct plan;
+struct step;
 
 struct dump {
 	const char *dir;        /* borrowed */
@@ -19,10 +23,10 @@ struct dump {
 	struct why why;
 };
 
-/* Makes the directory. One that is there already is an error: its files would be mixed with these. */
+/* Makes the directory. One that exists is an error: its files would be mixed with these. */
 int dump_open(struct dump *d, const char *dir, struct why *w);
 
-/* Op i of the plan has just run on rows [first, first + n). */
-void dump_op(struct dump *d, const struct plan *p, size_t i, size_t first, size_t n);
+/* This op of the plan has just run in this step. */
+void dump_op(struct dump *d, const struct plan *p, const struct op *op, const struct step *s);
 
 #endif

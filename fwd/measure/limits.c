@@ -19,8 +19,8 @@ static const size_t ways[LIMITS_WAYS][2] = { { 0, 0 }, { 0, 2048 }, { 0, 4096 },
 
 /* ---- what there is to read ---- */
 
-/* Cuts the matrix into stretches, at to[0 ...] unless that is NULL; how many. */
-static size_t cut(const struct matrix *w, struct stretch *to)
+/* Divides the matrix into stretches, at to[0 ...] unless that is NULL; returns how many. */
+static size_t divide(const struct matrix *w, struct stretch *to)
 {
 	const unsigned char *at = w->data, *end = at + w->rows * w->row_bytes;
 	size_t n = 0, bytes;
@@ -34,24 +34,24 @@ static size_t cut(const struct matrix *w, struct stretch *to)
 	return n;
 }
 
-static size_t cut_all(const struct plan *p, struct stretch *to)
+static size_t divide_all(const struct plan *p, struct stretch *to)
 {
 	size_t n = 0;
 
 	for (const struct op *op = p->op; op < p->op + p->n_ops; op++)
-		for (size_t i = 0; op->code == OP_PRODUCT && i < op->product.n_parts; i++)
-			n += cut(&op->product.part[i].w, to ? to + n : NULL);
+		for (size_t i = 0; i < op->n_weights; i++)
+			n += divide(&op->weights[i], to ? to + n : NULL);
 	return n;
 }
 
 int limits_open(struct limits *l, const struct plan *p, struct why *w)
 {
-	*l = (struct limits){ .peaks = peaks_of(p->step.k), .pool = p->step.pool, .reading = 1e8, .coding = 1e7, .floating = 1e7 };
-	l->n_stretches = cut_all(p, NULL);
+	*l = (struct limits){ .peaks = peaks_of(p->setup.kernels), .pool = p->setup.pool, .reading = 1e8, .coding = 1e7, .floating = 1e7 };
+	l->n_stretches = divide_all(p, NULL);
 	l->stretch = malloc((l->n_stretches + 1) * sizeof *l->stretch);
 	if (!l->stretch)
 		return why(w, "out of memory");
-	cut_all(p, l->stretch);
+	divide_all(p, l->stretch);
 	return 0;
 }
 
@@ -69,7 +69,7 @@ void limits_forget(struct limits *l)
 
 /* ---- measuring ---- */
 
-struct job {
+struct sampling {
 	const struct limits *l;
 	const size_t *way;
 	const unsigned char *data;      /* for the products of codes */
@@ -78,7 +78,7 @@ struct job {
 
 static void read_piece(void *context, size_t piece, size_t thread)
 {
-	const struct job *j = context;
+	const struct sampling *j = context;
 	const struct stretch *s = &j->l->stretch[(j->l->at + piece) % j->l->n_stretches];
 
 	j->l->peaks->read(s->at, s->bytes, j->way[0], j->way[1]);
@@ -86,19 +86,19 @@ static void read_piece(void *context, size_t piece, size_t thread)
 
 static void codes_piece(void *context, size_t piece, size_t thread)
 {
-	const struct job *j = context;
+	const struct sampling *j = context;
 
 	j->l->peaks->codes(j->data, j->rounds);
 }
 
 static void floats_piece(void *context, size_t piece, size_t thread)
 {
-	const struct job *j = context;
+	const struct sampling *j = context;
 
 	j->l->peaks->floats(0.5f, 1, j->rounds);
 }
 
-static double timed(struct job *j, size_t pieces, void (*work)(void *context, size_t piece, size_t thread))
+static double timed(struct sampling *j, size_t pieces, void (*work)(void *context, size_t piece, size_t thread))
 {
 	double start = clock_now();
 
@@ -109,7 +109,7 @@ static double timed(struct job *j, size_t pieces, void (*work)(void *context, si
 /* Each sample is as long as the rate of the last one makes it; one that came out too short (the first guess is low) is made again. */
 static void sample_reading(struct limits *l, int way, double seconds)
 {
-	struct job j = { .l = l, .way = ways[way] };
+	struct sampling j = { .l = l, .way = ways[way] };
 	double bytes, took;
 	size_t n;
 
@@ -123,7 +123,7 @@ static void sample_reading(struct limits *l, int way, double seconds)
 	meter_add(&l->read[way], l->reading);
 }
 
-static void sample_sums(struct job *j, void (*work)(void *context, size_t piece, size_t thread), double each, double seconds, double *rate,
+static void sample_sums(struct sampling *j, void (*work)(void *context, size_t piece, size_t thread), double each, double seconds, double *rate,
 	struct meter *m)
 {
 	size_t pieces = CHUNKS * pool_threads(j->l->pool);
@@ -140,7 +140,7 @@ static void sample_sums(struct job *j, void (*work)(void *context, size_t piece,
 void limits_sample(struct limits *l, double seconds)
 {
 	_Alignas(LINE) unsigned char data[PEAK_BYTES];
-	struct job j = { .l = l, .data = data };
+	struct sampling j = { .l = l, .data = data };
 
 	for (size_t i = 0; i < PEAK_BYTES; i++)
 		data[i] = (unsigned char)(i * 40503 >> 7 & 15);        /* any, but not all the same */

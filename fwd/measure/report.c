@@ -16,11 +16,12 @@ static double mib(size_t bytes)
 void report_loaded(const struct serve *v, double start)
 {
 	const struct model *m = v->model;
+	const struct layer *l = m->layer;
 	const struct segment *s = v->segment;
 
 	fprintf(stderr, "fwd: %s: %s, %.1f MiB, %zu layers, %zu wide, %zu heads on %zu KV heads of %zu, vocabulary of %zu\n", m->gguf->path, m->arch,
-		mib(m->bytes), m->n_layer, m->n_embd, m->n_head, m->n_head_kv, m->dim_k, m->n_vocab);
-	fprintf(stderr, "fwd: backend %s, threads: %zu, batches of %zu\n", v->plan->step.k->name, pool_threads(v->plan->step.pool), v->plan->batch);
+		mib(m->bytes), m->n_layer, m->n_embd, l->n_head, l->n_head_kv, l->dim_k, m->n_vocab);
+	fprintf(stderr, "fwd: backend %s, threads: %zu, batches of %zu\n", v->plan->setup.kernels->name, pool_threads(v->plan->setup.pool), v->plan->setup.batch);
 	fprintf(stderr, "fwd: context of %zu, K and V in %s, %.1f MiB%s%s\n", v->n_ctx, kv_type_name[s->shape.kv_type], mib(s->bytes),
 		s->object[0] ? " of segment " : "", s->object);
 	fprintf(stderr, "fwd: %zu ids there; ready after %.1f ms\n", s->length, 1e3 * (clock_now() - start));
@@ -54,18 +55,18 @@ struct profile {
 	struct limit limit;
 };
 
-static const struct tally *tally_of(const struct profile *f, size_t op)
+static const struct cost *cost_of(const struct profile *f, size_t i)
 {
-	return f->prompt ? &f->plan->label[op].prompt : &f->plan->label[op].decode;
+	return f->prompt ? &f->plan->op[i].prompt : &f->plan->op[i].decode;
 }
 
-static void add(struct tally *sum, const struct tally *t)
+static void add(struct cost *sum, const struct cost *t)
 {
 	sum->seconds += t->seconds;
 	sum->runs += t->runs;
 	sum->work.bytes += t->work.bytes;
 	sum->work.codes += t->work.codes;
-	sum->work.floats += t->work.floats;
+	sum->work.floats += t->work.floats + t->work.attention;
 }
 
 static void heading(const char *what)
@@ -73,7 +74,7 @@ static void heading(const char *what)
 	fprintf(stderr, "fwd: %s\n  %-22s %7s %10s %6s %10s %7s %9s\n", what, "", "runs", "ms", "time", "MiB read", "GB/s", "of limit");
 }
 
-static void line(const struct profile *f, int depth, const char *name, const struct tally *t)
+static void line(const struct profile *f, int depth, const char *name, const struct cost *t)
 {
 	static const char *const bounds[] = { [BOUND_READ] = "read", [BOUND_CODES] = "int8", [BOUND_FLOATS] = "f32" };
 	double seconds = t->seconds > 1e-12 ? t->seconds : 1e-12;
@@ -89,44 +90,44 @@ static void line(const struct profile *f, int depth, const char *name, const str
 }
 
 /* The sum of the ops of one name, or of one layer, that stand from `from` on; none if it stands earlier already. */
-static struct tally sum(const struct profile *f, size_t from, int by_layer)
+static struct cost sum(const struct profile *f, size_t from, int by_layer)
 {
-	const struct label *l = f->plan->label;
-	struct tally all = { .runs = 0 };
+	const struct op *op = f->plan->op;
+	struct cost all = { .runs = 0 };
 
 	for (size_t i = 0; i < f->plan->n_ops; i++)
-		if (by_layer ? l[i].layer == l[from].layer : !strcmp(l[i].name, l[from].name)) {
+		if (by_layer ? op[i].layer == op[from].layer : !strcmp(op[i].name, op[from].name)) {
 			if (i < from)
-				return (struct tally){ .runs = 0 };
-			add(&all, tally_of(f, i));
+				return (struct cost){ .runs = 0 };
+			add(&all, cost_of(f, i));
 		}
 	return all;
 }
 
 static void table(const struct profile *f)
 {
-	struct tally t;
+	struct cost t;
 
 	for (size_t i = 0; i < f->plan->n_ops; i++) {
 		t = sum(f, i, 0);
-		line(f, 0, f->plan->label[i].name, &t);
+		line(f, 0, f->plan->op[i].name, &t);
 	}
 }
 
-static void tree(const struct profile *f, const struct tally *all)
+static void tree(const struct profile *f, const struct cost *all)
 {
-	const struct label *l = f->plan->label;
-	struct tally t;
+	const struct op *op = f->plan->op;
+	struct cost t;
 	char name[32];
 
 	line(f, 0, "model", all);
 	for (size_t i = 0; i < f->plan->n_ops; i++) {
-		if (l[i].layer != LABEL_NONE) {
+		if (op[i].layer != OP_NO_LAYER) {
 			t = sum(f, i, 1);
-			snprintf(name, sizeof name, "layer %zu", l[i].layer);
+			snprintf(name, sizeof name, "layer %zu", op[i].layer);
 			line(f, 1, name, &t);
 		}
-		line(f, l[i].layer != LABEL_NONE ? 2 : 1, l[i].name, tally_of(f, i));
+		line(f, op[i].layer != OP_NO_LAYER ? 2 : 1, op[i].name, cost_of(f, i));
 	}
 }
 
@@ -134,7 +135,7 @@ void report_profile(const struct plan *p)
 {
 	struct profile f = { .plan = p };
 	struct limits limits;
-	struct tally all;
+	struct cost all;
 	struct why w;
 
 	if (limits_open(&limits, p, &w) < 0) {
@@ -145,12 +146,12 @@ void report_profile(const struct plan *p)
 		limits_sample(&limits, 0.002);
 	f.limit = limits_now(&limits);
 	limits_close(&limits);
-	fprintf(stderr, "fwd: limits of %zu threads: read %.1f GB/s, int8 %.1f G multiply-adds/s, f32 %.1f\n", pool_threads(p->step.pool),
+	fprintf(stderr, "fwd: limits of %zu threads: read %.1f GB/s, int8 %.1f G multiply-adds/s, f32 %.1f\n", pool_threads(p->setup.pool),
 		f.limit.read * 1e-9, f.limit.codes * 1e-9, f.limit.floats * 1e-9);
 	for (f.prompt = 1; f.prompt >= 0; f.prompt--) {
-		all = (struct tally){ .runs = 0 };
+		all = (struct cost){ .runs = 0 };
 		for (size_t i = 0; i < p->n_ops; i++)
-			add(&all, tally_of(&f, i));
+			add(&all, cost_of(&f, i));
 		f.seconds = all.seconds > 1e-12 ? all.seconds : 1e-12;
 		if (!all.runs)
 			continue;

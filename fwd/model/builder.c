@@ -6,21 +6,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fwd/plan/kinds.h"
+#include "lib/base/size.h"
 #include "families.h"
 
-struct name {
+struct tensor_name {
 	char s[96];
 };
 
-static struct name full_name(const struct builder *b, const char *name, const char *suffix)
+static struct tensor_name full_name(const struct builder *b, const char *name, const char *suffix)
 {
-	struct name n;
+	struct tensor_name n;
 
-	if (b->layer == LABEL_NONE)
+	if (b->il == OP_NO_LAYER)
 		snprintf(n.s, sizeof n.s, "%s.%s", name, suffix);
 	else
-		snprintf(n.s, sizeof n.s, "blk.%zu.%s.%s", b->layer, name, suffix);
+		snprintf(n.s, sizeof n.s, "blk.%zu.%s.%s", b->il, name, suffix);
 	return n;
+}
+
+static void *allocate(struct builder *b, size_t size)
+{
+	void *p = b->failed ? NULL : calloc(1, size);
+
+	if (!p && !b->failed)
+		b->failed = why(b->w, "out of memory");
+	return p;
 }
 
 /* ---- tensors ---- */
@@ -49,73 +60,6 @@ static const float *bias_of(struct builder *b, const char *name, enum bias bias,
 
 /* ---- ops ---- */
 
-/* A new op at the end of the plan. It is the caller's to fill until the next one; after a failure it goes nowhere. */
-static struct op *append(struct builder *b, enum op_code code, const char *label)
-{
-	static struct op nowhere;
-	struct plan *p = b->plan;
-	size_t room = 2 * b->room + 64;
-	struct label *labels;
-	struct op *ops;
-
-	if (!b->failed && p->n_ops == b->room) {
-		ops = realloc(p->op, room * sizeof *ops);
-		if (ops)
-			p->op = ops;
-		labels = realloc(p->label, room * sizeof *labels);
-		if (labels)
-			p->label = labels;
-		b->room = room;
-		if (!ops || !labels)
-			b->failed = why(b->w, "out of memory");
-	}
-	if (b->failed)
-		return &nowhere;
-	p->label[p->n_ops] = (struct label){ .name = label, .layer = b->layer };
-	p->op[p->n_ops] = (struct op){ .code = code, .tail = b->tail };
-	return &p->op[p->n_ops++];
-}
-
-enum precision { NARROW, WIDE };        /* of quantised activations: see acts_kind in kernels.h */
-
-/* One more product of the rows packed last. */
-static void add_part(struct builder *b, struct op_product *o, const char *name, enum bias bias, enum precision wide, size_t rows, struct buffer y)
-{
-	struct part *part = &o->part[o->n_parts];
-	struct op_rows *from;
-
-	if (b->failed)
-		return;
-	from = &b->plan->op[b->packed].rows;
-	matrix(b, name, rows, from->n, &part->w);
-	part->bias = bias_of(b, name, bias, rows);
-	if (b->failed)
-		return;
-	part->kind = b->plan->step.k->acts_kind(part->w.format, wide == WIDE);
-	part->y = y;
-	from->pack[part->kind] = 1;
-	o->n_parts++;
-}
-
-static struct op_product *product(struct builder *b, const char *label)
-{
-	struct op *op = append(b, OP_PRODUCT, label);
-
-	memset(&op->product, 0, sizeof op->product);
-	return &op->product;
-}
-
-/* An op over rows that packs n elements of `out` for the next products. */
-static struct op_rows *packing(struct builder *b, const char *label, size_t n, struct buffer in, struct buffer out)
-{
-	struct op *op = append(b, OP_ROWS, label);
-
-	op->rows = (struct op_rows){ .n = n, .in = in, .out = out };
-	if (!b->failed)
-		b->packed = b->plan->n_ops - 1;
-	return &op->rows;
-}
-
 static struct buffer at_column(struct buffer b, size_t column)
 {
 	b.at += column;
@@ -128,22 +72,95 @@ static struct buffer with_stride(struct buffer b, size_t stride)
 	return b;
 }
 
-/* ---- the words ---- */
-
-void build_embed(struct builder *b)
+/* A new op at the end of the plan, with a copy of what it is bound to. NULL after a failure. name NULL: the kind's. */
+static struct op *append(struct builder *b, const struct op_kind *kind, const char *name, const void *bound, size_t size)
 {
-	struct op_embed *e = &append(b, OP_EMBED, "embed")->embed;
-	const struct model *m = b->model;
+	struct plan *p = b->plan;
+	void *copy = allocate(b, size);
+	struct op *more;
 
-	*e = (struct op_embed){ .x = b->plan->x, .spare = with_stride(b->plan->h, m->n_embd) };
-	matrix(b, "token_embd", m->n_vocab, m->n_embd, &e->ids);
-	if (m->family->learned_positions)
-		matrix(b, "position_embd", m->n_ctx_max, m->n_embd, &e->positions);
+	if (copy && p->n_ops == b->room) {
+		b->room = 2 * b->room + 64;
+		more = realloc(p->op, b->room * sizeof *more);
+		if (more)
+			p->op = more;
+		else
+			b->failed = why(b->w, "out of memory");
+	}
+	if (b->failed) {
+		free(copy);
+		return NULL;
+	}
+	memcpy(copy, bound, size);
+	p->op[p->n_ops] = (struct op){ .kind = kind, .bound = copy, .name = name ? name : kind->name, .layer = b->il, .wanted = b->wanted };
+	return &p->op[p->n_ops++];
 }
 
-void build_layer(struct builder *b, size_t il)
+static void leaves(struct op *op, size_t i, const char *suffix, struct buffer from, size_t cols)
 {
-	b->layer = il;
+	if (op)
+		op->output[i] = (struct output){ .suffix = suffix, .from = from, .cols = cols };
+}
+
+/* ---- products ---- */
+
+enum precision { NARROW, WIDE };        /* of quantised activations: see acts_kind in kernels.h */
+
+/* One more product of the rows packed last. */
+static void add_product(struct builder *b, struct op_product *o, const char *name, enum bias bias, enum precision wide, size_t rows,
+	struct buffer y)
+{
+	if (b->failed)
+		return;
+	o->x = b->packed;
+	matrix(b, name, rows, b->packed->k, &o->w[o->n]);
+	o->bias[o->n] = bias_of(b, name, bias, rows);
+	if (b->failed)
+		return;
+	o->kind[o->n] = b->plan->step.k->acts_kind(o->w[o->n].format, wide == WIDE);
+	b->packed->wants[o->kind[o->n]] = 1;
+	o->y[o->n++] = y;
+}
+
+/* The results lie side by side from y[0] on. */
+static void append_products(struct builder *b, const char *name, const struct op_product *o)
+{
+	struct op *op = append(b, &op_product, name, o, sizeof *o);
+	size_t cols = 0;
+
+	if (!op)
+		return;
+	for (size_t i = 0; i < o->n; i++)
+		cols += o->w[i].rows;
+	op->weights = ((const struct op_product *)op->bound)->w;
+	op->n_weights = o->n;
+	op->scratch = b->plan->step.k->product_scratch(o->x->k);
+	leaves(op, 0, "", o->y[0], cols);
+}
+
+static void append_product(struct builder *b, const char *name, const char *tensor, enum bias bias, enum precision wide, size_t rows,
+	struct buffer y)
+{
+	struct op_product o = { .n = 0 };
+
+	add_product(b, &o, tensor, bias, wide, rows, y);
+	append_products(b, name, &o);
+}
+
+/* ---- rows ---- */
+
+enum { NORMED, INNER };         /* slots of packed rows */
+
+/* An op over rows that packs its result for the next products. */
+static struct op *append_packing(struct builder *b, const char *name, struct op_rows *o, int slot)
+{
+	struct packed *packed = allocate(b, sizeof *packed);
+
+	if (!packed)
+		return NULL;
+	*packed = (struct packed){ .k = o->n, .slot = slot, .next = b->plan->packed };
+	b->plan->packed = b->packed = o->packed = packed;
+	return append(b, &op_rows, name, o, sizeof *o);
 }
 
 static void add_pending(struct builder *b, struct op_rows *o)
@@ -158,109 +175,165 @@ static void add_pending(struct builder *b, struct op_rows *o)
 void build_norm(struct builder *b, const char *name)
 {
 	const struct model *m = b->model;
-	struct op_rows *o = packing(b, name, m->n_embd, b->plan->x, with_stride(b->plan->h, m->n_embd));
+	struct op_rows o = { .n = m->n_embd, .in = b->plan->x, .out = with_stride(b->plan->h, m->n_embd), .f = ROW_NORM,
+		.norm = m->family->norm, .eps = m->eps };
+	struct op *op;
 
-	add_pending(b, o);
-	o->f = ROWS_NORM;
-	o->norm = m->family->norm;
-	o->eps = m->eps;
-	o->weight = vector(b, name, "weight", m->n_embd);
-	o->bias = bias_of(b, name, o->norm == NORM_LAYER ? BIAS : BIAS_NONE, m->n_embd);
-}
-
-static size_t qkv_rows(const struct model *m, size_t *q, size_t *k, size_t *v)
-{
-	*q = m->n_head * m->dim_k;
-	*k = m->n_head_kv * m->dim_k;
-	*v = m->n_head_kv * m->dim_v;
-	return *q + *k + *v;
-}
-
-void build_qkv(struct builder *b, enum bias bias)
-{
-	size_t q, k, v, all = qkv_rows(b->model, &q, &k, &v);
-	struct buffer y = with_stride(b->plan->wide, all);
-	struct op_product *o = product(b, "attn_qkv");
-
-	add_part(b, o, "attn_q", bias, WIDE, q, y);
-	add_part(b, o, "attn_k", bias, WIDE, k, at_column(y, q));
-	add_part(b, o, "attn_v", bias, WIDE, v, at_column(y, q + k));
-}
-
-void build_qkv_fused(struct builder *b, enum bias bias)
-{
-	size_t q, k, v, all = qkv_rows(b->model, &q, &k, &v);
-
-	add_part(b, product(b, "attn_qkv"), "attn_qkv", bias, WIDE, all, with_stride(b->plan->wide, all));
-}
-
-void build_attend(struct builder *b, int head_norms)
-{
-	const struct model *m = b->model;
-	struct plan *p = b->plan;
-	size_t q, k, v, all = qkv_rows(m, &q, &k, &v), out = m->n_head * m->dim_v;
-	struct op *op = append(b, OP_ATTEND, "attend");
-	struct op_attend *a = &op->attend;
-
-	*a = (struct op_attend){
-		.qkv = with_stride(p->wide, all), .out = with_stride(p->h, out), .eps = m->eps, .pairs = m->family->pairs, .n_rot = m->rope.n_rot,
-		.rope = m->rope.n_rot ? &p->rope : NULL, .tail = b->layer + 1 == m->n_layer,
-		.heads = { .dim_k = m->dim_k, .dim_v = m->dim_v, .n_head = m->n_head, .n_head_kv = m->n_head_kv,
-			.scale = 1 / sqrtf((float)m->dim_k) },
-	};
-	if (head_norms) {
-		a->q_norm = vector(b, "attn_q_norm", "weight", m->dim_k);
-		a->k_norm = vector(b, "attn_k_norm", "weight", m->dim_k);
-	}
-	b->tail = a->tail;
-	packing(b, "attn_pack", out, with_stride(p->h, out), with_stride(p->h, out));
-}
-
-void build_branch(struct builder *b, const char *name, enum bias bias)
-{
-	add_part(b, product(b, name), name, bias, NARROW, b->model->n_embd, b->plan->branch);
-	b->pending = 1;
+	add_pending(b, &o);
+	o.weight = vector(b, name, "weight", m->n_embd);
+	o.bias = bias_of(b, name, o.norm == NORM_LAYER ? BIAS : BIAS_NONE, m->n_embd);
+	op = append_packing(b, name, &o, NORMED);
+	leaves(op, 0, "", o.out, o.n);
+	leaves(op, 1, ".in", o.in, o.n);
 }
 
 /* The activation is made where the product's result lies. */
-static void activate(struct builder *b, enum rows_function f, enum unary unary, struct buffer wide)
+static void activate(struct builder *b, enum row_function f, enum unary unary, struct buffer wide)
 {
-	struct op_rows *o = packing(b, "ffn_act", b->model->n_ff, wide, wide);
+	struct op_rows o = { .n = b->layer->n_ff, .in = wide, .out = wide, .f = f, .unary = unary };
 
-	o->f = f;
-	o->unary = unary;
+	leaves(append_packing(b, "ffn_act", &o, INNER), 0, "", o.out, o.n);
 }
 
 void build_gated(struct builder *b, enum unary f)
 {
-	size_t n_ff = b->model->n_ff;
+	size_t n_ff = b->layer->n_ff;
 	struct buffer wide = with_stride(b->plan->wide, 2 * n_ff);
-	struct op_product *o = product(b, "ffn_gate_up");
+	struct op_product o = { .n = 0 };
 
-	add_part(b, o, "ffn_gate", BIAS_NONE, NARROW, n_ff, wide);
-	add_part(b, o, "ffn_up", BIAS_NONE, NARROW, n_ff, at_column(wide, n_ff));
-	activate(b, ROWS_GLU, f, wide);
+	add_product(b, &o, "ffn_gate", BIAS_NONE, NARROW, n_ff, wide);
+	add_product(b, &o, "ffn_up", BIAS_NONE, NARROW, n_ff, at_column(wide, n_ff));
+	append_products(b, "ffn_gate_up", &o);
+	activate(b, ROW_GLU, f, wide);
 }
 
 void build_ungated(struct builder *b, enum unary f, enum bias bias)
 {
-	struct buffer wide = with_stride(b->plan->wide, b->model->n_ff);
+	struct buffer wide = with_stride(b->plan->wide, b->layer->n_ff);
 
-	add_part(b, product(b, "ffn_up"), "ffn_up", bias, NARROW, b->model->n_ff, wide);
-	activate(b, ROWS_UNARY, f, wide);
+	append_product(b, "ffn_up", "ffn_up", bias, NARROW, b->layer->n_ff, wide);
+	activate(b, ROW_UNARY, f, wide);
 }
 
-void build_head(struct builder *b)
+void build_branch(struct builder *b, const char *name, enum bias bias)
 {
-	struct buffer nowhere = { .at = NULL };
-	struct op_rows *o;
+	append_product(b, name, name, bias, NARROW, b->model->n_embd, b->plan->branch);
+	b->pending = 1;
+}
 
-	b->layer = LABEL_NONE;
-	/* The last branch is added once; the head may then run over the rows in any portions. */
-	o = &append(b, OP_ROWS, "add")->rows;
-	*o = (struct op_rows){ .n = b->model->n_embd, .in = b->plan->x, .out = b->plan->x };
-	add_pending(b, o);
-	b->plan->n_body = b->plan->n_ops;
+/* ---- attention ---- */
+
+static struct buffer qkv_of(const struct builder *b)
+{
+	return with_stride(b->plan->wide, layer_qkv(b->layer));
+}
+
+void build_qkv(struct builder *b, enum bias bias)
+{
+	const struct layer *l = b->layer;
+	size_t q = l->n_head * l->dim_k, k = l->n_head_kv * l->dim_k, v = l->n_head_kv * l->dim_v;
+	struct op_product o = { .n = 0 };
+
+	add_product(b, &o, "attn_q", bias, WIDE, q, qkv_of(b));
+	add_product(b, &o, "attn_k", bias, WIDE, k, at_column(qkv_of(b), q));
+	add_product(b, &o, "attn_v", bias, WIDE, v, at_column(qkv_of(b), q + k));
+	append_products(b, "attn_qkv", &o);
+}
+
+void build_qkv_fused(struct builder *b, enum bias bias)
+{
+	append_product(b, "attn_qkv", "attn_qkv", bias, WIDE, layer_qkv(b->layer), qkv_of(b));
+}
+
+/* The rotations of this spec, whose angles are made before their first use. */
+static const struct rope *rope_of(struct builder *b, const struct rope_spec *spec)
+{
+	struct op_angles o = { .rope = b->plan->ropes };
+
+	while (o.rope && o.rope->spec != spec)
+		o.rope = o.rope->next;
+	if (o.rope || !(o.rope = allocate(b, sizeof *o.rope)))
+		return o.rope;
+	o.rope->spec = spec;
+	o.rope->next = b->plan->ropes;
+	b->plan->ropes = o.rope;
+	append(b, &op_angles, NULL, &o, sizeof o);
+	return o.rope;
+}
+
+void build_attention(struct builder *b, int head_norms)
+{
+	const struct layer *l = b->layer;
+	const struct kernels *k = b->plan->step.k;
+	size_t out = l->n_head * l->dim_v, group = l->n_head / l->n_head_kv;
+	struct op_attention o = {
+		.qkv = qkv_of(b), .out = with_stride(b->plan->h, out), .layer = b->il - b->plan->setup.first,
+		.heads = { .dim_k = l->dim_k, .dim_v = l->dim_v, .n_head = l->n_head, .n_head_kv = l->n_head_kv,
+			.scale = 1 / sqrtf((float)l->dim_k) },
+		.eps = b->model->eps, .pairs = b->model->family->pairs, .rope = l->rope ? rope_of(b, l->rope) : NULL,
+	};
+	struct op_rows pack = { .n = out, .in = o.out, .out = o.out };
+	struct op_select select = { .x = b->plan->x, .n = b->model->n_embd };
+	struct op *op;
+
+	if (head_norms) {
+		o.q_norm = vector(b, "attn_q_norm", "weight", l->dim_k);
+		o.k_norm = vector(b, "attn_k_norm", "weight", l->dim_k);
+	}
+	leaves(append(b, &op_prepare, NULL, &o, sizeof o), 0, "", o.qkv, layer_qkv(l));
+	append(b, &op_store, NULL, &o, sizeof o);
+	b->wanted = b->il + 1 == b->model->n_layer;     /* behind the last attention no other rows matter */
+	op = append(b, &op_attend, NULL, &o, sizeof o);
+	if (op) {
+		op->scratch = k->attend_scratch(l->dim_k, l->dim_v, group);
+		op->block_bytes = l->n_head_kv * k->attend_part(l->dim_v, ATTEND_FEW * group);
+	}
+	leaves(append(b, &op_join, "attend", &o, sizeof o), 0, "", o.out, out);
+	append_packing(b, "attn_pack", &pack, INNER);
+	if (b->wanted)
+		append(b, &op_select, NULL, &select, sizeof select);
+}
+
+/* ---- all layers ---- */
+
+static void build_embed(struct builder *b)
+{
+	const struct model *m = b->model;
+	struct op_embed e = { .x = b->plan->x, .spare = with_stride(b->plan->h, m->n_embd) };
+
+	matrix(b, "token_embd", m->n_vocab, m->n_embd, &e.ids);
+	if (m->family->learned_positions)
+		matrix(b, "position_embd", m->n_ctx_max, m->n_embd, &e.positions);
+	leaves(append(b, &op_embed, NULL, &e, sizeof e), 0, "", e.x, m->n_embd);
+}
+
+/* output_norm and output, or token_embd again where the file has no output. */
+static void build_head(struct builder *b)
+{
+	struct buffer logits = { .at = NULL };
+
 	build_norm(b, "output_norm");
-	add_part(b, product(b, "output"), model_has(b->model, "output.weight") ? "output" : "token_embd", BIAS_NONE, NARROW, b->model->n_vocab, nowhere);
+	append_product(b, "output", model_has(b->model, "output.weight") ? "output" : "token_embd", BIAS_NONE, NARROW, b->model->n_vocab,
+		logits);
+}
+
+int build_plan(struct plan *p, struct why *w)
+{
+	struct builder b = { .plan = p, .model = p->model, .w = w, .il = OP_NO_LAYER };
+	struct op_rows add = { .n = p->model->n_embd, .in = p->x, .out = p->x };
+
+	if (p->setup.first == 0)
+		build_embed(&b);
+	for (b.il = p->setup.first; b.il < p->setup.last; b.il++) {
+		b.layer = &p->model->layer[b.il];
+		p->model->family->layer(&b, b.il);
+	}
+	b.il = OP_NO_LAYER;
+	/* The last branch is added once; the head may then run over the rows in any portions. */
+	add_pending(&b, &add);
+	leaves(append(&b, &op_rows, "add", &add, sizeof add), 0, "", add.out, add.n);
+	p->n_body = p->n_ops;
+	if (p->setup.last == p->model->n_layer)
+		build_head(&b);
+	return b.failed;
 }

@@ -1,4 +1,4 @@
-/* The families, each written down as the order of its ops. */
+/* The families, each written down as the ops of one layer. */
 #include "families.h"
 
 #include <string.h>
@@ -12,76 +12,56 @@ static void feed_forward_gated(struct builder *b)
 	build_branch(b, "ffn_down", BIAS_NONE);
 }
 
-/* Llama (Touvron et al. 2023; Llama 3, Mistral, SmolLM2, ...): RMS norms before each branch, grouped queries, SwiGLU. Some checkpoints have
- * biases in attention. */
-static void llama(struct builder *b)
+/* Llama (Touvron et al. 2023; Llama 3, Mistral, SmolLM2, ...): RMS norms before each branch, grouped queries, SwiGLU. Some
+ * checkpoints have biases in attention. */
+static void llama(struct builder *b, size_t il)
 {
-	build_embed(b);
-	for (size_t il = 0; il < b->model->n_layer; il++) {
-		build_layer(b, il);
-		build_norm(b, "attn_norm");
-		build_qkv(b, BIAS_MAYBE);
-		build_attend(b, 0);
-		build_branch(b, "attn_output", BIAS_MAYBE);
-		feed_forward_gated(b);
-	}
-	build_head(b);
+	build_norm(b, "attn_norm");
+	build_qkv(b, BIAS_MAYBE);
+	build_attention(b, 0);
+	build_branch(b, "attn_output", BIAS_MAYBE);
+	feed_forward_gated(b);
 }
 
-/* Qwen2 (2024; 2.5 and the distillations onto it): biases on q, k and v. */
-static void qwen2(struct builder *b)
+/* Qwen2 (2024; 2.5 and the models distilled onto it): biases on q, k and v. */
+static void qwen2(struct builder *b, size_t il)
 {
-	build_embed(b);
-	for (size_t il = 0; il < b->model->n_layer; il++) {
-		build_layer(b, il);
-		build_norm(b, "attn_norm");
-		build_qkv(b, BIAS);
-		build_attend(b, 0);
-		build_branch(b, "attn_output", BIAS_NONE);
-		feed_forward_gated(b);
-	}
-	build_head(b);
+	build_norm(b, "attn_norm");
+	build_qkv(b, BIAS);
+	build_attention(b, 0);
+	build_branch(b, "attn_output", BIAS_NONE);
+	feed_forward_gated(b);
 }
 
 /* Qwen3 (2025): RMS norms on each head of q and k in place of the biases. */
-static void qwen3(struct builder *b)
+static void qwen3(struct builder *b, size_t il)
 {
-	build_embed(b);
-	for (size_t il = 0; il < b->model->n_layer; il++) {
-		build_layer(b, il);
-		build_norm(b, "attn_norm");
-		build_qkv(b, BIAS_NONE);
-		build_attend(b, 1);
-		build_branch(b, "attn_output", BIAS_NONE);
-		feed_forward_gated(b);
-	}
-	build_head(b);
+	build_norm(b, "attn_norm");
+	build_qkv(b, BIAS_NONE);
+	build_attention(b, 1);
+	build_branch(b, "attn_output", BIAS_NONE);
+	feed_forward_gated(b);
 }
 
 /* GPT-2 (Radford et al. 2019): learned positions, layer norms, one matrix for q, k and v, GELU, biases everywhere. */
-static void gpt2(struct builder *b)
+static void gpt2(struct builder *b, size_t il)
 {
-	build_embed(b);
-	for (size_t il = 0; il < b->model->n_layer; il++) {
-		build_layer(b, il);
-		build_norm(b, "attn_norm");
-		build_qkv_fused(b, BIAS);
-		build_attend(b, 0);
-		build_branch(b, "attn_output", BIAS);
-		build_norm(b, "ffn_norm");
-		build_ungated(b, UNARY_GELU, BIAS);
-		build_branch(b, "ffn_down", BIAS);
-	}
-	build_head(b);
+	build_norm(b, "attn_norm");
+	build_qkv_fused(b, BIAS);
+	build_attention(b, 0);
+	build_branch(b, "attn_output", BIAS);
+	build_norm(b, "ffn_norm");
+	build_ungated(b, UNARY_GELU, BIAS);
+	build_branch(b, "ffn_down", BIAS);
 }
 
 const struct family *family_of(const char *arch)
 {
 	static const struct family families[] = {
-		{ .arch = "llama", .norm = NORM_RMS, .pairs = ROPE_ADJACENT, .build = llama },
-		{ .arch = "qwen2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .build = qwen2 },
-		{ .arch = "qwen3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .build = qwen3 },
-		{ .arch = "gpt2", .norm = NORM_LAYER, .learned_positions = 1, .build = gpt2 },
+		{ .arch = "llama", .norm = NORM_RMS, .pairs = ROPE_ADJACENT, .layer = llama },
+		{ .arch = "qwen2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .layer = qwen2 },
+		{ .arch = "qwen3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .layer = qwen3 },
+		{ .arch = "gpt2", .norm = NORM_LAYER, .learned_positions = 1, .layer = gpt2 },
 	};
 
 	for (size_t i = 0; i < sizeof families / sizeof *families; i++)

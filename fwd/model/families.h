@@ -1,7 +1,9 @@
-/* families: what is known of each model architecture, and the builder of its plan. A new family is one row and one function here, and no
- * new kernel where it can be. */
+/* families: what is known of each model architecture. A new family is one row of the table and one function, which appends
+ * the ops of a layer (builder.h), and no new kernel where it can be. */
 #ifndef FAMILIES_H
 #define FAMILIES_H
+
+#include <stddef.h>
 
 #include "fwd/kernels/kernels.h"
 
@@ -11,8 +13,8 @@ struct family {
 	const char *arch;               /* general.architecture */
 	enum norm_kind norm;            /* decides which key holds the epsilon */
 	enum rope_pairs pairs;
-	int learned_positions;          /* a table of positions; no rotation */
-	void (*build)(struct builder *b);       /* appends the ops of the whole model; failures stick to b */
+	int learned_positions;          /* a table of positions instead of RoPE */
+	void (*layer)(struct builder *b, size_t il);    /* appends the ops of layer il; failures stick to b */
 };
 
 const struct family *family_of(const char *arch);       /* or NULL */

@@ -1,4 +1,4 @@
-/* Hyperparameters and tensors, none believed before it is checked: the files are strangers'. */
+/* Hyperparameters and tensors, each checked before it is used: files come from strangers. */
 #include "model.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "lib/stream/frame.h"
 #include "families.h"
 
-/* No model is near these; below them no product of two or three overflows. */
+/* No model comes near these, and no product of two or three of them overflows. */
 enum { LAYERS_MAX = 1 << 14, EMBD_MAX = 1 << 20, FF_MAX = 1 << 24, HEADS_MAX = 1 << 14, DIM_MAX = 1 << 12, CTX_MAX = 1 << 26 };
 
 /* ---- keys of the architecture ---- */
@@ -25,7 +25,7 @@ static struct key key(const struct model *m, const char *name)
 	return k;
 }
 
-/* out is what it was, the default, where the key is absent. */
+/* Where the key is absent, out keeps its value: the default. */
 static int optional(const struct model *m, const char *name, size_t low, size_t high, size_t *out, struct why *w)
 {
 	int64_t n;
@@ -70,7 +70,7 @@ static int read_architecture(struct model *m, struct why *w)
 	if (found < 0)
 		return -1;
 	if (!found)
-		return why(w, "general.architecture: missing; no model to run");
+		return why(w, "general.architecture: missing");
 	snprintf(m->arch, sizeof m->arch, "%.*s", s.n < sizeof m->arch ? (int)s.n : (int)sizeof m->arch - 1, s.s);
 	m->family = family_of(m->arch);
 	if (!m->family || s.n != strlen(m->arch))
@@ -78,15 +78,16 @@ static int read_architecture(struct model *m, struct why *w)
 	return 0;
 }
 
-/* Keys that switch on what no family here computes, and the value that leaves it off. */
+/* Keys of features that no family here has, with the value that leaves them off. */
 static int refuse_features(const struct model *m, struct why *w)
 {
 	static const struct {
 		const char *name;
 		double off;
 	} features[] = {
-		{ "expert_count", 0 }, { "attention.max_alibi_bias", 0 }, { "attention.clamp_kqv", 0 }, { "attn_logit_softcapping", 0 },
-		{ "final_logit_softcapping", 0 }, { "residual_scale", 1 }, { "embedding_scale", 1 }, { "attention.scale", 0 }, { "logit_scale", 1 },
+		{ "expert_count", 0 }, { "attention.max_alibi_bias", 0 }, { "attention.clamp_kqv", 0 },
+		{ "attn_logit_softcapping", 0 }, { "final_logit_softcapping", 0 }, { "residual_scale", 1 },
+		{ "embedding_scale", 1 }, { "attention.scale", 0 }, { "logit_scale", 1 },
 	};
 	double x;
 	int causal = 1;
@@ -101,7 +102,7 @@ static int refuse_features(const struct model *m, struct why *w)
 	if (gguf_bool(m->gguf, key(m, "attention.causal").s, &causal, w) < 0)
 		return -1;
 	if (!causal)
-		return why(w, "%s: false: not a model that generates", key(m, "attention.causal").s);
+		return why(w, "%s: false: not a generative model", key(m, "attention.causal").s);
 	return 0;
 }
 
@@ -118,43 +119,50 @@ static int read_epsilon(struct model *m, struct why *w)
 	return 0;
 }
 
-static int read_sizes(struct model *m, struct why *w)
+static int read_vocabulary(struct model *m, struct why *w)
 {
 	const struct gguf_tensor *embd = gguf_tensor(m->gguf, "token_embd.weight");
 
-	if (required(m, "block_count", 1, LAYERS_MAX, &m->n_layer, w) < 0 || required(m, "embedding_length", 1, EMBD_MAX, &m->n_embd, w) < 0
-	    || required(m, "feed_forward_length", 1, FF_MAX, &m->n_ff, w) < 0 || required(m, "attention.head_count", 1, HEADS_MAX, &m->n_head, w) < 0
-	    || required(m, "context_length", 1, CTX_MAX, &m->n_ctx_train, w) < 0)
-		return -1;
-	m->n_head_kv = m->n_head;
-	m->dim_k = m->n_embd / m->n_head;
-	if (optional(m, "attention.head_count_kv", 1, m->n_head, &m->n_head_kv, w) < 0 || optional(m, "attention.key_length", 1, DIM_MAX, &m->dim_k, w) < 0)
-		return -1;
-	m->dim_v = m->dim_k;
-	if (optional(m, "attention.value_length", 1, DIM_MAX, &m->dim_v, w) < 0)
-		return -1;
-	if (!m->dim_k || m->dim_k > DIM_MAX)
-		return why(w, "%s: heads of %zu elements", key(m, "attention.head_count").s, m->dim_k);
-	if (m->n_head % m->n_head_kv)
-		return why(w, "%s: %zu does not divide the %zu heads", key(m, "attention.head_count_kv").s, m->n_head_kv, m->n_head);
 	if (!embd)
 		return why(w, "tensor token_embd.weight: missing");
 	if (embd->dim[1] > FRAME_VOCAB_MAX)
 		return why(w, "tensor token_embd.weight: %llu rows", (unsigned long long)embd->dim[1]);
 	m->n_vocab = (size_t)embd->dim[1];
-	return read_epsilon(m, w);
+	return 0;
 }
 
-static int read_rope(struct model *m, struct why *w)
+static int read_layer(const struct model *m, struct layer *l, struct why *w)
+{
+	if (required(m, "feed_forward_length", 1, FF_MAX, &l->n_ff, w) < 0
+	    || required(m, "attention.head_count", 1, HEADS_MAX, &l->n_head, w) < 0)
+		return -1;
+	l->n_head_kv = l->n_head;
+	l->dim_k = m->n_embd / l->n_head;
+	if (optional(m, "attention.head_count_kv", 1, l->n_head, &l->n_head_kv, w) < 0
+	    || optional(m, "attention.key_length", 1, DIM_MAX, &l->dim_k, w) < 0)
+		return -1;
+	l->dim_v = l->dim_k;
+	if (optional(m, "attention.value_length", 1, DIM_MAX, &l->dim_v, w) < 0)
+		return -1;
+	if (!l->dim_k || l->dim_k > DIM_MAX)
+		return why(w, "%s: heads of %zu elements", key(m, "attention.head_count").s, l->dim_k);
+	if (l->n_head % l->n_head_kv)
+		return why(w, "%s: %zu does not divide the %zu heads", key(m, "attention.head_count_kv").s, l->n_head_kv, l->n_head);
+	return 0;
+}
+
+static int read_rope(struct model *m, size_t dim_k, struct why *w)
 {
 	struct rope_spec *r = &m->rope;
 	struct gguf_string type = { .s = "linear", .n = 6 };
 	size_t n_ctx_orig = m->n_ctx_train;
 
-	*r = (struct rope_spec){ .n_rot = m->dim_k, .base = 10000, .factor = 1, .beta_fast = 32, .beta_slow = 1, .attn_factor = 1 };
-	if (optional(m, "rope.dimension_count", 2, m->dim_k, &r->n_rot, w) < 0 || real(m, "rope.freq_base", 1.0001, 1e15, &r->base, w) < 0
+	*r = (struct rope_spec){ .n_rot = dim_k, .base = 10000, .factor = 1, .beta_fast = 32, .beta_slow = 1, .attn_factor = 1 };
+	if (optional(m, "rope.dimension_count", 2, dim_k, &r->n_rot, w) < 0
+	    || real(m, "rope.freq_base", 1.0001, 1e15, &r->base, w) < 0
 	    || gguf_text(m->gguf, key(m, "rope.scaling.type").s, &type, w) < 0
-	    || real(m, "rope.scale_linear", 0, 1e6, &r->factor, w) < 0 || real(m, "rope.scaling.factor", 0, 1e6, &r->factor, w) < 0
+	    || real(m, "rope.scale_linear", 0, 1e6, &r->factor, w) < 0
+	    || real(m, "rope.scaling.factor", 0, 1e6, &r->factor, w) < 0
 	    || optional(m, "rope.scaling.original_context_length", 1, CTX_MAX, &n_ctx_orig, w) < 0
 	    || real(m, "rope.scaling.attn_factor", 0, 1e3, &r->attn_factor, w) < 0
 	    || real(m, "rope.scaling.yarn_beta_fast", 1e-3, 1e6, &r->beta_fast, w) < 0
@@ -162,7 +170,7 @@ static int read_rope(struct model *m, struct why *w)
 		return -1;
 	if (r->n_rot % 2 || r->n_rot < 2)
 		return why(w, "%s: %zu is odd", key(m, "rope.dimension_count").s, r->n_rot);
-	/* Files say 0 for "none". */
+	/* Some files say 0 where there is no scaling. */
 	r->factor = r->factor > 0 ? r->factor : 1;
 	r->n_ctx_orig = (double)n_ctx_orig;
 	if (is(type, "linear"))
@@ -173,6 +181,21 @@ static int read_rope(struct model *m, struct why *w)
 		return why(w, "%s: \"%.*s\" is not supported", key(m, "rope.scaling.type").s, type.n < 64 ? (int)type.n : 64, type.s);
 	if (model_has(m, "rope_freqs.weight"))
 		return model_vector(m, "rope_freqs.weight", r->n_rot / 2, &r->factors, w);
+	return 0;
+}
+
+/* The keys of these families hold for all layers. */
+static int read_layers(struct model *m, struct why *w)
+{
+	struct layer all = { .rope = m->family->learned_positions ? NULL : &m->rope };
+
+	if (read_layer(m, &all, w) < 0 || (all.rope && read_rope(m, all.dim_k, w) < 0))
+		return -1;
+	m->layer = malloc(m->n_layer * sizeof *m->layer);
+	if (!m->layer)
+		return why(w, "out of memory");
+	for (size_t i = 0; i < m->n_layer; i++)
+		m->layer[i] = all;
 	return 0;
 }
 
@@ -230,7 +253,7 @@ static int check_others(const struct model *m, struct why *w)
 	return 0;
 }
 
-/* Learned positions: as many as the table has rows. */
+/* A table of learned positions bounds the context. */
 static void count_positions(struct model *m)
 {
 	const struct gguf_tensor *t = gguf_tensor(m->gguf, "position_embd.weight");
@@ -256,9 +279,11 @@ static int read_all(struct model *m, struct why *w)
 	m->used = calloc(m->gguf->n_tensors + 1, 1);
 	if (!m->used)
 		return why(w, "out of memory");
-	if (read_architecture(m, w) < 0 || refuse_features(m, w) < 0 || read_sizes(m, w) < 0 || check_others(m, w) < 0)
-		return -1;
-	if (!m->family->learned_positions && read_rope(m, w) < 0)
+	if (read_architecture(m, w) < 0 || refuse_features(m, w) < 0
+	    || required(m, "block_count", 1, LAYERS_MAX, &m->n_layer, w) < 0
+	    || required(m, "embedding_length", 1, EMBD_MAX, &m->n_embd, w) < 0
+	    || required(m, "context_length", 1, CTX_MAX, &m->n_ctx_train, w) < 0
+	    || read_layers(m, w) < 0 || read_epsilon(m, w) < 0 || read_vocabulary(m, w) < 0 || check_others(m, w) < 0)
 		return -1;
 	count_positions(m);
 	measure(m);
@@ -295,6 +320,7 @@ void model_close(struct model *m)
 	for (size_t i = 0; i < m->n_vectors; i++)
 		free(m->vector[i]);
 	free(m->vector);
+	free(m->layer);
 	free(m->used);
 	gguf_close(m->gguf);
 	free(m);
@@ -307,7 +333,7 @@ int model_has(const struct model *m, const char *name)
 	return gguf_tensor(m->gguf, name) != NULL;
 }
 
-/* The tensor of this name, of this shape, of a type that we read; marked as used. */
+/* The tensor of this name, shape and a supported type; marked as used. */
 static const struct gguf_tensor *find(struct model *m, const char *name, size_t rows, size_t cols, struct why *w)
 {
 	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
@@ -334,7 +360,7 @@ static const struct gguf_tensor *find(struct model *m, const char *name, size_t 
 		why(w, "tensor %s: rows of %zu elements are not whole blocks of %s", name, cols, f->name);
 		return NULL;
 	}
-	if ((f->id == FORMAT_F32 && (uintptr_t)t->data % sizeof(float)) || (f->block == 1 && (uintptr_t)t->data % sizeof(uint16_t))) {
+	if (f->block == 1 && (uintptr_t)t->data % f->bytes) {
 		why(w, "tensor %s: not aligned", name);
 		return NULL;
 	}
@@ -377,14 +403,28 @@ int model_vector(struct model *m, const char *name, size_t n, const float **out,
 	return 0;
 }
 
-int model_all_used(const struct model *m, struct why *w)
+/* The layer that a tensor belongs to; SIZE_MAX: none. */
+static size_t layer_of(struct gguf_string name)
 {
-	const struct gguf_string *s;
+	size_t il = 0, i = 4;
 
-	for (uint64_t i = 0; i < m->gguf->n_tensors; i++)
-		if (!m->used[i]) {
-			s = &m->gguf->tensors[i].name;
-			return why(w, "tensor %.*s: not part of a %s model as it is known here", s->n < 128 ? (int)s->n : 128, s->s, m->arch);
-		}
+	if (name.n < 6 || memcmp(name.s, "blk.", 4))
+		return SIZE_MAX;
+	for (; i < name.n && name.s[i] >= '0' && name.s[i] <= '9' && il < LAYERS_MAX; i++)
+		il = 10 * il + (size_t)(name.s[i] - '0');
+	return i > 4 && i < name.n && name.s[i] == '.' ? il : SIZE_MAX;
+}
+
+int model_all_used(const struct model *m, size_t first, size_t last, struct why *w)
+{
+	int whole = first == 0 && last == m->n_layer;
+
+	for (uint64_t i = 0; i < m->gguf->n_tensors; i++) {
+		struct gguf_string s = m->gguf->tensors[i].name;
+		size_t il = layer_of(s);
+
+		if (!m->used[i] && (whole || (il >= first && il < last)))
+			return why(w, "tensor %.*s: not known for the architecture %s", s.n < 128 ? (int)s.n : 128, s.s, m->arch);
+	}
 	return 0;
 }

@@ -1,10 +1,9 @@
-/* Frequencies, and the cosines and sines of positions. floor, ceil and ldexp are exact and fma correctly rounded by definition; the rest is
- * additions, multiplications and divisions. */
+/* Frequencies, and the cosines and sines of positions. floor, ceil and ldexp are exact and fma correctly rounded by
+ * definition; the rest is additions, multiplications and divisions. */
 #include "rope.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/base/fmath.h"
 
@@ -23,8 +22,10 @@ double rope_exp(double x)
 
 void rope_sincos(double x, double *sine, double *cosine)
 {
-	const double two_over_pi = 0x1.45f306dc9c883p-1, half_pi_high = 0x1.921fb54442d18p+0, half_pi_low = 0x1.1a62633145c07p-54;
-	/* x minus a whole number of quarter turns. The first fma is exact: its result is a small multiple of half_pi_high's last place. */
+	const double two_over_pi = 0x1.45f306dc9c883p-1, half_pi_high = 0x1.921fb54442d18p+0;
+	const double half_pi_low = 0x1.1a62633145c07p-54;
+	/* x minus a whole number of quarter turns. The first fma is exact: its result is a small multiple of half_pi_high's
+	 * last place. */
 	double n = floor(x * two_over_pi + 0.5), r = fma(-n, half_pi_low, fma(-n, half_pi_high, x)), z = r * r, s = 0, c = 0;
 	int quarter = (int)((long)n & 3);
 
@@ -39,13 +40,13 @@ void rope_sincos(double x, double *sine, double *cosine)
 	*cosine = quarter == 0 ? c : quarter == 1 ? -s : quarter == 2 ? -c : s;
 }
 
-/* The pair (a fraction of it) that makes `turns` turns over the original context. */
+/* The pair, as a real number, that makes `turns` turns over the original context. */
 static double pair_of_turns(const struct rope_spec *spec, double turns)
 {
 	return (double)spec->n_rot * fmath_log(spec->n_ctx_orig / (turns * 2 * PI)) / (2 * fmath_log(spec->base));
 }
 
-/* YaRN's ramp: how much of pair i's frequency is left as it was, 1 for the fastest pairs to 0 for the slowest. */
+/* YaRN's ramp: how much of pair i's frequency is kept, from 1 for the fastest pairs to 0 for the slowest. */
 static double kept(const struct rope_spec *spec, size_t i)
 {
 	double low = floor(pair_of_turns(spec, spec->beta_fast)), high = ceil(pair_of_turns(spec, spec->beta_slow)), y;
@@ -73,9 +74,8 @@ static double frequency(const struct rope_spec *spec, size_t i)
 
 int rope_open(struct rope *r, const struct rope_spec *spec, size_t room, size_t n_ctx, struct why *w)
 {
-	memset(r, 0, sizeof *r);
+	r->spec = spec;
 	r->pairs = spec->n_rot / 2;
-	r->room = room;
 	r->magnitude = spec->attn_factor;
 	if (spec->scaling == ROPE_YARN && spec->factor > 1)
 		r->magnitude *= 1 + 0.1 * fmath_log(spec->factor);
@@ -101,17 +101,17 @@ void rope_close(struct rope *r)
 	free(r->freq);
 	free(r->cos);
 	free(r->sin);
-	memset(r, 0, sizeof *r);
+	r->freq = NULL;
+	r->cos = r->sin = NULL;
 }
 
-void rope_positions(struct rope *r, size_t pos, size_t from, size_t to)
+void rope_position(struct rope *r, size_t row, size_t pos)
 {
 	double sine, cosine;
 
-	for (size_t row = from; row < to; row++)
-		for (size_t i = 0; i < r->pairs; i++) {
-			rope_sincos((double)(pos + row) * r->freq[i], &sine, &cosine);
-			r->cos[row * r->pairs + i] = (float)(cosine * r->magnitude);
-			r->sin[row * r->pairs + i] = (float)(sine * r->magnitude);
-		}
+	for (size_t i = 0; i < r->pairs; i++) {
+		rope_sincos((double)pos * r->freq[i], &sine, &cosine);
+		r->cos[row * r->pairs + i] = (float)(cosine * r->magnitude);
+		r->sin[row * r->pairs + i] = (float)(sine * r->magnitude);
+	}
 }

@@ -1,6 +1,9 @@
-/* op: the instructions of a plan, and the running of one. An op is bound once to its weights and buffers; what changes from batch to batch stands
- * in struct step, which every op reads. Rows of a buffer are rows of the batch. An op acts on rows [first, first + n): all of the batch, or,
- * behind the last attention, only those whose logits are wanted. Private to the plan. */
+/* op: the instructions of a plan. Each op is of a kind, whose functions share out its work in pieces, and is bound once to
+ * weights, buffers and sizes. What changes from batch to batch is in struct step. struct op says all that others need to
+ * know of an op: plan, dump, prefault, limits and report do not know the kinds.
+ *
+ * To add a kind of op: one file of this folder, which defines its struct op_kind; a declaration of that and of what its
+ * ops are bound to in kinds.h; a function in the builder that appends it; a word in the Makefile's list. */
 #ifndef OP_H
 #define OP_H
 
@@ -8,101 +11,119 @@
 #include <stdint.h>
 
 #include "fwd/kernels/kernels.h"
-#include "fwd/run/pool.h"
-#include "fwd/model/rope.h"
+#include "fwd/state/segment.h"
 
 struct buffer {                 /* floats, [batch][stride] */
 	float *at;
 	size_t stride;
 };
 
-enum { ACTS_KINDS = ACTS_Q16 + 1, PARTS = 3 };
+enum { ACTS_KINDS = ACTS_Q16 + 1 };
 
-enum op_code { OP_EMBED, OP_ROWS, OP_PRODUCT, OP_ATTEND };
-
-/* x = the embedding of each id, plus that of its position where these are learned. */
-struct op_embed {
-	struct matrix ids, positions;   /* positions.rows 0: none */
-	struct buffer x, spare;         /* spare: a position's row */
+/* Rows made ready for products: once for each kind of activations that one of the products asks for. */
+struct packed {
+	size_t k;                       /* elements of a row */
+	int wants[ACTS_KINDS];          /* by enum acts_kind */
+	struct acts acts[ACTS_KINDS];   /* n is set with each batch */
+	int slot;                       /* of the plan's memory for packed rows: those of one slot replace each other */
+	struct packed *next;            /* in the plan */
 };
 
-/* What happens to a row between two products, in one pass over it, in this order; each part is left out where it is not set:
- *   x += branch;  out = f(in);  pack out for the next product. */
-enum rows_function { ROWS_SAME, ROWS_NORM, ROWS_UNARY, ROWS_GLU };
-
-struct op_rows {
-	size_t n;                       /* elements of out */
-	struct buffer x, branch;        /* branch.at NULL: nothing is added */
-	enum rows_function f;
-	struct buffer in, out;          /* SAME: out is in. GLU: in holds the gate's n elements, then the other n */
-	enum norm_kind norm;
-	const float *weight, *bias;     /* [n] or NULL */
-	float eps;
-	enum unary unary;
-	int pack[ACTS_KINDS];           /* which kinds the next products want */
+/* The rows of one sequence in a batch. */
+struct run {
+	struct segment *state;
+	size_t n, wanted;               /* rows; the last of them, whose logits are asked for */
+	/* set by the plan */
+	size_t pos;                     /* position of the first row */
+	size_t first, first_wanted;     /* place of the first row in the batch; of the first wanted one among all wanted rows */
 };
 
-/* Up to three products of the same packed rows: y = W·x, plus a bias. */
-struct part {
-	struct matrix w;
-	const float *bias;              /* [w.rows] or NULL */
-	enum acts_kind kind;
-	struct buffer y;                /* at NULL: the step's logits */
-};
-
-struct op_product {
-	size_t n_parts;
-	struct part part[PARTS];
-};
-
-/* From the q, k and v of each row to the heads' outputs: norms of q and k heads, rotation, K and V into the cache, attention. */
-struct op_attend {
-	struct buffer qkv, out;         /* q of all heads, then k, then v; out: [n_head·dim_v] */
-	struct attend heads;            /* sizes and type; q, out and pos are filled in for each step */
-	const float *q_norm, *k_norm;   /* [dim_k], the same for each head, or NULL */
-	float eps;
-	enum rope_pairs pairs;
-	size_t n_rot;
-	const struct rope *rope;        /* or NULL */
-	struct kv_head *kv;             /* [n_head_kv] of this layer */
-	int tail;                       /* K and V are stored for the whole batch, attention is for the wanted rows only */
-};
-
-struct op {
-	enum op_code code;
-	int tail;                       /* acts on the wanted rows only */
-	union {
-		struct op_embed embed;
-		struct op_rows rows;
-		struct op_product product;
-		struct op_attend attend;
-	};
-};
-
-/* What is patched from batch to batch, and what all ops share. */
+/* One batch, as its ops see it. */
 struct step {
-	const int32_t *ids;             /* [n] */
-	size_t n, pos;                  /* rows of the batch; position of row 0 */
-	size_t wanted;                  /* the last rows, whose logits are asked for */
-	float *logits;                  /* [rows of the op][n_vocab] */
+	const int32_t *ids;             /* [rows of the batch] */
+	const struct run *run;
+	size_t n_runs;
+	size_t first, n;                /* the op acts on rows [first, first + n) of the batch, or of its wanted rows */
+	float *logits;                  /* [n][n_vocab], of the op's rows */
 
 	const struct kernels *k;
-	struct pool *pool;
-	struct acts acts[ACTS_KINDS];   /* by enum acts_kind: the rows packed last */
-	unsigned char *scratch;         /* for each thread */
+	size_t threads;
+	unsigned char *scratch;         /* [threads][scratch_bytes] */
 	size_t scratch_bytes;
-	unsigned char *parts;           /* of the blocks of a few rows' attention, for all KV heads and the whole context */
+	unsigned char *shared;          /* op->block_bytes for each block of the context */
 };
 
-/* Runs one op on rows [first, first + n), n at least 1; returns when it is done. */
-void op_run(struct step *s, const struct op *op, size_t first, size_t n);
-
-/* What an op has to do: bytes of weights and of K and V to read once; multiply-adds, of codes with quantised activations and of floats. */
+/* What an op has to do: bytes to read, of weights and of K and V, each once; multiply-adds of codes with quantised
+ * activations, of floats in products, of floats in attention. */
 struct work {
-	double bytes, codes, floats;
+	double bytes, codes, floats, attention;
 };
 
-/* Adds the work of op_run() on n rows. */
-void op_work(const struct step *s, const struct op *op, size_t n, struct work *w);
+struct cost {                   /* what an op has taken, while plan->timed */
+	double seconds;
+	size_t runs;
+	struct work work;
+};
+
+struct op;
+
+struct op_kind {
+	const char *name;
+
+	/* How many pieces the op has in this step. Called once, before them; not for an op that follows another. */
+	size_t (*pieces)(const struct op *op, const struct step *s);
+
+	/* Does one piece: at any time, in any order, on any thread. */
+	void (*piece)(const struct op *op, const struct step *s, size_t piece, size_t thread);
+
+	/* Whether piece i needs no more than piece i of the op before, so that one thread can do the two in turn. NULL: never. */
+	int (*follows)(const struct op *op, const struct step *s);
+
+	/* Adds what there is to do in this step. NULL: nothing worth counting. */
+	void (*work)(const struct op *op, const struct step *s, struct work *w);
+};
+
+struct output {                 /* floats that an op leaves: of a buffer or, where that is not set, of the logits */
+	const char *suffix;             /* NULL: none */
+	struct buffer from;
+	size_t cols;
+};
+
+enum { OP_OUTPUTS = 2 };
+
+struct op {
+	const struct op_kind *kind;
+	void *bound;                    /* what the kind acts on: see kinds.h */
+	const char *name;               /* within its layer */
+	size_t layer;                   /* OP_NO_LAYER: in none */
+	int wanted;                     /* acts on the wanted rows only, which lie together */
+	const struct matrix *weights;   /* [n_weights], read from end to end in this order */
+	size_t n_weights;
+	size_t scratch;                 /* bytes for each thread */
+	size_t block_bytes;             /* for each block of the context */
+	struct output output[OP_OUTPUTS];
+	struct cost decode, prompt;     /* in batches of one row, and of several */
+};
+
+#define OP_NO_LAYER SIZE_MAX
+
+static inline float *buffer_row(const struct buffer *b, size_t i)
+{
+	return b->at + i * b->stride;
+}
+
+static inline unsigned char *step_scratch(const struct step *s, size_t thread)
+{
+	return s->scratch + thread * s->scratch_bytes;
+}
+
+/* Pieces of `each` that cover n. */
+static inline size_t op_pieces(size_t n, size_t each)
+{
+	return (n + each - 1) / each;
+}
+
+/* The position of a row of the batch. */
+size_t step_position(const struct step *s, size_t row);
 
 #endif

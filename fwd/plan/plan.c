@@ -1,4 +1,4 @@
-/* Opening a plan: buffers, the family's builder, scratch. Replaying it. */
+/* Opening a plan: buffers, the builder, what the ops need. Replaying it. */
 #include "plan.h"
 
 #include <stdlib.h>
@@ -7,14 +7,16 @@
 #include "lib/base/clock.h"
 #include "lib/base/size.h"
 #include "fwd/model/builder.h"
-#include "fwd/model/families.h"
 
 enum { ALIGN = 64 };
 
-struct segment_shape plan_shape(const struct model *m, uint32_t kv_type, size_t n_ctx)
+struct segment_shape plan_shape(const struct plan *p, uint32_t kv_type, size_t n_ctx)
 {
-	return (struct segment_shape){ .model = m->fingerprint, .arithmetic = ARITHMETIC, .n_ctx = (uint32_t)n_ctx, .n_layer = (uint32_t)m->n_layer,
-		.n_head_kv = (uint32_t)m->n_head_kv, .dim_k = (uint32_t)m->dim_k, .dim_v = (uint32_t)m->dim_v, .kv_type = kv_type };
+	const struct layer *l = &p->model->layer[p->setup.first];
+
+	return (struct segment_shape){ .model = p->model->fingerprint, .arithmetic = ARITHMETIC, .n_ctx = (uint32_t)n_ctx,
+		.n_layer = (uint32_t)(p->setup.last - p->setup.first), .n_head_kv = (uint32_t)l->n_head_kv, .dim_k = (uint32_t)l->dim_k,
+		.dim_v = (uint32_t)l->dim_v, .kv_type = kv_type };
 }
 
 /* ---- opening ---- */
@@ -35,68 +37,56 @@ static struct buffer buffer(size_t batch, size_t width)
 
 static int open_buffers(struct plan *p, struct why *w)
 {
-	const struct model *m = p->model;
-	size_t qkv = m->n_head * m->dim_k + m->n_head_kv * (m->dim_k + m->dim_v);
+	size_t batch = p->setup.batch, n_embd = p->model->n_embd, h = n_embd, wide = 0;
 
-	p->x = buffer(p->batch, m->n_embd);
-	p->branch = buffer(p->batch, m->n_embd);
-	p->h = buffer(p->batch, size_max(m->n_embd, m->n_head * m->dim_v));
-	p->wide = buffer(p->batch, size_max(qkv, 2 * m->n_ff));
-	if (!p->x.at || !p->branch.at || !p->h.at || !p->wide.at)
-		return why(w, "out of memory for a batch of %zu rows", p->batch);
+	for (const struct layer *l = p->model->layer + p->setup.first; l < p->model->layer + p->setup.last; l++) {
+		h = size_max(h, l->n_head * l->dim_v);
+		wide = size_max(wide, size_max(layer_qkv(l), 2 * l->n_ff));
+	}
+	p->x = buffer(batch, n_embd);
+	p->branch = buffer(batch, n_embd);
+	p->h = buffer(batch, h);
+	p->wide = buffer(batch, wide);
+	p->runs = calloc(batch, sizeof *p->runs);
+	if (!p->x.at || !p->branch.at || !p->h.at || !p->wide.at || !p->runs)
+		return why(w, "out of memory for a batch of %zu rows", batch);
 	return 0;
 }
 
-/* Bytes for what the ops pack of one kind. */
-static size_t most_acts(const struct plan *p, int kind)
-{
-	size_t bytes = 0;
-
-	for (const struct op *op = p->op; op < p->op + p->n_ops; op++)
-		if (op->code == OP_ROWS && op->rows.pack[kind])
-			bytes = size_max(bytes, p->step.k->acts_bytes(kind, op->rows.n, p->batch));
-	return bytes;
-}
-
-/* Room for what the ops pack. */
+/* Memory for the largest packed rows of each slot and kind. */
 static int open_acts(struct plan *p, struct why *w)
 {
-	for (int kind = 0; kind < ACTS_KINDS; kind++) {
-		p->step.acts[kind] = (struct acts){ .kind = kind, .data = aligned(most_acts(p, kind), 1) };
-		if (!p->step.acts[kind].data)
-			return why(w, "out of memory for a batch of %zu rows", p->batch);
-	}
+	size_t bytes[SLOTS][ACTS_KINDS] = { { 0 } }, *most;
+
+	for (const struct packed *a = p->packed; a; a = a->next)
+		for (int kind = 0; kind < ACTS_KINDS; kind++) {
+			most = &bytes[a->slot][kind];
+			if (a->wants[kind])
+				*most = size_max(*most, p->step.k->acts_bytes(kind, a->k, p->setup.batch));
+		}
+	for (int slot = 0; slot < SLOTS; slot++)
+		for (int kind = 0; kind < ACTS_KINDS; kind++)
+			if (!(p->acts[slot][kind] = aligned(bytes[slot][kind], 1)))
+				return why(w, "out of memory for a batch of %zu rows", p->setup.batch);
+	for (struct packed *a = p->packed; a; a = a->next)
+		for (int kind = 0; kind < ACTS_KINDS; kind++)
+			a->acts[kind] = (struct acts){ .kind = kind, .k = a->k, .data = p->acts[a->slot][kind] };
 	return 0;
 }
 
-/* What each thread needs: as much as the hungriest op. */
+/* As much for each thread as the op that needs most. */
 static int open_scratch(struct plan *p, struct why *w)
 {
-	const struct kernels *k = p->step.k;
-	const struct model *m = p->model;
-	size_t scratch = k->attend_scratch(m->dim_k, m->dim_v, m->n_head / m->n_head_kv);
+	size_t scratch = 0;
 
 	for (const struct op *op = p->op; op < p->op + p->n_ops; op++)
-		if (op->code == OP_PRODUCT)
-			scratch = size_max(scratch, k->product_scratch(op->product.part[0].w.cols));
+		scratch = size_max(scratch, op->scratch);
 	p->step.scratch_bytes = (scratch + ALIGN - 1) / ALIGN * ALIGN;
-	p->step.scratch = aligned(pool_threads(p->step.pool), p->step.scratch_bytes);
-	return p->step.scratch ? 0 : why(w, "out of memory for %zu threads", pool_threads(p->step.pool));
+	p->step.scratch = aligned(p->step.threads, p->step.scratch_bytes);
+	return p->step.scratch ? 0 : why(w, "out of memory for %zu threads", p->step.threads);
 }
 
-static int open_all(struct plan *p, struct why *w)
-{
-	struct builder b = { .plan = p, .model = p->model, .w = w, .layer = LABEL_NONE };
-
-	if (open_buffers(p, w) < 0)
-		return -1;
-	p->model->family->build(&b);
-	if (b.failed || model_all_used(p->model, w) < 0)
-		return -1;
-	return open_acts(p, w) < 0 ? -1 : open_scratch(p, w);
-}
-
-struct plan *plan_open(struct model *m, const struct kernels *k, struct pool *pool, size_t batch, struct why *w)
+struct plan *plan_open(struct model *m, const struct plan_setup *setup, struct why *w)
 {
 	struct plan *p = calloc(1, sizeof *p);
 
@@ -105,10 +95,11 @@ struct plan *plan_open(struct model *m, const struct kernels *k, struct pool *po
 		return NULL;
 	}
 	p->model = m;
-	p->batch = batch;
-	p->step.k = k;
-	p->step.pool = pool;
-	if (open_all(p, w) < 0) {
+	p->setup = *setup;
+	p->step.k = setup->kernels;
+	p->step.threads = pool_threads(setup->pool);
+	if (open_buffers(p, w) < 0 || build_plan(p, w) < 0 || model_all_used(m, setup->first, setup->last, w) < 0 || open_acts(p, w) < 0
+	    || open_scratch(p, w) < 0) {
 		why_in(w, m->gguf->path);
 		plan_close(p);
 		return NULL;
@@ -116,117 +107,186 @@ struct plan *plan_open(struct model *m, const struct kernels *k, struct pool *po
 	return p;
 }
 
-int plan_bind(struct plan *p, const struct segment *s, struct why *w)
+int plan_bind(struct plan *p, size_t n_ctx, struct why *w)
 {
-	const struct model *m = p->model;
-	struct kv_head *kv = calloc(m->n_layer * m->n_head_kv, sizeof *kv);
-	size_t part = p->step.k->attend_part(m->dim_v, ATTEND_FEW * (m->n_head / m->n_head_kv)), blocks = (s->shape.n_ctx + ATTEND_BLOCK - 1) / ATTEND_BLOCK;
+	size_t block = 0;
 
-	p->kv = kv;
-	p->step.parts = aligned(m->n_head_kv * blocks, part);
-	if (!kv || !p->step.parts)
-		return why(w, "%s: out of memory for a context of %u", m->gguf->path, s->shape.n_ctx);
-	for (size_t i = 0; i < p->n_ops; i++)
-		if (p->op[i].code == OP_ATTEND) {
-			p->op[i].attend.heads.type = s->shape.kv_type;
-			p->op[i].attend.kv = kv;
-			for (size_t h = 0; h < m->n_head_kv; h++)
-				*kv++ = segment_head(s, p->label[i].layer, h);
-		}
-	return m->rope.n_rot && rope_open(&p->rope, &m->rope, p->batch, s->shape.n_ctx, w) < 0 ? why_in(w, m->gguf->path) : 0;
+	for (const struct op *op = p->op; op < p->op + p->n_ops; op++)
+		block = size_max(block, op->block_bytes);
+	p->step.shared = aligned((n_ctx + ATTEND_BLOCK - 1) / ATTEND_BLOCK, block);
+	if (!p->step.shared)
+		return why(w, "%s: out of memory for a context of %zu", p->model->gguf->path, n_ctx);
+	for (struct rope *r = p->ropes; r; r = r->next)
+		if (rope_open(r, r->spec, p->setup.batch, n_ctx, w) < 0)
+			return why_in(w, p->model->gguf->path);
+	return 0;
+}
+
+static void close_lists(struct plan *p)
+{
+	struct packed *packed;
+	struct rope *rope;
+
+	while ((packed = p->packed)) {
+		p->packed = packed->next;
+		free(packed);
+	}
+	while ((rope = p->ropes)) {
+		p->ropes = rope->next;
+		rope_close(rope);
+		free(rope);
+	}
 }
 
 void plan_close(struct plan *p)
 {
 	if (!p)
 		return;
-	for (size_t kind = 0; kind < ACTS_KINDS; kind++)
-		free(p->step.acts[kind].data);
+	close_lists(p);
+	for (int slot = 0; slot < SLOTS; slot++)
+		for (int kind = 0; kind < ACTS_KINDS; kind++)
+			free(p->acts[slot][kind]);
 	free(p->step.scratch);
-	free(p->step.parts);
+	free(p->step.shared);
+	free(p->runs);
 	free(p->x.at);
 	free(p->branch.at);
 	free(p->h.at);
 	free(p->wide.at);
-	free(p->kv);
-	rope_close(&p->rope);
+	for (size_t i = 0; i < p->n_ops; i++)
+		free(p->op[i].bound);
 	free(p->op);
-	free(p->label);
 	free(p);
 }
 
 /* ---- replaying ---- */
 
-static void run(struct plan *p, size_t i, size_t first, size_t n)
+size_t step_position(const struct step *s, size_t row)
 {
-	struct tally *t = p->step.n > 1 ? &p->label[i].prompt : &p->label[i].decode;
+	const struct run *r = s->run;
+
+	while (row >= r->first + r->n)
+		r++;
+	return r->pos + row - r->first;
+}
+
+/* Ops [from, to), of which all but the first follow the one before. */
+struct chained {
+	const struct step *s;
+	const struct op *from, *to;
+};
+
+static void run_piece(void *context, size_t piece, size_t thread)
+{
+	const struct chained *c = context;
+
+	for (const struct op *op = c->from; op < c->to; op++)
+		op->kind->piece(op, c->s, piece, thread);
+}
+
+static void add_cost(struct op *op, const struct step *s, size_t rows, double seconds)
+{
+	struct cost *c = rows > 1 ? &op->prompt : &op->decode;
+
+	c->seconds += seconds;
+	c->runs++;
+	if (op->kind->work)
+		op->kind->work(op, s, &c->work);
+}
+
+/* The rows of all runs. */
+static size_t rows_of(const struct step *s, int wanted)
+{
+	const struct run *last = &s->run[s->n_runs - 1];
+
+	return wanted ? last->first_wanted + last->wanted : last->first + last->n;
+}
+
+/* Runs an op, with those that follow it in the same pieces unless each is watched; returns the next one, `end` at most. */
+static struct op *run_op(struct plan *p, struct op *op, const struct op *end)
+{
+	struct step *s = &p->step;
+	struct chained c = { .s = s, .from = op, .to = op + 1 };
 	double start = p->timed ? clock_now() : 0;
+	size_t pieces = op->kind->pieces(op, s);
+	struct op *next = op + 1;
 
-	op_run(&p->step, &p->op[i], first, n);
-	if (p->timed) {
-		t->seconds += clock_now() - start;
-		t->runs++;
-		op_work(&p->step, &p->op[i], n, &t->work);
-	}
+	for (; !p->timed && !p->dump && next < end && next->kind->follows && next->kind->follows(next, s); next++)
+		c.to++;
+	pool_run(p->setup.pool, pieces, run_piece, &c);
+	if (p->timed && pieces)
+		add_cost(op, s, rows_of(s, 0), clock_now() - start);
 	if (p->dump)
-		dump_op(p->dump, p, i, first, n);
+		dump_op(p->dump, p, op, s);
+	return next;
 }
 
-enum { ROPE_ROWS = 16 };        /* of one piece */
-
-static void rope_piece(void *context, size_t piece, size_t thread)
+static void set_runs(struct step *s, struct run *to, const struct run *from, size_t n)
 {
-	struct plan *p = context;
-	size_t from = piece * ROPE_ROWS, to = from + ROPE_ROWS;
+	size_t rows = 0, wanted = 0;
 
-	rope_positions(&p->rope, p->step.pos, from, to < p->step.n ? to : p->step.n);
-}
-
-int plan_append(struct plan *p, struct segment *s, const int32_t *ids, size_t n, size_t wanted)
-{
-	p->step.ids = ids;
-	p->step.n = n;
-	p->step.pos = s->length;
-	p->step.wanted = wanted;
-	memcpy(s->ids + s->length, ids, n * sizeof *ids);
-	if (p->rope.pairs)
-		pool_run(p->step.pool, (n + ROPE_ROWS - 1) / ROPE_ROWS, rope_piece, p);
-	for (size_t i = 0; i < p->n_body; i++) {
-		if (p->enough && p->enough())
-			return -1;
-		if (!p->op[i].tail)
-			run(p, i, 0, n);
-		else if (wanted)
-			run(p, i, n - wanted, wanted);
+	memcpy(to, from, n * sizeof *to);
+	for (struct run *r = to; r < to + n; r++) {
+		r->first = rows;
+		r->first_wanted = wanted;
+		rows += r->n;
+		wanted += r->wanted;
 	}
-	segment_set_length(s, s->length + n);
+	s->run = to;
+	s->n_runs = n;
+	s->first = 0;
+}
+
+int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs)
+{
+	struct step *s = &p->step;
+	struct op *op = p->op, *end = p->op + p->n_body;
+
+	set_runs(s, p->runs, run, n_runs);
+	s->ids = ids;
+	for (struct run *r = p->runs; r < p->runs + n_runs; r++) {
+		r->pos = r->state->length;
+		memcpy(r->state->ids + r->pos, ids + r->first, r->n * sizeof *ids);
+	}
+	while (op < end) {
+		if (p->cancelled && p->cancelled(p->cancel_context))
+			return -1;
+		s->n = rows_of(s, op->wanted);
+		op = s->n ? run_op(p, op, end) : op + 1;
+	}
+	for (const struct run *r = p->runs; r < p->runs + n_runs; r++)
+		segment_set_length(r->state, r->pos + r->n);
 	return 0;
 }
 
 void plan_logits(struct plan *p, size_t row, size_t n, float *logits)
 {
-	p->step.logits = logits;
-	for (size_t i = p->n_body; i < p->n_ops; i++)
-		run(p, i, row, n);
+	struct step *s = &p->step;
+	struct op *op = p->op + p->n_body, *end = p->op + p->n_ops;
+
+	s->first = row;
+	s->n = n;
+	s->logits = logits;
+	while (op < end)
+		op = run_op(p, op, end);
 }
 
-struct work plan_work(const struct plan *p, size_t pos, size_t n, size_t wanted)
+float *plan_rows(struct plan *p)
 {
-	struct step s = p->step;
-	struct work all = { .bytes = 0 };
-	double floats;
-	size_t rows;
+	return p->x.at;
+}
 
-	s.pos = pos;
-	s.n = n;
-	s.wanted = wanted;
+struct work plan_work(const struct plan *p, const struct run *run)
+{
+	struct work all = { .bytes = 0 };
+	struct step s = p->step;
+	struct run one;
+
+	set_runs(&s, &one, run, 1);
 	for (const struct op *op = p->op; op < p->op + p->n_ops; op++) {
-		rows = op->tail ? wanted : n;
-		floats = all.floats;
-		if (rows)
-			op_work(&s, op, rows, &all);
-		if (op->code == OP_ATTEND)
-			all.floats = floats;
+		s.n = rows_of(&s, op->wanted);
+		if (s.n && op->kind->work)
+			op->kind->work(op, &s, &all);
 	}
 	return all;
 }

@@ -1,6 +1,6 @@
-/* plan: the forward pass of one model as a flat table of ops (op.h), built once with every weight and buffer bound, then replayed for each batch
- * with four things patched: its ids, its position (and with it how much of K and V there is to see), how many of its rows are wanted, and where
- * their logits go. Nothing is allocated, locked or looked up by name in a replay. */
+/* plan: the forward pass of some layers of a model as a flat table of ops (op.h), built once with every weight and buffer
+ * bound, then replayed for each batch. A batch is a list of runs, the rows of one sequence each. Nothing is allocated,
+ * locked or looked up by name in a replay. */
 #ifndef PLAN_H
 #define PLAN_H
 
@@ -9,61 +9,62 @@
 
 #include "fwd/measure/dump.h"
 #include "fwd/model/model.h"
-#include "op.h"
+#include "fwd/run/pool.h"
 #include "fwd/state/segment.h"
+#include "op.h"
 
 enum { ARITHMETIC = 1 };        /* for segments: a new number with any change to a bit of K or V */
+enum { SLOTS = 2 };             /* of packed rows: those that a norm made, and those between two products of a branch */
 
-struct tally {                  /* what an op has cost, while plan->timed */
-	double seconds;
-	size_t runs;
-	struct work work;
+struct plan_setup {
+	const struct kernels *kernels;
+	struct pool *pool;
+	size_t batch;                   /* rows of a batch, at most; from 1 */
+	size_t first, last;             /* layers [first, last). Layer 0 brings the embedding, the last layer the head */
 };
-
-struct label {                  /* what an op is called, and the time it took: beside the table, so that the hot one stays small */
-	const char *name;
-	size_t layer;           /* LABEL_NONE: in no layer */
-	struct tally decode, prompt;    /* in batches of one row, and of several */
-};
-
-#define LABEL_NONE SIZE_MAX
 
 struct plan {
-	struct model *model;            /* borrowed */
-	size_t batch;                   /* rows of a batch, at most */
+	struct model *model;            /* borrowed, as are kernels and pool */
+	struct plan_setup setup;
 	struct op *op;
-	struct label *label;
 	size_t n_ops, n_body;           /* op[n_body ...]: the head, from x to logits */
-	int timed;
+	int timed;                      /* op->decode and op->prompt are kept */
 	struct dump *dump;              /* what each op makes is written there; or NULL */
-	int (*enough)(void);            /* asked before each op of plan_append(); or NULL */
+	int (*cancelled)(void *context);        /* asked between the ops of plan_step(); or NULL */
+	void *cancel_context;
 
 	/* private */
 	struct step step;
-	struct rope rope;               /* of the batch's positions; not open where the model has none */
-	struct kv_head *kv;             /* [n_layer][n_head_kv] */
-	struct buffer x, branch, h, wide;       /* residual stream; a branch's result; normed rows, and heads' outputs; q, k and v, and n_ff wide */
+	struct run *runs;               /* [batch], of the step */
+	struct rope *ropes;             /* a list */
+	struct packed *packed;          /* a list */
+	void *acts[SLOTS][ACTS_KINDS];
+	/* residual stream; result of a branch; normed rows, and outputs of the heads; q, k and v, and n_ff wide */
+	struct buffer x, branch, h, wide;
 };
 
-/* The segment's shape for this model; kv_type of enum kv_type. */
-struct segment_shape plan_shape(const struct model *m, uint32_t kv_type, size_t n_ctx);
-
-/* Binds weights and buffers; batch from 1. NULL and one line why not. */
-struct plan *plan_open(struct model *m, const struct kernels *k, struct pool *pool, size_t batch, struct why *w);
-
-/* Binds the K and V of a segment, which must outlive the plan, and prepares the rotations for its context. Before the first replay. */
-int plan_bind(struct plan *p, const struct segment *s, struct why *w);
+/* Binds weights and buffers. NULL and one line why not. */
+struct plan *plan_open(struct model *m, const struct plan_setup *setup, struct why *w);
 void plan_close(struct plan *p);
 
-/* Evaluates ids[n], n from 1 to batch, all in the vocabulary, after what counts in the segment that is bound, which has room for them; then they count,
- * too. wanted: the last rows, for which plan_logits() may be called. 0; -1 where enough() said so, and none of them counts. */
-int plan_append(struct plan *p, struct segment *s, const int32_t *ids, size_t n, size_t wanted);
+/* The shape of the state of these layers; kv_type of enum kv_type. */
+struct segment_shape plan_shape(const struct plan *p, uint32_t kv_type, size_t n_ctx);
 
-/* What plan_append() of n ids at this position, and plan_logits() of the wanted rows, have to do; the floats of attention are left out: what counts as
- * the least that a model asks for is its matrices, and K and V as bytes. */
-struct work plan_work(const struct plan *p, size_t pos, size_t n, size_t wanted);
+/* Prepares for positions below n_ctx. Once, before the first step. */
+int plan_bind(struct plan *p, size_t n_ctx, struct why *w);
 
-/* logits[n][n_vocab] of rows [row, row + n) of the batch evaluated last. */
+/* Evaluates the rows of run[n_runs], 1 to batch in all, after what counts in the state of each, which has room for them;
+ * then they count too. ids: of all rows, in the vocabulary. A plan without the embedding evaluates the rows that stand in
+ * plan_rows(). 0; -1 if cancelled, and none of them counts. */
+int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs);
+
+/* logits[n][n_vocab] of rows [row, row + n) of those that the last step wanted. */
 void plan_logits(struct plan *p, size_t row, size_t n, float *logits);
+
+/* x[batch][n_embd], the residual stream: what a plan without the embedding reads, and one without the head makes. */
+float *plan_rows(struct plan *p);
+
+/* What there is to do for a step of one run, at its pos, and for its logits. */
+struct work plan_work(const struct plan *p, const struct run *run);
 
 #endif

@@ -1,5 +1,5 @@
-/* A thread that walks along the plan's matrices. It reads a byte here and there, which does more for less than asking for whole ranges (Linux's
- * MADV_POPULATE_READ, which looks at every page): a fault maps what the cache has around it. */
+/* A thread that walks along the plan's matrices. It reads a byte here and there, which costs less than asking for whole
+ * ranges (Linux's MADV_POPULATE_READ looks at every page): a fault maps the cached pages around it. */
 #include "prefault.h"
 
 #include <pthread.h>
@@ -10,14 +10,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "pool.h"
-
-enum { AROUND = 1 << 16, PART = 1 << 25 };      /* what a fault of Linux maps where pages are small; what a thread lets go of at a time */
+enum { FAULT_BYTES = 1 << 16 };         /* that a fault maps on Linux where pages are small */
+enum { RELEASE_BYTES = 1 << 25 };       /* that a thread releases at a time */
 
 struct prefault {
 	const struct plan *plan;
-	struct pool *pool;
-	atomic_int enough;
+	atomic_int stopped;
 	pthread_t thread;
 };
 
@@ -25,7 +23,7 @@ static void touch(struct prefault *f, const struct matrix *w)
 {
 	const volatile unsigned char *at = w->data, *end = at + w->rows * w->row_bytes;
 
-	for (; at < end && !atomic_load(&f->enough); at += AROUND - (uintptr_t)at % AROUND)
+	for (; at < end && !atomic_load(&f->stopped); at += FAULT_BYTES - (uintptr_t)at % FAULT_BYTES)
 		(void)*at;
 }
 
@@ -34,13 +32,13 @@ static void *work(void *context)
 	struct prefault *f = context;
 	const struct plan *p = f->plan;
 
-	for (size_t i = 0; i < p->n_ops; i++)
-		for (size_t part = 0; p->op[i].code == OP_PRODUCT && part < p->op[i].product.n_parts; part++)
-			touch(f, &p->op[i].product.part[part].w);
+	for (const struct op *op = p->op; op < p->op + p->n_ops; op++)
+		for (size_t i = 0; i < op->n_weights; i++)
+			touch(f, &op->weights[i]);
 	return NULL;
 }
 
-/* Whether the cache can be expected to keep what is touched. */
+/* Whether the page cache can be expected to keep what is touched. */
 #ifdef _SC_PHYS_PAGES
 static int fits(size_t bytes)
 {
@@ -53,7 +51,7 @@ static int fits(size_t bytes)
 }
 #endif
 
-struct prefault *prefault_start(const struct plan *p, struct pool *pool)
+struct prefault *prefault_start(const struct plan *p)
 {
 	struct prefault *f;
 	sigset_t all, old;
@@ -65,9 +63,8 @@ struct prefault *prefault_start(const struct plan *p, struct pool *pool)
 	if (!f)
 		return NULL;
 	f->plan = p;
-	f->pool = pool;
 	sigfillset(&all);
-	sigdelset(&all, SIGBUS);        /* of a file that was cut: lib/guard */
+	sigdelset(&all, SIGBUS);        /* of a truncated file: lib/base/guard.h */
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	error = pthread_create(&f->thread, NULL, work, f);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -77,26 +74,26 @@ struct prefault *prefault_start(const struct plan *p, struct pool *pool)
 	return NULL;
 }
 
-static size_t parts(const struct prefault *f)
+static size_t release_pieces(const struct prefault *f)
 {
-	return f->plan->model->bytes / PART;
+	return f->plan->model->bytes / RELEASE_BYTES;
 }
 
-static void let_go(void *context, size_t part, size_t thread)
+static void release_piece(void *context, size_t piece, size_t thread)
 {
 	const struct prefault *f = context;
 
-	/* First those who read what was written last, if they still wait for a processor. */
+	/* Readers of the last output that wait for a CPU come first. */
 	sched_yield();
-	gguf_let_go(f->plan->model->gguf, part, parts(f));
+	gguf_let_go(f->plan->model->gguf, piece, release_pieces(f));
 }
 
 void prefault_close(struct prefault *f)
 {
 	if (!f)
 		return;
-	atomic_store(&f->enough, 1);
+	atomic_store(&f->stopped, 1);
 	pthread_join(f->thread, NULL);
-	pool_run(f->pool, parts(f), let_go, f);
+	pool_run(f->plan->setup.pool, release_pieces(f), release_piece, f);
 	free(f);
 }

@@ -26,7 +26,7 @@ static int fill(struct engine *e, struct why *w)
 			for (size_t pos = 0; pos < p->n_ctx; pos++) {
 				for (size_t i = 0; i < dims; i++)
 					x[i] = 2 * rng_unit(layer << 16 | h, pos, i) - 1;
-				e->plan->step.k->kv_store(p->kv_type, &kv, p->dim_k, p->dim_v, pos, x, x + p->dim_k);
+				e->plan->setup.kernels->kv_store(p->kv_type, &kv, p->dim_k, p->dim_v, pos, x, x + p->dim_k);
 			}
 		}
 	free(x);
@@ -42,32 +42,36 @@ static int32_t any_id(const struct engine *e, size_t pos)
 static void run(struct engine *e, const struct test *t)
 {
 	struct segment *s = &e->segment;
-	size_t batch = t->decode ? 1 : e->plan->batch, some, wanted;
+	size_t batch = t->decode ? 1 : e->plan->setup.batch;
+	struct run r = { .state = s };
 
 	segment_set_length(s, t->depth);
-	for (size_t i = 0; i < t->n; i += some) {
-		some = size_min(t->n - i, batch);
-		wanted = t->decode || i + some == t->n;
-		for (size_t j = 0; j < some; j++)
+	for (size_t i = 0; i < t->n; i += r.n) {
+		r.n = size_min(t->n - i, batch);
+		r.wanted = t->decode || i + r.n == t->n;
+		for (size_t j = 0; j < r.n; j++)
 			e->ids[j] = any_id(e, s->length + j);
-		plan_append(e->plan, s, e->ids, some, wanted);
-		if (wanted)
-			plan_logits(e->plan, some - 1, 1, e->logits);
+		plan_step(e->plan, e->ids, &r, 1);
+		if (r.wanted)
+			plan_logits(e->plan, 0, 1, e->logits);
 	}
 }
 
 /* How long the same takes at the limit; bound: what most of its batches wait for. */
-static double run_at_limit(const struct engine *e, const struct test *t, const struct limit *limit, enum bound *bound)
+static double run_at_limit(struct engine *e, const struct test *t, const struct limit *limit, enum bound *bound)
 {
-	size_t batch = t->decode ? 1 : e->plan->batch, some, votes[BOUND_FLOATS + 1] = { 0 };
+	size_t batch = t->decode ? 1 : e->plan->setup.batch, votes[BOUND_FLOATS + 1] = { 0 };
+	struct run r = { .state = &e->segment };
 	double seconds = 0;
 	struct work w;
 
-	for (size_t i = 0; i < t->n; i += some) {
-		some = size_min(t->n - i, batch);
-		w = plan_work(e->plan, t->depth + i, some, t->decode || i + some == t->n);
+	for (size_t i = 0; i < t->n; i += r.n) {
+		r.n = size_min(t->n - i, batch);
+		r.pos = t->depth + i;
+		r.wanted = t->decode || i + r.n == t->n;
+		w = plan_work(e->plan, &r);
 		seconds += limit_seconds(limit, &w, bound);
-		votes[*bound] += some;
+		votes[*bound] += r.n;
 	}
 	for (enum bound b = BOUND_NONE; b <= BOUND_FLOATS; b++)
 		*bound = votes[b] > votes[*bound] ? b : *bound;
@@ -77,7 +81,8 @@ static double run_at_limit(const struct engine *e, const struct test *t, const s
 static int open_all(struct engine *e, const struct kernels *k, size_t threads, size_t batch, size_t n_ctx, int kv_type, struct why *w)
 {
 	enum kv_type type = kv_type >= 0 ? (enum kv_type)kv_type : e->model->quantised ? KV_F16 : KV_F32;
-	struct segment_shape shape = plan_shape(e->model, type, n_ctx);
+	struct plan_setup setup = { .kernels = k, .batch = batch, .last = e->model->n_layer };
+	struct segment_shape shape;
 
 	if (n_ctx > e->model->n_ctx_max)
 		return why(w, "%s: %zu positions, but the model has learned %zu", e->model->gguf->path, n_ctx, e->model->n_ctx_max);
@@ -85,11 +90,14 @@ static int open_all(struct engine *e, const struct kernels *k, size_t threads, s
 	e->logits = malloc(e->model->n_vocab * sizeof *e->logits);
 	if (!e->ids || !e->logits)
 		return why(w, "out of memory");
-	e->pool = pool_open(threads, w);
-	e->plan = e->pool ? plan_open(e->model, k, e->pool, batch, w) : NULL;
-	if (!e->plan || segment_open(&e->segment, NULL, &shape, 0, w) < 0)
+	e->pool = setup.pool = pool_open(threads, w);
+	e->plan = e->pool ? plan_open(e->model, &setup, w) : NULL;
+	if (!e->plan)
 		return -1;
-	return plan_bind(e->plan, &e->segment, w) < 0 || fill(e, w) < 0 ? -1 : limits_open(&e->limits, e->plan, w);
+	shape = plan_shape(e->plan, type, n_ctx);
+	if (segment_open(&e->segment, NULL, &shape, 0, w) < 0)
+		return -1;
+	return plan_bind(e->plan, n_ctx, w) < 0 || fill(e, w) < 0 ? -1 : limits_open(&e->limits, e->plan, w);
 }
 
 int engine_open(struct engine *e, struct model *m, const struct kernels *k, size_t threads, size_t batch, size_t n_ctx, int kv_type, struct why *w)

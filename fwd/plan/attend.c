@@ -1,0 +1,165 @@
+/* attend: from queries and the state to the heads' outputs. A piece is some rows of one run and one KV head, whose K and V
+ * then stay in the cache for all of them. A few rows far into a context share it out by blocks instead, and join follows. */
+#include "kinds.h"
+
+#include "lib/base/size.h"
+
+/* K and V of a KV head that one piece reads where blocks are shared out. */
+enum { PIECE_BYTES = 1 << 17 };
+
+/* Attention of one run. */
+struct span {
+	const struct run *run;
+	size_t first, n;        /* rows of the batch */
+	size_t out;             /* where the first of them goes */
+	size_t blocks;          /* of the context that they see */
+};
+
+static struct span span_of(const struct op *op, const struct run *r)
+{
+	return (struct span){ .run = r, .n = op->wanted ? r->wanted : r->n, .out = op->wanted ? r->first_wanted : r->first,
+		.first = op->wanted ? r->first + r->n - r->wanted : r->first, .blocks = op_pieces(r->pos + r->n, ATTEND_BLOCK) };
+}
+
+/* Bytes of K and V of one position and KV head. */
+static double position_bytes(const struct attend *d, enum kv_type type)
+{
+	return (double)(kv_bytes(type, d->dim_k, KV_TILE) + kv_bytes(type, d->dim_v, KV_TILE)) / KV_TILE;
+}
+
+/* Blocks of a context that one piece reads where they are shared out. */
+static size_t blocks_each(const struct op_attention *a, const struct span *t)
+{
+	return size_max((size_t)(PIECE_BYTES / ATTEND_BLOCK / position_bytes(&a->heads, t->run->state->shape.kv_type)), 1);
+}
+
+/* There is room for the blocks of one run. */
+static int is_shared(const struct op_attention *a, const struct step *s, const struct span *t)
+{
+	return s->n_runs == 1 && t->n && t->n <= ATTEND_FEW && t->blocks > blocks_each(a, t);
+}
+
+static size_t rows_each(const struct step *s)
+{
+	return op_pieces(KV_TILE, s->k->attend_rows) * s->k->attend_rows;
+}
+
+/* Pieces of one KV head. */
+static size_t head_pieces(const struct op_attention *a, const struct step *s, const struct span *t)
+{
+	return is_shared(a, s, t) ? op_pieces(t->blocks, blocks_each(a, t)) : op_pieces(t->n, rows_each(s));
+}
+
+static size_t pieces(const struct op *op, const struct step *s)
+{
+	const struct op_attention *a = op->bound;
+	size_t n = 0;
+
+	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
+		struct span t = span_of(op, r);
+
+		n += head_pieces(a, s, &t);
+	}
+	return n * a->heads.n_head_kv;
+}
+
+static struct attend attend_of(const struct op_attention *a, const struct span *t)
+{
+	struct attend d = a->heads;
+
+	d.type = t->run->state->shape.kv_type;
+	d.q = buffer_row(&a->qkv, t->first);
+	d.q_stride = a->qkv.stride;
+	d.out = buffer_row(&a->out, t->out);
+	d.pos = t->run->pos + t->first - t->run->first;
+	return d;
+}
+
+/* What the blocks of a KV head make. */
+static unsigned char *head_shared(const struct op_attention *a, const struct step *s, const struct span *t, size_t head)
+{
+	size_t group = a->heads.n_head / a->heads.n_head_kv;
+
+	return s->shared + head * t->blocks * s->k->attend_part(a->heads.dim_v, t->n * group);
+}
+
+static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+{
+	const struct op_attention *a = op->bound;
+	const struct run *r = s->run;
+	struct span t = span_of(op, r);
+	size_t n, head, from, each;
+	struct kv_head kv;
+	struct attend d;
+
+	while (piece >= (n = head_pieces(a, s, &t)) * a->heads.n_head_kv) {
+		piece -= n * a->heads.n_head_kv;
+		t = span_of(op, ++r);
+	}
+	d = attend_of(a, &t);
+	head = piece / n;
+	kv = segment_head(r->state, a->layer, head);
+	if (is_shared(a, s, &t)) {
+		each = blocks_each(a, &t);
+		from = piece % n * each;
+		s->k->attend_blocks(&d, &kv, head, t.n, from, size_min(from + each, t.blocks), head_shared(a, s, &t, head),
+			step_scratch(s, thread));
+		return;
+	}
+	/* The last rows see most: they come first, so that no long piece is left for the end. */
+	each = rows_each(s);
+	from = (n - 1 - piece % n) * each;
+	s->k->attend(&d, &kv, head, from, size_min(from + each, t.n), step_scratch(s, thread));
+}
+
+/* One row of each run: then the KV heads are the pieces here and in store. */
+static int follows(const struct op *op, const struct step *s)
+{
+	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
+		struct span t = span_of(op, r);
+
+		if (r->n != 1 || t.n != 1 || is_shared(op->bound, s, &t))
+			return 0;
+	}
+	return 1;
+}
+
+/* Row i of those whose attention is asked for sees all before it and itself; together they see what the last one does. */
+static void work(const struct op *op, const struct step *s, struct work *w)
+{
+	const struct op_attention *a = op->bound;
+	const struct attend *d = &a->heads;
+
+	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
+		struct span t = span_of(op, r);
+		double seen = (double)(r->pos + r->n), rows = (double)t.n;
+
+		if (!t.n)
+			continue;
+		w->bytes += seen * (double)d->n_head_kv * position_bytes(d, r->state->shape.kv_type);
+		w->attention += rows * (seen - (rows - 1) / 2) * (double)d->n_head * (double)(d->dim_k + d->dim_v);
+	}
+}
+
+const struct op_kind op_attend = { .name = "attend", .pieces = pieces, .piece = piece, .follows = follows, .work = work };
+
+/* ---- join ---- */
+
+static size_t join_pieces(const struct op *op, const struct step *s)
+{
+	const struct op_attention *a = op->bound;
+	struct span t = span_of(op, s->run);
+
+	return is_shared(a, s, &t) ? a->heads.n_head_kv : 0;
+}
+
+static void join_piece(const struct op *op, const struct step *s, size_t head, size_t thread)
+{
+	const struct op_attention *a = op->bound;
+	struct span t = span_of(op, s->run);
+	struct attend d = attend_of(a, &t);
+
+	s->k->attend_join(&d, head, t.n, head_shared(a, s, &t, head), step_scratch(s, thread));
+}
+
+const struct op_kind op_join = { .name = "join", .pieces = join_pieces, .piece = join_piece };

@@ -1,0 +1,33 @@
+/* embed: ids to rows. */
+#include "kinds.h"
+
+static size_t pieces(const struct op *op, const struct step *s)
+{
+	return s->n;
+}
+
+static void dequantise_row(const struct matrix *m, size_t row, float *to)
+{
+	m->format->dequantise((const unsigned char *)m->data + row * m->row_bytes, to, m->cols);
+}
+
+static void piece(const struct op *op, const struct step *s, size_t row, size_t thread)
+{
+	const struct op_embed *e = op->bound;
+	float *x = buffer_row(&e->x, row), *spare = buffer_row(&e->spare, row);
+
+	dequantise_row(&e->ids, (size_t)s->ids[row], x);
+	if (!e->positions.rows)
+		return;
+	dequantise_row(&e->positions, step_position(s, row), spare);
+	s->k->add(x, x, spare, e->ids.cols);
+}
+
+static void work(const struct op *op, const struct step *s, struct work *w)
+{
+	const struct op_embed *e = op->bound;
+
+	w->bytes += (double)s->n * (double)(e->ids.row_bytes + (e->positions.rows ? e->positions.row_bytes : 0));
+}
+
+const struct op_kind op_embed = { .name = "embed", .pieces = pieces, .piece = piece, .work = work };

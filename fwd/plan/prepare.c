@@ -1,0 +1,58 @@
+/* prepare: norms and rotations of the q and k heads. A piece is the rows of one KV head's tile of positions, with the
+ * queries that read this head. */
+#include "kinds.h"
+
+#include "lib/base/size.h"
+
+size_t kv_rows_pieces(const struct op_attention *a, const struct step *s)
+{
+	size_t tiles = 0;
+
+	for (const struct run *r = s->run; r < s->run + s->n_runs; r++)
+		tiles += op_pieces(r->n, KV_TILE);
+	return tiles * a->heads.n_head_kv;
+}
+
+struct kv_rows kv_rows_of(const struct op_attention *a, const struct step *s, size_t piece)
+{
+	size_t heads = a->heads.n_head_kv, tile = piece / heads, tiles;
+	const struct run *r = s->run;
+
+	for (; tile >= (tiles = op_pieces(r->n, KV_TILE)); r++)
+		tile -= tiles;
+	return (struct kv_rows){ .run = r, .head = piece % heads, .from = r->first + tile * KV_TILE,
+		.to = r->first + size_min((tile + 1) * KV_TILE, r->n) };
+}
+
+static size_t pieces(const struct op *op, const struct step *s)
+{
+	return kv_rows_pieces(op->bound, s);
+}
+
+static void prepare_head(const struct op_attention *a, const struct step *s, float *x, const float *norm, size_t row)
+{
+	const struct rope *r = a->rope;
+
+	if (norm)
+		s->k->norm(NORM_RMS, x, norm, NULL, a->eps, x, a->heads.dim_k);
+	if (r)
+		s->k->rope(a->pairs, x, r->cos + row * r->pairs, r->sin + row * r->pairs, 2 * r->pairs);
+}
+
+static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+{
+	const struct op_attention *a = op->bound;
+	const struct attend *d = &a->heads;
+	struct kv_rows t = kv_rows_of(a, s, piece);
+	size_t group = d->n_head / d->n_head_kv;
+
+	for (size_t row = t.from; row < t.to; row++) {
+		float *q = buffer_row(&a->qkv, row);
+
+		prepare_head(a, s, q + (d->n_head + t.head) * d->dim_k, a->k_norm, row);
+		for (size_t head = t.head * group; head < (t.head + 1) * group; head++)
+			prepare_head(a, s, q + head * d->dim_k, a->q_norm, row);
+	}
+}
+
+const struct op_kind op_prepare = { .name = "prepare", .pieces = pieces, .piece = piece };

@@ -1,0 +1,30 @@
+/* store: K and V of the batch into the state of their sequences. The pieces are those of prepare. */
+#include "kinds.h"
+
+static size_t pieces(const struct op *op, const struct step *s)
+{
+	return kv_rows_pieces(op->bound, s);
+}
+
+static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+{
+	const struct op_attention *a = op->bound;
+	const struct attend *d = &a->heads;
+	struct kv_rows t = kv_rows_of(a, s, piece);
+	const struct segment *state = t.run->state;
+	struct kv_head kv = segment_head(state, a->layer, t.head);
+
+	for (size_t row = t.from; row < t.to; row++) {
+		const float *k = buffer_row(&a->qkv, row) + d->n_head * d->dim_k, *v = k + d->n_head_kv * d->dim_k;
+
+		s->k->kv_store(state->shape.kv_type, &kv, d->dim_k, d->dim_v, t.run->pos + row - t.run->first, k + t.head * d->dim_k,
+			v + t.head * d->dim_v);
+	}
+}
+
+static int follows(const struct op *op, const struct step *s)
+{
+	return 1;
+}
+
+const struct op_kind op_store = { .name = "store", .pieces = pieces, .piece = piece, .follows = follows };
