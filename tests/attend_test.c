@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fwd/kernels/kernels.h"
+#include "lib/base/half.h"
 #include "check.h"
 
 struct shape {

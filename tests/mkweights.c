@@ -119,12 +119,11 @@ static const char *const mixes[][3] = {         /* name, most matrices, the more
 
 static uint32_t type_named(const char *name)
 {
-	static const uint32_t ids[] = { FORMAT_F32, FORMAT_F16, FORMAT_BF16, FORMAT_Q8_0, FORMAT_Q4_0, FORMAT_Q4_1, FORMAT_Q5_0, FORMAT_Q5_1, FORMAT_Q2_K,
-		FORMAT_Q3_K, FORMAT_Q4_K, FORMAT_Q5_K, FORMAT_Q6_K };
+	const struct format *f;
 
-	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-		if (format_of(ids[i]) && !strcmp(format_of(ids[i])->name, name))
-			return ids[i];
+	for (size_t i = 0; (f = format_each(i)); i++)
+		if (!strcmp(f->name, name) && quantise(f->id, NULL, NULL, 0) == 0)
+			return f->id;
 	return UINT32_MAX;
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fwd/kernels/kernels.h"
-#include "lib/gguf/blocks.h"
+#include "lib/base/half.h"
 #include "check.h"
 
 static void holds(int ok, const char *what, const char *kernels, const char *format, size_t k, size_t rows, size_t n)
@@ -37,67 +37,35 @@ static void *allocate(size_t bytes)
 	return p;
 }
 
-static const uint32_t ids[] = {
-	FORMAT_F32, FORMAT_F16, FORMAT_BF16, FORMAT_Q4_0, FORMAT_Q4_1, FORMAT_Q5_0, FORMAT_Q5_1, FORMAT_Q8_0,
-	FORMAT_Q2_K, FORMAT_Q3_K, FORMAT_Q4_K, FORMAT_Q5_K, FORMAT_Q6_K
-};
-
 /* ---- weights ---- */
 
-static void set_half(unsigned char *p, float f)
+/* Random bytes; sane ones have values of ordinary size. */
+static void random_block(const struct format *f, unsigned char *p, int hostile)
 {
-	uint16_t h = f32_to_f16(f);
+	float y[FORMAT_BLOCK_MOST], largest;
 
-	p[0] = (unsigned char)h;
-	p[1] = (unsigned char)(h >> 8);
-}
-
-/* Where a block's halves are, so that random bytes become sane weights; -1: none. */
-static void scales_of(uint32_t id, long *d, long *m)
-{
-	*d = *m = -1;
-	switch (id) {
-	case FORMAT_Q4_0: *d = offsetof(struct q4_0, d); break;
-	case FORMAT_Q4_1: *d = offsetof(struct q4_1, d), *m = offsetof(struct q4_1, m); break;
-	case FORMAT_Q5_0: *d = offsetof(struct q5_0, d); break;
-	case FORMAT_Q5_1: *d = offsetof(struct q5_1, d), *m = offsetof(struct q5_1, m); break;
-	case FORMAT_Q8_0: *d = offsetof(struct q8_0, d); break;
-	case FORMAT_Q2_K: *d = offsetof(struct q2_k, d), *m = offsetof(struct q2_k, dmin); break;
-	case FORMAT_Q3_K: *d = offsetof(struct q3_k, d); break;
-	case FORMAT_Q4_K: *d = offsetof(struct q4_k, d), *m = offsetof(struct q4_k, dmin); break;
-	case FORMAT_Q5_K: *d = offsetof(struct q5_k, d), *m = offsetof(struct q5_k, dmin); break;
-	case FORMAT_Q6_K: *d = offsetof(struct q6_k, d); break;
-	}
+	do {
+		largest = 0;
+		for (size_t i = 0; i < f->bytes; i++)
+			p[i] = (unsigned char)(random_bits() >> 24);
+		if (hostile)
+			return;
+		format_dequantise(f, p, y, f->block);
+		for (size_t i = 0; i < f->block; i++)
+			largest = isfinite(y[i]) ? fmaxf(largest, fabsf(y[i])) : INFINITY;
+	} while (!(largest > 0x1p-12f && largest < 1));
 }
 
 /* Exactly as many bytes as the matrix has, so that a sanitizer sees a read past them. */
-static struct matrix random_matrix(uint32_t id, size_t k, size_t rows, int hostile)
+static struct matrix random_matrix(const struct format *f, size_t k, size_t rows, int hostile)
 {
-	const struct format *f = format_of(id);
 	struct matrix w = { .format = f, .rows = rows, .cols = k, .row_bytes = k / f->block * f->bytes };
 	unsigned char *p = malloc(rows * w.row_bytes);
-	long d, m;
 
 	if (!p)
 		exit(1);
-	for (size_t i = 0; i < rows * w.row_bytes; i++)
-		p[i] = (unsigned char)(random_bits() >> 24);
-	scales_of(id, &d, &m);
-	for (size_t i = 0; i < rows * w.row_bytes && !hostile; i += f->bytes) {
-		float v = random_float();
-
-		if (d >= 0)
-			set_half(p + i + d, v * 0.01f);
-		if (m >= 0)
-			set_half(p + i + m, random_float() * 0.05f);
-		if (id == FORMAT_F32)
-			memcpy(p + i, &v, 4);
-		if (id == FORMAT_F16)
-			set_half(p + i, v);
-		if (id == FORMAT_BF16) {
-			memcpy(p + i, (unsigned char *)&v + 2, 2);
-		}
-	}
+	for (size_t i = 0; i < rows * w.row_bytes; i += f->bytes)
+		random_block(f, p + i, hostile);
 	w.data = p;
 	return w;
 }
@@ -139,7 +107,7 @@ static int close_to_exact(const struct matrix *w, const float *x, size_t n, int 
 	int ok = 1;
 
 	for (size_t r = 0; r < w->rows; r++) {
-		w->format->dequantise((const unsigned char *)w->data + r * w->row_bytes, row, w->cols);
+		format_dequantise(w->format, (const unsigned char *)w->data + r * w->row_bytes, row, w->cols);
 		for (size_t c = 0; c < n; c++) {
 			double sum = 0, tolerance = 1e-30, max = 0;
 
@@ -158,9 +126,9 @@ static int close_to_exact(const struct matrix *w, const float *x, size_t n, int 
 	return ok;
 }
 
-static void test_shape(uint32_t id, size_t k, size_t rows, size_t n, int wide, int hostile)
+static void test_shape(const struct format *f, size_t k, size_t rows, size_t n, int wide, int hostile)
 {
-	struct matrix w = random_matrix(id, k, rows, hostile);
+	struct matrix w = random_matrix(f, k, rows, hostile);
 	float *x = allocate(n * k * sizeof *x), *want = allocate(n * rows * sizeof *x), *got = allocate(n * rows * sizeof *x);
 	const struct kernels *t;
 
@@ -238,40 +206,45 @@ static void test_layouts(void)
 			holds(!format_layout(id, &block, &bytes) && block == 0 && bytes == 0, "a retired id has a layout", "-", "?", id, 0, 0);
 }
 
+static void test_format(const struct format *f)
+{
+	static const size_t ks[] = { 32, 64, 96, 128, 256, 512, 576, 736, 768, 896, 2048 }, ns[] = { 1, 2, 3, 5, 7, 9, 10, 16, 33, 100 };
+
+	for (size_t i = 0; i < sizeof ks / sizeof *ks; i++) {
+		if (ks[i] % f->block != 0)
+			continue;
+		for (size_t j = 0; j < sizeof ns / sizeof *ns; j++) {
+			size_t rows = ns[j] > 7 ? 33 : 77;
+
+			if (ks[i] * ns[j] > 20000)      /* enough of it below, and the scalar table takes its time */
+				continue;
+			test_shape(f, ks[i], rows, ns[j], 0, 0);
+			if (f->block > 1)
+				test_shape(f, ks[i], rows, ns[j], 1, 0);
+		}
+		for (size_t j = 0; j < 5; j++) {
+			test_shape(f, ks[i], 50, ns[j], 0, 1);
+			test_shape(f, ks[i], 50, ns[j], 1, 1);
+		}
+	}
+	/* rows that a prompt's kernels split into 2 and more parts */
+	test_shape(f, 9472, 9, 7, 0, 0);
+	test_shape(f, 16640, 5, 14, 1, 0);
+	for (size_t k = 1; k < 50 && f->block == 1; k += 3) {
+		test_shape(f, k, 35, 1, 0, 0);
+		test_shape(f, k, 35, 6, 0, 0);
+	}
+}
+
 int main(void)
 {
-	static const size_t ks[] = { 32, 96, 256, 512, 576, 736, 768, 896, 2048 }, ns[] = { 1, 2, 3, 5, 7, 9, 10, 16, 33, 100 };
+	const struct format *f;
 
 	test_halves();
 	test_layouts();
-	for (size_t f = 0; f < sizeof ids / sizeof *ids; f++)
-		for (size_t i = 0; i < sizeof ks / sizeof *ks; i++) {
-			if (ks[i] % format_of(ids[f])->block != 0)
-				continue;
-			for (size_t j = 0; j < sizeof ns / sizeof *ns; j++) {
-				size_t rows = ns[j] > 7 ? 33 : 77;
-
-				if (ks[i] * ns[j] > 20000)      /* enough of it below, and the scalar table takes its time */
-					continue;
-				test_shape(ids[f], ks[i], rows, ns[j], 0, 0);
-				if (format_of(ids[f])->block > 1)
-					test_shape(ids[f], ks[i], rows, ns[j], 1, 0);
-			}
-			for (size_t j = 0; j < 5; j++) {
-				test_shape(ids[f], ks[i], 50, ns[j], 0, 1);
-				test_shape(ids[f], ks[i], 50, ns[j], 1, 1);
-			}
-		}
-	for (size_t f = 0; f < sizeof ids / sizeof *ids; f++) {         /* rows that a prompt's kernels cut into 2 and more chunks */
-		test_shape(ids[f], 9472, 9, 7, 0, 0);
-		test_shape(ids[f], 16640, 5, 14, 1, 0);
-	}
-	test_shape(FORMAT_F16, 9472, 3, 530, 0, 0);
-	test_shape(FORMAT_Q8_0, 16640, 2, 530, 0, 0);
-	for (size_t k = 1; k < 50; k += 3)
-		for (size_t f = 0; f < 3; f++) {
-			test_shape(ids[f], k, 35, 1, 0, 0);
-			test_shape(ids[f], k, 35, 6, 0, 0);
-		}
+	for (size_t i = 0; (f = format_each(i)); i++)
+		test_format(f);
+	test_shape(format_of(FORMAT_F16), 9472, 3, 530, 0, 0);
+	test_shape(format_of(FORMAT_Q8_0), 16640, 2, 530, 0, 0);
 	return check_end("product");
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/half.h"
 #include "lib/gguf/formats.h"
 
 static void put16(unsigned char *to, uint16_t v)

@@ -120,7 +120,7 @@ static float *weights(size_t n, const char *format, ...)
 	if (!(f = format_of(t->type)))
 		die("%s: type %u is not read", name, (unsigned)t->type);
 	x = memory(n, sizeof *x);
-	f->dequantise(t->data, x, n);
+	format_dequantise(f, t->data, x, n);
 	return x;
 }
 

@@ -6,6 +6,7 @@
 
 #include "fwd/kernels/exp.h"
 #include "fwd/kernels/kernels.h"
+#include "lib/base/half.h"
 #include "check.h"
 
 static void holds(int ok, const char *table, const char *what, size_t n)

@@ -1,7 +1,7 @@
 /* The sizes of each type, and the rule of q8_0's scale. */
 #include "kv_type.h"
 
-#include "lib/gguf/formats.h"
+#include "lib/base/half.h"
 
 const char *const kv_type_name[KV_TYPES] = { [KV_F16] = "f16", [KV_F32] = "f32", [KV_Q8_0] = "q8_0" };
 

@@ -270,7 +270,7 @@ static void measure(struct model *m)
 	for (uint64_t i = 0; i < m->gguf->n_tensors; i++) {
 		t = &m->gguf->tensors[i];
 		m->bytes += t->bytes;
-		m->quantised |= t->n_dims > 1 && t->type != FORMAT_F32 && t->type != FORMAT_F16 && t->type != FORMAT_BF16;
+		m->quantised |= t->n_dims > 1 && format_of(t->type) && format_of(t->type)->read;
 	}
 }
 
@@ -398,7 +398,7 @@ int model_vector(struct model *m, const char *name, size_t n, const float **out,
 	if (!v)
 		return why(w, "tensor %s: out of memory", name);
 	m->vector[m->n_vectors++] = v;
-	format_of(t->type)->dequantise(t->data, v, n);
+	format_dequantise(format_of(t->type), t->data, v, n);
 	*out = v;
 	return 0;
 }

@@ -8,7 +8,7 @@ static size_t pieces(const struct op *op, const struct step *s)
 
 static void dequantise_row(const struct matrix *m, size_t row, float *to)
 {
-	m->format->dequantise((const unsigned char *)m->data + row * m->row_bytes, to, m->cols);
+	format_dequantise(m->format, (const unsigned char *)m->data + row * m->row_bytes, to, m->cols);
 }
 
 static void piece(const struct op *op, const struct step *s, size_t row, size_t thread)

@@ -1,35 +1,65 @@
-/* formats: the one table of tensor types: id, name, block, and the dequantiser written from the definition (the oracle of every kernel).
- * Layouts are ggml's, as published in its file format; a new type is one struct, one dequantiser, one row. */
+/* formats: the tensor types that we compute with, one row each. Layouts are ggml's, as published with its file format.
+ *
+ * A new quantised type takes three edits: its struct and its reader (blocks.h, blocks.c), a row below, and an unpacker for the vector units
+ * (fwd/kernels/simd/unpack.h). Ids, names, sizes, dequantisation, the choice of kernels and the tests follow from the row. */
 #ifndef FORMATS_H
 #define FORMATS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum format_id {        /* GGUF's tensor type ids */
-	FORMAT_F32 = 0, FORMAT_F16 = 1, FORMAT_Q4_0 = 2, FORMAT_Q4_1 = 3, FORMAT_Q5_0 = 6, FORMAT_Q5_1 = 7, FORMAT_Q8_0 = 8,
-	FORMAT_Q2_K = 10, FORMAT_Q3_K = 11, FORMAT_Q4_K = 12, FORMAT_Q5_K = 13, FORMAT_Q6_K = 14, FORMAT_BF16 = 30
+/* The value of a quantised element is scale · code, or scale · code + minimum, where code is an integer from low to high. `scales` says how
+ * many scales 32 elements have: 1, or 2, one for every 16. Where a type has minima there is one beside each scale.
+ *	ROW(id, NAME, struct, elements of a block, low, high, scales, minima) */
+#define FORMATS_QUANTISED(ROW) \
+	ROW(2, Q4_0, q4_0, 32, -8, 7, 1, 0) \
+	ROW(3, Q4_1, q4_1, 32, 0, 15, 1, 1) \
+	ROW(6, Q5_0, q5_0, 32, -16, 15, 1, 0) \
+	ROW(7, Q5_1, q5_1, 32, 0, 31, 1, 1) \
+	ROW(8, Q8_0, q8_0, 32, -128, 127, 1, 0) \
+	ROW(10, Q2_K, q2_k, 256, 0, 3, 2, 1) \
+	ROW(11, Q3_K, q3_k, 256, -4, 3, 2, 0) \
+	ROW(12, Q4_K, q4_k, 256, 0, 15, 1, 1) \
+	ROW(13, Q5_K, q5_k, 256, 0, 31, 1, 1) \
+	ROW(14, Q6_K, q6_k, 256, -32, 31, 2, 0)
+
+/* ROW(id, NAME, name, bytes) */
+#define FORMATS_FLOAT(ROW) \
+	ROW(0, F32, f32, 4) \
+	ROW(1, F16, f16, 2) \
+	ROW(30, BF16, bf16, 2)
+
+#define FORMAT_ID(id, NAME, ...) FORMAT_##NAME = id,
+enum format_id { FORMATS_FLOAT(FORMAT_ID) FORMATS_QUANTISED(FORMAT_ID) FORMAT_LIMIT = 64 };     /* all ids are below the limit */
+#undef FORMAT_ID
+
+enum { FORMAT_BLOCK_MOST = 256 };       /* elements of a block, at most */
+
+/* A block as integers and factors: element i is scale[i / run] · code[i] + min[i / run], where run is 32 or 16 elements. Without minima, min is
+ * not written. */
+struct block_values {
+	int8_t code[FORMAT_BLOCK_MOST];
+	float scale[FORMAT_BLOCK_MOST / 16], min[FORMAT_BLOCK_MOST / 16];
 };
 
 struct format {
 	uint32_t id;
 	const char *name;       /* as in "Q4_K" */
-	size_t block;           /* elements */
-	size_t bytes;           /* of one block */
-	/* y[n] = the values of n elements that start at a block border; n is a multiple of block */
-	void (*dequantise)(const void *blocks, float *y, size_t n);
+	size_t block, bytes;    /* elements of a block, bytes of a block; floats have blocks of one element */
+	int low, high, scales, minima;  /* see the rows; 0 for floats */
+	void (*read)(const void *block, struct block_values *out);      /* NULL for floats */
+	float (*widen)(const void *element);    /* NULL for quantised types */
 };
 
-/* The row of the table, or NULL for a type that we do not read. */
+/* The type's row, or NULL for a type that we cannot compute with; the i-th row, or NULL past the last. */
 const struct format *format_of(uint32_t id);
+const struct format *format_each(size_t i);
 
-/* Name and size of every type that GGUF defines, also those we do not compute with, so that a file that holds one can be named and measured:
- * elements and bytes of one block; 0 for a retired or unknown id. */
+/* y[n] = the values of n elements from a block's first one on; n is a multiple of the block. */
+void format_dequantise(const struct format *f, const void *blocks, float *y, size_t n);
+
+/* Name and size of any type that GGUF defines, so that a file with others can be described: elements and bytes of a block. NULL, and sizes of
+ * 0, for a retired or unknown id. */
 const char *format_layout(uint32_t id, size_t *block, size_t *bytes);
-
-/* IEEE half precision and bfloat16, rounded to nearest even; a NaN stays a NaN. */
-float f16_to_f32(uint16_t h);
-uint16_t f32_to_f16(float f);
-float bf16_to_f32(uint16_t h);
 
 #endif

@@ -13,7 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "lib/gguf/formats.h"
+#include "lib/base/half.h"
 #include "lib/base/size.h"
 
 enum { PIECE = 4096 };  /* bytes converted at a time on a big-endian machine */

@@ -367,7 +367,7 @@ static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 /* ---- a tile of a prompt's product ---- */
 
 enum {
-	TILE_WORDS = 1, TILE_Q8_WORDS = 1,      /* codes of 8 bits, and activations of 16, are multiplied as 16-bit words */
+	TILE_WORDS = 1,         /* activations of 16 bits are multiplied as words, and all with codes that do not fit (tile_fits) */
 	TILE_STRIP = 4,         /* blocks, see tile() in panel.h */
 	TILE_VECTORS = 1,       /* vectors of 16 rows */
 	TILE_COLUMNS = 4, TILE_HALVES = 4, FLOAT_COLUMNS = 6, PEAK_COLUMNS = 3,
@@ -375,11 +375,19 @@ enum {
 	FLOAT_ROWS = 2, FLOAT_SIDE = 3  /* rows and columns whose sums are in registers then */
 };
 
-/* What a panel adds to codes to make them fit for tile_dot; zero needs no correction. Formats with minima have codes from 0 as they are; 16 makes those of
- * up to five bits unsigned and at most 31, 32 those of formats with two scales a block at most 63, 128 any as words. */
-INLINE int tile_bias(int halves, int minima, int words)
+/* What a panel adds to codes to make them fit for tile_dot; zero needs no correction. Codes with minima are not negative and stay as they are; as words,
+ * any fit. */
+INLINE int tile_bias(int scales, int minima, int words)
 {
-	return minima ? 0 : words ? 128 : halves ? 32 : 16;
+	return minima ? 0 : words ? 128 : scales == 2 ? 32 : 16;
+}
+
+/* Does tile_dot take a format's codes, after the bias, as bytes? Sums of products must fit 16 bits: of eight, or with two scales of four. */
+INLINE int tile_fits(const struct format *f)
+{
+	int bias = tile_bias(f->scales, f->minima, 0);
+
+	return f->low + bias >= 0 && f->high + bias <= (f->scales == 2 ? 63 : 31);
 }
 
 /* As tile_dot, of words: two products of one lane fit 32 bits. */
@@ -401,9 +409,9 @@ INLINE void tile_dot_words(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const in
 
 /* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, quads apart by KERNELS_ROWS) and column c's activations (x[width] a quad).
  * Products of bytes add up in 16 bits as long as they fit: eight of codes to 31, four of codes to 63. */
-INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width, int halves, int words)
+INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width, int scales, int words)
 {
-	int deep = halves ? 2 : 4;
+	int deep = scales == 2 ? 2 : 4;
 
 	if (words) {
 		tile_dot_words(s, w, x, quads, columns, width);

@@ -360,7 +360,7 @@ static inline float vd_close(f32x16 v)
 /* ---- a tile of a prompt's product ---- */
 
 enum {
-	TILE_WORDS = 1, TILE_Q8_WORDS = 0,      /* activations of 16 bits are multiplied as words, those of 8 are not */
+	TILE_WORDS = 1,         /* activations of 16 bits are multiplied as words, those of 8 are not */
 	TILE_STRIP = 0,         /* blocks, see tile() in panel.h */
 	TILE_VECTORS = 2,       /* vectors of 16 rows */
 	TILE_COLUMNS = 6,       /* of each vector's sums, integers and floats: 24 of 32 registers */
@@ -370,14 +370,20 @@ enum {
 	FLOAT_ROWS = 4, FLOAT_SIDE = 6  /* rows and columns whose sums are in registers then */
 };
 
-/* What a panel adds to codes to make them fit for tile_dot; zero needs no correction. Formats with minima have codes from 0 as they are. */
-INLINE int tile_bias(int halves, int minima, int words)
+/* What a panel adds to codes to make them fit for tile_dot; zero needs no correction. Codes with minima are not negative and stay as they are. */
+INLINE int tile_bias(int scales, int minima, int words)
 {
 	return minima ? 0 : 128;
 }
 
+/* Does tile_dot take a format's codes, after the bias, as bytes? */
+INLINE int tile_fits(const struct format *f)
+{
+	return 1;
+}
+
 /* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, quads apart by KERNELS_ROWS) and column c's activations (x[width] a quad). */
-INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width, int halves, int words)
+INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width, int scales, int words)
 {
 	UNROLL
 	for (int k = 0; k < quads << words; k++) {

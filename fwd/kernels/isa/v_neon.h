@@ -470,7 +470,7 @@ static inline float vd_close(f32x16 v)
 /* ---- a tile of a prompt's product ---- */
 
 enum {
-	TILE_WORDS = 0, TILE_Q8_WORDS = 0,      /* see v_avx2.h */
+	TILE_WORDS = 0,         /* see v_avx2.h */
 	TILE_STRIP = 0,         /* blocks, see tile() in panel.h */
 	TILE_VECTORS = 1,       /* vectors of 16 rows */
 	TILE_COLUMNS = 6, TILE_HALVES = 6, FLOAT_COLUMNS = 6, PEAK_COLUMNS = 4, /* 24 of the 32 registers hold sums, four weights */
@@ -478,13 +478,19 @@ enum {
 };
 
 /* What a panel adds to codes to make them fit for tile_dot: nothing, codes are signed here. */
-INLINE int tile_bias(int halves, int minima, int words)
+INLINE int tile_bias(int scales, int minima, int words)
 {
 	return 0;
 }
 
+/* Does tile_dot take a format's codes, after the bias, as bytes? */
+INLINE int tile_fits(const struct format *f)
+{
+	return 1;
+}
+
 /* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, quads apart by KERNELS_ROWS) and column c's activations (x[width] a quad). */
-INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width, int halves, int words)
+INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width, int scales, int words)
 {
 	UNROLL
 	for (int k = 0; k < quads; k++) {

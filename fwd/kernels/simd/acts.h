@@ -359,9 +359,9 @@ static void place_tile(enum acts_kind kind, const struct quantised q[ACTS_COLUMN
 	for (size_t b = 0; b < count; b++) {
 		int32_t *bias = field + first[b] * words + FIELD_BIAS * columns, *to = apart + first[b] * APART * columns;
 
-		place_sums(bias, to + APART_XSUM * columns, columns, vi_add(first_half[b], second_half[b]), magic, tile_bias(0, 0, in_words));
-		place_sums(to + APART_BIAS_FIRST * columns, to + APART_XSUM_FIRST * columns, columns, first_half[b], magic, tile_bias(1, 0, in_words));
-		place_sums(to + APART_BIAS_SECOND * columns, to + APART_XSUM_SECOND * columns, columns, second_half[b], magic, tile_bias(1, 0, in_words));
+		place_sums(bias, to + APART_XSUM * columns, columns, vi_add(first_half[b], second_half[b]), magic, tile_bias(1, 0, in_words));
+		place_sums(to + APART_BIAS_FIRST * columns, to + APART_XSUM_FIRST * columns, columns, first_half[b], magic, tile_bias(2, 0, in_words));
+		place_sums(to + APART_BIAS_SECOND * columns, to + APART_XSUM_SECOND * columns, columns, second_half[b], magic, tile_bias(2, 0, in_words));
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "lib/base/half.h"
 #include "lib/base/size.h"
 #include "elementwise.h"
 #include "fwd/kernels/kernels.h"

@@ -128,7 +128,7 @@ INLINE f32x16 group_product(struct unpacker u, i32x16 sum[2][2], const struct sc
 	if (planes == 2)
 		for (int h = 0; h < 2; h++)
 			isum[h] = vi_add(vi_sub(vi_shl(isum[h], 8), isum[h]), low[h]);
-	if (u.halves) {
+	if (u.scales == 2) {
 		t = vf_fma(s->scale[0], vi_to_float(unbiased(isum[0], x->xsum[PART_FIRST], bias)), none);
 		t = vf_fma(s->scale[1], vi_to_float(unbiased(isum[1], x->xsum[PART_SECOND], bias)), t);
 		if (u.minima) {
@@ -152,11 +152,11 @@ INLINE f32x16 group_times_one(struct unpacker u, const uint8_t *p, const struct 
 
 	if (!DOT_AT_ONCE) {
 		group_codes(u, p, codes);
-		u.scales(p, &s);
+		u.read_scales(p, &s);
 	}
 	group_sums(u, p, DOT_AT_ONCE ? NULL : codes, x, planes, sum);
 	if (DOT_AT_ONCE)
-		u.scales(p, &s);
+		u.read_scales(p, &s);
 	return group_product(u, sum, &s, x, planes);
 }
 
@@ -195,7 +195,7 @@ INLINE void dot_columns(struct unpacker u, int planes, int one, const struct mat
 	const uint8_t *start = w->data, *end = start + w->rows * w->row_bytes, *p = start + r0 * w->row_bytes;
 	struct acts_course course = acts_course(blocks);
 	size_t step = acts_group_bytes(x->kind), column = course.groups * step, at = 0;
-	uint8_t rest[GROUP_BLOCKS * 36] = { 0 };        /* the matrix's last blocks, which may end the file; one of 32 has less than 36 bytes in any format */
+	uint8_t rest[GROUP_BLOCKS * BLOCK_BYTES_MOST] = { 0 };  /* the matrix's last blocks, which may end the file */
 	f32x16 acc[FEW], t[FEW], dx[FEW];
 
 	UNROLL
@@ -210,7 +210,7 @@ INLINE void dot_columns(struct unpacker u, int planes, int one, const struct mat
 		prefetch(p, u.bytes);
 		if (!one) {
 			group_codes(u, group, codes);
-			u.scales(group, &s);
+			u.read_scales(group, &s);
 		}
 		for (size_t c = 0; c < n; c++) {
 			const struct acts_group *of_column = (const struct acts_group *)(data + c * column);
@@ -275,7 +275,7 @@ INLINE void dot(struct unpacker u, const struct matrix *w, const struct acts *x,
 		dot_columns(u, 2, 0, w, x, pairs ? dot_pairs(u, 2, w, x, r0, r1, y) : r0, r1, y, stride);
 	else if (x->n > 1)
 		dot_columns(u, 1, 0, w, x, r0, r1, y, stride);
-	else if (u.is_signed)   /* bytes as they are: there memory is waited for already, and one stream of it is quicker than two */
+	else if (u.bytes > GROUP)       /* a byte and more a weight: there memory is waited for already, and one stream of it is quicker than two */
 		dot_columns(u, 1, 1, w, x, r0, r1, y, stride);
 	else
 		dot_columns(u, 1, 1, w, x, pairs ? dot_pairs(u, 1, w, x, r0, r1, y) : r0, r1, y, stride);

@@ -27,21 +27,21 @@ enum panel_field {
 	PANEL_MINIMA = PANEL_SECOND     /* the minima: here where blocks have one scale, else one further (panel_min) */
 };
 
-INLINE int panel_min(int halves)
+INLINE int panel_min(int scales)
 {
-	return PANEL_MINIMA + halves;
+	return PANEL_MINIMA + scales - 1;
 }
 
 enum { PANEL_CHUNK = 256 };     /* blocks of a chunk at most */
 
-INLINE size_t panel_block(int words, int halves, int minima)
+INLINE size_t panel_block(int words, int scales, int minima)
 {
-	return panel_codes(words) + (size_t)(panel_min(halves) + (minima ? 1 + halves : 0)) * KERNELS_ROWS * 4;
+	return panel_codes(words) + (size_t)(panel_min(scales) + (minima ? scales : 0)) * KERNELS_ROWS * 4;
 }
 
 static inline size_t panel_bytes(size_t k)
 {
-	return k / 32 * panel_block(TILE_WORDS, 1, 1);
+	return k / 32 * panel_block(TILE_WORDS, 2, 1);
 }
 
 /* ---- filling it ---- */
@@ -86,7 +86,7 @@ INLINE void store_codes(uint8_t *to, i32x16 codes, int words)
 /* Group g of sixteen rows; rows: 0 or 16, the place of the first in the panel. */
 INLINE void fill_group(struct unpacker u, enum acts_kind kind, struct panel *p, const uint8_t *const group[16], size_t g, size_t rows)
 {
-	int shift = tile_bias(u.halves, u.minima, p->words) - u.offset;
+	int shift = tile_bias(u.scales, u.minima, p->words) - u.offset;
 	size_t count = p->blocks - g * 16 < 16 ? p->blocks - g * 16 : 16;
 	struct scales s;
 	f32x16 scale[2][16], addend[16], min[2][16];
@@ -107,24 +107,24 @@ INLINE void fill_group(struct unpacker u, enum acts_kind kind, struct panel *p, 
 				store_codes(p->data + (p->first[2 * c + i / 8] + g) * p->block + ((size_t)(i % 8 * KERNELS_ROWS) + rows) * 4, v[i], p->words);
 	}
 	for (int i = 0; i < 16; i++) {
-		u.scales(group[i], &s);
+		u.read_scales(group[i], &s);
 		scale[0][i] = s.scale[0];
 		addend[i] = kind != ACTS_Q8 ? vf_sub(s.scale[0], s.scale[0]) : vf_mul(s.scale[0], vf_set1(-MAGIC_FLOAT));
-		if (u.halves)
+		if (u.scales == 2)
 			scale[1][i] = s.scale[1];
 		if (u.minima)
 			min[0][i] = s.min[0];
-		if (u.minima && u.halves)
+		if (u.minima && u.scales == 2)
 			min[1][i] = s.min[1];
 	}
 	spread(p, scale[0], g, count, rows, PANEL_SCALE);
 	spread(p, addend, g, count, rows, PANEL_ADDEND);
-	if (u.halves)
+	if (u.scales == 2)
 		spread(p, scale[1], g, count, rows, PANEL_SECOND);
 	if (u.minima)
-		spread(p, min[0], g, count, rows, panel_min(u.halves));
-	if (u.minima && u.halves)
-		spread(p, min[1], g, count, rows, panel_min(u.halves) + 1);
+		spread(p, min[0], g, count, rows, panel_min(u.scales));
+	if (u.minima && u.scales == 2)
+		spread(p, min[1], g, count, rows, panel_min(u.scales) + 1);
 }
 
 /* Asks for a row's next group: what tiles_ahead() asked for lies in the second cache or, by now, in the third, and rows are too many streams for the
@@ -138,7 +138,7 @@ INLINE void prefetch_group(const uint8_t *next, size_t bytes)
 /* Rows [r, r + 32) of w, the last one again for those past r1. */
 INLINE void fill_panel(struct unpacker u, enum acts_kind kind, struct panel *p, const struct matrix *w, size_t r, size_t r1)
 {
-	uint8_t rest[16][GROUP_BLOCKS * 36];
+	uint8_t rest[16][GROUP_BLOCKS * BLOCK_BYTES_MOST];
 
 	for (size_t rows = 0; rows < KERNELS_ROWS; rows += 16)
 		for (size_t g = 0; g * 16 < p->blocks; g++) {
@@ -164,7 +164,7 @@ INLINE void fill_panel(struct unpacker u, enum acts_kind kind, struct panel *p, 
 /* What is known of a panel when its kernel is compiled. */
 struct tile_shape {
 	int columns, width;     /* that are computed; of the tile of activations they lie in */
-	int planes, words, halves, minima;      /* planes: of the activations; with two, are they even and odd words? */
+	int planes, words, scales, minima;      /* planes: of the activations; with two, are they even and odd words? */
 };
 
 typedef i32x16 tile_sums[TILE_COLUMNS][TILE_VECTORS];
@@ -180,7 +180,7 @@ INLINE f32x16 tile_setf(const int32_t *x)
 /* Integer sums of quads runs of four codes, from quad q0 of the block on; start[column]: where those begin that undo the panel's bias. */
 INLINE void tile_integers(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int q0, int quads, const int32_t *start)
 {
-	int biased = tile_bias(t.halves, t.minima, t.words);
+	int biased = tile_bias(t.scales, t.minima, t.words);
 
 	if (t.planes == 2 && !t.words) {
 		UNROLL
@@ -188,7 +188,7 @@ INLINE void tile_integers(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const 
 			UNROLL
 			for (int v = 0; v < TILE_VECTORS; v++)
 				s[c][v] = vi_zero();
-		tile_dot(s, w + q0 * 4 * KERNELS_ROWS, x + q0 * t.width, quads, t.columns, t.width, t.halves, t.words);
+		tile_dot(s, w + q0 * 4 * KERNELS_ROWS, x + q0 * t.width, quads, t.columns, t.width, t.scales, t.words);
 		x += 8 * t.width;
 	}
 	UNROLL
@@ -199,7 +199,7 @@ INLINE void tile_integers(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const 
 
 			s[c][v] = t.planes == 1 || t.words ? from : vi_add(from, vi_sub(vi_shl(s[c][v], 8), s[c][v]));
 		}
-	tile_dot(s, w + q0 * 4 * KERNELS_ROWS, x + q0 * t.width, quads, t.columns, t.width, t.halves, t.words);
+	tile_dot(s, w + q0 * 4 * KERNELS_ROWS, x + q0 * t.width, quads, t.columns, t.width, t.scales, t.words);
 }
 
 /* Asks for the activations of the block that comes TILE_AHEAD blocks later: they come from the third cache or from memory, and the kernel reads them too
@@ -209,7 +209,7 @@ enum { TILE_AHEAD = 8 };
 
 INLINE void tile_prefetch(struct tile_shape t, const int32_t *x, const int32_t *apart)
 {
-	int near = (8 * t.planes + FIELDS) * t.width, far = t.halves || t.minima ? APART * t.width : 0;
+	int near = (8 * t.planes + FIELDS) * t.width, far = t.scales == 2 || t.minima ? APART * t.width : 0;
 
 	UNROLL
 	for (int i = 0; i < near + 15; i += 16)
@@ -227,7 +227,7 @@ INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const u
 	tile_sums s;
 	f32x16 sum[TILE_COLUMNS][TILE_VECTORS];
 
-	tile_integers(t, s, w, x, 0, t.halves ? 4 : 8, t.halves ? apart + APART_BIAS_FIRST * t.width : near + FIELD_BIAS * t.width);
+	tile_integers(t, s, w, x, 0, t.scales == 2 ? 4 : 8, t.scales == 2 ? apart + APART_BIAS_FIRST * t.width : near + FIELD_BIAS * t.width);
 	UNROLL
 	for (int v = 0; v < TILE_VECTORS; v++) {
 		f32x16 scale = vf_load(field + PANEL_SCALE * KERNELS_ROWS + 16 * v), addend = vf_load(field + PANEL_ADDEND * KERNELS_ROWS + 16 * v);
@@ -236,7 +236,7 @@ INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const u
 		for (int c = 0; c < t.columns; c++)
 			sum[c][v] = vf_fma(scale, t.planes == 1 ? vi_as_float(s[c][v]) : vi_to_float(s[c][v]), addend);
 	}
-	if (t.halves) {
+	if (t.scales == 2) {
 		tile_integers(t, s, w, x, 4, 4, apart + APART_BIAS_SECOND * t.width);
 		UNROLL
 		for (int v = 0; v < TILE_VECTORS; v++) {
@@ -247,14 +247,14 @@ INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const u
 				sum[c][v] = vf_fma(scale, t.planes == 1 ? vf_sub(vi_as_float(s[c][v]), vf_set1(MAGIC_FLOAT)) : vi_to_float(s[c][v]), sum[c][v]);
 		}
 	}
-	for (int m = 0; m < (t.minima ? 1 + t.halves : 0); m++) {
+	for (int m = 0; m < (t.minima ? t.scales : 0); m++) {
 		UNROLL
 		for (int v = 0; v < TILE_VECTORS; v++) {
-			f32x16 min = vf_load(field + (panel_min(t.halves) + m) * KERNELS_ROWS + 16 * v);
+			f32x16 min = vf_load(field + (panel_min(t.scales) + m) * KERNELS_ROWS + 16 * v);
 
 			UNROLL
 			for (int c = 0; c < t.columns; c++)
-				sum[c][v] = vf_fma(min, tile_setf(apart + (t.halves ? APART_XSUM_FIRST + m : APART_XSUM) * t.width + c), sum[c][v]);
+				sum[c][v] = vf_fma(min, tile_setf(apart + (t.scales == 2 ? APART_XSUM_FIRST + m : APART_XSUM) * t.width + c), sum[c][v]);
 		}
 	}
 	UNROLL
@@ -271,7 +271,7 @@ typedef f32x16 tile_floats[STRIP_COLUMNS][STRIP_VECTORS];
 
 INLINE size_t tile_panel_block(struct tile_shape t)
 {
-	return panel_block(t.words, t.halves, t.minima);
+	return panel_block(t.words, t.scales, t.minima);
 }
 
 static inline size_t tile_words(struct tile_shape t)
@@ -359,7 +359,7 @@ INLINE void panel_columns(struct tile_shape t, struct tiled *d, const struct pan
 	for (size_t c = d->c; c < end; c += ACTS_COLUMNS) {
 		t.columns = ACTS_STEP;
 		switch (tile_width(c, x->n)) {
-		case ACTS_COLUMNS: t.columns = t.halves ? TILE_HALVES : TILE_COLUMNS, t.width = ACTS_COLUMNS, tile(t, d, p, x, c); break;
+		case ACTS_COLUMNS: t.columns = t.scales == 2 ? TILE_HALVES : TILE_COLUMNS, t.width = ACTS_COLUMNS, tile(t, d, p, x, c); break;
 		case ACTS_STEP: t.width = ACTS_STEP, tile(t, d, p, x, c); break;
 		default: t.width = 2 * ACTS_STEP, tile(t, d, p, x, c); break;
 		}
@@ -374,14 +374,14 @@ typedef void panel_kernel(struct tiled *d, const struct panel *p, const struct a
 	{ \
 		panel_columns((struct tile_shape){ __VA_ARGS__ }, d, p, x); \
 	}
-PANEL_KERNEL(panel_plain, .planes = 1)
-PANEL_KERNEL(panel_minima, .planes = 1, .minima = 1)
-PANEL_KERNEL(panel_halves, .planes = 1, .halves = 1)
-PANEL_KERNEL(panel_halves_minima, .planes = 1, .halves = 1, .minima = 1)
-PANEL_KERNEL(panel_wide, .planes = 2, .words = TILE_WORDS)
-PANEL_KERNEL(panel_wide_minima, .planes = 2, .words = TILE_WORDS, .minima = 1)
-PANEL_KERNEL(panel_wide_halves, .planes = 2, .words = TILE_WORDS, .halves = 1)
-PANEL_KERNEL(panel_wide_halves_minima, .planes = 2, .words = TILE_WORDS, .halves = 1, .minima = 1)
+PANEL_KERNEL(panel_plain, .planes = 1, .scales = 1)
+PANEL_KERNEL(panel_minima, .planes = 1, .scales = 1, .minima = 1)
+PANEL_KERNEL(panel_halves, .planes = 1, .scales = 2)
+PANEL_KERNEL(panel_halves_minima, .planes = 1, .scales = 2, .minima = 1)
+PANEL_KERNEL(panel_wide, .planes = 2, .words = TILE_WORDS, .scales = 1)
+PANEL_KERNEL(panel_wide_minima, .planes = 2, .words = TILE_WORDS, .scales = 1, .minima = 1)
+PANEL_KERNEL(panel_wide_halves, .planes = 2, .words = TILE_WORDS, .scales = 2)
+PANEL_KERNEL(panel_wide_halves_minima, .planes = 2, .words = TILE_WORDS, .scales = 2, .minima = 1)
 #undef PANEL_KERNEL
 
 /* y = w · x for one format. */
@@ -391,11 +391,11 @@ INLINE void panel(struct unpacker u, const struct matrix *w, const struct acts *
 		{ panel_plain, panel_minima, panel_halves, panel_halves_minima },
 		{ panel_wide, panel_wide_minima, panel_wide_halves, panel_wide_halves_minima },
 	};
-	panel_kernel *kernel = kernels[acts_tile_planes(x->kind) - 1][u.halves * 2 + u.minima];
+	panel_kernel *kernel = kernels[acts_tile_planes(x->kind) - 1][(u.scales - 1) * 2 + u.minima];
 	struct panel p = { .data = scratch, .blocks = w->cols / 32, .words = acts_in_words(x->kind) };
 	struct tiled d = { .y = y, .stride = stride, .n = x->n, .r1 = r1, .chunks = chunks_of(p.blocks, PANEL_CHUNK) };
 
-	p.block = panel_block(p.words, u.halves, u.minima);
+	p.block = panel_block(p.words, u.scales, u.minima);
 	d.waiting = (float *)(scratch + panel_bytes(w->cols));
 	residue_places(p.blocks, p.first);
 	for (d.r = r0; d.r < r1; d.r += KERNELS_ROWS) {

@@ -33,7 +33,7 @@ static uint32_t peak_codes(const void *data, size_t rounds)
 	for (size_t i = 0; i < rounds; i++) {
 		const uint8_t *at = (const uint8_t *)data + i % PEAK_STEPS * PEAK_STEP;
 
-		tile_dot(s, at, (const int32_t *)at, PEAK_QUADS, PEAK_COLUMNS, PEAK_COLUMNS, 0, 0);
+		tile_dot(s, at, (const int32_t *)at, PEAK_QUADS, PEAK_COLUMNS, PEAK_COLUMNS, 1, 0);
 	}
 	UNROLL
 	for (int c = 0; c < PEAK_COLUMNS; c++)

@@ -10,11 +10,11 @@
 
 static enum acts_kind vector_acts_kind(const struct format *format, int wide)
 {
-	if (format->block == 1)
+	if (format->widen)
 		return ACTS_F32;
 	if (wide)
 		return ACTS_Q16;
-	return TILE_Q8_WORDS && format->id == FORMAT_Q8_0 ? ACTS_Q8_WORDS : ACTS_Q8;
+	return tile_fits(format) ? ACTS_Q8 : ACTS_Q8_WORDS;
 }
 
 static size_t vector_product_scratch(size_t k)
@@ -34,43 +34,25 @@ INLINE void product_codes(struct unpacker u, const struct matrix *w, const struc
 }
 
 /* One function a format. */
-#define PRODUCT(name, skeleton, ...) \
+#define PRODUCT_FLOAT(id, NAME, name, bytes) \
 	static void product_##name(const struct product_job *j) \
 	{ \
-		skeleton(__VA_ARGS__, j->w, j->x, j->r0, j->r1, j->y, j->stride, j->scratch); \
+		float_product(floats_##name, bytes, j->w, j->x, j->r0, j->r1, j->y, j->stride, j->scratch); \
 	}
-PRODUCT(f32, float_product, floats_f32, 4)
-PRODUCT(f16, float_product, floats_f16, 2)
-PRODUCT(bf16, float_product, floats_bf16, 2)
-PRODUCT(q4_0, product_codes, unpack_q4_0)
-PRODUCT(q4_1, product_codes, unpack_q4_1)
-PRODUCT(q5_0, product_codes, unpack_q5_0)
-PRODUCT(q5_1, product_codes, unpack_q5_1)
-PRODUCT(q8_0, product_codes, unpack_q8_0)
-PRODUCT(q2_k, product_codes, unpack_q2_k)
-PRODUCT(q3_k, product_codes, unpack_q3_k)
-PRODUCT(q4_k, product_codes, unpack_q4_k)
-PRODUCT(q5_k, product_codes, unpack_q5_k)
-PRODUCT(q6_k, product_codes, unpack_q6_k)
-#undef PRODUCT
+#define PRODUCT_CODES(id, NAME, name, ...) \
+	static void product_##name(const struct product_job *j) \
+	{ \
+		product_codes(unpack_##name, j->w, j->x, j->r0, j->r1, j->y, j->stride, j->scratch); \
+	}
+FORMATS_FLOAT(PRODUCT_FLOAT)
+FORMATS_QUANTISED(PRODUCT_CODES)
 
 static void vector_product(const struct product_job *job)
 {
-	switch ((enum format_id)job->w->format->id) {
-	case FORMAT_F32: product_f32(job); break;
-	case FORMAT_F16: product_f16(job); break;
-	case FORMAT_BF16: product_bf16(job); break;
-	case FORMAT_Q4_0: product_q4_0(job); break;
-	case FORMAT_Q4_1: product_q4_1(job); break;
-	case FORMAT_Q5_0: product_q5_0(job); break;
-	case FORMAT_Q5_1: product_q5_1(job); break;
-	case FORMAT_Q8_0: product_q8_0(job); break;
-	case FORMAT_Q2_K: product_q2_k(job); break;
-	case FORMAT_Q3_K: product_q3_k(job); break;
-	case FORMAT_Q4_K: product_q4_k(job); break;
-	case FORMAT_Q5_K: product_q5_k(job); break;
-	case FORMAT_Q6_K: product_q6_k(job); break;
-	}
+#define PRODUCT_OF(id, NAME, name, ...) [id] = product_##name,
+	static void (*const products[FORMAT_LIMIT])(const struct product_job *) = { FORMATS_FLOAT(PRODUCT_OF) FORMATS_QUANTISED(PRODUCT_OF) };
+
+	products[job->w->format->id](job);
 }
 
 #endif

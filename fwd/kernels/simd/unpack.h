@@ -7,6 +7,7 @@
 #include "lib/gguf/blocks.h"
 
 enum { GROUP = 512, GROUP_BLOCKS = 16, GROUP_CHUNKS = 8 };
+enum { BLOCK_BYTES_MOST = 36 };         /* of 32 elements in any format */
 
 /* Of sixteen blocks: the scales of their first halves and second halves, and likewise the minima. One of each serves a whole block. */
 struct scales {
@@ -16,13 +17,27 @@ struct scales {
 struct unpacker {
 	size_t bytes;           /* of sixteen blocks */
 	int is_signed;          /* codes are int8 as they are; otherwise unsigned, up to top, with offset added */
-	int offset, top;
-	int halves;             /* 2 scales a block */
-	int minima;
+	int offset, top;        /* offset: a power of two, or 0 */
+	int scales, minima;     /* of a block: 1 or 2 scales; has each a minimum? */
 	b64 (*codes)(const uint8_t *group, int chunk);  /* blocks 2·chunk and 2·chunk + 1 */
 	void (*quarters)(const uint8_t *group, int pair, b64 codes[2]); /* the same in quarters (lanes.h), four blocks, where that is quicker; or NULL */
-	void (*scales)(const uint8_t *group, struct scales *s);
+	void (*read_scales)(const uint8_t *group, struct scales *s);
 };
+
+/* What an unpacker does with codes from low to high follows from the format's row: it adds the least power of two that makes them all positive, unless
+ * the largest would then pass 127. */
+#define POWER(x) ((x) > 64 ? 128 : (x) > 32 ? 64 : (x) > 16 ? 32 : (x) > 8 ? 16 : (x) > 4 ? 8 : (x) > 2 ? 4 : (x) > 1 ? 2 : 1)
+#define CODES(id, NAME, name, block, low, high, n_scales, has_minima) \
+	enum { \
+		BLOCK_##name = (block), SCALES_##name = (n_scales), MINIMA_##name = (has_minima), \
+		POSITIVE_##name = (low) < 0 ? POWER(-(low)) : 0, SIGNED_##name = (high) + POSITIVE_##name > 127, \
+		OFFSET_##name = SIGNED_##name ? 0 : POSITIVE_##name, TOP_##name = SIGNED_##name ? 127 : (high) + OFFSET_##name \
+	}; \
+	_Static_assert(sizeof(struct name) <= (block) / 32 * BLOCK_BYTES_MOST, #NAME ": the copies of last groups have room"); \
+	_Static_assert(!(has_minima) || (low) >= 0, #NAME ": beside minima codes are not negative");
+FORMATS_QUANTISED(CODES)
+#undef CODES
+#undef POWER
 
 static inline uint64_t load64(const void *p)
 {
@@ -254,24 +269,23 @@ INLINE void scales_q6_k(const uint8_t *group, struct scales *s)
 		s->scale[i] = vf_mul(d, s->scale[i]);
 }
 
-/* ---- the table ---- */
+/* ---- the unpackers ---- */
 
-/* blocks: of 32, in a block of the format */
-#define UNPACKER(name, blocks, ...) \
+#define UNPACKER(name, quicker) \
 	static const struct unpacker unpack_##name = { \
-		.bytes = GROUP_BLOCKS / (blocks) * sizeof(struct name), .codes = codes_##name, .scales = scales_##name, \
-		__VA_ARGS__ \
+		.bytes = GROUP / BLOCK_##name * sizeof(struct name), .is_signed = SIGNED_##name, .offset = OFFSET_##name, .top = TOP_##name, \
+		.scales = SCALES_##name, .minima = MINIMA_##name, .codes = codes_##name, .read_scales = scales_##name, .quarters = quicker \
 	}
-UNPACKER(q4_0, 1, .offset = 8, .top = 15, .quarters = quarters_q4_0);
-UNPACKER(q4_1, 1, .top = 15, .minima = 1, .quarters = quarters_q4_1);
-UNPACKER(q5_0, 1, .offset = 16, .top = 31);
-UNPACKER(q5_1, 1, .top = 31, .minima = 1);
-UNPACKER(q8_0, 1, .is_signed = 1, .top = 127);
-UNPACKER(q2_k, 8, .top = 3, .halves = 1, .minima = 1);
-UNPACKER(q3_k, 8, .offset = 4, .top = 7, .halves = 1);
-UNPACKER(q4_k, 8, .top = 15, .minima = 1, .quarters = quarters_q4_k);
-UNPACKER(q5_k, 8, .top = 31, .minima = 1);
-UNPACKER(q6_k, 8, .offset = 32, .top = 63, .halves = 1);
+UNPACKER(q4_0, quarters_q4_0);
+UNPACKER(q4_1, quarters_q4_1);
+UNPACKER(q5_0, NULL);
+UNPACKER(q5_1, NULL);
+UNPACKER(q8_0, NULL);
+UNPACKER(q2_k, NULL);
+UNPACKER(q3_k, NULL);
+UNPACKER(q4_k, quarters_q4_k);
+UNPACKER(q5_k, NULL);
+UNPACKER(q6_k, NULL);
 #undef UNPACKER
 
 #endif

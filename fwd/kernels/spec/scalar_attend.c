@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "lib/base/half.h"
 #include "lib/base/size.h"
 #include "fwd/kernels/exp.h"
 

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/gguf/blocks.h"
 #include "fwd/kernels/quantise_rule.h"
 #include "scalar_vector.h"
 
@@ -14,19 +13,11 @@ struct acts_block {
 	int16_t q[32];
 };
 
-/* A block of 32 weights: element i is scale[i / run]·code[i] + min[i / run]. */
-struct weight_block {
-	int run;                /* elements that share a scale: 32 or 16 */
-	int minima;             /* whether there are any */
-	int code[32];
-	float scale[2], min[2];
-};
-
 /* ---- activations ---- */
 
 enum acts_kind scalar_acts_kind(const struct format *format, int wide)
 {
-	if (format->block == 1)
+	if (format->widen)
 		return ACTS_F32;
 	return wide ? ACTS_Q16 : ACTS_Q8;
 }
@@ -117,172 +108,53 @@ void scalar_acts_pack(struct acts *a, const float *x, size_t stride, size_t c0, 
 				pack_block(a->kind, x + c * stride + b * 32, (struct acts_block *)a->data + c * (a->k / 32) + b);
 }
 
-/* ---- weights: block b of 32 of a row ---- */
-
-/* A scale that is not finite counts as NaN. */
-static float scale_of(float scale)
-{
-	return isfinite(scale) ? scale : NAN;
-}
-
-static void read_q4_0(const struct q4_0 *p, struct weight_block *o)
-{
-	o->scale[0] = scale_of(block_half(p->d));
-	for (int i = 0; i < 32; i++)
-		o->code[i] = block_nibble(p->qs, i) - 8;
-}
-
-static void read_q4_1(const struct q4_1 *p, struct weight_block *o)
-{
-	o->minima = 1;
-	o->scale[0] = scale_of(block_half(p->d));
-	o->min[0] = block_half(p->m);
-	for (int i = 0; i < 32; i++)
-		o->code[i] = block_nibble(p->qs, i);
-}
-
-static void read_q5_0(const struct q5_0 *p, struct weight_block *o)
-{
-	o->scale[0] = scale_of(block_half(p->d));
-	for (int i = 0; i < 32; i++)
-		o->code[i] = (block_nibble(p->qs, i) | block_fifth_bit(p->qh, i)) - 16;
-}
-
-static void read_q5_1(const struct q5_1 *p, struct weight_block *o)
-{
-	o->minima = 1;
-	o->scale[0] = scale_of(block_half(p->d));
-	o->min[0] = block_half(p->m);
-	for (int i = 0; i < 32; i++)
-		o->code[i] = block_nibble(p->qs, i) | block_fifth_bit(p->qh, i);
-}
-
-static void read_q8_0(const struct q8_0 *p, struct weight_block *o)
-{
-	o->scale[0] = scale_of(block_half(p->d));
-	for (int i = 0; i < 32; i++)
-		o->code[i] = p->qs[i];
-}
-
-static void read_q2_k(const struct q2_k *p, int j, struct weight_block *o)
-{
-	o->run = 16;
-	o->minima = 1;
-	for (int s = 0; s < 2; s++) {
-		o->scale[s] = scale_of(block_half(p->d) * (float)(p->scales[2 * j + s] & 15));
-		o->min[s] = -(block_half(p->dmin) * (float)(p->scales[2 * j + s] >> 4));
-	}
-	for (int i = 0; i < 32; i++)
-		o->code[i] = block_bit_pair(p->qs, 32 * j + i);
-}
-
-static void read_q3_k(const struct q3_k *p, int j, struct weight_block *o)
-{
-	o->run = 16;
-	for (int s = 0; s < 2; s++)
-		o->scale[s] = scale_of(block_half(p->d) * (float)block_q3_k_scale(p->scales, 2 * j + s));
-	for (int i = 0; i < 32; i++)
-		o->code[i] = (block_bit_pair(p->qs, 32 * j + i) | (p->hmask[i] >> j & 1) << 2) - 4;
-}
-
-/* Block j's scale and minimum, of Q4_K or Q5_K. */
-static void read_six_bits(const uint8_t *scales, float d, float dmin, int j, struct weight_block *o)
-{
-	int scale, min;
-
-	block_k_scale_min(scales, j, &scale, &min);
-	o->minima = 1;
-	o->scale[0] = scale_of(d * (float)scale);
-	o->min[0] = -(dmin * (float)min);
-}
-
-static void read_q4_k(const struct q4_k *p, int j, struct weight_block *o)
-{
-	read_six_bits(p->scales, block_half(p->d), block_half(p->dmin), j, o);
-	for (int i = 0; i < 32; i++)
-		o->code[i] = block_k_nibble(p->qs, 32 * j + i);
-}
-
-static void read_q5_k(const struct q5_k *p, int j, struct weight_block *o)
-{
-	read_six_bits(p->scales, block_half(p->d), block_half(p->dmin), j, o);
-	for (int i = 0; i < 32; i++)
-		o->code[i] = block_k_nibble(p->qs, 32 * j + i) | (p->qh[i] >> j & 1) << 4;
-}
-
-static void read_q6_k(const struct q6_k *p, int j, struct weight_block *o)
-{
-	o->run = 16;
-	for (int s = 0; s < 2; s++)
-		o->scale[s] = scale_of(block_half(p->d) * (float)p->scales[2 * j + s]);
-	for (int i = 0; i < 32; i++)
-		o->code[i] = (block_q6_k_low(p->ql, 32 * j + i) | block_bit_pair(p->qh, 32 * j + i) << 4) - 32;
-}
-
-static void read_block(enum format_id id, const void *row, size_t b, struct weight_block *o)
-{
-	size_t super = b / 8;
-	int j = (int)(b % 8);
-
-	o->run = 32;
-	o->minima = 0;
-	switch (id) {
-	case FORMAT_Q4_0: read_q4_0((const struct q4_0 *)row + b, o); break;
-	case FORMAT_Q4_1: read_q4_1((const struct q4_1 *)row + b, o); break;
-	case FORMAT_Q5_0: read_q5_0((const struct q5_0 *)row + b, o); break;
-	case FORMAT_Q5_1: read_q5_1((const struct q5_1 *)row + b, o); break;
-	case FORMAT_Q8_0: read_q8_0((const struct q8_0 *)row + b, o); break;
-	case FORMAT_Q2_K: read_q2_k((const struct q2_k *)row + super, j, o); break;
-	case FORMAT_Q3_K: read_q3_k((const struct q3_k *)row + super, j, o); break;
-	case FORMAT_Q4_K: read_q4_k((const struct q4_k *)row + super, j, o); break;
-	case FORMAT_Q5_K: read_q5_k((const struct q5_k *)row + super, j, o); break;
-	case FORMAT_Q6_K: read_q6_k((const struct q6_k *)row + super, j, o); break;
-	case FORMAT_F32: case FORMAT_F16: case FORMAT_BF16: break;      /* not in blocks */
-	}
-}
-
 /* ---- products ---- */
 
-/* The block's product over dx: scales first, then minima. */
-static float block_product(const struct weight_block *w, const struct acts_block *x)
+/* The product of 32 weights, from number `first` of a block on, and 32 activations, over dx: scales first, then minima. A scale that is not finite
+ * counts as NaN. */
+static float block_product(const struct format *f, const struct block_values *w, size_t first, const struct acts_block *x)
 {
-	int isum[2] = { 0, 0 }, xsum[2] = { 0, 0 }, runs = 32 / w->run;
+	size_t run = 32 / (size_t)f->scales;
 	float t = 0;
 
-	for (int i = 0; i < 32; i++) {
-		isum[i / w->run] += w->code[i] * x->q[i];
-		xsum[i / w->run] += x->q[i];
+	for (size_t i = 0; i < 32; i += run) {
+		float scale = w->scale[(first + i) / run];
+		int isum = 0;
+
+		for (size_t e = i; e < i + run; e++)
+			isum += w->code[first + e] * x->q[e];
+		t = fmaf(isfinite(scale) ? scale : NAN, (float)isum, t);
 	}
-	for (int r = 0; r < runs; r++)
-		t = fmaf(w->scale[r], (float)isum[r], t);
-	for (int r = 0; r < runs && w->minima; r++)
-		t = fmaf(w->min[r], (float)xsum[r], t);
+	for (size_t i = 0; i < 32 && f->minima; i += run) {
+		int xsum = 0;
+
+		for (size_t e = i; e < i + run; e++)
+			xsum += x->q[e];
+		t = fmaf(w->min[(first + i) / run], (float)xsum, t);
+	}
 	return t;
 }
 
-static float row_product_q(enum format_id id, const void *row, const struct acts_block *x, size_t blocks)
+/* x: k / 32 blocks of activations. */
+static float row_product_q(const struct format *f, const unsigned char *row, const struct acts_block *x, size_t k)
 {
 	float acc[16] = { 0 };
+	struct block_values w;
 
-	for (size_t b = 0; b < blocks; b++) {
-		struct weight_block w;
-
-		read_block(id, row, b, &w);
-		acc[b % 16] = fmaf(x[b].dx, block_product(&w, &x[b]), acc[b % 16]);
+	for (size_t i = 0; i < k; i += 32) {
+		if (i % f->block == 0)
+			f->read(row + i / f->block * f->bytes, &w);
+		acc[i / 32 % 16] = fmaf(x[i / 32].dx, block_product(f, &w, i % f->block, &x[i / 32]), acc[i / 32 % 16]);
 	}
 	return scalar_tree(acc);
 }
 
-static float row_product_f(const struct format *f, const void *row, const float *x, size_t k)
+static float row_product_f(const struct format *f, const unsigned char *row, const float *x, size_t k)
 {
 	float acc[16] = { 0 };
 
-	for (size_t i = 0; i < k; i++) {
-		float w;
-
-		f->dequantise((const unsigned char *)row + i * f->bytes, &w, 1);
-		acc[i % 16] = fmaf(w, x[i], acc[i % 16]);
-	}
+	for (size_t i = 0; i < k; i++)
+		acc[i % 16] = fmaf(f->widen(row + i * f->bytes), x[i], acc[i % 16]);
 	return scalar_tree(acc);
 }
 
@@ -297,7 +169,7 @@ void scalar_product(const struct product_job *job)
 	const struct acts *x = job->x;
 
 	for (size_t r = job->r0; r < job->r1; r++) {
-		const void *row = (const unsigned char *)w->data + r * w->row_bytes;
+		const unsigned char *row = (const unsigned char *)w->data + r * w->row_bytes;
 
 		for (size_t c = 0; c < x->n; c++) {
 			float *y = job->y + c * job->stride + r;
@@ -305,8 +177,7 @@ void scalar_product(const struct product_job *job)
 			if (x->kind == ACTS_F32)
 				*y = row_product_f(w->format, row, (const float *)x->data + c * x->k, x->k);
 			else
-				*y = row_product_q((enum format_id)w->format->id, row,
-					(const struct acts_block *)x->data + c * (x->k / 32), x->k / 32);
+				*y = row_product_q(w->format, row, (const struct acts_block *)x->data + c * (x->k / 32), x->k);
 		}
 	}
 }
