@@ -29,7 +29,7 @@ FLAGS_avx2 = $(EXPLICIT) -fschedule-insns -fsched-pressure -mavx2 -mfma -mf16c
 FLAGS_avx512 = $(EXPLICIT) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c
 FLAGS_neon = $(EXPLICIT) -march=armv8.2-a+dotprod
 
-PROGRAMS = tok chat fwd sample detok peek gen kv
+PROGRAMS = tok chat fwd sample schema detok peek gen kv
 BASE = why cli guard quote clock grow fmath half
 JSON = arena bytes json json_write slurp
 STREAM = frame card stop
@@ -40,7 +40,7 @@ SAMPLER = sampler opts row order bend dry drop mirostat
 CHAT = chat chat_opts chat_setup chat_template
 JINJA = jinja arith call dict eval exec expr format lex list_filters methods more_filters operand parse parser spell str tests text text_filters value
 GRAMMAR = grammar node class cursor parse match state text guide trie
-SCHEMA = schema array constants merge number object pattern string
+SCHEMA = schema fail gbnf index types merge exclusive constants array object string pattern number
 KERNELS = kv_type select spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks $(ISA:%=isa/%)
 OPS = embed angles rows product prepare store attend select
 FWD = settings serve chain model/model model/rope model/families model/builder plan/plan $(OPS:%=plan/%) state/segment run/cores run/pool run/prefault \
@@ -70,6 +70,7 @@ $(BIN)/chat: $(OBJ)/tok/chat.o $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/fwd: $(OBJ)/fwd/main.o $(OBJ)/fwd/fwd_opts.o $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/kv: $(OBJ)/fwd/kv.o $(OBJ)/fwd/state/segment.o $(OBJ)/fwd/kernels/kv_type.o $(lib_o)
 $(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(json_o) $(tok_o) $(lib_o)
+$(BIN)/schema: $(OBJ)/sample/schema.o $(grammar_o) $(json_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(tok_o) $(lib_o)
 $(BIN)/peek: $(OBJ)/detok/peek.o $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(pick_o) $(chat_o) $(tok_o) $(lib_o)

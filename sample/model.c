@@ -126,7 +126,9 @@ int model_guide(struct model *m, const struct card *card, const int32_t *end, si
 			m->end[m->n_end++] = end[i];
 	pieces.eog = m->end;
 	pieces.n_eog = m->n_end;
-	return (m->guide = guide_open(m->grammar, &pieces, w)) ? model_restart(m, w) : -1;
+	m->guide = guide_open(m->grammar, &pieces, w);
+	/* the first mask is found while the prompt is evaluated, and a grammar that is too much is refused before */
+	return m->guide && !model_restart(m, w) && guide_mask(m->here, w) ? 0 : -1;
 }
 
 /* ---- the place in it ---- */

@@ -19,7 +19,7 @@ static struct grammar *grammar_of(const char *schema, size_t n, struct bytes *te
 {
 	struct grammar *g;
 
-	*text = (struct bytes){ .limit = 1 << 22 };
+	*text = (struct bytes){ .limit = GRAMMAR_TEXT };
 	if (schema_grammar(schema, n, text, w))
 		return NULL;
 	g = grammar_parse(text->p, text->n, w);
@@ -196,6 +196,12 @@ static void test_combined(void)
 	ALLOWS("{\"oneOf\": [{\"properties\": {\"k\": {\"const\": \"a\"}, \"x\": {\"const\": 1}}, \"required\": [\"k\"]}, "
 		"{\"properties\": {\"k\": {\"const\": \"b\"}, \"y\": {\"const\": 2}}, \"required\": [\"k\"]}]}",
 		{ "{\"k\":\"a\",\"x\":1}", 1 }, { "{\"k\":\"b\",\"x\":1}", 0 }, { "{\"k\":\"b\"}", 1 });
+	ALLOWS("{\"oneOf\": [{\"const\": 1}, {\"enum\": [2, \"x\"]}, {\"type\": \"string\", \"enum\": [\"y\"]}, {\"type\": \"array\"}, {\"type\": [\"boolean\", \"null\"]}, false]}",
+		{ "1", 1 }, { "2", 1 }, { "\"x\"", 1 }, { "\"y\"", 1 }, { "[]", 1 }, { "null", 1 }, { "3", 0 });
+	ALLOWS("{\"oneOf\": [{\"properties\": {\"a\": {}}, \"required\": [\"a\"]}, {\"properties\": {\"b\": {}}, \"required\": [\"b\"]}]}", { "{\"a\":1}", 1 },
+		{ "{\"b\":1}", 1 }, { "{}", 0 });
+	ALLOWS("{\"oneOf\": [{\"type\": \"object\", \"properties\": {\"k\": {\"const\": 1}}, \"required\": [\"k\"], \"additionalProperties\": true},"
+		"{\"type\": \"object\", \"properties\": {\"k\": {\"const\": 2}}, \"required\": [\"k\"], \"additionalProperties\": true}]}", { "{\"k\":1,\"x\":0}", 1 }, { "{\"k\":3}", 0 });
 	ALLOWS("{\"oneOf\": [{\"type\": \"integer\", \"maximum\": 3}, {\"type\": \"integer\", \"minimum\": 7}, {\"type\": \"null\"}]}", { "3", 1 }, { "5", 0 }, { "7", 1 });
 	ALLOWS("{\"allOf\": [{\"properties\": {\"a\": {\"type\": \"integer\"}}, \"required\": [\"a\"]}, {\"properties\": {\"b\": {\"const\": 2}, \"a\": {\"minimum\": 5}}}]}",
 		{ "{\"a\":5,\"b\":2}", 1 }, { "{\"a\":4}", 0 }, { "{\"a\":9}", 1 }, { "{\"b\":2}", 0 });
@@ -206,6 +212,10 @@ static void test_combined(void)
 		{ "{\"b\":2}", 0 });
 	ALLOWS("{\"$ref\": \"#/$defs/n\", \"$defs\": {\"n\": {\"properties\": {\"v\": {\"const\": 1}, \"next\": {\"$ref\": \"#/$defs/n\"}}, \"required\": [\"v\"]}}}",
 		{ "{\"v\":1}", 1 }, { "{\"v\":1,\"next\":{\"v\":1,\"next\":{\"v\":1}}}", 1 }, { "{\"v\":1,\"next\":{}}", 0 });
+	/* what can only contain itself is left out where it may be */
+	ALLOWS("{\"properties\": {\"a\": {\"$ref\": \"#/$defs/d\"}, \"b\": {\"const\": 1}}, \"$defs\": {\"d\": {\"properties\": {\"d\": {\"$ref\": \"#/$defs/d\"}},"
+		"\"required\": [\"d\"]}}}", { "{}", 1 }, { "{\"b\":1}", 1 }, { "{\"a\":{}}", 0 });
+	ALLOWS("{\"anyOf\": [{\"items\": {\"$ref\": \"#\"}, \"minItems\": 1}, {\"const\": 0}]}", { "0", 1 }, { "[[0],[0,0]]", 1 }, { "[]", 0 }, { "[[]]", 0 });
 	ALLOWS("{\"properties\": {\"c\": {\"type\": \"array\", \"items\": {\"$ref\": \"#\"}}}}", { "{\"c\":[{},{\"c\":[]}]}", 1 }, { "{\"c\":[1]}", 0 });
 	ALLOWS("{\"properties\": {\"c\": {\"$ref\": \"#/definitions/a~1b~0/0\", \"description\": \"d\"}}, \"definitions\": {\"a/b~\": [{\"const\": 7}]}}", { "{\"c\":7}", 1 });
 	ALLOWS("{\"properties\": {\"c\": {\"allOf\": [{\"$ref\": \"#/$defs/s\"}], \"default\": \"x\"}}, \"$defs\": {\"s\": {\"enum\": [\"x\", \"y\"]}}}", { "{\"c\":\"y\"}", 1 });
@@ -235,12 +245,15 @@ static void test_errors(void)
 	refuses("{\"type\": \"integer\", \"multipleOf\": 5}", "#: multipleOf other than 1 is not supported");
 	refuses("{\"type\": \"number\", \"minimum\": 0.5}", "#: minimum 0.5: only whole numbers are supported as bounds");
 	refuses("{\"type\": \"integer\", \"minimum\": 5, \"maximum\": 4}", "#: no value holds to this schema");
-	refuses("{\"type\": \"string\", \"minLength\": -1}", "#: minLength wants a whole number from 0 to 1000000000");
+	refuses("{\"type\": \"string\", \"minLength\": -1}", "#: minLength must be a whole number from 0 to 1000000000");
 	refuses("{\"format\": \"klingon\"}", "#: the format \"klingon\" is not supported");
 	refuses("{\"pattern\": \"(?=a)\"}", "#: pattern: looking ahead or behind ((?=, (?!, (?<=, (?<!) is not supported");
 	refuses("{\"pattern\": \"(a)\\\\1\"}", "#: pattern: back references are not supported");
 	refuses("{\"pattern\": \"\\\\bx\"}", "#: pattern: word boundaries (\\b, \\B) are not supported");
 	refuses("{\"pattern\": \"\\\\p{L}\"}", "#: pattern: Unicode properties (\\p{...}) are not supported");
+	refuses("{\"pattern\": \"a\\\\cJ\"}", "#: pattern: the escape \\c (a control letter) is not supported");
+	refuses("{\"pattern\": \"\\\\z\"}", "#: pattern: the escape \\z is not supported");
+	refuses("{\"pattern\": \"a\\\\\"}", "#: pattern: it ends in a backslash");
 	refuses("{\"pattern\": \"a(^b)\"}", "#: pattern: ^ anywhere but at the beginning is not supported");
 	refuses("{\"pattern\": \"a$b\"}", "#: pattern: $ anywhere but at the end is not supported");
 	refuses("{\"pattern\": \"(a\"}", "#: pattern: a group that is not closed");
@@ -250,17 +263,31 @@ static void test_errors(void)
 	refuses("{\"pattern\": \"^a+$\", \"maxLength\": 5}", "#: minLength or maxLength beside a pattern or format that goes past it is not supported");
 	refuses("{\"$ref\": \"#/$defs/x\"}", "#: $ref \"#/$defs/x\": there is nothing of that name");
 	refuses("{\"$ref\": \"http://x/y\"}", "#: $ref \"http://x/y\": only references within the document (#/...) can be followed");
-	refuses("{\"$ref\": \"#\"}", "#: references and allOf lead into each other without end, or too deeply");
-	refuses("{\"allOf\": [{\"$ref\": \"#\"}]}", "#: references and allOf lead into each other without end, or too deeply");
+	refuses("{\"$ref\": \"#\"}", "#: schemas are nested more than 64 deep, or refer to each other without end");
+	refuses("{\"allOf\": [{\"$ref\": \"#\"}]}", "#: schemas are nested more than 64 deep, or refer to each other without end");
 	refuses("{\"properties\": {\"a\": {\"$ref\": \"#\"}}, \"required\": [\"a\"]}",
-		"the grammar: line 1, column 1: rule a-2 never ends: each of its alternatives leads back to it");
+		"#: each value of this schema must contain another one, so none ever ends");
+	refuses("{\"$ref\": \"#/$defs/n%20\", \"$defs\": {\"n \": {\"prefixItems\": [{\"anyOf\": [{\"$ref\": \"#/$defs/m\"}, false]}]}, "
+		"\"m\": {\"properties\": {\"n\": {\"$ref\": \"#/$defs/n%20\"}}, \"required\": [\"n\"]}}}",
+		"#/$defs/m: each value of this schema must contain another one, so none ever ends");
+	refuses("{\"anyOf\": [{\"$ref\": \"#\"}, {\"type\": \"null\"}]}", "#/anyOf: the schema refers to itself with no array or object between");
 	refuses("{\"oneOf\": [{\"type\": \"integer\"}, {\"type\": \"number\"}]}",
-		"#: what is written for branch 0 of oneOf may hold to branch 1 too; say anyOf if that is as it should be");
+		"#: branches 0 and 1 of oneOf may hold to the same value; say anyOf if they should");
+	/* the branches of a branch are merged into it */
+	refuses("{\"oneOf\": [{\"type\": \"object\", \"properties\": {\"k\": {}}, \"anyOf\": [{\"properties\": {\"r\": {}}}]},"
+		"{\"type\": \"object\", \"properties\": {\"k\": {}, \"r\": {}}, \"required\": [\"r\"]}]}",
+		"#: branches 0 and 1 of oneOf may hold to the same value; say anyOf if they should");
+	refuses("{\"oneOf\": [{\"type\": \"integer\", \"minimum\": 20}, {\"type\": \"integer\", \"maximum\": 5}, {\"type\": \"number\", \"minimum\": 3, \"maximum\": 7}]}",
+		"#: branches 1 and 2 of oneOf may hold to the same value; say anyOf if they should");
+	refuses("{\"oneOf\": [{\"enum\": [1, 2]}, {\"enum\": [3, \"a\"]}, {\"enum\": [4, \"a\"]}]}",
+		"#: branches 1 and 2 of oneOf may hold to the same value; say anyOf if they should");
+	refuses("{\"oneOf\": [{\"type\": \"object\", \"properties\": {\"k\": {\"const\": 1}}, \"required\": [\"k\"]}, {\"type\": \"object\", \"required\": [\"k\"]}]}",
+		"#: branches 0 and 1 of oneOf may hold to the same value; say anyOf if they should");
 	refuses("{\"allOf\": [{\"pattern\": \"^a$\"}, {\"pattern\": \"^b$\"}]}", "#: two different values of pattern that both must hold are not supported");
-	refuses("{\"enum\": []}", "#: enum wants an array of values");
+	refuses("{\"enum\": []}", "#: enum must be an array of values");
 	refuses("{\"enum\": [\"a\", 7], \"type\": \"string\", \"minLength\": 2}", "#: no value holds to this schema");
 	refuses("{\"properties\": {\"a\": 1}}", "#/a: a schema is an object, true or false");
-	refuses("{\"properties\": {\"a\": true, \"a\": true}}", "#: the property \"a\" is there twice");
+	refuses("{\"properties\": {\"a\": true, \"a\": true}}", "#: the property \"a\" is declared twice");
 }
 
 /* ---- an independent checker ---- */
@@ -700,7 +727,7 @@ static void test_random(void)
 			schemas++;
 		} else {
 			refused++;
-			check(strstr(w.text, "no value holds") || strstr(w.text, "never ends") || strstr(w.text, "contains itself") || strstr(w.text, "without end")
+			check(strstr(w.text, "no value holds") || strstr(w.text, "none ever ends") || strstr(w.text, "without end")
 				|| strstr(w.text, "that both must hold") || strstr(w.text, "a pattern or format that goes past it")
 				|| strstr(w.text, "pattern beside format"), "%s\n  %s", m.text, w.text);
 		}
@@ -719,6 +746,47 @@ static void test_random(void)
 		arena_free(&a);
 	}
 	check(finished >= 1000 && refused < schemas / 4 && endless < finished / 10, "%d schemas, %d refused, %d texts, %d endless", schemas, refused, finished, endless);
+}
+
+/* ---- large schemas ---- */
+
+/* Schemas of n like parts: the grammar is made and its text allowed, in work and memory about linear in n. What would be
+ * quadratic takes minutes, and the limits on both would end it first. */
+static void test_large(size_t n, const char *head, const char *part, const char *tail, const char *text)
+{
+	size_t room = strlen(head) + n * (strlen(part) + 32) + strlen(tail) + 1, used;
+	char *schema = malloc(room);
+	struct bytes gbnf;
+	struct why w = { "" };
+	struct grammar *g;
+
+	if (!schema)
+		abort();
+	used = (size_t)sprintf(schema, "%s", head);
+	for (size_t i = 0; i < n; i++) {
+		used += (size_t)sprintf(schema + used, "%s", i ? "," : "");
+		used += (size_t)sprintf(schema + used, part, (unsigned)i, (unsigned)i, (unsigned)i);
+	}
+	strcpy(schema + used, tail);
+	g = grammar_of(schema, strlen(schema), &gbnf, &w);
+	check(g && grammar_matches(g, text, strlen(text), &w) == 1, "%s %s ...: %s", head, part, w.text);
+	grammar_free(g);
+	bytes_free(&gbnf);
+	free(schema);
+}
+
+static void test_sizes(void)
+{
+	test_large(40000, "{\"oneOf\": [", "{\"const\": \"v%u\"}", "]}", "\"v39999\"");
+	test_large(40000, "{\"oneOf\": [", "{\"type\": \"object\", \"properties\": {\"k\": {\"const\": %u}}, \"required\": [\"k\"]}", "]}", "{\"k\":77}");
+	test_large(40000, "{\"oneOf\": [", "{\"properties\": {\"p%u\": {}}, \"required\": [\"p%u\"]}", "]}", "{\"p39999\":[]}");
+	test_large(40000, "{\"oneOf\": [", "{\"type\": \"integer\", \"minimum\": 1%05u0, \"exclusiveMaximum\": 1%05u5}", "]}", "1000774");
+	test_large(40000, "{\"anyOf\": [{\"$ref\": \"#/$defs/d4\"}, {\"type\": \"null\"}], \"$defs\": {", "\"d%u\": {\"properties\": {\"p%u\": {}}}", "}}", "{\"p4\":1}");
+	test_large(40000, "{\"properties\": {", "\"p%u\": {\"type\": \"null\"}", "}}", "{\"p0\":null,\"p5\":null}");
+	test_large(40000, "{\"properties\": {", "\"p%u\": {\"type\": \"null\"}", "}, \"required\": [\"p0\"]}", "{\"p0\":null,\"p5\":null}");
+	test_large(20000, "{\"allOf\": [", "{\"properties\": {\"p%u\": {\"type\": \"null\"}}}", "]}", "{\"p0\":null,\"p5\":null}");
+	test_large(100000, "{\"anyOf\": [", "{\"properties\": {\"p%u\": {}}, \"required\": [\"p%u\"]}", "]}", "{\"p99999\":[]}");
+	test_large(100000, "{\"enum\": [", "\"v%u\"", "]}", "\"v99999\"");
 }
 
 /* ---- hostile ---- */
@@ -798,6 +866,7 @@ int main(void)
 	test_combined();
 	test_errors();
 	test_random();
+	test_sizes();
 	test_hostile();
 	return check_end("schema");
 }

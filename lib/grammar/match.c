@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-	ITEMS_MAX = 1 << 16,            /* ways on from one state */
+	ITEMS_MAX = 1 << 20,            /* ways on from one state */
 	STEPS_MAX = 50000000            /* well under a second of work for one operation */
 };
 
@@ -162,20 +162,38 @@ static int find_items(struct matcher *m, uint32_t state)
 	return enter_rules(m);
 }
 
-/* Classes between which no item begins or ends have the same state after them. */
+static int by_first(const void *x, const void *y)
+{
+	const struct item *a = x, *b = y;
+
+	return (a->first > b->first) - (a->first < b->first);
+}
+
+/* Classes between which no item begins or ends have the same state after them. The items that cover a class are kept in
+ * front; those whose end is past are dropped. */
 static int fill_row(struct matcher *m, uint32_t row)
 {
 	uint8_t edge[257] = { 1 };
-	uint32_t next = STATE_DEAD;
+	uint32_t next = STATE_DEAD, kept = 0, at = 0;
 
+	if (m->n_items > 1)
+		qsort(m->item, m->n_items, sizeof *m->item, by_first);
 	for (uint32_t i = 0; i < m->n_items; i++)
 		edge[m->item[i].first] = edge[m->item[i].last + 1] = 1;
 	for (uint32_t c = 0; c < m->g->n_classes; c++) {
 		if (edge[c]) {
-			for (uint32_t i = 0; i < m->n_items; i++)
-				if (m->item[i].first <= c && c <= m->item[i].last && matcher_gather(m, m->item[i].next))
+			uint32_t n = kept;
+
+			kept = 0;
+			for (uint32_t i = 0; i < n; i++)
+				if (m->item[i].last >= c)
+					m->item[kept++] = m->item[i];
+			for (; at < m->n_items && m->item[at].first == c; at++)
+				m->item[kept++] = m->item[at];
+			for (uint32_t i = 0; i < kept; i++)
+				if (matcher_gather(m, m->item[i].next))
 					return -1;
-			m->steps += m->n_items;
+			m->steps += n + kept;
 			next = matcher_unite(m, 0);
 			if (next == STATE_NONE)
 				return -1;

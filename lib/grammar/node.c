@@ -102,6 +102,99 @@ uint32_t node_alt(struct grammar_nodes *t, uint32_t a, uint32_t b)
 	return a == b ? a : intern(t, &(struct node){ .kind = NODE_ALT, .a = a, .b = b });
 }
 
+/* ---- alternatives ----
+ * Common beginnings are taken out, so that of 100,000 words the next byte leaves few to follow. */
+
+enum { FACTOR_DEPTH = 250 };            /* bytes of a common beginning */
+
+struct alternative {
+	uint32_t node, head;            /* head: the first element of its sequence */
+};
+
+static uint32_t head(const struct grammar_nodes *t, uint32_t v)
+{
+	while (t->node[v].kind == NODE_SEQ)
+		v = t->node[v].a;
+	return v;
+}
+
+/* What comes after the head. */
+static uint32_t behind_head(struct grammar_nodes *t, uint32_t v)
+{
+	uint32_t a = t->node[v].a, b = t->node[v].b;
+
+	if (t->node[v].kind != NODE_SEQ)
+		return node_empty(t);
+	return t->node[a].kind == NODE_SEQ ? node_seq(t, behind_head(t, a), b) : b;
+}
+
+static int by_head(const void *x, const void *y)
+{
+	const struct alternative *a = x, *b = y;
+
+	return a->head != b->head ? (a->head > b->head) - (a->head < b->head) : (a->node > b->node) - (a->node < b->node);
+}
+
+static uint32_t factor(struct grammar_nodes *t, struct alternative *list, size_t n, int depth);
+
+/* Alternatives that begin with the same element, sorted. A byte is taken out in front of them. */
+static uint32_t join_like(struct grammar_nodes *t, struct alternative *list, size_t n, int depth)
+{
+	uint32_t first = list->head, v = list[n - 1].node;
+
+	if (list->node == v)
+		return v;
+	if (depth && t->node[first].kind == NODE_BYTES) {
+		for (size_t i = 0; i < n; i++)
+			if ((list[i].node = behind_head(t, list[i].node)) == GRAMMAR_NONE)
+				return GRAMMAR_NONE;
+		return node_seq(t, first, factor(t, list, n, depth - 1));
+	}
+	for (size_t i = n - 1; i-- > 0; )
+		if (list[i].node != list[i + 1].node)
+			v = node_alt(t, list[i].node, v);
+	return v;
+}
+
+static uint32_t factor(struct grammar_nodes *t, struct alternative *list, size_t n, int depth)
+{
+	uint32_t v = GRAMMAR_NONE;
+
+	for (size_t i = 0; i < n; i++)
+		list[i].head = head(t, list[i].node);
+	qsort(list, n, sizeof *list, by_head);
+	for (size_t end = n, from; end; end = from) {
+		uint32_t one;
+
+		for (from = end - 1; from && list[from - 1].head == list[end - 1].head; from--)
+			;
+		one = join_like(t, list + from, end - from, depth);
+		v = end == n ? one : node_alt(t, one, v);
+		if (v == GRAMMAR_NONE)
+			break;
+	}
+	return v;
+}
+
+uint32_t node_alternatives(struct grammar_nodes *t, const uint32_t *node, size_t n)
+{
+	struct alternative *list;
+	uint32_t v;
+
+	if (n == 1)
+		return *node;
+	list = calloc(n, sizeof *list);
+	if (!list)
+		return GRAMMAR_NONE;
+	for (size_t i = 0; i < n; i++)
+		list[i].node = node[i];
+	v = factor(t, list, n, FACTOR_DEPTH);
+	free(list);
+	return v;
+}
+
+/* ---- repetitions and code points ---- */
+
 /* A repetition of a repetition is one where the numbers of rounds that come out are a range: (x?){l,h}, (x*){l,h} and (x+){l,h}. */
 uint32_t node_repeat(struct grammar_nodes *t, uint32_t a, uint32_t low, uint32_t high)
 {

@@ -368,12 +368,15 @@ static int another(struct parser *p, int inside)
 static uint32_t alternatives(struct parser *p, int inside)
 {
 	size_t base = p->n;
+	uint32_t v;
 
 	do
 		if (push(p, sequence(p, inside)))
 			return GRAMMAR_NONE;
 	while (another(p, inside));
-	return fold(p, base, node_alt);
+	v = node_alternatives(&p->nodes, p->stack + base, p->n - base);
+	p->n = base;
+	return made(p, v);
 }
 
 static int definition(struct parser *p)

@@ -13,7 +13,7 @@
 
 enum {
 	GRAMMAR_NODES = 1 << 22,
-	GRAMMAR_RULES = 1 << 17
+	GRAMMAR_RULES = 1 << 19
 };
 
 enum node_kind {
@@ -68,6 +68,9 @@ uint32_t node_seq(struct grammar_nodes *t, uint32_t a, uint32_t b);
 uint32_t node_alt(struct grammar_nodes *t, uint32_t a, uint32_t b);
 uint32_t node_repeat(struct grammar_nodes *t, uint32_t a, uint32_t low, uint32_t high);
 uint32_t node_rule(struct grammar_nodes *t, uint32_t rule);
+
+/* Any of node[n], n at least 1, none of them GRAMMAR_NONE. */
+uint32_t node_alternatives(struct grammar_nodes *t, const uint32_t *node, size_t n);
 
 /* The code points first to last, at most U+10FFFF, spelt in UTF-8; no surrogates among them. */
 uint32_t node_points(struct grammar_nodes *t, uint32_t first, uint32_t last);

@@ -6,8 +6,8 @@
 
 enum {
 	STATES_MAX = 1 << 20,
-	LIST_MAX = 1 << 22,             /* numbers in rows[] and members[] */
-	MEMBERS_MAX = 1 << 16           /* of one union */
+	LIST_MAX = 1 << 24,             /* numbers in rows[] and members[] */
+	MEMBERS_MAX = 1 << 20           /* of one union */
 };
 
 uint32_t matcher_fail(struct matcher *m, enum matcher_fault fault)

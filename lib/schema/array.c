@@ -1,123 +1,99 @@
 /* Arrays: the first items each by a schema of its own, the others by one, and how many. */
-#include "priv.h"
+#include "converter.h"
 
-#include <string.h>
+static const struct json anything = { .type = JSON_TRUE };
 
 /* Draft 2019 and before say items: [...] and additionalItems where 2020-12 says prefixItems and items. */
-static int item_schemas(struct schema *c, const struct json *s, const struct json **first, const struct json **others)
+static void item_schemas(struct converter *c, const struct json *s, const struct json **first, const struct json **others)
 {
 	const struct json *items = json_get(s, "items");
 
 	*first = json_get(s, "prefixItems");
 	*others = items;
-	if (*first && (*first)->type != JSON_ARRAY)
-		return schema_fail(c, "prefixItems wants an array of schemas");
-	if (items && items->type == JSON_ARRAY) {
+	if (*first && (*first)->type != JSON_ARRAY) {
+		schema_fail(c, "prefixItems must be an array of schemas");
+	} else if (items && items->type == JSON_ARRAY) {
 		if (*first)
-			return schema_fail(c, "items beside prefixItems wants one schema");
+			schema_fail(c, "items beside prefixItems must be one schema");
 		*first = items;
 		*others = json_get(s, "additionalItems");
 	}
-	return 0;
 }
 
-/* [ a, b, ... ] of the first schemas, as many as there can be; how many in *n. */
-static int write_first(struct schema *c, const struct json *first, uint32_t min, uint32_t *max, uint32_t *n, struct bytes *to)
+/* An item and what may stand between it and the next token. */
+static struct gbnf_expr *write_item(struct converter *c, const struct json *s)
 {
-	for (const struct json *i = first ? first->child : NULL; i && *n < *max; i = i->next) {
-		size_t before = to->n;
-		int status = -1;
+	return gbnf_join(&c->g, schema_write(c, s, "item", 4), gbnf_primitive(&c->g, GBNF_SPACE), NULL);
+}
 
-		if (!*n || (!schema_put(c, to, " \",\"") && !schema_space(c, to)))
-			status = schema_write(c, i, "item", 4, to);
-		if (!status)
-			status = schema_space(c, to);
-		if (status < 0)
-			return -1;
-		if (status == SCHEMA_NEVER) {
-			to->n = before;
-			*max = *n;
-			return *n < min ? SCHEMA_NEVER : 0;
+static struct gbnf_expr *comma(struct gbnf *g)
+{
+	return gbnf_join(g, gbnf_word(g, ","), gbnf_primitive(g, GBNF_SPACE), NULL);
+}
+
+/* The first items, *max of them at most and as many as there can be, in a sequence; returns how many. */
+static uint32_t write_first(struct converter *c, const struct json *first, uint32_t *max, struct gbnf_expr *out)
+{
+	uint32_t n = 0;
+
+	for (const struct json *i = first ? first->child : NULL; i && n < *max && !c->failed; i = i->next) {
+		struct gbnf_expr *item = write_item(c, i);
+
+		if (gbnf_is_never(item)) {
+			*max = n;
+			break;
 		}
-		++*n;
+		if (n++)
+			gbnf_add(&c->g, out, comma(&c->g));
+		gbnf_add(&c->g, out, item);
 	}
-	return 0;
+	return n;
 }
 
-/* {low,high} of what was written last, high UINT32_MAX for no bound. */
-static int write_count(struct schema *c, uint32_t low, uint32_t high, struct bytes *to)
+/* low to high items of one kind, the first of them with a comma before it if `more` of others are there. */
+static struct gbnf_expr *repeat_item(struct gbnf *g, struct gbnf_expr *item, int more, uint32_t low, uint32_t high)
 {
-	return high == UINT32_MAX ? schema_print(c, to, "{%u,}", (unsigned)low) : schema_print(c, to, "{%u,%u}", (unsigned)low, (unsigned)high);
+	struct gbnf_expr *next = gbnf_join(g, comma(g), item, NULL), *some;
+
+	if (more || !high)
+		return gbnf_repeat(g, next, low, high);
+	some = gbnf_join(g, item, gbnf_repeat(g, next, low ? low - 1 : 0, high == GBNF_FOREVER ? high : high - 1), NULL);
+	return gbnf_repeat(g, some, low > 0, 1);
 }
 
-/* low to high items of one kind, after n others: x ("," x)* and its like. */
-static int write_others(struct schema *c, const struct bytes *item, uint32_t n, uint32_t low, uint32_t high, struct bytes *to)
+static struct gbnf_expr *write_items(struct converter *c, const struct json *s, uint32_t min, uint32_t max)
 {
-	int alone = n == 0, optional = alone && !low;
-
-	if (high == 0)
-		return 0;
-	if (schema_put(c, to, optional ? " (" : " ") || (alone && schema_append(c, to, item)))
-		return -1;
-	low -= alone && low;
-	high -= alone && high != UINT32_MAX;
-	if (high) {
-		if (schema_put(c, to, " (\",\"") || schema_space(c, to) || schema_append(c, to, item)
-			|| schema_put(c, to, ")") || write_count(c, low, high, to))
-			return -1;
-	}
-	return schema_put(c, to, optional ? ")?" : "");
-}
-
-static int write_items(struct schema *c, const struct json *s, uint32_t min, uint32_t max, struct bytes *to)
-{
-	static const struct json anything = { .type = JSON_TRUE };
+	struct gbnf_expr *out = gbnf_sequence(&c->g), *item;
 	const struct json *first, *others;
-	struct bytes item = { .limit = to->limit };
-	uint32_t n = 0, low;
-	int status;
+	uint32_t n, low;
 
-	if (item_schemas(c, s, &first, &others))
-		return -1;
-	status = write_first(c, first, min, &max, &n, to);
-	if (status)
-		return status;
+	item_schemas(c, s, &first, &others);
+	n = c->failed ? 0 : write_first(c, first, &max, out);
+	if (n == max && min > n)
+		return gbnf_never();
 	low = min > n ? min - n : 0;
-	if (max != UINT32_MAX)
+	if (max != GBNF_FOREVER)
 		max -= n;
 	else if (first && !others)
 		max = low;              /* what a tuple does not name is left out */
-	if (max) {
-		status = schema_write(c, others ? others : &anything, "item", 4, &item);
-		if (!status)
-			status = schema_space(c, &item);
-		if (status == SCHEMA_NEVER && !low)
-			status = max = 0;
-		if (!status)
-			status = write_others(c, &item, n, low, max, to);
-	}
-	bytes_free(&item);
-	return status;
+	if (!max || c->failed)
+		return out;
+	item = write_item(c, others ? others : &anything);
+	gbnf_add(&c->g, out, repeat_item(&c->g, item, n > 0, low, max));
+	return out;
 }
 
-int schema_write_array(struct schema *c, const struct json *s, struct bytes *to)
+struct gbnf_expr *schema_write_array(struct converter *c, const struct json *s)
 {
-	struct bytes body = { .limit = to->limit };
-	uint32_t min = 0, max = UINT32_MAX;
+	uint32_t min = schema_count(c, s, "minItems", 0), max = schema_count(c, s, "maxItems", GBNF_FOREVER);
 	const struct json *unique = json_get(s, "uniqueItems");
-	const char *name = schema_name(c);
-	int status = -1;
+	struct gbnf_rule *rule = gbnf_rule(&c->g, c->path->name, c->path->n, NULL);
 
-	if (!name || schema_count(c, s, "minItems", &min) || schema_count(c, s, "maxItems", &max))
-		return -1;
 	if (unique && unique->type != JSON_FALSE && max > 1)
-		return schema_fail(c, "uniqueItems is not supported");
-	if (min > max)
-		return SCHEMA_NEVER;
-	if (!schema_put(c, &body, "\"[\"") && !schema_space(c, &body))
-		status = write_items(c, s, min, max, &body);
-	if (!status)
-		status = schema_put(c, &body, " \"]\"") || schema_rule(c, name, &body) || schema_put(c, to, name) ? -1 : 0;
-	bytes_free(&body);
-	return status;
+		schema_fail(c, "uniqueItems is not supported");
+	if (min > max || c->failed)
+		return gbnf_never();
+	gbnf_define(&c->g, rule, gbnf_join(&c->g, gbnf_word(&c->g, "["), gbnf_primitive(&c->g, GBNF_SPACE),
+		write_items(c, s, min, max), gbnf_word(&c->g, "]"), NULL));
+	return gbnf_use(&c->g, rule);
 }

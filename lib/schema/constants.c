@@ -1,16 +1,55 @@
-/* const and enum: values that are written as they are. If other keywords stand beside them, those values are left that hold to these too: which is what
- * their grammar says. */
+/* const and enum: values that are written as they are. If other keywords stand beside them, those values are left that hold
+ * to these too, which the grammar of these tells. */
 #include "lib/grammar/grammar.h"
-#include "priv.h"
+#include "converter.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+/* ---- literals ---- */
+
+/* A value without children, or a member's name, in the one way that json_value() spells it. */
+static struct gbnf_expr *token(struct converter *c, const struct json *value)
+{
+	struct bytes text = { .limit = SIZE_MAX };
+	struct json_writer w = json_to_bytes(&text);
+	struct gbnf_expr *out;
+
+	json_value(&w, value);
+	if (w.failed)
+		schema_no_memory(c);
+	out = gbnf_text(&c->g, text.p ? text.p : "", text.n);
+	bytes_free(&text);
+	return out;
+}
+
+struct gbnf_expr *schema_literal(struct converter *c, const struct json *value)
+{
+	struct gbnf_expr *out, *space;
+
+	if (value->type != JSON_ARRAY && value->type != JSON_OBJECT)
+		return token(c, value);
+	space = gbnf_primitive(&c->g, GBNF_SPACE);
+	out = gbnf_join(&c->g, gbnf_word(&c->g, value->type == JSON_ARRAY ? "[" : "{"), space, NULL);
+	for (const struct json *v = value->child; v; v = v->next) {
+		struct json name = { .type = JSON_STRING, .s = v->key, .n = v->key_n };
+
+		if (v->key)
+			gbnf_add(&c->g, out, gbnf_join(&c->g, token(c, &name), space, gbnf_word(&c->g, ":"), space, NULL));
+		gbnf_add(&c->g, out, gbnf_join(&c->g, schema_literal(c, v), space, NULL));
+		if (v->next)
+			gbnf_add(&c->g, out, gbnf_join(&c->g, gbnf_word(&c->g, ","), space, NULL));
+	}
+	gbnf_add(&c->g, out, gbnf_word(&c->g, value->type == JSON_ARRAY ? "]" : "}"));
+	return out;
+}
+
+/* ---- which of the values ---- */
 
 static int has_others(const struct json *s)
 {
-	static const char *const names[] = { "minLength", "maxLength", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
-		"multipleOf", "minItems", "maxItems", "items", "prefixItems", "additionalItems", "uniqueItems", "properties", "required",
-		"additionalProperties" };
+	static const char *const names[] = { "minLength", "maxLength", "pattern", "format", "minimum", "maximum",
+		"exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems", "items", "prefixItems",
+		"additionalItems", "uniqueItems", "properties", "required", "additionalProperties" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (json_get(s, names[i]))
@@ -18,43 +57,41 @@ static int has_others(const struct json *s)
 	return 0;
 }
 
-/* The grammar of the schema without its constants. SCHEMA_NEVER: of nothing. */
-static int other_grammar(struct schema *c, const struct json *s, struct grammar **g)
+/* The grammar of the schema without its constants; NULL: failed, or no value holds to it. */
+static struct grammar *other_grammar(struct converter *c, const struct json *s)
 {
-	struct bytes text = { .limit = c->out->limit };
-	struct schema other = { .arena = { .limit = c->arena.limit }, .document = c->document, .out = &text, .w = c->w, .spot = c->spot, .depth = c->depth,
-		.work = c->work };
+	struct bytes text = { .limit = GRAMMAR_TEXT };
+	struct converter other = { .arena = { .limit = c->arena.limit }, .document = c->document,
+		.g = { .arena = { .limit = c->g.arena.limit } }, .w = c->w, .path = c->path, .depth = c->depth, .work = c->work };
+	const struct json *rest = schema_without(c, s, "enum");
+	struct grammar *g = NULL;
 	int status = -1;
 
-	other.top = schema_without(c, s, "enum");
-	if (other.top)
-		other.top = schema_without(c, other.top, "const");
-	if (other.top && ++other.depth > SCHEMA_DEPTH)
-		schema_fail(c, "schemas are nested more than %d deep", SCHEMA_DEPTH);
-	else if (other.top)
-		status = schema_write_grammar(&other);
-	c->work = other.work;
-	if (!status && !(*g = grammar_parse(text.p, text.n, c->w)))
+	rest = rest ? schema_without(c, rest, "const") : NULL;
+	if (rest)
+		status = schema_write_grammar(&other, rest, &text);
+	if (!status && !(g = grammar_parse(text.p, text.n, c->w)))
 		status = -1;
-	arena_free(&other.arena);
-	free(other.rule);
+	c->work = other.work;
+	c->failed |= status < 0;
+	schema_close(&other);
 	bytes_free(&text);
-	return status;
+	return g;
 }
 
-/* Whether the grammar allows the value; 1 without a grammar. */
-static int allows(struct schema *c, const struct grammar *g, const struct json *value)
+static int allows(struct converter *c, const struct grammar *g, const struct json *value)
 {
-	struct bytes text = { .limit = c->out->limit };
+	struct bytes text = { .limit = SIZE_MAX };
 	struct json_writer w = json_to_bytes(&text);
-	int status;
+	int allowed;
 
-	if (!g)
-		return 1;
 	json_value(&w, value);
-	status = w.failed ? schema_fail(c, "no memory") : grammar_matches(g, text.p, text.n, c->w);
+	if (w.failed)
+		schema_no_memory(c);
+	allowed = w.failed ? 0 : grammar_matches(g, text.p, text.n, c->w);
+	c->failed |= allowed < 0;
 	bytes_free(&text);
-	return status;
+	return allowed > 0;
 }
 
 static int among(const struct json *list, const struct json *value)
@@ -65,26 +102,24 @@ static int among(const struct json *list, const struct json *value)
 	return 0;
 }
 
-int schema_write_constants(struct schema *c, const struct json *s, struct bytes *to)
+struct gbnf_expr *schema_write_constants(struct converter *c, const struct json *s)
 {
 	const struct json *constant = json_get(s, "const"), *list = json_get(s, "enum");
-	struct grammar *g = NULL;
+	int others = has_others(s);
 	unsigned types = TYPE_ALL;
-	int any = 0, status = 0;
+	struct grammar *g;
+	struct gbnf_expr *out = gbnf_alternatives(&c->g);
 
-	if (list && (list->type != JSON_ARRAY || !list->n))
-		return schema_fail(c, "enum wants an array of values");
-	if (json_get(s, "type") && schema_types(c, s, &types))
-		return -1;
-	if (has_others(s))
-		status = other_grammar(c, s, &g);
-	for (const struct json *v = constant ? constant : list->child; v && !status; v = constant ? NULL : v->next) {
-		int allowed = (!constant || !list || among(list, v)) && (schema_type_of(v) & types) ? allows(c, g, v) : 0;
-
-		if (allowed < 0 || (allowed && (schema_put(c, to, any ? " | " : "(") || schema_literal(c, to, v))))
-			status = -1;
-		any |= allowed;
+	if (list && (list->type != JSON_ARRAY || !list->n)) {
+		schema_fail(c, "enum must be an array of values");
+		return out;
 	}
+	if (json_get(s, "type"))
+		types = schema_types(c, s);
+	g = others ? other_grammar(c, s) : NULL;
+	for (const struct json *v = constant ? constant : list->child; v && !c->failed; v = constant ? NULL : v->next)
+		if ((!constant || !list || among(list, v)) && (schema_type_of(v) & types) && (!others || (g && allows(c, g, v))))
+			gbnf_add(&c->g, out, schema_literal(c, v));
 	grammar_free(g);
-	return status ? status : any ? schema_put(c, to, ")") : SCHEMA_NEVER;
+	return out;
 }

@@ -1,135 +1,39 @@
-/* Two schemas that both hold, as one; and whether two can hold at once. */
-#include "priv.h"
+/* References, and two schemas that both hold as one. */
+#include "converter.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* ---- values ---- */
-
-static int is_number(const struct json *v)
-{
-	return v->type == JSON_INT || v->type == JSON_BIG || v->type == JSON_FLOAT;
-}
-
-int schema_equal(const struct json *a, const struct json *b)
-{
-	if (is_number(a) && is_number(b))
-		return a->type == JSON_INT && b->type == JSON_INT ? a->i == b->i : a->d == b->d;
-	if (a->type != b->type)
-		return 0;
-	if (a->type == JSON_STRING)
-		return a->n == b->n && !memcmp(a->s, b->s, a->n);
-	a = a->child;
-	b = b->child;
-	for (; a && b; a = a->next, b = b->next)
-		if (!a->key != !b->key || (a->key && (a->key_n != b->key_n || memcmp(a->key, b->key, a->key_n))) || !schema_equal(a, b))
-			return 0;
-	return !a && !b;
-}
-
-unsigned schema_type_of(const struct json *v)
-{
-	switch (v->type) {
-	case JSON_NULL:
-		return TYPE_NULL;
-	case JSON_FALSE:
-	case JSON_TRUE:
-		return TYPE_BOOLEAN;
-	case JSON_INT:
-	case JSON_BIG:
-		return TYPE_INTEGER;
-	case JSON_FLOAT:
-		return isfinite(v->d) && v->d == floor(v->d) ? TYPE_INTEGER : TYPE_FRACTION;
-	case JSON_STRING:
-		return TYPE_STRING;
-	case JSON_ARRAY:
-		return TYPE_ARRAY;
-	case JSON_OBJECT:
-		break;
-	}
-	return TYPE_OBJECT;
-}
-
-static int named_type(struct schema *c, const struct json *name, unsigned *types)
-{
-	static const struct {
-		const char *name;
-		unsigned type;
-	} all[] = { { "null", TYPE_NULL }, { "boolean", TYPE_BOOLEAN }, { "integer", TYPE_INTEGER }, { "number", TYPE_NUMBER }, { "string", TYPE_STRING },
-		{ "array", TYPE_ARRAY }, { "object", TYPE_OBJECT } };
-
-	for (size_t i = 0; name->type == JSON_STRING && i < sizeof all / sizeof *all; i++)
-		if (!strcmp(name->s, all[i].name)) {
-			*types |= all[i].type;
-			return 0;
-		}
-	return schema_fail(c, "\"%.40s\" is not a type", name->type == JSON_STRING ? name->s : json_type_name(name));
-}
-
-int schema_types(struct schema *c, const struct json *s, unsigned *types)
-{
-	static const struct {
-		const char *keyword;
-		unsigned type;
-	} about[] = { { "properties", TYPE_OBJECT }, { "required", TYPE_OBJECT }, { "additionalProperties", TYPE_OBJECT }, { "items", TYPE_ARRAY },
-		{ "prefixItems", TYPE_ARRAY }, { "additionalItems", TYPE_ARRAY }, { "minItems", TYPE_ARRAY }, { "maxItems", TYPE_ARRAY },
-		{ "uniqueItems", TYPE_ARRAY }, { "minLength", TYPE_STRING },
-		{ "maxLength", TYPE_STRING }, { "pattern", TYPE_STRING }, { "format", TYPE_STRING }, { "minimum", TYPE_NUMBER },
-		{ "maximum", TYPE_NUMBER }, { "exclusiveMinimum", TYPE_NUMBER }, { "exclusiveMaximum", TYPE_NUMBER }, { "multipleOf", TYPE_NUMBER } };
-	const struct json *type = json_get(s, "type"), *list;
-
-	*types = 0;
-	if (type && type->type != JSON_ARRAY)
-		return named_type(c, type, types);
-	if (type) {
-		for (const struct json *t = type->child; t; t = t->next)
-			if (named_type(c, t, types))
-				return -1;
-		return 0;
-	}
-	list = json_get(s, "enum");
-	for (const struct json *v = list ? list->child : NULL; v; v = v->next)
-		*types |= schema_type_of(v);
-	if (json_get(s, "const"))
-		*types = schema_type_of(json_get(s, "const"));
-	for (size_t i = 0; !*types && i < sizeof about / sizeof *about; i++)
-		if (json_get(s, about[i].keyword))
-			*types = about[i].type;
-	if (!*types)
-		*types = TYPE_ALL;
-	return 0;
-}
 
 /* ---- making schemas ---- */
 
-static int no_memory(struct schema *c)
-{
-	return schema_fail(c, "merging these schemas needs more memory than it may have");
-}
-
-static struct json *make(struct schema *c, enum json_type type)
+static struct json *make(struct converter *c, enum json_type type)
 {
 	struct json *v = json_new(&c->arena, type);
 
 	if (!v)
-		no_memory(c);
+		schema_no_memory(c);
 	return v;
 }
 
-/* A copy of the value, so that it can stand in another place; what is below it is shared. */
-static int add(struct schema *c, struct json *to, const char *key, size_t key_n, const struct json *value)
+/* Adds a copy of the value, so that it can stand in another place; what is below it is shared. NULL, of either, says that
+ * there was no memory for it. */
+static void add(struct converter *c, struct json *to, const char *key, size_t key_n, const struct json *value)
 {
-	struct json *copy = make(c, JSON_NULL);
+	struct json *copy = to && value ? make(c, JSON_NULL) : NULL;
 
-	if (!copy)
-		return -1;
+	if (!copy) {
+		schema_no_memory(c);
+		return;
+	}
 	*copy = *value;
 	copy->next = NULL;
 	json_add(to, NULL, copy);
 	copy->key = key;
 	copy->key_n = key_n;
-	return 0;
+}
+
+static void add_like(struct converter *c, struct json *to, const struct json *member)
+{
+	add(c, to, member->key, member->key_n, member);
 }
 
 static int is_named(const struct json *m, const char *name)
@@ -137,32 +41,42 @@ static int is_named(const struct json *m, const char *name)
 	return m->key_n == strlen(name) && !memcmp(m->key, name, m->key_n);
 }
 
-static const struct json *member(const struct json *o, const struct json *like)
+static int in_list(const struct json *m, const char *const *names)
 {
-	for (const struct json *m = o && o->type == JSON_OBJECT ? o->child : NULL; m; m = m->next)
-		if (m->key_n == like->key_n && !memcmp(m->key, like->key, m->key_n))
-			return m;
+	for (; *names; names++)
+		if (is_named(m, *names))
+			return 1;
+	return 0;
+}
+
+/* The keyword of s that is named like m. */
+static const struct json *same_keyword(const struct json *s, const struct json *m)
+{
+	for (const struct json *i = s->child; i; i = i->next)
+		if (i->key_n == m->key_n && !memcmp(i->key, m->key, m->key_n))
+			return i;
 	return NULL;
 }
 
-const struct json *schema_without(struct schema *c, const struct json *s, const char *keyword)
+const struct json *schema_without(struct converter *c, const struct json *s, const char *keyword)
 {
 	struct json *out = make(c, JSON_OBJECT);
 
-	for (const struct json *m = s->child; out && m; m = m->next)
-		if (!is_named(m, keyword) && add(c, out, m->key, m->key_n, m))
-			return NULL;
-	return out;
+	for (const struct json *m = s->child; m; m = m->next)
+		if (!is_named(m, keyword))
+			add_like(c, out, m);
+	return c->failed ? NULL : out;
 }
 
-/* { "allOf": [a, b] }, to be merged when it is come to. */
-static struct json *both(struct schema *c, const struct json *a, const struct json *b)
+/* { "allOf": [a, b] }, to be merged when the walk comes to it. */
+static const struct json *both(struct converter *c, const struct json *a, const struct json *b)
 {
 	struct json *out = make(c, JSON_OBJECT), *list = make(c, JSON_ARRAY);
 
-	if (!out || !list || add(c, list, NULL, 0, a) || add(c, list, NULL, 0, b))
-		return NULL;
-	json_add(out, "allOf", list);
+	add(c, list, NULL, 0, a);
+	add(c, list, NULL, 0, b);
+	if (!c->failed)
+		json_add(out, "allOf", list);
 	return out;
 }
 
@@ -170,7 +84,8 @@ static struct json *both(struct schema *c, const struct json *a, const struct js
 
 static int hex_digit(char c)
 {
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10
+		: c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 /* Percent-decodes s[n] in place, as a URI's fragment wants; returns the new length. A '%' without two hexadecimal digits
@@ -217,14 +132,14 @@ static const struct json *element(const struct json *array, const struct json *n
 	return v;
 }
 
-const struct json *schema_follow(struct schema *c, const struct json *s)
+const struct json *schema_follow(struct converter *c, const struct json *s)
 {
 	const struct json *ref = json_get(s, "$ref"), *v = c->document;
 	char *at, *end;
 
 	at = arena_text(&c->arena, ref->n + 1);
 	if (!at) {
-		no_memory(c);
+		schema_no_memory(c);
 		return NULL;
 	}
 	memcpy(at, ref->s ? ref->s : "", ref->n);
@@ -237,7 +152,7 @@ const struct json *schema_follow(struct schema *c, const struct json *s)
 	for (at++; v && at < end; ) {
 		struct json name = next_name(&at, end);
 
-		v = v->type == JSON_ARRAY ? element(v, &name) : member(v, &name);
+		v = v->type == JSON_ARRAY ? element(v, &name) : index_find(&c->index, v, name.key, name.key_n);
 	}
 	if (!v)
 		schema_fail(c, "$ref \"%.80s\": there is nothing of that name", ref->s);
@@ -248,175 +163,177 @@ const struct json *schema_follow(struct schema *c, const struct json *s)
 	return NULL;
 }
 
-static const struct json *flatten_deeper(struct schema *c, const struct json *s)
+/* ---- flattening ---- */
+
+static const struct json *flatten_deeper(struct converter *c, const struct json *s)
 {
 	const struct json *out = NULL;
 
-	if (++c->depth > SCHEMA_DEPTH || ++c->work > 200000)
-		schema_fail(c, "references and allOf lead into each other without end, or too deeply");
-	else if (s->type != JSON_OBJECT && s->type != JSON_TRUE && s->type != JSON_FALSE)
+	if (s->type != JSON_OBJECT && s->type != JSON_TRUE && s->type != JSON_FALSE)
 		schema_fail(c, "a schema is an object, true or false");
-	else
-		out = schema_flatten(c, s);
-	c->depth--;
-	return out;
+	if (schema_enter(c))
+		return NULL;
+	out = schema_flatten(c, s);
+	schema_leave(c);
+	return c->failed ? NULL : out;
 }
 
-const struct json *schema_flatten(struct schema *c, const struct json *s)
+/* The first n schemas of a list as one; *list moves behind them. By halves, so that no long result is copied for each. */
+static const struct json *flatten_list(struct converter *c, const struct json **list, size_t n)
 {
-	const struct json *ref = json_get(s, "$ref"), *all = json_get(s, "allOf"), *target;
+	const struct json *a, *b;
 
-	if (ref) {
-		const struct json *rest = schema_without(c, s, "$ref");
-
-		target = schema_follow(c, s);
-		target = target ? flatten_deeper(c, target) : NULL;
-		rest = target && rest ? flatten_deeper(c, rest) : NULL;
-		return rest ? schema_merge(c, target, rest) : NULL;
+	if (n > 1) {
+		a = flatten_list(c, list, n / 2);
+		b = a ? flatten_list(c, list, n - n / 2) : NULL;
+		return b ? schema_merge(c, a, b) : NULL;
 	}
-	if (!all)
+	a = flatten_deeper(c, *list);
+	*list = (*list)->next;
+	return a;
+}
+
+const struct json *schema_flatten(struct converter *c, const struct json *s)
+{
+	const struct json *all = json_get(s, "allOf"), *rest, *target, *list;
+	int refers = json_get(s, "$ref") != NULL;
+
+	if (!refers && !all)
 		return s;
-	if (all->type != JSON_ARRAY) {
-		schema_fail(c, "allOf wants an array of schemas");
+	if (!refers && all->type != JSON_ARRAY) {
+		schema_fail(c, "allOf must be an array of schemas");
 		return NULL;
 	}
-	s = schema_without(c, s, "allOf");
-	for (const struct json *a = all->child; s && a; a = a->next) {
-		target = flatten_deeper(c, a);
-		s = target ? schema_merge(c, s, target) : NULL;
+	rest = schema_without(c, s, refers ? "$ref" : "allOf");
+	if (!rest || (!refers && !all->n))
+		return rest;
+	if (!refers) {
+		list = all->child;
+		target = flatten_list(c, &list, all->n);
+		return target ? schema_merge(c, rest, target) : NULL;
 	}
-	return s;
+	target = schema_follow(c, s);
+	target = target ? flatten_deeper(c, target) : NULL;
+	rest = target ? flatten_deeper(c, rest) : NULL;
+	return rest ? schema_merge(c, target, rest) : NULL;
 }
 
 /* ---- merging ---- */
 
-static int merge_types(struct schema *c, struct json *out, const struct json *a, const struct json *b, int *never)
+static const struct json *merge_types(struct converter *c, const struct json *a, const struct json *b)
 {
 	static const struct {
 		unsigned type;
 		const char *name;
-	} each[] = { { TYPE_OBJECT, "object" }, { TYPE_ARRAY, "array" }, { TYPE_STRING, "string" }, { TYPE_NUMBER, "number" }, { TYPE_INTEGER, "integer" },
-		{ TYPE_BOOLEAN, "boolean" }, { TYPE_NULL, "null" } };
+	} each[] = { { TYPE_OBJECT, "object" }, { TYPE_ARRAY, "array" }, { TYPE_STRING, "string" }, { TYPE_NUMBER, "number" },
+		{ TYPE_INTEGER, "integer" }, { TYPE_BOOLEAN, "boolean" }, { TYPE_NULL, "null" } };
 	struct json *list = make(c, JSON_ARRAY);
-	unsigned in_a, in_b, left;
+	unsigned left = schema_types(c, a) & schema_types(c, b);
 
-	if (!list || schema_types(c, a, &in_a) || schema_types(c, b, &in_b))
-		return -1;
-	left = in_a & in_b;
-	*never |= !left;
 	for (size_t i = 0; i < sizeof each / sizeof *each; i++)
 		if ((left & each[i].type) == each[i].type) {
-			struct json *name = json_new_string(&c->arena, each[i].name, strlen(each[i].name));
-
-			if (!name)
-				return no_memory(c);
-			json_add(list, NULL, name);
+			add(c, list, NULL, 0, json_new_string(&c->arena, each[i].name, strlen(each[i].name)));
 			left &= ~each[i].type;
 		}
-	json_add(out, "type", list);
-	return 0;
+	return list;
+}
+
+static const struct json *equal_value(struct converter *c, const struct json *list, const struct json *v)
+{
+	if (v->type == JSON_STRING)
+		return index_find(&c->index, list, v->s, v->n);
+	for (const struct json *i = list->child; i; i = i->next)
+		if (schema_equal(i, v))
+			return i;
+	return NULL;
+}
+
+/* The values that a const or an enum allows, as an array. */
+static const struct json *constants_of(struct converter *c, const struct json *s)
+{
+	const struct json *constant = json_get(s, "const"), *list = json_get(s, "enum");
+	struct json *one;
+
+	if (!constant)
+		return list;
+	one = make(c, JSON_ARRAY);
+	add(c, one, NULL, 0, constant);
+	return one;
 }
 
 /* The values that both allow, as an enum: each side has a const or an enum. */
-static int merge_constants(struct schema *c, struct json *out, const struct json *a, const struct json *b, int *never)
+static const struct json *merge_constants(struct converter *c, const struct json *a, const struct json *b)
 {
-	const struct json *one = json_get(a, "const"), *list_a = json_get(a, "enum"), *two = json_get(b, "const"), *list_b = json_get(b, "enum");
+	const struct json *in_a = constants_of(c, a), *in_b = constants_of(c, b);
 	struct json *list = make(c, JSON_ARRAY);
 
-	if (!list)
-		return -1;
-	for (const struct json *v = one ? one : list_a->child; v; v = one ? NULL : v->next)
-		for (const struct json *u = two ? two : list_b->child; u; u = two ? NULL : u->next)
-			if (schema_equal(v, u)) {
-				if (add(c, list, NULL, 0, v))
-					return -1;
-				break;
-			}
-	*never |= !list->child;
-	json_add(out, "enum", list);
-	return 0;
+	for (const struct json *v = in_a && in_b ? in_a->child : NULL; v; v = v->next)
+		if (equal_value(c, in_b, v))
+			add(c, list, NULL, 0, v);
+	return list;
 }
 
-/* What a's additionalProperties says about the properties that b alone names must hold for them too. */
-static int add_properties(struct schema *c, struct json *to, const struct json *a, const struct json *b, int shared)
+/* Adds the properties of a, those that b has too only if `shared`. What b's additionalProperties says about the others
+ * must hold for them too. */
+static void add_properties(struct converter *c, struct json *to, const struct json *a, const struct json *b, int shared)
 {
-	const struct json *in_a = json_get(a, "properties"), *in_b = json_get(b, "properties"), *others = json_get(b, "additionalProperties");
+	const struct json *in_a = json_get(a, "properties"), *in_b = json_get(b, "properties");
+	const struct json *others = json_get(b, "additionalProperties");
 
-	for (const struct json *p = in_a ? in_a->child : NULL; p; p = p->next) {
-		const struct json *same = member(in_b, p), *with = same ? same : others, *s = p;
+	for (const struct json *p = in_a ? in_a->child : NULL; p && !c->failed; p = p->next) {
+		const struct json *same = index_find(&c->index, in_b, p->key, p->key_n), *with = same ? same : others;
 
-		if (same && !shared)
-			continue;
-		if (with && !(s = both(c, p, with)))
-			return -1;
-		if (add(c, to, p->key, p->key_n, s))
-			return -1;
+		if (!same || shared)
+			add(c, to, p->key, p->key_n, with ? both(c, p, with) : p);
 	}
-	return 0;
 }
 
-static int merge_properties(struct schema *c, struct json *out, const struct json *a, const struct json *b)
+static void merge_properties(struct converter *c, struct json *out, const struct json *a, const struct json *b)
 {
 	struct json *list = make(c, JSON_OBJECT);
 
-	if (!list || add_properties(c, list, a, b, 1) || add_properties(c, list, b, a, 0))
-		return -1;
-	json_add(out, "properties", list);
-	return 0;
+	if (!json_get(a, "properties") && !json_get(b, "properties"))
+		return;
+	add_properties(c, list, a, b, 1);
+	add_properties(c, list, b, a, 0);
+	add(c, out, "properties", 10, list);
 }
 
-static int merge_lists(struct schema *c, struct json *out, const struct json *m, const struct json *other)
+static void merge_lists(struct converter *c, struct json *out, const struct json *m, const struct json *other)
 {
 	struct json *list = make(c, JSON_ARRAY);
 
-	for (const struct json *v = m->child; list && v; v = v->next)
-		if (add(c, list, NULL, 0, v))
-			return -1;
-	for (const struct json *v = other->child; list && v; v = v->next)
-		if (add(c, list, NULL, 0, v))
-			return -1;
-	return list ? add(c, out, m->key, m->key_n, list) : -1;
-}
-
-static int tighter(struct schema *c, struct json *out, const struct json *m, const struct json *other, int larger)
-{
-	if (!is_number(m) || !is_number(other))
-		return schema_fail(c, "%s wants a number", m->key);
-	return add(c, out, m->key, m->key_n, (m->d > other->d) == larger ? m : other);
-}
-
-static int in_list(const struct json *m, const char *const *names)
-{
-	for (; *names; names++)
-		if (is_named(m, *names))
-			return 1;
-	return 0;
+	for (const struct json *v = m->child; v; v = v->next)
+		add(c, list, NULL, 0, v);
+	for (const struct json *v = other->child; v; v = v->next)
+		add(c, list, NULL, 0, v);
+	add(c, out, m->key, m->key_n, list);
 }
 
 /* A keyword that both sides have. */
-static int merge_member(struct schema *c, struct json *out, const struct json *m, const struct json *other)
+static void merge_keyword(struct converter *c, struct json *out, const struct json *m, const struct json *other)
 {
 	static const char *const larger[] = { "minimum", "exclusiveMinimum", "minLength", "minItems", NULL };
 	static const char *const smaller[] = { "maximum", "exclusiveMaximum", "maxLength", "maxItems", NULL };
 	static const char *const schemas[] = { "items", "additionalItems", "additionalProperties", NULL };
-	static const char *const separate[] = { "pattern", "format", "multipleOf", "uniqueItems", "prefixItems", "anyOf", "oneOf", "$ref", NULL };
-	struct json *s;
+	static const char *const separate[] = { "pattern", "format", "multipleOf", "uniqueItems", "prefixItems", "anyOf",
+		"oneOf", "$ref", NULL };
+	int is_bound = in_list(m, larger) || in_list(m, smaller);
 
 	if (schema_equal(m, other))
-		return add(c, out, m->key, m->key_n, m);
-	if (is_named(m, "required") && m->type == JSON_ARRAY && other->type == JSON_ARRAY)
-		return merge_lists(c, out, m, other);
-	if (in_list(m, larger))
-		return tighter(c, out, m, other, 1);
-	if (in_list(m, smaller))
-		return tighter(c, out, m, other, 0);
-	if (in_list(m, schemas)) {
-		s = both(c, m, other);
-		return s ? add(c, out, m->key, m->key_n, s) : -1;
-	}
-	if (in_list(m, separate))
-		return schema_fail(c, "two different values of %s that both must hold are not supported", m->key);
-	return add(c, out, m->key, m->key_n, m);
+		add_like(c, out, m);
+	else if (is_named(m, "required") && m->type == JSON_ARRAY && other->type == JSON_ARRAY)
+		merge_lists(c, out, m, other);
+	else if (is_bound && schema_is_number(m) && schema_is_number(other))
+		add_like(c, out, (m->d > other->d) == in_list(m, larger) ? m : other);
+	else if (is_bound)
+		schema_fail(c, "%s must be a number", m->key);
+	else if (in_list(m, schemas))
+		add(c, out, m->key, m->key_n, both(c, m, other));
+	else if (in_list(m, separate))
+		schema_fail(c, "two different values of %s that both must hold are not supported", m->key);
+	else
+		add_like(c, out, m);
 }
 
 /* True where the two sides' arrays are described in ways that do not add up keyword by keyword. */
@@ -426,117 +343,54 @@ static int mixes_items(const struct json *a, const struct json *b)
 		|| (json_get(b, "prefixItems") && !json_get(a, "prefixItems") && json_get(a, "items"));
 }
 
-const struct json *schema_merge(struct schema *c, const struct json *a, const struct json *b)
+static int has_constants(const struct json *s)
+{
+	return json_get(s, "enum") || json_get(s, "const");
+}
+
+/* The keywords of both sides that were not merged as a whole, which `out` holds already. */
+static void merge_keywords(struct converter *c, struct json *out, const struct json *a, const struct json *b)
 {
 	static const char *const special[] = { "type", "enum", "const", "properties", NULL };
+	int constants = has_constants(a) && has_constants(b);
 	const struct json *pair[] = { a, b };
+
+	for (unsigned i = 0; i < 2; i++)
+		for (const struct json *m = pair[i]->child; m && !c->failed; m = m->next) {
+			const struct json *other = same_keyword(pair[1 - i], m);
+
+			if ((other && i) || (in_list(m, special) && same_keyword(out, m))
+				|| (constants && (is_named(m, "const") || is_named(m, "enum"))))
+				continue;
+			if (other)
+				merge_keyword(c, out, m, other);
+			else
+				add_like(c, out, m);
+		}
+}
+
+const struct json *schema_merge(struct converter *c, const struct json *a, const struct json *b)
+{
+	const struct json *types = NULL, *constants = NULL;
 	struct json *out;
-	int never = 0, bad = 0, constants = 0;
 
 	if (a->type != JSON_OBJECT || b->type != JSON_OBJECT)
 		return a->type == JSON_FALSE || b->type == JSON_TRUE ? a : b;
 	if (!(out = make(c, JSON_OBJECT)))
 		return NULL;
-	if (mixes_items(a, b)) {
+	if (mixes_items(a, b))
 		schema_fail(c, "prefixItems in one schema and items in another that both must hold are not supported");
-		return NULL;
-	}
-	for (unsigned i = 0; i < 2; i++)
-		constants += json_get(pair[i], "enum") || json_get(pair[i], "const");
 	if (json_get(a, "type") && json_get(b, "type"))
-		bad = merge_types(c, out, a, b, &never);
-	if (!bad && constants == 2)
-		bad = merge_constants(c, out, a, b, &never);
-	if (!bad && (json_get(a, "properties") || json_get(b, "properties")))
-		bad = merge_properties(c, out, a, b);
-	for (unsigned i = 0; i < 2; i++)
-		for (const struct json *m = pair[i]->child; m && !bad; m = m->next) {
-			const struct json *other = member(pair[1 - i], m);
-			int done = (other && i) || (in_list(m, special) && member(out, m)) || (constants == 2 && (is_named(m, "const") || is_named(m, "enum")));
-
-			if (!done)
-				bad = other ? merge_member(c, out, m, other) : add(c, out, m->key, m->key_n, m);
-		}
-	if (bad)
+		types = merge_types(c, a, b);
+	if (has_constants(a) && has_constants(b))
+		constants = merge_constants(c, a, b);
+	if (types)
+		add(c, out, "type", 4, types);
+	if (constants)
+		add(c, out, "enum", 4, constants);
+	merge_properties(c, out, a, b);
+	merge_keywords(c, out, a, b);
+	if (c->failed)
 		return NULL;
-	return never ? make(c, JSON_FALSE) : out;
-}
-
-/* ---- exclusion ---- */
-
-static int requires(const struct json *s, const struct json *property)
-{
-	const struct json *list = json_get(s, "required");
-
-	for (const struct json *r = list ? list->child : NULL; r; r = r->next)
-		if (r->type == JSON_STRING && r->n == property->key_n && !memcmp(r->s, property->key, r->n))
-			return 1;
-	return 0;
-}
-
-static int excludes_constants(const struct json *a, const struct json *b)
-{
-	const struct json *one = json_get(a, "const"), *list_a = json_get(a, "enum"), *two = json_get(b, "const"), *list_b = json_get(b, "enum");
-
-	if ((!one && !list_a) || (!two && !list_b))
-		return 0;
-	for (const struct json *v = one ? one : list_a->child; v; v = one ? NULL : v->next)
-		for (const struct json *u = two ? two : list_b->child; u; u = two ? NULL : u->next)
-			if (schema_equal(v, u))
-				return 0;
-	return 1;
-}
-
-/* b wants a property that a's objects do not have, or whose values for a are none of b's. */
-static int excludes_objects(struct schema *c, const struct json *a, const struct json *b)
-{
-	const struct json *wanted = json_get(b, "required"), *others = json_get(a, "additionalProperties"), *in_a = json_get(a, "properties"),
-		*in_b = json_get(b, "properties");
-
-	for (const struct json *r = wanted ? wanted->child : NULL; r; r = r->next) {
-		struct json like = { .key = r->s, .key_n = r->n };
-		const struct json *p, *q;
-		int excluded;
-
-		if (r->type != JSON_STRING)
-			continue;
-		p = member(in_a, &like);
-		q = member(in_b, &like);
-		if (!p && !requires(a, &like) && (!others || others->type == JSON_FALSE))
-			return 1;
-		if (!p || !q)
-			continue;
-		p = schema_flatten(c, p);
-		q = p ? schema_flatten(c, q) : NULL;
-		excluded = q ? schema_excludes(c, p, q) : -1;
-		if (excluded)
-			return excluded;
-	}
-	return 0;
-}
-
-int schema_excludes(struct schema *c, const struct json *a, const struct json *b)
-{
-	struct schema_range x = { INT64_MIN, INT64_MAX, 0, 0 }, y = x;
-	unsigned types_a, types_b, shared;
-	int excluded = 0;
-
-	if (a->type != JSON_OBJECT || b->type != JSON_OBJECT)
-		return a->type == JSON_FALSE || b->type == JSON_FALSE;
-	if (schema_types(c, a, &types_a) || schema_types(c, b, &types_b))
-		return -1;
-	shared = types_a & types_b;
-	/* b need not be about a's type just because its keywords are about another one */
-	if (!json_get(b, "type") && !json_get(b, "enum") && !json_get(b, "const"))
-		shared = types_a;
-	if (!shared || excludes_constants(a, b))
-		return 1;
-	if (++c->depth > SCHEMA_DEPTH)
-		excluded = schema_fail(c, "schemas are nested more than %d deep", SCHEMA_DEPTH);
-	else if (shared == TYPE_OBJECT)
-		excluded = excludes_objects(c, a, b);
-	else if (!(shared & ~(unsigned)TYPE_NUMBER) && schema_range(c, a, &x) >= 0 && schema_range(c, b, &y) >= 0)
-		excluded = x.high < y.low || y.high < x.low || (x.high == y.low && (x.high_open || y.low_open)) || (y.high == x.low && (y.high_open || x.low_open));
-	c->depth--;
-	return excluded;
+	return (types && !types->n) || (constants && !constants->n) ? make(c, JSON_FALSE) : out;
 }

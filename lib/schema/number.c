@@ -1,5 +1,5 @@
-/* Numbers between bounds, as grammars over their digits. */
-#include "priv.h"
+/* Numbers between bounds, as expressions of their digits. */
+#include "converter.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,24 +9,19 @@
 /* What is written has 16 digits at most before the point. */
 static const int64_t most = 9999999999999999;
 
-/* Alternatives in the making. */
-struct numbers {
-	struct bytes *to;
-	const char *sign;
-	int any;
-};
-
 /* ---- digits ---- */
 
-static int any_digits(struct schema *c, struct bytes *to, size_t n)
+static struct gbnf_expr *any_digits(struct gbnf *g, size_t low, size_t high)
 {
-	return n == 0 ? 0 : schema_print(c, to, n == 1 ? " [0-9]" : " [0-9]{%zu}", n);
+	return gbnf_repeat(g, gbnf_class(g, "0-9", 3), (uint32_t)low, (uint32_t)high);
 }
 
 /* One digit from low to high, and n more of any kind. */
-static int one_digit(struct schema *c, struct bytes *to, char low, char high, size_t n)
+static struct gbnf_expr *one_digit(struct gbnf *g, char low, char high, size_t n)
 {
-	return schema_print(c, to, low == high ? " \"%c\"" : " [%c-%c]", low, high) ? -1 : any_digits(c, to, n);
+	char range[] = { low, '-', high };
+
+	return gbnf_join(g, low == high ? gbnf_text(g, &low, 1) : gbnf_class(g, range, 3), any_digits(g, n, n), NULL);
 }
 
 static int all(const char *s, size_t n, char digit)
@@ -37,65 +32,63 @@ static int all(const char *s, size_t n, char digit)
 }
 
 /* As many digits as s has that make a number no less than it (end '9'), or no more (end '0'). */
-static int from_digits(struct schema *c, struct bytes *to, const char *s, size_t n, char end)
+static struct gbnf_expr *from_digits(struct gbnf *g, const char *s, size_t n, char end)
 {
 	int up = end == '9';
+	struct gbnf_expr *out;
 
-	if (n && all(s, n, up ? '0' : '9'))
-		return any_digits(c, to, n);
-	if (n < 2)
-		return n ? one_digit(c, to, up ? *s : '0', up ? '9' : *s, 0) : 0;
-	if (schema_print(c, to, " (\"%c\"", *s) || from_digits(c, to, s + 1, n - 1, end))
-		return -1;
-	if (*s != end && (schema_put(c, to, " |") || one_digit(c, to, up ? (char)(*s + 1) : '0', up ? '9' : (char)(*s - 1), n - 1)))
-		return -1;
-	return schema_put(c, to, ")");
+	if (all(s, n, up ? '0' : '9'))
+		return any_digits(g, n, n);
+	if (n == 1)
+		return one_digit(g, up ? *s : '0', up ? '9' : *s, 0);
+	out = gbnf_alternatives(g);
+	gbnf_add(g, out, gbnf_join(g, gbnf_text(g, s, 1), from_digits(g, s + 1, n - 1, end), NULL));
+	if (*s != end)
+		gbnf_add(g, out, one_digit(g, up ? (char)(*s + 1) : '0', up ? '9' : (char)(*s - 1), n - 1));
+	return out;
 }
 
 /* n digits each: the numbers from a to b. */
-static int between(struct schema *c, struct bytes *to, const char *a, const char *b, size_t n)
+static struct gbnf_expr *between(struct gbnf *g, const char *a, const char *b, size_t n)
 {
-	for (; n && *a == *b; a++, b++, n--)
-		if (one_digit(c, to, *a, *a, 0))
-			return -1;
-	if (n < 2 || (all(a + 1, n - 1, '0') && all(b + 1, n - 1, '9')))
-		return n ? one_digit(c, to, *a, *b, n - 1) : 0;
-	if (schema_print(c, to, " (\"%c\"", *a) || from_digits(c, to, a + 1, n - 1, '9') || schema_print(c, to, " | \"%c\"", *b)
-		|| from_digits(c, to, b + 1, n - 1, '0'))
-		return -1;
-	if (*b - *a > 1 && (schema_put(c, to, " |") || one_digit(c, to, (char)(*a + 1), (char)(*b - 1), n - 1)))
-		return -1;
-	return schema_put(c, to, ")");
+	struct gbnf_expr *out;
+
+	if (n && *a == *b)
+		return gbnf_join(g, gbnf_text(g, a, 1), between(g, a + 1, b + 1, n - 1), NULL);
+	if (!n)
+		return gbnf_sequence(g);
+	if (n == 1 || (all(a + 1, n - 1, '0') && all(b + 1, n - 1, '9')))
+		return one_digit(g, *a, *b, n - 1);
+	out = gbnf_alternatives(g);
+	gbnf_add(g, out, gbnf_join(g, gbnf_text(g, a, 1), from_digits(g, a + 1, n - 1, '9'), NULL));
+	gbnf_add(g, out, gbnf_join(g, gbnf_text(g, b, 1), from_digits(g, b + 1, n - 1, '0'), NULL));
+	if (*b - *a > 1)
+		gbnf_add(g, out, one_digit(g, (char)(*a + 1), (char)(*b - 1), n - 1));
+	return out;
 }
 
-/* The whole numbers from low to high, 0 <= low <= high <= most, in parentheses. */
-static int whole(struct schema *c, struct bytes *to, int64_t low, int64_t high)
+/* The whole numbers from low to high, 0 <= low <= high <= most, with a fraction behind each. */
+static struct gbnf_expr *whole(struct gbnf *g, int64_t low, int64_t high, struct gbnf_expr *fraction)
 {
-	char a[24], b[24];
-	int64_t power = 10;
+	struct gbnf_expr *out = gbnf_alternatives(g);
 
-	if (schema_put(c, to, "("))
-		return -1;
-	for (;; power *= 10) {
+	for (int64_t power = 10; low <= high; power *= 10) {
 		int64_t top = high < power ? high : power - 1;
+		char a[24], b[24];
 
 		if (low >= power)
 			continue;
 		snprintf(a, sizeof a, "%" PRId64, low);
 		snprintf(b, sizeof b, "%" PRId64, top);
-		if (between(c, to, a, b, strlen(a)))
-			return -1;
-		if (top == high)
-			return schema_put(c, to, ")");
+		gbnf_add(g, out, between(g, a, b, strlen(a)));
 		low = power;
-		if (schema_put(c, to, " |"))
-			return -1;
 	}
+	return gbnf_join(g, out, fraction, NULL);
 }
 
 /* ---- bounds ---- */
 
-static int tighten(struct schema *c, const struct json *s, const char *keyword, int lower, int open, struct schema_range *r)
+static int tighten(struct converter *c, const struct json *s, const char *keyword, int lower, int open, struct schema_range *r)
 {
 	const struct json *v = json_get(s, keyword);
 	int64_t bound;
@@ -103,9 +96,9 @@ static int tighten(struct schema *c, const struct json *s, const char *keyword, 
 	if (!v)
 		return 0;
 	if ((v->type == JSON_TRUE || v->type == JSON_FALSE) && open)
-		return schema_fail(c, "%s as a yes or no (draft 4) is not supported: give it the number", keyword);
+		return schema_fail(c, "%s as true or false (draft 4) is not supported: give the bound itself", keyword);
 	if ((v->type != JSON_INT && v->type != JSON_BIG && v->type != JSON_FLOAT) || !isfinite(v->d))
-		return schema_fail(c, "%s wants a number", keyword);
+		return schema_fail(c, "%s must be a number", keyword);
 	if (v->d != floor(v->d))
 		return schema_fail(c, "%s %.40s: only whole numbers are supported as bounds", keyword, v->s);
 	bound = v->d > 1e17 ? (int64_t)1e17 : v->d < -1e17 ? -(int64_t)1e17 : v->type == JSON_INT ? v->i : (int64_t)v->d;
@@ -119,19 +112,19 @@ static int tighten(struct schema *c, const struct json *s, const char *keyword, 
 	return 1;
 }
 
-int schema_range(struct schema *c, const struct json *s, struct schema_range *r)
+int schema_range(struct converter *c, const struct json *s, struct schema_range *r)
 {
-	int a = tighten(c, s, "minimum", 1, 0, r), b = tighten(c, s, "exclusiveMinimum", 1, 1, r);
-	int d = tighten(c, s, "maximum", 0, 0, r), e = tighten(c, s, "exclusiveMaximum", 0, 1, r);
+	int low = tighten(c, s, "minimum", 1, 0, r), low_open = tighten(c, s, "exclusiveMinimum", 1, 1, r);
+	int high = tighten(c, s, "maximum", 0, 0, r), high_open = tighten(c, s, "exclusiveMaximum", 0, 1, r);
 
-	return a < 0 || b < 0 || d < 0 || e < 0 ? -1 : a || b || d || e;
+	return low || low_open || high || high_open;
 }
 
 /* ---- writing ---- */
 
-static int write_integer(struct schema *c, struct schema_range r, struct bytes *to)
+static struct gbnf_expr *write_integer(struct gbnf *g, struct schema_range r)
 {
-	int negative;
+	struct gbnf_expr *out = gbnf_alternatives(g), *nothing = gbnf_sequence(g);
 
 	r.low += r.low_open;
 	r.high -= r.high_open;
@@ -139,96 +132,82 @@ static int write_integer(struct schema *c, struct schema_range r, struct bytes *
 		r.low = -most;
 	if (r.high > most)
 		r.high = most;
-	if (r.low > r.high)
-		return SCHEMA_NEVER;
-	negative = r.low < 0;
-	if (schema_put(c, to, "("))
-		return -1;
-	if (negative && (schema_put(c, to, "\"-\" ") || whole(c, to, r.high < 0 ? -r.high : 1, -r.low)))
-		return -1;
-	if (r.high >= 0 && (schema_put(c, to, negative ? " | " : "") || whole(c, to, r.low > 0 ? r.low : 0, r.high)))
-		return -1;
-	return schema_put(c, to, ")");
+	if (r.low < 0 && r.low <= r.high)
+		gbnf_add(g, out, gbnf_join(g, gbnf_word(g, "-"), whole(g, r.high < 0 ? -r.high : 1, -r.low, nothing), NULL));
+	if (r.high >= 0 && r.low <= r.high)
+		gbnf_add(g, out, whole(g, r.low > 0 ? r.low : 0, r.high, nothing));
+	return out;
 }
 
 /* How many digits may follow the point of a number next to a bound v that is excluded: 15 significant digits in all, as a
  * reader that takes numbers as doubles must not round it to the bound. */
-static unsigned digits_beside(int64_t v)
+static size_t digits_beside(int64_t v)
 {
-	unsigned left = 15;
+	size_t left = 15;
 
 	for (; v && left; v /= 10)
 		left--;
 	return left;
 }
 
-/* One more alternative: a sign, the whole numbers from low to high, and a fraction. */
-static int add_numbers(struct schema *c, struct numbers *n, int64_t low, int64_t high, const char *fraction)
+/* A fraction of up to n digits, or none. */
+static struct gbnf_expr *fraction(struct gbnf *g, size_t n)
 {
-	if (schema_print(c, n->to, "%s%s(", n->any ? " | " : "", n->sign) || whole(c, n->to, low, high)
-		|| schema_print(c, n->to, "%s)", fraction))
-		return -1;
-	n->any = 1;
-	return 0;
+	return gbnf_repeat(g, n ? gbnf_join(g, gbnf_word(g, "."), any_digits(g, 1, n), NULL) : gbnf_never(), 0, 1);
 }
 
-/* The numbers of one sign, by their magnitude from low to high: each is a whole part with any fraction, but for the ends. */
-static int magnitudes(struct schema *c, struct numbers *n, struct schema_range r)
+/* The numbers by their magnitude, from 0 or more: each is a whole part with any fraction, but for the ends. */
+static struct gbnf_expr *magnitudes(struct gbnf *g, struct schema_range r)
 {
 	int64_t first = r.low + r.low_open, last = r.high > most ? most : r.high - 1;
-	unsigned digits = digits_beside(r.high);
-	char fraction[40];
+	size_t below = digits_beside(r.low), above = digits_beside(r.high);
+	struct gbnf_expr *out = gbnf_alternatives(g);
 
-	if (r.low_open && r.low < r.high && digits_beside(r.low)) {
-		snprintf(fraction, sizeof fraction, " \".\" [0-9]{0,%u} [1-9]", digits_beside(r.low) - 1);
-		if (add_numbers(c, n, r.low, r.low, fraction))
-			return -1;
-	}
+	if (r.low > most || r.low > r.high)
+		return out;
+	if (r.low_open && r.low < r.high && below)
+		gbnf_add(g, out, whole(g, r.low, r.low, gbnf_join(g, gbnf_word(g, "."), any_digits(g, 0, below - 1),
+			gbnf_class(g, "1-9", 3), NULL)));
 	if (r.high_open && first <= last) {
-		snprintf(fraction, sizeof fraction, digits ? " (\".\" [0-9]{1,%u})?" : "", digits);
-		if (add_numbers(c, n, last, last, fraction))
-			return -1;
+		gbnf_add(g, out, whole(g, last, last, fraction(g, above)));
 		last--;
 	}
-	if (first <= last && add_numbers(c, n, first, last, " (\".\" [0-9]{1,16})?"))
-		return -1;
+	if (first <= last)
+		gbnf_add(g, out, whole(g, first, last, fraction(g, 16)));
 	if (!r.high_open && r.high <= most && (r.low < r.high || !r.low_open))
-		return add_numbers(c, n, r.high, r.high, " (\".\" \"0\"{1,16})?");
-	return 0;
+		gbnf_add(g, out, whole(g, r.high, r.high, gbnf_repeat(g, gbnf_join(g, gbnf_word(g, "."),
+			gbnf_repeat(g, gbnf_word(g, "0"), 1, 16), NULL), 0, 1)));
+	return out;
 }
 
-static int write_fraction(struct schema *c, struct schema_range r, struct bytes *to)
+static struct gbnf_expr *write_fraction(struct gbnf *g, struct schema_range r)
 {
 	struct schema_range below = { r.high > 0 ? 0 : -r.high, -r.low, r.high <= 0 && r.high_open, r.low_open };
 	struct schema_range above = { r.low < 0 ? 0 : r.low, r.high, r.low >= 0 && r.low_open, r.high_open };
-	struct numbers n = { .to = to, .sign = "\"-\" " };
+	struct gbnf_expr *out = gbnf_alternatives(g);
 
-	if (schema_put(c, to, "("))
-		return -1;
-	if (r.low < 0 && below.low <= below.high && below.low <= most && magnitudes(c, &n, below))
-		return -1;
-	n.sign = "";
-	if (r.high >= 0 && above.low <= above.high && above.low <= most && magnitudes(c, &n, above))
-		return -1;
-	return n.any ? schema_put(c, to, ")") : SCHEMA_NEVER;
+	if (r.low < 0)
+		gbnf_add(g, out, gbnf_join(g, gbnf_word(g, "-"), magnitudes(g, below), NULL));
+	if (r.high >= 0)
+		gbnf_add(g, out, magnitudes(g, above));
+	return out;
 }
 
-int schema_write_number(struct schema *c, const struct json *s, int integer, struct bytes *to)
+struct gbnf_expr *schema_write_number(struct converter *c, const struct json *s, int integer)
 {
 	struct schema_range r = { -most - 1, most + 1, 0, 0 };
 	const struct json *multiple = json_get(s, "multipleOf"), *format = json_get(s, "format");
 	int bounded = schema_range(c, s, &r);
 
-	if (bounded < 0)
-		return -1;
 	if (multiple && !(multiple->type == JSON_INT && multiple->i == 1) && !(multiple->type == JSON_FLOAT && multiple->d == 1))
-		return schema_fail(c, "multipleOf other than 1 is not supported");
+		schema_fail(c, "multipleOf other than 1 is not supported");
 	if (format && format->type == JSON_STRING && !strcmp(format->s, "int32")) {
 		r.low = r.low < INT32_MIN ? INT32_MIN : r.low;
 		r.high = r.high > INT32_MAX ? INT32_MAX : r.high;
 		bounded = 1;
 	}
+	integer |= multiple != NULL;
 	if (!bounded)
-		return schema_primitive(c, to, integer || multiple ? SCHEMA_INTEGER : SCHEMA_NUMBER);
-	return integer || multiple ? write_integer(c, r, to) : write_fraction(c, r, to);
+		return gbnf_primitive(&c->g, integer ? GBNF_INTEGER : GBNF_NUMBER);
+	return integer ? write_integer(&c->g, r) : write_fraction(&c->g, r);
 }

@@ -1,33 +1,44 @@
 /* Objects: properties in their order, optional ones left out at will, and others where they may be. */
-#include "priv.h"
+#include "converter.h"
 
 #include "lib/base/grow.h"
 #include "lib/base/utf8.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { NAME_MAX_BYTES = 1000 };         /* of a property's name that other names must differ from */
 
+static const struct json anything = { .type = JSON_TRUE };
+
 struct property {
 	const char *name;               /* name[n] */
 	size_t n;
-	const char *rule;               /* of "name": value */
+	struct gbnf_expr *member;       /* "name": value */
 	int required;
 };
 
 struct object {
 	struct property *property;      /* those that can be there */
 	size_t n, room;
-	const char *others;             /* the rule of any other "name": value, or NULL */
+	struct gbnf_expr *others;       /* any other "name": value, or never */
 };
 
-static int put_colon(struct schema *c, struct bytes *to)
+/* A member is a rule of its own, as it stands in several places: the name, a colon, the value, and what may stand between
+ * it and the next token. */
+static struct gbnf_expr *write_member(struct converter *c, struct gbnf_expr *name, const struct json *schema,
+	const char *word, size_t n)
 {
-	return schema_space(c, to) || schema_put(c, to, "\":\"") || schema_space(c, to) ? -1 : 0;
+	struct gbnf_expr *space = gbnf_primitive(&c->g, GBNF_SPACE);
+	struct gbnf_expr *value = schema_write(c, schema, word, n);
+	struct gbnf_rule *rule = gbnf_rule(&c->g, word, n, NULL);
+
+	gbnf_define(&c->g, rule, gbnf_join(&c->g, name, space, gbnf_word(&c->g, ":"), space, value, space, NULL));
+	return gbnf_use(&c->g, rule);
 }
 
-/* ---- names of other properties ---- */
+/* ---- other properties ---- */
 
 static int by_name(const void *x, const void *y)
 {
@@ -37,17 +48,19 @@ static int by_name(const void *x, const void *y)
 	return c ? c : (a->n > b->n) - (a->n < b->n);
 }
 
-/* The rule of all ways to go on that end in none of the names p[n], which are sorted and agree in their first `depth` bytes. */
-static const char *write_unlike(struct schema *c, const struct property *p, size_t n, size_t depth)
+/* All ways to go on that end in none of the names p[n], which are sorted and agree in their first `depth` bytes. */
+static struct gbnf_expr *unlike(struct converter *c, const struct property *p, size_t n, size_t depth)
 {
-	struct bytes body = { .limit = c->out->limit }, not = { .limit = c->out->limit };
-	const char *name = schema_name(c), *after;
+	struct gbnf_expr *out = gbnf_alternatives(&c->g);
+	struct bytes not = { .limit = SIZE_MAX };
+	struct gbnf_rule *rule;
 	size_t first = 0;
-	int bad = !name;
+	char text[16];
 
 	while (first < n && p[first].n == depth)
 		first++;
-	for (size_t i = first, end; i < n && !bad; i = end) {
+	bytes_puts(&not, "^\"\\\\\\x7F\\x00-\\x1F");
+	for (size_t i = first, end; i < n; i = end) {
 		unsigned used;
 		uint32_t point = (uint32_t)utf8_next(p[i].name + depth, p[i].n - depth, &used);
 
@@ -55,214 +68,166 @@ static const char *write_unlike(struct schema *c, const struct property *p, size
 			;
 		if (point < 0x20 || point == '"' || point == '\\' || point == 0x7f)
 			continue;       /* comes escaped alone, and other names hold no escapes */
-		after = write_unlike(c, p + i, end - i, depth + used);
-		bad = !after || schema_print(c, &body, "[\\U%08X] %s | ", (unsigned)point, after) || schema_print(c, &not, "\\U%08X", (unsigned)point);
+		snprintf(text, sizeof text, "\\U%08X", (unsigned)point);
+		bytes_puts(&not, text);
+		gbnf_add(&c->g, out, gbnf_join(&c->g, gbnf_class(&c->g, text, strlen(text)), unlike(c, p + i, end - i, depth + used),
+			NULL));
 	}
-	bad = bad || schema_put(c, &body, "[^\"\\\\\\x7F\\x00-\\x1F") || schema_append(c, &body, &not) || schema_put(c, &body, "] ")
-		|| schema_primitive(c, &body, SCHEMA_PLAIN) || schema_put(c, &body, first ? "*" : "* | \"\"") || schema_rule(c, name, &body);
-	bytes_free(&body);
+	if (not.failed)
+		schema_no_memory(c);
+	gbnf_add(&c->g, out, gbnf_join(&c->g, gbnf_class(&c->g, not.p ? not.p : "", not.n),
+		gbnf_repeat(&c->g, gbnf_primitive(&c->g, GBNF_PLAIN), 0, GBNF_FOREVER), NULL));
+	if (!first)
+		gbnf_add(&c->g, out, gbnf_sequence(&c->g));
 	bytes_free(&not);
-	return bad ? NULL : name;
+	rule = gbnf_rule(&c->g, "other", 5, NULL);
+	gbnf_define(&c->g, rule, out);
+	return gbnf_use(&c->g, rule);
 }
 
-/* A name that is none of the declared properties' (those that cannot be there included) nor of those that are required without a declaration. */
-static int write_other_name(struct schema *c, const struct json *declared, const struct object *o, struct bytes *to)
+/* A name that is none of the declared properties' (those that cannot be there included) nor of those that are required
+ * without a declaration. */
+static struct gbnf_expr *other_name(struct converter *c, const struct json *declared, const struct object *o)
 {
 	size_t n = 0, all = (declared ? declared->n : 0) + o->n;
+	struct gbnf_expr *quote = gbnf_word(&c->g, "\""), *out;
 	struct property *list;
-	const char *rule;
 
 	if (!all)
-		return schema_primitive(c, to, SCHEMA_STRING);
+		return gbnf_primitive(&c->g, GBNF_STRING);
 	list = calloc(all, sizeof *list);
-	if (!list)
-		return schema_fail(c, "no memory");
+	if (!list) {
+		schema_no_memory(c);
+		return gbnf_never();
+	}
 	for (const struct json *m = declared ? declared->child : NULL; m; m = m->next)
 		list[n++] = (struct property){ .name = m->key, .n = m->key_n };
 	for (size_t i = 0; i < o->n; i++)
 		list[n++] = o->property[i];
 	for (size_t i = 0; i < n; i++)
-		if (list[i].n > NAME_MAX_BYTES) {
-			free(list);
-			return schema_fail(c, "a property's name of more than %d bytes beside additionalProperties", NAME_MAX_BYTES);
-		}
+		if (list[i].n > NAME_MAX_BYTES)
+			schema_fail(c, "a property's name of more than %d bytes beside additionalProperties", NAME_MAX_BYTES);
 	qsort(list, n, sizeof *list, by_name);
-	rule = write_unlike(c, list, n, 0);
+	out = c->failed ? gbnf_never() : gbnf_join(&c->g, quote, unlike(c, list, n, 0), quote, NULL);
 	free(list);
-	return !rule || schema_put(c, to, "\"\\\"\" ") || schema_put(c, to, rule) || schema_put(c, to, " \"\\\"\"") ? -1 : 0;
+	return out;
 }
 
-/* Sets the rule of properties beside those found, where there may be any. */
-static int find_others(struct schema *c, const struct json *s, struct object *o)
+static struct gbnf_expr *write_others(struct converter *c, const struct json *s, const struct object *o)
 {
 	const struct json *others = json_get(s, "additionalProperties");
-	struct bytes body = { .limit = c->out->limit };
-	int status = -1;
 
-	if (!others || others->type == JSON_FALSE)
+	if (!others || others->type == JSON_FALSE || c->failed)
+		return gbnf_never();
+	return write_member(c, other_name(c, json_get(s, "properties"), o), others, "additionalProperties", 20);
+}
+
+/* ---- declared properties ---- */
+
+/* One that no value holds to is left out; returns 0 if it is required. */
+static int add_property(struct converter *c, struct object *o, struct property p, const struct json *schema)
+{
+	struct json name = { .type = JSON_STRING, .s = p.name, .n = p.n };
+
+	p.member = write_member(c, schema_literal(c, &name), schema, p.name, p.n);
+	if (gbnf_is_never(p.member))
+		return !p.required;
+	if (o->n == o->room && grow(&o->property, &o->room, sizeof *o->property, 16)) {
+		schema_no_memory(c);
 		return 0;
-	if (!write_other_name(c, json_get(s, "properties"), o, &body) && !put_colon(c, &body))
-		status = schema_write(c, others, "additionalProperties", 20, &body);
-	if (!status)
-		status = schema_space(c, &body);
-	if (!status)
-		status = (o->others = schema_name(c)) && !schema_rule(c, o->others, &body) ? 0 : -1;
-	bytes_free(&body);
-	return status == SCHEMA_NEVER ? 0 : status;
-}
-
-/* ---- properties ---- */
-
-static int is_required(const struct json *s, const char *name, size_t n)
-{
-	const struct json *list = json_get(s, "required");
-
-	for (const struct json *r = list ? list->child : NULL; r; r = r->next)
-		if (r->type == JSON_STRING && r->n == n && !memcmp(r->s, name, n))
-			return 1;
-	return 0;
-}
-
-/* One property's rule. One that no value holds to is left out, if it can be. */
-static int add_property(struct schema *c, struct object *o, const char *name, size_t n, const struct json *schema, int required)
-{
-	struct json key = { .type = JSON_STRING, .s = name, .n = n };
-	struct schema_spot spot = { c->spot, name, n };
-	struct bytes body = { .limit = c->out->limit };
-	int status = -1;
-
-	if (o->n == o->room && grow(&o->property, &o->room, sizeof *o->property, 16))
-		return schema_fail(c, "no memory");
-	if (!schema_literal(c, &body, &key) && !put_colon(c, &body))
-		status = schema_write(c, schema, name, n, &body);
-	if (!status)
-		status = schema_space(c, &body);
-	if (!status) {
-		struct property p = { .name = name, .n = n, .required = required };
-
-		c->spot = &spot;
-		p.rule = schema_name(c);
-		c->spot = spot.up;
-		status = p.rule && !schema_rule(c, p.rule, &body) ? 0 : -1;
-		o->property[o->n++] = p;
 	}
-	bytes_free(&body);
-	return status == SCHEMA_NEVER && !required ? 0 : status;
+	o->property[o->n++] = p;
+	return 1;
 }
 
-static int known(const struct object *o, const char *name, size_t n)
+/* What is required and not declared, as additionalProperties says; returns 0 if it cannot be there. */
+static int add_undeclared(struct converter *c, const struct json *s, struct object *o)
 {
-	for (size_t i = 0; i < o->n; i++)
-		if (o->property[i].n == n && !memcmp(o->property[i].name, name, n))
-			return 1;
-	return 0;
+	const struct json *declared = json_get(s, "properties"), *required = json_get(s, "required");
+	const struct json *others = json_get(s, "additionalProperties");
+
+	for (const struct json *r = required ? required->child : NULL; r && !c->failed; r = r->next) {
+		if (r->type != JSON_STRING)
+			schema_fail(c, "required must be an array of names");
+		else if (!index_find(&c->index, declared, r->s, r->n) && index_find(&c->index, required, r->s, r->n) == r
+			&& !add_property(c, o, (struct property){ r->s, r->n, NULL, 1 }, others ? others : &anything))
+			return 0;
+	}
+	return 1;
 }
 
-static int find_properties(struct schema *c, const struct json *s, struct object *o)
+/* The properties that can be there; returns 0 if one that must be cannot. */
+static int find_properties(struct converter *c, const struct json *s, struct object *o)
 {
-	static const struct json anything = { .type = JSON_TRUE };
-	const struct json *declared = json_get(s, "properties"), *required = json_get(s, "required"), *others = json_get(s, "additionalProperties");
-	int status = 0;
+	const struct json *declared = json_get(s, "properties"), *required = json_get(s, "required");
 
 	if (declared && declared->type != JSON_OBJECT)
-		return schema_fail(c, "properties wants an object of schemas");
+		schema_fail(c, "properties must be an object of schemas");
 	if (required && required->type != JSON_ARRAY)
-		return schema_fail(c, "required wants an array of names");
-	for (const struct json *p = declared ? declared->child : NULL; p && !status; p = p->next)
-		status = known(o, p->key, p->key_n) ? schema_fail(c, "the property \"%.60s\" is there twice", p->key)
-			: add_property(c, o, p->key, p->key_n, p, is_required(s, p->key, p->key_n));
-	for (const struct json *r = required ? required->child : NULL; r && !status; r = r->next) {
-		if (r->type != JSON_STRING)
-			return schema_fail(c, "required wants an array of names");
-		if (!known(o, r->s, r->n))
-			status = others && others->type == JSON_FALSE ? SCHEMA_NEVER : add_property(c, o, r->s, r->n, others ? others : &anything, 1);
+		schema_fail(c, "required must be an array of names");
+	for (const struct json *p = declared && !c->failed ? declared->child : NULL; p && !c->failed; p = p->next) {
+		int is_required = index_find(&c->index, required, p->key, p->key_n) != NULL;
+
+		if (index_find(&c->index, declared, p->key, p->key_n) != p)
+			schema_fail(c, "the property \"%.60s\" is declared twice", p->key);
+		else if (!add_property(c, o, (struct property){ p->key, p->key_n, NULL, is_required }, p))
+			return 0;
 	}
-	return status;
+	return !c->failed && add_undeclared(c, s, o);
 }
 
 /* ---- the object ---- */
 
-static int put_next(struct schema *c, const char *rule, struct bytes *to)
+/* A comma and the member, which may be left out unless it is required. */
+static struct gbnf_expr *next_member(struct gbnf *g, struct gbnf_expr *member, uint32_t low, uint32_t high)
 {
-	return schema_put(c, to, "\",\"") || schema_space(c, to) || schema_put(c, to, rule) ? -1 : 0;
+	return gbnf_repeat(g, gbnf_join(g, gbnf_word(g, ","), gbnf_primitive(g, GBNF_SPACE), member, NULL), low, high);
 }
 
-/* What follows once a property is there: those from the i-th on, each with its comma, then others. */
-static int write_rest(struct schema *c, const struct object *o, size_t i, struct bytes *to)
+/* Any of the properties up to the first required one may be the first that is there. What may follow the i-th is a rule,
+ * each leading to the next. */
+static struct gbnf_expr *write_members(struct gbnf *g, const struct object *o)
 {
-	for (; i < o->n; i++)
-		if (schema_put(c, to, o->property[i].required ? " " : " (") || put_next(c, o->property[i].rule, to)
-			|| schema_put(c, to, o->property[i].required ? "" : ")?"))
-			return -1;
-	if (!o->others)
-		return 0;
-	return schema_put(c, to, " (") || put_next(c, o->others, to) || schema_put(c, to, ")*") ? -1 : 0;
-}
-
-/* Any of the properties up to the first required one may be the first that is there. What follows the i-th is a rule, each leading to the next. */
-static int write_members(struct schema *c, const struct object *o, struct bytes *to)
-{
-	struct bytes body = { .limit = c->out->limit };
-	const char *after = NULL;
+	struct gbnf_expr *out = gbnf_alternatives(g), *others = next_member(g, o->others, 0, GBNF_FOREVER), *after = others;
 	size_t last = 0;
-	int bad = 0, none;
 
 	while (last < o->n && !o->property[last].required)
 		last++;
-	none = last == o->n;            /* none of them need be there */
-	bad = schema_put(c, to, "(");
-	for (size_t i = none ? o->n : last + 1; i-- > 0 && !bad; ) {
-		const char *name = schema_name(c);
-
-		bad = !name;
-		if (!bad && !after)
-			bad = write_rest(c, o, i + 1, &body);
-		else if (!bad)
-			bad = schema_put(c, &body, o->property[i + 1].required ? "" : "(") || put_next(c, o->property[i + 1].rule, &body)
-				|| schema_put(c, &body, o->property[i + 1].required ? " " : ")? ") || schema_put(c, &body, after);
-		if (!bad && !body.n)
-			bad = schema_put(c, &body, "\"\"");
-		bad = bad || schema_rule(c, name, &body) || schema_put(c, to, o->property[i].rule) || schema_put(c, to, " ") || schema_put(c, to, name)
-			|| schema_put(c, to, i || (none && o->others) ? " | " : "");
-		after = name;
+	if (last == o->n) {             /* there may be others alone, or nothing */
+		gbnf_add(g, out, gbnf_join(g, o->others, others, NULL));
+		gbnf_add(g, out, gbnf_sequence(g));
+	} else {
+		after = gbnf_sequence(g);
+		for (size_t i = last + 1; i < o->n; i++)
+			gbnf_add(g, after, next_member(g, o->property[i].member, (uint32_t)o->property[i].required, 1));
+		gbnf_add(g, after, others);
 	}
-	if (!bad && none && o->others)
-		bad = schema_put(c, to, o->others) || schema_put(c, to, " (") || put_next(c, o->others, to) || schema_put(c, to, ")*");
-	bytes_free(&body);
-	return bad ? -1 : schema_put(c, to, ")");
+	for (size_t i = last == o->n ? o->n : last + 1; i-- > 0; ) {
+		const struct property *p = &o->property[i];
+		struct gbnf_rule *rule = gbnf_rule(g, p->name, p->n, NULL);
+
+		gbnf_define(g, rule, after);
+		after = gbnf_use(g, rule);
+		gbnf_add(g, out, gbnf_join(g, p->member, after, NULL));
+		after = gbnf_join(g, next_member(g, p->member, (uint32_t)p->required, 1), after, NULL);
+	}
+	return out;
 }
 
-static int write_object(struct schema *c, const struct json *s, struct object *o, struct bytes *body)
+struct gbnf_expr *schema_write_object(struct converter *c, const struct json *s)
 {
-	size_t required = 0;
-	int status;
+	struct gbnf_rule *rule = gbnf_rule(&c->g, c->path->name, c->path->n, NULL);
+	struct object o = { 0 };
+	struct gbnf_expr *out = gbnf_never();
 
 	if (!json_get(s, "properties") && !json_get(s, "required") && !json_get(s, "additionalProperties"))
-		return schema_primitive(c, body, SCHEMA_OBJECT);
-	status = find_properties(c, s, o);
-	if (!status)
-		status = find_others(c, s, o);
-	if (status)
-		return status;
-	for (size_t i = 0; i < o->n; i++)
-		required += (size_t)o->property[i].required;
-	if (schema_put(c, body, "\"{\"") || schema_space(c, body))
-		return -1;
-	if ((o->n || o->others) && (schema_put(c, body, required ? " " : " (") || write_members(c, o, body) || schema_put(c, body, required ? "" : ")?")))
-		return -1;
-	return schema_put(c, body, " \"}\"");
-}
-
-int schema_write_object(struct schema *c, const struct json *s, struct bytes *to)
-{
-	struct bytes body = { .limit = c->out->limit };
-	struct object o = { 0 };
-	const char *name = schema_name(c);
-	int status = name ? write_object(c, s, &o, &body) : -1;
-
-	if (!status)
-		status = schema_rule(c, name, &body) || schema_put(c, to, name) ? -1 : 0;
+		return gbnf_primitive(&c->g, GBNF_OBJECT);
+	if (find_properties(c, s, &o)) {
+		o.others = write_others(c, s, &o);
+		gbnf_define(&c->g, rule, gbnf_join(&c->g, gbnf_word(&c->g, "{"), gbnf_primitive(&c->g, GBNF_SPACE),
+			write_members(&c->g, &o), gbnf_word(&c->g, "}"), NULL));
+		out = gbnf_use(&c->g, rule);
+	}
 	free(o.property);
-	bytes_free(&body);
-	return status;
+	return out;
 }

@@ -1,29 +1,23 @@
 /* Regular expressions, as patterns in schemas are written, to GBNF: each character as it is spelt inside a JSON string.
  * A pattern looks for a match anywhere in the string, unless ^ and $ hold it: so where an alternative does not begin with ^, any characters may come
  * first. What no grammar can follow (looking around, back references, \b) is refused by name. */
+#include "lib/base/utf8.h"
 #include "lib/grammar/class.h"
 #include "lib/grammar/grammar.h"
-#include "lib/base/utf8.h"
-#include "priv.h"
+#include "converter.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 struct regex {
-	struct schema *c;
+	struct converter *c;
 	const char *at, *end;
-	struct bytes *to;
 	int depth;
 };
 
 static int refuse(struct regex *x, const char *what)
 {
 	return schema_fail(x->c, "pattern: %s", what);
-}
-
-static int put(struct regex *x, const char *s)
-{
-	return schema_put(x->c, x->to, s);
 }
 
 static int peek(const struct regex *x)
@@ -54,46 +48,60 @@ static char short_escape(uint32_t point)
 	return hit ? to[hit - from] : 0;
 }
 
-/* Points that stand for themselves in JSON are one class of GBNF; the others are alternatives, as they are escaped. Control characters without an
- * escape of their own never come. */
-static int write_points(struct regex *x, const struct points *set)
+static int has_point(const struct points *set, uint32_t p)
 {
-	int any = 0, inside = 0;
+	for (size_t i = 0; i < set->n && set->range[i].first <= p; i++)
+		if (p <= set->range[i].last)
+			return 1;
+	return 0;
+}
 
-	if (put(x, "("))
-		return -1;
-	for (uint32_t p = 0; p < 0x80; p++) {
-		char escape = p == '"' || p == '\\' ? (char)p : short_escape(p);
+/* The points of a set that stand for themselves in JSON, as a class of GBNF spells them. */
+static void spell_class(const struct points *set, struct bytes *out)
+{
+	char text[32];
 
-		for (size_t i = 0; escape && i < set->n && set->range[i].first <= p; i++) {
-			if (set->range[i].last < p)
-				continue;
-			if (put(x, any ? " | " : "") || schema_print(x->c, x->to, "\"\\\\%s%c\"", p == '"' || p == '\\' ? "\\" : "", escape))
-				return -1;
-			any = 1;
-		}
-	}
 	for (size_t i = 0; i < set->n; i++) {
 		uint32_t from = set->range[i].first < 0x20 ? 0x20 : set->range[i].first;
 
 		while (from <= set->range[i].last) {
 			uint32_t last = set->range[i].last, next;
 
-			last = from <= '"' && last >= '"' ? '"' - 1 : from <= '\\' && last >= '\\' ? '\\' - 1 : from <= 0x7f && last >= 0x7f ? 0x7e : last;
+			last = from <= '"' && last >= '"' ? '"' - 1 : from <= '\\' && last >= '\\' ? '\\' - 1
+				: from <= 0x7f && last >= 0x7f ? 0x7e : last;
 			next = last + (last < set->range[i].last ? 2 : 1);
 			if (from <= last) {
-				if (!inside && put(x, any ? " | [" : "["))
-					return -1;
-				if (schema_print(x->c, x->to, from == last ? "\\U%08X" : "\\U%08X-\\U%08X", (unsigned)from, (unsigned)last))
-					return -1;
-				any = inside = 1;
+				snprintf(text, sizeof text, from == last ? "\\U%08X" : "\\U%08X-\\U%08X", (unsigned)from, (unsigned)last);
+				bytes_puts(out, text);
 			}
 			from = next;
 		}
 	}
-	if (!any)
-		return refuse(x, "a class without a character that a JSON string may hold as it is");
-	return put(x, inside ? "])" : ")");
+}
+
+/* Points that stand for themselves in JSON are one class of GBNF; the others are alternatives, as they are escaped. Control
+ * characters without an escape of their own never come. */
+static struct gbnf_expr *write_points(struct regex *x, const struct points *set)
+{
+	struct gbnf *g = &x->c->g;
+	struct gbnf_expr *out = gbnf_alternatives(g);
+	struct bytes class = { .limit = SIZE_MAX };
+
+	for (uint32_t p = 0; p < 0x80; p++) {
+		char escape[] = { '\\', p == '"' || p == '\\' ? (char)p : short_escape(p) };
+
+		if (escape[1] && has_point(set, p))
+			gbnf_add(g, out, gbnf_text(g, escape, 2));
+	}
+	spell_class(set, &class);
+	if (class.failed)
+		schema_no_memory(x->c);
+	if (class.n)
+		gbnf_add(g, out, gbnf_class(g, class.p, class.n));
+	bytes_free(&class);
+	if (gbnf_is_never(out))
+		refuse(x, "a class without a character that a JSON string may hold as it is");
+	return out;
 }
 
 static int hex(struct regex *x, int digits)
@@ -122,7 +130,8 @@ static int named_class(char name, struct points *set)
 		bad = points_add(&class, '0', '9');
 		break;
 	case 'w': case 'W':
-		bad = points_add(&class, '0', '9') || points_add(&class, 'A', 'Z') || points_add(&class, 'a', 'z') || points_add(&class, '_', '_');
+		bad = points_add(&class, '0', '9') || points_add(&class, 'A', 'Z') || points_add(&class, 'a', 'z')
+			|| points_add(&class, '_', '_');
 		break;
 	case 's': case 'S':
 		bad = points_add(&class, '\t', '\r') || points_add(&class, ' ', ' ') || points_add(&class, 0xa0, 0xa0) || points_add(&class, 0x1680, 0x1680)
@@ -169,7 +178,10 @@ static int32_t escaped(struct regex *x, int in_class)
 		return refuse(x, "back references are not supported");
 	if (e == 'p' || e == 'P')
 		return refuse(x, "Unicode properties (\\p{...}) are not supported");
-	return refuse(x, "an escape that is not supported");
+	if (e < 0)
+		return refuse(x, "it ends in a backslash");
+	return schema_fail(x->c, "pattern: the escape \\%c%s is not supported", e >= ' ' && e < 0x7f ? e : '?',
+		e == 'c' ? " (a control letter)" : "");
 }
 
 static int32_t character(struct regex *x, int in_class)
@@ -209,8 +221,9 @@ static int class_member(struct regex *x, struct points *set)
 	return points_add(set, (uint32_t)first, (uint32_t)last) ? refuse(x, "no memory") : 0;
 }
 
-static int class(struct regex *x)
+static struct gbnf_expr *class(struct regex *x)
 {
+	struct gbnf_expr *out = gbnf_never();
 	struct points set = { 0 };
 	int not, bad = 0;
 
@@ -219,123 +232,180 @@ static int class(struct regex *x)
 	x->at += not;
 	while (!bad && peek(x) != ']')
 		bad = peek(x) < 0 ? refuse(x, "a class that is not closed") : class_member(x, &set);
-	if (!bad) {
-		x->at++;
-		bad = points_settle(&set, not) ? refuse(x, "no memory") : write_points(x, &set);
-	}
+	x->at++;
+	if (!bad && points_settle(&set, not))
+		schema_no_memory(x->c);
+	else if (!bad)
+		out = write_points(x, &set);
 	points_free(&set);
-	return bad;
+	return out;
 }
 
-static int single(struct regex *x)
+static struct gbnf_expr *single(struct regex *x)
 {
+	struct gbnf_expr *out = gbnf_never();
 	struct points set = { 0 };
 	int named = 0, bad = 0;
 	int32_t c;
 
 	if (peek(x) == '.') {
 		x->at++;
-		bad = points_add(&set, '\n', '\n') || points_add(&set, '\r', '\r') || points_add(&set, 0x2028, 0x2029) || points_settle(&set, 1);
+		bad = points_add(&set, '\n', '\n') || points_add(&set, '\r', '\r') || points_add(&set, 0x2028, 0x2029)
+			|| points_settle(&set, 1);
 	} else if (x->end - x->at > 1 && *x->at == '\\' && (named = named_class(x->at[1], &set))) {
 		x->at += 2;
 		bad = named < 0 || points_settle(&set, 0);
 	} else {
 		c = character(x, 0);
-		if (c < 0)
-			return -1;
-		bad = points_add(&set, (uint32_t)c, (uint32_t)c);
+		bad = c >= 0 && points_add(&set, (uint32_t)c, (uint32_t)c);
 	}
-	bad = bad ? refuse(x, "no memory") : write_points(x, &set);
+	if (bad)
+		schema_no_memory(x->c);
+	else if (!x->c->failed)
+		out = write_points(x, &set);
 	points_free(&set);
-	return bad;
+	return out;
 }
 
 /* ---- structure ---- */
 
-static int alternatives(struct regex *x, struct schema_span *span);
+static struct gbnf_expr *alternatives(struct regex *x, struct schema_span *span);
 
-static int group(struct regex *x, struct schema_span *span)
+/* Goes past "(", "(?:" or "(?<name>". */
+static void open_group(struct regex *x)
 {
-	x->at++;
-	if (peek(x) == '?') {
-		const char *s = x->at;
+	const char *s = ++x->at, *close = memchr(s, '>', (size_t)(x->end - s));
+	size_t n = (size_t)(x->end - s);
 
-		if (x->end - s > 1 && s[1] == ':')
-			x->at += 2;
-		else if (x->end - s > 3 && s[1] == '<' && s[2] != '=' && s[2] != '!' && memchr(s, '>', (size_t)(x->end - s)))
-			x->at = (const char *)memchr(s, '>', (size_t)(x->end - s)) + 1;
-		else
-			return refuse(x, "looking ahead or behind ((?=, (?!, (?<=, (?<!) is not supported");
-	}
+	if (!n || *s != '?')
+		return;
+	if (n > 1 && s[1] == ':')
+		x->at += 2;
+	else if (n > 3 && s[1] == '<' && s[2] != '=' && s[2] != '!' && close)
+		x->at = close + 1;
+	else
+		refuse(x, "looking ahead or behind ((?=, (?!, (?<=, (?<!) is not supported");
+}
+
+static struct gbnf_expr *group(struct regex *x, struct schema_span *span)
+{
+	struct gbnf_expr *out;
+
+	open_group(x);
 	if (++x->depth > GRAMMAR_DEPTH / 4)
-		return refuse(x, "groups are nested too deeply");
-	if (put(x, "(") || alternatives(x, span))
-		return -1;
+		refuse(x, "groups are nested too deeply");
+	if (x->c->failed)
+		return gbnf_never();
+	out = alternatives(x, span);
 	x->depth--;
 	if (peek(x) != ')')
-		return refuse(x, "a group that is not closed");
+		refuse(x, "a group that is not closed");
 	x->at++;
-	return put(x, ")");
+	return out;
 }
 
-static int number(struct regex *x, uint32_t *out)
+/* The number at the cursor; -1: there is none, or one that is too large. */
+static int64_t number(struct regex *x)
 {
 	const char *from = x->at;
-	uint64_t v = 0;
+	int64_t v = 0;
 
 	for (; peek(x) >= '0' && peek(x) <= '9'; x->at++)
-		v = v > GRAMMAR_REPEAT ? v : v * 10 + (uint64_t)(*x->at - '0');
-	if (x->at == from || v > GRAMMAR_REPEAT)
-		return refuse(x, "a repetition is {n}, {n,} or {n,m}, of no more than 1000000000");
-	*out = (uint32_t)v;
-	return 0;
+		v = v > GRAMMAR_REPEAT ? v : v * 10 + (*x->at - '0');
+	return x->at == from || v > GRAMMAR_REPEAT ? -1 : v;
 }
 
-static int quantifier(struct regex *x, struct schema_span *span)
+/* {n}, {n,} or {n,m}, with the cursor on the brace; it moves to the closing one. */
+static void braces(struct regex *x, uint32_t *low, uint32_t *high)
 {
-	uint32_t low = 0, high = UINT32_MAX;
+	int64_t from, to;
 
+	x->at++;
+	from = to = number(x);
+	*high = (uint32_t)to;
+	if (from >= 0 && peek(x) == ',') {
+		x->at++;
+		*high = GBNF_FOREVER;
+		if (peek(x) != '}') {
+			to = number(x);
+			*high = (uint32_t)to;
+		}
+	}
+	*low = (uint32_t)from;
+	if (peek(x) != '}' || from < 0 || to < 0 || *low > *high)
+		refuse(x, "a repetition is {n}, {n,} or {n,m}, of no more than 1000000000");
+}
+
+/* Whether a repetition stands at the cursor, and which. */
+static int quantifier(struct regex *x, uint32_t *low, uint32_t *high)
+{
+	*low = 0;
+	*high = GBNF_FOREVER;
 	switch (peek(x)) {
 	case '*':
 		break;
 	case '+':
-		low = 1;
+		*low = 1;
 		break;
 	case '?':
-		high = 1;
+		*high = 1;
 		break;
 	case '{':
-		x->at++;
-		if (number(x, &low))
-			return -1;
-		high = low;
-		if (peek(x) == ',') {
-			x->at++;
-			high = UINT32_MAX;
-			if (peek(x) != '}' && number(x, &high))
-				return -1;
-		}
-		if (peek(x) != '}' || low > high)
-			return refuse(x, "a repetition is {n}, {n,} or {n,m}, of no more than 1000000000");
+		braces(x, low, high);
 		break;
 	default:
 		return 0;
 	}
 	x->at++;
+	return 1;
+}
+
+static struct gbnf_expr *repeated(struct regex *x, struct gbnf_expr *e, struct schema_span *span)
+{
+	uint32_t low, high;
+
+	if (x->c->failed || !quantifier(x, &low, &high) || x->c->failed)
+		return e;
 	if (peek(x) == '?')             /* as few as possible: the same strings */
 		x->at++;
 	if (peek(x) == '*' || peek(x) == '+' || peek(x) == '?' || peek(x) == '{')
-		return refuse(x, "a repetition of a repetition");
+		refuse(x, "a repetition of a repetition");
 	span->min = product(span->min, low);
 	span->max = product(span->max, high);
-	return high == UINT32_MAX ? schema_print(x->c, x->to, "{%u,}", (unsigned)low)
-		: schema_print(x->c, x->to, "{%u,%u}", (unsigned)low, (unsigned)high);
+	return gbnf_repeat(&x->c->g, e, low, high);
 }
 
-/* A sequence: up to the end, a `|` or a ')'. Outside of groups an anchor at either end is taken off, and any characters stand in for one that is
- * missing. */
-static int sequence(struct regex *x, struct schema_span *span)
+/* A character, a class or a group, with its repetition. */
+static struct gbnf_expr *element(struct regex *x, struct schema_span *span)
 {
+	struct gbnf_expr *e = gbnf_never();
+
+	*span = (struct schema_span){ 1, 1 };
+	switch (peek(x)) {
+	case '^':
+		refuse(x, "^ anywhere but at the beginning is not supported");
+		break;
+	case '*': case '+': case '?': case '{':
+		refuse(x, "a repetition with nothing before it");
+		break;
+	case '(':
+		e = group(x, span);
+		break;
+	case '[':
+		e = class(x);
+		break;
+	default:
+		e = single(x);
+	}
+	return repeated(x, e, span);
+}
+
+/* A sequence: up to the end, a `|` or a ')'. Outside of groups an anchor at either end is taken off, and any characters stand
+ * in for one that is missing. */
+static struct gbnf_expr *sequence(struct regex *x, struct schema_span *span)
+{
+	struct gbnf *g = &x->c->g;
+	struct gbnf_expr *out = gbnf_sequence(g), *any = gbnf_repeat(g, gbnf_primitive(g, GBNF_CHAR), 0, GBNF_FOREVER);
 	int begins = x->depth > 0, ends = begins;
 
 	if (!begins && peek(x) == '^') {
@@ -343,66 +413,50 @@ static int sequence(struct regex *x, struct schema_span *span)
 		begins = 1;
 	}
 	*span = (struct schema_span){ 0, begins ? 0 : UINT32_MAX };
-	if (put(x, "\"\"") || (!begins && (put(x, " ") || schema_primitive(x->c, x->to, SCHEMA_CHAR) || put(x, "*"))))
-		return -1;
-	while (peek(x) >= 0 && peek(x) != '|' && peek(x) != ')') {
-		struct schema_span one = { 1, 1 };
-		int bad;
+	if (!begins)
+		gbnf_add(g, out, any);
+	while (!x->c->failed && peek(x) >= 0 && peek(x) != '|' && peek(x) != ')') {
+		struct schema_span one;
 
-		if (put(x, " "))
-			return -1;
-		switch (peek(x)) {
-		case '$':
+		if (peek(x) == '$') {
 			x->at++;
-			if (x->depth || (peek(x) >= 0 && peek(x) != '|'))
-				return refuse(x, "$ anywhere but at the end is not supported");
 			ends = 1;
+			if (x->depth || (peek(x) >= 0 && peek(x) != '|'))
+				refuse(x, "$ anywhere but at the end is not supported");
 			continue;
-		case '^':
-			return refuse(x, "^ anywhere but at the beginning is not supported");
-		case '*': case '+': case '?': case '{':
-			return refuse(x, "a repetition with nothing before it");
-		case '(':
-			bad = group(x, &one);
-			break;
-		case '[':
-			bad = class(x);
-			break;
-		default:
-			bad = single(x);
 		}
-		if (bad || quantifier(x, &one))
-			return -1;
+		gbnf_add(g, out, element(x, &one));
 		span->min = sum(span->min, one.min);
 		span->max = sum(span->max, one.max);
 	}
 	if (ends)
-		return 0;
+		return out;
 	span->max = UINT32_MAX;
-	return put(x, " ") || schema_primitive(x->c, x->to, SCHEMA_CHAR) || put(x, "*") ? -1 : 0;
+	gbnf_add(g, out, any);
+	return out;
 }
 
-static int alternatives(struct regex *x, struct schema_span *span)
+static struct gbnf_expr *alternatives(struct regex *x, struct schema_span *span)
 {
+	struct gbnf_expr *out = gbnf_alternatives(&x->c->g);
 	struct schema_span one;
 
-	if (sequence(x, span))
-		return -1;
-	while (peek(x) == '|') {
+	gbnf_add(&x->c->g, out, sequence(x, span));
+	while (!x->c->failed && peek(x) == '|') {
 		x->at++;
-		if (put(x, " | ") || sequence(x, &one))
-			return -1;
+		gbnf_add(&x->c->g, out, sequence(x, &one));
 		span->min = one.min < span->min ? one.min : span->min;
 		span->max = one.max > span->max ? one.max : span->max;
 	}
-	return 0;
+	return out;
 }
 
-int schema_pattern(struct schema *c, const char *pattern, size_t n, struct schema_span *span, struct bytes *to)
+struct gbnf_expr *schema_pattern(struct converter *c, const char *pattern, size_t n, struct schema_span *span)
 {
-	struct regex x = { .c = c, .at = pattern, .end = pattern + n, .to = to };
+	struct regex x = { .c = c, .at = pattern, .end = pattern + n };
+	struct gbnf_expr *out = alternatives(&x, span);
 
-	if (put(&x, "(") || alternatives(&x, span))
-		return -1;
-	return peek(&x) == ')' ? refuse(&x, "')' without '('") : put(&x, ")");
+	if (!c->failed && peek(&x) == ')')
+		refuse(&x, "')' without '('");
+	return out;
 }

@@ -1,7 +1,6 @@
 /* Strings: lengths, patterns, and formats, which are patterns of our own. */
-#include "priv.h"
+#include "converter.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Only dates that there are: the 29th of February in years that 4 divides and 100 does not, and in those that 400 divides. */
@@ -42,47 +41,43 @@ static const char *format_pattern(const struct json *format)
 	return NULL;
 }
 
-/* The pattern, if what it allows is within the bounds anyway: to cut one language with another is more than a grammar can say. */
-static int write_pattern(struct schema *c, const char *pattern, size_t n, uint32_t min, uint32_t max, struct bytes *to)
+static struct gbnf_expr *quoted(struct gbnf *g, struct gbnf_expr *inside)
 {
-	struct schema_span span;
-	int status;
+	struct gbnf_expr *quote = gbnf_word(g, "\"");
 
-	if (schema_put(c, to, "(\"\\\"\" "))
-		return -1;
-	status = schema_pattern(c, pattern, n, &span, to);
-	if (status)
-		return status;
-	if (span.min < min || span.max > max)
-		return schema_fail(c, "minLength or maxLength beside a pattern or format that goes past it is not supported");
-	return schema_put(c, to, " \"\\\"\")");
+	return gbnf_join(g, quote, inside, quote, NULL);
 }
 
-int schema_write_string(struct schema *c, const struct json *s, struct bytes *to)
+/* The pattern, if what it allows is within the bounds anyway: a grammar cannot express the intersection of two languages. */
+static struct gbnf_expr *write_pattern(struct converter *c, const char *pattern, size_t n, uint32_t min, uint32_t max)
+{
+	struct schema_span span = { 0, 0 };
+	struct gbnf_expr *inside = schema_pattern(c, pattern, n, &span);
+
+	if (span.min < min || span.max > max)
+		schema_fail(c, "minLength or maxLength beside a pattern or format that goes past it is not supported");
+	return quoted(&c->g, inside);
+}
+
+struct gbnf_expr *schema_write_string(struct converter *c, const struct json *s)
 {
 	const struct json *pattern = json_get(s, "pattern"), *format = json_get(s, "format");
-	uint32_t min = 0, max = UINT32_MAX;
-	const char *known;
+	uint32_t min = schema_count(c, s, "minLength", 0), max = schema_count(c, s, "maxLength", GBNF_FOREVER);
+	const char *known = format ? format_pattern(format) : NULL;
 
-	if (schema_count(c, s, "minLength", &min) || schema_count(c, s, "maxLength", &max))
-		return -1;
 	if (min > max)
-		return SCHEMA_NEVER;
+		return gbnf_never();
 	if (pattern && format)
-		return schema_fail(c, "pattern beside format is not supported");
-	if (pattern && pattern->type != JSON_STRING)
-		return schema_fail(c, "pattern wants a string");
-	if (pattern)
-		return write_pattern(c, pattern->s, pattern->n, min, max, to);
-	if (format) {
-		known = format_pattern(format);
-		return known ? write_pattern(c, known, strlen(known), min, max, to)
-			: schema_fail(c, "the format \"%.60s\" is not supported", format->type == JSON_STRING ? format->s : "");
-	}
-	if (!min && max == UINT32_MAX)
-		return schema_primitive(c, to, SCHEMA_STRING);
-	if (schema_put(c, to, "(\"\\\"\" ") || schema_primitive(c, to, SCHEMA_CHAR))
-		return -1;
-	return max == UINT32_MAX ? schema_print(c, to, "{%u,} \"\\\"\")", (unsigned)min)
-		: schema_print(c, to, "{%u,%u} \"\\\"\")", (unsigned)min, (unsigned)max);
+		schema_fail(c, "pattern beside format is not supported");
+	else if (pattern && pattern->type != JSON_STRING)
+		schema_fail(c, "pattern must be a string");
+	else if (format && !known)
+		schema_fail(c, "the format \"%.60s\" is not supported", format->type == JSON_STRING ? format->s : "");
+	else if (pattern)
+		return write_pattern(c, pattern->s, pattern->n, min, max);
+	else if (format)
+		return write_pattern(c, known, strlen(known), min, max);
+	if (!min && max == GBNF_FOREVER)
+		return gbnf_primitive(&c->g, GBNF_STRING);
+	return quoted(&c->g, gbnf_repeat(&c->g, gbnf_primitive(&c->g, GBNF_CHAR), min, max));
 }

@@ -1,0 +1,40 @@
+/* schema: a JSON Schema to a grammar. Text to text: what `sample --grammar-file` reads. */
+#include <stdio.h>
+
+#include "lib/base/bytes.h"
+#include "lib/base/cli.h"
+#include "lib/base/slurp.h"
+#include "lib/grammar/grammar.h"
+#include "lib/schema/schema.h"
+
+static const struct opt opts[] = { { 0 } };
+
+static struct cli c = { .program = "schema", .synopsis = "[SCHEMA] [< schema.json] > grammar.gbnf",
+	.purpose = "a JSON Schema to a GBNF grammar", .opts = opts };
+
+int main(int argc, char **argv)
+{
+	struct bytes given = { .limit = GRAMMAR_TEXT }, grammar = { .limit = GRAMMAR_TEXT };
+	struct why w;
+
+	c.argc = argc;
+	c.argv = argv;
+	cli_start(&c);
+	while (cli_next(&c))
+		;
+	if (c.argc > 1)
+		cli_usage(&c, "more than one schema (try --help)");
+	if (!c.argc && slurp("-", &given, &w))
+		cli_die(&c, "%s", w.text);
+	if (c.argc && bytes_puts(&given, c.argv[0]))
+		cli_usage(&c, "the schema is longer than %d MiB", GRAMMAR_TEXT >> 20);
+	if (schema_grammar(given.p ? given.p : "", given.n, &grammar, &w)) {
+		if (c.argc)
+			cli_usage(&c, "%s", w.text);
+		cli_die(&c, "stdin: %s", w.text);
+	}
+	fwrite(grammar.p, 1, grammar.n, stdout);
+	bytes_free(&given);
+	bytes_free(&grammar);
+	return cli_end(&c);
+}
