@@ -48,7 +48,7 @@ FWD = settings serve chain model/model model/rope model/families model/builder p
 SAMPLE = main options session model trace
 BENCH = main engine print random
 GEN = main options once loop relay draft best text progress talk history person stages place report shell
-TESTS = quantise_test gguf_test vocab_test pretok_test tokenizers_test frame_test sampler_test stop_test segment_test cores_test pool_test rope_test product_test vector_test attend_test jinja_test grammar_test schema_test
+TESTS = quantise_test gguf_test vocab_test pretok_test tokenizers_test frame_test sampler_test stop_test segment_test cores_test pool_test rope_test plan_test product_test vector_test attend_test jinja_test grammar_test schema_test
 HELPERS = mkmodel reference stream dribble under
 
 lib_o = $(BASE:%=$(OBJ)/lib/base/%.o) $(STREAM:%=$(OBJ)/lib/stream/%.o) $(GGUF:%=$(OBJ)/lib/gguf/%.o)
@@ -88,6 +88,7 @@ $(BIN)/tests/segment_test: $(OBJ)/tests/segment_test.o $(OBJ)/fwd/state/segment.
 $(BIN)/tests/cores_test: $(OBJ)/tests/cores_test.o $(OBJ)/fwd/run/cores.o
 $(BIN)/tests/pool_test: $(OBJ)/tests/pool_test.o $(OBJ)/fwd/run/pool.o $(OBJ)/fwd/run/cores.o $(lib_o)
 $(BIN)/tests/rope_test: $(OBJ)/tests/rope_test.o $(OBJ)/fwd/model/rope.o $(lib_o)
+$(BIN)/tests/plan_test: $(OBJ)/tests/plan_test.o $(made_o) $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/tests/quantise_test: $(OBJ)/tests/quantise_test.o $(OBJ)/tests/quantise.o $(lib_o)
 $(BIN)/tests/product_test: $(OBJ)/tests/product_test.o $(kernels_o) $(lib_o)
 $(BIN)/tests/vector_test: $(OBJ)/tests/vector_test.o $(kernels_o) $(lib_o)

@@ -1,0 +1,230 @@
+/* fwd/plan: sequences that share batches, and layers split over plans, give the bits of one sequence and one plan alone. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fwd/kernels/kernels.h"
+#include "fwd/plan/plan.h"
+#include "lib/sampler/rng.h"
+#include "check.h"
+#include "mkgguf.h"
+#include "mkvocab.h"
+#include "mkweights.h"
+
+enum { LAYERS = 3, BATCH = 64, CTX = 1400, VOCAB = 300 };
+enum { LONG = 1300, SHORT = 200 };      /* ids of two sequences; a long one has enough blocks for threads to share */
+
+static struct why w;
+static struct pool *pool;
+static struct model *model;
+
+static _Noreturn void die(const char *what)
+{
+	printf("plan_test: %s: %s\n", what, w.text);
+	exit(1);
+}
+
+static struct model *make_model(const char *arch, const char *type)
+{
+	struct mkweights k = { .s = *mkweights_shape("tiny"), .type = type, .rope = "", .seed = 1 };
+	struct model *m;
+
+	k.s.arch = arch;
+	k.s.n_layer = LAYERS;
+	k.s.n_head_kv = strcmp(arch, "gpt2") ? k.s.n_head_kv : k.s.n_head;
+	k.s.n_vocab = VOCAB;
+	k.s.n_ctx = CTX;
+	k.m = mkgguf_open();
+	mkweights_values(&k);
+	mkvocab_bpe(k.m, k.s.pre, k.s.n_vocab, k.seed, 0);
+	mkweights_tensors(&k);
+	mkgguf_write(k.m, "plan.gguf", 3, 1);
+	mkgguf_close(k.m);
+	mkweights_free(&k);
+	m = model_open("plan.gguf", &w);
+	unlink("plan.gguf");
+	return m ? m : (die("model"), NULL);
+}
+
+static struct plan *open_plan(size_t first, size_t last)
+{
+	struct plan_setup setup = { .kernels = kernels_select("auto"), .pool = pool, .batch = BATCH, .first = first, .last = last };
+	struct plan *p = plan_open(model, &setup, &w);
+
+	if (!p || plan_bind(p, CTX, &w) < 0)
+		die("plan");
+	return p;
+}
+
+static struct segment *open_state(const struct plan *p)
+{
+	struct segment_shape shape = plan_shape(p, KV_F16, CTX);
+	struct segment *s = malloc(sizeof *s);
+
+	if (!s || segment_open(s, NULL, &shape, 0, &w) < 0)
+		die("state");
+	return s;
+}
+
+static void close_state(struct segment *s)
+{
+	segment_close(s);
+	free(s);
+}
+
+static int32_t id_at(size_t sequence, size_t pos)
+{
+	return (int32_t)(rng_bits(7, sequence, pos) % VOCAB);
+}
+
+static float *logits_of(size_t n)
+{
+	float *logits = malloc(n * VOCAB * sizeof *logits);
+
+	return logits ? logits : (die("memory"), NULL);
+}
+
+static int same(const float *a, const float *b, size_t n)
+{
+	return !memcmp(a, b, n * VOCAB * sizeof *a);
+}
+
+/* Logits of ids [0, n) of a sequence, each, evaluated alone in batches of `some`. */
+static float *alone(struct plan *p, size_t sequence, size_t n, size_t some)
+{
+	struct segment *s = open_state(p);
+	float *logits = logits_of(n);
+	int32_t ids[BATCH];
+
+	for (size_t pos = 0; pos < n; pos += some) {
+		struct run run = { .state = s, .n = some < n - pos ? some : n - pos };
+
+		run.wanted = run.n;
+		for (size_t i = 0; i < run.n; i++)
+			ids[i] = id_at(sequence, pos + i);
+		check_at(!plan_step(p, ids, &run, 1), "a step", (long long)pos);
+		plan_logits(p, 0, run.n, logits + pos * VOCAB);
+	}
+	close_state(s);
+	return logits;
+}
+
+/* Batches of both sequences, of which every second wants all rows and the others only the last of each. */
+static void together(struct plan *p, const float *a, const float *b)
+{
+	struct run run[2] = { { .state = open_state(p) }, { .state = open_state(p) } };
+	const size_t all[2] = { LONG, SHORT };
+	const float *want[2] = { a, b };
+	float *logits = logits_of(BATCH);
+	int32_t ids[BATCH];
+	size_t pos[2] = { 0, 0 }, rows, row;
+
+	for (int turn = 0; pos[0] < LONG && pos[1] < SHORT; turn++) {
+		rows = 0;
+		for (int i = 0; i < 2; i++) {
+			size_t most = turn < 20 ? (size_t)(i ? 9 : BATCH - 9) : 1, left = all[i] - pos[i];
+
+			run[i].n = most < left ? most : left;
+			run[i].wanted = turn % 2 ? run[i].n : 1;
+			for (size_t j = 0; j < run[i].n; j++)
+				ids[rows++] = id_at((size_t)i, pos[i] + j);
+		}
+		check_at(!plan_step(p, ids, run, 2), "a step of two runs", turn);
+		row = run[0].wanted + run[1].wanted;
+		plan_logits(p, 0, row, logits);
+		for (int i = 0; i < 2; i++) {
+			pos[i] += run[i].n;
+			check_at(same(logits + (i ? run[0].wanted * VOCAB : 0), want[i] + (pos[i] - run[i].wanted) * VOCAB, run[i].wanted),
+				i ? "logits of the second sequence" : "logits of the first sequence", turn);
+		}
+	}
+	close_state(run[0].state);
+	close_state(run[1].state);
+	free(logits);
+}
+
+/* Layers [0, cut) in one plan, the others in another. */
+static void split(size_t cut, const float *want)
+{
+	struct plan *p = open_plan(0, cut), *q = open_plan(cut, LAYERS);
+	struct run one = { .state = open_state(p) }, two = { .state = open_state(q) };
+	float *logits = logits_of(1);
+	int32_t ids[BATCH];
+
+	for (size_t pos = 0; pos < SHORT; pos += one.n) {
+		one.n = one.wanted = two.n = pos < 100 ? 50 : 1;
+		two.wanted = 1;
+		for (size_t i = 0; i < one.n; i++)
+			ids[i] = id_at(1, pos + i);
+		check_at(!plan_step(p, ids, &one, 1), "a step of the first layers", (long long)pos);
+		memcpy(plan_rows(q), plan_rows(p), one.n * model->n_embd * sizeof(float));
+		check_at(!plan_step(q, ids, &two, 1), "a step of the last layers", (long long)pos);
+		plan_logits(q, 0, 1, logits);
+		check_at(same(logits, want + (pos + one.n - 1) * VOCAB, 1), "logits of split layers", (long long)pos);
+	}
+	close_state(one.state);
+	close_state(two.state);
+	plan_close(p);
+	plan_close(q);
+	free(logits);
+}
+
+static int yes(void *context)
+{
+	return --*(int *)context < 0;
+}
+
+/* A step that is cancelled at any op leaves the state as it was. */
+static void cancelled(struct plan *p, const float *want)
+{
+	struct run run = { .state = open_state(p), .n = 20, .wanted = 20 };
+	float *logits = logits_of(20);
+	int32_t ids[20];
+	int left, times = 0;
+
+	for (size_t i = 0; i < 20; i++)
+		ids[i] = id_at(1, i);
+	p->cancelled = yes;
+	p->cancel_context = &left;
+	for (left = times; plan_step(p, ids, &run, 1) < 0; left = ++times)
+		check_at(!run.state->length, "nothing counts after a cancelled step", times);
+	p->cancelled = NULL;
+	check_at(times > LAYERS, "times that a step asked", times);
+	plan_logits(p, 0, 20, logits);
+	check(run.state->length == 20 && same(logits, want, 20), "logits after cancelled steps");
+	close_state(run.state);
+	free(logits);
+}
+
+static void family(const char *arch, const char *type)
+{
+	struct plan *p;
+	float *a, *b, *c;
+
+	model = make_model(arch, type);
+	p = open_plan(0, LAYERS);
+	a = alone(p, 0, LONG, BATCH);
+	b = alone(p, 1, SHORT, BATCH);
+	c = alone(p, 1, SHORT, 1);
+	check(same(b, c, SHORT), "%s: one row at a time", arch);
+	together(p, a, b);
+	cancelled(p, b);
+	plan_close(p);
+	for (size_t cut = 1; cut < LAYERS; cut++)
+		split(cut, b);
+	model_close(model);
+	free(a);
+	free(b);
+	free(c);
+}
+
+int main(void)
+{
+	if (!(pool = pool_open(2, &w)))
+		die("pool");
+	family("llama", "Q8_0");
+	family("gpt2", "F32");
+	family("qwen3", "Q4_0");
+	pool_close(pool);
+	return check_end("plan_test");
+}
