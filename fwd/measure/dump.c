@@ -33,20 +33,25 @@ static int open_file(const struct dump *d, const struct plan *p, const struct op
 }
 
 /* Rows [from, to), of which the first is at pos. */
-static int write_rows(int fd, const struct output *out, const struct step *s, size_t from, size_t to, size_t pos, struct why *w)
+static int write_rows(int fd, const struct output *out, const struct step *s, size_t from, size_t to, size_t pos,
+	struct why *w)
 {
-	struct frame f = { .kind = out->from.at ? FRAME_HIDDEN : FRAME_LOGITS, .rows = (uint32_t)(to - from), .cols = (uint32_t)out->cols,
-		.type = FRAME_F32, .pos = (uint32_t)pos };
+	int logits = !out->from.at;
+	struct frame f = { .kind = logits ? FRAME_LOGITS : FRAME_HIDDEN, .rows = (uint32_t)(to - from),
+		.cols = (uint32_t)out->cols, .type = FRAME_F32, .pos = (uint32_t)pos };
+	const float *row;
 
 	if (frame_write_header(fd, &f, w) < 0)
 		return -1;
-	for (size_t i = from; i < to; i++)
-		if (frame_write_elements(fd, &f, out->from.at ? buffer_row(&out->from, i) : s->logits + (i - s->first) * out->cols, out->cols, w) < 0)
+	for (size_t i = from; i < to; i++) {
+		row = logits ? s->logits + (i - s->first) * out->cols : buffer_row(&out->from, i);
+		if (frame_write_elements(fd, &f, row, out->cols, w) < 0)
 			return -1;
+	}
 	return 0;
 }
 
-/* The op's rows that are of each run. */
+/* The op's rows, in one frame for each run. */
 static int write_runs(int fd, const struct op *op, const struct output *out, const struct step *s, struct why *w)
 {
 	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {

@@ -1,4 +1,4 @@
-/* The loops of peaks.h, shared out to the pool as the engine's own work is. */
+/* The loops of peaks.h, shared out to the pool like the engine's own work. */
 #include "limits.h"
 
 #include <stdint.h>
@@ -6,35 +6,38 @@
 
 #include "lib/base/clock.h"
 
-enum { STRETCH = 1 << 20, UNIT = 256, LINE = 64 };      /* bytes that are read by one piece of work; what they are a multiple of */
-enum { CHUNKS = 8 };                                    /* pieces of arithmetic for each thread */
+enum { READ_BYTES = 1 << 20, UNIT = 256, LINE = 64 };   /* of one piece of reading, which has a multiple of UNIT */
+enum { PIECES_EACH = 8 };                               /* of arithmetic for each thread */
 
-struct stretch {
+/* What one piece reads. */
+struct weights_part {
 	const unsigned char *at;
 	size_t bytes;
 };
 
-/* Bytes ahead, into the second cache and into the first. */
-static const size_t ways[LIMITS_WAYS][2] = { { 0, 0 }, { 0, 2048 }, { 0, 4096 }, { 0, 8192 }, { 8192, 2048 }, { 12288, 4096 }, { 16384, 2048 } };
+/* How far ahead to prefetch into the second and the first cache, in bytes. */
+static const size_t distances[LIMITS_READS][2] = {
+	{ 0, 0 }, { 0, 2048 }, { 0, 4096 }, { 0, 8192 }, { 8192, 2048 }, { 12288, 4096 }, { 16384, 2048 }
+};
 
-/* ---- what there is to read ---- */
+/* ---- weights to read ---- */
 
-/* Divides the matrix into stretches, at to[0 ...] unless that is NULL; returns how many. */
-static size_t divide(const struct matrix *w, struct stretch *to)
+/* Divides the matrix into parts, at to[0 ...] unless that is NULL; returns how many. */
+static size_t divide(const struct matrix *w, struct weights_part *to)
 {
 	const unsigned char *at = w->data, *end = at + w->rows * w->row_bytes;
 	size_t n = 0, bytes;
 
 	for (at += -(uintptr_t)at % LINE; at < end && (bytes = (size_t)(end - at) / UNIT * UNIT); at += bytes) {
-		bytes = bytes < STRETCH ? bytes : STRETCH;
+		bytes = bytes < READ_BYTES ? bytes : READ_BYTES;
 		if (to)
-			to[n] = (struct stretch){ at, bytes };
+			to[n] = (struct weights_part){ at, bytes };
 		n++;
 	}
 	return n;
 }
 
-static size_t divide_all(const struct plan *p, struct stretch *to)
+static size_t divide_all(const struct plan *p, struct weights_part *to)
 {
 	size_t n = 0;
 
@@ -46,24 +49,25 @@ static size_t divide_all(const struct plan *p, struct stretch *to)
 
 int limits_open(struct limits *l, const struct plan *p, struct why *w)
 {
-	*l = (struct limits){ .peaks = peaks_of(p->setup.kernels), .pool = p->setup.pool, .reading = 1e8, .coding = 1e7, .floating = 1e7 };
-	l->n_stretches = divide_all(p, NULL);
-	l->stretch = malloc((l->n_stretches + 1) * sizeof *l->stretch);
-	if (!l->stretch)
+	*l = (struct limits){ .peaks = peaks_of(p->setup.kernels), .pool = p->setup.pool, .reading = 1e8, .coding = 1e7,
+		.floating = 1e7 };
+	l->n_parts = divide_all(p, NULL);
+	l->part = malloc((l->n_parts + 1) * sizeof *l->part);
+	if (!l->part)
 		return why(w, "out of memory");
-	divide_all(p, l->stretch);
+	divide_all(p, l->part);
 	return 0;
 }
 
 void limits_close(struct limits *l)
 {
-	free(l->stretch);
+	free(l->part);
 }
 
 void limits_forget(struct limits *l)
 {
 	l->codes.n = l->floats.n = 0;
-	for (int i = 0; i < LIMITS_WAYS; i++)
+	for (int i = 0; i < LIMITS_READS; i++)
 		l->read[i].n = 0;
 }
 
@@ -71,7 +75,7 @@ void limits_forget(struct limits *l)
 
 struct sampling {
 	const struct limits *l;
-	const size_t *way;
+	const size_t *distance;
 	const unsigned char *data;      /* for the products of codes */
 	size_t rounds;                  /* of one piece of arithmetic */
 };
@@ -79,9 +83,9 @@ struct sampling {
 static void read_piece(void *context, size_t piece, size_t thread)
 {
 	const struct sampling *j = context;
-	const struct stretch *s = &j->l->stretch[(j->l->at + piece) % j->l->n_stretches];
+	const struct weights_part *part = &j->l->part[(j->l->next + piece) % j->l->n_parts];
 
-	j->l->peaks->read(s->at, s->bytes, j->way[0], j->way[1]);
+	j->l->peaks->read(part->at, part->bytes, j->distance[0], j->distance[1]);
 }
 
 static void codes_piece(void *context, size_t piece, size_t thread)
@@ -106,27 +110,28 @@ static double timed(struct sampling *j, size_t pieces, void (*work)(void *contex
 	return clock_now() - start + 1e-9;
 }
 
-/* Each sample is as long as the rate of the last one makes it; one that came out too short (the first guess is low) is made again. */
-static void sample_reading(struct limits *l, int way, double seconds)
+/* The last rate says how much to do in a sample. One that came out too short is repeated: the first guess is low. */
+static void sample_reading(struct limits *l, int i, double seconds)
 {
-	struct sampling j = { .l = l, .way = ways[way] };
+	struct sampling j = { .l = l, .distance = distances[i] };
 	double bytes, took;
 	size_t n;
 
 	do {
 		for (bytes = 0, n = 0; bytes < l->reading * seconds; n++)
-			bytes += (double)l->stretch[(l->at + n) % l->n_stretches].bytes;
+			bytes += (double)l->part[(l->next + n) % l->n_parts].bytes;
 		took = timed(&j, n, read_piece);
-		l->at = (l->at + n) % l->n_stretches;
+		l->next = (l->next + n) % l->n_parts;
 		l->reading = bytes / took;
 	} while (took < seconds / 2);
-	meter_add(&l->read[way], l->reading);
+	meter_add(&l->read[i], l->reading);
 }
 
-static void sample_sums(struct sampling *j, void (*work)(void *context, size_t piece, size_t thread), double each, double seconds, double *rate,
-	struct meter *m)
+/* each: multiply-adds of a round; *rate: the last one. */
+static void sample_sums(struct sampling *j, void (*work)(void *context, size_t piece, size_t thread), double each,
+	double seconds, double *rate, struct meter *m)
 {
-	size_t pieces = CHUNKS * pool_threads(j->l->pool);
+	size_t pieces = PIECES_EACH * pool_threads(j->l->pool);
 	double took;
 
 	do {
@@ -143,21 +148,21 @@ void limits_sample(struct limits *l, double seconds)
 	struct sampling j = { .l = l, .data = data };
 
 	for (size_t i = 0; i < PEAK_BYTES; i++)
-		data[i] = (unsigned char)(i * 40503 >> 7 & 15);        /* any, but not all the same */
-	for (int i = 0; i < LIMITS_WAYS && l->n_stretches; i++)
+		data[i] = (unsigned char)(i * 40503 >> 7 & 15);        /* any values that differ */
+	for (int i = 0; i < LIMITS_READS && l->n_parts; i++)
 		sample_reading(l, i, seconds);
 	sample_sums(&j, codes_piece, (double)l->peaks->codes_each, seconds, &l->coding, &l->codes);
 	sample_sums(&j, floats_piece, (double)l->peaks->floats_each, seconds, &l->floating, &l->floats);
 }
 
-/* ---- what came out ---- */
+/* ---- results ---- */
 
 struct limit limits_now(const struct limits *l)
 {
 	struct limit now = { .codes = meter_quantile(&l->codes, 0.5), .floats = meter_quantile(&l->floats, 0.5) };
 	double rate;
 
-	for (int i = 0; i < LIMITS_WAYS; i++) {
+	for (int i = 0; i < LIMITS_READS; i++) {
 		rate = meter_quantile(&l->read[i], 0.5);
 		now.read = rate > now.read ? rate : now.read;
 	}
@@ -168,6 +173,9 @@ double limit_seconds(const struct limit *l, const struct work *w, enum bound *bo
 {
 	double read = l->read > 0 ? w->bytes / l->read : 0, codes = w->codes / l->codes, floats = w->floats / l->floats;
 
-	*bound = read > codes + floats ? BOUND_READ : codes > floats ? BOUND_CODES : floats > 0 ? BOUND_FLOATS : BOUND_NONE;
-	return read > codes + floats ? read : codes + floats;
+	if (read > codes + floats)
+		*bound = BOUND_READ;
+	else
+		*bound = codes > floats ? BOUND_CODES : floats > 0 ? BOUND_FLOATS : BOUND_NONE;
+	return *bound == BOUND_READ ? read : codes + floats;
 }

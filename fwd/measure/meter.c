@@ -1,4 +1,4 @@
-/* Rates, kept until they are asked for. */
+/* Rates and their quantiles. */
 #include "meter.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* meter: a rate measured several times, and the middle of what came out: the bench's figures and the machine's limits alike. */
+/* meter: a rate measured several times, and its quantiles. */
 #ifndef METER_H
 #define METER_H
 
@@ -11,10 +11,10 @@ struct meter {
 	size_t n;
 };
 
-/* One more; beyond METER_MAX the oldest goes. */
+/* Adds one; beyond METER_MAX the oldest is dropped. */
 void meter_add(struct meter *m, double rate);
 
-/* The q-th part of them from below: 0 the least, 0.5 the median, 1 the greatest; 0 where there is none. */
+/* The q-quantile: 0 the least, 0.5 the median, 1 the greatest. 0 if there are no rates. */
 double meter_quantile(const struct meter *m, double q);
 
 #endif

@@ -73,7 +73,8 @@ static struct buffer with_stride(struct buffer b, size_t stride)
 }
 
 /* A new op at the end of the plan, with a copy of what it is bound to. NULL after a failure. name NULL: the kind's. */
-static struct op *append(struct builder *b, const struct op_kind *kind, const char *name, const void *bound, size_t size)
+static struct op *append(struct builder *b, const struct op_kind *kind, const char *name, const void *bound,
+	size_t size)
 {
 	struct plan *p = b->plan;
 	void *copy = allocate(b, size);
@@ -92,7 +93,8 @@ static struct op *append(struct builder *b, const struct op_kind *kind, const ch
 		return NULL;
 	}
 	memcpy(copy, bound, size);
-	p->op[p->n_ops] = (struct op){ .kind = kind, .bound = copy, .name = name ? name : kind->name, .layer = b->il, .wanted = b->wanted };
+	p->op[p->n_ops] = (struct op){ .kind = kind, .bound = copy, .name = name ? name : kind->name, .layer = b->il,
+		.wanted = b->wanted };
 	return &p->op[p->n_ops++];
 }
 
@@ -107,8 +109,8 @@ static void leaves(struct op *op, size_t i, const char *suffix, struct buffer fr
 enum precision { NARROW, WIDE };        /* of quantised activations: see acts_kind in kernels.h */
 
 /* One more product of the rows packed last. */
-static void add_product(struct builder *b, struct op_product *o, const char *name, enum bias bias, enum precision wide, size_t rows,
-	struct buffer y)
+static void add_product(struct builder *b, struct op_product *o, const char *name, enum bias bias,
+	enum precision wide, size_t rows, struct buffer y)
 {
 	if (b->failed)
 		return;
@@ -138,8 +140,8 @@ static void append_products(struct builder *b, const char *name, const struct op
 	leaves(op, 0, "", o->y[0], cols);
 }
 
-static void append_product(struct builder *b, const char *name, const char *tensor, enum bias bias, enum precision wide, size_t rows,
-	struct buffer y)
+static void append_product(struct builder *b, const char *name, const char *tensor, enum bias bias,
+	enum precision wide, size_t rows, struct buffer y)
 {
 	struct op_product o = { .n = 0 };
 
@@ -313,8 +315,8 @@ static void build_head(struct builder *b)
 	struct buffer logits = { .at = NULL };
 
 	build_norm(b, "output_norm");
-	append_product(b, "output", model_has(b->model, "output.weight") ? "output" : "token_embd", BIAS_NONE, NARROW, b->model->n_vocab,
-		logits);
+	append_product(b, "output", model_has(b->model, "output.weight") ? "output" : "token_embd", BIAS_NONE, NARROW,
+		b->model->n_vocab, logits);
 }
 
 int build_plan(struct plan *p, struct why *w)

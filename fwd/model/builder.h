@@ -1,9 +1,10 @@
-/* builder: appends the ops of a model to its plan. Each call binds its tensors by their names in the file and checks their
- * shapes. A failure sticks: the calls after it do nothing, and build_plan() returns it.
+/* builder: appends the ops of a model to its plan. Each call binds its tensors by their names in the file and checks
+ * their shapes. A failure sticks: the calls after it do nothing, and build_plan() returns it.
  *
- * build_plan() appends the embedding, calls family->layer() for each layer of the plan, and appends the head. Names are
- * without "blk.N." and ".weight", which the builder adds. A row's state is x, the residual stream. What a norm or an
- * activation makes is packed for the products that follow; what build_branch() makes is added to x by the next norm.
+ * build_plan() appends the embedding, calls family->layer() for each layer of the plan, and appends the head. Names
+ * are without "blk.N." and ".weight", which the builder adds. A row's state is x, the residual stream. What a norm or
+ * an activation makes is packed for the products that follow; what build_branch() makes is added to x by the next
+ * norm.
  *
  * To add a family: a row and a layer function in families.c, of the calls below; its lines in tests/reference.c. What
  * differs by layer is a field of struct layer (model.h), read in model.c. A kind of op that is missing: plan/op.h. */
@@ -35,13 +36,13 @@ int build_plan(struct plan *p, struct why *w);
 /* x += branch, if one is pending; then norm(x), with a bias in families of layer norms, packed. */
 void build_norm(struct builder *b, const char *name);
 
-/* q, k and v of the packed rows: from attn_q, attn_k and attn_v, or from one matrix attn_qkv that holds their rows one after
- * the other. */
+/* q, k and v of the packed rows: from attn_q, attn_k and attn_v, or from one matrix attn_qkv that holds their rows one
+ * after the other. */
 void build_qkv(struct builder *b, enum bias bias);
 void build_qkv_fused(struct builder *b, enum bias bias);
 
-/* Rotation where the layer has one, state, attention, its result packed. head_norms: attn_q_norm and attn_k_norm on each
- * head. */
+/* Rotation where the layer has one, state, attention, its result packed. head_norms: attn_q_norm and attn_k_norm on
+ * each head. */
 void build_attention(struct builder *b, int head_norms);
 
 /* The branch = W · packed rows, n_embd wide. */

@@ -12,8 +12,8 @@ static void feed_forward_gated(struct builder *b)
 	build_branch(b, "ffn_down", BIAS_NONE);
 }
 
-/* Llama (Touvron et al. 2023; Llama 3, Mistral, SmolLM2, ...): RMS norms before each branch, grouped queries, SwiGLU. Some
- * checkpoints have biases in attention. */
+/* Llama (Touvron et al. 2023; Llama 3, Mistral, SmolLM2, ...): RMS norms before each branch, grouped queries, SwiGLU.
+ * Some checkpoints have biases in attention. */
 static void llama(struct builder *b, size_t il)
 {
 	build_norm(b, "attn_norm");

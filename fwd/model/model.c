@@ -9,7 +9,8 @@
 #include "families.h"
 
 /* No model comes near these, and no product of two or three of them overflows. */
-enum { LAYERS_MAX = 1 << 14, EMBD_MAX = 1 << 20, FF_MAX = 1 << 24, HEADS_MAX = 1 << 14, DIM_MAX = 1 << 12, CTX_MAX = 1 << 26 };
+enum { LAYERS_MAX = 1 << 14, EMBD_MAX = 1 << 20, FF_MAX = 1 << 24, HEADS_MAX = 1 << 14, DIM_MAX = 1 << 12 };
+enum { CTX_MAX = 1 << 26 };
 
 /* ---- keys of the architecture ---- */
 
@@ -55,9 +56,9 @@ static int real(const struct model *m, const char *name, double low, double high
 	return 0;
 }
 
-static int is(struct gguf_string s, const char *word)
+static int is(struct gguf_string s, const char *text)
 {
-	return s.n == strlen(word) && !memcmp(s.s, word, s.n);
+	return s.n == strlen(text) && !memcmp(s.s, text, s.n);
 }
 
 /* ---- hyperparameters ---- */
@@ -108,7 +109,8 @@ static int refuse_features(const struct model *m, struct why *w)
 
 static int read_epsilon(struct model *m, struct why *w)
 {
-	const char *name = m->family->norm == NORM_RMS ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon";
+	int rms = m->family->norm == NORM_RMS;
+	const char *name = rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon";
 	double eps;
 
 	if (!gguf_find(m->gguf, key(m, name).s))
@@ -147,7 +149,8 @@ static int read_layer(const struct model *m, struct layer *l, struct why *w)
 	if (!l->dim_k || l->dim_k > DIM_MAX)
 		return why(w, "%s: heads of %zu elements", key(m, "attention.head_count").s, l->dim_k);
 	if (l->n_head % l->n_head_kv)
-		return why(w, "%s: %zu does not divide the %zu heads", key(m, "attention.head_count_kv").s, l->n_head_kv, l->n_head);
+		return why(w, "%s: %zu does not divide the %zu heads", key(m, "attention.head_count_kv").s,
+			l->n_head_kv, l->n_head);
 	return 0;
 }
 
@@ -157,7 +160,8 @@ static int read_rope(struct model *m, size_t dim_k, struct why *w)
 	struct gguf_string type = { .s = "linear", .n = 6 };
 	size_t n_ctx_orig = m->n_ctx_train;
 
-	*r = (struct rope_spec){ .n_rot = dim_k, .base = 10000, .factor = 1, .beta_fast = 32, .beta_slow = 1, .attn_factor = 1 };
+	*r = (struct rope_spec){ .n_rot = dim_k, .base = 10000, .factor = 1, .beta_fast = 32, .beta_slow = 1,
+		.attn_factor = 1 };
 	if (optional(m, "rope.dimension_count", 2, dim_k, &r->n_rot, w) < 0
 	    || real(m, "rope.freq_base", 1.0001, 1e15, &r->base, w) < 0
 	    || gguf_text(m->gguf, key(m, "rope.scaling.type").s, &type, w) < 0
@@ -178,7 +182,8 @@ static int read_rope(struct model *m, size_t dim_k, struct why *w)
 	else if (is(type, "yarn"))
 		r->scaling = ROPE_YARN;
 	else if (!is(type, "none"))
-		return why(w, "%s: \"%.*s\" is not supported", key(m, "rope.scaling.type").s, type.n < 64 ? (int)type.n : 64, type.s);
+		return why(w, "%s: \"%.*s\" is not supported", key(m, "rope.scaling.type").s,
+			type.n < 64 ? (int)type.n : 64, type.s);
 	if (model_has(m, "rope_freqs.weight"))
 		return model_vector(m, "rope_freqs.weight", r->n_rot / 2, &r->factors, w);
 	return 0;
@@ -222,11 +227,12 @@ static int check_form(const struct model *m, const char *name, enum form form, s
 	default: flag = gguf_array(m->gguf, name, form == SCORES ? GGUF_F32 : GGUF_STRING, &v, w);
 	}
 	if (flag > 0 && v->n != m->n_vocab)
-		return why(w, "%s: %llu elements, but token_embd.weight has %zu rows", name, (unsigned long long)v->n, m->n_vocab);
+		return why(w, "%s: %llu elements, but token_embd.weight has %zu rows", name, (unsigned long long)v->n,
+			m->n_vocab);
 	return flag;
 }
 
-/* A file whose other keys are wrong is damaged, whoever reads them. */
+/* If one of these is wrong the file is damaged, whichever program reads the key. */
 static int check_others(const struct model *m, struct why *w)
 {
 	static const struct {
@@ -235,7 +241,8 @@ static int check_others(const struct model *m, struct why *w)
 	} others[] = {
 		{ "general.name", TEXT }, { "general.file_type", INTEGER }, { "general.quantization_version", INTEGER },
 		{ "tokenizer.ggml.model", TEXT }, { "tokenizer.ggml.pre", TEXT }, { "tokenizer.ggml.tokens", TOKENS },
-		{ "tokenizer.ggml.scores", SCORES }, { "tokenizer.ggml.token_type", TYPES }, { "tokenizer.ggml.merges", TEXTS },
+		{ "tokenizer.ggml.scores", SCORES }, { "tokenizer.ggml.token_type", TYPES },
+		{ "tokenizer.ggml.merges", TEXTS },
 		{ "tokenizer.ggml.bos_token_id", TOKEN }, { "tokenizer.ggml.eos_token_id", TOKEN },
 		{ "tokenizer.ggml.eot_token_id", TOKEN }, { "tokenizer.ggml.eom_token_id", TOKEN },
 		{ "tokenizer.ggml.add_bos_token", FLAG }, { "tokenizer.ggml.add_eos_token", FLAG },
@@ -249,7 +256,8 @@ static int check_others(const struct model *m, struct why *w)
 	if (optional(m, "vocab_size", 1, FRAME_VOCAB_MAX, &n_vocab, w) < 0)
 		return -1;
 	if (n_vocab != m->n_vocab)
-		return why(w, "%s: %zu, but token_embd.weight has %zu rows", key(m, "vocab_size").s, n_vocab, m->n_vocab);
+		return why(w, "%s: %zu, but token_embd.weight has %zu rows", key(m, "vocab_size").s, n_vocab,
+			m->n_vocab);
 	return 0;
 }
 
@@ -346,8 +354,9 @@ static const struct gguf_tensor *find(struct model *m, const char *name, size_t 
 		return NULL;
 	}
 	if (t->dim[0] != cols || t->dim[1] != rows || t->dim[2] != 1 || t->dim[3] != 1) {
-		why(w, "tensor %s: %llu x %llu x %llu x %llu elements, not %zu x %zu", name, (unsigned long long)t->dim[0],
-			(unsigned long long)t->dim[1], (unsigned long long)t->dim[2], (unsigned long long)t->dim[3], cols, rows);
+		why(w, "tensor %s: %llu x %llu x %llu x %llu elements, not %zu x %zu", name,
+			(unsigned long long)t->dim[0], (unsigned long long)t->dim[1], (unsigned long long)t->dim[2],
+			(unsigned long long)t->dim[3], cols, rows);
 		return NULL;
 	}
 	f = format_of(t->type);
@@ -376,7 +385,8 @@ int model_matrix(struct model *m, const char *name, size_t rows, size_t cols, st
 	if (!t)
 		return -1;
 	f = format_of(t->type);
-	*out = (struct matrix){ .format = f, .data = t->data, .rows = rows, .cols = cols, .row_bytes = cols / f->block * f->bytes };
+	*out = (struct matrix){ .format = f, .data = t->data, .rows = rows, .cols = cols,
+		.row_bytes = cols / f->block * f->bytes };
 	return 0;
 }
 
@@ -424,7 +434,8 @@ int model_all_used(const struct model *m, size_t first, size_t last, struct why 
 		size_t il = layer_of(s);
 
 		if (!m->used[i] && (whole || (il >= first && il < last)))
-			return why(w, "tensor %.*s: not known for the architecture %s", s.n < 128 ? (int)s.n : 128, s.s, m->arch);
+			return why(w, "tensor %.*s: unknown for architecture %s", s.n < 128 ? (int)s.n : 128, s.s,
+				m->arch);
 	}
 	return 0;
 }

@@ -1,7 +1,7 @@
-/* model: a GGUF file as the forward pass sees it: hyperparameters, checked and bounded, and tensors looked up by name with
- * the shape that the caller expects. Which tensors there must be is up to the family (families.h): its layers ask for them
- * while the plan is built. model_all_used() then refuses a file with a tensor that nobody asked for, so that no feature is
- * left out in silence. */
+/* model: a GGUF file as the forward pass sees it: hyperparameters, checked and bounded, and tensors looked up by name
+ * with the shape that the caller expects. Which tensors there must be is up to the family (families.h): its layers ask
+ * for them while the plan is built. model_all_used() then refuses a file with a tensor that nobody asked for, so that
+ * no feature is left out in silence. */
 #ifndef MODEL_H
 #define MODEL_H
 
@@ -50,8 +50,8 @@ static inline size_t layer_qkv(const struct layer *l)
 	return l->n_head * l->dim_k + l->n_head_kv * (l->dim_k + l->dim_v);
 }
 
-/* Opens and checks; touches the metadata and a few pages of each tensor, not the weights. NULL and one line why not if the
- * file is damaged or the model is not supported. */
+/* Opens and checks; touches the metadata and a few pages of each tensor, not the weights. NULL and one line why not if
+ * the file is damaged or the model is not supported. */
 struct model *model_open(const char *path, struct why *w);
 void model_close(struct model *m);
 
@@ -63,7 +63,8 @@ int model_matrix(struct model *m, const char *name, size_t rows, size_t cols, st
 /* v[n] as floats, of whatever type in the file; owned by the model. */
 int model_vector(struct model *m, const char *name, size_t n, const float **out, struct why *w);
 
-/* -1 and its name if some tensor was not asked for that belongs to layers [first, last) or, where these are all, to none. */
+/* -1 and its name if some tensor was not asked for that belongs to layers [first, last) or, where these are all, to
+ * none. */
 int model_all_used(const struct model *m, size_t first, size_t last, struct why *w);
 
 #endif

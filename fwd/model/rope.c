@@ -24,9 +24,10 @@ void rope_sincos(double x, double *sine, double *cosine)
 {
 	const double two_over_pi = 0x1.45f306dc9c883p-1, half_pi_high = 0x1.921fb54442d18p+0;
 	const double half_pi_low = 0x1.1a62633145c07p-54;
-	/* x minus a whole number of quarter turns. The first fma is exact: its result is a small multiple of half_pi_high's
-	 * last place. */
-	double n = floor(x * two_over_pi + 0.5), r = fma(-n, half_pi_low, fma(-n, half_pi_high, x)), z = r * r, s = 0, c = 0;
+	/* x minus a whole number of quarter turns. The first fma is exact: its result is a small multiple of
+	 * half_pi_high's last place. */
+	double n = floor(x * two_over_pi + 0.5), r = fma(-n, half_pi_low, fma(-n, half_pi_high, x));
+	double z = r * r, s = 0, c = 0;
 	int quarter = (int)((long)n & 3);
 
 	/* |r| <= pi/4: the series to r^17 and r^18 */

@@ -1,7 +1,7 @@
-/* rope: rotary position embedding (Su et al. 2021): the frequencies of a model's pairs, with position interpolation (linear
- * scaling; Chen et al. 2023), YaRN (Peng et al. 2023) or factors from the file, and the cosines and sines of a batch's
- * positions. Computed in double with our own exp, sin and cos, and rounded once, so that every machine has the same floats.
- * The rotation itself is a kernel. */
+/* rope: rotary position embedding (Su et al. 2021): the frequencies of a model's pairs, with position interpolation
+ * (linear scaling; Chen et al. 2023), YaRN (Peng et al. 2023) or factors from the file, and the cosines and sines of a
+ * batch's positions. Computed in double with our own exp, sin and cos, and rounded once, so that every machine has the
+ * same floats. The rotation itself is a kernel. */
 #ifndef ROPE_H
 #define ROPE_H
 
@@ -14,12 +14,12 @@ enum rope_scaling { ROPE_PLAIN, ROPE_LINEAR, ROPE_YARN };
 struct rope_spec {
 	size_t n_rot;                   /* dimensions that rotate: even */
 	double base;                    /* above 1: pair i turns by base^(-2i/n_rot) radians a position */
-	const float *factors;           /* [n_rot/2]: frequencies are divided by them; or NULL; read only by rope_open() */
+	const float *factors;           /* [n_rot/2], which divide the frequencies; or NULL; read by rope_open() */
 	enum rope_scaling scaling;
-	double factor;                  /* by which the context was stretched */
+	double factor;                  /* by which the context is stretched */
 	double n_ctx_orig;              /* YaRN: context before that */
-	double beta_fast, beta_slow;    /* YaRN: turns over n_ctx_orig above which a pair is left alone, below which it is
-					 * stretched in full */
+	double beta_fast, beta_slow;    /* YaRN: turns over n_ctx_orig above which a pair keeps its frequency, */
+					/* below which it is stretched in full */
 	double attn_factor;             /* multiplies cosines and sines, besides YaRN's own 1 + 0.1·ln factor */
 };
 
@@ -34,15 +34,16 @@ struct rope {
 
 enum { ROPE_ANGLE_MAX = 1 << 30 };      /* radians: the reduction is exact up to here */
 
-/* Sets all but `next`. room: positions at a time; n_ctx: every position is below it, and the angles there must stay within
- * ROPE_ANGLE_MAX. */
+/* Sets all but `next`. room: positions at a time; n_ctx: every position is below it, and the angles there must stay
+ * within ROPE_ANGLE_MAX. */
 int rope_open(struct rope *r, const struct rope_spec *spec, size_t room, size_t n_ctx, struct why *w);
 void rope_close(struct rope *r);
 
 /* Row `row` of cos and sin, for this position. */
 void rope_position(struct rope *r, size_t row, size_t pos);
 
-/* sin x and cos x for 0 <= x <= ROPE_ANGLE_MAX, within 2 units in the last place of 1; e^x for -700 <= x <= 700, within 4. */
+/* sin x and cos x for 0 <= x <= ROPE_ANGLE_MAX, within 2 units in the last place of 1; e^x for -700 <= x <= 700,
+ * within 4. */
 void rope_sincos(double x, double *sine, double *cosine);
 double rope_exp(double x);
 

@@ -63,7 +63,8 @@ struct op_select {
 	size_t n;                       /* elements of a row */
 };
 
-extern const struct op_kind op_embed, op_angles, op_rows, op_product, op_prepare, op_store, op_attend, op_join, op_select;
+extern const struct op_kind op_embed, op_angles, op_rows, op_product;
+extern const struct op_kind op_prepare, op_store, op_attend, op_join, op_select;
 
 /* What one piece of prepare and of store is about: rows [from, to) of the batch, of one run, and a KV head. */
 struct kv_rows {

@@ -3,17 +3,17 @@
 
 #include "lib/base/size.h"
 
-/* Bytes of weights in one piece when there is a single row to multiply and reading them is all the work: an eighth of a
- * thread's share, so that the threads end together, but no less than is worth taking and no more than can wait while the
- * scheduler has taken the thread away. For a batch each piece is as small as it can be. */
+/* Bytes of weights in one piece when there is a single row to multiply and reading them is all the work: an eighth of
+ * a thread's share, so that the threads end together, but no less than is worth taking and no more than can wait while
+ * the scheduler has taken the thread away. For a batch each piece is as small as it can be. */
 enum { PIECES_EACH = 8, PIECE_LEAST = 1 << 16, PIECE_MOST = 1 << 19 };
 
 static size_t rows_each(const struct matrix *w, const struct step *s)
 {
 	size_t each = w->rows / (PIECES_EACH * s->threads);
 
-	each = size_min(size_max(each, PIECE_LEAST / w->row_bytes), PIECE_MOST / w->row_bytes) / KERNELS_ROWS * KERNELS_ROWS;
-	return s->n > 1 ? KERNELS_ROWS : size_max(each, KERNELS_ROWS);
+	each = size_min(size_max(each, PIECE_LEAST / w->row_bytes), PIECE_MOST / w->row_bytes);
+	return s->n > 1 ? KERNELS_ROWS : size_max(each / KERNELS_ROWS, 1) * KERNELS_ROWS;
 }
 
 static size_t pieces(const struct op *op, const struct step *s)
@@ -54,8 +54,10 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	const struct op_product *o = op->bound;
 
 	for (size_t i = 0; i < o->n; i++) {
-		w->bytes += (double)o->w[i].rows * (double)o->w[i].row_bytes;
-		*(o->kind[i] == ACTS_F32 ? &w->floats : &w->codes) += (double)s->n * (double)o->w[i].rows * (double)o->w[i].cols;
+		double rows = (double)o->w[i].rows, *sum = o->kind[i] == ACTS_F32 ? &w->floats : &w->codes;
+
+		w->bytes += rows * (double)o->w[i].row_bytes;
+		*sum += rows * (double)o->w[i].cols * (double)s->n;
 	}
 }
 

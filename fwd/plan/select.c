@@ -1,5 +1,5 @@
-/* select: moves the wanted rows of each run to the front, where all ops behind the last attention find them. Nothing moves
- * where every row is wanted, as in decoding. */
+/* select: moves the wanted rows of each run to the front, where all ops behind the last attention find them. Nothing
+ * moves where every row is wanted, as in decoding. */
 #include "kinds.h"
 
 #include <string.h>
@@ -15,10 +15,13 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 {
 	const struct op_select *o = op->bound;
 
-	for (const struct run *r = s->run; r < s->run + s->n_runs; r++)
+	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
+		size_t from = r->first + r->n - r->wanted;
+
 		for (size_t i = 0; i < r->wanted; i++)
-			memmove(buffer_row(&o->x, r->first_wanted + i), buffer_row(&o->x, r->first + r->n - r->wanted + i),
+			memmove(buffer_row(&o->x, r->first_wanted + i), buffer_row(&o->x, from + i),
 				o->n * sizeof(float));
+	}
 }
 
 const struct op_kind op_select = { .name = "select", .pieces = pieces, .piece = piece };

@@ -1,4 +1,5 @@
-/* bench: tokens per second of the engine, next to what the machine can do. Options; then each model on each number of threads, test by test. */
+/* bench: tokens/s of the engine, next to what the machine can do. Options; then each model on each number of threads, test by
+ * test. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,18 +18,19 @@ enum { SHAPE = 1, TYPE, BACKEND, KV_TYPE, DIRECTORY };
 enum { LIST_MAX = 32, N_MAX = 1 << 20 };
 
 static const struct opt opts[] = {
-	{ 'm', "model", "FILE", "a model of your own, in place of random ones" },
+	{ 'm', "model", "FILE", "a model file, in place of random models" },
 	{ SHAPE, "shape", "LIST", "of the random models: llama-1b, qwen3-0.6b, smol-135m (default: llama-1b)" },
-	{ TYPE, "type", "LIST", "of their matrices: F32, F16, BF16, Q8_0, Q4_0 ... Q6_K, Q3_K_M, Q4_K_M, Q5_K_M\n(default: Q8_0,Q4_0,Q4_K_M,Q6_K,F16)" },
+	{ TYPE, "type", "LIST", "of their matrices: F32, F16, BF16, Q8_0, Q4_0 ... Q6_K, Q3_K_M, Q4_K_M, Q5_K_M\n"
+		"(default: Q8_0,Q4_0,Q4_K_M,Q6_K,F16)" },
 	{ 't', "threads", "LIST", "threads (default: 1 and the number of cores)" },
-	{ 'p', "n-prompt", "LIST", "lengths of prompts; 0: none (default: 512)" },
-	{ 'n', "n-gen", "LIST", "ids to decode; 0: none (default: 128)" },
-	{ 'd', "n-depth", "LIST", "ids that are there before (default: 0)" },
-	{ 'r', "repetitions", "N", "runs of each test, whose median counts (default: 5)" },
+	{ 'p', "n-prompt", "LIST", "tokens of a prompt; 0: none (default: 512)" },
+	{ 'n', "n-gen", "LIST", "tokens to decode; 0: none (default: 128)" },
+	{ 'd', "n-depth", "LIST", "tokens in the context before (default: 0)" },
+	{ 'r', "repetitions", "N", "runs of each test, of which the median counts (default: 5)" },
 	{ BACKEND, "backend", "NAME", "scalar, avx2, avx512, neon or auto (default: auto)" },
-	{ 'b', "batch-size", "N", "ids evaluated at once (default: 512)" },
+	{ 'b', "batch-size", "N", "tokens evaluated at once (default: 512)" },
 	{ KV_TYPE, "kv-type", "TYPE", "of K and V, as in fwd (default: auto)" },
-	{ DIRECTORY, "dir", "DIR", "where the random models are written while they are needed (default: $TMPDIR, or /tmp)" },
+	{ DIRECTORY, "dir", "DIR", "where the random models are written (default: $TMPDIR, or /tmp)" },
 	{ 'o', "output", "STYLE", "md, csv or json (default: md)" },
 	{ 0 }
 };
@@ -38,7 +40,8 @@ struct list {
 	const char *name[LIST_MAX];     /* or numbers */
 };
 
-static struct cli c = { .program = "bench", .synopsis = "[options]", .purpose = "tokens per second, next to what the machine can do", .opts = opts };
+static struct cli c = { .program = "bench", .synopsis = "[options]",
+	.purpose = "tokens per second, next to what the machine can do", .opts = opts };
 static struct why w;
 
 static struct {
@@ -48,22 +51,24 @@ static struct {
 	const struct kernels *kernels;
 	int kv_type;
 	enum style style;
-} set = { .shapes = { .n = 1, .name = { "llama-1b" } }, .types = { .n = 5, .name = { "Q8_0", "Q4_0", "Q4_K_M", "Q6_K", "F16" } }, .prompts = { 1, { 512 }, { 0 } },
-	.decodes = { 1, { 128 }, { 0 } }, .depths = { 1, { 0 }, { 0 } }, .repetitions = 5, .batch = 512, .kv_type = -1 };
+} set = { .shapes = { .n = 1, .name = { "llama-1b" } },
+	.types = { .n = 5, .name = { "Q8_0", "Q4_0", "Q4_K_M", "Q6_K", "F16" } }, .prompts = { .n = 1, .number = { 512 } },
+	.decodes = { .n = 1, .number = { 128 } }, .depths = { .n = 1, .number = { 0 } }, .repetitions = 5, .batch = 512,
+	.kv_type = -1 };
 
 /* ---- options ---- */
 
-/* The next of the words between commas; the argument is cut up where it stands. */
-static const char *item(const struct opt *o, char **rest, struct list *l)
+/* The next item of a list with commas, which become NUL. */
+static const char *next_item(const struct opt *o, char **rest, const struct list *l)
 {
-	char *word = *rest, *comma = strchr(word, ',');
+	char *item = *rest, *comma = strchr(item, ',');
 
 	if (l->n == LIST_MAX)
-		cli_usage(&c, "--%s: more than %d in the list", o->name, LIST_MAX);
+		cli_usage(&c, "--%s: more than %d items", o->name, LIST_MAX);
 	*rest = comma ? comma + 1 : NULL;
 	if (comma)
 		*comma = '\0';
-	return word;
+	return item;
 }
 
 static void numbers(const struct opt *o, long long low, long long high, struct list *l)
@@ -72,7 +77,7 @@ static void numbers(const struct opt *o, long long low, long long high, struct l
 	char *rest = (char *)c.value;
 
 	for (l->n = 0; rest; l->n++) {
-		one.value = item(o, &rest, l);
+		one.value = next_item(o, &rest, l);
 		l->number[l->n] = (size_t)cli_integer(&one, o, low, high);
 	}
 }
@@ -87,9 +92,9 @@ static void names(const struct opt *o, int (*known)(const char *name), struct li
 	char *rest = (char *)c.value;
 
 	for (l->n = 0; rest; l->n++) {
-		l->name[l->n] = item(o, &rest, l);
+		l->name[l->n] = next_item(o, &rest, l);
 		if (!known(l->name[l->n]))
-			cli_usage(&c, "--%s: no \"%s\" here", o->name, l->name[l->n]);
+			cli_usage(&c, "--%s: unknown name \"%s\"", o->name, l->name[l->n]);
 	}
 }
 
@@ -131,10 +136,10 @@ static void read_options(void)
 	while ((o = cli_next(&c)))
 		option(o, &backend);
 	if (c.argc)
-		cli_usage(&c, "%s: no operands here (-m names a model)", c.argv[0]);
+		cli_usage(&c, "%s: unexpected operand (-m names a model)", c.argv[0]);
 	set.kernels = kernels_select(backend);
 	if (!set.kernels)
-		cli_usage(&c, "--backend: no \"%s\" here", backend);
+		cli_usage(&c, "--backend: \"%s\" is not available", backend);
 	if (!set.dir || !*set.dir)
 		set.dir = "/tmp";
 	if (!set.threads.n) {
@@ -165,13 +170,14 @@ static void run_tests(struct engine *e, struct row *row, const struct list *leng
 		}
 }
 
-/* The model may be gone from the directory once it is open. */
+/* A random model's file is removed as soon as it is open. */
 static void run_model(const char *path, const char *name)
 {
 	struct model *m = model_open(path, &w);
-	size_t prompt = most(&set.prompts), decode = most(&set.decodes), n_ctx = most(&set.depths) + size_max(prompt, decode);
+	size_t n_ctx = size_max(most(&set.depths) + size_max(most(&set.prompts), most(&set.decodes)), 1);
 	struct engine e;
-	struct row row = { .model = name, .backend = set.kernels->name, .batch = set.batch, .repetitions = set.repetitions };
+	struct row row = { .model = name, .backend = set.kernels->name, .batch = set.batch,
+		.repetitions = set.repetitions };
 
 	random_remove();
 	if (!m)
@@ -179,7 +185,7 @@ static void run_model(const char *path, const char *name)
 	row.bytes = m->bytes;
 	for (size_t i = 0; i < set.threads.n; i++) {
 		row.threads = set.threads.number[i];
-		if (engine_open(&e, m, set.kernels, row.threads, set.batch, n_ctx ? n_ctx : 1, set.kv_type, &w) < 0)
+		if (engine_open(&e, m, set.kernels, row.threads, set.batch, n_ctx, set.kv_type, &w) < 0)
 			cli_die(&c, "%s", w.text);
 		for (size_t d = 0; d < set.depths.n; d++) {
 			run_tests(&e, &row, &set.prompts, 0, set.depths.number[d]);
@@ -210,7 +216,7 @@ int main(int argc, char **argv)
 	cli_start(&c);
 	read_options();
 	guard_arm(c.program);
-	if (!set.model && random_place(set.dir, &w) < 0)
+	if (!set.model && random_directory(set.dir, &w) < 0)
 		cli_die(&c, "%s", w.text);
 	print_start(set.style);
 	if (set.model) {

@@ -1,4 +1,4 @@
-/* One list of columns for CSV and JSON; the table for readers has fewer, and units. All to stdout. */
+/* CSV and JSON share one list of columns; the table for readers has fewer, and units. All goes to stdout. */
 #include "print.h"
 
 #include <stdio.h>
@@ -6,7 +6,9 @@
 
 #include "lib/base/json.h"
 
-static const char *const bounds[] = { [BOUND_NONE] = "none", [BOUND_READ] = "read", [BOUND_CODES] = "int8", [BOUND_FLOATS] = "f32" };
+static const char *const bounds[] = {
+	[BOUND_NONE] = "none", [BOUND_READ] = "read", [BOUND_CODES] = "int8", [BOUND_FLOATS] = "f32"
+};
 
 struct column {
 	const char *name;
@@ -16,14 +18,14 @@ struct column {
 
 enum { COLUMNS = 16 };
 
-struct name {
+struct test_name {
 	char s[64];
 };
 
 /* pp512, tg128, tg128@d4096 */
-static struct name name_of(const struct test *t)
+static struct test_name name_of(const struct test *t)
 {
-	struct name n;
+	struct test_name n;
 	int used = snprintf(n.s, sizeof n.s, "%s%zu", t->decode ? "tg" : "pp", t->n);
 
 	if (t->depth)
@@ -31,15 +33,17 @@ static struct name name_of(const struct test *t)
 	return n;
 }
 
-static void columns(const struct row *row, const struct name *test, struct column c[COLUMNS])
+static void columns(const struct row *row, const struct test_name *test, struct column c[COLUMNS])
 {
 	const struct result *r = &row->result;
 	const struct column all[COLUMNS] = {
-		{ "model", row->model, 0 }, { "bytes", NULL, (double)row->bytes }, { "backend", row->backend, 0 }, { "threads", NULL, (double)row->threads },
-		{ "batch", NULL, (double)row->batch }, { "test", test->s, 0 }, { "repetitions", NULL, (double)row->repetitions },
-		{ "tokens_per_s", NULL, r->rate }, { "least", NULL, r->low }, { "greatest", NULL, r->high },
-		{ "limit_tokens_per_s", NULL, r->limit }, { "of_limit", NULL, r->rate / r->limit }, { "limited_by", bounds[r->bound], 0 },
-		{ "read_bytes_per_s", NULL, r->of.read }, { "int8_madds_per_s", NULL, r->of.codes }, { "f32_madds_per_s", NULL, r->of.floats },
+		{ "model", row->model, 0 }, { "bytes", NULL, (double)row->bytes }, { "backend", row->backend, 0 },
+		{ "threads", NULL, (double)row->threads }, { "batch", NULL, (double)row->batch }, { "test", test->s, 0 },
+		{ "repetitions", NULL, (double)row->repetitions }, { "tokens_per_s", NULL, r->rate },
+		{ "least", NULL, r->low }, { "greatest", NULL, r->high }, { "limit_tokens_per_s", NULL, r->limit },
+		{ "of_limit", NULL, r->rate / r->limit }, { "limited_by", bounds[r->bound], 0 },
+		{ "read_bytes_per_s", NULL, r->of.read }, { "int8_madds_per_s", NULL, r->of.codes },
+		{ "f32_madds_per_s", NULL, r->of.floats },
 	};
 
 	memcpy(c, all, sizeof all);
@@ -47,7 +51,7 @@ static void columns(const struct row *row, const struct name *test, struct colum
 
 /* ---- CSV and JSON ---- */
 
-/* Quoted where it has to be. */
+/* Quoted if necessary. */
 static void csv_text(const char *s)
 {
 	if (!s[strcspn(s, ",\"\r\n")]) {
@@ -94,23 +98,29 @@ static void json_row(const struct column *c)
 
 /* ---- markdown ---- */
 
-static void md_row(const struct row *row, const struct name *test)
+static void md_row(const struct row *row, const struct test_name *test)
 {
 	const struct result *r = &row->result;
-	double of[] = { [BOUND_NONE] = 0, [BOUND_READ] = r->of.read * 1e-9, [BOUND_CODES] = r->of.codes * 1e-9, [BOUND_FLOATS] = r->of.floats * 2e-9 };
-	static const char *const units[] = { [BOUND_NONE] = "", [BOUND_READ] = "GB/s", [BOUND_CODES] = "G madd/s", [BOUND_FLOATS] = "GFLOP/s" };
+	double of[] = {
+		[BOUND_NONE] = 0, [BOUND_READ] = r->of.read * 1e-9, [BOUND_CODES] = r->of.codes * 1e-9,
+		[BOUND_FLOATS] = r->of.floats * 2e-9
+	};
+	static const char *const units[] = {
+		[BOUND_NONE] = "", [BOUND_READ] = "GB/s", [BOUND_CODES] = "G madd/s", [BOUND_FLOATS] = "GFLOP/s"
+	};
 
-	printf("| %-22s | %7.1f | %-7s | %2zu | %-11s | %8.2f | %4.1f%% | %8.2f | %4.0f%% | %-4s %6.1f %-8s |\n", row->model, (double)row->bytes / (1 << 20),
-		row->backend, row->threads, test->s, r->rate, 50 * (r->high - r->low) / r->rate, r->limit, 100 * r->rate / r->limit, bounds[r->bound],
-		of[r->bound], units[r->bound]);
+	printf("| %-22s | %7.1f | %-7s | %2zu | %-11s | %8.2f | %4.1f%% | %8.2f | %4.0f%% | %-4s %6.1f %-8s |\n",
+		row->model, (double)row->bytes / (1 << 20), row->backend, row->threads, test->s, r->rate,
+		50 * (r->high - r->low) / r->rate, r->limit, 100 * r->rate / r->limit, bounds[r->bound], of[r->bound],
+		units[r->bound]);
 }
 
-/* ---- all ---- */
+/* ---- any style ---- */
 
 void print_start(enum style style)
 {
 	static const struct row none;
-	static const struct name unnamed;
+	static const struct test_name unnamed;
 	struct column c[COLUMNS];
 
 	if (style == STYLE_CSV) {
@@ -122,15 +132,17 @@ void print_start(enum style style)
 		json.comma = ",";
 		json_open(&json, '[');
 	} else {
-		puts("| model                  |     MiB | backend |  t | test        | tokens/s |     ± |    limit |    of | the limit            |\n"
-		     "| ---------------------- | ------: | ------- | -: | ----------- | -------: | ----: | -------: | ----: | -------------------- |");
+		puts("| model                  |     MiB | backend |  t | test        "
+		     "| tokens/s |     ± |    limit |    of | the limit            |\n"
+		     "| ---------------------- | ------: | ------- | -: | ----------- "
+		     "| -------: | ----: | -------: | ----: | -------------------- |");
 	}
 	fflush(stdout);
 }
 
 void print_row(enum style style, const struct row *row)
 {
-	struct name test = name_of(&row->test);
+	struct test_name test = name_of(&row->test);
 	struct column c[COLUMNS];
 
 	columns(row, &test, c);

@@ -1,4 +1,4 @@
-/* print: results as a table in markdown, as CSV with a heading, or as an array of JSON objects, one after the other as they come. */
+/* print: results one by one, as a table in markdown, as CSV with a heading, or as an array of JSON objects. */
 #ifndef PRINT_H
 #define PRINT_H
 

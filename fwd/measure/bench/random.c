@@ -1,4 +1,4 @@
-/* One file at a time, removed by its user, at exit, or by the signals that end programs. */
+/* One file at a time, removed by random_remove(), at exit, or by the signals that end programs. */
 #include "random.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static void end(int signal)
 	raise(signal);
 }
 
-int random_place(const char *dir, struct why *w)
+int random_directory(const char *dir, struct why *w)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 	struct sigaction action = { .sa_handler = end };

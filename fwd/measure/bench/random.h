@@ -1,14 +1,15 @@
-/* random: the bench's own models, written to a temporary file that goes away however the program ends. What fails ends the program (mkgguf.h). */
+/* random: the bench's own models, written to a temporary file that is removed however the program ends. A failure to write
+ * ends the program (mkgguf.h). */
 #ifndef RANDOM_H
 #define RANDOM_H
 
 #include "lib/base/why.h"
 
-/* The file will be made in this directory. */
-int random_place(const char *dir, struct why *w);
+/* Sets the directory of the file. */
+int random_directory(const char *dir, struct why *w);
 
-/* Makes a model of this shape with matrices of this type (mkweights.h), and returns its path, which is good until random_remove(). NULL and the
- * reason if no file can be made there. */
+/* Makes a model of this shape with matrices of this type (mkweights.h). Returns its path, valid until random_remove(), or
+ * NULL and a reason if no file can be made. */
 const char *random_model(const char *shape, const char *type, struct why *w);
 void random_remove(void);
 
