@@ -21,11 +21,13 @@ ARCH != $(CC) -dumpmachine | cut -d- -f1
 K_x86_64 = avx2 avx512
 K_aarch64 = neon
 ISA = $(K_$(ARCH))
-# What is a vector there is written as one; the compiler's own vectors of the scalar parts only slow it down (Q4_K by a fifth).
-# Debuggers do without the variables of kernels: to follow them took the compiler half of its time.
+# Vectors are written out here; the compiler's own vectors of the scalar parts only slow them down (Q4_K by a fifth).
+# Where each variable is kept at each instruction (-fvar-tracking) takes a third of the compiler's time, for nobody.
 EXPLICIT = -fno-tree-vectorize -fno-tree-slp-vectorize -fno-var-tracking
-# With sixteen registers it pays to order instructions before they are given out (decode of Q6_K by a tenth).
-FLAGS_avx2 = $(EXPLICIT) -fschedule-insns -fsched-pressure -mavx2 -mfma -mf16c
+# With sixteen registers it pays to order instructions before registers are allocated (decode of Q6_K by a tenth).
+# clang has no such option.
+ORDER != $(CC) -fsched-pressure -fsyntax-only -x c /dev/null 2>/dev/null && echo -fschedule-insns -fsched-pressure || :
+FLAGS_avx2 = $(EXPLICIT) $(ORDER) -mavx2 -mfma -mf16c
 FLAGS_avx512 = $(EXPLICIT) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c
 FLAGS_neon = $(EXPLICIT) -march=armv8.2-a+dotprod
 
