@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "lib/base/cli.h"
-#include "lib/sampler/cut.h"
+#include "lib/sampler/topk.h"
 #include "lib/base/fmath.h"
 #include "lib/stream/frame.h"
 #include "lib/gguf/gguf.h"
@@ -41,7 +41,7 @@ struct peek {
 	size_t top;
 	int format;                     /* 0, IDS or CSV */
 	float *row, *p;                 /* [room] */
-	float *scratch;                 /* [CUT_SCRATCH(room)] */
+	float *scratch;                 /* [TOPK_SCRATCH(room)] */
 	size_t room;
 	int32_t at[TOP_MAX];
 };
@@ -209,7 +209,7 @@ static void need_room(struct peek *k, size_t n)
 	free(k->scratch);
 	k->row = malloc(n * sizeof *k->row);
 	k->p = malloc(n * sizeof *k->p);
-	k->scratch = malloc(CUT_SCRATCH(n) * sizeof *k->scratch);
+	k->scratch = malloc(TOPK_SCRATCH(n) * sizeof *k->scratch);
 	if (!k->row || !k->p || !k->scratch)
 		cli_die(&c, "%s: frame %" PRIu64 ": no memory for rows of %zu", k->in.name, k->in.number, n);
 	k->room = n;
@@ -229,7 +229,7 @@ static double read_logits(struct peek *k, size_t *best, size_t *n_nan)
 		} else if (k->row[i] > FLT_MAX) {
 			k->row[i] = FLT_MAX;
 		}
-	*best = cut_best_sorted(k->row, n, k->top, k->at, k->scratch);
+	*best = topk_sorted(k->row, n, k->top, k->at, k->scratch);
 	return *best ? fmath_softmax(k->row, k->row[k->at[0]], k->p, n) : 1;
 }
 

@@ -1,5 +1,5 @@
-/* sample: logits to ids. Draws one id for each `logi` frame, from its last row, through lib/sampler's chain; whose ids they are and which of them end
- * a generation, the stream's card says. */
+/* sample: logits to ids. Draws one id for each `logi` frame, from its last row, through lib/sampler's chain; whose ids
+ * they are and which of them end a generation, the stream's card says. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -10,7 +10,8 @@
 #include "options.h"
 #include "session.h"
 
-static struct cli c = { .program = "sample", .synopsis = "[options] < logits > ids", .purpose = "logits to ids", .opts = options_table, .more = { sampler_opts } };
+static struct cli c = { .program = "sample", .synopsis = "[options] < logits > ids", .purpose = "logits to ids",
+	.opts = options_table, .more = { sampler_opts } };
 static struct why w;
 
 static int must(int status)
@@ -68,7 +69,7 @@ int main(int argc, char **argv)
 	c.argc = argc;
 	c.argv = argv;
 	cli_start(&c);
-	options(&c, &s.set);
+	sample_options(&c, &s.set);
 	if (s.set.verbose)
 		fprintf(stderr, "sample: seed %" PRIu64 "\n", s.set.chain.seed);
 	cli_binary(&c, 0);

@@ -1,4 +1,5 @@
-/* options: the command line of sample. Numbers come of one table; a preset and what --gumbel switches off yield to what was given. */
+/* options: the command line of sample. One table lists the options that are numbers; what a preset or --gumbel implies
+ * yields to options that were given. */
 #include "options.h"
 
 #include <float.h>
@@ -17,18 +18,19 @@
 enum { LOGPROBS = 1, TURNS, SEED_STEP };
 
 const struct opt options_table[] = {
-	{ 'n', "n-predict", "N", "stop after N ids (default: at an end-of-generation id, or the end of the input)" },
+	{ 'n', "n-predict", "N",
+		"stop after N tokens (default: at an end-of-generation token, or the end of the input)" },
 	{ 's', "seed", "N", "seed of the draws; -1: a random one (default: -1)" },
-	{ 'm', "model", "MODEL", "whose pieces the ids are: for grammars, --trace and dry" },
-	{ LOGPROBS, "logprobs", "N", "a `logp` frame after each id: its log-probability and the N best" },
-	{ TURNS, "turns", NULL, "after an end wait for the next ids that no sampler made, and count from 0 again" },
+	{ 'm', "model", "MODEL", "the model of the stream, for grammars, --trace and dry" },
+	{ LOGPROBS, "logprobs", "N", "write a `logp` frame after each id: its log-probability and the N best" },
+	{ TURNS, "turns", NULL, "after an end, wait for ids that were not sampled, and count from 0 again" },
 	{ SEED_STEP, "seed-step", "N", "with --turns: add N to the seed for each further turn (default: 0)" },
-	{ 'v', "verbose", NULL, "the seed on stderr" },
+	{ 'v', "verbose", NULL, "print the seed on stderr" },
 	{ 0 }
 };
 
-/* Where the number of an option goes, and what it may be. */
-#define CHAIN(field) offsetof(struct settings, chain.field)
+/* The options that are numbers: where each is stored, and its range. */
+#define CHAIN(field) offsetof(struct sample_options, chain.field)
 static const struct number {
 	const char *name;
 	enum { REAL, INTEGER, LONG } type;
@@ -56,10 +58,10 @@ static const struct number {
 	{ "mirostat", INTEGER, CHAIN(mirostat), 0, 2 },
 	{ "mirostat-ent", REAL, CHAIN(mirostat_ent), 0, 1e3 },
 	{ "mirostat-lr", REAL, CHAIN(mirostat_lr), 0, 1 },
-	{ "min-tokens", LONG, offsetof(struct settings, min), 0, INT32_MAX }
+	{ "min-tokens", LONG, offsetof(struct sample_options, min), 0, INT32_MAX }
 };
 
-enum { N_TEMP, N_TOP_K, N_TOP_P, N_MIN_P, N_REPEAT };   /* the first of them, which presets set */
+enum { N_TEMP, N_TOP_K, N_TOP_P, N_MIN_P, N_REPEAT };   /* the first rows, which presets set */
 
 static const struct preset {
 	const char *name;
@@ -67,13 +69,16 @@ static const struct preset {
 	int32_t top_k;
 	float top_p, repeat;
 } presets[] = {
-	{ "creative", 0.9f, 50, 0.95f, 1.05f }, { "balanced", 0.7f, 40, 0.9f, 1.1f }, { "focused", 0.3f, 20, 0.8f, 1.15f }, { "deterministic", 0, 1, 1, 1 }
+	{ "creative", 0.9f, 50, 0.95f, 1.05f },
+	{ "balanced", 0.7f, 40, 0.9f, 1.1f },
+	{ "focused", 0.3f, 20, 0.8f, 1.15f },
+	{ "deterministic", 0, 1, 1, 1 }
 };
 
-/* What is known while the words are read. */
-struct reading {
+/* State while the command line is parsed. */
+struct option_parser {
 	struct cli *c;
-	struct settings *set;
+	struct sample_options *set;
 	unsigned char given[sizeof numbers / sizeof *numbers];
 	const struct preset *preset;
 	int64_t seed;
@@ -81,7 +86,7 @@ struct reading {
 	struct why w;
 };
 
-static void take_number(struct reading *r, const struct opt *o)
+static void take_number(struct option_parser *r, const struct opt *o)
 {
 	const struct number *n = numbers;
 	char *to;
@@ -99,7 +104,7 @@ static void take_number(struct reading *r, const struct opt *o)
 }
 
 /* ID+B, ID-B, ID+inf, ID-inf. */
-static void add_bias(struct reading *r, const struct opt *o)
+static void add_bias(struct option_parser *r, const struct opt *o)
 {
 	struct cli *c = r->c;
 	const char *text = c->value, *sign = strpbrk(text, "+-");
@@ -108,7 +113,7 @@ static void add_bias(struct reading *r, const struct opt *o)
 	char id[16];
 
 	if (!sign || sign == text || (size_t)(sign - text) >= sizeof id)
-		cli_usage(c, "-l/--logit-bias: \"%s\" is not an id, + or -, and a number", text);
+		cli_usage(c, "-l/--logit-bias: \"%s\" is not of the form ID+B or ID-B", text);
 	if (p->n_bias++ == BIAS_MAX)
 		cli_usage(c, "-l/--logit-bias: more than %d of them", BIAS_MAX);
 	snprintf(id, sizeof id, "%.*s", (int)(sign - text), text);
@@ -121,14 +126,14 @@ static void add_bias(struct reading *r, const struct opt *o)
 		b->bias = (float)cli_real(c, o, -FLT_MAX, FLT_MAX);
 }
 
-static void add_id(struct reading *r, const struct opt *o, int32_t *ids, size_t *n, int most)
+static void add_id(struct option_parser *r, const struct opt *o, int32_t *ids, size_t *n, int most)
 {
 	if (*n == (size_t)most)
 		cli_usage(r->c, "--%s: more than %d of them", o->name, most);
 	ids[(*n)++] = (int32_t)cli_integer(r->c, o, 0, FRAME_VOCAB_MAX - 1);
 }
 
-static void add_breaker(struct reading *r, const char *text)
+static void add_breaker(struct option_parser *r, const char *text)
 {
 	struct sampler_breakers *b = &r->set->chain.breakers;
 	char *s = malloc(strlen(text) + 1);
@@ -143,7 +148,7 @@ static void add_breaker(struct reading *r, const char *text)
 	b->n_text++;
 }
 
-static void take_breaker(struct reading *r)
+static void take_breaker(struct option_parser *r)
 {
 	r->named_breakers = 1;
 	if (!strcmp(r->c->value, "none"))
@@ -152,7 +157,7 @@ static void take_breaker(struct reading *r)
 		add_breaker(r, r->c->value);
 }
 
-static void take_preset(struct reading *r)
+static void take_preset(struct option_parser *r)
 {
 	const struct preset *p, *end = presets + sizeof presets / sizeof *presets;
 
@@ -163,18 +168,21 @@ static void take_preset(struct reading *r)
 	r->preset = p;
 }
 
-static void take_grammar(struct reading *r, const struct opt *o)
+static void take_grammar(struct option_parser *r, const struct opt *o)
 {
 	struct grammar_source *g = &r->set->grammar;
 
 	if (g->option)
-		cli_usage(r->c, "--%s: one grammar or schema at a time: there is --%s already", o->name, g->option);
-	*g = (struct grammar_source){ o->name, r->c->value, strstr(o->name, "-file") != NULL, strstr(o->name, "schema") != NULL };
+		cli_usage(r->c, "--%s and --%s exclude each other", o->name, g->option);
+	*g = (struct grammar_source){
+		o->name, r->c->value, strstr(o->name, "-file") != NULL, strstr(o->name, "schema") != NULL
+	};
 }
 
-static void take(struct reading *r, const struct opt *o)
+static void take(struct option_parser *r, const struct opt *o)
 {
-	struct settings *set = r->set;
+	int (*order)(struct sampler_params *p, const char *names, struct why *w);
+	struct sample_options *set = r->set;
 	struct cli *c = r->c;
 
 	switch (o->letter) {
@@ -189,7 +197,8 @@ static void take(struct reading *r, const struct opt *o)
 	case OPT_PRESET: take_preset(r); break;
 	case OPT_SAMPLERS:
 	case OPT_LETTERS:
-		if ((o->letter == OPT_SAMPLERS ? sampler_order : sampler_order_letters)(&set->chain, c->value, &r->w) < 0)
+		order = o->letter == OPT_SAMPLERS ? sampler_order : sampler_order_letters;
+		if (order(&set->chain, c->value, &r->w) < 0)
 			cli_usage(c, "--%s: %s", o->name, r->w.text);
 		break;
 	case OPT_BREAKER: take_breaker(r); break;
@@ -204,8 +213,8 @@ static void take(struct reading *r, const struct opt *o)
 	}
 }
 
-/* What a preset or --gumbel says, where the option itself was not given. */
-static void fill_in(struct reading *r)
+/* Applies a preset and --gumbel to the options that were not given. */
+static void fill_in(struct option_parser *r)
 {
 	struct sampler_params *p = &r->set->chain;
 	const struct preset *preset = r->preset;
@@ -221,30 +230,32 @@ static void fill_in(struct reading *r)
 	}
 	if (r->greedy)
 		p->temp = 0;
-	p->seed = r->seed < 0 ? rng_seed() >> 1 : (uint64_t)r->seed;    /* a random one, too, that -s can name */
+	p->seed = r->seed < 0 ? rng_seed() >> 1 : (uint64_t)r->seed;    /* random ones are in the range of -s, too */
 }
 
-/* What does not go together. */
-static void check(struct reading *r)
+/* Rejects combinations that make no sense. */
+static void check(struct option_parser *r)
 {
-	const struct settings *set = r->set;
+	const struct sample_options *set = r->set;
 
 	if (r->c->argc)
-		cli_usage(r->c, "%s: takes no operands: logits come on standard input (try --help)", r->c->argv[0]);
+		cli_usage(r->c, "%s: unexpected operand: sample reads logits from standard input (try --help)",
+			r->c->argv[0]);
 	if (set->n != NO_LIMIT && set->min > set->n)
-		cli_usage(r->c, "--min-tokens: %" PRId64 " is more than the %" PRId64 " of -n/--n-predict", set->min, set->n);
+		cli_usage(r->c, "--min-tokens: %" PRId64 " is more than -n/--n-predict, %" PRId64, set->min, set->n);
 	if (set->seed_step && !set->turns)
 		cli_usage(r->c, "--seed-step requires --turns");
 	if (set->grammar.option && !set->model)
-		cli_usage(r->c, "--%s: needs -m/--model: a grammar is of text, and whose pieces the ids are is in the model", set->grammar.option);
+		cli_usage(r->c, "--%s requires -m/--model, which has the text of the ids", set->grammar.option);
 	if (set->chain.breakers.n_text && !set->model)
-		cli_usage(r->c, "--dry-sequence-breaker: needs -m/--model for the text of the ids; or name ids with --dry-sequence-breaker-id");
+		cli_usage(r->c, "--dry-sequence-breaker requires -m/--model, which has the text of the ids; "
+			"or use --dry-sequence-breaker-id");
 }
 
-void options(struct cli *c, struct settings *set)
+void sample_options(struct cli *c, struct sample_options *set)
 {
 	static const char *const breakers[] = { "\n", ":", "\"", "*" };
-	struct reading r = { .c = c, .set = set, .seed = -1 };
+	struct option_parser r = { .c = c, .set = set, .seed = -1 };
 	const struct opt *o;
 	size_t i;
 

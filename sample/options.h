@@ -1,6 +1,6 @@
-/* options: what sample was asked for. */
-#ifndef OPTIONS_H
-#define OPTIONS_H
+/* options: the command line of sample. */
+#ifndef SAMPLE_OPTIONS_H
+#define SAMPLE_OPTIONS_H
 
 #include <stdint.h>
 
@@ -10,22 +10,22 @@
 
 enum { BIAS_MAX = 4096, STOP_IDS_MAX = 256, BREAKERS_MAX = 64, NO_LIMIT = -1 };
 
-struct settings {
+struct sample_options {
 	struct sampler_params chain;
 	struct sampler_bias bias[BIAS_MAX];
-	int64_t n, min;                 /* ids, at most and at least; n: NO_LIMIT */
-	uint64_t seed_step;             /* each turn's seed is the one before plus this */
+	int64_t n, min;                 /* tokens, at most (or NO_LIMIT) and at least */
+	uint64_t seed_step;             /* added to the seed after each turn */
 	int32_t stop_id[STOP_IDS_MAX], breaker_id[BREAKERS_MAX];
 	size_t n_stop;
 	struct sampler_breaker breaker[BREAKERS_MAX];
 	const char *model;              /* or NULL */
-	struct grammar_source grammar;  /* its option is NULL without one */
+	struct grammar_source grammar;  /* option is NULL without one */
 	int ignore_eos, turns, trace, verbose;
 };
 
 extern const struct opt options_table[];
 
-/* Reads the command line; what is wrong with it ends the program with status 2. */
-void options(struct cli *c, struct settings *set);
+/* Parses the command line into *set, which is zero; exits with status 2 on a usage error. */
+void sample_options(struct cli *c, struct sample_options *set);
 
 #endif

@@ -1,5 +1,5 @@
-/* From a row of logits to an id: first the mask of ids that must not be drawn (ends before their time, what the grammar does not allow), then the chain of
- * samplers, then what the id means for the grammar and the end. */
+/* From a row of logits to an id: first the mask of ids that must not be drawn (ends before their time, what the grammar
+ * does not allow), then the chain of samplers, then what the id means for the grammar and the end. */
 #include "session.h"
 
 #include <inttypes.h>
@@ -50,12 +50,13 @@ void session_close(struct session *s)
 
 static int check_id(const struct session *s, int32_t id, const char *option, struct why *w)
 {
-	return id < s->card.n_vocab ? 0 : why(w, "%s: id %" PRId32 " is outside the vocabulary of %" PRId32, option, id, s->card.n_vocab);
+	return id < s->card.n_vocab ? 0 : why(w, "%s: id %" PRId32 " is outside the vocabulary of %" PRId32, option, id,
+		s->card.n_vocab);
 }
 
 static int check_ids(const struct session *s, struct why *w)
 {
-	const struct settings *set = &s->set;
+	const struct sample_options *set = &s->set;
 	size_t i;
 	int bad = 0;
 
@@ -70,7 +71,7 @@ static int check_ids(const struct session *s, struct why *w)
 
 int session_card(struct session *s, const struct frame *f, struct why *w)
 {
-	struct settings *set = &s->set;
+	struct sample_options *set = &s->set;
 	struct card card;
 
 	if (card_read(&s->in, f, &card, w) < 0)
@@ -86,8 +87,8 @@ int session_card(struct session *s, const struct frame *f, struct why *w)
 		return -1;
 	if (set->trace && !(s->trace = trace_open(card.n_vocab, s->model ? model_vocab(s->model) : NULL)))
 		return why(w, "no memory for a vocabulary of %" PRId32, card.n_vocab);
-	set->chain.watch = set->trace ? trace_watch : NULL;
-	set->chain.watch_context = s->trace;
+	set->chain.observe = set->trace ? trace_observe : NULL;
+	set->chain.observer = s->trace;
 	if (!(s->sampler = sampler_open(&set->chain, card.n_vocab, w)))
 		return -1;
 	if (!(s->row = malloc((size_t)card.n_vocab * sizeof *s->row)))
@@ -118,7 +119,7 @@ static int reserve(struct session *s, size_t n, struct why *w)
 /* Another text begins. */
 static int begin_turn(struct session *s, struct why *w)
 {
-	struct settings *set = &s->set;
+	struct sample_options *set = &s->set;
 
 	if (s->idle && set->seed_step) {
 		sampler_close(s->sampler);
@@ -156,17 +157,19 @@ int session_ids(struct session *s, const struct frame *f, struct why *w)
 static int read_row(struct session *s, const struct frame *f, uint32_t at, uint32_t read, struct why *w)
 {
 	if (f->cols != (uint32_t)s->card.n_vocab) {
-		why(w, "%" PRIu32 " logits for a vocabulary of %" PRId32 ", as the card says", f->cols, s->card.n_vocab);
+		why(w, "%" PRIu32 " logits for a vocabulary of %" PRId32 ", as the card says", f->cols,
+			s->card.n_vocab);
 		return at_frame(s, w);
 	}
-	return frame_skip(&s->in, f, (uint64_t)(at - read) * f->cols, w) || frame_read_floats(&s->in, f, s->row, f->cols, w) ? -1 : 0;
+	return frame_skip(&s->in, f, (uint64_t)(at - read) * f->cols, w) ||
+		frame_read_floats(&s->in, f, s->row, f->cols, w) ? -1 : 0;
 }
 
-/* Masks what must not be drawn, whatever the chain says: ends and stops before their time, what the grammar does not allow. Where nothing but an end can
- * follow, the end is never masked. */
+/* Masks what must not be drawn, whatever the chain says: ends and stops before their time, what the grammar does not
+ * allow. Where nothing but an end can follow, the end is never masked. */
 static int restrict_row(struct session *s, uint32_t pos, struct why *w)
 {
-	const struct settings *set = &s->set;
+	const struct sample_options *set = &s->set;
 	int early = s->drawn < set->min, over = 0;
 
 	if (guided(s)) {
@@ -215,7 +218,7 @@ static int draw(struct session *s, uint32_t pos, size_t at, struct why *w)
 {
 	struct sampler_pick p;
 
-	sampler_look(s->sampler, s->row);
+	sampler_prepare(s->sampler, s->row);
 	if (restrict_row(s, pos, w) < 0)
 		return -1;
 	if (sampler_draw(s->sampler, s->row, pos, &p, w) < 0)
@@ -223,7 +226,8 @@ static int draw(struct session *s, uint32_t pos, size_t at, struct why *w)
 	if (guided(s) && model_accept(s->model, pos, p.id, w) < 0)
 		return at_frame(s, w);
 	if (p.n_nan && !s->warned++)
-		fprintf(stderr, "sample: %s: frame %" PRIu64 ": logits that are NaN: %zu, never drawn\n", s->in.name, s->in.number,
+		fprintf(stderr, "sample: %s: frame %" PRIu64 ": logits that are NaN: %zu, never drawn\n", s->in.name,
+			s->in.number,
 			p.n_nan);
 	if (s->trace)
 		trace_drawn(s->trace, pos, p.id);

@@ -1,5 +1,6 @@
-/* session: what sample does with each kind of frame. It draws one id for each frame of logits, from its last row. A frame of ids with the flag
- * FRAME_GUESS is answered by a row for each of its ids; then ids are drawn row by row for as long as the drawn id is the guess that follows. */
+/* session: what sample does with each kind of frame. It draws one id for each frame of logits, from its last row. A
+ * frame of ids with the flag FRAME_GUESS is answered by a row for each of its ids; then ids are drawn row by row for as
+ * long as the drawn id is the guess that follows. */
 #ifndef SESSION_H
 #define SESSION_H
 
@@ -9,7 +10,7 @@
 #include "options.h"
 
 struct session {
-	struct settings set;
+	struct sample_options set;
 	struct frame_in in;
 	struct card card;
 	struct model *model;            /* NULL without -m */
@@ -29,11 +30,13 @@ struct session {
 
 enum { SESSION_USAGE = -2 };
 
-/* Before the first frame, with all of set filled in: opens the model file and the grammar. 0; -1; SESSION_USAGE: an invalid grammar. */
+/* Before the first frame, with all of set filled in: opens the model file and the grammar. 0; -1; SESSION_USAGE: an
+ * invalid grammar. */
 int session_open(struct session *s, struct why *w);
 void session_close(struct session *s);
 
-/* The card opens the sampler and is passed on; a later one has to agree. 0; -1; SESSION_USAGE: an option names an id outside its vocabulary. */
+/* The card opens the sampler and is passed on; a later one has to agree. 0; -1; SESSION_USAGE: an option names an id
+ * outside its vocabulary. */
 int session_card(struct session *s, const struct frame *f, struct why *w);
 
 /* Ids become history; with --turns those of a prompt begin a turn. 0 or -1. */

@@ -1,4 +1,4 @@
-/* trace: lines of a sampler's name, a number, and as many of the best as fit. */
+/* trace: a line for each sampler: its name, the number of candidates, and as many of the best as fit. */
 #include "trace.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/sampler/cut.h"
+#include "lib/sampler/topk.h"
 #include "lib/base/fmath.h"
 #include "lib/base/quote.h"
 
@@ -19,7 +19,7 @@ struct trace {
 	float *x, *p, *scratch;
 	int32_t at[BEST];
 	size_t n;
-	char text[BYTES];       /* [n] what is not written yet */
+	char text[BYTES];       /* [n] the lines not yet written */
 };
 
 struct trace *trace_open(int32_t n_vocab, const struct vocab *v)
@@ -32,7 +32,7 @@ struct trace *trace_open(int32_t n_vocab, const struct vocab *v)
 	t->v = v;
 	t->x = malloc(n * sizeof *t->x);
 	t->p = malloc(n * sizeof *t->p);
-	t->scratch = malloc(CUT_SCRATCH(n) * sizeof *t->scratch);
+	t->scratch = malloc(TOPK_SCRATCH(n) * sizeof *t->scratch);
 	if (t->x && t->p && t->scratch)
 		return t;
 	trace_close(t);
@@ -60,7 +60,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct trace *t, const cha
 	t->n += n > 0 && (size_t)n < sizeof t->text - t->n ? (size_t)n : 0;
 }
 
-/* An id as it is shown, at most PIECE columns of its piece; returns its width. */
+/* The id as shown, with at most PIECE columns of its piece; returns its width. */
 static int spell(const struct trace *t, int32_t id, char out[128])
 {
 	int width = snprintf(out, 128, "%" PRId32, id), columns = 0, quoted;
@@ -86,24 +86,25 @@ static int spell(const struct trace *t, int32_t id, char out[128])
 	return width + 1 + columns + (i < len) + 2 * quoted;
 }
 
-void trace_watch(void *context, const struct sampler_view *v)
+void trace_observe(void *context, const struct sampler_view *v)
 {
 	struct trace *t = context;
 	size_t best, i, left = 0;
 	int column, width;
 	char id[128], percent[16];
-	double sum;
+	double sum, share;
 
 	for (i = 0; i < v->n; i++)
 		left += v->logit[i] > -INFINITY;
-	best = cut_best_sorted(v->logit, v->n, BEST, t->at, t->scratch);
+	best = topk_sorted(v->logit, v->n, BEST, t->at, t->scratch);
 	for (i = 0; best && i < v->n; i++)
 		t->x[i] = (v->logit[i] - v->logit[t->at[0]]) / v->temp;
 	sum = best ? fmath_softmax(t->x, 0, t->p, v->n) : 1;
 	put(t, "  %-11s %8zu ", v->name, left);
 	for (column = 23, i = 0; i < best; i++) {
 		width = spell(t, v->id ? v->id[t->at[i]] : t->at[i], id);
-		width += snprintf(percent, sizeof percent, " %.*f%%", 100 * t->p[t->at[i]] / sum < 9.995 ? 2 : 1, 100 * t->p[t->at[i]] / sum);
+		share = 100 * t->p[t->at[i]] / sum;
+		width += snprintf(percent, sizeof percent, " %.*f%%", share < 9.995 ? 2 : 1, share);
 		if ((column += 2 + width) > COLUMNS)
 			break;
 		put(t, "  %s%s", id, percent);

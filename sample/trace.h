@@ -1,5 +1,6 @@
-/* trace: for each draw, who is left after each sampler: how many, and the likeliest of them with their probabilities, in lines of 80 columns on standard
- * error. What it computes it computes beside the chain: the draws are the same with it and without. */
+/* trace: prints, for each draw, the candidates after each sampler to standard error: how many there are, and the most
+ * likely with their probabilities, in lines of 80 columns. It only observes: the draws are the same with it and
+ * without. */
 #ifndef TRACE_H
 #define TRACE_H
 
@@ -10,14 +11,14 @@
 
 struct trace;
 
-/* For a vocabulary of n_vocab ids; v: shows their pieces, or NULL. NULL: no memory. */
+/* For a vocabulary of n_vocab ids; v, which may be NULL, gives their pieces. NULL: out of memory. */
 struct trace *trace_open(int32_t n_vocab, const struct vocab *v);
 void trace_close(struct trace *t);
 
-/* A sampler's watch(); the context is the trace. */
-void trace_watch(void *t, const struct sampler_view *view);
+/* For sampler_params.observe; the context is the trace. */
+void trace_observe(void *t, const struct sampler_view *view);
 
-/* The draw is done: everything about it, in one write. */
+/* After the draw: prints all about it in one write. */
 void trace_drawn(struct trace *t, uint32_t position, int32_t id);
 
 #endif

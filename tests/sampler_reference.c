@@ -87,7 +87,8 @@ void ref_probabilities(struct reference *r)
 static void penalties(struct reference *r)
 {
 	const struct sampler_params *p = r->p;
-	size_t from = p->last_n < 0 || (size_t)p->last_n > r->n_history ? 0 : r->n_history - (size_t)p->last_n, i, k, count;
+	size_t from = p->last_n < 0 || (size_t)p->last_n > r->n_history ? 0 : r->n_history - (size_t)p->last_n;
+	size_t i, k, count;
 
 	for (i = 0; i < r->n; i++) {
 		for (count = 0, k = from; k < r->n_history; k++)
@@ -133,7 +134,7 @@ static size_t unbroken(const struct sampler_breakers *b, const int32_t *x, size_
 	for (from = n; from > 0; from--) {
 		if (breaks(b, x[from - 1]))
 			return n - from;
-		/* Does a breaker end in the id at from − 1? All the text up to its end, looked at from behind. */
+		/* Does a breaker end in the id at from − 1? All the text up to its end, searched from the end. */
 		for (total_len = 0, i = 0; b->n_text && i < from; i++) {
 			s = b->piece(b->context, x[i], &len);
 			memcpy(text + total_len, s, len);
@@ -153,7 +154,8 @@ static size_t unbroken(const struct sampler_breakers *b, const int32_t *x, size_
 static void dry(struct reference *r)
 {
 	const struct sampler_params *p = r->p;
-	size_t n = p->dry_last_n < 0 || (size_t)p->dry_last_n > r->n_history ? r->n_history : (size_t)p->dry_last_n, i, j, k, limit;
+	size_t n = p->dry_last_n < 0 || (size_t)p->dry_last_n > r->n_history ? r->n_history : (size_t)p->dry_last_n;
+	size_t i, j, k, limit;
 	const int32_t *x = r->history + r->n_history - n;
 	double exponent;
 	long long longest;
@@ -170,7 +172,8 @@ static void dry(struct reference *r)
 		}
 		if (longest < 0 || longest < p->dry_allowed || breaks(&p->breakers, r->c[i].id))
 			continue;
-		exponent = fmin((double)(longest - p->dry_allowed), p->dry_base > 1.000001 ? floor(88.7228391 / log(p->dry_base)) : 1e9);
+		exponent = fmin((double)(longest - p->dry_allowed),
+			p->dry_base > 1.000001 ? floor(88.7228391 / log(p->dry_base)) : 1e9);
 		r->c[i].l -= p->dry_multiplier * pow(p->dry_base, exponent);
 	}
 }
@@ -302,7 +305,8 @@ void ref_apply(struct reference *r, const char *name)
 		const char *name;
 		void (*apply)(struct reference *r);
 	} ops[] = {
-		{ "penalties", penalties }, { "dry", dry }, { "top_n_sigma", top_n_sigma }, { "top_k", top_k }, { "typ_p", typ_p }, { "top_p", top_p },
+		{ "penalties", penalties }, { "dry", dry }, { "top_n_sigma", top_n_sigma }, { "top_k", top_k },
+		{ "typ_p", typ_p }, { "top_p", top_p },
 		{ "min_p", min_p }, { "xtc", xtc }, { "temperature", temperature }, { "mirostat", mirostat }
 	};
 	size_t i;

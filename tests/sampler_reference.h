@@ -1,5 +1,5 @@
-/* sampler_reference: the chain of lib/sampler a second time, in doubles, by sorting and searching whole rows, with libm's functions and nothing of the
- * sampler but its parameters: what the tests hold it against. */
+/* sampler_reference: the chain of lib/sampler a second time, in doubles, by sorting and searching whole rows, with
+ * libm's functions and nothing of the sampler but its parameters: what the tests hold it against. */
 #ifndef SAMPLER_REFERENCE_H
 #define SAMPLER_REFERENCE_H
 

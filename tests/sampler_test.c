@@ -1,13 +1,13 @@
-/* sampler_test: every sampler, in chains of any order, against a second implementation in doubles that sorts the whole row; draws against the
- * probabilities they should have; gumbel against its definition; ties, NaN, infinities, tiny vocabularies; the history; and fixed ids for a fixed seed,
- * the same on every machine. */
+/* sampler_test: every sampler, in chains of any order, against a second implementation in doubles that sorts the whole
+ * row; draws against the probabilities they should have; gumbel against its definition; ties, NaN, infinities, tiny
+ * vocabularies; the history; and fixed ids for a fixed seed, the same on every machine. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/sampler/cut.h"
+#include "lib/sampler/topk.h"
 #include "lib/base/fmath.h"
 #include "lib/stream/frame.h"
 #include "lib/sampler/gumbel.h"
@@ -42,8 +42,8 @@ static void fill(float *row, size_t n, double spread, int with_ties)
 
 enum { VOCAB = 300, HISTORY = 60 };
 
-/* What watch() compares. */
-struct watched {
+/* What observe() compares. */
+struct observed {
 	struct reference ref;
 	size_t steps;
 	long long trial;
@@ -52,7 +52,7 @@ struct watched {
 
 static void compare(void *context, const struct sampler_view *v)
 {
-	struct watched *x = context;
+	struct observed *x = context;
 	double sum = 0, p[VOCAB] = { 0 }, max = -INFINITY;
 	size_t i, left = 0;
 	char what[64];
@@ -68,7 +68,8 @@ static void compare(void *context, const struct sampler_view *v)
 	}
 	for (i = 0; i < VOCAB && fabs(p[i] / sum - x->ref.prob[i]) <= 2e-5 * x->ref.prob[i] + 1e-8; i++)
 		;
-	snprintf(what, sizeof what, "%s leaves %zu, not %zu, and the first wrong id is %zu", v->name, left, x->ref.n, i);
+	snprintf(what, sizeof what, "%s leaves %zu, not %zu, and the first wrong id is %zu", v->name, left, x->ref.n,
+		i);
 	x->steps++;
 	if (!x->wrong)
 		check_at(left == x->ref.n && i == VOCAB, what, x->trial);
@@ -174,8 +175,8 @@ static void without_nan(float *row)
 static void against_reference(void)
 {
 	struct sampler_params p;
-	struct watched x = { .steps = 0 };
-	struct sampler_left left;
+	struct observed x = { .steps = 0 };
+	struct sampler_survivors left;
 	struct sampler_pick pick;
 	struct sampler *s;
 	struct why w = { "" };
@@ -185,8 +186,8 @@ static void against_reference(void)
 
 	for (x.trial = 0; x.trial < 2500; x.trial++) {
 		random_params(&p);
-		p.watch = compare;
-		p.watch_context = &x;
+		p.observe = compare;
+		p.observer = &x;
 		random_row(row, (size_t)x.trial);
 		random_history(history, HISTORY);
 		s = sampler_open(&p, VOCAB, &w);
@@ -200,10 +201,13 @@ static void against_reference(void)
 		x.wrong = 0;
 		if (sampler_draw(s, row, HISTORY, &pick, &w))
 			check_at(0, w.text, x.trial);
-		left = sampler_left(s);
-		for (i = 0; i < left.n && fabs(left.weight[i] / left.sum - x.ref.prob[left.id[i]]) <= 2e-5 * x.ref.prob[left.id[i]] + 1e-8; i++)
+		left = sampler_survivors(s);
+		for (i = 0; i < left.n; i++)
+			if (!(fabs(left.weight[i] / left.sum - x.ref.prob[left.id[i]]) <= 2e-5 * x.ref.prob[left.id[i]] + 1e-8))
+				break;
 			;
-		check_at(x.wrong || (i == left.n && left.n == x.ref.n && x.ref.prob[pick.id] > 0), "whom the draw is made among", x.trial);
+		check_at(x.wrong || (i == left.n && left.n == x.ref.n && x.ref.prob[pick.id] > 0),
+			"whom the draw is made among", x.trial);
 		ref_free(&x.ref);
 		sampler_close(s);
 	}
@@ -215,7 +219,7 @@ static void mirostat(int version, double spread)
 {
 	enum { DRAWS = 60, BACK = 40 };
 	struct sampler_params p;
-	struct watched x = { .trial = version * 1000 + (long long)spread };
+	struct observed x = { .trial = version * 1000 + (long long)spread };
 	double mu[DRAWS + 1];
 	int32_t id[DRAWS];
 	struct sampler_pick pick;
@@ -229,8 +233,8 @@ static void mirostat(int version, double spread)
 	p.temp_range = 0.5f;
 	p.mirostat_ent = 3;
 	p.mirostat_lr = 0.3f;
-	p.watch = compare;
-	p.watch_context = &x;
+	p.observe = compare;
+	p.observer = &x;
 	s = sampler_open(&p, VOCAB, &w);
 	fill(row, VOCAB, spread, 0);
 	mu[0] = 2 * p.mirostat_ent;
@@ -255,8 +259,11 @@ static void orders(void)
 		const char *names;
 		int good;
 	} names[] = {
-		{ "", 1 }, { "top_k", 1 }, { "top-k;temp", 1 }, { "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature", 1 }, { "typical;min_p;", 1 },
-		{ "top_k;top_k", 0 }, { "top_k;;temp", 0 }, { "topk", 0 }, { "top_k top_p", 0 }, { "typ_p;typical_p", 0 }, { "TOP_K", 0 }, { "top_", 0 }, { ";", 0 }
+		{ "", 1 }, { "top_k", 1 }, { "top-k;temp", 1 },
+		{ "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature", 1 },
+		{ "typical;min_p;", 1 },
+		{ "top_k;top_k", 0 }, { "top_k;;temp", 0 }, { "topk", 0 }, { "top_k top_p", 0 },
+		{ "typ_p;typical_p", 0 }, { "TOP_K", 0 }, { "top_", 0 }, { ";", 0 }
 	}, letters[] = { { "", 1 }, { "edskypmxt", 1 }, { "tk", 1 }, { "kk", 0 }, { "i", 0 }, { "k;t", 0 } };
 	struct sampler_params p, q;
 	struct why w;
@@ -265,10 +272,12 @@ static void orders(void)
 	for (i = 0; i < sizeof names / sizeof *names; i++)
 		check_at((sampler_order(&p, names[i].names, &w) == 0) == names[i].good, names[i].names, (long long)i);
 	for (i = 0; i < sizeof letters / sizeof *letters; i++)
-		check_at((sampler_order_letters(&p, letters[i].names, &w) == 0) == letters[i].good, letters[i].names, (long long)i);
+		check_at((sampler_order_letters(&p, letters[i].names, &w) == 0) == letters[i].good, letters[i].names,
+			(long long)i);
 	sampler_defaults(&q);
 	sampler_order_letters(&p, "edskypmxt", &w);
-	check_at(p.n_order == q.n_order && !memcmp(p.order, q.order, sizeof p.order), "the default order", (long long)p.n_order);
+	check_at(p.n_order == q.n_order && !memcmp(p.order, q.order, sizeof p.order), "the default order",
+		(long long)p.n_order);
 }
 
 /* ---- draws ---- */
@@ -360,7 +369,8 @@ static void odd_rows(const struct sampler_params *p)
 
 	for (i = 0; i < sizeof rows / sizeof *rows; i++) {
 		id = one(p, rows[i].row, rows[i].n, &pick);
-		check_at(id >= rows[i].low && id <= rows[i].high && pick.n_nan == rows[i].n_nan, "odd row", (long long)i);
+		check_at(id >= rows[i].low && id <= rows[i].high && pick.n_nan == rows[i].n_nan, "odd row",
+			(long long)i);
 	}
 }
 
@@ -371,7 +381,7 @@ static void ties(void)
 	struct sampler_pick pick;
 	struct sampler_bias bias[] = { { 1, -INFINITY }, { 0, 4 } };
 	int32_t at[4];
-	float scratch[CUT_SCRATCH(6)];
+	float scratch[TOPK_SCRATCH(6)];
 
 	sampler_defaults(&p);
 	p.temp = 0;
@@ -380,8 +390,10 @@ static void ties(void)
 	p.bias = bias;
 	p.n_bias = 2;
 	check_at(one(&p, row, 6, &pick) == 0, "bias is added first, a banned id never comes", pick.id);
-	check_at(cut_best_sorted(row, 6, 4, at, scratch) == 4 && at[0] == 1 && at[1] == 3 && at[2] == 4 && at[3] == 2, "sorted best", at[0]);
-	check_at(cut_best(row, 6, 2, at, scratch) == 2 && at[0] == 1 && at[1] == 3, "best two of three equals", at[1]);
+	check_at(topk_sorted(row, 6, 4, at, scratch) == 4 && at[0] == 1 && at[1] == 3 && at[2] == 4 && at[3] == 2,
+		"sorted best", at[0]);
+	check_at(topk_select(row, 6, 2, at, scratch) == 2 && at[0] == 1 && at[1] == 3, "best two of three equals",
+		at[1]);
 }
 
 static int descending(const void *a, const void *b)
@@ -399,15 +411,17 @@ static void cuts(void)
 	static struct ref_candidate r[N];
 	double total, reached, target;
 	size_t i, trial, n, ties;
-	struct cut c;
+	struct threshold c;
 
 	for (trial = 0; trial < 300; trial++) {
 		n = trial % 4 ? 1 + (size_t)(uniform() * 300) : N;
 		fill(key, n, trial % 7 == 0 ? 1e30 : 10, trial % 3 == 0);
 		for (total = 0, i = 0; i < n; i++) {
-			key[i] = trial % 5 == 4 ? (float)ldexp(key[i], (int)(200 * uniform()) - 150) : trial % 11 == 10 ? -(float)(i % 3) * 0.0f : key[i];
+			key[i] = trial % 5 == 4 ? (float)ldexp(key[i], (int)(200 * uniform()) - 150) :
+				trial % 11 == 10 ? -(float)(i % 3) * 0.0f : key[i];
 			key[i] = trial % 13 == 12 && i % 2 ? -INFINITY : key[i];
-			weight[i] = (float)floor(8 * uniform());        /* whole, so that every order of adding gives the same */
+			/* whole, so that every order of adding gives the same */
+			weight[i] = (float)floor(8 * uniform());
 			r[i] = (struct ref_candidate){ key[i], (int32_t)i };
 			total += weight[i];
 		}
@@ -417,7 +431,7 @@ static void cuts(void)
 			reached += weight[r[i].id];
 		for (ties = 0; ties < i && r[i - 1 - ties].l == r[i - 1].l; ties++)
 			;
-		c = cut_at(key, weight, n, target);
+		c = topk_threshold(key, weight, n, target);
 		check_at(c.value == (float)r[i - 1].l && c.ties == ties, "a weighted cut", (long long)trial);
 	}
 }
@@ -425,7 +439,7 @@ static void cuts(void)
 static void selection(void)
 {
 	enum { N = 20000 };
-	static float x[N], scratch[CUT_SCRATCH(N)];
+	static float x[N], scratch[TOPK_SCRATCH(N)];
 	static int32_t at[N];
 	static struct ref_candidate r[N];
 	size_t k[] = { 1, 2, 40, 700, 9000, N - 1, N }, i, j, kind;
@@ -439,7 +453,7 @@ static void selection(void)
 		}
 		qsort(r, N, sizeof *r, descending);
 		for (j = 0; j < sizeof k / sizeof *k; j++) {
-			cut_best_sorted(x, N, k[j], at, scratch);
+			topk_sorted(x, N, k[j], at, scratch);
 			for (i = 0; i < k[j] && at[i] == r[i].id; i++)
 				;
 			check_at(i == k[j], "the best of a row", (long long)(kind * 100 + j));
@@ -470,7 +484,8 @@ static void history(void)
 	memcpy(scratch, row, sizeof row);
 	sampler_draw(s, scratch, 1, &pick, &w);
 	check_at(pick.id == 1 && sampler_next(s) == 1, "a position cuts back", pick.id);
-	check_at(sampler_history(s, FRAME_APPEND, wrong, 2, &w) < 0 && sampler_next(s) == 1, "an id outside the vocabulary", 4);
+	check_at(sampler_history(s, FRAME_APPEND, wrong, 2, &w) < 0 && sampler_next(s) == 1,
+		"an id outside the vocabulary", 4);
 	sampler_history(s, FRAME_APPEND, many, SAMPLER_HISTORY + 10, &w);
 	check_at(sampler_next(s) == SAMPLER_HISTORY + 11, "a long history", sampler_next(s));
 	sampler_history(s, 900, ids + 1, 1, &w);
@@ -522,7 +537,8 @@ static void gumbel(void)
 		for (i = 0; i < n && trial % 5 == 0; i += 7)
 			row[i] = i % 2 ? NAN : i % 3 ? -INFINITY : i % 4 ? FLT_MAX : INFINITY;
 		row[n - 1] = 1;
-		check_at(gumbel_pick(row, n, temps[trial % 7], trial, 9) == slow_gumbel(row, n, temps[trial % 7], trial, 9), "gumbel by the definition", (long long)trial);
+		check_at(gumbel_pick(row, n, temps[trial % 7], trial, 9) == slow_gumbel(row, n, temps[trial % 7], trial,
+			9), "gumbel by the definition", (long long)trial);
 		for (i = m = 0; i < n; i++)
 			if (i % 3 == 0 || i == n - 1) {
 				id[m] = (int32_t)i;
@@ -531,7 +547,8 @@ static void gumbel(void)
 				row[i] = -INFINITY;
 			}
 		among = gumbel_among(scratch, id, m, temps[trial % 7], trial, 9);
-		check_at(id[among] == slow_gumbel(row, n, temps[trial % 7], trial, 9), "gumbel among some", (long long)trial);
+		check_at(id[among] == slow_gumbel(row, n, temps[trial % 7], trial, 9), "gumbel among some",
+			(long long)trial);
 	}
 	check_at(gumbel_pick(nobody, 3, 1, 0, 0) == -1 && gumbel_pick(row, 0, 1, 0, 0) == -1, "gumbel among nobody", 0);
 
@@ -547,7 +564,8 @@ static void gumbel(void)
 		s = sampler_open(&p, N, &w);
 		fill(row, N, 12, trial % 3 == 0);
 		memcpy(scratch, row, sizeof row);
-		check_at(!sampler_draw(s, scratch, (uint32_t)trial, &pick, &w) && pick.id == gumbel_pick(row, N, p.temp, 77, trial), "gumbel in the chain", (long long)trial);
+		check_at(!sampler_draw(s, scratch, (uint32_t)trial, &pick, &w) &&
+			pick.id == gumbel_pick(row, N, p.temp, 77, trial), "gumbel in the chain", (long long)trial);
 		sampler_close(s);
 	}
 }
@@ -579,9 +597,12 @@ static void log_probabilities(void)
 	p.n_best = BEST;
 	s = sampler_open(&p, N, &w);
 	memcpy(scratch, row, sizeof row);
-	check_at(!sampler_draw(s, scratch, 0, &pick, &w) && pick.id == 5 && pick.n_best == BEST, "a forced id", pick.id);
-	check_at(fabs(pick.logprob - (row[5] - log(sum))) < 1e-5, "its log-probability, in 1e-6", (long long)(pick.logprob * 1e6));
-	for (i = 0; i < BEST && pick.best[i].id == r[i].id && fabs(pick.best[i].logprob - (r[i].l - log(sum))) < 1e-5; i++)
+	check_at(!sampler_draw(s, scratch, 0, &pick, &w) && pick.id == 5 && pick.n_best == BEST, "a forced id",
+		pick.id);
+	check_at(fabs(pick.logprob - (row[5] - log(sum))) < 1e-5, "its log-probability, in 1e-6",
+		(long long)(pick.logprob * 1e6));
+	for (i = 0; i < BEST && pick.best[i].id == r[i].id && fabs(pick.best[i].logprob - (r[i].l - log(sum))) < 1e-5;
+		i++)
 		;
 	check_at(i == BEST, "the best beside it", (long long)i);
 	sampler_close(s);
@@ -600,7 +621,8 @@ static void frozen(void)
 	uint32_t i;
 
 	check_at(rng_bits(1, 2, 3) == UINT64_C(0xd0734750fde362b3), "rng_bits(1, 2, 3)", (long long)rng_bits(1, 2, 3));
-	check_at(rng_unit(1, 2, 3) == 13660999 * 0x1p-24f, "rng_unit(1, 2, 3), in 2^-24", (long long)(rng_unit(1, 2, 3) * 0x1p24f));
+	check_at(rng_unit(1, 2, 3) == 13660999 * 0x1p-24f, "rng_unit(1, 2, 3), in 2^-24",
+		(long long)(rng_unit(1, 2, 3) * 0x1p24f));
 	for (i = 0; i < 100000; i++) {
 		float f = fmath_exp(-(float)i / 1024);
 		double l = fmath_log(1e-3 + i / 64.0);
@@ -676,7 +698,8 @@ static void accuracy(void)
 		worst = fmax(worst, fabs(fmath_pow(1e-3 + i / 2e4, i % 100 - 50.0) - x) / x);
 	}
 	check_at(worst < 1e-13, "pow, in 1e-16", (long long)(worst * 1e16));
-	check_at(fabs(fmath_pow(2, 3) - 8) < 1e-13 && fmath_pow(0, 2) == 0 && fmath_pow(0, 0) == 1 && fmath_pow(2, 1e5) == INFINITY && fmath_pow(2, -1e5) == 0, "pow of the simplest", 0);
+	check_at(fabs(fmath_pow(2, 3) - 8) < 1e-13 && fmath_pow(0, 2) == 0 && fmath_pow(0, 0) == 1 &&
+		fmath_pow(2, 1e5) == INFINITY && fmath_pow(2, -1e5) == 0, "pow of the simplest", 0);
 	check_at(fmath_exp(0) == 1 && fmath_exp(-INFINITY) == 0 && fmath_log(1) == 0, "exp and log of the simplest", 0);
 }
 

@@ -1,10 +1,10 @@
-/* The samplers that drop candidates and leave the logits of the others alone. */
+/* The samplers that drop candidates and do not change the logits of the rest. */
 #include <math.h>
 #include <stdint.h>
 
 #include "lib/base/fmath.h"
 #include "rng.h"
-#include "op.h"
+#include "priv.h"
 
 /* ---- top_n_sigma ---- */
 
@@ -33,12 +33,12 @@ static void top_n_sigma_apply(struct sampler *s, struct candidates *c)
 {
 	double n, mean, sigma;
 
-	candidates_living(c);
+	candidates_drop_masked(c);
 	candidates_max(c);
 	n = (double)c->n;
 	mean = moment(c->logit, c->n, 0, 1) / n;
 	sigma = sqrt(moment(c->logit, c->n, mean, 2) / n);
-	candidates_keep(c, c->logit, (struct cut){ (float)(c->max - s->params.top_n_sigma * sigma), SIZE_MAX });
+	candidates_keep(c, c->logit, (struct threshold){ (float)(c->max - s->params.top_n_sigma * sigma), SIZE_MAX });
 }
 
 const struct sampler_op sampler_top_n_sigma = { "top_n_sigma", top_n_sigma_active, top_n_sigma_apply };
@@ -56,7 +56,7 @@ static void top_k_apply(struct sampler *s, struct candidates *c)
 
 	if (c->n <= (size_t)s->params.top_k)
 		return;
-	n = cut_best(c->logit, c->n, (size_t)s->params.top_k, s->at, s->key);
+	n = topk_select(c->logit, c->n, (size_t)s->params.top_k, s->at, s->key);
 	for (i = 0; i < n; i++) {
 		c->logit[i] = c->logit[s->at[i]];
 		c->id[i] = c->dense ? s->at[i] : c->id[s->at[i]];
@@ -75,17 +75,17 @@ static int typ_p_active(const struct sampler_params *p)
 	return p->typical < 1;
 }
 
-/* −ln p − H is max − l less the mean of that: no logarithm is needed. */
+/* −ln p − H equals max − l minus its mean, so no logarithm is needed. */
 static void typ_p_apply(struct sampler *s, struct candidates *c)
 {
 	float mean;
 	size_t i;
 
-	candidates_living(c);
-	mean = (float)candidates_depth(c);
+	candidates_drop_masked(c);
+	mean = (float)candidates_mean_gap(c);
 	for (i = 0; i < c->n; i++)
 		s->key[i] = -fabsf(c->max - c->logit[i] - mean);
-	candidates_keep(c, s->key, cut_at(s->key, c->p, c->n, nextafter(s->params.typical * c->sum, INFINITY)));
+	candidates_keep(c, s->key, topk_threshold(s->key, c->p, c->n, nextafter(s->params.typical * c->sum, INFINITY)));
 	candidates_changed(c);
 }
 
@@ -107,14 +107,14 @@ static void top_p_apply(struct sampler *s, struct candidates *c)
 
 	candidates_weigh(c);
 	target = s->params.top_p * c->sum;
-	/* Those that come to less than (1 − P)/n each come to less than 1 − P together: they cannot be needed, and out of a whole vocabulary they are
-	 * nearly all. The factor is for the rounding of the sums. */
+	/* Candidates below (1 − P)/n add up to less than 1 − P, so none of them is needed; of a whole vocabulary these
+	 * are nearly all. The factor allows for rounding in the sums. */
 	least = (float)(0.999 * (c->sum - target) / (double)c->n);
 	for (i = 0; i < c->n; i++)
 		needed += c->p[i] >= least;
 	if ((size_t)needed < c->n / 2)
-		candidates_keep(c, c->p, (struct cut){ least, SIZE_MAX });
-	candidates_keep(c, c->logit, cut_at(c->logit, c->p, c->n, target));
+		candidates_keep(c, c->p, (struct threshold){ least, SIZE_MAX });
+	candidates_keep(c, c->logit, topk_threshold(c->logit, c->p, c->n, target));
 }
 
 const struct sampler_op sampler_top_p = { "top_p", top_p_active, top_p_apply };
@@ -129,7 +129,7 @@ static int min_p_active(const struct sampler_params *p)
 static void min_p_apply(struct sampler *s, struct candidates *c)
 {
 	candidates_max(c);
-	candidates_keep(c, c->logit, (struct cut){ c->max + (float)fmath_log(s->params.min_p), SIZE_MAX });
+	candidates_keep(c, c->logit, (struct threshold){ c->max + (float)fmath_log(s->params.min_p), SIZE_MAX });
 }
 
 const struct sampler_op sampler_min_p = { "min_p", min_p_active, min_p_apply };
@@ -148,7 +148,7 @@ static void xtc_apply(struct sampler *s, struct candidates *c)
 
 	if (rng_real(s->params.seed, s->position, SAMPLER_KEY_XTC) > s->params.xtc_probability)
 		return;
-	candidates_living(c);
+	candidates_drop_masked(c);
 	candidates_weigh(c);
 	limit = s->params.xtc_threshold * c->sum;
 	for (i = 0; i < c->n; i++)
@@ -158,7 +158,7 @@ static void xtc_apply(struct sampler *s, struct candidates *c)
 		return;
 	for (i = 0; i < c->n; i++)
 		s->key[i] = c->p[i] < limit || i == least;
-	candidates_keep(c, s->key, (struct cut){ 1, SIZE_MAX });
+	candidates_keep(c, s->key, (struct threshold){ 1, SIZE_MAX });
 	candidates_changed(c);
 }
 

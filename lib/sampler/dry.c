@@ -1,5 +1,6 @@
-/* dry ("don't repeat yourself", by the author of XTC): an id that would go on with a repetition of what stands further up is the less likely the longer the
- * repetition has become. Lengths of all repetitions at once come of the Z-algorithm over the window read backwards, in linear time. */
+/* dry ("don't repeat yourself", by the author of XTC): penalises ids that would continue a repetition of earlier ids;
+ * the longer the repetition, the higher the penalty. The Z-algorithm over the reversed window gives the lengths of all
+ * repetitions in linear time. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -7,12 +8,12 @@
 #include <string.h>
 
 #include "lib/base/fmath.h"
-#include "op.h"
+#include "priv.h"
 
 enum dry_breaker {
 	DRY_PLAIN,
-	DRY_BREAKS,             /* an id that was named, or has a whole breaker in its text */
-	DRY_BEGINS              /* its text ends with the beginning of one */
+	DRY_BREAKS,             /* a breaker id, or one whose text contains a breaker */
+	DRY_BEGINS              /* its text ends with the beginning of a breaker */
 };
 
 /* ---- breakers ---- */
@@ -58,14 +59,16 @@ int dry_open(struct sampler *s, struct why *w)
 			s->breaker[id] = (unsigned char)classify(b, piece, n);
 	for (i = 0; i < b->n_id; i++) {
 		if (b->id[i] < 0 || b->id[i] >= s->n_vocab)
-			return why(w, "dry's sequence breaker: id %" PRId32 " is outside the vocabulary of %" PRId32, b->id[i], s->n_vocab);
+			return why(w, "dry's sequence breaker: id %" PRId32 " is outside the vocabulary of %" PRId32,
+				b->id[i],
+				s->n_vocab);
 		s->breaker[b->id[i]] = DRY_BREAKS;
 	}
 	return 0;
 }
 
-/* How many of the ids from x on, n of them, it takes to go on with t[m]; 0 if they do not. */
-static size_t goes_on(const struct sampler_breakers *b, const int32_t *x, size_t n, const char *t, size_t m)
+/* How many of the ids x[n] it takes to spell t[m]; 0 if they do not begin with it. */
+static size_t ids_to_spell(const struct sampler_breakers *b, const int32_t *x, size_t n, const char *t, size_t m)
 {
 	const char *piece;
 	size_t i, len;
@@ -81,8 +84,9 @@ static size_t goes_on(const struct sampler_breakers *b, const int32_t *x, size_t
 	return m ? 0 : i;
 }
 
-/* Whether a breaker begins in the last bytes of x[0] and ends in the ids after it: how many of them it takes, 0 if none does. */
-static size_t begins(const struct sampler_breakers *b, const int32_t *x, size_t n)
+/* If a breaker begins in the last bytes of x[0]: how many of the ids after it are needed to complete it; otherwise
+ * 0. */
+static size_t ids_to_complete(const struct sampler_breakers *b, const int32_t *x, size_t n)
 {
 	size_t i, k, len, ids, most = 0;
 	const char *piece = b->piece(b->context, *x, &len);
@@ -90,13 +94,13 @@ static size_t begins(const struct sampler_breakers *b, const int32_t *x, size_t 
 	for (i = 0; i < b->n_text; i++)
 		for (k = b->text[i].n - 1; k > 0; k--)
 			if (k <= len && !memcmp(piece + len - k, b->text[i].s, k)) {
-				ids = goes_on(b, x + 1, n - 1, b->text[i].s + k, b->text[i].n - k);
+				ids = ids_to_spell(b, x + 1, n - 1, b->text[i].s + k, b->text[i].n - k);
 				most = ids > most ? ids : most;
 			}
 	return most;
 }
 
-/* How many ids at the end of x[n] come after the last breaker: n if there is none. */
+/* How many ids at the end of x[n] follow the last breaker; n if there is none. */
 static size_t since_breaker(const struct sampler *s, const int32_t *x, size_t n)
 {
 	size_t i, ids;
@@ -104,7 +108,8 @@ static size_t since_breaker(const struct sampler *s, const int32_t *x, size_t n)
 	for (i = n; i > 0; i--) {
 		if (s->breaker[x[i - 1]] == DRY_BREAKS)
 			return n - i;
-		if (s->breaker[x[i - 1]] == DRY_BEGINS && (ids = begins(&s->params.breakers, x + i - 1, n - i + 1)))
+		if (s->breaker[x[i - 1]] == DRY_BEGINS && (ids = ids_to_complete(&s->params.breakers, x + i - 1,
+			n - i + 1)))
 			return n - i - ids;
 	}
 	return n;
@@ -112,7 +117,8 @@ static size_t since_breaker(const struct sampler *s, const int32_t *x, size_t n)
 
 /* ---- repetitions ---- */
 
-/* z[d], d from 1 on: how many ids before the last d of x[n] equal, from the end, the last of x. Gusfield's Z over x read backwards. */
+/* z[d], d >= 1: the length of the longest common suffix of x[n] and x[n − d]. Gusfield's Z-algorithm over x
+ * reversed. */
 static void repetitions(const int32_t *x, size_t n, int32_t *z)
 {
 	size_t left = 0, right = 0, d, k;
@@ -131,7 +137,7 @@ static void repetitions(const int32_t *x, size_t n, int32_t *z)
 	}
 }
 
-static float bend(const struct sampler_params *p, float logit, int32_t count)
+static float penalise(const struct sampler_params *p, float logit, int32_t count)
 {
 	double factor = fmath_pow(p->dry_base, (double)(count - 1 - p->dry_allowed));
 
@@ -145,7 +151,7 @@ static int dry_active(const struct sampler_params *p)
 
 static void dry_apply(struct sampler *s, struct candidates *c)
 {
-	size_t window = s->params.dry_last_n < 0 || (size_t)s->params.dry_last_n > s->n_history ? s->n_history : (size_t)s->params.dry_last_n, d, most;
+	size_t window = sampler_window(s, s->params.dry_last_n), d, most;
 	const int32_t *x = s->history + s->n_history - window;
 	int32_t n, *count;
 
@@ -153,14 +159,14 @@ static void dry_apply(struct sampler *s, struct candidates *c)
 	if (most < (size_t)s->params.dry_allowed)
 		return;
 	repetitions(x, window, s->match);
-	/* A count is the length plus one: an id that goes on with nothing at all may count, too. */
+	/* Counts are lengths plus one: with dry_allowed 0 a repetition of length 0 counts as well. */
 	for (d = 1; d < window; d++) {
 		n = (size_t)s->match[d] < most ? s->match[d] : (int32_t)most;
 		count = &s->count[x[window - d]];
 		if (n >= s->params.dry_allowed && n >= *count && s->breaker[x[window - d]] != DRY_BREAKS)
 			*count = n + 1;
 	}
-	candidates_bend(s, c, x, window, bend);
+	candidates_adjust(s, c, x, window, penalise);
 }
 
 const struct sampler_op sampler_dry = { "dry", dry_active, dry_apply };

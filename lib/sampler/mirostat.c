@@ -1,12 +1,13 @@
-/* mirostat (Basu et al. 2021, "Mirostat: a neural text decoding algorithm that directly controls perplexity"): how many candidates are left is steered so
- * that the surprise of what is drawn stays near a target. The one sampler whose draw depends on the draws before: each leaves its μ with its position, so
- * that drawing a position again starts from what it started from. */
+/* mirostat (Basu et al. 2021, "Mirostat: a neural text decoding algorithm that directly controls perplexity"): controls
+ * how many candidates remain so that the surprise of the drawn ids stays near a target. It is the only sampler that
+ * depends on earlier draws; the μ after each draw is stored with its position, so that drawing a position again starts
+ * from the same μ. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/fmath.h"
-#include "op.h"
+#include "priv.h"
 
 #define LN2 0.69314718055994531
 
@@ -20,7 +21,7 @@ int mirostat_open(struct sampler *s)
 	return (s->drawn = calloc(SAMPLER_HISTORY, sizeof *s->drawn)) ? 0 : -1;
 }
 
-/* Before the draw of s->position; draws from there on are forgotten. */
+/* Before the draw for s->position; forgets the draws from there on. */
 static float mu(struct sampler *s)
 {
 	while (s->n_drawn && s->drawn[s->n_drawn - 1].position >= s->position)
@@ -28,7 +29,7 @@ static float mu(struct sampler *s)
 	return s->n_drawn ? s->drawn[s->n_drawn - 1].mu : 2 * s->params.mirostat_ent;
 }
 
-void mirostat_learn(struct sampler *s, double p)
+void mirostat_update(struct sampler *s, double p)
 {
 	float before = mu(s), surprise = (float)(-fmath_log(p) / LN2);
 	size_t half = SAMPLER_HISTORY / 2;
@@ -37,13 +38,14 @@ void mirostat_learn(struct sampler *s, double p)
 		memcpy(s->drawn, s->drawn + half, half * sizeof *s->drawn);
 		s->n_drawn = half;
 	}
-	s->drawn[s->n_drawn++] = (struct drawn){ s->position, before - s->params.mirostat_lr * (surprise - s->params.mirostat_ent) };
+	s->drawn[s->n_drawn++] = (struct drawn){ s->position,
+		before - s->params.mirostat_lr * (surprise - s->params.mirostat_ent) };
 }
 
-/* How many of the largest version 1 keeps, by how steeply the first hundred fall off. */
-static size_t how_many(struct sampler *s, struct candidates *c)
+/* How many of the largest version 1 keeps: from the slope of a Zipf law through the first hundred. */
+static size_t zipf_k(struct sampler *s, struct candidates *c)
 {
-	size_t n = cut_best_sorted(c->logit, c->n, MIROSTAT_TOP, s->at, s->key), i;
+	size_t n = topk_sorted(c->logit, c->n, MIROSTAT_TOP, s->at, s->key), i;
 	double t, tb = 0, tt = 0, steep, eps, k;
 
 	for (i = 1; i < n; i++) {
@@ -68,15 +70,16 @@ static void mirostat_apply(struct sampler *s, struct candidates *c)
 {
 	float low;
 
-	candidates_living(c);
+	candidates_drop_masked(c);
 	candidates_max(c);
 	if (s->params.mirostat == 1) {
-		candidates_keep(c, c->logit, cut_at(c->logit, NULL, c->n, (double)how_many(s, c)));
+		candidates_keep(c, c->logit, topk_threshold(c->logit, NULL, c->n, (double)zipf_k(s, c)));
 		return;
 	}
 	candidates_weigh(c);
 	low = (float)(c->max + fmath_log(c->sum) - mu(s) * LN2);
-	candidates_keep(c, c->logit, low <= c->max ? (struct cut){ low, SIZE_MAX } : (struct cut){ c->max, 1 });
+	candidates_keep(c, c->logit,
+		low <= c->max ? (struct threshold){ low, SIZE_MAX } : (struct threshold){ c->max, 1 });
 }
 
 const struct sampler_op sampler_mirostat = { "mirostat", mirostat_active, mirostat_apply };

@@ -1,12 +1,13 @@
-/* The order of the chain as users write it. */
+/* Parses the order of the chain as users write it. */
 #include <string.h>
 
-#include "op.h"
+#include "priv.h"
 
 const struct sampler_op *const sampler_ops[SAMPLER_KINDS] = {
-	[SAMPLER_PENALTIES] = &sampler_penalties, [SAMPLER_DRY] = &sampler_dry, [SAMPLER_TOP_N_SIGMA] = &sampler_top_n_sigma, [SAMPLER_TOP_K] = &sampler_top_k,
-	[SAMPLER_TYP_P] = &sampler_typ_p, [SAMPLER_TOP_P] = &sampler_top_p, [SAMPLER_MIN_P] = &sampler_min_p, [SAMPLER_XTC] = &sampler_xtc,
-	[SAMPLER_TEMPERATURE] = &sampler_temperature
+	[SAMPLER_PENALTIES] = &sampler_penalties, [SAMPLER_DRY] = &sampler_dry,
+		[SAMPLER_TOP_N_SIGMA] = &sampler_top_n_sigma,
+	[SAMPLER_TOP_K] = &sampler_top_k, [SAMPLER_TYP_P] = &sampler_typ_p, [SAMPLER_TOP_P] = &sampler_top_p,
+	[SAMPLER_MIN_P] = &sampler_min_p, [SAMPLER_XTC] = &sampler_xtc, [SAMPLER_TEMPERATURE] = &sampler_temperature
 };
 
 static const char letters_of[] = "edskypmxt";
@@ -16,7 +17,7 @@ static const struct {
 	enum sampler_kind kind;
 } aliases[] = { { "temp", SAMPLER_TEMPERATURE }, { "typical_p", SAMPLER_TYP_P }, { "typical", SAMPLER_TYP_P } };
 
-/* '-' and '_' are one. */
+/* Whether text[n] is the name; '-' counts as '_'. */
 static int named(const char *name, const char *text, size_t n)
 {
 	size_t i;
@@ -44,7 +45,7 @@ static int append(struct sampler_params *p, int kind, const char *text, size_t n
 	size_t i;
 
 	if (kind < 0)
-		return why(w, "\"%.*s\" is no sampler", n < 40 ? (int)n : 40, text);
+		return why(w, "unknown sampler \"%.*s\"", n < 40 ? (int)n : 40, text);
 	for (i = 0; i < p->n_order; i++)
 		if (p->order[i] == (enum sampler_kind)kind)
 			return why(w, "%s is named twice", sampler_ops[kind]->name);

@@ -5,14 +5,14 @@
 #include <time.h>
 #include <unistd.h>
 
-uint64_t rng_place(uint64_t seed, uint64_t position)
+uint64_t rng_key(uint64_t seed, uint64_t position)
 {
 	return rng_mix((rng_mix(seed + RNG_STEP) ^ position) + RNG_STEP);
 }
 
 uint64_t rng_bits(uint64_t seed, uint64_t position, uint64_t id)
 {
-	return rng_at(rng_place(seed, position), id);
+	return rng_at(rng_key(seed, position), id);
 }
 
 float rng_unit(uint64_t seed, uint64_t position, uint64_t id)
@@ -37,7 +37,7 @@ uint64_t rng_seed(void)
 	}
 	if (fd >= 0)
 		close(fd);
-	/* No such device: the clock and the process differ from run to run at least. */
+	/* No such device: clock and process id differ from run to run at least. */
 	clock_gettime(CLOCK_REALTIME, &t);
 	return rng_bits((uint64_t)t.tv_sec, (uint64_t)t.tv_nsec, (uint64_t)getpid());
 }

@@ -1,22 +1,24 @@
-/* rng: random numbers by place, not by turn: each is a hash of (seed, position, id), so that a draw depends on nothing but where it is made.
- * A chain of steps inside fwd, the filter sample, and a rerun of one position all draw the same. Frozen: outputs are part of the contract. */
+/* rng: a counter-based random number generator. Each number is a hash of (seed, position, id), so a draw does not
+ * depend on how many draws came before: a chain inside fwd, the filter sample and a rerun from any position all draw
+ * the same. Frozen: the outputs are part of the contract. */
 #ifndef RNG_H
 #define RNG_H
 
 #include <stdint.h>
 
-/* 64 bits for the place; SplitMix64's finaliser (Steele, Lea, Flood 2014; Stafford's Mix13) over the three words in turn. */
+/* 64 bits: SplitMix64's finaliser (Steele, Lea, Flood 2014; Stafford's Mix13) over the three words in turn. */
 uint64_t rng_bits(uint64_t seed, uint64_t position, uint64_t id);
 
 /* The same as a number in (0, 1), never 0 and never 1: (top 23 bits + 1/2) · 2^-23, exact in a float. */
 float rng_unit(uint64_t seed, uint64_t position, uint64_t id);
 
-/* The same with (top 52 bits + 1/2) · 2^-52, exact in a double: fine enough to pick the least likely of a large vocabulary. */
+/* The same as (top 52 bits + 1/2) · 2^-52, exact in a double: fine enough to draw the least likely id of a large
+ * vocabulary. */
 double rng_real(uint64_t seed, uint64_t position, uint64_t id);
 
-/* The same in two steps, for all ids of one position: rng_bits(seed, position, id) is rng_at(rng_place(seed, position), id), and rng_real() is
- * rng_fraction() of it. */
-uint64_t rng_place(uint64_t seed, uint64_t position);
+/* The same in two steps, for all ids of one position: rng_bits(seed, position, id) is rng_at(rng_key(seed, position),
+ * id), and rng_real() is rng_fraction() of that. */
+uint64_t rng_key(uint64_t seed, uint64_t position);
 
 #define RNG_STEP UINT64_C(0x9e3779b97f4a7c15)   /* 2^64 / golden ratio, odd */
 
@@ -27,9 +29,9 @@ static inline uint64_t rng_mix(uint64_t z)
 	return z ^ z >> 31;
 }
 
-static inline uint64_t rng_at(uint64_t place, uint64_t id)
+static inline uint64_t rng_at(uint64_t key, uint64_t id)
 {
-	return rng_mix((place ^ id) + RNG_STEP);
+	return rng_mix((key ^ id) + RNG_STEP);
 }
 
 static inline double rng_fraction(uint64_t bits)

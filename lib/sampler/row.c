@@ -1,9 +1,9 @@
-/* The candidates of a draw: their largest logit, weights, who is dropped. */
+/* The candidates of a draw: their largest logit, their weights, and dropping some of them. */
 #include <float.h>
 #include <math.h>
 
 #include "lib/base/fmath.h"
-#include "op.h"
+#include "priv.h"
 
 void candidates_changed(struct candidates *c)
 {
@@ -13,7 +13,7 @@ void candidates_changed(struct candidates *c)
 void candidates_max(struct candidates *c)
 {
 	if (!c->has_max)
-		c->max = cut_max(c->logit, c->n);
+		c->max = topk_max(c->logit, c->n);
 	c->has_max = 1;
 }
 
@@ -36,32 +36,32 @@ void candidates_divide(struct candidates *c, float t)
 	size_t i;
 
 	candidates_max(c);
-	/* From the largest down where it would overflow, however small t is. */
+	/* Relative to the largest where the division would overflow. */
 	from = fabsf(c->max / t) > FLT_MAX ? c->max : 0;
 	for (i = 0; i < c->n; i++)
 		c->logit[i] = (c->logit[i] - from) / t;
 	candidates_changed(c);
 }
 
-void candidates_living(struct candidates *c)
+void candidates_drop_masked(struct candidates *c)
 {
 	size_t i, dead = 0;
 
 	for (i = 0; i < c->n; i++)
 		dead += c->logit[i] == -INFINITY;
 	if (dead)
-		candidates_keep(c, c->logit, (struct cut){ -FLT_MAX, SIZE_MAX });
+		candidates_keep(c, c->logit, (struct threshold){ -FLT_MAX, SIZE_MAX });
 }
 
-/* What is kept moves to places at or before its own, so key may be one of the arrays that are written. */
-static size_t keep(struct candidates *c, const float *key, size_t i, size_t end, size_t n, struct cut *cut)
+/* Elements only move towards the front, so key may be one of the arrays written. */
+static size_t keep(struct candidates *c, const float *key, size_t i, size_t end, size_t n, struct threshold *t)
 {
 	size_t tie;
 
 	for (; i < end; i++) {
-		tie = key[i] == cut->value && cut->ties;
-		cut->ties -= tie;
-		tie += key[i] > cut->value;
+		tie = key[i] == t->value && t->ties;
+		t->ties -= tie;
+		tie += key[i] > t->value;
 		c->logit[n] = c->logit[i];
 		c->id[n] = c->dense ? (int32_t)i : c->id[i];
 		c->p[n] = c->p[i];
@@ -70,22 +70,22 @@ static size_t keep(struct candidates *c, const float *key, size_t i, size_t end,
 	return n;
 }
 
-void candidates_keep(struct candidates *c, const float *key, struct cut cut)
+void candidates_keep(struct candidates *c, const float *key, struct threshold t)
 {
-	float low = cut.value > -INFINITY ? cut_below(cut.value) : -INFINITY;
+	float low = t.value > -INFINITY ? topk_below(t.value) : -INFINITY;
 	size_t i, end, n = 0;
 
 	for (i = 0; i < c->n; i = end) {
-		if (cut.value > -INFINITY)
-			i = cut_next(key, i, c->n, low);
+		if (t.value > -INFINITY)
+			i = topk_next_above(key, i, c->n, low);
 		end = c->n - i < 16 ? c->n : i + 16;
-		n = keep(c, key, i, end, n, &cut);
+		n = keep(c, key, i, end, n, &t);
 	}
 	c->n = n;
 	c->dense = c->has_sum = 0;
 }
 
-double candidates_depth(struct candidates *c)
+double candidates_mean_gap(struct candidates *c)
 {
 	double lane[8] = { 0 };
 	size_t i, k;
@@ -99,26 +99,26 @@ double candidates_depth(struct candidates *c)
 	return lane[0] / c->sum;
 }
 
-static float bent(const struct sampler_params *p, float logit, int32_t count, float (*bend)(const struct sampler_params *p, float logit, int32_t count))
+static float adjusted(const struct sampler_params *p, float logit, int32_t count, candidates_adjuster *adjust)
 {
 	if (logit == -INFINITY)
 		return logit;
-	logit = bend(p, logit, count);
+	logit = adjust(p, logit, count);
 	return logit > FLT_MAX ? FLT_MAX : logit < -FLT_MAX ? -FLT_MAX : logit;
 }
 
-void candidates_bend(struct sampler *s, struct candidates *c, const int32_t *ids, size_t n,
-	float (*bend)(const struct sampler_params *p, float logit, int32_t count))
+void candidates_adjust(struct sampler *s, struct candidates *c, const int32_t *ids, size_t n,
+	candidates_adjuster *adjust)
 {
 	size_t i;
 
 	if (!c->dense)
 		for (i = 0; i < c->n; i++)
 			if (s->count[c->id[i]])
-				c->logit[i] = bent(&s->params, c->logit[i], s->count[c->id[i]], bend);
+				c->logit[i] = adjusted(&s->params, c->logit[i], s->count[c->id[i]], adjust);
 	for (i = 0; i < n; i++) {
 		if (c->dense && s->count[ids[i]])
-			c->logit[ids[i]] = bent(&s->params, c->logit[ids[i]], s->count[ids[i]], bend);
+			c->logit[ids[i]] = adjusted(&s->params, c->logit[ids[i]], s->count[ids[i]], adjust);
 		s->count[ids[i]] = 0;
 	}
 	candidates_changed(c);

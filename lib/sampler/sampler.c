@@ -1,4 +1,4 @@
-/* sampler: the chain's driver: what it is made of, the samplers one after another, the draw; and the ids that the penalties look back on. */
+/* sampler: builds the chain, runs it and draws; keeps the history for penalties and dry. */
 #include "sampler.h"
 
 #include <float.h>
@@ -12,13 +12,14 @@
 #include "gumbel.h"
 #include "rng.h"
 #include "lib/base/size.h"
-#include "op.h"
+#include "priv.h"
 
 void sampler_defaults(struct sampler_params *p)
 {
-	*p = (struct sampler_params){ .n_order = SAMPLER_KINDS, .repeat = 1, .last_n = 64, .dry_base = 1.75f, .dry_allowed = 2, .dry_last_n = -1,
-		.top_n_sigma = -1, .top_k = 40, .typical = 1, .top_p = 0.95f, .min_p = 0.05f, .xtc_threshold = 0.1f, .temp = 0.8f, .temp_exponent = 1,
-		.mirostat_ent = 5, .mirostat_lr = 0.1f, .n_best = -1 };
+	*p = (struct sampler_params){ .n_order = SAMPLER_KINDS, .repeat = 1, .last_n = 64,
+		.dry_base = 1.75f, .dry_allowed = 2, .dry_last_n = -1,
+		.top_n_sigma = -1, .top_k = 40, .typical = 1, .top_p = 0.95f, .min_p = 0.05f, .xtc_threshold = 0.1f,
+		.temp = 0.8f, .temp_exponent = 1, .mirostat_ent = 5, .mirostat_lr = 0.1f, .n_best = -1 };
 	for (size_t i = 0; i < SAMPLER_KINDS; i++)
 		p->order[i] = (enum sampler_kind)i;
 }
@@ -53,7 +54,8 @@ static int take_bias(struct sampler *s, struct why *w)
 
 	for (i = 0; i < p->n_bias; i++) {
 		if (p->bias[i].id < 0 || p->bias[i].id >= s->n_vocab)
-			return why(w, "logit bias: id %" PRId32 " is outside the vocabulary of %" PRId32, p->bias[i].id, s->n_vocab);
+			return why(w, "logit bias: id %" PRId32 " is outside the vocabulary of %" PRId32, p->bias[i].id,
+				s->n_vocab);
 		s->bias[i] = p->bias[i];
 	}
 	return 0;
@@ -67,7 +69,7 @@ static int allocate(struct sampler *s)
 	most = p->top_k > 0 && (size_t)p->top_k > most ? (size_t)p->top_k : most;
 	most = p->n_best > 0 && (size_t)p->n_best > most ? (size_t)p->n_best : most;
 	s->at = calloc(size_min(most, n), sizeof *s->at);
-	s->key = calloc(CUT_SCRATCH(n), sizeof *s->key);
+	s->key = calloc(TOPK_SCRATCH(n), sizeof *s->key);
 	s->row.id = calloc(n, sizeof *s->row.id);
 	s->row.p = calloc(n, sizeof *s->row.p);
 	s->count = calloc(n, sizeof *s->count);
@@ -75,20 +77,22 @@ static int allocate(struct sampler *s)
 	s->bias = calloc(p->n_bias + 1, sizeof *s->bias);
 	s->raw = calloc(p->n_best >= 0 ? n : 1, sizeof *s->raw);
 	s->best = calloc(SAMPLER_BEST_MAX, sizeof *s->best);
-	return s->at && s->key && s->row.id && s->row.p && s->count && s->history && s->bias && s->raw && s->best ? 0 : -1;
+	return s->at && s->key && s->row.id && s->row.p && s->count && s->history && s->bias && s->raw && s->best ?
+		0 : -1;
 }
 
 struct sampler *sampler_open(const struct sampler_params *p, int32_t n_vocab, struct why *w)
 {
 	struct sampler *s = calloc(1, sizeof *s);
 
-	why(w, "no memory for a vocabulary of %" PRId32, n_vocab);
+	why(w, "out of memory for a vocabulary of %" PRId32, n_vocab);
 	if (!s)
 		return NULL;
 	s->params = *p;
 	s->n_vocab = n_vocab;
 	build_chain(s);
-	if (allocate(s) || take_bias(s, w) || (sampler_dry.active(p) && dry_open(s, w)) || (p->mirostat && mirostat_open(s))) {
+	if (allocate(s) || take_bias(s, w) || (sampler_dry.active(p) && dry_open(s, w)) ||
+		(p->mirostat && mirostat_open(s))) {
 		sampler_close(s);
 		return NULL;
 	}
@@ -121,6 +125,11 @@ uint32_t sampler_next(const struct sampler *s)
 	return s->base + (uint32_t)s->n_history;
 }
 
+size_t sampler_window(const struct sampler *s, int32_t last_n)
+{
+	return last_n < 0 ? s->n_history : size_min((size_t)last_n, s->n_history);
+}
+
 int sampler_history(struct sampler *s, uint32_t pos, const int32_t *ids, size_t n, struct why *w)
 {
 	size_t i, half = SAMPLER_HISTORY / 2, part;
@@ -129,7 +138,7 @@ int sampler_history(struct sampler *s, uint32_t pos, const int32_t *ids, size_t 
 		if (ids[i] < 0 || ids[i] >= s->n_vocab)
 			return why(w, "id %" PRId32 " is outside the vocabulary of %" PRId32, ids[i], s->n_vocab);
 	if (pos != FRAME_APPEND) {
-		/* A place that we have not seen, or no longer know, is a new beginning. */
+		/* A position beyond the history, or before what is left of it, starts a new one. */
 		if (pos < s->base || pos > sampler_next(s)) {
 			s->base = pos;
 			s->n_history = 0;
@@ -151,14 +160,14 @@ int sampler_history(struct sampler *s, uint32_t pos, const int32_t *ids, size_t 
 
 /* ---- a draw ---- */
 
-/* Puts the row under the chain: NaNs out, +infinity to the largest float. */
-static void enter(struct sampler *s, float *row)
+/* Makes the row the candidates, with NaNs masked and +infinity replaced by the largest float. */
+static void take_row(struct sampler *s, float *row)
 {
 	struct candidates *c = &s->row;
 	size_t i, n = (size_t)s->n_vocab;
 
 	s->n_nan = 0;
-	for (i = cut_next(row, 0, n, FLT_MAX); i < n; i = cut_next(row, i + 1, n, FLT_MAX)) {
+	for (i = topk_next_above(row, 0, n, FLT_MAX); i < n; i = topk_next_above(row, i + 1, n, FLT_MAX)) {
 		s->n_nan += row[i] != row[i];
 		row[i] = row[i] != row[i] ? -INFINITY : FLT_MAX;
 	}
@@ -166,7 +175,7 @@ static void enter(struct sampler *s, float *row)
 	candidates_max(c);
 }
 
-/* The log-probabilities of the row as it is; what it takes of them waits for the pick. */
+/* The log-probabilities of the best ids, and what it takes to compute that of any other. */
 static void log_probabilities(struct sampler *s)
 {
 	struct candidates *c = &s->row;
@@ -178,48 +187,48 @@ static void log_probabilities(struct sampler *s)
 	candidates_weigh(c);
 	s->total = c->max + fmath_log(c->sum);
 	memcpy(s->raw, c->logit, c->n * sizeof *s->raw);
-	s->n_best = cut_best_sorted(c->logit, c->n, (size_t)s->params.n_best, s->at, s->key);
+	s->n_best = topk_sorted(c->logit, c->n, (size_t)s->params.n_best, s->at, s->key);
 	for (i = 0; i < s->n_best; i++)
 		s->best[i] = (struct sampler_logprob){ s->at[i], (float)(s->raw[s->at[i]] - s->total) };
 }
 
-void sampler_look(struct sampler *s, float *row)
+void sampler_prepare(struct sampler *s, float *row)
 {
-	enter(s, row);
+	take_row(s, row);
 	if (s->params.n_best >= 0)
 		log_probabilities(s);
-	s->looked = 1;
+	s->prepared = 1;
 }
 
-static void show(const struct sampler *s, const char *name)
+static void observe(const struct sampler *s, const char *name)
 {
 	const struct candidates *c = &s->row;
 	struct sampler_view v = { name, c->n, c->dense ? NULL : c->id, c->logit, s->temp };
 
-	if (s->params.watch)
-		s->params.watch(s->params.watch_context, &v);
+	if (s->params.observe)
+		s->params.observe(s->params.observer, &v);
 }
 
-/* Returns -1 if nobody is left. */
+/* Returns -1 if no candidate is left. */
 static int run_chain(struct sampler *s)
 {
 	struct candidates *c = &s->row;
 	size_t i;
 
 	if (!s->n_chain || s->chain[0] != &sampler_bias)
-		show(s, "logits");
+		observe(s, "logits");
 	for (i = 0; i < s->n_chain; i++) {
 		candidates_max(c);
 		if (c->max == -INFINITY)
 			return -1;
 		s->chain[i]->apply(s, c);
-		show(s, s->chain[i] == &sampler_bias ? "logits" : s->chain[i]->name);
+		observe(s, s->chain[i] == &sampler_bias ? "logits" : s->chain[i]->name);
 	}
 	candidates_max(c);
 	return c->max == -INFINITY ? -1 : 0;
 }
 
-/* Which candidate u in (0, 1) falls on. */
+/* The candidate that u in (0, 1) selects. */
 static size_t draw(struct candidates *c, double u)
 {
 	double reached = 0;
@@ -231,7 +240,7 @@ static size_t draw(struct candidates *c, double u)
 		reached += c->p[i];
 		if (reached > u)
 			return i;
-		/* The sum was rounded in another order: what lies beyond all falls on the last that can come at all. */
+		/* c->sum was added in another order: a u beyond the last sum selects the last that is possible. */
 		if (c->p[i] > 0)
 			last = i;
 	}
@@ -243,11 +252,11 @@ int sampler_draw(struct sampler *s, float *row, uint32_t position, struct sample
 	struct candidates *c = &s->row;
 	size_t i;
 
-	if (s->looked)
+	if (s->prepared)
 		candidates_changed(c);
 	else
-		sampler_look(s, row);
-	s->looked = 0;
+		sampler_prepare(s, row);
+	s->prepared = 0;
 	s->position = position;
 	s->temp = 1;
 	*pick = (struct sampler_pick){ .n_nan = s->n_nan, .n_best = s->n_best, .best = s->best };
@@ -262,21 +271,21 @@ int sampler_draw(struct sampler *s, float *row, uint32_t position, struct sample
 		pick->logprob = (float)(s->raw[pick->id] - s->total);
 	if (s->params.mirostat) {
 		candidates_weigh(c);
-		mirostat_learn(s, c->p[i] / c->sum);
+		mirostat_update(s, c->p[i] / c->sum);
 	}
 	return 0;
 }
 
-struct sampler_left sampler_left(struct sampler *s)
+struct sampler_survivors sampler_survivors(struct sampler *s)
 {
 	struct candidates *c = &s->row;
 
-	candidates_living(c);
+	candidates_drop_masked(c);
 	if (c->dense)
-		candidates_keep(c, c->logit, (struct cut){ -FLT_MAX, SIZE_MAX });
+		candidates_keep(c, c->logit, (struct threshold){ -FLT_MAX, SIZE_MAX });
 	if (s->temp != 1)
 		candidates_divide(c, s->temp);
 	s->temp = 1;
 	candidates_weigh(c);
-	return (struct sampler_left){ c->n, c->id, c->p, c->sum };
+	return (struct sampler_survivors){ c->n, c->id, c->p, c->sum };
 }

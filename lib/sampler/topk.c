@@ -1,6 +1,6 @@
-/* cut: selection by the bits of floats, eight at a time from the highest in which they differ, so that no row, however it is made, costs much more than
- * another. */
-#include "cut.h"
+/* topk: radix selection on the bits of floats, eight at a time from the highest in which they differ, so that no input
+ * is much slower than another. */
+#include "topk.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,13 +26,13 @@ static float unorder(uint32_t u)
 	return f;
 }
 
-float cut_below(float f)
+float topk_below(float f)
 {
-	/* −0 has a place in the order that no float takes. */
+	/* order() never returns the code of −0. */
 	return unorder(order(f) - (f == 0 ? 2 : 1));
 }
 
-/* How many bits from the lowest up two integers differ in: 0 to 32. */
+/* The position of the highest bit in which two integers differ, plus one: 0 to 32. */
 static int width(uint32_t a, uint32_t b)
 {
 	int n = 0;
@@ -42,7 +42,7 @@ static int width(uint32_t a, uint32_t b)
 	return n;
 }
 
-/* The least and the largest of x[n] within [*low, *high]; there is one. */
+/* Narrows [*low, *high] to the least and the largest of x[n] within it; there is at least one. */
 static void bounds(const float *x, size_t n, float *low, float *high)
 {
 	float least = INFINITY, most = -INFINITY;
@@ -56,41 +56,41 @@ static void bounds(const float *x, size_t n, float *low, float *high)
 	*high = most;
 }
 
-/* Groups by the 8 highest bits in which keys within [low, high] differ. Even and odd places are counted apart, or neighbours in one group would wait
- * for each other. */
-struct groups {
+/* A histogram by the 8 highest bits in which keys within [low, high] differ. Even and odd indices are counted
+ * separately, so that neighbours in the same bucket do not wait for each other's store. */
+struct histogram {
 	int shift;
 	uint32_t base;
 	size_t count[2][256];
 	double sum[2][256];
 };
 
-static void group(struct groups *g, const float *key, const float *weight, size_t n, float low, float high)
+static void count(struct histogram *h, const float *key, const float *weight, size_t n, float low, float high)
 {
 	uint32_t d;
 	size_t i;
 
-	g->shift = width(order(low), order(high)) - 8;
-	g->shift = g->shift > 0 ? g->shift : 0;
-	g->base = order(low) >> g->shift;
-	memset(g->count, 0, sizeof g->count);
-	memset(g->sum, 0, sizeof g->sum);
+	h->shift = width(order(low), order(high)) - 8;
+	h->shift = h->shift > 0 ? h->shift : 0;
+	h->base = order(low) >> h->shift;
+	memset(h->count, 0, sizeof h->count);
+	memset(h->sum, 0, sizeof h->sum);
 	for (i = 0; i < n; i++)
 		if (key[i] >= low && key[i] <= high) {
-			d = (order(key[i]) >> g->shift) - g->base;
-			g->count[i & 1][d]++;
-			g->sum[i & 1][d] += weight ? weight[i] : 1;
+			d = (order(key[i]) >> h->shift) - h->base;
+			h->count[i & 1][d]++;
+			h->sum[i & 1][d] += weight ? weight[i] : 1;
 		}
 }
 
 enum { FEW = 2048 };
 
-struct cut cut_at(const float *key, const float *weight, size_t n, double target)
+struct threshold topk_threshold(const float *key, const float *weight, size_t n, double target)
 {
 	float low = -INFINITY, high = INFINITY, few[FEW], few_weight[FEW];
 	double reached = 0, sum;
-	struct groups g;
-	struct cut c = { 0, 0 };
+	struct histogram h;
+	struct threshold c = { 0, 0 };
 	uint32_t last, d;
 	size_t i, m;
 
@@ -98,25 +98,25 @@ struct cut cut_at(const float *key, const float *weight, size_t n, double target
 		bounds(key, n, &low, &high);
 		if (low == high)
 			break;
-		group(&g, key, weight, n, low, high);
-		/* Down to the group in which the target is reached; the last one if it is not. */
-		last = (order(high) >> g.shift) - g.base;
+		count(&h, key, weight, n, low, high);
+		/* Down to the bucket in which the target is reached; the lowest if it is not. */
+		last = (order(high) >> h.shift) - h.base;
 		for (d = last; d > 0; d--) {
-			sum = g.sum[0][d] + g.sum[1][d];
-			if (reached + sum >= target && g.count[0][d] + g.count[1][d])
+			sum = h.sum[0][d] + h.sum[1][d];
+			if (reached + sum >= target && h.count[0][d] + h.count[1][d])
 				break;
 			reached += sum;
 		}
-		low = d > 0 ? unorder((g.base + d) << g.shift) : low;
-		high = d < last ? cut_below(unorder((g.base + d + 1) << g.shift)) : high;
-		if (n <= FEW || g.count[0][d] + g.count[1][d] > FEW)
+		low = d > 0 ? unorder((h.base + d) << h.shift) : low;
+		high = d < last ? topk_below(unorder((h.base + d + 1) << h.shift)) : high;
+		if (n <= FEW || h.count[0][d] + h.count[1][d] > FEW)
 			continue;
 		for (m = i = 0; i < n; i++)
 			if (key[i] >= low && key[i] <= high) {
 				few[m] = key[i];
 				few_weight[m++] = weight ? weight[i] : 1;
 			}
-		return cut_at(few, few_weight, m, target - reached);
+		return topk_threshold(few, few_weight, m, target - reached);
 	}
 	c.value = low;
 	for (i = 0; i < n && (!c.ties || reached < target); i++)
@@ -127,7 +127,7 @@ struct cut cut_at(const float *key, const float *weight, size_t n, double target
 	return c;
 }
 
-size_t cut_next(const float *x, size_t i, size_t n, float low)
+size_t topk_next_above(const float *x, size_t i, size_t n, float low)
 {
 	size_t k;
 	int any;
@@ -146,7 +146,7 @@ size_t cut_next(const float *x, size_t i, size_t n, float low)
 	}
 }
 
-float cut_max(const float *x, size_t n)
+float topk_max(const float *x, size_t n)
 {
 	float v[16];
 	size_t i, k;
@@ -167,16 +167,17 @@ float cut_max(const float *x, size_t n)
 
 enum { BLOCK = 64 };
 
-/* Where the k best of x[n] end. The k-th largest of more than k blocks' maxima is reached by k elements at least; those above it stand in fewer than k
- * blocks. max[blocks] are the maxima, and behind them there is room for n. */
-static struct cut best_end(const float *x, size_t n, size_t k, float *max, size_t blocks)
+/* The threshold of the k largest of x[n]. If there are more than k blocks, at least k elements reach the k-th largest
+ * of the blocks' maxima, and those above it lie in fewer than k blocks. max[blocks] are the maxima; n floats of scratch
+ * follow them. */
+static struct threshold largest_k(const float *x, size_t n, size_t k, float *max, size_t blocks)
 {
 	float low, *above = max + blocks;
 	size_t b, i, end, m = 0;
 
 	if (blocks <= k)
-		return cut_at(x, NULL, n, (double)k);
-	low = cut_at(max, NULL, blocks, (double)k).value;
+		return topk_threshold(x, NULL, n, (double)k);
+	low = topk_threshold(max, NULL, blocks, (double)k).value;
 	for (b = 0; b < blocks; b++) {
 		if (!(max[b] > low))
 			continue;
@@ -185,20 +186,20 @@ static struct cut best_end(const float *x, size_t n, size_t k, float *max, size_
 			if (x[i] > low)
 				above[m++] = x[i];
 	}
-	return m >= k ? cut_at(above, NULL, m, (double)k) : (struct cut){ low, k - m };
+	return m >= k ? topk_threshold(above, NULL, m, (double)k) : (struct threshold){ low, k - m };
 }
 
-size_t cut_best(const float *x, size_t n, size_t k, int32_t *at, float *scratch)
+size_t topk_select(const float *x, size_t n, size_t k, int32_t *at, float *scratch)
 {
 	size_t blocks, b, i, end, have = 0;
-	struct cut c;
+	struct threshold c;
 
 	if (!k || !n)
 		return 0;
 	blocks = (n + BLOCK - 1) / BLOCK;
 	for (b = 0; b < blocks; b++)
-		scratch[b] = cut_max(x + b * BLOCK, size_min(n - b * BLOCK, BLOCK));
-	c = best_end(x, n, k, scratch, blocks);
+		scratch[b] = topk_max(x + b * BLOCK, size_min(n - b * BLOCK, BLOCK));
+	c = largest_k(x, n, k, scratch, blocks);
 	if (c.value == -INFINITY)
 		c.ties = 0;
 	for (b = 0; b < blocks && have < k; b++) {
@@ -217,7 +218,7 @@ static int worse(const float *x, int32_t a, int32_t b)
 	return x[a] < x[b] || (x[a] == x[b] && a > b);
 }
 
-/* Moves at[i] down to its place in a heap that has the worst on top. */
+/* Sifts at[i] down in a heap that has the worst on top. */
 static void sift(const float *x, int32_t *at, size_t n, size_t i)
 {
 	int32_t moved = at[i];
@@ -234,12 +235,12 @@ static void sift(const float *x, int32_t *at, size_t n, size_t i)
 	at[i] = moved;
 }
 
-size_t cut_best_sorted(const float *x, size_t n, size_t k, int32_t *at, float *scratch)
+size_t topk_sorted(const float *x, size_t n, size_t k, int32_t *at, float *scratch)
 {
-	size_t have = cut_best(x, n, k, at, scratch), i;
+	size_t have = topk_select(x, n, k, at, scratch), i;
 	int32_t worst;
 
-	/* The worst, on top of the heap, goes to the end. */
+	/* Heap sort: the worst, on top of the heap, goes to the end. */
 	for (i = have / 2; i > 0; i--)
 		sift(x, at, have, i - 1);
 	for (i = have; i > 1; i--) {

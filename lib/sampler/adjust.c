@@ -1,9 +1,9 @@
-/* The samplers that change logits by the history or as a whole, and drop nobody (but for a temperature of 0). */
+/* The samplers that change logits and drop no candidates (except a temperature of 0): bias, penalties, temperature. */
 #include <float.h>
 #include <math.h>
 
 #include "lib/base/fmath.h"
-#include "op.h"
+#include "priv.h"
 
 /* ---- bias ---- */
 
@@ -12,7 +12,7 @@ static int bias_active(const struct sampler_params *p)
 	return p->n_bias > 0;
 }
 
-/* Always the first: the row is dense. */
+/* Always the first of the chain, so the row is dense. */
 static void bias_apply(struct sampler *s, struct candidates *c)
 {
 	float *logit;
@@ -43,12 +43,12 @@ static float penalise(const struct sampler_params *p, float logit, int32_t count
 
 static void penalties_apply(struct sampler *s, struct candidates *c)
 {
-	size_t window = s->params.last_n < 0 || (size_t)s->params.last_n > s->n_history ? s->n_history : (size_t)s->params.last_n, i;
+	size_t window = sampler_window(s, s->params.last_n), i;
 	const int32_t *last = s->history + s->n_history - window;
 
 	for (i = 0; i < window; i++)
 		s->count[last[i]]++;
-	candidates_bend(s, c, last, window, penalise);
+	candidates_adjust(s, c, last, window, penalise);
 }
 
 const struct sampler_op sampler_penalties = { "penalties", penalties_active, penalties_apply };
@@ -60,11 +60,11 @@ static int temperature_active(const struct sampler_params *p)
 	return p->temp != 1 || p->temp_range > 0;
 }
 
-/* Where the temperature stands between T − range and T + range: by how even the distribution is. */
+/* The dynamic temperature, between T − range and T + range: the higher, the more even the distribution is. */
 static float dynamic(const struct sampler_params *p, struct candidates *c)
 {
 	float low = p->temp > p->temp_range ? p->temp - p->temp_range : 0, high = p->temp + p->temp_range;
-	double entropy = candidates_depth(c);
+	double entropy = candidates_mean_gap(c);
 
 	entropy = (entropy + fmath_log(c->sum)) / fmath_log((double)c->n);
 	entropy = entropy < 0 ? 0 : entropy;
@@ -76,12 +76,12 @@ static void temperature_apply(struct sampler *s, struct candidates *c)
 	float t = s->params.temp;
 
 	if (s->params.temp_range > 0) {
-		candidates_living(c);
+		candidates_drop_masked(c);
 		t = c->n > 1 ? dynamic(&s->params, c) : 1;
 	}
 	candidates_max(c);
 	if (t <= 0)
-		candidates_keep(c, c->logit, (struct cut){ c->max, 1 });
+		candidates_keep(c, c->logit, (struct threshold){ c->max, 1 });
 	else if (s->params.gumbel && s->chain[s->n_chain - 1] == &sampler_temperature)
 		s->temp = t;
 	else

@@ -1,0 +1,102 @@
+/* priv: what a sampler of the chain is, and the candidates it works on. Private to lib/sampler. */
+#ifndef SAMPLER_PRIV_H
+#define SAMPLER_PRIV_H
+
+#include "sampler.h"
+#include "topk.h"
+
+enum { MIROSTAT_TOP = 100 };    /* how many of the largest logits version 1 looks at */
+
+/* The ids that can still be drawn, always in ascending order of id. At first the whole row, "dense": id[i] = i, not
+ * written. */
+struct candidates {
+	size_t n;
+	int dense;
+	float *logit;           /* [n], the caller's row; −infinity: masked */
+	int32_t *id;            /* [n] unless dense */
+	float *p;               /* [n] e^(logit − max), after candidates_weigh() */
+	float max;              /* of logit */
+	double sum;             /* of p */
+	int has_max, has_p, has_sum;
+};
+
+struct sampler {
+	struct sampler_params params;
+	const struct sampler_op *chain[SAMPLER_KINDS + 1];      /* the active samplers, in order */
+	size_t n_chain;
+	struct candidates row;
+	int32_t n_vocab;
+	uint32_t position;      /* of the id to draw */
+	float temp;             /* what gumbel divides by */
+	int prepared;           /* sampler_prepare() was called for this row */
+	size_t n_nan;
+	float *key;             /* [TOPK_SCRATCH(n_vocab)], scratch of any sampler */
+	int32_t *count;         /* [n_vocab], of penalties and dry; all zero between them */
+	int32_t *history;       /* [SAMPLER_HISTORY], the last n_history ids; the first is at position base */
+	size_t n_history;
+	uint32_t base;
+	struct sampler_bias *bias;
+	int32_t *at;            /* for topk_select(): as many as any sampler asks it for */
+	float *raw;             /* [n_vocab] if log-probabilities are wanted: the row as it came, */
+	double total;           /* ln of its sum of e^logit, */
+	struct sampler_logprob *best;   /* [n_best] and its most likely ids */
+	size_t n_best;
+	unsigned char *breaker; /* dry: [n_vocab] enum dry_breaker of each id */
+	int32_t *match;         /* dry: [SAMPLER_HISTORY] */
+	struct drawn *drawn;    /* mirostat: [SAMPLER_HISTORY], the draws so far */
+	size_t n_drawn;
+};
+
+struct sampler_op {
+	const char *name;
+	int (*active)(const struct sampler_params *p);  /* 0: it would change nothing */
+	void (*apply)(struct sampler *s, struct candidates *c);
+};
+
+extern const struct sampler_op *const sampler_ops[SAMPLER_KINDS];
+/* adjust.c and dry.c: change logits */
+extern const struct sampler_op sampler_bias, sampler_penalties, sampler_temperature, sampler_dry;
+/* drop.c and mirostat.c: drop candidates */
+extern const struct sampler_op sampler_top_n_sigma, sampler_top_k, sampler_typ_p, sampler_top_p, sampler_min_p,
+	sampler_xtc;
+extern const struct sampler_op sampler_mirostat;
+
+/* Allocates the state of dry and mirostat. 0, or -1 with the reason. */
+int dry_open(struct sampler *s, struct why *w);
+int mirostat_open(struct sampler *s);
+
+/* How many ids at the end of the history a sampler uses that looks back last_n; −1: all. */
+size_t sampler_window(const struct sampler *s, int32_t last_n);
+
+/* After a draw of probability p. */
+void mirostat_update(struct sampler *s, double p);
+
+/* ---- row.c ---- */
+
+/* Compute what is out of date: max; p and its sum. */
+void candidates_max(struct candidates *c);
+void candidates_weigh(struct candidates *c);
+
+/* l = l / t, or (l − max) / t where max / t would overflow. */
+void candidates_divide(struct candidates *c, float t);
+
+/* To be called after logits changed, or after the largest of them was dropped. */
+void candidates_changed(struct candidates *c);
+
+/* Drops the masked ones. */
+void candidates_drop_masked(struct candidates *c);
+
+/* Keeps those whose key[n] (logit, p, or any array beside them) the threshold selects. */
+void candidates_keep(struct candidates *c, const float *key, struct threshold t);
+
+/* The mean of max − logit, weighted by probability: H − ln(sum). */
+double candidates_mean_gap(struct candidates *c);
+
+/* For each candidate with count > 0: logit = adjust(params, logit, count), clamped to finite values. ids[n] are all ids
+ * with a count, repetitions allowed; their counts are 0 afterwards. While the row is dense the work is in proportion to
+ * n. */
+typedef float candidates_adjuster(const struct sampler_params *p, float logit, int32_t count);
+void candidates_adjust(struct sampler *s, struct candidates *c, const int32_t *ids, size_t n,
+	candidates_adjuster *adjust);
+
+#endif
