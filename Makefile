@@ -41,7 +41,7 @@ PICK = rng gumbel topk
 SAMPLER = sampler opts row order adjust dry drop mirostat
 CHAT = chat chat_opts chat_setup chat_template
 JINJA = jinja arith call dict eval exec expr format lex list_filters methods more_filters operand parse parser spell str tests text text_filters value
-GRAMMAR = grammar node class cursor parse match state text guide trie
+GRAMMAR = grammar node class reader parse match state text mask trie
 SCHEMA = schema fail gbnf index types merge exclusive constants array object string pattern number
 KERNELS = kv_type select spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks $(ISA:%=isa/%)
 OPS = embed angles rows product prepare store attend select

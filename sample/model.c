@@ -7,7 +7,7 @@
 #include "lib/base/bytes.h"
 #include "lib/gguf/gguf.h"
 #include "lib/grammar/grammar.h"
-#include "lib/grammar/guide.h"
+#include "lib/grammar/mask.h"
 #include "lib/base/grow.h"
 #include "lib/schema/schema.h"
 #include "lib/base/slurp.h"
@@ -24,11 +24,11 @@ struct model {
 	struct vocab *v;
 	struct card card;
 	struct grammar *grammar;
-	struct guide *guide;
+	struct masker *guide;
 	int32_t *end;           /* [n_end] */
 	int32_t n_end;
 	int over;               /* an end was accepted */
-	struct guide_place *here;
+	struct mask_text *here;
 	struct accepted *accepted;      /* [n], what led here */
 	size_t n, room;
 };
@@ -54,7 +54,7 @@ void model_close(struct model *m)
 {
 	if (!m)
 		return;
-	guide_close(m->guide);
+	masker_close(m->guide);
 	grammar_free(m->grammar);
 	free(m->end);
 	free(m->accepted);
@@ -113,7 +113,7 @@ int model_grammar(struct model *m, const struct grammar_source *source, struct w
 
 int model_guide(struct model *m, const struct card *card, const int32_t *end, size_t n, struct why *w)
 {
-	struct guide_pieces pieces = { .n_vocab = card->n_vocab, .piece = model_printed, .context = m };
+	struct mask_vocab pieces = { .n = card->n_vocab, .bytes = model_printed, .context = m };
 	size_t i, len = 0;
 
 	m->end = calloc((size_t)card->n_eog + n + 1, sizeof *m->end);
@@ -126,17 +126,17 @@ int model_guide(struct model *m, const struct card *card, const int32_t *end, si
 			m->end[m->n_end++] = end[i];
 	pieces.eog = m->end;
 	pieces.n_eog = m->n_end;
-	m->guide = guide_open(m->grammar, &pieces, w);
+	m->guide = masker_open(m->grammar, &pieces, w);
 	/* the first mask is found while the prompt is evaluated, and a grammar that is too much is refused before */
-	return m->guide && !model_restart(m, w) && guide_mask(m->here, w) ? 0 : -1;
+	return m->guide && !model_restart(m, w) && mask_find(m->here, w) ? 0 : -1;
 }
 
 /* ---- the place in it ---- */
 
 static int to_start(struct model *m, struct why *w)
 {
-	guide_drop(m->here);
-	return (m->here = guide_start(m->guide, w)) ? 0 : -1;
+	mask_drop(m->here);
+	return (m->here = mask_start(m->guide, w)) ? 0 : -1;
 }
 
 int model_restart(struct model *m, struct why *w)
@@ -160,7 +160,7 @@ static int back_to(struct model *m, uint32_t position, struct why *w)
 	if (to_start(m, w))
 		return -1;
 	for (i = 0; i < n; i++)
-		if (guide_accept(m->here, m->accepted[i].id, w))
+		if (mask_accept(m->here, m->accepted[i].id, w))
 			return -1;
 	return 0;
 }
@@ -169,9 +169,9 @@ int model_mask(struct model *m, uint32_t position, float *row, struct why *w)
 {
 	const uint32_t *mask;
 
-	if (back_to(m, position, w) || !(mask = guide_mask(m->here, w)))
+	if (back_to(m, position, w) || !(mask = mask_find(m->here, w)))
 		return -1;
-	guide_apply(mask, row, m->card.n_vocab);
+	mask_apply(mask, row, m->card.n_vocab);
 	return 0;
 }
 
@@ -182,17 +182,17 @@ int model_accept(struct model *m, uint32_t position, int32_t id, struct why *w)
 	m->accepted[m->n++] = (struct accepted){ position, id };
 	for (int32_t i = 0; i < m->n_end; i++)
 		m->over |= id == m->end[i];
-	return guide_accept(m->here, id, w);
+	return mask_accept(m->here, id, w);
 }
 
 int model_may_end(const struct model *m)
 {
-	return m->over || guide_may_end(m->here);
+	return m->over || mask_may_end(m->here);
 }
 
 int model_must_end(const struct model *m)
 {
-	return guide_must_end(m->here);
+	return mask_must_end(m->here);
 }
 
 int model_has_end(const struct model *m)

@@ -7,7 +7,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/grammar/grammar.h"
-#include "lib/grammar/guide.h"
+#include "lib/grammar/mask.h"
 #include "check.h"
 #include "mkrandom.h"
 #include "oracle.h"
@@ -36,37 +36,37 @@ static void test_errors(void)
 	refuses("root ::= \"x\"\nroot ::= \"y\"\n", "line 2, column 1: rule root is defined twice");
 	refuses("root ::= \"x\" foo\n", "line 1, column 14: rule foo is not defined");
 	refuses("root ::= a\na ::= \"\xc3\xa9\" (b | c-d)\nb ::= \"x\"\n", "line 2, column 16: rule c-d is not defined");
-	refuses("root = \"x\"\n", "line 1, column 6: '::=' is wanted after the rule's name");
-	refuses("root ::= \"x\"\n \"y\"\n", "line 2, column 2: a rule's name is wanted here");
+	refuses("root = \"x\"\n", "line 1, column 6: expected '::=' after the rule's name");
+	refuses("root ::= \"x\"\n \"y\"\n", "line 2, column 2: expected a rule's name");
 	refuses("root ::= \"x\n\"\n", "line 1, column 10: the literal does not end on its line");
 	refuses("root ::= \"\\q\"\n", "line 1, column 11: unknown escape");
 	refuses("root ::= \"\\", "line 1, column 11: the text ends in an escape");
-	refuses("root ::= \"\\x4\"\n", "line 1, column 11: \\x wants 2 hexadecimal digits");
-	refuses("root ::= [\\uD800]\n", "line 1, column 11: U+D800 is no character");
-	refuses("root ::= \"\\U00110000\"\n", "line 1, column 11: U+110000 is no character");
-	refuses("root ::= \"\xff\"\n", "line 1, column 11: bytes that are not UTF-8");
+	refuses("root ::= \"\\x4\"\n", "line 1, column 11: \\x must be followed by 2 hexadecimal digits");
+	refuses("root ::= [\\uD800]\n", "line 1, column 11: U+D800 is not a character");
+	refuses("root ::= \"\\U00110000\"\n", "line 1, column 11: U+110000 is not a character");
+	refuses("root ::= \"\xff\"\n", "line 1, column 11: invalid UTF-8");
 	refuses("root ::= [a-\n", "line 1, column 10: the class does not end on its line");
-	refuses("root ::= [z-a]\n", "line 1, column 11: a range that ends before it begins");
-	refuses("root ::= []\n", "line 1, column 10: an empty class");
-	refuses("root ::= [^]\n", "line 1, column 10: an empty class");
-	refuses("root ::= [^\\x00-\\U0010FFFF]\n", "line 1, column 10: a class that no character is in");
+	refuses("root ::= [z-a]\n", "line 1, column 11: the range ends before it begins");
+	refuses("root ::= []\n", "line 1, column 10: the class is empty");
+	refuses("root ::= [^]\n", "line 1, column 10: the class is empty");
+	refuses("root ::= [^\\x00-\\U0010FFFF]\n", "line 1, column 10: the class contains no character");
 	refuses("root ::= (\"x\"\n", "line 1, column 10: the parenthesis is not closed");
 	refuses("root ::= \"x\")\n", "line 1, column 13: ')' without '('");
 	refuses("root ::= (\"x\" ::= \"y\")\n", "line 1, column 15: unexpected character");
-	refuses("root ::= *\n", "line 1, column 10: nothing stands before this repetition");
-	refuses("root ::= \"x\" | + \"y\"\n", "line 1, column 16: nothing stands before this repetition");
+	refuses("root ::= *\n", "line 1, column 10: nothing to repeat before this");
+	refuses("root ::= \"x\" | + \"y\"\n", "line 1, column 16: nothing to repeat before this");
 	refuses("root ::= \"x\"{}\n", "line 1, column 13: a repetition is {n}, {n,}, {,m} or {n,m}");
 	refuses("root ::= \"x\"{1,2\n", "line 1, column 13: a repetition is {n}, {n,}, {,m} or {n,m}");
-	refuses("root ::= \"x\"{3,2}\n", "line 1, column 13: a repetition whose bounds are the wrong way round");
-	refuses("root ::= \"x\"{1000000001}\n", "line 1, column 14: more than 1000000000 repetitions");
-	refuses("root ::= \"x\"{99999999999999999999999}\n", "line 1, column 14: more than 1000000000 repetitions");
+	refuses("root ::= \"x\"{3,2}\n", "line 1, column 13: the repetition's lower bound exceeds its upper one");
+	refuses("root ::= \"x\"{1000000001}\n", "line 1, column 14: a repetition count above 1000000000");
+	refuses("root ::= \"x\"{99999999999999999999999}\n", "line 1, column 14: a repetition count above 1000000000");
 	refuses("root ::= <think>\n", "line 1, column 10: tokens by name or id (<...>) are not supported");
 	refuses("root ::= \"x\" = \"y\"\n", "line 1, column 14: unexpected character");
 	refuses("root ::= root \"x\" | \"y\"\n", "line 1, column 1: rule root begins with itself (left recursion)");
 	refuses("root ::= a\na ::= \"x\"? b\nb ::= a \"y\" | \"z\"\n", "line 3, column 1: rule b begins with itself (left recursion)");
 	refuses("root ::= (\"a\"* root)* \"x\"\n", "line 1, column 1: rule root begins with itself (left recursion)");
-	refuses("root ::= \"x\" root\n", "line 1, column 1: rule root never ends: each of its alternatives leads back to it");
-	refuses("root ::= \"x\" | a\na ::= \"y\" b\nb ::= \"z\" a\n", "line 2, column 1: rule a never ends: each of its alternatives leads back to it");
+	refuses("root ::= \"x\" root\n", "line 1, column 1: rule root has no finite text: each of its alternatives leads back to it");
+	refuses("root ::= \"x\" | a\na ::= \"y\" b\nb ::= \"z\" a\n", "line 2, column 1: rule a has no finite text: each of its alternatives leads back to it");
 }
 
 /* ---- which texts ---- */
@@ -220,16 +220,16 @@ struct tally {
 };
 
 /* One text, as far as the judge can follow; the masks of the first few places are judged. */
-static int write_text(struct oracle *o, struct guide *u, const struct vocabulary *v, uint64_t seed, int judged, struct tally *t)
+static int write_text(struct oracle *o, struct masker *u, const struct vocabulary *v, uint64_t seed, int judged, struct tally *t)
 {
 	struct why w = { "" };
-	struct guide_place *p = guide_start(u, &w), *fork;
+	struct mask_text *p = mask_start(u, &w), *fork;
 	char text[ORACLE_TEXT + 1];
 	size_t n = 0;
 	int ok = p != NULL, whole = 0, prefix;
 
 	for (int step = 0; ok && n + PIECE <= ORACLE_TEXT; step++) {
-		const uint32_t *mask = guide_mask(p, &w);
+		const uint32_t *mask = mask_find(p, &w);
 		int32_t id;
 
 		ok = mask != NULL;
@@ -239,44 +239,44 @@ static int write_text(struct oracle *o, struct guide *u, const struct vocabulary
 		if (step < judged)
 			ok = !judge_mask(o, v, mask, text, n);
 		id = choose(mask, mkrandom(seed, (uint64_t)step), 3);
-		ok = ok && (fork = guide_fork(p, &w)) && !guide_accept(fork, id, &w);
+		ok = ok && (fork = mask_fork(p, &w)) && !mask_accept(fork, id, &w);
 		if (!ok)
 			break;
-		guide_drop(p);
+		mask_drop(p);
 		p = fork;
 		if (id == EOG) {
 			oracle_judge(o, text, n, &whole, &prefix);
-			ok = whole && !guide_mask(p, &w);
+			ok = whole && !mask_find(p, &w);
 			t->finished++;
 			break;
 		}
 		memcpy(text + n, v->bytes[id], v->n[id]);
 		n += v->n[id];
 	}
-	guide_drop(p);
+	mask_drop(p);
 	return check(ok, "grammar:\n%s  text '%.*s': %s", oracle_grammar(o), (int)n, text, w.text);
 }
 
 /* What is not allowed is refused and changes nothing. */
-static int refuses_others(struct guide *u)
+static int refuses_others(struct masker *u)
 {
 	struct why w;
-	struct guide_place *p = guide_start(u, &w);
-	const uint32_t *mask = p ? guide_mask(p, &w) : NULL;
+	struct mask_text *p = mask_start(u, &w);
+	const uint32_t *mask = p ? mask_find(p, &w) : NULL;
 	uint32_t copy[IDS / 32 + 1];
 	int ok = mask != NULL;
 
 	if (ok)
 		memcpy(copy, mask, IDS / 32 * sizeof *copy);
 	for (int32_t id = -1; ok && id <= IDS; id++) {
-		struct guide_place *f = guide_fork(p, &w);
+		struct mask_text *f = mask_fork(p, &w);
 		int want = id >= 0 && id < IDS / 32 * 32 && allowed(copy, id);
 
 		if (id < 0 || id == IDS || id < IDS / 32 * 32)
-			ok = f && (guide_accept(f, id, &w) == 0) == want;
-		guide_drop(f);
+			ok = f && (mask_accept(f, id, &w) == 0) == want;
+		mask_drop(f);
 	}
-	guide_drop(p);
+	mask_drop(p);
 	return ok;
 }
 
@@ -304,23 +304,23 @@ static void test_random(void)
 		struct oracle *o = oracle_open(seed);
 		struct why w = { "" };
 		struct grammar *g = parse(oracle_grammar(o), &w);
-		struct guide_pieces pieces = { IDS, piece, &v, eog, 2 };
-		struct guide *u;
+		struct mask_vocab pieces = { IDS, piece, &v, eog, 2 };
+		struct masker *u;
 
 		if (!g) {
-			check(strstr(w.text, "begins with itself") || strstr(w.text, "never ends"), "%s\n  %s", oracle_grammar(o), w.text);
+			check(strstr(w.text, "begins with itself") || strstr(w.text, "no finite text"), "%s\n  %s", oracle_grammar(o), w.text);
 			oracle_close(o);
 			continue;
 		}
 		fill(&v, seed / 8);
-		u = guide_open(g, &pieces, &w);
+		u = masker_open(g, &pieces, &w);
 		judge_texts(o, g, seed);
 		check(refuses_others(u), "grammar:\n%s  an id is accepted that the mask does not allow, or the other way round", oracle_grammar(o));
 		for (uint64_t i = 0; u && i < 6; i++)
 			if (!write_text(o, u, &v, mkrandom(seed, i), i ? 0 : 3, &t))
 				break;
 		t.grammars++;
-		guide_close(u);
+		masker_close(u);
 		grammar_free(g);
 		oracle_close(o);
 	}
@@ -335,20 +335,20 @@ static void test_json(void)
 	static struct vocabulary v;
 	struct why w = { "" };
 	struct grammar *g = parse(json, &w);
-	struct guide_pieces pieces = { IDS, piece, &v, eog, 2 };
-	struct guide *u;
+	struct mask_vocab pieces = { IDS, piece, &v, eog, 2 };
+	struct masker *u;
 	int finished = 0;
 
 	fill(&v, 77);
-	u = g ? guide_open(g, &pieces, &w) : NULL;
+	u = g ? masker_open(g, &pieces, &w) : NULL;
 	for (uint64_t text = 0; u && text < 40; text++) {
 		static char bytes[1 << 20];
-		struct guide_place *p = guide_start(u, &w);
+		struct mask_text *p = mask_start(u, &w);
 		size_t n = 0, limit = text % 4 ? 300 : 6000;
 		int32_t id = -1;
 
 		while (p && id != EOG) {
-			const uint32_t *mask = guide_mask(p, &w);
+			const uint32_t *mask = mask_find(p, &w);
 			static const char closing[] = "\"}]0";
 			int quick = n > limit;
 
@@ -362,16 +362,16 @@ static void test_json(void)
 				}
 			if (quick && allowed(mask, EOG))
 				id = EOG;
-			if (guide_accept(p, id, &w) || n + PIECE > sizeof bytes || id == EOG)
+			if (mask_accept(p, id, &w) || n + PIECE > sizeof bytes || id == EOG)
 				break;
 			memcpy(bytes + n, v.bytes[id], v.n[id]);
 			n += v.n[id];
 		}
 		finished += id == EOG && grammar_matches(g, bytes, n, &w) == 1;
-		guide_drop(p);
+		mask_drop(p);
 	}
 	check(finished == 40, "JSON: %d of 40 texts end as they should: %s", finished, w.text);
-	guide_close(u);
+	masker_close(u);
 	grammar_free(g);
 }
 
@@ -380,11 +380,11 @@ static void count_runs(const char *class, const char *character, int low, int hi
 {
 	static struct vocabulary v;
 	struct why w = { "" };
-	struct guide_pieces pieces = { IDS, piece, &v, eog, 2 };
+	struct mask_vocab pieces = { IDS, piece, &v, eog, 2 };
 	char text[100];
 	struct grammar *g;
-	struct guide *u;
-	struct guide_place *p;
+	struct masker *u;
+	struct mask_text *p;
 	size_t len = strlen(character);
 	int most = (PIECE - 1) / (int)len, wrong = 0;
 
@@ -399,20 +399,20 @@ static void count_runs(const char *class, const char *character, int low, int hi
 		v.n[11 + 2 * k] = v.n[10 + 2 * k] + 1;
 	}
 	g = parse(text, &w);
-	u = g ? guide_open(g, &pieces, &w) : NULL;
-	p = u ? guide_start(u, &w) : NULL;
+	u = g ? masker_open(g, &pieces, &w) : NULL;
+	p = u ? mask_start(u, &w) : NULL;
 	for (int there = 0; p && there < high; there += 3) {
-		const uint32_t *mask = guide_mask(p, &w);
+		const uint32_t *mask = mask_find(p, &w);
 
 		for (int k = 1; k <= most; k++) {
 			wrong += !mask || allowed(mask, 10 + 2 * k) != (there + k <= high);
 			wrong += !mask || allowed(mask, 11 + 2 * k) != (there + k >= low && there + k <= high);
 		}
-		if (there + 3 <= high && guide_accept(p, 16, &w))
+		if (there + 3 <= high && mask_accept(p, 16, &w))
 			wrong++;
 	}
 	check(p && !wrong, "%s: %d ids are judged wrongly: %s", text, wrong, w.text);
-	guide_close(u);
+	masker_close(u);
 	grammar_free(g);
 }
 
@@ -434,34 +434,34 @@ static void test_flush(void)
 	static struct vocabulary v;
 	struct why w = { "" };
 	struct grammar *g = parse("root ::= \"[\" \"a\"{1200000} \"]\"", &w);
-	struct guide_pieces pieces = { IDS, piece, &v, eog, 2 };
-	struct guide *u;
-	struct guide_place *p, *other;
+	struct mask_vocab pieces = { IDS, piece, &v, eog, 2 };
+	struct masker *u;
+	struct mask_text *p, *other;
 	const uint32_t *mask;
 	int ok = 1;
 
 	fill(&v, 3);
 	v.n[1] = 30;
 	memset(v.bytes[1], 'a', 30);
-	u = g ? guide_open(g, &pieces, &w) : NULL;
-	p = u ? guide_start(u, &w) : NULL;
-	other = p ? guide_fork(p, &w) : NULL;
-	if (!check(p && other && !guide_accept(p, 16 + '[', &w), "1200000 times: %s", w.text))
+	u = g ? masker_open(g, &pieces, &w) : NULL;
+	p = u ? mask_start(u, &w) : NULL;
+	other = p ? mask_fork(p, &w) : NULL;
+	if (!check(p && other && !mask_accept(p, 16 + '[', &w), "1200000 times: %s", w.text))
 		return;
 	for (int i = 0; i < 40000 && ok; i++) {
 		if (i % 5000 == 4999) {
-			mask = guide_mask(p, &w);
+			mask = mask_find(p, &w);
 			ok = mask && allowed(mask, 1) && !allowed(mask, 16 + ']');
 		}
-		ok = ok && !guide_may_end(p) && !guide_accept(p, 1, &w);
+		ok = ok && !mask_may_end(p) && !mask_accept(p, 1, &w);
 	}
 	check(ok, "1200000 times: %s", w.text);
-	mask = guide_mask(p, &w);
+	mask = mask_find(p, &w);
 	check(mask && !allowed(mask, 1) && allowed(mask, 16 + ']'), "1200000 times: the mask at the end: %s", w.text);
-	check(!guide_accept(p, 16 + ']', &w) && guide_must_end(p), "1200000 times: the end: %s", w.text);
-	mask = guide_mask(other, &w);
+	check(!mask_accept(p, 16 + ']', &w) && mask_must_end(p), "1200000 times: the end: %s", w.text);
+	mask = mask_find(other, &w);
 	check(mask && allowed(mask, 16 + '[') && !allowed(mask, 1) && !allowed(mask, EOG), "the place that waited is another one: %s", w.text);
-	guide_close(u);
+	masker_close(u);
 	grammar_free(g);
 }
 
@@ -471,23 +471,23 @@ static void test_flush(void)
 static void endures(const char *name, const char *grammar, size_t n, const char *text, size_t text_n, int want)
 {
 	static struct vocabulary v;
-	struct guide_pieces pieces = { IDS, piece, &v, eog, 2 };
+	struct mask_vocab pieces = { IDS, piece, &v, eog, 2 };
 	double start = clock_now();
 	struct why w = { "" };
 	struct grammar *g = grammar_parse(grammar, n, &w);
-	struct guide *u = NULL;
-	struct guide_place *p = NULL;
+	struct masker *u = NULL;
+	struct mask_text *p = NULL;
 	int got = -2;
 
 	if (g) {
 		got = grammar_matches(g, text, text_n, &w);
 		fill(&v, 5);
-		u = guide_open(g, &pieces, &w);
-		p = u ? guide_start(u, &w) : NULL;
+		u = masker_open(g, &pieces, &w);
+		p = u ? mask_start(u, &w) : NULL;
 		for (uint64_t step = 0; p && step < 30; step++) {
-			const uint32_t *mask = guide_mask(p, &w);
+			const uint32_t *mask = mask_find(p, &w);
 
-			if (!mask || guide_accept(p, choose(mask, step, 1000), &w))
+			if (!mask || mask_accept(p, choose(mask, step, 1000), &w))
 				break;
 		}
 	}
@@ -495,7 +495,7 @@ static void endures(const char *name, const char *grammar, size_t n, const char 
 	if (getenv("TIMES"))
 		fprintf(stderr, "%-30s %.3f s\n", name, clock_now() - start);
 	check(clock_now() - start < 30, "%s: %.1f s", name, clock_now() - start);
-	guide_close(u);
+	masker_close(u);
 	grammar_free(g);
 }
 
@@ -593,10 +593,10 @@ static void test_apply(void)
 
 	for (int i = 0; i < 70; i++)
 		logits[i] = (float)i;
-	guide_apply(mask, logits, 70);
+	mask_apply(mask, logits, 70);
 	for (int i = 0; i < 70; i++)
 		wrong += (mask[i / 32] >> i % 32 & 1) ? logits[i] != (float)i : !(isinf(logits[i]) && logits[i] < 0);
-	check(!wrong, "guide_apply: %d logits are wrong", wrong);
+	check(!wrong, "mask_apply: %d logits are wrong", wrong);
 }
 
 int main(void)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "lib/grammar/grammar.h"
-#include "lib/grammar/guide.h"
+#include "lib/grammar/mask.h"
 #include "lib/base/json.h"
 #include "lib/schema/schema.h"
 #include "check.h"
@@ -272,17 +272,17 @@ static void test_errors(void)
 		"#/$defs/m: each value of this schema must contain another one, so none ever ends");
 	refuses("{\"anyOf\": [{\"$ref\": \"#\"}, {\"type\": \"null\"}]}", "#/anyOf: the schema refers to itself with no array or object between");
 	refuses("{\"oneOf\": [{\"type\": \"integer\"}, {\"type\": \"number\"}]}",
-		"#: branches 0 and 1 of oneOf may hold to the same value; say anyOf if they should");
+		"#: branches 0 and 1 of oneOf may both allow the same value; use anyOf if that is intended");
 	/* the branches of a branch are merged into it */
 	refuses("{\"oneOf\": [{\"type\": \"object\", \"properties\": {\"k\": {}}, \"anyOf\": [{\"properties\": {\"r\": {}}}]},"
 		"{\"type\": \"object\", \"properties\": {\"k\": {}, \"r\": {}}, \"required\": [\"r\"]}]}",
-		"#: branches 0 and 1 of oneOf may hold to the same value; say anyOf if they should");
+		"#: branches 0 and 1 of oneOf may both allow the same value; use anyOf if that is intended");
 	refuses("{\"oneOf\": [{\"type\": \"integer\", \"minimum\": 20}, {\"type\": \"integer\", \"maximum\": 5}, {\"type\": \"number\", \"minimum\": 3, \"maximum\": 7}]}",
-		"#: branches 1 and 2 of oneOf may hold to the same value; say anyOf if they should");
+		"#: branches 1 and 2 of oneOf may both allow the same value; use anyOf if that is intended");
 	refuses("{\"oneOf\": [{\"enum\": [1, 2]}, {\"enum\": [3, \"a\"]}, {\"enum\": [4, \"a\"]}]}",
-		"#: branches 1 and 2 of oneOf may hold to the same value; say anyOf if they should");
+		"#: branches 1 and 2 of oneOf may both allow the same value; use anyOf if that is intended");
 	refuses("{\"oneOf\": [{\"type\": \"object\", \"properties\": {\"k\": {\"const\": 1}}, \"required\": [\"k\"]}, {\"type\": \"object\", \"required\": [\"k\"]}]}",
-		"#: branches 0 and 1 of oneOf may hold to the same value; say anyOf if they should");
+		"#: branches 0 and 1 of oneOf may both allow the same value; use anyOf if that is intended");
 	refuses("{\"allOf\": [{\"pattern\": \"^a$\"}, {\"pattern\": \"^b$\"}]}", "#: two different values of pattern that both must hold are not supported");
 	refuses("{\"enum\": []}", "#: enum must be an array of values");
 	refuses("{\"enum\": [\"a\", 7], \"type\": \"string\", \"minLength\": 2}", "#: no value holds to this schema");
@@ -674,19 +674,19 @@ static int32_t choose(const uint32_t *mask, uint64_t seed, int hurry)
 }
 
 /* 1: written to its end, and it holds; 0: grew too long; -1: wrong. */
-static int write_value(struct guide *u, const struct json *schema, uint64_t seed, char *text, size_t room, size_t *n, struct why *w)
+static int write_value(struct masker *u, const struct json *schema, uint64_t seed, char *text, size_t room, size_t *n, struct why *w)
 {
-	struct guide_place *p = guide_start(u, w);
+	struct mask_text *p = mask_start(u, w);
 	int status = p ? 0 : -1;
 
 	*n = 0;
 	for (uint64_t step = 0; !status && *n + 64 < room; step++) {
-		const uint32_t *mask = guide_mask(p, w);
+		const uint32_t *mask = mask_find(p, w);
 		int32_t id = mask ? choose(mask, mkrandom(seed, step), *n > 150) : 0;
 		const char *s;
 		size_t len;
 
-		if (!mask || guide_accept(p, id, w)) {
+		if (!mask || mask_accept(p, id, w)) {
 			status = -1;
 		} else if (id == EOG) {
 			struct arena a = { .limit = 1 << 22 };
@@ -700,7 +700,7 @@ static int write_value(struct guide *u, const struct json *schema, uint64_t seed
 			*n += len;
 		}
 	}
-	guide_drop(p);
+	mask_drop(p);
 	return status;
 }
 
@@ -709,7 +709,7 @@ static void test_random(void)
 	static struct maker m;
 	static char text[20000];
 	static const int32_t eog[] = { EOG };
-	struct guide_pieces pieces = { IDS, piece, NULL, eog, 1 };
+	struct mask_vocab pieces = { IDS, piece, NULL, eog, 1 };
 	int schemas = 0, refused = 0, finished = 0, endless = 0;
 
 	for (uint64_t seed = 1; seed <= 400; seed++) {
@@ -717,12 +717,12 @@ static void test_random(void)
 		struct bytes gbnf;
 		struct why w = { "" };
 		struct grammar *g;
-		struct guide *u;
+		struct masker *u;
 
 		make_document(&m, seed);
 		document = json_parse(&a, m.text, m.n, &w);
 		g = grammar_of(m.text, m.n, &gbnf, &w);
-		u = g ? guide_open(g, &pieces, &w) : NULL;
+		u = g ? masker_open(g, &pieces, &w) : NULL;
 		if (u) {
 			schemas++;
 		} else {
@@ -740,7 +740,7 @@ static void test_random(void)
 			if (!check(status >= 0, "%s\n  wrote: %.*s\n  %s", m.text, (int)n, text, w.text))
 				break;
 		}
-		guide_close(u);
+		masker_close(u);
 		grammar_free(g);
 		bytes_free(&gbnf);
 		arena_free(&a);

@@ -39,7 +39,7 @@ static void merge(struct points *c)
 		c->n = kept + 1;
 }
 
-/* The gaps between the ranges become the ranges. There is room for one more than there were. */
+/* The gaps between the ranges become the ranges. There must be room for one more. */
 static void complement(struct points *c)
 {
 	uint32_t from = 0;
@@ -57,10 +57,10 @@ static void complement(struct points *c)
 	c->n = kept;
 }
 
-/* Taking the surrogates out of a set is adding them to its complement. */
+/* Surrogates are removed by adding them to the complement. */
 int points_settle(struct points *c, int not)
 {
-	if (points_add(c, 0, 0))        /* room for what the complements may need */
+	if (points_add(c, 0, 0))        /* room for the complement */
 		return -1;
 	c->n--;
 	merge(c);

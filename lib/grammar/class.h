@@ -1,4 +1,5 @@
-/* class: a set of code points, as a class in brackets makes it. Private to the two that read classes, of GBNF and of a schema's patterns. */
+/* class: a set of code points, as a class in brackets defines it. For the readers of GBNF and of patterns in
+ * schemas. */
 #ifndef GRAMMAR_CLASS_H
 #define GRAMMAR_CLASS_H
 
@@ -15,7 +16,7 @@ struct points {
 /* Adds the points first to last, first <= last <= U+10FFFF. -1: no memory. */
 int points_add(struct points *c, uint32_t first, uint32_t last);
 
-/* Puts the ranges in order, without overlap and as few as there can be, surrogates left out; `not` takes all the other points instead. */
+/* Sorts and merges the ranges and removes surrogates; with `not`, replaces the set by its complement. -1: no memory. */
 int points_settle(struct points *c, int not);
 
 void points_free(struct points *c);

@@ -1,12 +1,14 @@
-/* What follows from a grammar's nodes, found once: which of them may be empty, that each rule has a finite text and does not begin with itself, in which
- * order rules can begin with each other, and which bytes need not be told apart. All of it in time linear in the nodes, whatever their order. */
-#include "priv.h"
+/* What follows from a grammar's nodes: which of them may be empty, whether each rule has a finite text and does
+ * not begin with itself, in which order rules can begin with each other, and which bytes need not be told apart.
+ * All in time linear in the nodes. */
+#include "node.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- least fixpoints ----
- * A property that holds of a node because it holds of nodes below it, rules included: whenever it has been found of one, those above are looked at. */
+ * A property that a node has because nodes below it have it, through rules too: once it is known of a node, the
+ * nodes above are examined. */
 
 struct above {
 	uint32_t *first;        /* [n_nodes + 1]: where in `node` those above a node begin */
@@ -16,7 +18,7 @@ struct above {
 
 static unsigned below(const struct grammar *g, uint32_t i, uint32_t out[2])
 {
-	const struct node *v = &g->node[i];
+	const struct grammar_node *v = &g->node[i];
 
 	if (v->kind == NODE_EMPTY || v->kind == NODE_BYTES)
 		return 0;
@@ -45,10 +47,10 @@ static int find_above(const struct grammar *g, struct above *up)
 	return 0;
 }
 
-/* Whether it holds of node i, given what is known of those below it; bytes: whether it holds of a byte. */
+/* Whether node i has the property, given what is known of the nodes below it; `bytes`: whether a byte has it. */
 static int holds(const struct grammar *g, uint32_t i, const uint8_t *known, int bytes)
 {
-	const struct node *v = &g->node[i];
+	const struct grammar_node *v = &g->node[i];
 
 	switch ((enum node_kind)v->kind) {
 	case NODE_EMPTY:
@@ -103,12 +105,12 @@ static int find_properties(struct grammar *g, uint32_t *bad, struct why *w)
 	for (uint32_t r = 0; r < g->n_rules; r++)
 		if (!known[g->rule[r].body]) {
 			*bad = r;
-			why(w, "never ends: each of its alternatives leads back to it");
+			why(w, "has no finite text: each of its alternatives leads back to it");
 			goto out;
 		}
 	fixpoint(g, &up, known, 0);
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		struct node *v = &g->node[i];
+		struct grammar_node *v = &g->node[i];
 
 		v->nullable = known[i];
 		if (v->kind == NODE_REPEAT && known[v->a])
@@ -123,11 +125,11 @@ out:
 	return status;
 }
 
-/* ---- what begins with what ---- */
+/* ---- which rules can begin with which ---- */
 
 struct visit {
 	uint32_t node;
-	unsigned left;          /* nodes that this one can begin with and that were not visited yet */
+	unsigned left;          /* nodes that this one can begin with and that are still to be visited */
 };
 
 static unsigned beginnings(const struct grammar *g, uint32_t i, uint32_t out[2])
@@ -137,8 +139,10 @@ static unsigned beginnings(const struct grammar *g, uint32_t i, uint32_t out[2])
 	return g->node[i].kind == NODE_SEQ && !g->node[out[0]].nullable ? 1 : n;
 }
 
-/* Depth first from one node; a rule gets its rank, counted down, when all it can begin with has one. -1: a cycle through the rule *bad. */
-static int rank_from(struct grammar *g, uint32_t from, uint8_t *seen, struct visit *stack, uint32_t *ranks, uint32_t *bad)
+/* Depth first from one node. A rule gets its rank, counting down, after all rules that it can begin with. -1:
+ * there is a cycle through the rule *bad. */
+static int rank_from(struct grammar *g, uint32_t from, uint8_t *seen, struct visit *stack, uint32_t *ranks,
+	uint32_t *bad)
 {
 	enum { OPEN = 1, DONE = 2 };
 	uint32_t n = 0, to[2];
@@ -152,7 +156,7 @@ static int rank_from(struct grammar *g, uint32_t from, uint8_t *seen, struct vis
 		uint32_t next;
 
 		if (!v->left) {
-			const struct node *done = &g->node[v->node];
+			const struct grammar_node *done = &g->node[v->node];
 
 			seen[v->node] = DONE;
 			if (done->kind == NODE_RULE) {
@@ -212,7 +216,7 @@ static void find_classes(struct grammar *g)
 	}
 	g->n_classes = class + 1;
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		struct node *v = &g->node[i];
+		struct grammar_node *v = &g->node[i];
 
 		if (v->kind == NODE_BYTES) {
 			v->a = g->class_of[v->a];

@@ -1,12 +1,12 @@
-/* The steps from a state of a grammar to others, and the tables of both as a whole. */
+/* The transitions between the states of a grammar, and the matcher as a whole. */
 #include "match.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	ITEMS_MAX = 1 << 20,            /* ways on from one state */
-	STEPS_MAX = 50000000            /* well under a second of work for one operation */
+	ITEMS_MAX = 1 << 20,            /* transitions from one state */
+	STEPS_MAX = 50000000            /* per operation: well under a second */
 };
 
 static uint32_t unite2(struct matcher *m, uint32_t x, uint32_t y)
@@ -16,9 +16,9 @@ static uint32_t unite2(struct matcher *m, uint32_t x, uint32_t y)
 	return matcher_gather(m, x) || matcher_gather(m, y) ? STATE_NONE : matcher_unite(m, mark);
 }
 
-/* ---- one step: the ways on from a state ---- */
+/* ---- one step: the transitions from a state ---- */
 
-static int add_item(struct matcher *m, const struct node *v, uint32_t next)
+static int add_item(struct matcher *m, const struct grammar_node *v, uint32_t next)
 {
 	if (m->n_items == m->item_room) {
 		uint32_t room = m->item_room ? m->item_room * 2 : 64;
@@ -52,7 +52,8 @@ static uint32_t count_down(uint32_t count)
 	return count == GRAMMAR_FOREVER ? count : count - 1;
 }
 
-/* What comes after one round of a repetition. None of the rounds is empty, so a last one may always be asked for: low stays at 1. */
+/* What follows one round of a repetition. No round is empty, so asking for one more is always possible: low stays
+ * at 1. */
 static uint32_t again(struct matcher *m, uint32_t node, uint32_t low, uint32_t high, uint32_t next)
 {
 	uint32_t more;
@@ -63,15 +64,15 @@ static uint32_t again(struct matcher *m, uint32_t node, uint32_t low, uint32_t h
 	return low > 1 ? more : unite2(m, more, next);
 }
 
-/* The node, and then next, as a frame. */
+/* The frame of the node with `next` after it. */
 static uint32_t ahead(struct matcher *m, uint32_t node, uint32_t next)
 {
-	const struct node *v = &m->g->node[node];
+	const struct grammar_node *v = &m->g->node[node];
 
 	return matcher_frame(m, node, v->kind == NODE_REPEAT && !v->low ? 1 : v->low, v->high, next);
 }
 
-/* Whether this step meets the frame for the first time. What was added for it once need not be added again. */
+/* Whether this step meets the frame for the first time; it need not be expanded twice. */
 static int first_time(struct matcher *m, uint32_t state)
 {
 	if (m->state[state].entered == m->step)
@@ -80,12 +81,12 @@ static int first_time(struct matcher *m, uint32_t state)
 	return 1;
 }
 
-/* Adds the items of all texts of the node but the empty one, with `next` after them. */
+/* Adds the items of all texts of the node except the empty one, with `next` after them. */
 static int expand(struct matcher *m, uint32_t node, uint32_t low, uint32_t high, uint32_t next)
 {
 	for (;; m->steps++) {
-		const struct node *v = &m->g->node[node];
-		uint32_t rest;
+		const struct grammar_node *v = &m->g->node[node];
+		uint32_t rest, after;
 
 		if (next == STATE_NONE)
 			return -1;
@@ -105,8 +106,8 @@ static int expand(struct matcher *m, uint32_t node, uint32_t low, uint32_t high,
 			break;
 		case NODE_SEQ:
 			rest = ahead(m, v->b, next);
-			if (rest == STATE_NONE || expand(m, v->a, m->g->node[v->a].low, m->g->node[v->a].high,
-				m->g->node[v->b].nullable ? unite2(m, rest, next) : rest))
+			after = rest != STATE_NONE && m->g->node[v->b].nullable ? unite2(m, rest, next) : rest;
+			if (after == STATE_NONE || expand(m, v->a, m->g->node[v->a].low, m->g->node[v->a].high, after))
 				return -1;
 			if (!m->g->node[v->a].nullable || !first_time(m, rest))
 				return 0;
@@ -129,7 +130,7 @@ static int expand_frame(struct matcher *m, uint32_t state)
 	return state == STATE_END || !first_time(m, state) ? 0 : expand(m, f.node, f.low, f.high, f.next);
 }
 
-/* Enters the rules that were called, in the order of their ranks: whoever calls one more calls one of a higher rank. */
+/* Enters the rules that were called, in the order of their ranks; a rule calls only rules of higher ranks. */
 static int enter_rules(struct matcher *m)
 {
 	for (uint32_t i = 0; i <= m->g->n_rules / 64; i++)
@@ -169,8 +170,8 @@ static int by_first(const void *x, const void *y)
 	return (a->first > b->first) - (a->first < b->first);
 }
 
-/* Classes between which no item begins or ends have the same state after them. The items that cover a class are kept in
- * front; those whose end is past are dropped. */
+/* Classes between which no item begins or ends lead to the same state. The items that cover the current class are
+ * kept in front; an item whose last class is past is dropped. */
 static int fill_row(struct matcher *m, uint32_t row)
 {
 	uint8_t edge[257] = { 1 };
@@ -203,7 +204,7 @@ static int fill_row(struct matcher *m, uint32_t row)
 	return 0;
 }
 
-/* What a step that failed has left behind. */
+/* Cleans up after a step that failed. */
 static int abandon(struct matcher *m)
 {
 	m->gather.n = 0;
@@ -242,8 +243,9 @@ int matcher_ends(const struct matcher *m, uint32_t state)
 {
 	const struct state *s = &m->state[state];
 
-	/* END has the lowest number, so it is the first member. */
-	return state == STATE_END || (state != STATE_DEAD && s->node == STATE_UNION && m->members.at[s->low] == STATE_END);
+	/* END has the lowest number of all that may be members, so it comes first. */
+	return state == STATE_END
+		|| (state != STATE_DEAD && s->node == STATE_UNION && m->members.at[s->low] == STATE_END);
 }
 
 /* ---- the whole ---- */
@@ -259,7 +261,7 @@ int matcher_open(struct matcher *m, const struct grammar *g, const uint32_t reac
 		return 0;
 	}
 	matcher_close(m);
-	return why(w, "no memory for the grammar's states");
+	return why(w, "out of memory for the grammar's states");
 }
 
 void matcher_close(struct matcher *m)
@@ -283,25 +285,28 @@ uint32_t matcher_start(struct matcher *m)
 	return m->g->node[root].nullable ? unite2(m, start, STATE_END) : start;
 }
 
-void matcher_enter(struct matcher *m, struct place *p, uint32_t state)
+void matcher_hold(struct matcher *m, struct held_state *h, uint32_t state)
 {
-	*p = (struct place){ .older = m->places, .state = state };
-	if (p->older)
-		p->older->newer = p;
-	m->places = p;
+	*h = (struct held_state){ .older = m->held, .state = state };
+	if (h->older)
+		h->older->newer = h;
+	m->held = h;
 }
 
-void matcher_leave(struct matcher *m, struct place *p)
+void matcher_release(struct matcher *m, struct held_state *h)
 {
-	if (p->newer)
-		p->newer->older = p->older;
+	if (h->newer)
+		h->newer->older = h->older;
 	else
-		m->places = p->older;
-	if (p->older)
-		p->older->newer = p->newer;
+		m->held = h->older;
+	if (h->older)
+		h->older->newer = h->newer;
 }
 
-/* A state is made after those it is made of, so one sweep down marks all that are needed, and one sweep up makes them anew. */
+/* ---- flushing ---- */
+
+/* A state is made after those it refers to: one pass from the end marks what is needed, one from the start copies
+ * it. */
 static int copy_marked(struct matcher *to, const struct matcher *from, uint32_t *number)
 {
 	number[STATE_END] = STATE_END;
@@ -326,8 +331,8 @@ static int copy_marked(struct matcher *to, const struct matcher *from, uint32_t 
 
 static void mark(const struct matcher *m, uint32_t *number)
 {
-	for (const struct place *p = m->places; p; p = p->older)
-		number[p->state] = 1;
+	for (const struct held_state *h = m->held; h; h = h->older)
+		number[h->state] = 1;
 	for (uint32_t i = m->n; --i > STATE_END; ) {
 		const struct state *s = &m->state[i];
 
@@ -358,9 +363,9 @@ int matcher_flush(struct matcher *m)
 		free(number);
 		return (int)matcher_fail(m, MATCHER_LIMIT);
 	}
-	for (struct place *p = m->places; p; p = p->older)
-		p->state = number[p->state];
-	fresh.places = m->places;
+	for (struct held_state *h = m->held; h; h = h->older)
+		h->state = number[h->state];
+	fresh.held = m->held;
 	matcher_close(m);
 	free(number);
 	*m = fresh;
@@ -369,6 +374,6 @@ int matcher_flush(struct matcher *m)
 
 int matcher_why(const struct matcher *m, struct why *w)
 {
-	return why(w, m->fault == MATCHER_MEMORY ? "no memory for the grammar's states"
+	return why(w, m->fault == MATCHER_MEMORY ? "out of memory for the grammar's states"
 		: "the grammar is too ambiguous, or nested too deeply, to go on within bounded work and memory");
 }

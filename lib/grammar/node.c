@@ -1,12 +1,12 @@
-/* Nodes of a grammar, made so that equal ones are the same: a rule text that comes twice costs once, and so does all work on it later. */
-#include "priv.h"
+/* Nodes of a grammar, interned: text that occurs twice costs once, and so does all later work on it. */
+#include "node.h"
 
 #include "lib/base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t hash(const struct node *v)
+static uint64_t hash(const struct grammar_node *v)
 {
 	uint64_t h = v->kind;
 
@@ -17,12 +17,12 @@ static uint64_t hash(const struct node *v)
 	return h ^ h >> 32;
 }
 
-static int same(const struct node *x, const struct node *y)
+static int same(const struct grammar_node *x, const struct grammar_node *y)
 {
 	return x->kind == y->kind && x->a == y->a && x->b == y->b && x->low == y->low && x->high == y->high;
 }
 
-static int rehash(struct grammar_nodes *t)
+static int rehash(struct node_table *t)
 {
 	uint32_t slots = t->slots ? t->slots * 2 : 1024;
 	uint32_t *slot = calloc(slots, sizeof *slot);
@@ -42,10 +42,10 @@ static int rehash(struct grammar_nodes *t)
 	return 0;
 }
 
-static int grow(struct grammar_nodes *t)
+static int grow(struct node_table *t)
 {
 	uint32_t room = t->room ? t->room * 2 : 512;
-	struct node *node = room <= GRAMMAR_NODES ? realloc(t->node, room * sizeof *node) : NULL;
+	struct grammar_node *node = room <= GRAMMAR_NODES ? realloc(t->node, room * sizeof *node) : NULL;
 
 	if (!node)
 		return -1;
@@ -54,7 +54,7 @@ static int grow(struct grammar_nodes *t)
 	return 0;
 }
 
-static uint32_t intern(struct grammar_nodes *t, const struct node *v)
+static uint32_t intern(struct node_table *t, const struct grammar_node *v)
 {
 	uint32_t at;
 
@@ -71,39 +71,41 @@ static uint32_t intern(struct grammar_nodes *t, const struct node *v)
 	return t->n - 1;
 }
 
-uint32_t node_empty(struct grammar_nodes *t)
+uint32_t node_empty(struct node_table *t)
 {
-	return intern(t, &(struct node){ .kind = NODE_EMPTY });
+	return intern(t, &(struct grammar_node){ .kind = NODE_EMPTY });
 }
 
-uint32_t node_bytes(struct grammar_nodes *t, uint32_t first, uint32_t last)
+uint32_t node_bytes(struct node_table *t, uint32_t first, uint32_t last)
 {
-	return intern(t, &(struct node){ .kind = NODE_BYTES, .a = first, .b = last });
+	return intern(t, &(struct grammar_node){ .kind = NODE_BYTES, .a = first, .b = last });
 }
 
-uint32_t node_rule(struct grammar_nodes *t, uint32_t rule)
+uint32_t node_rule(struct node_table *t, uint32_t rule)
 {
-	return intern(t, &(struct node){ .kind = NODE_RULE, .a = rule });
+	return intern(t, &(struct grammar_node){ .kind = NODE_RULE, .a = rule });
 }
 
-uint32_t node_seq(struct grammar_nodes *t, uint32_t a, uint32_t b)
+uint32_t node_seq(struct node_table *t, uint32_t a, uint32_t b)
 {
 	if (a == GRAMMAR_NONE || b == GRAMMAR_NONE)
 		return GRAMMAR_NONE;
 	if (t->node[a].kind == NODE_EMPTY)
 		return b;
-	return t->node[b].kind == NODE_EMPTY ? a : intern(t, &(struct node){ .kind = NODE_SEQ, .a = a, .b = b });
+	if (t->node[b].kind == NODE_EMPTY)
+		return a;
+	return intern(t, &(struct grammar_node){ .kind = NODE_SEQ, .a = a, .b = b });
 }
 
-uint32_t node_alt(struct grammar_nodes *t, uint32_t a, uint32_t b)
+uint32_t node_alt(struct node_table *t, uint32_t a, uint32_t b)
 {
 	if (a == GRAMMAR_NONE || b == GRAMMAR_NONE)
 		return GRAMMAR_NONE;
-	return a == b ? a : intern(t, &(struct node){ .kind = NODE_ALT, .a = a, .b = b });
+	return a == b ? a : intern(t, &(struct grammar_node){ .kind = NODE_ALT, .a = a, .b = b });
 }
 
 /* ---- alternatives ----
- * Common beginnings are taken out, so that of 100,000 words the next byte leaves few to follow. */
+ * Common beginnings are factored out, so that among 100,000 words few remain after the first bytes. */
 
 enum { FACTOR_DEPTH = 250 };            /* bytes of a common beginning */
 
@@ -111,7 +113,7 @@ struct alternative {
 	uint32_t node, head;            /* head: the first element of its sequence */
 };
 
-static uint32_t head(const struct grammar_nodes *t, uint32_t v)
+static uint32_t head(const struct node_table *t, uint32_t v)
 {
 	while (t->node[v].kind == NODE_SEQ)
 		v = t->node[v].a;
@@ -119,7 +121,7 @@ static uint32_t head(const struct grammar_nodes *t, uint32_t v)
 }
 
 /* What comes after the head. */
-static uint32_t behind_head(struct grammar_nodes *t, uint32_t v)
+static uint32_t behind_head(struct node_table *t, uint32_t v)
 {
 	uint32_t a = t->node[v].a, b = t->node[v].b;
 
@@ -132,13 +134,15 @@ static int by_head(const void *x, const void *y)
 {
 	const struct alternative *a = x, *b = y;
 
-	return a->head != b->head ? (a->head > b->head) - (a->head < b->head) : (a->node > b->node) - (a->node < b->node);
+	if (a->head != b->head)
+		return a->head > b->head ? 1 : -1;
+	return (a->node > b->node) - (a->node < b->node);
 }
 
-static uint32_t factor(struct grammar_nodes *t, struct alternative *list, size_t n, int depth);
+static uint32_t factor(struct node_table *t, struct alternative *list, size_t n, int depth);
 
-/* Alternatives that begin with the same element, sorted. A byte is taken out in front of them. */
-static uint32_t join_like(struct grammar_nodes *t, struct alternative *list, size_t n, int depth)
+/* Joins sorted alternatives that begin with the same element. If that is a byte, it is factored out. */
+static uint32_t join_like(struct node_table *t, struct alternative *list, size_t n, int depth)
 {
 	uint32_t first = list->head, v = list[n - 1].node;
 
@@ -156,7 +160,7 @@ static uint32_t join_like(struct grammar_nodes *t, struct alternative *list, siz
 	return v;
 }
 
-static uint32_t factor(struct grammar_nodes *t, struct alternative *list, size_t n, int depth)
+static uint32_t factor(struct node_table *t, struct alternative *list, size_t n, int depth)
 {
 	uint32_t v = GRAMMAR_NONE;
 
@@ -176,7 +180,7 @@ static uint32_t factor(struct grammar_nodes *t, struct alternative *list, size_t
 	return v;
 }
 
-uint32_t node_alternatives(struct grammar_nodes *t, const uint32_t *node, size_t n)
+uint32_t node_alternatives(struct node_table *t, const uint32_t *node, size_t n)
 {
 	struct alternative *list;
 	uint32_t v;
@@ -195,10 +199,11 @@ uint32_t node_alternatives(struct grammar_nodes *t, const uint32_t *node, size_t
 
 /* ---- repetitions and code points ---- */
 
-/* A repetition of a repetition is one where the numbers of rounds that come out are a range: (x?){l,h}, (x*){l,h} and (x+){l,h}. */
-uint32_t node_repeat(struct grammar_nodes *t, uint32_t a, uint32_t low, uint32_t high)
+/* A repetition of a repetition is a single one where its possible counts are a range: (x?){l,h}, (x*){l,h} and
+ * (x+){l,h}. */
+uint32_t node_repeat(struct node_table *t, uint32_t a, uint32_t low, uint32_t high)
 {
-	const struct node *v;
+	const struct grammar_node *v;
 
 	if (a == GRAMMAR_NONE || (low == 1 && high == 1))
 		return a;
@@ -209,11 +214,11 @@ uint32_t node_repeat(struct grammar_nodes *t, uint32_t a, uint32_t low, uint32_t
 		return node_repeat(t, v->a, 0, high);
 	if (v->kind == NODE_REPEAT && v->low <= 1 && v->high == GRAMMAR_FOREVER)
 		return node_repeat(t, v->a, v->low * low, GRAMMAR_FOREVER);
-	return intern(t, &(struct node){ .kind = NODE_REPEAT, .a = a, .low = low, .high = high });
+	return intern(t, &(struct grammar_node){ .kind = NODE_REPEAT, .a = a, .low = low, .high = high });
 }
 
-/* The points from first to last, of one length in UTF-8 and with all continuations of each byte but the last that differs. */
-static uint32_t byte_ranges(struct grammar_nodes *t, uint32_t first, uint32_t last)
+/* The code points from first to last, which have one length in UTF-8 and are a sequence of byte ranges. */
+static uint32_t byte_ranges(struct node_table *t, uint32_t first, uint32_t last)
 {
 	char low[4], high[4];
 	unsigned n = utf8_put(low, (int32_t)first);
@@ -226,32 +231,34 @@ static uint32_t byte_ranges(struct grammar_nodes *t, uint32_t first, uint32_t la
 	return v;
 }
 
-/* Splits until a range is one of byte ranges: at the ends of what n bytes can spell, and where a continuation byte does not run through all its
- * values although one before it changes. */
-uint32_t node_points(struct grammar_nodes *t, uint32_t first, uint32_t last)
+/* Splits the range until each part is a sequence of byte ranges: where the length in UTF-8 changes, and where a
+ * byte before a continuation byte changes but that byte does not run through all its values. */
+uint32_t node_points(struct node_table *t, uint32_t first, uint32_t last)
 {
 	static const uint32_t ends[] = { 0x7f, 0x7ff, 0xffff };
-	uint32_t cut = last;
+	uint32_t end = last;
 
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-		if (first <= ends[i] && ends[i] < cut)
-			cut = ends[i];
-	for (unsigned bits = 18; bits && cut == last && last > 0x7f; bits -= 6) {
-		uint32_t tail = (1u << bits) - 1;
+		if (first <= ends[i] && ends[i] < end)
+			end = ends[i];
+	for (unsigned bits = 18; bits && end == last && last > 0x7f; bits -= 6) {
+		uint32_t rest = (1u << bits) - 1;
 
-		if ((first & ~tail) == (last & ~tail))
+		if ((first & ~rest) == (last & ~rest))
 			continue;
-		if (first & tail)
-			cut = first | tail;
-		else if ((last & tail) != tail)
-			cut = (last & ~tail) - 1;
+		if (first & rest)
+			end = first | rest;
+		else if ((last & rest) != rest)
+			end = (last & ~rest) - 1;
 	}
-	return cut == last ? byte_ranges(t, first, last) : node_alt(t, node_points(t, first, cut), node_points(t, cut + 1, last));
+	if (end == last)
+		return byte_ranges(t, first, last);
+	return node_alt(t, node_points(t, first, end), node_points(t, end + 1, last));
 }
 
-void node_free(struct grammar_nodes *t)
+void node_free(struct node_table *t)
 {
 	free(t->node);
 	free(t->slot);
-	*t = (struct grammar_nodes){ 0 };
+	*t = (struct node_table){ 0 };
 }

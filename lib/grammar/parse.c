@@ -1,39 +1,39 @@
-/* GBNF to nodes: recursive descent over the text. What a sequence consists of is gathered on a stack of nodes and folded from its end, so that all
- * the ways a sequence may go on share their tails. */
+/* GBNF to nodes, by recursive descent. The elements of a sequence are collected on a stack of nodes and folded from the
+ * end, so that sequences share what they have in common at their ends. */
 #include "class.h"
-#include "cursor.h"
-#include "priv.h"
+#include "reader.h"
+#include "node.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/grow.h"
 
-struct parser {
-	struct cursor text;
+struct grammar_parser {
+	struct grammar_reader text;
 	struct grammar *g;
-	struct grammar_nodes nodes;
+	struct node_table nodes;
 	uint32_t *stack;        /* nodes of the sequences being read */
 	size_t n, room;
-	uint32_t *slot;         /* open addressing by name: index of a rule plus 1 */
+	uint32_t *slot;         /* hash table by name: index of a rule plus 1 */
 	uint32_t slots, rule_room;
 	int depth;
 };
 
-/* A node that could not be made is the only failure that has not said why yet. */
-static uint32_t made(struct parser *p, uint32_t node)
+/* Making a node is all that can fail without a reason. */
+static uint32_t made(struct grammar_parser *p, uint32_t node)
 {
-	return node != GRAMMAR_NONE ? node : cursor_fail(&p->text, p->text.at, "the grammar is too large");
+	return node != GRAMMAR_NONE ? node : reader_fail(&p->text, p->text.at, "the grammar is too large");
 }
 
-static int peek(const struct parser *p)
+static int peek(const struct grammar_parser *p)
 {
-	return cursor_peek(&p->text);
+	return reader_peek(&p->text);
 }
 
-static void skip(struct parser *p, int lines)
+static void skip(struct grammar_parser *p, int lines)
 {
-	cursor_skip(&p->text, lines);
+	reader_skip(&p->text, lines);
 }
 
 /* ---- rules ---- */
@@ -47,7 +47,7 @@ static uint32_t name_hash(const char *s, size_t n)
 	return h;
 }
 
-static int more_slots(struct parser *p)
+static int more_slots(struct grammar_parser *p)
 {
 	uint32_t slots = p->slots ? p->slots * 2 : 256, *slot = calloc(slots, sizeof *slot);
 
@@ -66,10 +66,10 @@ static int more_slots(struct parser *p)
 	return 0;
 }
 
-static int more_rules(struct parser *p)
+static int more_rules(struct grammar_parser *p)
 {
 	uint32_t room = p->rule_room ? p->rule_room * 2 : 64;
-	struct rule *rule = room <= GRAMMAR_RULES ? realloc(p->g->rule, room * sizeof *rule) : NULL;
+	struct grammar_rule *rule = room <= GRAMMAR_RULES ? realloc(p->g->rule, room * sizeof *rule) : NULL;
 
 	if (!rule)
 		return -1;
@@ -78,8 +78,8 @@ static int more_rules(struct parser *p)
 	return 0;
 }
 
-/* The rule of the name at the cursor, which moves past it; a new one if it was not there before. */
-static uint32_t rule_named(struct parser *p, size_t n)
+/* The rule whose name stands at the position, which moves past it; a new rule if the name is new. */
+static uint32_t rule_named(struct grammar_parser *p, size_t n)
 {
 	struct grammar *g = p->g;
 	const char *s = p->text.at;
@@ -101,25 +101,26 @@ static uint32_t rule_named(struct parser *p, size_t n)
 		return made(p, GRAMMAR_NONE);
 	memcpy(name, s, n);
 	name[n] = '\0';
-	g->rule[g->n_rules] = (struct rule){ .name = name, .body = GRAMMAR_NONE, .node = node, .where = s };
+	g->rule[g->n_rules] = (struct grammar_rule){ .name = name, .body = GRAMMAR_NONE, .node = node, .where = s };
 	p->slot[at] = ++g->n_rules;
 	return g->n_rules - 1;
 }
 
 /* ---- expressions ---- */
 
-static int push(struct parser *p, uint32_t node)
+static int push(struct grammar_parser *p, uint32_t node)
 {
 	if (node == GRAMMAR_NONE)
 		return -1;
 	if (p->n == p->room && grow(&p->stack, &p->room, sizeof *p->stack, 256))
-		return (int)cursor_fail(&p->text, p->text.at, "the grammar is too large");
+		return (int)reader_fail(&p->text, p->text.at, "the grammar is too large");
 	p->stack[p->n++] = node;
 	return 0;
 }
 
-/* Takes what was pushed since base off the stack and joins it, the last first. */
-static uint32_t fold(struct parser *p, size_t base, uint32_t (*join)(struct grammar_nodes *t, uint32_t a, uint32_t b))
+/* Removes what was pushed since base from the stack and joins it, the last first. */
+static uint32_t fold(struct grammar_parser *p, size_t base,
+	uint32_t (*join)(struct node_table *t, uint32_t a, uint32_t b))
 {
 	uint32_t v = p->n > base ? p->stack[--p->n] : node_empty(&p->nodes);
 
@@ -128,7 +129,7 @@ static uint32_t fold(struct parser *p, size_t base, uint32_t (*join)(struct gram
 	return made(p, v);
 }
 
-static uint32_t literal(struct parser *p)
+static uint32_t literal(struct grammar_parser *p)
 {
 	const char *from = p->text.at++;
 	size_t base = p->n;
@@ -137,8 +138,8 @@ static uint32_t literal(struct parser *p)
 		int32_t c;
 
 		if (peek(p) < 0 || peek(p) == '\n')
-			return cursor_fail(&p->text, from, "the literal does not end on its line");
-		c = cursor_point(&p->text);
+			return reader_fail(&p->text, from, "the literal does not end on its line");
+		c = reader_point(&p->text);
 		if (c < 0 || push(p, made(p, node_points(&p->nodes, (uint32_t)c, (uint32_t)c))))
 			return GRAMMAR_NONE;
 	}
@@ -146,7 +147,7 @@ static uint32_t literal(struct parser *p)
 	return fold(p, base, node_seq);
 }
 
-static uint32_t points_node(struct parser *p, const struct points *c)
+static uint32_t points_node(struct grammar_parser *p, const struct points *c)
 {
 	size_t base = p->n;
 
@@ -156,23 +157,24 @@ static uint32_t points_node(struct parser *p, const struct points *c)
 	return fold(p, base, node_alt);
 }
 
-static int class_range(struct parser *p, struct points *c)
+static int class_range(struct grammar_parser *p, struct points *c)
 {
-	const char *from = p->text.at;
-	int32_t first = cursor_point(&p->text), last = first;
+	const char *from = p->text.at, *dash;
+	int32_t first = reader_point(&p->text), last = first;
 
-	if (first >= 0 && p->text.end - p->text.at > 1 && *p->text.at == '-' && p->text.at[1] != ']' && p->text.at[1] != '\n') {
+	dash = p->text.at;
+	if (first >= 0 && p->text.end - dash > 1 && *dash == '-' && dash[1] != ']' && dash[1] != '\n') {
 		p->text.at++;
-		last = cursor_point(&p->text);
+		last = reader_point(&p->text);
 	}
 	if (first < 0 || last < 0)
 		return -1;
 	if (first > last)
-		return (int)cursor_fail(&p->text, from, "a range that ends before it begins");
+		return (int)reader_fail(&p->text, from, "the range ends before it begins");
 	return points_add(c, (uint32_t)first, (uint32_t)last) ? (int)made(p, GRAMMAR_NONE) : 0;
 }
 
-static uint32_t class(struct parser *p)
+static uint32_t class(struct grammar_parser *p)
 {
 	const char *from = p->text.at++;
 	struct points c = { 0 };
@@ -182,56 +184,58 @@ static uint32_t class(struct parser *p)
 	p->text.at += not;
 	while (!bad && peek(p) != ']') {
 		if (peek(p) < 0 || peek(p) == '\n')
-			bad = (int)cursor_fail(&p->text, from, "the class does not end on its line");
+			bad = (int)reader_fail(&p->text, from, "the class does not end on its line");
 		else
 			bad = class_range(p, &c);
 	}
 	if (!bad)
 		p->text.at++;
 	if (!bad && !c.n)
-		cursor_fail(&p->text, from, "an empty class");
+		reader_fail(&p->text, from, "the class is empty");
 	else if (!bad && points_settle(&c, not))
 		made(p, GRAMMAR_NONE);
 	else if (!bad && !c.n)
-		cursor_fail(&p->text, from, "a class that no character is in");
+		reader_fail(&p->text, from, "the class contains no character");
 	else if (!bad)
 		v = points_node(p, &c);
 	points_free(&c);
 	return v;
 }
 
-static uint32_t any_point(struct parser *p)
+static uint32_t any_point(struct grammar_parser *p)
 {
 	size_t base = p->n;
 
 	p->text.at++;
-	return push(p, made(p, node_points(&p->nodes, 0, 0xd7ff))) || push(p, made(p, node_points(&p->nodes, 0xe000, 0x10ffff)))
-		? GRAMMAR_NONE : fold(p, base, node_alt);
+	if (push(p, made(p, node_points(&p->nodes, 0, 0xd7ff)))
+		|| push(p, made(p, node_points(&p->nodes, 0xe000, 0x10ffff))))
+		return GRAMMAR_NONE;
+	return fold(p, base, node_alt);
 }
 
-static uint32_t alternatives(struct parser *p, int inside);
+static uint32_t alternatives(struct grammar_parser *p, int inside);
 
-static uint32_t group(struct parser *p)
+static uint32_t group(struct grammar_parser *p)
 {
 	const char *from = p->text.at++;
 	uint32_t v;
 
 	if (p->depth == GRAMMAR_DEPTH)
-		return cursor_fail(&p->text, from, "parentheses nested more than %d deep", GRAMMAR_DEPTH);
+		return reader_fail(&p->text, from, "parentheses nested more than %d deep", GRAMMAR_DEPTH);
 	p->depth++;
 	v = alternatives(p, 1);
 	p->depth--;
 	if (v == GRAMMAR_NONE)
 		return v;
 	if (peek(p) < 0)
-		return cursor_fail(&p->text, from, "the parenthesis is not closed");
+		return reader_fail(&p->text, from, "the parenthesis is not closed");
 	if (peek(p) != ')')
-		return cursor_fail(&p->text, p->text.at, "')' or more of the sequence is wanted here");
+		return reader_fail(&p->text, p->text.at, "expected ')'");
 	p->text.at++;
 	return v;
 }
 
-static int bound(struct parser *p, uint32_t *out)
+static int bound(struct grammar_parser *p, uint32_t *out)
 {
 	const char *from = p->text.at;
 	uint64_t v = 0;
@@ -239,14 +243,14 @@ static int bound(struct parser *p, uint32_t *out)
 	for (; peek(p) >= '0' && peek(p) <= '9'; p->text.at++)
 		v = v > GRAMMAR_REPEAT ? v : v * 10 + (uint64_t)(*p->text.at - '0');
 	if (v > GRAMMAR_REPEAT)
-		return (int)cursor_fail(&p->text, from, "more than %d repetitions", GRAMMAR_REPEAT);
+		return (int)reader_fail(&p->text, from, "a repetition count above %d", GRAMMAR_REPEAT);
 	if (p->text.at > from)
 		*out = (uint32_t)v;
 	return p->text.at > from;
 }
 
-/* The two numbers of {n}, {n,}, {,m} or {n,m}; the cursor is behind the brace. */
-static int bounds(struct parser *p, uint32_t *low, uint32_t *high)
+/* The two numbers of {n}, {n,}, {,m} or {n,m}, behind the brace. */
+static int bounds(struct grammar_parser *p, uint32_t *low, uint32_t *high)
 {
 	const char *from = p->text.at - 1;
 	int has_low, has_high;
@@ -269,12 +273,14 @@ static int bounds(struct parser *p, uint32_t *low, uint32_t *high)
 		skip(p, 0);
 	}
 	if (peek(p) != '}' || (!has_low && !has_high))
-		return (int)cursor_fail(&p->text, from, "a repetition is {n}, {n,}, {,m} or {n,m}");
+		return (int)reader_fail(&p->text, from, "a repetition is {n}, {n,}, {,m} or {n,m}");
 	p->text.at++;
-	return *low > *high ? (int)cursor_fail(&p->text, from, "a repetition whose bounds are the wrong way round") : 0;
+	if (*low > *high)
+		return (int)reader_fail(&p->text, from, "the repetition's lower bound exceeds its upper one");
+	return 0;
 }
 
-static uint32_t repeated(struct parser *p, uint32_t v, int inside)
+static uint32_t repeated(struct grammar_parser *p, uint32_t v, int inside)
 {
 	for (;;) {
 		uint32_t low = 0, high = GRAMMAR_FOREVER;
@@ -308,9 +314,9 @@ static uint32_t repeated(struct parser *p, uint32_t v, int inside)
 	}
 }
 
-static uint32_t element(struct parser *p)
+static uint32_t element(struct grammar_parser *p)
 {
-	size_t n = cursor_name(&p->text);
+	size_t n = reader_name(&p->text);
 	uint32_t r;
 
 	switch (peek(p)) {
@@ -323,17 +329,17 @@ static uint32_t element(struct parser *p)
 	case '(':
 		return group(p);
 	case '*': case '+': case '?': case '{':
-		return cursor_fail(&p->text, p->text.at, "nothing stands before this repetition");
+		return reader_fail(&p->text, p->text.at, "nothing to repeat before this");
 	case '<': case '!':
-		return cursor_fail(&p->text, p->text.at, "tokens by name or id (<...>) are not supported");
+		return reader_fail(&p->text, p->text.at, "tokens by name or id (<...>) are not supported");
 	}
 	if (!n)
-		return cursor_fail(&p->text, p->text.at, "unexpected character");
+		return reader_fail(&p->text, p->text.at, "unexpected character");
 	r = rule_named(p, n);
 	return r == GRAMMAR_NONE ? r : p->g->rule[r].node;
 }
 
-static uint32_t sequence(struct parser *p, int inside)
+static uint32_t sequence(struct grammar_parser *p, int inside)
 {
 	size_t base = p->n;
 
@@ -349,8 +355,8 @@ static uint32_t sequence(struct parser *p, int inside)
 	}
 }
 
-/* Outside parentheses a line's end is the rule's, unless the next thing is a `|`, which begins no rule. */
-static int another(struct parser *p, int inside)
+/* Whether another alternative follows. Outside parentheses a rule ends with its line, unless a `|` comes next. */
+static int another(struct grammar_parser *p, int inside)
 {
 	const char *from = p->text.at;
 
@@ -365,7 +371,7 @@ static int another(struct parser *p, int inside)
 	return 0;
 }
 
-static uint32_t alternatives(struct parser *p, int inside)
+static uint32_t alternatives(struct grammar_parser *p, int inside)
 {
 	size_t base = p->n;
 	uint32_t v;
@@ -379,50 +385,52 @@ static uint32_t alternatives(struct parser *p, int inside)
 	return made(p, v);
 }
 
-static int definition(struct parser *p)
+static int definition(struct grammar_parser *p)
 {
-	size_t n = cursor_name(&p->text);
+	size_t n = reader_name(&p->text);
 	const char *from = p->text.at;
 	uint32_t r, body;
 
 	if (!n)
-		return (int)cursor_fail(&p->text, p->text.at, "a rule's name is wanted here");
+		return (int)reader_fail(&p->text, p->text.at, "expected a rule's name");
 	r = rule_named(p, n);
 	if (r == GRAMMAR_NONE)
 		return -1;
 	skip(p, 0);
 	if (p->text.end - p->text.at < 3 || memcmp(p->text.at, "::=", 3))
-		return (int)cursor_fail(&p->text, p->text.at, "'::=' is wanted after the rule's name");
+		return (int)reader_fail(&p->text, p->text.at, "expected '::=' after the rule's name");
 	if (p->g->rule[r].body != GRAMMAR_NONE)
-		return (int)cursor_fail(&p->text, from, "rule %.80s is defined twice", p->g->rule[r].name);
+		return (int)reader_fail(&p->text, from, "rule %.80s is defined twice", p->g->rule[r].name);
 	p->text.at += 3;
 	skip(p, 1);
 	body = alternatives(p, 0);
 	if (body == GRAMMAR_NONE)
 		return -1;
 	if (peek(p) == ')')
-		return (int)cursor_fail(&p->text, p->text.at, "')' without '('");
+		return (int)reader_fail(&p->text, p->text.at, "')' without '('");
 	p->g->rule[r].body = body;
 	p->g->rule[r].where = from;
 	return 0;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole grammar ---- */
 
-static int all_there(struct parser *p)
+static int all_there(struct grammar_parser *p)
 {
 	struct grammar *g = p->g;
 
 	for (uint32_t r = 0; r < g->n_rules; r++) {
+		const char *name = g->rule[r].name;
+
 		if (g->rule[r].body == GRAMMAR_NONE)
-			return (int)cursor_fail(&p->text, g->rule[r].where, "rule %.80s is not defined", g->rule[r].name);
-		if (!strcmp(g->rule[r].name, "root"))
+			return (int)reader_fail(&p->text, g->rule[r].where, "rule %.80s is not defined", name);
+		if (!strcmp(name, "root"))
 			g->root = r;
 	}
-	return g->root == GRAMMAR_NONE ? (int)cursor_fail(&p->text, p->text.start, "there is no rule root") : 0;
+	return g->root == GRAMMAR_NONE ? (int)reader_fail(&p->text, p->text.start, "there is no rule root") : 0;
 }
 
-static int rules(struct parser *p)
+static int rules(struct grammar_parser *p)
 {
 	uint32_t bad;
 
@@ -437,21 +445,21 @@ static int rules(struct parser *p)
 	if (!grammar_check(p->g, &bad, p->text.w))
 		return 0;
 	if (bad != GRAMMAR_NONE)
-		cursor_fail(&p->text, p->g->rule[bad].where, "rule %.80s %s", p->g->rule[bad].name, p->text.w->text);
+		reader_fail(&p->text, p->g->rule[bad].where, "rule %.80s %s", p->g->rule[bad].name, p->text.w->text);
 	return -1;
 }
 
 struct grammar *grammar_parse(const char *text, size_t n, struct why *w)
 {
 	struct grammar *g = calloc(1, sizeof *g);
-	struct parser p = { .text = { text, text, text + n, w }, .g = g };
+	struct grammar_parser p = { .text = { text, text, text + n, w }, .g = g };
 	int bad;
 
 	if (!g) {
 		why(w, "no memory for the grammar");
 		return NULL;
 	}
-	g->arena.limit = SIZE_MAX;      /* the text's length bounds it */
+	g->arena.limit = SIZE_MAX;      /* bounded by the text's length */
 	g->root = GRAMMAR_NONE;
 	bad = n > GRAMMAR_TEXT ? why(w, "the grammar's text is longer than %d bytes", GRAMMAR_TEXT) : rules(&p);
 	node_free(&p.nodes);

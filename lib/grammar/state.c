@@ -1,4 +1,4 @@
-/* The states of a grammar, interned: frames, unions, and the same with large counts made endless. */
+/* The states of a grammar, interned: frames, unions, and their variants without large counts. */
 #include "match.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 enum {
 	STATES_MAX = 1 << 20,
-	LIST_MAX = 1 << 24,             /* numbers in rows[] and members[] */
+	LIST_MAX = 1 << 24,             /* elements of rows[] and of members[] */
 	MEMBERS_MAX = 1 << 20           /* of one union */
 };
 
@@ -74,8 +74,9 @@ static int same(const struct matcher *m, const struct state *x, const struct sta
 {
 	if (x->node != y->node || x->high != y->high)
 		return 0;
-	return x->node == STATE_UNION ? !memcmp(m->members.at + x->low, m->members.at + y->low, x->high * sizeof *m->members.at)
-		: x->low == y->low && x->next == y->next;
+	if (x->node != STATE_UNION)
+		return x->low == y->low && x->next == y->next;
+	return !memcmp(m->members.at + x->low, m->members.at + y->low, x->high * sizeof *m->members.at);
 }
 
 static int rehash(struct matcher *m)
@@ -117,7 +118,7 @@ static int make_room(struct matcher *m)
 	return 0;
 }
 
-/* The number of the state equal to s; *fresh: it is new and has no near[] yet. */
+/* The number of the state equal to s; *fresh: it is new, and its near[] is not set yet. */
 static uint32_t intern(struct matcher *m, const struct state *s, int *fresh)
 {
 	uint32_t at;
@@ -151,7 +152,8 @@ uint32_t matcher_frame(struct matcher *m, uint32_t node, uint32_t low, uint32_t 
 		return next;
 	at = intern(m, &s, &fresh);
 	for (unsigned k = 0; at != STATE_NONE && fresh && k < MATCHER_NEAR; k++) {
-		uint32_t near_low = clamped(low, m->reach[k]), near_high = clamped(high, m->reach[k]), near_next = m->state[next].near[k];
+		uint32_t near_low = clamped(low, m->reach[k]), near_high = clamped(high, m->reach[k]);
+		uint32_t near_next = m->state[next].near[k];
 
 		if (near_low != low || near_high != high || near_next != next) {
 			uint32_t near = matcher_frame(m, node, near_low, near_high, near_next);
@@ -164,7 +166,7 @@ uint32_t matcher_frame(struct matcher *m, uint32_t node, uint32_t low, uint32_t 
 	return at;
 }
 
-/* ---- unions, made in m->gather from a mark on ---- */
+/* ---- unions ---- */
 
 int matcher_gather(struct matcher *m, uint32_t state)
 {
@@ -191,7 +193,7 @@ static int ascending(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Sorts what was gathered since mark; returns how many are left without doubles. */
+/* Sorts at[n] and removes duplicates; returns how many are left. */
 static uint32_t settle(uint32_t *at, uint32_t n)
 {
 	uint32_t kept = 0;
@@ -238,7 +240,6 @@ static int unite_near(struct matcher *m, uint32_t at)
 	return 0;
 }
 
-/* The union of what was gathered since mark, which is taken off. */
 uint32_t matcher_unite(struct matcher *m, uint32_t mark)
 {
 	uint32_t n = settle(m->gather.at + mark, m->gather.n - mark);
@@ -264,7 +265,7 @@ uint32_t matcher_unite(struct matcher *m, uint32_t mark)
 
 /* ---- the tables ---- */
 
-/* DEAD and END are states 0 and 1, which no look-up finds. */
+/* DEAD and END are states 0 and 1; they are not in the hash table. */
 int matcher_make_first(struct matcher *m)
 {
 	m->n = 0;

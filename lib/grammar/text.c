@@ -1,24 +1,24 @@
-/* Whether a grammar allows a text. */
+/* Matching a whole text. */
 #include "match.h"
 
 #include "lib/base/size.h"
 
-/* Bytes at a time, so that the work allowed grows with the text. */
-enum { STRETCH = 64 };
+/* Bytes per operation, so that the work allowed grows with the text. */
+enum { BYTES_AT_ONCE = 64 };
 
 int grammar_matches(const struct grammar *g, const char *text, size_t n, struct why *w)
 {
 	static const uint32_t reach[MATCHER_NEAR];
 	struct matcher m;
-	struct place here;
+	struct held_state here;
 	size_t at = 0;
 	int status;
 
 	if (matcher_open(&m, g, reach, w))
 		return -1;
-	matcher_enter(&m, &here, matcher_start(&m));
+	matcher_hold(&m, &here, matcher_start(&m));
 	while (at < n && here.state != STATE_NONE && here.state != STATE_DEAD) {
-		size_t some = size_min(n - at, STRETCH);
+		size_t some = size_min(n - at, BYTES_AT_ONCE);
 		uint32_t next;
 
 		m.steps = 0;

@@ -1,4 +1,4 @@
-/* Sorting pieces and laying them out as a tree. */
+/* Sorting pieces and building the tree. */
 #include "trie.h"
 
 #include "lib/base/utf8.h"
@@ -18,7 +18,7 @@ static int by_bytes(const void *x, const void *y)
 	return a->n != b->n ? (a->n > b->n) - (a->n < b->n) : (a->id > b->id) - (a->id < b->id);
 }
 
-/* By key, one byte of it a pass, the lowest first. The order before is kept where keys are equal. */
+/* A stable radix sort by key, one byte per pass, the lowest first. */
 static struct trie_piece *radix(struct trie_piece *from, struct trie_piece *to, size_t n)
 {
 	for (unsigned shift = 0; shift < 64; shift += 8) {
@@ -48,7 +48,7 @@ int trie_sort(struct trie_piece *piece, size_t n)
 		for (unsigned k = 0; k < 8; k++)
 			piece[i].key = piece[i].key << 8 | (k < piece[i].n ? (unsigned char)piece[i].s[k] : 0);
 	}
-	radix(piece, other, n);         /* an even number of passes: the result is in piece */
+	radix(piece, other, n);         /* the number of passes is even, so the result is in piece */
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && piece[end].key == piece[i].key; end++)
 			;
@@ -68,36 +68,36 @@ static uint32_t common(const struct trie_piece *a, const struct trie_piece *b)
 	return i;
 }
 
-/* ---- laying out ---- */
+/* ---- building ---- */
 
 uint64_t trie_kind(unsigned char c)
 {
-	static const char lone[] = "\t\n\r !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
-	const char *hit = c ? strchr(lone, c) : NULL;
-	unsigned at = (unsigned)sizeof lone;
+	static const char alone[] = "\t\n\r !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+	const char *hit = c ? strchr(alone, c) : NULL;
+	unsigned at = (unsigned)sizeof alone;
 
 	if (hit)
-		return (uint64_t)1 << (hit - lone);
-	at += c >= '0' && c <= '9' ? 1 : c >= 'a' && c <= 'f' ? 2 : c >= 'g' && c <= 'z' ? 3 : c >= 'A' && c <= 'F' ? 4 : c >= 'G' && c <= 'Z' ? 5
-		: c == 0x7f ? 6 : 0;
+		return (uint64_t)1 << (hit - alone);
+	at += c >= '0' && c <= '9' ? 1 : c >= 'a' && c <= 'f' ? 2 : c >= 'g' && c <= 'z' ? 3 : c >= 'A' && c <= 'F' ? 4
+		: c >= 'G' && c <= 'Z' ? 5 : c == 0x7f ? 6 : 0;
 	return (uint64_t)1 << at;
 }
 
-struct builder {
+struct trie_builder {
 	struct trie *t;
 	uint64_t kind[128];
-	uint32_t *path;         /* [longest]: the open nodes, one for each byte of the last piece */
-	uint64_t *rest;         /* [longest + 1]: kinds of characters from each byte of it on */
+	uint32_t *path;         /* [longest]: the nodes of the last piece, one per byte */
+	uint64_t *rest;         /* [longest + 1]: the kinds of characters from each of its bytes on */
 };
 
-/* What comes next is below none of the open nodes from `depth` on. */
-static void close_path(const struct builder *b, uint32_t from, uint32_t depth)
+/* The next node is not below those of the path from `depth` on. */
+static void close_path(const struct trie_builder *b, uint32_t from, uint32_t depth)
 {
 	for (uint32_t d = depth; d < from; d++)
 		b->t->node[b->path[d]].skip = b->t->n;
 }
 
-static void find_rests(const struct builder *b, const struct trie_piece *p)
+static void find_rests(const struct trie_builder *b, const struct trie_piece *p)
 {
 	b->rest[p->n] = 0;
 	for (uint32_t i = p->n; i-- > 0; ) {
@@ -113,17 +113,18 @@ static void find_rests(const struct builder *b, const struct trie_piece *p)
 	}
 }
 
-static void add_piece(const struct builder *b, const struct trie_piece *p, const struct trie_piece *last)
+static void add_piece(const struct trie_builder *b, const struct trie_piece *p, const struct trie_piece *last)
 {
 	struct trie *t = b->t;
 	uint32_t shared = last ? common(last, p) : 0;
 
 	if (shared == p->n)
-		shared--;       /* the same bytes again: a node of its own */
+		shared--;       /* equal pieces have a node each */
 	close_path(b, last ? last->n : 0, shared);
 	for (uint32_t d = shared; d < p->n; d++) {
 		b->path[d] = t->n;
-		t->node[t->n++] = (struct trie_node){ .first = t->n_ids, .depth = (uint16_t)d, .byte = (uint8_t)p->s[d] };
+		t->node[t->n++] = (struct trie_node){ .first = t->n_ids, .depth = (uint16_t)d,
+			.byte = (uint8_t)p->s[d] };
 	}
 	find_rests(b, p);
 	for (uint32_t d = 0; d + 1 < p->n; d++) {
@@ -140,7 +141,7 @@ static void add_piece(const struct builder *b, const struct trie_piece *p, const
 
 int trie_build(struct trie *t, const struct trie_piece *piece, size_t n, uint32_t shortest, uint32_t longest)
 {
-	struct builder b = { .t = t };
+	struct trie_builder b = { .t = t };
 	const struct trie_piece *last = NULL;
 	size_t nodes = 1, ids = 1;
 	int bad;

@@ -4,7 +4,8 @@
 static const struct json anything = { .type = JSON_TRUE };
 
 /* Draft 2019 and before say items: [...] and additionalItems where 2020-12 says prefixItems and items. */
-static void item_schemas(struct converter *c, const struct json *s, const struct json **first, const struct json **others)
+static void item_schemas(struct converter *c, const struct json *s, const struct json **first,
+	const struct json **others)
 {
 	const struct json *items = json_get(s, "items");
 
@@ -57,7 +58,8 @@ static struct gbnf_expr *repeat_item(struct gbnf *g, struct gbnf_expr *item, int
 
 	if (more || !high)
 		return gbnf_repeat(g, next, low, high);
-	some = gbnf_join(g, item, gbnf_repeat(g, next, low ? low - 1 : 0, high == GBNF_FOREVER ? high : high - 1), NULL);
+	next = gbnf_repeat(g, next, low ? low - 1 : 0, high == GBNF_FOREVER ? high : high - 1);
+	some = gbnf_join(g, item, next, NULL);
 	return gbnf_repeat(g, some, low > 0, 1);
 }
 

@@ -1,5 +1,5 @@
-/* const and enum: values that are written as they are. If other keywords stand beside them, those values are left that hold
- * to these too, which the grammar of these tells. */
+/* const and enum: values that are written as they are. If other keywords stand beside them, those values are left
+ * that hold to these too, which the grammar of these tells. */
 #include "lib/grammar/grammar.h"
 #include "converter.h"
 
@@ -24,22 +24,23 @@ static struct gbnf_expr *token(struct converter *c, const struct json *value)
 
 struct gbnf_expr *schema_literal(struct converter *c, const struct json *value)
 {
+	struct gbnf *g = &c->g;
 	struct gbnf_expr *out, *space;
 
 	if (value->type != JSON_ARRAY && value->type != JSON_OBJECT)
 		return token(c, value);
-	space = gbnf_primitive(&c->g, GBNF_SPACE);
-	out = gbnf_join(&c->g, gbnf_word(&c->g, value->type == JSON_ARRAY ? "[" : "{"), space, NULL);
+	space = gbnf_primitive(g, GBNF_SPACE);
+	out = gbnf_join(g, gbnf_word(g, value->type == JSON_ARRAY ? "[" : "{"), space, NULL);
 	for (const struct json *v = value->child; v; v = v->next) {
 		struct json name = { .type = JSON_STRING, .s = v->key, .n = v->key_n };
 
 		if (v->key)
-			gbnf_add(&c->g, out, gbnf_join(&c->g, token(c, &name), space, gbnf_word(&c->g, ":"), space, NULL));
-		gbnf_add(&c->g, out, gbnf_join(&c->g, schema_literal(c, v), space, NULL));
+			gbnf_add(g, out, gbnf_join(g, token(c, &name), space, gbnf_word(g, ":"), space, NULL));
+		gbnf_add(g, out, gbnf_join(g, schema_literal(c, v), space, NULL));
 		if (v->next)
-			gbnf_add(&c->g, out, gbnf_join(&c->g, gbnf_word(&c->g, ","), space, NULL));
+			gbnf_add(g, out, gbnf_join(g, gbnf_word(g, ","), space, NULL));
 	}
-	gbnf_add(&c->g, out, gbnf_word(&c->g, value->type == JSON_ARRAY ? "]" : "}"));
+	gbnf_add(g, out, gbnf_word(g, value->type == JSON_ARRAY ? "]" : "}"));
 	return out;
 }
 
@@ -61,8 +62,9 @@ static int has_others(const struct json *s)
 static struct grammar *other_grammar(struct converter *c, const struct json *s)
 {
 	struct bytes text = { .limit = GRAMMAR_TEXT };
-	struct converter other = { .arena = { .limit = c->arena.limit }, .document = c->document,
-		.g = { .arena = { .limit = c->g.arena.limit } }, .w = c->w, .path = c->path, .depth = c->depth, .work = c->work };
+	struct converter other = { .arena = { .limit = c->arena.limit },
+		.g = { .arena = { .limit = c->g.arena.limit } },
+		.document = c->document, .w = c->w, .path = c->path, .depth = c->depth, .work = c->work };
 	const struct json *rest = schema_without(c, s, "enum");
 	struct grammar *g = NULL;
 	int status = -1;
@@ -118,7 +120,8 @@ struct gbnf_expr *schema_write_constants(struct converter *c, const struct json 
 		types = schema_types(c, s);
 	g = others ? other_grammar(c, s) : NULL;
 	for (const struct json *v = constant ? constant : list->child; v && !c->failed; v = constant ? NULL : v->next)
-		if ((!constant || !list || among(list, v)) && (schema_type_of(v) & types) && (!others || (g && allows(c, g, v))))
+		if ((!constant || !list || among(list, v)) && (schema_type_of(v) & types)
+			&& (!others || (g && allows(c, g, v))))
 			gbnf_add(&c->g, out, schema_literal(c, v));
 	grammar_free(g);
 	return out;

@@ -53,7 +53,8 @@ uint32_t schema_count(struct converter *c, const struct json *s, const char *key
 /* The schema that stands below the current one under name[n]. */
 struct gbnf_expr *schema_write(struct converter *c, const struct json *s, const char *name, size_t n);
 
-/* The values of one schema, all of it: a grammar of its own, appended to out. 0; -1: failed; 1: no value holds to it. */
+/* The values of one schema, all of it: a grammar of its own, appended to out. 0; -1: failed; 1: no value holds to
+ * it. */
 int schema_write_grammar(struct converter *c, const struct json *s, struct bytes *out);
 
 void schema_close(struct converter *c);
@@ -101,7 +102,9 @@ struct gbnf_expr *schema_write_object(struct converter *c, const struct json *s)
 
 /* Of const and enum. */
 struct gbnf_expr *schema_write_constants(struct converter *c, const struct json *s);
-struct gbnf_expr *schema_literal(struct converter *c, const struct json *value);        /* any white space between tokens */
+
+/* One value, with any white space between its tokens. */
+struct gbnf_expr *schema_literal(struct converter *c, const struct json *value);
 
 /* The bounds that minimum and its like set, tightened: low and high as they are otherwise; open: the bound itself is
  * excluded. 1: some are set, 0: none. */
@@ -111,8 +114,8 @@ struct schema_range {
 };
 int schema_range(struct converter *c, const struct json *s, struct schema_range *r);
 
-/* A pattern (an ECMA regular expression, as far as a grammar can follow it) as the inside of a JSON string, and how many
- * characters it can have. */
+/* A pattern (an ECMA regular expression, as far as a grammar can follow it) as the inside of a JSON string, and
+ * how many characters it can have. */
 struct schema_span {
 	uint32_t min, max;      /* GBNF_FOREVER: no bound */
 };

@@ -1,6 +1,7 @@
-/* Whether the branches of a oneOf exclude each other. Two are compared by what they say about types, constants, required
- * properties and bounds. Not every two are: a table of facets (the types and constants of each branch, the properties that
- * its objects can have and their constants) tells for each branch which others could overlap it at all. */
+/* Whether the branches of a oneOf exclude each other. Two are compared by what they say about types, constants,
+ * required properties and bounds. Not every two are: a table of facets (the types and constants of each branch,
+ * the properties that its objects can have and their constants) tells for each branch which others could overlap
+ * it at all. */
 #include "converter.h"
 
 #include <stdlib.h>
@@ -54,7 +55,8 @@ static int are_constants_apart(const struct json *a, const struct json *b)
 
 static int excludes(struct converter *c, const struct json *a, const struct json *b);
 
-/* Whether what is written for s may have properties that it does not declare: those of its own branches are merged in. */
+/* Whether what is written for s may have properties that it does not declare: those of its own branches are merged
+ * in. */
 static int is_open(const struct json *s)
 {
 	const struct json *others = json_get(s, "additionalProperties");
@@ -124,8 +126,8 @@ static void check_pair(struct branches *b, size_t i, size_t k)
 
 	if (i == k || c->failed || excludes(c, b->branch[i].flat, b->branch[k].flat))
 		return;
-	schema_fail(c, "branches %zu and %zu of oneOf may hold to the same value; say anyOf if they should", i < k ? i : k,
-		i < k ? k : i);
+	schema_fail(c, "branches %zu and %zu of oneOf may both allow the same value; use anyOf if that is intended",
+		i < k ? i : k, i < k ? k : i);
 }
 
 /* ---- facets ---- */
@@ -214,7 +216,8 @@ static void add_branch(struct branches *b, size_t i)
 	struct branch *x = &b->branch[i];
 	const struct json *end, *v = constants_of(x->flat, &end);
 
-	x->types = x->flat->type == JSON_OBJECT ? schema_types(b->c, x->flat) : x->flat->type == JSON_TRUE ? TYPE_ALL : 0;
+	x->types = x->flat->type == JSON_OBJECT ? schema_types(b->c, x->flat)
+		: x->flat->type == JSON_TRUE ? TYPE_ALL : 0;
 	x->kind = v ? OTHER : x->types == TYPE_OBJECT ? OBJECT
 		: x->types && !(x->types & ~(unsigned)TYPE_NUMBER) ? RANGE : OTHER;
 	x->range = (struct schema_range){ INT64_MIN, INT64_MAX, 0, 0 };
@@ -235,7 +238,9 @@ static int by_key(const void *x, const void *y)
 {
 	const struct facet *a = x, *b = y;
 
-	return a->key != b->key ? (a->key > b->key) - (a->key < b->key) : (a->branch > b->branch) - (a->branch < b->branch);
+	if (a->key != b->key)
+		return a->key > b->key ? 1 : -1;
+	return (a->branch > b->branch) - (a->branch < b->branch);
 }
 
 /* The first facet with that key or a larger one. */
@@ -293,8 +298,9 @@ static void check_others(struct branches *b, size_t k)
 static size_t property_overlaps(struct branches *b, size_t k, const struct json *required, size_t *open, int check)
 {
 	struct json name = { .key = required->s, .key_n = required->n };
-	const struct json *p = index_find(&b->c->index, json_get(b->branch[k].flat, "properties"), name.key, name.key_n);
-	const struct json *flat = p ? schema_flatten(b->c, p) : NULL, *end, *v = flat ? constants_of(flat, &end) : NULL;
+	const struct json *properties = json_get(b->branch[k].flat, "properties"), *end;
+	const struct json *p = index_find(&b->c->index, properties, name.key, name.key_n);
+	const struct json *flat = p ? schema_flatten(b->c, p) : NULL, *v = flat ? constants_of(flat, &end) : NULL;
 	uint64_t rest = key(v ? HAS_ANY : HAS, &name, 0);
 	size_t n = count(b, rest);
 
@@ -337,7 +343,8 @@ static int by_low(const void *x, const void *y)
 	return ((*a)->range.low > (*b)->range.low) - ((*a)->range.low < (*b)->range.low);
 }
 
-/* In the order of their lower bounds, a range can overlap one before it only if it overlaps that which goes furthest. */
+/* In the order of their lower bounds, a range can overlap one before it only if it overlaps that which goes
+ * furthest. */
 static void check_ranges(struct branches *b)
 {
 	const struct branch **order = calloc(b->n, sizeof *order), *furthest = NULL;

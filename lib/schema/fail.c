@@ -8,10 +8,10 @@ enum { WORK_MAX = 1 << 20 };
 
 static int print_path(const struct schema_path *p, char *out, int room)
 {
-	int n = p->up ? print_path(p->up, out, room) : 0;
+	int n = p->up ? print_path(p->up, out, room) : 0, shown = p->n < 60 ? (int)p->n : 60;
 
 	if (n < room)
-		n += snprintf(out + n, (size_t)(room - n), p->up ? "/%.*s" : "%.*s", (int)(p->n < 60 ? p->n : 60), p->name);
+		n += snprintf(out + n, (size_t)(room - n), "%s%.*s", p->up ? "/" : "", shown, p->name);
 	return n;
 }
 
@@ -42,7 +42,8 @@ int schema_enter(struct converter *c)
 	if (++c->work > WORK_MAX)
 		return schema_fail(c, "the schema is too large, or branches too often");
 	if (c->depth == SCHEMA_DEPTH)
-		return schema_fail(c, "schemas are nested more than %d deep, or refer to each other without end", SCHEMA_DEPTH);
+		return schema_fail(c, "schemas are nested more than %d deep, or refer to each other without end",
+			SCHEMA_DEPTH);
 	c->depth++;
 	return 0;
 }

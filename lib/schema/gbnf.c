@@ -197,7 +197,8 @@ struct gbnf_rule *gbnf_rule(struct gbnf *g, const char *stem, size_t n, const ch
 		else if (used && r->name[used - 1] != '-')
 			r->name[used++] = '-';
 	}
-	snprintf(r->name + used, sizeof r->name - used, "%s%u", !used ? "rule-" : r->name[used - 1] == '-' ? "" : "-", g->names++);
+	snprintf(r->name + used, sizeof r->name - used, "%s%u",
+		!used ? "rule-" : r->name[used - 1] == '-' ? "" : "-", g->names++);
 	r->label = label;
 	return r;
 }
@@ -303,12 +304,14 @@ static const struct {
 	[GBNF_HEX] = { "hex", "[0-9a-fA-F]", 0 },
 	[GBNF_STRING] = { "string", "\"\\\"\" char* \"\\\"\"", USES(CHAR) },
 	[GBNF_INTEGER] = { "integer", "\"0\" | \"-\"? [1-9] [0-9]{0,15}", 0 },
-	[GBNF_NUMBER] = { "number", "\"-\"? (\"0\" | [1-9] [0-9]{0,15}) (\".\" [0-9]{1,16})? ([eE] [-+]? [0-9]{1,2})?", 0 },
+	[GBNF_NUMBER] = { "number",
+		"\"-\"? (\"0\" | [1-9] [0-9]{0,15}) (\".\" [0-9]{1,16})? ([eE] [-+]? [0-9]{1,2})?", 0 },
 	[GBNF_VALUE] = { "value", "object | array | string | number | \"true\" | \"false\" | \"null\"",
 		USES(OBJECT) | USES(ARRAY) | USES(STRING) | USES(NUMBER) },
 	[GBNF_OBJECT] = { "object", "\"{\" space (member (\",\" space member)*)? \"}\"", USES(SPACE) | USES(MEMBER) },
 	[GBNF_MEMBER] = { "member", "string space \":\" space value space", USES(STRING) | USES(SPACE) | USES(VALUE) },
-	[GBNF_ARRAY] = { "array", "\"[\" space (value space (\",\" space value space)*)? \"]\"", USES(SPACE) | USES(VALUE) },
+	[GBNF_ARRAY] = { "array",
+		"\"[\" space (value space (\",\" space value space)*)? \"]\"", USES(SPACE) | USES(VALUE) },
 #undef USES
 };
 

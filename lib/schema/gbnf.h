@@ -55,13 +55,14 @@ struct gbnf_expr *gbnf_join(struct gbnf *g, ...);
 /* Whether e is known to match no text. */
 int gbnf_is_never(const struct gbnf_expr *e);
 
-/* A rule whose name is made of stem[n] and a number, and says to the user what `label` says (borrowed; NULL: nothing). */
+/* A rule whose name is made of stem[n] and a number, and says to the user what `label` says (borrowed; NULL:
+ * nothing). */
 struct gbnf_rule *gbnf_rule(struct gbnf *g, const char *stem, size_t n, const char *label);
 void gbnf_define(struct gbnf *g, struct gbnf_rule *r, struct gbnf_expr *body);
 struct gbnf_expr *gbnf_use(struct gbnf *g, struct gbnf_rule *r);
 
-/* Once all rules are defined: finds which of them have a finite text. Returns 0, or -1 if the root has none: then *label
- * is that of a rule whose every text contains another one of it, or NULL if there is no such rule. */
+/* Once all rules are defined: finds which of them have a finite text. Returns 0, or -1 if the root has none: then
+ * *label is that of a rule whose every text contains another one of it, or NULL if there is no such rule. */
 int gbnf_settle(struct gbnf *g, struct gbnf_rule *root, const char **label);
 
 /* Appends the grammar to out: `root`, the rules it leads to, primitives. -1: too large, or no memory now or before. */

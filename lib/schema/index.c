@@ -1,5 +1,5 @@
-/* A hash table of (parent, name). A parent with few children is searched as it is; a larger one is entered as a whole when
- * it is first asked for. */
+/* A hash table of (parent, name). A parent with few children is searched as it is; a larger one is entered as a
+ * whole when it is first asked for. */
 #include "index.h"
 
 #include <stdint.h>
@@ -41,7 +41,9 @@ static struct index_entry *slot(const struct index *x, const void *parent, const
 	for (;; at = (at + 1) & (x->slots - 1)) {
 		struct index_entry *e = &x->entry[at];
 
-		if (!e->parent || (e->parent == parent && !e->name == !name && e->n == n && !(n && memcmp(e->name, name, n))))
+		if (!e->parent)
+			return e;
+		if (e->parent == parent && !e->name == !name && e->n == n && !(n && memcmp(e->name, name, n)))
 			return e;
 	}
 }

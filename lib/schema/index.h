@@ -1,4 +1,5 @@
-/* index: finds children of JSON values by name, and what was noted about values, in constant time. Private to lib/schema. */
+/* index: finds children of JSON values by name, and what was noted about values, in constant time. Private to
+ * lib/schema. */
 #ifndef SCHEMA_INDEX_H
 #define SCHEMA_INDEX_H
 
@@ -16,8 +17,8 @@ struct index {                          /* starts as zeroes */
 
 void index_free(struct index *x);
 
-/* The member of an object, or the string in an array, that is name[n]; the last one if there are several. NULL: there is
- * none, or `of` is NULL or neither. The values must not change any more. */
+/* The member of an object, or the string in an array, that is name[n]; the last one if there are several. NULL:
+ * there is none, or `of` is NULL or neither. The values must not change any more. */
 const struct json *index_find(struct index *x, const struct json *of, const char *name, size_t n);
 
 /* Notes a value under a key; what was noted under it, or NULL. */

@@ -14,8 +14,8 @@ static struct json *make(struct converter *c, enum json_type type)
 	return v;
 }
 
-/* Adds a copy of the value, so that it can stand in another place; what is below it is shared. NULL, of either, says that
- * there was no memory for it. */
+/* Adds a copy of the value, so that it can stand in another place; what is below it is shared. NULL, of either,
+ * says that there was no memory for it. */
 static void add(struct converter *c, struct json *to, const char *key, size_t key_n, const struct json *value)
 {
 	struct json *copy = to && value ? make(c, JSON_NULL) : NULL;
@@ -88,14 +88,15 @@ static int hex_digit(char c)
 		: c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Percent-decodes s[n] in place, as a URI's fragment wants; returns the new length. A '%' without two hexadecimal digits
- * stands for itself. */
+/* Percent-decodes s[n] in place, as a URI's fragment wants; returns the new length. A '%' without two hexadecimal
+ * digits stands for itself. */
 static size_t decode_percent(char *s, size_t n)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		int high = s[i] == '%' && n - i > 2 ? hex_digit(s[i + 1]) : -1, low = high >= 0 ? hex_digit(s[i + 2]) : -1;
+		int high = s[i] == '%' && n - i > 2 ? hex_digit(s[i + 1]) : -1;
+		int low = high >= 0 ? hex_digit(s[i + 2]) : -1;
 
 		s[kept++] = low < 0 ? s[i] : (char)(high << 4 | low);
 		i += low < 0 ? 0 : 2;
@@ -178,7 +179,8 @@ static const struct json *flatten_deeper(struct converter *c, const struct json 
 	return c->failed ? NULL : out;
 }
 
-/* The first n schemas of a list as one; *list moves behind them. By halves, so that no long result is copied for each. */
+/* The first n schemas of a list as one; *list moves behind them. By halves, so that no long result is copied for
+ * each. */
 static const struct json *flatten_list(struct converter *c, const struct json **list, size_t n)
 {
 	const struct json *a, *b;
@@ -225,8 +227,9 @@ static const struct json *merge_types(struct converter *c, const struct json *a,
 	static const struct {
 		unsigned type;
 		const char *name;
-	} each[] = { { TYPE_OBJECT, "object" }, { TYPE_ARRAY, "array" }, { TYPE_STRING, "string" }, { TYPE_NUMBER, "number" },
-		{ TYPE_INTEGER, "integer" }, { TYPE_BOOLEAN, "boolean" }, { TYPE_NULL, "null" } };
+	} each[] = { { TYPE_OBJECT, "object" }, { TYPE_ARRAY, "array" }, { TYPE_STRING, "string" },
+		{ TYPE_NUMBER, "number" }, { TYPE_INTEGER, "integer" },
+		{ TYPE_BOOLEAN, "boolean" }, { TYPE_NULL, "null" } };
 	struct json *list = make(c, JSON_ARRAY);
 	unsigned left = schema_types(c, a) & schema_types(c, b);
 
@@ -316,8 +319,8 @@ static void merge_keyword(struct converter *c, struct json *out, const struct js
 	static const char *const larger[] = { "minimum", "exclusiveMinimum", "minLength", "minItems", NULL };
 	static const char *const smaller[] = { "maximum", "exclusiveMaximum", "maxLength", "maxItems", NULL };
 	static const char *const schemas[] = { "items", "additionalItems", "additionalProperties", NULL };
-	static const char *const separate[] = { "pattern", "format", "multipleOf", "uniqueItems", "prefixItems", "anyOf",
-		"oneOf", "$ref", NULL };
+	static const char *const separate[] = { "pattern", "format", "multipleOf", "uniqueItems", "prefixItems",
+		"anyOf", "oneOf", "$ref", NULL };
 	int is_bound = in_list(m, larger) || in_list(m, smaller);
 
 	if (schema_equal(m, other))

@@ -88,7 +88,8 @@ static struct gbnf_expr *whole(struct gbnf *g, int64_t low, int64_t high, struct
 
 /* ---- bounds ---- */
 
-static int tighten(struct converter *c, const struct json *s, const char *keyword, int lower, int open, struct schema_range *r)
+static int tighten(struct converter *c, const struct json *s, const char *keyword, int lower, int open,
+	struct schema_range *r)
 {
 	const struct json *v = json_get(s, keyword);
 	int64_t bound;
@@ -101,7 +102,8 @@ static int tighten(struct converter *c, const struct json *s, const char *keywor
 		return schema_fail(c, "%s must be a number", keyword);
 	if (v->d != floor(v->d))
 		return schema_fail(c, "%s %.40s: only whole numbers are supported as bounds", keyword, v->s);
-	bound = v->d > 1e17 ? (int64_t)1e17 : v->d < -1e17 ? -(int64_t)1e17 : v->type == JSON_INT ? v->i : (int64_t)v->d;
+	bound = v->d > 1e17 ? (int64_t)1e17 : v->d < -1e17 ? -(int64_t)1e17
+		: v->type == JSON_INT ? v->i : (int64_t)v->d;
 	if (lower && bound >= r->low) {
 		r->low_open = open || (bound == r->low && r->low_open);
 		r->low = bound;
@@ -133,14 +135,15 @@ static struct gbnf_expr *write_integer(struct gbnf *g, struct schema_range r)
 	if (r.high > most)
 		r.high = most;
 	if (r.low < 0 && r.low <= r.high)
-		gbnf_add(g, out, gbnf_join(g, gbnf_word(g, "-"), whole(g, r.high < 0 ? -r.high : 1, -r.low, nothing), NULL));
+		gbnf_add(g, out, gbnf_join(g, gbnf_word(g, "-"),
+			whole(g, r.high < 0 ? -r.high : 1, -r.low, nothing), NULL));
 	if (r.high >= 0 && r.low <= r.high)
 		gbnf_add(g, out, whole(g, r.low > 0 ? r.low : 0, r.high, nothing));
 	return out;
 }
 
-/* How many digits may follow the point of a number next to a bound v that is excluded: 15 significant digits in all, as a
- * reader that takes numbers as doubles must not round it to the bound. */
+/* How many digits may follow the point of a number next to a bound v that is excluded: 15 significant digits in
+ * all, as a reader that takes numbers as doubles must not round it to the bound. */
 static size_t digits_beside(int64_t v)
 {
 	size_t left = 15;
@@ -199,7 +202,7 @@ struct gbnf_expr *schema_write_number(struct converter *c, const struct json *s,
 	const struct json *multiple = json_get(s, "multipleOf"), *format = json_get(s, "format");
 	int bounded = schema_range(c, s, &r);
 
-	if (multiple && !(multiple->type == JSON_INT && multiple->i == 1) && !(multiple->type == JSON_FLOAT && multiple->d == 1))
+	if (multiple && !(schema_is_number(multiple) && multiple->d == 1))
 		schema_fail(c, "multipleOf other than 1 is not supported");
 	if (format && format->type == JSON_STRING && !strcmp(format->s, "int32")) {
 		r.low = r.low < INT32_MIN ? INT32_MIN : r.low;

@@ -25,8 +25,8 @@ struct object {
 	struct gbnf_expr *others;       /* any other "name": value, or never */
 };
 
-/* A member is a rule of its own, as it stands in several places: the name, a colon, the value, and what may stand between
- * it and the next token. */
+/* A member is a rule of its own, as it stands in several places: the name, a colon, the value, and what may stand
+ * between it and the next token. */
 static struct gbnf_expr *write_member(struct converter *c, struct gbnf_expr *name, const struct json *schema,
 	const char *word, size_t n)
 {
@@ -64,14 +64,15 @@ static struct gbnf_expr *unlike(struct converter *c, const struct property *p, s
 		unsigned used;
 		uint32_t point = (uint32_t)utf8_next(p[i].name + depth, p[i].n - depth, &used);
 
-		for (end = i; end < n && p[end].n >= depth + used && !memcmp(p[end].name + depth, p[i].name + depth, used); end++)
-			;
+		end = i;
+		while (end < n && p[end].n >= depth + used && !memcmp(p[end].name + depth, p[i].name + depth, used))
+			end++;
 		if (point < 0x20 || point == '"' || point == '\\' || point == 0x7f)
 			continue;       /* comes escaped alone, and other names hold no escapes */
 		snprintf(text, sizeof text, "\\U%08X", (unsigned)point);
 		bytes_puts(&not, text);
-		gbnf_add(&c->g, out, gbnf_join(&c->g, gbnf_class(&c->g, text, strlen(text)), unlike(c, p + i, end - i, depth + used),
-			NULL));
+		gbnf_add(&c->g, out, gbnf_join(&c->g, gbnf_class(&c->g, text, strlen(text)),
+			unlike(c, p + i, end - i, depth + used), NULL));
 	}
 	if (not.failed)
 		schema_no_memory(c);
@@ -106,7 +107,8 @@ static struct gbnf_expr *other_name(struct converter *c, const struct json *decl
 		list[n++] = o->property[i];
 	for (size_t i = 0; i < n; i++)
 		if (list[i].n > NAME_MAX_BYTES)
-			schema_fail(c, "a property's name of more than %d bytes beside additionalProperties", NAME_MAX_BYTES);
+			schema_fail(c, "property names of more than %d bytes beside additionalProperties are not "
+				"supported", NAME_MAX_BYTES);
 	qsort(list, n, sizeof *list, by_name);
 	out = c->failed ? gbnf_never() : gbnf_join(&c->g, quote, unlike(c, list, n, 0), quote, NULL);
 	free(list);
@@ -147,10 +149,14 @@ static int add_undeclared(struct converter *c, const struct json *s, struct obje
 	const struct json *others = json_get(s, "additionalProperties");
 
 	for (const struct json *r = required ? required->child : NULL; r && !c->failed; r = r->next) {
+		struct property p = { r->s, r->n, NULL, 1 };
+
 		if (r->type != JSON_STRING)
 			schema_fail(c, "required must be an array of names");
-		else if (!index_find(&c->index, declared, r->s, r->n) && index_find(&c->index, required, r->s, r->n) == r
-			&& !add_property(c, o, (struct property){ r->s, r->n, NULL, 1 }, others ? others : &anything))
+		else if (index_find(&c->index, declared, r->s, r->n)
+			|| index_find(&c->index, required, r->s, r->n) != r)
+			continue;
+		else if (!add_property(c, o, p, others ? others : &anything))
 			return 0;
 	}
 	return 1;
@@ -184,24 +190,25 @@ static struct gbnf_expr *next_member(struct gbnf *g, struct gbnf_expr *member, u
 	return gbnf_repeat(g, gbnf_join(g, gbnf_word(g, ","), gbnf_primitive(g, GBNF_SPACE), member, NULL), low, high);
 }
 
-/* Any of the properties up to the first required one may be the first that is there. What may follow the i-th is a rule,
- * each leading to the next. */
+/* Any of the properties up to the first required one may be the first that is there. What may follow the i-th is a
+ * rule, each leading to the next. */
 static struct gbnf_expr *write_members(struct gbnf *g, const struct object *o)
 {
-	struct gbnf_expr *out = gbnf_alternatives(g), *others = next_member(g, o->others, 0, GBNF_FOREVER), *after = others;
+	struct gbnf_expr *out = gbnf_alternatives(g), *after;
+	struct gbnf_expr *others = next_member(g, o->others, 0, GBNF_FOREVER);
 	size_t last = 0;
 
 	while (last < o->n && !o->property[last].required)
 		last++;
+	after = gbnf_sequence(g);
 	if (last == o->n) {             /* there may be others alone, or nothing */
-		gbnf_add(g, out, gbnf_join(g, o->others, others, NULL));
 		gbnf_add(g, out, gbnf_sequence(g));
+		gbnf_add(g, out, gbnf_join(g, o->others, others, NULL));
 	} else {
-		after = gbnf_sequence(g);
 		for (size_t i = last + 1; i < o->n; i++)
 			gbnf_add(g, after, next_member(g, o->property[i].member, (uint32_t)o->property[i].required, 1));
-		gbnf_add(g, after, others);
 	}
+	gbnf_add(g, after, others);
 	for (size_t i = last == o->n ? o->n : last + 1; i-- > 0; ) {
 		const struct property *p = &o->property[i];
 		struct gbnf_rule *rule = gbnf_rule(g, p->name, p->n, NULL);

@@ -1,6 +1,7 @@
-/* Regular expressions, as patterns in schemas are written, to GBNF: each character as it is spelt inside a JSON string.
- * A pattern looks for a match anywhere in the string, unless ^ and $ hold it: so where an alternative does not begin with ^, any characters may come
- * first. What no grammar can follow (looking around, back references, \b) is refused by name. */
+/* Regular expressions, as patterns in schemas are written, to GBNF: each character as it is spelt inside a JSON
+ * string. A pattern looks for a match anywhere in the string, unless ^ and $ hold it: so where an alternative does
+ * not begin with ^, any characters may come first. What no grammar can follow (looking around, back references,
+ * \b) is refused by name. */
 #include "lib/base/utf8.h"
 #include "lib/grammar/class.h"
 #include "lib/grammar/grammar.h"
@@ -71,7 +72,8 @@ static void spell_class(const struct points *set, struct bytes *out)
 				: from <= 0x7f && last >= 0x7f ? 0x7e : last;
 			next = last + (last < set->range[i].last ? 2 : 1);
 			if (from <= last) {
-				snprintf(text, sizeof text, from == last ? "\\U%08X" : "\\U%08X-\\U%08X", (unsigned)from, (unsigned)last);
+				snprintf(text, sizeof text, from == last ? "\\U%08X" : "\\U%08X-\\U%08X",
+					(unsigned)from, (unsigned)last);
 				bytes_puts(out, text);
 			}
 			from = next;
@@ -79,8 +81,8 @@ static void spell_class(const struct points *set, struct bytes *out)
 	}
 }
 
-/* Points that stand for themselves in JSON are one class of GBNF; the others are alternatives, as they are escaped. Control
- * characters without an escape of their own never come. */
+/* Points that stand for themselves in JSON are one class of GBNF; the others are alternatives, as they are
+ * escaped. Control characters without an escape of their own never come. */
 static struct gbnf_expr *write_points(struct regex *x, const struct points *set)
 {
 	struct gbnf *g = &x->c->g;
@@ -109,7 +111,8 @@ static int hex(struct regex *x, int digits)
 	int c = 0;
 
 	while (digits--) {
-		int h = peek(x), digit = h >= '0' && h <= '9' ? h - '0' : h >= 'a' && h <= 'f' ? h - 'a' + 10 : h >= 'A' && h <= 'F' ? h - 'A' + 10 : -1;
+		int h = peek(x), digit = h >= '0' && h <= '9' ? h - '0' : h >= 'a' && h <= 'f' ? h - 'a' + 10
+			: h >= 'A' && h <= 'F' ? h - 'A' + 10 : -1;
 
 		if (digit < 0)
 			return refuse(x, "\\x wants two hexadecimal digits, \\u four");
@@ -119,28 +122,23 @@ static int hex(struct regex *x, int digits)
 	return c;
 }
 
-/* The classes that are written as an escape; 1 if it was one, 0 if not. */
+/* Adds the class that an escape names; 1 if it names one, 0 if not, -1: no memory. */
 static int named_class(char name, struct points *set)
 {
+	static const uint32_t digits[][2] = { { '0', '9' }, { 0 } };
+	static const uint32_t word[][2] = { { '0', '9' }, { 'A', 'Z' }, { 'a', 'z' }, { '_', '_' }, { 0 } };
+	static const uint32_t space[][2] = { { '\t', '\r' }, { ' ', ' ' }, { 0xa0, 0xa0 }, { 0x1680, 0x1680 },
+		{ 0x2000, 0x200a }, { 0x2028, 0x2029 }, { 0x202f, 0x202f }, { 0x205f, 0x205f }, { 0x3000, 0x3000 },
+		{ 0xfeff, 0xfeff }, { 0 } };
+	const uint32_t (*range)[2] = name == 'd' || name == 'D' ? digits : name == 'w' || name == 'W' ? word
+		: name == 's' || name == 'S' ? space : NULL;
 	struct points class = { 0 };
 	int bad = 0;
 
-	switch (name) {
-	case 'd': case 'D':
-		bad = points_add(&class, '0', '9');
-		break;
-	case 'w': case 'W':
-		bad = points_add(&class, '0', '9') || points_add(&class, 'A', 'Z') || points_add(&class, 'a', 'z')
-			|| points_add(&class, '_', '_');
-		break;
-	case 's': case 'S':
-		bad = points_add(&class, '\t', '\r') || points_add(&class, ' ', ' ') || points_add(&class, 0xa0, 0xa0) || points_add(&class, 0x1680, 0x1680)
-			|| points_add(&class, 0x2000, 0x200a) || points_add(&class, 0x2028, 0x2029) || points_add(&class, 0x202f, 0x202f)
-			|| points_add(&class, 0x205f, 0x205f) || points_add(&class, 0x3000, 0x3000) || points_add(&class, 0xfeff, 0xfeff);
-		break;
-	default:
+	if (!range)
 		return 0;
-	}
+	for (; (*range)[1] && !bad; range++)
+		bad = points_add(&class, (*range)[0], (*range)[1]);
 	bad = bad || points_settle(&class, name < 'a');
 	for (size_t i = 0; i < class.n && !bad; i++)
 		bad = points_add(set, class.range[i].first, class.range[i].last);
@@ -162,7 +160,9 @@ static int32_t escaped(struct regex *x, int in_class)
 		if (c >= 0xd800 && c <= 0xdbff && x->end - x->at > 2 && x->at[0] == '\\' && x->at[1] == 'u') {
 			x->at += 2;
 			low = hex(x, 4);
-			c = low < 0 ? -1 : low >= 0xdc00 && low <= 0xdfff ? 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00) : c;
+			if (low < 0)
+				return -1;
+			c = low >= 0xdc00 && low <= 0xdfff ? 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00) : c;
 		}
 		return c >= 0xd800 && c <= 0xdfff ? refuse(x, "half a surrogate pair") : c;
 	}
@@ -400,8 +400,8 @@ static struct gbnf_expr *element(struct regex *x, struct schema_span *span)
 	return repeated(x, e, span);
 }
 
-/* A sequence: up to the end, a `|` or a ')'. Outside of groups an anchor at either end is taken off, and any characters stand
- * in for one that is missing. */
+/* A sequence: up to the end, a `|` or a ')'. Outside of groups an anchor at either end is taken off, and any
+ * characters stand in for one that is missing. */
 static struct gbnf_expr *sequence(struct regex *x, struct schema_span *span)
 {
 	struct gbnf *g = &x->c->g;

@@ -12,8 +12,8 @@ enum {
 
 static const char *const annotations[] = {
 	"title", "description", "default", "examples", "example", "$comment", "deprecated", "readOnly", "writeOnly",
-	"$schema", "$id", "id", "$anchor", "$defs", "definitions", "contentEncoding", "contentMediaType", "contentSchema",
-	"$vocabulary", "discriminator",
+	"$schema", "$id", "id", "$anchor", "$defs", "definitions", "contentEncoding", "contentMediaType",
+	"contentSchema", "$vocabulary", "discriminator",
 };
 
 static const char *const assertions[] = {
@@ -213,7 +213,9 @@ int schema_write_grammar(struct converter *c, const struct json *s, struct bytes
 		return -1;
 	if (gbnf_settle(&c->g, root, &c->endless))
 		return 1;
-	return gbnf_print(&c->g, root, out) ? schema_fail(c, "the grammar would be larger than %zu bytes", out->limit) : 0;
+	if (gbnf_print(&c->g, root, out))
+		return schema_fail(c, "the grammar would be larger than %zu MiB", out->limit >> 20);
+	return 0;
 }
 
 void schema_close(struct converter *c)

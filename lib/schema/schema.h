@@ -1,6 +1,7 @@
-/* schema: a JSON Schema as a grammar: the GBNF text (lib/grammar/grammar.h) of the JSON texts that hold to it. Drafts 6 to
- * 2020-12 as far as a grammar can express them; what it cannot is refused with its place and the keyword's name, never left
- * out. What the grammar allows may be less than what would hold, never more; sample/schema.1 says what, keyword by keyword. */
+/* schema: a JSON Schema as a grammar: the GBNF text (lib/grammar/grammar.h) of the JSON texts that hold to it.
+ * Drafts 6 to 2020-12 as far as a grammar can express them; what it cannot is refused with its place and the
+ * keyword's name, never left out. What the grammar allows may be less than what would hold, never more;
+ * sample/schema.1 says what, keyword by keyword. */
 #ifndef SCHEMA_H
 #define SCHEMA_H
 
@@ -11,9 +12,9 @@
 
 enum { SCHEMA_DEPTH = 64 };     /* schemas inside each other, references followed included */
 
-/* Appends to out, up to its limit, the grammar of the schema that json[n] spells. -1: not JSON ("line L, column C: ..."), a
- * schema that cannot be expressed ("#/a/item: ..."), or one that no value holds to. Time and memory grow about linearly
- * with the schema. */
+/* Appends to out, up to its limit, the grammar of the schema that json[n] spells. -1: not JSON ("line L, column C:
+ * ..."), a schema that cannot be expressed ("#/a/item: ..."), or one that no value holds to. Time and memory grow
+ * about linearly with the schema. */
 int schema_grammar(const char *json, size_t n, struct bytes *out, struct why *w);
 
 #endif

@@ -3,16 +3,19 @@
 
 #include <string.h>
 
-/* Only dates that there are: the 29th of February in years that 4 divides and 100 does not, and in those that 400 divides. */
-#define DATE "([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))" \
+/* Only dates that there are: the 29th of February in years that 4 divides and 100 does not, and in those that 400
+ * divides. */
+#define DATE "([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)" \
+	"|02-(0[1-9]|1[0-9]|2[0-8]))" \
 	"|([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29)"
 #define TIME "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?(Z|[-+]([01][0-9]|2[0-3]):[0-5][0-9])"
 #define OCTET "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
-/* A label of a host's name. None has hyphens as its third and fourth character: those are encoded names (xn--), whose code
- * a pattern cannot check. LABEL(m, n) has at most m + 4 characters, where n is m - 1. */
+/* A label of a host's name. None has hyphens as its third and fourth character: those are encoded names (xn--),
+ * whose code a pattern cannot check. LABEL(m, n) has at most m + 4 characters, where n is m - 1. */
 #define ALNUM "[A-Za-z0-9]"
 #define INNER "[-A-Za-z0-9]"
-#define LABEL(m, n) ALNUM "(" ALNUM "|" INNER "(" ALNUM "(" INNER "{0," m "}" ALNUM ")?|-" ALNUM "(" INNER "{0," n "}" ALNUM ")?))?"
+#define LABEL(m, n) ALNUM "(" ALNUM "|" INNER "(" ALNUM "(" INNER "{0," m "}" ALNUM ")?" \
+	"|-" ALNUM "(" INNER "{0," n "}" ALNUM ")?))?"
 #define LABEL46 LABEL("42", "41")
 #define LABEL61 LABEL("57", "56")
 #define LABEL63 LABEL("59", "58")
@@ -29,7 +32,8 @@ static const struct {
 	{ "email", "^" ATOM "(\\." ATOM ")?@" LABEL46 "(\\." LABEL46 "){1,3}$" },       /* 249 characters at most */
 	{ "ipv4", "^" OCTET "(\\." OCTET "){3}$" },
 	{ "hostname", "^" HOST "$" },
-	{ "uri", "^[A-Za-z][A-Za-z0-9+.-]{1,20}://" HOST "(:[1-9][0-9]{0,3})?(/([A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2}){0,200}){0,20}"
+	{ "uri", "^[A-Za-z][A-Za-z0-9+.-]{1,20}://" HOST "(:[1-9][0-9]{0,3})?"
+		"(/([A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2}){0,200}){0,20}"
 		"(\\?([A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2}){0,500})?$" },
 };
 
@@ -48,7 +52,8 @@ static struct gbnf_expr *quoted(struct gbnf *g, struct gbnf_expr *inside)
 	return gbnf_join(g, quote, inside, quote, NULL);
 }
 
-/* The pattern, if what it allows is within the bounds anyway: a grammar cannot express the intersection of two languages. */
+/* The pattern, if what it allows is within the bounds anyway: a grammar cannot express the intersection of two
+ * languages. */
 static struct gbnf_expr *write_pattern(struct converter *c, const char *pattern, size_t n, uint32_t min, uint32_t max)
 {
 	struct schema_span span = { 0, 0 };

@@ -19,9 +19,12 @@ int schema_equal(const struct json *a, const struct json *b)
 		return a->n == b->n && !memcmp(a->s, b->s, a->n);
 	a = a->child;
 	b = b->child;
-	for (; a && b; a = a->next, b = b->next)
-		if (!a->key != !b->key || (a->key && (a->key_n != b->key_n || memcmp(a->key, b->key, a->key_n))) || !schema_equal(a, b))
+	for (; a && b; a = a->next, b = b->next) {
+		if (!a->key != !b->key || (a->key && (a->key_n != b->key_n || memcmp(a->key, b->key, a->key_n))))
 			return 0;
+		if (!schema_equal(a, b))
+			return 0;
+	}
 	return !a && !b;
 }
 
@@ -53,8 +56,9 @@ static unsigned named_type(struct converter *c, const struct json *name)
 	static const struct {
 		const char *name;
 		unsigned type;
-	} all[] = { { "null", TYPE_NULL }, { "boolean", TYPE_BOOLEAN }, { "integer", TYPE_INTEGER }, { "number", TYPE_NUMBER },
-		{ "string", TYPE_STRING }, { "array", TYPE_ARRAY }, { "object", TYPE_OBJECT } };
+	} all[] = { { "null", TYPE_NULL }, { "boolean", TYPE_BOOLEAN }, { "integer", TYPE_INTEGER },
+		{ "number", TYPE_NUMBER }, { "string", TYPE_STRING }, { "array", TYPE_ARRAY },
+		{ "object", TYPE_OBJECT } };
 
 	for (size_t i = 0; name->type == JSON_STRING && i < sizeof all / sizeof *all; i++)
 		if (!strcmp(name->s, all[i].name))

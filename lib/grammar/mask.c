@@ -1,0 +1,488 @@
+/* Masks: a vocabulary's tree walked along a grammar's states.
+ * There are two trees: one of the ids of up to NEAR bytes, which are nearly all, and one of the longer ids. In a
+ * state with counts (a string of at most 100 characters, of which 57 are left) the short ids are tried from the
+ * state in which counts above NEAR have no bound, so that one mask serves all such counts. The long ids are tried
+ * from the state in which counts above the longest id have no bound.
+ * Inside a string, where nearly every id is allowed, whole subtrees are taken without visiting their nodes: if any
+ * characters of the kinds below a node, in any order, lead from a state to its usual successor, from there to the
+ * next, and so on. */
+#include "mask.h"
+
+#include "match.h"
+#include "trie.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* near[AT_NEAR] of a state is for ids of up to NEAR bytes, near[AT_FAR] for the longest. */
+enum { NEAR = 16, AT_NEAR = 0, AT_FAR = 1 };
+enum { CACHE_BYTES = 1 << 24, CACHE_MIN = 8, CACHE_MAX = 1024 };
+enum ids_covered { SHORT_IDS, ALL_IDS };
+
+struct mask_text {
+	struct held_state held; /* first, so that the matcher's list of held states is a list of texts */
+	struct masker *masker;
+};
+
+struct cached_mask {
+	uint32_t state;         /* STATE_DEAD: none */
+	enum ids_covered ids;
+	int empty;
+	uint64_t used;          /* when, by the masker's clock */
+	uint32_t *bits;
+};
+
+struct masker {
+	struct matcher m;
+	struct mask_vocab vocab;
+	struct trie short_ids, long_ids;
+	uint32_t *eog;          /* a mask */
+	uint32_t *rows;         /* [longest id + 1]: the rows on the way down the tree */
+	size_t size;            /* uint32_t elements of a mask */
+	struct cached_mask *cache;
+	size_t n_cached, cache_max;
+	uint64_t clock;
+};
+
+/* ---- opening ---- */
+
+static int has(const uint32_t *bits, int32_t id)
+{
+	return bits[id / 32] >> id % 32 & 1;
+}
+
+static void put(uint32_t *bits, int32_t id)
+{
+	bits[id / 32] |= (uint32_t)1 << id % 32;
+}
+
+static int build_tries(struct masker *k)
+{
+	struct trie_piece *piece = calloc((size_t)k->vocab.n + 1, sizeof *piece);
+	size_t n = 0;
+	int bad;
+
+	if (!piece)
+		return -1;
+	for (int32_t id = 0; id < k->vocab.n; id++) {
+		size_t len = 0;
+		const char *s = k->vocab.bytes(k->vocab.context, id, &len);
+
+		if (s && len && len <= TRIE_PIECE_MAX && !has(k->eog, id))
+			piece[n++] = (struct trie_piece){ .s = s, .n = (uint32_t)len, .id = id };
+	}
+	bad = trie_sort(piece, n) || trie_build(&k->short_ids, piece, n, 1, NEAR)
+		|| trie_build(&k->long_ids, piece, n, NEAR + 1, TRIE_PIECE_MAX);
+	free(piece);
+	return bad ? -1 : 0;
+}
+
+static int prepare(struct masker *k, struct why *w)
+{
+	size_t fit;
+
+	k->size = ((size_t)k->vocab.n + 31) / 32;
+	fit = CACHE_BYTES / (k->size * sizeof *k->eog + 1);
+	k->cache_max = fit < CACHE_MIN ? CACHE_MIN : fit > CACHE_MAX ? CACHE_MAX : fit;
+	k->eog = calloc(k->size + 1, sizeof *k->eog);
+	k->cache = calloc(k->cache_max, sizeof *k->cache);
+	if (!k->eog || !k->cache)
+		return why(w, "out of memory for the grammar's masks");
+	for (int32_t i = 0; i < k->vocab.n_eog; i++)
+		if (k->vocab.eog[i] >= 0 && k->vocab.eog[i] < k->vocab.n)
+			put(k->eog, k->vocab.eog[i]);
+	if (build_tries(k))
+		return why(w, "out of memory for the vocabulary's tree");
+	k->rows = calloc((size_t)k->long_ids.longest + NEAR + 1, sizeof *k->rows);
+	return k->rows ? 0 : why(w, "out of memory for the vocabulary's tree");
+}
+
+struct masker *masker_open(const struct grammar *g, const struct mask_vocab *v, struct why *w)
+{
+	struct masker *k = calloc(1, sizeof *k);
+	uint32_t far;
+
+	if (!k) {
+		why(w, "out of memory for the grammar's masks");
+		return NULL;
+	}
+	k->vocab = *v;
+	if (prepare(k, w))
+		goto fail;
+	far = k->long_ids.longest > NEAR ? k->long_ids.longest : NEAR;
+	if (matcher_open(&k->m, g, (uint32_t[]){ NEAR, far }, w))
+		goto fail;
+	k->vocab.eog = NULL;
+	return k;
+fail:
+	masker_close(k);
+	return NULL;
+}
+
+void masker_close(struct masker *k)
+{
+	if (!k)
+		return;
+	while (k->m.held)
+		mask_drop((struct mask_text *)k->m.held);
+	matcher_close(&k->m);
+	trie_free(&k->short_ids);
+	trie_free(&k->long_ids);
+	for (size_t i = 0; i < k->n_cached; i++)
+		free(k->cache[i].bits);
+	free(k->cache);
+	free(k->eog);
+	free(k->rows);
+	free(k);
+}
+
+/* ---- texts ---- */
+
+static struct mask_text *new_text(struct masker *k, uint32_t state, struct why *w)
+{
+	struct mask_text *t = state == STATE_NONE ? NULL : malloc(sizeof *t);
+
+	if (!t) {
+		why(w, "out of memory for a text under the grammar");
+		return NULL;
+	}
+	t->masker = k;
+	matcher_hold(&k->m, &t->held, state);
+	return t;
+}
+
+/* States get new numbers, so no cached mask is of use any more. */
+static int flush(struct masker *k)
+{
+	for (size_t i = 0; i < k->n_cached; i++)
+		k->cache[i].state = STATE_DEAD;
+	return matcher_flush(&k->m);
+}
+
+struct mask_text *mask_start(struct masker *k, struct why *w)
+{
+	uint32_t state = matcher_start(&k->m);
+
+	if (state == STATE_NONE && !flush(k))
+		state = matcher_start(&k->m);
+	return new_text(k, state, w);
+}
+
+struct mask_text *mask_fork(const struct mask_text *t, struct why *w)
+{
+	return new_text(t->masker, t->held.state, w);
+}
+
+void mask_drop(struct mask_text *t)
+{
+	if (!t)
+		return;
+	matcher_release(&t->masker->m, &t->held);
+	free(t);
+}
+
+int mask_may_end(const struct mask_text *t)
+{
+	return matcher_ends(&t->masker->m, t->held.state);
+}
+
+int mask_must_end(const struct mask_text *t)
+{
+	return t->held.state == STATE_END;
+}
+
+int mask_accept(struct mask_text *t, int32_t id, struct why *w)
+{
+	struct masker *k = t->masker;
+	uint32_t state;
+	size_t n = 0;
+	const char *s;
+
+	if (id < 0 || id >= k->vocab.n)
+		return why(w, "id %d is outside the vocabulary", (int)id);
+	if (has(k->eog, id)) {
+		if (!mask_may_end(t))
+			return why(w, "id %d ends the text where the grammar does not allow an end", (int)id);
+		t->held.state = STATE_DEAD;
+		return 0;
+	}
+	s = k->vocab.bytes(k->vocab.context, id, &n);
+	k->m.steps = 0;
+	state = s && n && n <= TRIE_PIECE_MAX ? matcher_walk(&k->m, t->held.state, s, n) : STATE_DEAD;
+	if (state == STATE_NONE && k->m.fault == MATCHER_FULL && !flush(k))
+		state = matcher_walk(&k->m, t->held.state, s, n);
+	if (state == STATE_NONE)
+		return matcher_why(&k->m, w);
+	if (state == STATE_DEAD)
+		return why(w, "the grammar does not allow id %d here", (int)id);
+	t->held.state = state;
+	return 0;
+}
+
+/* ---- masks ---- */
+
+/* Whether every character spelt by one byte of each range, up to the one that ends in 0, leads from one state to
+ * another. -1: the matcher's fault. */
+static int leads_to(struct matcher *m, uint32_t from, uint32_t to, const uint8_t (*range)[2])
+{
+	uint32_t done = STATE_DEAD;
+
+	if (matcher_row(m, from))
+		return -1;
+	for (unsigned c = m->g->class_of[range[0][0]]; c <= m->g->class_of[range[0][1]]; c++) {
+		uint32_t next = m->rows.at[m->state[from].row - 1 + c];
+		int all;
+
+		if (next == STATE_DEAD)
+			return 0;
+		if (next == done)
+			continue;
+		all = range[1][1] ? leads_to(m, next, to, range + 1) : next == to;
+		if (all != 1)
+			return all;
+		done = next;
+	}
+	return 1;
+}
+
+/* The same for all characters past ASCII. */
+static int all_beyond_ascii(struct matcher *m, uint32_t state, uint32_t to)
+{
+	static const uint8_t characters[][5][2] = {
+		{ { 0xc2, 0xdf }, { 0x80, 0xbf } },
+		{ { 0xe0, 0xe0 }, { 0xa0, 0xbf }, { 0x80, 0xbf } },
+		{ { 0xe1, 0xec }, { 0x80, 0xbf }, { 0x80, 0xbf } },
+		{ { 0xed, 0xed }, { 0x80, 0x9f }, { 0x80, 0xbf } },
+		{ { 0xee, 0xef }, { 0x80, 0xbf }, { 0x80, 0xbf } },
+		{ { 0xf0, 0xf0 }, { 0x90, 0xbf }, { 0x80, 0xbf }, { 0x80, 0xbf } },
+		{ { 0xf1, 0xf3 }, { 0x80, 0xbf }, { 0x80, 0xbf }, { 0x80, 0xbf } },
+		{ { 0xf4, 0xf4 }, { 0x80, 0x8f }, { 0x80, 0xbf }, { 0x80, 0xbf } },
+	};
+	int all = 1;
+
+	for (size_t i = 0; i < sizeof characters / sizeof *characters && all == 1; i++)
+		all = leads_to(m, state, to, characters[i]);
+	return all;
+}
+
+/* The state that most of the ASCII bytes lead to of those that lead anywhere; if there is no majority, any of the
+ * states. */
+static uint32_t usual_next(const struct matcher *m, const uint32_t *row)
+{
+	uint32_t usual = STATE_DEAD;
+	int votes = 0;
+
+	for (unsigned b = 0; b < 0x80; b++) {
+		uint32_t next = row[m->g->class_of[b]];
+
+		if (next == STATE_DEAD)
+			continue;
+		if (!votes)
+			usual = next;
+		votes += next == usual ? 1 : -1;
+	}
+	return usual;
+}
+
+/* Fills in the state's kinds and usual. */
+static int find_kinds(struct matcher *m, uint32_t state)
+{
+	uint64_t kinds = 0, others = 0;
+	const uint32_t *row;
+	uint32_t usual;
+	int all = 0;
+
+	if (matcher_row(m, state))
+		return -1;
+	row = m->rows.at + m->state[state].row - 1;
+	usual = usual_next(m, row);
+	for (unsigned b = 0; b < 0x80; b++)
+		*(row[m->g->class_of[b]] == usual ? &kinds : &others) |= trie_kind((unsigned char)b);
+	if (usual == STATE_DEAD)
+		kinds = 0;
+	else
+		all = all_beyond_ascii(m, state, usual);
+	if (all < 0)
+		return -1;
+	m->state[state].kinds = (kinds & ~others) | (all ? TRIE_BEYOND_ASCII : 0) | KINDS_KNOWN;
+	m->state[state].usual = usual;
+	return 0;
+}
+
+/* Whether every text of up to n characters of these kinds can follow a state. May return 0 for a text that takes other
+ * states than the usual ones. -1: the matcher's fault. */
+static int takes_all(struct matcher *m, uint32_t state, uint64_t kinds, unsigned n)
+{
+	if (kinds & TRIE_BROKEN)
+		return 0;
+	for (; n; n--) {
+		if (!m->state[state].kinds && find_kinds(m, state))
+			return -1;
+		if (kinds & ~m->state[state].kinds)
+			return 0;
+		if (m->state[state].usual == state)
+			return 1;
+		state = m->state[state].usual;
+	}
+	return 1;
+}
+
+/* Sets the bits of all ids of the tree that can follow a state. */
+static int try_ids(struct masker *k, const struct trie *t, uint32_t state, uint32_t *bits)
+{
+	const uint8_t *class_of = k->m.g->class_of;
+	struct matcher *m = &k->m;
+	const uint32_t *rows;
+	int all;
+
+	if (matcher_row(m, state))
+		return -1;
+	rows = m->rows.at;
+	k->rows[0] = m->state[state].row - 1;
+	for (uint32_t i = 0; i < t->n; ) {
+		const struct trie_node *v = &t->node[i];
+		uint32_t next = rows[k->rows[v->depth] + class_of[v->byte]], end;
+
+		if (next == STATE_DEAD) {
+			i = v->skip;
+			continue;
+		}
+		if (v->ends)
+			put(bits, t->id[v->first]);
+		i++;
+		if (v->skip == i)
+			continue;
+		all = v->height < TRIE_HIGH ? takes_all(m, next, t->below[i - 1], v->height) : 0;
+		if (all < 0 || (!all && matcher_row(m, next)))
+			return -1;
+		rows = m->rows.at;
+		if (!all) {
+			k->rows[v->depth + 1] = m->state[next].row - 1;
+			continue;
+		}
+		end = v->skip < t->n ? t->node[v->skip].first : t->n_ids;
+		for (uint32_t j = v->first; j < end; j++)
+			put(bits, t->id[j]);
+		i = v->skip;
+	}
+	return 0;
+}
+
+static struct cached_mask *cached(struct masker *k, uint32_t state, enum ids_covered ids)
+{
+	for (size_t i = 0; i < k->n_cached; i++)
+		if (k->cache[i].state == state && k->cache[i].ids == ids) {
+			k->cache[i].used = ++k->clock;
+			return &k->cache[i];
+		}
+	return NULL;
+}
+
+/* A mask of zeroes: a new one or the least recently used, but never the most recent. NULL: no memory. */
+static struct cached_mask *new_mask(struct masker *k)
+{
+	struct cached_mask *x = &k->cache[k->n_cached];
+
+	if (k->n_cached < k->cache_max) {
+		x->bits = malloc((k->size + 1) * sizeof *x->bits);
+		if (!x->bits && k->n_cached < 2)
+			return NULL;
+		k->n_cached += x->bits != NULL;
+	}
+	if (x == k->cache + k->cache_max || !x->bits) {
+		x = k->cache;
+		for (size_t i = 1; i < k->n_cached; i++)
+			if (k->cache[i].used < x->used)
+				x = &k->cache[i];
+	}
+	x->state = STATE_DEAD;
+	x->used = ++k->clock;
+	memset(x->bits, 0, (k->size + 1) * sizeof *x->bits);
+	return x;
+}
+
+static const struct cached_mask *mask_of_short_ids(struct masker *k, uint32_t state)
+{
+	struct cached_mask *x = cached(k, state, SHORT_IDS);
+
+	if (x)
+		return x;
+	x = new_mask(k);
+	if (!x || try_ids(k, &k->short_ids, state, x->bits))
+		return NULL;
+	x->state = state;
+	x->ids = SHORT_IDS;
+	return x;
+}
+
+/* NULL: the matcher's fault. */
+static const struct cached_mask *mask_of(struct masker *k, uint32_t state)
+{
+	uint32_t near = k->m.state[state].near[AT_NEAR], far = k->m.state[state].near[AT_FAR];
+	struct cached_mask *x = cached(k, far, ALL_IDS);
+	const struct cached_mask *short_ids = NULL;
+	int any = 0, ends = matcher_ends(&k->m, state);
+
+	if (x)
+		return x;
+	k->m.fault = MATCHER_MEMORY;    /* unless another one is found */
+	if (near != far && !(short_ids = mask_of_short_ids(k, near)))
+		return NULL;
+	x = new_mask(k);
+	if (!x)
+		return NULL;
+	if (short_ids)
+		memcpy(x->bits, short_ids->bits, k->size * sizeof *x->bits);
+	else if (try_ids(k, &k->short_ids, far, x->bits))
+		return NULL;
+	if (try_ids(k, &k->long_ids, far, x->bits))
+		return NULL;
+	for (size_t i = 0; i < k->size; i++) {
+		if (ends)
+			x->bits[i] |= k->eog[i];
+		any |= x->bits[i] != 0;
+	}
+	x->state = far;
+	x->ids = ALL_IDS;
+	x->empty = !any;
+	return x;
+}
+
+const uint32_t *mask_find(struct mask_text *t, struct why *w)
+{
+	struct masker *k = t->masker;
+	const struct cached_mask *x;
+
+	if (t->held.state == STATE_DEAD) {
+		why(w, "the text has ended");
+		return NULL;
+	}
+	k->m.steps = 0;
+	x = mask_of(k, t->held.state);
+	if (!x && k->m.fault == MATCHER_FULL && !flush(k))
+		x = mask_of(k, t->held.state);
+	if (!x) {
+		matcher_why(&k->m, w);
+		return NULL;
+	}
+	if (x->empty) {
+		why(w, mask_may_end(t) ? "the grammar allows only an end here, and the vocabulary has no token for it"
+			: "no token of the vocabulary continues the text as the grammar demands");
+		return NULL;
+	}
+	return x->bits;
+}
+
+void mask_apply(const uint32_t *mask, float *logits, int32_t n)
+{
+	for (int32_t i = 0; i < n; i += 32) {
+		uint32_t bits = mask[i / 32];
+		int32_t end = n - i < 32 ? n - i : 32;
+
+		if (bits == UINT32_MAX)
+			continue;
+		for (int32_t k = 0; k < end; k++)
+			logits[i + k] = bits >> k & 1 ? logits[i + k] : -INFINITY;
+	}
+}

@@ -1,0 +1,116 @@
+/* The characters of a grammar's text. */
+#include "reader.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/utf8.h"
+#include "node.h"
+
+uint32_t reader_fail(struct grammar_reader *r, const char *at, const char *format, ...)
+{
+	size_t line = 1, column = 1;
+	char reason[300];
+	va_list ap;
+
+	for (const char *s = r->start; s < at; s++) {
+		column += ((unsigned char)*s & 0xc0) != 0x80;
+		if (*s == '\n') {
+			line++;
+			column = 1;
+		}
+	}
+	va_start(ap, format);
+	vsnprintf(reason, sizeof reason, format, ap);
+	va_end(ap);
+	why(r->w, "line %zu, column %zu: %s", line, column, reason);
+	return GRAMMAR_NONE;
+}
+
+int reader_peek(const struct grammar_reader *r)
+{
+	return r->at < r->end ? (unsigned char)*r->at : -1;
+}
+
+void reader_skip(struct grammar_reader *r, int lines)
+{
+	for (; r->at < r->end; r->at++) {
+		if (*r->at == '#')
+			while (r->at + 1 < r->end && r->at[1] != '\n')
+				r->at++;
+		else if (*r->at != ' ' && *r->at != '\t' && *r->at != '\r' && !(lines && *r->at == '\n'))
+			break;
+	}
+}
+
+static int is_name(int c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+}
+
+size_t reader_name(const struct grammar_reader *r)
+{
+	const char *s = r->at;
+
+	while (s < r->end && is_name((unsigned char)*s))
+		s++;
+	return (size_t)(s - r->at);
+}
+
+static int32_t hex(struct grammar_reader *r, unsigned digits)
+{
+	const char *from = r->at - 2;
+	uint32_t c = 0;
+
+	for (unsigned i = 0; i < digits; i++, r->at++) {
+		int h = reader_peek(r);
+		int digit = h >= '0' && h <= '9' ? h - '0' : h >= 'a' && h <= 'f' ? h - 'a' + 10
+			: h >= 'A' && h <= 'F' ? h - 'A' + 10 : -1;
+
+		if (digit < 0) {
+			reader_fail(r, from, "\\%c must be followed by %u hexadecimal digits", from[1], digits);
+			return -1;
+		}
+		c = c << 4 | (uint32_t)digit;
+	}
+	if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) {
+		reader_fail(r, from, "U+%04X is not a character", (unsigned)c);
+		return -1;
+	}
+	return (int32_t)c;
+}
+
+int32_t reader_point(struct grammar_reader *r)
+{
+	static const char from[] = "nrt\\\"[]-^", to[] = "\n\r\t\\\"[]-^";
+	const char *hit;
+	unsigned used;
+	int32_t c;
+
+	if (*r->at != '\\') {
+		c = utf8_next(r->at, (size_t)(r->end - r->at), &used);
+		if (c < 0)
+			reader_fail(r, r->at, "invalid UTF-8");
+		r->at += used;
+		return c;
+	}
+	if (r->end - r->at < 2) {
+		reader_fail(r, r->at, "the text ends in an escape");
+		return -1;
+	}
+	r->at += 2;
+	switch (r->at[-1]) {
+	case 'x':
+		return hex(r, 2);
+	case 'u':
+		return hex(r, 4);
+	case 'U':
+		return hex(r, 8);
+	}
+	hit = r->at[-1] ? strchr(from, r->at[-1]) : NULL;
+	if (hit)
+		return to[hit - from];
+	reader_fail(r, r->at - 2, "unknown escape");
+	return -1;
+}
