@@ -1,5 +1,6 @@
-/* mkgguf: the writer of mkgguf.h. The layout is the GGUF specification's: header, metadata, tensor table, padding to the alignment (32, the
- * default), tensor data. Versions 2 and 3 differ in the number alone for little-endian files. */
+/* mkgguf: the writer of mkgguf.h. The layout is the GGUF specification's: header, metadata, tensor table, padding to
+ * the alignment (32, the default), tensor data. Versions 2 and 3 differ in the number alone for little-endian
+ * files. */
 #include "mkgguf.h"
 
 #include <errno.h>
@@ -10,9 +11,10 @@
 #include "lib/gguf/formats.h"
 
 enum { ALIGN = 32 };
-enum { WRITE = 8 << 20 };         /* bytes at once: a cached file lies in pieces as large as it was written in, and small ones take long to map */
+/* Bytes written at once: the page cache keeps a file in pieces of this size, and small ones take long to map. */
+enum { WRITE = 8 << 20 };
 
-struct buffer {
+struct growing {
 	unsigned char *p;
 	size_t n, room;
 };
@@ -26,7 +28,7 @@ struct tensor {
 };
 
 struct mkgguf {
-	struct buffer values;
+	struct growing values;
 	uint64_t n_values;
 	const char *without;    /* a key, or NULL */
 	size_t keep;            /* bytes of values before its pair, while that is the last one; else SIZE_MAX */
@@ -47,7 +49,7 @@ static void *grown(void *p, size_t n)
 	return p;
 }
 
-static void put(struct buffer *b, const void *data, size_t n)
+static void put(struct growing *b, const void *data, size_t n)
 {
 	if (b->room - b->n < n)
 		b->p = grown(b->p, b->room = (b->n + n) * 2);
@@ -55,7 +57,7 @@ static void put(struct buffer *b, const void *data, size_t n)
 	b->n += n;
 }
 
-static void put_number(struct buffer *b, uint64_t value, size_t n)
+static void put_number(struct growing *b, uint64_t value, size_t n)
 {
 	unsigned char little[8];
 
@@ -64,7 +66,7 @@ static void put_number(struct buffer *b, uint64_t value, size_t n)
 	put(b, little, n);
 }
 
-static void put_string(struct buffer *b, const char *s, size_t n)
+static void put_string(struct growing *b, const char *s, size_t n)
 {
 	put_number(b, n, 8);
 	put(b, s, n);
@@ -166,8 +168,8 @@ void mkgguf_add_f32(struct mkgguf *m, float value)
 	put_number(&m->values, float_bits(value), 4);
 }
 
-void mkgguf_tensor(struct mkgguf *m, const char *name, uint32_t type, uint32_t n_dims, const uint64_t *dim, mkgguf_fill *fill, const void *context,
-	size_t size)
+void mkgguf_tensor(struct mkgguf *m, const char *name, uint32_t type, uint32_t n_dims, const uint64_t *dim,
+	mkgguf_fill *fill, const void *context, size_t size)
 {
 	const struct format *f = format_of(type);
 	struct tensor *t;
@@ -176,7 +178,8 @@ void mkgguf_tensor(struct mkgguf *m, const char *name, uint32_t type, uint32_t n
 		die(name, f ? "rows are not whole blocks" : "unknown type");
 	m->tensors = grown(m->tensors, (m->n_tensors + 1) * sizeof *m->tensors);
 	t = &m->tensors[m->n_tensors++];
-	*t = (struct tensor){ .type = type, .n_dims = n_dims, .elements = 1, .fill = fill, .context = grown(NULL, size) };
+	*t = (struct tensor){ .type = type, .n_dims = n_dims, .elements = 1, .fill = fill,
+		.context = grown(NULL, size) };
 	snprintf(t->name, sizeof t->name, "%s", name);
 	memcpy(t->context, context, size);
 	for (uint32_t i = 0; i < n_dims; i++)
@@ -212,10 +215,10 @@ static void write_data(FILE *file, const char *path, const struct tensor *t)
 	free(chunk);
 }
 
-/* One file: header, the metadata given, the table and data of tensors [from, to). */
-static void write_file(const struct mkgguf *m, const char *path, uint32_t version, const struct buffer *values, uint64_t n_values, size_t from, size_t to)
+/* One file: header, metadata, the table and data of tensors [from, to). */
+static void write_file(const struct mkgguf *m, const char *path, uint32_t version, size_t from, size_t to)
 {
-	struct buffer b = { 0 };
+	struct growing b = { 0 };
 	uint64_t offset = 0;
 	FILE *file = fopen(path, "wb");
 
@@ -225,8 +228,8 @@ static void write_file(const struct mkgguf *m, const char *path, uint32_t versio
 	put(&b, "GGUF", 4);
 	put_number(&b, version, 4);
 	put_number(&b, to - from, 8);
-	put_number(&b, n_values, 8);
-	put(&b, values->p, values->n);
+	put_number(&b, m->n_values, 8);
+	put(&b, m->values.p, m->values.n);
 	for (size_t i = from; i < to; i++) {
 		const struct tensor *t = &m->tensors[i];
 
@@ -267,14 +270,14 @@ void mkgguf_write(struct mkgguf *m, const char *path, uint32_t version, unsigned
 
 	end_pair(m);
 	if (shards < 2) {
-		write_file(m, path, version, &m->values, m->n_values, 0, m->n_tensors);
+		write_file(m, path, version, 0, m->n_tensors);
 	} else {
 		if (stem > 5 && !strcmp(path + stem - 5, ".gguf"))
 			stem -= 5;
 		for (unsigned i = 0; i < shards; i++) {
 			split_keys(m, i, shards);
 			snprintf(name, stem + 32, "%.*s-%05u-of-%05u.gguf", (int)stem, path, i + 1, shards);
-			write_file(m, name, version, &m->values, m->n_values, m->n_tensors * i / shards, m->n_tensors * (i + 1) / shards);
+			write_file(m, name, version, m->n_tensors * i / shards, m->n_tensors * (i + 1) / shards);
 			m->values.n = 0;
 			m->n_values = 0;
 		}

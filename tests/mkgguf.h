@@ -1,6 +1,6 @@
-/* mkgguf: writes GGUF files. A tool of tests and of the bench, not of the product: what fails (memory, the disk) ends the program with a line on
- * stderr. Metadata is gathered in memory; tensors are declared with a function that makes their bytes when the file is written, so that a model
- * larger than memory can be made. */
+/* mkgguf: writes GGUF files. A tool of tests and of the bench, not of the product: a failure (memory, the disk) ends
+ * the program with a line on stderr. Metadata is gathered in memory; tensors are declared with a function that makes
+ * their bytes when the file is written, so that a model larger than memory can be made. */
 #ifndef MKGGUF_H
 #define MKGGUF_H
 
@@ -26,19 +26,20 @@ void mkgguf_add_text(struct mkgguf *m, const char *s, size_t n);
 void mkgguf_add_i32(struct mkgguf *m, int32_t value);
 void mkgguf_add_f32(struct mkgguf *m, float value);
 
-/* The pair of this key, which is written next or later, is left out. For one key; NULL ends it. key is borrowed. */
+/* Leaves out the pair of this key from now on, until the next call; NULL: no key. key is borrowed. */
 void mkgguf_without(struct mkgguf *m, const char *key);
 
-/* Elements [first, first + n) of a tensor, in the file's layout; first is a multiple of MKGGUF_CHUNK, n is at most that. */
+/* Elements [first, first + n) of a tensor, in the file's layout; first is a multiple of MKGGUF_CHUNK, n is at most
+ * that. */
 typedef void mkgguf_fill(const void *context, uint64_t first, size_t n, void *to);
 enum { MKGGUF_CHUNK = 1 << 18 };        /* elements: whole blocks of every format */
 
 /* dim[n_dims], dim[0] contiguous; type must be one that lib/formats reads. context is `size` bytes, copied. */
-void mkgguf_tensor(struct mkgguf *m, const char *name, uint32_t type, uint32_t n_dims, const uint64_t *dim, mkgguf_fill *fill, const void *context,
-	size_t size);
+void mkgguf_tensor(struct mkgguf *m, const char *name, uint32_t type, uint32_t n_dims, const uint64_t *dim,
+	mkgguf_fill *fill, const void *context, size_t size);
 
-/* Writes PATH; with n > 1 shards, PREFIX-00001-of-0000N.gguf and so on, where PATH is PREFIX.gguf: the first holds the metadata, each its share of
- * the tensors. */
+/* Writes PATH; with n > 1 shards, PREFIX-00001-of-0000N.gguf and so on, where PATH is PREFIX.gguf: the first holds the
+ * metadata, each its share of the tensors. */
 void mkgguf_write(struct mkgguf *m, const char *path, uint32_t version, unsigned shards);
 
 #endif

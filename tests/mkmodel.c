@@ -8,13 +8,16 @@
 #include "mkvocab.h"
 #include "mkweights.h"
 
-enum { ARCH, TYPE, SHAPE, SEED, EMBD, LAYERS, HEADS, KV_HEADS, HEAD_DIM, FF, VOCAB, CTX, TIED, UNTIED, ROPE, ROPE_BASE, SPM, PRE, ADD_BOS, GGUF_VERSION,
+enum { ARCH, TYPE, SHAPE, SEED, EMBD, LAYERS, HEADS, KV_HEADS, HEAD_DIM, FF, VOCAB, CTX, TIED, UNTIED, ROPE,
+	ROPE_BASE, SPM, PRE, ADD_BOS, GGUF_VERSION,
 	SHARDS, TEMPLATE, TOOL_TEMPLATE, WITHOUT, REPLACE, OUT };
 
 static const struct opt opts[] = {
 	[ARCH] = { 0, "arch", "NAME", "llama, qwen2, qwen3 or gpt2 (default: the shape's)" },
-	[TYPE] = { 0, "type", "NAME", "of the matrices: F32, F16, BF16, Q8_0, Q4_0 ... Q6_K; Q3_K_M, Q4_K_M, Q5_K_M; mix for one of each in turn\n(default: F32)" },
-	[SHAPE] = { 0, "shape", "NAME", "tiny (default), tiny256 (rows for K-quants), smol-135m, qwen3-0.6b, llama-1b; name it before what changes it" },
+	[TYPE] = { 0, "type", "NAME", "of the matrices: F32, F16, BF16, Q8_0, Q4_0 ... Q6_K; Q3_K_M, Q4_K_M,\n"
+		"Q5_K_M; mix for one of each in turn (default: F32)" },
+	[SHAPE] = { 0, "shape", "NAME", "tiny (default), tiny256 (rows for K-quants), smol-135m, qwen3-0.6b,\n"
+		"llama-1b; the options that follow change it" },
 	[SEED] = { 's', "seed", "N", "of the weights and the vocabulary (default: 1)" },
 	[EMBD] = { 0, "embd", "N", "n_embd" },
 	[LAYERS] = { 0, "layers", "N", "layers" },
@@ -36,7 +39,7 @@ static const struct opt opts[] = {
 	[TEMPLATE] = { 0, "chat-template", "FILE", "the model's chat template" },
 	[TOOL_TEMPLATE] = { 0, "tool-template", "FILE", "the one named tool_use" },
 	[WITHOUT] = { 0, "without", "KEY", "leave this key out" },
-	[REPLACE] = { 0, "replace", "KEY=VALUE", "this value for the key's own: a U32, [N] for an array of N of them, or a string" },
+	[REPLACE] = { 0, "replace", "KEY=VALUE", "another value for this key: a U32, [N] (an array of N), or a string" },
 	[OUT] = { 'o', "output", "FILE", "the file to write" },
 	{ 0 }
 };
@@ -72,7 +75,8 @@ struct file {
 
 static void option(const struct cli *c, const struct opt *o, struct mkweights *k, struct file *file)
 {
-	static const char *const archs[] = { "llama", "qwen2", "qwen3", "gpt2", NULL }, *const pres[] = { "llama-bpe", "qwen2", "qwen2", "gpt-2" };
+	static const char *const archs[] = { "llama", "qwen2", "qwen3", "gpt2", NULL };
+	static const char *const pres[] = { "llama-bpe", "qwen2", "qwen2", "gpt-2" };
 	static const char *const ropes[] = { "linear", "yarn", "freqs", NULL };
 	struct mkshape *s = &k->s;
 
@@ -153,7 +157,8 @@ static void replace(struct mkgguf *m, const char *key, const char *value)
 
 int main(int argc, char **argv)
 {
-	struct cli c = { .program = "mkmodel", .synopsis = "[options] -o FILE", .purpose = "a random model for tests", .opts = opts, .argc = argc, .argv = argv };
+	struct cli c = { .program = "mkmodel", .synopsis = "[options] -o FILE", .purpose = "a random model for tests",
+		.opts = opts, .argc = argc, .argv = argv };
 	struct mkweights k = { .s = *mkweights_shape("tiny"), .type = "F32", .rope = "", .seed = 1 };
 	struct file file = { .version = 3, .shards = 1 };
 	const struct opt *o;

@@ -1,5 +1,5 @@
-/* mkweights: small tensors are drawn value by value and quantised; large ones are dealt from a pool of quantised blocks, so that a model of 0.6 G
- * parameters takes a second or two. */
+/* mkweights: small tensors are drawn value by value and quantised; large ones are dealt from a pool of quantised
+ * blocks, so that a model of 0.6 G parameters takes a second or two. */
 #include "mkweights.h"
 
 #include <math.h>
@@ -42,7 +42,8 @@ struct mkpool {
 	struct mkpool *next;
 };
 
-/* n values from place first on: the sum of four 16-bit numbers, near enough to a normal deviate, and exact up to the last multiplication. */
+/* Values [first, first + n): sums of four 16-bit numbers, near enough to normal deviates, and exact up to the last
+ * multiplication. */
 static void draw(const struct weight *w, uint64_t first, size_t n, float *x)
 {
 	float unit = w->sigma / 37837.0f;       /* the sum's standard deviation is 65536 / sqrt(3) */
@@ -65,9 +66,11 @@ static void fill(const void *context, uint64_t first, size_t n, void *to)
 		size_t unit = POOL_UNIT / f->block * f->bytes, units = MKGGUF_CHUNK / POOL_UNIT;
 
 		for (size_t i = 0; i < n; i += POOL_UNIT) {
-			size_t elements = n - i < POOL_UNIT ? n - i : POOL_UNIT, from = mkrandom(w->seed, (first + i) / POOL_UNIT) % units;
+			size_t elements = n - i < POOL_UNIT ? n - i : POOL_UNIT;
+			size_t from = mkrandom(w->seed, (first + i) / POOL_UNIT) % units;
 
-			memcpy((unsigned char *)to + i / f->block * f->bytes, w->pool + from * unit, elements / f->block * f->bytes);
+			memcpy((unsigned char *)to + i / f->block * f->bytes, w->pool + from * unit,
+				elements / f->block * f->bytes);
 		}
 		return;
 	}
@@ -101,7 +104,8 @@ static const unsigned char *pool_for(struct mkweights *k, const struct weight *w
 	return p->blocks;
 }
 
-static void tensor(struct mkweights *k, const char *name, uint32_t type, uint32_t cols, uint32_t rows, float mean, float sigma)
+static void tensor(struct mkweights *k, const char *name, uint32_t type, uint32_t cols, uint32_t rows, float mean,
+	float sigma)
 {
 	const uint64_t dim[2] = { cols, rows };
 	struct weight w = { mkrandom(k->seed, k->n_tensors++), type, mean, sigma, NULL };
@@ -127,7 +131,8 @@ static uint32_t type_named(const char *name)
 	return UINT32_MAX;
 }
 
-/* Rows that a type's blocks do not divide fall back as files of the smallest real models do: to a 32-block type of the next size, then to F16. */
+/* Rows that a type's blocks do not divide fall back as files of the smallest real models do: to a 32-block type of the
+ * next size, then to F16. */
 static uint32_t fitting(uint32_t type, uint32_t cols)
 {
 	if (cols % format_of(type)->block && format_of(type)->block == 256)
@@ -135,10 +140,13 @@ static uint32_t fitting(uint32_t type, uint32_t cols)
 	return cols % format_of(type)->block ? FORMAT_F16 : type;
 }
 
-/* kind: 's' for matrices that mixes keep finer (the output, ffn_down and attn_v of a layer chosen for it), 'm' for the rest. */
+/* kind: 's' for matrices that mixes keep finer (the output, ffn_down and attn_v of a layer chosen for it), 'm' for the
+ * rest. */
 static uint32_t type_for(const struct mkweights *k, char kind, uint32_t cols)
 {
-	static const char *const every[] = { "Q4_K", "Q8_0", "F16", "Q6_K", "Q5_1", "Q4_0", "BF16", "Q5_K", "Q4_1", "Q5_0", "F32" };
+	static const char *const every[] = {
+		"Q4_K", "Q8_0", "F16", "Q6_K", "Q5_1", "Q4_0", "BF16", "Q5_K", "Q4_1", "Q5_0", "F32"
+	};
 
 	if (!strcmp(k->type, "mix"))
 		return fitting(type_named(every[k->n_tensors % (sizeof every / sizeof *every)]), cols);
@@ -244,7 +252,8 @@ void mkweights_tensors(struct mkweights *k)
 	uint32_t pairs = s->head_dim / 2;
 	uint64_t dim = pairs;
 
-	/* a tied embedding is read as rows of variance 9 / n_embd, which as an output matrix gives logits of deviation 3 */
+	/* a tied embedding is read as rows of variance 9 / n_embd, which as an output matrix gives logits of deviation
+	 * 3 */
 	tensor(k, "token_embd.weight", type_for(k, s->tied ? 's' : 'm', s->n_embd), s->n_embd, s->n_vocab, 0,
 		s->tied ? 3 / sqrtf((float)s->n_embd) : 1);
 	if (gpt2)
@@ -282,7 +291,8 @@ void mkweights_values(struct mkweights *k)
 	mkgguf_u32(k->m, arch_key(s, "feed_forward_length"), s->n_ff);
 	mkgguf_u32(k->m, arch_key(s, "attention.head_count"), s->n_head);
 	mkgguf_u32(k->m, arch_key(s, "attention.head_count_kv"), s->n_head_kv);
-	mkgguf_f32(k->m, arch_key(s, gpt2 ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon"), 1e-5f);
+	mkgguf_f32(k->m, arch_key(s, gpt2 ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon"),
+		1e-5f);
 	if (gpt2)
 		return;
 	if (s->head_dim * s->n_head != s->n_embd || !strcmp(s->arch, "qwen3")) {

@@ -1,6 +1,6 @@
-/* mkweights: the metadata and the tensors of a random model, for mkmodel and the bench: any of our families, any tensor type, any shape, the same bytes on
- * every machine. Weights have the variances that keep activations near 1 and give logits a standard deviation of about 3. What fails ends the program,
- * as in mkgguf.h. */
+/* mkweights: the metadata and the tensors of a random model, for mkmodel and the bench: any of our families, any
+ * tensor type, any shape, the same bytes on every machine. Weights have the variances that keep activations near 1 and
+ * give logits a standard deviation of about 3. What fails ends the program, as in mkgguf.h. */
 #ifndef MKWEIGHTS_H
 #define MKWEIGHTS_H
 
@@ -32,7 +32,8 @@ struct mkweights {
 	struct mkpool *pools;
 };
 
-/* Declares what a model has but for its vocabulary. The weights are made by mkgguf_write(), until which k must live; then it is freed. */
+/* Declares what a model has but for its vocabulary. The weights are made by mkgguf_write(), until which k must live;
+ * then it is freed. */
 void mkweights_values(struct mkweights *k);
 void mkweights_tensors(struct mkweights *k);
 void mkweights_free(struct mkweights *k);

@@ -1,4 +1,5 @@
-/* fwd/plan: sequences that share batches, and layers split over plans, give the bits of one sequence and one plan alone. */
+/* fwd/plan: sequences that share batches, and layers split over plans, give the bits of one sequence and one plan
+ * alone. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -48,7 +49,8 @@ static struct model *make_model(const char *arch, const char *type)
 
 static struct plan *open_plan(size_t first, size_t last)
 {
-	struct plan_setup setup = { .kernels = kernels_select("auto"), .pool = pool, .batch = BATCH, .first = first, .last = last };
+	struct plan_setup setup = { .kernels = kernels_select("auto"), .pool = pool, .batch = BATCH, .first = first,
+		.last = last };
 	struct plan *p = plan_open(model, &setup, &w);
 
 	if (!p || plan_bind(p, CTX, &w) < 0)
@@ -133,8 +135,10 @@ static void together(struct plan *p, const float *a, const float *b)
 		row = run[0].wanted + run[1].wanted;
 		plan_logits(p, 0, row, logits);
 		for (int i = 0; i < 2; i++) {
+			const float *got = logits + (i ? run[0].wanted * VOCAB : 0);
+
 			pos[i] += run[i].n;
-			check_at(same(logits + (i ? run[0].wanted * VOCAB : 0), want[i] + (pos[i] - run[i].wanted) * VOCAB, run[i].wanted),
+			check_at(same(got, want[i] + (pos[i] - run[i].wanted) * VOCAB, run[i].wanted),
 				i ? "logits of the second sequence" : "logits of the first sequence", turn);
 		}
 	}

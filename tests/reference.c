@@ -1,6 +1,7 @@
-/* reference: an independent forward pass of our four families, in double precision, for tests only. It shares the reading of the file,
- * the dequantisers and the writing of frames with the product and nothing else: weights are widened, a whole prompt goes through a layer at a time,
- * every sum is a plain loop, nothing is cached. Formulas: the families' papers (LLaMA, Qwen2, Qwen3, GPT-2), RoPE (Su et al. 2021), YaRN (Peng et al. 2023).
+/* reference: an independent forward pass of our four families, in double precision, for tests only. It shares the
+ * reading of the file, the dequantisers and the writing of frames with the product and nothing else: weights are
+ * widened, a whole prompt goes through a layer at a time, every sum is a plain loop, nothing is cached. Formulas: the
+ * families' papers (LLaMA, Qwen2, Qwen3, GPT-2), RoPE (Su et al. 2021), YaRN (Peng et al. 2023).
  *
  *	reference MODEL < ids > stream          decimal ids in, one frame of logits out: a row for every id
  *	reference -n 16 MODEL < ids             the 16 greedy ids that follow, as text */
@@ -16,15 +17,16 @@
 
 enum { IDS_MAX = 4096 };
 
-struct shape {
+struct reference_shape {
 	char arch[16];
 	size_t n_vocab, n_embd, n_layer, n_head, n_head_kv, head_dim, n_rot, n_ff;
 	double eps, rope_base, factor, original_ctx;
-	int gpt2, adjacent, yarn;       /* adjacent: RoPE turns (0,1), (2,3)...; otherwise (0, n_rot/2), (1, n_rot/2 + 1)... */
+	int gpt2, yarn;
+	int adjacent;           /* RoPE rotates (0,1), (2,3)...; otherwise (0, n_rot/2), (1, n_rot/2 + 1)... */
 };
 
 static const struct gguf *g;
-static struct shape s;
+static struct reference_shape s;
 static struct why w;
 
 static _Noreturn void die(const char *format, ...)
@@ -174,13 +176,15 @@ static double *norm(const char *prefix, const double *x, size_t n, size_t width)
 /* Turns per position of pair i, and in *length what cos and sin are multiplied by. */
 static double rope_frequency(size_t i, const float *freqs, double *length)
 {
-	double full = pow(s.rope_base, -2.0 * (double)i / (double)s.n_rot) / (freqs ? freqs[i] : 1), scaled = full / s.factor;
+	double full = pow(s.rope_base, -2.0 * (double)i / (double)s.n_rot) / (freqs ? freqs[i] : 1);
+	double scaled = full / s.factor;
 	double low, high, ramp, d = (double)s.n_rot, pi = acos(-1);
 
 	*length = 1;
 	if (!s.yarn)
 		return scaled;
-	/* pairs that turn more than 32 times in the original context stay, those that turn less than once are scaled, between them a ramp */
+	/* Pairs that turn more than 32 times in the original context stay, those that turn less than once are scaled;
+	 * in between there is a ramp. */
 	low = floor(d * log(s.original_ctx / (32 * 2 * pi)) / (2 * log(s.rope_base)));
 	high = ceil(d * log(s.original_ctx / (2 * pi)) / (2 * log(s.rope_base)));
 	low = fmax(low, 0);
@@ -202,7 +206,8 @@ static void rope(double *x, size_t n, size_t heads)
 		for (size_t i = 0; i < n; i++)
 			for (size_t h = 0; h < heads; h++) {
 				double *v = x + (i * heads + h) * s.head_dim, va = v[a], vb = v[b];
-				double co = cos((double)i * frequency) * length, si = sin((double)i * frequency) * length;
+				double co = cos((double)i * frequency) * length;
+				double si = sin((double)i * frequency) * length;
 
 				v[a] = va * co - vb * si;
 				v[b] = va * si + vb * co;
@@ -211,7 +216,8 @@ static void rope(double *x, size_t n, size_t heads)
 	free(freqs);
 }
 
-/* out[n][n_head · head_dim] = softmax(q·k / sqrt(head_dim)) v, causal; query head h reads KV head h / (n_head / n_head_kv) */
+/* out[n][n_head · head_dim] = softmax(q·k / sqrt(head_dim)) v, causal; query head h reads KV head h / (n_head /
+ * n_head_kv) */
 static double *attention(const double *q, const double *k, const double *v, size_t n)
 {
 	size_t d = s.head_dim, group = s.n_head / s.n_head_kv;
@@ -233,7 +239,8 @@ static double *attention(const double *q, const double *k, const double *v, size
 				sum += p[j] = exp(p[j] - most);
 			for (size_t j = 0; j <= i; j++)
 				for (size_t e = 0; e < d; e++)
-					out[(i * s.n_head + h) * d + e] += p[j] / sum * v[(j * s.n_head_kv + h / group) * d + e];
+					out[(i * s.n_head + h) * d + e] +=
+						p[j] / sum * v[(j * s.n_head_kv + h / group) * d + e];
 		}
 	free(p);
 	return out;
@@ -331,7 +338,8 @@ static double *embedded(const int *ids, size_t n)
 		die("position_embd.weight: missing");
 	for (size_t i = 0; i < n; i++)
 		for (size_t e = 0; e < s.n_embd; e++)
-			x[i * s.n_embd + e] = embd[(size_t)ids[i] * s.n_embd + e] + (position ? (double)position[i * s.n_embd + e] : 0);
+			x[i * s.n_embd + e] = embd[(size_t)ids[i] * s.n_embd + e]
+				+ (position ? (double)position[i * s.n_embd + e] : 0);
 	free(embd);
 	free(position);
 	return x;

@@ -1,4 +1,5 @@
-/* The rotations: our exp, sin and cos against libm's, the frequencies of each kind of scaling against their formulas, and frozen bits. */
+/* The rotations: our exp, sin and cos against libm's, the frequencies of each kind of scaling against their formulas,
+ * and a checksum of cosines and sines. */
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
@@ -41,7 +42,8 @@ static void functions(void)
 static void frequencies(void)
 {
 	static const float factors[4] = { 1, 2, 4, 8 };
-	struct rope_spec spec = { .n_rot = 8, .base = 10000, .attn_factor = 1, .factor = 4, .n_ctx_orig = 64, .beta_fast = 32, .beta_slow = 1 };
+	struct rope_spec spec = { .n_rot = 8, .base = 10000, .attn_factor = 1, .factor = 4, .n_ctx_orig = 64,
+		.beta_fast = 32, .beta_slow = 1 };
 	struct rope r;
 	struct why w;
 
@@ -60,7 +62,8 @@ static void frequencies(void)
 		near(r.freq[i], pow(10000, -(double)i / 4) / factors[i] / 4, 1e-15, "a linear frequency with factors");
 	rope_close(&r);
 
-	/* turns over 64 positions: 10.2, 1.02, 0.1, 0.01; so pairs 0 to 1 ramp: low = floor(-0.5) → 0, high = ceil(1.008) = 2 */
+	/* turns over 64 positions: 10.2, 1.02, 0.1, 0.01; so the ramp goes from low = floor(-0.5) → 0 to high =
+	 * ceil(1.008) = 2 */
 	spec.factors = NULL;
 	spec.scaling = ROPE_YARN;
 	compare(!rope_open(&r, &spec, 1, 4096, &w), "rope_open", -1, 0);
@@ -103,11 +106,11 @@ static void refusals(void)
 	struct why w;
 
 	spec.factors = zero;
-	compare(rope_open(&r, &spec, 1, 64, &w) < 0, "a factor of 0 is taken", 0, -1);
+	compare(rope_open(&r, &spec, 1, 64, &w) < 0, "a factor of 0 is accepted", 0, -1);
 	spec.factors = nan;
-	compare(rope_open(&r, &spec, 1, 64, &w) < 0, "a factor that is no number is taken", 0, -1);
+	compare(rope_open(&r, &spec, 1, 64, &w) < 0, "a factor that is not a number is accepted", 0, -1);
 	spec.factors = tiny;
-	compare(rope_open(&r, &spec, 1, 64, &w) < 0, "a frequency past the reduction is taken", 0, -1);
+	compare(rope_open(&r, &spec, 1, 64, &w) < 0, "a frequency past the range of the reduction is accepted", 0, -1);
 }
 
 int main(void)
