@@ -47,7 +47,7 @@ KERNELS = kv_type select spec/scalar spec/scalar_product spec/scalar_vector spec
 OPS = embed angles rows product prepare store attend select
 FWD = settings serve chain model/model model/rope model/families model/builder plan/plan $(OPS:%=plan/%) state/segment run/cores run/pool run/prefault \
 	measure/meter measure/limits measure/report measure/dump
-SAMPLE = main options session model trace
+SAMPLE = main options session pieces constraint trace
 BENCH = main engine print random
 GEN = main options once loop relay draft best text progress talk history person stages place report shell
 TESTS = quantise_test gguf_test vocab_test pretok_test tokenizers_test frame_test sampler_test stop_test segment_test cores_test pool_test rope_test plan_test product_test vector_test attend_test jinja_test grammar_test schema_test

@@ -6,7 +6,7 @@
 
 #include "lib/base/cli.h"
 #include "lib/sampler/sampler.h"
-#include "model.h"
+#include "constraint.h"
 
 enum { BIAS_MAX = 4096, STOP_IDS_MAX = 256, BREAKERS_MAX = 64, NO_LIMIT = -1 };
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "lib/sampler/sampler.h"
-#include "model.h"
 #include "trace.h"
 
 static int at_frame(const struct session *s, struct why *w)
@@ -19,27 +18,27 @@ static int at_frame(const struct session *s, struct why *w)
 	return why_in(w, where);
 }
 
-static int guided(const struct session *s)
-{
-	return s->set.grammar.option != NULL;
-}
-
 int session_open(struct session *s, struct why *w)
 {
+	int usage;
+
 	if (!s->set.model)
 		return 0;
-	if (!(s->model = model_open(s->set.model, w)))
+	if (!(s->pieces = pieces_open(s->set.model, w)))
 		return -1;
-	s->set.chain.breakers.piece = model_piece;
-	s->set.chain.breakers.context = s->model;
-	return guided(s) ? model_grammar(s->model, &s->set.grammar, w) : 0;
+	s->set.chain.breakers.piece = pieces_shown;
+	s->set.chain.breakers.context = s->pieces;
+	if (!s->set.grammar.option || (s->constraint = constraint_open(&s->set.grammar, &usage, w)))
+		return 0;
+	return usage ? SESSION_USAGE : -1;
 }
 
 void session_close(struct session *s)
 {
 	sampler_close(s->sampler);
 	trace_close(s->trace);
-	model_close(s->model);
+	constraint_close(s->constraint);
+	pieces_close(s->pieces);
 	free(s->row);
 	free(s->guess);
 	free(s->id);
@@ -81,11 +80,11 @@ int session_card(struct session *s, const struct frame *f, struct why *w)
 	s->card = card;
 	if (check_ids(s, w) < 0)
 		return SESSION_USAGE;
-	if (s->model && model_agrees(s->model, &card, w) < 0)
+	if (s->pieces && pieces_agree(s->pieces, &card, w) < 0)
 		return -1;
-	if (guided(s) && model_guide(s->model, &card, set->stop_id, set->n_stop, w) < 0)
+	if (s->constraint && constraint_start(s->constraint, s->pieces, &card, set->stop_id, set->n_stop, w) < 0)
 		return -1;
-	if (set->trace && !(s->trace = trace_open(card.n_vocab, s->model ? model_vocab(s->model) : NULL)))
+	if (set->trace && !(s->trace = trace_open(card.n_vocab, s->pieces ? pieces_vocab(s->pieces) : NULL)))
 		return why(w, "no memory for a vocabulary of %" PRId32, card.n_vocab);
 	set->chain.observe = set->trace ? trace_observe : NULL;
 	set->chain.observer = s->trace;
@@ -129,7 +128,7 @@ static int begin_turn(struct session *s, struct why *w)
 	}
 	s->drawn = 0;
 	s->idle = 0;
-	return guided(s) ? model_restart(s->model, w) : 0;
+	return s->constraint ? constraint_restart(s->constraint, w) : 0;
 }
 
 /* Guesses are no history yet: only the first id of such a frame is. */
@@ -172,10 +171,10 @@ static int restrict_row(struct session *s, uint32_t pos, struct why *w)
 	const struct sample_options *set = &s->set;
 	int early = s->drawn < set->min, over = 0;
 
-	if (guided(s)) {
-		if (model_mask(s->model, pos, s->row, w) < 0)
+	if (s->constraint) {
+		if (constraint_apply(s->constraint, pos, s->row, w) < 0)
 			return at_frame(s, w);
-		over = model_must_end(s->model);
+		over = constraint_must_end(s->constraint);
 	}
 	for (int32_t i = 0; (early || set->ignore_eos) && !over && i < s->card.n_eog; i++)
 		s->row[s->card.eog[i]] = -INFINITY;
@@ -192,9 +191,9 @@ static int reason(const struct session *s, int32_t id)
 	if (card_is_eog(&s->card, id))
 		return FRAME_END_EOG;
 	for (i = 0; i < s->set.n_stop; i++)
-		if (id == s->set.stop_id[i] && (!guided(s) || model_may_end(s->model)))
+		if (id == s->set.stop_id[i] && (!s->constraint || constraint_may_end(s->constraint)))
 			return FRAME_END_STOP;
-	if (guided(s) && model_must_end(s->model) && !model_has_end(s->model))
+	if (s->constraint && constraint_must_end(s->constraint) && !constraint_has_end(s->constraint))
 		return FRAME_END_EOG;
 	return s->drawn == s->set.n ? FRAME_END_LENGTH : 0;
 }
@@ -223,7 +222,7 @@ static int draw(struct session *s, uint32_t pos, size_t at, struct why *w)
 		return -1;
 	if (sampler_draw(s->sampler, s->row, pos, &p, w) < 0)
 		return at_frame(s, w);
-	if (guided(s) && model_accept(s->model, pos, p.id, w) < 0)
+	if (s->constraint && constraint_accept(s->constraint, pos, p.id, w) < 0)
 		return at_frame(s, w);
 	if (p.n_nan && !s->warned++)
 		fprintf(stderr, "sample: %s: frame %" PRIu64 ": logits that are NaN: %zu, never drawn\n", s->in.name,

@@ -1,0 +1,166 @@
+#include "constraint.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/bytes.h"
+#include "lib/base/grow.h"
+#include "lib/base/slurp.h"
+#include "lib/grammar/grammar.h"
+#include "lib/grammar/mask.h"
+#include "lib/schema/schema.h"
+
+struct accepted {
+	uint32_t position;
+	int32_t id;
+};
+
+struct constraint {
+	struct grammar *grammar;
+	struct masker *masker;
+	struct mask_text *text;
+	int32_t n_vocab;
+	int32_t *end;                   /* [n_end]: ids that end a text */
+	int32_t n_end;
+	int ended;                      /* one of them was accepted */
+	struct accepted *accepted;      /* [n]: the text */
+	size_t n, room;
+};
+
+static struct grammar *parse_grammar(const struct grammar_source *source, int *usage, struct why *w)
+{
+	struct bytes given = { .limit = GRAMMAR_TEXT }, made = { .limit = GRAMMAR_TEXT };
+	const struct bytes *text = source->is_schema ? &made : &given;
+	struct grammar *g = NULL;
+	char name[64];
+	int bad;
+
+	snprintf(name, sizeof name, "--%s", source->option);
+	if (source->is_file)
+		bad = slurp(source->value, &given, w);
+	else if ((bad = bytes_puts(&given, source->value)))
+		why(w, "%s: longer than %d MiB", name, GRAMMAR_TEXT >> 20);
+	*usage = !bad;
+	if (!bad && source->is_schema)
+		bad = schema_grammar(given.p ? given.p : "", given.n, &made, w);
+	if (!bad)
+		g = grammar_parse(text->p ? text->p : "", text->n, w);
+	if (!g && *usage)
+		why_in(w, source->is_file ? source->value : name);
+	bytes_free(&given);
+	bytes_free(&made);
+	return g;
+}
+
+struct constraint *constraint_open(const struct grammar_source *source, int *usage, struct why *w)
+{
+	struct constraint *c = calloc(1, sizeof *c);
+
+	*usage = 0;
+	if (!c)
+		why(w, "out of memory");
+	else if ((c->grammar = parse_grammar(source, usage, w)))
+		return c;
+	constraint_close(c);
+	return NULL;
+}
+
+void constraint_close(struct constraint *c)
+{
+	if (!c)
+		return;
+	masker_close(c->masker);
+	grammar_free(c->grammar);
+	free(c->end);
+	free(c->accepted);
+	free(c);
+}
+
+int constraint_start(struct constraint *c, const struct pieces *p, const struct card *card, const int32_t *stop, size_t n,
+	struct why *w)
+{
+	struct mask_vocab vocab = { .n = card->n_vocab, .bytes = pieces_printed, .context = p };
+	size_t len = 0;
+
+	c->end = calloc((size_t)card->n_eog + n + 1, sizeof *c->end);
+	if (!c->end)
+		return why(w, "out of memory");
+	memcpy(c->end, card->eog, (size_t)card->n_eog * sizeof *c->end);
+	c->n_end = card->n_eog;
+	for (size_t i = 0; i < n; i++)
+		if (!pieces_printed(p, stop[i], &len) || !len)
+			c->end[c->n_end++] = stop[i];
+	c->n_vocab = card->n_vocab;
+	vocab.eog = c->end;
+	vocab.n_eog = c->n_end;
+	c->masker = masker_open(c->grammar, &vocab, w);
+	return c->masker && !constraint_restart(c, w) && mask_find(c->text, w) ? 0 : -1;
+}
+
+static int start_text(struct constraint *c, struct why *w)
+{
+	mask_drop(c->text);
+	return (c->text = mask_start(c->masker, w)) ? 0 : -1;
+}
+
+int constraint_restart(struct constraint *c, struct why *w)
+{
+	c->n = 0;
+	c->ended = 0;
+	return start_text(c, w);
+}
+
+/* Drops what was accepted at this position and after it. */
+static int rewind_to(struct constraint *c, uint32_t position, struct why *w)
+{
+	size_t n = c->n;
+
+	while (n && c->accepted[n - 1].position >= position)
+		n--;
+	if (n == c->n)
+		return 0;
+	c->n = n;
+	c->ended = 0;
+	if (start_text(c, w))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (mask_accept(c->text, c->accepted[i].id, w))
+			return -1;
+	return 0;
+}
+
+int constraint_apply(struct constraint *c, uint32_t position, float *row, struct why *w)
+{
+	const uint32_t *mask;
+
+	if (rewind_to(c, position, w) || !(mask = mask_find(c->text, w)))
+		return -1;
+	mask_apply(mask, row, c->n_vocab);
+	return 0;
+}
+
+int constraint_accept(struct constraint *c, uint32_t position, int32_t id, struct why *w)
+{
+	if (c->n == c->room && grow(&c->accepted, &c->room, sizeof *c->accepted, 1024))
+		return why(w, "out of memory");
+	c->accepted[c->n++] = (struct accepted){ position, id };
+	for (int32_t i = 0; i < c->n_end; i++)
+		c->ended |= id == c->end[i];
+	return mask_accept(c->text, id, w);
+}
+
+int constraint_may_end(const struct constraint *c)
+{
+	return c->ended || mask_may_end(c->text);
+}
+
+int constraint_must_end(const struct constraint *c)
+{
+	return mask_must_end(c->text);
+}
+
+int constraint_has_end(const struct constraint *c)
+{
+	return c->n_end > 0;
+}

@@ -1,0 +1,48 @@
+/* constraint: the grammar that the text of the drawn ids must follow. It keeps the ids accepted so far, so that
+ * drawing a position again continues the text before that position. */
+#ifndef CONSTRAINT_H
+#define CONSTRAINT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/why.h"
+#include "lib/stream/frame.h"
+#include "pieces.h"
+
+struct grammar_source {
+	const char *option;     /* its name, for messages; NULL: none */
+	const char *value;      /* a text, or a file's name */
+	int is_file, is_schema;
+};
+
+struct constraint;
+
+/* Parses the grammar. NULL, and *usage says whether the text is at fault (or the file cannot be read). */
+struct constraint *constraint_open(const struct grammar_source *source, int *usage, struct why *w);
+void constraint_close(struct constraint *c);
+
+/* Prepares for the stream of this card; the pieces are borrowed. The stop ids, stop[n], end a text like the card's
+ * end-of-generation ids do if they print nothing. Finds the first mask, so a grammar that takes too much work
+ * fails here. */
+int constraint_start(struct constraint *c, const struct pieces *p, const struct card *card, const int32_t *stop, size_t n,
+	struct why *w);
+
+/* Begins another text. */
+int constraint_restart(struct constraint *c, struct why *w);
+
+/* Sets the logits of all ids that are not allowed at this position to -infinity. -1: none is allowed, or the
+ * grammar is too ambiguous. */
+int constraint_apply(struct constraint *c, uint32_t position, float *row, struct why *w);
+
+/* Appends the id, which is at the position that was masked last. */
+int constraint_accept(struct constraint *c, uint32_t position, int32_t id, struct why *w);
+
+/* Whether the text may end here or has ended; whether nothing but an end may follow. */
+int constraint_may_end(const struct constraint *c);
+int constraint_must_end(const struct constraint *c);
+
+/* Whether there is an id that ends it. */
+int constraint_has_end(const struct constraint *c);
+
+#endif

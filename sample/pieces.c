@@ -1,0 +1,59 @@
+#include "pieces.h"
+
+#include <stdlib.h>
+
+#include "lib/gguf/gguf.h"
+
+struct pieces {
+	const char *path;
+	struct gguf *g;
+	struct vocab *v;
+	struct card card;
+};
+
+struct pieces *pieces_open(const char *path, struct why *w)
+{
+	struct pieces *p = calloc(1, sizeof *p);
+
+	if (!p) {
+		why(w, "out of memory");
+		return NULL;
+	}
+	p->path = path;
+	if (!(p->g = gguf_open(path, 0, w)) || !(p->v = vocab_open(p->g, VOCAB_PIECES, w))) {
+		pieces_close(p);
+		return NULL;
+	}
+	vocab_card(p->v, &p->card);
+	return p;
+}
+
+void pieces_close(struct pieces *p)
+{
+	if (!p)
+		return;
+	vocab_close(p->v);
+	if (p->g)
+		gguf_close(p->g);
+	free(p);
+}
+
+const struct vocab *pieces_vocab(const struct pieces *p)
+{
+	return p->v;
+}
+
+int pieces_agree(const struct pieces *p, const struct card *card, struct why *w)
+{
+	return card_agree(card, "stdin", &p->card, p->path, w);
+}
+
+const char *pieces_shown(const void *pieces, int32_t id, size_t *n)
+{
+	return vocab_piece(((const struct pieces *)pieces)->v, id, 1, n);
+}
+
+const char *pieces_printed(const void *pieces, int32_t id, size_t *n)
+{
+	return vocab_piece(((const struct pieces *)pieces)->v, id, 0, n);
+}
