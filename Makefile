@@ -32,7 +32,7 @@ FLAGS_avx512 = $(EXPLICIT) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vn
 FLAGS_neon = $(EXPLICIT) -march=armv8.2-a+dotprod
 
 PROGRAMS = tok chat fwd sample schema detok peek gen kv
-BASE = why cli guard quote clock grow fmath half
+BASE = why cli guard quote clock grow fmath half space
 JSON = arena bytes json json_write slurp
 STREAM = frame card stop
 GGUF = gguf gguf_get gguf_hash formats blocks
@@ -40,7 +40,8 @@ VOCAB = vocab known special merge words spm bpe names pretok pretok_table unicod
 PICK = rng gumbel topk
 SAMPLER = sampler opts row order adjust dry drop mirostat
 CHAT = chat chat_opts chat_setup chat_template
-JINJA = jinja arith call dict eval exec expr format lex list_filters methods more_filters operand parse parser spell str tests text text_filters value
+JINJA = arith builtin_global builtin_list builtin_number builtin_text builtins call dict env eval exec expr format jinja lex parse \
+	sort spell text value
 GRAMMAR = grammar node class reader parse match state text mask trie
 SCHEMA = schema fail gbnf index types merge exclusive constants array object string pattern number
 KERNELS = kv_type select spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks $(ISA:%=isa/%)

@@ -2,7 +2,7 @@
 #include "history.h"
 
 #include "lib/base/grow.h"
-#include "lib/chat/jinja/jinja.h"
+#include "lib/base/space.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +24,9 @@ static int stands_for(const struct history_part *p, const char *text, size_t n, 
 	*used = p->n;
 	if (common(p->text, p->n, text, n) == p->n)
 		return 1;
-	before = text_spaces(p->text, p->n);
-	end = text_trimmed(p->text, p->n);
-	skip = text_spaces(text, n);
+	before = space_leading(p->text, p->n);
+	end = space_trimmed(p->text, p->n);
+	skip = space_leading(text, n);
 	if (!p->answer || before >= end || common(p->text + before, end - before, text + skip, n - skip) != end - before)
 		return 0;
 	skip += end - before;

@@ -1,273 +1,236 @@
-/* Calls: who is called, and which argument is which. */
-#include "priv.h"
+/* Calls: which function, and which argument is which. */
+#include "run.h"
 
 #include <string.h>
 
-const struct builtin *jinja_find(const struct builtin *table, const char *s, size_t n)
-{
-	for (; table->name; table++)
-		if (!strncmp(table->name, s, n) && !table->name[n])
-			return table;
-	return NULL;
-}
-
-const struct builtin *jinja_find_filter(const char *s, size_t n)
-{
-	const struct builtin *b = jinja_find(jinja_text_filters, s, n);
-
-	b = b ? b : jinja_find(jinja_list_filters, s, n);
-	return b ? b : jinja_find(jinja_more_filters, s, n);
-}
-
-const struct builtin *jinja_find_method(struct jv object, const char *s, size_t n)
+const struct builtin *builtin_method(struct jv object, struct jv name)
 {
 	switch (object.kind) {
 	case JV_STR:
-		return jinja_find(jinja_str_methods, s, n);
+		return builtin_find(name.s, name.n, OF_STR);
 	case JV_LIST:
-		return jinja_find(jinja_list_methods, s, n);
+		return builtin_find(name.s, name.n, OF_LIST);
 	case JV_TUPLE:
-		return jinja_find(jinja_tuple_methods, s, n);
+		return builtin_find(name.s, name.n, OF_TUPLE);
 	case JV_DICT:
-		return jinja_find(jinja_dict_methods, s, n);
+		return builtin_find(name.s, name.n, OF_DICT);
 	case JV_LOOP:
-		return jinja_find(jinja_loop_methods, s, n);
+		return builtin_find(name.s, name.n, OF_LOOP);
 	}
 	return NULL;
 }
 
-/* Which of the space-separated names s[n] is; -1 if none. */
-static int place_of(const char *names, const char *s, size_t n)
+/* Fails for the first named argument that is no parameter. */
+static _Noreturn void refuse_kwarg(struct env *e, const struct builtin *b, const struct call *c)
 {
-	for (int i = 0; *names; i++) {
-		size_t len;
+	const struct kwarg *kw = c->kw;
+	const char *name;
 
-		names += *names == '?';
-		len = strcspn(names, " ");
-		if (len == n && !memcmp(names, s, n))
-			return i;
-		names += len;
-		names += *names == ' ';
-	}
-	return -1;
-}
-
-/* How many names there are, and how many before the first '?'. */
-static void count_names(const char *names, uint32_t *all, uint32_t *needed)
-{
-	const char *optional = strchr(names, '?');
-
-	*all = *needed = *names != '\0';
-	for (const char *p = names; *p; p++)
-		*all += *p == ' ';
-	*needed = *all;
-	if (optional) {
-		*needed = 0;
-		for (const char *p = names; p < optional; p++)
-			*needed += *p == ' ';
+	for (;; kw++) {
+		for (name = b->params; *name; name += strcspn(name, " "), name += *name == ' ') {
+			name += *name == '?';
+			if (strcspn(name, " ") == kw->n && !memcmp(name, kw->s, kw->n))
+				break;
+		}
+		if (!*name)
+			env_fail(e, "%s() got an unexpected keyword argument '%.*s'", b->name, kw->n > 64 ? 64 : (int)kw->n, kw->s);
 	}
 }
 
-static int sort_arguments(struct env *e, const struct builtin *b, struct call *c)
+/* Sorts the arguments into c->arg by the builtin's parameters. */
+static void sort_arguments(struct env *e, const struct builtin *b, struct call *c)
 {
-	uint32_t all, needed;
+	uint32_t n = 0, needed = UINT32_MAX, taken = 0;
+	size_t len;
 
-	count_names(b->params, &all, &needed);
-	if (c->n_pos > all)
-		return jv_fail(e, "%s() takes at most %u arguments (%u given)", b->name, all, c->n_pos), -1;
-	for (uint32_t i = 0; i < JINJA_ARGS; i++)
-		c->arg[i] = i < c->n_pos ? c->pos[i] : (struct jv){ .kind = JV_ABSENT };
-	for (uint32_t i = 0; i < c->n_kw; i++) {
-		int at = place_of(b->params, c->kw[i].s, c->kw[i].n);
+	for (uint32_t i = 0; i < CALL_ARGS; i++)
+		c->arg[i] = i < c->n_pos ? c->pos[i] : jv_absent();
+	for (const char *name = b->params; *name; name += len + (name[len] == ' '), n++) {
+		const struct kwarg *kw;
 
-		if (at < 0)
-			return jv_fail(e, "%s() got an unexpected keyword argument '%.*s'", b->name, c->kw[i].n > 64 ? 64 : (int)c->kw[i].n, c->kw[i].s), -1;
-		if (c->arg[at].kind != JV_ABSENT)
-			return jv_fail(e, "%s() got multiple values for an argument", b->name), -1;
-		c->arg[at] = c->kw[i].value;
+		if (*name == '?') {
+			needed = n;
+			name++;
+		}
+		len = strcspn(name, " ");
+		kw = call_kwarg(c, name, len);
+		if (kw && n < c->n_pos)
+			env_fail(e, "%s() got multiple values for an argument", b->name);
+		if (kw)
+			c->arg[n] = kw->value;
+		taken += kw != NULL;
+		if (n < needed && c->arg[n].kind == JV_ABSENT)
+			env_fail(e, "%s() is missing an argument", b->name);
 	}
-	for (uint32_t i = 0; i < needed; i++)
-		if (c->arg[i].kind == JV_ABSENT)
-			return jv_fail(e, "%s() is missing an argument", b->name), -1;
-	return 0;
+	if (c->n_pos > n)
+		env_fail(e, "%s() takes at most %u arguments (%u given)", b->name, n, c->n_pos);
+	if (taken < c->n_kw)
+		refuse_kwarg(e, b, c);
 }
 
-struct jv jinja_run(struct env *e, const struct builtin *b, struct call *c)
+struct jv builtin_run(struct env *e, const struct builtin *b, struct call *c)
 {
-	struct jv v = jv_error();
+	struct jv v;
 
-	c->name = b->name;
-	if (jinja_deeper(e))
-		return v;
-	if (!b->params || !sort_arguments(e, b, c))
-		v = b->run(e, c);
+	c->b = b;
+	if (b->use & ON_TEXT && c->self.kind != JV_STR)
+		c->self = jv_to_str(e, c->self);
+	if (b->params)
+		sort_arguments(e, b, c);
+	env_enter(e);
+	v = b->run(e, c);
 	e->depth--;
 	return v;
 }
 
-/* The named argument, marked as used; NULL if it was not given. */
-static const struct kwarg *take_kwarg(const struct call *c, const struct name *name, bool *used)
+struct jv builtin_filter(struct env *e, struct jv name, struct call *c)
 {
-	for (uint32_t i = 0; i < c->n_kw; i++) {
-		if (c->kw[i].n == name->n && !memcmp(c->kw[i].s, name->s, name->n)) {
-			used[i] = true;
+	const struct builtin *b = builtin_find(name.s, name.n, IS_FILTER);
+
+	if (!b)
+		env_fail(e, "No filter named '%.*s'.", name.n > 64 ? 64 : (int)name.n, name.s);
+	return builtin_run(e, b, c);
+}
+
+bool builtin_test(struct env *e, struct jv name, struct call *c)
+{
+	const struct builtin *b = builtin_find(name.s, name.n, IS_TEST);
+
+	if (!b)
+		env_fail(e, "No test named '%.*s'.", name.n > 64 ? 64 : (int)name.n, name.s);
+	return jv_true(builtin_run(e, b, c));
+}
+
+const struct kwarg *call_kwarg(const struct call *c, const char *s, size_t n)
+{
+	for (uint32_t i = 0; i < c->n_kw; i++)
+		if (c->kw[i].n == n && !memcmp(c->kw[i].s, s, n))
 			return &c->kw[i];
-		}
-	}
 	return NULL;
 }
 
-/* Parameters that were given, in the new scope; then the defaults, which may speak of them. */
-static int bind_parameters(struct env *e, const struct jv_macro *m, const struct call *c, bool *used)
-{
-	uint32_t i = 0;
-
-	for (const struct node *p = m->node->a; p; p = p->next, i++) {
-		const struct kwarg *kw = take_kwarg(c, p->name, used);
-		struct jv v;
-
-		if (kw && i < c->n_pos)
-			return jv_fail(e, "macro '%.*s' got multiple values for an argument", (int)m->node->name->n, m->node->name->s), -1;
-		if (kw || i < c->n_pos)
-			v = kw ? kw->value : c->pos[i];
-		else if (p->a)
-			v = jinja_eval(e, p->a);
-		else
-			v = jv_undefined(e, JV_ABSENT, p->name->s, p->name->n);
-		if (v.kind == JV_ERROR || jinja_set(e, p->name, v))
-			return -1;
-	}
-	return 0;
-}
-
-/* caller, varargs and kwargs, where the macro speaks of them; else their like is refused. */
-static int bind_rest(struct env *e, const struct jv_macro *m, const struct call *c, bool *used)
+/* Binds the parameters: those given, then the defaults, which may refer to them. Returns how many there are. */
+static uint32_t bind_parameters(struct env *e, const struct jv_macro *m, const struct call *c)
 {
 	const struct name *name = m->node->name;
 	uint32_t n = 0;
-	struct jv v;
+
+	for (const struct node *p = m->node->a; p; p = p->next, n++) {
+		const struct kwarg *kw = call_kwarg(c, p->name->s, p->name->n);
+
+		if (kw && n < c->n_pos)
+			env_fail(e, "macro '%.*s' got multiple values for an argument", (int)name->n, name->s);
+		scope_set(e, p->name, kw ? kw->value : n < c->n_pos ? c->pos[n] : p->a ? eval(e, p->a) :
+			jv_undefined(e, JV_ABSENT, p->name->s, p->name->n));
+	}
+	return n;
+}
+
+/* Is it one of the macro's parameters, or its caller? */
+static bool is_parameter(struct env *e, const struct jv_macro *m, const struct kwarg *kw)
+{
+	const struct name *caller = e->t->caller;
 
 	for (const struct node *p = m->node->a; p; p = p->next)
-		n++;
-	if (m->node->op & MACRO_CALLER) {
-		const struct kwarg *kw = take_kwarg(c, e->t->caller, used);
+		if (p->name->n == kw->n && !memcmp(p->name->s, kw->s, kw->n))
+			return true;
+	return m->node->op & MACRO_CALLER && kw->n == caller->n && !memcmp(kw->s, caller->s, kw->n);
+}
 
-		v = kw ? kw->value : jv_undefined_hint(e, "No caller defined");
-		if (v.kind == JV_ERROR || jinja_set(e, e->t->caller, v))
-			return -1;
-	}
+/* Binds caller, varargs and kwargs where the macro uses them; what it does not take is refused. */
+static void bind_rest(struct env *e, const struct jv_macro *m, const struct call *c, uint32_t n)
+{
+	const struct name *name = m->node->name;
+	const struct kwarg *caller = call_kwarg(c, "caller", 6);
+	struct jv v;
+
+	if (m->node->op & MACRO_CALLER)
+		scope_set(e, e->t->caller, caller ? caller->value : jv_undefined_hint(e, "No caller defined"));
 	if (m->node->op & MACRO_VARARGS) {
 		v = jv_list(e, JV_TUPLE, 0);
-		for (uint32_t i = n; i < c->n_pos && v.kind != JV_ERROR; i++)
-			if (jv_push(e, v.list, c->pos[i]))
-				return -1;
-		if (v.kind == JV_ERROR || jinja_set(e, e->t->varargs, v))
-			return -1;
+		for (uint32_t i = n; i < c->n_pos; i++)
+			jv_push(e, v.list, c->pos[i]);
+		scope_set(e, e->t->varargs, v);
 	} else if (c->n_pos > n) {
-		return jv_fail(e, "macro '%.*s' takes not more than %u argument(s)", (int)name->n, name->s, n), -1;
+		env_fail(e, "macro '%.*s' takes not more than %u argument(s)", (int)name->n, name->s, n);
 	}
 	v = jv_dict(e, JV_DICT);
-	for (uint32_t i = 0; i < c->n_kw && v.kind != JV_ERROR; i++) {
-		if (used[i])
+	for (uint32_t i = 0; i < c->n_kw; i++) {
+		const struct kwarg *kw = &c->kw[i];
+
+		if (is_parameter(e, m, kw))
 			continue;
 		if (!(m->node->op & MACRO_KWARGS))
-			return jv_fail(e, "macro '%.*s' takes no keyword argument '%.*s'", (int)name->n, name->s, c->kw[i].n > 64 ? 64 : (int)c->kw[i].n, c->kw[i].s), -1;
-		if (jv_dict_set(e, v.dict, jv_str(c->kw[i].s, c->kw[i].n), c->kw[i].value))
-			return -1;
+			env_fail(e, "macro '%.*s' takes no keyword argument '%.*s'", (int)name->n, name->s, kw->n > 64 ? 64 : (int)kw->n, kw->s);
+		jv_dict_set(e, v.dict, jv_str(kw->s, kw->n), kw->value);
 	}
-	if (v.kind == JV_ERROR || (m->node->op & MACRO_KWARGS && jinja_set(e, e->t->kwargs, v)))
-		return -1;
-	return 0;
+	if (m->node->op & MACRO_KWARGS)
+		scope_set(e, e->t->kwargs, v);
 }
 
 static struct jv call_macro(struct env *e, const struct jv_macro *m, const struct call *c)
 {
 	struct scope *outer = e->scope;
-	bool *used = arena_array(&e->arena, c->n_kw, sizeof *used);
-	struct jv out = jv_error();
+	struct jv out;
 
-	if (!used)
-		return jv_full(e);
-	if (jinja_deeper(e) || !jinja_push_scope(e, m->scope))
-		return jv_error();
-	if (!bind_parameters(e, m, c, used) && !bind_rest(e, m, c, used))
-		out = jinja_capture(e, m->node->b);
-	jinja_pop_scope(e, outer);
+	env_enter(e);
+	scope_push(e, m->scope);
+	bind_rest(e, m, c, bind_parameters(e, m, c));
+	out = exec_captured(e, m->node->b);
+	scope_pop(e, outer);
 	e->depth--;
 	return out;
 }
 
-struct jv jinja_call(struct env *e, struct jv callee, struct call *c)
+struct jv call_value(struct env *e, struct jv callee, struct call *c)
 {
+	jv_defined(e, callee);
 	switch (callee.kind) {
 	case JV_BUILTIN:
-		return jinja_run(e, callee.builtin, c);
+		return builtin_run(e, callee.builtin, c);
 	case JV_METHOD:
 		c->self = callee.method->self;
-		return jinja_run(e, callee.method->builtin, c);
+		return builtin_run(e, callee.method->builtin, c);
 	case JV_MACRO:
 		return call_macro(e, callee.macro, c);
 	case JV_LOOP:
 		if (c->n_pos != 1)
-			return jv_fail(e, "loop() takes one argument");
-		return jinja_loop_call(e, callee.loop, c->pos[0]);
-	case JV_UNDEF:
-		return jv_fail_undefined(e, callee);
+			env_fail(e, "loop() takes one argument");
+		return loop_recurse(e, callee.loop, c->pos[0]);
 	}
-	return jv_fail(e, "'%s' object is not callable", jv_type(callee));
+	env_fail(e, "'%s' object is not callable", jv_type(callee));
 }
 
-struct jv jinja_filter(struct env *e, const char *s, size_t n, struct call *c)
-{
-	const struct builtin *b = jinja_find_filter(s, n);
-
-	if (!b)
-		return jv_fail(e, "No filter named '%.*s'.", n > 64 ? 64 : (int)n, s);
-	return jinja_run(e, b, c);
-}
-
-int jinja_test(struct env *e, const char *s, size_t n, struct call *c)
-{
-	const struct builtin *b = jinja_find(jinja_tests, s, n);
-	struct jv v;
-
-	if (!b)
-		return jv_fail(e, "No test named '%.*s'.", n > 64 ? 64 : (int)n, s), -1;
-	v = jinja_run(e, b, c);
-	return v.kind == JV_ERROR ? -1 : jv_true(v);
-}
-
-int jinja_arg_int(struct env *e, const struct call *c, int i, int64_t absent, int64_t *out)
+int64_t arg_int(struct env *e, const struct call *c, int i, int64_t absent)
 {
 	struct jv v = c->arg[i];
 
-	*out = absent;
+	jv_defined(e, v);
 	if (v.kind == JV_ABSENT || v.kind == JV_NONE)
-		return 0;
-	if (v.kind == JV_UNDEF)
-		return jv_fail_undefined(e, v), -1;
-	if (!jv_is_integer(v))
-		return jv_fail(e, "%s: an integer is wanted, not %s", c->name, jv_type(v)), -1;
-	*out = jv_integer(v);
-	return 0;
+		return absent;
+	if (!jv_in(v, JV_INTEGERS))
+		env_fail(e, "%s: expected an integer, not %s", c->b->name, jv_type(v));
+	return jv_integer(v);
 }
 
-int jinja_arg_str(struct env *e, const struct call *c, int i, struct jv absent, struct jv *out)
+struct jv arg_str(struct env *e, const struct call *c, int i, struct jv absent)
 {
 	struct jv v = c->arg[i];
 
-	*out = absent;
+	jv_defined(e, v);
 	if (v.kind == JV_ABSENT || (v.kind == JV_NONE && absent.kind == JV_NONE))
-		return 0;
-	if (v.kind == JV_UNDEF)
-		return jv_fail_undefined(e, v), -1;
+		return absent;
 	if (v.kind != JV_STR)
-		return jv_fail(e, "%s: a string is wanted, not %s", c->name, jv_type(v)), -1;
-	*out = v;
-	return 0;
+		env_fail(e, "%s: expected a string, not %s", c->b->name, jv_type(v));
+	return v;
 }
 
-bool jinja_arg_true(const struct call *c, int i, bool absent)
+bool arg_true(const struct call *c, int i, bool absent)
 {
 	return c->arg[i].kind == JV_ABSENT ? absent : jv_true(c->arg[i]);
+}
+
+struct jv arg_or(const struct call *c, int i, struct jv absent)
+{
+	return c->arg[i].kind == JV_ABSENT ? absent : c->arg[i];
 }

@@ -1,33 +1,27 @@
 /* Trees to values: expressions. */
-#include "priv.h"
+#include "run.h"
+#include "text.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { MOST_ARGUMENTS = 4096 };
 
-struct jv jinja_getattr(struct env *e, struct jv object, struct jv name)
+struct jv eval_attribute(struct env *e, struct jv object, struct jv name)
 {
-	const struct builtin *method = jinja_find_method(object, name.s, name.n);
+	const struct builtin *method;
 	struct jv *v;
 
-	if (object.kind == JV_UNDEF)
-		return jv_fail_undefined(e, object);
-	if (method) {
-		struct jv_method *m = arena_alloc(&e->arena, sizeof *m);
+	jv_defined(e, object);
+	if ((method = builtin_method(object, name))) {
+		struct jv_method *m = ENV_NEW(e, struct jv_method);
 
-		if (!m)
-			return jv_full(e);
 		*m = (struct jv_method){ object, method };
 		return (struct jv){ .kind = JV_METHOD, .method = m };
 	}
-	if (object.kind == JV_DICT || object.kind == JV_NAMESPACE) {
-		v = jv_dict_get(e, object.dict, name);
-		if (v)
-			return *v;
-	}
+	if ((object.kind == JV_DICT || object.kind == JV_NAMESPACE) && (v = jv_dict_get(e, object.dict, name)))
+		return *v;
 	if (object.kind == JV_LOOP)
-		return jinja_loop_attr(e, object.loop, name);
+		return loop_attribute(e, object.loop, name);
 	if (object.kind == JV_TUPLE && object.list->type && (jv_is(name, "grouper") || jv_is(name, "list")))
 		return object.list->items[jv_is(name, "list")];
 	if (object.kind == JV_MACRO && jv_is(name, "name"))
@@ -35,83 +29,59 @@ struct jv jinja_getattr(struct env *e, struct jv object, struct jv name)
 	return jv_undefined(e, object.kind, name.s, name.n);
 }
 
-static struct jv character(struct env *e, struct jv s, int64_t i)
+/* The character that starts at byte `at`. */
+static struct jv character(struct jv s, size_t at)
 {
-	size_t from = text_offset(s.s, s.n, i), to = text_offset(s.s + from, s.n - from, 1);
-	struct jv c = jv_str(s.s + from, to);
-
-	c.markup = s.markup;
-	return jinja_tick(e, (uint64_t)i / 4) ? jv_error() : c;
+	return jv_markup(jv_str(s.s + at, text_offset(s.s + at, s.n - at, 1)), s.markup);
 }
 
-static struct jv no_element(struct env *e, struct jv object, struct jv key)
+struct jv eval_item(struct env *e, struct jv object, struct jv key)
 {
-	struct bytes b = jinja_buffer(e);
-	struct jv name, v;
-	struct jv_undef *u;
-
-	if (jv_put_repr(e, &b, key)) {
-		bytes_free(&b);
-		return jv_full(e);
-	}
-	name = jv_take(e, &b);
-	v = name.kind == JV_ERROR ? name : jv_undefined(e, object.kind, name.s, name.n);
-	u = arena_alloc(&e->arena, sizeof *u);
-	if (v.kind == JV_ERROR || !u)
-		return jv_full(e);
-	*u = *v.undef;
-	u->element = true;
-	v.undef = u;
-	return v;
-}
-
-struct jv jinja_getitem(struct env *e, struct jv object, struct jv key)
-{
-	bool indexed = object.kind == JV_STR || object.kind == JV_LIST || object.kind == JV_TUPLE || object.kind == JV_RANGE;
 	struct jv *v;
 
-	if (object.kind == JV_UNDEF)
-		return jv_fail_undefined(e, object);
+	jv_defined(e, object);
 	if (object.kind == JV_DICT && (v = jv_dict_get(e, object.dict, key)))
 		return *v;
-	if (indexed && jv_is_integer(key)) {
+	if (jv_in(object, JV_INDEXED) && jv_in(key, JV_INTEGERS)) {
 		int64_t n = jv_length(e, object), i = jv_integer(key);
 
 		i += i < 0 ? n : 0;
 		if (i < 0 || i >= n)
-			return no_element(e, object, key);
-		if (object.kind == JV_STR)
-			return character(e, object, i);
-		return object.kind == JV_RANGE ? jv_range_at(object.range, i) : object.list->items[i];
+			return jv_undefined_element(e, object.kind, key);
+		if (object.kind == JV_RANGE)
+			return jv_range_at(object.range, i);
+		if (object.kind != JV_STR)
+			return object.list->items[i];
+		env_tick(e, (uint64_t)i / 4);
+		return character(object, text_offset(object.s, object.n, i));
 	}
-	if (key.kind == JV_STR)
-		return jinja_getattr(e, object, key);
-	return no_element(e, object, key);
+	return key.kind == JV_STR ? eval_attribute(e, object, key) : jv_undefined_element(e, object.kind, key);
 }
 
-/* A slice's bounds on n items as Python counts them: from *at by *step, *count of them. */
-static int bounds_of(struct env *e, const struct jv bounds[3], int64_t n, int64_t *at, int64_t *step, int64_t *count)
+/* A slice of n items with Python's bounds: `count` items from `at` by `step`. */
+struct slice {
+	int64_t at, step, count;
+};
+
+static struct slice slice_of(struct env *e, const struct jv bounds[3], int64_t n)
 {
-	int64_t ends[2], low, high;
+	int64_t ends[2], step, low, high;
 
 	for (int i = 0; i < 3; i++) {
-		if (bounds[i].kind == JV_UNDEF)
-			return jv_fail_undefined(e, bounds[i]), -1;
-		if (bounds[i].kind != JV_NONE && !jv_is_integer(bounds[i]))
-			return jv_fail(e, "slice indices must be integers or None"), -1;
+		jv_defined(e, bounds[i]);
+		if (bounds[i].kind != JV_NONE && !jv_in(bounds[i], JV_INTEGERS))
+			env_fail(e, "slice indices must be integers or None");
 	}
-	*step = bounds[2].kind == JV_NONE ? 1 : jv_integer(bounds[2]);
-	if (!*step)
-		return jv_fail(e, "slice step cannot be zero"), -1;
-	if (*step > INT32_MAX || *step < -INT32_MAX)
-		*step = *step > 0 ? INT32_MAX : -INT32_MAX;
-	low = *step > 0 ? 0 : -1;
-	high = *step > 0 ? n : n - 1;
+	step = bounds[2].kind == JV_NONE ? 1 : jv_integer(bounds[2]);
+	if (!step)
+		env_fail(e, "slice step cannot be zero");
+	if (step > INT32_MAX || step < -INT32_MAX)
+		step = step > 0 ? INT32_MAX : -INT32_MAX;
+	low = step > 0 ? 0 : -1;
+	high = step > 0 ? n : n - 1;
 	for (int i = 0; i < 2; i++) {
-		bool first = i == 0;
-
 		if (bounds[i].kind == JV_NONE) {
-			ends[i] = first == (*step > 0) ? low : high;
+			ends[i] = (i == 0) == (step > 0) ? low : high;
 			continue;
 		}
 		ends[i] = jv_integer(bounds[i]);
@@ -120,252 +90,181 @@ static int bounds_of(struct env *e, const struct jv bounds[3], int64_t n, int64_
 		else if (ends[i] > high)
 			ends[i] = high;
 	}
-	*at = ends[0];
-	*count = *step > 0 ? (ends[1] - ends[0] + *step - 1) / *step : (ends[1] - ends[0] + *step + 1) / *step;
-	if ((*step > 0 && ends[1] <= ends[0]) || (*step < 0 && ends[1] >= ends[0]))
-		*count = 0;
-	return 0;
+	if (step > 0 ? ends[1] <= ends[0] : ends[1] >= ends[0])
+		return (struct slice){ ends[0], step, 0 };
+	return (struct slice){ ends[0], step, (ends[1] - ends[0] + step - (step > 0 ? 1 : -1)) / step };
 }
 
-static struct jv slice_text(struct env *e, struct jv s, int64_t at, int64_t step, int64_t count)
+static struct jv slice_text(struct env *e, struct jv s, struct slice w)
 {
-	struct bytes b = jinja_buffer(e);
-	struct jv out = s;
+	size_t start = e->out->n, at;
 
-	if (jinja_tick(e, (uint64_t)at / 8))
-		return jv_error();
-	if (step == 1 || !count) {
-		out.s = s.s + text_offset(s.s, s.n, count ? at : 0);
-		out.n = (uint32_t)text_offset(out.s, (size_t)(s.s + s.n - out.s), count);
-		return out;
-	}
-	for (; count > 0; count--, at += step) {
-		struct jv c = character(e, s, at);
+	if (!w.count)
+		return jv_markup(jv_str("", 0), s.markup);
+	env_tick(e, (uint64_t)w.at / 8);
+	at = text_offset(s.s, s.n, w.at);
+	if (w.step == 1)
+		return jv_markup(jv_str(s.s + at, text_offset(s.s + at, s.n - at, w.count)), s.markup);
+	for (; w.count > 0; w.count--, w.at += w.step) {
+		struct jv c = character(s, text_offset(s.s, s.n, w.at));
 
-		if (c.kind == JV_ERROR)
-			break;
-		bytes_put(&b, c.s, c.n);
+		env_tick(e, (uint64_t)w.at / 4);
+		env_put(e, c.s, c.n);
 	}
-	out = jv_take(e, &b);
-	out.markup = s.markup;
-	return e->failed ? jv_error() : out;
+	return jv_markup(jv_since(e, start), s.markup);
 }
 
-static struct jv slice_range(struct env *e, const struct jv_range *r, int64_t at, int64_t step, int64_t count)
+static struct jv slice_range(struct env *e, const struct jv_range *r, struct slice w)
 {
-	struct jv_range *out = arena_alloc(&e->arena, sizeof *out);
+	struct jv_range *out = ENV_NEW(e, struct jv_range);
 
-	if (!out)
-		return jv_full(e);
-	*out = (struct jv_range){ jv_range_at(r, at).i, r->step, count };
-	if (count > 1)
-		out->step = jv_range_at(r, at + step).i - out->start;
+	*out = (struct jv_range){ jv_range_at(r, w.at).i, r->step, w.count };
+	if (w.count > 1)
+		out->step = jv_range_at(r, w.at + w.step).i - out->start;
 	return (struct jv){ .kind = JV_RANGE, .range = out };
 }
 
-struct jv jinja_slice(struct env *e, struct jv object, const struct jv bounds[3])
+struct jv eval_slice(struct env *e, struct jv object, const struct jv bounds[3])
 {
-	int64_t n, at, step, count;
+	struct slice w;
 	struct jv out;
 
-	if (object.kind == JV_UNDEF)
-		return jv_fail_undefined(e, object);
-	if (object.kind != JV_STR && object.kind != JV_LIST && object.kind != JV_TUPLE && object.kind != JV_RANGE)
-		return jv_fail(e, object.kind == JV_DICT ? "unhashable type: 'slice'" : "'%s' object is not subscriptable", jv_type(object));
-	n = jv_length(e, object);
-	if (n < 0 || bounds_of(e, bounds, n, &at, &step, &count))
-		return jv_error();
+	jv_defined(e, object);
+	if (!jv_in(object, JV_INDEXED))
+		env_fail(e, object.kind == JV_DICT ? "unhashable type: 'slice'" : "'%s' object is not subscriptable", jv_type(object));
+	w = slice_of(e, bounds, jv_length(e, object));
 	if (object.kind == JV_STR)
-		return slice_text(e, object, at, step, count);
+		return slice_text(e, object, w);
 	if (object.kind == JV_RANGE)
-		return slice_range(e, object.range, at, step, count);
+		return slice_range(e, object.range, w);
+	if (w.step == 1)
+		return jv_share(e, object.kind, object.list, (uint32_t)w.at, (uint32_t)w.count);
+	env_tick(e, (uint64_t)w.count);
 	out = jv_list(e, object.kind, 0);
-	if (out.kind == JV_ERROR || !count)
-		return out;
-	if (step == 1) {
-		object.list->cap = 0;
-		out.list->items = object.list->items + at;
-		out.list->n = (uint32_t)count;
-		return out;
-	}
-	for (; count > 0; count--, at += step)
-		if (jinja_tick(e, 1) || jv_push(e, out.list, object.list->items[at]))
-			return jv_error();
+	for (; w.count > 0; w.count--, w.at += w.step)
+		jv_push(e, out.list, object.list->items[w.at]);
 	return out;
 }
 
-/* Room for the values of `count` arguments. */
-static int count_args(const struct node *args)
+static uint32_t count(const struct node *chain)
 {
-	int n = 0;
+	uint32_t n = 0;
 
-	for (; args; args = args->next)
+	for (; chain; chain = chain->next)
 		n++;
 	return n;
 }
 
-/* What *x stands for, at the end of the positional arguments. */
-static int spread(struct env *e, struct jv_list *pos, struct jv v)
-{
-	struct jv_list *l = jv_walk(e, v);
+/* The arguments being evaluated. */
+struct arguments {
+	struct jv_list *pos;
+	struct kwarg *kw;
+	uint32_t n_kw, room;
+};
 
-	for (uint32_t i = 0; l && i < l->n; i++)
-		if (jinja_tick(e, 1) || jv_push(e, pos, l->items[i]))
-			return -1;
-	return l ? 0 : -1;
-}
-
-static int add_kwarg(struct env *e, struct call *c, struct kwarg *kw, struct jv name, struct jv v)
+static void add_kwarg(struct env *e, struct arguments *a, struct jv name, struct jv v)
 {
 	if (name.kind != JV_STR)
-		return jv_fail(e, "keywords must be strings"), -1;
-	for (uint32_t i = 0; i < c->n_kw; i++)
-		if (kw[i].n == name.n && !memcmp(kw[i].s, name.s, name.n))
-			return jv_fail(e, "got multiple values for keyword argument '%.*s'", name.n > 64 ? 64 : (int)name.n, name.s), -1;
-	kw[c->n_kw++] = (struct kwarg){ name.s, name.n, v };
-	return 0;
+		env_fail(e, "keywords must be strings");
+	for (uint32_t i = 0; i < a->n_kw; i++)
+		if (a->kw[i].n == name.n && !memcmp(a->kw[i].s, name.s, name.n))
+			env_fail(e, "got multiple values for keyword argument '%.*s'", name.n > 64 ? 64 : (int)name.n, name.s);
+	a->kw[a->n_kw++] = (struct kwarg){ name.s, name.n, v };
 }
 
-/* Evaluates the arguments into c. `spare` named ones can be added by the caller. */
-static int arguments(struct env *e, const struct node *args, struct call *c, struct kwarg **kws, uint32_t spare)
+/* What *v stands for. */
+static void add_items(struct env *e, struct arguments *a, struct jv v)
 {
-	int n = count_args(args);
-	struct jv pos = jv_list(e, JV_LIST, (uint32_t)n);
-	uint32_t room = (uint32_t)n + spare;
-	struct kwarg *kw = *kws = arena_array(&e->arena, room, sizeof *kw);
+	const struct jv_list *l = jv_items(e, v);
 
-	if (pos.kind == JV_ERROR || !kw)
-		return jv_full(e), -1;
+	env_tick(e, l->n);
+	for (uint32_t i = 0; i < l->n; i++)
+		jv_push(e, a->pos, l->items[i]);
+}
+
+/* What **v stands for. */
+static void add_mapping(struct env *e, struct arguments *a, struct jv v)
+{
+	struct kwarg *kw;
+
+	if (v.kind != JV_DICT || v.dict->n > MOST_ARGUMENTS)
+		env_fail(e, "argument after ** must be a mapping, not %s", jv_type(v));
+	kw = env_array(e, a->room += v.dict->n, sizeof *kw);
+	memcpy(kw, a->kw, a->n_kw * sizeof *kw);
+	a->kw = kw;
+	for (uint32_t i = 0; i < v.dict->n; i++)
+		add_kwarg(e, a, v.dict->pairs[i].key, v.dict->pairs[i].value);
+}
+
+/* Evaluates the arguments into c. */
+static void arguments(struct env *e, const struct node *args, const struct jv *caller, struct call *c)
+{
+	struct arguments a = { .room = count(args) + 1 };
+
+	a.pos = jv_list(e, JV_LIST, a.room - 1).list;
+	a.kw = env_array(e, a.room, sizeof *a.kw);
 	for (; args; args = args->next) {
-		struct jv v = jinja_eval(e, args->a);
+		struct jv v = eval(e, args->a);
 
-		if (v.kind == JV_ERROR)
-			return -1;
-		if (args->op == '*') {
-			if (spread(e, pos.list, v))
-				return -1;
-		} else if (args->op) {
-			if (v.kind != JV_DICT || v.dict->n > MOST_ARGUMENTS)
-				return jv_fail(e, "argument after ** must be a mapping, not %s", jv_type(v)), -1;
-			kw = arena_array(&e->arena, room + v.dict->n, sizeof *kw);
-			if (!kw)
-				return jv_full(e), -1;
-			if (c->n_kw)
-				memcpy(kw, *kws, c->n_kw * sizeof *kw);
-			*kws = kw;
-			room += v.dict->n;
-			for (uint32_t i = 0; i < v.dict->n; i++)
-				if (add_kwarg(e, c, kw, v.dict->pairs[i].key, v.dict->pairs[i].value))
-					return -1;
-		} else if (args->name) {
-			if (add_kwarg(e, c, kw, jv_str(args->name->s, args->name->n), v))
-				return -1;
-		} else if (jv_push(e, pos.list, v)) {
-			return -1;
-		}
+		if (args->op == '*')
+			add_items(e, &a, v);
+		else if (args->op)
+			add_mapping(e, &a, v);
+		else if (args->name)
+			add_kwarg(e, &a, jv_str(args->name->s, args->name->n), v);
+		else
+			jv_push(e, a.pos, v);
 	}
-	c->pos = pos.list->items;
-	c->n_pos = pos.list->n;
-	c->kw = kw;
-	return 0;
+	if (caller)
+		add_kwarg(e, &a, jv_str("caller", 6), *caller);
+	c->pos = a.pos->items;
+	c->n_pos = a.pos->n;
+	c->kw = a.kw;
+	c->n_kw = a.n_kw;
 }
 
-static struct jv eval_call(struct env *e, const struct node *n, const struct jv *caller)
+struct jv eval_call(struct env *e, const struct node *n, const struct jv *caller)
 {
-	struct call c = { .self = { .kind = JV_ABSENT } };
-	struct jv callee = jinja_eval(e, n->a);
-	struct kwarg *kw;
+	struct call c = { 0 };
+	struct jv callee = eval(e, n->a);
 
-	if (callee.kind == JV_ERROR || arguments(e, n->b, &c, &kw, 1))
-		return jv_error();
-	if (caller && add_kwarg(e, &c, kw, jv_str("caller", 6), *caller))
-		return jv_error();
+	arguments(e, n->b, caller, &c);
 	e->line = n->line;
-	return jinja_call(e, callee, &c);
+	return call_value(e, callee, &c);
 }
 
-struct jv jinja_call_with(struct env *e, const struct node *call, struct jv caller)
-{
-	return eval_call(e, call, &caller);
-}
-
-static struct jv eval_filter(struct env *e, const struct node *n)
-{
-	struct call c = { .self = jinja_eval(e, n->a) };
-	struct kwarg *kw;
-
-	if (c.self.kind == JV_ERROR || arguments(e, n->b, &c, &kw, 0))
-		return jv_error();
-	e->line = n->line;
-	return jinja_filter(e, n->name->s, n->name->n, &c);
-}
-
-struct jv jinja_filter_text(struct env *e, const struct node *n, struct jv text)
+struct jv eval_filters(struct env *e, const struct node *n, struct jv text)
 {
 	struct call c = { .self = text };
-	struct kwarg *kw;
 
-	if (jinja_deeper(e))
-		return jv_error();
-	if (n->a)
-		c.self = jinja_filter_text(e, n->a, text);
-	e->depth--;
-	if (c.self.kind == JV_ERROR || arguments(e, n->b, &c, &kw, 0))
-		return jv_error();
-	return jinja_filter(e, n->name->s, n->name->n, &c);
+	if (n->a) {
+		env_enter(e);
+		c.self = eval_filters(e, n->a, text);
+		e->depth--;
+	}
+	arguments(e, n->b, NULL, &c);
+	return builtin_filter(e, jv_str(n->name->s, n->name->n), &c);
 }
 
-static struct jv eval_test(struct env *e, const struct node *n)
+static struct jv eval_filter_or_test(struct env *e, const struct node *n)
 {
-	struct call c = { .self = jinja_eval(e, n->a) };
-	struct kwarg *kw;
-	int yes;
+	struct call c = { .self = eval(e, n->a) };
+	struct jv name = jv_str(n->name->s, n->name->n);
 
-	if (c.self.kind == JV_ERROR || arguments(e, n->b, &c, &kw, 0))
-		return jv_error();
+	arguments(e, n->b, NULL, &c);
 	e->line = n->line;
-	yes = jinja_test(e, n->name->s, n->name->n, &c);
-	return yes < 0 ? jv_error() : jv_bool(yes);
-}
-
-static int holds(struct env *e, int op, struct jv a, struct jv b)
-{
-	int order, yes;
-	char name[3] = { (char)op };
-
-	switch (op) {
-	case OP2('=', '='):
-		return jv_equal(e, a, b);
-	case OP2('!', '='):
-		yes = jv_equal(e, a, b);
-		return yes < 0 ? -1 : !yes;
-	case 'i':
-		return jv_contains(e, b, a);
-	case 'n':
-		yes = jv_contains(e, b, a);
-		return yes < 0 ? -1 : !yes;
-	}
-	if (op > 0xff) {
-		name[0] = (char)(op >> 8);
-		name[1] = (char)(op & 0xff);
-	}
-	if (jv_order(e, a, b, name, &order))
-		return -1;
-	if ((a.kind == JV_FLOAT && isnan(a.d)) || (b.kind == JV_FLOAT && isnan(b.d)))
-		return 0;
-	return op == '<' ? order < 0 : op == '>' ? order > 0 : op == OP2('<', '=') ? order <= 0 : order >= 0;
+	return n->type == N_FILTER ? builtin_filter(e, name, &c) : jv_bool(builtin_test(e, name, &c));
 }
 
 static struct jv eval_compare(struct env *e, const struct node *n)
 {
-	struct jv left = jinja_eval(e, n->a);
+	struct jv left = eval(e, n->a);
 
 	for (const struct node *o = n->b; o; o = o->next) {
-		struct jv right = left.kind == JV_ERROR ? left : jinja_eval(e, o->a);
-		int yes = right.kind == JV_ERROR ? -1 : holds(e, o->op, left, right);
+		struct jv right = eval(e, o->a);
 
-		if (yes <= 0)
-			return yes < 0 ? jv_error() : jv_bool(false);
+		if (!eval_comparison(e, o->op, left, right))
+			return jv_bool(false);
 		left = right;
 	}
 	return jv_bool(true);
@@ -376,30 +275,25 @@ static struct jv eval_name(struct env *e, const struct node *n)
 	const struct builtin *b;
 	uint64_t hops = 0;
 
-	for (const struct scope *s = e->scope; s; s = s->parent) {
-		for (const struct binding *v = s->first; v; v = v->next, hops++)
-			if (v->name == n->name)
-				return jinja_tick(e, hops / 8) ? jv_error() : v->value;
-		hops++;
+	for (const struct scope *s = e->scope; s; s = s->parent, hops++) {
+		for (const struct binding *v = s->first; v; v = v->next, hops++) {
+			if (v->name == n->name) {
+				env_tick(e, hops / 8);
+				return v->value;
+			}
+		}
 	}
-	if (jinja_tick(e, hops / 8))
-		return jv_error();
-	b = jinja_find(jinja_globals, n->name->s, n->name->n);
-	if (b)
-		return (struct jv){ .kind = JV_BUILTIN, .builtin = b };
-	return jv_undefined(e, JV_ABSENT, n->name->s, n->name->n);
+	env_tick(e, hops / 8);
+	b = builtin_find(n->name->s, n->name->n, IS_GLOBAL);
+	return b ? (struct jv){ .kind = JV_BUILTIN, .builtin = b } : jv_undefined(e, JV_ABSENT, n->name->s, n->name->n);
 }
 
-static struct jv eval_items(struct env *e, const struct node *n)
+static struct jv eval_list(struct env *e, const struct node *n)
 {
-	struct jv l = jv_list(e, n->type == N_LIST ? JV_LIST : JV_TUPLE, (uint32_t)count_args(n->a));
+	struct jv l = jv_list(e, n->type == N_LIST ? JV_LIST : JV_TUPLE, count(n->a));
 
-	for (const struct node *item = n->a; item && l.kind != JV_ERROR; item = item->next) {
-		struct jv v = jinja_eval(e, item);
-
-		if (v.kind == JV_ERROR || jv_push(e, l.list, v))
-			return jv_error();
-	}
+	for (const struct node *item = n->a; item; item = item->next)
+		jv_push(e, l.list, eval(e, item));
 	return l;
 }
 
@@ -407,62 +301,46 @@ static struct jv eval_dict(struct env *e, const struct node *n)
 {
 	struct jv d = jv_dict(e, JV_DICT);
 
-	for (const struct node *pair = n->a; pair && d.kind != JV_ERROR; pair = pair->next) {
-		struct jv key = jinja_eval(e, pair->a), value = key.kind == JV_ERROR ? key : jinja_eval(e, pair->b);
+	for (const struct node *pair = n->a; pair; pair = pair->next) {
+		struct jv key = eval(e, pair->a);
 
-		if (value.kind == JV_ERROR || jv_dict_set(e, d.dict, key, value))
-			return jv_error();
+		jv_dict_set(e, d.dict, key, eval(e, pair->b));
 	}
 	return d;
 }
 
-static struct jv eval_slice(struct env *e, const struct node *n)
+static struct jv eval_bounds(struct env *e, const struct node *n)
 {
-	const struct node *const parts[3] = { n->b, n->c, n->d };
-	struct jv object = jinja_eval(e, n->a), bounds[3];
+	struct jv object = eval(e, n->a), bounds[3];
 
-	for (int i = 0; i < 3; i++) {
-		if (object.kind == JV_ERROR)
-			return object;
-		bounds[i] = parts[i] ? jinja_eval(e, parts[i]) : jv_none();
-		if (bounds[i].kind == JV_ERROR)
-			return jv_error();
-	}
+	bounds[0] = n->b ? eval(e, n->b) : jv_none();
+	bounds[1] = n->c ? eval(e, n->c) : jv_none();
+	bounds[2] = n->d ? eval(e, n->d) : jv_none();
 	e->line = n->line;
-	return jinja_slice(e, object, bounds);
+	return eval_slice(e, object, bounds);
 }
 
 static struct jv eval_pair(struct env *e, const struct node *n)
 {
-	struct jv a = jinja_eval(e, n->a), b = a.kind == JV_ERROR ? a : jinja_eval(e, n->b);
+	struct jv a = eval(e, n->a), b = eval(e, n->b);
 
-	if (b.kind == JV_ERROR)
-		return b;
 	e->line = n->line;
-	return n->type == N_ITEM ? jinja_getitem(e, a, b) : jinja_arith(e, n->op, a, b);
+	return n->type == N_ITEM ? eval_item(e, a, b) : eval_binary(e, n->op, a, b);
 }
 
 static struct jv eval_unary(struct env *e, const struct node *n)
 {
-	struct jv v = jinja_eval(e, n->a);
+	struct jv v = eval(e, n->a);
 
-	switch (v.kind) {
-	case JV_ERROR:
-		return v;
-	case JV_UNDEF:
-		return jv_fail_undefined(e, v);
-	case JV_FLOAT:
+	jv_defined(e, v);
+	if (v.kind == JV_FLOAT)
 		return jv_float(n->op == '-' ? -v.d : v.d);
-	case JV_BOOL:
-	case JV_INT:
-		if (n->op == '-' && jv_integer(v) == INT64_MIN)
-			break;
-		return jv_int(n->op == '-' ? -jv_integer(v) : jv_integer(v));
-	}
-	return jv_fail(e, "bad operand type for unary %c: '%s'", n->op, jv_type(v));
+	if (!jv_in(v, JV_INTEGERS) || (n->op == '-' && jv_integer(v) == INT64_MIN))
+		env_fail(e, "bad operand type for unary %c: '%s'", n->op, jv_type(v));
+	return jv_int(n->op == '-' ? -jv_integer(v) : jv_integer(v));
 }
 
-static struct jv eval(struct env *e, const struct node *n)
+static struct jv evaluated(struct env *e, const struct node *n)
 {
 	struct jv v;
 
@@ -473,54 +351,48 @@ static struct jv eval(struct env *e, const struct node *n)
 		return eval_name(e, n);
 	case N_LIST:
 	case N_TUPLE:
-		return eval_items(e, n);
+		return eval_list(e, n);
 	case N_DICT:
 		return eval_dict(e, n);
 	case N_ATTR:
-		v = jinja_eval(e, n->a);
+		v = eval(e, n->a);
 		e->line = n->line;
-		return v.kind == JV_ERROR ? v : jinja_getattr(e, v, n->value);
+		return eval_attribute(e, v, n->value);
 	case N_ITEM:
 	case N_BINARY:
 		return eval_pair(e, n);
 	case N_SLICE:
-		return eval_slice(e, n);
+		return eval_bounds(e, n);
 	case N_CALL:
 		return eval_call(e, n, NULL);
 	case N_FILTER:
-		return eval_filter(e, n);
 	case N_TEST:
-		return eval_test(e, n);
+		return eval_filter_or_test(e, n);
 	case N_NOT:
-		v = jinja_eval(e, n->a);
-		return v.kind == JV_ERROR ? v : jv_bool(!jv_true(v));
+		return jv_bool(!jv_true(eval(e, n->a)));
 	case N_AND:
 	case N_OR:
-		v = jinja_eval(e, n->a);
-		return v.kind == JV_ERROR || jv_true(v) == (n->type == N_OR) ? v : jinja_eval(e, n->b);
+		v = eval(e, n->a);
+		return jv_true(v) == (n->type == N_OR) ? v : eval(e, n->b);
 	case N_UNARY:
 		return eval_unary(e, n);
 	case N_COMPARE:
 		return eval_compare(e, n);
-	default:
-		break;
 	}
-	v = jinja_eval(e, n->a);
-	if (v.kind == JV_ERROR)
-		return v;
-	if (jv_true(v))
-		return jinja_eval(e, n->b);
-	return n->c ? jinja_eval(e, n->c) : jv_undefined_hint(e, "the inline if-expression evaluated to false and no else section was defined.");
+	if (jv_true(eval(e, n->a)))
+		return eval(e, n->b);
+	return n->c ? eval(e, n->c) :
+		jv_undefined_hint(e, "the inline if-expression evaluated to false and no else section was defined.");
 }
 
-struct jv jinja_eval(struct env *e, const struct node *n)
+struct jv eval(struct env *e, const struct node *n)
 {
 	struct jv v;
 
 	e->line = n->line;
-	if (jinja_deeper(e))
-		return jv_error();
-	v = jinja_tick(e, 1) ? jv_error() : eval(e, n);
+	env_tick(e, 1);
+	env_enter(e);
+	v = evaluated(e, n);
 	e->depth--;
-	return e->failed ? jv_error() : v;
+	return v;
 }

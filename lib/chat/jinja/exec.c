@@ -1,24 +1,22 @@
-/* Statements, and the variables they set. */
-#include "priv.h"
+/* Trees to text: statements and the variables they set. */
+#include "run.h"
 
 #include <string.h>
 
-struct scope *jinja_push_scope(struct env *e, struct scope *parent)
+struct scope *scope_push(struct env *e, struct scope *parent)
 {
 	struct scope *s = e->free_scopes;
 
 	if (s)
 		e->free_scopes = s->parent;
 	else
-		s = arena_alloc(&e->arena, sizeof *s);
-	if (!s)
-		return jv_full(e), NULL;
+		s = ENV_NEW(e, struct scope);
 	*s = (struct scope){ .parent = parent };
 	e->scope = s;
 	return s;
 }
 
-void jinja_pop_scope(struct env *e, struct scope *outer)
+void scope_pop(struct env *e, struct scope *outer)
 {
 	struct scope *s = e->scope;
 
@@ -36,170 +34,120 @@ void jinja_pop_scope(struct env *e, struct scope *outer)
 	e->free_scopes = s;
 }
 
-int jinja_set(struct env *e, const struct name *name, struct jv v)
+void scope_set(struct env *e, const struct name *name, struct jv v)
 {
 	struct binding *b;
 
 	for (b = e->scope->first; b; b = b->next) {
 		if (b->name == name) {
 			b->value = v;
-			return 0;
+			return;
 		}
-		if (jinja_tick(e, 1))
-			return -1;
+		env_tick(e, 1);
 	}
 	b = e->free_bindings;
 	if (b)
 		e->free_bindings = b->next;
 	else
-		b = arena_alloc(&e->arena, sizeof *b);
-	if (!b)
-		return jv_full(e), -1;
+		b = ENV_NEW(e, struct binding);
 	*b = (struct binding){ name, v, e->scope->first };
 	e->scope->first = b;
-	return 0;
 }
 
-static int assign(struct env *e, const struct node *target, struct jv v);
+/* Marks a scope, and those around it, that something which can outlive it refers to. */
+static void keep(struct scope *s)
+{
+	for (; s && !s->kept; s = s->parent)
+		s->kept = true;
+}
 
-static int unpack(struct env *e, const struct node *targets, struct jv v)
+static void assign(struct env *e, const struct node *target, struct jv v)
 {
 	const struct jv_list *l;
+	struct jv object;
 	uint32_t n = 0, i = 0;
 
-	if (v.kind == JV_UNDEF)
-		return jv_fail_undefined(e, v), -1;
-	l = jv_walk(e, v);
-	if (!l)
-		return -1;
-	for (const struct node *t = targets; t; t = t->next)
-		n++;
-	if (l->n < n)
-		return jv_fail(e, "not enough values to unpack (expected %u, got %u)", n, l->n), -1;
-	if (l->n > n)
-		return jv_fail(e, "too many values to unpack (expected %u)", n), -1;
-	for (const struct node *t = targets; t; t = t->next)
-		if (assign(e, t, l->items[i++]))
-			return -1;
-	return 0;
-}
-
-static int assign(struct env *e, const struct node *target, struct jv v)
-{
-	struct jv object;
-
-	if (target->type == N_NAME)
-		return jinja_set(e, target->name, v);
-	if (target->type == N_TUPLE)
-		return unpack(e, target->a, v);
-	object = jinja_eval(e, target->a);
-	if (object.kind == JV_ERROR)
-		return -1;
-	if (object.kind == JV_UNDEF)
-		return jv_fail_undefined(e, object), -1;
-	if (object.kind != JV_NAMESPACE)
-		return jv_fail(e, "cannot assign attribute on non-namespace object"), -1;
-	return jv_dict_set(e, object.dict, target->value, v);
-}
-
-struct jv jinja_capture(struct env *e, const struct node *body)
-{
-	struct bytes b = jinja_buffer(e), *outer = e->out;
-	int failed;
-
-	e->out = &b;
-	failed = jinja_exec(e, body);
-	e->out = outer;
-	if (failed) {
-		bytes_free(&b);
-		return jv_error();
+	if (target->type == N_NAME) {
+		scope_set(e, target->name, v);
+	} else if (target->type == N_ATTR) {
+		object = eval(e, target->a);
+		jv_defined(e, object);
+		if (object.kind != JV_NAMESPACE)
+			env_fail(e, "cannot assign attribute on non-namespace object");
+		jv_dict_set(e, object.dict, target->value, v);
+	} else {
+		jv_defined(e, v);
+		l = jv_items(e, v);
+		for (const struct node *t = target->a; t; t = t->next)
+			n++;
+		if (l->n < n)
+			env_fail(e, "not enough values to unpack (expected %u, got %u)", n, l->n);
+		if (l->n > n)
+			env_fail(e, "too many values to unpack (expected %u)", n);
+		for (const struct node *t = target->a; t; t = t->next)
+			assign(e, t, l->items[i++]);
 	}
-	return jv_take(e, &b);
 }
 
-static int exec_print(struct env *e, const struct node *n)
+struct jv exec_captured(struct env *e, const struct node *body)
 {
-	struct jv v = jinja_eval(e, n->a);
+	size_t start = e->out->n;
 
-	if (v.kind == JV_ERROR)
-		return -1;
-	if (jv_put_str(e, e->out, v))
-		return jv_full(e), -1;
-	return 0;
+	exec(e, body);
+	return jv_since(e, start);
 }
 
-static int exec_if(struct env *e, const struct node *n)
+static enum flow exec_if(struct env *e, const struct node *n)
 {
-	for (; n && n->type == N_IF; n = n->c) {
-		struct jv v = jinja_eval(e, n->a);
-
-		if (v.kind == JV_ERROR)
-			return -1;
-		if (jv_true(v))
-			return jinja_exec(e, n->b);
-		if (n->c && (n->c->type != N_IF || n->c->next))
+	for (; n->type == N_IF; n = n->c) {
+		if (jv_true(eval(e, n->a)))
+			return exec(e, n->b);
+		if (!n->c || n->c->type != N_IF || n->c->next)
 			break;
 	}
-	return n ? jinja_exec(e, n->c) : 0;
+	return exec(e, n->c);
 }
 
-static struct jv item(const struct jv_loop *l, int64_t i)
-{
-	return l->items ? l->items->items[i] : jv_range_at(l->range, i);
-}
-
-/* Does the item pass the loop's condition? 1, 0, -1. */
-static int passes(struct env *e, struct jv_loop *l, struct jv v)
+/* Does the item pass the loop's condition? */
+static bool passes(struct env *e, struct jv_loop *l, struct jv v)
 {
 	struct scope *outer = e->scope;
-	struct jv yes;
+	bool yes;
 
-	if (!jinja_push_scope(e, l->scope))
-		return -1;
-	yes = assign(e, l->node->a, v) ? jv_error() : jinja_eval(e, l->node->c);
-	jinja_pop_scope(e, outer);
-	return yes.kind == JV_ERROR ? -1 : jv_true(yes);
+	scope_push(e, l->scope);
+	assign(e, l->node->a, v);
+	yes = jv_true(eval(e, l->node->c));
+	scope_pop(e, outer);
+	return yes;
 }
 
-/* Makes `ahead` the next item: 1; 0 at the end, -1. */
-static int pull(struct env *e, struct jv_loop *l)
+/* Makes `ahead` the next item; false at the end. */
+static bool pull(struct env *e, struct jv_loop *l)
 {
-	if (l->has_ahead)
-		return 1;
-	while (l->next < l->n) {
-		struct jv v = item(l, l->next++);
-		int yes = l->filtered ? passes(e, l, v) : 1;
+	while (!l->has_ahead && l->next < l->n) {
+		struct jv v = l->items ? l->items->items[l->next] : jv_range_at(l->range, l->next);
 
-		if (yes < 0)
-			return -1;
-		if (yes) {
-			l->ahead = v;
-			l->has_ahead = true;
-			return 1;
-		}
+		l->next++;
+		if (l->filtered && !passes(e, l, v))
+			continue;
+		l->ahead = v;
+		l->has_ahead = true;
 	}
-	return 0;
+	return l->has_ahead;
 }
 
-/* How many items there are in all; -1 for an error. What is left is tried now and kept in a list. */
+/* How many items there are in all. The items that are left are tried now and kept in a list. */
 static int64_t loop_length(struct env *e, struct jv_loop *l)
 {
-	struct jv rest;
 	int64_t before = l->index + 1;
-	int more;
+	struct jv rest;
 
 	if (!l->filtered)
 		return l->n;
 	rest = jv_list(e, JV_LIST, 0);
-	if (rest.kind == JV_ERROR)
-		return -1;
-	while ((more = pull(e, l)) > 0) {
-		l->has_ahead = false;
-		if (jv_push(e, rest.list, l->ahead))
-			return -1;
-	}
-	if (more < 0 || jv_own(e, rest.list, (uint32_t)before))
-		return -1;
+	for (; pull(e, l); l->has_ahead = false)
+		jv_push(e, rest.list, l->ahead);
+	jv_own(e, rest.list, (uint32_t)before);
 	memmove(rest.list->items + before, rest.list->items, rest.list->n * sizeof *rest.list->items);
 	l->items = rest.list;
 	l->filtered = false;
@@ -208,294 +156,198 @@ static int64_t loop_length(struct env *e, struct jv_loop *l)
 	return l->n;
 }
 
-static struct jv loop_number(struct env *e, struct jv_loop *l, int64_t offset, bool from_end)
+struct jv loop_attribute(struct env *e, struct jv_loop *l, struct jv name)
 {
-	int64_t n = from_end ? loop_length(e, l) : 0;
+	static const char *const names[] = {
+		"index", "index0", "depth", "depth0", "first", "length", "revindex", "revindex0", "previtem", "last", "nextitem", NULL
+	};
+	int i = 0;
 
-	return n < 0 ? jv_error() : jv_int(from_end ? n - l->index + offset : l->index + offset);
-}
-
-struct jv jinja_loop_attr(struct env *e, struct jv_loop *l, struct jv name)
-{
-	int more;
-
-	if (jv_is(name, "index"))
-		return loop_number(e, l, 1, false);
-	if (jv_is(name, "index0"))
-		return loop_number(e, l, 0, false);
-	if (jv_is(name, "first"))
+	while (names[i] && !jv_is(name, names[i]))
+		i++;
+	switch (i) {
+	case 0:
+	case 1:
+		return jv_int(l->index + 1 - i);
+	case 2:
+	case 3:
+		return jv_int(l->depth + 3 - i);
+	case 4:
 		return jv_bool(l->index == 0);
-	if (jv_is(name, "revindex"))
-		return loop_number(e, l, 0, true);
-	if (jv_is(name, "revindex0"))
-		return loop_number(e, l, -1, true);
-	if (jv_is(name, "depth"))
-		return jv_int(l->depth + 1);
-	if (jv_is(name, "depth0"))
-		return jv_int(l->depth);
-	if (jv_is(name, "previtem"))
+	case 5:
+		return jv_int(loop_length(e, l));
+	case 6:
+	case 7:
+		return jv_int(loop_length(e, l) - l->index + 6 - i);
+	case 8:
 		return l->index ? l->previous : jv_undefined_hint(e, "there is no previous item");
-	if (jv_is(name, "length")) {
-		int64_t n = loop_length(e, l);
-
-		return n < 0 ? jv_error() : jv_int(n);
+	case 9:
+		return jv_bool(!pull(e, l));
+	case 10:
+		return pull(e, l) ? l->ahead : jv_undefined_hint(e, "there is no next item");
 	}
-	if (!jv_is(name, "last") && !jv_is(name, "nextitem"))
-		return jv_undefined(e, JV_LOOP, name.s, name.n);
-	more = pull(e, l);
-	if (more < 0)
-		return jv_error();
-	if (jv_is(name, "last"))
-		return jv_bool(!more);
-	return more ? l->ahead : jv_undefined_hint(e, "there is no next item");
+	return jv_undefined(e, JV_LOOP, name.s, name.n);
 }
 
-static struct jv loop_cycle(struct env *e, struct call *c)
-{
-	return c->n_pos ? c->pos[c->self.loop->index % c->n_pos] : jv_fail(e, "no items for cycling given");
-}
-
-static struct jv loop_changed(struct env *e, struct call *c)
-{
-	struct jv_loop *l = c->self.loop;
-	struct jv now = jv_list(e, JV_TUPLE, c->n_pos);
-	int same;
-
-	for (uint32_t i = 0; i < c->n_pos && now.kind != JV_ERROR; i++)
-		if (jv_push(e, now.list, c->pos[i]))
-			return jv_error();
-	same = now.kind == JV_ERROR ? -1 : jv_equal(e, now, l->changed);
-	l->changed = now;
-	return same < 0 ? jv_error() : jv_bool(!same);
-}
-
-const struct builtin jinja_loop_methods[] = { { "changed", loop_changed, NULL }, { "cycle", loop_cycle, NULL }, { 0 } };
-
-/* One round: what `ahead` was becomes the current item, in a scope of its own. */
-static int round_of(struct env *e, struct jv_loop *l)
+/* One iteration: `ahead` becomes the current item, in a scope of its own. */
+static enum flow iterate(struct env *e, struct jv_loop *l)
 {
 	struct scope *outer = e->scope;
-	int code;
+	enum flow flow;
 
 	l->has_ahead = false;
 	l->index++;
 	l->previous = l->current;
 	l->current = l->ahead;
-	if (!jinja_push_scope(e, l->scope))
-		return -1;
-	if (assign(e, l->node->a, l->current) || jinja_set(e, e->t->loop, (struct jv){ .kind = JV_LOOP, .loop = l }))
-		code = -1;
-	else
-		code = jinja_exec(e, l->node->d);
-	jinja_pop_scope(e, outer);
-	return code;
+	scope_push(e, l->scope);
+	assign(e, l->node->a, l->current);
+	scope_set(e, e->t->loop, (struct jv){ .kind = JV_LOOP, .loop = l });
+	flow = exec(e, l->node->d);
+	scope_pop(e, outer);
+	return flow;
 }
 
-/* Something that can outlive this scope refers to it. */
-static void keep(struct scope *s)
+static enum flow run_loop(struct env *e, const struct node *n, struct jv over, struct scope *scope, int64_t depth)
 {
-	for (; s && !s->kept; s = s->parent)
-		s->kept = true;
-}
+	struct jv_loop *l = ENV_NEW(e, struct jv_loop);
 
-static int run_loop(struct env *e, const struct node *n, struct jv over, struct scope *scope, int64_t depth)
-{
-	struct jv_loop *l = arena_array(&e->arena, 1, sizeof *l);
-	struct jv_list *items = l && over.kind != JV_RANGE ? jv_walk(e, over) : NULL;
-	int code = 0, more;
-
-	if (!l)
-		return jv_full(e), -1;
+	*l = (struct jv_loop){ .node = n, .index = -1, .depth = depth, .filtered = n->c != NULL, .scope = scope };
 	if (over.kind == JV_RANGE) {
-		*l = (struct jv_loop){ .range = over.range, .n = over.range->n };
-	} else if (!items) {
-		return -1;
+		l->range = over.range;
+		l->n = over.range->n;
 	} else {
-		items->cap = 0;
-		l->items = arena_alloc(&e->arena, sizeof *items);
-		if (!l->items)
-			return jv_full(e), -1;
-		*l->items = *items;
+		struct jv_list *items = jv_items(e, over);
+
+		l->items = jv_share(e, JV_LIST, items, 0, items->n).list;
 		l->n = items->n;
 	}
-	l->node = n;
-	l->index = -1;
-	l->depth = depth;
-	l->filtered = n->c != NULL;
-	l->scope = scope;
 	if (n->op)
 		keep(scope);
-	while (code >= 0 && code != EXEC_BREAK && (more = pull(e, l)) != 0)
-		code = more < 0 ? -1 : round_of(e, l);
+	while (pull(e, l) && iterate(e, l) != FLOW_BREAK)
+		;
 	l->next = l->n;
-	if (code < 0)
-		return -1;
-	return l->index < 0 ? jinja_exec(e, n->e) : 0;
+	return l->index < 0 ? exec(e, n->e) : FLOW_ON;
 }
 
-static int exec_for(struct env *e, const struct node *n)
+struct jv loop_recurse(struct env *e, struct jv_loop *l, struct jv items)
 {
-	struct jv over = jinja_eval(e, n->b);
-
-	return over.kind == JV_ERROR ? -1 : run_loop(e, n, over, e->scope, 0);
-}
-
-struct jv jinja_loop_call(struct env *e, struct jv_loop *l, struct jv items)
-{
-	struct bytes b = jinja_buffer(e), *outer = e->out;
-	int failed;
+	size_t start = e->out->n;
 
 	if (!l->node->op)
-		return jv_fail(e, "the loop is not marked as recursive");
-	if (jinja_deeper(e))
-		return jv_error();
-	e->out = &b;
-	failed = run_loop(e, l->node, items, l->scope, l->depth + 1);
-	e->out = outer;
+		env_fail(e, "the loop is not marked as recursive");
+	env_enter(e);
+	run_loop(e, l->node, items, l->scope, l->depth + 1);
 	e->depth--;
-	if (failed) {
-		bytes_free(&b);
-		return jv_error();
-	}
-	return jv_take(e, &b);
+	return jv_since(e, start);
 }
 
-/* Runs the body in a new scope and gives its text. */
-static struct jv capture_inside(struct env *e, const struct node *body)
+/* Runs the body in a new scope and returns its text. */
+static struct jv capture(struct env *e, const struct node *body)
 {
 	struct scope *outer = e->scope;
 	struct jv text;
 
-	if (!jinja_push_scope(e, outer))
-		return jv_error();
-	text = jinja_capture(e, body);
-	jinja_pop_scope(e, outer);
+	scope_push(e, outer);
+	text = exec_captured(e, body);
+	scope_pop(e, outer);
 	return text;
-}
-
-static int exec_set_block(struct env *e, const struct node *n)
-{
-	struct jv text = capture_inside(e, n->c);
-
-	if (text.kind != JV_ERROR && n->b)
-		text = jinja_filter_text(e, n->b, text);
-	return text.kind == JV_ERROR ? -1 : assign(e, n->a, text);
-}
-
-static int exec_filter_block(struct env *e, const struct node *n)
-{
-	struct jv text = capture_inside(e, n->b);
-
-	if (text.kind != JV_ERROR)
-		text = jinja_filter_text(e, n->a, text);
-	if (text.kind == JV_ERROR)
-		return -1;
-	return jv_put_str(e, e->out, text) ? jv_full(e), -1 : 0;
 }
 
 static struct jv make_macro(struct env *e, const struct node *n)
 {
-	struct jv_macro *m = arena_alloc(&e->arena, sizeof *m);
+	struct jv_macro *m = ENV_NEW(e, struct jv_macro);
 
-	if (!m)
-		return jv_full(e);
 	*m = (struct jv_macro){ n, e->scope };
 	keep(e->scope);
 	return (struct jv){ .kind = JV_MACRO, .macro = m };
 }
 
-static int exec_call_block(struct env *e, const struct node *n)
+static enum flow exec_with(struct env *e, const struct node *n)
 {
-	struct jv caller = make_macro(e, n->b), text;
+	struct scope *outer = e->scope, *inner = scope_push(e, outer);
+	enum flow flow;
 
-	if (caller.kind == JV_ERROR)
-		return -1;
-	text = jinja_call_with(e, n->a, caller);
-	if (text.kind == JV_ERROR)
-		return -1;
-	return jv_put_str(e, e->out, text) ? jv_full(e), -1 : 0;
-}
-
-static int exec_with(struct env *e, const struct node *n)
-{
-	struct scope *outer = e->scope, *inner = jinja_push_scope(e, outer);
-	int code = inner ? 0 : -1;
-
-	for (const struct node *set = n->a; set && !code; set = set->next) {
+	for (const struct node *set = n->a; set; set = set->next) {
 		struct jv v;
 
 		e->scope = outer;
-		v = jinja_eval(e, set->b);
+		v = eval(e, set->b);
 		e->scope = inner;
-		code = v.kind == JV_ERROR ? -1 : assign(e, set->a, v);
+		assign(e, set->a, v);
 	}
-	if (!code)
-		code = jinja_exec(e, n->b);
-	if (inner)
-		jinja_pop_scope(e, outer);
-	return code;
+	flow = exec(e, n->b);
+	scope_pop(e, outer);
+	return flow;
 }
 
-static int exec_scope(struct env *e, const struct node *n)
+static enum flow exec_scope(struct env *e, const struct node *n)
 {
 	struct scope *outer = e->scope;
-	int code;
+	enum flow flow;
 
-	if (!jinja_push_scope(e, outer))
-		return -1;
-	code = jinja_exec(e, n->a);
-	jinja_pop_scope(e, outer);
-	return code;
+	scope_push(e, outer);
+	flow = exec(e, n->a);
+	scope_pop(e, outer);
+	return flow;
 }
 
-static int exec_one(struct env *e, const struct node *n)
+static enum flow exec_one(struct env *e, const struct node *n)
 {
 	struct jv v;
 
 	switch (n->type) {
-	case N_TEXT:
-		return jv_put_str(e, e->out, n->value) ? jv_full(e), -1 : 0;
-	case N_PRINT:
-		return exec_print(e, n);
 	case N_IF:
 		return exec_if(e, n);
 	case N_FOR:
-		return exec_for(e, n);
-	case N_SET:
-		v = jinja_eval(e, n->b);
-		return v.kind == JV_ERROR ? -1 : assign(e, n->a, v);
-	case N_SET_BLOCK:
-		return exec_set_block(e, n);
-	case N_MACRO:
-		v = make_macro(e, n);
-		return v.kind == JV_ERROR ? -1 : jinja_set(e, n->name, v);
-	case N_CALL_BLOCK:
-		return exec_call_block(e, n);
-	case N_FILTER_BLOCK:
-		return exec_filter_block(e, n);
+		return run_loop(e, n, eval(e, n->b), e->scope, 0);
 	case N_WITH:
 		return exec_with(e, n);
 	case N_SCOPE:
 		return exec_scope(e, n);
-	case N_DO:
-		return jinja_eval(e, n->a).kind == JV_ERROR ? -1 : 0;
 	case N_BREAK:
-		return EXEC_BREAK;
+		return FLOW_BREAK;
+	case N_CONTINUE:
+		return FLOW_CONTINUE;
+	case N_TEXT:
+		jv_put_str(e, n->value);
+		break;
+	case N_PRINT:
+		jv_put_str(e, eval(e, n->a));
+		break;
+	case N_SET:
+		assign(e, n->a, eval(e, n->b));
+		break;
+	case N_SET_BLOCK:
+		v = capture(e, n->c);
+		assign(e, n->a, n->b ? eval_filters(e, n->b, v) : v);
+		break;
+	case N_FILTER_BLOCK:
+		v = capture(e, n->b);
+		jv_put_str(e, eval_filters(e, n->a, v));
+		break;
+	case N_MACRO:
+		scope_set(e, n->name, make_macro(e, n));
+		break;
+	case N_CALL_BLOCK:
+		v = make_macro(e, n->b);
+		jv_put_str(e, eval_call(e, n->a, &v));
+		break;
 	default:
-		return EXEC_CONTINUE;
+		eval(e, n->a);
 	}
+	return FLOW_ON;
 }
 
-int jinja_exec(struct env *e, const struct node *body)
+enum flow exec(struct env *e, const struct node *body)
 {
-	int code = 0;
+	enum flow flow = FLOW_ON;
 
-	if (jinja_deeper(e))
-		return -1;
-	for (; body && !code; body = body->next) {
+	env_enter(e);
+	for (; body && flow == FLOW_ON; body = body->next) {
 		e->line = body->line;
-		code = jinja_tick(e, 1) ? -1 : exec_one(e, body);
+		env_tick(e, 1);
+		flow = exec_one(e, body);
 	}
 	e->depth--;
-	return e->failed ? -1 : code;
+	return flow;
 }

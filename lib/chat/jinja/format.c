@@ -1,8 +1,10 @@
-/* The two ways Python lays values out in text: "..." % args and "...".format(args). */
-#include "priv.h"
+/* Python's two kinds of formatting: "..." % args and "...".format(args). */
+#include "run.h"
+#include "text.h"
 
 #include "lib/base/utf8.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,200 +15,263 @@ enum { WIDEST = INT32_MAX };
 struct field {
 	const char *fill;
 	unsigned fill_n;
-	char align, sign, type;
-	bool alternate, zero, comma;
+	char align, sign, type, separator;
+	bool alternate, zero;
 	int64_t width, precision;   /* precision -1: not given */
 };
 
-/* The number at s, which ends behind it; a longer one than can be is WIDEST + 1. */
-static const char *number(const char *s, const char *end, int64_t *out)
+static const struct field no_field = { .fill = " ", .fill_n = 1, .precision = -1 };
+
+/* Reads digits; more than WIDEST is WIDEST + 1. Returns where they end. */
+static const char *digits(const char *s, const char *end, int64_t *out)
 {
 	*out = 0;
-	for (; s < end && *s >= '0' && *s <= '9'; s++)
+	for (; s < end && text_is_digit(*s); s++)
 		*out = *out <= WIDEST / 10 ? *out * 10 + (*s - '0') : (int64_t)WIDEST + 1;
 	return s;
 }
 
-static void put_padding(struct bytes *b, const struct field *f, int64_t n)
+static bool at_any(const char *s, const char *end, const char *chars)
 {
-	for (; n > 0 && !b->failed; n--)
-		bytes_put(b, f->fill, f->fill_n);
+	return s < end && *s && strchr(chars, *s);
 }
 
-/* s[n] set into the field's width; '=' pads behind its first `head` bytes, a sign and 0x. */
-static void put_field(struct bytes *b, const struct field *f, const char *s, size_t n, char usual, size_t head)
+static void put_padding(struct env *e, const struct field *f, int64_t n)
 {
-	int64_t room = f->width - (int64_t)text_length(s, n);
+	for (; n > 0; n--)
+		env_put(e, f->fill, f->fill_n);
+}
+
+/* s in the field's width. '=' pads behind its first `head` bytes, the sign and 0x. */
+static void put_padded(struct env *e, const struct field *f, struct jv s, char usual, size_t head)
+{
+	int64_t room = f->width - (int64_t)text_length(s.s, s.n), before;
 	char align = f->align ? f->align : usual;
-	int64_t before = align == '>' ? room : align == '^' ? room / 2 : 0;
 
-	if (align == '=') {
-		bytes_put(b, s, head);
-		put_padding(b, f, room);
-		bytes_put(b, s + head, n - head);
-		return;
-	}
-	put_padding(b, f, before);
-	bytes_put(b, s, n);
-	put_padding(b, f, room - (before > 0 ? before : 0));
+	env_tick(e, s.n / 16 + (uint64_t)f->width / 16);
+	room = room < 0 ? 0 : room;
+	before = align == '>' || align == '=' ? room : align == '^' ? room / 2 : 0;
+	head = align == '=' ? head : 0;
+	env_put(e, s.s, head);
+	put_padding(e, f, before);
+	env_put(e, s.s + head, s.n - head);
+	put_padding(e, f, room - before);
 }
 
-/* A spelt number in the field: a sign and a base's mark, zeros up to its precision (integers), commas, padding. */
-static int put_digits(struct env *e, struct bytes *b, const struct field *f, const char *s, bool whole)
+/* A number's spelling in the field: sign and base's mark, zeros up to the precision (integers), separators, padding. */
+static void put_number(struct env *e, const struct field *f, const char *s, bool whole)
 {
-	struct bytes out = jinja_buffer(e);
+	size_t start = e->out->n, head, group, every = f->type && strchr("xXob", f->type) ? 4 : 3;
 	bool minus = *s == '-';
-	size_t n, group = strspn(s + minus, "0123456789"), head;
-	const char *mark = f->alternate && f->type == 'x' ? "0x" : f->type == 'X' ? "0X" : f->type == 'o' ? "0o" : "0b";
+	int64_t n, zeros;
+	struct jv text;
 
 	s += minus;
-	bytes_puts(&out, minus ? "-" : f->sign == '+' ? "+" : f->sign == ' ' ? " " : "");
-	if (whole && f->alternate && f->type && strchr("xXob", f->type))
-		bytes_puts(&out, mark);
-	head = out.n;
-	n = strlen(s);
-	for (int64_t zeros = whole ? f->precision - (int64_t)n : 0; zeros > 0 && !out.failed; zeros--)
-		bytes_puts(&out, "0");
-	for (size_t i = 0; f->comma && i < group; i++, s++, n--) {
-		if (i && (group - i) % 3 == 0)
-			bytes_puts(&out, ",");
-		bytes_put(&out, s, 1);
+	env_puts(e, minus ? "-" : f->sign == '+' ? "+" : f->sign == ' ' ? " " : "");
+	if (whole && f->alternate && every == 4)
+		env_printf(e, "0%c", f->type);
+	head = e->out->n - start;
+	n = (int64_t)strlen(s);
+	zeros = whole ? f->precision - n : 0;
+	group = strspn(s, every == 4 ? "0123456789abcdefABCDEF" : "0123456789");
+	if (f->separator && f->align == '=' && *f->fill == '0')
+		while ((int64_t)(head + (group + (zeros > 0 ? (size_t)zeros : 0) - 1) / every) + n + (zeros > 0 ? zeros : 0) < f->width)
+			zeros = zeros > 0 ? zeros + 1 : 1;
+	for (; zeros > 0; zeros--) {
+		env_puts(e, "0");
+		if (f->separator && (group + (size_t)zeros - 1) % every == 0)
+			env_put(e, &f->separator, 1);
 	}
-	bytes_put(&out, s, n);
-	if (!out.failed)
-		put_field(b, f, out.p, out.n, '>', head);
-	b->failed |= out.failed;
-	bytes_free(&out);
-	return b->failed ? -1 : 0;
+	for (size_t i = 0; f->separator && i < group; i++, s++) {
+		if (i && (group - i) % every == 0)
+			env_put(e, &f->separator, 1);
+		env_put(e, s, 1);
+	}
+	env_puts(e, s);
+	text = jv_since(e, start);
+	put_padded(e, f, text, '>', head);
 }
 
-static int put_integer(struct env *e, struct bytes *b, const struct field *f, struct jv v)
+static void put_integer(struct env *e, const struct field *f, struct jv v)
 {
-	static const char lower[] = "0123456789abcdef", upper[] = "0123456789ABCDEF";
-	unsigned base = f->type == 'x' || f->type == 'X' ? 16 : f->type == 'o' ? 8 : f->type == 'b' ? 2 : 10;
-	int64_t i = jv_is_integer(v) ? jv_integer(v) : 0;
-	uint64_t magnitude = i < 0 ? -(uint64_t)i : (uint64_t)i;
+	unsigned base = !f->type ? 10 : f->type == 'x' || f->type == 'X' ? 16 : f->type == 'o' ? 8 : f->type == 'b' ? 2 : 10;
 	char digits[72], *p = digits + sizeof digits - 1;
+	uint64_t magnitude;
 
-	if (v.kind == JV_BIG)
-		return base == 10 ? put_digits(e, b, f, v.s, true) : (jv_fail(e, "an integer does not fit 64 bits"), -1);
+	if (v.kind == JV_BIG && base != 10)
+		env_fail(e, "an integer does not fit 64 bits");
+	if (v.kind == JV_BIG) {
+		put_number(e, f, v.s, true);
+		return;
+	}
+	magnitude = jv_integer(v) < 0 ? -(uint64_t)jv_integer(v) : (uint64_t)jv_integer(v);
 	*p = '\0';
 	do
-		*--p = (f->type == 'X' ? upper : lower)[magnitude % base];
+		*--p = (f->type == 'X' ? "0123456789ABCDEF" : "0123456789abcdef")[magnitude % base];
 	while (magnitude /= base);
-	if (i < 0)
+	if (jv_integer(v) < 0)
 		*--p = '-';
-	return put_digits(e, b, f, p, true);
+	put_number(e, f, p, true);
 }
 
-static int put_float(struct env *e, struct bytes *b, const struct field *f, double d)
+/* Without a type: repr(), or with a precision %g that shows a fraction, or an exponent where that has no room. */
+static void spell_plain(char *s, size_t size, double d, int precision)
+{
+	int digits = precision ? precision : 1;
+
+	if (precision < 0) {
+		json_spell_float(s, d);
+		return;
+	}
+	snprintf(s, size, "%.*g", digits, d);
+	if (!isfinite(d) || strpbrk(s, ".e"))
+		return;
+	if (strlen(s) - (*s == '-') < (size_t)digits)
+		strcat(s, ".0");
+	else
+		snprintf(s, size, "%.*e", digits - 1, d);
+}
+
+static void put_float(struct env *e, const struct field *f, double d)
 {
 	char format[] = "%#.*f", *s;
 	int precision = f->precision < 0 ? 6 : (int)f->precision;
 	size_t size = (size_t)precision + 400;
-	int n;
 
-	if (f->precision > WIDEST - 400 || jinja_tick(e, size / 8) || !(s = arena_text(&e->arena, size)))
-		return jv_full(e), -1;
-	if (!f->type && f->precision < 0) {
-		json_spell_float(s, d);
-		return put_digits(e, b, f, s, false);
+	if (f->precision > WIDEST - 400)
+		env_full(e);
+	env_tick(e, size / 8);
+	s = env_text(e, size);
+	if (f->type) {
+		format[4] = f->type == '%' ? 'f' : f->type == 'n' ? 'g' : f->type;
+		if (!f->alternate)
+			memmove(format + 1, format + 2, 4);
+		snprintf(s, size, format, precision, f->type == '%' ? d * 100 : d);
+		if (f->type == '%')
+			strcat(s, "%");
+	} else {
+		spell_plain(s, size, d, (int)f->precision);
 	}
-	format[4] = f->type == '%' ? 'f' : f->type ? f->type : 'g';
-	if (!f->alternate)
-		memmove(format + 1, format + 2, 4);
-	n = snprintf(s, size, format, precision, f->type == '%' ? d * 100 : d);
-	if (f->type == '%')
-		memcpy(s + n, "%", 2);
-	return put_digits(e, b, f, s, false);
+	put_number(e, f, s, false);
 }
 
-static int put_text(struct env *e, struct bytes *b, const struct field *f, struct jv s, char usual)
+static void put_text(struct env *e, const struct field *f, struct jv s, char usual)
 {
-	size_t n = s.n;
-
-	if (s.kind == JV_ERROR || jinja_tick(e, s.n / 16 + (uint64_t)f->width / 16))
-		return -1;
 	if (f->precision >= 0)
-		n = text_offset(s.s, s.n, f->precision);
-	put_field(b, f, s.s, n, usual, 0);
-	return 0;
+		s.n = (uint32_t)text_offset(s.s, s.n, f->precision);
+	put_padded(e, f, s, usual, 0);
 }
 
-/* The value under a field of either kind. */
-static int put_value(struct env *e, struct bytes *b, const struct field *f, struct jv v)
+static void put_character(struct env *e, const struct field *f, struct jv v, char usual)
 {
-	if (f->width > WIDEST || (uint64_t)f->width > e->arena.limit || f->precision > WIDEST || jinja_tick(e, 1 + (uint64_t)f->width / 16))
-		return jv_full(e), -1;
-	if (f->type && strchr("dixXobc", f->type)) {
+	char out[4];
+
+	if (!jv_in(v, JV_INTEGERS) || jv_integer(v) < 0 || jv_integer(v) > 0x10ffff)
+		env_fail(e, "%%c requires int or char");
+	put_text(e, f, jv_str(out, utf8_put(out, (int32_t)jv_integer(v))), usual);
+}
+
+/* The value in a field of either kind. */
+static void put_value(struct env *e, const struct field *f, struct jv v)
+{
+	if (f->width > WIDEST || (uint64_t)f->width > e->arena->limit || f->precision > WIDEST)
+		env_full(e);
+	env_tick(e, 1 + (f->precision > 0 ? (uint64_t)f->precision / 16 : 0));
+	if (f->type && strchr("dxXob", f->type)) {
 		if (v.kind == JV_FLOAT && f->type == 'd')
-			v = jinja_truncate(e, v.d);
-		if (v.kind == JV_ERROR || (!jv_is_integer(v) && v.kind != JV_BIG))
-			return jv_fail(e, "an integer is wanted for the format '%c', not %s", f->type, jv_type(v)), -1;
-		return put_integer(e, b, f, v);
-	}
-	if (f->type && strchr("eEfFgG%", f->type)) {
+			v = number_truncated(e, v.d);
+		if (!jv_in(v, JV_INTEGERS | KIND(JV_BIG)))
+			env_fail(e, "an integer is required for the format '%c', not %s", f->type, jv_type(v));
+		put_integer(e, f, v);
+	} else if (f->type && strchr("eEfFgGn%", f->type)) {
 		if (v.kind == JV_BIG)
 			v = jv_float(strtod(v.s, NULL));
-		if (!jv_is_number(v))
-			return jv_fail(e, "a number is wanted for the format '%c', not %s", f->type, jv_type(v)), -1;
-		return put_float(e, b, f, jv_number(v));
+		if (!jv_in(v, JV_NUMBERS))
+			env_fail(e, "a number is required for the format '%c', not %s", f->type, jv_type(v));
+		put_float(e, f, jv_number(v));
+	} else if (v.kind == JV_FLOAT && !f->type) {
+		put_float(e, f, v.d);
+	} else if (jv_in(v, KIND(JV_INT) | KIND(JV_BIG)) && !f->type) {
+		put_integer(e, f, v);
+	} else {
+		put_text(e, f, jv_to_str(e, v), '<');
 	}
-	if (v.kind == JV_FLOAT && f->type == 0)
-		return put_float(e, b, f, v.d);
-	if (v.kind == JV_INT && f->type == 0)
-		return put_integer(e, b, f, v);
-	return put_text(e, b, f, jv_to_str(e, v), '<');
 }
 
-static struct jv repr(struct env *e, struct jv v)
+/* repr(); with ascii everything else as escapes. */
+static struct jv repr(struct env *e, struct jv v, bool ascii)
 {
-	struct bytes b = jinja_buffer(e);
+	size_t start = e->out->n;
+	struct jv s;
+	unsigned used;
 
-	if (jv_put_repr(e, &b, v)) {
-		bytes_free(&b);
-		return jv_full(e);
+	jv_put_repr(e, v);
+	s = jv_since(e, start);
+	if (!ascii)
+		return s;
+	for (uint32_t at = 0; at < s.n; at += used) {
+		int32_t c = utf8_next(s.s + at, s.n - at, &used);
+
+		if (text_is_ascii(c))
+			env_put(e, s.s + at, 1);
+		else
+			env_printf(e, c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", (unsigned)c);
 	}
-	return jv_take(e, &b);
+	return jv_since(e, start);
 }
 
 struct percent {
 	struct jv format, args;
-	struct bytes out;
 	const char *at, *end;
 	uint32_t taken;
 };
 
-/* What the conversion at the cursor speaks of: the next argument, or %(name). */
-static struct jv percent_argument(struct env *e, struct percent *p, const char *name, size_t n)
+/* The next argument. */
+static struct jv next_argument(struct env *e, struct percent *p)
 {
-	if (name) {
-		struct jv *v = p->args.kind == JV_DICT ? jv_dict_get(e, p->args.dict, jv_str(name, n)) : NULL;
+	uint32_t n = p->args.kind == JV_TUPLE ? p->args.list->n : 1;
 
-		return v ? *v : jv_fail(e, "the format wants a mapping with that name");
-	}
-	if (p->args.kind != JV_TUPLE)
-		return p->taken++ ? jv_fail(e, "not enough arguments for format string") : p->args;
-	return p->taken < p->args.list->n ? p->args.list->items[p->taken++] : jv_fail(e, "not enough arguments for format string");
+	if (p->taken >= n)
+		env_fail(e, "not enough arguments for format string");
+	return p->args.kind == JV_TUPLE ? p->args.list->items[p->taken++] : (p->taken++, p->args);
 }
 
-static int percent_field(struct env *e, struct percent *p)
+/* The argument of %(name), with the cursor behind the parenthesis. */
+static struct jv named_argument(struct env *e, struct percent *p)
 {
-	struct field f = { .fill = " ", .fill_n = 1, .precision = -1, .align = '>' };
-	const char *name = NULL;
-	size_t name_n = 0;
-	struct jv v;
+	const char *close = memchr(p->at, ')', (size_t)(p->end - p->at));
+	struct jv *v;
 
-	if (p->at < p->end && *p->at == '(') {
-		const char *close = memchr(p->at, ')', (size_t)(p->end - p->at));
+	if (!close)
+		env_fail(e, "incomplete format key");
+	v = p->args.kind == JV_DICT ? jv_dict_get(e, p->args.dict, jv_str(p->at, (size_t)(close - p->at))) : NULL;
+	if (!v)
+		env_fail(e, "the format requires a mapping with that name");
+	p->at = close + 1;
+	return *v;
+}
 
-		if (!close)
-			return jv_fail(e, "incomplete format key"), -1;
-		name = p->at + 1;
-		name_n = (size_t)(close - name);
-		p->at = close + 1;
+/* A width or precision: digits or '*', for an argument. */
+static int64_t percent_number(struct env *e, struct percent *p)
+{
+	int64_t n;
+
+	if (!at_any(p->at, p->end, "*")) {
+		p->at = digits(p->at, p->end, &n);
+		return n;
 	}
-	for (; p->at < p->end && *p->at && strchr("-+ #0", *p->at); p->at++) {
+	p->at++;
+	n = arg_int(e, &(struct call){ .b = builtin_find("format", 6, IS_FILTER), .arg = { next_argument(e, p) } }, 0, 0);
+	return n > WIDEST || n < -WIDEST ? (int64_t)WIDEST + 1 : n;
+}
+
+/* [flags][width][.precision][length]type, with the cursor on it. */
+static struct field percent_field(struct env *e, struct percent *p)
+{
+	struct field f = no_field;
+
+	f.align = '>';
+	for (; at_any(p->at, p->end, "-+ #0"); p->at++) {
 		if (*p->at == '-')
 			f.align = '<';
 		else if (*p->at == '#')
@@ -216,186 +281,232 @@ static int percent_field(struct env *e, struct percent *p)
 		else
 			f.sign = *p->at;
 	}
-	p->at = number(p->at, p->end, &f.width);
-	if (p->at < p->end && *p->at == '.')
-		p->at = number(p->at + 1, p->end, &f.precision);
-	if (p->at == p->end || !*p->at || !strchr("sradixXoeEfFgGc%", *p->at))
-		return jv_fail(e, "incomplete or unsupported format"), -1;
+	f.width = percent_number(e, p);
+	if (f.width < 0) {
+		f.width = -f.width;
+		f.align = '<';
+	}
+	if (at_any(p->at, p->end, ".")) {
+		p->at++;
+		f.precision = percent_number(e, p);
+		f.precision = f.precision < 0 ? 0 : f.precision;
+	}
+	p->at += at_any(p->at, p->end, "hlL");
+	if (!at_any(p->at, p->end, "sradiuxXoeEfFgGc%"))
+		env_fail(e, "incomplete or unsupported format");
 	f.type = *p->at++;
-	if (f.type == '%')
-		return bytes_puts(&p->out, "%");
-	v = percent_argument(e, p, name, name_n);
-	if (v.kind == JV_ERROR)
-		return -1;
-	if (f.type == 'c' && v.kind == JV_STR && text_length(v.s, v.n) != 1)
-		return jv_fail(e, "%%c requires int or char"), -1;
-	if (strchr("sra", f.type) || (f.type == 'c' && v.kind == JV_STR)) {
-		v = f.type == 'r' || f.type == 'a' ? repr(e, v) : p->format.markup ? text_escape(e, v) : jv_to_str(e, v);
-		f.type = 's';
-		return put_text(e, &p->out, &f, v, '>');
-	}
-	if (f.type == 'c') {
-		char piece[4];
-
-		if (!jv_is_integer(v) || jv_integer(v) < 0 || jv_integer(v) > 0x10ffff)
-			return jv_fail(e, "%%c requires int or char"), -1;
-		f.type = 's';
-		return put_text(e, &p->out, &f, jv_str(piece, utf8_put(piece, (int32_t)jv_integer(v))), '>');
-	}
-	if (f.zero && f.align == '>') {
-		f.fill = "0";
-		f.align = '=';
-	}
-	if (f.type == 'i' || f.type == 'u')
-		f.type = 'd';
-	return put_value(e, &p->out, &f, v);
+	return f;
 }
 
-struct jv text_percent(struct env *e, struct jv format, struct jv args)
+static void put_percent(struct env *e, struct percent *p)
 {
-	struct percent p = { format, args, jinja_buffer(e), format.s, format.s + format.n, 0 };
-	struct jv out;
+	struct jv v = jv_absent();
+	struct field f;
+
+	if (at_any(p->at, p->end, "(")) {
+		p->at++;
+		v = named_argument(e, p);
+	}
+	f = percent_field(e, p);
+	if (f.type == '%') {
+		env_puts(e, "%");
+		return;
+	}
+	if (v.kind == JV_ABSENT)
+		v = next_argument(e, p);
+	if (f.type == 'i' || f.type == 'u')
+		f.type = 'd';
+	if (f.type == 'c' && v.kind != JV_STR) {
+		put_character(e, &f, v, '>');
+	} else if (strchr("srac", f.type)) {
+		if (f.type == 'c' && text_length(v.s, v.n) != 1)
+			env_fail(e, "%%c requires int or char");
+		v = f.type == 'r' || f.type == 'a' ? repr(e, v, f.type == 'a') : p->format.markup ? markup_escape(e, v) : jv_to_str(e, v);
+		f.type = 's';
+		put_value(e, &f, v);
+	} else {
+		if (f.zero && f.align == '>') {
+			f.fill = "0";
+			f.align = '=';
+		}
+		put_value(e, &f, v);
+	}
+}
+
+struct jv format_percent(struct env *e, struct jv format, struct jv args)
+{
+	struct percent p = { format, args, format.s, format.s + format.n, 0 };
+	size_t start = e->out->n;
 
 	while (p.at < p.end) {
 		const char *percent = memchr(p.at, '%', (size_t)(p.end - p.at));
 
-		bytes_put(&p.out, p.at, (size_t)((percent ? percent : p.end) - p.at));
-		if (!percent)
-			break;
-		p.at = percent + 1;
-		if (percent_field(e, &p)) {
-			bytes_free(&p.out);
-			return jv_full(e);
-		}
+		env_put(e, p.at, (size_t)((percent ? percent : p.end) - p.at));
+		p.at = percent ? percent + 1 : p.end;
+		if (percent)
+			put_percent(e, &p);
 	}
-	if (args.kind == JV_TUPLE ? p.taken < args.list->n : !p.taken && args.kind != JV_DICT && args.kind != JV_LIST) {
-		bytes_free(&p.out);
-		return jv_fail(e, "not all arguments converted during string formatting");
-	}
-	out = jv_take(e, &p.out);
-	out.markup = format.markup;
-	return out;
+	if (args.kind == JV_TUPLE ? p.taken < args.list->n : !p.taken && args.kind != JV_DICT && args.kind != JV_LIST)
+		env_fail(e, "not all arguments converted during string formatting");
+	return jv_markup(jv_since(e, start), format.markup);
 }
 
-static int read_spec(struct env *e, const char *s, const char *end, struct field *f)
+static struct field read_spec(struct env *e, const char *s, const char *end)
 {
+	struct field f = no_field;
 	unsigned used = 0;
 
 	if (s < end)
 		utf8_next(s, (size_t)(end - s), &used);
-	if (s + used < end && s[used] && strchr("<>^=", s[used])) {
-		f->fill = s;
-		f->fill_n = used;
-		f->align = s[used];
+	if (at_any(s + used, end, "<>^=")) {
+		f.fill = s;
+		f.fill_n = used;
+		f.align = s[used];
 		s += used + 1;
-	} else if (s < end && *s && strchr("<>^=", *s)) {
-		f->align = *s++;
+	} else if (at_any(s, end, "<>^=")) {
+		f.align = *s++;
 	}
-	if (s < end && (*s == '+' || *s == '-' || *s == ' '))
-		f->sign = *s++;
-	if (s < end && *s == '#')
-		f->alternate = *s++;
-	if (s < end && *s == '0') {
-		f->fill = "0";
-		f->fill_n = 1;
-		f->align = f->align ? f->align : '=';
+	if (at_any(s, end, "+- "))
+		f.sign = *s++;
+	if (at_any(s, end, "#"))
+		f.alternate = *s++;
+	if (at_any(s, end, "0")) {
+		f.fill = "0";
+		f.fill_n = 1;
+		f.align = f.align ? f.align : '=';
 	}
-	s = number(s, end, &f->width);
-	if (s < end && *s == ',')
-		f->comma = *s++;
-	if (s < end && *s == '.')
-		s = number(s + 1, end, &f->precision);
-	if (s < end && *s && strchr("sdxXobeEfFgG%", *s))
-		f->type = *s++;
-	if (f->precision >= 0 && f->type && strchr("dxXob", f->type))
-		return jv_fail(e, "Precision not allowed in integer format specifier"), -1;
+	s = digits(s, end, &f.width);
+	if (at_any(s, end, ",_"))
+		f.separator = *s++;
+	if (at_any(s, end, "."))
+		s = digits(s + 1, end, &f.precision);
+	if (at_any(s, end, "sdxXobceEfFgGn%"))
+		f.type = *s++;
+	if (f.precision >= 0 && f.type && strchr("dxXobc", f.type))
+		env_fail(e, "Precision not allowed in integer format specifier");
 	if (s != end)
-		return jv_fail(e, "invalid format specifier"), -1;
-	return 0;
+		env_fail(e, "invalid format specifier");
+	return f;
 }
 
+/* A rendering of "...".format(): the arguments, and how many were taken in their order. */
+struct braces {
+	struct jv format;
+	const struct call *c;
+	uint32_t taken;
+};
+
 /* The value of a replacement field's name: "", "0", "name", with .attributes and [items] after it. */
-static struct jv named_value(struct env *e, const struct call *c, const char *s, const char *end, uint32_t *taken)
+static struct jv named_value(struct env *e, struct braces *b, const char *s, const char *end)
 {
 	const char *stop = s;
-	struct jv v = { .kind = JV_ABSENT };
-	int64_t place;
+	const struct kwarg *kw;
+	int64_t number;
+	struct jv v;
 
 	while (stop < end && *stop != '.' && *stop != '[')
 		stop++;
-	if (stop == s || number(s, stop, &place) == stop) {
-		uint32_t i = stop == s ? (*taken)++ : (uint32_t)place;
-
-		if (i >= c->n_pos)
-			return jv_fail(e, "replacement index %u out of range", i);
-		v = c->pos[i];
+	if (stop == s || digits(s, stop, &number) == stop) {
+		number = stop == s ? b->taken++ : number;
+		if (number >= b->c->n_pos)
+			env_fail(e, "replacement index %d out of range", (int)number);
+		v = b->c->pos[number];
 	} else {
-		for (uint32_t i = 0; i < c->n_kw; i++)
-			if (c->kw[i].n == (size_t)(stop - s) && !memcmp(c->kw[i].s, s, c->kw[i].n))
-				v = c->kw[i].value;
-		if (v.kind == JV_ABSENT)
-			return jv_fail(e, "the format names an argument that was not given");
+		kw = call_kwarg(b->c, s, (size_t)(stop - s));
+		if (!kw)
+			env_fail(e, "the format names an argument that was not given");
+		v = kw->value;
 	}
-	while (stop < end && v.kind != JV_ERROR) {
+	while (stop < end) {
 		char open = *stop++;
 
 		s = stop;
 		while (stop < end && (open == '[' ? *stop != ']' : *stop != '.' && *stop != '['))
 			stop++;
 		if (open == '.')
-			v = jinja_getattr(e, v, jv_str(s, (size_t)(stop - s)));
+			v = eval_attribute(e, v, jv_str(s, (size_t)(stop - s)));
 		else
-			v = jinja_getitem(e, v, stop > s && number(s, stop, &place) == stop ? jv_int(place) : jv_str(s, (size_t)(stop - s)));
-		if (open == '[' && stop < end)
-			stop++;
+			v = eval_item(e, v, stop > s && digits(s, stop, &number) == stop ? jv_int(number) : jv_str(s, (size_t)(stop - s)));
+		stop += open == '[' && stop < end;
 	}
 	return v;
 }
 
-/* What stands between the braces: name[!conversion][:spec] */
-static int replacement(struct env *e, struct bytes *b, struct jv format, const struct call *c, const char *s, const char *end, uint32_t *taken)
-{
-	struct field f = { .fill = " ", .fill_n = 1, .precision = -1 };
-	const char *colon = memchr(s, ':', (size_t)(end - s)), *name_end = colon ? colon : end, *bang = memchr(s, '!', (size_t)(name_end - s));
-	struct jv v = named_value(e, c, s, bang ? bang : name_end, taken);
+static struct jv expand(struct env *e, struct braces *b, const char *at, const char *end, int depth);
 
-	if (v.kind == JV_ERROR || (colon && read_spec(e, colon + 1, end, &f)))
-		return -1;
-	if (v.kind == JV_UNDEF && colon)
-		return jv_fail_undefined(e, v), -1;
+/* name[!conversion][:spec], which stands between the braces. */
+static void put_replacement(struct env *e, struct braces *b, const char *s, const char *end, int depth)
+{
+	const char *colon = memchr(s, ':', (size_t)(end - s)), *name_end = colon ? colon : end;
+	const char *bang = memchr(s, '!', (size_t)(name_end - s));
+	struct jv v = named_value(e, b, s, bang ? bang : name_end), spec = jv_str("", 0);
+	struct field f = no_field;
+
+	if (colon) {
+		spec = expand(e, b, colon + 1, end, depth + 1);
+		f = read_spec(e, spec.s, spec.s + spec.n);
+		jv_defined(e, v);
+	}
 	if (bang)
-		v = bang[1] == 's' ? jv_to_str(e, v) : repr(e, v);
-	else if (format.markup)
-		v = text_escape(e, v);
-	return v.kind == JV_ERROR ? -1 : put_value(e, b, &f, v);
+		v = bang + 1 < end && bang[1] == 's' ? jv_to_str(e, v) : repr(e, v, bang + 1 < end && bang[1] == 'a');
+	else if (b->format.markup)
+		v = markup_escape(e, v);
+	if (spec.n && v.kind == JV_BOOL)
+		v = jv_int(v.b);
+	if (spec.n && !jv_in(v, JV_NUMBERS | KIND(JV_BIG) | KIND(JV_STR)))
+		env_fail(e, "unsupported format string passed to %s.__format__", jv_type(v));
+	if (f.type == 'c')
+		put_character(e, &f, v, '<');
+	else if (f.type == 'n' && v.kind != JV_FLOAT)
+		put_integer(e, &f, v);
+	else
+		put_value(e, &f, v);
 }
 
-struct jv text_format(struct env *e, struct jv format, const struct call *c)
+/* Where the brace closes that opened before s; NULL if it does not. */
+static const char *closing_brace(const char *s, const char *end)
 {
-	struct bytes b = jinja_buffer(e);
-	const char *at = format.s, *end = at + format.n;
-	uint32_t taken = 0;
-	struct jv out;
-
-	while (at < end) {
-		const char *close;
-
-		if (*at != '{' && *at != '}') {
-			bytes_put(&b, at++, 1);
-		} else if (end - at >= 2 && at[1] == *at) {
-			bytes_put(&b, at, 1);
-			at += 2;
-		} else if (*at == '}' || !(close = memchr(at, '}', (size_t)(end - at)))) {
-			bytes_free(&b);
-			return jv_fail(e, "a single brace in a format string");
-		} else if (replacement(e, &b, format, c, at + 1, close, &taken)) {
-			bytes_free(&b);
-			return jv_full(e);
-		} else {
-			at = close + 1;
-		}
+	for (int nesting = 0; s < end; s++) {
+		nesting += *s == '{';
+		if (*s == '}' && !nesting--)
+			return s;
 	}
-	out = jv_take(e, &b);
-	out.markup = format.markup;
-	return out;
+	return NULL;
+}
+
+/* The text of [at, end) with its replacement fields. */
+static struct jv expand(struct env *e, struct braces *b, const char *at, const char *end, int depth)
+{
+	size_t start = e->out->n;
+
+	if (depth > 2)
+		env_fail(e, "Max string recursion exceeded");
+	while (at < end) {
+		const char *close = at;
+
+		while (close < end && *close != '{' && *close != '}')
+			close++;
+		env_put(e, at, (size_t)(close - at));
+		at = close;
+		if (at == end)
+			break;
+		if (depth < 2 && end - at >= 2 && at[1] == *at) {
+			env_put(e, at, 1);
+			at += 2;
+			continue;
+		}
+		close = *at == '{' ? closing_brace(at + 1, end) : NULL;
+		if (!close)
+			env_fail(e, "a single brace in a format string");
+		put_replacement(e, b, at + 1, close, depth);
+		at = close + 1;
+	}
+	return jv_since(e, start);
+}
+
+struct jv format_braces(struct env *e, struct jv format, const struct call *c)
+{
+	struct braces b = { format, c, 0 };
+
+	return jv_markup(expand(e, &b, format.s, format.s + format.n, 1), format.markup);
 }

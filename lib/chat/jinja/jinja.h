@@ -43,8 +43,4 @@ int jinja_render(const struct jinja *t, const struct json *variables, const stru
 
 void jinja_free(struct jinja *t);
 
-/* White space as templates trim it, which is Python's: how many bytes of it s[n] begins with, and how many bytes s[n] has without that at its end. */
-size_t text_spaces(const char *s, size_t n);
-size_t text_trimmed(const char *s, size_t n);
-
 #endif

@@ -1,391 +1,390 @@
-/* Tokens to trees, the half that reads statements, and the way in: jinja_parse. */
-#include "priv.h"
+/* Tokens to trees: statements, and the way in, jinja_parse(). */
+#include "syntax.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
-enum { LARGEST_TEMPLATE = 1 << 20, LARGEST_TREE = 32 << 20, DEEPEST_TREE = 200, STACK_PER_LEVEL = 2048 };
+enum { LARGEST_TEMPLATE = 1 << 20, LARGEST_TREE = 32 << 20, DEEPEST_TREE = 200, MOST_NAMES = 4096 };
 
-int jinja_depth(int most)
+void parse_advance(struct parser *p)
 {
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur / STACK_PER_LEVEL >= (rlim_t)most)
-		return most;
-	return (int)(limit.rlim_cur / STACK_PER_LEVEL);
+	p->token = p->has_ahead ? p->ahead : lex(&p->lexer);
+	p->has_ahead = false;
+	p->e->line = p->token.line;
 }
 
-/* Takes the name at the cursor. */
-static const struct name *take_name(struct parser *p)
+bool parse_at_name(const struct parser *p, const char *name)
+{
+	return p->token.type == T_NAME && p->token.n == strlen(name) && !memcmp(p->token.s, name, p->token.n);
+}
+
+bool parse_at_op(const struct parser *p, int op)
+{
+	return p->token.type == T_OP && p->token.op == op;
+}
+
+bool parse_take_name(struct parser *p, const char *name)
+{
+	bool there = parse_at_name(p, name);
+
+	if (there)
+		parse_advance(p);
+	return there;
+}
+
+bool parse_take_op(struct parser *p, int op)
+{
+	bool there = parse_at_op(p, op);
+
+	if (there)
+		parse_advance(p);
+	return there;
+}
+
+void parse_expect_op(struct parser *p, int op)
+{
+	if (!parse_take_op(p, op))
+		env_fail(p->e, "expected '%c'", op);
+}
+
+struct node *parse_node(struct parser *p, enum node_type type)
+{
+	struct node *n = ENV_NEW(p->e, struct node);
+
+	n->type = (uint8_t)type;
+	n->line = p->token.line;
+	return n;
+}
+
+const struct name *parse_intern(struct parser *p, const char *s, size_t n)
+{
+	unsigned hash = 2166136261u;
+	struct name *name, **slot;
+
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ (unsigned char)s[i]) * 16777619u;
+	slot = &p->t->names[hash % (sizeof p->t->names / sizeof *p->t->names)];
+	for (name = *slot; name; name = name->next)
+		if (name->n == n && !memcmp(name->s, s, n))
+			return name;
+	if (p->t->n_names++ == MOST_NAMES)
+		env_fail(p->e, "more than %d different names", MOST_NAMES);
+	name = ENV_NEW(p->e, struct name);
+	*name = (struct name){ s, (uint32_t)n, *slot };
+	*slot = name;
+	return name;
+}
+
+const struct name *parse_name(struct parser *p)
 {
 	const struct name *name;
 
-	if (p->token.type != T_NAME) {
-		jinja_fail(p, "a name is wanted here");
-		return NULL;
-	}
-	name = jinja_name(p, p->token.s, p->token.n);
-	return name && !jinja_advance(p) ? name : NULL;
+	if (p->token.type != T_NAME)
+		env_fail(p->e, "expected a name");
+	name = parse_intern(p, p->token.s, p->token.n);
+	parse_advance(p);
+	return name;
 }
 
-static int end_block(struct parser *p)
+static void end_tag(struct parser *p, enum token_type end)
 {
-	if (p->token.type != T_BLOCK_END) {
-		jinja_fail(p, "the end of the tag is wanted here");
-		return -1;
-	}
-	return jinja_advance(p);
+	if (p->token.type != end)
+		env_fail(p->e, "expected the end of the tag");
+	parse_advance(p);
 }
 
 static struct node *target_item(struct parser *p)
 {
-	struct node *n = jinja_node(p, N_NAME), *attr;
+	struct node *n = parse_node(p, N_NAME), *attr;
 
-	if (!n || !(n->name = take_name(p)))
-		return NULL;
-	if (!jinja_at_op(p, '.'))
+	n->name = parse_name(p);
+	if (!parse_take_op(p, '.'))
 		return n;
-	attr = jinja_advance(p) ? NULL : jinja_node(p, N_ATTR);
-	if (!attr)
-		return NULL;
+	attr = parse_node(p, N_ATTR);
 	attr->a = n;
-	if (p->token.type != T_NAME)
-		return jinja_fail(p, "a name is wanted after '.'");
 	attr->value = jv_str(p->token.s, p->token.n);
-	return jinja_advance(p) ? NULL : attr;
+	parse_name(p);
+	return attr;
 }
 
 static bool targets_end(const struct parser *p)
 {
-	return p->token.type != T_NAME || jinja_at_name(p, "in");
+	return p->token.type != T_NAME || parse_at_name(p, "in");
 }
 
-/* What can be assigned to; one: no tuple. */
+/* What can be assigned to. one: not a tuple. */
 static struct node *parse_target(struct parser *p, bool one)
 {
-	bool open = jinja_at_op(p, '(');
-	struct node *n;
+	bool open = parse_take_op(p, '(');
+	struct node *n = target_item(p);
 
-	if (open && jinja_advance(p))
-		return NULL;
-	n = target_item(p);
-	if (n && !one && jinja_at_op(p, ','))
-		n = jinja_tuple(p, n, target_item, targets_end);
-	return !n || (open && jinja_expect_op(p, ')')) ? NULL : n;
-}
-
-static int parse_body(struct parser *p, const char *const *ends, struct node **body);
-
-/* Takes the body up to the tag of this name, and that tag. */
-static int closed_body(struct parser *p, const char *end, struct node **body)
-{
-	const char *const ends[] = { end, NULL };
-
-	return parse_body(p, ends, body) || jinja_advance(p) || end_block(p) ? -1 : 0;
-}
-
-/* The same for a body whose text is captured: a jump out of it is not supported. */
-static int captured_body(struct parser *p, const char *end, struct node **body)
-{
-	int loops = p->loops;
-
-	p->loops = 0;
-	if (closed_body(p, end, body))
-		return -1;
-	p->loops = loops;
-	return 0;
-}
-
-static struct node *parse_if(struct parser *p)
-{
-	static const char *const ends[] = { "elif", "else", "endif", NULL };
-	struct node *first = NULL, **link = &first;
-
-	for (;;) {
-		*link = jinja_node(p, N_IF);
-		if (!*link || jinja_advance(p))
-			return NULL;
-		(*link)->a = jinja_parse_tuple(p, false);
-		if (!(*link)->a || end_block(p) || parse_body(p, ends, &(*link)->b))
-			return NULL;
-		if (!jinja_at_name(p, "elif"))
-			break;
-		link = &(*link)->c;
-	}
-	if (jinja_at_name(p, "else")) {
-		if (jinja_advance(p) || end_block(p))
-			return NULL;
-		return closed_body(p, "endif", &(*link)->c) ? NULL : first;
-	}
-	return jinja_advance(p) || end_block(p) ? NULL : first;
-}
-
-static struct node *parse_for(struct parser *p)
-{
-	static const char *const ends[] = { "else", "endfor", NULL };
-	struct node *n = jinja_node(p, N_FOR);
-
-	if (!n || jinja_advance(p) || !(n->a = parse_target(p, false)))
-		return NULL;
-	if (!jinja_at_name(p, "in"))
-		return jinja_fail(p, "'in' is wanted here");
-	if (jinja_advance(p) || !(n->b = jinja_parse_tuple(p, false)))
-		return NULL;
-	if (jinja_at_name(p, "if") && (jinja_advance(p) || !(n->c = jinja_parse_expression(p))))
-		return NULL;
-	if (jinja_at_name(p, "recursive")) {
-		n->op = 1;
-		if (jinja_advance(p))
-			return NULL;
-	}
-	if (end_block(p))
-		return NULL;
-	p->loops++;
-	if (parse_body(p, ends, &n->d))
-		return NULL;
-	p->loops--;
-	if (jinja_at_name(p, "endfor"))
-		return jinja_advance(p) || end_block(p) ? NULL : n;
-	if (jinja_advance(p) || end_block(p) || closed_body(p, "endfor", &n->e))
-		return NULL;
+	if (!one && parse_at_op(p, ','))
+		n = parse_more(p, n, target_item, targets_end);
+	if (open)
+		parse_expect_op(p, ')');
 	return n;
 }
 
-static struct node *parse_set(struct parser *p)
-{
-	struct node *n = jinja_node(p, N_SET);
+static struct node *parse_body(struct parser *p, const char *const *ends);
 
-	if (!n || jinja_advance(p) || !(n->a = parse_target(p, false)))
-		return NULL;
-	if (jinja_at_op(p, '=')) {
-		if (jinja_advance(p) || !(n->b = jinja_parse_tuple(p, true)))
-			return NULL;
-		return end_block(p) ? NULL : n;
+/* Takes the body up to the tag of this name, and that tag. */
+static struct node *closed_body(struct parser *p, const char *end)
+{
+	struct node *body = parse_body(p, (const char *const[]){ end, NULL });
+
+	parse_advance(p);
+	end_tag(p, T_BLOCK_END);
+	return body;
+}
+
+/* The same for a body whose text is captured: break and continue cannot leave it. */
+static struct node *captured_body(struct parser *p, const char *end)
+{
+	int loops = p->loops;
+	struct node *body;
+
+	p->loops = 0;
+	body = closed_body(p, end);
+	p->loops = loops;
+	return body;
+}
+
+static void parse_if(struct parser *p, struct node *n)
+{
+	for (;;) {
+		n->type = N_IF;
+		n->a = parse_tuple(p, false);
+		end_tag(p, T_BLOCK_END);
+		n->b = parse_body(p, (const char *const[]){ "elif", "else", "endif", NULL });
+		if (!parse_take_name(p, "elif"))
+			break;
+		n = n->c = parse_node(p, N_IF);
+	}
+	if (parse_take_name(p, "else")) {
+		end_tag(p, T_BLOCK_END);
+		n->c = closed_body(p, "endif");
+		return;
+	}
+	parse_advance(p);
+	end_tag(p, T_BLOCK_END);
+}
+
+static void parse_for(struct parser *p, struct node *n)
+{
+	n->a = parse_target(p, false);
+	if (!parse_take_name(p, "in"))
+		env_fail(p->e, "expected 'in'");
+	n->b = parse_tuple(p, false);
+	if (parse_take_name(p, "if"))
+		n->c = parse_expression(p);
+	n->op = parse_take_name(p, "recursive");
+	end_tag(p, T_BLOCK_END);
+	p->loops++;
+	n->d = parse_body(p, (const char *const[]){ "else", "endfor", NULL });
+	p->loops--;
+	if (parse_take_name(p, "else")) {
+		end_tag(p, T_BLOCK_END);
+		n->e = closed_body(p, "endfor");
+		return;
+	}
+	parse_advance(p);
+	end_tag(p, T_BLOCK_END);
+}
+
+static void parse_set(struct parser *p, struct node *n)
+{
+	n->a = parse_target(p, false);
+	if (parse_take_op(p, '=')) {
+		n->b = parse_tuple(p, true);
+		end_tag(p, T_BLOCK_END);
+		return;
 	}
 	n->type = N_SET_BLOCK;
-	if (jinja_at_op(p, '|') && (jinja_advance(p) || !(n->b = jinja_parse_filters(p, NULL))))
-		return NULL;
-	return end_block(p) || captured_body(p, "endset", &n->c) ? NULL : n;
+	n->b = parse_take_op(p, '|') ? parse_filters(p, NULL) : NULL;
+	end_tag(p, T_BLOCK_END);
+	n->c = captured_body(p, "endset");
 }
 
-/* (name, name=default, ...) */
-static int parameters(struct parser *p, struct node **chain)
+static struct node *parameter(struct parser *p)
 {
-	bool defaults = false;
+	struct node *n = parse_node(p, N_PARAM);
 
-	if (jinja_expect_op(p, '('))
-		return -1;
-	while (!jinja_at_op(p, ')')) {
-		struct node *n = *chain = jinja_node(p, N_PARAM);
-
-		if (!n || !(n->name = take_name(p)))
-			return -1;
-		if (jinja_at_op(p, '=')) {
-			if (jinja_advance(p) || !(n->a = jinja_parse_expression(p)))
-				return -1;
-			defaults = true;
-		} else if (defaults) {
-			jinja_fail(p, "a parameter without a default follows one with a default");
-			return -1;
-		}
-		chain = &n->next;
-		if (!jinja_at_op(p, ')') && jinja_expect_op(p, ','))
-			return -1;
-	}
-	return jinja_expect_op(p, ')');
+	n->name = parse_name(p);
+	n->a = parse_take_op(p, '=') ? parse_expression(p) : NULL;
+	return n;
 }
 
-/* A macro's body: what it uses of caller, varargs and kwargs is its own, and no loop outside is in reach. */
-static int macro_body(struct parser *p, struct node *n, const char *end)
+/* The parameters behind the opening parenthesis. */
+static struct node *parameters(struct parser *p)
+{
+	struct node *first = parse_list(p, ')', parameter);
+
+	for (const struct node *n = first; n; n = n->next)
+		if (n->a && n->next && !n->next->a)
+			env_fail(p->e, "a parameter without a default follows one with a default");
+	return first;
+}
+
+/* A macro's body. Its uses of caller, varargs and kwargs are its own, and no loop outside can be left. */
+static void macro_body(struct parser *p, struct node *n, const char *end)
 {
 	int uses = p->uses;
 
 	p->uses = 0;
-	if (captured_body(p, end, &n->b))
-		return -1;
+	end_tag(p, T_BLOCK_END);
+	n->b = captured_body(p, end);
 	n->op = p->uses;
 	p->uses = uses;
-	return 0;
 }
 
-static struct node *parse_macro(struct parser *p)
+static void parse_macro(struct parser *p, struct node *n)
 {
-	struct node *n = jinja_node(p, N_MACRO);
-
-	if (!n || jinja_advance(p) || !(n->name = take_name(p)) || parameters(p, &n->a) || end_block(p))
-		return NULL;
-	return macro_body(p, n, "endmacro") ? NULL : n;
+	n->name = parse_name(p);
+	parse_expect_op(p, '(');
+	n->a = parameters(p);
+	macro_body(p, n, "endmacro");
 }
 
-static struct node *parse_call(struct parser *p)
+static void parse_call(struct parser *p, struct node *n)
 {
-	struct node *n = jinja_node(p, N_CALL_BLOCK), *macro = n ? jinja_node(p, N_MACRO) : NULL;
-
-	if (!macro || jinja_advance(p))
-		return NULL;
-	macro->name = p->t->caller;
-	if (jinja_at_op(p, '(') && parameters(p, &macro->a))
-		return NULL;
-	n->a = jinja_parse_expression(p);
-	if (!n->a)
-		return NULL;
+	n->b = parse_node(p, N_MACRO);
+	n->b->name = p->t->caller;
+	n->b->a = parse_take_op(p, '(') ? parameters(p) : NULL;
+	n->a = parse_expression(p);
 	if (n->a->type != N_CALL)
-		return jinja_fail(p, "a call is wanted in a call block");
-	n->b = macro;
-	return end_block(p) || macro_body(p, macro, "endcall") ? NULL : n;
+		env_fail(p->e, "expected a call in the call block");
+	macro_body(p, n->b, "endcall");
 }
 
-static struct node *parse_filter(struct parser *p)
+static void parse_filter(struct parser *p, struct node *n)
 {
-	struct node *n = jinja_node(p, N_FILTER_BLOCK);
-
-	if (!n || jinja_advance(p) || !(n->a = jinja_parse_filters(p, NULL)) || end_block(p))
-		return NULL;
-	return captured_body(p, "endfilter", &n->b) ? NULL : n;
+	n->a = parse_filters(p, NULL);
+	end_tag(p, T_BLOCK_END);
+	n->b = captured_body(p, "endfilter");
 }
 
-static struct node *parse_with(struct parser *p)
+static void parse_with(struct parser *p, struct node *n)
 {
-	struct node *n = jinja_node(p, N_WITH), **chain;
+	struct node **link = &n->a;
 
-	if (!n || jinja_advance(p))
-		return NULL;
-	chain = &n->a;
 	while (p->token.type != T_BLOCK_END) {
-		*chain = jinja_node(p, N_SET);
-		if (!*chain || !((*chain)->a = parse_target(p, true)) || jinja_expect_op(p, '='))
-			return NULL;
-		(*chain)->b = jinja_parse_expression(p);
-		if (!(*chain)->b)
-			return NULL;
-		chain = &(*chain)->next;
-		if (p->token.type != T_BLOCK_END && jinja_expect_op(p, ','))
-			return NULL;
+		*link = parse_node(p, N_SET);
+		(*link)->a = parse_target(p, true);
+		parse_expect_op(p, '=');
+		(*link)->b = parse_expression(p);
+		link = &(*link)->next;
+		if (p->token.type != T_BLOCK_END)
+			parse_expect_op(p, ',');
 	}
-	return end_block(p) || closed_body(p, "endwith", &n->b) ? NULL : n;
+	end_tag(p, T_BLOCK_END);
+	n->b = closed_body(p, "endwith");
 }
 
-static struct node *parse_generation(struct parser *p)
+static void parse_generation(struct parser *p, struct node *n)
 {
-	struct node *n = jinja_node(p, N_SCOPE);
-
-	if (!n || jinja_advance(p) || end_block(p))
-		return NULL;
-	return closed_body(p, "endgeneration", &n->a) ? NULL : n;
+	end_tag(p, T_BLOCK_END);
+	n->a = closed_body(p, "endgeneration");
 }
 
-static struct node *parse_block(struct parser *p)
+static void parse_block(struct parser *p, struct node *n)
 {
-	struct node *n = jinja_node(p, N_SCOPE);
-
-	if (!n || jinja_advance(p) || !take_name(p))
-		return NULL;
-	while (jinja_at_name(p, "scoped") || jinja_at_name(p, "required"))
-		if (jinja_advance(p))
-			return NULL;
-	if (end_block(p) || parse_body(p, (const char *const[]){ "endblock", NULL }, &n->a) || jinja_advance(p))
-		return NULL;
-	if (p->token.type == T_NAME && jinja_advance(p))
-		return NULL;
-	return end_block(p) ? NULL : n;
+	parse_name(p);
+	while (parse_take_name(p, "scoped") || parse_take_name(p, "required"))
+		;
+	end_tag(p, T_BLOCK_END);
+	n->a = parse_body(p, (const char *const[]){ "endblock", NULL });
+	parse_advance(p);
+	if (p->token.type == T_NAME)
+		parse_advance(p);
+	end_tag(p, T_BLOCK_END);
 }
 
-static struct node *parse_do(struct parser *p)
+static void parse_do(struct parser *p, struct node *n)
 {
-	struct node *n = jinja_node(p, N_DO);
-
-	if (!n || jinja_advance(p) || !(n->a = jinja_parse_tuple(p, true)))
-		return NULL;
-	return end_block(p) ? NULL : n;
+	n->a = parse_tuple(p, true);
+	end_tag(p, T_BLOCK_END);
 }
 
-static struct node *parse_jump(struct parser *p)
+static void parse_jump(struct parser *p, struct node *n)
 {
-	struct node *n = jinja_node(p, jinja_at_name(p, "break") ? N_BREAK : N_CONTINUE);
-
-	if (!n)
-		return NULL;
 	if (!p->loops)
-		return jinja_fail(p, "%s outside a loop", n->type == N_BREAK ? "break" : "continue");
-	return jinja_advance(p) || end_block(p) ? NULL : n;
+		env_fail(p->e, "%s outside a loop", n->type == N_BREAK ? "break" : "continue");
+	end_tag(p, T_BLOCK_END);
 }
 
+/* The statement whose name is at the cursor. */
 static struct node *statement(struct parser *p)
 {
 	static const struct {
 		const char *name;
-		struct node *(*parse)(struct parser *p);
+		enum node_type type;
+		void (*parse)(struct parser *p, struct node *n);
 	} statements[] = {
-		{ "if", parse_if }, { "for", parse_for }, { "set", parse_set }, { "macro", parse_macro }, { "call", parse_call },
-		{ "filter", parse_filter }, { "with", parse_with }, { "generation", parse_generation }, { "block", parse_block },
-		{ "do", parse_do }, { "break", parse_jump }, { "continue", parse_jump },
+		{ "if", N_IF, parse_if }, { "for", N_FOR, parse_for }, { "set", N_SET, parse_set }, { "macro", N_MACRO, parse_macro },
+		{ "call", N_CALL_BLOCK, parse_call }, { "filter", N_FILTER_BLOCK, parse_filter }, { "with", N_WITH, parse_with },
+		{ "generation", N_SCOPE, parse_generation }, { "block", N_SCOPE, parse_block }, { "do", N_DO, parse_do },
+		{ "break", N_BREAK, parse_jump }, { "continue", N_CONTINUE, parse_jump },
 	};
+	static const char *const other_files[] = { "include", "import", "from", "extends" };
+	struct node *n;
 
 	if (p->token.type != T_NAME)
-		return jinja_fail(p, "a tag's name is wanted here");
-	for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
-		if (jinja_at_name(p, statements[i].name))
-			return statements[i].parse(p);
-	if (jinja_at_name(p, "include") || jinja_at_name(p, "import") || jinja_at_name(p, "from") || jinja_at_name(p, "extends"))
-		return jinja_fail(p, "%.*s reaches for another template, and there is none", (int)p->token.n, p->token.s);
-	return jinja_fail(p, "unknown tag '%.*s'", p->token.n > 64 ? 64 : (int)p->token.n, p->token.s);
+		env_fail(p->e, "expected the name of a tag");
+	for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
+		if (!parse_at_name(p, statements[i].name))
+			continue;
+		n = parse_node(p, statements[i].type);
+		parse_advance(p);
+		statements[i].parse(p, n);
+		return n;
+	}
+	for (size_t i = 0; i < sizeof other_files / sizeof *other_files; i++)
+		if (parse_at_name(p, other_files[i]))
+			env_fail(p->e, "%s: other templates cannot be used", other_files[i]);
+	env_fail(p->e, "unknown tag '%.*s'", p->token.n > 64 ? 64 : (int)p->token.n, p->token.s);
 }
 
-static struct node *print(struct parser *p)
-{
-	struct node *n = jinja_node(p, N_PRINT);
-
-	if (!n || jinja_advance(p) || !(n->a = jinja_parse_tuple(p, true)))
-		return NULL;
-	if (p->token.type != T_PRINT_END)
-		return jinja_fail(p, "the end of the tag is wanted here");
-	return jinja_advance(p) ? NULL : n;
-}
-
-/* The next piece of a body, or *end: a tag of that name begins, and the cursor is on its name. */
-static struct node *piece(struct parser *p, const char *const *ends, bool *end)
+/* The next piece of a body, or NULL: a tag starts whose name is one of `ends`, and the cursor is on it. */
+static struct node *piece(struct parser *p, const char *const *ends)
 {
 	struct node *n;
 
 	switch (p->token.type) {
 	case T_DATA:
-		n = jinja_node(p, N_TEXT);
-		if (n)
-			n->value = jv_str(p->token.s, p->token.n);
-		return n && !jinja_advance(p) ? n : NULL;
+		n = parse_node(p, N_TEXT);
+		n->value = jv_str(p->token.s, p->token.n);
+		parse_advance(p);
+		return n;
 	case T_PRINT_BEGIN:
-		return print(p);
+		n = parse_node(p, N_PRINT);
+		parse_advance(p);
+		n->a = parse_tuple(p, true);
+		end_tag(p, T_PRINT_END);
+		return n;
 	case T_BLOCK_BEGIN:
-		if (jinja_advance(p))
-			return NULL;
-		*end = jinja_at_any(p, ends);
-		return *end ? NULL : statement(p);
+		parse_advance(p);
+		for (; *ends; ends++)
+			if (parse_at_name(p, *ends))
+				return NULL;
+		return statement(p);
 	default:
-		return jinja_fail(p, "unexpected end of template");
+		env_fail(p->e, "unexpected end of template");
 	}
 }
 
 /* Reads up to a tag with one of these names and leaves the cursor on the name; with no names, up to the end of the template. */
-static int parse_body(struct parser *p, const char *const *ends, struct node **body)
+static struct node *parse_body(struct parser *p, const char *const *ends)
 {
-	bool end = false;
+	struct node *body = NULL, **link = &body;
 
-	if (jinja_enter(p))
-		return -1;
-	while (*ends || p->token.type != T_END) {
-		*body = piece(p, ends, &end);
-		if (end)
-			break;
-		if (!*body)
-			return -1;
-		body = &(*body)->next;
-	}
-	p->depth--;
-	return 0;
+	env_enter(p->e);
+	while ((*ends || p->token.type != T_END) && (*link = piece(p, ends)))
+		link = &(*link)->next;
+	p->e->depth--;
+	return body;
 }
 
-/* Newlines of every kind become '\n', and one at the very end goes. */
+/* Newlines of every kind become '\n', and one at the very end is dropped. */
 static size_t normalise(const char *text, size_t n, char *out)
 {
 	size_t used = 0;
@@ -401,20 +400,21 @@ static size_t normalise(const char *text, size_t n, char *out)
 static int parse(struct jinja *t, const char *text, size_t n, struct why *w)
 {
 	static const char *const to_the_end[] = { NULL };
-	struct parser p = { .t = t, .w = w, .token.line = 1, .depth_max = jinja_depth(DEEPEST_TREE) };
-	char *copy = arena_text(&t->arena, n);
+	struct env e = { .arena = &t->arena, .why = w, .line = 1, .steps = INT64_MAX, .depth_max = env_depth(DEEPEST_TREE) };
+	struct parser p = { .e = &e, .t = t };
+	char *copy;
 
-	if (!copy)
-		return why(w, "template: out of memory");
-	n = normalise(text, n, copy);
-	p.lexer = (struct lexer){ .arena = &t->arena, .at = copy, .end = copy + n, .line = 1, .at_line_start = true, .w = w };
-	t->caller = jinja_name(&p, "caller", 6);
-	t->varargs = jinja_name(&p, "varargs", 7);
-	t->kwargs = jinja_name(&p, "kwargs", 6);
-	t->loop = jinja_name(&p, "loop", 4);
-	if (!t->caller || !t->varargs || !t->kwargs || !t->loop || jinja_advance(&p))
+	if (setjmp(e.failed))
 		return -1;
-	return parse_body(&p, to_the_end, &t->body);
+	copy = env_text(&e, n);
+	p.lexer = (struct lexer){ .e = &e, .at = copy, .end = copy + normalise(text, n, copy), .line = 1, .at_line_start = true };
+	t->caller = parse_intern(&p, "caller", 6);
+	t->varargs = parse_intern(&p, "varargs", 7);
+	t->kwargs = parse_intern(&p, "kwargs", 6);
+	t->loop = parse_intern(&p, "loop", 4);
+	parse_advance(&p);
+	t->body = parse_body(&p, to_the_end);
+	return 0;
 }
 
 struct jinja *jinja_parse(const char *text, size_t n, struct why *w)
@@ -422,7 +422,7 @@ struct jinja *jinja_parse(const char *text, size_t n, struct why *w)
 	struct jinja *t;
 
 	if (n > LARGEST_TEMPLATE) {
-		why(w, "template: %zu bytes are too many", n);
+		why(w, "template: %zu bytes are more than the %d MiB a template may have", n, LARGEST_TEMPLATE >> 20);
 		return NULL;
 	}
 	t = calloc(1, sizeof *t);

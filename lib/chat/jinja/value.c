@@ -1,9 +1,9 @@
-/* Values: making them, lists and dicts, equality and order. */
-#include "priv.h"
+/* Values: making them, lists, equality and order. */
+#include "text.h"
+#include "value.h"
 
 #include "lib/base/utf8.h"
 
-#include <math.h>
 #include <string.h>
 
 bool jv_is(struct jv v, const char *s)
@@ -14,10 +14,11 @@ bool jv_is(struct jv v, const char *s)
 const char *jv_type(struct jv v)
 {
 	static const char *const names[] = {
-		[JV_ABSENT] = "absent", [JV_ERROR] = "error", [JV_UNDEF] = "Undefined", [JV_NONE] = "NoneType", [JV_BOOL] = "bool",
-		[JV_INT] = "int", [JV_BIG] = "int", [JV_FLOAT] = "float", [JV_STR] = "str", [JV_LIST] = "list", [JV_TUPLE] = "tuple",
+		[JV_ABSENT] = "absent", [JV_UNDEF] = "Undefined", [JV_NONE] = "NoneType", [JV_BOOL] = "bool", [JV_INT] = "int",
+		[JV_BIG] = "int", [JV_FLOAT] = "float", [JV_STR] = "str", [JV_LIST] = "list", [JV_TUPLE] = "tuple",
 		[JV_ITER] = "generator", [JV_RANGE] = "range", [JV_DICT] = "dict", [JV_NAMESPACE] = "Namespace",
-		[JV_BUILTIN] = "function", [JV_METHOD] = "builtin_function_or_method", [JV_MACRO] = "Macro", [JV_LOOP] = "LoopContext",
+		[JV_BUILTIN] = "function", [JV_METHOD] = "builtin_function_or_method", [JV_MACRO] = "Macro",
+		[JV_LOOP] = "LoopContext",
 	};
 
 	if (v.kind == JV_ITER)
@@ -29,7 +30,6 @@ bool jv_true(struct jv v)
 {
 	switch (v.kind) {
 	case JV_ABSENT:
-	case JV_ERROR:
 	case JV_UNDEF:
 	case JV_NONE:
 		return false;
@@ -45,65 +45,75 @@ bool jv_true(struct jv v)
 	case JV_TUPLE:
 		return v.list->n != 0;
 	case JV_ITER:
-		return v.list->once || v.list->n != 0;
+		return v.list->single_use || v.list->n != 0;
 	case JV_RANGE:
 		return v.range->n != 0;
 	case JV_DICT:
 		return v.dict->n != 0;
-	case JV_LOOP:
-		return v.loop->n != 0;
 	}
 	return true;
 }
 
+static struct jv undefined(struct env *e, struct jv_undef u)
+{
+	struct jv_undef *copy = ENV_NEW(e, struct jv_undef);
+
+	*copy = u;
+	return (struct jv){ .kind = JV_UNDEF, .undef = copy };
+}
+
 struct jv jv_undefined(struct env *e, enum jv_kind owner, const char *name, size_t n)
 {
-	struct jv_undef *u = arena_alloc(&e->arena, sizeof *u);
+	return undefined(e, (struct jv_undef){ owner == JV_ABSENT ? UNDEF_VARIABLE : UNDEF_ATTRIBUTE, owner, name, (uint32_t)n });
+}
 
-	if (!u)
-		return jv_full(e);
-	*u = (struct jv_undef){ .owner = (uint8_t)owner, .name = name, .n = (uint32_t)n };
-	return (struct jv){ .kind = JV_UNDEF, .undef = u };
+struct jv jv_undefined_element(struct env *e, enum jv_kind owner, struct jv key)
+{
+	size_t start = e->out->n;
+	struct jv name;
+
+	jv_put_repr(e, key);
+	name = jv_since(e, start);
+	return undefined(e, (struct jv_undef){ UNDEF_ELEMENT, owner, name.s, name.n });
 }
 
 struct jv jv_undefined_hint(struct env *e, const char *message)
 {
-	return jv_undefined(e, JV_ERROR, message, strlen(message));
+	return undefined(e, (struct jv_undef){ UNDEF_HINT, JV_ABSENT, message, (uint32_t)strlen(message) });
 }
 
-struct jv jv_fail_undefined(struct env *e, struct jv v)
+void jv_fail_undefined(struct env *e, struct jv v)
 {
 	const struct jv_undef *u = v.undef;
 	int n = u->n > 300 ? 300 : (int)u->n;
-	const char *type = jv_type((struct jv){ .kind = u->owner == JV_ITER ? JV_NONE : u->owner });
+	const char *type = u->owner == JV_ITER ? "NoneType" : jv_type((struct jv){ .kind = (uint8_t)u->owner });
 
-	if (u->owner == JV_ERROR)
-		return jv_fail(e, "%.*s", n, u->name);
-	if (u->owner == JV_ABSENT)
-		return jv_fail(e, "'%.*s' is undefined", n, u->name);
-	if (u->element)
-		return jv_fail(e, "%s object has no element %.*s", type, n, u->name);
+	if (u->what == UNDEF_HINT)
+		env_fail(e, "%.*s", n, u->name);
+	if (u->what == UNDEF_VARIABLE)
+		env_fail(e, "'%.*s' is undefined", n, u->name);
+	if (u->what == UNDEF_ELEMENT)
+		env_fail(e, "%s object has no element %.*s", type, n, u->name);
 	if (u->owner == JV_NONE)
-		return jv_fail(e, "'None' has no attribute '%.*s'", n, u->name);
-	return jv_fail(e, "'%s object' has no attribute '%.*s'", u->owner == JV_NAMESPACE ? "jinja2.utils.Namespace" : type, n, u->name);
+		env_fail(e, "'None' has no attribute '%.*s'", n, u->name);
+	env_fail(e, "'%s object' has no attribute '%.*s'", u->owner == JV_NAMESPACE ? "jinja2.utils.Namespace" : type, n, u->name);
 }
 
 struct jv jv_text(struct env *e, const char *s, size_t n)
 {
-	char *copy = arena_text(&e->arena, n);
+	char *copy = env_text(e, n);
 
-	if (!copy || jinja_tick(e, n / 64))
-		return jv_full(e);
+	env_tick(e, n / 64);
 	if (n)
 		memcpy(copy, s, n);
 	return jv_str(copy, n);
 }
 
-struct jv jv_take(struct env *e, struct bytes *b)
+struct jv jv_since(struct env *e, size_t start)
 {
-	struct jv v = b->failed ? jv_full(e) : jv_text(e, b->p, b->n);
+	struct jv v = e->out->n > start ? jv_text(e, e->out->p + start, e->out->n - start) : jv_str("", 0);
 
-	bytes_free(b);
+	e->out->n = start;
 	return v;
 }
 
@@ -113,37 +123,22 @@ struct jv jv_concat(struct env *e, struct jv a, struct jv b)
 	char *s;
 
 	if (!a.n || !b.n)
-		return a.n ? a : b;
-	if (jinja_tick(e, b.n / 64))
-		return jv_error();
-	if (!arena_extend(&e->arena, a.s, a.n, b.n)) {
-		memcpy((char *)e->arena.top - b.n, b.s, b.n);
+		return jv_markup(a.n ? a : b, false);
+	env_tick(e, b.n / 64);
+	if (!arena_extend(e->arena, a.s, a.n, b.n)) {
+		memcpy((char *)e->arena->top - b.n, b.s, b.n);
 		return jv_str(a.s, n);
 	}
-	s = arena_text(&e->arena, n);
-	if (!s || jinja_tick(e, a.n / 64))
-		return jv_full(e);
+	env_tick(e, a.n / 64);
+	s = env_text(e, n);
 	memcpy(s, a.s, a.n);
 	memcpy(s + a.n, b.s, b.n);
 	return jv_str(s, n);
 }
 
-static struct jv object_from_json(struct env *e, const struct json *v)
-{
-	struct jv d = jv_dict(e, JV_DICT);
-
-	for (const struct json *m = v->child; m && d.kind != JV_ERROR; m = m->next) {
-		struct jv value = jv_from_json(e, m);
-
-		if (value.kind == JV_ERROR || jv_dict_set(e, d.dict, jv_str(m->key, m->key_n), value))
-			return jv_error();
-	}
-	return d;
-}
-
 struct jv jv_from_json(struct env *e, const struct json *v)
 {
-	struct jv list;
+	struct jv out;
 
 	switch (v->type) {
 	case JSON_NULL:
@@ -158,80 +153,85 @@ struct jv jv_from_json(struct env *e, const struct json *v)
 	case JSON_BIG:
 		return (struct jv){ .kind = JV_BIG, .n = (uint32_t)v->n, .s = v->s };
 	case JSON_STRING:
-		return v->n > UINT32_MAX / 2 ? jv_full(e) : jv_str(v->s, v->n);
+		if (v->n > UINT32_MAX / 2)
+			env_full(e);
+		return jv_str(v->s, v->n);
 	case JSON_OBJECT:
-		return object_from_json(e, v);
+		out = jv_dict(e, JV_DICT);
+		for (const struct json *m = v->child; m; m = m->next)
+			jv_dict_set(e, out.dict, jv_str(m->key, m->key_n), jv_from_json(e, m));
+		return out;
 	case JSON_ARRAY:
 		break;
 	}
-	list = jv_list(e, JV_LIST, v->n > UINT32_MAX ? UINT32_MAX : (uint32_t)v->n);
-	for (const struct json *c = v->child; c && list.kind != JV_ERROR; c = c->next) {
-		struct jv item = jv_from_json(e, c);
-
-		if (item.kind == JV_ERROR || jv_push(e, list.list, item))
-			return jv_error();
-	}
-	return list;
+	out = jv_list(e, JV_LIST, v->n > UINT32_MAX ? UINT32_MAX : (uint32_t)v->n);
+	for (const struct json *c = v->child; c; c = c->next)
+		jv_push(e, out.list, jv_from_json(e, c));
+	return out;
 }
 
 struct jv jv_list(struct env *e, enum jv_kind kind, uint32_t cap)
 {
-	struct jv_list *l = arena_array(&e->arena, 1, sizeof *l);
+	struct jv_list *l = ENV_NEW(e, struct jv_list);
 
-	if (!l || (cap && !(l->items = arena_array(&e->arena, cap, sizeof *l->items))))
-		return jv_full(e);
+	l->items = cap ? env_array(e, cap, sizeof *l->items) : NULL;
 	l->cap = cap;
 	return (struct jv){ .kind = (uint8_t)kind, .list = l };
 }
 
 struct jv jv_iter(struct jv v, const char *type)
 {
-	if (v.kind != JV_ERROR) {
-		v.kind = JV_ITER;
-		v.list->type = type;
-		v.list->once = strncmp(type, "dict_", 5) != 0;
-	}
+	v.kind = JV_ITER;
+	v.list->type = type;
+	v.list->single_use = strncmp(type, "dict_", 5) != 0;
 	return v;
 }
 
-int jv_own(struct env *e, struct jv_list *l, uint32_t extra)
+struct jv jv_generator(struct env *e)
+{
+	return jv_iter(jv_list(e, JV_LIST, 0), "generator");
+}
+
+void jv_own(struct env *e, struct jv_list *l, uint32_t extra)
 {
 	uint32_t cap = l->n < 8 ? 8 : l->n > UINT32_MAX / 2 ? UINT32_MAX : l->n * 2;
 	struct jv *items;
 
 	if (l->cap && extra <= l->cap - l->n)
-		return 0;
+		return;
 	if (extra > cap - l->n)
 		cap = extra > UINT32_MAX - l->n ? UINT32_MAX : l->n + extra;
-	items = arena_array(&e->arena, cap, sizeof *items);
-	if (!items || jinja_tick(e, l->n / 4)) {
-		jv_full(e);
-		return -1;
-	}
+	env_tick(e, l->n / 4);
+	items = env_array(e, cap, sizeof *items);
 	if (l->n)
 		memcpy(items, l->items, l->n * sizeof *items);
 	l->items = items;
 	l->cap = cap;
-	return 0;
 }
 
-int jv_push(struct env *e, struct jv_list *l, struct jv v)
+void jv_push(struct env *e, struct jv_list *l, struct jv v)
 {
-	if (jv_own(e, l, 1))
-		return -1;
+	jv_own(e, l, 1);
 	l->items[l->n++] = v;
-	return 0;
+}
+
+struct jv jv_share(struct env *e, enum jv_kind kind, struct jv_list *l, uint32_t from, uint32_t n)
+{
+	struct jv out = jv_list(e, kind, 0);
+
+	l->cap = 0;
+	out.list->items = n ? l->items + from : NULL;
+	out.list->n = n;
+	return out;
 }
 
 struct jv jv_pair_of(struct env *e, struct jv a, struct jv b)
 {
 	struct jv t = jv_list(e, JV_TUPLE, 2);
 
-	if (t.kind != JV_ERROR) {
-		t.list->items[0] = a;
-		t.list->items[1] = b;
-		t.list->n = 2;
-	}
+	t.list->items[0] = a;
+	t.list->items[1] = b;
+	t.list->n = 2;
 	return t;
 }
 
@@ -242,56 +242,38 @@ struct jv jv_range_at(const struct jv_range *r, int64_t i)
 
 static struct jv_list *characters(struct env *e, struct jv v)
 {
-	struct jv l = jv_list(e, JV_LIST, (uint32_t)text_length(v.s, v.n));
+	struct jv_list *l;
 	unsigned used;
 
-	if (l.kind == JV_ERROR || jinja_tick(e, v.n / 8))
-		return NULL;
+	env_tick(e, v.n / 8);
+	l = jv_list(e, JV_LIST, (uint32_t)text_length(v.s, v.n)).list;
 	for (uint32_t at = 0; at < v.n; at += used) {
-		struct jv c;
-
 		utf8_next(v.s + at, v.n - at, &used);
-		c = jv_str(v.s + at, used);
-		c.markup = v.markup;
-		l.list->items[l.list->n++] = c;
+		l->items[l->n++] = jv_markup(jv_str(v.s + at, used), v.markup);
 	}
-	return l.list;
+	return l;
 }
 
-struct jv_list *jv_walk(struct env *e, struct jv v)
+struct jv_list *jv_items(struct env *e, struct jv v)
 {
-	struct jv l;
-	struct jv_list *once;
+	struct jv_list *l;
 
-	switch (v.kind) {
-	case JV_STR:
+	if (!jv_in(v, JV_ITERABLE))
+		env_fail(e, "'%s' object is not iterable", jv_type(v));
+	if (v.kind == JV_STR)
 		return characters(e, v);
-	case JV_LIST:
-	case JV_TUPLE:
+	if (jv_in(v, JV_ARRAYS) || (v.kind == JV_ITER && !v.list->single_use))
 		return v.list;
-	case JV_ITER:
-		if (!v.list->once)
-			return v.list;
-		once = jv_list(e, JV_LIST, 0).list;
-		if (once && !e->failed) {
-			*once = *v.list;
-			*v.list = (struct jv_list){ .type = once->type, .once = true };
-		}
-		return e->failed ? NULL : once;
-	case JV_RANGE:
-	case JV_DICT:
-	case JV_UNDEF:
-		break;
-	default:
-		jv_fail(e, "'%s' object is not iterable", jv_type(v));
-		return NULL;
+	l = jv_list(e, JV_LIST, v.kind == JV_RANGE ? (uint32_t)v.range->n : v.kind == JV_DICT ? v.dict->n : 0).list;
+	if (v.kind == JV_ITER) {
+		*l = *v.list;
+		*v.list = (struct jv_list){ .type = l->type, .single_use = true };
+		return l;
 	}
-	l = jv_list(e, JV_LIST, v.kind == JV_RANGE ? (uint32_t)v.range->n : v.kind == JV_DICT ? v.dict->n : 0);
-	if (l.kind == JV_ERROR || jinja_tick(e, l.list->cap / 4))
-		return NULL;
-	for (; l.list->n < l.list->cap; l.list->n++)
-		l.list->items[l.list->n] = v.kind == JV_RANGE ? jv_range_at(v.range, l.list->n) : v.dict->pairs[l.list->n].key;
-	return l.list;
+	env_tick(e, l->cap / 4);
+	for (; l->n < l->cap; l->n++)
+		l->items[l->n] = v.kind == JV_RANGE ? jv_range_at(v.range, l->n) : v.dict->pairs[l->n].key;
+	return l;
 }
 
 int64_t jv_length(struct env *e, struct jv v)
@@ -300,159 +282,129 @@ int64_t jv_length(struct env *e, struct jv v)
 	case JV_UNDEF:
 		return 0;
 	case JV_STR:
-		return jinja_tick(e, v.n / 8) ? -1 : (int64_t)text_length(v.s, v.n);
-	case JV_LIST:
-	case JV_TUPLE:
-		return v.list->n;
+		env_tick(e, v.n / 8);
+		return (int64_t)text_length(v.s, v.n);
 	case JV_RANGE:
 		return v.range->n;
 	case JV_DICT:
 		return v.dict->n;
-	case JV_ITER:
-		if (!v.list->once)
-			return v.list->n;
-		break;
-	default:
-		break;
 	}
-	jv_fail(e, "object of type '%s' has no len()", jv_type(v));
-	return -1;
+	if (!jv_in(v, JV_ARRAYS) && (v.kind != JV_ITER || v.list->single_use))
+		env_fail(e, "object of type '%s' has no len()", jv_type(v));
+	return v.list->n;
 }
 
-static int equal_lists(struct env *e, const struct jv_list *a, const struct jv_list *b)
+static bool equal_lists(struct env *e, const struct jv_list *a, const struct jv_list *b)
 {
-	int same = a->n == b->n;
+	bool same = a->n == b->n;
 
-	for (uint32_t i = 0; same == 1 && i < a->n && i < b->n; i++)
+	for (uint32_t i = 0; same && i < a->n && i < b->n; i++)
 		same = jv_equal(e, a->items[i], b->items[i]);
 	return same;
 }
 
-static int equal_dicts(struct env *e, const struct jv_dict *a, const struct jv_dict *b)
+static bool equal_dicts(struct env *e, const struct jv_dict *a, const struct jv_dict *b)
 {
-	int same = a->n == b->n;
+	bool same = a->n == b->n;
 
-	for (uint32_t i = 0; same == 1 && i < a->n; i++) {
+	for (uint32_t i = 0; same && i < a->n; i++) {
 		struct jv *other = jv_dict_get(e, b, a->pairs[i].key);
 
-		same = other ? jv_equal(e, a->pairs[i].value, *other) : 0;
+		same = other && jv_equal(e, a->pairs[i].value, *other);
 	}
 	return same;
 }
 
-static int equal_ranges(const struct jv_range *a, const struct jv_range *b)
+static bool equal_ranges(const struct jv_range *a, const struct jv_range *b)
 {
 	return a->n == b->n && (!a->n || (a->start == b->start && (a->n == 1 || a->step == b->step)));
 }
 
-int jv_equal(struct env *e, struct jv a, struct jv b)
+bool jv_equal(struct env *e, struct jv a, struct jv b)
 {
-	int same;
+	bool same;
 
-	if (jinja_tick(e, 1))
-		return -1;
-	if (jv_is_integer(a) && jv_is_integer(b))
+	env_tick(e, 1);
+	if (jv_in(a, JV_INTEGERS) && jv_in(b, JV_INTEGERS))
 		return jv_integer(a) == jv_integer(b);
-	if (jv_is_number(a) && jv_is_number(b))
+	if (jv_in(a, JV_NUMBERS) && jv_in(b, JV_NUMBERS))
 		return jv_number(a) == jv_number(b);
 	if (a.kind != b.kind)
-		return 0;
+		return false;
 	switch (a.kind) {
 	case JV_UNDEF:
 	case JV_NONE:
-		return 1;
+		return true;
 	case JV_STR:
 	case JV_BIG:
 		if (a.n != b.n || !a.n)
 			return a.n == b.n;
-		return jinja_tick(e, a.n / 64) ? -1 : !memcmp(a.s, b.s, a.n);
+		env_tick(e, a.n / 64);
+		return !memcmp(a.s, b.s, a.n);
 	case JV_RANGE:
 		return equal_ranges(a.range, b.range);
-	case JV_LIST:
-	case JV_TUPLE:
-	case JV_DICT:
-		break;
 	case JV_METHOD:
 		return a.method->builtin == b.method->builtin && a.method->self.list == b.method->self.list;
-	default:
-		return a.list == b.list;
 	}
-	if (a.list == b.list)
-		return 1;
-	if (jinja_deeper(e))
-		return -1;
+	if (a.list == b.list || (!jv_in(a, JV_ARRAYS) && a.kind != JV_DICT))
+		return a.list == b.list;
+	env_enter(e);
 	same = a.kind == JV_DICT ? equal_dicts(e, a.dict, b.dict) : equal_lists(e, a.list, b.list);
 	e->depth--;
 	return same;
 }
 
-int jv_contains(struct env *e, struct jv container, struct jv item)
+bool jv_contains(struct env *e, struct jv container, struct jv item)
 {
-	struct jv_list *l;
+	const struct jv_list *l;
 
 	if (container.kind == JV_STR) {
-		if (item.kind == JV_UNDEF)
-			return jv_fail_undefined(e, item), -1;
+		jv_defined(e, item);
 		if (item.kind != JV_STR)
-			return jv_fail(e, "'in <string>' requires string as left operand, not %s", jv_type(item)), -1;
-		return text_find_cost(e, container.n, item.n) ? -1 : text_find(container.s, container.n, item.s, item.n) != NULL;
+			env_fail(e, "'in <string>' requires string as left operand, not %s", jv_type(item));
+		env_tick(e, text_find_cost(container.n, item.n));
+		return text_find(container.s, container.n, item.s, item.n);
 	}
 	if (container.kind == JV_DICT) {
 		if (item.kind == JV_LIST || item.kind == JV_DICT)
-			return jv_fail(e, "unhashable type: '%s'", jv_type(item)), -1;
-		return jv_dict_get(e, container.dict, item) != NULL;
+			env_fail(e, "unhashable type: '%s'", jv_type(item));
+		return jv_dict_get(e, container.dict, item);
 	}
 	if (container.kind < JV_STR && container.kind != JV_UNDEF)
-		return jv_fail(e, "argument of type '%s' is not iterable", jv_type(container)), -1;
-	l = jv_walk(e, container);
-	if (!l)
-		return -1;
-	for (uint32_t i = 0; i < l->n; i++) {
-		int same = jv_equal(e, l->items[i], item);
-
-		if (same)
-			return same;
-	}
-	return 0;
+		env_fail(e, "argument of type '%s' is not iterable", jv_type(container));
+	l = jv_items(e, container);
+	for (uint32_t i = 0; i < l->n; i++)
+		if (jv_equal(e, l->items[i], item))
+			return true;
+	return false;
 }
 
-static int sign(double a, double b)
+int jv_order(struct env *e, struct jv a, struct jv b, const char *op)
 {
-	return (a > b) - (a < b);
-}
+	int order;
 
-int jv_order(struct env *e, struct jv a, struct jv b, const char *op, int *order)
-{
-	if (a.kind == JV_UNDEF || b.kind == JV_UNDEF)
-		return jv_fail_undefined(e, a.kind == JV_UNDEF ? a : b), -1;
-	if (jv_is_integer(a) && jv_is_integer(b)) {
-		*order = (jv_integer(a) > jv_integer(b)) - (jv_integer(a) < jv_integer(b));
-		return 0;
-	}
-	if (jv_is_number(a) && jv_is_number(b)) {
-		*order = sign(jv_number(a), jv_number(b));
-		return 0;
-	}
+	jv_defined(e, a);
+	jv_defined(e, b);
+	if (jv_in(a, JV_INTEGERS) && jv_in(b, JV_INTEGERS))
+		return (jv_integer(a) > jv_integer(b)) - (jv_integer(a) < jv_integer(b));
+	if (jv_in(a, JV_NUMBERS) && jv_in(b, JV_NUMBERS))
+		return (jv_number(a) > jv_number(b)) - (jv_number(a) < jv_number(b));
 	if (a.kind == JV_STR && b.kind == JV_STR) {
 		uint32_t n = a.n < b.n ? a.n : b.n;
-		int c = n ? memcmp(a.s, b.s, n) : 0;
 
-		*order = c ? c : (a.n > b.n) - (a.n < b.n);
-		return jinja_tick(e, n / 64);
+		env_tick(e, n / 64);
+		order = n ? memcmp(a.s, b.s, n) : 0;
+		return order ? order : (a.n > b.n) - (a.n < b.n);
 	}
-	if (a.kind != b.kind || (a.kind != JV_LIST && a.kind != JV_TUPLE))
-		return jv_fail(e, "'%s' not supported between instances of '%s' and '%s'", op, jv_type(a), jv_type(b)), -1;
+	if (a.kind != b.kind || !jv_in(a, JV_ARRAYS))
+		env_fail(e, "'%s' not supported between instances of '%s' and '%s'", op, jv_type(a), jv_type(b));
 	for (uint32_t i = 0; i < a.list->n && i < b.list->n; i++) {
-		int same = jv_equal(e, a.list->items[i], b.list->items[i]), failed;
-
-		if (same < 0 || (!same && jinja_deeper(e)))
-			return -1;
-		if (same)
+		if (jv_equal(e, a.list->items[i], b.list->items[i]))
 			continue;
-		failed = jv_order(e, a.list->items[i], b.list->items[i], op, order);
+		env_enter(e);
+		order = jv_order(e, a.list->items[i], b.list->items[i], op);
 		e->depth--;
-		return failed;
+		return order;
 	}
-	*order = (a.list->n > b.list->n) - (a.list->n < b.list->n);
-	return 0;
+	return (a.list->n > b.list->n) - (a.list->n < b.list->n);
 }

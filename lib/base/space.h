@@ -1,0 +1,16 @@
+/* space: white space as Python's str counts it, which is how chat templates trim. */
+#ifndef SPACE_H
+#define SPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+bool space_char(int32_t c);                             /* is this code point white space? */
+size_t space_leading(const char *s, size_t n);          /* bytes of white space that s[n] starts with */
+size_t space_trimmed(const char *s, size_t n);          /* bytes of s[n] without the white space at its end */
+
+/* Where the code point (or malformed byte) that ends at s[n] starts; n at least 1. */
+size_t space_step_back(const char *s, size_t n);
+
+#endif

@@ -1,0 +1,120 @@
+/* The functions that templates find among their variables. */
+#include "builtin.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LONGEST_RANGE = 100000 };
+
+struct jv global_range(struct env *e, struct call *c)
+{
+	struct jv_range *r = ENV_NEW(e, struct jv_range);
+	int64_t stop;
+
+	for (int i = 0; i < 3; i++)
+		if (c->arg[i].kind == JV_NONE)
+			env_fail(e, "'NoneType' object cannot be interpreted as an integer");
+	r->start = arg_int(e, c, 0, 0);
+	stop = arg_int(e, c, 1, 0);
+	r->step = arg_int(e, c, 2, 1);
+	if (c->arg[1].kind == JV_ABSENT) {
+		stop = r->start;
+		r->start = 0;
+	}
+	if (!r->step)
+		env_fail(e, "range() arg 3 must not be zero");
+	if (r->step > 0 ? r->start < stop : r->start > stop) {
+		uint64_t distance = r->step > 0 ? (uint64_t)stop - (uint64_t)r->start : (uint64_t)r->start - (uint64_t)stop;
+		uint64_t n = (distance - 1) / (r->step > 0 ? (uint64_t)r->step : -(uint64_t)r->step) + 1;
+
+		if (n > LONGEST_RANGE)
+			env_fail(e, "Range too big. The sandbox blocks ranges larger than %d.", LONGEST_RANGE);
+		r->n = (int64_t)n;
+	}
+	return (struct jv){ .kind = JV_RANGE, .range = r };
+}
+
+/* dict() and namespace(). */
+struct jv global_dict(struct env *e, struct call *c)
+{
+	struct jv d = jv_dict(e, (enum jv_kind)c->b->what);
+
+	dict_fill(e, d.dict, c);
+	return d;
+}
+
+struct jv global_raise_exception(struct env *e, struct call *c)
+{
+	struct jv message = jv_to_str(e, c->arg[0]);
+
+	env_fail(e, "%.*s", message.n > 400 ? 400 : (int)message.n, message.n ? message.s : "");
+}
+
+/* Copies the format without what strftime() of C does otherwise than Python's: %f is the microseconds; %z and %Z are empty, as the time of
+ * datetime.now() has no zone. */
+static char *python_format(struct env *e, struct jv f, long microseconds)
+{
+	char *format = env_text(e, (size_t)f.n * 3 + 1), *p = format;
+
+	env_tick(e, f.n);
+	for (uint32_t i = 0, after; i < f.n; i = after) {
+		after = i + 1;
+		while (f.s[i] == '%' && after < f.n && f.s[after] && strchr("_-0^#123456789", f.s[after]))
+			after++;
+		if (f.s[i] == '%' && after < f.n)
+			after++;
+		if (after == i + 2 && f.s[i + 1] == 'f')
+			p += sprintf(p, "%06ld", microseconds);
+		else if (after == i + 1 || (f.s[after - 1] != 'z' && f.s[after - 1] != 'Z'))
+			for (; i < after; i++)
+				*p++ = f.s[i];
+	}
+	*p = '\0';
+	return format;
+}
+
+struct jv global_strftime_now(struct env *e, struct call *c)
+{
+	struct jv f = arg_str(e, c, 0, jv_str("", 0));
+	struct timespec t = { 0 };
+	struct tm now;
+	char *format, *text;
+	size_t n = 0;
+
+	f.n = (uint32_t)(f.n ? strnlen(f.s, f.n) : 0);
+	if (e->now)
+		now = *e->now;
+	else if (clock_gettime(CLOCK_REALTIME, &t) || !localtime_r(&t.tv_sec, &now))
+		env_fail(e, "strftime_now: the local time is not known");
+	format = python_format(e, f, t.tv_nsec / 1000);
+	for (size_t room = 1024; *format; room *= 2) {
+		env_tick(e, room / 8);
+		text = env_text(e, room);
+		n = strftime(text, room, format, &now);
+		if (n || room >= 256 * strlen(format))
+			return jv_str(text, n);
+	}
+	return jv_str("", 0);
+}
+
+static struct jv join_next(struct env *e, struct call *c)
+{
+	struct jv_list *state = c->self.list;
+	struct jv out = state->items[state->n > 1];
+
+	if (state->n == 1)
+		return out;
+	state->items[0] = state->items[1];
+	state->n = 1;
+	return jv_str("", 0);
+}
+
+/* A joiner returns "" the first time it is called and its separator from then on. Its state is a list of two items, then of one. */
+struct jv global_joiner(struct env *e, struct call *c)
+{
+	static const struct builtin next = { "joiner", 0, "", join_next, 0 };
+	struct jv_method *m = ENV_NEW(e, struct jv_method);
+
+	*m = (struct jv_method){ jv_pair_of(e, jv_none(), arg_or(c, 0, jv_str(", ", 2))), &next };
+	return (struct jv){ .kind = JV_METHOD, .method = m };
+}

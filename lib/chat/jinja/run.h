@@ -1,0 +1,121 @@
+/* run: trees to values and text. Variables and loops, evaluation, calls, and what the builtin functions are made of. */
+#ifndef JINJA_RUN_H
+#define JINJA_RUN_H
+
+#include "syntax.h"
+
+enum { CALL_ARGS = 6 };
+
+/* Variables. */
+struct binding {
+	const struct name *name;
+	struct jv value;
+	struct binding *next;
+};
+
+struct scope {
+	struct scope *parent;
+	struct binding *first;
+	bool kept;                  /* a macro refers to it, so it cannot be reused */
+};
+
+struct jv_macro {
+	const struct node *node;
+	struct scope *scope;        /* where it was defined */
+};
+
+/* A running loop. With a condition the items are tried one by one, as late as possible. */
+struct jv_loop {
+	const struct node *node;
+	struct jv_list *items;      /* or */
+	struct jv_range *range;
+	int64_t n, next;            /* items in all, and the first that has not been tried */
+	int64_t index;              /* of the iteration, from 0 */
+	int64_t depth;
+	bool filtered, has_ahead;
+	struct jv previous, current, ahead, changed;
+	struct scope *scope;        /* around the loop */
+};
+
+struct jv loop_attribute(struct env *e, struct jv_loop *l, struct jv name);
+struct jv loop_recurse(struct env *e, struct jv_loop *l, struct jv items);      /* loop(items) */
+
+/* Scopes. */
+struct scope *scope_push(struct env *e, struct scope *parent);  /* a new innermost scope */
+void scope_pop(struct env *e, struct scope *outer);             /* back to `outer` */
+void scope_set(struct env *e, const struct name *name, struct jv v);
+
+/* Evaluation. */
+struct jv eval(struct env *e, const struct node *n);
+struct jv eval_call(struct env *e, const struct node *n, const struct jv *caller);      /* an N_CALL; caller: NULL or a macro */
+struct jv eval_filters(struct env *e, const struct node *n, struct jv text);            /* an N_FILTER chain that starts from text */
+struct jv eval_attribute(struct env *e, struct jv object, struct jv name);
+struct jv eval_item(struct env *e, struct jv object, struct jv key);
+struct jv eval_slice(struct env *e, struct jv object, const struct jv bounds[3]);
+struct jv eval_binary(struct env *e, int op, struct jv a, struct jv b);                 /* the arithmetic operators */
+bool eval_comparison(struct env *e, int op, struct jv a, struct jv b);
+
+enum flow { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE };
+enum flow exec(struct env *e, const struct node *body);
+struct jv exec_captured(struct env *e, const struct node *body);        /* the body's text */
+
+/* Calls. */
+struct kwarg {
+	const char *s;
+	uint32_t n;
+	struct jv value;
+};
+
+struct call {
+	struct jv self;             /* the operand of a filter or test, the object of a method */
+	const struct jv *pos;
+	const struct kwarg *kw;
+	uint32_t n_pos, n_kw;
+	const struct builtin *b;    /* what is called */
+	struct jv arg[CALL_ARGS];   /* for builtins with parameters: in their order, JV_ABSENT where not given */
+};
+
+/* What a row of the table of builtins is for. */
+enum {
+	IS_GLOBAL = 1, IS_FILTER = 2, IS_TEST = 4,
+	OF_STR = 8, OF_LIST = 16, OF_TUPLE = 32, OF_DICT = 64, OF_LOOP = 128,   /* a method */
+	ON_TEXT = 256,              /* a filter or test whose operand is turned into a string unless it is one */
+};
+
+typedef struct jv builtin_function(struct env *e, struct call *c);
+
+/* A function of the templates that is written in C. params: the parameters' names between spaces; those from the first that starts with '?'
+ * on are optional; NULL: the arguments are left in pos and kw. `what` selects a variant of run. */
+struct builtin {
+	const char *name;
+	unsigned use;
+	const char *params;
+	builtin_function *run;
+	int what;
+};
+
+/* The builtin of that name for one of the uses, or NULL. */
+const struct builtin *builtin_find(const char *s, size_t n, unsigned use);
+const struct builtin *builtin_method(struct jv object, struct jv name);
+struct jv builtin_run(struct env *e, const struct builtin *b, struct call *c);  /* sorts the arguments into c->arg and runs it */
+struct jv builtin_filter(struct env *e, struct jv name, struct call *c);
+bool builtin_test(struct env *e, struct jv name, struct call *c);
+struct jv call_value(struct env *e, struct jv callee, struct call *c);
+const struct kwarg *call_kwarg(const struct call *c, const char *s, size_t n);
+
+/* Argument i of a builtin: its value, or what stands for it when it was not given. A wrong type is a failure. */
+int64_t arg_int(struct env *e, const struct call *c, int i, int64_t absent);
+struct jv arg_str(struct env *e, const struct call *c, int i, struct jv absent);
+bool arg_true(const struct call *c, int i, bool absent);
+struct jv arg_or(const struct call *c, int i, struct jv absent);
+
+/* "format" % args, and "format".format(...) with the arguments of c. */
+struct jv format_percent(struct env *e, struct jv format, struct jv args);
+struct jv format_braces(struct env *e, struct jv format, const struct call *c);
+
+/* Builtins that other parts use. */
+struct jv number_truncated(struct env *e, double d);    /* d without its fraction, as an integer of any size */
+struct jv markup_escape(struct env *e, struct jv v);    /* HTML's & < > ' ", unless v is markup */
+void dict_fill(struct env *e, struct jv_dict *d, const struct call *c);         /* with a mapping or pairs, then named arguments */
+
+#endif

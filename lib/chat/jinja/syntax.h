@@ -1,0 +1,128 @@
+/* syntax: a template's tokens and its tree. Text to tokens in lex.c, tokens to trees in expr.c (expressions) and parse.c (statements). */
+#ifndef JINJA_SYNTAX_H
+#define JINJA_SYNTAX_H
+
+#include "jinja.h"
+#include "value.h"
+
+/* A variable's name; one object for each spelling in a template, so that names are compared by address. */
+struct name {
+	const char *s;
+	uint32_t n;
+	struct name *next;
+};
+
+/* An operator's code is its characters: '+' or OP2('=', '='). `in` and `not in` are 'i' and 'n'. */
+#define OP2(a, b) ((a) << 8 | (b))
+
+enum token_type { T_END, T_DATA, T_PRINT_BEGIN, T_PRINT_END, T_BLOCK_BEGIN, T_BLOCK_END, T_NAME, T_INT, T_FLOAT, T_STRING, T_OP };
+
+struct token {
+	enum token_type type;
+	int op, line;
+	const char *s;              /* T_DATA, T_NAME, T_STRING (unescaped): s[n] */
+	uint32_t n;
+	int64_t i;
+	double d;
+};
+
+struct lexer {
+	struct env *e;
+	const char *at, *end;
+	int line;
+	enum { IN_TEXT, IN_PRINT, IN_BLOCK } state;
+	bool at_line_start;         /* nothing but a newline stands before `at` */
+	bool tag_next;              /* a tag starts at `at`, and the text before it has been returned */
+	unsigned nesting;           /* open brackets, inside which }} and %} end nothing */
+};
+
+/* The next token; T_END at the end of the template. */
+struct token lex(struct lexer *l);
+
+/* The tree. What a, b, c, d, e hold is said at each type; [x] is a chain through next. */
+enum node_type {
+	/* expressions */
+	N_CONST,                    /* value */
+	N_NAME,                     /* name */
+	N_LIST, N_TUPLE,            /* a [items] */
+	N_DICT,                     /* a [N_PAIR] */
+	N_PAIR,                     /* a key, b value */
+	N_ATTR,                     /* a . value */
+	N_ITEM,                     /* a [ b ] */
+	N_SLICE,                    /* a [ b : c : d ], any of the three NULL */
+	N_CALL,                     /* a ( b [N_ARG] ) */
+	N_FILTER,                   /* a | name ( b ); a NULL: a block's text */
+	N_TEST,                     /* a is name ( b ) */
+	N_ARG,                      /* a; name or NULL; op: 0, '*' or OP2('*','*') */
+	N_NOT, N_AND, N_OR,         /* a, b */
+	N_UNARY, N_BINARY,          /* op a; a op b */
+	N_COMPARE,                  /* a, b [N_OPERAND] */
+	N_OPERAND,                  /* op a */
+	N_COND,                     /* b if a else c */
+	/* statements */
+	N_TEXT,                     /* value */
+	N_PRINT,                    /* a */
+	N_IF,                       /* a, b [body], c [else; an elif is an N_IF] */
+	N_FOR,                      /* a target, b over, c if, d [body], e [else]; op: recursive */
+	N_SET,                      /* a target, b */
+	N_SET_BLOCK,                /* a target, b filters or NULL, c [body] */
+	N_MACRO,                    /* name, a [N_PARAM], b [body]; op: uses MACRO_... */
+	N_PARAM,                    /* name, a default or NULL */
+	N_CALL_BLOCK,               /* a call, b N_MACRO */
+	N_FILTER_BLOCK,             /* a filters, b [body] */
+	N_WITH,                     /* a [N_SET], b [body] */
+	N_SCOPE,                    /* a [body] */
+	N_DO,                       /* a */
+	N_BREAK, N_CONTINUE,
+};
+
+enum { MACRO_CALLER = 1, MACRO_VARARGS = 2, MACRO_KWARGS = 4 };
+
+struct node {
+	uint8_t type;
+	int op, line;
+	struct node *a, *b, *c, *d, *e;
+	struct node *next;
+	const struct name *name;
+	struct jv value;
+};
+
+struct jinja {
+	struct arena arena;
+	struct node *body;
+	struct name *names[1024];
+	int n_names;
+	const struct name *caller, *varargs, *kwargs, *loop;
+};
+
+struct parser {
+	struct env *e;
+	struct jinja *t;
+	struct lexer lexer;
+	struct token token, ahead;
+	bool has_ahead;
+	int loops;                  /* for blocks around here, for break and continue */
+	int uses;                   /* MACRO_... of the macro being read */
+};
+
+/* The token at the cursor. */
+void parse_advance(struct parser *p);
+bool parse_at_name(const struct parser *p, const char *name);
+bool parse_at_op(const struct parser *p, int op);
+bool parse_take_name(struct parser *p, const char *name);       /* takes it if it is there */
+bool parse_take_op(struct parser *p, int op);
+void parse_expect_op(struct parser *p, int op);
+
+struct node *parse_node(struct parser *p, enum node_type type);
+const struct name *parse_name(struct parser *p);                /* takes a name */
+const struct name *parse_intern(struct parser *p, const char *s, size_t n);
+
+/* Items between commas up to the closing operator, which is taken. */
+struct node *parse_list(struct parser *p, int close, struct node *(*item)(struct parser *p));
+
+struct node *parse_expression(struct parser *p);
+struct node *parse_tuple(struct parser *p, bool conditional);   /* an expression, or several between commas; else without if-else */
+struct node *parse_more(struct parser *p, struct node *first, struct node *(*item)(struct parser *p), bool (*ends)(const struct parser *p));
+struct node *parse_filters(struct parser *p, struct node *value);       /* with the cursor on the name of the first: a|b|c */
+
+#endif
