@@ -46,7 +46,7 @@ GRAMMAR = grammar node class reader parse match state text mask trie
 SCHEMA = schema fail gbnf index types merge exclusive constants array object string pattern number
 KERNELS = kv_type select spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks $(ISA:%=isa/%)
 OPS = embed angles rows product prepare store attend select
-FWD = settings serve chain model/model model/rope model/families model/builder plan/plan $(OPS:%=plan/%) state/segment run/cores run/pool run/prefault \
+FWD = settings serve chain model/model model/rope model/families model/builder plan/plan $(OPS:%=plan/%) state/object state/segment state/digest run/cores run/pool run/prefault \
 	measure/meter measure/limits measure/report measure/dump
 SAMPLE = main options session pieces constraint trace
 BENCH = main engine print random
@@ -71,7 +71,7 @@ all: $(PROGRAMS:%=$(BIN)/%)
 $(BIN)/tok: $(OBJ)/tok/main.o $(tok_o) $(lib_o)
 $(BIN)/chat: $(OBJ)/tok/chat.o $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/fwd: $(OBJ)/fwd/main.o $(OBJ)/fwd/fwd_opts.o $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
-$(BIN)/kv: $(OBJ)/fwd/kv.o $(OBJ)/fwd/state/segment.o $(OBJ)/fwd/kernels/kv_type.o $(lib_o)
+$(BIN)/kv: $(OBJ)/fwd/kv.o $(OBJ)/fwd/state/segment.o $(OBJ)/fwd/state/object.o $(OBJ)/fwd/kernels/kv_type.o $(lib_o)
 $(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(json_o) $(tok_o) $(lib_o)
 $(BIN)/schema: $(OBJ)/sample/schema.o $(grammar_o) $(json_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(tok_o) $(lib_o)
@@ -87,7 +87,7 @@ $(BIN)/tests/under: $(OBJ)/tests/under.o
 $(BIN)/tests/frame_test: $(OBJ)/tests/frame_test.o $(lib_o)
 $(BIN)/tests/sampler_test: $(OBJ)/tests/sampler_test.o $(OBJ)/tests/sampler_reference.o $(sampler_o) $(lib_o)
 $(BIN)/tests/stop_test: $(OBJ)/tests/stop_test.o $(lib_o)
-$(BIN)/tests/segment_test: $(OBJ)/tests/segment_test.o $(OBJ)/fwd/state/segment.o $(OBJ)/fwd/kernels/kv_type.o $(lib_o)
+$(BIN)/tests/segment_test: $(OBJ)/tests/segment_test.o $(OBJ)/fwd/state/segment.o $(OBJ)/fwd/state/object.o $(kernels_o) $(lib_o)
 $(BIN)/tests/cores_test: $(OBJ)/tests/cores_test.o $(OBJ)/fwd/run/cores.o
 $(BIN)/tests/pool_test: $(OBJ)/tests/pool_test.o $(OBJ)/fwd/run/pool.o $(OBJ)/fwd/run/cores.o $(lib_o)
 $(BIN)/tests/rope_test: $(OBJ)/tests/rope_test.o $(OBJ)/fwd/model/rope.o $(lib_o)

@@ -36,6 +36,9 @@ static size_t pick_chunk(struct serve *v, size_t n, struct why *w)
 {
 	size_t i;
 
+	/* room for the last one, too, which run() may evaluate */
+	if (segment_reserve(v->segment, size_min(v->segment->length + n, v->n_ctx), w) < 0)
+		return 0;
 	for (i = 0; i < n && pick(v, &v->ids[i], w) == 0; i++)
 		if (i + 1 < n)
 			evaluate(v, v->ids[i], 1);

@@ -25,7 +25,7 @@ static int list_one(const char *name, void *context)
 	if (segment_inspect(name, &i, &w) < 0)
 		printf("%-24s %s\n", name, w.text);
 	else
-		printf("%-24s %8zu %8u %9.1f  %-4s  %-8s  %016llx\n", name, i.length, i.shape.n_ctx, mib(i.bytes), kv_type_name[i.shape.kv_type],
+		printf("%-24s %8zu %8zu %9.1f  %-4s  %-8s  %016llx\n", name, i.length, i.n_ctx, mib(i.bytes), kv_type_name[i.shape.kv_type],
 			i.owner ? "in use" : "free", (unsigned long long)i.shape.model);
 	return 0;
 }
@@ -33,7 +33,7 @@ static int list_one(const char *name, void *context)
 static void list(void)
 {
 	printf("%-24s %8s %8s %9s  %-4s  %-8s  %s\n", "NAME", "IDS", "CONTEXT", "MIB", "TYPE", "STATE", "MODEL");
-	if (segment_each(list_one, NULL, &w) < 0)
+	if (object_each(list_one, NULL, &w) < 0)
 		cli_die(&c, "%s", w.text);
 }
 
@@ -43,10 +43,12 @@ static void info(const char *name)
 
 	if (segment_inspect(name, &i, &w) < 0)
 		cli_die(&c, "%s", w.text);
-	printf("name         %s\nids          %zu\ncontext      %u\nbytes        %zu\n", name, i.length, i.shape.n_ctx, i.bytes);
+	printf("name         %s\nids          %zu\ncontext      %zu\nbytes        %zu\n", name, i.length, i.n_ctx, i.bytes);
 	printf("type         %s\nlayers       %u\nKV heads     %u\nhead dims    %u and %u\n", kv_type_name[i.shape.kv_type], i.shape.n_layer,
 		i.shape.n_head_kv, i.shape.dim_k, i.shape.dim_v);
 	printf("model        %016llx\narithmetic   %llu\n", (unsigned long long)i.shape.model, (unsigned long long)i.shape.arithmetic);
+	if (i.digest)
+		printf("weights      %016llx\n", (unsigned long long)i.digest);
 	if (i.owner)
 		printf("state        in use by process %ld\n", i.owner);
 	else
@@ -58,7 +60,7 @@ static void check_names(void)
 	if (c.argc < 2)
 		cli_usage(&c, "%s: no name (try --help)", c.argv[0]);
 	for (int i = 1; i < c.argc; i++)
-		if (segment_check_name(c.argv[i], &w) < 0)
+		if (object_check_name(c.argv[i], &w) < 0)
 			cli_usage(&c, "%s", w.text);
 }
 

@@ -17,6 +17,7 @@
 #include "fwd/run/pool.h"
 #include "fwd/run/prefault.h"
 #include "fwd/measure/report.h"
+#include "fwd/state/digest.h"
 #include "fwd/state/segment.h"
 #include "serve.h"
 #include "settings.h"
@@ -39,16 +40,34 @@ static const struct kernels *backend(struct settings *set)
 	return k;
 }
 
+/* The context that is asked for, that of an existing segment, or the default. */
+static size_t context(const struct settings *set, const struct model *m)
+{
+	struct segment_info info;
+
+	if (set->n_ctx)
+		return set->n_ctx;
+	if (set->kv && segment_inspect(set->kv, &info, &w) == 0)
+		return info.n_ctx;
+	return size_min(m->n_ctx_train, CTX_DEFAULT);
+}
+
 static void open_segment(struct segment *s, const struct settings *set, const struct plan *p)
 {
 	const struct model *m = p->model;
-	size_t n_ctx = set->n_ctx ? set->n_ctx : size_min(m->n_ctx_train, CTX_DEFAULT);
+	size_t n_ctx = context(set, m);
 	enum kv_type type = set->kv_type >= 0 ? (enum kv_type)set->kv_type : m->quantised ? KV_F16 : KV_F32;
-	struct segment_shape shape = plan_shape(p, type, n_ctx);
+	struct segment_shape shape = plan_shape(p, type);
+	int status;
 
 	if (n_ctx > m->n_ctx_max)
-		cli_die(&c, "%s: -c %zu, but the model has learned %zu positions", m->gguf->path, n_ctx, m->n_ctx_max);
-	if (segment_open(s, set->kv, &shape, !set->n_ctx, &w) < 0)
+		cli_die(&c, "%s: a context of %zu, but the model has a table of %zu positions", m->gguf->path, n_ctx, m->n_ctx_max);
+	status = segment_open(s, set->kv, &shape, n_ctx, &w);
+	if (status == 0 && digest_check(s, m->gguf, &w) < 0) {
+		segment_close(s);
+		status = -1;
+	}
+	if (status < 0)
 		cli_die(&c, "%s", w.text);
 }
 
@@ -80,6 +99,7 @@ int main(int argc, char **argv)
 	const struct kernels *k;
 	static struct frame_in in;
 	struct prefault *prefault;
+	struct digest *digest;
 	struct plan_setup setup;
 	struct pool *pool;
 	int status;
@@ -104,11 +124,12 @@ int main(int argc, char **argv)
 		cli_die(&c, "%s", w.text);
 	prefault = prefault_start(v.plan);
 	open_segment(&segment, &set, v.plan);
-	if (plan_bind(v.plan, segment.shape.n_ctx, &w) < 0) {
+	if (plan_bind(v.plan, segment.n_ctx, &w) < 0) {
 		segment_close(&segment);
 		cli_die(&c, "%s", w.text);
 	}
-	v.n_ctx = size_min(segment.shape.n_ctx, v.model->n_ctx_max);
+	digest = digest_start(&segment, v.model->gguf);
+	v.n_ctx = segment.n_ctx;
 	v.all = set.all;
 	v.chain = set.chain.chunk ? &set.chain : NULL;
 	v.plan->timed = set.profile;
@@ -129,6 +150,7 @@ int main(int argc, char **argv)
 	if (set.profile)
 		report_profile(v.plan);
 	hold_sigpipe(SIG_UNBLOCK);
+	digest_close(digest);
 	prefault_close(prefault);
 	plan_close(v.plan);
 	segment_close(&segment);

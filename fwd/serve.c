@@ -93,7 +93,7 @@ static size_t known(const struct serve *v, size_t n, size_t pos)
 
 	if (v->every)
 		return 0;
-	while (i < there && v->ids[i] == v->segment->ids[pos + i])
+	while (i < there && v->ids[i] == segment_id(v->segment, pos + i))
 		i++;
 	return i == n ? n - 1 : i;
 }
@@ -165,7 +165,7 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 		return bad_frame(in, w);
 	if (frame_read(in, f, v->ids, n, w) < 0)
 		return -1;
-	if (check_ids(v, n, pos, w) < 0)
+	if (check_ids(v, n, pos, w) < 0 || segment_reserve(v->segment, pos + n, w) < 0)
 		return bad_frame(in, w);
 	if (frame_write_ids(OUT, v->ids, f->rows, (uint32_t)pos, f->flags, 0, w) < 0)
 		return -1;

@@ -40,7 +40,7 @@ static void check(const struct settings *set, const struct cli *c, const char *o
 
 	if (c->argc != 1)
 		cli_usage(c, c->argc ? "one model, please (try --help)" : "no model (try --help)");
-	if (set->kv && segment_check_name(set->kv, &w) < 0)
+	if (set->kv && object_check_name(set->kv, &w) < 0)
 		cli_usage(c, "--kv: %s", w.text);
 	if (set->chain.chunk && set->all)
 		cli_usage(c, "--chain writes no logits, and --all asks for those of every id");

@@ -14,8 +14,8 @@ struct shape {
 
 struct setting {                /* one attention problem: shape, the cache filled with `stored` positions, queries for all of them */
 	struct attend a;
-	struct kv_head *kv;     /* [n_head_kv] */
-	size_t n_ctx, stored;
+	unsigned char **extent; /* [extents]: the blocks of all KV heads */
+	size_t extents, stored;
 	float *q;
 };
 
@@ -43,6 +43,16 @@ static void *get(size_t n, size_t size)
 	return p;
 }
 
+static struct kv_head head_of(const struct setting *s, size_t h)
+{
+	return (struct kv_head){ .extent = s->extent, .offset = h * kv_block_bytes(s->a.type, s->a.dim_k, s->a.dim_v), .h = h };
+}
+
+static struct kv_block block_of(const struct setting *s, size_t h, size_t pos)
+{
+	return kv_block_at(s->a.type, s->a.dim_k, s->a.dim_v, s->extent[pos / KV_EXTENT] + head_of(s, h).offset);
+}
+
 /* Element i of K or V, whose scale is scale[at]. */
 static double cached(const struct setting *s, const void *from, size_t i, const uint16_t *scale, size_t at)
 {
@@ -53,16 +63,20 @@ static double cached(const struct setting *s, const void *from, size_t i, const 
 	}
 }
 
-static double cached_k(const struct setting *s, const struct kv_head *kv, size_t pos, size_t d)
+static double cached_k(const struct setting *s, size_t h, size_t pos, size_t d)
 {
-	size_t dim = s->a.dim_k;
+	struct kv_block kv = block_of(s, h, pos);
+	size_t dim = s->a.dim_k, j = pos % KV_EXTENT;
 
-	return cached(s, kv->k, (pos / KV_TILE * dim + d) * KV_TILE + pos % KV_TILE, kv->k_scale, kv_scale_index(dim, pos, d / KV_BLOCK));
+	return cached(s, kv.k, (j / KV_TILE * dim + d) * KV_TILE + j % KV_TILE, kv.k_scale, kv_scale_index(dim, j, d / KV_SCALED));
 }
 
-static double cached_v(const struct setting *s, const struct kv_head *kv, size_t pos, size_t d)
+static double cached_v(const struct setting *s, size_t h, size_t pos, size_t d)
 {
-	return cached(s, kv->v, pos * s->a.dim_v + d, kv->v_scale, kv_scale_index(s->a.dim_v, pos, d / KV_BLOCK));
+	struct kv_block kv = block_of(s, h, pos);
+	size_t dim = s->a.dim_v, j = pos % KV_EXTENT;
+
+	return cached(s, kv.v, j * dim + d, kv.v_scale, kv_scale_index(dim, j, d / KV_SCALED));
 }
 
 /* Half-precision and single NaN and infinity, and scales that make them: what memory may hold past the last position. */
@@ -71,20 +85,21 @@ static void soil(struct setting *s, size_t from)
 	size_t dim_k = s->a.dim_k, dim_v = s->a.dim_v;
 
 	for (size_t h = 0; h < s->a.n_head_kv; h++)
-		for (size_t pos = from; pos < s->n_ctx; pos++)
+		for (size_t pos = from; pos < s->extents * KV_EXTENT; pos++)
 			for (size_t d = 0; d < dim_k + dim_v; d++) {
+				struct kv_block kv = block_of(s, h, pos);
 				int k = d < dim_k;
-				size_t i = k ? (pos / KV_TILE * dim_k + d) * KV_TILE + pos % KV_TILE : pos * dim_v + d - dim_k;
-				size_t at = k ? kv_scale_index(dim_k, pos, d / KV_BLOCK) : kv_scale_index(dim_v, pos, (d - dim_k) / KV_BLOCK);
+				size_t j = pos % KV_EXTENT, i = k ? (j / KV_TILE * dim_k + d) * KV_TILE + j % KV_TILE : j * dim_v + d - dim_k;
+				size_t at = k ? kv_scale_index(dim_k, j, d / KV_SCALED) : kv_scale_index(dim_v, j, (d - dim_k) / KV_SCALED);
 				uint16_t half = (pos + d) % 3 ? 0x7e00 : 0xfc00;
-				void *to = k ? s->kv[h].k : s->kv[h].v;
+				void *to = k ? kv.k : kv.v;
 
 				if (s->a.type == KV_F16)
 					((uint16_t *)to)[i] = half;
 				else if (s->a.type == KV_F32)
 					((float *)to)[i] = (pos + d) % 3 ? NAN : -INFINITY;
 				else
-					((int8_t *)to)[i] = (int8_t)(pos + d), (k ? s->kv[h].k_scale : s->kv[h].v_scale)[at] = half;
+					((int8_t *)to)[i] = (int8_t)(pos + d), (k ? kv.k_scale : kv.v_scale)[at] = half;
 			}
 }
 
@@ -94,33 +109,32 @@ static void set_up(struct setting *s, const struct shape *shape, enum kv_type ty
 	float *row = get(shape->dim_k + shape->dim_v, sizeof *row);
 	size_t n = stored * shape->n_head * shape->dim_k;
 
-	*s = (struct setting){ .stored = stored, .n_ctx = (stored + KV_TILE - 1) / KV_TILE * KV_TILE };
+	*s = (struct setting){ .stored = stored, .extents = (stored + KV_EXTENT - 1) / KV_EXTENT };
 	s->q = get(n, sizeof *s->q);
 	for (size_t i = 0; i < n; i++)
 		s->q[i] = draw() * sharpness;
 	s->a = (struct attend){ .type = type, .dim_k = shape->dim_k, .dim_v = shape->dim_v, .n_head = shape->n_head, .n_head_kv = shape->n_head_kv,
 		.scale = 1 / sqrtf((float)shape->dim_k), .q_stride = shape->n_head * shape->dim_k };
-	s->kv = get(shape->n_head_kv, sizeof *s->kv);
-	for (size_t h = 0; h < shape->n_head_kv; h++) {
-		s->kv[h] = kv_head_at(type, shape->dim_k, shape->dim_v, s->n_ctx, get(kv_bytes(type, shape->dim_k, s->n_ctx), 1),
-			get(kv_bytes(type, shape->dim_v, s->n_ctx), 1));
+	s->extent = get(s->extents, sizeof *s->extent);
+	for (size_t i = 0; i < s->extents; i++)
+		s->extent[i] = get(shape->n_head_kv, kv_block_bytes(type, shape->dim_k, shape->dim_v));
+	for (size_t h = 0; h < shape->n_head_kv; h++)
 		for (size_t pos = 0; pos < stored; pos++) {
+			struct kv_block kv = block_of(s, h, pos);
+
 			for (size_t d = 0; d < shape->dim_k + shape->dim_v; d++)
 				row[d] = draw();
-			scalar->kv_store(type, &s->kv[h], shape->dim_k, shape->dim_v, pos, row, row + shape->dim_k);
+			scalar->kv_store(type, &kv, shape->dim_k, shape->dim_v, pos % KV_EXTENT, row, row + shape->dim_k);
 		}
-	}
 	soil(s, stored);
 	free(row);
 }
 
 static void tear_down(struct setting *s)
 {
-	for (size_t h = 0; h < s->a.n_head_kv; h++) {
-		free(s->kv[h].k);
-		free(s->kv[h].v);
-	}
-	free(s->kv);
+	for (size_t i = 0; i < s->extents; i++)
+		free(s->extent[i]);
+	free(s->extent);
 	free(s->q);
 }
 
@@ -141,8 +155,11 @@ static float *run(const struct kernels *t, const struct setting *s, size_t pos, 
 		a.q = s->q + a.pos * a.q_stride;
 		a.out = out + b * width;
 		for (size_t i = 0; i < n; i += cut)
-			for (size_t h = 0; h < a.n_head_kv; h++)
-				t->attend(&a, &s->kv[h], h, i, i + cut < n ? i + cut : n, scratch);
+			for (size_t h = 0; h < a.n_head_kv; h++) {
+				struct kv_head kv = head_of(s, h);
+
+				t->attend(&a, &kv, i, i + cut < n ? i + cut : n, scratch);
+			}
 	}
 	free(scratch);
 	return out;
@@ -162,8 +179,10 @@ static float *run_blocks(const struct kernels *t, const struct setting *s, size_
 	a.q = s->q + pos * a.q_stride;
 	a.out = out;
 	for (size_t h = 0; h < a.n_head_kv; h++) {
+		struct kv_head kv = head_of(s, h);
+
 		for (size_t run = (blocks + each - 1) / each; run-- > 0;)
-			t->attend_blocks(&a, &s->kv[h], h, rows, run * each, run * each + each < blocks ? run * each + each : blocks, parts, scratch);
+			t->attend_blocks(&a, &kv, rows, run * each, run * each + each < blocks ? run * each + each : blocks, parts, scratch);
 		t->attend_join(&a, h, rows, parts, scratch);
 	}
 	free(scratch);
@@ -176,13 +195,13 @@ static float *run_blocks(const struct kernels *t, const struct setting *s, size_
 static int right(const struct setting *s, const float *out, size_t pos, size_t head)
 {
 	const struct attend *a = &s->a;
-	const struct kv_head *kv = &s->kv[head / (a->n_head / a->n_head_kv)];
+	size_t h = head / (a->n_head / a->n_head_kv);
 	double *p = get(pos + 1, sizeof *p), max = -INFINITY, sum = 0, worst = 0;
 
 	for (size_t j = 0; j <= pos; j++) {
 		p[j] = 0;
 		for (size_t d = 0; d < a->dim_k; d++)
-			p[j] += (double)s->q[pos * a->q_stride + head * a->dim_k + d] * cached_k(s, kv, j, d);
+			p[j] += (double)s->q[pos * a->q_stride + head * a->dim_k + d] * cached_k(s, h, j, d);
 		p[j] *= a->scale;
 		max = fmax(max, p[j]);
 	}
@@ -192,7 +211,7 @@ static int right(const struct setting *s, const float *out, size_t pos, size_t h
 		double o = 0;
 
 		for (size_t j = 0; j <= pos; j++)
-			o += p[j] / sum * cached_v(s, kv, j, d);
+			o += p[j] / sum * cached_v(s, h, j, d);
 		worst = fmax(worst, fabs(out[head * a->dim_v + d] - o));
 	}
 	free(p);

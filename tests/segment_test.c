@@ -11,14 +11,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/gguf/gguf.h"
 #include "fwd/kernels/kernels.h"
 #include "fwd/state/segment.h"
 #include "check.h"
 
 static struct why w;
-static char name[64], other[64], object[80];
-static const struct segment_shape shape = { .model = 1234, .arithmetic = 1, .n_ctx = 100, .n_layer = 3, .n_head_kv = 2, .dim_k = 10, .dim_v = 6,
-	.kv_type = KV_F16 };
+static char name[64], other[64], object[80], file[64];
+static const struct segment_shape shape = { .model = 1234, .arithmetic = 1, .n_layer = 3, .n_head_kv = 2, .dim_k = 10, .dim_v = 6,
+	.kv_type = KV_F16, .extent = KV_EXTENT };
+
+enum { CTX = 300, HEADER = 248, FIRST = 4096 };        /* bytes of the header; where extents begin */
 
 static void holds(int ok, const char *what)
 {
@@ -34,113 +37,174 @@ static void clean(void)
 {
 	shm_unlink(object);
 	segment_remove(other, &w);
+	unlink(file);
 }
 
-/* K, V and ids of n positions: each byte from its place and a seed. */
+static struct kv_block block(const struct segment *s, size_t layer, size_t head, size_t pos)
+{
+	struct kv_head kv = segment_head(s, layer, head);
+
+	return kv_block_at(shape.kv_type, shape.dim_k, shape.dim_v, kv.extent[pos / KV_EXTENT] + kv.offset);
+}
+
+/* Ids, K and V of positions [from, n): each element from its place and a seed. */
 static void fill(struct segment *s, size_t n, unsigned seed)
 {
-	for (size_t i = 0; i < n; i++)
-		s->ids[i] = (int32_t)(i * 7 + seed);
-	for (size_t layer = 0; layer < shape.n_layer; layer++)
-		for (size_t head = 0; head < shape.n_head_kv; head++) {
-			memset(segment_k(s, layer, head), (int)(seed + layer * 16 + head), (n + 15) / 16 * 16 * shape.dim_k * 2);
-			memset(segment_v(s, layer, head), (int)(seed + layer * 16 + head + 128), n * shape.dim_v * 2);
-		}
+	float k[10], v[6];
+
+	if (segment_reserve(s, n, &w) < 0)
+		holds(0, "no room");
+	for (size_t pos = 0; pos < n; pos++) {
+		segment_write_ids(s, pos, &(int32_t){ (int32_t)(pos * 7 + seed) }, 1);
+		for (size_t layer = 0; layer < shape.n_layer; layer++)
+			for (size_t head = 0; head < shape.n_head_kv; head++) {
+				struct kv_block kv = block(s, layer, head, pos);
+
+				for (size_t d = 0; d < 10; d++)
+					k[d] = v[d % 6] = (float)((seed + pos * 31 + layer * 17 + head * 7 + d) % 2000);
+				kernels_each(0)->kv_store(shape.kv_type, &kv, shape.dim_k, shape.dim_v, pos % KV_EXTENT, k, v);
+			}
+	}
 	segment_set_length(s, n);
 }
 
 static int filled(const struct segment *s, size_t n, unsigned seed)
 {
-	const unsigned char *k, *v;
+	struct segment want;
+	int same = s->length == n;
 
-	if (s->length != n)
+	if (segment_open(&want, NULL, &shape, CTX, &w) < 0)
 		return 0;
-	for (size_t i = 0; i < n; i++)
-		if (s->ids[i] != (int32_t)(i * 7 + seed))
-			return 0;
-	for (size_t layer = 0; layer < shape.n_layer; layer++)
-		for (size_t head = 0; head < shape.n_head_kv; head++) {
-			k = segment_k(s, layer, head);
-			v = segment_v(s, layer, head);
-			for (size_t i = 0; i < n * shape.dim_k * 2; i++)
-				if (k[i] != (unsigned char)(seed + layer * 16 + head))
-					return 0;
-			for (size_t i = 0; i < n * shape.dim_v * 2; i++)
-				if (v[i] != (unsigned char)(seed + layer * 16 + head + 128))
-					return 0;
-		}
-	return 1;
+	fill(&want, n, seed);
+	for (size_t pos = 0; pos < n && same; pos++) {
+		same = segment_id(s, pos) == segment_id(&want, pos);
+		for (size_t layer = 0; layer < shape.n_layer; layer++)
+			for (size_t head = 0; head < shape.n_head_kv; head++) {
+				struct kv_block a = block(s, layer, head, pos), b = block(&want, layer, head, pos);
+				size_t j = pos % KV_EXTENT, tile = j / KV_TILE * shape.dim_k * KV_TILE + j % KV_TILE;
+
+				for (size_t d = 0; d < shape.dim_k; d++)
+					same &= ((uint16_t *)a.k)[tile + d * KV_TILE] == ((uint16_t *)b.k)[tile + d * KV_TILE];
+				same &= !memcmp((uint16_t *)a.v + j * shape.dim_v, (uint16_t *)b.v + j * shape.dim_v, shape.dim_v * 2);
+			}
+	}
+	segment_close(&want);
+	return same;
 }
 
 /* Opens and closes again; the status of opening. */
-static int reopens(const struct segment_shape *p, int any_ctx)
+static int reopens(const struct segment_shape *p)
 {
 	struct segment s;
-	int status = segment_open(&s, name, p, any_ctx, &w);
+	int status = segment_open(&s, name, p, CTX, &w);
 
 	if (status == 0)
 		segment_close(&s);
 	return status == 0;
 }
 
-static void life(void)
+static size_t bytes_of(const char *which)
+{
+	struct segment_info info = { .bytes = 0 };
+
+	holds(segment_inspect(which, &info, &w) == 0, "it cannot be inspected");
+	return info.bytes;
+}
+
+static void life(const char *which)
 {
 	struct segment s;
 	struct stat st;
 	mode_t old = umask(0);
+	size_t extent;
 
-	holds(segment_open(&s, name, &shape, 0, &w) == 0 && s.length == 0, "a new segment");
+	holds(segment_open(&s, which, &shape, CTX, &w) == 0 && s.length == 0, "a new segment");
 	umask(old);
-	holds(!fstat(s.fd, &st) && (st.st_mode & 0777) == 0600, "its mode is 0600 whatever the umask");
-	holds((uintptr_t)s.kv % 64 == 0 && (uintptr_t)segment_v(&s, 2, 1) % 64 == 0, "its K and V are aligned");
-	holds((unsigned char *)segment_v(&s, 2, 1) + 112 * shape.dim_v * 2 <= (unsigned char *)s.header + s.bytes, "it has room for whole tiles");
+	extent = s.bytes;
+	holds(!fstat(s.object.fd, &st) && (st.st_mode & 0777) == 0600, "its mode is 0600 whatever the umask");
+	holds(bytes_of(which) == FIRST, "it takes no more than its header");
 	fill(&s, 77, 5);
+	holds((uintptr_t)block(&s, 2, 1, 0).k % 64 == 0 && (uintptr_t)block(&s, 2, 1, 0).v % 64 == 0, "its K and V are aligned");
+	holds(bytes_of(which) == FIRST + extent, "one extent for up to 128 positions");
 	segment_close(&s);
-	holds(segment_open(&s, name, &shape, 0, &w) == 0 && filled(&s, 77, 5), "what was stored is there again");
+	holds(segment_open(&s, which, &shape, CTX, &w) == 0 && filled(&s, 77, 5), "what was stored is there again");
+	fill(&s, 257, 6);
+	holds(bytes_of(which) == FIRST + 3 * extent, "it grows by extents");
+	segment_close(&s);
+	holds(segment_open(&s, which, &shape, 257, &w) == 0 && filled(&s, 257, 6), "what was added is there again, in a smaller context");
+	holds(segment_reserve(&s, 257, &w) == 0 && bytes_of(which) == FIRST + 3 * extent, "it grows no further without need");
+	segment_close(&s);
+	holds(segment_open(&s, which, &shape, 256, &w) < 0 && says("has 257 tokens"), "a context that is too small");
+	holds(segment_open(&s, which, &shape, CTX, &w) == 0, "opened again");
 	segment_set_length(&s, 10);
 	segment_close(&s);
-	holds(segment_open(&s, name, &shape, 0, &w) == 0 && filled(&s, 10, 5), "a cut is there again");
+	holds(bytes_of(which) == FIRST + extent, "what does not count is given back");
+	holds(segment_open(&s, which, &shape, CTX, &w) == 0 && filled(&s, 10, 6), "a cut is there again");
 	segment_close(&s);
+}
 
-	holds(segment_open(&s, NULL, &shape, 0, &w) == 0 && s.length == 0, "one without a name");
-	fill(&s, 100, 9);
-	holds(filled(&s, 100, 9), "it holds what is stored");
+static void unnamed(void)
+{
+	struct segment s;
+
+	holds(segment_open(&s, NULL, &shape, CTX, &w) == 0 && s.length == 0, "one without a name");
+	fill(&s, 200, 9);
+	holds(filled(&s, 200, 9), "it holds what is stored");
+	segment_close(&s);
+	segment_close(&s);
+}
+
+/* What a model is known by. */
+static void marks(void)
+{
+	struct segment s;
+
+	holds(segment_open(&s, name, &shape, CTX, &w) == 0, "it opens");
+	holds(!segment_mark(&s, SEGMENT_FILE) && !segment_mark(&s, SEGMENT_DIGEST), "at first nothing is known of its model");
+	segment_set_mark(&s, SEGMENT_FILE, 7);
+	segment_set_mark(&s, SEGMENT_DIGEST, UINT64_MAX);
+	segment_set_mark(&s, SEGMENT_FILE, 8);
+	segment_close(&s);
+	holds(segment_open(&s, name, &shape, CTX, &w) == 0 && segment_mark(&s, SEGMENT_FILE) == 8 && segment_mark(&s, SEGMENT_DIGEST) == UINT64_MAX,
+		"later what was stored");
+	segment_set_mark(&s, SEGMENT_DIGEST, 0);
+	holds(!segment_mark(&s, SEGMENT_DIGEST), "and nothing again");
 	segment_close(&s);
 }
 
 static void fields(void)
 {
 	struct segment_shape p = shape;
-	struct segment s;
 
-#define DIFFERS(field, value, words) do { p.field = value; w.text[0] = 0; holds(!reopens(&p, 0) && says(words), "another " #field); p.field = shape.field; } while (0)
+#define DIFFERS(field, value, words) do { p.field = value; w.text[0] = 0; holds(!reopens(&p) && says(words), "another " #field); p.field = shape.field; } while (0)
 	DIFFERS(model, 1235, "model");
 	DIFFERS(arithmetic, 2, "arithmetic");
-	DIFFERS(n_ctx, 96, "n_ctx");
+	DIFFERS(choices, 1, "RoPE");
 	DIFFERS(n_layer, 4, "layers");
 	DIFFERS(n_head_kv, 1, "KV heads");
 	DIFFERS(dim_k, 12, "of 10 and 6");
 	DIFFERS(dim_v, 8, "of 10 and 6");
 	DIFFERS(kv_type, KV_F32, "kv_type");
 #undef DIFFERS
-	p.n_ctx = 96;
-	holds(segment_open(&s, name, &p, 1, &w) == 0 && s.shape.n_ctx == 100, "any context: its own is taken");
-	segment_close(&s);
-	holds(reopens(&shape, 0), "after all that it opens as before");
+	holds(reopens(&shape), "after all that it opens as before");
 }
 
 static void names(void)
 {
-	static const char *const bad[] = { "", "a/b", "..", ".", ".hidden", "a b", "\xc3\xa9", "a\n" };
-	char longest[SEGMENT_NAME_MAX + 2];
+	static const char *const bad[] = { "", "a/", "/", "..", ".", ".hidden", "a b", "\xc3\xa9", "a\n" };
+	char longest[OBJECT_NAME_MAX + 2];
+	struct segment s;
 
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		holds(segment_check_name(bad[i], &w) < 0, "a bad name is taken");
+		holds(object_check_name(bad[i], &w) < 0, "a bad name is taken");
 	memset(longest, 'x', sizeof longest);
-	longest[SEGMENT_NAME_MAX + 1] = 0;
-	holds(segment_check_name(longest, &w) < 0, "a name too long is taken");
-	longest[SEGMENT_NAME_MAX] = 0;
-	holds(segment_check_name(longest, &w) == 0, "the longest name is not taken");
+	longest[OBJECT_NAME_MAX + 1] = 0;
+	holds(object_check_name(longest, &w) < 0, "a name too long is taken");
+	longest[OBJECT_NAME_MAX] = 0;
+	holds(object_check_name(longest, &w) == 0, "the longest name is not taken");
+	holds(object_check_name("./a b", &w) == 0, "a path is not taken");
+	holds(segment_open(&s, "./no-such-directory/a", &shape, CTX, &w) < 0 && says("No such file"), "a path that leads nowhere");
+	holds(segment_open(&s, "/dev/null", &shape, CTX, &w) < 0 && says("not a regular file"), "a device");
 }
 
 /* A child opens it and waits to be killed. */
@@ -156,7 +220,7 @@ static pid_t holder(void)
 	if (!child) {
 		struct segment s;
 
-		if (segment_open(&s, name, &shape, 0, &w) < 0 || write(ready[1], "x", 1) != 1)
+		if (segment_open(&s, name, &shape, CTX, &w) < 0 || write(ready[1], "x", 1) != 1)
 			_exit(1);
 		for (;;)
 			pause();
@@ -175,13 +239,13 @@ static void locks(void)
 	char pid[32];
 
 	snprintf(pid, sizeof pid, "in use by process %ld", (long)child);
-	holds(!reopens(&shape, 0) && says(pid), "a second owner is refused, with the first one's number");
-	holds(segment_inspect(name, &info, &w) == 0 && info.owner == child && info.length == 10, "inspecting needs no lock");
+	holds(!reopens(&shape) && says(pid), "a second owner is refused, with the first one's number");
+	holds(segment_inspect(name, &info, &w) == 0 && info.owner == child && info.length == 120, "inspecting needs no lock");
 	holds(segment_fork(name, other, &w) < 0 && says("in use"), "no copy while it is in use");
 	holds(segment_remove(name, &w) < 0 && says("in use"), "no removal while it is in use");
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	holds(reopens(&shape, 0), "a dead owner's lock is free");
+	holds(reopens(&shape), "a dead owner's lock is free");
 	holds(segment_inspect(name, &info, &w) == 0 && info.owner == 0, "and nobody owns it");
 }
 
@@ -189,20 +253,20 @@ static void copies(void)
 {
 	struct segment s;
 
-	if (segment_open(&s, name, &shape, 0, &w) < 0) {
+	if (segment_open(&s, name, &shape, CTX, &w) < 0) {
 		holds(0, "cannot be opened");
 		return;
 	}
 	fill(&s, 99, 3);
 	segment_close(&s);
 	holds(segment_fork(name, other, &w) == 0, "a copy");
-	holds(segment_fork(name, other, &w) < 0 && says("there already"), "no copy over another");
+	holds(segment_fork(name, other, &w) < 0 && says("exists already"), "no copy over another");
 	holds(segment_fork(name, name, &w) < 0, "no copy onto itself");
 	holds(segment_fork("no-such-segment-anywhere", other, &w) < 0 && says("no such segment"), "no copy of nothing");
-	holds(segment_open(&s, other, &shape, 0, &w) == 0 && filled(&s, 99, 3), "the copy holds the same");
+	holds(segment_open(&s, other, &shape, CTX, &w) == 0 && filled(&s, 99, 3), "the copy holds the same");
 	fill(&s, 20, 8);
 	segment_close(&s);
-	holds(segment_open(&s, name, &shape, 0, &w) == 0 && filled(&s, 99, 3), "the original does not change with the copy");
+	holds(segment_open(&s, name, &shape, CTX, &w) == 0 && filled(&s, 99, 3), "the original does not change with the copy");
 	segment_close(&s);
 	holds(segment_remove(other, &w) == 0 && segment_remove(other, &w) < 0 && says("no such segment"), "removed once, not twice");
 }
@@ -242,12 +306,12 @@ static void short_of_memory(void)
 		n++;
 	for (size_t i = 0; i < LEFT && n; i++)
 		free(block[--n]);
-	status = segment_each(count, &found, &w);
+	status = object_each(count, &found, &w);
 	while (n)
 		free(block[--n]);
 	setrlimit(RLIMIT_AS, &old);
 	holds(status < 0 && says("out of memory"), "a list that memory does not suffice for is shortened");
-	holds(segment_each(count, &found, &w) == 0 && found == 1, "with memory it is whole");
+	holds(object_each(count, &found, &w) == 0 && found == 1, "with memory it is whole");
 	for (int i = 0; i < MANY; i++) {
 		snprintf(long_name, sizeof long_name, "%s-%0180d", object, i);
 		shm_unlink(long_name);
@@ -263,34 +327,31 @@ static void damage(void)
 	unsigned char *p;
 
 	if (fd < 0 || fstat(fd, &st) < 0) {
-		holds(0, "cannot be opened");
+		holds(0, "it cannot be opened");
 		return;
 	}
 	p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	for (size_t bit = 0; bit < 80 * 8; bit++) {
+	for (size_t bit = 0; bit < (HEADER - 32) * 8; bit++) {
 		p[bit / 8] ^= (unsigned char)(1 << bit % 8);
-		taken += reopens(&shape, 1);
+		taken += reopens(&shape);
 		p[bit / 8] ^= (unsigned char)(1 << bit % 8);
 	}
 	holds(!taken, "a flipped bit of the header is not noticed");
-	holds(reopens(&shape, 0), "and all put right it opens");
-	memset(p + 8192, 0xff, (size_t)st.st_size - 8192);
-	holds(reopens(&shape, 0), "whatever K and V hold");
+	holds(reopens(&shape), "and all put right it opens");
+	memset(p + FIRST, 0xff, (size_t)st.st_size - FIRST);
+	holds(reopens(&shape), "whatever K and V hold");
 
-	holds(!ftruncate(fd, st.st_size / 2) && !reopens(&shape, 0) && says("cut short"), "half of it");
-	holds(!ftruncate(fd, 79) && !reopens(&shape, 0) && says("cut short"), "part of the header");
-	holds(segment_each(count, &listed, &w) == 0 && listed == 1, "a damaged one is listed too");
+	holds(!ftruncate(fd, st.st_size / 2) && !reopens(&shape) && says("cut short"), "half of it");
+	holds(!ftruncate(fd, HEADER - 1) && !reopens(&shape) && says("cut short"), "part of the header");
+	holds(object_each(count, &listed, &w) == 0 && listed == 1, "a damaged one is listed too");
 	munmap(p, (size_t)st.st_size);
-	holds(!ftruncate(fd, 0) && reopens(&shape, 0), "an empty one, as a killed maker leaves it, is made anew");
+	holds(!ftruncate(fd, 0) && reopens(&shape), "an empty one, as a killed maker leaves it, is made anew");
 
-	/* The other thing a killed maker leaves: all the room, no magic. */
-	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	memset(p, 0, 8);
-	p[40] = 0x55;
-	munmap(p, 4096);
+	/* The other thing a killed maker leaves: a header without its magic. */
+	holds(!ftruncate(fd, 0) && !ftruncate(fd, FIRST) && pwrite(fd, "x", 1, 40) == 1, "made by hand");
 	close(fd);
 	holds(segment_inspect(name, &(struct segment_info){ 0 }, &w) < 0 && says("unfinished"), "an unfinished one is called so");
-	holds(reopens(&shape, 0), "and made anew");
+	holds(reopens(&shape), "and made anew");
 	holds(segment_inspect(name, &(struct segment_info){ 0 }, &w) == 0, "then it is whole");
 }
 
@@ -303,29 +364,98 @@ static void strangers(void)
 
 	shm_unlink(object);
 	fd = shm_open(object, O_CREAT | O_EXCL | O_RDWR, 0600);
-	holds(fd >= 0 && !fchmod(fd, 0666) && !reopens(&shape, 0) && says("open to others"), "one that others may write");
+	holds(fd >= 0 && !fchmod(fd, 0666) && !reopens(&shape) && says("open to others"), "one that others may write");
 	holds(!fchmod(fd, 0600) && ftruncate(fd, 100000) == 0, "made larger");
 	if (pwrite(fd, "not a segment at all", 20, 0) == 20)
-		holds(!reopens(&shape, 0) && says("not a segment"), "something else of that name");
+		holds(!reopens(&shape) && says("not a segment"), "something else of that name");
 	close(fd);
 	shm_unlink(object);
 
-	huge.n_ctx = SEGMENT_CTX_MAX;
 	huge.n_layer = huge.n_head_kv = 1 << 14;
 	huge.dim_k = huge.dim_v = 1 << 12;
-	holds(!reopens(&huge, 0), "more than there can be");
+	holds(!reopens(&huge), "more than there can be");
 	holds(shm_open(object, O_RDWR, 0) < 0 && errno == ENOENT, "leaves nothing behind");
 	huge.dim_k = SIZE_MAX >> 33;
-	holds(segment_open(&s, NULL, &huge, 0, &w) < 0, "dims out of bounds");
+	holds(segment_open(&s, NULL, &huge, CTX, &w) < 0, "dims out of bounds");
 
-	signal(SIGXFSZ, SIG_IGN);
 	getrlimit(RLIMIT_FSIZE, &old);
 	limit = old;
-	limit.rlim_cur = 8192;
+	limit.rlim_cur = FIRST / 2;
 	setrlimit(RLIMIT_FSIZE, &limit);
-	holds(!reopens(&shape, 0), "no room for it");
-	setrlimit(RLIMIT_FSIZE, &old);
+	holds(!reopens(&shape), "no room for it");
 	holds(shm_open(object, O_RDWR, 0) < 0 && errno == ENOENT, "leaves nothing behind either");
+	setrlimit(RLIMIT_FSIZE, &old);
+}
+
+/* Where there is no room to grow, nothing changes. */
+static void full(const char *which)
+{
+	struct rlimit old, limit;
+	struct segment s;
+	size_t bytes;
+
+	holds(segment_open(&s, which, &shape, CTX, &w) == 0, "it opens");
+	fill(&s, 120, 4);
+	bytes = bytes_of(which);
+	getrlimit(RLIMIT_FSIZE, &old);
+	limit = old;
+	limit.rlim_cur = bytes + s.bytes + s.bytes / 2;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	holds(segment_reserve(&s, 120 + 2 * KV_EXTENT, &w) < 0 && says(which) && says("KiB more"), "room that there is not");
+	holds(bytes_of(which) == bytes && filled(&s, 120, 4), "it is as before");
+	holds(segment_reserve(&s, 120 + KV_EXTENT, &w) == 0, "room that there is");
+	setrlimit(RLIMIT_FSIZE, &old);
+	segment_close(&s);
+	holds(segment_open(&s, which, &shape, CTX, &w) == 0 && filled(&s, 120, 4), "it is as before when opened again");
+	segment_close(&s);
+}
+
+/* A header whose hash is right and whose fields are not: whatever it says, opening neither crashes nor believes it. */
+static void lies(void)
+{
+	int fd = shm_open(object, O_RDWR, 0), taken = 0;
+	unsigned char good[HEADER], bad[HEADER];
+	uint64_t hash, state = 5;
+	struct segment s;
+
+	holds(fd >= 0 && pread(fd, good, HEADER, 0) == HEADER, "the header can be read");
+	for (size_t round = 0; round < 20000; round++) {
+		memcpy(bad, good, HEADER);
+		for (size_t i = 0; i <= round % 3; i++) {
+			state = state * 6364136223846793005u + 1442695040888963407u;
+			bad[8 + (state >> 33) % (HEADER - 8)] = (unsigned char)(round % 2 ? state >> 20 : 1u << (state >> 20 & 7));
+		}
+		hash = gguf_hash(bad + 8, HEADER - 64, 0);
+		memcpy(bad + HEADER - 56, &hash, sizeof hash);
+		if (pwrite(fd, bad, HEADER, 0) != HEADER || segment_open(&s, name, &shape, CTX, &w) < 0)
+			continue;
+		/* what can be taken is what differs in context, length or marks alone */
+		taken += memcmp(bad, good, HEADER - 48) != 0;
+		for (size_t i = 0; i < s.length; i++)
+			taken += segment_id(&s, i) == INT32_MIN;
+		segment_close(&s);
+	}
+	holds(!taken, "a false header is believed");
+	memcpy(bad, good, HEADER);
+	bad[8] = 1;
+	holds(pwrite(fd, bad, HEADER, 0) == HEADER && !reopens(&shape) && says("version 1"), "one of version 1 is refused as such");
+	holds(pwrite(fd, good, HEADER, 0) == HEADER && reopens(&shape), "put right it opens");
+	close(fd);
+}
+
+/* Files that are no segments stay as they are. */
+static void foreign_files(void)
+{
+	char what[5000] = { 0 };
+	FILE *f = fopen(file, "w");
+	struct segment s;
+	struct stat st;
+
+	holds(f && fwrite(what, sizeof what, 1, f) == 1 && !fclose(f) && !chmod(file, 0600), "a file of zeroes");
+	holds(segment_open(&s, file, &shape, CTX, &w) < 0 && says("not a segment"), "it is not taken");
+	holds(segment_remove(file, &w) < 0 && says("not a segment"), "nor removed");
+	holds(!stat(file, &st) && st.st_size == sizeof what, "it is as before");
+	unlink(file);
 }
 
 /* A writer that adds ids and cuts back at random is killed at any moment; what the next one finds must be true: every id that counts follows
@@ -335,18 +465,26 @@ static _Noreturn void writer(unsigned seed)
 	struct segment s;
 	size_t n;
 
-	if (segment_open(&s, name, &shape, 0, &w) < 0)
+	if (segment_open(&s, name, &shape, CTX, &w) < 0)
 		_exit(1);
 	for (n = s.length;; seed = seed * 1664525 + 1013904223) {
-		if (n == shape.n_ctx || (n && seed >> 24 < 40)) {
-			n = (seed >> 16 & 255) % n;
+		int32_t id = seed >> 28;
+
+		if (n == CTX || (n && seed >> 24 < 2)) {
+			n = (seed >> 8 & 1023) % n;
 			segment_set_length(&s, n);
 		}
-		s.ids[n] = (n ? s.ids[n - 1] * 3 : 1) + (int32_t)(seed >> 28);
-		((uint16_t *)segment_v(&s, 1, 1))[n * shape.dim_v] = (uint16_t)s.ids[n];
+		if (segment_reserve(&s, n + 1, &w) < 0)
+			_exit(1);
+		id += n ? (segment_id(&s, n - 1) * 3) & 0xfffff : 1;
+		segment_write_ids(&s, n, &id, 1);
+		((uint16_t *)block(&s, 1, 1, n).v)[n % KV_EXTENT * shape.dim_v] = (uint16_t)id;
 		segment_set_length(&s, ++n);
-		if (n > 1 && s.ids[n - 1] > 1 << 20)
-			segment_set_length(&s, n = 0);
+		if ((seed >> 16) % 64 == 0) {     /* closing gives room back */
+			segment_close(&s);
+			if (segment_open(&s, name, &shape, CTX, &w) < 0)
+				_exit(1);
+		}
 	}
 }
 
@@ -363,14 +501,16 @@ static void kills(void)
 		usleep(round * 37 % 4000);
 		kill(child, SIGKILL);
 		waitpid(child, NULL, 0);
-		if (segment_open(&s, name, &shape, 0, &w) < 0) {
+		if (segment_open(&s, name, &shape, CTX, &w) < 0) {
 			bad++;
 			continue;
 		}
-		reached += s.length > 0;
-		for (size_t i = 0; i < s.length; i++)
-			bad += (i && (s.ids[i] < s.ids[i - 1] * 3 || s.ids[i] > s.ids[i - 1] * 3 + 15)) ||
-				((uint16_t *)segment_v(&s, 1, 1))[i * shape.dim_v] != (uint16_t)s.ids[i];
+		reached += s.length > KV_EXTENT;
+		for (size_t i = 0; i < s.length; i++) {
+			int32_t id = segment_id(&s, i), from = i ? (segment_id(&s, i - 1) * 3) & 0xfffff : 1;
+
+			bad += id < from || id > from + 15 || ((uint16_t *)block(&s, 1, 1, i).v)[i % KV_EXTENT * shape.dim_v] != (uint16_t)id;
+		}
 		segment_close(&s);
 	}
 	holds(!bad, "something counts that is not there, after a kill");
@@ -381,9 +521,19 @@ int main(void)
 {
 	snprintf(name, sizeof name, "test-%ld", (long)getpid());
 	snprintf(other, sizeof other, "test-%ld-copy", (long)getpid());
+	snprintf(file, sizeof file, "./test-%ld", (long)getpid());
 	snprintf(object, sizeof object, "/lmpipe-%s", name);
 	atexit(clean);
-	life();
+	signal(SIGXFSZ, SIG_IGN);
+	life(name);
+	life(file);
+	holds(segment_remove(file, &w) == 0 && access(file, F_OK) < 0, "a file is removed");
+	full(name);
+	full(file);
+	foreign_files();
+	unnamed();
+	marks();
+	lies();
 	fields();
 	names();
 	locks();

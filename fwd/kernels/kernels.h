@@ -54,8 +54,8 @@ struct product_job {
 	void *scratch;          /* product_scratch(W's columns) bytes, 64-byte aligned, used by this call alone */
 };
 
-enum { ATTEND_BLOCK = 128 };    /* positions of one attention block */
-enum { ATTEND_FEW = 8 };        /* rows whose context can be cut for several threads, at most */
+enum { ATTEND_BLOCK = KV_EXTENT };      /* positions of one attention block */
+enum { ATTEND_FEW = 8 };        /* rows whose context several threads can share, at most */
 
 struct attend {
 	enum kv_type type;
@@ -95,12 +95,14 @@ struct kernels {
 	/* Rotates one head in place: n_rot/2 pairs, cos/sin[n_rot/2]: (a, b) → (a·c − b·s, a·s + b·c) as fma(a, c, −(b·s)), fma(a, s, b·c). */
 	void (*rope)(enum rope_pairs pairs, float *x, const float *cos, const float *sin, size_t n_rot);
 
-	/* Stores k[dim_k] and v[dim_v] at a position, rounded to the cache's type; what attention reads are the rounded values. q8_0: a block of 32
-	 * has scale d = kv_scale(max|x|) and the codes nearest to x / d, ties to even, from -127 to 127; all codes are 0 where d is 0 or NaN. */
-	void (*kv_store)(enum kv_type type, struct kv_head *kv, size_t dim_k, size_t dim_v, size_t pos, const float *k, const float *v);
+	/* Stores k[dim_k] and v[dim_v] at position j of a block, rounded to the cache's type; attention reads the rounded values. q8_0: 32
+	 * elements have the scale d = kv_scale(max|x|) and the codes nearest to x / d, ties to even, from -127 to 127; all codes are 0 where
+	 * d is 0 or NaN. */
+	void (*kv_store)(enum kv_type type, const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j, const float *k,
+		const float *v);
 
-	/* Rows [i0, i1), query heads of KV head h. For each query, over blocks of ATTEND_BLOCK positions from 0 (the last one cut at the
-	 * query's own position):
+	/* Rows [i0, i1), the query heads of this KV head. For each query, over blocks of ATTEND_BLOCK positions from 0 (the last one ends at
+	 * the query's own position):
 	 *     s[j] = sum(q · k[j]) · scale;  m_b = max s;  p[j] = exp(s[j] − m_b);  l_b = sum of p over j, element j to accumulator j mod 16;
 	 *     o_b[d] = fma(p[j], v[j][d], o_b[d]) for j ascending, from 0
 	 * then, block by block (the first block's values are taken as they are):
@@ -108,13 +110,15 @@ struct kernels {
 	 * and out = o / l. scratch: attend_scratch() bytes, 64-byte aligned, of the calling thread alone. */
 	size_t attend_rows;             /* row ranges begin at multiples of this */
 	size_t (*attend_scratch)(size_t dim_k, size_t dim_v, size_t group);
-	void (*attend)(const struct attend *a, const struct kv_head *kv, size_t h, size_t i0, size_t i1, void *scratch);
+	void (*attend)(const struct attend *a, const struct kv_head *kv, size_t i0, size_t i1, void *scratch);
 
-	/* The same for rows [0, n), n up to ATTEND_FEW, in two steps, so that threads can share a long context. First blocks [b0, b1), each into a part
-	 * of its own: m_b, l_b and o_b of its columns, the n · group queries of KV head h; block b's part lies at parts + b · attend_part(). Then,
-	 * when the parts of all blocks are there, what follows from them in order. parts: the caller's, 64-byte aligned; join spends them. */
+	/* The same for rows [0, n), n up to ATTEND_FEW, in two steps, so that threads can share a long context. First blocks [b0, b1), each
+	 * into a part of its own: m_b, l_b and o_b of its columns, the n · group queries of KV head h; block b's part lies at
+	 * parts + b · attend_part(). Then, when the parts of all blocks are there, join merges them in order. parts: the caller's, 64-byte
+	 * aligned; join overwrites them. */
 	size_t (*attend_part)(size_t dim_v, size_t columns);    /* bytes, a multiple of 64 */
-	void (*attend_blocks)(const struct attend *a, const struct kv_head *kv, size_t h, size_t n, size_t b0, size_t b1, void *parts, void *scratch);
+	void (*attend_blocks)(const struct attend *a, const struct kv_head *kv, size_t n, size_t b0, size_t b1, void *parts,
+		void *scratch);
 	void (*attend_join)(const struct attend *a, size_t h, size_t n, void *parts, void *scratch);
 
 	/* Index of the largest of x[n], the lowest on ties; NaN never wins; n if all are NaN. */

@@ -1,41 +1,47 @@
-/* The sizes of each type, and the rule of q8_0's scale. */
+/* The sizes of each type, and the rule for q8_0's scales. */
 #include "kv_type.h"
 
 #include "lib/base/half.h"
 
 const char *const kv_type_name[KV_TYPES] = { [KV_F16] = "f16", [KV_F32] = "f32", [KV_Q8_0] = "q8_0" };
 
-static const size_t element[KV_TYPES] = { [KV_F16] = sizeof(uint16_t), [KV_F32] = sizeof(float), [KV_Q8_0] = sizeof(int8_t) };
+static const size_t element[KV_TYPES] = {
+	[KV_F16] = sizeof(uint16_t), [KV_F32] = sizeof(float), [KV_Q8_0] = sizeof(int8_t)
+};
 
-size_t kv_blocks(size_t dim)
+size_t kv_scales(size_t dim)
 {
-	return (dim + KV_BLOCK - 1) / KV_BLOCK;
+	return (dim + KV_SCALED - 1) / KV_SCALED;
 }
 
-size_t kv_scale_index(size_t dim, size_t pos, size_t b)
+size_t kv_scale_index(size_t dim, size_t pos, size_t i)
 {
-	return (pos / KV_TILE * kv_blocks(dim) + b) * KV_TILE + pos % KV_TILE;
+	return (pos / KV_TILE * kv_scales(dim) + i) * KV_TILE + pos % KV_TILE;
 }
 
-size_t kv_elements(enum kv_type type, size_t dim, size_t positions)
+/* Bytes of the elements of K or V, and of their scales. */
+static size_t elements(enum kv_type type, size_t dim)
 {
-	return positions * dim * element[type];
+	return KV_EXTENT * dim * element[type];
 }
 
-size_t kv_bytes(enum kv_type type, size_t dim, size_t positions)
+static size_t scales(enum kv_type type, size_t dim)
 {
-	return kv_elements(type, dim, positions) + (type == KV_Q8_0 ? positions * kv_blocks(dim) * sizeof(uint16_t) : 0);
+	return type == KV_Q8_0 ? KV_EXTENT * kv_scales(dim) * sizeof(uint16_t) : 0;
 }
 
-struct kv_head kv_head_at(enum kv_type type, size_t dim_k, size_t dim_v, size_t n_ctx, void *k, void *v)
+size_t kv_block_bytes(enum kv_type type, size_t dim_k, size_t dim_v)
 {
-	struct kv_head head = { .k = k, .v = v };
+	return elements(type, dim_k) + scales(type, dim_k) + elements(type, dim_v) + scales(type, dim_v);
+}
 
-	if (type == KV_Q8_0) {
-		head.k_scale = (uint16_t *)((char *)k + kv_elements(type, dim_k, n_ctx));
-		head.v_scale = (uint16_t *)((char *)v + kv_elements(type, dim_v, n_ctx));
-	}
-	return head;
+struct kv_block kv_block_at(enum kv_type type, size_t dim_k, size_t dim_v, void *at)
+{
+	unsigned char *k = at, *k_scale = k + elements(type, dim_k), *v = k_scale + scales(type, dim_k);
+
+	return (struct kv_block){
+		.k = k, .k_scale = (uint16_t *)(void *)k_scale, .v = v, .v_scale = (uint16_t *)(void *)(v + elements(type, dim_v))
+	};
 }
 
 uint16_t kv_scale(float most)

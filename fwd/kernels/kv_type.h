@@ -1,6 +1,12 @@
-/* kv_type: how K and V are stored. f16 and f32 are arrays of such numbers. q8_0 has codes of one byte and, beside them, scales in half precision: one for
- * each position and block of 32 elements along a head's dimension (the last block shorter where the dimension is no multiple): value = scale · code,
- * exactly. The elements lie in the same order for every type. */
+/* kv_type: how K and V are stored. A sequence's K and V lie in extents of KV_EXTENT positions, each with all layers and KV heads of its positions.
+ * Within an extent, K and V of one layer and KV head form a block of contiguous memory: K, its scales, V, its scales.
+ *
+ * f16 and f32 are arrays of such numbers. q8_0 has codes of one byte and scales in half precision, one for each position and 32 elements along
+ * the head's dimension (fewer for the last where the dimension is not a multiple): value = scale · code, exactly. The order of the
+ * elements is the same for every type:
+ *	K       in tiles of 16 positions, [8][dim_k][16], so that 16 scores lie in the lanes of a vector
+ *	V       by rows, [128][dim_v]
+ *	scales  [8][kv_scales(dim)][16] */
 #ifndef KV_TYPE_H
 #define KV_TYPE_H
 
@@ -9,32 +15,39 @@
 
 enum kv_type { KV_F16, KV_F32, KV_Q8_0, KV_TYPES };
 
-enum { KV_TILE = 16 };          /* positions of one tile of K, and of a tile of scales */
-enum { KV_BLOCK = 32 };         /* elements of one scale */
+enum {
+	KV_EXTENT = 128,        /* positions of an extent */
+	KV_TILE = 16,           /* positions of a tile of K, and of a tile of scales */
+	KV_SCALED = 32          /* elements that share a scale */
+};
 
-/* K and V of one layer and one KV head, n_ctx positions (a multiple of KV_TILE).
- * K lies in tiles of 16 positions, [n_ctx/16][dim_k][16], so that 16 scores lie in the lanes; V by rows, [n_ctx][dim_v].
- * Scales: [n_ctx/16][blocks of the dimension][16]; NULL where the type has none. */
+/* One KV head of one layer of a sequence: its block b lies at extent[b] + offset. */
 struct kv_head {
+	unsigned char *const *extent;
+	size_t offset;
+	size_t h;               /* which of the layer's KV heads this is: its queries' heads follow from it */
+};
+
+/* K and V of KV_EXTENT positions; 64-byte aligned where the extent is. */
+struct kv_block {
 	void *k, *v;
-	uint16_t *k_scale, *v_scale;
+	uint16_t *k_scale, *v_scale;    /* used by q8_0 only */
 };
 
 extern const char *const kv_type_name[KV_TYPES];
 
-/* Bytes of K (or V) of so many positions, a multiple of KV_TILE: of the elements alone, and with their scales, which come after all of them. */
-size_t kv_elements(enum kv_type type, size_t dim, size_t positions);
-size_t kv_bytes(enum kv_type type, size_t dim, size_t positions);
+/* Bytes of a block: a multiple of 64. */
+size_t kv_block_bytes(enum kv_type type, size_t dim_k, size_t dim_v);
 
-/* A head whose K and V, kv_bytes() of n_ctx positions each, begin there. */
-struct kv_head kv_head_at(enum kv_type type, size_t dim_k, size_t dim_v, size_t n_ctx, void *k, void *v);
+/* The block that begins at `at`. */
+struct kv_block kv_block_at(enum kv_type type, size_t dim_k, size_t dim_v, void *at);
 
-/* Blocks of a dimension; where a position's scale of block b lies. */
-size_t kv_blocks(size_t dim);
-size_t kv_scale_index(size_t dim, size_t pos, size_t b);
+/* Scales of one position; where a position's scale i lies. */
+size_t kv_scales(size_t dim);
+size_t kv_scale_index(size_t dim, size_t pos, size_t i);
 
-/* The scale of a block from its largest magnitude, which is INFINITY where one of them is not finite: most / 127 rounded to half precision; NaN
- * where that is no finite number, so that all values of the block are NaN. */
+/* The scale of KV_SCALED elements from its largest magnitude, which is INFINITY where an element is not finite: most / 127 rounded to half precision, or NaN
+ * where that is not finite, so that all their values are NaN. */
 uint16_t kv_scale(float most);
 
 #endif

@@ -22,8 +22,8 @@ void report_loaded(const struct serve *v, double start)
 	fprintf(stderr, "fwd: %s: %s, %.1f MiB, %zu layers, %zu wide, %zu heads on %zu KV heads of %zu, vocabulary of %zu\n", m->gguf->path, m->arch,
 		mib(m->bytes), m->n_layer, m->n_embd, l->n_head, l->n_head_kv, l->dim_k, m->n_vocab);
 	fprintf(stderr, "fwd: backend %s, threads: %zu, batches of %zu\n", v->plan->setup.kernels->name, pool_threads(v->plan->setup.pool), v->plan->setup.batch);
-	fprintf(stderr, "fwd: context of %zu, K and V in %s, %.1f MiB%s%s\n", v->n_ctx, kv_type_name[s->shape.kv_type], mib(s->bytes),
-		s->object[0] ? " of segment " : "", s->object);
+	fprintf(stderr, "fwd: context of %zu, K and V in %s, %.1f KiB a position%s%s\n", v->n_ctx, kv_type_name[s->shape.kv_type],
+		(double)s->bytes / KV_EXTENT / 1024, s->name ? ", segment " : "", s->name ? s->name : "");
 	fprintf(stderr, "fwd: %zu ids there; ready after %.1f ms\n", s->length, 1e3 * (clock_now() - start));
 }
 

@@ -24,7 +24,7 @@ static struct span span_of(const struct op *op, const struct run *r)
 /* Bytes of K and V of one position and KV head. */
 static double position_bytes(const struct attend *d, enum kv_type type)
 {
-	return (double)(kv_bytes(type, d->dim_k, KV_TILE) + kv_bytes(type, d->dim_v, KV_TILE)) / KV_TILE;
+	return (double)kv_block_bytes(type, d->dim_k, d->dim_v) / KV_EXTENT;
 }
 
 /* Blocks of a context that one piece reads where they are shared out. */
@@ -102,14 +102,14 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	if (is_shared(a, s, &t)) {
 		each = blocks_each(a, &t);
 		from = piece % n * each;
-		s->k->attend_blocks(&d, &kv, head, t.n, from, size_min(from + each, t.blocks), head_shared(a, s, &t, head),
+		s->k->attend_blocks(&d, &kv, t.n, from, size_min(from + each, t.blocks), head_shared(a, s, &t, head),
 			step_scratch(s, thread));
 		return;
 	}
 	/* The last rows see most: they come first, so that no long piece is left for the end. */
 	each = rows_each(s);
 	from = (n - 1 - piece % n) * each;
-	s->k->attend(&d, &kv, head, from, size_min(from + each, t.n), step_scratch(s, thread));
+	s->k->attend(&d, &kv, from, size_min(from + each, t.n), step_scratch(s, thread));
 }
 
 /* One row of each run: then the KV heads are the pieces here and in store. */

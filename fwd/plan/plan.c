@@ -10,11 +10,28 @@
 
 enum { ALIGN = 64 };
 
-struct segment_shape plan_shape(const struct plan *p, uint32_t kv_type, size_t n_ctx)
+/* What changes K and V besides the file: the rotations in effect. */
+static uint64_t choices(const struct plan *p)
+{
+	uint64_t hash = 0;
+
+	for (const struct rope *r = p->ropes; r; r = r->next) {
+		const struct rope_spec *s = r->spec;
+		const double numbers[] = { (double)s->n_rot, s->base, s->scaling, s->factor, s->n_ctx_orig, s->beta_fast, s->beta_slow,
+			s->attn_factor };
+
+		hash = gguf_hash(numbers, sizeof numbers, hash);
+		if (s->factors)
+			hash = gguf_hash(s->factors, s->n_rot / 2 * sizeof *s->factors, hash);
+	}
+	return hash;
+}
+
+struct segment_shape plan_shape(const struct plan *p, uint32_t kv_type)
 {
 	const struct layer *l = &p->model->layer[p->setup.first];
 
-	return (struct segment_shape){ .model = p->model->fingerprint, .arithmetic = ARITHMETIC, .n_ctx = (uint32_t)n_ctx,
+	return (struct segment_shape){ .model = p->model->fingerprint, .arithmetic = ARITHMETIC, .choices = choices(p), .extent = KV_EXTENT,
 		.n_layer = (uint32_t)(p->setup.last - p->setup.first), .n_head_kv = (uint32_t)l->n_head_kv, .dim_k = (uint32_t)l->dim_k,
 		.dim_v = (uint32_t)l->dim_v, .kv_type = kv_type };
 }
@@ -246,7 +263,7 @@ int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t 
 	s->ids = ids;
 	for (struct run *r = p->runs; r < p->runs + n_runs; r++) {
 		r->pos = r->state->length;
-		memcpy(r->state->ids + r->pos, ids + r->first, r->n * sizeof *ids);
+		segment_write_ids(r->state, r->pos, ids + r->first, r->n);
 	}
 	while (op < end) {
 		if (p->cancelled && p->cancelled(p->cancel_context))

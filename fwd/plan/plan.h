@@ -48,13 +48,13 @@ struct plan *plan_open(struct model *m, const struct plan_setup *setup, struct w
 void plan_close(struct plan *p);
 
 /* The shape of the state of these layers; kv_type of enum kv_type. */
-struct segment_shape plan_shape(const struct plan *p, uint32_t kv_type, size_t n_ctx);
+struct segment_shape plan_shape(const struct plan *p, uint32_t kv_type);
 
 /* Prepares for positions below n_ctx. Once, before the first step. */
 int plan_bind(struct plan *p, size_t n_ctx, struct why *w);
 
-/* Evaluates the rows of run[n_runs], 1 to batch in all, after what counts in the state of each, which has room for them;
- * then they count too. ids: of all rows, in the vocabulary. A plan without the embedding evaluates the rows that stand in
+/* Evaluates the rows of run[n_runs], 1 to batch in all, after what counts in the state of each, where segment_reserve() has
+ * made room for them; then they count too. ids: of all rows, in the vocabulary. A plan without the embedding evaluates the rows that stand in
  * plan_rows(). 0; -1 if cancelled, and none of them counts. */
 int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs);
 

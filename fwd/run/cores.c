@@ -83,6 +83,12 @@ void cores_call(pthread_t thread, int cpu)
 	CPU_SET((size_t)cpu, &set);
 	pthread_setaffinity_np(thread, sizeof set, &set);
 }
+void cores_yield(pthread_t thread, int yields)
+{
+	struct sched_param none = { 0 };
+
+	pthread_setschedparam(thread, yields ? SCHED_IDLE : SCHED_OTHER, &none);
+}
 #else
 size_t cores_count(void)
 {
@@ -102,5 +108,10 @@ void cores_avoid(pthread_t thread, pthread_t like, const atomic_int *taken, size
 void cores_call(pthread_t thread, int cpu)
 {
 	(void)thread, (void)cpu;
+}
+
+void cores_yield(pthread_t thread, int yields)
+{
+	(void)thread, (void)yields;
 }
 #endif

@@ -16,6 +16,9 @@ int cores_here(void);
 /* Brings a thread to this CPU, and to no other. */
 void cores_call(pthread_t thread, int cpu);
 
+/* Has a thread run only when no other wants its CPU; or like any other again. */
+void cores_yield(pthread_t thread, int yields);
+
 /* Lets it run where the thread `like` may, but for the n CPUs in taken[] (-1 for none), or on all of them where that leaves no CPU. */
 void cores_avoid(pthread_t thread, pthread_t like, const atomic_int *taken, size_t n);
 

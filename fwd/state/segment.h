@@ -1,6 +1,10 @@
-/* segment: the KV state of one sequence, in a POSIX shared-memory object with a name (or, without one, in memory of this process). A header, the
- * ids, then K and V for every layer and KV head, allocated for the whole context when it is made. A step writes its data before the length that
- * makes it count, so that a kill at any moment leaves a valid state. One writer at a time. */
+/* segment: the state of one sequence: its ids, and their K and V in extents of KV_EXTENT positions (kv_type.h), which are added as it grows. A
+ * named segment lies in shared memory or in a file (object.h) and outlives the process; one without a name lies in the memory of the process.
+ * Whoever evaluates writes the data before the length that makes it count, so that a kill at any moment leaves a valid state. One process at a
+ * time has a segment open.
+ *
+ * A named segment is a container: a header, then the extents. The header holds the shape, a table of what an extent holds, the context and the
+ * length, and to which model it belongs (belongs.h). All numbers are little-endian. */
 #ifndef SEGMENT_H
 #define SEGMENT_H
 
@@ -9,63 +13,71 @@
 
 #include "lib/base/why.h"
 #include "fwd/kernels/kv_type.h"
+#include "object.h"
 
 struct segment_shape {          /* what must agree between a segment and the fwd that opens it */
 	uint64_t model;         /* fingerprint */
-	uint64_t arithmetic;    /* version of the arithmetic: a change of any bit of K or V is a new number */
-	uint32_t n_ctx;         /* positions; there is room for whole tiles of KV_TILE */
+	uint64_t arithmetic;    /* version of the arithmetic: a new number with any change to a bit of K or V */
+	uint64_t choices;       /* hash of what changes K and V besides the file: RoPE as it follows from the context, overrides */
 	uint32_t n_layer, n_head_kv, dim_k, dim_v;
 	uint32_t kv_type;       /* enum kv_type */
+	uint32_t extent;        /* KV_EXTENT */
 };
 
 struct segment {
 	struct segment_shape shape;
+	size_t n_ctx;           /* positions, at most */
 	size_t length;          /* positions that count */
-	int32_t *ids;           /* [n_ctx], in the mapping */
-	unsigned char *kv;      /* the K of layer 0, head 0 */
+	unsigned char **extent; /* [positions / KV_EXTENT]; the table does not move while the segment is open */
+	size_t bytes;           /* of one extent */
 	/* private from here */
+	size_t n_extents;       /* those that are there */
+	const char *name;       /* borrowed; NULL: in memory of this process */
+	struct object object;
 	struct segment_header *header;
-	size_t bytes;
-	size_t k_bytes, v_bytes;        /* of one head */
-	int fd;                 /* -1: memory of this process */
-	int made;               /* there was none of this name before */
-	char object[256];       /* the name as the system knows it */
+	size_t mapped;          /* bytes */
 };
 
-enum { SEGMENT_NAME_MAX = 200, SEGMENT_CTX_MAX = 1 << 26 };
+enum { SEGMENT_CTX_MAX = 1 << 26 };
 
-/* 0, or the reason why a name will not do: it has 1 to 200 letters, digits, '.', '_' and '-', and does not begin with a dot. */
-int segment_check_name(const char *name, struct why *w);
+/* Makes or opens the segment of this name, takes its lock (a live owner: "in use"; a dead one's lock is free by itself) and checks its header
+ * against the shape. It may hold n_ctx positions at most, which is an error where it has more already. name NULL: memory that is gone with the
+ * process. What a killed maker left unfinished is made anew. A shared-memory object and a file have mode 0600. */
+int segment_open(struct segment *s, const char *name, const struct segment_shape *shape, size_t n_ctx, struct why *w);
 
-/* Makes or opens the segment of this name, takes its lock (a live owner: "in use"; a dead one's is free by itself), checks every field of its
- * header against the shape. any_ctx: an existing segment's own n_ctx is taken in place of the shape's. name NULL: memory that is gone with the
- * process and is touched only where it is used. What a killed maker left unfinished is made anew. Mode 0600. */
-int segment_open(struct segment *s, const char *name, const struct segment_shape *shape, int any_ctx, struct why *w);
-
-/* Gives it back. One that was made by this opening and in which nothing counts yet is not kept. */
+/* Gives it back; a struct of zeros is closed. A segment that this opening made and in which nothing counts yet is not kept. */
 void segment_close(struct segment *s);
 
-/* Cuts back to length, which becomes visible at once; or moves it forward after the data is written (a release store). */
+/* Makes room for so many positions, at most n_ctx; what counts does not change, whatever happens. */
+int segment_reserve(struct segment *s, size_t positions, struct why *w);
+
+/* Shortens the state, which is visible at once; or extends it after the data is written (a release store). */
 void segment_set_length(struct segment *s, size_t length);
 
-/* K and V of one layer and KV head, 64-byte aligned; see struct kv_head. */
-void *segment_k(const struct segment *s, size_t layer, size_t head);
-void *segment_v(const struct segment *s, size_t layer, size_t head);
+/* The ids at positions for which there is room. */
+int32_t segment_id(const struct segment *s, size_t pos);
+void segment_write_ids(struct segment *s, size_t pos, const int32_t *ids, size_t n);
+
+/* K and V of one layer and KV head. */
 struct kv_head segment_head(const struct segment *s, size_t layer, size_t head);
 
-/* For the tool kv. */
+/* Two numbers of a named segment, 0 where they are not known: of the model file and of its weights. */
+enum segment_mark { SEGMENT_FILE, SEGMENT_DIGEST, SEGMENT_MARKS };
+
+uint64_t segment_mark(const struct segment *s, enum segment_mark which);
+void segment_set_mark(struct segment *s, enum segment_mark which, uint64_t value);
+
+/* ---- for the tool kv ---- */
+
 struct segment_info {
 	struct segment_shape shape;
-	size_t length, bytes;
+	size_t length, n_ctx, bytes;
+	uint64_t digest;        /* 0: none yet */
 	long owner;             /* process that has it open, 0 if none */
 };
 
 int segment_inspect(const char *name, struct segment_info *info, struct why *w);       /* takes no lock */
-int segment_fork(const char *from, const char *to, struct why *w);      /* a copy under a new name, of what counts */
+int segment_fork(const char *from, const char *to, struct why *w);      /* copies what counts under a new name */
 int segment_remove(const char *name, struct why *w);
-
-/* Calls visit for each segment of this user's, in the order of their names, until it returns non-zero, and returns that. POSIX has no
- * list of shared memory: -1 where the system keeps none that can be read (Linux: /dev/shm). */
-int segment_each(int (*visit)(const char *name, void *context), void *context, struct why *w);
 
 #endif

@@ -280,6 +280,14 @@ static int take_tensors(struct cursor *c, struct gguf *g, uint64_t n, const unsi
 
 /* ---- files ---- */
 
+static uint64_t identity(const struct stat *st)
+{
+	const uint64_t numbers[] = { (uint64_t)st->st_dev, (uint64_t)st->st_ino, (uint64_t)st->st_size, (uint64_t)st->st_mtim.tv_sec,
+		(uint64_t)st->st_mtim.tv_nsec };
+
+	return gguf_hash(numbers, sizeof numbers, 0);
+}
+
 static int map_file(const char *path, struct gguf_map *m, struct why *w)
 {
 	/* O_NONBLOCK: a FIFO in the place of a model must not hold us up. The descriptor is not needed once the file is mapped. */
@@ -307,6 +315,7 @@ static int map_file(const char *path, struct gguf_map *m, struct why *w)
 #endif
 	m->p = p;
 	m->size = (size_t)st.st_size;
+	m->identity = identity(&st);
 	guard_add(p, m->size, path);
 	return 0;
 }

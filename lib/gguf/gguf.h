@@ -77,6 +77,10 @@ int64_t gguf_element_integer(const struct gguf_value *v, uint64_t i);
 /* A 64-bit hash of bytes, for fingerprints: the same on every machine, several GB/s, no secret. seed chains calls. */
 uint64_t gguf_hash(const void *data, size_t n, uint64_t seed);
 
+/* A number of the file (of all shards) that changes when it is replaced or written to: a hash of device, inode, size and time of the last change,
+ * taken when it was opened. Never 0. */
+uint64_t gguf_identity(const struct gguf *g);
+
 /* Fingerprint of the vocabulary (tokenizer.ggml.model, pre, tokens, types, scores, merges, bos/eos ids) and of the whole model: metadata but
  * for general.* and tokenizer.*, the tensor table, and samples of every tensor's data, so that another file of the same shape differs. */
 uint64_t gguf_vocab_fingerprint(const struct gguf *g);

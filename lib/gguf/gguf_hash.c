@@ -59,6 +59,15 @@ static uint64_t hash_value(const struct gguf_value *v, uint64_t h)
 	return gguf_hash(v->data, (size_t)(v->end - v->data), h);
 }
 
+uint64_t gguf_identity(const struct gguf *g)
+{
+	uint64_t h = 0;
+
+	for (size_t i = 0; i < g->files->n; i++)
+		h = gguf_hash(&g->files->maps[i].identity, sizeof g->files->maps[i].identity, h);
+	return h ? h : 1;
+}
+
 uint64_t gguf_vocab_fingerprint(const struct gguf *g)
 {
 	static const char *const keys[] = {

@@ -7,6 +7,7 @@
 struct gguf_map {
 	const unsigned char *p;
 	size_t size;
+	uint64_t identity;                      /* of the file: gguf_identity() */
 };
 
 struct gguf_files {

@@ -1,7 +1,7 @@
 /* avx2: the skeletons in the vocabulary of AVX2, and their tables. */
 #include "v_avx2.h"
 
-enum { ATTEND_RESIDUES = 1, ATTEND_VECTORS = 1, ATTEND_AHEAD = 16384 };
+enum { ATTEND_RESIDUES = 1, ATTEND_VECTORS = 1 };
 
 #include "fwd/kernels/simd/attend.h"
 #include "fwd/kernels/simd/peak_loops.h"

@@ -1,7 +1,7 @@
 /* avx512: the skeletons in the vocabulary of AVX512, and their tables. */
 #include "v_avx512.h"
 
-enum { ATTEND_RESIDUES = 4, ATTEND_VECTORS = 4, ATTEND_AHEAD = 16384 };
+enum { ATTEND_RESIDUES = 4, ATTEND_VECTORS = 4 };
 
 #include "fwd/kernels/simd/attend.h"
 #include "fwd/kernels/simd/peak_loops.h"

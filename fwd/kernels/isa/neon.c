@@ -1,7 +1,7 @@
 /* neon: the skeletons in the vocabulary of NEON, and their tables. */
 #include "v_neon.h"
 
-enum { ATTEND_RESIDUES = 1, ATTEND_VECTORS = 1, ATTEND_AHEAD = 16384 };
+enum { ATTEND_RESIDUES = 1, ATTEND_VECTORS = 1 };
 
 #include "fwd/kernels/simd/attend.h"
 #include "fwd/kernels/simd/peak_loops.h"

@@ -28,6 +28,7 @@ struct attend_state {   /* what a block, or all blocks so far, say of each colum
 struct attend_tile {
 	const struct attend *a;
 	const struct kv_head *kv;
+	struct kv_block now, next;      /* the block under way; the one after it, or the same again behind the last */
 	size_t row, group;      /* the first row; columns of a row */
 	size_t columns;
 	size_t width, panels;   /* the columns lie in panels of so many, the last filled up with zeros */
@@ -39,8 +40,8 @@ struct attend_tile {
 	float *keep, *take;     /* [columns]: the factors of a merge */
 	float *k;               /* a block of K: [ATTEND_BLOCK/16][dim_k][16] */
 	float *v;               /* a block of V: [out_dim/16][ATTEND_BLOCK][16] */
-	float *k_scale;         /* q8_0, of this block: [ATTEND_BLOCK/16][blocks of dim_k][16] */
-	float *v_scale;         /* [blocks of dim_v][ATTEND_BLOCK] */
+	float *k_scale;         /* q8_0, of this block: [ATTEND_BLOCK/16][kv_scales of dim_k][16] */
+	float *v_scale;         /* [kv_scales of dim_v][ATTEND_BLOCK] */
 };
 
 /* ---- a block of positions for a tile of rows ---- */
@@ -63,14 +64,19 @@ static inline size_t attend_first(const struct attend_tile *t, size_t first)
 
 /* Makes the block's part for every column that sees it. k is the block's first tile, v its first row; type and width are constants where this is
  * expanded. */
-INLINE void attend_block(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type, size_t width,
-	struct keys k, struct values v)
+INLINE void attend_block(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type,
+	size_t width, struct keys k, struct values v)
 {
 	size_t dim_k = t->a->dim_k;
 	size_t begin = attend_first(t, first), panel = begin / width * width, most = attend_seen(t, t->columns - 1, first);
 
 	for (size_t j = 0; j < most; j += KV_TILE) {
-		struct keys keys = { .k = (const char *)k.k + j * dim_k * attend_size(type), .scale = type == KV_Q8_0 ? k.scale + kv_scale_index(dim_k, j, 0) : NULL };
+		struct keys keys = { .k = (const char *)k.k + j * dim_k * attend_size(type) };
+
+		if (type != KV_F32)
+			keys.ahead = (const char *)k.ahead + j * dim_k * attend_size(type);
+		if (type == KV_Q8_0)
+			keys.scale = k.scale + kv_scale_index(dim_k, j, 0);
 
 		for (size_t c = attend_first(t, first + j) / width * width; c < t->columns; c += width)
 			attend_scores(type, width, t->q + c * dim_k, &keys, dim_k, t->a->scale, t->s + c * ATTEND_BLOCK + j);
@@ -87,12 +93,13 @@ INLINE void attend_block(const struct attend_tile *t, size_t first, struct atten
 			float *o = part->o + c * t->out_dim + x * LANES;
 
 			if (vectors > 1)
-				attend_sums(type, width, ATTEND_VECTORS, p, rows, 0, joint, o, t->out_dim);
+				attend_sums(type, width, ATTEND_VECTORS, rows, (struct sums){ p, o, t->out_dim, 0, joint });
 			else
-				attend_sums(type, width, 1, p, rows, 0, joint, o, t->out_dim);
+				attend_sums(type, width, 1, rows, (struct sums){ p, o, t->out_dim, 0, joint });
 			for (size_t i = c; i < end; i++)
 				if (attend_seen(t, i, first) > joint)
-					attend_rest(type, vectors, p + (i - c) * ATTEND_BLOCK, rows, joint, attend_seen(t, i, first), o + (i - c) * t->out_dim);
+					attend_rest(type, vectors, rows, (struct sums){ p + (i - c) * ATTEND_BLOCK,
+						o + (i - c) * t->out_dim, t->out_dim, joint, attend_seen(t, i, first) });
 		}
 	}
 }
@@ -100,10 +107,12 @@ INLINE void attend_block(const struct attend_tile *t, size_t first, struct atten
 /* The scales of what the tile sees of a block, as floats. */
 static void attend_scales(const struct attend_tile *t, size_t first)
 {
-	size_t n = attend_seen(t, t->columns - 1, first), keys = kv_blocks(t->a->dim_k) * KV_TILE, values = kv_blocks(t->a->dim_v);
+	size_t n = attend_seen(t, t->columns - 1, first);
+	size_t keys = kv_scales(t->a->dim_k) * KV_TILE, values = kv_scales(t->a->dim_v);
 
 	for (size_t j = 0; j < n; j += KV_TILE) {
-		const uint16_t *k = t->kv->k_scale + kv_scale_index(t->a->dim_k, first + j, 0), *v = t->kv->v_scale + kv_scale_index(t->a->dim_v, first + j, 0);
+		const uint16_t *k = t->now.k_scale + kv_scale_index(t->a->dim_k, j, 0);
+		const uint16_t *v = t->now.v_scale + kv_scale_index(t->a->dim_v, j, 0);
 
 		for (size_t i = 0; i < keys; i += LANES)
 			vf_store(t->k_scale + j / KV_TILE * keys + i, vf_load_f16(k + i));
@@ -112,8 +121,8 @@ static void attend_scales(const struct attend_tile *t, size_t first)
 	}
 }
 
-/* Copies what the tile sees of a block, as floats: K as it is, V by vectors, [out_dim/16][ATTEND_BLOCK][16], whose lanes past dim_v are zero.
- * Asks for the next block, which there will be time for until it is copied. */
+/* Copies what the tile sees of a block, as floats: K as it is, V by vectors, [out_dim/16][ATTEND_BLOCK][16], whose lanes past
+ * dim_v are zero. Prefetches the next block, which arrives while this one is used. */
 INLINE void attend_copy(const struct attend_tile *t, size_t first, enum kv_type type)
 {
 	const struct attend *a = t->a;
@@ -122,27 +131,29 @@ INLINE void attend_copy(const struct attend_tile *t, size_t first, enum kv_type 
 	for (size_t j = 0; j < n; j += KV_TILE)
 		for (size_t d = 0; d < a->dim_k; d++) {
 			size_t at = j * a->dim_k + d * KV_TILE;
-			f32x16 x = attend_load(type, t->kv->k, first * a->dim_k + at);
+			f32x16 x = attend_load(type, t->now.k, at);
 
 			if (type == KV_Q8_0)
-				x = vf_mul(x, vf_load(t->k_scale + kv_scale_index(a->dim_k, j, d / KV_BLOCK)));
+				x = vf_mul(x, vf_load(t->k_scale + kv_scale_index(a->dim_k, j, d / KV_SCALED)));
 			vf_store(t->k + at, x);
-			attend_ahead((const char *)t->kv->k + ((first + ATTEND_BLOCK) * a->dim_k + at) * attend_size(type), LANES);
+			attend_ahead((const char *)t->next.k + at * attend_size(type), LANES);
 		}
 	for (size_t j0 = 0; j0 < n; j0 += KV_TILE)
 		for (size_t d = 0; d < a->dim_v; d += LANES)
 			for (size_t j = j0; j < n && j < j0 + KV_TILE; j++) {
-				size_t at = (first + j) * a->dim_v + d;
-				f32x16 x = d + LANES <= a->dim_v ? attend_load(type, t->kv->v, at) : attend_load_n(type, t->kv->v, at, a->dim_v - d);
+				size_t at = j * a->dim_v + d;
+				f32x16 x = d + LANES <= a->dim_v ? attend_load(type, t->now.v, at) :
+					attend_load_n(type, t->now.v, at, a->dim_v - d);
 
 				if (type == KV_Q8_0)
-					x = vf_mul(x, vf_set1(t->v_scale[d / KV_BLOCK * ATTEND_BLOCK + j]));
+					x = vf_mul(x, vf_set1(t->v_scale[d / KV_SCALED * ATTEND_BLOCK + j]));
 				vf_store(t->v + d * ATTEND_BLOCK + j * LANES, x);
-				attend_ahead((const char *)t->kv->v + (at + ATTEND_BLOCK * a->dim_v) * attend_size(type), LANES);
+				attend_ahead((const char *)t->next.v + at * attend_size(type), LANES);
 			}
 }
 
-INLINE void attend_panel(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type, struct keys k, struct values v)
+INLINE void attend_panel(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type,
+	struct keys k, struct values v)
 {
 	switch (t->width) {
 	case 1: attend_block(t, first, part, type, 1, k, v); break;
@@ -155,29 +166,37 @@ INLINE void attend_panel(const struct attend_tile *t, size_t first, struct atten
 /* Any block of K and V of this type: where they lie, or as floats that the copy holds. */
 INLINE void attend_typed(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type)
 {
-	const struct attend *a = t->a;
-
 	if (type == KV_Q8_0)
 		attend_scales(t, first);
 	if (t->direct) {
-		struct keys k = { .k = (const char *)t->kv->k + first * a->dim_k * attend_size(type), .scale = t->k_scale };
-		struct values v = { (const char *)t->kv->v + first * a->dim_v * attend_size(type), a->dim_v, LANES, t->v_scale };
+		struct keys k = { .k = t->now.k, .ahead = t->next.k, .scale = t->k_scale };
+		struct values v = { .v = t->now.v, .ahead = t->next.v, .stride = t->a->dim_v, .apart = LANES, .scale = t->v_scale };
 
 		attend_panel(t, first, part, type, k, v);
 	} else
 		attend_copy(t, first, type);
 }
 
-/* Any block: the part of each column that sees it. */
-static void attend_part(const struct attend_tile *t, size_t first, struct attend_state *part)
+static struct kv_block attend_kv(const struct attend_tile *t, size_t first)
 {
+	const struct attend *a = t->a;
+
+	return kv_block_at(a->type, a->dim_k, a->dim_v, t->kv->extent[first / ATTEND_BLOCK] + t->kv->offset);
+}
+
+/* Any block: the part of each column that sees it. end: positions that there are. */
+static void attend_part(struct attend_tile *t, size_t first, size_t end, struct attend_state *part)
+{
+	t->now = attend_kv(t, first);
+	t->next = first + ATTEND_BLOCK < end ? attend_kv(t, first + ATTEND_BLOCK) : t->now;
 	switch (t->a->type) {
 	case KV_F16: attend_typed(t, first, part, KV_F16); break;
 	case KV_F32: attend_typed(t, first, part, KV_F32); break;
 	default: attend_typed(t, first, part, KV_Q8_0); break;
 	}
 	if (!t->direct)
-		attend_panel(t, first, part, KV_F32, (struct keys){ .k = t->k }, (struct values){ t->v, LANES, ATTEND_BLOCK * LANES, NULL });
+		attend_panel(t, first, part, KV_F32, (struct keys){ .k = t->k },
+			(struct values){ .v = t->v, .stride = LANES, .apart = ATTEND_BLOCK * LANES });
 }
 
 /* Takes the part of the block at `first` into what the blocks before it left. */
@@ -222,15 +241,18 @@ static size_t attend_each(size_t columns)
 	return (columns + LANES) / LANES * LANES + LANES;
 }
 
-/* Lays scratch out for tiles of up to `columns` columns, a multiple of ATTEND_COLUMNS; returns the number of floats. With NULL it only counts. */
+/* Lays scratch out for tiles of up to `columns` columns, a multiple of ATTEND_COLUMNS; returns the number of floats. With NULL
+ * it only counts. */
 static size_t attend_layout(struct attend_tile *t, float *scratch, size_t columns, size_t dim_k, size_t dim_v)
 {
 	size_t out_dim = attend_out_dim(dim_v), each = attend_each(columns), used = 0;
 	struct { float **field; size_t n; } fields[] = {
 		{ &t->k, ATTEND_BLOCK * dim_k }, { &t->v, ATTEND_BLOCK * out_dim }, { &t->s, columns * ATTEND_BLOCK },
-		{ &t->k_scale, ATTEND_BLOCK * kv_blocks(dim_k) }, { &t->v_scale, ATTEND_BLOCK * kv_blocks(dim_v) },
-		{ &t->all.o, columns * out_dim }, { &t->part.o, columns * out_dim }, { &t->q, (columns * dim_k + LANES - 1) / LANES * LANES },
-		{ &t->all.max, each }, { &t->all.sum, each }, { &t->part.max, each }, { &t->part.sum, each }, { &t->keep, each }, { &t->take, each },
+		{ &t->k_scale, ATTEND_BLOCK * kv_scales(dim_k) }, { &t->v_scale, ATTEND_BLOCK * kv_scales(dim_v) },
+		{ &t->all.o, columns * out_dim }, { &t->part.o, columns * out_dim },
+		{ &t->q, (columns * dim_k + LANES - 1) / LANES * LANES },
+		{ &t->all.max, each }, { &t->all.sum, each }, { &t->part.max, each }, { &t->part.sum, each },
+		{ &t->keep, each }, { &t->take, each },
 	};
 
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; used += fields[i++].n)
@@ -293,7 +315,7 @@ static void attend_write(const struct attend_tile *t, size_t h)
 	}
 }
 
-static void vector_attend(const struct attend *a, const struct kv_head *kv, size_t h, size_t i0, size_t i1, void *scratch)
+static void vector_attend(const struct attend *a, const struct kv_head *kv, size_t i0, size_t i1, void *scratch)
 {
 	struct attend_tile t = { .a = a, .kv = kv, .group = a->n_head / a->n_head_kv };
 	size_t rows = t.group < ATTEND_MOST ? ATTEND_MOST / t.group : 1;
@@ -303,13 +325,13 @@ static void vector_attend(const struct attend *a, const struct kv_head *kv, size
 		size_t n = i1 - t.row < rows ? i1 - t.row : rows, end = a->pos + t.row + n;
 
 		attend_panels(&t, n * t.group);
-		attend_pack(&t, h);
-		attend_part(&t, 0, &t.all);
+		attend_pack(&t, kv->h);
+		attend_part(&t, 0, end, &t.all);
 		for (size_t first = ATTEND_BLOCK; first < end; first += ATTEND_BLOCK) {
-			attend_part(&t, first, &t.part);
+			attend_part(&t, first, end, &t.part);
 			attend_merge(&t, first, &t.part);
 		}
-		attend_write(&t, h);
+		attend_write(&t, kv->h);
 	}
 }
 
@@ -336,16 +358,17 @@ static void attend_few(struct attend_tile *t, size_t n, void *scratch)
 	attend_panels(t, n * t->group);
 }
 
-static void vector_attend_blocks(const struct attend *a, const struct kv_head *kv, size_t h, size_t n, size_t b0, size_t b1, void *parts, void *scratch)
+static void vector_attend_blocks(const struct attend *a, const struct kv_head *kv, size_t n, size_t b0, size_t b1,
+	void *parts, void *scratch)
 {
 	struct attend_tile t = { .a = a, .kv = kv };
 
 	attend_few(&t, n, scratch);
-	attend_pack(&t, h);
+	attend_pack(&t, kv->h);
 	for (size_t b = b0; b < b1; b++) {
 		struct attend_state part = attend_state_at(&t, parts, b);
 
-		attend_part(&t, b * ATTEND_BLOCK, &part);
+		attend_part(&t, b * ATTEND_BLOCK, a->pos + n, &part);
 	}
 }
 

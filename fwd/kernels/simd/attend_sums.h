@@ -1,8 +1,7 @@
-/* attend_sums: the three loops of attention, for a panel of queries and a block of positions: scores, softmax, sums over V. Included once by each
- * instruction set's file, which sets before
+/* attend_sums: the three loops of attention, for a panel of queries and a block of positions: scores, softmax, sums over V.
+ * Included once by each instruction set's file, which defines before
  *	ATTEND_RESIDUES residues modulo 16 whose sums of scores lie in registers at once: 1, 2 or 4
- *	ATTEND_VECTORS  vectors of a row of V whose sums lie in registers at once
- *	ATTEND_AHEAD    bytes from a load to the line it asks for */
+ *	ATTEND_VECTORS  vectors of a row of V whose sums lie in registers at once */
 #ifndef ATTEND_SUMS_H
 #define ATTEND_SUMS_H
 
@@ -16,24 +15,27 @@ enum { ATTEND_COLUMNS = 4 };    /* queries that share the loads of K and V in re
 /* ---- scores ---- */
 
 struct keys {                   /* a tile of K */
-	const void *k;
-	const float *scale;     /* q8_0: [blocks][16] */
+	const void *k, *ahead;  /* ahead: the same tile of the next block, to be prefetched */
+	const float *scale;     /* q8_0: [kv_scales][16] */
 };
 
 /* acc[column] += q[column][d] · k[d]. */
-INLINE void attend_products(enum kv_type type, size_t width, const float *q, const struct keys *k, size_t d, f32x16 *acc)
+INLINE void attend_products(enum kv_type type, size_t width, const float *q, const struct keys *k, size_t d,
+	f32x16 *acc)
 {
 	f32x16 key = attend_load(type, k->k, d * KV_TILE);
 
 	if (type == KV_Q8_0)
-		key = vf_mul(key, vf_load(k->scale + d / KV_BLOCK * KV_TILE));
+		key = vf_mul(key, vf_load(k->scale + d / KV_SCALED * KV_TILE));
 	UNROLL
 	for (size_t c = 0; c < width; c++)
 		acc[c] = vf_fma(vf_set1(q[d * width + c]), key, acc[c]);
 }
 
-/* sum[column] = the accumulators r, r + 4, r + 8, r + 12 of each product, added as the closing tree does; ATTEND_RESIDUES of the four at a time. */
-INLINE void attend_quarter(enum kv_type type, size_t width, const float *q, const struct keys *k, size_t dim, size_t r, f32x16 *sum)
+/* sum[column] = the accumulators r, r + 4, r + 8, r + 12 of each product, added as the closing tree does; ATTEND_RESIDUES of
+ * the four at a time. */
+INLINE void attend_quarter(enum kv_type type, size_t width, const float *q, const struct keys *k, size_t dim, size_t r,
+	f32x16 *sum)
 {
 	const size_t step = 4 * KV_TILE * attend_size(type);    /* bytes for every 16 elements of a quarter */
 	f32x16 acc[4][ATTEND_COLUMNS];
@@ -48,7 +50,7 @@ INLINE void attend_quarter(enum kv_type type, size_t width, const float *q, cons
 			acc[first + i / width][i % width] = vf_zero();
 		for (; d + 4 * last < dim; d += 16) {
 			if (type != KV_F32 && first == 0)       /* floats mostly are the copy */
-				attend_ahead((const char *)k->k + (r * (dim / 16) + d / 16) * step + ATTEND_AHEAD, step);
+				attend_ahead((const char *)k->ahead + (r * (dim / 16) + d / 16) * step, step);
 			UNROLL
 			for (size_t u = first; u <= last; u++)
 				attend_products(type, width, q, k, d + 4 * u, acc[u]);
@@ -64,7 +66,8 @@ INLINE void attend_quarter(enum kv_type type, size_t width, const float *q, cons
 }
 
 /* s[c][lane] = (q[c] · k[position]) · scale for one panel and the 16 positions of a tile. */
-INLINE void attend_scores(enum kv_type type, size_t width, const float *q, const struct keys *k, size_t dim, float scale, float *s)
+INLINE void attend_scores(enum kv_type type, size_t width, const float *q, const struct keys *k, size_t dim, float scale,
+	float *s)
 {
 	f32x16 sum[4][ATTEND_COLUMNS];
 
@@ -105,14 +108,19 @@ static void attend_softmax(float *s, size_t n, float *max, float *sum)
 /* ---- sums over V ---- */
 
 struct values {                 /* rows of V: vector x of row j lies at x·apart + j·stride */
-	const void *v;
+	const void *v, *ahead;  /* ahead: the same rows of the next block, to be prefetched */
 	size_t stride, apart;
-	const float *scale;     /* q8_0: [blocks][ATTEND_BLOCK], from the block of vector 0 on */
+	const float *scale;     /* q8_0: [kv_scales][ATTEND_BLOCK], from that of vector 0 on */
+};
+
+struct sums {                   /* sums over V for a panel, and the positions [j0, j1) that they cover */
+	const float *p;         /* [columns][ATTEND_BLOCK]: the weights */
+	float *o;               /* [columns][out_dim] */
+	size_t out_dim, j0, j1;
 };
 
 /* o[c][0 .. 16·vectors) += p[c][j] · v[j] for j in [j0, j1), ascending; from zero where j0 is 0. */
-INLINE void attend_sums(enum kv_type type, size_t width, size_t vectors, const float *p, struct values v, size_t j0, size_t j1, float *o,
-	size_t out_dim)
+INLINE void attend_sums(enum kv_type type, size_t width, size_t vectors, struct values v, struct sums s)
 {
 	f32x16 acc[ATTEND_COLUMNS * ATTEND_VECTORS];
 
@@ -120,8 +128,8 @@ INLINE void attend_sums(enum kv_type type, size_t width, size_t vectors, const f
 	for (size_t c = 0; c < width; c++)
 		UNROLL
 		for (size_t x = 0; x < vectors; x++)
-			acc[c * vectors + x] = j0 ? vf_load(o + c * out_dim + x * LANES) : vf_zero();
-	for (size_t j = j0; j < j1; j++) {
+			acc[c * vectors + x] = s.j0 ? vf_load(s.o + c * s.out_dim + x * LANES) : vf_zero();
+	for (size_t j = s.j0; j < s.j1; j++) {
 		f32x16 row[ATTEND_VECTORS];
 
 		UNROLL
@@ -129,12 +137,12 @@ INLINE void attend_sums(enum kv_type type, size_t width, size_t vectors, const f
 			row[x] = attend_load(type, v.v, x * v.apart + j * v.stride);
 		UNROLL
 		for (size_t x = 0; x < vectors && type == KV_Q8_0; x++)
-			row[x] = vf_mul(row[x], vf_set1(v.scale[x * LANES / KV_BLOCK * ATTEND_BLOCK + j]));
+			row[x] = vf_mul(row[x], vf_set1(v.scale[x * LANES / KV_SCALED * ATTEND_BLOCK + j]));
 		if (type != KV_F32)
-			attend_ahead((const char *)v.v + j * v.stride * attend_size(type) + ATTEND_AHEAD, vectors * LANES * attend_size(type));
+			attend_ahead((const char *)v.ahead + j * v.stride * attend_size(type), vectors * LANES * attend_size(type));
 		UNROLL
 		for (size_t c = 0; c < width; c++) {
-			f32x16 weight = vf_set1(p[c * ATTEND_BLOCK + j]);
+			f32x16 weight = vf_set1(s.p[c * ATTEND_BLOCK + j]);
 
 			UNROLL
 			for (size_t x = 0; x < vectors; x++)
@@ -145,22 +153,24 @@ INLINE void attend_sums(enum kv_type type, size_t width, size_t vectors, const f
 	for (size_t c = 0; c < width; c++)
 		UNROLL
 		for (size_t x = 0; x < vectors; x++)
-			vf_store(o + c * out_dim + x * LANES, acc[c * vectors + x]);
+			vf_store(s.o + c * s.out_dim + x * LANES, acc[c * vectors + x]);
 }
 
 INLINE struct values attend_values(struct values v, enum kv_type type, size_t vector)
 {
 	v.v = (const char *)v.v + vector * v.apart * attend_size(type);
+	if (type != KV_F32)
+		v.ahead = (const char *)v.ahead + vector * v.apart * attend_size(type);
 	if (type == KV_Q8_0)
-		v.scale += vector * LANES / KV_BLOCK * ATTEND_BLOCK;
+		v.scale += vector * LANES / KV_SCALED * ATTEND_BLOCK;
 	return v;
 }
 
 /* The last columns of a diagonal see a few positions more than the first of their panel: those are added alone. */
-INLINE void attend_rest(enum kv_type type, size_t vectors, const float *p, struct values v, size_t j0, size_t j1, float *o)
+INLINE void attend_rest(enum kv_type type, size_t vectors, struct values v, struct sums s)
 {
-	for (size_t x = 0; x < vectors; x++)
-		attend_sums(type, 1, 1, p, attend_values(v, type, x), j0, j1, o + x * LANES, 0);
+	for (size_t x = 0; x < vectors; x++, s.o += LANES)
+		attend_sums(type, 1, 1, attend_values(v, type, x), s);
 }
 
 #endif

@@ -1,4 +1,5 @@
-/* cache: K and V in the vector vocabulary: storing a position, and loading sixteen elements of any type. Included once by each instruction set's file. */
+/* cache: K and V in the vector vocabulary: storing a position, and loading sixteen elements of any type. Included once by
+ * each instruction set's file. */
 #ifndef CACHE_H
 #define CACHE_H
 
@@ -30,8 +31,8 @@ static void store_halves(const float *x, size_t n, uint16_t *to, size_t apart)
 		to[i * apart] = half[i];
 }
 
-/* x[n], n up to KV_BLOCK, as codes `apart` from each other, and their scale. */
-static void store_block(const float *x, size_t n, int8_t *code, size_t apart, uint16_t *scale)
+/* x[n], n up to KV_SCALED, as codes `apart` from each other, and their scale. */
+static void store_scaled(const float *x, size_t n, int8_t *code, size_t apart, uint16_t *scale)
 {
 	const f32x16 zero = vf_zero(), top = vf_set1(127), bottom = vf_set1(-127), magic = vf_set1(0x1.8p23f);
 	f32x16 v[2] = { attend_some(x, n < LANES ? n : LANES), n > LANES ? attend_some(x + LANES, n - LANES) : zero };
@@ -49,9 +50,10 @@ static void store_block(const float *x, size_t n, int8_t *code, size_t apart, ui
 		code[i * apart] = (int8_t)bits[i];      /* the low byte of n + 1.5·2^23 is that of n */
 }
 
-static void vector_kv_store(enum kv_type type, struct kv_head *kv, size_t dim_k, size_t dim_v, size_t pos, const float *k, const float *v)
+static void vector_kv_store(enum kv_type type, const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j,
+	const float *k, const float *v)
 {
-	size_t k0 = pos / KV_TILE * dim_k * KV_TILE + pos % KV_TILE, v0 = pos * dim_v;
+	size_t k0 = j / KV_TILE * dim_k * KV_TILE + j % KV_TILE, v0 = j * dim_v;
 
 	if (type == KV_F32) {
 		for (size_t d = 0; d < dim_k; d++)
@@ -61,16 +63,18 @@ static void vector_kv_store(enum kv_type type, struct kv_head *kv, size_t dim_k,
 	}
 	if (type == KV_F16) {
 		for (size_t d = 0; d < dim_k; d += LANES)
-			store_halves(k + d, size_min(LANES, dim_k - d), (uint16_t *)kv->k + k0 + d * KV_TILE, KV_TILE);
+			store_halves(k + d, size_min(LANES, dim_k - d), (uint16_t *)kv->k + k0 + d * KV_TILE,
+				KV_TILE);
 		for (size_t d = 0; d < dim_v; d += LANES)
 			store_halves(v + d, size_min(LANES, dim_v - d), (uint16_t *)kv->v + v0 + d, 1);
 		return;
 	}
-	for (size_t d = 0; d < dim_k; d += KV_BLOCK)
-		store_block(k + d, size_min(KV_BLOCK, dim_k - d), (int8_t *)kv->k + k0 + d * KV_TILE, KV_TILE,
-			kv->k_scale + kv_scale_index(dim_k, pos, d / KV_BLOCK));
-	for (size_t d = 0; d < dim_v; d += KV_BLOCK)
-		store_block(v + d, size_min(KV_BLOCK, dim_v - d), (int8_t *)kv->v + v0 + d, 1, kv->v_scale + kv_scale_index(dim_v, pos, d / KV_BLOCK));
+	for (size_t d = 0; d < dim_k; d += KV_SCALED)
+		store_scaled(k + d, size_min(KV_SCALED, dim_k - d), (int8_t *)kv->k + k0 + d * KV_TILE, KV_TILE,
+			kv->k_scale + kv_scale_index(dim_k, j, d / KV_SCALED));
+	for (size_t d = 0; d < dim_v; d += KV_SCALED)
+		store_scaled(v + d, size_min(KV_SCALED, dim_v - d), (int8_t *)kv->v + v0 + d, 1,
+			kv->v_scale + kv_scale_index(dim_v, j, d / KV_SCALED));
 }
 
 /* ---- loading ---- */

@@ -7,11 +7,11 @@
 #include "lib/base/size.h"
 #include "fwd/kernels/exp.h"
 
-/* ---- the cache: K in tiles of 16 positions, V by rows ---- */
+/* ---- the cache: position j of a block ---- */
 
-static size_t k_index(size_t dim_k, size_t pos, size_t d)
+static size_t k_index(size_t dim_k, size_t j, size_t d)
 {
-	return (pos / KV_TILE * dim_k + d) * KV_TILE + pos % KV_TILE;
+	return (j / KV_TILE * dim_k + d) * KV_TILE + j % KV_TILE;
 }
 
 static void put(enum kv_type type, void *to, size_t i, float x)
@@ -22,8 +22,8 @@ static void put(enum kv_type type, void *to, size_t i, float x)
 		((float *)to)[i] = x;
 }
 
-/* x[n], a block of q8_0: codes `apart` from each other, and their scale. */
-static void put_block(const float *x, size_t n, int8_t *code, size_t apart, uint16_t *scale)
+/* x[n] as q8_0: codes `apart` from each other, and their scale. */
+static void put_codes(const float *x, size_t n, int8_t *code, size_t apart, uint16_t *scale)
 {
 	float most = 0, d;
 
@@ -35,20 +35,27 @@ static void put_block(const float *x, size_t n, int8_t *code, size_t apart, uint
 		code[i * apart] = d > 0 ? (int8_t)rintf(fmaxf(-127, fminf(127, x[i] / d))) : 0;
 }
 
-void scalar_kv_store(enum kv_type type, struct kv_head *kv, size_t dim_k, size_t dim_v, size_t pos, const float *k, const float *v)
+static void store_codes(const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j, const float *k, const float *v)
 {
-	size_t b = type == KV_Q8_0 ? KV_BLOCK : 1;
+	for (size_t d = 0; d < dim_k; d += KV_SCALED)
+		put_codes(k + d, size_min(KV_SCALED, dim_k - d), (int8_t *)kv->k + k_index(dim_k, j, d), KV_TILE,
+			kv->k_scale + kv_scale_index(dim_k, j, d / KV_SCALED));
+	for (size_t d = 0; d < dim_v; d += KV_SCALED)
+		put_codes(v + d, size_min(KV_SCALED, dim_v - d), (int8_t *)kv->v + j * dim_v + d, 1,
+			kv->v_scale + kv_scale_index(dim_v, j, d / KV_SCALED));
+}
 
-	for (size_t d = 0; d < dim_k; d += b)
-		if (type == KV_Q8_0)
-			put_block(k + d, size_min(b, dim_k - d), (int8_t *)kv->k + k_index(dim_k, pos, d), KV_TILE, kv->k_scale + kv_scale_index(dim_k, pos, d / b));
-		else
-			put(type, kv->k, k_index(dim_k, pos, d), k[d]);
-	for (size_t d = 0; d < dim_v; d += b)
-		if (type == KV_Q8_0)
-			put_block(v + d, size_min(b, dim_v - d), (int8_t *)kv->v + pos * dim_v + d, 1, kv->v_scale + kv_scale_index(dim_v, pos, d / b));
-		else
-			put(type, kv->v, pos * dim_v + d, v[d]);
+void scalar_kv_store(enum kv_type type, const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j, const float *k,
+	const float *v)
+{
+	if (type == KV_Q8_0) {
+		store_codes(kv, dim_k, dim_v, j, k, v);
+		return;
+	}
+	for (size_t d = 0; d < dim_k; d++)
+		put(type, kv->k, k_index(dim_k, j, d), k[d]);
+	for (size_t d = 0; d < dim_v; d++)
+		put(type, kv->v, j * dim_v + d, v[d]);
 }
 
 static float get(enum kv_type type, const void *from, size_t i, const uint16_t *scale, size_t s)
@@ -61,14 +68,14 @@ static float get(enum kv_type type, const void *from, size_t i, const uint16_t *
 }
 
 /* Element d of a position's K, of its V. */
-static float key(const struct attend *a, const struct kv_head *kv, size_t pos, size_t d)
+static float key(const struct attend *a, const struct kv_block *kv, size_t j, size_t d)
 {
-	return get(a->type, kv->k, k_index(a->dim_k, pos, d), kv->k_scale, kv_scale_index(a->dim_k, pos, d / KV_BLOCK));
+	return get(a->type, kv->k, k_index(a->dim_k, j, d), kv->k_scale, kv_scale_index(a->dim_k, j, d / KV_SCALED));
 }
 
-static float value(const struct attend *a, const struct kv_head *kv, size_t pos, size_t d)
+static float value(const struct attend *a, const struct kv_block *kv, size_t j, size_t d)
 {
-	return get(a->type, kv->v, pos * a->dim_v + d, kv->v_scale, kv_scale_index(a->dim_v, pos, d / KV_BLOCK));
+	return get(a->type, kv->v, j * a->dim_v + d, kv->v_scale, kv_scale_index(a->dim_v, j, d / KV_SCALED));
 }
 
 /* ---- one block of positions, seen by one query ---- */
@@ -78,25 +85,27 @@ struct part {           /* what a block, or all blocks so far, say of one query 
 	float o[];      /* [dim_v], not yet divided by sum */
 };
 
-static float score(const struct attend *a, const struct kv_head *kv, const float *q, size_t pos)
+static float score(const struct attend *a, const struct kv_block *kv, const float *q, size_t j)
 {
 	float acc[16] = { 0 };
 
 	for (size_t d = 0; d < a->dim_k; d++)
-		acc[d % 16] = fmaf(q[d], key(a, kv, pos, d), acc[d % 16]);
+		acc[d % 16] = fmaf(q[d], key(a, kv, j, d), acc[d % 16]);
 	return scalar_tree(acc) * a->scale;
 }
 
 /* Block b as the query of row i and this head sees it, which is at least one position of it. */
-static void attend_block(const struct attend *a, const struct kv_head *kv, size_t i, size_t head, size_t b, struct part *part)
+static void attend_block(const struct attend *a, const struct kv_head *kv, size_t i, size_t head, size_t b,
+	struct part *part)
 {
+	const struct kv_block block = kv_block_at(a->type, a->dim_k, a->dim_v, kv->extent[b] + kv->offset);
 	const float *q = a->q + i * a->q_stride + head * a->dim_k;
-	size_t first = b * ATTEND_BLOCK, left = a->pos + i + 1 - first, n = size_min(left, ATTEND_BLOCK);
+	size_t n = size_min(a->pos + i + 1 - b * ATTEND_BLOCK, ATTEND_BLOCK);
 	float s[ATTEND_BLOCK], acc[16] = { 0 };
 
 	part->max = -INFINITY;
 	for (size_t j = 0; j < n; j++) {
-		s[j] = score(a, kv, q, first + j);
+		s[j] = score(a, &block, q, j);
 		part->max = s[j] > part->max ? s[j] : part->max;
 	}
 	for (size_t d = 0; d < a->dim_v; d++)
@@ -106,7 +115,7 @@ static void attend_block(const struct attend *a, const struct kv_head *kv, size_
 
 		acc[j % 16] += p;
 		for (size_t d = 0; d < a->dim_v; d++)
-			part->o[d] = fmaf(p, value(a, kv, first + j, d), part->o[d]);
+			part->o[d] = fmaf(p, value(a, &block, j, d), part->o[d]);
 	}
 	part->sum = scalar_tree(acc);
 }
@@ -149,13 +158,13 @@ size_t scalar_attend_scratch(size_t dim_k, size_t dim_v, size_t group)
 	return 2 * part_bytes(dim_v);
 }
 
-void scalar_attend(const struct attend *a, const struct kv_head *kv, size_t h, size_t i0, size_t i1, void *scratch)
+void scalar_attend(const struct attend *a, const struct kv_head *kv, size_t i0, size_t i1, void *scratch)
 {
 	size_t group = a->n_head / a->n_head_kv;
 	struct part *all = scratch, *part = (void *)((char *)scratch + part_bytes(a->dim_v));
 
 	for (size_t i = i0; i < i1; i++)
-		for (size_t head = h * group; head < (h + 1) * group; head++) {
+		for (size_t head = kv->h * group; head < (kv->h + 1) * group; head++) {
 			attend_block(a, kv, i, head, 0, all);
 			for (size_t b = 1; b < blocks_of(a, i); b++) {
 				attend_block(a, kv, i, head, b, part);
@@ -180,14 +189,15 @@ static struct part *part_at(const struct attend *a, void *parts, size_t n, size_
 	return (void *)((char *)parts + ((b * n + i) * group + query) * part_bytes(a->dim_v));
 }
 
-void scalar_attend_blocks(const struct attend *a, const struct kv_head *kv, size_t h, size_t n, size_t b0, size_t b1, void *parts, void *scratch)
+void scalar_attend_blocks(const struct attend *a, const struct kv_head *kv, size_t n, size_t b0, size_t b1, void *parts,
+	void *scratch)
 {
 	size_t group = a->n_head / a->n_head_kv;
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t query = 0; query < group; query++)
 			for (size_t b = b0; b < b1 && b < blocks_of(a, i); b++)
-				attend_block(a, kv, i, h * group + query, b, part_at(a, parts, n, b, i, query));
+				attend_block(a, kv, i, kv->h * group + query, b, part_at(a, parts, n, b, i, query));
 }
 
 void scalar_attend_join(const struct attend *a, size_t h, size_t n, void *parts, void *scratch)

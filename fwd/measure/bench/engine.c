@@ -23,10 +23,12 @@ static int fill(struct engine *e, struct why *w)
 		for (size_t h = 0; h < p->n_head_kv; h++) {
 			struct kv_head kv = segment_head(&e->segment, layer, h);
 
-			for (size_t pos = 0; pos < p->n_ctx; pos++) {
+			for (size_t pos = 0; pos < e->segment.n_ctx; pos++) {
+				struct kv_block block = kv_block_at(p->kv_type, p->dim_k, p->dim_v, kv.extent[pos / KV_EXTENT] + kv.offset);
+
 				for (size_t i = 0; i < dims; i++)
 					x[i] = 2 * rng_unit(layer << 16 | h, pos, i) - 1;
-				e->plan->setup.kernels->kv_store(p->kv_type, &kv, p->dim_k, p->dim_v, pos, x, x + p->dim_k);
+				e->plan->setup.kernels->kv_store(p->kv_type, &block, p->dim_k, p->dim_v, pos % KV_EXTENT, x, x + p->dim_k);
 			}
 		}
 	free(x);
@@ -94,8 +96,8 @@ static int open_all(struct engine *e, const struct kernels *k, size_t threads, s
 	e->plan = e->pool ? plan_open(e->model, &setup, w) : NULL;
 	if (!e->plan)
 		return -1;
-	shape = plan_shape(e->plan, type, n_ctx);
-	if (segment_open(&e->segment, NULL, &shape, 0, w) < 0)
+	shape = plan_shape(e->plan, type);
+	if (segment_open(&e->segment, NULL, &shape, n_ctx, w) < 0 || segment_reserve(&e->segment, n_ctx, w) < 0)
 		return -1;
 	return plan_bind(e->plan, n_ctx, w) < 0 || fill(e, w) < 0 ? -1 : limits_open(&e->limits, e->plan, w);
 }
@@ -118,8 +120,7 @@ void engine_close(struct engine *e)
 {
 	limits_close(&e->limits);
 	plan_close(e->plan);
-	if (e->segment.header)
-		segment_close(&e->segment);
+	segment_close(&e->segment);
 	pool_close(e->pool);
 	free(e->ids);
 	free(e->logits);

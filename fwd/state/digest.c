@@ -1,0 +1,165 @@
+/* The digest is the sum over all tensors of a hash of name and data, so that it does not depend on their order in the file or in its shards. */
+#include "digest.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "fwd/run/cores.h"
+#include "lib/base/size.h"
+
+/* A chunk in each pause reads 250 MB/s, one percent of what memory gives. What is left at the end may take some 25 ms. */
+enum { CHUNK = 1 << 21, PAUSE_NS = 8000000, FINISH = 1 << 28 };
+
+struct cursor {
+	const struct gguf *g;
+	uint64_t tensor, at;    /* the next byte */
+	uint64_t hash, sum;     /* of this tensor; of those before it */
+	uint64_t left;          /* bytes */
+};
+
+static struct cursor begin(const struct gguf *g)
+{
+	struct cursor c = { .g = g };
+
+	for (uint64_t i = 0; i < g->n_tensors; i++)
+		c.left += g->tensors[i].bytes;
+	return c;
+}
+
+/* Takes in the next chunk; 0 behind the last. */
+static int step(struct cursor *c)
+{
+	const struct gguf_tensor *t = &c->g->tensors[c->tensor];
+	size_t n;
+
+	if (c->tensor == c->g->n_tensors)
+		return 0;
+	if (!c->at)
+		c->hash = gguf_hash(t->name.s, t->name.n, 3);
+	n = (size_t)(t->bytes - c->at < CHUNK ? t->bytes - c->at : CHUNK);
+	c->hash = gguf_hash((const unsigned char *)t->data + c->at, n, c->hash);
+	c->at += n;
+	c->left -= n;
+	if (c->at == t->bytes) {
+		c->sum += c->hash;
+		c->tensor++;
+		c->at = 0;
+	}
+	return 1;
+}
+
+/* 0 means that there is none. */
+static uint64_t result(const struct cursor *c)
+{
+	return c->sum ? c->sum : 1;
+}
+
+static uint64_t compute(const struct gguf *g)
+{
+	struct cursor c = begin(g);
+
+	while (step(&c))
+		;
+	return result(&c);
+}
+
+int digest_check(struct segment *s, const struct gguf *g, struct why *w)
+{
+	uint64_t file = gguf_identity(g);
+
+	if (!s->name || segment_mark(s, SEGMENT_FILE) == file)
+		return 0;
+	if (!s->length)
+		segment_set_mark(s, SEGMENT_DIGEST, 0);
+	else if (!segment_mark(s, SEGMENT_DIGEST))
+		return why(w, "segment %s: made with another model file, or with %s before it changed, and without a digest of the weights",
+			s->name, g->path);
+	else if (segment_mark(s, SEGMENT_DIGEST) != compute(g))
+		return why(w, "segment %s: made by another model: the weights in %s differ", s->name, g->path);
+	segment_set_mark(s, SEGMENT_FILE, file);
+	return 0;
+}
+
+/* ---- in the background ---- */
+
+struct digest {
+	struct segment *segment;
+	struct cursor cursor;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t closed;
+	int closing;            /* under the lock */
+};
+
+/* Waits a pause, or until the end begins; whether it has. */
+static int ending(struct digest *d)
+{
+	struct timespec until;
+	int closing;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += PAUSE_NS;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&d->lock);
+	if (!d->closing)
+		pthread_cond_timedwait(&d->closed, &d->lock, &until);
+	closing = d->closing;
+	pthread_mutex_unlock(&d->lock);
+	return closing;
+}
+
+static void *work(void *context)
+{
+	struct digest *d = context;
+
+	do
+		if (ending(d) && d->cursor.left > FINISH)
+			return NULL;
+	while (step(&d->cursor));
+	segment_set_mark(d->segment, SEGMENT_DIGEST, result(&d->cursor));
+	return NULL;
+}
+
+struct digest *digest_start(struct segment *s, const struct gguf *g)
+{
+	struct digest *d = s->name && !segment_mark(s, SEGMENT_DIGEST) ? calloc(1, sizeof *d) : NULL;
+	sigset_t all, old;
+	int error;
+
+	if (!d)
+		return NULL;
+	d->segment = s;
+	d->cursor = begin(g);
+	pthread_mutex_init(&d->lock, NULL);
+	pthread_cond_init(&d->closed, NULL);
+	sigfillset(&all);
+	sigdelset(&all, SIGBUS);        /* of a file that became shorter: lib/base/guard.h */
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	error = pthread_create(&d->thread, NULL, work, d);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!error) {
+		cores_yield(d->thread, 1);
+		return d;
+	}
+	free(d);
+	return NULL;
+}
+
+void digest_close(struct digest *d)
+{
+	if (!d)
+		return;
+	pthread_mutex_lock(&d->lock);
+	d->closing = 1;
+	pthread_cond_signal(&d->closed);
+	pthread_mutex_unlock(&d->lock);
+	cores_yield(d->thread, 0);      /* it is waited for */
+	pthread_join(d->thread, NULL);
+	pthread_cond_destroy(&d->closed);
+	pthread_mutex_destroy(&d->lock);
+	free(d);
+}
