@@ -60,10 +60,10 @@ static struct plan *open_plan(size_t first, size_t last)
 
 static struct segment *open_state(const struct plan *p)
 {
-	struct segment_shape shape = plan_shape(p, KV_F16, CTX);
+	struct segment_shape shape = plan_shape(p, KV_F16);
 	struct segment *s = malloc(sizeof *s);
 
-	if (!s || segment_open(s, NULL, &shape, 0, &w) < 0)
+	if (!s || segment_open(s, NULL, &shape, CTX, &w) < 0 || segment_reserve(s, CTX, &w) < 0)
 		die("state");
 	return s;
 }
