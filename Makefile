@@ -32,11 +32,11 @@ FLAGS_avx512 = $(EXPLICIT) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vn
 FLAGS_neon = $(EXPLICIT) -march=armv8.2-a+dotprod
 
 PROGRAMS = tok chat fwd sample schema detok peek gen kv
-BASE = why cli guard quote clock grow fmath half space
-JSON = arena bytes json json_write slurp
+BASE = why io out bytes slurp cli guard quote clock grow fmath half space
+JSON = arena json json_write
 STREAM = frame card stop
 GGUF = gguf gguf_get gguf_hash formats blocks
-VOCAB = vocab known special merge words spm bpe names pretok pretok_table unicode unicode_table
+VOCAB = vocab read known special merge word_cache spm bpe names pretok pretok_table unicode unicode_table
 PICK = rng gumbel topk
 SAMPLER = sampler opts row order adjust dry drop mirostat
 CHAT = chat chat_opts chat_setup chat_template

@@ -56,14 +56,14 @@ static void stop_here(struct printer *p, uint32_t pos, uint32_t seq)
 
 static void print_ids(struct printer *p, struct frame_in *in, const struct frame *f)
 {
-	int32_t ids[1024];
+	int32_t ids[256];
 	uint32_t i, k, n;
 	int found;
 
 	if (f->pos == 0)
 		printer_start(p);
 	for (i = 0; i < f->rows && !run.stopped; i += n) {
-		n = f->rows - i < 1024 ? f->rows - i : 1024;
+		n = f->rows - i < 256 ? f->rows - i : 256;
 		must(frame_read(in, f, ids, n, &w));
 		for (k = 0; k < n && !run.stopped; k++) {
 			found = printer_id(p, ids[k], (f->flags & FRAME_SAMPLED) != 0);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/base/cli.h"
+#include "lib/base/out.h"
 #include "lib/sampler/topk.h"
 #include "lib/base/fmath.h"
 #include "lib/stream/frame.h"
@@ -44,6 +45,7 @@ struct peek {
 	float *scratch;                 /* [TOPK_SCRATCH(room)] */
 	size_t room;
 	int32_t at[TOP_MAX];
+	char text[FRAME_STOP_MAX];
 };
 
 /* ---- fields ---- */
@@ -58,20 +60,20 @@ static void put_piece(const struct peek *k, int32_t id)
 	int quoted = k->format == CSV || !vocab_is_special(k->vocab, id);
 
 	if (quoted)
-		putchar('"');
+		out_char('"');
 	for (i = 0; i < n; i += used)
-		fwrite(out, 1, quote_next(s + i, n - i, !quoted ? 0 : k->format == CSV ? '"' : '\\', out, &used), stdout);
+		out_bytes(out, quote_next(s + i, n - i, !quoted ? 0 : k->format == CSV ? '"' : '\\', out, &used));
 	if (quoted)
-		putchar('"');
+		out_char('"');
 }
 
 /* The position of a row of the frame, as the first column. */
 static void put_position(const struct peek *k, uint32_t row)
 {
 	if (k->f.pos == FRAME_APPEND)
-		printf("%11s", "-");
+		out_print("%11s", "-");
 	else
-		printf("%11" PRIu32, k->f.pos + row);
+		out_print("%11" PRIu32, k->f.pos + row);
 }
 
 static void put_kind(uint32_t kind, int padded)
@@ -79,7 +81,7 @@ static void put_kind(uint32_t kind, int padded)
 	int i;
 
 	for (i = 0; i < 32 && (padded || kind >> i != ' '); i += 8)
-		putchar((int)(kind >> i & 255));
+		out_char((char)(kind >> i & 255));
 }
 
 /* "logi  at 12" */
@@ -87,34 +89,34 @@ static void put_head(const struct frame *f)
 {
 	put_kind(f->kind, 1);
 	if (f->pos == FRAME_APPEND)
-		printf("  appended");
+		out_print("  appended");
 	else
-		printf("  at %" PRIu32, f->pos);
+		out_print("  at %" PRIu32, f->pos);
 	if (f->seq)
-		printf(", sequence %" PRIu32, f->seq);
+		out_print(", sequence %" PRIu32, f->seq);
 }
 
 /* A line of CSV as far as its row; what has no value is left empty. */
 static void put_csv(const struct peek *k, uint32_t row)
 {
-	printf("%" PRIu64 ",", k->in.number);
+	out_print("%" PRIu64 ",", k->in.number);
 	put_kind(k->f.kind, 0);
-	printf(",%" PRIu32 ",", k->f.seq);
+	out_print(",%" PRIu32 ",", k->f.seq);
 	if (k->f.pos != FRAME_APPEND)
-		printf("%" PRIu32, k->f.pos + row);
-	printf(",%" PRIu32 ",", row);
+		out_print("%" PRIu32, k->f.pos + row);
+	out_print(",%" PRIu32 ",", row);
 }
 
 /* The end of a line about an id. */
 static void put_text(const struct peek *k, int32_t id)
 {
 	if (k->format == CSV)
-		putchar(',');
+		out_char(',');
 	else if (k->vocab)
-		fputs("  ", stdout);
+		out_text("  ");
 	if (k->vocab)
 		put_piece(k, id);
-	putchar('\n');
+	out_char('\n');
 }
 
 /* ---- frames ---- */
@@ -122,7 +124,7 @@ static void put_text(const struct peek *k, int32_t id)
 static void put_rows(const struct peek *k)
 {
 	put_head(&k->f);
-	printf(": %" PRIu32 " %s of %" PRIu32 "\n", k->f.rows, k->f.rows == 1 ? "row" : "rows", k->f.cols);
+	out_print(": %" PRIu32 " %s of %" PRIu32 "\n", k->f.rows, k->f.rows == 1 ? "row" : "rows", k->f.cols);
 }
 
 static void read_elements(struct peek *k, void *to, size_t n)
@@ -141,21 +143,21 @@ static void show_card(struct peek *k)
 		cli_die(&c, "%s", w.text);
 	if (k->format == CSV) {
 		put_csv(k, 0);
-		printf(",%" PRId32 ",,,\"vocabulary %016" PRIx64 " model %016" PRIx64 "\"\n", card.n_vocab, card.vocab, card.model);
+		out_print(",%" PRId32 ",,,\"vocabulary %016" PRIx64 " model %016" PRIx64 "\"\n", card.n_vocab, card.vocab, card.model);
 		return;
 	}
-	printf("card  %" PRId32 " ids, vocabulary %016" PRIx64 "\n      BOS ", card.n_vocab, card.vocab);
-	printf(card.bos < 0 ? "none" : "%" PRId32, card.bos);
-	printf(", end of generation");
+	out_print("card  %" PRId32 " ids, vocabulary %016" PRIx64 "\n      BOS ", card.n_vocab, card.vocab);
+	out_print(card.bos < 0 ? "none" : "%" PRId32, card.bos);
+	out_print(", end of generation");
 	for (int32_t i = 0; i < card.n_eog; i++)
-		printf(" %" PRId32, card.eog[i]);
-	printf(card.n_eog ? "\n" : " none\n");
+		out_print(" %" PRId32, card.eog[i]);
+	out_print(card.n_eog ? "\n" : " none\n");
 	if (card.model)
-		printf("      model %016" PRIx64, card.model);
+		out_print("      model %016" PRIx64, card.model);
 	if (card.n_ctx)
-		printf("%scontext %" PRId32, card.model ? ", " : "      ", card.n_ctx);
+		out_print("%scontext %" PRId32, card.model ? ", " : "      ", card.n_ctx);
 	if (card.model || card.n_ctx)
-		putchar('\n');
+		out_char('\n');
 }
 
 static void check_id(const struct peek *k, int32_t id)
@@ -170,30 +172,30 @@ static void show_id(const struct peek *k, uint32_t row, int32_t id)
 {
 	check_id(k, id);
 	if (k->format == IDS) {
-		printf("%" PRId32 "\n", id);
+		out_print("%" PRId32 "\n", id);
 		return;
 	}
 	if (k->format == CSV) {
 		put_csv(k, row);
-		printf(",%" PRId32 ",,", id);
+		out_print(",%" PRId32 ",,", id);
 	} else {
 		put_position(k, row);
-		printf("  %8" PRId32, id);
+		out_print("  %8" PRId32, id);
 	}
 	put_text(k, id);
 }
 
 static void show_ids(struct peek *k)
 {
-	int32_t ids[1024];
+	int32_t ids[256];
 	uint32_t i, j, n;
 
 	if (!k->format) {
 		put_head(&k->f);
-		printf(": %" PRIu32 " %s\n", k->f.rows, k->f.flags & FRAME_SAMPLED ? "sampled" : "given");
+		out_print(": %" PRIu32 " %s\n", k->f.rows, k->f.flags & FRAME_SAMPLED ? "sampled" : "given");
 	}
 	for (i = 0; i < k->f.rows; i += n) {
-		n = k->f.rows - i < 1024 ? k->f.rows - i : 1024;
+		n = k->f.rows - i < 256 ? k->f.rows - i : 256;
 		read_elements(k, ids, n);
 		for (j = 0; j < n; j++)
 			show_id(k, i + j, ids[j]);
@@ -240,17 +242,17 @@ static void show_choice(const struct peek *k, uint32_t row, size_t rank, int32_t
 	if (k->format == CSV) {
 		put_csv(k, row);
 		if (rank)
-			printf("%zu", rank);
-		printf(",%" PRId32 ",", id);
+			out_print("%zu", rank);
+		out_print(",%" PRId32 ",", id);
 		if (k->f.kind == FRAME_LOGITS)
-			printf("%.9g", score);
-		printf(",%.9g", p);
+			out_print("%.9g", score);
+		out_print(",%.9g", p);
 	} else {
 		if (first)
 			put_position(k, row);
 		else
-			printf("%11s", "");
-		printf(fabsf(score) < 1e5f ? "  %8" PRId32 "  %8.3f  %10.4f" : "  %8" PRId32 "  %8.3f  %10.3g", id, 100 * p, score);
+			out_print("%11s", "");
+		out_print(fabsf(score) < 1e5f ? "  %8" PRId32 "  %8.3f  %10.4f" : "  %8" PRId32 "  %8.3f  %10.3g", id, 100 * p, score);
 	}
 	put_text(k, id);
 }
@@ -263,7 +265,7 @@ static void show_logits(struct peek *k)
 
 	if (!k->format) {
 		put_rows(k);
-		printf("      after        id   percent       logit%s\n", k->vocab ? "  piece" : "");
+		out_print("      after        id   percent       logit%s\n", k->vocab ? "  piece" : "");
 	}
 	need_room(k, k->f.cols);
 	for (row = 0; row < k->f.rows; row++) {
@@ -271,7 +273,7 @@ static void show_logits(struct peek *k)
 		for (i = 0; i < best; i++)
 			show_choice(k, row, i + 1, k->at[i], k->row[k->at[i]], k->p[k->at[i]] / sum, !i);
 		if (n_nan && !k->format)
-			printf("%11s  NaN: %zu\n", "", n_nan);
+			out_print("%11s  NaN: %zu\n", "", n_nan);
 	}
 }
 
@@ -283,7 +285,7 @@ static void show_logprobs(struct peek *k)
 
 	if (!k->format) {
 		put_head(&k->f);
-		printf(": drawn%s\n         at        id   percent     logprob%s\n", k->f.rows > 1 ? ", and the best" : "", k->vocab ? "  piece" : "");
+		out_print(": drawn%s\n         at        id   percent     logprob%s\n", k->f.rows > 1 ? ", and the best" : "", k->vocab ? "  piece" : "");
 	}
 	for (i = 0; i < k->f.rows; i++) {
 		read_elements(k, pair, 2);
@@ -297,7 +299,7 @@ static void show_end(struct peek *k)
 {
 	static const char *const reasons[] = { "no reason", "end of generation", "length", "stop id", "error", "interrupt" };
 	const char *reason = k->f.flags < sizeof reasons / sizeof *reasons ? reasons[k->f.flags] : "unknown reason";
-	char text[FRAME_STOP_MAX], out[QUOTE_ROOM];
+	char *text = k->text, out[QUOTE_ROOM];
 	unsigned used;
 	uint32_t i;
 
@@ -306,17 +308,17 @@ static void show_end(struct peek *k)
 		reason = "stop string";
 	if (k->format == CSV) {
 		put_csv(k, 0);
-		printf(",,,,\"%s", reason);
+		out_print(",,,,\"%s", reason);
 	} else {
 		put_head(&k->f);
-		printf(": %s", reason);
+		out_print(": %s", reason);
 	}
 	for (i = 0; i < k->f.rows; i += used) {
-		fputs(i ? "" : k->format == CSV ? " \"\"" : " \"", stdout);
-		fwrite(out, 1, quote_next(text + i, k->f.rows - i, k->format == CSV ? '"' : '\\', out, &used), stdout);
+		out_text(i ? "" : k->format == CSV ? " \"\"" : " \"");
+		out_bytes(out, quote_next(text + i, k->f.rows - i, k->format == CSV ? '"' : '\\', out, &used));
 	}
-	fputs(!i ? "" : k->format == CSV ? "\"\"" : "\"", stdout);
-	fputs(k->format == CSV ? "\"\n" : "\n", stdout);
+	out_text(!i ? "" : k->format == CSV ? "\"\"" : "\"");
+	out_text(k->format == CSV ? "\"\n" : "\n");
 }
 
 static void show(struct peek *k)
@@ -335,7 +337,7 @@ static void show(struct peek *k)
 		show_end(k);
 	} else if (k->format == CSV) {
 		put_csv(k, 0);
-		printf(",,,,\"%" PRIu32 " x %" PRIu32 "\"\n", k->f.rows, k->f.cols);
+		out_print(",,,,\"%" PRIu32 " x %" PRIu32 "\"\n", k->f.rows, k->f.cols);
 	} else {
 		put_rows(k);
 	}
@@ -349,8 +351,8 @@ static void stream(struct peek *k, int fd, const char *name)
 	while ((got = frame_next(&k->in, &k->f, &w)) > 0) {
 		show(k);
 		/* Whoever watches a live stream sees each frame as it passes. */
-		if (fflush(stdout))
-			cli_die(&c, "standard output: %s", strerror(errno));
+		if (out_flush(&w))
+			cli_die(&c, "%s", w.text);
 	}
 	if (got < 0)
 		cli_die(&c, "%s", w.text);
@@ -385,7 +387,7 @@ int main(int argc, char **argv)
 		vocab_card(vocab, &k.mine);
 	}
 	if (k.format == CSV)
-		printf("frame,kind,seq,pos,row,rank,id,logit,prob,text\n");
+		out_print("frame,kind,seq,pos,row,rank,id,logit,prob,text\n");
 	if (!c.argc)
 		stream(&k, 0, "stdin");
 	for (i = 0; i < c.argc; i++) {

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/io.h"
+#include "lib/base/slurp.h"
 #include "lib/stream/frame.h"
 #include "check.h"
 
@@ -179,6 +181,51 @@ static void pieces(void)
 			check_at(through(steps[i], variant & 1, variant & 2, variant & 4) == FRAMES + 100, "a stream through a pipe", (long long)(steps[i] * 10 + (size_t)variant));
 }
 
+/* slurp() of a non-blocking pipe, interrupted all the time, and of a file of just as many bytes as the limit allows. */
+static void slurps(int file)
+{
+	enum { SIZE = 300000 };
+	struct bytes b = { .limit = SIZE };
+	int fd[2], kept = dup(0);
+	struct timespec pause = { 0, 20000000 };
+	pid_t writer;
+
+	if (pipe(fd))
+		exit(2);
+	fflush(stdout);
+	if (!(writer = fork())) {
+		close(fd[0]);
+		for (int i = 0; i < SIZE / 1000; i++) {
+			if (write(fd[1], (char[1000]){ 0 }, 1000) != 1000)
+				_exit(2);
+			if (i % 100 == 0)
+				nanosleep(&pause, NULL);
+		}
+		_exit(0);
+	}
+	close(fd[1]);
+	dup2(fd[0], 0);
+	close(fd[0]);
+	nonblocking(0);
+	interrupt_often(1);
+	check_at(!slurp("-", &b, &w) && b.n == SIZE, "a pipe is read to its end", (long long)b.n);
+	interrupt_often(0);
+	while (waitpid(writer, NULL, 0) < 0 && errno == EINTR)
+		;
+	dup2(file, 0);
+	if (ftruncate(file, SIZE) || lseek(file, 0, SEEK_SET))
+		exit(2);
+	b.n = 0;
+	check_at(!slurp("-", &b, &w) && b.n == SIZE, "a file of the limit's size", (long long)b.n);
+	if (ftruncate(file, SIZE + 1) || lseek(file, 0, SEEK_SET))
+		exit(2);
+	b.n = 0;
+	check_at(slurp("-", &b, &w) < 0 && strstr(w.text, "standard input: larger than"), "a larger one", (long long)b.n);
+	dup2(kept, 0);
+	close(kept);
+	bytes_free(&b);
+}
+
 static void closed_reader(void)
 {
 	static const char big[1 << 20];
@@ -190,14 +237,14 @@ static void closed_reader(void)
 	close(fd[0]);
 	check_at(frame_write_end(fd[1], FRAME_END_EOG, 0, 0, &w) < 0 && strstr(w.text, strerror(EPIPE)), "writing to nobody", 0);
 	close(fd[1]);
-	check_at(frame_write_bytes(fd[1], big, sizeof big, &w) < 0, "writing to a closed descriptor", 0);
+	check_at(io_write(fd[1], big, sizeof big, &w) < 0, "writing to a closed descriptor", 0);
 	signal(SIGPIPE, SIG_DFL);
 	if (pipe(fd))
 		exit(2);
 	frame_widen(fd[1], sizeof big);
 	frame_widen(fd[1], 1);
 	frame_widen(-1, 5);
-	check_at(frame_write_bytes(fd[1], big, 65536, &w) == 0, "a widened pipe", 0);
+	check_at(io_write(fd[1], big, 65536, &w) == 0, "a widened pipe", 0);
 	close(fd[0]);
 	close(fd[1]);
 }
@@ -289,6 +336,28 @@ static void bounds(int fd)
 }
 
 /* A stop with its string, and copied frame by frame. */
+/* Of a frame whose end is missing nothing is copied. */
+static void cut_copies(int fd)
+{
+	static struct frame_in in;
+	const char text[] = "a stop string";
+	int out[2], n;
+	struct frame f;
+	char c;
+
+	for (n = 0; n < (int)sizeof text - 1; n++) {
+		at_start(fd, "", 0);
+		if (frame_write_stop(fd, text, sizeof text - 1, 5, 0, &w) || ftruncate(fd, FRAME_HEADER + n) || pipe(out))
+			exit(2);
+		lseek(fd, 0, SEEK_SET);
+		frame_open_in(&in, fd, "cut");
+		check_at(frame_next(&in, &f, &w) == 1 && frame_copy(&in, &f, out[1], &w) < 0 && strstr(w.text, "cut: frame 1: "), "a cut frame", n);
+		close(out[1]);
+		check_at(read(out[0], &c, 1) == 0, "nothing of it is copied", n);
+		close(out[0]);
+	}
+}
+
 static void copies(int fd)
 {
 	static struct frame_in in;
@@ -388,6 +457,7 @@ int main(void)
 		return 2;
 	unlink(name);
 	pieces();
+	slurps(fd);
 	closed_reader();
 	bytes = recorded(&n, fd);
 	check_at(!memcmp(bytes, "lms1card\13\0\0\0\1\0\0\0\32\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\x32\x54\x76\x98\xba\xdc\xfe", 40), "the bytes of a header", bytes[8]);
@@ -396,6 +466,7 @@ int main(void)
 	cards(fd);
 	damage(bytes, n, fd);
 	copies(fd);
+	cut_copies(fd);
 	free(bytes);
 	close(fd);
 	return check_end("frame");

@@ -39,7 +39,7 @@ static const struct opt opts[] = {
 	[TEMPLATE] = { 0, "chat-template", "FILE", "the model's chat template" },
 	[TOOL_TEMPLATE] = { 0, "tool-template", "FILE", "the one named tool_use" },
 	[WITHOUT] = { 0, "without", "KEY", "leave this key out" },
-	[REPLACE] = { 0, "replace", "KEY=VALUE", "another value for this key: a U32, [N] (an array of N), or a string" },
+	[REPLACE] = { 0, "replace", "KEY=VALUE", "another value for this key: a U32, [N] (an array of N), true, false, or a string" },
 	[OUT] = { 'o', "output", "FILE", "the file to write" },
 	{ 0 }
 };
@@ -144,7 +144,9 @@ static void replace(struct mkgguf *m, const char *key, const char *value)
 	uint32_t n = (uint32_t)strtoul(value + array, NULL, 10);
 
 	mkgguf_without(m, NULL);
-	if (value[strspn(value, "[0123456789]")]) {
+	if (!strcmp(value, "true") || !strcmp(value, "false")) {
+		mkgguf_bool(m, key, *value == 't');
+	} else if (value[strspn(value, "[0123456789]")]) {
 		mkgguf_text(m, key, value);
 	} else if (array) {
 		mkgguf_array(m, key, GGUF_U32, n);

@@ -40,10 +40,6 @@ static void result(int ok, const char *vocab, const char *name, const char *flag
 	check(ok, "%s: %s %s: %s", vocab, name, flags, what);
 }
 
-static int flags_of(const char *s)
-{
-	return (s[1] == '1' ? VOCAB_ADD : 0) | (s[3] == '1' ? VOCAB_SPECIAL : 0);
-}
 
 /* 0 and the ids of a text of the data, or -1. */
 static int encode_case(struct vocab *v, const char *name, const char *flags, struct ids *ids)
@@ -51,11 +47,13 @@ static int encode_case(struct vocab *v, const char *name, const char *flags, str
 	char path[PATH];
 	struct text text;
 	struct why w;
-	int bad;
+	int add = flags[1] == '1', special = flags[3] == '1', bad;
 
 	snprintf(path, sizeof path, "%s/texts/%s.txt", root, name);
 	text = slurp(path);
-	bad = !text.s || vocab_encode(v, text.s, text.n, flags_of(flags), ids, &w);
+	bad = !text.s || (add && vocab_adds_bos(v) && ids_add(ids, vocab_bos(v))) ||
+		vocab_encode(v, text.s, text.n, special ? VOCAB_SPECIAL : 0, ids, &w) ||
+		(add && vocab_adds_eos(v) && ids_add(ids, vocab_eos(v)));
 	free(text.s);
 	return bad;
 }

@@ -71,13 +71,21 @@ static void put_merges(struct mkgguf *m, const char *const *merges, size_t n)
 		mkgguf_add_text(m, merges[i], strlen(merges[i]));
 }
 
+enum { ADD = 1 << 10 };         /* beside vocab_encode()'s flags: BOS and EOS as the model asks for them */
+
+static int encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *ids)
+{
+	return (flags & ADD && vocab_adds_bos(v) && ids_add(ids, vocab_bos(v))) || vocab_encode(v, text, n, flags, ids, &w) ||
+		(flags & ADD && vocab_adds_eos(v) && ids_add(ids, vocab_eos(v)));
+}
+
 /* The ids of text[n] are those written in `want`, or there are none: "fails". */
 static void ids_are_n(struct vocab *v, const char *text, size_t n, int flags, const char *want, const char *what)
 {
 	struct ids ids = { 0 };
 	char got[512] = "", *end = got;
 
-	if (!v || vocab_encode(v, text, n, flags, &ids, &w))
+	if (!v || encode(v, text, n, flags, &ids))
 		strcpy(got, "fails");
 	else
 		for (size_t i = 0; i < ids.n && end < got + sizeof got - 16; i++)
@@ -119,9 +127,9 @@ static void spm(void)
 
 	put_tokens(m, spm_tokens, sizeof spm_tokens / sizeof *spm_tokens);
 	v = open_made(m);
-	ids_are(v, "", VOCAB_ADD, "1", "empty text is BOS");
+	ids_are(v, "", ADD, "1", "empty text is BOS");
 	ids_are(v, "", 0, "", "or nothing");
-	ids_are(v, "abc", VOCAB_ADD, "1 11 10", "the best score first, and a space before");
+	ids_are(v, "abc", ADD, "1 11 10", "the best score first, and a space before");
 	ids_are(v, "abc", VOCAB_CONTINUE, "13", "no space where text goes on");
 	ids_are(v, "aaa", VOCAB_CONTINUE, "12 6", "of equals the leftmost");
 	ids_are(v, "A", VOCAB_CONTINUE, "3", "a byte token");
@@ -133,6 +141,7 @@ static void spm(void)
 	ids_are(v, "a<|x|>ya", 0, "11 15 11", "user-defined ones always are, the longest first");
 	ids_are(v, "  a", 0, "17 11", "runs of spaces");
 	ids_are(v, SPACE "a", 0, "5 11", "U+2581 in the text is a space too");
+	ids_are(v, "\xe2" "a", 0, "fails", "no token for a byte that is not UTF-8");
 	piece_is(v, 11, 0, " a", "a space comes back");
 	piece_is(v, 3, 0, "A", "a byte comes back");
 	piece_is(v, 1, 0, "", "control tokens are silent");
@@ -149,7 +158,7 @@ static void spm(void)
 	mkgguf_bool(m, "tokenizer.ggml.add_eos_token", 1);
 	mkgguf_text(m, "general.name", "My Phi-3 thing");
 	v = open_made(m);
-	ids_are(v, "a", VOCAB_ADD, "6 2", "keys in the file win");
+	ids_are(v, "a", ADD, "6 2", "keys in the file win");
 	ids_are(v, "a</s> \n\ta<s>\ta", VOCAB_SPECIAL, "6 2 6 1 4 6", "phi-3 drops white space after most special tokens");
 	vocab_close(v);
 }
@@ -177,7 +186,7 @@ static const struct token bpe_tokens[] = {
 	{ "<|endoftext|>", 1, 0 }, { "abcd", 4, 0 }, { "cde", 4, 0 }, { "<|fim_suffix|>", 1, 0 }, { "<s>", 3, 0 },
 	{ "\xc3\xaf", 1, 0 }, { "\xc2\xbf", 1, 0 }, { "\xc2\xbd", 1, 0 }, { "\xc3\xbf", 1, 0 }
 };
-static const char *const bpe_merges[] = { "a b", "c c", "\xc4\xa0 ab", "ab cc", "nonsense", "b c" };
+static const char *const bpe_merges[] = { "a b", "c c", "\xc4\xa0 ab", "ab cc", "b c" };
 
 static void bpe(void)
 {
@@ -189,7 +198,7 @@ static void bpe(void)
 	put_merges(m, bpe_merges, sizeof bpe_merges / sizeof *bpe_merges);
 	mkgguf_u32(m, "tokenizer.ggml.eos_token_id", 11);
 	v = open_made(m);
-	ids_are(v, "ab abcc", VOCAB_ADD, "4 5 2 2", "in the order of the merges; cc is joined, is no token, and comes apart");
+	ids_are(v, "ab abcc", ADD, "4 5 2 2", "in the order of the merges; cc is joined, is no token, and comes apart");
 	ids_are(v, "abcc", 0, "6", "through a pair that is no token");
 	ids_are(v, "bc", 0, "1 2", "and where that is the end of it");
 	ids_are(v, "zab", 0, "4", "a byte without a token vanishes");
@@ -200,6 +209,7 @@ static void bpe(void)
 	ids_are(v, "abcdecde", 0, "8 9", "and the others what is left");
 	ids_are_n(v, "a\xff", 2, 0, "0 12 13 14", "a byte that is no UTF-8 becomes U+FFFD");
 	ids_are_n(v, "a\xff", 2, VOCAB_RAW, "0 15", "or stays");
+	ids_are_n(v, "a\xc1\xa2", 3, 0, "4", "an overlong b is a b");
 	if (v)
 		vocab_card(v, &card);
 	holds(card.n_vocab == 16 && card.bos == 11 && card.n_eog == 2 && card.eog[0] == 7 && card.eog[1] == 11 && card.vocab, "the card");
@@ -211,7 +221,20 @@ static void bpe(void)
 	put_merges(m, bpe_merges, 1);
 	mkgguf_u32(m, "tokenizer.ggml.bos_token_id", 11);
 	v = open_made(m);
-	ids_are(v, "abcc", VOCAB_ADD, "11 6", "llama-bpe adds BOS and takes whole words");
+	ids_are(v, "abcc", ADD, "11 6", "llama-bpe adds BOS and takes whole words");
+	vocab_close(v);
+}
+
+/* The first text of a vocabulary decides which tokens are indexed: an overlong form must be looked up as what it stands for. */
+static void overlong(void)
+{
+	struct mkgguf *m = begin("gpt2", "gpt-2");
+	struct vocab *v;
+
+	put_tokens(m, bpe_tokens, sizeof bpe_tokens / sizeof *bpe_tokens);
+	put_merges(m, bpe_merges, 1);
+	v = open_made(m);
+	ids_are_n(v, "\xc1\xa3\xe0\x81\xa1\xc1\xa2", 7, 0, "2 4", "overlong forms alone");
 	vocab_close(v);
 }
 
@@ -251,6 +274,91 @@ static void wrong(void)
 	mkgguf_array(m, "tokenizer.ggml.token_type", GGUF_I32, 1);
 	mkgguf_add_i32(m, 1);
 	holds(!open_made(m) && strstr(w.text, "tokenizer.ggml.token_type: 1 types for 2 tokens"), "types and tokens of different numbers");
+}
+
+static void fill_nothing(const void *context, uint64_t first, size_t n, void *to)
+{
+	memset(to, 0, 4 * n);
+}
+
+/* What is damaged in the file, before or after its tokens; pieces: also where nothing is to be encoded. */
+static void refused(struct mkgguf *m, const char *reason)
+{
+	struct vocab *v = open_made(m);
+
+	holds(!v && strstr(w.text, reason), reason);
+	vocab_close(v);
+	v = file ? vocab_open(file, VOCAB_PIECES, &w) : NULL;
+	holds(!v && strstr(w.text, reason), "the same where nothing is encoded");
+	vocab_close(v);
+}
+
+static struct mkgguf *begin_damaged(const char *model)
+{
+	static const struct token tokens[] = { { "a", 1, 0 }, { "b", 1, 0 }, { "ab", 1, 0 } };
+	struct mkgguf *m = begin(model, NULL);
+
+	mkgguf_array(m, "tokenizer.ggml.tokens", GGUF_STRING, 3);
+	for (size_t i = 0; i < 3; i++)
+		mkgguf_add_text(m, tokens[i].text, strlen(tokens[i].text));
+	return m;
+}
+
+static void damaged(void)
+{
+	static const char *const merges[] = { "ab", " b", "a ", " ", "", "a", "a\tb", "abcdefghijkl", "abcdefghijk ", " abcdefghijklmnop" };
+	static const char *const sound[] = { "a b", "ab c", "a bc", "abcdefg h", "abcdefgh i", "abcdefghi j", "a bcdefghijklmnop", "abcdefghijklmnopq r" };
+	const uint64_t dim[2] = { 4, 2 };
+	struct mkgguf *m;
+	struct vocab *v;
+
+	for (size_t i = 0; i < sizeof merges / sizeof *merges; i++) {
+		m = begin_damaged("gpt2");
+		put_merges(m, &merges[i], 1);
+		mkgguf_text(m, "more", i % 2 ? "more than eight bytes" : "");
+		refused(m, "tokenizer.ggml.merges: number 0");
+	}
+	for (size_t i = 0; i < sizeof sound / sizeof *sound; i++) {
+		m = begin_damaged("gpt2");
+		put_merges(m, &sound[i], 1);
+		v = open_made(m);
+		holds(v != NULL, sound[i]);
+		vocab_close(v);
+	}
+	refused(begin_damaged("gpt2"), "tokenizer.ggml.merges: missing");
+	m = begin_damaged("gpt2");
+	mkgguf_text(m, "tokenizer.ggml.merges", "a b");
+	refused(m, "tokenizer.ggml.merges: not an array");
+	m = begin_damaged("llama");
+	mkgguf_u32(m, "tokenizer.ggml.scores", 3);
+	refused(m, "tokenizer.ggml.scores: not an array");
+	m = begin_damaged("llama");
+	mkgguf_array(m, "tokenizer.ggml.scores", GGUF_I32, 3);
+	for (int i = 0; i < 3; i++)
+		mkgguf_add_i32(m, 0);
+	refused(m, "tokenizer.ggml.scores: an array of the wrong type");
+	m = begin_damaged("llama");
+	mkgguf_array(m, "tokenizer.ggml.scores", GGUF_F32, 2);
+	for (int i = 0; i < 2; i++)
+		mkgguf_add_f32(m, 0);
+	refused(m, "tokenizer.ggml.scores: 2 scores for 3 tokens");
+	m = begin_damaged("llama");
+	mkgguf_u32(m, "general.architecture", 1);
+	refused(m, "general.architecture: not a string");
+	m = begin_damaged("llama");
+	mkgguf_u32(m, "general.name", 1);
+	refused(m, "general.name: not a string");
+	m = begin_damaged("llama");
+	mkgguf_text(m, "general.architecture", "llama");
+	mkgguf_text(m, "llama.vocab_size", "3");
+	refused(m, "llama.vocab_size: not an integer");
+	m = begin_damaged("llama");
+	mkgguf_text(m, "general.architecture", "llama");
+	mkgguf_u32(m, "llama.vocab_size", 2);
+	refused(m, "llama.vocab_size: 2, but there are 3 tokens");
+	m = begin_damaged("llama");
+	mkgguf_tensor(m, "token_embd.weight", 0, 2, dim, fill_nothing, NULL, 0);
+	refused(m, "3 tokens, but token_embd.weight has 2 rows");
 }
 
 /* ---- pre-tokenizers ---- */
@@ -407,6 +515,71 @@ static void against_slow(void)
 	free(slow.id);
 }
 
+/* A long word, which is merged in parts, as a whole: each merge in turn over all of it. That gives the same only because in a made-up vocabulary a merge
+ * makes no pair that comes before it. */
+static void merge_in_order(const struct gguf_value *tokens, const char *word, size_t n, int32_t *id)
+{
+	enum { FIRST = 256, LAST = 2000 - 3 };
+	static struct gguf_string text[LAST];
+	const unsigned char *at = tokens->data;
+	size_t left, right, end;
+
+	for (int32_t i = 0; i < LAST; i++)
+		text[i] = gguf_next_string(tokens, &at);
+	for (size_t i = 0; i < n; i++)
+		for (int32_t k = 0; k < FIRST; k++)
+			if (text[k].n == 1 && *text[k].s == word[i])
+				id[i] = k;
+	for (int32_t new = FIRST; new < LAST; new++)
+		for (left = 0; left < n; left = right) {
+			for (right = left + 1; right < n && id[right] < 0; right++)
+				;
+			for (end = right + 1; end < n && id[end] < 0; end++)
+				;
+			if (right == n || end - left != text[new].n || memcmp(word + left, text[new].s, end - left))
+				continue;
+			id[right] = -1;
+			id[left] = new;
+			right = end;
+		}
+}
+
+static void long_words(void)
+{
+	enum { LENGTH = 90000 };
+	static const char *const parts[] = { "the", "and", "ing", "a", "tion", "on", "he", "e" };
+	static char word[LENGTH + 8];
+	static int32_t slow[LENGTH];
+	struct mkgguf *m = mkgguf_open();
+	struct ids fast = { 0 };
+	struct vocab *v;
+
+	mkvocab_bpe(m, "gpt-2", 2000, 1, 0);
+	v = open_made(m);
+	for (uint64_t round = 0; round < 2 && v; round++) {
+		size_t n = 0, k = 0;
+		int equal = 1;
+
+		while (n < LENGTH) {
+			const char *part = parts[mkrandom(round, n) % (round ? 8 : 1)];
+
+			strcpy(word + n, part);
+			n += strlen(part);
+		}
+		fast.n = 0;
+		equal &= !vocab_encode(v, word, LENGTH, 0, &fast, &w);
+		merge_in_order(gguf_find(file, "tokenizer.ggml.tokens"), word, LENGTH, slow);
+		for (size_t i = 0; i < LENGTH; i++)
+			if (slow[i] >= 0) {
+				equal &= k < fast.n && fast.id[k] == slow[i];
+				k++;
+			}
+		holds(equal && k == fast.n, "a long word in parts and as a whole");
+	}
+	vocab_close(v);
+	free(fast.id);
+}
+
 /* ---- special tokens, told a second way: each in turn, the longest first, takes the text that is still free ---- */
 
 static void cut_slowly(const struct token *t, size_t n_tokens, const char *text, size_t n, struct ids *out)
@@ -440,15 +613,16 @@ static void specials_against_slow(void)
 	char s[40];
 	int equal = 1;
 
-	for (uint64_t round = 0; round < 8; round++) {
+	for (uint64_t round = 0; round < 24; round++) {
 		struct mkgguf *m = begin("gpt2", "gpt-2");
+		uint64_t letters = 1 + round % LETTERS;
 		struct vocab *v;
 
 		for (int i = 0; i < TOKENS; i++) {
 			size_t n = i < LETTERS ? 1 : 2 + mkrandom(round, (uint64_t)i) % 6;
 
 			for (size_t k = 0; k < n; k++)
-				text[i][k] = (char)('a' + (i < LETTERS ? (uint64_t)i : mkrandom(round, 100 * (uint64_t)i + k) % LETTERS));
+				text[i][k] = (char)('a' + (i < LETTERS ? (uint64_t)i : mkrandom(round, 100 * (uint64_t)i + k) % letters));
 			text[i][n] = 0;
 			for (int k = 0; k < i; k++)     /* no token twice: the later one gets a letter that no text has */
 				if (!strcmp(text[i], text[k]))
@@ -460,7 +634,7 @@ static void specials_against_slow(void)
 		v = open_made(m);
 		for (uint64_t i = 0; i < 200 && v; i++) {
 			for (size_t k = 0; k < sizeof s; k++)
-				s[k] = (char)('a' + mkrandom(round * 1000 + i, k) % LETTERS);
+				s[k] = (char)('a' + mkrandom(round * 1000 + i, k) % letters);
 			fast.n = slow.n = 0;
 			equal &= !vocab_encode(v, s, sizeof s, 0, &fast, &w);
 			cut_slowly(t, TOKENS, s, sizeof s, &slow);
@@ -471,6 +645,30 @@ static void specials_against_slow(void)
 	}
 	free(fast.id);
 	free(slow.id);
+}
+
+/* Thousands of special tokens, each the beginning of the next: what is visited at each byte must not grow with them. */
+static void nested_specials(void)
+{
+	enum { NESTED = 3000, LENGTH = 300000 };
+	static char text[LENGTH];
+	struct mkgguf *m = begin("gpt2", "gpt-2");
+	struct ids ids = { 0 };
+	struct vocab *v;
+
+	memset(text, 'a', sizeof text);
+	mkgguf_array(m, "tokenizer.ggml.tokens", GGUF_STRING, NESTED);
+	for (size_t i = 1; i <= NESTED; i++)
+		mkgguf_add_text(m, text, i);
+	mkgguf_array(m, "tokenizer.ggml.token_type", GGUF_I32, NESTED);
+	for (size_t i = 1; i <= NESTED; i++)
+		mkgguf_add_i32(m, 4);
+	put_merges(m, bpe_merges, 0);
+	v = open_made(m);
+	holds(v && !vocab_encode(v, text, LENGTH - 1, 0, &ids, &w) && ids.n == LENGTH / NESTED && ids.id[0] == NESTED - 1 &&
+		ids.id[ids.n - 1] == NESTED - 2, "nested special tokens");
+	vocab_close(v);
+	free(ids.id);
 }
 
 /* Bytes come back, whether the tables were made for a short text, remade, or made in full, and over runs longer than any cache. (Under SPM not all
@@ -522,10 +720,14 @@ int main(void)
 	spm();
 	equal_scores();
 	bpe();
+	overlong();
 	wrong();
+	damaged();
 	pretokenizers();
 	against_slow();
 	specials_against_slow();
+	nested_specials();
+	long_words();
 	round_trips();
 	gguf_close(file);
 	return check_end("vocab_test");

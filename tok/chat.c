@@ -7,6 +7,7 @@
 #include "lib/chat/chat_opts.h"
 #include "lib/base/cli.h"
 #include "lib/base/guard.h"
+#include "lib/base/out.h"
 #include "lib/base/slurp.h"
 
 enum { NO_PROMPT = 1, TEXT, NOW, SHOW };
@@ -111,7 +112,7 @@ static void add_messages(struct chat *chat, int as_text)
 static void print(const struct bytes *b)
 {
 	if (b->n)
-		fwrite(b->p, 1, b->n, stdout);
+		out_bytes(b->p, b->n);
 }
 
 int main(int argc, char **argv)

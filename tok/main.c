@@ -1,78 +1,66 @@
-/* tok: text to ids. Reads all of each file, since a pre-tokenizer may look ahead as far as the text goes; writes a card and a frame of ids a file. */
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
+/* tok: text to ids. Reads each file whole, because a pre-tokenizer may look ahead to the end of the text; writes a card, then a frame of ids for each
+ * file. */
+#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "lib/base/cli.h"
-#include "lib/stream/frame.h"
-#include "lib/gguf/gguf.h"
 #include "lib/base/guard.h"
+#include "lib/base/out.h"
+#include "lib/base/slurp.h"
+#include "lib/gguf/gguf.h"
+#include "lib/stream/frame.h"
 #include "lib/vocab/vocab.h"
 
-enum { BOS = 1, NO_BOS, NO_PARSE_SPECIAL, TEXT, COUNT, RAW };
+enum { BOS = 1, NO_BOS, EOS, NO_EOS, NO_PARSE_SPECIAL, TEXT, COUNT, RAW };
 
 static const struct opt opts[] = {
-	{ 'a', "append", NULL, "the ids go after whatever is there: no BOS before them, no position of their own" },
-	{ BOS, "bos", NULL, "begin with the BOS token, also where the model does not ask for it" },
-	{ NO_BOS, "no-bos", NULL, "do not, even where it does" },
-	{ NO_PARSE_SPECIAL, "no-parse-special", NULL, "control tokens in the text are text like any other (for text of strangers)" },
-	{ RAW, "raw", NULL, "byte-level BPE keeps bytes that are no UTF-8 (default: each becomes U+FFFD)" },
-	{ TEXT, "text", NULL, "write the ids as decimal text, one a line" },
-	{ COUNT, "count", NULL, "write how many ids there are, and nothing else" },
+	{ 'a', "append", NULL, "continue a sequence: no position in the frames, no BOS, EOS or leading space" },
+	{ BOS, "bos", NULL, "add BOS at the start, even if the model does not ask for it" },
+	{ NO_BOS, "no-bos", NULL, "add neither BOS nor EOS" },
+	{ EOS, "eos", NULL, "add EOS at the end, even if the model does not ask for it" },
+	{ NO_EOS, "no-eos", NULL, "add no EOS" },
+	{ NO_PARSE_SPECIAL, "no-parse-special", NULL, "treat control tokens in the text as plain text (for untrusted input)" },
+	{ RAW, "raw", NULL, "keep invalid UTF-8 byte for byte (default: as llama.cpp does)" },
+	{ TEXT, "text", NULL, "write the tokens as decimal ids, one a line" },
+	{ COUNT, "count", NULL, "write the number of tokens and nothing else" },
 	{ 0 }
 };
 
 static struct cli c = {
-	.program = "tok", .synopsis = "[options] MODEL [file ...] > ids", .purpose = "text to ids; - or no file is standard input", .opts = opts
+	.program = "tok", .synopsis = "[options] MODEL [FILE ...] > ids",
+	.purpose = "text to ids; reads standard input without a FILE, or where FILE is -", .opts = opts
 };
 static struct why w;
 
+enum adding { AS_MODEL_SAYS, ALWAYS, NEVER };
+
 static struct {
-	int append, bos, no_bos, special, raw, text, count;
-	int carded;
+	enum adding bos, eos;
+	int append, plain, raw, text, count;
+	struct vocab *vocab;
 	struct card card;
-	uint64_t total;
-} run = { .special = 1 };
+	int carded;             /* the card was written */
+	uint64_t total;         /* ids so far */
+} run;
 
-struct bytes_read {
-	char *p;
-	size_t n, room;
-};
-
-static void read_all(const char *name, struct bytes_read *b)
+static int adds_bos(void)
 {
-	int fd = strcmp(name, "-") ? open(name, O_RDONLY | O_CLOEXEC) : 0;
-	struct pollfd wait = { fd, POLLIN, 0 };
-	const char *shown = fd ? name : "standard input";
-	ssize_t got;
-
-	if (fd < 0)
-		cli_die(&c, "%s: %s", name, strerror(errno));
-	for (b->n = 0;; b->n += (size_t)got) {
-		if (b->n == b->room) {
-			b->room = b->room ? 2 * b->room : 65536;
-			if (b->room / 2 > SIZE_MAX / 4 || !(b->p = realloc(b->p, b->room)))
-				cli_die(&c, "%s: out of memory", shown);
-		}
-		got = read(fd, b->p + b->n, b->room - b->n);
-		if (!got)
-			break;
-		if (got < 0 && errno != EINTR && errno != EAGAIN)
-			cli_die(&c, "%s: %s", shown, strerror(errno));
-		if (got < 0) {
-			got = 0;
-			poll(&wait, errno == EAGAIN, -1);
-		}
-	}
-	if (fd)
-		close(fd);
+	return run.bos == ALWAYS || (run.bos == AS_MODEL_SAYS && !run.append && vocab_adds_bos(run.vocab));
 }
 
-static void write_ids(const struct ids *ids)
+static int adds_eos(void)
+{
+	return run.eos == ALWAYS ||
+		(run.eos == AS_MODEL_SAYS && run.bos != NEVER && !run.append && vocab_adds_eos(run.vocab));
+}
+
+static void add(struct ids *ids, int32_t id)
+{
+	if (ids_add(ids, id))
+		cli_die(&c, "out of memory");
+}
+
+static void write_frames(const struct ids *ids)
 {
 	size_t done, n;
 
@@ -82,40 +70,44 @@ static void write_ids(const struct ids *ids)
 			cli_die(&c, "%s", w.text);
 		run.carded = 1;
 		if (run.total + n >= FRAME_APPEND && !run.append)
-			cli_die(&c, "more ids than a stream has positions");
+			cli_die(&c, "more tokens than a stream has positions");
 		if (frame_write_ids(1, ids->id + done, (uint32_t)n, run.append ? FRAME_APPEND : (uint32_t)run.total, 0, 0, &w))
 			cli_die(&c, "%s", w.text);
 		run.total += n;
 	}
 }
 
-static void convert(struct vocab *v, const char *name, int first, int last)
+static void write_ids(const struct ids *ids)
 {
-	static struct bytes_read text;
-	static struct ids ids;
-	int flags = (run.special ? VOCAB_SPECIAL : 0) | (run.raw ? VOCAB_RAW : 0);
+	if (!run.text && !run.count) {
+		write_frames(ids);
+		return;
+	}
+	for (size_t i = 0; run.text && i < ids->n; i++)
+		out_print("%d\n", (int)ids->id[i]);
+	run.total += ids->n;
+}
 
-	ids.n = 0;
-	read_all(name, &text);
-	if (!first || run.append)
-		flags |= VOCAB_CONTINUE;
-	else if (!run.no_bos && !run.bos)
-		flags |= VOCAB_BOS;
-	if (last && !run.append)
-		flags |= VOCAB_EOS;
-	if (first && run.bos && ids_add(&ids, run.card.bos))
-		cli_die(&c, "out of memory");
-	if (vocab_encode(v, text.p, text.n, flags, &ids, &w))
+static void convert(const char *name, int first, int last)
+{
+	static struct bytes text = { .limit = PTRDIFF_MAX };
+	static struct ids ids;
+	int flags = (run.plain ? 0 : VOCAB_SPECIAL) | (run.raw ? VOCAB_RAW : 0) | (!first || run.append ? VOCAB_CONTINUE : 0);
+	int bos = first && adds_bos();
+
+	ids.n = text.n = 0;
+	if (slurp(name, &text, &w))
 		cli_die(&c, "%s", w.text);
-	if (first && (run.bos || (flags & VOCAB_BOS && vocab_adds_bos(v))) && ids.n > 1 && ids.id[1] == run.card.bos)
-		fprintf(stderr, "tok: warning: the text begins with BOS (id %d), and one is put before it; --no-bos leaves that out\n", (int)run.card.bos);
-	if (run.text)
-		for (size_t i = 0; i < ids.n; i++)
-			printf("%d\n", (int)ids.id[i]);
-	if (run.text || run.count)
-		run.total += ids.n;
-	else
-		write_ids(&ids);
+	if (bos)
+		add(&ids, run.card.bos);
+	if (vocab_encode(run.vocab, text.p, text.n, flags, &ids, &w))
+		cli_die(&c, "%s", w.text);
+	if (bos && ids.n > 1 && ids.id[1] == run.card.bos)
+		fprintf(stderr, "tok: warning: the text already begins with BOS (id %d); --no-bos avoids a second one\n",
+			(int)run.card.bos);
+	if (last && adds_eos())
+		add(&ids, vocab_eos(run.vocab));
+	write_ids(&ids);
 }
 
 static void take_options(void)
@@ -124,29 +116,15 @@ static void take_options(void)
 
 	while ((o = cli_next(&c)))
 		switch (o->letter) {
-		case 'a':
-			run.append = 1;
-			break;
-		case BOS:
-			run.bos = 1;
-			run.no_bos = 0;
-			break;
-		case NO_BOS:
-			run.no_bos = 1;
-			run.bos = 0;
-			break;
-		case NO_PARSE_SPECIAL:
-			run.special = 0;
-			break;
-		case RAW:
-			run.raw = 1;
-			break;
-		case TEXT:
-			run.text = 1;
-			break;
-		case COUNT:
-			run.count = 1;
-			break;
+		case 'a': run.append = 1; break;
+		case BOS: run.bos = ALWAYS; break;
+		case NO_BOS: run.bos = NEVER; break;
+		case EOS: run.eos = ALWAYS; break;
+		case NO_EOS: run.eos = NEVER; break;
+		case NO_PARSE_SPECIAL: run.plain = 1; break;
+		case RAW: run.raw = 1; break;
+		case TEXT: run.text = 1; break;
+		case COUNT: run.count = 1; break;
 		}
 	if (!c.argc)
 		cli_usage(&c, "name the model whose vocabulary to use (try --help)");
@@ -157,7 +135,6 @@ static void take_options(void)
 int main(int argc, char **argv)
 {
 	static char *from_stdin[] = { "-" };
-	struct vocab *v;
 	struct gguf *g;
 	char **files = from_stdin;
 	int n = 1;
@@ -169,20 +146,22 @@ int main(int argc, char **argv)
 	if (!run.text && !run.count)
 		cli_binary(&c, 1);
 	guard_arm(c.program);
-	if (!(g = gguf_open(c.argv[0], 0, &w)) || !(v = vocab_open(g, VOCAB_ENCODE, &w)))
+	if (!(g = gguf_open(c.argv[0], 0, &w)) || !(run.vocab = vocab_open(g, VOCAB_ENCODE, &w)))
 		cli_die(&c, "%s", w.text);
-	vocab_card(v, &run.card);
-	if (run.bos && run.card.bos < 0)
-		cli_die(&c, "%s: has no BOS token", c.argv[0]);
+	vocab_card(run.vocab, &run.card);
+	if (run.bos == ALWAYS && run.card.bos < 0)
+		cli_die(&c, "%s: the vocabulary has no BOS token", c.argv[0]);
+	if (run.eos == ALWAYS && vocab_eos(run.vocab) < 0)
+		cli_die(&c, "%s: the vocabulary has no EOS token", c.argv[0]);
 	if (c.argc > 1) {
 		files = c.argv + 1;
 		n = c.argc - 1;
 	}
 	for (int i = 0; i < n; i++)
-		convert(v, files[i], i == 0, i == n - 1);
+		convert(files[i], i == 0, i == n - 1);
 	if (run.count)
-		printf("%llu\n", (unsigned long long)run.total);
-	vocab_close(v);
+		out_print("%llu\n", (unsigned long long)run.total);
+	vocab_close(run.vocab);
 	gguf_close(g);
 	return cli_end(&c);
 }

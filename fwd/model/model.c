@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/stream/frame.h"
+#include "lib/vocab/vocab.h"
 #include "families.h"
 
 /* No model comes near these, and no product of two or three of them overflows. */
@@ -291,7 +292,8 @@ static int read_all(struct model *m, struct why *w)
 	    || required(m, "block_count", 1, LAYERS_MAX, &m->n_layer, w) < 0
 	    || required(m, "embedding_length", 1, EMBD_MAX, &m->n_embd, w) < 0
 	    || required(m, "context_length", 1, CTX_MAX, &m->n_ctx_train, w) < 0
-	    || read_layers(m, w) < 0 || read_epsilon(m, w) < 0 || read_vocabulary(m, w) < 0 || check_others(m, w) < 0)
+	    || read_layers(m, w) < 0 || read_epsilon(m, w) < 0 || read_vocabulary(m, w) < 0 || check_others(m, w) < 0
+	    || vocab_check_merges(m->gguf, w) < 0)
 		return -1;
 	count_positions(m);
 	measure(m);

@@ -15,6 +15,9 @@ struct bytes {
 /* Appends s[n]; 0, or -1 when the limit or the system's memory is reached, now or before. */
 int bytes_put(struct bytes *b, const char *s, size_t n);
 
+/* Makes room for n more bytes at p[n..cap), for a caller that writes them there itself. As bytes_put() otherwise. */
+int bytes_reserve(struct bytes *b, size_t n);
+
 /* Appends a string up to its terminator. */
 int bytes_puts(struct bytes *b, const char *s);
 

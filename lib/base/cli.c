@@ -11,6 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "guard.h"
+#include "io.h"
+#include "out.h"
+
 #define VERSION "0.1"
 
 /* One write(2) for the whole line, so that the stages of a pipeline do not interleave theirs; one line whatever the words in it hold. */
@@ -18,15 +22,16 @@ static _Noreturn void last_words(const struct cli *c, int status, const char *fo
 {
 	char line[1024];
 	size_t n = (size_t)snprintf(line, sizeof line / 2, "%s: ", c->program), i;
+	struct why ignored;
 
 	vsnprintf(line + n, sizeof line - n - 1, format, ap);
 	for (i = n; line[i]; i++)
 		if ((unsigned char)line[i] < ' ' || line[i] == 127)
 			line[i] = '?';
 	line[i++] = '\n';
+	out_flush(&ignored);
 	fflush(NULL);
-	if (write(2, line, i) < 0)
-		status = status ? status : 1;
+	io_write(2, line, i, &ignored);
 	_exit(status);
 }
 
@@ -111,16 +116,16 @@ static _Noreturn void help(const struct cli *c)
 		n = left_column(o, left, sizeof left);
 		width = n > width ? n : width;
 	}
-	printf("%s: %s\nusage: %s %s\n", c->program, c->purpose, c->program, c->synopsis);
+	out_print("%s: %s\nusage: %s %s\n", c->program, c->purpose, c->program, c->synopsis);
 	while ((o = next_row(c, &second))) {
 		left_column(o, left, sizeof left);
-		printf("%-*s  ", width, left);
+		out_print("%-*s  ", width, left);
 		for (s = o->help; *s; s++) {
-			putchar(*s);
+			out_char(*s);
 			if (*s == '\n')
-				printf("%*s", width + 2, "");
+				out_print("%*s", width + 2, "");
 		}
-		putchar('\n');
+		out_char('\n');
 	}
 	exit(cli_end(c));
 }
@@ -145,7 +150,7 @@ static const struct opt *long_option(struct cli *c, const char *word)
 	if (!o && !strcmp(word, "help"))
 		help(c);
 	if (!o && !strcmp(word, "version")) {
-		printf("%s (lmpipe) %s\n", c->program, VERSION);
+		out_print("%s (lmpipe) %s\n", c->program, VERSION);
 		exit(cli_end(c));
 	}
 	if (!o)
@@ -167,6 +172,8 @@ static const struct opt *short_option(struct cli *c)
 
 	while ((o = next_row(c, &walk)) && (o->letter != *letter || !has_letter(o)))
 		;
+	if (!o && *letter == 'h')
+		help(c);
 	if (!o)
 		cli_usage(c, "unknown option -%c (try --help)", *letter);
 	c->value = NULL;
@@ -270,6 +277,7 @@ void cli_start(const struct cli *c)
 
 	/* A limit on the size of files is an error of write(2), like a full disk, not a signal. */
 	signal(SIGXFSZ, SIG_IGN);
+	guard_stack(c->program);
 	for (fd = 0; fd < 3; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
 			cli_die(c, "%s: closed", names[fd]);
@@ -284,8 +292,12 @@ void cli_binary(const struct cli *c, int fd)
 
 int cli_end(const struct cli *c)
 {
-	int failed = fflush(stdout) || ferror(stdout);
+	struct why w;
+	int failed;
 
+	if (out_flush(&w))
+		cli_die(c, "%s", w.text);
+	failed = fflush(stdout) || ferror(stdout);
 	if (fclose(stdout) || failed)
 		cli_die(c, "standard output: %s", errno ? strerror(errno) : "write error");
 	return 0;

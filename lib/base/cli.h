@@ -20,7 +20,7 @@
  *	return cli_end(&c);
  *
  * Grammar: -n 5, -n5, --n-predict 5, --n-predict=5, several flags in one word (-ab), `--` ends the options, `-` alone is an operand.
- * Options may stand after operands. --help and --version are understood everywhere. */
+ * Options may stand after operands. Every program has --help, -h (unless the letter is taken) and --version. */
 #ifndef CLI_H
 #define CLI_H
 

@@ -18,3 +18,20 @@ int grow(void *array, size_t *room, size_t size, size_t first)
 	*room = more;
 	return 0;
 }
+
+int grow_scratch(void *p, size_t *room, size_t n)
+{
+	size_t more = n < 256 ? 256 : n;
+	void *old, *new;
+
+	if (n <= *room)
+		return 0;
+	new = malloc(more);
+	if (!new)
+		return -1;
+	memcpy(&old, p, sizeof old);
+	free(old);
+	memcpy(p, &new, sizeof new);
+	*room = more;
+	return 0;
+}

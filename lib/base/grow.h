@@ -8,4 +8,7 @@
  * and nothing has changed. */
 int grow(void *array, size_t *room, size_t size, size_t first);
 
+/* Makes *p hold at least n bytes, of which *room is the number so far. What was there may be lost. -1: no memory, and nothing has changed. */
+int grow_scratch(void *p, size_t *room, size_t n);
+
 #endif

@@ -1,20 +1,23 @@
-/* guard: the SIGBUS handler and the table of mappings it reads. The table is changed by one thread while no other touches the mapping in
+/* guard: the handlers, and the table of mappings that one of them reads. The table is changed by one thread while no other touches the mapping in
  * question, so the handler, on whatever thread it runs, sees whole entries. */
 #include "guard.h"
 
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-enum { MAPPINGS = 64, NAME = 256 };
+enum { MAPPINGS = 64, NAME = 256, HANDLER_STACK = 1 << 16 };
 
 static struct mapping {
-	uintptr_t start, end;   /* end 0: a free place */
+	uintptr_t start, end;   /* end 0: a free entry */
 	char name[NAME];
 } mappings[MAPPINGS];
 
 static char program[64];
+static uintptr_t stack_top, stack_end;  /* what the limit leaves to the stack, and some more below it */
+static struct sigaction older;          /* a sanitizer's, perhaps */
 
 static size_t append(char *line, size_t at, size_t room, const char *s)
 {
@@ -23,31 +26,69 @@ static size_t append(char *line, size_t at, size_t room, const char *s)
 	return at;
 }
 
-static void on_sigbus(int signal, siginfo_t *info, void *context)
+static _Noreturn void die(const char *object, const char *cause)
 {
-	uintptr_t where = (uintptr_t)info->si_addr;
-	const char *name = "a mapped file";
 	char line[NAME + 128];
 	size_t n;
 
-	for (int i = 0; i < MAPPINGS; i++)
-		if (where >= mappings[i].start && where < mappings[i].end)
-			name = mappings[i].name;
 	n = append(line, 0, sizeof line, program);
-	n = append(line, n, sizeof line, ": ");
-	n = append(line, n, sizeof line, name);
-	n = append(line, n, sizeof line, ": became shorter while in use");
+	n = append(line, n, sizeof line, object);
+	n = append(line, n, sizeof line, cause);
 	line[n++] = '\n';
 	if (write(2, line, n) < 0)
 		_exit(1);
 	_exit(1);
 }
 
+static void on_sigbus(int signal, siginfo_t *info, void *context)
+{
+	uintptr_t where = (uintptr_t)info->si_addr;
+	const char *name = "a mapped file";
+
+	for (int i = 0; i < MAPPINGS; i++)
+		if (where >= mappings[i].start && where < mappings[i].end)
+			name = mappings[i].name;
+	die(name, ": became shorter while in use");
+}
+
+static void on_sigsegv(int signal, siginfo_t *info, void *context)
+{
+	uintptr_t where = (uintptr_t)info->si_addr;
+
+	if (where >= stack_end && where < stack_top)
+		die("the stack is too small", ": raise its limit (ulimit -s)");
+	sigaction(SIGSEGV, &older, NULL);       /* the fault comes again */
+}
+
+static void name_program(const char *name)
+{
+	size_t n = append(program, 0, sizeof program - 2, name);
+
+	memcpy(program + n, ": ", 3);
+}
+
+void guard_stack(const char *name)
+{
+	static char handler_stack[HANDLER_STACK];
+	const stack_t own = { .ss_sp = handler_stack, .ss_size = sizeof handler_stack };
+	struct sigaction action = { .sa_sigaction = on_sigsegv, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= (uintptr_t)&limit / 2)
+		return;
+	stack_top = (uintptr_t)&limit;
+	stack_end = stack_top - (uintptr_t)limit.rlim_cur - (1 << 20);
+	name_program(name);
+	sigemptyset(&action.sa_mask);
+	if (!sigaltstack(&own, NULL))
+		sigaction(SIGSEGV, &action, &older);
+}
+
 void guard_arm(const char *name)
 {
 	struct sigaction action = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO };
 
-	strncpy(program, name, sizeof program - 1);
+	name_program(name);
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGBUS, &action, NULL);
 }

@@ -3,28 +3,57 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "io.h"
+
+enum { STEP = 1 << 16 };
+
+/* A regular file is read in one piece, with room for the read that finds its end. */
+static size_t expected(int fd, const struct bytes *out)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size < 0 || (uintmax_t)st.st_size >= out->limit - out->n)
+		return 0;
+	return (size_t)st.st_size + 1;
+}
+
+static int read_all(int fd, const char *name, struct bytes *out, struct why *w)
+{
+	size_t step = expected(fd, out);
+	char more;
+	ssize_t got;
+
+	if (!step)
+		step = STEP;
+	for (;; step = STEP) {
+		if (step > out->limit - out->n)
+			step = out->limit - out->n;
+		if (out->n == out->cap && step && bytes_reserve(out, step))
+			return why(w, "%s: out of memory", name);
+		/* Where the limit is reached, one more byte tells whether that was all. */
+		got = step ? io_read(fd, out->p + out->n, out->cap - out->n) : io_read(fd, &more, 1);
+		if (got < 0)
+			return why(w, "%s: %s", name, strerror(errno));
+		if (!got)
+			return 0;
+		if (!step)
+			return why(w, "%s: larger than %zu MiB", name, out->limit >> 20);
+		out->n += (size_t)got;
+	}
+}
 
 int slurp(const char *name, struct bytes *out, struct why *w)
 {
-	int fd = strcmp(name, "-") ? open(name, O_RDONLY | O_CLOEXEC) : STDIN_FILENO, failed = 0;
-	const char *shown = fd == STDIN_FILENO ? "standard input" : name;
-	struct pollfd wait = { fd, POLLIN, 0 };
-	char part[16384];
-	ssize_t got;
+	int fd = strcmp(name, "-") ? open(name, O_RDONLY | O_CLOEXEC) : STDIN_FILENO, failed;
 
 	if (fd < 0)
 		return why(w, "%s: %s", name, strerror(errno));
-	while (!failed && (got = read(fd, part, sizeof part)) != 0) {
-		if (got > 0)
-			failed = bytes_put(out, part, (size_t)got) ? why(w, "%s: larger than %zu MiB", shown, out->limit >> 20) : 0;
-		else if (errno == EAGAIN)
-			poll(&wait, 1, -1);
-		else if (errno != EINTR)
-			failed = why(w, "%s: %s", shown, strerror(errno));
-	}
+	failed = read_all(fd, fd == STDIN_FILENO ? "standard input" : name, out, w);
 	if (fd != STDIN_FILENO)
 		close(fd);
 	return failed;

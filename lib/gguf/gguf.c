@@ -28,6 +28,8 @@ enum {
 	SHARDS_MAX = 4096
 };
 
+#define TRUNCATED "past the end of the file: truncated or damaged, download it again"
+
 struct cursor {
 	const unsigned char *p, *end;
 };
@@ -100,23 +102,23 @@ static int take_value(struct cursor *c, struct gguf_value *v, struct why *w)
 	uint32_t last = GGUF_F64;
 
 	if (take_string(c, &v->key))
-		return why(w, "metadata: a key goes past the end of the file");
+		return why(w, "metadata: a key goes " TRUNCATED);
 	if (!v->key.n || v->key.n > KEY_MAX)
 		return why(w, "metadata: a key of %zu bytes (1 to %d are allowed)", v->key.n, KEY_MAX);
 	if (take32(c, &v->type))
-		return why(w, "%.*s: cut off", GGUF_SHOWN(v->key));
+		return why(w, "%.*s: goes " TRUNCATED, GGUF_SHOWN(v->key));
 	if (v->type > last)
 		return why(w, "%.*s: unknown value type %u", GGUF_SHOWN(v->key), v->type);
 	v->n = 1;
 	v->of = v->type;
 	if (v->type == GGUF_ARRAY) {
 		if (take32(c, &v->of) || take64(c, &v->n))
-			return why(w, "%.*s: cut off", GGUF_SHOWN(v->key));
+			return why(w, "%.*s: goes " TRUNCATED, GGUF_SHOWN(v->key));
 		if (v->of > last || v->of == GGUF_ARRAY)
 			return why(w, "%.*s: an array of unknown type %u", GGUF_SHOWN(v->key), v->of);
 	}
 	if (take_elements(c, v, v->of))
-		return why(w, "%.*s: goes past the end of the file", GGUF_SHOWN(v->key));
+		return why(w, "%.*s: goes " TRUNCATED, GGUF_SHOWN(v->key));
 	return 0;
 }
 
@@ -184,38 +186,38 @@ static int measure(struct gguf_tensor *t, struct why *w)
 static int take_tensor(struct cursor *c, struct gguf_tensor *t, uint64_t *offset, struct why *w)
 {
 	if (take_string(c, &t->name))
-		return why(w, "tensor table: a name goes past the end of the file");
+		return why(w, "tensor table: a name goes " TRUNCATED);
 	if (!t->name.n || t->name.n > KEY_MAX)
 		return why(w, "tensor table: a name of %zu bytes (1 to %d are allowed)", t->name.n, KEY_MAX);
 	if (take32(c, &t->n_dims))
-		return why(w, "tensor %.*s: cut off", GGUF_SHOWN(t->name));
+		return why(w, "tensor %.*s: goes " TRUNCATED, GGUF_SHOWN(t->name));
 	if (!t->n_dims || t->n_dims > 4)
 		return why(w, "tensor %.*s: %u dimensions (1 to 4 are allowed)", GGUF_SHOWN(t->name), t->n_dims);
 	for (uint32_t i = 0; i < 4; i++) {
 		t->dim[i] = 1;
 		if (i < t->n_dims && take64(c, &t->dim[i]))
-			return why(w, "tensor %.*s: cut off", GGUF_SHOWN(t->name));
+			return why(w, "tensor %.*s: goes " TRUNCATED, GGUF_SHOWN(t->name));
 	}
 	if (take32(c, &t->type) || take64(c, offset))
-		return why(w, "tensor %.*s: cut off", GGUF_SHOWN(t->name));
-	return measure(t, w);
+		return why(w, "tensor %.*s: goes " TRUNCATED, GGUF_SHOWN(t->name));
+	return 0;
 }
 
-static int place(struct gguf_tensor *t, uint64_t offset, uint64_t alignment, const unsigned char *data, const unsigned char *end, struct why *w)
+static int locate(struct gguf_tensor *t, uint64_t offset, uint64_t alignment, const unsigned char *data, const unsigned char *end, struct why *w)
 {
 	uint64_t size = data < end ? (uint64_t)(end - data) : 0;
 
 	if (offset % alignment)
-		return why(w, "tensor %.*s: offset %llu is no multiple of the alignment %llu", GGUF_SHOWN(t->name), (unsigned long long)offset,
+		return why(w, "tensor %.*s: offset %llu is not a multiple of the alignment %llu", GGUF_SHOWN(t->name), (unsigned long long)offset,
 			(unsigned long long)alignment);
 	if (offset > size || t->bytes > size - offset)
-		return why(w, "tensor %.*s: %llu bytes at offset %llu go past the end of the file", GGUF_SHOWN(t->name),
-			(unsigned long long)t->bytes, (unsigned long long)offset);
+		return why(w, "tensor %.*s: %llu bytes at offset %llu go " TRUNCATED, GGUF_SHOWN(t->name), (unsigned long long)t->bytes,
+			(unsigned long long)offset);
 	t->data = data + offset;
 	return 0;
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_data(const void *a, const void *b)
 {
 	const unsigned char *p = (*(const struct gguf_tensor *const *)a)->data, *q = (*(const struct gguf_tensor *const *)b)->data;
 
@@ -238,7 +240,7 @@ static int index_tensors(struct gguf *g, struct why *w)
 		return why(w, "out of memory");
 	for (uint64_t i = 0; i < g->n_tensors; i++)
 		t[i] = &g->tensors[i];
-	qsort(t, g->n_tensors, sizeof *t, compare_places);
+	qsort(t, g->n_tensors, sizeof *t, compare_data);
 	for (uint64_t i = 1; i < g->n_tensors; i++)
 		if ((const unsigned char *)t[i - 1]->data + t[i - 1]->bytes > (const unsigned char *)t[i]->data)
 			return why(w, "tensor %.*s: overlaps %.*s", GGUF_SHOWN(t[i]->name), GGUF_SHOWN(t[i - 1]->name));
@@ -249,7 +251,8 @@ static int index_tensors(struct gguf *g, struct why *w)
 	return 0;
 }
 
-static int take_tensors(struct cursor *c, struct gguf *g, uint64_t n, const unsigned char *file, struct why *w)
+/* The table; then, if the data is wanted, where each tensor's data is. */
+static int take_tensors(struct cursor *c, struct gguf *g, uint64_t n, const unsigned char *file, int data, struct why *w)
 {
 	int64_t alignment = ALIGNMENT;
 	uint64_t *offsets, used;
@@ -258,7 +261,7 @@ static int take_tensors(struct cursor *c, struct gguf *g, uint64_t n, const unsi
 	if (gguf_integer(g, "general.alignment", 8, 1 << 24, &alignment, w) < 0)
 		return -1;
 	if (alignment & (alignment - 1))
-		return why(w, "general.alignment: %lld is no power of two", (long long)alignment);
+		return why(w, "general.alignment: %lld is not a power of two", (long long)alignment);
 	if (n > TENSORS_MAX || n > left(c) / TENSOR_LEAST)
 		return why(w, "%llu tensors: more than a file of this size can hold", (unsigned long long)n);
 	g->tensors = calloc(n + 1, sizeof *g->tensors);
@@ -266,16 +269,18 @@ static int take_tensors(struct cursor *c, struct gguf *g, uint64_t n, const unsi
 	if (!g->tensors || !offsets)
 		bad = why(w, "out of memory");
 	for (uint64_t i = 0; i < n && !bad; i++)
-		bad = take_tensor(c, &g->tensors[i], &offsets[i], w);
+		bad = take_tensor(c, &g->tensors[i], &offsets[i], w) || (data && measure(&g->tensors[i], w));
 	used = (uint64_t)(c->p - file) + (uint64_t)alignment - 1;
 	used -= used % (uint64_t)alignment;
-	if (!bad && n && used > (uint64_t)(c->end - file))
-		bad = why(w, "tensor data: past the end of the file");
-	for (uint64_t i = 0; i < n && !bad; i++)
-		bad = place(&g->tensors[i], offsets[i], (uint64_t)alignment, file + used, c->end, w);
+	if (!bad && data && n && used > (uint64_t)(c->end - file))
+		bad = why(w, "tensor data: " TRUNCATED);
+	for (uint64_t i = 0; i < n && !bad && data; i++)
+		bad = locate(&g->tensors[i], offsets[i], (uint64_t)alignment, file + used, c->end, w);
 	free(offsets);
 	g->n_tensors = n;
-	return bad ? -1 : index_tensors(g, w);
+	if (bad)
+		return -1;
+	return data ? index_tensors(g, w) : 0;
 }
 
 /* ---- files ---- */
@@ -337,7 +342,7 @@ static int parse(struct gguf *g, int tensors, struct why *w)
 	take64(&c, &g->n_values);
 	if (take_values(&c, g, w))
 		return -1;
-	return tensors ? take_tensors(&c, g, n_tensors, m->p, w) : 0;
+	return take_tensors(&c, g, n_tensors, m->p, tensors, w);
 }
 
 static struct gguf *open_one(const char *path, int tensors, struct why *w)

@@ -46,8 +46,8 @@ struct gguf {
 	struct gguf_files *files;       /* private: the mappings and the indices by name */
 };
 
-/* Opens PATH, which must be a regular file. tensors: 0 skips the tensor table's data checks for programs that need the metadata only (tok,
- * detok), so that a vocabulary-only file and a model open alike; n_tensors is 0 then. NULL and a reason on any fault. Free with gguf_close(). */
+/* Opens PATH, which must be a regular file. tensors: 0 for programs that need the metadata only: the table of tensors is read, but their types are not
+ * looked at and their data need not be there (`data` is NULL, `bytes` 0). NULL and a reason on any fault. Free with gguf_close(). */
 struct gguf *gguf_open(const char *path, int tensors, struct why *w);
 void gguf_close(struct gguf *g);
 

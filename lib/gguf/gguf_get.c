@@ -28,8 +28,15 @@ const struct gguf_value *gguf_find(const struct gguf *g, const char *key)
 const struct gguf_tensor *gguf_tensor(const struct gguf *g, const char *name)
 {
 	struct gguf_string s = { name, strlen(name) };
-	const struct gguf_tensor **t = g->n_tensors ? bsearch(&s, g->files->by_name, g->n_tensors, sizeof *t, against_tensor) : NULL;
+	const struct gguf_tensor **t;
 
+	if (!g->files->by_name) {       /* opened without the tensors' data: few are asked for */
+		for (uint64_t i = 0; i < g->n_tensors; i++)
+			if (!gguf_compare(s, g->tensors[i].name))
+				return &g->tensors[i];
+		return NULL;
+	}
+	t = g->n_tensors ? bsearch(&s, g->files->by_name, g->n_tensors, sizeof *t, against_tensor) : NULL;
 	return t ? *t : NULL;
 }
 

@@ -114,7 +114,7 @@ uint64_t gguf_model_fingerprint(const struct gguf *g)
 		if (!begins(v->key, "general.") && !begins(v->key, "tokenizer.") && !begins(v->key, "split."))
 			h = hash_value(v, h);
 	}
-	for (uint64_t i = 0; i < g->n_tensors; i++) {
+	for (uint64_t i = 0; g->files->by_name && i < g->n_tensors; i++) {
 		const struct gguf_tensor *t = g->files->by_name[i];
 		const uint64_t words[6] = { t->n_dims, t->dim[0], t->dim[1], t->dim[2], t->dim[3], t->type };
 

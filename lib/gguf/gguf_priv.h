@@ -14,7 +14,7 @@ struct gguf_files {
 	size_t n;                               /* 1, or the number of shards */
 	struct gguf_map *maps;
 	const struct gguf_value **by_key;       /* [n_values], ascending */
-	const struct gguf_tensor **by_name;     /* [n_tensors], ascending */
+	const struct gguf_tensor **by_name;     /* [n_tensors], ascending; NULL without data */
 };
 
 /* Byte order, then length. */

@@ -8,15 +8,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "lib/base/half.h"
+#include "lib/base/io.h"
 #include "lib/base/size.h"
 
-enum { PIECE = 4096 };  /* bytes converted at a time on a big-endian machine */
+enum { PIECE = 4096 };  /* bytes converted or copied at a time: any `end ` frame's payload */
 
 static uint32_t load32(const unsigned char *b)
 {
@@ -67,18 +66,6 @@ uint64_t frame_bytes(const struct frame *f)
 	return (uint64_t)f->rows * f->cols * frame_element(f->type);
 }
 
-/* A descriptor in non-blocking mode has nothing for us: sleep until it has. 1: try again; 0: errno is a real error. */
-static int again(int fd, short events)
-{
-	struct pollfd p = { .fd = fd, .events = events };
-
-	if (errno == EINTR)
-		return 1;
-	if (errno != EAGAIN && errno != EWOULDBLOCK)
-		return 0;
-	return poll(&p, 1, -1) >= 0 || errno == EINTR;
-}
-
 /* ---- reading ---- */
 
 void frame_open_in(struct frame_in *in, int fd, const char *name)
@@ -98,12 +85,9 @@ static int bad(const struct frame_in *in, struct why *w, const char *cause)
 /* Bytes read, 0 at the end of input, -1. */
 static ssize_t read_some(const struct frame_in *in, void *to, size_t n, struct why *w)
 {
-	ssize_t got;
+	ssize_t got = io_read(in->fd, to, n);
 
-	while ((got = read(in->fd, to, n)) < 0)
-		if (!again(in->fd, POLLIN))
-			return why(w, "%s: %s", in->name, strerror(errno));
-	return got;
+	return got < 0 ? why(w, "%s: %s", in->name, strerror(errno)) : got;
 }
 
 /* Up to n bytes into `to` (NULL: skipped), fewer only at the end of input. What the buffer cannot hold goes straight to its place. */
@@ -256,37 +240,6 @@ int frame_read_floats(struct frame_in *in, const struct frame *f, float *to, siz
 
 /* ---- writing ---- */
 
-static int write_all(int fd, struct iovec *v, int n, struct why *w)
-{
-	ssize_t put;
-
-	while (n) {
-		if (!v->iov_len) {
-			v++, n--;
-			continue;
-		}
-		if ((put = writev(fd, v, n)) < 0) {
-			if (again(fd, POLLOUT))
-				continue;
-			return fd == 1 ? why(w, "standard output: %s", strerror(errno)) : why(w, "descriptor %d: %s", fd, strerror(errno));
-		}
-		for (; n && (size_t)put >= v->iov_len; v++, n--)
-			put -= (ssize_t)v->iov_len;
-		if (n) {
-			v->iov_base = (char *)v->iov_base + put;
-			v->iov_len -= (size_t)put;
-		}
-	}
-	return 0;
-}
-
-int frame_write_bytes(int fd, const void *bytes, size_t n, struct why *w)
-{
-	struct iovec v = { (void *)(uintptr_t)bytes, n };
-
-	return write_all(fd, &v, 1, w);
-}
-
 static void encode_header(unsigned char h[FRAME_HEADER], const struct frame *f)
 {
 	memcpy(h, "lms1", 4);
@@ -304,7 +257,7 @@ int frame_write_header(int fd, const struct frame *f, struct why *w)
 	unsigned char h[FRAME_HEADER];
 
 	encode_header(h, f);
-	return frame_write_bytes(fd, h, sizeof h, w);
+	return io_write(fd, h, sizeof h, w);
 }
 
 int frame_write_elements(int fd, const struct frame *f, const void *elements, size_t n, struct why *w)
@@ -314,12 +267,12 @@ int frame_write_elements(int fd, const struct frame *f, const void *elements, si
 	unsigned char piece[PIECE];
 
 	if (little_endian())
-		return frame_write_bytes(fd, elements, n * size, w);
+		return io_write(fd, elements, n * size, w);
 	for (; n; n -= part, from += part * size) {
 		part = size_min(n, PIECE / size);
 		memcpy(piece, from, part * size);
 		swap(piece, size, part);
-		if (frame_write_bytes(fd, piece, part * size, w) < 0)
+		if (io_write(fd, piece, part * size, w) < 0)
 			return -1;
 	}
 	return 0;
@@ -333,7 +286,7 @@ int frame_write(int fd, const struct frame *f, const void *payload, struct why *
 	if (!little_endian())
 		return frame_write_header(fd, f, w) < 0 ? -1 : frame_write_elements(fd, f, payload, (size_t)f->rows * f->cols, w);
 	encode_header(h, f);
-	return write_all(fd, v, 2, w);
+	return io_write_vector(fd, v, 2, w);
 }
 
 int frame_write_ids(int fd, const int32_t *ids, uint32_t n, uint32_t pos, uint32_t flags, uint32_t seq, struct why *w)
@@ -363,17 +316,24 @@ int frame_copy(struct frame_in *in, const struct frame *f, int fd, struct why *w
 {
 	_Alignas(4) unsigned char piece[PIECE];
 	uint64_t left = (uint64_t)f->rows * f->cols;
-	size_t n;
+	size_t most = PIECE / frame_element(f->type), n = size_min(most, left);
 
+	/* The first piece is read before anything is written, so that a frame that fits in one is copied whole or not at all. */
+	if (frame_read(in, f, piece, n, w) < 0)
+		return -1;
+	if (n == left)
+		return frame_write(fd, f, piece, w);
 	if (frame_write_header(fd, f, w) < 0)
 		return -1;
-	for (; left; left -= n) {
-		n = PIECE / frame_element(f->type);
-		n = left < n ? (size_t)left : n;
-		if (frame_read(in, f, piece, n, w) < 0 || frame_write_elements(fd, f, piece, n, w) < 0)
+	while (frame_write_elements(fd, f, piece, n, w) == 0) {
+		left -= n;
+		if (!left)
+			return 0;
+		n = size_min(most, left);
+		if (frame_read(in, f, piece, n, w) < 0)
 			return -1;
 	}
-	return 0;
+	return -1;
 }
 
 void frame_widen(int fd, size_t bytes)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/io.h"
 #include "lib/base/why.h"
 
 enum {
@@ -83,11 +84,14 @@ int frame_write_end(int fd, enum frame_reason reason, uint32_t pos, uint32_t seq
 /* FRAME_END_STOP by a stop string: text[n], n from 1 to FRAME_STOP_MAX. */
 int frame_write_stop(int fd, const char *text, size_t n, uint32_t pos, uint32_t seq, struct why *w);
 
-/* The current frame as it is, of which nothing was read yet, payload and all. */
+/* Copies the current frame, of which nothing was read yet. Nothing is written if the input ends inside a frame of at most 4096 bytes (any `end `
+ * frame or card). */
 int frame_copy(struct frame_in *in, const struct frame *f, int fd, struct why *w);
 
-/* Writes n bytes as they are, with the same care: for the ends of a pipeline, where text comes out. */
-int frame_write_bytes(int fd, const void *bytes, size_t n, struct why *w);
+static inline int frame_write_bytes(int fd, const void *bytes, size_t n, struct why *w)
+{
+	return io_write(fd, bytes, n, w);
+}
 
 /* Where the system can (Linux), widens a pipe so that a row of logits fits; does nothing otherwise. */
 void frame_widen(int fd, size_t bytes);

@@ -4,8 +4,9 @@
 
 #include <string.h>
 
-#include "unicode.h"
+#include "lib/base/grow.h"
 #include "lib/base/utf8.h"
+#include "unicode.h"
 
 /* GPT-2's alphabet: bytes that print stand for themselves, the others for U+0100 on, in their order. */
 static int prints(unsigned b)
@@ -33,9 +34,9 @@ static size_t put_letter(char *out, unsigned char b)
 	return utf8_put(out, (int32_t)letter_of(b));
 }
 
-size_t bpe_spell(const char *text, size_t n, char *out)
+size_t bpe_piece(struct gguf_string s, char *out)
 {
-	const unsigned char *p = (const unsigned char *)text, *end = p + n;
+	const unsigned char *p = (const unsigned char *)s.s, *end = p + s.n;
 	size_t at = 0, length;
 
 	for (; p < end; p += length) {
@@ -51,30 +52,46 @@ size_t bpe_spell(const char *text, size_t n, char *out)
 	return at;
 }
 
-void bpe_mark(const char *text, size_t n, unsigned char bytes[256])
+static void mark_byte(unsigned char b, unsigned char bytes[256])
 {
 	char letter[4];
 
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = put_letter(letter, (unsigned char)text[i]); k > 0; k--)
-			bytes[(unsigned char)letter[k - 1]] = 1;
-	for (size_t i = 0; i < 3; i++)          /* U+FFFD, which a bad byte becomes */
-		for (size_t k = put_letter(letter, (unsigned char)"\xef\xbf\xbd"[i]); k > 0; k--)
-			bytes[(unsigned char)letter[k - 1]] = 1;
+	for (size_t k = put_letter(letter, b); k > 0; k--)
+		bytes[(unsigned char)letter[k - 1]] = 1;
+}
+
+/* Both the bytes as they are and what repair makes of them. U+FFFD may come up where a special token divides a character. */
+void bpe_mark(const char *text, size_t n, unsigned char bytes[256])
+{
+	const unsigned char *p = (const unsigned char *)text, *end = p + n;
+	char repaired[4];
+	size_t length;
+
+	for (size_t i = 0; i < 3; i++)
+		mark_byte((unsigned char)"\xef\xbf\xbd"[i], bytes);
+	for (; p < end; p += length) {
+		unsigned shortest = utf8_put(repaired, (int32_t)unicode_next(p, end, &length));
+
+		for (size_t i = 0; i < shortest; i++)
+			mark_byte((unsigned char)repaired[i], bytes);
+		for (size_t i = 0; i < length; i++)
+			mark_byte(p[i], bytes);
+	}
 }
 
 /* What costs the rank of the merge "left right". */
-static int join(const struct vocab *v, const unsigned char *s, size_t left, size_t n, struct merge_pair *pair)
+static int join(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair)
 {
-	struct vocab_work *work = v->work;
+	const struct vocab *v = context;
+	struct encoder *e = v->encoder;
 	int32_t rank;
 
-	if (n + 1 > work->merges.longest)
+	if (n + 1 > e->merges.longest)
 		return -1;
-	memcpy(work->line, s, left);
-	work->line[left] = ' ';
-	memcpy(work->line + left + 1, s + left, n - left);
-	rank = names_find(&work->merges, work->line, n + 1);
+	memcpy(e->line, s, left);
+	e->line[left] = ' ';
+	memcpy(e->line + left + 1, s + left, n - left);
+	rank = names_find(&e->merges, e->line, n + 1);
 	if (rank < 0)
 		return -1;
 	pair->cost = (uint32_t)rank;
@@ -84,79 +101,92 @@ static int join(const struct vocab *v, const unsigned char *s, size_t left, size
 
 static int open_merges(const struct vocab *v, struct why *w)
 {
-	struct vocab_work *work = v->work;
+	struct encoder *e = v->encoder;
 	size_t room = 0;
 
-	if (work->merges.slots)
+	if (e->merges.slots)
 		return 0;
-	if (!work->line) {
-		names_close(&work->merges);     /* of an attempt that failed */
-		if (names_open(&work->merges, v->merges, w))
+	if (!e->line) {
+		names_close(&e->merges);        /* of an attempt that failed */
+		if (names_open(&e->merges, v->merges, w))
 			return -1;
-		if (vocab_room(&work->line, &room, work->merges.longest + 1))
+		if (grow_scratch(&e->line, &room, e->merges.longest + 1))
 			return why(w, "out of memory");
 	}
-	return names_index(&work->merges, NAMES_FIRST, work->covers_all ? NULL : work->covers, w);
+	return names_index(&e->merges, NAMES_FIRST, e->covers_all ? NULL : e->covers, w);
 }
 
-/* A symbol that is no token: as llama.cpp, by those of its letters that are one byte long and a token; others vanish. */
-static int add_letters(const struct vocab *v, const char *s, size_t n, struct ids *out)
+/* A symbol that is no token is spelled, as in llama.cpp, by those of its letters that are one byte long and a token; others vanish. */
+static int add_symbol(void *context, int32_t id, const char *s, size_t n, struct ids *out, struct why *w)
 {
-	int32_t id;
+	const struct vocab *v = context;
 
+	if (id >= 0)
+		return ids_add(out, id) ? why(w, "out of memory") : 0;
 	for (size_t i = 0; i < n; i++) {
 		id = names_find(&v->tokens, s + i, 1);
 		if (id >= 0 && ids_add(out, id))
-			return -1;
+			return why(w, "out of memory");
 	}
 	return 0;
 }
 
-static int add_piece(const struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w)
+static size_t spell(const char *s, size_t n, char *out)
 {
-	struct vocab_work *work = v->work;
-	struct merge *m = &work->merge;
-	size_t spelt = 0, start = out->n, i;
-	int known = words_recall(v, s, n, out);
+	size_t length = 0;
+
+	for (size_t i = 0; i < n; i++)
+		length += put_letter(out + length, (unsigned char)s[i]);
+	return length;
+}
+
+/* The token that is the whole word, or -1; -2: no memory. */
+static int32_t find_whole(const struct vocab *v, const char *s, size_t n)
+{
+	struct encoder *e = v->encoder;
+
+	if (!(v->pretok->flags & PRETOK_WHOLE) || n > v->tokens.longest)
+		return -1;
+	if (grow_scratch(&e->word, &e->word_room, 2 * n))
+		return -2;
+	return names_find(&v->tokens, e->word, spell(s, n, e->word));
+}
+
+static int add_word(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w)
+{
+	const struct merge_rules rules = { v, &v->tokens, spell, join, add_symbol };
+	struct encoder *e = v->encoder;
+	int known = word_cache_find(e->cache, s, n, out);
+	size_t start = out->n;
 	int32_t id;
 
 	if (known)
 		return known < 0 ? why(w, "out of memory") : 0;
-	if (vocab_room(&work->spelt, &work->spelt_room, 2 * n))
+	id = find_whole(v, s, n);
+	if (id < -1 || (id >= 0 && ids_add(out, id)))
 		return why(w, "out of memory");
-	for (i = 0; i < n; i++)
-		spelt += put_letter(work->spelt + spelt, (unsigned char)s[i]);
-	id = v->pretok->flags & PRETOK_WHOLE ? names_find(&v->tokens, work->spelt, spelt) : -1;
-	if (id >= 0) {
-		if (ids_add(out, id))
-			return why(w, "out of memory");
-	} else {
-		if (open_merges(v, w) || merge_run(m, v, join, (unsigned char *)work->spelt, spelt, w))
-			return -1;
-		for (i = 0; i < spelt; i = m->end[i])
-			if (m->id[i] >= 0 ? ids_add(out, m->id[i]) : add_letters(v, work->spelt + i, m->end[i] - i, out))
-				return why(w, "out of memory");
-	}
-	words_keep(v, s, n, out, start);
+	if (id < 0 && (open_merges(v, w) || merge_text(e->merge, &rules, s, n, out, w)))
+		return -1;
+	word_cache_add(e->cache, s, n, out, start);
 	return 0;
 }
 
 int bpe_encode(struct vocab *v, const char *text, size_t n, int raw, struct ids *out, struct why *w)
 {
-	struct vocab_work *work = v->work;
+	struct encoder *e = v->encoder;
 	struct pretok_cursor cursor;
-	const char *piece;
+	const char *word;
 	size_t length;
 
 	if (!raw && unicode_good(text, n) < n) {
-		if (n > SIZE_MAX / 3 || vocab_room(&work->text, &work->text_room, 3 * n))
+		if (n > SIZE_MAX / 3 || grow_scratch(&e->text, &e->text_room, 3 * n))
 			return why(w, "out of memory");
-		n = unicode_repair(text, n, work->text);
-		text = work->text;
+		n = unicode_repair(text, n, e->text);
+		text = e->text;
 	}
 	pretok_start(&cursor, v->pretok, text, n);
-	while (pretok_next(&cursor, &piece, &length))
-		if (add_piece(v, piece, length, out, w))
+	while (pretok_next(&cursor, &word, &length))
+		if (add_word(v, word, length, out, w))
 			return -1;
 	return 0;
 }

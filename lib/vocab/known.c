@@ -98,7 +98,7 @@ static int fill_role(struct vocab *v, const int32_t id[KNOWN], int role, int32_t
 	return 0;
 }
 
-int known_open(struct vocab *v, struct why *w)
+int known_read(struct vocab *v, struct why *w)
 {
 	static const char *const end_keys[] = { "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id" };
 	int32_t id[KNOWN], role;

@@ -1,18 +1,67 @@
-/* vocab: joining neighbouring symbols, cheapest pair first, as both SPM (by score) and BPE (by rank of the merge) do. Symbols are a list threaded
- * through arrays by byte offset; candidate pairs wait in a queue, and those that an earlier join made stale are dropped when they come up. The queue
- * is a heap of rows: a sweep over the text mostly offers the pairs of one cost from left to right, and these are put behind one another. That is n·log n
- * for n bytes at worst, and n where few pairs differ, as in a long run of one letter. */
-#include "priv.h"
+/* merge: symbols are a list threaded through arrays by byte offset. Candidate pairs wait in a queue, and those that an earlier join made stale are dropped
+ * when they come up. The queue is a heap of rows: a sweep over the text mostly offers the pairs of one cost from left to right, and these are put behind
+ * one another. That takes n·log n steps for n bytes at worst, and n where few pairs differ, as in a long run of one letter. */
+#include "merge.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/size.h"
 #include "unicode.h"
+
+#define NONE UINT32_MAX
+
+enum {
+	MEMOS = 1 << 14,
+	ENDS = 1 << 10,
+	WINDOW = 1 << 15,               /* bytes of text that are merged at a time */
+	MARGIN = 1 << 10,               /* a window is divided this far before its end */
+	NOT_JOINED = -2
+};
+
+struct waiting {                        /* a pair in a row of pairs of equal cost, by rising left */
+	uint32_t left, size;
+	int32_t id;
+	uint32_t next;                  /* in the row, or among the free ones; NONE: the last */
+};
+
+struct row {
+	uint32_t cost, left, first;     /* left: of the first one */
+};
+
+struct end {
+	uint32_t cost, last;            /* the last pair of a row; NONE: no row is known */
+};
+
+struct memo {
+	uint32_t left, right;           /* ids plus one; 0: free */
+	uint32_t cost;
+	int32_t id;                     /* or NOT_JOINED */
+};
+
+struct merge {
+	const char *text;               /* spelled */
+	size_t length;
+	char *spelt;                    /* what text points to, unless that is the caller's */
+	size_t spelt_room;
+	uint32_t *end;                  /* of the symbol that starts at this byte; 0: none does */
+	uint32_t *before;               /* start of the symbol before the one that starts here */
+	int32_t *id;                    /* its token, or -1 */
+	size_t room;
+	struct waiting *waiting;
+	uint32_t free;                  /* the first free one, or NONE: those from `used` on */
+	size_t used, waiting_room;
+	struct row *rows;               /* a heap */
+	size_t n_rows, rows_room;
+	struct end *ends;               /* [ENDS] by cost: where a pair may be put behind others */
+	struct memo *memo;              /* [MEMOS]: pairs that were looked up before */
+	struct merge *border;           /* merges the two symbols beside a division; or NULL */
+};
 
 /* ---- the queue ---- */
 
-static int before(const struct merge_row *a, const struct merge_row *b)
+static int before(const struct row *a, const struct row *b)
 {
 	return a->cost != b->cost ? a->cost < b->cost : a->left < b->left;
 }
@@ -20,43 +69,44 @@ static int before(const struct merge_row *a, const struct merge_row *b)
 /* Makes room for one more pair, and a row of its own. */
 static int queue_room(struct merge *m)
 {
-	return (m->used == m->waiting_room && grow(&m->waiting, &m->waiting_room, sizeof *m->waiting, 256)) ||
-		(m->n_rows == m->rows_room && grow(&m->rows, &m->rows_room, sizeof *m->rows, 256)) ? -1 : 0;
+	if (m->used == m->waiting_room && grow(&m->waiting, &m->waiting_room, sizeof *m->waiting, 256))
+		return -1;
+	return m->n_rows == m->rows_room ? grow(&m->rows, &m->rows_room, sizeof *m->rows, 256) : 0;
 }
 
-static struct merge_end *end_of(struct merge *m, uint32_t cost)
+static struct end *end_of(struct merge *m, uint32_t cost)
 {
-	return &m->ends[cost * 0x9e3779b1 >> 16 & (MERGE_ENDS - 1)];
+	return &m->ends[cost * 0x9e3779b1 >> 16 & (ENDS - 1)];
 }
 
 static void queue_empty(struct merge *m)
 {
-	m->free = MERGE_NONE;
+	m->free = NONE;
 	m->used = m->n_rows = 0;
-	for (size_t i = 0; i < MERGE_ENDS; i++)
-		m->ends[i].last = MERGE_NONE;
+	for (size_t i = 0; i < ENDS; i++)
+		m->ends[i].last = NONE;
 }
 
 /* Behind the last pair of its cost, or as a row of its own. */
 static int push(struct merge *m, struct merge_pair pair)
 {
-	struct merge_end *end = end_of(m, pair.cost);
-	struct merge_row row = { pair.cost, pair.left, m->free };
+	struct end *end = end_of(m, pair.cost);
+	struct row row = { pair.cost, pair.left, m->free };
 	size_t i, up;
 
 	if (queue_room(m))
 		return -1;
-	if (row.first == MERGE_NONE)
+	if (row.first == NONE)
 		row.first = (uint32_t)m->used++;
 	else
 		m->free = m->waiting[row.first].next;
-	m->waiting[row.first] = (struct merge_waiting){ pair.left, pair.size, pair.id, MERGE_NONE };
-	if (end->last != MERGE_NONE && end->cost == pair.cost && m->waiting[end->last].left < pair.left) {
+	m->waiting[row.first] = (struct waiting){ pair.left, pair.size, pair.id, NONE };
+	if (end->last != NONE && end->cost == pair.cost && m->waiting[end->last].left < pair.left) {
 		m->waiting[end->last].next = row.first;
 		end->last = row.first;
 		return 0;
 	}
-	*end = (struct merge_end){ pair.cost, row.first };
+	*end = (struct end){ pair.cost, row.first };
 	for (i = m->n_rows++; i && before(&row, &m->rows[up = (i - 1) / 2]); i = up)
 		m->rows[i] = m->rows[up];
 	m->rows[i] = row;
@@ -65,20 +115,20 @@ static int push(struct merge *m, struct merge_pair pair)
 
 static struct merge_pair pop(struct merge *m)
 {
-	struct merge_row row = m->rows[0];
-	struct merge_waiting *first = &m->waiting[row.first];
+	struct row row = m->rows[0];
+	struct waiting *first = &m->waiting[row.first];
 	struct merge_pair pair = { row.cost, first->left, first->size, first->id };
 	uint32_t next = first->next;
 	size_t i = 0, down;
 
 	first->next = m->free;
 	m->free = row.first;
-	if (next != MERGE_NONE) {
+	if (next != NONE) {
 		row.first = next;
 		row.left = m->waiting[next].left;
 	} else {
 		if (end_of(m, row.cost)->last == row.first)
-			end_of(m, row.cost)->last = MERGE_NONE;
+			end_of(m, row.cost)->last = NONE;
 		row = m->rows[--m->n_rows];
 	}
 	while ((down = 2 * i + 1) < m->n_rows) {
@@ -93,48 +143,49 @@ static struct merge_pair pop(struct merge *m)
 	return pair;
 }
 
-/* ---- the list ---- */
+/* ---- the list of symbols ---- */
 
-static struct merge_memo *remember(struct merge *m, int32_t left, int32_t right)
+static struct memo *memo_of(struct merge *m, int32_t left, int32_t right)
 {
 	uint64_t h = ((uint64_t)(uint32_t)left << 32 | (uint32_t)right) * 0x9e3779b97f4a7c15;
 
-	return &m->memo[(h ^ h >> 29) >> 20 & (MERGE_MEMOS - 1)];
+	return &m->memo[(h ^ h >> 29) >> 20 & (MEMOS - 1)];
 }
 
-/* Puts the pair that starts at left into the heap if it can be joined. */
-static int offer(struct merge *m, const struct vocab *v, merge_join *join, const unsigned char *s, uint32_t left)
+/* Puts the pair that starts at left into the queue if it can be joined. */
+static int offer(struct merge *m, const struct merge_rules *r, uint32_t left)
 {
+	const char *s = m->text + left;
 	uint32_t right = m->end[left];
-	struct merge_pair pair = { 0, left, m->end[right] - left, MERGE_NOT };
-	struct merge_memo *memo;
+	struct merge_pair pair = { 0, left, m->end[right] - left, NOT_JOINED };
+	struct memo *memo;
 
 	if (m->id[left] < 0 || m->id[right] < 0)
-		return join(v, s + left, right - left, pair.size, &pair) ? 0 : push(m, pair);
-	memo = remember(m, m->id[left], m->id[right]);
+		return r->join(r->context, s, right - left, pair.size, &pair) ? 0 : push(m, pair);
+	memo = memo_of(m, m->id[left], m->id[right]);
 	if (memo->left != (uint32_t)m->id[left] + 1 || memo->right != (uint32_t)m->id[right] + 1) {
-		if (join(v, s + left, right - left, pair.size, &pair))
-			pair.id = MERGE_NOT;
-		*memo = (struct merge_memo){ (uint32_t)m->id[left] + 1, (uint32_t)m->id[right] + 1, pair.cost, pair.id };
+		if (r->join(r->context, s, right - left, pair.size, &pair))
+			pair.id = NOT_JOINED;
+		*memo = (struct memo){ (uint32_t)m->id[left] + 1, (uint32_t)m->id[right] + 1, pair.cost, pair.id };
 	}
 	pair.cost = memo->cost;
 	pair.id = memo->id;
-	return pair.id == MERGE_NOT ? 0 : push(m, pair);
+	return pair.id == NOT_JOINED ? 0 : push(m, pair);
 }
 
 /* The token of one character. Those of few bytes are remembered in place of a pair, as the number that the bytes make and no right side. */
-static int32_t character(struct merge *m, const struct vocab *v, const unsigned char *s, size_t n)
+static int32_t character(struct merge *m, const struct names *tokens, const char *s, size_t n)
 {
 	uint32_t bytes = 0;
-	struct merge_memo *memo;
+	struct memo *memo;
 
 	if (n > 3)
-		return names_find(&v->tokens, s, n);
+		return names_find(tokens, s, n);
 	for (size_t i = 0; i < n; i++)
-		bytes = bytes << 8 | s[i];
-	memo = remember(m, (int32_t)bytes, -1);
+		bytes = bytes << 8 | (unsigned char)s[i];
+	memo = memo_of(m, (int32_t)bytes, -1);
 	if (memo->left != bytes + 1 || memo->right)
-		*memo = (struct merge_memo){ bytes + 1, 0, 0, names_find(&v->tokens, s, n) };
+		*memo = (struct memo){ bytes + 1, 0, 0, names_find(tokens, s, n) };
 	return memo->id;
 }
 
@@ -147,60 +198,179 @@ static int make_room(struct merge *m, size_t n)
 	m->end = malloc((n + 1) * sizeof *m->end);
 	m->before = malloc((n + 1) * sizeof *m->before);
 	m->id = malloc((n + 1) * sizeof *m->id);
-	if (!m->memo)
-		m->memo = calloc(MERGE_MEMOS, sizeof *m->memo);
-	if (!m->ends && (m->ends = malloc(MERGE_ENDS * sizeof *m->ends)))
-		queue_empty(m);
-	if (!m->end || !m->before || !m->id || !m->memo || !m->ends)
+	if (!m->end || !m->before || !m->id)
 		return -1;
 	m->room = n;
 	return 0;
 }
 
-int merge_run(struct merge *m, const struct vocab *v, merge_join *join, const unsigned char *s, size_t n, struct why *w)
+/* Cuts the text into characters by their first bytes and offers all pairs. */
+static int start(struct merge *m, const struct merge_rules *r)
 {
-	uint32_t i, length, last = 0, right;
-	struct merge_pair pair;
+	uint32_t n = (uint32_t)m->length, length, last = 0, i;
 
-	if (n > UINT32_MAX / 2)
-		return why(w, "a stretch of text of %zu bytes without a place to cut it", n);
-	if (n > m->room && make_room(m, n < 1024 ? 1024 : n))
-		return why(w, "out of memory");
 	if (m->n_rows)                  /* of a run that failed */
 		queue_empty(m);
 	for (i = 0; i < n; i += length) {
-		length = (uint32_t)unicode_length(s[i]);
+		length = (uint32_t)unicode_length((unsigned char)m->text[i]);
 		if (length > n - i)
-			length = (uint32_t)n - i;
+			length = n - i;
 		m->end[i] = i + length;
 		m->before[i] = last;
-		m->id[i] = character(m, v, s + i, length);
-		if (i && offer(m, v, join, s, last))
-			return why(w, "out of memory");
+		m->id[i] = character(m, r->tokens, m->text + i, length);
+		if (i && offer(m, r, last))
+			return -1;
 		last = i;
 	}
+	return 0;
+}
+
+/* Joins what can be joined in s[n]. The symbols are then m->text[i..m->end[i]), with m->id[i], from i = 0 on. */
+static int run(struct merge *m, const struct merge_rules *r, const char *s, size_t n, struct why *w)
+{
+	struct merge_pair pair;
+	uint32_t right;
+
+	if (n > UINT32_MAX / 4)
+		return why(w, "%zu bytes of text that cannot be merged in parts", n);
+	if (r->spell && grow_scratch(&m->spelt, &m->spelt_room, 2 * n))
+		return why(w, "out of memory");
+	m->text = r->spell ? m->spelt : s;
+	m->length = r->spell ? r->spell(s, n, m->spelt) : n;
+	if ((m->length > m->room && make_room(m, size_max(m->length, 1024))) || start(m, r))
+		return why(w, "out of memory");
 	while (m->n_rows) {
 		pair = pop(m);
 		right = m->end[pair.left];
-		if (!right || right == n || m->end[right] - pair.left != pair.size)
+		if (!right || right == m->length || m->end[right] - pair.left != pair.size)
 			continue;
 		m->end[pair.left] = m->end[right];
 		m->id[pair.left] = pair.id;
 		m->end[right] = 0;
 		right = m->end[pair.left];
-		if (pair.left && offer(m, v, join, s, m->before[pair.left]))
+		if (pair.left && offer(m, r, m->before[pair.left]))
 			return why(w, "out of memory");
-		if (right < n) {
+		if (right < m->length) {
 			m->before[right] = pair.left;
-			if (offer(m, v, join, s, pair.left))
+			if (offer(m, r, pair.left))
 				return why(w, "out of memory");
 		}
 	}
 	return 0;
 }
 
-void merge_free(struct merge *m)
+/* ---- long texts ----
+ * A text may be merged in parts if nothing joins across a border between them. Until something does, the two sides evolve independently, so only the
+ * pairs of symbols that come to meet at the border count, and these are all seen when its two final symbols are merged by themselves. */
+
+/* How many bytes of the text are spelled by the first k of m->text. */
+static size_t bytes_of(const struct merge *m, const struct merge_rules *r, size_t k)
 {
+	size_t n = 0;
+
+	if (!r->spell)
+		return k;
+	for (size_t i = 0; i < k; i++)
+		n += (m->text[i] & 0xc0) != 0x80;
+	return n;
+}
+
+/* Appends the ids of the symbols before `end`; *last is where the last of them starts. */
+static int add_symbols(struct merge *m, const struct merge_rules *r, size_t end, size_t *last, struct ids *out, struct why *w)
+{
+	for (uint32_t i = 0; i < end; i = m->end[i]) {
+		if (r->add(r->context, m->id[i], m->text + i, m->end[i] - i, out, w))
+			return -1;
+		*last = i;
+	}
+	return 0;
+}
+
+/* The last border between symbols that is MARGIN before the end; 0: there is none. */
+static size_t find_border(const struct merge *m)
+{
+	size_t border = 0;
+
+	while (m->end[border] + (size_t)MARGIN < m->length)
+		border = m->end[border];
+	return border;
+}
+
+/* 1: nothing joins across the border of s[0..left) and s[left..n), each of which is one symbol in its part. */
+static int separate(struct merge *m, const struct merge_rules *r, const char *s, size_t left, size_t n, struct why *w)
+{
+	struct merge *b = m->border;
+	size_t at;
+
+	if (!b && !(b = m->border = merge_open()))
+		return why(w, "out of memory");
+	if (run(b, r, s, n, w))
+		return -1;
+	for (at = 0; at < b->length && bytes_of(b, r, at) < left; at = b->end[at])
+		;
+	return bytes_of(b, r, at) == left;
+}
+
+int merge_text(struct merge *m, const struct merge_rules *r, const char *s, size_t n, struct ids *out, struct why *w)
+{
+	size_t window = WINDOW, size = size_min(n, window), at = 0, border, last = 0, next, before, mark, first;
+	int apart;
+
+	if (run(m, r, s, size, w))
+		return -1;
+	while (at + size < n) {
+		mark = out->n;
+		border = find_border(m);
+		apart = 0;
+		if (border) {
+			if (add_symbols(m, r, border, &last, out, w))
+				return -1;
+			next = at + bytes_of(m, r, border);
+			before = at + bytes_of(m, r, last);
+			size = size_min(n - next, window);
+			if (run(m, r, s + next, size, w))
+				return -1;
+			first = bytes_of(m, r, m->end[0]);
+			apart = separate(m, r, s + before, next - before, next - before + first, w);
+			if (apart < 0)
+				return -1;
+			if (apart) {
+				at = next;
+				window = WINDOW;
+				continue;
+			}
+		}
+		out->n = mark;
+		window *= 2;
+		size = size_min(n - at, window);
+		if (run(m, r, s + at, size, w))
+			return -1;
+	}
+	return add_symbols(m, r, m->length, &last, out, w);
+}
+
+struct merge *merge_open(void)
+{
+	struct merge *m = calloc(1, sizeof *m);
+
+	if (!m)
+		return NULL;
+	m->memo = calloc(MEMOS, sizeof *m->memo);
+	m->ends = malloc(ENDS * sizeof *m->ends);
+	if (!m->memo || !m->ends) {
+		merge_close(m);
+		return NULL;
+	}
+	queue_empty(m);
+	return m;
+}
+
+void merge_close(struct merge *m)
+{
+	if (!m)
+		return;
+	merge_close(m->border);
+	free(m->spelt);
 	free(m->end);
 	free(m->before);
 	free(m->id);
@@ -208,4 +378,5 @@ void merge_free(struct merge *m)
 	free(m->rows);
 	free(m->ends);
 	free(m->memo);
+	free(m);
 }

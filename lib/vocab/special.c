@@ -1,212 +1,288 @@
-/* vocab: special tokens in raw text. They are cut out before anything else looks at it, the longest first wherever several overlap. So the text is
- * scanned once for places where any begins; tokens that touch each other there (nearly always just one) form a cluster, and within a cluster
- * each token, longest first, takes what is still free. */
-#include "priv.h"
+/* special: the search. A binary search over the sorted tokens gives the longest one at a place. Places whose tokens touch form a cluster; within a
+ * cluster a queue yields the candidates in the order of precedence, and one that meets text already taken is replaced by the longest that still fits. */
+#include "special.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/le.h"
 #include "lib/base/size.h"
 
-static int compare_texts(const void *a, const void *b)
+/* ---- the tokens ---- */
+
+/* How many bytes a[from..n) and b[from..n) agree up to. */
+static size_t agree(const char *a, const char *b, size_t from, size_t n)
+{
+	for (; from + 8 <= n && le64(a + from) == le64(b + from); from += 8)
+		;
+	while (from < n && a[from] == b[from])
+		from++;
+	return from;
+}
+
+static int compare(const void *a, const void *b)
 {
 	const struct special *s = a, *t = b;
-	size_t n = size_min(s->text.n, t->text.n);
-	int order = memcmp(s->text.s, t->text.s, n);
+	int order = memcmp(s->text.s, t->text.s, size_min(s->text.n, t->text.n));
 
 	if (!order)
 		order = (s->text.n > t->text.n) - (s->text.n < t->text.n);
 	return order ? order : (s->id > t->id) - (s->id < t->id);
 }
 
-static int compare_lengths(const void *a, const void *b)
+static uint32_t agree_tokens(const struct special *a, const struct special *b)
 {
-	const struct special *s = *(struct special *const *)a, *t = *(struct special *const *)b;
-
-	if (s->text.n != t->text.n)
-		return s->text.n > t->text.n ? -1 : 1;
-	return (s->id > t->id) - (s->id < t->id);
+	return (uint32_t)agree(a->text.s, b->text.s, 0, size_min(a->text.n, b->text.n));
 }
 
-static void index_set(struct special_set *set)
+/* The search between the tokens before `low` and at `high` looks at the middle one first. */
+static void fill_agreements(struct special_set *set, uint32_t first, uint32_t low, uint32_t high, uint32_t last)
 {
-	qsort(set->by_text, set->n, sizeof *set->by_text, compare_texts);
-	for (uint32_t i = 0; i < set->n; i++)
-		set->from[(unsigned char)set->by_text[i].text.s[0] + 1] = i + 1;
-	for (int b = 0; b < 256; b++)
-		if (!set->from[b + 1])
-			set->from[b + 1] = set->from[b];
+	uint32_t middle = low + (high - low) / 2;
+	struct special *t = &set->token[middle];
+
+	if (low == high)
+		return;
+	t->low_agrees = low > first ? agree_tokens(&set->token[low - 1], t) : 0;
+	t->high_agrees = high < last ? agree_tokens(t, &set->token[high]) : 0;
+	fill_agreements(set, first, low, middle, last);
+	fill_agreements(set, first, middle + 1, high, last);
 }
 
-int special_open(struct vocab *v, struct why *w)
+/* In ascending order a token's longest prefix is the token before it, or in that one's chain. */
+static void fill_prefixes(struct special_set *set)
 {
-	struct special_set *user = &v->work->specials[0], *all = &v->work->specials[1];
+	for (uint32_t i = 0; i < set->n; i++) {
+		struct special *t = &set->token[i];
+		uint32_t p = i ? i - 1 : SPECIAL_NONE, far, farther;
+
+		while (p != SPECIAL_NONE && agree_tokens(&set->token[p], t) < set->token[p].text.n)
+			p = set->token[p].prefix;
+		t->prefix = t->jump = p;
+		t->depth = p == SPECIAL_NONE ? 0 : set->token[p].depth + 1;
+		if (p == SPECIAL_NONE || (far = set->token[p].jump) == SPECIAL_NONE)
+			continue;
+		/* Two jumps of equal length make one of twice that: any place in the chain is then a logarithm of jumps away. */
+		farther = set->token[far].jump;
+		if (farther != SPECIAL_NONE &&
+		    set->token[p].depth - set->token[far].depth == set->token[far].depth - set->token[farther].depth)
+			t->jump = farther;
+	}
+}
+
+void special_index(struct special_set *set)
+{
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < v->tokens.n; i++)
-		n += v->type[i] >= VOCAB_UNKNOWN && v->type[i] <= VOCAB_USER;
-	user->by_text = calloc(n + (size_t)1, sizeof *user->by_text);
-	all->by_text = calloc(n + (size_t)1, sizeof *all->by_text);
-	if (!user->by_text || !all->by_text)
-		return why(w, "out of memory");
-	for (uint32_t i = 0; i < v->tokens.n; i++) {
-		struct special s = { { NULL, 0 }, (int32_t)i, 0 };
-
-		if (v->type[i] < VOCAB_UNKNOWN || v->type[i] > VOCAB_USER)
-			continue;
-		s.text = names_get(&v->tokens, i);
-		if (!s.text.n)
-			continue;
-		all->by_text[all->n++] = s;
-		if (v->type[i] == VOCAB_USER)
-			user->by_text[user->n++] = s;
+	qsort(set->token, set->n, sizeof *set->token, compare);
+	for (uint32_t i = 0; i < set->n; i++)
+		if (!n || set->token[n - 1].text.n != set->token[i].text.n ||
+		    memcmp(set->token[n - 1].text.s, set->token[i].text.s, set->token[i].text.n))
+			set->token[n++] = set->token[i];
+	set->n = n;
+	for (uint32_t i = 0; i < n; i++)
+		set->from[(unsigned char)set->token[i].text.s[0] + 1] = i + 1;
+	for (int b = 0; b < 256; b++) {
+		if (!set->from[b + 1])
+			set->from[b + 1] = set->from[b];
+		fill_agreements(set, set->from[b], set->from[b], set->from[b + 1], set->from[b + 1]);
 	}
-	index_set(user);
-	index_set(all);
+	fill_prefixes(set);
+}
+
+/* The longest token that text[n] begins with, or SPECIAL_NONE; n is not 0. */
+static uint32_t longest(const struct special_set *set, const char *text, size_t n)
+{
+	uint32_t low = set->from[(unsigned char)*text], high = set->from[(unsigned char)*text + 1], first = low, i;
+	size_t low_agrees = 0, high_agrees = 0, known, agrees;
+
+	/* Tokens below `low` are not above the text, those from `high` on are. How far the text agrees with the two next to the gap, and these
+	 * with the one in the middle, mostly decides; no byte of the text is compared twice. */
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct special *t = &set->token[middle];
+		int below = low_agrees >= high_agrees;
+
+		known = below ? low_agrees : high_agrees;
+		agrees = below ? t->low_agrees : t->high_agrees;
+		if (agrees == known) {
+			agrees = agree(t->text.s, text, known, size_min(t->text.n, n));
+			below = agrees == t->text.n || (agrees < n && (unsigned char)t->text.s[agrees] < (unsigned char)text[agrees]);
+		} else if (agrees > known) {
+			agrees = known;
+		} else {
+			below = !below;
+		}
+		if (below) {
+			low = middle + 1;
+			low_agrees = agrees;
+		} else {
+			high = middle;
+			high_agrees = agrees;
+		}
+	}
+	if (low == first)
+		return SPECIAL_NONE;
+	for (i = low - 1; i != SPECIAL_NONE && set->token[i].text.n > low_agrees;) {
+		uint32_t jump = set->token[i].jump;
+
+		i = jump != SPECIAL_NONE && set->token[jump].text.n > low_agrees ? jump : set->token[i].prefix;
+	}
+	return i;
+}
+
+/* ---- the queue of candidates ---- */
+
+static int precedes(const struct special_set *set, const struct special_series *a, const struct special_series *b)
+{
+	const struct special *s = &set->token[a->token], *t = &set->token[b->token];
+
+	if (s->text.n != t->text.n)
+		return s->text.n > t->text.n;
+	return s->id != t->id ? s->id < t->id : a->at < b->at;
+}
+
+static int push(const struct special_set *set, struct special_search *s, struct special_series new)
+{
+	size_t i, up;
+
+	if (s->n_queue == s->queue_room && grow(&s->queue, &s->queue_room, sizeof *s->queue, 16))
+		return -1;
+	for (i = s->n_queue++; i && precedes(set, &new, &s->queue[up = (i - 1) / 2]); i = up)
+		s->queue[i] = s->queue[up];
+	s->queue[i] = new;
 	return 0;
 }
 
-void special_close(struct vocab *v)
+static struct special_series pop(const struct special_set *set, struct special_search *s)
 {
-	if (!v->work)
-		return;
-	free(v->work->specials[0].by_text);
-	free(v->work->specials[1].by_text);
-	free(v->work->cut.found.p);
-	free(v->work->cut.spare.p);
-	free(v->work->cut.met);
-}
+	struct special_series first = s->queue[0], last = s->queue[--s->n_queue];
+	size_t i = 0, down;
 
-int special_swallows(const struct vocab *v, int32_t id)
-{
-	static const char *const not[] = { "<unk>", "<s>", "<|endoftext|>" };
-	struct gguf_string s = names_get(&v->tokens, (uint32_t)id);
-
-	if (!v->phi3)
-		return 0;
-	for (size_t i = 0; i < sizeof not / sizeof *not; i++)
-		if (strlen(not[i]) == s.n && !memcmp(not[i], s.s, s.n))
-			return 0;
-	return 1;
+	while ((down = 2 * i + 1) < s->n_queue) {
+		if (down + 1 < s->n_queue && precedes(set, &s->queue[down + 1], &s->queue[down]))
+			down++;
+		if (!precedes(set, &s->queue[down], &last))
+			break;
+		s->queue[i] = s->queue[down];
+		i = down;
+	}
+	s->queue[i] = last;
+	return first;
 }
 
 /* ---- one cluster ---- */
 
-static int meet(struct special_cut *cut, struct special *s)
+static int is_taken(const struct special_search *s, size_t at)
 {
-	if (s->met == cut->cluster)
-		return 0;
-	if (cut->n_met == cut->met_room && grow(&cut->met, &cut->met_room, sizeof *cut->met, 16))
+	return s->taken[at / 8] >> at % 8 & 1;
+}
+
+/* The next taken byte after `at`, which is free; there is one. */
+static size_t next_taken(const struct special_search *s, size_t at)
+{
+	while (!is_taken(s, at))
+		at += at % 8 || s->taken[at / 8] ? 1 : 8;
+	return at;
+}
+
+static void take(struct special_search *s, size_t at, size_t n)
+{
+	for (; n && at % 8; n--, at++)
+		s->taken[at / 8] |= (unsigned char)(1 << at % 8);
+	memset(s->taken + at / 8, 255, n / 8);
+	for (at += n - n % 8, n %= 8; n; n--, at++)
+		s->taken[at / 8] |= (unsigned char)(1 << at % 8);
+}
+
+static int found(struct special_search *s, size_t at, uint32_t token)
+{
+	if (s->n == s->match_room && grow(&s->match, &s->match_room, sizeof *s->match, 16))
 		return -1;
-	s->met = cut->cluster;
-	cut->met[cut->n_met++] = s;
+	s->match[s->n++] = (struct special_match){ at, token };
 	return 0;
 }
 
-/* The first of by_text[low..high), which agree up to byte i, whose byte i is at least b; those that end before it come first. */
-static uint32_t at_least(const struct special_set *set, uint32_t low, uint32_t high, size_t i, unsigned b)
+/* The best candidate takes its text, or makes way for a shorter one. Nothing shorter than it has taken text yet, so what overlaps it covers its first
+ * byte or its last. Places are counted from text, where the cluster starts. */
+static int settle(const struct special_set *set, struct special_search *s, const char *text, struct special_series c)
 {
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		struct gguf_string s = set->by_text[middle].text;
+	size_t n = set->token[c.token].text.n, used = 1;
+	uint32_t shorter;
 
-		if (s.n <= i || (unsigned char)s.s[i] < b)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Meets all tokens that text[n] starts with; the length of the longest, 0 if there are none. */
-static int meet_all(struct special_cut *cut, struct special_set *set, const unsigned char *text, size_t n, size_t *longest)
-{
-	uint32_t low = set->from[text[0]], high = set->from[text[0] + 1];
-
-	*longest = 0;
-	for (size_t i = 1; low < high; i++) {
-		for (; low < high && set->by_text[low].text.n == i; low++) {
-			*longest = i;
-			if (meet(cut, &set->by_text[low]))
-				return -1;
-		}
-		if (i == n)
-			break;
-		low = at_least(set, low, high, i, text[i]);
-		high = at_least(set, low, high, i, text[i] + 1u);
-	}
-	return 0;
-}
-
-static int add(struct stretches *s, size_t at, size_t n, int32_t id)
-{
-	if (!n)
-		return 0;
-	if (s->n == s->room && grow(&s->p, &s->room, sizeof *s->p, 16))
-		return -1;
-	s->p[s->n++] = (struct stretch){ at, n, id };
-	return 0;
-}
-
-/* Splits every raw stretch of cut->found at each place where the token is. */
-static int take(struct special_cut *cut, const struct special *s, const char *text)
-{
-	struct stretches old = cut->found;
-	int bad = 0;
-
-	cut->found = cut->spare;
-	cut->found.n = 0;
-	for (size_t i = 0; i < old.n && !bad; i++) {
-		size_t at = old.p[i].at, end = at + old.p[i].n, from = at;
-
-		while (old.p[i].id < 0 && !bad && end - at >= s->text.n) {
-			if (memcmp(text + at, s->text.s, s->text.n)) {
-				at++;
-				continue;
-			}
-			bad = add(&cut->found, from, at - from, -1) || add(&cut->found, at, s->text.n, s->id);
-			from = at += s->text.n;
-		}
-		bad = bad || add(&cut->found, from, end - from, old.p[i].id);
-	}
-	cut->spare = old;
-	return bad ? -1 : 0;
-}
-
-int special_next(const struct vocab *v, int all, const char *text, size_t n, size_t from, size_t *end)
-{
-	struct special_cut *cut = &v->work->cut;
-	struct special_set *set = &v->work->specials[all];
-	const unsigned char *s = (const unsigned char *)text;
-	size_t longest = 0, stop;
-
-	cut->cluster++;
-	cut->n_met = 0;
-	for (; from < n; from++) {
-		if (set->from[s[from]] == set->from[s[from] + 1])
-			continue;
-		if (meet_all(cut, set, s + from, n - from, &longest))
+	if (!is_taken(s, c.at) && !is_taken(s, c.at + n - 1)) {
+		take(s, c.at, n);
+		if (found(s, c.at, c.token))
 			return -1;
-		if (longest)
+		used = n;
+	} else if (!is_taken(s, c.at)) {
+		shorter = longest(set, text + c.at, next_taken(s, c.at) - c.at);
+		if (shorter != SPECIAL_NONE && push(set, s, (struct special_series){ c.at, 1, shorter }))
+			return -1;
+	}
+	return c.count > used ? push(set, s, (struct special_series){ c.at + used, c.count - (uint32_t)used, c.token }) : 0;
+}
+
+/* All candidates of the cluster at text[0..n), which may reach further at first: its length, or 0 when memory runs out. */
+static size_t gather(const struct special_set *set, struct special_search *s, const char *text, size_t n, uint32_t token)
+{
+	struct special_series now = { 0, 1, token };
+	size_t stop = set->token[token].text.n;
+
+	for (size_t at = 1; at < stop; at++) {
+		token = longest(set, text + at, n - at);
+		if (token != SPECIAL_NONE && at + set->token[token].text.n > stop)
+			stop = at + set->token[token].text.n;
+		if (token == now.token && now.count < UINT32_MAX) {
+			now.count++;
+			continue;
+		}
+		if (now.token != SPECIAL_NONE && push(set, s, now))
+			return 0;
+		now = (struct special_series){ at, 1, token };
+	}
+	return now.token != SPECIAL_NONE && push(set, s, now) ? 0 : stop;
+}
+
+static int compare_matches(const void *a, const void *b)
+{
+	const struct special_match *s = a, *t = b;
+
+	return (s->at > t->at) - (s->at < t->at);
+}
+
+int special_next(const struct special_set *set, struct special_search *s, const char *text, size_t n, size_t from, size_t *end)
+{
+	uint32_t token = SPECIAL_NONE;
+	size_t length;
+
+	for (; from < n; from++) {
+		unsigned char b = (unsigned char)text[from];
+
+		if (set->from[b] < set->from[b + 1] && (token = longest(set, text + from, n - from)) != SPECIAL_NONE)
 			break;
 	}
 	if (from >= n)
 		return 0;
-	stop = from + longest;
-	for (size_t i = from + 1; i < stop; i++) {
-		if (meet_all(cut, set, s + i, n - i, &longest))
-			return -1;
-		if (i + longest > stop)
-			stop = i + longest;
-	}
-	qsort(cut->met, cut->n_met, sizeof *cut->met, compare_lengths);
-	cut->found.n = 0;
-	if (add(&cut->found, from, stop - from, -1))
+	s->n = s->n_queue = 0;
+	length = gather(set, s, text + from, n - from, token);
+	if (!length || grow_scratch(&s->taken, &s->taken_room, length / 8 + 1))
 		return -1;
-	for (uint32_t i = 0; i < cut->n_met; i++)
-		if (take(cut, cut->met[i], text))
+	memset(s->taken, 0, length / 8 + 1);
+	while (s->n_queue)
+		if (settle(set, s, text + from, pop(set, s)))
 			return -1;
-	*end = stop;
+	qsort(s->match, s->n, sizeof *s->match, compare_matches);
+	for (size_t i = 0; i < s->n; i++)
+		s->match[i].at += from;
+	*end = from + length;
 	return 1;
+}
+
+void special_free(struct special_search *s)
+{
+	free(s->match);
+	free(s->queue);
+	free(s->taken);
 }

@@ -1,0 +1,21 @@
+/* io: read(2) and write(2) until they are done: interrupted calls are repeated, and a non-blocking descriptor is waited for. Everything that reads or
+ * writes whole files and streams goes through here. */
+#ifndef IO_H
+#define IO_H
+
+#include <stddef.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "why.h"
+
+/* As read(2), but for EINTR and EAGAIN: the bytes read, 0 at the end of the input, -1 and errno. */
+ssize_t io_read(int fd, void *to, size_t n);
+
+/* Writes all n bytes. -1: the reason names the descriptor and the cause. */
+int io_write(int fd, const void *from, size_t n, struct why *w);
+
+/* The same for v[count], whose contents are changed. */
+int io_write_vector(int fd, struct iovec *v, int count, struct why *w);
+
+#endif

@@ -1,0 +1,75 @@
+/* out: one buffer in front of descriptor 1. */
+#include "out.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io.h"
+
+static struct {
+	char bytes[1 << 16];
+	size_t n;
+	int failed;
+	struct why why;         /* of the first failure */
+} out;
+
+static void write_out(const void *bytes, size_t n)
+{
+	if (n && !out.failed && io_write(1, bytes, n, &out.why))
+		out.failed = 1;
+}
+
+static void make_room(size_t n)
+{
+	if (n > sizeof out.bytes - out.n) {
+		write_out(out.bytes, out.n);
+		out.n = 0;
+	}
+}
+
+void out_bytes(const void *bytes, size_t n)
+{
+	make_room(n);
+	if (n > sizeof out.bytes) {
+		write_out(bytes, n);
+		return;
+	}
+	if (n)
+		memcpy(out.bytes + out.n, bytes, n);
+	out.n += n;
+}
+
+void out_text(const char *s)
+{
+	out_bytes(s, strlen(s));
+}
+
+void out_char(char c)
+{
+	make_room(1);
+	out.bytes[out.n++] = c;
+}
+
+void out_print(const char *format, ...)
+{
+	va_list ap;
+	int n;
+
+	make_room(OUT_FORMAT);
+	va_start(ap, format);
+	n = vsnprintf(out.bytes + out.n, OUT_FORMAT, format, ap);
+	va_end(ap);
+	if (n > 0)
+		out.n += n < OUT_FORMAT ? (size_t)n : OUT_FORMAT - 1;
+}
+
+int out_flush(struct why *w)
+{
+	write_out(out.bytes, out.n);
+	out.n = 0;
+	if (!out.failed)
+		return 0;
+	*w = out.why;
+	return -1;
+}

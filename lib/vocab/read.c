@@ -1,0 +1,209 @@
+/* read: what a file says of its vocabulary. A key that is there and wrong is an error, also where this program does not need it: a damaged file is refused
+ * by every program that opens it. */
+#include "priv.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/le.h"
+
+static int is_text(struct gguf_string s, const char *text)
+{
+	return strlen(text) == s.n && !memcmp(s.s, text, s.n);
+}
+
+static int read_kind(struct vocab *v, struct why *w)
+{
+	struct gguf_string model, pre = { "default", 7 };
+	int found = gguf_text(v->g, "tokenizer.ggml.model", &model, w);
+
+	if (found <= 0)
+		return found < 0 ? -1 : why(w, "tokenizer.ggml.model: missing: no vocabulary");
+	v->spm = is_text(model, "llama");
+	if (!v->spm && !is_text(model, "gpt2"))
+		return why(w, "tokenizer.ggml.model: \"%.*s\" is not supported (\"llama\", which is SPM, and \"gpt2\", which is BPE, are)",
+			(int)(model.n < 40 ? model.n : 40), model.s);
+	v->space_prefix = v->add_bos = v->spm;
+	v->bos = v->spm ? 1 : 11;
+	v->eos = v->spm ? 2 : 11;
+	if (gguf_text(v->g, "tokenizer.ggml.pre", &pre, w) < 0)
+		return -1;
+	if (v->spm)
+		return 0;
+	if (!pre.n)
+		pre = (struct gguf_string){ "default", 7 };
+	v->pretok = pretok_find(pre.s, pre.n);
+	if (!v->pretok)
+		return why(w, "tokenizer.ggml.pre: \"%.*s\" is not a supported pre-tokenizer", (int)(pre.n < 40 ? pre.n : 40), pre.s);
+	v->add_bos = !!(v->pretok->flags & PRETOK_ADD_BOS);
+	if (v->pretok->flags & PRETOK_NO_BOS)
+		v->bos = -1;
+	return 0;
+}
+
+static int read_tokens(struct vocab *v, struct why *w)
+{
+	const struct gguf_value *tokens, *types = gguf_find(v->g, "tokenizer.ggml.token_type");
+	int found = gguf_array(v->g, "tokenizer.ggml.tokens", GGUF_STRING, &tokens, w);
+
+	if (found <= 0)
+		return found < 0 ? -1 : why(w, "tokenizer.ggml.tokens: missing, so there is no vocabulary");
+	if (!tokens->n || tokens->n > FRAME_VOCAB_MAX)
+		return why(w, "tokenizer.ggml.tokens: %llu tokens (1 to %d are allowed)", (unsigned long long)tokens->n, FRAME_VOCAB_MAX);
+	if (types && (types->type != GGUF_ARRAY || (types->of != GGUF_I32 && types->of != GGUF_U32)))
+		return why(w, "tokenizer.ggml.token_type: not an array of 32-bit integers");
+	if (types && types->n != tokens->n)
+		return why(w, "tokenizer.ggml.token_type: %llu types for %llu tokens", (unsigned long long)types->n, (unsigned long long)tokens->n);
+	if (names_open(&v->tokens, tokens, w))
+		return -1;
+	v->type = malloc(v->tokens.n);
+	v->pieces = malloc((size_t)(tokens->end - tokens->data) + 1);   /* what is never printed is never touched */
+	if (!v->type || !v->pieces)
+		return why(w, "out of memory");
+	for (uint32_t i = 0; i < v->tokens.n; i++) {
+		uint32_t type = types ? le32(types->data + 4 * (size_t)i) : VOCAB_NORMAL;
+
+		v->type[i] = type <= VOCAB_BYTE ? (unsigned char)type : 0;
+	}
+	return 0;
+}
+
+/* A default that the vocabulary is too small for is none. */
+static int read_id(const struct vocab *v, const char *key, int32_t *id, struct why *w)
+{
+	int64_t given = *id < (int32_t)v->tokens.n ? *id : -1;
+
+	if (gguf_integer(v->g, key, 0, (int64_t)v->tokens.n - 1, &given, w) < 0)
+		return -1;
+	*id = (int32_t)given;
+	return 0;
+}
+
+static int read_rules(struct vocab *v, struct why *w)
+{
+	if (read_id(v, "tokenizer.ggml.bos_token_id", &v->bos, w) || read_id(v, "tokenizer.ggml.eos_token_id", &v->eos, w))
+		return -1;
+	if (gguf_bool(v->g, "tokenizer.ggml.add_bos_token", &v->add_bos, w) < 0 || gguf_bool(v->g, "tokenizer.ggml.add_eos_token", &v->add_eos, w) < 0 ||
+	    gguf_bool(v->g, "tokenizer.ggml.add_space_prefix", &v->space_prefix, w) < 0)
+		return -1;
+	if (v->add_bos && v->bos < 0)
+		return why(w, "tokenizer.ggml.add_bos_token: set, but there is no BOS token");
+	if (v->add_eos && v->eos < 0)
+		return why(w, "tokenizer.ggml.add_eos_token: set, but there is no EOS token");
+	return 0;
+}
+
+/* Phi-3 is known by its name alone: "phi3" or "phi-3" in any case. */
+static int is_phi3(struct gguf_string name)
+{
+	for (size_t i = 0; i + 4 <= name.n; i++) {
+		const char *s = name.s + i;
+
+		if ((s[0] | 32) == 'p' && (s[1] | 32) == 'h' && (s[2] | 32) == 'i' &&
+		    (s[3] == '3' || (i + 5 <= name.n && s[3] == '-' && s[4] == '3')))
+			return 1;
+	}
+	return 0;
+}
+
+/* What the rest of the file says of itself and of how many tokens there are. */
+static int read_model(struct vocab *v, struct why *w)
+{
+	const struct gguf_tensor *embd = gguf_tensor(v->g, "token_embd.weight");
+	struct gguf_string name = { "", 0 }, architecture = { "", 0 }, template;
+	int64_t n = v->tokens.n;
+	char key[96];
+
+	if (gguf_text(v->g, "general.name", &name, w) < 0 || gguf_text(v->g, "general.architecture", &architecture, w) < 0 ||
+	    gguf_text(v->g, "tokenizer.chat_template", &template, w) < 0)
+		return -1;
+	v->phi3 = is_phi3(name);
+	snprintf(key, sizeof key, "%.*s.vocab_size", architecture.n < 64 ? (int)architecture.n : 64, architecture.s);
+	if (gguf_integer(v->g, key, 1, FRAME_VOCAB_MAX, &n, w) < 0)
+		return -1;
+	if (n != v->tokens.n)
+		return why(w, "%s: %lld, but there are %u tokens", key, (long long)n, v->tokens.n);
+	if (embd && v->tokens.n > embd->dim[1])
+		return why(w, "tokenizer.ggml.tokens: %u tokens, but token_embd.weight has %llu rows", v->tokens.n,
+			(unsigned long long)embd->dim[1]);
+	return 0;
+}
+
+static int read_scores(struct vocab *v, struct why *w)
+{
+	const struct gguf_value *scores;
+	int found = gguf_array(v->g, "tokenizer.ggml.scores", GGUF_F32, &scores, w);
+
+	if (found > 0 && scores->n != v->tokens.n)
+		return why(w, "tokenizer.ggml.scores: %llu scores for %u tokens", (unsigned long long)scores->n, v->tokens.n);
+	if (found > 0)
+		v->scores = scores->data;
+	return found < 0 ? -1 : 0;
+}
+
+/* Whether s[n] is two texts with a space between them. The file goes on to `end`. */
+static int is_merge(const unsigned char *s, size_t n, const unsigned char *end)
+{
+	const uint64_t ones = UINT64_MAX / 255;
+	uint64_t eight;
+
+	if (n < 3)
+		return 0;
+	if (end - s < 9)
+		return memchr(s + 1, ' ', n - 2) != NULL;
+	/* A quarter of a million of these are looked at in each start: eight bytes at once, in which the lowest bit set is that of a space. */
+	eight = le64(s + 1) ^ ' ' * ones;
+	eight = (eight - ones) & ~eight & ones << 7;
+	if (eight && (size_t)__builtin_ctzll(eight) / 8 < n - 2)
+		return 1;
+	return n > 10 && memchr(s + 9, ' ', n - 10) != NULL;
+}
+
+static int read_merges(struct vocab *v, struct why *w)
+{
+	int found = gguf_array(v->g, "tokenizer.ggml.merges", GGUF_STRING, &v->merges, w);
+	const unsigned char *at;
+	struct gguf_string s;
+
+	if (found < 0 || v->spm)
+		return found < 0 ? -1 : 0;
+	if (!found)
+		return why(w, "tokenizer.ggml.merges: missing");
+	at = v->merges->data;
+	for (uint64_t i = 0; i < v->merges->n; i++) {
+		s = gguf_next_string(v->merges, &at);
+		if (!is_merge((const unsigned char *)s.s, s.n, v->merges->end))
+			return why(w, "tokenizer.ggml.merges: number %llu, \"%.*s\", is not two texts with a space between them",
+				(unsigned long long)i, s.n < 40 ? (int)s.n : 40, s.s);
+	}
+	return 0;
+}
+
+int vocab_supported(const struct gguf *g)
+{
+	struct vocab v = { .g = g };
+	struct why ignored;
+
+	return read_kind(&v, &ignored) == 0;
+}
+
+int vocab_check_merges(const struct gguf *g, struct why *w)
+{
+	struct vocab v = { .g = g };
+	struct why ignored;
+
+	return read_kind(&v, &ignored) ? 0 : read_merges(&v, w);
+}
+
+int vocab_read(struct vocab *v, struct why *w)
+{
+	if (read_kind(v, w) || read_tokens(v, w) || read_model(v, w) || read_rules(v, w) || read_scores(v, w) || read_merges(v, w) ||
+	    known_read(v, w))
+		return -1;
+	v->card.n_vocab = (int32_t)v->tokens.n;
+	v->card.bos = v->bos;
+	v->card.vocab = gguf_vocab_fingerprint(v->g);
+	return 0;
+}

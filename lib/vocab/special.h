@@ -1,0 +1,55 @@
+/* special: tokens that are found in raw text before anything else looks at it. Where several overlap, longer tokens take precedence over shorter ones,
+ * lower ids over higher, and earlier places over later. Time is near linear in the text, whatever the tokens are. */
+#ifndef SPECIAL_H
+#define SPECIAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/gguf/gguf.h"
+
+#define SPECIAL_NONE UINT32_MAX
+
+struct special {
+	struct gguf_string text;        /* in the model file; not empty */
+	int32_t id;
+	uint32_t prefix;                /* the longest other token that this one begins with, or SPECIAL_NONE */
+	uint32_t jump, depth;           /* in the chain of prefixes: a far one, and how many there are */
+	uint32_t low_agrees, high_agrees;       /* bytes in common with the bounds of the binary search that comes by here */
+};
+
+struct special_set {
+	struct special *token;          /* [n], ascending by text, each text once */
+	uint32_t n;
+	uint32_t from[257];             /* those that begin with byte b: token[from[b]..from[b + 1]) */
+};
+
+struct special_match {
+	size_t at;
+	uint32_t token;
+};
+
+struct special_series {                 /* places in a row where the same token may stand */
+	size_t at;
+	uint32_t count, token;
+};
+
+struct special_search {                 /* the last result, and working memory; starts as zeroes */
+	struct special_match *match;    /* [n], ascending by place, none overlapping */
+	size_t n, match_room;
+	struct special_series *queue;   /* a heap */
+	size_t n_queue, queue_room;
+	unsigned char *taken;           /* a bit for each byte of text */
+	size_t taken_room;
+};
+
+/* Sorts token[0..n) and fills in the rest; equal texts are reduced to the lowest id. set->token and set->n were set by the caller. */
+void special_index(struct special_set *set);
+
+/* Finds the first token at or after text[from] and all others that touch it, directly or through each other. *end is where to search on.
+ * Returns 1, 0 when there is none, -1 when memory runs out. */
+int special_next(const struct special_set *set, struct special_search *s, const char *text, size_t n, size_t from, size_t *end);
+
+void special_free(struct special_search *s);
+
+#endif
