@@ -1,5 +1,5 @@
-/* check: what the unit programs have in common: checks that are counted, a line for each that fails, and a last line that tests/run reads.
- * One program, one file that includes it. */
+/* check: what the unit programs have in common: checks that are counted, a line for each that fails, and a last line
+ * that tests/run reads. One program, one file that includes it. */
 #ifndef CHECK_H
 #define CHECK_H
 

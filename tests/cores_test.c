@@ -1,4 +1,5 @@
-/* Where threads run: one that is kept off CPUs leaves them, one that is called comes, and where nothing would be left it may go anywhere. */
+/* Where threads run: one that is kept off CPUs leaves them, one that is called comes, and where nothing would be left
+ * it may go anywhere. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

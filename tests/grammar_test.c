@@ -1,5 +1,5 @@
-/* Grammars: what parses and what does not and where, which texts they allow, masks against trying every id with an independent judge, random
- * generations, and grammars made to exhaust. */
+/* Grammars: what parses and what does not and where, which texts they allow, masks against trying every id with an
+ * independent judge, random generations, and grammars made to exhaust. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,8 @@ static void test_errors(void)
 	refuses("a ::= \"x\"\n", "line 1, column 1: there is no rule root");
 	refuses("root ::= \"x\"\nroot ::= \"y\"\n", "line 2, column 1: rule root is defined twice");
 	refuses("root ::= \"x\" foo\n", "line 1, column 14: rule foo is not defined");
-	refuses("root ::= a\na ::= \"\xc3\xa9\" (b | c-d)\nb ::= \"x\"\n", "line 2, column 16: rule c-d is not defined");
+	refuses("root ::= a\na ::= \"\xc3\xa9\" (b | c-d)\nb ::= \"x\"\n",
+		"line 2, column 16: rule c-d is not defined");
 	refuses("root = \"x\"\n", "line 1, column 6: expected '::=' after the rule's name");
 	refuses("root ::= \"x\"\n \"y\"\n", "line 2, column 2: expected a rule's name");
 	refuses("root ::= \"x\n\"\n", "line 1, column 10: the literal does not end on its line");
@@ -63,10 +64,13 @@ static void test_errors(void)
 	refuses("root ::= <think>\n", "line 1, column 10: tokens by name or id (<...>) are not supported");
 	refuses("root ::= \"x\" = \"y\"\n", "line 1, column 14: unexpected character");
 	refuses("root ::= root \"x\" | \"y\"\n", "line 1, column 1: rule root begins with itself (left recursion)");
-	refuses("root ::= a\na ::= \"x\"? b\nb ::= a \"y\" | \"z\"\n", "line 3, column 1: rule b begins with itself (left recursion)");
+	refuses("root ::= a\na ::= \"x\"? b\nb ::= a \"y\" | \"z\"\n",
+		"line 3, column 1: rule b begins with itself (left recursion)");
 	refuses("root ::= (\"a\"* root)* \"x\"\n", "line 1, column 1: rule root begins with itself (left recursion)");
-	refuses("root ::= \"x\" root\n", "line 1, column 1: rule root has no finite text: each of its alternatives leads back to it");
-	refuses("root ::= \"x\" | a\na ::= \"y\" b\nb ::= \"z\" a\n", "line 2, column 1: rule a has no finite text: each of its alternatives leads back to it");
+	refuses("root ::= \"x\" root\n",
+		"line 1, column 1: rule root has no finite text: each of its alternatives leads back to it");
+	refuses("root ::= \"x\" | a\na ::= \"y\" b\nb ::= \"z\" a\n",
+		"line 2, column 1: rule a has no finite text: each of its alternatives leads back to it");
 }
 
 /* ---- which texts ---- */
@@ -84,7 +88,8 @@ static void allows(const char *grammar, const struct text *t)
 	if (!check(g != NULL, "%s\n  does not parse: %s", grammar, w.text))
 		return;
 	for (; t->text; t++)
-		check(grammar_matches(g, t->text, strlen(t->text), &w) == t->allowed, "%s\n  %s: %s", grammar, t->allowed ? "refuses" : "allows", t->text);
+		check(grammar_matches(g, t->text, strlen(t->text), &w) == t->allowed, "%s\n  %s: %s", grammar,
+			t->allowed ? "refuses" : "allows", t->text);
 	grammar_free(g);
 }
 
@@ -100,7 +105,8 @@ static const char json[] =
 	"    (\",\" ws string \":\" ws value)*\n"
 	"  )? \"}\" ws\n"
 	"array  ::= \"[\" ws ( value (\",\" ws value)* )? \"]\" ws\n"
-	"string ::= \"\\\"\" ([^\"\\\\\\x7F\\x00-\\x1F] | \"\\\\\" ([\"\\\\bfnrt] | \"u\" [0-9a-fA-F]{4}))* \"\\\"\" ws\n"
+	"string ::= \"\\\"\" ([^\"\\\\\\x7F\\x00-\\x1F] | \"\\\\\" ([\"\\\\bfnrt] | \"u\" [0-9a-fA-F]{4}))* \"\\\"\" "
+	"ws\n"
 	"number ::= (\"-\"? ([0-9] | [1-9] [0-9]{0,15})) (\".\" [0-9]+)? ([eE] [-+]? [0-9] [1-9]{0,15})? ws\n"
 	"ws     ::= | \" \" | \"\\n\" [ \\t]{0,20}\n";
 
@@ -110,26 +116,35 @@ static void test_texts(void)
 	ALLOWS("root ::= |\"a\"", { "", 1 }, { "a", 1 }, { "aa", 0 });
 	ALLOWS("root ::= \"\"", { "", 1 }, { "a", 0 });
 	ALLOWS("root ::= ()", { "", 1 }, { "a", 0 });
-	ALLOWS("root ::= \"ab\"* [c-e]+ .?", { "c", 1 }, { "ababdd", 1 }, { "abab", 0 }, { "cx", 1 }, { "cxy", 0 }, { "c\xe6\x97\xa5", 1 }, { "c\xe6\x97", 0 });
-	ALLOWS("root ::= (\"a\" \"b\"){2} \"c\"{,2} [x]{1,} \"y\"{0}", { "ababx", 1 }, { "ababccxxx", 1 }, { "abx", 0 }, { "abababx", 0 }, { "ababcccx", 0 },
+	ALLOWS("root ::= \"ab\"* [c-e]+ .?", { "c", 1 }, { "ababdd", 1 }, { "abab", 0 }, { "cx", 1 }, { "cxy", 0 },
+		{ "c\xe6\x97\xa5", 1 }, { "c\xe6\x97", 0 });
+	ALLOWS("root ::= (\"a\" \"b\"){2} \"c\"{,2} [x]{1,} \"y\"{0}", { "ababx", 1 }, { "ababccxxx", 1 }, { "abx", 0 },
+		{ "abababx", 0 }, { "ababcccx", 0 },
 		{ "ababxy", 0 });
-	ALLOWS("root ::= [^a-c\\]\\n-]", { "d", 1 }, { "a", 0 }, { "-", 0 }, { "]", 0 }, { "\n", 0 }, { "\xf0\x9f\x98\x80", 1 }, { "\xed\xa0\x80", 0 },
+	ALLOWS("root ::= [^a-c\\]\\n-]", { "d", 1 }, { "a", 0 }, { "-", 0 }, { "]", 0 }, { "\n", 0 },
+		{ "\xf0\x9f\x98\x80", 1 }, { "\xed\xa0\x80", 0 },
 		{ "\xc1\xa0", 0 });
-	ALLOWS("root ::= [a-] [-b] [\\x41-\\x43] [\\u00e9-\\u00EB] \"\\U0001F600\" \"\\x7e\"", { "a-A\xc3\xa9\xf0\x9f\x98\x80~", 1 },
+	ALLOWS("root ::= [a-] [-b] [\\x41-\\x43] [\\u00e9-\\u00EB] \"\\U0001F600\" \"\\x7e\"",
+		{ "a-A\xc3\xa9\xf0\x9f\x98\x80~", 1 },
 		{ "-bC\xc3\xab\xf0\x9f\x98\x80~", 1 }, { "a-A\xc3\xac\xf0\x9f\x98\x80~", 0 });
 	ALLOWS("root ::= [\xe3\x81\x81-\xe3\x82\x9f]+", { "\xe3\x81\xbb\xe3\x82\x80", 1 }, { "\xe3\x82\xa0", 0 });
-	ALLOWS("root ::= [\\uD7FF-\\uE000]", { "\xed\x9f\xbf", 1 }, { "\xee\x80\x80", 1 }, { "\xed\xa0\x80", 0 }, { "\xee\x80\x81", 0 });
+	ALLOWS("root ::= [\\uD7FF-\\uE000]", { "\xed\x9f\xbf", 1 }, { "\xee\x80\x80", 1 }, { "\xed\xa0\x80", 0 },
+		{ "\xee\x80\x81", 0 });
 	ALLOWS("root ::= \"a\" # a comment with \"quotes\n\n# and another\n", { "a", 1 });
-	ALLOWS("root ::= \"a\" |\n  # between\n  \"b\"\n\t| \"c\"\r\nother ::= root\r\n", { "a", 1 }, { "b", 1 }, { "c", 1 });
+	ALLOWS("root ::= \"a\" |\n  # between\n  \"b\"\n\t| \"c\"\r\nother ::= root\r\n", { "a", 1 }, { "b", 1 },
+		{ "c", 1 });
 	ALLOWS("root ::=\n  (\n\"a\"\n|\n\"b\"\n)\n", { "a", 1 }, { "b", 1 }, { "ab", 0 });
 	ALLOWS("root::=a-b_2 \"x\"\na-b_2::=\"y\"", { "yx", 1 });
 	ALLOWS("root ::= \"\\n\\t\\r\\\\\\\"[]#|\"", { "\n\t\r\\\"[]#|", 1 });
 	ALLOWS("root ::= (\"a\"*)* (\"b\"?)+ ((\"c\"*)+){2,3}", { "", 1 }, { "aaabbcc", 1 }, { "ba", 0 });
 	ALLOWS("root ::= a?{3} \"x\"\na ::= \"y\" | \"\"", { "x", 1 }, { "yyyx", 1 }, { "yyyyx", 0 });
 	ALLOWS("root ::= \"(\" root \")\" root | \"\"", { "", 1 }, { "(())()", 1 }, { "(()", 0 }, { "())", 0 });
-	ALLOWS("root ::= s \"!\"\ns ::= \"x\" s \"y\" | \"x\" s \"z\" | \"w\"", { "xxxwyzy!", 1 }, { "xxxwyz!", 0 }, { "xxwyzy!", 0 });
-	ALLOWS("root ::= e\ne ::= t ([-+*/] t)*\nt ::= [0-9]+ | \"(\" e \")\"", { "1+(2*30)", 1 }, { "1+", 0 }, { "((1))", 1 }, { "((1)", 0 });
-	ALLOWS(json, { "{}", 1 }, { "{\"a\": [1, -2.5e+7, {\"b\":null}], \"c\":\"\\u00e9\\n\"}\n", 1 }, { "{\"a\":}", 0 }, { "{\"a\":1,}", 0 }, { "[1]", 0 },
+	ALLOWS("root ::= s \"!\"\ns ::= \"x\" s \"y\" | \"x\" s \"z\" | \"w\"", { "xxxwyzy!", 1 }, { "xxxwyz!", 0 },
+		{ "xxwyzy!", 0 });
+	ALLOWS("root ::= e\ne ::= t ([-+*/] t)*\nt ::= [0-9]+ | \"(\" e \")\"", { "1+(2*30)", 1 }, { "1+", 0 },
+		{ "((1))", 1 }, { "((1)", 0 });
+	ALLOWS(json, { "{}", 1 }, { "{\"a\": [1, -2.5e+7, {\"b\":null}], \"c\":\"\\u00e9\\n\"}\n", 1 },
+		{ "{\"a\":}", 0 }, { "{\"a\":1,}", 0 }, { "[1]", 0 },
 		{ "{\"a\":\"\n\"}", 0 }, { "{\"a\":\"\xe6\x97\xa5\xe6\x9c\xac\"}", 1 }, { "{\"a\":01}", 0 });
 }
 
@@ -155,7 +170,8 @@ static const char *piece(const void *context, int32_t id, size_t *n)
 /* Each byte, pieces of the oracles' texts, and some of JSON's; equal ones and empty ones among them. */
 static void fill(struct vocabulary *v, uint64_t seed)
 {
-	static const char *const known[] = { "{\"", "\":", "\": \"", "\",", "\"}", "\"]}", "true", "null", " 1", "00", "[[", "]]", ", \"", "\\u", "\\\"" };
+	static const char *const known[] = { "{\"", "\":", "\": \"", "\",", "\"}", "\"]}", "true", "null", " 1", "00",
+		"[[", "]]", ", \"", "\\u", "\\\"" };
 
 	for (int32_t id = 0; id < IDS; id++) {
 		if (id >= 300 && id < 300 + (int32_t)(sizeof known / sizeof *known)) {
@@ -220,7 +236,8 @@ struct tally {
 };
 
 /* One text, as far as the judge can follow; the masks of the first few places are judged. */
-static int write_text(struct oracle *o, struct masker *u, const struct vocabulary *v, uint64_t seed, int judged, struct tally *t)
+static int write_text(struct oracle *o, struct masker *u, const struct vocabulary *v, uint64_t seed, int judged,
+	struct tally *t)
 {
 	struct why w = { "" };
 	struct mask_text *p = mask_start(u, &w), *fork;
@@ -308,14 +325,17 @@ static void test_random(void)
 		struct masker *u;
 
 		if (!g) {
-			check(strstr(w.text, "begins with itself") || strstr(w.text, "no finite text"), "%s\n  %s", oracle_grammar(o), w.text);
+			check(strstr(w.text, "begins with itself") || strstr(w.text, "no finite text"), "%s\n  %s",
+				oracle_grammar(o), w.text);
 			oracle_close(o);
 			continue;
 		}
 		fill(&v, seed / 8);
 		u = masker_open(g, &pieces, &w);
 		judge_texts(o, g, seed);
-		check(refuses_others(u), "grammar:\n%s  an id is accepted that the mask does not allow, or the other way round", oracle_grammar(o));
+		check(refuses_others(u),
+			"grammar:\n%s  an id is accepted that the mask does not allow, or the other way round",
+			oracle_grammar(o));
 		for (uint64_t i = 0; u && i < 6; i++)
 			if (!write_text(o, u, &v, mkrandom(seed, i), i ? 0 : 3, &t))
 				break;
@@ -324,7 +344,8 @@ static void test_random(void)
 		grammar_free(g);
 		oracle_close(o);
 	}
-	check(t.grammars == 250 && t.finished >= 1000, "%d grammars, %d masks, %d finished texts: too few", t.grammars, t.masks, t.finished);
+	check(t.grammars == 250 && t.finished >= 1000, "%d grammars, %d masks, %d finished texts: too few", t.grammars,
+		t.masks, t.finished);
 }
 
 /* ---- long texts, many states ---- */
@@ -375,7 +396,8 @@ static void test_json(void)
 	grammar_free(g);
 }
 
-/* Runs of one character against counts, with pieces shorter and longer than what masks have in common: which are allowed is plain arithmetic. */
+/* Runs of one character against counts, with pieces shorter and longer than what masks have in common: which are
+ * allowed is plain arithmetic. */
 static void count_runs(const char *class, const char *character, int low, int high)
 {
 	static struct vocabulary v;
@@ -460,7 +482,8 @@ static void test_flush(void)
 	check(mask && !allowed(mask, 1) && allowed(mask, 16 + ']'), "1200000 times: the mask at the end: %s", w.text);
 	check(!mask_accept(p, 16 + ']', &w) && mask_must_end(p), "1200000 times: the end: %s", w.text);
 	mask = mask_find(other, &w);
-	check(mask && allowed(mask, 16 + '[') && !allowed(mask, 1) && !allowed(mask, EOG), "the place that waited is another one: %s", w.text);
+	check(mask && allowed(mask, 16 + '[') && !allowed(mask, 1) && !allowed(mask, EOG),
+		"the place that waited is another one: %s", w.text);
 	masker_close(u);
 	grammar_free(g);
 }
@@ -538,25 +561,35 @@ static void test_hostile(void)
 	char *many_as = repeat("", "a", 3000, "");
 
 	endures("{1000000}", "root ::= \"a\"{1000000}", 21, many_as, 3000, 0);
-	endures_made("nested counts", repeat("root ::= ((((\"a\"{1000000}){1000000}){1000000}){1000000}){1000000}", "", 0, ""), repeat("", "a", 3000, ""), 0);
+	endures_made("nested counts", repeat("root ::= ((((\"a\"{1000000}){1000000}){1000000}){1000000}){1000000}", "",
+		0, ""), repeat("", "a", 3000, ""), 0);
 	endures_made("nested stars", repeat("root ::= ((((\"a\"*)*)*)*)*", "", 0, ""), repeat("", "a", 3000, ""), 1);
-	endures_made("empty loops", repeat("root ::= ((((\"a\"?)*){0,100})+ (\"\" | ()* | (\"\"){5}))* \"b\"", "", 0, ""), repeat("", "a", 500, "b"), 1);
+	endures_made("empty loops", repeat("root ::= ((((\"a\"?)*){0,100})+ (\"\" | ()* | (\"\"){5}))* \"b\"", "", 0,
+		""), repeat("", "a", 500, "b"), 1);
 	endures_made("x? many times", repeat("root ::= ", "\"a\"? ", 2000, ""), repeat("", "a", 1500, ""), 1);
 	endures_made("many postfixes", repeat("root ::= \"a\"", "*+?", 30000, ""), repeat("", "a", 30, ""), 1);
 	endures_made("deep parentheses", repeat("root ::= ", "(", 100000, ""), repeat("", "", 0, ""), -2);
-	endures_made("parentheses within bounds", repeat("root ::= ", "(", 100, "\"a\"))))))))))))))))))))))))))))))))))))))))))))))))))"
+	endures_made("parentheses within bounds", repeat("root ::= ", "(", 100,
+		"\"a\"))))))))))))))))))))))))))))))))))))))))))))))))))"
 		"))))))))))))))))))))))))))))))))))))))))))))))))))"), repeat("", "a", 1, ""), 1);
-	endures_made("deep recursion", repeat("root ::= \"(\" root \")\" | \"x\"", "", 0, ""), repeat("", "(", 100000, "x"), 0);
-	endures_made("deeper recursion", repeat("root ::= \"(\" root \")\" | \"x\"", "", 0, ""), repeat("", "(", 2000000, "x"), -1);
+	endures_made("deep recursion", repeat("root ::= \"(\" root \")\" | \"x\"", "", 0, ""),
+		repeat("", "(", 100000, "x"), 0);
+	endures_made("deeper recursion", repeat("root ::= \"(\" root \")\" | \"x\"", "", 0, ""),
+		repeat("", "(", 2000000, "x"), -1);
 	endures_made("two ways each time", repeat("root ::= \"a\" root \"b\" | \"a\" root \"c\" | \"d\"", "", 0, ""),
 		repeat("", "a", 2000, "d"), 0);
-	endures_made("all splits", repeat("root ::= s\ns ::= \"a\" | \"a\" s s", "", 0, ""), repeat("", "a", 301, ""), 1);
-	endures_made("sums of sums", repeat("root ::= (\"a\"{0,1000}){0,1000}", "", 0, ""), repeat("", "a", 200, ""), 1);
+	endures_made("all splits", repeat("root ::= s\ns ::= \"a\" | \"a\" s s", "", 0, ""), repeat("", "a", 301, ""),
+		1);
+	endures_made("sums of sums", repeat("root ::= (\"a\"{0,1000}){0,1000}", "", 0, ""), repeat("", "a", 200, ""),
+		1);
 	endures_made("a chain of rules", chain(100000), repeat("", "x", 1, ""), 1);
 	endures_made("too many rules", chain(550000), repeat("", "x", 1, ""), -2);
-	endures_made("a long line of alternatives", repeat("root ::= \"x\"", " | \"abcdefgh\"", 300000, ""), repeat("", "x", 1, ""), 1);
-	endures_made("a large class", repeat("root ::= [", "\\u4e00a-z\\U0001F600-\\U0001F64F", 20000, "]+"), repeat("", "ab\xe4\xb8\x80", 100, ""), 1);
-	endures_made("long literal", repeat("root ::= \"", "abcdefghij", 100000, "\""), repeat("", "abcdefghij", 100000, ""), 1);
+	endures_made("a long line of alternatives", repeat("root ::= \"x\"", " | \"abcdefgh\"", 300000, ""),
+		repeat("", "x", 1, ""), 1);
+	endures_made("a large class", repeat("root ::= [", "\\u4e00a-z\\U0001F600-\\U0001F64F", 20000, "]+"),
+		repeat("", "ab\xe4\xb8\x80", 100, ""), 1);
+	endures_made("long literal", repeat("root ::= \"", "abcdefghij", 100000, "\""),
+		repeat("", "abcdefghij", 100000, ""), 1);
 	endures("bytes", "root ::= \"\0\xff\"", 13, "", 0, -2);
 	endures("a NUL", "root ::= \"\0\"", 12, "\0", 1, 1);
 	free(many_as);

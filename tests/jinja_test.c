@@ -1,7 +1,7 @@
 /* Templates against what Python's jinja2 makes of them.
  *
- * The cases in jinja_cases.h, and each NAME.jinja with the conversations of NAME.json in $TESTS/templates and in $SHARED/templates. One line for each
- * failure; the counts alone when there is none. */
+ * The cases in jinja_cases.h, and each NAME.jinja with the conversations of NAME.json in $TESTS/templates and in
+ * $SHARED/templates. One line for each failure; the counts alone when there is none. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,19 +27,25 @@ static const struct chat_case {
 	const char *template, *lines[4];
 	const char *text, *error;
 } chat_cases[] = {
-	{ "chatml", { "{\"role\": \"user\", \"content\": \"Hi\"}" }, "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n", NULL },
-	{ "chatml", { "[{\"role\": \"user\", \"content\": null}]", "add_generation_prompt=false" }, "<|im_start|>user\n<|im_end|>\n", NULL },
-	{ "llama2", { "{\"messages\": [{\"role\": \"system\", \"content\": \"Be kind.\"}, {\"role\": \"user\", \"content\": \"Hi \"}]}",
-			"{\"role\": \"assistant\", \"content\": \"Hello\"}", "{\"role\": \"user\", \"content\": \"More\"}" },
+	{ "chatml", { "{\"role\": \"user\", \"content\": \"Hi\"}" },
+		"<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n", NULL },
+	{ "chatml", { "[{\"role\": \"user\", \"content\": null}]", "add_generation_prompt=false" },
+		"<|im_start|>user\n<|im_end|>\n", NULL },
+	{ "llama2", { "{\"messages\": [{\"role\": \"system\", \"content\": \"Be kind.\"}, {\"role\": \"user\", "
+	"\"content\": \"Hi \"}]}",
+			"{\"role\": \"assistant\", \"content\": \"Hello\"}",
+			"{\"role\": \"user\", \"content\": \"More\"}" },
 		"<s>[INST] <<SYS>>\nBe kind.\n<</SYS>>\n\nHi [/INST] Hello </s><s>[INST] More [/INST]", NULL },
 	{ "llama3", { "{\"role\": \"user\", \"content\": \"Hi\"}" },
 		"<s><|start_header_id|>user<|end_header_id|>\n\nHi<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n", NULL },
 	{ "gemma", { "[{\"role\": \"system\", \"content\": \"Be kind.\"}, {\"role\": \"user\", \"content\": \"Hi\"}]" },
 		"<s><start_of_turn>user\nBe kind.\n\nHi<end_of_turn>\n<start_of_turn>model\n", NULL },
 	{ "gemma", { "{\"role\": \"assistant\", \"content\": \"Hi\"}" }, NULL, "take turns" },
-	{ "mistral", { "{\"role\": \"user\", \"content\": \"Hi\"}", "{\"role\": \"assistant\", \"content\": \"Hello\"}" },
+	{ "mistral", { "{\"role\": \"user\", \"content\": \"Hi\"}",
+		"{\"role\": \"assistant\", \"content\": \"Hello\"}" },
 		"<s>[INST] Hi [/INST] Hello</s>", NULL },
-	{ "phi3", { "{\"role\": \"user\", \"content\": \"Hi\"}", "x={", "" }, "<|user|>\nHi<|end|>\n<|assistant|>\n", NULL },
+	{ "phi3", { "{\"role\": \"user\", \"content\": \"Hi\"}", "x={", "" }, "<|user|>\nHi<|end|>\n<|assistant|>\n",
+		NULL },
 	{ "phi3", { "{\"content\": \"Hi\"}" }, NULL, "no role" },
 	{ "phi3", { "{\"role\": \"user\"" }, NULL, "line 1, column 16" },
 	{ "phi3", { "" }, NULL, "no message" },
@@ -47,11 +53,13 @@ static const struct chat_case {
 
 /* Searches of 64 KiB of text in a loop of a thousand rounds: more than the steps allowed. */
 static const char *const costly[] = {
-	"c.find('b')", "c.rfind('b')", "'b' in c", "c|length", "c.split('b')", "c.replace('b', 'c')", "c.count('aab')", "c[60000]", "c.strip('a')",
+	"c.find('b')", "c.rfind('b')", "'b' in c", "c|length", "c.split('b')", "c.replace('b', 'c')", "c.count('aab')",
+		"c[60000]", "c.strip('a')",
 	"c|lower", "c.isalpha()",
 };
 
-static const struct tm now = { .tm_year = 126, .tm_mon = 0, .tm_mday = 2, .tm_hour = 3, .tm_min = 4, .tm_sec = 5, .tm_wday = 5, .tm_yday = 1 };
+static const struct tm now = { .tm_year = 126, .tm_mon = 0, .tm_mday = 2, .tm_hour = 3, .tm_min = 4, .tm_sec = 5,
+	.tm_wday = 5, .tm_yday = 1 };
 
 /* Renders; on success out holds the text, else why the reason. */
 static int render(const char *template, size_t n, const struct json *variables, struct bytes *out, struct why *w)
@@ -65,7 +73,8 @@ static int render(const char *template, size_t n, const struct json *variables, 
 }
 
 /* That it renders to text[text_n], or fails with `error` in the reason. */
-static void renders(const char *name, int code, const struct bytes *out, const struct why *w, const char *text, size_t text_n, const char *error)
+static void renders(const char *name, int code, const struct bytes *out, const struct why *w, const char *text,
+	size_t text_n, const char *error)
 {
 	size_t at = 0;
 
@@ -76,7 +85,8 @@ static void renders(const char *name, int code, const struct bytes *out, const s
 	while (text && at < out->n && at < text_n && out->p[at] == text[at])
 		at++;
 	check(text && at == out->n && at == text_n, "%s: differs at byte %zu: \"%.*s\" wanted: \"%.*s\"", name, at,
-		(int)(out->n - at > 60 ? 60 : out->n - at), out->n ? out->p + at : "", text ? (int)(text_n - at > 60 ? 60 : text_n - at) : 5, text ? text + at : "error");
+		(int)(out->n - at > 60 ? 60 : out->n - at), out->n ? out->p + at : "",
+		text ? (int)(text_n - at > 60 ? 60 : text_n - at) : 5, text ? text + at : "error");
 }
 
 static void run_case(const struct test_case *c)
@@ -98,7 +108,8 @@ static void run_chat(const struct chat_case *c)
 	struct bytes out = { .limit = 1 << 20 };
 	struct why w = { "" };
 	struct chat chat;
-	int code = chat_start(&chat, 1 << 20, &w) || chat_set_text(&chat, "bos_token", "<s>", 3, &w) || chat_set_text(&chat, "eos_token", "</s>", 4, &w);
+	int code = chat_start(&chat, 1 << 20, &w) || chat_set_text(&chat, "bos_token", "<s>", 3, &w) ||
+		chat_set_text(&chat, "eos_token", "</s>", 4, &w);
 
 	for (int i = 0; i < 4 && c->lines[i] && !code; i++) {
 		const char *line = c->lines[i];
@@ -126,7 +137,8 @@ static void run_costly(const char *expression)
 	json_add(variables, "c", json_new_string(&a, text, sizeof text));
 	snprintf(template, sizeof template, "{%% for i in range(1000) %%}{%% set x = %s %%}{%% endfor %%}", expression);
 	t = jinja_parse(template, strlen(template), &w);
-	check(t && jinja_render(t, variables, &o, &out, &w) && strstr(w.text, "too many steps"), "%s: %s", expression, w.text);
+	check(t && jinja_render(t, variables, &o, &out, &w) && strstr(w.text, "too many steps"), "%s: %s", expression,
+		w.text);
 	jinja_free(t);
 	bytes_free(&out);
 	arena_free(&a);
@@ -187,7 +199,8 @@ static void run_conversations(const char *name, const char *template, size_t n, 
 		char label[512];
 
 		snprintf(label, sizeof label, "%s %s", name, json_get_string(c, "case"));
-		renders(label, render(template, n, variables_of(&a, c), &out, &w), &out, &w, wanted ? wanted->s : NULL, wanted ? wanted->n : 0,
+		renders(label, render(template, n, variables_of(&a, c), &out, &w), &out, &w, wanted ? wanted->s : NULL,
+			wanted ? wanted->n : 0,
 			json_get_string(c, "error"));
 		bytes_free(&out);
 	}

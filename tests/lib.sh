@@ -25,9 +25,9 @@ logits() {
 	"$HELP/stream" make | "$BIN/fwd" "$@" | "$HELP/stream" rows
 }
 
-# expect STATUS COMMAND...: runs it with its stderr in ./caught, and says what is wrong unless it ends with that status and, where that is not 0, with
-# one line on stderr that begins with the program's name, where it is 0, without any. Complaints go to the test's stdout, wherever the command's goes;
-# returns 0 if all is well.
+# expect STATUS COMMAND...: runs it with its stderr in ./caught, and says what is wrong unless it ends with that status
+# and, where that is not 0, with one line on stderr that begins with the program's name, where it is 0, without any.
+# Complaints go to the test's stdout, wherever the command's goes; returns 0 if all is well.
 exec 9>&1
 expect() {
 	want=$1
@@ -54,7 +54,8 @@ backends() {
 	done
 }
 
-# same MODEL WHAT [OPTIONS of fwd]: every way to the logits of the ids in ./ids gives the same bytes; says which does not.
+# same MODEL WHAT [OPTIONS of fwd]: every way to the logits of the ids in ./ids gives the same bytes; says which does
+# not.
 same() {
 	differs=0
 	model=$1
@@ -92,7 +93,8 @@ same() {
 	way "$what: onto a named segment" last other
 	logits "$model" "$@" --kv $segment <ids >other
 	way "$what: all from a named segment" last other
-	{ echo 5 6 7 8 9 | "$HELP/stream" make -p 3; "$HELP/stream" make <ids; } | "$BIN/fwd" "$model" "$@" --kv $segment | "$HELP/stream" rows |
+	{ echo 5 6 7 8 9 | "$HELP/stream" make -p 3; "$HELP/stream" make <ids; } |
+		"$BIN/fwd" "$model" "$@" --kv $segment | "$HELP/stream" rows |
 		tail -c "$(wc -c <last)" >other
 	way "$what: cut back and evaluated again" last other
 	"$BIN/kv" rm $segment

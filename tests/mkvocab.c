@@ -72,11 +72,16 @@ static uint32_t find(const struct pieces *p, const char *s)
 static void english(struct pieces *p, size_t n)
 {
 	static const char *const pairs[][2] = {
-		{ " ", "t" }, { "h", "e" }, { "i", "n" }, { " ", "a" }, { "r", "e" }, { "o", "n" }, { " t", "he" }, { "e", "r" }, { " ", "s" },
-		{ "a", "t" }, { " ", "w" }, { " ", "o" }, { "e", "n" }, { " ", "c" }, { "i", "t" }, { "i", "s" }, { "a", "n" }, { "o", "r" },
-		{ "e", "s" }, { " ", "b" }, { "e", "d" }, { " ", "f" }, { "in", "g" }, { " ", "p" }, { "o", "u" }, { " a", "n" }, { "a", "l" },
-		{ "a", "r" }, { " t", "o" }, { " ", "m" }, { " o", "f" }, { " ", "in" }, { " ", "d" }, { " ", "h" }, { " an", "d" }, { " ", " " },
-		{ "  ", "  " }, { "\n", "\n" }, { "O", "n" }, { "On", "c" }, { "Onc", "e" }, { "l", "l" }, { " he", "ll" }, { " w", "or" },
+		{ " ", "t" }, { "h", "e" }, { "i", "n" }, { " ", "a" }, { "r", "e" }, { "o", "n" }, { " t", "he" },
+		{ "e", "r" }, { " ", "s" },
+		{ "a", "t" }, { " ", "w" }, { " ", "o" }, { "e", "n" }, { " ", "c" }, { "i", "t" }, { "i", "s" },
+		{ "a", "n" }, { "o", "r" },
+		{ "e", "s" }, { " ", "b" }, { "e", "d" }, { " ", "f" }, { "in", "g" }, { " ", "p" }, { "o", "u" },
+		{ " a", "n" }, { "a", "l" },
+		{ "a", "r" }, { " t", "o" }, { " ", "m" }, { " o", "f" }, { " ", "in" }, { " ", "d" }, { " ", "h" },
+		{ " an", "d" }, { " ", " " },
+		{ "  ", "  " }, { "\n", "\n" }, { "O", "n" }, { "On", "c" }, { "Onc", "e" }, { "l", "l" },
+		{ " he", "ll" }, { " w", "or" },
 	};
 
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs && p->n < n; i++) {
@@ -87,13 +92,15 @@ static void english(struct pieces *p, size_t n)
 	}
 }
 
-/* Joins until there are n: early pieces, which are short and common, are taken more often; a space or a capital begins a word only. */
+/* Joins until there are n: early pieces, which are short and common, are taken more often; a space or a capital begins
+ * a word only. */
 static void syllables(struct pieces *p, size_t n, uint64_t seed)
 {
 	for (uint64_t turn = 0; p->n < n; turn++) {
 		uint64_t r = mkrandom(seed, turn), words = p->n - p->first_word;
 		uint64_t a = words * (r & 0xffff) >> 16, b = words * (r >> 16 & 0xffff) >> 16;
-		uint32_t left = (uint32_t)(p->first_word + (a * (r >> 32 & 0xffff) >> 16)), right = (uint32_t)(p->first_word + (b * (r >> 48) >> 16));
+		uint32_t left = (uint32_t)(p->first_word + (a * (r >> 32 & 0xffff) >> 16)),
+			right = (uint32_t)(p->first_word + (b * (r >> 48) >> 16));
 		unsigned char begin = p->list[right].s[0], end = p->list[left].s[p->list[left].n - 1];
 
 		if (begin >= 'a' && begin <= 'z' && (end > ' ' || p->list[left].n == 1))
@@ -129,7 +136,8 @@ static void add_byte(struct pieces *p, int c)
 	add(p, &piece);
 }
 
-/* The code point that stands for a byte in GPT-2's byte-level BPE: itself where it prints; the 68 others are counted up from 256. */
+/* The code point that stands for a byte in GPT-2's byte-level BPE: itself where it prints; the 68 others are counted up
+ * from 256. */
 static unsigned stands_for(unsigned byte)
 {
 	if (byte <= 32)

@@ -35,7 +35,8 @@ struct oracle {
 	unsigned char known[NODES][ORACLE_TEXT + 1];
 };
 
-static const uint32_t alphabet[] = { 'a', 'b', 'c', '"', '\\', ']', '\n', ' ', 0xe9, 0x7ff, 0x800, 0x65e5, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x1f600, 0x10ffff };
+static const uint32_t alphabet[] = { 'a', 'b', 'c', '"', '\\', ']', '\n', ' ', 0xe9, 0x7ff, 0x800, 0x65e5, 0xd7ff,
+	0xe000, 0xffff, 0x10000, 0x1f600, 0x10ffff };
 
 static unsigned pick(struct oracle *o, unsigned n)
 {
@@ -228,7 +229,8 @@ static unsigned spell(uint32_t c, unsigned char out[4])
 	if (c < 0x800)
 		return out[0] = (unsigned char)(0xc0 | c >> 6), out[1] = (unsigned char)(0x80 | (c & 63)), 2;
 	if (c < 0x10000)
-		return out[0] = (unsigned char)(0xe0 | c >> 12), out[1] = (unsigned char)(0x80 | (c >> 6 & 63)), out[2] = (unsigned char)(0x80 | (c & 63)), 3;
+		return out[0] = (unsigned char)(0xe0 | c >> 12), out[1] = (unsigned char)(0x80 | (c >> 6 & 63)),
+			out[2] = (unsigned char)(0x80 | (c & 63)), 3;
 	out[0] = (unsigned char)(0xf0 | c >> 18), out[1] = (unsigned char)(0x80 | (c >> 12 & 63));
 	return out[2] = (unsigned char)(0x80 | (c >> 6 & 63)), out[3] = (unsigned char)(0x80 | (c & 63)), 4;
 }
@@ -252,7 +254,8 @@ static int has(struct ends e, int i)
 	return (int)(e.w[i / 64] >> i % 64 & 1);
 }
 
-/* Where one point out of a class can end that begins at byte i: all points there are are tried, those of one length and lead byte at least. */
+/* Where one point out of a class can end that begins at byte i: all points there are are tried, those of one length and
+ * lead byte at least. */
 static struct ends match_point(struct oracle *o, const struct part *p, int i)
 {
 	struct ends none = { { 0, 0 } };
@@ -267,7 +270,8 @@ static struct ends match_point(struct oracle *o, const struct part *p, int i)
 		return none;
 	}
 	lead = s[0];
-	len = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
+	len = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 &&
+		lead < 0xf5 ? 4 : 0;
 	if (!len)
 		return none;
 	low = len == 1 ? lead : (lead & (0x7fu >> len)) << 6 * (len - 1);

@@ -1,4 +1,5 @@
-/* The pool: every piece is done once, what it wrote is seen after the job and by the next, and it goes on when threads outnumber the CPUs. */
+/* The pool: every piece is done once, what it wrote is seen after the job and by the next, and it goes on when threads
+ * outnumber the CPUs. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
@@ -20,7 +21,8 @@ struct sums {
 	unsigned delay;
 };
 
-/* Reads what two other pieces of the job before wrote, so that a job which starts too early or a store that comes too late shows. */
+/* Reads what two other pieces of the job before wrote, so that a job which starts too early or a store that comes too
+ * late shows. */
 static void step(void *context, size_t piece, size_t thread)
 {
 	struct sums *s = context;

@@ -1,5 +1,5 @@
-/* product_test: every table of kernels against the scalar one, bit for bit, over formats, shapes and batches; the scalar one against the
- * dequantisers in double precision; the halves' conversions; and what hostile bits do. */
+/* product_test: every table of kernels against the scalar one, bit for bit, over formats, shapes and batches; the
+ * scalar one against the dequantisers in double precision; the halves' conversions; and what hostile bits do. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -83,7 +83,8 @@ static void product(const struct kernels *t, const struct matrix *w, const float
 		t->acts_pack(&a, x, w->cols, c, c + t->acts_columns < n ? c + t->acts_columns : n);
 	for (size_t r = 0; r < w->rows; r += 2 * KERNELS_ROWS) {
 		size_t end = r + 2 * KERNELS_ROWS < w->rows ? r + 2 * KERNELS_ROWS : w->rows;
-		struct product_job job = { .w = w, .x = &a, .r0 = r, .r1 = end, .y = y, .stride = w->rows, .scratch = scratch };
+		struct product_job job = { .w = w, .x = &a, .r0 = r, .r1 = end, .y = y, .stride = w->rows,
+			.scratch = scratch };
 
 		t->product(&job);
 	}
@@ -99,7 +100,8 @@ static int same(const float *a, const float *b, size_t n)
 	return 1;
 }
 
-/* Against double precision: each activation may be off by half a step of its block, at most max/120 apart (or 1/32512 of it), and floats round. */
+/* Against double precision: each activation may be off by half a step of its block, at most max/120 apart (or 1/32512
+ * of it), and floats round. */
 static int close_to_exact(const struct matrix *w, const float *x, size_t n, int wide, const float *y)
 {
 	float *row = allocate(w->cols * sizeof *row);
@@ -129,7 +131,8 @@ static int close_to_exact(const struct matrix *w, const float *x, size_t n, int 
 static void test_shape(const struct format *f, size_t k, size_t rows, size_t n, int wide, int hostile)
 {
 	struct matrix w = random_matrix(f, k, rows, hostile);
-	float *x = allocate(n * k * sizeof *x), *want = allocate(n * rows * sizeof *x), *got = allocate(n * rows * sizeof *x);
+	float *x = allocate(n * k * sizeof *x), *want = allocate(n * rows * sizeof *x),
+		*got = allocate(n * rows * sizeof *x);
 	const struct kernels *t;
 
 	for (size_t i = 0; i < n * k; i++) {
@@ -145,16 +148,19 @@ static void test_shape(const struct format *f, size_t k, size_t rows, size_t n, 
 		x[k] = INFINITY, x[2 * k - 1] = NAN;
 	product(kernels_each(0), &w, x, n, wide, want);
 	if (!hostile)
-		holds(close_to_exact(&w, x, n, wide, want), "far from double precision", "scalar", w.format->name, k, rows, n);
+		holds(close_to_exact(&w, x, n, wide, want), "far from double precision", "scalar", w.format->name, k,
+			rows, n);
 	for (size_t i = 1; (t = kernels_each(i)); i++) {
 		memset(got, 0xff, n * rows * sizeof *got);
 		product(t, &w, x, n, wide, got);
-		holds(same(want, got, n * rows), hostile ? "hostile bits: differs from scalar" : "differs from scalar", t->name, w.format->name, k, rows, n);
+		holds(same(want, got, n * rows), hostile ? "hostile bits: differs from scalar" : "differs from scalar",
+			t->name, w.format->name, k, rows, n);
 	}
 	for (size_t i = 0; (t = kernels_each(i)) && n > 1 && n < 500; i++) {
 		for (size_t c = 0; c < n; c++)
 			product(t, &w, x + c * k, 1, wide, got + c * rows);
-		holds(same(want, got, n * rows), "columns alone differ from the batch", t->name, w.format->name, k, rows, n);
+		holds(same(want, got, n * rows), "columns alone differ from the batch", t->name, w.format->name, k,
+			rows, n);
 	}
 	free((void *)(uintptr_t)w.data);
 	free(x);
@@ -169,16 +175,19 @@ static void test_halves(void)
 	int ok = 1, rounds = 1;
 
 	for (uint32_t h = 0; h < 65536; h++) {
-		float f = f16_to_f32((uint16_t)h), magnitude = ldexpf((float)(h & 1023) + (h & 0x7c00 ? 1024 : 0), (int)((h & 0x7c00 ? h >> 10 & 31 : 1)) - 25);
+		float f = f16_to_f32((uint16_t)h), magnitude = ldexpf((float)(h & 1023) + (h & 0x7c00 ? 1024 : 0),
+			(int)((h & 0x7c00 ? h >> 10 & 31 : 1)) - 25);
 
 		ok &= (h & 0x7c00) == 0x7c00 ? (h & 1023 ? isnan(f) : isinf(f)) : fabsf(f) == magnitude;
 		ok &= isnan(f) || !signbit(f) == !(h >> 15);
 		ok &= isnan(f) ? isnan(f16_to_f32(f32_to_f16(f))) : f32_to_f16(f) == h;
 	}
-	for (uint32_t h = 0; h < 0x7bff; h++) {         /* half-way to the next goes to the even one, a little more or less to the nearer */
+	/* half-way to the next goes to the even one, a little more or less to the nearer */
+	for (uint32_t h = 0; h < 0x7bff; h++) {
 		float a = f16_to_f32((uint16_t)h), b = f16_to_f32((uint16_t)(h + 1)), middle = a + (b - a) / 2;
 
-		rounds &= f32_to_f16(middle) == (h & 1 ? h + 1 : h) && f32_to_f16(-middle) == ((h & 1 ? h + 1 : h) | 0x8000);
+		rounds &= f32_to_f16(middle) == (h & 1 ? h + 1 : h) &&
+			f32_to_f16(-middle) == ((h & 1 ? h + 1 : h) | 0x8000);
 		rounds &= f32_to_f16(nextafterf(middle, 0)) == h && f32_to_f16(nextafterf(middle, INFINITY)) == h + 1;
 	}
 	holds(ok, "a half changed", "-", "F16", 0, 0, 0);
@@ -193,22 +202,26 @@ static void test_layouts(void)
 		uint32_t id;
 		const char *name;
 		size_t block, bytes;
-	} want[] = { { 0, "F32", 1, 4 }, { 12, "Q4_K", 256, 144 }, { 14, "Q6_K", 256, 210 }, { 39, "MXFP4", 32, 17 }, { 30, "BF16", 1, 2 } };
+	} want[] = { { 0, "F32", 1, 4 }, { 12, "Q4_K", 256, 144 }, { 14, "Q6_K", 256, 210 }, { 39, "MXFP4", 32, 17 },
+		{ 30, "BF16", 1, 2 } };
 	size_t block, bytes;
 
 	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
 		const char *name = format_layout(want[i].id, &block, &bytes);
 
-		holds(name && strcmp(name, want[i].name) == 0 && block == want[i].block && bytes == want[i].bytes, "layout", "-", want[i].name, 0, 0, 0);
+		holds(name && strcmp(name, want[i].name) == 0 && block == want[i].block && bytes == want[i].bytes,
+			"layout", "-", want[i].name, 0, 0, 0);
 	}
 	for (uint32_t id = 0; id < 50; id++)
 		if (id == 4 || id == 5 || (id > 30 && id < 34) || (id > 35 && id < 39) || id > 42)
-			holds(!format_layout(id, &block, &bytes) && block == 0 && bytes == 0, "a retired id has a layout", "-", "?", id, 0, 0);
+			holds(!format_layout(id, &block, &bytes) && block == 0 && bytes == 0,
+				"a retired id has a layout", "-", "?", id, 0, 0);
 }
 
 static void test_format(const struct format *f)
 {
-	static const size_t ks[] = { 32, 64, 96, 128, 256, 512, 576, 736, 768, 896, 2048 }, ns[] = { 1, 2, 3, 5, 7, 9, 10, 16, 33, 100 };
+	static const size_t ks[] = { 32, 64, 96, 128, 256, 512, 576, 736, 768, 896, 2048 },
+		ns[] = { 1, 2, 3, 5, 7, 9, 10, 16, 33, 100 };
 
 	for (size_t i = 0; i < sizeof ks / sizeof *ks; i++) {
 		if (ks[i] % f->block != 0)

@@ -80,7 +80,8 @@ static void q8_0_block(const float *x, unsigned char *b)
 		b[2 + i] = (unsigned char)level(x[i], d, -127, 127);
 }
 
-/* Q4_0, Q4_1, Q5_0, Q5_1: [half d][half minimum]?[32 high bits]?[16 bytes: elements 0-15 in the low nibbles, 16-31 in the high ones]. */
+/* Q4_0, Q4_1, Q5_0, Q5_1: [half d][half minimum]?[32 high bits]?[16 bytes: elements 0-15 in the low nibbles, 16-31 in
+ * the high ones]. */
 static void small_block(const float *x, unsigned char *b, int bits, int with_minimum)
 {
 	unsigned char *nibbles = b + 2 + 2 * with_minimum + 4 * (bits == 5);
@@ -129,7 +130,8 @@ static float signed_scales(const float *x, size_t n, float levels, int top, unsi
 }
 
 /* The same with minima: value = d·scale·q - dmin·minimum, scale and minimum in [0, top]. */
-static void scales_and_minima(const float *x, size_t n, float levels, int top, unsigned char *d, unsigned char *dmin, int *scale, int *minimum,
+static void scales_and_minima(const float *x, size_t n, float levels, int top, unsigned char *d, unsigned char *dmin,
+	int *scale, int *minimum,
 	float *sub, float *low)
 {
 	float unit, unit_min, most;
@@ -166,7 +168,8 @@ static void q2_k_block(const float *x, unsigned char *b)
 	}
 }
 
-/* 110 bytes: [32: bit i/32 of byte i%32 is the third bit][64: as Q2_K][12: sixteen 6-bit scales, biased by 32][half d] */
+/* 110 bytes: [32: bit i/32 of byte i%32 is the third bit][64: as Q2_K][12: sixteen 6-bit scales, biased by 32][half
+ * d] */
 static void q3_k_block(const float *x, unsigned char *b)
 {
 	int scale[16];
@@ -187,7 +190,8 @@ static void q3_k_block(const float *x, unsigned char *b)
 	}
 }
 
-/* The 12 bytes of eight 6-bit scales and minima: the first four whole, the rest as nibbles with their high bits on top of the first. */
+/* The 12 bytes of eight 6-bit scales and minima: the first four whole, the rest as nibbles with their high bits on top
+ * of the first. */
 static void pack_scales(unsigned char *b, const int *scale, const int *minimum)
 {
 	for (size_t i = 0; i < 4; i++) {
@@ -197,7 +201,8 @@ static void pack_scales(unsigned char *b, const int *scale, const int *minimum)
 	}
 }
 
-/* Q4_K 144 bytes: [half d][half dmin][12 scales][128: 64 elements in 32 bytes, the first 32 low]; Q5_K 176: 32 bytes of fifth bits before the last. */
+/* Q4_K 144 bytes: [half d][half dmin][12 scales][128: 64 elements in 32 bytes, the first 32 low]; Q5_K 176: 32 bytes of
+ * fifth bits before the last. */
 static void k_block(const float *x, unsigned char *b, int bits)
 {
 	unsigned char *nibbles = b + 16 + (bits == 5 ? 32 : 0);
@@ -219,7 +224,8 @@ static void k_block(const float *x, unsigned char *b, int bits)
 static void q4_k_block(const float *x, unsigned char *b) { k_block(x, b, 4); }
 static void q5_k_block(const float *x, unsigned char *b) { k_block(x, b, 5); }
 
-/* 210 bytes: [128: low nibbles][64: high pairs][16: int8 scales][half d]; a half of 128 elements has 64 bytes of nibbles, quarters 0 and 1 low. */
+/* 210 bytes: [128: low nibbles][64: high pairs][16: int8 scales][half d]; a half of 128 elements has 64 bytes of
+ * nibbles, quarters 0 and 1 low. */
 static void q6_k_block(const float *x, unsigned char *b)
 {
 	int scale[16];
@@ -242,10 +248,13 @@ static const struct {
 	size_t elements, bytes;
 	void (*block)(const float *x, unsigned char *b);
 } quantisers[] = {
-	{ FORMAT_F32, 1, 4, f32_block }, { FORMAT_F16, 1, 2, f16_block }, { FORMAT_BF16, 1, 2, bf16_block }, { FORMAT_Q8_0, 32, 34, q8_0_block },
+	{ FORMAT_F32, 1, 4, f32_block }, { FORMAT_F16, 1, 2, f16_block }, { FORMAT_BF16, 1, 2, bf16_block },
+	{ FORMAT_Q8_0, 32, 34, q8_0_block },
 	{ FORMAT_Q4_0, 32, 18, q4_0_block }, { FORMAT_Q4_1, 32, 20, q4_1_block }, { FORMAT_Q5_0, 32, 22, q5_0_block },
-	{ FORMAT_Q5_1, 32, 24, q5_1_block }, { FORMAT_Q2_K, 256, 84, q2_k_block }, { FORMAT_Q3_K, 256, 110, q3_k_block },
-	{ FORMAT_Q4_K, 256, 144, q4_k_block }, { FORMAT_Q5_K, 256, 176, q5_k_block }, { FORMAT_Q6_K, 256, 210, q6_k_block },
+	{ FORMAT_Q5_1, 32, 24, q5_1_block }, { FORMAT_Q2_K, 256, 84, q2_k_block },
+	{ FORMAT_Q3_K, 256, 110, q3_k_block },
+	{ FORMAT_Q4_K, 256, 144, q4_k_block }, { FORMAT_Q5_K, 256, 176, q5_k_block },
+	{ FORMAT_Q6_K, 256, 210, q6_k_block },
 };
 
 int quantise(uint32_t type, const float *x, void *blocks, size_t n)

@@ -1,5 +1,6 @@
-/* quantise: floats to blocks of every tensor type that lib/formats reads. For test models only: valid and near, not the best there is. Layouts are
- * ggml's, written out here by byte offsets, apart from lib/formats, so that the two check each other. */
+/* quantise: floats to blocks of every tensor type that lib/formats reads. For test models only: valid and near, not the
+ * best there is. Layouts are ggml's, written out here by byte offsets, apart from lib/formats, so that the two check
+ * each other. */
 #ifndef QUANTISE_H
 #define QUANTISE_H
 

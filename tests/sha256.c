@@ -1,4 +1,5 @@
-/* sha256, straight from FIPS 180-4. The constants are the fractional parts of roots of primes, computed from that definition. */
+/* sha256, straight from FIPS 180-4. The constants are the fractional parts of roots of primes, computed from that
+ * definition. */
 #include "sha256.h"
 
 #include <math.h>
@@ -40,14 +41,17 @@ static void block(uint32_t h[8], const unsigned char *p)
 	uint32_t w[64], v[8];
 
 	for (int i = 0; i < 16; i++)
-		w[i] = (uint32_t)p[4 * i] << 24 | (uint32_t)p[4 * i + 1] << 16 | (uint32_t)p[4 * i + 2] << 8 | p[4 * i + 3];
+		w[i] = (uint32_t)p[4 * i] << 24 | (uint32_t)p[4 * i + 1] << 16 | (uint32_t)p[4 * i + 2] << 8 |
+			p[4 * i + 3];
 	for (int i = 16; i < 64; i++)
 		w[i] = w[i - 16] + (turn(w[i - 15], 7) ^ turn(w[i - 15], 18) ^ w[i - 15] >> 3) + w[i - 7] +
 			(turn(w[i - 2], 17) ^ turn(w[i - 2], 19) ^ w[i - 2] >> 10);
 	memcpy(v, h, sizeof v);
 	for (int i = 0; i < 64; i++) {
-		uint32_t a = v[7] + (turn(v[4], 6) ^ turn(v[4], 11) ^ turn(v[4], 25)) + ((v[4] & v[5]) ^ (~v[4] & v[6])) + k[i] + w[i];
-		uint32_t b = (turn(v[0], 2) ^ turn(v[0], 13) ^ turn(v[0], 22)) + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
+		uint32_t a = v[7] + (turn(v[4], 6) ^ turn(v[4], 11) ^ turn(v[4],
+			25)) + ((v[4] & v[5]) ^ (~v[4] & v[6])) + k[i] + w[i];
+		uint32_t b = (turn(v[0], 2) ^ turn(v[0], 13) ^ turn(v[0],
+			22)) + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
 
 		memmove(v + 1, v, 7 * sizeof *v);
 		v[4] += a;

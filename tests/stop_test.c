@@ -1,5 +1,6 @@
-/* stop_test: stop strings in random texts of few letters, cut at random, against searching the whole text after each piece: what was found, what came
- * through, and that nothing was held back but what could still become a stop. And the escapes of lib/quote. */
+/* stop_test: stop strings in random texts of few letters, cut at random, against searching the whole text after each
+ * piece: what was found, what came through, and that nothing was held back but what could still become a stop. And the
+ * escapes of lib/quote. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +46,8 @@ static size_t expected(char string[][MOST], const size_t *len, int n_strings, co
 	*found = -1;
 	for (end = 1; end <= n && *found < 0; end++)
 		for (i = 0; i < n_strings; i++)
-			if (end >= len[i] && !memcmp(text + end - len[i], string[i], len[i]) && (*found < 0 || len[i] > len[*found]))
+			if (end >= len[i] && !memcmp(text + end - len[i], string[i], len[i]) &&
+				(*found < 0 || len[i] > len[*found]))
 				*found = i;
 	if (*found >= 0)
 		return end - 1 - len[*found];
@@ -123,7 +125,8 @@ static void quotes(void)
 {
 	static const struct {
 		const char *text, *meant;
-	} undo[] = { { "a\\nb", "a\nb" }, { "\\t\\r\\\\\\\"\\'", "\t\r\\\"'" }, { "\\x\\", "\\x\\" }, { "", "" }, { "\\\\n", "\\n" } };
+	} undo[] = { { "a\\nb", "a\nb" }, { "\\t\\r\\\\\\\"\\'", "\t\r\\\"'" }, { "\\x\\", "\\x\\" }, { "", "" },
+		{ "\\\\n", "\\n" } };
 	char room[64], c[QUOTE_ROOM];
 	const char bytes[] = "a\n\"\xc3\xa4\xff\x01";
 	unsigned used;

@@ -29,7 +29,8 @@ struct rows {                   /* row-major floats */
 	size_t n, cols;
 };
 
-static struct cli c = { .program = "stream", .synopsis = "make|ids|rows|compare [options] [operands]", .purpose = "streams for tests", .opts = opts };
+static struct cli c = { .program = "stream", .synopsis = "make|ids|rows|compare [options] [operands]",
+	.purpose = "streams for tests", .opts = opts };
 static struct why w;
 
 static void *grown(void *p, size_t n)
@@ -55,7 +56,8 @@ static void make(size_t split, long long pos, char **words, size_t n_words)
 	}
 	for (size_t i = 0, step; i < n; i += step) {
 		step = split && split < n - i ? split : n - i;
-		if (frame_write_ids(1, ids + i, (uint32_t)step, pos < 0 ? FRAME_APPEND : (uint32_t)((size_t)pos + i), 0, 0, &w))
+		if (frame_write_ids(1, ids + i, (uint32_t)step, pos < 0 ? FRAME_APPEND : (uint32_t)((size_t)pos + i), 0,
+			0, &w))
 			cli_die(&c, "%s", w.text);
 	}
 	free(ids);

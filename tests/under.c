@@ -45,7 +45,8 @@ static void terminal(int fd)
 {
 	int leader = posix_openpt(O_RDWR | O_NOCTTY), follower;
 
-	if (leader < 0 || grantpt(leader) || unlockpt(leader) || (follower = open(ptsname(leader), O_RDWR | O_NOCTTY)) < 0)
+	if (leader < 0 || grantpt(leader) || unlockpt(leader) ||
+		(follower = open(ptsname(leader), O_RDWR | O_NOCTTY)) < 0)
 		die("pty");
 	dup2(follower, fd);
 }
