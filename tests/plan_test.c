@@ -161,7 +161,7 @@ static void split(size_t cut, const float *want)
 		for (size_t i = 0; i < one.n; i++)
 			ids[i] = id_at(1, pos + i);
 		check_at(!plan_step(p, ids, &one, 1), "a step of the first layers", (long long)pos);
-		memcpy(plan_rows(q), plan_rows(p), one.n * model->n_embd * sizeof(float));
+		memcpy(q->x.at, p->x.at, one.n * model->n_embd * sizeof(float));
 		check_at(!plan_step(q, ids, &two, 1), "a step of the last layers", (long long)pos);
 		plan_logits(q, 0, 1, logits);
 		check_at(same(logits, want + (pos + one.n - 1) * VOCAB, 1), "logits of split layers", (long long)pos);

@@ -72,7 +72,7 @@ struct kv_rows {
 	size_t head, from, to;
 };
 
-size_t kv_rows_pieces(const struct op_attention *a, const struct step *s);
+size_t kv_rows_pieces(const struct op *op, const struct step *s);
 struct kv_rows kv_rows_of(const struct op_attention *a, const struct step *s, size_t piece);
 
 #endif

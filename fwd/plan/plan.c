@@ -73,21 +73,20 @@ static int open_buffers(struct plan *p, struct why *w)
 /* Memory for the largest packed rows of each slot and kind. */
 static int open_acts(struct plan *p, struct why *w)
 {
-	size_t bytes[SLOTS][ACTS_KINDS] = { { 0 } }, *most;
+	size_t bytes[SLOTS * ACTS_KINDS] = { 0 };
+	struct packed *a;
 
-	for (const struct packed *a = p->packed; a; a = a->next)
-		for (int kind = 0; kind < ACTS_KINDS; kind++) {
-			most = &bytes[a->slot][kind];
+	for (a = p->packed; a; a = a->next)
+		for (int kind = 0; kind < ACTS_KINDS; kind++)
 			if (a->wants[kind])
-				*most = size_max(*most, p->step.k->acts_bytes(kind, a->k, p->setup.batch));
-		}
-	for (int slot = 0; slot < SLOTS; slot++)
+				bytes[a->slot * ACTS_KINDS + kind] = size_max(bytes[a->slot * ACTS_KINDS + kind],
+					p->step.k->acts_bytes(kind, a->k, p->setup.batch));
+	for (int i = 0; i < SLOTS * ACTS_KINDS; i++)
+		if (!(p->acts[i] = aligned(bytes[i], 1)))
+			return why(w, "out of memory for a batch of %zu rows", p->setup.batch);
+	for (a = p->packed; a; a = a->next)
 		for (int kind = 0; kind < ACTS_KINDS; kind++)
-			if (!(p->acts[slot][kind] = aligned(bytes[slot][kind], 1)))
-				return why(w, "out of memory for a batch of %zu rows", p->setup.batch);
-	for (struct packed *a = p->packed; a; a = a->next)
-		for (int kind = 0; kind < ACTS_KINDS; kind++)
-			a->acts[kind] = (struct acts){ .kind = kind, .k = a->k, .data = p->acts[a->slot][kind] };
+			a->acts[kind] = (struct acts){ .kind = kind, .k = a->k, .data = p->acts[a->slot * ACTS_KINDS + kind] };
 	return 0;
 }
 
@@ -115,8 +114,8 @@ struct plan *plan_open(struct model *m, const struct plan_setup *setup, struct w
 	p->setup = *setup;
 	p->step.k = setup->kernels;
 	p->step.threads = pool_threads(setup->pool);
-	if (open_buffers(p, w) < 0 || build_plan(p, w) < 0 || model_all_used(m, setup->first, setup->last, w) < 0 || open_acts(p, w) < 0
-	    || open_scratch(p, w) < 0) {
+	if (open_buffers(p, w) < 0 || build_plan(p, w) < 0 || model_all_used(m, setup->first, setup->last, w) < 0
+	    || open_acts(p, w) < 0 || open_scratch(p, w) < 0) {
 		why_in(w, m->gguf->path);
 		plan_close(p);
 		return NULL;
@@ -160,9 +159,8 @@ void plan_close(struct plan *p)
 	if (!p)
 		return;
 	close_lists(p);
-	for (int slot = 0; slot < SLOTS; slot++)
-		for (int kind = 0; kind < ACTS_KINDS; kind++)
-			free(p->acts[slot][kind]);
+	for (int i = 0; i < SLOTS * ACTS_KINDS; i++)
+		free(p->acts[i]);
 	free(p->step.scratch);
 	free(p->step.shared);
 	free(p->runs);
@@ -286,11 +284,6 @@ void plan_logits(struct plan *p, size_t row, size_t n, float *logits)
 	s->logits = logits;
 	while (op < end)
 		op = run_op(p, op, end);
-}
-
-float *plan_rows(struct plan *p)
-{
-	return p->x.at;
 }
 
 struct work plan_work(const struct plan *p, const struct run *run)

@@ -32,15 +32,15 @@ struct plan {
 	struct dump *dump;              /* what each op makes is written there; or NULL */
 	int (*cancelled)(void *context);        /* asked between the ops of plan_step(); or NULL */
 	void *cancel_context;
+	struct buffer x;                /* the residual stream: a plan without layer 0 reads it, one without the head makes it */
 
 	/* private */
 	struct step step;
 	struct run *runs;               /* [batch], of the step */
 	struct rope *ropes;             /* a list */
 	struct packed *packed;          /* a list */
-	void *acts[SLOTS][ACTS_KINDS];
-	/* residual stream; result of a branch; normed rows, and outputs of the heads; q, k and v, and n_ff wide */
-	struct buffer x, branch, h, wide;
+	void *acts[SLOTS * ACTS_KINDS];
+	struct buffer branch, h, wide;  /* a branch's result; normed rows, heads' outputs; q, k and v, or n_ff wide */
 };
 
 /* Binds weights and buffers. NULL and one line why not. */
@@ -60,9 +60,6 @@ int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t 
 
 /* logits[n][n_vocab] of rows [row, row + n) of those that the last step wanted. */
 void plan_logits(struct plan *p, size_t row, size_t n, float *logits);
-
-/* x[batch][n_embd], the residual stream: what a plan without the embedding reads, and one without the head makes. */
-float *plan_rows(struct plan *p);
 
 /* What there is to do for a step of one run, at its pos, and for its logits. */
 struct work plan_work(const struct plan *p, const struct run *run);

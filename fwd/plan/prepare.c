@@ -4,8 +4,9 @@
 
 #include "lib/base/size.h"
 
-size_t kv_rows_pieces(const struct op_attention *a, const struct step *s)
+size_t kv_rows_pieces(const struct op *op, const struct step *s)
 {
+	const struct op_attention *a = op->bound;
 	size_t tiles = 0;
 
 	for (const struct run *r = s->run; r < s->run + s->n_runs; r++)
@@ -22,11 +23,6 @@ struct kv_rows kv_rows_of(const struct op_attention *a, const struct step *s, si
 		tile -= tiles;
 	return (struct kv_rows){ .run = r, .head = piece % heads, .from = r->first + tile * KV_TILE,
 		.to = r->first + size_min((tile + 1) * KV_TILE, r->n) };
-}
-
-static size_t pieces(const struct op *op, const struct step *s)
-{
-	return kv_rows_pieces(op->bound, s);
 }
 
 static void prepare_head(const struct op_attention *a, const struct step *s, float *x, const float *norm, size_t row)
@@ -55,4 +51,4 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	}
 }
 
-const struct op_kind op_prepare = { .name = "prepare", .pieces = pieces, .piece = piece };
+const struct op_kind op_prepare = { .name = "prepare", .pieces = kv_rows_pieces, .piece = piece };

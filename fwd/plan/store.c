@@ -1,11 +1,6 @@
 /* store: K and V of the batch into the state of their sequences. The pieces are those of prepare. */
 #include "kinds.h"
 
-static size_t pieces(const struct op *op, const struct step *s)
-{
-	return kv_rows_pieces(op->bound, s);
-}
-
 static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
 {
 	const struct op_attention *a = op->bound;
@@ -29,4 +24,4 @@ static int follows(const struct op *op, const struct step *s)
 	return 1;
 }
 
-const struct op_kind op_store = { .name = "store", .pieces = pieces, .piece = piece, .follows = follows };
+const struct op_kind op_store = { .name = "store", .pieces = kv_rows_pieces, .piece = piece, .follows = follows };
