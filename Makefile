@@ -31,7 +31,7 @@ FLAGS_avx2 = $(EXPLICIT) $(ORDER) -mavx2 -mfma -mf16c
 FLAGS_avx512 = $(EXPLICIT) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c
 FLAGS_neon = $(EXPLICIT) -march=armv8.2-a+dotprod
 
-PROGRAMS = tok chat fwd sample schema detok peek gen kv
+PROGRAMS = tok chat fwd sample schema detok peek feed best gen kv
 BASE = why io out bytes slurp cli guard quote clock grow fmath half space
 JSON = arena json json_write
 STREAM = frame card stop
@@ -50,7 +50,8 @@ FWD = settings serve chain model/model model/rope model/families model/builder p
 	measure/meter measure/limits measure/report measure/dump
 SAMPLE = main options session pieces constraint trace
 BENCH = main engine print random
-GEN = main options once loop relay draft best text progress talk history person stages place report shell
+FEED = feed_opts loop draft result stages find
+GEN = main options pipeline progress report history console conversation $(FEED)
 TESTS = quantise_test gguf_test vocab_test pretok_test tokenizers_test frame_test sampler_test stop_test segment_test cores_test pool_test rope_test plan_test product_test vector_test attend_test jinja_test grammar_test schema_test
 HELPERS = mkmodel reference stream dribble under
 
@@ -76,7 +77,9 @@ $(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(json_o)
 $(BIN)/schema: $(OBJ)/sample/schema.o $(grammar_o) $(json_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(tok_o) $(lib_o)
 $(BIN)/peek: $(OBJ)/detok/peek.o $(pick_o) $(tok_o) $(lib_o)
-$(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(pick_o) $(chat_o) $(tok_o) $(lib_o)
+$(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(OBJ)/lib/sampler/rng.o $(OBJ)/lib/chat/chat_opts.o $(json_o) $(lib_o)
+$(BIN)/feed: $(OBJ)/gen/feed.o $(FEED:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(lib_o)
+$(BIN)/best: $(OBJ)/gen/best.o $(OBJ)/gen/result.o $(lib_o)
 $(BIN)/bench: $(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) $(fwd_o) $(made_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)
 
 $(BIN)/tests/mkmodel: $(OBJ)/tests/mkmodel.o $(made_o) $(json_o) $(lib_o)

@@ -1,102 +1,166 @@
-/* N texts from one prompt. */
-#include "best.h"
-
+/* best: of the texts that a sampler draws from one prompt the likeliest. It reads a stream of generations with their log-probabilities, each ended by an
+ * `end ` frame or by ids that do not continue it, and writes the one with the highest score: the sum of its log-probabilities over its length to the power
+ * of the penalty. seq says which text it is, counted from 0. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "relay.h"
+#include "lib/base/cli.h"
+#include "lib/base/grow.h"
+#include "lib/stream/frame.h"
+#include "best.h"
+#include "result.h"
 
-struct text {
-	struct result r;        /* its prompt is borrowed */
-	int64_t seed;
+enum { PENALTY = 1, ALL };
+
+static const struct opt opts[] = {
+	{ PENALTY, "length-penalty", "A", "divide the log-probability by the length to the power of A (default: 1)" },
+	{ ALL, "all", NULL, "write all texts, the best first" },
+	{ 's', "seed", "N", "seed of the first text, for -v (default: 0)" },
+	{ 'v', "verbose", NULL, "seed and score of each text that is written, on stderr" },
+	{ 0 }
+};
+
+static struct cli c = { .program = "best", .synopsis = "[options] < ids > ids", .purpose = "of several texts the likeliest", .opts = opts };
+static struct why w;
+
+struct candidate {
+	struct result r;
+	uint32_t number;        /* from 0 */
 	double score;
 };
 
-static int better(const void *a, const void *b)
+static struct {
+	struct candidate *text; /* [n] */
+	size_t n, room;
+	double penalty;
+	int64_t seed;
+	int all, verbose;
+	struct card card;
+	int carded;
+} run = { .penalty = 1 };
+
+static void must(int failed)
 {
-	const struct text *x = a, *y = b;
+	if (failed)
+		cli_die(&c, "%s", w.text);
+}
+
+/* The text that is under way; after its end another one begins. */
+static struct candidate *current(int begin)
+{
+	if (begin) {
+		if (run.n == run.room && grow(&run.text, &run.room, sizeof *run.text, 16))
+			cli_die(&c, "out of memory");
+		run.text[run.n] = (struct candidate){ .number = (uint32_t)run.n };
+		run.n++;
+	}
+	return run.n ? &run.text[run.n - 1] : NULL;
+}
+
+static void take_ids(struct frame_in *in, const struct frame *f)
+{
+	struct candidate *t = current(0);
+	int32_t *ids = malloc((f->rows + 1) * sizeof *ids);
+
+	if (!ids)
+		cli_die(&c, "out of memory");
+	must(frame_read(in, f, ids, f->rows, &w));
+	if (!t || t->r.reason || (t->r.ids.n && f->pos != t->r.pos + t->r.ids.n))
+		t = current(1);
+	must(result_ids(&t->r, ids, f->rows, f->pos, &w));
+	free(ids);
+}
+
+static void take_end(struct frame_in *in, const struct frame *f)
+{
+	struct candidate *t = current(0);
+
+	if (!t || t->r.reason)
+		return;
+	t->r.reason = f->flags ? f->flags : FRAME_END_LENGTH;
+	if (f->rows && (t->r.stop = malloc(f->rows))) {
+		t->r.n_stop = f->rows;
+		must(frame_read(in, f, t->r.stop, f->rows, &w));
+	}
+}
+
+static void read_all(void)
+{
+	static struct frame_in in;
+	struct frame f;
+	float pick[2];
+	int got;
+
+	frame_open_in(&in, 0, "stdin");
+	while ((got = frame_next(&in, &f, &w)) > 0) {
+		if (f.kind == FRAME_CARD && !run.carded++)
+			must(card_read(&in, &f, &run.card, &w) || card_write(1, &run.card, &w));
+		if (f.kind == FRAME_IDS && f.flags & FRAME_SAMPLED && f.rows)
+			take_ids(&in, &f);
+		if (f.kind == FRAME_END)
+			take_end(&in, &f);
+		if (f.kind == FRAME_LOGPROBS && run.n) {
+			must(frame_read(&in, &f, pick, 2, &w));
+			result_logprob(&current(0)->r, f.pos, pick[1]);
+		}
+	}
+	must(got < 0);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
 
 	if (x->score != y->score)
 		return x->score > y->score ? -1 : 1;
-	return x->seed < y->seed ? -1 : 1;
+	return x->number < y->number ? -1 : 1;
 }
 
-static int generate(struct loop *l, struct request *q, struct relay *y, struct text *t, int i, struct why *w)
-{
-	t->seed = q->seed + i;
-	snprintf(q->seed_text, sizeof q->seed_text, "%" PRId64, t->seed);
-	if ((i && loop_sample(l, q, w)) || relay_turn(y, &t->r, NULL, w) < 0)
-		return -1;
-	if (!t->r.reason)
-		return why(w, "sample ended before the text did");
-	t->score = result_logprob(&t->r) / pow((double)t->r.ids.n, q->penalty);
-	return 0;
-}
-
-/* On to detok, as if it had just been generated. */
-static int show(const struct loop *l, const struct text *t, struct why *w)
+static void write_text(const struct candidate *t)
 {
 	const struct result *r = &t->r;
-	uint32_t pos = (uint32_t)r->prompt.n, n = (uint32_t)r->ids.n;
-	struct why ignored;
+	uint32_t next = r->pos + (uint32_t)r->ids.n;
 
-	if (frame_write_ids(l->to_detok, r->ids.id, n, pos, FRAME_SAMPLED, 0, w))
-		return -1;
-	/* A detok that ends at a stop string has done so. */
-	return frame_write_end(l->to_detok, (enum frame_reason)r->reason, pos + n, 0, r->stop ? &ignored : w) && !r->stop ? -1 : 0;
+	if (run.verbose)
+		fprintf(stderr, "seed %" PRId64 ": log-probability %.4f, %zu tokens, score %.4f\n", run.seed + t->number, result_sum(r), r->ids.n,
+			t->score);
+	must(frame_write_ids(1, r->ids.id, (uint32_t)r->ids.n, r->pos, FRAME_SAMPLED, t->number, &w));
+	if (r->stop)
+		must(frame_write_stop(1, r->stop, r->n_stop, next, t->number, &w));
+	else
+		must(frame_write_end(1, r->reason ? (enum frame_reason)r->reason : FRAME_END_LENGTH, next, t->number, &w));
 }
 
-static int show_all(const struct loop *l, const struct request *q, const struct text *t, struct why *w)
+int main(int argc, char **argv)
 {
-	int n = q->all ? q->best_of : 1;
+	const struct opt *o;
 
-	for (int i = 0; i < n; i++) {
-		if (q->verbose)
-			fprintf(stderr, "seed %" PRId64 ": log-probability %.4f, %zu ids, score %.4f\n", t[i].seed, result_logprob(&t[i].r), t[i].r.ids.n, t[i].score);
-		if (l->to_detok >= 0 && show(l, &t[i], w))
-			return -1;
-	}
-	return 0;
-}
-
-/* The best is the caller's from now on. */
-static void keep(struct request *q, struct result *r, struct text *t)
-{
-	struct ids prompt = r->prompt;
-
-	*r = t[0].r;
-	r->prompt = prompt;
-	q->seed = t[0].seed;
-	t[0].r = (struct result){ 0 };
-}
-
-int best(struct loop *l, struct request *q, struct result *r, struct why *w)
-{
-	struct text *t = calloc((size_t)q->best_of, sizeof *t);
-	int to_detok = l->to_detok, status;
-	struct relay relay;
-
-	status = relay_open(&relay, l, &r->prompt, w) || (!t && why(w, "out of memory")) ? -1 : 0;
-	l->to_detok = -1;
-	for (int i = 0; i < q->best_of && !status; i++) {
-		t[i].r.prompt = r->prompt;
-		t[i].r.passes = r->passes;
-		status = generate(l, q, &relay, &t[i], i, w);
-	}
-	l->to_detok = to_detok;
-	relay_close(&relay);
-	if (!status) {
-		qsort(t, (size_t)q->best_of, sizeof *t, better);
-		status = show_all(l, q, t, w);
-	}
-	if (!status)
-		keep(q, r, t);
-	for (int i = 0; t && i < q->best_of; i++) {
-		t[i].r.prompt = (struct ids){ 0 };
-		result_free(&t[i].r);
-	}
-	free(t);
-	return status;
+	c.argc = argc;
+	c.argv = argv;
+	cli_start(&c);
+	while ((o = cli_next(&c)))
+		switch (o->letter) {
+		case PENALTY: run.penalty = cli_real(&c, o, 0, 10); break;
+		case ALL: run.all = 1; break;
+		case 's': run.seed = cli_integer(&c, o, 0, INT64_MAX); break;
+		case 'v': run.verbose = 1; break;
+		}
+	if (c.argc)
+		cli_usage(&c, "%s: takes no operands: texts come on standard input (try --help)", c.argv[0]);
+	cli_binary(&c, 0);
+	cli_binary(&c, 1);
+	read_all();
+	for (size_t i = 0; i < run.n; i++)
+		run.text[i].score = result_sum(&run.text[i].r) / pow((double)run.text[i].r.ids.n, run.penalty);
+	if (run.n)
+		qsort(run.text, run.n, sizeof *run.text, compare);
+	for (size_t i = 0; i < run.n && (run.all || !i); i++)
+		write_text(&run.text[i]);
+	for (size_t i = 0; i < run.n; i++)
+		result_free(&run.text[i].r);
+	free(run.text);
+	return cli_end(&c);
 }

@@ -1,8 +1,6 @@
 /* Guesses, and whether they pay. */
 #include "draft.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,46 +8,31 @@
 #include "lib/base/size.h"
 
 enum {
-	GRAM_MOST = 4, GRAM_LEAST = 2,          /* ids that have to be the same for a look-up */
-	FAR = 1 << 16,                          /* how far back it looks */
+	GRAM_MOST = 4, GRAM_LEAST = 2,          /* ids that have to match for a look-up */
+	FAR = 1 << 16,                          /* how far back it searches */
 	PLAIN_ROUNDS = 4, GUESSED_ROUNDS = 8,   /* that tell what a round costs */
 	PAUSE = 32, PAUSE_MOST = 4096           /* rounds */
 };
 
-int draft_check(const struct request *q, struct why *w)
+int draft_start(struct draft *d, const struct card *card, struct why *w)
 {
-	struct gguf *g = gguf_open(q->draft, 0, w);
-	struct vocab *v = g ? vocab_open(g, VOCAB_PIECES, w) : NULL;
-	struct card mine, theirs;
-	int status = -1;
-
-	if (v) {
-		vocab_card(q->vocab, &mine);
-		vocab_card(v, &theirs);
-		status = card_agree(&theirs, q->draft, &mine, q->model, w);
-	}
-	vocab_close(v);
-	if (g)
-		gguf_close(g);
-	return status;
-}
-
-int draft_open(struct draft *d, struct request *q, const struct card *card, struct why *w)
-{
-	int in[2], out[2], got;
+	int in[2] = { -1, -1 }, out[2] = { -1, -1 }, got;
 	struct card own = *card;
 	struct frame f;
 
 	own.model = 0;
-	*d = (struct draft){ .most = q->draft_max, .to = -1, .from = -1, .next_pause = PAUSE };
-	if (q->lookup)
+	d->started = 1;
+	d->next_pause = PAUSE;
+	if (!d->model)
 		return 0;
-	if (stage_pipe(in, w) || stage_pipe(out, w))
+	if (stage_pipe(in, w))
 		return -1;
 	d->to = in[1];
+	if (stage_pipe(out, w))
+		return -1;
 	d->from = out[0];
 	frame_open_in(&d->in, d->from, "draft");
-	if (stage_start(&q->stage[DRAFT], in[0], out[1], w) || card_write(d->to, &own, w))
+	if (stage_start(d->model, in[0], out[1], w) || card_write(d->to, &own, w))
 		return -1;
 	got = frame_next(&d->in, &f, w);
 	if (got <= 0 || f.kind != FRAME_CARD)
@@ -62,19 +45,27 @@ int draft_open(struct draft *d, struct request *q, const struct card *card, stru
 
 void draft_close(struct draft *d)
 {
-	if (d->to >= 0)
+	if (d->to > 0)
 		close(d->to);
-	if (d->from >= 0)
+	if (d->from > 0)
 		close(d->from);
-	d->to = d->from = -1;
-	free(d->held.id);
-	d->held = (struct ids){ 0 };
+	d->to = d->from = 0;
+	tokens_free(&d->known);
+}
+
+size_t draft_matches(const struct draft *d, const int32_t *ids, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && i < d->n_last && ids[i] == d->last[i])
+		i++;
+	return i;
 }
 
 /* ---- from the text itself ---- */
 
-/* What followed when the last ids stood there before: the most of them, and of those places the last. */
-static size_t look_up(const struct ids *seq, int32_t *ids, size_t most)
+/* What followed the last ids where they stood before: the longest match, and of those the latest. */
+static size_t look_up(const struct tokens *seq, int32_t *ids, size_t most)
 {
 	const int32_t *s = seq->id;
 	size_t n = seq->n, low = n > FAR ? n - FAR : 0, found = 0, at, i;
@@ -100,10 +91,8 @@ static int read_chain(struct draft *d, int32_t *ids, size_t most, struct why *w)
 
 	while ((got = frame_next(&d->in, &f, w)) > 0 && f.kind != FRAME_END) {
 		for (uint32_t i = 0; f.kind == FRAME_IDS && (f.flags & FRAME_SAMPLED) && i < f.rows; i++) {
-			if (frame_read(&d->in, &f, &id, 1, w))
+			if (frame_read(&d->in, &f, &id, 1, w) || tokens_add(&d->known, &id, 1, w))
 				return -1;
-			if (ids_add(&d->held, id))
-				return why(w, "out of memory");
 			if (n < most)
 				ids[n++] = id;
 		}
@@ -111,20 +100,18 @@ static int read_chain(struct draft *d, int32_t *ids, size_t most, struct why *w)
 	return got > 0 ? (int)n : got < 0 ? -1 : why(w, "the draft model ended");
 }
 
-static int ask(struct draft *d, const struct ids *seq, int32_t *ids, size_t most, struct why *w)
+static int ask(struct draft *d, const struct tokens *seq, int32_t *ids, size_t most, struct why *w)
 {
 	size_t same = 0;
 
 	if (seq->n + d->most >= d->n_ctx)
 		return 0;
-	while (same < d->held.n && same < seq->n - 1 && d->held.id[same] == seq->id[same])
+	while (same < d->known.n && same < seq->n - 1 && d->known.id[same] == seq->id[same])
 		same++;
-	d->held.n = same;
-	if (frame_write_ids(d->to, seq->id + same, (uint32_t)(seq->n - same), (uint32_t)same, 0, 0, w))
+	d->known.n = same;
+	if (frame_write_ids(d->to, seq->id + same, (uint32_t)(seq->n - same), (uint32_t)same, 0, 0, w) ||
+	    tokens_add(&d->known, seq->id + same, seq->n - same, w))
 		return -1;
-	for (; same < seq->n; same++)
-		if (ids_add(&d->held, seq->id[same]))
-			return why(w, "out of memory");
 	return read_chain(d, ids, most, w);
 }
 
@@ -143,7 +130,7 @@ static void account(struct draft *d, size_t accepted)
 	double t = clock_now();
 
 	if (d->began > 0)
-		add_round(d->last ? &d->guessed : &d->plain, t - d->began, 1 + accepted);
+		add_round(d->n_last ? &d->guessed : &d->plain, t - d->began, 1 + accepted);
 	d->began = t;
 	d->accepted += accepted;
 	if (d->guessed.rounds >= GUESSED_ROUNDS && d->plain.rounds >= PLAIN_ROUNDS &&
@@ -154,13 +141,15 @@ static void account(struct draft *d, size_t accepted)
 	}
 }
 
-int draft_propose(struct draft *d, const struct ids *seq, size_t accepted, int32_t *ids, size_t room, struct why *w)
+int draft_propose(struct draft *d, const struct card *card, const struct tokens *seq, size_t accepted, int32_t *ids, size_t room, struct why *w)
 {
 	size_t most = size_min(room, d->most);
 	int n;
 
+	if (!d->started && draft_start(d, card, w))
+		return -1;
 	account(d, accepted);
-	d->last = 0;
+	d->n_last = 0;
 	if (d->pause) {
 		d->pause--;
 		d->paused++;
@@ -168,15 +157,11 @@ int draft_propose(struct draft *d, const struct ids *seq, size_t accepted, int32
 	}
 	if (d->plain.rounds < PLAIN_ROUNDS || !most)
 		return 0;
-	n = d->to < 0 ? (int)look_up(seq, ids, most) : ask(d, seq, ids, most, w);
+	n = d->model ? ask(d, seq, ids, most, w) : (int)look_up(seq, ids, most);
 	if (n <= 0)
 		return n;
-	d->last = (size_t)n;
+	memcpy(d->last, ids, (size_t)n * sizeof *ids);
+	d->n_last = (size_t)n;
 	d->proposed += (size_t)n;
 	return n;
-}
-
-void draft_report(const struct draft *d)
-{
-	fprintf(stderr, "draft: %zu ids proposed, %zu of them accepted; paused for %zu rounds\n", d->proposed, d->accepted, d->paused);
 }

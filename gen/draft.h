@@ -1,15 +1,15 @@
-/* draft: guesses how the text goes on, for the model to look at several ids at once: from the text's own repetitions, or from a small model that runs
- * `fwd --chain`. A guess costs time at most: what is generated does not depend on it. Where guessing does not pay it pauses. */
+/* draft: guesses how the text goes on, so that fwd can evaluate several ids at once: from repetitions in the text, or by a small model that runs
+ * `fwd --chain`. What is generated does not depend on guesses; they cost time at most. Where they do not pay, they pause. */
 #ifndef DRAFT_H
 #define DRAFT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/stream/frame.h"
-#include "lib/vocab/vocab.h"
 #include "lib/base/why.h"
-#include "gen.h"
+#include "lib/stream/frame.h"
+#include "result.h"
+#include "stages.h"
 
 enum { DRAFT_MAX = 64 };        /* ids of a guess */
 
@@ -18,30 +18,32 @@ struct draft_rate {
 	size_t rounds;
 };
 
-struct draft {                  /* private, but for the counts */
-	size_t most;
-	int to, from;           /* of the small model; -1: there is none */
+struct draft {                  /* starts as zeroes; set by the caller: */
+	size_t most;            /* ids at once, at most DRAFT_MAX */
+	struct stage *model;    /* runs the small model; NULL: from the text alone */
+
+	int started;            /* private */
+	int to, from;           /* of the small model */
 	struct frame_in in;
 	size_t n_ctx;           /* its context */
-	struct ids held;        /* what it has evaluated */
+	struct tokens known;    /* what it has evaluated */
 	struct draft_rate plain, guessed;
-	size_t last;            /* guesses of the round under way, */
-	double began;           /* 0: none yet */
+	int32_t last[DRAFT_MAX];
+	size_t n_last;          /* guesses of the round under way, */
+	double began;           /* which began then; 0: none has */
 	size_t pause, next_pause;
-	size_t proposed, accepted, paused;
+	size_t proposed, accepted, paused;      /* for -v */
 };
 
-/* Whether the draft model has the model's vocabulary. -1: a reason. */
-int draft_check(const struct request *q, struct why *w);
-
-/* Starts q's small model, if it asks for one; card: whose ids these are, whatever model it names. -1: a reason. */
-int draft_open(struct draft *d, struct request *q, const struct card *card, struct why *w);
 void draft_close(struct draft *d);
 
-/* A new round: of the last one's guesses `accepted` were right. Guesses, at most `room`, how seq goes on: into ids[DRAFT_MAX]; returns how many. */
-int draft_propose(struct draft *d, const struct ids *seq, size_t accepted, int32_t *ids, size_t room, struct why *w);
+/* Starts the small model, if there is one. card: the vocabulary of the ids, whatever model it names. -1: a reason. */
+int draft_start(struct draft *d, const struct card *card, struct why *w);
 
-/* For -v. */
-void draft_report(const struct draft *d);
+/* A new round: of the last one's guesses `accepted` were right. Guesses how seq goes on, at most `room` ids, into ids[DRAFT_MAX]; returns how many. */
+int draft_propose(struct draft *d, const struct card *card, const struct tokens *seq, size_t accepted, int32_t *ids, size_t room, struct why *w);
+
+/* How many of ids[n] begin the last guesses. */
+size_t draft_matches(const struct draft *d, const int32_t *ids, size_t n);
 
 #endif

@@ -1,11 +1,11 @@
 /* What fwd has evaluated, and what of a conversation is new. */
 #include "history.h"
 
-#include "lib/base/grow.h"
-#include "lib/base/space.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "lib/base/grow.h"
+#include "lib/base/space.h"
 
 static size_t common(const char *a, size_t a_n, const char *b, size_t b_n)
 {
@@ -16,7 +16,7 @@ static size_t common(const char *a, size_t a_n, const char *b, size_t b_n)
 	return i;
 }
 
-/* How much of text[n] the part stands for, in *used; 0 if that is another text. */
+/* Whether text[n] begins with what the part stands for; *used is its length there. */
 static int stands_for(const struct history_part *p, const char *text, size_t n, size_t *used)
 {
 	size_t before, end, skip;
@@ -56,10 +56,10 @@ static int add(struct history *h, size_t first, const char *text, size_t n, int 
 	return 0;
 }
 
-int history_prompt(struct history *h, struct vocab *v, const char *text, size_t n, size_t *keep, struct why *w)
+int history_prompt(struct history *h, const struct history_encoder *e, const char *text, size_t n, size_t *keep, struct why *w)
 {
-	struct ids fresh = { 0 };
-	size_t at = 0, good = 0, used, first, i;
+	struct tokens fresh = { 0 };
+	size_t at = 0, good = 0, used, first, same = 0;
 	int failed;
 
 	while (good < h->n_parts && stands_for(&h->parts[good], text + at, n - at, &used)) {
@@ -67,13 +67,12 @@ int history_prompt(struct history *h, struct vocab *v, const char *text, size_t 
 		good++;
 	}
 	first = good < h->n_parts ? h->parts[good].first : h->ids.n;
-	failed = vocab_encode(v, text + at, n - at, VOCAB_SPECIAL | (first ? VOCAB_CONTINUE : 0), &fresh, w);
-	for (i = 0; i < fresh.n && first + i < h->ids.n && fresh.id[i] == h->ids.id[first + i]; i++)
-		;
-	*keep = h->ids.n = first + i;
-	for (; i < fresh.n && !failed; i++)
-		failed = ids_add(&h->ids, fresh.id[i]) ? why(w, "out of memory") : 0;
-	free(fresh.id);
+	failed = e->encode(e->context, text + at, n - at, first > 0, &fresh, w);
+	while (same < fresh.n && first + same < h->ids.n && fresh.id[same] == h->ids.id[first + same])
+		same++;
+	*keep = h->ids.n = first + same;
+	failed = failed || tokens_add(&h->ids, fresh.id + same, fresh.n - same, w);
+	tokens_free(&fresh);
 	forget(h, good);
 	if (*keep && *keep == h->ids.n)
 		--*keep;
@@ -88,19 +87,18 @@ void history_back(struct history *h, size_t keep)
 	} while (h->n_parts && h->ids.n > keep);
 }
 
-int history_answer(struct history *h, const int32_t *ids, size_t n_ids, const char *text, size_t n, struct why *w)
+int history_add(struct history *h, const int32_t *ids, size_t n_ids, const char *text, size_t n, int answer, struct why *w)
 {
 	size_t first = h->ids.n;
 
-	for (size_t i = 0; i < n_ids; i++)
-		if (ids_add(&h->ids, ids[i]))
-			return why(w, "out of memory");
-	return n_ids ? add(h, first, text, n, 1, w) : 0;
+	if (tokens_add(&h->ids, ids, n_ids, w))
+		return -1;
+	return n_ids ? add(h, first, text, n, answer, w) : 0;
 }
 
 void history_free(struct history *h)
 {
 	forget(h, 0);
 	free(h->parts);
-	free(h->ids.id);
+	tokens_free(&h->ids);
 }

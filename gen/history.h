@@ -1,15 +1,14 @@
-/* history: which ids fwd holds, and what they stand for, so that of a longer conversation only what is new is evaluated.
- * It is a row of parts by turns: text that was given and the ids that it was cut into; an answer's ids, which may be cut otherwise than a
- * tokenizer would. A part is good as long as the conversation, rendered anew, has the same text there; the white space around an answer may
- * differ, since many templates trim it. From the first part on that has another text (some templates leave out what was thought) the text is
- * cut into ids again, and those that agree stay. */
+/* history: which ids fwd has evaluated and what text they stand for, so that of a conversation that has grown only what is new is evaluated.
+ * It is a sequence of parts: text that was given and the ids that tok made of it; and answers, whose ids may differ from those that tok would make of their
+ * text. A part still holds if the conversation, laid out anew, has the same text there; white space around an answer may differ, since many templates trim
+ * it. From the first part on that has another text (some templates drop what the model has thought) the text is tokenized again, and ids that agree stay. */
 #ifndef HISTORY_H
 #define HISTORY_H
 
 #include <stddef.h>
 
-#include "lib/vocab/vocab.h"
 #include "lib/base/why.h"
+#include "result.h"
 
 struct history_part {
 	size_t first;           /* of its ids */
@@ -19,20 +18,26 @@ struct history_part {
 };
 
 struct history {                /* starts as zeroes */
-	struct ids ids;         /* at their positions */
+	struct tokens ids;      /* at their positions */
 	struct history_part *parts;
 	size_t n_parts, room;
 };
 
+/* How text becomes ids. `continues`: it follows other text. -1 with a reason. */
+struct history_encoder {
+	int (*encode)(void *context, const char *text, size_t n, int continues, struct tokens *out, struct why *w);
+	void *context;
+};
+
 /* Makes the history that of text[n], a whole conversation up to where the next answer begins. ids[*keep] and those after it are left to
  * evaluate, from that position on; there is at least one, unless there are none at all. */
-int history_prompt(struct history *h, struct vocab *v, const char *text, size_t n, size_t *keep, struct why *w);
+int history_prompt(struct history *h, const struct history_encoder *e, const char *text, size_t n, size_t *keep, struct why *w);
 
-/* Undoes history_prompt(), as far as is known what fwd holds: the ids before `keep`. */
+/* Undoes history_prompt(): fwd holds the ids before `keep`. */
 void history_back(struct history *h, size_t keep);
 
-/* Adds an answer: ids that were evaluated, and the text that stands for them in a conversation. */
-int history_answer(struct history *h, const int32_t *ids, size_t n_ids, const char *text, size_t n, struct why *w);
+/* Adds ids that were evaluated, and the text that stands for them in a conversation. */
+int history_add(struct history *h, const int32_t *ids, size_t n_ids, const char *text, size_t n, int answer, struct why *w);
 
 void history_free(struct history *h);
 

@@ -1,280 +1,372 @@
-/* The loop: sample's ids go back to fwd and on to detok, until sample says that it is over. */
+/* The loop of a generation. */
 #include "loop.h"
 
-#include <math.h>
-#include <signal.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/base/clock.h"
-#include "progress.h"
+#include "lib/base/size.h"
+#include "draft.h"
 
-static int push_pick(struct result *r, int32_t id, double time, struct why *w)
+void loop_init(struct loop *l)
 {
-	if (ids_add(&r->ids, id))
-		return why(w, "out of memory");
-	if (r->room < r->ids.room) {
-		float *logprob = realloc(r->logprob, r->ids.room * sizeof *logprob);
-		double *t = logprob ? realloc(r->time, r->ids.room * sizeof *t) : NULL;
+	*l = (struct loop){ .out = -1, .copy = -1, .n = LOOP_NO_LIMIT, .repeat = 1 };
+}
 
-		r->logprob = logprob ? logprob : r->logprob;
-		r->time = t ? t : r->time;
-		if (!logprob || !t)
+void loop_close(struct loop *l)
+{
+	tokens_free(&l->seq);
+	free(l->ids);
+	l->ids = NULL;
+	l->room = 0;
+}
+
+static void close_out(struct loop *l)
+{
+	if (l->out >= 0)
+		close(l->out);
+	l->out = -1;
+}
+
+/* After a failed write: a reader that is gone ends the loop, as SIGPIPE ends a filter; everything else is an error. */
+static int failed(struct loop *l)
+{
+	if (errno == EPIPE)
+		l->gone = 1;
+	return -1;
+}
+
+static int write_ids(struct loop *l, const int32_t *ids, size_t n, uint32_t pos, uint32_t flags, struct why *w)
+{
+	return frame_write_ids(l->out, ids, (uint32_t)n, pos, flags, 0, w) ? failed(l) : 0;
+}
+
+static int read_ids(struct loop *l, struct frame_in *in, const struct frame *f, struct why *w)
+{
+	if (f->rows > l->room) {
+		free(l->ids);
+		l->room = 0;
+		if (!(l->ids = malloc(f->rows * sizeof *l->ids)))
 			return why(w, "out of memory");
-		r->room = r->ids.room;
+		l->room = f->rows;
 	}
-	r->logprob[r->ids.n - 1] = NAN;
-	r->time[r->ids.n - 1] = time;
-	return 0;
+	return frame_read(in, f, l->ids, f->rows, w);
 }
 
-void result_free(struct result *r)
-{
-	free(r->prompt.id);
-	free(r->ids.id);
-	free(r->logprob);
-	free(r->time);
-}
+/* ---- the prompt ---- */
 
-static void close_end(int *fd)
+static int prompt_ids(struct loop *l, const struct frame *f, struct why *w)
 {
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
-int loop_sample(struct loop *l, struct request *q, struct why *w)
-{
-	int rows[2], picks[2];
-
-	close_end(&l->to_sample);
-	close_end(&l->from_sample);
-	if (stage_wait(&q->stage[SAMPLE]))
-		return why(w, "sample failed");
-	if (stage_pipe(rows, w) || stage_pipe(picks, w))
+	if (read_ids(l, &l->in, f, w) || write_ids(l, l->ids, f->rows, f->pos, f->flags, w) || tokens_add(&l->seq, l->ids, f->rows, w))
 		return -1;
-	l->to_sample = rows[1];
-	l->from_sample = picks[0];
-	frame_open_in(&l->picks, l->from_sample, "sample");
-	return stage_start(&q->stage[SAMPLE], rows[0], picks[1], w);
-}
-
-int loop_start(struct loop *l, struct request *q, struct why *w)
-{
-	int feed[2] = { -1, -1 }, tok[2] = { -1, -1 }, fwd[2], logits[2], picks[2] = { -1, -1 }, text[2] = { -1, -1 };
-
-	*l = (struct loop){ .from_tok = -1, .to_fwd = -1, .from_fwd = -1, .to_sample = -1, .from_sample = -1, .to_detok = -1, .begin = clock_now(), .q = q };
-	if ((q->prompt && !q->chat && stage_pipe(feed, w)) || (!q->chat && stage_pipe(tok, w)))
-		return -1;
-	if (stage_pipe(fwd, w) || stage_pipe(logits, w) || (!q->relayed && !q->chained && stage_pipe(picks, w)) || (!q->json && stage_pipe(text, w)))
-		return -1;
-	l->from_tok = tok[0];
-	l->to_fwd = fwd[1];
-	l->to_detok = text[1];
-	if (q->relayed) {
-		l->from_fwd = logits[0];
-	} else {
-		l->from_sample = q->chained ? logits[0] : picks[0];
-		frame_open_in(&l->picks, l->from_sample, q->chained ? "fwd" : "sample");
+	if (f->pos != FRAME_APPEND && !l->placed) {
+		l->placed = 1;
+		l->base = f->pos;
 	}
-	if (stage_start(&q->stage[FWD], fwd[0], logits[1], w) || (!q->chat && stage_start(&q->stage[TOK], feed[0], tok[1], w)) ||
-	    (q->relayed ? loop_sample(l, q, w) : !q->chained && stage_start(&q->stage[SAMPLE], logits[0], picks[1], w)) ||
-	    (!q->json && stage_start(&q->stage[DETOK], text[0], -1, w)))
-		return -1;
-	return feed[1] >= 0 ? stage_feed(&q->stage[FEED], q->prompt, strlen(q->prompt), feed[1], w) : 0;
+	l->n_prompt = l->seq.n;
+	if (!l->r)
+		return 0;
+	l->r->passes++;
+	return tokens_add(&l->r->prompt, l->ids, f->rows, w);
 }
 
-void loop_end(struct loop *l)
+int loop_card(struct loop *l, const struct card *card, struct why *w)
 {
-	close_end(&l->from_tok);
-	close_end(&l->to_fwd);
-	close_end(&l->from_fwd);
-	close_end(&l->to_sample);
-	close_end(&l->from_sample);
-	close_end(&l->to_detok);
+	l->card = *card;
+	l->carded = 1;
+	return card_write(l->out, card, w) || (l->copy >= 0 && card_write(l->copy, card, w)) ? failed(l) : 0;
 }
 
-int loop_card(const struct loop *l, const struct card *card, struct why *w)
+int loop_prompt(struct loop *l, struct why *w)
 {
-	return card_write(l->to_fwd, card, w) || (l->to_detok >= 0 && card_write(l->to_detok, card, w)) ? -1 : 0;
-}
-
-static void ignore(void *context, const char *bytes, size_t n)
-{
-}
-
-/* Whether a stop string ends with this id. */
-static int stopped(const struct loop *l, struct result *r, int32_t id)
-{
-	const struct request *q = l->q;
-	size_t n = 0;
-	const char *piece = q->stop ? vocab_piece(q->vocab, id, q->special, &n) : NULL;
-	int number = piece ? stop_feed(q->stop, piece, n, ignore, NULL) : -1;
-
-	if (number >= 0)
-		r->stop = stop_string(q->stop, number, &r->n_stop);
-	return number >= 0;
-}
-
-/* An id of the sampler: kept and shown. 1 if a stop string ends with it. */
-static int show(struct loop *l, struct result *r, const struct frame *f, uint32_t pos, int32_t id, struct why *w)
-{
-	if (push_pick(r, id, clock_now() - l->begin, w) || (l->to_detok >= 0 && frame_write_ids(l->to_detok, &id, 1, pos, f->flags, f->seq, w)))
-		return -1;
-	return stopped(l, r, id);
-}
-
-/* One frame of ids from the sampler: kept, shown and, while the context has room for it, evaluated. The reason if nothing can follow it. */
-static int picked(struct loop *l, struct result *r, const struct frame *f, struct why *w)
-{
-	const struct card *card = &l->card;
-	int over;
-
-	for (uint32_t i = 0; i < f->rows; i++) {
-		int32_t id;
-
-		if (frame_read(&l->picks, f, &id, 1, w) || (over = show(l, r, f, f->pos + i, id, w)) < 0)
-			return -1;
-		if (over)
-			return FRAME_END_STOP;
-		r->evaluated += (size_t)l->q->chained;
-		if (card_is_eog(card, id) || l->q->chained || r->ids.n == l->q->last)
-			continue;
-		if (card->n_ctx && f->pos + i >= (uint32_t)card->n_ctx)
-			return FRAME_END_LENGTH;
-		if (frame_write_ids(l->to_fwd, &id, 1, f->pos + i, f->flags, f->seq, w))
-			return -1;
-		r->evaluated++;
-		r->passes++;
-	}
-	return 0;
-}
-
-static int read_logprob(struct loop *l, struct result *r, const struct frame *f, struct why *w)
-{
-	float pick[2];
-
-	if (frame_read(&l->picks, f, pick, 2, w))
-		return -1;
-	r->logprob[r->ids.n - 1] = pick[1];
-	return 0;
-}
-
-/* Ends the turn before sample does: what it still says of it is to be passed over, but for the log-probability of the last id. A detok that was told the
- * stop string has ended already. */
-static int cut(struct loop *l, struct result *r, enum frame_reason reason, uint32_t pos, int waiting, struct why *w)
-{
-	struct why ignored;
 	struct frame f;
+	int got;
 
-	while (waiting && frame_next(&l->picks, &f, w) > 0)
-		if (f.kind == FRAME_LOGPROBS) {
-			if (read_logprob(l, r, &f, w))
+	while ((got = frame_next(&l->in, &f, w)) > 0) {
+		if (f.kind == FRAME_IDS && prompt_ids(l, &f, w))
+			return -1;
+		if (f.kind == FRAME_CARD) {
+			if (card_read(&l->in, &f, &l->card, w))
 				return -1;
-			break;
+			if (loop_card(l, &l->card, w))
+				return -1;
 		}
+	}
+	return got;
+}
+
+int loop_send(struct loop *l, const int32_t *ids, size_t n, uint32_t pos, struct why *w)
+{
+	l->seq.n = 0;
+	l->placed = 1;
+	l->base = pos;
+	l->n_prompt = n;
+	l->drawn = 0;
+	if (l->r)
+		l->r->passes++;
+	return tokens_add(&l->seq, ids, n, w) || write_ids(l, ids, n, pos, 0, w) ? -1 : 0;
+}
+
+/* ---- ids that come back ---- */
+
+/* The reason why nothing can follow the id at pos; 0: something can. */
+static int over(const struct loop *l, int32_t id, uint32_t pos)
+{
+	if (l->carded && card_is_eog(&l->card, id))
+		return FRAME_END_EOG;
+	if (l->drawn == l->n || (l->card.n_ctx && pos >= (uint32_t)l->card.n_ctx))
+		return FRAME_END_LENGTH;
+	return 0;
+}
+
+/* Ids from l->ids[from] on to fwd, the first of them at pos, with guesses behind a single one. */
+static int forward(struct loop *l, size_t from, size_t n, uint32_t pos, size_t accepted, struct why *w)
+{
+	size_t room = l->card.n_ctx ? (size_t)l->card.n_ctx - pos - 1 : DRAFT_MAX, left = n - from;
+	int32_t with[1 + DRAFT_MAX];
+	int guesses = 0;
+
+	/* The sampler draws one id more than there are guesses. */
+	if (l->n != LOOP_NO_LIMIT)
+		room = size_min(room, (size_t)(l->n - l->drawn) - 1);
+	if (l->draft && left == 1 && (guesses = draft_propose(l->draft, &l->card, &l->seq, accepted, with + 1, room, w)) < 0)
+		return -1;
+	with[0] = l->ids[from];
+	if (l->r) {
+		l->r->passes++;
+		l->r->evaluated = l->r->ids.n + n;
+	}
+	l->valid = pos + (uint32_t)left;
+	l->held = l->valid + (uint32_t)guesses;
+	if (guesses)
+		return write_ids(l, with, 1 + (size_t)guesses, pos, FRAME_SAMPLED | FRAME_GUESS, w);
+	return write_ids(l, l->ids + from, left, pos, FRAME_SAMPLED, w);
+}
+
+/* fwd gives up what it has evaluated of rejected guesses. */
+static int discard_rejected(struct loop *l, struct why *w)
+{
+	int32_t none = 0;
+
+	if (l->held <= l->valid || l->out < 0)
+		return 0;
+	l->held = l->valid;
+	return write_ids(l, &none, 0, l->valid, FRAME_SAMPLED, w);
+}
+
+/* How many of the drawn ids fwd has evaluated already, as guesses. */
+static size_t count_accepted(const struct loop *l, uint32_t pos, size_t n)
+{
+	return l->held > l->valid && pos == l->valid ? draft_matches(l->draft, l->ids, size_min(n, l->held - l->valid)) : 0;
+}
+
+/* The generation ends here, and not by an `end ` frame. Whoever reads the copy is told where more generations follow. */
+static int end_here(struct loop *l, int reason, uint32_t pos, struct why *w)
+{
 	l->stale = 1;
-	r->reason = reason;
-	if (l->to_detok >= 0 && frame_write_end(l->to_detok, reason, pos, 0, reason == FRAME_END_STOP ? &ignored : w) && reason != FRAME_END_STOP)
+	if (l->r)
+		l->r->reason = (uint32_t)reason;
+	if (l->turns && l->copy >= 0 && frame_write_end(l->copy, (enum frame_reason)reason, pos, 0, w))
+		return failed(l);
+	return discard_rejected(l, w) ? -1 : 1;
+}
+
+/* 0: the loop goes on; 1: the generation is over, for the reason in *reason or the sampler's that is still to come; -1. */
+static int ids_back(struct loop *l, const struct frame *f, int *reason, struct why *w)
+{
+	uint32_t pos = f->pos;
+	size_t n, accepted;
+
+	if (read_ids(l, &l->back, f, w))
 		return -1;
-	return 1;
+	if (*reason || !(f->flags & FRAME_SAMPLED) || !f->rows)
+		return l->copy >= 0 && frame_write_ids(l->copy, l->ids, f->rows, f->pos, f->flags, f->seq, w) ? failed(l) : 0;
+	if (!l->placed && pos != FRAME_APPEND) {
+		l->placed = 1;
+		l->base = pos - (uint32_t)l->seq.n;
+	}
+	if (pos == FRAME_APPEND)
+		pos = l->base + (uint32_t)l->seq.n;
+	if (l->draft && pos != l->base + l->seq.n)
+		return why(w, "%s: ids for position %u, not %u: a sampler that does not know guesses", l->back.name, (unsigned)pos,
+			(unsigned)(l->base + l->seq.n));
+	l->stale = 0;
+	for (n = 0; n < f->rows && !*reason; n++) {
+		l->drawn++;
+		*reason = over(l, l->ids[n], pos + (uint32_t)n);
+	}
+	accepted = count_accepted(l, pos, n);
+	l->valid += (uint32_t)accepted;
+	if (tokens_add(&l->seq, l->ids, n, w))
+		return -1;
+	if (*reason && l->r)
+		l->r->evaluated = l->r->ids.n + accepted;
+	if (!*reason && forward(l, accepted < n ? accepted : n - 1, n, pos + (uint32_t)(accepted < n ? accepted : n - 1), accepted, w))
+		return -1;
+	if (l->copy >= 0 && frame_write_ids(l->copy, l->ids, f->rows, f->pos, f->flags, f->seq, w))
+		return failed(l);
+	return l->r && result_ids(l->r, l->ids, n, pos, w) ? -1 : 0;
 }
 
-static void set_card(const struct loop *l, struct result *r)
+/* ---- everything else that comes back ---- */
+
+static int card_back(struct loop *l, const struct frame *f, struct why *w)
 {
-	for (r->n_eog = 0; r->n_eog < 4 && r->n_eog < l->card.n_eog; r->n_eog++)
-		r->eog[r->n_eog] = l->card.eog[r->n_eog];
+	if (card_read(&l->back, f, &l->card, w))
+		return -1;
+	l->carded = 1;
+	if (l->copy >= 0 && card_write(l->copy, &l->card, w))
+		return failed(l);
+	for (int64_t i = 0; l->r && i < l->repeat; i++)
+		for (l->r[i].n_eog = 0; l->r[i].n_eog < 4 && l->r[i].n_eog < l->card.n_eog; l->r[i].n_eog++)
+			l->r[i].eog[l->r[i].n_eog] = l->card.eog[l->r[i].n_eog];
+	return 0;
 }
 
-void loop_begin(struct loop *l, struct result *r)
+/* A frame with a payload of no more than bytes: read, copied, and left in `to`. */
+static int copy_small(struct loop *l, const struct frame *f, void *to, struct why *w)
 {
-	set_card(l, r);
-	if (l->q->stop)
-		stop_start(l->q->stop);
+	if (frame_read(&l->back, f, to, (size_t)f->rows * f->cols, w))
+		return -1;
+	return l->copy >= 0 && frame_write(l->copy, f, to, w) ? failed(l) : 0;
 }
 
-/* The end that sample tells of. */
-static int ended(struct loop *l, struct result *r, const struct frame *f, struct why *w)
+static int logprob_back(struct loop *l, const struct frame *f, struct why *w)
 {
-	r->reason = f->flags;
-	return l->to_detok >= 0 && frame_write_end(l->to_detok, f->flags, f->pos, f->seq, w) ? -1 : 1;
+	static float pairs[1024][2];
+
+	if (f->rows > 1024)
+		return l->copy >= 0 && frame_copy(&l->back, f, l->copy, w) ? failed(l) : 0;
+	if (copy_small(l, f, pairs, w))
+		return -1;
+	if (l->r)
+		result_logprob(l->r, f->pos, pairs[0][1]);
+	return 0;
 }
 
-int loop_pick(struct loop *l, struct result *r, uint32_t pos, int32_t *id, int *over, struct why *w)
+static int end_back(struct loop *l, const struct frame *f, struct why *w)
+{
+	_Alignas(4) char stop[FRAME_STOP_MAX + 4];
+
+	if (copy_small(l, f, stop, w))
+		return -1;
+	if (l->r) {
+		l->r->reason = f->flags;
+		if (f->rows && !l->r->stop && (l->r->stop = malloc(f->rows))) {
+			memcpy(l->r->stop, stop, f->rows);
+			l->r->n_stop = f->rows;
+		}
+	}
+	return discard_rejected(l, w) ? -1 : 1;
+}
+
+/* A frame of `back`. 0: the loop goes on; 1: the generation is over; -1. */
+static int frame_back(struct loop *l, const struct frame *f, int *reason, struct why *w)
+{
+	switch (f->kind) {
+	case FRAME_CARD: return card_back(l, f, w);
+	case FRAME_IDS: return ids_back(l, f, reason, w);
+	case FRAME_LOGPROBS: return logprob_back(l, f, w);
+	case FRAME_END: return end_back(l, f, w);
+	case FRAME_LOGITS: return why(w, "%s: logits, where a sampler's ids are expected", l->back.name);
+	}
+	return 0;
+}
+
+/* What the sampler still says of a generation that was ended here is skipped. */
+static int is_stale(const struct loop *l, const struct frame *f)
+{
+	return l->stale && (f->kind == FRAME_LOGPROBS || (f->kind == FRAME_END && f->flags != FRAME_END_INTERRUPT));
+}
+
+/* Whether all has come that belongs to the last id. */
+static int is_complete(const struct loop *l, const struct frame *f)
+{
+	return !l->logprobs || (f->kind == FRAME_LOGPROBS && f->pos == l->base + l->seq.n - 1);
+}
+
+int loop_turn(struct loop *l, struct why *w)
+{
+	int got, status = 0, reason = 0;
+	struct frame f;
+
+	l->drawn = 0;
+	l->valid = l->held = 0;
+	while (!status) {
+		if (l->wait && !l->drawn)
+			l->wait(l);
+		if ((got = frame_next(&l->back, &f, w)) <= 0)
+			return got;
+		if (is_stale(l, &f))
+			continue;
+		if (f.kind == FRAME_IDS && l->cancelled && l->cancelled())
+			return end_here(l, FRAME_END_LENGTH, f.pos, w);
+		status = frame_back(l, &f, &reason, w);
+		if (!status && reason && is_complete(l, &f))
+			return end_here(l, reason, l->base + (uint32_t)l->seq.n, w);
+	}
+	return status < 0 && l->gone ? 0 : status;
+}
+
+/* ---- all generations ---- */
+
+/* What still comes through `back` after the last generation is for the readers of the copy. */
+static int drain(struct loop *l, struct why *w)
 {
 	struct frame f;
-	int got, picked = 0, stop;
+	int got;
 
-	*over = 0;
-	while ((got = frame_next(&l->picks, &f, w)) > 0) {
-		if (f.kind == FRAME_CARD) {
-			if (card_read(&l->picks, &f, &l->card, w))
-				return -1;
-			set_card(l, r);
-		}
-		if (f.kind == FRAME_IDS && f.rows) {
-			if (frame_read(&l->picks, &f, id, 1, w) || (stop = show(l, r, &f, pos, *id, w)) < 0)
-				return -1;
-			*over = stop || (!card_is_eog(&l->card, *id) && l->card.n_ctx && pos >= (uint32_t)l->card.n_ctx);
-			if (*over)
-				return cut(l, r, stop ? FRAME_END_STOP : FRAME_END_LENGTH, pos + 1, l->q->logprobs, w);
-			picked = !card_is_eog(&l->card, *id);
-		}
-		if (f.kind == FRAME_LOGPROBS && r->ids.n && read_logprob(l, r, &f, w))
+	while ((got = frame_next(&l->back, &f, w)) > 0) {
+		if (f.kind == FRAME_LOGPROBS ? logprob_back(l, &f, w) < 0 : f.kind == FRAME_END ? end_back(l, &f, w) < 0 :
+		    l->copy >= 0 && frame_copy(&l->back, &f, l->copy, w) && failed(l))
 			return -1;
-		if (f.kind == FRAME_END) {
-			*over = 1;
-			return ended(l, r, &f, w);
-		}
-		if (picked && (!l->q->logprobs || f.kind == FRAME_LOGPROBS))
-			return 1;
 	}
 	return got;
 }
 
-/* Again and again, since fwd may not have begun with the prompt yet. */
-static void look(void *context)
+/* The next generation from the same prompt. */
+static int prompt_again(struct loop *l, struct why *w)
 {
-	const struct loop *l = context;
-
-	if (l->enough())
-		stage_signal(&l->q->stage[FWD], SIGUSR1);
-}
-
-/* The next frame of a turn; before its first id there may be a long wait. */
-static int next_frame(struct loop *l, const struct result *r, struct frame *f, struct why *w)
-{
-	if (!r->ids.n)
-		progress_wait(&l->picks, l->begin, r->prompt.n, l->enough ? look : NULL, l);
-	return frame_next(&l->picks, f, w);
-}
-
-int loop_turn(struct loop *l, struct result *r, int (*enough)(void), struct why *w)
-{
-	struct frame f;
-	int got, over;
-
-	loop_begin(l, r);
-	l->enough = enough;
-	while ((got = next_frame(l, r, &f, w)) > 0) {
-		if (f.kind == FRAME_CARD) {
-			if (card_read(&l->picks, &f, &l->card, w))
-				return -1;
-			set_card(l, r);
-		}
-		if (f.kind == FRAME_IDS && !(l->q->chained && !(f.flags & FRAME_SAMPLED))) {
-			if (enough && enough())
-				return cut(l, r, FRAME_END_LENGTH, f.pos, 0, w);
-			over = picked(l, r, &f, w);
-			if (over)
-				return over < 0 ? -1 : cut(l, r, (enum frame_reason)over, f.pos + f.rows, l->q->logprobs, w);
-			l->stale = 0;
-		}
-		if (f.kind == FRAME_LOGPROBS && r->ids.n && read_logprob(l, r, &f, w))
-			return -1;
-		if (f.kind == FRAME_END && (!l->stale || f.flags == FRAME_END_INTERRUPT))
-			return ended(l, r, &f, w);
+	l->seq.n = l->n_prompt;
+	if (l->r) {
+		l->r++;
+		l->r->begin = l->r[-1].begin;
+		l->r->passes = 1;
 	}
-	return got;
+	return write_ids(l, l->seq.id, l->n_prompt, l->base, 0, w);
+}
+
+int loop_run(struct loop *l, struct why *w)
+{
+	int status = l->n && l->seq.n;
+
+	for (int64_t i = 0; status > 0 && i < l->repeat; i++)
+		if ((status = i && prompt_again(l, w) ? -1 : loop_turn(l, w)) < 0 && l->gone)
+			status = 0;
+	close_out(l);
+	if (status >= 0 && drain(l, w) && !l->gone)
+		status = -1;
+	return status < 0 ? -1 : 0;
+}
+
+int loop_copy(struct loop *l, struct why *w)
+{
+	int drawn = 0, got;
+	struct frame f;
+
+	for (;;) {
+		if (l->wait && !drawn)
+			l->wait(l);
+		if ((got = frame_next(&l->back, &f, w)) <= 0)
+			return got;
+		if (f.kind == FRAME_IDS && f.flags & FRAME_SAMPLED)
+			drawn = 1;
+		else if (f.kind == FRAME_IDS && l->r)
+			l->r->prompt.n += f.rows;
+		if (frame_copy(&l->back, &f, l->copy, w)) {
+			failed(l);
+			return l->gone ? 0 : -1;
+		}
+	}
 }

@@ -1,40 +1,69 @@
-/* loop: the stages at work: gen's ends of their pipes, and a turn of what goes round through them. */
+/* loop: the ids that a sampler draws go back to fwd. feed is this loop as a program of its own; gen runs it between its stages, where it stands for
+ * `feed` and `tee` at once.
+ *
+ *	tok | feed FIFO | fwd | sample | tee FIFO | detok
+ *
+ * The prompt goes from `in` to `out`. Then each frame of ids that comes through `back` goes to `out`, until an `end ` frame, the end of `back`, an id that
+ * ends a generation, n ids, or a full context. Every frame of `back` also goes to `copy`. With a draft, guesses are appended to the ids; what fwd has
+ * evaluated of rejected guesses is removed at the end by an empty frame. */
 #ifndef LOOP_H
 #define LOOP_H
 
 #include <stdint.h>
 
-#include "lib/stream/frame.h"
 #include "lib/base/why.h"
-#include "gen.h"
+#include "lib/stream/frame.h"
+#include "result.h"
 
-struct loop {                   /* gen's ends of the pipes, and what has come through them */
-	int from_tok, to_fwd, from_fwd, to_sample, from_sample, to_detok;    /* -1 when closed; to_detok also with --json; from_fwd and to_sample without a relay */
-	struct frame_in picks;
-	struct card card;       /* sample's */
-	double begin;           /* of the turn, for its times */
-	const struct request *q;
-	int stale;              /* sample may still write of a turn that was cut short */
-	int (*enough)(void);    /* of the turn under way, or NULL */
+struct draft;
+
+enum { LOOP_NO_LIMIT = -1 };
+
+struct loop {                   /* starts as loop_init() leaves it; these are set by the caller: */
+	int out, copy;          /* descriptors, -1: none; out is closed at the end */
+	struct frame_in in, back;
+	int64_t n;              /* ids of a generation, or LOOP_NO_LIMIT */
+	int64_t repeat;         /* generations from the same prompt, one after the other */
+	struct draft *draft;    /* or NULL; borrowed */
+	struct result *r;       /* [repeat], or NULL */
+	int turns;              /* several generations: the ends of those that end here are told to the readers of the copy */
+	int logprobs;           /* the sampler sends the log-probability of each id after it */
+	void (*wait)(struct loop *l);           /* called before the first id of a generation is read, or NULL */
+	int (*cancelled)(void);                 /* asked before each id is passed on: 1 ends the generation before it; or NULL */
+
+	struct card card;       /* private: the last one that came */
+	int carded;
+	int gone;               /* whoever reads `out` or `copy` is */
+	struct tokens seq;      /* prompt and generated ids; */
+	size_t n_prompt;
+	uint32_t base;          /* position of seq.id[0], */
+	int placed;             /* if it is known */
+	uint32_t valid, held;   /* what fwd has evaluated: up to `valid` as it counts, up to `held` with guesses */
+	int32_t *ids;           /* [room] of the frame under way */
+	size_t room;
+	int64_t drawn;
+	int stale;              /* the sampler may still write of a generation that was ended here */
 };
 
-/* Starts the stages; tok only where a prompt goes through it, which a conversation does not, sample not where fwd picks. -1 with a reason: some may be running.
- * loop_end() tells them to end, in either case; they still have to be waited for. */
-int loop_start(struct loop *l, struct request *q, struct why *w);
-void loop_end(struct loop *l);
+void loop_init(struct loop *l);
+void loop_close(struct loop *l);
 
-/* Tells fwd and detok whose ids will come: at once, so that detok can start on its vocabulary. */
-int loop_card(const struct loop *l, const struct card *card, struct why *w);
+/* Copies the prompt: cards and ids from `in` to `out`, to the end of the input. -1 with a reason; l->gone says that `out` has no reader. */
+int loop_prompt(struct loop *l, struct why *w);
 
-/* sample's ids go back to fwd and on to detok, until sample's `end ` frame or a full context (1), or until sample ends without one (0). -1: a
- * reason. enough(), where there is one, is asked at each id and ends the turn before that id; asked while the prompt is
- * evaluated, it has fwd give that up, and the reason is FRAME_END_INTERRUPT. */
-int loop_turn(struct loop *l, struct result *r, int (*enough)(void), struct why *w);
+/* Tells fwd and the readers of the copy whose ids will come: at once, so that they can start on it. */
+int loop_card(struct loop *l, const struct card *card, struct why *w);
 
-/* For a relay: the start of a turn; another sample in place of the last one, which is told to end; and the sampler's next id, for pos, shown. loop_pick()
- * returns as loop_turn(), 1 for an id or, with *over, for the end. */
-void loop_begin(struct loop *l, struct result *r);
-int loop_sample(struct loop *l, struct request *q, struct why *w);
-int loop_pick(struct loop *l, struct result *r, uint32_t pos, int32_t *id, int *over, struct why *w);
+/* In place of loop_prompt(): ids[n] from position pos on, after what stands there. */
+int loop_send(struct loop *l, const int32_t *ids, size_t n, uint32_t pos, struct why *w);
+
+/* One generation. 1: it is over; 0: `back` has ended, or a reader is gone; -1 with a reason. */
+int loop_turn(struct loop *l, struct why *w);
+
+/* All generations, after the prompt; then the end: closes `out`, and copies what still comes through `back`. 0, or -1 with a reason. */
+int loop_run(struct loop *l, struct why *w);
+
+/* No loop: copies the frames of `back`, of a fwd that picks itself, and observes them. Of the prompt it counts the ids. 0, or -1 with a reason. */
+int loop_copy(struct loop *l, struct why *w);
 
 #endif

@@ -7,58 +7,61 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/chat/chat_opts.h"
 #include "fwd/fwd_opts.h"
-#include "lib/base/quote.h"
-#include "lib/sampler/rng.h"
+#include "lib/chat/chat_opts.h"
 #include "lib/sampler/opts.h"
-#include "lib/stream/stop.h"
+#include "lib/sampler/rng.h"
 #include "best.h"
+#include "console.h"
 #include "draft.h"
-#include "person.h"
 
-enum { TO_TOK = 1, STAGE, PRINT, SPECIAL, JSON, STOP, GUESS, GUESS_MAX, BEST_OF, PENALTY, ALL, STREAM, CHAT };
+enum { TO_TOK = 1, STAGE, PRINT, SPECIAL, JSON, STOP, GUESS, GUESS_MAX, BEST_OF, PENALTY, ALL, STREAM, CHATS };
 
 const struct opt options_table[] = {
 	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, then the embedded one)" },
-	{ 'n', "n-predict", "N", "stop after N ids (default: at the end of generation, or of the context)" },
-	{ 'v', "verbose", NULL, "ids, probabilities and times on stderr" },
-	{ STREAM, "stream", NULL, "print each id as soon as it is there, also with --greedy and --gumbel into a file or a pipe" },
+	{ 'n', "n-predict", "N", "stop after N tokens (default: at the end of generation, or of the context)" },
+	{ 'v', "verbose", NULL, "tokens, probabilities and times on stderr" },
+	{ STREAM, "stream", NULL, "print each token at once, also with --greedy and --gumbel into a file or a pipe" },
 	{ JSON, "json", NULL, "in place of the text one line of JSON: ids, text, log-probabilities, times" },
 	{ STOP, "stop", "TEXT", "stop before this text; \\n is a new line; repeatable" },
-	{ GUESS, "draft", "MODEL", "guess ids by a small model and evaluate several at once; lookup: by what stood there before" },
+	{ GUESS, "draft", "MODEL", "guess tokens by a small model and evaluate several at once; lookup: by what stood there before" },
 	{ GUESS_MAX, "draft-max", "N", "how many at once (default: 4)" },
 	{ BEST_OF, "best-of", "N", "generate N texts, with seeds from -s on, and print the likeliest" },
-	{ PENALTY, "length-penalty", "A", "the likeliest: by its log-probability over its length to the power of A (default: 1)" },
-	{ ALL, "all", NULL, "print all of them, the best first" },
-	{ CHAT, "chat", NULL, "a conversation: each line of stdin is a turn, and its answer a line or more of stdout" },
+	{ PENALTY, "length-penalty", "A", "score: the log-probability over the length to the power of A (default: 1)" },
+	{ ALL, "all", NULL, "with --best-of: print all of them, the best first" },
+	{ CHATS, "chat", NULL, "a conversation: each line of stdin is a turn, and its answer a line or more of stdout" },
 	{ 'i', "interactive", NULL, "the same with a prompt; ^C ends an answer, ^D or ^C twice the conversation" },
 	{ STAGE, "stage", "NAME=COMMAND", "run the shell's COMMAND in place of tok, fwd, sample or detok" },
-	{ PRINT, "print-pipeline", NULL, "print the shell commands that do the same, and stop" },
+	{ PRINT, "print-pipeline", NULL, "print the shell commands that do the same, and exit" },
 	{ SPECIAL, "special", NULL, "show control tokens" },
 	{ TO_TOK, "bos", NULL, "begin with BOS" },
 	{ TO_TOK, "no-bos", NULL, "begin without BOS" },
 	{ TO_TOK, "no-parse-special", NULL, "control tokens in the prompt are plain text" },
-	{ 's', "seed", "N", "seed of the draws (default: a random one, -v tells)" },
+	{ 's', "seed", "N", "seed of the draws (default: a random one, shown by -v)" },
 	{ 0 }
 };
 
-static void add(struct request *q, const struct cli *c, int stage, const char *arg)
+static void add(struct request *q, const struct cli *c, enum stage_number stage, const char *arg)
 {
 	struct why w;
 
+	/* argv[0] comes when all is known. */
+	if (!q->stage[stage].n)
+		q->stage[stage].n = 1;
 	if (stage_arg(&q->stage[stage], arg, &w))
 		cli_usage(c, "%s", w.text);
 }
 
-static void add_value(struct request *q, const struct cli *c, int stage, const char *option, const char *value)
+static void add_value(struct request *q, const struct cli *c, enum stage_number stage, const char *option, const char *value)
 {
+	if (!value)
+		return;
 	add(q, c, stage, option);
 	add(q, c, stage, value);
 }
 
 /* An option of a stage, in its long form. */
-static void pass(struct request *q, const struct cli *c, const struct opt *o, int stage)
+static void pass(struct request *q, const struct cli *c, const struct opt *o, enum stage_number stage)
 {
 	char *s = malloc(strlen(o->name) + 3);
 
@@ -73,110 +76,35 @@ static void pass(struct request *q, const struct cli *c, const struct opt *o, in
 /* --stage NAME=COMMAND */
 static void replace(struct request *q, const struct cli *c, const char *value)
 {
+	static const enum stage_number replaceable[] = { TOK, FWD, SAMPLE, DETOK };
 	const char *command = strchr(value, '=');
 
-	for (int i = 0; command && i < FEED; i++)
-		if (strlen(q->stage[i].name) == (size_t)(command - value) && !strncmp(value, q->stage[i].name, strlen(q->stage[i].name))) {
-			q->stage[i].command = command + 1;
+	for (size_t i = 0; command && i < sizeof replaceable / sizeof *replaceable; i++) {
+		struct stage *s = &q->stage[replaceable[i]];
+
+		if (strlen(s->name) == (size_t)(command - value) && !strncmp(value, s->name, strlen(s->name))) {
+			s->command = command + 1;
 			return;
 		}
+	}
 	cli_usage(c, "--stage: '%s' is not tok, fwd, sample or detok, '=' and a command", value);
 }
 
-static void check_chat(const struct request *q, const struct cli *c)
+static void add_stop(struct request *q, const struct cli *c)
 {
-	const struct chat_setup *s = &q->setup;
-
-	if (!q->chat && (s->system || s->tools || s->template || s->name || s->n_set))
-		cli_usage(c, "--system, --tools, --set, --template and --template-name are for --chat and -i");
-	if (s->template && s->name)
-		cli_usage(c, "--template and --template-name: one of the two");
-	if (q->chat && (q->stage[TOK].n > 1 || q->stage[TOK].command))
-		cli_usage(c, "--bos, --no-bos, --no-parse-special and --stage tok: not for a conversation: its template says what is where");
-	if (q->chat && q->print)
-		cli_usage(c, "--print-pipeline: a conversation is more than a pipeline; its first turn is chat | tok --no-bos | ...");
-	if (q->interactive && q->json)
-		cli_usage(c, "--json: --chat has it, -i is for people");
+	if (!*c->value)
+		cli_usage(c, "--stop: an empty string");
+	if (q->n_stop == (int)(sizeof q->stop / sizeof *q->stop))
+		cli_usage(c, "--stop: more than %d of them", q->n_stop);
+	q->stop[q->n_stop++] = c->value;
 }
 
-/* What needs gen between fwd and sample. */
-static void check_relay(const struct request *q, const struct cli *c)
+/* How sample is to draw; and whether a chain inside fwd could do the same. */
+static void take_sampling(struct request *q, const struct cli *c, const struct opt *o)
 {
-	const char *option = q->draft ? "--draft" : "--best-of";
-
-	if (q->draft && q->best_of)
-		cli_usage(c, "--draft and --best-of: one of the two");
-	if (q->best_of && q->seed > INT64_MAX - q->best_of)
-		cli_usage(c, "--best-of: no %d seeds from %" PRId64 " on", q->best_of, q->seed);
-	if (q->all && !q->best_of)
-		cli_usage(c, "--all: which, is for --best-of to say");
-	if (q->all && q->json)
-		cli_usage(c, "--all and --json: one of the two; the line is that of the best");
-	if (q->relayed && (q->chat || q->print || q->stage[FWD].command))
-		cli_usage(c, "%s: not with --chat, -i, --print-pipeline or --stage fwd", option);
-	if (q->best_of && q->stage[SAMPLE].command)
-		cli_usage(c, "--best-of: not with --stage sample, whose log-probabilities it needs");
-}
-
-/* A fwd that picks itself picks as sample does: the largest logit, or with the same noise. */
-static void command_noise(struct request *q, const struct cli *c, int stage)
-{
-	if (!q->gumbel || q->greedy)
-		return;
-	add_value(q, c, stage, "--temp", q->temp ? q->temp : "0.8");
-	add_value(q, c, stage, "--seed", q->seed_text);
-}
-
-/* By the id where someone may be looking. */
-static void command_chain(struct request *q, const struct cli *c)
-{
-	add_value(q, c, FWD, "--chain", q->stream || isatty(STDOUT_FILENO) ? "1" : "16");
-	if (q->n)
-		add_value(q, c, FWD, "-n", q->n);
-	if (q->ignore_eos)
-		add(q, c, FWD, "--ignore-eos");
-	command_noise(q, c, FWD);
-}
-
-/* Nothing is asked for that only sample can do, or that needs the ids one by one. */
-static int chains(const struct request *q)
-{
-	int picks = (q->greedy || q->gumbel) && !q->sampling && !q->of_text && !q->logprobs;
-
-	return picks && !q->chat && !q->print && !q->stop && !q->relayed && !q->stage[FWD].command && !q->stage[SAMPLE].command;
-}
-
-/* The small model guesses as many ids as asked for after each frame. */
-static void command_draft(struct request *q, const struct cli *c, const char *program)
-{
-	static char most[24];
-
-	snprintf(most, sizeof most, "%zu", q->draft_max);
-	q->stage[DRAFT].argv[0] = program;
-	add_value(q, c, DRAFT, "--chain", most);
-	add_value(q, c, DRAFT, "-n", most);
-	command_noise(q, c, DRAFT);
-	add(q, c, DRAFT, q->draft);
-}
-
-/* --stop: for detok, which stops printing there, and for the loop, which stops evaluating. */
-static void add_stop(struct request *q, const struct cli *c, const struct opt *o)
-{
-	char *s = malloc(strlen(c->value) + 1);
-	struct why w;
-
-	if (!s || (!q->stop && !(q->stop = stop_open(&w))))
-		cli_die(c, "out of memory");
-	if (stop_add(q->stop, s, quote_undo(c->value, s), &w) < 0)
-		cli_usage(c, "--stop: %s", w.text);
-	free(s);
-	pass(q, c, o, DETOK);
-}
-
-/* What a chain inside fwd can do as well, and whether there is anything else. */
-static void note(struct request *q, const struct cli *c, const struct opt *o)
-{
-	if (o->letter == 'n')
+	if (sampler_opt_of_text(o))
+		q->of_text = 1;
+	else if (o->letter == 'n')
 		q->n = c->value;
 	else if (!strcmp(o->name, "temp"))
 		q->temp = c->value;
@@ -188,25 +116,11 @@ static void note(struct request *q, const struct cli *c, const struct opt *o)
 		q->ignore_eos = 1;
 	else
 		q->sampling = 1;
-}
-
-/* How sample is to draw. */
-static void take_sampling(struct request *q, const struct cli *c, const struct opt *o)
-{
-	if (sampler_opt_of_text(o))
-		q->of_text = 1;
-	else
-		note(q, c, o);
 	pass(q, c, o, SAMPLE);
 }
 
-static void take(struct request *q, const struct cli *c, const struct opt *o)
+static void take(struct request *q, struct cli *c, const struct opt *o)
 {
-	struct why w;
-	int taken = chat_take(&q->setup, o, c->value, &w);
-
-	if (taken < 0)
-		cli_usage(c, "%s", w.text);
 	switch (o->letter) {
 	case 'm': q->model = c->value; break;
 	case 'v': q->verbose = 1; break;
@@ -215,35 +129,61 @@ static void take(struct request *q, const struct cli *c, const struct opt *o)
 	case PRINT: q->print = 1; break;
 	case STREAM: q->stream = 1; break;
 	case JSON: q->json = 1; break;
-	case STOP: add_stop(q, c, o); break;
-	case CHAT: q->chat = 1; break;
+	case STOP: add_stop(q, c); break;
+	case CHATS: q->chat = 1; break;
 	case 'i': q->chat = q->interactive = 1; break;
-	case SPECIAL: q->special = 1; pass(q, c, o, DETOK); break;
+	case SPECIAL: q->special = 1; break;
 	case TO_TOK: pass(q, c, o, TOK); break;
-	case 't': case 'c': case 'b': case OPT_BACKEND: case OPT_KV: case OPT_KV_TYPE:
-		pass(q, c, o, FWD);
-		if (o->letter == 't' || o->letter == OPT_BACKEND)
-			pass(q, c, o, DRAFT);
-		q->keeps |= o->letter == OPT_KV;
+	case OPT_SYSTEM: case OPT_TOOLS: case OPT_SET: case OPT_TEMPLATE: case OPT_NAME:
+		q->chat_options = 1;
+		pass(q, c, o, CHAT);
 		break;
-	case GUESS:
-		q->draft = c->value;
-		q->lookup = !strcmp(c->value, "lookup");
-		break;
-	case GUESS_MAX: q->draft_max = (size_t)cli_integer(c, o, 1, DRAFT_MAX); break;
+	case 't': q->threads = c->value; pass(q, c, o, FWD); break;
+	case OPT_BACKEND: q->backend = c->value; pass(q, c, o, FWD); break;
+	case OPT_KV: q->kv = c->value; pass(q, c, o, FWD); break;
+	case 'c': case 'b': case OPT_KV_TYPE: pass(q, c, o, FWD); break;
+	case GUESS: q->draft = c->value; break;
+	case GUESS_MAX: q->draft_max = (int)cli_integer(c, o, 1, DRAFT_MAX); break;
 	case BEST_OF: q->best_of = (int)cli_integer(c, o, 1, BEST_MAX); break;
-	case PENALTY: q->penalty = cli_real(c, o, 0, 10); break;
+	case PENALTY: cli_real(c, o, 0, 10); q->penalty = c->value; break;
 	case ALL: q->all = 1; break;
-	default:
-		if (!taken)
-			take_sampling(q, c, o);
+	default: take_sampling(q, c, o);
 	}
 }
 
-/* The last of -n, unless there is more to come, or a stage of the user's own may have other plans. */
-static size_t last_id(const struct request *q)
+/* ---- what does not go together ---- */
+
+static void check_chat(const struct request *q, const struct cli *c)
 {
-	return q->n && !q->keeps && !q->chat && !q->stage[FWD].command && !q->stage[SAMPLE].command ? strtoul(q->n, NULL, 10) : 0;
+	if (!q->chat && q->chat_options)
+		cli_usage(c, "--system, --tools, --set, --template and --template-name are for --chat and -i");
+	if (q->chat && (q->stage[TOK].n || q->stage[TOK].command))
+		cli_usage(c, "--bos, --no-bos, --no-parse-special and --stage tok: not for a conversation: the chat template decides");
+	if (q->chat && q->print)
+		cli_usage(c, "--print-pipeline: a conversation is more than a pipeline; its first turn is chat | tok --no-bos | ...");
+	if (q->interactive && q->json)
+		cli_usage(c, "--json: with --chat, not with -i");
+}
+
+static void check(const struct request *q, const struct cli *c)
+{
+	const char *option = q->draft ? "--draft" : "--best-of";
+
+	check_chat(q, c);
+	if (q->draft && q->best_of)
+		cli_usage(c, "--draft and --best-of: one of the two");
+	if (q->best_of && q->seed > INT64_MAX - q->best_of)
+		cli_usage(c, "--best-of: no %d seeds from %" PRId64 " on", q->best_of, q->seed);
+	if (q->all && !q->best_of)
+		cli_usage(c, "--all requires --best-of");
+	if (q->all && q->json)
+		cli_usage(c, "--all and --json: one of the two; the line is that of the best");
+	if ((q->draft || q->best_of) && (q->chat || q->stage[FWD].command))
+		cli_usage(c, "%s: not with --chat, -i or --stage fwd", option);
+	if (q->best_of && q->stage[SAMPLE].command)
+		cli_usage(c, "--best-of: not with --stage sample, whose log-probabilities it needs");
+	if (q->json && (q->stage[DETOK].command || q->print))
+		cli_usage(c, "--json: not with --stage detok or --print-pipeline");
 }
 
 void options(struct request *q, struct cli *c)
@@ -252,7 +192,6 @@ void options(struct request *q, struct cli *c)
 
 	q->seed = -1;
 	q->draft_max = 4;
-	q->penalty = 1;
 	while ((o = cli_next(c)))
 		take(q, c, o);
 	if (q->seed < 0)
@@ -260,15 +199,122 @@ void options(struct request *q, struct cli *c)
 	if (c->argc > 1)
 		cli_usage(c, "one prompt at most: quote it (try --help)");
 	q->prompt = c->argc ? c->argv[0] : NULL;
-	q->relayed = q->draft || q->best_of;
-	q->last = last_id(q);
-	check_chat(q, c);
-	check_relay(q, c);
-	if (q->json && (q->stage[DETOK].command || q->print))
-		cli_usage(c, "--json: there is no detok then, nor a pipeline that does the same");
+	check(q, c);
 }
 
-void commands(struct request *q, const struct cli *c, const struct place *place)
+/* ---- the commands ---- */
+
+/* Whether fwd can pick itself: nothing is asked for that only sample can do, or that needs the ids one by one. It picks as sample does: the largest logit,
+ * or with the same noise. */
+static int can_chain(const struct request *q)
+{
+	int picks = (q->greedy || q->gumbel) && !q->sampling && !q->of_text && !q->logprobs;
+
+	return picks && !q->chat && !q->n_stop && !q->draft && !q->best_of && !q->stage[FWD].command && !q->stage[SAMPLE].command;
+}
+
+static void command_noise(struct request *q, const struct cli *c, enum stage_number stage)
+{
+	if (!q->gumbel || q->greedy)
+		return;
+	add_value(q, c, stage, "--temp", q->temp ? q->temp : "0.8");
+	add_value(q, c, stage, "--seed", q->seed_text);
+}
+
+/* One id at a time where someone may be watching. */
+static void command_chain(struct request *q, const struct cli *c)
+{
+	add_value(q, c, FWD, "--chain", q->stream || isatty(STDOUT_FILENO) ? "1" : "16");
+	add_value(q, c, FWD, "-n", q->n);
+	if (q->ignore_eos)
+		add(q, c, FWD, "--ignore-eos");
+	command_noise(q, c, FWD);
+	add(q, c, DETOK, "--generated");
+	q->stage[SAMPLE] = (struct stage){ .name = "sample" };
+}
+
+/* The n-th id is not evaluated, unless it has to stay in a named segment; a sampler of the user's is bounded here alone. */
+static void command_feed(struct request *q, const struct cli *c)
+{
+	q->stage[FEED].n = 1;
+	if (q->stage[SAMPLE].command || (!q->kv && !q->chat && !q->stage[FWD].command))
+		add_value(q, c, FEED, "-n", q->n);
+	if (q->draft) {
+		snprintf(q->most_text, sizeof q->most_text, "%d", q->draft_max);
+		add_value(q, c, FEED, "--draft", q->draft);
+		add_value(q, c, FEED, "--draft-max", q->most_text);
+	}
+	if (q->draft && strcmp(q->draft, "lookup")) {
+		add_value(q, c, FEED, "--threads", q->threads);
+		add_value(q, c, FEED, "--backend", q->backend);
+		command_noise(q, c, FEED);
+	}
+	if (q->best_of) {
+		snprintf(q->repeat_text, sizeof q->repeat_text, "%d", q->best_of);
+		add_value(q, c, FEED, "--repeat", q->repeat_text);
+	}
+}
+
+static void command_best(struct request *q, const struct cli *c)
+{
+	add(q, c, SAMPLE, "--turns");
+	add_value(q, c, SAMPLE, "--seed-step", "1");
+	add_value(q, c, BEST, "--seed", q->seed_text);
+	add_value(q, c, BEST, "--length-penalty", q->penalty);
+	if (q->all)
+		add(q, c, BEST, "--all");
+	if (q->verbose)
+		add(q, c, BEST, "--verbose");
+}
+
+/* detok prints as far as a stop string and exits; a loop that has to know of it, or goes on, has a filter as well. */
+static void command_text(struct request *q, const struct cli *c)
+{
+	int terminal = isatty(STDOUT_FILENO), many = q->chat || q->best_of;
+
+	if (q->n_stop && (many || q->json || q->verbose)) {
+		add(q, c, STOPS, "--frames");
+		if (many)
+			add(q, c, STOPS, "--turns");
+	}
+	if (many || stage_used(&q->stage[STOPS]))
+		add(q, c, DETOK, "--turns");
+	if (q->chat || q->all || (terminal && !q->json))
+		add_value(q, c, DETOK, "--suffix", q->interactive && terminal && isatty(STDIN_FILENO) ? "\n" CONSOLE_PROMPT : "\n");
+	for (int i = 0; i < q->n_stop; i++) {
+		add_value(q, c, DETOK, "--stop", q->stop[i]);
+		if (stage_used(&q->stage[STOPS]))
+			add_value(q, c, STOPS, "--stop", q->stop[i]);
+		if (q->chat)
+			add_value(q, c, ANSWER, "--stop", q->stop[i]);
+	}
+	if (q->special)
+		add(q, c, DETOK, "--special");
+	if (q->special && stage_used(&q->stage[STOPS]))
+		add(q, c, STOPS, "--special");
+}
+
+/* The programs, and the model as the last argument of those that want it. */
+static void finish(struct request *q, const struct cli *c, const char *argv0)
+{
+	static const struct { enum stage_number stage; const char *program; int model; } all[] = {
+		{ TOK, "tok", 1 }, { FEED, "feed", 0 }, { FWD, "fwd", 1 }, { SAMPLE, "sample", 0 }, { STOPS, "detok", 1 }, { TEE, "tee", 0 },
+		{ BEST, "best", 0 }, { DETOK, "detok", 1 }, { CHAT, "chat", 1 }, { ANSWER, "detok", 1 }, { DRAFT, "fwd", 0 }
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		struct stage *s = &q->stage[all[i].stage];
+
+		if (!stage_used(s))
+			continue;
+		s->program = all[i].program;
+		if (all[i].model && !s->command)
+			add(q, c, all[i].stage, q->model);
+		s->argv[0] = find_program(q->program[all[i].stage], argv0, c->program, all[i].program);
+	}
+}
+
+void commands(struct request *q, const struct cli *c, const char *argv0)
 {
 	snprintf(q->seed_text, sizeof q->seed_text, "%" PRId64, q->seed);
 	add_value(q, c, SAMPLE, "--seed", q->seed_text);
@@ -277,25 +323,29 @@ void commands(struct request *q, const struct cli *c, const struct place *place)
 		add_value(q, c, SAMPLE, "--logprobs", "0");
 	if (q->of_text)
 		add_value(q, c, SAMPLE, "--model", q->model);
-	if (q->chat)
-		add(q, c, SAMPLE, "--turns");
-	if (q->chat || q->all) {
-		add(q, c, DETOK, "--turns");
-		add_value(q, c, DETOK, "--suffix", q->interactive && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? "\n" PERSON_PROMPT : "\n");
-	}
-	q->chained = chains(q);
+	q->chained = can_chain(q);
+	q->stage[TOK].n += !q->stage[TOK].n;
+	q->stage[FWD].n += !q->stage[FWD].n;
+	q->stage[DETOK].n += !q->stage[DETOK].n;
+	q->stage[TEE].n = !q->chained || isatty(STDERR_FILENO);
 	if (q->chained)
 		command_chain(q, c);
-	if (q->draft)
-		add(q, c, FWD, "--all");
-	if (q->draft && !q->lookup)
-		command_draft(q, c, place->program[FWD]);
-	for (int i = TOK; i <= DETOK; i++)
+	else
+		command_feed(q, c);
+	if (q->best_of)
+		command_best(q, c);
+	/* With --turns sample outlives its end, and so fwd finishes what a named segment is to hold. */
+	if (q->chat || (q->kv && !q->best_of && !q->chained))
+		add(q, c, SAMPLE, "--turns");
+	if (q->chat) {
+		add(q, c, TOK, "--no-bos");
+		q->stage[CHAT].n += !q->stage[CHAT].n;
+		q->stage[ANSWER].n += !q->stage[ANSWER].n;
+	} else {
+		q->stage[PROMPT].text = q->prompt;
+	}
+	command_text(q, c);
+	for (int i = 0; i < STAGES; i++)
 		q->stage[i].deaf = q->interactive;
-	for (int i = TOK; i <= DETOK; i++)
-		if (i != SAMPLE)
-			add(q, c, i, q->model);
-	for (int i = TOK; i <= DETOK; i++)
-		q->stage[i].argv[0] = place->program[i];
+	finish(q, c, argv0);
 }
-

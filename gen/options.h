@@ -4,14 +4,13 @@
 
 #include "lib/base/cli.h"
 #include "gen.h"
-#include "place.h"
 
 extern const struct opt options_table[];
 
-/* q's stages have their names already; those options that are theirs are put into their arguments. q->model is NULL where none is named. */
+/* Reads the command line: options of the stages are put into their arguments. q->model is NULL where none is named. */
 void options(struct request *q, struct cli *c);
 
-/* Once the model is known: the command of each stage: its program, its options, the model; or the shell with the user's own. */
-void commands(struct request *q, const struct cli *c, const struct place *place);
+/* Once the model is known: the command of each stage that is used. argv0: how gen was called. */
+void commands(struct request *q, const struct cli *c, const char *argv0);
 
 #endif

@@ -10,23 +10,35 @@
 
 enum { EVERY = 200 };           /* milliseconds between two looks at the clock */
 
-void progress_wait(const struct frame_in *in, double begin, size_t n, void (*look)(void *context), void *context)
-{
-	struct pollfd ready = { .fd = in->fd, .events = POLLIN };
-	int tells = isatty(STDERR_FILENO), shown = 0, got;
-	double waited;
+void (*progress_cancel)(void);
 
-	if ((!tells && !look) || in->used < in->have)
+static void tell(const struct loop *l, int *shown)
+{
+	double waited = clock_now() - l->r->begin;
+
+	if (waited < 1)
 		return;
-	while ((got = poll(&ready, 1, EVERY)) == 0 || (got < 0 && errno == EINTR)) {
-		if (look)
-			look(context);
-		waited = clock_now() - begin;
-		if (!tells || waited < 1)
-			continue;
-		fprintf(stderr, "\rgen: a prompt of %zu ids, %.1f s", n, waited);
-		shown = 1;
+	fprintf(stderr, "\rgen: a prompt of %zu tokens, %.1f s", l->r->prompt.n, waited);
+	*shown = 1;
+}
+
+void progress_wait(struct loop *l)
+{
+	/* A descriptor without events tells of a pipe that nobody reads any more. */
+	struct pollfd ready[2] = { { .fd = l->back.fd, .events = POLLIN }, { .fd = l->copy } };
+	int terminal = isatty(STDERR_FILENO), shown = 0, got;
+
+	if (l->back.used < l->back.have)
+		return;
+	while ((got = poll(ready, 2, EVERY)) == 0 || (got < 0 && errno == EINTR)) {
+		if (progress_cancel && l->cancelled && l->cancelled())
+			progress_cancel();
+		if (terminal && l->r)
+			tell(l, &shown);
 	}
 	if (shown)
 		fprintf(stderr, "\r\033[K");
+	/* Nobody is left to read: `back` ends as the stages before it find out. */
+	if (!ready[0].revents && ready[1].revents & (POLLERR | POLLHUP | POLLNVAL))
+		l->gone = 1;
 }

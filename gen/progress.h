@@ -2,12 +2,12 @@
 #ifndef PROGRESS_H
 #define PROGRESS_H
 
-#include <stddef.h>
+#include "loop.h"
 
-#include "lib/stream/frame.h"
+/* A loop's wait(): returns when a frame comes, or when a reader of the loop's output is gone. From a second after the begin of the result on it shows how
+ * many tokens take so long; the line is gone afterwards. While l->cancelled() says so, progress_cancel(), if it is set, is called five times a second. */
+void progress_wait(struct loop *l);
 
-/* Waits for the next frame of `in` and shows, from a second after `begin` (on clock_now()'s clock) on, that it is n ids that take so long. The line is gone
- * afterwards. look(context), where there is one, is called five times a second, and after each signal. */
-void progress_wait(const struct frame_in *in, double begin, size_t n, void (*look)(void *context), void *context);
+extern void (*progress_cancel)(void);
 
 #endif

@@ -1,54 +1,42 @@
-/* What gen -v tells people, on stderr, and --json programs, on stdout: which ids went in and came out, how likely each was, and how long it took. */
+/* -v, on stderr, and --json, on stdout: which ids went in and came out, how likely each was, and how long it took. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include "lib/stream/frame.h"
 #include "lib/base/json.h"
-#include "gen.h"
-#include "text.h"
+#include "lib/stream/frame.h"
+#include "report.h"
 
-enum { TEXT_MAX = 1 << 30 };
-
-/* Seconds. NaN where there are too few ids. */
+/* Seconds. NaN where there are too few tokens. */
 struct times {
 	double first, min, mean, max, rate;
 };
 
 static struct times times(const struct result *r)
 {
-	struct times t = { r->ids.n ? r->time[0] : NAN, NAN, NAN, NAN, NAN };
+	struct times t = { r->ids.n ? r->each[0].time : NAN, NAN, NAN, NAN, NAN };
 
 	for (size_t i = 1; i < r->ids.n; i++) {
-		double step = r->time[i] - r->time[i - 1];
+		double step = r->each[i].time - r->each[i - 1].time;
 
 		t.min = step < t.min || i == 1 ? step : t.min;
 		t.max = step > t.max || i == 1 ? step : t.max;
 	}
 	if (r->ids.n > 1) {
-		t.mean = (r->time[r->ids.n - 1] - r->time[0]) / (double)(r->ids.n - 1);
+		t.mean = (r->each[r->ids.n - 1].time - r->each[0].time) / (double)(r->ids.n - 1);
 		t.rate = 1 / t.mean;
 	}
 	return t;
 }
 
-/* Of the largest of the stages that have ended, in KiB; 0 while they run. */
+/* KiB, of the largest of the stages that have ended. */
 static long peak_memory(void)
 {
 	struct rusage u;
 
 	return getrusage(RUSAGE_CHILDREN, &u) ? 0 : u.ru_maxrss;
-}
-
-double result_logprob(const struct result *r)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < r->ids.n; i++)
-		sum += (double)r->logprob[i];
-	return sum;
 }
 
 /* ---- for people ---- */
@@ -69,10 +57,10 @@ static void print_times(const struct result *r)
 {
 	struct times t = times(r);
 
-	fprintf(stderr, "first id after %.1f ms\n", 1e3 * t.first);
+	fprintf(stderr, "first token after %.1f ms\n", 1e3 * t.first);
 	if (r->ids.n > 1)
-		fprintf(stderr, "%zu further in %.1f ms: %.1f ids/s; a step took %.2f ms at least, %.2f on average, %.2f at most\n", r->ids.n - 1,
-			1e3 * (r->time[r->ids.n - 1] - t.first), t.rate, 1e3 * t.min, 1e3 * t.mean, 1e3 * t.max);
+		fprintf(stderr, "%zu further in %.1f ms: %.1f tokens/s; time of a step: %.2f ms at least, %.2f on average, %.2f at most\n", r->ids.n - 1,
+			1e3 * (r->each[r->ids.n - 1].time - t.first), t.rate, 1e3 * t.min, 1e3 * t.mean, 1e3 * t.max);
 	fprintf(stderr, "forward passes: %zu\n", r->passes);
 	if (peak_memory())
 		fprintf(stderr, "peak memory of a stage: %.1f MiB\n", (double)peak_memory() / 1024);
@@ -80,23 +68,25 @@ static void print_times(const struct result *r)
 
 void report(const struct request *q, const struct result *r)
 {
-	fprintf(stderr, "model: %s\nseed: %" PRId64 "\nprompt, %zu ids:", q->model, q->seed, r->prompt.n);
+	fprintf(stderr, "model: %s\nseed: %" PRId64 "\nprompt, %zu tokens:", q->model, q->seed, r->prompt.n);
 	for (size_t i = 0; i < r->prompt.n; i++)
 		fprintf(stderr, " %d", r->prompt.id[i]);
-	fprintf(stderr, "\nends a generation:");
+	fprintf(stderr, "\nends of generation:");
 	for (int i = 0; i < r->n_eog; i++)
 		fprintf(stderr, " %d", r->eog[i]);
-	fprintf(stderr, "\ngenerated, %zu ids:", r->ids.n);
+	fprintf(stderr, "\ngenerated, %zu tokens:", r->ids.n);
 	for (size_t i = 0; i < r->ids.n; i++)
-		if (isnan(r->logprob[i]))
+		if (isnan(r->each[i].logprob))
 			fprintf(stderr, " %d", r->ids.id[i]);
 		else
-			fprintf(stderr, " %d (%.3f)", r->ids.id[i], exp((double)r->logprob[i]));
+			fprintf(stderr, " %d (%.3f)", r->ids.id[i], exp((double)r->each[i].logprob));
 	fprintf(stderr, "\n");
-	if (!isnan(result_logprob(r)))
-		fprintf(stderr, "log-probability: %.4f\n", result_logprob(r));
+	if (!isnan(result_sum(r)))
+		fprintf(stderr, "log-probability: %.4f\n", result_sum(r));
 	fprintf(stderr, "stopped by: %s\n", reason_name(r));
 	print_times(r);
+	if (q->draft)
+		fprintf(stderr, "draft: %zu tokens proposed, %zu of them accepted; paused for %zu rounds\n", r->proposed, r->accepted, r->paused);
 }
 
 /* ---- for programs ---- */
@@ -114,7 +104,7 @@ static void put_number(struct json_writer *w, double d)
 		json_raw(w, "null");
 }
 
-static void put_ids(struct json_writer *w, const char *name, const struct ids *ids)
+static void put_ids(struct json_writer *w, const char *name, const struct tokens *ids)
 {
 	key(w, name);
 	json_open(w, '[');
@@ -128,10 +118,10 @@ static void put_logprobs(struct json_writer *w, const struct result *r)
 	key(w, "logprobs");
 	json_open(w, '[');
 	for (size_t i = 0; i < r->ids.n; i++)
-		put_number(w, (double)r->logprob[i]);
+		put_number(w, (double)r->each[i].logprob);
 	json_close(w, ']');
 	key(w, "logprob");
-	put_number(w, result_logprob(r));
+	put_number(w, result_sum(r));
 }
 
 static void put_reason(struct json_writer *w, const struct result *r)
@@ -166,17 +156,15 @@ static void put_times(struct json_writer *w, const struct result *r)
 	json_close(w, '}');
 }
 
-void report_json(const struct request *q, const struct result *r)
+void report_json(const struct request *q, const struct result *r, const struct bytes *text)
 {
-	struct bytes text = { .limit = TEXT_MAX };
 	struct json_writer w = json_to_file(stdout);
 
-	text_of(q->vocab, q->stop, q->special, r->ids.id, r->ids.n, &text);
 	json_open(&w, '{');
 	put_ids(&w, "prompt", &r->prompt);
 	put_ids(&w, "ids", &r->ids);
 	key(&w, "text");
-	json_string(&w, text.n ? text.p : "", text.n);
+	json_string(&w, text->n ? text->p : "", text->n);
 	put_logprobs(&w, r);
 	key(&w, "count");
 	json_int(&w, (int64_t)r->ids.n);
@@ -187,9 +175,8 @@ void report_json(const struct request *q, const struct result *r)
 	key(&w, "forward_passes");
 	json_int(&w, (int64_t)r->passes);
 	key(&w, "peak_memory");
-	json_int(&w, (int64_t)peak_memory() * 1024);
+	json_int(&w, q->chat ? 0 : (int64_t)peak_memory() * 1024);
 	json_close(&w, '}');
 	putchar('\n');
 	fflush(stdout);
-	bytes_free(&text);
 }

@@ -17,6 +17,15 @@
 
 #define VERSION "0.1"
 
+/* Where the line goes: stderr, or the descriptor that whoever started us wants it on. */
+static int error_descriptor(void)
+{
+	const char *s = getenv("LMPIPE_ERROR_FD");
+	int fd = s ? atoi(s) : 0;
+
+	return fd > 2 && fcntl(fd, F_GETFD) >= 0 ? fd : 2;
+}
+
 /* One write(2) for the whole line, so that the stages of a pipeline do not interleave theirs; one line whatever the words in it hold. */
 static _Noreturn void last_words(const struct cli *c, int status, const char *format, va_list ap)
 {
@@ -31,7 +40,7 @@ static _Noreturn void last_words(const struct cli *c, int status, const char *fo
 	line[i++] = '\n';
 	out_flush(&ignored);
 	fflush(NULL);
-	io_write(2, line, i, &ignored);
+	io_write(error_descriptor(), line, i, &ignored);
 	_exit(status);
 }
 

@@ -55,7 +55,8 @@ const struct opt *cli_next(struct cli *c);
 long long cli_integer(const struct cli *c, const struct opt *o, long long low, long long high);
 double cli_real(const struct cli *c, const struct opt *o, double low, double high);
 
-/* "PROGRAM: text" on stderr, then exit: 1 for data and the system, 2 for usage. */
+/* "PROGRAM: text" on stderr, then exit: 1 for data and the system, 2 for usage. If $LMPIPE_ERROR_FD names an open descriptor, the line goes there:
+ * so gen learns which of its stages began a fault that several of them report. */
 _Noreturn void cli_die(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void cli_usage(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -1,5 +1,5 @@
-/* The person's side of a conversation. */
-#include "person.h"
+/* The user's side of a conversation. */
+#include "console.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -12,25 +12,25 @@
 enum { TURN_MAX = 64 << 20 };   /* bytes of a line */
 
 static volatile sig_atomic_t presses;   /* of ^C since the last line */
-static volatile sig_atomic_t answering, gone;
+static volatile sig_atomic_t answering, quitting;
 
-int person_interrupts(void)
+int console_interrupt(void)
 {
 	presses++;
 	return !answering || presses == 1;
 }
 
-void person_leaves(void)
+void console_quit(void)
 {
-	gone = 1;
+	quitting = 1;
 }
 
-int person_had_enough(void)
+int console_cancelled(void)
 {
 	return presses > 0;
 }
 
-static void say(const struct person *p, const char *text)
+static void show(const struct console *p, const char *text)
 {
 	struct why ignored;     /* a terminal that is gone ends the input, too */
 
@@ -38,15 +38,15 @@ static void say(const struct person *p, const char *text)
 		frame_write_bytes(STDOUT_FILENO, text, strlen(text), &ignored);
 }
 
-void person_open(struct person *p, const char *first, int interactive)
+void console_open(struct console *p, const char *first, int interactive)
 {
-	*p = (struct person){ .first = first, .lines = { .limit = TURN_MAX } };
+	*p = (struct console){ .first = first, .lines = { .limit = TURN_MAX } };
 	p->prompted = interactive && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	if (!first)
-		say(p, PERSON_PROMPT);
+		show(p, CONSOLE_PROMPT);
 }
 
-void person_close(struct person *p)
+void console_close(struct console *p)
 {
 	bytes_free(&p->lines);
 }
@@ -63,7 +63,7 @@ static int await(void)
 	sigaddset(&block, SIGTERM);
 	sigaddset(&block, SIGHUP);
 	sigprocmask(SIG_BLOCK, &block, &before);
-	for (then = presses; !ready && presses == then && !gone;) {
+	for (then = presses; !ready && presses == then && !quitting;) {
 		FD_ZERO(&in);
 		FD_SET(STDIN_FILENO, &in);
 		ready = pselect(STDIN_FILENO + 1, &in, NULL, NULL, NULL, &before);
@@ -75,17 +75,17 @@ static int await(void)
 }
 
 /* Reads on. 0, or -1 with a reason; p->ended at the end. */
-static int more(struct person *p, struct why *w)
+static int more(struct console *p, struct why *w)
 {
 	char part[16384];
 	ssize_t n;
 
 	if (!await()) {
-		p->ended = gone || presses > 1;
+		p->ended = quitting || presses > 1;
 		if (p->ended)
 			p->from = p->lines.n;
 		else
-			say(p, "\n(^C again or ^D ends)\n" PERSON_PROMPT);
+			show(p, "\n(^C again or ^D ends)\n" CONSOLE_PROMPT);
 		return 0;
 	}
 	n = read(STDIN_FILENO, part, sizeof part);
@@ -98,7 +98,7 @@ static int more(struct person *p, struct why *w)
 }
 
 /* A whole line of what was read; at the end of the input also one without an end. 1 or 0. */
-static int line(struct person *p, const char **text, size_t *n)
+static int line(struct console *p, const char **text, size_t *n)
 {
 	const char *s = p->lines.p + p->from, *end;
 
@@ -121,7 +121,7 @@ static int blank(const char *s, size_t n)
 	return !n;
 }
 
-int person_turn(struct person *p, const char **text, size_t *n, struct why *w)
+int console_turn(struct console *p, const char **text, size_t *n, struct why *w)
 {
 	int found = p->first != NULL;
 
@@ -140,7 +140,7 @@ int person_turn(struct person *p, const char **text, size_t *n, struct why *w)
 		found = line(p, text, n);
 		if (found && blank(*text, *n)) {
 			found = 0;
-			say(p, PERSON_PROMPT);
+			show(p, CONSOLE_PROMPT);
 		} else if (!found && p->ended) {
 			return 0;
 		} else if (!found && more(p, w)) {

@@ -1,0 +1,51 @@
+/* result: what a generation came to, for those who report it: -v, --json, the progress line and a conversation. */
+#ifndef RESULT_H
+#define RESULT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/why.h"
+#include "lib/stream/frame.h"
+
+struct tokens {                 /* a growing array of ids */
+	int32_t *id;
+	size_t n, room;
+};
+
+/* Appends n ids. -1: out of memory. */
+int tokens_add(struct tokens *t, const int32_t *id, size_t n, struct why *w);
+void tokens_free(struct tokens *t);
+
+struct result {
+	double begin;           /* on clock_now()'s clock */
+	struct tokens prompt;
+	struct tokens ids;      /* generated */
+	struct result_id {
+		float logprob;  /* NaN where the sampler does not say */
+		double time;    /* seconds since begin */
+		size_t passes;  /* frames that fwd had evaluated before it */
+	} *each;                /* [ids.n] */
+	size_t room;            /* of `each` */
+	uint32_t pos;           /* of ids.id[0] */
+	size_t evaluated;       /* the first so many of ids went to fwd and stand there */
+	size_t passes;          /* frames that went to fwd */
+	uint32_t reason;        /* enum frame_reason; 0: none was given */
+	char *stop;             /* [n_stop] the stop string that ended it, or NULL */
+	size_t n_stop;
+	int32_t eog[4], n_eog;  /* the first ends of generation of the card */
+	size_t proposed, accepted, paused;      /* of guesses; rounds without them */
+};
+
+/* n ids that were drawn for pos and the positions after it. */
+int result_ids(struct result *r, const int32_t *id, size_t n, uint32_t pos, struct why *w);
+
+/* The log-probability of the id at pos, which may come after the id's successors. */
+void result_logprob(struct result *r, uint32_t pos, float logprob);
+
+/* The sum of all log-probabilities; NaN where one is missing. */
+double result_sum(const struct result *r);
+
+void result_free(struct result *r);
+
+#endif
