@@ -40,7 +40,7 @@ struct limit {
 struct limit limits_now(const struct limits *l);
 
 /* How long this work takes at the limit: its multiply-adds one after the other, or its bytes if reading them takes
- * longer. Attention's multiply-adds do not count. bound: which it was. */
+ * longer. work->attention does not count. bound: which it was. */
 enum bound { BOUND_NONE, BOUND_READ, BOUND_CODES, BOUND_FLOATS };
 
 double limit_seconds(const struct limit *l, const struct work *w, enum bound *bound);

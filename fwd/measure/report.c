@@ -1,4 +1,4 @@
-/* Lines on stderr. */
+/* Lines on stderr. Users read tokens, which are the ids of the stream. */
 #include "report.h"
 
 #include <stdio.h>
@@ -18,40 +18,48 @@ void report_loaded(const struct serve *v, double start)
 	const struct model *m = v->model;
 	const struct layer *l = m->layer;
 	const struct segment *s = v->segment;
+	const struct plan_setup *setup = &v->plan->setup;
 
-	fprintf(stderr, "fwd: %s: %s, %.1f MiB, %zu layers, %zu wide, %zu heads on %zu KV heads of %zu, vocabulary of %zu\n", m->gguf->path, m->arch,
-		mib(m->bytes), m->n_layer, m->n_embd, l->n_head, l->n_head_kv, l->dim_k, m->n_vocab);
-	fprintf(stderr, "fwd: backend %s, threads: %zu, batches of %zu\n", v->plan->setup.kernels->name, pool_threads(v->plan->setup.pool), v->plan->setup.batch);
-	fprintf(stderr, "fwd: context of %zu, K and V in %s, %.1f KiB a position%s%s\n", v->n_ctx, kv_type_name[s->shape.kv_type],
-		(double)s->bytes / KV_EXTENT / 1024, s->name ? ", segment " : "", s->name ? s->name : "");
-	fprintf(stderr, "fwd: %zu ids there; ready after %.1f ms\n", s->length, 1e3 * (clock_now() - start));
+	fprintf(stderr, "fwd: %s: %s, %.1f MiB, %zu layers of width %zu, %zu heads, %zu KV heads of %zu, "
+		"vocabulary of %zu\n", m->gguf->path, m->arch, mib(m->bytes), m->n_layer, m->n_embd, l->n_head,
+		l->n_head_kv, l->dim_k, m->n_vocab);
+	fprintf(stderr, "fwd: backend %s, threads: %zu, batches of %zu tokens\n", setup->kernels->name,
+		pool_threads(setup->pool), setup->batch);
+	fprintf(stderr, "fwd: context of %zu tokens, K and V in %s, %.1f KiB a token%s%s\n", v->n_ctx,
+		kv_type_name[s->shape.kv_type], (double)s->bytes / KV_EXTENT / 1024, s->name ? ", segment " : "",
+		s->name ? s->name : "");
+	fprintf(stderr, "fwd: %zu tokens in the context; ready after %.1f ms\n", s->length,
+		1e3 * (clock_now() - start));
 }
 
 static void rate(const char *what, size_t n, double seconds)
 {
 	if (n)
-		fprintf(stderr, "fwd: %s: %zu ids in %.1f ms, %.2f ids/s\n", what, n, 1e3 * seconds, (double)n / (seconds > 1e-9 ? seconds : 1e-9));
+		fprintf(stderr, "fwd: %s: %zu tokens in %.1f ms, %.2f tokens/s\n", what, n, 1e3 * seconds,
+			(double)n / (seconds > 1e-9 ? seconds : 1e-9));
 }
 
 void report_done(const struct serve *v, double start)
 {
 	struct rusage use;
 
-	fprintf(stderr, "fwd: %zu ids reused, %zu evaluated\n", v->reused, v->evaluated);
+	fprintf(stderr, "fwd: %zu tokens reused, %zu evaluated\n", v->reused, v->evaluated);
 	if (v->first > 0)
-		fprintf(stderr, "fwd: first %s after %.1f ms\n", v->chain ? "ids" : "logits", 1e3 * (v->first - start));
+		fprintf(stderr, "fwd: first %s after %.1f ms\n", v->chain ? "tokens" : "logits",
+			1e3 * (v->first - start));
 	rate("prompt", v->prompt, v->prompt_seconds);
 	rate("decode", v->decode, v->decode_seconds);
 	if (!getrusage(RUSAGE_SELF, &use))
-		fprintf(stderr, "fwd: peak memory %.1f MiB, the mapped model's pages included\n", (double)use.ru_maxrss / 1024);
+		fprintf(stderr, "fwd: peak memory %.1f MiB, with the pages of the model\n",
+			(double)use.ru_maxrss / 1024);
 }
 
 /* ---- profile ---- */
 
 struct profile {
 	const struct plan *plan;
-	int prompt;             /* batches of several rows, or those of one */
-	double seconds;         /* in all */
+	int prompt;             /* batches of several rows, or batches of one */
+	double seconds;         /* of all ops */
 	struct limit limit;
 };
 
@@ -66,30 +74,36 @@ static void add(struct cost *sum, const struct cost *t)
 	sum->runs += t->runs;
 	sum->work.bytes += t->work.bytes;
 	sum->work.codes += t->work.codes;
-	sum->work.floats += t->work.floats + t->work.attention;
+	sum->work.floats += t->work.floats;
+	sum->work.attention += t->work.attention;
 }
 
 static void heading(const char *what)
 {
-	fprintf(stderr, "fwd: %s\n  %-22s %7s %10s %6s %10s %7s %9s\n", what, "", "runs", "ms", "time", "MiB read", "GB/s", "of limit");
+	fprintf(stderr, "fwd: %s\n  %-22s %7s %10s %6s %10s %7s %9s\n", what, "", "runs", "ms", "time", "MiB read",
+		"GB/s", "of limit");
 }
 
 static void line(const struct profile *f, int depth, const char *name, const struct cost *t)
 {
 	static const char *const bounds[] = { [BOUND_READ] = "read", [BOUND_CODES] = "int8", [BOUND_FLOATS] = "f32" };
-	double seconds = t->seconds > 1e-12 ? t->seconds : 1e-12;
+	double seconds = t->seconds > 1e-12 ? t->seconds : 1e-12, least;
+	struct work work = t->work;
 	enum bound bound;
-	double least = limit_seconds(&f->limit, &t->work, &bound);
 
 	if (!t->runs)
 		return;
-	fprintf(stderr, "  %*s%-*s %7zu %10.3f %5.1f%%", 2 * depth, "", 22 - 2 * depth, name, t->runs, 1e3 * t->seconds, 100 * t->seconds / f->seconds);
+	work.floats += work.attention;
+	least = limit_seconds(&f->limit, &work, &bound);
+	fprintf(stderr, "  %*s%-*s %7zu %10.3f %5.1f%%", 2 * depth, "", 22 - 2 * depth, name, t->runs, 1e3 * t->seconds,
+		100 * t->seconds / f->seconds);
 	if (bound)
-		fprintf(stderr, " %10.1f %7.2f %4.0f%% %s", t->work.bytes / (1 << 20), t->work.bytes / seconds * 1e-9, 100 * least / seconds, bounds[bound]);
+		fprintf(stderr, " %10.1f %7.2f %4.0f%% %s", work.bytes / (1 << 20), work.bytes / seconds * 1e-9,
+			100 * least / seconds, bounds[bound]);
 	fputc('\n', stderr);
 }
 
-/* The sum of the ops of one name, or of one layer, that stand from `from` on; none if it stands earlier already. */
+/* The sum of all ops with the name, or of the layer, of op `from`; empty unless that is the first of them. */
 static struct cost sum(const struct profile *f, size_t from, int by_layer)
 {
 	const struct op *op = f->plan->op;
@@ -146,8 +160,8 @@ void report_profile(const struct plan *p)
 		limits_sample(&limits, 0.002);
 	f.limit = limits_now(&limits);
 	limits_close(&limits);
-	fprintf(stderr, "fwd: limits of %zu threads: read %.1f GB/s, int8 %.1f G multiply-adds/s, f32 %.1f\n", pool_threads(p->setup.pool),
-		f.limit.read * 1e-9, f.limit.codes * 1e-9, f.limit.floats * 1e-9);
+	fprintf(stderr, "fwd: limits with threads: %zu: read %.1f GB/s, int8 %.1f G multiply-adds/s, f32 %.1f\n",
+		pool_threads(p->setup.pool), f.limit.read * 1e-9, f.limit.codes * 1e-9, f.limit.floats * 1e-9);
 	for (f.prompt = 1; f.prompt >= 0; f.prompt--) {
 		all = (struct cost){ .runs = 0 };
 		for (size_t i = 0; i < p->n_ops; i++)
@@ -155,9 +169,9 @@ void report_profile(const struct plan *p)
 		f.seconds = all.seconds > 1e-12 ? all.seconds : 1e-12;
 		if (!all.runs)
 			continue;
-		heading(f.prompt ? "batches of several ids, by op" : "one id at a time, by op");
+		heading(f.prompt ? "batches of several tokens, by op" : "one token at a time, by op");
 		table(&f);
-		heading(f.prompt ? "batches of several ids, by layer" : "one id at a time, by layer");
+		heading(f.prompt ? "batches of several tokens, by layer" : "one token at a time, by layer");
 		tree(&f, &all);
 	}
 }

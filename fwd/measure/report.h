@@ -9,8 +9,8 @@
 void report_loaded(const struct serve *v, double start);
 void report_done(const struct serve *v, double start);
 
-/* Time, bytes, their rate and the share of the machine's limit, which is measured now, in some 60 ms: as a table of the kinds of op and as a tree of the
- * layers with their ops; for prompts, and for decoding. The plan was timed. */
+/* For prompts and for decoding: time, bytes, their rate and the share of the machine's limit, as a table by name of op
+ * and as a tree of the layers and their ops. Measures the limits now, in some 60 ms. The plan was timed. */
 void report_profile(const struct plan *p);
 
 #endif

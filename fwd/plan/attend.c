@@ -1,5 +1,6 @@
-/* attend: from queries and the state to the heads' outputs. A piece is some rows of one run and one KV head, whose K and V
- * then stay in the cache for all of them. A few rows far into a context share it out by blocks instead, and join follows. */
+/* attend: from queries and the state to the heads' outputs. A piece is some rows of one run and one KV head, whose K
+ * and V then stay in the cache for all of them. A few rows far into a context share it out by blocks instead, and join
+ * follows. */
 #include "kinds.h"
 
 #include "lib/base/size.h"
@@ -17,8 +18,11 @@ struct span {
 
 static struct span span_of(const struct op *op, const struct run *r)
 {
-	return (struct span){ .run = r, .n = op->wanted ? r->wanted : r->n, .out = op->wanted ? r->first_wanted : r->first,
-		.first = op->wanted ? r->first + r->n - r->wanted : r->first, .blocks = op_pieces(r->pos + r->n, ATTEND_BLOCK) };
+	size_t blocks = op_pieces(r->pos + r->n, ATTEND_BLOCK);
+
+	if (op->wanted)
+		return (struct span){ r, r->first + r->n - r->wanted, r->wanted, r->first_wanted, blocks };
+	return (struct span){ r, r->first, r->n, r->first, blocks };
 }
 
 /* Bytes of K and V of one position and KV head. */
@@ -30,7 +34,9 @@ static double position_bytes(const struct attend *d, enum kv_type type)
 /* Blocks of a context that one piece reads where they are shared out. */
 static size_t blocks_each(const struct op_attention *a, const struct span *t)
 {
-	return size_max((size_t)(PIECE_BYTES / ATTEND_BLOCK / position_bytes(&a->heads, t->run->state->shape.kv_type)), 1);
+	double bytes = ATTEND_BLOCK * position_bytes(&a->heads, t->run->state->shape.kv_type);
+
+	return size_max((size_t)(PIECE_BYTES / bytes), 1);
 }
 
 /* There is room for the blocks of one run. */
@@ -88,7 +94,7 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	const struct op_attention *a = op->bound;
 	const struct run *r = s->run;
 	struct span t = span_of(op, r);
-	size_t n, head, from, each;
+	size_t n, head, from, to, each;
 	struct kv_head kv;
 	struct attend d;
 
@@ -102,8 +108,8 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	if (is_shared(a, s, &t)) {
 		each = blocks_each(a, &t);
 		from = piece % n * each;
-		s->k->attend_blocks(&d, &kv, t.n, from, size_min(from + each, t.blocks), head_shared(a, s, &t, head),
-			step_scratch(s, thread));
+		to = size_min(from + each, t.blocks);
+		s->k->attend_blocks(&d, &kv, t.n, from, to, head_shared(a, s, &t, head), step_scratch(s, thread));
 		return;
 	}
 	/* The last rows see most: they come first, so that no long piece is left for the end. */
@@ -124,7 +130,8 @@ static int follows(const struct op *op, const struct step *s)
 	return 1;
 }
 
-/* Row i of those whose attention is asked for sees all before it and itself; together they see what the last one does. */
+/* Row i of those whose attention is asked for sees all before it and itself; together they see what the last one
+ * does. */
 static void work(const struct op *op, const struct step *s, struct work *w)
 {
 	const struct op_attention *a = op->bound;
@@ -141,7 +148,8 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	}
 }
 
-const struct op_kind op_attend = { .name = "attend", .pieces = pieces, .piece = piece, .follows = follows, .work = work };
+const struct op_kind op_attend = { .name = "attend", .pieces = pieces, .piece = piece, .follows = follows,
+	.work = work };
 
 /* ---- join ---- */
 

@@ -1,9 +1,9 @@
-/* op: the instructions of a plan. Each op is of a kind, whose functions share out its work in pieces, and is bound once to
- * weights, buffers and sizes. What changes from batch to batch is in struct step. struct op says all that others need to
- * know of an op: plan, dump, prefault, limits and report do not know the kinds.
+/* op: the instructions of a plan. Each op is of a kind, whose functions share out its work in pieces, and is bound
+ * once to weights, buffers and sizes. What changes from batch to batch is in struct step. struct op says all that
+ * others need to know of an op: plan, dump, prefault, limits and report do not know the kinds.
  *
- * To add a kind of op: one file of this folder, which defines its struct op_kind; a declaration of that and of what its
- * ops are bound to in kinds.h; a function in the builder that appends it; a word in the Makefile's list. */
+ * To add a kind of op: one file of this folder, which defines its struct op_kind; a declaration of that and of what
+ * its ops are bound to in kinds.h; a function in the builder that appends it; a word in the Makefile's list. */
 #ifndef OP_H
 #define OP_H
 
@@ -34,8 +34,9 @@ struct run {
 	struct segment *state;
 	size_t n, wanted;               /* rows; the last of them, whose logits are asked for */
 	/* set by the plan */
-	size_t pos;                     /* position of the first row */
-	size_t first, first_wanted;     /* place of the first row in the batch; of the first wanted one among all wanted rows */
+	size_t pos;                     /* of its first row */
+	size_t first;                   /* its first row in the batch */
+	size_t first_wanted;            /* its first wanted row among the wanted rows of all runs */
 };
 
 /* One batch, as its ops see it. */
@@ -76,7 +77,8 @@ struct op_kind {
 	/* Does one piece: at any time, in any order, on any thread. */
 	void (*piece)(const struct op *op, const struct step *s, size_t piece, size_t thread);
 
-	/* Whether piece i needs no more than piece i of the op before, so that one thread can do the two in turn. NULL: never. */
+	/* Whether piece i needs no more than piece i of the op before, so that one thread can do the two in turn.
+	 * NULL: never. */
 	int (*follows)(const struct op *op, const struct step *s);
 
 	/* Adds what there is to do in this step. NULL: nothing worth counting. */

@@ -17,8 +17,8 @@ static uint64_t choices(const struct plan *p)
 
 	for (const struct rope *r = p->ropes; r; r = r->next) {
 		const struct rope_spec *s = r->spec;
-		const double numbers[] = { (double)s->n_rot, s->base, s->scaling, s->factor, s->n_ctx_orig, s->beta_fast, s->beta_slow,
-			s->attn_factor };
+		const double numbers[] = { (double)s->n_rot, s->base, s->scaling, s->factor, s->n_ctx_orig, s->beta_fast,
+			s->beta_slow, s->attn_factor };
 
 		hash = gguf_hash(numbers, sizeof numbers, hash);
 		if (s->factors)
@@ -31,9 +31,10 @@ struct segment_shape plan_shape(const struct plan *p, uint32_t kv_type)
 {
 	const struct layer *l = &p->model->layer[p->setup.first];
 
-	return (struct segment_shape){ .model = p->model->fingerprint, .arithmetic = ARITHMETIC, .choices = choices(p), .extent = KV_EXTENT,
-		.n_layer = (uint32_t)(p->setup.last - p->setup.first), .n_head_kv = (uint32_t)l->n_head_kv, .dim_k = (uint32_t)l->dim_k,
-		.dim_v = (uint32_t)l->dim_v, .kv_type = kv_type };
+	return (struct segment_shape){ .model = p->model->fingerprint, .arithmetic = ARITHMETIC, .choices = choices(p),
+		.extent = KV_EXTENT, .n_layer = (uint32_t)(p->setup.last - p->setup.first),
+		.n_head_kv = (uint32_t)l->n_head_kv, .dim_k = (uint32_t)l->dim_k, .dim_v = (uint32_t)l->dim_v,
+		.kv_type = kv_type };
 }
 
 /* ---- opening ---- */
@@ -86,7 +87,8 @@ static int open_acts(struct plan *p, struct why *w)
 			return why(w, "out of memory for a batch of %zu rows", p->setup.batch);
 	for (a = p->packed; a; a = a->next)
 		for (int kind = 0; kind < ACTS_KINDS; kind++)
-			a->acts[kind] = (struct acts){ .kind = kind, .k = a->k, .data = p->acts[a->slot * ACTS_KINDS + kind] };
+			a->acts[kind] = (struct acts){ .kind = kind, .k = a->k,
+				.data = p->acts[a->slot * ACTS_KINDS + kind] };
 	return 0;
 }
 
@@ -217,7 +219,8 @@ static size_t rows_of(const struct step *s, int wanted)
 	return wanted ? last->first_wanted + last->wanted : last->first + last->n;
 }
 
-/* Runs an op, with those that follow it in the same pieces unless each is watched; returns the next one, `end` at most. */
+/* Runs an op, with those that follow it in the same pieces unless each is watched; returns the next one, `end` at
+ * most. */
 static struct op *run_op(struct plan *p, struct op *op, const struct op *end)
 {
 	struct step *s = &p->step;

@@ -1,6 +1,6 @@
-/* plan: the forward pass of some layers of a model as a flat table of ops (op.h), built once with every weight and buffer
- * bound, then replayed for each batch. A batch is a list of runs, the rows of one sequence each. Nothing is allocated,
- * locked or looked up by name in a replay. */
+/* plan: the forward pass of some layers of a model as a flat table of ops (op.h), built once with every weight and
+ * buffer bound, then replayed for each batch. A batch is a list of runs, the rows of one sequence each. Nothing is
+ * allocated, locked or looked up by name in a replay. */
 #ifndef PLAN_H
 #define PLAN_H
 
@@ -20,7 +20,7 @@ struct plan_setup {
 	const struct kernels *kernels;
 	struct pool *pool;
 	size_t batch;                   /* rows of a batch, at most; from 1 */
-	size_t first, last;             /* layers [first, last). Layer 0 brings the embedding, the last layer the head */
+	size_t first, last;             /* layers [first, last); with layer 0 the embedding, with the last the head */
 };
 
 struct plan {
@@ -32,7 +32,8 @@ struct plan {
 	struct dump *dump;              /* what each op makes is written there; or NULL */
 	int (*cancelled)(void *context);        /* asked between the ops of plan_step(); or NULL */
 	void *cancel_context;
-	struct buffer x;                /* the residual stream: a plan without layer 0 reads it, one without the head makes it */
+	struct buffer x;                /* residual stream: the input of a plan without layer 0, the result of one without
+					 * the last layer */
 
 	/* private */
 	struct step step;
@@ -53,9 +54,9 @@ struct segment_shape plan_shape(const struct plan *p, uint32_t kv_type);
 /* Prepares for positions below n_ctx. Once, before the first step. */
 int plan_bind(struct plan *p, size_t n_ctx, struct why *w);
 
-/* Evaluates the rows of run[n_runs], 1 to batch in all, after what counts in the state of each, where segment_reserve() has
- * made room for them; then they count too. ids: of all rows, in the vocabulary. A plan without the embedding evaluates the rows that stand in
- * plan_rows(). 0; -1 if cancelled, and none of them counts. */
+/* Evaluates the rows of run[n_runs], 1 to batch in all, after what counts in the state of each, where
+ * segment_reserve() has made room for them; then they count too. ids: of all rows, in the vocabulary. A plan without
+ * layer 0 evaluates the rows of x. 0; -1 if cancelled, and none of them counts. */
 int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs);
 
 /* logits[n][n_vocab] of rows [row, row + n) of those that the last step wanted. */

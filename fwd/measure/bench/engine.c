@@ -7,10 +7,10 @@
 #include "lib/sampler/rng.h"
 #include "lib/base/size.h"
 
-enum { WARM = 32 };             /* ids of a prompt that is run before anything is measured */
+enum { WARM = 32 };             /* tokens of a prompt that runs before anything is measured */
 static const double SAMPLE = 0.02;      /* seconds of each sample of a limit */
 
-/* K and V of any valid values at every position, so that every depth is as if it had been evaluated. */
+/* Arbitrary valid K and V at every position, so that any depth can be measured without evaluating it. */
 static int fill(struct engine *e, struct why *w)
 {
 	const struct segment_shape *p = &e->segment.shape;
@@ -24,11 +24,13 @@ static int fill(struct engine *e, struct why *w)
 			struct kv_head kv = segment_head(&e->segment, layer, h);
 
 			for (size_t pos = 0; pos < e->segment.n_ctx; pos++) {
-				struct kv_block block = kv_block_at(p->kv_type, p->dim_k, p->dim_v, kv.extent[pos / KV_EXTENT] + kv.offset);
+				struct kv_block block = kv_block_at(p->kv_type, p->dim_k, p->dim_v,
+					kv.extent[pos / KV_EXTENT] + kv.offset);
 
 				for (size_t i = 0; i < dims; i++)
 					x[i] = 2 * rng_unit(layer << 16 | h, pos, i) - 1;
-				e->plan->setup.kernels->kv_store(p->kv_type, &block, p->dim_k, p->dim_v, pos % KV_EXTENT, x, x + p->dim_k);
+				e->plan->setup.kernels->kv_store(p->kv_type, &block, p->dim_k, p->dim_v,
+					pos % KV_EXTENT, x, x + p->dim_k);
 			}
 		}
 	free(x);
@@ -40,8 +42,8 @@ static int32_t any_id(const struct engine *e, size_t pos)
 	return (int32_t)(rng_bits(1, pos, 0) % e->model->n_vocab);
 }
 
-/* The test's ids, in batches as long as they can be. */
-static void run(struct engine *e, const struct test *t)
+/* The test, in batches as large as allowed. */
+static void run(struct engine *e, const struct bench_test *t)
 {
 	struct segment *s = &e->segment;
 	size_t batch = t->decode ? 1 : e->plan->setup.batch;
@@ -59,8 +61,8 @@ static void run(struct engine *e, const struct test *t)
 	}
 }
 
-/* How long the same takes at the limit; bound: what most of its batches wait for. */
-static double run_at_limit(struct engine *e, const struct test *t, const struct limit *limit, enum bound *bound)
+/* How long the test takes at the limit; bound: that of most of its tokens. */
+static double run_at_limit(struct engine *e, const struct bench_test *t, const struct limit *limit, enum bound *bound)
 {
 	size_t batch = t->decode ? 1 : e->plan->setup.batch, votes[BOUND_FLOATS + 1] = { 0 };
 	struct run r = { .state = &e->segment };
@@ -80,20 +82,22 @@ static double run_at_limit(struct engine *e, const struct test *t, const struct 
 	return seconds;
 }
 
-static int open_all(struct engine *e, const struct kernels *k, size_t threads, size_t batch, size_t n_ctx, int kv_type, struct why *w)
+static int open_all(struct engine *e, const struct engine_setup *s, struct why *w)
 {
-	enum kv_type type = kv_type >= 0 ? (enum kv_type)kv_type : e->model->quantised ? KV_F16 : KV_F32;
-	struct plan_setup setup = { .kernels = k, .batch = batch, .last = e->model->n_layer };
+	struct model *m = e->model;
+	enum kv_type type = s->kv_type >= 0 ? (enum kv_type)s->kv_type : m->quantised ? KV_F16 : KV_F32;
+	struct plan_setup setup = { .kernels = s->kernels, .batch = s->batch, .last = m->n_layer };
 	struct segment_shape shape;
+	size_t n_ctx = s->n_ctx;
 
-	if (n_ctx > e->model->n_ctx_max)
-		return why(w, "%s: %zu positions, but the model has learned %zu", e->model->gguf->path, n_ctx, e->model->n_ctx_max);
-	e->ids = malloc(batch * sizeof *e->ids);
-	e->logits = malloc(e->model->n_vocab * sizeof *e->logits);
+	if (n_ctx > m->n_ctx_max)
+		return why(w, "%s: %zu positions, but the model has learned %zu", m->gguf->path, n_ctx, m->n_ctx_max);
+	e->ids = malloc(s->batch * sizeof *e->ids);
+	e->logits = malloc(m->n_vocab * sizeof *e->logits);
 	if (!e->ids || !e->logits)
 		return why(w, "out of memory");
-	e->pool = setup.pool = pool_open(threads, w);
-	e->plan = e->pool ? plan_open(e->model, &setup, w) : NULL;
+	e->pool = setup.pool = pool_open(s->threads, w);
+	e->plan = e->pool ? plan_open(m, &setup, w) : NULL;
 	if (!e->plan)
 		return -1;
 	shape = plan_shape(e->plan, type);
@@ -102,12 +106,12 @@ static int open_all(struct engine *e, const struct kernels *k, size_t threads, s
 	return plan_bind(e->plan, n_ctx, w) < 0 || fill(e, w) < 0 ? -1 : limits_open(&e->limits, e->plan, w);
 }
 
-int engine_open(struct engine *e, struct model *m, const struct kernels *k, size_t threads, size_t batch, size_t n_ctx, int kv_type, struct why *w)
+int engine_open(struct engine *e, struct model *m, const struct engine_setup *s, struct why *w)
 {
-	struct test prompt = { .n = size_min(WARM, n_ctx) }, decode = { .decode = 1, .n = 1 };
+	struct bench_test prompt = { .n = size_min(WARM, s->n_ctx) }, decode = { .decode = 1, .n = 1 };
 
 	*e = (struct engine){ .model = m };
-	if (open_all(e, k, threads, batch, n_ctx, kv_type, w) < 0) {
+	if (open_all(e, s, w) < 0) {
 		engine_close(e);
 		return -1;
 	}
@@ -126,10 +130,10 @@ void engine_close(struct engine *e)
 	free(e->logits);
 }
 
-struct result engine_test(struct engine *e, const struct test *t, size_t repetitions)
+struct bench_result engine_test(struct engine *e, const struct bench_test *t, size_t repetitions)
 {
 	struct meter rates = { .n = 0 };
-	struct result r;
+	struct bench_result r;
 	double start;
 
 	limits_forget(&e->limits);
@@ -140,8 +144,8 @@ struct result engine_test(struct engine *e, const struct test *t, size_t repetit
 		meter_add(&rates, (double)t->n / (clock_now() - start));
 		limits_sample(&e->limits, SAMPLE);
 	}
-	r = (struct result){ .rate = meter_quantile(&rates, 0.5), .low = meter_quantile(&rates, 0), .high = meter_quantile(&rates, 1),
-		.of = limits_now(&e->limits) };
+	r = (struct bench_result){ .rate = meter_quantile(&rates, 0.5), .low = meter_quantile(&rates, 0),
+		.high = meter_quantile(&rates, 1), .of = limits_now(&e->limits) };
 	r.limit = (double)t->n / run_at_limit(e, t, &r.of, &r.bound);
 	return r;
 }

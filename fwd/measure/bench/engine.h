@@ -1,5 +1,5 @@
-/* engine: a model on a number of threads, as fwd runs it: model, pool, plan and segment, without streams; and one test of it, in turns with the
- * machine's limits. */
+/* engine: a model as fwd runs it, without streams: model, pool, plan and segment. Its tests are measured in turn with
+ * the machine's limits. */
 #ifndef ENGINE_H
 #define ENGINE_H
 
@@ -20,23 +20,30 @@ struct engine {
 	float *logits;                  /* [n_vocab] */
 };
 
-struct test {
-	int decode;             /* n ids one after the other, each with its logits; or a prompt of n, with the last id's */
-	size_t n, depth;        /* depth: ids that are there before */
+struct bench_test {
+	int decode;             /* n tokens one by one, with all their logits; or a prompt of n, with the last's */
+	size_t n, depth;        /* depth: tokens in the context before */
 };
 
-struct result {
-	double rate, low, high; /* ids/s: median, least, greatest */
-	double limit;           /* ids/s, at the limit */
-	enum bound bound;       /* what the limit is of */
+struct bench_result {
+	double rate, low, high; /* tokens/s: median, least, greatest */
+	double limit;           /* tokens/s, at the limit */
+	enum bound bound;       /* what the limit is due to */
 	struct limit of;        /* the medians between the runs */
 };
 
-/* n_ctx: what the tests need at most. kv_type of enum kv_type, -1: as fwd does by itself. 0, or -1 and why not, with nothing left open. */
-int engine_open(struct engine *e, struct model *m, const struct kernels *k, size_t threads, size_t batch, size_t n_ctx, int kv_type, struct why *w);
+struct engine_setup {
+	const struct kernels *kernels;
+	size_t threads, batch;
+	size_t n_ctx;           /* the most that a test needs */
+	int kv_type;            /* enum kv_type; -1: fwd's default */
+};
+
+/* 0, or -1 and why not, with nothing left open. */
+int engine_open(struct engine *e, struct model *m, const struct engine_setup *s, struct why *w);
 void engine_close(struct engine *e);
 
-/* Runs the test this often. */
-struct result engine_test(struct engine *e, const struct test *t, size_t repetitions);
+/* Runs the test so many times. */
+struct bench_result engine_test(struct engine *e, const struct bench_test *t, size_t repetitions);
 
 #endif

@@ -1,5 +1,5 @@
-/* bench: tokens/s of the engine, next to what the machine can do. Options; then each model on each number of threads, test by
- * test. */
+/* bench: tokens/s of the engine, next to what the machine can do. Options; then each model on each number of threads,
+ * test by test. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,8 @@ static struct {
 	int kv_type;
 	enum style style;
 } set = { .shapes = { .n = 1, .name = { "llama-1b" } },
-	.types = { .n = 5, .name = { "Q8_0", "Q4_0", "Q4_K_M", "Q6_K", "F16" } }, .prompts = { .n = 1, .number = { 512 } },
+	.types = { .n = 5, .name = { "Q8_0", "Q4_0", "Q4_K_M", "Q6_K", "F16" } },
+	.prompts = { .n = 1, .number = { 512 } },
 	.decodes = { .n = 1, .number = { 128 } }, .depths = { .n = 1, .number = { 0 } }, .repetitions = 5, .batch = 512,
 	.kv_type = -1 };
 
@@ -164,7 +165,7 @@ static void run_tests(struct engine *e, struct row *row, const struct list *leng
 {
 	for (size_t i = 0; i < lengths->n; i++)
 		if (lengths->number[i]) {
-			row->test = (struct test){ .decode = decode, .n = lengths->number[i], .depth = depth };
+			row->test = (struct bench_test){ .decode = decode, .n = lengths->number[i], .depth = depth };
 			row->result = engine_test(e, &row->test, set.repetitions);
 			print_row(set.style, row);
 		}
@@ -175,6 +176,8 @@ static void run_model(const char *path, const char *name)
 {
 	struct model *m = model_open(path, &w);
 	size_t n_ctx = size_max(most(&set.depths) + size_max(most(&set.prompts), most(&set.decodes)), 1);
+	struct engine_setup setup = { .kernels = set.kernels, .batch = set.batch, .n_ctx = n_ctx,
+		.kv_type = set.kv_type };
 	struct engine e;
 	struct row row = { .model = name, .backend = set.kernels->name, .batch = set.batch,
 		.repetitions = set.repetitions };
@@ -184,8 +187,8 @@ static void run_model(const char *path, const char *name)
 		cli_die(&c, "%s", w.text);
 	row.bytes = m->bytes;
 	for (size_t i = 0; i < set.threads.n; i++) {
-		row.threads = set.threads.number[i];
-		if (engine_open(&e, m, set.kernels, row.threads, set.batch, n_ctx, set.kv_type, &w) < 0)
+		setup.threads = row.threads = set.threads.number[i];
+		if (engine_open(&e, m, &setup, &w) < 0)
 			cli_die(&c, "%s", w.text);
 		for (size_t d = 0; d < set.depths.n; d++) {
 			run_tests(&e, &row, &set.prompts, 0, set.depths.number[d]);

@@ -23,7 +23,7 @@ struct test_name {
 };
 
 /* pp512, tg128, tg128@d4096 */
-static struct test_name name_of(const struct test *t)
+static struct test_name name_of(const struct bench_test *t)
 {
 	struct test_name n;
 	int used = snprintf(n.s, sizeof n.s, "%s%zu", t->decode ? "tg" : "pp", t->n);
@@ -35,11 +35,12 @@ static struct test_name name_of(const struct test *t)
 
 static void columns(const struct row *row, const struct test_name *test, struct column c[COLUMNS])
 {
-	const struct result *r = &row->result;
+	const struct bench_result *r = &row->result;
 	const struct column all[COLUMNS] = {
 		{ "model", row->model, 0 }, { "bytes", NULL, (double)row->bytes }, { "backend", row->backend, 0 },
-		{ "threads", NULL, (double)row->threads }, { "batch", NULL, (double)row->batch }, { "test", test->s, 0 },
-		{ "repetitions", NULL, (double)row->repetitions }, { "tokens_per_s", NULL, r->rate },
+		{ "threads", NULL, (double)row->threads }, { "batch", NULL, (double)row->batch },
+		{ "test", test->s, 0 }, { "repetitions", NULL, (double)row->repetitions },
+		{ "tokens_per_s", NULL, r->rate },
 		{ "least", NULL, r->low }, { "greatest", NULL, r->high }, { "limit_tokens_per_s", NULL, r->limit },
 		{ "of_limit", NULL, r->rate / r->limit }, { "limited_by", bounds[r->bound], 0 },
 		{ "read_bytes_per_s", NULL, r->of.read }, { "int8_madds_per_s", NULL, r->of.codes },
@@ -100,7 +101,7 @@ static void json_row(const struct column *c)
 
 static void md_row(const struct row *row, const struct test_name *test)
 {
-	const struct result *r = &row->result;
+	const struct bench_result *r = &row->result;
 	double of[] = {
 		[BOUND_NONE] = 0, [BOUND_READ] = r->of.read * 1e-9, [BOUND_CODES] = r->of.codes * 1e-9,
 		[BOUND_FLOATS] = r->of.floats * 2e-9

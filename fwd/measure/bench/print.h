@@ -9,8 +9,8 @@ enum style { STYLE_MD, STYLE_CSV, STYLE_JSON };
 struct row {
 	const char *model, *backend;
 	size_t bytes, threads, batch, repetitions;
-	struct test test;
-	struct result result;
+	struct bench_test test;
+	struct bench_result result;
 };
 
 void print_start(enum style style);
