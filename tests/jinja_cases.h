@@ -1,14 +1,17 @@
-/* Cases of jinja_test: T(template, text) and E(template, part of the reason), all with these variables. What is wanted was written by hand
- * and compared with what Python's jinja2 3.1 gives. */
+/* Cases of jinja_test: T(template, text) and E(template, part of the reason), all with these variables. The texts are
+ * those of Python's jinja2 3.1. */
 #define VARIABLES \
-	"{\"messages\": [{\"role\": \"system\", \"content\": \"Be kind\"}, {\"role\": \"user\", \"content\": \"Hi there\"}, {\"role\": \"ass" \
-	"istant\", \"content\": \"Hello!\", \"tool_calls\": [{\"id\": \"1\", \"function\": {\"name\": \"f\", \"arguments\": {\"a\": 1, \"b\": " \
-	"[1, 2.5, null, true]}}}]}], \"s\": \"  Hello, World é ünï 你好  \", \"e\": \"\", \"n\": 5, \"neg\": -7, \"f\": 2.5, \"z\": 0, \"t" \
-	"\": true, \"fa\": false, \"no\": null, \"l\": [3, 1, 2], \"words\": [\"b\", \"A\", \"c\", \"a\"], \"d\": {\"x\": 1, \"b\": {\"y\": [1, " \
-	"2]}, \"Z\": null}, \"html\": \"<b>&'\\\"</b>\", \"big\": 123456789012345678901234567890, \"users\": [{\"name\": \"Al\", \"age\":" \
-	" 30, \"a\": {\"b\": 1}}, {\"name\": \"bo\", \"age\": 25, \"a\": {\"b\": 2}}, {\"name\": \"cy\", \"age\": 30, \"a\": {\"b\": 3}}], \"lin" \
-	"es\": \"a\\nb\\r\\nc\\n\\nd\", \"q\": \"it's \\\"q\\\"\", \"nested\": [{\"v\": 1, \"c\": [{\"v\": 2, \"c\": []}, {\"v\": 3, \"c\": [{\"v\": 4," \
-	" \"c\": []}]}]}], \"add_generation_prompt\": true, \"items\": {\"items\": 5}}"
+	"{\"messages\": [{\"role\": \"system\", \"content\": \"Be kind\"}, {\"role\": \"user\", \"content\": " \
+	"\"Hi there\"}, {\"role\": \"assistant\", \"content\": \"Hello!\", \"tool_calls\": [{\"id\": \"1\", " \
+	"\"function\": {\"name\": \"f\", \"arguments\": {\"a\": 1, \"b\": [1, 2.5, null, true]}}}]}], \"s\": " \
+	"\"  Hello, World é ünï 你好  \", \"e\": \"\", \"n\": 5, \"neg\": -7, \"f\": 2.5, \"z\": 0, \"t\": " \
+	"true, \"fa\": false, \"no\": null, \"l\": [3, 1, 2], \"words\": [\"b\", \"A\", \"c\", \"a\"], \"d\": " \
+	"{\"x\": 1, \"b\": {\"y\": [1, 2]}, \"Z\": null}, \"html\": \"<b>&'\\\"</b>\", \"big\": 123456789012345" \
+	"678901234567890, \"users\": [{\"name\": \"Al\", \"age\": 30, \"a\": {\"b\": 1}}, {\"name\": \"bo\", " \
+	"\"age\": 25, \"a\": {\"b\": 2}}, {\"name\": \"cy\", \"age\": 30, \"a\": {\"b\": 3}}], \"lines\": " \
+	"\"a\\nb\\r\\nc\\n\\nd\", \"q\": \"it's \\\"q\\\"\", \"nested\": [{\"v\": 1, \"c\": [{\"v\": 2, \"c\": " \
+	"[]}, {\"v\": 3, \"c\": [{\"v\": 4, \"c\": []}]}]}], \"add_generation_prompt\": true, \"items\": " \
+	"{\"items\": 5}}"
 
 T("{{ 1 + 2 * 3 - 4 / 2 }}", "5.0")
 T("{{ -7 // 2 }}", "-4")
@@ -47,7 +50,8 @@ T("{{ \"x\" in d }}", "True")
 T("{{ \"a\" in undefinedvar }}", "False")
 T("{{ 1 if fa }}", "")
 T("{{ 1 if fa else 2 if fa else 3 }}", "3")
-T("{{ [1, 'a', none, true, 1.0, [], {}, (), (1,), (1,2), {\"k\": \"v\", 1: 2}] }}", "[1, 'a', None, True, 1.0, [], {}, (), (1,), (1, 2), {'k': 'v', 1: 2}]")
+T("{{ [1, 'a', none, true, 1.0, [], {}, (), (1,), (1,2), {\"k\": \"v\", 1: 2}] }}",
+	"[1, 'a', None, True, 1.0, [], {}, (), (1,), (1, 2), {'k': 'v', 1: 2}]")
 T("{{ {1: 'x'}[1.0] }}", "x")
 T("{{ {\"a\":1,\"a\":2} }}", "{'a': 2}")
 T("{{ (1) }}", "1")
@@ -55,7 +59,8 @@ T("{{ 1, 2 }}", "(1, 2)")
 T("{{ {\"a\":1,} }}", "{'a': 1}")
 T("{{ 'a\\d\\\\' }}", "a\\d\\")
 T("{{ [q] }}", "['it\\'s \"q\"']")
-T("{{ [\"\\n\\t\\\\x\\x00\\x7fé你\\u200b\\u2028😀\\ue000\"] }}", "['\\n\\t\\\\x\\x00\\x7fé你\\u200b\\u2028😀\\ue000']")
+T("{{ [\"\\n\\t\\\\x\\x00\\x7fé你\\u200b\\u2028😀\\ue000\"] }}",
+	"['\\n\\t\\\\x\\x00\\x7fé你\\u200b\\u2028😀\\ue000']")
 T("{{ l[1:] }}", "[1, 2]")
 T("{{ l[::-1] }}", "[2, 1, 3]")
 T("{{ l[5:] }}", "[]")
@@ -295,7 +300,8 @@ T("{{ messages[-1].tool_calls[0].function.arguments|tojson }}", "{\"a\": 1, \"b\
 T("{{ l.0 }}", "3")
 T("{{ users.0.name }}", "Al")
 T("{{ messages|selectattr(\"role\",\"equalto\",\"user\")|list|last }}", "{'role': 'user', 'content': 'Hi there'}")
-T("{{ messages|rejectattr(\"role\",\"==\",\"system\")|map(attribute=\"content\")|list|tojson }}", "[\"Hi there\", \"Hello!\"]")
+T("{{ messages|rejectattr(\"role\",\"==\",\"system\")|map(attribute=\"content\")|list|tojson }}",
+	"[\"Hi there\", \"Hello!\"]")
 T("{{ (l|map(\"string\")|list)[0] }}", "3")
 T("{{ l|first + 1 }}", "4")
 T("{{ 5 is float }}", "False")
@@ -367,13 +373,24 @@ T("{% for i in [] %}x{% else %}empty{% endfor %}", "empty")
 T("{% for k, v in d.items() %}{{ k }}={{ v }};{% endfor %}", "x=1;b={'y': [1, 2]};Z=None;")
 T("{% for k in d %}{{ k }}{% endfor %}", "xbZ")
 T("{% for c in 'héy' %}[{{ c }}]{% endfor %}", "[h][é][y]")
-T("{% for i in l %}{{ loop.index }}{{ loop.index0 }}{{ loop.revindex }}{{ loop.revindex0 }}{{ loop.first }}{{ loop.last }}{{ loop.length }}{{ loop.previtem }}{{ loop.nextitem }}{{ loop.depth }}{{ loop.depth0 }}{{ loop.cycle('a','b') }}{{ loop.changed(i > 1) }}|{% endfor %}", "1032TrueFalse3110aTrue|2121FalseFalse33210bTrue|3210FalseTrue3110aTrue|")
-T("{% for i in l if i > 1 %}{{ i }}{{ loop.index }}{{ loop.last }}{{ loop.length }}{% else %}none{% endfor %}", "31False222True2")
+T("{% for i in l %}{{ loop.index }}{{ loop.index0 }}{{ loop.revindex }}{{ loop.revindex0 }}{{ loop.first "
+	"}}{{ loop.last }}{{ loop.length }}{{ loop.previtem }}{{ loop.nextitem }}{{ loop.depth }}{{ loop.depth0 "
+	"}}{{ loop.cycle('a','b') }}{{ loop.changed(i > 1) }}|{% endfor %}",
+	"1032TrueFalse3110aTrue|2121FalseFalse33210bTrue|3210FalseTrue3110aTrue|")
+T("{% for i in l if i > 1 %}{{ i }}{{ loop.index }}{{ loop.last }}{{ loop.length }}{% else %}none{% endfor "
+	"%}",
+	"31False222True2")
 T("{% for i in l if i > 9 %}{{ i }}{% else %}none{% endfor %}", "none")
-T("{% for i in range(10) if i is odd %}{{ i }}{{ loop.last }}{{ loop.length }} {{ loop.revindex }};{% endfor %}", "1False5 5;3False5 4;5False5 3;7False5 2;9True5 1;")
+T("{% for i in range(10) if i is odd %}{{ i }}{{ loop.last }}{{ loop.length }} {{ loop.revindex }};{% endfor "
+	"%}",
+	"1False5 5;3False5 4;5False5 3;7False5 2;9True5 1;")
 T("{% for i in range(10) if i is odd %}{{ i }}{{ loop.nextitem }};{% endfor %}", "13;35;57;79;9;")
-T("{% for i in range(10) %}{% if i == 3 %}{% continue %}{% endif %}{% if i == 6 %}{% break %}{% endif %}{{ i }}{% endfor %}", "01245")
-T("{% for i in l %}{% for j in l %}{% if j == 1 %}{% break %}{% endif %}{{ i }}{{ j }} {% endfor %}{% endfor %}", "33 13 23 ")
+T("{% for i in range(10) %}{% if i == 3 %}{% continue %}{% endif %}{% if i == 6 %}{% break %}{% endif %}"
+	"{{ i }}{% endfor %}",
+	"01245")
+T("{% for i in l %}{% for j in l %}{% if j == 1 %}{% break %}{% endif %}{{ i }}{{ j }} {% endfor %}{% endfor "
+	"%}",
+	"33 13 23 ")
 T("{% set x = 1 %}{% for i in l %}{% set x = i %}{{ x }}{% endfor %}{{ x }}", "3121")
 T("{% set ns = namespace(x=1) %}{% for i in l %}{% set ns.x = ns.x + i %}{% endfor %}{{ ns.x }}", "7")
 T("{% set ns = namespace() %}{% set ns.a = 1 %}{{ ns.a }}{{ ns.b }}", "1")
@@ -384,7 +401,9 @@ T("{% if n == 5 %}a{% elif n == 6 %}b{% else %}c{% endif %}", "a")
 T("{% if no %}a{% elif n %}b{% else %}c{% endif %}", "b")
 T("{% if no %}a{% elif z %}b{% else %}c{% endif %}", "c")
 T("{% if no %}a{% endif %}", "")
-T("{% macro m(a, b=2, c=a) %}{{ a }}{{ b }}{{ c }}{% endmacro %}{{ m(1) }}|{{ m(1, c=5) }}|{{ m(b=3, a=4) }}", "121|125|434")
+T("{% macro m(a, b=2, c=a) %}{{ a }}{{ b }}{{ c }}{% endmacro %}{{ m(1) }}|{{ m(1, c=5) }}|{{ m(b=3, a=4) "
+	"}}",
+	"121|125|434")
 T("{% macro m(a) %}{{ a is defined }}{{ a }}{% endmacro %}{{ m() }}", "False")
 T("{% macro m(a) %}{{ a }}{{ varargs }}{{ kwargs }}{% endmacro %}{{ m(1,2,3,z=4) }}", "1(2, 3){'z': 4}")
 T("{% macro m() %}[{{ caller() }}]{% endmacro %}{% call m() %}in {{ n }}{% endcall %}", "[in 5]")
@@ -402,7 +421,9 @@ T("{% filter replace('a','b')|upper %}aaa{% endfilter %}", "BBB")
 T("{% with a=1, b=2 %}{{ a }}{{ b }}{% endwith %}{{ a }}", "12")
 T("{% with %}{% set n = 9 %}{{ n }}{% endwith %}{{ n }}", "95")
 T("{% with a=1, b=a %}{{ b }}{% endwith %}", "")
-T("{% for i in nested recursive %}{{ i.v }}{{ loop.depth }}{% if i.c %}({{ loop(i.c) }}){% endif %}{% endfor %}", "11(2232(43))")
+T("{% for i in nested recursive %}{{ i.v }}{{ loop.depth }}{% if i.c %}({{ loop(i.c) }}){% endif %}{% endfor "
+	"%}",
+	"11(2232(43))")
 T("{% raw %}{{ x }}{% endraw %}", "{{ x }}")
 T("a {%- raw -%} {{ x }} {%- endraw -%} b", "a{{ x }}b")
 T("{% raw %}\n{{ x }}\n{% endraw %}\nb", "\n{{ x }}\nb")
@@ -457,9 +478,14 @@ T("{% for i in range(3) %}{{ i }}{% if not loop.last %}, {% endif %}{% endfor %}
 T("{% set j = joiner('-') %}{% for i in l %}{{ j() }}{{ i }}{% endfor %}", "3-1-2")
 T("{% set x = namespace(l=[]) %}{% for i in l %}{% set x.l = x.l + [i * 2] %}{% endfor %}{{ x.l }}", "[6, 2, 4]")
 T("{% set _ = l.append(9) %}{{ l }}", "[3, 1, 2, 9]")
-T("{%- for m in messages -%}\n  {{- '<|im_start|>' + m['role'] + '\\n' + m['content'] | trim + '<|im_end|>\\n' -}}\n{%- endfor -%}\n{%- if add_generation_prompt -%}\n  {{- '<|im_start|>assistant\\n' -}}\n{%- endif -%}\n", "<|im_start|>system\nBe kind<|im_end|>\n<|im_start|>user\nHi there<|im_end|>\n<|im_start|>assistant\nHello!<|im_end|>\n<|im_start|>assistant\n")
+T("{%- for m in messages -%}\n  {{- '<|im_start|>' + m['role'] + '\\n' + m['content'] | trim + '<|im_end|>"
+	"\\n' -}}\n{%- endfor -%}\n{%- if add_generation_prompt -%}\n  {{- '<|im_start|>assistant\\n' -}}\n{%- "
+	"endif -%}\n",
+	"<|im_start|>system\nBe kind<|im_end|>\n<|im_start|>user\nHi there<|im_end|>\n<|im_start|>assistant\nHello!<|"
+	"im_end|>\n<|im_start|>assistant\n")
 T("{% for group in users|groupby('age') %}{{ group.grouper }}:{{ group.list|length }} {% endfor %}", "25:1 30:2 ")
-T("{% for age, us in users|groupby('age') %}{{ age }}:{{ us|map(attribute='name')|join }} {% endfor %}", "25:bo 30:Alcy ")
+T("{% for age, us in users|groupby('age') %}{{ age }}:{{ us|map(attribute='name')|join }} {% endfor %}",
+	"25:bo 30:Alcy ")
 T("{% set x = 'a' %}{% set x = x + 'b' %}{% set x = x ~ x %}{{ x }}", "abab")
 T("{% set a = 'ab' %}{% set b = a + 'c' %}{% set c = a + 'd' %}{{ a }}{{ b }}{{ c }}", "ababcabd")
 T("{% if true %}{% if false %}{% else %}{% if true %}deep{% endif %}{% endif %}{% endif %}", "deep")
@@ -468,14 +494,22 @@ T("{% if fa %}a{% else %}{% if fa %}b{% else %}q{% endif %}{% endif %}", "q")
 T("{% for x in l %}{{ loop.nosuch }}{% endfor %}", "")
 T("{% for x in l %}{% set loop_index = loop.index %}{{ loop_index }}{% endfor %}", "123")
 T("{% for x in l %}{% for y in l %}{{ loop.index }}{% endfor %}{{ loop.index }};{% endfor %}", "1231;1232;1233;")
-T("{% for x in l %}{% set outer = loop %}{% for y in l %}{{ outer.index }}{{ loop.index }} {% endfor %}{% endfor %}", "11 12 13 21 22 23 31 32 33 ")
+T("{% for x in l %}{% set outer = loop %}{% for y in l %}{{ outer.index }}{{ loop.index }} {% endfor %}"
+	"{% endfor %}",
+	"11 12 13 21 22 23 31 32 33 ")
 T("{% set x = {'a': 1} %}{% for k, v in x|items %}{{ k }}{{ v }}{% endfor %}", "a1")
-T("{% for a in [[1,2],[3]] %}{% for b in a %}{{ b }}{% if not loop.last %},{% endif %}{% endfor %};{% endfor %}", "1,2;3;")
-T("{% set tool_call = messages[2].tool_calls[0].function %}{{ '{\"name\": \"' + tool_call.name + '\", \"arguments\": ' + tool_call.arguments|tojson + '}' }}", "{\"name\": \"f\", \"arguments\": {\"a\": 1, \"b\": [1, 2.5, null, true]}}")
+T("{% for a in [[1,2],[3]] %}{% for b in a %}{{ b }}{% if not loop.last %},{% endif %}{% endfor %};{% endfor "
+	"%}",
+	"1,2;3;")
+T("{% set tool_call = messages[2].tool_calls[0].function %}{{ '{\"name\": \"' + tool_call.name + '\", \"argumen"
+	"ts\": ' + tool_call.arguments|tojson + '}' }}",
+	"{\"name\": \"f\", \"arguments\": {\"a\": 1, \"b\": [1, 2.5, null, true]}}")
 T("{%- set x -%}  a  {%- endset -%}[{{ x }}]", "[a]")
 T("{% set x = true and n %}{{ x }}", "5")
 T("{{ 'a' if false }}|{{ ('a' if false) is defined }}", "|False")
-T("{% macro a(x) %}{% for i in x %}{{ b(i) }}{% endfor %}{% endmacro %}{% macro b(y) %}<{{ y }}>{% endmacro %}{{ a([1,2]) }}", "<1><2>")
+T("{% macro a(x) %}{% for i in x %}{{ b(i) }}{% endfor %}{% endmacro %}{% macro b(y) %}<{{ y }}>{% endmacro "
+	"%}{{ a([1,2]) }}",
+	"<1><2>")
 T("{% for i in range(3) %}{{ i }}{% else %}no{% endfor %}", "012")
 T("{% for i in range(0) %}{{ i }}{% else %}no{% endfor %}", "no")
 T("{% for i in range(5, 0, -2) %}{{ i }}{{ loop.revindex }}{% endfor %}", "533211")
@@ -483,7 +517,9 @@ T("{%if n%}a{%endif%}", "a")
 T("{%-if n-%} a {%-endif-%}", "a")
 T("{{n}}{{-n-}}{{n}}", "555")
 T("{% if n -%}\n a\n{%- endif %}\n b", "a b")
-T("{% set content = '<think>\\nhm\\n</think>\\n\\nhey' %}{{ content.split('</think>')[-1].lstrip('\\n') }}|{{ content.split('</think>')[0].split('<think>')[-1].strip('\\n') }}", "hey|hm")
+T("{% set content = '<think>\\nhm\\n</think>\\n\\nhey' %}{{ content.split('</think>')[-1].lstrip('\\n') "
+	"}}|{{ content.split('</think>')[0].split('<think>')[-1].strip('\\n') }}",
+	"hey|hm")
 E("{{ 5 / 0 }}", "division by zero")
 E("{{ 'a' + 1 }}", "can only concatenate str (not \"int\") to str")
 E("{{ [1] + 'a' }}", "can only concatenate list (not \"str\") to list")

@@ -31,21 +31,22 @@ static const struct chat_case {
 		"<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n", NULL },
 	{ "chatml", { "[{\"role\": \"user\", \"content\": null}]", "add_generation_prompt=false" },
 		"<|im_start|>user\n<|im_end|>\n", NULL },
-	{ "llama2", { "{\"messages\": [{\"role\": \"system\", \"content\": \"Be kind.\"}, {\"role\": \"user\", "
-	"\"content\": \"Hi \"}]}",
+	{ "llama2", { "{\"messages\": [{\"role\": \"system\", \"content\": \"Be kind.\"}, "
+			"{\"role\": \"user\", \"content\": \"Hi \"}]}",
 			"{\"role\": \"assistant\", \"content\": \"Hello\"}",
 			"{\"role\": \"user\", \"content\": \"More\"}" },
 		"<s>[INST] <<SYS>>\nBe kind.\n<</SYS>>\n\nHi [/INST] Hello </s><s>[INST] More [/INST]", NULL },
 	{ "llama3", { "{\"role\": \"user\", \"content\": \"Hi\"}" },
-		"<s><|start_header_id|>user<|end_header_id|>\n\nHi<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n", NULL },
+		"<s><|start_header_id|>user<|end_header_id|>\n\nHi<|eot_id|>"
+		"<|start_header_id|>assistant<|end_header_id|>\n\n", NULL },
 	{ "gemma", { "[{\"role\": \"system\", \"content\": \"Be kind.\"}, {\"role\": \"user\", \"content\": \"Hi\"}]" },
 		"<s><start_of_turn>user\nBe kind.\n\nHi<end_of_turn>\n<start_of_turn>model\n", NULL },
 	{ "gemma", { "{\"role\": \"assistant\", \"content\": \"Hi\"}" }, NULL, "take turns" },
 	{ "mistral", { "{\"role\": \"user\", \"content\": \"Hi\"}",
-		"{\"role\": \"assistant\", \"content\": \"Hello\"}" },
+			"{\"role\": \"assistant\", \"content\": \"Hello\"}" },
 		"<s>[INST] Hi [/INST] Hello</s>", NULL },
-	{ "phi3", { "{\"role\": \"user\", \"content\": \"Hi\"}", "x={", "" }, "<|user|>\nHi<|end|>\n<|assistant|>\n",
-		NULL },
+	{ "phi3", { "{\"role\": \"user\", \"content\": \"Hi\"}", "x={", "" },
+		"<|user|>\nHi<|end|>\n<|assistant|>\n", NULL },
 	{ "phi3", { "{\"content\": \"Hi\"}" }, NULL, "no role" },
 	{ "phi3", { "{\"role\": \"user\"" }, NULL, "line 1, column 16" },
 	{ "phi3", { "" }, NULL, "no message" },
@@ -54,7 +55,7 @@ static const struct chat_case {
 /* Searches of 64 KiB of text in a loop of a thousand rounds: more than the steps allowed. */
 static const char *const costly[] = {
 	"c.find('b')", "c.rfind('b')", "'b' in c", "c|length", "c.split('b')", "c.replace('b', 'c')", "c.count('aab')",
-		"c[60000]", "c.strip('a')",
+	"c[60000]", "c.strip('a')",
 	"c|lower", "c.isalpha()",
 };
 

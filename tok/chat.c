@@ -1,5 +1,5 @@
-/* chat: messages to text, as the model's own chat template lays them out. What comes out is ready for tok --no-bos: the template has put the special
- * tokens where they belong. */
+/* chat: renders messages as text with the model's chat template. The text is ready for tok --no-bos: the template has
+ * placed the special tokens. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -13,14 +13,16 @@
 enum { NO_PROMPT = 1, TEXT, NOW, SHOW };
 
 static const struct opt opts[] = {
-	{ NO_PROMPT, "no-generation-prompt", NULL, "do not end with the beginning of an answer" },
-	{ TEXT, "text", NULL, "the input is the text of one user's turn, even if it looks like JSON" },
-	{ NOW, "now", "DATE", "YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS for a template that asks for it (default: the clock)" },
-	{ SHOW, "print-template", NULL, "print the template instead, and stop" },
+	{ NO_PROMPT, "no-generation-prompt", NULL, "do not end with the start of an answer" },
+	{ TEXT, "text", NULL, "the input is the text of one user message, even if it looks like JSON" },
+	{ NOW, "now", "DATE",
+		"the date that a template sees, YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS (default: the clock)" },
+	{ SHOW, "print-template", NULL, "print the template and exit" },
 	{ 0 }
 };
 
-static struct cli c = { .program = "chat", .synopsis = "[options] MODEL < messages > text", .purpose = "messages to text, by the model's chat template",
+static struct cli c = { .program = "chat", .synopsis = "[options] MODEL < messages > text",
+	.purpose = "messages to text, by the model's chat template",
 	.opts = opts, .more = { chat_opts } };
 static struct why w;
 
@@ -33,7 +35,8 @@ struct settings {
 static void date(struct settings *set)
 {
 	struct tm *t = &set->now;
-	int n = 0, all = 0, fields = sscanf(c.value, "%4d-%2d-%2d%n%*1[T ]%2d:%2d:%2d%n", &t->tm_year, &t->tm_mon, &t->tm_mday, &n, &t->tm_hour, &t->tm_min,
+	int n = 0, all = 0, fields = sscanf(c.value, "%4d-%2d-%2d%n%*1[T ]%2d:%2d:%2d%n", &t->tm_year, &t->tm_mon,
+		&t->tm_mday, &n, &t->tm_hour, &t->tm_min,
 		&t->tm_sec, &all);
 	struct tm given;
 
@@ -41,8 +44,9 @@ static void date(struct settings *set)
 	t->tm_mon -= 1;
 	t->tm_isdst = -1;
 	given = *t;
-	/* mktime() finds the day of the week, and puts right what is no date: such a one is refused. */
-	if (c.value[fields == 6 ? all : n] || (fields != 3 && fields != 6) || mktime(t) == (time_t)-1 || t->tm_mon != given.tm_mon ||
+	/* mktime() sets the day of the week, and changes a date that does not exist, which is refused. */
+	if (c.value[fields == 6 ? all : n] || (fields != 3 && fields != 6) || mktime(t) == (time_t)-1 ||
+			t->tm_mon != given.tm_mon ||
 	    t->tm_mday != given.tm_mday || t->tm_min != given.tm_min || t->tm_sec != given.tm_sec)
 		cli_usage(&c, "--now: \"%s\" is not a date as YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS", c.value);
 	set->dated = 1;
@@ -64,14 +68,12 @@ static void options(struct settings *set)
 				cli_usage(&c, "%s", w.text);
 		}
 	if (s->template && s->name)
-		cli_usage(&c, "--template and --template-name: one of the two");
+		cli_usage(&c, "--template and --template-name cannot be combined");
 	if (c.argc != 1)
-		cli_usage(&c, "one operand: the model whose template it is (try --help)");
+		cli_usage(&c, "expected one operand, the model (try --help)");
 }
 
-/* ---- the messages ---- */
-
-/* JSON values one a line; where the first line is none by itself, one value over all of them. */
+/* JSON values, one per line; if the first line is not a value by itself, one value on all of them. */
 static int add_json(struct chat *chat, const char *s, size_t n)
 {
 	size_t number = 1, line, at;
@@ -85,7 +87,8 @@ static int add_json(struct chat *chat, const char *s, size_t n)
 			continue;
 		if (!chat->messages->n && !strncmp(cause.text, "line ", 5))
 			return chat_add_line(chat, s, n, &w);
-		return !strncmp(cause.text, "line 1, ", 8) ? why(&w, "line %zu, %s", number, cause.text + 8) : why(&w, "line %zu: %s", number, cause.text);
+		return !strncmp(cause.text, "line 1, ", 8) ? why(&w, "line %zu, %s", number, cause.text + 8) :
+			why(&w, "line %zu: %s", number, cause.text);
 	}
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* A bump allocator in blocks. */
+/* A bump allocator over blocks. */
 #include "arena.h"
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* bytes: a buffer that grows as bytes are appended, up to a limit. A failure sticks, so a writer may append many times and look once, at
- * the end. Start from `struct bytes b = { .limit = N }`; whoever filled it calls bytes_free. */
+/* bytes: a buffer that grows as bytes are appended, up to a limit. A failure sticks, so a writer may append many
+ * times and check once, at the end. Initialise with `struct bytes b = { .limit = N }`; the owner calls bytes_free(). */
 #ifndef BYTES_H
 #define BYTES_H
 
@@ -9,7 +9,7 @@ struct bytes {
 	size_t limit;
 	char *p;                    /* p[n], not terminated; NULL while n is 0 */
 	size_t n, cap;
-	int failed;                 /* set by the first append that found no room */
+	int failed;                 /* set by the first append that failed */
 };
 
 /* Appends s[n]; 0, or -1 when the limit or the system's memory is reached, now or before. */
@@ -18,7 +18,7 @@ int bytes_put(struct bytes *b, const char *s, size_t n);
 /* Makes room for n more bytes at p[n..cap), for a caller that writes them there itself. As bytes_put() otherwise. */
 int bytes_reserve(struct bytes *b, size_t n);
 
-/* Appends a string up to its terminator. */
+/* Appends a terminated string. */
 int bytes_puts(struct bytes *b, const char *s);
 
 void bytes_free(struct bytes *b);

@@ -1,4 +1,4 @@
-/* JSON text to tree: a recursive reader over a cursor with an end. */
+/* JSON text to tree: recursive descent over a bounded cursor. */
 #include "json.h"
 
 #include "utf8.h"
@@ -64,7 +64,7 @@ static const char *digits(const char *p, const char *end)
 	return p;
 }
 
-/* Where the number at p ends; NULL if it is none. *whole: it has neither fraction nor exponent. */
+/* Where the number at p ends; NULL if it is malformed. *whole: it has neither fraction nor exponent. */
 static const char *scan_number(const char *p, const char *end, int *whole)
 {
 	const char *q;
@@ -96,7 +96,7 @@ static const char *scan_number(const char *p, const char *end, int *whole)
 	return p;
 }
 
-/* The magnitude is gathered below zero, where there is room for one more. */
+/* Accumulates below zero, where the range is larger by one. */
 static int to_int64(const char *s, size_t n, int64_t *out)
 {
 	int negative = *s == '-';
@@ -151,7 +151,8 @@ static int hex4(struct reader *r)
 		return -1;
 	for (int i = 0; i < 4; i++) {
 		char h = r->at[i];
-		int digit = h >= '0' && h <= '9' ? h - '0' : h >= 'a' && h <= 'f' ? h - 'a' + 10 : h >= 'A' && h <= 'F' ? h - 'A' + 10 : -1;
+		int low = h | 32;
+		int digit = h >= '0' && h <= '9' ? h - '0' : low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
 
 		if (digit < 0)
 			return -1;
@@ -161,14 +162,14 @@ static int hex4(struct reader *r)
 	return c;
 }
 
-/* The code point of the \u escape whose digits begin at the cursor, or -1 with the reason. */
+/* The code point of the \u escape whose digits begin at the cursor, or -1 with a reason. */
 static int32_t escaped_unicode(struct reader *r)
 {
 	const char *start = r->at - 2;
 	int32_t c = hex4(r), low;
 
 	if (c < 0) {
-		fail(r, start, "\\u wants four hexadecimal digits");
+		fail(r, start, "\\u needs four hexadecimal digits");
 		return -1;
 	}
 	if (c < 0xd800 || c > 0xdfff)
@@ -179,11 +180,11 @@ static int32_t escaped_unicode(struct reader *r)
 		if (low >= 0xdc00 && low <= 0xdfff)
 			return 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 	}
-	fail(r, start, "half a surrogate pair");
+	fail(r, start, "incomplete surrogate pair");
 	return -1;
 }
 
-/* What stands after the backslash at the cursor, as bytes in out; how many, or -1 with the reason. */
+/* The escape at the cursor as bytes in out; returns how many, or -1 with a reason. */
 static int escape(struct reader *r, char out[4])
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -191,7 +192,7 @@ static int escape(struct reader *r, char out[4])
 	int32_t c;
 
 	if (r->end - r->at < 2) {
-		fail(r, r->at, "the string does not end");
+		fail(r, r->at, "unterminated string");
 		return -1;
 	}
 	if (r->at[1] == 'u') {
@@ -209,7 +210,7 @@ static int escape(struct reader *r, char out[4])
 	return 1;
 }
 
-/* The end of the string whose first byte s is, by its closing quote; NULL if there is none. */
+/* The quote that closes the string which starts at s; NULL if there is none. */
 static const char *closing_quote(const char *s, const char *end)
 {
 	for (; s < end && *s != '"'; s++)
@@ -224,7 +225,7 @@ static const char *string(struct reader *r, size_t *n)
 	char *out, *p;
 
 	if (!close) {
-		fail(r, r->at, "the string does not end");
+		fail(r, r->at, "unterminated string");
 		return NULL;
 	}
 	r->at++;
@@ -247,7 +248,7 @@ static const char *string(struct reader *r, size_t *n)
 			continue;
 		}
 		if ((unsigned char)*r->at < ' ' || utf8_next(r->at, (size_t)(close - r->at), &len) < 0) {
-			fail(r, r->at, (unsigned char)*r->at < ' ' ? "a control character in a string" : "bytes that are not UTF-8");
+			fail(r, r->at, (unsigned char)*r->at < ' ' ? "control character in a string" : "invalid UTF-8");
 			return NULL;
 		}
 		memcpy(p, r->at, len);
@@ -266,7 +267,7 @@ static int member_name(struct reader *r, const char **key, size_t *n)
 {
 	skip_space(r);
 	if (r->at == r->end || *r->at != '"') {
-		fail(r, r->at, "a member's name in quotes is wanted here");
+		fail(r, r->at, "expected a member's name in quotes");
 		return -1;
 	}
 	*key = string(r, n);
@@ -274,7 +275,7 @@ static int member_name(struct reader *r, const char **key, size_t *n)
 		return -1;
 	skip_space(r);
 	if (r->at == r->end || *r->at != ':') {
-		fail(r, r->at, "':' is wanted here");
+		fail(r, r->at, "expected ':'");
 		return -1;
 	}
 	r->at++;
@@ -306,7 +307,7 @@ static struct json *children(struct reader *r, struct json *parent, char close)
 		if (r->at < r->end && *r->at == close)
 			break;
 		if (r->at == r->end || *r->at != ',')
-			return fail(r, r->at, close == '}' ? "',' or '}' is wanted here" : "',' or ']' is wanted here");
+			return fail(r, r->at, close == '}' ? "expected ',' or '}'" : "expected ',' or ']'");
 		r->at++;
 	}
 	r->at++;
@@ -333,7 +334,7 @@ static struct json *value(struct reader *r)
 
 	skip_space(r);
 	if (r->at == r->end)
-		return fail(r, r->at, "the text ends where a value is wanted");
+		return fail(r, r->at, "the text ends where a value is expected");
 	switch (*r->at) {
 	case '{':
 		return container(r, JSON_OBJECT, '}');
@@ -364,7 +365,7 @@ struct json *json_parse(struct arena *a, const char *text, size_t n, struct why 
 	if (!v)
 		return NULL;
 	skip_space(&r);
-	return r.at == r.end ? v : fail(&r, r.at, "something follows the JSON value");
+	return r.at == r.end ? v : fail(&r, r.at, "trailing text after the JSON value");
 }
 
 const struct json *json_get(const struct json *v, const char *key)
@@ -389,8 +390,9 @@ const char *json_get_string(const struct json *v, const char *key)
 const char *json_type_name(const struct json *v)
 {
 	static const char *const names[] = {
-		[JSON_NULL] = "null", [JSON_FALSE] = "false", [JSON_TRUE] = "true", [JSON_INT] = "a number", [JSON_BIG] = "a number",
-		[JSON_FLOAT] = "a number", [JSON_STRING] = "a string", [JSON_ARRAY] = "an array", [JSON_OBJECT] = "an object",
+		[JSON_NULL] = "null", [JSON_FALSE] = "false", [JSON_TRUE] = "true",
+		[JSON_INT] = "a number", [JSON_BIG] = "a number", [JSON_FLOAT] = "a number",
+		[JSON_STRING] = "a string", [JSON_ARRAY] = "an array", [JSON_OBJECT] = "an object",
 	};
 
 	return names[v->type];

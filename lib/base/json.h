@@ -1,5 +1,5 @@
-/* json: a strict reader of JSON texts into a tree (RFC 8259: UTF-8 only, no comments, no trailing commas, one value and white space), and
- * a writer that spells what it is given the way Python's json.dumps does.
+/* json: a strict parser of JSON texts into a tree (RFC 8259: UTF-8 only, no comments, no trailing commas, one value
+ * and white space), and a writer that produces the same text as Python's json.dumps.
  *
  *	struct arena a = { .limit = 1 << 20 };
  *	struct json *v = json_parse(&a, text, n, &w);       // NULL: w says line, column and cause
@@ -7,7 +7,8 @@
  *	...
  *	arena_free(&a);
  *
- * The tree lies in the caller's arena and copies what it needs from the text. The C locale is assumed, as everywhere in lmpipe. */
+ * The tree lies in the caller's arena and copies what it needs from the text. The C locale is assumed, as everywhere
+ * in lmpipe. */
 #ifndef JSON_H
 #define JSON_H
 
@@ -18,7 +19,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum json_type { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_INT, JSON_BIG, JSON_FLOAT, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
+enum json_type {
+	JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_INT, JSON_BIG, JSON_FLOAT, JSON_STRING, JSON_ARRAY, JSON_OBJECT
+};
 
 enum { JSON_DEPTH = 128 };      /* arrays and objects inside each other */
 
@@ -26,19 +29,20 @@ struct json {
 	enum json_type type;
 	const char *key;            /* a member's name, key[key_n] and a NUL; NULL outside objects */
 	size_t key_n;
-	const char *s;              /* a string's bytes (they may hold NULs), or a number's digits as they stood: s[n] and a NUL */
-	size_t n;                   /* bytes of s; or how many children */
-	int64_t i;                  /* JSON_INT: written without fraction and exponent, and fits */
-	double d;                   /* JSON_INT, JSON_BIG (an integer that does not fit), JSON_FLOAT: the nearest double, HUGE_VAL past it */
-	struct json *child;         /* JSON_ARRAY, JSON_OBJECT: the first child, in the order of the text */
+	const char *s;              /* a string's bytes, NULs among them, or a number as written: s[n] and a NUL */
+	size_t n;                   /* bytes of s, or number of children */
+	int64_t i;                  /* JSON_INT: an integer that fits; JSON_BIG is one that does not */
+	double d;                   /* any number: the nearest double, or HUGE_VAL */
+	struct json *child;         /* JSON_ARRAY, JSON_OBJECT: the first child, in document order */
 	struct json *next;          /* the next child of the same parent */
 	struct json *last;          /* private: where json_add appends */
 };
 
-/* The value that text[n] spells, or NULL with "line L, column C: reason". */
+/* The value of text[n], or NULL with "line L, column C: reason". */
 struct json *json_parse(struct arena *a, const char *text, size_t n, struct why *w);
 
-/* The member of that name, the last one if there are several; NULL if there is none or v is no object (v may be NULL). */
+/* The member of that name, the last one if there are several; NULL if there is none or v is not an object. v may be
+ * NULL. */
 const struct json *json_get(const struct json *v, const char *key);
 
 /* The member's string if it is one, else NULL. */
@@ -47,16 +51,16 @@ const char *json_get_string(const struct json *v, const char *key);
 /* "an object", "a string", ...: for messages. */
 const char *json_type_name(const struct json *v);
 
-/* Makes a node by hand: for callers that build a tree to hand on. Strings are borrowed. NULL when the arena is full. json_add appends the
- * child to an array (key NULL) or object. */
+/* A new node, for callers that build a tree themselves; NULL when the arena is full. Strings are borrowed. json_add
+ * appends the child to an array (key NULL) or an object. */
 struct json *json_new(struct arena *a, enum json_type type);
 struct json *json_new_string(struct arena *a, const char *s, size_t n);
 void json_add(struct json *parent, const char *key, struct json *child);
 
-/* Takes the last child off, if there is one. */
+/* Removes the last child, if there is one. */
 void json_drop(struct json *parent);
 
-/* A writer of one value. It puts separators, line ends and indentation between what it is given; the caller says what comes.
+/* A writer of one value. The caller names what comes; the writer adds separators, line ends and indentation.
  *
  *	struct json_writer w = json_to_file(stdout);
  *	json_open(&w, '{');
@@ -67,9 +71,9 @@ void json_drop(struct json *parent);
 struct json_writer {
 	FILE *file;                 /* one of the two */
 	struct bytes *bytes;
-	const char *indent;         /* NULL: all on one line; else each level is set in by this, and items are on lines of their own */
+	const char *indent;         /* for each level, with a line for each item; NULL: all on one line */
 	const char *comma, *colon;  /* ", " and ": " */
-	int ascii;                  /* spell everything past ASCII as \uXXXX */
+	int ascii;                  /* write everything past ASCII as \uXXXX */
 	int failed;                 /* sticks */
 	int depth, items, after_key;    /* private */
 };
@@ -80,13 +84,14 @@ struct json_writer json_to_bytes(struct bytes *b);
 void json_open(struct json_writer *w, char bracket);    /* '[' or '{' */
 void json_close(struct json_writer *w, char bracket);   /* ']' or '}' */
 void json_key(struct json_writer *w, const char *s, size_t n);
-void json_string(struct json_writer *w, const char *s, size_t n);   /* quoted and escaped; bytes that are not UTF-8 become U+FFFD */
+void json_string(struct json_writer *w, const char *s, size_t n);       /* invalid UTF-8 becomes U+FFFD */
 void json_int(struct json_writer *w, int64_t i);
-void json_float(struct json_writer *w, double d);       /* the shortest spelling that reads back; NaN, Infinity, -Infinity */
-void json_raw(struct json_writer *w, const char *s);    /* a value the caller has spelt: true, null, ... */
+void json_float(struct json_writer *w, double d);       /* as json_spell_float(), and NaN, Infinity, -Infinity */
+void json_raw(struct json_writer *w, const char *s);    /* text that the caller made: true, null, ... */
 void json_value(struct json_writer *w, const struct json *v);       /* a whole tree */
 
-/* The shortest decimal spelling that reads back as d, as Python's repr gives it (1.0, 0.1, 1e+16, nan); at most 32 bytes with the NUL. */
+/* The shortest decimal text that reads back as d, as Python's repr gives it (1.0, 0.1, 1e+16, nan); at most 32 bytes
+ * with the NUL. */
 void json_spell_float(char out[32], double d);
 
 #endif

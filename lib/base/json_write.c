@@ -1,4 +1,4 @@
-/* Tree, or the caller's own values, to JSON text. */
+/* A tree, or the caller's own values, to JSON text. */
 #include "json.h"
 
 #include "utf8.h"
@@ -33,8 +33,8 @@ static void new_line(struct json_writer *w)
 		put(w, w->indent, strlen(w->indent));
 }
 
-/* What comes before an item of an array, or a key. */
-static void before(struct json_writer *w)
+/* Separates the next item or key from the one before it. */
+static void separate(struct json_writer *w)
 {
 	if (w->after_key) {
 		w->after_key = 0;
@@ -49,7 +49,7 @@ static void before(struct json_writer *w)
 
 void json_open(struct json_writer *w, char bracket)
 {
-	before(w);
+	separate(w);
 	put(w, &bracket, 1);
 	w->depth++;
 	w->items = 0;
@@ -75,7 +75,8 @@ static void put_escaped(struct json_writer *w, int32_t c)
 	else if (c < 0x10000)
 		snprintf(out, sizeof out, "\\u%04x", (unsigned)c);
 	else
-		snprintf(out, sizeof out, "\\u%04x\\u%04x", (unsigned)(0xd800 + ((c - 0x10000) >> 10)), (unsigned)(0xdc00 + (c & 0x3ff)));
+		snprintf(out, sizeof out, "\\u%04x\\u%04x", (unsigned)(0xd800 + ((c - 0x10000) >> 10)),
+			(unsigned)(0xdc00 + (c & 0x3ff)));
 	put(w, out, strlen(out));
 }
 
@@ -106,13 +107,13 @@ static void put_quoted(struct json_writer *w, const char *s, size_t n)
 
 void json_string(struct json_writer *w, const char *s, size_t n)
 {
-	before(w);
+	separate(w);
 	put_quoted(w, s, n);
 }
 
 void json_key(struct json_writer *w, const char *s, size_t n)
 {
-	before(w);
+	separate(w);
 	put_quoted(w, s, n);
 	put(w, w->colon, strlen(w->colon));
 	w->after_key = 1;
@@ -120,7 +121,7 @@ void json_key(struct json_writer *w, const char *s, size_t n)
 
 void json_raw(struct json_writer *w, const char *s)
 {
-	before(w);
+	separate(w);
 	put(w, s, strlen(s));
 }
 
@@ -132,7 +133,7 @@ void json_int(struct json_writer *w, int64_t i)
 	json_raw(w, out);
 }
 
-/* Digits d.ddd and a decimal exponent, in the layout that Python's repr chooses. */
+/* Lays out the digits d.ddd with a decimal exponent as Python's repr does. */
 static void lay_out(char *out, const char *digits, int n, int exponent)
 {
 	if (exponent < -4 || exponent >= 16) {

@@ -5,7 +5,8 @@
 #include "bytes.h"
 #include "why.h"
 
-/* Appends what is in the file `name` ("-": standard input) to *out, whose limit bounds it. 0, or -1 and a reason that names the file. */
+/* Appends the contents of the file `name` ("-": standard input) to *out, whose limit bounds them. Returns 0, or -1
+ * with a reason that names the file. */
 int slurp(const char *name, struct bytes *out, struct why *w);
 
 #endif

@@ -1,4 +1,4 @@
-/* Messages and variables to the tree that jinja_render is given. */
+/* Messages and variables as the tree that jinja_render() takes. */
 #include "chat.h"
 
 #include "lib/base/utf8.h"
@@ -7,7 +7,7 @@
 
 static int full(const struct chat *c, struct why *w)
 {
-	return why(w, "the conversation needs more than the %zu MiB it may have", c->arena.limit >> 20);
+	return why(w, "the conversation needs more memory than the %zu MiB it may have", c->arena.limit >> 20);
 }
 
 static char *copy_text(struct chat *c, const char *s, size_t n)
@@ -22,7 +22,7 @@ static char *copy_text(struct chat *c, const char *s, size_t n)
 	return copy;
 }
 
-/* name[n] = v, in place of what had that name. */
+/* Sets name[n] to v, replacing an earlier value. */
 static int set_value(struct chat *c, const char *name, size_t n, struct json *v, struct why *w)
 {
 	char *key;
@@ -60,9 +60,9 @@ int chat_start(struct chat *c, size_t memory, struct why *w)
 static int add_message(struct chat *c, struct json *v, struct why *w)
 {
 	if (v->type != JSON_OBJECT)
-		return why(w, "message %zu: an object is wanted, not %s", c->messages->n + 1, json_type_name(v));
+		return why(w, "message %zu: expected an object, not %s", c->messages->n + 1, json_type_name(v));
 	if (!json_get_string(v, "role"))
-		return why(w, "message %zu: it has no role", c->messages->n + 1);
+		return why(w, "message %zu has no role", c->messages->n + 1);
 	v->next = NULL;
 	json_add(c->messages, NULL, v);
 	return 0;
@@ -73,7 +73,7 @@ static int add_messages(struct chat *c, struct json *list, struct why *w)
 	struct json *next;
 
 	if (list->type != JSON_ARRAY)
-		return why(w, "messages: an array is wanted, not %s", json_type_name(list));
+		return why(w, "messages: expected an array, not %s", json_type_name(list));
 	for (struct json *v = list->child; v; v = next) {
 		next = v->next;
 		if (add_message(c, v, w))
@@ -116,7 +116,7 @@ static struct json *new_text(struct chat *c, const char *text, size_t n, struct 
 
 	for (size_t at = 0; at < n; at += used) {
 		if (utf8_next(text + at, n - at, &used) < 0) {
-			why(w, "byte %zu of the text is not UTF-8", at);
+			why(w, "byte %zu of the text is not valid UTF-8", at);
 			return NULL;
 		}
 	}
@@ -176,7 +176,7 @@ int chat_set(struct chat *c, const char *assignment, struct why *w)
 	struct json *v;
 
 	if (!equals || equals == assignment)
-		return why(w, "NAME=VALUE is wanted, not '%s'", assignment);
+		return why(w, "expected NAME=VALUE, not '%s'", assignment);
 	v = json_parse(&c->arena, equals + 1, strlen(equals + 1), &ignored);
 	if (!v)
 		v = new_text(c, equals + 1, strlen(equals + 1), w);
@@ -187,7 +187,8 @@ int chat_set(struct chat *c, const char *assignment, struct why *w)
 	return set_value(c, assignment, (size_t)(equals - assignment), v, w);
 }
 
-int chat_render(const struct chat *c, const char *template, size_t n, const struct jinja_options *o, struct bytes *out, struct why *w)
+int chat_render(const struct chat *c, const char *template, size_t n, const struct jinja_options *o, struct bytes *out,
+	struct why *w)
 {
 	struct jinja *t;
 	int failed;

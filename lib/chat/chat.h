@@ -1,4 +1,4 @@
-/* chat: a conversation as a chat template sees it, and templates for models that carry none.
+/* chat: a conversation as a chat template sees it, and the built-in templates.
  *
  *	struct chat c;
  *	chat_start(&c, 64 << 20);
@@ -9,7 +9,7 @@
  *	chat_render(&c, template, template_n, NULL, &out, &w);
  *	chat_end(&c);
  *
- * The functions return 0, or -1 with a reason. Text is copied, so the caller's buffers may go. */
+ * The functions return 0, or -1 with a reason. They copy all text. */
 #ifndef CHAT_H
 #define CHAT_H
 
@@ -18,35 +18,37 @@
 
 struct chat {
 	struct arena arena;
-	struct json *variables;     /* an object: what the template is given; messages is its first member */
+	struct json *variables;     /* an object; its first member is messages */
 	struct json *messages;      /* an array */
 };
 
-/* An empty conversation that ends with the prompt for an answer (add_generation_prompt true); `memory` bounds what it may hold. */
+/* An empty conversation, with add_generation_prompt true. `memory` bounds what it may hold. */
 int chat_start(struct chat *c, size_t memory, struct why *w);
 
-/* One JSON text: a message (an object with a role), an array of messages, or an object with a member messages, whose other members (tools,
- * add_generation_prompt, ...) become variables. Blank text is nothing. */
+/* Adds a JSON text: a message (an object with a role), an array of messages, or an object with a member messages,
+ * whose other members (tools, add_generation_prompt, ...) become variables. White space alone adds nothing. */
 int chat_add_line(struct chat *c, const char *text, size_t n, struct why *w);
 
-/* A message of plain text. Bytes that are not UTF-8 are refused. */
+/* Adds a message of plain text, which must be valid UTF-8. */
 int chat_add_text(struct chat *c, const char *role, const char *text, size_t n, struct why *w);
 
-/* Takes the last message out again. */
+/* Removes the last message. */
 void chat_back(struct chat *c);
 
-/* A variable for the template; a later one of the same name replaces an earlier one. In NAME=VALUE, VALUE is JSON or, if it is none, text. */
+/* Sets a variable of the template, replacing an earlier one of the name. In NAME=VALUE, VALUE is JSON or, if it does
+ * not parse, text. */
 int chat_set(struct chat *c, const char *assignment, struct why *w);
 int chat_set_text(struct chat *c, const char *name, const char *text, size_t n, struct why *w);
 int chat_set_flag(struct chat *c, const char *name, int on, struct why *w);
 int chat_set_json(struct chat *c, const char *name, const char *text, size_t n, struct why *w);
 
-/* Appends what the template gives to *out. A conversation without a message is refused. */
-int chat_render(const struct chat *c, const char *template, size_t n, const struct jinja_options *o, struct bytes *out, struct why *w);
+/* Appends the template's text for the conversation to *out. A conversation without a message is an error. */
+int chat_render(const struct chat *c, const char *template, size_t n, const struct jinja_options *o, struct bytes *out,
+	struct why *w);
 
 void chat_end(struct chat *c);
 
-/* A built-in template by name, or NULL; and the names, NULL after the last. */
+/* A built-in template by name, or NULL; and name number i, NULL after the last. */
 const char *chat_template(const char *name);
 const char *chat_template_name(size_t i);
 

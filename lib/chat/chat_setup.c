@@ -1,4 +1,4 @@
-/* What a model and the options bring into a conversation. */
+/* A conversation from a model and the options. */
 #include "chat_setup.h"
 
 #include "lib/base/slurp.h"
@@ -25,14 +25,16 @@ static int add_tools(struct chat *c, const char *path, struct why *w)
 	if (!failed && chat_set_json(c, "tools", text.p, text.n, &cause))
 		failed = why(w, "%s: %s", path, cause.text);
 	else if (!failed && json_get(c->variables, "tools")->type != JSON_ARRAY)
-		failed = why(w, "%s: an array of tools is wanted, not %s", path, json_type_name(json_get(c->variables, "tools")));
+		failed = why(w, "%s: expected an array of tools, not %s", path,
+			json_type_name(json_get(c->variables, "tools")));
 	bytes_free(&text);
 	return failed;
 }
 
 int chat_open(struct chat *c, const struct chat_setup *o, const struct vocab *v, struct why *w)
 {
-	if (chat_start(c, CHAT_MEMORY, w) || set_token(c, "bos_token", v, vocab_bos(v), w) || set_token(c, "eos_token", v, vocab_eos(v), w) ||
+	if (chat_start(c, CHAT_MEMORY, w) || set_token(c, "bos_token", v, vocab_bos(v), w) ||
+	    set_token(c, "eos_token", v, vocab_eos(v), w) ||
 	    chat_set_flag(c, "add_bos_token", vocab_adds_bos(v), w))
 		return -1;
 	if (o->system && chat_add_text(c, "system", o->system, strlen(o->system), w))
@@ -49,7 +51,7 @@ static void list_names(char *s, size_t room)
 		n += (size_t)snprintf(s + n, room - n, "%s%s", i ? ", " : "", chat_template_name(i));
 }
 
-/* A built-in template, else the file of that name. */
+/* A built-in template, or else the file of that name. */
 static int named(const char *name, struct bytes *out, struct why *w)
 {
 	const char *text = chat_template(name);
@@ -61,15 +63,16 @@ static int named(const char *name, struct bytes *out, struct why *w)
 	if (!slurp(name, out, &cause))
 		return 0;
 	list_names(names, sizeof names);
-	return why(w, "template %s; built in are %s", cause.text, names);
+	return why(w, "template %s; the built-in ones are %s", cause.text, names);
 }
 
-/* The model's own, of that name where one is given: 1, or 0 where there is none. */
+/* The model's own template, or the one of that name: 1, or 0 if there is none. */
 static int own(const struct gguf *g, const char *name, struct bytes *out, struct why *w)
 {
 	char full[256];
 	struct gguf_string text;
-	int n = snprintf(full, sizeof full, name ? "%s.%s" : "%s", key, name), found = (size_t)n < sizeof full ? gguf_text(g, full, &text, w) : 0;
+	int n = snprintf(full, sizeof full, name ? "%s.%s" : "%s", key, name);
+	int found = (size_t)n < sizeof full ? gguf_text(g, full, &text, w) : 0;
 
 	if (found > 0 && bytes_put(out, text.s, text.n))
 		return why(w, "%s: %s: larger than %zu MiB", g->path, full, out->limit >> 20);

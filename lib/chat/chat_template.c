@@ -1,19 +1,20 @@
-/* Templates for models that carry none, by the names their families go by. */
+/* Built-in templates, named after the families that use them. */
 #include "chat.h"
 
 #include <string.h>
 
-/* For those that leave BOS to the tokenizer: the text says all. */
-#define BOS_IF_ASKED_FOR "{%- if add_bos_token -%}{{ bos_token }}{%- endif -%}\n"
+/* For families whose own templates leave BOS to the tokenizer. */
+#define BOS_IF_ADDED "{%- if add_bos_token -%}{{ bos_token }}{%- endif -%}\n"
 
 static const char chatml[] =
-	BOS_IF_ASKED_FOR
+	BOS_IF_ADDED
 	"{%- for m in messages -%}\n"
 	"{{ '<|im_start|>' + m.role + '\\n' + (m.content or '') + '<|im_end|>\\n' }}\n"
 	"{%- endfor -%}\n"
 	"{%- if add_generation_prompt -%}{{ '<|im_start|>assistant\\n' }}{%- endif -%}\n";
 
-/* What three of them share: `system` holds the first message if it is the system's, `turns` the rest, which must alternate. */
+/* Shared by three of them: `system` is the system message, if it comes first, and `turns` the rest, which must
+ * alternate. */
 #define SYSTEM_AND_TURNS \
 	"{%- set system = '' -%}{%- set turns = messages -%}\n" \
 	"{%- if messages[0].role == 'system' -%}\n" \
@@ -21,7 +22,7 @@ static const char chatml[] =
 	"{%- endif -%}\n"
 #define MUST_ALTERNATE \
 	"{%- if (m.role == 'user') != (loop.index0 is even) -%}\n" \
-	"{{ raise_exception('user and assistant must take turns, and the user begins') }}\n" \
+	"{{ raise_exception('user and assistant must take turns, starting with the user') }}\n" \
 	"{%- endif -%}\n"
 
 static const char llama2[] =
@@ -70,7 +71,7 @@ static const char mistral[] =
 	"{%- endfor -%}\n";
 
 static const char phi3[] =
-	BOS_IF_ASKED_FOR
+	BOS_IF_ADDED
 	"{%- for m in messages -%}\n"
 	"{{ '<|' + m.role + '|>\\n' + (m.content or '') + '<|end|>\\n' }}\n"
 	"{%- endfor -%}\n"
@@ -79,7 +80,8 @@ static const char phi3[] =
 static const struct {
 	const char *name, *text;
 } templates[] = {
-	{ "chatml", chatml }, { "gemma", gemma }, { "llama2", llama2 }, { "llama3", llama3 }, { "mistral", mistral }, { "phi3", phi3 },
+	{ "chatml", chatml }, { "gemma", gemma }, { "llama2", llama2 },
+	{ "llama3", llama3 }, { "mistral", mistral }, { "phi3", phi3 },
 };
 
 enum { TEMPLATES = sizeof templates / sizeof *templates };

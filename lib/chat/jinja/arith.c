@@ -18,7 +18,8 @@ static int64_t add(struct env *e, int64_t a, int64_t b)
 
 static int64_t multiply(struct env *e, int64_t a, int64_t b)
 {
-	if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a) : (b > 0 ? a < INT64_MIN / b : a && b < INT64_MAX / a))
+	if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a) :
+	    (b > 0 ? a < INT64_MIN / b : a && b < INT64_MAX / a))
 		overflow(e);
 	return a * b;
 }
@@ -150,8 +151,8 @@ static _Noreturn void mismatch(struct env *e, int op, struct jv a, struct jv b)
 		env_fail(e, "can only concatenate str (not \"%s\") to str", jv_type(b));
 	if (op == '+' && jv_in(a, JV_ARRAYS))
 		env_fail(e, "can only concatenate %s (not \"%s\") to %s", jv_type(a), jv_type(b), jv_type(a));
-	env_fail(e, "unsupported operand type(s) for %.*s%c: '%s' and '%s'", op > 0xff, (const char[]){ (char)(op >> 8), 0 }, op & 0xff,
-		jv_type(a), jv_type(b));
+	env_fail(e, "unsupported operand type(s) for %.*s%c: '%s' and '%s'", op > 0xff,
+		(const char[]){ (char)(op >> 8), 0 }, op & 0xff, jv_type(a), jv_type(b));
 }
 
 struct jv eval_binary(struct env *e, int op, struct jv a, struct jv b)

@@ -24,7 +24,8 @@ struct jv global_range(struct env *e, struct call *c)
 	if (!r->step)
 		env_fail(e, "range() arg 3 must not be zero");
 	if (r->step > 0 ? r->start < stop : r->start > stop) {
-		uint64_t distance = r->step > 0 ? (uint64_t)stop - (uint64_t)r->start : (uint64_t)r->start - (uint64_t)stop;
+		uint64_t distance = r->step > 0 ? (uint64_t)stop - (uint64_t)r->start :
+			(uint64_t)r->start - (uint64_t)stop;
 		uint64_t n = (distance - 1) / (r->step > 0 ? (uint64_t)r->step : -(uint64_t)r->step) + 1;
 
 		if (n > LONGEST_RANGE)
@@ -50,8 +51,8 @@ struct jv global_raise_exception(struct env *e, struct call *c)
 	env_fail(e, "%.*s", message.n > 400 ? 400 : (int)message.n, message.n ? message.s : "");
 }
 
-/* Copies the format without what strftime() of C does otherwise than Python's: %f is the microseconds; %z and %Z are empty, as the time of
- * datetime.now() has no zone. */
+/* Copies the format without what strftime() of C does otherwise than Python's: %f is the microseconds; %z and %Z are
+ * empty, as the time of datetime.now() has no zone. */
 static char *python_format(struct env *e, struct jv f, long microseconds)
 {
 	char *format = env_text(e, (size_t)f.n * 3 + 1), *p = format;
@@ -109,7 +110,8 @@ static struct jv join_next(struct env *e, struct call *c)
 	return jv_str("", 0);
 }
 
-/* A joiner returns "" the first time it is called and its separator from then on. Its state is a list of two items, then of one. */
+/* A joiner returns "" the first time it is called and its separator from then on. Its state is a list of two items,
+ * then of one. */
 struct jv global_joiner(struct env *e, struct call *c)
 {
 	static const struct builtin next = { "joiner", 0, "", join_next, 0 };

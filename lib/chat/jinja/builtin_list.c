@@ -1,5 +1,5 @@
-/* Filters over items, and the methods of lists, tuples, dicts and loops. What Python returns as a generator is a JV_ITER here, complete from
- * the start. */
+/* Filters over items, and the methods of lists, tuples, dicts and loops. What Python returns as a generator is a
+ * JV_ITER here, complete from the start. */
 #include "builtin.h"
 #include "text.h"
 
@@ -100,8 +100,8 @@ struct jv items_join(struct env *e, struct call *c)
 	return jv_since(e, start);
 }
 
-/* How a filter gets keys from items: by attributes (several between commas), with `missing` for undefined ones, lower case unless
- * case-sensitive. */
+/* How a filter gets keys from items: by attributes (several between commas), with `missing` for undefined ones, lower
+ * case unless case-sensitive. */
 struct key {
 	struct jv path, missing;
 	bool case_sensitive;
@@ -262,8 +262,8 @@ static const struct jv_list *items_if_true(struct env *e, struct jv v)
 	return jv_true(v) ? jv_items(e, v) : jv_list(e, JV_LIST, 0).list;
 }
 
-/* Keeps the items that pass the test named by the arguments, or that are true. what: 1 those that do not; 2 the first argument names an
- * attribute, and that is tested. */
+/* Keeps the items that pass the test named by the arguments, or that are true. what: 1 those that do not; 2 the first
+ * argument names an attribute, and that is tested. */
 struct jv items_select(struct env *e, struct call *c)
 {
 	uint32_t used = c->b->what >> 1;
@@ -323,7 +323,8 @@ struct jv items_map(struct env *e, struct call *c)
 }
 
 /* Appends a list of l's items [from, to) and then `fills` times `fill`, if there is one. */
-static void push_part(struct env *e, struct jv out, const struct jv_list *l, uint64_t from, uint64_t to, int64_t fills, struct jv fill)
+static void push_part(struct env *e, struct jv out, const struct jv_list *l, uint64_t from, uint64_t to, int64_t fills,
+	struct jv fill)
 {
 	struct jv part = jv_list(e, JV_LIST, (uint32_t)(to - from));
 
@@ -544,14 +545,16 @@ struct jv dict_get(struct env *e, struct call *c)
 
 static struct jv view(struct env *e, const struct jv_dict *d, int what)
 {
-	static const char *const types[] = { [VIEW_KEYS] = "dict_keys", [VIEW_VALUES] = "dict_values", [VIEW_ITEMS] = "dict_items" };
+	static const char *const types[] = { [VIEW_KEYS] = "dict_keys", [VIEW_VALUES] = "dict_values",
+		[VIEW_ITEMS] = "dict_items" };
 	struct jv l = jv_list(e, JV_LIST, d->n);
 
 	env_tick(e, d->n);
 	for (uint32_t i = 0; i < d->n; i++) {
 		const struct jv_pair *p = &d->pairs[i];
 
-		l.list->items[l.list->n++] = what == VIEW_KEYS ? p->key : what == VIEW_VALUES ? p->value : jv_pair_of(e, p->key, p->value);
+		l.list->items[l.list->n++] = what == VIEW_KEYS ? p->key : what == VIEW_VALUES ? p->value :
+			jv_pair_of(e, p->key, p->value);
 	}
 	return jv_iter(l, types[what]);
 }
@@ -594,7 +597,8 @@ void dict_fill(struct env *e, struct jv_dict *d, const struct call *c)
 			const struct jv_list *pair = jv_items(e, l->items[i]);
 
 			if (pair->n != 2)
-				env_fail(e, "dictionary update sequence element #%u has length %u; 2 is required", i, pair->n);
+				env_fail(e, "dictionary update sequence element #%u has length %u; 2 is required", i,
+					pair->n);
 			jv_dict_set(e, d, pair->items[0], pair->items[1]);
 		}
 	}

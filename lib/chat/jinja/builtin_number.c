@@ -15,11 +15,13 @@ enum { MOST_DIGITS = 4300, LIMB = 1000000000 };         /* of an integer in text
 
 static int digit_value(char c)
 {
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'z' ? c - 'a' + 10 : c >= 'A' && c <= 'Z' ? c - 'A' + 10 : 99;
+	int low = c | 32;
+
+	return c >= '0' && c <= '9' ? c - '0' : low >= 'a' && low <= 'z' ? low - 'a' + 10 : 99;
 }
 
-/* s without the white space around it and the underscores between digits, terminated; NULL where an underscore stands elsewhere or a NUL is
- * in it. */
+/* s without the white space around it and the underscores between digits, terminated; NULL where an underscore stands
+ * elsewhere or a NUL is in it. */
 static char *plain_digits(struct env *e, struct jv s)
 {
 	size_t n = 0, at = space_leading(s.s, s.n), stop = space_trimmed(s.s, s.n);
@@ -27,7 +29,8 @@ static char *plain_digits(struct env *e, struct jv s)
 
 	env_tick(e, s.n / 8);
 	for (; at < stop; last = s.s[at++]) {
-		if (!s.s[at] || (s.s[at] == '_' && strchr("+-._", last)) || (s.s[at] != '_' && n && last == '_' && digit_value(s.s[at]) > 35))
+		if (!s.s[at] || (s.s[at] == '_' && strchr("+-._", last)) || (s.s[at] != '_' && n && last == '_' &&
+				digit_value(s.s[at]) > 35))
 			return NULL;
 		if (s.s[at] != '_')
 			text[n++] = s.s[at];

@@ -60,7 +60,8 @@ struct jv text_escape(struct env *e, struct call *c)
 	return markup_escape(e, jv_markup(c->self, c->self.markup && !c->b->what));
 }
 
-/* what: the case. TEXT_TITLE starts a word after anything but a letter, TEXT_HEADING after white space and -([{< alone. */
+/* what: the case. TEXT_TITLE starts a word after anything but a letter, TEXT_HEADING after white space and -([{<
+ * alone. */
 struct jv text_in_case(struct env *e, struct call *c)
 {
 	enum text_case to = (enum text_case)c->b->what;
@@ -126,7 +127,8 @@ static void split_spaces(struct env *e, struct call *c, struct jv_list *l, int64
 		s += space_leading(s, (size_t)(end - s));
 		if (s == end)
 			return;
-		for (word = s; s < end && (!most || !space_char(utf8_next(s, (size_t)(end - s), &used))); s += most ? used : end - s)
+		for (word = s; s < end && (!most || !space_char(utf8_next(s, (size_t)(end - s), &used)));
+				s += most ? used : end - s)
 			;
 		jv_push(e, l, piece(c, word, s));
 	}
@@ -281,7 +283,8 @@ struct jv text_has_affix(struct env *e, struct call *c)
 
 	for (uint32_t i = 0; !found && i < l->n; i++) {
 		if (l->items[i].kind != JV_STR)
-			env_fail(e, "%s first arg must be str or a tuple of str, not %s", c->b->name, jv_type(l->items[i]));
+			env_fail(e, "%s first arg must be str or a tuple of str, not %s", c->b->name,
+				jv_type(l->items[i]));
 		found = s.kind == JV_STR && has_affix(e, s, l->items[i], c->b->what);
 	}
 	return jv_bool(found);
@@ -462,8 +465,8 @@ struct jv text_zfill(struct env *e, struct call *c)
 struct jv text_all(struct env *e, struct call *c)
 {
 	static bool (*const tests[])(int32_t) = {
-		[ALL_DIGITS] = text_is_digit, [ALL_LETTERS] = text_is_letter, [ALL_ALNUM] = text_is_alnum, [ALL_SPACE] = space_char,
-		[ALL_ASCII] = text_is_ascii,
+		[ALL_DIGITS] = text_is_digit, [ALL_LETTERS] = text_is_letter, [ALL_ALNUM] = text_is_alnum,
+		[ALL_SPACE] = space_char, [ALL_ASCII] = text_is_ascii,
 	};
 	unsigned used;
 
@@ -482,11 +485,11 @@ struct jv text_is_cased(struct env *e, struct call *c)
 
 	env_tick(e, c->self.n);
 	for (uint32_t at = 0; at < c->self.n; at += used) {
-		int32_t ch = utf8_next(c->self.s + at, c->self.n - at, &used), other = upper ? text_lower(ch) : text_upper(ch);
+		int32_t ch = utf8_next(c->self.s + at, c->self.n - at, &used);
 
 		if ((upper ? text_upper(ch) : text_lower(ch)) != ch)
 			return jv_bool(false);
-		any |= other != ch;
+		any |= (upper ? text_lower(ch) : text_upper(ch)) != ch;
 	}
 	return jv_bool(any);
 }
@@ -523,7 +526,8 @@ struct jv text_indent(struct env *e, struct call *c)
 struct jv text_truncate(struct env *e, struct call *c)
 {
 	struct jv s = c->self, end = arg_str(e, c, 2, jv_str("...", 3));
-	int64_t length = arg_int(e, c, 0, 255), leeway = arg_int(e, c, 3, 5), keep = length - (int64_t)text_length(end.s, end.n);
+	int64_t length = arg_int(e, c, 0, 255), leeway = arg_int(e, c, 3, 5),
+		keep = length - (int64_t)text_length(end.s, end.n);
 
 	if (keep < 0 || leeway < 0)
 		env_fail(e, "truncate: expected length >= the end's, leeway >= 0");

@@ -33,7 +33,8 @@ static _Noreturn void refuse_kwarg(struct env *e, const struct builtin *b, const
 				break;
 		}
 		if (!*name)
-			env_fail(e, "%s() got an unexpected keyword argument '%.*s'", b->name, kw->n > 64 ? 64 : (int)kw->n, kw->s);
+			env_fail(e, "%s() got an unexpected keyword argument '%.*s'", b->name,
+				kw->n > 64 ? 64 : (int)kw->n, kw->s);
 	}
 }
 
@@ -161,7 +162,8 @@ static void bind_rest(struct env *e, const struct jv_macro *m, const struct call
 		if (is_parameter(e, m, kw))
 			continue;
 		if (!(m->node->op & MACRO_KWARGS))
-			env_fail(e, "macro '%.*s' takes no keyword argument '%.*s'", (int)name->n, name->s, kw->n > 64 ? 64 : (int)kw->n, kw->s);
+			env_fail(e, "macro '%.*s' takes no keyword argument '%.*s'", (int)name->n, name->s,
+				kw->n > 64 ? 64 : (int)kw->n, kw->s);
 		jv_dict_set(e, v.dict, jv_str(kw->s, kw->n), kw->value);
 	}
 	if (m->node->op & MACRO_KWARGS)

@@ -131,7 +131,8 @@ struct jv eval_slice(struct env *e, struct jv object, const struct jv bounds[3])
 
 	jv_defined(e, object);
 	if (!jv_in(object, JV_INDEXED))
-		env_fail(e, object.kind == JV_DICT ? "unhashable type: 'slice'" : "'%s' object is not subscriptable", jv_type(object));
+		env_fail(e, object.kind == JV_DICT ? "unhashable type: 'slice'" : "'%s' object is not subscriptable",
+			jv_type(object));
 	w = slice_of(e, bounds, jv_length(e, object));
 	if (object.kind == JV_STR)
 		return slice_text(e, object, w);
@@ -168,7 +169,8 @@ static void add_kwarg(struct env *e, struct arguments *a, struct jv name, struct
 		env_fail(e, "keywords must be strings");
 	for (uint32_t i = 0; i < a->n_kw; i++)
 		if (a->kw[i].n == name.n && !memcmp(a->kw[i].s, name.s, name.n))
-			env_fail(e, "got multiple values for keyword argument '%.*s'", name.n > 64 ? 64 : (int)name.n, name.s);
+			env_fail(e, "got multiple values for keyword argument '%.*s'", name.n > 64 ? 64 : (int)name.n,
+				name.s);
 	a->kw[a->n_kw++] = (struct kwarg){ name.s, name.n, v };
 }
 

@@ -159,7 +159,8 @@ static int64_t loop_length(struct env *e, struct jv_loop *l)
 struct jv loop_attribute(struct env *e, struct jv_loop *l, struct jv name)
 {
 	static const char *const names[] = {
-		"index", "index0", "depth", "depth0", "first", "length", "revindex", "revindex0", "previtem", "last", "nextitem", NULL
+		"index", "index0", "depth", "depth0", "first", "length", "revindex", "revindex0", "previtem", "last",
+		"nextitem", NULL
 	};
 	int i = 0;
 

@@ -77,8 +77,9 @@ static struct node *name(struct parser *p)
 		const char *name;
 		struct jv value;
 	} constants[] = {
-		{ "true", { .kind = JV_BOOL, .b = true } }, { "True", { .kind = JV_BOOL, .b = true } }, { "false", { .kind = JV_BOOL } },
-		{ "False", { .kind = JV_BOOL } }, { "none", { .kind = JV_NONE } }, { "None", { .kind = JV_NONE } },
+		{ "true", { .kind = JV_BOOL, .b = true } }, { "True", { .kind = JV_BOOL, .b = true } },
+		{ "false", { .kind = JV_BOOL } }, { "False", { .kind = JV_BOOL } },
+		{ "none", { .kind = JV_NONE } }, { "None", { .kind = JV_NONE } },
 	};
 	struct node *n;
 
@@ -321,9 +322,10 @@ static const struct operator {
 	enum node_type type;
 } operators[] = {
 	{ "or", 0, OR, N_OR }, { "and", 0, AND, N_AND },
-	{ "in", 'i', COMPARE, N_OPERAND }, { "not", 'n', COMPARE, N_OPERAND }, { NULL, '<', COMPARE, N_OPERAND },
-	{ NULL, '>', COMPARE, N_OPERAND }, { NULL, OP2('=', '='), COMPARE, N_OPERAND }, { NULL, OP2('!', '='), COMPARE, N_OPERAND },
-	{ NULL, OP2('<', '='), COMPARE, N_OPERAND }, { NULL, OP2('>', '='), COMPARE, N_OPERAND },
+	{ "in", 'i', COMPARE, N_OPERAND }, { "not", 'n', COMPARE, N_OPERAND },
+	{ NULL, '<', COMPARE, N_OPERAND }, { NULL, OP2('<', '='), COMPARE, N_OPERAND },
+	{ NULL, '>', COMPARE, N_OPERAND }, { NULL, OP2('>', '='), COMPARE, N_OPERAND },
+	{ NULL, OP2('=', '='), COMPARE, N_OPERAND }, { NULL, OP2('!', '='), COMPARE, N_OPERAND },
 	{ NULL, '+', SUM, N_BINARY }, { NULL, '-', SUM, N_BINARY }, { NULL, '~', TILDE, N_BINARY },
 	{ NULL, '*', PRODUCT, N_BINARY }, { NULL, '/', PRODUCT, N_BINARY }, { NULL, '%', PRODUCT, N_BINARY },
 	{ NULL, OP2('/', '/'), PRODUCT, N_BINARY }, { NULL, OP2('*', '*'), POWER, N_BINARY },
@@ -403,10 +405,12 @@ struct node *parse_expression(struct parser *p)
 
 static bool tuple_ends(const struct parser *p)
 {
-	return p->token.type == T_PRINT_END || p->token.type == T_BLOCK_END || parse_at_op(p, ')') || parse_at_name(p, "recursive");
+	return p->token.type == T_PRINT_END || p->token.type == T_BLOCK_END || parse_at_op(p, ')') ||
+		parse_at_name(p, "recursive");
 }
 
-struct node *parse_more(struct parser *p, struct node *first, struct node *(*item)(struct parser *p), bool (*ends)(const struct parser *p))
+struct node *parse_more(struct parser *p, struct node *first, struct node *(*item)(struct parser *p),
+	bool (*ends)(const struct parser *p))
 {
 	struct node *n = node_of(p, N_TUPLE, 0, first, NULL), **link = &first->next;
 

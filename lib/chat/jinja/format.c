@@ -75,8 +75,8 @@ static void put_number(struct env *e, const struct field *f, const char *s, bool
 	zeros = whole ? f->precision - n : 0;
 	group = strspn(s, every == 4 ? "0123456789abcdefABCDEF" : "0123456789");
 	if (f->separator && f->align == '=' && *f->fill == '0')
-		while ((int64_t)(head + (group + (zeros > 0 ? (size_t)zeros : 0) - 1) / every) + n + (zeros > 0 ? zeros : 0) < f->width)
-			zeros = zeros > 0 ? zeros + 1 : 1;
+		for (zeros = 0; (int64_t)(head + (group + (size_t)zeros - 1) / every) + n + zeros < f->width;)
+			zeros++;
 	for (; zeros > 0; zeros--) {
 		env_puts(e, "0");
 		if (f->separator && (group + (size_t)zeros - 1) % every == 0)
@@ -94,7 +94,7 @@ static void put_number(struct env *e, const struct field *f, const char *s, bool
 
 static void put_integer(struct env *e, const struct field *f, struct jv v)
 {
-	unsigned base = !f->type ? 10 : f->type == 'x' || f->type == 'X' ? 16 : f->type == 'o' ? 8 : f->type == 'b' ? 2 : 10;
+	unsigned base = f->type == 'x' || f->type == 'X' ? 16 : f->type == 'o' ? 8 : f->type == 'b' ? 2 : 10;
 	char digits[72], *p = digits + sizeof digits - 1;
 	uint64_t magnitude;
 
@@ -261,7 +261,8 @@ static int64_t percent_number(struct env *e, struct percent *p)
 		return n;
 	}
 	p->at++;
-	n = arg_int(e, &(struct call){ .b = builtin_find("format", 6, IS_FILTER), .arg = { next_argument(e, p) } }, 0, 0);
+	n = arg_int(e, &(struct call){ .b = builtin_find("format", 6, IS_FILTER), .arg = { next_argument(e, p) } },
+		0, 0);
 	return n > WIDEST || n < -WIDEST ? (int64_t)WIDEST + 1 : n;
 }
 
@@ -321,7 +322,10 @@ static void put_percent(struct env *e, struct percent *p)
 	} else if (strchr("srac", f.type)) {
 		if (f.type == 'c' && text_length(v.s, v.n) != 1)
 			env_fail(e, "%%c requires int or char");
-		v = f.type == 'r' || f.type == 'a' ? repr(e, v, f.type == 'a') : p->format.markup ? markup_escape(e, v) : jv_to_str(e, v);
+		if (f.type == 'r' || f.type == 'a')
+			v = repr(e, v, f.type == 'a');
+		else
+			v = p->format.markup ? markup_escape(e, v) : jv_to_str(e, v);
 		f.type = 's';
 		put_value(e, &f, v);
 	} else {
@@ -426,7 +430,8 @@ static struct jv named_value(struct env *e, struct braces *b, const char *s, con
 		if (open == '.')
 			v = eval_attribute(e, v, jv_str(s, (size_t)(stop - s)));
 		else
-			v = eval_item(e, v, stop > s && digits(s, stop, &number) == stop ? jv_int(number) : jv_str(s, (size_t)(stop - s)));
+			v = eval_item(e, v, stop > s && digits(s, stop, &number) == stop ? jv_int(number) :
+				jv_str(s, (size_t)(stop - s)));
 		stop += open == '[' && stop < end;
 	}
 	return v;

@@ -40,12 +40,14 @@ static int render(struct env *e, const struct json *variables)
 	return 0;
 }
 
-int jinja_render(const struct jinja *t, const struct json *variables, const struct jinja_options *o, struct bytes *out, struct why *w)
+int jinja_render(const struct jinja *t, const struct json *variables, const struct jinja_options *o, struct bytes *out,
+	struct why *w)
 {
 	static const struct jinja_options defaults;
 	size_t size = text_size(variables), n = out->n;
 	struct arena arena = { 0 };
-	struct env e = { .arena = &arena, .why = w, .line = 1, .depth_max = env_depth(DEEPEST_RUN), .out = out, .t = t };
+	struct env e = { .arena = &arena, .why = w, .line = 1, .depth_max = env_depth(DEEPEST_RUN), .out = out,
+		.t = t };
 	int failed;
 
 	o = o ? o : &defaults;

@@ -1,4 +1,5 @@
-/* Template text to tokens: the text outside the tags, without the white space that tags remove, and the words of the tags. */
+/* Template text to tokens: the text outside the tags, without the white space that tags remove, and the words of the
+ * tags. */
 #include "syntax.h"
 #include "text.h"
 
@@ -304,7 +305,8 @@ static void lex_number(struct lexer *l, struct token *t, bool whole)
 
 static bool in_name(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || text_is_digit(c) || c == '_' || (unsigned char)c >= 0x80;
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || text_is_digit(c) || c == '_' ||
+		(unsigned char)c >= 0x80;
 }
 
 static void lex_operator(struct lexer *l, struct token *t)

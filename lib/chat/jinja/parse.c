@@ -320,10 +320,11 @@ static struct node *statement(struct parser *p)
 		enum node_type type;
 		void (*parse)(struct parser *p, struct node *n);
 	} statements[] = {
-		{ "if", N_IF, parse_if }, { "for", N_FOR, parse_for }, { "set", N_SET, parse_set }, { "macro", N_MACRO, parse_macro },
-		{ "call", N_CALL_BLOCK, parse_call }, { "filter", N_FILTER_BLOCK, parse_filter }, { "with", N_WITH, parse_with },
-		{ "generation", N_SCOPE, parse_generation }, { "block", N_SCOPE, parse_block }, { "do", N_DO, parse_do },
-		{ "break", N_BREAK, parse_jump }, { "continue", N_CONTINUE, parse_jump },
+		{ "if", N_IF, parse_if }, { "for", N_FOR, parse_for }, { "set", N_SET, parse_set },
+		{ "macro", N_MACRO, parse_macro }, { "call", N_CALL_BLOCK, parse_call },
+		{ "filter", N_FILTER_BLOCK, parse_filter }, { "with", N_WITH, parse_with },
+		{ "generation", N_SCOPE, parse_generation }, { "block", N_SCOPE, parse_block },
+		{ "do", N_DO, parse_do }, { "break", N_BREAK, parse_jump }, { "continue", N_CONTINUE, parse_jump },
 	};
 	static const char *const other_files[] = { "include", "import", "from", "extends" };
 	struct node *n;
@@ -372,7 +373,8 @@ static struct node *piece(struct parser *p, const char *const *ends)
 	}
 }
 
-/* Reads up to a tag with one of these names and leaves the cursor on the name; with no names, up to the end of the template. */
+/* Reads up to a tag with one of these names and leaves the cursor on the name; with no names, up to the end of the
+ * template. */
 static struct node *parse_body(struct parser *p, const char *const *ends)
 {
 	struct node *body = NULL, **link = &body;
@@ -400,14 +402,16 @@ static size_t normalise(const char *text, size_t n, char *out)
 static int parse(struct jinja *t, const char *text, size_t n, struct why *w)
 {
 	static const char *const to_the_end[] = { NULL };
-	struct env e = { .arena = &t->arena, .why = w, .line = 1, .steps = INT64_MAX, .depth_max = env_depth(DEEPEST_TREE) };
+	struct env e = { .arena = &t->arena, .why = w, .line = 1, .steps = INT64_MAX,
+		.depth_max = env_depth(DEEPEST_TREE) };
 	struct parser p = { .e = &e, .t = t };
 	char *copy;
 
 	if (setjmp(e.failed))
 		return -1;
 	copy = env_text(&e, n);
-	p.lexer = (struct lexer){ .e = &e, .at = copy, .end = copy + normalise(text, n, copy), .line = 1, .at_line_start = true };
+	p.lexer = (struct lexer){ .e = &e, .at = copy, .end = copy + normalise(text, n, copy), .line = 1,
+		.at_line_start = true };
 	t->caller = parse_intern(&p, "caller", 6);
 	t->varargs = parse_intern(&p, "varargs", 7);
 	t->kwargs = parse_intern(&p, "kwargs", 6);

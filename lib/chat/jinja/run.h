@@ -47,8 +47,10 @@ void scope_set(struct env *e, const struct name *name, struct jv v);
 
 /* Evaluation. */
 struct jv eval(struct env *e, const struct node *n);
-struct jv eval_call(struct env *e, const struct node *n, const struct jv *caller);      /* an N_CALL; caller: NULL or a macro */
-struct jv eval_filters(struct env *e, const struct node *n, struct jv text);            /* an N_FILTER chain that starts from text */
+/* an N_CALL; caller: NULL or a macro */
+struct jv eval_call(struct env *e, const struct node *n, const struct jv *caller);
+/* an N_FILTER chain that starts from text */
+struct jv eval_filters(struct env *e, const struct node *n, struct jv text);
 struct jv eval_attribute(struct env *e, struct jv object, struct jv name);
 struct jv eval_item(struct env *e, struct jv object, struct jv key);
 struct jv eval_slice(struct env *e, struct jv object, const struct jv bounds[3]);
@@ -84,8 +86,9 @@ enum {
 
 typedef struct jv builtin_function(struct env *e, struct call *c);
 
-/* A function of the templates that is written in C. params: the parameters' names between spaces; those from the first that starts with '?'
- * on are optional; NULL: the arguments are left in pos and kw. `what` selects a variant of run. */
+/* A function of the templates that is written in C. params: the parameters' names between spaces; those from the
+ * first that starts with '?' on are optional; NULL: the arguments are left in pos and kw. `what` selects a variant of
+ * run. */
 struct builtin {
 	const char *name;
 	unsigned use;
@@ -97,7 +100,8 @@ struct builtin {
 /* The builtin of that name for one of the uses, or NULL. */
 const struct builtin *builtin_find(const char *s, size_t n, unsigned use);
 const struct builtin *builtin_method(struct jv object, struct jv name);
-struct jv builtin_run(struct env *e, const struct builtin *b, struct call *c);  /* sorts the arguments into c->arg and runs it */
+/* sorts the arguments into c->arg and runs it */
+struct jv builtin_run(struct env *e, const struct builtin *b, struct call *c);
 struct jv builtin_filter(struct env *e, struct jv name, struct call *c);
 bool builtin_test(struct env *e, struct jv name, struct call *c);
 struct jv call_value(struct env *e, struct jv callee, struct call *c);
@@ -116,6 +120,7 @@ struct jv format_braces(struct env *e, struct jv format, const struct call *c);
 /* Builtins that other parts use. */
 struct jv number_truncated(struct env *e, double d);    /* d without its fraction, as an integer of any size */
 struct jv markup_escape(struct env *e, struct jv v);    /* HTML's & < > ' ", unless v is markup */
-void dict_fill(struct env *e, struct jv_dict *d, const struct call *c);         /* with a mapping or pairs, then named arguments */
+/* with a mapping or pairs, then named arguments */
+void dict_fill(struct env *e, struct jv_dict *d, const struct call *c);
 
 #endif

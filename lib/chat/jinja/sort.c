@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static void merge(struct env *e, struct jv_pair *to, const struct jv_pair *from, size_t start, size_t middle, size_t end, bool reverse)
+static void merge(struct env *e, struct jv_pair *to, const struct jv_pair *from, size_t start, size_t middle,
+	size_t end, bool reverse)
 {
 	size_t i = start, j = middle;
 
@@ -21,7 +22,8 @@ void jv_sort(struct env *e, struct jv_pair *pairs, uint32_t n, bool reverse)
 	for (size_t width = 1; width < n; width *= 2) {
 		env_tick(e, n);
 		for (size_t start = 0; start < n; start += 2 * width)
-			merge(e, to, from, start, start + width < n ? start + width : n, start + 2 * width < n ? start + 2 * width : n, reverse);
+			merge(e, to, from, start, start + width < n ? start + width : n,
+				start + 2 * width < n ? start + 2 * width : n, reverse);
 		swap = from;
 		from = to;
 		to = swap;

@@ -26,7 +26,8 @@ static void put_string_repr(struct env *e, struct jv v)
 		else if (text_is_printable(c))
 			env_put(e, v.s + at, used);
 		else
-			env_printf(e, c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c < 0 ? (unsigned char)v.s[at] : (unsigned)c);
+			env_printf(e, c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x",
+				c < 0 ? (unsigned char)v.s[at] : (unsigned)c);
 	}
 	env_puts(e, quote);
 	env_puts(e, v.markup ? ")" : "");

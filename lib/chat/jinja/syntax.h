@@ -1,4 +1,5 @@
-/* syntax: a template's tokens and its tree. Text to tokens in lex.c, tokens to trees in expr.c (expressions) and parse.c (statements). */
+/* syntax: a template's tokens and its tree. Text to tokens in lex.c, tokens to trees in expr.c (expressions) and
+ * parse.c (statements). */
 #ifndef JINJA_SYNTAX_H
 #define JINJA_SYNTAX_H
 
@@ -15,7 +16,8 @@ struct name {
 /* An operator's code is its characters: '+' or OP2('=', '='). `in` and `not in` are 'i' and 'n'. */
 #define OP2(a, b) ((a) << 8 | (b))
 
-enum token_type { T_END, T_DATA, T_PRINT_BEGIN, T_PRINT_END, T_BLOCK_BEGIN, T_BLOCK_END, T_NAME, T_INT, T_FLOAT, T_STRING, T_OP };
+enum token_type { T_END, T_DATA, T_PRINT_BEGIN, T_PRINT_END, T_BLOCK_BEGIN, T_BLOCK_END, T_NAME, T_INT, T_FLOAT,
+	T_STRING, T_OP };
 
 struct token {
 	enum token_type type;
@@ -121,8 +123,10 @@ const struct name *parse_intern(struct parser *p, const char *s, size_t n);
 struct node *parse_list(struct parser *p, int close, struct node *(*item)(struct parser *p));
 
 struct node *parse_expression(struct parser *p);
-struct node *parse_tuple(struct parser *p, bool conditional);   /* an expression, or several between commas; else without if-else */
-struct node *parse_more(struct parser *p, struct node *first, struct node *(*item)(struct parser *p), bool (*ends)(const struct parser *p));
-struct node *parse_filters(struct parser *p, struct node *value);       /* with the cursor on the name of the first: a|b|c */
+/* an expression, or several between commas; else without if-else */
+struct node *parse_tuple(struct parser *p, bool conditional);
+struct node *parse_more(struct parser *p, struct node *first, struct node *(*item)(struct parser *p),
+	bool (*ends)(const struct parser *p));
+struct node *parse_filters(struct parser *p, struct node *value); /* with the cursor on the name of the first: a|b|c */
 
 #endif

@@ -1,4 +1,5 @@
-/* text: Python's str by code points: length, search, letters and their cases. Malformed bytes count as one code point each and are kept. */
+/* text: Python's str by code points: length, search, letters and their cases. Malformed bytes count as one code point
+ * each and are kept. */
 #ifndef JINJA_TEXT_H
 #define JINJA_TEXT_H
 

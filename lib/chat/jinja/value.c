@@ -14,9 +14,9 @@ bool jv_is(struct jv v, const char *s)
 const char *jv_type(struct jv v)
 {
 	static const char *const names[] = {
-		[JV_ABSENT] = "absent", [JV_UNDEF] = "Undefined", [JV_NONE] = "NoneType", [JV_BOOL] = "bool", [JV_INT] = "int",
-		[JV_BIG] = "int", [JV_FLOAT] = "float", [JV_STR] = "str", [JV_LIST] = "list", [JV_TUPLE] = "tuple",
-		[JV_ITER] = "generator", [JV_RANGE] = "range", [JV_DICT] = "dict", [JV_NAMESPACE] = "Namespace",
+		[JV_ABSENT] = "absent", [JV_UNDEF] = "Undefined", [JV_NONE] = "NoneType", [JV_BOOL] = "bool",
+		[JV_INT] = "int", [JV_BIG] = "int", [JV_FLOAT] = "float", [JV_STR] = "str", [JV_LIST] = "list",
+		[JV_TUPLE] = "tuple", [JV_RANGE] = "range", [JV_DICT] = "dict", [JV_NAMESPACE] = "Namespace",
 		[JV_BUILTIN] = "function", [JV_METHOD] = "builtin_function_or_method", [JV_MACRO] = "Macro",
 		[JV_LOOP] = "LoopContext",
 	};
@@ -64,7 +64,9 @@ static struct jv undefined(struct env *e, struct jv_undef u)
 
 struct jv jv_undefined(struct env *e, enum jv_kind owner, const char *name, size_t n)
 {
-	return undefined(e, (struct jv_undef){ owner == JV_ABSENT ? UNDEF_VARIABLE : UNDEF_ATTRIBUTE, owner, name, (uint32_t)n });
+	bool variable = owner == JV_ABSENT;
+
+	return undefined(e, (struct jv_undef){ variable ? UNDEF_VARIABLE : UNDEF_ATTRIBUTE, owner, name, (uint32_t)n });
 }
 
 struct jv jv_undefined_element(struct env *e, enum jv_kind owner, struct jv key)
@@ -96,7 +98,8 @@ void jv_fail_undefined(struct env *e, struct jv v)
 		env_fail(e, "%s object has no element %.*s", type, n, u->name);
 	if (u->owner == JV_NONE)
 		env_fail(e, "'None' has no attribute '%.*s'", n, u->name);
-	env_fail(e, "'%s object' has no attribute '%.*s'", u->owner == JV_NAMESPACE ? "jinja2.utils.Namespace" : type, n, u->name);
+	env_fail(e, "'%s object' has no attribute '%.*s'", u->owner == JV_NAMESPACE ? "jinja2.utils.Namespace" : type,
+		n, u->name);
 }
 
 struct jv jv_text(struct env *e, const char *s, size_t n)

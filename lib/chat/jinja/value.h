@@ -1,5 +1,6 @@
-/* value: the values of a template's expressions, which are Python's. A value is 16 bytes and is passed by value. What it points to lies in
- * the rendering's arena or is borrowed from the template and the variables, and lives until the rendering ends. */
+/* value: the values of a template's expressions, which are Python's. A value is 16 bytes and is passed by value. What
+ * it points to lies in the rendering's arena or is borrowed from the template and the variables, and lives until the
+ * rendering ends. */
 #ifndef JINJA_VALUE_H
 #define JINJA_VALUE_H
 
@@ -62,7 +63,7 @@ struct jv {
 
 struct jv_list {
 	struct jv *items;
-	uint32_t n, cap;            /* cap 0: the items are shared with another list and are copied before the first change */
+	uint32_t n, cap;            /* cap 0: the items are shared, and copied before the first change */
 	const char *type;           /* JV_ITER: its Python type; "group" for groupby's tuples */
 	bool single_use;            /* JV_ITER: iterating over it empties it */
 };
@@ -163,17 +164,19 @@ static inline void jv_defined(struct env *e, struct jv v)       /* fails if v is
 
 /* Text. */
 struct jv jv_text(struct env *e, const char *s, size_t n);      /* a string of copied bytes */
-struct jv jv_since(struct env *e, size_t start);                /* takes the output from byte `start` on back, as a string */
+struct jv jv_since(struct env *e, size_t start);        /* removes the output from byte `start` on and returns it */
 struct jv jv_concat(struct env *e, struct jv a, struct jv b);   /* both strings; no escaping */
 struct jv jv_from_json(struct env *e, const struct json *v);
 
-/* Lists. jv_items gives the items of anything that can be iterated over, as a list that must not be changed; a generator is consumed. */
+/* Lists. jv_items gives the items of anything that can be iterated over, as a list that must not be changed; a
+ * generator is consumed. */
 struct jv jv_list(struct env *e, enum jv_kind kind, uint32_t cap);
 struct jv jv_iter(struct jv list, const char *type);            /* makes a JV_ITER of a fresh list */
 struct jv jv_generator(struct env *e);                          /* an empty one, to be filled */
 void jv_push(struct env *e, struct jv_list *l, struct jv v);
-void jv_own(struct env *e, struct jv_list *l, uint32_t extra);  /* makes the items unshared, with room for `extra` more */
-struct jv jv_share(struct env *e, enum jv_kind kind, struct jv_list *l, uint32_t from, uint32_t n);     /* n of l's items; not copied yet */
+void jv_own(struct env *e, struct jv_list *l, uint32_t extra);  /* unshares the items, with room for `extra` more */
+/* A list of n of l's items. They are shared. */
+struct jv jv_share(struct env *e, enum jv_kind kind, struct jv_list *l, uint32_t from, uint32_t n);
 struct jv jv_pair_of(struct env *e, struct jv a, struct jv b);  /* a tuple of two */
 struct jv_list *jv_items(struct env *e, struct jv v);
 int64_t jv_length(struct env *e, struct jv v);                  /* len() */
@@ -191,7 +194,8 @@ struct jv_pair *jv_sorted_pairs(struct env *e, const struct jv_dict *d);
 
 bool jv_equal(struct env *e, struct jv a, struct jv b);
 bool jv_contains(struct env *e, struct jv container, struct jv item);
-int jv_order(struct env *e, struct jv a, struct jv b, const char *op);  /* below, at or above 0; `op` names the operator in the failure */
+/* Below, at or above 0. A failure names the operator `op`. */
+int jv_order(struct env *e, struct jv a, struct jv b, const char *op);
 
 /* str() and repr() appended to the output, str() as a value, and JSON. */
 void jv_put_str(struct env *e, struct jv v);
