@@ -1,4 +1,4 @@
-/* Grammars as trees, printed and judged. */
+/* Random grammars as trees: printing and recognising. */
 #include "oracle.h"
 
 #include "mkrandom.h"
@@ -11,7 +11,7 @@
 enum kind { LITERAL, CLASS, ANY, SEQ, ALT, REPEAT, RULE };
 enum { NODES = 256, RULES = 4, PARTS = 4, TEXT = 16384 };
 
-struct part {
+struct oracle_part {
 	enum kind kind;
 	int n, part[PARTS];             /* SEQ, ALT: parts; REPEAT: part[0]; RULE: part[0] is the rule */
 	int low, high;                  /* REPEAT; high −1: endless */
@@ -25,7 +25,7 @@ struct ends {
 
 struct oracle {
 	uint64_t seed, count;
-	struct part part[NODES];
+	struct oracle_part part[NODES];
 	int n, rule[RULES], n_rules;
 	char text[TEXT];
 	size_t used;
@@ -55,7 +55,7 @@ static uint32_t any_point(struct oracle *o)
 static int make(struct oracle *o, int depth)
 {
 	int at = o->n < NODES - 1 ? o->n++ : NODES - 1;
-	struct part *p = &o->part[at];
+	struct oracle_part *p = &o->part[at];
 
 	p->kind = depth <= 0 || o->n > NODES - 40 ? (enum kind)pick(o, 3) : (enum kind)pick(o, RULE + 1);
 	if (p->kind == ANY && pick(o, 4))
@@ -127,7 +127,7 @@ static void print_point(struct oracle *o, uint32_t c)
 
 static void print_part(struct oracle *o, int at, int inside)
 {
-	const struct part *p = &o->part[at];
+	const struct oracle_part *p = &o->part[at];
 
 	switch (p->kind) {
 	case LITERAL:
@@ -209,7 +209,7 @@ const char *oracle_grammar(const struct oracle *o)
 
 /* ---- judging ---- */
 
-static int in_class(const struct part *p, uint32_t c)
+static int in_class(const struct oracle_part *p, uint32_t c)
 {
 	int in = 0;
 
@@ -254,9 +254,8 @@ static int has(struct ends e, int i)
 	return (int)(e.w[i / 64] >> i % 64 & 1);
 }
 
-/* Where one point out of a class can end that begins at byte i: all points there are are tried, those of one length and
- * lead byte at least. */
-static struct ends match_point(struct oracle *o, const struct part *p, int i)
+/* Where a code point of the class that begins at byte i can end: tries all code points of that length and lead byte. */
+static struct ends match_point(struct oracle *o, const struct oracle_part *p, int i)
 {
 	struct ends none = { { 0, 0 } };
 	int left = o->judged_n - i;
@@ -270,8 +269,7 @@ static struct ends match_point(struct oracle *o, const struct part *p, int i)
 		return none;
 	}
 	lead = s[0];
-	len = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 &&
-		lead < 0xf5 ? 4 : 0;
+	len = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
 	if (!len)
 		return none;
 	low = len == 1 ? lead : (lead & (0x7fu >> len)) << 6 * (len - 1);
@@ -304,14 +302,15 @@ static struct ends match_from(struct oracle *o, int at, struct ends from)
 	return e;
 }
 
-static struct ends match_part(struct oracle *o, const struct part *p, int i)
+static struct ends match_part(struct oracle *o, const struct oracle_part *p, int i)
 {
 	struct ends e = { { 0, 0 } }, now = at_byte(i);
 
 	switch (p->kind) {
 	case LITERAL:
 		for (int k = 0; k < p->n; k++) {
-			struct part one = { .kind = CLASS, .n = 1, .range = { { p->range[k][0], p->range[k][0] } } };
+			struct oracle_part one = { .kind = CLASS, .n = 1,
+				.range = { { p->range[k][0], p->range[k][0] } } };
 			int from = 0;
 
 			while (from <= o->judged_n && !has(now, from))
