@@ -151,10 +151,8 @@ static void append_product(struct builder *b, const char *name, const char *tens
 
 /* ---- rows ---- */
 
-enum { NORMED, INNER };         /* slots of packed rows */
-
 /* An op over rows that packs its result for the next products. */
-static struct op *append_packing(struct builder *b, const char *name, struct op_rows *o, int slot)
+static struct op *append_packing(struct builder *b, const char *name, struct op_rows *o, enum slot slot)
 {
 	struct packed *packed = allocate(b, sizeof *packed);
 
@@ -184,7 +182,7 @@ void build_norm(struct builder *b, const char *name)
 	add_pending(b, &o);
 	o.weight = vector(b, name, "weight", m->n_embd);
 	o.bias = bias_of(b, name, o.norm == NORM_LAYER ? BIAS : BIAS_NONE, m->n_embd);
-	op = append_packing(b, name, &o, NORMED);
+	op = append_packing(b, name, &o, SLOT_NORMED);
 	leaves(op, 0, "", o.out, o.n);
 	leaves(op, 1, ".in", o.in, o.n);
 }
@@ -194,7 +192,7 @@ static void activate(struct builder *b, enum row_function f, enum unary unary, s
 {
 	struct op_rows o = { .n = b->layer->n_ff, .in = wide, .out = wide, .f = f, .unary = unary };
 
-	leaves(append_packing(b, "ffn_act", &o, INNER), 0, "", o.out, o.n);
+	leaves(append_packing(b, "ffn_act", &o, SLOT_BRANCH), 0, "", o.out, o.n);
 }
 
 void build_gated(struct builder *b, enum unary f)
@@ -291,7 +289,7 @@ void build_attention(struct builder *b, int head_norms)
 		op->block_bytes = l->n_head_kv * k->attend_part(l->dim_v, ATTEND_FEW * group);
 	}
 	leaves(append(b, &op_join, "attend", &o, sizeof o), 0, "", o.out, out);
-	append_packing(b, "attn_pack", &pack, INNER);
+	append_packing(b, "attn_pack", &pack, SLOT_BRANCH);
 	if (b->wanted)
 		append(b, &op_select, NULL, &select, sizeof select);
 }

@@ -5,42 +5,34 @@
 
 #include "builder.h"
 
-static void feed_forward_gated(struct builder *b)
+/* RMS norms before each branch, grouped queries, SwiGLU. */
+static void llama_layer(struct builder *b, enum bias qkv, enum bias output, int head_norms)
 {
+	build_norm(b, "attn_norm");
+	build_qkv(b, qkv);
+	build_attention(b, head_norms);
+	build_branch(b, "attn_output", output);
 	build_norm(b, "ffn_norm");
 	build_gated(b, UNARY_SILU);
 	build_branch(b, "ffn_down", BIAS_NONE);
 }
 
-/* Llama (Touvron et al. 2023; Llama 3, Mistral, SmolLM2, ...): RMS norms before each branch, grouped queries, SwiGLU.
- * Some checkpoints have biases in attention. */
+/* Llama (Touvron et al. 2023; Llama 3, Mistral, SmolLM2, ...). Some checkpoints have biases in attention. */
 static void llama(struct builder *b, size_t il)
 {
-	build_norm(b, "attn_norm");
-	build_qkv(b, BIAS_MAYBE);
-	build_attention(b, 0);
-	build_branch(b, "attn_output", BIAS_MAYBE);
-	feed_forward_gated(b);
+	llama_layer(b, BIAS_MAYBE, BIAS_MAYBE, 0);
 }
 
 /* Qwen2 (2024; 2.5 and the models distilled onto it): biases on q, k and v. */
 static void qwen2(struct builder *b, size_t il)
 {
-	build_norm(b, "attn_norm");
-	build_qkv(b, BIAS);
-	build_attention(b, 0);
-	build_branch(b, "attn_output", BIAS_NONE);
-	feed_forward_gated(b);
+	llama_layer(b, BIAS, BIAS_NONE, 0);
 }
 
 /* Qwen3 (2025): RMS norms on each head of q and k in place of the biases. */
 static void qwen3(struct builder *b, size_t il)
 {
-	build_norm(b, "attn_norm");
-	build_qkv(b, BIAS_NONE);
-	build_attention(b, 1);
-	build_branch(b, "attn_output", BIAS_NONE);
-	feed_forward_gated(b);
+	llama_layer(b, BIAS_NONE, BIAS_NONE, 1);
 }
 
 /* GPT-2 (Radford et al. 2019): learned positions, layer norms, one matrix for q, k and v, GELU, biases everywhere. */

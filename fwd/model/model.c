@@ -15,13 +15,13 @@ enum { CTX_MAX = 1 << 26 };
 
 /* ---- keys of the architecture ---- */
 
-struct key {
+struct key_name {
 	char s[96];
 };
 
-static struct key key(const struct model *m, const char *name)
+static struct key_name key(const struct model *m, const char *name)
 {
-	struct key k;
+	struct key_name k;
 
 	snprintf(k.s, sizeof k.s, "%s.%s", m->arch, name);
 	return k;

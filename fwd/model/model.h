@@ -15,7 +15,7 @@
 
 struct family;
 
-/* What may differ from layer to layer. */
+/* What may differ from layer to layer, as read from the file. What a new family varies is one more field here. */
 struct layer {
 	size_t n_head, n_head_kv;
 	size_t dim_k, dim_v;            /* of one head's queries and keys, and of its values */

@@ -20,12 +20,16 @@ struct buffer {                 /* floats, [batch][stride] */
 
 enum { ACTS_KINDS = ACTS_Q16 + 1 };
 
+/* Packed rows of one slot share memory, so each replaces the one before: rows that a norm made; rows between two
+ * products of a branch. */
+enum slot { SLOT_NORMED, SLOT_BRANCH, SLOTS };
+
 /* Rows made ready for products: once for each kind of activations that one of the products asks for. */
 struct packed {
 	size_t k;                       /* elements of a row */
 	int wants[ACTS_KINDS];          /* by enum acts_kind */
 	struct acts acts[ACTS_KINDS];   /* n is set with each batch */
-	int slot;                       /* of the plan's memory for packed rows: those of one slot replace each other */
+	enum slot slot;
 	struct packed *next;            /* in the plan */
 };
 

@@ -17,8 +17,8 @@ static uint64_t choices(const struct plan *p)
 
 	for (const struct rope *r = p->ropes; r; r = r->next) {
 		const struct rope_spec *s = r->spec;
-		const double numbers[] = { (double)s->n_rot, s->base, s->scaling, s->factor, s->n_ctx_orig, s->beta_fast,
-			s->beta_slow, s->attn_factor };
+		const double numbers[] = { (double)s->n_rot, s->base, s->scaling, s->factor, s->n_ctx_orig,
+			s->beta_fast, s->beta_slow, s->attn_factor };
 
 		hash = gguf_hash(numbers, sizeof numbers, hash);
 		if (s->factors)

@@ -14,7 +14,6 @@
 #include "op.h"
 
 enum { ARITHMETIC = 1 };        /* for segments: a new number with any change to a bit of K or V */
-enum { SLOTS = 2 };             /* of packed rows: those that a norm made, and those between two products of a branch */
 
 struct plan_setup {
 	const struct kernels *kernels;
@@ -32,8 +31,7 @@ struct plan {
 	struct dump *dump;              /* what each op makes is written there; or NULL */
 	int (*cancelled)(void *context);        /* asked between the ops of plan_step(); or NULL */
 	void *cancel_context;
-	struct buffer x;                /* residual stream: the input of a plan without layer 0, the result of one without
-					 * the last layer */
+	struct buffer x;                /* residual stream: input of a plan without layer 0, result without the last */
 
 	/* private */
 	struct step step;

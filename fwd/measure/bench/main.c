@@ -161,7 +161,7 @@ static size_t most(const struct list *l)
 	return n;
 }
 
-static void run_tests(struct engine *e, struct row *row, const struct list *lengths, int decode, size_t depth)
+static void run_tests(struct engine *e, struct bench_row *row, const struct list *lengths, int decode, size_t depth)
 {
 	for (size_t i = 0; i < lengths->n; i++)
 		if (lengths->number[i]) {
@@ -179,7 +179,7 @@ static void run_model(const char *path, const char *name)
 	struct engine_setup setup = { .kernels = set.kernels, .batch = set.batch, .n_ctx = n_ctx,
 		.kv_type = set.kv_type };
 	struct engine e;
-	struct row row = { .model = name, .backend = set.kernels->name, .batch = set.batch,
+	struct bench_row row = { .model = name, .backend = set.kernels->name, .batch = set.batch,
 		.repetitions = set.repetitions };
 
 	random_remove();

@@ -33,7 +33,7 @@ static struct test_name name_of(const struct bench_test *t)
 	return n;
 }
 
-static void columns(const struct row *row, const struct test_name *test, struct column c[COLUMNS])
+static void columns(const struct bench_row *row, const struct test_name *test, struct column c[COLUMNS])
 {
 	const struct bench_result *r = &row->result;
 	const struct column all[COLUMNS] = {
@@ -99,7 +99,7 @@ static void json_row(const struct column *c)
 
 /* ---- markdown ---- */
 
-static void md_row(const struct row *row, const struct test_name *test)
+static void md_row(const struct bench_row *row, const struct test_name *test)
 {
 	const struct bench_result *r = &row->result;
 	double of[] = {
@@ -120,7 +120,7 @@ static void md_row(const struct row *row, const struct test_name *test)
 
 void print_start(enum style style)
 {
-	static const struct row none;
+	static const struct bench_row none;
 	static const struct test_name unnamed;
 	struct column c[COLUMNS];
 
@@ -141,7 +141,7 @@ void print_start(enum style style)
 	fflush(stdout);
 }
 
-void print_row(enum style style, const struct row *row)
+void print_row(enum style style, const struct bench_row *row)
 {
 	struct test_name test = name_of(&row->test);
 	struct column c[COLUMNS];

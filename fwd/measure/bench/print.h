@@ -6,7 +6,7 @@
 
 enum style { STYLE_MD, STYLE_CSV, STYLE_JSON };
 
-struct row {
+struct bench_row {
 	const char *model, *backend;
 	size_t bytes, threads, batch, repetitions;
 	struct bench_test test;
@@ -14,7 +14,7 @@ struct row {
 };
 
 void print_start(enum style style);
-void print_row(enum style style, const struct row *row);
+void print_row(enum style style, const struct bench_row *row);
 void print_end(enum style style);
 
 #endif
