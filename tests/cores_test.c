@@ -48,16 +48,16 @@ int main(void)
 		atomic_init(&cpu, now());
 		cores_avoid(thread, pthread_self(), &cpu, 1);
 		check_at(now() != atomic_load(&cpu), "a thread stays on a CPU that it is to avoid", i);
-		cores_call(thread, atomic_load(&cpu));
+		cores_pin(thread, atomic_load(&cpu));
 		check_at(now() == atomic_load(&cpu), "a thread does not come to the CPU that it is called to", i);
 		cores_avoid(thread, pthread_self(), all, CPUS);
 		/* what it may is seen by letting this thread do the same, from there */
-		cores_call(pthread_self(), atomic_load(&cpu));
+		cores_pin(pthread_self(), atomic_load(&cpu));
 		cores_avoid(pthread_self(), thread, &cpu, 1);
 		check_at(cores_here() != atomic_load(&cpu), "with no CPU left to go to, a thread may not use all", i);
 		cores_avoid(pthread_self(), thread, NULL, 0);
 	}
-	cores_call(thread, -1);
+	cores_pin(thread, -1);
 	check(now() >= 0, "a call to no CPU is not left alone");
 	atomic_store(&enough, 1);
 	pthread_join(thread, NULL);

@@ -16,7 +16,7 @@ static size_t online(void)
 }
 
 #ifdef __linux__
-/* 1 if no CPU below this one that we may use too is another thread of the same core. */
+/* Whether this is the lowest of the CPUs that we may use on its core. */
 static int first_of_core(int cpu, const cpu_set_t *ours)
 {
 	char path[96];
@@ -73,7 +73,7 @@ void cores_avoid(pthread_t thread, pthread_t like, const atomic_int *taken, size
 	pthread_setaffinity_np(thread, sizeof set, CPU_COUNT(&set) ? &set : &all);
 }
 
-void cores_call(pthread_t thread, int cpu)
+void cores_pin(pthread_t thread, int cpu)
 {
 	cpu_set_t set;
 
@@ -83,6 +83,7 @@ void cores_call(pthread_t thread, int cpu)
 	CPU_SET((size_t)cpu, &set);
 	pthread_setaffinity_np(thread, sizeof set, &set);
 }
+
 void cores_yield(pthread_t thread, int yields)
 {
 	struct sched_param none = { 0 };
@@ -105,7 +106,7 @@ void cores_avoid(pthread_t thread, pthread_t like, const atomic_int *taken, size
 	(void)thread, (void)like, (void)taken, (void)n;
 }
 
-void cores_call(pthread_t thread, int cpu)
+void cores_pin(pthread_t thread, int cpu)
 {
 	(void)thread, (void)cpu;
 }

@@ -1,5 +1,5 @@
-/* cores: the CPU cores that this process may use, and which of them its threads run on. Where the system does not tell or does not let us choose, which
- * is to say off Linux, what concerns places does nothing. */
+/* cores: how many CPU cores this process may use, and on which CPUs its threads run. On systems other than Linux the
+ * functions about single CPUs do nothing. */
 #ifndef CORES_H
 #define CORES_H
 
@@ -7,19 +7,20 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* Their number (physical ones where the system tells). */
+/* The number of cores; physical ones if the system tells. */
 size_t cores_count(void);
 
-/* The number of the CPU that the caller runs on, or -1. */
+/* The CPU that the caller runs on, or -1. */
 int cores_here(void);
 
-/* Brings a thread to this CPU, and to no other. */
-void cores_call(pthread_t thread, int cpu);
+/* Pins a thread to this CPU. */
+void cores_pin(pthread_t thread, int cpu);
 
-/* Has a thread run only when no other wants its CPU; or like any other again. */
+/* yields: the thread runs only when no other wants its CPU. Otherwise: normal scheduling again. */
 void cores_yield(pthread_t thread, int yields);
 
-/* Lets it run where the thread `like` may, but for the n CPUs in taken[] (-1 for none), or on all of them where that leaves no CPU. */
+/* Allows the thread the CPUs of the thread `like` except the n CPUs in taken[] (-1: none); all of them if none would be
+ * left. */
 void cores_avoid(pthread_t thread, pthread_t like, const atomic_int *taken, size_t n);
 
 #endif

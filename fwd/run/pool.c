@@ -1,13 +1,16 @@
-/* The pieces of a job are cut into a share for each thread, which it takes one after the other, as neighbours lie side by side in memory and what one
- * piece asks for in advance belongs to the next; then it goes on with what is left of the others' shares. The pieces of a share are counted down in an
- * atomic word, its ticket: the high half numbers the job, the low half is how many pieces are not yet taken. Taking one is one compare-and-swap, and the
- * job's number in the word means that a thread which slept through a whole job cannot take a piece of the next by mistake. Whoever holds a piece keeps
- * the job from ending, so what describes the job may be read after taking.
+/* The pieces of a job are divided into one share for each thread. A thread works through its own share in order,
+ * because neighbouring pieces are adjacent in memory and each prefetches for the next; then it helps with the other
+ * shares. Each share has an atomic word, its ticket: the high half is the number of the job, the low half counts the
+ * pieces not yet taken. A thread takes a piece by one compare-and-swap, and because of the job's number a thread that
+ * slept through a whole job cannot take a piece of the next one by mistake. A job cannot end while a thread holds one
+ * of its pieces, so the description of the job may be read after taking.
  *
- * Where other processes want the CPUs too, a thread loses its own for turns of the scheduler that are longer than most jobs. So the threads keep apart:
- * a helper that finds itself on the CPU of a thread before it moves elsewhere, as the scheduler, to which two of ours on one CPU and a stranger on the
- * other look even, would leave them. And one that has lost its CPU with a piece in hand gets that of the opener, who waits for it, and is sent away again
- * after the job. (With a stranger on one of two cores 1.4 times one thread's speed; without either of these, 1.0 and less.) */
+ * When other processes compete for the CPUs, a thread can lose its CPU for a time slice, which is longer than most
+ * jobs. Two measures help. Threads keep apart: a helper that finds itself on the same CPU as an earlier thread moves to
+ * another, which the scheduler would not do, as to it two of our threads on one CPU and a foreign process on the other
+ * are balanced. And a starved helper, one that has lost its CPU while it holds a piece, gets the CPU of the opener,
+ * which is waiting for it; after the job it is moved away again. (With a foreign process on one of two cores this gives
+ * 1.4 times the speed of one thread; without either measure, 1.0 or less.) */
 #include "pool.h"
 
 #include <errno.h>
@@ -21,34 +24,36 @@
 
 #include "cores.h"
 
-/* Looks at a word before sleeping: tens of microseconds, longer than the serial work between two jobs of a step, shorter than a turn of the
- * scheduler by far. A nap, in nanoseconds, between looking after those who are late: as long as a piece or two. */
+/* SPINS: polls of a word before sleeping; tens of microseconds, longer than the serial work between two jobs of a step
+ * and much shorter than a time slice. NAP: nanoseconds between two checks for starved helpers; as long as a piece or
+ * two. */
 enum { SPINS = 1000, NAP = 200000, LINE = 64 };
 
 struct helper {
 	struct pool *pool;
 	size_t index;
 	pthread_t id;
-	clockid_t clock;        /* of the time it has had on a CPU, */
-	struct timespec ran;    /* and what that showed last */
-	int called;             /* to the opener's CPU */
-	atomic_int apart;       /* kept off the CPUs of those before it */
+	clockid_t clock;        /* its CPU time, */
+	struct timespec ran;    /* and its last reading */
+	int pinned;             /* to the opener's CPU */
+	atomic_int apart;       /* kept off the CPUs of earlier threads */
 };
 
 struct share {
 	_Alignas(LINE) _Atomic uint64_t ticket;
-	atomic_int at_work;     /* whether this thread is among the pieces */
+	atomic_int busy;        /* this thread is running a job */
 };
 
 struct pool {
-	_Alignas(LINE) _Atomic uint64_t job;            /* what those who wait look at: the number of the last one */
-	_Alignas(LINE) _Atomic size_t unfinished;       /* pieces of this job that are not known to be done */
+	_Alignas(LINE) _Atomic uint64_t job;            /* the number of the last one; helpers poll it */
+	_Alignas(LINE) _Atomic size_t unfinished;       /* pieces of this job not yet reported as done */
 	_Alignas(LINE) size_t pieces;
 	void (*work)(void *context, size_t piece, size_t thread);
 	void *context;
 
-	/* asleep and waiting are written under the lock; each side writes its own word before it reads the other's (sequentially consistent),
-	 * so that either the sleeper sees the change or whoever made it sees the sleeper. */
+	/* asleep and waiting are written under the lock. Each side writes its own word before it reads the other's
+	 * (sequentially consistent), so either the sleeper sees the change, or the thread that made it sees the
+	 * sleeper. */
 	_Alignas(LINE) atomic_int asleep, waiting, closing;
 	pthread_mutex_t lock;
 	pthread_cond_t begun, done;
@@ -56,7 +61,7 @@ struct pool {
 	struct helper *helper;  /* [n], the first unused */
 	struct share *share;    /* [n] */
 	pthread_t opener;
-	atomic_int *cpu;        /* [n]: where each thread ran last; read by all, seldom written */
+	atomic_int *cpu;        /* [n]: the CPU each thread ran on last; read by all, rarely written */
 };
 
 #if defined(__x86_64__)
@@ -86,7 +91,7 @@ static size_t share_start(const struct pool *p, size_t pieces, size_t i)
 	return pieces / p->n * i + pieces % p->n * i / p->n;
 }
 
-/* Takes pieces of share i until none is left, and counts them then: between pieces a thread should wait for no other's cache. */
+/* Runs pieces of share i until none is left. Reports them together, so that no cache line is shared between pieces. */
 static void work_share(struct pool *p, size_t i, size_t thread)
 {
 	_Atomic uint64_t *ticket = &p->share[i].ticket;
@@ -107,14 +112,14 @@ static void work_share(struct pool *p, size_t i, size_t thread)
 	}
 }
 
-/* Its own share first. */
-static void work_along(struct pool *p, size_t thread)
+/* All shares, the thread's own first. */
+static void work_all(struct pool *p, size_t thread)
 {
 	for (size_t i = 0; i < p->n; i++)
 		work_share(p, (thread + i) % p->n, thread);
 }
 
-/* Notes where this thread runs, for all to see; whether it was elsewhere before. */
+/* Publishes the CPU this thread runs on; returns whether it has changed. */
 static int note_cpu(struct pool *p, size_t thread)
 {
 	int here = cores_here();
@@ -125,8 +130,8 @@ static int note_cpu(struct pool *p, size_t thread)
 	return 1;
 }
 
-/* Whether a thread before this one runs on its CPU. */
-static int crowded(const struct pool *p, size_t thread)
+/* Whether an earlier thread runs on the same CPU. */
+static int shares_cpu(const struct pool *p, size_t thread)
 {
 	int here = atomic_load(&p->cpu[thread]), shared = 0;
 
@@ -135,22 +140,24 @@ static int crowded(const struct pool *p, size_t thread)
 	return shared;
 }
 
-/* Off the CPUs of those before it. thread: helper i's; asked by itself it may know that before helper[i].id does. */
+/* Moves helper i off the CPUs of earlier threads. thread is its id, which the helper itself may know before
+ * helper[i].id is set. */
 static void keep_apart(struct pool *p, size_t i, pthread_t thread)
 {
 	cores_avoid(thread, p->opener, p->cpu, i);
 	atomic_store(&p->helper[i].apart, 1);
 }
 
-/* The opener has moved, so its old CPU may be free: the scheduler may choose again. (A pipeline's stages wake each other from CPU to CPU.) */
-static void let_loose(struct pool *p)
+/* The opener has moved, so its old CPU may be free: allow all CPUs again. (The stages of a pipeline wake each other and
+ * move often.) */
+static void allow_all_cpus(struct pool *p)
 {
 	for (size_t i = 1; i < p->n; i++)
 		if (atomic_exchange(&p->helper[i].apart, 0))
 			cores_avoid(p->helper[i].id, p->opener, NULL, 0);
 }
 
-/* Waits for another job than this one; which it is. */
+/* Waits for a job other than this one, and returns its number. */
 static uint64_t wait_for_job(struct pool *p, uint64_t last)
 {
 	for (int i = 0; i < SPINS; i++) {
@@ -167,7 +174,7 @@ static uint64_t wait_for_job(struct pool *p, uint64_t last)
 	return atomic_load(&p->job);
 }
 
-/* Whether the job ends while we look. */
+/* Whether the job ends while we spin. */
 static int ends_soon(const struct pool *p)
 {
 	for (int i = 0; i < SPINS; i++) {
@@ -178,16 +185,17 @@ static int ends_soon(const struct pool *p)
 	return 0;
 }
 
-/* Whether helper i is among the pieces and has had no time since this was last asked. */
-static int stands_still(struct pool *p, size_t i)
+/* Whether helper i is running a job but its CPU clock has not advanced since the last call. */
+static int starved(struct pool *p, size_t i)
 {
 	struct helper *h = &p->helper[i];
 	struct timespec before = h->ran;
 
-	return atomic_load(&p->share[i].at_work) && !clock_gettime(h->clock, &h->ran) && h->ran.tv_sec == before.tv_sec && h->ran.tv_nsec == before.tv_nsec;
+	return atomic_load(&p->share[i].busy) && !clock_gettime(h->clock, &h->ran) &&
+		h->ran.tv_sec == before.tv_sec && h->ran.tv_nsec == before.tv_nsec;
 }
 
-/* Until the job is done, if it takes no longer. */
+/* Sleeps for NAP, or until the job is done. */
 static void nap(struct pool *p)
 {
 	struct timespec until;
@@ -204,25 +212,25 @@ static void nap(struct pool *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* Helpers that stand still get our CPU while we nap. */
+/* Waits for the end of the job. Starved helpers get our CPU while we sleep. */
 static void wait_for_rest(struct pool *p)
 {
 	if (ends_soon(p))
 		return;
 	for (size_t i = 1; i < p->n; i++)
-		stands_still(p, i);     /* from here on */
+		starved(p, i);          /* starts the interval */
 	while (!ends_soon(p)) {
 		for (size_t i = 1; i < p->n; i++)
-			if (stands_still(p, i)) {
-				cores_call(p->helper[i].id, cores_here());
-				p->helper[i].called = 1;
+			if (starved(p, i)) {
+				cores_pin(p->helper[i].id, cores_here());
+				p->helper[i].pinned = 1;
 			}
 		nap(p);
 	}
 	for (size_t i = 1; i < p->n; i++)
-		if (p->helper[i].called) {
+		if (p->helper[i].pinned) {
 			keep_apart(p, i, p->helper[i].id);
-			p->helper[i].called = 0;
+			p->helper[i].pinned = 0;
 		}
 }
 
@@ -234,11 +242,11 @@ static void *help(void *arg)
 
 	while (!atomic_load(&p->closing)) {
 		job = wait_for_job(p, job);
-		atomic_store(&p->share[h->index].at_work, 1);
-		work_along(p, h->index);
-		atomic_store(&p->share[h->index].at_work, 0);
+		atomic_store(&p->share[h->index].busy, 1);
+		work_all(p, h->index);
+		atomic_store(&p->share[h->index].busy, 0);
 		note_cpu(p, h->index);
-		if (crowded(p, h->index))
+		if (shares_cpu(p, h->index))
 			keep_apart(p, h->index, pthread_self());
 	}
 	return NULL;
@@ -268,16 +276,17 @@ void pool_run(struct pool *p, size_t pieces, void (*work)(void *context, size_t 
 	atomic_store(&p->unfinished, pieces);
 	job = atomic_load(&p->job) + 1;
 	for (size_t i = 0; i < p->n; i++)
-		atomic_store_explicit(&p->share[i].ticket, job << 32 | (share_start(p, pieces, i + 1) - share_start(p, pieces, i)), memory_order_release);
+		atomic_store_explicit(&p->share[i].ticket,
+			job << 32 | (share_start(p, pieces, i + 1) - share_start(p, pieces, i)), memory_order_release);
 	atomic_store(&p->job, job);
 	if (note_cpu(p, 0))
-		let_loose(p);
+		allow_all_cpus(p);
 	wake(p);
-	work_along(p, 0);
+	work_all(p, 0);
 	wait_for_rest(p);
 }
 
-/* Starts helper p->n, which handles no signals. 0 where the system has no more threads for us. */
+/* Starts helper p->n, with signals blocked. 0 if the system refuses another thread. */
 static int start_helper(struct pool *p)
 {
 	struct helper *h = &p->helper[p->n];
@@ -294,7 +303,7 @@ static int start_helper(struct pool *p)
 	if (error)
 		return 0;
 	if (pthread_getcpuclockid(h->id, &h->clock))
-		h->clock = CLOCK_MONOTONIC;     /* which always advances */
+		h->clock = CLOCK_MONOTONIC;     /* it always advances */
 	p->n++;
 	return 1;
 }

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { FAULT_BYTES = 1 << 16 };         /* that a fault maps on Linux where pages are small */
-enum { RELEASE_BYTES = 1 << 25 };       /* that a thread releases at a time */
+enum { FAULT_BYTES = 1 << 16 };         /* mapped by one fault on Linux with small pages */
+enum { RELEASE_BYTES = 1 << 25 };       /* released by a thread at a time */
 
 struct prefault {
 	const struct plan *plan;
@@ -83,7 +83,7 @@ static void release_piece(void *context, size_t piece, size_t thread)
 {
 	const struct prefault *f = context;
 
-	/* Readers of the last output that wait for a CPU come first. */
+	/* Let a reader of our last output run first. */
 	sched_yield();
 	gguf_let_go(f->plan->model->gguf, piece, release_pieces(f));
 }
