@@ -35,6 +35,7 @@ static struct {
 	int generated, turns, frames;
 	int end_fd;             /* or -1 */
 	int stopped;            /* by a stop string; skipping */
+	int open;               /* ids came since the last end of a generation */
 } run = { .suffix = "", .end_fd = -1 };
 
 static void must(int failed)
@@ -62,6 +63,7 @@ static void print_ids(struct printer *p, struct frame_in *in, const struct frame
 
 	if (f->pos == 0)
 		printer_start(p);
+	run.open = 1;
 	for (i = 0; i < f->rows && !run.stopped; i += n) {
 		n = f->rows - i < 256 ? f->rows - i : 256;
 		must(frame_read(in, f, ids, n, &w));
@@ -84,7 +86,7 @@ static void print_end(struct printer *p, struct frame_in *in, const struct frame
 	printer_end(p);
 	printer_text(p, run.suffix);
 	must(printer_flush(p) || (!run.stopped && run.end_fd >= 0 && frame_copy(in, f, run.end_fd, &w)));
-	run.stopped = 0;
+	run.stopped = run.open = 0;
 }
 
 static void print_all(struct printer *p, struct frame_in *in, const struct card *mine)
@@ -102,7 +104,7 @@ static void print_all(struct printer *p, struct frame_in *in, const struct card 
 			print_end(p, in, &f);
 	}
 	printer_end(p);
-	if (run.stopped && !run.turns)
+	if (run.open)
 		printer_text(p, run.suffix);
 	must(printer_flush(p) || got < 0);
 }

@@ -7,4 +7,4 @@ dir=$(mktemp -d) || exit
 trap 'rm -r "$dir"' EXIT
 mkfifo "$dir/ids" || exit
 
-{ tok "$model"; cat "$dir/ids"; } | fwd "$model" | sample "$@" | tee "$dir/ids" | detok "$model"
+tok "$model" | feed "$dir/ids" | fwd "$model" | sample "$@" | tee "$dir/ids" | detok "$model"

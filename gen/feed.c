@@ -48,20 +48,23 @@ int main(int argc, char **argv)
 	l.n = set.n;
 	l.repeat = set.repeat;
 	l.draft = set.drafts ? &set.draft : NULL;
+	/* At once: tee, which writes to it, waits for that. */
+	if ((fifo = open(c.argv[0], O_RDONLY | O_CLOEXEC)) < 0)
+		cli_die(&c, "%s: %s", c.argv[0], strerror(errno));
+	frame_open_in(&l.back, fifo, c.argv[0]);
 	frame_open_in(&l.in, STDIN_FILENO, "standard input");
 	status = loop_prompt(&l, &w);
 	if (!status && l.draft && l.carded)
 		status = draft_start(l.draft, &l.card, &w);
-	if (!status) {
-		if ((fifo = open(c.argv[0], O_RDONLY | O_CLOEXEC)) < 0)
-			cli_die(&c, "%s: %s", c.argv[0], strerror(errno));
-		frame_open_in(&l.back, fifo, c.argv[0]);
+	if (!status)
 		status = loop_run(&l, &w);
-	}
-	loop_close(&l);
 	if (draft_failed(&set))
 		return 1;
 	if (status && !l.gone)
 		cli_die(&c, "%s", w.text);
+	/* The generation is over for the stages after us only when no shell around us holds our output any more: a child reads the rest of the FIFO. */
+	if (!status && fork() <= 0)
+		loop_drain(&l, &w);
+	loop_close(&l);
 	return 0;
 }

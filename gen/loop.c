@@ -311,8 +311,7 @@ int loop_turn(struct loop *l, struct why *w)
 
 /* ---- all generations ---- */
 
-/* What still comes through `back` after the last generation is for the readers of the copy. */
-static int drain(struct loop *l, struct why *w)
+int loop_drain(struct loop *l, struct why *w)
 {
 	struct frame f;
 	int got;
@@ -320,7 +319,7 @@ static int drain(struct loop *l, struct why *w)
 	while ((got = frame_next(&l->back, &f, w)) > 0) {
 		if (f.kind == FRAME_LOGPROBS ? logprob_back(l, &f, w) < 0 : f.kind == FRAME_END ? end_back(l, &f, w) < 0 :
 		    l->copy >= 0 && frame_copy(&l->back, &f, l->copy, w) && failed(l))
-			return -1;
+			return l->gone ? 0 : -1;
 	}
 	return got;
 }
@@ -345,8 +344,6 @@ int loop_run(struct loop *l, struct why *w)
 		if ((status = i && prompt_again(l, w) ? -1 : loop_turn(l, w)) < 0 && l->gone)
 			status = 0;
 	close_out(l);
-	if (status >= 0 && drain(l, w) && !l->gone)
-		status = -1;
 	return status < 0 ? -1 : 0;
 }
 

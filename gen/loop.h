@@ -60,8 +60,11 @@ int loop_send(struct loop *l, const int32_t *ids, size_t n, uint32_t pos, struct
 /* One generation. 1: it is over; 0: `back` has ended, or a reader is gone; -1 with a reason. */
 int loop_turn(struct loop *l, struct why *w);
 
-/* All generations, after the prompt; then the end: closes `out`, and copies what still comes through `back`. 0, or -1 with a reason. */
+/* All generations, after the prompt; then closes `out`. 0, or -1 with a reason. */
 int loop_run(struct loop *l, struct why *w);
+
+/* After it: what still comes through `back` is for the readers of the copy, and whoever writes it is not to die of SIGPIPE. 0, or -1 with a reason. */
+int loop_drain(struct loop *l, struct why *w);
 
 /* No loop: copies the frames of `back`, of a fwd that picks itself, and observes them. Of the prompt it counts the ids. 0, or -1 with a reason. */
 int loop_copy(struct loop *l, struct why *w);

@@ -138,7 +138,8 @@ static int generate(struct loop *l, struct capture *capture, struct why *w)
 		return -1;
 	if (q.chained)
 		return stage_used(&q.stage[TEE]) ? loop_copy(l, w) : 0;
-	if (loop_prompt(l, w) || (l->draft && l->carded && draft_start(l->draft, &l->card, w)) || loop_run(l, w))
+	if (loop_prompt(l, w) || (l->draft && l->carded && draft_start(l->draft, &l->card, w)) || loop_run(l, w) ||
+	    loop_drain(l, w))
 		return l->gone ? 0 : -1;
 	return 0;
 }
