@@ -1,4 +1,4 @@
-# lmpipe. `make` builds into bin/, `make demo` tells a story, `make check` runs the tests, `make install PREFIX=...` installs.
+# lmpipe. `make` builds into bin/, `make demo` tells a story, `make check` runs the tests, `make install` installs.
 CC = cc
 CFLAGS = -O2 -g
 LDFLAGS =
@@ -22,7 +22,7 @@ K_x86_64 = avx2 avx512
 K_aarch64 = neon
 ISA = $(K_$(ARCH))
 # Vectors are written out here; the compiler's own vectors of the scalar parts only slow them down (Q4_K by a fifth).
-# Where each variable is kept at each instruction (-fvar-tracking) takes a third of the compiler's time, for nobody.
+# Tracking variables for debuggers takes a third of the compiler's time.
 EXPLICIT = -fno-tree-vectorize -fno-tree-slp-vectorize -fno-var-tracking
 # With sixteen registers it pays to order instructions before registers are allocated (decode of Q6_K by a tenth).
 # clang has no such option.
@@ -40,13 +40,15 @@ VOCAB = vocab read known special merge word_cache spm bpe names pretok pretok_ta
 PICK = rng gumbel topk
 SAMPLER = sampler opts row order adjust dry drop mirostat
 CHAT = chat chat_opts chat_setup chat_template
-JINJA = arith builtin_global builtin_list builtin_number builtin_text builtins call dict env eval exec expr format jinja lex parse \
-	sort spell text value
+JINJA = arith builtin_global builtin_list builtin_number builtin_text builtins call dict env eval exec expr format \
+	jinja lex parse sort spell text value
 GRAMMAR = grammar node class reader parse match state text mask trie
 SCHEMA = schema fail gbnf index types merge exclusive constants array object string pattern number
-KERNELS = kv_type select spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks $(ISA:%=isa/%)
+KERNELS = kv_type select spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks \
+	$(ISA:%=isa/%)
 OPS = embed angles rows product prepare store attend select
-FWD = settings serve chain model/model model/rope model/families model/builder plan/plan $(OPS:%=plan/%) state/object state/segment state/digest run/cores run/pool run/prefault \
+FWD = settings serve chain model/model model/rope model/families model/builder plan/plan $(OPS:%=plan/%) \
+	state/object state/segment state/digest run/cores run/pool run/prefault \
 	measure/meter measure/limits measure/report measure/dump
 SAMPLE = main options session pieces constraint trace
 BENCH = main engine print random
@@ -77,7 +79,8 @@ $(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(json_o)
 $(BIN)/schema: $(OBJ)/sample/schema.o $(grammar_o) $(json_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(tok_o) $(lib_o)
 $(BIN)/peek: $(OBJ)/detok/peek.o $(pick_o) $(tok_o) $(lib_o)
-$(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(OBJ)/lib/sampler/rng.o $(OBJ)/lib/chat/chat_opts.o $(json_o) $(lib_o)
+$(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(OBJ)/lib/sampler/rng.o \
+	$(OBJ)/lib/chat/chat_opts.o $(json_o) $(lib_o)
 $(BIN)/feed: $(OBJ)/gen/feed.o $(FEED:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(lib_o)
 $(BIN)/best: $(OBJ)/gen/best.o $(OBJ)/gen/result.o $(lib_o)
 $(BIN)/bench: $(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) $(fwd_o) $(made_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)
@@ -90,7 +93,8 @@ $(BIN)/tests/under: $(OBJ)/tests/under.o
 $(BIN)/tests/frame_test: $(OBJ)/tests/frame_test.o $(lib_o)
 $(BIN)/tests/sampler_test: $(OBJ)/tests/sampler_test.o $(OBJ)/tests/sampler_reference.o $(sampler_o) $(lib_o)
 $(BIN)/tests/stop_test: $(OBJ)/tests/stop_test.o $(lib_o)
-$(BIN)/tests/segment_test: $(OBJ)/tests/segment_test.o $(OBJ)/fwd/state/segment.o $(OBJ)/fwd/state/object.o $(kernels_o) $(lib_o)
+$(BIN)/tests/segment_test: $(OBJ)/tests/segment_test.o $(OBJ)/fwd/state/segment.o $(OBJ)/fwd/state/object.o \
+	$(kernels_o) $(lib_o)
 $(BIN)/tests/cores_test: $(OBJ)/tests/cores_test.o $(OBJ)/fwd/run/cores.o
 $(BIN)/tests/pool_test: $(OBJ)/tests/pool_test.o $(OBJ)/fwd/run/pool.o $(OBJ)/fwd/run/cores.o $(lib_o)
 $(BIN)/tests/rope_test: $(OBJ)/tests/rope_test.o $(OBJ)/fwd/model/rope.o $(lib_o)
@@ -127,8 +131,8 @@ $(OBJ)/%.o: %.c $(OBJ)/flags
 	@echo CC $<
 	@$(CC) $(ALL) $(EXTRA) -MMD -MP -c -o $@ $<
 
-# The table of character classes, from Debian's unicode-data; the result is committed.
-UNICODE = /usr/share/unicode/UnicodeData.txt
+# The table of character classes, from the Unicode Character Database; the result is committed.
+UNICODE = UnicodeData.txt
 unicode:
 	@mkdir -p $(OBJ)
 	$(CC) $(ALL) -o $(OBJ)/unicode_gen lib/vocab/unicode_gen.c
@@ -146,7 +150,8 @@ BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man
 DATADIR = $(DESTDIR)$(PREFIX)/share/lmpipe
 # The names of programs in a manual page: in .Nm and .Xr, and where a command begins in an example.
-RENAME = names=`echo $(PROGRAMS) frame | tr ' ' '|'`; sed -E -e "s/^(\.(Nm|Xr) )($$names)( |\$$)/\1$(PROGRAM_PREFIX)\3\4/" \
+RENAME = names=`echo $(PROGRAMS) frame | tr ' ' '|'`; sed -E \
+	-e "s/^(\.(Nm|Xr) )($$names)( |\$$)/\1$(PROGRAM_PREFIX)\3\4/" \
 	-e "/^\.Bd -literal/,/^\.Ed/s/(^|[|{;(] *|	)($$names) /\1$(PROGRAM_PREFIX)\2 /g" \
 	-e "/^\.Dl/s/((\.Dl|[|{;(]|do) )($$names) /\1$(PROGRAM_PREFIX)\3 /g"
 
