@@ -77,7 +77,7 @@ void constraint_close(struct constraint *c)
 	free(c);
 }
 
-int constraint_start(struct constraint *c, const struct pieces *p, const struct card *card, const int32_t *stop,
+int constraint_start(struct constraint *c, const struct token_pieces *p, const struct card *card, const int32_t *stop,
 	size_t n, struct why *w)
 {
 	struct mask_vocab vocab = { .n = card->n_vocab, .bytes = pieces_printed, .context = p };

@@ -25,7 +25,7 @@ void constraint_close(struct constraint *c);
 /* Prepares for the stream of this card; the pieces are borrowed. The stop ids, stop[n], end a text like the card's
  * end-of-generation ids do if they print nothing. Finds the first mask, so a grammar that takes too much work
  * fails here. */
-int constraint_start(struct constraint *c, const struct pieces *p, const struct card *card, const int32_t *stop,
+int constraint_start(struct constraint *c, const struct token_pieces *p, const struct card *card, const int32_t *stop,
 	size_t n, struct why *w);
 
 /* Begins another text. */

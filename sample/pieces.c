@@ -4,16 +4,16 @@
 
 #include "lib/gguf/gguf.h"
 
-struct pieces {
+struct token_pieces {
 	const char *path;
 	struct gguf *g;
 	struct vocab *v;
 	struct card card;
 };
 
-struct pieces *pieces_open(const char *path, struct why *w)
+struct token_pieces *pieces_open(const char *path, struct why *w)
 {
-	struct pieces *p = calloc(1, sizeof *p);
+	struct token_pieces *p = calloc(1, sizeof *p);
 
 	if (!p) {
 		why(w, "out of memory");
@@ -28,7 +28,7 @@ struct pieces *pieces_open(const char *path, struct why *w)
 	return p;
 }
 
-void pieces_close(struct pieces *p)
+void pieces_close(struct token_pieces *p)
 {
 	if (!p)
 		return;
@@ -38,22 +38,22 @@ void pieces_close(struct pieces *p)
 	free(p);
 }
 
-const struct vocab *pieces_vocab(const struct pieces *p)
+const struct vocab *pieces_vocab(const struct token_pieces *p)
 {
 	return p->v;
 }
 
-int pieces_agree(const struct pieces *p, const struct card *card, struct why *w)
+int pieces_agree(const struct token_pieces *p, const struct card *card, struct why *w)
 {
 	return card_agree(card, "stdin", &p->card, p->path, w);
 }
 
 const char *pieces_shown(const void *pieces, int32_t id, size_t *n)
 {
-	return vocab_piece(((const struct pieces *)pieces)->v, id, 1, n);
+	return vocab_piece(((const struct token_pieces *)pieces)->v, id, 1, n);
 }
 
 const char *pieces_printed(const void *pieces, int32_t id, size_t *n)
 {
-	return vocab_piece(((const struct pieces *)pieces)->v, id, 0, n);
+	return vocab_piece(((const struct token_pieces *)pieces)->v, id, 0, n);
 }

@@ -9,19 +9,19 @@
 #include "lib/stream/frame.h"
 #include "lib/vocab/vocab.h"
 
-struct pieces;
+struct token_pieces;
 
 /* Borrows the path. NULL: the file cannot be read or has no vocabulary. */
-struct pieces *pieces_open(const char *path, struct why *w);
-void pieces_close(struct pieces *p);
+struct token_pieces *pieces_open(const char *path, struct why *w);
+void pieces_close(struct token_pieces *p);
 
-const struct vocab *pieces_vocab(const struct pieces *p);
+const struct vocab *pieces_vocab(const struct token_pieces *p);
 
 /* Whether the stream has this vocabulary; -1 names both sides. */
-int pieces_agree(const struct pieces *p, const struct card *card, struct why *w);
+int pieces_agree(const struct token_pieces *p, const struct card *card, struct why *w);
 
-/* The bytes of an id; the context is the struct pieces. Of control tokens the first returns their names, the second
- * nothing. */
+/* The bytes of an id; the context is the struct token_pieces. Of control tokens the first returns their names, the
+ * second nothing. */
 const char *pieces_shown(const void *pieces, int32_t id, size_t *n);
 const char *pieces_printed(const void *pieces, int32_t id, size_t *n);
 

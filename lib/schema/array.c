@@ -1,9 +1,9 @@
-/* Arrays: the first items each by a schema of its own, the others by one, and how many. */
+/* Arrays: the first items with a schema each, further items with a common one, and their number. */
 #include "converter.h"
 
 static const struct json anything = { .type = JSON_TRUE };
 
-/* Draft 2019 and before say items: [...] and additionalItems where 2020-12 says prefixItems and items. */
+/* Drafts up to 2019-09 have items (an array) and additionalItems in place of prefixItems and items. */
 static void item_schemas(struct converter *c, const struct json *s, const struct json **first,
 	const struct json **others)
 {
@@ -21,7 +21,7 @@ static void item_schemas(struct converter *c, const struct json *s, const struct
 	}
 }
 
-/* An item and what may stand between it and the next token. */
+/* An item and the white space after it. */
 static struct gbnf_expr *write_item(struct converter *c, const struct json *s)
 {
 	return gbnf_join(&c->g, schema_write(c, s, "item", 4), gbnf_primitive(&c->g, GBNF_SPACE), NULL);
@@ -29,10 +29,10 @@ static struct gbnf_expr *write_item(struct converter *c, const struct json *s)
 
 static struct gbnf_expr *comma(struct gbnf *g)
 {
-	return gbnf_join(g, gbnf_word(g, ","), gbnf_primitive(g, GBNF_SPACE), NULL);
+	return gbnf_join(g, gbnf_literal(g, ","), gbnf_primitive(g, GBNF_SPACE), NULL);
 }
 
-/* The first items, *max of them at most and as many as there can be, in a sequence; returns how many. */
+/* Adds as many of the first items as there can be, at most *max; returns how many. */
 static uint32_t write_first(struct converter *c, const struct json *first, uint32_t *max, struct gbnf_expr *out)
 {
 	uint32_t n = 0;
@@ -77,7 +77,7 @@ static struct gbnf_expr *write_items(struct converter *c, const struct json *s, 
 	if (max != GBNF_FOREVER)
 		max -= n;
 	else if (first && !others)
-		max = low;              /* what a tuple does not name is left out */
+		max = low;              /* a tuple has no further items unless minItems requires them */
 	if (!max || c->failed)
 		return out;
 	item = write_item(c, others ? others : &anything);
@@ -95,7 +95,7 @@ struct gbnf_expr *schema_write_array(struct converter *c, const struct json *s)
 		schema_fail(c, "uniqueItems is not supported");
 	if (min > max || c->failed)
 		return gbnf_never();
-	gbnf_define(&c->g, rule, gbnf_join(&c->g, gbnf_word(&c->g, "["), gbnf_primitive(&c->g, GBNF_SPACE),
-		write_items(c, s, min, max), gbnf_word(&c->g, "]"), NULL));
+	gbnf_define(&c->g, rule, gbnf_join(&c->g, gbnf_literal(&c->g, "["), gbnf_primitive(&c->g, GBNF_SPACE),
+		write_items(c, s, min, max), gbnf_literal(&c->g, "]"), NULL));
 	return gbnf_use(&c->g, rule);
 }

@@ -1,5 +1,5 @@
-/* const and enum: values that are written as they are. If other keywords stand beside them, those values are left
- * that hold to these too, which the grammar of these tells. */
+/* const and enum. If other keywords stand beside them, the values that these do not allow are dropped: each value
+ * is matched against the grammar of the other keywords. */
 #include "lib/grammar/grammar.h"
 #include "converter.h"
 
@@ -7,7 +7,7 @@
 
 /* ---- literals ---- */
 
-/* A value without children, or a member's name, in the one way that json_value() spells it. */
+/* A value without children, or a member's name, as json_value() spells it. */
 static struct gbnf_expr *token(struct converter *c, const struct json *value)
 {
 	struct bytes text = { .limit = SIZE_MAX };
@@ -30,21 +30,21 @@ struct gbnf_expr *schema_literal(struct converter *c, const struct json *value)
 	if (value->type != JSON_ARRAY && value->type != JSON_OBJECT)
 		return token(c, value);
 	space = gbnf_primitive(g, GBNF_SPACE);
-	out = gbnf_join(g, gbnf_word(g, value->type == JSON_ARRAY ? "[" : "{"), space, NULL);
+	out = gbnf_join(g, gbnf_literal(g, value->type == JSON_ARRAY ? "[" : "{"), space, NULL);
 	for (const struct json *v = value->child; v; v = v->next) {
 		struct json name = { .type = JSON_STRING, .s = v->key, .n = v->key_n };
 
 		if (v->key)
-			gbnf_add(g, out, gbnf_join(g, token(c, &name), space, gbnf_word(g, ":"), space, NULL));
+			gbnf_add(g, out, gbnf_join(g, token(c, &name), space, gbnf_literal(g, ":"), space, NULL));
 		gbnf_add(g, out, gbnf_join(g, schema_literal(c, v), space, NULL));
 		if (v->next)
-			gbnf_add(g, out, gbnf_join(g, gbnf_word(g, ","), space, NULL));
+			gbnf_add(g, out, gbnf_join(g, gbnf_literal(g, ","), space, NULL));
 	}
-	gbnf_add(g, out, gbnf_word(g, value->type == JSON_ARRAY ? "]" : "}"));
+	gbnf_add(g, out, gbnf_literal(g, value->type == JSON_ARRAY ? "]" : "}"));
 	return out;
 }
 
-/* ---- which of the values ---- */
+/* ---- which values ---- */
 
 static int has_others(const struct json *s)
 {
@@ -58,7 +58,7 @@ static int has_others(const struct json *s)
 	return 0;
 }
 
-/* The grammar of the schema without its constants; NULL: failed, or no value holds to it. */
+/* The grammar of the schema without const and enum. NULL: failed, or no value holds to it. */
 static struct grammar *other_grammar(struct converter *c, const struct json *s)
 {
 	struct bytes text = { .limit = GRAMMAR_TEXT };

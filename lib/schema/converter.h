@@ -1,9 +1,9 @@
 /* converter: what the parts that turn a schema into a grammar share. Private to lib/schema.
  *
- * Schemas are the nodes of lib/base/json: an object, `true` (every value) or `false` (none). Each part returns the
- * expression (gbnf.h) of the values it is about, `never` where there is none. An expression of a value begins and ends
- * with a token; whoever puts tokens together puts white space between them. A failure sticks: the first reason is kept,
- * what is returned afterwards is of no use, and schema_grammar() reports it. */
+ * Schemas are nodes of lib/base/json: an object, `true` (every value) or `false` (none). Each part returns an
+ * expression (gbnf.h) for the values that its keywords allow, `never` if there are none. The expression of a value
+ * begins and ends with a token; who puts tokens together adds the white space between them. A failure is sticky:
+ * the first reason is kept, later results are meaningless, and schema_grammar() reports it. */
 #ifndef SCHEMA_CONVERTER_H
 #define SCHEMA_CONVERTER_H
 
@@ -14,7 +14,7 @@
 #include "lib/base/json.h"
 #include "schema.h"
 
-struct schema_path {            /* the place in the document that messages name */
+struct schema_path {            /* a place in the document, for messages */
 	const struct schema_path *up;
 	const char *name;
 	size_t n;
@@ -27,34 +27,33 @@ struct converter {
 	struct index index;
 	struct why *w;
 	int failed;
-	const char *endless;            /* a schema without a finite value, which is why there is no grammar; or NULL */
+	const char *endless;            /* if no value holds to it: the schema that has no finite one, or NULL */
 	const struct schema_path *path;
-	unsigned work;          /* schemas visited, each as often as it is */
-	int depth;              /* schemas inside each other, references followed included */
-	int level;              /* arrays and objects inside each other */
+	unsigned work;          /* visits of schemas so far */
+	int depth;              /* of nested schemas, counting references */
+	int level;              /* of nested arrays and objects */
 };
 
 /* ---- fail.c ---- */
 
-/* "#/where: reason", unless there is a reason already; returns -1. */
+/* Sets the reason, "#/where: ...", unless there is one already; returns -1. */
 int schema_fail(struct converter *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-int schema_no_memory(struct converter *c);              /* the same, for memory */
+int schema_no_memory(struct converter *c);              /* the same for running out of memory */
 
-/* Goes one schema deeper, and back. -1: too deep, too much work, or failed before; there is no going back then. */
+/* Enters a nested schema; leaves it. -1: too deep, too much work, or failed before; then it must not be left. */
 int schema_enter(struct converter *c);
 void schema_leave(struct converter *c);
 
-/* The count that a keyword gives; `otherwise` if there is none. */
+/* The value of a keyword that is a count; `otherwise` if it is absent. */
 uint32_t schema_count(struct converter *c, const struct json *s, const char *keyword, uint32_t otherwise);
 
 /* ---- schema.c ---- */
 
-/* The schema that stands below the current one under name[n]. */
+/* Writes a schema that is below the current one under name[n]. */
 struct gbnf_expr *schema_write(struct converter *c, const struct json *s, const char *name, size_t n);
 
-/* The values of one schema, all of it: a grammar of its own, appended to out. 0; -1: failed; 1: no value holds to
- * it. */
+/* Appends a complete grammar of the schema to out. 0; -1: failed; 1: no value holds to the schema. */
 int schema_write_grammar(struct converter *c, const struct json *s, struct bytes *out);
 
 void schema_close(struct converter *c);
@@ -67,7 +66,7 @@ enum {
 	TYPE_OBJECT = 64, TYPE_NUMBER = TYPE_INTEGER | TYPE_FRACTION, TYPE_ALL = 127
 };
 
-/* The types that a flat schema names or, where it names none, its keywords are about; none is every type. */
+/* The types that a flat schema names; if it names none, those that its keywords are about, or else all. */
 unsigned schema_types(struct converter *c, const struct json *s);
 
 unsigned schema_type_of(const struct json *value);              /* of one value: a single bit */
@@ -76,21 +75,21 @@ int schema_is_number(const struct json *v);
 
 /* ---- merge.c ---- */
 
-/* The schema without $ref and allOf: what they say is merged in. NULL: failed. */
+/* The schema with $ref and allOf merged in. NULL: failed. */
 const struct json *schema_flatten(struct converter *c, const struct json *s);
 
-/* What a schema's $ref names. NULL: failed. */
+/* The schema that $ref of s names. NULL: failed. */
 const struct json *schema_follow(struct converter *c, const struct json *s);
 
-/* The schema of what holds to both, which are flat. NULL: failed. */
+/* The schema of the values that hold to both, which are flat. NULL: failed. */
 const struct json *schema_merge(struct converter *c, const struct json *a, const struct json *b);
 
-/* The schema without one of its keywords. NULL: failed. */
+/* A copy without one of the keywords. NULL: failed. */
 const struct json *schema_without(struct converter *c, const struct json *s, const char *keyword);
 
 /* ---- exclusive.c ---- */
 
-/* Fails unless the branches of a oneOf visibly exclude each other. */
+/* Fails unless the branches of a oneOf can be seen to exclude each other. */
 void schema_check_exclusive(struct converter *c, const struct json *branches);
 
 /* ---- one type each ---- */
@@ -100,22 +99,22 @@ struct gbnf_expr *schema_write_string(struct converter *c, const struct json *s)
 struct gbnf_expr *schema_write_array(struct converter *c, const struct json *s);
 struct gbnf_expr *schema_write_object(struct converter *c, const struct json *s);
 
-/* Of const and enum. */
+/* const and enum. */
 struct gbnf_expr *schema_write_constants(struct converter *c, const struct json *s);
 
 /* One value, with any white space between its tokens. */
 struct gbnf_expr *schema_literal(struct converter *c, const struct json *value);
 
-/* The bounds that minimum and its like set, tightened: low and high as they are otherwise; open: the bound itself is
- * excluded. 1: some are set, 0: none. */
+/* The bounds of a number. open: the bound itself is excluded. schema_range() tightens *r by minimum and its like;
+ * 1: some are set, 0: none. */
 struct schema_range {
 	int64_t low, high;
 	int low_open, high_open;
 };
 int schema_range(struct converter *c, const struct json *s, struct schema_range *r);
 
-/* A pattern (an ECMA regular expression, as far as a grammar can follow it) as the inside of a JSON string, and
- * how many characters it can have. */
+/* A pattern (an ECMAScript regular expression, as far as a grammar can express it) as the inside of a JSON string,
+ * and the bounds of its length in characters. */
 struct schema_span {
 	uint32_t min, max;      /* GBNF_FOREVER: no bound */
 };

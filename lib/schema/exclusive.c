@@ -1,7 +1,7 @@
-/* Whether the branches of a oneOf exclude each other. Two are compared by what they say about types, constants,
- * required properties and bounds. Not every two are: a table of facets (the types and constants of each branch,
- * the properties that its objects can have and their constants) tells for each branch which others could overlap
- * it at all. */
+/* Whether the branches of a oneOf exclude each other. Two branches are compared by types, constants, required
+ * properties and bounds. To avoid comparing all pairs, a table of facets (the types and constants of each branch,
+ * the properties that its objects can have, and their constants) finds for each branch the others that it could
+ * overlap. */
 #include "converter.h"
 
 #include <stdlib.h>
@@ -14,18 +14,18 @@ struct facet {
 	size_t branch;
 };
 
-/* How the values of a branch can be told from others'. */
+/* How a branch is told from others. */
 enum branch_kind {
 	OTHER,
-	RANGE,                  /* numbers, between bounds: compared in the order of these */
-	OBJECT                  /* objects alone, by their properties */
+	RANGE,                  /* only numbers, without constants: by bounds */
+	OBJECT                  /* only objects, without constants: by properties */
 };
 
 struct branch {
 	const struct json *flat;
 	enum branch_kind kind;
 	unsigned types;
-	int is_open;            /* an OBJECT with further properties */
+	int is_open;            /* an OBJECT that allows further properties */
 	struct schema_range range;
 };
 
@@ -55,8 +55,7 @@ static int are_constants_apart(const struct json *a, const struct json *b)
 
 static int excludes(struct converter *c, const struct json *a, const struct json *b);
 
-/* Whether what is written for s may have properties that it does not declare: those of its own branches are merged
- * in. */
+/* Whether the grammar of s may have properties that s does not declare. Those of its own branches are merged in. */
 static int is_open(const struct json *s)
 {
 	const struct json *others = json_get(s, "additionalProperties");
@@ -64,7 +63,7 @@ static int is_open(const struct json *s)
 	return (others && others->type != JSON_FALSE) || json_get(s, "anyOf") || json_get(s, "oneOf");
 }
 
-/* b wants a property that a's objects do not have, or whose values for a are none of b's. */
+/* b requires a property that a's objects do not have, or whose values in a are excluded by b. */
 static int excludes_objects(struct converter *c, const struct json *a, const struct json *b)
 {
 	const struct json *wanted = json_get(b, "required");
@@ -96,7 +95,7 @@ static int are_ranges_apart(struct converter *c, const struct json *a, const str
 		|| (y.high == x.low && (y.high_open || x.low_open));
 }
 
-/* Whether nothing that is written for a can hold to b. Both are flat. */
+/* Whether no text of a's grammar can hold to b. Both are flat. */
 static int excludes(struct converter *c, const struct json *a, const struct json *b)
 {
 	unsigned shared;
@@ -105,7 +104,7 @@ static int excludes(struct converter *c, const struct json *a, const struct json
 	if (a->type != JSON_OBJECT || b->type != JSON_OBJECT)
 		return a->type == JSON_FALSE || b->type == JSON_FALSE;
 	shared = schema_types(c, a);
-	/* b need not be about a's type just because its keywords are about another one */
+	/* Without these, b allows every value of types that its keywords are not about. */
 	if (json_get(b, "type") || json_get(b, "enum") || json_get(b, "const"))
 		shared &= schema_types(c, b);
 	if (!shared || are_constants_apart(a, b))
@@ -141,7 +140,7 @@ static uint64_t mix(uint64_t h, const void *p, size_t n)
 	return ((h ^ h >> 31) * 0x9e3779b97f4a7c15u) >> 1;
 }
 
-/* A tag, the property's name (none: the branch itself), and a number: a type's bit or a value's hash. */
+/* A tag, a property's name (NULL: the branch itself), and a type's bit or a value's hash. */
 static uint64_t key(char tag, const struct json *property, uint64_t what)
 {
 	uint64_t h = mix(what + 1, &tag, 1);
@@ -149,7 +148,7 @@ static uint64_t key(char tag, const struct json *property, uint64_t what)
 	return property ? mix(h, property->key, property->key_n) : h;
 }
 
-/* Equal values have equal hashes; of arrays and objects all have. */
+/* Equal values have equal hashes; all arrays have one hash, and so have all objects. */
 static uint64_t hash_value(const struct json *v)
 {
 	double d = v->d + 0.0;
@@ -169,7 +168,7 @@ static void add_facet(struct branches *b, uint64_t key, size_t branch)
 }
 
 enum {
-	HAS_TYPE = 't', HAS_RANGE = 'r',        /* values of a type, without constants; in bounds */
+	HAS_TYPE = 't', HAS_RANGE = 'r',        /* OTHER, without constants: a type; RANGE: a type */
 	HAS_CONSTANT = 'c', HAS_VALUE = 'v',    /* constants of a type; one of them */
 	HAS = 'h', HAS_ANY = 'a', HAS_OPEN = 'o'        /* a property; without constants; in an open object */
 };
@@ -273,7 +272,7 @@ static void check_having(struct branches *b, uint64_t key, size_t k)
 
 /* ---- who can overlap a branch ---- */
 
-/* Branch k with all that are not of kind OBJECT; two of kind RANGE are compared elsewhere. */
+/* Compares branch k with all that are not of kind OBJECT. check_ranges() compares two of kind RANGE. */
 static void check_others(struct branches *b, size_t k)
 {
 	const struct branch *x = &b->branch[k];
@@ -293,8 +292,9 @@ static void check_others(struct branches *b, size_t k)
 		check_having(b, key(HAS_VALUE, NULL, hash_value(v)), k);
 }
 
-/* How many OBJECTs may have the property that branch k requires with a value that holds to it, those in `*open` aside,
- * which do not declare it but may have it. With `check`, these are compared. */
+/* Branch k requires a property. Returns how many OBJECTs may have it with a value that branch k allows; *open is
+ * the number of those that do not declare it but allow further properties, which are not counted. With `check`,
+ * compares those counted with branch k. */
 static size_t property_overlaps(struct branches *b, size_t k, const struct json *required, size_t *open, int check)
 {
 	struct json name = { .key = required->s, .key_n = required->n };
@@ -315,7 +315,7 @@ static size_t property_overlaps(struct branches *b, size_t k, const struct json 
 	return n;
 }
 
-/* Branch k with those of kind OBJECT, by the required property that fewest of them have. */
+/* Compares branch k with those of kind OBJECT, by the required property that fewest of them have. */
 static void check_objects(struct branches *b, size_t k)
 {
 	const struct json *required = json_get(b->branch[k].flat, "required"), *best = NULL;
@@ -343,8 +343,8 @@ static int by_low(const void *x, const void *y)
 	return ((*a)->range.low > (*b)->range.low) - ((*a)->range.low < (*b)->range.low);
 }
 
-/* In the order of their lower bounds, a range can overlap one before it only if it overlaps that which goes
- * furthest. */
+/* In order of lower bounds: a range that overlaps an earlier one overlaps the earlier one with the highest upper
+ * bound. */
 static void check_ranges(struct branches *b)
 {
 	const struct branch **order = calloc(b->n, sizeof *order), *furthest = NULL;

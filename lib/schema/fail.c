@@ -1,4 +1,4 @@
-/* Failures that name their place, and the bounds on depth and work. */
+/* Failures with their place, and the bounds on depth and work. */
 #include "converter.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Expressions and rules of a grammar, which rules have a finite text, and printing. */
+/* Expressions, rules, which rules have a finite text, and printing. */
 #include "gbnf.h"
 
 #include <stdarg.h>
@@ -9,7 +9,7 @@ enum expr_kind { NEVER, TEXT, CLASS, PRIMITIVE, SEQUENCE, ALTERNATIVES, REPEAT, 
 
 struct gbnf_expr {
 	uint8_t kind;                           /* enum expr_kind */
-	uint8_t placed;                         /* it is part of another one, or a rule's body */
+	uint8_t placed;                         /* it is part of another one or a rule's body */
 	uint32_t low, high;                     /* REPEAT */
 	struct gbnf_expr *next;                 /* in a list */
 	union {
@@ -29,7 +29,7 @@ struct gbnf_rule {
 	char name[48];
 	const char *label;
 	struct gbnf_expr *body;                 /* NULL until it is defined */
-	struct gbnf_rule *next;                 /* in the order of definition; then, of printing */
+	struct gbnf_rule *next;                 /* in order of definition; once printing begins, of printing */
 	int finite, seen;
 };
 
@@ -82,7 +82,7 @@ struct gbnf_expr *gbnf_text(struct gbnf *g, const char *s, size_t n)
 	return n ? make_text(g, TEXT, s, n) : gbnf_sequence(g);
 }
 
-struct gbnf_expr *gbnf_word(struct gbnf *g, const char *s)
+struct gbnf_expr *gbnf_literal(struct gbnf *g, const char *s)
 {
 	return gbnf_text(g, s, strlen(s));
 }
@@ -111,7 +111,7 @@ struct gbnf_expr *gbnf_sequence(struct gbnf *g)
 	return make(g, SEQUENCE);
 }
 
-/* The expression itself, to stand in one place; if it stands in one already, a copy. */
+/* The expression, or a copy if it is placed already. */
 static struct gbnf_expr *placed(struct gbnf *g, struct gbnf_expr *e)
 {
 	struct gbnf_expr *copy = e->placed ? make(g, e->kind) : e;
@@ -182,7 +182,7 @@ static int is_name(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The number makes the name differ from all others and from the primitives'. */
+/* The number makes the name differ from all other rules' and from the primitives'. */
 struct gbnf_rule *gbnf_rule(struct gbnf *g, const char *stem, size_t n, const char *label)
 {
 	struct gbnf_rule *r = g->failed ? NULL : arena_array(&g->arena, 1, sizeof *r);
@@ -251,7 +251,7 @@ static int is_finite(const struct gbnf_expr *e)
 	return 0;
 }
 
-/* The first rule that e has no finite text for; NULL: there is none. */
+/* The first rule in e without a finite text, or NULL. */
 static struct gbnf_rule *endless_part(const struct gbnf_expr *e)
 {
 	struct gbnf_rule *r = NULL;
@@ -264,7 +264,7 @@ static struct gbnf_rule *endless_part(const struct gbnf_expr *e)
 	return r;
 }
 
-/* Rules are defined after those that they use, but for recursion, so few rounds are needed. */
+/* Except for recursion a rule is defined after those that it uses, so few rounds are needed. */
 int gbnf_settle(struct gbnf *g, struct gbnf_rule *root, const char **label)
 {
 	struct gbnf_rule *r;
@@ -298,7 +298,7 @@ static const struct {
 	[GBNF_SPACE] = { "space", "| \" \" | \"\\n\" [ \\t]{0,20}", 0 },
 	[GBNF_PLAIN] = { "plain", "[^\"\\\\\\x7F\\x00-\\x1F]", 0 },
 	[GBNF_CHAR] = { "char", "plain | \"\\\\\" ([\"\\\\/bfnrt] | \"u\" unit)", USES(PLAIN) | USES(UNIT) },
-	/* the digits of \u: no half of a surrogate pair comes alone */
+	/* the digits of \u; surrogates only in pairs */
 	[GBNF_UNIT] = { "unit", "[0-9a-cA-CefEF] hex{3} | [dD] [0-7] hex{2}"
 		" | [dD] [89abAB] hex{2} \"\\\\u\" [dD] [c-fC-F] hex{2}", USES(HEX) },
 	[GBNF_HEX] = { "hex", "[0-9a-fA-F]", 0 },
@@ -315,21 +315,21 @@ static const struct {
 #undef USES
 };
 
-struct printer {
+struct gbnf_printer {
 	struct bytes *out;
-	struct gbnf_rule *last;         /* of the rules that were met */
-	unsigned primitives;            /* those met: a set of bits */
+	struct gbnf_rule *last;         /* of the rules used so far */
+	unsigned primitives;            /* those used so far: a set of bits */
 };
 
-/* Where an expression stands, which decides whether it needs parentheses. */
+/* What surrounds an expression decides whether it needs parentheses. */
 enum around { ALONE, IN_ALTERNATIVES, IN_SEQUENCE, IN_REPEAT };
 
-static void put(struct printer *p, const char *s)
+static void put(struct gbnf_printer *p, const char *s)
 {
 	bytes_puts(p->out, s);
 }
 
-static void print_text(struct printer *p, const char *s, size_t n)
+static void print_text(struct gbnf_printer *p, const char *s, size_t n)
 {
 	put(p, "\"");
 	for (size_t i = 0; i < n; i++) {
@@ -340,7 +340,7 @@ static void print_text(struct printer *p, const char *s, size_t n)
 	put(p, "\"");
 }
 
-static void print_count(struct printer *p, uint32_t low, uint32_t high)
+static void print_count(struct gbnf_printer *p, uint32_t low, uint32_t high)
 {
 	char text[40];
 
@@ -357,7 +357,7 @@ static void print_count(struct printer *p, uint32_t low, uint32_t high)
 	put(p, text);
 }
 
-static void print_rule_name(struct printer *p, struct gbnf_rule *r)
+static void print_rule_name(struct gbnf_printer *p, struct gbnf_rule *r)
 {
 	put(p, r->name);
 	if (r->seen)
@@ -368,10 +368,10 @@ static void print_rule_name(struct printer *p, struct gbnf_rule *r)
 	p->last = r;
 }
 
-static void print_expr(struct printer *p, const struct gbnf_expr *e, enum around around);
+static void print_expr(struct gbnf_printer *p, const struct gbnf_expr *e, enum around around);
 
-/* Alternatives without a finite text are left out; a sequence has none of them, as it would have no text then. */
-static void print_list(struct printer *p, const struct gbnf_expr *e, enum around around)
+/* Leaves out alternatives without a finite text. A sequence that is printed has none of these. */
+static void print_list(struct gbnf_printer *p, const struct gbnf_expr *e, enum around around)
 {
 	const struct gbnf_expr *only = NULL;
 	enum around inside = e->kind == SEQUENCE ? IN_SEQUENCE : IN_ALTERNATIVES;
@@ -402,7 +402,7 @@ static void print_list(struct printer *p, const struct gbnf_expr *e, enum around
 	put(p, around > inside ? ")" : "");
 }
 
-static void print_expr(struct printer *p, const struct gbnf_expr *e, enum around around)
+static void print_expr(struct gbnf_printer *p, const struct gbnf_expr *e, enum around around)
 {
 	switch ((enum expr_kind)e->kind) {
 	case TEXT:
@@ -442,7 +442,7 @@ static void print_expr(struct printer *p, const struct gbnf_expr *e, enum around
 	}
 }
 
-static void print_primitives(struct printer *p)
+static void print_primitives(struct gbnf_printer *p)
 {
 	for (unsigned round = 0; round < GBNF_PRIMITIVES; round++)
 		for (unsigned i = 0; i < GBNF_PRIMITIVES; i++)
@@ -460,7 +460,7 @@ static void print_primitives(struct printer *p)
 
 int gbnf_print(struct gbnf *g, struct gbnf_rule *root, struct bytes *out)
 {
-	struct printer p = { .out = out, .last = root };
+	struct gbnf_printer p = { .out = out, .last = root };
 
 	if (g->failed)
 		return -1;

@@ -1,9 +1,9 @@
-/* gbnf: a grammar in the making, to be printed as GBNF (lib/grammar/grammar.h). Private to lib/schema.
+/* gbnf: builds a grammar from expressions and prints it as GBNF (lib/grammar/grammar.h). Private to lib/schema.
  *
- * Expressions are built from the inside out and do not change once they are part of another one. What no text can match
- * is `never`: it makes a sequence never, it leaves no trace among alternatives and in a repetition that may be empty. A
- * rule may be used before it is defined; whether it has a finite text at all shows when the grammar is settled.
- * A failure (no memory) sticks: after it everything is never, and gbnf_print() says so. */
+ * Expressions are built bottom-up; one that is part of another does not change any more. An expression that matches no
+ * text is `never`: a sequence with it is never, a list of alternatives drops it, and so does a repetition that may be
+ * empty. A rule may be used before it is defined, so whether it has a finite text is only known after gbnf_settle().
+ * Running out of memory is sticky: from then on every expression is never, and gbnf_print() fails. */
 #ifndef SCHEMA_GBNF_H
 #define SCHEMA_GBNF_H
 
@@ -19,18 +19,18 @@ struct gbnf_rule;
 
 struct gbnf {                           /* starts as { .arena.limit = N } */
 	struct arena arena;
-	struct gbnf_rule *first, *last; /* the rules, in the order of their definition */
-	unsigned names;                 /* given out so far */
+	struct gbnf_rule *first, *last; /* the rules, in order of definition */
+	unsigned names;                 /* number of rule names made so far */
 	int failed;
 };
 
 void gbnf_free(struct gbnf *g);
 
-/* Rules that all schemas share, each printed where it is used. */
+/* Rules that all schemas share; those that are used are printed. */
 enum gbnf_primitive {
-	GBNF_SPACE,             /* between two tokens */
-	GBNF_CHAR,              /* a character of a JSON string, however it is spelt */
-	GBNF_PLAIN,             /* one that stands for itself */
+	GBNF_SPACE,             /* white space between two tokens */
+	GBNF_CHAR,              /* a character of a JSON string, escaped or not */
+	GBNF_PLAIN,             /* one that is not escaped */
 	GBNF_UNIT, GBNF_HEX, GBNF_STRING, GBNF_INTEGER, GBNF_NUMBER,
 	GBNF_VALUE, GBNF_OBJECT, GBNF_MEMBER, GBNF_ARRAY, GBNF_PRIMITIVES
 };
@@ -38,34 +38,33 @@ enum gbnf_primitive {
 struct gbnf_expr *gbnf_never(void);
 struct gbnf_expr *gbnf_primitive(struct gbnf *g, enum gbnf_primitive p);
 struct gbnf_expr *gbnf_text(struct gbnf *g, const char *s, size_t n);   /* the bytes s[n] */
-struct gbnf_expr *gbnf_word(struct gbnf *g, const char *s);             /* the same, up to its terminator */
-struct gbnf_expr *gbnf_class(struct gbnf *g, const char *s, size_t n);  /* what s[n] spells in brackets */
+struct gbnf_expr *gbnf_literal(struct gbnf *g, const char *s);             /* the same for a C string */
+struct gbnf_expr *gbnf_class(struct gbnf *g, const char *s, size_t n);  /* [s], in GBNF's notation */
 
-/* low to high times e. */
+/* e, low to high times. */
 struct gbnf_expr *gbnf_repeat(struct gbnf *g, struct gbnf_expr *e, uint32_t low, uint32_t high);
 
-/* Lists, to which expressions are added: alternatives of nothing are never, a sequence of nothing is the empty text. */
+/* Empty lists, and adding to them. Without elements, alternatives are never and a sequence is the empty text. */
 struct gbnf_expr *gbnf_alternatives(struct gbnf *g);
 struct gbnf_expr *gbnf_sequence(struct gbnf *g);
 void gbnf_add(struct gbnf *g, struct gbnf_expr *list, struct gbnf_expr *e);
 
-/* The sequence of the expressions up to NULL. */
+/* The sequence of the expressions that precede NULL. */
 struct gbnf_expr *gbnf_join(struct gbnf *g, ...);
 
 /* Whether e is known to match no text. */
 int gbnf_is_never(const struct gbnf_expr *e);
 
-/* A rule whose name is made of stem[n] and a number, and says to the user what `label` says (borrowed; NULL:
- * nothing). */
+/* A rule named after stem[n] and a number. Messages call it `label` (borrowed), if that is not NULL. */
 struct gbnf_rule *gbnf_rule(struct gbnf *g, const char *stem, size_t n, const char *label);
 void gbnf_define(struct gbnf *g, struct gbnf_rule *r, struct gbnf_expr *body);
 struct gbnf_expr *gbnf_use(struct gbnf *g, struct gbnf_rule *r);
 
-/* Once all rules are defined: finds which of them have a finite text. Returns 0, or -1 if the root has none: then
- * *label is that of a rule whose every text contains another one of it, or NULL if there is no such rule. */
+/* Finds the rules that have a finite text; all rules must be defined. Returns 0, or -1 if the root has none. Then
+ * *label is that of a rule each of whose texts would contain another one, or NULL if there is no such rule. */
 int gbnf_settle(struct gbnf *g, struct gbnf_rule *root, const char **label);
 
-/* Appends the grammar to out: `root`, the rules it leads to, primitives. -1: too large, or no memory now or before. */
+/* Appends the grammar to out: the rule `root` and all rules that it uses. -1: too large, or out of memory. */
 int gbnf_print(struct gbnf *g, struct gbnf_rule *root, struct bytes *out);
 
 #endif

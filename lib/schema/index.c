@@ -1,5 +1,5 @@
-/* A hash table of (parent, name). A parent with few children is searched as it is; a larger one is entered as a
- * whole when it is first asked for. */
+/* A hash table of (parent, name). A parent with few children is searched directly; a larger one is entered in the
+ * table when it is first searched. */
 #include "index.h"
 
 #include <stdint.h>

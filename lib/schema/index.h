@@ -1,5 +1,4 @@
-/* index: finds children of JSON values by name, and what was noted about values, in constant time. Private to
- * lib/schema. */
+/* index: finds children of JSON values by name, and notes about values, in constant time. Private to lib/schema. */
 #ifndef SCHEMA_INDEX_H
 #define SCHEMA_INDEX_H
 
@@ -12,16 +11,16 @@ struct index_entry;
 struct index {                          /* starts as zeroes */
 	struct index_entry *entry;
 	size_t n, slots;
-	int failed;             /* no memory, now or before; then nothing is found */
+	int failed;             /* out of memory, sticky; nothing is reliable then */
 };
 
 void index_free(struct index *x);
 
-/* The member of an object, or the string in an array, that is name[n]; the last one if there are several. NULL:
- * there is none, or `of` is NULL or neither. The values must not change any more. */
+/* The member name[n] of an object, or the string name[n] in an array; the last one if there are several. NULL:
+ * there is none, or `of` is NULL or of another type. Values that have been searched must not change any more. */
 const struct json *index_find(struct index *x, const struct json *of, const char *name, size_t n);
 
-/* Notes a value under a key; what was noted under it, or NULL. */
+/* Notes a value under a key; returns what was noted, or NULL. */
 void index_note(struct index *x, const void *key, const void *value);
 const void *index_noted(struct index *x, const void *key);
 

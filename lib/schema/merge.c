@@ -1,4 +1,4 @@
-/* References, and two schemas that both hold as one. */
+/* References, and merging schemas that must both hold. */
 #include "converter.h"
 
 #include <string.h>
@@ -14,8 +14,7 @@ static struct json *make(struct converter *c, enum json_type type)
 	return v;
 }
 
-/* Adds a copy of the value, so that it can stand in another place; what is below it is shared. NULL, of either,
- * says that there was no memory for it. */
+/* Adds a shallow copy of the value. `to` or `value` is NULL if there was no memory for it. */
 static void add(struct converter *c, struct json *to, const char *key, size_t key_n, const struct json *value)
 {
 	struct json *copy = to && value ? make(c, JSON_NULL) : NULL;
@@ -49,7 +48,7 @@ static int in_list(const struct json *m, const char *const *names)
 	return 0;
 }
 
-/* The keyword of s that is named like m. */
+/* The keyword of s that has the name of m. */
 static const struct json *same_keyword(const struct json *s, const struct json *m)
 {
 	for (const struct json *i = s->child; i; i = i->next)
@@ -68,7 +67,7 @@ const struct json *schema_without(struct converter *c, const struct json *s, con
 	return c->failed ? NULL : out;
 }
 
-/* { "allOf": [a, b] }, to be merged when the walk comes to it. */
+/* { "allOf": [a, b] }, to be merged when it is written. */
 static const struct json *both(struct converter *c, const struct json *a, const struct json *b)
 {
 	struct json *out = make(c, JSON_OBJECT), *list = make(c, JSON_ARRAY);
@@ -88,8 +87,7 @@ static int hex_digit(char c)
 		: c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Percent-decodes s[n] in place, as a URI's fragment wants; returns the new length. A '%' without two hexadecimal
- * digits stands for itself. */
+/* Decodes percent-encoding in s[n] in place; returns the new length. A '%' without two hexadecimal digits is kept. */
 static size_t decode_percent(char *s, size_t n)
 {
 	size_t kept = 0;
@@ -104,7 +102,7 @@ static size_t decode_percent(char *s, size_t n)
 	return kept;
 }
 
-/* The next name of a JSON pointer, with ~0 and ~1 undone in place; *at is on the '/' before it and moves behind it. */
+/* The next name of a JSON pointer, with ~0 and ~1 decoded in place. *at is on the '/' before it, and moves past it. */
 static struct json next_name(char **at, const char *end)
 {
 	struct json like = { .key = ++*at };
@@ -120,7 +118,7 @@ static struct json next_name(char **at, const char *end)
 	return like;
 }
 
-/* The array's element of that name, a decimal number; NULL: there is none. */
+/* The element of an array whose index is spelt by name; NULL: there is none. */
 static const struct json *element(const struct json *array, const struct json *name)
 {
 	size_t i = name->key_n && name->key_n < 10 ? 0 : array->n;
@@ -179,8 +177,8 @@ static const struct json *flatten_deeper(struct converter *c, const struct json 
 	return c->failed ? NULL : out;
 }
 
-/* The first n schemas of a list as one; *list moves behind them. By halves, so that no long result is copied for
- * each. */
+/* Merges the first n schemas of a list, past which *list moves. Merging by halves copies no long result for each
+ * schema. */
 static const struct json *flatten_list(struct converter *c, const struct json **list, size_t n)
 {
 	const struct json *a, *b;
@@ -251,7 +249,7 @@ static const struct json *equal_value(struct converter *c, const struct json *li
 	return NULL;
 }
 
-/* The values that a const or an enum allows, as an array. */
+/* The values of const or enum, as an array. */
 static const struct json *constants_of(struct converter *c, const struct json *s)
 {
 	const struct json *constant = json_get(s, "const"), *list = json_get(s, "enum");
@@ -264,7 +262,7 @@ static const struct json *constants_of(struct converter *c, const struct json *s
 	return one;
 }
 
-/* The values that both allow, as an enum: each side has a const or an enum. */
+/* The values that both allow, as an enum; each side has const or enum. */
 static const struct json *merge_constants(struct converter *c, const struct json *a, const struct json *b)
 {
 	const struct json *in_a = constants_of(c, a), *in_b = constants_of(c, b);
@@ -276,8 +274,8 @@ static const struct json *merge_constants(struct converter *c, const struct json
 	return list;
 }
 
-/* Adds the properties of a, those that b has too only if `shared`. What b's additionalProperties says about the others
- * must hold for them too. */
+/* Adds the properties of a; those that b has too only if `shared`. The others must also hold to
+ * additionalProperties of b. */
 static void add_properties(struct converter *c, struct json *to, const struct json *a, const struct json *b, int shared)
 {
 	const struct json *in_a = json_get(a, "properties"), *in_b = json_get(b, "properties");
@@ -339,7 +337,7 @@ static void merge_keyword(struct converter *c, struct json *out, const struct js
 		add_like(c, out, m);
 }
 
-/* True where the two sides' arrays are described in ways that do not add up keyword by keyword. */
+/* Whether the two sides describe arrays in ways that cannot be merged keyword by keyword. */
 static int mixes_items(const struct json *a, const struct json *b)
 {
 	return (json_get(a, "prefixItems") && !json_get(b, "prefixItems") && json_get(b, "items"))
@@ -351,7 +349,7 @@ static int has_constants(const struct json *s)
 	return json_get(s, "enum") || json_get(s, "const");
 }
 
-/* The keywords of both sides that were not merged as a whole, which `out` holds already. */
+/* Adds the keywords of both sides, except those that are merged as a whole and are in `out` already. */
 static void merge_keywords(struct converter *c, struct json *out, const struct json *a, const struct json *b)
 {
 	static const char *const special[] = { "type", "enum", "const", "properties", NULL };

@@ -1,4 +1,4 @@
-/* Numbers between bounds, as expressions of their digits. */
+/* Numbers between bounds, as expressions over their digits. */
 #include "converter.h"
 
 #include <inttypes.h>
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is written has 16 digits at most before the point. */
+/* The largest magnitude before the point: 16 digits. */
 static const int64_t most = 9999999999999999;
 
 /* ---- digits ---- */
@@ -31,7 +31,7 @@ static int all(const char *s, size_t n, char digit)
 	return n == 0;
 }
 
-/* As many digits as s has that make a number no less than it (end '9'), or no more (end '0'). */
+/* The numbers of n digits that are at least s (end '9') or at most s (end '0'). */
 static struct gbnf_expr *from_digits(struct gbnf *g, const char *s, size_t n, char end)
 {
 	int up = end == '9';
@@ -48,7 +48,7 @@ static struct gbnf_expr *from_digits(struct gbnf *g, const char *s, size_t n, ch
 	return out;
 }
 
-/* n digits each: the numbers from a to b. */
+/* The numbers from a to b, which have n digits each. */
 static struct gbnf_expr *between(struct gbnf *g, const char *a, const char *b, size_t n)
 {
 	struct gbnf_expr *out;
@@ -67,7 +67,7 @@ static struct gbnf_expr *between(struct gbnf *g, const char *a, const char *b, s
 	return out;
 }
 
-/* The whole numbers from low to high, 0 <= low <= high <= most, with a fraction behind each. */
+/* The whole numbers from low to high, 0 <= low <= high <= most, each followed by the fraction. */
 static struct gbnf_expr *whole(struct gbnf *g, int64_t low, int64_t high, struct gbnf_expr *fraction)
 {
 	struct gbnf_expr *out = gbnf_alternatives(g);
@@ -135,15 +135,15 @@ static struct gbnf_expr *write_integer(struct gbnf *g, struct schema_range r)
 	if (r.high > most)
 		r.high = most;
 	if (r.low < 0 && r.low <= r.high)
-		gbnf_add(g, out, gbnf_join(g, gbnf_word(g, "-"),
+		gbnf_add(g, out, gbnf_join(g, gbnf_literal(g, "-"),
 			whole(g, r.high < 0 ? -r.high : 1, -r.low, nothing), NULL));
 	if (r.high >= 0 && r.low <= r.high)
 		gbnf_add(g, out, whole(g, r.low > 0 ? r.low : 0, r.high, nothing));
 	return out;
 }
 
-/* How many digits may follow the point of a number next to a bound v that is excluded: 15 significant digits in
- * all, as a reader that takes numbers as doubles must not round it to the bound. */
+/* How many digits may follow the point next to an excluded bound v: 15 significant digits in all, so that a reader
+ * who uses doubles does not round the number to the bound. */
 static size_t digits_beside(int64_t v)
 {
 	size_t left = 15;
@@ -156,10 +156,10 @@ static size_t digits_beside(int64_t v)
 /* A fraction of up to n digits, or none. */
 static struct gbnf_expr *fraction(struct gbnf *g, size_t n)
 {
-	return gbnf_repeat(g, n ? gbnf_join(g, gbnf_word(g, "."), any_digits(g, 1, n), NULL) : gbnf_never(), 0, 1);
+	return gbnf_repeat(g, n ? gbnf_join(g, gbnf_literal(g, "."), any_digits(g, 1, n), NULL) : gbnf_never(), 0, 1);
 }
 
-/* The numbers by their magnitude, from 0 or more: each is a whole part with any fraction, but for the ends. */
+/* Numbers from r.low, at least 0, to r.high: whole numbers with any fraction, and the two ends by themselves. */
 static struct gbnf_expr *magnitudes(struct gbnf *g, struct schema_range r)
 {
 	int64_t first = r.low + r.low_open, last = r.high > most ? most : r.high - 1;
@@ -169,7 +169,7 @@ static struct gbnf_expr *magnitudes(struct gbnf *g, struct schema_range r)
 	if (r.low > most || r.low > r.high)
 		return out;
 	if (r.low_open && r.low < r.high && below)
-		gbnf_add(g, out, whole(g, r.low, r.low, gbnf_join(g, gbnf_word(g, "."), any_digits(g, 0, below - 1),
+		gbnf_add(g, out, whole(g, r.low, r.low, gbnf_join(g, gbnf_literal(g, "."), any_digits(g, 0, below - 1),
 			gbnf_class(g, "1-9", 3), NULL)));
 	if (r.high_open && first <= last) {
 		gbnf_add(g, out, whole(g, last, last, fraction(g, above)));
@@ -178,8 +178,8 @@ static struct gbnf_expr *magnitudes(struct gbnf *g, struct schema_range r)
 	if (first <= last)
 		gbnf_add(g, out, whole(g, first, last, fraction(g, 16)));
 	if (!r.high_open && r.high <= most && (r.low < r.high || !r.low_open))
-		gbnf_add(g, out, whole(g, r.high, r.high, gbnf_repeat(g, gbnf_join(g, gbnf_word(g, "."),
-			gbnf_repeat(g, gbnf_word(g, "0"), 1, 16), NULL), 0, 1)));
+		gbnf_add(g, out, whole(g, r.high, r.high, gbnf_repeat(g, gbnf_join(g, gbnf_literal(g, "."),
+			gbnf_repeat(g, gbnf_literal(g, "0"), 1, 16), NULL), 0, 1)));
 	return out;
 }
 
@@ -190,7 +190,7 @@ static struct gbnf_expr *write_fraction(struct gbnf *g, struct schema_range r)
 	struct gbnf_expr *out = gbnf_alternatives(g);
 
 	if (r.low < 0)
-		gbnf_add(g, out, gbnf_join(g, gbnf_word(g, "-"), magnitudes(g, below), NULL));
+		gbnf_add(g, out, gbnf_join(g, gbnf_literal(g, "-"), magnitudes(g, below), NULL));
 	if (r.high >= 0)
 		gbnf_add(g, out, magnitudes(g, above));
 	return out;

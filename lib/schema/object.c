@@ -1,4 +1,4 @@
-/* Objects: properties in their order, optional ones left out at will, and others where they may be. */
+/* Objects: the declared properties in order, optional ones or not, and further properties if allowed. */
 #include "converter.h"
 
 #include "lib/base/grow.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_MAX_BYTES = 1000 };         /* of a property's name that other names must differ from */
+enum { NAME_MAX_BYTES = 1000 };         /* of a name that the names of further properties must differ from */
 
 static const struct json anything = { .type = JSON_TRUE };
 
@@ -19,14 +19,13 @@ struct property {
 	int required;
 };
 
-struct object {
-	struct property *property;      /* those that can be there */
+struct object_schema {
+	struct property *property;      /* those that can be present */
 	size_t n, room;
-	struct gbnf_expr *others;       /* any other "name": value, or never */
+	struct gbnf_expr *others;       /* a further "name": value, or never */
 };
 
-/* A member is a rule of its own, as it stands in several places: the name, a colon, the value, and what may stand
- * between it and the next token. */
+/* A rule for a member: name, colon, value and the white space after it. It is used in several places. */
 static struct gbnf_expr *write_member(struct converter *c, struct gbnf_expr *name, const struct json *schema,
 	const char *word, size_t n)
 {
@@ -34,11 +33,11 @@ static struct gbnf_expr *write_member(struct converter *c, struct gbnf_expr *nam
 	struct gbnf_expr *value = schema_write(c, schema, word, n);
 	struct gbnf_rule *rule = gbnf_rule(&c->g, word, n, NULL);
 
-	gbnf_define(&c->g, rule, gbnf_join(&c->g, name, space, gbnf_word(&c->g, ":"), space, value, space, NULL));
+	gbnf_define(&c->g, rule, gbnf_join(&c->g, name, space, gbnf_literal(&c->g, ":"), space, value, space, NULL));
 	return gbnf_use(&c->g, rule);
 }
 
-/* ---- other properties ---- */
+/* ---- further properties ---- */
 
 static int by_name(const void *x, const void *y)
 {
@@ -48,7 +47,7 @@ static int by_name(const void *x, const void *y)
 	return c ? c : (a->n > b->n) - (a->n < b->n);
 }
 
-/* All ways to go on that end in none of the names p[n], which are sorted and agree in their first `depth` bytes. */
+/* The rests of all names other than p[n], which are sorted and have their first `depth` bytes in common. */
 static struct gbnf_expr *unlike(struct converter *c, const struct property *p, size_t n, size_t depth)
 {
 	struct gbnf_expr *out = gbnf_alternatives(&c->g);
@@ -68,7 +67,7 @@ static struct gbnf_expr *unlike(struct converter *c, const struct property *p, s
 		while (end < n && p[end].n >= depth + used && !memcmp(p[end].name + depth, p[i].name + depth, used))
 			end++;
 		if (point < 0x20 || point == '"' || point == '\\' || point == 0x7f)
-			continue;       /* comes escaped alone, and other names hold no escapes */
+			continue;       /* only spelt with an escape, which names of further properties do not have */
 		snprintf(text, sizeof text, "\\U%08X", (unsigned)point);
 		bytes_puts(&not, text);
 		gbnf_add(&c->g, out, gbnf_join(&c->g, gbnf_class(&c->g, text, strlen(text)),
@@ -86,12 +85,11 @@ static struct gbnf_expr *unlike(struct converter *c, const struct property *p, s
 	return gbnf_use(&c->g, rule);
 }
 
-/* A name that is none of the declared properties' (those that cannot be there included) nor of those that are required
- * without a declaration. */
-static struct gbnf_expr *other_name(struct converter *c, const struct json *declared, const struct object *o)
+/* Any name except those of properties that are declared (even if they cannot be present) or required. */
+static struct gbnf_expr *other_name(struct converter *c, const struct json *declared, const struct object_schema *o)
 {
 	size_t n = 0, all = (declared ? declared->n : 0) + o->n;
-	struct gbnf_expr *quote = gbnf_word(&c->g, "\""), *out;
+	struct gbnf_expr *quote = gbnf_literal(&c->g, "\""), *out;
 	struct property *list;
 
 	if (!all)
@@ -115,7 +113,7 @@ static struct gbnf_expr *other_name(struct converter *c, const struct json *decl
 	return out;
 }
 
-static struct gbnf_expr *write_others(struct converter *c, const struct json *s, const struct object *o)
+static struct gbnf_expr *write_others(struct converter *c, const struct json *s, const struct object_schema *o)
 {
 	const struct json *others = json_get(s, "additionalProperties");
 
@@ -126,8 +124,8 @@ static struct gbnf_expr *write_others(struct converter *c, const struct json *s,
 
 /* ---- declared properties ---- */
 
-/* One that no value holds to is left out; returns 0 if it is required. */
-static int add_property(struct converter *c, struct object *o, struct property p, const struct json *schema)
+/* A property without values is left out; returns 0 if it is required. */
+static int add_property(struct converter *c, struct object_schema *o, struct property p, const struct json *schema)
 {
 	struct json name = { .type = JSON_STRING, .s = p.name, .n = p.n };
 
@@ -142,8 +140,9 @@ static int add_property(struct converter *c, struct object *o, struct property p
 	return 1;
 }
 
-/* What is required and not declared, as additionalProperties says; returns 0 if it cannot be there. */
-static int add_undeclared(struct converter *c, const struct json *s, struct object *o)
+/* Properties that are required but not declared have the schema of additionalProperties; returns 0 if one cannot be
+ * present. */
+static int add_undeclared(struct converter *c, const struct json *s, struct object_schema *o)
 {
 	const struct json *declared = json_get(s, "properties"), *required = json_get(s, "required");
 	const struct json *others = json_get(s, "additionalProperties");
@@ -162,8 +161,8 @@ static int add_undeclared(struct converter *c, const struct json *s, struct obje
 	return 1;
 }
 
-/* The properties that can be there; returns 0 if one that must be cannot. */
-static int find_properties(struct converter *c, const struct json *s, struct object *o)
+/* Finds the properties that can be present; returns 0 if a required one cannot. */
+static int find_properties(struct converter *c, const struct json *s, struct object_schema *o)
 {
 	const struct json *declared = json_get(s, "properties"), *required = json_get(s, "required");
 
@@ -184,15 +183,17 @@ static int find_properties(struct converter *c, const struct json *s, struct obj
 
 /* ---- the object ---- */
 
-/* A comma and the member, which may be left out unless it is required. */
+/* A comma and the member, low to high times. */
 static struct gbnf_expr *next_member(struct gbnf *g, struct gbnf_expr *member, uint32_t low, uint32_t high)
 {
-	return gbnf_repeat(g, gbnf_join(g, gbnf_word(g, ","), gbnf_primitive(g, GBNF_SPACE), member, NULL), low, high);
+	struct gbnf_expr *comma = gbnf_literal(g, ",");
+
+	return gbnf_repeat(g, gbnf_join(g, comma, gbnf_primitive(g, GBNF_SPACE), member, NULL), low, high);
 }
 
-/* Any of the properties up to the first required one may be the first that is there. What may follow the i-th is a
- * rule, each leading to the next. */
-static struct gbnf_expr *write_members(struct gbnf *g, const struct object *o)
+/* The first member is one of the properties up to the first required one. What may follow property i is a rule,
+ * which uses the rule for property i + 1. */
+static struct gbnf_expr *write_members(struct gbnf *g, const struct object_schema *o)
 {
 	struct gbnf_expr *out = gbnf_alternatives(g), *after;
 	struct gbnf_expr *others = next_member(g, o->others, 0, GBNF_FOREVER);
@@ -201,7 +202,7 @@ static struct gbnf_expr *write_members(struct gbnf *g, const struct object *o)
 	while (last < o->n && !o->property[last].required)
 		last++;
 	after = gbnf_sequence(g);
-	if (last == o->n) {             /* there may be others alone, or nothing */
+	if (last == o->n) {             /* none is required: only further properties, or nothing */
 		gbnf_add(g, out, gbnf_sequence(g));
 		gbnf_add(g, out, gbnf_join(g, o->others, others, NULL));
 	} else {
@@ -224,15 +225,15 @@ static struct gbnf_expr *write_members(struct gbnf *g, const struct object *o)
 struct gbnf_expr *schema_write_object(struct converter *c, const struct json *s)
 {
 	struct gbnf_rule *rule = gbnf_rule(&c->g, c->path->name, c->path->n, NULL);
-	struct object o = { 0 };
+	struct object_schema o = { 0 };
 	struct gbnf_expr *out = gbnf_never();
 
 	if (!json_get(s, "properties") && !json_get(s, "required") && !json_get(s, "additionalProperties"))
 		return gbnf_primitive(&c->g, GBNF_OBJECT);
 	if (find_properties(c, s, &o)) {
 		o.others = write_others(c, s, &o);
-		gbnf_define(&c->g, rule, gbnf_join(&c->g, gbnf_word(&c->g, "{"), gbnf_primitive(&c->g, GBNF_SPACE),
-			write_members(&c->g, &o), gbnf_word(&c->g, "}"), NULL));
+		gbnf_define(&c->g, rule, gbnf_join(&c->g, gbnf_literal(&c->g, "{"), gbnf_primitive(&c->g, GBNF_SPACE),
+			write_members(&c->g, &o), gbnf_literal(&c->g, "}"), NULL));
 		out = gbnf_use(&c->g, rule);
 	}
 	free(o.property);

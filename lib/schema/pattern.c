@@ -1,7 +1,6 @@
-/* Regular expressions, as patterns in schemas are written, to GBNF: each character as it is spelt inside a JSON
- * string. A pattern looks for a match anywhere in the string, unless ^ and $ hold it: so where an alternative does
- * not begin with ^, any characters may come first. What no grammar can follow (looking around, back references,
- * \b) is refused by name. */
+/* Regular expressions of patterns, with each character as it is spelt inside a JSON string. A pattern matches
+ * anywhere in the string unless ^ or $ anchor it, so any characters may precede an alternative that does not begin
+ * with ^. What a grammar cannot express (looking around, back references, \b) is an error that names it. */
 #include "lib/base/utf8.h"
 #include "lib/grammar/class.h"
 #include "lib/grammar/grammar.h"
@@ -40,7 +39,7 @@ static uint32_t product(uint32_t a, uint32_t b)
 
 /* ---- characters ---- */
 
-/* The escape that JSON has for a control character, or 0. */
+/* The letter of the short escape that JSON has for a control character, or 0. */
 static char short_escape(uint32_t point)
 {
 	static const char from[] = "\b\f\n\r\t", to[] = "bfnrt";
@@ -57,7 +56,7 @@ static int has_point(const struct points *set, uint32_t p)
 	return 0;
 }
 
-/* The points of a set that stand for themselves in JSON, as a class of GBNF spells them. */
+/* The points of a set that JSON does not escape, spelt as a class of GBNF. */
 static void spell_class(const struct points *set, struct bytes *out)
 {
 	char text[32];
@@ -81,8 +80,8 @@ static void spell_class(const struct points *set, struct bytes *out)
 	}
 }
 
-/* Points that stand for themselves in JSON are one class of GBNF; the others are alternatives, as they are
- * escaped. Control characters without an escape of their own never come. */
+/* Points that JSON does not escape are one class of GBNF; the others are alternatives, each with its escape. Control
+ * characters without a short escape are left out. */
 static struct gbnf_expr *write_points(struct regex *x, const struct points *set)
 {
 	struct gbnf *g = &x->c->g;
@@ -146,7 +145,7 @@ static int named_class(char name, struct points *set)
 	return bad ? -1 : 1;
 }
 
-/* One character as it stands or after a backslash, which the cursor is behind; -1 with the reason. */
+/* The character after a backslash, past which the position is. -1: the reason is set. */
 static int32_t escaped(struct regex *x, int in_class)
 {
 	static const char from[] = "nrtfv0", to[] = "\n\r\t\f\v\0", plain[] = "^$\\.*+?()[]{}|/-\"'#&,:;<=>@!%`~_ ";
@@ -271,7 +270,7 @@ static struct gbnf_expr *single(struct regex *x)
 
 static struct gbnf_expr *alternatives(struct regex *x, struct schema_span *span);
 
-/* Goes past "(", "(?:" or "(?<name>". */
+/* Skips "(", "(?:" or "(?<name>". */
 static void open_group(struct regex *x)
 {
 	const char *s = ++x->at, *close = memchr(s, '>', (size_t)(x->end - s));
@@ -304,7 +303,7 @@ static struct gbnf_expr *group(struct regex *x, struct schema_span *span)
 	return out;
 }
 
-/* The number at the cursor; -1: there is none, or one that is too large. */
+/* Reads a number. -1: there is none, or it is too large. */
 static int64_t number(struct regex *x)
 {
 	const char *from = x->at;
@@ -315,7 +314,7 @@ static int64_t number(struct regex *x)
 	return x->at == from || v > GRAMMAR_REPEAT ? -1 : v;
 }
 
-/* {n}, {n,} or {n,m}, with the cursor on the brace; it moves to the closing one. */
+/* Reads {n}, {n,} or {n,m}, from the opening brace up to the closing one. */
 static void braces(struct regex *x, uint32_t *low, uint32_t *high)
 {
 	int64_t from, to;
@@ -336,7 +335,7 @@ static void braces(struct regex *x, uint32_t *low, uint32_t *high)
 		refuse(x, "a repetition is {n}, {n,} or {n,m}, of no more than 1000000000");
 }
 
-/* Whether a repetition stands at the cursor, and which. */
+/* Reads a repetition, if there is one. */
 static int quantifier(struct regex *x, uint32_t *low, uint32_t *high)
 {
 	*low = 0;
@@ -400,8 +399,8 @@ static struct gbnf_expr *element(struct regex *x, struct schema_span *span)
 	return repeated(x, e, span);
 }
 
-/* A sequence: up to the end, a `|` or a ')'. Outside of groups an anchor at either end is taken off, and any
- * characters stand in for one that is missing. */
+/* A sequence, up to the end, a `|` or a ')'. Outside groups an anchor at either end is dropped, and any characters
+ * may stand where one is missing. */
 static struct gbnf_expr *sequence(struct regex *x, struct schema_span *span)
 {
 	struct gbnf *g = &x->c->g;

@@ -5,7 +5,7 @@
 
 enum {
 	TREES_MAX = 1 << 27,            /* bytes of JSON trees, those of merged schemas included */
-	EXPRESSIONS_MAX = 1 << 28       /* bytes of the grammar's expressions */
+	EXPRESSIONS_MAX = 1 << 28       /* bytes of the grammar before it is printed */
 };
 
 /* ---- keywords ---- */
@@ -86,11 +86,11 @@ static struct gbnf_expr *write_type(struct converter *c, const struct json *s, u
 
 	switch (type) {
 	case TYPE_NULL:
-		return gbnf_word(&c->g, "null");
+		return gbnf_literal(&c->g, "null");
 	case TYPE_BOOLEAN:
 		out = gbnf_alternatives(&c->g);
-		gbnf_add(&c->g, out, gbnf_word(&c->g, "true"));
-		gbnf_add(&c->g, out, gbnf_word(&c->g, "false"));
+		gbnf_add(&c->g, out, gbnf_literal(&c->g, "true"));
+		gbnf_add(&c->g, out, gbnf_literal(&c->g, "false"));
 		return out;
 	case TYPE_INTEGER:
 	case TYPE_NUMBER:
@@ -140,16 +140,16 @@ static struct gbnf_expr *write_here(struct converter *c, const struct json *s)
 	return write_types(c, s);
 }
 
-/* The rule of a schema that is referred to, so that it may contain itself. */
-struct reference {
+/* A schema that is referred to has a rule, so that it may contain itself. */
+struct schema_rule {
 	struct gbnf_rule *rule;
-	int level;              /* of arrays and objects, where its writing began */
-	int open;               /* it is being written */
+	int level;              /* of nested arrays and objects where it begins */
+	int open;               /* its rule is being written */
 };
 
-static struct reference *write_rule(struct converter *c, const struct json *s, const char *label)
+static struct schema_rule *write_rule(struct converter *c, const struct json *s, const char *label)
 {
-	struct reference *r = (struct reference *)index_noted(&c->index, s);
+	struct schema_rule *r = (struct schema_rule *)index_noted(&c->index, s);
 
 	if (r && r->open && r->level == c->level)
 		schema_fail(c, "the schema refers to itself with no array or object between");
@@ -160,7 +160,7 @@ static struct reference *write_rule(struct converter *c, const struct json *s, c
 		schema_no_memory(c);
 		return NULL;
 	}
-	*r = (struct reference){ gbnf_rule(&c->g, c->path->name, c->path->n, label), c->level, 1 };
+	*r = (struct schema_rule){ gbnf_rule(&c->g, c->path->name, c->path->n, label), c->level, 1 };
 	index_note(&c->index, s, r);
 	gbnf_define(&c->g, r->rule, write_here(c, s));
 	r->open = 0;
@@ -172,7 +172,7 @@ struct gbnf_expr *schema_write(struct converter *c, const struct json *s, const 
 	struct schema_path path = { c->path, name, n };
 	const struct json *rest, *target;
 	struct gbnf_expr *out = gbnf_never();
-	struct reference *r;
+	struct schema_rule *r;
 
 	c->path = &path;
 	if (s->type != JSON_OBJECT && s->type != JSON_TRUE && s->type != JSON_FALSE)
@@ -191,13 +191,13 @@ struct gbnf_expr *schema_write(struct converter *c, const struct json *s, const 
 	return out;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole grammar ---- */
 
 int schema_write_grammar(struct converter *c, const struct json *s, struct bytes *out)
 {
 	struct gbnf_rule *root = gbnf_rule(&c->g, "", 0, NULL);
 	struct gbnf_expr *space = gbnf_primitive(&c->g, GBNF_SPACE);
-	struct reference *top;
+	struct schema_rule *top;
 
 	if (s->type != JSON_OBJECT && s->type != JSON_TRUE && s->type != JSON_FALSE)
 		schema_fail(c, "a schema is an object, true or false");

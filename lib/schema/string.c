@@ -1,17 +1,16 @@
-/* Strings: lengths, patterns, and formats, which are patterns of our own. */
+/* Strings: lengths, patterns and formats; each format is a pattern. */
 #include "converter.h"
 
 #include <string.h>
 
-/* Only dates that there are: the 29th of February in years that 4 divides and 100 does not, and in those that 400
- * divides. */
+/* Only days that exist: February 29 in years divisible by 4 but not by 100, or divisible by 400. */
 #define DATE "([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)" \
 	"|02-(0[1-9]|1[0-9]|2[0-8]))" \
 	"|([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29)"
 #define TIME "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?(Z|[-+]([01][0-9]|2[0-3]):[0-5][0-9])"
 #define OCTET "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
-/* A label of a host's name. None has hyphens as its third and fourth character: those are encoded names (xn--),
- * whose code a pattern cannot check. LABEL(m, n) has at most m + 4 characters, where n is m - 1. */
+/* A label of a host name. The third and fourth character are not both hyphens: such a label is encoded (xn--), and
+ * a pattern cannot validate the encoding. LABEL(m, n) has at most m + 4 characters; n is m - 1. */
 #define ALNUM "[A-Za-z0-9]"
 #define INNER "[-A-Za-z0-9]"
 #define LABEL(m, n) ALNUM "(" ALNUM "|" INNER "(" ALNUM "(" INNER "{0," m "}" ALNUM ")?" \
@@ -47,13 +46,12 @@ static const char *format_pattern(const struct json *format)
 
 static struct gbnf_expr *quoted(struct gbnf *g, struct gbnf_expr *inside)
 {
-	struct gbnf_expr *quote = gbnf_word(g, "\"");
+	struct gbnf_expr *quote = gbnf_literal(g, "\"");
 
 	return gbnf_join(g, quote, inside, quote, NULL);
 }
 
-/* The pattern, if what it allows is within the bounds anyway: a grammar cannot express the intersection of two
- * languages. */
+/* The pattern, if all that it matches is within the bounds: a grammar cannot express an intersection. */
 static struct gbnf_expr *write_pattern(struct converter *c, const char *pattern, size_t n, uint32_t min, uint32_t max)
 {
 	struct schema_span span = { 0, 0 };

@@ -1,4 +1,4 @@
-/* The types of values and of schemas. */
+/* Types, of values and of schemas; equal values. */
 #include "converter.h"
 
 #include <math.h>
