@@ -8,7 +8,7 @@
 
 static const struct opt opts[] = { { 0 } };
 
-static struct cli c = { .program = "kv", .synopsis = "list | info NAME... | rm NAME... | fork FROM TO", .purpose = "the KV segments that fwd --kv keeps",
+static struct cli c = { .program = "kv", .synopsis = "list | info NAME... | ids NAME | rm NAME... | fork FROM TO", .purpose = "the KV segments that fwd --kv keeps",
 	.opts = opts };
 static struct why w;
 
@@ -55,6 +55,19 @@ static void info(const char *name)
 		printf("state        free\n");
 }
 
+/* The ids of a segment, one a line. */
+static void print_ids(const char *name)
+{
+	struct segment_info i;
+	struct segment s;
+
+	if (segment_inspect(name, &i, &w) < 0 || segment_open(&s, name, &i.shape, i.n_ctx, &w) < 0)
+		cli_die(&c, "%s", w.text);
+	for (size_t k = 0; k < s.length; k++)
+		printf("%ld\n", (long)segment_id(&s, k));
+	segment_close(&s);
+}
+
 static void check_names(void)
 {
 	if (c.argc < 2)
@@ -83,8 +96,8 @@ int main(int argc, char **argv)
 		list();
 		return cli_end(&c);
 	}
-	if (strcmp(what, "info") && strcmp(what, "rm") && strcmp(what, "fork"))
-		cli_usage(&c, "\"%s\" is not list, info, rm or fork (try --help)", what);
+	if (strcmp(what, "info") && strcmp(what, "ids") && strcmp(what, "rm") && strcmp(what, "fork"))
+		cli_usage(&c, "\"%s\" is not list, info, ids, rm or fork (try --help)", what);
 	check_names();
 	if (!strcmp(what, "fork")) {
 		if (c.argc != 3)
@@ -96,6 +109,8 @@ int main(int argc, char **argv)
 	for (int i = 1; i < c.argc; i++)
 		if (!strcmp(what, "info"))
 			info(c.argv[i]);
+		else if (!strcmp(what, "ids"))
+			print_ids(c.argv[i]);
 		else if (segment_remove(c.argv[i], &w) < 0)
 			cli_die(&c, "%s", w.text);
 	return cli_end(&c);

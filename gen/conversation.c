@@ -26,6 +26,7 @@ struct conversation {
 	struct bytes messages;  /* JSON, one a line */
 	size_t before;          /* bytes of them before the turn under way */
 	struct history history;
+	size_t kept;            /* ids that --kv held before the first turn */
 	int carded;             /* fwd and detok have been told whose ids come */
 };
 
@@ -123,8 +124,10 @@ static int encode(void *context, const char *text, size_t n, int continues, stru
 	return fd < 0 || stage_wait(s, w) || status ? -1 : 0;
 }
 
-/* The text of ids as detok prints it: as far as a stop string, or all of it; with U+FFFD for what is not UTF-8. */
-static int decode(struct conversation *v, const int32_t *ids, size_t n, int stops, struct bytes *out, struct why *w)
+enum decoding { UP_TO_STOP, WHOLE, AS_GIVEN };  /* what an answer says; all of its text; the text that tok was given */
+
+/* The text of ids as detok prints it, with U+FFFD for what is not UTF-8. */
+static int decode(struct conversation *v, const struct tokens *ids, enum decoding how, struct bytes *out, struct why *w)
 {
 	struct stage all = { .name = "detok", .n = 2, .argv = { v->q->stage[ANSWER].argv[0], v->q->model } };
 	struct bytes raw = { .limit = TEXT_MAX };
@@ -132,13 +135,16 @@ static int decode(struct conversation *v, const int32_t *ids, size_t n, int stop
 	int fd = -1, status;
 	unsigned used;
 
-	if (f && !frame_write_ids(fileno(f), ids, (uint32_t)n, 1, FRAME_SAMPLED, 0, w) && lseek(fileno(f), 0, SEEK_SET) == 0)
+	if (how == AS_GIVEN && stage_arg(&all, "--special", w))
+		return -1;
+	if (f && !frame_write_ids(fileno(f), ids->id, (uint32_t)ids->n, how != AS_GIVEN, how != AS_GIVEN ? FRAME_SAMPLED : 0, 0, w) &&
+	    lseek(fileno(f), 0, SEEK_SET) == 0)
 		fd = dup(fileno(f));
 	if (f)
 		fclose(f);
 	if (fd < 0)
 		return why(w, "no temporary file");
-	status = filter(stops ? &v->q->stage[ANSWER] : &all, fd, &raw, w);
+	status = filter(how == UP_TO_STOP ? &v->q->stage[ANSWER] : &all, fd, &raw, w);
 	for (size_t at = 0; at < raw.n; at += used) {
 		int bad = utf8_next(raw.p + at, raw.n - at, &used) < 0;
 
@@ -191,6 +197,10 @@ static int lay_out(struct conversation *v, const char *line, size_t n, size_t *k
 	bytes_free(&text);
 	if (!status && !v->history.ids.n)
 		return why(w, "the template makes nothing of the conversation");
+	if (!status && *keep + 1 < v->kept)
+		return why(w, "--kv %s: holds another conversation, of %zu tokens: another name keeps both; kv rm %s removes it", v->q->kv, v->kept,
+			v->q->kv);
+	v->kept = 0;
 	if (!status && v->history.ids.n - *keep > FRAME_IDS_MAX)
 		return why(w, "a turn of %zu tokens is more than a frame holds", v->history.ids.n - *keep);
 	return status;
@@ -206,16 +216,17 @@ static void take_back(struct conversation *v, size_t keep)
 /* The answer becomes a message; what of it was evaluated becomes history. Its text, for --json, is left in *text. */
 static int keep_answer(struct conversation *v, const struct result *r, struct bytes *text, struct why *w)
 {
-	size_t n = r->ids.n;
+	struct tokens said = r->ids, stays = r->ids;
 	struct bytes evaluated = { .limit = TEXT_MAX };
 	const struct bytes *whole = text;
 	int status;
 
-	if (n > r->evaluated && card_is_eog(&v->l->card, r->ids.id[n - 1]))
-		n--;
-	status = decode(v, r->ids.id, n, 1, text, w);
-	if (!status && (r->stop || n != r->evaluated)) {
-		status = decode(v, r->ids.id, r->evaluated, 0, &evaluated, w);
+	stays.n = r->evaluated;
+	if (said.n > stays.n && card_is_eog(&v->l->card, said.id[said.n - 1]))
+		said.n--;
+	status = decode(v, &said, UP_TO_STOP, text, w);
+	if (!status && (r->stop || said.n != stays.n)) {
+		status = decode(v, &stays, WHOLE, &evaluated, w);
 		whole = &evaluated;
 	}
 	status = status || add_message(v, "assistant", text->n ? text->p : "", text->n, w) ||
@@ -284,6 +295,36 @@ static int turn(struct conversation *v, const char *line, size_t n, struct why *
 
 /* ---- all turns ---- */
 
+/* A conversation that --kv has kept goes on if this one begins as it does; it is never written over. */
+static int load_kept(struct conversation *v, struct why *w)
+{
+	struct stage *s = &v->q->stage[KV];
+	struct bytes lines = { .limit = TEXT_MAX }, text = { .limit = TEXT_MAX };
+	struct tokens ids = { 0 };
+	int32_t id = 0;
+	struct why none;
+	int status = 0;
+
+	s->quiet = 1;
+	/* A segment that is not there, or cannot be read, is fwd's to make or to report. */
+	if (stage_used(s) && !filter(s, scratch("", 0, w), &lines, &none)) {
+		for (size_t i = 0; i < lines.n && !status; i++)
+			if (lines.p[i] != '\n') {
+				id = 10 * id + (lines.p[i] - '0');
+			} else {
+				status = tokens_add(&ids, &id, 1, w);
+				id = 0;
+			}
+		v->kept = ids.n;
+		status = status || (ids.n && (decode(v, &ids, AS_GIVEN, &text, w) ||
+			history_add(&v->history, ids.id, ids.n, text.n ? text.p : "", text.n, 0, w)));
+	}
+	tokens_free(&ids);
+	bytes_free(&lines);
+	bytes_free(&text);
+	return status ? -1 : 0;
+}
+
 /* ^C while a turn is evaluated: fwd gives it up. */
 static void cancel(void)
 {
@@ -296,7 +337,7 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 	struct console console;
 	const char *line;
 	size_t n;
-	int status = pipeline_start(q, l, -1, w);
+	int status = load_kept(&v, w) || pipeline_start(q, l, -1, w) ? -1 : 0;
 
 	current = q;
 	l->turns = 1;

@@ -8,8 +8,9 @@
 #include "find.h"
 #include "stages.h"
 
-/* FEED and TEE are gen itself; DRAFT is the small model that the loop runs; CHAT, TOK and ANSWER are run for each turn of a conversation. */
-enum stage_number { PROMPT, TOK, FEED, FWD, SAMPLE, STOPS, TEE, BEST, DETOK, DRAFT, CHAT, ANSWER, STAGES };
+/* FEED and TEE are gen itself; DRAFT is the small model that the loop runs; CHAT, TOK and ANSWER are run for
+ * each turn of a conversation, KV before the first. */
+enum stage_number { SCHEMA, PROMPT, TOK, FEED, FWD, SAMPLE, STOPS, TEE, BEST, DETOK, DRAFT, CHAT, ANSWER, KV, STAGES };
 
 struct request {
 	const char *model;
@@ -23,6 +24,8 @@ struct request {
 	const char *draft;      /* a model, "lookup" or NULL */
 	const char *temp, *n, *kv, *threads, *backend;  /* as they were given, or NULL */
 	int draft_max;
+	int grammar;            /* a file without a name that holds the grammar of the schema, or 0 */
+	char grammar_path[24];
 	int greedy, gumbel, ignore_eos;
 	int sampling;           /* there are options of sample beside these */
 	int stream, chained;    /* fwd picks itself, and there is no sample */

@@ -20,8 +20,8 @@
 
 enum { TEXT_MAX = 1 << 30 };
 
-static const char *const names[STAGES] = { [PROMPT] = "prompt", [TOK] = "tok", [FEED] = "feed", [FWD] = "fwd", [SAMPLE] = "sample", [STOPS] = "detok --frames",
-	[TEE] = "tee", [BEST] = "best", [DETOK] = "detok", [DRAFT] = "draft", [CHAT] = "chat", [ANSWER] = "detok" };
+static const char *const names[STAGES] = { [SCHEMA] = "schema", [PROMPT] = "prompt", [TOK] = "tok", [FEED] = "feed", [FWD] = "fwd", [SAMPLE] = "sample", [STOPS] = "detok --frames",
+	[TEE] = "tee", [BEST] = "best", [DETOK] = "detok", [DRAFT] = "draft", [CHAT] = "chat", [ANSWER] = "detok", [KV] = "kv" };
 
 static struct request q;
 static volatile sig_atomic_t interrupted;

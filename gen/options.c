@@ -99,9 +99,26 @@ static void add_stop(struct request *q, const struct cli *c)
 	q->stop[q->n_stop++] = c->value;
 }
 
+/* schema turns it into a grammar, which is sample's. */
+static void take_schema(struct request *q, const struct cli *c, const struct opt *o)
+{
+	if (stage_used(&q->stage[SCHEMA]))
+		cli_usage(c, "--%s: one schema at a time", o->name);
+	if (strstr(o->name, "file"))
+		add(q, c, SCHEMA, "--file");
+	else
+		add(q, c, SCHEMA, "--");
+	add(q, c, SCHEMA, c->value);
+	q->of_text = 1;
+}
+
 /* How sample is to draw; and whether a chain inside fwd could do the same. */
 static void take_sampling(struct request *q, const struct cli *c, const struct opt *o)
 {
+	if (!strncmp(o->name, "json-schema", 11)) {
+		take_schema(q, c, o);
+		return;
+	}
 	if (sampler_opt_of_text(o))
 		q->of_text = 1;
 	else if (o->letter == 'n')
@@ -298,8 +315,8 @@ static void command_text(struct request *q, const struct cli *c)
 static void finish(struct request *q, const struct cli *c, const char *argv0)
 {
 	static const struct { enum stage_number stage; const char *program; int model; } all[] = {
-		{ TOK, "tok", 1 }, { FEED, "feed", 0 }, { FWD, "fwd", 1 }, { SAMPLE, "sample", 0 }, { STOPS, "detok", 1 }, { TEE, "tee", 0 },
-		{ BEST, "best", 0 }, { DETOK, "detok", 1 }, { CHAT, "chat", 1 }, { ANSWER, "detok", 1 }, { DRAFT, "fwd", 0 }
+		{ SCHEMA, "schema", 0 }, { TOK, "tok", 1 }, { FEED, "feed", 0 }, { FWD, "fwd", 1 }, { SAMPLE, "sample", 0 }, { STOPS, "detok", 1 }, { TEE, "tee", 0 },
+		{ BEST, "best", 0 }, { DETOK, "detok", 1 }, { CHAT, "chat", 1 }, { ANSWER, "detok", 1 }, { KV, "kv", 0 }
 	};
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -341,6 +358,7 @@ void commands(struct request *q, const struct cli *c, const char *argv0)
 		add(q, c, TOK, "--no-bos");
 		q->stage[CHAT].n += !q->stage[CHAT].n;
 		q->stage[ANSWER].n += !q->stage[ANSWER].n;
+		add_value(q, c, KV, "ids", q->kv);
 	} else {
 		q->stage[PROMPT].text = q->prompt;
 	}

@@ -12,7 +12,7 @@ static const enum stage_number conversation_stages[] = { FEED, FWD, SAMPLE, STOP
 
 /* fwd starts first: it takes the longest. A fault of one stage shows in those after it: this is the order in which it is looked for. */
 static const enum stage_number start_order[] = { FWD, PROMPT, TOK, SAMPLE, STOPS, BEST, DETOK };
-static const int fault_order[] = { CHAT, TOK, FWD, DRAFT, SAMPLE, STOPS, BEST, DETOK, ANSWER };
+static const int fault_order[] = { SCHEMA, CHAT, TOK, FWD, DRAFT, SAMPLE, STOPS, BEST, DETOK, ANSWER };
 
 enum { STARTED = sizeof start_order / sizeof *start_order, FAULTS = sizeof fault_order / sizeof *fault_order };
 
@@ -67,10 +67,29 @@ static int make_pipes(const struct request *q, int *in, int *out, int text, stru
 	return 0;
 }
 
+/* The schema's grammar, in a file that sample can open. */
+static int make_grammar(struct request *q, struct why *w)
+{
+	FILE *f;
+
+	if (!stage_used(&q->stage[SCHEMA]) || q->grammar)
+		return 0;
+	if (!(f = tmpfile()))
+		return why(w, "no temporary file");
+	if (stage_start(&q->stage[SCHEMA], -1, dup(fileno(f)), w) || stage_wait(&q->stage[SCHEMA], w))
+		return -1;
+	rewind(f);
+	q->grammar = fileno(f);
+	snprintf(q->grammar_path, sizeof q->grammar_path, "/dev/fd/%d", q->grammar);
+	return stage_arg(&q->stage[SAMPLE], "--grammar-file", w) || stage_arg(&q->stage[SAMPLE], q->grammar_path, w) ? -1 : 0;
+}
+
 int pipeline_start(struct request *q, struct loop *l, int text, struct why *w)
 {
 	int in[STAGES], out[STAGES], status;
 
+	if (make_grammar(q, w))
+		return -1;
 	for (int i = 0; i < STAGES; i++)
 		in[i] = out[i] = -1;
 	status = make_pipes(q, in, out, text, w);
@@ -144,6 +163,8 @@ static void print_stage(const struct request *q, enum stage_number number)
 	}
 	if (number == FEED)
 		printf(" \"$dir/ids\"");
+	if (number == SAMPLE && stage_used(&q->stage[SCHEMA]) && !s->command)
+		printf(" --grammar-file \"$dir/grammar\"");
 }
 
 void pipeline_print(const struct request *q)
@@ -155,6 +176,10 @@ void pipeline_print(const struct request *q)
 	printf("stage() { \"$@\" || case $? in 141) ;; *) echo $? >>\"$dir/failed\" ;; esac; }\n");
 	if (stage_used(&q->stage[FEED]))
 		printf("mkfifo \"$dir/ids\" || exit\n");
+	if (stage_used(&q->stage[SCHEMA])) {
+		print_stage(q, SCHEMA);
+		printf(" >\"$dir/grammar\"\n");
+	}
 	while (*at != STAGES) {
 		print_stage(q, *at);
 		do

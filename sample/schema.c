@@ -7,7 +7,10 @@
 #include "lib/grammar/grammar.h"
 #include "lib/schema/schema.h"
 
-static const struct opt opts[] = { { 0 } };
+static const struct opt opts[] = {
+	{ 'f', "file", "FILE", "the schema is in FILE" },
+	{ 0 }
+};
 
 static struct cli c = { .program = "schema", .synopsis = "[SCHEMA] [< schema.json] > grammar.gbnf",
 	.purpose = "a JSON Schema to a GBNF grammar", .opts = opts };
@@ -15,22 +18,25 @@ static struct cli c = { .program = "schema", .synopsis = "[SCHEMA] [< schema.jso
 int main(int argc, char **argv)
 {
 	struct bytes given = { .limit = GRAMMAR_TEXT }, grammar = { .limit = GRAMMAR_TEXT };
+	const char *file = NULL;
 	struct why w;
 
 	c.argc = argc;
 	c.argv = argv;
 	cli_start(&c);
 	while (cli_next(&c))
-		;
-	if (c.argc > 1)
+		file = c.value;
+	if (c.argc + (file != NULL) > 1)
 		cli_usage(&c, "more than one schema (try --help)");
-	if (!c.argc && slurp("-", &given, &w))
+	if (!c.argc && slurp(file ? file : "-", &given, &w))
 		cli_die(&c, "%s", w.text);
 	if (c.argc && bytes_puts(&given, c.argv[0]))
 		cli_usage(&c, "the schema is longer than %d MiB", GRAMMAR_TEXT >> 20);
 	if (schema_grammar(given.p ? given.p : "", given.n, &grammar, &w)) {
 		if (c.argc)
 			cli_usage(&c, "%s", w.text);
+		if (file)
+			cli_usage(&c, "%s: %s", file, w.text);
 		cli_die(&c, "stdin: %s", w.text);
 	}
 	fwrite(grammar.p, 1, grammar.n, stdout);
