@@ -74,10 +74,10 @@ struct jv items_list(struct env *e, struct call *c)
 	return jv_share(e, JV_LIST, l, 0, l->n);
 }
 
+static const struct jv backwards[3] = { { .kind = JV_NONE }, { .kind = JV_NONE }, { .kind = JV_INT, .i = -1 } };
+
 struct jv items_reverse(struct env *e, struct call *c)
 {
-	const struct jv backwards[3] = { jv_none(), jv_none(), jv_int(-1) };
-
 	if (c->self.kind == JV_STR)
 		return eval_slice(e, c->self, backwards);
 	return jv_iter(eval_slice(e, items_list(e, c), backwards), "list_reverseiterator");
@@ -511,16 +511,7 @@ struct jv list_clear(struct env *e, struct call *c)
 
 struct jv list_reverse(struct env *e, struct call *c)
 {
-	struct jv_list *l = c->self.list;
-
-	env_tick(e, l->n);
-	jv_own(e, l, 1);
-	for (uint32_t i = 0; i < l->n / 2; i++) {
-		struct jv t = l->items[i];
-
-		l->items[i] = l->items[l->n - 1 - i];
-		l->items[l->n - 1 - i] = t;
-	}
+	*c->self.list = *eval_slice(e, c->self, backwards).list;
 	return jv_none();
 }
 

@@ -1,109 +1,10 @@
 /* Filters on numbers, and the tests. */
 #include "builtin.h"
-#include "text.h"
 
-#include "lib/base/space.h"
-
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MOST_DIGITS = 4300, LIMB = 1000000000 };         /* of an integer in text, as in Python */
-
-static int digit_value(char c)
-{
-	int low = c | 32;
-
-	return c >= '0' && c <= '9' ? c - '0' : low >= 'a' && low <= 'z' ? low - 'a' + 10 : 99;
-}
-
-/* s without the white space around it and the underscores between digits, terminated; NULL where an underscore stands
- * elsewhere or a NUL is in it. */
-static char *plain_digits(struct env *e, struct jv s)
-{
-	size_t n = 0, at = space_leading(s.s, s.n), stop = space_trimmed(s.s, s.n);
-	char *text = env_text(e, (size_t)s.n + 1), last = '_';
-
-	env_tick(e, s.n / 8);
-	for (; at < stop; last = s.s[at++]) {
-		if (!s.s[at] || (s.s[at] == '_' && strchr("+-._", last)) || (s.s[at] != '_' && n && last == '_' &&
-				digit_value(s.s[at]) > 35))
-			return NULL;
-		if (s.s[at] != '_')
-			text[n++] = s.s[at];
-	}
-	text[n] = '\0';
-	return n && last != '_' ? text : NULL;
-}
-
-/* The integer of any size with these digits; JV_ABSENT where they are not digits of the base. */
-static struct jv integer_of(struct env *e, const char *s, int base, bool negative)
-{
-	size_t n = strlen(s), used = 1;
-	uint32_t *limbs;
-	char *out, *p;
-	int64_t small;
-
-	if (!n || n > MOST_DIGITS)
-		return jv_absent();
-	env_tick(e, n * n / 64);
-	limbs = env_array(e, n / 5 + 2, sizeof *limbs);
-	p = out = env_text(e, n * 2 + 16);
-	for (; *s; s++) {
-		uint64_t carry = (uint64_t)digit_value(*s);
-
-		if (carry >= (uint64_t)base)
-			return jv_absent();
-		for (size_t i = 0; i < used; i++, carry /= LIMB) {
-			carry += (uint64_t)limbs[i] * (uint64_t)base;
-			limbs[i] = (uint32_t)(carry % LIMB);
-		}
-		if (carry)
-			limbs[used++] = (uint32_t)carry;
-	}
-	p += sprintf(p, "%s%" PRIu32, negative ? "-" : "", limbs[used - 1]);
-	while (--used)
-		p += sprintf(p, "%09" PRIu32, limbs[used - 1]);
-	errno = 0;
-	small = strtoll(out, NULL, 10);
-	return errno ? (struct jv){ .kind = JV_BIG, .n = (uint32_t)(p - out), .s = out } : jv_int(small);
-}
-
-/* Python's int(s, base); JV_ABSENT where it raises ValueError. */
-static struct jv read_integer(struct env *e, struct jv s, int64_t base)
-{
-	static const char letters[] = "bBoOxX";
-	static const int bases[] = { 2, 8, 16 };
-	const char *text = plain_digits(e, s), *hit;
-	bool negative = text && *text == '-';
-
-	if (!text || base < 0 || base == 1 || base > 36)
-		return jv_absent();
-	text += *text == '-' || *text == '+';
-	hit = *text == '0' && text[1] ? strchr(letters, text[1]) : NULL;
-	if (hit && (!base || base == bases[(hit - letters) / 2])) {
-		base = bases[(hit - letters) / 2];
-		text += 2;
-	} else if (!base) {
-		base = *text == '0' && strspn(text, "0") != strlen(text) ? 1 : 10;
-	}
-	return integer_of(e, text, (int)base, negative);
-}
-
-/* Python's float(s); JV_ABSENT where it raises ValueError. */
-static struct jv read_float(struct env *e, struct jv s)
-{
-	char *text = plain_digits(e, s), *end;
-	double d;
-
-	if (!text || strpbrk(text, "xX(pP"))
-		return jv_absent();
-	d = strtod(text, &end);
-	return *end ? jv_absent() : jv_float(d);
-}
 
 struct jv number_truncated(struct env *e, double d)
 {
@@ -127,9 +28,9 @@ struct jv number_int(struct env *e, struct call *c)
 
 	jv_defined(e, v);
 	if (v.kind == JV_STR) {
-		v = read_integer(e, c->self, base);
+		v = number_integer(e, c->self, base);
 		if (v.kind == JV_ABSENT)
-			v = read_float(e, c->self);
+			v = number_real(e, c->self);
 		if (v.kind == JV_FLOAT && isinf(v.d))
 			v = jv_absent();
 	}
@@ -146,7 +47,7 @@ struct jv number_float(struct env *e, struct call *c)
 
 	jv_defined(e, v);
 	if (v.kind == JV_STR)
-		v = read_float(e, v);
+		v = number_real(e, v);
 	return jv_in(v, JV_NUMBERS) ? jv_float(jv_number(v)) : arg_or(c, 0, jv_float(0));
 }
 

@@ -188,13 +188,7 @@ struct jv text_split(struct env *e, struct call *c)
 		(c->b->what ? rsplit_at : split_at)(e, c, sep, list.list, most);
 	else
 		(c->b->what ? rsplit_spaces : split_spaces)(e, c, list.list, most);
-	for (uint32_t i = 0, j = list.list->n; c->b->what && i + 1 < j; i++) {
-		struct jv t = list.list->items[i];
-
-		list.list->items[i] = list.list->items[--j];
-		list.list->items[j] = t;
-	}
-	return list;
+	return c->b->what ? eval_slice(e, list, (const struct jv[]){ jv_none(), jv_none(), jv_int(-1) }) : list;
 }
 
 static bool ends_line(int32_t c)

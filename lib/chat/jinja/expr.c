@@ -13,18 +13,12 @@ static struct node *node_of(struct parser *p, enum node_type type, int op, struc
 	return n;
 }
 
-static struct node *constant(struct parser *p, struct jv v)
+/* The token at the cursor as a constant. */
+static struct node *constant_token(struct parser *p, struct jv v)
 {
 	struct node *n = parse_node(p, N_CONST);
 
 	n->value = v;
-	return n;
-}
-
-static struct node *constant_token(struct parser *p, struct jv v)
-{
-	struct node *n = constant(p, v);
-
 	parse_advance(p);
 	return n;
 }
@@ -101,10 +95,8 @@ static struct node *primary(struct parser *p)
 		return name(p);
 	case T_STRING:
 		return strings(p);
-	case T_INT:
-		return constant_token(p, jv_int(p->token.i));
-	case T_FLOAT:
-		return constant_token(p, jv_float(p->token.d));
+	case T_NUMBER:
+		return constant_token(p, p->token.value);
 	default:
 		break;
 	}
@@ -162,8 +154,8 @@ static struct node *attribute(struct parser *p, struct node *object)
 {
 	struct node *n;
 
-	if (p->token.type == T_INT)
-		return node_of(p, N_ITEM, 0, object, constant_token(p, jv_int(p->token.i)));
+	if (p->token.type == T_NUMBER && p->token.value.kind == JV_INT)
+		return node_of(p, N_ITEM, 0, object, constant_token(p, p->token.value));
 	if (p->token.type != T_NAME)
 		env_fail(p->e, "expected a name or a number after '.'");
 	n = node_of(p, N_ATTR, 0, object, NULL);
@@ -261,8 +253,7 @@ static bool at_bare_argument(const struct parser *p)
 			env_fail(p->e, "tests cannot be chained with is");
 		return !parse_at_name(p, "else") && !parse_at_name(p, "or") && !parse_at_name(p, "and");
 	case T_STRING:
-	case T_INT:
-	case T_FLOAT:
+	case T_NUMBER:
 		return true;
 	default:
 		return parse_at_op(p, '[') || parse_at_op(p, '{');

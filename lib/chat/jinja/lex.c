@@ -6,8 +6,6 @@
 #include "lib/base/space.h"
 #include "lib/base/utf8.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static _Noreturn void fail(struct lexer *l, const char *reason)
@@ -245,62 +243,37 @@ static void lex_string(struct lexer *l, struct token *t)
 	t->n = (uint32_t)(p - out);
 }
 
-/* Digits of the base, with single underscores between them, appended to out[cap]; where they end. */
-static const char *digits(const char *s, const char *end, int base, char *out, size_t cap, size_t *n)
+/* Where the digits of the base end, with the underscores between them. */
+static const char *skip_digits(const char *s, const char *end, int base)
 {
-	const char *p = s;
-
-	for (; p < end; p++) {
-		int c = (unsigned char)*p | 32;
-		int digit = *p >= '0' && *p <= '9' ? *p - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
-
-		if (*p == '_' && p > s && p[-1] != '_' && p + 1 < end && p[1] != '_')
-			continue;
-		if (digit >= base)
-			break;
-		if (*n < cap)
-			out[(*n)++] = *p;
-	}
-	while (p > s && p[-1] == '_')
-		p--;
-	return p;
+	while (s < end && text_digit(*s == '_' && s + 1 < end ? s[1] : *s) < base)
+		s++;
+	return s;
 }
 
 /* whole: the number stands after a dot, and no fraction or exponent belongs to it. */
 static void lex_number(struct lexer *l, struct token *t, bool whole)
 {
-	char text[128];
-	size_t n = 0, sign;
 	const char *s = l->at, *p, *end = l->end;
-	int base = 10;
+	bool prefix = *s == '0' && s + 1 < end && s[1] && strchr("xXoObB", s[1]);
+	int base = !prefix ? 10 : (s[1] | 32) == 'x' ? 16 : (s[1] | 32) == 'o' ? 8 : 2;
+	size_t sign;
 
-	if (*s == '0' && s + 1 < end)
-		base = (s[1] | 32) == 'x' ? 16 : (s[1] | 32) == 'o' ? 8 : (s[1] | 32) == 'b' ? 2 : 10;
-	whole |= base != 10;
-	p = digits(base != 10 ? s + 2 : s, end, base, text, sizeof text - 8, &n);
-	t->type = T_INT;
-	if (!whole && end - p >= 2 && *p == '.' && text_is_digit(p[1])) {
-		t->type = T_FLOAT;
-		text[n++] = '.';
-		p = digits(p + 1, end, 10, text, sizeof text - 6, &n);
-	}
+	whole |= prefix;
+	t->type = T_NUMBER;
+	l->at = skip_digits(s + 2 * prefix, end, base);
+	p = l->at;
+	if (!whole && end - p >= 2 && *p == '.' && text_is_digit(p[1]))
+		p = skip_digits(p + 1, end, 10);
 	sign = end - p >= 2 && is_sign(p + 1, end);
-	if (!whole && (size_t)(end - p) > 1 + sign && (*p | 32) == 'e' && text_is_digit(p[1 + sign])) {
-		t->type = T_FLOAT;
-		text[n++] = 'e';
-		if (sign)
-			text[n++] = p[1];
-		p = digits(p + 1 + sign, end, 10, text, sizeof text - 1, &n);
-	}
-	text[n] = '\0';
-	errno = 0;
-	t->d = strtod(text, NULL);
-	if (t->type == T_INT) {
-		t->i = strtoll(text, NULL, base);
-		if (errno || !n)
-			fail(l, "an integer does not fit 64 bits");
-	}
+	if (!whole && (size_t)(end - p) > 1 + sign && (*p | 32) == 'e' && text_is_digit(p[1 + sign]))
+		p = skip_digits(p + 1 + sign, end, 10);
+	whole = p == l->at;
 	l->at = p;
+	t->value = jv_str(s, (size_t)(p - s));
+	t->value = whole ? number_integer(l->e, t->value, base) : number_real(l->e, t->value);
+	if (t->value.kind == JV_ABSENT)
+		fail(l, "malformed number");
 }
 
 static bool in_name(char c)

@@ -149,6 +149,18 @@ static struct node *captured_body(struct parser *p, const char *end)
 	return body;
 }
 
+/* The else part of a statement, if it has one, and its closing tag. */
+static struct node *else_body(struct parser *p, const char *end)
+{
+	if (parse_take_name(p, "else")) {
+		end_tag(p, T_BLOCK_END);
+		return closed_body(p, end);
+	}
+	parse_advance(p);
+	end_tag(p, T_BLOCK_END);
+	return NULL;
+}
+
 static void parse_if(struct parser *p, struct node *n)
 {
 	for (;;) {
@@ -160,13 +172,7 @@ static void parse_if(struct parser *p, struct node *n)
 			break;
 		n = n->c = parse_node(p, N_IF);
 	}
-	if (parse_take_name(p, "else")) {
-		end_tag(p, T_BLOCK_END);
-		n->c = closed_body(p, "endif");
-		return;
-	}
-	parse_advance(p);
-	end_tag(p, T_BLOCK_END);
+	n->c = else_body(p, "endif");
 }
 
 static void parse_for(struct parser *p, struct node *n)
@@ -182,13 +188,7 @@ static void parse_for(struct parser *p, struct node *n)
 	p->loops++;
 	n->d = parse_body(p, (const char *const[]){ "else", "endfor", NULL });
 	p->loops--;
-	if (parse_take_name(p, "else")) {
-		end_tag(p, T_BLOCK_END);
-		n->e = closed_body(p, "endfor");
-		return;
-	}
-	parse_advance(p);
-	end_tag(p, T_BLOCK_END);
+	n->e = else_body(p, "endfor");
 }
 
 static void parse_set(struct parser *p, struct node *n)

@@ -67,6 +67,13 @@ bool text_is_letter(int32_t c)
 	return in_classes(c, UNICODE_LU, UNICODE_LO);
 }
 
+int text_digit(char c)
+{
+	int low = c | 32;
+
+	return c >= '0' && c <= '9' ? c - '0' : low >= 'a' && low <= 'z' ? low - 'a' + 10 : 99;
+}
+
 bool text_is_digit(int32_t c)
 {
 	return c >= '0' && c <= '9';

@@ -15,6 +15,7 @@ const char *text_find(const char *s, size_t n, const char *what, size_t what_n);
 const char *text_find_last(const char *s, size_t n, const char *what, size_t what_n);
 uint64_t text_find_cost(size_t n, size_t what_n);       /* the most steps that either takes */
 
+int text_digit(char c);          /* the value of a digit or letter, 0 to 35; else 99 */
 bool text_is_letter(int32_t c);
 bool text_is_alnum(int32_t c);
 bool text_is_digit(int32_t c);          /* 0 to 9 */

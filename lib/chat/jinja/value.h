@@ -166,6 +166,10 @@ static inline void jv_defined(struct env *e, struct jv v)       /* fails if v is
 struct jv jv_text(struct env *e, const char *s, size_t n);      /* a string of copied bytes */
 struct jv jv_since(struct env *e, size_t start);        /* removes the output from byte `start` on and returns it */
 struct jv jv_concat(struct env *e, struct jv a, struct jv b);   /* both strings; no escaping */
+/* Python's int(s, base) and float(s): JV_INT or JV_BIG, JV_FLOAT; JV_ABSENT where they raise ValueError. */
+struct jv number_integer(struct env *e, struct jv s, int64_t base);
+struct jv number_real(struct env *e, struct jv s);
+
 struct jv jv_from_json(struct env *e, const struct json *v);
 
 /* Lists. jv_items gives the items of anything that can be iterated over, as a list that must not be changed; a
