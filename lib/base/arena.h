@@ -10,7 +10,7 @@ struct arena_block;
 
 struct arena {
 	size_t limit;               /* bytes that may be allocated in all */
-	size_t used;                /* bytes taken from the system so far */
+	size_t used;                /* bytes allocated from the system so far */
 	struct arena_block *block;
 	char *top, *end;            /* the free part of the newest block */
 };

@@ -1,4 +1,4 @@
-/* builtin: the functions behind the table of builtins.c. What `what` means in each is said where it is defined. */
+/* builtin: the functions in the table of builtins.c. A comment at each function explains the values of `what`. */
 #ifndef JINJA_BUILTIN_H
 #define JINJA_BUILTIN_H
 

@@ -1,4 +1,4 @@
-/* Filters and methods on text. What comes of markup is markup. */
+/* Filters and methods on text. The results for markup are markup. */
 #include "builtin.h"
 #include "text.h"
 
@@ -54,7 +54,7 @@ struct jv markup_escape(struct env *e, struct jv v)
 	return jv_markup(jv_since(e, start), true);
 }
 
-/* what: 1 escapes markup too */
+/* what: 1 to escape markup too */
 struct jv text_escape(struct env *e, struct call *c)
 {
 	return markup_escape(e, jv_markup(c->self, c->self.markup && !c->b->what));
@@ -115,7 +115,7 @@ struct jv text_strip(struct env *e, struct call *c)
 	return s;
 }
 
-/* Pieces between white space, at most `most` cuts. */
+/* Splits at white space, at most `most` times. */
 static void split_spaces(struct env *e, struct call *c, struct jv_list *l, int64_t most)
 {
 	const char *s = c->self.s, *end = s + c->self.n;
@@ -134,7 +134,7 @@ static void split_spaces(struct env *e, struct call *c, struct jv_list *l, int64
 	}
 }
 
-/* The same from the right, last piece first. */
+/* The same from the right; the last piece comes first. */
 static void rsplit_spaces(struct env *e, struct call *c, struct jv_list *l, int64_t most)
 {
 	const char *s = c->self.s, *end = s + c->self.n;
@@ -175,7 +175,7 @@ static void rsplit_at(struct env *e, struct call *c, struct jv sep, struct jv_li
 	jv_push(e, l, piece(c, s, end));
 }
 
-/* what: 1 from the right */
+/* what: 1 to split from the right */
 struct jv text_split(struct env *e, struct call *c)
 {
 	struct jv sep = arg_str(e, c, 0, jv_none()), list = jv_list(e, JV_LIST, 0);
@@ -225,7 +225,7 @@ struct jv text_splitlines(struct env *e, struct call *c)
 	return (struct jv){ .kind = JV_LIST, .list = lines_of(e, c->self, arg_true(c, 0, false)) };
 }
 
-/* what: 1 at the last occurrence */
+/* what: 1 for the last occurrence */
 struct jv text_partition(struct env *e, struct call *c)
 {
 	struct jv sep = arg_str(e, c, 0, jv_str("", 0)), t = jv_list(e, JV_TUPLE, 3);
@@ -242,7 +242,7 @@ struct jv text_partition(struct env *e, struct call *c)
 	return t;
 }
 
-/* The code points [arg i, arg i+1) of self; JV_ABSENT where the bounds are the wrong way round. */
+/* The code points [arg i, arg i+1) of self; JV_ABSENT if the bounds are in the wrong order. */
 static struct jv window(struct env *e, struct call *c, int i)
 {
 	int64_t from, to, n;
@@ -296,7 +296,7 @@ struct jv text_remove_affix(struct env *e, struct call *c)
 	return s;
 }
 
-/* what: 1 from the right, 2 fails where it is not found */
+/* what: a sum of 1, to search from the right, and 2, to fail if there is no occurrence */
 struct jv text_index(struct env *e, struct call *c)
 {
 	struct jv what = arg_str(e, c, 0, jv_str("", 0)), s = window(e, c, 1);
@@ -326,7 +326,7 @@ struct jv text_count(struct env *e, struct call *c)
 	return jv_int(n);
 }
 
-/* An empty `old` stands before every code point and at the end. */
+/* An empty `old` matches before every code point and at the end. */
 static void replace_empty(struct env *e, struct jv s, struct jv new, int64_t count)
 {
 	unsigned used = 0;
@@ -341,7 +341,7 @@ static void replace_empty(struct env *e, struct jv s, struct jv new, int64_t cou
 	}
 }
 
-/* what: 1 for the filter, whose arguments may be anything */
+/* what: 1 for the filter, which turns its arguments into strings */
 struct jv text_replace(struct env *e, struct call *c)
 {
 	struct jv s = c->self, old, new;
@@ -414,7 +414,7 @@ struct jv text_percent(struct env *e, struct call *c)
 	return format_percent(e, c->self, args);
 }
 
-/* Self in `width` code points, with `fill` around it. */
+/* Pads self to `width` code points with `fill`. */
 static struct jv justify(struct env *e, const struct call *c, char align, int64_t width, struct jv fill)
 {
 	size_t start = e->out->n;
@@ -455,7 +455,7 @@ struct jv text_zfill(struct env *e, struct call *c)
 	return jv_markup(jv_concat(e, jv_str(c->self.s, sign), out), c->self.markup);
 }
 
-/* what: which test all characters pass */
+/* what: the test that all characters must pass */
 struct jv text_all(struct env *e, struct call *c)
 {
 	static bool (*const tests[])(int32_t) = {
@@ -557,7 +557,7 @@ struct jv text_wordcount(struct env *e, struct call *c)
 	return jv_int(n);
 }
 
-/* v as a part of a URL; query: of its query. */
+/* Appends v escaped for a URL, or for its query. */
 static void put_url(struct env *e, struct jv v, bool query)
 {
 	struct jv s = jv_to_str(e, v);
@@ -600,7 +600,7 @@ struct jv text_urlencode(struct env *e, struct call *c)
 	return jv_since(e, start);
 }
 
-/* A short string, terminated. */
+/* Copies a short string and terminates it. */
 static void copy_short(struct env *e, char *out, size_t room, struct jv s, const char *what)
 {
 	if (s.kind != JV_STR || s.n >= room)

@@ -1,4 +1,4 @@
-/* Dicts: pairs in order of insertion, with an index beside them once they are many. */
+/* Dicts: pairs in order of insertion. Large dicts also have a hash index. */
 #include "value.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static uint64_t mix(uint64_t h)
 	return h ^ h >> 29;
 }
 
-/* Equal keys have equal hashes (1, 1.0 and True are one key). False: this cannot be a key. */
+/* Equal keys have equal hashes (1, 1.0 and True are one key). Returns false if the value cannot be a key. */
 static bool hash(struct env *e, struct jv key, uint64_t *h)
 {
 	bool hashable = true;

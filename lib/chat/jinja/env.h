@@ -2,8 +2,8 @@
  * failure.
  *
  * Failures do not return. jinja_parse() and jinja_render() set e->failed with setjmp(); env_fail() writes the reason
- * and jumps there. All memory comes from one arena and all text goes to one buffer, so there is nothing to undo on
- * the way. No other function has an error to report. */
+ * and jumps there. All memory comes from one arena and all text goes to one buffer, so nothing has to be undone on
+ * the way. Other functions do not report errors. */
 #ifndef JINJA_ENV_H
 #define JINJA_ENV_H
 
@@ -23,7 +23,7 @@ struct env {
 	int line;                   /* of the template, for messages */
 	int depth, depth_max;       /* of recursion */
 	int64_t steps;              /* that are left */
-	struct bytes *out;          /* the rendered text, and behind it text that is being made: see jv_since() */
+	struct bytes *out;          /* the rendered text, followed by temporary text: see jv_since() */
 	const struct jinja *t;
 	struct scope *scope, *free_scopes;
 	struct binding *free_bindings;
@@ -34,8 +34,8 @@ _Noreturn void env_fail(struct env *e, const char *format, ...) __attribute__((f
 _Noreturn void env_full(struct env *e);         /* out of memory */
 _Noreturn void env_exhausted(struct env *e);    /* out of steps */
 
-/* Counts work. A step is worth about 30 ns; whoever goes over text or items charges for it, so that the steps bound
- * the time. */
+/* Counts work. A step is about 30 ns. Code that loops over text or items charges for it, so that the limit on steps
+ * bounds the time. */
 static inline void env_tick(struct env *e, uint64_t steps)
 {
 	if (steps > (uint64_t)e->steps)

@@ -174,7 +174,7 @@ static void add_kwarg(struct env *e, struct arguments *a, struct jv name, struct
 	a->kw[a->n_kw++] = (struct kwarg){ name.s, name.n, v };
 }
 
-/* What *v stands for. */
+/* Expands *v. */
 static void add_items(struct env *e, struct arguments *a, struct jv v)
 {
 	const struct jv_list *l = jv_items(e, v);
@@ -184,7 +184,7 @@ static void add_items(struct env *e, struct arguments *a, struct jv v)
 		jv_push(e, a->pos, l->items[i]);
 }
 
-/* What **v stands for. */
+/* Expands **v. */
 static void add_mapping(struct env *e, struct arguments *a, struct jv v)
 {
 	struct kwarg *kw;

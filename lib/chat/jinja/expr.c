@@ -135,7 +135,7 @@ static struct node *argument(struct parser *p)
 	return n;
 }
 
-/* The arguments behind the opening parenthesis. */
+/* The arguments after the opening parenthesis. */
 static struct node *arguments(struct parser *p)
 {
 	struct node *first = parse_list(p, ')', argument);
@@ -303,7 +303,8 @@ static struct node *unary(struct parser *p, bool filters)
 	return n;
 }
 
-/* The binary operators by precedence, loosest first. `not` as a prefix stands between `and` and the comparisons. */
+/* The binary operators by precedence, loosest first. The prefix `not` binds tighter than `and` and looser than the
+ * comparisons. */
 enum level { NONE, OR, AND, NOT, COMPARE, SUM, TILDE, PRODUCT, POWER };
 
 static const struct operator {
@@ -322,7 +323,7 @@ static const struct operator {
 	{ NULL, OP2('/', '/'), PRODUCT, N_BINARY }, { NULL, OP2('*', '*'), POWER, N_BINARY },
 };
 
-/* Takes the operator at the cursor if it binds at least so tightly. */
+/* Takes the operator at the cursor if it binds as tightly as `loosest` or tighter. */
 static const struct operator *take_operator(struct parser *p, enum level loosest)
 {
 	for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
@@ -342,7 +343,7 @@ static const struct operator *take_operator(struct parser *p, enum level loosest
 	return NULL;
 }
 
-/* Operands and the operators between them that bind at least so tightly. */
+/* Operands, and operators that bind as tightly as `loosest` or tighter. */
 static struct node *binary(struct parser *p, enum level loosest)
 {
 	const struct operator *o;

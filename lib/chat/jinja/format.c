@@ -42,7 +42,7 @@ static void put_padding(struct env *e, const struct field *f, int64_t n)
 		env_put(e, f->fill, f->fill_n);
 }
 
-/* s in the field's width. '=' pads behind its first `head` bytes, the sign and 0x. */
+/* Pads s to the field's width. '=' pads after its first `head` bytes, the sign and 0x. */
 static void put_padded(struct env *e, const struct field *f, struct jv s, char usual, size_t head)
 {
 	int64_t room = f->width - (int64_t)text_length(s.s, s.n), before;
@@ -58,7 +58,8 @@ static void put_padded(struct env *e, const struct field *f, struct jv s, char u
 	put_padding(e, f, room - before);
 }
 
-/* A number's spelling in the field: sign and base's mark, zeros up to the precision (integers), separators, padding. */
+/* Puts the number s in the field, with its sign, the base's prefix, zeros up to the precision of an integer, separators
+ * and padding. */
 static void put_number(struct env *e, const struct field *f, const char *s, bool whole)
 {
 	size_t start = e->out->n, head, group, every = f->type && strchr("xXob", f->type) ? 4 : 3;
@@ -198,7 +199,7 @@ static void put_value(struct env *e, const struct field *f, struct jv v)
 	}
 }
 
-/* repr(); with ascii everything else as escapes. */
+/* repr(), or ascii(). */
 static struct jv repr(struct env *e, struct jv v, bool ascii)
 {
 	size_t start = e->out->n;
@@ -236,7 +237,7 @@ static struct jv next_argument(struct env *e, struct percent *p)
 	return p->args.kind == JV_TUPLE ? p->args.list->items[p->taken++] : (p->taken++, p->args);
 }
 
-/* The argument of %(name), with the cursor behind the parenthesis. */
+/* The argument of %(name), with the cursor after the parenthesis. */
 static struct jv named_argument(struct env *e, struct percent *p)
 {
 	const char *close = memchr(p->at, ')', (size_t)(p->end - p->at));
@@ -393,7 +394,7 @@ static struct field read_spec(struct env *e, const char *s, const char *end)
 	return f;
 }
 
-/* A rendering of "...".format(): the arguments, and how many were taken in their order. */
+/* A call of "...".format(): its arguments, and how many of them {} has used. */
 struct braces {
 	struct jv format;
 	const struct call *c;
@@ -439,7 +440,7 @@ static struct jv named_value(struct env *e, struct braces *b, const char *s, con
 
 static struct jv expand(struct env *e, struct braces *b, const char *at, const char *end, int depth);
 
-/* name[!conversion][:spec], which stands between the braces. */
+/* The field between two braces: name[!conversion][:spec]. */
 static void put_replacement(struct env *e, struct braces *b, const char *s, const char *end, int depth)
 {
 	const char *colon = memchr(s, ':', (size_t)(end - s)), *name_end = colon ? colon : end;
@@ -468,7 +469,7 @@ static void put_replacement(struct env *e, struct braces *b, const char *s, cons
 		put_value(e, &f, v);
 }
 
-/* Where the brace closes that opened before s; NULL if it does not. */
+/* The brace that closes the one before s, or NULL. */
 static const char *closing_brace(const char *s, const char *end)
 {
 	for (int nesting = 0; s < end; s++) {

@@ -60,7 +60,7 @@ static size_t text_kept(const struct lexer *l, const char *s, size_t n, char sig
 	return (line || l->at_line_start) && space_leading(s + line, n - line) == n - line ? line : n;
 }
 
-/* Behind a closing tag: skips white space after '-', else one newline if `newline`. */
+/* After a closing tag: skips all white space if its sign is '-', or else one newline if `newline`. */
 static void after_tag(struct lexer *l, char sign, bool newline)
 {
 	const char *start = l->at;
@@ -251,7 +251,7 @@ static const char *skip_digits(const char *s, const char *end, int base)
 	return s;
 }
 
-/* whole: the number stands after a dot, and no fraction or exponent belongs to it. */
+/* whole: the number follows a dot, and has neither fraction nor exponent. */
 static void lex_number(struct lexer *l, struct token *t, bool whole)
 {
 	const char *s = l->at, *p, *end = l->end;

@@ -12,8 +12,8 @@
 
 enum { MOST_DIGITS = 4300, LIMB = 1000000000 };         /* of an integer in text, as in Python */
 
-/* s without the white space around it and the underscores between digits, terminated; NULL where an underscore stands
- * elsewhere or a NUL is in it. */
+/* A terminated copy of s without the white space around it and the underscores between digits; NULL if an underscore is
+ * elsewhere or s contains a NUL. */
 static char *plain_digits(struct env *e, struct jv s)
 {
 	size_t n = 0, at = space_leading(s.s, s.n), stop = space_trimmed(s.s, s.n);
@@ -31,7 +31,7 @@ static char *plain_digits(struct env *e, struct jv s)
 	return n && last != '_' ? text : NULL;
 }
 
-/* The integer of any size with these digits; JV_ABSENT where they are not digits of the base. */
+/* The integer with these digits, of any size; JV_ABSENT if they are not digits of the base. */
 static struct jv integer_of(struct env *e, const char *s, int base, bool negative)
 {
 	size_t n = strlen(s), used = 1;

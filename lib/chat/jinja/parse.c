@@ -1,4 +1,4 @@
-/* Tokens to trees: statements, and the way in, jinja_parse(). */
+/* Tokens to trees: statements, and jinja_parse(). */
 #include "syntax.h"
 
 #include <stdlib.h>
@@ -214,7 +214,7 @@ static struct node *parameter(struct parser *p)
 	return n;
 }
 
-/* The parameters behind the opening parenthesis. */
+/* The parameters after the opening parenthesis. */
 static struct node *parameters(struct parser *p)
 {
 	struct node *first = parse_list(p, ')', parameter);

@@ -107,7 +107,7 @@ bool builtin_test(struct env *e, struct jv name, struct call *c);
 struct jv call_value(struct env *e, struct jv callee, struct call *c);
 const struct kwarg *call_kwarg(const struct call *c, const char *s, size_t n);
 
-/* Argument i of a builtin: its value, or what stands for it when it was not given. A wrong type is a failure. */
+/* Argument i of a builtin, or its default. A value of the wrong type is a failure. */
 int64_t arg_int(struct env *e, const struct call *c, int i, int64_t absent);
 struct jv arg_str(struct env *e, const struct call *c, int i, struct jv absent);
 bool arg_true(const struct call *c, int i, bool absent);

@@ -31,7 +31,7 @@ struct lexer {
 	const char *at, *end;
 	int line;
 	enum { IN_TEXT, IN_PRINT, IN_BLOCK } state;
-	bool at_line_start;         /* nothing but a newline stands before `at` */
+	bool at_line_start;         /* only a newline precedes `at` */
 	bool tag_next;              /* a tag starts at `at`, and the text before it has been returned */
 	unsigned nesting;           /* open brackets, inside which }} and %} end nothing */
 };
@@ -117,7 +117,7 @@ struct node *parse_node(struct parser *p, enum node_type type);
 const struct name *parse_name(struct parser *p);                /* takes a name */
 const struct name *parse_intern(struct parser *p, const char *s, size_t n);
 
-/* Items between commas up to the closing operator, which is taken. */
+/* Items between commas, up to and including the closing operator. */
 struct node *parse_list(struct parser *p, int close, struct node *(*item)(struct parser *p));
 
 struct node *parse_expression(struct parser *p);

@@ -1,5 +1,5 @@
 /* value: the values of a template's expressions, which are Python's. A value is 16 bytes and is passed by value. What
- * it points to lies in the rendering's arena or is borrowed from the template and the variables, and lives until the
+ * it points to is in the rendering's arena, or borrowed from the template and the variables, and is valid until the
  * rendering ends. */
 #ifndef JINJA_VALUE_H
 #define JINJA_VALUE_H
@@ -172,8 +172,7 @@ struct jv number_real(struct env *e, struct jv s);
 
 struct jv jv_from_json(struct env *e, const struct json *v);
 
-/* Lists. jv_items gives the items of anything that can be iterated over, as a list that must not be changed; a
- * generator is consumed. */
+/* Lists. jv_items returns the items of any iterable as a list, which must not be changed; it consumes generators. */
 struct jv jv_list(struct env *e, enum jv_kind kind, uint32_t cap);
 struct jv jv_iter(struct jv list, const char *type);            /* makes a JV_ITER of a fresh list */
 struct jv jv_generator(struct env *e);                          /* an empty one, to be filled */
