@@ -16,7 +16,9 @@ struct name {
 /* An operator's code is its characters: '+' or OP2('=', '='). `in` and `not in` are 'i' and 'n'. */
 #define OP2(a, b) ((a) << 8 | (b))
 
-enum token_type { T_END, T_DATA, T_PRINT_BEGIN, T_PRINT_END, T_BLOCK_BEGIN, T_BLOCK_END, T_NAME, T_NUMBER, T_STRING, T_OP };
+enum token_type {
+	T_END, T_DATA, T_PRINT_BEGIN, T_PRINT_END, T_BLOCK_BEGIN, T_BLOCK_END, T_NAME, T_NUMBER, T_STRING, T_OP
+};
 
 struct token {
 	enum token_type type;
