@@ -50,7 +50,8 @@ static int pass_ids(struct filter *l, const struct frame *f, struct why *w)
 		printer_end(l->p);
 	while (n < f->rows && !found) {
 		if ((found = printer_id(l->p, l->ids[n++], 1)) < 0)
-			return why(w, "%s: frame %" PRIu64 ": id %" PRId32 " is outside the vocabulary", l->in->name, l->in->number,
+			return why(w, "%s: frame %" PRIu64 ": id %" PRId32 " is outside the vocabulary", l->in->name,
+				l->in->number,
 				l->ids[n - 1]);
 	}
 	l->first = f->pos;

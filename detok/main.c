@@ -1,5 +1,6 @@
-/* detok: ids to text. As the only stage that sees bytes it decides where a stop string ends a generation: it prints the text before it and exits, or, with
- * --frames, stands in the loop as a filter that lets the ids pass as far as the stop. */
+/* detok: ids to text. It is the only stage that sees bytes, so it decides where a stop string ends a generation: it
+ * prints the text before it and exits or, with --frames, acts as a filter in the loop that copies ids up to the
+ * stop. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,11 +24,13 @@ static const struct opt opts[] = {
 	{ TURNS, "turns", NULL, "after a stop string skip to the next `end ` frame and go on" },
 	{ SUFFIX, "suffix", "TEXT", "print this after each generation" },
 	{ END, "end", "FILE", "write an `end ` frame to FILE that says how each generation ended" },
-	{ FRAMES, "frames", NULL, "write frames, not text: a filter that ends the stream of a sampler at a stop string" },
+	{ FRAMES, "frames", NULL,
+		"write frames, not text: a filter that ends the stream of a sampler at a stop string" },
 	{ 0 }
 };
 
-static struct cli c = { .program = "detok", .synopsis = "[options] MODEL < ids > text", .purpose = "ids to text", .opts = opts };
+static struct cli c = { .program = "detok", .synopsis = "[options] MODEL < ids > text", .purpose = "ids to text",
+	.opts = opts };
 static struct why w;
 
 static struct {
@@ -71,7 +74,8 @@ static void print_ids(struct printer *p, struct frame_in *in, const struct frame
 			found = printer_id(p, ids[k], (f->flags & FRAME_SAMPLED) != 0);
 			if (found < 0) {
 				printer_flush(p);
-				cli_die(&c, "%s: frame %" PRIu64 ": id %" PRId32 " is outside the vocabulary", in->name, in->number,
+				cli_die(&c, "%s: frame %" PRIu64 ": id %" PRId32 " is outside the vocabulary", in->name,
+					in->number,
 					ids[k]);
 			}
 			if (found)

@@ -1,5 +1,5 @@
-/* peek: any stream as text, for people in 80 columns or as CSV for programs: cards, ids with their pieces, the best of each row of logits. It needs no
- * model and no card; with a model it shows pieces, too. */
+/* peek: any stream as text, in 80 columns or as CSV: cards, ids, the best of each row of logits; with a model also the
+ * pieces of ids. */
 #include <errno.h>
 #include <fcntl.h>
 #include <float.h>
@@ -31,7 +31,8 @@ static const struct opt opts[] = {
 	{ 0 }
 };
 
-static struct cli c = { .program = "peek", .synopsis = "[options] [STREAM ...]", .purpose = "a stream as text", .opts = opts };
+static struct cli c = { .program = "peek", .synopsis = "[options] [STREAM ...]", .purpose = "a stream as text",
+	.opts = opts };
 static struct why w;
 
 struct peek {
@@ -50,7 +51,7 @@ struct peek {
 
 /* ---- fields ---- */
 
-/* The piece of an id of the vocabulary as text on one line, in double quotes; special ids have none, but in CSV. */
+/* The piece of an id on one line, in double quotes; special ids have no quotes except in CSV. */
 static void put_piece(const struct peek *k, int32_t id)
 {
 	char out[QUOTE_ROOM];
@@ -96,7 +97,7 @@ static void put_head(const struct frame *f)
 		out_print(", sequence %" PRIu32, f->seq);
 }
 
-/* A line of CSV as far as its row; what has no value is left empty. */
+/* The first fields of a CSV line, up to the row; missing values are empty. */
 static void put_csv(const struct peek *k, uint32_t row)
 {
 	out_print("%" PRIu64 ",", k->in.number);
@@ -143,7 +144,8 @@ static void show_card(struct peek *k)
 		cli_die(&c, "%s", w.text);
 	if (k->format == CSV) {
 		put_csv(k, 0);
-		out_print(",%" PRId32 ",,,\"vocabulary %016" PRIx64 " model %016" PRIx64 "\"\n", card.n_vocab, card.vocab, card.model);
+		out_print(",%" PRId32 ",,,\"vocabulary %016" PRIx64 " model %016" PRIx64 "\"\n", card.n_vocab,
+			card.vocab, card.model);
 		return;
 	}
 	out_print("card  %" PRId32 " ids, vocabulary %016" PRIx64 "\n      BOS ", card.n_vocab, card.vocab);
@@ -165,7 +167,8 @@ static void check_id(const struct peek *k, int32_t id)
 	size_t n;
 
 	if (k->vocab && !vocab_piece(k->vocab, id, 1, &n))
-		cli_die(&c, "%s: frame %" PRIu64 ": id %" PRId32 " is outside the vocabulary", k->in.name, k->in.number, id);
+		cli_die(&c, "%s: frame %" PRIu64 ": id %" PRId32 " is outside the vocabulary", k->in.name, k->in.number,
+			id);
 }
 
 static void show_id(const struct peek *k, uint32_t row, int32_t id)
@@ -217,7 +220,8 @@ static void need_room(struct peek *k, size_t n)
 	k->room = n;
 }
 
-/* Reads one row of logits. Leaves the ids of its best in k->at, their number in *best, weights in k->p; returns the sum of all weights. */
+/* Reads one row of logits. Stores the ids of its best in k->at, their number in *best, weights in k->p; returns the sum
+ * of all weights. */
 static double read_logits(struct peek *k, size_t *best, size_t *n_nan)
 {
 	size_t n = k->f.cols, i;
@@ -235,7 +239,7 @@ static double read_logits(struct peek *k, size_t *best, size_t *n_nan)
 	return *best ? fmath_softmax(k->row, k->row[k->at[0]], k->p, n) : 1;
 }
 
-/* A line for one id of those that could have been, or was, drawn. score: its logit, or the logarithm of its probability. */
+/* A line for one candidate or drawn id. score: its logit, or the logarithm of its probability. */
 static void show_choice(const struct peek *k, uint32_t row, size_t rank, int32_t id, float score, double p, int first)
 {
 	check_id(k, id);
@@ -252,7 +256,8 @@ static void show_choice(const struct peek *k, uint32_t row, size_t rank, int32_t
 			put_position(k, row);
 		else
 			out_print("%11s", "");
-		out_print(fabsf(score) < 1e5f ? "  %8" PRId32 "  %8.3f  %10.4f" : "  %8" PRId32 "  %8.3f  %10.3g", id, 100 * p, score);
+		out_print(fabsf(score) < 1e5f ? "  %8" PRId32 "  %8.3f  %10.4f" : "  %8" PRId32 "  %8.3f  %10.3g", id,
+			100 * p, score);
 	}
 	put_text(k, id);
 }
@@ -277,7 +282,7 @@ static void show_logits(struct peek *k)
 	}
 }
 
-/* All rows are about the one position: first the id drawn, whose rank is not known, then the best. */
+/* All rows are about one position: first the drawn id, whose rank is unknown, then the best. */
 static void show_logprobs(struct peek *k)
 {
 	float pair[2];
@@ -285,19 +290,22 @@ static void show_logprobs(struct peek *k)
 
 	if (!k->format) {
 		put_head(&k->f);
-		out_print(": drawn%s\n         at        id   percent     logprob%s\n", k->f.rows > 1 ? ", and the best" : "", k->vocab ? "  piece" : "");
+		out_print(": drawn%s\n         at        id   percent     logprob%s\n",
+			k->f.rows > 1 ? ", and the best" : "", k->vocab ? "  piece" : "");
 	}
 	for (i = 0; i < k->f.rows; i++) {
 		read_elements(k, pair, 2);
 		if (!(pair[0] >= 0 && pair[0] < FRAME_VOCAB_MAX && pair[1] <= 0))
-			cli_die(&c, "%s: frame %" PRIu64 ": %g, %g: not an id and its log-probability", k->in.name, k->in.number, pair[0], pair[1]);
+			cli_die(&c, "%s: frame %" PRIu64 ": %g, %g: not an id and its log-probability", k->in.name,
+				k->in.number, pair[0], pair[1]);
 		show_choice(k, 0, i, (int32_t)pair[0], pair[1], fmath_exp(pair[1]), !i);
 	}
 }
 
 static void show_end(struct peek *k)
 {
-	static const char *const reasons[] = { "no reason", "end of generation", "length", "stop id", "error", "interrupt" };
+	static const char *const reasons[] = { "no reason", "end of generation", "length", "stop id", "error",
+		"interrupt" };
 	const char *reason = k->f.flags < sizeof reasons / sizeof *reasons ? reasons[k->f.flags] : "unknown reason";
 	char *text = k->text, out[QUOTE_ROOM];
 	unsigned used;
@@ -350,7 +358,7 @@ static void stream(struct peek *k, int fd, const char *name)
 	frame_open_in(&k->in, fd, name);
 	while ((got = frame_next(&k->in, &k->f, &w)) > 0) {
 		show(k);
-		/* Whoever watches a live stream sees each frame as it passes. */
+		/* A reader of a live stream sees each frame at once. */
 		if (out_flush(&w))
 			cli_die(&c, "%s", w.text);
 	}

@@ -26,7 +26,8 @@ static int error_descriptor(void)
 	return fd > 2 && fcntl(fd, F_GETFD) >= 0 ? fd : 2;
 }
 
-/* One write(2) for the whole line, so that the stages of a pipeline do not interleave theirs; one line whatever the words in it hold. */
+/* One write(2) for the whole line, so that the stages of a pipeline do not interleave theirs; one line whatever the
+ * words in it hold. */
 static _Noreturn void last_words(const struct cli *c, int status, const char *format, va_list ap)
 {
 	char line[1024];
@@ -295,7 +296,8 @@ void cli_start(const struct cli *c)
 void cli_binary(const struct cli *c, int fd)
 {
 	if (isatty(fd))
-		cli_usage(c, fd ? "standard output: a terminal; this writes binary frames: pipe it to a program or a file (try --help)"
+		cli_usage(c, fd ? "standard output: a terminal; this writes binary frames: pipe it to a program or a "
+			"file (try --help)"
 			: "standard input: a terminal; this reads binary frames: pipe them in (try --help)");
 }
 

@@ -1,4 +1,4 @@
-/* clock: how much time has passed. */
+/* clock: elapsed time. */
 #ifndef CLOCK_H
 #define CLOCK_H
 

@@ -1,5 +1,6 @@
-/* fmath: the exponential and the logarithm of everything that decides an id, made of additions, multiplications and divisions alone, so that
- * every machine draws the same. libm's may differ in the last bit from one library to the next. */
+/* fmath: exponential and logarithm for everything that decides an id. They use only additions, multiplications and
+ * divisions, so that every machine draws the same; libm's results differ in the last bit from one library to the
+ * next. */
 #ifndef FMATH_H
 #define FMATH_H
 
@@ -8,8 +9,9 @@
 /* e^x for x <= 0 (−infinity too), within 2 units in the last place; 0 where it would be below 2^-126.5. */
 float fmath_exp(float x);
 
-/* p[i] = e^(x[i] − max), at most 1 each; returns their sum: blocks of 256 are summed in 16 accumulators (element k in k mod 16), closed by the
- * tree v[i] += v[i+8], 4, 2, 1, and added in order as doubles; elements past the last block of 16 follow one by one. p may be x. */
+/* p[i] = e^(x[i] − max), at most 1 each; returns their sum: blocks of 256 are summed in 16 accumulators (element k in k
+ * mod 16), closed by the tree v[i] += v[i+8], 4, 2, 1, and added in order as doubles; elements past the last block of
+ * 16 follow one by one. p may be x. */
 double fmath_softmax(const float *x, float max, float *p, size_t n);
 
 /* ln x for a positive finite x, within 2 units in the last place. */

@@ -29,7 +29,8 @@ uint16_t f32_to_f16(float f)
 		return (uint16_t)(sign | 0x7e00 | (magnitude >> 13 & 0x3ff));
 	if (magnitude >= 0x47800000)                    /* 2^16 and more */
 		return (uint16_t)(sign | 0x7c00);
-	if (magnitude < 0x38800000) {                   /* below 2^-14: the result is a count of 2^-24, which adding 0.5 puts in the low bits */
+	/* below 2^-14: the result is a count of 2^-24, which adding 0.5 puts in the low bits */
+	if (magnitude < 0x38800000) {
 		float t = from_bits(magnitude) + 0.5f;
 		memcpy(&u, &t, sizeof u);
 		return (uint16_t)(sign | (u - 0x3f000000));

@@ -1,5 +1,5 @@
-/* io: read(2) and write(2) until they are done: interrupted calls are repeated, and a non-blocking descriptor is waited for. Everything that reads or
- * writes whole files and streams goes through here. */
+/* io: read(2) and write(2) that repeat interrupted calls and wait for non-blocking descriptors. Everything that reads
+ * or writes files and streams goes through here. */
 #ifndef IO_H
 #define IO_H
 
@@ -9,13 +9,13 @@
 
 #include "why.h"
 
-/* As read(2), but for EINTR and EAGAIN: the bytes read, 0 at the end of the input, -1 and errno. */
+/* As read(2) without EINTR and EAGAIN: the number of bytes, 0 at the end of the input, -1 with errno. */
 ssize_t io_read(int fd, void *to, size_t n);
 
 /* Writes all n bytes. -1: the reason names the descriptor and the cause. */
 int io_write(int fd, const void *from, size_t n, struct why *w);
 
-/* The same for v[count], whose contents are changed. */
+/* The same for v[count], which is modified. */
 int io_write_vector(int fd, struct iovec *v, int count, struct why *w);
 
 #endif

@@ -1,4 +1,4 @@
-/* le: little-endian numbers out of bytes that may lie at any address: one load each. */
+/* le: reads little-endian numbers from unaligned bytes, with one load each. */
 #ifndef LE_H
 #define LE_H
 

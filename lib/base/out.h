@@ -1,5 +1,5 @@
-/* out: standard output as text, for every program that prints. Like stdio, it gathers what is printed and writes it in large pieces; unlike stdio, it
- * loses nothing on a non-blocking descriptor. A failure sticks and is reported by out_flush(). One thread prints at a time. */
+/* out: buffered text on standard output, for every program that prints. Unlike stdio it loses nothing on a non-blocking
+ * descriptor. A failure sticks and is reported by out_flush(). Not thread-safe. */
 #ifndef OUT_H
 #define OUT_H
 
@@ -15,7 +15,7 @@ void out_char(char c);
 enum { OUT_FORMAT = 1024 };
 void out_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Writes what was gathered. -1 and the reason if that or an earlier write failed; what could not be written is dropped. */
+/* Writes the buffer. -1 with the reason if that or an earlier write failed; unwritten data is dropped. */
 int out_flush(struct why *w);
 
 #endif

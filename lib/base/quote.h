@@ -1,4 +1,5 @@
-/* quote: any bytes as text on one line, for people. Well-formed UTF-8 stays as it is; control characters and what is no UTF-8 are spelled as in C. */
+/* quote: any bytes as text on one line. Well-formed UTF-8 is kept; control characters and invalid bytes are escaped as
+ * in C. */
 #ifndef QUOTE_H
 #define QUOTE_H
 
@@ -6,11 +7,11 @@
 
 enum { QUOTE_ROOM = 20 };
 
-/* Spells the next character of s[n], n > 0, into out[QUOTE_ROOM] and returns the length of that; *used is how many bytes of s it took. A '"' has `mark`
- * before it: '\\', '"' as CSV has it, or 0 for nothing. */
+/* Writes the next character of s[n], n > 0, to out[QUOTE_ROOM] and returns its length there; *used is its length in s.
+ * A '"' is preceded by `mark`: '\\', '"' as in CSV, or 0 for nothing. */
 size_t quote_next(const char *s, size_t n, char mark, char *out, unsigned *used);
 
-/* The opposite, for the arguments of options: \n \t \r \" \' and \\ in text become what they stand for; another backslash stays. Writes at most
+/* The reverse, for option arguments: replaces \n \t \r \" \' and \\; other backslashes are kept. Writes at most
  * strlen(text) bytes to out, which may be text, and returns how many. */
 size_t quote_undo(const char *text, char *out);
 

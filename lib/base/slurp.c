@@ -17,7 +17,8 @@ static size_t expected(int fd, const struct bytes *out)
 {
 	struct stat st;
 
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size < 0 || (uintmax_t)st.st_size >= out->limit - out->n)
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size < 0 ||
+		(uintmax_t)st.st_size >= out->limit - out->n)
 		return 0;
 	return (size_t)st.st_size + 1;
 }

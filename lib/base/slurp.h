@@ -1,4 +1,4 @@
-/* slurp: a whole file, or standard input, as bytes. */
+/* slurp: reads a whole file, or standard input. */
 #ifndef SLURP_H
 #define SLURP_H
 

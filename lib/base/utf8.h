@@ -1,4 +1,4 @@
-/* utf8: one code point at a time, out of bytes that may be anything. */
+/* utf8: decodes and encodes one code point at a time; any bytes are valid input. */
 #ifndef UTF8_H
 #define UTF8_H
 
@@ -7,8 +7,8 @@
 
 enum { UTF8_BAD = 0xfffd };
 
-/* The code point at s[0..n), n at least 1, and in *used its length, 1 to 4. A byte that starts no well-formed sequence (overlong, surrogate,
- * past U+10FFFF, cut off) has length 1 and the value -1. */
+/* The code point at s[0..n), n at least 1, and in *used its length, 1 to 4. A byte that starts no well-formed sequence
+ * (overlong, surrogate, past U+10FFFF, cut off) has length 1 and the value -1. */
 static inline int32_t utf8_next(const char *s, size_t n, unsigned *used)
 {
 	const unsigned char *p = (const unsigned char *)s;

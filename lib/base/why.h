@@ -1,7 +1,6 @@
-/* why: the reason of a failure.
- * Library code never prints and never exits. What can fail takes a struct why last, returns -1 or NULL, and leaves there one line
- * without a newline: the object and the cause ("m.gguf: tensor blk.3.attn_q.weight: offset past the end of the file"). main puts the
- * program's name before it. */
+/* why: the reason of a failure. Library code never prints and never exits. A function that can fail takes a struct why
+ * as its last argument, returns -1 or NULL, and stores one line without a newline: the object and the cause ("m.gguf:
+ * tensor blk.3.attn_q.weight: offset past the end of the file"). main prints it after the program's name. */
 #ifndef WHY_H
 #define WHY_H
 
@@ -9,8 +8,8 @@ struct why {
 	char text[512];
 };
 
-/* Formats the reason into w and returns -1, so that a failing function ends in `return why(w, ...)`. A control character (the names in
- * strangers' files hold anything) becomes '?'. */
+/* Formats the reason into w and returns -1, so that a failing function ends in `return why(w, ...)`. Control characters
+ * (names come from untrusted files) become '?'. */
 int why(struct why *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Puts "prefix: " before what is already there; returns -1. */

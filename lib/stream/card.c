@@ -1,16 +1,18 @@
-/* card: the frame that says whose ids and logits a stream carries, so that sample needs no model and nothing is ever decoded with the wrong one. */
+/* card: the frame that names a stream's vocabulary and model, so that sample needs no model file and nothing is decoded
+ * with the wrong one. */
 #include "frame.h"
 
 #include <inttypes.h>
 
-enum { VOCAB_LOW, VOCAB_HIGH, N_VOCAB, BOS, MODEL_LOW, MODEL_HIGH, N_CTX, RESERVED, EOG };      /* words of the payload */
+/* words of the payload */
+enum { VOCAB_LOW, VOCAB_HIGH, N_VOCAB, BOS, MODEL_LOW, MODEL_HIGH, N_CTX, RESERVED, EOG };
 
 static uint64_t join(int32_t low, int32_t high)
 {
 	return (uint32_t)low | (uint64_t)(uint32_t)high << 32;
 }
 
-/* The low and the high half of a fingerprint as words of the payload; the conversion keeps the bits. */
+/* The halves of a fingerprint as words of the payload. */
 static void split(uint64_t v, int32_t *low, int32_t *high)
 {
 	*low = (int32_t)(uint32_t)v;
@@ -69,10 +71,12 @@ int card_write(int fd, const struct card *card, struct why *w)
 int card_agree(const struct card *a, const char *a_name, const struct card *b, const char *b_name, struct why *w)
 {
 	if (a->vocab != b->vocab || a->n_vocab != b->n_vocab)
-		return why(w, "%s: ids of another vocabulary (%016" PRIx64 ", %" PRId32 " ids) than %s's (%016" PRIx64 ", %" PRId32 " ids)",
+		return why(w, "%s: ids of another vocabulary (%016" PRIx64 ", %" PRId32 " ids) than %s's "
+			"(%016" PRIx64 ", %" PRId32 " ids)",
 			a_name, a->vocab, a->n_vocab, b_name, b->vocab, b->n_vocab);
 	if (a->model && b->model && a->model != b->model)
-		return why(w, "%s: logits of another model (%016" PRIx64 ") than %s's (%016" PRIx64 ")", a_name, a->model, b_name, b->model);
+		return why(w, "%s: logits of another model (%016" PRIx64 ") than %s's (%016" PRIx64 ")", a_name,
+			a->model, b_name, b->model);
 	return 0;
 }
 

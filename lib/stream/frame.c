@@ -1,5 +1,5 @@
-/* frame: the stream's one decoder and one encoder. Whatever pieces read(2) and write(2) make of it, whether the descriptor blocks or not, and
- * whatever the machine's byte order, the caller sees whole headers and whole elements. No memory is allocated here. */
+/* frame: the only decoder and encoder of streams. Callers see whole headers and elements, however read(2) and write(2)
+ * divide them, whether or not the descriptor blocks, and whatever the machine's byte order. Allocates nothing. */
 #ifdef __linux__
 #define _GNU_SOURCE     /* F_SETPIPE_SZ */
 #endif
@@ -37,7 +37,7 @@ static int little_endian(void)
 	return *(const unsigned char *)&one;
 }
 
-/* Turns n elements of this many bytes each from the stream's order to the machine's, or back. */
+/* Converts n elements of this many bytes each between the stream's byte order and the machine's. */
 static void swap(unsigned char *b, size_t size, size_t n)
 {
 	unsigned char t;
@@ -90,7 +90,8 @@ static ssize_t read_some(const struct frame_in *in, void *to, size_t n, struct w
 	return got < 0 ? why(w, "%s: %s", in->name, strerror(errno)) : got;
 }
 
-/* Up to n bytes into `to` (NULL: skipped), fewer only at the end of input. What the buffer cannot hold goes straight to its place. */
+/* Reads n bytes into `to` (NULL: skips them), fewer only at the end of input. What the buffer cannot hold is read
+ * directly into `to`. */
 static int64_t take(struct frame_in *in, unsigned char *to, uint64_t n, struct why *w)
 {
 	uint64_t done = 0;
@@ -122,7 +123,7 @@ static int64_t take(struct frame_in *in, unsigned char *to, uint64_t n, struct w
 	return (int64_t)done;
 }
 
-/* What each kind may be made of. */
+/* The valid types and sizes of each kind. */
 static const struct shape {
 	uint32_t kind;
 	uint32_t types;                 /* bit t: elements of type t */
@@ -131,7 +132,8 @@ static const struct shape {
 	{ FRAME_CARD, 1u << FRAME_I32, 0, 8, 8 + FRAME_EOG_MAX, 1, 1 },
 	{ FRAME_IDS, 1u << FRAME_I32, FRAME_SAMPLED | FRAME_GUESS, 0, FRAME_IDS_MAX, 1, 1 },
 	{ FRAME_LOGITS, 1u << FRAME_F32 | 1u << FRAME_F16, 0, 1, FRAME_IDS_MAX, 1, FRAME_VOCAB_MAX },
-	{ FRAME_HIDDEN, 1u << FRAME_F32 | 1u << FRAME_F16 | 1u << FRAME_I8, UINT32_MAX, 1, FRAME_IDS_MAX, 1, FRAME_IDS_MAX },
+	{ FRAME_HIDDEN, 1u << FRAME_F32 | 1u << FRAME_F16 | 1u << FRAME_I8, UINT32_MAX, 1, FRAME_IDS_MAX, 1,
+		FRAME_IDS_MAX },
 	{ FRAME_LOGPROBS, 1u << FRAME_F32, 0, 1, FRAME_IDS_MAX, 2, 2 },
 	{ FRAME_END, 1u << FRAME_I32, FRAME_END_INTERRUPT, 0, 0, 1, 1 },
 	{ FRAME_END, 1u << FRAME_I8, FRAME_END_INTERRUPT, 0, FRAME_STOP_MAX, 1, 1 },
@@ -145,24 +147,28 @@ static int check(const struct frame_in *in, const struct frame *f, struct why *w
 	store32(kind, f->kind);
 	while (s < end && s->kind != f->kind)
 		s++;
-	/* A kind may stand there twice, with types of different shapes. */
+	/* A kind may have two rows, with types of different shapes. */
 	if (s + 1 < end && s[1].kind == f->kind && frame_element(f->type) && s[1].types >> f->type & 1)
 		s++;
 	if (s == end)
-		return why(w, "%s: frame %" PRIu64 ": unknown kind \"%s\" (0x%08" PRIx32 ")", in->name, in->number, (char *)kind, f->kind);
+		return why(w, "%s: frame %" PRIu64 ": unknown kind \"%s\" (0x%08" PRIx32 ")", in->name, in->number,
+			(char *)kind, f->kind);
 	if (!frame_element(f->type) || !(s->types >> f->type & 1))
-		return why(w, "%s: frame %" PRIu64 ": \"%s\" with elements of type %" PRIu32, in->name, in->number, (char *)kind, f->type);
+		return why(w, "%s: frame %" PRIu64 ": \"%s\" with elements of type %" PRIu32, in->name, in->number,
+			(char *)kind, f->type);
 	if (f->flags > s->max_flags)
-		return why(w, "%s: frame %" PRIu64 ": \"%s\" with unknown flags 0x%" PRIx32, in->name, in->number, (char *)kind, f->flags);
+		return why(w, "%s: frame %" PRIu64 ": \"%s\" with unknown flags 0x%" PRIx32, in->name, in->number,
+			(char *)kind, f->flags);
 	if (f->rows < s->min_rows || f->rows > s->max_rows || f->cols < s->min_cols || f->cols > s->max_cols)
-		return why(w, "%s: frame %" PRIu64 ": \"%s\" of %" PRIu32 " rows and %" PRIu32 " columns", in->name, in->number, (char *)kind,
+		return why(w, "%s: frame %" PRIu64 ": \"%s\" of %" PRIu32 " rows and %" PRIu32 " columns", in->name,
+			in->number, (char *)kind,
 			f->rows, f->cols);
 	if (f->pos != FRAME_APPEND && f->rows >= FRAME_APPEND - f->pos)
 		return why(w, "%s: frame %" PRIu64 ": its last row has no position", in->name, in->number);
 	return 1;
 }
 
-/* take() of the current payload; too little of it is an error. */
+/* take() from the current payload; a truncated payload is an error. */
 static int take_payload(struct frame_in *in, unsigned char *to, uint64_t n, struct why *w)
 {
 	int64_t got = take(in, to, n, w);
@@ -183,9 +189,10 @@ int frame_next(struct frame_in *in, struct frame *f, struct why *w)
 	if ((got = take(in, h, sizeof h, w)) <= 0)
 		return (int)got;
 	in->number++;
-	/* A short text where frames are expected is first of all not a frame. */
+	/* For a short text, "not a frame" is the better message. */
 	if (memcmp(h, "lms1", got < 4 ? (size_t)got : 4))
-		return bad(in, w, in->number == 1 ? "not a frame: this is no lmpipe stream" : "not a frame: the stream is damaged");
+		return bad(in, w, in->number == 1 ? "not a frame: this is no lmpipe stream" :
+			"not a frame: the stream is damaged");
 	if (got < FRAME_HEADER)
 		return bad(in, w, "the input ends inside its header");
 	f->kind = load32(h + 4);
@@ -230,7 +237,8 @@ int frame_read_floats(struct frame_in *in, const struct frame *f, float *to, siz
 
 	if (frame_read(in, f, to, elements, w) < 0)
 		return -1;
-	/* Halves lie in the front of the floats' place: from the back on, each float comes to stand behind those not read yet. */
+	/* The halves are at the front of the floats' memory: converting from the back overwrites none that is still
+	 * needed. */
 	for (i = elements; f->type == FRAME_F16 && i > 0; i--) {
 		memcpy(&half, (char *)to + (i - 1) * sizeof half, sizeof half);
 		to[i - 1] = f16_to_f32(half);
@@ -284,30 +292,34 @@ int frame_write(int fd, const struct frame *f, const void *payload, struct why *
 	struct iovec v[2] = { { h, sizeof h }, { (void *)(uintptr_t)payload, (size_t)frame_bytes(f) } };
 
 	if (!little_endian())
-		return frame_write_header(fd, f, w) < 0 ? -1 : frame_write_elements(fd, f, payload, (size_t)f->rows * f->cols, w);
+		return frame_write_header(fd, f, w) < 0 ? -1 : frame_write_elements(fd, f, payload,
+			(size_t)f->rows * f->cols, w);
 	encode_header(h, f);
 	return io_write_vector(fd, v, 2, w);
 }
 
 int frame_write_ids(int fd, const int32_t *ids, uint32_t n, uint32_t pos, uint32_t flags, uint32_t seq, struct why *w)
 {
-	struct frame f = { .kind = FRAME_IDS, .rows = n, .cols = 1, .type = FRAME_I32, .flags = flags, .pos = pos, .seq = seq };
+	struct frame f = { .kind = FRAME_IDS, .rows = n, .cols = 1, .type = FRAME_I32, .flags = flags, .pos = pos,
+		.seq = seq };
 
 	return frame_write(fd, &f, ids, w);
 }
 
 int frame_write_end(int fd, enum frame_reason reason, uint32_t pos, uint32_t seq, struct why *w)
 {
-	struct frame f = { .kind = FRAME_END, .rows = 0, .cols = 1, .type = FRAME_I32, .flags = reason, .pos = pos, .seq = seq };
+	struct frame f = { .kind = FRAME_END, .rows = 0, .cols = 1, .type = FRAME_I32, .flags = reason, .pos = pos,
+		.seq = seq };
 
 	return frame_write(fd, &f, NULL, w);
 }
 
 int frame_write_stop(int fd, const char *text, size_t n, uint32_t pos, uint32_t seq, struct why *w)
 {
-	struct frame f = { .kind = FRAME_END, .rows = (uint32_t)n, .cols = 1, .type = FRAME_I8, .flags = FRAME_END_STOP, .pos = pos, .seq = seq };
+	struct frame f = { .kind = FRAME_END, .rows = (uint32_t)n, .cols = 1, .type = FRAME_I8, .flags = FRAME_END_STOP,
+		.pos = pos, .seq = seq };
 
-	/* An end has no rows that want positions; one past the last there is has none to tell. */
+	/* An end has no rows, so any position is valid. */
 	f.pos = pos != FRAME_APPEND && n >= FRAME_APPEND - pos ? FRAME_APPEND : pos;
 	return frame_write(fd, &f, text, w);
 }
@@ -318,7 +330,8 @@ int frame_copy(struct frame_in *in, const struct frame *f, int fd, struct why *w
 	uint64_t left = (uint64_t)f->rows * f->cols;
 	size_t most = PIECE / frame_element(f->type), n = size_min(most, left);
 
-	/* The first piece is read before anything is written, so that a frame that fits in one is copied whole or not at all. */
+	/* The first part is read before anything is written, so that a frame that fits in it is copied whole or not at
+	 * all. */
 	if (frame_read(in, f, piece, n, w) < 0)
 		return -1;
 	if (n == left)
@@ -341,7 +354,7 @@ void frame_widen(int fd, size_t bytes)
 #ifdef F_SETPIPE_SZ
 	int now = fcntl(fd, F_GETPIPE_SZ), want = bytes < 1 << 30 ? (int)bytes : 1 << 30;
 
-	/* What the system allows is not known: half as much, and half of that, until it agrees. */
+	/* The limit is unknown: halve the size until the system accepts it. */
 	while (now > 0 && want > now && fcntl(fd, F_SETPIPE_SZ, want) < 0)
 		want /= 2;
 #endif

@@ -11,7 +11,7 @@
 
 enum {
 	FRAME_HEADER = 32,      /* bytes */
-	FRAME_IDS_MAX = 1 << 26,        /* rows of an `ids ` frame, and cols of any: beyond it a header is nonsense, not a stream */
+	FRAME_IDS_MAX = 1 << 26,        /* rows of an `ids ` frame, and cols of any */
 	FRAME_VOCAB_MAX = 1 << 24,
 	FRAME_EOG_MAX = 256,
 	FRAME_STOP_MAX = 4096   /* bytes of a stop string */
@@ -22,7 +22,7 @@ enum {
 #define FRAME_IDS FRAME_KIND('i', 'd', 's', ' ')        /* I32, cols 1 */
 #define FRAME_LOGITS FRAME_KIND('l', 'o', 'g', 'i')     /* F32, cols n_vocab */
 #define FRAME_HIDDEN FRAME_KIND('h', 'i', 'd', 'n')     /* F32, cols n_embd */
-#define FRAME_LOGPROBS FRAME_KIND('l', 'o', 'g', 'p')   /* F32, cols 2: id and log-probability; the first row is the pick, then the best */
+#define FRAME_LOGPROBS FRAME_KIND('l', 'o', 'g', 'p')   /* F32, cols 2: id, log-probability; the drawn, then the best */
 #define FRAME_END FRAME_KIND('e', 'n', 'd', ' ')        /* I32, rows 0; or I8: the bytes of the stop string, cols 1 */
 
 enum { FRAME_F32 = 0, FRAME_F16 = 1, FRAME_I8 = 24, FRAME_I32 = 26 };   /* GGUF's tensor type ids */
@@ -30,7 +30,7 @@ enum {                          /* flags of `ids ` */
 	FRAME_SAMPLED = 1,      /* made by a sampler */
 	FRAME_GUESS = 2         /* the ids after the first are guesses: a row of logits is wanted for each id */
 };
-#define FRAME_APPEND UINT32_MAX                         /* pos: after whatever is there */
+#define FRAME_APPEND UINT32_MAX                         /* pos: after the last position */
 /* Flags of `end `. STOP without a string: the id before it is a stop id. */
 enum frame_reason { FRAME_END_EOG = 1, FRAME_END_LENGTH, FRAME_END_STOP, FRAME_END_ERROR, FRAME_END_INTERRUPT };
 
@@ -39,7 +39,8 @@ struct frame {
 };
 
 size_t frame_element(uint32_t type);                    /* bytes of one element, 0 for an unknown type */
-uint64_t frame_bytes(const struct frame *f);            /* of the payload; cannot wrap for a frame that frame_next() accepted */
+/* of the payload; cannot wrap for a frame that frame_next() accepted */
+uint64_t frame_bytes(const struct frame *f);
 
 /* ---- reading ---- */
 
@@ -54,27 +55,28 @@ struct frame_in {
 
 void frame_open_in(struct frame_in *in, int fd, const char *name);
 
-/* The next frame's header, checked (magic, kind, type, that the type and cols suit the kind, bounds). What is left of the payload before
- * is skipped. 1: a frame; 0: end of input, between frames; -1: bad or cut, or a read error, with the frame's number in the reason. */
+/* Reads the next frame's header and checks it (magic, kind, type, bounds, and that type and cols suit the kind). Skips
+ * what is left of the previous payload. 1: a frame; 0: end of input, between frames; -1: invalid or truncated, or a
+ * read error, with the frame's number in the reason. */
 int frame_next(struct frame_in *in, struct frame *f, struct why *w);
 
-/* Passes over the next `elements` elements of the current payload. */
+/* Skips `elements` elements of the current payload. */
 int frame_skip(struct frame_in *in, const struct frame *f, uint64_t elements, struct why *w);
 
-/* The next `elements` elements of the current payload into `to`, in the machine's byte order. Asking for more than is left is a bug of the
- * caller. A stream that ends inside the payload is an error. Reads large amounts straight into `to`. */
+/* Reads `elements` elements of the current payload into `to`, in the machine's byte order; there must be that many
+ * left. A stream that ends inside the payload is an error. Large amounts are read directly into `to`. */
 int frame_read(struct frame_in *in, const struct frame *f, void *to, size_t elements, struct why *w);
 
-/* The same for elements of F32 or F16, as floats: of F16's range and precision where they were halves. */
+/* The same for elements of F32 or F16, converted to floats. */
 int frame_read_floats(struct frame_in *in, const struct frame *f, float *to, size_t elements, struct why *w);
 
 /* ---- writing ---- */
 
-/* Writes header and payload (rows·cols elements), whatever the chunks that write(2) takes, also on a non-blocking descriptor.
- * A closed reader raises SIGPIPE or, where that is ignored, fails with the reason. */
+/* Writes header and payload (rows·cols elements) completely, also on a non-blocking descriptor. If the reader is gone,
+ * SIGPIPE is raised or, if that is ignored, the call fails with a reason. */
 int frame_write(int fd, const struct frame *f, const void *payload, struct why *w);
 
-/* The same in pieces: the header first, then elements until rows·cols of them are out. */
+/* The same in parts: the header first, then rows·cols elements in any number of calls. */
 int frame_write_header(int fd, const struct frame *f, struct why *w);
 int frame_write_elements(int fd, const struct frame *f, const void *elements, size_t n, struct why *w);
 
@@ -84,8 +86,8 @@ int frame_write_end(int fd, enum frame_reason reason, uint32_t pos, uint32_t seq
 /* FRAME_END_STOP by a stop string: text[n], n from 1 to FRAME_STOP_MAX. */
 int frame_write_stop(int fd, const char *text, size_t n, uint32_t pos, uint32_t seq, struct why *w);
 
-/* Copies the current frame, of which nothing was read yet. Nothing is written if the input ends inside a frame of at most 4096 bytes (any `end `
- * frame or card). */
+/* Copies the current frame, whose payload must be unread. If the input ends inside a frame of at most 4096 bytes (any
+ * `end ` frame or card), nothing is written. */
 int frame_copy(struct frame_in *in, const struct frame *f, int fd, struct why *w);
 
 static inline int frame_write_bytes(int fd, const void *bytes, size_t n, struct why *w)
@@ -93,12 +95,12 @@ static inline int frame_write_bytes(int fd, const void *bytes, size_t n, struct 
 	return io_write(fd, bytes, n, w);
 }
 
-/* Where the system can (Linux), widens a pipe so that a row of logits fits; does nothing otherwise. */
+/* Enlarges a pipe so that a row of logits fits, where the system can (Linux). */
 void frame_widen(int fd, size_t bytes);
 
-/* ---- the card: whose ids these are ----
- * Payload words (int32): 0-1 fingerprint of the vocabulary (low, high), 2 n_vocab, 3 BOS id or -1, 4-5 fingerprint of the model that made
- * the logits, 0 where none has run, 6 the context it was given or 0, 7 reserved (0), then the end-of-generation ids, ascending. */
+/* ---- the card: the vocabulary of a stream's ids ---- Payload words (int32): 0-1 fingerprint of the vocabulary (low,
+ * high), 2 n_vocab, 3 BOS id or -1, 4-5 fingerprint of the model that made the logits, 0 before fwd, 6 its context or
+ * 0, 7 reserved (0), then the end-of-generation ids, ascending. */
 struct card {
 	uint64_t vocab, model;
 	int32_t n_vocab, bos, n_ctx;
@@ -108,8 +110,8 @@ struct card {
 int card_read(struct frame_in *in, const struct frame *f, struct card *card, struct why *w);
 int card_write(int fd, const struct card *card, struct why *w);
 
-/* Two cards that disagree (vocabulary, size, or two different models, where 0 is no model) are an error that names both sides, each by its
- * words for it ("stdin", "m.gguf"). */
+/* -1 if two cards disagree: another vocabulary or size, or another model, where 0 is no model. The reason names both
+ * sides, as "stdin" and "m.gguf". */
 int card_agree(const struct card *a, const char *a_name, const struct card *b, const char *b_name, struct why *w);
 
 /* 1 if id ends a generation. */

@@ -1,4 +1,5 @@
-/* stop: one automaton of Knuth, Morris and Pratt for each string. The longest beginning of a string that the text now ends with is what is held back. */
+/* stop: a Knuth-Morris-Pratt automaton for each string. Held back is the longest prefix of a string that the text ends
+ * with. */
 #include "stop.h"
 
 #include <stdint.h>
@@ -87,7 +88,8 @@ static int step(struct pattern *p, char byte)
 	return p->matched == p->n;
 }
 
-int stop_feed(struct stop *s, const char *text, size_t n, void (*put)(void *context, const char *bytes, size_t n), void *context)
+int stop_feed(struct stop *s, const char *text, size_t n, void (*put)(void *context, const char *bytes, size_t n),
+	void *context)
 {
 	size_t i, held, certain;
 	int k, of;
