@@ -7,7 +7,8 @@
  *	under memory MIB COMMAND...                     status 124 if it ever had more than that resident
  *	under nopipe COMMAND...                         with SIGPIPE ignored
  *	under nonblock FD COMMAND...                    with O_NONBLOCK set on a descriptor
- *	under pty FD COMMAND...                         with a descriptor that is a terminal */
+ *	under pty FD COMMAND...                         with a descriptor that is a terminal; of a small output on
+ *	                                                descriptor 1 a copy goes to stdout */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -41,14 +42,30 @@ static void rest(long long microseconds)
 		continue;
 }
 
+static int leader = -1, output;
+
 static void terminal(int fd)
 {
-	int leader = posix_openpt(O_RDWR | O_NOCTTY), follower;
+	int follower;
 
+	leader = posix_openpt(O_RDWR | O_NOCTTY);
+	output = dup(STDOUT_FILENO);
 	if (leader < 0 || grantpt(leader) || unlockpt(leader) ||
 		(follower = open(ptsname(leader), O_RDWR | O_NOCTTY)) < 0)
 		die("pty");
 	dup2(follower, fd);
+}
+
+/* What was written to the terminal, which holds some KiB. */
+static void show_terminal(void)
+{
+	char s[4096];
+	ssize_t n;
+
+	fcntl(leader, F_SETFL, O_NONBLOCK);
+	while ((n = read(leader, s, sizeof s)) > 0)
+		if (write(output, s, (size_t)n) != n)
+			die("output");
 }
 
 static pid_t start(char **command)
@@ -113,6 +130,8 @@ int main(int argc, char **argv)
 	if (!over)
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			continue;
+	if (!strcmp(how, "pty") && atoi(argv[2]) == STDOUT_FILENO)
+		show_terminal();
 	if (!strcmp(how, "time")) {
 		FILE *f = fopen(argv[2], "w");
 

@@ -57,7 +57,8 @@ static void on_sigsegv(int signal, siginfo_t *info, void *context)
 
 	if (where >= stack_end && where < stack_top)
 		die("the stack is too small", ": raise its limit (ulimit -s)");
-	sigaction(SIGSEGV, &older, NULL);       /* the fault comes again */
+	sigaction(SIGSEGV, &older, NULL);
+	raise(signal);  /* waits until we return; a fault would come again anyway, a kill(2) would not */
 }
 
 static void name_program(const char *name)
