@@ -3,6 +3,7 @@
 #define JINJA_BUILTIN_H
 
 #include "run.h"
+#include "text.h"
 
 builtin_function global_dict, global_joiner, global_raise_exception, global_range, global_strftime_now;
 
@@ -20,6 +21,8 @@ builtin_function items_batch, items_dictsort, items_extreme, items_first, items_
 	items_unique, value_attr, value_default, value_items;
 builtin_function list_append, list_clear, list_copy, list_count, list_extend, list_index, list_insert, list_pop,
 	list_remove, list_reverse, list_sort, loop_changed, loop_cycle;
+
+struct jv text_cased(struct env *e, struct jv s, enum text_case to);
 
 enum { VIEW_KEYS, VIEW_VALUES, VIEW_ITEMS };
 builtin_function dict_clear, dict_copy, dict_get, dict_pop, dict_popitem, dict_setdefault, dict_update,

@@ -1,7 +1,6 @@
 /* Filters over items, and the methods of lists, tuples, dicts and loops. What Python returns as a generator is a
  * JV_ITER here, complete from the start. */
 #include "builtin.h"
-#include "text.h"
 
 #include <string.h>
 
@@ -109,10 +108,7 @@ struct key {
 
 static struct jv fold(struct env *e, struct jv v, const struct key *k)
 {
-	static const struct builtin lower = { "lower", 0, "", text_in_case, TEXT_LOWER };
-	struct call c = { .self = v, .b = &lower };
-
-	return v.kind == JV_STR && !k->case_sensitive ? text_in_case(e, &c) : v;
+	return v.kind == JV_STR && !k->case_sensitive ? text_cased(e, v, TEXT_LOWER) : v;
 }
 
 static struct jv key_part(struct env *e, struct jv item, const struct key *k, struct jv path)

@@ -1,6 +1,5 @@
 /* Filters and methods on text. The results for markup are markup. */
 #include "builtin.h"
-#include "text.h"
 
 #include "lib/base/space.h"
 #include "lib/base/utf8.h"
@@ -60,30 +59,34 @@ struct jv text_escape(struct env *e, struct call *c)
 	return markup_escape(e, jv_markup(c->self, c->self.markup && !c->b->what));
 }
 
-/* what: the case. TEXT_TITLE starts a word after anything but a letter, TEXT_HEADING after white space and -([{<
- * alone. */
-struct jv text_in_case(struct env *e, struct call *c)
+/* TEXT_TITLE starts a word after anything but a letter, TEXT_HEADING after white space and -([{< alone. */
+struct jv text_cased(struct env *e, struct jv s, enum text_case to)
 {
-	enum text_case to = (enum text_case)c->b->what;
 	size_t start = e->out->n;
 	bool first = true;
 	unsigned used;
 
-	env_tick(e, c->self.n);
-	for (uint32_t at = 0; at < c->self.n; at += used) {
-		int32_t ch = utf8_next(c->self.s + at, c->self.n - at, &used);
+	env_tick(e, s.n);
+	for (uint32_t at = 0; at < s.n; at += used) {
+		int32_t c = utf8_next(s.s + at, s.n - at, &used);
 		char out[4];
 
-		if (ch < 0)
-			env_put(e, c->self.s + at, used);
+		if (c < 0)
+			env_put(e, s.s + at, used);
 		else
-			env_put(e, out, text_recase(out, ch, to, first));
+			env_put(e, out, text_recase(out, c, to, first));
 		if (to == TEXT_HEADING)
-			first = space_char(ch) || (text_is_ascii(ch) && ch && strchr("-({[<", (int)ch));
+			first = space_char(c) || (text_is_ascii(c) && c && strchr("-({[<", (int)c));
 		else
-			first = to == TEXT_TITLE && !text_is_letter(ch);
+			first = to == TEXT_TITLE && !text_is_letter(c);
 	}
-	return to == TEXT_HEADING ? jv_since(e, start) : taken(e, c, start);
+	return jv_markup(jv_since(e, start), s.markup && to != TEXT_HEADING);
+}
+
+/* what: the case */
+struct jv text_in_case(struct env *e, struct call *c)
+{
+	return text_cased(e, c->self, (enum text_case)c->b->what);
 }
 
 /* Is the character that s[n] starts with to be stripped? In *used, its bytes. */

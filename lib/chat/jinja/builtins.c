@@ -1,6 +1,5 @@
 /* The table of everything that templates can call, sorted by name. Rows of the same name differ in their use. */
 #include "builtin.h"
-#include "text.h"
 
 #include <string.h>
 

@@ -255,6 +255,7 @@ static struct jv named_argument(struct env *e, struct percent *p)
 /* A width or precision: digits or '*', for an argument. */
 static int64_t percent_number(struct env *e, struct percent *p)
 {
+	struct jv v;
 	int64_t n;
 
 	if (!at_any(p->at, p->end, "*")) {
@@ -262,8 +263,10 @@ static int64_t percent_number(struct env *e, struct percent *p)
 		return n;
 	}
 	p->at++;
-	n = arg_int(e, &(struct call){ .b = builtin_find("format", 6, IS_FILTER), .arg = { next_argument(e, p) } },
-		0, 0);
+	v = next_argument(e, p);
+	if (!jv_in(v, JV_INTEGERS))
+		env_fail(e, "* wants int");
+	n = jv_integer(v);
 	return n > WIDEST || n < -WIDEST ? (int64_t)WIDEST + 1 : n;
 }
 

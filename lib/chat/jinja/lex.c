@@ -97,10 +97,10 @@ static const char *bare_tag(const char *s, const char *end, const char *name, ch
 }
 
 /* {% raw %} at the cursor, which ends at `open`: its text as a token. */
-static struct token raw(struct lexer *l, const char *open, char sign)
+static struct lexeme raw(struct lexer *l, const char *open, char sign)
 {
 	const char *start, *s, *close = NULL;
-	struct token t = { .type = T_DATA };
+	struct lexeme t = { .type = T_DATA };
 
 	skip(l, open);
 	after_tag(l, sign, false);
@@ -119,9 +119,9 @@ static struct token raw(struct lexer *l, const char *open, char sign)
 }
 
 /* The start of the tag at the cursor, or the text of a raw block; T_END for a comment. */
-static struct token open_tag(struct lexer *l)
+static struct lexeme open_tag(struct lexer *l)
 {
-	struct token t = { .type = T_END, .line = l->line };
+	struct lexeme t = { .type = T_END, .line = l->line };
 	char sign;
 	const char *end;
 
@@ -140,9 +140,9 @@ static struct token open_tag(struct lexer *l)
 	return t;
 }
 
-static struct token lex_text(struct lexer *l)
+static struct lexeme lex_text(struct lexer *l)
 {
-	struct token t;
+	struct lexeme t;
 	const char *tag;
 
 	while (l->at < l->end) {
@@ -153,7 +153,7 @@ static struct token lex_text(struct lexer *l)
 			continue;
 		}
 		tag = next_tag(l->at, l->end);
-		t = (struct token){ .type = T_DATA, .line = l->line, .s = l->at, .n = (uint32_t)(tag - l->at) };
+		t = (struct lexeme){ .type = T_DATA, .line = l->line, .s = l->at, .n = (uint32_t)(tag - l->at) };
 		if (tag < l->end) {
 			t.n = (uint32_t)text_kept(l, t.s, t.n, tag + 2 < l->end ? tag[2] : ' ', tag[1] == '{');
 			l->tag_next = true;
@@ -162,7 +162,7 @@ static struct token lex_text(struct lexer *l)
 		if (t.n)
 			return t;
 	}
-	return (struct token){ .type = T_END, .line = l->line };
+	return (struct lexeme){ .type = T_END, .line = l->line };
 }
 
 static int32_t hex_digits(struct lexer *l, int n)
@@ -214,7 +214,7 @@ static unsigned unescape(struct lexer *l, char out[4])
 	return utf8_put(out, code);
 }
 
-static void lex_string(struct lexer *l, struct token *t)
+static void lex_string(struct lexer *l, struct lexeme *t)
 {
 	char quote = *l->at++, *out, *p;
 	const char *close = l->at;
@@ -252,7 +252,7 @@ static const char *skip_digits(const char *s, const char *end, int base)
 }
 
 /* whole: the number follows a dot, and has neither fraction nor exponent. */
-static void lex_number(struct lexer *l, struct token *t, bool whole)
+static void lex_number(struct lexer *l, struct lexeme *t, bool whole)
 {
 	const char *s = l->at, *p, *end = l->end;
 	bool prefix = *s == '0' && s + 1 < end && s[1] && strchr("xXoObB", s[1]);
@@ -282,7 +282,7 @@ static bool in_name(char c)
 		(unsigned char)c >= 0x80;
 }
 
-static void lex_operator(struct lexer *l, struct token *t)
+static void lex_operator(struct lexer *l, struct lexeme *t)
 {
 	static const char *const twos[] = { "==", "!=", ">=", "<=", "//", "**" };
 	char c = *l->at, reason[32];
@@ -308,7 +308,7 @@ static void lex_operator(struct lexer *l, struct token *t)
 }
 
 /* Takes the end of the tag if it is at the cursor. */
-static bool close_tag(struct lexer *l, struct token *t)
+static bool close_tag(struct lexer *l, struct lexeme *t)
 {
 	bool block = l->state == IN_BLOCK;
 	const char *s = l->at;
@@ -325,10 +325,10 @@ static bool close_tag(struct lexer *l, struct token *t)
 	return true;
 }
 
-struct token lex(struct lexer *l)
+struct lexeme lex(struct lexer *l)
 {
 	bool after_dot = l->state != IN_TEXT && l->at[-1] == '.';
-	struct token t = { .type = T_NAME };
+	struct lexeme t = { .type = T_NAME };
 
 	if (l->state == IN_TEXT)
 		return lex_text(l);

@@ -86,7 +86,7 @@ const struct name *parse_name(struct parser *p)
 	return name;
 }
 
-static void end_tag(struct parser *p, enum token_type end)
+static void end_tag(struct parser *p, enum lexeme_type end)
 {
 	if (p->token.type != end)
 		env_fail(p->e, "expected the end of the tag");

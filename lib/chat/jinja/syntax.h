@@ -16,12 +16,12 @@ struct name {
 /* An operator's code is its characters: '+' or OP2('=', '='). `in` and `not in` are 'i' and 'n'. */
 #define OP2(a, b) ((a) << 8 | (b))
 
-enum token_type {
+enum lexeme_type {
 	T_END, T_DATA, T_PRINT_BEGIN, T_PRINT_END, T_BLOCK_BEGIN, T_BLOCK_END, T_NAME, T_NUMBER, T_STRING, T_OP
 };
 
-struct token {
-	enum token_type type;
+struct lexeme {
+	enum lexeme_type type;
 	int op, line;
 	const char *s;              /* T_DATA, T_NAME, T_STRING (unescaped): s[n] */
 	uint32_t n;
@@ -39,7 +39,7 @@ struct lexer {
 };
 
 /* The next token; T_END at the end of the template. */
-struct token lex(struct lexer *l);
+struct lexeme lex(struct lexer *l);
 
 /* The tree. What a, b, c, d, e hold is said at each type; [x] is a chain through next. */
 enum node_type {
@@ -101,7 +101,7 @@ struct parser {
 	struct env *e;
 	struct jinja *t;
 	struct lexer lexer;
-	struct token token, ahead;
+	struct lexeme token, ahead;
 	bool has_ahead;
 	int loops;                  /* for blocks around here, for break and continue */
 	int uses;                   /* MACRO_... of the macro being read */
