@@ -400,6 +400,12 @@ struct jv value_items(struct env *e, struct call *c)
 	return jv_iter(dict_items(e, c->self.dict), "generator");
 }
 
+static void merge(struct env *e, struct jv_dict *d, const struct jv_dict *more)
+{
+	for (uint32_t i = 0; i < more->n; i++)
+		jv_dict_set(e, d, more->pairs[i].key, more->pairs[i].value);
+}
+
 struct jv list_append(struct env *e, struct call *c)
 {
 	jv_push(e, c->self.list, c->arg[0]);
@@ -433,14 +439,15 @@ struct jv list_insert(struct env *e, struct call *c)
 	return jv_none();
 }
 
-static struct jv take_item(struct env *e, struct jv_list *l, int64_t at)
+/* Removes item number i. */
+static struct jv take_item(struct env *e, struct jv_list *l, int64_t i)
 {
 	struct jv v;
 
 	env_tick(e, l->n / 8);
 	jv_own(e, l, 1);
-	v = l->items[at];
-	memmove(l->items + at, l->items + at + 1, (l->n - (size_t)at - 1) * sizeof *l->items);
+	v = l->items[i];
+	memmove(l->items + i, l->items + i + 1, (l->n - (size_t)i - 1) * sizeof *l->items);
 	l->n--;
 	return v;
 }
@@ -448,41 +455,28 @@ static struct jv take_item(struct env *e, struct jv_list *l, int64_t at)
 struct jv list_pop(struct env *e, struct call *c)
 {
 	struct jv_list *l = c->self.list;
-	int64_t at = arg_int(e, c, 0, -1);
+	int64_t i = arg_int(e, c, 0, -1);
 
-	at = at < 0 ? at + l->n : at;
-	if (at < 0 || at >= l->n)
+	i += i < 0 ? l->n : 0;
+	if (i < 0 || i >= l->n)
 		env_fail(e, l->n ? "pop index out of range" : "pop from empty list");
-	return take_item(e, l, at);
+	return take_item(e, l, i);
 }
 
-/* The index of the first equal item; l->n if there is none. */
-static int64_t index_of(struct env *e, const struct jv_list *l, struct jv item)
-{
-	uint32_t i = 0;
-
-	while (i < l->n && !jv_equal(e, l->items[i], item))
-		i++;
-	return i;
-}
-
-struct jv list_remove(struct env *e, struct call *c)
-{
-	int64_t at = index_of(e, c->self.list, c->arg[0]);
-
-	if (at == c->self.list->n)
-		env_fail(e, "list.remove(x): x not in list");
-	take_item(e, c->self.list, at);
-	return jv_none();
-}
-
+/* what: 1 to remove the item that is found */
 struct jv list_index(struct env *e, struct call *c)
 {
-	int64_t at = index_of(e, c->self.list, c->arg[0]);
+	struct jv_list *l = c->self.list;
+	uint32_t i = 0;
 
-	if (at == c->self.list->n)
-		env_fail(e, "the item is not in the %s", jv_type(c->self));
-	return jv_int(at);
+	while (i < l->n && !jv_equal(e, l->items[i], c->arg[0]))
+		i++;
+	if (i == l->n)
+		env_fail(e, "%s(x): x is not in the %s", c->b->name, jv_type(c->self));
+	if (!c->b->what)
+		return jv_int(i);
+	take_item(e, l, i);
+	return jv_none();
 }
 
 struct jv list_count(struct env *e, struct call *c)
@@ -494,14 +488,23 @@ struct jv list_count(struct env *e, struct call *c)
 	return jv_int(n);
 }
 
-struct jv list_copy(struct env *e, struct call *c)
+struct jv value_copy(struct env *e, struct call *c)
 {
-	return jv_share(e, JV_LIST, c->self.list, 0, c->self.list->n);
+	struct jv copy;
+
+	if (c->self.kind == JV_LIST)
+		return jv_share(e, JV_LIST, c->self.list, 0, c->self.list->n);
+	copy = jv_dict(e, JV_DICT);
+	merge(e, copy.dict, c->self.dict);
+	return copy;
 }
 
-struct jv list_clear(struct env *e, struct call *c)
+struct jv value_clear(struct env *e, struct call *c)
 {
-	*c->self.list = (struct jv_list){ 0 };
+	if (c->self.kind == JV_LIST)
+		*c->self.list = (struct jv_list){ 0 };
+	else
+		*c->self.dict = (struct jv_dict){ 0 };
 	return jv_none();
 }
 
@@ -521,13 +524,6 @@ struct jv list_sort(struct env *e, struct call *c)
 	jv_sort(e, pairs, n, arg_true(c, 0, false));
 	*l = *values_of(e, pairs, n).list;
 	return jv_none();
-}
-
-struct jv dict_get(struct env *e, struct call *c)
-{
-	struct jv *v = jv_dict_get(e, c->self.dict, c->arg[0]);
-
-	return v ? *v : arg_or(c, 1, jv_none());
 }
 
 static struct jv view(struct env *e, const struct jv_dict *d, int what)
@@ -555,20 +551,6 @@ struct jv dict_view(struct env *e, struct call *c)
 struct jv dict_items(struct env *e, const struct jv_dict *d)
 {
 	return view(e, d, VIEW_ITEMS);
-}
-
-static void merge(struct env *e, struct jv_dict *d, const struct jv_dict *more)
-{
-	for (uint32_t i = 0; i < more->n; i++)
-		jv_dict_set(e, d, more->pairs[i].key, more->pairs[i].value);
-}
-
-struct jv dict_copy(struct env *e, struct call *c)
-{
-	struct jv copy = jv_dict(e, JV_DICT);
-
-	merge(e, copy.dict, c->self.dict);
-	return copy;
 }
 
 void dict_fill(struct env *e, struct jv_dict *d, const struct call *c)
@@ -599,29 +581,21 @@ struct jv dict_update(struct env *e, struct call *c)
 	return jv_none();
 }
 
-struct jv dict_setdefault(struct env *e, struct call *c)
-{
-	struct jv *v = jv_dict_get(e, c->self.dict, c->arg[0]), value = arg_or(c, 1, jv_none());
-
-	if (v)
-		return *v;
-	jv_dict_set(e, c->self.dict, c->arg[0], value);
-	return value;
-}
-
-struct jv dict_pop(struct env *e, struct call *c)
+/* what: DICT_GET, DICT_SETDEFAULT or DICT_POP */
+struct jv dict_get(struct env *e, struct call *c)
 {
 	struct jv_dict *d = c->self.dict;
-	struct jv *at = jv_dict_get(e, d, c->arg[0]), v;
+	struct jv *found = jv_dict_get(e, d, c->arg[0]), value = found ? *found : arg_or(c, 1, jv_none());
 
-	if (!at && c->arg[1].kind == JV_ABSENT)
+	if (!found && c->b->what == DICT_POP && c->arg[1].kind == JV_ABSENT)
 		env_fail(e, "pop: the dict has no such key");
-	if (!at)
-		return c->arg[1];
-	v = *at;
-	env_tick(e, d->n / 4);
-	jv_dict_remove(d, (uint32_t)((struct jv_pair *)((char *)at - offsetof(struct jv_pair, value)) - d->pairs));
-	return v;
+	if (!found && c->b->what == DICT_SETDEFAULT)
+		jv_dict_set(e, d, c->arg[0], value);
+	if (found && c->b->what == DICT_POP) {
+		env_tick(e, d->n / 4);
+		jv_dict_remove(d, (uint32_t)((struct jv_pair *)((char *)found - offsetof(struct jv_pair, value)) - d->pairs));
+	}
+	return value;
 }
 
 struct jv dict_popitem(struct env *e, struct call *c)
@@ -634,12 +608,6 @@ struct jv dict_popitem(struct env *e, struct call *c)
 	pair = jv_pair_of(e, d->pairs[d->n - 1].key, d->pairs[d->n - 1].value);
 	jv_dict_remove(d, d->n - 1);
 	return pair;
-}
-
-struct jv dict_clear(struct env *e, struct call *c)
-{
-	*c->self.dict = (struct jv_dict){ 0 };
-	return jv_none();
 }
 
 struct jv loop_cycle(struct env *e, struct call *c)

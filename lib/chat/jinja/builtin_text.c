@@ -18,14 +18,10 @@ static struct jv taken(struct env *e, const struct call *c, size_t start)
 	return jv_markup(jv_since(e, start), c->self.markup);
 }
 
+/* what: 1 for markup */
 struct jv text_string(struct env *e, struct call *c)
 {
-	return c->self;
-}
-
-struct jv text_safe(struct env *e, struct call *c)
-{
-	return jv_markup(c->self, true);
+	return jv_markup(c->self, c->self.markup || c->b->what);
 }
 
 struct jv markup_escape(struct env *e, struct jv v)
