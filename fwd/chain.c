@@ -1,4 +1,4 @@
-/* The loop of --chain. */
+/* The loop of fwd --chain. */
 #include "chain.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 enum { OUT = 1 };
 
-/* The id that follows all that counts. */
+/* The id that follows the segment's last position. */
 static int pick(struct serve *v, int32_t *id, struct why *w)
 {
 	const struct chain *c = v->chain;
@@ -31,12 +31,12 @@ static void evaluate(struct serve *v, int32_t id, int wanted)
 	plan_step(v->plan, &id, &run, 1);
 }
 
-/* Picks v->ids[n] and evaluates each but the last. Returns how many: fewer than n for the reason in w. */
+/* Picks v->ids[n] and evaluates each but the last. Returns how many; where they are fewer than n, w says why. */
 static size_t pick_chunk(struct serve *v, size_t n, struct why *w)
 {
 	size_t i;
 
-	/* room for the last one, too, which run() may evaluate */
+	/* for the last one, too, which run() may evaluate */
 	if (segment_reserve(v->segment, size_min(v->segment->length + n, v->n_ctx), w) < 0)
 		return 0;
 	for (i = 0; i < n && pick(v, &v->ids[i], w) == 0; i++)
@@ -45,7 +45,7 @@ static size_t pick_chunk(struct serve *v, size_t n, struct why *w)
 	return i;
 }
 
-/* How many of v->ids[n] remain: those up to the first that ends the generation. */
+/* How many of v->ids[n] to keep: those up to the first that ends the generation. */
 static size_t until_eog(const struct serve *v, size_t n, int *ended)
 {
 	for (size_t i = 0; i < n; i++)

@@ -1,6 +1,7 @@
-/* chain: picks inside fwd (--chain), in place of the loop over pipes: pick an id, evaluate it, pick the next. Ids leave by the chunk, and what ends a
- * generation is looked for once a chunk. The ids are those of `sample --greedy`, or of `sample --gumbel` with the same temperature and seed, bit for bit,
- * and do not depend on the chunk. */
+/* chain: generation inside fwd (--chain) instead of a loop over pipes: pick an id, evaluate it, pick the next. Ids are
+ * written in chunks, and each chunk is then searched for an id that ends the generation. The ids are those of `sample
+ * --greedy`, or of `sample --gumbel` with the same temperature and seed; they do not depend on the size of the
+ * chunks. */
 #ifndef CHAIN_H
 #define CHAIN_H
 
@@ -12,16 +13,17 @@
 struct serve;
 
 struct chain {
-	size_t chunk;           /* ids of a frame, from 1 on */
+	size_t chunk;           /* ids in a frame, at least 1 */
 	int64_t n;              /* ids after each frame of the input, at most; -1: no limit */
-	float temp;             /* 0: the largest logit; otherwise gumbel.h's pick, */
+	float temp;             /* 0: pick the largest logit; otherwise as gumbel_pick() does, */
 	uint64_t seed;          /* with this seed */
-	int ignore_eos;         /* ids that end a generation are never picked */
+	int ignore_eos;         /* never pick an id that ends a generation */
 };
 
-/* Goes on from the row wanted last, the segment's last position, as v->chain says: frames of ids that a sampler made, then an `end `
- * frame. Every id written then counts in the segment and nothing else does, but for one at position v->n_ctx, which has no place there. -1: a failed write,
- * or logits of which none can be picked; the ids before are written. Uses v->ids and v->logits. */
+/* Continues from the segment's last position, whose row was the last one wanted, as v->chain says: writes frames of
+ * sampled ids, then an `end ` frame. Then exactly the written ids count in the segment, except one at position
+ * v->n_ctx, for which there is no room. -1: a write failed, there is no room to grow, or no logit is finite; earlier
+ * ids are written. Uses v->ids and v->logits. */
 int chain_run(struct serve *v, struct why *w);
 
 #endif

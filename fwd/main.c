@@ -1,4 +1,4 @@
-/* fwd: ids to logits. Options, model, plan, segment; then the frames, until the input ends. */
+/* fwd: ids to logits. Opens model, plan and segment, then serves frames until the input ends. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,8 +24,8 @@
 
 enum { CTX_DEFAULT = 4096 };
 
-static struct cli c = { .program = "fwd", .synopsis = "[options] MODEL < ids > logits", .purpose = "ids to logits: the forward pass",
-	.opts = fwd_opts, .more = { settings_opts } };
+static struct cli c = { .program = "fwd", .synopsis = "[options] MODEL < ids > logits",
+	.purpose = "ids to logits: the forward pass", .opts = fwd_opts, .more = { settings_opts } };
 static struct why w;
 
 static const struct kernels *backend(struct settings *set)
@@ -61,7 +61,8 @@ static void open_segment(struct segment *s, const struct settings *set, const st
 	int status;
 
 	if (n_ctx > m->n_ctx_max)
-		cli_die(&c, "%s: a context of %zu, but the model has a table of %zu positions", m->gguf->path, n_ctx, m->n_ctx_max);
+		cli_die(&c, "%s: a context of %zu, but the model has a table of %zu positions", m->gguf->path, n_ctx,
+			m->n_ctx_max);
 	status = segment_open(s, set->kv, &shape, n_ctx, &w);
 	if (status == 0 && digest_check(s, m->gguf, &w) < 0) {
 		segment_close(s);
@@ -71,7 +72,7 @@ static void open_segment(struct segment *s, const struct settings *set, const st
 		cli_die(&c, "%s", w.text);
 }
 
-/* With something to say at the end, a reader that leaves must not end us before: the signal waits. */
+/* Holds SIGPIPE back while a report is still to be printed, even if the reader leaves; or delivers it. */
 static void hold_sigpipe(int how)
 {
 	sigset_t set;
@@ -81,7 +82,7 @@ static void hold_sigpipe(int how)
 	sigprocmask(how, &set, NULL);
 }
 
-/* An interrupt that ends no more than what is under way. */
+/* SIGUSR1 cancels the current evaluation, not the program. */
 static void take_interrupts(void)
 {
 	struct sigaction act = { .sa_handler = serve_interrupt, .sa_flags = SA_RESTART };

@@ -10,12 +10,12 @@
 #include "lib/base/size.h"
 #include "lib/vocab/vocab.h"
 
-enum { OUT = 1, LOGITS_BYTES = 8 << 20 };       /* logits of several rows are made in portions of about so much */
+enum { OUT = 1, LOGITS_BYTES = 8 << 20 };       /* memory for logits of several rows */
 
 /* ---- cards ---- */
 
-/* The card of a stream that came without one. A model without a vocabulary, or with one of a kind that is not supported, has no BOS and no
- * end-of-generation ids; one whose vocabulary cannot be opened is an error. */
+/* The card of a stream that came without one. A model without a vocabulary, or with one of a kind that is not
+ * supported, has no BOS and no end-of-generation ids; one whose vocabulary cannot be opened is an error. */
 static int own_card(const struct model *m, struct card *card, struct why *w)
 {
 	struct vocab *vocab;
@@ -34,7 +34,7 @@ static int own_card(const struct model *m, struct card *card, struct why *w)
 	return 0;
 }
 
-/* The first card goes on with the model's fingerprint in it. A stream that begins without one gets the model's own. */
+/* Writes the card, with the model's fingerprint and context added. */
 static int start(struct serve *v, struct card *card, struct why *w)
 {
 	v->started = 1;
@@ -46,9 +46,10 @@ static int start(struct serve *v, struct card *card, struct why *w)
 
 static int serve_card(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
 {
-	struct card card, own = { .vocab = v->model->vocab, .model = v->model->fingerprint, .n_vocab = (int32_t)v->model->n_vocab };
+	const struct model *m = v->model;
+	struct card card, own = { .vocab = m->vocab, .model = m->fingerprint, .n_vocab = (int32_t)m->n_vocab };
 
-	if (card_read(in, f, &card, w) < 0 || card_agree(&card, in->name, &own, v->model->gguf->path, w) < 0)
+	if (card_read(in, f, &card, w) < 0 || card_agree(&card, in->name, &own, m->gguf->path, w) < 0)
 		return -1;
 	return v->started ? 0 : start(v, &card, w);
 }
@@ -62,8 +63,8 @@ static int bad_frame(const struct frame_in *in, struct why *w)
 	return why(w, "%s: frame %" PRIu64 ": %s", in->name, in->number, cause.text);
 }
 
-/* Where the frame's ids go: after what is there, or over it from pos on. */
-static int place(const struct serve *v, const struct frame *f, size_t *pos, struct why *w)
+/* Where the frame's ids go: behind what counts, or in place of it from the frame's position on. */
+static int position(const struct serve *v, const struct frame *f, size_t *pos, struct why *w)
 {
 	size_t length = v->segment->length;
 
@@ -71,10 +72,12 @@ static int place(const struct serve *v, const struct frame *f, size_t *pos, stru
 	if (f->seq)
 		return why(w, "sequence %" PRIu32 ": there is only sequence 0", f->seq);
 	if (*pos > length)
-		return why(w, "ids at position %zu, but only %zu are there", *pos, length);
+		return why(w, "tokens at position %zu, but there are only %zu before it", *pos, length);
 	if (f->rows > v->n_ctx - *pos)
-		return why(w, "%" PRIu32 " tokens after %zu do not fit the context of %zu (-c); the model was trained for %zu", f->rows, *pos,
-			v->n_ctx, v->model->n_ctx_train);
+		return why(w,
+			"%" PRIu32 " tokens after %zu do not fit the context of %zu (-c); "
+			"the model was trained for %zu",
+			f->rows, *pos, v->n_ctx, v->model->n_ctx_train);
 	return 0;
 }
 
@@ -82,23 +85,26 @@ static int check_ids(const struct serve *v, size_t n, size_t pos, struct why *w)
 {
 	for (size_t i = 0; i < n; i++)
 		if (v->ids[i] < 0 || (size_t)v->ids[i] >= v->model->n_vocab)
-			return why(w, "id %" PRId32 " at position %zu is not in the vocabulary of %zu", v->ids[i], pos + i, v->model->n_vocab);
+			return why(w, "id %" PRId32 " at position %zu is not in the vocabulary of %zu", v->ids[i],
+				pos + i,
+				v->model->n_vocab);
 	return 0;
 }
 
-/* How many of ids[n] need no evaluation: those that stand there already, but for the last, whose logits are asked for. */
-static size_t known(const struct serve *v, size_t n, size_t pos)
+/* How many of ids[n] need no evaluation: those that equal what the segment holds, except the last, whose logits are
+ * wanted. */
+static size_t reusable(const struct serve *v, size_t n, size_t pos)
 {
-	size_t there = size_min(n, v->segment->length - pos), i = 0;
+	size_t stored = size_min(n, v->segment->length - pos), i = 0;
 
 	if (v->every)
 		return 0;
-	while (i < there && v->ids[i] == segment_id(v->segment, pos + i))
+	while (i < stored && v->ids[i] == segment_id(v->segment, pos + i))
 		i++;
 	return i == n ? n - 1 : i;
 }
 
-/* Logits of the n wanted rows of the last step, as elements of the frame under way. */
+/* Writes the logits of the n rows that the last step wanted, as elements of the current frame. */
 static int write_logits(struct serve *v, const struct frame *out, size_t n, struct why *w)
 {
 	size_t some;
@@ -126,15 +132,16 @@ static int is_interrupted(void *context)
 	return interrupted;
 }
 
-/* Evaluates v->ids[from ... n) at pos + from, batch by batch; each counts in the segment as soon as it is done. 1: it was given up. */
+/* Evaluates v->ids[from ... n) at pos + from, batch by batch; each batch counts in the segment once it is complete. 1:
+ * it was cancelled. */
 static int evaluate(struct serve *v, size_t from, size_t n, size_t pos, struct why *w)
 {
 	struct segment *s = v->segment;
 	size_t some, rows = v->every ? n : 1;
 	int begun = 0;
 	struct run run = { .state = s };
-	struct frame out = { .kind = FRAME_LOGITS, .rows = (uint32_t)rows, .cols = (uint32_t)v->model->n_vocab, .type = FRAME_F32,
-		.pos = (uint32_t)(pos + n - rows) };
+	struct frame out = { .kind = FRAME_LOGITS, .rows = (uint32_t)rows, .cols = (uint32_t)v->model->n_vocab,
+		.type = FRAME_F32, .pos = (uint32_t)(pos + n - rows) };
 
 	segment_set_length(s, pos + from);
 	for (size_t i = from; i < n; i += some) {
@@ -153,29 +160,15 @@ static int evaluate(struct serve *v, size_t from, size_t n, size_t pos, struct w
 	return 0;
 }
 
-static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
+/* The ids of a frame that has been checked and copied. */
+static int answer(struct serve *v, const struct frame *f, size_t pos, struct why *w)
 {
-	size_t n = f->rows, pos, from, done;
-	double start_time;
+	size_t n = f->rows, from, done;
+	double start = clock_now();
 	int status;
 
-	interrupted = 0;
-	/* All is checked before anything is changed. */
-	if (place(v, f, &pos, w) < 0)
-		return bad_frame(in, w);
-	if (frame_read(in, f, v->ids, n, w) < 0)
-		return -1;
-	if (check_ids(v, n, pos, w) < 0 || segment_reserve(v->segment, pos + n, w) < 0)
-		return bad_frame(in, w);
-	if (frame_write_ids(OUT, v->ids, f->rows, (uint32_t)pos, f->flags, 0, w) < 0)
-		return -1;
-	if (!n) {
-		segment_set_length(v->segment, pos);
-		return 0;
-	}
-	start_time = clock_now();
 	v->every = v->all || (f->flags & FRAME_GUESS && !v->chain);
-	from = known(v, n, pos);
+	from = reusable(v, n, pos);
 	v->plan->cancelled = v->all || f->flags & FRAME_SAMPLED ? NULL : is_interrupted;
 	status = evaluate(v, from, n, pos, w);
 	v->plan->cancelled = NULL;
@@ -185,10 +178,30 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 	v->reused += from;
 	v->evaluated += done;
 	*(n > 1 ? &v->prompt : &v->decode) += done;
-	*(n > 1 ? &v->prompt_seconds : &v->decode_seconds) += clock_now() - start_time;
+	*(n > 1 ? &v->prompt_seconds : &v->decode_seconds) += clock_now() - start;
 	if (status)
 		return frame_write_end(OUT, FRAME_END_INTERRUPT, (uint32_t)v->segment->length, 0, w);
 	return v->chain ? chain_run(v, w) : 0;
+}
+
+/* Everything is checked before anything changes. */
+static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
+{
+	size_t pos;
+
+	interrupted = 0;
+	if (position(v, f, &pos, w) < 0)
+		return bad_frame(in, w);
+	if (frame_read(in, f, v->ids, f->rows, w) < 0)
+		return -1;
+	if (check_ids(v, f->rows, pos, w) < 0 || segment_reserve(v->segment, pos + f->rows, w) < 0)
+		return bad_frame(in, w);
+	if (frame_write_ids(OUT, v->ids, f->rows, (uint32_t)pos, f->flags, 0, w) < 0)
+		return -1;
+	if (f->rows)
+		return answer(v, f, pos, w);
+	segment_set_length(v->segment, pos);
+	return 0;
 }
 
 /* ---- any frame ---- */

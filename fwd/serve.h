@@ -1,5 +1,6 @@
-/* serve: frames of ids in, the same frames and frames of logits out (or of ids that a chain picks). Here the rules of the stream meet the plan: where ids go, what is cut back,
- * what a segment knows already and need not be evaluated again. */
+/* serve: reads frames of ids and writes them again, each followed by a frame of logits (or by frames of the ids that a
+ * chain picks). Decides where ids go, what they replace, and which of them the segment holds already and need not be
+ * evaluated. */
 #ifndef SERVE_H
 #define SERVE_H
 
@@ -13,33 +14,35 @@
 #include "fwd/state/segment.h"
 
 struct serve {
-	struct model *model;            /* these are borrowed and set by the caller, as is all */
+	/* set by the caller, and borrowed */
+	struct model *model;
 	struct plan *plan;
 	struct segment *segment;
 	size_t n_ctx;                   /* positions, at most */
-	int all;                        /* logits of every row, not of a frame's last alone */
-	const struct chain *chain;      /* ids are picked, no logits written; not with all; or NULL */
+	int all;                        /* logits of every row, instead of each frame's last */
+	const struct chain *chain;      /* pick ids and write no logits; excludes `all`; or NULL */
 
+	/* for the report */
 	size_t reused, evaluated;       /* ids */
-	size_t prompt, decode;          /* of them, in frames of several ids and of one */
+	size_t prompt, decode;          /* evaluated ids in frames of several, and of one */
 	double prompt_seconds, decode_seconds;
-	double first;                   /* when the first logits (or the first chunk) were written, on clock_now()'s clock; 0: not yet */
+	double first;                   /* clock_now() when the first logits (or chunk) were written; 0: not yet */
 
 	/* private */
-	int every;                      /* of the frame under way: logits of every row */
-	int started;                    /* the card is out: */
+	int every;                      /* logits of every row of the current frame */
+	int started;                    /* the card has been written: */
 	struct card card;
-	int32_t *ids;                   /* [n_ctx + 1] of the current frame; of a chunk */
+	int32_t *ids;                   /* [n_ctx + 1], of the current frame or chunk */
 	float *logits;                  /* [rows][n_vocab] */
 	size_t rows;
 };
 
-/* For a signal handler: the ids that were given and are under evaluation are given up, and an `end ` frame says so. Those of the batches before count. It
- * is nothing to ids that a sampler made, to those whose logits are all asked for, nor between frames. */
+/* A signal handler: cancels the evaluation of the current frame of given ids, in whose place an `end ` frame follows.
+ * Batches that were complete count. Ignored for sampled ids, with `all`, and between frames. */
 void serve_interrupt(int signal);
 
-/* Reads to the end of `in`; writes to descriptor 1. 0, or -1 and the reason; then what was written is whole frames but for a failed write, and the
- * segment counts every id whose evaluation was finished. */
+/* Reads to the end of `in` and writes to descriptor 1. 0, or -1 and the reason. Even then the output consists of whole
+ * frames, unless a write failed, and every id that was completely evaluated counts in the segment. */
 int serve(struct serve *v, struct frame_in *in, struct why *w);
 
 #endif

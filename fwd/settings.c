@@ -1,4 +1,4 @@
-/* The options that gen does not share, and what goes with what. */
+/* The options that fwd does not share with gen, and which of them exclude each other. */
 #include "settings.h"
 
 #include <string.h>
@@ -12,15 +12,16 @@ enum { ALL = 1, CHAIN, TEMP, IGNORE_EOS, DUMP, PROFILE };
 enum { THREADS_MAX = 1024, BATCH_MAX = 1 << 16, CHUNK_MAX = 1 << 16 };
 
 const struct opt settings_opts[] = {
-	{ ALL, "all", NULL, "logits of every id, not of each frame's last alone" },
-	{ CHAIN, "chain", "N", "pick inside and go on: ids come out in frames of N, and no logits" },
-	{ 'n', "n-predict", "N", "chain: stop after N ids (default: at an end-of-generation id, or where the context is full)" },
-	{ TEMP, "temp", "T", "chain: draw as sample --gumbel does; 0: take the largest logit (default: 0)" },
-	{ 's', "seed", "N", "chain: seed of the draws; -1: a random one (default: -1)" },
-	{ IGNORE_EOS, "ignore-eos", NULL, "chain: never pick an end-of-generation id" },
-	{ DUMP, "dump-tensors", "DIR", "what each op makes, into a file of its own in DIR" },
-	{ PROFILE, "profile", NULL, "at the end, a table of where the time went, on stderr" },
-	{ 'v', "verbose", NULL, "what was loaded, times and rates, on stderr" },
+	{ ALL, "all", NULL, "write the logits of every token, not only of each frame's last" },
+	{ CHAIN, "chain", "N", "generate without sample: write tokens in frames of N, and no logits" },
+	{ 'n', "n-predict", "N",
+	"with --chain: stop after N tokens (default: at an end-of-generation token or a full context)" },
+	{ TEMP, "temp", "T", "with --chain: draw as sample --gumbel does; 0: take the largest logit (default: 0)" },
+	{ 's', "seed", "N", "with --chain: seed of the draws; -1: a random one (default: -1)" },
+	{ IGNORE_EOS, "ignore-eos", NULL, "with --chain: never pick an end-of-generation token" },
+	{ DUMP, "dump-tensors", "DIR", "write the result of each op to a file in the new folder DIR" },
+	{ PROFILE, "profile", NULL, "at the end, print where the time went to stderr" },
+	{ 'v', "verbose", NULL, "print what was loaded, times and rates to stderr" },
 	{ 0 }
 };
 
@@ -39,13 +40,13 @@ static void check(const struct settings *set, const struct cli *c, const char *o
 	struct why w;
 
 	if (c->argc != 1)
-		cli_usage(c, c->argc ? "one model, please (try --help)" : "no model (try --help)");
+		cli_usage(c, c->argc ? "more than one model (try --help)" : "no model (try --help)");
 	if (set->kv && object_check_name(set->kv, &w) < 0)
 		cli_usage(c, "--kv: %s", w.text);
 	if (set->chain.chunk && set->all)
-		cli_usage(c, "--chain writes no logits, and --all asks for those of every id");
+		cli_usage(c, "--all and --chain exclude each other: a chain writes no logits");
 	if (!set->chain.chunk && of_chain)
-		cli_usage(c, "--%s: only with --chain", of_chain);
+		cli_usage(c, "--%s requires --chain", of_chain);
 }
 
 void settings_read(struct settings *set, struct cli *c)
@@ -77,5 +78,6 @@ void settings_read(struct settings *set, struct cli *c)
 		}
 	}
 	check(set, c, of_chain);
-	set->chain.seed = seed < 0 ? rng_seed() >> 1 : (uint64_t)seed;  /* a random one, too, that -s can name */
+	/* A random seed, too, is one that -s accepts. */
+	set->chain.seed = seed < 0 ? rng_seed() >> 1 : (uint64_t)seed;
 }

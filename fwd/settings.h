@@ -1,4 +1,4 @@
-/* settings: the options of fwd. Mistakes end the program by cli_usage(). */
+/* settings: the options of fwd. Usage errors end the program with cli_usage(). */
 #ifndef SETTINGS_H
 #define SETTINGS_H
 
@@ -9,11 +9,11 @@
 
 struct settings {
 	const char *backend, *kv;       /* kv NULL: no name */
-	size_t threads, n_ctx, batch;   /* threads and n_ctx 0: not said */
+	size_t threads, n_ctx, batch;   /* threads and n_ctx 0: not given */
 	int kv_type;                    /* enum kv_type; -1: auto */
 	int all, profile, verbose;
 	const char *dump;               /* a directory, or NULL */
-	struct chain chain;             /* chunk 0: none */
+	struct chain chain;             /* chunk 0: no --chain */
 };
 
 extern const struct opt settings_opts[];       /* beside fwd_opts */
@@ -21,7 +21,7 @@ extern const struct opt settings_opts[];       /* beside fwd_opts */
 /* The value of --kv-type, as in struct settings. */
 int settings_kv_type(const struct cli *c);
 
-/* After it c->argv[0] is the model. */
+/* Reads and checks all options. Then c->argv[0] is the model. */
 void settings_read(struct settings *set, struct cli *c);
 
 #endif

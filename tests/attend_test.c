@@ -1,5 +1,6 @@
-/* attend_test: attention of every table against the scalar one, bit for bit: head sizes, groups, positions around the borders of tiles and blocks, the
- * batch cut in any way, NaN and infinity wherever a query may not look; and the scalar one against softmax in double precision. */
+/* attend_test: attention of every table against the scalar one, bit for bit: head sizes, groups, positions around the
+ * borders of tiles and blocks, the batch cut in any way, NaN and infinity wherever a query may not look; and the scalar
+ * one against softmax in double precision. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,8 @@ struct shape {
 	size_t dim_k, dim_v, n_head, n_head_kv;
 };
 
-struct setting {                /* one attention problem: shape, the cache filled with `stored` positions, queries for all of them */
+/* One attention problem: its shape, the cache filled with `stored` positions, queries for all of them. */
+struct setting {
 	struct attend a;
 	unsigned char **extent; /* [extents]: the blocks of all KV heads */
 	size_t extents, stored;
@@ -21,7 +23,8 @@ struct setting {                /* one attention problem: shape, the cache fille
 
 static void holds(int ok, const char *table, const char *what, const struct setting *s, size_t pos, size_t rows)
 {
-	check(ok, "%s: %s: %s dim %zu/%zu heads %zu/%zu pos %zu rows %zu", table, what, kv_type_name[s->a.type], s->a.dim_k, s->a.dim_v,
+	check(ok, "%s: %s: %s dim %zu/%zu heads %zu/%zu pos %zu rows %zu", table, what, kv_type_name[s->a.type],
+		s->a.dim_k, s->a.dim_v,
 		s->a.n_head, s->a.n_head_kv, pos, rows);
 }
 
@@ -45,7 +48,8 @@ static void *get(size_t n, size_t size)
 
 static struct kv_head head_of(const struct setting *s, size_t h)
 {
-	return (struct kv_head){ .extent = s->extent, .offset = h * kv_block_bytes(s->a.type, s->a.dim_k, s->a.dim_v), .h = h };
+	return (struct kv_head){ .extent = s->extent, .offset = h * kv_block_bytes(s->a.type, s->a.dim_k, s->a.dim_v),
+		.h = h };
 }
 
 static struct kv_block block_of(const struct setting *s, size_t h, size_t pos)
@@ -68,7 +72,8 @@ static double cached_k(const struct setting *s, size_t h, size_t pos, size_t d)
 	struct kv_block kv = block_of(s, h, pos);
 	size_t dim = s->a.dim_k, j = pos % KV_EXTENT;
 
-	return cached(s, kv.k, (j / KV_TILE * dim + d) * KV_TILE + j % KV_TILE, kv.k_scale, kv_scale_index(dim, j, d / KV_SCALED));
+	return cached(s, kv.k, (j / KV_TILE * dim + d) * KV_TILE + j % KV_TILE, kv.k_scale, kv_scale_index(dim, j,
+		d / KV_SCALED));
 }
 
 static double cached_v(const struct setting *s, size_t h, size_t pos, size_t d)
@@ -79,7 +84,8 @@ static double cached_v(const struct setting *s, size_t h, size_t pos, size_t d)
 	return cached(s, kv.v, j * dim + d, kv.v_scale, kv_scale_index(dim, j, d / KV_SCALED));
 }
 
-/* Half-precision and single NaN and infinity, and scales that make them: what memory may hold past the last position. */
+/* Half-precision and single NaN and infinity, and scales that make them: what memory may hold past the last
+ * position. */
 static void soil(struct setting *s, size_t from)
 {
 	size_t dim_k = s->a.dim_k, dim_v = s->a.dim_v;
@@ -89,8 +95,10 @@ static void soil(struct setting *s, size_t from)
 			for (size_t d = 0; d < dim_k + dim_v; d++) {
 				struct kv_block kv = block_of(s, h, pos);
 				int k = d < dim_k;
-				size_t j = pos % KV_EXTENT, i = k ? (j / KV_TILE * dim_k + d) * KV_TILE + j % KV_TILE : j * dim_v + d - dim_k;
-				size_t at = k ? kv_scale_index(dim_k, j, d / KV_SCALED) : kv_scale_index(dim_v, j, (d - dim_k) / KV_SCALED);
+				size_t j = pos % KV_EXTENT, i = k ?
+					(j / KV_TILE * dim_k + d) * KV_TILE + j % KV_TILE : j * dim_v + d - dim_k;
+				size_t at = k ? kv_scale_index(dim_k, j, d / KV_SCALED) : kv_scale_index(dim_v, j,
+					(d - dim_k) / KV_SCALED);
 				uint16_t half = (pos + d) % 3 ? 0x7e00 : 0xfc00;
 				void *to = k ? kv.k : kv.v;
 
@@ -113,7 +121,8 @@ static void set_up(struct setting *s, const struct shape *shape, enum kv_type ty
 	s->q = get(n, sizeof *s->q);
 	for (size_t i = 0; i < n; i++)
 		s->q[i] = draw() * sharpness;
-	s->a = (struct attend){ .type = type, .dim_k = shape->dim_k, .dim_v = shape->dim_v, .n_head = shape->n_head, .n_head_kv = shape->n_head_kv,
+	s->a = (struct attend){ .type = type, .dim_k = shape->dim_k, .dim_v = shape->dim_v, .n_head = shape->n_head,
+		.n_head_kv = shape->n_head_kv,
 		.scale = 1 / sqrtf((float)shape->dim_k), .q_stride = shape->n_head * shape->dim_k };
 	s->extent = get(s->extents, sizeof *s->extent);
 	for (size_t i = 0; i < s->extents; i++)
@@ -124,7 +133,8 @@ static void set_up(struct setting *s, const struct shape *shape, enum kv_type ty
 
 			for (size_t d = 0; d < shape->dim_k + shape->dim_v; d++)
 				row[d] = draw();
-			scalar->kv_store(type, &kv, shape->dim_k, shape->dim_v, pos % KV_EXTENT, row, row + shape->dim_k);
+			scalar->kv_store(type, &kv, shape->dim_k, shape->dim_v, pos % KV_EXTENT, row,
+				row + shape->dim_k);
 		}
 	soil(s, stored);
 	free(row);
@@ -138,7 +148,8 @@ static void tear_down(struct setting *s)
 	free(s->q);
 }
 
-/* Rows at positions [pos, pos + rows), in calls of up to `cut` rows each, in batches of up to `batch`. The result is the caller's to free. */
+/* Rows at positions [pos, pos + rows), in calls of up to `cut` rows each, in batches of up to `batch`. The result is
+ * the caller's to free. */
 static float *run(const struct kernels *t, const struct setting *s, size_t pos, size_t rows, size_t batch, size_t cut)
 {
 	struct attend a = s->a;
@@ -169,7 +180,8 @@ static float *run(const struct kernels *t, const struct setting *s, size_t pos, 
 static float *run_blocks(const struct kernels *t, const struct setting *s, size_t pos, size_t rows, size_t each)
 {
 	struct attend a = s->a;
-	size_t group = a.n_head / a.n_head_kv, blocks = (pos + rows + ATTEND_BLOCK - 1) / ATTEND_BLOCK, bytes = t->attend_scratch(a.dim_k, a.dim_v, group);
+	size_t group = a.n_head / a.n_head_kv, blocks = (pos + rows + ATTEND_BLOCK - 1) / ATTEND_BLOCK,
+		bytes = t->attend_scratch(a.dim_k, a.dim_v, group);
 	float *out = get(rows * a.n_head * a.dim_v, sizeof *out);
 	void *scratch = get(bytes, 1), *parts = get(blocks, t->attend_part(a.dim_v, rows * group));
 
@@ -182,7 +194,8 @@ static float *run_blocks(const struct kernels *t, const struct setting *s, size_
 		struct kv_head kv = head_of(s, h);
 
 		for (size_t run = (blocks + each - 1) / each; run-- > 0;)
-			t->attend_blocks(&a, &kv, rows, run * each, run * each + each < blocks ? run * each + each : blocks, parts, scratch);
+			t->attend_blocks(&a, &kv, rows, run * each, run * each + each < blocks ?
+				run * each + each : blocks, parts, scratch);
 		t->attend_join(&a, h, rows, parts, scratch);
 	}
 	free(scratch);
@@ -240,15 +253,16 @@ static void prompt_test(const struct shape *shape, enum kv_type type, size_t n, 
 		for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
 			float *out = run(t, &s, 0, n, cuts[c][0], cuts[c][1]);
 
-			holds(!memcmp(out, want, n * width * sizeof *out), t->name, "prompt", &s, cuts[c][0], cuts[c][1]);
+			holds(!memcmp(out, want, n * width * sizeof *out), t->name, "prompt", &s, cuts[c][0],
+				cuts[c][1]);
 			free(out);
 		}
 	free(want);
 	tear_down(&s);
 }
 
-/* A few rows at a position, as a step of decode or of checking a draft; then again with the later half of the rows' own keys and values soiled, which
- * the rows before may not notice. */
+/* A few rows at a position, as a step of decode or of checking a draft; then again with the later half of the rows' own
+ * keys and values soiled, which the rows before may not notice. */
 static void decode_test(const struct shape *shape, enum kv_type type, size_t pos, size_t rows)
 {
 	size_t width = shape->n_head * shape->dim_v, clean = rows / 2;
@@ -279,9 +293,10 @@ static void decode_test(const struct shape *shape, enum kv_type type, size_t pos
 	tear_down(&s);
 }
 
-/* How far K and V in q8_0 move the result from that in f32, against the bound that follows from the rounding of one element: half a step, of
- * max|x|/127 in half precision (with what clamping loses, 0.57 of max|x|/127; here max|x| < 1). Scores move by at most e = scale · sum|q| · 0.57/127,
- * so weights by a factor of exp(2e), and values by 0.57/127. */
+/* How far K and V in q8_0 move the result from that in f32, against the bound that follows from the rounding of one
+ * element: half a step, of max|x|/127 in half precision (with what clamping loses, 0.57 of max|x|/127; here max|x| <
+ * 1). Scores move by at most e = scale · sum|q| · 0.57/127, so weights by a factor of exp(2e), and values by
+ * 0.57/127. */
 static void precision_test(const struct shape *shape, size_t n)
 {
 	const struct kernels *scalar = kernels_each(0);
@@ -321,15 +336,18 @@ static void precision_test(const struct shape *shape, size_t n)
 int main(void)
 {
 	static const struct shape shapes[] = {
-		{ 8, 8, 2, 1 }, { 16, 16, 3, 3 }, { 32, 32, 6, 2 }, { 64, 64, 8, 2 }, { 64, 64, 9, 3 }, { 80, 80, 2, 2 }, { 96, 96, 4, 1 }, { 128, 128, 4, 2 },
-		{ 256, 256, 8, 1 }, { 24, 40, 5, 1 }, { 192, 128, 6, 1 }, { 64, 64, 7, 1 }, { 64, 64, 16, 1 }, { 16, 16, 130, 1 }, { 20, 12, 71, 1 }, { 112, 112, 1, 1 },
+		{ 8, 8, 2, 1 }, { 16, 16, 3, 3 }, { 32, 32, 6, 2 }, { 64, 64, 8, 2 }, { 64, 64, 9, 3 }, { 80, 80, 2,
+			2 }, { 96, 96, 4, 1 }, { 128, 128, 4, 2 },
+		{ 256, 256, 8, 1 }, { 24, 40, 5, 1 }, { 192, 128, 6, 1 }, { 64, 64, 7, 1 }, { 64, 64, 16, 1 }, { 16, 16,
+		130, 1 }, { 20, 12, 71, 1 }, { 112, 112, 1, 1 },
 	};
 	static const size_t places[] = { 0, 1, 14, 15, 16, 31, 63, 126, 127, 128, 143, 255, 256, 300, 500 };
 	static const size_t counts[] = { 1, 2, 3, 4, 8, 9, 40 };
 
 	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
 		for (int type = 0; type < KV_TYPES; type++) {
-			size_t work = shapes[i].dim_k * shapes[i].n_head;       /* of one query and position: the scalar table is slow */
+			/* of one query and position: the scalar table is slow */
+			size_t work = shapes[i].dim_k * shapes[i].n_head;
 
 			prompt_test(&shapes[i], type, work > 512 ? 71 : work > 200 ? 135 : 262, 2);
 			prompt_test(&shapes[i], type, 33, 200);

@@ -18,7 +18,8 @@
 
 static struct why w;
 static char name[64], other[64], object[80], file[64];
-static const struct segment_shape shape = { .model = 1234, .arithmetic = 1, .n_layer = 3, .n_head_kv = 2, .dim_k = 10, .dim_v = 6,
+static const struct segment_shape shape = { .model = 1234, .arithmetic = 1, .n_layer = 3, .n_head_kv = 2, .dim_k = 10,
+	.dim_v = 6,
 	.kv_type = KV_F16, .extent = KV_EXTENT };
 
 enum { CTX = 300, HEADER = 248, FIRST = 4096 };        /* bytes of the header; where extents begin */
@@ -62,7 +63,8 @@ static void fill(struct segment *s, size_t n, unsigned seed)
 
 				for (size_t d = 0; d < 10; d++)
 					k[d] = v[d % 6] = (float)((seed + pos * 31 + layer * 17 + head * 7 + d) % 2000);
-				kernels_each(0)->kv_store(shape.kv_type, &kv, shape.dim_k, shape.dim_v, pos % KV_EXTENT, k, v);
+				kernels_each(0)->kv_store(shape.kv_type, &kv, shape.dim_k, shape.dim_v, pos % KV_EXTENT,
+					k, v);
 			}
 	}
 	segment_set_length(s, n);
@@ -84,8 +86,10 @@ static int filled(const struct segment *s, size_t n, unsigned seed)
 				size_t j = pos % KV_EXTENT, tile = j / KV_TILE * shape.dim_k * KV_TILE + j % KV_TILE;
 
 				for (size_t d = 0; d < shape.dim_k; d++)
-					same &= ((uint16_t *)a.k)[tile + d * KV_TILE] == ((uint16_t *)b.k)[tile + d * KV_TILE];
-				same &= !memcmp((uint16_t *)a.v + j * shape.dim_v, (uint16_t *)b.v + j * shape.dim_v, shape.dim_v * 2);
+					same &= ((uint16_t *)a.k)[tile + d * KV_TILE] ==
+						((uint16_t *)b.k)[tile + d * KV_TILE];
+				same &= !memcmp((uint16_t *)a.v + j * shape.dim_v, (uint16_t *)b.v + j * shape.dim_v,
+					shape.dim_v * 2);
 			}
 	}
 	segment_close(&want);
@@ -124,15 +128,18 @@ static void life(const char *which)
 	holds(!fstat(s.object.fd, &st) && (st.st_mode & 0777) == 0600, "its mode is 0600 whatever the umask");
 	holds(bytes_of(which) == FIRST, "it takes no more than its header");
 	fill(&s, 77, 5);
-	holds((uintptr_t)block(&s, 2, 1, 0).k % 64 == 0 && (uintptr_t)block(&s, 2, 1, 0).v % 64 == 0, "its K and V are aligned");
+	holds((uintptr_t)block(&s, 2, 1, 0).k % 64 == 0 && (uintptr_t)block(&s, 2, 1, 0).v % 64 == 0,
+		"its K and V are aligned");
 	holds(bytes_of(which) == FIRST + extent, "one extent for up to 128 positions");
 	segment_close(&s);
 	holds(segment_open(&s, which, &shape, CTX, &w) == 0 && filled(&s, 77, 5), "what was stored is there again");
 	fill(&s, 257, 6);
 	holds(bytes_of(which) == FIRST + 3 * extent, "it grows by extents");
 	segment_close(&s);
-	holds(segment_open(&s, which, &shape, 257, &w) == 0 && filled(&s, 257, 6), "what was added is there again, in a smaller context");
-	holds(segment_reserve(&s, 257, &w) == 0 && bytes_of(which) == FIRST + 3 * extent, "it grows no further without need");
+	holds(segment_open(&s, which, &shape, 257, &w) == 0 && filled(&s, 257, 6),
+		"what was added is there again, in a smaller context");
+	holds(segment_reserve(&s, 257, &w) == 0 && bytes_of(which) == FIRST + 3 * extent,
+		"it grows no further without need");
 	segment_close(&s);
 	holds(segment_open(&s, which, &shape, 256, &w) < 0 && says("has 257 tokens"), "a context that is too small");
 	holds(segment_open(&s, which, &shape, CTX, &w) == 0, "opened again");
@@ -160,12 +167,14 @@ static void marks(void)
 	struct segment s;
 
 	holds(segment_open(&s, name, &shape, CTX, &w) == 0, "it opens");
-	holds(!segment_mark(&s, SEGMENT_FILE) && !segment_mark(&s, SEGMENT_DIGEST), "at first nothing is known of its model");
+	holds(!segment_mark(&s, SEGMENT_FILE) && !segment_mark(&s, SEGMENT_DIGEST),
+		"at first nothing is known of its model");
 	segment_set_mark(&s, SEGMENT_FILE, 7);
 	segment_set_mark(&s, SEGMENT_DIGEST, UINT64_MAX);
 	segment_set_mark(&s, SEGMENT_FILE, 8);
 	segment_close(&s);
-	holds(segment_open(&s, name, &shape, CTX, &w) == 0 && segment_mark(&s, SEGMENT_FILE) == 8 && segment_mark(&s, SEGMENT_DIGEST) == UINT64_MAX,
+	holds(segment_open(&s, name, &shape, CTX, &w) == 0, "it opens again");
+	holds(segment_mark(&s, SEGMENT_FILE) == 8 && segment_mark(&s, SEGMENT_DIGEST) == UINT64_MAX,
 		"later what was stored");
 	segment_set_mark(&s, SEGMENT_DIGEST, 0);
 	holds(!segment_mark(&s, SEGMENT_DIGEST), "and nothing again");
@@ -176,7 +185,12 @@ static void fields(void)
 {
 	struct segment_shape p = shape;
 
-#define DIFFERS(field, value, words) do { p.field = value; w.text[0] = 0; holds(!reopens(&p) && says(words), "another " #field); p.field = shape.field; } while (0)
+#define DIFFERS(field, value, words) do { \
+		p.field = value; \
+		w.text[0] = 0; \
+		holds(!reopens(&p) && says(words), "another " #field); \
+		p.field = shape.field; \
+	} while (0)
 	DIFFERS(model, 1235, "model");
 	DIFFERS(arithmetic, 2, "arithmetic");
 	DIFFERS(choices, 1, "RoPE");
@@ -203,7 +217,8 @@ static void names(void)
 	longest[OBJECT_NAME_MAX] = 0;
 	holds(object_check_name(longest, &w) == 0, "the longest name is not taken");
 	holds(object_check_name("./a b", &w) == 0, "a path is not taken");
-	holds(segment_open(&s, "./no-such-directory/a", &shape, CTX, &w) < 0 && says("No such file"), "a path that leads nowhere");
+	holds(segment_open(&s, "./no-such-directory/a", &shape, CTX, &w) < 0 && says("No such file"),
+		"a path that leads nowhere");
 	holds(segment_open(&s, "/dev/null", &shape, CTX, &w) < 0 && says("not a regular file"), "a device");
 }
 
@@ -240,7 +255,8 @@ static void locks(void)
 
 	snprintf(pid, sizeof pid, "in use by process %ld", (long)child);
 	holds(!reopens(&shape) && says(pid), "a second owner is refused, with the first one's number");
-	holds(segment_inspect(name, &info, &w) == 0 && info.owner == child && info.length == 120, "inspecting needs no lock");
+	holds(segment_inspect(name, &info, &w) == 0 && info.owner == child && info.length == 120,
+		"inspecting needs no lock");
 	holds(segment_fork(name, other, &w) < 0 && says("in use"), "no copy while it is in use");
 	holds(segment_remove(name, &w) < 0 && says("in use"), "no removal while it is in use");
 	kill(child, SIGKILL);
@@ -266,9 +282,11 @@ static void copies(void)
 	holds(segment_open(&s, other, &shape, CTX, &w) == 0 && filled(&s, 99, 3), "the copy holds the same");
 	fill(&s, 20, 8);
 	segment_close(&s);
-	holds(segment_open(&s, name, &shape, CTX, &w) == 0 && filled(&s, 99, 3), "the original does not change with the copy");
+	holds(segment_open(&s, name, &shape, CTX, &w) == 0 && filled(&s, 99, 3),
+		"the original does not change with the copy");
 	segment_close(&s);
-	holds(segment_remove(other, &w) == 0 && segment_remove(other, &w) < 0 && says("no such segment"), "removed once, not twice");
+	holds(segment_remove(other, &w) == 0 && segment_remove(other, &w) < 0 && says("no such segment"),
+		"removed once, not twice");
 }
 
 static int count(const char *found, void *context)
@@ -277,7 +295,8 @@ static int count(const char *found, void *context)
 	return 0;
 }
 
-/* A list that memory does not suffice for is an error, not a shorter list. The sanitizers' allocators end the program instead. */
+/* A list that memory does not suffice for is an error, not a shorter list. The sanitizers' allocators end the program
+ * instead. */
 #ifdef __SANITIZE_ADDRESS__
 static void short_of_memory(void)
 {
@@ -350,7 +369,8 @@ static void damage(void)
 	/* The other thing a killed maker leaves: a header without its magic. */
 	holds(!ftruncate(fd, 0) && !ftruncate(fd, FIRST) && pwrite(fd, "x", 1, 40) == 1, "made by hand");
 	close(fd);
-	holds(segment_inspect(name, &(struct segment_info){ 0 }, &w) < 0 && says("unfinished"), "an unfinished one is called so");
+	holds(segment_inspect(name, &(struct segment_info){ 0 }, &w) < 0 && says("unfinished"),
+		"an unfinished one is called so");
 	holds(reopens(&shape), "and made anew");
 	holds(segment_inspect(name, &(struct segment_info){ 0 }, &w) == 0, "then it is whole");
 }
@@ -401,7 +421,8 @@ static void full(const char *which)
 	limit = old;
 	limit.rlim_cur = bytes + s.bytes + s.bytes / 2;
 	setrlimit(RLIMIT_FSIZE, &limit);
-	holds(segment_reserve(&s, 120 + 2 * KV_EXTENT, &w) < 0 && says(which) && says("KiB more"), "room that there is not");
+	holds(segment_reserve(&s, 120 + 2 * KV_EXTENT, &w) < 0 && says(which) && says("KiB more"),
+		"room that there is not");
 	holds(bytes_of(which) == bytes && filled(&s, 120, 4), "it is as before");
 	holds(segment_reserve(&s, 120 + KV_EXTENT, &w) == 0, "room that there is");
 	setrlimit(RLIMIT_FSIZE, &old);
@@ -423,7 +444,8 @@ static void lies(void)
 		memcpy(bad, good, HEADER);
 		for (size_t i = 0; i <= round % 3; i++) {
 			state = state * 6364136223846793005u + 1442695040888963407u;
-			bad[8 + (state >> 33) % (HEADER - 8)] = (unsigned char)(round % 2 ? state >> 20 : 1u << (state >> 20 & 7));
+			bad[8 + (state >> 33) % (HEADER - 8)] = (unsigned char)(round % 2 ?
+				state >> 20 : 1u << (state >> 20 & 7));
 		}
 		hash = gguf_hash(bad + 8, HEADER - 64, 0);
 		memcpy(bad + HEADER - 56, &hash, sizeof hash);
@@ -438,7 +460,8 @@ static void lies(void)
 	holds(!taken, "a false header is believed");
 	memcpy(bad, good, HEADER);
 	bad[8] = 1;
-	holds(pwrite(fd, bad, HEADER, 0) == HEADER && !reopens(&shape) && says("version 1"), "one of version 1 is refused as such");
+	holds(pwrite(fd, bad, HEADER, 0) == HEADER && !reopens(&shape) && says("version 1"),
+		"one of version 1 is refused as such");
 	holds(pwrite(fd, good, HEADER, 0) == HEADER && reopens(&shape), "put right it opens");
 	close(fd);
 }
@@ -458,8 +481,8 @@ static void foreign_files(void)
 	unlink(file);
 }
 
-/* A writer that adds ids and cuts back at random is killed at any moment; what the next one finds must be true: every id that counts follows
- * from the one before, and K holds each. */
+/* A writer that adds ids and cuts back at random is killed at any moment; what the next one finds must be true: every
+ * id that counts follows from the one before, and K holds each. */
 static _Noreturn void writer(unsigned seed)
 {
 	struct segment s;
@@ -509,7 +532,8 @@ static void kills(void)
 		for (size_t i = 0; i < s.length; i++) {
 			int32_t id = segment_id(&s, i), from = i ? (segment_id(&s, i - 1) * 3) & 0xfffff : 1;
 
-			bad += id < from || id > from + 15 || ((uint16_t *)block(&s, 1, 1, i).v)[i % KV_EXTENT * shape.dim_v] != (uint16_t)id;
+			bad += id < from || id > from + 15 || ((uint16_t *)block(&s, 1, 1,
+				i).v)[i % KV_EXTENT * shape.dim_v] != (uint16_t)id;
 		}
 		segment_close(&s);
 	}

@@ -40,7 +40,8 @@ struct kv_block kv_block_at(enum kv_type type, size_t dim_k, size_t dim_v, void 
 	unsigned char *k = at, *k_scale = k + elements(type, dim_k), *v = k_scale + scales(type, dim_k);
 
 	return (struct kv_block){
-		.k = k, .k_scale = (uint16_t *)(void *)k_scale, .v = v, .v_scale = (uint16_t *)(void *)(v + elements(type, dim_v))
+		.k = k, .k_scale = (uint16_t *)(void *)k_scale, .v = v,
+			.v_scale = (uint16_t *)(void *)(v + elements(type, dim_v))
 	};
 }
 

@@ -1,9 +1,10 @@
-/* kv_type: how K and V are stored. A sequence's K and V lie in extents of KV_EXTENT positions, each with all layers and KV heads of its positions.
- * Within an extent, K and V of one layer and KV head form a block of contiguous memory: K, its scales, V, its scales.
+/* kv_type: how K and V are stored. A sequence's K and V lie in extents of KV_EXTENT positions, each with all layers and
+ * KV heads of its positions. Within an extent, K and V of one layer and KV head form a block of contiguous memory: K,
+ * its scales, V, its scales.
  *
- * f16 and f32 are arrays of such numbers. q8_0 has codes of one byte and scales in half precision, one for each position and 32 elements along
- * the head's dimension (fewer for the last where the dimension is not a multiple): value = scale · code, exactly. The order of the
- * elements is the same for every type:
+ * f16 and f32 are arrays of such numbers. q8_0 has codes of one byte and scales in half precision, one for each
+ * position and 32 elements along the head's dimension (fewer for the last where the dimension is not a multiple): value
+ * = scale · code, exactly. The order of the elements is the same for every type:
  *	K       in tiles of 16 positions, [8][dim_k][16], so that 16 scores lie in the lanes of a vector
  *	V       by rows, [128][dim_v]
  *	scales  [8][kv_scales(dim)][16] */
@@ -46,8 +47,8 @@ struct kv_block kv_block_at(enum kv_type type, size_t dim_k, size_t dim_v, void 
 size_t kv_scales(size_t dim);
 size_t kv_scale_index(size_t dim, size_t pos, size_t i);
 
-/* The scale of KV_SCALED elements from its largest magnitude, which is INFINITY where an element is not finite: most / 127 rounded to half precision, or NaN
- * where that is not finite, so that all their values are NaN. */
+/* The scale of KV_SCALED elements from its largest magnitude, which is INFINITY where an element is not finite: most /
+ * 127 rounded to half precision, or NaN where that is not finite, so that all their values are NaN. */
 uint16_t kv_scale(float most);
 
 #endif

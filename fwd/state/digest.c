@@ -1,4 +1,5 @@
-/* The digest is the sum over all tensors of a hash of name and data, so that it does not depend on their order in the file or in its shards. */
+/* The digest is the sum over all tensors of a hash of name and data, so that it does not depend on their order in the
+ * file or in its shards. */
 #include "digest.h"
 
 #include <pthread.h>
@@ -10,7 +11,8 @@
 #include "fwd/run/cores.h"
 #include "lib/base/size.h"
 
-/* A chunk in each pause reads 250 MB/s, one percent of what memory gives. What is left at the end may take some 25 ms. */
+/* A chunk in each pause reads 250 MB/s, one percent of what memory gives. What is left at the end may take some 25
+ * ms. */
 enum { CHUNK = 1 << 21, PAUSE_NS = 8000000, FINISH = 1 << 28 };
 
 struct cursor {
@@ -75,7 +77,9 @@ int digest_check(struct segment *s, const struct gguf *g, struct why *w)
 	if (!s->length)
 		segment_set_mark(s, SEGMENT_DIGEST, 0);
 	else if (!segment_mark(s, SEGMENT_DIGEST))
-		return why(w, "segment %s: made with another model file, or with %s before it changed, and without a digest of the weights",
+		return why(w,
+			"segment %s: made with another model file, or with %s before it changed, "
+			"and without a digest of the weights",
 			s->name, g->path);
 	else if (segment_mark(s, SEGMENT_DIGEST) != compute(g))
 		return why(w, "segment %s: made by another model: the weights in %s differ", s->name, g->path);

@@ -1,6 +1,7 @@
-/* digest: whether a named segment belongs to a model. It does if it was made with the same file (device, inode, size and time of the last change);
- * where that differs, if the digest of all weights is the same; where no digest was stored, it does not. The digest of a model takes seconds for
- * tens of gigabytes, so it is computed in the background while the segment that lacks it is open. */
+/* digest: whether a named segment belongs to a model. It does if it was made with the same file (device, inode, size
+ * and time of the last change); where that differs, if the digest of all weights is the same; where no digest was
+ * stored, it does not. The digest of a model takes seconds for tens of gigabytes, so it is computed in the background
+ * while the segment that lacks it is open. */
 #ifndef DIGEST_H
 #define DIGEST_H
 
@@ -13,11 +14,12 @@ int digest_check(struct segment *s, const struct gguf *g, struct why *w);
 
 struct digest;
 
-/* Starts computing the digest that the segment lacks; s and g are borrowed until digest_close(). NULL, which is no error: nothing to do, or no
- * thread. */
+/* Starts computing the digest that the segment lacks; s and g are borrowed until digest_close(). NULL, which is no
+ * error: nothing to do, or no thread. */
 struct digest *digest_start(struct segment *s, const struct gguf *g);
 
-/* Lets the computation end if little is left of it, else gives it up: the next process begins again. NULL is allowed. */
+/* Lets the computation end if little is left of it, else gives it up: the next process begins again. NULL is
+ * allowed. */
 void digest_close(struct digest *d);
 
 #endif

@@ -28,8 +28,9 @@ int object_check_name(const char *name, struct why *w)
 	if (slash)
 		return slash[1] ? 0 : why(w, "\"%.200s\" names a directory, not a file", name);
 	if (n < 1 || n > OBJECT_NAME_MAX || name[0] == '.' || name[strspn(name, letters)])
-		return why(w, "\"%.*s\" cannot name a segment: use 1 to %d letters, digits, '.', '_' and '-', not beginning with '.', "
-			"or a path with a '/'", OBJECT_NAME_MAX, name, OBJECT_NAME_MAX);
+		return why(w,
+			"\"%.*s\" cannot name a segment: use 1 to %d letters, digits, '.', '_' and '-', "
+			"not beginning with '.', or a path with a '/'", OBJECT_NAME_MAX, name, OBJECT_NAME_MAX);
 	return 0;
 }
 
@@ -121,7 +122,8 @@ int object_grow(const struct object *o, size_t old, size_t new, struct why *w)
 		return 0;
 	if (ftruncate(o->fd, (off_t)old) < 0)
 		error = errno;
-	return why(w, "%zu KiB more of %s: %s", (new - old + 1023) >> 10, o->file ? "disk" : "shared memory", strerror(error));
+	return why(w, "%zu KiB more of %s: %s", (new - old + 1023) >> 10, o->file ? "disk" : "shared memory",
+		strerror(error));
 }
 
 void object_shrink(const struct object *o, size_t bytes)

@@ -1,12 +1,13 @@
 /* A named segment's states, and who may see which:
  *   nothing        object_open() made it
- *   unfinished     the header's magic is 0: no data yet. A maker that was killed leaves it; the next one to lock it begins again
+ *   unfinished     the header's magic is 0: no data yet. A maker that was killed leaves it; whoever locks it next
+ *                  begins again
  *   finished       the magic is written last; from here on only extents, context, length and marks change
- * The header's words that change each hold their own complement, and a hash covers the rest, so that damage shows. What lies past the last whole
- * extent is left over from a killed owner's growing, and used by the next one.
+ * The header's words that change each hold their own complement, and a hash covers the rest, so that damage shows. What
+ * lies past the last whole extent is left over from a killed owner's growing, and used by the next one.
  *
- * The whole context is mapped at once, past the end of the object, and becomes usable as the object grows. (POSIX leaves that unspecified; Linux
- * and the BSDs do it.) */
+ * The whole context is mapped at once, past the end of the object, and becomes usable as the object grows. (POSIX
+ * leaves that unspecified; Linux and the BSDs do it.) */
 #include "segment.h"
 
 #include <errno.h>
@@ -264,13 +265,16 @@ static int check_header(const struct segment_header *h, size_t bytes, struct why
 static int compare(const struct segment_shape *a, const struct segment_shape *b, struct why *w)
 {
 	if (a->model != b->model)
-		return why(w, "made by another model: fingerprint %016llx, this one's is %016llx", (unsigned long long)a->model,
+		return why(w, "made by another model: fingerprint %016llx, this one's is %016llx",
+			(unsigned long long)a->model,
 			(unsigned long long)b->model);
 	if (a->arithmetic != b->arithmetic)
-		return why(w, "made by another version of the arithmetic: %llu, this one is %llu", (unsigned long long)a->arithmetic,
+		return why(w, "made by another version of the arithmetic: %llu, this one is %llu",
+			(unsigned long long)a->arithmetic,
 			(unsigned long long)b->arithmetic);
 	if (a->n_layer != b->n_layer || a->n_head_kv != b->n_head_kv || a->dim_k != b->dim_k || a->dim_v != b->dim_v)
-		return why(w, "made for %u layers of %u KV heads of %u and %u, not %u of %u of %u and %u", a->n_layer, a->n_head_kv,
+		return why(w, "made for %u layers of %u KV heads of %u and %u, not %u of %u of %u and %u", a->n_layer,
+			a->n_head_kv,
 			a->dim_k, a->dim_v, b->n_layer, b->n_head_kv, b->dim_k, b->dim_v);
 	if (a->kv_type != b->kv_type)
 		return why(w, "made with kv_type %s, not %s", kv_type_name[a->kv_type], kv_type_name[b->kv_type]);

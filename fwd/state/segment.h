@@ -1,10 +1,10 @@
-/* segment: the state of one sequence: its ids, and their K and V in extents of KV_EXTENT positions (kv_type.h), which are added as it grows. A
- * named segment lies in shared memory or in a file (object.h) and outlives the process; one without a name lies in the memory of the process.
- * Whoever evaluates writes the data before the length that makes it count, so that a kill at any moment leaves a valid state. One process at a
- * time has a segment open.
+/* segment: the state of one sequence: its ids, and their K and V in extents of KV_EXTENT positions (kv_type.h), which
+ * are added as it grows. A named segment lies in shared memory or in a file (object.h) and outlives the process; one
+ * without a name lies in the memory of the process. Whoever evaluates writes the data before the length that makes it
+ * count, so that a kill at any moment leaves a valid state. One process at a time has a segment open.
  *
- * A named segment is a container: a header, then the extents. The header holds the shape, a table of what an extent holds, the context and the
- * length, and to which model it belongs (belongs.h). All numbers are little-endian. */
+ * A named segment is a container: a header, then the extents. The header holds the shape, a table of what an extent
+ * holds, the context and the length, and to which model it belongs (digest.h). All numbers are little-endian. */
 #ifndef SEGMENT_H
 #define SEGMENT_H
 
@@ -18,7 +18,7 @@
 struct segment_shape {          /* what must agree between a segment and the fwd that opens it */
 	uint64_t model;         /* fingerprint */
 	uint64_t arithmetic;    /* version of the arithmetic: a new number with any change to a bit of K or V */
-	uint64_t choices;       /* hash of what changes K and V besides the file: RoPE as it follows from the context, overrides */
+	uint64_t choices;       /* hash of what else changes K and V: RoPE as it follows from -c, overrides */
 	uint32_t n_layer, n_head_kv, dim_k, dim_v;
 	uint32_t kv_type;       /* enum kv_type */
 	uint32_t extent;        /* KV_EXTENT */
@@ -40,12 +40,14 @@ struct segment {
 
 enum { SEGMENT_CTX_MAX = 1 << 26 };
 
-/* Makes or opens the segment of this name, takes its lock (a live owner: "in use"; a dead one's lock is free by itself) and checks its header
- * against the shape. It may hold n_ctx positions at most, which is an error where it has more already. name NULL: memory that is gone with the
- * process. What a killed maker left unfinished is made anew. A shared-memory object and a file have mode 0600. */
+/* Makes or opens the segment of this name, takes its lock (a live owner: "in use"; a dead one's lock is free by itself)
+ * and checks its header against the shape. It may hold n_ctx positions at most, which is an error where it has more
+ * already. name NULL: memory that is gone with the process. What a killed maker left unfinished is made anew. A
+ * shared-memory object and a file have mode 0600. */
 int segment_open(struct segment *s, const char *name, const struct segment_shape *shape, size_t n_ctx, struct why *w);
 
-/* Gives it back; a struct of zeros is closed. A segment that this opening made and in which nothing counts yet is not kept. */
+/* Gives it back; a struct of zeros is closed. A segment that this opening made and in which nothing counts yet is not
+ * kept. */
 void segment_close(struct segment *s);
 
 /* Makes room for so many positions, at most n_ctx; what counts does not change, whatever happens. */

@@ -1,13 +1,15 @@
 /* attend: the attention of scalar_attend.c in the vector vocabulary; included once by each instruction set's file.
  *
- * A query is one head of one row: a column. The columns of a KV head's group read the same K and V; a tile of rows has rows · group of them.
- * Each block of ATTEND_BLOCK positions goes through the same steps: scores [columns][ATTEND_BLOCK] into scratch, softmax of each column there,
- * sums over V into the block's part, and the part is merged into what the blocks before it left. Few columns (a step of decode) read K and V
- * where they lie, widening (and scaling) as they load; many (a prompt) read a copy of the block in floats, which stays in the cache for all of them.
+ * A query is one head of one row: a column. The columns of a KV head's group read the same K and V; a tile of rows has
+ * rows · group of them. Each block of ATTEND_BLOCK positions goes through the same steps: scores
+ * [columns][ATTEND_BLOCK] into scratch, softmax of each column there, sums over V into the block's part, and the part
+ * is merged into what the blocks before it left. Few columns (a step of decode) read K and V where they lie, widening
+ * (and scaling) as they load; many (a prompt) read a copy of the block in floats, which stays in the cache for all of
+ * them.
  *
- * A column's sums hold only what it may see: scores of later positions are computed where a vector covers them too, but each lies in a lane of
- * its own and is overwritten before anything reads it; later rows of V are never read for it. So neither NaN nor infinity there reaches a
- * result. */
+ * A column's sums hold only what it may see: scores of later positions are computed where a vector covers them too, but
+ * each lies in a lane of its own and is overwritten before anything reads it; later rows of V are never read for it. So
+ * neither NaN nor infinity there reaches a result. */
 #ifndef ATTEND_H
 #define ATTEND_H
 
@@ -62,13 +64,14 @@ static inline size_t attend_first(const struct attend_tile *t, size_t first)
 	return first <= pos ? 0 : (first - pos) * t->group;
 }
 
-/* Makes the block's part for every column that sees it. k is the block's first tile, v its first row; type and width are constants where this is
- * expanded. */
+/* Makes the block's part for every column that sees it. k is the block's first tile, v its first row; type and width
+ * are constants where this is expanded. */
 INLINE void attend_block(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type,
 	size_t width, struct keys k, struct values v)
 {
 	size_t dim_k = t->a->dim_k;
-	size_t begin = attend_first(t, first), panel = begin / width * width, most = attend_seen(t, t->columns - 1, first);
+	size_t begin = attend_first(t, first), panel = begin / width * width, most = attend_seen(t, t->columns - 1,
+		first);
 
 	for (size_t j = 0; j < most; j += KV_TILE) {
 		struct keys keys = { .k = (const char *)k.k + j * dim_k * attend_size(type) };
@@ -79,7 +82,8 @@ INLINE void attend_block(const struct attend_tile *t, size_t first, struct atten
 			keys.scale = k.scale + kv_scale_index(dim_k, j, 0);
 
 		for (size_t c = attend_first(t, first + j) / width * width; c < t->columns; c += width)
-			attend_scores(type, width, t->q + c * dim_k, &keys, dim_k, t->a->scale, t->s + c * ATTEND_BLOCK + j);
+			attend_scores(type, width, t->q + c * dim_k, &keys, dim_k, t->a->scale,
+				t->s + c * ATTEND_BLOCK + j);
 	}
 	for (size_t c = begin; c < t->columns; c++)
 		attend_softmax(t->s + c * ATTEND_BLOCK, attend_seen(t, c, first), &part->max[c], &part->sum[c]);
@@ -93,13 +97,15 @@ INLINE void attend_block(const struct attend_tile *t, size_t first, struct atten
 			float *o = part->o + c * t->out_dim + x * LANES;
 
 			if (vectors > 1)
-				attend_sums(type, width, ATTEND_VECTORS, rows, (struct sums){ p, o, t->out_dim, 0, joint });
+				attend_sums(type, width, ATTEND_VECTORS, rows, (struct sums){ p, o, t->out_dim, 0,
+					joint });
 			else
 				attend_sums(type, width, 1, rows, (struct sums){ p, o, t->out_dim, 0, joint });
 			for (size_t i = c; i < end; i++)
 				if (attend_seen(t, i, first) > joint)
 					attend_rest(type, vectors, rows, (struct sums){ p + (i - c) * ATTEND_BLOCK,
-						o + (i - c) * t->out_dim, t->out_dim, joint, attend_seen(t, i, first) });
+						o + (i - c) * t->out_dim, t->out_dim, joint, attend_seen(t, i,
+						first) });
 		}
 	}
 }
@@ -121,8 +127,8 @@ static void attend_scales(const struct attend_tile *t, size_t first)
 	}
 }
 
-/* Copies what the tile sees of a block, as floats: K as it is, V by vectors, [out_dim/16][ATTEND_BLOCK][16], whose lanes past
- * dim_v are zero. Prefetches the next block, which arrives while this one is used. */
+/* Copies what the tile sees of a block, as floats: K as it is, V by vectors, [out_dim/16][ATTEND_BLOCK][16], whose
+ * lanes past dim_v are zero. Prefetches the next block, which arrives while this one is used. */
 INLINE void attend_copy(const struct attend_tile *t, size_t first, enum kv_type type)
 {
 	const struct attend *a = t->a;
@@ -170,7 +176,8 @@ INLINE void attend_typed(const struct attend_tile *t, size_t first, struct atten
 		attend_scales(t, first);
 	if (t->direct) {
 		struct keys k = { .k = t->now.k, .ahead = t->next.k, .scale = t->k_scale };
-		struct values v = { .v = t->now.v, .ahead = t->next.v, .stride = t->a->dim_v, .apart = LANES, .scale = t->v_scale };
+		struct values v = { .v = t->now.v, .ahead = t->next.v, .stride = t->a->dim_v, .apart = LANES,
+			.scale = t->v_scale };
 
 		attend_panel(t, first, part, type, k, v);
 	} else
@@ -241,8 +248,8 @@ static size_t attend_each(size_t columns)
 	return (columns + LANES) / LANES * LANES + LANES;
 }
 
-/* Lays scratch out for tiles of up to `columns` columns, a multiple of ATTEND_COLUMNS; returns the number of floats. With NULL
- * it only counts. */
+/* Lays scratch out for tiles of up to `columns` columns, a multiple of ATTEND_COLUMNS; returns the number of floats.
+ * With NULL it only counts. */
 static size_t attend_layout(struct attend_tile *t, float *scratch, size_t columns, size_t dim_k, size_t dim_v)
 {
 	size_t out_dim = attend_out_dim(dim_v), each = attend_each(columns), used = 0;

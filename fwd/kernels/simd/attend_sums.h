@@ -1,5 +1,5 @@
-/* attend_sums: the three loops of attention, for a panel of queries and a block of positions: scores, softmax, sums over V.
- * Included once by each instruction set's file, which defines before
+/* attend_sums: the three loops of attention, for a panel of queries and a block of positions: scores, softmax, sums
+ * over V. Included once by each instruction set's file, which defines before
  *	ATTEND_RESIDUES residues modulo 16 whose sums of scores lie in registers at once: 1, 2 or 4
  *	ATTEND_VECTORS  vectors of a row of V whose sums lie in registers at once */
 #ifndef ATTEND_SUMS_H
@@ -32,8 +32,8 @@ INLINE void attend_products(enum kv_type type, size_t width, const float *q, con
 		acc[c] = vf_fma(vf_set1(q[d * width + c]), key, acc[c]);
 }
 
-/* sum[column] = the accumulators r, r + 4, r + 8, r + 12 of each product, added as the closing tree does; ATTEND_RESIDUES of
- * the four at a time. */
+/* sum[column] = the accumulators r, r + 4, r + 8, r + 12 of each product, added as the closing tree does;
+ * ATTEND_RESIDUES of the four at a time. */
 INLINE void attend_quarter(enum kv_type type, size_t width, const float *q, const struct keys *k, size_t dim, size_t r,
 	f32x16 *sum)
 {
@@ -66,7 +66,8 @@ INLINE void attend_quarter(enum kv_type type, size_t width, const float *q, cons
 }
 
 /* s[c][lane] = (q[c] · k[position]) · scale for one panel and the 16 positions of a tile. */
-INLINE void attend_scores(enum kv_type type, size_t width, const float *q, const struct keys *k, size_t dim, float scale,
+INLINE void attend_scores(enum kv_type type, size_t width, const float *q, const struct keys *k, size_t dim,
+	float scale,
 	float *s)
 {
 	f32x16 sum[4][ATTEND_COLUMNS];
@@ -84,8 +85,8 @@ INLINE void attend_scores(enum kv_type type, size_t width, const float *q, const
 
 /* ---- softmax ---- */
 
-/* Of n scores: their maximum, the exponentials in their place, the sum of those. Lanes past the end hold -inf, which is no maximum and
- * whose exponential adds nothing. */
+/* Of n scores: their maximum, the exponentials in their place, the sum of those. Lanes past the end hold -inf, which is
+ * no maximum and whose exponential adds nothing. */
 static void attend_softmax(float *s, size_t n, float *max, float *sum)
 {
 	f32x16 most = vf_set1(-INFINITY), acc = vf_zero();
@@ -139,7 +140,8 @@ INLINE void attend_sums(enum kv_type type, size_t width, size_t vectors, struct 
 		for (size_t x = 0; x < vectors && type == KV_Q8_0; x++)
 			row[x] = vf_mul(row[x], vf_set1(v.scale[x * LANES / KV_SCALED * ATTEND_BLOCK + j]));
 		if (type != KV_F32)
-			attend_ahead((const char *)v.ahead + j * v.stride * attend_size(type), vectors * LANES * attend_size(type));
+			attend_ahead((const char *)v.ahead + j * v.stride * attend_size(type),
+				vectors * LANES * attend_size(type));
 		UNROLL
 		for (size_t c = 0; c < width; c++) {
 			f32x16 weight = vf_set1(s.p[c * ATTEND_BLOCK + j]);

@@ -1,5 +1,5 @@
-/* cache: K and V in the vector vocabulary: storing a position, and loading sixteen elements of any type. Included once by
- * each instruction set's file. */
+/* cache: K and V in the vector vocabulary: storing a position, and loading sixteen elements of any type. Included once
+ * by each instruction set's file. */
 #ifndef CACHE_H
 #define CACHE_H
 
@@ -45,7 +45,8 @@ static void store_scaled(const float *x, size_t n, int8_t *code, size_t apart, u
 	*scale = kv_scale(finite ? vf_largest(most) : INFINITY);
 	d = f16_to_f32(*scale);
 	for (size_t h = 0; h < 2 && d > 0; h++)
-		vi_store(bits + h * LANES, vf_as_int(vf_add(vf_max(vf_min(vf_div(v[h], vf_set1(d)), top), bottom), magic)));
+		vi_store(bits + h * LANES, vf_as_int(vf_add(vf_max(vf_min(vf_div(v[h], vf_set1(d)), top), bottom),
+			magic)));
 	for (size_t i = 0; i < n; i++)
 		code[i * apart] = (int8_t)bits[i];      /* the low byte of n + 1.5·2^23 is that of n */
 }

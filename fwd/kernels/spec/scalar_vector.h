@@ -1,5 +1,5 @@
-/* scalar_vector: the specification of what happens to activation vectors outside the products, written to be read, and of attention.
- * kernels.h says what each function does; scalar.c puts them into its table. */
+/* scalar_vector: the specification of what happens to activation vectors outside the products, written to be read, and
+ * of attention. kernels.h says what each function does; scalar.c puts them into its table. */
 #ifndef SCALAR_VECTOR_H
 #define SCALAR_VECTOR_H
 
