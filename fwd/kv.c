@@ -1,4 +1,4 @@
-/* kv: what there is of named KV segments, and their copies. */
+/* kv: lists, shows, copies and removes the segments that fwd --kv keeps. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,16 +8,11 @@
 
 static const struct opt opts[] = { { 0 } };
 
-static struct cli c = { .program = "kv", .synopsis = "list | info NAME... | ids NAME | rm NAME... | fork FROM TO", .purpose = "the KV segments that fwd --kv keeps",
-	.opts = opts };
+static struct cli c = { .program = "kv", .synopsis = "list | info NAME... | ids NAME... | rm NAME... | fork FROM TO",
+	.purpose = "the KV segments that fwd --kv keeps", .opts = opts };
 static struct why w;
 
-static double mib(size_t bytes)
-{
-	return (double)bytes / (1 << 20);
-}
-
-/* One line; a segment that cannot be read has its reason there. */
+/* One line. If the segment cannot be read, the line says why. */
 static int list_one(const char *name, void *context)
 {
 	struct segment_info i;
@@ -25,61 +20,90 @@ static int list_one(const char *name, void *context)
 	if (segment_inspect(name, &i, &w) < 0)
 		printf("%-24s %s\n", name, w.text);
 	else
-		printf("%-24s %8zu %8zu %9.1f  %-4s  %-8s  %016llx\n", name, i.length, i.n_ctx, mib(i.bytes), kv_type_name[i.shape.kv_type],
-			i.owner ? "in use" : "free", (unsigned long long)i.shape.model);
+		printf("%-24s %8zu %8zu %9.1f  %-4s  %-8s  %016llx\n", name, i.length, i.n_ctx, (double)i.bytes / (1 << 20),
+			kv_type_name[i.shape.kv_type], i.owner ? "in use" : "free", (unsigned long long)i.shape.model);
 	return 0;
 }
 
 static void list(void)
 {
-	printf("%-24s %8s %8s %9s  %-4s  %-8s  %s\n", "NAME", "IDS", "CONTEXT", "MIB", "TYPE", "STATE", "MODEL");
+	printf("%-24s %8s %8s %9s  %-4s  %-8s  %s\n", "NAME", "TOKENS", "CONTEXT", "MIB", "TYPE", "STATE", "MODEL");
 	if (object_each(list_one, NULL, &w) < 0)
 		cli_die(&c, "%s", w.text);
 }
 
-static void info(const char *name)
+static int info(const char *name)
 {
 	struct segment_info i;
+	const struct segment_shape *p = &i.shape;
 
 	if (segment_inspect(name, &i, &w) < 0)
-		cli_die(&c, "%s", w.text);
-	printf("name         %s\nids          %zu\ncontext      %zu\nbytes        %zu\n", name, i.length, i.n_ctx, i.bytes);
-	printf("type         %s\nlayers       %u\nKV heads     %u\nhead dims    %u and %u\n", kv_type_name[i.shape.kv_type], i.shape.n_layer,
-		i.shape.n_head_kv, i.shape.dim_k, i.shape.dim_v);
-	printf("model        %016llx\narithmetic   %llu\n", (unsigned long long)i.shape.model, (unsigned long long)i.shape.arithmetic);
+		return -1;
+	printf("name         %s\n", name);
+	printf("tokens       %zu\n", i.length);
+	printf("context      %zu\n", i.n_ctx);
+	printf("bytes        %zu\n", i.bytes);
+	printf("type         %s\n", kv_type_name[p->kv_type]);
+	printf("layers       %u\n", p->n_layer);
+	printf("KV heads     %u\n", p->n_head_kv);
+	printf("head dims    %u and %u\n", p->dim_k, p->dim_v);
+	printf("model        %016llx\n", (unsigned long long)p->model);
 	if (i.digest)
 		printf("weights      %016llx\n", (unsigned long long)i.digest);
+	printf("arithmetic   %llu\n", (unsigned long long)p->arithmetic);
 	if (i.owner)
 		printf("state        in use by process %ld\n", i.owner);
 	else
 		printf("state        free\n");
+	return 0;
 }
 
-/* The ids of a segment, one a line. */
-static void print_ids(const char *name)
+static int ids(const char *name)
 {
 	struct segment_info i;
 	struct segment s;
 
 	if (segment_inspect(name, &i, &w) < 0 || segment_open(&s, name, &i.shape, i.n_ctx, &w) < 0)
-		cli_die(&c, "%s", w.text);
-	for (size_t k = 0; k < s.length; k++)
-		printf("%ld\n", (long)segment_id(&s, k));
+		return -1;
+	for (size_t pos = 0; pos < s.length; pos++)
+		printf("%ld\n", (long)segment_id(&s, pos));
 	segment_close(&s);
+	return 0;
 }
 
-static void check_names(void)
+static int rm(const char *name)
 {
-	if (c.argc < 2)
+	return segment_remove(name, &w);
+}
+
+/* What to do with each name; NULL: list and fork, which take none and two. */
+static int (*command(const char *name))(const char *)
+{
+	static const struct {
+		const char *name;
+		int (*run)(const char *name);
+	} commands[] = { { "info", info }, { "ids", ids }, { "rm", rm }, { "list", NULL }, { "fork", NULL } };
+
+	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+		if (!strcmp(name, commands[i].name))
+			return commands[i].run;
+	cli_usage(&c, "\"%s\" is not list, info, ids, rm or fork (try --help)", name);
+}
+
+static void check_names(int names, int n)
+{
+	if (n >= 0 && names != n)
+		cli_usage(&c, "%s takes %s", c.argv[0], n ? "two names" : "no name");
+	if (n < 0 && !names)
 		cli_usage(&c, "%s: no name (try --help)", c.argv[0]);
-	for (int i = 1; i < c.argc; i++)
+	for (int i = 1; i <= names; i++)
 		if (object_check_name(c.argv[i], &w) < 0)
 			cli_usage(&c, "%s", w.text);
 }
 
 int main(int argc, char **argv)
 {
-	const char *what;
+	int (*each)(const char *name), forks;
 
 	c.argc = argc;
 	c.argv = argv;
@@ -89,29 +113,15 @@ int main(int argc, char **argv)
 	guard_arm(c.program);
 	if (c.argc < 1)
 		cli_usage(&c, "no command (try --help)");
-	what = c.argv[0];
-	if (!strcmp(what, "list")) {
-		if (c.argc > 1)
-			cli_usage(&c, "list takes no name");
+	each = command(c.argv[0]);
+	forks = !strcmp(c.argv[0], "fork");
+	check_names(c.argc - 1, each ? -1 : forks ? 2 : 0);
+	for (int i = 1; each && i < c.argc; i++)
+		if (each(c.argv[i]) < 0)
+			cli_die(&c, "%s", w.text);
+	if (forks && segment_fork(c.argv[1], c.argv[2], &w) < 0)
+		cli_die(&c, "%s", w.text);
+	if (!each && !forks)
 		list();
-		return cli_end(&c);
-	}
-	if (strcmp(what, "info") && strcmp(what, "ids") && strcmp(what, "rm") && strcmp(what, "fork"))
-		cli_usage(&c, "\"%s\" is not list, info, ids, rm or fork (try --help)", what);
-	check_names();
-	if (!strcmp(what, "fork")) {
-		if (c.argc != 3)
-			cli_usage(&c, "fork takes two names");
-		if (segment_fork(c.argv[1], c.argv[2], &w) < 0)
-			cli_die(&c, "%s", w.text);
-		return cli_end(&c);
-	}
-	for (int i = 1; i < c.argc; i++)
-		if (!strcmp(what, "info"))
-			info(c.argv[i]);
-		else if (!strcmp(what, "ids"))
-			print_ids(c.argv[i]);
-		else if (segment_remove(c.argv[i], &w) < 0)
-			cli_die(&c, "%s", w.text);
 	return cli_end(&c);
 }
