@@ -27,7 +27,7 @@ static struct tensor_name full_name(const struct builder *b, const char *name, c
 
 static void *allocate(struct builder *b, size_t size)
 {
-	void *p = b->failed ? NULL : calloc(1, size);
+	void *p = b->failed ? NULL : plan_memory(b->plan, 1, size);
 
 	if (!p && !b->failed)
 		b->failed = why(b->w, "out of memory");
@@ -88,10 +88,8 @@ static struct op *append(struct builder *b, const struct op_kind *kind, const ch
 		else
 			b->failed = why(b->w, "out of memory");
 	}
-	if (b->failed) {
-		free(copy);
+	if (b->failed)
 		return NULL;
-	}
 	memcpy(copy, bound, size);
 	p->op[p->n_ops] = (struct op){ .kind = kind, .bound = copy, .name = name ? name : kind->name, .layer = b->il,
 		.wanted = b->wanted };
@@ -254,8 +252,7 @@ static const struct rope *rope_of(struct builder *b, const struct rope_spec *spe
 		o.rope = o.rope->next;
 	if (o.rope || !(o.rope = allocate(b, sizeof *o.rope)))
 		return o.rope;
-	o.rope->spec = spec;
-	o.rope->next = b->plan->ropes;
+	*o.rope = (struct rope){ .spec = spec, .next = b->plan->ropes };
 	b->plan->ropes = o.rope;
 	append(b, &op_angles, NULL, &o, sizeof o);
 	return o.rope;

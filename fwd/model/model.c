@@ -13,6 +13,12 @@
 enum { LAYERS_MAX = 1 << 14, EMBD_MAX = 1 << 20, FF_MAX = 1 << 24, HEADS_MAX = 1 << 14, DIM_MAX = 1 << 12 };
 enum { CTX_MAX = 1 << 26 };
 
+/* One that was given out. */
+struct vector {
+	struct vector *next;
+	float x[];
+};
+
 /* ---- keys of the architecture ---- */
 
 struct key_name {
@@ -327,9 +333,10 @@ void model_close(struct model *m)
 {
 	if (!m)
 		return;
-	for (size_t i = 0; i < m->n_vectors; i++)
-		free(m->vector[i]);
-	free(m->vector);
+	for (struct vector *v = m->vectors, *next; v; v = next) {
+		next = v->next;
+		free(v);
+	}
 	free(m->layer);
 	free(m->used);
 	gguf_close(m->gguf);
@@ -395,23 +402,17 @@ int model_matrix(struct model *m, const char *name, size_t rows, size_t cols, st
 int model_vector(struct model *m, const char *name, size_t n, const float **out, struct why *w)
 {
 	const struct gguf_tensor *t = find(m, name, 1, n, w);
-	float **more, *v;
+	struct vector *v;
 
 	if (!t)
 		return -1;
-	if (m->n_vectors == m->room) {
-		more = realloc(m->vector, (2 * m->room + 64) * sizeof *more);
-		if (!more)
-			return why(w, "tensor %s: out of memory", name);
-		m->vector = more;
-		m->room = 2 * m->room + 64;
-	}
-	v = malloc(n * sizeof *v);
+	v = malloc(sizeof *v + n * sizeof *v->x);
 	if (!v)
 		return why(w, "tensor %s: out of memory", name);
-	m->vector[m->n_vectors++] = v;
-	format_dequantise(format_of(t->type), t->data, v, n);
-	*out = v;
+	v->next = m->vectors;
+	m->vectors = v;
+	format_dequantise(format_of(t->type), t->data, v->x, n);
+	*out = v->x;
 	return 0;
 }
 

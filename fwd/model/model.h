@@ -40,8 +40,7 @@ struct model {
 	/* private */
 	struct rope_spec rope;  /* of the layers */
 	unsigned char *used;    /* [gguf->n_tensors] */
-	float **vector;         /* [n_vectors], those given out */
-	size_t n_vectors, room;
+	struct vector *vectors; /* a list of those given out */
 };
 
 /* Elements of a row of q, k and v. */

@@ -39,68 +39,68 @@ struct segment_shape plan_shape(const struct plan *p, uint32_t kv_type)
 
 /* ---- opening ---- */
 
-static void *aligned(size_t n, size_t size)
+void *plan_memory(struct plan *p, size_t n, size_t size)
 {
-	void *p;
+	void *block;
 
-	if (size && n > SIZE_MAX / size - ALIGN)
+	if ((size && n > SIZE_MAX / size - 2 * ALIGN) || posix_memalign(&block, ALIGN, n * size + 2 * ALIGN))
 		return NULL;
-	return posix_memalign(&p, ALIGN, n * size + ALIGN) ? NULL : p;
+	*(void **)block = p->memory;
+	p->memory = block;
+	return (char *)block + ALIGN;
 }
 
-static struct buffer buffer(size_t batch, size_t width)
+static struct buffer buffer(struct plan *p, size_t width)
 {
-	return (struct buffer){ .at = aligned(batch, width * sizeof(float)), .stride = width };
+	return (struct buffer){ .at = plan_memory(p, p->setup.batch, width * sizeof(float)), .stride = width };
 }
 
 static int open_buffers(struct plan *p, struct why *w)
 {
-	size_t batch = p->setup.batch, n_embd = p->model->n_embd, h = n_embd, wide = 0;
+	size_t n_embd = p->model->n_embd, h = n_embd, wide = 0;
 
 	for (const struct layer *l = p->model->layer + p->setup.first; l < p->model->layer + p->setup.last; l++) {
 		h = size_max(h, l->n_head * l->dim_v);
 		wide = size_max(wide, size_max(layer_qkv(l), 2 * l->n_ff));
 	}
-	p->x = buffer(batch, n_embd);
-	p->branch = buffer(batch, n_embd);
-	p->h = buffer(batch, h);
-	p->wide = buffer(batch, wide);
-	p->runs = calloc(batch, sizeof *p->runs);
+	p->x = buffer(p, n_embd);
+	p->branch = buffer(p, n_embd);
+	p->h = buffer(p, h);
+	p->wide = buffer(p, wide);
+	p->runs = plan_memory(p, p->setup.batch, sizeof *p->runs);
 	if (!p->x.at || !p->branch.at || !p->h.at || !p->wide.at || !p->runs)
-		return why(w, "out of memory for a batch of %zu rows", batch);
+		return why(w, "out of memory for a batch of %zu rows", p->setup.batch);
 	return 0;
 }
 
-/* Memory for the largest packed rows of each slot and kind. */
-static int open_acts(struct plan *p, struct why *w)
+/* As much for each slot and kind as the packed rows that need most. */
+static int open_acts(struct plan *p, enum slot slot, enum acts_kind kind, struct why *w)
 {
-	size_t bytes[SLOTS * ACTS_KINDS] = { 0 };
-	struct packed *a;
+	size_t bytes = 0;
+	void *data;
 
-	for (a = p->packed; a; a = a->next)
-		for (int kind = 0; kind < ACTS_KINDS; kind++)
-			if (a->wants[kind])
-				bytes[a->slot * ACTS_KINDS + kind] = size_max(bytes[a->slot * ACTS_KINDS + kind],
-					p->step.k->acts_bytes(kind, a->k, p->setup.batch));
-	for (int i = 0; i < SLOTS * ACTS_KINDS; i++)
-		if (!(p->acts[i] = aligned(bytes[i], 1)))
-			return why(w, "out of memory for a batch of %zu rows", p->setup.batch);
-	for (a = p->packed; a; a = a->next)
-		for (int kind = 0; kind < ACTS_KINDS; kind++)
-			a->acts[kind] = (struct acts){ .kind = kind, .k = a->k,
-				.data = p->acts[a->slot * ACTS_KINDS + kind] };
-	return 0;
+	for (const struct packed *a = p->packed; a; a = a->next)
+		if (a->slot == slot && a->wants[kind])
+			bytes = size_max(bytes, p->step.k->acts_bytes(kind, a->k, p->setup.batch));
+	data = plan_memory(p, bytes, 1);
+	for (struct packed *a = p->packed; a; a = a->next)
+		if (a->slot == slot)
+			a->acts[kind] = (struct acts){ .kind = kind, .k = a->k, .data = data };
+	return data ? 0 : why(w, "out of memory for a batch of %zu rows", p->setup.batch);
 }
 
-/* As much for each thread as the op that needs most. */
-static int open_scratch(struct plan *p, struct why *w)
+/* What the ops need beside their buffers. */
+static int open_rest(struct plan *p, struct why *w)
 {
 	size_t scratch = 0;
 
 	for (const struct op *op = p->op; op < p->op + p->n_ops; op++)
 		scratch = size_max(scratch, op->scratch);
 	p->step.scratch_bytes = (scratch + ALIGN - 1) / ALIGN * ALIGN;
-	p->step.scratch = aligned(p->step.threads, p->step.scratch_bytes);
+	p->step.scratch = plan_memory(p, p->step.threads, p->step.scratch_bytes);
+	for (int i = 0; i < SLOTS * ACTS_KINDS; i++)
+		if (open_acts(p, i / ACTS_KINDS, i % ACTS_KINDS, w) < 0)
+			return -1;
 	return p->step.scratch ? 0 : why(w, "out of memory for %zu threads", p->step.threads);
 }
 
@@ -117,7 +117,7 @@ struct plan *plan_open(struct model *m, const struct plan_setup *setup, struct w
 	p->step.k = setup->kernels;
 	p->step.threads = pool_threads(setup->pool);
 	if (open_buffers(p, w) < 0 || build_plan(p, w) < 0 || model_all_used(m, setup->first, setup->last, w) < 0
-	    || open_acts(p, w) < 0 || open_scratch(p, w) < 0) {
+	    || open_rest(p, w) < 0) {
 		why_in(w, m->gguf->path);
 		plan_close(p);
 		return NULL;
@@ -131,7 +131,7 @@ int plan_bind(struct plan *p, size_t n_ctx, struct why *w)
 
 	for (const struct op *op = p->op; op < p->op + p->n_ops; op++)
 		block = size_max(block, op->block_bytes);
-	p->step.shared = aligned((n_ctx + ATTEND_BLOCK - 1) / ATTEND_BLOCK, block);
+	p->step.shared = plan_memory(p, (n_ctx + ATTEND_BLOCK - 1) / ATTEND_BLOCK, block);
 	if (!p->step.shared)
 		return why(w, "%s: out of memory for a context of %zu", p->model->gguf->path, n_ctx);
 	for (struct rope *r = p->ropes; r; r = r->next)
@@ -140,38 +140,18 @@ int plan_bind(struct plan *p, size_t n_ctx, struct why *w)
 	return 0;
 }
 
-static void close_lists(struct plan *p)
-{
-	struct packed *packed;
-	struct rope *rope;
-
-	while ((packed = p->packed)) {
-		p->packed = packed->next;
-		free(packed);
-	}
-	while ((rope = p->ropes)) {
-		p->ropes = rope->next;
-		rope_close(rope);
-		free(rope);
-	}
-}
-
 void plan_close(struct plan *p)
 {
+	void *block;
+
 	if (!p)
 		return;
-	close_lists(p);
-	for (int i = 0; i < SLOTS * ACTS_KINDS; i++)
-		free(p->acts[i]);
-	free(p->step.scratch);
-	free(p->step.shared);
-	free(p->runs);
-	free(p->x.at);
-	free(p->branch.at);
-	free(p->h.at);
-	free(p->wide.at);
-	for (size_t i = 0; i < p->n_ops; i++)
-		free(p->op[i].bound);
+	for (struct rope *r = p->ropes; r; r = r->next)
+		rope_close(r);
+	while ((block = p->memory)) {
+		p->memory = *(void **)block;
+		free(block);
+	}
 	free(p->op);
 	free(p);
 }

@@ -38,13 +38,16 @@ struct plan {
 	struct run *runs;               /* [batch], of the step */
 	struct rope *ropes;             /* a list */
 	struct packed *packed;          /* a list */
-	void *acts[SLOTS * ACTS_KINDS];
+	void *memory;                   /* all of plan_memory(): a list */
 	struct buffer branch, h, wide;  /* a branch's result; normed rows, heads' outputs; q, k and v, or n_ff wide */
 };
 
 /* Binds weights and buffers. NULL and one line why not. */
 struct plan *plan_open(struct model *m, const struct plan_setup *setup, struct why *w);
 void plan_close(struct plan *p);
+
+/* n · size bytes, 64-byte aligned, not cleared, freed with the plan; NULL if memory is short. */
+void *plan_memory(struct plan *p, size_t n, size_t size);
 
 /* The shape of the state of these layers; kv_type of enum kv_type. */
 struct segment_shape plan_shape(const struct plan *p, uint32_t kv_type);
