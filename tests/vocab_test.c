@@ -546,7 +546,7 @@ static void merge_in_order(const struct gguf_value *tokens, const char *word, si
 
 static void long_words(void)
 {
-	enum { LENGTH = 90000 };
+	enum { LENGTH = 140000 };
 	static const char *const parts[] = { "the", "and", "ing", "a", "tion", "on", "he", "e" };
 	static char word[LENGTH + 8];
 	static int32_t slow[LENGTH];

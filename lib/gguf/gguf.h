@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/le.h"
 #include "lib/base/why.h"
 
 enum gguf_type {        /* of metadata values, as in the file */
@@ -19,6 +20,9 @@ struct gguf_string {
 	size_t n;
 };
 
+/* Each string of an array tells where the next one starts: to walk four parts side by side takes a fraction of the time of one walk. */
+enum { GGUF_PARTS = 4 };
+
 struct gguf_value {
 	struct gguf_string key;
 	uint32_t type;          /* enum gguf_type */
@@ -26,6 +30,8 @@ struct gguf_value {
 	uint64_t n;             /* elements of an array, 1 otherwise */
 	const unsigned char *data;      /* the value, or the array's first element, in the file's layout; unaligned */
 	const unsigned char *end;       /* first byte after it */
+	int spaced;             /* an array of strings: each has a space somewhere between its first byte and its last (BPE's merges) */
+	const unsigned char *part[GGUF_PARTS];  /* of an array of strings: where elements 0, n/4, 2·(n/4) and 3·(n/4) start */
 };
 
 struct gguf_tensor {
@@ -66,9 +72,24 @@ int gguf_bool(const struct gguf *g, const char *key, int *out, struct why *w);
 int gguf_text(const struct gguf *g, const char *key, struct gguf_string *out, struct why *w);
 int gguf_array(const struct gguf *g, const char *key, uint32_t of, const struct gguf_value **out, struct why *w);  /* of: element type */
 
-/* Walks an array of strings: start with *at = v->data; each call returns the next string and moves on. The caller counts to v->n. Lengths were
- * checked when the file was opened, and are again, since others may write to a mapped file: one that no longer fits reads as empty. */
-struct gguf_string gguf_next_string(const struct gguf_value *v, const unsigned char **at);
+/* Walks an array of strings: start with *at = v->data; each call returns the next string and moves on. The caller counts to v->n. Lengths
+ * were checked when the file was opened, and are again, since others may write to a mapped file: one that no longer fits reads as empty. */
+static inline struct gguf_string gguf_next_string(const struct gguf_value *v, const unsigned char **at)
+{
+	struct gguf_string s = { (const char *)*at, 0 };
+	size_t left = (size_t)(v->end - *at);
+	uint64_t n;
+
+	if (left < 8)
+		return s;
+	n = le64(*at);
+	if (n > left - 8)
+		n = 0;
+	s.s = (const char *)*at + 8;
+	s.n = (size_t)n;
+	*at += 8 + n;
+	return s;
+}
 
 /* Element i of a numeric array as a double or an integer; i is checked by the caller. */
 double gguf_element_real(const struct gguf_value *v, uint64_t i);

@@ -180,20 +180,3 @@ int gguf_array(const struct gguf *g, const char *key, uint32_t of, const struct 
 	*out = v;
 	return 1;
 }
-
-struct gguf_string gguf_next_string(const struct gguf_value *v, const unsigned char **at)
-{
-	struct gguf_string s = { (const char *)*at, 0 };
-	size_t left = (size_t)(v->end - *at);
-	uint64_t n;
-
-	if (left < 8)
-		return s;
-	n = le64(*at);
-	if (n > left - 8)
-		n = 0;
-	s.s = (const char *)*at + 8;
-	s.n = (size_t)n;
-	*at += 8 + n;
-	return s;
-}

@@ -53,7 +53,8 @@ static void find_known(const struct vocab *v, int32_t id[KNOWN])
 	for (uint32_t i = 0; i < v->tokens.n; i++) {
 		struct gguf_string s = names_get(&v->tokens, i);
 
-		if (s.n < 4 || s.n > 32 || (s.s[0] != '<' && s.s[0] != '[' && s.s[0] != '_') || (s.s[s.n - 1] != '>' && s.s[s.n - 1] != ']'))
+		/* The first question is nearly always answered by no. */
+		if (!s.n || (*s.s != '<' && *s.s != '[' && *s.s != '_') || (s.s[s.n - 1] != '>' && s.s[s.n - 1] != ']'))
 			continue;
 		for (int k = 0; k < KNOWN; k++)
 			if (strlen(known[k].text) == s.n && !memcmp(known[k].text, s.s, s.n))

@@ -15,8 +15,8 @@
 enum {
 	MEMOS = 1 << 14,
 	ENDS = 1 << 10,
-	WINDOW = 1 << 15,               /* bytes of text that are merged at a time */
-	MARGIN = 1 << 10,               /* a window is divided this far before its end */
+	WINDOW = 1 << 16,               /* bytes of text that are merged at a time */
+	MARGIN = 1 << 8,                /* a window is divided this far before its end */
 	NOT_JOINED = -2
 };
 

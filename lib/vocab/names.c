@@ -51,8 +51,8 @@ static uint64_t hash_in_file(const unsigned char *s, size_t n)
 	return mix(s, n, le64(s - lack) >> 8 * lack, le64(s + n - 8) >> 8 * lack);
 }
 
-/* n words, from a huge page's border where that saves the system thousands of small pages. */
-static uint32_t *words(size_t n)
+/* n numbers, from a huge page's border where that saves the system thousands of small pages. */
+static uint32_t *aligned(size_t n)
 {
 	enum { HUGE = 1 << 21 };
 	size_t bytes = n * sizeof(uint32_t);
@@ -88,33 +88,43 @@ static uint32_t *find(const struct names *s, const void *text, size_t n, uint64_
 	return NULL;
 }
 
+/* Notes where the string of number i, at *at, starts; moves on to the next. */
+static void note(struct names *s, uint32_t i, const unsigned char **at)
+{
+	struct gguf_string t = gguf_next_string(s->array, at);
+
+	s->at[i] = (uint32_t)((const unsigned char *)t.s - s->array->data);
+	s->longest = size_max(s->longest, t.n);
+}
+
 int names_open(struct names *s, const struct gguf_value *array, struct why *w)
 {
-	const unsigned char *at = array->data;
-	struct gguf_string t;
+	const unsigned char *at[GGUF_PARTS];
+	uint32_t part, i;
+	int k;
 
 	memset(s, 0, sizeof *s);
 	s->array = array;
 	if (array->n > NAMES_MAX || (uint64_t)(array->end - array->data) > UINT32_MAX)
 		return why(w, "%.*s: too many strings", (int)array->key.n, array->key.s);
 	s->n = (uint32_t)array->n;
-	s->at = words(s->n + (size_t)1);
+	s->at = aligned(s->n + (size_t)1);
 	if (!s->at)
 		return why(w, "out of memory");
-	for (uint32_t i = 0; i < s->n; i++) {
-		if (array->end - at < 8)
-			return why(w, "%.*s: changed while in use", (int)array->key.n, array->key.s);
-		t = gguf_next_string(array, &at);
-		s->at[i] = (uint32_t)((const unsigned char *)t.s - array->data);
-		s->longest = size_max(s->longest, t.n);
-	}
+	memcpy(at, array->part, sizeof at);
+	part = s->n / GGUF_PARTS;
+	for (i = 0; i < part; i++)
+		for (k = 0; k < GGUF_PARTS; k++)
+			note(s, (uint32_t)k * part + i, &at[k]);
+	for (i = GGUF_PARTS * part; i < s->n; i++)
+		note(s, i, &at[GGUF_PARTS - 1]);
 	return 0;
 }
 
 /* The numbers of the strings to index, in a table that the caller frees. */
 static uint32_t *choose(const struct names *s, const unsigned char *only, size_t *n)
 {
-	uint32_t *number = words(s->n + (size_t)1);
+	uint32_t *number = aligned(s->n + (size_t)1);
 
 	*n = 0;
 	for (uint32_t i = 0; number && i < s->n; i++) {
@@ -165,7 +175,7 @@ int names_index(struct names *s, int which, const unsigned char *only, struct wh
 	while (room < n + n / 2)
 		room *= 2;
 	s->mask = (uint32_t)room - 1;
-	s->slots = number ? words(room) : NULL;
+	s->slots = number ? aligned(room) : NULL;
 	if (s->slots) {
 		memset(s->slots, 0, room * sizeof *s->slots);
 		bad = fill(s, which, number, n);

@@ -75,7 +75,8 @@ void special_index(struct special_set *set)
 {
 	uint32_t n = 0;
 
-	qsort(set->token, set->n, sizeof *set->token, compare);
+	if (set->n)
+		qsort(set->token, set->n, sizeof *set->token, compare);
 	for (uint32_t i = 0; i < set->n; i++)
 		if (!n || set->token[n - 1].text.n != set->token[i].text.n ||
 		    memcmp(set->token[n - 1].text.s, set->token[i].text.s, set->token[i].text.n))

@@ -4,24 +4,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/grow.h"
+
 /* ---- opening ---- */
 
-/* The special tokens from the type `first` to the type `last`. */
-static int open_specials(const struct vocab *v, int first, int last, struct special_set *set)
+/* Both sets of special tokens. */
+static int open_specials(const struct vocab *v, struct special_set *all, struct special_set *user)
 {
-	size_t n = 0;
+	size_t room = 0;
 
-	for (uint32_t i = 0; i < v->tokens.n; i++)
-		n += v->type[i] >= first && v->type[i] <= last;
-	if (!(set->token = calloc(n + 1, sizeof *set->token)))
+	for (uint32_t i = 0; i < v->tokens.n; i++) {
+		if (v->type[i] < VOCAB_UNKNOWN || v->type[i] > VOCAB_USER || !names_get(&v->tokens, i).n)
+			continue;
+		if (all->n == room && grow(&all->token, &room, sizeof *all->token, 64))
+			return -1;
+		all->token[all->n++] = (struct special){ .id = (int32_t)i, .text = names_get(&v->tokens, i) };
+	}
+	user->token = malloc((all->n + (size_t)1) * sizeof *user->token);
+	if (!user->token)
 		return -1;
-	for (uint32_t i = 0; i < v->tokens.n; i++)
-		if (v->type[i] >= first && v->type[i] <= last) {
-			set->token[set->n].id = (int32_t)i;
-			set->token[set->n].text = names_get(&v->tokens, i);
-			set->n += set->token[set->n].text.n > 0;
-		}
-	special_index(set);
+	for (uint32_t i = 0; i < all->n; i++)
+		if (v->type[all->token[i].id] == VOCAB_USER)
+			user->token[user->n++] = all->token[i];
+	special_index(all);
+	special_index(user);
 	return 0;
 }
 
@@ -29,8 +35,7 @@ static int open_encoder(struct vocab *v, struct why *w)
 {
 	struct encoder *e = v->encoder = calloc(1, sizeof *v->encoder);
 
-	if (!e || !(e->merge = merge_open()) || !(e->cache = word_cache_open()) || open_specials(v, VOCAB_USER, VOCAB_USER, &e->user) ||
-	    open_specials(v, VOCAB_UNKNOWN, VOCAB_USER, &e->all))
+	if (!e || !(e->merge = merge_open()) || !(e->cache = word_cache_open()) || open_specials(v, &e->all, &e->user))
 		return why(w, "out of memory");
 	if (v->spm)
 		spm_open(v);
