@@ -440,7 +440,7 @@ struct jv text_justify(struct env *e, struct call *c)
 
 	if (text_length(fill.s, fill.n) != 1)
 		env_fail(e, "the fill character must be exactly one character long");
-	return justify(e, c, (char)c->b->what, arg_int(e, c, 0, 80), fill);
+	return justify(e, c, (char)c->b->what, c->arg[0].kind == JV_ABSENT ? 80 : arg_int(e, c, 0, 0), fill);
 }
 
 struct jv text_zfill(struct env *e, struct call *c)
