@@ -368,6 +368,46 @@ T("{{ strftime_now('%f|%Z|%z|%') }}", "000000|||%")
 T("{{ strftime_now('%10Y|%-H|%^a|%#Z|%E|%%Z %%f|é') }}", "0000002026|3|FRI||%E|%Z %f|é")
 T("{{ strftime_now('%2000d')|length }}", "2000")
 T("{{ strftime_now('a' * 300)|length }}", "300")
+T("{{ '%*d|%-*d|%.*f' % (5, 3, 4, 7, 2, 0.5) }}", "    3|7   |0.50")
+T("{{ '%ld %hi' % (3, 4) }}", "3 4")
+T("{{ '%a' % 'é😀' }}", "'\\xe9\\U0001f600'")
+T("{{ '%#.3g' % 2.5 }}", "2.50")
+T("{{ '{:5}|{:<5}|{!s:>5}'.format(true, false, none) }}", "    1|0    | None")
+T("{{ '{:_}|{:_x}|{:n}|{:c}'.format(1234567, 1234567, 1234567, 65) }}", "1_234_567|12_d687|1234567|A")
+T("{{ '{:{}}|{:.{p}f}'.format('a', 5, 2.0, p=3) }}", "a    |2.000")
+T("{{ '{:08,}|{:012,.2f}|{:#06x}'.format(1234, 1234.5, 255) }}", "0,001,234|0,001,234.50|0x00ff")
+T("{{ '{:.3}|{:.4}|{:.2}'.format(12.0, 100.0, 123.4) }}", "12.0|100.0|1.2e+02")
+T("{{ 123456789012345678901234567890 }}", "123456789012345678901234567890")
+T("{{ 1_000.5e1_0 }}", "10005000000000.0")
+T("{{ 0b1_01 ~ 0o17 ~ 0XfF }}", "515255")
+T("{{ 'abc'.rjust(5, 'é') }}", "ééabc")
+T("{{ 'aXbXc'.rsplit('X', 1) }}", "['aXb', 'c']")
+T("{{ '½Ⅷ²'.isalnum() }}", "True")
+T("{{ 'ǅ'.isalpha() }}", "True")
+/* Every builtin is found. */
+T("{{ '"
+	"abs attr batch capitalize center count d default dictsort e escape first float forceescape "
+	"format from_json fromjson groupby indent int items join last length list lower map max min "
+	"reject rejectattr replace reverse round safe select selectattr slice sort string sum title "
+	"tojson trim truncate unique upper urlencode wordcount"
+	"'.split()|reject('filter')|list }}", "[]")
+T("{{ '"
+	"!= < <= == > >= boolean callable defined divisibleby eq equalto escaped even false filter float "
+	"ge greaterthan gt in integer iterable le lessthan lower lt mapping ne none number odd sameas "
+	"sequence string test true undefined upper"
+	"'.split()|reject('test')|list }}", "[]")
+T("{% for m in '"
+	"capitalize casefold center count endswith find format index isalnum isalpha isascii isdecimal "
+	"isdigit islower isnumeric isspace isupper join ljust lower lstrip partition removeprefix "
+	"removesuffix replace rfind rindex rjust rpartition rsplit rstrip split splitlines startswith "
+	"strip swapcase title upper zfill"
+	"'.split() %}{% if ''[m] is not callable %}{{ m }} {% endif %}{% endfor %}", "")
+T("{% for m in '"
+	"append clear copy count extend index insert pop remove reverse sort"
+	"'.split() %}{% if [][m] is not callable %}{{ m }} {% endif %}{% endfor %}", "")
+T("{% for m in '"
+	"clear copy get items keys pop popitem setdefault update values"
+	"'.split() %}{% if {}[m] is not callable %}{{ m }} {% endif %}{% endfor %}", "")
 T("{% for i in l %}{{ i }},{% endfor %}", "3,1,2,")
 T("{% for i in [] %}x{% else %}empty{% endfor %}", "empty")
 T("{% for k, v in d.items() %}{{ k }}={{ v }};{% endfor %}", "x=1;b={'y': [1, 2]};Z=None;")
