@@ -46,9 +46,10 @@ GRAMMAR = grammar node class reader parse match state text mask trie
 SCHEMA = schema fail gbnf index types merge exclusive constants array object string pattern number
 KERNELS = kv_type select spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks \
 	$(ISA:%=isa/%)
+FAMILIES = llama gpt2
 OPS = embed angles rows product prepare store attend select
-FWD = settings serve chain model/model model/rope model/families model/builder plan/plan $(OPS:%=plan/%) \
-	state/object state/segment state/digest run/cores run/pool run/prefault \
+FWD = settings serve chain model/model model/rope $(FAMILIES:%=model/%) model/families model/builder \
+	plan/plan $(OPS:%=plan/%) state/object state/segment state/digest run/cores run/pool run/prefault \
 	measure/meter measure/limits measure/report measure/dump
 SAMPLE = main options session pieces constraint trace
 BENCH = main engine print random

@@ -71,7 +71,7 @@ static const struct cost *cost_of(const struct profile *f, size_t i)
 static void add(struct cost *sum, const struct cost *t)
 {
 	sum->seconds += t->seconds;
-	sum->runs += t->runs;
+	sum->times += t->times;
 	sum->work.bytes += t->work.bytes;
 	sum->work.codes += t->work.codes;
 	sum->work.floats += t->work.floats;
@@ -91,11 +91,11 @@ static void line(const struct profile *f, int depth, const char *name, const str
 	struct work work = t->work;
 	enum bound bound;
 
-	if (!t->runs)
+	if (!t->times)
 		return;
 	work.floats += work.attention;
 	least = limit_seconds(&f->limit, &work, &bound);
-	fprintf(stderr, "  %*s%-*s %7zu %10.3f %5.1f%%", 2 * depth, "", 22 - 2 * depth, name, t->runs, 1e3 * t->seconds,
+	fprintf(stderr, "  %*s%-*s %7zu %10.3f %5.1f%%", 2 * depth, "", 22 - 2 * depth, name, t->times, 1e3 * t->seconds,
 		100 * t->seconds / f->seconds);
 	if (bound)
 		fprintf(stderr, " %10.1f %7.2f %4.0f%% %s", work.bytes / (1 << 20), work.bytes / seconds * 1e-9,
@@ -107,12 +107,12 @@ static void line(const struct profile *f, int depth, const char *name, const str
 static struct cost sum(const struct profile *f, size_t from, int by_layer)
 {
 	const struct op *op = f->plan->op;
-	struct cost all = { .runs = 0 };
+	struct cost all = { .times = 0 };
 
 	for (size_t i = 0; i < f->plan->n_ops; i++)
 		if (by_layer ? op[i].layer == op[from].layer : !strcmp(op[i].name, op[from].name)) {
 			if (i < from)
-				return (struct cost){ .runs = 0 };
+				return (struct cost){ .times = 0 };
 			add(&all, cost_of(f, i));
 		}
 	return all;
@@ -163,11 +163,11 @@ void report_profile(const struct plan *p)
 	fprintf(stderr, "fwd: limits with threads: %zu: read %.1f GB/s, int8 %.1f G multiply-adds/s, f32 %.1f\n",
 		pool_threads(p->setup.pool), f.limit.read * 1e-9, f.limit.codes * 1e-9, f.limit.floats * 1e-9);
 	for (f.prompt = 1; f.prompt >= 0; f.prompt--) {
-		all = (struct cost){ .runs = 0 };
+		all = (struct cost){ .times = 0 };
 		for (size_t i = 0; i < p->n_ops; i++)
 			add(&all, cost_of(&f, i));
 		f.seconds = all.seconds > 1e-12 ? all.seconds : 1e-12;
-		if (!all.runs)
+		if (!all.times)
 			continue;
 		heading(f.prompt ? "batches of several tokens, by op" : "one token at a time, by op");
 		table(&f);

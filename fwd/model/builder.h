@@ -6,8 +6,9 @@
  * an activation makes is packed for the products that follow; what build_branch() makes is added to x by the next
  * norm.
  *
- * To add a family: a row and a layer function in families.c, of the calls below; its lines in tests/reference.c. What
- * differs by layer is a field of struct layer (model.h), read in model.c. A kind of op that is missing: plan/op.h. */
+ * To add a family: a struct family with a layer function of the calls below, in a file of its own or with families
+ * like it; a row in families.c; a new file's name in the Makefile; its lines in tests/reference.c. What differs by
+ * layer is a field of struct layer (model.h), read in model.c. To add a kind of op: plan/op.h. */
 #ifndef BUILDER_H
 #define BUILDER_H
 

@@ -1,63 +1,16 @@
-/* The families, each written down as the ops of one layer. */
+/* The table of families. */
 #include "families.h"
 
 #include <string.h>
 
-#include "builder.h"
+extern const struct family family_llama, family_qwen2, family_qwen3, family_gpt2;
 
-/* RMS norms before each branch, grouped queries, SwiGLU. */
-static void llama_layer(struct builder *b, enum bias qkv, enum bias output, int head_norms)
-{
-	build_norm(b, "attn_norm");
-	build_qkv(b, qkv);
-	build_attention(b, head_norms);
-	build_branch(b, "attn_output", output);
-	build_norm(b, "ffn_norm");
-	build_gated(b, UNARY_SILU);
-	build_branch(b, "ffn_down", BIAS_NONE);
-}
-
-/* Llama (Touvron et al. 2023; Llama 3, Mistral, SmolLM2, ...). Some checkpoints have biases in attention. */
-static void llama(struct builder *b, size_t il)
-{
-	llama_layer(b, BIAS_MAYBE, BIAS_MAYBE, 0);
-}
-
-/* Qwen2 (2024; 2.5 and the models distilled onto it): biases on q, k and v. */
-static void qwen2(struct builder *b, size_t il)
-{
-	llama_layer(b, BIAS, BIAS_NONE, 0);
-}
-
-/* Qwen3 (2025): RMS norms on each head of q and k in place of the biases. */
-static void qwen3(struct builder *b, size_t il)
-{
-	llama_layer(b, BIAS_NONE, BIAS_NONE, 1);
-}
-
-/* GPT-2 (Radford et al. 2019): learned positions, layer norms, one matrix for q, k and v, GELU, biases everywhere. */
-static void gpt2(struct builder *b, size_t il)
-{
-	build_norm(b, "attn_norm");
-	build_qkv_fused(b, BIAS);
-	build_attention(b, 0);
-	build_branch(b, "attn_output", BIAS);
-	build_norm(b, "ffn_norm");
-	build_ungated(b, UNARY_GELU, BIAS);
-	build_branch(b, "ffn_down", BIAS);
-}
+static const struct family *const families[] = { &family_llama, &family_qwen2, &family_qwen3, &family_gpt2 };
 
 const struct family *family_of(const char *arch)
 {
-	static const struct family families[] = {
-		{ .arch = "llama", .norm = NORM_RMS, .pairs = ROPE_ADJACENT, .layer = llama },
-		{ .arch = "qwen2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .layer = qwen2 },
-		{ .arch = "qwen3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .layer = qwen3 },
-		{ .arch = "gpt2", .norm = NORM_LAYER, .learned_positions = 1, .layer = gpt2 },
-	};
-
 	for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-		if (!strcmp(arch, families[i].arch))
-			return &families[i];
+		if (!strcmp(arch, families[i]->arch))
+			return families[i];
 	return NULL;
 }

@@ -1,5 +1,5 @@
-/* families: what is known of each model architecture. A new family is one row of the table and one function, which
- * appends the ops of a layer (builder.h), and no new kernel where it can be. */
+/* families: what is known of each model architecture. A new family is a struct family in a file of this folder, with a
+ * function that appends the ops of a layer (builder.h), and a row in families.c. */
 #ifndef FAMILIES_H
 #define FAMILIES_H
 

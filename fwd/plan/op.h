@@ -66,7 +66,7 @@ struct work {
 
 struct cost {                   /* what an op has taken, while plan->timed */
 	double seconds;
-	size_t runs;
+	size_t times;                   /* that it ran */
 	struct work work;
 };
 

@@ -186,7 +186,7 @@ static void add_cost(struct op *op, const struct step *s, size_t rows, double se
 	struct cost *c = rows > 1 ? &op->prompt : &op->decode;
 
 	c->seconds += seconds;
-	c->runs++;
+	c->times++;
 	if (op->kind->work)
 		op->kind->work(op, s, &c->work);
 }
