@@ -195,7 +195,8 @@ static void show_ids(struct peek *k)
 
 	if (!k->format) {
 		put_head(&k->f);
-		out_print(": %" PRIu32 " %s\n", k->f.rows, k->f.flags & FRAME_SAMPLED ? "sampled" : "given");
+		out_print(": %" PRIu32 " %s\n", k->f.rows, k->f.flags & FRAME_GUESS ? "sampled, with guesses" :
+			k->f.flags & FRAME_SAMPLED ? "sampled" : "given");
 	}
 	for (i = 0; i < k->f.rows; i += n) {
 		n = k->f.rows - i < 256 ? k->f.rows - i : 256;

@@ -62,9 +62,6 @@ int main(int argc, char **argv)
 		return 1;
 	if (status && !l.gone)
 		cli_die(&c, "%s", w.text);
-	/* The generation is over for the stages after us only when no shell around us holds our output any more: a child reads the rest of the FIFO. */
-	if (!status && fork() <= 0)
-		loop_drain(&l, &w);
 	loop_close(&l);
 	return 0;
 }

@@ -58,7 +58,10 @@ static int read_ids(struct loop *l, struct frame_in *in, const struct frame *f, 
 
 static int prompt_ids(struct loop *l, const struct frame *f, struct why *w)
 {
-	if (read_ids(l, &l->in, f, w) || write_ids(l, l->ids, f->rows, f->pos, f->flags, w) || tokens_add(&l->seq, l->ids, f->rows, w))
+	if (read_ids(l, &l->in, f, w) || tokens_add(&l->seq, l->ids, f->rows, w))
+		return -1;
+	/* Without a generation to come there is nothing to evaluate. */
+	if (l->n && write_ids(l, l->ids, f->rows, f->pos, f->flags, w))
 		return -1;
 	if (f->pos != FRAME_APPEND && !l->placed) {
 		l->placed = 1;
