@@ -111,7 +111,7 @@ static float *alone(struct plan *p, size_t sequence, size_t n, size_t some)
 	return logits;
 }
 
-/* Batches of both sequences, of which every second wants all rows and the others only the last of each. */
+/* Batches of both sequences: in turn all their rows are wanted, only the last of each, none of the second sequence. */
 static void together(struct plan *p, const float *a, const float *b)
 {
 	struct run run[2] = { { .state = open_state(p) }, { .state = open_state(p) } };
@@ -127,7 +127,7 @@ static void together(struct plan *p, const float *a, const float *b)
 			size_t most = turn < 20 ? (size_t)(i ? 9 : BATCH - 9) : 1, left = all[i] - pos[i];
 
 			run[i].n = most < left ? most : left;
-			run[i].wanted = turn % 2 ? run[i].n : 1;
+			run[i].wanted = turn % 3 == 0 ? run[i].n : turn % 3 == 2 && i ? 0 : 1;
 			for (size_t j = 0; j < run[i].n; j++)
 				ids[rows++] = id_at((size_t)i, pos[i] + j);
 		}

@@ -117,7 +117,7 @@ static void add_product(struct builder *b, struct op_product *o, const char *nam
 	o->bias[o->n] = bias_of(b, name, bias, rows);
 	if (b->failed)
 		return;
-	o->kind[o->n] = b->plan->step.k->acts_kind(o->w[o->n].format, wide == WIDE);
+	o->kind[o->n] = b->plan->setup.kernels->acts_kind(o->w[o->n].format, wide == WIDE);
 	b->packed->wants[o->kind[o->n]] = 1;
 	o->y[o->n++] = y;
 }
@@ -134,7 +134,7 @@ static void append_products(struct builder *b, const char *name, const struct op
 		cols += o->w[i].rows;
 	op->weights = ((const struct op_product *)op->bound)->w;
 	op->n_weights = o->n;
-	op->scratch = b->plan->step.k->product_scratch(o->x->k);
+	op->scratch = b->plan->setup.kernels->product_scratch(o->x->k);
 	leaves(op, 0, "", o->y[0], cols);
 }
 
@@ -261,7 +261,7 @@ static const struct rope *rope_of(struct builder *b, const struct rope_spec *spe
 void build_attention(struct builder *b, int head_norms)
 {
 	const struct layer *l = b->layer;
-	const struct kernels *k = b->plan->step.k;
+	const struct kernels *k = b->plan->setup.kernels;
 	size_t out = l->n_head * l->dim_v, group = l->n_head / l->n_head_kv;
 	struct op_attention o = {
 		.qkv = qkv_of(b), .out = with_stride(b->plan->h, out), .layer = b->il - b->plan->setup.first,
