@@ -15,7 +15,7 @@
 #include "console.h"
 #include "draft.h"
 
-enum { TO_TOK = 1, STAGE, PRINT, SPECIAL, JSON, STOP, GUESS, GUESS_MAX, BEST_OF, PENALTY, ALL, STREAM, CHATS };
+enum { TO_TOK = 1, STAGE, PRINT, SPECIAL, JSON, STOP, GUESS, GUESS_MAX, BEST_OF, PENALTY, ALL, STREAM, CHATS, JSON_SCHEMA };
 
 const struct opt options_table[] = {
 	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, then the embedded one)" },
@@ -24,6 +24,8 @@ const struct opt options_table[] = {
 	{ STREAM, "stream", NULL, "print each token at once, also with --greedy and --gumbel into a file or a pipe" },
 	{ JSON, "json", NULL, "in place of the text one line of JSON: ids, text, log-probabilities, times" },
 	{ STOP, "stop", "TEXT", "stop before this text; \\n is a new line; repeatable" },
+	{ JSON_SCHEMA, "json-schema", "TEXT", "draw only JSON that matches this schema" },
+	{ JSON_SCHEMA, "json-schema-file", "FILE", "the same from a file" },
 	{ GUESS, "draft", "MODEL", "guess tokens by a small model and evaluate several at once; lookup: by what stood there before" },
 	{ GUESS_MAX, "draft-max", "N", "how many at once (default: 4)" },
 	{ BEST_OF, "best-of", "N", "generate N texts, with seeds from -s on, and print the likeliest" },
@@ -115,10 +117,6 @@ static void take_schema(struct request *q, const struct cli *c, const struct opt
 /* How sample is to draw; and whether a chain inside fwd could do the same. */
 static void take_sampling(struct request *q, const struct cli *c, const struct opt *o)
 {
-	if (!strncmp(o->name, "json-schema", 11)) {
-		take_schema(q, c, o);
-		return;
-	}
 	if (sampler_opt_of_text(o))
 		q->of_text = 1;
 	else if (o->letter == 'n')
@@ -147,6 +145,7 @@ static void take(struct request *q, struct cli *c, const struct opt *o)
 	case STREAM: q->stream = 1; break;
 	case JSON: q->json = 1; break;
 	case STOP: add_stop(q, c); break;
+	case JSON_SCHEMA: take_schema(q, c, o); break;
 	case CHATS: q->chat = 1; break;
 	case 'i': q->chat = q->interactive = 1; break;
 	case SPECIAL: q->special = 1; break;

@@ -9,7 +9,6 @@
 #include "lib/base/slurp.h"
 #include "lib/grammar/grammar.h"
 #include "lib/grammar/mask.h"
-#include "lib/schema/schema.h"
 
 struct accepted {
 	uint32_t position;
@@ -30,26 +29,20 @@ struct constraint {
 
 static struct grammar *parse_grammar(const struct grammar_source *source, int *usage, struct why *w)
 {
-	struct bytes given = { .limit = GRAMMAR_TEXT }, made = { .limit = GRAMMAR_TEXT };
-	const struct bytes *text = source->is_schema ? &made : &given;
+	struct bytes text = { .limit = GRAMMAR_TEXT };
 	struct grammar *g = NULL;
 	char name[64];
-	int bad;
 
+	if (source->is_file && slurp(source->value, &text, w))
+		goto out;
+	*usage = 1;
+	g = source->is_file ? grammar_parse(text.p ? text.p : "", text.n, w)
+		: grammar_parse(source->value, strlen(source->value), w);
 	snprintf(name, sizeof name, "--%s", source->option);
-	if (source->is_file)
-		bad = slurp(source->value, &given, w);
-	else if ((bad = bytes_puts(&given, source->value)))
-		why(w, "%s: longer than %d MiB", name, GRAMMAR_TEXT >> 20);
-	*usage = !bad;
-	if (!bad && source->is_schema)
-		bad = schema_grammar(given.p ? given.p : "", given.n, &made, w);
-	if (!bad)
-		g = grammar_parse(text->p ? text->p : "", text->n, w);
-	if (!g && *usage)
+	if (!g)
 		why_in(w, source->is_file ? source->value : name);
-	bytes_free(&given);
-	bytes_free(&made);
+out:
+	bytes_free(&text);
 	return g;
 }
 

@@ -13,7 +13,7 @@
 struct grammar_source {
 	const char *option;     /* its name, for messages; NULL: none */
 	const char *value;      /* a text, or a file's name */
-	int is_file, is_schema;
+	int is_file;
 };
 
 struct constraint;

@@ -174,9 +174,7 @@ static void take_grammar(struct option_parser *r, const struct opt *o)
 
 	if (g->option)
 		cli_usage(r->c, "--%s and --%s exclude each other", o->name, g->option);
-	*g = (struct grammar_source){
-		o->name, r->c->value, strstr(o->name, "-file") != NULL, strstr(o->name, "schema") != NULL
-	};
+	*g = (struct grammar_source){ o->name, r->c->value, strstr(o->name, "-file") != NULL };
 }
 
 static void take(struct option_parser *r, const struct opt *o)

@@ -8,11 +8,11 @@
 #include "lib/schema/schema.h"
 
 static const struct opt opts[] = {
-	{ 'f', "file", "FILE", "the schema is in FILE" },
+	{ 'f', "file", "FILE", "read the schema from FILE" },
 	{ 0 }
 };
 
-static struct cli c = { .program = "schema", .synopsis = "[SCHEMA] [< schema.json] > grammar.gbnf",
+static struct cli c = { .program = "schema", .synopsis = "[-f FILE | SCHEMA] [< schema.json] > grammar.gbnf",
 	.purpose = "a JSON Schema to a GBNF grammar", .opts = opts };
 
 int main(int argc, char **argv)

@@ -48,8 +48,6 @@ const struct opt sampler_opts[] = {
 	{ OPT_STOP_ID, "stop-id", "ID", "stop after this token id; repeatable" },
 	{ OPT_GRAMMAR, "grammar", "TEXT", "draw only what this GBNF grammar allows" },
 	{ OPT_GRAMMAR, "grammar-file", "FILE", "the same from a file" },
-	{ OPT_GRAMMAR, "json-schema", "TEXT", "draw only JSON that matches this schema" },
-	{ OPT_GRAMMAR, "json-schema-file", "FILE", "the same from a file" },
 	{ OPT_TRACE, "trace", NULL, "the candidates after each sampler, on stderr" },
 	{ 0 }
 };
