@@ -222,11 +222,9 @@ static const struct name *dotted_name(struct parser *p)
 	const struct name *name;
 
 	do {
-		size_t n = (size_t)(p->token.s + p->token.n - s);
-
 		if (p->token.type != T_NAME)
 			env_fail(p->e, "expected a name");
-		name = parse_intern(p, s, n);
+		name = parse_intern(p, s, (size_t)(p->token.s + p->token.n - s));
 		parse_advance(p);
 	} while (parse_take_op(p, '.'));
 	return name;
