@@ -1,6 +1,6 @@
-/* attend_test: attention of every table against the scalar one, bit for bit: head sizes, groups, positions around the
- * borders of tiles and blocks, the batch cut in any way, NaN and infinity wherever a query may not look; and the scalar
- * one against softmax in double precision. */
+/* attend_test: compares attention of every table with the scalar one, bit for bit: head sizes, groups, positions around
+ * the ends of tiles and blocks, batches divided in several ways, NaN and infinity at every position that a query may
+ * not see; and the scalar one with softmax in double precision. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,8 +84,7 @@ static double cached_v(const struct setting *s, size_t h, size_t pos, size_t d)
 	return cached(s, kv.v, j * dim + d, kv.v_scale, kv_scale_index(dim, j, d / KV_SCALED));
 }
 
-/* Half-precision and single NaN and infinity, and scales that make them: what memory may hold past the last
- * position. */
+/* Fills all positions from `from` on with NaN and infinity, which memory may hold there. */
 static void soil(struct setting *s, size_t from)
 {
 	size_t dim_k = s->a.dim_k, dim_v = s->a.dim_v;
@@ -233,7 +232,7 @@ static int right(const struct setting *s, const float *out, size_t pos, size_t h
 
 /* ---- the cases ---- */
 
-/* All rows of a short prompt, cut in several ways; every row also by the scalar table. */
+/* All rows of a short prompt, divided in several ways. */
 static void prompt_test(const struct shape *shape, enum kv_type type, size_t n, float sharpness)
 {
 	static const size_t cuts[][2] = { { 1, 1 }, { 17, 5 }, { 512, 512 }, { 512, 32 }, { 100, 7 } };
@@ -261,8 +260,8 @@ static void prompt_test(const struct shape *shape, enum kv_type type, size_t n, 
 	tear_down(&s);
 }
 
-/* A few rows at a position, as a step of decode or of checking a draft; then again with the later half of the rows' own
- * keys and values soiled, which the rows before may not notice. */
+/* A few rows at a position, as in decode or in checking a draft; then again with NaN in the K and V of the later half
+ * of the rows, which the earlier ones must not see. */
 static void decode_test(const struct shape *shape, enum kv_type type, size_t pos, size_t rows)
 {
 	size_t width = shape->n_head * shape->dim_v, clean = rows / 2;

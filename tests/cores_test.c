@@ -1,5 +1,5 @@
-/* Where threads run: one that is kept off CPUs leaves them, one that is called comes, and where nothing would be left
- * it may go anywhere. */
+/* Threads and CPUs: a thread that avoids CPUs leaves them, one that is pinned to a CPU moves there, and where no CPU
+ * would be left it may run anywhere. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -9,24 +9,24 @@
 
 enum { CPUS = 1 << 16 };
 
-static atomic_int here, looks, enough;
+static atomic_int here, readings, stopped;
 
-static void *look(void *unused)
+static void *read_cpu(void *unused)
 {
-	while (!atomic_load(&enough)) {
+	while (!atomic_load(&stopped)) {
 		atomic_store(&here, cores_here());
-		atomic_fetch_add(&looks, 1);
+		atomic_fetch_add(&readings, 1);
 		sched_yield();
 	}
 	return unused;
 }
 
-/* Where the thread that looks is now: it may have looked a last time before it was moved. */
+/* Where the thread that readings is now: it may have looked a last time before it was moved. */
 static int now(void)
 {
-	int first = atomic_load(&looks);
+	int first = atomic_load(&readings);
 
-	while (atomic_load(&looks) - first < 2)
+	while (atomic_load(&readings) - first < 2)
 		sched_yield();
 	return atomic_load(&here);
 }
@@ -40,7 +40,7 @@ int main(void)
 	check(cores_count() >= 1, "no core");
 	if (cores_here() < 0 || cores_count() < 2)
 		return check_end("cores");      /* nothing to choose from */
-	if (!check(!pthread_create(&thread, NULL, look, NULL), "no thread"))
+	if (!check(!pthread_create(&thread, NULL, read_cpu, NULL), "no thread"))
 		return check_end("cores");
 	for (int i = 0; i < CPUS; i++)
 		atomic_init(&all[i], i);
@@ -51,7 +51,7 @@ int main(void)
 		cores_pin(thread, atomic_load(&cpu));
 		check_at(now() == atomic_load(&cpu), "a thread does not come to the CPU that it is called to", i);
 		cores_avoid(thread, pthread_self(), all, CPUS);
-		/* what it may is seen by letting this thread do the same, from there */
+		/* its mask is tested by giving the same mask to this thread, on that CPU */
 		cores_pin(pthread_self(), atomic_load(&cpu));
 		cores_avoid(pthread_self(), thread, &cpu, 1);
 		check_at(cores_here() != atomic_load(&cpu), "with no CPU left to go to, a thread may not use all", i);
@@ -59,7 +59,7 @@ int main(void)
 	}
 	cores_pin(thread, -1);
 	check(now() >= 0, "a call to no CPU is not left alone");
-	atomic_store(&enough, 1);
+	atomic_store(&stopped, 1);
 	pthread_join(thread, NULL);
 	return check_end("cores");
 }

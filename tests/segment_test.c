@@ -1,4 +1,5 @@
-/* Segments: what is there after closing, dying, damage; who may open what. Uses names of its own and removes them. */
+/* Segments: what they hold after closing, a kill and damage; who may open which. Uses names of its own and removes
+ * them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -96,7 +97,7 @@ static int filled(const struct segment *s, size_t n, unsigned seed)
 	return same;
 }
 
-/* Opens and closes again; the status of opening. */
+/* Opens and closes it; whether it opened. */
 static int reopens(const struct segment_shape *p)
 {
 	struct segment s;
@@ -161,7 +162,7 @@ static void unnamed(void)
 	segment_close(&s);
 }
 
-/* What a model is known by. */
+/* What a segment stores of its model. */
 static void marks(void)
 {
 	struct segment s;
@@ -295,8 +296,7 @@ static int count(const char *found, void *context)
 	return 0;
 }
 
-/* A list that memory does not suffice for is an error, not a shorter list. The sanitizers' allocators end the program
- * instead. */
+/* Running out of memory while listing is an error, not a shorter list. The sanitizers' allocators abort instead. */
 #ifdef __SANITIZE_ADDRESS__
 static void short_of_memory(void)
 {
@@ -407,7 +407,7 @@ static void strangers(void)
 	setrlimit(RLIMIT_FSIZE, &old);
 }
 
-/* Where there is no room to grow, nothing changes. */
+/* If there is no room to grow, nothing changes. */
 static void full(const char *which)
 {
 	struct rlimit old, limit;
@@ -431,7 +431,7 @@ static void full(const char *which)
 	segment_close(&s);
 }
 
-/* A header whose hash is right and whose fields are not: whatever it says, opening neither crashes nor believes it. */
+/* Headers with damaged fields and a correct hash: opening neither crashes nor accepts them. */
 static void lies(void)
 {
 	int fd = shm_open(object, O_RDWR, 0), taken = 0;
@@ -451,7 +451,7 @@ static void lies(void)
 		memcpy(bad + HEADER - 56, &hash, sizeof hash);
 		if (pwrite(fd, bad, HEADER, 0) != HEADER || segment_open(&s, name, &shape, CTX, &w) < 0)
 			continue;
-		/* what can be taken is what differs in context, length or marks alone */
+		/* only context, length and marks may differ in one that opens */
 		taken += memcmp(bad, good, HEADER - 48) != 0;
 		for (size_t i = 0; i < s.length; i++)
 			taken += segment_id(&s, i) == INT32_MIN;
@@ -466,7 +466,7 @@ static void lies(void)
 	close(fd);
 }
 
-/* Files that are no segments stay as they are. */
+/* Files that are not segments remain as they are. */
 static void foreign_files(void)
 {
 	char what[5000] = { 0 };
@@ -481,8 +481,8 @@ static void foreign_files(void)
 	unlink(file);
 }
 
-/* A writer that adds ids and cuts back at random is killed at any moment; what the next one finds must be true: every
- * id that counts follows from the one before, and K holds each. */
+/* A writer that appends ids and shortens at random is killed at a random moment. What the next one finds must be
+ * consistent: each id follows from the one before, and V holds each. */
 static _Noreturn void writer(unsigned seed)
 {
 	struct segment s;

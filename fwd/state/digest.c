@@ -15,16 +15,16 @@
  * ms. */
 enum { CHUNK = 1 << 21, PAUSE_NS = 8000000, FINISH = 1 << 28 };
 
-struct cursor {
+struct progress {
 	const struct gguf *g;
 	uint64_t tensor, at;    /* the next byte */
 	uint64_t hash, sum;     /* of this tensor; of those before it */
 	uint64_t left;          /* bytes */
 };
 
-static struct cursor begin(const struct gguf *g)
+static struct progress begin(const struct gguf *g)
 {
-	struct cursor c = { .g = g };
+	struct progress c = { .g = g };
 
 	for (uint64_t i = 0; i < g->n_tensors; i++)
 		c.left += g->tensors[i].bytes;
@@ -32,7 +32,7 @@ static struct cursor begin(const struct gguf *g)
 }
 
 /* Takes in the next chunk; 0 behind the last. */
-static int step(struct cursor *c)
+static int step(struct progress *c)
 {
 	const struct gguf_tensor *t = &c->g->tensors[c->tensor];
 	size_t n;
@@ -54,14 +54,14 @@ static int step(struct cursor *c)
 }
 
 /* 0 means that there is none. */
-static uint64_t result(const struct cursor *c)
+static uint64_t result(const struct progress *c)
 {
 	return c->sum ? c->sum : 1;
 }
 
 static uint64_t compute(const struct gguf *g)
 {
-	struct cursor c = begin(g);
+	struct progress c = begin(g);
 
 	while (step(&c))
 		;
@@ -91,7 +91,7 @@ int digest_check(struct segment *s, const struct gguf *g, struct why *w)
 
 struct digest {
 	struct segment *segment;
-	struct cursor cursor;
+	struct progress progress;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t closed;
@@ -121,10 +121,10 @@ static void *work(void *context)
 	struct digest *d = context;
 
 	do
-		if (ending(d) && d->cursor.left > FINISH)
+		if (ending(d) && d->progress.left > FINISH)
 			return NULL;
-	while (step(&d->cursor));
-	segment_set_mark(d->segment, SEGMENT_DIGEST, result(&d->cursor));
+	while (step(&d->progress));
+	segment_set_mark(d->segment, SEGMENT_DIGEST, result(&d->progress));
 	return NULL;
 }
 
@@ -137,7 +137,7 @@ struct digest *digest_start(struct segment *s, const struct gguf *g)
 	if (!d)
 		return NULL;
 	d->segment = s;
-	d->cursor = begin(g);
+	d->progress = begin(g);
 	pthread_mutex_init(&d->lock, NULL);
 	pthread_cond_init(&d->closed, NULL);
 	sigfillset(&all);

@@ -143,7 +143,7 @@ int object_remove(const struct object *o, struct why *w)
 
 /* ---- the list ---- */
 
-struct names {
+struct name_list {
 	char **name;
 	size_t n, room;
 };
@@ -153,7 +153,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int add_name(struct names *l, const char *name, struct why *w)
+static int add_name(struct name_list *l, const char *name, struct why *w)
 {
 	if (l->n == l->room && grow(&l->name, &l->room, sizeof *l->name, 64) < 0)
 		return why(w, "out of memory");
@@ -171,7 +171,7 @@ static int is_ours(const char *entry)
 	return !strncmp(entry, PREFIX + 1, sizeof PREFIX - 2) && lstat(path, &st) == 0 && st.st_uid == geteuid();
 }
 
-static int list(struct names *l, struct why *w)
+static int list(struct name_list *l, struct why *w)
 {
 	DIR *d = opendir(DIRECTORY);
 	struct dirent *e;
@@ -190,7 +190,7 @@ static int list(struct names *l, struct why *w)
 
 int object_each(int (*visit)(const char *name, void *context), void *context, struct why *w)
 {
-	struct names l = { .n = 0 };
+	struct name_list l = { .n = 0 };
 	int status = list(&l, w);
 
 	for (size_t i = 0; i < l.n; i++) {

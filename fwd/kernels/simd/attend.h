@@ -2,14 +2,13 @@
  *
  * A query is one head of one row: a column. The columns of a KV head's group read the same K and V; a tile of rows has
  * rows · group of them. Each block of ATTEND_BLOCK positions goes through the same steps: scores
- * [columns][ATTEND_BLOCK] into scratch, softmax of each column there, sums over V into the block's part, and the part
- * is merged into what the blocks before it left. Few columns (a step of decode) read K and V where they lie, widening
- * (and scaling) as they load; many (a prompt) read a copy of the block in floats, which stays in the cache for all of
- * them.
+ * [columns][ATTEND_BLOCK] into scratch, softmax of each column there, sums over V, and merging the result into that of
+ * the blocks before. Few columns (a step of decode) read K and V in place and widen (and scale) them as they load; many
+ * (a prompt) read a copy of the block in floats, which stays in the CPU's cache for all of them.
  *
- * A column's sums hold only what it may see: scores of later positions are computed where a vector covers them too, but
- * each lies in a lane of its own and is overwritten before anything reads it; later rows of V are never read for it. So
- * neither NaN nor infinity there reaches a result. */
+ * A column's sums include only the positions that it may see. Scores of later positions are computed where a vector
+ * covers them too, but each is in a lane of its own and is overwritten before it is read; later rows of V are not read
+ * for it. So neither NaN nor infinity there reaches a result. */
 #ifndef ATTEND_H
 #define ATTEND_H
 
@@ -18,11 +17,11 @@
 #include "fwd/kernels/kernels.h"
 
 enum {
-	ATTEND_MOST = 256,      /* columns of a tile of rows (one row may have more heads) */
-	ATTEND_DIRECT = 2 * ATTEND_COLUMNS      /* up to so many columns read K and V in place */
+	ATTEND_MOST = 256,      /* columns of a tile of rows, unless one row has more */
+	ATTEND_DIRECT = 2 * ATTEND_COLUMNS      /* up to this many columns read K and V in place */
 };
 
-struct attend_state {   /* what a block, or all blocks so far, say of each column */
+struct attend_state {   /* the result for each column of one block, or of all blocks so far */
 	float *max, *sum;       /* [columns] */
 	float *o;               /* [columns][dim_v rounded up to LANES] */
 };
@@ -30,10 +29,10 @@ struct attend_state {   /* what a block, or all blocks so far, say of each colum
 struct attend_tile {
 	const struct attend *a;
 	const struct kv_head *kv;
-	struct kv_block now, next;      /* the block under way; the one after it, or the same again behind the last */
+	struct kv_block now, next;      /* the current block; the one after it, or the last one again */
 	size_t row, group;      /* the first row; columns of a row */
 	size_t columns;
-	size_t width, panels;   /* the columns lie in panels of so many, the last filled up with zeros */
+	size_t width, panels;   /* columns of a panel, the last one padded with zeros; panels */
 	size_t out_dim;         /* dim_v rounded up to LANES */
 	int direct;             /* K and V are read in place */
 	float *q;               /* [panels][dim_k][width] */
@@ -56,7 +55,7 @@ static inline size_t attend_seen(const struct attend_tile *t, size_t c, size_t f
 	return n <= first ? 0 : n - first < ATTEND_BLOCK ? n - first : ATTEND_BLOCK;
 }
 
-/* The first column that sees anything of it. */
+/* The first column that sees any of it. */
 static inline size_t attend_first(const struct attend_tile *t, size_t first)
 {
 	size_t pos = t->a->pos + t->row;
@@ -64,8 +63,8 @@ static inline size_t attend_first(const struct attend_tile *t, size_t first)
 	return first <= pos ? 0 : (first - pos) * t->group;
 }
 
-/* Makes the block's part for every column that sees it. k is the block's first tile, v its first row; type and width
- * are constants where this is expanded. */
+/* Computes the block's result for every column that sees it. k is the block's first tile, v its first row; type and
+ * width are constants where this is expanded. */
 INLINE void attend_block(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type,
 	size_t width, struct keys k, struct values v)
 {
@@ -97,13 +96,14 @@ INLINE void attend_block(const struct attend_tile *t, size_t first, struct atten
 			float *o = part->o + c * t->out_dim + x * LANES;
 
 			if (vectors > 1)
-				attend_sums(type, width, ATTEND_VECTORS, rows, (struct sums){ p, o, t->out_dim, 0,
+				attend_sums(type, width, ATTEND_VECTORS, rows, (struct value_sums){ p, o, t->out_dim, 0,
 					joint });
 			else
-				attend_sums(type, width, 1, rows, (struct sums){ p, o, t->out_dim, 0, joint });
+				attend_sums(type, width, 1, rows, (struct value_sums){ p, o, t->out_dim, 0, joint });
 			for (size_t i = c; i < end; i++)
 				if (attend_seen(t, i, first) > joint)
-					attend_rest(type, vectors, rows, (struct sums){ p + (i - c) * ATTEND_BLOCK,
+					attend_rest(type, vectors, rows,
+						(struct value_sums){ p + (i - c) * ATTEND_BLOCK,
 						o + (i - c) * t->out_dim, t->out_dim, joint, attend_seen(t, i,
 						first) });
 		}
@@ -169,7 +169,7 @@ INLINE void attend_panel(const struct attend_tile *t, size_t first, struct atten
 	}
 }
 
-/* Any block of K and V of this type: where they lie, or as floats that the copy holds. */
+/* Any block of K and V of this type: computes the result in place, or copies the block as floats. */
 INLINE void attend_typed(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type)
 {
 	if (type == KV_Q8_0)
@@ -191,7 +191,7 @@ static struct kv_block attend_kv(const struct attend_tile *t, size_t first)
 	return kv_block_at(a->type, a->dim_k, a->dim_v, t->kv->extent[first / ATTEND_BLOCK] + t->kv->offset);
 }
 
-/* Any block: the part of each column that sees it. end: positions that there are. */
+/* Any block: the result for each column that sees it. end: the number of positions. */
 static void attend_part(struct attend_tile *t, size_t first, size_t end, struct attend_state *part)
 {
 	t->now = attend_kv(t, first);
@@ -206,7 +206,7 @@ static void attend_part(struct attend_tile *t, size_t first, size_t end, struct 
 			(struct values){ .v = t->v, .stride = LANES, .apart = ATTEND_BLOCK * LANES });
 }
 
-/* Takes the part of the block at `first` into what the blocks before it left. */
+/* Merges the result of the block at `first` into that of the blocks before it. */
 static void attend_merge(const struct attend_tile *t, size_t first, const struct attend_state *part)
 {
 	for (size_t c = attend_first(t, first); c < t->columns; c += LANES) {
@@ -228,7 +228,7 @@ static void attend_merge(const struct attend_tile *t, size_t first, const struct
 
 /* ---- tiles of rows ---- */
 
-/* The widths of panels for so many columns. */
+/* Divides this many columns into panels. */
 static void attend_panels(struct attend_tile *t, size_t columns)
 {
 	t->columns = columns;
@@ -242,7 +242,7 @@ static size_t attend_out_dim(size_t dim_v)
 	return (dim_v + LANES - 1) / LANES * LANES;
 }
 
-/* Floats for a number of each column: whole vectors from any column on. */
+/* Floats for one number of each column, with room for a whole vector at any column. */
 static size_t attend_each(size_t columns)
 {
 	return (columns + LANES) / LANES * LANES + LANES;
@@ -269,13 +269,13 @@ static size_t attend_layout(struct attend_tile *t, float *scratch, size_t column
 	return used;
 }
 
-/* Columns with those that fill up the last panel, at most. */
+/* Columns, including those that pad the last panel. */
 static size_t attend_filled(size_t columns)
 {
 	return (columns + ATTEND_COLUMNS - 1) / ATTEND_COLUMNS * ATTEND_COLUMNS;
 }
 
-/* A tile has one row at least, and ATTEND_FEW where there are no more. */
+/* Columns of the largest tile: at least ATTEND_FEW rows. */
 static size_t attend_columns(size_t group)
 {
 	size_t most = ATTEND_FEW * group > ATTEND_MOST ? ATTEND_FEW * group : ATTEND_MOST;
@@ -290,7 +290,7 @@ static size_t vector_attend_scratch(size_t dim_k, size_t dim_v, size_t group)
 	return attend_layout(&t, NULL, attend_columns(group), dim_k, dim_v) * sizeof(float);
 }
 
-/* The queries of KV head h, column by column, into panels. */
+/* Copies the queries of KV head h, column by column, into panels. */
 static void attend_pack(const struct attend_tile *t, size_t h)
 {
 	size_t dim_k = t->a->dim_k, width = t->width;

@@ -49,7 +49,7 @@ INLINE void attend_quarter(enum kv_type type, size_t width, const float *q, cons
 		for (size_t i = 0; i < ATTEND_RESIDUES * width; i++)
 			acc[first + i / width][i % width] = vf_zero();
 		for (; d + 4 * last < dim; d += 16) {
-			if (type != KV_F32 && first == 0)       /* floats mostly are the copy */
+			if (type != KV_F32 && first == 0)       /* floats are usually the copy */
 				attend_ahead((const char *)k->ahead + (r * (dim / 16) + d / 16) * step, step);
 			UNROLL
 			for (size_t u = first; u <= last; u++)
@@ -72,7 +72,7 @@ INLINE void attend_scores(enum kv_type type, size_t width, const float *q, const
 {
 	f32x16 sum[4][ATTEND_COLUMNS];
 
-	_Pragma("GCC unroll ATTEND_RESIDUES")   /* where registers are few, unrolling makes them fewer */
+	_Pragma("GCC unroll ATTEND_RESIDUES")   /* with few registers, unrolling spills */
 	for (size_t r = 0; r < 4; r++)
 		attend_quarter(type, width, q, k, dim, r, sum[r]);
 	UNROLL
@@ -85,8 +85,8 @@ INLINE void attend_scores(enum kv_type type, size_t width, const float *q, const
 
 /* ---- softmax ---- */
 
-/* Of n scores: their maximum, the exponentials in their place, the sum of those. Lanes past the end hold -inf, which is
- * no maximum and whose exponential adds nothing. */
+/* Replaces n scores by their exponentials; returns their maximum and the sum of the exponentials. Lanes past the end
+ * hold -inf, which is no maximum and whose exponential adds nothing. */
 static void attend_softmax(float *s, size_t n, float *max, float *sum)
 {
 	f32x16 most = vf_set1(-INFINITY), acc = vf_zero();
@@ -111,17 +111,17 @@ static void attend_softmax(float *s, size_t n, float *max, float *sum)
 struct values {                 /* rows of V: vector x of row j lies at x·apart + j·stride */
 	const void *v, *ahead;  /* ahead: the same rows of the next block, to be prefetched */
 	size_t stride, apart;
-	const float *scale;     /* q8_0: [kv_scales][ATTEND_BLOCK], from that of vector 0 on */
+	const float *scale;     /* q8_0: [kv_scales][ATTEND_BLOCK], beginning at vector 0 */
 };
 
-struct sums {                   /* sums over V for a panel, and the positions [j0, j1) that they cover */
+struct value_sums {                   /* sums over V for a panel, and the positions [j0, j1) that they cover */
 	const float *p;         /* [columns][ATTEND_BLOCK]: the weights */
 	float *o;               /* [columns][out_dim] */
 	size_t out_dim, j0, j1;
 };
 
 /* o[c][0 .. 16·vectors) += p[c][j] · v[j] for j in [j0, j1), ascending; from zero where j0 is 0. */
-INLINE void attend_sums(enum kv_type type, size_t width, size_t vectors, struct values v, struct sums s)
+INLINE void attend_sums(enum kv_type type, size_t width, size_t vectors, struct values v, struct value_sums s)
 {
 	f32x16 acc[ATTEND_COLUMNS * ATTEND_VECTORS];
 
@@ -168,8 +168,8 @@ INLINE struct values attend_values(struct values v, enum kv_type type, size_t ve
 	return v;
 }
 
-/* The last columns of a diagonal see a few positions more than the first of their panel: those are added alone. */
-INLINE void attend_rest(enum kv_type type, size_t vectors, struct values v, struct sums s)
+/* Near the diagonal the last columns of a panel see a few positions more than the first: these are added here. */
+INLINE void attend_rest(enum kv_type type, size_t vectors, struct values v, struct value_sums s)
 {
 	for (size_t x = 0; x < vectors; x++, s.o += LANES)
 		attend_sums(type, 1, 1, attend_values(v, type, x), s);

@@ -15,7 +15,7 @@
 
 /* ---- storing ---- */
 
-/* The first n elements from x on, n up to LANES; zeros after them. */
+/* x[n], n up to LANES, followed by zeros. */
 static f32x16 attend_some(const float *x, size_t n)
 {
 	return n < LANES ? vf_load_n(x, n) : vf_load(x);
@@ -37,7 +37,7 @@ static void store_scaled(const float *x, size_t n, int8_t *code, size_t apart, u
 	const f32x16 zero = vf_zero(), top = vf_set1(127), bottom = vf_set1(-127), magic = vf_set1(0x1.8p23f);
 	f32x16 v[2] = { attend_some(x, n < LANES ? n : LANES), n > LANES ? attend_some(x + LANES, n - LANES) : zero };
 	f32x16 most = vf_max(vf_max(v[0], vf_sub(zero, v[0])), vf_max(v[1], vf_sub(zero, v[1])));
-	/* infinity and NaN less themselves are NaN */
+	/* infinity minus itself is NaN, and so is NaN */
 	int finite = vf_tree(vf_add(vf_sub(v[0], v[0]), vf_sub(v[1], v[1]))) == 0;
 	int32_t bits[2 * LANES] = { 0 };
 	float d;
@@ -86,7 +86,7 @@ INLINE size_t attend_size(enum kv_type type)
 	return type == KV_F16 ? sizeof(uint16_t) : type == KV_F32 ? sizeof(float) : sizeof(int8_t);
 }
 
-/* Elements from i on: the numbers; of q8_0 the codes, yet to be multiplied by their scales. */
+/* LANES elements from i on; of q8_0 the codes, which are still to be multiplied by their scales. */
 INLINE f32x16 attend_load(enum kv_type type, const void *from, size_t i)
 {
 	if (type == KV_F16)
@@ -102,7 +102,7 @@ static f32x16 attend_load_n(enum kv_type type, const void *from, size_t i, size_
 	return attend_load(type, some, 0);
 }
 
-/* Asks for so many bytes, which will be read a while later. */
+/* Prefetches this many bytes. */
 INLINE void attend_ahead(const char *from, size_t bytes)
 {
 	UNROLL

@@ -68,7 +68,7 @@ static float get(enum kv_type type, const void *from, size_t i, const uint16_t *
 	}
 }
 
-/* Element d of a position's K, of its V. */
+/* Element d of K and of V at position j. */
 static float key(const struct attend *a, const struct kv_block *kv, size_t j, size_t d)
 {
 	return get(a->type, kv->k, k_index(a->dim_k, j, d), kv->k_scale, kv_scale_index(a->dim_k, j, d / KV_SCALED));
@@ -81,7 +81,7 @@ static float value(const struct attend *a, const struct kv_block *kv, size_t j, 
 
 /* ---- one block of positions, seen by one query ---- */
 
-struct part {           /* what a block, or all blocks so far, say of one query */
+struct partial {        /* the result for one query of one block, or of all blocks so far */
 	float max, sum;
 	float o[];      /* [dim_v], not yet divided by sum */
 };
@@ -95,9 +95,9 @@ static float score(const struct attend *a, const struct kv_block *kv, const floa
 	return scalar_tree(acc) * a->scale;
 }
 
-/* Block b as the query of row i and this head sees it, which is at least one position of it. */
+/* Block b for the query of row i and this head, which sees at least one of its positions. */
 static void attend_block(const struct attend *a, const struct kv_head *kv, size_t i, size_t head, size_t b,
-	struct part *part)
+	struct partial *part)
 {
 	const struct kv_block block = kv_block_at(a->type, a->dim_k, a->dim_v, kv->extent[b] + kv->offset);
 	const float *q = a->q + i * a->q_stride + head * a->dim_k;
@@ -121,8 +121,8 @@ static void attend_block(const struct attend *a, const struct kv_head *kv, size_
 	part->sum = scalar_tree(acc);
 }
 
-/* Takes the next block's part into what those before it made. */
-static void merge(struct part *all, const struct part *part, size_t dim_v)
+/* Merges the result of the next block into that of the blocks before it. */
+static void merge(struct partial *all, const struct partial *part, size_t dim_v)
 {
 	float max = all->max > part->max ? all->max : part->max;
 	float keep = exp_of(all->max - max), take = exp_of(part->max - max);
@@ -133,7 +133,7 @@ static void merge(struct part *all, const struct part *part, size_t dim_v)
 		all->o[d] = fmaf(all->o[d], keep, part->o[d] * take);
 }
 
-static void write_out(const struct attend *a, size_t i, size_t head, const struct part *all)
+static void write_out(const struct attend *a, size_t i, size_t head, const struct partial *all)
 {
 	float *out = a->out + (i * a->n_head + head) * a->dim_v;
 
@@ -145,10 +145,10 @@ static void write_out(const struct attend *a, size_t i, size_t head, const struc
 
 static size_t part_bytes(size_t dim_v)
 {
-	return (sizeof(struct part) + dim_v * sizeof(float) + 63) / 64 * 64;
+	return (sizeof(struct partial) + dim_v * sizeof(float) + 63) / 64 * 64;
 }
 
-/* Blocks of which row i sees something. */
+/* How many blocks row i sees, at least in part. */
 static size_t blocks_of(const struct attend *a, size_t i)
 {
 	return (a->pos + i) / ATTEND_BLOCK + 1;
@@ -162,7 +162,7 @@ size_t scalar_attend_scratch(size_t dim_k, size_t dim_v, size_t group)
 void scalar_attend(const struct attend *a, const struct kv_head *kv, size_t i0, size_t i1, void *scratch)
 {
 	size_t group = a->n_head / a->n_head_kv;
-	struct part *all = scratch, *part = (void *)((char *)scratch + part_bytes(a->dim_v));
+	struct partial *all = scratch, *part = (void *)((char *)scratch + part_bytes(a->dim_v));
 
 	for (size_t i = i0; i < i1; i++)
 		for (size_t head = kv->h * group; head < (kv->h + 1) * group; head++) {
@@ -182,8 +182,8 @@ size_t scalar_attend_part(size_t dim_v, size_t columns)
 	return columns * part_bytes(dim_v);
 }
 
-/* Of row i and one of KV head h's queries. */
-static struct part *part_at(const struct attend *a, void *parts, size_t n, size_t b, size_t i, size_t query)
+/* The result of block b for row i and one of the KV head's queries. */
+static struct partial *part_at(const struct attend *a, void *parts, size_t n, size_t b, size_t i, size_t query)
 {
 	size_t group = a->n_head / a->n_head_kv;
 
@@ -207,7 +207,7 @@ void scalar_attend_join(const struct attend *a, size_t h, size_t n, void *parts,
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t query = 0; query < group; query++) {
-			struct part *all = part_at(a, parts, n, 0, i, query);
+			struct partial *all = part_at(a, parts, n, 0, i, query);
 
 			for (size_t b = 1; b < blocks_of(a, i); b++)
 				merge(all, part_at(a, parts, n, b, i, query), a->dim_v);
