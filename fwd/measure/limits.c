@@ -169,6 +169,10 @@ struct limit limits_now(const struct limits *l)
 	return now;
 }
 
+const char *const bound_name[] = {
+	[BOUND_NONE] = "none", [BOUND_READ] = "read", [BOUND_CODES] = "int8", [BOUND_FLOATS] = "f32"
+};
+
 double limit_seconds(const struct limit *l, const struct work *w, enum bound *bound)
 {
 	double read = l->read > 0 ? w->bytes / l->read : 0, codes = w->codes / l->codes, floats = w->floats / l->floats;

@@ -43,6 +43,8 @@ struct limit limits_now(const struct limits *l);
  * longer. work->attention does not count. bound: which it was. */
 enum bound { BOUND_NONE, BOUND_READ, BOUND_CODES, BOUND_FLOATS };
 
+extern const char *const bound_name[];  /* by enum bound */
+
 double limit_seconds(const struct limit *l, const struct work *w, enum bound *bound);
 
 #endif

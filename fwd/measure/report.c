@@ -86,7 +86,6 @@ static void heading(const char *what)
 
 static void line(const struct profile *f, int depth, const char *name, const struct cost *t)
 {
-	static const char *const bounds[] = { [BOUND_READ] = "read", [BOUND_CODES] = "int8", [BOUND_FLOATS] = "f32" };
 	double seconds = t->seconds > 1e-12 ? t->seconds : 1e-12, least;
 	struct work work = t->work;
 	enum bound bound;
@@ -95,11 +94,11 @@ static void line(const struct profile *f, int depth, const char *name, const str
 		return;
 	work.floats += work.attention;
 	least = limit_seconds(&f->limit, &work, &bound);
-	fprintf(stderr, "  %*s%-*s %7zu %10.3f %5.1f%%", 2 * depth, "", 22 - 2 * depth, name, t->times, 1e3 * t->seconds,
-		100 * t->seconds / f->seconds);
+	fprintf(stderr, "  %*s%-*s %7zu %10.3f %5.1f%%", 2 * depth, "", 22 - 2 * depth, name, t->times,
+		1e3 * t->seconds, 100 * t->seconds / f->seconds);
 	if (bound)
 		fprintf(stderr, " %10.1f %7.2f %4.0f%% %s", work.bytes / (1 << 20), work.bytes / seconds * 1e-9,
-			100 * least / seconds, bounds[bound]);
+			100 * least / seconds, bound_name[bound]);
 	fputc('\n', stderr);
 }
 

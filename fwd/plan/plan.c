@@ -199,18 +199,18 @@ static size_t rows_of(const struct step *s, int wanted)
 	return wanted ? last->first_wanted + last->wanted : last->first + last->n;
 }
 
-/* Runs an op, with those that follow it in the same pieces unless each is watched; returns the next one, `end` at
- * most. */
+/* Runs an op, and with it those that follow it, unless each has to be seen alone. Returns the next op. */
 static struct op *run_op(struct plan *p, struct op *op, const struct op *end)
 {
 	struct step *s = &p->step;
-	struct chained c = { .s = s, .from = op, .to = op + 1 };
+	struct chained c = { .s = s, .from = op };
 	double start = p->timed ? clock_now() : 0;
 	size_t pieces = op->kind->pieces(op, s);
 	struct op *next = op + 1;
 
 	for (; !p->timed && !p->dump && next < end && next->kind->follows && next->kind->follows(next, s); next++)
-		c.to++;
+		;
+	c.to = next;
 	pool_run(p->setup.pool, pieces, run_piece, &c);
 	if (p->timed && pieces)
 		add_cost(op, s, rows_of(s, 0), clock_now() - start);

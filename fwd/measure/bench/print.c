@@ -6,10 +6,6 @@
 
 #include "lib/base/json.h"
 
-static const char *const bounds[] = {
-	[BOUND_NONE] = "none", [BOUND_READ] = "read", [BOUND_CODES] = "int8", [BOUND_FLOATS] = "f32"
-};
-
 struct column {
 	const char *name;
 	const char *text;       /* or NULL: */
@@ -42,7 +38,7 @@ static void columns(const struct bench_row *row, const struct test_name *test, s
 		{ "test", test->s, 0 }, { "repetitions", NULL, (double)row->repetitions },
 		{ "tokens_per_s", NULL, r->rate },
 		{ "least", NULL, r->low }, { "greatest", NULL, r->high }, { "limit_tokens_per_s", NULL, r->limit },
-		{ "of_limit", NULL, r->rate / r->limit }, { "limited_by", bounds[r->bound], 0 },
+		{ "of_limit", NULL, r->rate / r->limit }, { "limited_by", bound_name[r->bound], 0 },
 		{ "read_bytes_per_s", NULL, r->of.read }, { "int8_madds_per_s", NULL, r->of.codes },
 		{ "f32_madds_per_s", NULL, r->of.floats },
 	};
@@ -112,8 +108,8 @@ static void md_row(const struct bench_row *row, const struct test_name *test)
 
 	printf("| %-22s | %7.1f | %-7s | %2zu | %-11s | %8.2f | %4.1f%% | %8.2f | %4.0f%% | %-4s %6.1f %-8s |\n",
 		row->model, (double)row->bytes / (1 << 20), row->backend, row->threads, test->s, r->rate,
-		50 * (r->high - r->low) / r->rate, r->limit, 100 * r->rate / r->limit, bounds[r->bound], of[r->bound],
-		units[r->bound]);
+		50 * (r->high - r->low) / r->rate, r->limit, 100 * r->rate / r->limit, bound_name[r->bound],
+		of[r->bound], units[r->bound]);
 }
 
 /* ---- any style ---- */
