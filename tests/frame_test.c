@@ -1,5 +1,5 @@
-/* frame_test: what is written is read back, whatever the pieces, signals and descriptors between; streams that are cut, damaged or lie are refused
- * with a reason, at every byte. */
+/* frame_test: what is written is read back, whatever the pieces, signals and descriptors between; streams that are cut,
+ * damaged or lie are refused with a reason, at every byte. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -22,7 +22,8 @@ enum { COLS = 40000 };
 static struct why w;
 
 static const struct card card_made = {
-	.vocab = UINT64_C(0xfedcba9876543210), .model = UINT64_C(0x8000000000000001), .n_vocab = COLS, .bos = 1, .n_ctx = 2048, .n_eog = 3, .eog = { 0, 2, COLS - 1 }
+	.vocab = UINT64_C(0xfedcba9876543210), .model = UINT64_C(0x8000000000000001), .n_vocab = COLS, .bos = 1,
+		.n_ctx = 2048, .n_eog = 3, .eog = { 0, 2, COLS - 1 }
 };
 
 /* A stream with one frame of each kind. */
@@ -43,17 +44,20 @@ static void write_stream(int fd)
 	f.type = FRAME_F16;
 	f.cols = 3;
 	f.pos = FRAME_APPEND;
-	if (frame_write_header(fd, &f, &w) || frame_write_elements(fd, &f, half, 2, &w) || frame_write_elements(fd, &f, half + 2, 1, &w))
+	if (frame_write_header(fd, &f, &w) || frame_write_elements(fd, &f, half, 2, &w) ||
+		frame_write_elements(fd, &f, half + 2, 1, &w))
 		_exit(2);
 	f = (struct frame){ .kind = FRAME_HIDDEN, .rows = 2, .cols = 3, .type = FRAME_I8, .seq = 9 };
 	if (frame_write(fd, &f, bytes, &w))
 		_exit(2);
 	f = (struct frame){ .kind = FRAME_LOGPROBS, .rows = 1, .cols = 2, .type = FRAME_F32, .pos = 4 };
-	if (frame_write(fd, &f, pair, &w) || frame_write_ids(fd, ids, 0, 4, FRAME_SAMPLED, 0, &w) || frame_write_end(fd, FRAME_END_STOP, 5, 0, &w))
+	if (frame_write(fd, &f, pair, &w) || frame_write_ids(fd, ids, 0, 4, FRAME_SAMPLED, 0, &w) ||
+		frame_write_end(fd, FRAME_END_STOP, 5, 0, &w))
 		_exit(2);
 }
 
-/* How many frames are right; after the last of them 100 is added if the input ends as it should. skim: payloads are left to frame_next(). */
+/* How many frames are right; after the last of them 100 is added if the input ends as it should. skim: payloads are
+ * left to frame_next(). */
 static int read_stream(int fd, int skim)
 {
 	static struct frame_in in;
@@ -70,11 +74,14 @@ static int read_stream(int fd, int skim)
 		if (skim) {
 			good += f.kind == FRAME_IDS ? frame_skip(&in, &f, f.rows / 2, &w) == 0 : 1;
 		} else if (f.kind == FRAME_CARD && !card_read(&in, &f, &card, &w)) {
-			good += !card_agree(&card, "read", &card_made, "made", &w) && card.n_ctx == 2048 && card.model == card_made.model && card_is_eog(&card, 2) &&
+			good += !card_agree(&card, "read", &card_made, "made", &w) && card.n_ctx == 2048 &&
+				card.model == card_made.model && card_is_eog(&card, 2) &&
 				card_is_eog(&card, COLS - 1) && card_is_eog(&card, 0) && !card_is_eog(&card, 1);
 		} else if (f.kind == FRAME_IDS && f.rows == 4 && !frame_read(&in, &f, ids, 4, &w)) {
-			good += ids[0] == 5 && ids[1] == -1 && ids[2] == INT32_MAX && ids[3] == 7 && f.pos == 0 && !f.flags;
-		} else if (f.kind == FRAME_LOGITS && f.type == FRAME_F32 && !frame_read(&in, &f, row, 10, &w) && !frame_read(&in, &f, row + 10, COLS - 10, &w)) {
+			good += ids[0] == 5 && ids[1] == -1 && ids[2] == INT32_MAX && ids[3] == 7 && f.pos == 0 &&
+				!f.flags;
+		} else if (f.kind == FRAME_LOGITS && f.type == FRAME_F32 && !frame_read(&in, &f, row, 10, &w) &&
+			!frame_read(&in, &f, row + 10, COLS - 10, &w)) {
 			for (i = 0; i < COLS && row[i] == (float)i * 0.25f; i++)
 				;
 			good += i == COLS && f.pos == 3;
@@ -178,7 +185,8 @@ static void pieces(void)
 
 	for (i = 0; i < sizeof steps / sizeof *steps; i++)
 		for (variant = 0; variant < 8; variant++)
-			check_at(through(steps[i], variant & 1, variant & 2, variant & 4) == FRAMES + 100, "a stream through a pipe", (long long)(steps[i] * 10 + (size_t)variant));
+			check_at(through(steps[i], variant & 1, variant & 2, variant & 4) == FRAMES + 100,
+				"a stream through a pipe", (long long)(steps[i] * 10 + (size_t)variant));
 }
 
 /* slurp() of a non-blocking pipe, interrupted all the time, and of a file of just as many bytes as the limit allows. */
@@ -220,7 +228,8 @@ static void slurps(int file)
 	if (ftruncate(file, SIZE + 1) || lseek(file, 0, SEEK_SET))
 		exit(2);
 	b.n = 0;
-	check_at(slurp("-", &b, &w) < 0 && strstr(w.text, "standard input: larger than"), "a larger one", (long long)b.n);
+	check_at(slurp("-", &b, &w) < 0 && strstr(w.text, "standard input: larger than"), "a larger one",
+		(long long)b.n);
 	dup2(kept, 0);
 	close(kept);
 	bytes_free(&b);
@@ -235,7 +244,8 @@ static void closed_reader(void)
 		exit(2);
 	signal(SIGPIPE, SIG_IGN);
 	close(fd[0]);
-	check_at(frame_write_end(fd[1], FRAME_END_EOG, 0, 0, &w) < 0 && strstr(w.text, strerror(EPIPE)), "writing to nobody", 0);
+	check_at(frame_write_end(fd[1], FRAME_END_EOG, 0, 0, &w) < 0 && strstr(w.text, strerror(EPIPE)),
+		"writing to nobody", 0);
 	close(fd[1]);
 	check_at(io_write(fd[1], big, sizeof big, &w) < 0, "writing to a closed descriptor", 0);
 	signal(SIGPIPE, SIG_DFL);
@@ -275,7 +285,8 @@ static unsigned char *recorded(size_t *n, int fd)
 static void cuts(const unsigned char *bytes, size_t n, int fd)
 {
 	/* the first byte after each frame */
-	const size_t ends[FRAMES + 1] = { 0, 76, 124, 156 + 4 * COLS, 194 + 4 * COLS, 232 + 4 * COLS, 272 + 4 * COLS, 304 + 4 * COLS, 336 + 4 * COLS };
+	const size_t ends[FRAMES + 1] = { 0, 76, 124, 156 + 4 * COLS, 194 + 4 * COLS, 232 + 4 * COLS, 272 + 4 * COLS,
+		304 + 4 * COLS, 336 + 4 * COLS };
 	size_t cut;
 	int got, whole, skim;
 
@@ -288,7 +299,8 @@ static void cuts(const unsigned char *bytes, size_t n, int fd)
 		for (skim = 0; skim < 2; skim++) {
 			got = read_stream(at_start(fd, bytes, cut), skim);
 			/* Skimmed, a frame with a whole header counts before its end is missed. */
-			if (!(got == whole + (cut == ends[whole] ? 100 : 0) || (skim && cut != ends[whole] && got == whole + 1)) ||
+			if (!(got == whole + (cut == ends[whole] ? 100 : 0) ||
+				(skim && cut != ends[whole] && got == whole + 1)) ||
 			    (got < 100 && !strstr(w.text, "pipe: frame ")))
 				check_at(0, "a cut stream", (long long)cut);
 		}
@@ -315,24 +327,35 @@ static void bounds(int fd)
 		uint32_t kind, rows, cols, type, pos;
 		int want;
 	} h[] = {
-		{ FRAME_IDS, 1, 1, FRAME_I32, 0, 1 }, { FRAME_IDS, FRAME_IDS_MAX, 1, FRAME_I32, 0, 1 }, { FRAME_IDS, FRAME_IDS_MAX + 1, 1, FRAME_I32, 0, -1 },
-		{ FRAME_IDS, 0xffffffff, 1, FRAME_I32, 0, -1 }, { FRAME_IDS, 1, 2, FRAME_I32, 0, -1 }, { FRAME_IDS, 1, 0, FRAME_I32, 0, -1 },
-		{ FRAME_IDS, 1, 1, FRAME_F32, 0, -1 }, { FRAME_IDS, 1, 1, 99, 0, -1 }, { FRAME_IDS, 1, 1, 0xffffffff, 0, -1 },
-		{ FRAME_IDS, 2, 1, FRAME_I32, 0xfffffffd, -1 }, { FRAME_IDS, 2, 1, FRAME_I32, 0xfffffffc, 1 }, { FRAME_IDS, 2, 1, FRAME_I32, FRAME_APPEND, 1 },
-		{ FRAME_LOGITS, 1, FRAME_VOCAB_MAX, FRAME_F32, 0, 1 }, { FRAME_LOGITS, 1, FRAME_VOCAB_MAX + 1, FRAME_F32, 0, -1 },
-		{ FRAME_LOGITS, 0, 5, FRAME_F32, 0, -1 }, { FRAME_LOGITS, 1, 0, FRAME_F32, 0, -1 }, { FRAME_LOGITS, 1, 5, FRAME_I32, 0, -1 },
-		{ FRAME_LOGITS, 0x80000000, 0x80000000, FRAME_F32, 0, -1 }, { FRAME_LOGITS, FRAME_IDS_MAX, FRAME_VOCAB_MAX, FRAME_F32, 0, 1 },
+		{ FRAME_IDS, 1, 1, FRAME_I32, 0, 1 }, { FRAME_IDS, FRAME_IDS_MAX, 1, FRAME_I32, 0, 1 },
+		{ FRAME_IDS, FRAME_IDS_MAX + 1, 1, FRAME_I32, 0, -1 },
+		{ FRAME_IDS, 0xffffffff, 1, FRAME_I32, 0, -1 }, { FRAME_IDS, 1, 2, FRAME_I32, 0, -1 },
+		{ FRAME_IDS, 1, 0, FRAME_I32, 0, -1 },
+		{ FRAME_IDS, 1, 1, FRAME_F32, 0, -1 }, { FRAME_IDS, 1, 1, 99, 0, -1 },
+		{ FRAME_IDS, 1, 1, 0xffffffff, 0, -1 },
+		{ FRAME_IDS, 2, 1, FRAME_I32, 0xfffffffd, -1 }, { FRAME_IDS, 2, 1, FRAME_I32, 0xfffffffc, 1 },
+		{ FRAME_IDS, 2, 1, FRAME_I32, FRAME_APPEND, 1 },
+		{ FRAME_LOGITS, 1, FRAME_VOCAB_MAX, FRAME_F32, 0, 1 },
+		{ FRAME_LOGITS, 1, FRAME_VOCAB_MAX + 1, FRAME_F32, 0, -1 },
+		{ FRAME_LOGITS, 0, 5, FRAME_F32, 0, -1 }, { FRAME_LOGITS, 1, 0, FRAME_F32, 0, -1 },
+		{ FRAME_LOGITS, 1, 5, FRAME_I32, 0, -1 },
+		{ FRAME_LOGITS, 0x80000000, 0x80000000, FRAME_F32, 0, -1 },
+		{ FRAME_LOGITS, FRAME_IDS_MAX, FRAME_VOCAB_MAX, FRAME_F32, 0, 1 },
 		{ FRAME_HIDDEN, 3, 1 << 20, FRAME_F16, 0, 1 }, { FRAME_HIDDEN, 3, 0xffffffff, FRAME_F16, 0, -1 },
-		{ FRAME_CARD, 7, 1, FRAME_I32, 0, -1 }, { FRAME_CARD, 8, 1, FRAME_I32, 0, 1 }, { FRAME_CARD, 264, 1, FRAME_I32, 0, 1 }, { FRAME_CARD, 265, 1, FRAME_I32, 0, -1 },
-		{ FRAME_END, 0, 1, FRAME_I32, 0, 1 }, { FRAME_END, 1, 1, FRAME_I32, 0, -1 }, { FRAME_END, FRAME_STOP_MAX, 1, FRAME_I8, 0, 1 },
-		{ FRAME_END, FRAME_STOP_MAX + 1, 1, FRAME_I8, 0, -1 }, { FRAME_END, 1, 2, FRAME_I8, 0, -1 }, { FRAME_END, 0, 1, FRAME_F32, 0, -1 },
+		{ FRAME_CARD, 7, 1, FRAME_I32, 0, -1 }, { FRAME_CARD, 8, 1, FRAME_I32, 0, 1 },
+		{ FRAME_CARD, 264, 1, FRAME_I32, 0, 1 }, { FRAME_CARD, 265, 1, FRAME_I32, 0, -1 },
+		{ FRAME_END, 0, 1, FRAME_I32, 0, 1 }, { FRAME_END, 1, 1, FRAME_I32, 0, -1 },
+		{ FRAME_END, FRAME_STOP_MAX, 1, FRAME_I8, 0, 1 },
+		{ FRAME_END, FRAME_STOP_MAX + 1, 1, FRAME_I8, 0, -1 }, { FRAME_END, 1, 2, FRAME_I8, 0, -1 },
+		{ FRAME_END, 0, 1, FRAME_F32, 0, -1 },
 		{ FRAME_IDS, 1, 1, FRAME_I8, 0, -1 }, { FRAME_LOGPROBS, 1, 3, FRAME_F32, 0, -1 },
 		{ 0, 1, 1, FRAME_I32, 0, -1 }, { FRAME_KIND('i', 'd', 's', 'x'), 1, 1, FRAME_I32, 0, -1 },
 	};
 	size_t i;
 
 	for (i = 0; i < sizeof h / sizeof *h; i++)
-		check_at(next_of(fd, h[i].kind, h[i].rows, h[i].cols, h[i].type, h[i].pos) == h[i].want, "bounds of a header", (long long)i);
+		check_at(next_of(fd, h[i].kind, h[i].rows, h[i].cols, h[i].type, h[i].pos) == h[i].want,
+			"bounds of a header", (long long)i);
 }
 
 /* A stop with its string, and copied frame by frame. */
@@ -347,11 +370,13 @@ static void cut_copies(int fd)
 
 	for (n = 0; n < (int)sizeof text - 1; n++) {
 		at_start(fd, "", 0);
-		if (frame_write_stop(fd, text, sizeof text - 1, 5, 0, &w) || ftruncate(fd, FRAME_HEADER + n) || pipe(out))
+		if (frame_write_stop(fd, text, sizeof text - 1, 5, 0, &w) || ftruncate(fd, FRAME_HEADER + n) ||
+			pipe(out))
 			exit(2);
 		lseek(fd, 0, SEEK_SET);
 		frame_open_in(&in, fd, "cut");
-		check_at(frame_next(&in, &f, &w) == 1 && frame_copy(&in, &f, out[1], &w) < 0 && strstr(w.text, "cut: frame 1: "), "a cut frame", n);
+		check_at(frame_next(&in, &f, &w) == 1 && frame_copy(&in, &f, out[1], &w) < 0 &&
+			strstr(w.text, "cut: frame 1: "), "a cut frame", n);
 		close(out[1]);
 		check_at(read(out[0], &c, 1) == 0, "nothing of it is copied", n);
 		close(out[0]);
@@ -384,7 +409,8 @@ static void copies(int fd)
 	check_at(copied == 9 && n == m && !memcmp(a, b, (size_t)n), "a copied stream", copied);
 	lseek(other, m - 35, SEEK_SET);
 	frame_open_in(&in, other, "file");
-	check_at(frame_next(&in, &f, &w) == 1 && f.kind == FRAME_END && f.flags == FRAME_END_STOP && f.pos == 9 && f.rows == 3 && !frame_read(&in, &f, text, 3, &w) &&
+	check_at(frame_next(&in, &f, &w) == 1 && f.kind == FRAME_END && f.flags == FRAME_END_STOP && f.pos == 9 &&
+		f.rows == 3 && !frame_read(&in, &f, text, 3, &w) &&
 		!memcmp(text, "end", 3), "a stop and its string", f.rows);
 	close(other);
 }
@@ -411,16 +437,21 @@ static void cards(int fd)
 	struct card a = { .vocab = 1, .n_vocab = 10 }, b = a;
 
 	check_at(card_with(fd, 0, 1) == 0 && card_with(fd, 0, -1) == 0 && card_with(fd, 3, -1) == 0, "good cards", 0);
-	check_at(card_with(fd, 2, 0) < 0 && card_with(fd, 2, -1) < 0 && card_with(fd, 2, FRAME_VOCAB_MAX + 1) < 0, "sizes of vocabularies", 0);
-	check_at(card_with(fd, 3, -2) < 0 && card_with(fd, 3, 100) < 0 && card_with(fd, 6, -1) < 0 && card_with(fd, 7, 1) < 0, "BOS, context, reserved", 0);
-	check_at(card_with(fd, 8, -1) < 0 && card_with(fd, 9, 3) < 0 && card_with(fd, 10, 100) < 0 && card_with(fd, 10, 7) < 0, "ends of generation", 0);
+	check_at(card_with(fd, 2, 0) < 0 && card_with(fd, 2, -1) < 0 && card_with(fd, 2, FRAME_VOCAB_MAX + 1) < 0,
+		"sizes of vocabularies", 0);
+	check_at(card_with(fd, 3, -2) < 0 && card_with(fd, 3, 100) < 0 && card_with(fd, 6, -1) < 0 &&
+		card_with(fd, 7, 1) < 0, "BOS, context, reserved", 0);
+	check_at(card_with(fd, 8, -1) < 0 && card_with(fd, 9, 3) < 0 && card_with(fd, 10, 100) < 0 &&
+		card_with(fd, 10, 7) < 0, "ends of generation", 0);
 	check_at(card_agree(&a, "one", &b, "two", &w) == 0, "equal cards", 0);
 	b.model = 5;
 	check_at(card_agree(&a, "one", &b, "two", &w) == 0, "no model agrees with any", 0);
 	a.model = 6;
-	check_at(card_agree(&a, "one", &b, "two", &w) < 0 && strstr(w.text, "one") && strstr(w.text, "two"), "two models", 0);
+	check_at(card_agree(&a, "one", &b, "two", &w) < 0 && strstr(w.text, "one") && strstr(w.text, "two"),
+		"two models", 0);
 	a.vocab = 2;
-	check_at(card_agree(&a, "one", &b, "two", &w) < 0 && strstr(w.text, "one") && strstr(w.text, "two"), "two vocabularies", 0);
+	check_at(card_agree(&a, "one", &b, "two", &w) < 0 && strstr(w.text, "one") && strstr(w.text, "two"),
+		"two vocabularies", 0);
 }
 
 /* Damaged at random places: any answer will do but a crash, a hang, or one without a reason. */
@@ -460,7 +491,9 @@ int main(void)
 	slurps(fd);
 	closed_reader();
 	bytes = recorded(&n, fd);
-	check_at(!memcmp(bytes, "lms1card\13\0\0\0\1\0\0\0\32\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\x32\x54\x76\x98\xba\xdc\xfe", 40), "the bytes of a header", bytes[8]);
+	check_at(!memcmp(bytes,
+		"lms1card\13\0\0\0\1\0\0\0\32\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\x32\x54\x76\x98\xba\xdc\xfe", 40),
+		"the bytes of a header", bytes[8]);
 	cuts(bytes, n, fd);
 	bounds(fd);
 	cards(fd);

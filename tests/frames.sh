@@ -2,7 +2,8 @@
 
 words() { # N...: little-endian words
 	for n; do
-		printf "\\$(printf %03o $((n & 255)))\\$(printf %03o $((n >> 8 & 255)))\\$(printf %03o $((n >> 16 & 255)))\\$(printf %03o $((n >> 24 & 255)))"
+		printf "$(printf '\\%03o\\%03o\\%03o\\%03o' \
+			$((n & 255)) $((n >> 8 & 255)) $((n >> 16 & 255)) $((n >> 24 & 255)))"
 	done
 }
 frame() { # KIND ROWS COLS TYPE FLAGS POS SEQ WORD...
@@ -13,8 +14,10 @@ frame() { # KIND ROWS COLS TYPE FLAGS POS SEQ WORD...
 floats() { # the words of some numbers
 	for x; do
 		case $x in
-		0) echo 0;; 1) echo 1065353216;; 2) echo 1073741824;; 3) echo 1077936128;; 4) echo 1082130432;; 5) echo 1084227584;; 9) echo 1091567616;;
-		-1) echo 3212836864;; -3) echo 3225419776;; tiny) echo 71362;; nan) echo 2143289344;; inf) echo 2139095040;; -inf) echo 4286578688;;
+		0) echo 0;; 1) echo 1065353216;; 2) echo 1073741824;; 3) echo 1077936128;; 4) echo 1082130432;; 
+		5) echo 1084227584;; 9) echo 1091567616;;
+		-1) echo 3212836864;; -3) echo 3225419776;; tiny) echo 71362;; nan) echo 2143289344;;
+		inf) echo 2139095040;; -inf) echo 4286578688;;
 		esac
 	done
 }

@@ -1,5 +1,5 @@
-/* lib/gguf on files that are right, wrong in one way, and mutated at random: whatever is in them, an answer or one line, never a crash (which the
- * sanitizers would see) and never more memory than the file's own size explains. */
+/* lib/gguf on files that are right, wrong in one way, and mutated at random: whatever is in them, an answer or one
+ * line, never a crash (which the sanitizers would see) and never more memory than the file's own size explains. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,8 +170,10 @@ static void wrong_tensors(void)
 		uint64_t offset;
 	} cases[] = {
 		{ "dimensions", 0, 1, 1, 0, 0 }, { "dimensions", 5, 1, 1, 0, 0 }, { "a dimension of 0", 2, 4, 0, 0, 0 },
-		{ "can be counted", 2, 1ull << 32, 1ull << 32, 0, 0 }, { "can be counted", 2, 1ull << 31, 1ull << 31, 0, 0 },
-		{ "unknown type 4", 1, 32, 1, 4, 0 }, { "unknown type", 1, 32, 1, UINT32_MAX, 0 }, { "whole blocks", 2, 33, 1, FORMAT_Q8_0, 0 },
+		{ "can be counted", 2, 1ull << 32, 1ull << 32, 0, 0 },
+		{ "can be counted", 2, 1ull << 31, 1ull << 31, 0, 0 },
+		{ "unknown type 4", 1, 32, 1, 4, 0 }, { "unknown type", 1, 32, 1, UINT32_MAX, 0 },
+		{ "whole blocks", 2, 33, 1, FORMAT_Q8_0, 0 },
 		{ "multiple of the alignment", 1, 4, 1, 0, 8 }, { "truncated", 1, 32, 1, 0, 32 },
 		{ "download it again", 1, 4, 1, 0, 1ull << 40 }, { "truncated", 1, 4, 1, 0, UINT64_MAX - 31 }
 	};
@@ -251,7 +253,8 @@ static void getters(void)
 	holds(g && gguf_bool(g, "maybe", &b, &w) == -1 && b == 7, "a bool of 2");
 	holds(g && gguf_text(g, "nul", &s, &w) == -1, "a string with a NUL");
 	holds(g && gguf_text(g, "u", &s, &w) == -1, "no string");
-	holds(g && gguf_array(g, "small", GGUF_I8, &v, &w) == 1 && gguf_element_integer(v, 0) == 2 && gguf_element_integer(v, 1) == -1, "an array");
+	holds(g && gguf_array(g, "small", GGUF_I8, &v, &w) == 1 && gguf_element_integer(v, 0) == 2 &&
+		gguf_element_integer(v, 1) == -1, "an array");
 	holds(g && gguf_array(g, "small", GGUF_U8, &v, &w) == -1, "an array of another type");
 	gguf_close(g);
 }
@@ -262,7 +265,8 @@ static void no_files(void)
 
 	holds(!(g = gguf_open("absent.gguf", 1, &w)) && strstr(w.text, "absent.gguf: "), "no such file");
 	holds(!(g = gguf_open(".", 1, &w)) && strstr(w.text, "not a regular file"), "a directory");
-	holds(!mkfifo("fifo", 0600) && !(g = gguf_open("fifo", 1, &w)) && strstr(w.text, "not a regular file"), "a FIFO does not hold us up");
+	holds(!mkfifo("fifo", 0600) && !(g = gguf_open("fifo", 1, &w)) && strstr(w.text, "not a regular file"),
+		"a FIFO does not hold us up");
 	gguf_close(g);
 	unlink("fifo");
 }
@@ -291,7 +295,7 @@ static void write_model(const char *path, unsigned shards, unsigned char seed)
 		mkgguf_add_f32(m, (float)-i);
 	for (int i = 0; i < 6; i++) {
 		snprintf(name, sizeof name, "blk.%d.weight", i);
-		mkgguf_tensor(m, name, FORMAT_F32, 2, dim, fill, &seed, 1);
+		mkgguf_tensor(m, name, FORMAT_F32, dim, fill, &seed, 1);
 	}
 	mkgguf_write(m, path, 3, shards);
 	mkgguf_close(m);
@@ -308,24 +312,32 @@ static void shards(void)
 	holds(whole && whole->n_tensors == 6, "a model");
 	parts = gguf_open("many-00001-of-00003.gguf", 1, &w);
 	holds(parts && parts->n_tensors == 6, "a model in shards");
-	holds(parts && gguf_tensor(parts, "blk.5.weight") && gguf_tensor(parts, "blk.5.weight")->bytes == 1024, "a tensor of the last shard");
-	holds(whole && parts && gguf_model_fingerprint(whole) == gguf_model_fingerprint(parts), "shards change no fingerprint");
+	holds(parts && gguf_tensor(parts, "blk.5.weight") && gguf_tensor(parts, "blk.5.weight")->bytes == 1024,
+		"a tensor of the last shard");
+	holds(whole && parts && gguf_model_fingerprint(whole) == gguf_model_fingerprint(parts),
+		"shards change no fingerprint");
 	for (size_t i = 0; whole && parts && i < 3; i++) {
 		gguf_let_go(whole, i, 3);
 		gguf_let_go(parts, i, 3);
 	}
-	holds(whole && parts && gguf_model_fingerprint(whole) == gguf_model_fingerprint(parts), "pages that were let go of come back");
+	holds(whole && parts && gguf_model_fingerprint(whole) == gguf_model_fingerprint(parts),
+		"pages that were let go of come back");
 	other = gguf_open("other.gguf", 1, &w);
-	holds(whole && other && gguf_model_fingerprint(whole) != gguf_model_fingerprint(other), "other weights, another fingerprint");
-	holds(whole && other && gguf_vocab_fingerprint(whole) == gguf_vocab_fingerprint(other), "and the same vocabulary");
+	holds(whole && other && gguf_model_fingerprint(whole) != gguf_model_fingerprint(other),
+		"other weights, another fingerprint");
+	holds(whole && other && gguf_vocab_fingerprint(whole) == gguf_vocab_fingerprint(other),
+		"and the same vocabulary");
 	gguf_close(whole);
 	gguf_close(parts);
 	gguf_close(other);
-	holds(!gguf_open("many-00002-of-00003.gguf", 1, &w) && strstr(w.text, "name the first"), "the second shard alone");
+	holds(!gguf_open("many-00002-of-00003.gguf", 1, &w) && strstr(w.text, "name the first"),
+		"the second shard alone");
 	rename("many-00003-of-00003.gguf", "many-00002-of-00003.gguf");
-	holds(!gguf_open("many-00001-of-00003.gguf", 1, &w) && strstr(w.text, "many-00002-of-00003.gguf: split.no 2"), "shards in disorder");
+	holds(!gguf_open("many-00001-of-00003.gguf", 1, &w) && strstr(w.text, "many-00002-of-00003.gguf: split.no 2"),
+		"shards in disorder");
 	unlink("many-00002-of-00003.gguf");
-	holds(!gguf_open("many-00001-of-00003.gguf", 1, &w) && strstr(w.text, "many-00002-of-00003.gguf"), "a missing shard");
+	holds(!gguf_open("many-00001-of-00003.gguf", 1, &w) && strstr(w.text, "many-00002-of-00003.gguf"),
+		"a missing shard");
 	rename("many-00001-of-00003.gguf", "renamed.gguf");
 	holds(!gguf_open("renamed.gguf", 1, &w) && strstr(w.text, "split.count"), "a shard by another name");
 }
@@ -374,7 +386,8 @@ static void mutate(const char *path, int rounds)
 		for (uint32_t k = 1 + next_random(&state) % 3; k > 0; k--) {
 			size_t at = next_random(&state) % head;
 
-			bad[at] = next_random(&state) & 1 ? extremes[next_random(&state) % sizeof extremes] : (unsigned char)next_random(&state);
+			bad[at] = next_random(&state) & 1 ? extremes[next_random(&state) % sizeof extremes] :
+				(unsigned char)next_random(&state);
 			if (next_random(&state) % 8 == 0)
 				memset(bad + at, 0xff, at + 8 <= n ? 8 : n - at);
 		}

@@ -39,7 +39,8 @@ static const struct opt opts[] = {
 	[TEMPLATE] = { 0, "chat-template", "FILE", "the model's chat template" },
 	[TOOL_TEMPLATE] = { 0, "tool-template", "FILE", "the one named tool_use" },
 	[WITHOUT] = { 0, "without", "KEY", "leave this key out" },
-	[REPLACE] = { 0, "replace", "KEY=VALUE", "another value for this key: a U32, [N] (an array of N), true, false, or a string" },
+	[REPLACE] = { 0, "replace", "KEY=VALUE",
+		"another value for this key: a U32, [N] (an array of N), true, false, or a string" },
 	[OUT] = { 'o', "output", "FILE", "the file to write" },
 	{ 0 }
 };

@@ -107,12 +107,12 @@ static const unsigned char *pool_for(struct mkweights *k, const struct weight *w
 static void tensor(struct mkweights *k, const char *name, uint32_t type, uint32_t cols, uint32_t rows, float mean,
 	float sigma)
 {
-	const uint64_t dim[2] = { cols, rows };
+	const uint64_t dim[2] = { cols, rows > 1 ? rows : 0 };
 	struct weight w = { mkrandom(k->seed, k->n_tensors++), type, mean, sigma, NULL };
 
 	if ((uint64_t)cols * rows >= POOL_FROM)
 		w.pool = pool_for(k, &w);
-	mkgguf_tensor(k->m, name, type, rows > 1 ? 2 : 1, dim, fill, &w, sizeof w);
+	mkgguf_tensor(k->m, name, type, dim, fill, &w, sizeof w);
 }
 
 /* ---- which type a matrix gets ---- */
@@ -250,7 +250,7 @@ void mkweights_tensors(struct mkweights *k)
 	const struct mkshape *s = &k->s;
 	int gpt2 = !strcmp(s->arch, "gpt2");
 	uint32_t pairs = s->head_dim / 2;
-	uint64_t dim = pairs;
+	const uint64_t dim[2] = { pairs, 0 };
 
 	/* a tied embedding is read as rows of variance 9 / n_embd, which as an output matrix gives logits of deviation
 	 * 3 */
@@ -259,7 +259,7 @@ void mkweights_tensors(struct mkweights *k)
 	if (gpt2)
 		tensor(k, "position_embd.weight", FORMAT_F32, s->n_embd, s->n_ctx, 0, 0.5f);
 	if (!strcmp(k->rope, "freqs"))
-		mkgguf_tensor(k->m, "rope_freqs.weight", FORMAT_F32, 1, &dim, rope_freqs, &pairs, sizeof pairs);
+		mkgguf_tensor(k->m, "rope_freqs.weight", FORMAT_F32, dim, rope_freqs, &pairs, sizeof pairs);
 	for (uint32_t il = 0; il < s->n_layer; il++)
 		(gpt2 ? layer_gpt2 : layer_llama)(k, il);
 	vector(k, "output_norm.weight", s->n_embd, 1, 0.1f);

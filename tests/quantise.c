@@ -129,40 +129,44 @@ static float signed_scales(const float *x, size_t n, float levels, int top, unsi
 	return unit;
 }
 
-/* The same with minima: value = d·scale·q - dmin·minimum, scale and minimum in [0, top]. */
-static void scales_and_minima(const float *x, size_t n, float levels, int top, unsigned char *d, unsigned char *dmin,
-	int *scale, int *minimum,
-	float *sub, float *low)
+/* The same with minima: value = step·q - low, step = d·scale, low = dmin·minimum. */
+struct scales_and_minima {
+	int scale[16], minimum[16];     /* codes in [0, top] */
+	float step[16], low[16];
+};
+
+/* Writes d and dmin to half[4]. */
+static struct scales_and_minima scales_and_minima(const float *x, size_t n, float levels, int top, unsigned char *half)
 {
+	struct scales_and_minima s;
 	float unit, unit_min, most;
 
 	for (size_t i = 0; i < n; i++) {
-		range(x + i * (256 / n), 256 / n, &low[i], &most);
-		sub[i] = (most - low[i]) / levels;
-		low[i] = -low[i];
+		range(x + i * (256 / n), 256 / n, &s.low[i], &most);
+		s.step[i] = (most - s.low[i]) / levels;
+		s.low[i] = -s.low[i];
 	}
-	unit = put_half(d, extreme(sub, n) / (float)top);
-	unit_min = put_half(dmin, extreme(low, n) / (float)top);
+	unit = put_half(half, extreme(s.step, n) / (float)top);
+	unit_min = put_half(half + 2, extreme(s.low, n) / (float)top);
 	for (size_t i = 0; i < n; i++) {
-		scale[i] = level(sub[i], unit, 0, top);
-		minimum[i] = level(low[i], unit_min, 0, top);
-		sub[i] = unit * (float)scale[i];
-		low[i] = unit_min * (float)minimum[i];
+		s.scale[i] = level(s.step[i], unit, 0, top);
+		s.minimum[i] = level(s.low[i], unit_min, 0, top);
+		s.step[i] = unit * (float)s.scale[i];
+		s.low[i] = unit_min * (float)s.minimum[i];
 	}
+	return s;
 }
 
 /* 84 bytes: [16: scale, minimum as nibbles][64: four 2-bit planes of 32 a half][half d][half dmin] */
 static void q2_k_block(const float *x, unsigned char *b)
 {
-	int scale[16], minimum[16];
-	float sub[16], low[16];
+	struct scales_and_minima s = scales_and_minima(x, 16, 3, 15, b + 80);
 
-	scales_and_minima(x, 16, 3, 15, b + 80, b + 82, scale, minimum, sub, low);
 	memset(b + 16, 0, 64);
 	for (size_t i = 0; i < 16; i++)
-		b[i] = (unsigned char)(scale[i] | minimum[i] << 4);
+		b[i] = (unsigned char)(s.scale[i] | s.minimum[i] << 4);
 	for (size_t i = 0; i < 256; i++) {
-		int q = level(x[i] + low[i / 16], sub[i / 16], 0, 3);
+		int q = level(x[i] + s.low[i / 16], s.step[i / 16], 0, 3);
 
 		b[16 + i / 128 * 32 + i % 32] |= (unsigned char)(q << 2 * (i % 128 / 32));
 	}
@@ -206,14 +210,13 @@ static void pack_scales(unsigned char *b, const int *scale, const int *minimum)
 static void k_block(const float *x, unsigned char *b, int bits)
 {
 	unsigned char *nibbles = b + 16 + (bits == 5 ? 32 : 0);
-	int scale[8], minimum[8], top = (1 << bits) - 1;
-	float sub[8], low[8];
+	int top = (1 << bits) - 1;
+	struct scales_and_minima s = scales_and_minima(x, 8, (float)top, 63, b);
 
-	scales_and_minima(x, 8, (float)top, 63, b, b + 2, scale, minimum, sub, low);
-	pack_scales(b + 4, scale, minimum);
+	pack_scales(b + 4, s.scale, s.minimum);
 	memset(b + 16, 0, (size_t)(nibbles + 128 - (b + 16)));
 	for (size_t i = 0; i < 256; i++) {
-		int q = level(x[i] + low[i / 32], sub[i / 32], 0, top);
+		int q = level(x[i] + s.low[i / 32], s.step[i / 32], 0, top);
 
 		nibbles[i / 64 * 32 + i % 32] |= (unsigned char)((q & 15) << 4 * (i % 64 / 32));
 		if (bits == 5)

@@ -203,7 +203,8 @@ static void against_reference(void)
 			check_at(0, w.text, x.trial);
 		left = sampler_survivors(s);
 		for (i = 0; i < left.n; i++)
-			if (!(fabs(left.weight[i] / left.sum - x.ref.prob[left.id[i]]) <= 2e-5 * x.ref.prob[left.id[i]] + 1e-8))
+			if (!(fabs(left.weight[i] / left.sum - x.ref.prob[left.id[i]]) <=
+				2e-5 * x.ref.prob[left.id[i]] + 1e-8))
 				break;
 			;
 		check_at(x.wrong || (i == left.n && left.n == x.ref.n && x.ref.prob[pick.id] > 0),

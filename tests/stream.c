@@ -1,10 +1,11 @@
 /* stream: makes, unpacks and compares streams for the tests.
  *
  *	stream make [-s N] [-p POS] [IDS]       decimal ids (operands or stdin) to frames of N ids each
- *	stream ids [-g] < stream                a stream's ids as one line of text; -g: only those a sampler made
+ *	stream ids [-g] < stream                a stream's ids as one line of text; -g: only sampled ones
  *	stream rows < stream > floats           its logits, row after row, without headers
- *	stream compare [-m X] [-d X] [-k PEER] GOLDEN < stream  its logits against a file of raw floats of the same shape: prints the
- *	        largest difference and the mean KL divergence from GOLDEN; exit 1 if one is over its bound, or the divergence over PEER's */
+ *	stream compare [-m X] [-d X] [-k PEER] GOLDEN < stream
+ *	        compares its logits with a file of raw floats of the same shape: prints the largest difference and the
+ *	        mean KL divergence from GOLDEN; exits with 1 if one exceeds its bound, or the divergence that of PEER */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

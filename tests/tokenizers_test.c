@@ -1,5 +1,6 @@
-/* Every vocabulary of ../shared/tokenizers: the ids of every text under every pair of flags, and the bytes that pieces give back, against what
- * llama.cpp gave. Where that failed with an exception ("!...") nothing is compared. pretok_test, vocab_test and ids.test need no such data. */
+/* Every vocabulary of ../shared/tokenizers: the ids of every text under every pair of flags, and the bytes that pieces
+ * give back, against what llama.cpp gave. Where that failed with an exception ("!...") nothing is compared.
+ * pretok_test, vocab_test and ids.test need no such data. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +94,8 @@ static void check_ids(struct vocab *v, const char *vocab, char *line)
 
 static void check_pieces(struct vocab *v, const char *vocab, char *line)
 {
-	char *name = strtok(line, "\t"), *flags = strtok(NULL, "\t"), *tags = strtok(NULL, "\t"), *bytes = strtok(NULL, "\t"), *want = strtok(NULL, "\t");
+	char *name = strtok(line, "\t"), *flags = strtok(NULL, "\t"), *tags = strtok(NULL, "\t"),
+		*bytes = strtok(NULL, "\t"), *want = strtok(NULL, "\t");
 	struct ids ids = { 0 };
 	struct card card;
 	char *text, hex[65];
@@ -122,13 +124,15 @@ static void check_pieces(struct vocab *v, const char *vocab, char *line)
 			n += length;
 		}
 		sha256(text, n, hex);
-		result(n == strtoul(bytes, NULL, 10) && !strcmp(hex, want), vocab, name, flags, special ? "other bytes with --special" : "other bytes");
+		result(n == strtoul(bytes, NULL, 10) && !strcmp(hex, want), vocab, name, flags,
+			special ? "other bytes with --special" : "other bytes");
 	}
 	free(text);
 	free(ids.id);
 }
 
-static void each_line(struct vocab *v, const char *vocab, const char *kind, void (*each)(struct vocab *, const char *, char *))
+static void each_line(struct vocab *v, const char *vocab, const char *kind,
+	void (*each)(struct vocab *, const char *, char *))
 {
 	char path[PATH], *line, *end;
 	struct text t;

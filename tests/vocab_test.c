@@ -1,4 +1,5 @@
-/* lib/vocab and its pre-tokenizers on vocabularies made here: each rule by a case of its own, and merging against a second, slow account of it. */
+/* lib/vocab and its pre-tokenizers on vocabularies made here: each rule by a case of its own, and merging against a
+ * second, slow account of it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static void holds(int ok, const char *what)
 
 /* ---- vocabularies ---- */
 
-struct token {
+struct token_row {
 	const char *text;
 	int type;
 	float score;
@@ -41,7 +42,7 @@ static struct vocab *open_made(struct mkgguf *m)
 	return v;
 }
 
-static void put_tokens(struct mkgguf *m, const struct token *t, size_t n)
+static void put_tokens(struct mkgguf *m, const struct token_row *t, size_t n)
 {
 	mkgguf_array(m, "tokenizer.ggml.tokens", GGUF_STRING, n);
 	for (size_t i = 0; i < n; i++)
@@ -75,7 +76,8 @@ enum { ADD = 1 << 10 };         /* beside vocab_encode()'s flags: BOS and EOS as
 
 static int encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *ids)
 {
-	return (flags & ADD && vocab_adds_bos(v) && ids_add(ids, vocab_bos(v))) || vocab_encode(v, text, n, flags, ids, &w) ||
+	return (flags & ADD && vocab_adds_bos(v) && ids_add(ids, vocab_bos(v))) ||
+		vocab_encode(v, text, n, flags, ids, &w) ||
 		(flags & ADD && vocab_adds_eos(v) && ids_add(ids, vocab_eos(v)));
 }
 
@@ -113,10 +115,11 @@ static void piece_is(struct vocab *v, int32_t id, int special, const char *want,
 
 #define SPACE "\xe2\x96\x81"
 
-static const struct token spm_tokens[] = {
+static const struct token_row spm_tokens[] = {
 	{ "<unk>", 2, 0 }, { "<s>", 3, 0 }, { "</s>", 3, 0 }, { "<0x41>", 6, 0 }, { "\t", 1, 0 },
 	{ SPACE, 1, -9 }, { "a", 1, -9 }, { "b", 1, -9 }, { "c", 1, -9 },
-	{ "ab", 1, -2 }, { "bc", 1, -1 }, { SPACE "a", 1, -3 }, { "aa", 1, -4 }, { "abc", 1, -5 }, { "<|x|>", 4, 0 }, { "<|x|>y", 4, 0 },
+	{ "ab", 1, -2 }, { "bc", 1, -1 }, { SPACE "a", 1, -3 }, { "aa", 1, -4 }, { "abc", 1, -5 }, { "<|x|>", 4, 0 },
+	{ "<|x|>y", 4, 0 },
 	{ "unused", 5, 0 }, { SPACE SPACE, 1, -8 }
 };
 
@@ -148,7 +151,8 @@ static void spm(void)
 	piece_is(v, 1, 1, "<s>", "unless asked for");
 	piece_is(v, 14, 0, "<|x|>", "user-defined ones are not");
 	piece_is(v, 16, 1, "", "unused ones always are");
-	holds(v && !vocab_piece(v, 18, 0, &(size_t){ 0 }) && !vocab_piece(v, -1, 0, &(size_t){ 0 }), "ids outside the vocabulary");
+	holds(v && !vocab_piece(v, 18, 0, &(size_t){ 0 }) && !vocab_piece(v, -1, 0, &(size_t){ 0 }),
+		"ids outside the vocabulary");
 	vocab_close(v);
 
 	m = begin("llama", NULL);
@@ -159,14 +163,16 @@ static void spm(void)
 	mkgguf_text(m, "general.name", "My Phi-3 thing");
 	v = open_made(m);
 	ids_are(v, "a", ADD, "6 2", "keys in the file win");
-	ids_are(v, "a</s> \n\ta<s>\ta", VOCAB_SPECIAL, "6 2 6 1 4 6", "phi-3 drops white space after most special tokens");
+	ids_are(v, "a</s> \n\ta<s>\ta", VOCAB_SPECIAL, "6 2 6 1 4 6",
+		"phi-3 drops white space after most special tokens");
 	vocab_close(v);
 }
 
-/* Tokens of one score: always the leftmost pair, also where a join further left makes it when others have long been waiting. */
+/* Tokens of one score: always the leftmost pair, also where a join further left makes it when others have long been
+ * waiting. */
 static void equal_scores(void)
 {
-	static const struct token tokens[] = {
+	static const struct token_row tokens[] = {
 		{ "<unk>", 2, 0 }, { "a", 1, 0 }, { "b", 1, 0 }, { "ab", 1, -1 }, { "aba", 1, -1 }
 	};
 	struct mkgguf *m = begin("llama", NULL);
@@ -181,8 +187,9 @@ static void equal_scores(void)
 
 /* ---- BPE ---- */
 
-static const struct token bpe_tokens[] = {
-	{ "a", 1, 0 }, { "b", 1, 0 }, { "c", 1, 0 }, { "\xc4\xa0", 1, 0 }, { "ab", 1, 0 }, { "\xc4\xa0" "ab", 1, 0 }, { "abcc", 1, 0 },
+static const struct token_row bpe_tokens[] = {
+	{ "a", 1, 0 }, { "b", 1, 0 }, { "c", 1, 0 }, { "\xc4\xa0", 1, 0 }, { "ab", 1, 0 }, { "\xc4\xa0" "ab", 1, 0 },
+	{ "abcc", 1, 0 },
 	{ "<|endoftext|>", 1, 0 }, { "abcd", 4, 0 }, { "cde", 4, 0 }, { "<|fim_suffix|>", 1, 0 }, { "<s>", 3, 0 },
 	{ "\xc3\xaf", 1, 0 }, { "\xc2\xbf", 1, 0 }, { "\xc2\xbd", 1, 0 }, { "\xc3\xbf", 1, 0 }
 };
@@ -212,7 +219,8 @@ static void bpe(void)
 	ids_are_n(v, "a\xc1\xa2", 3, 0, "4", "an overlong b is a b");
 	if (v)
 		vocab_card(v, &card);
-	holds(card.n_vocab == 16 && card.bos == 11 && card.n_eog == 2 && card.eog[0] == 7 && card.eog[1] == 11 && card.vocab, "the card");
+	holds(card.n_vocab == 16 && card.bos == 11 && card.n_eog == 2 && card.eog[0] == 7 && card.eog[1] == 11 &&
+		card.vocab, "the card");
 	holds(v && vocab_eos(v) == 11 && !vocab_adds_bos(v), "its ids");
 	vocab_close(v);
 
@@ -225,7 +233,8 @@ static void bpe(void)
 	vocab_close(v);
 }
 
-/* The first text of a vocabulary decides which tokens are indexed: an overlong form must be looked up as what it stands for. */
+/* The first text of a vocabulary decides which tokens are indexed: an overlong form must be looked up as what it stands
+ * for. */
 static void overlong(void)
 {
 	struct mkgguf *m = begin("gpt2", "gpt-2");
@@ -243,7 +252,8 @@ static void wrong(void)
 	static const struct {
 		const char *key;
 		uint32_t value;
-	} ids[] = { { "tokenizer.ggml.bos_token_id", 16 }, { "tokenizer.ggml.eot_token_id", UINT32_MAX }, { "tokenizer.ggml.fim_pad_token_id", 99 } };
+	} ids[] = { { "tokenizer.ggml.bos_token_id", 16 }, { "tokenizer.ggml.eot_token_id", UINT32_MAX },
+		{ "tokenizer.ggml.fim_pad_token_id", 99 } };
 	struct mkgguf *m;
 	struct vocab *v;
 
@@ -273,7 +283,8 @@ static void wrong(void)
 	mkgguf_add_text(m, "b", 1);
 	mkgguf_array(m, "tokenizer.ggml.token_type", GGUF_I32, 1);
 	mkgguf_add_i32(m, 1);
-	holds(!open_made(m) && strstr(w.text, "tokenizer.ggml.token_type: 1 types for 2 tokens"), "types and tokens of different numbers");
+	holds(!open_made(m) && strstr(w.text, "tokenizer.ggml.token_type: 1 types for 2 tokens"),
+		"types and tokens of different numbers");
 }
 
 static void fill_nothing(const void *context, uint64_t first, size_t n, void *to)
@@ -295,7 +306,7 @@ static void refused(struct mkgguf *m, const char *reason)
 
 static struct mkgguf *begin_damaged(const char *model)
 {
-	static const struct token tokens[] = { { "a", 1, 0 }, { "b", 1, 0 }, { "ab", 1, 0 } };
+	static const struct token_row tokens[] = { { "a", 1, 0 }, { "b", 1, 0 }, { "ab", 1, 0 } };
 	struct mkgguf *m = begin(model, NULL);
 
 	mkgguf_array(m, "tokenizer.ggml.tokens", GGUF_STRING, 3);
@@ -306,8 +317,10 @@ static struct mkgguf *begin_damaged(const char *model)
 
 static void damaged(void)
 {
-	static const char *const merges[] = { "ab", " b", "a ", " ", "", "a", "a\tb", "abcdefghijkl", "abcdefghijk ", " abcdefghijklmnop" };
-	static const char *const sound[] = { "a b", "ab c", "a bc", "abcdefg h", "abcdefgh i", "abcdefghi j", "a bcdefghijklmnop", "abcdefghijklmnopq r" };
+	static const char *const merges[] = { "ab", " b", "a ", " ", "", "a", "a\tb", "abcdefghijkl", "abcdefghijk ",
+		" abcdefghijklmnop" };
+	static const char *const sound[] = { "a b", "ab c", "a bc", "abcdefg h", "abcdefgh i", "abcdefghi j",
+		"a bcdefghijklmnop", "abcdefghijklmnopq r" };
 	const uint64_t dim[2] = { 4, 2 };
 	struct mkgguf *m;
 	struct vocab *v;
@@ -357,7 +370,7 @@ static void damaged(void)
 	mkgguf_u32(m, "llama.vocab_size", 2);
 	refused(m, "llama.vocab_size: 2, but there are 3 tokens");
 	m = begin_damaged("llama");
-	mkgguf_tensor(m, "token_embd.weight", 0, 2, dim, fill_nothing, NULL, 0);
+	mkgguf_tensor(m, "token_embd.weight", 0, dim, fill_nothing, NULL, 0);
 	refused(m, "3 tokens, but token_embd.weight has 2 rows");
 }
 
@@ -402,7 +415,8 @@ static void pretokenizers(void)
 	cuts("bloom", "a b, (c", "a| b|, (|c");
 	cuts("viking", "a1 b2", "a|1| b|2");
 	cuts("minicpm5", "a 12345", "a| |123|45");
-	cuts("gpt-4o", "helloWorld HTMLPage's \xd0\x90\xd0\xb1\xd0\x92 12 a/\n", "hello|World| HTMLPage's| \xd0\x90\xd0\xb1|\xd0\x92| |12| a|/\n");
+	cuts("gpt-4o", "helloWorld HTMLPage's \xd0\x90\xd0\xb1\xd0\x92 12 a/\n",
+		"hello|World| HTMLPage's| \xd0\x90\xd0\xb1|\xd0\x92| |12| a|/\n");
 	cuts("gpt-4o", "A\xca\xb0" "BC", "A\xca\xb0|BC");
 	cuts("tekken", "HTMLPage's 12", "HTMLPage|'s| |1|2");
 	holds(!pretok_find("gpt", 3) && !pretok_find("", 0), "no such pre-tokenizer");
@@ -426,7 +440,8 @@ struct symbol {
 };
 
 /* -1, or which line of the array is left, then a space where spaced is set, then right. */
-static int64_t line_of(const struct gguf_value *array, const struct symbol *left, const struct symbol *right, int spaced)
+static int64_t line_of(const struct gguf_value *array, const struct symbol *left, const struct symbol *right,
+	int spaced)
 {
 	char line[160];
 	size_t n = left->n;
@@ -447,7 +462,8 @@ static int64_t line_of(const struct gguf_value *array, const struct symbol *left
 }
 
 /* Joins the best pair, again and again, each time looking at all pairs and all lines. */
-static void merge_slowly(const struct gguf_value *tokens, const struct gguf_value *merges, const char *word, struct ids *out)
+static void merge_slowly(const struct gguf_value *tokens, const struct gguf_value *merges, const char *word,
+	struct ids *out)
 {
 	static const struct symbol nothing;
 	static struct symbol symbol[200];
@@ -495,9 +511,11 @@ static void against_slow(void)
 	for (uint64_t i = 0; v && i < 90; i++) {
 		size_t n = 0, most = i < 60 ? 24 : 150;
 
-		/* Words out of tokens' own letters, so that there is much to join; long ones repeat one token or two. */
+		/* Words out of tokens' own letters, so that there is much to join; long ones repeat one token or
+		 * two. */
 		for (uint64_t turn = 0; turn < 200 && n < most; turn++) {
-			struct gguf_string s = string_of(tokens, 256 + mkrandom(i, i < 60 ? turn : mkrandom(i, turn) % (1 + i % 2)) % 700);
+			struct gguf_string s = string_of(tokens,
+				256 + mkrandom(i, i < 60 ? turn : mkrandom(i, turn) % (1 + i % 2)) % 700);
 
 			for (size_t k = 0; k < s.n && n < sizeof word - 1; k++)
 				if (s.s[k] >= 'a' && s.s[k] <= 'z')
@@ -515,8 +533,8 @@ static void against_slow(void)
 	free(slow.id);
 }
 
-/* A long word, which is merged in parts, as a whole: each merge in turn over all of it. That gives the same only because in a made-up vocabulary a merge
- * makes no pair that comes before it. */
+/* A long word, which is merged in parts, as a whole: each merge in turn over all of it. That gives the same only
+ * because in a made-up vocabulary a merge makes no pair that comes before it. */
 static void merge_in_order(const struct gguf_value *tokens, const char *word, size_t n, int32_t *id)
 {
 	enum { FIRST = 256, LAST = 2000 - 3 };
@@ -582,7 +600,7 @@ static void long_words(void)
 
 /* ---- special tokens, told a second way: each in turn, the longest first, takes the text that is still free ---- */
 
-static void cut_slowly(const struct token *t, size_t n_tokens, const char *text, size_t n, struct ids *out)
+static void cut_slowly(const struct token_row *t, size_t n_tokens, const char *text, size_t n, struct ids *out)
 {
 	int owner[64];
 
@@ -608,7 +626,7 @@ static void specials_against_slow(void)
 {
 	enum { LETTERS = 3, TOKENS = 14 };
 	static char text[TOKENS][9];
-	struct token t[TOKENS];
+	struct token_row t[TOKENS];
 	struct ids fast = { 0 }, slow = { 0 };
 	char s[40];
 	int equal = 1;
@@ -622,12 +640,14 @@ static void specials_against_slow(void)
 			size_t n = i < LETTERS ? 1 : 2 + mkrandom(round, (uint64_t)i) % 6;
 
 			for (size_t k = 0; k < n; k++)
-				text[i][k] = (char)('a' + (i < LETTERS ? (uint64_t)i : mkrandom(round, 100 * (uint64_t)i + k) % letters));
+				text[i][k] = (char)('a' + (i < LETTERS ? (uint64_t)i : mkrandom(round,
+					100 * (uint64_t)i + k) % letters));
 			text[i][n] = 0;
-			for (int k = 0; k < i; k++)     /* no token twice: the later one gets a letter that no text has */
+			/* no token twice: the later one gets a letter that no text has */
+			for (int k = 0; k < i; k++)
 				if (!strcmp(text[i], text[k]))
 					text[i][0] = (char)('A' + i);
-			t[i] = (struct token){ text[i], i < LETTERS ? 1 : 4, 0 };
+			t[i] = (struct token_row){ text[i], i < LETTERS ? 1 : 4, 0 };
 		}
 		put_tokens(m, t, TOKENS);
 		put_merges(m, bpe_merges, 0);
@@ -665,14 +685,15 @@ static void nested_specials(void)
 		mkgguf_add_i32(m, 4);
 	put_merges(m, bpe_merges, 0);
 	v = open_made(m);
-	holds(v && !vocab_encode(v, text, LENGTH - 1, 0, &ids, &w) && ids.n == LENGTH / NESTED && ids.id[0] == NESTED - 1 &&
+	holds(v && !vocab_encode(v, text, LENGTH - 1, 0, &ids, &w) && ids.n == LENGTH / NESTED &&
+		ids.id[0] == NESTED - 1 &&
 		ids.id[ids.n - 1] == NESTED - 2, "nested special tokens");
 	vocab_close(v);
 	free(ids.id);
 }
 
-/* Bytes come back, whether the tables were made for a short text, remade, or made in full, and over runs longer than any cache. (Under SPM not all
- * bytes: what looks like the first byte of a character takes a space after it along.) */
+/* Bytes come back, whether the tables were made for a short text, remade, or made in full, and over runs longer than
+ * any cache. (Under SPM not all bytes: what looks like the first byte of a character takes a space after it along.) */
 static void bytes_come_back(struct vocab *v, int flags, unsigned mask, const char *what)
 {
 	static unsigned char text[300000];
