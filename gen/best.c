@@ -1,6 +1,7 @@
-/* best: of the texts that a sampler draws from one prompt the likeliest. It reads a stream of generations with their log-probabilities, each ended by an
- * `end ` frame or by ids that do not continue it, and writes the one with the highest score: the sum of its log-probabilities over its length to the power
- * of the penalty. seq says which text it is, counted from 0. */
+/* best: of the texts that a sampler draws from one prompt the likeliest. It reads a stream of generations with
+ * their log-probabilities, each ended by an `end ` frame or by ids that do not continue it, and writes the one with
+ * the highest score: the sum of its log-probabilities over its length to the power of the penalty. seq says which
+ * text it is, counted from 0. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +24,8 @@ static const struct opt opts[] = {
 	{ 0 }
 };
 
-static struct cli c = { .program = "best", .synopsis = "[options] < ids > ids", .purpose = "of several texts the likeliest", .opts = opts };
+static struct cli c = { .program = "best", .synopsis = "[options] < ids > ids",
+	.purpose = "of several texts the likeliest", .opts = opts };
 static struct why w;
 
 struct candidate {
@@ -123,15 +125,16 @@ static void write_text(const struct candidate *t)
 {
 	const struct result *r = &t->r;
 	uint32_t next = r->pos + (uint32_t)r->ids.n;
+	enum frame_reason reason = r->reason ? (enum frame_reason)r->reason : FRAME_END_LENGTH;
 
 	if (run.verbose)
-		fprintf(stderr, "seed %" PRId64 ": log-probability %.4f, %zu tokens, score %.4f\n", run.seed + t->number, result_sum(r), r->ids.n,
-			t->score);
+		fprintf(stderr, "seed %" PRId64 ": log-probability %.4f, %zu tokens, score %.4f\n",
+			run.seed + t->number, result_sum(r), r->ids.n, t->score);
 	must(frame_write_ids(1, r->ids.id, (uint32_t)r->ids.n, r->pos, FRAME_SAMPLED, t->number, &w));
 	if (r->stop)
 		must(frame_write_stop(1, r->stop, r->n_stop, next, t->number, &w));
 	else
-		must(frame_write_end(1, r->reason ? (enum frame_reason)r->reason : FRAME_END_LENGTH, next, t->number, &w));
+		must(frame_write_end(1, reason, next, t->number, &w));
 }
 
 int main(int argc, char **argv)

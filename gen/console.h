@@ -1,4 +1,5 @@
-/* console: the user's side of a conversation: the lines of standard input, the prompt where that is a terminal, and ^C. There is one. */
+/* console: the user's side of a conversation: the lines of standard input, the prompt where that is a terminal, and
+ * ^C. There is one. */
 #ifndef CONSOLE_H
 #define CONSOLE_H
 
@@ -20,11 +21,12 @@ struct console {
 void console_open(struct console *p, const char *first, int interactive);
 void console_close(struct console *p);
 
-/* The next turn: a line that is not blank, without its end, borrowed until the next call. 1; 0 at the end of the input or at the second
- * ^C in a row; -1 with a reason. The model answers from then until the next call. */
+/* The next turn: a line that is not blank, without its end, borrowed until the next call. 1; 0 at the end of the
+ * input or at the second ^C in a row; -1 with a reason. The model answers from then until the next call. */
 int console_turn(struct console *p, const char **text, size_t *n, struct why *w);
 
-/* For the handler of SIGINT of an interactive conversation: 1 if it ends an answer at most, 0 if it is the second one while the model answers. */
+/* For the handler of SIGINT of an interactive conversation: 1 if it ends an answer at most, 0 if it is the second
+ * one while the model answers. */
 int console_interrupt(void);
 
 /* For the handler of signals that end the program: there is no further turn. */

@@ -131,13 +131,14 @@ static int decode(struct conversation *v, const struct tokens *ids, enum decodin
 {
 	struct stage all = { .name = "detok", .n = 2, .argv = { v->q->stage[ANSWER].argv[0], v->q->model } };
 	struct bytes raw = { .limit = TEXT_MAX };
+	uint32_t n = (uint32_t)ids->n, drawn = how != AS_GIVEN;
 	FILE *f = tmpfile();
 	int fd = -1, status;
 	unsigned used;
 
 	if (how == AS_GIVEN && stage_arg(&all, "--special", w))
 		return -1;
-	if (f && !frame_write_ids(fileno(f), ids->id, (uint32_t)ids->n, how != AS_GIVEN, how != AS_GIVEN ? FRAME_SAMPLED : 0, 0, w) &&
+	if (f && !frame_write_ids(fileno(f), ids->id, n, drawn, drawn * FRAME_SAMPLED, 0, w) &&
 	    lseek(fileno(f), 0, SEEK_SET) == 0)
 		fd = dup(fileno(f));
 	if (f)
@@ -198,8 +199,8 @@ static int lay_out(struct conversation *v, const char *line, size_t n, size_t *k
 	if (!status && !v->history.ids.n)
 		return why(w, "the template makes nothing of the conversation");
 	if (!status && *keep + 1 < v->kept)
-		return why(w, "--kv %s: holds another conversation, of %zu tokens: another name keeps both; kv rm %s removes it", v->q->kv, v->kept,
-			v->q->kv);
+		return why(w, "--kv %s: holds another conversation, of %zu tokens: "
+			"another name keeps both; kv rm %s removes it", v->q->kv, v->kept, v->q->kv);
 	v->kept = 0;
 	if (!status && v->history.ids.n - *keep > FRAME_IDS_MAX)
 		return why(w, "a turn of %zu tokens is more than a frame holds", v->history.ids.n - *keep);
@@ -243,7 +244,8 @@ static int too_long(struct conversation *v, size_t keep, struct why *w)
 
 	if (!l->card.n_ctx || n <= room)
 		return 0;
-	fprintf(stderr, "gen: with this turn the conversation is %zu tokens, and the context holds %zu (-c): the turn is dropped\n", n, room);
+	fprintf(stderr, "gen: with this turn the conversation is %zu tokens, and the context holds %zu (-c): "
+		"the turn is dropped\n", n, room);
 	take_back(v, keep);
 	return l->copy >= 0 && frame_write_end(l->copy, FRAME_END_LENGTH, (uint32_t)keep, 0, w) ? -1 : 1;
 }
@@ -253,7 +255,8 @@ static void tell(const struct conversation *v, const struct result *r, const str
 	const struct card *card = &v->l->card;
 
 	if (r->reason == FRAME_END_LENGTH && card->n_ctx && r->ids.n && r->pos + r->ids.n > (size_t)card->n_ctx)
-		fprintf(stderr, "gen: the context of %" PRId32 " tokens is full (-c): the answer ends here\n", card->n_ctx);
+		fprintf(stderr, "gen: the context of %" PRId32 " tokens is full (-c): the answer ends here\n",
+			card->n_ctx);
 	if (v->q->verbose && r->ids.n)
 		report(v->q, r);
 	if (v->q->json)
@@ -267,15 +270,19 @@ static int turn(struct conversation *v, const char *line, size_t n, struct why *
 	struct result r = { .begin = clock_now() };
 	struct loop *l = v->l;
 	int status, over = 0;
-	size_t keep;
+	const int32_t *fresh;
+	size_t keep, left;
 
 	l->r = &r;
 	status = lay_out(v, line, n, &keep, w) || (over = too_long(v, keep, w)) < 0 ? -1 : 0;
 	if (over > 0)
 		r.reason = FRAME_END_LENGTH;
 	else if (!status) {
-		status = tokens_add(&r.prompt, v->history.ids.id + keep, v->history.ids.n - keep, w) ||
-			loop_send(l, v->history.ids.id + keep, v->history.ids.n - keep, (uint32_t)keep, w) ? -1 : loop_turn(l, w);
+		fresh = v->history.ids.id + keep;
+		left = v->history.ids.n - keep;
+		status = tokens_add(&r.prompt, fresh, left, w) || loop_send(l, fresh, left, (uint32_t)keep, w) ? -1 : 0;
+		if (!status)
+			status = loop_turn(l, w);
 		if (!status)
 			status = why(w, "sample ended before the conversation did");
 		else if (status > 0 && r.reason == FRAME_END_INTERRUPT)

@@ -141,7 +141,8 @@ static void account(struct draft *d, size_t accepted)
 	}
 }
 
-int draft_propose(struct draft *d, const struct card *card, const struct tokens *seq, size_t accepted, int32_t *ids, size_t room, struct why *w)
+int draft_propose(struct draft *d, const struct card *card, const struct tokens *seq, size_t accepted, int32_t *ids,
+	size_t room, struct why *w)
 {
 	size_t most = size_min(room, d->most);
 	int n;

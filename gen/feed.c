@@ -1,4 +1,5 @@
-/* feed: closes the loop of a generation in plain shell. Copies a prompt, then the ids that come back through a FIFO, and guesses if asked to. */
+/* feed: closes the loop of a generation in plain shell. Copies a prompt, then the ids that come back through a
+ * FIFO, and guesses if asked to. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,8 +12,8 @@
 #include "find.h"
 #include "loop.h"
 
-static struct cli c = { .program = "feed", .synopsis = "[options] FIFO < prompt > ids", .purpose = "a prompt, then the ids that come back: the loop of a generation",
-	.opts = feed_opts };
+static struct cli c = { .program = "feed", .synopsis = "[options] FIFO < prompt > ids",
+	.purpose = "a prompt, then the ids that come back: the loop of a generation", .opts = feed_opts };
 
 /* Waits for the small model, too. 1 if it failed, and has said so. */
 static int draft_failed(struct feed_settings *set)

@@ -12,7 +12,8 @@ enum { REPEAT = 1, DRAFT, DRAFT_SIZE, TEMP };
 const struct opt feed_opts[] = {
 	{ 'n', "n-predict", "N", "end after N ids (default: no limit)" },
 	{ REPEAT, "repeat", "N", "N generations from the same prompt, one after the other (default: 1)" },
-	{ DRAFT, "draft", "MODEL", "guess ids by a small model and have several evaluated at once; lookup: from what stood there before" },
+	{ DRAFT, "draft", "MODEL", "guess ids by a small model and have several evaluated at once;\n"
+		"lookup: from what stood there before" },
 	{ DRAFT_SIZE, "draft-max", "N", "guess N ids at once (default: 4)" },
 	{ TEMP, "temp", "T", "the small model draws as sample --gumbel does; 0: takes the largest logit (default: 0)" },
 	{ 's', "seed", "N", "seed of these draws" },

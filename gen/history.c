@@ -27,7 +27,9 @@ static int stands_for(const struct history_part *p, const char *text, size_t n, 
 	before = space_leading(p->text, p->n);
 	end = space_trimmed(p->text, p->n);
 	skip = space_leading(text, n);
-	if (!p->answer || before >= end || common(p->text + before, end - before, text + skip, n - skip) != end - before)
+	if (!p->answer || before >= end)
+		return 0;
+	if (common(p->text + before, end - before, text + skip, n - skip) != end - before)
 		return 0;
 	skip += end - before;
 	*used = skip + common(p->text + end, p->n - end, text + skip, n - skip);
@@ -56,7 +58,8 @@ static int add(struct history *h, size_t first, const char *text, size_t n, int 
 	return 0;
 }
 
-int history_prompt(struct history *h, const struct history_encoder *e, const char *text, size_t n, size_t *keep, struct why *w)
+int history_prompt(struct history *h, const struct history_encoder *e, const char *text, size_t n, size_t *keep,
+	struct why *w)
 {
 	struct tokens fresh = { 0 };
 	size_t at = 0, good = 0, used, first, same = 0;
@@ -87,7 +90,8 @@ void history_back(struct history *h, size_t keep)
 	} while (h->n_parts && h->ids.n > keep);
 }
 
-int history_add(struct history *h, const int32_t *ids, size_t n_ids, const char *text, size_t n, int answer, struct why *w)
+int history_add(struct history *h, const int32_t *ids, size_t n_ids, const char *text, size_t n, int answer,
+	struct why *w)
 {
 	size_t first = h->ids.n;
 

@@ -1,7 +1,9 @@
-/* history: which ids fwd has evaluated and what text they stand for, so that of a conversation that has grown only what is new is evaluated.
- * It is a sequence of parts: text that was given and the ids that tok made of it; and answers, whose ids may differ from those that tok would make of their
- * text. A part still holds if the conversation, laid out anew, has the same text there; white space around an answer may differ, since many templates trim
- * it. From the first part on that has another text (some templates drop what the model has thought) the text is tokenized again, and ids that agree stay. */
+/* history: which ids fwd has evaluated and what text they stand for, so that of a conversation that has grown only
+ * what is new is evaluated. It is a sequence of parts: text that was given and the ids that tok made of it; and
+ * answers, whose ids may differ from those that tok would make of their text. A part still holds if the
+ * conversation, laid out anew, has the same text there; white space around an answer may differ, since many
+ * templates trim it. From the first part on that has another text (some templates drop what the model has thought)
+ * the text is tokenized again, and ids that agree stay. */
 #ifndef HISTORY_H
 #define HISTORY_H
 
@@ -29,15 +31,17 @@ struct history_encoder {
 	void *context;
 };
 
-/* Makes the history that of text[n], a whole conversation up to where the next answer begins. ids[*keep] and those after it are left to
- * evaluate, from that position on; there is at least one, unless there are none at all. */
-int history_prompt(struct history *h, const struct history_encoder *e, const char *text, size_t n, size_t *keep, struct why *w);
+/* Makes the history that of text[n], a whole conversation up to where the next answer begins. ids[*keep] and those
+ * after it are left to evaluate, from that position on; there is at least one, unless there are none at all. */
+int history_prompt(struct history *h, const struct history_encoder *e, const char *text, size_t n, size_t *keep,
+	struct why *w);
 
 /* Undoes history_prompt(): fwd holds the ids before `keep`. */
 void history_back(struct history *h, size_t keep);
 
 /* Adds ids that were evaluated, and the text that stands for them in a conversation. */
-int history_add(struct history *h, const int32_t *ids, size_t n_ids, const char *text, size_t n, int answer, struct why *w);
+int history_add(struct history *h, const int32_t *ids, size_t n_ids, const char *text, size_t n, int answer,
+	struct why *w);
 
 void history_free(struct history *h);
 

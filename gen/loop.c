@@ -133,7 +133,9 @@ static int forward(struct loop *l, size_t from, size_t n, uint32_t pos, size_t a
 	/* The sampler draws one id more than there are guesses. */
 	if (l->n != LOOP_NO_LIMIT)
 		room = size_min(room, (size_t)(l->n - l->drawn) - 1);
-	if (l->draft && left == 1 && (guesses = draft_propose(l->draft, &l->card, &l->seq, accepted, with + 1, room, w)) < 0)
+	if (l->draft && left == 1)
+		guesses = draft_propose(l->draft, &l->card, &l->seq, accepted, with + 1, room, w);
+	if (guesses < 0)
 		return -1;
 	with[0] = l->ids[from];
 	if (l->r) {
@@ -161,10 +163,13 @@ static int discard_rejected(struct loop *l, struct why *w)
 /* How many of the drawn ids fwd has evaluated already, as guesses. */
 static size_t count_accepted(const struct loop *l, uint32_t pos, size_t n)
 {
-	return l->held > l->valid && pos == l->valid ? draft_matches(l->draft, l->ids, size_min(n, l->held - l->valid)) : 0;
+	if (l->held <= l->valid || pos != l->valid)
+		return 0;
+	return draft_matches(l->draft, l->ids, size_min(n, l->held - l->valid));
 }
 
-/* The generation ends here, and not by an `end ` frame. Whoever reads the copy is told where more generations follow. */
+/* The generation ends here, and not by an `end ` frame. Whoever reads the copy is told where more generations
+ * follow. */
 static int end_here(struct loop *l, int reason, uint32_t pos, struct why *w)
 {
 	l->stale = 1;
@@ -175,16 +180,24 @@ static int end_here(struct loop *l, int reason, uint32_t pos, struct why *w)
 	return discard_rejected(l, w) ? -1 : 1;
 }
 
-/* 0: the loop goes on; 1: the generation is over, for the reason in *reason or the sampler's that is still to come; -1. */
+static int copy_ids(struct loop *l, const struct frame *f, struct why *w)
+{
+	if (l->copy < 0)
+		return 0;
+	return frame_write_ids(l->copy, l->ids, f->rows, f->pos, f->flags, f->seq, w) ? failed(l) : 0;
+}
+
+/* 0: the loop goes on; 1: the generation is over, for the reason in *reason or the sampler's that is still to come;
+ * -1. */
 static int ids_back(struct loop *l, const struct frame *f, int *reason, struct why *w)
 {
 	uint32_t pos = f->pos;
-	size_t n, accepted;
+	size_t n, accepted, from;
 
 	if (read_ids(l, &l->back, f, w))
 		return -1;
 	if (*reason || !(f->flags & FRAME_SAMPLED) || !f->rows)
-		return l->copy >= 0 && frame_write_ids(l->copy, l->ids, f->rows, f->pos, f->flags, f->seq, w) ? failed(l) : 0;
+		return copy_ids(l, f, w);
 	if (!l->placed && pos != FRAME_APPEND) {
 		l->placed = 1;
 		l->base = pos - (uint32_t)l->seq.n;
@@ -192,8 +205,8 @@ static int ids_back(struct loop *l, const struct frame *f, int *reason, struct w
 	if (pos == FRAME_APPEND)
 		pos = l->base + (uint32_t)l->seq.n;
 	if (l->draft && pos != l->base + l->seq.n)
-		return why(w, "%s: ids for position %u, not %u: a sampler that does not know guesses", l->back.name, (unsigned)pos,
-			(unsigned)(l->base + l->seq.n));
+		return why(w, "%s: ids for position %u, not %u: a sampler that does not know guesses", l->back.name,
+			(unsigned)pos, (unsigned)(l->base + l->seq.n));
 	l->stale = 0;
 	for (n = 0; n < f->rows && !*reason; n++) {
 		l->drawn++;
@@ -205,10 +218,11 @@ static int ids_back(struct loop *l, const struct frame *f, int *reason, struct w
 		return -1;
 	if (*reason && l->r)
 		l->r->evaluated = l->r->ids.n + accepted;
-	if (!*reason && forward(l, accepted < n ? accepted : n - 1, n, pos + (uint32_t)(accepted < n ? accepted : n - 1), accepted, w))
+	from = accepted < n ? accepted : n - 1;
+	if (!*reason && forward(l, from, n, pos + (uint32_t)from, accepted, w))
 		return -1;
-	if (l->copy >= 0 && frame_write_ids(l->copy, l->ids, f->rows, f->pos, f->flags, f->seq, w))
-		return failed(l);
+	if (copy_ids(l, f, w))
+		return -1;
 	return l->r && result_ids(l->r, l->ids, n, pos, w) ? -1 : 0;
 }
 
@@ -320,8 +334,15 @@ int loop_drain(struct loop *l, struct why *w)
 	int got;
 
 	while ((got = frame_next(&l->back, &f, w)) > 0) {
-		if (f.kind == FRAME_LOGPROBS ? logprob_back(l, &f, w) < 0 : f.kind == FRAME_END ? end_back(l, &f, w) < 0 :
-		    l->copy >= 0 && frame_copy(&l->back, &f, l->copy, w) && failed(l))
+		int status = 0;
+
+		if (f.kind == FRAME_LOGPROBS)
+			status = logprob_back(l, &f, w);
+		else if (f.kind == FRAME_END)
+			status = end_back(l, &f, w);
+		else if (l->copy >= 0 && frame_copy(&l->back, &f, l->copy, w))
+			status = failed(l);
+		if (status < 0)
 			return l->gone ? 0 : -1;
 	}
 	return got;

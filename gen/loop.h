@@ -1,11 +1,12 @@
-/* loop: the ids that a sampler draws go back to fwd. feed is this loop as a program of its own; gen runs it between its stages, where it stands for
- * `feed` and `tee` at once.
+/* loop: the ids that a sampler draws go back to fwd. feed is this loop as a program of its own; gen runs it between
+ * its stages, where it stands for `feed` and `tee` at once.
  *
  *	tok | feed FIFO | fwd | sample | tee FIFO | detok
  *
- * The prompt goes from `in` to `out`. Then each frame of ids that comes through `back` goes to `out`, until an `end ` frame, the end of `back`, an id that
- * ends a generation, n ids, or a full context. Every frame of `back` also goes to `copy`. With a draft, guesses are appended to the ids; what fwd has
- * evaluated of rejected guesses is removed at the end by an empty frame. */
+ * The prompt goes from `in` to `out`. Then each frame of ids that comes through `back` goes to `out`, until an end
+ * frame, the end of `back`, an id that ends a generation, n ids, or a full context. Every frame of `back` also
+ * goes to `copy`. With a draft, guesses are appended to the ids; what fwd has evaluated of rejected guesses is
+ * removed at the end by an empty frame. */
 #ifndef LOOP_H
 #define LOOP_H
 
@@ -26,10 +27,10 @@ struct loop {                   /* starts as loop_init() leaves it; these are se
 	int64_t repeat;         /* generations from the same prompt, one after the other */
 	struct draft *draft;    /* or NULL; borrowed */
 	struct result *r;       /* [repeat], or NULL */
-	int turns;              /* several generations: the ends of those that end here are told to the readers of the copy */
+	int turns;              /* several generations: those that end here get an end frame in the copy */
 	int logprobs;           /* the sampler sends the log-probability of each id after it */
 	void (*wait)(struct loop *l);           /* called before the first id of a generation is read, or NULL */
-	int (*cancelled)(void);                 /* asked before each id is passed on: 1 ends the generation before it; or NULL */
+	int (*cancelled)(void);                 /* 1: the generation ends before the id under way; or NULL */
 
 	struct card card;       /* private: the last one that came */
 	int carded;
@@ -48,7 +49,8 @@ struct loop {                   /* starts as loop_init() leaves it; these are se
 void loop_init(struct loop *l);
 void loop_close(struct loop *l);
 
-/* Copies the prompt: cards and ids from `in` to `out`, to the end of the input. -1 with a reason; l->gone says that `out` has no reader. */
+/* Copies the prompt: cards and ids from `in` to `out`, to the end of the input. -1 with a reason; l->gone says that
+ * `out` has no reader. */
 int loop_prompt(struct loop *l, struct why *w);
 
 /* Tells fwd and the readers of the copy whose ids will come: at once, so that they can start on it. */
@@ -63,10 +65,12 @@ int loop_turn(struct loop *l, struct why *w);
 /* All generations, after the prompt; then closes `out`. 0, or -1 with a reason. */
 int loop_run(struct loop *l, struct why *w);
 
-/* After it: what still comes through `back` is for the readers of the copy, and whoever writes it is not to die of SIGPIPE. 0, or -1 with a reason. */
+/* After it: what still comes through `back` is for the readers of the copy, and whoever writes it is not to die of
+ * SIGPIPE. 0, or -1 with a reason. */
 int loop_drain(struct loop *l, struct why *w);
 
-/* No loop: copies the frames of `back`, of a fwd that picks itself, and observes them. Of the prompt it counts the ids. 0, or -1 with a reason. */
+/* No loop: copies the frames of `back`, of a fwd that picks itself, and observes them. Of the prompt it counts the
+ * ids. 0, or -1 with a reason. */
 int loop_copy(struct loop *l, struct why *w);
 
 #endif

@@ -1,4 +1,5 @@
-/* gen: text from a prompt. Starts the stages and is the loop between them; what each option means is for the stages to say. */
+/* gen: text from a prompt. Starts the stages and is the loop between them; what each option means is for the stages
+ * to say. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +21,11 @@
 
 enum { TEXT_MAX = 1 << 30 };
 
-static const char *const names[STAGES] = { [SCHEMA] = "schema", [PROMPT] = "prompt", [TOK] = "tok", [FEED] = "feed", [FWD] = "fwd", [SAMPLE] = "sample", [STOPS] = "detok --frames",
-	[TEE] = "tee", [BEST] = "best", [DETOK] = "detok", [DRAFT] = "draft", [CHAT] = "chat", [ANSWER] = "detok", [KV] = "kv" };
+static const char *const names[STAGES] = {
+	[SCHEMA] = "schema", [PROMPT] = "prompt", [TOK] = "tok", [FEED] = "feed", [FWD] = "fwd", [SAMPLE] = "sample",
+	[STOPS] = "detok --frames", [TEE] = "tee", [BEST] = "best", [DETOK] = "detok", [DRAFT] = "draft",
+	[CHAT] = "chat", [ANSWER] = "detok", [KV] = "kv"
+};
 
 static struct request q;
 static volatile sig_atomic_t interrupted;

@@ -26,12 +26,13 @@ const struct opt options_table[] = {
 	{ STOP, "stop", "TEXT", "stop before this text; \\n is a new line; repeatable" },
 	{ JSON_SCHEMA, "json-schema", "TEXT", "draw only JSON that matches this schema" },
 	{ JSON_SCHEMA, "json-schema-file", "FILE", "the same from a file" },
-	{ GUESS, "draft", "MODEL", "guess tokens by a small model and evaluate several at once; lookup: by what stood there before" },
+	{ GUESS, "draft", "MODEL", "guess tokens by a small model and evaluate several at once;\n"
+		"lookup: by what stood there before" },
 	{ GUESS_MAX, "draft-max", "N", "how many at once (default: 4)" },
 	{ BEST_OF, "best-of", "N", "generate N texts, with seeds from -s on, and print the likeliest" },
 	{ PENALTY, "length-penalty", "A", "score: the log-probability over the length to the power of A (default: 1)" },
 	{ ALL, "all", NULL, "with --best-of: print all of them, the best first" },
-	{ CHATS, "chat", NULL, "a conversation: each line of stdin is a turn, and its answer a line or more of stdout" },
+	{ CHATS, "chat", NULL, "a conversation: each line of stdin is a turn, its answer a line or more of stdout" },
 	{ 'i', "interactive", NULL, "the same with a prompt; ^C ends an answer, ^D or ^C twice the conversation" },
 	{ STAGE, "stage", "NAME=COMMAND", "run the shell's COMMAND in place of tok, fwd, sample or detok" },
 	{ PRINT, "print-pipeline", NULL, "print the shell commands that do the same, and exit" },
@@ -54,7 +55,8 @@ static void add(struct request *q, const struct cli *c, enum stage_number stage,
 		cli_usage(c, "%s", w.text);
 }
 
-static void add_value(struct request *q, const struct cli *c, enum stage_number stage, const char *option, const char *value)
+static void add_value(struct request *q, const struct cli *c, enum stage_number stage, const char *option,
+	const char *value)
 {
 	if (!value)
 		return;
@@ -174,9 +176,11 @@ static void check_chat(const struct request *q, const struct cli *c)
 	if (!q->chat && q->chat_options)
 		cli_usage(c, "--system, --tools, --set, --template and --template-name are for --chat and -i");
 	if (q->chat && (q->stage[TOK].n || q->stage[TOK].command))
-		cli_usage(c, "--bos, --no-bos, --no-parse-special and --stage tok: not for a conversation: the chat template decides");
+		cli_usage(c, "--bos, --no-bos, --no-parse-special and --stage tok: not for a conversation: "
+			"the chat template decides");
 	if (q->chat && q->print)
-		cli_usage(c, "--print-pipeline: a conversation is more than a pipeline; its first turn is chat | tok --no-bos | ...");
+		cli_usage(c, "--print-pipeline: a conversation is more than a pipeline; "
+			"its first turn is chat | tok --no-bos | ...");
 	if (q->interactive && q->json)
 		cli_usage(c, "--json: with --chat, not with -i");
 }
@@ -220,13 +224,14 @@ void options(struct request *q, struct cli *c)
 
 /* ---- the commands ---- */
 
-/* Whether fwd can pick itself: nothing is asked for that only sample can do, or that needs the ids one by one. It picks as sample does: the largest logit,
- * or with the same noise. */
+/* Whether fwd can pick itself: nothing is asked for that only sample can do, or that needs the ids one by one. It
+ * picks as sample does: the largest logit, or with the same noise. */
 static int can_chain(const struct request *q)
 {
 	int picks = (q->greedy || q->gumbel) && !q->sampling && !q->of_text && !q->logprobs;
+	int loops = q->chat || q->n_stop || q->draft || q->best_of;
 
-	return picks && !q->chat && !q->n_stop && !q->draft && !q->best_of && !q->stage[FWD].command && !q->stage[SAMPLE].command;
+	return picks && !loops && !q->stage[FWD].command && !q->stage[SAMPLE].command;
 }
 
 static void command_noise(struct request *q, const struct cli *c, enum stage_number stage)
@@ -249,7 +254,8 @@ static void command_chain(struct request *q, const struct cli *c)
 	q->stage[SAMPLE] = (struct stage){ .name = "sample" };
 }
 
-/* The n-th id is not evaluated, unless it has to stay in a named segment; a sampler of the user's is bounded here alone. */
+/* The n-th id is not evaluated, unless it has to stay in a named segment; a sampler of the user's is bounded here
+ * alone. */
 static void command_feed(struct request *q, const struct cli *c)
 {
 	q->stage[FEED].n = 1;
@@ -287,6 +293,7 @@ static void command_best(struct request *q, const struct cli *c)
 static void command_text(struct request *q, const struct cli *c)
 {
 	int terminal = isatty(STDOUT_FILENO), many = q->chat || q->best_of;
+	int prompts = q->interactive && terminal && isatty(STDIN_FILENO);
 
 	if (q->n_stop && (many || q->json || q->verbose)) {
 		add(q, c, STOPS, "--frames");
@@ -296,7 +303,7 @@ static void command_text(struct request *q, const struct cli *c)
 	if (many || stage_used(&q->stage[STOPS]))
 		add(q, c, DETOK, "--turns");
 	if (q->chat || q->all || (terminal && !q->json))
-		add_value(q, c, DETOK, "--suffix", q->interactive && terminal && isatty(STDIN_FILENO) ? "\n" CONSOLE_PROMPT : "\n");
+		add_value(q, c, DETOK, "--suffix", prompts ? "\n" CONSOLE_PROMPT : "\n");
 	for (int i = 0; i < q->n_stop; i++) {
 		add_value(q, c, DETOK, "--stop", q->stop[i]);
 		if (stage_used(&q->stage[STOPS]))
@@ -314,8 +321,9 @@ static void command_text(struct request *q, const struct cli *c)
 static void finish(struct request *q, const struct cli *c, const char *argv0)
 {
 	static const struct { enum stage_number stage; const char *program; int model; } all[] = {
-		{ SCHEMA, "schema", 0 }, { TOK, "tok", 1 }, { FEED, "feed", 0 }, { FWD, "fwd", 1 }, { SAMPLE, "sample", 0 }, { STOPS, "detok", 1 }, { TEE, "tee", 0 },
-		{ BEST, "best", 0 }, { DETOK, "detok", 1 }, { CHAT, "chat", 1 }, { ANSWER, "detok", 1 }, { KV, "kv", 0 }
+		{ SCHEMA, "schema", 0 }, { TOK, "tok", 1 }, { FEED, "feed", 0 }, { FWD, "fwd", 1 },
+		{ SAMPLE, "sample", 0 }, { STOPS, "detok", 1 }, { TEE, "tee", 0 }, { BEST, "best", 0 },
+		{ DETOK, "detok", 1 }, { CHAT, "chat", 1 }, { ANSWER, "detok", 1 }, { KV, "kv", 0 }
 	};
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

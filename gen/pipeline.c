@@ -5,12 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The stages of each topology in the order of the stream; those that are not used are left out. From TEE the ids go back to FEED, too. */
+/* The stages of each topology in the order of the stream; those that are not used are left out. From TEE the ids go
+ * back to FEED, too. */
 static const enum stage_number loop_stages[] = { PROMPT, TOK, FEED, FWD, SAMPLE, STOPS, TEE, BEST, DETOK, STAGES };
 static const enum stage_number chain_stages[] = { PROMPT, TOK, FWD, TEE, DETOK, STAGES };
 static const enum stage_number conversation_stages[] = { FEED, FWD, SAMPLE, STOPS, TEE, DETOK, STAGES };
 
-/* fwd starts first: it takes the longest. A fault of one stage shows in those after it: this is the order in which it is looked for. */
+/* fwd starts first: it takes the longest. A fault of one stage shows in those after it: this is the order in which
+ * it is looked for. */
 static const enum stage_number start_order[] = { FWD, PROMPT, TOK, SAMPLE, STOPS, BEST, DETOK };
 static const int fault_order[] = { SCHEMA, CHAT, TOK, FWD, DRAFT, SAMPLE, STOPS, BEST, DETOK, ANSWER };
 
@@ -81,7 +83,9 @@ static int make_grammar(struct request *q, struct why *w)
 	rewind(f);
 	q->grammar = fileno(f);
 	snprintf(q->grammar_path, sizeof q->grammar_path, "/dev/fd/%d", q->grammar);
-	return stage_arg(&q->stage[SAMPLE], "--grammar-file", w) || stage_arg(&q->stage[SAMPLE], q->grammar_path, w) ? -1 : 0;
+	if (stage_arg(&q->stage[SAMPLE], "--grammar-file", w))
+		return -1;
+	return stage_arg(&q->stage[SAMPLE], q->grammar_path, w);
 }
 
 int pipeline_start(struct request *q, struct loop *l, int text, struct why *w)

@@ -59,7 +59,8 @@ static void print_times(const struct result *r)
 
 	fprintf(stderr, "first token after %.1f ms\n", 1e3 * t.first);
 	if (r->ids.n > 1)
-		fprintf(stderr, "%zu further in %.1f ms: %.1f tokens/s; time of a step: %.2f ms at least, %.2f on average, %.2f at most\n", r->ids.n - 1,
+		fprintf(stderr, "%zu further in %.1f ms: %.1f tokens/s; "
+			"time of a step: %.2f ms at least, %.2f on average, %.2f at most\n", r->ids.n - 1,
 			1e3 * (r->each[r->ids.n - 1].time - t.first), t.rate, 1e3 * t.min, 1e3 * t.mean, 1e3 * t.max);
 	fprintf(stderr, "forward passes: %zu\n", r->passes);
 	if (peak_memory())
@@ -86,7 +87,8 @@ void report(const struct request *q, const struct result *r)
 	fprintf(stderr, "stopped by: %s\n", reason_name(r));
 	print_times(r);
 	if (q->draft)
-		fprintf(stderr, "draft: %zu tokens proposed, %zu of them accepted; paused for %zu rounds\n", r->proposed, r->accepted, r->paused);
+		fprintf(stderr, "draft: %zu tokens proposed, %zu of them accepted; paused for %zu rounds\n",
+			r->proposed, r->accepted, r->paused);
 }
 
 /* ---- for programs ---- */
@@ -144,7 +146,8 @@ static void put_times(struct json_writer *w, const struct result *r)
 {
 	struct times t = times(r);
 	const struct { const char *name; double value; } all[] = {
-		{ "first", t.first }, { "min", t.min }, { "mean", t.mean }, { "max", t.max }, { "ids_per_second", t.rate }
+		{ "first", t.first }, { "min", t.min }, { "mean", t.mean }, { "max", t.max },
+		{ "ids_per_second", t.rate }
 	};
 
 	key(w, "seconds");

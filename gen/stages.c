@@ -171,7 +171,9 @@ int stage_failed(const struct stage *s)
 {
 	int signal = died_of(s);
 
-	return s->ended && (signal ? signal != SIGPIPE && !(s->ours && signal == SIGTERM) : WEXITSTATUS(s->status) != 0);
+	if (!s->ended)
+		return 0;
+	return signal ? signal != SIGPIPE && !(s->ours && signal == SIGTERM) : WEXITSTATUS(s->status) != 0;
 }
 
 int stage_status(const struct stage *s)
@@ -273,7 +275,8 @@ int stages_wait(struct stage *s, int n, int failing, const int *first, int n_fir
 		stages_kill(s, n, SIGTERM);
 	while (reap(s, n, 0) > 0)
 		;
-	/* A fault goes down the stream: the first in its order began it; but one that was killed did not follow another. */
+	/* A fault goes down the stream: the first in its order began it; but one that was killed did not follow
+	 * another. */
 	for (int killed = 1; killed >= 0; killed--)
 		for (int i = 0; i < n_first; i++)
 			if (stage_failed(&s[first[i]]) && (!killed || died_of(&s[first[i]]))) {

@@ -1,6 +1,7 @@
-/* stages: the child processes of a pipeline: how they start, how they end, and the one line that says what went wrong.
- * The programs of lmpipe write the line that they die with to the descriptor that $LMPIPE_ERROR_FD names, if it is set (lib/base/cli.h). The stages set
- * it to a pipe of their own: one fault often makes several stages fail, and only the line of the stage that began it is for the user. */
+/* stages: the child processes of a pipeline: how they start, how they end, and the one line that says what went
+ * wrong. The programs of lmpipe write the line that they die with to the descriptor that $LMPIPE_ERROR_FD names, if
+ * it is set (lib/base/cli.h). The stages set it to a pipe of their own: one fault often makes several stages fail,
+ * and only the line of the stage that began it is for the user. */
 #ifndef STAGES_H
 #define STAGES_H
 
@@ -34,8 +35,8 @@ int stage_used(const struct stage *s);
 /* A pipe whose ends are closed on exec. */
 int stage_pipe(int fd[2], struct why *w);
 
-/* Starts s with `in` and `out` as its standard input and output (the parent's where -1) and closes them here, also on failure.
- * argv[0] is searched in PATH where it has no slash; a command is run by sh -c. */
+/* Starts s with `in` and `out` as its standard input and output (the parent's where -1) and closes them here, also
+ * on failure. argv[0] is searched in PATH where it has no slash; a command is run by sh -c. */
 int stage_start(struct stage *s, int in, int out, struct why *w);
 
 /* Waits for it. 0, or -1 if it failed; the reason is its own line where it has written one. */
@@ -53,9 +54,10 @@ void stage_signal(const struct stage *s, int signal);
 /* Asks all running stages to end. Safe in a signal handler. */
 void stages_kill(struct stage *s, int n, int signal);
 
-/* Waits for all n stages. With `failing`, those that still run after a moment are killed, so that none waits for input that will not come.
- * Returns the number of the stage whose failure began it, and its line for the user in *w; -1 where none failed. A stage that dies of SIGPIPE, or of a
- * signal that we sent, has not failed: its reader is gone, or we ended it. first[n_first] are the numbers in the order of the stream. */
+/* Waits for all n stages. With `failing`, those that still run after a moment are killed, so that none waits for
+ * input that will not come. Returns the number of the stage whose failure began it, and its line for the user in
+ * *w; -1 where none failed. A stage that dies of SIGPIPE, or of a signal that we sent, has not failed: its reader
+ * is gone, or we ended it. first[n_first] are the numbers in the order of the stream. */
 int stages_wait(struct stage *s, int n, int failing, const int *first, int n_first, struct why *w);
 
 #endif
