@@ -20,7 +20,8 @@ static int list_one(const char *name, void *context)
 	if (segment_inspect(name, &i, &w) < 0)
 		printf("%-24s %s\n", name, w.text);
 	else
-		printf("%-24s %8zu %8zu %9.1f  %-4s  %-8s  %016llx\n", name, i.length, i.n_ctx, (double)i.bytes / (1 << 20),
+		printf("%-24s %8zu %8zu %9.1f  %-4s  %-8s  %016llx\n", name, i.length, i.n_ctx,
+			(double)i.bytes / (1 << 20),
 			kv_type_name[i.shape.kv_type], i.owner ? "in use" : "free", (unsigned long long)i.shape.model);
 	return 0;
 }

@@ -9,7 +9,7 @@
 #include "lib/base/half.h"
 #include "check.h"
 
-struct shape {
+struct attend_shape {
 	size_t dim_k, dim_v, n_head, n_head_kv;
 };
 
@@ -110,7 +110,8 @@ static void soil(struct setting *s, size_t from)
 			}
 }
 
-static void set_up(struct setting *s, const struct shape *shape, enum kv_type type, size_t stored, float sharpness)
+static void set_up(struct setting *s, const struct attend_shape *shape, enum kv_type type, size_t stored,
+	float sharpness)
 {
 	const struct kernels *scalar = kernels_each(0);
 	float *row = get(shape->dim_k + shape->dim_v, sizeof *row);
@@ -233,7 +234,7 @@ static int right(const struct setting *s, const float *out, size_t pos, size_t h
 /* ---- the cases ---- */
 
 /* All rows of a short prompt, divided in several ways. */
-static void prompt_test(const struct shape *shape, enum kv_type type, size_t n, float sharpness)
+static void prompt_test(const struct attend_shape *shape, enum kv_type type, size_t n, float sharpness)
 {
 	static const size_t cuts[][2] = { { 1, 1 }, { 17, 5 }, { 512, 512 }, { 512, 32 }, { 100, 7 } };
 	const struct kernels *t;
@@ -262,7 +263,7 @@ static void prompt_test(const struct shape *shape, enum kv_type type, size_t n, 
 
 /* A few rows at a position, as in decode or in checking a draft; then again with NaN in the K and V of the later half
  * of the rows, which the earlier ones must not see. */
-static void decode_test(const struct shape *shape, enum kv_type type, size_t pos, size_t rows)
+static void decode_test(const struct attend_shape *shape, enum kv_type type, size_t pos, size_t rows)
 {
 	size_t width = shape->n_head * shape->dim_v, clean = rows / 2;
 	const struct kernels *t;
@@ -296,7 +297,7 @@ static void decode_test(const struct shape *shape, enum kv_type type, size_t pos
  * element: half a step, of max|x|/127 in half precision (with what clamping loses, 0.57 of max|x|/127; here max|x| <
  * 1). Scores move by at most e = scale · sum|q| · 0.57/127, so weights by a factor of exp(2e), and values by
  * 0.57/127. */
-static void precision_test(const struct shape *shape, size_t n)
+static void precision_test(const struct attend_shape *shape, size_t n)
 {
 	const struct kernels *scalar = kernels_each(0);
 	const double step = 0.57 / 127;
@@ -334,7 +335,7 @@ static void precision_test(const struct shape *shape, size_t n)
 
 int main(void)
 {
-	static const struct shape shapes[] = {
+	static const struct attend_shape shapes[] = {
 		{ 8, 8, 2, 1 }, { 16, 16, 3, 3 }, { 32, 32, 6, 2 }, { 64, 64, 8, 2 }, { 64, 64, 9, 3 }, { 80, 80, 2,
 			2 }, { 96, 96, 4, 1 }, { 128, 128, 4, 2 },
 		{ 256, 256, 8, 1 }, { 24, 40, 5, 1 }, { 192, 128, 6, 1 }, { 64, 64, 7, 1 }, { 64, 64, 16, 1 }, { 16, 16,
@@ -355,8 +356,8 @@ int main(void)
 					if (work * counts[c] * (places[p] + counts[c]) < 1 << 19)
 						decode_test(&shapes[i], type, places[p], counts[c]);
 		}
-	precision_test(&(struct shape){ 64, 64, 4, 2 }, 200);
-	precision_test(&(struct shape){ 128, 128, 2, 1 }, 150);
-	precision_test(&(struct shape){ 80, 40, 3, 1 }, 100);
+	precision_test(&(struct attend_shape){ 64, 64, 4, 2 }, 200);
+	precision_test(&(struct attend_shape){ 128, 128, 2, 1 }, 150);
+	precision_test(&(struct attend_shape){ 80, 40, 3, 1 }, 100);
 	return check_end("attend");
 }

@@ -21,8 +21,8 @@
  *	... c.argv[0 .. c.argc-1] are the operands ...
  *	return cli_end(&c);
  *
- * Grammar: -n 5, -n5, --n-predict 5, --n-predict=5, several flags in one word (-ab); `--` ends the options; `-` alone is
- * an operand. Options may follow operands. Every program has --help, -h (unless the letter is taken) and --version. */
+ * Grammar: -n 5, -n5, --n-predict 5, --n-predict=5, several flags in one word (-ab); `--` ends the options; `-` alone
+ * is an operand. Options may follow operands. Every program has --help, -h (unless the letter is taken), --version. */
 #ifndef CLI_H
 #define CLI_H
 

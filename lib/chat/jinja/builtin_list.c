@@ -593,7 +593,8 @@ struct jv dict_get(struct env *e, struct call *c)
 		jv_dict_set(e, d, c->arg[0], value);
 	if (found && c->b->what == DICT_POP) {
 		env_tick(e, d->n / 4);
-		jv_dict_remove(d, (uint32_t)((struct jv_pair *)((char *)found - offsetof(struct jv_pair, value)) - d->pairs));
+		jv_dict_remove(d,
+			(uint32_t)((struct jv_pair *)((char *)found - offsetof(struct jv_pair, value)) - d->pairs));
 	}
 	return value;
 }
