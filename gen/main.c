@@ -141,7 +141,7 @@ static int generate(struct loop *l, struct capture *capture, struct why *w)
 	if (open_capture(capture, w) || pipeline_start(&q, l, capture->text ? dup(fileno(capture->text)) : -1, w))
 		return -1;
 	if (q.chained)
-		return stage_used(&q.stage[TEE]) ? loop_copy(l, w) : 0;
+		return loop_copy(l, w);
 	if (loop_prompt(l, w) || (l->draft && l->carded && draft_start(l->draft, &l->card, w)) || loop_run(l, w) ||
 	    loop_drain(l, w))
 		return l->gone ? 0 : -1;

@@ -351,7 +351,8 @@ void commands(struct request *q, const struct cli *c, const char *argv0)
 	q->stage[TOK].n += !q->stage[TOK].n;
 	q->stage[FWD].n += !q->stage[FWD].n;
 	q->stage[DETOK].n += !q->stage[DETOK].n;
-	q->stage[TEE].n = !q->chained || isatty(STDERR_FILENO);
+	/* In a chain, too: so that the stages end with gen. */
+	q->stage[TEE].n = 1;
 	if (q->chained)
 		command_chain(q, c);
 	else

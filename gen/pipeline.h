@@ -7,7 +7,7 @@
 #include "loop.h"
 
 /* Starts q's stages, with `text` as the standard output of the last (-1: gen's own). gen's ends of the pipes are
- * those of *l: `in`, `out`, `back`, `copy`; with a chain only the last two, if there is anything to observe. -1
+ * those of *l: `in`, `out`, `back`, `copy`; with a chain only the last two. -1
  * with a reason; some stages may be running. */
 int pipeline_start(struct request *q, struct loop *l, int text, struct why *w);
 
