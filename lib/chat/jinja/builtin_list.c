@@ -281,7 +281,7 @@ struct jv items_select(struct env *e, struct call *c)
 		if (c->n_pos > used) {
 			test.pos = c->pos + used + 1;
 			test.n_pos = c->n_pos - used - 1;
-			passed = builtin_test(e, c->pos[used], &test);
+			passed = jv_true(builtin_named(e, c->pos[used], IS_TEST, &test));
 		} else {
 			passed = jv_true(test.self);
 		}
@@ -308,7 +308,7 @@ struct jv items_map(struct env *e, struct call *c)
 		if (c->n_pos) {
 			filter.pos = c->pos + 1;
 			filter.n_pos = c->n_pos - 1;
-			v = builtin_filter(e, c->pos[0], &filter);
+			v = builtin_named(e, c->pos[0], IS_FILTER, &filter);
 		} else {
 			v = attribute_of(e, l->items[i], path->value);
 			v = v.kind == JV_UNDEF && missing ? missing->value : v;
@@ -593,8 +593,7 @@ struct jv dict_get(struct env *e, struct call *c)
 		jv_dict_set(e, d, c->arg[0], value);
 	if (found && c->b->what == DICT_POP) {
 		env_tick(e, d->n / 4);
-		jv_dict_remove(d,
-			(uint32_t)((struct jv_pair *)((char *)found - offsetof(struct jv_pair, value)) - d->pairs));
+		jv_dict_remove(d, found);
 	}
 	return value;
 }
@@ -607,7 +606,7 @@ struct jv dict_popitem(struct env *e, struct call *c)
 	if (!d->n)
 		env_fail(e, "popitem(): dictionary is empty");
 	pair = jv_pair_of(e, d->pairs[d->n - 1].key, d->pairs[d->n - 1].value);
-	jv_dict_remove(d, d->n - 1);
+	jv_dict_remove(d, &d->pairs[d->n - 1].value);
 	return pair;
 }
 

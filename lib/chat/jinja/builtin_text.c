@@ -155,21 +155,12 @@ static void rsplit_spaces(struct env *e, struct call *c, struct jv_list *l, int6
 static void split_at(struct env *e, struct call *c, struct jv sep, struct jv_list *l, int64_t most)
 {
 	const char *s = c->self.s, *end = s + c->self.n, *hit;
+	bool right = c->b->what;
 
-	for (; most && (hit = text_find(s, (size_t)(end - s), sep.s, sep.n)); most--) {
-		jv_push(e, l, piece(c, s, hit));
-		s = hit + sep.n;
-	}
-	jv_push(e, l, piece(c, s, end));
-}
-
-static void rsplit_at(struct env *e, struct call *c, struct jv sep, struct jv_list *l, int64_t most)
-{
-	const char *s = c->self.s, *end = s + c->self.n, *hit;
-
-	for (; most && (hit = text_find_last(s, (size_t)(end - s), sep.s, sep.n)); most--) {
-		jv_push(e, l, piece(c, hit + sep.n, end));
-		end = hit;
+	for (; most && (hit = (right ? text_find_last : text_find)(s, (size_t)(end - s), sep.s, sep.n)); most--) {
+		jv_push(e, l, right ? piece(c, hit + sep.n, end) : piece(c, s, hit));
+		s = right ? s : hit + sep.n;
+		end = right ? hit : end;
 	}
 	jv_push(e, l, piece(c, s, end));
 }
@@ -184,7 +175,7 @@ struct jv text_split(struct env *e, struct call *c)
 	if (sep.kind == JV_STR && !sep.n)
 		env_fail(e, "empty separator");
 	if (sep.kind == JV_STR)
-		(c->b->what ? rsplit_at : split_at)(e, c, sep, list.list, most);
+		split_at(e, c, sep, list.list, most);
 	else
 		(c->b->what ? rsplit_spaces : split_spaces)(e, c, list.list, most);
 	return c->b->what ? eval_slice(e, list, (const struct jv[]){ jv_none(), jv_none(), jv_int(-1) }) : list;

@@ -84,22 +84,14 @@ struct jv builtin_run(struct env *e, const struct builtin *b, struct call *c)
 	return v;
 }
 
-struct jv builtin_filter(struct env *e, struct jv name, struct call *c)
+struct jv builtin_named(struct env *e, struct jv name, unsigned use, struct call *c)
 {
-	const struct builtin *b = builtin_find(name.s, name.n, IS_FILTER);
+	const struct builtin *b = builtin_find(name.s, name.n, use);
 
 	if (!b)
-		env_fail(e, "No filter named '%.*s'.", name.n > 64 ? 64 : (int)name.n, name.s);
+		env_fail(e, "No %s named '%.*s'.", use == IS_TEST ? "test" : "filter", name.n > 64 ? 64 : (int)name.n,
+			name.s);
 	return builtin_run(e, b, c);
-}
-
-bool builtin_test(struct env *e, struct jv name, struct call *c)
-{
-	const struct builtin *b = builtin_find(name.s, name.n, IS_TEST);
-
-	if (!b)
-		env_fail(e, "No test named '%.*s'.", name.n > 64 ? 64 : (int)name.n, name.s);
-	return jv_true(builtin_run(e, b, c));
 }
 
 const struct kwarg *call_kwarg(const struct call *c, const char *s, size_t n)

@@ -132,8 +132,10 @@ struct jv *jv_dict_get(struct env *e, const struct jv_dict *d, struct jv key)
 	return at < 0 ? NULL : &d->pairs[at].value;
 }
 
-void jv_dict_remove(struct jv_dict *d, uint32_t i)
+void jv_dict_remove(struct jv_dict *d, struct jv *value)
 {
+	size_t i = (size_t)((struct jv_pair *)((char *)value - offsetof(struct jv_pair, value)) - d->pairs);
+
 	memmove(d->pairs + i, d->pairs + i + 1, (d->n - i - 1) * sizeof *d->pairs);
 	d->n--;
 	d->index = NULL;

@@ -245,7 +245,7 @@ struct jv eval_filters(struct env *e, const struct node *n, struct jv text)
 		e->depth--;
 	}
 	arguments(e, n->b, NULL, &c);
-	return builtin_filter(e, jv_str(n->name->s, n->name->n), &c);
+	return builtin_named(e, jv_str(n->name->s, n->name->n), IS_FILTER, &c);
 }
 
 static struct jv eval_filter_or_test(struct env *e, const struct node *n)
@@ -255,7 +255,7 @@ static struct jv eval_filter_or_test(struct env *e, const struct node *n)
 
 	arguments(e, n->b, NULL, &c);
 	e->line = n->line;
-	return n->type == N_FILTER ? builtin_filter(e, name, &c) : jv_bool(builtin_test(e, name, &c));
+	return builtin_named(e, name, n->type == N_FILTER ? IS_FILTER : IS_TEST, &c);
 }
 
 static struct jv eval_compare(struct env *e, const struct node *n)

@@ -242,18 +242,6 @@ struct jv loop_recurse(struct env *e, struct jv_loop *l, struct jv items)
 	return jv_since(e, start);
 }
 
-/* Runs the body in a new scope and returns its text. */
-static struct jv capture(struct env *e, const struct node *body)
-{
-	struct scope *outer = e->scope;
-	struct jv text;
-
-	scope_push(e, outer);
-	text = exec_captured(e, body);
-	scope_pop(e, outer);
-	return text;
-}
-
 static struct jv make_macro(struct env *e, const struct node *n)
 {
 	struct jv_macro *m = ENV_NEW(e, struct jv_macro);
@@ -281,15 +269,24 @@ static enum flow exec_with(struct env *e, const struct node *n)
 	return flow;
 }
 
-static enum flow exec_scope(struct env *e, const struct node *n)
+static enum flow exec_scope(struct env *e, const struct node *body)
 {
 	struct scope *outer = e->scope;
 	enum flow flow;
 
 	scope_push(e, outer);
-	flow = exec(e, n->a);
+	flow = exec(e, body);
 	scope_pop(e, outer);
 	return flow;
+}
+
+/* Runs the body in a new scope and returns its text. */
+static struct jv capture(struct env *e, const struct node *body)
+{
+	size_t start = e->out->n;
+
+	exec_scope(e, body);
+	return jv_since(e, start);
 }
 
 static enum flow exec_one(struct env *e, const struct node *n)
@@ -304,7 +301,7 @@ static enum flow exec_one(struct env *e, const struct node *n)
 	case N_WITH:
 		return exec_with(e, n);
 	case N_SCOPE:
-		return exec_scope(e, n);
+		return exec_scope(e, n->a);
 	case N_BREAK:
 		return FLOW_BREAK;
 	case N_CONTINUE:

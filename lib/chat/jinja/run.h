@@ -102,8 +102,7 @@ const struct builtin *builtin_find(const char *s, size_t n, unsigned use);
 const struct builtin *builtin_method(struct jv object, struct jv name);
 /* sorts the arguments into c->arg and runs it */
 struct jv builtin_run(struct env *e, const struct builtin *b, struct call *c);
-struct jv builtin_filter(struct env *e, struct jv name, struct call *c);
-bool builtin_test(struct env *e, struct jv name, struct call *c);
+struct jv builtin_named(struct env *e, struct jv name, unsigned use, struct call *c);   /* use: IS_FILTER or IS_TEST */
 struct jv call_value(struct env *e, struct jv callee, struct call *c);
 const struct kwarg *call_kwarg(const struct call *c, const char *s, size_t n);
 

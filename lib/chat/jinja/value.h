@@ -189,7 +189,7 @@ struct jv jv_range_at(const struct jv_range *r, int64_t i);
 struct jv jv_dict(struct env *e, enum jv_kind kind);
 void jv_dict_set(struct env *e, struct jv_dict *d, struct jv key, struct jv value);
 struct jv *jv_dict_get(struct env *e, const struct jv_dict *d, struct jv key);
-void jv_dict_remove(struct jv_dict *d, uint32_t i);             /* pair number i */
+void jv_dict_remove(struct jv_dict *d, struct jv *value);        /* the pair with this value, from jv_dict_get */
 
 /* Sorts the pairs by their keys; equal keys keep their order. jv_sorted_pairs sorts a copy of the dict's pairs. */
 void jv_sort(struct env *e, struct jv_pair *pairs, uint32_t n, bool reverse);
