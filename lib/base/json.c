@@ -1,6 +1,7 @@
 /* JSON text to tree: recursive descent over a bounded cursor. */
 #include "json.h"
 
+#include "hex.h"
 #include "utf8.h"
 
 #include <stdlib.h>
@@ -150,9 +151,7 @@ static int hex4(struct reader *r)
 	if (r->end - r->at < 4)
 		return -1;
 	for (int i = 0; i < 4; i++) {
-		char h = r->at[i];
-		int low = h | 32;
-		int digit = h >= '0' && h <= '9' ? h - '0' : low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
+		int digit = hex_digit(r->at[i]);
 
 		if (digit < 0)
 			return -1;

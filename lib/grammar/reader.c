@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/hex.h"
 #include "lib/base/utf8.h"
 #include "node.h"
 
@@ -64,9 +65,7 @@ static int32_t hex(struct grammar_reader *r, unsigned digits)
 	uint32_t c = 0;
 
 	for (unsigned i = 0; i < digits; i++, r->at++) {
-		int h = reader_peek(r);
-		int digit = h >= '0' && h <= '9' ? h - '0' : h >= 'a' && h <= 'f' ? h - 'a' + 10
-			: h >= 'A' && h <= 'F' ? h - 'A' + 10 : -1;
+		int digit = hex_digit(reader_peek(r));
 
 		if (digit < 0) {
 			reader_fail(r, from, "\\%c must be followed by %u hexadecimal digits", from[1], digits);

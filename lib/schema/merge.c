@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "lib/base/hex.h"
+
 /* ---- making schemas ---- */
 
 static struct json *make(struct converter *c, enum json_type type)
@@ -80,12 +82,6 @@ static const struct json *both(struct converter *c, const struct json *a, const 
 }
 
 /* ---- references ---- */
-
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10
-		: c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
 
 /* Decodes percent-encoding in s[n] in place; returns the new length. A '%' without two hexadecimal digits is kept. */
 static size_t decode_percent(char *s, size_t n)

@@ -1,6 +1,7 @@
 /* Regular expressions of patterns, with each character as it is spelt inside a JSON string. A pattern matches
  * anywhere in the string unless ^ or $ anchor it, so any characters may precede an alternative that does not begin
  * with ^. What a grammar cannot express (looking around, back references, \b) is an error that names it. */
+#include "lib/base/hex.h"
 #include "lib/base/utf8.h"
 #include "lib/grammar/class.h"
 #include "lib/grammar/grammar.h"
@@ -110,11 +111,10 @@ static int hex(struct regex *x, int digits)
 	int c = 0;
 
 	while (digits--) {
-		int h = peek(x), digit = h >= '0' && h <= '9' ? h - '0' : h >= 'a' && h <= 'f' ? h - 'a' + 10
-			: h >= 'A' && h <= 'F' ? h - 'A' + 10 : -1;
+		int digit = hex_digit(peek(x));
 
 		if (digit < 0)
-			return refuse(x, "\\x wants two hexadecimal digits, \\u four");
+			return refuse(x, "\\x must be followed by two hexadecimal digits, \\u by four");
 		c = c << 4 | digit;
 		x->at++;
 	}
