@@ -1,5 +1,5 @@
-/* under: runs a command under a condition that a shell cannot make portably, and exits with the command's status (128 plus
- * the number of the signal if one ended it).
+/* under: runs a command under a condition that a shell cannot make portably, and exits with its status (128 plus the
+ * number of the signal if one ended it).
  *
  *	under kill SIGNAL MICROSECONDS COMMAND...       sends it a signal after a while, unless it has ended
  *	under stop MICROSECONDS COMMAND...              stops and continues it every so often

@@ -98,9 +98,11 @@ static inline int frame_write_bytes(int fd, const void *bytes, size_t n, struct 
 /* Enlarges a pipe so that a row of logits fits, where the system can (Linux). */
 void frame_widen(int fd, size_t bytes);
 
-/* ---- the card: the vocabulary of a stream's ids ---- Payload words (int32): 0-1 fingerprint of the vocabulary (low,
- * high), 2 n_vocab, 3 BOS id or -1, 4-5 fingerprint of the model that made the logits, 0 before fwd, 6 its context or
- * 0, 7 reserved (0), then the end-of-generation ids, ascending. */
+/* ---- the card: the vocabulary of a stream's ids ---- */
+
+/* Payload words (int32): 0-1 fingerprint of the vocabulary (low, high), 2 n_vocab, 3 BOS id or -1, 4-5 fingerprint of
+ * the model that made the logits, 0 before fwd, 6 its context or 0, 7 reserved (0), then the end-of-generation ids,
+ * ascending. */
 struct card {
 	uint64_t vocab, model;
 	int32_t n_vocab, bos, n_ctx;
