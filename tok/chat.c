@@ -26,13 +26,13 @@ static struct cli c = { .program = "chat", .synopsis = "[options] MODEL < messag
 	.opts = opts, .more = { chat_opts } };
 static struct why w;
 
-struct settings {
+struct chat_settings {
 	struct chat_setup setup;
 	struct tm now;
 	int dated, no_prompt, text, show;
 };
 
-static void date(struct settings *set)
+static void date(struct chat_settings *set)
 {
 	struct tm *t = &set->now;
 	int n = 0, all = 0, fields = sscanf(c.value, "%4d-%2d-%2d%n%*1[T ]%2d:%2d:%2d%n", &t->tm_year, &t->tm_mon,
@@ -52,7 +52,7 @@ static void date(struct settings *set)
 	set->dated = 1;
 }
 
-static void options(struct settings *set)
+static void options(struct chat_settings *set)
 {
 	struct chat_setup *s = &set->setup;
 	const struct opt *o;
@@ -120,7 +120,7 @@ static void print(const struct bytes *b)
 
 int main(int argc, char **argv)
 {
-	static struct settings set;
+	static struct chat_settings set;
 	struct bytes template = { .limit = CHAT_FILE_MAX }, text = { .limit = CHAT_TEXT_MAX };
 	struct jinja_options how = { 0 };
 	struct vocab *vocab;
