@@ -313,6 +313,8 @@ int loop_turn(struct loop *l, struct why *w)
 	while (!status) {
 		if (l->wait && !l->drawn)
 			l->wait(l);
+		if (l->gone)
+			return 0;
 		if ((got = frame_next(&l->back, &f, w)) <= 0)
 			return got;
 		if (is_stale(l, &f))
@@ -331,9 +333,9 @@ int loop_turn(struct loop *l, struct why *w)
 int loop_drain(struct loop *l, struct why *w)
 {
 	struct frame f;
-	int got;
+	int got = 0;
 
-	while ((got = frame_next(&l->back, &f, w)) > 0) {
+	while (!l->gone && (got = frame_next(&l->back, &f, w)) > 0) {
 		int status = 0;
 
 		if (f.kind == FRAME_LOGPROBS)
@@ -379,6 +381,8 @@ int loop_copy(struct loop *l, struct why *w)
 	for (;;) {
 		if (l->wait && !drawn)
 			l->wait(l);
+		if (l->gone)
+			return 0;
 		if ((got = frame_next(&l->back, &f, w)) <= 0)
 			return got;
 		if (f.kind == FRAME_IDS && f.flags & FRAME_SAMPLED)

@@ -187,7 +187,7 @@ static int run(void)
 	results->accepted = set.draft.accepted;
 	results->paused = set.draft.paused;
 	draft_close(&set.draft);
-	failed = pipeline_end(&q, &l, status || interrupted, &its);
+	failed = pipeline_end(&q, &l, status || interrupted || l.gone, &its);
 	if (!q.chat && !interrupted)
 		tell(&capture, results, failed < 0 && !status);
 	for (int i = 0; i < (q.best_of ? q.best_of : 1); i++)

@@ -372,6 +372,6 @@ void commands(struct request *q, const struct cli *c, const char *argv0)
 	}
 	command_text(q, c);
 	for (int i = 0; i < STAGES; i++)
-		q->stage[i].deaf = q->interactive;
+		q->stage[i].uninterrupted = q->interactive;
 	finish(q, c, argv0);
 }

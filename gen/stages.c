@@ -82,8 +82,8 @@ static void become_stage(const struct stage *s, int in, int out, const sigset_t 
 
 	for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
 		signal(defaults[i], SIG_DFL);
-	signal(SIGINT, s->deaf ? SIG_IGN : SIG_DFL);
-	if (s->deaf)
+	signal(SIGINT, s->uninterrupted ? SIG_IGN : SIG_DFL);
+	if (s->uninterrupted)
 		signal(SIGUSR1, SIG_IGN);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	if (in >= 0)

@@ -19,7 +19,7 @@ struct stage {
 	int n;                          /* arguments so far; 0 and no command: not part of the pipeline */
 	const char *command;            /* run by the shell in place of argv, or NULL */
 	const char *text;               /* in place of a program: written to its output, as by printf(1) */
-	int deaf;                       /* ignores SIGINT, and SIGUSR1 until it asks for it */
+	int uninterrupted;              /* ignores SIGINT, and SIGUSR1 until it asks for it */
 	int quiet;                      /* nothing of it is for stderr but the line that it dies with */
 	pid_t pid;                      /* 0: not running */
 	int status;                     /* of waitpid(), once it has ended */
