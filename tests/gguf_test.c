@@ -170,10 +170,10 @@ static void wrong_tensors(void)
 		uint64_t offset;
 	} cases[] = {
 		{ "dimensions", 0, 1, 1, 0, 0 }, { "dimensions", 5, 1, 1, 0, 0 }, { "a dimension of 0", 2, 4, 0, 0, 0 },
-		{ "can be counted", 2, 1ull << 32, 1ull << 32, 0, 0 },
-		{ "can be counted", 2, 1ull << 31, 1ull << 31, 0, 0 },
+		{ "too many elements", 2, 1ull << 32, 1ull << 32, 0, 0 },
+		{ "too many bytes", 2, 1ull << 31, 1ull << 31, 0, 0 },
 		{ "unknown type 4", 1, 32, 1, 4, 0 }, { "unknown type", 1, 32, 1, UINT32_MAX, 0 },
-		{ "whole blocks", 2, 33, 1, FORMAT_Q8_0, 0 },
+		{ "multiple of the block size", 2, 33, 1, FORMAT_Q8_0, 0 },
 		{ "multiple of the alignment", 1, 4, 1, 0, 8 }, { "truncated", 1, 32, 1, 0, 32 },
 		{ "download it again", 1, 4, 1, 0, 1ull << 40 }, { "truncated", 1, 4, 1, 0, UINT64_MAX - 31 }
 	};

@@ -31,13 +31,13 @@ static void check_pieces(const char *pre, const char *wanted)
 	const struct pretok *p = pretok_find(pre, strlen(pre));
 	char text[1024], got[2048] = "";
 	size_t n = unmarked(wanted, text), length, at = 0;
-	struct pretok_cursor c;
+	struct pretok_walk walk;
 	const char *piece;
 
 	if (!check(p != NULL, "%s: no such pre-tokenizer", pre))
 		return;
-	pretok_start(&c, p, text, n);
-	while (pretok_next(&c, &piece, &length))
+	pretok_start(&walk, p, text, n);
+	while (pretok_next(&walk, &piece, &length))
 		at += (size_t)snprintf(got + at, sizeof got - at, "%s%.*s", at ? mark : "", (int)length, piece);
 	check(!strcmp(got, wanted), "%s: \"%s\", not \"%s\"", pre, got, wanted);
 }

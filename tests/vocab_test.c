@@ -380,14 +380,14 @@ static void damaged(void)
 static void cuts(const char *pre, const char *text, const char *want)
 {
 	const struct pretok *p = pretok_find(pre, strlen(pre));
-	struct pretok_cursor c;
+	struct pretok_walk walk;
 	char got[512] = "";
 	const char *piece;
 	size_t n, at = 0;
 
 	if (p) {
-		pretok_start(&c, p, text, strlen(text));
-		while (pretok_next(&c, &piece, &n)) {
+		pretok_start(&walk, p, text, strlen(text));
+		while (pretok_next(&walk, &piece, &n)) {
 			if (at)
 				got[at++] = '|';
 			memcpy(got + at, piece, n);

@@ -72,8 +72,8 @@ static void write_frames(const struct ids *ids)
 		run.carded = 1;
 		if (run.total + n >= FRAME_APPEND && !run.append)
 			cli_die(&c, "more tokens than a stream has positions");
-		if (frame_write_ids(1, ids->id + done, (uint32_t)n, run.append ? FRAME_APPEND : (uint32_t)run.total, 0,
-			0, &w))
+		if (frame_write_ids(1, ids->id + done, (uint32_t)n,
+			run.append ? FRAME_APPEND : (uint32_t)run.total, 0, 0, &w))
 			cli_die(&c, "%s", w.text);
 		run.total += n;
 	}
@@ -94,8 +94,8 @@ static void convert(const char *name, int first, int last)
 {
 	static struct bytes text = { .limit = PTRDIFF_MAX };
 	static struct ids ids;
-	int flags = (run.plain ? 0 : VOCAB_SPECIAL) | (run.raw ? VOCAB_RAW : 0) | (!first ||
-		run.append ? VOCAB_CONTINUE : 0);
+	int flags = (run.plain ? 0 : VOCAB_SPECIAL) | (run.raw ? VOCAB_RAW : 0) |
+		(!first || run.append ? VOCAB_CONTINUE : 0);
 	int bos = first && adds_bos();
 
 	ids.n = text.n = 0;
@@ -106,8 +106,7 @@ static void convert(const char *name, int first, int last)
 	if (vocab_encode(run.vocab, text.p, text.n, flags, &ids, &w))
 		cli_die(&c, "%s", w.text);
 	if (bos && ids.n > 1 && ids.id[1] == run.card.bos)
-		fprintf(stderr, "tok: warning: the text already begins with BOS (id %d); --no-bos avoids a second "
-			"one\n",
+		fprintf(stderr, "tok: warning: the text begins with BOS (id %d); --no-bos avoids a second one\n",
 			(int)run.card.bos);
 	if (last && adds_eos())
 		add(&ids, vocab_eos(run.vocab));

@@ -1,5 +1,5 @@
-/* gguf: opening a model file. A cursor with an end goes over the header, the metadata and the tensor table; nothing is allocated or pointed at
- * before it is known to lie inside the file. */
+/* gguf: opening a model file. A bounded input runs over the header, the metadata and the tensor table; nothing is
+ * allocated or pointed to before it is known to lie inside the file. */
 #include "gguf_priv.h"
 
 #include <errno.h>
@@ -20,9 +20,9 @@
 enum {
 	HEADER = 24,
 	KEY_MAX = 65535,                /* bytes, as the format says */
-	VALUES_MAX = 1 << 16,           /* real files have some dozens, and some thousand tensors */
+	VALUES_MAX = 1 << 16,           /* real files have dozens of pairs and up to a few thousand tensors */
 	TENSORS_MAX = 1 << 17,
-	VALUE_LEAST = 8 + 1 + 4 + 1,    /* bytes of the shortest pair and the shortest tensor's row */
+	VALUE_LEAST = 8 + 1 + 4 + 1,    /* bytes of the shortest pair and the shortest tensor entry */
 	TENSOR_LEAST = 8 + 1 + 4 + 8 + 4 + 8,
 	ALIGNMENT = 32,
 	SHARDS_MAX = 4096
@@ -30,16 +30,16 @@ enum {
 
 #define TRUNCATED "past the end of the file: truncated or damaged, download it again"
 
-struct cursor {
+struct input {
 	const unsigned char *p, *end;
 };
 
-static size_t left(const struct cursor *c)
+static size_t left(const struct input *c)
 {
 	return (size_t)(c->end - c->p);
 }
 
-static int take32(struct cursor *c, uint32_t *out)
+static int take32(struct input *c, uint32_t *out)
 {
 	if (left(c) < 4)
 		return -1;
@@ -48,7 +48,7 @@ static int take32(struct cursor *c, uint32_t *out)
 	return 0;
 }
 
-static int take64(struct cursor *c, uint64_t *out)
+static int take64(struct input *c, uint64_t *out)
 {
 	if (left(c) < 8)
 		return -1;
@@ -57,7 +57,7 @@ static int take64(struct cursor *c, uint64_t *out)
 	return 0;
 }
 
-static int take_string(struct cursor *c, struct gguf_string *out)
+static int take_string(struct input *c, struct gguf_string *out)
 {
 	uint64_t n;
 
@@ -72,7 +72,8 @@ static int take_string(struct cursor *c, struct gguf_string *out)
 /* ---- metadata ---- */
 
 static const unsigned char value_size[] = {     /* by enum gguf_type; 0: of no fixed size */
-	[GGUF_U8] = 1, [GGUF_I8] = 1, [GGUF_U16] = 2, [GGUF_I16] = 2, [GGUF_U32] = 4, [GGUF_I32] = 4, [GGUF_F32] = 4, [GGUF_BOOL] = 1,
+	[GGUF_U8] = 1, [GGUF_I8] = 1, [GGUF_U16] = 2, [GGUF_I16] = 2, [GGUF_U32] = 4, [GGUF_I32] = 4, [GGUF_F32] = 4,
+		[GGUF_BOOL] = 1,
 	[GGUF_STRING] = 0, [GGUF_ARRAY] = 0, [GGUF_U64] = 8, [GGUF_I64] = 8, [GGUF_F64] = 8
 };
 
@@ -85,8 +86,8 @@ static inline uint64_t spaces(const unsigned char *p)
 	return (x - ones) & ~x & ones << 7;
 }
 
-/* gguf_value's `spaced` for one string of a file that goes on to `end`. There are a quarter of a million of them, and to walk over them is to wait for
- * memory: without branches on the text this takes next to no time of its own. */
+/* Whether s has a space between its first and last bytes; the file ends at `end`. Walking a quarter of a million
+ * strings is limited by latency, so without branches on the text this costs little. */
 static inline int is_spaced(struct gguf_string s, const unsigned char *end)
 {
 	/* Shifts that drop what is beyond the first n of the bytes 0 to 7, and 8 to 15. */
@@ -104,7 +105,7 @@ static inline int is_spaced(struct gguf_string s, const unsigned char *end)
 	return n > 16 && memchr(p + 16, ' ', n - 16);
 }
 
-static int take_elements(struct cursor *c, struct gguf_value *v, uint32_t type)
+static int take_elements(struct input *c, struct gguf_value *v, uint32_t type)
 {
 	size_t size = value_size[type];
 	struct gguf_string s;
@@ -130,7 +131,7 @@ static int take_elements(struct cursor *c, struct gguf_value *v, uint32_t type)
 	return 0;
 }
 
-static int take_value(struct cursor *c, struct gguf_value *v, struct why *w)
+static int take_value(struct input *c, struct gguf_value *v, struct why *w)
 {
 	uint32_t last = GGUF_F64;
 
@@ -167,12 +168,13 @@ static int compare_values(const void *a, const void *b)
 	return gguf_compare((*(const struct gguf_value *const *)a)->key, (*(const struct gguf_value *const *)b)->key);
 }
 
-static int take_values(struct cursor *c, struct gguf *g, struct why *w)
+static int take_values(struct input *c, struct gguf *g, struct why *w)
 {
 	struct gguf_files *f = g->files;
 
 	if (g->n_values > VALUES_MAX || g->n_values > left(c) / VALUE_LEAST)
-		return why(w, "%llu metadata pairs: more than a file of this size can hold", (unsigned long long)g->n_values);
+		return why(w, "%llu metadata pairs: more than a file of this size can hold",
+			(unsigned long long)g->n_values);
 	g->values = calloc(g->n_values + 1, sizeof *g->values);
 	f->by_key = calloc(g->n_values + 1, sizeof *f->by_key);
 	if (!g->values || !f->by_key)
@@ -191,7 +193,7 @@ static int take_values(struct cursor *c, struct gguf *g, struct why *w)
 
 /* ---- tensors ---- */
 
-/* Elements and bytes from the dimensions, with every product checked. */
+/* Computes the size from the dimensions, checking every product. */
 static int measure(struct gguf_tensor *t, struct why *w)
 {
 	uint64_t elements = 1;
@@ -204,19 +206,20 @@ static int measure(struct gguf_tensor *t, struct why *w)
 		if (!t->dim[i])
 			return why(w, "tensor %.*s: a dimension of 0", GGUF_SHOWN(t->name));
 		if (t->dim[i] > INT64_MAX / elements)
-			return why(w, "tensor %.*s: more elements than can be counted", GGUF_SHOWN(t->name));
+			return why(w, "tensor %.*s: too many elements", GGUF_SHOWN(t->name));
 		elements *= t->dim[i];
 	}
 	if (t->dim[0] % block)
-		return why(w, "tensor %.*s: rows of %llu elements are no whole blocks of %s", GGUF_SHOWN(t->name), (unsigned long long)t->dim[0], name);
+		return why(w, "tensor %.*s: row length %llu is not a multiple of the block size of %s",
+			GGUF_SHOWN(t->name), (unsigned long long)t->dim[0], name);
 	if (elements / block > INT64_MAX / bytes)
-		return why(w, "tensor %.*s: more bytes than can be counted", GGUF_SHOWN(t->name));
+		return why(w, "tensor %.*s: too many bytes", GGUF_SHOWN(t->name));
 	t->bytes = elements / block * bytes;
 	return 0;
 }
 
-/* One row of the table; *offset is where its data lies in the data section, checked later, when that section's start is known. */
-static int take_tensor(struct cursor *c, struct gguf_tensor *t, uint64_t *offset, struct why *w)
+/* One entry of the table; *offset, in the data section, is checked when the start of that section is known. */
+static int take_tensor(struct input *c, struct gguf_tensor *t, uint64_t *offset, struct why *w)
 {
 	if (take_string(c, &t->name))
 		return why(w, "tensor table: a name goes " TRUNCATED);
@@ -236,15 +239,18 @@ static int take_tensor(struct cursor *c, struct gguf_tensor *t, uint64_t *offset
 	return 0;
 }
 
-static int locate(struct gguf_tensor *t, uint64_t offset, uint64_t alignment, const unsigned char *data, const unsigned char *end, struct why *w)
+static int locate(struct gguf_tensor *t, uint64_t offset, uint64_t alignment, const unsigned char *data,
+	const unsigned char *end, struct why *w)
 {
 	uint64_t size = data < end ? (uint64_t)(end - data) : 0;
 
 	if (offset % alignment)
-		return why(w, "tensor %.*s: offset %llu is not a multiple of the alignment %llu", GGUF_SHOWN(t->name), (unsigned long long)offset,
+		return why(w, "tensor %.*s: offset %llu is not a multiple of the alignment %llu", GGUF_SHOWN(t->name),
+			(unsigned long long)offset,
 			(unsigned long long)alignment);
 	if (offset > size || t->bytes > size - offset)
-		return why(w, "tensor %.*s: %llu bytes at offset %llu go " TRUNCATED, GGUF_SHOWN(t->name), (unsigned long long)t->bytes,
+		return why(w, "tensor %.*s: %llu bytes at offset %llu go " TRUNCATED, GGUF_SHOWN(t->name),
+			(unsigned long long)t->bytes,
 			(unsigned long long)offset);
 	t->data = data + offset;
 	return 0;
@@ -252,17 +258,19 @@ static int locate(struct gguf_tensor *t, uint64_t offset, uint64_t alignment, co
 
 static int compare_data(const void *a, const void *b)
 {
-	const unsigned char *p = (*(const struct gguf_tensor *const *)a)->data, *q = (*(const struct gguf_tensor *const *)b)->data;
+	const unsigned char *p = (*(const struct gguf_tensor *const *)a)->data,
+		*q = (*(const struct gguf_tensor *const *)b)->data;
 
 	return (p > q) - (p < q);
 }
 
 static int compare_tensors(const void *a, const void *b)
 {
-	return gguf_compare((*(const struct gguf_tensor *const *)a)->name, (*(const struct gguf_tensor *const *)b)->name);
+	return gguf_compare((*(const struct gguf_tensor *const *)a)->name,
+		(*(const struct gguf_tensor *const *)b)->name);
 }
 
-/* Fills by_name, and refuses two tensors of one name or of shared bytes. */
+/* Fills by_name; refuses duplicate names and overlapping data. */
 static int index_tensors(struct gguf *g, struct why *w)
 {
 	const struct gguf_tensor **t = calloc(g->n_tensors + 1, sizeof *t);
@@ -284,8 +292,8 @@ static int index_tensors(struct gguf *g, struct why *w)
 	return 0;
 }
 
-/* The table; then, if the data is wanted, where each tensor's data is. */
-static int take_tensors(struct cursor *c, struct gguf *g, uint64_t n, const unsigned char *file, int data, struct why *w)
+/* Reads the table and, if data is set, locates the data of each tensor. */
+static int take_tensors(struct input *c, struct gguf *g, uint64_t n, const unsigned char *file, int data, struct why *w)
 {
 	int64_t alignment = ALIGNMENT;
 	uint64_t *offsets, used;
@@ -320,7 +328,8 @@ static int take_tensors(struct cursor *c, struct gguf *g, uint64_t n, const unsi
 
 static uint64_t identity(const struct stat *st)
 {
-	const uint64_t numbers[] = { (uint64_t)st->st_dev, (uint64_t)st->st_ino, (uint64_t)st->st_size, (uint64_t)st->st_mtim.tv_sec,
+	const uint64_t numbers[] = { (uint64_t)st->st_dev, (uint64_t)st->st_ino, (uint64_t)st->st_size,
+		(uint64_t)st->st_mtim.tv_sec,
 		(uint64_t)st->st_mtim.tv_nsec };
 
 	return gguf_hash(numbers, sizeof numbers, 0);
@@ -328,7 +337,7 @@ static uint64_t identity(const struct stat *st)
 
 static int map_file(const char *path, struct gguf_map *m, struct why *w)
 {
-	/* O_NONBLOCK: a FIFO in the place of a model must not hold us up. The descriptor is not needed once the file is mapped. */
+	/* O_NONBLOCK: opening a FIFO must not block. The mapping does not need the descriptor. */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 	void *p = MAP_FAILED;
@@ -342,13 +351,14 @@ static int map_file(const char *path, struct gguf_map *m, struct why *w)
 		bad = why(w, "not a regular file");
 	else if (st.st_size < HEADER)
 		bad = why(w, "not a GGUF file: %lld bytes are too few", (long long)st.st_size);
-	else if ((uintmax_t)st.st_size > SIZE_MAX || (p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED)
+	else if ((uintmax_t)st.st_size > SIZE_MAX ||
+		(p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED)
 		bad = why(w, "cannot map it: %s", strerror(errno));
 	close(fd);
 	if (bad)
 		return -1;
 #ifdef MADV_HUGEPAGE
-	/* A file that is not in the cache comes in pieces of megabytes then, not of a page, and stays there so: every later start maps it in no time. */
+	/* A file that is not cached yet is then read and cached in huge pages, so that later starts map it quickly. */
 	madvise(p, (size_t)st.st_size, MADV_HUGEPAGE);
 #endif
 	m->p = p;
@@ -361,7 +371,7 @@ static int map_file(const char *path, struct gguf_map *m, struct why *w)
 static int parse(struct gguf *g, int tensors, struct why *w)
 {
 	const struct gguf_map *m = g->files->maps;
-	struct cursor c = { m->p + 4, m->p + m->size };
+	struct input c = { m->p + 4, m->p + m->size };
 	uint64_t n_tensors = 0;
 
 	if (memcmp(m->p, "GGUF", 4))
@@ -419,7 +429,7 @@ void gguf_close(struct gguf *g)
 #ifdef MADV_DONTNEED
 void gguf_let_go(const struct gguf *g, size_t part, size_t parts)
 {
-	const size_t huge = 1 << 21;            /* a page that is cut in two costs more */
+	const size_t huge = 1 << 21;            /* dividing a huge page costs more */
 	const struct gguf_map *m = g->files->maps;
 	size_t step, from;
 
@@ -438,20 +448,20 @@ void gguf_let_go(const struct gguf *g, size_t part, size_t parts)
 
 /* ---- shards ---- */
 
-/* "-00001-of-0000N.gguf", with the number that is asked for, in the place of the path's own ending; 0 if it has none. */
+/* Replaces the ending "-00001-of-0000N.gguf" of the path by that of another shard; 0 if it has no such ending. */
 static int shard_path(const char *path, int64_t number, int64_t count, char *out, size_t room)
 {
 	char ending[32];
-	size_t n = strlen(path), tail = (size_t)snprintf(ending, sizeof ending, "-%05d-of-%05d.gguf", 1, (int)count);
+	size_t n = strlen(path), length = (size_t)snprintf(ending, sizeof ending, "-%05d-of-%05d.gguf", 1, (int)count);
 
-	if (n < tail || n >= room || strcmp(path + n - tail, ending))
+	if (n < length || n >= room || strcmp(path + n - length, ending))
 		return 0;
 	memcpy(out, path, n + 1);
-	snprintf(out + n - tail, room - (n - tail), "-%05d-of-%05d.gguf", (int)number, (int)count);
+	snprintf(out + n - length, room - (n - length), "-%05d-of-%05d.gguf", (int)number, (int)count);
 	return 1;
 }
 
-/* Hands the tensors and the mapping of a shard to the model. */
+/* Moves the tensors and the mapping of a shard to the model. */
 static int adopt(struct gguf *g, struct gguf *shard, struct why *w)
 {
 	uint64_t n = g->n_tensors + shard->n_tensors;
@@ -476,13 +486,16 @@ static int open_shard(struct gguf *g, int64_t number, int64_t count, struct why 
 	int bad;
 
 	if (!shard_path(g->path, number, count, path, sizeof path))
-		return why(w, "split.count: %lld, but the file's name does not end in -00001-of-%05d.gguf", (long long)count, (int)count);
+		return why(w, "split.count: %lld, but the file's name does not end in -00001-of-%05d.gguf",
+			(long long)count, (int)count);
 	if (number == 1)
 		return 0;
 	shard = open_one(path, 1, w);
-	bad = !shard || gguf_integer(shard, "split.no", 0, SHARDS_MAX, &no, w) < 0 || gguf_integer(shard, "split.count", 0, SHARDS_MAX, &of, w) < 0;
+	bad = !shard || gguf_integer(shard, "split.no", 0, SHARDS_MAX, &no, w) < 0 ||
+		gguf_integer(shard, "split.count", 0, SHARDS_MAX, &of, w) < 0;
 	if (!bad && (no != number - 1 || of != count))
-		bad = why(w, "split.no %lld of split.count %lld where %lld of %lld was expected", (long long)no, (long long)of, (long long)number - 1,
+		bad = why(w, "split.no %lld of split.count %lld where %lld of %lld was expected", (long long)no,
+			(long long)of, (long long)number - 1,
 			(long long)count);
 	if (!bad)
 		bad = adopt(g, shard, w);
@@ -495,7 +508,8 @@ static int open_shards(struct gguf *g, int tensors, struct why *w)
 	int64_t no = 0, count = 1, total = -1;
 	struct gguf_map *maps;
 
-	if (gguf_integer(g, "split.no", 0, SHARDS_MAX, &no, w) < 0 || gguf_integer(g, "split.count", 0, SHARDS_MAX, &count, w) < 0 ||
+	if (gguf_integer(g, "split.no", 0, SHARDS_MAX, &no, w) < 0 ||
+		gguf_integer(g, "split.count", 0, SHARDS_MAX, &count, w) < 0 ||
 	    gguf_integer(g, "split.tensors.count", 0, TENSORS_MAX, &total, w) < 0)
 		return -1;
 	if (no)
@@ -514,7 +528,8 @@ static int open_shards(struct gguf *g, int tensors, struct why *w)
 			return -1;
 	}
 	if (total >= 0 && (uint64_t)total != g->n_tensors)
-		return why(w, "split.tensors.count: %lld, but %llu tensors are there", (long long)total, (unsigned long long)g->n_tensors);
+		return why(w, "split.tensors.count: %lld, but %llu tensors are there", (long long)total,
+			(unsigned long long)g->n_tensors);
 	return 0;
 }
 

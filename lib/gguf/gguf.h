@@ -1,7 +1,7 @@
-/* gguf: a model file, read-only, mapped, every length and offset checked before it is believed. Versions 2 and 3, little-endian; the format is
- * ggml's (docs/gguf.md there). Sharded files (NAME-00001-of-0000N.gguf) open as one model when the first is named. Strings and arrays are
- * borrowed from the mapping: not NUL-terminated, valid until gguf_close(). The mapping is known to lib/guard, which a main() arms against a
- * file that is cut while it is in use. */
+/* gguf: a model file, mapped read-only; every length and offset is checked before it is used. Supports versions 2 and
+ * 3, little-endian; docs/gguf.md of ggml describes the format. The shards of a model (NAME-00001-of-0000N.gguf) open as
+ * one if the first is named. Strings and arrays are borrowed from the mapping: not NUL-terminated, valid until
+ * gguf_close(). The mapping is known to lib/base/guard, which handles files that are truncated while in use. */
 #ifndef GGUF_H
 #define GGUF_H
 
@@ -12,7 +12,8 @@
 #include "lib/base/why.h"
 
 enum gguf_type {        /* of metadata values, as in the file */
-	GGUF_U8, GGUF_I8, GGUF_U16, GGUF_I16, GGUF_U32, GGUF_I32, GGUF_F32, GGUF_BOOL, GGUF_STRING, GGUF_ARRAY, GGUF_U64, GGUF_I64, GGUF_F64
+	GGUF_U8, GGUF_I8, GGUF_U16, GGUF_I16, GGUF_U32, GGUF_I32, GGUF_F32, GGUF_BOOL, GGUF_STRING, GGUF_ARRAY,
+		GGUF_U64, GGUF_I64, GGUF_F64
 };
 
 struct gguf_string {
@@ -20,7 +21,8 @@ struct gguf_string {
 	size_t n;
 };
 
-/* Each string of an array tells where the next one starts: to walk four parts side by side takes a fraction of the time of one walk. */
+/* Walking an array of strings is limited by the latency of reading lengths; walking four parts side by side takes a
+ * fraction of the time. */
 enum { GGUF_PARTS = 4 };
 
 struct gguf_value {
@@ -28,19 +30,21 @@ struct gguf_value {
 	uint32_t type;          /* enum gguf_type */
 	uint32_t of;            /* element type of an array */
 	uint64_t n;             /* elements of an array, 1 otherwise */
-	const unsigned char *data;      /* the value, or the array's first element, in the file's layout; unaligned */
+	const unsigned char *data;      /* the value, or the first element of an array, as in the file; unaligned */
 	const unsigned char *end;       /* first byte after it */
-	int spaced;             /* an array of strings: each has a space somewhere between its first byte and its last (BPE's merges) */
-	const unsigned char *part[GGUF_PARTS];  /* of an array of strings: where elements 0, n/4, 2·(n/4) and 3·(n/4) start */
+	/* Of an array of strings: whether each has a space between its first and last bytes, as BPE's merges; where
+	 * elements 0, n/4, 2·(n/4) and 3·(n/4) start. */
+	int spaced;
+	const unsigned char *part[GGUF_PARTS];
 };
 
 struct gguf_tensor {
 	struct gguf_string name;
 	uint32_t n_dims;        /* 1 to 4 */
-	uint64_t dim[4];        /* dim[0] is contiguous: the length of a row; unused ones are 1 */
-	uint32_t type;          /* GGUF's tensor type id, known to lib/formats */
+	uint64_t dim[4];        /* dim[0] is contiguous, the length of a row; unused ones are 1 */
+	uint32_t type;          /* GGUF's tensor type id; see formats.h */
 	uint64_t bytes;
-	const void *data;       /* in the mapping, inside the file for its whole length */
+	const void *data;       /* in the mapping, entirely inside the file */
 };
 
 struct gguf {
@@ -52,28 +56,31 @@ struct gguf {
 	struct gguf_files *files;       /* private: the mappings and the indices by name */
 };
 
-/* Opens PATH, which must be a regular file. tensors: 0 for programs that need the metadata only: the table of tensors is read, but their types are not
- * looked at and their data need not be there (`data` is NULL, `bytes` 0). NULL and a reason on any fault. Free with gguf_close(). */
+/* Opens a regular file. tensors: 0 for programs that need only the metadata: the tensors are listed, but their types
+ * are not checked and their data may be missing (`data` is NULL, `bytes` 0). NULL and a reason on any fault. Free with
+ * gguf_close(). */
 struct gguf *gguf_open(const char *path, int tensors, struct why *w);
 void gguf_close(struct gguf *g);
 
-/* Lets go of the pages of one of so many equal parts of each file: work that gguf_close() has less of then, and that threads can share. What is read
- * there afterwards is the same, at the price of a fault. */
+/* Releases the pages of part `part` of `parts` equal parts of each file, so that threads can share what gguf_close()
+ * would do alone. Reading the part afterwards still works, at the cost of page faults. */
 void gguf_let_go(const struct gguf *g, size_t part, size_t parts);
 
 const struct gguf_value *gguf_find(const struct gguf *g, const char *key);      /* or NULL */
 const struct gguf_tensor *gguf_tensor(const struct gguf *g, const char *name);  /* or NULL */
 
-/* Typed getters: 1 found, 0 absent (out untouched), -1 of the wrong type or out of [low, high] with the key in the reason. Any integer
- * type serves where the value fits; an integer serves for a real. A string is refused if it holds a NUL. */
+/* Typed getters: 1 if found, 0 if absent (out is unchanged), -1 if of the wrong type or outside [low, high]; the reason
+ * names the key. Integers may be of any integer type, reals also integers. Strings with a NUL are refused. */
 int gguf_integer(const struct gguf *g, const char *key, int64_t low, int64_t high, int64_t *out, struct why *w);
 int gguf_real(const struct gguf *g, const char *key, double *out, struct why *w);       /* finite, or an error */
 int gguf_bool(const struct gguf *g, const char *key, int *out, struct why *w);
 int gguf_text(const struct gguf *g, const char *key, struct gguf_string *out, struct why *w);
-int gguf_array(const struct gguf *g, const char *key, uint32_t of, const struct gguf_value **out, struct why *w);  /* of: element type */
+/* of: element type */
+int gguf_array(const struct gguf *g, const char *key, uint32_t of, const struct gguf_value **out, struct why *w);
 
-/* Walks an array of strings: start with *at = v->data; each call returns the next string and moves on. The caller counts to v->n. Lengths
- * were checked when the file was opened, and are again, since others may write to a mapped file: one that no longer fits reads as empty. */
+/* Walks an array of strings: start with *at = v->data; each call returns the next string and advances *at. The caller
+ * counts to v->n. Lengths were checked when the file was opened and are checked again, because other processes may
+ * write to a mapped file: a string that no longer fits reads as empty. */
 static inline struct gguf_string gguf_next_string(const struct gguf_value *v, const unsigned char **at)
 {
 	struct gguf_string s = { (const char *)*at, 0 };
@@ -91,19 +98,20 @@ static inline struct gguf_string gguf_next_string(const struct gguf_value *v, co
 	return s;
 }
 
-/* Element i of a numeric array as a double or an integer; i is checked by the caller. */
+/* Element i of a numeric array as a double or an integer; the caller checks i. */
 double gguf_element_real(const struct gguf_value *v, uint64_t i);
 int64_t gguf_element_integer(const struct gguf_value *v, uint64_t i);
 
-/* A 64-bit hash of bytes, for fingerprints: the same on every machine, several GB/s, no secret. seed chains calls. */
+/* A 64-bit hash for fingerprints, not cryptographic, the same on every machine; several GB/s. seed chains calls. */
 uint64_t gguf_hash(const void *data, size_t n, uint64_t seed);
 
-/* A number of the file (of all shards) that changes when it is replaced or written to: a hash of device, inode, size and time of the last change,
- * taken when it was opened. Never 0. */
+/* A number of the file (of all shards) that changes when it is replaced or written to: a hash of device, inode, size
+ * and time of the last change, taken when it was opened. Never 0. */
 uint64_t gguf_identity(const struct gguf *g);
 
-/* Fingerprint of the vocabulary (tokenizer.ggml.model, pre, tokens, types, scores, merges, bos/eos ids) and of the whole model: metadata but
- * for general.* and tokenizer.*, the tensor table, and samples of every tensor's data, so that another file of the same shape differs. */
+/* Fingerprint of the vocabulary (tokenizer.ggml.model, pre, tokens, types, scores, merges, bos/eos ids) and of the
+ * whole model: metadata but for general.* and tokenizer.*, the tensor table, and samples of every tensor's data, so
+ * that another file of the same shape differs. */
 uint64_t gguf_vocab_fingerprint(const struct gguf *g);
 uint64_t gguf_model_fingerprint(const struct gguf *g);
 

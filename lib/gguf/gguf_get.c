@@ -1,4 +1,4 @@
-/* gguf: finding and reading what an open file holds. */
+/* gguf: reading the metadata of an open file. */
 #include "gguf_priv.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ const struct gguf_tensor *gguf_tensor(const struct gguf *g, const char *name)
 	struct gguf_string s = { name, strlen(name) };
 	const struct gguf_tensor **t;
 
-	if (!g->files->by_name) {       /* opened without the tensors' data: few are asked for */
+	if (!g->files->by_name) {       /* opened without the tensors' data */
 		for (uint64_t i = 0; i < g->n_tensors; i++)
 			if (!gguf_compare(s, g->tensors[i].name))
 				return &g->tensors[i];
@@ -47,7 +47,7 @@ static int is_integer(uint32_t type)
 	return type <= GGUF_I32 || type == GGUF_U64 || type == GGUF_I64;
 }
 
-/* An integer of any type; -1 and *fits cleared for a U64 past INT64_MAX. */
+/* An integer of any type; for a U64 above INT64_MAX, -1 with *fits set to 0. */
 static int64_t load_integer(uint32_t type, const unsigned char *p, int *fits)
 {
 	switch (type) {
@@ -116,7 +116,8 @@ int gguf_integer(const struct gguf *g, const char *key, int64_t low, int64_t hig
 		return why(w, "%s: not an integer", key);
 	i = load_integer(v->type, v->data, &fits);
 	if (!fits || i < low || i > high)
-		return why(w, "%s: %lld%s is not in %lld to %lld", key, (long long)i, fits ? "" : " (a larger number)", (long long)low, (long long)high);
+		return why(w, "%s: %lld%s is not in %lld to %lld", key, (long long)i, fits ? "" : " (a larger number)",
+			(long long)low, (long long)high);
 	*out = i;
 	return 1;
 }

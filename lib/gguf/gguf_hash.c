@@ -1,11 +1,13 @@
-/* gguf: fingerprints. They go over raw bytes of the file, because a vocabulary's arrays are megabytes and every process of a pipeline makes one. */
+/* gguf: fingerprints, computed from the raw bytes of the file: a vocabulary has megabytes, and every process of a
+ * pipeline computes its fingerprint. */
 #include "gguf_priv.h"
 
 #include <string.h>
 
 #include "lib/base/le.h"
 
-/* Any odd constants with well spread bits serve; these are the fractional parts of sqrt(2), sqrt(3), sqrt(5) and sqrt(7), made odd. */
+/* Arbitrary odd constants with well-spread bits: the fractional parts of sqrt(2), sqrt(3), sqrt(5) and sqrt(7), made
+ * odd. */
 static const uint64_t odd[4] = { 0x6a09e667f3bcc909, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1 };
 
 /* SplitMix64's finaliser: every bit of z reaches every bit of the result. */
@@ -24,7 +26,7 @@ static uint64_t absorb(uint64_t lane, uint64_t word, uint64_t by)
 
 uint64_t gguf_hash(const void *data, size_t n, uint64_t seed)
 {
-	/* Four lanes, because one waits for its multiplication. */
+	/* Four independent lanes hide the latency of the multiplication. */
 	uint64_t a = seed ^ odd[0], b = seed ^ odd[1], c = seed ^ odd[2], d = seed ^ odd[3];
 	const unsigned char *p = data, *end = p + n;
 	unsigned char last[32] = { 0 };
@@ -71,7 +73,8 @@ uint64_t gguf_identity(const struct gguf *g)
 uint64_t gguf_vocab_fingerprint(const struct gguf *g)
 {
 	static const char *const keys[] = {
-		"tokenizer.ggml.model", "tokenizer.ggml.pre", "tokenizer.ggml.tokens", "tokenizer.ggml.token_type", "tokenizer.ggml.scores",
+		"tokenizer.ggml.model", "tokenizer.ggml.pre", "tokenizer.ggml.tokens", "tokenizer.ggml.token_type",
+			"tokenizer.ggml.scores",
 		"tokenizer.ggml.merges", "tokenizer.ggml.bos_token_id", "tokenizer.ggml.eos_token_id"
 	};
 	const struct gguf_value *v;
@@ -90,7 +93,7 @@ static int begins(struct gguf_string s, const char *with)
 	return s.n >= n && !memcmp(s.s, with, n);
 }
 
-/* 32 bytes at two places of a tensor that are away from its ends, where padding and rows of zeroes are. */
+/* Samples 32 bytes at two offsets away from the ends of a tensor, where padding and rows of zeroes are. */
 static uint64_t hash_samples(const struct gguf_tensor *t, uint64_t h)
 {
 	enum { SAMPLE = 32 };
@@ -107,7 +110,7 @@ uint64_t gguf_model_fingerprint(const struct gguf *g)
 	unsigned char head[8 * 6];
 	uint64_t h = 2;
 
-	/* In the order of names, so that the shards of a model and the model in one file agree. */
+	/* In order of names, so that a model in shards and the same model in one file agree. */
 	for (uint64_t i = 0; i < g->n_values; i++) {
 		const struct gguf_value *v = g->files->by_key[i];
 

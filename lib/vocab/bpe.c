@@ -1,5 +1,6 @@
-/* vocab, byte-level BPE: the pre-tokenizer cuts the text, each byte of a piece is written as a printable character, and neighbours are joined in the
- * order of the merges. Everything is looked up by its text in the file, so that nothing has to be true of the merges. */
+/* bpe: byte-level BPE. The pre-tokenizer divides the text into words, each byte of a word is written as a printable
+ * character, and neighbours are joined in the order of the merges. Merges and tokens are looked up by text, so nothing
+ * has to hold between the two. */
 #include "priv.h"
 
 #include <string.h>
@@ -8,13 +9,13 @@
 #include "lib/base/utf8.h"
 #include "unicode.h"
 
-/* GPT-2's alphabet: bytes that print stand for themselves, the others for U+0100 on, in their order. */
+/* GPT-2's alphabet: printable bytes are written as themselves, the others, in order, as U+0100 and up. */
 static int prints(unsigned b)
 {
 	return (b >= 0x21 && b <= 0x7e) || (b >= 0xa1 && b <= 0xac) || b >= 0xae;
 }
 
-/* The bytes that do not print, in order. */
+/* The bytes that are not printable, in order. */
 static unsigned hidden(unsigned i)
 {
 	return i < 33 ? i : i < 67 ? i - 33 + 0x7f : 0xad;
@@ -60,7 +61,7 @@ static void mark_byte(unsigned char b, unsigned char bytes[256])
 		bytes[(unsigned char)letter[k - 1]] = 1;
 }
 
-/* Both the bytes as they are and what repair makes of them. U+FFFD may come up where a special token divides a character. */
+/* Marks both the bytes and their repaired forms. U+FFFD can appear where a special token divides a character. */
 void bpe_mark(const char *text, size_t n, unsigned char bytes[256])
 {
 	const unsigned char *p = (const unsigned char *)text, *end = p + n;
@@ -79,7 +80,7 @@ void bpe_mark(const char *text, size_t n, unsigned char bytes[256])
 	}
 }
 
-/* What costs the rank of the merge "left right". */
+/* The cost is the rank of the merge "left right". */
 static int join(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair)
 {
 	const struct vocab *v = context;
@@ -107,7 +108,7 @@ static int open_merges(const struct vocab *v, struct why *w)
 	if (e->merges.slots)
 		return 0;
 	if (!e->line) {
-		names_close(&e->merges);        /* of an attempt that failed */
+		names_close(&e->merges);        /* of a failed attempt */
 		if (names_open(&e->merges, v->merges, w))
 			return -1;
 		if (grow_scratch(&e->line, &room, e->merges.longest + 1))
@@ -116,7 +117,7 @@ static int open_merges(const struct vocab *v, struct why *w)
 	return names_index(&e->merges, NAMES_FIRST, e->covers_all ? NULL : e->covers, w);
 }
 
-/* A symbol that is no token is spelled, as in llama.cpp, by those of its letters that are one byte long and a token; others vanish. */
+/* As in llama.cpp, a symbol that is not a token becomes those of its bytes that are tokens; the others are dropped. */
 static int add_symbol(void *context, int32_t id, const char *s, size_t n, struct ids *out, struct why *w)
 {
 	const struct vocab *v = context;
@@ -174,7 +175,7 @@ static int add_word(struct vocab *v, const char *s, size_t n, struct ids *out, s
 int bpe_encode(struct vocab *v, const char *text, size_t n, int raw, struct ids *out, struct why *w)
 {
 	struct encoder *e = v->encoder;
-	struct pretok_cursor cursor;
+	struct pretok_walk walk;
 	const char *word;
 	size_t length;
 
@@ -184,8 +185,8 @@ int bpe_encode(struct vocab *v, const char *text, size_t n, int raw, struct ids 
 		n = unicode_repair(text, n, e->text);
 		text = e->text;
 	}
-	pretok_start(&cursor, v->pretok, text, n);
-	while (pretok_next(&cursor, &word, &length))
+	pretok_start(&walk, v->pretok, text, n);
+	while (pretok_next(&walk, &word, &length))
 		if (add_word(v, word, length, out, w))
 			return -1;
 	return 0;

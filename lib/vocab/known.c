@@ -1,13 +1,13 @@
-/* vocab: tokens that are known by their text. Files say which id ends a generation for one or two of them at most, and give some a type that hides
- * what they are; so, like every engine, we go by the names that model makers use. */
+/* known: tokens recognized by their text. A file names one or two ids that end a generation at most, and gives some
+ * control tokens another type. So, like other engines, this recognizes the texts that model makers use. */
 #include "priv.h"
 
 #include <string.h>
 
 enum {
-	ENDS = 1,               /* ends a generation */
-	CONTROL = 2,            /* is a control token, whatever the file says */
-	FIM = 4                 /* a role that a key can give to another token; where none does, this one has it and is a control token */
+	ENDS = 1,               /* it ends a generation */
+	CONTROL = 2,            /* it is a control token, whatever the file says */
+	FIM = 4                 /* it has a role and is a control token, unless a key gives the role to another */
 };
 
 /* Roles of fill-in-the-middle tokens; the last three end a generation. */
@@ -27,16 +27,23 @@ static const struct known {
 	unsigned char what, role;
 } known[] = {
 	{ "<|eot_id|>", ENDS | CONTROL, 0 }, { "<|im_end|>", ENDS | CONTROL, 0 }, { "<|end|>", ENDS | CONTROL, 0 },
-	{ "<end_of_turn>", ENDS | CONTROL, 0 }, { "<|endoftext|>", ENDS | CONTROL, 0 }, { "<|eom_id|>", ENDS | CONTROL, 0 },
-	{ "<EOT>", ENDS | CONTROL, 0 }, { "<\xef\xbd\x9c" "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>", ENDS | CONTROL, 0 },
-	{ "<|return|>", ENDS, 0 }, { "<|call|>", ENDS, 0 }, { "<|flush|>", ENDS, 0 }, { "<|calls|>", ENDS, 0 }, { "</s>", ENDS, 0 },
-	{ "_<EOT>", ENDS, 0 }, { "[EOT]", ENDS, 0 }, { "[EOS]", ENDS, 0 }, { "<|end_of_text|>", ENDS, 0 }, { "<end_of_utterance>", ENDS, 0 },
+	{ "<end_of_turn>", ENDS | CONTROL, 0 }, { "<|endoftext|>", ENDS | CONTROL, 0 },
+	{ "<|eom_id|>", ENDS | CONTROL, 0 },
+	{ "<EOT>", ENDS | CONTROL, 0 },
+	{ "<\xef\xbd\x9c" "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>", ENDS | CONTROL, 0 },
+	{ "<|return|>", ENDS, 0 }, { "<|call|>", ENDS, 0 }, { "<|flush|>", ENDS, 0 }, { "<|calls|>", ENDS, 0 },
+	{ "</s>", ENDS, 0 },
+	{ "_<EOT>", ENDS, 0 }, { "[EOT]", ENDS, 0 }, { "[EOS]", ENDS, 0 }, { "<|end_of_text|>", ENDS, 0 },
+	{ "<end_of_utterance>", ENDS, 0 },
 	{ "<eos>", ENDS, 0 }, { "<turn|>", ENDS, 0 }, { "<|tool_response>", ENDS, 0 },
-	{ "<|fim_prefix|>", FIM, PRE }, { "<fim-prefix>", FIM, PRE }, { "<\xef\xbd\x9c" "fim\xe2\x96\x81" "begin\xef\xbd\x9c>", FIM, PRE },
+	{ "<|fim_prefix|>", FIM, PRE }, { "<fim-prefix>", FIM, PRE },
+	{ "<\xef\xbd\x9c" "fim\xe2\x96\x81" "begin\xef\xbd\x9c>", FIM, PRE },
 	{ "<PRE>", FIM, PRE },
-	{ "<|fim_suffix|>", FIM, SUF }, { "<fim-suffix>", FIM, SUF }, { "<\xef\xbd\x9c" "fim\xe2\x96\x81hole\xef\xbd\x9c>", FIM, SUF },
+	{ "<|fim_suffix|>", FIM, SUF }, { "<fim-suffix>", FIM, SUF },
+	{ "<\xef\xbd\x9c" "fim\xe2\x96\x81hole\xef\xbd\x9c>", FIM, SUF },
 	{ "<SUF>", FIM, SUF },
-	{ "<|fim_middle|>", FIM, MID }, { "<fim-middle>", FIM, MID }, { "<\xef\xbd\x9c" "fim\xe2\x96\x81" "end\xef\xbd\x9c>", FIM, MID },
+	{ "<|fim_middle|>", FIM, MID }, { "<fim-middle>", FIM, MID },
+	{ "<\xef\xbd\x9c" "fim\xe2\x96\x81" "end\xef\xbd\x9c>", FIM, MID },
 	{ "<MID>", FIM, MID },
 	{ "<|fim_pad|>", FIM, PAD }, { "<fim-pad>", FIM, PAD }, { "<PAD>", FIM, PAD },
 	{ "<|fim_repo|>", FIM, REP }, { "<|repo_name|>", FIM, REP }, { "<fim-repo>", FIM, REP }, { "<REPO>", FIM, REP },
@@ -45,7 +52,7 @@ static const struct known {
 
 enum { KNOWN = sizeof known / sizeof *known };
 
-/* The id of each known text, or -1. Few other tokens begin and end as they do. */
+/* The id of each known text, or -1. Few other tokens begin and end with the same characters. */
 static void find_known(const struct vocab *v, int32_t id[KNOWN])
 {
 	for (int k = 0; k < KNOWN; k++)
@@ -53,7 +60,6 @@ static void find_known(const struct vocab *v, int32_t id[KNOWN])
 	for (uint32_t i = 0; i < v->tokens.n; i++) {
 		struct gguf_string s = names_get(&v->tokens, i);
 
-		/* The first question is nearly always answered by no. */
 		if (!s.n || (*s.s != '<' && *s.s != '[' && *s.s != '_') || (s.s[s.n - 1] != '>' && s.s[s.n - 1] != ']'))
 			continue;
 		for (int k = 0; k < KNOWN; k++)
@@ -82,7 +88,8 @@ static void add_end(struct card *card, int32_t id)
 	card->n_eog++;
 }
 
-/* Who has a role: the token that a key names, else the first one with a known text, which then is a control token. */
+/* The token with a role: the one that a key names, or else the first with a known text, which then is a control
+ * token. */
 static int fill_role(struct vocab *v, const int32_t id[KNOWN], int role, int32_t *out, struct why *w)
 {
 	int64_t given = -1;
@@ -106,11 +113,13 @@ int known_read(struct vocab *v, struct why *w)
 	int64_t given;
 
 	find_known(v, id);
-	if (id_of(id, "<|return|>") >= 0 && id_of(id, "<|call|>") >= 0)         /* there <|end|> ends a message, not the turn */
+	/* Here <|end|> ends a message, not the turn. */
+	if (id_of(id, "<|return|>") >= 0 && id_of(id, "<|call|>") >= 0)
 		for (int k = 0; k < KNOWN; k++)
 			if (!strcmp(known[k].text, "<|end|>"))
 				id[k] = -1;
-	if (id_of(id, "<|tool_response>") >= 0)                                 /* there </s> is a leftover */
+	/* Here </s> is unused. */
+	if (id_of(id, "<|tool_response>") >= 0)
 		for (int k = 0; k < KNOWN; k++)
 			if (!strcmp(known[k].text, "</s>"))
 				id[k] = -1;

@@ -1,6 +1,7 @@
-/* merge: symbols are a list threaded through arrays by byte offset. Candidate pairs wait in a queue, and those that an earlier join made stale are dropped
- * when they come up. The queue is a heap of rows: a sweep over the text mostly offers the pairs of one cost from left to right, and these are put behind
- * one another. That takes n·log n steps for n bytes at worst, and n where few pairs differ, as in a long run of one letter. */
+/* merge: symbols form a linked list in arrays indexed by byte offset. Candidate pairs wait in a priority queue; pairs
+ * that an earlier join made stale are skipped when they come up. The queue is a heap of lists: pairs of equal cost are
+ * mostly found from left to right, and each is appended to the list of its cost. Time is O(n log n), and O(n) if there
+ * are few different pairs, as in a long run of one letter. */
 #include "merge.h"
 
 #include <stdlib.h>
@@ -16,22 +17,22 @@ enum {
 	MEMOS = 1 << 14,
 	ENDS = 1 << 10,
 	WINDOW = 1 << 16,               /* bytes of text that are merged at a time */
-	MARGIN = 1 << 8,                /* a window is divided this far before its end */
+	MARGIN = 1 << 8,                /* the last bytes of a window are left to the next one */
 	NOT_JOINED = -2
 };
 
-struct waiting {                        /* a pair in a row of pairs of equal cost, by rising left */
+struct waiting {                        /* a pair in a list of pairs of equal cost, ascending by left */
 	uint32_t left, size;
 	int32_t id;
-	uint32_t next;                  /* in the row, or among the free ones; NONE: the last */
+	uint32_t next;                  /* in the list, or the free list; NONE: the last */
 };
 
 struct row {
-	uint32_t cost, left, first;     /* left: of the first one */
+	uint32_t cost, left, first;     /* left: of the first pair */
 };
 
 struct end {
-	uint32_t cost, last;            /* the last pair of a row; NONE: no row is known */
+	uint32_t cost, last;            /* the last pair of a list, or NONE */
 };
 
 struct memo {
@@ -45,18 +46,18 @@ struct merge {
 	size_t length;
 	char *spelt;                    /* what text points to, unless that is the caller's */
 	size_t spelt_room;
-	uint32_t *end;                  /* of the symbol that starts at this byte; 0: none does */
+	uint32_t *end;                  /* end of the symbol that starts at this byte; 0: none does */
 	uint32_t *before;               /* start of the symbol before the one that starts here */
 	int32_t *id;                    /* its token, or -1 */
 	size_t room;
 	struct waiting *waiting;
-	uint32_t free;                  /* the first free one, or NONE: those from `used` on */
+	uint32_t free;                  /* the free list; NONE: entries from `used` on are free */
 	size_t used, waiting_room;
 	struct row *rows;               /* a heap */
 	size_t n_rows, rows_room;
-	struct end *ends;               /* [ENDS] by cost: where a pair may be put behind others */
-	struct memo *memo;              /* [MEMOS]: pairs that were looked up before */
-	struct merge *border;           /* merges the two symbols beside a division; or NULL */
+	struct end *ends;               /* [ENDS] by cost: the lists that a pair may be appended to */
+	struct memo *memo;              /* [MEMOS]: pairs that were looked up recently */
+	struct merge *border;           /* for the two symbols at the border of two parts; or NULL */
 };
 
 /* ---- the queue ---- */
@@ -66,7 +67,7 @@ static int before(const struct row *a, const struct row *b)
 	return a->cost != b->cost ? a->cost < b->cost : a->left < b->left;
 }
 
-/* Makes room for one more pair, and a row of its own. */
+/* Makes room for one more pair and a list of its own. */
 static int queue_room(struct merge *m)
 {
 	if (m->used == m->waiting_room && grow(&m->waiting, &m->waiting_room, sizeof *m->waiting, 256))
@@ -87,7 +88,7 @@ static void queue_empty(struct merge *m)
 		m->ends[i].last = NONE;
 }
 
-/* Behind the last pair of its cost, or as a row of its own. */
+/* Appends the pair to the list of its cost, or starts a list with it. */
 static int push(struct merge *m, struct merge_pair pair)
 {
 	struct end *end = end_of(m, pair.cost);
@@ -173,7 +174,8 @@ static int offer(struct merge *m, const struct merge_rules *r, uint32_t left)
 	return pair.id == NOT_JOINED ? 0 : push(m, pair);
 }
 
-/* The token of one character. Those of few bytes are remembered in place of a pair, as the number that the bytes make and no right side. */
+/* The token of one character. Characters of up to 3 bytes are cached like pairs: their bytes as a number on the left,
+ * nothing on the right. */
 static int32_t character(struct merge *m, const struct names *tokens, const char *s, size_t n)
 {
 	uint32_t bytes = 0;
@@ -204,12 +206,12 @@ static int make_room(struct merge *m, size_t n)
 	return 0;
 }
 
-/* Cuts the text into characters by their first bytes and offers all pairs. */
+/* Divides the text into characters, judged by their first bytes, and queues all pairs that can be joined. */
 static int start(struct merge *m, const struct merge_rules *r)
 {
 	uint32_t n = (uint32_t)m->length, length, last = 0, i;
 
-	if (m->n_rows)                  /* of a run that failed */
+	if (m->n_rows)                  /* after a failed run */
 		queue_empty(m);
 	for (i = 0; i < n; i += length) {
 		length = (uint32_t)unicode_length((unsigned char)m->text[i]);
@@ -225,7 +227,7 @@ static int start(struct merge *m, const struct merge_rules *r)
 	return 0;
 }
 
-/* Joins what can be joined in s[n]. The symbols are then m->text[i..m->end[i]), with m->id[i], from i = 0 on. */
+/* Merges s[n]. The symbols are then m->text[i..m->end[i]) with the ids m->id[i], from i = 0 on. */
 static int run(struct merge *m, const struct merge_rules *r, const char *s, size_t n, struct why *w)
 {
 	struct merge_pair pair;
@@ -260,8 +262,9 @@ static int run(struct merge *m, const struct merge_rules *r, const char *s, size
 }
 
 /* ---- long texts ----
- * A text may be merged in parts if nothing joins across a border between them. Until something does, the two sides evolve independently, so only the
- * pairs of symbols that come to meet at the border count, and these are all seen when its two final symbols are merged by themselves. */
+ * A text can be merged in parts if no join crosses the border between them. Until one does, the two sides evolve
+ * independently, so only the pairs of symbols that meet at the border matter; and these also meet when the text of the
+ * two final symbols at the border is merged by itself. */
 
 /* How many bytes of the text are spelled by the first k of m->text. */
 static size_t bytes_of(const struct merge *m, const struct merge_rules *r, size_t k)
@@ -276,7 +279,8 @@ static size_t bytes_of(const struct merge *m, const struct merge_rules *r, size_
 }
 
 /* Appends the ids of the symbols before `end`; *last is where the last of them starts. */
-static int add_symbols(struct merge *m, const struct merge_rules *r, size_t end, size_t *last, struct ids *out, struct why *w)
+static int add_symbols(struct merge *m, const struct merge_rules *r, size_t end, size_t *last, struct ids *out,
+	struct why *w)
 {
 	for (uint32_t i = 0; i < end; i = m->end[i]) {
 		if (r->add(r->context, m->id[i], m->text + i, m->end[i] - i, out, w))
@@ -286,7 +290,7 @@ static int add_symbols(struct merge *m, const struct merge_rules *r, size_t end,
 	return 0;
 }
 
-/* The last border between symbols that is MARGIN before the end; 0: there is none. */
+/* The last border between symbols that is at least MARGIN before the end; 0 if there is none. */
 static size_t find_border(const struct merge *m)
 {
 	size_t border = 0;
@@ -296,7 +300,8 @@ static size_t find_border(const struct merge *m)
 	return border;
 }
 
-/* 1: nothing joins across the border of s[0..left) and s[left..n), each of which is one symbol in its part. */
+/* 1 if no join crosses the border of s[0..left) and s[left..n), each of which is one symbol of its part; -1 if memory
+ * runs out. */
 static int separate(struct merge *m, const struct merge_rules *r, const char *s, size_t left, size_t n, struct why *w)
 {
 	struct merge *b = m->border;

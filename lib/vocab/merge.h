@@ -1,5 +1,5 @@
-/* merge: joins neighbouring symbols of a text, the best pair first, as both SPM (by score) and byte-level BPE (by rank) do. Working memory does not grow
- * with the text, except where no place can be found at which to divide it. */
+/* merge: joins neighbouring symbols of a text, best pair first, as both SPM (by score) and byte-level BPE (by rank) do.
+ * Long texts are merged in parts, with the same result, so that working memory does not grow with the text. */
 #ifndef MERGE_H
 #define MERGE_H
 
@@ -11,19 +11,21 @@
 #include "names.h"
 
 struct merge_pair {
-	uint32_t cost;                  /* the lowest is joined first, and of equals the leftmost */
-	uint32_t left;                  /* where it starts */
-	uint32_t size;                  /* bytes of both symbols: tells a stale pair */
-	int32_t id;                     /* of the token that they make, or -1 */
+	uint32_t cost;                  /* the pair with the lowest cost is joined first; ties go to the leftmost */
+	uint32_t left;                  /* offset of the left symbol */
+	uint32_t size;                  /* bytes of both symbols; a pair whose size has changed is stale */
+	int32_t id;                     /* of the joined token, or -1 */
 };
 
 /* What the kinds of vocabulary do differently. */
 struct merge_rules {
 	void *context;
 	const struct names *tokens;     /* indexed */
-	/* Writes s[n] in the alphabet of the tokens, one character of one or two bytes for each byte; returns its length. NULL: as it is. */
+	/* Writes s[n] in the alphabet of the tokens, one character of one or two bytes for each byte; returns its
+	 * length. NULL: as it is. */
 	size_t (*spell)(const char *s, size_t n, char *out);
-	/* Whether s[0..left) and s[left..n) can be joined: 0 and the pair's cost and id, or -1. Depends on their bytes alone. */
+	/* Whether s[0..left) and s[left..n) can be joined: 0 and the pair's cost and id, or -1. Depends on their bytes
+	 * alone. */
 	int (*join)(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair);
 	/* Appends the ids of the symbol s[n], whose token is id, or -1. */
 	int (*add)(void *context, int32_t id, const char *s, size_t n, struct ids *out, struct why *w);

@@ -7,8 +7,9 @@
 #include "lib/base/le.h"
 #include "lib/base/size.h"
 
-/* A row of this many taken slots does not come about by chance; a file made to do so would keep us busy for hours. */
-enum { ROW_MAX = 4096 };
+/* A run of this many used slots does not occur by chance. A file made to cause longer ones could keep us busy for
+ * hours. */
+enum { RUN_MAX = 4096 };
 
 /* s[n], 1 to 7 bytes, as a number. */
 static uint64_t few(const unsigned char *s, size_t n)
@@ -18,7 +19,8 @@ static uint64_t few(const unsigned char *s, size_t n)
 	return s[0] | (uint64_t)s[n / 2] << 8 * (n / 2) | (uint64_t)s[n - 1] << 8 * (n - 1);
 }
 
-/* Well mixed bits of s[n]; the multipliers are odd and arbitrary. first, last: its first and its last 8 bytes, or twice the few it has. */
+/* Mixes the bits of s[n]; the multipliers are arbitrary odd numbers. first, last: its first and its last 8 bytes, or
+ * both times all of fewer. */
 static uint64_t mix(const unsigned char *s, size_t n, uint64_t first, uint64_t last)
 {
 	uint64_t h = n * 0x9e3779b97f4a7c15;
@@ -43,7 +45,8 @@ uint64_t names_hash(const void *text, size_t n)
 	return mix(s, n, x, x);
 }
 
-/* The same for a string in the file, where its length stands before it, so that 8 bytes can be read before its end: no branch. n is not 0. */
+/* The same for a string in the file. The length before it makes it safe to read 8 bytes before its end, so no branch is
+ * needed. n is not 0. */
 static uint64_t hash_in_file(const unsigned char *s, size_t n)
 {
 	size_t lack = (8 - n) & -(size_t)(n < 8);
@@ -51,7 +54,7 @@ static uint64_t hash_in_file(const unsigned char *s, size_t n)
 	return mix(s, n, le64(s - lack) >> 8 * lack, le64(s + n - 8) >> 8 * lack);
 }
 
-/* n numbers, from a huge page's border where that saves the system thousands of small pages. */
+/* n numbers; large arrays are aligned to a huge page, which saves the system thousands of small ones. */
 static uint32_t *aligned(size_t n)
 {
 	enum { HUGE = 1 << 21 };
@@ -75,12 +78,12 @@ static int is(const struct names *s, uint32_t i, const void *text, size_t n)
 	return t.n == n && !memcmp(t.s, text, n);
 }
 
-/* The slot that holds the text, or the free one where it belongs; NULL in a row that is too long. */
+/* The slot that holds the text, or the free one where it belongs; NULL after a run that is too long. */
 static uint32_t *find(const struct names *s, const void *text, size_t n, uint64_t h)
 {
 	uint32_t tag = (uint32_t)(h >> 56) << 24, *slot;
 
-	for (uint32_t i = 0; i < ROW_MAX; i++) {
+	for (uint32_t i = 0; i < RUN_MAX; i++) {
 		slot = &s->slots[((uint32_t)h + i) & s->mask];
 		if (!*slot || ((*slot & 0xff000000) == tag && is(s, (*slot & 0xffffff) - 1, text, n)))
 			return slot;
@@ -121,7 +124,7 @@ int names_open(struct names *s, const struct gguf_value *array, struct why *w)
 	return 0;
 }
 
-/* The numbers of the strings to index, in a table that the caller frees. */
+/* The numbers of the strings to index; the caller frees them. */
 static uint32_t *choose(const struct names *s, const unsigned char *only, size_t *n)
 {
 	uint32_t *number = aligned(s->n + (size_t)1);
@@ -130,22 +133,22 @@ static uint32_t *choose(const struct names *s, const unsigned char *only, size_t
 	for (uint32_t i = 0; number && i < s->n; i++) {
 		struct gguf_string t = names_get(s, i);
 
-		/* No branch where nothing tells which way. */
+		/* A branch here would be mispredicted half the time. */
 		number[*n] = i;
 		*n += t.n && (!only || only[(unsigned char)t.s[0]] & only[(unsigned char)t.s[t.n - 1]]);
 	}
 	return number;
 }
 
-/* By the dozen, so that the table's lines, which are all over it, are fetched while the next strings are hashed. */
+/* In batches: the cache lines of a batch, scattered over the table, are prefetched while its strings are hashed. */
 static int fill(struct names *s, int which, const uint32_t *number, size_t n)
 {
-	enum { DOZEN = 32 };
-	uint64_t h[DOZEN];
+	enum { BATCH = 32 };
+	uint64_t h[BATCH];
 	uint32_t *slot;
 
 	for (size_t done = 0, now; done < n; done += now) {
-		now = size_min(n - done, DOZEN);
+		now = size_min(n - done, BATCH);
 		for (size_t k = 0; k < now; k++) {
 			struct gguf_string t = names_get(s, number[done + k]);
 

@@ -1,6 +1,7 @@
-/* names: an array of strings in a model file, by number and by text. Strings stay in the mapping; beside it there are 4 bytes each for where it
- * starts, and a hash table of 4 bytes a slot for those that are looked up by text: a quarter of a million fit a core's cache. Even so, filling it
- * takes milliseconds, so a short text may have it filled with just the strings that can occur in it. */
+/* names: an array of strings in a model file, looked up by number and by text. The strings stay in the mapping. Beside
+ * them are an array of their offsets and a hash table, with 4 bytes for each entry, so that both fit a core's cache for
+ * a quarter of a million strings. Filling the table still takes milliseconds; for a short text it is therefore filled
+ * only with the strings that can occur in it. */
 #ifndef NAMES_H
 #define NAMES_H
 
@@ -18,20 +19,23 @@ struct names {
 	uint32_t n;
 	size_t longest;                 /* bytes of the longest string */
 	uint32_t *at;                   /* [n]: where each string starts, from array->data */
-	uint32_t *slots;                /* [mask + 1]: 8 bits of the hash above 24 bits of the number plus one; 0: free */
+	/* [mask + 1]: 8 bits of the hash above 24 bits of the number plus one; 0: free */
+	uint32_t *slots;
 	uint32_t mask;
 };
 
-/* 0, or -1 with a reason; names_close() in either case. The array must be one of strings. */
+/* array must be an array of strings. 0, or -1 with a reason; call names_close() in either case. */
 int names_open(struct names *s, const struct gguf_value *array, struct why *w);
 void names_close(struct names *s);
 
-enum { NAMES_FIRST, NAMES_LAST };       /* which number is found by a text that occurs several times */
+enum { NAMES_FIRST, NAMES_LAST };       /* which of several strings of the same text is found */
 
-/* Fills the table anew. only[256]: strings whose first and last byte are marked there are found, others may be or not; NULL: all. */
+/* Refills the table. only[256]: strings whose first and last bytes are marked are found, others may be; NULL: all
+ * are. */
 int names_index(struct names *s, int which, const unsigned char *only, struct why *w);
 
-/* Borrowed from the mapping. Its length stands before it in the file, and others may write there: what would go past the array reads as empty. */
+/* String number i, borrowed from the mapping. Its length precedes it in the file, which other processes may write to: a
+ * string that would go past the array reads as empty. */
 static inline struct gguf_string names_get(const struct names *s, uint32_t i)
 {
 	const unsigned char *p = s->array->data + s->at[i];
@@ -41,10 +45,10 @@ static inline struct gguf_string names_get(const struct names *s, uint32_t i)
 	return t;
 }
 
-/* The number of the string that is text[n], or -1; an empty one is never found. Needs names_index(). */
+/* The number of the string text[n], or -1; empty strings are not found. Call names_index() first. */
 int32_t names_find(const struct names *s, const void *text, size_t n);
 
-/* The hash that the table goes by, for other tables; n is not 0. */
+/* The table's hash function, for other tables; n is not 0. */
 uint64_t names_hash(const void *text, size_t n);
 
 #endif

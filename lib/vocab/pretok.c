@@ -1,4 +1,4 @@
-/* pretok: walking text with the expressions of pretok_table.c. */
+/* pretok: matching the expressions of pretok_table.c. */
 #include "pretok.h"
 
 #include <limits.h>
@@ -22,7 +22,7 @@ static int in_ranges(const uint32_t *r, uint32_t c)
 	return 0;
 }
 
-/* The ranges of the expressions we know were written by people who matched white space elsewhere: it belongs to classes only. */
+/* The expressions with ranges all match white space elsewhere, so it never belongs to a range. */
 static int belongs(const struct pretok_step *s, uint32_t c)
 {
 	unsigned class = 1u << unicode_class(c);
@@ -70,7 +70,8 @@ static const unsigned char *lines(const unsigned char *p, const unsigned char *e
 	return after;
 }
 
-/* All of the white space where nothing follows it, else all but its last character, but at least one. */
+/* A run of white space: all of it at the end of the text; otherwise without its last character, unless that is the only
+ * one. */
 static const unsigned char *spaces(const unsigned char *p, const unsigned char *end)
 {
 	const unsigned char *start = p, *last = p;
@@ -83,8 +84,8 @@ static const unsigned char *spaces(const unsigned char *p, const unsigned char *
 	return p < end && last > start ? last : p;
 }
 
-/* Capitals, then small letters, of which there must be one; characters that have no case are both, so when no small letter follows the run of
- * capitals it gives back what comes after the last caseless one in it. */
+/* Capitals, then at least one small letter. A character without case counts as either: if no small letter follows the
+ * capitals, the match ends after the last such character among them. */
 static const unsigned char *small(const unsigned char *p, const unsigned char *end)
 {
 	const unsigned char *caseless = NULL, *before;
@@ -144,7 +145,7 @@ static const unsigned char *step(const struct pretok_step *s, const unsigned cha
 	return after || s->least ? after : p;
 }
 
-/* The classes of characters that an alternative can start with: a glance at the first one spares most attempts. */
+/* The classes of characters that an alternative can start with, which rule out most attempts at once. */
 static unsigned starts(const struct pretok_step *s)
 {
 	unsigned classes = 0;
@@ -189,7 +190,7 @@ static const unsigned char *search(const pretok_alternative *e, const unsigned c
 	return p;
 }
 
-/* Where the white space at the end of the stretch begins. */
+/* Where the white space at the end of the piece begins. */
 static const unsigned char *last_spaces(const unsigned char *p, const unsigned char *end)
 {
 	const unsigned char *start = end;
@@ -203,7 +204,7 @@ static const unsigned char *last_spaces(const unsigned char *p, const unsigned c
 	return start;
 }
 
-/* Where the piece that starts at p ends: with the match, if one starts there, else where the next match starts. */
+/* The end of the piece that starts at p: of a match there, or else the start of the next match. */
 static const unsigned char *piece_end(const pretok_alternative *e, const unsigned char *p, const unsigned char *end)
 {
 	const unsigned char *q;
@@ -216,28 +217,28 @@ static const unsigned char *piece_end(const pretok_alternative *e, const unsigne
 	return q ? q : search(e, p, end);
 }
 
-void pretok_start(struct pretok_cursor *c, const struct pretok *p, const char *text, size_t n)
+void pretok_start(struct pretok_walk *walk, const struct pretok *p, const char *text, size_t n)
 {
-	c->p = p;
-	c->at = (const unsigned char *)text;
-	for (c->depth = 0; c->depth < PRETOK_DEPTH && p->list[c->depth]; c->depth++)
-		c->end[c->depth] = c->at;
-	c->end[0] = c->at + n;
+	walk->p = p;
+	walk->at = (const unsigned char *)text;
+	for (walk->depth = 0; walk->depth < PRETOK_DEPTH && p->list[walk->depth]; walk->depth++)
+		walk->end[walk->depth] = walk->at;
+	walk->end[0] = walk->at + n;
 }
 
-int pretok_next(struct pretok_cursor *c, const char **piece, size_t *n)
+int pretok_next(struct pretok_walk *walk, const char **word, size_t *n)
 {
-	size_t k = c->depth;
+	size_t k = walk->depth;
 
-	/* The innermost stretch that is not used up is cut on from here by its expression and all that follow. */
-	while (k > 0 && c->end[k - 1] == c->at)
+	/* Go on in the innermost piece that is not used up, with its expression and all that follow. */
+	while (k > 0 && walk->end[k - 1] == walk->at)
 		k--;
 	if (!k)
 		return 0;
-	for (; k <= c->depth; k++)
-		c->end[k] = piece_end(c->p->list[k - 1], c->at, c->end[k - 1]);
-	*piece = (const char *)c->at;
-	*n = (size_t)(c->end[c->depth] - c->at);
-	c->at = c->end[c->depth];
+	for (; k <= walk->depth; k++)
+		walk->end[k] = piece_end(walk->p->list[k - 1], walk->at, walk->end[k - 1]);
+	*word = (const char *)walk->at;
+	*n = (size_t)(walk->end[walk->depth] - walk->at);
+	walk->at = walk->end[walk->depth];
 	return 1;
 }

@@ -1,10 +1,11 @@
-/* pretok: cuts text into the pieces that byte-level BPE merges within, as the model's pre-tokenizer says. That is a list of expressions: each cuts
- * further what the one before left, and sees no more than its piece; what lies between two matches is a piece too. Here an expression is a row of
- * alternatives, tried in order, and an alternative a row of steps: no engine, no backtracking, no recursion, runs of any length.
+/* pretok: divides text into the words within which byte-level BPE merges, as the model's pre-tokenizer does. A
+ * pre-tokenizer is a list of regular expressions. Each divides the pieces that the one before it left, without seeing
+ * beyond a piece; the text between two matches is a piece, too. Here an expression is an array of alternatives, tried
+ * in order, and an alternative is an array of steps. There is no backtracking and no recursion.
  *
- *	struct pretok_cursor c;
- *	pretok_start(&c, p, text, n);
- *	while (pretok_next(&c, &piece, &n)) ...
+ *	struct pretok_walk walk;
+ *	pretok_start(&walk, p, text, n);
+ *	while (pretok_next(&walk, &word, &n)) ...
  */
 #ifndef PRETOK_H
 #define PRETOK_H
@@ -15,16 +16,16 @@
 enum { PRETOK_DEPTH = 6 };      /* expressions in a list */
 
 enum {                          /* flags: what else a name stands for */
-	PRETOK_WHOLE = 1,       /* a piece that is in the vocabulary is taken whole, without merging ("ignore_merges") */
-	PRETOK_ADD_BOS = 2,     /* adds BOS unless the file says otherwise */
-	PRETOK_NO_BOS = 4       /* has no BOS unless the file says otherwise */
+	PRETOK_WHOLE = 1,       /* a word that is a token is not merged ("ignore_merges") */
+	PRETOK_ADD_BOS = 2,     /* BOS is added unless the file says otherwise */
+	PRETOK_NO_BOS = 4       /* there is no BOS unless the file says otherwise */
 };
 
 enum pretok_op {
 	PRETOK_END,             /* of an alternative */
-	PRETOK_RUN,             /* least to most characters of a set, as many as there are */
+	PRETOK_RUN,             /* the longest run of characters of a set, from least to most */
 	PRETOK_CONTRACTION,     /* 's 't 're 've 'm 'll 'd */
-	PRETOK_CONTRACTION_ANY, /* the same in capitals as well (ASCII) */
+	PRETOK_CONTRACTION_ANY, /* the same, ignoring the case of ASCII letters */
 	PRETOK_LINES,           /* \s*[\r\n]+ */
 	PRETOK_SPACES,          /* \s+(?!\S)|\s+ */
 	PRETOK_LAST_SPACES,     /* \s+$ */
@@ -36,32 +37,33 @@ enum { PRETOK_MANY = 0 };       /* most: no limit */
 
 struct pretok_step {
 	enum pretok_op op;
-	unsigned char least, most;      /* least 0: may be left out */
+	unsigned char least, most;      /* least 0: optional */
 	uint16_t classes;               /* the set: bit 1 << enum unicode_class, ... */
-	const uint32_t *also, *but;     /* ... and the first, without the second: ranges first, last, ..., ascending, 0 ends them */
+	/* ... with the first added, the second removed: ranges as first, last, ..., ascending, 0 */
+	const uint32_t *also, *but;
 };
 
-typedef const struct pretok_step *pretok_alternative;   /* steps, PRETOK_END ends them */
+typedef const struct pretok_step *pretok_alternative;   /* steps up to PRETOK_END */
 
 struct pretok {
 	const char *name;               /* tokenizer.ggml.pre */
 	unsigned flags;
-	const pretok_alternative *list[PRETOK_DEPTH];   /* expressions, NULL after the last; each a row of alternatives that NULL ends */
+	const pretok_alternative *list[PRETOK_DEPTH];   /* expressions up to NULL; each is alternatives up to NULL */
 };
 
-/* The row of that name, or NULL. */
+/* The pre-tokenizer of that name, or NULL. */
 const struct pretok *pretok_find(const char *name, size_t n);
 
-struct pretok_cursor {
+struct pretok_walk {
 	const struct pretok *p;
 	size_t depth;
 	const unsigned char *at;
-	const unsigned char *end[PRETOK_DEPTH + 1];     /* of the stretch that expression k is in */
+	const unsigned char *end[PRETOK_DEPTH + 1];     /* of the piece that expression k divides */
 };
 
-void pretok_start(struct pretok_cursor *c, const struct pretok *p, const char *text, size_t n);
+void pretok_start(struct pretok_walk *walk, const struct pretok *p, const char *text, size_t n);
 
-/* The next piece, never empty; 0 at the end. Bytes that are no UTF-8 are taken as U+FFFD, one by one. */
-int pretok_next(struct pretok_cursor *c, const char **piece, size_t *n);
+/* The next word, never empty; 0 at the end. Each byte that is not UTF-8 counts as U+FFFD. */
+int pretok_next(struct pretok_walk *walk, const char **word, size_t *n);
 
 #endif

@@ -1,4 +1,4 @@
-/* priv: the vocabulary itself, and what its files share. Private to lib/vocab. */
+/* priv: what the files of lib/vocab share. */
 #ifndef VOCAB_PRIV_H
 #define VOCAB_PRIV_H
 
@@ -10,22 +10,23 @@
 #include "vocab.h"
 #include "word_cache.h"
 
-enum vocab_type {               /* of a token, as in tokenizer.ggml.token_type; 0: none that is known, prints nothing */
+enum vocab_type {               /* as in tokenizer.ggml.token_type; 0: unknown type, prints nothing */
 	VOCAB_NORMAL = 1, VOCAB_UNKNOWN, VOCAB_CONTROL, VOCAB_USER, VOCAB_UNUSED, VOCAB_BYTE
 };
 
-/* What encoding needs: tables, some of them made when they are first used, and working memory. */
+/* What encoding needs: tables, some of them filled at first use, and working memory. */
 struct encoder {
 	struct merge *merge;
 	struct word_cache *cache;
 	struct special_set user, all;   /* special tokens: user-defined ones; all kinds */
 	struct special_search search;
-	int covers_all;         /* every token and merge can be looked up; otherwise those whose first and last byte are marked in covers */
+	/* all tokens and merges can be looked up; otherwise those whose first and last bytes are marked in covers */
+	int covers_all;
 	unsigned char covers[256];
-	struct names merges;    /* BPE; opened when the first word has to be merged */
+	struct names merges;    /* BPE; opened when the first word is merged */
 	char *line;             /* [merges.longest + 1]: one merge, as the file spells it */
 	int32_t byte_id[256];   /* SPM: the token that stands for a byte, or -1 */
-	int knows_joins;        /* SPM: joins is filled: last bytes of characters that some token has before a space */
+	int knows_joins;        /* SPM: joins is filled: bytes that precede a space in some token */
 	unsigned char joins[256];
 	char *text;             /* BPE: text with its UTF-8 repaired; SPM: with U+2581 for spaces */
 	size_t text_room;
@@ -44,13 +45,14 @@ struct vocab {
 	struct names tokens;
 	unsigned char *type;                    /* [n] enum vocab_type */
 	struct card card;
-	char *pieces;                           /* what vocab_piece() spells, each where its text is in the file's array */
+	/* what vocab_piece() returns, each at the offset of its text in the file's array */
+	char *pieces;
 	struct encoder *encoder;                /* or NULL */
 };
 
 /* ---- read.c ---- */
 
-/* Fills v, whose g is set, from the file's metadata, all of which is checked. */
+/* Fills v, whose g is set, from the file's metadata, and checks all of it. */
 int vocab_read(struct vocab *v, struct why *w);
 
 /* ---- known.c ---- */
@@ -63,17 +65,17 @@ int known_read(struct vocab *v, struct why *w);
 /* Finds the tokens that stand for bytes. */
 void spm_open(struct vocab *v);
 
-/* Appends the ids of text[n], n > 0. prefix: put a space before it. raw: bytes that are not UTF-8 take nothing that follows them along. */
+/* Appends the ids of text[n], n > 0. prefix: put a space before it. raw: a byte that is not UTF-8 stays alone. */
 int spm_encode(struct vocab *v, const char *text, size_t n, int prefix, int raw, struct ids *out, struct why *w);
 
 /* Appends the ids of text[n], n > 0. raw: bytes that are not UTF-8 are kept. */
 int bpe_encode(struct vocab *v, const char *text, size_t n, int raw, struct ids *out, struct why *w);
 
-/* Marks the bytes that tokens spelling text[n] can begin and end with. */
+/* Marks the bytes that tokens in the encoding of text[n] can begin or end with. */
 void spm_mark(const char *text, size_t n, unsigned char bytes[256]);
 void bpe_mark(const char *text, size_t n, unsigned char bytes[256]);
 
-/* The bytes that a token of this text stands for, at most as many as it has; returns how many. */
+/* Writes the bytes that the token stands for, at most token.n; returns how many. */
 size_t spm_piece(struct gguf_string token, char *out);
 size_t bpe_piece(struct gguf_string token, char *out);
 

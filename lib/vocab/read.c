@@ -1,5 +1,5 @@
-/* read: what a file says of its vocabulary. A key that is there and wrong is an error, also where this program does not need it: a damaged file is refused
- * by every program that opens it. */
+/* read: a file's vocabulary, checked. A key with a wrong value is an error even in programs that do not use it, so that
+ * every program refuses a damaged file. */
 #include "priv.h"
 
 #include <limits.h>
@@ -23,7 +23,7 @@ static int read_kind(struct vocab *v, struct why *w)
 		return found < 0 ? -1 : why(w, "tokenizer.ggml.model: missing: no vocabulary");
 	v->spm = is_text(model, "llama");
 	if (!v->spm && !is_text(model, "gpt2"))
-		return why(w, "tokenizer.ggml.model: \"%.*s\" is not supported (\"llama\", which is SPM, and \"gpt2\", which is BPE, are)",
+		return why(w, "tokenizer.ggml.model: \"%.*s\" is not supported (SPM, \"llama\", and BPE, \"gpt2\", are)",
 			(int)(model.n < 40 ? model.n : 40), model.s);
 	v->space_prefix = v->add_bos = v->spm;
 	v->bos = v->spm ? 1 : 11;
@@ -36,7 +36,8 @@ static int read_kind(struct vocab *v, struct why *w)
 		pre = (struct gguf_string){ "default", 7 };
 	v->pretok = pretok_find(pre.s, pre.n);
 	if (!v->pretok)
-		return why(w, "tokenizer.ggml.pre: \"%.*s\" is not a supported pre-tokenizer", (int)(pre.n < 40 ? pre.n : 40), pre.s);
+		return why(w, "tokenizer.ggml.pre: \"%.*s\" is not a supported pre-tokenizer",
+			(int)(pre.n < 40 ? pre.n : 40), pre.s);
 	v->add_bos = !!(v->pretok->flags & PRETOK_ADD_BOS);
 	if (v->pretok->flags & PRETOK_NO_BOS)
 		v->bos = -1;
@@ -51,15 +52,17 @@ static int read_tokens(struct vocab *v, struct why *w)
 	if (found <= 0)
 		return found < 0 ? -1 : why(w, "tokenizer.ggml.tokens: missing, so there is no vocabulary");
 	if (!tokens->n || tokens->n > FRAME_VOCAB_MAX)
-		return why(w, "tokenizer.ggml.tokens: %llu tokens (1 to %d are allowed)", (unsigned long long)tokens->n, FRAME_VOCAB_MAX);
+		return why(w, "tokenizer.ggml.tokens: %llu tokens (1 to %d are allowed)", (unsigned long long)tokens->n,
+			FRAME_VOCAB_MAX);
 	if (types && (types->type != GGUF_ARRAY || (types->of != GGUF_I32 && types->of != GGUF_U32)))
 		return why(w, "tokenizer.ggml.token_type: not an array of 32-bit integers");
 	if (types && types->n != tokens->n)
-		return why(w, "tokenizer.ggml.token_type: %llu types for %llu tokens", (unsigned long long)types->n, (unsigned long long)tokens->n);
+		return why(w, "tokenizer.ggml.token_type: %llu types for %llu tokens", (unsigned long long)types->n,
+			(unsigned long long)tokens->n);
 	if (names_open(&v->tokens, tokens, w))
 		return -1;
 	v->type = malloc(v->tokens.n);
-	v->pieces = malloc((size_t)(tokens->end - tokens->data) + 1);   /* what is never printed is never touched */
+	v->pieces = malloc((size_t)(tokens->end - tokens->data) + 1);   /* only pages of printed pieces are ever used */
 	if (!v->type || !v->pieces)
 		return why(w, "out of memory");
 	for (uint32_t i = 0; i < v->tokens.n; i++) {
@@ -70,7 +73,7 @@ static int read_tokens(struct vocab *v, struct why *w)
 	return 0;
 }
 
-/* A default that the vocabulary is too small for is none. */
+/* A default outside the vocabulary is dropped. */
 static int read_id(const struct vocab *v, const char *key, int32_t *id, struct why *w)
 {
 	int64_t given = *id < (int32_t)v->tokens.n ? *id : -1;
@@ -83,9 +86,11 @@ static int read_id(const struct vocab *v, const char *key, int32_t *id, struct w
 
 static int read_rules(struct vocab *v, struct why *w)
 {
-	if (read_id(v, "tokenizer.ggml.bos_token_id", &v->bos, w) || read_id(v, "tokenizer.ggml.eos_token_id", &v->eos, w))
+	if (read_id(v, "tokenizer.ggml.bos_token_id", &v->bos, w) ||
+	    read_id(v, "tokenizer.ggml.eos_token_id", &v->eos, w))
 		return -1;
-	if (gguf_bool(v->g, "tokenizer.ggml.add_bos_token", &v->add_bos, w) < 0 || gguf_bool(v->g, "tokenizer.ggml.add_eos_token", &v->add_eos, w) < 0 ||
+	if (gguf_bool(v->g, "tokenizer.ggml.add_bos_token", &v->add_bos, w) < 0 ||
+	    gguf_bool(v->g, "tokenizer.ggml.add_eos_token", &v->add_eos, w) < 0 ||
 	    gguf_bool(v->g, "tokenizer.ggml.add_space_prefix", &v->space_prefix, w) < 0)
 		return -1;
 	if (v->add_bos && v->bos < 0)
@@ -108,7 +113,7 @@ static int is_phi3(struct gguf_string name)
 	return 0;
 }
 
-/* What the rest of the file says of itself and of how many tokens there are. */
+/* The model's name, and what it says about the number of tokens. */
 static int read_model(struct vocab *v, struct why *w)
 {
 	const struct gguf_tensor *embd = gguf_tensor(v->g, "token_embd.weight");
@@ -116,7 +121,8 @@ static int read_model(struct vocab *v, struct why *w)
 	int64_t n = v->tokens.n;
 	char key[96];
 
-	if (gguf_text(v->g, "general.name", &name, w) < 0 || gguf_text(v->g, "general.architecture", &architecture, w) < 0 ||
+	if (gguf_text(v->g, "general.name", &name, w) < 0 ||
+	    gguf_text(v->g, "general.architecture", &architecture, w) < 0 ||
 	    gguf_text(v->g, "tokenizer.chat_template", &template, w) < 0)
 		return -1;
 	v->phi3 = is_phi3(name);
@@ -137,7 +143,8 @@ static int read_scores(struct vocab *v, struct why *w)
 	int found = gguf_array(v->g, "tokenizer.ggml.scores", GGUF_F32, &scores, w);
 
 	if (found > 0 && scores->n != v->tokens.n)
-		return why(w, "tokenizer.ggml.scores: %llu scores for %u tokens", (unsigned long long)scores->n, v->tokens.n);
+		return why(w, "tokenizer.ggml.scores: %llu scores for %u tokens", (unsigned long long)scores->n,
+			v->tokens.n);
 	if (found > 0)
 		v->scores = scores->data;
 	return found < 0 ? -1 : 0;
@@ -158,7 +165,7 @@ static int read_merges(struct vocab *v, struct why *w)
 	for (uint64_t i = 0; !v->merges->spaced && i < v->merges->n; i++) {
 		s = gguf_next_string(v->merges, &at);
 		if (s.n < 3 || !memchr(s.s + 1, ' ', s.n - 2))
-			return why(w, "tokenizer.ggml.merges: number %llu, \"%.*s\", is not two texts with a space between them",
+			return why(w, "tokenizer.ggml.merges: number %llu: \"%.*s\" is not a pair separated by a space",
 				(unsigned long long)i, s.n < 40 ? (int)s.n : 40, s.s);
 	}
 	return 0;
@@ -182,8 +189,8 @@ int vocab_check_merges(const struct gguf *g, struct why *w)
 
 int vocab_read(struct vocab *v, struct why *w)
 {
-	if (read_kind(v, w) || read_tokens(v, w) || read_model(v, w) || read_rules(v, w) || read_scores(v, w) || read_merges(v, w) ||
-	    known_read(v, w))
+	if (read_kind(v, w) || read_tokens(v, w) || read_model(v, w) || read_rules(v, w) || read_scores(v, w) ||
+	    read_merges(v, w) || known_read(v, w))
 		return -1;
 	v->card.n_vocab = (int32_t)v->tokens.n;
 	v->card.bos = v->bos;

@@ -1,5 +1,6 @@
-/* special: the search. A binary search over the sorted tokens gives the longest one at a place. Places whose tokens touch form a cluster; within a
- * cluster a queue yields the candidates in the order of precedence, and one that meets text already taken is replaced by the longest that still fits. */
+/* special: a binary search in the sorted tokens finds the longest match at a position. Matches that overlap or touch
+ * form a cluster. Within a cluster a priority queue yields the candidates; one that overlaps text already taken is
+ * replaced by the longest match that still fits. */
 #include "special.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 
 /* ---- the tokens ---- */
 
-/* How many bytes a[from..n) and b[from..n) agree up to. */
+/* The length of the common prefix of a[n] and b[n], of which `from` bytes are known to agree. */
 static size_t agree(const char *a, const char *b, size_t from, size_t n)
 {
 	for (; from + 8 <= n && le64(a + from) == le64(b + from); from += 8)
@@ -36,7 +37,7 @@ static uint32_t agree_tokens(const struct special *a, const struct special *b)
 	return (uint32_t)agree(a->text.s, b->text.s, 0, size_min(a->text.n, b->text.n));
 }
 
-/* The search between the tokens before `low` and at `high` looks at the middle one first. */
+/* The search between token[low - 1] and token[high] looks at the middle one first. */
 static void fill_agreements(struct special_set *set, uint32_t first, uint32_t low, uint32_t high, uint32_t last)
 {
 	uint32_t middle = low + (high - low) / 2;
@@ -50,7 +51,7 @@ static void fill_agreements(struct special_set *set, uint32_t first, uint32_t lo
 	fill_agreements(set, first, middle + 1, high, last);
 }
 
-/* In ascending order a token's longest prefix is the token before it, or in that one's chain. */
+/* In sorted order, a token's longest prefix is its predecessor or in the predecessor's chain. */
 static void fill_prefixes(struct special_set *set)
 {
 	for (uint32_t i = 0; i < set->n; i++) {
@@ -63,7 +64,8 @@ static void fill_prefixes(struct special_set *set)
 		t->depth = p == SPECIAL_NONE ? 0 : set->token[p].depth + 1;
 		if (p == SPECIAL_NONE || (far = set->token[p].jump) == SPECIAL_NONE)
 			continue;
-		/* Two jumps of equal length make one of twice that: any place in the chain is then a logarithm of jumps away. */
+		/* Two jumps of equal length become one of twice the length, so that any chain is descended in O(log n)
+		 * jumps. */
 		farther = set->token[far].jump;
 		if (farther != SPECIAL_NONE &&
 		    set->token[p].depth - set->token[far].depth == set->token[far].depth - set->token[farther].depth)
@@ -98,8 +100,8 @@ static uint32_t longest(const struct special_set *set, const char *text, size_t 
 	uint32_t low = set->from[(unsigned char)*text], high = set->from[(unsigned char)*text + 1], first = low, i;
 	size_t low_agrees = 0, high_agrees = 0, known, agrees;
 
-	/* Tokens below `low` are not above the text, those from `high` on are. How far the text agrees with the two next to the gap, and these
-	 * with the one in the middle, mostly decides; no byte of the text is compared twice. */
+	/* token[low - 1] <= text < token[high]. How far the text agrees with these two, and they with the token in the
+	 * middle, mostly decides, so that no byte of the text is compared twice. */
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		const struct special *t = &set->token[middle];
@@ -109,7 +111,8 @@ static uint32_t longest(const struct special_set *set, const char *text, size_t 
 		agrees = below ? t->low_agrees : t->high_agrees;
 		if (agrees == known) {
 			agrees = agree(t->text.s, text, known, size_min(t->text.n, n));
-			below = agrees == t->text.n || (agrees < n && (unsigned char)t->text.s[agrees] < (unsigned char)text[agrees]);
+			below = agrees == t->text.n || (agrees < n &&
+				(unsigned char)t->text.s[agrees] < (unsigned char)text[agrees]);
 		} else if (agrees > known) {
 			agrees = known;
 		} else {
@@ -205,8 +208,9 @@ static int found(struct special_search *s, size_t at, uint32_t token)
 	return 0;
 }
 
-/* The best candidate takes its text, or makes way for a shorter one. Nothing shorter than it has taken text yet, so what overlaps it covers its first
- * byte or its last. Places are counted from text, where the cluster starts. */
+/* Handles the best candidate: it takes its text if that is free; otherwise a shorter one is queued. All tokens taken so
+ * far are at least as long, so one that overlaps it covers its first or its last byte. Positions count from the start
+ * of the cluster. */
 static int settle(const struct special_set *set, struct special_search *s, const char *text, struct special_series c)
 {
 	size_t n = set->token[c.token].text.n, used = 1;
@@ -222,11 +226,14 @@ static int settle(const struct special_set *set, struct special_search *s, const
 		if (shorter != SPECIAL_NONE && push(set, s, (struct special_series){ c.at, 1, shorter }))
 			return -1;
 	}
-	return c.count > used ? push(set, s, (struct special_series){ c.at + used, c.count - (uint32_t)used, c.token }) : 0;
+	return c.count > used ? push(set, s, (struct special_series){ c.at + used, c.count - (uint32_t)used,
+		c.token }) : 0;
 }
 
-/* All candidates of the cluster at text[0..n), which may reach further at first: its length, or 0 when memory runs out. */
-static size_t gather(const struct special_set *set, struct special_search *s, const char *text, size_t n, uint32_t token)
+/* Queues all candidates of the cluster that begins with `token` at text[0]. Returns the length of the cluster, 0 if
+ * memory runs out. */
+static size_t gather(const struct special_set *set, struct special_search *s, const char *text, size_t n,
+	uint32_t token)
 {
 	struct special_series now = { 0, 1, token };
 	size_t stop = set->token[token].text.n;
@@ -253,7 +260,8 @@ static int compare_matches(const void *a, const void *b)
 	return (s->at > t->at) - (s->at < t->at);
 }
 
-int special_next(const struct special_set *set, struct special_search *s, const char *text, size_t n, size_t from, size_t *end)
+int special_next(const struct special_set *set, struct special_search *s, const char *text, size_t n, size_t from,
+	size_t *end)
 {
 	uint32_t token = SPECIAL_NONE;
 	size_t length;

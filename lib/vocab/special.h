@@ -1,5 +1,6 @@
-/* special: tokens that are found in raw text before anything else looks at it. Where several overlap, longer tokens take precedence over shorter ones,
- * lower ids over higher, and earlier places over later. Time is near linear in the text, whatever the tokens are. */
+/* special: finds tokens such as <|im_end|> in raw text, before it is encoded. Of overlapping ones, a longer token wins
+ * over a shorter one, then the lower id, then the earlier position. Time is near linear in the text for any set of
+ * tokens. */
 #ifndef SPECIAL_H
 #define SPECIAL_H
 
@@ -14,8 +15,8 @@ struct special {
 	struct gguf_string text;        /* in the model file; not empty */
 	int32_t id;
 	uint32_t prefix;                /* the longest other token that this one begins with, or SPECIAL_NONE */
-	uint32_t jump, depth;           /* in the chain of prefixes: a far one, and how many there are */
-	uint32_t low_agrees, high_agrees;       /* bytes in common with the bounds of the binary search that comes by here */
+	uint32_t jump, depth;           /* of the chain of prefixes: a token far down it, and its length */
+	uint32_t low_agrees, high_agrees;       /* bytes in common with the bounds of the binary search at this token */
 };
 
 struct special_set {
@@ -29,13 +30,13 @@ struct special_match {
 	uint32_t token;
 };
 
-struct special_series {                 /* places in a row where the same token may stand */
+struct special_series {                 /* consecutive positions where the same token matches */
 	size_t at;
 	uint32_t count, token;
 };
 
 struct special_search {                 /* the last result, and working memory; starts as zeroes */
-	struct special_match *match;    /* [n], ascending by place, none overlapping */
+	struct special_match *match;    /* [n], in order of position, without overlaps */
 	size_t n, match_room;
 	struct special_series *queue;   /* a heap */
 	size_t n_queue, queue_room;
@@ -43,12 +44,14 @@ struct special_search {                 /* the last result, and working memory; 
 	size_t taken_room;
 };
 
-/* Sorts token[0..n) and fills in the rest; equal texts are reduced to the lowest id. set->token and set->n were set by the caller. */
+/* Sorts token[0..n) and fills in the rest; equal texts are reduced to the lowest id. set->token and set->n were set by
+ * the caller. */
 void special_index(struct special_set *set);
 
-/* Finds the first token at or after text[from] and all others that touch it, directly or through each other. *end is where to search on.
- * Returns 1, 0 when there is none, -1 when memory runs out. */
-int special_next(const struct special_set *set, struct special_search *s, const char *text, size_t n, size_t from, size_t *end);
+/* Finds the first token at or after text[from] and all others that touch it, directly or through each other. *end is
+ * where to search on. Returns 1, 0 when there is none, -1 when memory runs out. */
+int special_next(const struct special_set *set, struct special_search *s, const char *text, size_t n, size_t from,
+	size_t *end);
 
 void special_free(struct special_search *s);
 

@@ -1,6 +1,6 @@
-/* SPM: SentencePiece's BPE by scores. Spaces become U+2581, neighbours are joined to the token with the best score first, and characters without a token
- * are spelled by bytes. Few vocabularies have a token that reaches over a space, so text is mostly divided at spaces, and a word that was met
- * before is not merged again. */
+/* spm: SentencePiece's BPE by scores. Spaces become U+2581, the neighbours that make the token with the best score are
+ * joined first, and characters without a token are spelled with byte tokens. Few tokens contain a space that is not at
+ * their start, so a text is divided at most spaces, and words that were encoded before come from a cache. */
 #include "priv.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 
 static const char space[] = "\xe2\x96\x81";     /* U+2581, in the place of a space */
 
-/* Falling scores as rising numbers; NaN comes last. */
+/* The cost rises as the score falls; NaN costs most. */
 static int join(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair)
 {
 	const struct vocab *v = context;
@@ -22,7 +22,8 @@ static int join(void *context, const char *s, size_t left, size_t n, struct merg
 	pair->id = names_find(&v->tokens, s, n);
 	if (pair->id < 0)
 		return -1;
-	score = v->scores ? le_float(v->scores + 4 * (size_t)pair->id) + 0.0f : 0.0f;   /* + 0: the two zeroes are equal */
+	/* + 0: the two zeroes are equal */
+	score = v->scores ? le_float(v->scores + 4 * (size_t)pair->id) + 0.0f : 0.0f;
 	memcpy(&bits, &score, sizeof bits);
 	pair->cost = isnan(score) ? UINT32_MAX : bits >> 31 ? bits : 0x7fffffff - bits;
 	return 0;
@@ -37,14 +38,15 @@ static int add_symbol(void *context, int32_t id, const char *s, size_t n, struct
 	for (size_t i = 0; i < n; i++) {
 		id = v->encoder->byte_id[(unsigned char)s[i]];
 		if (id < 0)
-			return why(w, "tokenizer.ggml.tokens: no token for byte 0x%02x of the text, nor for bytes at all", (unsigned char)s[i]);
+			return why(w, "tokenizer.ggml.tokens: no token for byte 0x%02x of the text, and no byte tokens",
+				(unsigned char)s[i]);
 		if (ids_add(out, id))
 			return why(w, "out of memory");
 	}
 	return 0;
 }
 
-/* A stretch that no token reaches out of. */
+/* Text that no token extends beyond. */
 static int add_word(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w)
 {
 	const struct merge_rules rules = { v, &v->tokens, NULL, join, add_symbol };
@@ -59,7 +61,7 @@ static int add_word(struct vocab *v, const char *s, size_t n, struct ids *out, s
 	return 0;
 }
 
-/* text[n] with U+2581 for spaces, in e->text; returns its length, or 0 when there is no memory. */
+/* Writes text[n] to e->text with U+2581 for spaces; returns its length, 0 if memory runs out. */
 static size_t escape(struct encoder *e, const char *text, size_t n, int prefix)
 {
 	size_t spaces = prefix ? 1 : 0, i;
@@ -85,7 +87,8 @@ static size_t escape(struct encoder *e, const char *text, size_t n, int prefix)
 	return (size_t)(to - e->text);
 }
 
-/* Over the raw array: before a token that starts with a space there is the high byte of its length, and 0 joins nothing that matters. */
+/* Scans the raw array. What precedes a token that starts with a space is the high byte of its length, 0, which is
+ * harmless. */
 static void find_joins(struct vocab *v)
 {
 	const unsigned char *p = v->tokens.array->data, *end = v->tokens.array->end;
@@ -115,7 +118,8 @@ int spm_encode(struct vocab *v, const char *text, size_t n, int prefix, int raw,
 		if (length > escaped - i)
 			length = escaped - i;
 		bad = raw && length == 1 && s[i] & 0x80;
-		if (bad || (divide && i > start && length == 3 && !memcmp(s + i, space, 3) && !e->joins[(unsigned char)s[i - 1]])) {
+		if (bad || (divide && i > start && length == 3 && !memcmp(s + i, space, 3) &&
+			!e->joins[(unsigned char)s[i - 1]])) {
 			if (add_word(v, s + start, i - start, out, w))
 				return -1;
 			start = i + bad;

@@ -1,4 +1,4 @@
-/* unicode: decoding of bytes that may be anything. */
+/* unicode: decoding arbitrary bytes. */
 #include "unicode.h"
 
 #include <string.h>

@@ -1,13 +1,13 @@
-/* unicode_gen: writes unicode_table.c out of UnicodeData.txt. Run by `make unicode`, not part of a build.
- * The input has a line per code point, with fields between semicolons: the code in hexadecimal, the name, the general category; a pair of lines
- * whose names end in "First>" and "Last>" stands for a range. */
+/* unicode_gen: writes unicode_table.c from UnicodeData.txt. `make unicode` runs it; it is not part of the build. Each
+ * line of the input describes a code point in fields separated by semicolons: the code in hexadecimal, the name, the
+ * general category, and more. Two lines whose names end in "First>" and "Last>" describe a range. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "unicode.h"
 
-enum { BLOCK = 128, BLOCKS = UNICODE_END / BLOCK };
+enum { BLOCK = 128, BLOCKS = UNICODE_END / BLOCK, PER_LINE = 26 };
 
 static unsigned char class_of[UNICODE_END];
 
@@ -56,13 +56,15 @@ static void read_data(FILE *in)
 	}
 }
 
-/* Debian 12 has Unicode 15.0; the tokenizers were made with 15.1, which added these letters and symbols. A newer file has them already. */
+/* Debian 12 has Unicode 15.0, but the tokenizers use 15.1, which added these letters and symbols. Newer files contain
+ * them. */
 static void add_15_1(void)
 {
 	static const struct {
 		unsigned long first, last;
 		enum unicode_class class;
-	} added[] = { { 0x2ebf0, 0x2ee5d, UNICODE_LO }, { 0x2ffc, 0x2fff, UNICODE_SYMBOL }, { 0x31ef, 0x31ef, UNICODE_SYMBOL } };
+	} added[] = { { 0x2ebf0, 0x2ee5d, UNICODE_LO }, { 0x2ffc, 0x2fff, UNICODE_SYMBOL },
+		{ 0x31ef, 0x31ef, UNICODE_SYMBOL } };
 
 	for (size_t i = 0; i < sizeof added / sizeof *added; i++)
 		memset(class_of + added[i].first, added[i].class, added[i].last - added[i].first + 1);
@@ -71,7 +73,8 @@ static void add_15_1(void)
 static void print_row(const unsigned char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		printf("%s%d,%s", i % 64 ? "" : "\t", p[i], i % 64 == 63 || i == n - 1 ? "\n" : "");
+		printf("%s%d,%s", i % PER_LINE ? "" : "\t", p[i], i % PER_LINE == PER_LINE - 1 || i == n - 1
+			? "\n" : "");
 }
 
 int main(void)
@@ -92,7 +95,8 @@ int main(void)
 			memcpy(first_of[n++], class_of + b * BLOCK, BLOCK);
 		block[b] = (unsigned char)k;
 	}
-	printf("/* Made by unicode_gen.c from UnicodeData.txt: do not edit. Entries are enum unicode_class. */\n#include \"unicode.h\"\n\n");
+	printf("/* Made by unicode_gen.c from UnicodeData.txt: do not edit. Entries are enum unicode_class. */\n");
+	printf("#include \"unicode.h\"\n\n");
 	printf("const unsigned char unicode_block[UNICODE_END / %d] = {\n", BLOCK);
 	print_row(block, BLOCKS);
 	printf("};\n\nconst unsigned char unicode_in_block[][%d] = {\n", BLOCK);

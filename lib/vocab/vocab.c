@@ -1,4 +1,4 @@
-/* vocab: from text to ids and back around the two kinds of vocabulary. */
+/* vocab: the parts of encoding and decoding that both kinds of vocabulary share. */
 #include "priv.h"
 
 #include <stdlib.h>
@@ -88,13 +88,13 @@ void vocab_close(struct vocab *v)
 
 /* ---- text to ids ---- */
 
-/* isspace() of the C locale. */
+/* isspace() in the C locale. */
 static int is_space(char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* White space after this special token is dropped (Phi-3). */
+/* Whether white space after this special token is dropped (Phi-3). */
 static int swallows(const struct vocab *v, int32_t id)
 {
 	static const char *const not[] = { "<unk>", "<s>", "<|endoftext|>" };
@@ -108,8 +108,9 @@ static int swallows(const struct vocab *v, int32_t id)
 	return 1;
 }
 
-/* A stretch of raw text; after: the id before it, or -1 where it is the first. */
-static int encode_raw(struct vocab *v, const char *text, size_t n, int32_t after, int flags, struct ids *out, struct why *w)
+/* Encodes text between special tokens. after: the id before it, or -1 at the start. */
+static int encode_raw(struct vocab *v, const char *text, size_t n, int32_t after, int flags, struct ids *out,
+	struct why *w)
 {
 	if (after >= 0 && swallows(v, after))
 		for (; n && is_space(*text); n--)
@@ -117,12 +118,13 @@ static int encode_raw(struct vocab *v, const char *text, size_t n, int32_t after
 	if (!n)
 		return 0;
 	if (v->spm)
-		return spm_encode(v, text, n, v->space_prefix && !(after < 0 && flags & VOCAB_CONTINUE), flags & VOCAB_RAW, out, w);
+		return spm_encode(v, text, n, v->space_prefix && !(after < 0 && flags & VOCAB_CONTINUE),
+			flags & VOCAB_RAW, out, w);
 	return bpe_encode(v, text, n, flags & VOCAB_RAW, out, w);
 }
 
-/* Has the tokens that text[n] can be spelled with indexed by their text: for a short text no others, since indexing a large vocabulary takes longer
- * than all the rest; for a long one, or when a second short one needs more, all. */
+/* Indexes the tokens that the encoding of text[n] can contain: only these for a short text, because indexing a large
+ * vocabulary takes longer than all the rest; all tokens for a long text, or if a second short text needs others. */
 static int cover(struct vocab *v, const char *text, size_t n, struct why *w)
 {
 	enum { SHORT = 512 };
@@ -141,7 +143,7 @@ static int cover(struct vocab *v, const char *text, size_t n, struct why *w)
 	}
 	e->covers_all = n > SHORT || !first;
 	memcpy(e->covers, bytes, sizeof bytes);
-	free(e->merges.slots);          /* follow when they are needed */
+	free(e->merges.slots);          /* indexed again when needed */
 	e->merges.slots = NULL;
 	return names_index(&v->tokens, NAMES_LAST, e->covers_all ? NULL : e->covers, w);
 }

@@ -1,5 +1,5 @@
-/* vocab: text to ids and ids to bytes, from a GGUF's tokenizer.* metadata. SPM (scores, byte fallback, space prefix) and byte-level BPE with
- * the pre-tokenizers of pretok.h. One thread at a time may use a vocabulary. */
+/* vocab: text to ids and ids to bytes, by a GGUF file's tokenizer.* metadata: SPM (scores, byte fallback, space prefix)
+ * and byte-level BPE with the pre-tokenizers of pretok.h. A vocabulary may be used by one thread at a time. */
 #ifndef VOCAB_H
 #define VOCAB_H
 
@@ -18,13 +18,13 @@ enum {                          /* what a caller of vocab_open() needs */
 	VOCAB_ENCODE = 1        /* vocab_encode() too: builds the look-up tables */
 };
 
-/* Whether the file names a kind of vocabulary that vocab_open() reads. */
+/* Whether the file has a kind of vocabulary that vocab_open() supports. */
 int vocab_supported(const struct gguf *g);
 
 /* For a program that runs a model without its vocabulary: -1 if merges that vocab_open() needs are missing or wrong. */
 int vocab_check_merges(const struct gguf *g, struct why *w);
 
-/* g stays open and is borrowed until vocab_close(). Names of keys in the reasons are the file's, and so is the path before them. */
+/* Borrows g until vocab_close(). Reasons begin with the path of the file and name the key. */
 struct vocab *vocab_open(const struct gguf *g, int need, struct why *w);
 void vocab_close(struct vocab *v);
 
@@ -34,15 +34,15 @@ enum {                          /* flags of vocab_encode() */
 	VOCAB_CONTINUE = 4      /* the text continues other text: SPM puts no space before it */
 };
 
-/* Appends the ids of text[0..n), any bytes, as llama.cpp divides them; no BOS or EOS. Time is near linear in n. -1: no memory, or an SPM vocabulary
- * without byte tokens has no token for some byte (byte-level BPE leaves out what it has no token for).
- * Bytes that are not UTF-8: byte-level BPE turns each into U+FFFD, or with VOCAB_RAW keeps it. SPM keeps them, but a byte that looks like the first
- * of a character takes as many bytes along as such a character has; if a space is one of them, U+2581 comes back in its place. With VOCAB_RAW it
- * does not. */
+/* Appends the ids of text[0..n), any bytes, as llama.cpp encodes them; adds no BOS or EOS. Time is near linear in n.
+ * -1: out of memory, or an SPM vocabulary without byte tokens has no token for some byte (byte-level BPE drops such a
+ * byte). Bytes that are not UTF-8: byte-level BPE replaces each by U+FFFD, or keeps it with VOCAB_RAW. SPM keeps them,
+ * but what looks like the first byte of a character takes the following bytes along; a space among them comes back as
+ * U+2581, with VOCAB_RAW as a space. */
 int vocab_encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *out, struct why *w);
 
-/* The bytes of one id, borrowed until vocab_close(); *n is their count. Control and unknown tokens print only when special is set, unused
- * ones never. NULL for an id outside the vocabulary. */
+/* The bytes of an id, borrowed until vocab_close(); *n is their number. Control and unknown tokens are empty unless
+ * special is set, unused ones always. NULL for an id outside the vocabulary. */
 const char *vocab_piece(const struct vocab *v, int32_t id, int special, size_t *n);
 
 int32_t vocab_bos(const struct vocab *v);       /* or -1 */
@@ -50,13 +50,15 @@ int32_t vocab_eos(const struct vocab *v);       /* or -1 */
 int vocab_adds_bos(const struct vocab *v);       /* whether the model asks for BOS before a text */
 int vocab_adds_eos(const struct vocab *v);      /* or EOS after it */
 
-/* 1 if vocab_encode() puts a space before text at the start and after each special token (SPM): what gives text back takes it off again. */
+/* 1 if vocab_encode() puts a space before text at the start and after each special token (SPM), which decoding has to
+ * remove. */
 int vocab_space_prefix(const struct vocab *v);
 
-/* 1 if text is cut at this id before it is spelled: unknown, control and user-defined ones. 0 for an id outside the vocabulary. */
+/* 1 for unknown, control and user-defined tokens, which are found in the text before it is encoded. 0 for an id outside
+ * the vocabulary. */
 int vocab_is_special(const struct vocab *v, int32_t id);
 
-/* The card of a stream that this vocabulary starts (model and n_ctx are 0). */
+/* The card of a stream of this vocabulary's ids; model and n_ctx are 0. */
 void vocab_card(const struct vocab *v, struct card *card);
 
 #endif

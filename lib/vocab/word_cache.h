@@ -1,5 +1,5 @@
-/* word_cache: the ids of short words that were encoded before, so that common ones are merged once. A later word replaces an earlier one of the same
- * hash. */
+/* word_cache: the ids of short words that were encoded before, so that common ones are merged once. A later word
+ * replaces an earlier one of the same hash. */
 #ifndef WORD_CACHE_H
 #define WORD_CACHE_H
 
