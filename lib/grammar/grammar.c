@@ -204,14 +204,14 @@ static int find_ranks(struct grammar *g, uint32_t *bad, struct why *w)
 
 static void find_classes(struct grammar *g)
 {
-	uint8_t cut[257] = { 0 };
+	uint8_t edge[257] = { 0 };
 	unsigned class = 0;
 
 	for (uint32_t i = 0; i < g->n_nodes; i++)
 		if (g->node[i].kind == NODE_BYTES)
-			cut[g->node[i].a] = cut[g->node[i].b + 1] = 1;
+			edge[g->node[i].a] = edge[g->node[i].b + 1] = 1;
 	for (unsigned b = 0; b < 256; b++) {
-		class += b && cut[b];
+		class += b && edge[b];
 		g->class_of[b] = (uint8_t)class;
 	}
 	g->n_classes = class + 1;

@@ -92,6 +92,18 @@ struct gbnf_expr *gbnf_class(struct gbnf *g, const char *s, size_t n)
 	return make_text(g, CLASS, s, n);
 }
 
+void gbnf_spell(struct bytes *class, uint32_t point)
+{
+	char text[16];
+
+	if ((point >= '0' && point <= '9') || (point >= 'A' && point <= 'Z') || (point >= 'a' && point <= 'z'))
+		snprintf(text, sizeof text, "%c", (char)point);
+	else
+		snprintf(text, sizeof text, point < 0x100 ? "\\x%02X" : point < 0x10000 ? "\\u%04X" : "\\U%08X",
+			(unsigned)point);
+	bytes_puts(class, text);
+}
+
 struct gbnf_expr *gbnf_primitive(struct gbnf *g, enum gbnf_primitive p)
 {
 	struct gbnf_expr *e = make(g, PRIMITIVE);

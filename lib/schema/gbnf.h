@@ -41,6 +41,9 @@ struct gbnf_expr *gbnf_text(struct gbnf *g, const char *s, size_t n);   /* the b
 struct gbnf_expr *gbnf_literal(struct gbnf *g, const char *s);             /* the same for a C string */
 struct gbnf_expr *gbnf_class(struct gbnf *g, const char *s, size_t n);  /* [s], in GBNF's notation */
 
+/* Appends a code point as a class spells it; no surrogates. */
+void gbnf_spell(struct bytes *class, uint32_t point);
+
 /* e, low to high times. */
 struct gbnf_expr *gbnf_repeat(struct gbnf *g, struct gbnf_expr *e, uint32_t low, uint32_t high);
 

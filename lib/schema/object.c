@@ -4,7 +4,6 @@
 #include "lib/base/grow.h"
 #include "lib/base/utf8.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +53,6 @@ static struct gbnf_expr *unlike(struct converter *c, const struct property *p, s
 	struct bytes not = { .limit = SIZE_MAX };
 	struct gbnf_rule *rule;
 	size_t first = 0;
-	char text[16];
 
 	while (first < n && p[first].n == depth)
 		first++;
@@ -68,9 +66,8 @@ static struct gbnf_expr *unlike(struct converter *c, const struct property *p, s
 			end++;
 		if (point < 0x20 || point == '"' || point == '\\' || point == 0x7f)
 			continue;       /* only spelt with an escape, which names of further properties do not have */
-		snprintf(text, sizeof text, "\\U%08X", (unsigned)point);
-		bytes_puts(&not, text);
-		gbnf_add(&c->g, out, gbnf_join(&c->g, gbnf_class(&c->g, text, strlen(text)),
+		gbnf_spell(&not, point);
+		gbnf_add(&c->g, out, gbnf_join(&c->g, gbnf_text(&c->g, p[i].name + depth, used),
 			unlike(c, p + i, end - i, depth + used), NULL));
 	}
 	if (not.failed)

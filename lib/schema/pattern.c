@@ -7,7 +7,6 @@
 #include "lib/grammar/grammar.h"
 #include "converter.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct regex {
@@ -60,8 +59,6 @@ static int has_point(const struct points *set, uint32_t p)
 /* The points of a set that JSON does not escape, spelt as a class of GBNF. */
 static void spell_class(const struct points *set, struct bytes *out)
 {
-	char text[32];
-
 	for (size_t i = 0; i < set->n; i++) {
 		uint32_t from = set->range[i].first < 0x20 ? 0x20 : set->range[i].first;
 
@@ -71,10 +68,11 @@ static void spell_class(const struct points *set, struct bytes *out)
 			last = from <= '"' && last >= '"' ? '"' - 1 : from <= '\\' && last >= '\\' ? '\\' - 1
 				: from <= 0x7f && last >= 0x7f ? 0x7e : last;
 			next = last + (last < set->range[i].last ? 2 : 1);
-			if (from <= last) {
-				snprintf(text, sizeof text, from == last ? "\\U%08X" : "\\U%08X-\\U%08X",
-					(unsigned)from, (unsigned)last);
-				bytes_puts(out, text);
+			if (from <= last)
+				gbnf_spell(out, from);
+			if (from < last) {
+				bytes_puts(out, "-");
+				gbnf_spell(out, last);
 			}
 			from = next;
 		}
