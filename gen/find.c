@@ -1,4 +1,4 @@
-/* Where the other programs and the embedded model are. */
+/* Where the other programs and the shipped model are. */
 #include "find.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* find: where the other programs and the embedded model are: beside the program that runs. */
+/* find: where the other programs and the shipped model are: beside the program that runs. */
 #ifndef FIND_H
 #define FIND_H
 
@@ -10,7 +10,7 @@ enum { FIND_PATH = 1024 };
  * of argv0's own name ("lm-gen") is one of `name`, too. path[FIND_PATH] is the caller's; returns it. */
 const char *find_program(char *path, const char *argv0, const char *own, const char *name);
 
-/* $LMPIPE_MODEL, else the embedded model in the checkout or under PREFIX/share, in path[FIND_PATH]; or NULL. */
+/* $LMPIPE_MODEL, else the shipped model in the checkout or under PREFIX/share, in path[FIND_PATH]; or NULL. */
 const char *find_model(char *path, const char *argv0);
 
 #endif

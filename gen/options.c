@@ -18,7 +18,7 @@
 enum { TO_TOK = 1, STAGE, PRINT, SPECIAL, JSON, STOP, GUESS, GUESS_MAX, BEST_OF, PENALTY, ALL, STREAM, CHATS, JSON_SCHEMA };
 
 const struct opt options_table[] = {
-	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, then the embedded one)" },
+	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, then the one shipped with it)" },
 	{ 'n', "n-predict", "N", "stop after N tokens (default: at the end of generation, or of the context)" },
 	{ 'v', "verbose", NULL, "tokens, probabilities and times on stderr" },
 	{ STREAM, "stream", NULL, "print each token at once, also with --greedy and --gumbel into a file or a pipe" },
