@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/base/io.h"
 #include "lib/stream/frame.h"
 
 void printer_open(struct printer *p, struct why *w)
@@ -21,7 +22,7 @@ void printer_start(struct printer *p)
 static void write_now(struct printer *p, const char *s, size_t n)
 {
 	if (n && !p->failed)
-		p->failed = frame_write_bytes(p->fd, s, n, p->w) < 0;
+		p->failed = io_write(p->fd, s, n, p->w) < 0;
 }
 
 int printer_flush(struct printer *p)

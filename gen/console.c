@@ -7,6 +7,7 @@
 #include <sys/select.h>
 #include <unistd.h>
 
+#include "lib/base/io.h"
 #include "lib/stream/frame.h"
 
 enum { TURN_MAX = 64 << 20 };   /* bytes of a line */
@@ -35,7 +36,7 @@ static void show(const struct console *p, const char *text)
 	struct why ignored;     /* a terminal that is gone ends the input, too */
 
 	if (p->prompted)
-		frame_write_bytes(STDOUT_FILENO, text, strlen(text), &ignored);
+		io_write(STDOUT_FILENO, text, strlen(text), &ignored);
 }
 
 void console_open(struct console *p, const char *first, int interactive)

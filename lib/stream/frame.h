@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/base/io.h"
 #include "lib/base/why.h"
 
 enum {
@@ -89,11 +88,6 @@ int frame_write_stop(int fd, const char *text, size_t n, uint32_t pos, uint32_t 
 /* Copies the current frame, whose payload must be unread. If the input ends inside a frame of at most 4096 bytes (any
  * `end ` frame or card), nothing is written. */
 int frame_copy(struct frame_in *in, const struct frame *f, int fd, struct why *w);
-
-static inline int frame_write_bytes(int fd, const void *bytes, size_t n, struct why *w)
-{
-	return io_write(fd, bytes, n, w);
-}
 
 /* Enlarges a pipe so that a row of logits fits, where the system can (Linux). */
 void frame_widen(int fd, size_t bytes);

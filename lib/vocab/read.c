@@ -62,7 +62,7 @@ static int read_tokens(struct vocab *v, struct why *w)
 	if (names_open(&v->tokens, tokens, w))
 		return -1;
 	v->type = malloc(v->tokens.n);
-	v->pieces = malloc((size_t)(tokens->end - tokens->data) + 1);   /* only pages of printed pieces are ever used */
+	v->pieces = malloc((size_t)(tokens->end - tokens->data) + 1);   /* pages of unprinted pieces stay untouched */
 	if (!v->type || !v->pieces)
 		return why(w, "out of memory");
 	for (uint32_t i = 0; i < v->tokens.n; i++) {
