@@ -15,7 +15,8 @@
 #include "console.h"
 #include "draft.h"
 
-enum { TO_TOK = 1, STAGE, PRINT, SPECIAL, JSON, STOP, GUESS, GUESS_MAX, BEST_OF, PENALTY, ALL, STREAM, CHATS, JSON_SCHEMA };
+enum { TO_TOK = 1, STAGE, PRINT, SPECIAL, JSON, STOP, GUESS, GUESS_MAX, BEST_OF, PENALTY, ALL, STREAM, CHATS,
+	JSON_SCHEMA };
 
 const struct opt options_table[] = {
 	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, then the one shipped with it)" },
