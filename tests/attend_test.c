@@ -148,9 +148,9 @@ static void tear_down(struct setting *s)
 	free(s->q);
 }
 
-/* Rows at positions [pos, pos + rows), in calls of up to `cut` rows each, in batches of up to `batch`. The result is
+/* Rows at positions [pos, pos + rows), in calls of up to `split` rows each, in batches of up to `batch`. The result is
  * the caller's to free. */
-static float *run(const struct kernels *t, const struct setting *s, size_t pos, size_t rows, size_t batch, size_t cut)
+static float *run(const struct kernels *t, const struct setting *s, size_t pos, size_t rows, size_t batch, size_t split)
 {
 	struct attend a = s->a;
 	size_t width = a.n_head * a.dim_v;
@@ -165,11 +165,11 @@ static float *run(const struct kernels *t, const struct setting *s, size_t pos, 
 		a.pos = pos + b;
 		a.q = s->q + a.pos * a.q_stride;
 		a.out = out + b * width;
-		for (size_t i = 0; i < n; i += cut)
+		for (size_t i = 0; i < n; i += split)
 			for (size_t h = 0; h < a.n_head_kv; h++) {
 				struct kv_head kv = head_of(s, h);
 
-				t->attend(&a, &kv, i, i + cut < n ? i + cut : n, scratch);
+				t->attend(&a, &kv, i, i + split < n ? i + split : n, scratch);
 			}
 	}
 	free(scratch);
@@ -236,7 +236,7 @@ static int right(const struct setting *s, const float *out, size_t pos, size_t h
 /* All rows of a short prompt, divided in several ways. */
 static void prompt_test(const struct attend_shape *shape, enum kv_type type, size_t n, float sharpness)
 {
-	static const size_t cuts[][2] = { { 1, 1 }, { 17, 5 }, { 512, 512 }, { 512, 32 }, { 100, 7 } };
+	static const size_t splits[][2] = { { 1, 1 }, { 17, 5 }, { 512, 512 }, { 512, 32 }, { 100, 7 } };
 	const struct kernels *t;
 	struct setting s;
 	size_t width = shape->n_head * shape->dim_v;
@@ -250,11 +250,11 @@ static void prompt_test(const struct attend_shape *shape, enum kv_type type, siz
 			ok = ok && right(&s, want + i * width, i, h);
 	holds(ok, "scalar", "value", &s, 0, n);
 	for (size_t i = 1; (t = kernels_each(i)); i++)
-		for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
-			float *out = run(t, &s, 0, n, cuts[c][0], cuts[c][1]);
+		for (size_t c = 0; c < sizeof splits / sizeof *splits; c++) {
+			float *out = run(t, &s, 0, n, splits[c][0], splits[c][1]);
 
-			holds(!memcmp(out, want, n * width * sizeof *out), t->name, "prompt", &s, cuts[c][0],
-				cuts[c][1]);
+			holds(!memcmp(out, want, n * width * sizeof *out), t->name, "prompt", &s, splits[c][0],
+				splits[c][1]);
 			free(out);
 		}
 	free(want);

@@ -147,7 +147,7 @@ static void life(const char *which)
 	segment_set_length(&s, 10);
 	segment_close(&s);
 	holds(bytes_of(which) == FIRST + extent, "what does not count is given back");
-	holds(segment_open(&s, which, &shape, CTX, &w) == 0 && filled(&s, 10, 6), "a cut is there again");
+	holds(segment_open(&s, which, &shape, CTX, &w) == 0 && filled(&s, 10, 6), "a shorter length is there again");
 	segment_close(&s);
 }
 
@@ -360,8 +360,8 @@ static void damage(void)
 	memset(p + FIRST, 0xff, (size_t)st.st_size - FIRST);
 	holds(reopens(&shape), "whatever K and V hold");
 
-	holds(!ftruncate(fd, st.st_size / 2) && !reopens(&shape) && says("cut short"), "half of it");
-	holds(!ftruncate(fd, HEADER - 1) && !reopens(&shape) && says("cut short"), "part of the header");
+	holds(!ftruncate(fd, st.st_size / 2) && !reopens(&shape) && says("truncated"), "half of it");
+	holds(!ftruncate(fd, HEADER - 1) && !reopens(&shape) && says("truncated"), "part of the header");
 	holds(object_each(count, &listed, &w) == 0 && listed == 1, "a damaged one is listed too");
 	munmap(p, (size_t)st.st_size);
 	holds(!ftruncate(fd, 0) && reopens(&shape), "an empty one, as a killed maker leaves it, is made anew");

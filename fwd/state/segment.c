@@ -257,7 +257,7 @@ static int check_header(const struct segment_header *h, size_t bytes, struct why
 		return why(w, "the length is damaged");
 	need = extents_of((uint32_t)h->length);
 	if (bytes < HEADER || (bytes - HEADER) / extent_bytes(&h->shape) < need)
-		return why(w, "%zu bytes: cut short", bytes);
+		return why(w, "%zu bytes: truncated", bytes);
 	return 0;
 }
 
@@ -295,7 +295,7 @@ static int read_header(const struct object *o, const struct stat *st, struct seg
 	if (n < 0)
 		return why(w, "%s", strerror(errno));
 	if (n && (size_t)n < sizeof *h)
-		return why(w, "%lld bytes: cut short", (long long)st->st_size);
+		return why(w, "%lld bytes: truncated", (long long)st->st_size);
 	/* A maker that is killed leaves no more than this; anything larger is somebody's file. */
 	return h->magic || st->st_size > HEADER ? 1 : 0;
 }
