@@ -44,8 +44,9 @@ JINJA = arith builtin_global builtin_list builtin_number builtin_text builtins c
 	jinja lex number parse sort spell text value
 GRAMMAR = grammar node class reader parse match state text mask trie
 SCHEMA = schema fail gbnf index types merge exclusive constants array object string pattern number
-KERNELS = kv_type select spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks \
-	$(ISA:%=isa/%)
+KERNELS = kv_type select spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks
+# What is compiled once for each instruction set. The slowest to compile come first.
+SIMD = decode prompt table
 FAMILIES = llama gpt2
 OPS = embed angles rows product prepare store attend select
 FWD = settings serve chain model/model model/rope $(FAMILIES:%=model/%) model/families model/builder \
@@ -118,10 +119,6 @@ $(PROGRAMS:%=$(BIN)/%) $(BIN)/bench $(TESTS:%=$(BIN)/tests/%) $(HELPERS:%=$(BIN)
 	@echo LD $@
 	@$(CC) $(ALL) $(LDFLAGS) -o $@ $^ -lm
 
-$(OBJ)/fwd/kernels/isa/avx2.o: EXTRA = $(FLAGS_avx2)
-$(OBJ)/fwd/kernels/isa/avx512.o: EXTRA = $(FLAGS_avx512)
-$(OBJ)/fwd/kernels/isa/neon.o: EXTRA = $(FLAGS_neon)
-
 # The commands that built what is here. Where they differ from now, everything is built again.
 COMMANDS = $(CC) $(ALL) $(LDFLAGS) $(foreach isa,$(ISA),$(FLAGS_$(isa)))
 $(OBJ)/flags: force
@@ -131,7 +128,16 @@ $(OBJ)/flags: force
 $(OBJ)/%.o: %.c $(OBJ)/flags
 	@mkdir -p $(@D)
 	@echo CC $<
-	@$(CC) $(ALL) $(EXTRA) -MMD -MP -c -o $@ $<
+	@$(CC) $(ALL) -MMD -MP -c -o $@ $<
+
+# fwd/kernels/simd for an instruction set, behind the header that supplies its vectors.
+define simd
+$$(OBJ)/fwd/kernels/$(1)/%.o: fwd/kernels/simd/%.c $$(OBJ)/flags
+	@mkdir -p $$(@D)
+	@echo CC $$< $(1)
+	@$$(CC) $$(ALL) $$(FLAGS_$(1)) -DISA=$(1) -include fwd/kernels/isa/$(1).h -MMD -MP -c -o $$@ $$<
+endef
+$(foreach isa,$(ISA),$(eval $(call simd,$(isa))))
 
 # The table of character classes, from the Unicode Character Database; the result is committed.
 UNICODE = UnicodeData.txt

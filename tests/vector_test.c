@@ -1,4 +1,4 @@
-/* vector_test: every table's norms, activations, rotation, stores and argmax against the scalar table, bit for bit, and the scalar ones against double
+/* vector_test: every table's norms, activations, rotation and stores against the scalar table, bit for bit, and the scalar ones against double
  * precision. Arrays are allocated to size, so that the sanitizers see a step outside. */
 #include <math.h>
 #include <stdlib.h>
@@ -283,32 +283,6 @@ static void half_test(const struct kernels *s, const struct kernels *t)
 	free(a.k), free(b.k), free(x);
 }
 
-/* ---- argmax ---- */
-
-static void argmax_test(const struct kernels *s, const struct kernels *t)
-{
-	for (size_t i = 0; i < N_LENGTHS; i++)
-		for (int round = 0; round < 40; round++) {
-			size_t n = lengths[i], want;
-			float *x = array(n, 4);
-
-			for (size_t k = 0; k < n; k++)
-				if (round % 4 == 1)
-					x[k] = floorf(x[k]);
-				else if (round % 4 == 2)
-					x[k] = bits() % 2 ? NAN : -INFINITY;
-				else if (round % 4 == 3)
-					x[k] = round == 3 ? NAN : bits() % 2 ? -0.0f : bits() % 3 ? 0 : NAN;
-			want = n;
-			for (size_t k = n; k-- > 0;)
-				if (x[k] == x[k] && (want == n || x[k] >= x[want]))
-					want = k;
-			holds(s->argmax(x, n) == want, "scalar", "argmax", n);
-			holds(t->argmax(x, n) == want, t->name, "argmax", n);
-			free(x);
-		}
-}
-
 int main(void)
 {
 	const struct kernels *s = kernels_each(0), *t;
@@ -321,7 +295,6 @@ int main(void)
 		store_test(s, t);
 		block_test(s, t);
 		half_test(s, t);
-		argmax_test(s, t);
 	}
 	return check_end("vector");
 }

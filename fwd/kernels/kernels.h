@@ -34,7 +34,7 @@ struct matrix {                 /* W[rows × cols], row-major in the mapping; bo
 };
 
 /* A batch of activation columns, prepared for products with weights of one kind. The layout belongs to the backend. */
-enum acts_kind { ACTS_F32, ACTS_Q8, ACTS_Q8_WORDS, ACTS_Q16 };       /* words: the same integers in 16 bits, where those multiply faster */
+enum acts_kind { ACTS_F32, ACTS_Q8, ACTS_Q8_I16, ACTS_Q16 };       /* I16: the same integers in 16 bits, where those multiply faster */
 
 struct acts {
 	enum acts_kind kind;
@@ -120,9 +120,6 @@ struct kernels {
 	void (*attend_blocks)(const struct attend *a, const struct kv_head *kv, size_t n, size_t b0, size_t b1, void *parts,
 		void *scratch);
 	void (*attend_join)(const struct attend *a, size_t h, size_t n, void *parts, void *scratch);
-
-	/* Index of the largest of x[n], the lowest on ties; NaN never wins; n if all are NaN. */
-	size_t (*argmax)(const float *x, size_t n);
 };
 
 extern const struct kernels kernels_scalar;

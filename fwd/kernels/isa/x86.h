@@ -5,9 +5,6 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-/* Sixteen bytes: those at p, or a's then b's. */
-typedef __m128i b16;
-
 static inline b16 vb_16(const void *p) { return _mm_loadu_si128(p); }
 static inline b16 vb_two(uint64_t a, uint64_t b) { return _mm_set_epi64x((long long)b, (long long)a); }
 

@@ -1,47 +1,45 @@
-/* acts: activations made ready for products, in the vocabulary included before; the arithmetic is scalar_product.c's. Sixteen blocks of a column are
- * quantised at a time, one in each lane. Two layouts: few columns lie group after group, as dot.h reads them along a row of weights; many
- * lie in tiles of ACTS_COLUMNS, block after block in visiting order (lanes.h), as panel.h does. */
+/* acts: how packed activations lie in memory; pack.h writes them. There are two layouts. Few columns lie span after span (lanes.h), as decode.c reads
+ * them along a row of weights. Many lie in tiles of ACTS_COLUMNS columns, block after block in visiting order (lanes.h), as prompt.c does. */
 #ifndef ACTS_H
 #define ACTS_H
 
-#include <math.h>
-#include <string.h>
-
-#include "lib/base/size.h"
 #include "fwd/kernels/kernels.h"
 #include "lanes.h"
-#include "fwd/kernels/quantise_rule.h"
 #include "unpack.h"
 
-/* Up to so many columns take the layout of dot.h: filling a panel costs more than unpacking the weights once for all columns as they pass (AVX-512, 8
- * columns: 1.25 times the speed for Q8_0, 1.8 for Q4_K; even from 10 columns on). Of floats, which need no unpacking, up to FLOAT_FEW. */
+/* Up to this many columns decode.c is faster: it unpacks the weights as they pass, once for all columns, where prompt.c first fills a panel (AVX-512,
+ * 8 columns: 1.25 times as fast for Q8_0, 1.8 times for Q4_K; equal from 10 columns on). For float weights, which are not unpacked, see FLOAT_FEW. */
 enum { FEW = 9 };
 
-enum { ACTS_COLUMNS = 12, ACTS_STEP = 4 };      /* of a tile; those of the last tile are a multiple of the step */
-enum { MAGIC = 0x4b400000 };    /* 1.5·2^23 as a float: added to an integer of less than 22 bits, it makes the bits of their float sum */
+enum { ACTS_COLUMNS = 12, ACTS_STEP = 4 };      /* columns of a tile; the last tile may have fewer, a multiple of the step */
+
+/* 1.5·2^23 as a float and as its bits. The sum of the bits and an integer of less than 22 bits is the bits of the float sum. */
+enum { MAGIC = 0x4b400000 };
 #define MAGIC_FLOAT 0x1.8p23f
 
-enum acts_part { PART_FIRST, PART_SECOND, PART_WHOLE, PARTS };  /* of a block */
+enum block_sum { FIRST_HALF, SECOND_HALF, WHOLE_BLOCK, BLOCK_SUMS };    /* which elements of a block a sum is over */
 
-/* Of dot.h: 512 elements of a column, sixteen blocks; then their planes, codes[planes][512], as they come; then the same in quarters (lanes.h). */
-struct acts_group {
-	int32_t xsum[PARTS][16];        /* in lane order: sums of the integers of each block's parts */
-	float fsum[PARTS][16];          /* the same as floats */
+/* For decode.c: the head of 512 elements of a column, sixteen blocks. Behind it lie the integers, int8[planes][512] in their order, then the same again
+ * in quarters (lanes.h). */
+struct acts_span {
+	int32_t xsum[BLOCK_SUMS][16];   /* sums of the integers, blocks in lane order */
+	float fsum[BLOCK_SUMS][16];     /* the same as floats */
 	float dx[16];
 };
 
-/* Of panel.h: what comes after a block's activations, quads[planes][8][columns], for each of the tile's columns: [columns] of each. */
+/* For prompt.c: a block of a tile is its integers, int32[planes][8][columns], four int8 or two int16 in each, and these fields, [columns] of each. */
 enum acts_field {
 	FIELD_DX,
-	FIELD_BIAS,             /* the whole block: the integer that undoes the panel's bias, plus MAGIC where there is one plane */
+	FIELD_BIAS,             /* the integer that undoes the panel's bias, over the whole block; plus MAGIC where there is one plane */
 	FIELDS
 };
 
-/* What only some formats need follows the last tile, [blocks][APART][columns] for each: where it is not read it would only take up the cache. */
-enum acts_apart {
-	APART_XSUM,             /* as a float */
-	APART_BIAS_FIRST, APART_BIAS_SECOND, APART_XSUM_FIRST, APART_XSUM_SECOND,       /* the same of a block's halves */
-	APART
+/* Fields that only some formats read lie behind the last tile, [blocks][EXTRAS][columns] for each tile, so that they do not take up the cache of the
+ * others. */
+enum acts_extra {
+	EXTRA_XSUM,             /* as a float */
+	EXTRA_BIAS_FIRST, EXTRA_BIAS_SECOND, EXTRA_XSUM_FIRST, EXTRA_XSUM_SECOND,       /* for the halves of a block */
+	EXTRAS
 };
 
 static inline size_t most_few(enum acts_kind kind)
@@ -59,41 +57,41 @@ static inline size_t acts_planes(enum acts_kind kind)
 	return kind == ACTS_Q16 ? 2 : 1;
 }
 
-/* Of a tile: hi and lo, or the even and the odd elements of each four as 16-bit words. */
+/* Planes of a tile: the high and the low bytes of 16-bit integers, or int16: elements 0 and 2 of each four, then 1 and 3. */
 static inline size_t acts_tile_planes(enum acts_kind kind)
 {
 	return kind == ACTS_Q8 ? 1 : 2;
 }
 
-static inline int acts_in_words(enum acts_kind kind)
+static inline int acts_in_i16(enum acts_kind kind)
 {
-	return TILE_WORDS && acts_tile_planes(kind) == 2;
+	return TILE_I16 && acts_tile_planes(kind) == 2;
 }
 
-static inline size_t acts_group_bytes(enum acts_kind kind)
+static inline size_t acts_span_bytes(enum acts_kind kind)
 {
-	return sizeof(struct acts_group) + 2 * GROUP * acts_planes(kind);
+	return sizeof(struct acts_span) + 2 * SPAN * acts_planes(kind);
 }
 
-/* How dot.h goes along rows of so many blocks. Where those are no multiple of sixteen, the rows run on within a group, and the column lies there once
- * for each lane at which a row can begin: of narrow rows, half of all groups would be padding. Wide ones begin a new group each: there it would be less,
- * and the copies would fill the first cache. */
-struct acts_course {
-	size_t copies, groups;  /* of the column; of all copies */
-	int runs_on;
+/* How decode.c reads rows whose number of blocks is not a multiple of sixteen. Narrow rows are read as one contiguous run of spans, or half of each
+ * span could be padding; a row may then begin at any lane, and the column is stored once for each of those. Wide rows each begin a new span: there
+ * padding costs little, and the copies would fill the first-level cache. */
+struct acts_copies {
+	size_t copies, spans;   /* of the column; spans in all copies together */
+	int contiguous;
 };
 
-enum { COURSE_GROUPS = 24 };    /* of rows that run on, at most */
+enum { COPIES_MOST = 24 };      /* spans of all copies, at most */
 
-static inline struct acts_course acts_course(size_t blocks)
+static inline struct acts_copies acts_copies(size_t blocks)
 {
 	size_t copies = 1;
 
-	while (blocks * copies % GROUP_BLOCKS)
+	while (blocks * copies % SPAN_BLOCKS)
 		copies *= 2;
-	if (copies > 1 && blocks * copies / GROUP_BLOCKS > COURSE_GROUPS)
-		return (struct acts_course){ 1, (blocks + GROUP_BLOCKS - 1) / GROUP_BLOCKS, 0 };
-	return (struct acts_course){ copies, blocks * copies / GROUP_BLOCKS, 1 };
+	if (copies > 1 && blocks * copies / SPAN_BLOCKS > COPIES_MOST)
+		return (struct acts_copies){ 1, (blocks + SPAN_BLOCKS - 1) / SPAN_BLOCKS, 0 };
+	return (struct acts_copies){ copies, blocks * copies / SPAN_BLOCKS, 1 };
 }
 
 /* Columns of the tile that starts at column c of n. */
@@ -110,344 +108,21 @@ static inline size_t tile_columns(size_t n)
 	return whole + tile_width(whole, n);
 }
 
-/* 32-bit words of a block of a tile, without what lies apart. */
-static inline size_t acts_block_words(enum acts_kind kind, size_t columns)
+/* int32s of a block of a tile, without its extras. */
+static inline size_t acts_block_ints(enum acts_kind kind, size_t columns)
 {
 	return (8 * acts_tile_planes(kind) + FIELDS) * columns;
 }
 
-/* The tile that starts at column c, and what of it lies apart. */
+/* The tile that starts at column c, and its extras. */
 static inline int32_t *acts_tile(const struct acts *a, size_t c)
 {
-	return (int32_t *)a->data + acts_block_words(a->kind, c) * (a->k / 32);
+	return (int32_t *)a->data + acts_block_ints(a->kind, c) * (a->k / 32);
 }
 
-static inline int32_t *acts_apart(const struct acts *a, size_t c)
+static inline int32_t *acts_extras(const struct acts *a, size_t c)
 {
-	return acts_tile(a, tile_columns(a->n)) + APART * c * (a->k / 32);
-}
-
-/* ---- sixteen blocks ---- */
-
-struct quantised {
-	int32_t words[2][8][16];        /* [plane][four codes, or two in 16 bits][block] */
-	int32_t xsum[2][16];
-	float dx[16];
-};
-
-/* x·inverse rounded to the nearest integer, plus MAGIC_FLOAT: the integer's low byte is the float's. */
-static inline f32x16 nearest_magic(f32x16 x, f32x16 inverse)
-{
-	return vf_fma(x, inverse, vf_set1(MAGIC_FLOAT));
-}
-
-/* The search of scalar_product.c: 1 / the best step. */
-static f32x16 best_inverse(float (*x)[16], f32x16 unit)
-{
-	const f32x16 magic = vf_set1(MAGIC_FLOAT);
-	f32x16 inverse[ACTS_STEPS], error[ACTS_STEPS], best, least;
-
-	UNROLL
-	for (int i = 0; i < ACTS_STEPS; i++) {
-		inverse[i] = vf_mul(vf_set1((float)(127 - i)), unit);
-		error[i] = vf_zero();
-	}
-	for (int e = 0; e < 32; e++) {
-		f32x16 v = vf_load(x[e]);
-
-		UNROLL
-		for (int i = 0; i < ACTS_STEPS; i++) {
-			f32x16 d = vf_fma(v, inverse[i], vf_sub(magic, vf_fma(v, inverse[i], magic)));
-
-			error[i] = vf_fma(d, d, error[i]);
-		}
-	}
-	best = inverse[0];
-	least = error[0];
-	UNROLL
-	for (int i = 1; i < ACTS_STEPS; i++) {
-		f32x16 scaled = vf_mul(error[i], vf_set1(acts_step_square[i]));
-
-		best = vf_select_less(scaled, least, inverse[i], best);
-		least = vf_select_less(scaled, least, scaled, least);
-	}
-	return best;
-}
-
-/* The low bytes of four vectors, side by side. */
-static inline i32x16 low_bytes(const f32x16 v[4])
-{
-	const i32x16 byte = vi_set1(255);
-	i32x16 a = vi_or(vi_and(vf_as_int(v[0]), byte), vi_shl(vi_and(vf_as_int(v[1]), byte), 8));
-
-	return vi_or(a, vi_or(vi_shl(vi_and(vf_as_int(v[2]), byte), 16), vi_shl(vf_as_int(v[3]), 24)));
-}
-
-/* The low 16 bits of two vectors, side by side. */
-static inline i32x16 low_words(f32x16 a, f32x16 b)
-{
-	return vi_or(vi_and(vf_as_int(a), vi_set1(0xffff)), vi_shl(vf_as_int(b), 16));
-}
-
-/* x[512]: sixteen blocks; kind: Q8 or Q16; words: in 16 bits. */
-INLINE void quantise(enum acts_kind kind, int words, const float *x, struct quantised *o)
-{
-	const f32x16 magic = vf_set1(MAGIC_FLOAT), zero = vf_zero(), infinity = vf_set1(INFINITY);
-	float t[32][16];
-	i32x16 v[16], bits = vi_zero();
-	f32x16 max, ok, inverse, xq = zero, qq = zero, sum[2] = { zero, zero };
-
-	for (int half = 0; half < 2; half++) {
-		UNROLL
-		for (int i = 0; i < 16; i++)
-			v[i] = vf_as_int(vf_load(x + 32 * i + 16 * half));
-		vi_transpose(v);
-		UNROLL
-		for (int i = 0; i < 16; i++) {
-			vf_store(t[16 * half + i], vi_as_float(v[i]));
-			bits = vi_max(bits, vi_and(v[i], vi_set1(0x7fffffff)));         /* the order of magnitudes, NaN above infinity */
-		}
-	}
-	max = vi_as_float(bits);
-	/* all ones where the block counts, so that the others quantise to zeros without their values being used */
-	ok = vf_select_less(max, infinity, vi_as_float(vi_set1(-1)), zero);
-	ok = vf_select_less(max, vf_set1(ACTS_LEAST), zero, ok);
-	inverse = vf_div(vf_set1(1), max);
-	inverse = kind == ACTS_Q8 ? best_inverse(t, inverse) : vf_mul(vf_set1(32512), inverse);
-	for (int e = 0; e < 32; e += 4) {
-		f32x16 low[4], high[4];
-
-		UNROLL
-		for (int i = 0; i < 4; i++) {
-			f32x16 a = vf_load(t[e + i]), q;
-
-			low[i] = nearest_magic(a, inverse);
-			q = vf_sub(low[i], magic);
-			if (kind == ACTS_Q8) {
-				xq = vf_fma(a, q, xq);
-				qq = vf_fma(q, q, qq);
-			}
-			sum[e / 16] = vf_add(sum[e / 16], q);
-			if (kind == ACTS_Q16 && !words) {
-				high[i] = nearest_magic(q, vf_set1(1 / 255.0f));
-				low[i] = vf_add(vf_fma(vf_sub(high[i], magic), vf_set1(-255), q), magic);
-			}
-		}
-		if (words) {
-			vi_store(o->words[0][e / 4], vi_and(low_words(low[0], low[2]), vf_as_int(ok)));
-			vi_store(o->words[1][e / 4], vi_and(low_words(low[1], low[3]), vf_as_int(ok)));
-			continue;
-		}
-		if (kind == ACTS_Q16)
-			vi_store(o->words[0][e / 4], vi_and(low_bytes(high), vf_as_int(ok)));
-		vi_store(o->words[acts_planes(kind) - 1][e / 4], vi_and(low_bytes(low), vf_as_int(ok)));
-	}
-	for (int half = 0; half < 2; half++)
-		vi_store(o->xsum[half], vi_and(vi_sub(vf_as_int(vf_add(sum[half], magic)), vi_set1(MAGIC)), vf_as_int(ok)));
-	max = kind == ACTS_Q8 ? vf_div(xq, qq) : vf_mul(max, vf_set1(1 / 32512.0f));
-	max = vf_select_less(vi_as_float(bits), infinity, max, vf_set1(NAN));
-	vf_store(o->dx, vf_select_less(vi_as_float(bits), vf_set1(ACTS_LEAST), zero, max));
-}
-
-/* ---- layouts ---- */
-
-static size_t vector_acts_bytes(enum acts_kind kind, size_t k, size_t n)
-{
-	size_t column = kind == ACTS_F32 ? (k + 15) / 16 * 16 * sizeof(float) : acts_course(k / 32).groups * acts_group_bytes(kind);
-	size_t few = column * size_min(n, most_few(kind)), tiles = 0;
-
-	if (!acts_few(kind, n))
-		tiles = kind == ACTS_F32 ? tile_columns(n) * k * sizeof(float) : (acts_block_words(kind, tile_columns(n)) + APART * tile_columns(n)) * (k / 32) * 4;
-	return (size_max(few, tiles) + 63) / 64 * 64;
-}
-
-/* A block of a group, for dot.h. */
-struct acts_block {
-	int32_t xsum[PARTS];
-	float fsum[PARTS], dx;
-	int32_t codes[2][8];    /* [plane] */
-};
-
-/* Block i of q. */
-INLINE struct acts_block take_block(const struct quantised *q, size_t planes, size_t i)
-{
-	struct acts_block b = { .dx = q->dx[i], .xsum = { q->xsum[0][i], q->xsum[1][i], q->xsum[0][i] + q->xsum[1][i] } };
-
-	for (int part = 0; part < PARTS; part++)
-		b.fsum[part] = (float)b.xsum[part];
-	for (size_t p = 0; p < planes; p++)
-		for (int j = 0; j < 8; j++)
-			b.codes[p][j] = q->words[p][j][i];
-	return b;
-}
-
-/* As block number b of the group. */
-INLINE void place_block(const struct acts_block *from, size_t planes, struct acts_group *to, size_t b)
-{
-	size_t lane = block_lane(b);
-
-	for (int part = 0; part < PARTS; part++) {
-		to->xsum[part][lane] = from->xsum[part];
-		to->fsum[part][lane] = from->fsum[part];
-	}
-	to->dx[lane] = from->dx;
-	for (size_t p = 0; p < planes; p++) {
-		char *plain = (char *)(to + 1) + p * GROUP, *quarters = plain + planes * GROUP;
-
-		memcpy(plain + b * 32, from->codes[p], 32);
-		memcpy(quarters + quarter_place(b, 0), from->codes[p], 16);
-		memcpy(quarters + quarter_place(b, 1), from->codes[p] + 4, 16);
-	}
-}
-
-/* Sixteen blocks of column c from block 16·g on, in each copy. */
-static void place_group(struct acts *a, const struct quantised *q, size_t c, size_t g)
-{
-	size_t blocks = a->k / 32, planes = acts_planes(a->kind), step = acts_group_bytes(a->kind);
-	struct acts_course course = acts_course(blocks);
-	char *column = (char *)a->data + c * course.groups * step;
-
-	for (size_t i = 0; i < GROUP_BLOCKS && (!course.runs_on || g * GROUP_BLOCKS + i < blocks); i++) {
-		struct acts_block block = take_block(q, planes, i);
-
-		for (size_t at = g * GROUP_BLOCKS + i, copy = 0; copy < course.copies; copy++, at += blocks)
-			place_block(&block, planes, (struct acts_group *)(column + at / GROUP_BLOCKS * step), at % GROUP_BLOCKS);
-	}
-}
-
-/* v[column], lanes over blocks, to place to[block] of the tile, for the first count blocks. */
-INLINE void place_words(i32x16 v[16], int32_t *to, const size_t first[16], size_t words, size_t count, size_t columns)
-{
-	vi_transpose(v);
-	for (size_t b = 0; b < count; b++)
-		vi_store_n(to + first[b] * words, v[b], columns);
-}
-
-/* panel_bias: what the panel adds to codes. */
-INLINE void place_sums(int32_t *bias, int32_t *sum, size_t columns, i32x16 xsum, i32x16 magic, int panel_bias)
-{
-	i32x16 undo = panel_bias ? vi_sub(magic, vi_shl(xsum, __builtin_ctz((unsigned)panel_bias))) : magic;
-
-	vi_store_n(bias, undo, columns);
-	vi_store_n(sum, vf_as_int(vi_to_float(xsum)), columns);
-}
-
-/* Sixteen blocks of a tile's columns, for panel.h; apart: see acts_apart. */
-static void place_tile(enum acts_kind kind, const struct quantised q[ACTS_COLUMNS], size_t columns, int32_t *tile, int32_t *apart, const size_t first[16],
-	size_t count)
-{
-	size_t planes = acts_tile_planes(kind), words = acts_block_words(kind, columns);
-	int in_words = acts_in_words(kind);
-	int32_t *field = tile + planes * 8 * columns;
-	i32x16 v[16], first_half[16], second_half[16], magic = vi_set1(planes == 1 ? MAGIC : 0);
-
-	for (size_t i = 0; i < 16; i++)
-		v[i] = first_half[i] = second_half[i] = vi_zero();
-	for (size_t j = 0; j < planes * 8; j++) {
-		for (size_t c = 0; c < columns; c++)
-			v[c] = vi_load(q[c].words[j / 8][j % 8]);
-		place_words(v, tile + j * columns, first, words, count, columns);
-	}
-	for (size_t c = 0; c < columns; c++) {
-		v[c] = vf_as_int(vf_load(q[c].dx));
-		first_half[c] = vi_load(q[c].xsum[0]);
-		second_half[c] = vi_load(q[c].xsum[1]);
-	}
-	place_words(v, field + FIELD_DX * columns, first, words, count, columns);
-	vi_transpose(first_half);
-	vi_transpose(second_half);
-	for (size_t b = 0; b < count; b++) {
-		int32_t *bias = field + first[b] * words + FIELD_BIAS * columns, *to = apart + first[b] * APART * columns;
-
-		place_sums(bias, to + APART_XSUM * columns, columns, vi_add(first_half[b], second_half[b]), magic, tile_bias(1, 0, in_words));
-		place_sums(to + APART_BIAS_FIRST * columns, to + APART_XSUM_FIRST * columns, columns, first_half[b], magic, tile_bias(2, 0, in_words));
-		place_sums(to + APART_BIAS_SECOND * columns, to + APART_XSUM_SECOND * columns, columns, second_half[b], magic, tile_bias(2, 0, in_words));
-	}
-}
-
-/* Sixteen blocks of a column from block 16·g on, the missing ones zeros. */
-static void quantise_group(const struct acts *a, const float *x, size_t g, struct quantised *q)
-{
-	int words = acts_in_words(a->kind) && !acts_few(a->kind, a->n);
-	size_t left = a->k - g * GROUP;
-	float padded[GROUP];
-
-	x += g * GROUP;
-	if (left < GROUP) {
-		memset(padded + left, 0, (GROUP - left) * sizeof *x);
-		x = memcpy(padded, x, left * sizeof *x);
-	}
-	if (a->kind == ACTS_Q16 && words)
-		quantise(ACTS_Q16, 1, x, q);
-	else if (a->kind == ACTS_Q16)
-		quantise(ACTS_Q16, 0, x, q);
-	else if (words)
-		quantise(ACTS_Q8, 1, x, q);
-	else
-		quantise(ACTS_Q8, 0, x, q);
-}
-
-/* Columns [c, c + columns) of a tile of as many or of a few more, which the kernel computes and throws away: zeros. */
-static void pack_tile(struct acts *a, const float *x, size_t stride, size_t c, size_t columns)
-{
-	size_t blocks = a->k / 32, first[16], width = tile_width(c, a->n);
-	struct quantised q[ACTS_COLUMNS];
-
-	residue_places(blocks, first);
-	memset(q, 0, sizeof q);
-	for (size_t g = 0; g * 16 < blocks; g++) {
-		for (size_t i = 0; i < columns; i++)
-			quantise_group(a, x + (c + i) * stride, g, &q[i]);
-		place_tile(a->kind, q, width, acts_tile(a, c), acts_apart(a, c), first, blocks - g * 16 < 16 ? blocks - g * 16 : 16);
-		for (size_t i = 0; i < 16; i++)
-			first[i]++;
-	}
-}
-
-static void pack_float_tile(struct acts *a, const float *x, size_t stride, size_t c, size_t columns)
-{
-	size_t k = a->k, width = tile_width(c, a->n), first[16];
-	float *tile = (float *)a->data + c * k;
-	i32x16 v[16];
-
-	residue_places(k, first);
-	for (size_t i = 0; i < 16; i++)
-		v[i] = vi_zero();
-	for (size_t e = 0; e < k; e += 16) {
-		size_t count = k - e < 16 ? k - e : 16;
-
-		for (size_t i = 0; i < columns; i++) {
-			const float *p = x + (c + i) * stride + e;
-
-			v[i] = vf_as_int(count < 16 ? vf_load_n(p, count) : vf_load(p));
-		}
-		vi_transpose(v);
-		for (size_t i = 0; i < count; i++)
-			vi_store_n((int32_t *)tile + first[i]++ * width, v[i], width);
-		for (size_t i = columns; i < 16; i++)
-			v[i] = vi_zero();
-	}
-}
-
-static void vector_acts_pack(struct acts *a, const float *x, size_t stride, size_t c0, size_t c1)
-{
-	size_t step = acts_few(a->kind, a->n) ? 1 : ACTS_COLUMNS, k = a->k, padded = (k + 15) / 16 * 16;
-	struct quantised q;
-
-	for (size_t c = c0; c < c1; c += step) {
-		size_t columns = c1 - c < step ? c1 - c : step;
-
-		if (!acts_few(a->kind, a->n))
-			(a->kind == ACTS_F32 ? pack_float_tile : pack_tile)(a, x, stride, c, columns);
-		else if (a->kind == ACTS_F32) {
-			memcpy((float *)a->data + c * padded, x + c * stride, k * sizeof *x);
-			memset((float *)a->data + c * padded + k, 0, (padded - k) * sizeof *x);
-		} else
-			for (size_t g = 0; g * GROUP < k; g++) {
-				quantise_group(a, x + c * stride, g, &q);
-				place_group(a, &q, c, g);
-			}
-	}
+	return acts_tile(a, tile_columns(a->n)) + EXTRAS * c * (a->k / 32);
 }
 
 #endif

@@ -1,12 +1,12 @@
-/* elementwise: scalar_vector.c said again in the vector vocabulary; included once by each instruction set's file, after its vocabulary.
- * Lane k mod 16 is the accumulator k mod 16 of every sum; lanes past the end hold zeros, which change no sum. */
+/* elementwise: norms, activation functions and rotation, as spec/scalar_vector.c defines them. Lane k mod 16 is the accumulator k mod 16 of every sum;
+ * lanes past the end hold zeros, which change no sum. */
 #ifndef ELEMENTWISE_H
 #define ELEMENTWISE_H
 
 #include <math.h>
 
 #include "fwd/kernels/exp.h"
-#include "fwd/kernels/kernels.h"
+#include "vocabulary.h"
 
 enum { LANES = 16 };
 
@@ -157,28 +157,6 @@ static void vector_rope(enum rope_pairs pairs, float *x, const float *cos, const
 		*p = fmaf(u, cos[i], -(v * sin[i]));
 		*q = fmaf(u, sin[i], v * cos[i]);
 	}
-}
-
-/* ---- argmax ---- */
-
-/* The largest first, then its first place: a lane that holds NaN never replaces one, nor equals the largest. */
-static size_t vector_argmax(const float *x, size_t n)
-{
-	f32x16 most = vf_set1(-INFINITY);
-	size_t i = 0, at;
-	float largest;
-
-	for (; i + LANES <= n; i += LANES)
-		most = vf_max(vf_load(x + i), most);
-	largest = vf_largest(most);
-	for (; i < n; i++)
-		largest = x[i] > largest ? x[i] : largest;
-	for (i = 0; i + LANES <= n; i += LANES)
-		if ((at = vf_find(vf_load(x + i), vf_set1(largest))) < LANES)
-			return i + at;
-	while (i < n && x[i] != largest)
-		i++;
-	return i;
 }
 
 #endif

@@ -1,16 +1,18 @@
-/* lanes: what every vocabulary and skeleton shares.
+/* lanes: orders that all instruction sets and kernels share.
  *
- * Lane order. Products of a row's blocks of 32 are taken 64 codes at a time, two blocks in a vector, and summed by a transposing tree over eight
- * such vectors. It leaves blocks 0, 2, 4, 6, 1, 3, 5, 7 in the lower eight lanes and the same plus 8 in the upper, on every instruction set, so
- * all scales of sixteen blocks are read in that order.
+ * Span. Weights are unpacked sixteen blocks of 32 at a time: 512 elements of a row.
  *
- * Quarters. Where the low and the high halves of bytes are two codes, four blocks at a time are quicker: the first sixteen codes of each in the
- * quarters of one vector, the others in those of another, so that their products add up before any tree. The first such four blocks are 0, 2, 4, 6,
- * then 1, 3, 5, 7, and the same plus 8.
+ * Lane order. The products of a span are taken 64 codes at a time, two blocks in a vector, and summed by a transposing tree over eight such vectors. It
+ * leaves blocks 0, 2, 4, 6, 1, 3, 5, 7 in the lower eight lanes and the same plus 8 in the upper, on every instruction set, so all scales of a
+ * span are read in that order.
+ *
+ * Quarters. Where the low and the high nibbles of bytes are two codes, it is faster to take four blocks at a time: the first sixteen codes of each in
+ * the quarters of one vector, the others in those of another, so that their products add up before any tree. The first such four blocks are 0, 2,
+ * 4, 6, then 1, 3, 5, 7, and the same plus 8.
  *
  * Visiting order. A prompt's kernel goes through the blocks (or elements) of one residue modulo 16 after the other, so that one set of registers
- * serves all sixteen accumulators. The residues come bit-reversed: the closing tree adds i and i + 8 first, then 4, 2, 1 apart, so neighbours in
- * this order are what it adds first, and a stack of five partial sums is enough. */
+ * serves all sixteen accumulators. The residues come bit-reversed: the closing tree first adds i and i + 8, then those 4, 2, 1 apart, so neighbours
+ * in this order are what it adds first, and a stack of five partial sums is enough. */
 #ifndef LANES_H
 #define LANES_H
 
@@ -23,6 +25,9 @@
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 32")
 
+enum { SPAN = 512, SPAN_BLOCKS = 16, SPAN_VECTORS = 8 };        /* elements, blocks, vectors of 64 codes */
+
+/* The block in each lane, and back. */
 static const unsigned char lane_block[16] = { 0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15 };
 
 static inline size_t block_lane(size_t b)
@@ -30,7 +35,7 @@ static inline size_t block_lane(size_t b)
 	return b / 8 * 8 + b % 2 * 4 + b % 8 / 2;
 }
 
-/* Where the codes of half h of block b lie, in bytes. */
+/* Where, in quarters, the codes of half h of block b lie. */
 static inline size_t quarter_place(size_t b, size_t h)
 {
 	return (b / 8 * 4 + b % 2 * 2 + h) * 64 + b % 8 / 2 * 16;
@@ -38,8 +43,9 @@ static inline size_t quarter_place(size_t b, size_t h)
 
 static const unsigned char residues[16] = { 0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15 };
 
-/* The halves at p + step·block in lane order, four to a word. Put together in general registers: shuffles are what a vector unit has least of. */
-INLINE void lane_halves(const uint8_t *p, size_t step, uint64_t four[4])
+/* The f16 at p + step·block in lane order, four in each. They are put together in general registers because shuffles are what vector units have fewest
+ * of. */
+INLINE void lane_f16s(const uint8_t *p, size_t step, uint64_t four[4])
 {
 	uint64_t h[16];
 
@@ -55,7 +61,7 @@ INLINE void lane_halves(const uint8_t *p, size_t step, uint64_t four[4])
 		four[i] = h[4 * i] | h[4 * i + 1] << 16 | h[4 * i + 2] << 32 | h[4 * i + 3] << 48;
 }
 
-enum { TILE_ODD = 32 * KERNELS_ROWS };  /* bytes of a panel's block from words of even elements to those of odd ones (panel.h) */
+enum { TILE_ODD = 32 * KERNELS_ROWS };  /* bytes from the int16 of elements 0 and 2 of each four to those of 1 and 3, in a panel's block */
 
 /* How many of n things have residue u. */
 static inline size_t residue_count(size_t n, size_t u)

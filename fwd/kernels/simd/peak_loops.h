@@ -1,15 +1,16 @@
-/* peak_loops: the loops of struct peaks in the vocabulary included before. Included once per instruction set, which exports them as PEAKS. */
+/* peak_loops: the loops of struct peaks. table.c exports them as PEAKS. */
 #ifndef PEAK_LOOPS_H
 #define PEAK_LOOPS_H
 
 #include "fwd/kernels/peaks.h"
+#include "vocabulary.h"
 
-/* PEAK_COLUMNS, of the vocabulary: sums enough to hide the latency of the products, few enough to stay in registers. It reaches what a loop of nothing
- * but products does (AVX-512: 378 of 378 G/s; with twice as many 289, as sums are moved about). */
+/* PEAK_COLUMNS is large enough to hide the latency of the products and small enough for the sums to stay in registers. This reaches the speed of a loop
+ * of products alone (AVX-512: 378 of 378 G/s; with twice as many columns 289, because sums are moved about). */
 enum { PEAK_QUADS = 4, PEAK_SUMS = FLOAT_COLUMNS * TILE_VECTORS, PEAK_UNROLL = 4 };
 enum { PEAK_STEP = PEAK_QUADS * KERNELS_ROWS * 4, PEAK_STEPS = PEAK_BYTES / PEAK_STEP };
 
-/* Made of all lanes, or the compiler would leave out the registers whose lanes nobody reads (AVX2: half of the work). */
+/* Depends on all lanes, or the compiler would leave out work (AVX2: half of it). */
 INLINE uint32_t all_lanes(i32x16 v)
 {
 	int32_t lanes[16];
@@ -23,6 +24,7 @@ INLINE uint32_t all_lanes(i32x16 v)
 
 static uint32_t peak_codes(const void *data, size_t rounds)
 {
+	const struct tile_shape shape = { .columns = PEAK_COLUMNS, .width = PEAK_COLUMNS, .planes = 1, .scales = 1 };
 	i32x16 s[PEAK_COLUMNS][TILE_VECTORS], all = vi_zero();
 
 	UNROLL
@@ -33,7 +35,7 @@ static uint32_t peak_codes(const void *data, size_t rounds)
 	for (size_t i = 0; i < rounds; i++) {
 		const uint8_t *at = (const uint8_t *)data + i % PEAK_STEPS * PEAK_STEP;
 
-		tile_dot(s, at, (const int32_t *)at, PEAK_QUADS, PEAK_COLUMNS, PEAK_COLUMNS, 1, 0);
+		tile_dot(shape, s, at, (const int32_t *)at, PEAK_QUADS);
 	}
 	UNROLL
 	for (int c = 0; c < PEAK_COLUMNS; c++)
@@ -48,7 +50,7 @@ static uint32_t peak_floats(float a, float b, size_t rounds)
 	f32x16 s[PEAK_SUMS], va = vf_set1(a), vb = vf_set1(b), all = vf_zero();
 	float first[PEAK_SUMS * 16];
 
-	/* No two alike, or the compiler would do with one. */
+	/* No two are equal, or the compiler would keep only one. */
 	for (int i = 0; i < PEAK_SUMS * 16; i++)
 		first[i] = a + (float)i;
 	UNROLL

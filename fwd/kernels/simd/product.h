@@ -1,58 +1,20 @@
-/* product: the products of an instruction set's table: each format's row in unpack.h, and the three kinds of floats, given to the skeletons. */
+/* product: the products of one instruction set. decode.c and prompt.c are compiled once for each, with ISA as its name (Makefile). */
 #ifndef PRODUCT_H
 #define PRODUCT_H
 
-#include "acts.h"
-#include "dot.h"
-#include "float_product.h"
 #include "fwd/kernels/kernels.h"
-#include "panel.h"
 
-static enum acts_kind vector_acts_kind(const struct format *format, int wide)
-{
-	if (format->widen)
-		return ACTS_F32;
-	if (wide)
-		return ACTS_Q16;
-	return tile_fits(format) ? ACTS_Q8 : ACTS_Q8_WORDS;
-}
+#define ISA_JOIN(name, isa) name##_##isa
+#define ISA_NAME(name, isa) ISA_JOIN(name, isa)
+#define product_few ISA_NAME(product_few, ISA)          /* as in product_few_avx2 */
+#define product_many ISA_NAME(product_many, ISA)
+#define product_many_scratch ISA_NAME(product_many_scratch, ISA)
 
-static size_t vector_product_scratch(size_t k)
-{
-	size_t codes = panel_bytes(k) + waiting_bytes(chunks_of(k / 32, PANEL_CHUNK));
-	size_t floats = float_panel_floats(k) * sizeof(float) + waiting_bytes(chunks_of(k, FLOAT_CHUNK));
+/* y = W · x for few columns (acts_few() in acts.h), and for many. */
+void product_few(const struct product_job *job);
+void product_many(const struct product_job *job);
 
-	return codes > floats ? codes : floats;
-}
-
-INLINE void product_codes(struct unpacker u, const struct matrix *w, const struct acts *x, size_t r0, size_t r1, float *y, size_t stride, void *scratch)
-{
-	if (acts_few(x->kind, x->n))
-		dot(u, w, x, r0, r1, y, stride);
-	else
-		panel(u, w, x, r0, r1, y, stride, scratch);
-}
-
-/* One function a format. */
-#define PRODUCT_FLOAT(id, NAME, name, bytes) \
-	static void product_##name(const struct product_job *j) \
-	{ \
-		float_product(floats_##name, bytes, j->w, j->x, j->r0, j->r1, j->y, j->stride, j->scratch); \
-	}
-#define PRODUCT_CODES(id, NAME, name, ...) \
-	static void product_##name(const struct product_job *j) \
-	{ \
-		product_codes(unpack_##name, j->w, j->x, j->r0, j->r1, j->y, j->stride, j->scratch); \
-	}
-FORMATS_FLOAT(PRODUCT_FLOAT)
-FORMATS_QUANTISED(PRODUCT_CODES)
-
-static void vector_product(const struct product_job *job)
-{
-#define PRODUCT_OF(id, NAME, name, ...) [id] = product_##name,
-	static void (*const products[FORMAT_LIMIT])(const struct product_job *) = { FORMATS_FLOAT(PRODUCT_OF) FORMATS_QUANTISED(PRODUCT_OF) };
-
-	products[job->w->format->id](job);
-}
+/* Bytes that product_many() needs for columns of k elements. */
+size_t product_many_scratch(size_t k);
 
 #endif

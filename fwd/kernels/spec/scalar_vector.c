@@ -1,4 +1,4 @@
-/* scalar_vector: norms, activations, rotation and argmax, one element at a time. The specification of elementwise.h. */
+/* scalar_vector: norms, activations and rotation, one element at a time. The specification of elementwise.h. */
 #include "scalar_vector.h"
 
 #include <math.h>
@@ -88,14 +88,4 @@ void scalar_rope(enum rope_pairs pairs, float *x, const float *cos, const float 
 		x[i * step] = fmaf(a, cos[i], -(b * sin[i]));
 		x[i * step + apart] = fmaf(a, sin[i], b * cos[i]);
 	}
-}
-
-size_t scalar_argmax(const float *x, size_t n)
-{
-	size_t best = n;
-
-	for (size_t i = 0; i < n; i++)
-		if (x[i] == x[i] && (best == n || x[i] > x[best]))
-			best = i;
-	return best;
 }

@@ -12,7 +12,6 @@ void scalar_add(float *y, const float *a, const float *b, size_t n);
 void scalar_glu(enum unary f, float *y, const float *gate, const float *up, size_t n);
 void scalar_unary(enum unary f, float *y, const float *x, size_t n);
 void scalar_rope(enum rope_pairs pairs, float *x, const float *cos, const float *sin, size_t n_rot);
-size_t scalar_argmax(const float *x, size_t n);
 
 void scalar_kv_store(enum kv_type type, const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j, const float *k,
 	const float *v);

@@ -1,7 +1,6 @@
-/* v_neon: the vector vocabulary of NEON with the dot product of bytes: sixteen lanes of floats and of integers, and bytes in 64, each in four registers.
- * The loop skeletons are written in it; each function is exact or rounded once, the same in every vocabulary. */
-#ifndef V_NEON_H
-#define V_NEON_H
+/* neon: aarch64's vectors with the dot product of bytes in the functions of simd/vocabulary.h. */
+#ifndef NEON_H
+#define NEON_H
 
 #include <arm_neon.h>
 #include <stddef.h>
@@ -10,10 +9,21 @@
 
 #include "fwd/kernels/simd/lanes.h"
 
-typedef struct { float32x4_t a, b, c, d; } f32x16;
+typedef struct { float32x4_t a, b, c, d; } f32x16;      /* four registers */
 typedef struct { int32x4_t a, b, c, d; } i32x16;
-typedef struct { uint8x16_t a, b, c, d; } b64;         /* two blocks of 32 codes */
+typedef struct { uint8x16_t a, b, c, d; } b64;
 typedef uint8x16_t b16;
+
+enum {
+	DOT_AT_ONCE = 0, SIGNED_BIAS = 0,
+	TILE_I16 = 0, TILE_STRIP = 0, TILE_VECTORS = 1,
+	TILE_COLUMNS = 6, TILE_COLUMNS_2 = 6,   /* 24 of the 32 registers hold sums, four hold weights */
+	FLOAT_COLUMNS = 6, FLOAT_FEW = 16, FLOAT_ROWS = 2, FLOAT_SIDE = 3,
+	PEAK_COLUMNS = 4,
+	ATTEND_RESIDUES = 1, ATTEND_VECTORS = 1
+};
+
+#include "fwd/kernels/simd/vocabulary.h"
 
 static inline f32x16 vf_of(float32x4_t a, float32x4_t b, float32x4_t c, float32x4_t d) { return (f32x16){ a, b, c, d }; }
 static inline i32x16 vi_of(int32x4_t a, int32x4_t b, int32x4_t c, int32x4_t d) { return (i32x16){ a, b, c, d }; }
@@ -27,7 +37,6 @@ static inline b64 vb_of(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d) 
 #define EACH_3(name, of, type, op) \
 	static inline type name(type x, type y, type z) { return of(op(x.a, y.a, z.a), op(x.b, y.b, z.b), op(x.c, y.c, z.c), op(x.d, y.d, z.d)); }
 
-/* One register from or to memory: of any type there, at any address. */
 static inline uint8x16_t vb_16(const void *p)
 {
 	uint8x16_t v;
@@ -98,7 +107,6 @@ INLINE void vi_transpose_4(int32x4_t v[4])
 	v[2] = vreinterpretq_s32_s64(vtrn2q_s64(a, c)), v[3] = vreinterpretq_s32_s64(vtrn2q_s64(b, d));
 }
 
-/* Lane i of v[j] becomes lane j of v[i]. */
 INLINE void vi_transpose(i32x16 v[16])
 {
 	int32x4_t q[4][16];     /* lanes 4i to 4i + 3 of all rows */
@@ -124,7 +132,6 @@ static inline f32x16 vf_zero(void) { return vf_set1(0); }
 static inline f32x16 vf_load(const float *p) { return vf_of(vf_4(p), vf_4(p + 4), vf_4(p + 8), vf_4(p + 12)); }
 static inline void vf_store(float *p, f32x16 v) { memcpy(p, &v, sizeof v); }
 
-/* The first n lanes alone, n < 16; the others load as zero. vf_first clears them. */
 static inline f32x16 vf_load_n(const float *p, size_t n)
 {
 	float lanes[16] = { 0 };
@@ -143,7 +150,6 @@ static inline f32x16 vf_first(f32x16 v, size_t n)
 	return vf_load_n(lanes, n);
 }
 
-/* Pairs: a takes the even elements of p[32], b the odd ones. */
 static inline void vf_load_pairs(const float *p, f32x16 *a, f32x16 *b)
 {
 	f32x16 x = vf_load(p), y = vf_load(p + 16);
@@ -159,14 +165,14 @@ static inline void vf_store_pairs(float *p, f32x16 a, f32x16 b)
 }
 
 /* Sixteen halves in two registers. */
-static inline f32x16 vf_sixteen_halves(uint8x16_t x, uint8x16_t y)
+static inline f32x16 vf_sixteen_f16s(uint8x16_t x, uint8x16_t y)
 {
 	float16x8_t a = vreinterpretq_f16_u8(x), b = vreinterpretq_f16_u8(y);
 
 	return vf_of(vcvt_f32_f16(vget_low_f16(a)), vcvt_high_f32_f16(a), vcvt_f32_f16(vget_low_f16(b)), vcvt_high_f32_f16(b));
 }
 
-static inline f32x16 vf_load_f16(const uint16_t *p) { return vf_sixteen_halves(vb_16(p), vb_16(p + 8)); }
+static inline f32x16 vf_load_f16(const uint16_t *p) { return vf_sixteen_f16s(vb_16(p), vb_16(p + 8)); }
 
 static inline void vf_store_f16(uint16_t *p, f32x16 v)
 {
@@ -175,7 +181,6 @@ static inline void vf_store_f16(uint16_t *p, f32x16 v)
 	memcpy(p, &a, sizeof a), memcpy(p + 8, &b, sizeof b);
 }
 
-/* Sixteen bfloat16. */
 static inline f32x16 vf_load_bf16(const void *p)
 {
 	uint16x8_t x = vreinterpretq_u16_u8(vb_16(p)), y = vreinterpretq_u16_u8(vb_16((const char *)p + 16));
@@ -211,7 +216,6 @@ static inline float32x4_t vf_zero_if_less_4(float32x4_t x, float32x4_t y, float3
 
 EACH_3(vf_zero_if_less, vf_of, f32x16, vf_zero_if_less_4)
 
-/* x < y ? u : v, and so v where either is NaN */
 static inline f32x16 vf_select_less(f32x16 x, f32x16 y, f32x16 u, f32x16 v)
 {
 	return vf_of(vbslq_f32(vcltq_f32(x.a, y.a), u.a, v.a), vbslq_f32(vcltq_f32(x.b, y.b), u.b, v.b),
@@ -230,7 +234,6 @@ static inline float32x4_t vf_scale2n_4(float32x4_t v, float32x4_t n)
 
 EACH_2(vf_scale2n, vf_of, f32x16, vf_scale2n_4)
 
-/* The closing tree of a sum: v[i] += v[i + 8], then 4, 2, 1. */
 static inline float vf_tree(f32x16 v)
 {
 	float32x4_t x = vaddq_f32(vaddq_f32(v.a, v.c), vaddq_f32(v.b, v.d));
@@ -239,19 +242,7 @@ static inline float vf_tree(f32x16 v)
 	return vget_lane_f32(y, 0) + vget_lane_f32(y, 1);
 }
 
-/* The largest lane; none is NaN. */
 static inline float vf_largest(f32x16 v) { return vmaxvq_f32(vmaxq_f32(vmaxq_f32(v.a, v.b), vmaxq_f32(v.c, v.d))); }
-
-/* The lowest lane equal to x, or 16: the lanes' truths in four bits each. */
-static inline size_t vf_find(f32x16 v, f32x16 x)
-{
-	uint16x8_t low = vmovn_high_u32(vmovn_u32(vceqq_f32(v.a, x.a)), vceqq_f32(v.b, x.b));
-	uint16x8_t high = vmovn_high_u32(vmovn_u32(vceqq_f32(v.c, x.c)), vceqq_f32(v.d, x.d));
-	uint16x8_t bytes = vreinterpretq_u16_u8(vmovn_high_u16(vmovn_u16(low), high));
-	uint64_t equal = vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(bytes, 4)), 0);
-
-	return equal ? (size_t)__builtin_ctzll(equal) / 4 : 16;
-}
 
 /* ---- sixty-four bytes ---- */
 
@@ -283,22 +274,17 @@ static inline b64 vb_shr(b64 v, int n, int mask)
 	return vb_of(vb_shr_16(v.a, n, mask), vb_shr_16(v.b, n, mask), vb_shr_16(v.c, n, mask), vb_shr_16(v.d, n, mask));
 }
 
-/* The low halves of bytes. */
 static inline b64 vb_low(b64 v) { return vb_shr(v, 0, 15); }
 
-/* Sixteen bytes at p, p + step, p + 2·step, p + 3·step. */
 static inline b64 vb_four(const uint8_t *p, size_t step) { return vb_of(vb_16(p), vb_16(p + step), vb_16(p + 2 * step), vb_16(p + 3 * step)); }
 
-/* Every other sixteen of the 128 bytes at p, the first or the second ones. */
 static inline b64 vb_alternate(const uint8_t *p, int second) { return vb_four(p + 16 * second, 32); }
 
-/* 32 bytes of p, 32 of q. */
 static inline b64 vb_join(const void *p, const void *q)
 {
 	return vb_of(vb_16(p), vb_16((const char *)p + 16), vb_16(q), vb_16((const char *)q + 16));
 }
 
-/* The low nibbles of 16 bytes of p, the high ones, the same of q. */
 static inline b64 vb_nibbles(const void *p, const void *q)
 {
 	const uint8x16_t low = vdupq_n_u8(15);
@@ -307,7 +293,6 @@ static inline b64 vb_nibbles(const void *p, const void *q)
 	return vb_of(vandq_u8(a, low), vshrq_n_u8(a, 4), vandq_u8(b, low), vshrq_n_u8(b, 4));
 }
 
-/* 32 bytes of p shifted right by a, then the same bytes shifted right by b (left where negative), bits outside of mask cleared. */
 static inline b64 vb_fields(const void *p, int a, int b, int mask)
 {
 	uint8x16_t x = vb_16(p), y = vb_16((const char *)p + 16);
@@ -315,7 +300,6 @@ static inline b64 vb_fields(const void *p, int a, int b, int mask)
 	return vb_of(vb_shr_16(x, a, mask), vb_shr_16(y, a, mask), vb_shr_16(x, b, mask), vb_shr_16(y, b, mask));
 }
 
-/* Sixteen bytes: a's, then b's. */
 static inline b16 vb_two(uint64_t a, uint64_t b) { return vcombine_u8(vcreate_u8(a), vcreate_u8(b)); }
 
 /* value where the bit is set, bit 0 for the first byte: bits of p for the first 32, of q for the others. */
@@ -334,29 +318,26 @@ static inline b64 vb_bits(const void *p, const void *q, int value)
 
 /* ---- scales of sixteen blocks, in lane order (lanes.h) ---- */
 
-/* The halves at p + step·block. */
-static inline f32x16 vf_halves(const uint8_t *p, size_t step)
+static inline f32x16 vf_f16s(const uint8_t *p, size_t step)
 {
 	uint64_t h[4];
 
-	lane_halves(p, step, h);
-	return vf_sixteen_halves(vb_two(h[0], h[1]), vb_two(h[2], h[3]));
+	lane_f16s(p, step, h);
+	return vf_sixteen_f16s(vb_two(h[0], h[1]), vb_two(h[2], h[3]));
 }
 
-/* The half at p for blocks 0-7, the half at q for the others. */
-static inline f32x16 vf_two_halves(const void *p, const void *q)
+static inline f32x16 vf_two_f16s(const void *p, const void *q)
 {
 	uint16_t a, b;
 
 	memcpy(&a, p, 2), memcpy(&b, q, 2);
-	return vf_sixteen_halves(vreinterpretq_u8_u16(vdupq_n_u16(a)), vreinterpretq_u8_u16(vdupq_n_u16(b)));
+	return vf_sixteen_f16s(vreinterpretq_u8_u16(vdupq_n_u16(a)), vreinterpretq_u8_u16(vdupq_n_u16(b)));
 }
 
-/* Of pairs of halves at p and q, the same of the first ones and of the second ones. */
 static inline void vf_two_pairs(const void *p, const void *q, f32x16 *first, f32x16 *second)
 {
-	*first = vf_two_halves(p, q);
-	*second = vf_two_halves((const char *)p + 2, (const char *)q + 2);
+	*first = vf_two_f16s(p, q);
+	*second = vf_two_f16s((const char *)p + 2, (const char *)q + 2);
 }
 
 static inline f32x16 vf_signed_bytes(uint8x8_t a, uint8x8_t b)
@@ -366,7 +347,6 @@ static inline f32x16 vf_signed_bytes(uint8x8_t a, uint8x8_t b)
 	return vi_to_float(vi_of(vmovl_s16(vget_low_s16(x)), vmovl_high_s16(x), vmovl_s16(vget_low_s16(y)), vmovl_high_s16(y)));
 }
 
-/* Sixteen signed bytes. */
 static inline f32x16 vf_load_i8(const int8_t *p)
 {
 	return vf_signed_bytes(vld1_u8((const uint8_t *)p), vld1_u8((const uint8_t *)p + 8));
@@ -384,7 +364,6 @@ static inline uint8x16_t vb_six_bits(const uint8_t *p)
 	return vorrq_u8(vandq_u8(vshlq_u8(vqtbl1q_u8(v, low), shift), mask), above);
 }
 
-/* The same of one at p for blocks 0-7, and of one at q for the others. */
 static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale, f32x16 *min)
 {
 	uint8x16_t a = vb_six_bits(p), b = vb_six_bits(q);
@@ -393,7 +372,6 @@ static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale
 	*min = vf_signed_bytes(vget_high_u8(a), vget_high_u8(b));
 }
 
-/* Two signed bytes a block, for its halves: blocks 0-7 in p, 8-15 in q. */
 static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 {
 	const uint8x16_t split = vb_two(0x0e0a06020c080400, 0x0f0b07030d090501);
@@ -405,15 +383,9 @@ static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 
 /* ---- dot products of bytes ---- */
 
-enum {
-	SIGNED_BIAS = 0,        /* what vd_dot_signed adds to each code */
-	DOT_AT_ONCE = 0         /* see v_avx2_dot.h */
-};
-
 /* s + the sums of four products of signed bytes. */
 static inline int32x4_t vd_dot_4(int32x4_t s, uint8x16_t w, uint8x16_t x) { return vdotq_s32(s, vreinterpretq_s8_u8(w), vreinterpretq_s8_u8(x)); }
 
-/* Each lane: the sum of four products of codes in [-128, 127], taken with SIGNED_BIAS, with activations in [-127, 127]. */
 static inline i32x16 vd_dot_signed(b64 w, b64 x)
 {
 	int32x4_t zero = vdupq_n_s32(0);
@@ -421,17 +393,14 @@ static inline i32x16 vd_dot_signed(b64 w, b64 x)
 	return vi_of(vd_dot_4(zero, w.a, x.a), vd_dot_4(zero, w.b, x.b), vd_dot_4(zero, w.c, x.c), vd_dot_4(zero, w.d, x.d));
 }
 
-/* The same of codes in [0, top], which is at most 127. */
 static inline i32x16 vd_dot(b64 w, b64 x, int top) { return vd_dot_signed(w, x); }
 
 /* The sums of four vectors. */
 static inline int32x4_t vd_four(int32x4_t a, int32x4_t b, int32x4_t c, int32x4_t d) { return vpaddq_s32(vpaddq_s32(a, b), vpaddq_s32(c, d)); }
 
-/* Vectors up to v[c] need not be added up before there are all of them: there are 32 registers. */
 INLINE void vd_fold_halves(i32x16 v[8], int c, int top) { }
 INLINE void vd_fold_quarters(i32x16 v[4], int c) { }
 
-/* From eight vectors of two blocks each, the sums of the blocks' first and second halves, in lane order. */
 INLINE void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *second)
 {
 	*first = vi_of(vd_four(v[0].a, v[1].a, v[2].a, v[3].a), vd_four(v[0].c, v[1].c, v[2].c, v[3].c),
@@ -440,7 +409,6 @@ INLINE void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *seco
 	                vd_four(v[4].b, v[5].b, v[6].b, v[7].b), vd_four(v[4].d, v[5].d, v[6].d, v[7].d));
 }
 
-/* Each lane: the sum of eight products of codes in [0, 15]. */
 static inline i32x16 vd_dot_two(b64 w, b64 x, b64 w2, b64 x2)
 {
 	i32x16 s = vd_dot(w, x, 15);
@@ -448,7 +416,6 @@ static inline i32x16 vd_dot_two(b64 w, b64 x, b64 w2, b64 x2)
 	return vi_of(vd_dot_4(s.a, w2.a, x2.a), vd_dot_4(s.b, w2.b, x2.b), vd_dot_4(s.c, w2.c, x2.c), vd_dot_4(s.d, w2.d, x2.d));
 }
 
-/* From the sums of four vectors of quarters those of the blocks, in lane order. */
 INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
 {
 	int32x4_t a = vd_four(v[0].a, v[1].a, v[2].a, v[3].a), b = vd_four(v[0].b, v[1].b, v[2].b, v[3].b);
@@ -458,7 +425,6 @@ INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
 	return vi_of(vzip1q_s32(ac, bd), vzip2q_s32(ac, bd), vzip1q_s32(ac2, bd2), vzip2q_s32(ac2, bd2));
 }
 
-/* Lanes in lane order, summed as accumulators by the closing tree. */
 static inline float vd_close(f32x16 v)
 {
 	float32x4_t p = vaddq_f32(v.a, v.c), q = vaddq_f32(v.b, v.d);   /* 0 2 4 6; 1 3 5 7; each with the one 8 further */
@@ -469,36 +435,25 @@ static inline float vd_close(f32x16 v)
 
 /* ---- a tile of a prompt's product ---- */
 
-enum {
-	TILE_WORDS = 0,         /* see v_avx2.h */
-	TILE_STRIP = 0,         /* blocks, see tile() in panel.h */
-	TILE_VECTORS = 1,       /* vectors of 16 rows */
-	TILE_COLUMNS = 6, TILE_HALVES = 6, FLOAT_COLUMNS = 6, PEAK_COLUMNS = 4, /* 24 of the 32 registers hold sums, four weights */
-	FLOAT_FEW = 16, FLOAT_ROWS = 2, FLOAT_SIDE = 3
-};
-
-/* What a panel adds to codes to make them fit for tile_dot: nothing, codes are signed here. */
-INLINE int tile_bias(int scales, int minima, int words)
+INLINE int tile_bias(int scales, int minima, int i16)
 {
 	return 0;
 }
 
-/* Does tile_dot take a format's codes, after the bias, as bytes? */
 INLINE int tile_fits(const struct format *f)
 {
 	return 1;
 }
 
-/* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, quads apart by KERNELS_ROWS) and column c's activations (x[width] a quad). */
-INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width, int scales, int words)
+INLINE void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads)
 {
 	UNROLL
 	for (int k = 0; k < quads; k++) {
 		b64 codes = vb_load(w + k * 128);
 
 		UNROLL
-		for (int c = 0; c < columns; c++) {
-			uint8x16_t q = vreinterpretq_u8_s32(vdupq_n_s32(x[k * width + c]));
+		for (int c = 0; c < t.columns; c++) {
+			uint8x16_t q = vreinterpretq_u8_s32(vdupq_n_s32(x[k * t.width + c]));
 			i32x16 *sum = &s[c][0];
 
 			*sum = vi_of(vd_dot_4(sum->a, codes.a, q), vd_dot_4(sum->b, codes.b, q), vd_dot_4(sum->c, codes.c, q), vd_dot_4(sum->d, codes.d, q));

@@ -1,12 +1,7 @@
 /* v_avx2_dot: dot products of bytes in the vocabulary of AVX2 (v_avx2.h, which includes it): of 64 codes and 64 activations, and the tree that adds such
  * products up by blocks. What tells is the number of vector instructions, of whatever kind: 2.5 to 2.9 a cycle are done of four that could be (AMD). */
-#ifndef V_AVX2_DOT_H
-#define V_AVX2_DOT_H
-
-enum {
-	SIGNED_BIAS = 0,        /* what vd_dot_signed adds to each code */
-	DOT_AT_ONCE = 1         /* a vector of codes is multiplied as soon as it is unpacked, and added to what it completes: sixteen registers hold no more */
-};
+#ifndef AVX2_DOT_H
+#define AVX2_DOT_H
 
 /* Sums of two products; no code passes 128, so they fit 16 bits. */
 static inline __m256i vd_pairs(__m256i w, __m256i x) { return _mm256_maddubs_epi16(w, x); }
@@ -39,22 +34,22 @@ static inline __m256i vd_settled(__m256i v)
 
 static inline i32x16 vi_settled(i32x16 v) { return vi_of(vd_settled(v.a), vd_settled(v.b)); }
 
-static inline __m256i vd_add(__m256i a, __m256i b, int words) { return words ? _mm256_add_epi16(a, b) : _mm256_add_epi32(a, b); }
+static inline __m256i vd_add(__m256i a, __m256i b, int i16) { return i16 ? _mm256_add_epi16(a, b) : _mm256_add_epi32(a, b); }
 
 /* Within each 128 bits: the halves of a added, then those of b; sums are words or not. */
-static inline __m256i vd_add_halves(__m256i a, __m256i b, int words)
+static inline __m256i vd_add_halves(__m256i a, __m256i b, int i16)
 {
 	__m256i inner = _mm256_castpd_si256(_mm256_shuffle_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), 5));
 
-	return vd_settled(vd_add(_mm256_blend_epi32(a, b, 0xcc), inner, words));
+	return vd_settled(vd_add(_mm256_blend_epi32(a, b, 0xcc), inner, i16));
 }
 
 /* Within each 128 bits: neighbours added, two 32 bits of a, then two of b. (vphaddd does the same at half the rate: AMD.) */
-static inline __m256i vd_add_neighbours(__m256i a, __m256i b, int words)
+static inline __m256i vd_add_neighbours(__m256i a, __m256i b, int i16)
 {
 	__m256 x = _mm256_castsi256_ps(a), y = _mm256_castsi256_ps(b);
 
-	return vd_settled(vd_add(_mm256_castps_si256(_mm256_shuffle_ps(x, y, 0x88)), _mm256_castps_si256(_mm256_shuffle_ps(x, y, 0xdd)), words));
+	return vd_settled(vd_add(_mm256_castps_si256(_mm256_shuffle_ps(x, y, 0x88)), _mm256_castps_si256(_mm256_shuffle_ps(x, y, 0xdd)), i16));
 }
 
 /* Two vectors of products of codes up to top, then four. */

@@ -1,7 +1,6 @@
-/* v_avx2: the vector vocabulary of AVX2: sixteen lanes of floats and of integers, and bytes in 64. The loop skeletons are written in it; each function is
- * exact or rounded once, the same in every vocabulary. */
-#ifndef V_AVX2_H
-#define V_AVX2_H
+/* avx2: AVX2 with FMA and F16C in the functions of simd/vocabulary.h. */
+#ifndef AVX2_H
+#define AVX2_H
 
 #include <immintrin.h>
 #include <stddef.h>
@@ -9,11 +8,25 @@
 #include <string.h>
 
 #include "fwd/kernels/simd/lanes.h"
+
+typedef struct { __m256 a, b; } f32x16;     /* two registers */
+typedef struct { __m256i a, b; } i32x16;
+typedef i32x16 b64;
+typedef __m128i b16;
+
+enum {
+	DOT_AT_ONCE = 1,        /* sixteen registers hold no more */
+	SIGNED_BIAS = 0,
+	TILE_I16 = 1, TILE_STRIP = 4, TILE_VECTORS = 1, TILE_COLUMNS = 4, TILE_COLUMNS_2 = 4,
+	FLOAT_COLUMNS = 6, FLOAT_FEW = 16, FLOAT_ROWS = 2, FLOAT_SIDE = 3,
+	PEAK_COLUMNS = 3,
+	ATTEND_RESIDUES = 1, ATTEND_VECTORS = 1
+};
+
+#include "fwd/kernels/simd/vocabulary.h"
 #include "x86.h"
 
 /* ---- sixteen floats in two registers ---- */
-
-typedef struct { __m256 a, b; } f32x16;
 
 static inline f32x16 vf_of(__m256 a, __m256 b) { return (f32x16){ a, b }; }
 
@@ -90,15 +103,12 @@ static inline f32x16 vf_sub(f32x16 x, f32x16 y) { return vf_of(_mm256_sub_ps(x.a
 static inline f32x16 vf_mul(f32x16 x, f32x16 y) { return vf_of(_mm256_mul_ps(x.a, y.a), _mm256_mul_ps(x.b, y.b)); }
 static inline f32x16 vf_div(f32x16 x, f32x16 y) { return vf_of(_mm256_div_ps(x.a, y.a), _mm256_div_ps(x.b, y.b)); }
 
-/* x·y + z, x·y − z */
 static inline f32x16 vf_fma(f32x16 x, f32x16 y, f32x16 z) { return vf_of(_mm256_fmadd_ps(x.a, y.a, z.a), _mm256_fmadd_ps(x.b, y.b, z.b)); }
 static inline f32x16 vf_fms(f32x16 x, f32x16 y, f32x16 z) { return vf_of(_mm256_fmsub_ps(x.a, y.a, z.a), _mm256_fmsub_ps(x.b, y.b, z.b)); }
 
-/* x > y ? x : y, and so y where either is NaN; x < y ? x : y. */
 static inline f32x16 vf_max(f32x16 x, f32x16 y) { return vf_of(_mm256_max_ps(x.a, y.a), _mm256_max_ps(x.b, y.b)); }
 static inline f32x16 vf_min(f32x16 x, f32x16 y) { return vf_of(_mm256_min_ps(x.a, y.a), _mm256_min_ps(x.b, y.b)); }
 
-/* x < y ? 0 : z */
 static inline f32x16 vf_zero_if_less(f32x16 x, f32x16 y, f32x16 z)
 {
 	return vf_of(_mm256_andnot_ps(_mm256_cmp_ps(x.a, y.a, _CMP_LT_OQ), z.a), _mm256_andnot_ps(_mm256_cmp_ps(x.b, y.b, _CMP_LT_OQ), z.b));
@@ -116,7 +126,6 @@ static inline __m256 vf_scale2n_8(__m256 v, __m256 n)
 
 static inline f32x16 vf_scale2n(f32x16 v, f32x16 n) { return vf_of(vf_scale2n_8(v.a, n.a), vf_scale2n_8(v.b, n.b)); }
 
-/* The closing tree of a sum: v[i] += v[i + 8], then 4, 2, 1. */
 static inline float vf_tree(f32x16 v)
 {
 	__m256 w = _mm256_add_ps(v.a, v.b);
@@ -126,7 +135,6 @@ static inline float vf_tree(f32x16 v)
 	return _mm_cvtss_f32(_mm_add_ss(x, _mm_movehdup_ps(x)));
 }
 
-/* The largest lane; none is NaN. */
 static inline float vf_largest(f32x16 v)
 {
 	__m256 w = _mm256_max_ps(v.a, v.b);
@@ -136,24 +144,12 @@ static inline float vf_largest(f32x16 v)
 	return _mm_cvtss_f32(_mm_max_ss(x, _mm_movehdup_ps(x)));
 }
 
-/* The lowest lane equal to x, or 16. */
-static inline size_t vf_find(f32x16 v, f32x16 x)
-{
-	unsigned low = (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(v.a, x.a, _CMP_EQ_OQ));
-	unsigned high = (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(v.b, x.b, _CMP_EQ_OQ));
-
-	return (size_t)__builtin_ctz(low | high << 8 | 1u << 16);
-}
-
-/* x < y ? u : v, and so v where either is NaN */
 static inline f32x16 vf_select_less(f32x16 x, f32x16 y, f32x16 u, f32x16 v)
 {
 	return vf_of(_mm256_blendv_ps(v.a, u.a, _mm256_cmp_ps(x.a, y.a, _CMP_LT_OQ)), _mm256_blendv_ps(v.b, u.b, _mm256_cmp_ps(x.b, y.b, _CMP_LT_OQ)));
 }
 
 /* ---- sixteen integers ---- */
-
-typedef struct { __m256i a, b; } i32x16;
 
 static inline i32x16 vi_of(__m256i a, __m256i b) { return (i32x16){ a, b }; }
 
@@ -205,7 +201,6 @@ INLINE void vi_transpose_8(__m256i v[8])
 	}
 }
 
-/* Lane i of v[j] becomes lane j of v[i]. */
 INLINE void vi_transpose(i32x16 v[16])
 {
 	__m256i q[4][8];        /* the quarters: rows 0-7 and 8-15, lanes 0-7 and 8-15 */
@@ -225,8 +220,6 @@ INLINE void vi_transpose(i32x16 v[16])
 
 /* ---- sixty-four bytes: two blocks of 32 codes ---- */
 
-typedef i32x16 b64;
-
 static inline __m256i vb_32(const void *p) { return _mm256_loadu_si256(p); }
 
 static inline b64 vb_load(const void *p) { return vi_of(vb_32(p), vb_32((const char *)p + 32)); }
@@ -242,7 +235,6 @@ static inline __m256i vb_shr_32(__m256i v, int n, int mask)
 
 static inline b64 vb_shr(b64 v, int n, int mask) { return vi_of(vb_shr_32(v.a, n, mask), vb_shr_32(v.b, n, mask)); }
 
-/* The low halves of bytes. */
 static inline b64 vb_low(b64 v) { return vi_and(v, vi_set1(0x0f0f0f0f)); }
 
 static inline __m256i vb_16_16(const uint8_t *p, const uint8_t *q)
@@ -250,13 +242,10 @@ static inline __m256i vb_16_16(const uint8_t *p, const uint8_t *q)
 	return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)p)), _mm_loadu_si128((const void *)q), 1);
 }
 
-/* Sixteen bytes at p, p + step, p + 2·step, p + 3·step. */
 static inline b64 vb_four(const uint8_t *p, size_t step) { return vi_of(vb_16_16(p, p + step), vb_16_16(p + 2 * step, p + 3 * step)); }
 
-/* Every other sixteen of the 128 bytes at p, the first or the second ones. */
 static inline b64 vb_alternate(const uint8_t *p, int second) { return vb_four(p + 16 * second, 32); }
 
-/* 32 bytes of p, 32 of q. */
 static inline b64 vb_join(const void *p, const void *q) { return vi_of(vb_32(p), vb_32(q)); }
 
 /* The low nibbles of 16 bytes of p, the high ones, the same of q. */
@@ -269,8 +258,6 @@ static inline __m256i vb_nibbles_16(const void *p)
 
 static inline b64 vb_nibbles(const void *p, const void *q) { return vi_of(vb_nibbles_16(p), vb_nibbles_16(q)); }
 
-/* 32 bytes of p shifted right by a, then the same bytes shifted right by b (left where negative), bits outside of mask cleared; the mask keeps
- * only bits that were of the same byte. */
 static inline b64 vb_fields(const void *p, int a, int b, int mask)
 {
 	__m256i v = vb_32(p);
@@ -293,7 +280,6 @@ static inline __m256i vb_bits_32(const void *p, int value)
 
 static inline b64 vb_bits(const void *p, const void *q, int value) { return vi_of(vb_bits_32(p, value), vb_bits_32(q, value)); }
 
-/* Sixteen bfloat16. */
 static inline f32x16 vf_load_bf16(const void *p)
 {
 	__m256i v = vb_32(p);
@@ -304,31 +290,28 @@ static inline f32x16 vf_load_bf16(const void *p)
 
 /* ---- scales of sixteen blocks, in lane order (lanes.h) ---- */
 
-static inline f32x16 vf_sixteen_halves(__m128i a, __m128i b) { return vf_of(_mm256_cvtph_ps(a), _mm256_cvtph_ps(b)); }
+static inline f32x16 vf_sixteen_f16s(__m128i a, __m128i b) { return vf_of(_mm256_cvtph_ps(a), _mm256_cvtph_ps(b)); }
 
-/* The halves at p + step·block. */
-static inline f32x16 vf_halves(const uint8_t *p, size_t step)
+static inline f32x16 vf_f16s(const uint8_t *p, size_t step)
 {
 	uint64_t h[4];
 
-	lane_halves(p, step, h);
-	return vf_sixteen_halves(_mm_set_epi64x((long long)h[1], (long long)h[0]), _mm_set_epi64x((long long)h[3], (long long)h[2]));
+	lane_f16s(p, step, h);
+	return vf_sixteen_f16s(_mm_set_epi64x((long long)h[1], (long long)h[0]), _mm_set_epi64x((long long)h[3], (long long)h[2]));
 }
 
-/* The half at p for blocks 0-7, the half at q for the others. */
-static inline f32x16 vf_two_halves(const void *p, const void *q)
+static inline f32x16 vf_two_f16s(const void *p, const void *q)
 {
 	short a, b;
 
 	memcpy(&a, p, 2), memcpy(&b, q, 2);
-	return vf_sixteen_halves(_mm_set1_epi16(a), _mm_set1_epi16(b));
+	return vf_sixteen_f16s(_mm_set1_epi16(a), _mm_set1_epi16(b));
 }
 
-/* Of pairs of halves at p and q, the same of the first ones and of the second ones. */
 static inline void vf_two_pairs(const void *p, const void *q, f32x16 *first, f32x16 *second)
 {
-	*first = vf_two_halves(p, q);
-	*second = vf_two_halves((const char *)p + 2, (const char *)q + 2);
+	*first = vf_two_f16s(p, q);
+	*second = vf_two_f16s((const char *)p + 2, (const char *)q + 2);
 }
 
 static inline f32x16 vf_signed_bytes(__m128i a, __m128i b)
@@ -336,13 +319,11 @@ static inline f32x16 vf_signed_bytes(__m128i a, __m128i b)
 	return vi_to_float(vi_of(_mm256_cvtepi8_epi32(a), _mm256_cvtepi8_epi32(b)));
 }
 
-/* Sixteen signed bytes. */
 static inline f32x16 vf_load_i8(const int8_t *p)
 {
 	return vf_signed_bytes(_mm_loadl_epi64((const __m128i *)p), _mm_loadl_epi64((const __m128i *)(p + 8)));
 }
 
-/* The six-bit scales and minima of a super-block of Q4_K or Q5_K at p for blocks 0-7, and at q for the others. */
 static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale, f32x16 *min)
 {
 	__m256i v = x86_six_bits(p, q);
@@ -352,7 +333,6 @@ static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale
 	*min = vf_signed_bytes(_mm_srli_si128(a, 8), _mm_srli_si128(b, 8));
 }
 
-/* Two signed bytes a block, for its halves: blocks 0-7 in p, 8-15 in q. */
 static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 {
 	const __m128i split = _mm_setr_epi8(0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15);
@@ -362,27 +342,16 @@ static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 	*second = vf_signed_bytes(_mm_srli_si128(a, 8), _mm_srli_si128(b, 8));
 }
 
-#include "v_avx2_dot.h"
+#include "avx2_dot.h"
 
 /* ---- a tile of a prompt's product ---- */
 
-enum {
-	TILE_WORDS = 1,         /* activations of 16 bits are multiplied as words, and all with codes that do not fit (tile_fits) */
-	TILE_STRIP = 4,         /* blocks, see tile() in panel.h */
-	TILE_VECTORS = 1,       /* vectors of 16 rows */
-	TILE_COLUMNS = 4, TILE_HALVES = 4, FLOAT_COLUMNS = 6, PEAK_COLUMNS = 3,
-	FLOAT_FEW = 16,         /* columns of floats that go without a panel */
-	FLOAT_ROWS = 2, FLOAT_SIDE = 3  /* rows and columns whose sums are in registers then */
-};
-
-/* What a panel adds to codes to make them fit for tile_dot; zero needs no correction. Codes with minima are not negative and stay as they are; as words,
- * any fit. */
-INLINE int tile_bias(int scales, int minima, int words)
+INLINE int tile_bias(int scales, int minima, int i16)
 {
-	return minima ? 0 : words ? 128 : scales == 2 ? 32 : 16;
+	return minima ? 0 : i16 ? 128 : scales == 2 ? 32 : 16;
 }
 
-/* Does tile_dot take a format's codes, after the bias, as bytes? Sums of products must fit 16 bits: of eight, or with two scales of four. */
+/* Sums of products must fit 16 bits: of eight products, or with two scales of four. */
 INLINE int tile_fits(const struct format *f)
 {
 	int bias = tile_bias(f->scales, f->minima, 0);
@@ -390,8 +359,8 @@ INLINE int tile_fits(const struct format *f)
 	return f->low + bias >= 0 && f->high + bias <= (f->scales == 2 ? 63 : 31);
 }
 
-/* As tile_dot, of words: two products of one lane fit 32 bits. */
-INLINE void tile_dot_words(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width)
+/* Two products in each lane. */
+INLINE void tile_dot_i16(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads)
 {
 	UNROLL
 	for (int k = 0; k < quads * 2; k++) {
@@ -399,22 +368,21 @@ INLINE void tile_dot_words(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const in
 		__m256i a = _mm256_load_si256((const void *)p), b = _mm256_load_si256((const void *)(p + 32));
 
 		UNROLL
-		for (int c = 0; c < columns; c++) {
-			__m256i q = _mm256_set1_epi32(x[(k % 2 * 8 + k / 2) * width + c]);
+		for (int c = 0; c < t.columns; c++) {
+			__m256i q = _mm256_set1_epi32(x[(k % 2 * 8 + k / 2) * t.width + c]);
 
 			s[c][0] = vi_settled(vi_add(s[c][0], vi_of(_mm256_madd_epi16(a, q), _mm256_madd_epi16(b, q))));
 		}
 	}
 }
 
-/* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, quads apart by KERNELS_ROWS) and column c's activations (x[width] a quad).
- * Products of bytes add up in 16 bits as long as they fit: eight of codes to 31, four of codes to 63. */
-INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width, int scales, int words)
+/* Products of bytes are added up in 16 bits as long as they fit: eight of codes up to 31, or four of codes up to 63. */
+INLINE void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads)
 {
-	int deep = scales == 2 ? 2 : 4;
+	int deep = t.scales == 2 ? 2 : 4;
 
-	if (words) {
-		tile_dot_words(s, w, x, quads, columns, width);
+	if (t.i16) {
+		tile_dot_i16(t, s, w, x, quads);
 		return;
 	}
 	UNROLL
@@ -427,15 +395,15 @@ INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t 
 			__m256i a = _mm256_load_si256((const void *)p), b = _mm256_load_si256((const void *)(p + 32));
 
 			UNROLL
-			for (int c = 0; c < columns; c++) {
-				__m256i q = _mm256_set1_epi32(x[(k + d) * width + c]);
-				i32x16 t = vi_of(vd_pairs(a, q), vd_pairs(b, q));
+			for (int c = 0; c < t.columns; c++) {
+				__m256i q = _mm256_set1_epi32(x[(k + d) * t.width + c]);
+				i32x16 two = vi_of(vd_pairs(a, q), vd_pairs(b, q));
 
-				pairs[c] = vi_settled(d ? vi_of(_mm256_add_epi16(pairs[c].a, t.a), _mm256_add_epi16(pairs[c].b, t.b)) : t);
+				pairs[c] = vi_settled(d ? vi_of(_mm256_add_epi16(pairs[c].a, two.a), _mm256_add_epi16(pairs[c].b, two.b)) : two);
 			}
 		}
 		UNROLL
-		for (int c = 0; c < columns; c++)
+		for (int c = 0; c < t.columns; c++)
 			s[c][0] = vi_settled(vi_add(s[c][0], vi_of(vd_widen(pairs[c].a), vd_widen(pairs[c].b))));
 	}
 }

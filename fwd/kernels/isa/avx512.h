@@ -1,7 +1,6 @@
-/* v_avx512: the vector vocabulary of AVX512: sixteen lanes of floats and of integers, and bytes in 64. The loop skeletons are written in it; each function is
- * exact or rounded once, the same in every vocabulary. */
-#ifndef V_AVX512_H
-#define V_AVX512_H
+/* avx512: AVX-512 F, BW, DQ, VL and VNNI in the functions of simd/vocabulary.h. */
+#ifndef AVX512_H
+#define AVX512_H
 
 #include <immintrin.h>
 #include <stddef.h>
@@ -9,23 +8,39 @@
 #include <string.h>
 
 #include "fwd/kernels/simd/lanes.h"
+
+typedef __m512 f32x16;
+typedef __m512i i32x16;
+typedef __m512i b64;
+typedef __m128i b16;
+
+enum {
+	DOT_AT_ONCE = 0,        /* unpacking a whole span first is 1.05 times as fast, from the second-level cache */
+	SIGNED_BIAS = 128,
+	TILE_I16 = 1, TILE_STRIP = 0, TILE_VECTORS = 2,
+	TILE_COLUMNS = 6,       /* of each vector's sums, integers and floats: 24 of 32 registers */
+	TILE_COLUMNS_2 = 4,     /* two scales a block need a third kind of sums */
+	FLOAT_COLUMNS = 12,
+	FLOAT_FEW = 64,         /* F16, 16 columns: 1.5 times as fast; 64: 1.05; BF16, 64: equal */
+	FLOAT_ROWS = 4, FLOAT_SIDE = 6,
+	PEAK_COLUMNS = 6,
+	ATTEND_RESIDUES = 4, ATTEND_VECTORS = 4
+};
+
+#include "fwd/kernels/simd/vocabulary.h"
 #include "x86.h"
 
 /* ---- sixteen floats ---- */
-
-typedef __m512 f32x16;
 
 static inline f32x16 vf_zero(void) { return _mm512_setzero_ps(); }
 static inline f32x16 vf_set1(float x) { return _mm512_set1_ps(x); }
 static inline f32x16 vf_load(const float *p) { return _mm512_loadu_ps(p); }
 static inline void vf_store(float *p, f32x16 v) { _mm512_storeu_ps(p, v); }
 
-/* The first n lanes alone, n < 16; the others load as zero. vf_first clears them. */
 static inline f32x16 vf_load_n(const float *p, size_t n) { return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p); }
 static inline void vf_store_n(float *p, f32x16 v, size_t n) { _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), v); }
 static inline f32x16 vf_first(f32x16 v, size_t n) { return _mm512_maskz_mov_ps((__mmask16)((1u << n) - 1), v); }
 
-/* Pairs: a takes the even elements of p[32], b the odd ones. */
 static inline void vf_load_pairs(const float *p, f32x16 *a, f32x16 *b)
 {
 	const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -57,20 +72,16 @@ static inline f32x16 vf_div(f32x16 a, f32x16 b) { return _mm512_div_ps(a, b); }
 static inline f32x16 vf_fma(f32x16 a, f32x16 b, f32x16 c) { return _mm512_fmadd_ps(a, b, c); }    /* a·b + c */
 static inline f32x16 vf_fms(f32x16 a, f32x16 b, f32x16 c) { return _mm512_fmsub_ps(a, b, c); }    /* a·b − c */
 
-/* a > b ? a : b, and so b where either is NaN; a < b ? a : b. */
 static inline f32x16 vf_max(f32x16 a, f32x16 b) { return _mm512_max_ps(a, b); }
 static inline f32x16 vf_min(f32x16 a, f32x16 b) { return _mm512_min_ps(a, b); }
 
-/* a < b ? 0 : x */
 static inline f32x16 vf_zero_if_less(f32x16 a, f32x16 b, f32x16 x)
 {
 	return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(a, b, _CMP_NLT_UQ), x);
 }
 
-/* v · 2^n, rounded once; n integral in [-126, 128] */
 static inline f32x16 vf_scale2n(f32x16 v, f32x16 n) { return _mm512_scalef_ps(v, n); }
 
-/* The closing tree of a sum: v[i] += v[i + 8], then 4, 2, 1. */
 static inline float vf_tree(f32x16 v)
 {
 	__m256 w = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
@@ -80,24 +91,14 @@ static inline float vf_tree(f32x16 v)
 	return _mm_cvtss_f32(_mm_add_ss(x, _mm_movehdup_ps(x)));
 }
 
-/* The largest lane; none is NaN. */
 static inline float vf_largest(f32x16 v) { return _mm512_reduce_max_ps(v); }
 
-/* The lowest lane equal to x, or 16. */
-static inline size_t vf_find(f32x16 v, f32x16 x)
-{
-	return (size_t)__builtin_ctz((unsigned)_mm512_cmp_ps_mask(v, x, _CMP_EQ_OQ) | 1u << 16);
-}
-
-/* a < b ? x : y, and so y where either is NaN */
 static inline f32x16 vf_select_less(f32x16 a, f32x16 b, f32x16 x, f32x16 y)
 {
 	return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), y, x);
 }
 
 /* ---- sixteen integers ---- */
-
-typedef __m512i i32x16;
 
 static inline i32x16 vi_zero(void) { return _mm512_setzero_si512(); }
 static inline i32x16 vi_set1(int32_t x) { return _mm512_set1_epi32(x); }
@@ -116,7 +117,6 @@ static inline f32x16 vi_to_float(i32x16 v) { return _mm512_cvtepi32_ps(v); }
 static inline f32x16 vi_as_float(i32x16 v) { return _mm512_castsi512_ps(v); }       /* the same bits */
 static inline i32x16 vf_as_int(f32x16 v) { return _mm512_castps_si512(v); }
 
-/* Lane i of v[j] becomes lane j of v[i]. */
 INLINE void vi_transpose(i32x16 v[16])
 {
 	__m512i t[16];
@@ -141,23 +141,18 @@ INLINE void vi_transpose(i32x16 v[16])
 
 /* ---- sixty-four bytes: two blocks of 32 codes ---- */
 
-typedef __m512i b64;
-
 static inline b64 vb_load(const void *p) { return _mm512_loadu_si512(p); }
 static inline b64 vb_or(b64 a, b64 b) { return _mm512_or_si512(a, b); }
 static inline b64 vb_add(b64 a, int n) { return _mm512_add_epi8(a, _mm512_set1_epi8((char)n)); }
 static inline i32x16 vb_as_int(b64 v) { return v; }
 
-/* Shifted right by n, bits outside of mask cleared. */
 static inline b64 vb_shr(b64 v, int n, int mask)
 {
 	return _mm512_and_si512(_mm512_srli_epi16(v, (unsigned)n), _mm512_set1_epi8((char)mask));
 }
 
-/* The low halves of bytes. */
 static inline b64 vb_low(b64 v) { return _mm512_and_si512(v, _mm512_set1_epi8(15)); }
 
-/* Sixteen bytes at p, p + step, p + 2·step, p + 3·step. */
 static inline b64 vb_four(const uint8_t *p, size_t step)
 {
 	__m256i a = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)p)), _mm_loadu_si128((const void *)(p + step)), 1);
@@ -166,7 +161,6 @@ static inline b64 vb_four(const uint8_t *p, size_t step)
 	return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
 }
 
-/* Every other sixteen of the 128 bytes at p, the first or the second ones. */
 static inline b64 vb_alternate(const uint8_t *p, int second)
 {
 	__m512i a = _mm512_loadu_si512(p), b = _mm512_loadu_si512(p + 64);
@@ -174,13 +168,11 @@ static inline b64 vb_alternate(const uint8_t *p, int second)
 	return second ? _mm512_shuffle_i32x4(a, b, 0xdd) : _mm512_shuffle_i32x4(a, b, 0x88);
 }
 
-/* 32 bytes of p, 32 of q. */
 static inline b64 vb_join(const void *p, const void *q)
 {
 	return _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_loadu_si256(p)), _mm256_loadu_si256(q), 1);
 }
 
-/* The low nibbles of 16 bytes of p, the high ones, the same of q. */
 static inline b64 vb_nibbles(const void *p, const void *q)
 {
 	const __m512i shifts = _mm512_setr_epi64(0, 0, 4, 4, 0, 0, 4, 4);
@@ -189,8 +181,6 @@ static inline b64 vb_nibbles(const void *p, const void *q)
 	return _mm512_and_si512(_mm512_srlv_epi64(v, shifts), _mm512_set1_epi8(15));
 }
 
-/* 32 bytes of p shifted right by a, then the same bytes shifted right by b (left where negative), bits outside of mask cleared; the mask keeps
- * only bits that were of the same byte. */
 static inline b64 vb_fields(const void *p, int a, int b, int mask)
 {
 	const __m512i left = _mm512_setr_epi64(-a, -a, -a, -a, -b, -b, -b, -b);
@@ -199,7 +189,6 @@ static inline b64 vb_fields(const void *p, int a, int b, int mask)
 	return _mm512_and_si512(_mm512_rolv_epi64(v, left), _mm512_set1_epi8((char)mask));
 }
 
-/* value where the bit is set, bit 0 for the first byte: bits of p for the first 32, of q for the others. */
 static inline b64 vb_bits(const void *p, const void *q, int value)
 {
 	uint32_t low, high;
@@ -208,7 +197,6 @@ static inline b64 vb_bits(const void *p, const void *q, int value)
 	return _mm512_maskz_set1_epi8(low | (uint64_t)high << 32, (char)value);
 }
 
-/* Sixteen bfloat16. */
 static inline f32x16 vf_load_bf16(const void *p)
 {
 	return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(p)), 16));
@@ -217,7 +205,7 @@ static inline f32x16 vf_load_bf16(const void *p)
 /* ---- scales of sixteen blocks, in lane order (lanes.h) ---- */
 
 /* The halves at p + step·b of blocks b from 0 to 7, each in word step/2·b mod 32, which is another one for each of them in every format. */
-INLINE __m512i vd_eight_halves(const uint8_t *p, size_t step)
+INLINE __m512i vd_eight_f16s(const uint8_t *p, size_t step)
 {
 	__m512i v = _mm512_loadu_si512(p);
 
@@ -233,20 +221,18 @@ INLINE __m512i vd_eight_halves(const uint8_t *p, size_t step)
 	return v;
 }
 
-/* The halves at p + step·block. */
-INLINE f32x16 vf_halves(const uint8_t *p, size_t step)
+INLINE f32x16 vf_f16s(const uint8_t *p, size_t step)
 {
 	const __m512i block = _mm512_cvtepu8_epi16(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)lane_block)));
 	const __m512i word = _mm512_mullo_epi16(_mm512_and_si512(block, _mm512_set1_epi16(7)), _mm512_set1_epi16((short)(step / 2)));
 	const __m512i of_second = _mm512_slli_epi16(_mm512_and_si512(block, _mm512_set1_epi16(8)), 2);
 	const __m512i from = _mm512_or_si512(_mm512_and_si512(word, _mm512_set1_epi16(31)), of_second);
-	__m512i v = _mm512_permutex2var_epi16(vd_eight_halves(p, step), from, vd_eight_halves(p + 8 * step, step));
+	__m512i v = _mm512_permutex2var_epi16(vd_eight_f16s(p, step), from, vd_eight_f16s(p + 8 * step, step));
 
 	return _mm512_cvtph_ps(_mm512_castsi512_si256(v));
 }
 
-/* The half at p for blocks 0-7, the half at q for the others; and, of pairs of halves, the first ones and the second ones. */
-static inline f32x16 vf_two_halves(const void *p, const void *q)
+static inline f32x16 vf_two_f16s(const void *p, const void *q)
 {
 	short a, b;
 
@@ -265,10 +251,8 @@ static inline void vf_two_pairs(const void *p, const void *q, f32x16 *first, f32
 	*second = _mm512_permutexvar_ps(_mm512_add_epi32(lanes, _mm512_set1_epi32(1)), v);
 }
 
-/* Sixteen signed bytes. */
 static inline f32x16 vf_load_i8(const int8_t *p) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p))); }
 
-/* The six-bit scales and minima of a super-block of Q4_K or Q5_K at p for blocks 0-7, and at q for the others. */
 static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale, f32x16 *min)
 {
 	__m256i v = _mm256_permute4x64_epi64(x86_six_bits(p, q), 0xd8);
@@ -277,7 +261,6 @@ static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale
 	*min = _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm256_extracti128_si256(v, 1)));
 }
 
-/* Two signed bytes a block, for its halves: blocks 0-7 in p, 8-15 in q. */
 static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 {
 	const __m128i split = _mm_setr_epi8(0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15);
@@ -289,18 +272,11 @@ static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 
 /* ---- dot products of bytes ---- */
 
-enum {
-	SIGNED_BIAS = 128,      /* what vd_dot_signed adds to each code */
-	DOT_AT_ONCE = 0         /* see v_avx2_dot.h; here a group unpacked as a whole first is 1.05 times as fast, from the second cache */
-};
-
-/* Each lane: the sum of four products of codes in [0, 255] with activations in [-127, 127]. */
 static inline i32x16 vd_dot(b64 w, b64 x, int top)
 {
 	return _mm512_dpbusd_epi32(_mm512_setzero_si512(), w, x);
 }
 
-/* The same for codes in [-128, 127], each taken with SIGNED_BIAS. */
 static inline i32x16 vd_dot_signed(b64 w, b64 x)
 {
 	return vd_dot(_mm512_xor_si512(w, _mm512_set1_epi8((char)0x80)), x, 255);
@@ -321,11 +297,9 @@ INLINE __m512i vd_fold(__m512i a, __m512i b)
 	return _mm512_madd_epi16(_mm512_packs_epi32(a, b), _mm512_set1_epi16(1));
 }
 
-/* Vectors up to v[c] need not be added up before there are all of them: 32 registers hold them. */
 INLINE void vd_fold_halves(i32x16 v[8], int c, int top) { }
 INLINE void vd_fold_quarters(i32x16 v[4], int c) { }
 
-/* From eight vectors of two blocks each, of codes up to top, the sums of the blocks' first and second halves, in lane order. */
 INLINE void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *second)
 {
 	__m512i u[4], t[2];
@@ -340,10 +314,8 @@ INLINE void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *seco
 	*second = _mm512_shuffle_i32x4(t[0], t[1], 0xdd);
 }
 
-/* Each lane: the sum of eight products of codes in [0, 15]. */
 static inline i32x16 vd_dot_two(b64 w, b64 x, b64 w2, b64 x2) { return _mm512_dpbusd_epi32(vd_dot(w, x, 15), w2, x2); }
 
-/* From the sums of four vectors of quarters those of the blocks, in lane order. */
 INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
 {
 	const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
@@ -351,7 +323,6 @@ INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
 	return _mm512_permutexvar_epi32(order, vd_fold(vd_fold(v[0], v[1]), vd_fold(v[2], v[3])));
 }
 
-/* Lanes in lane order, summed as accumulators by the closing tree. */
 static inline float vd_close(f32x16 v)
 {
 	return x86_close(_mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1)));
@@ -359,44 +330,30 @@ static inline float vd_close(f32x16 v)
 
 /* ---- a tile of a prompt's product ---- */
 
-enum {
-	TILE_WORDS = 1,         /* activations of 16 bits are multiplied as words, those of 8 are not */
-	TILE_STRIP = 0,         /* blocks, see tile() in panel.h */
-	TILE_VECTORS = 2,       /* vectors of 16 rows */
-	TILE_COLUMNS = 6,       /* of each vector's sums, integers and floats: 24 of 32 registers */
-	TILE_HALVES = 4,        /* the same where a block has two scales, whose sums are a third kind */
-	FLOAT_COLUMNS = 12, PEAK_COLUMNS = 6,
-	FLOAT_FEW = 64,         /* columns of floats that go without a panel (F16, 16 columns: 1.5 times as fast; 64: 1.05; BF16, 64: level) */
-	FLOAT_ROWS = 4, FLOAT_SIDE = 6  /* rows and columns whose sums are in registers then */
-};
-
-/* What a panel adds to codes to make them fit for tile_dot; zero needs no correction. Codes with minima are not negative and stay as they are. */
-INLINE int tile_bias(int scales, int minima, int words)
+INLINE int tile_bias(int scales, int minima, int i16)
 {
 	return minima ? 0 : 128;
 }
 
-/* Does tile_dot take a format's codes, after the bias, as bytes? */
 INLINE int tile_fits(const struct format *f)
 {
 	return 1;
 }
 
-/* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, quads apart by KERNELS_ROWS) and column c's activations (x[width] a quad). */
-INLINE void tile_dot(i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads, int columns, int width, int scales, int words)
+INLINE void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads)
 {
 	UNROLL
-	for (int k = 0; k < quads << words; k++) {
-		int at = words ? k / 2 : k, odd = words ? k % 2 : 0;
+	for (int k = 0; k < quads << t.i16; k++) {
+		int at = t.i16 ? k / 2 : k, odd = t.i16 ? k % 2 : 0;
 		const uint8_t *p = w + odd * TILE_ODD + at * 128;
 		i32x16 a = _mm512_load_si512(p), b = _mm512_load_si512(p + 64);
 
 		UNROLL
-		for (int c = 0; c < columns; c++) {
-			i32x16 q = _mm512_set1_epi32(x[(odd * 8 + at) * width + c]);
+		for (int c = 0; c < t.columns; c++) {
+			i32x16 q = _mm512_set1_epi32(x[(odd * 8 + at) * t.width + c]);
 
-			s[c][0] = words ? _mm512_dpwssd_epi32(s[c][0], a, q) : _mm512_dpbusd_epi32(s[c][0], a, q);
-			s[c][1] = words ? _mm512_dpwssd_epi32(s[c][1], b, q) : _mm512_dpbusd_epi32(s[c][1], b, q);
+			s[c][0] = t.i16 ? _mm512_dpwssd_epi32(s[c][0], a, q) : _mm512_dpbusd_epi32(s[c][0], a, q);
+			s[c][1] = t.i16 ? _mm512_dpwssd_epi32(s[c][1], b, q) : _mm512_dpbusd_epi32(s[c][1], b, q);
 		}
 	}
 }

@@ -1,0 +1,141 @@
+/* float_panel: the panels of float weights and the kernel that goes along them (tiles.h). A panel holds floats, element after element in visiting order,
+ * thirty-two rows in each. */
+#ifndef FLOAT_PANEL_H
+#define FLOAT_PANEL_H
+
+#include <string.h>
+
+#include "floats.h"
+#include "tiles.h"
+
+/* A gap of so many floats follows each residue, so that the residues, to which filling writes in turn, do not share sets of the cache. */
+enum { FLOAT_GAP = 2 * KERNELS_ROWS, FLOAT_SPLIT = 2048 };      /* elements of a row in one part, at most */
+enum { FLOAT_FILL_AHEAD = 512 };        /* bytes of each row, as in prefetch_span() (AVX-512, k = 8192: 1.02 times as fast) */
+
+static inline size_t float_panel_floats(size_t k)
+{
+	return k * KERNELS_ROWS + 16 * FLOAT_GAP;
+}
+
+/* Sixteen rows to panel[k in visiting order][32]. */
+INLINE void fill_float_rows(float_reader *read, size_t size, float *panel, const size_t first[16], const uint8_t *const row[16], size_t k)
+{
+	float *to[16];
+	size_t whole = k / 16 * 16;
+	i32x16 v[16];
+
+	for (size_t i = 0; i < 16; i++)
+		to[residues[i]] = panel + first[residues[i]] * KERNELS_ROWS + i * FLOAT_GAP;
+	for (size_t e = 0; e < whole; e += 16) {
+		UNROLL
+		for (int i = 0; i < 16; i++)
+			if (begins_line(size, e))
+				__builtin_prefetch(row[i] + e * size + FLOAT_FILL_AHEAD, 0, 3);
+		UNROLL
+		for (int i = 0; i < 16; i++)
+			v[i] = vf_as_int(read(row[i] + e * size));
+		vi_transpose(v);
+		UNROLL
+		for (int i = 0; i < 16; i++)
+			vf_store(to[i] + e / 16 * KERNELS_ROWS, vi_as_float(v[i]));
+	}
+	if (whole < k) {
+		for (int i = 0; i < 16; i++) {
+			uint8_t rest[64] = { 0 };
+
+			v[i] = vf_as_int(read(memcpy(rest, row[i] + whole * size, (k - whole) * size)));
+		}
+		vi_transpose(v);
+		for (size_t i = 0; i < k - whole; i++)
+			vf_store(to[i] + whole / 16 * KERNELS_ROWS, vi_as_float(v[i]));
+	}
+}
+
+INLINE void fill_floats(float_reader *read, size_t size, struct panel *p, const struct matrix *w, size_t r, size_t r1)
+{
+	for (size_t rows = 0; rows < KERNELS_ROWS; rows += 16) {
+		const uint8_t *row[16];
+
+		for (size_t i = 0; i < 16; i++)
+			row[i] = (const uint8_t *)w->data + (r + rows + i < r1 ? r + rows + i : r1 - 1) * w->row_bytes;
+		fill_float_rows(read, size, (float *)p->data + rows, p->first, row, w->cols);
+	}
+}
+
+/* Prefetch distance in elements, as in tile_prefetch() (AVX-512: 0.93 of the peak for k = 2048 and 0.89 for 8192; without, 0.87 and 0.75). */
+enum { FLOAT_TILE_AHEAD = 64 };
+
+/* As tile_strip(), along the current part of k. columns: computed here, of the width columns of the tile of activations. */
+INLINE void float_tile_run(int columns, int width, struct tiling *d, const struct panel *p, const float *w, const float *x,
+	f32x16 (*stack)[FLOAT_COLUMNS][TILE_VECTORS])
+{
+	int count = 16 / d->splits;
+	const unsigned char *residue = residues + d->split * count;
+
+	w += p->first[*residue] * KERNELS_ROWS + (size_t)(d->split * count) * FLOAT_GAP;
+	x += p->first[*residue] * (size_t)width;
+	for (int u = 0; u < count; u++, stack++, w += FLOAT_GAP) {
+		f32x16 acc[FLOAT_COLUMNS][TILE_VECTORS];
+
+		tiles_ahead(d);
+		UNROLL
+		for (int c = 0; c < columns; c++)
+			UNROLL
+			for (int v = 0; v < TILE_VECTORS; v++)
+				acc[c][v] = vf_zero();
+		for (size_t n = residue_count(d->job->x->k, residue[u]); n; n--, w += KERNELS_ROWS, x += width) {
+			f32x16 a[TILE_VECTORS];
+
+			__builtin_prefetch(x + FLOAT_TILE_AHEAD * width, 0, 2);
+			UNROLL
+			for (int v = 0; v < TILE_VECTORS; v++)
+				a[v] = vf_load(w + 16 * v);
+			UNROLL
+			for (int c = 0; c < columns; c++) {
+				f32x16 b = vf_set1(x[c]);
+
+				UNROLL
+				for (int v = 0; v < TILE_VECTORS; v++)
+					acc[c][v] = vf_fma(a[v], b, acc[c][v]);
+			}
+		}
+		for (int odd = u; odd & 1; odd >>= 1, stack--) {
+			UNROLL
+			for (int c = 0; c < columns; c++)
+				UNROLL
+				for (int v = 0; v < TILE_VECTORS; v++)
+					acc[c][v] = vf_add(stack[-1][c][v], acc[c][v]);
+		}
+		UNROLL
+		for (int c = 0; c < columns; c++)
+			UNROLL
+			for (int v = 0; v < TILE_VECTORS; v++)
+				stack[0][c][v] = acc[c][v];
+	}
+}
+
+INLINE void float_tile(int columns, int width, struct tiling *d, const struct panel *p, size_t c)
+{
+	const struct acts *x = d->job->x;
+	f32x16 stack[5][FLOAT_COLUMNS][TILE_VECTORS];
+
+	for (size_t at = 0; at < (size_t)width; at += (size_t)columns)
+		for (size_t v = 0; v < KERNELS_ROWS / 16; v += TILE_VECTORS) {
+			struct tile t = { c + at, (size_t)columns, d->r + v * 16, TILE_VECTORS };
+
+			open_tile(d, t);
+			float_tile_run(columns, width, d, p, (const float *)p->data + v * 16, (const float *)x->data + c * x->k + at, stack);
+			close_tile(d, stack[0][0], t);
+		}
+}
+
+static void float_kernel(struct tiling *d, const struct panel *p, size_t c)
+{
+	switch (tile_width(c, d->job->x->n)) {
+	case ACTS_COLUMNS: float_tile(FLOAT_COLUMNS, ACTS_COLUMNS, d, p, c); break;
+	case ACTS_STEP: float_tile(ACTS_STEP, ACTS_STEP, d, p, c); break;
+	default: float_tile(ACTS_STEP, 2 * ACTS_STEP, d, p, c); break;
+	}
+}
+
+#endif

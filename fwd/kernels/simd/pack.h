@@ -1,0 +1,335 @@
+/* pack: activations quantised and packed for products, by the arithmetic of spec/scalar_product.c. Sixteen blocks of a column are quantised at a time, one
+ * in each lane. acts.h has the layouts. */
+#ifndef PACK_H
+#define PACK_H
+
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/size.h"
+#include "fwd/kernels/quantise_rule.h"
+#include "acts.h"
+
+/* ---- sixteen blocks ---- */
+
+struct quantised {
+	int32_t ints[2][8][16];         /* [plane][four codes, or two of 16 bits][block] */
+	int32_t xsum[2][16];
+	float dx[16];
+};
+
+/* x·inverse rounded to the nearest integer, plus MAGIC_FLOAT: the integer's low byte is the float's. */
+static inline f32x16 nearest_magic(f32x16 x, f32x16 inverse)
+{
+	return vf_fma(x, inverse, vf_set1(MAGIC_FLOAT));
+}
+
+/* 1 / the best step, by the search of spec/scalar_product.c. */
+static f32x16 best_inverse(float (*x)[16], f32x16 unit)
+{
+	const f32x16 magic = vf_set1(MAGIC_FLOAT);
+	f32x16 inverse[ACTS_STEPS], error[ACTS_STEPS], best, least;
+
+	UNROLL
+	for (int i = 0; i < ACTS_STEPS; i++) {
+		inverse[i] = vf_mul(vf_set1((float)(127 - i)), unit);
+		error[i] = vf_zero();
+	}
+	for (int e = 0; e < 32; e++) {
+		f32x16 v = vf_load(x[e]);
+
+		UNROLL
+		for (int i = 0; i < ACTS_STEPS; i++) {
+			f32x16 d = vf_fma(v, inverse[i], vf_sub(magic, vf_fma(v, inverse[i], magic)));
+
+			error[i] = vf_fma(d, d, error[i]);
+		}
+	}
+	best = inverse[0];
+	least = error[0];
+	UNROLL
+	for (int i = 1; i < ACTS_STEPS; i++) {
+		f32x16 scaled = vf_mul(error[i], vf_set1(acts_step_square[i]));
+
+		best = vf_select_less(scaled, least, inverse[i], best);
+		least = vf_select_less(scaled, least, scaled, least);
+	}
+	return best;
+}
+
+/* The low bytes of four vectors, side by side. */
+static inline i32x16 low_bytes(const f32x16 v[4])
+{
+	const i32x16 byte = vi_set1(255);
+	i32x16 a = vi_or(vi_and(vf_as_int(v[0]), byte), vi_shl(vi_and(vf_as_int(v[1]), byte), 8));
+
+	return vi_or(a, vi_or(vi_shl(vi_and(vf_as_int(v[2]), byte), 16), vi_shl(vf_as_int(v[3]), 24)));
+}
+
+/* The low 16 bits of two vectors, side by side. */
+static inline i32x16 low_i16s(f32x16 a, f32x16 b)
+{
+	return vi_or(vi_and(vf_as_int(a), vi_set1(0xffff)), vi_shl(vf_as_int(b), 16));
+}
+
+/* x[512]: sixteen blocks. kind: Q8 or Q16. i16: into int16 rather than bytes. */
+INLINE void quantise(enum acts_kind kind, int i16, const float *x, struct quantised *o)
+{
+	const f32x16 magic = vf_set1(MAGIC_FLOAT), zero = vf_zero(), infinity = vf_set1(INFINITY);
+	float t[32][16];
+	i32x16 v[16], bits = vi_zero();
+	f32x16 max, ok, inverse, xq = zero, qq = zero, sum[2] = { zero, zero };
+
+	for (int half = 0; half < 2; half++) {
+		UNROLL
+		for (int i = 0; i < 16; i++)
+			v[i] = vf_as_int(vf_load(x + 32 * i + 16 * half));
+		vi_transpose(v);
+		UNROLL
+		for (int i = 0; i < 16; i++) {
+			vf_store(t[16 * half + i], vi_as_float(v[i]));
+			bits = vi_max(bits, vi_and(v[i], vi_set1(0x7fffffff)));         /* as integers, magnitudes keep their order and NaN is above infinity */
+		}
+	}
+	max = vi_as_float(bits);
+	/* all ones where the block is quantised; the integers of others become zeros */
+	ok = vf_select_less(max, infinity, vi_as_float(vi_set1(-1)), zero);
+	ok = vf_select_less(max, vf_set1(ACTS_LEAST), zero, ok);
+	inverse = vf_div(vf_set1(1), max);
+	inverse = kind == ACTS_Q8 ? best_inverse(t, inverse) : vf_mul(vf_set1(32512), inverse);
+	for (int e = 0; e < 32; e += 4) {
+		f32x16 low[4], high[4];
+
+		UNROLL
+		for (int i = 0; i < 4; i++) {
+			f32x16 a = vf_load(t[e + i]), q;
+
+			low[i] = nearest_magic(a, inverse);
+			q = vf_sub(low[i], magic);
+			if (kind == ACTS_Q8) {
+				xq = vf_fma(a, q, xq);
+				qq = vf_fma(q, q, qq);
+			}
+			sum[e / 16] = vf_add(sum[e / 16], q);
+			if (kind == ACTS_Q16 && !i16) {
+				high[i] = nearest_magic(q, vf_set1(1 / 255.0f));
+				low[i] = vf_add(vf_fma(vf_sub(high[i], magic), vf_set1(-255), q), magic);
+			}
+		}
+		if (i16) {
+			vi_store(o->ints[0][e / 4], vi_and(low_i16s(low[0], low[2]), vf_as_int(ok)));
+			vi_store(o->ints[1][e / 4], vi_and(low_i16s(low[1], low[3]), vf_as_int(ok)));
+			continue;
+		}
+		if (kind == ACTS_Q16)
+			vi_store(o->ints[0][e / 4], vi_and(low_bytes(high), vf_as_int(ok)));
+		vi_store(o->ints[acts_planes(kind) - 1][e / 4], vi_and(low_bytes(low), vf_as_int(ok)));
+	}
+	for (int half = 0; half < 2; half++)
+		vi_store(o->xsum[half], vi_and(vi_sub(vf_as_int(vf_add(sum[half], magic)), vi_set1(MAGIC)), vf_as_int(ok)));
+	max = kind == ACTS_Q8 ? vf_div(xq, qq) : vf_mul(max, vf_set1(1 / 32512.0f));
+	max = vf_select_less(vi_as_float(bits), infinity, max, vf_set1(NAN));
+	vf_store(o->dx, vf_select_less(vi_as_float(bits), vf_set1(ACTS_LEAST), zero, max));
+}
+
+/* ---- layouts ---- */
+
+static size_t vector_acts_bytes(enum acts_kind kind, size_t k, size_t n)
+{
+	size_t column = kind == ACTS_F32 ? (k + 15) / 16 * 16 * sizeof(float) : acts_copies(k / 32).spans * acts_span_bytes(kind);
+	size_t few = column * size_min(n, most_few(kind)), tiles = 0;
+
+	if (!acts_few(kind, n))
+		tiles = kind == ACTS_F32 ? tile_columns(n) * k * sizeof(float) : (acts_block_ints(kind, tile_columns(n)) + EXTRAS * tile_columns(n)) * (k / 32) * 4;
+	return (size_max(few, tiles) + 63) / 64 * 64;
+}
+
+/* A block of a column, quantised. */
+struct quantised_block {
+	int32_t xsum[BLOCK_SUMS];
+	float fsum[BLOCK_SUMS], dx;
+	int32_t codes[2][8];    /* [plane] */
+};
+
+INLINE struct quantised_block take_block(const struct quantised *q, size_t planes, size_t i)
+{
+	struct quantised_block b = { .dx = q->dx[i], .xsum = { q->xsum[0][i], q->xsum[1][i], q->xsum[0][i] + q->xsum[1][i] } };
+
+	for (int part = 0; part < BLOCK_SUMS; part++)
+		b.fsum[part] = (float)b.xsum[part];
+	for (size_t p = 0; p < planes; p++)
+		for (int j = 0; j < 8; j++)
+			b.codes[p][j] = q->ints[p][j][i];
+	return b;
+}
+
+/* Stores a block as number b of a span. */
+INLINE void place_block(const struct quantised_block *from, size_t planes, struct acts_span *to, size_t b)
+{
+	size_t lane = block_lane(b);
+
+	for (int part = 0; part < BLOCK_SUMS; part++) {
+		to->xsum[part][lane] = from->xsum[part];
+		to->fsum[part][lane] = from->fsum[part];
+	}
+	to->dx[lane] = from->dx;
+	for (size_t p = 0; p < planes; p++) {
+		char *plain = (char *)(to + 1) + p * SPAN, *quarters = plain + planes * SPAN;
+
+		memcpy(plain + b * 32, from->codes[p], 32);
+		memcpy(quarters + quarter_place(b, 0), from->codes[p], 16);
+		memcpy(quarters + quarter_place(b, 1), from->codes[p] + 4, 16);
+	}
+}
+
+/* Stores sixteen blocks of column c, from block 16·g on, in each copy. */
+static void place_span(struct acts *a, const struct quantised *q, size_t c, size_t g)
+{
+	size_t blocks = a->k / 32, planes = acts_planes(a->kind), step = acts_span_bytes(a->kind);
+	struct acts_copies all = acts_copies(blocks);
+	char *column = (char *)a->data + c * all.spans * step;
+
+	for (size_t i = 0; i < SPAN_BLOCKS && (!all.contiguous || g * SPAN_BLOCKS + i < blocks); i++) {
+		struct quantised_block block = take_block(q, planes, i);
+
+		for (size_t at = g * SPAN_BLOCKS + i, copy = 0; copy < all.copies; copy++, at += blocks)
+			place_block(&block, planes, (struct acts_span *)(column + at / SPAN_BLOCKS * step), at % SPAN_BLOCKS);
+	}
+}
+
+/* Stores v[column], whose lanes are blocks, with the first `count` blocks of a tile: block b at to + first[b] * ints. */
+INLINE void place_ints(i32x16 v[16], int32_t *to, const size_t first[16], size_t ints, size_t count, size_t columns)
+{
+	vi_transpose(v);
+	for (size_t b = 0; b < count; b++)
+		vi_store_n(to + first[b] * ints, v[b], columns);
+}
+
+/* Stores xsum[columns] as floats, and what undoes the bias that the panel adds to codes. */
+INLINE void place_sums(int32_t *bias, int32_t *sum, size_t columns, i32x16 xsum, i32x16 magic, int panel_bias)
+{
+	i32x16 undo = panel_bias ? vi_sub(magic, vi_shl(xsum, __builtin_ctz((unsigned)panel_bias))) : magic;
+
+	vi_store_n(bias, undo, columns);
+	vi_store_n(sum, vf_as_int(vi_to_float(xsum)), columns);
+}
+
+/* Stores sixteen blocks of a tile's columns. */
+static void place_tile(enum acts_kind kind, const struct quantised q[ACTS_COLUMNS], size_t columns, int32_t *tile, int32_t *extras, const size_t first[16],
+	size_t count)
+{
+	size_t planes = acts_tile_planes(kind), ints = acts_block_ints(kind, columns);
+	int in_i16 = acts_in_i16(kind);
+	int32_t *field = tile + planes * 8 * columns;
+	i32x16 v[16], first_half[16], second_half[16], magic = vi_set1(planes == 1 ? MAGIC : 0);
+
+	for (size_t i = 0; i < 16; i++)
+		v[i] = first_half[i] = second_half[i] = vi_zero();
+	for (size_t j = 0; j < planes * 8; j++) {
+		for (size_t c = 0; c < columns; c++)
+			v[c] = vi_load(q[c].ints[j / 8][j % 8]);
+		place_ints(v, tile + j * columns, first, ints, count, columns);
+	}
+	for (size_t c = 0; c < columns; c++) {
+		v[c] = vf_as_int(vf_load(q[c].dx));
+		first_half[c] = vi_load(q[c].xsum[0]);
+		second_half[c] = vi_load(q[c].xsum[1]);
+	}
+	place_ints(v, field + FIELD_DX * columns, first, ints, count, columns);
+	vi_transpose(first_half);
+	vi_transpose(second_half);
+	for (size_t b = 0; b < count; b++) {
+		int32_t *bias = field + first[b] * ints + FIELD_BIAS * columns, *to = extras + first[b] * EXTRAS * columns;
+
+		place_sums(bias, to + EXTRA_XSUM * columns, columns, vi_add(first_half[b], second_half[b]), magic, tile_bias(1, 0, in_i16));
+		place_sums(to + EXTRA_BIAS_FIRST * columns, to + EXTRA_XSUM_FIRST * columns, columns, first_half[b], magic, tile_bias(2, 0, in_i16));
+		place_sums(to + EXTRA_BIAS_SECOND * columns, to + EXTRA_XSUM_SECOND * columns, columns, second_half[b], magic, tile_bias(2, 0, in_i16));
+	}
+}
+
+/* Quantises sixteen blocks of a column from block 16·g on; those past its end are zeros. */
+static void quantise_span(const struct acts *a, const float *x, size_t g, struct quantised *q)
+{
+	int i16 = acts_in_i16(a->kind) && !acts_few(a->kind, a->n);
+	size_t left = a->k - g * SPAN;
+	float padded[SPAN];
+
+	x += g * SPAN;
+	if (left < SPAN) {
+		memset(padded + left, 0, (SPAN - left) * sizeof *x);
+		x = memcpy(padded, x, left * sizeof *x);
+	}
+	if (a->kind == ACTS_Q16 && i16)
+		quantise(ACTS_Q16, 1, x, q);
+	else if (a->kind == ACTS_Q16)
+		quantise(ACTS_Q16, 0, x, q);
+	else if (i16)
+		quantise(ACTS_Q8, 1, x, q);
+	else
+		quantise(ACTS_Q8, 0, x, q);
+}
+
+/* Packs columns [c, c + columns) as a tile. The tile may be a few columns wider: those are zeros, and their products are not stored. */
+static void pack_tile(struct acts *a, const float *x, size_t stride, size_t c, size_t columns)
+{
+	size_t blocks = a->k / 32, first[16], width = tile_width(c, a->n);
+	struct quantised q[ACTS_COLUMNS];
+
+	residue_places(blocks, first);
+	memset(q, 0, sizeof q);
+	for (size_t g = 0; g * 16 < blocks; g++) {
+		for (size_t i = 0; i < columns; i++)
+			quantise_span(a, x + (c + i) * stride, g, &q[i]);
+		place_tile(a->kind, q, width, acts_tile(a, c), acts_extras(a, c), first, blocks - g * 16 < 16 ? blocks - g * 16 : 16);
+		for (size_t i = 0; i < 16; i++)
+			first[i]++;
+	}
+}
+
+static void pack_float_tile(struct acts *a, const float *x, size_t stride, size_t c, size_t columns)
+{
+	size_t k = a->k, width = tile_width(c, a->n), first[16];
+	float *tile = (float *)a->data + c * k;
+	i32x16 v[16];
+
+	residue_places(k, first);
+	for (size_t i = 0; i < 16; i++)
+		v[i] = vi_zero();
+	for (size_t e = 0; e < k; e += 16) {
+		size_t count = k - e < 16 ? k - e : 16;
+
+		for (size_t i = 0; i < columns; i++) {
+			const float *p = x + (c + i) * stride + e;
+
+			v[i] = vf_as_int(count < 16 ? vf_load_n(p, count) : vf_load(p));
+		}
+		vi_transpose(v);
+		for (size_t i = 0; i < count; i++)
+			vi_store_n((int32_t *)tile + first[i]++ * width, v[i], width);
+		for (size_t i = columns; i < 16; i++)
+			v[i] = vi_zero();
+	}
+}
+
+static void vector_acts_pack(struct acts *a, const float *x, size_t stride, size_t c0, size_t c1)
+{
+	size_t step = acts_few(a->kind, a->n) ? 1 : ACTS_COLUMNS, k = a->k, padded = (k + 15) / 16 * 16;
+	struct quantised q;
+
+	for (size_t c = c0; c < c1; c += step) {
+		size_t columns = c1 - c < step ? c1 - c : step;
+
+		if (!acts_few(a->kind, a->n))
+			(a->kind == ACTS_F32 ? pack_float_tile : pack_tile)(a, x, stride, c, columns);
+		else if (a->kind == ACTS_F32) {
+			memcpy((float *)a->data + c * padded, x + c * stride, k * sizeof *x);
+			memset((float *)a->data + c * padded + k, 0, (padded - k) * sizeof *x);
+		} else
+			for (size_t g = 0; g * SPAN < k; g++) {
+				quantise_span(a, x + c * stride, g, &q);
+				place_span(a, &q, c, g);
+			}
+	}
+}
+
+#endif

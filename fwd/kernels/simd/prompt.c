@@ -1,0 +1,59 @@
+/* prompt: products with many columns. Rows of weights are unpacked into panels in the cache (panel.h, float_panel.h), which all tiles of columns then go
+ * along (tiles.h). */
+#include "float_panel.h"
+#include "panel.h"
+#include "product.h"
+
+size_t product_many_scratch(size_t k)
+{
+	size_t codes = panel_bytes(k) + pending_bytes(splits_of(k / 32, PANEL_SPLIT));
+	size_t floats = float_panel_floats(k) * sizeof(float) + pending_bytes(splits_of(k, FLOAT_SPLIT));
+
+	return size_max(codes, floats);
+}
+
+static void multiply_floats(const struct product_job *j, panel_filler *fill)
+{
+	size_t k = j->w->cols;
+	struct panel p = { .data = j->scratch };
+	struct tiling d = { .job = j, .splits = splits_of(k, FLOAT_SPLIT), .pending = (float *)j->scratch + float_panel_floats(k) };
+
+	residue_places(k, p.first);
+	run_panels(&d, &p, fill, float_kernel, FLOAT_COLUMNS);
+}
+
+static void multiply_codes(const struct product_job *j, panel_filler *fill)
+{
+	const struct format *f = j->w->format;
+	struct panel p = { .data = j->scratch, .blocks = j->w->cols / 32, .i16 = acts_in_i16(j->x->kind) };
+	struct tiling d = { .job = j, .splits = splits_of(p.blocks, PANEL_SPLIT), .pending = (float *)(p.data + panel_bytes(j->w->cols)) };
+
+	p.planes = (int)acts_tile_planes(j->x->kind);
+	p.block = panel_block(p.i16, f->scales, f->minima);
+	residue_places(p.blocks, p.first);
+	run_panels(&d, &p, fill, code_kernels[p.planes - 1][f->scales - 1][f->minima], STRIP_COLUMNS);
+}
+
+/* ---- any format ---- */
+
+#define FILL_FLOATS(id, NAME, name, bytes) \
+	static void fill_##name(struct panel *p, const struct matrix *w, size_t r, size_t r1) \
+	{ \
+		fill_floats(floats_##name, bytes, p, w, r, r1); \
+	}
+#define FILL_CODES(id, NAME, name, ...) \
+	static void fill_##name(struct panel *p, const struct matrix *w, size_t r, size_t r1) \
+	{ \
+		fill_codes(unpack_##name, p, w, r, r1); \
+	}
+FORMATS_FLOAT(FILL_FLOATS)
+FORMATS_QUANTISED(FILL_CODES)
+
+void product_many(const struct product_job *j)
+{
+#define ENTRY(id, NAME, name, ...) [id] = fill_##name,
+	static panel_filler *const fill[FORMAT_LIMIT] = { FORMATS_FLOAT(ENTRY) FORMATS_QUANTISED(ENTRY) };
+	const struct format *f = j->w->format;
+
+	(f->widen ? multiply_floats : multiply_codes)(j, fill[f->id]);
+}

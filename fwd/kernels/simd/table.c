@@ -1,0 +1,35 @@
+/* table: the kernels of one instruction set. Compiled once for each, with ISA as its name (Makefile). */
+#include "acts.h"
+#include "attend.h"
+#include "elementwise.h"
+#include "pack.h"
+#include "peak_loops.h"
+#include "product.h"
+
+static enum acts_kind vector_acts_kind(const struct format *format, int wide)
+{
+	if (format->widen)
+		return ACTS_F32;
+	if (wide)
+		return ACTS_Q16;
+	return tile_fits(format) ? ACTS_Q8 : ACTS_Q8_I16;
+}
+
+static void vector_product(const struct product_job *job)
+{
+	(acts_few(job->x->kind, job->x->n) ? product_few : product_many)(job);
+}
+
+#define STRING(isa) #isa
+#define ISA_STRING(isa) STRING(isa)
+
+const struct kernels ISA_NAME(kernels, ISA) = {
+	.name = ISA_STRING(ISA),
+	.acts_columns = ACTS_COLUMNS, .acts_kind = vector_acts_kind, .acts_bytes = vector_acts_bytes, .acts_pack = vector_acts_pack,
+	.product_scratch = product_many_scratch, .product = vector_product,
+	.norm = vector_norm, .add = vector_add, .glu = vector_glu, .unary = vector_unary, .rope = vector_rope,
+	.kv_store = vector_kv_store, .attend_rows = 64, .attend_scratch = vector_attend_scratch, .attend = vector_attend,
+	.attend_part = vector_attend_part, .attend_blocks = vector_attend_blocks, .attend_join = vector_attend_join,
+};
+
+const struct peaks ISA_NAME(peaks, ISA) = PEAKS;

@@ -1,0 +1,163 @@
+/* vocabulary: everything that an instruction set supplies. The kernels in this folder are written in these functions and compiled once for each set, after
+ * its header (isa/NAME.h), which includes lanes.h, defines the types and constants, includes this header and then defines the functions.
+ *
+ *	f32x16  sixteen floats          i32x16  sixteen int32
+ *	b64     sixty-four bytes        b16     sixteen bytes
+ *
+ * A lane is one of the sixteen. Each function is exact or rounds once, so that all sets give the same bits. Lane order, quarters and spans are explained
+ * in lanes.h. The constants, with enum:
+ *
+ *	DOT_AT_ONCE     1: for a single column, multiply each vector of codes as soon as it is unpacked (few registers)
+ *	SIGNED_BIAS     what vd_dot_signed() adds to each code
+ *	TILE_I16        1: tile_dot() multiplies 16-bit activations as int16; 0: as two planes of bytes
+ *	TILE_STRIP      blocks that all of a tile goes along before the next blocks; 0: no strips (tile_multiply() in panel.h)
+ *	TILE_VECTORS    vectors of 16 rows whose sums are in registers at once
+ *	TILE_COLUMNS    columns likewise, for formats with one scale a block; TILE_COLUMNS_2 with two
+ *	FLOAT_COLUMNS   columns likewise, for float weights
+ *	FLOAT_FEW       float weights: up to so many columns go without a panel
+ *	FLOAT_ROWS      rows, and FLOAT_SIDE columns, whose sums are then in registers at once
+ *	PEAK_COLUMNS    columns of the loop that measures the peak (peak_loops.h)
+ *	ATTEND_RESIDUES, ATTEND_VECTORS         see attend_sums.h */
+#ifndef VOCABULARY_H
+#define VOCABULARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fwd/kernels/kernels.h"
+#include "lanes.h"
+
+_Static_assert(sizeof(size_t) == 8, "offsets into weights are 64 bits wide");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "vectors are loaded from little-endian files as they are");
+
+/* ---- sixteen floats ---- */
+
+static inline f32x16 vf_zero(void);
+static inline f32x16 vf_set1(float x);
+static inline f32x16 vf_load(const float *p);
+static inline void vf_store(float *p, f32x16 v);
+
+/* The first n lanes alone, n < 16. Loading sets the others to zero, and so does vf_first(). */
+static inline f32x16 vf_load_n(const float *p, size_t n);
+static inline void vf_store_n(float *p, f32x16 v, size_t n);
+static inline f32x16 vf_first(f32x16 v, size_t n);
+
+/* Pairs: a has the even elements of p[32], b the odd ones. */
+static inline void vf_load_pairs(const float *p, f32x16 *a, f32x16 *b);
+static inline void vf_store_pairs(float *p, f32x16 a, f32x16 b);
+
+/* From and to sixteen f16 (rounded to nearest even), bf16, int8. */
+static inline f32x16 vf_load_f16(const uint16_t *p);
+static inline void vf_store_f16(uint16_t *p, f32x16 v);
+static inline f32x16 vf_load_bf16(const void *p);
+static inline f32x16 vf_load_i8(const int8_t *p);
+
+static inline f32x16 vf_add(f32x16 a, f32x16 b);
+static inline f32x16 vf_sub(f32x16 a, f32x16 b);
+static inline f32x16 vf_mul(f32x16 a, f32x16 b);
+static inline f32x16 vf_div(f32x16 a, f32x16 b);
+static inline f32x16 vf_fma(f32x16 a, f32x16 b, f32x16 c);      /* a·b + c */
+static inline f32x16 vf_fms(f32x16 a, f32x16 b, f32x16 c);      /* a·b − c */
+static inline f32x16 vf_max(f32x16 a, f32x16 b);                /* a > b ? a : b, so b where either is NaN */
+static inline f32x16 vf_min(f32x16 a, f32x16 b);                /* a < b ? a : b */
+static inline f32x16 vf_zero_if_less(f32x16 a, f32x16 b, f32x16 x);                     /* a < b ? 0 : x */
+static inline f32x16 vf_select_less(f32x16 a, f32x16 b, f32x16 x, f32x16 y);            /* a < b ? x : y */
+static inline f32x16 vf_scale2n(f32x16 v, f32x16 n);            /* v · 2^n for v in [1/2, 2] and integral n in [-126, 128] */
+
+static inline float vf_tree(f32x16 v);          /* the closing tree of a sum: v[i] += v[i + 8], then 4, 2, 1 */
+static inline float vf_largest(f32x16 v);       /* the largest lane; none is NaN */
+
+/* ---- sixteen int32 ---- */
+
+static inline i32x16 vi_zero(void);
+static inline i32x16 vi_set1(int32_t x);
+static inline i32x16 vi_load(const int32_t *p);
+static inline void vi_store(int32_t *p, i32x16 v);
+static inline void vi_store_n(int32_t *p, i32x16 v, size_t n);  /* the first n lanes, n <= 16 */
+static inline i32x16 vi_add(i32x16 a, i32x16 b);
+static inline i32x16 vi_sub(i32x16 a, i32x16 b);
+static inline i32x16 vi_and(i32x16 a, i32x16 b);
+static inline i32x16 vi_or(i32x16 a, i32x16 b);
+static inline i32x16 vi_max(i32x16 a, i32x16 b);
+static inline i32x16 vi_shl(i32x16 v, int n);
+static inline i32x16 vi_shr(i32x16 v, int n);                   /* as unsigned */
+static inline void vi_transpose(i32x16 v[16]);                  /* lane i of v[j] becomes lane j of v[i] */
+
+static inline f32x16 vi_to_float(i32x16 v);
+static inline f32x16 vi_as_float(i32x16 v);                     /* the same bits, and back */
+static inline i32x16 vf_as_int(f32x16 v);
+
+/* ---- sixty-four bytes: two blocks of 32 codes ---- */
+
+static inline b64 vb_load(const void *p);
+static inline b64 vb_or(b64 a, b64 b);
+static inline b64 vb_add(b64 v, int n);                         /* n to each byte, modulo 256 */
+static inline b64 vb_shr(b64 v, int n, int mask);               /* each byte shifted right by n, then & mask */
+static inline b64 vb_low(b64 v);                                /* the low nibbles */
+static inline i32x16 vb_as_int(b64 v);                          /* the same bits */
+
+static inline b64 vb_join(const void *p, const void *q);        /* 32 bytes at p, 32 at q */
+static inline b64 vb_four(const uint8_t *p, size_t step);       /* 16 bytes at p, p + step, p + 2·step, p + 3·step */
+static inline b64 vb_alternate(const uint8_t *p, int second);   /* of the eight 16 bytes from p on, the first, third ...; or the second, fourth ... */
+static inline b64 vb_nibbles(const void *p, const void *q);     /* the low nibbles of 16 bytes at p, their high nibbles, the same of q */
+
+/* 32 bytes of p shifted right by a, then the same bytes shifted right by b, & mask. Negative: to the left. The mask keeps only bits that come from the
+ * same byte. */
+static inline b64 vb_fields(const void *p, int a, int b, int mask);
+
+/* `value` in each byte whose bit is set: the bits of 4 bytes at p for the first 32, of 4 bytes at q for the others, lowest first. */
+static inline b64 vb_bits(const void *p, const void *q, int value);
+
+static inline b16 vb_16(const void *p);                         /* 16 bytes at p */
+static inline b16 vb_two(uint64_t a, uint64_t b);               /* a's 8 bytes, then b's */
+
+/* ---- scales of sixteen blocks, in lane order ---- */
+
+static inline f32x16 vf_f16s(const uint8_t *p, size_t step);    /* the f16 at p + step·block */
+static inline f32x16 vf_two_f16s(const void *p, const void *q); /* the f16 at p for blocks 0 to 7, the one at q for the others */
+static inline void vf_two_pairs(const void *p, const void *q, f32x16 *first, f32x16 *second);   /* the same for two f16 at each */
+
+/* The six-bit scales and minima of a super-block of Q4_K or Q5_K at p for blocks 0 to 7, at q for the others. 16 bytes are read at each. */
+static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale, f32x16 *min);
+
+/* Two int8 a block, for its halves: blocks 0 to 7 in p, 8 to 15 in q. */
+static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second);
+
+/* ---- products of codes and activations, for decode.c ---- */
+
+/* Sums of products with activations in [-127, 127], in a form that the fold functions and vd_half_sums() of the same set take: of codes in [0, top], where
+ * top is at most 127; of codes in [-128, 127], each with SIGNED_BIAS added; of two vectors of codes in [0, 15]. */
+static inline i32x16 vd_dot(b64 w, b64 x, int top);
+static inline i32x16 vd_dot_signed(b64 w, b64 x);
+static inline i32x16 vd_dot_two(b64 w, b64 x, b64 w2, b64 x2);
+
+/* Called after each v[c] is there; may already add up those that are complete, where registers are few. */
+static inline void vd_fold_halves(i32x16 v[8], int c, int top);
+static inline void vd_fold_quarters(i32x16 v[4], int c);
+
+/* From the products of a span, the sums over the first and the second halves of blocks, in lane order; from its quarters, those over blocks. */
+static inline void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *second);
+static inline i32x16 vd_quarter_sums(const i32x16 v[4]);
+
+static inline float vd_close(f32x16 v);         /* lanes in lane order are accumulators: their sum by the closing tree */
+
+/* ---- a tile of a prompt's product, for panel.h ---- */
+
+/* What is known of a tile when its kernel is compiled. */
+struct tile_shape {
+	int columns, width;     /* columns that are computed at once; of the tile of activations they lie in */
+	int planes, i16;        /* of the activations; as int16? */
+	int scales, minima;     /* of the format */
+};
+
+/* What a panel adds to codes to make them fit tile_dot(): a power of two, or 0. Codes of types with minima are not negative and stay as they are. */
+static inline int tile_bias(int scales, int minima, int i16);
+
+/* Does tile_dot() take a format's codes, with the bias added, as bytes? If not, its activations are int16 (ACTS_Q8_I16). */
+static inline int tile_fits(const struct format *f);
+
+/* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, each four codes a row 4·KERNELS_ROWS bytes after the four before) and the
+ * activations of column c (at x + c, each four t.width further). int16: see TILE_ODD in lanes.h. */
+static inline void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads);
+
+#endif
