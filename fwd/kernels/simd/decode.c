@@ -174,56 +174,53 @@ INLINE f32x16 lanes_before(size_t b, f32x16 v, f32x16 rest)
 	return vf_select_less(vf_load_i8((const int8_t *)lane_block), vf_set1((float)b), v, rest);
 }
 
-/* Where decode_columns() is. */
-struct decode {
-	size_t blocks;          /* of a row */
-	size_t left;            /* blocks that the current row still has */
-	size_t r, r1, stride;
-	float *y;
-	int contiguous;
+struct row_blocks {
+	size_t n;               /* of a row */
+	int contiguous;         /* see struct acts_copies */
 };
 
-/* Ends the current row, whose last block is before block `left` of the span, and any others that end in the same span. t, dx: the span's products. */
-INLINE void close_rows(struct decode *d, size_t n, f32x16 *acc, const f32x16 *t, const f32x16 *dx)
-{
-	size_t b = d->left;
+/* The products of a span with one column: dx · t. */
+struct span_sum {
+	f32x16 t, dx;
+};
 
+/* Ends row *r, whose last block is before block b of the span, and any others that end in the same span; s, acc: for each of n columns. Returns how many
+ * blocks the next row, which may have begun in the span, still has. */
+INLINE size_t close_rows(const struct product_job *j, struct row_blocks blocks, size_t b, size_t *r, size_t n, f32x16 *acc, const struct span_sum *s)
+{
 	for (size_t c = 0; c < n; c++)
-		acc[c] = lanes_before(b, vf_fma(dx[c], t[c], acc[c]), acc[c]);
-	for (;; b += d->blocks) {
+		acc[c] = lanes_before(b, vf_fma(s[c].dx, s[c].t, acc[c]), acc[c]);
+	for (;; b += blocks.n) {
 		for (size_t c = 0; c < n; c++) {
-			d->y[c * d->stride + d->r] = vd_close(acc[c]);
+			j->y[c * j->stride + *r] = vd_close(acc[c]);
 			acc[c] = vf_zero();
 		}
-		d->left = d->blocks;
-		if (++d->r == d->r1 || b == SPAN_BLOCKS || !d->contiguous)
-			return;
+		if (++*r == j->r1 || b == SPAN_BLOCKS || !blocks.contiguous)
+			return blocks.n;
 		for (size_t c = 0; c < n; c++)
-			acc[c] = lanes_before(b, acc[c], vf_fma(dx[c], t[c], acc[c]));
-		if (d->blocks > SPAN_BLOCKS - b) {
-			d->left = d->blocks - (SPAN_BLOCKS - b);
-			return;
-		}
+			acc[c] = lanes_before(b, acc[c], vf_fma(s[c].dx, s[c].t, acc[c]));
+		if (blocks.n > SPAN_BLOCKS - b)
+			return blocks.n - (SPAN_BLOCKS - b);
 		for (size_t c = 0; c < n; c++)
-			acc[c] = lanes_before(b + d->blocks, acc[c], vf_zero());
+			acc[c] = lanes_before(b + blocks.n, acc[c], vf_zero());
 	}
 }
 
 /* one: x has a single column. */
-INLINE void decode_columns(struct unpacker u, int planes, int one, struct product_job j)
+INLINE void decode_columns(struct unpacker u, int planes, int one, const struct product_job *j)
 {
-	struct acts_copies copies = acts_copies(j.w->cols / 32);
-	struct decode d = { .blocks = j.w->cols / 32, .left = j.w->cols / 32, .r = j.r0, .r1 = j.r1, .stride = j.stride, .y = j.y,
-		.contiguous = copies.contiguous };
-	const uint8_t *start = j.w->data, *end = start + j.w->rows * j.w->row_bytes, *p = start + j.r0 * j.w->row_bytes;
-	size_t n = one ? 1 : j.x->n, step = acts_span_bytes(j.x->kind), column = copies.spans * step, at = 0;
+	struct acts_copies copies = acts_copies(j->w->cols / 32);
+	struct row_blocks blocks = { j->w->cols / 32, copies.contiguous };
+	const uint8_t *start = j->w->data, *end = start + j->w->rows * j->w->row_bytes, *p = start + j->r0 * j->w->row_bytes;
+	size_t n = one ? 1 : j->x->n, step = acts_span_bytes(j->x->kind), column = copies.spans * step, at = 0, left = blocks.n;
 	uint8_t rest[SPAN_BLOCKS * BLOCK_BYTES_MOST] = { 0 };   /* the matrix's last blocks: the mapping may end behind them */
-	f32x16 acc[FEW], t[FEW], dx[FEW];
+	f32x16 acc[FEW];
+	struct span_sum sums[FEW];
 
 	UNROLL
 	for (int c = 0; c < FEW; c++)
 		acc[c] = vf_zero();
-	while (d.r < d.r1) {
+	for (size_t r = j->r0; r < j->r1;) {
 		const uint8_t *span = (size_t)(end - p) >= u.bytes ? p : memcpy(rest, p, (size_t)(end - p));
 		b64 codes[SPAN_VECTORS];
 		struct scales s;
@@ -234,28 +231,28 @@ INLINE void decode_columns(struct unpacker u, int planes, int one, struct produc
 			u.read_scales(span, &s);
 		}
 		for (size_t c = 0; c < n; c++) {
-			const struct acts_span *x = (const struct acts_span *)((const char *)j.x->data + at + c * column);
+			const struct acts_span *x = (const struct acts_span *)((const char *)j->x->data + at + c * column);
 			i32x16 sum[2][2];
 
 			if (one)
-				t[c] = span_times_one(u, span, x, planes);
+				sums[c].t = span_times_one(u, span, x, planes);
 			else {
 				span_sums(u, span, codes, x, planes, sum);
-				t[c] = span_product(u, sum, &s, x, planes);
+				sums[c].t = span_product(u, sum, &s, x, planes);
 			}
-			dx[c] = vf_load(x->dx);
+			sums[c].dx = vf_load(x->dx);
 		}
 		p += u.bytes;
 		at = at + step < column ? at + step : 0;
-		if (d.left > SPAN_BLOCKS) {
+		if (left > SPAN_BLOCKS) {
 			for (size_t c = 0; c < n; c++)
-				acc[c] = vf_fma(dx[c], t[c], acc[c]);
-			d.left -= SPAN_BLOCKS;
+				acc[c] = vf_fma(sums[c].dx, sums[c].t, acc[c]);
+			left -= SPAN_BLOCKS;
 			continue;
 		}
-		close_rows(&d, n, acc, t, dx);
-		if (!d.contiguous) {
-			p = start + d.r * j.w->row_bytes;
+		left = close_rows(j, blocks, left, &r, n, acc, sums);
+		if (!blocks.contiguous) {
+			p = start + r * j->w->row_bytes;
 			at = 0;
 		}
 	}
@@ -296,14 +293,14 @@ INLINE void decode_codes(struct unpacker u, struct product_job j)
 	if (j.x->kind == ACTS_Q16) {
 		if (pairs)
 			j.r0 = decode_pairs(u, 2, j);
-		decode_columns(u, 2, 0, j);
+		decode_columns(u, 2, 0, &j);
 	} else if (j.x->n > 1) {
-		decode_columns(u, 1, 0, j);
+		decode_columns(u, 1, 0, &j);
 	} else {
 		/* With a byte or more a weight memory is the limit, and one stream of it is faster than two. */
 		if (pairs && u.bytes <= SPAN)
 			j.r0 = decode_pairs(u, 1, j);
-		decode_columns(u, 1, 1, j);
+		decode_columns(u, 1, 1, &j);
 	}
 }
 
@@ -318,13 +315,13 @@ struct floats {
 };
 
 /* Rows from r on and columns from c0 on, so many of each that their sums stay in registers. Elements past the last multiple of sixteen are read from a
- * copy that is filled up with zeros. cached: the rows are in the cache already. */
-INLINE void float_rows(struct floats f, struct product_job j, size_t r, int rows, size_t c0, int columns, int cached)
+ * copy that is filled up with zeros. far: sets_ahead(), or 0 where the rows are in the cache already. */
+INLINE void float_rows(struct floats f, struct product_job j, size_t r, int rows, size_t c0, int columns, size_t far)
 {
 	size_t k = j.w->cols, whole = k / 16 * 16, padded = (k + 15) / 16 * 16;
 	const float *x = (const float *)j.x->data + c0 * padded;
 	struct row_set set = { .start = (const uint8_t *)j.w->data + r * j.w->row_bytes, .rows = (size_t)rows, .row_bytes = j.w->row_bytes,
-		.far = cached ? 0 : sets_ahead((size_t)rows * j.w->row_bytes), .near = FLOAT_NEAR };
+		.far = far, .near = FLOAT_NEAR };
 	f32x16 acc[FLOAT_ROWS][FLOAT_SIDE];
 	const uint8_t *row[FLOAT_ROWS];
 	uint8_t rest[FLOAT_ROWS][64] = { { 0 } };
@@ -339,7 +336,7 @@ INLINE void float_rows(struct floats f, struct product_job j, size_t r, int rows
 			acc[i][c] = vf_zero();
 	}
 	for (size_t e = 0; e < whole; e += 16) {
-		int ahead = !cached && begins_line(f.size, e);
+		int ahead = far && begins_line(f.size, e);
 
 		UNROLL
 		for (int i = 0; i < rows; i++)
@@ -368,22 +365,21 @@ INLINE void float_rows(struct floats f, struct product_job j, size_t r, int rows
 /* FLOAT_ROWS rows from r on and all columns, three or more, split evenly into turns; the rows stay in the first-level cache meanwhile. */
 INLINE void float_set(struct floats f, struct product_job j, size_t r)
 {
-	size_t turns = (j.x->n + FLOAT_SIDE - 1) / FLOAT_SIDE, c = 0;
+	size_t turns = (j.x->n + FLOAT_SIDE - 1) / FLOAT_SIDE, far = sets_ahead(FLOAT_ROWS * j.w->row_bytes), c = 0;
 
-	for (size_t turn = 0; turn < turns; turn++) {
+	for (size_t turn = 0; turn < turns; turn++, far = 0) {
 		size_t columns = j.x->n * (turn + 1) / turns - c;
-		int cached = turn > 0;
 
 		if (FLOAT_SIDE > 2 && columns == 2)
-			float_rows(f, j, r, FLOAT_ROWS, c, 2, cached);
+			float_rows(f, j, r, FLOAT_ROWS, c, 2, far);
 		else if (FLOAT_SIDE > 3 && columns == 3)
-			float_rows(f, j, r, FLOAT_ROWS, c, 3, cached);
+			float_rows(f, j, r, FLOAT_ROWS, c, 3, far);
 		else if (FLOAT_SIDE > 4 && columns == 4)
-			float_rows(f, j, r, FLOAT_ROWS, c, 4, cached);
+			float_rows(f, j, r, FLOAT_ROWS, c, 4, far);
 		else if (FLOAT_SIDE > 5 && columns == 5)
-			float_rows(f, j, r, FLOAT_ROWS, c, 5, cached);
+			float_rows(f, j, r, FLOAT_ROWS, c, 5, far);
 		else
-			float_rows(f, j, r, FLOAT_ROWS, c, FLOAT_SIDE, cached);
+			float_rows(f, j, r, FLOAT_ROWS, c, FLOAT_SIDE, far);
 		c += columns;
 	}
 }
@@ -394,20 +390,20 @@ enum { FLOAT_LONG = 6144 };
 
 INLINE void decode_floats(struct floats f, struct product_job j)
 {
-	size_t r = j.r0;
+	size_t r = j.r0, far = sets_ahead(2 * j.w->row_bytes), far_1 = sets_ahead(j.w->row_bytes);
 
 	if (j.x->n > 2)
 		for (; r + FLOAT_ROWS <= j.r1; r += FLOAT_ROWS)
 			float_set(f, j, r);
 	else if (j.x->n == 2)
 		for (; r + 2 <= j.r1; r += 2)
-			float_rows(f, j, r, 2, 0, 2, 0);
+			float_rows(f, j, r, 2, 0, 2, far);
 	else if (j.w->cols > FLOAT_LONG)
 		for (; r + 2 <= j.r1; r += 2)
-			float_rows(f, j, r, 2, 0, 1, 0);
+			float_rows(f, j, r, 2, 0, 1, far);
 	for (; r < j.r1; r++)
 		for (size_t c = 0; c < j.x->n; c++)
-			float_rows(f, j, r, 1, c, 1, c > 0);
+			float_rows(f, j, r, 1, c, 1, c ? 0 : far_1);
 }
 
 /* ---- any format ---- */
