@@ -370,7 +370,7 @@ static void damaged(void)
 	mkgguf_u32(m, "llama.vocab_size", 2);
 	refused(m, "llama.vocab_size: 2, but there are 3 tokens");
 	m = begin_damaged("llama");
-	mkgguf_tensor(m, "token_embd.weight", 0, dim, fill_nothing, NULL, 0);
+	mkgguf_tensor(m, "token_embd.weight", 0, dim, fill_nothing, dim, sizeof dim);
 	refused(m, "3 tokens, but token_embd.weight has 2 rows");
 }
 

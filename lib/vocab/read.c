@@ -23,7 +23,7 @@ static int read_kind(struct vocab *v, struct why *w)
 		return found < 0 ? -1 : why(w, "tokenizer.ggml.model: missing: no vocabulary");
 	v->spm = is_text(model, "llama");
 	if (!v->spm && !is_text(model, "gpt2"))
-		return why(w, "tokenizer.ggml.model: \"%.*s\" is not supported (SPM, \"llama\", and BPE, \"gpt2\", are)",
+		return why(w, "tokenizer.ggml.model: \"%.*s\" is not supported (\"llama\" and \"gpt2\" are)",
 			(int)(model.n < 40 ? model.n : 40), model.s);
 	v->space_prefix = v->add_bos = v->spm;
 	v->bos = v->spm ? 1 : 11;
