@@ -252,7 +252,6 @@ static void command_chain(struct request *q, const struct cli *c)
 		add(q, c, FWD, "--ignore-eos");
 	command_noise(q, c, FWD);
 	add(q, c, DETOK, "--generated");
-	q->stage[SAMPLE] = (struct stage){ .name = "sample" };
 }
 
 /* The n-th id is not evaluated, unless it has to stay in a named segment; a sampler of the user's is bounded here
