@@ -137,7 +137,8 @@ define simd
 $$(OBJ)/fwd/kernels/$(1)/%.o: fwd/kernels/simd/%.c $$(OBJ)/flags
 	@mkdir -p $$(@D)
 	@echo CC $$< $(1)
-	@$$(CC) $$(ALL) $$(FLAGS_$(1)) $$(FLAGS_$(1)_$$*) -DISA=$(1) -include fwd/kernels/isa/$(1).h -MMD -MP -c -o $$@ $$<
+	@$$(CC) $$(ALL) $$(FLAGS_$(1)) $$(FLAGS_$(1)_$$*) -DISA=$(1) -include fwd/kernels/isa/$(1).h \
+		-MMD -MP -c -o $$@ $$<
 endef
 $(foreach isa,$(ISA),$(eval $(call simd,$(isa))))
 

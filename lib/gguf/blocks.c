@@ -1,5 +1,5 @@
-/* blocks: what the bits of each tensor type mean. The scalar kernels compute with these readers and the tests hold everything else against them, so they
- * are written to be checked against the definition, not to be fast. */
+/* blocks: what the bits of each tensor type mean. The scalar kernels compute with these readers and the tests hold
+ * everything else against them, so they are written to be checked against the definition, not to be fast. */
 #include "blocks.h"
 
 #include <string.h>
@@ -128,7 +128,8 @@ void read_q2_k(const void *block, struct block_values *out)
 		out->code[i] = bit_pair(b->qs, i);
 }
 
-/* Scale j has six bits and an offset of 32: the low four are nibbles of the first eight bytes, the high two are bit pairs of the last four. */
+/* Scale j has six bits and an offset of 32: the low four are nibbles of the first eight bytes, the high two are bit
+ * pairs of the last four. */
 void read_q3_k(const void *block, struct block_values *out)
 {
 	const struct q3_k *b = block;
@@ -142,8 +143,8 @@ void read_q3_k(const void *block, struct block_values *out)
 		out->code[i] = (bit_pair(b->qs, i) | (b->hmask[i % 32] >> i / 32 & 1) << 2) - 4;
 }
 
-/* The scales and minima of Q4_K and Q5_K, six bits each: the first four lie in bytes 0-3 and 4-7, whose upper bit pairs are the high bits of the last
- * four; these have their low four bits in bytes 8-11. */
+/* The scales and minima of Q4_K and Q5_K, six bits each: the first four lie in bytes 0-3 and 4-7, whose upper bit pairs
+ * are the high bits of the last four; these have their low four bits in bytes 8-11. */
 static void read_k_scales(const uint8_t *s, float d, float dmin, struct block_values *out)
 {
 	for (int j = 0; j < 8; j++) {

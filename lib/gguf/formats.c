@@ -8,7 +8,8 @@
 static const struct format formats[] = { FORMATS_FLOAT(FLOAT_ROW) FORMATS_QUANTISED(QUANTISED_ROW) };
 
 #define CHECK_ROW(id, NAME, name, block, low, high, scales, minima) \
-	_Static_assert((id) < FORMAT_LIMIT && (block) % 32 == 0 && (block) <= FORMAT_BLOCK_MOST && (low) >= -128 && (high) <= 127, #NAME);
+	_Static_assert((id) < FORMAT_LIMIT && (block) % 32 == 0 && (block) <= FORMAT_BLOCK_MOST && (low) >= -128 && \
+		(high) <= 127, #NAME);
 FORMATS_QUANTISED(CHECK_ROW)
 
 /* The types without a row: known by name and size only. */
@@ -20,7 +21,8 @@ static const struct layout {
 	{ 9, "Q8_1", 32, 36 }, { 15, "Q8_K", 256, 292 },
 	{ 16, "IQ2_XXS", 256, 66 }, { 17, "IQ2_XS", 256, 74 }, { 18, "IQ3_XXS", 256, 98 }, { 19, "IQ1_S", 256, 50 },
 	{ 20, "IQ4_NL", 32, 18 }, { 21, "IQ3_S", 256, 110 }, { 22, "IQ2_S", 256, 82 }, { 23, "IQ4_XS", 256, 136 },
-	{ 24, "I8", 1, 1 }, { 25, "I16", 1, 2 }, { 26, "I32", 1, 4 }, { 27, "I64", 1, 8 }, { 28, "F64", 1, 8 }, { 29, "IQ1_M", 256, 56 },
+	{ 24, "I8", 1, 1 }, { 25, "I16", 1, 2 }, { 26, "I32", 1, 4 }, { 27, "I64", 1, 8 }, { 28, "F64", 1, 8 },
+	{ 29, "IQ1_M", 256, 56 },
 	{ 34, "TQ1_0", 256, 54 }, { 35, "TQ2_0", 256, 66 }, { 39, "MXFP4", 32, 17 }, { 40, "NVFP4", 64, 36 },
 	{ 41, "Q1_0", 128, 18 }, { 42, "Q2_0", 64, 18 },
 };
