@@ -1,5 +1,6 @@
-/* vector_test: every table's norms, activations, rotation and stores against the scalar table, bit for bit, and the scalar ones against double
- * precision. Arrays are allocated to size, so that the sanitizers see a step outside. */
+/* vector_test: every table's norms, activations, rotation and stores against the scalar table, bit for bit, and
+ * the scalar ones against double precision. Arrays are allocated to size, so that the sanitizers see a step
+ * outside. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,7 +205,8 @@ static struct kv_block new_block(enum kv_type type, size_t dim_k, size_t dim_v)
 	return kv_block_at(type, dim_k, dim_v, calloc(kv_block_bytes(type, dim_k, dim_v), 1));
 }
 
-/* A row at each of 32 positions of a block, which ends as the scalar one does; the conversion's special cases go through K and V. */
+/* A row at each of 32 positions of a block, which ends as the scalar one does; the conversion's special cases go
+ * through K and V. */
 static void store_test(const struct kernels *s, const struct kernels *t)
 {
 	static const size_t dims[][2] = { { 8, 8 }, { 16, 16 }, { 64, 64 }, { 80, 80 }, { 128, 128 }, { 40, 24 }, { 192, 128 }, { 1, 3 } };
@@ -228,7 +230,8 @@ static void store_test(const struct kernels *s, const struct kernels *t)
 		}
 }
 
-/* Blocks of q8_0 of every exponent: each value within what the rule of its scale allows, infinity and NaN turn their whole block into NaN and no other. */
+/* Blocks of q8_0 of every exponent: each value within what the rule of its scale allows, infinity and NaN turn
+ * their whole block into NaN and no other. */
 static void block_test(const struct kernels *s, const struct kernels *t)
 {
 	enum { DIM = 80 };      /* the last block is short */

@@ -1,6 +1,7 @@
-/* exp: e^x for the kernels, and silu and gelu, which are made of it; defined by fma, additions, multiplications and powers of two alone, so that
- * every machine and every vector unit gives the same bits. This code is the definition: elementwise.h says the same in sixteen lanes. (lib/fmath
- * has one of its own for the sampler, which does without fma and takes x <= 0 only.) */
+/* exp: e^x for the kernels, and silu and gelu, which are made of it; defined by fma, additions, multiplications
+ * and powers of two alone, so that every machine and every vector unit gives the same bits. This code is the
+ * definition: elementwise.h says the same in sixteen lanes. (lib/fmath has one of its own for the sampler, which
+ * does without fma and takes x <= 0 only.) */
 #ifndef EXP_H
 #define EXP_H
 
@@ -8,8 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* e^x = 2^n · e^r, n = x/ln 2 rounded to nearest even, |r| <= ln(2)/2. The polynomial is the minimax one of degree 6 (relative error below 2e-8);
- * the whole is within 1 unit in the last place. */
+/* e^x = 2^n · e^r, n = x/ln 2 rounded to nearest even, |r| <= ln(2)/2. The polynomial is the minimax one of degree
+ * 6 (relative error below 2e-8); the whole is within 1 unit in the last place. */
 #define EXP_LOG2E 0x1.715476p+0f
 #define EXP_LN2_HIGH 0x1.62e43p-1f      /* ln 2 to 24 bits, and what is missing */
 #define EXP_LN2_LOW -0x1.05c61p-29f

@@ -1,22 +1,32 @@
-/* kernels: the arithmetic of lmpipe, one table of functions per instruction set. scalar.c is its specification, written to be read; every
- * other table must give the same bits, whatever the number of columns, the rows a call covers, or the thread that calls.
+/* kernels: the arithmetic of lmpipe, as one table of functions for each backend. spec/ is the specification, written to
+ * be read. Every other backend gives the same bits, whatever the number of columns, the rows of a call or the thread.
  *
- * The rules (the contract is DESIGN.md's "one arithmetic"):
- *  sum      a sum over k deals element k to accumulator k mod 16, with fma where it is a sum of products, and closes by one tree:
- *           v[i] += v[i+8] for i < 8, then 4, 2, 1.
- *  float    (F32, F16, BF16 weights) weights widen to float exactly, activations stay float: sum over the elements.
- *  q8       (all other weights) an activation row is cut into blocks of 32, each int8 with a float scale dx: the best of eight candidate
- *           scales max|x|/(127 - i) by squared error, then refitted to its integers (scalar_product.c). Weight block b of 32 has one
- *           scale dw (the product of a super-block's scale and its sub-scale, which is exact) or two, one for each half (Q6_K, Q3_K, Q2_K),
- *           and may have a minimum beside each. isum is the exact integer dot product of what shares a scale, xsum the sum of its x:
- *               t = 0;  t = fma(dw, (float)isum, t) for each scale;  t = fma(min, (float)xsum, t) for each minimum
- *               acc[b mod 16] = fma(dx, t, acc[b mod 16])
- *  q16      the same with integers of 16 bits, q from -32512 to 32512, dx = max|x|/32512: for the inputs of q, k and v, whose errors the softmax
- *           magnifies (half of all the error of plain int8 came from there; measured). isum is still an exact int32, rounded once by (float);
- *           how it is multiplied is the backend's: as words, or as two planes of int8, q = 255·hi + lo, hi and lo in [-127, 127].
- *           An activation block that holds an infinity or NaN has the scale NaN; so has a weight block whose scale is not finite.
- *  attention  see attend below.
- * exp, silu, gelu: polynomials in exp.h; sqrtf and division are correctly rounded by definition. */
+ * The rules:
+ *
+ * Sums. Element k of a sum goes to accumulator k mod 16, by fma where it is a sum of products. One tree closes the sum:
+ * v[i] += v[i + 8] for i < 8, then 4, 2, 1.
+ *
+ * Float weights (F32, F16, BF16) are widened to float exactly; activations stay float; the sum is over the elements.
+ *
+ * Quantised weights. A row of activations is split into blocks of 32, each int8 with a float scale dx: the best of
+ * eight candidate scales max|x| / (127 - i) by squared error, then fitted again to its integers
+ * (spec/scalar_product.c). A block of 32 weights has one scale dw, or two, one for each half; a block may have a
+ * minimum beside each scale. dw, the product of a super-block's scale and a sub-scale, is exact. isum is the exact
+ * integer dot product of the elements that share a scale, xsum the sum of their activations:
+ *
+ *	t = 0;  t = fma(dw, (float)isum, t) for each scale;  t = fma(min, (float)xsum, t) for each minimum
+ *	acc[b mod 16] = fma(dx, t, acc[b mod 16])                for block b
+ *
+ * Wide activations (Q16) are the same with integers from -32512 to 32512 and dx = max|x| / 32512. They are for the
+ * inputs of q, k and v, whose errors the softmax magnifies (they caused half of the error of int8; measured). isum is
+ * still an exact int32, rounded once by (float). The backend decides how to multiply them: as int16, or as two planes
+ * of int8 with q = 255·hi + lo, hi and lo in [-127, 127].
+ *
+ * A block of activations that holds an infinity or NaN has the scale NaN; so has a block of weights whose scale is not
+ * finite.
+ *
+ * Attention: see attend below. exp, silu and gelu are the polynomials of exp.h; square roots and divisions are
+ * correctly rounded. */
 #ifndef KERNELS_H
 #define KERNELS_H
 
@@ -34,12 +44,13 @@ struct matrix {                 /* W[rows × cols], row-major in the mapping; bo
 };
 
 /* A batch of activation columns, prepared for products with weights of one kind. The layout belongs to the backend. */
-enum acts_kind { ACTS_F32, ACTS_Q8, ACTS_Q8_I16, ACTS_Q16 };       /* I16: the same integers in 16 bits, where those multiply faster */
+/* Q8_I16: the integers of Q8 stored as int16, where a backend multiplies those faster. */
+enum acts_kind { ACTS_F32, ACTS_Q8, ACTS_Q8_I16, ACTS_Q16 };
 
 struct acts {
 	enum acts_kind kind;
 	size_t k, n;            /* elements of a column; columns of this batch */
-	void *data;             /* acts_bytes(kind, k, n) bytes, 64-byte aligned, owned by the caller; padding is written by pack */
+	void *data;             /* acts_bytes(kind, k, n) bytes, 64-byte aligned, the caller's; acts_pack() writes all */
 };
 
 enum { KERNELS_ROWS = 32 };     /* row ranges begin at multiples of this */
@@ -75,8 +86,9 @@ enum rope_pairs { ROPE_ADJACENT, ROPE_HALVES };
 struct kernels {
 	const char *name;
 
-	/* Products. Bytes for up to n columns of k elements (of fewer elements it may be more); pack fills columns [c0, c1) from x[c·stride ...]; c0 is a
-	 * multiple of acts_columns and so is c1 unless it is n, so that threads can share the work. */
+	/* Products. Bytes for up to n columns of k elements (of fewer elements it may be more); pack fills columns
+	 * [c0, c1) from x[c·stride ...]; c0 is a multiple of acts_columns and so is c1 unless it is n, so that
+	 * threads can share the work. */
 	size_t acts_columns;
 	size_t (*acts_bytes)(enum acts_kind kind, size_t k, size_t n);
 	void (*acts_pack)(struct acts *a, const float *x, size_t stride, size_t c0, size_t c1);
@@ -85,19 +97,20 @@ struct kernels {
 	size_t (*product_scratch)(size_t k);
 	void (*product)(const struct product_job *job);
 
-	/* y[n] = norm(x) · weight (+ bias, which may be NULL): (x · 1/sqrt(mean(x²) + eps)) · weight; the layer form subtracts the mean
-	 * first. weight may be NULL (ones). y may be x. */
+	/* y[n] = norm(x) · weight (+ bias, which may be NULL): (x · 1/sqrt(mean(x²) + eps)) · weight; the layer
+	 * form subtracts the mean first. weight may be NULL (ones). y may be x. */
 	void (*norm)(enum norm_kind kind, const float *x, const float *weight, const float *bias, float eps, float *y, size_t n);
 	void (*add)(float *y, const float *a, const float *b, size_t n);        /* y = a + b; y may be a */
 	void (*glu)(enum unary f, float *y, const float *gate, const float *up, size_t n);      /* y = f(gate) · up; y may be gate */
 	void (*unary)(enum unary f, float *y, const float *x, size_t n);
 
-	/* Rotates one head in place: n_rot/2 pairs, cos/sin[n_rot/2]: (a, b) → (a·c − b·s, a·s + b·c) as fma(a, c, −(b·s)), fma(a, s, b·c). */
+	/* Rotates one head in place: n_rot/2 pairs, cos/sin[n_rot/2]: (a, b) → (a·c − b·s, a·s + b·c) as fma(a, c,
+	 * −(b·s)), fma(a, s, b·c). */
 	void (*rope)(enum rope_pairs pairs, float *x, const float *cos, const float *sin, size_t n_rot);
 
-	/* Stores k[dim_k] and v[dim_v] at position j of a block, rounded to the cache's type; attention reads the rounded values. q8_0: 32
-	 * elements have the scale d = kv_scale(max|x|) and the codes nearest to x / d, ties to even, from -127 to 127; all codes are 0 where
-	 * d is 0 or NaN. */
+	/* Stores k[dim_k] and v[dim_v] at position j of a block, rounded to the cache's type; attention reads the
+	 * rounded values. q8_0: 32 elements have the scale d = kv_scale(max|x|) and the codes nearest to x / d,
+	 * ties to even, from -127 to 127; all codes are 0 where d is 0 or NaN. */
 	void (*kv_store)(enum kv_type type, const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j, const float *k,
 		const float *v);
 
@@ -112,10 +125,10 @@ struct kernels {
 	size_t (*attend_scratch)(size_t dim_k, size_t dim_v, size_t group);
 	void (*attend)(const struct attend *a, const struct kv_head *kv, size_t i0, size_t i1, void *scratch);
 
-	/* The same for rows [0, n), n up to ATTEND_FEW, in two steps, so that threads can share a long context. First blocks [b0, b1), each
-	 * into a part of its own: m_b, l_b and o_b of its columns, the n · group queries of KV head h; block b's part lies at
-	 * parts + b · attend_part(). Then, when the parts of all blocks are there, join merges them in order. parts: the caller's, 64-byte
-	 * aligned; join overwrites them. */
+	/* The same for rows [0, n), n up to ATTEND_FEW, in two steps, so that threads can share a long context.
+	 * First blocks [b0, b1), each into a part of its own: m_b, l_b and o_b of its columns, the n · group
+	 * queries of KV head h; block b's part lies at parts + b · attend_part(). Then, when the parts of all
+	 * blocks are there, join merges them in order. parts: the caller's, 64-byte aligned; join overwrites them. */
 	size_t (*attend_part)(size_t dim_v, size_t columns);    /* bytes, a multiple of 64 */
 	void (*attend_blocks)(const struct attend *a, const struct kv_head *kv, size_t n, size_t b0, size_t b1, void *parts,
 		void *scratch);
@@ -126,7 +139,8 @@ extern const struct kernels kernels_scalar;
 extern const struct kernels kernels_avx2, kernels_avx512;       /* x86-64 only */
 extern const struct kernels kernels_neon;                       /* aarch64 only */
 
-/* By name ("scalar", "avx2", "avx512", "neon") or the best that this CPU runs ("auto"). NULL: no such table, or this CPU cannot run it. */
+/* By name ("scalar", "avx2", "avx512", "neon") or the best that this CPU runs ("auto"). NULL: no such table, or
+ * this CPU cannot run it. */
 const struct kernels *kernels_select(const char *name);
 
 /* The i-th table that this CPU runs, scalar first, or NULL past the last: for tests and --help. */

@@ -1,5 +1,6 @@
-/* blocks: the structs of GGUF's quantised tensor types, as they lie in the file: bytes only, so that they need no alignment, little-endian. Layouts
- * are ggml's; blocks.c says what the bits mean. Private to lib/gguf and the kernels. */
+/* blocks: the structs of GGUF's quantised tensor types, as they lie in the file: bytes only, so that they need no
+ * alignment, little-endian. Layouts are ggml's; blocks.c says what the bits mean. Private to lib/gguf and the
+ * kernels. */
 #ifndef BLOCKS_H
 #define BLOCKS_H
 
@@ -29,8 +30,8 @@ _Static_assert(sizeof(struct q8_0) == 34, "8 bits by 32");
 _Static_assert(sizeof(struct q2_k) == 84 && sizeof(struct q3_k) == 110, "2 and 3 bits by 256");
 _Static_assert(sizeof(struct q4_k) == 144 && sizeof(struct q5_k) == 176 && sizeof(struct q6_k) == 210, "4, 5 and 6 bits by 256");
 
-/* One reader for each row of formats.h, written from the type's definition. Scales and minima are products of two numbers of at most 11 bits, and so
- * exact. */
+/* One reader for each row of formats.h, written from the type's definition. Scales and minima are products of two
+ * numbers of at most 11 bits, and so exact. */
 #define READER(id, NAME, name, ...) void read_##name(const void *block, struct block_values *out);
 FORMATS_QUANTISED(READER)
 #undef READER

@@ -1,15 +1,18 @@
-/* formats: the tensor types that we compute with, one row each. Layouts are ggml's, as published with its file format.
+/* formats: the tensor types that we compute with, one row each. Layouts are ggml's, as published with its file
+ * format.
  *
- * A new quantised type takes three edits: its struct and its reader (blocks.h, blocks.c), a row below, and an unpacker for the vector units
- * (fwd/kernels/simd/unpack.h). Ids, names, sizes, dequantisation, the choice of kernels and the tests follow from the row. */
+ * A new quantised type takes three edits: its struct and its reader (blocks.h, blocks.c), a row below, and an
+ * unpacker for the vector units (fwd/kernels/simd/unpack.h). Ids, names, sizes, dequantisation, the choice of
+ * kernels and the tests follow from the row. */
 #ifndef FORMATS_H
 #define FORMATS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The value of a quantised element is scale · code, or scale · code + minimum, where code is an integer from low to high. `scales` says how
- * many scales 32 elements have: 1, or 2, one for every 16. Where a type has minima there is one beside each scale.
+/* The value of a quantised element is scale · code, or scale · code + minimum, where code is an integer from low
+ * to high. `scales` says how many scales 32 elements have: 1, or 2, one for every 16. Where a type has minima
+ * there is one beside each scale.
  *	ROW(id, NAME, struct, elements of a block, low, high, scales, minima) */
 #define FORMATS_QUANTISED(ROW) \
 	ROW(2, Q4_0, q4_0, 32, -8, 7, 1, 0) \
@@ -35,8 +38,8 @@ enum format_id { FORMATS_FLOAT(FORMAT_ID) FORMATS_QUANTISED(FORMAT_ID) FORMAT_LI
 
 enum { FORMAT_BLOCK_MOST = 256 };       /* elements of a block, at most */
 
-/* A block as integers and factors: element i is scale[i / run] · code[i] + min[i / run], where run is 32 or 16 elements. Without minima, min is
- * not written. */
+/* A block as integers and factors: element i is scale[i / run] · code[i] + min[i / run], where run is 32 or 16
+ * elements. Without minima, min is not written. */
 struct block_values {
 	int8_t code[FORMAT_BLOCK_MOST];
 	float scale[FORMAT_BLOCK_MOST / 16], min[FORMAT_BLOCK_MOST / 16];
@@ -58,8 +61,8 @@ const struct format *format_each(size_t i);
 /* y[n] = the values of n elements from a block's first one on; n is a multiple of the block. */
 void format_dequantise(const struct format *f, const void *blocks, float *y, size_t n);
 
-/* Name and size of any type that GGUF defines, so that a file with others can be described: elements and bytes of a block. NULL, and sizes of
- * 0, for a retired or unknown id. */
+/* Name and size of any type that GGUF defines, so that a file with others can be described: elements and bytes of
+ * a block. NULL, and sizes of 0, for a retired or unknown id. */
 const char *format_layout(uint32_t id, size_t *block, size_t *bytes);
 
 #endif

@@ -114,7 +114,8 @@ static inline f32x16 vf_zero_if_less(f32x16 x, f32x16 y, f32x16 z)
 	return vf_of(_mm256_andnot_ps(_mm256_cmp_ps(x.a, y.a, _CMP_LT_OQ), z.a), _mm256_andnot_ps(_mm256_cmp_ps(x.b, y.b, _CMP_LT_OQ), z.b));
 }
 
-/* v · 2^n for integral n in [-126, 128], in two factors as 2^128 is no float; rounds once at most where v is in [1/2, 2]. */
+/* v · 2^n for integral n in [-126, 128], in two factors as 2^128 is no float; rounds once at most where v is in
+ * [1/2, 2]. */
 static inline __m256 vf_scale2n_8(__m256 v, __m256 n)
 {
 	const __m256i bias = _mm256_set1_epi32(127);

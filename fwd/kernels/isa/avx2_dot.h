@@ -1,5 +1,6 @@
-/* v_avx2_dot: dot products of bytes in the vocabulary of AVX2 (v_avx2.h, which includes it): of 64 codes and 64 activations, and the tree that adds such
- * products up by blocks. What tells is the number of vector instructions, of whatever kind: 2.5 to 2.9 a cycle are done of four that could be (AMD). */
+/* v_avx2_dot: dot products of bytes in the vocabulary of AVX2 (v_avx2.h, which includes it): of 64 codes and 64
+ * activations, and the tree that adds such products up by blocks. What tells is the number of vector instructions,
+ * of whatever kind: 2.5 to 2.9 a cycle are done of four that could be (AMD). */
 #ifndef AVX2_DOT_H
 #define AVX2_DOT_H
 
@@ -11,8 +12,8 @@ static inline __m256i vd_widen(__m256i pairs) { return _mm256_madd_epi16(pairs, 
 /* Do sums of so many products of codes up to top fit 16 bits? */
 static inline int vd_fit(int top, int products) { return top * products * 127 < 32768; }
 
-/* Sums of products of codes in [0, top] with activations in [-127, 127]: 32 of two products where four still fit 16 bits, as long as sums fit they are
- * added up as they are; otherwise 16 of four. */
+/* Sums of products of codes in [0, top] with activations in [-127, 127]: 32 of two products where four still fit
+ * 16 bits, as long as sums fit they are added up as they are; otherwise 16 of four. */
 static inline __m256i vd_dot_32(__m256i w, __m256i x, int top)
 {
 	__m256i pairs = vd_pairs(w, x);
@@ -44,7 +45,8 @@ static inline __m256i vd_add_halves(__m256i a, __m256i b, int i16)
 	return vd_settled(vd_add(_mm256_blend_epi32(a, b, 0xcc), inner, i16));
 }
 
-/* Within each 128 bits: neighbours added, two 32 bits of a, then two of b. (vphaddd does the same at half the rate: AMD.) */
+/* Within each 128 bits: neighbours added, two 32 bits of a, then two of b. (vphaddd does the same at half the
+ * rate: AMD.) */
 static inline __m256i vd_add_neighbours(__m256i a, __m256i b, int i16)
 {
 	__m256 x = _mm256_castsi256_ps(a), y = _mm256_castsi256_ps(b);
@@ -76,7 +78,8 @@ INLINE void vd_fold_halves(i32x16 v[8], int c, int top)
 		v[c - 3] = vi_of(vd_fold_four(v[c - 3].a, v[c - 1].a, top), vd_fold_four(v[c - 3].b, v[c - 1].b, top));
 }
 
-/* From the first and second halves of even blocks and of odd ones, the first halves of both and the second halves of both. */
+/* From the first and second halves of even blocks and of odd ones, the first halves of both and the second halves
+ * of both. */
 static inline void vd_part(__m256i even, __m256i odd, __m256i *first, __m256i *second)
 {
 	__m256i inner = _mm256_permute2x128_si256(even, odd, 0x21);

@@ -204,7 +204,8 @@ static inline f32x16 vf_load_bf16(const void *p)
 
 /* ---- scales of sixteen blocks, in lane order (lanes.h) ---- */
 
-/* The halves at p + step·b of blocks b from 0 to 7, each in word step/2·b mod 32, which is another one for each of them in every format. */
+/* The halves at p + step·b of blocks b from 0 to 7, each in word step/2·b mod 32, which is another one for each of
+ * them in every format. */
 INLINE __m512i vd_eight_f16s(const uint8_t *p, size_t step)
 {
 	__m512i v = _mm512_loadu_si512(p);

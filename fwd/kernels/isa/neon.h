@@ -222,7 +222,8 @@ static inline f32x16 vf_select_less(f32x16 x, f32x16 y, f32x16 u, f32x16 v)
 	             vbslq_f32(vcltq_f32(x.c, y.c), u.c, v.c), vbslq_f32(vcltq_f32(x.d, y.d), u.d, v.d));
 }
 
-/* v · 2^n for integral n in [-126, 128], in two factors as 2^128 is no float; rounds once at most where v is in [1/2, 2]. */
+/* v · 2^n for integral n in [-126, 128], in two factors as 2^128 is no float; rounds once at most where v is in
+ * [1/2, 2]. */
 static inline float32x4_t vf_scale2n_4(float32x4_t v, float32x4_t n)
 {
 	const int32x4_t bias = vdupq_n_s32(127);
@@ -352,8 +353,8 @@ static inline f32x16 vf_load_i8(const int8_t *p)
 	return vf_signed_bytes(vld1_u8((const uint8_t *)p), vld1_u8((const uint8_t *)p + 8));
 }
 
-/* The six-bit scales and minima of a super-block of Q4_K or Q5_K (lib/blocks.h): eight bytes of scales, in lane order, and eight of minima. Four bytes
- * more are read. */
+/* The six-bit scales and minima of a super-block of Q4_K or Q5_K (lib/blocks.h): eight bytes of scales, in lane
+ * order, and eight of minima. Four bytes more are read. */
 static inline uint8x16_t vb_six_bits(const uint8_t *p)
 {
 	const uint8x16_t low = vb_two(0x0b0903010a080200, 0x0b0907050a080604), high = vb_two(0x0301ffff0200ffff, 0x0705ffff0604ffff);

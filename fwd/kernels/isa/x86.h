@@ -8,9 +8,10 @@
 static inline b16 vb_16(const void *p) { return _mm_loadu_si128(p); }
 static inline b16 vb_two(uint64_t a, uint64_t b) { return _mm_set_epi64x((long long)b, (long long)a); }
 
-/* The six-bit scales and minima of two super-blocks of Q4_K or Q5_K (lib/blocks.h), at p and at q: eight bytes of scales of p, in lane order, its minima,
- * and the same of q. Of blocks 0 to 3 they are the low bits of bytes 0 to 3 (scales) and 4 to 7 (minima), of the others halves of bytes 8 to 11, and
- * above those the high bits of the former. Four bytes more are read at each. */
+/* The six-bit scales and minima of two super-blocks of Q4_K or Q5_K (lib/blocks.h), at p and at q: eight bytes of
+ * scales of p, in lane order, its minima, and the same of q. Of blocks 0 to 3 they are the low bits of bytes 0 to
+ * 3 (scales) and 4 to 7 (minima), of the others halves of bytes 8 to 11, and above those the high bits of the
+ * former. Four bytes more are read at each. */
 static inline __m256i x86_six_bits(const uint8_t *p, const uint8_t *q)
 {
 	const __m256i low = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 2, 8, 10, 1, 3, 9, 11, 4, 6, 8, 10, 5, 7, 9, 11));

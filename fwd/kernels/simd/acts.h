@@ -1,5 +1,6 @@
-/* acts: how packed activations lie in memory; pack.h writes them. There are two layouts. Few columns lie span after span (lanes.h), as decode.c reads
- * them along a row of weights. Many lie in tiles of ACTS_COLUMNS columns, block after block in visiting order (lanes.h), as prompt.c does. */
+/* acts: how packed activations lie in memory; pack.h writes them. There are two layouts. Few columns lie span
+ * after span (lanes.h), as decode.c reads them along a row of weights. Many lie in tiles of ACTS_COLUMNS columns,
+ * block after block in visiting order (lanes.h), as prompt.c does. */
 #ifndef ACTS_H
 #define ACTS_H
 
@@ -7,35 +8,38 @@
 #include "lanes.h"
 #include "unpack.h"
 
-/* Up to this many columns decode.c is faster: it unpacks the weights as they pass, once for all columns, where prompt.c first fills a panel (AVX-512,
- * 8 columns: 1.25 times as fast for Q8_0, 1.8 times for Q4_K; equal from 10 columns on). For float weights, which are not unpacked, see FLOAT_FEW. */
+/* Up to this many columns decode.c is faster: it unpacks the weights as they pass, once for all columns, where
+ * prompt.c first fills a panel (AVX-512, 8 columns: 1.25 times as fast for Q8_0, 1.8 times for Q4_K; equal from 10
+ * columns on). For float weights, which are not unpacked, see FLOAT_FEW. */
 enum { FEW = 9 };
 
 enum { ACTS_COLUMNS = 12, ACTS_STEP = 4 };      /* columns of a tile; the last tile may have fewer, a multiple of the step */
 
-/* 1.5·2^23 as a float and as its bits. The sum of the bits and an integer of less than 22 bits is the bits of the float sum. */
+/* 1.5·2^23 as a float and as its bits. The sum of the bits and an integer of less than 22 bits is the bits of the
+ * float sum. */
 enum { MAGIC = 0x4b400000 };
 #define MAGIC_FLOAT 0x1.8p23f
 
 enum block_sum { FIRST_HALF, SECOND_HALF, WHOLE_BLOCK, BLOCK_SUMS };    /* which elements of a block a sum is over */
 
-/* For decode.c: the head of 512 elements of a column, sixteen blocks. Behind it lie the integers, int8[planes][512] in their order, then the same again
- * in quarters (lanes.h). */
+/* For decode.c: the head of 512 elements of a column, sixteen blocks. Behind it lie the integers,
+ * int8[planes][512] in their order, then the same again in quarters (lanes.h). */
 struct acts_span {
 	int32_t xsum[BLOCK_SUMS][16];   /* sums of the integers, blocks in lane order */
 	float fsum[BLOCK_SUMS][16];     /* the same as floats */
 	float dx[16];
 };
 
-/* For prompt.c: a block of a tile is its integers, int32[planes][8][columns], four int8 or two int16 in each, and these fields, [columns] of each. */
+/* For prompt.c: a block of a tile is its integers, int32[planes][8][columns], four int8 or two int16 in each, and
+ * these fields, [columns] of each. */
 enum acts_field {
 	FIELD_DX,
 	FIELD_BIAS,             /* the integer that undoes the panel's bias, over the whole block; plus MAGIC where there is one plane */
 	FIELDS
 };
 
-/* Fields that only some formats read lie behind the last tile, [blocks][EXTRAS][columns] for each tile, so that they do not take up the cache of the
- * others. */
+/* Fields that only some formats read lie behind the last tile, [blocks][EXTRAS][columns] for each tile, so that
+ * they do not take up the cache of the others. */
 enum acts_extra {
 	EXTRA_XSUM,             /* as a float */
 	EXTRA_BIAS_FIRST, EXTRA_BIAS_SECOND, EXTRA_XSUM_FIRST, EXTRA_XSUM_SECOND,       /* for the halves of a block */
@@ -57,7 +61,8 @@ static inline size_t acts_planes(enum acts_kind kind)
 	return kind == ACTS_Q16 ? 2 : 1;
 }
 
-/* Planes of a tile: the high and the low bytes of 16-bit integers, or int16: elements 0 and 2 of each four, then 1 and 3. */
+/* Planes of a tile: the high and the low bytes of 16-bit integers, or int16: elements 0 and 2 of each four, then 1
+ * and 3. */
 static inline size_t acts_tile_planes(enum acts_kind kind)
 {
 	return kind == ACTS_Q8 ? 1 : 2;
@@ -73,9 +78,10 @@ static inline size_t acts_span_bytes(enum acts_kind kind)
 	return sizeof(struct acts_span) + 2 * SPAN * acts_planes(kind);
 }
 
-/* How decode.c reads rows whose number of blocks is not a multiple of sixteen. Narrow rows are read as one contiguous run of spans, or half of each
- * span could be padding; a row may then begin at any lane, and the column is stored once for each of those. Wide rows each begin a new span: there
- * padding costs little, and the copies would fill the first-level cache. */
+/* How decode.c reads rows whose number of blocks is not a multiple of sixteen. Narrow rows are read as one
+ * contiguous run of spans, or half of each span could be padding; a row may then begin at any lane, and the column
+ * is stored once for each of those. Wide rows each begin a new span: there padding costs little, and the copies
+ * would fill the first-level cache. */
 struct acts_copies {
 	size_t copies, spans;   /* of the column; spans in all copies together */
 	int contiguous;

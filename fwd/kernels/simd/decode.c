@@ -1,6 +1,7 @@
-/* decode: products with few columns. The weights are read once, straight along their rows, a span of sixteen blocks at a time, and the products of a
- * span lie one in each lane: the lanes are the sixteen accumulators. Where rows are read as one contiguous run (struct acts_copies), block b of a row
- * is not in lane b mod 16 but rotated by the same amount for every b; the closing tree then adds the same pairs. */
+/* decode: products with few columns. The weights are read once, straight along their rows, a span of sixteen
+ * blocks at a time, and the products of a span lie one in each lane: the lanes are the sixteen accumulators. Where
+ * rows are read as one contiguous run (struct acts_copies), block b of a row is not in lane b mod 16 but rotated
+ * by the same amount for every b; the closing tree then adds the same pairs. */
 #include <string.h>
 
 #include "acts.h"
@@ -8,9 +9,9 @@
 #include "product.h"
 #include "unpack.h"
 
-/* Prefetch distances in bytes: far into the second-level cache, because hardware prefetchers stop at page borders, and near into the first. Share of the
- * speed of a plain streaming read: with neither 0.83 (Q8_0, AMD), with the far one alone 0.81 to 0.92 (an Intel core), with 8192 and 2048 0.90 to
- * 0.95, with these 0.95 to 1.0. */
+/* Prefetch distances in bytes: far into the second-level cache, because hardware prefetchers stop at page borders,
+ * and near into the first. Share of the speed of a plain streaming read: with neither 0.83 (Q8_0, AMD), with the
+ * far one alone 0.81 to 0.92 (an Intel core), with 8192 and 2048 0.90 to 0.95, with these 0.95 to 1.0. */
 enum { PREFETCH_FAR = 12288, PREFETCH_NEAR = 4096 };
 
 INLINE void prefetch(const uint8_t *p, size_t bytes)
@@ -36,8 +37,8 @@ struct row_set {
 	size_t near;            /* bytes ahead within each row */
 };
 
-/* For row i at its byte `at`: prefetches its share of a later set, whose bytes are taken straight along the mapping, in the order that memory is fastest in,
- * and what comes next in the row. */
+/* For row i at its byte `at`: prefetches its share of a later set, whose bytes are taken straight along the
+ * mapping, in the order that memory is fastest in, and what comes next in the row. */
 INLINE void prefetch_side(struct row_set s, size_t i, size_t at, size_t bytes)
 {
 	UNROLL
@@ -60,7 +61,8 @@ INLINE void span_codes(struct unpacker u, const uint8_t *p, b64 codes[SPAN_VECTO
 			u.quarters(p, i / 2, &codes[i]);
 }
 
-/* sum[plane][half]: the sums of products with a span's activations over the blocks' first and second halves. codes: NULL to unpack them here. */
+/* sum[plane][half]: the sums of products with a span's activations over the blocks' first and second halves.
+ * codes: NULL to unpack them here. */
 INLINE void half_sums(struct unpacker u, const uint8_t *p, const b64 *codes, const int8_t *x, int planes, i32x16 sum[2][2])
 {
 	i32x16 v[2][SPAN_VECTORS];
@@ -150,8 +152,8 @@ INLINE f32x16 span_product(struct unpacker u, i32x16 sum[2][2], const struct sca
 	return t;
 }
 
-/* The same for a single column, which needs the codes only once: with DOT_AT_ONCE each vector of codes is multiplied as soon as it is unpacked, and the
- * scales are read last. */
+/* The same for a single column, which needs the codes only once: with DOT_AT_ONCE each vector of codes is
+ * multiplied as soon as it is unpacked, and the scales are read last. */
 INLINE f32x16 span_times_one(struct unpacker u, const uint8_t *p, const struct acts_span *x, int planes)
 {
 	b64 codes[SPAN_VECTORS];
@@ -184,8 +186,8 @@ struct span_sum {
 	f32x16 t, dx;
 };
 
-/* Ends row *r, whose last block is before block b of the span, and any others that end in the same span; s, acc: for each of n columns. Returns how many
- * blocks the next row, which may have begun in the span, still has. */
+/* Ends row *r, whose last block is before block b of the span, and any others that end in the same span; s, acc:
+ * for each of n columns. Returns how many blocks the next row, which may have begun in the span, still has. */
 INLINE size_t close_rows(const struct product_job *j, struct row_blocks blocks, size_t b, size_t *r, size_t n, f32x16 *acc, const struct span_sum *s)
 {
 	for (size_t c = 0; c < n; c++)
@@ -258,8 +260,9 @@ INLINE void decode_columns(struct unpacker u, int planes, int one, const struct 
 	}
 }
 
-/* A single column and rows of whole spans, two rows side by side, which share the loads of the column. Returns the first row that is left. (AVX-512, from
- * memory: Q4_0 and Q4_K 1.08 times as fast as row by row, Q6_K 1.05; with 16-bit activations 1.07 to 1.28.) */
+/* A single column and rows of whole spans, two rows side by side, which share the loads of the column. Returns the
+ * first row that is left. (AVX-512, from memory: Q4_0 and Q4_K 1.08 times as fast as row by row, Q6_K 1.05; with
+ * 16-bit activations 1.07 to 1.28.) */
 INLINE size_t decode_pairs(struct unpacker u, int planes, struct product_job j)
 {
 	size_t spans = j.w->cols / SPAN, step = acts_span_bytes(j.x->kind), r = j.r0;
@@ -314,8 +317,9 @@ struct floats {
 	size_t size;            /* bytes of an element */
 };
 
-/* Rows from r on and columns from c0 on, so many of each that their sums stay in registers. Elements past the last multiple of sixteen are read from a
- * copy that is filled up with zeros. far: sets_ahead(), or 0 where the rows are in the cache already. */
+/* Rows from r on and columns from c0 on, so many of each that their sums stay in registers. Elements past the last
+ * multiple of sixteen are read from a copy that is filled up with zeros. far: sets_ahead(), or 0 where the rows
+ * are in the cache already. */
 INLINE void float_rows(struct floats f, struct product_job j, size_t r, int rows, size_t c0, int columns, size_t far)
 {
 	size_t k = j.w->cols, whole = k / 16 * 16, padded = (k + 15) / 16 * 16;
@@ -362,7 +366,8 @@ INLINE void float_rows(struct floats f, struct product_job j, size_t r, int rows
 	}
 }
 
-/* FLOAT_ROWS rows from r on and all columns, three or more, split evenly into turns; the rows stay in the first-level cache meanwhile. */
+/* FLOAT_ROWS rows from r on and all columns, three or more, split evenly into turns; the rows stay in the
+ * first-level cache meanwhile. */
 INLINE void float_set(struct floats f, struct product_job j, size_t r)
 {
 	size_t turns = (j.x->n + FLOAT_SIDE - 1) / FLOAT_SIDE, far = sets_ahead(FLOAT_ROWS * j.w->row_bytes), c = 0;
@@ -384,8 +389,9 @@ INLINE void float_set(struct floats f, struct product_job j, size_t r)
 	}
 }
 
-/* A single column goes row by row, unless it is longer than this and does not fit the first-level cache; two go along two rows. Each row more is one more
- * stream from memory (AVX-512, one thread, whole engine: one column along two rows 0.9 of the speed, two along four 0.75). */
+/* A single column goes row by row, unless it is longer than this and does not fit the first-level cache; two go
+ * along two rows. Each row more is one more stream from memory (AVX-512, one thread, whole engine: one column
+ * along two rows 0.9 of the speed, two along four 0.75). */
 enum { FLOAT_LONG = 6144 };
 
 INLINE void decode_floats(struct floats f, struct product_job j)

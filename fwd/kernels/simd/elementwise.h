@@ -1,5 +1,5 @@
-/* elementwise: norms, activation functions and rotation, as spec/scalar_vector.c defines them. Lane k mod 16 is the accumulator k mod 16 of every sum;
- * lanes past the end hold zeros, which change no sum. */
+/* elementwise: norms, activation functions and rotation, as spec/scalar_vector.c defines them. Lane k mod 16 is
+ * the accumulator k mod 16 of every sum; lanes past the end hold zeros, which change no sum. */
 #ifndef ELEMENTWISE_H
 #define ELEMENTWISE_H
 

@@ -1,5 +1,5 @@
-/* float_panel: the panels of float weights and the kernel that goes along them (tiles.h). A panel holds floats, element after element in visiting order,
- * thirty-two rows in each. */
+/* float_panel: the panels of float weights and the kernel that goes along them (tiles.h). A panel holds floats,
+ * element after element in visiting order, thirty-two rows in each. */
 #ifndef FLOAT_PANEL_H
 #define FLOAT_PANEL_H
 
@@ -8,7 +8,8 @@
 #include "floats.h"
 #include "tiles.h"
 
-/* A gap of so many floats follows each residue, so that the residues, to which filling writes in turn, do not share sets of the cache. */
+/* A gap of so many floats follows each residue, so that the residues, to which filling writes in turn, do not
+ * share sets of the cache. */
 enum { FLOAT_GAP = 2 * KERNELS_ROWS, FLOAT_SPLIT = 2048 };      /* elements of a row in one part, at most */
 enum { FLOAT_FILL_AHEAD = 512 };        /* bytes of each row, as in prefetch_span() (AVX-512, k = 8192: 1.02 times as fast) */
 
@@ -62,10 +63,12 @@ INLINE void fill_floats(float_reader *read, size_t size, struct panel *p, const 
 	}
 }
 
-/* Prefetch distance in elements, as in tile_prefetch() (AVX-512: 0.93 of the peak for k = 2048 and 0.89 for 8192; without, 0.87 and 0.75). */
+/* Prefetch distance in elements, as in tile_prefetch() (AVX-512: 0.93 of the peak for k = 2048 and 0.89 for 8192;
+ * without, 0.87 and 0.75). */
 enum { FLOAT_TILE_AHEAD = 64 };
 
-/* As tile_strip(), along the current part of k. columns: computed here, of the width columns of the tile of activations. */
+/* As tile_strip(), along the current part of k. columns: computed here, of the width columns of the tile of
+ * activations. */
 INLINE void float_tile_run(int columns, int width, struct tiling *d, const struct panel *p, const float *w, const float *x,
 	f32x16 (*stack)[FLOAT_COLUMNS][TILE_VECTORS])
 {

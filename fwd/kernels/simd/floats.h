@@ -21,7 +21,8 @@ INLINE f32x16 floats_bf16(const uint8_t *p)
 	return vf_load_bf16(p);
 }
 
-/* Does a cache line begin with element e, a multiple of sixteen, so that it is prefetched once? size: bytes of an element. */
+/* Does a cache line begin with element e, a multiple of sixteen, so that it is prefetched once? size: bytes of an
+ * element. */
 INLINE int begins_line(size_t size, size_t e)
 {
 	return size == 4 || e % 32 == 0;

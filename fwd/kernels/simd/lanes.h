@@ -2,17 +2,19 @@
  *
  * Span. Weights are unpacked sixteen blocks of 32 at a time: 512 elements of a row.
  *
- * Lane order. The products of a span are taken 64 codes at a time, two blocks in a vector, and summed by a transposing tree over eight such vectors. It
- * leaves blocks 0, 2, 4, 6, 1, 3, 5, 7 in the lower eight lanes and the same plus 8 in the upper, on every instruction set, so all scales of a
- * span are read in that order.
+ * Lane order. The products of a span are taken 64 codes at a time, two blocks in a vector, and summed by a
+ * transposing tree over eight such vectors. It leaves blocks 0, 2, 4, 6, 1, 3, 5, 7 in the lower eight lanes and
+ * the same plus 8 in the upper, on every instruction set, so all scales of a span are read in that order.
  *
- * Quarters. Where the low and the high nibbles of bytes are two codes, it is faster to take four blocks at a time: the first sixteen codes of each in
- * the quarters of one vector, the others in those of another, so that their products add up before any tree. The first such four blocks are 0, 2,
- * 4, 6, then 1, 3, 5, 7, and the same plus 8.
+ * Quarters. Where the low and the high nibbles of bytes are two codes, it is faster to take four blocks at a time:
+ * the first sixteen codes of each in the quarters of one vector, the others in those of another, so that their
+ * products add up before any tree. The first such four blocks are 0, 2, 4, 6, then 1, 3, 5, 7, and the same plus
+ * 8.
  *
- * Visiting order. A prompt's kernel goes through the blocks (or elements) of one residue modulo 16 after the other, so that one set of registers
- * serves all sixteen accumulators. The residues come bit-reversed: the closing tree first adds i and i + 8, then those 4, 2, 1 apart, so neighbours
- * in this order are what it adds first, and a stack of five partial sums is enough. */
+ * Visiting order. A prompt's kernel goes through the blocks (or elements) of one residue modulo 16 after the
+ * other, so that one set of registers serves all sixteen accumulators. The residues come bit-reversed: the closing
+ * tree first adds i and i + 8, then those 4, 2, 1 apart, so neighbours in this order are what it adds first, and a
+ * stack of five partial sums is enough. */
 #ifndef LANES_H
 #define LANES_H
 
@@ -43,8 +45,8 @@ static inline size_t quarter_place(size_t b, size_t h)
 
 static const unsigned char residues[16] = { 0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15 };
 
-/* The f16 at p + step·block in lane order, four in each. They are put together in general registers because shuffles are what vector units have fewest
- * of. */
+/* The f16 at p + step·block in lane order, four in each. They are put together in general registers because
+ * shuffles are what vector units have fewest of. */
 INLINE void lane_f16s(const uint8_t *p, size_t step, uint64_t four[4])
 {
 	uint64_t h[16];

@@ -1,5 +1,5 @@
-/* pack: activations quantised and packed for products, by the arithmetic of spec/scalar_product.c. Sixteen blocks of a column are quantised at a time, one
- * in each lane. acts.h has the layouts. */
+/* pack: activations quantised and packed for products, by the arithmetic of spec/scalar_product.c. Sixteen blocks
+ * of a column are quantised at a time, one in each lane. acts.h has the layouts. */
 #ifndef PACK_H
 #define PACK_H
 
@@ -197,7 +197,8 @@ static void place_span(struct acts *a, const struct quantised *q, size_t c, size
 	}
 }
 
-/* Stores v[column], whose lanes are blocks, with the first `count` blocks of a tile: block b at to + first[b] * ints. */
+/* Stores v[column], whose lanes are blocks, with the first `count` blocks of a tile: block b at to + first[b] *
+ * ints. */
 INLINE void place_ints(i32x16 v[16], int32_t *to, const size_t first[16], size_t ints, size_t count, size_t columns)
 {
 	vi_transpose(v);
@@ -269,7 +270,8 @@ static void quantise_span(const struct acts *a, const float *x, size_t g, struct
 		quantise(ACTS_Q8, 0, x, q);
 }
 
-/* Packs columns [c, c + columns) as a tile. The tile may be a few columns wider: those are zeros, and their products are not stored. */
+/* Packs columns [c, c + columns) as a tile. The tile may be a few columns wider: those are zeros, and their
+ * products are not stored. */
 static void pack_tile(struct acts *a, const float *x, size_t stride, size_t c, size_t columns)
 {
 	size_t blocks = a->k / 32, first[16], width = tile_width(c, a->n);

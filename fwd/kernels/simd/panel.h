@@ -1,6 +1,7 @@
-/* panel: the panels of quantised weights and the kernels that go along them (tiles.h). A panel holds codes of one byte (or 16 bits) with the rows in the
- * lanes, four codes of a row in each, block after block in visiting order (lanes.h), and behind each block its scales. The tiles of columns go along
- * it with their integer sums in registers. From there on the format matters no more, except for its number of scales and whether it has minima. */
+/* panel: the panels of quantised weights and the kernels that go along them (tiles.h). A panel holds codes of one
+ * byte (or 16 bits) with the rows in the lanes, four codes of a row in each, block after block in visiting order
+ * (lanes.h), and behind each block its scales. The tiles of columns go along it with their integer sums in
+ * registers. From there on the format matters no more, except for its number of scales and whether it has minima. */
 #ifndef PANEL_H
 #define PANEL_H
 
@@ -9,7 +10,8 @@
 #include "tiles.h"
 #include "unpack.h"
 
-/* Bytes of a block's codes: int8[8][32 rows][4]; or int16[2][8][32 rows][2], elements 0 and 2 of each four, then 1 and 3. */
+/* Bytes of a block's codes: int8[8][32 rows][4]; or int16[2][8][32 rows][2], elements 0 and 2 of each four, then 1
+ * and 3. */
 INLINE size_t panel_codes(int i16)
 {
 	return (size_t)TILE_ODD << i16;
@@ -17,8 +19,9 @@ INLINE size_t panel_codes(int i16)
 
 /* The fields behind a block's codes: [32 rows] of each that the format has. */
 enum panel_field {
-	/* With one plane of activations, integer sums are made as the float MAGIC_FLOAT + isum; the addend is -scale·MAGIC_FLOAT, which is exact, and
-	 * the fma takes it away. With two, they are converted, and the addend is zero. In both cases it is NaN where the scale is not finite. */
+	/* With one plane of activations, integer sums are made as the float MAGIC_FLOAT + isum; the addend is
+	 * -scale·MAGIC_FLOAT, which is exact, and the fma takes it away. With two, they are converted, and the
+	 * addend is zero. In both cases it is NaN where the scale is not finite. */
 	PANEL_SCALE, PANEL_ADDEND,
 	PANEL_SECOND,                   /* the scale of the second half */
 	PANEL_MINIMA = PANEL_SECOND     /* the minima: here with one scale a block, one field later with two (panel_min) */
@@ -117,8 +120,9 @@ INLINE void fill_span(struct unpacker u, struct panel *p, const uint8_t *const s
 		spread(p, min[1], g, count, rows, panel_min(u.scales) + 1);
 }
 
-/* Prefetches the next span of a row. What tiles_ahead() prefetched is in the second-level cache or, by now, in the third, and the rows are too many streams
- * for the hardware (AVX-512, Q8_0, other work on the machine: filling takes a fiftieth of the time, a fifteenth without). */
+/* Prefetches the next span of a row. What tiles_ahead() prefetched is in the second-level cache or, by now, in the
+ * third, and the rows are too many streams for the hardware (AVX-512, Q8_0, other work on the machine: filling
+ * takes a fiftieth of the time, a fifteenth without). */
 INLINE void prefetch_span(const uint8_t *next, size_t bytes)
 {
 	for (size_t line = 0; line < bytes; line += 64)
@@ -160,7 +164,8 @@ INLINE f32x16 tile_setf(const int32_t *x)
 	return vf_set1(f);
 }
 
-/* The integer sums over `quads` fours of codes, from four q0 of the block on. start[column]: what undoes the panel's bias. */
+/* The integer sums over `quads` fours of codes, from four q0 of the block on. start[column]: what undoes the
+ * panel's bias. */
 INLINE void tile_integers(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int q0, int quads, const int32_t *start)
 {
 	int biased = tile_bias(t.scales, t.minima, t.i16);
@@ -185,9 +190,9 @@ INLINE void tile_integers(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const 
 	tile_dot(t, s, w + q0 * 4 * KERNELS_ROWS, x + q0 * t.width, quads);
 }
 
-/* Prefetches the activations TILE_AHEAD blocks on. They come from the third-level cache or from memory, and the kernel reads them too slowly for the
- * hardware to look far enough ahead (AVX-512, k = 8192, 512 columns: 0.72 of the peak, 0.55 without). A block may begin anywhere in a line; 15 int32s
- * more cover its last one. */
+/* Prefetches the activations TILE_AHEAD blocks on. They come from the third-level cache or from memory, and the
+ * kernel reads them too slowly for the hardware to look far enough ahead (AVX-512, k = 8192, 512 columns: 0.72 of
+ * the peak, 0.55 without). A block may begin anywhere in a line; 15 int32s more cover its last one. */
 enum { TILE_AHEAD = 8 };
 
 INLINE void tile_prefetch(struct tile_shape t, const int32_t *x, const int32_t *extras)
@@ -247,7 +252,8 @@ INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const u
 			acc[c][v] = vf_fma(tile_setf(near + FIELD_DX * t.width + c), sum[c][v], acc[c][v]);
 }
 
-/* A strip is a few blocks (TILE_STRIP). These columns and vectors of rows go along one strip before the next: all of the tile, or one registerful. */
+/* A strip is a few blocks (TILE_STRIP). These columns and vectors of rows go along one strip before the next: all
+ * of the tile, or one registerful. */
 enum { STRIP_COLUMNS = TILE_STRIP ? ACTS_COLUMNS : TILE_COLUMNS, STRIP_VECTORS = TILE_STRIP ? KERNELS_ROWS / 16 : TILE_VECTORS };
 
 typedef f32x16 tile_floats[STRIP_COLUMNS][STRIP_VECTORS];
@@ -271,8 +277,9 @@ static inline size_t tile_ints(struct tile_shape t)
 	return acts_block_ints(t.planes == 2 ? ACTS_Q16 : ACTS_Q8, (size_t)t.width);
 }
 
-/* Blocks [b0, b1) of the residue, for a registerful: columns from c0 and vectors of rows from v0 of the tile. *stack has the sums of the blocks before b0
- * and takes those of these blocks. Where a residue is complete, the sums are added to those that they meet in the closing tree. */
+/* Blocks [b0, b1) of the residue, for a registerful: columns from c0 and vectors of rows from v0 of the tile.
+ * *stack has the sums of the blocks before b0 and takes those of these blocks. Where a residue is complete, the
+ * sums are added to those that they meet in the closing tree. */
 INLINE void tile_strip(struct tile_shape t, struct tile_walk at, int c0, int v0, size_t b0, size_t b1)
 {
 	int ahead = !TILE_STRIP || (c0 == 0 && v0 == 0);
@@ -306,9 +313,10 @@ INLINE void tile_strip(struct tile_shape t, struct tile_walk at, int c0, int v0,
 			(*at.stack)[c0 + c][v0 + v] = acc[c][v];
 }
 
-/* The tile of activations that begins at column c: the accumulators of one residue after the other, on a stack where the closing tree adds them as they come.
- * Where registers are few, all columns and rows of the tile go along a strip before the next one, so that its codes and activations stay in the
- * first-level cache; where there are many, a registerful of columns and rows goes along all of the part. */
+/* The tile of activations that begins at column c: the accumulators of one residue after the other, on a stack
+ * where the closing tree adds them as they come. Where registers are few, all columns and rows of the tile go
+ * along a strip before the next one, so that its codes and activations stay in the first-level cache; where there
+ * are many, a registerful of columns and rows goes along all of the part. */
 INLINE void tile_multiply(struct tile_shape t, struct tiling *d, const struct panel *p, size_t c)
 {
 	const struct acts *x = d->job->x;

@@ -5,8 +5,9 @@
 #include "fwd/kernels/peaks.h"
 #include "vocabulary.h"
 
-/* PEAK_COLUMNS is large enough to hide the latency of the products and small enough for the sums to stay in registers. This reaches the speed of a loop
- * of products alone (AVX-512: 378 of 378 G/s; with twice as many columns 289, because sums are moved about). */
+/* PEAK_COLUMNS is large enough to hide the latency of the products and small enough for the sums to stay in
+ * registers. This reaches the speed of a loop of products alone (AVX-512: 378 of 378 G/s; with twice as many
+ * columns 289, because sums are moved about). */
 enum { PEAK_QUADS = 4, PEAK_SUMS = FLOAT_COLUMNS * TILE_VECTORS, PEAK_UNROLL = 4 };
 enum { PEAK_STEP = PEAK_QUADS * KERNELS_ROWS * 4, PEAK_STEPS = PEAK_BYTES / PEAK_STEP };
 

@@ -1,4 +1,5 @@
-/* product: the products of one instruction set. decode.c and prompt.c are compiled once for each, with ISA as its name (Makefile). */
+/* product: the products of one instruction set. decode.c and prompt.c are compiled once for each, with ISA as its
+ * name (Makefile). */
 #ifndef PRODUCT_H
 #define PRODUCT_H
 

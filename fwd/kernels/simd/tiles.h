@@ -1,8 +1,9 @@
 /* tiles: how prompt.c keeps products with many columns in the caches.
  *
- * Thirty-two rows of weights at a time are unpacked into a panel, then each tile of columns goes along it. A panel that is too long for the second-level
- * cache is split along k: into sets of residues, in visiting order (lanes.h), and all tiles go along one set before the next. The sums of a set
- * are a subtree of the closing tree. They wait for their other half in y and, where more than two are pending, in scratch. */
+ * Thirty-two rows of weights at a time are unpacked into a panel, then each tile of columns goes along it. A panel
+ * that is too long for the second-level cache is split along k: into sets of residues, in visiting order
+ * (lanes.h), and all tiles go along one set before the next. The sums of a set are a subtree of the closing tree.
+ * They wait for their other half in y and, where more than two are pending, in scratch. */
 #ifndef TILES_H
 #define TILES_H
 
@@ -52,8 +53,9 @@ struct tiling {
 	size_t ahead_step;
 };
 
-/* While tiles go along a panel, the rows of the next one are prefetched, because filling it would wait for memory (a quarter of the time with 16 columns): a
- * little each time that a tile of so many columns turns to another residue. */
+/* While tiles go along a panel, the rows of the next one are prefetched, because filling it would wait for memory
+ * (a quarter of the time with 16 columns): a little each time that a tile of so many columns turns to another
+ * residue. */
 static inline void tiles_begin_ahead(struct tiling *d, size_t columns)
 {
 	const struct matrix *w = d->job->w;
@@ -89,8 +91,8 @@ static inline int tile_inside(const struct tiling *d, struct tile t)
 	return t.row + t.vectors * 16 <= d->job->r1 && t.c + t.columns <= d->job->x->n;
 }
 
-/* Prefetches the lines of y that close_tile() will write: the stores would wait for them one by one (AVX-512, k = 576: a seventh of the time; k = 2048: a
- * twentieth). */
+/* Prefetches the lines of y that close_tile() will write: the stores would wait for them one by one (AVX-512, k =
+ * 576: a seventh of the time; k = 2048: a twentieth). */
 INLINE void open_tile(const struct tiling *d, struct tile t)
 {
 	if (!tile_inside(d, t))
@@ -127,7 +129,8 @@ static void close_partial(const struct tiling *d, const f32x16 *sum, struct tile
 		}
 }
 
-/* sum[columns][vectors] of one part of k: adds those that were pending for it, and stores the result in y or as pending. */
+/* sum[columns][vectors] of one part of k: adds those that were pending for it, and stores the result in y or as
+ * pending. */
 INLINE void close_tile(const struct tiling *d, const f32x16 *sum, struct tile t)
 {
 	if (d->splits > 1 || !tile_inside(d, t)) {

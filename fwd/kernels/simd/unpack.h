@@ -1,6 +1,7 @@
-/* unpack: one unpacker for each quantised format. It reads a span, sixteen blocks of 32 (so two super-blocks of a K format): the codes 64 bytes at a
- * time, the scales in lane order (lanes.h). decode.c and prompt.c are made of these. A new format is a function for its codes, one for its scales
- * and a line in the list at the end; the rest follows from its row in lib/gguf/formats.h. */
+/* unpack: one unpacker for each quantised format. It reads a span, sixteen blocks of 32 (so two super-blocks of a
+ * K format): the codes 64 bytes at a time, the scales in lane order (lanes.h). decode.c and prompt.c are made of
+ * these. A new format is a function for its codes, one for its scales and a line in the list at the end; the rest
+ * follows from its row in lib/gguf/formats.h. */
 #ifndef UNPACK_H
 #define UNPACK_H
 
@@ -235,7 +236,8 @@ INLINE void scales_q3_k(const uint8_t *span, struct scales *s)
 		s->scale[i] = vf_mul(d, s->scale[i]);
 }
 
-/* Q4_K and Q5_K: d and dmin at f16s, the six-bit scales and minima at packed, and the second super-block `step` bytes on. */
+/* Q4_K and Q5_K: d and dmin at f16s, the six-bit scales and minima at packed, and the second super-block `step`
+ * bytes on. */
 INLINE void scales_k(const uint8_t *f16s, const uint8_t *packed, size_t step, struct scales *s)
 {
 	f32x16 d, dmin, scale, min;

@@ -101,11 +101,12 @@ static inline b64 vb_four(const uint8_t *p, size_t step);       /* 16 bytes at p
 static inline b64 vb_alternate(const uint8_t *p, int second);   /* of the eight 16 bytes from p on, the first, third ...; or the second, fourth ... */
 static inline b64 vb_nibbles(const void *p, const void *q);     /* the low nibbles of 16 bytes at p, their high nibbles, the same of q */
 
-/* 32 bytes of p shifted right by a, then the same bytes shifted right by b, & mask. Negative: to the left. The mask keeps only bits that come from the
- * same byte. */
+/* 32 bytes of p shifted right by a, then the same bytes shifted right by b, & mask. Negative: to the left. The
+ * mask keeps only bits that come from the same byte. */
 static inline b64 vb_fields(const void *p, int a, int b, int mask);
 
-/* `value` in each byte whose bit is set: the bits of 4 bytes at p for the first 32, of 4 bytes at q for the others, lowest first. */
+/* `value` in each byte whose bit is set: the bits of 4 bytes at p for the first 32, of 4 bytes at q for the
+ * others, lowest first. */
 static inline b64 vb_bits(const void *p, const void *q, int value);
 
 static inline b16 vb_16(const void *p);                         /* 16 bytes at p */
@@ -117,7 +118,8 @@ static inline f32x16 vf_f16s(const uint8_t *p, size_t step);    /* the f16 at p 
 static inline f32x16 vf_two_f16s(const void *p, const void *q); /* the f16 at p for blocks 0 to 7, the one at q for the others */
 static inline void vf_two_pairs(const void *p, const void *q, f32x16 *first, f32x16 *second);   /* the same for two f16 at each */
 
-/* The six-bit scales and minima of a super-block of Q4_K or Q5_K at p for blocks 0 to 7, at q for the others. 16 bytes are read at each. */
+/* The six-bit scales and minima of a super-block of Q4_K or Q5_K at p for blocks 0 to 7, at q for the others. 16
+ * bytes are read at each. */
 static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale, f32x16 *min);
 
 /* Two int8 a block, for its halves: blocks 0 to 7 in p, 8 to 15 in q. */
@@ -125,8 +127,9 @@ static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second);
 
 /* ---- products of codes and activations, for decode.c ---- */
 
-/* Sums of products with activations in [-127, 127], in a form that the fold functions and vd_half_sums() of the same set take: of codes in [0, top], where
- * top is at most 127; of codes in [-128, 127], each with SIGNED_BIAS added; of two vectors of codes in [0, 15]. */
+/* Sums of products with activations in [-127, 127], in a form that the fold functions and vd_half_sums() of the
+ * same set take: of codes in [0, top], where top is at most 127; of codes in [-128, 127], each with SIGNED_BIAS
+ * added; of two vectors of codes in [0, 15]. */
 static inline i32x16 vd_dot(b64 w, b64 x, int top);
 static inline i32x16 vd_dot_signed(b64 w, b64 x);
 static inline i32x16 vd_dot_two(b64 w, b64 x, b64 w2, b64 x2);
@@ -135,7 +138,8 @@ static inline i32x16 vd_dot_two(b64 w, b64 x, b64 w2, b64 x2);
 static inline void vd_fold_halves(i32x16 v[8], int c, int top);
 static inline void vd_fold_quarters(i32x16 v[4], int c);
 
-/* From the products of a span, the sums over the first and the second halves of blocks, in lane order; from its quarters, those over blocks. */
+/* From the products of a span, the sums over the first and the second halves of blocks, in lane order; from its
+ * quarters, those over blocks. */
 static inline void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *second);
 static inline i32x16 vd_quarter_sums(const i32x16 v[4]);
 
@@ -150,14 +154,17 @@ struct tile_shape {
 	int scales, minima;     /* of the format */
 };
 
-/* What a panel adds to codes to make them fit tile_dot(): a power of two, or 0. Codes of types with minima are not negative and stay as they are. */
+/* What a panel adds to codes to make them fit tile_dot(): a power of two, or 0. Codes of types with minima are not
+ * negative and stay as they are. */
 static inline int tile_bias(int scales, int minima, int i16);
 
-/* Does tile_dot() take a format's codes, with the bias added, as bytes? If not, its activations are int16 (ACTS_Q8_I16). */
+/* Does tile_dot() take a format's codes, with the bias added, as bytes? If not, its activations are int16
+ * (ACTS_Q8_I16). */
 static inline int tile_fits(const struct format *f);
 
-/* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, each four codes a row 4·KERNELS_ROWS bytes after the four before) and the
- * activations of column c (at x + c, each four t.width further). int16: see TILE_ODD in lanes.h. */
+/* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, each four codes a row 4·KERNELS_ROWS
+ * bytes after the four before) and the activations of column c (at x + c, each four t.width further). int16: see
+ * TILE_ODD in lanes.h. */
 static inline void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads);
 
 #endif

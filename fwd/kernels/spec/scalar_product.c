@@ -48,8 +48,9 @@ static float rounding_error(const float x[32], float inverse)
 	return sum;
 }
 
-/* Of eight steps from max/127 to max/120, the one of least squared error, in units of (max/127)² so that blocks of any size compare; the finest on
- * ties. Then the integers stay and the scale becomes the best for them, sum(x·q) / sum(q·q), both element by element. */
+/* Of eight steps from max/127 to max/120, the one of least squared error, in units of (max/127)² so that blocks of
+ * any size compare; the finest on ties. Then the integers stay and the scale becomes the best for them, sum(x·q) /
+ * sum(q·q), both element by element. */
 static void pack_q8(const float x[32], float max, struct acts_block *b)
 {
 	float unit = 1 / max, inverse = 127 * unit, least = rounding_error(x, inverse), xq = 0, qq = 0;
@@ -81,7 +82,8 @@ static void pack_q16(const float x[32], float max, struct acts_block *b)
 	b->dx = max * (1 / 32512.0f);
 }
 
-/* A block that holds an infinity or a NaN has the scale NaN and integers of zero; one below ACTS_LEAST counts as all zeros. */
+/* A block that holds an infinity or a NaN has the scale NaN and integers of zero; one below ACTS_LEAST counts as
+ * all zeros. */
 static void pack_block(enum acts_kind kind, const float x[32], struct acts_block *b)
 {
 	float max = 0;
@@ -110,8 +112,8 @@ void scalar_acts_pack(struct acts *a, const float *x, size_t stride, size_t c0, 
 
 /* ---- products ---- */
 
-/* The product of 32 weights, from number `first` of a block on, and 32 activations, over dx: scales first, then minima. A scale that is not finite
- * counts as NaN. */
+/* The product of 32 weights, from number `first` of a block on, and 32 activations, over dx: scales first, then
+ * minima. A scale that is not finite counts as NaN. */
 static float block_product(const struct format *f, const struct block_values *w, size_t first, const struct acts_block *x)
 {
 	size_t run = 32 / (size_t)f->scales;

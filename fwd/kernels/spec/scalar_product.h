@@ -1,5 +1,5 @@
-/* scalar_product: the specification of weights times activations, written to be read. kernels.h says what each function does; scalar.c puts
- * them into its table. */
+/* scalar_product: the specification of weights times activations, written to be read. kernels.h says what each
+ * function does; scalar.c puts them into its table. */
 #ifndef SCALAR_PRODUCT_H
 #define SCALAR_PRODUCT_H
 
