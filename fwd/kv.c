@@ -1,9 +1,9 @@
 /* kv: lists, shows, copies and removes the segments that fwd --kv keeps. */
-#include <stdio.h>
 #include <string.h>
 
 #include "lib/base/cli.h"
 #include "lib/base/guard.h"
+#include "lib/base/out.h"
 #include "fwd/state/segment.h"
 
 static const struct opt opts[] = { { 0 } };
@@ -18,9 +18,9 @@ static int list_one(const char *name, void *context)
 	struct segment_info i;
 
 	if (segment_inspect(name, &i, &w) < 0)
-		printf("%-24s %s\n", name, w.text);
+		out_print("%-24s %s\n", name, w.text);
 	else
-		printf("%-24s %8zu %8zu %9.1f  %-4s  %-8s  %016llx\n", name, i.length, i.n_ctx,
+		out_print("%-24s %8zu %8zu %9.1f  %-4s  %-8s  %016llx\n", name, i.length, i.n_ctx,
 			(double)i.bytes / (1 << 20),
 			kv_type_name[i.shape.kv_type], i.owner ? "in use" : "free", (unsigned long long)i.shape.model);
 	return 0;
@@ -28,7 +28,7 @@ static int list_one(const char *name, void *context)
 
 static void list(void)
 {
-	printf("%-24s %8s %8s %9s  %-4s  %-8s  %s\n", "NAME", "TOKENS", "CONTEXT", "MIB", "TYPE", "STATE", "MODEL");
+	out_print("%-24s %8s %8s %9s  %-4s  %-8s  %s\n", "NAME", "TOKENS", "CONTEXT", "MIB", "TYPE", "STATE", "MODEL");
 	if (object_each(list_one, NULL, &w) < 0)
 		cli_die(&c, "%s", w.text);
 }
@@ -40,22 +40,22 @@ static int info(const char *name)
 
 	if (segment_inspect(name, &i, &w) < 0)
 		return -1;
-	printf("name         %s\n", name);
-	printf("tokens       %zu\n", i.length);
-	printf("context      %zu\n", i.n_ctx);
-	printf("bytes        %zu\n", i.bytes);
-	printf("type         %s\n", kv_type_name[p->kv_type]);
-	printf("layers       %u\n", p->n_layer);
-	printf("KV heads     %u\n", p->n_head_kv);
-	printf("head dims    %u and %u\n", p->dim_k, p->dim_v);
-	printf("model        %016llx\n", (unsigned long long)p->model);
+	out_print("name         %s\n", name);
+	out_print("tokens       %zu\n", i.length);
+	out_print("context      %zu\n", i.n_ctx);
+	out_print("bytes        %zu\n", i.bytes);
+	out_print("type         %s\n", kv_type_name[p->kv_type]);
+	out_print("layers       %u\n", p->n_layer);
+	out_print("KV heads     %u\n", p->n_head_kv);
+	out_print("head dims    %u and %u\n", p->dim_k, p->dim_v);
+	out_print("model        %016llx\n", (unsigned long long)p->model);
 	if (i.digest)
-		printf("weights      %016llx\n", (unsigned long long)i.digest);
-	printf("arithmetic   %llu\n", (unsigned long long)p->arithmetic);
+		out_print("weights      %016llx\n", (unsigned long long)i.digest);
+	out_print("arithmetic   %llu\n", (unsigned long long)p->arithmetic);
 	if (i.owner)
-		printf("state        in use by process %ld\n", i.owner);
+		out_print("state        in use by process %ld\n", i.owner);
 	else
-		printf("state        free\n");
+		out_print("state        free\n");
 	return 0;
 }
 
@@ -67,7 +67,7 @@ static int ids(const char *name)
 	if (segment_inspect(name, &i, &w) < 0 || segment_open(&s, name, &i.shape, i.n_ctx, &w) < 0)
 		return -1;
 	for (size_t pos = 0; pos < s.length; pos++)
-		printf("%ld\n", (long)segment_id(&s, pos));
+		out_print("%ld\n", (long)segment_id(&s, pos));
 	segment_close(&s);
 	return 0;
 }

@@ -199,15 +199,17 @@ static int run(void)
 
 int main(int argc, char **argv)
 {
-	struct cli c = { .program = "gen", .synopsis = "[options] [PROMPT] (default: the prompt from stdin)",
+	static struct cli c = { .program = "gen", .synopsis = "[options] [PROMPT] (default: the prompt from stdin)",
 		.purpose = "text from a prompt: the loop of tok, fwd, sample and detok", .opts = options_table,
-		.more = { fwd_opts, chat_opts, sampler_opts }, .argc = argc, .argv = argv };
-	char path[FIND_PATH];
+		.more = { fwd_opts, chat_opts, sampler_opts } };
+	static char path[FIND_PATH];
 	const char *argv0 = argv[0];
 	int status;
 
 	for (int i = 0; i < STAGES; i++)
 		q.stage[i].name = names[i];
+	c.argc = argc;
+	c.argv = argv;
 	cli_start(&c);
 	options(&q, &c);
 	if (!q.model && !(q.model = find_model(path, argv0)))

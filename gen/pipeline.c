@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/out.h"
+
 /* The stages of each topology in the order of the stream; those that are not used are left out. From TEE the ids go
  * back to FEED, too. */
 static const enum stage_number loop_stages[] = { PROMPT, TOK, FEED, FWD, SAMPLE, STOPS, TEE, BEST, DETOK, STAGES };
@@ -131,16 +133,16 @@ static void print_word(const char *s)
 	size_t plain = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%");
 
 	if (*s && !s[plain]) {
-		fputs(s, stdout);
+		out_text(s);
 		return;
 	}
-	putchar('\'');
+	out_char('\'');
 	for (; *s; s++)
 		if (*s == '\'')
-			fputs("'\\''", stdout);
+			out_text("'\\''");
 		else
-			putchar(*s);
-	putchar('\'');
+			out_char(*s);
+	out_char('\'');
 }
 
 static void print_stage(const struct request *q, enum stage_number number)
@@ -148,48 +150,48 @@ static void print_stage(const struct request *q, enum stage_number number)
 	const struct stage *s = &q->stage[number];
 
 	if (number == TEE) {
-		printf("tee \"$dir/ids\"");
+		out_text("tee \"$dir/ids\"");
 		return;
 	}
 	if (number == PROMPT) {
-		printf("printf %%s ");
+		out_text("printf %s ");
 		print_word(s->text);
 		return;
 	}
-	printf("stage");
+	out_text("stage");
 	if (s->command) {
-		printf(" sh -c ");
+		out_text(" sh -c ");
 		print_word(s->command);
 	}
 	for (int i = 0; i < s->n && !s->command; i++) {
-		putchar(' ');
+		out_char(' ');
 		print_word(s->argv[i]);
 	}
 	if (number == FEED)
-		printf(" \"$dir/ids\"");
+		out_text(" \"$dir/ids\"");
 	if (number == SAMPLE && stage_used(&q->stage[SCHEMA]) && !s->command)
-		printf(" --grammar-file \"$dir/grammar\"");
+		out_text(" --grammar-file \"$dir/grammar\"");
 }
 
 void pipeline_print(const struct request *q)
 {
 	const enum stage_number *at = next_used(q, topology(q));
 
-	printf("dir=$(mktemp -d) || exit\ntrap 'rm -r \"$dir\"' EXIT\n");
-	printf("# A stage that fails leaves its status; one whose reader is gone (SIGPIPE) does not.\n");
-	printf("stage() { \"$@\" || case $? in 141) ;; *) echo $? >>\"$dir/failed\" ;; esac; }\n");
+	out_text("dir=$(mktemp -d) || exit\ntrap 'rm -r \"$dir\"' EXIT\n");
+	out_text("# A stage that fails leaves its status; one whose reader is gone (SIGPIPE) does not.\n");
+	out_text("stage() { \"$@\" || case $? in 141) ;; *) echo $? >>\"$dir/failed\" ;; esac; }\n");
 	if (stage_used(&q->stage[FEED]))
-		printf("mkfifo \"$dir/ids\" || exit\n");
+		out_text("mkfifo \"$dir/ids\" || exit\n");
 	if (stage_used(&q->stage[SCHEMA])) {
 		print_stage(q, SCHEMA);
-		printf(" >\"$dir/grammar\"\n");
+		out_text(" >\"$dir/grammar\"\n");
 	}
 	while (*at != STAGES) {
 		print_stage(q, *at);
 		do
 			at = next_used(q, at + 1);
 		while (*at == TEE && q->chained);
-		printf(*at == STAGES ? "\n" : " |\n\t");
+		out_text(*at == STAGES ? "\n" : " |\n\t");
 	}
-	printf("read -r status 2>/dev/null <\"$dir/failed\" || exit 0\n[ \"$status\" = 2 ] && exit 2\nexit 1\n");
+	out_text("read -r status 2>/dev/null <\"$dir/failed\" || exit 0\n[ \"$status\" = 2 ] && exit 2\nexit 1\n");
 }

@@ -1,8 +1,8 @@
 /* schema: a JSON Schema to a grammar. Text to text: what `sample --grammar-file` reads. */
-#include <stdio.h>
 
 #include "lib/base/bytes.h"
 #include "lib/base/cli.h"
+#include "lib/base/out.h"
 #include "lib/base/slurp.h"
 #include "lib/grammar/grammar.h"
 #include "lib/schema/schema.h"
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 			cli_usage(&c, "%s: %s", file, w.text);
 		cli_die(&c, "stdin: %s", w.text);
 	}
-	fwrite(grammar.p, 1, grammar.n, stdout);
+	out_bytes(grammar.p, grammar.n);
 	bytes_free(&given);
 	bytes_free(&grammar);
 	return cli_end(&c);
