@@ -1,4 +1,4 @@
-/* best: of several texts the likeliest. */
+/* best: a limit that gen and feed share with best. */
 #ifndef BEST_H
 #define BEST_H
 

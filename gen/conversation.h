@@ -7,7 +7,7 @@
 #include "gen.h"
 #include "loop.h"
 
-/* Starts the stages and talks until the lines of stdin end. l->r is the result of the turn under way. 0, or -1 with
+/* Starts the stages and answers turns until stdin ends. l->r is the result of the turn under way. 0, or -1 with
  * a reason. */
 int conversation(struct request *q, struct loop *l, struct why *w);
 

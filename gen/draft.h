@@ -1,6 +1,6 @@
 /* draft: guesses how the text goes on, so that fwd can evaluate several ids at once: from repetitions in the text,
- * or by a small model that runs `fwd --chain`. What is generated does not depend on guesses; they cost time at
- * most. Where they do not pay, they pause. */
+ * or by a small model that runs `fwd --chain`. Guesses never change what is generated, only how long it takes. While
+ * they do not pay, there are none. */
 #ifndef DRAFT_H
 #define DRAFT_H
 
@@ -38,10 +38,11 @@ struct draft {                  /* starts as zeroes; set by the caller: */
 
 void draft_close(struct draft *d);
 
-/* Starts the small model, if there is one. card: the vocabulary of the ids, whatever model it names. -1: a reason. */
+/* Starts the small model, if there is one. card: the vocabulary of the ids, whatever model it names. -1 with a
+ * reason. */
 int draft_start(struct draft *d, const struct card *card, struct why *w);
 
-/* A new round: of the last one's guesses `accepted` were right. Guesses how seq goes on, at most `room` ids, into
+/* Begins a round; `accepted` guesses of the last one were right. Guesses how seq goes on, at most `room` ids, into
  * ids[DRAFT_MAX]; returns how many. */
 int draft_propose(struct draft *d, const struct card *card, const struct tokens *seq, size_t accepted, int32_t *ids,
 	size_t room, struct why *w);

@@ -1,4 +1,4 @@
-/* gen: what was asked for, as the options put it. */
+/* gen: what the command line of gen asks for. */
 #ifndef GEN_H
 #define GEN_H
 
@@ -28,7 +28,7 @@ struct request {
 	char grammar_path[24];
 	int greedy, gumbel, ignore_eos;
 	int sampling;           /* there are options of sample beside these */
-	int stream, chained;    /* fwd picks itself, and there is no sample */
+	int stream, chained;    /* fwd draws (--chain), and there is no sample */
 	int best_of, all;       /* continuations; 0: one, as it comes */
 	const char *penalty;    /* of the length, as it was given, or NULL */
 	const char *stop[64];   /* [n_stop] as they were given */

@@ -1,5 +1,5 @@
-/* history: which ids fwd has evaluated and what text they stand for, so that of a conversation that has grown only
- * what is new is evaluated. It is a sequence of parts: text that was given and the ids that tok made of it; and
+/* history: which ids fwd has evaluated and what text they stand for, so that only what is new in a conversation is
+ * evaluated. It is a sequence of parts: text that was given and the ids that tok made of it; and
  * answers, whose ids may differ from those that tok would make of their text. A part still holds if the
  * conversation, laid out anew, has the same text there; white space around an answer may differ, since many
  * templates trim it. From the first part on that has another text (some templates drop what the model has thought)

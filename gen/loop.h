@@ -34,7 +34,7 @@ struct loop {                   /* starts as loop_init() leaves it; these are se
 
 	struct card card;       /* private: the last one that came */
 	int carded;
-	int gone;               /* whoever reads `out` or `copy` is */
+	int gone;               /* `out` or `copy` has no reader any more */
 	struct tokens seq;      /* prompt and generated ids; */
 	size_t n_prompt;
 	uint32_t base;          /* position of seq.id[0], */
@@ -69,8 +69,8 @@ int loop_run(struct loop *l, struct why *w);
  * SIGPIPE. 0, or -1 with a reason. */
 int loop_drain(struct loop *l, struct why *w);
 
-/* No loop: copies the frames of `back`, of a fwd that picks itself, and observes them. Of the prompt it counts the
- * ids. 0, or -1 with a reason. */
+/* No loop: copies the frames of `back`, which `fwd --chain` writes, and observes them. Counts the ids of the
+ * prompt. 0, or -1 with a reason. */
 int loop_copy(struct loop *l, struct why *w);
 
 #endif

@@ -1,4 +1,4 @@
-/* result: what a generation came to, for those who report it: -v, --json, the progress line and a conversation. */
+/* result: what a generation produced, for its reports: -v, --json, the progress line and a conversation. */
 #ifndef RESULT_H
 #define RESULT_H
 
@@ -28,7 +28,7 @@ struct result {
 	} *each;                /* [ids.n] */
 	size_t room;            /* of `each` */
 	uint32_t pos;           /* of ids.id[0] */
-	size_t evaluated;       /* the first so many of ids went to fwd and stand there */
+	size_t evaluated;       /* how many of ids, from the first on, fwd has evaluated */
 	size_t passes;          /* frames that went to fwd */
 	uint32_t reason;        /* enum frame_reason; 0: none was given */
 	char *stop;             /* [n_stop] the stop string that ended it, or NULL */

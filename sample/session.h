@@ -13,7 +13,7 @@ struct session {
 	struct sample_options set;
 	struct frame_in in;
 	struct card card;
-	struct token_pieces *pieces;          /* NULL without -m */
+	struct token_pieces *pieces;    /* NULL without -m */
 	struct constraint *constraint;  /* NULL without a grammar */
 	struct trace *trace;            /* NULL without --trace */
 	struct sampler *sampler;        /* NULL before the card */
