@@ -19,13 +19,13 @@ enum { SPECIAL = 1, GENERATED, SUFFIX, STOP, TURNS, END, FRAMES };
 
 static const struct opt opts[] = {
 	{ SPECIAL, "special", NULL, "print control tokens, too" },
-	{ GENERATED, "generated", NULL, "print only what a sampler made, no prompt" },
-	{ STOP, "stop", "TEXT", "print as far as this text, without it, and exit; \\n is a new line; repeatable" },
-	{ TURNS, "turns", NULL, "after a stop string skip to the next `end ` frame and go on" },
+	{ GENERATED, "generated", NULL, "print only generated tokens, not the prompt" },
+	{ STOP, "stop", "TEXT", "stop before this text and exit; \\n is a new line; repeatable" },
+	{ TURNS, "turns", NULL, "after a stop string continue after the next `end ` frame, do not exit" },
 	{ SUFFIX, "suffix", "TEXT", "print this after each generation" },
 	{ END, "end", "FILE", "write an `end ` frame to FILE that says how each generation ended" },
 	{ FRAMES, "frames", NULL,
-		"write frames, not text: a filter that ends the stream of a sampler at a stop string" },
+		"write frames, not text: a filter that ends a stream of ids at a stop string" },
 	{ 0 }
 };
 

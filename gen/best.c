@@ -1,4 +1,4 @@
-/* best: of the texts that a sampler draws from one prompt the likeliest. It reads a stream of generations with
+/* best: the most likely of the texts that a sampler draws from one prompt. It reads a stream of generations with
  * their log-probabilities, each ended by an `end ` frame or by ids that do not continue it, and writes the one with
  * the highest score: the sum of its log-probabilities over its length to the power of the penalty. seq says which
  * text it is, counted from 0. */
@@ -25,7 +25,7 @@ static const struct opt opts[] = {
 };
 
 static struct cli c = { .program = "best", .synopsis = "[options] < ids > ids",
-	.purpose = "of several texts the likeliest", .opts = opts };
+	.purpose = "the most likely of several texts", .opts = opts };
 static struct why w;
 
 struct candidate {

@@ -13,7 +13,7 @@
 #include "loop.h"
 
 static struct cli c = { .program = "feed", .synopsis = "[options] FIFO < prompt > ids",
-	.purpose = "a prompt, then the ids that come back: the loop of a generation", .opts = feed_opts };
+	.purpose = "closes the loop of a generation: the prompt, then the sampled tokens", .opts = feed_opts };
 
 /* Waits for the small model, too. 1 if it failed, and has said so. */
 static int draft_failed(struct feed_settings *set)

@@ -10,13 +10,13 @@
 enum { REPEAT = 1, DRAFT, DRAFT_SIZE, TEMP };
 
 const struct opt feed_opts[] = {
-	{ 'n', "n-predict", "N", "end after N ids (default: no limit)" },
-	{ REPEAT, "repeat", "N", "N generations from the same prompt, one after the other (default: 1)" },
-	{ DRAFT, "draft", "MODEL", "guess ids by a small model and have several evaluated at once;\n"
-		"lookup: from what stood there before" },
-	{ DRAFT_SIZE, "draft-max", "N", "guess N ids at once (default: 4)" },
+	{ 'n', "n-predict", "N", "end after N tokens (default: no limit)" },
+	{ REPEAT, "repeat", "N", "generate N texts from the same prompt, one after the other (default: 1)" },
+	{ DRAFT, "draft", "MODEL", "guess tokens with a small model, so that fwd evaluates several at once;\n"
+		"lookup: guess from repetitions in the text" },
+	{ DRAFT_SIZE, "draft-max", "N", "guess N tokens at once (default: 4)" },
 	{ TEMP, "temp", "T", "the small model draws as sample --gumbel does; 0: takes the largest logit (default: 0)" },
-	{ 's', "seed", "N", "seed of these draws" },
+	{ 's', "seed", "N", "with --temp: seed of the draws" },
 	{ 't', "threads", "N", "threads of the small model" },
 	{ OPT_BACKEND, "backend", "NAME", "backend of the small model (see fwd)" },
 	{ 0 }

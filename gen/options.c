@@ -19,18 +19,18 @@ enum { TO_TOK = 1, STAGE, PRINT, SPECIAL, JSON, STOP, GUESS, GUESS_MAX, BEST_OF,
 	JSON_SCHEMA };
 
 const struct opt options_table[] = {
-	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, then the one shipped with it)" },
+	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, or else the shipped model)" },
 	{ 'n', "n-predict", "N", "stop after N tokens (default: at the end of generation, or of the context)" },
-	{ 'v', "verbose", NULL, "tokens, probabilities and times on stderr" },
+	{ 'v', "verbose", NULL, "print tokens, probabilities and times on stderr" },
 	{ STREAM, "stream", NULL, "print each token at once, also with --greedy and --gumbel into a file or a pipe" },
-	{ JSON, "json", NULL, "in place of the text one line of JSON: ids, text, log-probabilities, times" },
+	{ JSON, "json", NULL, "print one line of JSON in place of the text: ids, text, log-probabilities, times" },
 	{ STOP, "stop", "TEXT", "stop before this text; \\n is a new line; repeatable" },
 	{ JSON_SCHEMA, "json-schema", "TEXT", "draw only JSON that matches this schema" },
 	{ JSON_SCHEMA, "json-schema-file", "FILE", "the same from a file" },
-	{ GUESS, "draft", "MODEL", "guess tokens by a small model and evaluate several at once;\n"
-		"lookup: by what stood there before" },
-	{ GUESS_MAX, "draft-max", "N", "how many at once (default: 4)" },
-	{ BEST_OF, "best-of", "N", "generate N texts, with seeds from -s on, and print the likeliest" },
+	{ GUESS, "draft", "MODEL", "guess tokens with a small model, so that fwd evaluates several at once;\n"
+		"lookup: guess from repetitions in the text" },
+	{ GUESS_MAX, "draft-max", "N", "guess N tokens at once (default: 4)" },
+	{ BEST_OF, "best-of", "N", "generate N texts, with seeds from -s on, and print the most likely" },
 	{ PENALTY, "length-penalty", "A", "score: the log-probability over the length to the power of A (default: 1)" },
 	{ ALL, "all", NULL, "with --best-of: print all of them, the best first" },
 	{ CHATS, "chat", NULL, "a conversation: each line of stdin is a turn, its answer a line or more of stdout" },
@@ -40,7 +40,7 @@ const struct opt options_table[] = {
 	{ SPECIAL, "special", NULL, "show control tokens" },
 	{ TO_TOK, "bos", NULL, "begin with BOS" },
 	{ TO_TOK, "no-bos", NULL, "begin without BOS" },
-	{ TO_TOK, "no-parse-special", NULL, "control tokens in the prompt are plain text" },
+	{ TO_TOK, "no-parse-special", NULL, "treat control tokens in the prompt as plain text" },
 	{ 's', "seed", "N", "seed of the draws (default: a random one, shown by -v)" },
 	{ 0 }
 };
