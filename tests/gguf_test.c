@@ -158,6 +158,14 @@ static void wrong_files(void)
 	put_text("x");
 	put(100, 8);
 	refused("k: goes past", "a string in an array that goes past the end");
+	start(3, 0, 1);
+	put_u32("a", 1);
+	pad(32, 0);
+	accepted("padding after the metadata");
+	start(3, 0, 1);
+	put_u32("a", 1);
+	put_u32("tokenizer.ggml.eos_token_id", 2);
+	refused("no tensors, but", "one key more than the header counts");
 }
 
 static void wrong_tensors(void)

@@ -315,6 +315,9 @@ static int take_tensors(struct input *c, struct gguf *g, uint64_t n, const unsig
 	used -= used % (uint64_t)alignment;
 	if (!bad && data && n && used > (uint64_t)(c->end - file))
 		bad = why(w, "tensor data: " TRUNCATED);
+	if (!bad && !n && used < (uint64_t)(c->end - file))
+		bad = why(w, "no tensors, but %llu bytes after the metadata: a wrong count of keys or tensors",
+			(unsigned long long)((uint64_t)(c->end - file) - used));
 	for (uint64_t i = 0; i < n && !bad && data; i++)
 		bad = locate(&g->tensors[i], offsets[i], (uint64_t)alignment, file + used, c->end, w);
 	free(offsets);
