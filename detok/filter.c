@@ -4,13 +4,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "lib/base/grow.h"
+
 enum { OUT = 1 };
 
 struct filter {
 	struct printer *p;
 	struct frame_in *in;
-	int32_t *ids;           /* [room] of the frame under way */
-	size_t room;
+	int32_t *ids;           /* of the frame under way */
+	size_t room;            /* bytes */
 	uint32_t first, next;   /* positions of the ids of the last frame that passed, and the one after them */
 	uint32_t seq;
 	int found;              /* number of the stop string whose `end ` is due; -1: none */
@@ -27,14 +29,8 @@ static int write_end(struct filter *l, struct why *w)
 
 static int read_ids(struct filter *l, const struct frame *f, struct why *w)
 {
-	if (f->rows > l->room) {
-		free(l->ids);
-		l->room = f->rows;
-		if (!(l->ids = malloc(l->room * sizeof *l->ids))) {
-			l->room = 0;
-			return why(w, "out of memory");
-		}
-	}
+	if (grow_scratch(&l->ids, &l->room, f->rows * sizeof *l->ids))
+		return why(w, "out of memory");
 	return frame_read(l->in, f, l->ids, f->rows, w);
 }
 
@@ -51,8 +47,7 @@ static int pass_ids(struct filter *l, const struct frame *f, struct why *w)
 	while (n < f->rows && !found) {
 		if ((found = printer_id(l->p, l->ids[n++], 1)) < 0)
 			return why(w, "%s: frame %" PRIu64 ": id %" PRId32 " is outside the vocabulary", l->in->name,
-				l->in->number,
-				l->ids[n - 1]);
+				l->in->number, l->ids[n - 1]);
 	}
 	l->first = f->pos;
 	l->next = f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + n;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/grow.h"
 #include "lib/base/size.h"
 #include "draft.h"
 
@@ -44,13 +45,8 @@ static int write_ids(struct loop *l, const int32_t *ids, size_t n, uint32_t pos,
 
 static int read_ids(struct loop *l, struct frame_in *in, const struct frame *f, struct why *w)
 {
-	if (f->rows > l->room) {
-		free(l->ids);
-		l->room = 0;
-		if (!(l->ids = malloc(f->rows * sizeof *l->ids)))
-			return why(w, "out of memory");
-		l->room = f->rows;
-	}
+	if (grow_scratch(&l->ids, &l->room, f->rows * sizeof *l->ids))
+		return why(w, "out of memory");
 	return frame_read(in, f, l->ids, f->rows, w);
 }
 

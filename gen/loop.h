@@ -40,8 +40,8 @@ struct loop {                   /* starts as loop_init() leaves it; these are se
 	uint32_t base;          /* position of seq.id[0], */
 	int placed;             /* if it is known */
 	uint32_t valid, held;   /* what fwd has evaluated: up to `valid` as it counts, up to `held` with guesses */
-	int32_t *ids;           /* [room] of the frame under way */
-	size_t room;
+	int32_t *ids;           /* of the frame under way */
+	size_t room;            /* bytes */
 	int64_t drawn;
 	int stale;              /* the sampler may still write of a generation that was ended here */
 };

@@ -167,7 +167,8 @@ static int died_of(const struct stage *s)
 	return s->command && WEXITSTATUS(s->status) > 128 ? WEXITSTATUS(s->status) - 128 : 0;
 }
 
-int stage_failed(const struct stage *s)
+/* Whether it has ended badly: by a signal that is neither SIGPIPE nor ours, or with a status other than 0. */
+static int stage_failed(const struct stage *s)
 {
 	int signal = died_of(s);
 

@@ -42,9 +42,6 @@ int stage_start(struct stage *s, int in, int out, struct why *w);
 /* Waits for it. 0, or -1 if it failed; the reason is its own line where it has written one. */
 int stage_wait(struct stage *s, struct why *w);
 
-/* 1 if it has ended badly: by a signal that is neither SIGPIPE nor ours, or with a status other than 0. */
-int stage_failed(const struct stage *s);
-
 /* The exit status of a stage that has ended; 128 and the signal's number if a signal ended it. */
 int stage_status(const struct stage *s);
 
