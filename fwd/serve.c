@@ -86,8 +86,7 @@ static int check_ids(const struct serve *v, size_t n, size_t pos, struct why *w)
 	for (size_t i = 0; i < n; i++)
 		if (v->ids[i] < 0 || (size_t)v->ids[i] >= v->model->n_vocab)
 			return why(w, "id %" PRId32 " at position %zu is not in the vocabulary of %zu", v->ids[i],
-				pos + i,
-				v->model->n_vocab);
+				pos + i, v->model->n_vocab);
 	return 0;
 }
 
@@ -164,7 +163,7 @@ static int evaluate(struct serve *v, size_t from, size_t n, size_t pos, struct w
 static int answer(struct serve *v, const struct frame *f, size_t pos, struct why *w)
 {
 	size_t n = f->rows, from, done;
-	double start = clock_now();
+	double began = clock_now();
 	int status;
 
 	v->every = v->all || (f->flags & FRAME_GUESS && !v->chain);
@@ -178,7 +177,7 @@ static int answer(struct serve *v, const struct frame *f, size_t pos, struct why
 	v->reused += from;
 	v->evaluated += done;
 	*(n > 1 ? &v->prompt : &v->decode) += done;
-	*(n > 1 ? &v->prompt_seconds : &v->decode_seconds) += clock_now() - start;
+	*(n > 1 ? &v->prompt_seconds : &v->decode_seconds) += clock_now() - began;
 	if (status)
 		return frame_write_end(OUT, FRAME_END_INTERRUPT, (uint32_t)v->segment->length, 0, w);
 	return v->chain ? chain_run(v, w) : 0;

@@ -226,8 +226,7 @@ static int draw(struct session *s, uint32_t pos, size_t at, struct why *w)
 		return at_frame(s, w);
 	if (p.n_nan && !s->warned++)
 		fprintf(stderr, "sample: %s: frame %" PRIu64 ": logits that are NaN: %zu, never drawn\n", s->in.name,
-			s->in.number,
-			p.n_nan);
+			s->in.number, p.n_nan);
 	if (s->trace)
 		trace_drawn(s->trace, pos, p.id);
 	s->id[at] = p.id;

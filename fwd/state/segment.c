@@ -230,8 +230,8 @@ static void write_header(struct segment_header *h, const struct segment_shape *s
 	atomic_store_explicit(&h->magic, MAGIC, memory_order_release);
 }
 
-/* Whether a packed number is whole, and its bounds. */
-static int packed(uint64_t word, size_t low, size_t high)
+/* Whether the word is a packed number, undamaged, and in [low, high]. */
+static int is_packed(uint64_t word, size_t low, size_t high)
 {
 	return word == pack((uint32_t)word) && (uint32_t)word >= low && (uint32_t)word <= high;
 }
@@ -253,7 +253,7 @@ static int check_header(const struct segment_header *h, size_t bytes, struct why
 	set_regions(&h->shape, region);
 	if (memcmp(region, h->region, sizeof region))
 		return why(w, "the table of regions is damaged");
-	if (!packed(h->n_ctx, 1, SEGMENT_CTX_MAX) || !packed(h->length, 0, SEGMENT_CTX_MAX))
+	if (!is_packed(h->n_ctx, 1, SEGMENT_CTX_MAX) || !is_packed(h->length, 0, SEGMENT_CTX_MAX))
 		return why(w, "the length is damaged");
 	need = extents_of((uint32_t)h->length);
 	if (bytes < HEADER || (bytes - HEADER) / extent_bytes(&h->shape) < need)
@@ -266,16 +266,13 @@ static int compare(const struct segment_shape *a, const struct segment_shape *b,
 {
 	if (a->model != b->model)
 		return why(w, "made by another model: fingerprint %016llx, this one's is %016llx",
-			(unsigned long long)a->model,
-			(unsigned long long)b->model);
+			(unsigned long long)a->model, (unsigned long long)b->model);
 	if (a->arithmetic != b->arithmetic)
 		return why(w, "made by another version of the arithmetic: %llu, this one is %llu",
-			(unsigned long long)a->arithmetic,
-			(unsigned long long)b->arithmetic);
+			(unsigned long long)a->arithmetic, (unsigned long long)b->arithmetic);
 	if (a->n_layer != b->n_layer || a->n_head_kv != b->n_head_kv || a->dim_k != b->dim_k || a->dim_v != b->dim_v)
 		return why(w, "made for %u layers of %u KV heads of %u and %u, not %u of %u of %u and %u", a->n_layer,
-			a->n_head_kv,
-			a->dim_k, a->dim_v, b->n_layer, b->n_head_kv, b->dim_k, b->dim_v);
+			a->n_head_kv, a->dim_k, a->dim_v, b->n_layer, b->n_head_kv, b->dim_k, b->dim_v);
 	if (a->kv_type != b->kv_type)
 		return why(w, "made with kv_type %s, not %s", kv_type_name[a->kv_type], kv_type_name[b->kv_type]);
 	if (a->choices != b->choices)
