@@ -17,22 +17,27 @@ static struct jv path_step(struct env *e, struct jv v, const char *s, size_t n)
 	return eval_item(e, v, n ? jv_int(index) : jv_str(s, n));
 }
 
-/* The attribute of v that a filter's argument names; v itself if none was given. */
-static struct jv attribute_of(struct env *e, struct jv v, struct jv path)
+/* The attribute of v that a filter's argument names; v itself if none was given. What is undefined at any step of the
+ * path is `missing` instead, unless that is absent. */
+static struct jv attribute_of(struct env *e, struct jv v, struct jv path, struct jv missing)
 {
 	size_t at = 0, n;
 	const char *dot;
 
 	if (path.kind == JV_ABSENT || path.kind == JV_NONE)
 		return v;
-	if (jv_in(path, JV_INTEGERS))
-		return eval_item(e, v, path);
+	if (jv_in(path, JV_INTEGERS)) {
+		v = eval_item(e, v, path);
+		return v.kind == JV_UNDEF && missing.kind != JV_ABSENT ? missing : v;
+	}
 	if (path.kind != JV_STR)
 		env_fail(e, "an attribute is named by a string or a number, not %s", jv_type(path));
 	do {
 		dot = memchr(path.s + at, '.', path.n - at);
 		n = dot ? (size_t)(dot - path.s) - at : path.n - at;
 		v = path_step(e, v, path.s + at, n);
+		if (v.kind == JV_UNDEF && missing.kind != JV_ABSENT)
+			v = missing;
 		at += n + 1;
 	} while (dot);
 	return v;
@@ -89,7 +94,7 @@ struct jv items_join(struct env *e, struct call *c)
 	size_t start = e->out->n;
 
 	for (uint32_t i = 0; i < l->n; i++) {
-		struct jv item = attribute_of(e, l->items[i], c->arg[1]);
+		struct jv item = attribute_of(e, l->items[i], c->arg[1], jv_absent());
 
 		env_tick(e, 1);
 		if (i)
@@ -113,9 +118,7 @@ static struct jv fold(struct env *e, struct jv v, const struct key *k)
 
 static struct jv key_part(struct env *e, struct jv item, const struct key *k, struct jv path)
 {
-	struct jv v = attribute_of(e, item, path);
-
-	return fold(e, v.kind == JV_UNDEF && k->missing.kind != JV_ABSENT ? k->missing : v, k);
+	return fold(e, attribute_of(e, item, path, k->missing), k);
 }
 
 static struct jv key_of(struct env *e, struct jv item, const struct key *k)
@@ -247,7 +250,7 @@ struct jv items_sum(struct env *e, struct call *c)
 
 	for (uint32_t i = 0; i < l->n; i++) {
 		env_tick(e, 1);
-		sum = eval_binary(e, '+', sum, attribute_of(e, l->items[i], c->arg[0]));
+		sum = eval_binary(e, '+', sum, attribute_of(e, l->items[i], c->arg[0], jv_absent()));
 	}
 	return sum;
 }
@@ -277,7 +280,7 @@ struct jv items_select(struct env *e, struct call *c)
 
 		env_tick(e, 2);
 		if (used)
-			test.self = attribute_of(e, l->items[i], c->pos[0]);
+			test.self = attribute_of(e, l->items[i], c->pos[0], jv_absent());
 		if (c->n_pos > used) {
 			test.pos = c->pos + used + 1;
 			test.n_pos = c->n_pos - used - 1;
@@ -310,8 +313,7 @@ struct jv items_map(struct env *e, struct call *c)
 			filter.n_pos = c->n_pos - 1;
 			v = builtin_named(e, c->pos[0], IS_FILTER, &filter);
 		} else {
-			v = attribute_of(e, l->items[i], path->value);
-			v = v.kind == JV_UNDEF && missing ? missing->value : v;
+			v = attribute_of(e, l->items[i], path->value, missing ? missing->value : jv_absent());
 		}
 		jv_push(e, out.list, v);
 	}
