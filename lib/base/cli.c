@@ -17,13 +17,16 @@
 
 #define VERSION "0.1"
 
-/* Where the line goes: stderr, or the descriptor that whoever started us wants it on. */
-static int error_descriptor(void)
+static int error_fd = 2;        /* where the line goes */
+
+/* $LMPIPE_ERROR_FD, if it is open when the program starts: later its number may be that of a file of our own. */
+static void find_error_fd(void)
 {
 	const char *s = getenv("LMPIPE_ERROR_FD");
 	int fd = s ? atoi(s) : 0;
 
-	return fd > 2 && fcntl(fd, F_GETFD) >= 0 ? fd : 2;
+	if (fd > 2 && fcntl(fd, F_GETFD) >= 0)
+		error_fd = fd;
 }
 
 /* One write(2) for the whole line, so that the stages of a pipeline do not interleave theirs; one line whatever the
@@ -41,7 +44,7 @@ static _Noreturn void last_words(const struct cli *c, int status, const char *fo
 	line[i++] = '\n';
 	out_flush(&ignored);
 	fflush(NULL);
-	io_write(error_descriptor(), line, i, &ignored);
+	io_write(error_fd, line, i, &ignored);
 	_exit(status);
 }
 
@@ -288,6 +291,7 @@ void cli_start(const struct cli *c)
 	/* A limit on the size of files is an error of write(2), like a full disk, not a signal. */
 	signal(SIGXFSZ, SIG_IGN);
 	guard_stack(c->program);
+	find_error_fd();
 	for (fd = 0; fd < 3; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
 			cli_die(c, "%s: closed", names[fd]);

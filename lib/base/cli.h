@@ -61,7 +61,7 @@ long long cli_integer(const struct cli *c, const struct opt *o, long long low, l
 double cli_real(const struct cli *c, const struct opt *o, double low, double high);
 
 /* Prints "PROGRAM: text" on stderr and exits: 1 for data and the system, 2 for usage. If $LMPIPE_ERROR_FD names an open
- * descriptor, the line goes there, so that gen can tell which of its stages failed first. */
+ * descriptor at the start, the line goes there, so that gen can tell which of its stages failed first. */
 _Noreturn void cli_die(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void cli_usage(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
