@@ -131,7 +131,7 @@ int plan_bind(struct plan *p, size_t n_ctx, struct why *w)
 
 	for (const struct op *op = p->op; op < p->op + p->n_ops; op++)
 		block = size_max(block, op->block_bytes);
-	p->step.shared = plan_memory(p, (n_ctx + ATTEND_BLOCK - 1) / ATTEND_BLOCK, block);
+	p->step.shared = plan_memory(p, op_pieces(n_ctx, ATTEND_BLOCK), block);
 	if (!p->step.shared)
 		return why(w, "%s: out of memory for a context of %zu", p->model->gguf->path, n_ctx);
 	for (struct rope *r = p->ropes; r; r = r->next)
@@ -167,18 +167,18 @@ size_t step_position(const struct step *s, size_t row)
 	return r->pos + row - r->first;
 }
 
-/* Ops [from, to), of which all but the first follow the one before. */
-struct chained {
+/* Ops [from, to), done piece by piece together: all but the first follow the one before. */
+struct fused {
 	const struct step *s;
 	const struct op *from, *to;
 };
 
 static void run_piece(void *context, size_t piece, size_t thread)
 {
-	const struct chained *c = context;
+	const struct fused *ops = context;
 
-	for (const struct op *op = c->from; op < c->to; op++)
-		op->kind->piece(op, c->s, piece, thread);
+	for (const struct op *op = ops->from; op < ops->to; op++)
+		op->kind->piece(op, ops->s, piece, thread);
 }
 
 static void add_cost(struct op *op, const struct step *s, size_t rows, double seconds)
@@ -203,15 +203,15 @@ static size_t rows_of(const struct step *s, int wanted)
 static struct op *run_op(struct plan *p, struct op *op, const struct op *end)
 {
 	struct step *s = &p->step;
-	struct chained c = { .s = s, .from = op };
+	struct fused ops = { .s = s, .from = op };
 	double start = p->timed ? clock_now() : 0;
 	size_t pieces = op->kind->pieces(op, s);
 	struct op *next = op + 1;
 
 	for (; !p->timed && !p->dump && next < end && next->kind->follows && next->kind->follows(next, s); next++)
 		;
-	c.to = next;
-	pool_run(p->setup.pool, pieces, run_piece, &c);
+	ops.to = next;
+	pool_run(p->setup.pool, pieces, run_piece, &ops);
 	if (p->timed && pieces)
 		add_cost(op, s, rows_of(s, 0), clock_now() - start);
 	if (p->dump)

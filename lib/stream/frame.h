@@ -9,11 +9,11 @@
 #include "lib/base/why.h"
 
 enum {
-	FRAME_HEADER = 32,      /* bytes */
+	FRAME_HEADER = 32,              /* bytes */
 	FRAME_IDS_MAX = 1 << 26,        /* rows of an `ids ` frame, and cols of any */
 	FRAME_VOCAB_MAX = 1 << 24,
 	FRAME_EOG_MAX = 256,
-	FRAME_STOP_MAX = 4096   /* bytes of a stop string */
+	FRAME_STOP_MAX = 4096           /* bytes of a stop string */
 };
 
 #define FRAME_KIND(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
@@ -37,8 +37,10 @@ struct frame {
 	uint32_t kind, rows, cols, type, flags, pos, seq;
 };
 
-size_t frame_element(uint32_t type);                    /* bytes of one element, 0 for an unknown type */
-/* of the payload; cannot wrap for a frame that frame_next() accepted */
+/* Bytes of one element; 0 for an unknown type. */
+size_t frame_element(uint32_t type);
+
+/* Bytes of the payload; cannot wrap for a frame that frame_next() accepted. */
 uint64_t frame_bytes(const struct frame *f);
 
 /* ---- reading ---- */
