@@ -1,4 +1,4 @@
-/* chain: generation inside fwd (--chain) instead of a loop over pipes: pick an id, evaluate it, pick the next. Ids are
+/* chain: generation inside fwd (--chain) instead of a loop over pipes: draw an id, evaluate it, draw the next. Ids are
  * written in chunks, and each chunk is then searched for an id that ends the generation. The ids are those of `sample
  * --greedy`, or of `sample --gumbel` with the same temperature and seed; they do not depend on the size of the
  * chunks. */
@@ -15,9 +15,9 @@ struct serve;
 struct chain {
 	size_t chunk;           /* ids in a frame, at least 1 */
 	int64_t n;              /* ids after each frame of the input, at most; -1: no limit */
-	float temp;             /* 0: pick the largest logit; otherwise as gumbel_pick() does, */
+	float temp;             /* 0: take the largest logit; otherwise draw as gumbel_pick() does, */
 	uint64_t seed;          /* with this seed */
-	int ignore_eos;         /* never pick an id that ends a generation */
+	int ignore_eos;         /* never draw an id that ends a generation */
 };
 
 /* Continues from the segment's last position, whose row was the last one wanted, as v->chain says: writes frames of

@@ -1,5 +1,5 @@
 /* serve: reads frames of ids and writes them again, each followed by a frame of logits (or by frames of the ids that a
- * chain picks). Decides where ids go, what they replace, and which of them the segment holds already and need not be
+ * chain draws). Decides where ids go, what they replace, and which of them the segment holds already and need not be
  * evaluated. */
 #ifndef SERVE_H
 #define SERVE_H
@@ -20,7 +20,7 @@ struct serve {
 	struct segment *segment;
 	size_t n_ctx;                   /* positions, at most */
 	int all;                        /* logits of every row, instead of each frame's last */
-	const struct chain *chain;      /* pick ids and write no logits; excludes `all`; or NULL */
+	const struct chain *chain;      /* draw ids and write no logits; excludes `all`; or NULL */
 
 	/* for the report */
 	size_t reused, evaluated;       /* ids */

@@ -18,7 +18,7 @@ const struct opt settings_opts[] = {
 	"with --chain: stop after N tokens (default: at an end-of-generation token or a full context)" },
 	{ TEMP, "temp", "T", "with --chain: draw as sample --gumbel does; 0: take the largest logit (default: 0)" },
 	{ 's', "seed", "N", "with --chain: seed of the draws; -1: a random one (default: -1)" },
-	{ IGNORE_EOS, "ignore-eos", NULL, "with --chain: never pick an end-of-generation token" },
+	{ IGNORE_EOS, "ignore-eos", NULL, "with --chain: never draw an end-of-generation token" },
 	{ DUMP, "dump-tensors", "DIR", "write the result of each op to a file in the new folder DIR" },
 	{ PROFILE, "profile", NULL, "at the end, print where the time went to stderr" },
 	{ 'v', "verbose", NULL, "print what was loaded, times and rates to stderr" },

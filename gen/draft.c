@@ -81,7 +81,7 @@ static size_t look_up(const struct tokens *seq, int32_t *ids, size_t most)
 
 /* ---- from a small model ---- */
 
-/* Reads what the chain has picked, to its end. */
+/* Reads what the chain has drawn, to its end. */
 static int read_chain(struct draft *d, int32_t *ids, size_t most, struct why *w)
 {
 	size_t n = 0;
