@@ -46,7 +46,7 @@ static int scratch(const char *s, size_t n, struct why *w)
 	}
 	if (f)
 		fclose(f);
-	return fd < 0 ? why(w, "no temporary file") : fd;
+	return fd < 0 ? why(w, "cannot create a temporary file") : fd;
 }
 
 /* Starts s with that input; its output can be read from the descriptor that is returned. -1 with a reason. */
@@ -79,7 +79,7 @@ static int filter(struct stage *s, int in, struct bytes *out, struct why *w)
 	close(fd);
 	if (stage_wait(s, w))
 		return -1;
-	return out->failed ? why(w, "a conversation too long to be kept") : 0;
+	return out->failed ? why(w, "the conversation is too long") : 0;
 }
 
 /* The ids of tok's output; its card goes before the first ids. */
@@ -144,7 +144,7 @@ static int decode(struct conversation *v, const struct tokens *ids, enum decodin
 	if (f)
 		fclose(f);
 	if (fd < 0)
-		return why(w, "no temporary file");
+		return why(w, "cannot create a temporary file");
 	status = filter(how == UP_TO_STOP ? &v->q->stage[ANSWER] : &all, fd, &raw, w);
 	for (size_t at = 0; at < raw.n; at += used) {
 		int bad = utf8_next(raw.p + at, raw.n - at, &used) < 0;
@@ -165,7 +165,7 @@ static int add_message(struct conversation *v, const char *role, const char *tex
 	json_key(&json, "content", 7);
 	json_string(&json, text, n);
 	json_close(&json, '}');
-	return bytes_put(&v->messages, "\n", 1) ? why(w, "a conversation too long to be kept") : 0;
+	return bytes_put(&v->messages, "\n", 1) ? why(w, "the conversation is too long") : 0;
 }
 
 /* ---- a turn ---- */
@@ -197,7 +197,7 @@ static int lay_out(struct conversation *v, const char *line, size_t n, size_t *k
 	chat->quiet = 1;
 	bytes_free(&text);
 	if (!status && !v->history.ids.n)
-		return why(w, "the template makes nothing of the conversation");
+		return why(w, "the template makes no text of the conversation");
 	if (!status && *keep + 1 < v->kept)
 		return why(w, "--kv %s: holds another conversation, of %zu tokens: "
 			"another name keeps both; kv rm %s removes it", v->q->kv, v->kept, v->q->kv);

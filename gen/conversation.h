@@ -1,5 +1,5 @@
 /* conversation: gen --chat and gen -i. The stages of the loop run on from turn to turn. For each turn `chat` lays
- * out the whole conversation and `tok` turns what is new of it into ids; fwd is sent those that it has not
+ * out the whole conversation and `tok` turns what is new in it into ids; fwd is sent those that it has not
  * evaluated yet, at their position. */
 #ifndef CONVERSATION_H
 #define CONVERSATION_H

@@ -64,5 +64,5 @@ void feed_settings(struct feed_settings *set, struct cli *c)
 		cli_usage(c, "%s: only with --draft MODEL", for_draft);
 	}
 	if (model && set->repeat > 1)
-		cli_usage(c, "--draft and --repeat: one of the two");
+		cli_usage(c, "--draft and --repeat exclude each other");
 }

@@ -201,7 +201,7 @@ static int ids_back(struct loop *l, const struct frame *f, int *reason, struct w
 	if (pos == FRAME_APPEND)
 		pos = l->base + (uint32_t)l->seq.n;
 	if (l->draft && pos != l->base + l->seq.n)
-		return why(w, "%s: ids for position %u, not %u: a sampler that does not know guesses", l->back.name,
+		return why(w, "%s: ids for position %u, not %u: the sampler does not support guesses", l->back.name,
 			(unsigned)pos, (unsigned)(l->base + l->seq.n));
 	l->stale = 0;
 	for (n = 0; n < f->rows && !*reason; n++) {

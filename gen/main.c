@@ -83,11 +83,11 @@ struct capture {                /* of --json: files without a name */
 static int open_capture(struct capture *capture, struct why *w)
 {
 	if (q.json && !(capture->text = tmpfile()))
-		return why(w, "no temporary file");
+		return why(w, "cannot create a temporary file");
 	if (!q.best_of || !(q.json || q.verbose))
 		return 0;
 	if (!(capture->ends = tmpfile()))
-		return why(w, "no temporary file");
+		return why(w, "cannot create a temporary file");
 	snprintf(capture->path, sizeof capture->path, "/dev/fd/%d", fileno(capture->ends));
 	return stage_arg(&q.stage[DETOK], "--end", w) || stage_arg(&q.stage[DETOK], capture->path, w);
 }

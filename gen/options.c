@@ -192,13 +192,13 @@ static void check(const struct request *q, const struct cli *c)
 
 	check_chat(q, c);
 	if (q->draft && q->best_of)
-		cli_usage(c, "--draft and --best-of: one of the two");
+		cli_usage(c, "--draft and --best-of exclude each other");
 	if (q->best_of && q->seed > INT64_MAX - q->best_of)
-		cli_usage(c, "--best-of: no %d seeds from %" PRId64 " on", q->best_of, q->seed);
+		cli_usage(c, "--best-of: there are no %d seeds from %" PRId64 " on", q->best_of, q->seed);
 	if (q->all && !q->best_of)
 		cli_usage(c, "--all requires --best-of");
 	if (q->all && q->json)
-		cli_usage(c, "--all and --json: one of the two; the line is that of the best");
+		cli_usage(c, "--all and --json exclude each other: the line is about the best text");
 	if ((q->draft || q->best_of) && (q->chat || q->stage[FWD].command))
 		cli_usage(c, "%s: not with --chat, -i or --stage fwd", option);
 	if (q->best_of && q->stage[SAMPLE].command)
@@ -225,14 +225,14 @@ void options(struct request *q, struct cli *c)
 
 /* ---- the commands ---- */
 
-/* Whether fwd can pick itself: nothing is asked for that only sample can do, or that needs the ids one by one. It
- * picks as sample does: the largest logit, or with the same noise. */
+/* Whether fwd can draw (--chain): no option asks for what only sample can do, or needs the ids one by one. It
+ * draws as sample does: the largest logit, or with the same noise. */
 static int can_chain(const struct request *q)
 {
-	int picks = (q->greedy || q->gumbel) && !q->sampling && !q->of_text && !q->logprobs;
+	int draws = (q->greedy || q->gumbel) && !q->sampling && !q->of_text && !q->logprobs;
 	int loops = q->chat || q->n_stop || q->draft || q->best_of;
 
-	return picks && !loops && !q->stage[FWD].command && !q->stage[SAMPLE].command;
+	return draws && !loops && !q->stage[FWD].command && !q->stage[SAMPLE].command;
 }
 
 static void command_noise(struct request *q, const struct cli *c, enum stage_number stage)

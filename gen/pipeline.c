@@ -79,7 +79,7 @@ static int make_grammar(struct request *q, struct why *w)
 	if (!stage_used(&q->stage[SCHEMA]) || q->grammar)
 		return 0;
 	if (!(f = tmpfile()))
-		return why(w, "no temporary file");
+		return why(w, "cannot create a temporary file");
 	if (stage_start(&q->stage[SCHEMA], -1, dup(fileno(f)), w) || stage_wait(&q->stage[SCHEMA], w))
 		return -1;
 	rewind(f);

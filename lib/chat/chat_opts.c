@@ -4,7 +4,7 @@
 const struct opt chat_opts[] = {
 	{ OPT_SYSTEM, "system", "TEXT", "a system message, before all others" },
 	{ OPT_TOOLS, "tools", "FILE", "a JSON array of the tools that the model may call" },
-	{ OPT_SET, "set", "NAME=VALUE", "set a variable of the chat template, to JSON or text; may be repeated" },
+	{ OPT_SET, "set", "NAME=VALUE", "set a variable of the chat template, to JSON or text; repeatable" },
 	{ OPT_TEMPLATE, "template", "NAME",
 		"the chat template: chatml, gemma, llama2, llama3, mistral, phi3, or a file\n"
 		"(default: the model's own, or else chatml)" },
