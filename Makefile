@@ -58,7 +58,9 @@ SAMPLE = main options session pieces constraint trace
 BENCH = main engine print random
 FEED = feed_opts loop draft result stages find
 GEN = main options pipeline progress report history console conversation $(FEED)
-TESTS = quantise_test gguf_test vocab_test pretok_test tokenizers_test frame_test sampler_test stop_test segment_test cores_test pool_test rope_test plan_test product_test vector_test attend_test jinja_test grammar_test schema_test
+TESTS = quantise_test gguf_test vocab_test pretok_test tokenizers_test frame_test sampler_test stop_test \
+        segment_test cores_test pool_test rope_test plan_test product_test vector_test attend_test jinja_test \
+        grammar_test schema_test
 HELPERS = mkmodel reference stream dribble under
 
 lib_o = $(BASE:%=$(OBJ)/lib/base/%.o) $(STREAM:%=$(OBJ)/lib/stream/%.o) $(GGUF:%=$(OBJ)/lib/gguf/%.o)

@@ -1,5 +1,5 @@
-/* mkweights: small tensors are drawn value by value and quantised; large ones are dealt from a pool of quantised
- * blocks, so that a model of 0.6 G parameters takes a second or two. */
+/* mkweights: draws a small tensor value by value and quantises it. Fills a large one with blocks chosen at random from
+ * a pool that is already quantised, so that a model of 600 million parameters takes a second or two. */
 #include "mkweights.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "mkrandom.h"
 #include "quantise.h"
 
-enum { POOL_FROM = 1 << 18, POOL_UNIT = 256 };  /* elements: tensors from here on are dealt, in units */
+enum { POOL_FROM = 1 << 18, POOL_UNIT = 256 };  /* elements: tensors of this size and above come from the pool, in units */
 
 static const struct mkshape shapes[] = {
 	{ "tiny", "llama", "llama-bpe", 64, 2, 4, 2, 16, 96, 320, 256, 10000, 0 },
@@ -29,7 +29,7 @@ const struct mkshape *mkweights_shape(const char *name)
 	return NULL;
 }
 
-struct weight {                 /* what a tensor's values are drawn from */
+struct weight {                 /* the distribution of a tensor's values */
 	uint64_t seed;
 	uint32_t type;
 	float mean, sigma;
@@ -42,8 +42,8 @@ struct mkpool {
 	struct mkpool *next;
 };
 
-/* Values [first, first + n): sums of four 16-bit numbers, near enough to normal deviates, and exact up to the last
- * multiplication. */
+/* Values [first, first + n). Each is a sum of four 16-bit random numbers, which is close to a normal distribution, and
+ * is exact up to the multiplication at the end. */
 static void draw(const struct weight *w, uint64_t first, size_t n, float *x)
 {
 	float unit = w->sigma / 37837.0f;       /* the sum's standard deviation is 65536 / sqrt(3) */
@@ -83,7 +83,7 @@ static void fill(const void *context, uint64_t first, size_t n, void *to)
 	free(x);
 }
 
-/* The pool for weights like w, made at its first use. */
+/* The pool for weights like w, built at its first use. */
 static const unsigned char *pool_for(struct mkweights *k, const struct weight *w)
 {
 	const struct format *f = format_of(w->type);
@@ -131,8 +131,8 @@ static uint32_t type_named(const char *name)
 	return UINT32_MAX;
 }
 
-/* Rows that a type's blocks do not divide fall back as files of the smallest real models do: to a 32-block type of the
- * next size, then to F16. */
+/* A type whose block size does not divide the row falls back, as in files of the smallest real models: to a type of
+ * similar size with blocks of 32, then to F16. */
 static uint32_t fitting(uint32_t type, uint32_t cols)
 {
 	if (cols % format_of(type)->block && format_of(type)->block == 256)
@@ -140,8 +140,8 @@ static uint32_t fitting(uint32_t type, uint32_t cols)
 	return cols % format_of(type)->block ? FORMAT_F16 : type;
 }
 
-/* kind: 's' for matrices that mixes keep finer (the output, ffn_down and attn_v of a layer chosen for it), 'm' for the
- * rest. */
+/* kind: 's' for matrices that a mix stores more precisely (the output; ffn_down and attn_v of certain layers), 'm' for
+ * the rest. */
 static uint32_t type_for(const struct mkweights *k, char kind, uint32_t cols)
 {
 	static const char *const every[] = {
@@ -234,7 +234,7 @@ static void layer_gpt2(struct mkweights *k, uint32_t il)
 	vector(k, blk(il, "ffn_down", "bias"), s->n_embd, 0, 0.1f);
 }
 
-/* Llama 3's rope_freqs in shape: fast pairs as they are, slow ones divided by up to 8. */
+/* In the shape of Llama 3's rope_freqs: 1 for the fast pairs, up to 8 for the slow ones. */
 static void rope_freqs(const void *context, uint64_t first, size_t n, void *to)
 {
 	const uint32_t *pairs = context;

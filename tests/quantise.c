@@ -12,7 +12,7 @@ static void put16(unsigned char *to, uint16_t v)
 	to[1] = (unsigned char)(v >> 8);
 }
 
-/* Stores a scale as half precision and returns what a reader will see. */
+/* Stores a scale as f16 and returns its rounded value, which readers will use. */
 static float put_half(unsigned char *to, float scale)
 {
 	uint16_t h = f32_to_f16(scale);
@@ -21,7 +21,7 @@ static float put_half(unsigned char *to, float scale)
 	return f16_to_f32(h);
 }
 
-/* x / scale to the nearest integer in [low, high]; 0 (or what is nearest) for a zero scale. */
+/* x / scale rounded to the nearest integer in [low, high]; for a zero scale, the one nearest to 0. */
 static int level(float x, float scale, int low, int high)
 {
 	float q = scale != 0 ? floorf(x / scale + 0.5f) : 0;
@@ -40,7 +40,7 @@ static float extreme(const float *x, size_t n)
 	return most;
 }
 
-/* Smallest and largest; the smallest is at most 0, as a minimum in these formats is never added. */
+/* The smallest and largest value, the smallest at most 0: these formats can only subtract a minimum. */
 static void range(const float *x, size_t n, float *low, float *high)
 {
 	*low = *high = 0;
@@ -116,7 +116,7 @@ static void q4_1_block(const float *x, unsigned char *b) { small_block(x, b, 4, 
 static void q5_0_block(const float *x, unsigned char *b) { small_block(x, b, 5, 0); }
 static void q5_1_block(const float *x, unsigned char *b) { small_block(x, b, 5, 1); }
 
-/* The scales of a block of 256: n sub-blocks, each with a signed scale of [-top - 1, top] times d. */
+/* The scales of a block of 256: n sub-blocks, each with an integer scale in [-top - 1, top], times d. */
 static float signed_scales(const float *x, size_t n, float levels, int top, unsigned char *d, int *scale)
 {
 	float sub[16], unit;
@@ -194,8 +194,8 @@ static void q3_k_block(const float *x, unsigned char *b)
 	}
 }
 
-/* The 12 bytes of eight 6-bit scales and minima: the first four whole, the rest as nibbles with their high bits on top
- * of the first. */
+/* The 12 bytes of eight 6-bit scales and minima: the first four whole; of the others the low nibbles, their high bits
+ * on top of the first four. */
 static void pack_scales(unsigned char *b, const int *scale, const int *minimum)
 {
 	for (size_t i = 0; i < 4; i++) {

@@ -75,12 +75,15 @@ static int near(float got, double want, double within)
 }
 
 static const float odd_values[] = {
-	0, -0.0f, 1, -1, INFINITY, -INFINITY, NAN, 1e-45f, -1e-45f, 0x1p-126f, 3.4e38f, -3.4e38f, 88.7f, 88.73f, 89, 90, 1000, -87.3f, -87.33654f, -87.33655f,
-	-88, -104, -1000, 65504, 65519.996f, 65520, -65520, 0x1p-24f, 0x1p-25f, 0x1.000002p-25f, 0x1.8p-24f, 6.1e-5f, 2049, 2051,
+	0, -0.0f, 1, -1, INFINITY, -INFINITY, NAN, 1e-45f, -1e-45f, 0x1p-126f, 3.4e38f, -3.4e38f, 88.7f, 88.73f, 89, 90,
+	1000, -87.3f, -87.33654f, -87.33655f,
+	-88, -104, -1000, 65504, 65519.996f, 65520, -65520, 0x1p-24f, 0x1p-25f, 0x1.000002p-25f, 0x1.8p-24f, 6.1e-5f,
+	2049, 2051,
 };
 enum { N_ODD = sizeof odd_values / sizeof *odd_values };
 
-static const size_t lengths[] = { 0, 1, 2, 3, 8, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 100, 128, 257, 576, 1000, 2048 };
+static const size_t lengths[] = { 0, 1, 2, 3, 8, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 100, 128, 257, 576, 1000,
+	2048 };
 enum { N_LENGTHS = sizeof lengths / sizeof *lengths };
 
 /* ---- exp, silu, gelu ---- */
@@ -101,10 +104,14 @@ static void exp_test(void)
 	}
 	holds(worst < 1.0 * 0x1p-23, "scalar", "exp: error", 0);
 	holds(worst_silu < 2 * 0x1p-23, "scalar", "silu: error", 0);
-	holds(worst_gelu < 64 * 0x1p-23, "scalar", "gelu: error", 0);       /* the argument's own rounding, magnified by up to 2u */
-	holds(exp_of(0) == 1 && exp_of(-INFINITY) == 0 && exp_of(INFINITY) == INFINITY && exp_of(-1e30f) == 0, "scalar", "exp: ends", 0);
-	holds(exp_of(88.73f) == INFINITY && exp_of(88.72f) < INFINITY && exp_of(EXP_LOW) >= 0x1p-126f && exp_of(NAN) != exp_of(NAN), "scalar", "exp: range", 0);
-	holds(exp_silu(-1000) == 0 && exp_silu(1000) == 1000 && exp_gelu(-1e30f) == 0 && exp_gelu(1e30f) == 1e30f, "scalar", "silu, gelu: ends", 0);
+	/* the argument's own rounding, magnified by up to 2u */
+	holds(worst_gelu < 64 * 0x1p-23, "scalar", "gelu: error", 0);
+	holds(exp_of(0) == 1 && exp_of(-INFINITY) == 0 && exp_of(INFINITY) == INFINITY && exp_of(-1e30f) == 0, "scalar",
+	      "exp: ends", 0);
+	holds(exp_of(88.73f) == INFINITY && exp_of(88.72f) < INFINITY && exp_of(EXP_LOW) >= 0x1p-126f &&
+	      exp_of(NAN) != exp_of(NAN), "scalar", "exp: range", 0);
+	holds(exp_silu(-1000) == 0 && exp_silu(1000) == 1000 && exp_gelu(-1e30f) == 0 && exp_gelu(1e30f) == 1e30f,
+	      "scalar", "silu, gelu: ends", 0);
 }
 
 static void unary_test(const struct kernels *s, const struct kernels *t)
@@ -182,12 +189,14 @@ static void rope_test(const struct kernels *s, const struct kernels *t)
 	for (size_t i = 0; i < sizeof rotations / sizeof *rotations; i++)
 		for (int pairs = ROPE_ADJACENT; pairs <= ROPE_HALVES; pairs++) {
 			size_t n = rotations[i], right = 1;
-			float *x = array(n, 3), *c = array(n / 2, 1), *sn = array(n / 2, 1), *y = copy(x, n), *z = copy(x, n);
+			float *x = array(n, 3), *c = array(n / 2, 1), *sn = array(n / 2, 1), *y = copy(x, n),
+			        *z = copy(x, n);
 
 			s->rope(pairs, y, c, sn, n);
 			t->rope(pairs, z, c, sn, n);
 			for (size_t k = 0; k < n / 2; k++) {
-				size_t p = pairs == ROPE_ADJACENT ? 2 * k : k, q = pairs == ROPE_ADJACENT ? p + 1 : k + n / 2;
+				size_t p = pairs == ROPE_ADJACENT ? 2 * k : k,
+				        q = pairs == ROPE_ADJACENT ? p + 1 : k + n / 2;
 
 				right = right && near(y[p], (double)x[p] * c[k] - (double)x[q] * sn[k], 1e-4) &&
 					near(y[q], (double)x[p] * sn[k] + (double)x[q] * c[k], 1e-4);
@@ -209,7 +218,8 @@ static struct kv_block new_block(enum kv_type type, size_t dim_k, size_t dim_v)
  * through K and V. */
 static void store_test(const struct kernels *s, const struct kernels *t)
 {
-	static const size_t dims[][2] = { { 8, 8 }, { 16, 16 }, { 64, 64 }, { 80, 80 }, { 128, 128 }, { 40, 24 }, { 192, 128 }, { 1, 3 } };
+	static const size_t dims[][2] = { { 8, 8 }, { 16, 16 }, { 64, 64 }, { 80, 80 }, { 128, 128 }, { 40, 24 },
+		{ 192, 128 }, { 1, 3 } };
 
 	for (size_t i = 0; i < sizeof dims / sizeof *dims; i++)
 		for (int type = 0; type < KV_TYPES; type++) {
@@ -220,7 +230,8 @@ static void store_test(const struct kernels *s, const struct kernels *t)
 				float *k = array(dim_k, 4), *v = array(dim_v, 4);
 
 				for (size_t d = 0; d < dim_v && pos >= 16; d++)
-					k[d % dim_k] = v[d] = bits() % 2 ? odd_values[bits() % N_ODD] : from_bits(bits());
+					k[d % dim_k] = v[d] = bits() % 2 ? odd_values[bits() % N_ODD] :
+					        from_bits(bits());
 				s->kv_store(type, &a, dim_k, dim_v, pos, k, v);
 				t->kv_store(type, &b, dim_k, dim_v, pos, k, v);
 				free(k), free(v);
@@ -244,7 +255,9 @@ static void block_test(const struct kernels *s, const struct kernels *t)
 			size_t odd = bits() % DIM;
 
 			for (size_t i = 0; i < DIM; i++)
-				x[i] = from_bits((bits() & 0x80000000) | (exponent > 3 ? exponent - bits() % 4 : exponent) << 23 | (bits() & 0x7fffff));
+				x[i] = from_bits((bits() & 0x80000000) |
+				                 (exponent > 3 ? exponent - bits() % 4 : exponent) << 23 |
+				                 (bits() & 0x7fffff));
 			if (round % 4 == 3)
 				x[odd] = round % 8 == 3 ? NAN : -INFINITY;
 			s->kv_store(KV_Q8_0, &a, DIM, DIM, 5, x, x);
@@ -253,10 +266,13 @@ static void block_test(const struct kernels *s, const struct kernels *t)
 			for (size_t i = 0; i < DIM; i++)
 				most[i / 32] = isfinite(x[i]) ? fmaxf(most[i / 32], fabsf(x[i])) : INFINITY;
 			for (size_t i = 0; i < DIM; i++) {
-				float scale = f16_to_f32(a.v_scale[kv_scale_index(DIM, 5, i / 32)]), value = scale * ((int8_t *)a.v)[5 * DIM + i];
+				float scale = f16_to_f32(a.v_scale[kv_scale_index(DIM, 5, i / 32)]),
+				        value = scale * ((int8_t *)a.v)[5 * DIM + i];
 
 				if (most[i / 32] / 127 < 65520)
-					near_enough = near_enough && fabs((double)value - x[i]) <= 0.57 * fmax(most[i / 32] / 127.0, most[i / 32] < 127 * 0x1p-14 ? 0x1p-24 * 127 : 0);
+					near_enough = near_enough &&
+					        fabs((double)value - x[i]) <= 0.57 * fmax(most[i / 32] / 127.0,
+					        most[i / 32] < 127 * 0x1p-14 ? 0x1p-24 * 127 : 0);
 				else
 					seen = seen && value != value;
 			}

@@ -50,7 +50,8 @@ enum acts_kind { ACTS_F32, ACTS_Q8, ACTS_Q8_I16, ACTS_Q16 };
 struct acts {
 	enum acts_kind kind;
 	size_t k, n;            /* elements of a column; columns of this batch */
-	void *data;             /* acts_bytes(kind, k, n) bytes, 64-byte aligned, the caller's; acts_pack() writes all */
+	/* acts_bytes(kind, k, n) bytes, 64-byte aligned, the caller's; acts_pack() writes all */
+	void *data;
 };
 
 enum { KERNELS_ROWS = 32 };     /* row ranges begin at multiples of this */
@@ -93,33 +94,38 @@ struct kernels {
 	size_t (*acts_bytes)(enum acts_kind kind, size_t k, size_t n);
 	void (*acts_pack)(struct acts *a, const float *x, size_t stride, size_t c0, size_t c1);
 
-	enum acts_kind (*acts_kind)(const struct format *format, int wide);      /* wide: the input of q, k and v: Q16 in place of Q8 */
+	/* wide: the input of q, k and v: Q16 in place of Q8 */
+	enum acts_kind (*acts_kind)(const struct format *format, int wide);
 	size_t (*product_scratch)(size_t k);
 	void (*product)(const struct product_job *job);
 
 	/* y[n] = norm(x) · weight (+ bias, which may be NULL): (x · 1/sqrt(mean(x²) + eps)) · weight; the layer
 	 * form subtracts the mean first. weight may be NULL (ones). y may be x. */
-	void (*norm)(enum norm_kind kind, const float *x, const float *weight, const float *bias, float eps, float *y, size_t n);
+	void (*norm)(enum norm_kind kind, const float *x, const float *weight, const float *bias, float eps, float *y,
+	             size_t n);
 	void (*add)(float *y, const float *a, const float *b, size_t n);        /* y = a + b; y may be a */
-	void (*glu)(enum unary f, float *y, const float *gate, const float *up, size_t n);      /* y = f(gate) · up; y may be gate */
+	/* y = f(gate) · up; y may be gate */
+	void (*glu)(enum unary f, float *y, const float *gate, const float *up, size_t n);
 	void (*unary)(enum unary f, float *y, const float *x, size_t n);
 
-	/* Rotates one head in place: n_rot/2 pairs, cos/sin[n_rot/2]: (a, b) → (a·c − b·s, a·s + b·c) as fma(a, c,
-	 * −(b·s)), fma(a, s, b·c). */
+	/* Rotates one head in place: n_rot/2 pairs, cos/sin[n_rot/2]. (a, b) becomes (a·c − b·s, a·s + b·c), computed
+	 * as fma(a, c, −(b·s)) and fma(a, s, b·c). */
 	void (*rope)(enum rope_pairs pairs, float *x, const float *cos, const float *sin, size_t n_rot);
 
 	/* Stores k[dim_k] and v[dim_v] at position j of a block, rounded to the cache's type; attention reads the
 	 * rounded values. q8_0: 32 elements have the scale d = kv_scale(max|x|) and the codes nearest to x / d,
 	 * ties to even, from -127 to 127; all codes are 0 where d is 0 or NaN. */
-	void (*kv_store)(enum kv_type type, const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j, const float *k,
-		const float *v);
+	void (*kv_store)(enum kv_type type, const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j,
+	                 const float *k, const float *v);
 
-	/* Rows [i0, i1), the query heads of this KV head. For each query, over blocks of ATTEND_BLOCK positions from 0 (the last one ends at
-	 * the query's own position):
-	 *     s[j] = sum(q · k[j]) · scale;  m_b = max s;  p[j] = exp(s[j] − m_b);  l_b = sum of p over j, element j to accumulator j mod 16;
+	/* Rows [i0, i1), the query heads of this KV head. For each query, over blocks of ATTEND_BLOCK positions from 0
+	 * (the last one ends at the query's own position):
+	 *     s[j] = sum(q · k[j]) · scale;  m_b = max s;  p[j] = exp(s[j] − m_b)
+	 *     l_b = sum of p over j, element j to accumulator j mod 16
 	 *     o_b[d] = fma(p[j], v[j][d], o_b[d]) for j ascending, from 0
 	 * then, block by block (the first block's values are taken as they are):
-	 *     m' = max(m, m_b); a = exp(m − m'), c = exp(m_b − m');  l = fma(l, a, l_b·c);  o[d] = fma(o[d], a, o_b[d]·c);  m = m'
+	 *     m' = max(m, m_b);  a = exp(m − m');  c = exp(m_b − m')
+	 *     l = fma(l, a, l_b·c);  o[d] = fma(o[d], a, o_b[d]·c);  m = m'
 	 * and out = o / l. scratch: attend_scratch() bytes, 64-byte aligned, of the calling thread alone. */
 	size_t attend_rows;             /* row ranges begin at multiples of this */
 	size_t (*attend_scratch)(size_t dim_k, size_t dim_v, size_t group);
@@ -130,8 +136,8 @@ struct kernels {
 	 * queries of KV head h; block b's part lies at parts + b · attend_part(). Then, when the parts of all
 	 * blocks are there, join merges them in order. parts: the caller's, 64-byte aligned; join overwrites them. */
 	size_t (*attend_part)(size_t dim_v, size_t columns);    /* bytes, a multiple of 64 */
-	void (*attend_blocks)(const struct attend *a, const struct kv_head *kv, size_t n, size_t b0, size_t b1, void *parts,
-		void *scratch);
+	void (*attend_blocks)(const struct attend *a, const struct kv_head *kv, size_t n, size_t b0, size_t b1,
+	                      void *parts, void *scratch);
 	void (*attend_join)(const struct attend *a, size_t h, size_t n, void *parts, void *scratch);
 };
 

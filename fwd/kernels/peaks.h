@@ -1,6 +1,6 @@
-/* peaks: what an instruction set can do at most, to hold the engine's figures against (limits.h): its fastest
- * sequence of multiply-adds, on data that stays in registers and the first cache, and its fastest way through
- * memory. No result matters. */
+/* peaks: loops that measure what an instruction set can do at most: the highest rate of multiply-adds, on data that
+ * stays in registers and the L1 cache, and the highest rate of reading memory. The engine's speed is compared with
+ * these (limits.h). The values computed do not matter. */
 #ifndef PEAKS_H
 #define PEAKS_H
 
@@ -9,22 +9,22 @@
 
 #include "kernels.h"
 
-enum { PEAK_BYTES = 1 << 14 };  /* that the loops go around in */
+enum { PEAK_BYTES = 1 << 14 };  /* of data that the loops read again and again */
 
 struct peaks {
-	/* `rounds` rounds, each of so many multiply-adds, on data[PEAK_BYTES], 64-byte aligned: codes with
-	 * activations, all bytes from 0 to 15; floats, from numbers of any kind. Each returns something that
-	 * depends on all that it did. */
+	/* Each runs `rounds` rounds of codes_each or floats_each multiply-adds and returns a value that depends on
+	 * all of them, so that none is optimised away. codes() multiplies codes by activations, both from
+	 * data[PEAK_BYTES], 64-byte aligned, all bytes from 0 to 15; floats() may start from any two numbers. */
 	size_t codes_each, floats_each;
 	uint32_t (*codes)(const void *data, size_t rounds);
 	uint32_t (*floats)(float a, float b, size_t rounds);
 
-	/* Reads p[bytes], p 64-byte aligned, bytes a multiple of 256, with prefetches so far ahead into the second
-	 * cache and so far into the first; 0: none. */
+	/* Reads p[bytes], p 64-byte aligned, bytes a multiple of 256. Prefetches `far` bytes ahead into the L2 cache
+	 * and `near` bytes ahead into L1; 0: no prefetch. */
 	uint32_t (*read)(const void *p, size_t bytes, size_t far, size_t near);
 };
 
-/* Of the instruction set of this table. */
+/* The loops for the instruction set of k. */
 const struct peaks *peaks_of(const struct kernels *k);
 
 extern const struct peaks peaks_scalar;

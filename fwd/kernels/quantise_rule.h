@@ -2,7 +2,8 @@
 #ifndef QUANTISE_RULE_H
 #define QUANTISE_RULE_H
 
-#define ACTS_LEAST 0x1p-100f    /* a block whose largest magnitude is below counts as zeros, so that no reciprocal overflows */
+/* A block whose largest magnitude is below this becomes zeros, so that no reciprocal overflows. */
+#define ACTS_LEAST 0x1p-100f
 
 enum { ACTS_STEPS = 8 };        /* candidates max/127, max/126, … for the step of a block */
 

@@ -31,8 +31,9 @@ static int runs_avx2(void)
 
 static int runs_avx512(void)
 {
-	return runs_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-	       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni");
+	return runs_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+	       __builtin_cpu_supports("avx512vnni");
 }
 #elif defined __aarch64__ && defined __linux__
 /* Vectors are part of every aarch64; the dot product of bytes is not. */

@@ -28,7 +28,8 @@ _Static_assert(sizeof(struct q4_0) == 18 && sizeof(struct q4_1) == 20, "4 bits b
 _Static_assert(sizeof(struct q5_0) == 22 && sizeof(struct q5_1) == 24, "5 bits by 32");
 _Static_assert(sizeof(struct q8_0) == 34, "8 bits by 32");
 _Static_assert(sizeof(struct q2_k) == 84 && sizeof(struct q3_k) == 110, "2 and 3 bits by 256");
-_Static_assert(sizeof(struct q4_k) == 144 && sizeof(struct q5_k) == 176 && sizeof(struct q6_k) == 210, "4, 5 and 6 bits by 256");
+_Static_assert(sizeof(struct q4_k) == 144 && sizeof(struct q5_k) == 176 && sizeof(struct q6_k) == 210,
+               "4, 5 and 6 bits by 256");
 
 /* One reader for each row of formats.h, written from the type's definition. Scales and minima are products of two
  * numbers of at most 11 bits, and so exact. */

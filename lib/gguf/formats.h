@@ -33,7 +33,8 @@
 	ROW(30, BF16, bf16, 2)
 
 #define FORMAT_ID(id, NAME, ...) FORMAT_##NAME = id,
-enum format_id { FORMATS_FLOAT(FORMAT_ID) FORMATS_QUANTISED(FORMAT_ID) FORMAT_LIMIT = 64 };     /* all ids are below the limit */
+/* all ids are below the limit */
+enum format_id { FORMATS_FLOAT(FORMAT_ID) FORMATS_QUANTISED(FORMAT_ID) FORMAT_LIMIT = 64 };
 #undef FORMAT_ID
 
 enum { FORMAT_BLOCK_MOST = 256 };       /* elements of a block, at most */

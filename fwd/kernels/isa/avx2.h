@@ -54,7 +54,8 @@ static inline void vf_store_n(float *p, f32x16 v, size_t n)
 
 static inline f32x16 vf_first(f32x16 v, size_t n)
 {
-	return vf_of(_mm256_and_ps(v.a, _mm256_castsi256_ps(vf_lanes(n, 0))), _mm256_and_ps(v.b, _mm256_castsi256_ps(vf_lanes(n, 8))));
+	return vf_of(_mm256_and_ps(v.a, _mm256_castsi256_ps(vf_lanes(n, 0))),
+	             _mm256_and_ps(v.b, _mm256_castsi256_ps(vf_lanes(n, 8))));
 }
 
 /* Pairs: a takes the even elements of p[32], b the odd ones. */
@@ -89,7 +90,8 @@ static inline void vf_store_pairs(float *p, f32x16 a, f32x16 b)
 
 static inline f32x16 vf_load_f16(const uint16_t *p)
 {
-	return vf_of(_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p)), _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(p + 8))));
+	return vf_of(_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p)),
+	             _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(p + 8))));
 }
 
 static inline void vf_store_f16(uint16_t *p, f32x16 v)
@@ -103,15 +105,22 @@ static inline f32x16 vf_sub(f32x16 x, f32x16 y) { return vf_of(_mm256_sub_ps(x.a
 static inline f32x16 vf_mul(f32x16 x, f32x16 y) { return vf_of(_mm256_mul_ps(x.a, y.a), _mm256_mul_ps(x.b, y.b)); }
 static inline f32x16 vf_div(f32x16 x, f32x16 y) { return vf_of(_mm256_div_ps(x.a, y.a), _mm256_div_ps(x.b, y.b)); }
 
-static inline f32x16 vf_fma(f32x16 x, f32x16 y, f32x16 z) { return vf_of(_mm256_fmadd_ps(x.a, y.a, z.a), _mm256_fmadd_ps(x.b, y.b, z.b)); }
-static inline f32x16 vf_fms(f32x16 x, f32x16 y, f32x16 z) { return vf_of(_mm256_fmsub_ps(x.a, y.a, z.a), _mm256_fmsub_ps(x.b, y.b, z.b)); }
+static inline f32x16 vf_fma(f32x16 x, f32x16 y, f32x16 z)
+{
+	return vf_of(_mm256_fmadd_ps(x.a, y.a, z.a), _mm256_fmadd_ps(x.b, y.b, z.b));
+}
+static inline f32x16 vf_fms(f32x16 x, f32x16 y, f32x16 z)
+{
+	return vf_of(_mm256_fmsub_ps(x.a, y.a, z.a), _mm256_fmsub_ps(x.b, y.b, z.b));
+}
 
 static inline f32x16 vf_max(f32x16 x, f32x16 y) { return vf_of(_mm256_max_ps(x.a, y.a), _mm256_max_ps(x.b, y.b)); }
 static inline f32x16 vf_min(f32x16 x, f32x16 y) { return vf_of(_mm256_min_ps(x.a, y.a), _mm256_min_ps(x.b, y.b)); }
 
 static inline f32x16 vf_zero_if_less(f32x16 x, f32x16 y, f32x16 z)
 {
-	return vf_of(_mm256_andnot_ps(_mm256_cmp_ps(x.a, y.a, _CMP_LT_OQ), z.a), _mm256_andnot_ps(_mm256_cmp_ps(x.b, y.b, _CMP_LT_OQ), z.b));
+	return vf_of(_mm256_andnot_ps(_mm256_cmp_ps(x.a, y.a, _CMP_LT_OQ), z.a),
+	             _mm256_andnot_ps(_mm256_cmp_ps(x.b, y.b, _CMP_LT_OQ), z.b));
 }
 
 /* v · 2^n for integral n in [-126, 128], in two factors as 2^128 is no float; rounds once at most where v is in
@@ -147,7 +156,8 @@ static inline float vf_largest(f32x16 v)
 
 static inline f32x16 vf_select_less(f32x16 x, f32x16 y, f32x16 u, f32x16 v)
 {
-	return vf_of(_mm256_blendv_ps(v.a, u.a, _mm256_cmp_ps(x.a, y.a, _CMP_LT_OQ)), _mm256_blendv_ps(v.b, u.b, _mm256_cmp_ps(x.b, y.b, _CMP_LT_OQ)));
+	return vf_of(_mm256_blendv_ps(v.a, u.a, _mm256_cmp_ps(x.a, y.a, _CMP_LT_OQ)),
+	             _mm256_blendv_ps(v.b, u.b, _mm256_cmp_ps(x.b, y.b, _CMP_LT_OQ)));
 }
 
 /* ---- sixteen integers ---- */
@@ -156,7 +166,10 @@ static inline i32x16 vi_of(__m256i a, __m256i b) { return (i32x16){ a, b }; }
 
 static inline i32x16 vi_zero(void) { return vi_of(_mm256_setzero_si256(), _mm256_setzero_si256()); }
 static inline i32x16 vi_set1(int32_t x) { __m256i v = _mm256_set1_epi32(x); return vi_of(v, v); }
-static inline i32x16 vi_load(const int32_t *p) { return vi_of(_mm256_loadu_si256((const void *)p), _mm256_loadu_si256((const void *)(p + 8))); }
+static inline i32x16 vi_load(const int32_t *p)
+{
+	return vi_of(_mm256_loadu_si256((const void *)p), _mm256_loadu_si256((const void *)(p + 8)));
+}
 
 static inline void vi_store(int32_t *p, i32x16 v)
 {
@@ -170,16 +183,30 @@ static inline void vi_store_n(int32_t *p, i32x16 v, size_t n)   /* n <= 16 */
 	_mm256_maskstore_epi32(p + 8, vf_lanes(n, 8), v.b);
 }
 
-static inline i32x16 vi_add(i32x16 x, i32x16 y) { return vi_of(_mm256_add_epi32(x.a, y.a), _mm256_add_epi32(x.b, y.b)); }
-static inline i32x16 vi_sub(i32x16 x, i32x16 y) { return vi_of(_mm256_sub_epi32(x.a, y.a), _mm256_sub_epi32(x.b, y.b)); }
-static inline i32x16 vi_and(i32x16 x, i32x16 y) { return vi_of(_mm256_and_si256(x.a, y.a), _mm256_and_si256(x.b, y.b)); }
+static inline i32x16 vi_add(i32x16 x, i32x16 y)
+{
+	return vi_of(_mm256_add_epi32(x.a, y.a), _mm256_add_epi32(x.b, y.b));
+}
+static inline i32x16 vi_sub(i32x16 x, i32x16 y)
+{
+	return vi_of(_mm256_sub_epi32(x.a, y.a), _mm256_sub_epi32(x.b, y.b));
+}
+static inline i32x16 vi_and(i32x16 x, i32x16 y)
+{
+	return vi_of(_mm256_and_si256(x.a, y.a), _mm256_and_si256(x.b, y.b));
+}
 static inline i32x16 vi_or(i32x16 x, i32x16 y) { return vi_of(_mm256_or_si256(x.a, y.a), _mm256_or_si256(x.b, y.b)); }
-static inline i32x16 vi_max(i32x16 x, i32x16 y) { return vi_of(_mm256_max_epi32(x.a, y.a), _mm256_max_epi32(x.b, y.b)); }
-static inline i32x16 vi_shr(i32x16 v, int n) { return vi_of(_mm256_srli_epi32(v.a, n), _mm256_srli_epi32(v.b, n)); }        /* unsigned */
+static inline i32x16 vi_max(i32x16 x, i32x16 y)
+{
+	return vi_of(_mm256_max_epi32(x.a, y.a), _mm256_max_epi32(x.b, y.b));
+}
+/* unsigned */
+static inline i32x16 vi_shr(i32x16 v, int n) { return vi_of(_mm256_srli_epi32(v.a, n), _mm256_srli_epi32(v.b, n)); }
 static inline i32x16 vi_shl(i32x16 v, int n) { return vi_of(_mm256_slli_epi32(v.a, n), _mm256_slli_epi32(v.b, n)); }
 
 static inline f32x16 vi_to_float(i32x16 v) { return vf_of(_mm256_cvtepi32_ps(v.a), _mm256_cvtepi32_ps(v.b)); }
-static inline f32x16 vi_as_float(i32x16 v) { return vf_of(_mm256_castsi256_ps(v.a), _mm256_castsi256_ps(v.b)); }   /* the same bits */
+/* the same bits */
+static inline f32x16 vi_as_float(i32x16 v) { return vf_of(_mm256_castsi256_ps(v.a), _mm256_castsi256_ps(v.b)); }
 static inline i32x16 vf_as_int(f32x16 v) { return vi_of(_mm256_castps_si256(v.a), _mm256_castps_si256(v.b)); }
 
 /* Lane i of v[j] becomes lane j of v[i], for eight. */
@@ -225,13 +252,17 @@ static inline __m256i vb_32(const void *p) { return _mm256_loadu_si256(p); }
 
 static inline b64 vb_load(const void *p) { return vi_of(vb_32(p), vb_32((const char *)p + 32)); }
 static inline b64 vb_or(b64 x, b64 y) { return vi_or(x, y); }
-static inline b64 vb_add(b64 x, int n) { return vi_of(_mm256_add_epi8(x.a, _mm256_set1_epi8((char)n)), _mm256_add_epi8(x.b, _mm256_set1_epi8((char)n))); }
+static inline b64 vb_add(b64 x, int n)
+{
+	return vi_of(_mm256_add_epi8(x.a, _mm256_set1_epi8((char)n)), _mm256_add_epi8(x.b, _mm256_set1_epi8((char)n)));
+}
 static inline i32x16 vb_as_int(b64 v) { return v; }
 
 /* Shifted right by n (left where negative), bits outside of mask cleared. */
 static inline __m256i vb_shr_32(__m256i v, int n, int mask)
 {
-	return _mm256_and_si256(n < 0 ? _mm256_slli_epi16(v, -n) : _mm256_srli_epi16(v, n), _mm256_set1_epi8((char)mask));
+	return _mm256_and_si256(n < 0 ? _mm256_slli_epi16(v, -n) : _mm256_srli_epi16(v, n),
+	                        _mm256_set1_epi8((char)mask));
 }
 
 static inline b64 vb_shr(b64 v, int n, int mask) { return vi_of(vb_shr_32(v.a, n, mask), vb_shr_32(v.b, n, mask)); }
@@ -240,10 +271,14 @@ static inline b64 vb_low(b64 v) { return vi_and(v, vi_set1(0x0f0f0f0f)); }
 
 static inline __m256i vb_16_16(const uint8_t *p, const uint8_t *q)
 {
-	return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)p)), _mm_loadu_si128((const void *)q), 1);
+	return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)p)),
+	                               _mm_loadu_si128((const void *)q), 1);
 }
 
-static inline b64 vb_four(const uint8_t *p, size_t step) { return vi_of(vb_16_16(p, p + step), vb_16_16(p + 2 * step, p + 3 * step)); }
+static inline b64 vb_four(const uint8_t *p, size_t step)
+{
+	return vi_of(vb_16_16(p, p + step), vb_16_16(p + 2 * step, p + 3 * step));
+}
 
 static inline b64 vb_alternate(const uint8_t *p, int second) { return vb_four(p + 16 * second, 32); }
 
@@ -254,7 +289,8 @@ static inline __m256i vb_nibbles_16(const void *p)
 {
 	__m256i twice = _mm256_broadcastsi128_si256(_mm_loadu_si128(p));
 
-	return _mm256_and_si256(_mm256_srlv_epi32(twice, _mm256_setr_epi32(0, 0, 0, 0, 4, 4, 4, 4)), _mm256_set1_epi8(15));
+	return _mm256_and_si256(_mm256_srlv_epi32(twice, _mm256_setr_epi32(0, 0, 0, 0, 4, 4, 4, 4)),
+	                        _mm256_set1_epi8(15));
 }
 
 static inline b64 vb_nibbles(const void *p, const void *q) { return vi_of(vb_nibbles_16(p), vb_nibbles_16(q)); }
@@ -279,12 +315,16 @@ static inline __m256i vb_bits_32(const void *p, int value)
 	return _mm256_and_si256(_mm256_cmpeq_epi8(v, bit), _mm256_set1_epi8((char)value));
 }
 
-static inline b64 vb_bits(const void *p, const void *q, int value) { return vi_of(vb_bits_32(p, value), vb_bits_32(q, value)); }
+static inline b64 vb_bits(const void *p, const void *q, int value)
+{
+	return vi_of(vb_bits_32(p, value), vb_bits_32(q, value));
+}
 
 static inline f32x16 vf_load_bf16(const void *p)
 {
 	__m256i v = vb_32(p);
-	__m256i a = _mm256_cvtepu16_epi32(_mm256_castsi256_si128(v)), b = _mm256_cvtepu16_epi32(_mm256_extracti128_si256(v, 1));
+	__m256i a = _mm256_cvtepu16_epi32(_mm256_castsi256_si128(v)),
+	        b = _mm256_cvtepu16_epi32(_mm256_extracti128_si256(v, 1));
 
 	return vi_as_float(vi_of(_mm256_slli_epi32(a, 16), _mm256_slli_epi32(b, 16)));
 }
@@ -298,7 +338,8 @@ static inline f32x16 vf_f16s(const uint8_t *p, size_t step)
 	uint64_t h[4];
 
 	lane_f16s(p, step, h);
-	return vf_sixteen_f16s(_mm_set_epi64x((long long)h[1], (long long)h[0]), _mm_set_epi64x((long long)h[3], (long long)h[2]));
+	return vf_sixteen_f16s(_mm_set_epi64x((long long)h[1], (long long)h[0]),
+	                       _mm_set_epi64x((long long)h[3], (long long)h[2]));
 }
 
 static inline f32x16 vf_two_f16s(const void *p, const void *q)
@@ -400,7 +441,8 @@ INLINE void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8
 				__m256i q = _mm256_set1_epi32(x[(k + d) * t.width + c]);
 				i32x16 two = vi_of(vd_pairs(a, q), vd_pairs(b, q));
 
-				pairs[c] = vi_settled(d ? vi_of(_mm256_add_epi16(pairs[c].a, two.a), _mm256_add_epi16(pairs[c].b, two.b)) : two);
+				pairs[c] = vi_settled(d ? vi_of(_mm256_add_epi16(pairs[c].a, two.a),
+				                                _mm256_add_epi16(pairs[c].b, two.b)) : two);
 			}
 		}
 		UNROLL

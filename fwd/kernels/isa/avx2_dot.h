@@ -1,19 +1,22 @@
-/* v_avx2_dot: dot products of bytes in the vocabulary of AVX2 (v_avx2.h, which includes it): of 64 codes and 64
- * activations, and the tree that adds such products up by blocks. What tells is the number of vector instructions,
- * of whatever kind: 2.5 to 2.9 a cycle are done of four that could be (AMD). */
+/* avx2_dot: the dot products of avx2.h, which includes this file: products of 64 codes with 64 activations, and the
+ * tree that adds them up by blocks. The speed depends on the number of vector instructions, whatever their kind: an
+ * AMD core runs 2.5 to 2.9 of them per cycle, out of four that it could issue. */
 #ifndef AVX2_DOT_H
 #define AVX2_DOT_H
 
-/* Sums of two products; no code passes 128, so they fit 16 bits. */
+/* Sums of two products each. They fit in 16 bits, as no code is above 128. */
 static inline __m256i vd_pairs(__m256i w, __m256i x) { return _mm256_maddubs_epi16(w, x); }
-static inline __m256i vd_pairs_signed(__m256i w, __m256i x) { return _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(x, w)); }
+static inline __m256i vd_pairs_signed(__m256i w, __m256i x)
+{
+	return _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(x, w));
+}
 static inline __m256i vd_widen(__m256i pairs) { return _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)); }
 
-/* Do sums of so many products of codes up to top fit 16 bits? */
+/* Does the sum of this many products fit in 16 bits, with codes up to top? */
 static inline int vd_fit(int top, int products) { return top * products * 127 < 32768; }
 
-/* Sums of products of codes in [0, top] with activations in [-127, 127]: 32 of two products where four still fit
- * 16 bits, as long as sums fit they are added up as they are; otherwise 16 of four. */
+/* Products of codes in [0, top] with activations in [-127, 127]: 32 sums of two products each if sums of four fit in
+ * 16 bits, so that they can be added before they are widened; otherwise 16 sums of four. */
 static inline __m256i vd_dot_32(__m256i w, __m256i x, int top)
 {
 	__m256i pairs = vd_pairs(w, x);
@@ -23,10 +26,13 @@ static inline __m256i vd_dot_32(__m256i w, __m256i x, int top)
 
 static inline i32x16 vd_dot(b64 w, b64 x, int top) { return vi_of(vd_dot_32(w.a, x.a, top), vd_dot_32(w.b, x.b, top)); }
 
-/* The same, 16 of four products, for codes in [-128, 127], each taken with SIGNED_BIAS. */
-static inline i32x16 vd_dot_signed(b64 w, b64 x) { return vi_of(vd_widen(vd_pairs_signed(w.a, x.a)), vd_widen(vd_pairs_signed(w.b, x.b))); }
+/* The same for codes in [-128, 127], to each of which SIGNED_BIAS is added: always 16 sums of four products. */
+static inline i32x16 vd_dot_signed(b64 w, b64 x)
+{
+	return vi_of(vd_widen(vd_pairs_signed(w.a, x.a)), vd_widen(vd_pairs_signed(w.b, x.b)));
+}
 
-/* To be complete here, in a register: left free, the compiler puts sums off and keeps what they are of in memory. */
+/* Forces v to be computed here, in a register. Otherwise the compiler postpones sums and spills their operands. */
 static inline __m256i vd_settled(__m256i v)
 {
 	__asm__ volatile("" : "+x"(v));
@@ -35,9 +41,12 @@ static inline __m256i vd_settled(__m256i v)
 
 static inline i32x16 vi_settled(i32x16 v) { return vi_of(vd_settled(v.a), vd_settled(v.b)); }
 
-static inline __m256i vd_add(__m256i a, __m256i b, int i16) { return i16 ? _mm256_add_epi16(a, b) : _mm256_add_epi32(a, b); }
+static inline __m256i vd_add(__m256i a, __m256i b, int i16)
+{
+	return i16 ? _mm256_add_epi16(a, b) : _mm256_add_epi32(a, b);
+}
 
-/* Within each 128 bits: the halves of a added, then those of b; sums are words or not. */
+/* Within each 128 bits: the two halves of a added, then the two halves of b; elements are int16 if i16, else int32. */
 static inline __m256i vd_add_halves(__m256i a, __m256i b, int i16)
 {
 	__m256i inner = _mm256_castpd_si256(_mm256_shuffle_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), 5));
@@ -45,16 +54,17 @@ static inline __m256i vd_add_halves(__m256i a, __m256i b, int i16)
 	return vd_settled(vd_add(_mm256_blend_epi32(a, b, 0xcc), inner, i16));
 }
 
-/* Within each 128 bits: neighbours added, two 32 bits of a, then two of b. (vphaddd does the same at half the
- * rate: AMD.) */
+/* Within each 128 bits: neighbouring groups of 32 bits added, two sums of a, then two of b. vphaddd does the same, but
+ * at half the rate on AMD. */
 static inline __m256i vd_add_neighbours(__m256i a, __m256i b, int i16)
 {
 	__m256 x = _mm256_castsi256_ps(a), y = _mm256_castsi256_ps(b);
 
-	return vd_settled(vd_add(_mm256_castps_si256(_mm256_shuffle_ps(x, y, 0x88)), _mm256_castps_si256(_mm256_shuffle_ps(x, y, 0xdd)), i16));
+	return vd_settled(vd_add(_mm256_castps_si256(_mm256_shuffle_ps(x, y, 0x88)),
+	                         _mm256_castps_si256(_mm256_shuffle_ps(x, y, 0xdd)), i16));
 }
 
-/* Two vectors of products of codes up to top, then four. */
+/* One level of the tree, from products of codes up to top: two vectors into one; below, two such results into one. */
 static inline __m256i vd_fold_two(__m256i a, __m256i b, int top)
 {
 	__m256i sum = vd_add_halves(a, b, vd_fit(top, 4));
@@ -78,8 +88,8 @@ INLINE void vd_fold_halves(i32x16 v[8], int c, int top)
 		v[c - 3] = vi_of(vd_fold_four(v[c - 3].a, v[c - 1].a, top), vd_fold_four(v[c - 3].b, v[c - 1].b, top));
 }
 
-/* From the first and second halves of even blocks and of odd ones, the first halves of both and the second halves
- * of both. */
+/* even and odd hold the sums of the first and second halves of the even and of the odd blocks. Sorts them into the
+ * first halves of all and the second halves of all. */
 static inline void vd_part(__m256i even, __m256i odd, __m256i *first, __m256i *second)
 {
 	__m256i inner = _mm256_permute2x128_si256(even, odd, 0x21);
@@ -88,20 +98,21 @@ static inline void vd_part(__m256i even, __m256i odd, __m256i *first, __m256i *s
 	*second = _mm256_blend_epi32(inner, odd, 0xf0);
 }
 
-/* Then the sums of the blocks' first and second halves, in lane order. */
+/* The last level of the tree: the sums of the blocks' first and of their second halves, in lane order. */
 INLINE void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *second)
 {
 	vd_part(v[0].a, v[0].b, &first->a, &second->a);
 	vd_part(v[4].a, v[4].b, &first->b, &second->b);
 }
 
-/* Sums of four products of codes in [0, 15], in words. */
+/* Sums of four products of codes in [0, 15], as int16. */
 static inline i32x16 vd_dot_two(b64 w, b64 x, b64 w2, b64 x2)
 {
-	return vi_of(_mm256_add_epi16(vd_pairs(w.a, x.a), vd_pairs(w2.a, x2.a)), _mm256_add_epi16(vd_pairs(w.b, x.b), vd_pairs(w2.b, x2.b)));
+	return vi_of(_mm256_add_epi16(vd_pairs(w.a, x.a), vd_pairs(w2.a, x2.a)),
+	             _mm256_add_epi16(vd_pairs(w.b, x.b), vd_pairs(w2.b, x2.b)));
 }
 
-/* Vectors of quarters up to v[c], added up: v[0].a and v[2].a come to hold the sums of two vectors. */
+/* Adds vectors of quarters as far as v[c]: in the end v[0].a and v[2].a each hold the sums of two vectors. */
 INLINE void vd_fold_quarters(i32x16 v[4], int c)
 {
 	v[c].a = vd_add_halves(v[c].a, v[c].b, 1);
@@ -109,15 +120,16 @@ INLINE void vd_fold_quarters(i32x16 v[4], int c)
 		v[c - 1].a = vd_widen(vd_add_neighbours(v[c - 1].a, v[c].a, 1));
 }
 
-/* Then the sums of the blocks, in lane order. */
+/* The last level: the sums of the blocks, in lane order. */
 INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
 {
-	const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);        /* from blocks 0, 4, 1, 5, then 2, 6, 3, 7 */
+	/* the sums arrive in the order of blocks 0, 4, 1, 5, then 2, 6, 3, 7 */
+	const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
 
 	return vi_of(_mm256_permutevar8x32_epi32(v[0].a, order), _mm256_permutevar8x32_epi32(v[2].a, order));
 }
 
-/* Lanes in lane order, summed as accumulators by the closing tree. */
+/* The sum of sixteen accumulators, in lane order, by the closing tree. */
 static inline float vd_close(f32x16 v)
 {
 	return x86_close(_mm256_add_ps(v.a, v.b));

@@ -37,7 +37,10 @@ static inline f32x16 vf_set1(float x) { return _mm512_set1_ps(x); }
 static inline f32x16 vf_load(const float *p) { return _mm512_loadu_ps(p); }
 static inline void vf_store(float *p, f32x16 v) { _mm512_storeu_ps(p, v); }
 
-static inline f32x16 vf_load_n(const float *p, size_t n) { return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p); }
+static inline f32x16 vf_load_n(const float *p, size_t n)
+{
+	return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+}
 static inline void vf_store_n(float *p, f32x16 v, size_t n) { _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), v); }
 static inline f32x16 vf_first(f32x16 v, size_t n) { return _mm512_maskz_mov_ps((__mmask16)((1u << n) - 1), v); }
 
@@ -104,7 +107,11 @@ static inline i32x16 vi_zero(void) { return _mm512_setzero_si512(); }
 static inline i32x16 vi_set1(int32_t x) { return _mm512_set1_epi32(x); }
 static inline i32x16 vi_load(const int32_t *p) { return _mm512_loadu_si512(p); }
 static inline void vi_store(int32_t *p, i32x16 v) { _mm512_storeu_si512(p, v); }
-static inline void vi_store_n(int32_t *p, i32x16 v, size_t n) { _mm512_mask_storeu_epi32(p, (__mmask16)((1u << n) - 1), v); }   /* n <= 16 */
+/* n <= 16 */
+static inline void vi_store_n(int32_t *p, i32x16 v, size_t n)
+{
+	_mm512_mask_storeu_epi32(p, (__mmask16)((1u << n) - 1), v);
+}
 static inline i32x16 vi_add(i32x16 a, i32x16 b) { return _mm512_add_epi32(a, b); }
 static inline i32x16 vi_sub(i32x16 a, i32x16 b) { return _mm512_sub_epi32(a, b); }
 static inline i32x16 vi_and(i32x16 a, i32x16 b) { return _mm512_and_si512(a, b); }
@@ -132,7 +139,8 @@ INLINE void vi_transpose(i32x16 v[16])
 	UNROLL
 	for (int i = 0; i < 4; i++) {   /* t[i + 4j]: lane i of each quarter of rows 4j to 4j + 3 */
 		__m512i a = _mm512_shuffle_i32x4(t[i], t[i + 4], 0x88), b = _mm512_shuffle_i32x4(t[i], t[i + 4], 0xdd);
-		__m512i c = _mm512_shuffle_i32x4(t[i + 8], t[i + 12], 0x88), d = _mm512_shuffle_i32x4(t[i + 8], t[i + 12], 0xdd);
+		__m512i c = _mm512_shuffle_i32x4(t[i + 8], t[i + 12], 0x88),
+		        d = _mm512_shuffle_i32x4(t[i + 8], t[i + 12], 0xdd);
 
 		v[i] = _mm512_shuffle_i32x4(a, c, 0x88), v[i + 8] = _mm512_shuffle_i32x4(a, c, 0xdd);
 		v[i + 4] = _mm512_shuffle_i32x4(b, d, 0x88), v[i + 12] = _mm512_shuffle_i32x4(b, d, 0xdd);
@@ -155,8 +163,10 @@ static inline b64 vb_low(b64 v) { return _mm512_and_si512(v, _mm512_set1_epi8(15
 
 static inline b64 vb_four(const uint8_t *p, size_t step)
 {
-	__m256i a = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)p)), _mm_loadu_si128((const void *)(p + step)), 1);
-	__m256i b = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)(p + 2 * step))), _mm_loadu_si128((const void *)(p + 3 * step)), 1);
+	__m256i a = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)p)),
+	                                    _mm_loadu_si128((const void *)(p + step)), 1);
+	__m256i b = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)(p + 2 * step))),
+	                                    _mm_loadu_si128((const void *)(p + 3 * step)), 1);
 
 	return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
 }
@@ -176,7 +186,8 @@ static inline b64 vb_join(const void *p, const void *q)
 static inline b64 vb_nibbles(const void *p, const void *q)
 {
 	const __m512i shifts = _mm512_setr_epi64(0, 0, 4, 4, 0, 0, 4, 4);
-	__m512i a = _mm512_broadcast_i32x4(_mm_loadu_si128(p)), v = _mm512_mask_broadcast_i32x4(a, 0xff00, _mm_loadu_si128(q));
+	__m512i a = _mm512_broadcast_i32x4(_mm_loadu_si128(p)),
+	        v = _mm512_mask_broadcast_i32x4(a, 0xff00, _mm_loadu_si128(q));
 
 	return _mm512_and_si512(_mm512_srlv_epi64(v, shifts), _mm512_set1_epi8(15));
 }
@@ -224,8 +235,10 @@ INLINE __m512i vd_eight_f16s(const uint8_t *p, size_t step)
 
 INLINE f32x16 vf_f16s(const uint8_t *p, size_t step)
 {
-	const __m512i block = _mm512_cvtepu8_epi16(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)lane_block)));
-	const __m512i word = _mm512_mullo_epi16(_mm512_and_si512(block, _mm512_set1_epi16(7)), _mm512_set1_epi16((short)(step / 2)));
+	const __m128i bytes = _mm_loadu_si128((const __m128i *)lane_block);
+	const __m512i block = _mm512_cvtepu8_epi16(_mm256_castsi128_si256(bytes));
+	const __m512i word = _mm512_mullo_epi16(_mm512_and_si512(block, _mm512_set1_epi16(7)),
+	                                        _mm512_set1_epi16((short)(step / 2)));
 	const __m512i of_second = _mm512_slli_epi16(_mm512_and_si512(block, _mm512_set1_epi16(8)), 2);
 	const __m512i from = _mm512_or_si512(_mm512_and_si512(word, _mm512_set1_epi16(31)), of_second);
 	__m512i v = _mm512_permutex2var_epi16(vd_eight_f16s(p, step), from, vd_eight_f16s(p + 8 * step, step));
@@ -238,7 +251,8 @@ static inline f32x16 vf_two_f16s(const void *p, const void *q)
 	short a, b;
 
 	memcpy(&a, p, 2), memcpy(&b, q, 2);
-	return _mm512_cvtph_ps(_mm256_inserti128_si256(_mm256_castsi128_si256(_mm_set1_epi16(a)), _mm_set1_epi16(b), 1));
+	return _mm512_cvtph_ps(_mm256_inserti128_si256(_mm256_castsi128_si256(_mm_set1_epi16(a)),
+	                                               _mm_set1_epi16(b), 1));
 }
 
 static inline void vf_two_pairs(const void *p, const void *q, f32x16 *first, f32x16 *second)
@@ -252,7 +266,10 @@ static inline void vf_two_pairs(const void *p, const void *q, f32x16 *first, f32
 	*second = _mm512_permutexvar_ps(_mm512_add_epi32(lanes, _mm512_set1_epi32(1)), v);
 }
 
-static inline f32x16 vf_load_i8(const int8_t *p) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p))); }
+static inline f32x16 vf_load_i8(const int8_t *p)
+{
+	return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p)));
+}
 
 static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale, f32x16 *min)
 {

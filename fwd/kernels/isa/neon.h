@@ -25,7 +25,10 @@ enum {
 
 #include "fwd/kernels/simd/vocabulary.h"
 
-static inline f32x16 vf_of(float32x4_t a, float32x4_t b, float32x4_t c, float32x4_t d) { return (f32x16){ a, b, c, d }; }
+static inline f32x16 vf_of(float32x4_t a, float32x4_t b, float32x4_t c, float32x4_t d)
+{
+	return (f32x16){ a, b, c, d };
+}
 static inline i32x16 vi_of(int32x4_t a, int32x4_t b, int32x4_t c, int32x4_t d) { return (i32x16){ a, b, c, d }; }
 static inline b64 vb_of(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d) { return (b64){ a, b, c, d }; }
 
@@ -35,7 +38,10 @@ static inline b64 vb_of(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d) 
 #define EACH_2(name, of, type, op) \
 	static inline type name(type x, type y) { return of(op(x.a, y.a), op(x.b, y.b), op(x.c, y.c), op(x.d, y.d)); }
 #define EACH_3(name, of, type, op) \
-	static inline type name(type x, type y, type z) { return of(op(x.a, y.a, z.a), op(x.b, y.b, z.b), op(x.c, y.c, z.c), op(x.d, y.d, z.d)); }
+	static inline type name(type x, type y, type z) \
+	{ \
+		return of(op(x.a, y.a, z.a), op(x.b, y.b, z.b), op(x.c, y.c, z.c), op(x.d, y.d, z.d)); \
+	}
 
 static inline uint8x16_t vb_16(const void *p)
 {
@@ -90,8 +96,15 @@ static inline i32x16 vi_shl(i32x16 v, int n)
 	return vi_of(vshlq_s32(v.a, by), vshlq_s32(v.b, by), vshlq_s32(v.c, by), vshlq_s32(v.d, by));
 }
 
-static inline int32x4_t vi_shr_4(int32x4_t v, int n) { return vreinterpretq_s32_u32(vshlq_u32(vreinterpretq_u32_s32(v), vdupq_n_s32(-n))); }
-static inline i32x16 vi_shr(i32x16 v, int n) { return vi_of(vi_shr_4(v.a, n), vi_shr_4(v.b, n), vi_shr_4(v.c, n), vi_shr_4(v.d, n)); }     /* unsigned */
+static inline int32x4_t vi_shr_4(int32x4_t v, int n)
+{
+	return vreinterpretq_s32_u32(vshlq_u32(vreinterpretq_u32_s32(v), vdupq_n_s32(-n)));
+}
+/* unsigned */
+static inline i32x16 vi_shr(i32x16 v, int n)
+{
+	return vi_of(vi_shr_4(v.a, n), vi_shr_4(v.b, n), vi_shr_4(v.c, n), vi_shr_4(v.d, n));
+}
 
 EACH_1(vi_to_float, vf_of, f32x16, i32x16, vcvtq_f32_s32)
 EACH_1(vi_as_float, vf_of, f32x16, i32x16, vreinterpretq_f32_s32)      /* the same bits */
@@ -169,7 +182,8 @@ static inline f32x16 vf_sixteen_f16s(uint8x16_t x, uint8x16_t y)
 {
 	float16x8_t a = vreinterpretq_f16_u8(x), b = vreinterpretq_f16_u8(y);
 
-	return vf_of(vcvt_f32_f16(vget_low_f16(a)), vcvt_high_f32_f16(a), vcvt_f32_f16(vget_low_f16(b)), vcvt_high_f32_f16(b));
+	return vf_of(vcvt_f32_f16(vget_low_f16(a)), vcvt_high_f32_f16(a), vcvt_f32_f16(vget_low_f16(b)),
+	             vcvt_high_f32_f16(b));
 }
 
 static inline f32x16 vf_load_f16(const uint16_t *p) { return vf_sixteen_f16s(vb_16(p), vb_16(p + 8)); }
@@ -185,8 +199,10 @@ static inline f32x16 vf_load_bf16(const void *p)
 {
 	uint16x8_t x = vreinterpretq_u16_u8(vb_16(p)), y = vreinterpretq_u16_u8(vb_16((const char *)p + 16));
 
-	return vf_of(vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(x), 16)), vreinterpretq_f32_u32(vshll_high_n_u16(x, 16)),
-	             vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(y), 16)), vreinterpretq_f32_u32(vshll_high_n_u16(y, 16)));
+	return vf_of(vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(x), 16)),
+	             vreinterpretq_f32_u32(vshll_high_n_u16(x, 16)),
+	             vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(y), 16)),
+	             vreinterpretq_f32_u32(vshll_high_n_u16(y, 16)));
 }
 
 EACH_2(vf_add, vf_of, f32x16, vaddq_f32)
@@ -196,7 +212,10 @@ EACH_2(vf_div, vf_of, f32x16, vdivq_f32)
 
 /* x·y + z, x·y − z */
 static inline float32x4_t vf_fma_4(float32x4_t x, float32x4_t y, float32x4_t z) { return vfmaq_f32(z, x, y); }
-static inline float32x4_t vf_fms_4(float32x4_t x, float32x4_t y, float32x4_t z) { return vfmaq_f32(vnegq_f32(z), x, y); }
+static inline float32x4_t vf_fms_4(float32x4_t x, float32x4_t y, float32x4_t z)
+{
+	return vfmaq_f32(vnegq_f32(z), x, y);
+}
 
 EACH_3(vf_fma, vf_of, f32x16, vf_fma_4)
 EACH_3(vf_fms, vf_of, f32x16, vf_fms_4)
@@ -272,12 +291,16 @@ static inline uint8x16_t vb_shr_16(uint8x16_t v, int n, int mask)
 
 static inline b64 vb_shr(b64 v, int n, int mask)
 {
-	return vb_of(vb_shr_16(v.a, n, mask), vb_shr_16(v.b, n, mask), vb_shr_16(v.c, n, mask), vb_shr_16(v.d, n, mask));
+	return vb_of(vb_shr_16(v.a, n, mask), vb_shr_16(v.b, n, mask), vb_shr_16(v.c, n, mask),
+	             vb_shr_16(v.d, n, mask));
 }
 
 static inline b64 vb_low(b64 v) { return vb_shr(v, 0, 15); }
 
-static inline b64 vb_four(const uint8_t *p, size_t step) { return vb_of(vb_16(p), vb_16(p + step), vb_16(p + 2 * step), vb_16(p + 3 * step)); }
+static inline b64 vb_four(const uint8_t *p, size_t step)
+{
+	return vb_of(vb_16(p), vb_16(p + step), vb_16(p + 2 * step), vb_16(p + 3 * step));
+}
 
 static inline b64 vb_alternate(const uint8_t *p, int second) { return vb_four(p + 16 * second, 32); }
 
@@ -314,7 +337,8 @@ static inline uint8x16_t vb_bits_16(const void *p, int value)
 
 static inline b64 vb_bits(const void *p, const void *q, int value)
 {
-	return vb_of(vb_bits_16(p, value), vb_bits_16((const char *)p + 2, value), vb_bits_16(q, value), vb_bits_16((const char *)q + 2, value));
+	return vb_of(vb_bits_16(p, value), vb_bits_16((const char *)p + 2, value), vb_bits_16(q, value),
+	             vb_bits_16((const char *)q + 2, value));
 }
 
 /* ---- scales of sixteen blocks, in lane order (lanes.h) ---- */
@@ -345,7 +369,8 @@ static inline f32x16 vf_signed_bytes(uint8x8_t a, uint8x8_t b)
 {
 	int16x8_t x = vmovl_s8(vreinterpret_s8_u8(a)), y = vmovl_s8(vreinterpret_s8_u8(b));
 
-	return vi_to_float(vi_of(vmovl_s16(vget_low_s16(x)), vmovl_high_s16(x), vmovl_s16(vget_low_s16(y)), vmovl_high_s16(y)));
+	return vi_to_float(vi_of(vmovl_s16(vget_low_s16(x)), vmovl_high_s16(x), vmovl_s16(vget_low_s16(y)),
+	                         vmovl_high_s16(y)));
 }
 
 static inline f32x16 vf_load_i8(const int8_t *p)
@@ -357,7 +382,8 @@ static inline f32x16 vf_load_i8(const int8_t *p)
  * order, and eight of minima. Four bytes more are read. */
 static inline uint8x16_t vb_six_bits(const uint8_t *p)
 {
-	const uint8x16_t low = vb_two(0x0b0903010a080200, 0x0b0907050a080604), high = vb_two(0x0301ffff0200ffff, 0x0705ffff0604ffff);
+	const uint8x16_t low = vb_two(0x0b0903010a080200, 0x0b0907050a080604),
+	        high = vb_two(0x0301ffff0200ffff, 0x0705ffff0604ffff);
 	const uint8x16_t mask = vb_two(0x0f0f3f3f0f0f3f3f, 0x0f0f3f3f0f0f3f3f);
 	const int8x16_t shift = vreinterpretq_s8_u8(vb_two(0, 0xfcfc0000fcfc0000));
 	uint8x16_t v = vb_16(p), above = vandq_u8(vshrq_n_u8(vqtbl1q_u8(v, high), 2), vdupq_n_u8(0x30));
@@ -385,19 +411,26 @@ static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 /* ---- dot products of bytes ---- */
 
 /* s + the sums of four products of signed bytes. */
-static inline int32x4_t vd_dot_4(int32x4_t s, uint8x16_t w, uint8x16_t x) { return vdotq_s32(s, vreinterpretq_s8_u8(w), vreinterpretq_s8_u8(x)); }
+static inline int32x4_t vd_dot_4(int32x4_t s, uint8x16_t w, uint8x16_t x)
+{
+	return vdotq_s32(s, vreinterpretq_s8_u8(w), vreinterpretq_s8_u8(x));
+}
 
 static inline i32x16 vd_dot_signed(b64 w, b64 x)
 {
 	int32x4_t zero = vdupq_n_s32(0);
 
-	return vi_of(vd_dot_4(zero, w.a, x.a), vd_dot_4(zero, w.b, x.b), vd_dot_4(zero, w.c, x.c), vd_dot_4(zero, w.d, x.d));
+	return vi_of(vd_dot_4(zero, w.a, x.a), vd_dot_4(zero, w.b, x.b), vd_dot_4(zero, w.c, x.c),
+	             vd_dot_4(zero, w.d, x.d));
 }
 
 static inline i32x16 vd_dot(b64 w, b64 x, int top) { return vd_dot_signed(w, x); }
 
 /* The sums of four vectors. */
-static inline int32x4_t vd_four(int32x4_t a, int32x4_t b, int32x4_t c, int32x4_t d) { return vpaddq_s32(vpaddq_s32(a, b), vpaddq_s32(c, d)); }
+static inline int32x4_t vd_four(int32x4_t a, int32x4_t b, int32x4_t c, int32x4_t d)
+{
+	return vpaddq_s32(vpaddq_s32(a, b), vpaddq_s32(c, d));
+}
 
 INLINE void vd_fold_halves(i32x16 v[8], int c, int top) { }
 INLINE void vd_fold_quarters(i32x16 v[4], int c) { }
@@ -414,7 +447,8 @@ static inline i32x16 vd_dot_two(b64 w, b64 x, b64 w2, b64 x2)
 {
 	i32x16 s = vd_dot(w, x, 15);
 
-	return vi_of(vd_dot_4(s.a, w2.a, x2.a), vd_dot_4(s.b, w2.b, x2.b), vd_dot_4(s.c, w2.c, x2.c), vd_dot_4(s.d, w2.d, x2.d));
+	return vi_of(vd_dot_4(s.a, w2.a, x2.a), vd_dot_4(s.b, w2.b, x2.b), vd_dot_4(s.c, w2.c, x2.c),
+	             vd_dot_4(s.d, w2.d, x2.d));
 }
 
 INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
@@ -428,8 +462,10 @@ INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
 
 static inline float vd_close(f32x16 v)
 {
-	float32x4_t p = vaddq_f32(v.a, v.c), q = vaddq_f32(v.b, v.d);   /* 0 2 4 6; 1 3 5 7; each with the one 8 further */
-	float32x2_t even = vadd_f32(vget_low_f32(p), vget_high_f32(p)), odd = vadd_f32(vget_low_f32(q), vget_high_f32(q));
+	/* p: lanes 0 2 4 6, q: lanes 1 3 5 7, each plus the lane 8 places on */
+	float32x4_t p = vaddq_f32(v.a, v.c), q = vaddq_f32(v.b, v.d);
+	float32x2_t even = vadd_f32(vget_low_f32(p), vget_high_f32(p));
+	float32x2_t odd = vadd_f32(vget_low_f32(q), vget_high_f32(q));
 
 	return vaddv_f32(even) + vaddv_f32(odd);
 }
@@ -457,7 +493,8 @@ INLINE void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8
 			uint8x16_t q = vreinterpretq_u8_s32(vdupq_n_s32(x[k * t.width + c]));
 			i32x16 *sum = &s[c][0];
 
-			*sum = vi_of(vd_dot_4(sum->a, codes.a, q), vd_dot_4(sum->b, codes.b, q), vd_dot_4(sum->c, codes.c, q), vd_dot_4(sum->d, codes.d, q));
+			*sum = vi_of(vd_dot_4(sum->a, codes.a, q), vd_dot_4(sum->b, codes.b, q),
+			             vd_dot_4(sum->c, codes.c, q), vd_dot_4(sum->d, codes.d, q));
 		}
 	}
 }

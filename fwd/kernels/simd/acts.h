@@ -13,7 +13,8 @@
  * columns on). For float weights, which are not unpacked, see FLOAT_FEW. */
 enum { FEW = 9 };
 
-enum { ACTS_COLUMNS = 12, ACTS_STEP = 4 };      /* columns of a tile; the last tile may have fewer, a multiple of the step */
+/* columns of a tile; the last tile may have fewer, a multiple of the step */
+enum { ACTS_COLUMNS = 12, ACTS_STEP = 4 };
 
 /* 1.5·2^23 as a float and as its bits. The sum of the bits and an integer of less than 22 bits is the bits of the
  * float sum. */
@@ -34,7 +35,8 @@ struct acts_span {
  * these fields, [columns] of each. */
 enum acts_field {
 	FIELD_DX,
-	FIELD_BIAS,             /* the integer that undoes the panel's bias, over the whole block; plus MAGIC where there is one plane */
+	/* the integer that undoes the panel's bias, over the whole block; plus MAGIC where there is one plane */
+	FIELD_BIAS,
 	FIELDS
 };
 

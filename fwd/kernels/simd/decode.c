@@ -63,7 +63,8 @@ INLINE void span_codes(struct unpacker u, const uint8_t *p, b64 codes[SPAN_VECTO
 
 /* sum[plane][half]: the sums of products with a span's activations over the blocks' first and second halves.
  * codes: NULL to unpack them here. */
-INLINE void half_sums(struct unpacker u, const uint8_t *p, const b64 *codes, const int8_t *x, int planes, i32x16 sum[2][2])
+INLINE void half_sums(struct unpacker u, const uint8_t *p, const b64 *codes, const int8_t *x, int planes,
+                      i32x16 sum[2][2])
 {
 	i32x16 v[2][SPAN_VECTORS];
 
@@ -85,7 +86,8 @@ INLINE void half_sums(struct unpacker u, const uint8_t *p, const b64 *codes, con
 }
 
 /* The same with quarters: sum[plane][0] is over whole blocks, sum[plane][1] is zero. */
-INLINE void quarter_sums(struct unpacker u, const uint8_t *p, const b64 *codes, const int8_t *x, int planes, i32x16 sum[2][2])
+INLINE void quarter_sums(struct unpacker u, const uint8_t *p, const b64 *codes, const int8_t *x, int planes,
+                         i32x16 sum[2][2])
 {
 	i32x16 v[2][SPAN_VECTORS / 2];
 
@@ -117,7 +119,8 @@ INLINE i32x16 unbiased(i32x16 isum, const int32_t *xsum, int bias)
 	return bias ? vi_sub(isum, vi_shl(vi_load(xsum), __builtin_ctz((unsigned)bias))) : isum;
 }
 
-INLINE void span_sums(struct unpacker u, const uint8_t *p, const b64 *codes, const struct acts_span *x, int planes, i32x16 sum[2][2])
+INLINE void span_sums(struct unpacker u, const uint8_t *p, const b64 *codes, const struct acts_span *x, int planes,
+                      i32x16 sum[2][2])
 {
 	const int8_t *q = (const int8_t *)(x + 1);
 
@@ -128,7 +131,8 @@ INLINE void span_sums(struct unpacker u, const uint8_t *p, const b64 *codes, con
 }
 
 /* The products of a span's blocks, before dx, from those sums. */
-INLINE f32x16 span_product(struct unpacker u, i32x16 sum[2][2], const struct scales *s, const struct acts_span *x, int planes)
+INLINE f32x16 span_product(struct unpacker u, i32x16 sum[2][2], const struct scales *s, const struct acts_span *x,
+                           int planes)
 {
 	int bias = u.is_signed ? SIGNED_BIAS : u.offset;
 	f32x16 t, none = vf_sub(s->scale[0], s->scale[0]);      /* zero, or NaN where the scale is not finite */
@@ -145,7 +149,8 @@ INLINE f32x16 span_product(struct unpacker u, i32x16 sum[2][2], const struct sca
 			t = vf_fma(s->min[1], vf_load(x->fsum[SECOND_HALF]), t);
 		}
 	} else {
-		t = vf_fma(s->scale[0], vi_to_float(unbiased(vi_add(isum[0], isum[1]), x->xsum[WHOLE_BLOCK], bias)), none);
+		t = vf_fma(s->scale[0], vi_to_float(unbiased(vi_add(isum[0], isum[1]), x->xsum[WHOLE_BLOCK], bias)),
+		           none);
 		if (u.minima)
 			t = vf_fma(s->min[0], vf_load(x->fsum[WHOLE_BLOCK]), t);
 	}
@@ -188,7 +193,8 @@ struct span_sum {
 
 /* Ends row *r, whose last block is before block b of the span, and any others that end in the same span; s, acc:
  * for each of n columns. Returns how many blocks the next row, which may have begun in the span, still has. */
-INLINE size_t close_rows(const struct product_job *j, struct row_blocks blocks, size_t b, size_t *r, size_t n, f32x16 *acc, const struct span_sum *s)
+INLINE size_t close_rows(const struct product_job *j, struct row_blocks blocks, size_t b, size_t *r, size_t n,
+                         f32x16 *acc, const struct span_sum *s)
 {
 	for (size_t c = 0; c < n; c++)
 		acc[c] = lanes_before(b, vf_fma(s[c].dx, s[c].t, acc[c]), acc[c]);
@@ -213,9 +219,12 @@ INLINE void decode_columns(struct unpacker u, int planes, int one, const struct 
 {
 	struct acts_copies copies = acts_copies(j->w->cols / 32);
 	struct row_blocks blocks = { j->w->cols / 32, copies.contiguous };
-	const uint8_t *start = j->w->data, *end = start + j->w->rows * j->w->row_bytes, *p = start + j->r0 * j->w->row_bytes;
-	size_t n = one ? 1 : j->x->n, step = acts_span_bytes(j->x->kind), column = copies.spans * step, at = 0, left = blocks.n;
-	uint8_t rest[SPAN_BLOCKS * BLOCK_BYTES_MOST] = { 0 };   /* the matrix's last blocks: the mapping may end behind them */
+	const uint8_t *start = j->w->data, *end = start + j->w->rows * j->w->row_bytes,
+	        *p = start + j->r0 * j->w->row_bytes;
+	size_t n = one ? 1 : j->x->n, step = acts_span_bytes(j->x->kind), column = copies.spans * step, at = 0,
+	        left = blocks.n;
+	/* the matrix's last blocks: the mapping may end behind them */
+	uint8_t rest[SPAN_BLOCKS * BLOCK_BYTES_MOST] = { 0 };
 	f32x16 acc[FEW];
 	struct span_sum sums[FEW];
 
@@ -233,7 +242,8 @@ INLINE void decode_columns(struct unpacker u, int planes, int one, const struct 
 			u.read_scales(span, &s);
 		}
 		for (size_t c = 0; c < n; c++) {
-			const struct acts_span *x = (const struct acts_span *)((const char *)j->x->data + at + c * column);
+			const struct acts_span *x =
+			        (const struct acts_span *)((const char *)j->x->data + at + c * column);
 			i32x16 sum[2][2];
 
 			if (one)
@@ -266,7 +276,8 @@ INLINE void decode_columns(struct unpacker u, int planes, int one, const struct 
 INLINE size_t decode_pairs(struct unpacker u, int planes, struct product_job j)
 {
 	size_t spans = j.w->cols / SPAN, step = acts_span_bytes(j.x->kind), r = j.r0;
-	struct row_set set = { .rows = 2, .row_bytes = j.w->row_bytes, .far = sets_ahead(2 * j.w->row_bytes), .near = PREFETCH_NEAR };
+	struct row_set set = { .rows = 2, .row_bytes = j.w->row_bytes, .far = sets_ahead(2 * j.w->row_bytes),
+		.near = PREFETCH_NEAR };
 
 	for (; r + 2 <= j.r1; r += 2) {
 		f32x16 acc[2] = { vf_zero(), vf_zero() };
@@ -324,7 +335,8 @@ INLINE void float_rows(struct floats f, struct product_job j, size_t r, int rows
 {
 	size_t k = j.w->cols, whole = k / 16 * 16, padded = (k + 15) / 16 * 16;
 	const float *x = (const float *)j.x->data + c0 * padded;
-	struct row_set set = { .start = (const uint8_t *)j.w->data + r * j.w->row_bytes, .rows = (size_t)rows, .row_bytes = j.w->row_bytes,
+	struct row_set set = { .start = (const uint8_t *)j.w->data + r * j.w->row_bytes, .rows = (size_t)rows,
+		.row_bytes = j.w->row_bytes,
 		.far = far, .near = FLOAT_NEAR };
 	f32x16 acc[FLOAT_ROWS][FLOAT_SIDE];
 	const uint8_t *row[FLOAT_ROWS];
@@ -430,7 +442,8 @@ FORMATS_QUANTISED(DECODE_CODES)
 void product_few(const struct product_job *j)
 {
 #define ENTRY(id, NAME, name, ...) [id] = decode_##name,
-	static void (*const decode[FORMAT_LIMIT])(const struct product_job *) = { FORMATS_FLOAT(ENTRY) FORMATS_QUANTISED(ENTRY) };
+	static void (*const decode[FORMAT_LIMIT])(const struct product_job *) =
+	        { FORMATS_FLOAT(ENTRY) FORMATS_QUANTISED(ENTRY) };
 
 	decode[j->w->format->id](j);
 }

@@ -1,5 +1,5 @@
-/* elementwise: norms, activation functions and rotation, as spec/scalar_vector.c defines them. Lane k mod 16 is
- * the accumulator k mod 16 of every sum; lanes past the end hold zeros, which change no sum. */
+/* elementwise: norms, activation functions and rotation, as spec/scalar_vector.c defines them. Element k of a sum goes
+ * to accumulator k mod 16, which is a lane; lanes past the end hold zeros, which change no sum. */
 #ifndef ELEMENTWISE_H
 #define ELEMENTWISE_H
 
@@ -10,7 +10,7 @@
 
 enum { LANES = 16 };
 
-/* exp_of, of x <= EXP_HIGH or NaN */
+/* exp_of(x) for x <= EXP_HIGH or NaN */
 static inline f32x16 vector_exp_low(f32x16 x)
 {
 	f32x16 t = vf_max(vf_set1(EXP_LOW), x), one = vf_set1(1), round = vf_set1(EXP_ROUND);
@@ -77,14 +77,16 @@ static inline f32x16 vector_norm_16(f32x16 x, f32x16 shift, f32x16 scale, const 
 	return bias ? vf_add(z, vf_load(bias)) : z;
 }
 
-static void vector_norm(enum norm_kind kind, const float *x, const float *weight, const float *bias, float eps, float *y, size_t n)
+static void vector_norm(enum norm_kind kind, const float *x, const float *weight, const float *bias, float eps,
+                        float *y, size_t n)
 {
 	float shift = kind == NORM_LAYER ? vector_mean(x, n) : 0;
 	float scale = 1 / sqrtf(vector_mean_square(x, shift, n) + eps);
 	size_t i = 0;
 
 	for (; i + LANES <= n; i += LANES)
-		vf_store(y + i, vector_norm_16(vf_load(x + i), vf_set1(shift), vf_set1(scale), weight ? weight + i : NULL, bias ? bias + i : NULL));
+		vf_store(y + i, vector_norm_16(vf_load(x + i), vf_set1(shift), vf_set1(scale),
+		                               weight ? weight + i : NULL, bias ? bias + i : NULL));
 	for (; i < n; i++) {
 		float z = (x[i] - shift) * scale;
 

@@ -11,7 +11,8 @@
 /* A gap of so many floats follows each residue, so that the residues, to which filling writes in turn, do not
  * share sets of the cache. */
 enum { FLOAT_GAP = 2 * KERNELS_ROWS, FLOAT_SPLIT = 2048 };      /* elements of a row in one part, at most */
-enum { FLOAT_FILL_AHEAD = 512 };        /* bytes of each row, as in prefetch_span() (AVX-512, k = 8192: 1.02 times as fast) */
+/* bytes of each row, as in prefetch_span() (AVX-512, k = 8192: 1.02 times as fast) */
+enum { FLOAT_FILL_AHEAD = 512 };
 
 static inline size_t float_panel_floats(size_t k)
 {
@@ -19,7 +20,8 @@ static inline size_t float_panel_floats(size_t k)
 }
 
 /* Sixteen rows to panel[k in visiting order][32]. */
-INLINE void fill_float_rows(float_reader *read, size_t size, float *panel, const size_t first[16], const uint8_t *const row[16], size_t k)
+INLINE void fill_float_rows(float_reader *read, size_t size, float *panel, const size_t first[16],
+                            const uint8_t *const row[16], size_t k)
 {
 	float *to[16];
 	size_t whole = k / 16 * 16;
@@ -69,7 +71,8 @@ enum { FLOAT_TILE_AHEAD = 64 };
 
 /* As tile_strip(), along the current part of k. columns: computed here, of the width columns of the tile of
  * activations. */
-INLINE void float_tile_run(int columns, int width, struct tiling *d, const struct panel *p, const float *w, const float *x,
+INLINE void float_tile_run(int columns, int width, struct tiling *d, const struct panel *p, const float *w,
+                           const float *x,
 	f32x16 (*stack)[FLOAT_COLUMNS][TILE_VECTORS])
 {
 	int count = 16 / d->splits;
@@ -127,7 +130,8 @@ INLINE void float_tile(int columns, int width, struct tiling *d, const struct pa
 			struct tile t = { c + at, (size_t)columns, d->r + v * 16, TILE_VECTORS };
 
 			open_tile(d, t);
-			float_tile_run(columns, width, d, p, (const float *)p->data + v * 16, (const float *)x->data + c * x->k + at, stack);
+			float_tile_run(columns, width, d, p, (const float *)p->data + v * 16,
+			               (const float *)x->data + c * x->k + at, stack);
 			close_tile(d, stack[0][0], t);
 		}
 }

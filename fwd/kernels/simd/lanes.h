@@ -63,7 +63,8 @@ INLINE void lane_f16s(const uint8_t *p, size_t step, uint64_t four[4])
 		four[i] = h[4 * i] | h[4 * i + 1] << 16 | h[4 * i + 2] << 32 | h[4 * i + 3] << 48;
 }
 
-enum { TILE_ODD = 32 * KERNELS_ROWS };  /* bytes from the int16 of elements 0 and 2 of each four to those of 1 and 3, in a panel's block */
+/* in a block of a panel of int16: the distance in bytes from elements 0 and 2 of each four to elements 1 and 3 */
+enum { TILE_ODD = 32 * KERNELS_ROWS };
 
 /* How many of n things have residue u. */
 static inline size_t residue_count(size_t n, size_t u)

@@ -1,5 +1,5 @@
-/* pack: activations quantised and packed for products, by the arithmetic of spec/scalar_product.c. Sixteen blocks
- * of a column are quantised at a time, one in each lane. acts.h has the layouts. */
+/* pack: quantises activations and packs them for products, with the arithmetic of spec/scalar_product.c. It quantises
+ * sixteen blocks of a column at a time, one in each lane. acts.h has the layouts. */
 #ifndef PACK_H
 #define PACK_H
 
@@ -72,7 +72,7 @@ static inline i32x16 low_i16s(f32x16 a, f32x16 b)
 	return vi_or(vi_and(vf_as_int(a), vi_set1(0xffff)), vi_shl(vf_as_int(b), 16));
 }
 
-/* x[512]: sixteen blocks. kind: Q8 or Q16. i16: into int16 rather than bytes. */
+/* Quantises x[512], sixteen blocks. kind is Q8 or Q16; i16: as int16 rather than as bytes. */
 INLINE void quantise(enum acts_kind kind, int i16, const float *x, struct quantised *o)
 {
 	const f32x16 magic = vf_set1(MAGIC_FLOAT), zero = vf_zero(), infinity = vf_set1(INFINITY);
@@ -88,11 +88,12 @@ INLINE void quantise(enum acts_kind kind, int i16, const float *x, struct quanti
 		UNROLL
 		for (int i = 0; i < 16; i++) {
 			vf_store(t[16 * half + i], vi_as_float(v[i]));
-			bits = vi_max(bits, vi_and(v[i], vi_set1(0x7fffffff)));         /* as integers, magnitudes keep their order and NaN is above infinity */
+			/* magnitudes compare the same as integers, with NaN above infinity */
+			bits = vi_max(bits, vi_and(v[i], vi_set1(0x7fffffff)));
 		}
 	}
 	max = vi_as_float(bits);
-	/* all ones where the block is quantised; the integers of others become zeros */
+	/* all ones for a block that is quantised; the integers of the other blocks become zeros */
 	ok = vf_select_less(max, infinity, vi_as_float(vi_set1(-1)), zero);
 	ok = vf_select_less(max, vf_set1(ACTS_LEAST), zero, ok);
 	inverse = vf_div(vf_set1(1), max);
@@ -126,7 +127,8 @@ INLINE void quantise(enum acts_kind kind, int i16, const float *x, struct quanti
 		vi_store(o->ints[acts_planes(kind) - 1][e / 4], vi_and(low_bytes(low), vf_as_int(ok)));
 	}
 	for (int half = 0; half < 2; half++)
-		vi_store(o->xsum[half], vi_and(vi_sub(vf_as_int(vf_add(sum[half], magic)), vi_set1(MAGIC)), vf_as_int(ok)));
+		vi_store(o->xsum[half], vi_and(vi_sub(vf_as_int(vf_add(sum[half], magic)), vi_set1(MAGIC)),
+		                               vf_as_int(ok)));
 	max = kind == ACTS_Q8 ? vf_div(xq, qq) : vf_mul(max, vf_set1(1 / 32512.0f));
 	max = vf_select_less(vi_as_float(bits), infinity, max, vf_set1(NAN));
 	vf_store(o->dx, vf_select_less(vi_as_float(bits), vf_set1(ACTS_LEAST), zero, max));
@@ -136,11 +138,13 @@ INLINE void quantise(enum acts_kind kind, int i16, const float *x, struct quanti
 
 static size_t vector_acts_bytes(enum acts_kind kind, size_t k, size_t n)
 {
-	size_t column = kind == ACTS_F32 ? (k + 15) / 16 * 16 * sizeof(float) : acts_copies(k / 32).spans * acts_span_bytes(kind);
+	size_t column = kind == ACTS_F32 ? (k + 15) / 16 * 16 * sizeof(float)
+	        : acts_copies(k / 32).spans * acts_span_bytes(kind);
 	size_t few = column * size_min(n, most_few(kind)), tiles = 0;
 
 	if (!acts_few(kind, n))
-		tiles = kind == ACTS_F32 ? tile_columns(n) * k * sizeof(float) : (acts_block_ints(kind, tile_columns(n)) + EXTRAS * tile_columns(n)) * (k / 32) * 4;
+		tiles = kind == ACTS_F32 ? tile_columns(n) * k * sizeof(float)
+		        : (acts_block_ints(kind, tile_columns(n)) + EXTRAS * tile_columns(n)) * (k / 32) * 4;
 	return (size_max(few, tiles) + 63) / 64 * 64;
 }
 
@@ -153,7 +157,8 @@ struct quantised_block {
 
 INLINE struct quantised_block take_block(const struct quantised *q, size_t planes, size_t i)
 {
-	struct quantised_block b = { .dx = q->dx[i], .xsum = { q->xsum[0][i], q->xsum[1][i], q->xsum[0][i] + q->xsum[1][i] } };
+	struct quantised_block b = { .dx = q->dx[i],
+		.xsum = { q->xsum[0][i], q->xsum[1][i], q->xsum[0][i] + q->xsum[1][i] } };
 
 	for (int part = 0; part < BLOCK_SUMS; part++)
 		b.fsum[part] = (float)b.xsum[part];
@@ -182,7 +187,7 @@ INLINE void place_block(const struct quantised_block *from, size_t planes, struc
 	}
 }
 
-/* Stores sixteen blocks of column c, from block 16·g on, in each copy. */
+/* Stores sixteen blocks of column c, from block 16·g on, in every copy of the column. */
 static void place_span(struct acts *a, const struct quantised *q, size_t c, size_t g)
 {
 	size_t blocks = a->k / 32, planes = acts_planes(a->kind), step = acts_span_bytes(a->kind);
@@ -193,12 +198,12 @@ static void place_span(struct acts *a, const struct quantised *q, size_t c, size
 		struct quantised_block block = take_block(q, planes, i);
 
 		for (size_t at = g * SPAN_BLOCKS + i, copy = 0; copy < all.copies; copy++, at += blocks)
-			place_block(&block, planes, (struct acts_span *)(column + at / SPAN_BLOCKS * step), at % SPAN_BLOCKS);
+			place_block(&block, planes, (struct acts_span *)(column + at / SPAN_BLOCKS * step),
+			            at % SPAN_BLOCKS);
 	}
 }
 
-/* Stores v[column], whose lanes are blocks, with the first `count` blocks of a tile: block b at to + first[b] *
- * ints. */
+/* Stores v[column], whose lanes are blocks: the first `count` of them, block b at to + first[b] * ints. */
 INLINE void place_ints(i32x16 v[16], int32_t *to, const size_t first[16], size_t ints, size_t count, size_t columns)
 {
 	vi_transpose(v);
@@ -206,7 +211,7 @@ INLINE void place_ints(i32x16 v[16], int32_t *to, const size_t first[16], size_t
 		vi_store_n(to + first[b] * ints, v[b], columns);
 }
 
-/* Stores xsum[columns] as floats, and what undoes the bias that the panel adds to codes. */
+/* Stores xsum[columns] as floats, and in bias[] the integers that undo the bias of the panel's codes. */
 INLINE void place_sums(int32_t *bias, int32_t *sum, size_t columns, i32x16 xsum, i32x16 magic, int panel_bias)
 {
 	i32x16 undo = panel_bias ? vi_sub(magic, vi_shl(xsum, __builtin_ctz((unsigned)panel_bias))) : magic;
@@ -215,8 +220,9 @@ INLINE void place_sums(int32_t *bias, int32_t *sum, size_t columns, i32x16 xsum,
 	vi_store_n(sum, vf_as_int(vi_to_float(xsum)), columns);
 }
 
-/* Stores sixteen blocks of a tile's columns. */
-static void place_tile(enum acts_kind kind, const struct quantised q[ACTS_COLUMNS], size_t columns, int32_t *tile, int32_t *extras, const size_t first[16],
+/* Stores sixteen blocks of every column of a tile. */
+static void place_tile(enum acts_kind kind, const struct quantised q[ACTS_COLUMNS], size_t columns, int32_t *tile,
+                       int32_t *extras, const size_t first[16],
 	size_t count)
 {
 	size_t planes = acts_tile_planes(kind), ints = acts_block_ints(kind, columns);
@@ -240,15 +246,19 @@ static void place_tile(enum acts_kind kind, const struct quantised q[ACTS_COLUMN
 	vi_transpose(first_half);
 	vi_transpose(second_half);
 	for (size_t b = 0; b < count; b++) {
-		int32_t *bias = field + first[b] * ints + FIELD_BIAS * columns, *to = extras + first[b] * EXTRAS * columns;
+		int32_t *bias = field + first[b] * ints + FIELD_BIAS * columns,
+		        *to = extras + first[b] * EXTRAS * columns;
 
-		place_sums(bias, to + EXTRA_XSUM * columns, columns, vi_add(first_half[b], second_half[b]), magic, tile_bias(1, 0, in_i16));
-		place_sums(to + EXTRA_BIAS_FIRST * columns, to + EXTRA_XSUM_FIRST * columns, columns, first_half[b], magic, tile_bias(2, 0, in_i16));
-		place_sums(to + EXTRA_BIAS_SECOND * columns, to + EXTRA_XSUM_SECOND * columns, columns, second_half[b], magic, tile_bias(2, 0, in_i16));
+		place_sums(bias, to + EXTRA_XSUM * columns, columns, vi_add(first_half[b], second_half[b]), magic,
+		           tile_bias(1, 0, in_i16));
+		place_sums(to + EXTRA_BIAS_FIRST * columns, to + EXTRA_XSUM_FIRST * columns, columns, first_half[b],
+		           magic, tile_bias(2, 0, in_i16));
+		place_sums(to + EXTRA_BIAS_SECOND * columns, to + EXTRA_XSUM_SECOND * columns, columns, second_half[b],
+		           magic, tile_bias(2, 0, in_i16));
 	}
 }
 
-/* Quantises sixteen blocks of a column from block 16·g on; those past its end are zeros. */
+/* Quantises sixteen blocks of a column from block 16·g on. Blocks past its end are zeros. */
 static void quantise_span(const struct acts *a, const float *x, size_t g, struct quantised *q)
 {
 	int i16 = acts_in_i16(a->kind) && !acts_few(a->kind, a->n);
@@ -270,8 +280,8 @@ static void quantise_span(const struct acts *a, const float *x, size_t g, struct
 		quantise(ACTS_Q8, 0, x, q);
 }
 
-/* Packs columns [c, c + columns) as a tile. The tile may be a few columns wider: those are zeros, and their
- * products are not stored. */
+/* Packs columns [c, c + columns) as a tile. The tile may have a few columns more; they are zeros, and their products
+ * are not stored. */
 static void pack_tile(struct acts *a, const float *x, size_t stride, size_t c, size_t columns)
 {
 	size_t blocks = a->k / 32, first[16], width = tile_width(c, a->n);
@@ -282,7 +292,8 @@ static void pack_tile(struct acts *a, const float *x, size_t stride, size_t c, s
 	for (size_t g = 0; g * 16 < blocks; g++) {
 		for (size_t i = 0; i < columns; i++)
 			quantise_span(a, x + (c + i) * stride, g, &q[i]);
-		place_tile(a->kind, q, width, acts_tile(a, c), acts_extras(a, c), first, blocks - g * 16 < 16 ? blocks - g * 16 : 16);
+		place_tile(a->kind, q, width, acts_tile(a, c), acts_extras(a, c), first,
+		           blocks - g * 16 < 16 ? blocks - g * 16 : 16);
 		for (size_t i = 0; i < 16; i++)
 			first[i]++;
 	}

@@ -24,7 +24,8 @@ enum panel_field {
 	 * addend is zero. In both cases it is NaN where the scale is not finite. */
 	PANEL_SCALE, PANEL_ADDEND,
 	PANEL_SECOND,                   /* the scale of the second half */
-	PANEL_MINIMA = PANEL_SECOND     /* the minima: here with one scale a block, one field later with two (panel_min) */
+	/* the minima: here with one scale a block, one field later with two (panel_min) */
+	PANEL_MINIMA = PANEL_SECOND
 };
 
 INLINE int panel_min(int scales)
@@ -52,7 +53,8 @@ static inline float *panel_field(struct panel *p, size_t g, int block, int f)
 }
 
 /* Stores v[row], whose lanes are blocks in lane order, in field f of the `count` blocks of a span. */
-static __attribute__((noinline)) void spread(struct panel *p, const f32x16 v[16], size_t g, size_t count, size_t rows, int f)
+static __attribute__((noinline)) void spread(struct panel *p, const f32x16 v[16], size_t g, size_t count, size_t rows,
+                                             int f)
 {
 	i32x16 t[16];
 
@@ -97,7 +99,8 @@ INLINE void fill_span(struct unpacker u, struct panel *p, const uint8_t *const s
 		UNROLL
 		for (int i = 0; i < 16; i++)
 			if ((size_t)(2 * c + i / 8) < count)
-				store_codes(p->data + (p->first[2 * c + i / 8] + g) * p->block + ((size_t)(i % 8 * KERNELS_ROWS) + rows) * 4, v[i], p->i16);
+				store_codes(p->data + (p->first[2 * c + i / 8] + g) * p->block +
+				            ((size_t)(i % 8 * KERNELS_ROWS) + rows) * 4, v[i], p->i16);
 	}
 	for (int i = 0; i < 16; i++) {
 		u.read_scales(span[i], &s);
@@ -166,7 +169,8 @@ INLINE f32x16 tile_setf(const int32_t *x)
 
 /* The integer sums over `quads` fours of codes, from four q0 of the block on. start[column]: what undoes the
  * panel's bias. */
-INLINE void tile_integers(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int q0, int quads, const int32_t *start)
+INLINE void tile_integers(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int q0,
+                          int quads, const int32_t *start)
 {
 	int biased = tile_bias(t.scales, t.minima, t.i16);
 
@@ -208,17 +212,20 @@ INLINE void tile_prefetch(struct tile_shape t, const int32_t *x, const int32_t *
 }
 
 /* acc += the products of one block */
-INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const uint8_t *w, const int32_t *x, const int32_t *extras)
+INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const uint8_t *w, const int32_t *x,
+                       const int32_t *extras)
 {
 	const float *field = (const float *)(w + panel_codes(t.i16));
 	const int32_t *near = x + 8 * t.planes * t.width;
 	tile_sums s;
 	f32x16 sum[TILE_COLUMNS][TILE_VECTORS];
 
-	tile_integers(t, s, w, x, 0, t.scales == 2 ? 4 : 8, t.scales == 2 ? extras + EXTRA_BIAS_FIRST * t.width : near + FIELD_BIAS * t.width);
+	tile_integers(t, s, w, x, 0, t.scales == 2 ? 4 : 8,
+	              t.scales == 2 ? extras + EXTRA_BIAS_FIRST * t.width : near + FIELD_BIAS * t.width);
 	UNROLL
 	for (int v = 0; v < TILE_VECTORS; v++) {
-		f32x16 scale = vf_load(field + PANEL_SCALE * KERNELS_ROWS + 16 * v), addend = vf_load(field + PANEL_ADDEND * KERNELS_ROWS + 16 * v);
+		f32x16 scale = vf_load(field + PANEL_SCALE * KERNELS_ROWS + 16 * v),
+		        addend = vf_load(field + PANEL_ADDEND * KERNELS_ROWS + 16 * v);
 
 		UNROLL
 		for (int c = 0; c < t.columns; c++)
@@ -232,7 +239,9 @@ INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const u
 
 			UNROLL
 			for (int c = 0; c < t.columns; c++)
-				sum[c][v] = vf_fma(scale, t.planes == 1 ? vf_sub(vi_as_float(s[c][v]), vf_set1(MAGIC_FLOAT)) : vi_to_float(s[c][v]), sum[c][v]);
+				sum[c][v] = vf_fma(scale, t.planes == 1
+				                   ? vf_sub(vi_as_float(s[c][v]), vf_set1(MAGIC_FLOAT))
+				                   : vi_to_float(s[c][v]), sum[c][v]);
 		}
 	}
 	for (int m = 0; m < (t.minima ? t.scales : 0); m++) {
@@ -242,7 +251,9 @@ INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const u
 
 			UNROLL
 			for (int c = 0; c < t.columns; c++)
-				sum[c][v] = vf_fma(min, tile_setf(extras + (t.scales == 2 ? EXTRA_XSUM_FIRST + m : EXTRA_XSUM) * t.width + c), sum[c][v]);
+				sum[c][v] = vf_fma(min, tile_setf(
+				        extras + (t.scales == 2 ? EXTRA_XSUM_FIRST + m : EXTRA_XSUM) * t.width + c),
+				        sum[c][v]);
 		}
 	}
 	UNROLL
@@ -254,7 +265,10 @@ INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const u
 
 /* A strip is a few blocks (TILE_STRIP). These columns and vectors of rows go along one strip before the next: all
  * of the tile, or one registerful. */
-enum { STRIP_COLUMNS = TILE_STRIP ? ACTS_COLUMNS : TILE_COLUMNS, STRIP_VECTORS = TILE_STRIP ? KERNELS_ROWS / 16 : TILE_VECTORS };
+enum {
+	STRIP_COLUMNS = TILE_STRIP ? ACTS_COLUMNS : TILE_COLUMNS,
+	STRIP_VECTORS = TILE_STRIP ? KERNELS_ROWS / 16 : TILE_VECTORS
+};
 
 typedef f32x16 tile_floats[STRIP_COLUMNS][STRIP_VECTORS];
 
@@ -293,7 +307,8 @@ INLINE void tile_strip(struct tile_shape t, struct tile_walk at, int c0, int v0,
 		UNROLL
 		for (int v = 0; v < TILE_VECTORS; v++)
 			acc[c][v] = b0 ? (*at.stack)[c0 + c][v0 + v] : vf_zero();
-	for (size_t b = b0; b < b1; b++, at.w += tile_panel_block(t), at.x += tile_ints(t), at.extras += EXTRAS * t.width) {
+	for (size_t b = b0; b < b1; b++, at.w += tile_panel_block(t), at.x += tile_ints(t),
+	     at.extras += EXTRAS * t.width) {
 		if (ahead)
 			tile_prefetch(t, at.x, at.extras);
 		tile_block(t, acc, at.w, at.x, at.extras);
@@ -359,7 +374,10 @@ INLINE void code_kernel(struct tile_shape t, struct tiling *d, const struct pane
 {
 	t.columns = ACTS_STEP;
 	switch (tile_width(c, d->job->x->n)) {
-	case ACTS_COLUMNS: t.columns = t.scales == 2 ? TILE_COLUMNS_2 : TILE_COLUMNS, t.width = ACTS_COLUMNS, tile_multiply(t, d, p, c); break;
+	case ACTS_COLUMNS:
+		t.columns = t.scales == 2 ? TILE_COLUMNS_2 : TILE_COLUMNS, t.width = ACTS_COLUMNS;
+		tile_multiply(t, d, p, c);
+		break;
 	case ACTS_STEP: t.width = ACTS_STEP, tile_multiply(t, d, p, c); break;
 	default: t.width = 2 * ACTS_STEP, tile_multiply(t, d, p, c); break;
 	}

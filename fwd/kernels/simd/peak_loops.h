@@ -90,7 +90,8 @@ static uint32_t peak_read(const void *p, size_t bytes, size_t far, size_t near)
 }
 
 #define PEAKS { \
-	.codes_each = (size_t)PEAK_COLUMNS * TILE_VECTORS * 16 * 4 * PEAK_QUADS, .floats_each = (size_t)PEAK_UNROLL * PEAK_SUMS * 16, \
+	.codes_each = (size_t)PEAK_COLUMNS * TILE_VECTORS * 16 * 4 * PEAK_QUADS, \
+	.floats_each = (size_t)PEAK_UNROLL * PEAK_SUMS * 16, \
 	.codes = peak_codes, .floats = peak_floats, .read = peak_read, \
 }
 

@@ -16,7 +16,8 @@ static void multiply_floats(const struct product_job *j, panel_filler *fill)
 {
 	size_t k = j->w->cols;
 	struct panel p = { .data = j->scratch };
-	struct tiling d = { .job = j, .splits = splits_of(k, FLOAT_SPLIT), .pending = (float *)j->scratch + float_panel_floats(k) };
+	struct tiling d = { .job = j, .splits = splits_of(k, FLOAT_SPLIT),
+		.pending = (float *)j->scratch + float_panel_floats(k) };
 
 	residue_places(k, p.first);
 	run_panels(&d, &p, fill, float_kernel, FLOAT_COLUMNS);
@@ -26,7 +27,8 @@ static void multiply_codes(const struct product_job *j, panel_filler *fill)
 {
 	const struct format *f = j->w->format;
 	struct panel p = { .data = j->scratch, .blocks = j->w->cols / 32, .i16 = acts_in_i16(j->x->kind) };
-	struct tiling d = { .job = j, .splits = splits_of(p.blocks, PANEL_SPLIT), .pending = (float *)(p.data + panel_bytes(j->w->cols)) };
+	struct tiling d = { .job = j, .splits = splits_of(p.blocks, PANEL_SPLIT),
+		.pending = (float *)(p.data + panel_bytes(j->w->cols)) };
 
 	p.planes = (int)acts_tile_planes(j->x->kind);
 	p.block = panel_block(p.i16, f->scales, f->minima);

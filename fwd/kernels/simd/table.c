@@ -25,10 +25,12 @@ static void vector_product(const struct product_job *job)
 
 const struct kernels ISA_NAME(kernels, ISA) = {
 	.name = ISA_STRING(ISA),
-	.acts_columns = ACTS_COLUMNS, .acts_kind = vector_acts_kind, .acts_bytes = vector_acts_bytes, .acts_pack = vector_acts_pack,
+	.acts_columns = ACTS_COLUMNS, .acts_kind = vector_acts_kind, .acts_bytes = vector_acts_bytes,
+	.acts_pack = vector_acts_pack,
 	.product_scratch = product_many_scratch, .product = vector_product,
 	.norm = vector_norm, .add = vector_add, .glu = vector_glu, .unary = vector_unary, .rope = vector_rope,
-	.kv_store = vector_kv_store, .attend_rows = 64, .attend_scratch = vector_attend_scratch, .attend = vector_attend,
+	.kv_store = vector_kv_store, .attend_rows = 64, .attend_scratch = vector_attend_scratch,
+	.attend = vector_attend,
 	.attend_part = vector_attend_part, .attend_blocks = vector_attend_blocks, .attend_join = vector_attend_join,
 };
 

@@ -49,7 +49,8 @@ struct tiling {
 	size_t c;               /* the slab's first column */
 	int split, splits;
 	float *pending;         /* [levels][SLAB][KERNELS_ROWS] */
-	const char *ahead, *ahead_end;  /* what of the next panel's rows is still to be prefetched, and how much at a time */
+	/* what of the next panel's rows is still to be prefetched, and how much at a time */
+	const char *ahead, *ahead_end;
 	size_t ahead_step;
 };
 

@@ -26,14 +26,17 @@ struct unpacker {
 
 /* The least power of two that makes all codes positive is added to them, unless the highest would then pass 127. */
 enum { BLOCK_BYTES_MOST = 36 };         /* of 32 elements in any format */
-#define POWER(x) ((x) > 64 ? 128 : (x) > 32 ? 64 : (x) > 16 ? 32 : (x) > 8 ? 16 : (x) > 4 ? 8 : (x) > 2 ? 4 : (x) > 1 ? 2 : 1)
+#define POWER(x) \
+	((x) > 64 ? 128 : (x) > 32 ? 64 : (x) > 16 ? 32 : (x) > 8 ? 16 : (x) > 4 ? 8 : (x) > 2 ? 4 : (x) > 1 ? 2 : 1)
 #define FROM_ROW(id, NAME, name, block, low, high, n_scales, has_minima) \
 	enum { \
 		BLOCK_##name = (block), SCALES_##name = (n_scales), MINIMA_##name = (has_minima), \
 		POSITIVE_##name = (low) < 0 ? POWER(-(low)) : 0, SIGNED_##name = (high) + POSITIVE_##name > 127, \
-		OFFSET_##name = SIGNED_##name ? 0 : POSITIVE_##name, TOP_##name = SIGNED_##name ? 127 : (high) + OFFSET_##name \
+		OFFSET_##name = SIGNED_##name ? 0 : POSITIVE_##name, \
+		TOP_##name = SIGNED_##name ? 127 : (high) + OFFSET_##name \
 	}; \
-	_Static_assert(sizeof(struct name) <= (block) / 32 * BLOCK_BYTES_MOST, #NAME ": copies of a last span have room"); \
+	_Static_assert(sizeof(struct name) <= (block) / 32 * BLOCK_BYTES_MOST, \
+	               #NAME ": copies of a last span have room"); \
 	_Static_assert(SPAN % (block) == 0, #NAME ": a span is whole blocks"); \
 	_Static_assert(!(has_minima) || (low) >= 0, #NAME ": codes of types with minima are not negative");
 FORMATS_QUANTISED(FROM_ROW)
@@ -154,7 +157,8 @@ INLINE b64 codes_q3_k(const uint8_t *span, int pair)
 	const struct q3_k *b = (const struct q3_k *)span + pair / 4;
 	int shift = pair % 2 * 4, block = pair % 4 * 2;
 
-	return vb_or(vb_fields(b->qs + pair % 4 / 2 * 32, shift, shift + 2, 3), vb_fields(b->hmask, block - 2, block - 1, 4));
+	return vb_or(vb_fields(b->qs + pair % 4 / 2 * 32, shift, shift + 2, 3),
+	             vb_fields(b->hmask, block - 2, block - 1, 4));
 }
 
 INLINE b64 codes_q4_k(const uint8_t *span, int pair)
@@ -190,7 +194,8 @@ INLINE b64 codes_q6_k(const uint8_t *span, int pair)
 	const struct q6_k *b = (const struct q6_k *)span + pair / 4;
 	int run = pair % 4 / 2, shift = pair % 2 * 4;
 
-	return vb_or(vb_shr(vb_load(b->ql + run * 64), shift, 15), vb_fields(b->qh + run * 32, shift - 4, shift - 2, 0x30));
+	return vb_or(vb_shr(vb_load(b->ql + run * 64), shift, 15),
+	             vb_fields(b->qh + run * 32, shift - 4, shift - 2, 0x30));
 }
 
 INLINE void scales_q2_k(const uint8_t *span, struct scales *s)
@@ -276,8 +281,10 @@ INLINE void scales_q6_k(const uint8_t *span, struct scales *s)
 
 #define UNPACKER(name, quicker) \
 	static const struct unpacker unpack_##name = { \
-		.bytes = SPAN / BLOCK_##name * sizeof(struct name), .is_signed = SIGNED_##name, .offset = OFFSET_##name, .top = TOP_##name, \
-		.scales = SCALES_##name, .minima = MINIMA_##name, .codes = codes_##name, .read_scales = scales_##name, .quarters = quicker \
+		.bytes = SPAN / BLOCK_##name * sizeof(struct name), \
+		.is_signed = SIGNED_##name, .offset = OFFSET_##name, .top = TOP_##name, \
+		.scales = SCALES_##name, .minima = MINIMA_##name, \
+		.codes = codes_##name, .read_scales = scales_##name, .quarters = quicker \
 	}
 UNPACKER(q4_0, quarters_q4_0);
 UNPACKER(q4_1, quarters_q4_1);

@@ -1,20 +1,22 @@
-/* vocabulary: everything that an instruction set supplies. The kernels in this folder are written in these functions and compiled once for each set, after
- * its header (isa/NAME.h), which includes lanes.h, defines the types and constants, includes this header and then defines the functions.
+/* vocabulary: everything that an instruction set supplies. The kernels in this folder are written in these functions
+ * and compiled once for each set, after its header (isa/NAME.h). That header includes lanes.h, defines the types and
+ * constants, includes this header and then defines the functions.
  *
  *	f32x16  sixteen floats          i32x16  sixteen int32
  *	b64     sixty-four bytes        b16     sixteen bytes
  *
- * A lane is one of the sixteen. Each function is exact or rounds once, so that all sets give the same bits. Lane order, quarters and spans are explained
- * in lanes.h. The constants, with enum:
+ * A lane is one of the sixteen. Each function is exact or rounds once, so that all sets give the same bits. lanes.h
+ * explains lane order, quarters and spans. The constants, with enum:
  *
  *	DOT_AT_ONCE     1: for a single column, multiply each vector of codes as soon as it is unpacked (few registers)
  *	SIGNED_BIAS     what vd_dot_signed() adds to each code
  *	TILE_I16        1: tile_dot() multiplies 16-bit activations as int16; 0: as two planes of bytes
- *	TILE_STRIP      blocks that all of a tile goes along before the next blocks; 0: no strips (tile_multiply() in panel.h)
+ *	TILE_STRIP      blocks to finish for the whole tile before the next blocks; 0: no strips (tile_multiply() in
+ *	                panel.h)
  *	TILE_VECTORS    vectors of 16 rows whose sums are in registers at once
  *	TILE_COLUMNS    columns likewise, for formats with one scale a block; TILE_COLUMNS_2 with two
  *	FLOAT_COLUMNS   columns likewise, for float weights
- *	FLOAT_FEW       float weights: up to so many columns go without a panel
+ *	FLOAT_FEW       float weights: up to this many columns are multiplied without a panel
  *	FLOAT_ROWS      rows, and FLOAT_SIDE columns, whose sums are then in registers at once
  *	PEAK_COLUMNS    columns of the loop that measures the peak (peak_loops.h)
  *	ATTEND_RESIDUES, ATTEND_VECTORS         see attend_sums.h */
@@ -62,7 +64,8 @@ static inline f32x16 vf_max(f32x16 a, f32x16 b);                /* a > b ? a : b
 static inline f32x16 vf_min(f32x16 a, f32x16 b);                /* a < b ? a : b */
 static inline f32x16 vf_zero_if_less(f32x16 a, f32x16 b, f32x16 x);                     /* a < b ? 0 : x */
 static inline f32x16 vf_select_less(f32x16 a, f32x16 b, f32x16 x, f32x16 y);            /* a < b ? x : y */
-static inline f32x16 vf_scale2n(f32x16 v, f32x16 n);            /* v · 2^n for v in [1/2, 2] and integral n in [-126, 128] */
+/* v · 2^n for v in [1/2, 2] and integral n in [-126, 128] */
+static inline f32x16 vf_scale2n(f32x16 v, f32x16 n);
 
 static inline float vf_tree(f32x16 v);          /* the closing tree of a sum: v[i] += v[i + 8], then 4, 2, 1 */
 static inline float vf_largest(f32x16 v);       /* the largest lane; none is NaN */
@@ -98,8 +101,10 @@ static inline i32x16 vb_as_int(b64 v);                          /* the same bits
 
 static inline b64 vb_join(const void *p, const void *q);        /* 32 bytes at p, 32 at q */
 static inline b64 vb_four(const uint8_t *p, size_t step);       /* 16 bytes at p, p + step, p + 2·step, p + 3·step */
-static inline b64 vb_alternate(const uint8_t *p, int second);   /* of the eight 16 bytes from p on, the first, third ...; or the second, fourth ... */
-static inline b64 vb_nibbles(const void *p, const void *q);     /* the low nibbles of 16 bytes at p, their high nibbles, the same of q */
+/* of eight runs of 16 bytes at p, the first, third and so on; or, if second, the second, fourth and so on */
+static inline b64 vb_alternate(const uint8_t *p, int second);
+/* the low nibbles of 16 bytes at p, their high nibbles, the same of q */
+static inline b64 vb_nibbles(const void *p, const void *q);
 
 /* 32 bytes of p shifted right by a, then the same bytes shifted right by b, & mask. Negative: to the left. The
  * mask keeps only bits that come from the same byte. */
@@ -115,8 +120,10 @@ static inline b16 vb_two(uint64_t a, uint64_t b);               /* a's 8 bytes, 
 /* ---- scales of sixteen blocks, in lane order ---- */
 
 static inline f32x16 vf_f16s(const uint8_t *p, size_t step);    /* the f16 at p + step·block */
-static inline f32x16 vf_two_f16s(const void *p, const void *q); /* the f16 at p for blocks 0 to 7, the one at q for the others */
-static inline void vf_two_pairs(const void *p, const void *q, f32x16 *first, f32x16 *second);   /* the same for two f16 at each */
+/* the f16 at p for blocks 0 to 7, the one at q for the others */
+static inline f32x16 vf_two_f16s(const void *p, const void *q);
+/* the same for two f16 at each */
+static inline void vf_two_pairs(const void *p, const void *q, f32x16 *first, f32x16 *second);
 
 /* The six-bit scales and minima of a super-block of Q4_K or Q5_K at p for blocks 0 to 7, at q for the others. 16
  * bytes are read at each. */
@@ -143,7 +150,8 @@ static inline void vd_fold_quarters(i32x16 v[4], int c);
 static inline void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *second);
 static inline i32x16 vd_quarter_sums(const i32x16 v[4]);
 
-static inline float vd_close(f32x16 v);         /* lanes in lane order are accumulators: their sum by the closing tree */
+/* the sum of sixteen accumulators, in lane order, by the closing tree */
+static inline float vd_close(f32x16 v);
 
 /* ---- a tile of a prompt's product, for panel.h ---- */
 
@@ -165,6 +173,7 @@ static inline int tile_fits(const struct format *f);
 /* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, each four codes a row 4·KERNELS_ROWS
  * bytes after the four before) and the activations of column c (at x + c, each four t.width further). int16: see
  * TILE_ODD in lanes.h. */
-static inline void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads);
+static inline void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x,
+                            int quads);
 
 #endif

@@ -4,7 +4,8 @@
 
 const struct kernels kernels_scalar = {
 	.name = "scalar",
-	.acts_columns = 1, .acts_kind = scalar_acts_kind, .acts_bytes = scalar_acts_bytes, .acts_pack = scalar_acts_pack,
+	.acts_columns = 1, .acts_kind = scalar_acts_kind, .acts_bytes = scalar_acts_bytes,
+	.acts_pack = scalar_acts_pack,
 	.product_scratch = scalar_product_scratch, .product = scalar_product,
 	.norm = scalar_norm, .add = scalar_add, .glu = scalar_glu, .unary = scalar_unary, .rope = scalar_rope,
 	.kv_store = scalar_kv_store, .attend_rows = 1, .attend_scratch = scalar_attend_scratch, .attend = scalar_attend,

@@ -45,4 +45,5 @@ static uint32_t read_words(const void *p, size_t bytes, size_t far, size_t near)
 	return (uint32_t)(s[0] + s[1] + s[2] + s[3] + s[4] + s[5] + s[6] + s[7]);
 }
 
-const struct peaks peaks_scalar = { .codes_each = SUMS, .floats_each = SUMS, .codes = codes, .floats = floats, .read = read_words };
+const struct peaks peaks_scalar = { .codes_each = SUMS, .floats_each = SUMS, .codes = codes, .floats = floats,
+	.read = read_words };

@@ -107,14 +107,16 @@ void scalar_acts_pack(struct acts *a, const float *x, size_t stride, size_t c0, 
 			memcpy((float *)a->data + c * a->k, x + c * stride, a->k * sizeof *x);
 		else
 			for (size_t b = 0; b < a->k / 32; b++)
-				pack_block(a->kind, x + c * stride + b * 32, (struct acts_block *)a->data + c * (a->k / 32) + b);
+				pack_block(a->kind, x + c * stride + b * 32,
+				           (struct acts_block *)a->data + c * (a->k / 32) + b);
 }
 
 /* ---- products ---- */
 
 /* The product of 32 weights, from number `first` of a block on, and 32 activations, over dx: scales first, then
  * minima. A scale that is not finite counts as NaN. */
-static float block_product(const struct format *f, const struct block_values *w, size_t first, const struct acts_block *x)
+static float block_product(const struct format *f, const struct block_values *w, size_t first,
+                           const struct acts_block *x)
 {
 	size_t run = 32 / (size_t)f->scales;
 	float t = 0;
@@ -179,7 +181,8 @@ void scalar_product(const struct product_job *job)
 			if (x->kind == ACTS_F32)
 				*y = row_product_f(w->format, row, (const float *)x->data + c * x->k, x->k);
 			else
-				*y = row_product_q(w->format, row, (const struct acts_block *)x->data + c * (x->k / 32), x->k);
+				*y = row_product_q(w->format, row, (const struct acts_block *)x->data + c * (x->k / 32),
+				                   x->k);
 		}
 	}
 }

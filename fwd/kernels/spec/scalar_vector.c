@@ -39,7 +39,8 @@ static float mean_square(const float *x, float shift, size_t n)
 	return scalar_tree(acc) / (float)n;
 }
 
-void scalar_norm(enum norm_kind kind, const float *x, const float *weight, const float *bias, float eps, float *y, size_t n)
+void scalar_norm(enum norm_kind kind, const float *x, const float *weight, const float *bias, float eps, float *y,
+                 size_t n)
 {
 	float shift = kind == NORM_LAYER ? mean(x, n) : 0;
 	float scale = 1 / sqrtf(mean_square(x, shift, n) + eps);
