@@ -154,7 +154,7 @@ int stage_start(struct stage *s, int in, int out, struct why *w)
 	if (s->pid > 0)
 		waitpid(s->pid, &s->status, 0);
 	s->pid = 0;
-	return why(w, "%s: %s: %s", s->name, s->command ? "sh" : s->argv[0], strerror(error));
+	return why(w, "%s: %s: %s", s->name, s->command ? "sh" : s->text ? "fork" : s->argv[0], strerror(error));
 }
 
 /* ---- ending ---- */
