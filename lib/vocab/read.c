@@ -113,6 +113,34 @@ static int is_phi3(struct gguf_string name)
 	return 0;
 }
 
+/* A key of the model that is there and wrong is an error in every program, also where only the vocabulary is used. */
+static int check_sizes(const struct gguf *g, struct gguf_string architecture, struct why *w)
+{
+	static const struct {
+		const char *name;
+		enum { COUNT, COUNTS, REAL } kind;      /* COUNTS: an integer, or an array with one for each layer */
+	} keys[] = {
+		{ "context_length", COUNT }, { "embedding_length", COUNT }, { "block_count", COUNT },
+		{ "feed_forward_length", COUNTS }, { "attention.head_count", COUNTS }, { "attention.head_count_kv", COUNTS },
+		{ "attention.layer_norm_rms_epsilon", REAL }, { "attention.layer_norm_epsilon", REAL }, { "rope.freq_base", REAL },
+	};
+	char key[128];
+	int64_t count;
+	double real;
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		const struct gguf_value *v;
+
+		snprintf(key, sizeof key, "%.*s.%s", architecture.n < 64 ? (int)architecture.n : 64, architecture.s, keys[i].name);
+		v = gguf_find(g, key);
+		if (!v || (keys[i].kind == COUNTS && v->type == GGUF_ARRAY))
+			continue;
+		if (keys[i].kind == REAL ? gguf_real(g, key, &real, w) < 0 : gguf_integer(g, key, 0, UINT32_MAX, &count, w) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* The model's name, and what it says about the number of tokens. */
 static int read_model(struct vocab *v, struct why *w)
 {
@@ -126,6 +154,8 @@ static int read_model(struct vocab *v, struct why *w)
 	    gguf_text(v->g, "tokenizer.chat_template", &template, w) < 0)
 		return -1;
 	v->phi3 = is_phi3(name);
+	if (check_sizes(v->g, architecture, w) < 0)
+		return -1;
 	snprintf(key, sizeof key, "%.*s.vocab_size", architecture.n < 64 ? (int)architecture.n : 64, architecture.s);
 	if (gguf_integer(v->g, key, 1, FRAME_VOCAB_MAX, &n, w) < 0)
 		return -1;
