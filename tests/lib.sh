@@ -101,6 +101,11 @@ same() {
 	[ $differs -eq 0 ] && echo "$what ok"
 }
 
+# Whether the programs are built with sanitizers, which handle signals of their own and take far more stack and memory.
+sanitized() {
+	grep -q __asan_init "$BIN/kv"
+}
+
 way() { # WHAT A B
 	if [ ! -s "$3" ] || ! cmp -s "$2" "$3"; then
 		echo "$1: not the same"
