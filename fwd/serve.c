@@ -56,13 +56,6 @@ static int serve_card(struct serve *v, struct frame_in *in, const struct frame *
 
 /* ---- ids ---- */
 
-static int bad_frame(const struct frame_in *in, struct why *w)
-{
-	struct why cause = *w;
-
-	return why(w, "%s: frame %" PRIu64 ": %s", in->name, in->number, cause.text);
-}
-
 /* Where the frame's ids go: behind what counts, or in place of it from the frame's position on. */
 static int position(const struct serve *v, const struct frame *f, size_t *pos, struct why *w)
 {
@@ -190,11 +183,11 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 
 	interrupted = 0;
 	if (position(v, f, &pos, w) < 0)
-		return bad_frame(in, w);
+		return frame_why(in, w);
 	if (frame_read(in, f, v->ids, f->rows, w) < 0)
 		return -1;
 	if (check_ids(v, f->rows, pos, w) < 0 || segment_reserve(v->segment, pos + f->rows, w) < 0)
-		return bad_frame(in, w);
+		return frame_why(in, w);
 	if (frame_write_ids(OUT, v->ids, f->rows, (uint32_t)pos, f->flags, 0, w) < 0)
 		return -1;
 	if (f->rows)
@@ -213,7 +206,7 @@ static int serve_frame(struct serve *v, struct frame_in *in, const struct frame 
 		return serve_card(v, in, f, w);
 	if (f->kind == FRAME_LOGITS) {
 		why(w, "logits, where ids are expected");
-		return bad_frame(in, w);
+		return frame_why(in, w);
 	}
 	if (!v->started && (own_card(v->model, &card, w) < 0 || start(v, &card, w) < 0))
 		return -1;

@@ -10,14 +10,6 @@
 #include "lib/sampler/sampler.h"
 #include "trace.h"
 
-static int at_frame(const struct session *s, struct why *w)
-{
-	char where[64];
-
-	snprintf(where, sizeof where, "%s: frame %" PRIu64, s->in.name, s->in.number);
-	return why_in(w, where);
-}
-
 int session_open(struct session *s, struct why *w)
 {
 	int usage;
@@ -144,7 +136,7 @@ int session_ids(struct session *s, const struct frame *f, struct why *w)
 		if (frame_read(&s->in, f, ids, n, w) < 0)
 			return -1;
 		if (sampler_history(s->sampler, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + i, ids, n, w) < 0)
-			return at_frame(s, w);
+			return frame_why(&s->in, w);
 	}
 	s->n_guess = f->rows - certain;
 	return s->n_guess && (reserve(s, s->n_guess, w) || frame_read(&s->in, f, s->guess, s->n_guess, w)) ? -1 : 0;
@@ -158,7 +150,7 @@ static int read_row(struct session *s, const struct frame *f, uint32_t at, uint3
 	if (f->cols != (uint32_t)s->card.n_vocab) {
 		why(w, "%" PRIu32 " logits for a vocabulary of %" PRId32 ", as the card says", f->cols,
 			s->card.n_vocab);
-		return at_frame(s, w);
+		return frame_why(&s->in, w);
 	}
 	return frame_skip(&s->in, f, (uint64_t)(at - read) * f->cols, w) ||
 		frame_read_floats(&s->in, f, s->row, f->cols, w) ? -1 : 0;
@@ -173,7 +165,7 @@ static int restrict_row(struct session *s, uint32_t pos, struct why *w)
 
 	if (s->constraint) {
 		if (constraint_apply(s->constraint, pos, s->row, w) < 0)
-			return at_frame(s, w);
+			return frame_why(&s->in, w);
 		over = constraint_must_end(s->constraint);
 	}
 	for (int32_t i = 0; (early || set->ignore_eos) && !over && i < s->card.n_eog; i++)
@@ -221,9 +213,9 @@ static int draw(struct session *s, uint32_t pos, size_t at, struct why *w)
 	if (restrict_row(s, pos, w) < 0)
 		return -1;
 	if (sampler_draw(s->sampler, s->row, pos, &p, w) < 0)
-		return at_frame(s, w);
+		return frame_why(&s->in, w);
 	if (s->constraint && constraint_accept(s->constraint, pos, p.id, w) < 0)
-		return at_frame(s, w);
+		return frame_why(&s->in, w);
 	if (p.n_nan && !s->warned++)
 		fprintf(stderr, "sample: %s: frame %" PRIu64 ": logits that are NaN: %zu, never drawn\n", s->in.name,
 			s->in.number, p.n_nan);
@@ -270,7 +262,7 @@ int session_draw(struct session *s, const struct frame *f, struct why *w)
 		if (n && s->id[n - 1] != s->guess[n - 1])
 			break;
 		if (n && sampler_history(s->sampler, pos + (uint32_t)n - 1, &s->guess[n - 1], 1, w) < 0)
-			return at_frame(s, w);
+			return frame_why(&s->in, w);
 		if (read_row(s, f, at, read, w) || (over = draw(s, pos + (uint32_t)n, n, w)) < 0)
 			return -1;
 		read = at + 1;

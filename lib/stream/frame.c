@@ -76,7 +76,7 @@ void frame_open_in(struct frame_in *in, int fd, const char *name)
 	in->have = in->used = 0;
 }
 
-/* The object of a reason: "stdin: frame 7". */
+/* A reason that names the stream and the frame: "stdin: frame 7: ...". -1. */
 static int bad(const struct frame_in *in, struct why *w, const char *cause)
 {
 	return why(w, "%s: frame %" PRIu64 ": %s", in->name, in->number, cause);
@@ -177,6 +177,13 @@ static int take_payload(struct frame_in *in, unsigned char *to, uint64_t n, stru
 		return -1;
 	in->left -= (uint64_t)got;
 	return (uint64_t)got < n ? bad(in, w, "the input ends inside it") : 0;
+}
+
+int frame_why(const struct frame_in *in, struct why *w)
+{
+	struct why cause = *w;
+
+	return bad(in, w, cause.text);
 }
 
 int frame_next(struct frame_in *in, struct frame *f, struct why *w)

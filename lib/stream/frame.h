@@ -61,6 +61,9 @@ void frame_open_in(struct frame_in *in, int fd, const char *name);
  * read error, with the frame's number in the reason. */
 int frame_next(struct frame_in *in, struct frame *f, struct why *w);
 
+/* Puts the stream's name and the number of the last frame before a reason. -1. */
+int frame_why(const struct frame_in *in, struct why *w);
+
 /* Skips `elements` elements of the current payload. */
 int frame_skip(struct frame_in *in, const struct frame *f, uint64_t elements, struct why *w);
 
