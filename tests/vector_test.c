@@ -170,11 +170,11 @@ static void norm_test(const struct kernels *s, const struct kernels *t)
 			enum norm_kind kind = form & 1 ? NORM_LAYER : NORM_RMS;
 			size_t n = lengths[i];
 			float *x = array(n, 3), *w = array(n, 2), *b = array(n, 1), *y = array(n, 1);
-			const float *weight = form & 2 ? w : NULL, *bias = form & 4 ? b : NULL;
+			struct norm norm = { kind, form & 2 ? w : NULL, form & 4 ? b : NULL, 1e-5f };
 
-			s->norm(kind, x, weight, bias, 1e-5f, y, n);
-			holds(norm_right(kind, x, weight, bias, y, n), "scalar", "norm: value", n);
-			t->norm(kind, x, weight, bias, 1e-5f, x, n);
+			s->norm(&norm, x, y, n);
+			holds(norm_right(kind, x, norm.weight, norm.bias, y, n), "scalar", "norm: value", n);
+			t->norm(&norm, x, x, n);
 			holds(same(x, y, n), t->name, kind == NORM_LAYER ? "layer norm" : "rms norm", n);
 			free(x), free(w), free(b), free(y);
 		}

@@ -80,7 +80,14 @@ struct attend {
 	size_t pos;                     /* position of row 0; row i sees positions 0 to pos + i, all stored */
 };
 
-enum norm_kind { NORM_RMS, NORM_LAYER };
+enum norm_kind { NORM_NONE, NORM_RMS, NORM_LAYER };
+
+struct norm {
+	enum norm_kind kind;
+	const float *weight, *bias;     /* [n]; NULL: ones, zeros */
+	float eps;
+};
+
 enum unary { UNARY_SILU, UNARY_GELU };   /* gelu: the tanh form */
 enum rope_pairs { ROPE_ADJACENT, ROPE_HALVES };
 
@@ -99,10 +106,8 @@ struct kernels {
 	size_t (*product_scratch)(size_t k);
 	void (*product)(const struct product_job *job);
 
-	/* y[n] = norm(x) · weight (+ bias, which may be NULL): (x · 1/sqrt(mean(x²) + eps)) · weight; the layer
-	 * form subtracts the mean first. weight may be NULL (ones). y may be x. */
-	void (*norm)(enum norm_kind kind, const float *x, const float *weight, const float *bias, float eps, float *y,
-	             size_t n);
+	/* y[n] = (x · 1/sqrt(mean(x²) + eps)) · weight + bias; the layer form subtracts the mean first. y may be x. */
+	void (*norm)(const struct norm *norm, const float *x, float *y, size_t n);
 	void (*add)(float *y, const float *a, const float *b, size_t n);        /* y = a + b; y may be a */
 	/* y = f(gate) · up; y may be gate */
 	void (*glu)(enum unary f, float *y, const float *gate, const float *up, size_t n);

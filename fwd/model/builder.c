@@ -58,6 +58,16 @@ static const float *bias_of(struct builder *b, const char *name, enum bias bias,
 	return vector(b, name, "bias", n);
 }
 
+/* The family's kind of norm over n elements. */
+static struct norm norm_of(struct builder *b, const char *name, size_t n)
+{
+	struct norm norm = { .kind = b->model->family->norm, .eps = b->model->eps };
+
+	norm.weight = vector(b, name, "weight", n);
+	norm.bias = bias_of(b, name, norm.kind == NORM_LAYER ? BIAS : BIAS_NONE, n);
+	return norm;
+}
+
 /* ---- ops ---- */
 
 static struct buffer at_column(struct buffer b, size_t column)
@@ -106,19 +116,18 @@ static void leaves(struct op *op, size_t i, const char *suffix, struct buffer fr
 
 enum precision { NARROW, WIDE };        /* of quantised activations: see acts_kind in kernels.h */
 
-/* One more product of the rows packed last. */
+/* One more product of the rows o->x. */
 static void add_product(struct builder *b, struct op_product *o, const char *name, enum bias bias,
 	enum precision wide, size_t rows, struct buffer y)
 {
 	if (b->failed)
 		return;
-	o->x = b->packed;
-	matrix(b, name, rows, b->packed->k, &o->w[o->n]);
+	matrix(b, name, rows, o->x->k, &o->w[o->n]);
 	o->bias[o->n] = bias_of(b, name, bias, rows);
 	if (b->failed)
 		return;
 	o->kind[o->n] = b->plan->setup.kernels->acts_kind(o->w[o->n].format, wide == WIDE);
-	b->packed->wants[o->kind[o->n]] = 1;
+	o->x->wants[o->kind[o->n]] = 1;
 	o->y[o->n++] = y;
 }
 
@@ -138,84 +147,98 @@ static void append_products(struct builder *b, const char *name, const struct op
 	leaves(op, 0, "", o->y[0], cols);
 }
 
-static void append_product(struct builder *b, const char *name, const char *tensor, enum bias bias,
-	enum precision wide, size_t rows, struct buffer y)
+/* A single one; the op has the tensor's name. */
+static void append_product(struct builder *b, struct packed *x, const char *name, enum bias bias, enum precision wide,
+	size_t rows, struct buffer y)
 {
-	struct op_product o = { .n = 0 };
+	struct op_product o = { .x = x };
 
-	add_product(b, &o, tensor, bias, wide, rows, y);
+	add_product(b, &o, name, bias, wide, rows, y);
 	append_products(b, name, &o);
 }
 
 /* ---- rows ---- */
 
-/* An op over rows that packs its result for the next products. */
+/* An op over rows that packs its result. */
 static struct op *append_packing(struct builder *b, const char *name, struct op_rows *o, enum slot slot)
 {
-	struct packed *packed = allocate(b, sizeof *packed);
-
-	if (!packed)
+	o->packed = allocate(b, sizeof *o->packed);
+	if (!o->packed)
 		return NULL;
-	*packed = (struct packed){ .k = o->n, .slot = slot, .next = b->plan->packed };
-	b->plan->packed = b->packed = o->packed = packed;
+	*o->packed = (struct packed){ .k = o->n, .slot = slot, .next = b->plan->packed };
+	b->plan->packed = o->packed;
 	return append(b, &op_rows, name, o, sizeof *o);
 }
 
-static void add_pending(struct builder *b, struct op_rows *o)
+/* o first adds the branch that is still to be added to x, if there is one; whether there is. */
+static int add_pending(struct builder *b, struct op_rows *o)
 {
-	if (b->pending) {
+	int pending = b->pending;
+
+	if (pending) {
 		o->x = b->plan->x;
 		o->branch = b->plan->branch;
 	}
 	b->pending = 0;
+	return pending;
 }
 
-void build_norm(struct builder *b, const char *name)
+/* Adds it now. */
+static void add_branch(struct builder *b)
 {
-	const struct model *m = b->model;
-	struct op_rows o = { .n = m->n_embd, .in = b->plan->x, .out = with_stride(b->plan->h, m->n_embd), .f = ROW_NORM,
-		.norm = m->family->norm, .eps = m->eps };
+	struct op_rows o = { .n = b->model->n_embd, .in = b->plan->x, .out = b->plan->x };
+
+	if (add_pending(b, &o))
+		leaves(append(b, &op_rows, "add", &o, sizeof o), 0, "", o.out, o.n);
+}
+
+struct packed *build_norm(struct builder *b, const char *name)
+{
+	size_t n = b->model->n_embd;
+	struct op_rows o = { .n = n, .in = b->plan->x, .out = with_stride(b->plan->h, n), .f = ROW_NORM };
 	struct op *op;
 
 	add_pending(b, &o);
-	o.weight = vector(b, name, "weight", m->n_embd);
-	o.bias = bias_of(b, name, o.norm == NORM_LAYER ? BIAS : BIAS_NONE, m->n_embd);
+	o.norm = norm_of(b, name, n);
 	op = append_packing(b, name, &o, SLOT_NORMED);
-	leaves(op, 0, "", o.out, o.n);
-	leaves(op, 1, ".in", o.in, o.n);
+	leaves(op, 0, "", o.out, n);
+	leaves(op, 1, ".in", o.in, n);
+	return o.packed;
 }
 
 /* The activation is made where the product's result lies. */
-static void activate(struct builder *b, enum row_function f, enum unary unary, struct buffer wide)
+static struct packed *activate(struct builder *b, enum row_function f, enum unary unary, struct buffer wide)
 {
 	struct op_rows o = { .n = b->layer->n_ff, .in = wide, .out = wide, .f = f, .unary = unary };
 
 	leaves(append_packing(b, "ffn_act", &o, SLOT_BRANCH), 0, "", o.out, o.n);
+	return o.packed;
 }
 
-void build_gated(struct builder *b, enum unary f)
+struct packed *build_gated(struct builder *b, struct packed *x, enum unary f)
 {
 	size_t n_ff = b->layer->n_ff;
 	struct buffer wide = with_stride(b->plan->wide, 2 * n_ff);
-	struct op_product o = { .n = 0 };
+	struct op_product o = { .x = x };
 
 	add_product(b, &o, "ffn_gate", BIAS_NONE, NARROW, n_ff, wide);
 	add_product(b, &o, "ffn_up", BIAS_NONE, NARROW, n_ff, at_column(wide, n_ff));
 	append_products(b, "ffn_gate_up", &o);
-	activate(b, ROW_GLU, f, wide);
+	return activate(b, ROW_GLU, f, wide);
 }
 
-void build_ungated(struct builder *b, enum unary f, enum bias bias)
+struct packed *build_ungated(struct builder *b, struct packed *x, enum unary f, enum bias bias)
 {
 	struct buffer wide = with_stride(b->plan->wide, b->layer->n_ff);
 
-	append_product(b, "ffn_up", "ffn_up", bias, NARROW, b->layer->n_ff, wide);
-	activate(b, ROW_UNARY, f, wide);
+	append_product(b, x, "ffn_up", bias, NARROW, b->layer->n_ff, wide);
+	return activate(b, ROW_UNARY, f, wide);
 }
 
-void build_branch(struct builder *b, const char *name, enum bias bias)
+void build_branch(struct builder *b, struct packed *x, const char *name, enum bias bias)
 {
-	append_product(b, name, name, bias, NARROW, b->model->n_embd, b->plan->branch);
+	add_branch(b);
+	append_product(b, x, name, bias, NARROW, b->model->n_embd, b->plan->branch);
 	b->pending = 1;
 }
 
@@ -226,11 +249,11 @@ static struct buffer qkv_of(const struct builder *b)
 	return with_stride(b->plan->wide, layer_qkv(b->layer));
 }
 
-void build_qkv(struct builder *b, enum bias bias)
+void build_qkv(struct builder *b, struct packed *x, enum bias bias)
 {
 	const struct layer *l = b->layer;
 	size_t q = l->n_head * l->dim_k, k = l->n_head_kv * l->dim_k, v = l->n_head_kv * l->dim_v;
-	struct op_product o = { .n = 0 };
+	struct op_product o = { .x = x };
 
 	add_product(b, &o, "attn_q", bias, WIDE, q, qkv_of(b));
 	add_product(b, &o, "attn_k", bias, WIDE, k, at_column(qkv_of(b), q));
@@ -238,9 +261,9 @@ void build_qkv(struct builder *b, enum bias bias)
 	append_products(b, "attn_qkv", &o);
 }
 
-void build_qkv_fused(struct builder *b, enum bias bias)
+void build_qkv_fused(struct builder *b, struct packed *x, enum bias bias)
 {
-	append_product(b, "attn_qkv", "attn_qkv", bias, WIDE, layer_qkv(b->layer), qkv_of(b));
+	append_product(b, x, "attn_qkv", bias, WIDE, layer_qkv(b->layer), qkv_of(b));
 }
 
 /* The rotations of this spec, whose angles are made before their first use. */
@@ -258,7 +281,7 @@ static const struct rope *rope_of(struct builder *b, const struct rope_spec *spe
 	return o.rope;
 }
 
-void build_attention(struct builder *b, int head_norms)
+struct packed *build_attention(struct builder *b, int head_norms)
 {
 	const struct layer *l = b->layer;
 	const struct kernels *k = b->plan->setup.kernels;
@@ -267,15 +290,15 @@ void build_attention(struct builder *b, int head_norms)
 		.qkv = qkv_of(b), .out = with_stride(b->plan->h, out), .layer = b->il - b->plan->setup.first,
 		.heads = { .dim_k = l->dim_k, .dim_v = l->dim_v, .n_head = l->n_head, .n_head_kv = l->n_head_kv,
 			.scale = 1 / sqrtf((float)l->dim_k) },
-		.eps = b->model->eps, .pairs = b->model->family->pairs, .rope = l->rope ? rope_of(b, l->rope) : NULL,
+		.pairs = b->model->family->pairs, .rope = l->rope ? rope_of(b, l->rope) : NULL,
 	};
 	struct op_rows pack = { .n = out, .in = o.out, .out = o.out };
 	struct op_select select = { .x = b->plan->x, .n = b->model->n_embd };
 	struct op *op;
 
 	if (head_norms) {
-		o.q_norm = vector(b, "attn_q_norm", "weight", l->dim_k);
-		o.k_norm = vector(b, "attn_k_norm", "weight", l->dim_k);
+		o.q_norm = norm_of(b, "attn_q_norm", l->dim_k);
+		o.k_norm = norm_of(b, "attn_k_norm", l->dim_k);
 	}
 	leaves(append(b, &op_prepare, NULL, &o, sizeof o), 0, "", o.qkv, layer_qkv(l));
 	append(b, &op_store, NULL, &o, sizeof o);
@@ -289,6 +312,7 @@ void build_attention(struct builder *b, int head_norms)
 	append_packing(b, "attn_pack", &pack, SLOT_BRANCH);
 	if (b->wanted)
 		append(b, &op_select, NULL, &select, sizeof select);
+	return pack.packed;
 }
 
 /* ---- all layers ---- */
@@ -307,17 +331,16 @@ static void build_embed(struct builder *b)
 /* output_norm and output, or token_embd again where the file has no output. */
 static void build_head(struct builder *b)
 {
-	struct buffer logits = { .at = NULL };
+	struct op_product o = { .x = build_norm(b, "output_norm") };
+	const char *tensor = model_has(b->model, "output.weight") ? "output" : "token_embd";
 
-	build_norm(b, "output_norm");
-	append_product(b, "output", model_has(b->model, "output.weight") ? "output" : "token_embd", BIAS_NONE, NARROW,
-		b->model->n_vocab, logits);
+	add_product(b, &o, tensor, BIAS_NONE, NARROW, b->model->n_vocab, (struct buffer){ .at = NULL });
+	append_products(b, "output", &o);
 }
 
 int build_plan(struct plan *p, struct why *w)
 {
 	struct builder b = { .plan = p, .model = p->model, .w = w, .il = OP_NO_LAYER };
-	struct op_rows add = { .n = p->model->n_embd, .in = p->x, .out = p->x };
 
 	if (p->setup.first == 0)
 		build_embed(&b);
@@ -327,8 +350,7 @@ int build_plan(struct plan *p, struct why *w)
 	}
 	b.il = OP_NO_LAYER;
 	/* The last branch is added once; the head may then run over the rows in any portions. */
-	add_pending(&b, &add);
-	leaves(append(&b, &op_rows, "add", &add, sizeof add), 0, "", add.out, add.n);
+	add_branch(&b);
 	p->n_body = p->n_ops;
 	if (p->setup.last == p->model->n_layer)
 		build_head(&b);

@@ -5,13 +5,9 @@
 /* GPT-2 (Radford et al. 2019): learned positions, layer norms, one matrix for q, k and v, GELU, biases everywhere. */
 static void gpt2(struct builder *b, size_t il)
 {
-	build_norm(b, "attn_norm");
-	build_qkv_fused(b, BIAS);
-	build_attention(b, 0);
-	build_branch(b, "attn_output", BIAS);
-	build_norm(b, "ffn_norm");
-	build_ungated(b, UNARY_GELU, BIAS);
-	build_branch(b, "ffn_down", BIAS);
+	build_qkv_fused(b, build_norm(b, "attn_norm"), BIAS);
+	build_branch(b, build_attention(b, 0), "attn_output", BIAS);
+	build_branch(b, build_ungated(b, build_norm(b, "ffn_norm"), UNARY_GELU, BIAS), "ffn_down", BIAS);
 }
 
 const struct family family_gpt2 = { .arch = "gpt2", .norm = NORM_LAYER, .learned_positions = 1, .layer = gpt2 };

@@ -5,13 +5,9 @@
 /* RMS norms before each branch, grouped queries, SwiGLU. */
 static void llama_layer(struct builder *b, enum bias qkv, enum bias output, int head_norms)
 {
-	build_norm(b, "attn_norm");
-	build_qkv(b, qkv);
-	build_attention(b, head_norms);
-	build_branch(b, "attn_output", output);
-	build_norm(b, "ffn_norm");
-	build_gated(b, UNARY_SILU);
-	build_branch(b, "ffn_down", BIAS_NONE);
+	build_qkv(b, build_norm(b, "attn_norm"), qkv);
+	build_branch(b, build_attention(b, head_norms), "attn_output", output);
+	build_branch(b, build_gated(b, build_norm(b, "ffn_norm"), UNARY_SILU), "ffn_down", BIAS_NONE);
 }
 
 /* Llama (Touvron et al. 2023; Llama 3, Mistral, SmolLM2, ...). Some checkpoints have biases in attention. */

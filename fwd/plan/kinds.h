@@ -26,9 +26,7 @@ struct op_rows {
 	struct buffer x, branch;        /* branch.at NULL: nothing is added */
 	enum row_function f;
 	struct buffer in, out;          /* SAME: out is in. GLU: in holds the gate's n elements, then the other n */
-	enum norm_kind norm;
-	const float *weight, *bias;     /* [n] or NULL */
-	float eps;
+	struct norm norm;
 	enum unary unary;
 	struct packed *packed;          /* or NULL */
 };
@@ -37,7 +35,7 @@ struct op_rows {
 enum { PRODUCTS_MAX = 3 };
 
 struct op_product {
-	const struct packed *x;
+	struct packed *x;
 	size_t n;                       /* products */
 	struct matrix w[PRODUCTS_MAX];
 	const float *bias[PRODUCTS_MAX];        /* [w.rows] or NULL */
@@ -51,8 +49,7 @@ struct op_attention {
 	struct buffer qkv, out;         /* q of all heads, then k, then v; out: [n_head·dim_v] */
 	struct attend heads;            /* sizes; what belongs to a run is filled in for each piece */
 	size_t layer;                   /* in the state */
-	const float *q_norm, *k_norm;   /* [dim_k], the same for each head, or NULL */
-	float eps;
+	struct norm q_norm, k_norm;     /* the same for each head */
 	enum rope_pairs pairs;
 	const struct rope *rope;        /* or NULL */
 };

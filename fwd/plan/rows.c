@@ -24,7 +24,7 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 		if (o->branch.at)
 			k->add(x, x, buffer_row(&o->branch, i), o->n);
 		if (o->f == ROW_NORM)
-			k->norm(o->norm, in, o->weight, o->bias, o->eps, out, o->n);
+			k->norm(&o->norm, in, out, o->n);
 		else if (o->f == ROW_UNARY)
 			k->unary(o->unary, out, in, o->n);
 		else if (o->f == ROW_GLU)

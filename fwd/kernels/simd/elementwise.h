@@ -68,34 +68,21 @@ static float vector_mean_square(const float *x, float shift, size_t n)
 	return vf_tree(vf_fma(d, d, acc)) / (float)n;
 }
 
-static inline f32x16 vector_norm_16(f32x16 x, f32x16 shift, f32x16 scale, const float *weight, const float *bias)
+static void vector_norm(const struct norm *norm, const float *x, float *y, size_t n)
 {
-	f32x16 z = vf_mul(vf_sub(x, shift), scale);
-
-	if (weight)
-		z = vf_mul(z, vf_load(weight));
-	return bias ? vf_add(z, vf_load(bias)) : z;
-}
-
-static void vector_norm(enum norm_kind kind, const float *x, const float *weight, const float *bias, float eps,
-                        float *y, size_t n)
-{
-	float shift = kind == NORM_LAYER ? vector_mean(x, n) : 0;
-	float scale = 1 / sqrtf(vector_mean_square(x, shift, n) + eps);
+	const float *weight = norm->weight, *bias = norm->bias;
+	float mean = norm->kind == NORM_LAYER ? vector_mean(x, n) : 0;
+	f32x16 shift = vf_set1(mean), scale = vf_set1(1 / sqrtf(vector_mean_square(x, mean, n) + norm->eps)), z;
 	size_t i = 0;
 
-	for (; i + LANES <= n; i += LANES)
-		vf_store(y + i, vector_norm_16(vf_load(x + i), vf_set1(shift), vf_set1(scale),
-		                               weight ? weight + i : NULL, bias ? bias + i : NULL));
-	for (; i < n; i++) {
-		float z = (x[i] - shift) * scale;
-
-		if (weight)
-			z *= weight[i];
-		if (bias)
-			z += bias[i];
-		y[i] = z;
+	for (; i + LANES <= n; i += LANES) {
+		z = vf_mul(vf_sub(vf_load(x + i), shift), scale);
+		z = weight ? vf_mul(z, vf_load(weight + i)) : z;
+		vf_store(y + i, bias ? vf_add(z, vf_load(bias + i)) : z);
 	}
+	z = vf_mul(vf_sub(vf_load_n(x + i, n - i), shift), scale);
+	z = weight ? vf_mul(z, vf_load_n(weight + i, n - i)) : z;
+	vf_store_n(y + i, bias ? vf_add(z, vf_load_n(bias + i, n - i)) : z, n - i);
 }
 
 /* ---- element by element ---- */

@@ -39,19 +39,18 @@ static float mean_square(const float *x, float shift, size_t n)
 	return scalar_tree(acc) / (float)n;
 }
 
-void scalar_norm(enum norm_kind kind, const float *x, const float *weight, const float *bias, float eps, float *y,
-                 size_t n)
+void scalar_norm(const struct norm *norm, const float *x, float *y, size_t n)
 {
-	float shift = kind == NORM_LAYER ? mean(x, n) : 0;
-	float scale = 1 / sqrtf(mean_square(x, shift, n) + eps);
+	float shift = norm->kind == NORM_LAYER ? mean(x, n) : 0;
+	float scale = 1 / sqrtf(mean_square(x, shift, n) + norm->eps);
 
 	for (size_t i = 0; i < n; i++) {
 		float z = (x[i] - shift) * scale;
 
-		if (weight)
-			z *= weight[i];
-		if (bias)
-			z += bias[i];
+		if (norm->weight)
+			z *= norm->weight[i];
+		if (norm->bias)
+			z += norm->bias[i];
 		y[i] = z;
 	}
 }

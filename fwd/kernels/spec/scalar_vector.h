@@ -7,8 +7,7 @@
 
 float scalar_tree(const float acc[16]);         /* the sum of 16 accumulators: 8, 4, 2, 1 */
 
-void scalar_norm(enum norm_kind kind, const float *x, const float *weight, const float *bias, float eps, float *y,
-                 size_t n);
+void scalar_norm(const struct norm *norm, const float *x, float *y, size_t n);
 void scalar_add(float *y, const float *a, const float *b, size_t n);
 void scalar_glu(enum unary f, float *y, const float *gate, const float *up, size_t n);
 void scalar_unary(enum unary f, float *y, const float *x, size_t n);
