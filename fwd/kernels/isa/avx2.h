@@ -24,14 +24,31 @@ enum {
 };
 
 #include "fwd/kernels/simd/vocabulary.h"
+
+#define EACH_SET(name, type, from, op) \
+	static inline type name(from x) { return (type){ _mm256_##op(x), _mm256_##op(x) }; }
+#define EACH_1(name, type, from, op) static inline type name(from x) { return (type){ _mm256_##op(x.a), _mm256_##op(x.b) }; }
+#define EACH_2(name, type, op) \
+	static inline type name(type x, type y) { return (type){ _mm256_##op(x.a, y.a), _mm256_##op(x.b, y.b) }; }
+#define EACH_3(name, type, op) \
+	static inline type name(type x, type y, type z) \
+	{ \
+		return (type){ _mm256_##op(x.a, y.a, z.a), _mm256_##op(x.b, y.b, z.b) }; \
+	}
+#define EACH_SHIFT(name, type, op) \
+	static inline type name(type v, int n) { return (type){ _mm256_##op(v.a, n), _mm256_##op(v.b, n) }; }
+
+EACH_2(vi_and, i32x16, and_si256)
+EACH_2(vi_or, i32x16, or_si256)
+EACH_1(vi_as_float, f32x16, i32x16, castsi256_ps)
+EACH_1(vf_as_int, i32x16, f32x16, castps_si256)
+
 #include "x86.h"
 
 /* ---- sixteen floats in two registers ---- */
 
 static inline f32x16 vf_of(__m256 a, __m256 b) { return (f32x16){ a, b }; }
 
-static inline f32x16 vf_zero(void) { return vf_of(_mm256_setzero_ps(), _mm256_setzero_ps()); }
-static inline f32x16 vf_set1(float x) { __m256 v = _mm256_set1_ps(x); return vf_of(v, v); }
 static inline f32x16 vf_load(const float *p) { return vf_of(_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)); }
 static inline void vf_store(float *p, f32x16 v) { _mm256_storeu_ps(p, v.a); _mm256_storeu_ps(p + 8, v.b); }
 
@@ -100,23 +117,6 @@ static inline void vf_store_f16(uint16_t *p, f32x16 v)
 	_mm_storeu_si128((__m128i *)(p + 8), _mm256_cvtps_ph(v.b, _MM_FROUND_TO_NEAREST_INT));
 }
 
-static inline f32x16 vf_add(f32x16 x, f32x16 y) { return vf_of(_mm256_add_ps(x.a, y.a), _mm256_add_ps(x.b, y.b)); }
-static inline f32x16 vf_sub(f32x16 x, f32x16 y) { return vf_of(_mm256_sub_ps(x.a, y.a), _mm256_sub_ps(x.b, y.b)); }
-static inline f32x16 vf_mul(f32x16 x, f32x16 y) { return vf_of(_mm256_mul_ps(x.a, y.a), _mm256_mul_ps(x.b, y.b)); }
-static inline f32x16 vf_div(f32x16 x, f32x16 y) { return vf_of(_mm256_div_ps(x.a, y.a), _mm256_div_ps(x.b, y.b)); }
-
-static inline f32x16 vf_fma(f32x16 x, f32x16 y, f32x16 z)
-{
-	return vf_of(_mm256_fmadd_ps(x.a, y.a, z.a), _mm256_fmadd_ps(x.b, y.b, z.b));
-}
-static inline f32x16 vf_fms(f32x16 x, f32x16 y, f32x16 z)
-{
-	return vf_of(_mm256_fmsub_ps(x.a, y.a, z.a), _mm256_fmsub_ps(x.b, y.b, z.b));
-}
-
-static inline f32x16 vf_max(f32x16 x, f32x16 y) { return vf_of(_mm256_max_ps(x.a, y.a), _mm256_max_ps(x.b, y.b)); }
-static inline f32x16 vf_min(f32x16 x, f32x16 y) { return vf_of(_mm256_min_ps(x.a, y.a), _mm256_min_ps(x.b, y.b)); }
-
 static inline f32x16 vf_zero_if_less(f32x16 x, f32x16 y, f32x16 z)
 {
 	return vf_of(_mm256_andnot_ps(_mm256_cmp_ps(x.a, y.a, _CMP_LT_OQ), z.a),
@@ -138,11 +138,7 @@ static inline f32x16 vf_scale2n(f32x16 v, f32x16 n) { return vf_of(vf_scale2n_8(
 
 static inline float vf_tree(f32x16 v)
 {
-	__m256 w = _mm256_add_ps(v.a, v.b);
-	__m128 x = _mm_add_ps(_mm256_castps256_ps128(w), _mm256_extractf128_ps(w, 1));
-
-	x = _mm_add_ps(x, _mm_movehl_ps(x, x));
-	return _mm_cvtss_f32(_mm_add_ss(x, _mm_movehdup_ps(x)));
+	return x86_tree(_mm256_add_ps(v.a, v.b));
 }
 
 static inline float vf_largest(f32x16 v)
@@ -164,8 +160,6 @@ static inline f32x16 vf_select_less(f32x16 x, f32x16 y, f32x16 u, f32x16 v)
 
 static inline i32x16 vi_of(__m256i a, __m256i b) { return (i32x16){ a, b }; }
 
-static inline i32x16 vi_zero(void) { return vi_of(_mm256_setzero_si256(), _mm256_setzero_si256()); }
-static inline i32x16 vi_set1(int32_t x) { __m256i v = _mm256_set1_epi32(x); return vi_of(v, v); }
 static inline i32x16 vi_load(const int32_t *p)
 {
 	return vi_of(_mm256_loadu_si256((const void *)p), _mm256_loadu_si256((const void *)(p + 8)));
@@ -182,32 +176,6 @@ static inline void vi_store_n(int32_t *p, i32x16 v, size_t n)   /* n <= 16 */
 	_mm256_maskstore_epi32(p, vf_lanes(n, 0), v.a);
 	_mm256_maskstore_epi32(p + 8, vf_lanes(n, 8), v.b);
 }
-
-static inline i32x16 vi_add(i32x16 x, i32x16 y)
-{
-	return vi_of(_mm256_add_epi32(x.a, y.a), _mm256_add_epi32(x.b, y.b));
-}
-static inline i32x16 vi_sub(i32x16 x, i32x16 y)
-{
-	return vi_of(_mm256_sub_epi32(x.a, y.a), _mm256_sub_epi32(x.b, y.b));
-}
-static inline i32x16 vi_and(i32x16 x, i32x16 y)
-{
-	return vi_of(_mm256_and_si256(x.a, y.a), _mm256_and_si256(x.b, y.b));
-}
-static inline i32x16 vi_or(i32x16 x, i32x16 y) { return vi_of(_mm256_or_si256(x.a, y.a), _mm256_or_si256(x.b, y.b)); }
-static inline i32x16 vi_max(i32x16 x, i32x16 y)
-{
-	return vi_of(_mm256_max_epi32(x.a, y.a), _mm256_max_epi32(x.b, y.b));
-}
-/* unsigned */
-static inline i32x16 vi_shr(i32x16 v, int n) { return vi_of(_mm256_srli_epi32(v.a, n), _mm256_srli_epi32(v.b, n)); }
-static inline i32x16 vi_shl(i32x16 v, int n) { return vi_of(_mm256_slli_epi32(v.a, n), _mm256_slli_epi32(v.b, n)); }
-
-static inline f32x16 vi_to_float(i32x16 v) { return vf_of(_mm256_cvtepi32_ps(v.a), _mm256_cvtepi32_ps(v.b)); }
-/* the same bits */
-static inline f32x16 vi_as_float(i32x16 v) { return vf_of(_mm256_castsi256_ps(v.a), _mm256_castsi256_ps(v.b)); }
-static inline i32x16 vf_as_int(f32x16 v) { return vi_of(_mm256_castps_si256(v.a), _mm256_castps_si256(v.b)); }
 
 /* Lane i of v[j] becomes lane j of v[i], for eight. */
 INLINE void vi_transpose_8(__m256i v[8])
@@ -251,12 +219,6 @@ INLINE void vi_transpose(i32x16 v[16])
 static inline __m256i vb_32(const void *p) { return _mm256_loadu_si256(p); }
 
 static inline b64 vb_load(const void *p) { return vi_of(vb_32(p), vb_32((const char *)p + 32)); }
-static inline b64 vb_or(b64 x, b64 y) { return vi_or(x, y); }
-static inline b64 vb_add(b64 x, int n)
-{
-	return vi_of(_mm256_add_epi8(x.a, _mm256_set1_epi8((char)n)), _mm256_add_epi8(x.b, _mm256_set1_epi8((char)n)));
-}
-static inline i32x16 vb_as_int(b64 v) { return v; }
 
 /* Shifted right by n (left where negative), bits outside of mask cleared. */
 static inline __m256i vb_shr_32(__m256i v, int n, int mask)
@@ -265,19 +227,9 @@ static inline __m256i vb_shr_32(__m256i v, int n, int mask)
 	                        _mm256_set1_epi8((char)mask));
 }
 
-static inline b64 vb_shr(b64 v, int n, int mask) { return vi_of(vb_shr_32(v.a, n, mask), vb_shr_32(v.b, n, mask)); }
-
-static inline b64 vb_low(b64 v) { return vi_and(v, vi_set1(0x0f0f0f0f)); }
-
-static inline __m256i vb_16_16(const uint8_t *p, const uint8_t *q)
-{
-	return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)p)),
-	                               _mm_loadu_si128((const void *)q), 1);
-}
-
 static inline b64 vb_four(const uint8_t *p, size_t step)
 {
-	return vi_of(vb_16_16(p, p + step), vb_16_16(p + 2 * step, p + 3 * step));
+	return vi_of(x86_two_16(p, p + step), x86_two_16(p + 2 * step, p + 3 * step));
 }
 
 static inline b64 vb_alternate(const uint8_t *p, int second) { return vb_four(p + 16 * second, 32); }
@@ -377,8 +329,7 @@ static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale
 
 static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 {
-	const __m128i split = _mm_setr_epi8(0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15);
-	__m128i a = _mm_shuffle_epi8(p, split), b = _mm_shuffle_epi8(q, split);
+	__m128i a = x86_byte_pairs(p), b = x86_byte_pairs(q);
 
 	*first = vf_signed_bytes(a, b);
 	*second = vf_signed_bytes(_mm_srli_si128(a, 8), _mm_srli_si128(b, 8));

@@ -28,12 +28,21 @@ enum {
 };
 
 #include "fwd/kernels/simd/vocabulary.h"
+
+static inline i32x16 vi_and(i32x16 a, i32x16 b) { return _mm512_and_si512(a, b); }
+static inline i32x16 vi_or(i32x16 a, i32x16 b) { return _mm512_or_si512(a, b); }
+static inline f32x16 vi_as_float(i32x16 v) { return _mm512_castsi512_ps(v); }
+static inline i32x16 vf_as_int(f32x16 v) { return _mm512_castps_si512(v); }
+
+#define EACH_SET(name, type, from, op) static inline type name(from x) { return _mm512_##op(x); }
+#define EACH_1(name, type, from, op) static inline type name(from x) { return _mm512_##op(x); }
+#define EACH_2(name, type, op) static inline type name(type x, type y) { return _mm512_##op(x, y); }
+#define EACH_3(name, type, op) static inline type name(type x, type y, type z) { return _mm512_##op(x, y, z); }
+#define EACH_SHIFT(name, type, op) static inline type name(type v, int n) { return _mm512_##op(v, (unsigned)n); }
 #include "x86.h"
 
 /* ---- sixteen floats ---- */
 
-static inline f32x16 vf_zero(void) { return _mm512_setzero_ps(); }
-static inline f32x16 vf_set1(float x) { return _mm512_set1_ps(x); }
 static inline f32x16 vf_load(const float *p) { return _mm512_loadu_ps(p); }
 static inline void vf_store(float *p, f32x16 v) { _mm512_storeu_ps(p, v); }
 
@@ -68,16 +77,6 @@ static inline void vf_store_f16(uint16_t *p, f32x16 v)
 	_mm256_storeu_si256((__m256i *)p, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 
-static inline f32x16 vf_add(f32x16 a, f32x16 b) { return _mm512_add_ps(a, b); }
-static inline f32x16 vf_sub(f32x16 a, f32x16 b) { return _mm512_sub_ps(a, b); }
-static inline f32x16 vf_mul(f32x16 a, f32x16 b) { return _mm512_mul_ps(a, b); }
-static inline f32x16 vf_div(f32x16 a, f32x16 b) { return _mm512_div_ps(a, b); }
-static inline f32x16 vf_fma(f32x16 a, f32x16 b, f32x16 c) { return _mm512_fmadd_ps(a, b, c); }    /* a·b + c */
-static inline f32x16 vf_fms(f32x16 a, f32x16 b, f32x16 c) { return _mm512_fmsub_ps(a, b, c); }    /* a·b − c */
-
-static inline f32x16 vf_max(f32x16 a, f32x16 b) { return _mm512_max_ps(a, b); }
-static inline f32x16 vf_min(f32x16 a, f32x16 b) { return _mm512_min_ps(a, b); }
-
 static inline f32x16 vf_zero_if_less(f32x16 a, f32x16 b, f32x16 x)
 {
 	return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(a, b, _CMP_NLT_UQ), x);
@@ -87,11 +86,7 @@ static inline f32x16 vf_scale2n(f32x16 v, f32x16 n) { return _mm512_scalef_ps(v,
 
 static inline float vf_tree(f32x16 v)
 {
-	__m256 w = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
-	__m128 x = _mm_add_ps(_mm256_castps256_ps128(w), _mm256_extractf128_ps(w, 1));
-
-	x = _mm_add_ps(x, _mm_movehl_ps(x, x));
-	return _mm_cvtss_f32(_mm_add_ss(x, _mm_movehdup_ps(x)));
+	return x86_tree(_mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1)));
 }
 
 static inline float vf_largest(f32x16 v) { return _mm512_reduce_max_ps(v); }
@@ -103,8 +98,6 @@ static inline f32x16 vf_select_less(f32x16 a, f32x16 b, f32x16 x, f32x16 y)
 
 /* ---- sixteen integers ---- */
 
-static inline i32x16 vi_zero(void) { return _mm512_setzero_si512(); }
-static inline i32x16 vi_set1(int32_t x) { return _mm512_set1_epi32(x); }
 static inline i32x16 vi_load(const int32_t *p) { return _mm512_loadu_si512(p); }
 static inline void vi_store(int32_t *p, i32x16 v) { _mm512_storeu_si512(p, v); }
 /* n <= 16 */
@@ -112,17 +105,6 @@ static inline void vi_store_n(int32_t *p, i32x16 v, size_t n)
 {
 	_mm512_mask_storeu_epi32(p, (__mmask16)((1u << n) - 1), v);
 }
-static inline i32x16 vi_add(i32x16 a, i32x16 b) { return _mm512_add_epi32(a, b); }
-static inline i32x16 vi_sub(i32x16 a, i32x16 b) { return _mm512_sub_epi32(a, b); }
-static inline i32x16 vi_and(i32x16 a, i32x16 b) { return _mm512_and_si512(a, b); }
-static inline i32x16 vi_or(i32x16 a, i32x16 b) { return _mm512_or_si512(a, b); }
-static inline i32x16 vi_max(i32x16 a, i32x16 b) { return _mm512_max_epi32(a, b); }
-static inline i32x16 vi_shr(i32x16 v, int n) { return _mm512_srli_epi32(v, (unsigned)n); }       /* unsigned */
-static inline i32x16 vi_shl(i32x16 v, int n) { return _mm512_slli_epi32(v, (unsigned)n); }
-
-static inline f32x16 vi_to_float(i32x16 v) { return _mm512_cvtepi32_ps(v); }
-static inline f32x16 vi_as_float(i32x16 v) { return _mm512_castsi512_ps(v); }       /* the same bits */
-static inline i32x16 vf_as_int(f32x16 v) { return _mm512_castps_si512(v); }
 
 INLINE void vi_transpose(i32x16 v[16])
 {
@@ -150,25 +132,11 @@ INLINE void vi_transpose(i32x16 v[16])
 /* ---- sixty-four bytes: two blocks of 32 codes ---- */
 
 static inline b64 vb_load(const void *p) { return _mm512_loadu_si512(p); }
-static inline b64 vb_or(b64 a, b64 b) { return _mm512_or_si512(a, b); }
-static inline b64 vb_add(b64 a, int n) { return _mm512_add_epi8(a, _mm512_set1_epi8((char)n)); }
-static inline i32x16 vb_as_int(b64 v) { return v; }
-
-static inline b64 vb_shr(b64 v, int n, int mask)
-{
-	return _mm512_and_si512(_mm512_srli_epi16(v, (unsigned)n), _mm512_set1_epi8((char)mask));
-}
-
-static inline b64 vb_low(b64 v) { return _mm512_and_si512(v, _mm512_set1_epi8(15)); }
 
 static inline b64 vb_four(const uint8_t *p, size_t step)
 {
-	__m256i a = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)p)),
-	                                    _mm_loadu_si128((const void *)(p + step)), 1);
-	__m256i b = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)(p + 2 * step))),
-	                                    _mm_loadu_si128((const void *)(p + 3 * step)), 1);
-
-	return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
+	return _mm512_inserti64x4(_mm512_castsi256_si512(x86_two_16(p, p + step)),
+	                          x86_two_16(p + 2 * step, p + 3 * step), 1);
 }
 
 static inline b64 vb_alternate(const uint8_t *p, int second)
@@ -281,8 +249,7 @@ static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale
 
 static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 {
-	const __m128i split = _mm_setr_epi8(0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15);
-	__m128i a = _mm_shuffle_epi8(p, split), b = _mm_shuffle_epi8(q, split);
+	__m128i a = x86_byte_pairs(p), b = x86_byte_pairs(q);
 
 	*first = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_unpacklo_epi64(a, b)));
 	*second = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_unpackhi_epi64(a, b)));

@@ -57,7 +57,6 @@ static inline int32x4_t vi_4(const void *p) { return vreinterpretq_s32_u8(vb_16(
 /* ---- sixteen integers ---- */
 
 static inline i32x16 vi_set1(int32_t x) { int32x4_t v = vdupq_n_s32(x); return vi_of(v, v, v, v); }
-static inline i32x16 vi_zero(void) { return vi_set1(0); }
 static inline i32x16 vi_load(const int32_t *p) { return vi_of(vi_4(p), vi_4(p + 4), vi_4(p + 8), vi_4(p + 12)); }
 static inline void vi_store(int32_t *p, i32x16 v) { memcpy(p, &v, sizeof v); }
 
@@ -141,7 +140,6 @@ INLINE void vi_transpose(i32x16 v[16])
 /* ---- sixteen floats ---- */
 
 static inline f32x16 vf_set1(float x) { float32x4_t v = vdupq_n_f32(x); return vf_of(v, v, v, v); }
-static inline f32x16 vf_zero(void) { return vf_set1(0); }
 static inline f32x16 vf_load(const float *p) { return vf_of(vf_4(p), vf_4(p + 4), vf_4(p + 8), vf_4(p + 12)); }
 static inline void vf_store(float *p, f32x16 v) { memcpy(p, &v, sizeof v); }
 
@@ -294,8 +292,6 @@ static inline b64 vb_shr(b64 v, int n, int mask)
 	return vb_of(vb_shr_16(v.a, n, mask), vb_shr_16(v.b, n, mask), vb_shr_16(v.c, n, mask),
 	             vb_shr_16(v.d, n, mask));
 }
-
-static inline b64 vb_low(b64 v) { return vb_shr(v, 0, 15); }
 
 static inline b64 vb_four(const uint8_t *p, size_t step)
 {

@@ -1,12 +1,52 @@
-/* x86: what avx2.h and avx512.h share. */
+/* x86: what avx2.h and avx512.h share. Each of them defines before how an intrinsic, named without its _mm256_ or
+ * _mm512_, is applied to the registers of a vector: EACH_SET to a scalar, EACH_1 to EACH_3 to as many vectors, EACH_SHIFT
+ * to a vector and an int. */
 #ifndef X86_H
 #define X86_H
 
 #include <immintrin.h>
 #include <stdint.h>
 
+EACH_SET(vf_set1, f32x16, float, set1_ps)
+EACH_2(vf_add, f32x16, add_ps)
+EACH_2(vf_sub, f32x16, sub_ps)
+EACH_2(vf_mul, f32x16, mul_ps)
+EACH_2(vf_div, f32x16, div_ps)
+EACH_2(vf_max, f32x16, max_ps)
+EACH_2(vf_min, f32x16, min_ps)
+EACH_3(vf_fma, f32x16, fmadd_ps)
+EACH_3(vf_fms, f32x16, fmsub_ps)
+
+EACH_SET(vi_set1, i32x16, int32_t, set1_epi32)
+EACH_2(vi_add, i32x16, add_epi32)
+EACH_2(vi_sub, i32x16, sub_epi32)
+EACH_2(vi_max, i32x16, max_epi32)
+EACH_SHIFT(vi_shl, i32x16, slli_epi32)
+EACH_SHIFT(vi_shr, i32x16, srli_epi32)
+EACH_1(vi_to_float, f32x16, i32x16, cvtepi32_ps)
+
+EACH_SET(vb_set1, b64, char, set1_epi8)
+EACH_2(vb_plus, b64, add_epi8)
+EACH_SHIFT(vb_right, b64, srli_epi16)
+static inline b64 vb_add(b64 v, int n) { return vb_plus(v, vb_set1((char)n)); }
+static inline b64 vb_or(b64 v, b64 u) { return vi_or(v, u); }
+static inline b64 vb_shr(b64 v, int n, int mask) { return vi_and(vb_right(v, n), vb_set1((char)mask)); }
+static inline i32x16 vb_as_int(b64 v) { return v; }
+
 static inline b16 vb_16(const void *p) { return _mm_loadu_si128(p); }
 static inline b16 vb_two(uint64_t a, uint64_t b) { return _mm_set_epi64x((long long)b, (long long)a); }
+
+/* 16 bytes at p, 16 at q. */
+static inline __m256i x86_two_16(const void *p, const void *q)
+{
+	return _mm256_inserti128_si256(_mm256_castsi128_si256(vb_16(p)), vb_16(q), 1);
+}
+
+/* Eight pairs of bytes: the first of each in lane order, then the second. */
+static inline __m128i x86_byte_pairs(b16 v)
+{
+	return _mm_shuffle_epi8(v, _mm_setr_epi8(0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15));
+}
 
 /* Unpacks the six-bit scales and minima of two super-blocks of Q4_K or Q5_K (lib/gguf/blocks.h), at p and q. Returns
  * the eight scales of p in lane order, its eight minima, then those of q. For blocks 0 to 3 they are the low six bits
@@ -21,15 +61,23 @@ static inline __m256i x86_six_bits(const uint8_t *p, const uint8_t *q)
 	const __m256i six_or_low = _mm256_setr_epi32(0x0f0f3f3f, 0x0f0f3f3f, 0x00003f3f, 0x00003f3f, 0x0f0f3f3f,
 	                                             0x0f0f3f3f, 0x00003f3f, 0x00003f3f);
 	const __m256i or_high = _mm256_setr_epi32(0, 0, 0x0f0f0000, 0x0f0f0000, 0, 0, 0x0f0f0000, 0x0f0f0000);
-	__m256i v = _mm256_inserti128_si256(_mm256_castsi128_si256(vb_16(p)), vb_16(q), 1),
-	        at = _mm256_shuffle_epi8(v, low);
+	__m256i v = x86_two_16(p, q), at = _mm256_shuffle_epi8(v, low);
 	__m256i above = _mm256_and_si256(_mm256_srli_epi16(_mm256_shuffle_epi8(v, high), 2), _mm256_set1_epi8(0x30));
 
 	at = _mm256_or_si256(_mm256_and_si256(at, six_or_low), _mm256_and_si256(_mm256_srli_epi16(at, 4), or_high));
 	return _mm256_or_si256(at, above);
 }
 
-/* The rest of the closing tree: w holds lanes 0 2 4 6, then 1 3 5 7, each already added to the lane 8 places on. */
+/* The rest of the closing tree, w being lanes 0 to 7, each already added to the lane 8 places on. */
+static inline float x86_tree(__m256 w)
+{
+	__m128 x = _mm_add_ps(_mm256_castps256_ps128(w), _mm256_extractf128_ps(w, 1));
+
+	x = _mm_add_ps(x, _mm_movehl_ps(x, x));
+	return _mm_cvtss_f32(_mm_add_ss(x, _mm_movehdup_ps(x)));
+}
+
+/* The same, where w holds lanes 0 2 4 6, then 1 3 5 7, each already added to the lane 8 places on. */
 static inline float x86_close(__m256 w)
 {
 	w = _mm256_add_ps(w, _mm256_permute_ps(w, 0x4e));

@@ -34,8 +34,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "vectors are loaded fr
 
 /* ---- sixteen floats ---- */
 
-static inline f32x16 vf_zero(void);
 static inline f32x16 vf_set1(float x);
+static inline f32x16 vf_zero(void) { return vf_set1(0); }
 static inline f32x16 vf_load(const float *p);
 static inline void vf_store(float *p, f32x16 v);
 
@@ -72,8 +72,8 @@ static inline float vf_largest(f32x16 v);       /* the largest lane; none is NaN
 
 /* ---- sixteen int32 ---- */
 
-static inline i32x16 vi_zero(void);
 static inline i32x16 vi_set1(int32_t x);
+static inline i32x16 vi_zero(void) { return vi_set1(0); }
 static inline i32x16 vi_load(const int32_t *p);
 static inline void vi_store(int32_t *p, i32x16 v);
 static inline void vi_store_n(int32_t *p, i32x16 v, size_t n);  /* the first n lanes, n <= 16 */
@@ -96,7 +96,7 @@ static inline b64 vb_load(const void *p);
 static inline b64 vb_or(b64 a, b64 b);
 static inline b64 vb_add(b64 v, int n);                         /* n to each byte, modulo 256 */
 static inline b64 vb_shr(b64 v, int n, int mask);               /* each byte shifted right by n, then & mask */
-static inline b64 vb_low(b64 v);                                /* the low nibbles */
+static inline b64 vb_low(b64 v) { return vb_shr(v, 0, 15); }    /* the low nibbles */
 static inline i32x16 vb_as_int(b64 v);                          /* the same bits */
 
 static inline b64 vb_join(const void *p, const void *q);        /* 32 bytes at p, 32 at q */
