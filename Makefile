@@ -12,8 +12,11 @@ BIN = bin
 OBJ = obj
 
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
+# SYSTEM=posix asks for nothing beyond POSIX; otherwise the system is known to the compiler (lib/base/system.h).
+SYSTEM =
+SYSTEM_posix = -DSYSTEM_POSIX
 # No contraction, no fast math: the arithmetic is the contract.
-STD = -std=c11 -D_XOPEN_SOURCE=700 -D_DEFAULT_SOURCE -ffp-contract=off -fno-math-errno -pthread -I.
+STD = -std=c11 -D_XOPEN_SOURCE=700 $(SYSTEM_$(SYSTEM)) -ffp-contract=off -fno-math-errno -pthread -I.
 ALL = $(STD) $(WARN) $(CFLAGS)
 
 # The kernels of each instruction set; which of them run is decided from the CPU at run time.
@@ -34,7 +37,7 @@ FLAGS_avx512 = $(EXPLICIT) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vn
 FLAGS_neon = $(EXPLICIT) -march=armv8.2-a+dotprod
 
 PROGRAMS = tok chat fwd sample schema detok peek feed best gen kv
-BASE = why io out bytes slurp cli guard quote clock grow fmath half space
+BASE = why io out bytes slurp cli guard quote clock grow fmath half space system system_linux system_darwin system_bsd system_posix
 JSON = arena json json_write
 STREAM = frame card stop
 GGUF = gguf gguf_get gguf_hash formats blocks
@@ -52,14 +55,14 @@ SIMD = decode prompt table
 FAMILIES = llama gpt2
 OPS = embed angles rows product prepare store attend select
 FWD = settings serve chain model/model model/rope $(FAMILIES:%=model/%) model/families model/builder \
-	plan/plan $(OPS:%=plan/%) state/object state/segment state/digest run/cores run/pool run/prefault \
+	plan/plan $(OPS:%=plan/%) state/object state/segment state/digest run/pool run/prefault \
 	measure/meter measure/limits measure/report measure/dump
 SAMPLE = main options session pieces constraint trace
 BENCH = main engine print random
 FEED = feed_opts loop draft result stages find
 GEN = main options pipeline progress report history console conversation $(FEED)
 TESTS = quantise_test gguf_test vocab_test pretok_test tokenizers_test frame_test sampler_test stop_test \
-        segment_test cores_test pool_test rope_test plan_test product_test vector_test attend_test jinja_test \
+        segment_test system_test pool_test rope_test plan_test product_test vector_test attend_test jinja_test \
         grammar_test schema_test
 HELPERS = mkmodel reference stream dribble under
 
@@ -96,14 +99,14 @@ $(BIN)/tests/mkmodel: $(OBJ)/tests/mkmodel.o $(made_o) $(json_o) $(lib_o)
 $(BIN)/tests/reference: $(OBJ)/tests/reference.o $(lib_o)
 $(BIN)/tests/stream: $(OBJ)/tests/stream.o $(lib_o)
 $(BIN)/tests/dribble: $(OBJ)/tests/dribble.o
-$(BIN)/tests/under: $(OBJ)/tests/under.o
+$(BIN)/tests/under: $(OBJ)/tests/under.o $(lib_o)
 $(BIN)/tests/frame_test: $(OBJ)/tests/frame_test.o $(lib_o)
 $(BIN)/tests/sampler_test: $(OBJ)/tests/sampler_test.o $(OBJ)/tests/sampler_reference.o $(sampler_o) $(lib_o)
 $(BIN)/tests/stop_test: $(OBJ)/tests/stop_test.o $(lib_o)
 $(BIN)/tests/segment_test: $(OBJ)/tests/segment_test.o $(OBJ)/fwd/state/segment.o $(OBJ)/fwd/state/object.o \
 	$(kernels_o) $(lib_o)
-$(BIN)/tests/cores_test: $(OBJ)/tests/cores_test.o $(OBJ)/fwd/run/cores.o
-$(BIN)/tests/pool_test: $(OBJ)/tests/pool_test.o $(OBJ)/fwd/run/pool.o $(OBJ)/fwd/run/cores.o $(lib_o)
+$(BIN)/tests/system_test: $(OBJ)/tests/system_test.o $(lib_o)
+$(BIN)/tests/pool_test: $(OBJ)/tests/pool_test.o $(OBJ)/fwd/run/pool.o $(lib_o)
 $(BIN)/tests/rope_test: $(OBJ)/tests/rope_test.o $(OBJ)/fwd/model/rope.o $(lib_o)
 $(BIN)/tests/plan_test: $(OBJ)/tests/plan_test.o $(made_o) $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/tests/quantise_test: $(OBJ)/tests/quantise_test.o $(OBJ)/tests/quantise.o $(lib_o)

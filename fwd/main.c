@@ -10,7 +10,7 @@
 #include "fwd_opts.h"
 #include "lib/base/guard.h"
 #include "lib/base/size.h"
-#include "fwd/run/cores.h"
+#include "lib/base/system.h"
 #include "fwd/measure/dump.h"
 #include "fwd/model/model.h"
 #include "fwd/plan/plan.h"
@@ -36,7 +36,7 @@ static const struct kernels *backend(struct settings *set)
 	if (!k)
 		cli_usage(&c, "--backend: no \"%s\" here", set->backend);
 	if (!set->threads)
-		set->threads = !strcmp(set->backend, "scalar") || (best && !all_cores) ? 1 : cores_count();
+		set->threads = !strcmp(set->backend, "scalar") || (best && !all_cores) ? 1 : system_cores();
 	return k;
 }
 
@@ -136,7 +136,7 @@ int main(int argc, char **argv)
 	v.plan->timed = set.profile;
 	v.plan->dump = set.dump ? &dump : NULL;
 	if (!v.chain)
-		frame_widen(1, v.model->n_vocab * sizeof(float));
+		system_widen_pipe(1, v.model->n_vocab * sizeof(float));
 	if (set.verbose && set.chain.temp > 0)
 		fprintf(stderr, "fwd: seed %" PRIu64 "\n", set.chain.seed);
 	if (set.verbose)

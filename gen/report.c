@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "lib/base/json.h"
+#include "lib/base/system.h"
 #include "lib/stream/frame.h"
 #include "report.h"
 
@@ -31,14 +32,6 @@ static struct times times(const struct result *r)
 	return t;
 }
 
-/* KiB, of the largest of the stages that have ended. */
-static long peak_memory(void)
-{
-	struct rusage u;
-
-	return getrusage(RUSAGE_CHILDREN, &u) ? 0 : u.ru_maxrss;
-}
-
 /* ---- for people ---- */
 
 static const char *reason_name(const struct result *r)
@@ -55,6 +48,7 @@ static const char *reason_name(const struct result *r)
 
 static void print_times(const struct result *r)
 {
+	size_t peak = system_peak_memory(RUSAGE_CHILDREN);
 	struct times t = times(r);
 
 	fprintf(stderr, "first token after %.1f ms\n", 1e3 * t.first);
@@ -63,8 +57,8 @@ static void print_times(const struct result *r)
 			"time of a step: %.2f ms at least, %.2f on average, %.2f at most\n", r->ids.n - 1,
 			1e3 * (r->each[r->ids.n - 1].time - t.first), t.rate, 1e3 * t.min, 1e3 * t.mean, 1e3 * t.max);
 	fprintf(stderr, "forward passes: %zu\n", r->passes);
-	if (peak_memory())
-		fprintf(stderr, "peak memory of a stage: %.1f MiB\n", (double)peak_memory() / 1024);
+	if (peak)
+		fprintf(stderr, "peak memory of a stage: %.1f MiB\n", (double)peak / (1 << 20));
 }
 
 void report(const struct request *q, const struct result *r)
@@ -178,7 +172,7 @@ void report_json(const struct request *q, const struct result *r, const struct b
 	key(&w, "forward_passes");
 	json_int(&w, (int64_t)r->passes);
 	key(&w, "peak_memory");
-	json_int(&w, q->chat ? 0 : (int64_t)peak_memory() * 1024);
+	json_int(&w, q->chat ? 0 : (int64_t)system_peak_memory(RUSAGE_CHILDREN));
 	json_close(&w, '}');
 	putchar('\n');
 	fflush(stdout);

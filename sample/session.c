@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/base/system.h"
 #include "lib/sampler/sampler.h"
 #include "trace.h"
 
@@ -84,7 +85,7 @@ int session_card(struct session *s, const struct frame *f, struct why *w)
 		return -1;
 	if (!(s->row = malloc((size_t)card.n_vocab * sizeof *s->row)))
 		return why(w, "no memory for a vocabulary of %" PRId32, card.n_vocab);
-	frame_widen(0, (size_t)card.n_vocab * sizeof *s->row);
+	system_widen_pipe(0, (size_t)card.n_vocab * sizeof *s->row);
 	return card_write(1, &card, w);
 }
 

@@ -14,6 +14,7 @@
 
 #include "lib/base/io.h"
 #include "lib/base/slurp.h"
+#include "lib/base/system.h"
 #include "lib/stream/frame.h"
 #include "check.h"
 
@@ -251,9 +252,9 @@ static void closed_reader(void)
 	signal(SIGPIPE, SIG_DFL);
 	if (pipe(fd))
 		exit(2);
-	frame_widen(fd[1], sizeof big);
-	frame_widen(fd[1], 1);
-	frame_widen(-1, 5);
+	system_widen_pipe(fd[1], sizeof big);
+	system_widen_pipe(fd[1], 1);
+	system_widen_pipe(-1, 5);
 	check_at(io_write(fd[1], big, 65536, &w) == 0, "a widened pipe", 0);
 	close(fd[0]);
 	close(fd[1]);

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/gguf/gguf.h"
@@ -521,7 +522,7 @@ static void kills(void)
 		child = fork();
 		if (!child)
 			writer(round * 2654435761u);
-		usleep(round * 37 % 4000);
+		nanosleep(&(struct timespec){ .tv_nsec = round * 37 % 4000 * 1000 }, NULL);
 		kill(child, SIGKILL);
 		waitpid(child, NULL, 0);
 		if (segment_open(&s, name, &shape, CTX, &w) < 0) {

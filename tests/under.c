@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/system.h"
+
 static _Noreturn void die(const char *what)
 {
 	perror(what);
@@ -138,11 +140,7 @@ int main(int argc, char **argv)
 		if (!f || fprintf(f, "%lld\n", now() - begin) < 0 || fclose(f))
 			die(argv[2]);
 	}
-	if (!strcmp(how, "memory")) {
-		struct rusage use;
-
-		if (getrusage(RUSAGE_CHILDREN, &use) || use.ru_maxrss / 1024 > atol(argv[2]))
-			return 124;
-	}
+	if (!strcmp(how, "memory") && system_peak_memory(RUSAGE_CHILDREN) >> 20 > (size_t)atol(argv[2]))
+		return 124;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

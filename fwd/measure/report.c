@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/system.h"
 #include "limits.h"
 
 static double mib(size_t bytes)
@@ -41,7 +42,7 @@ static void rate(const char *what, size_t n, double seconds)
 
 void report_done(const struct serve *v, double start)
 {
-	struct rusage use;
+	size_t peak = system_peak_memory(RUSAGE_SELF);
 
 	fprintf(stderr, "fwd: %zu tokens reused, %zu evaluated\n", v->reused, v->evaluated);
 	if (v->first > 0)
@@ -49,9 +50,8 @@ void report_done(const struct serve *v, double start)
 			1e3 * (v->first - start));
 	rate("prompt", v->prompt, v->prompt_seconds);
 	rate("decode", v->decode, v->decode_seconds);
-	if (!getrusage(RUSAGE_SELF, &use))
-		fprintf(stderr, "fwd: peak memory %.1f MiB, with the pages of the model\n",
-			(double)use.ru_maxrss / 1024);
+	if (peak)
+		fprintf(stderr, "fwd: peak memory %.1f MiB, with the pages of the model\n", mib(peak));
 }
 
 /* ---- profile ---- */

@@ -22,7 +22,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cores.h"
+#include "lib/base/system.h"
 
 /* SPINS: polls of a word before sleeping; tens of microseconds, longer than the serial work between two jobs of a step
  * and much shorter than a time slice. NAP: nanoseconds between two checks for starved helpers; as long as a piece or
@@ -33,8 +33,7 @@ struct helper {
 	struct pool *pool;
 	size_t index;
 	pthread_t id;
-	clockid_t clock;        /* its CPU time, */
-	struct timespec ran;    /* and its last reading */
+	struct timespec ran;    /* its CPU time when last asked for */
 	int pinned;             /* to the opener's CPU */
 	atomic_int apart;       /* kept off the CPUs of earlier threads */
 };
@@ -122,7 +121,7 @@ static void work_all(struct pool *p, size_t thread)
 /* Publishes the CPU this thread runs on; returns whether it has changed. */
 static int note_cpu(struct pool *p, size_t thread)
 {
-	int here = cores_here();
+	int here = system_cpu();
 
 	if (atomic_load(&p->cpu[thread]) == here)
 		return 0;
@@ -144,7 +143,7 @@ static int shares_cpu(const struct pool *p, size_t thread)
  * helper[i].id is set. */
 static void keep_apart(struct pool *p, size_t i, pthread_t thread)
 {
-	cores_avoid(thread, p->opener, p->cpu, i);
+	system_avoid(thread, p->opener, p->cpu, i);
 	atomic_store(&p->helper[i].apart, 1);
 }
 
@@ -154,7 +153,7 @@ static void allow_all_cpus(struct pool *p)
 {
 	for (size_t i = 1; i < p->n; i++)
 		if (atomic_exchange(&p->helper[i].apart, 0))
-			cores_avoid(p->helper[i].id, p->opener, NULL, 0);
+			system_avoid(p->helper[i].id, p->opener, NULL, 0);
 }
 
 /* Waits for a job other than this one, and returns its number. */
@@ -191,7 +190,7 @@ static int starved(struct pool *p, size_t i)
 	struct helper *h = &p->helper[i];
 	struct timespec before = h->ran;
 
-	return atomic_load(&p->share[i].busy) && !clock_gettime(h->clock, &h->ran) &&
+	return atomic_load(&p->share[i].busy) && !system_thread_time(h->id, &h->ran) &&
 		h->ran.tv_sec == before.tv_sec && h->ran.tv_nsec == before.tv_nsec;
 }
 
@@ -222,7 +221,7 @@ static void wait_for_rest(struct pool *p)
 	while (!ends_soon(p)) {
 		for (size_t i = 1; i < p->n; i++)
 			if (starved(p, i)) {
-				cores_pin(p->helper[i].id, cores_here());
+				system_pin(p->helper[i].id, system_cpu());
 				p->helper[i].pinned = 1;
 			}
 		nap(p);
@@ -302,8 +301,6 @@ static int start_helper(struct pool *p)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (error)
 		return 0;
-	if (pthread_getcpuclockid(h->id, &h->clock))
-		h->clock = CLOCK_MONOTONIC;     /* it always advances */
 	p->n++;
 	return 1;
 }

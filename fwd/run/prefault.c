@@ -1,5 +1,5 @@
 /* A thread that walks along the plan's matrices. It reads a byte here and there, which costs less than asking for
- * whole ranges (Linux's MADV_POPULATE_READ looks at every page): a fault maps the cached pages around it. */
+ * whole ranges (MADV_POPULATE_READ looks at every page): a fault maps the cached pages around it. */
 #include "prefault.h"
 
 #include <pthread.h>
@@ -8,9 +8,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-enum { FAULT_BYTES = 1 << 16 };         /* mapped by one fault on Linux with small pages */
+#include "lib/base/system.h"
+
 enum { RELEASE_BYTES = 1 << 25 };       /* released by a thread at a time */
 
 struct prefault {
@@ -22,8 +22,9 @@ struct prefault {
 static void touch(struct prefault *f, const struct matrix *w)
 {
 	const volatile unsigned char *at = w->data, *end = at + w->rows * w->row_bytes;
+	const size_t step = system_fault_bytes();
 
-	for (; at < end && !atomic_load(&f->stopped); at += FAULT_BYTES - (uintptr_t)at % FAULT_BYTES)
+	for (; at < end && !atomic_load(&f->stopped); at += step - (uintptr_t)at % step)
 		(void)*at;
 }
 
@@ -38,26 +39,14 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* Whether the page cache can be expected to keep what is touched. */
-#ifdef _SC_PHYS_PAGES
-static int fits(size_t bytes)
-{
-	return bytes / (size_t)sysconf(_SC_PAGESIZE) <= (size_t)sysconf(_SC_PHYS_PAGES) / 2;
-}
-#else
-static int fits(size_t bytes)
-{
-	return 0;
-}
-#endif
-
 struct prefault *prefault_start(const struct plan *p)
 {
 	struct prefault *f;
 	sigset_t all, old;
 	int error;
 
-	if (!fits(p->model->bytes))
+	/* Whether the page cache can be expected to keep what is touched. */
+	if (p->model->bytes > system_memory() / 2)
 		return NULL;
 	f = calloc(1, sizeof *f);
 	if (!f)

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "fwd/run/cores.h"
 #include "lib/base/size.h"
+#include "lib/base/system.h"
 
 /* A chunk in each pause reads 250 MB/s, one percent of what memory gives. What is left at the end may take some 25
  * ms. */
@@ -146,7 +146,7 @@ struct digest *digest_start(struct segment *s, const struct gguf *g)
 	error = pthread_create(&d->thread, NULL, work, d);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!error) {
-		cores_yield(d->thread, 1);
+		system_yield(d->thread, 1);
 		return d;
 	}
 	free(d);
@@ -161,7 +161,7 @@ void digest_close(struct digest *d)
 	d->closing = 1;
 	pthread_cond_signal(&d->closed);
 	pthread_mutex_unlock(&d->lock);
-	cores_yield(d->thread, 0);      /* it is waited for */
+	system_yield(d->thread, 0);      /* it is waited for */
 	pthread_join(d->thread, NULL);
 	pthread_cond_destroy(&d->closed);
 	pthread_mutex_destroy(&d->lock);

@@ -13,11 +13,9 @@
 #include <unistd.h>
 
 #include "lib/base/grow.h"
-#include "lib/base/size.h"
+#include "lib/base/system.h"
 
 static const char PREFIX[] = "/lmpipe-", DIRECTORY[] = "/dev/shm";
-
-enum { CHUNK = 1 << 20 };       /* bytes allocated by one system call */
 
 int object_check_name(const char *name, struct why *w)
 {
@@ -93,21 +91,6 @@ int object_lock(const struct object *o, struct why *w)
 	return why(w, "cannot be locked: %s", strerror(errno));
 }
 
-/* In chunks, because a signal undoes the call that it interrupts. */
-static int allocate(int fd, size_t from, size_t to)
-{
-	int error = 0;
-
-	while (from < to && (!error || error == EINTR)) {
-		size_t n = size_min(to - from, CHUNK);
-
-		error = posix_fallocate(fd, (off_t)from, (off_t)n);
-		if (!error)
-			from += n;
-	}
-	return error;
-}
-
 int object_grow(const struct object *o, size_t old, size_t new, struct why *w)
 {
 	struct statvfs fs;
@@ -117,7 +100,7 @@ int object_grow(const struct object *o, size_t old, size_t new, struct why *w)
 	if (!fstatvfs(o->fd, &fs) && fs.f_blocks && (new - old) / fs.f_frsize > fs.f_bavail)
 		error = ENOSPC;
 	else
-		error = allocate(o->fd, old, new);
+		error = system_allocate(o->fd, (off_t)old, (off_t)new);
 	if (!error)
 		return 0;
 	if (ftruncate(o->fd, (off_t)old) < 0)

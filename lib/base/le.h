@@ -1,17 +1,36 @@
-/* le: reads little-endian numbers from unaligned bytes, with one load each. */
+/* le: reads little-endian numbers from unaligned bytes, with one load each where the machine's order is the same. */
 #ifndef LE_H
 #define LE_H
 
-#include <endian.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+/* Whether the machine's numbers are little-endian too, which the compiler knows. */
+static inline int le_machine(void)
+{
+	const uint16_t one = 1;
+
+	return *(const unsigned char *)&one;
+}
+
+/* The number in n bytes, on any machine. */
+static inline uint64_t le_bytes(const void *p, size_t n)
+{
+	const unsigned char *b = p;
+	uint64_t u = 0;
+
+	while (n--)
+		u = u << 8 | b[n];
+	return u;
+}
 
 static inline uint16_t le16(const void *p)
 {
 	uint16_t u;
 
 	memcpy(&u, p, sizeof u);
-	return le16toh(u);
+	return le_machine() ? u : (uint16_t)le_bytes(p, sizeof u);
 }
 
 static inline uint32_t le32(const void *p)
@@ -19,7 +38,7 @@ static inline uint32_t le32(const void *p)
 	uint32_t u;
 
 	memcpy(&u, p, sizeof u);
-	return le32toh(u);
+	return le_machine() ? u : (uint32_t)le_bytes(p, sizeof u);
 }
 
 static inline uint64_t le64(const void *p)
@@ -27,7 +46,7 @@ static inline uint64_t le64(const void *p)
 	uint64_t u;
 
 	memcpy(&u, p, sizeof u);
-	return le64toh(u);
+	return le_machine() ? u : le_bytes(p, sizeof u);
 }
 
 static inline float le_float(const void *p)

@@ -16,6 +16,7 @@
 #include "lib/base/guard.h"
 #include "lib/base/le.h"
 #include "lib/base/size.h"
+#include "lib/base/system.h"
 
 enum {
 	HEADER = 24,
@@ -331,9 +332,9 @@ static int take_tensors(struct input *c, struct gguf *g, uint64_t n, const unsig
 
 static uint64_t identity(const struct stat *st)
 {
+	const struct timespec changed = system_modified(st);
 	const uint64_t numbers[] = { (uint64_t)st->st_dev, (uint64_t)st->st_ino, (uint64_t)st->st_size,
-		(uint64_t)st->st_mtim.tv_sec,
-		(uint64_t)st->st_mtim.tv_nsec };
+		(uint64_t)changed.tv_sec, (uint64_t)changed.tv_nsec };
 
 	return gguf_hash(numbers, sizeof numbers, 0);
 }
@@ -360,10 +361,8 @@ static int map_file(const char *path, struct gguf_map *m, struct why *w)
 	close(fd);
 	if (bad)
 		return -1;
-#ifdef MADV_HUGEPAGE
 	/* A file that is not cached yet is then read and cached in huge pages, so that later starts map it quickly. */
-	madvise(p, (size_t)st.st_size, MADV_HUGEPAGE);
-#endif
+	system_use_huge_pages(p, (size_t)st.st_size);
 	m->p = p;
 	m->size = (size_t)st.st_size;
 	m->identity = identity(&st);
@@ -429,7 +428,6 @@ void gguf_close(struct gguf *g)
 	free(g);
 }
 
-#ifdef MADV_DONTNEED
 void gguf_let_go(const struct gguf *g, size_t part, size_t parts)
 {
 	const size_t huge = 1 << 21;            /* dividing a huge page costs more */
@@ -440,14 +438,9 @@ void gguf_let_go(const struct gguf *g, size_t part, size_t parts)
 		step = (m->size / parts / huge + 1) * huge;
 		from = part * step;
 		if (from < m->size)
-			madvise((void *)(uintptr_t)(m->p + from), size_min(step, m->size - from), MADV_DONTNEED);
+			system_drop_pages(m->p + from, size_min(step, m->size - from));
 	}
 }
-#else
-void gguf_let_go(const struct gguf *g, size_t part, size_t parts)
-{
-}
-#endif
 
 /* ---- shards ---- */
 

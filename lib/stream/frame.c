@@ -1,26 +1,18 @@
 /* frame: the only decoder and encoder of streams. Callers see whole headers and elements, however read(2) and write(2)
  * divide them, whether or not the descriptor blocks, and whatever the machine's byte order. Allocates nothing. */
-#ifdef __linux__
-#define _GNU_SOURCE     /* F_SETPIPE_SZ */
-#endif
 #include "frame.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/uio.h>
 
 #include "lib/base/half.h"
 #include "lib/base/io.h"
+#include "lib/base/le.h"
 #include "lib/base/size.h"
 
 enum { PIECE = 4096 };  /* bytes converted or copied at a time: any `end ` frame's payload */
-
-static uint32_t load32(const unsigned char *b)
-{
-	return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
-}
 
 static void store32(unsigned char *b, uint32_t v)
 {
@@ -28,13 +20,6 @@ static void store32(unsigned char *b, uint32_t v)
 	b[1] = (unsigned char)(v >> 8);
 	b[2] = (unsigned char)(v >> 16);
 	b[3] = (unsigned char)(v >> 24);
-}
-
-static int little_endian(void)
-{
-	const uint16_t one = 1;
-
-	return *(const unsigned char *)&one;
 }
 
 /* Converts n elements of this many bytes each between the stream's byte order and the machine's. */
@@ -202,13 +187,13 @@ int frame_next(struct frame_in *in, struct frame *f, struct why *w)
 			"not a frame: the stream is damaged");
 	if (got < FRAME_HEADER)
 		return bad(in, w, "the input ends inside its header");
-	f->kind = load32(h + 4);
-	f->rows = load32(h + 8);
-	f->cols = load32(h + 12);
-	f->type = load32(h + 16);
-	f->flags = load32(h + 20);
-	f->pos = load32(h + 24);
-	f->seq = load32(h + 28);
+	f->kind = le32(h + 4);
+	f->rows = le32(h + 8);
+	f->cols = le32(h + 12);
+	f->type = le32(h + 16);
+	f->flags = le32(h + 20);
+	f->pos = le32(h + 24);
+	f->seq = le32(h + 28);
 	if (check(in, f, w) < 0)
 		return -1;
 	in->left = frame_bytes(f);
@@ -232,7 +217,7 @@ int frame_read(struct frame_in *in, const struct frame *f, void *to, size_t elem
 		return bad(in, w, "more elements asked for than it has");
 	if (take_payload(in, to, (uint64_t)elements * size, w) < 0)
 		return -1;
-	if (!little_endian())
+	if (!le_machine())
 		swap(to, size, elements);
 	return 0;
 }
@@ -281,7 +266,7 @@ int frame_write_elements(int fd, const struct frame *f, const void *elements, si
 	const unsigned char *from = elements;
 	unsigned char piece[PIECE];
 
-	if (little_endian())
+	if (le_machine())
 		return io_write(fd, elements, n * size, w);
 	for (; n; n -= part, from += part * size) {
 		part = size_min(n, PIECE / size);
@@ -298,7 +283,7 @@ int frame_write(int fd, const struct frame *f, const void *payload, struct why *
 	unsigned char h[FRAME_HEADER];
 	struct iovec v[2] = { { h, sizeof h }, { (void *)(uintptr_t)payload, (size_t)frame_bytes(f) } };
 
-	if (!little_endian())
+	if (!le_machine())
 		return frame_write_header(fd, f, w) < 0 ? -1 : frame_write_elements(fd, f, payload,
 			(size_t)f->rows * f->cols, w);
 	encode_header(h, f);
@@ -354,15 +339,4 @@ int frame_copy(struct frame_in *in, const struct frame *f, int fd, struct why *w
 			return -1;
 	}
 	return -1;
-}
-
-void frame_widen(int fd, size_t bytes)
-{
-#ifdef F_SETPIPE_SZ
-	int now = fcntl(fd, F_GETPIPE_SZ), want = bytes < 1 << 30 ? (int)bytes : 1 << 30;
-
-	/* The limit is unknown: halve the size until the system accepts it. */
-	while (now > 0 && want > now && fcntl(fd, F_SETPIPE_SZ, want) < 0)
-		want /= 2;
-#endif
 }

@@ -94,9 +94,6 @@ int frame_write_stop(int fd, const char *text, size_t n, uint32_t pos, uint32_t 
  * `end ` frame or card), nothing is written. */
 int frame_copy(struct frame_in *in, const struct frame *f, int fd, struct why *w);
 
-/* Enlarges a pipe so that a row of logits fits, where the system can (Linux). */
-void frame_widen(int fd, size_t bytes);
-
 /* ---- the card: the vocabulary of a stream's ids ---- */
 
 /* Payload words (int32): 0-1 fingerprint of the vocabulary (low, high), 2 n_vocab, 3 BOS id or -1, 4-5 fingerprint of

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fwd/run/cores.h"
 #include "fwd/settings.h"
 #include "lib/base/cli.h"
 #include "lib/base/guard.h"
 #include "lib/base/size.h"
+#include "lib/base/system.h"
 #include "tests/mkweights.h"
 #include "engine.h"
 #include "print.h"
@@ -145,8 +145,8 @@ static void read_options(void)
 		set.dir = "/tmp";
 	if (!set.threads.n) {
 		set.threads.number[set.threads.n++] = 1;
-		if (cores_count() > 1)
-			set.threads.number[set.threads.n++] = cores_count();
+		if (system_cores() > 1)
+			set.threads.number[set.threads.n++] = system_cores();
 	}
 }
 

@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#include "fwd/run/cores.h"
+#include "lib/base/system.h"
 #include "check.h"
 
 enum { CPUS = 1 << 16 };
@@ -14,7 +14,7 @@ static atomic_int here, readings, stopped;
 static void *read_cpu(void *unused)
 {
 	while (!atomic_load(&stopped)) {
-		atomic_store(&here, cores_here());
+		atomic_store(&here, system_cpu());
 		atomic_fetch_add(&readings, 1);
 		sched_yield();
 	}
@@ -37,29 +37,29 @@ int main(void)
 	atomic_int cpu;
 	pthread_t thread;
 
-	check(cores_count() >= 1, "no core");
-	if (cores_here() < 0 || cores_count() < 2)
-		return check_end("cores");      /* nothing to choose from */
+	check(system_cores() >= 1, "no core");
+	if (system_cpu() < 0 || system_cores() < 2)
+		return check_end("system");      /* nothing to choose from */
 	if (!check(!pthread_create(&thread, NULL, read_cpu, NULL), "no thread"))
-		return check_end("cores");
+		return check_end("system");
 	for (int i = 0; i < CPUS; i++)
 		atomic_init(&all[i], i);
 	for (int i = 0; i < 50; i++) {
 		atomic_init(&cpu, now());
-		cores_avoid(thread, pthread_self(), &cpu, 1);
+		system_avoid(thread, pthread_self(), &cpu, 1);
 		check_at(now() != atomic_load(&cpu), "a thread stays on a CPU that it is to avoid", i);
-		cores_pin(thread, atomic_load(&cpu));
+		system_pin(thread, atomic_load(&cpu));
 		check_at(now() == atomic_load(&cpu), "a thread does not come to the CPU that it is called to", i);
-		cores_avoid(thread, pthread_self(), all, CPUS);
+		system_avoid(thread, pthread_self(), all, CPUS);
 		/* its mask is tested by giving the same mask to this thread, on that CPU */
-		cores_pin(pthread_self(), atomic_load(&cpu));
-		cores_avoid(pthread_self(), thread, &cpu, 1);
-		check_at(cores_here() != atomic_load(&cpu), "with no CPU left to go to, a thread may not use all", i);
-		cores_avoid(pthread_self(), thread, NULL, 0);
+		system_pin(pthread_self(), atomic_load(&cpu));
+		system_avoid(pthread_self(), thread, &cpu, 1);
+		check_at(system_cpu() != atomic_load(&cpu), "with no CPU left to go to, a thread may not use all", i);
+		system_avoid(pthread_self(), thread, NULL, 0);
 	}
-	cores_pin(thread, -1);
+	system_pin(thread, -1);
 	check(now() >= 0, "a call to no CPU is not left alone");
 	atomic_store(&stopped, 1);
 	pthread_join(thread, NULL);
-	return check_end("cores");
+	return check_end("system");
 }

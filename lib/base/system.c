@@ -1,0 +1,137 @@
+/* What several systems share: the features of x86, which the compiler asks the CPU for; room in a file by writing to it;
+ * and functions that do nothing where a system cannot do more. */
+#include "system.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#if defined __x86_64__
+#include <cpuid.h>
+#endif
+
+/* ---- features ---- */
+
+#if defined __x86_64__
+/* Not every compiler's __builtin_cpu_supports knows "f16c". */
+static int has_f16c(void)
+{
+	unsigned a, b, c, d;
+
+	return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+
+static int has_avx2(void)
+{
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
+}
+
+static int has_avx512(void)
+{
+	return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+	       __builtin_cpu_supports("avx512vnni");
+}
+
+int system_has(enum system_feature f)
+{
+	return f == SYSTEM_ANY || (f == SYSTEM_AVX2 && has_avx2()) || (f == SYSTEM_AVX512 && has_avx512());
+}
+#elif defined __aarch64__
+#ifdef __ARM_FEATURE_DOTPROD
+enum { BUILT_WITH_DOTPROD = 1 };
+#else
+enum { BUILT_WITH_DOTPROD = 0 };
+#endif
+#ifdef __ARM_FEATURE_MATMUL_INT8
+enum { BUILT_WITH_I8MM = 1 };
+#else
+enum { BUILT_WITH_I8MM = 0 };
+#endif
+
+int system_built_with(enum system_feature f)
+{
+	return (f == SYSTEM_DOTPROD && BUILT_WITH_DOTPROD) || (f == SYSTEM_I8MM && BUILT_WITH_I8MM);
+}
+
+int system_has(enum system_feature f)
+{
+	return f == SYSTEM_ANY || system_has_arm(f);
+}
+#else
+int system_has(enum system_feature f)
+{
+	return f == SYSTEM_ANY;
+}
+#endif
+
+/* ---- room ---- */
+
+int system_write_zeroes(int fd, off_t from, off_t to)
+{
+	static const char zeroes[1 << 16];
+	ssize_t n;
+
+	for (; from < to; from += n) {
+		n = pwrite(fd, zeroes, to - from < (off_t)sizeof zeroes ? (size_t)(to - from) : sizeof zeroes, from);
+		if (n < 0 && errno != EINTR)
+			return errno;
+		if (n < 0)
+			n = 0;
+	}
+	return 0;
+}
+
+/* ---- what one system names otherwise, and what one alone has ---- */
+
+#ifndef SYSTEM_DARWIN
+struct timespec system_modified(const struct stat *st)
+{
+	return st->st_mtim;
+}
+#endif
+
+#ifndef SYSTEM_LINUX
+int system_cpu(void)
+{
+	return -1;
+}
+
+void system_pin(pthread_t thread, int cpu)
+{
+}
+
+void system_avoid(pthread_t thread, pthread_t like, const atomic_int *taken, size_t n)
+{
+}
+
+void system_yield(pthread_t thread, int yields)
+{
+}
+
+int system_thread_time(pthread_t thread, struct timespec *t)
+{
+	return -1;
+}
+
+size_t system_fault_bytes(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void system_use_huge_pages(const void *p, size_t n)
+{
+}
+
+void system_drop_pages(const void *p, size_t n)
+{
+}
+
+void system_widen_pipe(int fd, size_t bytes)
+{
+}
+
+const char *system_shared_memory(void)
+{
+	return NULL;
+}
+#endif

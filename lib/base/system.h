@@ -1,0 +1,101 @@
+/* system: what POSIX leaves open. One of system_linux.c, system_darwin.c, system_bsd.c and system_posix.c answers for
+ * the system that is built for; the others compile to nothing. system_posix.c asks for nothing beyond POSIX and is right
+ * everywhere, if slower; -DSYSTEM_POSIX chooses it anywhere. system.c has what several of them share. No other file
+ * names a system or calls what POSIX does not have. */
+#ifndef SYSTEM_H
+#define SYSTEM_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+
+#if defined SYSTEM_POSIX
+#elif defined __linux__
+#define SYSTEM_LINUX
+#elif defined __APPLE__
+#define SYSTEM_DARWIN
+#elif defined __FreeBSD__ || defined __NetBSD__ || defined __OpenBSD__ || defined __DragonFly__
+#define SYSTEM_BSD
+#else
+#define SYSTEM_POSIX
+#endif
+
+/* ---- CPUs ---- */
+
+/* Instructions beyond what every CPU of the architecture has. */
+enum system_feature {
+	SYSTEM_ANY,             /* none: every CPU has it */
+	SYSTEM_AVX2,            /* with FMA and F16C */
+	SYSTEM_AVX512,          /* F, BW, DQ, VL and VNNI, and all of the above */
+	SYSTEM_DOTPROD,         /* aarch64: sdot */
+	SYSTEM_I8MM             /* aarch64: smmla */
+};
+
+/* Whether the CPU has them. Where the system does not tell, whether the compiler was told so. */
+int system_has(enum system_feature f);
+
+/* The number of cores that this process may use, at least 1: physical ones, and only those of the fastest kind, where
+ * the system tells. */
+size_t system_cores(void);
+
+/* The CPU that the caller runs on, or -1: the system does not tell. The next three functions then do nothing. */
+int system_cpu(void);
+
+/* Pins a thread to this CPU. */
+void system_pin(pthread_t thread, int cpu);
+
+/* Allows the thread the CPUs of the thread `like` except the n CPUs in taken[] (-1: none); all of them if none would be
+ * left. */
+void system_avoid(pthread_t thread, pthread_t like, const atomic_int *taken, size_t n);
+
+/* yields: the thread runs only when no other wants its CPU. Otherwise: normal scheduling again. */
+void system_yield(pthread_t thread, int yields);
+
+/* The CPU time of a thread, of which the caller has the id. -1: the system does not tell. */
+int system_thread_time(pthread_t thread, struct timespec *t);
+
+/* ---- memory ---- */
+
+/* The most that was ever resident, in bytes, of this process (RUSAGE_SELF) or of the largest of its children that have
+ * ended (RUSAGE_CHILDREN); 0: the system does not tell. */
+size_t system_peak_memory(int who);
+
+/* Bytes of physical memory; 0: the system does not tell. */
+size_t system_memory(void);
+
+/* The bytes of a mapped file that one fault makes accessible, if they are cached: a power of two. */
+size_t system_fault_bytes(void);
+
+/* Hints about the mapping of a file that is only read: cache it in huge pages when it is read; the pages will not be
+ * needed again. p and n are multiples of 2 MiB, except at the ends of the mapping. */
+void system_use_huge_pages(const void *p, size_t n);
+void system_drop_pages(const void *p, size_t n);
+
+/* ---- files ---- */
+
+/* Makes room in a file for the bytes [from, to), which count as its size afterwards, so that writing to a mapping of
+ * them does not fail later. 0 or an error number; the size may have changed even then. */
+int system_allocate(int fd, off_t from, off_t to);
+
+/* Lets a pipe hold up to so many bytes, if the system can and allows it; any other descriptor is left alone. */
+void system_widen_pipe(int fd, size_t bytes);
+
+/* The time of a file's last change. */
+struct timespec system_modified(const struct stat *st);
+
+/* The directory whose files are shared memory, with record locks; NULL: there is none. */
+const char *system_shared_memory(void);
+
+/* ---- for the files system_*.c ---- */
+
+/* system_allocate() where nothing else works: writes zeroes. */
+int system_write_zeroes(int fd, off_t from, off_t to);
+
+/* What system_has() asks on aarch64; and whether the compiler was told that every CPU has it. */
+int system_has_arm(enum system_feature f);
+int system_built_with(enum system_feature f);
+
+#endif
