@@ -203,6 +203,21 @@ static void wrong_tensors(void)
 	put_tensor("y", 1, 4, 1, 0, 32);
 	pad(32, 128);
 	refused("tensor y: overlaps x", "tensors that overlap");
+	for (uint64_t n = 1; n <= 3; n++) {
+		start(3, n, 0);
+		put_tensor("x", 2, 8, 5, 0, 0);
+		put_tensor("y", 1, 4, 1, 0, 160);
+		put_tensor("z", 1, 4, 1, 0, 192);
+		pad(32, 208);
+		if (n == 3)
+			accepted("a table of three");
+		else
+			refused("tensors, but the table goes on", "fewer tensors in the header than in the table");
+	}
+	start(3, 1, 0);
+	put_tensor("x", 1, 32, 1, 24, 0);
+	pad(32, 4096);
+	accepted("more data than the tensors need");
 	for (uint32_t a = 0; a < 130; a++) {
 		start(3, 1, 1);
 		put_u32("general.alignment", a);

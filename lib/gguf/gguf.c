@@ -20,7 +20,7 @@
 
 enum {
 	HEADER = 24,
-	KEY_MAX = 65535,                /* bytes, as the format says */
+	NAME_MOST = 65535,              /* bytes, as the format says of keys */
 	VALUES_MAX = 1 << 16,           /* real files have dozens of pairs and up to a few thousand tensors */
 	TENSORS_MAX = 1 << 17,
 	VALUE_LEAST = 8 + 1 + 4 + 1,    /* bytes of the shortest pair and the shortest tensor entry */
@@ -33,6 +33,7 @@ enum {
 
 struct input {
 	const unsigned char *p, *end;
+	int ended;                      /* something would go past the end; from then on, all that is taken is 0 */
 };
 
 static size_t left(const struct input *c)
@@ -40,33 +41,81 @@ static size_t left(const struct input *c)
 	return (size_t)(c->end - c->p);
 }
 
-static int take32(struct input *c, uint32_t *out)
+/* The next n bytes, or NULL. */
+static inline const unsigned char *take(struct input *c, uint64_t n)
 {
-	if (left(c) < 4)
-		return -1;
-	*out = le32(c->p);
-	c->p += 4;
-	return 0;
-}
+	const unsigned char *p = c->p;
 
-static int take64(struct input *c, uint64_t *out)
-{
-	if (left(c) < 8)
-		return -1;
-	*out = le64(c->p);
-	c->p += 8;
-	return 0;
-}
-
-static int take_string(struct input *c, struct gguf_string *out)
-{
-	uint64_t n;
-
-	if (take64(c, &n) || n > left(c))
-		return -1;
-	out->s = (const char *)c->p;
-	out->n = (size_t)n;
+	if (n > left(c)) {
+		c->p = c->end;
+		c->ended = 1;
+		return NULL;
+	}
 	c->p += n;
+	return p;
+}
+
+static uint32_t take32(struct input *c)
+{
+	const unsigned char *p = take(c, 4);
+
+	return p ? le32(p) : 0;
+}
+
+static inline uint64_t take64(struct input *c)
+{
+	const unsigned char *p = take(c, 8);
+
+	return p ? le64(p) : 0;
+}
+
+static inline struct gguf_string take_string(struct input *c)
+{
+	uint64_t n = take64(c);
+	const void *p = take(c, n);
+
+	return (struct gguf_string){ p, p ? (size_t)n : 0 };
+}
+
+/* A name of a pair or a tensor. */
+static int take_name(struct input *c, struct gguf_string *name, const char *what, struct why *w)
+{
+	*name = take_string(c);
+	if (c->ended)
+		return why(w, "%s goes " TRUNCATED, what);
+	if (!name->n || name->n > NAME_MOST)
+		return why(w, "%s of %zu bytes (1 to %d are allowed)", what, name->n, NAME_MOST);
+	return 0;
+}
+
+/* Puts "tensor NAME: ", or what stands for "tensor ", before a reason. -1. */
+static int why_of(const char *kind, struct gguf_string name, struct why *w)
+{
+	char object[128];
+
+	snprintf(object, sizeof object, "%s%.*s", kind, GGUF_SHOWN(name));
+	return why_in(w, object);
+}
+
+/* ---- indices by name ---- */
+
+int gguf_compare(const void *a, const void *b)
+{
+	struct gguf_string s = **(const struct gguf_string *const *)a, t = **(const struct gguf_string *const *)b;
+	int order = memcmp(s.s, t.s, size_min(s.n, t.n));
+
+	return order ? order : (s.n > t.n) - (s.n < t.n);
+}
+
+/* Sorts pointers to values or tensors; kind: as in why_of(). */
+static int sort_by_name(const struct gguf_string **name, uint64_t n, const char *kind, struct why *w)
+{
+	qsort(name, n, sizeof *name, gguf_compare);
+	for (uint64_t i = 1; i < n; i++)
+		if (!gguf_compare(&name[i - 1], &name[i])) {
+			why(w, "given twice");
+			return why_of(kind, *name[i], w);
+		}
 	return 0;
 }
 
@@ -74,11 +123,10 @@ static int take_string(struct input *c, struct gguf_string *out)
 
 static const unsigned char value_size[] = {     /* by enum gguf_type; 0: of no fixed size */
 	[GGUF_U8] = 1, [GGUF_I8] = 1, [GGUF_U16] = 2, [GGUF_I16] = 2, [GGUF_U32] = 4, [GGUF_I32] = 4, [GGUF_F32] = 4,
-		[GGUF_BOOL] = 1,
-	[GGUF_STRING] = 0, [GGUF_ARRAY] = 0, [GGUF_U64] = 8, [GGUF_I64] = 8, [GGUF_F64] = 8
+	[GGUF_BOOL] = 1, [GGUF_STRING] = 0, [GGUF_ARRAY] = 0, [GGUF_U64] = 8, [GGUF_I64] = 8, [GGUF_F64] = 8
 };
 
-/* The bytes of eight that are spaces, as their highest bits; where there is one, those above it may be set as well. */
+/* Not 0 if one of the 8 bytes at p is a space. */
 static inline uint64_t spaces(const unsigned char *p)
 {
 	const uint64_t ones = UINT64_MAX / 255;
@@ -87,112 +135,93 @@ static inline uint64_t spaces(const unsigned char *p)
 	return (x - ones) & ~x & ones << 7;
 }
 
-/* Whether s has a space between its first and last bytes; the file ends at `end`. Walking a quarter of a million
- * strings is limited by latency, so without branches on the text this costs little. */
-static inline int is_spaced(struct gguf_string s, const unsigned char *end)
+/* Whether s has a space between its first and last bytes. A quarter of a million strings take a branch each, so the
+ * last 16 bytes before the last one are looked at together. Before a short string they reach into the length before it,
+ * which has no space then. */
+static inline int is_spaced(struct gguf_string s)
 {
-	/* Shifts that drop what is beyond the first n of the bytes 0 to 7, and 8 to 15. */
-	static const unsigned char low[] = { 63, 56, 48, 40, 32, 24, 16, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
-	static const unsigned char high[] = { 63, 63, 63, 63, 63, 63, 63, 63, 63, 56, 48, 40, 32, 24, 16, 8, 0 };
-	const unsigned char *p = (const unsigned char *)s.s + 1;
-	size_t n = s.n - 2;
+	const unsigned char *last = (const unsigned char *)s.s + s.n - 1;
 
 	if (s.n < 3)
 		return 0;
-	if (end - p < 16)
-		return memchr(p, ' ', n) != NULL;
-	if (spaces(p) << low[size_min(n, 16)] | spaces(p + 8) << high[size_min(n, 16)])
+	if (*s.s != ' ' && spaces(last - 8) | (spaces(last - 16) & -(uint64_t)(s.n > 9)))
 		return 1;
-	return n > 16 && memchr(p + 16, ' ', n - 16);
+	return memchr(s.s + 1, ' ', s.n - 2) != NULL;
 }
 
-static int take_elements(struct input *c, struct gguf_value *v, uint32_t type)
+static void take_strings(struct input *c, struct gguf_value *v)
 {
-	size_t size = value_size[type];
-	struct gguf_string s;
+	v->spaced = 1;
+	for (uint64_t i = 0; i < v->n && !c->ended; i++) {
+		struct gguf_string s = take_string(c);
 
-	v->data = c->p;
-	if (size) {
-		if (v->n > left(c) / size)
-			return -1;
-		c->p += v->n * size;
-	} else {
-		if (v->n > left(c) / 8)
-			return -1;
-		v->spaced = 1;
-		for (uint64_t i = 0, part = 0; i < v->n; i++) {
-			while (part < GGUF_PARTS && i == v->n / GGUF_PARTS * part)
-				v->part[part++] = c->p;
-			if (take_string(c, &s))
-				return -1;
-			v->spaced = v->spaced && is_spaced(s, c->end);
-		}
+		v->spaced = v->spaced && is_spaced(s);
 	}
-	v->end = c->p;
-	return 0;
 }
 
+/* What follows the key. */
 static int take_value(struct input *c, struct gguf_value *v, struct why *w)
 {
-	uint32_t last = GGUF_F64;
+	const uint32_t last = GGUF_F64;
 
-	if (take_string(c, &v->key))
-		return why(w, "metadata: a key goes " TRUNCATED);
-	if (!v->key.n || v->key.n > KEY_MAX)
-		return why(w, "metadata: a key of %zu bytes (1 to %d are allowed)", v->key.n, KEY_MAX);
-	if (take32(c, &v->type))
-		return why(w, "%.*s: goes " TRUNCATED, GGUF_SHOWN(v->key));
+	v->of = v->type = take32(c);
 	if (v->type > last)
-		return why(w, "%.*s: unknown value type %u", GGUF_SHOWN(v->key), v->type);
+		return why(w, "unknown value type %u", v->type);
 	v->n = 1;
-	v->of = v->type;
 	if (v->type == GGUF_ARRAY) {
-		if (take32(c, &v->of) || take64(c, &v->n))
-			return why(w, "%.*s: goes " TRUNCATED, GGUF_SHOWN(v->key));
+		v->of = take32(c);
+		v->n = take64(c);
 		if (v->of > last || v->of == GGUF_ARRAY)
-			return why(w, "%.*s: an array of unknown type %u", GGUF_SHOWN(v->key), v->of);
+			return why(w, "an array of unknown type %u", v->of);
 	}
-	if (take_elements(c, v, v->of))
-		return why(w, "%.*s: goes " TRUNCATED, GGUF_SHOWN(v->key));
-	return 0;
-}
-
-int gguf_compare(struct gguf_string a, struct gguf_string b)
-{
-	int order = memcmp(a.s, b.s, a.n < b.n ? a.n : b.n);
-
-	return order ? order : (a.n > b.n) - (a.n < b.n);
-}
-
-static int compare_values(const void *a, const void *b)
-{
-	return gguf_compare((*(const struct gguf_value *const *)a)->key, (*(const struct gguf_value *const *)b)->key);
+	v->data = c->p;
+	if (v->type == GGUF_STRING)
+		take_string(c);
+	else if (v->of != GGUF_STRING)
+		take(c, v->n > left(c) ? UINT64_MAX : v->n * value_size[v->of]);
+	else
+		take_strings(c, v);
+	v->end = c->p;
+	return c->ended ? why(w, "goes " TRUNCATED) : 0;
 }
 
 static int take_values(struct input *c, struct gguf *g, struct why *w)
 {
-	struct gguf_files *f = g->files;
+	const struct gguf_string **by_key;
 
 	if (g->n_values > VALUES_MAX || g->n_values > left(c) / VALUE_LEAST)
 		return why(w, "%llu metadata pairs: more than a file of this size can hold",
 			(unsigned long long)g->n_values);
 	g->values = calloc(g->n_values + 1, sizeof *g->values);
-	f->by_key = calloc(g->n_values + 1, sizeof *f->by_key);
-	if (!g->values || !f->by_key)
+	by_key = g->files->by_key = calloc(g->n_values + 1, sizeof *by_key);
+	if (!g->values || !by_key)
 		return why(w, "out of memory");
 	for (uint64_t i = 0; i < g->n_values; i++) {
-		if (take_value(c, &g->values[i], w))
+		struct gguf_value *v = &g->values[i];
+
+		if (take_name(c, &v->key, "metadata: a key", w))
 			return -1;
-		f->by_key[i] = &g->values[i];
+		if (take_value(c, v, w))
+			return why_of("", v->key, w);
+		by_key[i] = &v->key;
 	}
-	qsort(f->by_key, g->n_values, sizeof *f->by_key, compare_values);
-	for (uint64_t i = 1; i < g->n_values; i++)
-		if (!compare_values(&f->by_key[i - 1], &f->by_key[i]))
-			return why(w, "%.*s: given twice", GGUF_SHOWN(f->by_key[i]->key));
-	return 0;
+	return sort_by_name(by_key, g->n_values, "", w);
 }
 
 /* ---- tensors ---- */
+
+/* What follows the name; *offset, in the data section, is checked when the start of that section is known. */
+static int take_tensor(struct input *c, struct gguf_tensor *t, uint64_t *offset, struct why *w)
+{
+	t->n_dims = take32(c);
+	if (!c->ended && (!t->n_dims || t->n_dims > 4))
+		return why(w, "%u dimensions (1 to 4 are allowed)", t->n_dims);
+	for (uint32_t i = 0; i < 4; i++)
+		t->dim[i] = i < t->n_dims ? take64(c) : 1;
+	t->type = take32(c);
+	*offset = take64(c);
+	return c->ended ? why(w, "goes " TRUNCATED) : 0;
+}
 
 /* Computes the size from the dimensions, checking every product. */
 static int measure(struct gguf_tensor *t, struct why *w)
@@ -202,59 +231,49 @@ static int measure(struct gguf_tensor *t, struct why *w)
 	const char *name = format_layout(t->type, &block, &bytes);
 
 	if (!name)
-		return why(w, "tensor %.*s: unknown type %u", GGUF_SHOWN(t->name), t->type);
+		return why(w, "unknown type %u", t->type);
 	for (uint32_t i = 0; i < t->n_dims; i++) {
 		if (!t->dim[i])
-			return why(w, "tensor %.*s: a dimension of 0", GGUF_SHOWN(t->name));
+			return why(w, "a dimension of 0");
 		if (t->dim[i] > INT64_MAX / elements)
-			return why(w, "tensor %.*s: too many elements", GGUF_SHOWN(t->name));
+			return why(w, "too many elements");
 		elements *= t->dim[i];
 	}
 	if (t->dim[0] % block)
-		return why(w, "tensor %.*s: row length %llu is not a multiple of the block size of %s",
-			GGUF_SHOWN(t->name), (unsigned long long)t->dim[0], name);
+		return why(w, "row length %llu is not a multiple of the block size of %s", (unsigned long long)t->dim[0],
+			name);
 	if (elements / block > INT64_MAX / bytes)
-		return why(w, "tensor %.*s: too many bytes", GGUF_SHOWN(t->name));
+		return why(w, "too many bytes");
 	t->bytes = elements / block * bytes;
 	return 0;
 }
 
-/* One entry of the table; *offset, in the data section, is checked when the start of that section is known. */
-static int take_tensor(struct input *c, struct gguf_tensor *t, uint64_t *offset, struct why *w)
+static int locate(struct gguf_tensor *t, uint64_t offset, const struct input *data, uint64_t alignment, struct why *w)
 {
-	if (take_string(c, &t->name))
-		return why(w, "tensor table: a name goes " TRUNCATED);
-	if (!t->name.n || t->name.n > KEY_MAX)
-		return why(w, "tensor table: a name of %zu bytes (1 to %d are allowed)", t->name.n, KEY_MAX);
-	if (take32(c, &t->n_dims))
-		return why(w, "tensor %.*s: goes " TRUNCATED, GGUF_SHOWN(t->name));
-	if (!t->n_dims || t->n_dims > 4)
-		return why(w, "tensor %.*s: %u dimensions (1 to 4 are allowed)", GGUF_SHOWN(t->name), t->n_dims);
-	for (uint32_t i = 0; i < 4; i++) {
-		t->dim[i] = 1;
-		if (i < t->n_dims && take64(c, &t->dim[i]))
-			return why(w, "tensor %.*s: goes " TRUNCATED, GGUF_SHOWN(t->name));
-	}
-	if (take32(c, &t->type) || take64(c, offset))
-		return why(w, "tensor %.*s: goes " TRUNCATED, GGUF_SHOWN(t->name));
+	if (offset % alignment)
+		return why(w, "offset %llu is not a multiple of the alignment %llu", (unsigned long long)offset,
+			(unsigned long long)alignment);
+	if (offset > left(data) || t->bytes > left(data) - offset)
+		return why(w, "%llu bytes at offset %llu go " TRUNCATED, (unsigned long long)t->bytes,
+			(unsigned long long)offset);
+	t->data = data->p + offset;
 	return 0;
 }
 
-static int locate(struct gguf_tensor *t, uint64_t offset, uint64_t alignment, const unsigned char *data,
-	const unsigned char *end, struct why *w)
+/* Whether the table goes on at c, so that the header's count is too small: there is another entry, complete and valid,
+ * whose data directly follow those of the n tensors. */
+static int goes_on(struct input c, const struct gguf_tensor *tensors, uint64_t n, const struct input *data,
+	uint64_t alignment)
 {
-	uint64_t size = data < end ? (uint64_t)(end - data) : 0;
+	struct gguf_tensor next = { 0 };
+	uint64_t offset, end = 0;
+	struct why ignored;
 
-	if (offset % alignment)
-		return why(w, "tensor %.*s: offset %llu is not a multiple of the alignment %llu", GGUF_SHOWN(t->name),
-			(unsigned long long)offset,
-			(unsigned long long)alignment);
-	if (offset > size || t->bytes > size - offset)
-		return why(w, "tensor %.*s: %llu bytes at offset %llu go " TRUNCATED, GGUF_SHOWN(t->name),
-			(unsigned long long)t->bytes,
-			(unsigned long long)offset);
-	t->data = data + offset;
-	return 0;
+	for (uint64_t i = 0; i < n; i++)
+		end = size_max(end, (size_t)((const unsigned char *)tensors[i].data - data->p + tensors[i].bytes));
+	return !take_name(&c, &next.name, "", &ignored) && !take_tensor(&c, &next, &offset, &ignored) &&
+		!measure(&next, &ignored) && offset == ((end + alignment - 1) & -alignment) &&
+		!locate(&next, offset, data, alignment, &ignored);
 }
 
 static int compare_data(const void *a, const void *b)
@@ -265,37 +284,30 @@ static int compare_data(const void *a, const void *b)
 	return (p > q) - (p < q);
 }
 
-static int compare_tensors(const void *a, const void *b)
-{
-	return gguf_compare((*(const struct gguf_tensor *const *)a)->name,
-		(*(const struct gguf_tensor *const *)b)->name);
-}
-
 /* Fills by_name; refuses duplicate names and overlapping data. */
 static int index_tensors(struct gguf *g, struct why *w)
 {
-	const struct gguf_tensor **t = calloc(g->n_tensors + 1, sizeof *t);
+	const struct gguf_tensor **t = calloc(g->n_tensors + 1, sizeof *t), *before;
 
 	free(g->files->by_name);
-	g->files->by_name = t;
+	g->files->by_name = (void *)t;
 	if (!t)
 		return why(w, "out of memory");
 	for (uint64_t i = 0; i < g->n_tensors; i++)
 		t[i] = &g->tensors[i];
 	qsort(t, g->n_tensors, sizeof *t, compare_data);
-	for (uint64_t i = 1; i < g->n_tensors; i++)
-		if ((const unsigned char *)t[i - 1]->data + t[i - 1]->bytes > (const unsigned char *)t[i]->data)
-			return why(w, "tensor %.*s: overlaps %.*s", GGUF_SHOWN(t[i]->name), GGUF_SHOWN(t[i - 1]->name));
-	qsort(t, g->n_tensors, sizeof *t, compare_tensors);
-	for (uint64_t i = 1; i < g->n_tensors; i++)
-		if (!compare_tensors(&t[i - 1], &t[i]))
-			return why(w, "tensor %.*s: given twice", GGUF_SHOWN(t[i]->name));
-	return 0;
+	for (uint64_t i = 1; i < g->n_tensors; i++) {
+		before = t[i - 1];
+		if ((const unsigned char *)before->data + before->bytes > (const unsigned char *)t[i]->data)
+			return why(w, "tensor %.*s: overlaps %.*s", GGUF_SHOWN(t[i]->name), GGUF_SHOWN(before->name));
+	}
+	return sort_by_name(g->files->by_name, g->n_tensors, "tensor ", w);
 }
 
 /* Reads the table and, if data is set, locates the data of each tensor. */
 static int take_tensors(struct input *c, struct gguf *g, uint64_t n, const unsigned char *file, int data, struct why *w)
 {
+	struct input section = *c;
 	int64_t alignment = ALIGNMENT;
 	uint64_t *offsets, used;
 	int bad = 0;
@@ -310,17 +322,24 @@ static int take_tensors(struct input *c, struct gguf *g, uint64_t n, const unsig
 	offsets = calloc(n + 1, sizeof *offsets);
 	if (!g->tensors || !offsets)
 		bad = why(w, "out of memory");
-	for (uint64_t i = 0; i < n && !bad; i++)
-		bad = take_tensor(c, &g->tensors[i], &offsets[i], w) || (data && measure(&g->tensors[i], w));
-	used = (uint64_t)(c->p - file) + (uint64_t)alignment - 1;
-	used -= used % (uint64_t)alignment;
+	for (uint64_t i = 0; i < n && !bad; i++) {
+		struct gguf_tensor *t = &g->tensors[i];
+
+		bad = take_name(c, &t->name, "tensor table: a name", w);
+		if (!bad && (take_tensor(c, t, &offsets[i], w) || (data && measure(t, w))))
+			bad = why_of("tensor ", t->name, w);
+	}
+	used = ((uint64_t)(c->p - file) + (uint64_t)alignment - 1) & -(uint64_t)alignment;
+	section.p = used < (uint64_t)(c->end - file) ? file + used : c->end;
 	if (!bad && data && n && used > (uint64_t)(c->end - file))
 		bad = why(w, "tensor data: " TRUNCATED);
-	if (!bad && !n && used < (uint64_t)(c->end - file))
-		bad = why(w, "no tensors, but %llu bytes after the metadata: a wrong count of keys or tensors",
-			(unsigned long long)((uint64_t)(c->end - file) - used));
+	if (!bad && !n && left(&section))
+		bad = why(w, "no tensors, but %zu bytes after the metadata: a wrong count of keys or tensors", left(&section));
 	for (uint64_t i = 0; i < n && !bad && data; i++)
-		bad = locate(&g->tensors[i], offsets[i], (uint64_t)alignment, file + used, c->end, w);
+		if (locate(&g->tensors[i], offsets[i], &section, (uint64_t)alignment, w))
+			bad = why_of("tensor ", g->tensors[i].name, w);
+	if (!bad && n && data && goes_on(*c, g->tensors, n, &section, (uint64_t)alignment))
+		bad = why(w, "%llu tensors, but the table goes on after them: a wrong count", (unsigned long long)n);
 	free(offsets);
 	g->n_tensors = n;
 	if (bad)
@@ -373,18 +392,18 @@ static int map_file(const char *path, struct gguf_map *m, struct why *w)
 static int parse(struct gguf *g, int tensors, struct why *w)
 {
 	const struct gguf_map *m = g->files->maps;
-	struct input c = { m->p + 4, m->p + m->size };
-	uint64_t n_tensors = 0;
+	struct input c = { m->p + 4, m->p + m->size, 0 };
+	uint64_t n_tensors;
 
 	if (memcmp(m->p, "GGUF", 4))
 		return why(w, "not a GGUF file: it starts with other bytes");
-	take32(&c, &g->version);
+	g->version = take32(&c);
 	if (g->version && !(g->version & 0xffff))
 		return why(w, "a big-endian GGUF file, which is not supported");
 	if (g->version < 2 || g->version > 3)
 		return why(w, "GGUF version %u is not supported (2 and 3 are)", g->version);
-	take64(&c, &n_tensors);
-	take64(&c, &g->n_values);
+	n_tensors = take64(&c);
+	g->n_values = take64(&c);
 	if (take_values(&c, g, w))
 		return -1;
 	return take_tensors(&c, g, n_tensors, m->p, tensors, w);

@@ -21,10 +21,6 @@ struct gguf_string {
 	size_t n;
 };
 
-/* Walking an array of strings is limited by the latency of reading lengths; walking four parts side by side takes a
- * fraction of the time. */
-enum { GGUF_PARTS = 4 };
-
 struct gguf_value {
 	struct gguf_string key;
 	uint32_t type;          /* enum gguf_type */
@@ -32,10 +28,8 @@ struct gguf_value {
 	uint64_t n;             /* elements of an array, 1 otherwise */
 	const unsigned char *data;      /* the value, or the first element of an array, as in the file; unaligned */
 	const unsigned char *end;       /* first byte after it */
-	/* Of an array of strings: whether each has a space between its first and last bytes, as BPE's merges; where
-	 * elements 0, n/4, 2·(n/4) and 3·(n/4) start. */
+	/* Of an array of strings: whether each has a space between its first and last bytes, as BPE's merges do. */
 	int spaced;
-	const unsigned char *part[GGUF_PARTS];
 };
 
 struct gguf_tensor {
@@ -78,9 +72,9 @@ int gguf_text(const struct gguf *g, const char *key, struct gguf_string *out, st
 /* of: element type */
 int gguf_array(const struct gguf *g, const char *key, uint32_t of, const struct gguf_value **out, struct why *w);
 
-/* Walks an array of strings: start with *at = v->data; each call returns the next string and advances *at. The caller
- * counts to v->n. Lengths were checked when the file was opened and are checked again, because other processes may
- * write to a mapped file: a string that no longer fits reads as empty. */
+/* The string whose length stands at *at; advances *at to the next one. To walk an array of strings, start with *at =
+ * v->data and count to v->n. Lengths were checked when the file was opened and are checked again, because other
+ * processes may write to a mapped file: a string that no longer fits reads as empty. */
 static inline struct gguf_string gguf_next_string(const struct gguf_value *v, const unsigned char **at)
 {
 	struct gguf_string s = { (const char *)*at, 0 };

@@ -7,37 +7,31 @@
 
 #include "lib/base/le.h"
 
-static int against_value(const void *key, const void *element)
+/* What begins with the name, or NULL. */
+static const void *find(const struct gguf_string **by_name, uint64_t n, const char *name)
 {
-	return gguf_compare(*(const struct gguf_string *)key, (*(const struct gguf_value *const *)element)->key);
-}
+	const struct gguf_string s = { name, strlen(name) }, *wanted = &s;
+	const struct gguf_string **found = bsearch(&wanted, by_name, n, sizeof *by_name, gguf_compare);
 
-static int against_tensor(const void *name, const void *element)
-{
-	return gguf_compare(*(const struct gguf_string *)name, (*(const struct gguf_tensor *const *)element)->name);
+	return found ? *found : NULL;
 }
 
 const struct gguf_value *gguf_find(const struct gguf *g, const char *key)
 {
-	struct gguf_string s = { key, strlen(key) };
-	const struct gguf_value **v = bsearch(&s, g->files->by_key, g->n_values, sizeof *v, against_value);
-
-	return v ? *v : NULL;
+	return find(g->files->by_key, g->n_values, key);
 }
 
 const struct gguf_tensor *gguf_tensor(const struct gguf *g, const char *name)
 {
-	struct gguf_string s = { name, strlen(name) };
-	const struct gguf_tensor **t;
+	size_t length = strlen(name);
 
-	if (!g->files->by_name) {       /* opened without the tensors' data */
-		for (uint64_t i = 0; i < g->n_tensors; i++)
-			if (!gguf_compare(s, g->tensors[i].name))
-				return &g->tensors[i];
-		return NULL;
-	}
-	t = g->n_tensors ? bsearch(&s, g->files->by_name, g->n_tensors, sizeof *t, against_tensor) : NULL;
-	return t ? *t : NULL;
+	if (g->files->by_name)
+		return find(g->files->by_name, g->n_tensors, name);
+	/* opened without the tensors' data */
+	for (const struct gguf_tensor *t = g->tensors; t < g->tensors + g->n_tensors; t++)
+		if (t->name.n == length && !memcmp(t->name.s, name, length))
+			return t;
+	return NULL;
 }
 
 /* ---- numbers ---- */

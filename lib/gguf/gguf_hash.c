@@ -74,8 +74,8 @@ uint64_t gguf_vocab_fingerprint(const struct gguf *g)
 {
 	static const char *const keys[] = {
 		"tokenizer.ggml.model", "tokenizer.ggml.pre", "tokenizer.ggml.tokens", "tokenizer.ggml.token_type",
-			"tokenizer.ggml.scores",
-		"tokenizer.ggml.merges", "tokenizer.ggml.bos_token_id", "tokenizer.ggml.eos_token_id"
+		"tokenizer.ggml.scores", "tokenizer.ggml.merges", "tokenizer.ggml.bos_token_id",
+		"tokenizer.ggml.eos_token_id"
 	};
 	const struct gguf_value *v;
 	uint64_t h = 1;
@@ -112,13 +112,13 @@ uint64_t gguf_model_fingerprint(const struct gguf *g)
 
 	/* In order of names, so that a model in shards and the same model in one file agree. */
 	for (uint64_t i = 0; i < g->n_values; i++) {
-		const struct gguf_value *v = g->files->by_key[i];
+		const struct gguf_value *v = (const void *)g->files->by_key[i];
 
 		if (!begins(v->key, "general.") && !begins(v->key, "tokenizer.") && !begins(v->key, "split."))
 			h = hash_value(v, h);
 	}
 	for (uint64_t i = 0; g->files->by_name && i < g->n_tensors; i++) {
-		const struct gguf_tensor *t = g->files->by_name[i];
+		const struct gguf_tensor *t = (const void *)g->files->by_name[i];
 		const uint64_t words[6] = { t->n_dims, t->dim[0], t->dim[1], t->dim[2], t->dim[3], t->type };
 
 		for (int k = 0; k < 48; k++)

@@ -13,12 +13,13 @@ struct gguf_map {
 struct gguf_files {
 	size_t n;                               /* 1, or the number of shards */
 	struct gguf_map *maps;
-	const struct gguf_value **by_key;       /* [n_values], ascending */
-	const struct gguf_tensor **by_name;     /* [n_tensors], ascending; NULL without data */
+	/* sorted pointers to the names, with which a value or a tensor begins */
+	const struct gguf_string **by_key;      /* [n_values] */
+	const struct gguf_string **by_name;     /* [n_tensors]; NULL without data */
 };
 
-/* Byte order, then length. */
-int gguf_compare(struct gguf_string a, struct gguf_string b);
+/* Compares what two pointers to such pointers point to: byte order, then length. */
+int gguf_compare(const void *a, const void *b);
 
 /* For "%.*s" in messages: names may be long. */
 #define GGUF_SHOWN(string) (int)((string).n < 80 ? (string).n : 80), (string).s

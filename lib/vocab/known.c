@@ -58,7 +58,7 @@ static void find_known(const struct vocab *v, int32_t id[KNOWN])
 	for (int k = 0; k < KNOWN; k++)
 		id[k] = -1;
 	for (uint32_t i = 0; i < v->tokens.n; i++) {
-		struct gguf_string s = names_get(&v->tokens, i);
+		struct gguf_string s = vocab_token(v, (int32_t)i);
 
 		if (!s.n || (*s.s != '<' && *s.s != '[' && *s.s != '_') || (s.s[s.n - 1] != '>' && s.s[s.n - 1] != ']'))
 			continue;

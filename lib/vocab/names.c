@@ -71,6 +71,25 @@ void names_close(struct names *s)
 	memset(s, 0, sizeof *s);
 }
 
+int names_open(struct names *s, const struct gguf_value *array, struct why *w)
+{
+	const unsigned char *at = array->data;
+
+	*s = (struct names){ .array = array, .n = (uint32_t)array->n };
+	if (array->n > NAMES_MAX || (uint64_t)(array->end - array->data) > UINT32_MAX)
+		return why(w, "%.*s: too many strings", (int)array->key.n, array->key.s);
+	s->at = aligned(s->n + (size_t)1);
+	if (!s->at)
+		return why(w, "out of memory");
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct gguf_string t = gguf_next_string(array, &at);
+
+		s->at[i] = (uint32_t)((const unsigned char *)t.s - array->data);
+		s->longest = size_max(s->longest, t.n);
+	}
+	return 0;
+}
+
 static int is(const struct names *s, uint32_t i, const void *text, size_t n)
 {
 	struct gguf_string t = names_get(s, i);
@@ -89,39 +108,6 @@ static uint32_t *find(const struct names *s, const void *text, size_t n, uint64_
 			return slot;
 	}
 	return NULL;
-}
-
-/* Notes where the string of number i, at *at, starts; moves on to the next. */
-static void note(struct names *s, uint32_t i, const unsigned char **at)
-{
-	struct gguf_string t = gguf_next_string(s->array, at);
-
-	s->at[i] = (uint32_t)((const unsigned char *)t.s - s->array->data);
-	s->longest = size_max(s->longest, t.n);
-}
-
-int names_open(struct names *s, const struct gguf_value *array, struct why *w)
-{
-	const unsigned char *at[GGUF_PARTS];
-	uint32_t part, i;
-	int k;
-
-	memset(s, 0, sizeof *s);
-	s->array = array;
-	if (array->n > NAMES_MAX || (uint64_t)(array->end - array->data) > UINT32_MAX)
-		return why(w, "%.*s: too many strings", (int)array->key.n, array->key.s);
-	s->n = (uint32_t)array->n;
-	s->at = aligned(s->n + (size_t)1);
-	if (!s->at)
-		return why(w, "out of memory");
-	memcpy(at, array->part, sizeof at);
-	part = s->n / GGUF_PARTS;
-	for (i = 0; i < part; i++)
-		for (k = 0; k < GGUF_PARTS; k++)
-			note(s, (uint32_t)k * part + i, &at[k]);
-	for (i = GGUF_PARTS * part; i < s->n; i++)
-		note(s, i, &at[GGUF_PARTS - 1]);
-	return 0;
 }
 
 /* The numbers of the strings to index; the caller frees them. */

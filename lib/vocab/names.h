@@ -40,9 +40,8 @@ static inline struct gguf_string names_get(const struct names *s, uint32_t i)
 {
 	const unsigned char *p = s->array->data + s->at[i];
 	uint64_t n = le64(p - 8);
-	struct gguf_string t = { (const char *)p, n > (uint64_t)(s->array->end - p) ? 0 : (size_t)n };
 
-	return t;
+	return (struct gguf_string){ (const char *)p, n > (uint64_t)(s->array->end - p) ? 0 : (size_t)n };
 }
 
 /* The number of the string text[n], or -1; empty strings are not found. Call names_index() first. */

@@ -50,6 +50,11 @@ struct vocab {
 	struct encoder *encoder;                /* or NULL */
 };
 
+static inline struct gguf_string vocab_token(const struct vocab *v, int32_t id)
+{
+	return names_get(&v->tokens, (uint32_t)id);
+}
+
 /* ---- read.c ---- */
 
 /* Fills v, whose g is set, from the file's metadata, and checks all of it. */

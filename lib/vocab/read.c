@@ -185,7 +185,6 @@ static int read_merges(struct vocab *v, struct why *w)
 {
 	int found = gguf_array(v->g, "tokenizer.ggml.merges", GGUF_STRING, &v->merges, w);
 	const unsigned char *at;
-	struct gguf_string s;
 
 	if (found < 0 || v->spm)
 		return found < 0 ? -1 : 0;
@@ -193,7 +192,8 @@ static int read_merges(struct vocab *v, struct why *w)
 		return why(w, "tokenizer.ggml.merges: missing");
 	at = v->merges->data;
 	for (uint64_t i = 0; !v->merges->spaced && i < v->merges->n; i++) {
-		s = gguf_next_string(v->merges, &at);
+		struct gguf_string s = gguf_next_string(v->merges, &at);
+
 		if (s.n < 3 || !memchr(s.s + 1, ' ', s.n - 2))
 			return why(w, "tokenizer.ggml.merges: number %llu: \"%.*s\" is not a pair separated by a space",
 				(unsigned long long)i, s.n < 40 ? (int)s.n : 40, s.s);

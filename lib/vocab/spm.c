@@ -145,7 +145,7 @@ void spm_open(struct vocab *v)
 	for (int b = 0; b < 256; b++)
 		v->encoder->byte_id[b] = single[b] = -1;
 	for (uint32_t i = 0; i < v->tokens.n; i++) {
-		struct gguf_string s = names_get(&v->tokens, i);
+		struct gguf_string s = vocab_token(v, (int32_t)i);
 		int b = s.n == 6 ? spm_byte(s) : -1;
 
 		if (b >= 0)

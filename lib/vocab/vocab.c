@@ -14,11 +14,11 @@ static int open_specials(const struct vocab *v, struct special_set *all, struct 
 	size_t room = 0;
 
 	for (uint32_t i = 0; i < v->tokens.n; i++) {
-		if (v->type[i] < VOCAB_UNKNOWN || v->type[i] > VOCAB_USER || !names_get(&v->tokens, i).n)
+		if (v->type[i] < VOCAB_UNKNOWN || v->type[i] > VOCAB_USER || !vocab_token(v, (int32_t)i).n)
 			continue;
 		if (all->n == room && grow(&all->token, &room, sizeof *all->token, 64))
 			return -1;
-		all->token[all->n++] = (struct special){ .id = (int32_t)i, .text = names_get(&v->tokens, i) };
+		all->token[all->n++] = (struct special){ .id = (int32_t)i, .text = vocab_token(v, (int32_t)i) };
 	}
 	user->token = malloc((all->n + (size_t)1) * sizeof *user->token);
 	if (!user->token)
@@ -98,7 +98,7 @@ static int is_space(char c)
 static int swallows(const struct vocab *v, int32_t id)
 {
 	static const char *const not[] = { "<unk>", "<s>", "<|endoftext|>" };
-	struct gguf_string s = names_get(&v->tokens, (uint32_t)id);
+	struct gguf_string s = vocab_token(v, id);
 
 	if (!v->phi3)
 		return 0;
@@ -186,7 +186,7 @@ const char *vocab_piece(const struct vocab *v, int32_t id, int special, size_t *
 
 	if (id < 0 || (uint32_t)id >= v->tokens.n)
 		return NULL;
-	s = names_get(&v->tokens, (uint32_t)id);
+	s = vocab_token(v, id);
 	*n = s.n;
 	switch (v->type[id]) {
 	case VOCAB_UNKNOWN:
