@@ -54,11 +54,11 @@ KERNELS = kv_type select spec/scalar spec/scalar_product spec/scalar_vector spec
 SIMD = decode prompt table
 FAMILIES = llama gpt2
 OPS = embed angles rows product prepare store attend select
-FWD = settings serve chain model/model model/rope $(FAMILIES:%=model/%) model/families model/builder \
+FWD = engine settings serve chain model/model model/rope $(FAMILIES:%=model/%) model/families model/builder \
 	plan/plan $(OPS:%=plan/%) state/object state/segment state/digest run/pool run/prefault \
 	measure/meter measure/limits measure/report measure/dump
 SAMPLE = main options session pieces constraint trace
-BENCH = main engine print random
+BENCH = main timing print random
 FEED = feed_opts loop draft result stages find
 GEN = main options pipeline progress report history console conversation $(FEED)
 TESTS = quantise_test gguf_test vocab_test pretok_test tokenizers_test frame_test sampler_test stop_test \

@@ -5,8 +5,7 @@
 
 #include "fwd_opts.h"
 #include "lib/sampler/rng.h"
-#include "fwd/kernels/kernels.h"
-#include "fwd/state/segment.h"
+#include "lib/base/system.h"
 
 enum { ALL = 1, CHAIN, TEMP, IGNORE_EOS, DUMP, PROFILE };
 enum { THREADS_MAX = 1024, BATCH_MAX = 1 << 16, CHUNK_MAX = 1 << 16 };
@@ -35,13 +34,32 @@ int settings_kv_type(const struct cli *c)
 	return -1;
 }
 
+const struct kernels *settings_backend(const struct cli *c, const char *name)
+{
+	const struct kernels *k = kernels_select(name);
+
+	if (!k)
+		cli_usage(c, "--backend: \"%s\" is not available on this machine", name);
+	return k;
+}
+
+/* multicore and simd are the best instruction set, on all cores and on one; scalar runs on one. */
+static void choose_backend(struct engine_setup *s, const struct cli *c, const char *name)
+{
+	int simd = !strcmp(name, "simd"), best = simd || !strcmp(name, "multicore");
+
+	s->kernels = settings_backend(c, best ? "auto" : name);
+	if (!s->threads)
+		s->threads = simd || !strcmp(name, "scalar") ? 1 : system_cores();
+}
+
 static void check(const struct settings *set, const struct cli *c, const char *of_chain)
 {
 	struct why w;
 
 	if (c->argc != 1)
 		cli_usage(c, c->argc ? "more than one model (try --help)" : "no model (try --help)");
-	if (set->kv && object_check_name(set->kv, &w) < 0)
+	if (set->engine.kv && object_check_name(set->engine.kv, &w) < 0)
 		cli_usage(c, "--kv: %s", w.text);
 	if (set->chain.chunk && set->all)
 		cli_usage(c, "--all and --chain exclude each other: a chain writes no logits");
@@ -51,21 +69,21 @@ static void check(const struct settings *set, const struct cli *c, const char *o
 
 void settings_read(struct settings *set, struct cli *c)
 {
-	const char *of_chain = NULL;
+	const char *backend = "multicore", *of_chain = NULL;
 	const struct opt *o;
 	long long seed = -1;
 
-	*set = (struct settings){ .backend = "multicore", .batch = 512, .kv_type = -1, .chain = { .n = -1 } };
+	*set = (struct settings){ .engine = { .batch = 512, .kv_type = -1 }, .chain = { .n = -1 } };
 	while ((o = cli_next(c))) {
 		if (o->letter == 'n' || o->letter == 's' || o->letter == TEMP || o->letter == IGNORE_EOS)
 			of_chain = o->name;
 		switch (o->letter) {
-		case OPT_BACKEND: set->backend = c->value; break;
-		case 't': set->threads = (size_t)cli_integer(c, o, 1, THREADS_MAX); break;
-		case 'c': set->n_ctx = (size_t)cli_integer(c, o, 1, SEGMENT_CTX_MAX); break;
-		case 'b': set->batch = (size_t)cli_integer(c, o, 1, BATCH_MAX); break;
-		case OPT_KV: set->kv = c->value; break;
-		case OPT_KV_TYPE: set->kv_type = settings_kv_type(c); break;
+		case OPT_BACKEND: backend = c->value; break;
+		case 't': set->engine.threads = (size_t)cli_integer(c, o, 1, THREADS_MAX); break;
+		case 'c': set->engine.n_ctx = (size_t)cli_integer(c, o, 1, SEGMENT_CTX_MAX); break;
+		case 'b': set->engine.batch = (size_t)cli_integer(c, o, 1, BATCH_MAX); break;
+		case OPT_KV: set->engine.kv = c->value; break;
+		case OPT_KV_TYPE: set->engine.kv_type = settings_kv_type(c); break;
 		case ALL: set->all = 1; break;
 		case CHAIN: set->chain.chunk = (size_t)cli_integer(c, o, 1, CHUNK_MAX); break;
 		case 'n': set->chain.n = cli_integer(c, o, 0, INT32_MAX); break;
@@ -78,6 +96,7 @@ void settings_read(struct settings *set, struct cli *c)
 		}
 	}
 	check(set, c, of_chain);
+	choose_backend(&set->engine, c, backend);
 	/* A random seed, too, is one that -s accepts. */
 	set->chain.seed = seed < 0 ? rng_seed() >> 1 : (uint64_t)seed;
 }

@@ -6,11 +6,10 @@
 
 #include "lib/base/cli.h"
 #include "chain.h"
+#include "engine.h"
 
 struct settings {
-	const char *backend, *kv;       /* kv NULL: no name */
-	size_t threads, n_ctx, batch;   /* threads and n_ctx 0: not given */
-	int kv_type;                    /* enum kv_type; -1: auto */
+	struct engine_setup engine;
 	int all, profile, verbose;
 	const char *dump;               /* a directory, or NULL */
 	struct chain chain;             /* chunk 0: no --chain */
@@ -18,8 +17,11 @@ struct settings {
 
 extern const struct opt settings_opts[];       /* beside fwd_opts */
 
-/* The value of --kv-type, as in struct settings. */
+/* The value of --kv-type, as in struct engine_setup. */
 int settings_kv_type(const struct cli *c);
+
+/* The backend of this name. */
+const struct kernels *settings_backend(const struct cli *c, const char *name);
 
 /* Reads and checks all options. Then c->argv[0] is the model. */
 void settings_read(struct settings *set, struct cli *c);

@@ -146,15 +146,28 @@ struct kernels {
 	void (*attend_join)(const struct attend *a, size_t h, size_t n, void *parts, void *scratch);
 };
 
-extern const struct kernels kernels_scalar;
-extern const struct kernels kernels_avx2, kernels_avx512;       /* x86-64 only */
-extern const struct kernels kernels_neon;                       /* aarch64 only */
+/* The instruction sets of this build, the slowest first, and what the CPU must have: ROW(name, enum system_feature). */
+#if defined __x86_64__
+#define KERNELS_ISAS(ROW) ROW(avx2, SYSTEM_AVX2) ROW(avx512, SYSTEM_AVX512)
+#elif defined __aarch64__
+#define KERNELS_ISAS(ROW) ROW(neon, SYSTEM_DOTPROD)
+#else
+#define KERNELS_ISAS(ROW)
+#endif
 
-/* By name ("scalar", "avx2", "avx512", "neon") or the best that this CPU runs ("auto"). NULL: no such table, or
- * this CPU cannot run it. */
+#define KERNELS_DECLARE(isa, feature) extern const struct kernels kernels_##isa;
+KERNELS_DECLARE(scalar, SYSTEM_ANY)
+KERNELS_ISAS(KERNELS_DECLARE)
+
+/* For option tables: "avx2, avx512, ". */
+#define KERNELS_NAME(isa, feature) #isa ", "
+#define KERNELS_NAMES KERNELS_ISAS(KERNELS_NAME)
+
+/* By name ("scalar", or an instruction set's) or the best that this CPU runs ("auto"). NULL: no such table, or this CPU
+ * cannot run it. */
 const struct kernels *kernels_select(const char *name);
 
-/* The i-th table that this CPU runs, scalar first, or NULL past the last: for tests and --help. */
+/* The i-th table that this CPU runs, scalar first, or NULL past the last. */
 const struct kernels *kernels_each(size_t i);
 
 #endif

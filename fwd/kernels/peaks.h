@@ -27,8 +27,8 @@ struct peaks {
 /* The loops for the instruction set of k. */
 const struct peaks *peaks_of(const struct kernels *k);
 
-extern const struct peaks peaks_scalar;
-extern const struct peaks peaks_avx2, peaks_avx512;     /* x86-64 only */
-extern const struct peaks peaks_neon;                   /* aarch64 only */
+#define PEAKS_DECLARE(isa, feature) extern const struct peaks peaks_##isa;
+PEAKS_DECLARE(scalar, SYSTEM_ANY)
+KERNELS_ISAS(PEAKS_DECLARE)
 
 #endif

@@ -11,13 +11,10 @@ static const struct table {
 	enum system_feature needs;
 	const struct peaks *peaks;
 } tables[] = {
-	{ &kernels_scalar, SYSTEM_ANY, &peaks_scalar },
-#if defined __x86_64__
-	{ &kernels_avx2, SYSTEM_AVX2, &peaks_avx2 },
-	{ &kernels_avx512, SYSTEM_AVX512, &peaks_avx512 },
-#elif defined __aarch64__
-	{ &kernels_neon, SYSTEM_DOTPROD, &peaks_neon },
-#endif
+#define TABLE(isa, feature) { &kernels_##isa, feature, &peaks_##isa },
+	TABLE(scalar, SYSTEM_ANY)
+	KERNELS_ISAS(TABLE)
+#undef TABLE
 };
 
 const struct kernels *kernels_each(size_t i)

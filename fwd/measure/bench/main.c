@@ -10,9 +10,9 @@
 #include "lib/base/size.h"
 #include "lib/base/system.h"
 #include "tests/mkweights.h"
-#include "engine.h"
 #include "print.h"
 #include "random.h"
+#include "timing.h"
 
 enum { SHAPE = 1, TYPE, BACKEND, KV_TYPE, DIRECTORY };
 enum { LIST_MAX = 32, N_MAX = 1 << 20 };
@@ -20,14 +20,14 @@ enum { LIST_MAX = 32, N_MAX = 1 << 20 };
 static const struct opt opts[] = {
 	{ 'm', "model", "FILE", "a model file, in place of random models" },
 	{ SHAPE, "shape", "LIST", "of the random models: llama-1b, qwen3-0.6b, smol-135m (default: llama-1b)" },
-	{ TYPE, "type", "LIST", "of their matrices: F32, F16, BF16, Q8_0, Q4_0 ... Q6_K, Q3_K_M, Q4_K_M, Q5_K_M\n"
+	{ TYPE, "type", "LIST", "of their matrices: tensor types, or mixes such as Q4_K_M\n"
 		"(default: Q8_0,Q4_0,Q4_K_M,Q6_K,F16)" },
 	{ 't', "threads", "LIST", "threads (default: 1 and the number of cores)" },
 	{ 'p', "n-prompt", "LIST", "tokens of a prompt; 0: none (default: 512)" },
 	{ 'n', "n-gen", "LIST", "tokens to decode; 0: none (default: 128)" },
 	{ 'd', "n-depth", "LIST", "tokens in the context before (default: 0)" },
 	{ 'r', "repetitions", "N", "runs of each test, of which the median counts (default: 5)" },
-	{ BACKEND, "backend", "NAME", "scalar, avx2, avx512, neon or auto (default: auto)" },
+	{ BACKEND, "backend", "NAME", "scalar, " KERNELS_NAMES "or auto (default: auto)" },
 	{ 'b', "batch-size", "N", "tokens evaluated at once (default: 512)" },
 	{ KV_TYPE, "kv-type", "TYPE", "of K and V, as in fwd (default: auto)" },
 	{ DIRECTORY, "dir", "DIR", "where the random models are written (default: $TMPDIR, or /tmp)" },
@@ -47,15 +47,14 @@ static struct why w;
 static struct {
 	const char *model, *dir;
 	struct list shapes, types, threads, prompts, decodes, depths;
-	size_t repetitions, batch;
-	const struct kernels *kernels;
-	int kv_type;
+	size_t repetitions;
+	struct engine_setup engine;
 	enum style style;
 } set = { .shapes = { .n = 1, .name = { "llama-1b" } },
 	.types = { .n = 5, .name = { "Q8_0", "Q4_0", "Q4_K_M", "Q6_K", "F16" } },
 	.prompts = { .n = 1, .number = { 512 } },
-	.decodes = { .n = 1, .number = { 128 } }, .depths = { .n = 1, .number = { 0 } }, .repetitions = 5, .batch = 512,
-	.kv_type = -1 };
+	.decodes = { .n = 1, .number = { 128 } }, .depths = { .n = 1, .number = { 0 } }, .repetitions = 5,
+	.engine = { .batch = 512, .kv_type = -1 } };
 
 /* ---- options ---- */
 
@@ -121,8 +120,8 @@ static void option(const struct opt *o, const char **backend)
 	case 'd': numbers(o, 0, N_MAX, &set.depths); break;
 	case 'r': set.repetitions = (size_t)cli_integer(&c, o, 1, METER_MAX - 1); break;
 	case BACKEND: *backend = c.value; break;
-	case 'b': set.batch = (size_t)cli_integer(&c, o, 1, 1 << 16); break;
-	case KV_TYPE: set.kv_type = settings_kv_type(&c); break;
+	case 'b': set.engine.batch = (size_t)cli_integer(&c, o, 1, 1 << 16); break;
+	case KV_TYPE: set.engine.kv_type = settings_kv_type(&c); break;
 	case DIRECTORY: set.dir = c.value; break;
 	case 'o': set.style = style(); break;
 	}
@@ -138,9 +137,7 @@ static void read_options(void)
 		option(o, &backend);
 	if (c.argc)
 		cli_usage(&c, "%s: unexpected operand (-m names a model)", c.argv[0]);
-	set.kernels = kernels_select(backend);
-	if (!set.kernels)
-		cli_usage(&c, "--backend: \"%s\" is not available", backend);
+	set.engine.kernels = settings_backend(&c, backend);
 	if (!set.dir || !*set.dir)
 		set.dir = "/tmp";
 	if (!set.threads.n) {
@@ -161,12 +158,12 @@ static size_t most(const struct list *l)
 	return n;
 }
 
-static void run_tests(struct engine *e, struct bench_row *row, const struct list *lengths, int decode, size_t depth)
+static void run_tests(struct timing *t, struct bench_row *row, const struct list *lengths, int decode, size_t depth)
 {
 	for (size_t i = 0; i < lengths->n; i++)
 		if (lengths->number[i]) {
 			row->test = (struct bench_test){ .decode = decode, .n = lengths->number[i], .depth = depth };
-			row->result = engine_test(e, &row->test, set.repetitions);
+			row->result = timing_test(t, &row->test, set.repetitions);
 			print_row(set.style, row);
 		}
 }
@@ -175,26 +172,25 @@ static void run_tests(struct engine *e, struct bench_row *row, const struct list
 static void run_model(const char *path, const char *name)
 {
 	struct model *m = model_open(path, &w);
-	size_t n_ctx = size_max(most(&set.depths) + size_max(most(&set.prompts), most(&set.decodes)), 1);
-	struct engine_setup setup = { .kernels = set.kernels, .batch = set.batch, .n_ctx = n_ctx,
-		.kv_type = set.kv_type };
-	struct engine e;
-	struct bench_row row = { .model = name, .backend = set.kernels->name, .batch = set.batch,
+	struct engine_setup *setup = &set.engine;
+	struct bench_row row = { .model = name, .backend = setup->kernels->name, .batch = setup->batch,
 		.repetitions = set.repetitions };
+	struct timing t;
 
 	random_remove();
 	if (!m)
 		cli_die(&c, "%s", w.text);
 	row.bytes = m->bytes;
+	setup->n_ctx = size_max(most(&set.depths) + size_max(most(&set.prompts), most(&set.decodes)), 1);
 	for (size_t i = 0; i < set.threads.n; i++) {
-		setup.threads = row.threads = set.threads.number[i];
-		if (engine_open(&e, m, &setup, &w) < 0)
+		setup->threads = row.threads = set.threads.number[i];
+		if (timing_open(&t, m, setup, &w) < 0)
 			cli_die(&c, "%s", w.text);
 		for (size_t d = 0; d < set.depths.n; d++) {
-			run_tests(&e, &row, &set.prompts, 0, set.depths.number[d]);
-			run_tests(&e, &row, &set.decodes, 1, set.depths.number[d]);
+			run_tests(&t, &row, &set.prompts, 0, set.depths.number[d]);
+			run_tests(&t, &row, &set.decodes, 1, set.depths.number[d]);
 		}
-		engine_close(&e);
+		timing_close(&t);
 	}
 	model_close(m);
 }

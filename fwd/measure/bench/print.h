@@ -2,7 +2,7 @@
 #ifndef PRINT_H
 #define PRINT_H
 
-#include "engine.h"
+#include "timing.h"
 
 enum style { STYLE_MD, STYLE_CSV, STYLE_JSON };
 

@@ -1,0 +1,57 @@
+/* Opening a model's threads, plan and state, and closing them. */
+#include "engine.h"
+
+#include "fwd/state/digest.h"
+#include "lib/base/size.h"
+
+enum { CTX_DEFAULT = 4096 };
+
+/* The context that is asked for, that of an existing segment, or the default. */
+static size_t context(const struct engine_setup *s, const struct model *m)
+{
+	struct segment_info info;
+	struct why w;
+
+	if (s->n_ctx)
+		return s->n_ctx;
+	if (s->kv && segment_inspect(s->kv, &info, &w) == 0)
+		return info.n_ctx;
+	return size_min(m->n_ctx_train, CTX_DEFAULT);
+}
+
+static int open_all(struct engine *e, const struct engine_setup *s, struct why *w)
+{
+	struct model *m = e->model;
+	enum kv_type type = s->kv_type >= 0 ? (enum kv_type)s->kv_type : m->quantised ? KV_F16 : KV_F32;
+	struct plan_setup setup = { .kernels = s->kernels, .batch = s->batch, .last = m->n_layer };
+	size_t n_ctx = context(s, m);
+	struct segment_shape shape;
+
+	e->pool = setup.pool = pool_open(s->threads, w);
+	e->plan = e->pool ? plan_open(m, &setup, w) : NULL;
+	if (!e->plan)
+		return -1;
+	if (n_ctx > m->n_ctx_max)
+		return why(w, "%s: a context of %zu, but the model has a table of %zu positions", m->gguf->path, n_ctx,
+			m->n_ctx_max);
+	shape = plan_shape(e->plan, type);
+	if (segment_open(&e->segment, s->kv, &shape, n_ctx, w) < 0 || digest_check(&e->segment, m->gguf, w) < 0)
+		return -1;
+	return plan_bind(e->plan, n_ctx, w);
+}
+
+int engine_open(struct engine *e, struct model *m, const struct engine_setup *s, struct why *w)
+{
+	*e = (struct engine){ .model = m };
+	if (open_all(e, s, w) == 0)
+		return 0;
+	engine_close(e);
+	return -1;
+}
+
+void engine_close(struct engine *e)
+{
+	plan_close(e->plan);
+	segment_close(&e->segment);
+	pool_close(e->pool);
+}
