@@ -60,7 +60,7 @@ FWD = engine settings serve chain model/model model/rope $(FAMILIES:%=model/%) m
 SAMPLE = main options session pieces constraint trace
 BENCH = main timing print random
 FEED = feed_opts loop draft result stages find
-GEN = main options pipeline progress report history console conversation $(FEED)
+GEN = main options pipeline report history console conversation $(FEED)
 TESTS = quantise_test gguf_test vocab_test pretok_test tokenizers_test frame_test sampler_test stop_test \
         segment_test system_test pool_test rope_test plan_test product_test vector_test attend_test jinja_test \
         grammar_test schema_test

@@ -11,7 +11,6 @@
 #include "lib/base/cli.h"
 #include "lib/base/grow.h"
 #include "lib/stream/frame.h"
-#include "best.h"
 #include "result.h"
 
 enum { PENALTY = 1, ALL };
@@ -50,66 +49,50 @@ static void must(int failed)
 		cli_die(&c, "%s", w.text);
 }
 
-/* The text that is under way; after its end another one begins. */
-static struct candidate *current(int begin)
+/* The text that is under way, or NULL. */
+static struct candidate *last(void)
 {
-	if (begin) {
+	return run.n ? &run.text[run.n - 1] : NULL;
+}
+
+/* Ids that do not continue the text that is under way begin another. */
+static void take_ids(const struct frame *f, const int32_t *ids)
+{
+	struct candidate *t = last();
+
+	if (!t || t->r.reason || (t->r.ids.n && f->pos != t->r.pos + t->r.ids.n)) {
 		if (run.n == run.room && grow(&run.text, &run.room, sizeof *run.text, 16))
 			cli_die(&c, "out of memory");
 		run.text[run.n] = (struct candidate){ .number = (uint32_t)run.n };
 		run.n++;
 	}
-	return run.n ? &run.text[run.n - 1] : NULL;
-}
-
-static void take_ids(struct frame_in *in, const struct frame *f)
-{
-	struct candidate *t = current(0);
-	int32_t *ids = malloc((f->rows + 1) * sizeof *ids);
-
-	if (!ids)
-		cli_die(&c, "out of memory");
-	must(frame_read(in, f, ids, f->rows, &w));
-	if (!t || t->r.reason || (t->r.ids.n && f->pos != t->r.pos + t->r.ids.n))
-		t = current(1);
-	must(result_ids(&t->r, ids, f->rows, f->pos, &w));
-	free(ids);
-}
-
-static void take_end(struct frame_in *in, const struct frame *f)
-{
-	struct candidate *t = current(0);
-
-	if (!t || t->r.reason)
-		return;
-	t->r.reason = f->flags ? f->flags : FRAME_END_LENGTH;
-	if (f->rows && (t->r.stop = malloc(f->rows))) {
-		t->r.n_stop = f->rows;
-		must(frame_read(in, f, t->r.stop, f->rows, &w));
-	}
+	must(result_ids(&last()->r, ids, f->rows, f->pos, &w));
 }
 
 static void read_all(void)
 {
 	static struct frame_in in;
 	struct frame f;
-	float pick[2];
+	void *payload = NULL;
+	size_t room = 0;
 	int got;
 
 	frame_open_in(&in, 0, "stdin");
 	while ((got = frame_next(&in, &f, &w)) > 0) {
 		if (f.kind == FRAME_CARD && !run.carded++)
 			must(card_read(&in, &f, &run.card, &w) || card_write(1, &run.card, &w));
+		if (f.kind != FRAME_IDS && f.kind != FRAME_LOGPROBS && f.kind != FRAME_END)
+			continue;
+		must(frame_read_all(&in, &f, &payload, &room, &w));
 		if (f.kind == FRAME_IDS && f.flags & FRAME_SAMPLED && f.rows)
-			take_ids(&in, &f);
-		if (f.kind == FRAME_END)
-			take_end(&in, &f);
-		if (f.kind == FRAME_LOGPROBS && run.n) {
-			must(frame_read(&in, &f, pick, 2, &w));
-			result_logprob(&current(0)->r, f.pos, pick[1]);
-		}
+			take_ids(&f, payload);
+		if (f.kind == FRAME_END && run.n && !last()->r.reason)
+			result_end(&last()->r, f.flags ? f.flags : FRAME_END_LENGTH, payload, f.rows);
+		if (f.kind == FRAME_LOGPROBS && run.n)
+			result_logprob(&last()->r, f.pos, ((const float *)payload)[1]);
 	}
 	must(got < 0);
+	free(payload);
 }
 
 static int compare(const void *a, const void *b)

@@ -7,13 +7,22 @@
 #include <sys/select.h>
 #include <unistd.h>
 
+#include "lib/base/bytes.h"
 #include "lib/base/io.h"
-#include "lib/stream/frame.h"
+#include "lib/base/space.h"
 
 enum { TURN_MAX = 64 << 20 };   /* bytes of a line */
 
 static volatile sig_atomic_t presses;   /* of ^C since the last line */
 static volatile sig_atomic_t answering, quitting;
+
+static struct {
+	const char *first;
+	int prompted;           /* a prompt is shown */
+	int ended;
+	struct bytes lines;     /* what was read; */
+	size_t from, seen;      /* where the next line begins, and up to where there is no further end of a line */
+} console;
 
 int console_interrupt(void)
 {
@@ -31,39 +40,38 @@ int console_cancelled(void)
 	return presses > 0;
 }
 
-static void show(const struct console *p, const char *text)
+static void show(const char *text)
 {
 	struct why ignored;     /* a terminal that is gone ends the input, too */
 
-	if (p->prompted)
+	if (console.prompted)
 		io_write(STDOUT_FILENO, text, strlen(text), &ignored);
 }
 
-void console_open(struct console *p, const char *first, int interactive)
+void console_open(const char *first, int interactive)
 {
-	*p = (struct console){ .first = first, .lines = { .limit = TURN_MAX } };
-	p->prompted = interactive && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	console.first = first;
+	console.lines.limit = TURN_MAX;
+	console.prompted = interactive && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	if (!first)
-		show(p, CONSOLE_PROMPT);
+		show(CONSOLE_PROMPT);
 }
 
-void console_close(struct console *p)
+void console_close(void)
 {
-	bytes_free(&p->lines);
+	show("\n");
+	bytes_free(&console.lines);
 }
 
 /* Waits for input: 1 when there is some, 0 after a signal, which cannot slip in before the wait. */
 static int await(void)
 {
-	sigset_t block, before;
+	sigset_t all, before;
 	fd_set in;
 	int then, ready = 0;
 
-	sigemptyset(&block);
-	sigaddset(&block, SIGINT);
-	sigaddset(&block, SIGTERM);
-	sigaddset(&block, SIGHUP);
-	sigprocmask(SIG_BLOCK, &block, &before);
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
 	for (then = presses; !ready && presses == then && !quitting;) {
 		FD_ZERO(&in);
 		FD_SET(STDIN_FILENO, &in);
@@ -75,76 +83,71 @@ static int await(void)
 	return ready != 0;
 }
 
-/* Reads on. 0, or -1 with a reason; p->ended at the end. */
-static int more(struct console *p, struct why *w)
+/* Reads on. 0, or -1 with a reason; console.ended at the end. */
+static int more(struct why *w)
 {
+	struct bytes *b = &console.lines;
 	char part[16384];
 	ssize_t n;
 
 	if (!await()) {
-		p->ended = quitting || presses > 1;
-		if (p->ended)
-			p->from = p->lines.n;
+		console.ended = quitting || presses > 1;
+		if (console.ended)
+			console.from = b->n;
 		else
-			show(p, "\n(^C again or ^D ends)\n" CONSOLE_PROMPT);
+			show("\n(^C again or ^D ends)\n" CONSOLE_PROMPT);
 		return 0;
 	}
 	n = read(STDIN_FILENO, part, sizeof part);
 	if (n < 0 && errno != EINTR && errno != EAGAIN)
 		return why(w, "standard input: %s", strerror(errno));
-	p->ended = n == 0;
-	if (n > 0 && bytes_put(&p->lines, part, (size_t)n))
-		return why(w, "standard input: a line of more than %d MiB", TURN_MAX >> 20);
-	return 0;
+	console.ended = n == 0;
+	if (n <= 0)
+		return 0;
+	if (console.from)
+		memmove(b->p, b->p + console.from, b->n - console.from);
+	b->n -= console.from;
+	console.seen -= console.from;
+	console.from = 0;
+	return bytes_put(b, part, (size_t)n) ? why(w, "standard input: a line of more than %d MiB", TURN_MAX >> 20) : 0;
 }
 
 /* A whole line of what was read; at the end of the input also one without an end. 1 or 0. */
-static int line(struct console *p, const char **text, size_t *n)
+static int line(const char **text, size_t *n)
 {
-	const char *s = p->lines.p + p->from, *end;
+	const struct bytes *b = &console.lines;
+	const char *end;
 
-	if (p->from == p->lines.n)
+	if (console.from == b->n)
 		return 0;
-	end = memchr(p->lines.p + p->seen, '\n', p->lines.n - p->seen);
-	p->seen = p->lines.n;
-	if (!end && !p->ended)
+	end = memchr(b->p + console.seen, '\n', b->n - console.seen);
+	console.seen = b->n;
+	if (!end && !console.ended)
 		return 0;
-	*text = s;
-	*n = (size_t)((end ? end : p->lines.p + p->lines.n) - s);
-	p->from = p->seen = p->from + *n + (end != NULL);
+	*text = b->p + console.from;
+	*n = (size_t)((end ? end : b->p + b->n) - *text);
+	console.from = console.seen = console.from + *n + (end != NULL);
 	return 1;
 }
 
-static int blank(const char *s, size_t n)
+int console_turn(const char **text, size_t *n, struct why *w)
 {
-	while (n && strchr(" \t\r", s[n - 1]) && s[n - 1])
-		n--;
-	return !n;
-}
-
-int console_turn(struct console *p, const char **text, size_t *n, struct why *w)
-{
-	int found = p->first != NULL;
+	int found = console.first != NULL;
 
 	answering = 0;
 	if (found) {
-		*text = p->first;
-		*n = strlen(p->first);
-		p->first = NULL;
-	}
-	if (p->from) {
-		memmove(p->lines.p, p->lines.p + p->from, p->lines.n - p->from);
-		p->lines.n -= p->from;
-		p->from = p->seen = 0;
+		*text = console.first;
+		*n = strlen(console.first);
+		console.first = NULL;
 	}
 	while (!found) {
-		found = line(p, text, n);
-		if (found && blank(*text, *n)) {
+		found = line(text, n);
+		if (found && space_leading(*text, *n) == *n) {
 			found = 0;
-			show(p, CONSOLE_PROMPT);
-		} else if (!found && p->ended) {
+			show(CONSOLE_PROMPT);
+		} else if (!found && console.ended) {
 			return 0;
-		} else if (!found && more(p, w)) {
+		} else if (!found && more(w)) {
 			return -1;
 		}
 	}

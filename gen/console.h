@@ -5,25 +5,17 @@
 
 #include <stddef.h>
 
-#include "lib/base/bytes.h"
 #include "lib/base/why.h"
-
-struct console {
-	const char *first;      /* a turn before those of standard input, or NULL */
-	int prompted;           /* a prompt is shown */
-	struct bytes lines;     /* private: what was read; */
-	size_t from, seen;      /* where the next line begins, and up to where there is no further end of a line */
-	int ended;
-};
 
 #define CONSOLE_PROMPT "> "
 
-void console_open(struct console *p, const char *first, int interactive);
-void console_close(struct console *p);
+/* first: a turn before those of standard input, or NULL; borrowed. */
+void console_open(const char *first, int interactive);
+void console_close(void);
 
 /* The next turn: a line that is not blank, without its end, borrowed until the next call. 1; 0 at the end of the
  * input or at the second ^C in a row; -1 with a reason. The model answers from then until the next call. */
-int console_turn(struct console *p, const char **text, size_t *n, struct why *w);
+int console_turn(const char **text, size_t *n, struct why *w);
 
 /* For the handler of SIGINT of an interactive conversation: 1 if it ends an answer at most, 0 if it is the second
  * one while the model answers. */

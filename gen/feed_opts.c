@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "fwd/fwd_opts.h"
-#include "best.h"
 
 enum { REPEAT = 1, DRAFT, DRAFT_SIZE, TEMP };
 
@@ -22,47 +21,48 @@ const struct opt feed_opts[] = {
 	{ 0 }
 };
 
-/* An option of the draft's fwd. */
-static void add(struct feed_settings *set, const struct cli *c, const char *option, const char *value)
+/* Words for the draft's fwd. */
+static void add(struct stage *model, const struct cli *c, const char *option, const char *value)
 {
 	struct why w;
 
-	if (stage_arg(&set->model, option, &w) || stage_arg(&set->model, value, &w))
-		cli_usage(c, "%s", w.text);
+	if (stage_arg(model, option, &w) || (value && stage_arg(model, value, &w)))
+		cli_die(c, "%s", w.text);
 }
 
-void feed_settings(struct feed_settings *set, struct cli *c)
+void feed_options(struct loop *l, struct draft *draft, struct stage *model, struct cli *c)
 {
-	const char *model = NULL, *for_draft = NULL;
+	const char *from = NULL, *for_model = NULL;
+	static char most[24];
 	const struct opt *o;
-	struct why w;
 
-	*set = (struct feed_settings){ .n = LOOP_NO_LIMIT, .repeat = 1, .draft.most = 4 };
-	set->model = (struct stage){ .name = "draft", .program = "fwd", .n = 1 };
+	loop_init(l);
+	*draft = (struct draft){ .most = 4 };
+	*model = (struct stage){ .name = "draft", .program = "fwd" };
+	add(model, c, "fwd", NULL);
 	while ((o = cli_next(c)))
 		switch (o->letter) {
-		case 'n': set->n = cli_integer(c, o, 0, INT32_MAX); break;
-		case REPEAT: set->repeat = cli_integer(c, o, 1, BEST_MAX); break;
-		case DRAFT: model = c->value; break;
-		case DRAFT_SIZE: set->draft.most = (size_t)cli_integer(c, o, 1, DRAFT_MAX); break;
-		case TEMP: cli_real(c, o, 0, 1e6); add(set, c, for_draft = "--temp", c->value); break;
-		case 's': cli_integer(c, o, -1, INT64_MAX); add(set, c, for_draft = "--seed", c->value); break;
-		case 't': add(set, c, for_draft = "--threads", c->value); break;
-		case OPT_BACKEND: add(set, c, for_draft = "--backend", c->value); break;
+		case 'n': l->n = cli_integer(c, o, 0, INT32_MAX); break;
+		case REPEAT: l->repeat = cli_integer(c, o, 1, LOOP_REPEAT_MAX); break;
+		case DRAFT: from = c->value; break;
+		case DRAFT_SIZE: draft->most = (size_t)cli_integer(c, o, 1, DRAFT_MAX); break;
+		case TEMP: cli_real(c, o, 0, 1e6); add(model, c, for_model = "--temp", c->value); break;
+		case 's': cli_integer(c, o, -1, INT64_MAX); add(model, c, for_model = "--seed", c->value); break;
+		case 't': add(model, c, for_model = "--threads", c->value); break;
+		case OPT_BACKEND: add(model, c, for_model = "--backend", c->value); break;
 		}
 	if (c->argc != 1)
 		cli_usage(c, "one operand: the FIFO through which the sampler's ids come back (try --help)");
-	set->drafts = model != NULL;
-	if (model && strcmp(model, "lookup")) {
-		snprintf(set->most, sizeof set->most, "%zu", set->draft.most);
-		add(set, c, "--chain", set->most);
-		add(set, c, "-n", set->most);
-		if (stage_arg(&set->model, model, &w))
-			cli_usage(c, "%s", w.text);
-		set->draft.model = &set->model;
-	} else if (for_draft) {
-		cli_usage(c, "%s: only with --draft MODEL", for_draft);
-	}
-	if (model && set->repeat > 1)
+	if (from && l->repeat > 1)
 		cli_usage(c, "--draft and --repeat exclude each other");
+	l->draft = from ? draft : NULL;
+	if (from && strcmp(from, "lookup")) {
+		snprintf(most, sizeof most, "%zu", draft->most);
+		add(model, c, "--chain", most);
+		add(model, c, "-n", most);
+		add(model, c, from, NULL);
+		draft->model = model;
+	} else if (for_model) {
+		cli_usage(c, "%s: only with --draft MODEL", for_model);
+	}
 }

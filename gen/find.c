@@ -6,59 +6,65 @@
 #include <string.h>
 #include <unistd.h>
 
-/* dir/name into path, if it can be used; 1 if so. An empty dir is the current one, as in PATH. */
-static int usable(char *path, const char *dir, size_t n, const char *name, int mode)
+/* The first n bytes of dir, '/' and a path, if that can be used; NULL otherwise. An empty dir is the current one, as in
+ * PATH. The caller frees it. */
+static char *usable(const char *dir, size_t n, const char *path, int mode)
 {
-	int len = n ? snprintf(path, FIND_PATH, "%.*s/%s", (int)n, dir, name) : snprintf(path, FIND_PATH, "./%s", name);
+	size_t room = n + strlen(path) + 3;
+	char *s = malloc(room);
 
-	return len > 0 && len < FIND_PATH && access(path, mode) == 0;
+	if (s)
+		snprintf(s, room, "%.*s/%s", n ? (int)n : 1, n ? dir : ".", path);
+	if (!s || !access(s, mode))
+		return s;
+	free(s);
+	return NULL;
 }
 
-/* The directory of argv0, or of the first program of that name in PATH, into dir. */
-static int own_directory(char *dir, const char *argv0)
+/* The directory of the program that was started as argv0: how it was called, or the first in PATH that has it. NULL:
+ * not found. */
+static char *own_directory(const char *argv0)
 {
-	const char *slash = argv0 ? strrchr(argv0, '/') : NULL, *path = getenv("PATH");
-	size_t n;
+	const char *path = argv0 ? getenv("PATH") : NULL;
+	char *s = argv0 && strchr(argv0, '/') ? strdup(argv0) : NULL, *slash;
 
-	if (slash)
-		return snprintf(dir, FIND_PATH, "%.*s", (int)(slash - argv0), slash > argv0 ? argv0 : "/") < FIND_PATH;
-	for (; argv0 && path && *path; path += n + (path[n] == ':')) {
+	for (size_t n; !s && path && *path; path += n + (path[n] == ':')) {
 		n = strcspn(path, ":");
-		if (usable(dir, path, n, argv0, X_OK)) {
-			*strrchr(dir, '/') = 0;
-			return 1;
-		}
+		s = usable(path, n, argv0, X_OK);
 	}
-	return 0;
+	if (s && (slash = strrchr(s, '/')))
+		slash[slash == s] = 0;          /* of "/gen" the slash stays */
+	return s;
 }
 
-const char *find_program(char *path, const char *argv0, const char *own, const char *name)
+const char *find_program(const char *argv0, const char *own, const char *name)
 {
 	const char *slash = argv0 ? strrchr(argv0, '/') : NULL, *called = slash ? slash + 1 : argv0 ? argv0 : own;
 	size_t n = strlen(called), m = strlen(own), prefix = n > m && !strcmp(called + n - m, own) ? n - m : 0;
-	char dir[FIND_PATH], full[64];
+	char *dir = own_directory(argv0), *full = malloc(prefix + strlen(name) + 1), *path = NULL;
 
-	snprintf(full, sizeof full, "%.*s%s", prefix < 32 ? (int)prefix : 0, called, name);
-	if (!own_directory(dir, argv0) || !usable(path, dir, strlen(dir), full, X_OK))
-		snprintf(path, FIND_PATH, "%s", full);
+	if (!full)
+		return name;
+	sprintf(full, "%.*s%s", (int)prefix, called, name);
+	if (dir)
+		path = usable(dir, strlen(dir), full, X_OK);
+	free(dir);
+	if (!path)
+		return full;
+	free(full);
 	return path;
 }
 
-const char *find_model(char *path, const char *argv0)
+const char *find_model(const char *argv0)
 {
-	static const char *const homes[] = { "/../examples", "/../share/lmpipe" };
+	static const char *const homes[] = { "../examples/tales-q8_0.gguf", "../share/lmpipe/tales-q8_0.gguf" };
 	const char *model = getenv("LMPIPE_MODEL");
-	char dir[FIND_PATH], home[FIND_PATH + 32];
+	char *dir = own_directory(argv0), *path = NULL;
 
 	if (model && *model)
 		return model;
-	if (!own_directory(dir, argv0))
-		return NULL;
-	for (size_t i = 0; i < sizeof homes / sizeof *homes; i++) {
-		int n = snprintf(home, sizeof home, "%s%s", dir, homes[i]);
-
-		if (usable(path, home, (size_t)n, "tales-q8_0.gguf", R_OK))
-			return path;
-	}
-	return NULL;
+	for (size_t i = 0; dir && !path && i < sizeof homes / sizeof *homes; i++)
+		path = usable(dir, strlen(dir), homes[i], R_OK);
+	free(dir);
+	return path;
 }

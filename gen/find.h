@@ -2,13 +2,11 @@
 #ifndef FIND_H
 #define FIND_H
 
-enum { FIND_PATH = 1024 };
-
 /* The program `name` beside the one that was started as argv0, else its bare name, to be searched in PATH. If argv0
- * has a prefix before `own` ("lm-gen"), so has the program ("lm-fwd"). path[FIND_PATH] is the caller's; returns it. */
-const char *find_program(char *path, const char *argv0, const char *own, const char *name);
+ * has a prefix before `own` ("lm-gen"), so has the program ("lm-fwd"). Both stay valid to the end of the program. */
+const char *find_program(const char *argv0, const char *own, const char *name);
 
-/* $LMPIPE_MODEL, else the shipped model in the checkout or under PREFIX/share, in path[FIND_PATH]; or NULL. */
-const char *find_model(char *path, const char *argv0);
+/* $LMPIPE_MODEL, else the shipped model in the checkout or under PREFIX/share; or NULL. */
+const char *find_model(const char *argv0);
 
 #endif

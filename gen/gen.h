@@ -2,40 +2,46 @@
 #ifndef GEN_H
 #define GEN_H
 
-#include <stddef.h>
 #include <stdint.h>
 
-#include "find.h"
 #include "stages.h"
 
-/* FEED and TEE are gen itself; DRAFT is the small model that the loop runs; CHAT, TOK and ANSWER are run for
- * each turn of a conversation, KV before the first. */
-enum stage_number { SCHEMA, PROMPT, TOK, FEED, FWD, SAMPLE, STOPS, TEE, BEST, DETOK, DRAFT, CHAT, ANSWER, KV, STAGES };
+/* In the order of the stream, which runs from PROMPT to DETOK. FEED and TEE are gen itself; DRAFT is the small model
+ * that the loop runs. SCHEMA runs before all others; CHAT, ENCODE, ANSWER and PLAIN for each turn of a conversation,
+ * KV before the first. */
+enum stage_number {
+	NOWHERE, SCHEMA, CHAT, ENCODE, PROMPT, TOK, FEED, FWD, SAMPLE, STOPS, TEE, BEST, DETOK, ANSWER, PLAIN, DRAFT,
+	KV, STAGES
+};
+
+enum fact {                     /* what options state, */
+	VERBOSE = 1, JSON = 1 << 1, PRINT = 1 << 2, STREAM = 1 << 3, TALKS = 1 << 4, INTERACTIVE = 1 << 5,
+	CONSTRAINED = 1 << 6, STOPPED = 1 << 7, DRAFTS = 1 << 8, RANKED = 1 << 9, ALL = 1 << 10, KEPT = 1 << 11,
+	OF_CHAT = 1 << 12, OF_TOK = 1 << 13, OWN_FWD = 1 << 14, OWN_SAMPLE = 1 << 15, OWN_DETOK = 1 << 16,
+	GREEDY = 1 << 17, GUMBEL = 1 << 18, SAMPLING = 1 << 19, OF_TEXT = 1 << 20,
+	/* and what follows from them */
+	NOISE = 1 << 21,        /* gumbel's */
+	CHAINED = 1 << 22,      /* fwd draws (--chain), and there is no sample */
+	DRAFT_MODEL = 1 << 23,  /* guesses come from a small model */
+	BOUNDED = 1 << 24,      /* the loop counts to -n */
+	LOGPROBS = 1 << 25,     /* sample tells them */
+	FILTERED = 1 << 26,     /* a filter in the loop finds the stop strings */
+	MANY = 1 << 27          /* more than one text comes */
+};
 
 struct request {
+	unsigned facts;
 	const char *model;
 	const char *prompt;     /* NULL: tok reads gen's own stdin */
+	const char *draft, *kv; /* as given, or NULL */
 	int64_t seed;
+	int texts;              /* of --best-of; 1 otherwise */
 	struct stage stage[STAGES];     /* those that are used have arguments; nothing is running */
-	char program[STAGES][FIND_PATH];
-	int verbose, print, json, special;
-	int logprobs;           /* sample tells them */
-	int of_text;            /* sample needs the model */
-	const char *draft;      /* a model, "lookup" or NULL */
-	const char *temp, *n, *kv, *threads, *backend;  /* as they were given, or NULL */
-	int draft_max;
-	int grammar;            /* a file without a name that holds the grammar of the schema, or 0 */
-	char grammar_path[24];
-	int greedy, gumbel, ignore_eos;
-	int sampling;           /* there are options of sample beside these */
-	int stream, chained;    /* fwd draws (--chain), and there is no sample */
-	int best_of, all;       /* continuations; 0: one, as it comes */
-	const char *penalty;    /* of the length, as it was given, or NULL */
-	const char *stop[64];   /* [n_stop] as they were given */
-	int n_stop;
-	int chat, interactive;  /* one turn for each line of stdin; ^C ends an answer */
-	int chat_options;       /* options of chat were given */
-	char seed_text[24], most_text[24], repeat_text[24], seed_option[24];
 };
+
+static inline int asked(const struct request *q, unsigned facts)
+{
+	return (q->facts & facts) == facts;
+}
 
 #endif

@@ -36,21 +36,33 @@ static int stands_for(const struct history_part *p, const char *text, size_t n, 
 	return 1;
 }
 
-/* Forgets the parts from number `left` on, not their ids. */
-static void forget(struct history *h, size_t left)
+/* Forgets the parts from number `left` on, not their ids. Returns where those before them end. */
+static size_t forget(struct history *h, size_t left)
 {
 	while (h->n_parts > left)
 		free(h->parts[--h->n_parts].text);
+	return left ? h->parts[left - 1].end : 0;
 }
 
-static int add(struct history *h, size_t first, const char *text, size_t n, int answer, struct why *w)
+size_t history_match(struct history *h, const char *text, size_t n, size_t *first)
+{
+	size_t at = 0, good = 0, used;
+
+	for (; good < h->n_parts && stands_for(&h->parts[good], text + at, n - at, &used); good++)
+		at += used;
+	*first = forget(h, good);
+	return at;
+}
+
+/* A part with all ids after those of the last one. */
+static int add(struct history *h, const char *text, size_t n, int answer, struct why *w)
 {
 	struct history_part *p;
 
 	if (h->n_parts == h->room && grow(&h->parts, &h->room, sizeof *h->parts, 16))
 		return why(w, "out of memory");
 	p = &h->parts[h->n_parts];
-	*p = (struct history_part){ .first = first, .text = malloc(n + 1), .n = n, .answer = answer };
+	*p = (struct history_part){ .end = h->ids.n, .text = malloc(n + 1), .n = n, .answer = answer };
 	if (!p->text)
 		return why(w, "out of memory");
 	memcpy(p->text, text, n);
@@ -58,46 +70,34 @@ static int add(struct history *h, size_t first, const char *text, size_t n, int 
 	return 0;
 }
 
-int history_prompt(struct history *h, const struct history_encoder *e, const char *text, size_t n, size_t *keep,
+int history_prompt(struct history *h, const char *rest, size_t n, const struct tokens *ids, size_t *keep,
 	struct why *w)
 {
-	struct tokens fresh = { 0 };
-	size_t at = 0, good = 0, used, first, same = 0;
-	int failed;
+	size_t first = forget(h, h->n_parts), same = 0;
 
-	while (good < h->n_parts && stands_for(&h->parts[good], text + at, n - at, &used)) {
-		at += used;
-		good++;
-	}
-	first = good < h->n_parts ? h->parts[good].first : h->ids.n;
-	failed = e->encode(e->context, text + at, n - at, first > 0, &fresh, w);
-	while (same < fresh.n && first + same < h->ids.n && fresh.id[same] == h->ids.id[first + same])
+	while (same < ids->n && first + same < h->ids.n && ids->id[same] == h->ids.id[first + same])
 		same++;
 	*keep = h->ids.n = first + same;
-	failed = failed || tokens_add(&h->ids, fresh.id + same, fresh.n - same, w);
-	tokens_free(&fresh);
-	forget(h, good);
+	if (tokens_add(&h->ids, ids->id + same, ids->n - same, w))
+		return -1;
 	if (*keep && *keep == h->ids.n)
 		--*keep;
-	return failed || add(h, first, text + at, n - at, 0, w) ? -1 : 0;
+	return add(h, rest, n, 0, w);
 }
 
 void history_back(struct history *h, size_t keep)
 {
-	do {
-		h->ids.n = h->parts[h->n_parts - 1].first;
-		forget(h, h->n_parts - 1);
-	} while (h->n_parts && h->ids.n > keep);
+	do
+		h->ids.n = forget(h, h->n_parts - 1);
+	while (h->n_parts && h->ids.n > keep);
 }
 
 int history_add(struct history *h, const int32_t *ids, size_t n_ids, const char *text, size_t n, int answer,
 	struct why *w)
 {
-	size_t first = h->ids.n;
-
 	if (tokens_add(&h->ids, ids, n_ids, w))
 		return -1;
-	return n_ids ? add(h, first, text, n, answer, w) : 0;
+	return n_ids ? add(h, text, n, answer, w) : 0;
 }
 
 void history_free(struct history *h)

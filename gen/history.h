@@ -13,7 +13,7 @@
 #include "result.h"
 
 struct history_part {
-	size_t first;           /* of its ids */
+	size_t end;             /* of its ids */
 	char *text;             /* [n] */
 	size_t n;
 	int answer;
@@ -25,15 +25,13 @@ struct history {                /* starts as zeroes */
 	size_t n_parts, room;
 };
 
-/* How text becomes ids. `continues`: it follows other text. -1 with a reason. */
-struct history_encoder {
-	int (*encode)(void *context, const char *text, size_t n, int continues, struct tokens *out, struct why *w);
-	void *context;
-};
+/* How many bytes of text[n], a whole conversation up to where the next answer begins, the parts stand for; those that
+ * do not hold any more are dropped. *first: how many ids that is. */
+size_t history_match(struct history *h, const char *text, size_t n, size_t *first);
 
-/* Makes the history that of text[n], a whole conversation up to where the next answer begins. ids[*keep] and those
- * after it are left to evaluate, from that position on; there is at least one, unless there are none at all. */
-int history_prompt(struct history *h, const struct history_encoder *e, const char *text, size_t n, size_t *keep,
+/* Adds the rest of that text, and its ids. h->ids[*keep] and those after it are left to evaluate, from that position
+ * on; there is at least one, unless there are none at all. */
+int history_prompt(struct history *h, const char *rest, size_t n, const struct tokens *ids, size_t *keep,
 	struct why *w);
 
 /* Undoes history_prompt(): fwd holds the ids before `keep`. */

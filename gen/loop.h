@@ -18,7 +18,7 @@
 
 struct draft;
 
-enum { LOOP_NO_LIMIT = -1 };
+enum { LOOP_NO_LIMIT = -1, LOOP_REPEAT_MAX = 1000 };
 
 struct loop {                   /* starts as loop_init() leaves it; these are set by the caller: */
 	int out, copy;          /* descriptors, -1: none; out is closed at the end */
@@ -29,28 +29,30 @@ struct loop {                   /* starts as loop_init() leaves it; these are se
 	struct result *r;       /* [repeat], or NULL */
 	int turns;              /* several generations: those that end here get an end frame in the copy */
 	int logprobs;           /* the sampler sends the log-probability of each id after it */
-	void (*wait)(struct loop *l);           /* called before the first id of a generation is read, or NULL */
-	int (*cancelled)(void);                 /* 1: the generation ends before the id under way; or NULL */
+	void (*idle)(struct loop *l, int waiting);      /* five times a second before the first id of a generation,
+				 * and at last with waiting = 0; or NULL */
+	int (*cancelled)(void); /* 1: the generation ends before the id under way; or NULL */
 
-	struct card card;       /* private: the last one that came */
-	int carded;
+	struct card card;       /* read only: the last one that came; n_vocab 0: none has */
 	int gone;               /* `out` or `copy` has no reader any more */
-	struct tokens seq;      /* prompt and generated ids; */
+
+	struct tokens seq;      /* private: prompt and generated ids; */
 	size_t n_prompt;
 	uint32_t base;          /* position of seq.id[0], */
 	int placed;             /* if it is known */
 	uint32_t valid, held;   /* what fwd has evaluated: up to `valid` as it counts, up to `held` with guesses */
-	int32_t *ids;           /* of the frame under way */
-	size_t room;            /* bytes */
+	void *payload;          /* [room] bytes of the frame under way */
+	size_t room;
 	int64_t drawn;
+	int reason;             /* why the generation ends, if not by an end frame */
 	int stale;              /* the sampler may still write of a generation that was ended here */
 };
 
 void loop_init(struct loop *l);
 void loop_close(struct loop *l);
 
-/* Copies the prompt: cards and ids from `in` to `out`, to the end of the input. -1 with a reason; l->gone says that
- * `out` has no reader. */
+/* Copies the prompt: cards and ids from `in` to `out`, to the end of the input; then starts the draft. -1 with a
+ * reason; l->gone says that `out` has no reader. */
 int loop_prompt(struct loop *l, struct why *w);
 
 /* Tells fwd and the readers of the copy whose ids will come: at once, so that they can start on it. */
@@ -65,12 +67,8 @@ int loop_turn(struct loop *l, struct why *w);
 /* All generations, after the prompt; then closes `out`. 0, or -1 with a reason. */
 int loop_run(struct loop *l, struct why *w);
 
-/* After it: what still comes through `back` is for the readers of the copy, and whoever writes it is not to die of
- * SIGPIPE. 0, or -1 with a reason. */
+/* Copies what still comes through `back`: whoever writes it is not to die of SIGPIPE. With `fwd --chain` that is
+ * everything. 0, or -1 with a reason. */
 int loop_drain(struct loop *l, struct why *w);
-
-/* No loop: copies the frames of `back`, which `fwd --chain` writes, and observes them. Counts the ids of the
- * prompt. 0, or -1 with a reason. */
-int loop_copy(struct loop *l, struct why *w);
 
 #endif

@@ -1,14 +1,17 @@
-/* -v, on stderr, and --json, on stdout: which ids went in and came out, how likely each was, and how long it took. */
+/* Which ids went in and came out, how likely each was, and how long it took. */
+#include "report.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/json.h"
 #include "lib/base/system.h"
-#include "lib/stream/frame.h"
-#include "report.h"
+#include "draft.h"
 
 /* Seconds. NaN where there are too few tokens. */
 struct times {
@@ -22,53 +25,50 @@ static struct times times(const struct result *r)
 	for (size_t i = 1; i < r->ids.n; i++) {
 		double step = r->each[i].time - r->each[i - 1].time;
 
-		t.min = step < t.min || i == 1 ? step : t.min;
-		t.max = step > t.max || i == 1 ? step : t.max;
+		t.min = fmin(step, t.min);      /* the number, where one is NaN */
+		t.max = fmax(step, t.max);
 	}
-	if (r->ids.n > 1) {
-		t.mean = (r->each[r->ids.n - 1].time - r->each[0].time) / (double)(r->ids.n - 1);
-		t.rate = 1 / t.mean;
-	}
+	if (r->ids.n > 1)
+		t.mean = (r->each[r->ids.n - 1].time - t.first) / (double)(r->ids.n - 1);
+	t.rate = 1 / t.mean;
 	return t;
 }
 
 /* ---- for people ---- */
 
-static const char *reason_name(const struct result *r)
+void report_wait(struct loop *l, int waiting)
 {
-	switch (r->reason) {
-	case FRAME_END_EOG: return "end of generation";
-	case FRAME_END_LENGTH: return "length";
-	case FRAME_END_STOP: return r->stop ? "stop string" : "stop id";
-	case FRAME_END_ERROR: return "error";
-	case FRAME_END_INTERRUPT: return "interrupt";
-	default: return "end of the stream";
+	double waited = clock_now() - l->r->begin;
+	static int shown;
+
+	if (waiting && waited >= 1 && isatty(STDERR_FILENO)) {
+		fprintf(stderr, "\rgen: a prompt of %zu tokens, %.1f s", l->r->prompt.n, waited);
+		shown = 1;
+	} else if (!waiting && shown) {
+		fprintf(stderr, "\r\033[K");
+		shown = 0;
 	}
 }
 
-static void print_times(const struct result *r)
+static const char *reason_name(const struct result *r)
+{
+	static const char *const names[] = { "end of the stream", "end of generation", "length", "stop id", "error",
+		"interrupt" };
+
+	return r->stop ? "stop string" : names[r->reason < sizeof names / sizeof *names ? r->reason : 0];
+}
+
+void report(const struct request *q, const struct loop *l, const struct result *r)
 {
 	size_t peak = system_peak_memory(RUSAGE_CHILDREN);
 	struct times t = times(r);
 
-	fprintf(stderr, "first token after %.1f ms\n", 1e3 * t.first);
-	if (r->ids.n > 1)
-		fprintf(stderr, "%zu further in %.1f ms: %.1f tokens/s; "
-			"time of a step: %.2f ms at least, %.2f on average, %.2f at most\n", r->ids.n - 1,
-			1e3 * (r->each[r->ids.n - 1].time - t.first), t.rate, 1e3 * t.min, 1e3 * t.mean, 1e3 * t.max);
-	fprintf(stderr, "forward passes: %zu\n", r->passes);
-	if (peak)
-		fprintf(stderr, "peak memory of a stage: %.1f MiB\n", (double)peak / (1 << 20));
-}
-
-void report(const struct request *q, const struct result *r)
-{
 	fprintf(stderr, "model: %s\nseed: %" PRId64 "\nprompt, %zu tokens:", q->model, q->seed, r->prompt.n);
 	for (size_t i = 0; i < r->prompt.n; i++)
 		fprintf(stderr, " %d", r->prompt.id[i]);
 	fprintf(stderr, "\nends of generation:");
-	for (int i = 0; i < r->n_eog; i++)
-		fprintf(stderr, " %d", r->eog[i]);
+	for (int i = 0; i < l->card.n_eog; i++)
+		fprintf(stderr, " %d", l->card.eog[i]);
 	fprintf(stderr, "\ngenerated, %zu tokens:", r->ids.n);
 	for (size_t i = 0; i < r->ids.n; i++)
 		if (isnan(r->each[i].logprob))
@@ -78,101 +78,91 @@ void report(const struct request *q, const struct result *r)
 	fprintf(stderr, "\n");
 	if (!isnan(result_sum(r)))
 		fprintf(stderr, "log-probability: %.4f\n", result_sum(r));
-	fprintf(stderr, "stopped by: %s\n", reason_name(r));
-	print_times(r);
-	if (q->draft)
+	fprintf(stderr, "stopped by: %s\ntime to the first token: %.1f ms\n", reason_name(r), 1e3 * t.first);
+	if (r->ids.n > 1)
+		fprintf(stderr, "rate after it: %.1f tokens/s; time per token: min %.2f, mean %.2f, max %.2f ms\n",
+			t.rate, 1e3 * t.min, 1e3 * t.mean, 1e3 * t.max);
+	fprintf(stderr, "forward passes: %zu\n", r->passes);
+	if (peak)
+		fprintf(stderr, "peak memory of a stage: %.1f MiB\n", (double)peak / (1 << 20));
+	if (l->draft)
 		fprintf(stderr, "draft: %zu tokens proposed, %zu of them accepted; paused for %zu rounds\n",
-			r->proposed, r->accepted, r->paused);
+			l->draft->proposed, l->draft->accepted, l->draft->paused);
 }
 
 /* ---- for programs ---- */
 
-static void key(struct json_writer *w, const char *name)
+static void put_key(struct json_writer *w, const char *key)
 {
-	json_key(w, name, strlen(name));
+	json_key(w, key, strlen(key));
 }
 
-static void put_number(struct json_writer *w, double d)
+static void put_real(struct json_writer *w, const char *key, double d)
 {
+	if (key)
+		put_key(w, key);
 	if (isfinite(d))
 		json_float(w, d);
 	else
 		json_raw(w, "null");
 }
 
-static void put_ids(struct json_writer *w, const char *name, const struct tokens *ids)
+static void put_integer(struct json_writer *w, const char *key, int64_t i)
 {
-	key(w, name);
+	put_key(w, key);
+	json_int(w, i);
+}
+
+/* s[n], or null where s is. */
+static void put_string(struct json_writer *w, const char *key, const char *s, size_t n)
+{
+	put_key(w, key);
+	if (s)
+		json_string(w, s, n);
+	else
+		json_raw(w, "null");
+}
+
+static void put_ids(struct json_writer *w, const char *key, const struct tokens *ids)
+{
+	put_key(w, key);
 	json_open(w, '[');
 	for (size_t i = 0; i < ids->n; i++)
 		json_int(w, ids->id[i]);
 	json_close(w, ']');
 }
 
-static void put_logprobs(struct json_writer *w, const struct result *r)
-{
-	key(w, "logprobs");
-	json_open(w, '[');
-	for (size_t i = 0; i < r->ids.n; i++)
-		put_number(w, (double)r->each[i].logprob);
-	json_close(w, ']');
-	key(w, "logprob");
-	put_number(w, result_sum(r));
-}
-
-static void put_reason(struct json_writer *w, const struct result *r)
-{
-	static const char *const names[] = { NULL, "eog", "length", "stop", "error", "interrupt" };
-
-	key(w, "stop_reason");
-	if (r->reason && r->reason < sizeof names / sizeof *names)
-		json_string(w, names[r->reason], strlen(names[r->reason]));
-	else
-		json_raw(w, "null");
-	key(w, "stop");
-	if (r->stop)
-		json_string(w, r->stop, r->n_stop);
-	else
-		json_raw(w, "null");
-}
-
-static void put_times(struct json_writer *w, const struct result *r)
-{
-	struct times t = times(r);
-	const struct { const char *name; double value; } all[] = {
-		{ "first", t.first }, { "min", t.min }, { "mean", t.mean }, { "max", t.max },
-		{ "ids_per_second", t.rate }
-	};
-
-	key(w, "seconds");
-	json_open(w, '{');
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-		key(w, all[i].name);
-		put_number(w, all[i].value);
-	}
-	json_close(w, '}');
-}
-
 void report_json(const struct request *q, const struct result *r, const struct bytes *text)
 {
+	static const char *const reasons[] = { NULL, "eog", "length", "stop", "error", "interrupt" };
+	const char *reason = reasons[r->reason < sizeof reasons / sizeof *reasons ? r->reason : 0];
 	struct json_writer w = json_to_file(stdout);
+	struct times t = times(r);
 
 	json_open(&w, '{');
 	put_ids(&w, "prompt", &r->prompt);
 	put_ids(&w, "ids", &r->ids);
-	key(&w, "text");
-	json_string(&w, text->n ? text->p : "", text->n);
-	put_logprobs(&w, r);
-	key(&w, "count");
-	json_int(&w, (int64_t)r->ids.n);
-	put_reason(&w, r);
-	key(&w, "seed");
-	json_int(&w, q->seed);
-	put_times(&w, r);
-	key(&w, "forward_passes");
-	json_int(&w, (int64_t)r->passes);
-	key(&w, "peak_memory");
-	json_int(&w, q->chat ? 0 : (int64_t)system_peak_memory(RUSAGE_CHILDREN));
+	put_string(&w, "text", text->n ? text->p : "", text->n);
+	put_key(&w, "logprobs");
+	json_open(&w, '[');
+	for (size_t i = 0; i < r->ids.n; i++)
+		put_real(&w, NULL, (double)r->each[i].logprob);
+	json_close(&w, ']');
+	put_real(&w, "logprob", result_sum(r));
+	put_integer(&w, "count", (int64_t)r->ids.n);
+	put_string(&w, "stop_reason", reason, reason ? strlen(reason) : 0);
+	put_string(&w, "stop", r->stop, r->n_stop);
+	put_integer(&w, "seed", q->seed);
+	put_key(&w, "seconds");
+	json_open(&w, '{');
+	put_real(&w, "first", t.first);
+	put_real(&w, "min", t.min);
+	put_real(&w, "mean", t.mean);
+	put_real(&w, "max", t.max);
+	put_real(&w, "ids_per_second", t.rate);
+	json_close(&w, '}');
+	put_integer(&w, "forward_passes", (int64_t)r->passes);
+	put_integer(&w, "peak_memory", asked(q, TALKS) ? 0 : (int64_t)system_peak_memory(RUSAGE_CHILDREN));
 	json_close(&w, '}');
 	putchar('\n');
 	fflush(stdout);

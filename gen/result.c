@@ -37,7 +37,7 @@ int result_ids(struct result *r, const int32_t *id, size_t n, uint32_t pos, stru
 		if (grow(&r->each, &r->room, sizeof *r->each, 1024))
 			return why(w, "out of memory");
 	for (size_t i = r->ids.n - n; i < r->ids.n; i++)
-		r->each[i] = (struct result_id){ NAN, time, r->passes };
+		r->each[i] = (struct result_id){ NAN, time };
 	return 0;
 }
 
@@ -45,6 +45,15 @@ void result_logprob(struct result *r, uint32_t pos, float logprob)
 {
 	if (pos >= r->pos && pos - r->pos < r->ids.n)
 		r->each[pos - r->pos].logprob = logprob;
+}
+
+void result_end(struct result *r, uint32_t reason, const char *text, size_t n)
+{
+	r->reason = reason;
+	if (n && !r->stop && (r->stop = malloc(n))) {
+		memcpy(r->stop, text, n);
+		r->n_stop = n;
+	}
 }
 
 double result_sum(const struct result *r)

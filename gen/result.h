@@ -17,14 +17,13 @@ struct tokens {                 /* a growing array of ids */
 int tokens_add(struct tokens *t, const int32_t *id, size_t n, struct why *w);
 void tokens_free(struct tokens *t);
 
-struct result {
+struct result {                 /* starts as zeroes and `begin` */
 	double begin;           /* on clock_now()'s clock */
 	struct tokens prompt;
 	struct tokens ids;      /* generated */
 	struct result_id {
 		float logprob;  /* NaN where the sampler does not say */
 		double time;    /* seconds since begin */
-		size_t passes;  /* frames that fwd had evaluated before it */
 	} *each;                /* [ids.n] */
 	size_t room;            /* of `each` */
 	uint32_t pos;           /* of ids.id[0] */
@@ -33,8 +32,6 @@ struct result {
 	uint32_t reason;        /* enum frame_reason; 0: none was given */
 	char *stop;             /* [n_stop] the stop string that ended it, or NULL */
 	size_t n_stop;
-	int32_t eog[4], n_eog;  /* the first ends of generation of the card */
-	size_t proposed, accepted, paused;      /* of guesses; rounds without them */
 };
 
 /* n ids that were drawn for pos and the positions after it. */
@@ -42,6 +39,9 @@ int result_ids(struct result *r, const int32_t *id, size_t n, uint32_t pos, stru
 
 /* The log-probability of the id at pos, which may come after the id's successors. */
 void result_logprob(struct result *r, uint32_t pos, float logprob);
+
+/* It has ended, by the stop string text[n] if n is not 0; the first one counts. */
+void result_end(struct result *r, uint32_t reason, const char *text, size_t n);
 
 /* The sum of all log-probabilities; NaN where one is missing. */
 double result_sum(const struct result *r);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,150 +12,124 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/grow.h"
+
 enum { GRACE = 300, LINES = 1 << 16 };  /* milliseconds; bytes of last lines */
+
+extern char **environ;
 
 static int errors[2] = { -1, -1 };      /* a pipe of the lines that stages die with */
 static char lines[LINES];
 static size_t n_lines;
+static int uninterrupted;
 
 int stage_arg(struct stage *s, const char *arg, struct why *w)
 {
-	if (s->n == STAGE_ARGS - 1)
-		return why(w, "%s: too many options", s->name);
+	if (s->n + 1 >= s->room && grow(&s->argv, &s->room, sizeof *s->argv, 16))
+		return why(w, "out of memory");
 	s->argv[s->n++] = arg;
 	s->argv[s->n] = NULL;
 	return 0;
 }
 
-int stage_used(const struct stage *s)
+void stage_cut(struct stage *s, size_t n)
 {
-	return s->n || s->command || s->text;
+	s->argv[s->n = n] = NULL;
 }
 
 int stage_pipe(int fd[2], struct why *w)
 {
 	if (pipe(fd))
 		return why(w, "pipe: %s", strerror(errno));
-	if (fcntl(fd[0], F_SETFD, FD_CLOEXEC) == 0 && fcntl(fd[1], F_SETFD, FD_CLOEXEC) == 0)
-		return 0;
-	why(w, "pipe: %s", strerror(errno));
-	close(fd[0]);
-	close(fd[1]);
-	fd[0] = fd[1] = -1;
-	return -1;
-}
-
-/* The pipe of last lines: its reading end never blocks, its writing end is for the stages alone. */
-static int open_errors(struct why *w)
-{
-	if (errors[0] >= 0)
-		return 0;
-	if (stage_pipe(errors, w))
-		return -1;
-	fcntl(errors[0], F_SETFL, O_NONBLOCK);
+	fcntl(fd[0], F_SETFD, FD_CLOEXEC);
+	fcntl(fd[1], F_SETFD, FD_CLOEXEC);
 	return 0;
 }
 
 /* ---- starting ---- */
 
-static void write_text(const char *s)
+void stages_block_interrupts(void)
 {
-	size_t n = strlen(s);
-	ssize_t done;
-
-	while (n) {
-		if ((done = write(STDOUT_FILENO, s, n)) < 0 && errno != EINTR)
-			_exit(1);
-		if (done > 0) {
-			s += done;
-			n -= (size_t)done;
-		}
-	}
-	_exit(0);
+	uninterrupted = 1;
+	signal(SIGUSR1, SIG_IGN);
 }
 
-/* In the child: signals as a shell would set them, descriptors in their places. */
-static void become_stage(const struct stage *s, int in, int out, const sigset_t *mask)
+/* The pipe of last lines: its reading end never blocks, its writing end is for the stages alone. */
+static int open_errors(struct why *w)
 {
-	static const int defaults[] = { SIGTERM, SIGHUP, SIGPIPE };
 	char number[16];
-	int null;
 
-	for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
-		signal(defaults[i], SIG_DFL);
-	signal(SIGINT, s->uninterrupted ? SIG_IGN : SIG_DFL);
-	if (s->uninterrupted)
-		signal(SIGUSR1, SIG_IGN);
-	sigprocmask(SIG_SETMASK, mask, NULL);
-	if (in >= 0)
-		dup2(in, STDIN_FILENO);
-	if (out >= 0)
-		dup2(out, STDOUT_FILENO);
-	if (s->quiet && (null = open("/dev/null", O_WRONLY)) >= 0)
-		dup2(null, STDERR_FILENO);
+	if (errors[0] >= 0)
+		return 0;
+	if (stage_pipe(errors, w))
+		return -1;
+	fcntl(errors[0], F_SETFL, O_NONBLOCK);
 	fcntl(errors[1], F_SETFD, 0);
 	snprintf(number, sizeof number, "%d", errors[1]);
-	setenv("LMPIPE_ERROR_FD", number, 1);
+	return setenv("LMPIPE_ERROR_FD", number, 1) ? why(w, "out of memory") : 0;
 }
 
-/* Runs in the child until exec, whose failure it writes into `failed`. */
-static _Noreturn void run_stage(const struct stage *s, int failed)
+/* The signals of a new stage are as a shell would set them. */
+static void set_signals(posix_spawnattr_t *how, sigset_t mask)
 {
-	ssize_t n;
+	static const int defaults[] = { SIGTERM, SIGHUP, SIGPIPE, SIGINT };
+	sigset_t set;
 
-	if (s->text && !s->command)
-		write_text(s->text);
-	if (s->command)
-		execlp("sh", "sh", "-c", s->command, (char *)NULL);
-	else
-		execvp(s->argv[0], (char *const *)s->argv);
-	n = write(failed, &errno, sizeof errno);
-	_exit(n == sizeof errno ? 127 : 126);
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+		sigaddset(&set, defaults[i]);
+	if (uninterrupted)
+		sigaddset(&mask, SIGINT);
+	posix_spawnattr_setsigdefault(how, &set);
+	posix_spawnattr_setsigmask(how, &mask);
+	posix_spawnattr_setflags(how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 }
 
-static void close_ends(int in, int out)
+/* 0 or an error number. */
+static int spawn(struct stage *s, int in, int out)
 {
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t how;
+	sigset_t all, before;
+	int error;
+
+	if ((error = posix_spawn_file_actions_init(&files)))
+		return error;
+	if ((error = posix_spawnattr_init(&how))) {
+		posix_spawn_file_actions_destroy(&files);
+		return error;
+	}
 	if (in >= 0)
-		close(in);
-	if (out >= 0)
-		close(out);
+		error = posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
+	if (!error && out >= 0)
+		error = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+	if (!error && s->quiet)
+		error = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	/* A signal must not come before s->pid is set, which the handler looks at. */
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	set_signals(&how, before);
+	s->ended = s->ours = 0;
+	if (!error)
+		error = posix_spawnp(&s->pid, s->argv[0], &files, &how, (char *const *)s->argv, environ);
+	s->pid = error ? 0 : s->pid;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	posix_spawnattr_destroy(&how);
+	posix_spawn_file_actions_destroy(&files);
+	return error;
 }
 
 int stage_start(struct stage *s, int in, int out, struct why *w)
 {
-	int failed[2] = { -1, -1 }, error = 0;
-	sigset_t all, before;
-	ssize_t n;
+	int failed = open_errors(w), error;
 
-	/* exec closes this pipe; a failing exec writes its reason into it. */
-	if (open_errors(w) || stage_pipe(failed, w)) {
-		close_ends(in, out);
-		return -1;
-	}
-	/* A signal must not come between fork() and s->pid, which the handler looks at. */
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &before);
-	s->ended = s->ours = 0;
-	s->pid = fork();
-	if (s->pid == 0) {
-		become_stage(s, in, out, &before);
-		run_stage(s, failed[1]);
-	}
-	error = s->pid < 0 ? errno : 0;
-	s->pid = s->pid < 0 ? 0 : s->pid;
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	close_ends(in, out);
-	close(failed[1]);
-	/* A writer of text has no exec to wait for. */
-	while (!error && (s->command || !s->text) && (n = read(failed[0], &error, sizeof error)) < 0 && errno == EINTR)
-		;
-	close(failed[0]);
-	if (!error)
-		return 0;
-	if (s->pid > 0)
-		waitpid(s->pid, &s->status, 0);
-	s->pid = 0;
-	return why(w, "%s: %s: %s", s->name, s->command ? "sh" : s->text ? "fork" : s->argv[0], strerror(error));
+	if (!failed && (error = spawn(s, in, out)))
+		failed = why(w, "%s: %s: %s", s->name, s->argv[0], strerror(error));
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	return failed;
 }
 
 /* ---- ending ---- */
@@ -164,7 +139,7 @@ static int died_of(const struct stage *s)
 {
 	if (WIFSIGNALED(s->status))
 		return WTERMSIG(s->status);
-	return s->command && WEXITSTATUS(s->status) > 128 ? WEXITSTATUS(s->status) - 128 : 0;
+	return s->shell && WEXITSTATUS(s->status) > 128 ? WEXITSTATUS(s->status) - 128 : 0;
 }
 
 /* Whether it has ended badly: by a signal that is neither SIGPIPE nor ours, or with a status other than 0. */
@@ -177,17 +152,6 @@ static int stage_failed(const struct stage *s)
 	return signal ? signal != SIGPIPE && !(s->ours && signal == SIGTERM) : WEXITSTATUS(s->status) != 0;
 }
 
-int stage_status(const struct stage *s)
-{
-	return WIFSIGNALED(s->status) ? 128 + WTERMSIG(s->status) : WEXITSTATUS(s->status);
-}
-
-void stage_signal(const struct stage *s, int signal)
-{
-	if (s->pid > 0 && !s->command)
-		kill(s->pid, signal);
-}
-
 void stages_kill(struct stage *s, int n, int signal)
 {
 	for (int i = 0; i < n; i++)
@@ -197,28 +161,19 @@ void stages_kill(struct stage *s, int n, int signal)
 		}
 }
 
-/* Reads what stages have written into the pipe of last lines. */
-static void read_lines(void)
-{
-	ssize_t n;
-
-	while (errors[0] >= 0 && n_lines < LINES - 1 && (n = read(errors[0], lines + n_lines, LINES - 1 - n_lines)) > 0)
-		n_lines += (size_t)n;
-	lines[n_lines] = 0;
-}
-
 /* The line that s died with; where there is none, what ended it. */
 static void explain(const struct stage *s, struct why *w)
 {
-	const char *program = s->program ? s->program : s->name, *line, *end;
-	size_t n = strlen(program);
+	size_t n = strlen(s->program), length;
+	ssize_t got;
 
-	read_lines();
-	for (line = lines; WIFEXITED(s->status) && *line; line = end + 1) {
-		if (!(end = strchr(line, '\n')))
-			break;
-		if (!strncmp(line, program, n) && !strncmp(line + n, ": ", 2)) {
-			why(w, "%.*s", (int)(end - line), line);
+	while (errors[0] >= 0 && n_lines < LINES - 1 &&
+	    (got = read(errors[0], lines + n_lines, LINES - 1 - n_lines)) > 0)
+		n_lines += (size_t)got;
+	for (const char *line = lines; WIFEXITED(s->status) && *line; line += length + (line[length] != 0)) {
+		length = strcspn(line, "\n");
+		if (!strncmp(line, s->program, n) && line[n] == ':') {
+			why(w, "%.*s", (int)length, line);
 			return;
 		}
 	}
@@ -261,7 +216,7 @@ static int reap(struct stage *s, int n, int how)
 	return pid > 0 || (pid < 0 && errno == EINTR) ? 1 : pid < 0 ? -1 : 0;
 }
 
-int stages_wait(struct stage *s, int n, int failing, const int *first, int n_first, struct why *w)
+int stages_wait(struct stage *s, int n, int failing, struct why *w)
 {
 	const struct timespec pause = { 0, 1000000 };
 	int got = 1;
@@ -279,10 +234,10 @@ int stages_wait(struct stage *s, int n, int failing, const int *first, int n_fir
 	/* A fault goes down the stream: the first in its order began it; but one that was killed did not follow
 	 * another. */
 	for (int killed = 1; killed >= 0; killed--)
-		for (int i = 0; i < n_first; i++)
-			if (stage_failed(&s[first[i]]) && (!killed || died_of(&s[first[i]]))) {
-				explain(&s[first[i]], w);
-				return first[i];
+		for (int i = 0; i < n; i++)
+			if (stage_failed(&s[i]) && (!killed || died_of(&s[i]))) {
+				explain(&s[i], w);
+				return i;
 			}
 	return -1;
 }

@@ -23,7 +23,7 @@ static size_t expected(int fd, const struct bytes *out)
 	return (size_t)st.st_size + 1;
 }
 
-static int read_all(int fd, const char *name, struct bytes *out, struct why *w)
+int slurp_fd(int fd, const char *name, struct bytes *out, struct why *w)
 {
 	size_t step = expected(fd, out);
 	char more;
@@ -54,7 +54,7 @@ int slurp(const char *name, struct bytes *out, struct why *w)
 
 	if (fd < 0)
 		return why(w, "%s: %s", name, strerror(errno));
-	failed = read_all(fd, fd == STDIN_FILENO ? "standard input" : name, out, w);
+	failed = slurp_fd(fd, fd == STDIN_FILENO ? "standard input" : name, out, w);
 	if (fd != STDIN_FILENO)
 		close(fd);
 	return failed;

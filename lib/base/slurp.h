@@ -9,4 +9,7 @@
  * with a reason that names the file. */
 int slurp(const char *name, struct bytes *out, struct why *w);
 
+/* The same from an open descriptor; the name is for messages. */
+int slurp_fd(int fd, const char *name, struct bytes *out, struct why *w);
+
 #endif

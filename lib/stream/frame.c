@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "lib/base/grow.h"
 #include "lib/base/half.h"
 #include "lib/base/io.h"
 #include "lib/base/le.h"
@@ -236,6 +237,22 @@ int frame_read_floats(struct frame_in *in, const struct frame *f, float *to, siz
 		to[i - 1] = f16_to_f32(half);
 	}
 	return 0;
+}
+
+int frame_read_all(struct frame_in *in, const struct frame *f, void *buffer, size_t *room, struct why *w)
+{
+	void *to;
+
+	if (grow_scratch(buffer, room, (size_t)frame_bytes(f)))
+		return bad(in, w, "out of memory");
+	memcpy(&to, buffer, sizeof to);         /* whatever it points to */
+	return frame_read(in, f, to, (size_t)f->rows * f->cols, w);
+}
+
+int frame_check_id(const struct frame_in *in, int32_t id, int32_t n_vocab, struct why *w)
+{
+	return id >= 0 && id < n_vocab ? 0 : why(w, "%s: frame %" PRIu64 ": id %" PRId32
+		" is outside the vocabulary of %" PRId32, in->name, in->number, id, n_vocab);
 }
 
 /* ---- writing ---- */

@@ -74,6 +74,13 @@ int frame_read(struct frame_in *in, const struct frame *f, void *to, size_t elem
 /* The same for elements of F32 or F16, converted to floats. */
 int frame_read_floats(struct frame_in *in, const struct frame *f, float *to, size_t elements, struct why *w);
 
+/* Reads a whole payload into *buffer, which holds *room bytes and is enlarged as by grow_scratch(); the caller frees
+ * it. */
+int frame_read_all(struct frame_in *in, const struct frame *f, void *buffer, size_t *room, struct why *w);
+
+/* -1 unless id is in a vocabulary of n_vocab: the reason names the current frame. */
+int frame_check_id(const struct frame_in *in, int32_t id, int32_t n_vocab, struct why *w);
+
 /* ---- writing ---- */
 
 /* Writes header and payload (rows·cols elements) completely, also on a non-blocking descriptor. If the reader is gone,
