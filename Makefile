@@ -15,8 +15,11 @@ WARN = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototype
 # SYSTEM=posix asks for nothing beyond POSIX; otherwise the system is known to the compiler (lib/base/system.h).
 SYSTEM =
 SYSTEM_posix = -DSYSTEM_POSIX
+# SEGMENTS=files keeps all segments in files, as on a system without shared memory that can be locked and listed.
+SEGMENTS =
+SEGMENTS_files = -DSEGMENTS_IN_FILES
 # No contraction, no fast math: the arithmetic is the contract.
-STD = -std=c11 -D_XOPEN_SOURCE=700 $(SYSTEM_$(SYSTEM)) -ffp-contract=off -fno-math-errno -pthread -I.
+STD = -std=c11 -D_XOPEN_SOURCE=700 $(SYSTEM_$(SYSTEM)) $(SEGMENTS_$(SEGMENTS)) -ffp-contract=off -fno-math-errno -pthread -I.
 ALL = $(STD) $(WARN) $(CFLAGS)
 
 # The kernels of each instruction set; which of them run is decided from the CPU at run time.

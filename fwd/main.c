@@ -94,6 +94,8 @@ int main(int argc, char **argv)
 	hold_sigpipe(SIG_UNBLOCK);
 	digest_close(digest);
 	prefault_close(prefault);
+	if (status == 0)
+		status = segment_sync(&e.segment, &w);
 	engine_close(&e);
 	model_close(v.model);
 	if (status < 0)

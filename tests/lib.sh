@@ -106,6 +106,13 @@ sanitized() {
 	grep -q __asan_init "$BIN/kv"
 }
 
+# segment_file NAME: where a segment without a slash in its name lies.
+segment_file() {
+	for directory in /dev/shm "${TMPDIR:-/tmp}/lmpipe-$(id -u)"; do
+		[ -f "$directory/lmpipe-$1" ] && echo "$directory/lmpipe-$1"
+	done
+}
+
 way() { # WHAT A B
 	if [ ! -s "$3" ] || ! cmp -s "$2" "$3"; then
 		echo "$1: not the same"

@@ -13,13 +13,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/system.h"
 #include "lib/gguf/gguf.h"
 #include "fwd/kernels/kernels.h"
 #include "fwd/state/segment.h"
 #include "check.h"
 
 static struct why w;
-static char name[64], other[64], object[80], file[64];
+static char name[64], other[64], object[1024], file[64];
 static const struct segment_shape shape = { .model = 1234, .arithmetic = 1, .n_layer = 3, .n_head_kv = 2, .dim_k = 10,
 	.dim_v = 6,
 	.kv_type = KV_F16, .extent = KV_EXTENT };
@@ -38,7 +39,7 @@ static int says(const char *words)
 
 static void clean(void)
 {
-	shm_unlink(object);
+	unlink(object);
 	segment_remove(other, &w);
 	unlink(file);
 }
@@ -48,6 +49,17 @@ static struct kv_block block(const struct segment *s, size_t layer, size_t head,
 	struct kv_head kv = segment_head(s, layer, head);
 
 	return kv_block_at(shape.kv_type, shape.dim_k, shape.dim_v, kv.extent[pos / KV_EXTENT] + kv.offset);
+}
+
+/* The path of the object of this name. */
+static void find_object(void)
+{
+	struct object o;
+
+	holds(object_open(&o, name, 1, &w) == 0 && o.made, "an object can be made");
+	snprintf(object, sizeof object, "%s", o.path ? o.path : "");
+	holds(object_remove(&o, &w) == 0, "and removed");
+	object_close(&o);
 }
 
 /* Ids, K and V of positions [from, n): each element from its place and a seed. */
@@ -309,13 +321,13 @@ static void short_of_memory(void)
 {
 	static void *block[1 << 16];
 	struct rlimit old, none = { 0 };
-	char long_name[300];
+	char long_name[sizeof object + 200];
 	size_t n = 0;
 	int found = 0, status;
 
 	for (int i = 0; i < MANY; i++) {
 		snprintf(long_name, sizeof long_name, "%s-%0180d", object, i);
-		close(shm_open(long_name, O_CREAT | O_EXCL | O_RDWR, 0600));
+		close(open(long_name, O_CREAT | O_EXCL | O_RDWR, 0600));
 	}
 	while (n < 2 * LEFT && (block[n] = malloc(1000)))
 		n++;
@@ -330,11 +342,11 @@ static void short_of_memory(void)
 	while (n)
 		free(block[--n]);
 	setrlimit(RLIMIT_AS, &old);
-	holds(status < 0 && says("out of memory"), "a list that memory does not suffice for is shortened");
+	holds(status < 0 && says(strerror(ENOMEM)), "a list that memory does not suffice for is shortened");
 	holds(object_each(count, &found, &w) == 0 && found == 1, "with memory it is whole");
 	for (int i = 0; i < MANY; i++) {
 		snprintf(long_name, sizeof long_name, "%s-%0180d", object, i);
-		shm_unlink(long_name);
+		unlink(long_name);
 	}
 }
 #endif
@@ -342,7 +354,7 @@ static void short_of_memory(void)
 /* The object as bytes: mapped whole, changed, put back. */
 static void damage(void)
 {
-	int fd = shm_open(object, O_RDWR, 0), taken = 0, listed = 0;
+	int fd = open(object, O_RDWR, 0), taken = 0, listed = 0;
 	struct stat st;
 	unsigned char *p;
 
@@ -383,19 +395,19 @@ static void strangers(void)
 	struct segment s;
 	int fd;
 
-	shm_unlink(object);
-	fd = shm_open(object, O_CREAT | O_EXCL | O_RDWR, 0600);
+	unlink(object);
+	fd = open(object, O_CREAT | O_EXCL | O_RDWR, 0600);
 	holds(fd >= 0 && !fchmod(fd, 0666) && !reopens(&shape) && says("open to others"), "one that others may write");
 	holds(!fchmod(fd, 0600) && ftruncate(fd, 100000) == 0, "made larger");
 	if (pwrite(fd, "not a segment at all", 20, 0) == 20)
 		holds(!reopens(&shape) && says("not a segment"), "something else of that name");
 	close(fd);
-	shm_unlink(object);
+	unlink(object);
 
 	huge.n_layer = huge.n_head_kv = 1 << 14;
 	huge.dim_k = huge.dim_v = 1 << 12;
 	holds(!reopens(&huge), "more than there can be");
-	holds(shm_open(object, O_RDWR, 0) < 0 && errno == ENOENT, "leaves nothing behind");
+	holds(open(object, O_RDWR, 0) < 0 && errno == ENOENT, "leaves nothing behind");
 	huge.dim_k = SIZE_MAX >> 33;
 	holds(segment_open(&s, NULL, &huge, CTX, &w) < 0, "dims out of bounds");
 
@@ -404,8 +416,34 @@ static void strangers(void)
 	limit.rlim_cur = FIRST / 2;
 	setrlimit(RLIMIT_FSIZE, &limit);
 	holds(!reopens(&shape), "no room for it");
-	holds(shm_open(object, O_RDWR, 0) < 0 && errno == ENOENT, "leaves nothing behind either");
+	holds(open(object, O_RDWR, 0) < 0 && errno == ENOENT, "leaves nothing behind either");
 	setrlimit(RLIMIT_FSIZE, &old);
+}
+
+/* Where names without a slash lie in a directory of the user's own, it is made, and nobody else may get at it. */
+static void own_directory(void)
+{
+	static char none[2000];
+	char path[64];
+	struct stat st;
+	const char *old = getenv("TMPDIR");
+
+	snprintf(path, sizeof path, "./lmpipe-%ld", (long)geteuid());
+	setenv("TMPDIR", ".", 1);
+	holds(object_each(count, none, &w) == 0 && access(path, F_OK) < 0, "listing makes no directory");
+	holds(reopens(&shape) && !lstat(path, &st) && (st.st_mode & 07777) == 0700, "a directory of mode 0700");
+	holds(!chmod(path, 0750) && !reopens(&shape) && says("this user alone"), "a directory open to others");
+	holds(object_each(count, none, &w) < 0 && segment_remove(name, &w) < 0 && says("this user alone"), "nor listed");
+	holds(!rename(path, "elsewhere") && !chmod("elsewhere", 0700) && !symlink("elsewhere", path) &&
+		!reopens(&shape) && says("this user alone"), "a link to a directory");
+	holds(!unlink(path) && !rmdir("elsewhere"), "nothing is left in it");
+	memset(none, 'x', sizeof none - 1);
+	setenv("TMPDIR", none, 1);
+	holds(!reopens(&shape) && says("too long"), "a path that is too long");
+	if (old)
+		setenv("TMPDIR", old, 1);
+	else
+		unsetenv("TMPDIR");
 }
 
 /* If there is no room to grow, nothing changes. */
@@ -435,7 +473,7 @@ static void full(const char *which)
 /* Headers with damaged fields and a correct hash: opening neither crashes nor accepts them. */
 static void lies(void)
 {
-	int fd = shm_open(object, O_RDWR, 0), taken = 0;
+	int fd = open(object, O_RDWR, 0), taken = 0;
 	unsigned char good[HEADER], bad[HEADER];
 	uint64_t hash, state = 5;
 	struct segment s;
@@ -547,7 +585,7 @@ int main(void)
 	snprintf(name, sizeof name, "test-%ld", (long)getpid());
 	snprintf(other, sizeof other, "test-%ld-copy", (long)getpid());
 	snprintf(file, sizeof file, "./test-%ld", (long)getpid());
-	snprintf(object, sizeof object, "/lmpipe-%s", name);
+	find_object();
 	atexit(clean);
 	signal(SIGXFSZ, SIG_IGN);
 	life(name);
@@ -566,6 +604,8 @@ int main(void)
 	short_of_memory();
 	damage();
 	strangers();
+	if (!system_shared_memory())
+		own_directory();
 	kills();
 	clean();
 	return check_end("segment");

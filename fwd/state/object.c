@@ -1,4 +1,4 @@
-/* Names, locks and sizes of shared-memory objects and files. */
+/* Names, locks and sizes of the files that segments lie in. */
 #include "object.h"
 
 #include <dirent.h>
@@ -8,14 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "lib/base/grow.h"
 #include "lib/base/system.h"
 
-static const char PREFIX[] = "/lmpipe-", DIRECTORY[] = "/dev/shm";
+static const char PREFIX[] = "lmpipe-";
+
+enum { PATH = sizeof ((struct object *)0)->own, DIRECTORY = PATH - 256 };
 
 int object_check_name(const char *name, struct why *w)
 {
@@ -32,25 +33,78 @@ int object_check_name(const char *name, struct why *w)
 	return 0;
 }
 
-static int open_with(const struct object *o, int flags)
+/* ---- the directory of names without a slash ---- */
+
+/* Nobody else may own it or write into it: /tmp is everybody's. One that is not there yet is no error. */
+static int check_own(const char *path, struct why *w)
 {
-	return o->file ? open(o->file, flags | O_CLOEXEC, 0600) : shm_open(o->shared, flags, 0600);
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? 0 : why(w, "%s: %s", path, strerror(errno));
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 077)
+		return why(w, "%s: not a directory of this user alone (mode 0700)", path);
+	return 0;
+}
+
+/* create: makes it, where it is the user's own. */
+static int find_directory(char path[DIRECTORY], int create, struct why *w)
+{
+	const char *shared = system_shared_memory(), *temporary = getenv("TMPDIR");
+	int n;
+
+	if (shared)
+		n = snprintf(path, DIRECTORY, "%s", shared);
+	else
+		n = snprintf(path, DIRECTORY, "%s/%s%ld", temporary && *temporary ? temporary : "/tmp", PREFIX,
+			(long)geteuid());
+	if (n < 0 || n >= DIRECTORY)
+		return why(w, "TMPDIR is too long");
+	if (shared)
+		return 0;
+	if (create && mkdir(path, 0700) < 0 && errno != EEXIST)
+		return why(w, "%s: %s", path, strerror(errno));
+	return check_own(path, w);
+}
+
+/* ---- one object ---- */
+
+static int find(struct object *o, const char *name, int create, struct why *w)
+{
+	size_t n;
+
+	*o = (struct object){ .fd = -1, .file = strchr(name, '/') != NULL };
+	if (object_check_name(name, w) < 0)
+		return -1;
+	if (o->file) {
+		o->path = name;
+		return 0;
+	}
+	if (find_directory(o->own, create, w) < 0)
+		return -1;
+	n = strlen(o->own);
+	snprintf(o->own + n, sizeof o->own - n, "/%s%s", PREFIX, name);
+	o->path = o->own;
+	return 0;
 }
 
 /* O_RDWR even to read: opening never waits, whatever lies there. */
 int object_open(struct object *o, const char *name, int create, struct why *w)
 {
-	struct stat st;
+	int flags = O_RDWR | O_CLOEXEC;
+	size_t bytes;
 
-	o->file = strchr(name, '/') ? name : NULL;
-	snprintf(o->shared, sizeof o->shared, "%s%s", PREFIX, o->file ? "" : name);
-	o->fd = create ? open_with(o, O_CREAT | O_EXCL | O_RDWR) : -1;
+	if (find(o, name, create, w) < 0)
+		return -1;
+	if (!o->file)
+		flags |= O_NOFOLLOW;
+	o->fd = create ? open(o->path, flags | O_CREAT | O_EXCL, 0600) : -1;
 	o->made = o->fd >= 0;
 	if (o->fd < 0 && (!create || errno == EEXIST))
-		o->fd = open_with(o, O_RDWR);
+		o->fd = open(o->path, flags);
 	if (o->fd < 0)
 		return why(w, "%s", errno == ENOENT && !create ? "no such segment" : strerror(errno));
-	return object_check(o, &st, w);
+	return object_size(o, &bytes, w);
 }
 
 void object_close(struct object *o)
@@ -60,16 +114,19 @@ void object_close(struct object *o)
 	o->fd = -1;
 }
 
-int object_check(const struct object *o, struct stat *st, struct why *w)
+int object_size(const struct object *o, size_t *bytes, struct why *w)
 {
-	if (fstat(o->fd, st) < 0)
+	struct stat st;
+
+	if (fstat(o->fd, &st) < 0)
 		return why(w, "%s", strerror(errno));
-	if (!S_ISREG(st->st_mode))
+	if (!S_ISREG(st.st_mode))
 		return why(w, "not a regular file");
-	if (st->st_uid != geteuid())
+	if (st.st_uid != geteuid())
 		return why(w, "belongs to another user");
-	if (st->st_mode & (o->file ? 022 : 077))
-		return why(w, "mode %04o: open to others", (unsigned)st->st_mode & 07777);
+	if (st.st_mode & (o->file ? 022 : 077))
+		return why(w, "mode %04o: open to others", (unsigned)st.st_mode & 07777);
+	*bytes = (size_t)st.st_size;
 	return 0;
 }
 
@@ -83,12 +140,12 @@ long object_owner(const struct object *o)
 int object_lock(const struct object *o, struct why *w)
 {
 	struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	struct stat st;
 
-	if (!fcntl(o->fd, F_SETLK, &l))
-		return 0;
-	if (errno == EACCES || errno == EAGAIN)
-		return why(w, "in use by process %ld", object_owner(o));
-	return why(w, "cannot be locked: %s", strerror(errno));
+	if (fcntl(o->fd, F_SETLK, &l) < 0)
+		return errno == EACCES || errno == EAGAIN ? why(w, "in use by process %ld", object_owner(o)) :
+			why(w, "cannot be locked: %s", strerror(errno));
+	return fstat(o->fd, &st) == 0 && !st.st_nlink ? why(w, "removed while it was being opened") : 0;
 }
 
 int object_grow(const struct object *o, size_t old, size_t new, struct why *w)
@@ -105,8 +162,7 @@ int object_grow(const struct object *o, size_t old, size_t new, struct why *w)
 		return 0;
 	if (ftruncate(o->fd, (off_t)old) < 0)
 		error = errno;
-	return why(w, "%zu KiB more of %s: %s", (new - old + 1023) >> 10, o->file ? "disk" : "shared memory",
-		strerror(error));
+	return why(w, "%zu KiB more in %s: %s", (new - old + 1023) >> 10, o->path, strerror(error));
 }
 
 void object_shrink(const struct object *o, size_t bytes)
@@ -119,68 +175,43 @@ void object_shrink(const struct object *o, size_t bytes)
 
 int object_remove(const struct object *o, struct why *w)
 {
-	if ((o->file ? unlink(o->file) : shm_unlink(o->shared)) == 0)
+	if (unlink(o->path) == 0)
 		return 0;
 	return why(w, "%s", errno == ENOENT ? "no such segment" : strerror(errno));
 }
 
 /* ---- the list ---- */
 
-struct name_list {
-	char **name;
-	size_t n, room;
-};
-
-static int by_name(const void *a, const void *b)
+static int has_prefix(const struct dirent *e)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	return !strncmp(e->d_name, PREFIX, sizeof PREFIX - 1);
 }
 
-static int add_name(struct name_list *l, const char *name, struct why *w)
+static int is_ours(const char *directory, const char *entry)
 {
-	if (l->n == l->room && grow(&l->name, &l->room, sizeof *l->name, 64) < 0)
-		return why(w, "out of memory");
-	l->name[l->n] = strdup(name);
-	return l->name[l->n++] ? 0 : why(w, "out of memory");
-}
-
-/* Whether this directory entry is a segment of this user. */
-static int is_ours(const char *entry)
-{
-	char path[sizeof DIRECTORY + 256];
+	char path[PATH];
 	struct stat st;
 
-	snprintf(path, sizeof path, "%s/%s", DIRECTORY, entry);
-	return !strncmp(entry, PREFIX + 1, sizeof PREFIX - 2) && lstat(path, &st) == 0 && st.st_uid == geteuid();
-}
-
-static int list(struct name_list *l, struct why *w)
-{
-	DIR *d = opendir(DIRECTORY);
-	struct dirent *e;
-	int status = 0;
-
-	if (!d)
-		return why(w, "%s: %s", DIRECTORY, strerror(errno));
-	while (status == 0 && (e = readdir(d)))
-		if (is_ours(e->d_name))
-			status = add_name(l, e->d_name + sizeof PREFIX - 2, w);
-	closedir(d);
-	if (status == 0 && l->n)
-		qsort(l->name, l->n, sizeof *l->name, by_name);
-	return status;
+	snprintf(path, sizeof path, "%s/%s", directory, entry);
+	return lstat(path, &st) == 0 && st.st_uid == geteuid();
 }
 
 int object_each(int (*visit)(const char *name, void *context), void *context, struct why *w)
 {
-	struct name_list l = { .n = 0 };
-	int status = list(&l, w);
+	char directory[DIRECTORY];
+	struct dirent **entry;
+	int n, status = 0;
 
-	for (size_t i = 0; i < l.n; i++) {
-		if (!status)
-			status = visit(l.name[i], context);
-		free(l.name[i]);
+	if (find_directory(directory, 0, w) < 0)
+		return -1;
+	n = scandir(directory, &entry, has_prefix, alphasort);
+	if (n < 0)
+		return errno == ENOENT ? 0 : why(w, "%s: %s", directory, strerror(errno));
+	for (int i = 0; i < n; i++) {
+		if (!status && is_ours(directory, entry[i]->d_name))
+			status = visit(entry[i]->d_name + sizeof PREFIX - 1, context);
+		free(entry[i]);
 	}
-	free(l.name);
+	free(entry);
 	return status;
 }

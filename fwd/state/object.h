@@ -1,10 +1,10 @@
-/* object: what a named segment lies in. A name without a slash is a POSIX shared-memory object of this user, one with a
- * slash is a file of that path. Both are opened, locked, grown and removed alike. */
+/* object: what a named segment lies in: a file of this user. A name with a slash is its path. One without is a file in
+ * the system's directory of shared memory or, where there is none that can be locked and listed, in a directory that
+ * belongs to the user alone. Both are opened, locked, grown and removed alike. */
 #ifndef OBJECT_H
 #define OBJECT_H
 
 #include <stddef.h>
-#include <sys/stat.h>
 
 #include "lib/base/why.h"
 
@@ -14,8 +14,9 @@ struct object {
 	int fd;                 /* -1: not open */
 	int made;               /* there was none of this name before */
 	/* private */
-	const char *file;       /* the path, borrowed; NULL: shared memory, */
-	char shared[256];       /* of this name */
+	int file;               /* named with a slash */
+	const char *path;       /* NULL: unusable; borrowed from the name, or */
+	char own[1024];         /* what it points to */
 };
 
 /* 0, or why a name cannot be used: without a slash it has 1 to 200 letters, digits, '.', '_' and '-', and does not
@@ -23,15 +24,15 @@ struct object {
 int object_check_name(const char *name, struct why *w);
 
 /* Opens the object for reading and writing; create: makes it, empty and with mode 0600, where there is none. `name`
- * must outlive *o. Checks it as object_check() does. Whatever happens, object_close() is due. */
+ * must outlive *o, which does not move. Checks it as object_size() does. Whatever happens, object_close() is due. */
 int object_open(struct object *o, const char *name, int create, struct why *w);
 void object_close(struct object *o);
 
-/* A regular file of this user that nobody else may write (nor, in shared memory, read). *st is its state. */
-int object_check(const struct object *o, struct stat *st, struct why *w);
+/* Its size, if it is a regular file of this user that nobody else may write (nor, without a slash in its name, read). */
+int object_size(const struct object *o, size_t *bytes, struct why *w);
 
-/* A record lock on all of it, because the system drops it with its owner; another live owner: "in use". POSIX leaves
- * record locks on shared memory unspecified; Linux has them. object_owner: the process that has it, 0 if none. */
+/* A record lock on all of it, because the system drops it with its owner; another live owner: "in use". Fails if the
+ * object was removed before. object_owner: the process that has the lock, 0 if none. */
 int object_lock(const struct object *o, struct why *w);
 long object_owner(const struct object *o);
 
@@ -43,9 +44,8 @@ int object_grow(const struct object *o, size_t old, size_t new, struct why *w);
 void object_shrink(const struct object *o, size_t bytes);
 int object_remove(const struct object *o, struct why *w);
 
-/* Calls visit for the name of each of this user's shared-memory objects, sorted, until it returns non-zero, and returns
- * that. POSIX cannot list shared memory: -1 where the system has no directory of it (Linux: /dev/shm), or where memory
- * runs out. */
+/* Calls visit for the name of each of this user's objects without a slash, sorted, until it returns non-zero, and
+ * returns that. -1: the directory cannot be read, or memory runs out. */
 int object_each(int (*visit)(const char *name, void *context), void *context, struct why *w);
 
 #endif

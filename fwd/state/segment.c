@@ -7,7 +7,7 @@
  * lies past the last whole extent is left over from a killed owner's growing, and used by the next one.
  *
  * The whole context is mapped at once, past the end of the object, and becomes usable as the object grows. (POSIX
- * leaves that unspecified; Linux and the BSDs do it.) */
+ * leaves that unspecified; systems with one cache for files and mappings do it.) */
 #include "segment.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@
 
 static const uint64_t MAGIC = 0x3167657376706d6c;       /* "lmpvseg1" */
 
-enum { VERSION = 2, HEADER = 4096, IDS_BYTES = KV_EXTENT * sizeof(int32_t), REGIONS = 4, SEGMENT_PREFIX = 224 };
+enum { VERSION = 2, HEADER = 4096, IDS_BYTES = KV_EXTENT * sizeof(int32_t), REGIONS = 4, LABEL = 224 };
 
 enum region_kind { REGION_NONE, REGION_IDS, REGION_KV };
 
@@ -171,12 +171,18 @@ static void add_mapped(struct segment *s, size_t n)
 		s->extent[s->n_extents] = (unsigned char *)s->header + HEADER + s->n_extents * s->bytes;
 }
 
+/* What a message about a segment begins with. */
+static const char *label(const char *name, char text[LABEL])
+{
+	snprintf(text, LABEL, "segment %.*s", LABEL - 16, name);
+	return text;
+}
+
 static int in_segment(const char *name, struct why *w)
 {
-	char prefix[SEGMENT_PREFIX];
+	char text[LABEL];
 
-	snprintf(prefix, sizeof prefix, "segment %.*s", (int)sizeof prefix - 16, name);
-	return why_in(w, prefix);
+	return why_in(w, label(name, text));
 }
 
 int segment_reserve(struct segment *s, size_t positions, struct why *w)
@@ -198,14 +204,13 @@ int segment_reserve(struct segment *s, size_t positions, struct why *w)
 static int map(struct segment *s, size_t bytes, struct why *w)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->object.fd, 0);
-	char label[SEGMENT_PREFIX];
+	char text[LABEL];
 
 	if (p == MAP_FAILED)
 		return why(w, "%zu bytes cannot be mapped: %s", bytes, strerror(errno));
 	s->header = p;
 	s->mapped = bytes;
-	snprintf(label, sizeof label, "segment %.*s", (int)sizeof label - 16, s->name);
-	guard_add(p, bytes, label);
+	guard_add(p, bytes, label(s->name, text));
 	return 0;
 }
 
@@ -280,11 +285,13 @@ static int compare(const struct segment_shape *a, const struct segment_shape *b,
 	return 0;
 }
 
-/* The header as it is now. 1: finished, 0: there is none yet. */
-static int read_header(const struct object *o, const struct stat *st, struct segment_header *h, struct why *w)
+/* The header and the size as they are now. 1: finished, 0: there is no header yet. */
+static int read_header(const struct object *o, struct segment_header *h, size_t *bytes, struct why *w)
 {
 	ssize_t n;
 
+	if (object_size(o, bytes, w) < 0)
+		return -1;
 	memset(h, 0, sizeof *h);
 	do
 		n = pread(o->fd, h, sizeof *h, 0);
@@ -292,9 +299,9 @@ static int read_header(const struct object *o, const struct stat *st, struct seg
 	if (n < 0)
 		return why(w, "%s", strerror(errno));
 	if (n && (size_t)n < sizeof *h)
-		return why(w, "%lld bytes: truncated", (long long)st->st_size);
+		return why(w, "%zu bytes: truncated", *bytes);
 	/* A maker that is killed leaves no more than this; anything larger is somebody's file. */
-	return h->magic || st->st_size > HEADER ? 1 : 0;
+	return h->magic || *bytes > HEADER;
 }
 
 static int make(struct segment *s, const struct segment_shape *shape, size_t n_ctx, size_t old, struct why *w)
@@ -325,20 +332,14 @@ static int take_over(struct segment *s, const struct segment_header *h, size_t n
 static int take(struct segment *s, const struct segment_shape *shape, size_t n_ctx, struct why *w)
 {
 	struct segment_header h;
-	struct stat st;
-	int finished;
+	size_t bytes;
+	int finished = object_lock(&s->object, w) < 0 ? -1 : read_header(&s->object, &h, &bytes, w);
 
-	/* fstat() again: somebody may have made or removed it between our opening and our locking. */
-	if (object_lock(&s->object, w) < 0 || object_check(&s->object, &st, w) < 0)
-		return -1;
-	if (!st.st_nlink)
-		return why(w, "removed while it was being opened");
-	finished = read_header(&s->object, &st, &h, w);
 	if (finished <= 0)
-		return finished < 0 ? -1 : make(s, shape, n_ctx, (size_t)st.st_size, w);
-	if (check_header(&h, (size_t)st.st_size, w) < 0 || compare(&h.shape, shape, w) < 0)
+		return finished < 0 ? -1 : make(s, shape, n_ctx, bytes, w);
+	if (check_header(&h, bytes, w) < 0 || compare(&h.shape, shape, w) < 0)
 		return -1;
-	return take_over(s, &h, n_ctx, (size_t)st.st_size, w);
+	return take_over(s, &h, n_ctx, bytes, w);
 }
 
 static int open_named(struct segment *s, const struct segment_shape *shape, size_t n_ctx, struct why *w)
@@ -370,13 +371,19 @@ static int open_any(struct segment *s, const struct segment_shape *shape, size_t
 int segment_open(struct segment *s, const char *name, const struct segment_shape *shape, size_t n_ctx, struct why *w)
 {
 	*s = (struct segment){ .shape = *shape, .n_ctx = n_ctx, .name = name, .object = { .fd = -1 } };
-	if (name && object_check_name(name, w) < 0)
-		return -1;
 	if (open_any(s, shape, n_ctx, w) == 0)
 		return 0;
 	s->object.made = 0;
 	segment_close(s);
 	return name ? in_segment(name, w) : -1;
+}
+
+int segment_sync(const struct segment *s, struct why *w)
+{
+	if (!s->object.file || (!msync(s->header, HEADER + s->n_extents * s->bytes, MS_SYNC) && !fsync(s->object.fd)))
+		return 0;
+	why(w, "%s", strerror(errno));
+	return in_segment(s->name, w);
 }
 
 void segment_close(struct segment *s)
@@ -401,18 +408,15 @@ void segment_close(struct segment *s)
 static int inspect(struct object *o, const char *name, struct segment_info *info, struct why *w)
 {
 	struct segment_header h;
-	struct stat st;
-	int finished;
+	size_t bytes;
+	int finished = object_open(o, name, 0, w) < 0 ? -1 : read_header(o, &h, &bytes, w);
 
-	if (object_open(o, name, 0, w) < 0 || object_check(o, &st, w) < 0)
-		return -1;
-	finished = read_header(o, &st, &h, w);
 	if (finished <= 0)
 		return finished < 0 ? -1 : why(w, "unfinished");
-	if (check_header(&h, (size_t)st.st_size, w) < 0)
+	if (check_header(&h, bytes, w) < 0)
 		return -1;
 	*info = (struct segment_info){ .shape = h.shape, .length = (uint32_t)h.length, .n_ctx = (uint32_t)h.n_ctx,
-		.bytes = (size_t)st.st_size, .owner = object_owner(o) };
+		.bytes = bytes, .owner = object_owner(o) };
 	if (h.mark[SEGMENT_DIGEST].check == ~h.mark[SEGMENT_DIGEST].value)
 		info->digest = h.mark[SEGMENT_DIGEST].value;
 	return 0;
@@ -420,12 +424,9 @@ static int inspect(struct object *o, const char *name, struct segment_info *info
 
 int segment_inspect(const char *name, struct segment_info *info, struct why *w)
 {
-	struct object o = { .fd = -1 };
-	int status;
+	struct object o;
+	int status = inspect(&o, name, info, w);
 
-	if (object_check_name(name, w) < 0)
-		return -1;
-	status = inspect(&o, name, info, w);
 	object_close(&o);
 	return status < 0 ? in_segment(name, w) : 0;
 }
@@ -440,7 +441,7 @@ static int copy(struct segment *to, const struct segment *from, struct why *w)
 	for (int which = 0; which < SEGMENT_MARKS; which++)
 		segment_set_mark(to, which, segment_mark(from, which));
 	segment_set_length(to, from->length);
-	return 0;
+	return segment_sync(to, w);
 }
 
 int segment_fork(const char *from, const char *to, struct why *w)
@@ -465,26 +466,23 @@ int segment_fork(const char *from, const char *to, struct why *w)
 static int remove_object(struct object *o, const char *name, struct why *w)
 {
 	struct segment_header h;
-	struct stat st;
+	size_t bytes;
 	int opened = object_open(o, name, 0, w);
 
 	if (opened == 0 && object_lock(o, w) < 0)
 		return -1;
-	if (o->file && (opened < 0 || object_check(o, &st, w) < 0))
+	if (opened < 0 && (o->file || !o->path))
 		return -1;
-	if (o->file && (read_header(o, &st, &h, w) < 0 || (h.magic != MAGIC && st.st_size > HEADER)))
+	if (o->file && (read_header(o, &h, &bytes, w) < 0 || (h.magic != MAGIC && bytes > HEADER)))
 		return why(w, "not a segment of lmpipe");
 	return object_remove(o, w);
 }
 
 int segment_remove(const char *name, struct why *w)
 {
-	struct object o = { .fd = -1 };
-	int status;
+	struct object o;
+	int status = remove_object(&o, name, w);
 
-	if (object_check_name(name, w) < 0)
-		return -1;
-	status = remove_object(&o, name, w);
 	object_close(&o);
 	return status < 0 ? in_segment(name, w) : 0;
 }

@@ -1,5 +1,5 @@
 /* segment: the state of one sequence: its ids, and their K and V in extents of KV_EXTENT positions (kv_type.h), which
- * are added as it grows. A named segment lies in shared memory or in a file (object.h) and outlives the process; one
+ * are added as it grows. A named segment lies in a file, mostly of shared memory (object.h), and outlives the process; one
  * without a name lies in the memory of the process. Whoever evaluates writes the data before the length that makes it
  * count, so that a kill at any moment leaves a valid state. One process at a time has a segment open.
  *
@@ -42,9 +42,12 @@ enum { SEGMENT_CTX_MAX = 1 << 26 };
 
 /* Makes or opens the segment of this name, takes its lock (a live owner: "in use"; a dead one's lock is free by itself)
  * and checks its header against the shape. It may hold n_ctx positions at most, which is an error where it has more
- * already. name NULL: memory that is gone with the process. What a killed maker left unfinished is made anew. A
- * shared-memory object and a file have mode 0600. */
+ * already. name NULL: memory that is gone with the process. What a killed maker left unfinished is made anew, with mode
+ * 0600. */
 int segment_open(struct segment *s, const char *name, const struct segment_shape *shape, size_t n_ctx, struct why *w);
+
+/* Returns when a segment in a file, named with a slash, is on the disk as it is now; 0 at once for any other. */
+int segment_sync(const struct segment *s, struct why *w);
 
 /* Gives it back; a struct of zeros is closed. A segment that this opening made and in which nothing counts yet is not
  * kept. */

@@ -129,7 +129,9 @@ void system_drop_pages(const void *p, size_t n)
 void system_widen_pipe(int fd, size_t bytes)
 {
 }
+#endif
 
+#if !defined SYSTEM_LINUX || defined SEGMENTS_IN_FILES
 const char *system_shared_memory(void)
 {
 	return NULL;

@@ -86,7 +86,7 @@ void system_widen_pipe(int fd, size_t bytes);
 /* The time of a file's last change. */
 struct timespec system_modified(const struct stat *st);
 
-/* The directory whose files are shared memory, with record locks; NULL: there is none. */
+/* The directory whose files are shared memory, with record locks; NULL: there is none (-DSEGMENTS_IN_FILES: nowhere). */
 const char *system_shared_memory(void);
 
 /* ---- for the files system_*.c ---- */

@@ -172,8 +172,10 @@ void system_widen_pipe(int fd, size_t bytes)
 		want /= 2;
 }
 
+#ifndef SEGMENTS_IN_FILES
 const char *system_shared_memory(void)
 {
 	return "/dev/shm";
 }
+#endif
 #endif
