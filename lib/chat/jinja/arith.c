@@ -96,17 +96,6 @@ static struct jv add_text(struct env *e, struct jv a, struct jv b)
 	return jv_markup(jv_concat(e, a, markup_escape(e, b)), true);
 }
 
-/* n copies of l's items, appended to out. */
-static void append_items(struct env *e, struct jv_list *out, const struct jv_list *l, int64_t n)
-{
-	for (; n > 0 && l->n; n--) {
-		env_tick(e, 1 + l->n / 4);
-		jv_own(e, out, l->n);
-		memcpy(out->items + out->n, l->items, l->n * sizeof *l->items);
-		out->n += l->n;
-	}
-}
-
 static struct jv add_lists(struct env *e, struct jv a, struct jv b)
 {
 	struct jv out;
@@ -114,8 +103,8 @@ static struct jv add_lists(struct env *e, struct jv a, struct jv b)
 	if (b.list->n > UINT32_MAX - a.list->n)
 		env_full(e);
 	out = jv_list(e, a.kind, a.list->n + b.list->n);
-	append_items(e, out.list, a.list, 1);
-	append_items(e, out.list, b.list, 1);
+	jv_extend(e, out.list, a.list);
+	jv_extend(e, out.list, b.list);
 	return out;
 }
 
@@ -126,7 +115,8 @@ static struct jv repeat(struct env *e, struct jv what, int64_t times)
 
 	if (what.kind != JV_STR) {
 		out = jv_list(e, what.kind, 0);
-		append_items(e, out.list, what.list, times);
+		for (; times > 0 && what.list->n; times--)
+			jv_extend(e, out.list, what.list);
 		return out;
 	}
 	if (times <= 0 || !what.n)

@@ -10,23 +10,20 @@ builtin_function global_dict, global_joiner, global_raise_exception, global_rang
 builtin_function number_abs, number_float, number_int, number_round;
 builtin_function test_bool, test_builtin, test_compare, test_escaped, test_kind, test_remainder, test_sameas;
 
-enum { ALL_DIGITS, ALL_LETTERS, ALL_ALNUM, ALL_SPACE, ALL_ASCII };
 builtin_function text_all, text_count, text_escape, text_format, text_from_json, text_has_affix, text_in_case,
-	text_indent, text_index, text_is_cased, text_join, text_justify, text_partition, text_percent,
-	text_remove_affix, text_replace, text_split, text_splitlines, text_string, text_strip, text_tojson,
-	text_truncate, text_urlencode, text_wordcount, text_zfill;
+	text_indent, text_index, text_is_cased, text_justify, text_partition, text_percent, text_remove_affix,
+	text_replace, text_split, text_splitlines, text_string, text_strip, text_tojson, text_truncate,
+	text_urlencode, text_wordcount, text_zfill;
 
-builtin_function items_batch, items_dictsort, items_extreme, items_first, items_groupby, items_join, items_last,
-	items_length, items_list, items_map, items_reverse, items_select, items_slice, items_sort, items_sum,
-	items_unique, value_attr, value_clear, value_copy, value_default, value_items;
-builtin_function list_append, list_count, list_extend, list_index, list_insert, list_pop, list_reverse,
-	list_sort, loop_changed, loop_cycle;
+builtin_function items_batch, items_dictsort, items_end, items_extreme, items_groupby, items_join, items_length,
+	items_list, items_map, items_reverse, items_select, items_sort, items_sum, items_unique, value_attr,
+	value_clear, value_default, value_items;
+builtin_function list_append, list_count, list_extend, list_index, list_insert, list_pop, loop_changed, loop_cycle;
 
 struct jv text_cased(struct env *e, struct jv s, enum text_case to);
 
 enum { DICT_GET, DICT_SETDEFAULT, DICT_POP };
 enum { VIEW_KEYS, VIEW_VALUES, VIEW_ITEMS };
-builtin_function dict_get, dict_popitem, dict_update, dict_view;
-struct jv dict_items(struct env *e, const struct jv_dict *d);
+builtin_function dict_copy, dict_get, dict_popitem, dict_update, dict_view;
 
 #endif

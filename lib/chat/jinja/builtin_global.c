@@ -8,40 +8,29 @@ enum { LONGEST_RANGE = 100000 };
 
 struct jv global_range(struct env *e, struct call *c)
 {
-	struct jv_range *r = ENV_NEW(e, struct jv_range);
-	int64_t stop;
+	int64_t start, stop, step;
+	uint64_t distance, stride, n = 0;
 
 	for (int i = 0; i < 3; i++)
 		if (c->arg[i].kind == JV_NONE)
 			env_fail(e, "'NoneType' object cannot be interpreted as an integer");
-	r->start = arg_int(e, c, 0, 0);
+	start = arg_int(e, c, 0, 0);
 	stop = arg_int(e, c, 1, 0);
-	r->step = arg_int(e, c, 2, 1);
+	step = arg_int(e, c, 2, 1);
 	if (c->arg[1].kind == JV_ABSENT) {
-		stop = r->start;
-		r->start = 0;
+		stop = start;
+		start = 0;
 	}
-	if (!r->step)
+	if (!step)
 		env_fail(e, "range() arg 3 must not be zero");
-	if (r->step > 0 ? r->start < stop : r->start > stop) {
-		uint64_t distance = r->step > 0 ? (uint64_t)stop - (uint64_t)r->start :
-			(uint64_t)r->start - (uint64_t)stop;
-		uint64_t n = (distance - 1) / (r->step > 0 ? (uint64_t)r->step : -(uint64_t)r->step) + 1;
-
-		if (n > LONGEST_RANGE)
-			env_fail(e, "Range too big. The sandbox blocks ranges larger than %d.", LONGEST_RANGE);
-		r->n = (int64_t)n;
+	if (step > 0 ? start < stop : start > stop) {
+		distance = step > 0 ? (uint64_t)stop - (uint64_t)start : (uint64_t)start - (uint64_t)stop;
+		stride = step > 0 ? (uint64_t)step : -(uint64_t)step;
+		n = (distance - 1) / stride + 1;
 	}
-	return (struct jv){ .kind = JV_RANGE, .range = r };
-}
-
-/* dict() and namespace(). */
-struct jv global_dict(struct env *e, struct call *c)
-{
-	struct jv d = jv_dict(e, (enum jv_kind)c->b->what);
-
-	dict_fill(e, d.dict, c);
-	return d;
+	if (n > LONGEST_RANGE)
+		env_fail(e, "Range too big. The sandbox blocks ranges larger than %d.", LONGEST_RANGE);
+	return jv_range(e, start, step, (int64_t)n);
 }
 
 struct jv global_raise_exception(struct env *e, struct call *c)

@@ -133,5 +133,5 @@ struct jv test_sameas(struct env *e, struct call *c)
 /* what: IS_FILTER or IS_TEST */
 struct jv test_builtin(struct env *e, struct call *c)
 {
-	return jv_bool(c->self.kind == JV_STR && builtin_find(c->self.s, c->self.n, (unsigned)c->b->what));
+	return jv_bool(c->self.kind == JV_STR && builtin_find(c->self, (unsigned)c->b->what));
 }

@@ -2,14 +2,13 @@
 #include "builtin.h"
 
 #include "lib/base/space.h"
-#include "lib/base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static struct jv piece(const struct call *c, const char *s, const char *end)
+static struct jv piece(struct jv of, const char *s, const char *end)
 {
-	return jv_markup(jv_str(s, (size_t)(end - s)), c->self.markup);
+	return jv_markup(jv_str(s, (size_t)(end - s)), of.markup);
 }
 
 /* The output since `start`. */
@@ -58,25 +57,25 @@ struct jv text_escape(struct env *e, struct call *c)
 /* TEXT_TITLE starts a word after anything but a letter, TEXT_HEADING after white space and -([{< alone. */
 struct jv text_cased(struct env *e, struct jv s, enum text_case to)
 {
+	bool first = true, markup = s.markup && to != TEXT_HEADING;
 	size_t start = e->out->n;
-	bool first = true;
-	unsigned used;
+	struct jv one;
+	int32_t c;
 
 	env_tick(e, s.n);
-	for (uint32_t at = 0; at < s.n; at += used) {
-		int32_t c = utf8_next(s.s + at, s.n - at, &used);
+	while (jv_next(&s, &one, &c)) {
 		char out[4];
 
 		if (c < 0)
-			env_put(e, s.s + at, used);
+			jv_put(e, one);
 		else
 			env_put(e, out, text_recase(out, c, to, first));
 		if (to == TEXT_HEADING)
-			first = space_char(c) || (text_is_ascii(c) && c && strchr("-({[<", (int)c));
+			first = space_char(c) || (text_is(c, TEXT_ASCII) && c && strchr("-({[<", (int)c));
 		else
-			first = to == TEXT_TITLE && !text_is_letter(c);
+			first = to == TEXT_TITLE && !text_is(c, TEXT_LETTER);
 	}
-	return jv_markup(jv_since(e, start), s.markup && to != TEXT_HEADING);
+	return jv_markup(jv_since(e, start), markup);
 }
 
 /* what: the case */
@@ -85,100 +84,103 @@ struct jv text_in_case(struct env *e, struct call *c)
 	return text_cased(e, c->self, (enum text_case)c->b->what);
 }
 
-/* Is the character that s[n] starts with to be stripped? In *used, its bytes. */
-static bool strips(struct jv chars, const char *s, size_t n, unsigned *used)
-{
-	int32_t c = utf8_next(s, n, used);
-
-	return chars.kind == JV_STR ? text_find(chars.s, chars.n, s, *used) != NULL : space_char(c);
-}
-
 /* what: the sides, 1 left and 2 right */
 struct jv text_strip(struct env *e, struct call *c)
 {
-	struct jv s = c->self, chars = arg_str(e, c, 0, jv_none());
-	unsigned used;
+	struct jv s = c->self, chars = arg_str(e, c, 0, jv_none()), one, rest;
+	int32_t ch = 0;
 
-	while (c->b->what & 1 && s.n && strips(chars, s.s, s.n, &used)) {
-		s.s += used;
-		s.n -= used;
+	for (int side = 1; side <= 2; side++) {
+		while (c->b->what & side && s.n) {
+			rest = s;
+			if (side == 2)
+				rest.s += space_step_back(s.s, s.n);
+			rest.n -= (uint32_t)(rest.s - s.s);
+			jv_next(&rest, &one, &ch);
+			if (chars.kind == JV_STR ? !jv_find(e, chars, one, false) : !space_char(ch))
+				break;
+			s.s += side == 1 ? one.n : 0;
+			s.n -= one.n;
+		}
 	}
-	while (c->b->what & 2 && s.n) {
-		size_t at = space_step_back(s.s, s.n);
-
-		if (!strips(chars, s.s + at, s.n - at, &used))
-			break;
-		s.n = (uint32_t)at;
-	}
-	env_tick(e, (uint64_t)(c->self.n - s.n) / 2 * (chars.kind == JV_STR ? 1 + chars.n / 32 : 1));
+	env_tick(e, (c->self.n - s.n) / 2);
 	return s;
 }
 
-/* Splits at white space, at most `most` times. */
-static void split_spaces(struct env *e, struct call *c, struct jv_list *l, int64_t most)
+/* What is left to split, from the left or the right. */
+struct split {
+	struct jv rest, separator;  /* JV_NONE: white space */
+	int64_t most;               /* how often; negative: without limit */
+	bool right, done;
+};
+
+/* Takes the next word, or everything as one word after the last split. False if there is none. */
+static bool next_word(struct split *p, struct jv *word)
 {
-	const char *s = c->self.s, *end = s + c->self.n;
+	size_t lead = p->right ? 0 : space_leading(p->rest.s, p->rest.n), at, next;
+	unsigned used;
 
-	for (;; most--) {
-		const char *word;
-		unsigned used;
-
-		s += space_leading(s, (size_t)(end - s));
-		if (s == end)
-			return;
-		for (word = s; s < end && (!most || !space_char(utf8_next(s, (size_t)(end - s), &used)));
-				s += most ? used : end - s)
+	p->rest.s += lead;
+	p->rest.n -= (uint32_t)lead;
+	if (p->right)
+		p->rest.n = (uint32_t)space_trimmed(p->rest.s, p->rest.n);
+	*word = p->rest;
+	if (!p->most) {
+		p->done = true;
+	} else if (p->right) {
+		for (at = word->n; at; at = next) {
+			next = space_step_back(word->s, at);
+			if (space_char(utf8_next(word->s + next, at - next, &used)))
+				break;
+		}
+		p->rest.n = (uint32_t)at;
+		*word = piece(*word, word->s + at, word->s + word->n);
+	} else {
+		for (at = 0; at < word->n && !space_char(utf8_next(word->s + at, word->n - at, &used)); at += used)
 			;
-		jv_push(e, l, piece(c, word, s));
+		word->n = (uint32_t)at;
+		p->rest.s += at;
+		p->rest.n -= (uint32_t)at;
 	}
+	return word->n;
 }
 
-/* The same from the right; the last piece comes first. */
-static void rsplit_spaces(struct env *e, struct call *c, struct jv_list *l, int64_t most)
+/* Takes the next piece. False after the last one. */
+static bool next_piece(struct env *e, struct split *p, struct jv *out)
 {
-	const char *s = c->self.s, *end = s + c->self.n;
+	const char *s = p->rest.s, *end = s + p->rest.n, *hit = NULL;
+	bool words = p->separator.kind != JV_STR;
 
-	for (;; most--) {
-		const char *word;
-
-		end = s + space_trimmed(s, (size_t)(end - s));
-		if (s == end)
-			return;
-		for (word = end; most && word > s && space_trimmed(s, (size_t)(word - s)) == (size_t)(word - s); word--)
-			;
-		word = most ? word : s;
-		jv_push(e, l, piece(c, word, end));
-		end = word;
+	if (p->done || (words && !next_word(p, out)))
+		return false;
+	if (!words) {
+		hit = p->most ? jv_find(e, p->rest, p->separator, p->right) : NULL;
+		p->done = !hit;
+		*out = piece(p->rest, hit && p->right ? hit + p->separator.n : s, hit && !p->right ? hit : end);
+		if (hit)
+			p->rest = piece(p->rest, p->right ? s : hit + p->separator.n, p->right ? hit : end);
 	}
-}
-
-static void split_at(struct env *e, struct call *c, struct jv sep, struct jv_list *l, int64_t most)
-{
-	const char *s = c->self.s, *end = s + c->self.n, *hit;
-	bool right = c->b->what;
-
-	for (; most && (hit = (right ? text_find_last : text_find)(s, (size_t)(end - s), sep.s, sep.n)); most--) {
-		jv_push(e, l, right ? piece(c, hit + sep.n, end) : piece(c, s, hit));
-		s = right ? s : hit + sep.n;
-		end = right ? hit : end;
-	}
-	jv_push(e, l, piece(c, s, end));
+	p->most -= p->most > 0;
+	return true;
 }
 
 /* what: 1 to split from the right */
 struct jv text_split(struct env *e, struct call *c)
 {
-	struct jv sep = arg_str(e, c, 0, jv_none()), list = jv_list(e, JV_LIST, 0);
-	int64_t most = arg_int(e, c, 1, -1);
+	struct split p = { c->self, arg_str(e, c, 0, jv_none()), arg_int(e, c, 1, -1), c->b->what, false };
+	struct jv list = jv_list(e, JV_LIST, 0), out;
 
-	env_tick(e, text_find_cost(c->self.n, sep.n));
-	if (sep.kind == JV_STR && !sep.n)
+	if (p.separator.kind == JV_STR && !p.separator.n)
 		env_fail(e, "empty separator");
-	if (sep.kind == JV_STR)
-		split_at(e, c, sep, list.list, most);
-	else
-		(c->b->what ? rsplit_spaces : split_spaces)(e, c, list.list, most);
-	return c->b->what ? eval_slice(e, list, (const struct jv[]){ jv_none(), jv_none(), jv_int(-1) }) : list;
+	env_tick(e, c->self.n / 4);
+	while (next_piece(e, &p, &out))
+		jv_push(e, list.list, out);
+	for (uint32_t i = 0, j = list.list->n; p.right && i + 1 < j; i++) {
+		out = list.list->items[--j];
+		list.list->items[j] = list.list->items[i];
+		list.list->items[i] = out;
+	}
+	return list;
 }
 
 static bool ends_line(int32_t c)
@@ -186,49 +188,44 @@ static bool ends_line(int32_t c)
 	return (c >= '\n' && c <= '\r') || (c >= 0x1c && c <= 0x1e) || c == 0x85 || c == 0x2028 || c == 0x2029;
 }
 
-static struct jv_list *lines_of(struct env *e, struct jv s, bool keep_ends)
+static struct jv lines_of(struct env *e, struct jv s, bool keep_ends)
 {
-	struct jv_list *lines = jv_list(e, JV_LIST, 0).list;
-	uint32_t start = 0, at = 0, end;
+	struct jv lines = jv_list(e, JV_LIST, 0), one;
+	const char *start = s.s, *end;
+	int32_t c;
 
 	env_tick(e, s.n / 8);
-	while (at < s.n) {
-		unsigned used;
-		int32_t c = utf8_next(s.s + at, s.n - at, &used);
-
-		end = at;
-		at += used;
-		if (!ends_line(c) && at < s.n)
+	while (jv_next(&s, &one, &c)) {
+		if (!ends_line(c) && s.n)
 			continue;
-		if (!ends_line(c))
-			end = at;
-		if (c == '\r' && at < s.n && s.s[at] == '\n')
-			at++;
-		jv_push(e, lines, jv_markup(jv_str(s.s + start, (keep_ends ? at : end) - start), s.markup));
-		start = at;
+		end = ends_line(c) ? one.s : s.s;
+		if (c == '\r' && s.n && *s.s == '\n')
+			jv_next(&s, &one, &c);
+		jv_push(e, lines.list, piece(s, start, keep_ends ? s.s : end));
+		start = s.s;
 	}
 	return lines;
 }
 
 struct jv text_splitlines(struct env *e, struct call *c)
 {
-	return (struct jv){ .kind = JV_LIST, .list = lines_of(e, c->self, arg_true(c, 0, false)) };
+	return lines_of(e, c->self, arg_true(c, 0));
 }
 
 /* what: 1 for the last occurrence */
 struct jv text_partition(struct env *e, struct call *c)
 {
-	struct jv sep = arg_str(e, c, 0, jv_str("", 0)), t = jv_list(e, JV_TUPLE, 3);
-	const char *s = c->self.s, *end = s + c->self.n, *hit;
+	struct jv s = c->self, separator = arg_str(e, c, 0, jv_str("", 0)), t = jv_list(e, JV_TUPLE, 3);
+	const char *end = s.s + s.n, *hit, *after;
 
-	env_tick(e, text_find_cost(c->self.n, sep.n));
-	if (!sep.n)
+	if (!separator.n)
 		env_fail(e, "empty separator");
-	hit = (c->b->what ? text_find_last : text_find)(s, c->self.n, sep.s, sep.n);
-	t.list->n = 3;
-	t.list->items[0] = piece(c, s, hit ? hit : c->b->what ? s : end);
-	t.list->items[1] = hit ? piece(c, hit, hit + sep.n) : piece(c, s, s);
-	t.list->items[2] = hit ? piece(c, hit + sep.n, end) : c->b->what ? c->self : piece(c, s, s);
+	hit = jv_find(e, s, separator, c->b->what);
+	after = hit ? hit + separator.n : c->b->what ? s.s : end;
+	hit = hit ? hit : after;
+	jv_push(e, t.list, piece(s, s.s, hit));
+	jv_push(e, t.list, piece(s, hit, after));
+	jv_push(e, t.list, piece(s, after, end));
 	return t;
 }
 
@@ -290,11 +287,8 @@ struct jv text_remove_affix(struct env *e, struct call *c)
 struct jv text_index(struct env *e, struct call *c)
 {
 	struct jv what = arg_str(e, c, 0, jv_str("", 0)), s = window(e, c, 1);
-	const char *hit = NULL;
+	const char *hit = s.kind == JV_STR ? jv_find(e, s, what, c->b->what & 1) : NULL;
 
-	env_tick(e, text_find_cost(c->self.n, what.n));
-	if (s.kind == JV_STR)
-		hit = (c->b->what & 1 ? text_find_last : text_find)(s.s, s.n, what.s, what.n);
 	if (!hit && c->b->what & 2)
 		env_fail(e, "substring not found");
 	return jv_int(hit ? (int64_t)text_length(c->self.s, (size_t)(hit - c->self.s)) : -1);
@@ -302,106 +296,50 @@ struct jv text_index(struct env *e, struct call *c)
 
 struct jv text_count(struct env *e, struct call *c)
 {
-	struct jv what = arg_str(e, c, 0, jv_str("", 0)), s = window(e, c, 1);
-	const char *at, *end, *hit;
-	int64_t n = 0;
+	struct jv what = arg_str(e, c, 0, jv_str("", 0)), s = window(e, c, 1), out;
+	struct split p = { s, what, -1, false, false };
+	int64_t n = -1;
 
-	env_tick(e, text_find_cost(c->self.n, what.n));
 	if (s.kind != JV_STR)
 		return jv_int(0);
 	if (!what.n)
-		return jv_int((int64_t)text_length(s.s, s.n) + 1);
-	for (at = s.s, end = s.s + s.n; (hit = text_find(at, (size_t)(end - at), what.s, what.n)); at = hit + what.n)
+		return jv_int(jv_length(e, s) + 1);
+	while (next_piece(e, &p, &out))
 		n++;
 	return jv_int(n);
-}
-
-/* An empty `old` matches before every code point and at the end. */
-static void replace_empty(struct env *e, struct jv s, struct jv new, int64_t count)
-{
-	unsigned used = 0;
-
-	for (uint32_t at = 0; at <= s.n; at += used, count -= count > 0) {
-		if (count)
-			env_put(e, new.s, new.n);
-		if (at == s.n)
-			return;
-		utf8_next(s.s + at, s.n - at, &used);
-		env_put(e, s.s + at, used);
-	}
 }
 
 /* what: 1 for the filter, which turns its arguments into strings */
 struct jv text_replace(struct env *e, struct call *c)
 {
-	struct jv s = c->self, old, new;
+	struct jv s = jv_markup(c->self, c->self.markup && !c->b->what), old, new, out;
 	int64_t count = arg_int(e, c, 2, -1);
 	size_t start = e->out->n;
-	const char *at, *end, *hit;
+	int32_t ch;
 
 	old = c->b->what ? jv_to_str(e, c->arg[0]) : arg_str(e, c, 0, jv_str("", 0));
 	new = c->b->what ? jv_to_str(e, c->arg[1]) : arg_str(e, c, 1, jv_str("", 0));
-	s.markup &= !c->b->what;
-	if (s.markup)
-		new = markup_escape(e, new);
-	env_tick(e, text_find_cost(s.n, old.n));
-	if (!count || !text_find(s.s, s.n, old.s, old.n))
+	new = s.markup ? markup_escape(e, new) : new;
+	if (!count || !jv_find(e, s, old, false))
 		return s;
-	if (!old.n) {
-		replace_empty(e, s, new, count);
+	if (old.n) {
+		struct split p = { s, old, count, false, false };
+
+		while (next_piece(e, &p, &out)) {
+			jv_put(e, out);
+			if (!p.done)
+				jv_put(e, new);
+		}
 		return jv_markup(jv_since(e, start), s.markup);
 	}
-	at = s.s;
-	end = at + s.n;
-	for (; count && (hit = text_find(at, (size_t)(end - at), old.s, old.n)); count--) {
-		env_put(e, at, (size_t)(hit - at));
-		env_put(e, new.s, new.n);
-		at = hit + old.n;
+	/* An empty `old` matches before every code point and at the end. */
+	for (env_tick(e, s.n / 4);; count -= count > 0) {
+		if (count)
+			jv_put(e, new);
+		if (!jv_next(&s, &out, &ch))
+			return jv_markup(jv_since(e, start), s.markup);
+		jv_put(e, out);
 	}
-	env_put(e, at, (size_t)(end - at));
-	return jv_markup(jv_since(e, start), s.markup);
-}
-
-struct jv text_join(struct env *e, struct call *c)
-{
-	const struct jv_list *l = jv_items(e, c->arg[0]);
-	size_t start = e->out->n;
-
-	for (uint32_t i = 0; i < l->n; i++) {
-		struct jv item = l->items[i];
-
-		if (item.kind != JV_STR)
-			env_fail(e, "sequence item %u: expected str instance, %s found", i, jv_type(item));
-		item = c->self.markup ? markup_escape(e, item) : item;
-		env_tick(e, 1 + item.n / 64);
-		if (i)
-			env_put(e, c->self.s, c->self.n);
-		env_put(e, item.s, item.n);
-	}
-	return taken(e, c, start);
-}
-
-struct jv text_format(struct env *e, struct call *c)
-{
-	return format_braces(e, c->self, c);
-}
-
-/* The filter: "..."|format(...), by %. */
-struct jv text_percent(struct env *e, struct call *c)
-{
-	struct jv args;
-
-	if (c->n_kw) {
-		struct call named = { .b = c->b, .kw = c->kw, .n_kw = c->n_kw };
-
-		args = jv_dict(e, JV_DICT);
-		dict_fill(e, args.dict, &named);
-		return format_percent(e, c->self, args);
-	}
-	args = jv_list(e, JV_TUPLE, c->n_pos);
-	for (uint32_t i = 0; i < c->n_pos; i++)
-		jv_push(e, args.list, c->pos[i]);
-	return format_percent(e, c->self, args);
 }
 
 /* Pads self to `width` code points with `fill`. */
@@ -417,9 +355,9 @@ static struct jv justify(struct env *e, const struct call *c, char align, int64_
 	env_tick(e, (uint64_t)room / 3);
 	for (int64_t i = 0; i <= room; i++) {
 		if (i == before)
-			env_put(e, c->self.s, c->self.n);
+			jv_put(e, c->self);
 		if (i < room)
-			env_put(e, fill.s, fill.n);
+			jv_put(e, fill);
 	}
 	return taken(e, c, start);
 }
@@ -445,32 +383,28 @@ struct jv text_zfill(struct env *e, struct call *c)
 	return jv_markup(jv_concat(e, jv_str(c->self.s, sign), out), c->self.markup);
 }
 
-/* what: the test that all characters must pass */
+/* what: the class that all characters must be of */
 struct jv text_all(struct env *e, struct call *c)
 {
-	static bool (*const tests[])(int32_t) = {
-		[ALL_DIGITS] = text_is_digit, [ALL_LETTERS] = text_is_letter, [ALL_ALNUM] = text_is_alnum,
-		[ALL_SPACE] = space_char, [ALL_ASCII] = text_is_ascii,
-	};
-	unsigned used;
+	struct jv rest = c->self, one;
+	int32_t ch;
 
-	env_tick(e, c->self.n / 2);
-	for (uint32_t at = 0; at < c->self.n; at += used)
-		if (!tests[c->b->what](utf8_next(c->self.s + at, c->self.n - at, &used)))
+	env_tick(e, rest.n / 2);
+	while (jv_next(&rest, &one, &ch))
+		if (!text_is(ch, (enum text_class)c->b->what))
 			return jv_bool(false);
-	return jv_bool(c->self.n || c->b->what == ALL_ASCII);
+	return jv_bool(c->self.n || c->b->what == TEXT_ASCII);
 }
 
 /* Is there a letter with two cases, and none in the other case? what: TEXT_UPPER or TEXT_LOWER */
 struct jv text_is_cased(struct env *e, struct call *c)
 {
 	bool any = false, upper = c->b->what == TEXT_UPPER;
-	unsigned used;
+	struct jv rest = c->self, one;
+	int32_t ch;
 
-	env_tick(e, c->self.n);
-	for (uint32_t at = 0; at < c->self.n; at += used) {
-		int32_t ch = utf8_next(c->self.s + at, c->self.n - at, &used);
-
+	env_tick(e, rest.n);
+	while (jv_next(&rest, &one, &ch)) {
 		if ((upper ? text_upper(ch) : text_lower(ch)) != ch)
 			return jv_bool(false);
 		any |= (upper ? text_lower(ch) : text_upper(ch)) != ch;
@@ -487,7 +421,7 @@ static struct jv indentation(struct env *e, const struct call *c, int i)
 struct jv text_indent(struct env *e, struct call *c)
 {
 	struct jv s = c->self, pad;
-	bool first = arg_true(c, 1, false), blank = arg_true(c, 2, false);
+	bool first = arg_true(c, 1), blank = arg_true(c, 2);
 	const struct jv_list *lines;
 	size_t start = e->out->n;
 
@@ -495,14 +429,12 @@ struct jv text_indent(struct env *e, struct call *c)
 	if (s.kind != JV_STR)
 		env_fail(e, "indent: expected a string, not %s", jv_type(s));
 	pad = indentation(e, c, 0);
-	lines = lines_of(e, jv_concat(e, s, jv_str("\n", 1)), false);
+	lines = lines_of(e, jv_concat(e, s, jv_str("\n", 1)), false).list;
 	for (uint32_t i = 0; i < lines->n; i++) {
-		struct jv line = lines->items[i];
-
 		env_puts(e, i ? "\n" : "");
-		if (i ? blank || line.n : first)
-			env_put(e, pad.s, pad.n);
-		env_put(e, line.s, line.n);
+		if (i ? blank || lines->items[i].n : first)
+			jv_put(e, pad);
+		jv_put(e, lines->items[i]);
 	}
 	return taken(e, c, start);
 }
@@ -520,29 +452,25 @@ struct jv text_truncate(struct env *e, struct call *c)
 	if (s.kind != JV_STR)
 		env_fail(e, "truncate: expected a string, not %s", jv_type(s));
 	s.n = (uint32_t)text_offset(s.s, s.n, keep);
-	if (!arg_true(c, 1, false)) {
-		uint32_t space = s.n;
+	if (!arg_true(c, 1)) {
+		const char *space = jv_find(e, s, jv_str(" ", 1), true);
 
-		while (space && s.s[space - 1] != ' ')
-			space--;
-		s.n = space ? space - 1 : s.n;
+		s.n = space ? (uint32_t)(space - s.s) : s.n;
 	}
 	return jv_concat(e, s, end);
 }
 
 struct jv text_wordcount(struct env *e, struct call *c)
 {
-	bool inside = false;
+	bool inside = false, word;
+	struct jv rest = c->self, one;
 	int64_t n = 0;
-	unsigned used;
+	int32_t ch;
 
-	env_tick(e, c->self.n / 2);
-	for (uint32_t at = 0; at < c->self.n; at += used) {
-		int32_t ch = utf8_next(c->self.s + at, c->self.n - at, &used);
-		bool word = ch == '_' || text_is_alnum(ch);
-
+	env_tick(e, rest.n / 2);
+	for (; jv_next(&rest, &one, &ch); inside = word) {
+		word = ch == '_' || text_is(ch, TEXT_ALNUM);
 		n += word && !inside;
-		inside = word;
 	}
 	return jv_int(n);
 }
@@ -558,14 +486,14 @@ static void put_url(struct env *e, struct jv v, bool query)
 
 		if (ch == ' ' && query)
 			env_puts(e, "+");
-		else if (ch < 0x80 && (text_is_alnum(ch) || (ch && strchr("_.-~", ch)) || (ch == '/' && !query)))
+		else if (text_digit((char)ch) < 36 || (ch && strchr("_.-~", ch)) || (ch == '/' && !query))
 			env_put(e, s.s + i, 1);
 		else
 			env_printf(e, "%%%02X", ch);
 	}
 }
 
-/* A mapping or pairs become a query string. */
+/* A mapping or pairs become a query string. what: VIEW_ITEMS */
 struct jv text_urlencode(struct env *e, struct call *c)
 {
 	size_t start = e->out->n;
@@ -576,7 +504,7 @@ struct jv text_urlencode(struct env *e, struct call *c)
 		put_url(e, v, false);
 		return jv_since(e, start);
 	}
-	l = jv_items(e, v.kind == JV_DICT ? dict_items(e, v.dict) : v);
+	l = jv_items(e, v.kind == JV_DICT ? dict_view(e, c) : v);
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct jv_list *pair = jv_items(e, l->items[i]);
 
@@ -605,7 +533,7 @@ struct jv text_tojson(struct env *e, struct call *c)
 	size_t start = e->out->n;
 	char pad[256], comma[32], colon[32];
 
-	w.ascii = arg_true(c, 0, false);
+	w.ascii = arg_true(c, 0);
 	if (indent.kind != JV_ABSENT && indent.kind != JV_NONE) {
 		copy_short(e, pad, sizeof pad, indentation(e, c, 1), "indent");
 		w.indent = pad;
@@ -619,7 +547,7 @@ struct jv text_tojson(struct env *e, struct call *c)
 		w.comma = comma;
 		w.colon = colon;
 	}
-	jv_put_json(e, &w, c->self, arg_true(c, 3, false));
+	jv_put_json(e, &w, c->self, arg_true(c, 3));
 	return jv_since(e, start);
 }
 

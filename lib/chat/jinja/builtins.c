@@ -17,10 +17,10 @@ static const struct builtin builtins[] = {
 	{ "capitalize", ANY_CASE, "", text_in_case, TEXT_CAPITAL }, { "casefold", OF_STR, "", text_in_case, TEXT_FOLD },
 	{ "center", OF_STR, "width ?fillchar", text_justify, '^' },
 	{ "center", IS_FILTER | ON_TEXT, "?width", text_justify, '^' }, { "changed", OF_LOOP, NULL, loop_changed, 0 },
-	{ "clear", OF_LIST | OF_DICT, "", value_clear, 0 }, { "copy", OF_LIST | OF_DICT, "", value_copy, 0 },
-	{ "count", IS_FILTER, "", items_length, 0 }, { "count", OF_STR, "sub ?start end", text_count, 0 },
-	{ "count", OF_LIST | OF_TUPLE, "item", list_count, 0 }, { "cycle", OF_LOOP, NULL, loop_cycle, 0 },
-	{ "d", IS_FILTER, "?default_value boolean", value_default, 0 },
+	{ "clear", OF_LIST | OF_DICT, "", value_clear, 0 }, { "copy", OF_LIST, "", items_list, 0 },
+	{ "copy", OF_DICT, "", dict_copy, 0 }, { "count", IS_FILTER, "", items_length, 0 },
+	{ "count", OF_STR, "sub ?start end", text_count, 0 }, { "count", OF_LIST | OF_TUPLE, "item", list_count, 0 },
+	{ "cycle", OF_LOOP, NULL, loop_cycle, 0 }, { "d", IS_FILTER, "?default_value boolean", value_default, 0 },
 	{ "default", IS_FILTER, "?default_value boolean", value_default, 0 },
 	{ "defined", IS_TEST, "", test_kind, ~(int)KIND(JV_UNDEF) }, { "dict", IS_GLOBAL, NULL, global_dict, JV_DICT },
 	{ "dictsort", IS_FILTER, "?case_sensitive by reverse", items_dictsort, 0 },
@@ -31,7 +31,7 @@ static const struct builtin builtins[] = {
 	{ "escaped", IS_TEST, "", test_escaped, 0 }, { "even", IS_TEST, "", test_remainder, 0 },
 	{ "extend", OF_LIST, "items", list_extend, 0 }, { "false", IS_TEST, "", test_bool, 0 },
 	{ "filter", IS_TEST, "", test_builtin, IS_FILTER }, { "find", OF_STR, "sub ?start end", text_index, 0 },
-	{ "first", IS_FILTER, "", items_first, 0 }, { "float", IS_FILTER, "?default", number_float, 0 },
+	{ "first", IS_FILTER, "", items_end, 0 }, { "float", IS_FILTER, "?default", number_float, 0 },
 	{ "float", IS_TEST, "", test_kind, KIND(JV_FLOAT) }, { "forceescape", IS_FILTER, "", text_escape, 1 },
 	{ "format", IS_FILTER | ON_TEXT, NULL, text_percent, 0 }, { "format", OF_STR, NULL, text_format, 0 },
 	{ "from_json", IS_FILTER, "", text_from_json, 0 }, { "fromjson", IS_FILTER, "", text_from_json, 0 },
@@ -43,16 +43,16 @@ static const struct builtin builtins[] = {
 	{ "index", OF_STR, "sub ?start end", text_index, 2 }, { "index", OF_LIST | OF_TUPLE, "item", list_index, 0 },
 	{ "insert", OF_LIST, "index item", list_insert, 0 }, { "int", IS_FILTER, "?default base", number_int, 0 },
 	{ "integer", IS_TEST, "", test_kind, KIND(JV_INT) | KIND(JV_BIG) },
-	{ "isalnum", OF_STR, "", text_all, ALL_ALNUM }, { "isalpha", OF_STR, "", text_all, ALL_LETTERS },
-	{ "isascii", OF_STR, "", text_all, ALL_ASCII }, { "isdecimal", OF_STR, "", text_all, ALL_DIGITS },
-	{ "isdigit", OF_STR, "", text_all, ALL_DIGITS }, { "islower", OF_STR, "", text_is_cased, TEXT_LOWER },
-	{ "isnumeric", OF_STR, "", text_all, ALL_DIGITS }, { "isspace", OF_STR, "", text_all, ALL_SPACE },
-	{ "isupper", OF_STR, "", text_is_cased, TEXT_UPPER }, { "items", IS_FILTER, "", value_items, 0 },
+	{ "isalnum", OF_STR, "", text_all, TEXT_ALNUM }, { "isalpha", OF_STR, "", text_all, TEXT_LETTER },
+	{ "isascii", OF_STR, "", text_all, TEXT_ASCII }, { "isdecimal", OF_STR, "", text_all, TEXT_DIGIT },
+	{ "isdigit", OF_STR, "", text_all, TEXT_DIGIT }, { "islower", OF_STR, "", text_is_cased, TEXT_LOWER },
+	{ "isnumeric", OF_STR, "", text_all, TEXT_DIGIT }, { "isspace", OF_STR, "", text_all, TEXT_SPACE },
+	{ "isupper", OF_STR, "", text_is_cased, TEXT_UPPER }, { "items", IS_FILTER, "", value_items, VIEW_ITEMS },
 	{ "items", OF_DICT, "", dict_view, VIEW_ITEMS },
 	{ "iterable", IS_TEST, "", test_kind, JV_ITERABLE | KIND(JV_LOOP) },
-	{ "join", IS_FILTER, "?d attribute", items_join, 0 }, { "join", OF_STR, "iterable", text_join, 0 },
+	{ "join", IS_FILTER, "?d attribute", items_join, 0 }, { "join", OF_STR, "iterable", items_join, 1 },
 	{ "joiner", IS_GLOBAL, "?sep", global_joiner, 0 }, { "keys", OF_DICT, "", dict_view, VIEW_KEYS },
-	{ "last", IS_FILTER, "", items_last, 0 }, { "le", IS_TEST, "other", test_compare, OP2('<', '=') },
+	{ "last", IS_FILTER, "", items_end, 1 }, { "le", IS_TEST, "other", test_compare, OP2('<', '=') },
 	{ "length", IS_FILTER, "", items_length, 0 }, { "lessthan", IS_TEST, "other", test_compare, '<' },
 	{ "list", IS_FILTER, "", items_list, 0 }, { "ljust", OF_STR, "width ?fillchar", text_justify, '<' },
 	{ "lower", ANY_CASE, "", text_in_case, TEXT_LOWER },
@@ -73,7 +73,7 @@ static const struct builtin builtins[] = {
 	{ "removesuffix", OF_STR, "suffix", text_remove_affix, 1 },
 	{ "replace", IS_FILTER | ON_TEXT, "old new ?count", text_replace, 1 },
 	{ "replace", OF_STR, "old new ?count", text_replace, 0 }, { "reverse", IS_FILTER, "", items_reverse, 0 },
-	{ "reverse", OF_LIST, "", list_reverse, 0 }, { "rfind", OF_STR, "sub ?start end", text_index, 1 },
+	{ "reverse", OF_LIST, "", items_reverse, 1 }, { "rfind", OF_STR, "sub ?start end", text_index, 1 },
 	{ "rindex", OF_STR, "sub ?start end", text_index, 3 },
 	{ "rjust", OF_STR, "width ?fillchar", text_justify, '>' },
 	{ "round", IS_FILTER, "?precision method", number_round, 0 },
@@ -82,9 +82,9 @@ static const struct builtin builtins[] = {
 	{ "sameas", IS_TEST, "other", test_sameas, 0 }, { "select", IS_FILTER, NULL, items_select, 0 },
 	{ "selectattr", IS_FILTER, NULL, items_select, 2 }, { "sequence", IS_TEST, "", test_kind, JV_SIZED },
 	{ "setdefault", OF_DICT, "key ?default", dict_get, DICT_SETDEFAULT },
-	{ "slice", IS_FILTER, "slices ?fill_with", items_slice, 0 },
+	{ "slice", IS_FILTER, "slices ?fill_with", items_batch, 1 },
 	{ "sort", IS_FILTER, "?reverse case_sensitive attribute", items_sort, 0 },
-	{ "sort", OF_LIST, "?reverse", list_sort, 0 }, { "split", OF_STR, "?sep maxsplit", text_split, 0 },
+	{ "sort", OF_LIST, "?reverse", items_sort, 1 }, { "split", OF_STR, "?sep maxsplit", text_split, 0 },
 	{ "splitlines", OF_STR, "?keepends", text_splitlines, 0 },
 	{ "startswith", OF_STR, "prefix ?start end", text_has_affix, 0 },
 	{ "strftime_now", IS_GLOBAL, "format", global_strftime_now, 0 },
@@ -100,35 +100,34 @@ static const struct builtin builtins[] = {
 	{ "unique", IS_FILTER, "?case_sensitive attribute", items_unique, 0 },
 	{ "update", OF_DICT, NULL, dict_update, 0 }, { "upper", ANY_CASE, "", text_in_case, TEXT_UPPER },
 	{ "upper", IS_TEST | ON_TEXT, "", text_is_cased, TEXT_UPPER },
-	{ "urlencode", IS_FILTER, "", text_urlencode, 0 }, { "values", OF_DICT, "", dict_view, VIEW_VALUES },
+	{ "urlencode", IS_FILTER, "", text_urlencode, VIEW_ITEMS }, { "values", OF_DICT, "", dict_view, VIEW_VALUES },
 	{ "wordcount", IS_FILTER | ON_TEXT, "", text_wordcount, 0 }, { "zfill", OF_STR, "width", text_zfill, 0 },
 };
 
 enum { BUILTINS = sizeof builtins / sizeof *builtins };
 
-/* Orders s[n] and a name. */
-static int order(const char *s, size_t n, const char *name)
+static int order(struct jv s, const char *name)
 {
-	int c = strncmp(s, name, n);
+	int c = strncmp(s.s, name, s.n);
 
-	return c ? c : name[n] ? -1 : 0;
+	return c ? c : name[s.n] ? -1 : 0;
 }
 
-const struct builtin *builtin_find(const char *s, size_t n, unsigned use)
+const struct builtin *builtin_find(struct jv name, unsigned use)
 {
 	size_t low = 0, high = BUILTINS;
 
-	if (!n || memchr(s, 0, n))
+	if (!name.n || memchr(name.s, 0, name.n))
 		return NULL;
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (order(s, n, builtins[middle].name) > 0)
+		if (order(name, builtins[middle].name) > 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < BUILTINS && !order(s, n, builtins[low].name); low++)
+	for (; low < BUILTINS && !order(name, builtins[low].name); low++)
 		if (builtins[low].use & use)
 			return &builtins[low];
 	return NULL;

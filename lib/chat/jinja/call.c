@@ -1,83 +1,113 @@
 /* Calls: which function, and which argument is which. */
 #include "run.h"
 
+#include <stdio.h>
 #include <string.h>
+
+static void add_named(struct env *e, struct call *c, struct jv name, struct jv v)
+{
+	if (name.kind != JV_STR)
+		env_fail(e, "keywords must be strings");
+	if (!c->kw)
+		c->kw = jv_dict(e, JV_DICT).dict;
+	if (jv_dict_get(e, c->kw, name))
+		env_fail(e, "got multiple values for keyword argument '%.*s'", name.n > 64 ? 64 : (int)name.n, name.s);
+	jv_dict_set(e, c->kw, name, v);
+}
+
+/* Evaluates the arguments into c. */
+static void arguments(struct env *e, const struct node *args, struct call *c)
+{
+	struct jv_list pos = { 0 };
+
+	for (; args; args = args->next) {
+		struct jv v = eval(e, args->a);
+
+		if (args->op == '*') {
+			jv_extend(e, &pos, jv_items(e, v));
+		} else if (args->op) {
+			if (v.kind != JV_DICT)
+				env_fail(e, "argument after ** must be a mapping, not %s", jv_type(v));
+			for (uint32_t i = 0; i < v.dict->n; i++)
+				add_named(e, c, v.dict->pairs[i].key, v.dict->pairs[i].value);
+		} else if (args->name) {
+			add_named(e, c, args->name->text, v);
+		} else {
+			jv_push(e, &pos, v);
+		}
+	}
+	c->pos = pos.items;
+	c->n_pos = pos.n;
+}
+
+static _Noreturn void refuse(struct env *e, const struct call *c, const char *reason)
+{
+	struct jv name = c->macro ? c->macro->name->text : jv_str(c->b->name, strlen(c->b->name));
+
+	env_fail(e, c->macro ? "macro '%.*s' %s" : "%.*s() %s", name.n > 64 ? 64 : (int)name.n, name.s, reason);
+}
+
+/* Argument i, called `name`, is taken from the call; JV_ABSENT if it was not given. */
+static struct jv take_argument(struct env *e, struct call *c, uint32_t i, struct jv name)
+{
+	struct jv *named = c->kw ? jv_dict_get(e, c->kw, name) : NULL, v;
+
+	if (!named)
+		return i < c->n_pos ? c->pos[i] : jv_absent();
+	if (i < c->n_pos)
+		refuse(e, c, "got multiple values for an argument");
+	v = *named;
+	jv_dict_remove(c->kw, named);
+	return v;
+}
+
+/* Fails if there are more than n positional arguments, or named ones that were not taken. */
+static void refuse_rest(struct env *e, const struct call *c, uint32_t n)
+{
+	char reason[128];
+
+	if (c->n_pos > n) {
+		snprintf(reason, sizeof reason, "takes not more than %u argument(s)", n);
+		refuse(e, c, reason);
+	}
+	if (c->kw && c->kw->n) {
+		struct jv name = c->kw->pairs[0].key;
+
+		snprintf(reason, sizeof reason, "takes no keyword argument '%.*s'", name.n > 64 ? 64 : (int)name.n,
+			name.s);
+		refuse(e, c, reason);
+	}
+}
 
 const struct builtin *builtin_method(struct jv object, struct jv name)
 {
-	switch (object.kind) {
-	case JV_STR:
-		return builtin_find(name.s, name.n, OF_STR);
-	case JV_LIST:
-		return builtin_find(name.s, name.n, OF_LIST);
-	case JV_TUPLE:
-		return builtin_find(name.s, name.n, OF_TUPLE);
-	case JV_DICT:
-		return builtin_find(name.s, name.n, OF_DICT);
-	case JV_LOOP:
-		return builtin_find(name.s, name.n, OF_LOOP);
-	}
-	return NULL;
+	static const unsigned uses[] = { [JV_STR] = OF_STR, [JV_LIST] = OF_LIST, [JV_TUPLE] = OF_TUPLE,
+		[JV_DICT] = OF_DICT, [JV_LOOP] = OF_LOOP };
+
+	return uses[object.kind] ? builtin_find(name, uses[object.kind]) : NULL;
 }
 
-/* Fails for the first named argument that is no parameter. */
-static _Noreturn void refuse_kwarg(struct env *e, const struct builtin *b, const struct call *c)
+/* Sorts the arguments into c->arg by the builtin's parameters and runs it. */
+static struct jv builtin_run(struct env *e, const struct builtin *b, struct call *c)
 {
-	const struct kwarg *kw = c->kw;
-	const char *name;
-
-	for (;; kw++) {
-		for (name = b->params; *name; name += strcspn(name, " "), name += *name == ' ') {
-			name += *name == '?';
-			if (strcspn(name, " ") == kw->n && !memcmp(name, kw->s, kw->n))
-				break;
-		}
-		if (!*name)
-			env_fail(e, "%s() got an unexpected keyword argument '%.*s'", b->name,
-				kw->n > 64 ? 64 : (int)kw->n, kw->s);
-	}
-}
-
-/* Sorts the arguments into c->arg by the builtin's parameters. */
-static void sort_arguments(struct env *e, const struct builtin *b, struct call *c)
-{
-	uint32_t n = 0, needed = UINT32_MAX, taken = 0;
-	size_t len;
-
-	for (uint32_t i = 0; i < CALL_ARGS; i++)
-		c->arg[i] = i < c->n_pos ? c->pos[i] : jv_absent();
-	for (const char *name = b->params; *name; name += len + (name[len] == ' '), n++) {
-		const struct kwarg *kw;
-
-		if (*name == '?') {
-			needed = n;
-			name++;
-		}
-		len = strcspn(name, " ");
-		kw = call_kwarg(c, name, len);
-		if (kw && n < c->n_pos)
-			env_fail(e, "%s() got multiple values for an argument", b->name);
-		if (kw)
-			c->arg[n] = kw->value;
-		taken += kw != NULL;
-		if (n < needed && c->arg[n].kind == JV_ABSENT)
-			env_fail(e, "%s() is missing an argument", b->name);
-	}
-	if (c->n_pos > n)
-		env_fail(e, "%s() takes at most %u arguments (%u given)", b->name, n, c->n_pos);
-	if (taken < c->n_kw)
-		refuse_kwarg(e, b, c);
-}
-
-struct jv builtin_run(struct env *e, const struct builtin *b, struct call *c)
-{
+	bool optional = false;
+	uint32_t n = 0;
+	size_t length;
 	struct jv v;
 
 	c->b = b;
 	if (b->use & ON_TEXT && c->self.kind != JV_STR)
 		c->self = jv_to_str(e, c->self);
+	for (const char *name = b->params; name && *name; name += length + (name[length] == ' '), n++) {
+		optional |= *name == '?';
+		name += *name == '?';
+		length = strcspn(name, " ");
+		c->arg[n] = take_argument(e, c, n, jv_str(name, length));
+		if (!optional && c->arg[n].kind == JV_ABSENT)
+			refuse(e, c, "is missing an argument");
+	}
 	if (b->params)
-		sort_arguments(e, b, c);
+		refuse_rest(e, c, n);
 	env_enter(e);
 	v = b->run(e, c);
 	e->depth--;
@@ -86,7 +116,7 @@ struct jv builtin_run(struct env *e, const struct builtin *b, struct call *c)
 
 struct jv builtin_named(struct env *e, struct jv name, unsigned use, struct call *c)
 {
-	const struct builtin *b = builtin_find(name.s, name.n, use);
+	const struct builtin *b = builtin_find(name, use);
 
 	if (!b)
 		env_fail(e, "No %s named '%.*s'.", use == IS_TEST ? "test" : "filter", name.n > 64 ? 64 : (int)name.n,
@@ -94,105 +124,92 @@ struct jv builtin_named(struct env *e, struct jv name, unsigned use, struct call
 	return builtin_run(e, b, c);
 }
 
-const struct kwarg *call_kwarg(const struct call *c, const char *s, size_t n)
+struct jv call_tuple(struct env *e, const struct call *c, uint32_t from)
 {
-	for (uint32_t i = 0; i < c->n_kw; i++)
-		if (c->kw[i].n == n && !memcmp(c->kw[i].s, s, n))
-			return &c->kw[i];
-	return NULL;
+	struct jv t = jv_list(e, JV_TUPLE, 0);
+
+	for (; from < c->n_pos; from++)
+		jv_push(e, t.list, c->pos[from]);
+	return t;
 }
 
-/* Binds the parameters: those given, then the defaults, which may refer to them. Returns how many there are. */
-static uint32_t bind_parameters(struct env *e, const struct jv_macro *m, const struct call *c)
+/* Binds a macro's parameters: those given, then the defaults, which may refer to them; and caller, varargs and kwargs
+ * where the macro uses them. */
+static void bind(struct env *e, const struct node *macro, struct call *c)
 {
-	const struct name *name = m->node->name;
 	uint32_t n = 0;
-
-	for (const struct node *p = m->node->a; p; p = p->next, n++) {
-		const struct kwarg *kw = call_kwarg(c, p->name->s, p->name->n);
-
-		if (kw && n < c->n_pos)
-			env_fail(e, "macro '%.*s' got multiple values for an argument", (int)name->n, name->s);
-		scope_set(e, p->name, kw ? kw->value : n < c->n_pos ? c->pos[n] : p->a ? eval(e, p->a) :
-			jv_undefined(e, JV_ABSENT, p->name->s, p->name->n));
-	}
-	return n;
-}
-
-/* Is it one of the macro's parameters, or its caller? */
-static bool is_parameter(struct env *e, const struct jv_macro *m, const struct kwarg *kw)
-{
-	const struct name *caller = e->t->caller;
-
-	for (const struct node *p = m->node->a; p; p = p->next)
-		if (p->name->n == kw->n && !memcmp(p->name->s, kw->s, kw->n))
-			return true;
-	return m->node->op & MACRO_CALLER && kw->n == caller->n && !memcmp(kw->s, caller->s, kw->n);
-}
-
-/* Binds caller, varargs and kwargs where the macro uses them; what it does not take is refused. */
-static void bind_rest(struct env *e, const struct jv_macro *m, const struct call *c, uint32_t n)
-{
-	const struct name *name = m->node->name;
-	const struct kwarg *caller = call_kwarg(c, "caller", 6);
 	struct jv v;
 
-	if (m->node->op & MACRO_CALLER)
-		scope_set(e, e->t->caller, caller ? caller->value : jv_undefined_hint(e, "No caller defined"));
-	if (m->node->op & MACRO_VARARGS) {
-		v = jv_list(e, JV_TUPLE, 0);
-		for (uint32_t i = n; i < c->n_pos; i++)
-			jv_push(e, v.list, c->pos[i]);
-		scope_set(e, e->t->varargs, v);
-	} else if (c->n_pos > n) {
-		env_fail(e, "macro '%.*s' takes not more than %u argument(s)", (int)name->n, name->s, n);
+	for (const struct node *p = macro->a; p; p = p->next, n++) {
+		v = take_argument(e, c, n, p->name->text);
+		if (v.kind == JV_ABSENT)
+			v = p->a ? eval(e, p->a) : jv_undefined(e, JV_ABSENT, p->name->text);
+		scope_set(e, p->name, v);
 	}
-	v = jv_dict(e, JV_DICT);
-	for (uint32_t i = 0; i < c->n_kw; i++) {
-		const struct kwarg *kw = &c->kw[i];
-
-		if (is_parameter(e, m, kw))
-			continue;
-		if (!(m->node->op & MACRO_KWARGS))
-			env_fail(e, "macro '%.*s' takes no keyword argument '%.*s'", (int)name->n, name->s,
-				kw->n > 64 ? 64 : (int)kw->n, kw->s);
-		jv_dict_set(e, v.dict, jv_str(kw->s, kw->n), kw->value);
+	if (macro->op & MACRO_CALLER) {
+		v = take_argument(e, c, UINT32_MAX, e->t->caller->text);
+		scope_set(e, e->t->caller, v.kind == JV_ABSENT ? jv_undefined_hint(e, "No caller defined") : v);
 	}
-	if (m->node->op & MACRO_KWARGS)
+	if (macro->op & MACRO_VARARGS) {
+		scope_set(e, e->t->varargs, call_tuple(e, c, n));
+		n = UINT32_MAX;
+	}
+	if (macro->op & MACRO_KWARGS) {
+		v = jv_dict(e, JV_DICT);
+		v.dict = c->kw ? c->kw : v.dict;
 		scope_set(e, e->t->kwargs, v);
+		c->kw = NULL;
+	}
+	refuse_rest(e, c, n);
 }
 
-static struct jv call_macro(struct env *e, const struct jv_macro *m, const struct call *c)
+static struct jv call_macro(struct env *e, const struct jv_macro *m, struct call *c)
 {
-	struct scope *outer = e->scope;
-	struct jv out;
+	size_t start = e->out->n;
 
+	c->macro = m->node;
 	env_enter(e);
 	scope_push(e, m->scope);
-	bind_rest(e, m, c, bind_parameters(e, m, c));
-	out = exec_captured(e, m->node->b);
-	scope_pop(e, outer);
+	bind(e, m->node, c);
+	exec(e, m->node->body);
+	scope_pop(e);
 	e->depth--;
-	return out;
+	return jv_since(e, start);
 }
 
-struct jv call_value(struct env *e, struct jv callee, struct call *c)
+struct jv call_node(struct env *e, const struct node *n, const struct jv *caller)
 {
+	struct call c = { 0 };
+	struct jv callee = eval(e, n->a);
+
+	arguments(e, n->b, &c);
+	if (caller)
+		add_named(e, &c, e->t->caller->text, *caller);
+	e->line = n->line;
 	jv_defined(e, callee);
 	switch (callee.kind) {
 	case JV_BUILTIN:
-		return builtin_run(e, callee.builtin, c);
+		return builtin_run(e, callee.builtin, &c);
 	case JV_METHOD:
-		c->self = callee.method->self;
-		return builtin_run(e, callee.method->builtin, c);
+		c.self = callee.method->self;
+		return builtin_run(e, callee.method->builtin, &c);
 	case JV_MACRO:
-		return call_macro(e, callee.macro, c);
+		return call_macro(e, callee.macro, &c);
 	case JV_LOOP:
-		if (c->n_pos != 1)
+		if (c.n_pos != 1)
 			env_fail(e, "loop() takes one argument");
-		return loop_recurse(e, callee.loop, c->pos[0]);
+		return loop_recurse(e, callee.loop, c.pos[0]);
 	}
 	env_fail(e, "'%s' object is not callable", jv_type(callee));
+}
+
+struct jv call_filter_or_test(struct env *e, const struct node *n)
+{
+	struct call c = { .self = n->a ? eval(e, n->a) : *e->captured };
+
+	arguments(e, n->b, &c);
+	e->line = n->line;
+	return builtin_named(e, n->name->text, n->type == N_FILTER ? IS_FILTER : IS_TEST, &c);
 }
 
 int64_t arg_int(struct env *e, const struct call *c, int i, int64_t absent)
@@ -219,9 +236,9 @@ struct jv arg_str(struct env *e, const struct call *c, int i, struct jv absent)
 	return v;
 }
 
-bool arg_true(const struct call *c, int i, bool absent)
+bool arg_true(const struct call *c, int i)
 {
-	return c->arg[i].kind == JV_ABSENT ? absent : jv_true(c->arg[i]);
+	return jv_true(c->arg[i]);      /* false where absent */
 }
 
 struct jv arg_or(const struct call *c, int i, struct jv absent)

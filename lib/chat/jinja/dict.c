@@ -1,4 +1,4 @@
-/* Dicts: pairs in order of insertion. Large dicts also have a hash index. */
+/* Dicts: pairs in order of insertion. Large dicts also have a hash index. And sorting pairs by their keys. */
 #include "value.h"
 
 #include <string.h>
@@ -21,39 +21,29 @@ static uint64_t mix(uint64_t h)
 static bool hash(struct env *e, struct jv key, uint64_t *h)
 {
 	bool hashable = true;
+	uint64_t item = 0;
 	double d;
 
 	if (jv_in(key, JV_NUMBERS)) {
 		d = jv_number(key) + 0.0;
-		memcpy(h, &d, sizeof *h);
-		*h = mix(*h);
-		return true;
-	}
-	switch (key.kind) {
-	case JV_NONE:
-		*h = 1;
-		return true;
-	case JV_STR:
-	case JV_BIG:
+		memcpy(&item, &d, sizeof item);
+	} else if (jv_in(key, KIND(JV_STR) | KIND(JV_BIG))) {
 		env_tick(e, key.n / 16);
-		*h = 0xcbf29ce484222325u;
+		item = 0xcbf29ce484222325u;
 		for (uint32_t i = 0; i < key.n; i++)
-			*h = (*h ^ (unsigned char)key.s[i]) * 0x100000001b3u;
-		*h = mix(*h);
-		return true;
-	case JV_TUPLE:
+			item = (item ^ (unsigned char)key.s[i]) * 0x100000001b3u;
+	} else if (key.kind == JV_TUPLE) {
 		env_enter(e);
 		*h = 2;
 		for (uint32_t i = 0; hashable && i < key.list->n; i++) {
-			uint64_t item = 0;
-
 			hashable = hash(e, key.list->items[i], &item);
 			*h = mix(*h * 31 + item);
 		}
 		e->depth--;
 		return hashable;
 	}
-	return false;
+	*h = mix(item);
+	return key.kind != JV_UNDEF && key.kind < JV_LIST;
 }
 
 /* The pair's number, or -1. */
@@ -139,4 +129,43 @@ void jv_dict_remove(struct jv_dict *d, struct jv *value)
 	memmove(d->pairs + i, d->pairs + i + 1, (d->n - i - 1) * sizeof *d->pairs);
 	d->n--;
 	d->index = NULL;
+}
+
+void jv_dict_merge(struct env *e, struct jv_dict *d, const struct jv_dict *more)
+{
+	for (uint32_t i = 0; i < more->n; i++)
+		jv_dict_set(e, d, more->pairs[i].key, more->pairs[i].value);
+}
+
+/* Merge sort, which is stable and never worse than n log n. room[n] is scratch. */
+static void sort(struct env *e, struct jv_pair *pairs, struct jv_pair *room, size_t n, bool reverse)
+{
+	size_t i = 0, j = n / 2;
+
+	if (n < 2)
+		return;
+	env_tick(e, n);
+	sort(e, pairs, room, j, reverse);
+	sort(e, pairs + j, room, n - j, reverse);
+	for (size_t k = 0; k < n; k++) {
+		int order = i < n / 2 && j < n ? jv_order(e, pairs[j].key, pairs[i].key, "<") : 0;
+
+		room[k] = i == n / 2 || (j < n && (reverse ? order > 0 : order < 0)) ? pairs[j++] : pairs[i++];
+	}
+	memcpy(pairs, room, n * sizeof *pairs);
+}
+
+void jv_sort(struct env *e, struct jv_pair *pairs, uint32_t n, bool reverse)
+{
+	sort(e, pairs, env_array(e, n, sizeof *pairs), n, reverse);
+}
+
+struct jv_pair *jv_sorted_pairs(struct env *e, const struct jv_dict *d)
+{
+	struct jv_pair *pairs = env_array(e, d->n, sizeof *pairs);
+
+	if (d->n)
+		memcpy(pairs, d->pairs, d->n * sizeof *pairs);
+	jv_sort(e, pairs, d->n, false);
+	return pairs;
 }

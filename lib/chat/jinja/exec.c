@@ -1,9 +1,7 @@
 /* Trees to text: statements and the variables they set. */
 #include "run.h"
 
-#include <string.h>
-
-struct scope *scope_push(struct env *e, struct scope *parent)
+void scope_push(struct env *e, struct scope *parent)
 {
 	struct scope *s = e->free_scopes;
 
@@ -11,16 +9,15 @@ struct scope *scope_push(struct env *e, struct scope *parent)
 		e->free_scopes = s->parent;
 	else
 		s = ENV_NEW(e, struct scope);
-	*s = (struct scope){ .parent = parent };
+	*s = (struct scope){ .parent = parent, .outer = e->scope };
 	e->scope = s;
-	return s;
 }
 
-void scope_pop(struct env *e, struct scope *outer)
+void scope_pop(struct env *e)
 {
 	struct scope *s = e->scope;
 
-	e->scope = outer;
+	e->scope = s->outer;
 	if (s->kept)
 		return;
 	while (s->first) {
@@ -74,7 +71,7 @@ static void assign(struct env *e, const struct node *target, struct jv v)
 		jv_defined(e, object);
 		if (object.kind != JV_NAMESPACE)
 			env_fail(e, "cannot assign attribute on non-namespace object");
-		jv_dict_set(e, object.dict, target->value, v);
+		jv_dict_set(e, object.dict, target->name->text, v);
 	} else {
 		jv_defined(e, v);
 		l = jv_items(e, v);
@@ -89,35 +86,28 @@ static void assign(struct env *e, const struct node *target, struct jv v)
 	}
 }
 
-struct jv exec_captured(struct env *e, const struct node *body)
+static void exec_if(struct env *e, const struct node *n)
 {
-	size_t start = e->out->n;
-
-	exec(e, body);
-	return jv_since(e, start);
-}
-
-static enum flow exec_if(struct env *e, const struct node *n)
-{
-	for (; n->type == N_IF; n = n->c) {
-		if (jv_true(eval(e, n->a)))
-			return exec(e, n->b);
-		if (!n->c || n->c->type != N_IF || n->c->next)
+	for (; n->type == N_IF; n = n->other) {
+		if (jv_true(eval(e, n->a))) {
+			exec(e, n->body);
+			return;
+		}
+		if (!n->other || n->other->type != N_IF || n->other->next)
 			break;
 	}
-	return exec(e, n->c);
+	exec(e, n->other);
 }
 
 /* Does the item pass the loop's condition? */
 static bool passes(struct env *e, struct jv_loop *l, struct jv v)
 {
-	struct scope *outer = e->scope;
 	bool yes;
 
 	scope_push(e, l->scope);
 	assign(e, l->node->a, v);
 	yes = jv_true(eval(e, l->node->c));
-	scope_pop(e, outer);
+	scope_pop(e);
 	return yes;
 }
 
@@ -125,76 +115,54 @@ static bool passes(struct env *e, struct jv_loop *l, struct jv v)
 static bool pull(struct env *e, struct jv_loop *l)
 {
 	while (!l->has_ahead && l->next < l->n) {
-		struct jv v = l->items ? l->items->items[l->next] : jv_range_at(l->range, l->next);
-
+		l->ahead = l->items ? l->items->items[l->next] : jv_range_at(l->range, l->next);
 		l->next++;
-		if (l->filtered && !passes(e, l, v))
-			continue;
-		l->ahead = v;
-		l->has_ahead = true;
+		l->has_ahead = l->length >= 0 || passes(e, l, l->ahead);
 	}
 	return l->has_ahead;
 }
 
-/* How many items there are in all. The items that are left are tried now and kept in a list. */
+/* How many items there are in all. Those that are left are tried now, and the ones that pass become the items. */
 static int64_t loop_length(struct env *e, struct jv_loop *l)
 {
-	int64_t before = l->index + 1;
-	struct jv rest;
+	struct jv_list *rest;
 
-	if (!l->filtered)
-		return l->n;
-	rest = jv_list(e, JV_LIST, 0);
+	if (l->length >= 0)
+		return l->length;
+	rest = jv_list(e, JV_LIST, 0).list;
 	for (; pull(e, l); l->has_ahead = false)
-		jv_push(e, rest.list, l->ahead);
-	jv_own(e, rest.list, (uint32_t)before);
-	memmove(rest.list->items + before, rest.list->items, rest.list->n * sizeof *rest.list->items);
-	l->items = rest.list;
-	l->filtered = false;
-	l->next = before;
-	l->n = before + rest.list->n;
-	return l->n;
+		jv_push(e, rest, l->ahead);
+	l->items = rest;
+	l->next = 0;
+	l->n = rest->n;
+	l->length = l->index + 1 + rest->n;
+	return l->length;
 }
 
 struct jv loop_attribute(struct env *e, struct jv_loop *l, struct jv name)
 {
-	static const char *const names[] = {
-		"index", "index0", "depth", "depth0", "first", "length", "revindex", "revindex0", "previtem", "last",
-		"nextitem", NULL
-	};
-	int i = 0;
+	int from = jv_is(name, "index") || jv_is(name, "depth") || jv_is(name, "revindex");
 
-	while (names[i] && !jv_is(name, names[i]))
-		i++;
-	switch (i) {
-	case 0:
-	case 1:
-		return jv_int(l->index + 1 - i);
-	case 2:
-	case 3:
-		return jv_int(l->depth + 3 - i);
-	case 4:
-		return jv_bool(l->index == 0);
-	case 5:
+	if (from || jv_is(name, "index0") || jv_is(name, "depth0") || jv_is(name, "revindex0"))
+		return jv_int(from + (*name.s == 'i' ? l->index : *name.s == 'd' ? l->depth :
+			loop_length(e, l) - l->index - 1));
+	if (jv_is(name, "length"))
 		return jv_int(loop_length(e, l));
-	case 6:
-	case 7:
-		return jv_int(loop_length(e, l) - l->index + 6 - i);
-	case 8:
-		return l->index ? l->previous : jv_undefined_hint(e, "there is no previous item");
-	case 9:
+	if (jv_is(name, "first"))
+		return jv_bool(l->index == 0);
+	if (jv_is(name, "last"))
 		return jv_bool(!pull(e, l));
-	case 10:
+	if (jv_is(name, "previtem"))
+		return l->index ? l->previous : jv_undefined_hint(e, "there is no previous item");
+	if (jv_is(name, "nextitem"))
 		return pull(e, l) ? l->ahead : jv_undefined_hint(e, "there is no next item");
-	}
-	return jv_undefined(e, JV_LOOP, name.s, name.n);
+	return jv_undefined(e, JV_LOOP, name);
 }
 
-/* One iteration: `ahead` becomes the current item, in a scope of its own. */
-static enum flow iterate(struct env *e, struct jv_loop *l)
+/* One iteration: `ahead` becomes the current item, in a scope of its own. Returns false after a break. */
+static bool iterate(struct env *e, struct jv_loop *l)
 {
-	struct scope *outer = e->scope;
-	enum flow flow;
+	bool on;
 
 	l->has_ahead = false;
 	l->index++;
@@ -203,31 +171,33 @@ static enum flow iterate(struct env *e, struct jv_loop *l)
 	scope_push(e, l->scope);
 	assign(e, l->node->a, l->current);
 	scope_set(e, e->t->loop, (struct jv){ .kind = JV_LOOP, .loop = l });
-	flow = exec(e, l->node->d);
-	scope_pop(e, outer);
-	return flow;
+	exec(e, l->node->body);
+	scope_pop(e);
+	on = e->flow != FLOW_BREAK;
+	e->flow = FLOW_ON;
+	return on;
 }
 
-static enum flow run_loop(struct env *e, const struct node *n, struct jv over, struct scope *scope, int64_t depth)
+static void run_loop(struct env *e, const struct node *n, struct jv over, struct scope *scope, int64_t depth)
 {
 	struct jv_loop *l = ENV_NEW(e, struct jv_loop);
 
-	*l = (struct jv_loop){ .node = n, .index = -1, .depth = depth, .filtered = n->c != NULL, .scope = scope };
+	*l = (struct jv_loop){ .node = n, .index = -1, .depth = depth, .scope = scope };
 	if (over.kind == JV_RANGE) {
 		l->range = over.range;
 		l->n = over.range->n;
 	} else {
-		struct jv_list *items = jv_items(e, over);
-
-		l->items = jv_share(e, JV_LIST, items, 0, items->n).list;
-		l->n = items->n;
+		l->items = jv_share(e, JV_LIST, jv_items(e, over), 0, UINT32_MAX).list;
+		l->n = l->items->n;
 	}
+	l->length = n->c ? -1 : l->n;
 	if (n->op)
 		keep(scope);
-	while (pull(e, l) && iterate(e, l) != FLOW_BREAK)
+	while (pull(e, l) && iterate(e, l))
 		;
 	l->next = l->n;
-	return l->index < 0 ? exec(e, n->e) : FLOW_ON;
+	if (l->index < 0)
+		exec(e, n->other);
 }
 
 struct jv loop_recurse(struct env *e, struct jv_loop *l, struct jv items)
@@ -251,101 +221,87 @@ static struct jv make_macro(struct env *e, const struct node *n)
 	return (struct jv){ .kind = JV_MACRO, .macro = m };
 }
 
-static enum flow exec_with(struct env *e, const struct node *n)
+/* Runs the body in a new scope with the variables of `sets`, whose values are those of the scope outside. */
+static void exec_scope(struct env *e, const struct node *sets, const struct node *body)
 {
-	struct scope *outer = e->scope, *inner = scope_push(e, outer);
-	enum flow flow;
+	struct jv_list values = { 0 };
+	uint32_t i = 0;
 
-	for (const struct node *set = n->a; set; set = set->next) {
-		struct jv v;
-
-		e->scope = outer;
-		v = eval(e, set->b);
-		e->scope = inner;
-		assign(e, set->a, v);
-	}
-	flow = exec(e, n->b);
-	scope_pop(e, outer);
-	return flow;
+	for (const struct node *set = sets; set; set = set->next)
+		jv_push(e, &values, eval(e, set->b));
+	scope_push(e, e->scope);
+	for (; sets; sets = sets->next)
+		assign(e, sets->a, values.items[i++]);
+	exec(e, body);
+	scope_pop(e);
 }
 
-static enum flow exec_scope(struct env *e, const struct node *body)
-{
-	struct scope *outer = e->scope;
-	enum flow flow;
-
-	scope_push(e, outer);
-	flow = exec(e, body);
-	scope_pop(e, outer);
-	return flow;
-}
-
-/* Runs the body in a new scope and returns its text. */
-static struct jv capture(struct env *e, const struct node *body)
+/* Captures the body's text, filters it, and assigns or prints it. */
+static void exec_set_block(struct env *e, const struct node *n)
 {
 	size_t start = e->out->n;
+	struct jv text;
 
-	exec_scope(e, body);
-	return jv_since(e, start);
+	exec_scope(e, NULL, n->body);
+	text = jv_since(e, start);
+	e->captured = &text;
+	if (n->b)
+		text = eval(e, n->b);
+	if (n->a)
+		assign(e, n->a, text);
+	else
+		jv_put_str(e, text);
 }
 
-static enum flow exec_one(struct env *e, const struct node *n)
+static void exec_one(struct env *e, const struct node *n)
 {
 	struct jv v;
 
 	switch (n->type) {
-	case N_IF:
-		return exec_if(e, n);
-	case N_FOR:
-		return run_loop(e, n, eval(e, n->b), e->scope, 0);
-	case N_WITH:
-		return exec_with(e, n);
-	case N_SCOPE:
-		return exec_scope(e, n->a);
-	case N_BREAK:
-		return FLOW_BREAK;
-	case N_CONTINUE:
-		return FLOW_CONTINUE;
 	case N_TEXT:
 		jv_put_str(e, n->value);
 		break;
 	case N_PRINT:
 		jv_put_str(e, eval(e, n->a));
 		break;
+	case N_IF:
+		exec_if(e, n);
+		break;
+	case N_FOR:
+		run_loop(e, n, eval(e, n->b), e->scope, 0);
+		break;
 	case N_SET:
 		assign(e, n->a, eval(e, n->b));
 		break;
 	case N_SET_BLOCK:
-		v = capture(e, n->c);
-		assign(e, n->a, n->b ? eval_filters(e, n->b, v) : v);
-		break;
-	case N_FILTER_BLOCK:
-		v = capture(e, n->b);
-		jv_put_str(e, eval_filters(e, n->a, v));
+		exec_set_block(e, n);
 		break;
 	case N_MACRO:
 		scope_set(e, n->name, make_macro(e, n));
 		break;
 	case N_CALL_BLOCK:
-		v = make_macro(e, n->b);
-		jv_put_str(e, eval_call(e, n->a, &v));
+		v = make_macro(e, n);
+		jv_put_str(e, call_node(e, n->b, &v));
 		break;
-	default:
+	case N_WITH:
+		exec_scope(e, n->a, n->body);
+		break;
+	case N_DO:
 		eval(e, n->a);
+		break;
+	case N_BREAK:
+	case N_CONTINUE:
+		e->flow = n->type == N_BREAK ? FLOW_BREAK : FLOW_CONTINUE;
 	}
-	return FLOW_ON;
 }
 
-enum flow exec(struct env *e, const struct node *body)
+void exec(struct env *e, const struct node *body)
 {
-	enum flow flow = FLOW_ON;
-
 	env_enter(e);
-	for (; body && flow == FLOW_ON; body = body->next) {
+	for (; body && e->flow == FLOW_ON; body = body->next) {
 		e->line = body->line;
 		env_tick(e, 1);
-		flow = exec_one(e, body);
+		exec_one(e, body);
 	}
 	e->depth--;
-	return flow;
 }

@@ -3,65 +3,91 @@
 
 #include <string.h>
 
-static struct node *node_of(struct parser *p, enum node_type type, int op, struct node *a, struct node *b)
-{
-	struct node *n = parse_node(p, type);
+/* Every operator, loosest first. A sign binds looser than a subscript and tighter than a filter: -x[0]|abs is
+ * (-(x[0]))|abs. */
+enum level { COND, OR, AND, NOT, COMPARE, SUM, TILDE, PRODUCT, POWER, FILTER, TRAILER };
 
-	n->op = op;
-	n->a = a;
-	n->b = b;
-	return n;
+static struct node *operation(struct parser *p, enum level loosest);
+
+struct node *parse_expression(struct parser *p)
+{
+	return operation(p, COND);
 }
 
-/* The token at the cursor as a constant. */
-static struct node *constant_token(struct parser *p, struct jv v)
+static struct node *unconditional(struct parser *p)
 {
-	struct node *n = parse_node(p, N_CONST);
-
-	n->value = v;
-	parse_advance(p);
-	return n;
+	return operation(p, OR);
 }
 
-struct node *parse_list(struct parser *p, int close, struct node *(*item)(struct parser *p))
+struct node *parse_list(struct parser *p, parse_item *item, const char *const *ends)
 {
 	struct node *first = NULL, **link = &first;
 
-	while (!parse_at_op(p, close)) {
+	for (;;) {
+		for (const char *const *end = ends; *end; end++)
+			if (parse_at(p, *end))
+				return first;
 		*link = item(p);
 		link = &(*link)->next;
-		if (!parse_at_op(p, close))
-			parse_expect_op(p, ',');
+		if (!parse_take(p, ","))
+			return first;
 	}
-	parse_advance(p);
+}
+
+struct node *parse_tuple_of(struct parser *p, parse_item *item, const char *const *ends)
+{
+	struct node *first = item(p);
+
+	if (!parse_take(p, ","))
+		return first;
+	first->next = parse_list(p, item, ends);
+	return parse_node(p, N_TUPLE, first, NULL);
+}
+
+struct node *parse_tuple(struct parser *p, bool conditional)
+{
+	static const char *const ends[] = { "}}", "%}", ")", "recursive", NULL };
+
+	return parse_tuple_of(p, conditional ? parse_expression : unconditional, ends);
+}
+
+/* A list up to the closing bracket, which is taken. */
+static struct node *bracketed(struct parser *p, parse_item *item, const char *close)
+{
+	struct node *first = parse_list(p, item, (const char *const[]){ close, NULL });
+
+	parse_expect(p, close);
 	return first;
 }
 
 static struct node *pair(struct parser *p)
 {
-	struct node *n = node_of(p, N_PAIR, 0, parse_expression(p), NULL);
+	struct node *n = parse_node(p, N_PAIR, parse_expression(p), NULL);
 
-	parse_expect_op(p, ':');
+	parse_expect(p, ":");
 	n->b = parse_expression(p);
 	return n;
 }
 
 static struct node *parenthesised(struct parser *p)
 {
-	struct node *n = parse_at_op(p, ')') ? parse_node(p, N_TUPLE) : parse_tuple(p, true);
+	struct node *n = parse_at(p, ")") ? parse_node(p, N_TUPLE, NULL, NULL) : parse_tuple(p, true);
 
-	parse_expect_op(p, ')');
+	parse_expect(p, ")");
 	return n;
 }
 
-/* Adjacent strings are one. */
-static struct node *strings(struct parser *p)
+/* A constant: the number at the cursor, or the strings, as adjacent ones are one. */
+static struct node *constant(struct parser *p)
 {
-	struct node *n = parse_node(p, N_CONST);
+	struct node *n = parse_node(p, N_CONST, NULL, NULL);
 
-	n->value = jv_str("", 0);
-	for (; p->token.type == T_STRING; parse_advance(p))
-		n->value = jv_concat(p->e, n->value, jv_str(p->token.s, p->token.n));
+	n->value = p->token.type == T_NUMBER ? p->token.value : jv_str("", 0);
+	if (p->token.type == T_NUMBER)
+		parse_advance(p);
+	else
+		for (; p->token.type == T_STRING; parse_advance(p))
+			n->value = jv_concat(p->e, n->value, jv_str(p->token.s, p->token.n));
 	return n;
 }
 
@@ -75,12 +101,15 @@ static struct node *name(struct parser *p)
 		{ "false", { .kind = JV_BOOL } }, { "False", { .kind = JV_BOOL } },
 		{ "none", { .kind = JV_NONE } }, { "None", { .kind = JV_NONE } },
 	};
-	struct node *n;
+	struct node *n = parse_node(p, N_CONST, NULL, NULL);
 
-	for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
-		if (parse_at_name(p, constants[i].name))
-			return constant_token(p, constants[i].value);
-	n = parse_node(p, N_NAME);
+	for (size_t i = 0; i < sizeof constants / sizeof *constants; i++) {
+		if (parse_take(p, constants[i].name)) {
+			n->value = constants[i].value;
+			return n;
+		}
+	}
+	n->type = N_NAME;
 	n->name = parse_name(p);
 	p->uses |= n->name == p->t->caller ? MACRO_CALLER : n->name == p->t->varargs ? MACRO_VARARGS :
 		n->name == p->t->kwargs ? MACRO_KWARGS : 0;
@@ -90,46 +119,39 @@ static struct node *name(struct parser *p)
 /* A value, with nothing after it. */
 static struct node *primary(struct parser *p)
 {
-	switch (p->token.type) {
-	case T_NAME:
+	if (p->token.type == T_NAME)
 		return name(p);
-	case T_STRING:
-		return strings(p);
-	case T_NUMBER:
-		return constant_token(p, p->token.value);
-	default:
-		break;
-	}
-	if (parse_take_op(p, '('))
+	if (p->token.type == T_STRING || p->token.type == T_NUMBER)
+		return constant(p);
+	if (parse_take(p, "("))
 		return parenthesised(p);
-	if (parse_take_op(p, '['))
-		return node_of(p, N_LIST, 0, parse_list(p, ']', parse_expression), NULL);
-	if (parse_take_op(p, '{'))
-		return node_of(p, N_DICT, 0, parse_list(p, '}', pair), NULL);
+	if (parse_take(p, "["))
+		return parse_node(p, N_LIST, bracketed(p, parse_expression, "]"), NULL);
+	if (parse_take(p, "{"))
+		return parse_node(p, N_DICT, bracketed(p, pair, "}"), NULL);
 	env_fail(p->e, "expected an expression");
 }
 
-static void look_ahead(struct parser *p)
+/* Is the token after the one at the cursor this name or sign? */
+static bool next_is(const struct parser *p, const char *s)
 {
-	if (!p->has_ahead) {
-		p->ahead = lex(&p->lexer);
-		p->has_ahead = true;
-	}
+	struct lexer ahead = p->lexer;
+	const struct parser next = { .token = lex(&ahead) };
+
+	return parse_at(&next, s);
 }
 
 static struct node *argument(struct parser *p)
 {
-	struct node *n = parse_node(p, N_ARG);
+	struct node *n = parse_node(p, N_ARG, NULL, NULL);
 
-	if (parse_at_op(p, '*') || parse_at_op(p, OP2('*', '*'))) {
-		n->op = p->token.op;
+	if (parse_take(p, "*")) {
+		n->op = '*';
+	} else if (parse_take(p, "**")) {
+		n->op = OP2('*', '*');
+	} else if (p->token.type == T_NAME && next_is(p, "=")) {
+		n->name = parse_name(p);
 		parse_advance(p);
-	} else if (p->token.type == T_NAME) {
-		look_ahead(p);
-		if (p->ahead.type == T_OP && p->ahead.op == '=') {
-			n->name = parse_name(p);
-			parse_advance(p);
-		}
 	}
 	n->a = parse_expression(p);
 	return n;
@@ -138,7 +160,7 @@ static struct node *argument(struct parser *p)
 /* The arguments after the opening parenthesis. */
 static struct node *arguments(struct parser *p)
 {
-	struct node *first = parse_list(p, ')', argument);
+	struct node *first = bracketed(p, argument, ")");
 	bool named = false;
 
 	for (const struct node *n = first; n; n = n->next) {
@@ -149,70 +171,97 @@ static struct node *arguments(struct parser *p)
 	return first;
 }
 
-/* What follows the dot. */
-static struct node *attribute(struct parser *p, struct node *object)
+struct operator {
+	const char *s;
+	enum level level;
+	struct node *(*parse)(struct parser *p, struct node *left, const struct operator *o);  /* what follows it */
+	enum node_type type;
+	int op;
+};
+
+static const struct operator *take_operator(struct parser *p, enum level loosest, enum level tightest);
+
+static struct node *infix(struct parser *p, struct node *left, const struct operator *o)
+{
+	struct node *n = parse_node(p, o->type, left, operation(p, o->level + 1));
+
+	n->op = o->op;
+	return n;
+}
+
+/* a < b < c is one comparison of three operands. */
+static struct node *comparison(struct parser *p, struct node *left, const struct operator *o)
+{
+	struct node *n = parse_node(p, N_COMPARE, left, NULL), **link = &n->b;
+
+	for (; o; o = take_operator(p, COMPARE, COMPARE)) {
+		*link = parse_node(p, N_OPERAND, operation(p, COMPARE + 1), NULL);
+		(*link)->op = o->op;
+		link = &(*link)->next;
+	}
+	return n;
+}
+
+static struct node *conditional(struct parser *p, struct node *value, const struct operator *o)
+{
+	struct node *n = parse_node(p, N_COND, value, unconditional(p));
+
+	n->c = parse_take(p, "else") ? parse_expression(p) : NULL;
+	return n;
+}
+
+static struct node *attribute(struct parser *p, struct node *object, const struct operator *o)
 {
 	struct node *n;
 
 	if (p->token.type == T_NUMBER && p->token.value.kind == JV_INT)
-		return node_of(p, N_ITEM, 0, object, constant_token(p, p->token.value));
+		return parse_node(p, N_ITEM, object, constant(p));
 	if (p->token.type != T_NAME)
 		env_fail(p->e, "expected a name or a number after '.'");
-	n = node_of(p, N_ATTR, 0, object, NULL);
-	n->value = jv_str(p->token.s, p->token.n);
-	parse_advance(p);
+	n = parse_node(p, N_ATTR, object, NULL);
+	n->name = parse_name(p);
 	return n;
 }
 
-/* One bound of a slice, or NULL. */
-static struct node *bound(struct parser *p)
+/* One bound of a slice, None if it is not there. */
+static struct node *bound(struct parser *p, bool there)
 {
-	return parse_at_op(p, ':') || parse_at_op(p, ']') || parse_at_op(p, ',') ? NULL : parse_expression(p);
+	struct node *none;
+
+	if (there && !parse_at(p, ":") && !parse_at(p, "]"))
+		return parse_expression(p);
+	none = parse_node(p, N_CONST, NULL, NULL);
+	none->value = jv_none();
+	return none;
 }
 
-/* What follows the opening bracket. */
-static struct node *subscript(struct parser *p, struct node *object)
+static struct node *subscript(struct parser *p, struct node *object, const struct operator *o)
 {
-	struct node *key = bound(p), *n;
+	struct node *key;
 
-	if (parse_take_op(p, ':')) {
-		n = node_of(p, N_SLICE, 0, object, key);
-		n->c = bound(p);
-		n->d = parse_take_op(p, ':') ? bound(p) : NULL;
-		parse_expect_op(p, ']');
-		return n;
-	}
-	if (!key)
+	if (parse_at(p, "]") || parse_at(p, ","))
 		env_fail(p->e, "expected a subscript");
-	if (parse_take_op(p, ',')) {
-		key->next = parse_list(p, ']', parse_expression);
-		return node_of(p, N_ITEM, 0, object, node_of(p, N_TUPLE, 0, key, NULL));
+	key = bound(p, true);
+	if (parse_take(p, ":")) {
+		key->next = bound(p, true);
+		key->next->next = bound(p, parse_take(p, ":"));
+		parse_expect(p, "]");
+		return parse_node(p, N_SLICE, object, key);
 	}
-	parse_expect_op(p, ']');
-	return node_of(p, N_ITEM, 0, object, key);
+	if (parse_take(p, ",")) {
+		key->next = bracketed(p, parse_expression, "]");
+		return parse_node(p, N_ITEM, object, parse_node(p, N_TUPLE, key, NULL));
+	}
+	parse_expect(p, "]");
+	return parse_node(p, N_ITEM, object, key);
 }
 
-static struct node *call(struct parser *p, struct node *callee)
+static struct node *call(struct parser *p, struct node *callee, const struct operator *o)
 {
-	struct node *n = node_of(p, N_CALL, 0, callee, NULL);
+	struct node *n = parse_node(p, N_CALL, callee, NULL);
 
 	n->b = arguments(p);
 	return n;
-}
-
-/* .name, [..] and (..) after n. */
-static struct node *trailers(struct parser *p, struct node *n)
-{
-	for (;;) {
-		if (parse_take_op(p, '.'))
-			n = attribute(p, n);
-		else if (parse_take_op(p, '['))
-			n = subscript(p, n);
-		else if (parse_take_op(p, '('))
-			n = call(p, n);
-		else
-			return n;
-	}
 }
 
 /* The name of a filter or test, which may have dots in it. */
@@ -226,194 +275,104 @@ static const struct name *dotted_name(struct parser *p)
 			env_fail(p->e, "expected a name");
 		name = parse_intern(p, s, (size_t)(p->token.s + p->token.n - s));
 		parse_advance(p);
-	} while (parse_take_op(p, '.'));
+	} while (parse_take(p, "."));
 	return name;
+}
+
+static struct node *filter(struct parser *p, struct node *value, const struct operator *o)
+{
+	struct node *n = parse_node(p, N_FILTER, value, NULL);
+
+	n->name = dotted_name(p);
+	n->b = parse_take(p, "(") ? arguments(p) : NULL;
+	return n;
 }
 
 struct node *parse_filters(struct parser *p, struct node *value)
 {
-	do {
-		struct node *n = node_of(p, N_FILTER, 0, value, NULL);
-
-		n->name = dotted_name(p);
-		n->b = parse_take_op(p, '(') ? arguments(p) : NULL;
-		value = n;
-	} while (parse_take_op(p, '|'));
+	do
+		value = filter(p, value, NULL);
+	while (parse_take(p, "|"));
 	return value;
 }
 
 /* Is the cursor on the argument that a test takes without parentheses? */
 static bool at_bare_argument(const struct parser *p)
 {
-	switch (p->token.type) {
-	case T_NAME:
-		if (parse_at_name(p, "is"))
-			env_fail(p->e, "tests cannot be chained with is");
-		return !parse_at_name(p, "else") && !parse_at_name(p, "or") && !parse_at_name(p, "and");
-	case T_STRING:
-	case T_NUMBER:
-		return true;
-	default:
-		return parse_at_op(p, '[') || parse_at_op(p, '{');
-	}
+	if (parse_at(p, "is"))
+		env_fail(p->e, "tests cannot be chained with is");
+	if (p->token.type == T_NAME)
+		return !parse_at(p, "else") && !parse_at(p, "or") && !parse_at(p, "and");
+	return p->token.type == T_STRING || p->token.type == T_NUMBER || parse_at(p, "[") || parse_at(p, "{");
 }
 
-static struct node *test(struct parser *p, struct node *value)
+static struct node *test(struct parser *p, struct node *value, const struct operator *o)
 {
-	bool negated = parse_take_name(p, "not");
-	struct node *n = node_of(p, N_TEST, 0, value, NULL);
+	bool negated = parse_take(p, "not");
+	struct node *n = parse_node(p, N_TEST, value, NULL);
 
 	n->name = dotted_name(p);
-	if (parse_take_op(p, '(')) {
+	if (parse_take(p, "("))
 		n->b = arguments(p);
-	} else if (at_bare_argument(p)) {
-		n->b = parse_node(p, N_ARG);
-		n->b->a = trailers(p, primary(p));
-	}
-	return negated ? node_of(p, N_NOT, 0, n, NULL) : n;
+	else if (at_bare_argument(p))
+		n->b = parse_node(p, N_ARG, operation(p, TRAILER), NULL);
+	return negated ? parse_node(p, N_NOT, n, NULL) : n;
 }
 
-/* A sign binds tighter than a filter but looser than a subscript: -x[0]|abs is (-(x[0]))|abs. */
-static struct node *unary(struct parser *p, bool filters)
-{
-	struct node *n;
-
-	env_enter(p->e);
-	if (parse_at_op(p, '-') || parse_at_op(p, '+')) {
-		n = node_of(p, N_UNARY, p->token.op, NULL, NULL);
-		parse_advance(p);
-		n->a = unary(p, false);
-	} else {
-		n = primary(p);
-	}
-	p->e->depth--;
-	n = trailers(p, n);
-	while (filters) {
-		if (parse_take_op(p, '|'))
-			n = parse_filters(p, n);
-		else if (parse_take_name(p, "is"))
-			n = test(p, n);
-		else if (parse_take_op(p, '('))
-			n = call(p, n);
-		else
-			break;
-	}
-	return n;
-}
-
-/* The binary operators by precedence, loosest first. The prefix `not` binds tighter than `and` and looser than the
- * comparisons. */
-enum level { NONE, OR, AND, NOT, COMPARE, SUM, TILDE, PRODUCT, POWER };
-
-static const struct operator {
-	const char *name;           /* a word, or NULL */
-	int op;
-	enum level level;
-	enum node_type type;
-} operators[] = {
-	{ "or", 0, OR, N_OR }, { "and", 0, AND, N_AND },
-	{ "in", 'i', COMPARE, N_OPERAND }, { "not", 'n', COMPARE, N_OPERAND },
-	{ NULL, '<', COMPARE, N_OPERAND }, { NULL, OP2('<', '='), COMPARE, N_OPERAND },
-	{ NULL, '>', COMPARE, N_OPERAND }, { NULL, OP2('>', '='), COMPARE, N_OPERAND },
-	{ NULL, OP2('=', '='), COMPARE, N_OPERAND }, { NULL, OP2('!', '='), COMPARE, N_OPERAND },
-	{ NULL, '+', SUM, N_BINARY }, { NULL, '-', SUM, N_BINARY }, { NULL, '~', TILDE, N_BINARY },
-	{ NULL, '*', PRODUCT, N_BINARY }, { NULL, '/', PRODUCT, N_BINARY }, { NULL, '%', PRODUCT, N_BINARY },
-	{ NULL, OP2('/', '/'), PRODUCT, N_BINARY }, { NULL, OP2('*', '*'), POWER, N_BINARY },
+static const struct operator operators[] = {
+	{ ".", TRAILER, attribute, 0, 0 }, { "[", TRAILER, subscript, 0, 0 }, { "(", TRAILER, call, 0, 0 },
+	{ "|", FILTER, filter, 0, 0 }, { "is", FILTER, test, 0, 0 }, { "(", FILTER, call, 0, 0 },
+	{ "**", POWER, infix, N_BINARY, OP2('*', '*') }, { "*", PRODUCT, infix, N_BINARY, '*' },
+	{ "/", PRODUCT, infix, N_BINARY, '/' }, { "//", PRODUCT, infix, N_BINARY, OP2('/', '/') },
+	{ "%", PRODUCT, infix, N_BINARY, '%' }, { "~", TILDE, infix, N_BINARY, '~' },
+	{ "+", SUM, infix, N_BINARY, '+' }, { "-", SUM, infix, N_BINARY, '-' },
+	{ "==", COMPARE, comparison, 0, OP2('=', '=') }, { "!=", COMPARE, comparison, 0, OP2('!', '=') },
+	{ "<", COMPARE, comparison, 0, '<' }, { "<=", COMPARE, comparison, 0, OP2('<', '=') },
+	{ ">", COMPARE, comparison, 0, '>' }, { ">=", COMPARE, comparison, 0, OP2('>', '=') },
+	{ "in", COMPARE, comparison, 0, 'i' }, { "not", COMPARE, comparison, 0, 'n' },
+	{ "and", AND, infix, N_AND, 0 }, { "or", OR, infix, N_OR, 0 }, { "if", COND, conditional, 0, 0 },
 };
 
-/* Takes the operator at the cursor if it binds as tightly as `loosest` or tighter. */
-static const struct operator *take_operator(struct parser *p, enum level loosest)
+/* Takes the operator at the cursor if its level is one of these. */
+static const struct operator *take_operator(struct parser *p, enum level loosest, enum level tightest)
 {
 	for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
 		const struct operator *o = &operators[i];
 
-		if (o->level < loosest || !(o->name ? parse_at_name(p, o->name) : parse_at_op(p, o->op)))
+		if (o->level < loosest || o->level > tightest || !parse_at(p, o->s))
 			continue;
-		if (o->op == 'n') {
-			look_ahead(p);
-			if (p->ahead.type != T_NAME || p->ahead.n != 2 || memcmp(p->ahead.s, "in", 2))
-				return NULL;
-			parse_advance(p);
-		}
+		if (o->op == 'n' && !next_is(p, "in"))
+			return NULL;
 		parse_advance(p);
+		if (o->op == 'n')
+			parse_advance(p);
 		return o;
 	}
 	return NULL;
 }
 
 /* Operands, and operators that bind as tightly as `loosest` or tighter. */
-static struct node *binary(struct parser *p, enum level loosest)
+static struct node *operation(struct parser *p, enum level loosest)
 {
 	const struct operator *o;
-	struct node *n, **link = NULL;
-
-	if (loosest <= NOT && parse_at_name(p, "not")) {
-		n = parse_node(p, N_NOT);
-		parse_advance(p);
-		env_enter(p->e);
-		n->a = binary(p, NOT);
-		p->e->depth--;
-	} else {
-		n = unary(p, true);
-	}
-	while ((o = take_operator(p, loosest))) {
-		struct node *right = binary(p, o->level + 1);
-
-		if (o->level != COMPARE) {
-			n = node_of(p, o->type, o->op, n, right);
-			continue;
-		}
-		if (!link) {
-			n = node_of(p, N_COMPARE, 0, n, NULL);
-			link = &n->b;
-		}
-		*link = node_of(p, N_OPERAND, o->op, right, NULL);
-		link = &(*link)->next;
-	}
-	return n;
-}
-
-static struct node *unconditional(struct parser *p)
-{
-	return binary(p, OR);
-}
-
-struct node *parse_expression(struct parser *p)
-{
+	enum level tightest = TRAILER;
 	struct node *n;
 
 	env_enter(p->e);
-	n = unconditional(p);
-	while (parse_take_name(p, "if")) {
-		n = node_of(p, N_COND, 0, unconditional(p), n);
-		if (parse_take_name(p, "else"))
-			n->c = parse_expression(p);
+	if (loosest <= NOT && parse_at(p, "not")) {
+		n = parse_node(p, N_NOT, NULL, NULL);
+		parse_advance(p);
+		n->a = operation(p, NOT);
+	} else if (parse_at(p, "-") || parse_at(p, "+")) {
+		n = parse_node(p, N_UNARY, NULL, NULL);
+		n->op = *p->token.s;
+		parse_advance(p);
+		n->a = operation(p, TRAILER);
+	} else {
+		n = primary(p);
 	}
+	for (; (o = take_operator(p, loosest, tightest)); tightest = o->level)
+		n = o->parse(p, n, o);
 	p->e->depth--;
 	return n;
-}
-
-static bool tuple_ends(const struct parser *p)
-{
-	return p->token.type == T_PRINT_END || p->token.type == T_BLOCK_END || parse_at_op(p, ')') ||
-		parse_at_name(p, "recursive");
-}
-
-struct node *parse_more(struct parser *p, struct node *first, struct node *(*item)(struct parser *p),
-	bool (*ends)(const struct parser *p))
-{
-	struct node *n = node_of(p, N_TUPLE, 0, first, NULL), **link = &first->next;
-
-	while (parse_take_op(p, ',') && !ends(p)) {
-		*link = item(p);
-		link = &(*link)->next;
-	}
-	return n;
-}
-
-struct node *parse_tuple(struct parser *p, bool conditional)
-{
-	struct node *(*item)(struct parser *) = conditional ? parse_expression : unconditional, *first = item(p);
-
-	return parse_at_op(p, ',') ? parse_more(p, first, item, tuple_ends) : first;
 }

@@ -1,8 +1,5 @@
 /* Python's two kinds of formatting: "..." % args and "...".format(args). */
-#include "run.h"
-#include "text.h"
-
-#include "lib/base/utf8.h"
+#include "builtin.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,33 +10,50 @@ enum { WIDEST = INT32_MAX };
 
 /* One field: [[fill]align][sign][#][0][width][,][.precision][type] */
 struct field {
-	const char *fill;
-	unsigned fill_n;
+	struct jv fill;
 	char align, sign, type, separator;
 	bool alternate, zero;
 	int64_t width, precision;   /* precision -1: not given */
 };
 
-static const struct field no_field = { .fill = " ", .fill_n = 1, .precision = -1 };
+static const struct field no_field = { .fill = { .kind = JV_STR, .n = 1, .s = " " }, .precision = -1 };
 
-/* Reads digits; more than WIDEST is WIDEST + 1. Returns where they end. */
-static const char *digits(const char *s, const char *end, int64_t *out)
+/* Takes the first byte off *s if it is one of `bytes`, else returns NUL. */
+static char take(struct jv *s, const char *bytes)
 {
-	*out = 0;
-	for (; s < end && text_is_digit(*s); s++)
-		*out = *out <= WIDEST / 10 ? *out * 10 + (*s - '0') : (int64_t)WIDEST + 1;
-	return s;
+	if (!s->n || !memchr(bytes, *s->s, strlen(bytes)))
+		return '\0';
+	s->n--;
+	return *s->s++;
 }
 
-static bool at_any(const char *s, const char *end, const char *chars)
+/* Takes digits; more than WIDEST is WIDEST + 1. */
+static int64_t take_digits(struct jv *s)
 {
-	return s < end && *s && strchr(chars, *s);
+	int64_t n = 0;
+
+	for (char c; (c = take(s, "0123456789"));)
+		n = n <= WIDEST / 10 ? n * 10 + (c - '0') : (int64_t)WIDEST + 1;
+	return n;
+}
+
+/* Takes everything before one of `stops`. */
+static struct jv take_until(struct jv *s, const char *stops)
+{
+	uint32_t n = 0;
+	struct jv out;
+
+	while (n < s->n && !memchr(stops, s->s[n], strlen(stops)))
+		n++;
+	out = jv_str(s->s, n);
+	*s = jv_str(s->s + n, s->n - n);
+	return out;
 }
 
 static void put_padding(struct env *e, const struct field *f, int64_t n)
 {
 	for (; n > 0; n--)
-		env_put(e, f->fill, f->fill_n);
+		jv_put(e, f->fill);
 }
 
 /* Pads s to the field's width. '=' pads after its first `head` bytes, the sign and 0x. */
@@ -65,7 +79,6 @@ static void put_number(struct env *e, const struct field *f, const char *s, bool
 	size_t start = e->out->n, head, group, every = f->type && strchr("xXob", f->type) ? 4 : 3;
 	bool minus = *s == '-';
 	int64_t n, zeros;
-	struct jv text;
 
 	s += minus;
 	env_puts(e, minus ? "-" : f->sign == '+' ? "+" : f->sign == ' ' ? " " : "");
@@ -75,7 +88,7 @@ static void put_number(struct env *e, const struct field *f, const char *s, bool
 	n = (int64_t)strlen(s);
 	zeros = whole ? f->precision - n : 0;
 	group = strspn(s, every == 4 ? "0123456789abcdefABCDEF" : "0123456789");
-	if (f->separator && f->align == '=' && *f->fill == '0')
+	if (f->separator && f->align == '=' && *f->fill.s == '0')
 		for (zeros = 0; (int64_t)(head + (group + (size_t)zeros - 1) / every) + n + zeros < f->width;)
 			zeros++;
 	for (; zeros > 0; zeros--) {
@@ -89,8 +102,7 @@ static void put_number(struct env *e, const struct field *f, const char *s, bool
 		env_put(e, s, 1);
 	}
 	env_puts(e, s);
-	text = jv_since(e, start);
-	put_padded(e, f, text, '>', head);
+	put_padded(e, f, jv_since(e, start), '>', head);
 }
 
 static void put_integer(struct env *e, const struct field *f, struct jv v)
@@ -156,65 +168,59 @@ static void put_float(struct env *e, const struct field *f, double d)
 	put_number(e, f, s, false);
 }
 
-static void put_text(struct env *e, const struct field *f, struct jv s, char usual)
-{
-	if (f->precision >= 0)
-		s.n = (uint32_t)text_offset(s.s, s.n, f->precision);
-	put_padded(e, f, s, usual, 0);
-}
-
-static void put_character(struct env *e, const struct field *f, struct jv v, char usual)
+/* A string, or the character of a code point. */
+static void put_text(struct env *e, const struct field *f, struct jv v, char usual)
 {
 	char out[4];
 
-	if (!jv_in(v, JV_INTEGERS) || jv_integer(v) < 0 || jv_integer(v) > 0x10ffff)
-		env_fail(e, "%%c requires int or char");
-	put_text(e, f, jv_str(out, utf8_put(out, (int32_t)jv_integer(v))), usual);
+	if (f->type == 'c' && v.kind != JV_STR) {
+		if (!jv_in(v, JV_INTEGERS) || jv_integer(v) < 0 || jv_integer(v) > 0x10ffff)
+			env_fail(e, "%%c requires int or char");
+		v = jv_str(out, utf8_put(out, (int32_t)jv_integer(v)));
+	}
+	if (f->precision >= 0)
+		v.n = (uint32_t)text_offset(v.s, v.n, f->precision);
+	put_padded(e, f, v, usual, 0);
 }
 
 /* The value in a field of either kind. */
 static void put_value(struct env *e, const struct field *f, struct jv v)
 {
+	bool whole = f->type && strchr("dxXob", f->type), real = f->type && strchr("eEfFgGn%", f->type);
+
 	if (f->width > WIDEST || (uint64_t)f->width > e->arena->limit || f->precision > WIDEST)
 		env_full(e);
 	env_tick(e, 1 + (f->precision > 0 ? (uint64_t)f->precision / 16 : 0));
-	if (f->type && strchr("dxXob", f->type)) {
-		if (v.kind == JV_FLOAT && f->type == 'd')
-			v = number_truncated(e, v.d);
-		if (!jv_in(v, JV_INTEGERS | KIND(JV_BIG)))
-			env_fail(e, "an integer is required for the format '%c', not %s", f->type, jv_type(v));
-		put_integer(e, f, v);
-	} else if (f->type && strchr("eEfFgGn%", f->type)) {
-		if (v.kind == JV_BIG)
-			v = jv_float(strtod(v.s, NULL));
-		if (!jv_in(v, JV_NUMBERS))
-			env_fail(e, "a number is required for the format '%c', not %s", f->type, jv_type(v));
+	if (v.kind == JV_FLOAT && f->type == 'd')
+		v = number_truncated(e, v.d);
+	if (v.kind == JV_BIG && real)
+		v = jv_float(strtod(v.s, NULL));
+	if (whole && !jv_in(v, JV_INTEGERS | KIND(JV_BIG)))
+		env_fail(e, "an integer is required for the format '%c', not %s", f->type, jv_type(v));
+	if (real && !jv_in(v, JV_NUMBERS))
+		env_fail(e, "a number is required for the format '%c', not %s", f->type, jv_type(v));
+	if (real || (v.kind == JV_FLOAT && !f->type))
 		put_float(e, f, jv_number(v));
-	} else if (v.kind == JV_FLOAT && !f->type) {
-		put_float(e, f, v.d);
-	} else if (jv_in(v, KIND(JV_INT) | KIND(JV_BIG)) && !f->type) {
+	else if (whole || (jv_in(v, KIND(JV_INT) | KIND(JV_BIG)) && !f->type))
 		put_integer(e, f, v);
-	} else {
+	else
 		put_text(e, f, jv_to_str(e, v), '<');
-	}
 }
 
 /* repr(), or ascii(). */
 static struct jv repr(struct env *e, struct jv v, bool ascii)
 {
 	size_t start = e->out->n;
-	struct jv s;
-	unsigned used;
+	struct jv s, one;
+	int32_t c;
 
 	jv_put_repr(e, v);
 	s = jv_since(e, start);
 	if (!ascii)
 		return s;
-	for (uint32_t at = 0; at < s.n; at += used) {
-		int32_t c = utf8_next(s.s + at, s.n - at, &used);
-
-		if (text_is_ascii(c))
-			env_put(e, s.s + at, 1);
+	while (jv_next(&s, &one, &c)) {
+		if (text_is(c, TEXT_ASCII))
+			jv_put(e, one);
 		else
 			env_printf(e, c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", (unsigned)c);
 	}
@@ -222,9 +228,9 @@ static struct jv repr(struct env *e, struct jv v, bool ascii)
 }
 
 struct percent {
-	struct jv format, args;
-	const char *at, *end;
+	struct jv rest, args;
 	uint32_t taken;
+	bool markup;
 };
 
 /* The next argument. */
@@ -237,18 +243,16 @@ static struct jv next_argument(struct env *e, struct percent *p)
 	return p->args.kind == JV_TUPLE ? p->args.list->items[p->taken++] : (p->taken++, p->args);
 }
 
-/* The argument of %(name), with the cursor after the parenthesis. */
+/* The argument of %(name), with the cursor on the name. */
 static struct jv named_argument(struct env *e, struct percent *p)
 {
-	const char *close = memchr(p->at, ')', (size_t)(p->end - p->at));
-	struct jv *v;
+	struct jv name = take_until(&p->rest, ")"), *v;
 
-	if (!close)
+	if (!take(&p->rest, ")"))
 		env_fail(e, "incomplete format key");
-	v = p->args.kind == JV_DICT ? jv_dict_get(e, p->args.dict, jv_str(p->at, (size_t)(close - p->at))) : NULL;
+	v = p->args.kind == JV_DICT ? jv_dict_get(e, p->args.dict, name) : NULL;
 	if (!v)
 		env_fail(e, "the format requires a mapping with that name");
-	p->at = close + 1;
 	return *v;
 }
 
@@ -256,102 +260,84 @@ static struct jv named_argument(struct env *e, struct percent *p)
 static int64_t percent_number(struct env *e, struct percent *p)
 {
 	struct jv v;
-	int64_t n;
 
-	if (!at_any(p->at, p->end, "*")) {
-		p->at = digits(p->at, p->end, &n);
-		return n;
-	}
-	p->at++;
+	if (!take(&p->rest, "*"))
+		return take_digits(&p->rest);
 	v = next_argument(e, p);
 	if (!jv_in(v, JV_INTEGERS))
 		env_fail(e, "* wants int");
-	n = jv_integer(v);
-	return n > WIDEST || n < -WIDEST ? (int64_t)WIDEST + 1 : n;
+	return jv_integer(v) > WIDEST || jv_integer(v) < -WIDEST ? (int64_t)WIDEST + 1 : jv_integer(v);
 }
 
-/* [flags][width][.precision][length]type, with the cursor on it. */
+/* [flags][width][.precision][length]type */
 static struct field percent_field(struct env *e, struct percent *p)
 {
 	struct field f = no_field;
 
 	f.align = '>';
-	for (; at_any(p->at, p->end, "-+ #0"); p->at++) {
-		if (*p->at == '-')
+	for (char c; (c = take(&p->rest, "-+ #0"));) {
+		if (c == '-')
 			f.align = '<';
-		else if (*p->at == '#')
+		else if (c == '#')
 			f.alternate = true;
-		else if (*p->at == '0')
+		else if (c == '0')
 			f.zero = true;
 		else
-			f.sign = *p->at;
+			f.sign = c;
 	}
 	f.width = percent_number(e, p);
 	if (f.width < 0) {
 		f.width = -f.width;
 		f.align = '<';
 	}
-	if (at_any(p->at, p->end, ".")) {
-		p->at++;
+	if (take(&p->rest, ".")) {
 		f.precision = percent_number(e, p);
 		f.precision = f.precision < 0 ? 0 : f.precision;
 	}
-	p->at += at_any(p->at, p->end, "hlL");
-	if (!at_any(p->at, p->end, "sradiuxXoeEfFgGc%"))
+	take(&p->rest, "hlL");
+	f.type = take(&p->rest, "sradiuxXoeEfFgGc%");
+	if (!f.type)
 		env_fail(e, "incomplete or unsupported format");
-	f.type = *p->at++;
 	return f;
 }
 
 static void put_percent(struct env *e, struct percent *p)
 {
-	struct jv v = jv_absent();
-	struct field f;
+	struct jv v = take(&p->rest, "(") ? named_argument(e, p) : jv_absent();
+	struct field f = percent_field(e, p);
 
-	if (at_any(p->at, p->end, "(")) {
-		p->at++;
-		v = named_argument(e, p);
-	}
-	f = percent_field(e, p);
 	if (f.type == '%') {
 		env_puts(e, "%");
 		return;
 	}
 	if (v.kind == JV_ABSENT)
 		v = next_argument(e, p);
-	if (f.type == 'i' || f.type == 'u')
-		f.type = 'd';
 	if (f.type == 'c' && v.kind != JV_STR) {
-		put_character(e, &f, v, '>');
-	} else if (strchr("srac", f.type)) {
-		if (f.type == 'c' && text_length(v.s, v.n) != 1)
-			env_fail(e, "%%c requires int or char");
-		if (f.type == 'r' || f.type == 'a')
-			v = repr(e, v, f.type == 'a');
-		else
-			v = p->format.markup ? markup_escape(e, v) : jv_to_str(e, v);
-		f.type = 's';
-		put_value(e, &f, v);
-	} else {
-		if (f.zero && f.align == '>') {
-			f.fill = "0";
-			f.align = '=';
-		}
-		put_value(e, &f, v);
+		put_text(e, &f, v, '>');
+		return;
 	}
+	if (f.type == 'c' && text_length(v.s, v.n) != 1)
+		env_fail(e, "%%c requires int or char");
+	if (f.type == 'r' || f.type == 'a')
+		v = repr(e, v, f.type == 'a');
+	else if (f.type == 's' || f.type == 'c')
+		v = p->markup ? markup_escape(e, v) : jv_to_str(e, v);
+	else if (f.zero && f.align == '>') {
+		f.fill = jv_str("0", 1);
+		f.align = '=';
+	}
+	f.type = strchr("rac", f.type) ? 's' : f.type == 'i' || f.type == 'u' ? 'd' : f.type;
+	put_value(e, &f, v);
 }
 
 struct jv format_percent(struct env *e, struct jv format, struct jv args)
 {
-	struct percent p = { format, args, format.s, format.s + format.n, 0 };
+	struct percent p = { format, args, 0, format.markup };
 	size_t start = e->out->n;
 
-	while (p.at < p.end) {
-		const char *percent = memchr(p.at, '%', (size_t)(p.end - p.at));
-
-		env_put(e, p.at, (size_t)((percent ? percent : p.end) - p.at));
-		p.at = percent ? percent + 1 : p.end;
-		if (percent)
+	while (p.rest.n) {
+		jv_put(e, take_until(&p.rest, "%"));
+		if (take(&p.rest, "%"))
 			put_percent(e, &p);
 	}
 	if (args.kind == JV_TUPLE ? p.taken < args.list->n : !p.taken && args.kind != JV_DICT && args.kind != JV_LIST)
@@ -359,163 +345,158 @@ struct jv format_percent(struct env *e, struct jv format, struct jv args)
 	return jv_markup(jv_since(e, start), format.markup);
 }
 
-static struct field read_spec(struct env *e, const char *s, const char *end)
+/* The filter: "..."|format(...), by %. */
+struct jv text_percent(struct env *e, struct call *c)
+{
+	struct jv named = { .kind = JV_DICT, .dict = c->kw };
+
+	return format_percent(e, c->self, c->kw && c->kw->n ? named : call_tuple(e, c, 0));
+}
+
+static struct field read_spec(struct env *e, struct jv s)
 {
 	struct field f = no_field;
-	unsigned used = 0;
+	struct jv rest = s, first;
+	int32_t c;
 
-	if (s < end)
-		utf8_next(s, (size_t)(end - s), &used);
-	if (at_any(s + used, end, "<>^=")) {
-		f.fill = s;
-		f.fill_n = used;
-		f.align = s[used];
-		s += used + 1;
-	} else if (at_any(s, end, "<>^=")) {
-		f.align = *s++;
+	if (jv_next(&rest, &first, &c) && (f.align = take(&rest, "<>^="))) {
+		f.fill = first;
+		s = rest;
+	} else {
+		f.align = take(&s, "<>^=");
 	}
-	if (at_any(s, end, "+- "))
-		f.sign = *s++;
-	if (at_any(s, end, "#"))
-		f.alternate = *s++;
-	if (at_any(s, end, "0")) {
-		f.fill = "0";
-		f.fill_n = 1;
+	f.sign = take(&s, "+- ");
+	f.alternate = take(&s, "#");
+	if (take(&s, "0")) {
+		f.fill = jv_str("0", 1);
 		f.align = f.align ? f.align : '=';
 	}
-	s = digits(s, end, &f.width);
-	if (at_any(s, end, ",_"))
-		f.separator = *s++;
-	if (at_any(s, end, "."))
-		s = digits(s + 1, end, &f.precision);
-	if (at_any(s, end, "sdxXobceEfFgGn%"))
-		f.type = *s++;
+	f.width = take_digits(&s);
+	f.separator = take(&s, ",_");
+	if (take(&s, "."))
+		f.precision = take_digits(&s);
+	f.type = take(&s, "sdxXobceEfFgGn%");
 	if (f.precision >= 0 && f.type && strchr("dxXobc", f.type))
 		env_fail(e, "Precision not allowed in integer format specifier");
-	if (s != end)
+	if (s.n)
 		env_fail(e, "invalid format specifier");
 	return f;
 }
 
 /* A call of "...".format(): its arguments, and how many of them {} has used. */
 struct braces {
-	struct jv format;
 	const struct call *c;
 	uint32_t taken;
 };
 
-/* The value of a replacement field's name: "", "0", "name", with .attributes and [items] after it. */
-static struct jv named_value(struct env *e, struct braces *b, const char *s, const char *end)
+/* The number that s is, or -1. */
+static int64_t index_of(struct jv s)
 {
-	const char *stop = s;
-	const struct kwarg *kw;
-	int64_t number;
-	struct jv v;
+	int64_t n = s.n ? take_digits(&s) : -1;
 
-	while (stop < end && *stop != '.' && *stop != '[')
-		stop++;
-	if (stop == s || digits(s, stop, &number) == stop) {
-		number = stop == s ? b->taken++ : number;
-		if (number >= b->c->n_pos)
-			env_fail(e, "replacement index %d out of range", (int)number);
-		v = b->c->pos[number];
-	} else {
-		kw = call_kwarg(b->c, s, (size_t)(stop - s));
-		if (!kw)
-			env_fail(e, "the format names an argument that was not given");
-		v = kw->value;
-	}
-	while (stop < end) {
-		char open = *stop++;
+	return s.n ? -1 : n;
+}
 
-		s = stop;
-		while (stop < end && (open == '[' ? *stop != ']' : *stop != '.' && *stop != '['))
-			stop++;
-		if (open == '.')
-			v = eval_attribute(e, v, jv_str(s, (size_t)(stop - s)));
-		else
-			v = eval_item(e, v, stop > s && digits(s, stop, &number) == stop ? jv_int(number) :
-				jv_str(s, (size_t)(stop - s)));
-		stop += open == '[' && stop < end;
+/* The value of a replacement field's name: "", "0", "name", with .attributes and [items] after it. */
+static struct jv named_value(struct env *e, struct braces *b, struct jv s)
+{
+	struct jv name = take_until(&s, ".["), *named, v;
+	int64_t number = name.n ? index_of(name) : b->taken++;
+
+	if (number >= b->c->n_pos)
+		env_fail(e, "replacement index %d out of range", (int)number);
+	named = number < 0 && b->c->kw ? jv_dict_get(e, b->c->kw, name) : NULL;
+	if (number < 0 && !named)
+		env_fail(e, "the format names an argument that was not given");
+	v = named ? *named : b->c->pos[number];
+	while (s.n) {
+		char open = take(&s, ".[");
+
+		if (!open)
+			env_fail(e, "only '.' or '[' may follow ']' in a replacement field");
+		name = take_until(&s, open == '[' ? "]" : ".[");
+		number = open == '[' ? index_of(name) : -1;
+		v = open == '.' ? eval_attribute(e, v, name) : eval_item(e, v, number < 0 ? name : jv_int(number));
+		if (open == '[')
+			take(&s, "]");
 	}
 	return v;
 }
 
-static struct jv expand(struct env *e, struct braces *b, const char *at, const char *end, int depth);
+static struct jv expand(struct env *e, struct braces *b, struct jv rest, int depth);
 
 /* The field between two braces: name[!conversion][:spec]. */
-static void put_replacement(struct env *e, struct braces *b, const char *s, const char *end, int depth)
+static void put_replacement(struct env *e, struct braces *b, struct jv s, int depth)
 {
-	const char *colon = memchr(s, ':', (size_t)(end - s)), *name_end = colon ? colon : end;
-	const char *bang = memchr(s, '!', (size_t)(name_end - s));
-	struct jv v = named_value(e, b, s, bang ? bang : name_end), spec = jv_str("", 0);
+	struct jv conversion = take_until(&s, ":"), v = named_value(e, b, take_until(&conversion, "!"));
 	struct field f = no_field;
+	bool spec = false;
 
-	if (colon) {
-		spec = expand(e, b, colon + 1, end, depth + 1);
-		f = read_spec(e, spec.s, spec.s + spec.n);
+	if (take(&s, ":")) {
+		s = expand(e, b, s, depth + 1);
+		spec = s.n;
+		f = read_spec(e, s);
 		jv_defined(e, v);
 	}
-	if (bang)
-		v = bang + 1 < end && bang[1] == 's' ? jv_to_str(e, v) : repr(e, v, bang + 1 < end && bang[1] == 'a');
-	else if (b->format.markup)
+	if (take(&conversion, "!"))
+		v = take(&conversion, "s") ? jv_to_str(e, v) : repr(e, v, take(&conversion, "a"));
+	else if (b->c->self.markup)
 		v = markup_escape(e, v);
-	if (spec.n && v.kind == JV_BOOL)
+	if (spec && v.kind == JV_BOOL)
 		v = jv_int(v.b);
-	if (spec.n && !jv_in(v, JV_NUMBERS | KIND(JV_BIG) | KIND(JV_STR)))
+	if (spec && !jv_in(v, JV_NUMBERS | KIND(JV_BIG) | KIND(JV_STR)))
 		env_fail(e, "unsupported format string passed to %s.__format__", jv_type(v));
 	if (f.type == 'c')
-		put_character(e, &f, v, '<');
+		put_text(e, &f, v, '<');
 	else if (f.type == 'n' && v.kind != JV_FLOAT)
 		put_integer(e, &f, v);
 	else
 		put_value(e, &f, v);
 }
 
-/* The brace that closes the one before s, or NULL. */
-static const char *closing_brace(const char *s, const char *end)
+/* The text before the brace that closes the one before *s; takes both. False if there is none. */
+static bool take_field(struct jv *s, struct jv *field)
 {
-	for (int nesting = 0; s < end; s++) {
-		nesting += *s == '{';
-		if (*s == '}' && !nesting--)
-			return s;
+	int nesting = 0;
+
+	for (uint32_t n = 0; n < s->n; n++) {
+		nesting += s->s[n] == '{';
+		if (s->s[n] == '}' && !nesting--) {
+			*field = jv_str(s->s, n);
+			*s = jv_str(s->s + n + 1, s->n - n - 1);
+			return true;
+		}
 	}
-	return NULL;
+	return false;
 }
 
-/* The text of [at, end) with its replacement fields. */
-static struct jv expand(struct env *e, struct braces *b, const char *at, const char *end, int depth)
+/* The text with its replacement fields. */
+static struct jv expand(struct env *e, struct braces *b, struct jv rest, int depth)
 {
 	size_t start = e->out->n;
+	struct jv field;
 
 	if (depth > 2)
 		env_fail(e, "Max string recursion exceeded");
-	while (at < end) {
-		const char *close = at;
+	while (rest.n) {
+		char brace[2] = { 0 };
 
-		while (close < end && *close != '{' && *close != '}')
-			close++;
-		env_put(e, at, (size_t)(close - at));
-		at = close;
-		if (at == end)
-			break;
-		if (depth < 2 && end - at >= 2 && at[1] == *at) {
-			env_put(e, at, 1);
-			at += 2;
-			continue;
+		jv_put(e, take_until(&rest, "{}"));
+		*brace = take(&rest, "{}");
+		if (*brace && depth < 2 && take(&rest, brace)) {
+			env_puts(e, brace);
+		} else if (*brace) {
+			if (*brace == '}' || !take_field(&rest, &field))
+				env_fail(e, "a single brace in a format string");
+			put_replacement(e, b, field, depth);
 		}
-		close = *at == '{' ? closing_brace(at + 1, end) : NULL;
-		if (!close)
-			env_fail(e, "a single brace in a format string");
-		put_replacement(e, b, at + 1, close, depth);
-		at = close + 1;
 	}
 	return jv_since(e, start);
 }
 
-struct jv format_braces(struct env *e, struct jv format, const struct call *c)
+struct jv text_format(struct env *e, struct call *c)
 {
-	struct braces b = { format, c, 0 };
+	struct braces b = { c, 0 };
 
-	return jv_markup(expand(e, &b, format.s, format.s + format.n, 1), format.markup);
+	return jv_markup(expand(e, &b, c->self, 1), c->self.markup);
 }

@@ -19,7 +19,7 @@ static const struct name *known_name(const struct jinja *t, const char *s, size_
 {
 	for (size_t i = 0; i < sizeof t->names / sizeof *t->names; i++)
 		for (const struct name *name = t->names[i]; name; name = name->next)
-			if (name->n == n && !memcmp(name->s, s, n))
+			if (name->text.n == n && !memcmp(name->text.s, s, n))
 				return name;
 	return NULL;
 }

@@ -46,30 +46,33 @@ static const char *next_tag(const char *s, const char *end)
 	return end;
 }
 
-/* Bytes of the text s[n] that stay before a tag whose sign is '-', '+' or another character. */
-static size_t text_kept(const struct lexer *l, const char *s, size_t n, char sign, bool prints)
+/* The text from s up to `tag`, without the white space that the tag removes. */
+static struct lexeme text_before(const struct lexer *l, const char *s, const char *tag)
 {
-	size_t line = n;
+	char sign = l->end - tag > 2 ? tag[2] : ' ';
+	size_t n = (size_t)(tag - s), line = n;
 
-	if (sign == '-')
-		return space_trimmed(s, n);
-	if (sign == '+' || prints)
-		return n;
-	while (line && s[line - 1] != '\n')
-		line--;
-	return (line || l->at_line_start) && space_leading(s + line, n - line) == n - line ? line : n;
+	if (sign == '-') {
+		n = space_trimmed(s, n);
+	} else if (tag < l->end && sign != '+' && tag[1] != '{') {
+		while (line && s[line - 1] != '\n')
+			line--;
+		if ((line || l->at_line_start) && space_leading(s + line, n - line) == n - line)
+			n = line;
+	}
+	return (struct lexeme){ .type = T_DATA, .line = l->line, .s = s, .n = (uint32_t)n };
 }
 
-/* After a closing tag: skips all white space if its sign is '-', or else one newline if `newline`. */
-static void after_tag(struct lexer *l, char sign, bool newline)
+/* Takes a closing tag, which ends at `to`: then skips all white space if its sign is '-', or else one newline if
+ * `newline`. */
+static void close_at(struct lexer *l, const char *to, char sign, bool newline)
 {
-	const char *start = l->at;
-
+	skip(l, to);
 	if (sign == '-')
 		skip(l, skip_space(l->at, l->end));
 	else if (newline && sign != '+' && l->at < l->end && *l->at == '\n')
 		skip(l, l->at + 1);
-	l->at_line_start = l->at > start && l->at[-1] == '\n';
+	l->at_line_start = l->at > to && l->at[-1] == '\n';
 }
 
 static void comment(struct lexer *l)
@@ -77,11 +80,10 @@ static void comment(struct lexer *l)
 	const char *s = l->at + 2, *close;
 
 	s += is_sign(s, l->end);
-	close = text_find(s, (size_t)(l->end - s), "#}", 2);
+	close = jv_find(l->e, jv_str(s, (size_t)(l->end - s)), jv_str("#}", 2), false);
 	if (!close)
 		fail(l, "missing end of comment tag");
-	skip(l, close + 2);
-	after_tag(l, close > s ? close[-1] : ' ', true);
+	close_at(l, close + 2, close > s ? close[-1] : ' ', true);
 }
 
 /* If s starts a tag {% name %}, with signs and spaces, where it ends; else NULL. *sign: the closing one. */
@@ -99,40 +101,34 @@ static const char *bare_tag(const char *s, const char *end, const char *name, ch
 /* {% raw %} at the cursor, which ends at `open`: its text as a token. */
 static struct lexeme raw(struct lexer *l, const char *open, char sign)
 {
-	const char *start, *s, *close = NULL;
-	struct lexeme t = { .type = T_DATA };
+	const char *s, *close = NULL;
+	struct lexeme t;
 
-	skip(l, open);
-	after_tag(l, sign, false);
-	t.line = l->line;
-	start = l->at;
-	for (s = start; (s = next_tag(s, l->end)) < l->end; s++)
+	close_at(l, open, sign, false);
+	for (s = l->at; (s = next_tag(s, l->end)) < l->end; s++)
 		if (s[1] == '%' && (close = bare_tag(s, l->end, "endraw", &sign)))
 			break;
 	if (!close)
 		fail(l, "missing end of raw directive");
-	t.s = start;
-	t.n = (uint32_t)text_kept(l, start, (size_t)(s - start), s[2], false);
-	skip(l, close);
-	after_tag(l, sign, true);
+	t = text_before(l, l->at, s);
+	close_at(l, close, sign, true);
 	return t;
 }
 
 /* The start of the tag at the cursor, or the text of a raw block; T_END for a comment. */
 static struct lexeme open_tag(struct lexer *l)
 {
-	struct lexeme t = { .type = T_END, .line = l->line };
+	struct lexeme t = { .type = T_SIGN, .line = l->line, .s = l->at, .n = 2 };
 	char sign;
 	const char *end;
 
 	l->tag_next = false;
 	if (l->at[1] == '#') {
 		comment(l);
-		return t;
+		return (struct lexeme){ .type = T_END };
 	}
 	if (l->at[1] == '%' && (end = bare_tag(l->at, l->end, "raw", &sign)))
 		return raw(l, end, sign);
-	t.type = l->at[1] == '%' ? T_BLOCK_BEGIN : T_PRINT_BEGIN;
 	l->state = l->at[1] == '%' ? IN_BLOCK : IN_PRINT;
 	l->nesting = 0;
 	l->at += 2;
@@ -143,41 +139,33 @@ static struct lexeme open_tag(struct lexer *l)
 static struct lexeme lex_text(struct lexer *l)
 {
 	struct lexeme t;
-	const char *tag;
 
 	while (l->at < l->end) {
 		if (l->tag_next) {
 			t = open_tag(l);
 			if (t.type != T_END)
 				return t;
-			continue;
+		} else {
+			const char *tag = next_tag(l->at, l->end);
+
+			t = text_before(l, l->at, tag);
+			l->tag_next = tag < l->end;
+			skip(l, tag);
+			if (t.n)
+				return t;
 		}
-		tag = next_tag(l->at, l->end);
-		t = (struct lexeme){ .type = T_DATA, .line = l->line, .s = l->at, .n = (uint32_t)(tag - l->at) };
-		if (tag < l->end) {
-			t.n = (uint32_t)text_kept(l, t.s, t.n, tag + 2 < l->end ? tag[2] : ' ', tag[1] == '{');
-			l->tag_next = true;
-		}
-		skip(l, tag);
-		if (t.n)
-			return t;
 	}
 	return (struct lexeme){ .type = T_END, .line = l->line };
 }
 
-static int32_t hex_digits(struct lexer *l, int n)
+/* Up to n digits of the base, with the cursor after them. */
+static int32_t digits(struct lexer *l, int n, int base)
 {
 	int32_t c = 0;
 
-	for (int i = 0; i < n; i++, l->at++) {
-		static const char digits[] = "0123456789abcdefABCDEF";
-		const char *hit = l->at < l->end && *l->at ? strchr(digits, *l->at) : NULL;
-
-		if (!hit || c > 0xffffff)
-			return -1;
-		c = c << 4 | (int32_t)(hit - digits - (hit - digits > 15 ? 6 : 0));
-	}
-	return c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? -1 : c;
+	for (; n > 0 && l->at < l->end && text_digit(*l->at) < base; n--)
+		c = c > 0xffffff ? c : c * base + text_digit(*l->at++);
+	return n && base == 16 ? -1 : c;
 }
 
 /* The escape at the cursor, unescaped to out; returns the number of bytes. */
@@ -186,7 +174,7 @@ static unsigned unescape(struct lexer *l, char out[4])
 	static const char from[] = "\\'\"abfnrtv", to[] = "\\'\"\a\b\f\n\r\t\v";
 	char c = l->at[1];
 	const char *hit = c ? strchr(from, c) : NULL;
-	int32_t code = 0;
+	int32_t code;
 
 	l->at += 2;
 	if (hit) {
@@ -197,50 +185,47 @@ static unsigned unescape(struct lexer *l, char out[4])
 		l->line++;
 		return 0;
 	}
-	if (c == 'x' || c == 'u' || c == 'U') {
-		code = hex_digits(l, c == 'x' ? 2 : c == 'u' ? 4 : 8);
-		if (code < 0)
-			fail(l, "malformed escape in a string");
-		return utf8_put(out, code);
+	if (c >= '0' && c <= '7') {
+		l->at--;
+		return utf8_put(out, digits(l, 3, 8));
 	}
-	if (c < '0' || c > '7') {
+	if (c != 'x' && c != 'u' && c != 'U') {
 		out[0] = '\\';
 		out[1] = c;
 		return 2;
 	}
-	l->at--;
-	for (int i = 0; i < 3 && l->at < l->end && *l->at >= '0' && *l->at <= '7'; i++)
-		code = code << 3 | (*l->at++ - '0');
+	code = digits(l, c == 'x' ? 2 : c == 'u' ? 4 : 8, 16);
+	if (code < 0 || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+		fail(l, "malformed escape in a string");
 	return utf8_put(out, code);
 }
 
 static void lex_string(struct lexer *l, struct lexeme *t)
 {
-	char quote = *l->at++, *out, *p;
+	char quote = *l->at++, *p;
 	const char *close = l->at;
 
 	while (close < l->end && *close != quote)
 		close += *close == '\\' ? 2 : 1;
 	if (close >= l->end)
 		fail(l, "unterminated string");
-	p = out = env_text(l->e, (size_t)(close - l->at));
+	t->type = T_STRING;
+	t->s = p = env_text(l->e, (size_t)(close - l->at));
 	while (l->at < close) {
 		char piece[4];
-		unsigned n;
+		unsigned n = 1;
 
-		if (*l->at != '\\') {
+		if (*l->at == '\\') {
+			n = unescape(l, piece);
+		} else {
 			l->line += *l->at == '\n';
-			*p++ = *l->at++;
-			continue;
+			piece[0] = *l->at++;
 		}
-		n = unescape(l, piece);
 		memcpy(p, piece, n);
 		p += n;
 	}
 	l->at = close + 1;
-	t->type = T_STRING;
-	t->s = out;
-	t->n = (uint32_t)(p - out);
+	t->n = (uint32_t)(p - t->s);
 }
 
 /* Where the digits of the base end, with the underscores between them. */
@@ -260,26 +245,23 @@ static void lex_number(struct lexer *l, struct lexeme *t, bool whole)
 	size_t sign;
 
 	whole |= prefix;
-	t->type = T_NUMBER;
-	l->at = skip_digits(s + 2 * prefix, end, base);
-	p = l->at;
-	if (!whole && end - p >= 2 && *p == '.' && text_is_digit(p[1]))
+	l->at = p = skip_digits(s + 2 * prefix, end, base);
+	if (!whole && end - p >= 2 && *p == '.' && text_digit(p[1]) < 10)
 		p = skip_digits(p + 1, end, 10);
 	sign = end - p >= 2 && is_sign(p + 1, end);
-	if (!whole && (size_t)(end - p) > 1 + sign && (*p | 32) == 'e' && text_is_digit(p[1 + sign]))
+	if (!whole && (size_t)(end - p) > 1 + sign && (*p | 32) == 'e' && text_digit(p[1 + sign]) < 10)
 		p = skip_digits(p + 1 + sign, end, 10);
-	whole = p == l->at;
-	l->at = p;
+	t->type = T_NUMBER;
 	t->value = jv_str(s, (size_t)(p - s));
-	t->value = whole ? number_integer(l->e, t->value, base) : number_real(l->e, t->value);
+	t->value = p == l->at ? number_integer(l->e, t->value, base) : number_real(l->e, t->value);
 	if (t->value.kind == JV_ABSENT)
 		fail(l, "malformed number");
+	l->at = p;
 }
 
 static bool in_name(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || text_is_digit(c) || c == '_' ||
-		(unsigned char)c >= 0x80;
+	return text_digit(c) < 36 || c == '_' || (unsigned char)c >= 0x80;
 }
 
 static void lex_operator(struct lexer *l, struct lexeme *t)
@@ -287,15 +269,11 @@ static void lex_operator(struct lexer *l, struct lexeme *t)
 	static const char *const twos[] = { "==", "!=", ">=", "<=", "//", "**" };
 	char c = *l->at, reason[32];
 
-	t->type = T_OP;
-	for (size_t i = 0; i < sizeof twos / sizeof *twos; i++) {
-		if (starts(l->at, l->end, twos[i])) {
-			t->op = OP2(twos[i][0], twos[i][1]);
-			l->at += 2;
-			return;
-		}
-	}
-	if (!c || !strchr("+-*/%~[](){}><=.:|,;", c)) {
+	t->n = 1;
+	for (size_t i = 0; i < sizeof twos / sizeof *twos; i++)
+		if (starts(l->at, l->end, twos[i]))
+			t->n = 2;
+	if (t->n == 1 && (!c || !strchr("+-*/%~[](){}><=.:|,;", c))) {
 		snprintf(reason, sizeof reason, "unexpected char '%c'", c);
 		fail(l, reason);
 	}
@@ -303,32 +281,29 @@ static void lex_operator(struct lexer *l, struct lexeme *t)
 		l->nesting++;
 	if (strchr(")]}", c) && !l->nesting--)
 		fail(l, "closing bracket without an opening one");
-	t->op = c;
-	l->at++;
+	t->s = l->at;
+	l->at += t->n;
 }
 
 /* Takes the end of the tag if it is at the cursor. */
 static bool close_tag(struct lexer *l, struct lexeme *t)
 {
 	bool block = l->state == IN_BLOCK;
-	const char *s = l->at;
-	char sign = ' ';
+	char sign = *l->at == '-' || (block && *l->at == '+') ? *l->at : ' ';
 
-	if (*s == '-' || (block && *s == '+'))
-		sign = *s++;
-	if (l->nesting || !starts(s, l->end, block ? "%}" : "}}"))
+	t->s = l->at + (sign != ' ');
+	t->n = 2;
+	if (l->nesting || !starts(t->s, l->end, block ? "%}" : "}}"))
 		return false;
-	l->at = s + 2;
-	after_tag(l, sign, block);
+	close_at(l, t->s + 2, sign, block);
 	l->state = IN_TEXT;
-	t->type = block ? T_BLOCK_END : T_PRINT_END;
 	return true;
 }
 
 struct lexeme lex(struct lexer *l)
 {
 	bool after_dot = l->state != IN_TEXT && l->at[-1] == '.';
-	struct lexeme t = { .type = T_NAME };
+	struct lexeme t = { .type = T_SIGN };
 
 	if (l->state == IN_TEXT)
 		return lex_text(l);
@@ -340,14 +315,15 @@ struct lexeme lex(struct lexer *l)
 		return t;
 	if (*l->at == '"' || *l->at == '\'') {
 		lex_string(l, &t);
-	} else if (text_is_digit(*l->at)) {
+	} else if (text_digit(*l->at) < 10) {
 		lex_number(l, &t, after_dot);
-	} else if (!in_name(*l->at)) {
-		lex_operator(l, &t);
-	} else {
+	} else if (in_name(*l->at)) {
+		t.type = T_NAME;
 		for (t.s = l->at; l->at < l->end && in_name(*l->at); l->at++)
 			;
 		t.n = (uint32_t)(l->at - t.s);
+	} else {
+		lex_operator(l, &t);
 	}
 	return t;
 }

@@ -8,51 +8,40 @@ enum { LARGEST_TEMPLATE = 1 << 20, LARGEST_TREE = 32 << 20, DEEPEST_TREE = 200, 
 
 void parse_advance(struct parser *p)
 {
-	p->token = p->has_ahead ? p->ahead : lex(&p->lexer);
-	p->has_ahead = false;
+	p->token = lex(&p->lexer);
 	p->e->line = p->token.line;
 }
 
-bool parse_at_name(const struct parser *p, const char *name)
+bool parse_at(const struct parser *p, const char *s)
 {
-	return p->token.type == T_NAME && p->token.n == strlen(name) && !memcmp(p->token.s, name, p->token.n);
+	const struct lexeme *t = &p->token;
+
+	return (t->type == T_NAME || t->type == T_SIGN) && *t->s == *s && t->n == strlen(s) && !memcmp(t->s, s, t->n);
 }
 
-bool parse_at_op(const struct parser *p, int op)
+bool parse_take(struct parser *p, const char *s)
 {
-	return p->token.type == T_OP && p->token.op == op;
-}
-
-bool parse_take_name(struct parser *p, const char *name)
-{
-	bool there = parse_at_name(p, name);
+	bool there = parse_at(p, s);
 
 	if (there)
 		parse_advance(p);
 	return there;
 }
 
-bool parse_take_op(struct parser *p, int op)
+void parse_expect(struct parser *p, const char *s)
 {
-	bool there = parse_at_op(p, op);
-
-	if (there)
-		parse_advance(p);
-	return there;
+	if (!parse_take(p, s))
+		env_fail(p->e, "expected '%s'", s);
 }
 
-void parse_expect_op(struct parser *p, int op)
-{
-	if (!parse_take_op(p, op))
-		env_fail(p->e, "expected '%c'", op);
-}
-
-struct node *parse_node(struct parser *p, enum node_type type)
+struct node *parse_node(struct parser *p, enum node_type type, struct node *a, struct node *b)
 {
 	struct node *n = ENV_NEW(p->e, struct node);
 
 	n->type = (uint8_t)type;
 	n->line = p->token.line;
+	n->a = a;
+	n->b = b;
 	return n;
 }
 
@@ -65,12 +54,12 @@ const struct name *parse_intern(struct parser *p, const char *s, size_t n)
 		hash = (hash ^ (unsigned char)s[i]) * 16777619u;
 	slot = &p->t->names[hash % (sizeof p->t->names / sizeof *p->t->names)];
 	for (name = *slot; name; name = name->next)
-		if (name->n == n && !memcmp(name->s, s, n))
+		if (name->text.n == n && !memcmp(name->text.s, s, n))
 			return name;
 	if (p->t->n_names++ == MOST_NAMES)
 		env_fail(p->e, "more than %d different names", MOST_NAMES);
 	name = ENV_NEW(p->e, struct name);
-	*name = (struct name){ s, (uint32_t)n, *slot };
+	*name = (struct name){ jv_str(s, n), *slot };
 	*slot = name;
 	return name;
 }
@@ -86,230 +75,186 @@ const struct name *parse_name(struct parser *p)
 	return name;
 }
 
-static void end_tag(struct parser *p, enum lexeme_type end)
+/* name or name.attribute */
+static struct node *target(struct parser *p)
 {
-	if (p->token.type != end)
-		env_fail(p->e, "expected the end of the tag");
-	parse_advance(p);
-}
-
-static struct node *target_item(struct parser *p)
-{
-	struct node *n = parse_node(p, N_NAME), *attr;
+	struct node *n = parse_node(p, N_NAME, NULL, NULL);
 
 	n->name = parse_name(p);
-	if (!parse_take_op(p, '.'))
+	if (!parse_take(p, "."))
 		return n;
-	attr = parse_node(p, N_ATTR);
-	attr->a = n;
-	attr->value = jv_str(p->token.s, p->token.n);
-	parse_name(p);
-	return attr;
-}
-
-static bool targets_end(const struct parser *p)
-{
-	return p->token.type != T_NAME || parse_at_name(p, "in");
-}
-
-/* What can be assigned to. one: not a tuple. */
-static struct node *parse_target(struct parser *p, bool one)
-{
-	bool open = parse_take_op(p, '(');
-	struct node *n = target_item(p);
-
-	if (!one && parse_at_op(p, ','))
-		n = parse_more(p, n, target_item, targets_end);
-	if (open)
-		parse_expect_op(p, ')');
+	n = parse_node(p, N_ATTR, n, NULL);
+	n->name = parse_name(p);
 	return n;
 }
 
-static struct node *parse_body(struct parser *p, const char *const *ends);
-
-/* Takes the body up to the tag of this name, and that tag. */
-static struct node *closed_body(struct parser *p, const char *end)
+/* What can be assigned to. */
+static struct node *targets(struct parser *p)
 {
-	struct node *body = parse_body(p, (const char *const[]){ end, NULL });
+	static const char *const ends[] = { "in", "=", "|", ")", "%}", NULL };
+	bool open = parse_take(p, "(");
+	struct node *n = parse_tuple_of(p, target, ends);
 
-	parse_advance(p);
-	end_tag(p, T_BLOCK_END);
-	return body;
+	if (open)
+		parse_expect(p, ")");
+	return n;
 }
 
-/* The same for a body whose text is captured: break and continue cannot leave it. */
-static struct node *captured_body(struct parser *p, const char *end)
-{
-	int loops = p->loops;
-	struct node *body;
+/* The rest of a statement's tag, by its name. These return the name of the tag that closes the body, or NULL if the
+ * statement has none. */
+typedef const char *parse_head(struct parser *p, struct node *n);
 
-	p->loops = 0;
-	body = closed_body(p, end);
-	p->loops = loops;
-	return body;
+static const char *head_if(struct parser *p, struct node *n)
+{
+	n->a = parse_tuple(p, false);
+	return "endif";
 }
 
-/* The else part of a statement, if it has one, and its closing tag. */
-static struct node *else_body(struct parser *p, const char *end)
+static const char *head_for(struct parser *p, struct node *n)
 {
-	if (parse_take_name(p, "else")) {
-		end_tag(p, T_BLOCK_END);
-		return closed_body(p, end);
-	}
-	parse_advance(p);
-	end_tag(p, T_BLOCK_END);
-	return NULL;
-}
-
-static void parse_if(struct parser *p, struct node *n)
-{
-	for (;;) {
-		n->type = N_IF;
-		n->a = parse_tuple(p, false);
-		end_tag(p, T_BLOCK_END);
-		n->b = parse_body(p, (const char *const[]){ "elif", "else", "endif", NULL });
-		if (!parse_take_name(p, "elif"))
-			break;
-		n = n->c = parse_node(p, N_IF);
-	}
-	n->c = else_body(p, "endif");
-}
-
-static void parse_for(struct parser *p, struct node *n)
-{
-	n->a = parse_target(p, false);
-	if (!parse_take_name(p, "in"))
-		env_fail(p->e, "expected 'in'");
+	n->a = targets(p);
+	parse_expect(p, "in");
 	n->b = parse_tuple(p, false);
-	if (parse_take_name(p, "if"))
+	if (parse_take(p, "if"))
 		n->c = parse_expression(p);
-	n->op = parse_take_name(p, "recursive");
-	end_tag(p, T_BLOCK_END);
-	p->loops++;
-	n->d = parse_body(p, (const char *const[]){ "else", "endfor", NULL });
-	p->loops--;
-	n->e = else_body(p, "endfor");
+	n->op = parse_take(p, "recursive");
+	return "endfor";
 }
 
-static void parse_set(struct parser *p, struct node *n)
+static const char *head_set(struct parser *p, struct node *n)
 {
-	n->a = parse_target(p, false);
-	if (parse_take_op(p, '=')) {
+	n->a = targets(p);
+	if (parse_take(p, "=")) {
 		n->b = parse_tuple(p, true);
-		end_tag(p, T_BLOCK_END);
-		return;
+		return NULL;
 	}
 	n->type = N_SET_BLOCK;
-	n->b = parse_take_op(p, '|') ? parse_filters(p, NULL) : NULL;
-	end_tag(p, T_BLOCK_END);
-	n->c = captured_body(p, "endset");
+	n->b = parse_take(p, "|") ? parse_filters(p, NULL) : NULL;
+	return "endset";
+}
+
+static const char *head_filter(struct parser *p, struct node *n)
+{
+	n->b = parse_filters(p, NULL);
+	return "endfilter";
 }
 
 static struct node *parameter(struct parser *p)
 {
-	struct node *n = parse_node(p, N_PARAM);
+	struct node *n = parse_node(p, N_PARAM, NULL, NULL);
 
 	n->name = parse_name(p);
-	n->a = parse_take_op(p, '=') ? parse_expression(p) : NULL;
+	n->a = parse_take(p, "=") ? parse_expression(p) : NULL;
 	return n;
 }
 
 /* The parameters after the opening parenthesis. */
 static struct node *parameters(struct parser *p)
 {
-	struct node *first = parse_list(p, ')', parameter);
+	static const char *const ends[] = { ")", NULL };
+	struct node *first = parse_list(p, parameter, ends);
 
+	parse_expect(p, ")");
 	for (const struct node *n = first; n; n = n->next)
 		if (n->a && n->next && !n->next->a)
 			env_fail(p->e, "a parameter without a default follows one with a default");
 	return first;
 }
 
-/* A macro's body. Its uses of caller, varargs and kwargs are its own, and no loop outside can be left. */
-static void macro_body(struct parser *p, struct node *n, const char *end)
-{
-	int uses = p->uses;
-
-	p->uses = 0;
-	end_tag(p, T_BLOCK_END);
-	n->b = captured_body(p, end);
-	n->op = p->uses;
-	p->uses = uses;
-}
-
-static void parse_macro(struct parser *p, struct node *n)
+static const char *head_macro(struct parser *p, struct node *n)
 {
 	n->name = parse_name(p);
-	parse_expect_op(p, '(');
+	parse_expect(p, "(");
 	n->a = parameters(p);
-	macro_body(p, n, "endmacro");
+	return "endmacro";
 }
 
-static void parse_call(struct parser *p, struct node *n)
+static const char *head_call(struct parser *p, struct node *n)
 {
-	n->b = parse_node(p, N_MACRO);
-	n->b->name = p->t->caller;
-	n->b->a = parse_take_op(p, '(') ? parameters(p) : NULL;
-	n->a = parse_expression(p);
-	if (n->a->type != N_CALL)
+	n->name = p->t->caller;
+	n->a = parse_take(p, "(") ? parameters(p) : NULL;
+	n->b = parse_expression(p);
+	if (n->b->type != N_CALL)
 		env_fail(p->e, "expected a call in the call block");
-	macro_body(p, n->b, "endcall");
+	return "endcall";
 }
 
-static void parse_filter(struct parser *p, struct node *n)
+static struct node *assignment(struct parser *p)
 {
-	n->a = parse_filters(p, NULL);
-	end_tag(p, T_BLOCK_END);
-	n->b = captured_body(p, "endfilter");
+	struct node *n = parse_node(p, N_SET, NULL, NULL);
+
+	n->a = parse_at(p, "(") ? targets(p) : target(p);
+	parse_expect(p, "=");
+	n->b = parse_expression(p);
+	return n;
 }
 
-static void parse_with(struct parser *p, struct node *n)
+static const char *head_with(struct parser *p, struct node *n)
 {
-	struct node **link = &n->a;
+	static const char *const ends[] = { "%}", NULL };
 
-	while (p->token.type != T_BLOCK_END) {
-		*link = parse_node(p, N_SET);
-		(*link)->a = parse_target(p, true);
-		parse_expect_op(p, '=');
-		(*link)->b = parse_expression(p);
-		link = &(*link)->next;
-		if (p->token.type != T_BLOCK_END)
-			parse_expect_op(p, ',');
-	}
-	end_tag(p, T_BLOCK_END);
-	n->b = closed_body(p, "endwith");
+	n->a = parse_list(p, assignment, ends);
+	return "endwith";
 }
 
-static void parse_generation(struct parser *p, struct node *n)
+static const char *head_generation(struct parser *p, struct node *n)
 {
-	end_tag(p, T_BLOCK_END);
-	n->a = closed_body(p, "endgeneration");
+	return "endgeneration";
 }
 
-static void parse_block(struct parser *p, struct node *n)
+static const char *head_block(struct parser *p, struct node *n)
 {
 	parse_name(p);
-	while (parse_take_name(p, "scoped") || parse_take_name(p, "required"))
+	while (parse_take(p, "scoped") || parse_take(p, "required"))
 		;
-	end_tag(p, T_BLOCK_END);
-	n->a = parse_body(p, (const char *const[]){ "endblock", NULL });
-	parse_advance(p);
-	if (p->token.type == T_NAME)
-		parse_advance(p);
-	end_tag(p, T_BLOCK_END);
+	return "endblock";
 }
 
-static void parse_do(struct parser *p, struct node *n)
+static const char *head_do(struct parser *p, struct node *n)
 {
 	n->a = parse_tuple(p, true);
-	end_tag(p, T_BLOCK_END);
+	return NULL;
 }
 
-static void parse_jump(struct parser *p, struct node *n)
+static const char *head_jump(struct parser *p, struct node *n)
 {
 	if (!p->loops)
 		env_fail(p->e, "%s outside a loop", n->type == N_BREAK ? "break" : "continue");
-	end_tag(p, T_BLOCK_END);
+	return NULL;
+}
+
+static struct node *parse_body(struct parser *p, const char *const *ends);
+
+/* The body of n, whose own tag has been taken, with its else parts, up to and including the tag `end`. Captured text
+ * cannot be left by break and continue. A macro's uses of caller, varargs and kwargs are its own. */
+static void parse_bodies(struct parser *p, struct node *n, const char *end)
+{
+	bool branches = n->type == N_IF || n->type == N_FOR, macro = n->type == N_MACRO || n->type == N_CALL_BLOCK;
+	const char *const ends[] = { end, branches ? "else" : NULL, n->type == N_IF ? "elif" : NULL, NULL };
+	int loops = p->loops, uses = p->uses;
+
+	p->uses = macro ? 0 : uses;
+	p->loops = n->type == N_FOR ? loops + 1 : macro || n->type == N_SET_BLOCK ? 0 : loops;
+	n->body = parse_body(p, ends);
+	p->loops = loops;
+	if (macro) {
+		n->op = p->uses;
+		p->uses = uses;
+	}
+	while (parse_take(p, "elif")) {
+		n = n->other = parse_node(p, N_IF, NULL, NULL);
+		head_if(p, n);
+		parse_expect(p, "%}");
+		n->body = parse_body(p, ends);
+	}
+	if (parse_take(p, "else")) {
+		parse_expect(p, "%}");
+		n->other = parse_body(p, (const char *const[]){ end, NULL });
+	}
+	parse_advance(p);
+	if (!strcmp(end, "endblock") && p->token.type == T_NAME)
+		parse_advance(p);
+	parse_expect(p, "%}");
 }
 
 /* The statement whose name is at the cursor. */
@@ -318,30 +263,33 @@ static struct node *statement(struct parser *p)
 	static const struct {
 		const char *name;
 		enum node_type type;
-		void (*parse)(struct parser *p, struct node *n);
+		parse_head *head;       /* NULL: refused */
 	} statements[] = {
-		{ "if", N_IF, parse_if }, { "for", N_FOR, parse_for }, { "set", N_SET, parse_set },
-		{ "macro", N_MACRO, parse_macro }, { "call", N_CALL_BLOCK, parse_call },
-		{ "filter", N_FILTER_BLOCK, parse_filter }, { "with", N_WITH, parse_with },
-		{ "generation", N_SCOPE, parse_generation }, { "block", N_SCOPE, parse_block },
-		{ "do", N_DO, parse_do }, { "break", N_BREAK, parse_jump }, { "continue", N_CONTINUE, parse_jump },
+		{ "if", N_IF, head_if }, { "for", N_FOR, head_for }, { "set", N_SET, head_set },
+		{ "macro", N_MACRO, head_macro }, { "call", N_CALL_BLOCK, head_call },
+		{ "filter", N_SET_BLOCK, head_filter }, { "with", N_WITH, head_with },
+		{ "generation", N_WITH, head_generation }, { "block", N_WITH, head_block }, { "do", N_DO, head_do },
+		{ "break", N_BREAK, head_jump }, { "continue", N_CONTINUE, head_jump },
+		{ "include", 0, NULL }, { "import", 0, NULL }, { "from", 0, NULL }, { "extends", 0, NULL },
 	};
-	static const char *const other_files[] = { "include", "import", "from", "extends" };
+	const char *end;
 	struct node *n;
 
 	if (p->token.type != T_NAME)
 		env_fail(p->e, "expected the name of a tag");
 	for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
-		if (!parse_at_name(p, statements[i].name))
+		if (!parse_at(p, statements[i].name))
 			continue;
-		n = parse_node(p, statements[i].type);
+		if (!statements[i].head)
+			env_fail(p->e, "%s: other templates cannot be used", statements[i].name);
+		n = parse_node(p, statements[i].type, NULL, NULL);
 		parse_advance(p);
-		statements[i].parse(p, n);
+		end = statements[i].head(p, n);
+		parse_expect(p, "%}");
+		if (end)
+			parse_bodies(p, n, end);
 		return n;
 	}
-	for (size_t i = 0; i < sizeof other_files / sizeof *other_files; i++)
-		if (parse_at_name(p, other_files[i]))
-			env_fail(p->e, "%s: other templates cannot be used", other_files[i]);
 	env_fail(p->e, "unknown tag '%.*s'", p->token.n > 64 ? 64 : (int)p->token.n, p->token.s);
 }
 
@@ -350,27 +298,23 @@ static struct node *piece(struct parser *p, const char *const *ends)
 {
 	struct node *n;
 
-	switch (p->token.type) {
-	case T_DATA:
-		n = parse_node(p, N_TEXT);
+	if (p->token.type == T_DATA) {
+		n = parse_node(p, N_TEXT, NULL, NULL);
 		n->value = jv_str(p->token.s, p->token.n);
 		parse_advance(p);
 		return n;
-	case T_PRINT_BEGIN:
-		n = parse_node(p, N_PRINT);
-		parse_advance(p);
-		n->a = parse_tuple(p, true);
-		end_tag(p, T_PRINT_END);
-		return n;
-	case T_BLOCK_BEGIN:
-		parse_advance(p);
-		for (; *ends; ends++)
-			if (parse_at_name(p, *ends))
-				return NULL;
-		return statement(p);
-	default:
-		env_fail(p->e, "unexpected end of template");
 	}
+	if (parse_take(p, "{{")) {
+		n = parse_node(p, N_PRINT, parse_tuple(p, true), NULL);
+		parse_expect(p, "}}");
+		return n;
+	}
+	if (!parse_take(p, "{%"))
+		env_fail(p->e, "unexpected end of template");
+	for (; *ends; ends++)
+		if (parse_at(p, *ends))
+			return NULL;
+	return statement(p);
 }
 
 /* Reads up to a tag with one of these names and leaves the cursor on the name; with no names, up to the end of the

@@ -14,7 +14,8 @@ struct binding {
 };
 
 struct scope {
-	struct scope *parent;
+	struct scope *parent;       /* where names are looked up next */
+	struct scope *outer;        /* the scope to go back to */
 	struct binding *first;
 	bool kept;                  /* a macro refers to it, so it cannot be reused */
 };
@@ -29,10 +30,11 @@ struct jv_loop {
 	const struct node *node;
 	struct jv_list *items;      /* or */
 	struct jv_range *range;
-	int64_t n, next;            /* items in all, and the first that has not been tried */
+	int64_t next, n;            /* the first item that has not been tried, and the end */
 	int64_t index;              /* of the iteration, from 0 */
+	int64_t length;             /* items in all; -1 while a condition makes it unknown */
 	int64_t depth;
-	bool filtered, has_ahead;
+	bool has_ahead;
 	struct jv previous, current, ahead, changed;
 	struct scope *scope;        /* around the loop */
 };
@@ -41,39 +43,28 @@ struct jv loop_attribute(struct env *e, struct jv_loop *l, struct jv name);
 struct jv loop_recurse(struct env *e, struct jv_loop *l, struct jv items);      /* loop(items) */
 
 /* Scopes. */
-struct scope *scope_push(struct env *e, struct scope *parent);  /* a new innermost scope */
-void scope_pop(struct env *e, struct scope *outer);             /* back to `outer` */
+void scope_push(struct env *e, struct scope *parent);           /* a new innermost scope */
+void scope_pop(struct env *e);
 void scope_set(struct env *e, const struct name *name, struct jv v);
 
 /* Evaluation. */
 struct jv eval(struct env *e, const struct node *n);
-/* an N_CALL; caller: NULL or a macro */
-struct jv eval_call(struct env *e, const struct node *n, const struct jv *caller);
-/* an N_FILTER chain that starts from text */
-struct jv eval_filters(struct env *e, const struct node *n, struct jv text);
 struct jv eval_attribute(struct env *e, struct jv object, struct jv name);
 struct jv eval_item(struct env *e, struct jv object, struct jv key);
 struct jv eval_slice(struct env *e, struct jv object, const struct jv bounds[3]);
 struct jv eval_binary(struct env *e, int op, struct jv a, struct jv b);                 /* the arithmetic operators */
 bool eval_comparison(struct env *e, int op, struct jv a, struct jv b);
 
-enum flow { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE };
-enum flow exec(struct env *e, const struct node *body);
-struct jv exec_captured(struct env *e, const struct node *body);        /* the body's text */
+void exec(struct env *e, const struct node *body);
 
 /* Calls. */
-struct kwarg {
-	const char *s;
-	uint32_t n;
-	struct jv value;
-};
-
 struct call {
 	struct jv self;             /* the operand of a filter or test, the object of a method */
 	const struct jv *pos;
-	const struct kwarg *kw;
-	uint32_t n_pos, n_kw;
-	const struct builtin *b;    /* what is called */
+	uint32_t n_pos;
+	struct jv_dict *kw;         /* NULL: none */
+	const struct builtin *b;    /* what is called: a builtin or */
+	const struct node *macro;
 	struct jv arg[CALL_ARGS];   /* for builtins with parameters: in their order, JV_ABSENT where not given */
 };
 
@@ -98,28 +89,26 @@ struct builtin {
 };
 
 /* The builtin of that name for one of the uses, or NULL. */
-const struct builtin *builtin_find(const char *s, size_t n, unsigned use);
+const struct builtin *builtin_find(struct jv name, unsigned use);
 const struct builtin *builtin_method(struct jv object, struct jv name);
-/* sorts the arguments into c->arg and runs it */
-struct jv builtin_run(struct env *e, const struct builtin *b, struct call *c);
-struct jv builtin_named(struct env *e, struct jv name, unsigned use, struct call *c);   /* use: IS_FILTER or IS_TEST */
-struct jv call_value(struct env *e, struct jv callee, struct call *c);
-const struct kwarg *call_kwarg(const struct call *c, const char *s, size_t n);
+/* Runs the filter or test of that name: use is IS_FILTER or IS_TEST. c->kw is used up. */
+struct jv builtin_named(struct env *e, struct jv name, unsigned use, struct call *c);
+
+/* an N_CALL; caller: NULL or a macro */
+struct jv call_node(struct env *e, const struct node *n, const struct jv *caller);
+struct jv call_filter_or_test(struct env *e, const struct node *n);     /* an N_FILTER or N_TEST */
+
+struct jv call_tuple(struct env *e, const struct call *c, uint32_t from);       /* positional arguments */
 
 /* Argument i of a builtin, or its default. A value of the wrong type is a failure. */
 int64_t arg_int(struct env *e, const struct call *c, int i, int64_t absent);
 struct jv arg_str(struct env *e, const struct call *c, int i, struct jv absent);
-bool arg_true(const struct call *c, int i, bool absent);
+bool arg_true(const struct call *c, int i);
 struct jv arg_or(const struct call *c, int i, struct jv absent);
 
-/* "format" % args, and "format".format(...) with the arguments of c. */
-struct jv format_percent(struct env *e, struct jv format, struct jv args);
-struct jv format_braces(struct env *e, struct jv format, const struct call *c);
-
 /* Builtins that other parts use. */
+struct jv format_percent(struct env *e, struct jv format, struct jv args);      /* "format" % args */
 struct jv number_truncated(struct env *e, double d);    /* d without its fraction, as an integer of any size */
 struct jv markup_escape(struct env *e, struct jv v);    /* HTML's & < > ' ", unless v is markup */
-/* with a mapping or pairs, then named arguments */
-void dict_fill(struct env *e, struct jv_dict *d, const struct call *c);
 
 #endif

@@ -8,23 +8,17 @@
 
 /* A variable's name; one object for each spelling in a template, so that names are compared by address. */
 struct name {
-	const char *s;
-	uint32_t n;
+	struct jv text;
 	struct name *next;
 };
 
-/* An operator's code is its characters: '+' or OP2('=', '='). `in` and `not in` are 'i' and 'n'. */
-#define OP2(a, b) ((a) << 8 | (b))
-
-enum lexeme_type {
-	T_END, T_DATA, T_PRINT_BEGIN, T_PRINT_END, T_BLOCK_BEGIN, T_BLOCK_END, T_NAME, T_NUMBER, T_STRING, T_OP
-};
+enum lexeme_type { T_END, T_DATA, T_NAME, T_NUMBER, T_STRING, T_SIGN };
 
 struct lexeme {
 	enum lexeme_type type;
-	int op, line;
-	const char *s;              /* T_DATA, T_NAME, T_STRING (unescaped): s[n] */
-	uint32_t n;
+	int line;
+	const char *s;              /* T_DATA, T_NAME, T_STRING (unescaped), T_SIGN: s[n] */
+	uint32_t n;                 /* signs are operators, brackets, and {{ {% %} }} without their - and + */
 	struct jv value;            /* T_NUMBER */
 };
 
@@ -41,7 +35,10 @@ struct lexer {
 /* The next token; T_END at the end of the template. */
 struct lexeme lex(struct lexer *l);
 
-/* The tree. What a, b, c, d, e hold is said at each type; [x] is a chain through next. */
+/* An operator's code in a tree is its characters: '+' or OP2('=', '='). `in` and `not in` are 'i' and 'n'. */
+#define OP2(a, b) ((a) << 8 | (b))
+
+/* The tree. What the members hold is said at each type; [x] is a chain through next. */
 enum node_type {
 	/* expressions */
 	N_CONST,                    /* value */
@@ -49,9 +46,9 @@ enum node_type {
 	N_LIST, N_TUPLE,            /* a [items] */
 	N_DICT,                     /* a [N_PAIR] */
 	N_PAIR,                     /* a key, b value */
-	N_ATTR,                     /* a . value */
+	N_ATTR,                     /* a . name */
 	N_ITEM,                     /* a [ b ] */
-	N_SLICE,                    /* a [ b : c : d ], any of the three NULL */
+	N_SLICE,                    /* a [ b ], b the three bounds, None where not given */
 	N_CALL,                     /* a ( b [N_ARG] ) */
 	N_FILTER,                   /* a | name ( b ); a NULL: a block's text */
 	N_TEST,                     /* a is name ( b ) */
@@ -60,20 +57,18 @@ enum node_type {
 	N_UNARY, N_BINARY,          /* op a; a op b */
 	N_COMPARE,                  /* a, b [N_OPERAND] */
 	N_OPERAND,                  /* op a */
-	N_COND,                     /* b if a else c */
+	N_COND,                     /* a if b else c */
 	/* statements */
 	N_TEXT,                     /* value */
 	N_PRINT,                    /* a */
-	N_IF,                       /* a, b [body], c [else; an elif is an N_IF] */
-	N_FOR,                      /* a target, b over, c if, d [body], e [else]; op: recursive */
+	N_IF,                       /* a, body, other [else; an elif is an N_IF] */
+	N_FOR,                      /* a target, b over, c if, body, other; op: recursive */
 	N_SET,                      /* a target, b */
-	N_SET_BLOCK,                /* a target, b filters or NULL, c [body] */
-	N_MACRO,                    /* name, a [N_PARAM], b [body]; op: uses MACRO_... */
+	N_SET_BLOCK,                /* a target, NULL to print; b filters or NULL; body */
+	N_MACRO,                    /* name, a [N_PARAM], body; op: uses MACRO_... */
 	N_PARAM,                    /* name, a default or NULL */
-	N_CALL_BLOCK,               /* a call, b N_MACRO */
-	N_FILTER_BLOCK,             /* a filters, b [body] */
-	N_WITH,                     /* a [N_SET], b [body] */
-	N_SCOPE,                    /* a [body] */
+	N_CALL_BLOCK,               /* b call; the rest as in N_MACRO: the caller */
+	N_WITH,                     /* a [N_SET], body */
 	N_DO,                       /* a */
 	N_BREAK, N_CONTINUE,
 };
@@ -83,7 +78,7 @@ enum { MACRO_CALLER = 1, MACRO_VARARGS = 2, MACRO_KWARGS = 4 };
 struct node {
 	uint8_t type;
 	int op, line;
-	struct node *a, *b, *c, *d, *e;
+	struct node *a, *b, *c, *body, *other;
 	struct node *next;
 	const struct name *name;
 	struct jv value;
@@ -101,32 +96,29 @@ struct parser {
 	struct env *e;
 	struct jinja *t;
 	struct lexer lexer;
-	struct lexeme token, ahead;
-	bool has_ahead;
+	struct lexeme token;        /* at the cursor */
 	int loops;                  /* for blocks around here, for break and continue */
 	int uses;                   /* MACRO_... of the macro being read */
 };
 
-/* The token at the cursor. */
+/* Is the token at the cursor this name or sign? take: then takes it. expect: fails unless it is. */
+bool parse_at(const struct parser *p, const char *s);
+bool parse_take(struct parser *p, const char *s);
+void parse_expect(struct parser *p, const char *s);
 void parse_advance(struct parser *p);
-bool parse_at_name(const struct parser *p, const char *name);
-bool parse_at_op(const struct parser *p, int op);
-bool parse_take_name(struct parser *p, const char *name);       /* takes it if it is there */
-bool parse_take_op(struct parser *p, int op);
-void parse_expect_op(struct parser *p, int op);
 
-struct node *parse_node(struct parser *p, enum node_type type);
+struct node *parse_node(struct parser *p, enum node_type type, struct node *a, struct node *b);
 const struct name *parse_name(struct parser *p);                /* takes a name */
 const struct name *parse_intern(struct parser *p, const char *s, size_t n);
 
-/* Items between commas, up to and including the closing operator. */
-struct node *parse_list(struct parser *p, int close, struct node *(*item)(struct parser *p));
+/* Items between commas, up to a token of `ends`, which is left there. parse_tuple_of: one, or a tuple of several. */
+typedef struct node *parse_item(struct parser *p);
+struct node *parse_list(struct parser *p, parse_item *item, const char *const *ends);
+struct node *parse_tuple_of(struct parser *p, parse_item *item, const char *const *ends);
 
 struct node *parse_expression(struct parser *p);
 /* an expression, or several between commas; else without if-else */
 struct node *parse_tuple(struct parser *p, bool conditional);
-struct node *parse_more(struct parser *p, struct node *first, struct node *(*item)(struct parser *p),
-	bool (*ends)(const struct parser *p));
 struct node *parse_filters(struct parser *p, struct node *value); /* with the cursor on the name of the first: a|b|c */
 
 #endif

@@ -1,6 +1,7 @@
 /* Code points of text. */
 #include "text.h"
 
+#include "lib/base/space.h"
 #include "lib/base/utf8.h"
 #include "lib/vocab/unicode.h"
 
@@ -26,47 +27,6 @@ size_t text_offset(const char *s, size_t n, int64_t i)
 	return at;
 }
 
-const char *text_find(const char *s, size_t n, const char *what, size_t what_n)
-{
-	const char *end = s + n;
-
-	if (!what_n)
-		return s;
-	while ((size_t)(end - s) >= what_n && (s = memchr(s, *what, (size_t)(end - s) - what_n + 1))) {
-		if (!memcmp(s, what, what_n))
-			return s;
-		s++;
-	}
-	return NULL;
-}
-
-const char *text_find_last(const char *s, size_t n, const char *what, size_t what_n)
-{
-	if (!what_n)
-		return s + n;
-	for (size_t at = n; at >= what_n; at--)
-		if (!memcmp(s + at - what_n, what, what_n))
-			return s + at - what_n;
-	return NULL;
-}
-
-uint64_t text_find_cost(size_t n, size_t what_n)
-{
-	return n / 4 + (uint64_t)n * what_n / 256;
-}
-
-static bool in_classes(int32_t c, enum unicode_class from, enum unicode_class to)
-{
-	enum unicode_class class = c < 0 || c >= UNICODE_END ? UNICODE_OTHER : unicode_class((uint32_t)c);
-
-	return class >= from && class <= to;
-}
-
-bool text_is_letter(int32_t c)
-{
-	return in_classes(c, UNICODE_LU, UNICODE_LO);
-}
-
 int text_digit(char c)
 {
 	int low = c | 32;
@@ -74,24 +34,26 @@ int text_digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : low >= 'a' && low <= 'z' ? low - 'a' + 10 : 99;
 }
 
-bool text_is_digit(int32_t c)
+bool text_is(int32_t c, enum text_class what)
 {
-	return c >= '0' && c <= '9';
-}
+	enum unicode_class class = c < 0 || c >= UNICODE_END ? UNICODE_OTHER : unicode_class((uint32_t)c);
+	bool letter = class >= UNICODE_LU && class <= UNICODE_LO;
 
-bool text_is_alnum(int32_t c)
-{
-	return text_is_letter(c) || in_classes(c, UNICODE_NUMBER, UNICODE_NUMBER);
-}
-
-bool text_is_ascii(int32_t c)
-{
-	return c >= 0 && c < 0x80;
-}
-
-bool text_is_printable(int32_t c)
-{
-	return in_classes(c, UNICODE_LU, UNICODE_BLANK);
+	switch (what) {
+	case TEXT_DIGIT:
+		return c >= '0' && c <= '9';
+	case TEXT_LETTER:
+		return letter;
+	case TEXT_ALNUM:
+		return letter || class == UNICODE_NUMBER;
+	case TEXT_SPACE:
+		return space_char(c);
+	case TEXT_ASCII:
+		return c >= 0 && c < 0x80;
+	case TEXT_PRINTABLE:
+		break;
+	}
+	return class >= UNICODE_LU && class <= UNICODE_BLANK;
 }
 
 /* Lower-case letters first..last, whose capitals lie `up` away. With up 0 capitals and small letters alternate, and
@@ -138,17 +100,17 @@ unsigned text_recase(char out[4], int32_t c, enum text_case to, bool first)
 {
 	bool up = to == TEXT_UPPER || (to == TEXT_SWAP && text_upper(c) != c) ||
 		(first && (to == TEXT_CAPITAL || to == TEXT_TITLE || to == TEXT_HEADING));
+	const char *pair = NULL;
 
-	if (c == 0xdf && (up || to == TEXT_SWAP || to == TEXT_FOLD)) {
-		memcpy(out, to == TEXT_FOLD ? "ss" : to == TEXT_UPPER || to == TEXT_SWAP ? "SS" : "Ss", 2);
+	if (c == 0xdf && (up || to == TEXT_SWAP))
+		pair = to == TEXT_UPPER || to == TEXT_SWAP ? "SS" : "Ss";
+	else if (to == TEXT_FOLD && (c == 0xdf || c == 0x1e9e))
+		pair = "ss";
+	if (pair) {
+		memcpy(out, pair, 2);
 		return 2;
 	}
-	if (to == TEXT_FOLD) {
-		if (c == 0x1e9e) {
-			memcpy(out, "ss", 2);
-			return 2;
-		}
+	if (to == TEXT_FOLD)
 		c = c == 0x17f ? 's' : c == 0x3c2 ? 0x3c3 : c == 0xb5 ? 0x3bc : c;
-	}
 	return utf8_put(out, up ? text_upper(c) : text_lower(c));
 }

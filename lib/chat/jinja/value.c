@@ -2,8 +2,6 @@
 #include "text.h"
 #include "value.h"
 
-#include "lib/base/utf8.h"
-
 #include <string.h>
 
 bool jv_is(struct jv v, const char *s)
@@ -26,6 +24,12 @@ const char *jv_type(struct jv v)
 	return v.kind == JV_STR && v.markup ? "Markup" : names[v.kind];
 }
 
+/* Does *v.count tell its length? */
+static bool counts(struct jv v)
+{
+	return jv_in(v, JV_ARRAYS | KIND(JV_RANGE) | KIND(JV_DICT)) || (v.kind == JV_ITER && !v.list->single_use);
+}
+
 bool jv_true(struct jv v)
 {
 	switch (v.kind) {
@@ -41,17 +45,8 @@ bool jv_true(struct jv v)
 		return v.d != 0;
 	case JV_STR:
 		return v.n != 0;
-	case JV_LIST:
-	case JV_TUPLE:
-		return v.list->n != 0;
-	case JV_ITER:
-		return v.list->single_use || v.list->n != 0;
-	case JV_RANGE:
-		return v.range->n != 0;
-	case JV_DICT:
-		return v.dict->n != 0;
 	}
-	return true;
+	return !counts(v) || *v.count;
 }
 
 static struct jv undefined(struct env *e, struct jv_undef u)
@@ -62,44 +57,40 @@ static struct jv undefined(struct env *e, struct jv_undef u)
 	return (struct jv){ .kind = JV_UNDEF, .undef = copy };
 }
 
-struct jv jv_undefined(struct env *e, enum jv_kind owner, const char *name, size_t n)
+struct jv jv_undefined(struct env *e, enum jv_kind owner, struct jv name)
 {
-	bool variable = owner == JV_ABSENT;
-
-	return undefined(e, (struct jv_undef){ variable ? UNDEF_VARIABLE : UNDEF_ATTRIBUTE, owner, name, (uint32_t)n });
+	return undefined(e, (struct jv_undef){ owner == JV_ABSENT ? UNDEF_VARIABLE : UNDEF_ATTRIBUTE, owner, name });
 }
 
 struct jv jv_undefined_element(struct env *e, enum jv_kind owner, struct jv key)
 {
 	size_t start = e->out->n;
-	struct jv name;
 
 	jv_put_repr(e, key);
-	name = jv_since(e, start);
-	return undefined(e, (struct jv_undef){ UNDEF_ELEMENT, owner, name.s, name.n });
+	return undefined(e, (struct jv_undef){ UNDEF_ELEMENT, owner, jv_since(e, start) });
 }
 
 struct jv jv_undefined_hint(struct env *e, const char *message)
 {
-	return undefined(e, (struct jv_undef){ UNDEF_HINT, JV_ABSENT, message, (uint32_t)strlen(message) });
+	return undefined(e, (struct jv_undef){ UNDEF_HINT, JV_ABSENT, jv_str(message, strlen(message)) });
 }
 
 void jv_fail_undefined(struct env *e, struct jv v)
 {
 	const struct jv_undef *u = v.undef;
-	int n = u->n > 300 ? 300 : (int)u->n;
-	const char *type = u->owner == JV_ITER ? "NoneType" : jv_type((struct jv){ .kind = (uint8_t)u->owner });
+	const char *s = u->name.s, *type = u->owner == JV_ITER ? "NoneType" : u->owner == JV_NAMESPACE ?
+		"jinja2.utils.Namespace" : jv_type((struct jv){ .kind = (uint8_t)u->owner });
+	int n = u->name.n > 300 ? 300 : (int)u->name.n;
 
 	if (u->what == UNDEF_HINT)
-		env_fail(e, "%.*s", n, u->name);
+		env_fail(e, "%.*s", n, s);
 	if (u->what == UNDEF_VARIABLE)
-		env_fail(e, "'%.*s' is undefined", n, u->name);
+		env_fail(e, "'%.*s' is undefined", n, s);
 	if (u->what == UNDEF_ELEMENT)
-		env_fail(e, "%s object has no element %.*s", type, n, u->name);
+		env_fail(e, "%s object has no element %.*s", type, n, s);
 	if (u->owner == JV_NONE)
-		env_fail(e, "'None' has no attribute '%.*s'", n, u->name);
-	env_fail(e, "'%s object' has no attribute '%.*s'", u->owner == JV_NAMESPACE ? "jinja2.utils.Namespace" : type,
-		n, u->name);
+		env_fail(e, "'None' has no attribute '%.*s'", n, s);
+	env_fail(e, "'%s object' has no attribute '%.*s'", type, n, s);
 }
 
 struct jv jv_text(struct env *e, const char *s, size_t n)
@@ -137,6 +128,24 @@ struct jv jv_concat(struct env *e, struct jv a, struct jv b)
 	memcpy(s, a.s, a.n);
 	memcpy(s + a.n, b.s, b.n);
 	return jv_str(s, n);
+}
+
+const char *jv_find(struct env *e, struct jv s, struct jv what, bool last)
+{
+	const char *at = s.s, *end = at + s.n;
+
+	if (what.n > s.n || !what.n)
+		return what.n ? NULL : last ? end : at;
+	at += last ? s.n - what.n : 0;
+	while (at && memcmp(at, what.s, what.n)) {
+		env_tick(e, what.n / 256);
+		if (last)
+			at = at > s.s ? at - 1 : NULL;
+		else
+			at = memchr(at + 1, *what.s, (size_t)(end - what.n - at));
+	}
+	env_tick(e, 1 + (uint64_t)(!at ? s.n : last ? end - at : at - s.s) / 4);
+	return at;
 }
 
 struct jv jv_from_json(struct env *e, const struct json *v)
@@ -190,11 +199,6 @@ struct jv jv_iter(struct jv v, const char *type)
 	return v;
 }
 
-struct jv jv_generator(struct env *e)
-{
-	return jv_iter(jv_list(e, JV_LIST, 0), "generator");
-}
-
 void jv_own(struct env *e, struct jv_list *l, uint32_t extra)
 {
 	uint32_t cap = l->n < 8 ? 8 : l->n > UINT32_MAX / 2 ? UINT32_MAX : l->n * 2;
@@ -218,13 +222,26 @@ void jv_push(struct env *e, struct jv_list *l, struct jv v)
 	l->items[l->n++] = v;
 }
 
+void jv_extend(struct env *e, struct jv_list *l, const struct jv_list *more)
+{
+	uint32_t n = more->n;
+
+	env_tick(e, 1 + n / 4);
+	if (n > UINT32_MAX - l->n)
+		env_full(e);
+	jv_own(e, l, n);
+	if (n)
+		memcpy(l->items + l->n, more->items, n * sizeof *l->items);
+	l->n += n;
+}
+
 struct jv jv_share(struct env *e, enum jv_kind kind, struct jv_list *l, uint32_t from, uint32_t n)
 {
 	struct jv out = jv_list(e, kind, 0);
 
 	l->cap = 0;
-	out.list->items = n ? l->items + from : NULL;
-	out.list->n = n;
+	out.list->n = n < l->n - from ? n : l->n - from;
+	out.list->items = out.list->n ? l->items + from : NULL;
 	return out;
 }
 
@@ -238,42 +255,39 @@ struct jv jv_pair_of(struct env *e, struct jv a, struct jv b)
 	return t;
 }
 
+struct jv jv_range(struct env *e, int64_t start, int64_t step, int64_t n)
+{
+	struct jv_range *r = ENV_NEW(e, struct jv_range);
+
+	*r = (struct jv_range){ (uint32_t)n, start, step };
+	return (struct jv){ .kind = JV_RANGE, .range = r };
+}
+
 struct jv jv_range_at(const struct jv_range *r, int64_t i)
 {
 	return jv_int(r->start + i * r->step);
 }
 
-static struct jv_list *characters(struct env *e, struct jv v)
-{
-	struct jv_list *l;
-	unsigned used;
-
-	env_tick(e, v.n / 8);
-	l = jv_list(e, JV_LIST, (uint32_t)text_length(v.s, v.n)).list;
-	for (uint32_t at = 0; at < v.n; at += used) {
-		utf8_next(v.s + at, v.n - at, &used);
-		l->items[l->n++] = jv_markup(jv_str(v.s + at, used), v.markup);
-	}
-	return l;
-}
-
 struct jv_list *jv_items(struct env *e, struct jv v)
 {
 	struct jv_list *l;
+	struct jv first;
+	int32_t c;
 
 	if (!jv_in(v, JV_ITERABLE))
 		env_fail(e, "'%s' object is not iterable", jv_type(v));
-	if (v.kind == JV_STR)
-		return characters(e, v);
 	if (jv_in(v, JV_ARRAYS) || (v.kind == JV_ITER && !v.list->single_use))
 		return v.list;
-	l = jv_list(e, JV_LIST, v.kind == JV_RANGE ? (uint32_t)v.range->n : v.kind == JV_DICT ? v.dict->n : 0).list;
+	l = jv_list(e, JV_LIST, v.kind == JV_ITER ? 0 : (uint32_t)jv_length(e, v)).list;
 	if (v.kind == JV_ITER) {
 		*l = *v.list;
 		*v.list = (struct jv_list){ .type = l->type, .single_use = true };
 		return l;
 	}
 	env_tick(e, l->cap / 4);
+	if (v.kind == JV_STR)
+		while (jv_next(&v, &first, &c))
+			l->items[l->n++] = first;
 	for (; l->n < l->cap; l->n++)
 		l->items[l->n] = v.kind == JV_RANGE ? jv_range_at(v.range, l->n) : v.dict->pairs[l->n].key;
 	return l;
@@ -281,39 +295,27 @@ struct jv_list *jv_items(struct env *e, struct jv v)
 
 int64_t jv_length(struct env *e, struct jv v)
 {
-	switch (v.kind) {
-	case JV_UNDEF:
+	if (v.kind == JV_UNDEF)
 		return 0;
-	case JV_STR:
+	if (v.kind == JV_STR) {
 		env_tick(e, v.n / 8);
 		return (int64_t)text_length(v.s, v.n);
-	case JV_RANGE:
-		return v.range->n;
-	case JV_DICT:
-		return v.dict->n;
 	}
-	if (!jv_in(v, JV_ARRAYS) && (v.kind != JV_ITER || v.list->single_use))
+	if (!counts(v))
 		env_fail(e, "object of type '%s' has no len()", jv_type(v));
-	return v.list->n;
+	return *v.count;
 }
 
-static bool equal_lists(struct env *e, const struct jv_list *a, const struct jv_list *b)
+/* Two lists, tuples or dicts. */
+static bool equal_items(struct env *e, struct jv a, struct jv b)
 {
-	bool same = a->n == b->n;
+	bool same = *a.count == *b.count;
 
-	for (uint32_t i = 0; same && i < a->n && i < b->n; i++)
-		same = jv_equal(e, a->items[i], b->items[i]);
-	return same;
-}
+	for (uint32_t i = 0; same && i < *a.count; i++) {
+		const struct jv *other = a.kind == JV_DICT ? jv_dict_get(e, b.dict, a.dict->pairs[i].key) :
+			&b.list->items[i];
 
-static bool equal_dicts(struct env *e, const struct jv_dict *a, const struct jv_dict *b)
-{
-	bool same = a->n == b->n;
-
-	for (uint32_t i = 0; same && i < a->n; i++) {
-		struct jv *other = jv_dict_get(e, b, a->pairs[i].key);
-
-		same = other && jv_equal(e, a->pairs[i].value, *other);
+		same = other && jv_equal(e, a.kind == JV_DICT ? a.dict->pairs[i].value : a.list->items[i], *other);
 	}
 	return same;
 }
@@ -349,10 +351,10 @@ bool jv_equal(struct env *e, struct jv a, struct jv b)
 	case JV_METHOD:
 		return a.method->builtin == b.method->builtin && a.method->self.list == b.method->self.list;
 	}
-	if (a.list == b.list || (!jv_in(a, JV_ARRAYS) && a.kind != JV_DICT))
+	if (a.list == b.list || !jv_in(a, JV_ARRAYS | KIND(JV_DICT)))
 		return a.list == b.list;
 	env_enter(e);
-	same = a.kind == JV_DICT ? equal_dicts(e, a.dict, b.dict) : equal_lists(e, a.list, b.list);
+	same = equal_items(e, a, b);
 	e->depth--;
 	return same;
 }
@@ -365,8 +367,7 @@ bool jv_contains(struct env *e, struct jv container, struct jv item)
 		jv_defined(e, item);
 		if (item.kind != JV_STR)
 			env_fail(e, "'in <string>' requires string as left operand, not %s", jv_type(item));
-		env_tick(e, text_find_cost(container.n, item.n));
-		return text_find(container.s, container.n, item.s, item.n);
+		return jv_find(e, container, item, false);
 	}
 	if (container.kind == JV_DICT) {
 		if (item.kind == JV_LIST || item.kind == JV_DICT)

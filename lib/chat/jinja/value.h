@@ -7,6 +7,7 @@
 #include "env.h"
 
 #include "lib/base/json.h"
+#include "lib/base/utf8.h"
 
 enum jv_kind {
 	JV_ABSENT,                  /* an argument that was not given */
@@ -27,6 +28,7 @@ enum jv_kind {
 	JV_METHOD,
 	JV_MACRO,
 	JV_LOOP,
+	JV_KINDS
 };
 
 /* Sets of kinds. */
@@ -53,6 +55,7 @@ struct jv {
 		struct jv_list *list;   /* JV_LIST, JV_TUPLE, JV_ITER */
 		struct jv_range *range;
 		struct jv_dict *dict;   /* JV_DICT, JV_NAMESPACE */
+		const uint32_t *count;  /* of all these: how many items */
 		const struct jv_undef *undef;
 		const struct builtin *builtin;
 		struct jv_method *method;
@@ -62,14 +65,15 @@ struct jv {
 };
 
 struct jv_list {
-	struct jv *items;
 	uint32_t n, cap;            /* cap 0: the items are shared, and copied before the first change */
+	struct jv *items;
 	const char *type;           /* JV_ITER: its Python type; "group" for groupby's tuples */
 	bool single_use;            /* JV_ITER: iterating over it empties it */
 };
 
 struct jv_range {
-	int64_t start, step, n;
+	uint32_t n;
+	int64_t start, step;
 };
 
 struct jv_pair {
@@ -78,8 +82,8 @@ struct jv_pair {
 };
 
 struct jv_dict {
-	struct jv_pair *pairs;      /* in order of insertion */
 	uint32_t n, cap;
+	struct jv_pair *pairs;      /* in order of insertion */
 	uint32_t *index;            /* open addressing, pair's number + 1; NULL while small and after a removal */
 	uint32_t mask;
 };
@@ -88,8 +92,7 @@ struct jv_dict {
 struct jv_undef {
 	enum { UNDEF_VARIABLE, UNDEF_ATTRIBUTE, UNDEF_ELEMENT, UNDEF_HINT } what;
 	enum jv_kind owner;         /* of the attribute or element */
-	const char *name;           /* of the variable or attribute; an element's repr; the message */
-	uint32_t n;
+	struct jv name;             /* of the variable or attribute; an element's repr; the message */
 };
 
 struct jv_method {
@@ -148,11 +151,26 @@ static inline struct jv jv_markup(struct jv v, bool markup)
 	return v;
 }
 
+/* Takes the first character off a string: *c is its code point, or -1 for a malformed byte. False at the end. */
+static inline bool jv_next(struct jv *rest, struct jv *first, int32_t *c)
+{
+	unsigned used;
+
+	if (!rest->n)
+		return false;
+	*c = utf8_next(rest->s, rest->n, &used);
+	*first = *rest;
+	first->n = used;
+	rest->s += used;
+	rest->n -= used;
+	return true;
+}
+
 bool jv_is(struct jv v, const char *s);         /* a string with these bytes */
 const char *jv_type(struct jv v);               /* its Python type: "str", "NoneType" */
 bool jv_true(struct jv v);
 
-struct jv jv_undefined(struct env *e, enum jv_kind owner, const char *name, size_t n);  /* JV_ABSENT: a variable */
+struct jv jv_undefined(struct env *e, enum jv_kind owner, struct jv name);      /* JV_ABSENT: a variable */
 struct jv jv_undefined_element(struct env *e, enum jv_kind owner, struct jv key);
 struct jv jv_undefined_hint(struct env *e, const char *message);
 _Noreturn void jv_fail_undefined(struct env *e, struct jv undefined);
@@ -166,6 +184,8 @@ static inline void jv_defined(struct env *e, struct jv v)       /* fails if v is
 struct jv jv_text(struct env *e, const char *s, size_t n);      /* a string of copied bytes */
 struct jv jv_since(struct env *e, size_t start);        /* removes the output from byte `start` on and returns it */
 struct jv jv_concat(struct env *e, struct jv a, struct jv b);   /* both strings; no escaping */
+/* The first or last occurrence, or NULL. An empty `what` is found at the start or the end. */
+const char *jv_find(struct env *e, struct jv s, struct jv what, bool last);
 /* Python's int(s, base) and float(s): JV_INT or JV_BIG, JV_FLOAT; JV_ABSENT where they raise ValueError. */
 struct jv number_integer(struct env *e, struct jv s, int64_t base);
 struct jv number_real(struct env *e, struct jv s);
@@ -175,21 +195,23 @@ struct jv jv_from_json(struct env *e, const struct json *v);
 /* Lists. jv_items returns the items of any iterable as a list, which must not be changed; it consumes generators. */
 struct jv jv_list(struct env *e, enum jv_kind kind, uint32_t cap);
 struct jv jv_iter(struct jv list, const char *type);            /* makes a JV_ITER of a fresh list */
-struct jv jv_generator(struct env *e);                          /* an empty one, to be filled */
 void jv_push(struct env *e, struct jv_list *l, struct jv v);
+void jv_extend(struct env *e, struct jv_list *l, const struct jv_list *more);
 void jv_own(struct env *e, struct jv_list *l, uint32_t extra);  /* unshares the items, with room for `extra` more */
-/* A list of n of l's items. They are shared. */
+/* A list of l's items from number `from` on, n at most. They are shared. */
 struct jv jv_share(struct env *e, enum jv_kind kind, struct jv_list *l, uint32_t from, uint32_t n);
 struct jv jv_pair_of(struct env *e, struct jv a, struct jv b);  /* a tuple of two */
 struct jv_list *jv_items(struct env *e, struct jv v);
 int64_t jv_length(struct env *e, struct jv v);                  /* len() */
+struct jv jv_range(struct env *e, int64_t start, int64_t step, int64_t n);
 struct jv jv_range_at(const struct jv_range *r, int64_t i);
 
 /* Dicts. A key that cannot be one (a list) is a failure in jv_dict_set and not found in jv_dict_get. */
 struct jv jv_dict(struct env *e, enum jv_kind kind);
 void jv_dict_set(struct env *e, struct jv_dict *d, struct jv key, struct jv value);
 struct jv *jv_dict_get(struct env *e, const struct jv_dict *d, struct jv key);
-void jv_dict_remove(struct jv_dict *d, struct jv *value);        /* the pair with this value, from jv_dict_get */
+void jv_dict_remove(struct jv_dict *d, struct jv *value);       /* the pair with this value, from jv_dict_get */
+void jv_dict_merge(struct env *e, struct jv_dict *d, const struct jv_dict *more);
 
 /* Sorts the pairs by their keys; equal keys keep their order. jv_sorted_pairs sorts a copy of the dict's pairs. */
 void jv_sort(struct env *e, struct jv_pair *pairs, uint32_t n, bool reverse);
@@ -201,6 +223,7 @@ bool jv_contains(struct env *e, struct jv container, struct jv item);
 int jv_order(struct env *e, struct jv a, struct jv b, const char *op);
 
 /* str() and repr() appended to the output, str() as a value, and JSON. */
+void jv_put(struct env *e, struct jv s);                        /* a string */
 void jv_put_str(struct env *e, struct jv v);
 void jv_put_repr(struct env *e, struct jv v);
 struct jv jv_to_str(struct env *e, struct jv v);                /* never markup */
