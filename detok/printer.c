@@ -16,7 +16,7 @@ void printer_open(struct printer *p, struct why *w)
 
 void printer_start(struct printer *p)
 {
-	p->prefixed = vocab_space_prefix(p->vocab);
+	p->prefixed = vocab_rules(p->vocab)->space_prefix;
 }
 
 static void write_now(struct printer *p, const char *s, size_t n)
@@ -56,7 +56,7 @@ int printer_id(struct printer *p, int32_t id, int sampled)
 	if (!piece)
 		return -1;
 	if (vocab_is_special(p->vocab, id)) {
-		p->prefixed = vocab_space_prefix(p->vocab);
+		p->prefixed = vocab_rules(p->vocab)->space_prefix;
 	} else {
 		if (p->prefixed && !sampled && n && *piece == ' ') {
 			piece++;

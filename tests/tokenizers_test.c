@@ -52,9 +52,9 @@ static int encode_case(struct vocab *v, const char *name, const char *flags, str
 
 	snprintf(path, sizeof path, "%s/texts/%s.txt", root, name);
 	text = slurp(path);
-	bad = !text.s || (add && vocab_adds_bos(v) && ids_add(ids, vocab_bos(v))) ||
+	bad = !text.s || (add && vocab_rules(v)->add_bos && ids_add(ids, vocab_rules(v)->bos)) ||
 		vocab_encode(v, text.s, text.n, special ? VOCAB_SPECIAL : 0, ids, &w) ||
-		(add && vocab_adds_eos(v) && ids_add(ids, vocab_eos(v)));
+		(add && vocab_rules(v)->add_eos && ids_add(ids, vocab_rules(v)->eos));
 	free(text.s);
 	return bad;
 }

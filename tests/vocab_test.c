@@ -76,9 +76,9 @@ enum { ADD = 1 << 10 };         /* beside vocab_encode()'s flags: BOS and EOS as
 
 static int encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *ids)
 {
-	return (flags & ADD && vocab_adds_bos(v) && ids_add(ids, vocab_bos(v))) ||
+	return (flags & ADD && vocab_rules(v)->add_bos && ids_add(ids, vocab_rules(v)->bos)) ||
 		vocab_encode(v, text, n, flags, ids, &w) ||
-		(flags & ADD && vocab_adds_eos(v) && ids_add(ids, vocab_eos(v)));
+		(flags & ADD && vocab_rules(v)->add_eos && ids_add(ids, vocab_rules(v)->eos));
 }
 
 /* The ids of text[n] are those written in `want`, or there are none: "fails". */
@@ -221,7 +221,7 @@ static void bpe(void)
 		vocab_card(v, &card);
 	holds(card.n_vocab == 16 && card.bos == 11 && card.n_eog == 2 && card.eog[0] == 7 && card.eog[1] == 11 &&
 		card.vocab, "the card");
-	holds(v && vocab_eos(v) == 11 && !vocab_adds_bos(v), "its ids");
+	holds(v && vocab_rules(v)->eos == 11 && !vocab_rules(v)->add_bos, "its ids");
 	vocab_close(v);
 
 	m = begin("gpt2", "llama-bpe");

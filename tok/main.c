@@ -46,13 +46,13 @@ static struct {
 
 static int adds_bos(void)
 {
-	return run.bos == ALWAYS || (run.bos == AS_MODEL_SAYS && !run.append && vocab_adds_bos(run.vocab));
+	return run.bos == ALWAYS || (run.bos == AS_MODEL_SAYS && !run.append && vocab_rules(run.vocab)->add_bos);
 }
 
 static int adds_eos(void)
 {
 	return run.eos == ALWAYS ||
-		(run.eos == AS_MODEL_SAYS && run.bos != NEVER && !run.append && vocab_adds_eos(run.vocab));
+		(run.eos == AS_MODEL_SAYS && run.bos != NEVER && !run.append && vocab_rules(run.vocab)->add_eos);
 }
 
 static void add(struct ids *ids, int32_t id)
@@ -109,7 +109,7 @@ static void convert(const char *name, int first, int last)
 		fprintf(stderr, "tok: warning: the text begins with BOS (id %d); --no-bos avoids a second one\n",
 			(int)run.card.bos);
 	if (last && adds_eos())
-		add(&ids, vocab_eos(run.vocab));
+		add(&ids, vocab_rules(run.vocab)->eos);
 	write_ids(&ids);
 }
 
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
 	vocab_card(run.vocab, &run.card);
 	if (run.bos == ALWAYS && run.card.bos < 0)
 		cli_die(&c, "%s: the vocabulary has no BOS token", c.argv[0]);
-	if (run.eos == ALWAYS && vocab_eos(run.vocab) < 0)
+	if (run.eos == ALWAYS && vocab_rules(run.vocab)->eos < 0)
 		cli_die(&c, "%s: the vocabulary has no EOS token", c.argv[0]);
 	if (c.argc > 1) {
 		files = c.argv + 1;

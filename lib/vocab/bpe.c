@@ -81,7 +81,7 @@ void bpe_mark(const char *text, size_t n, unsigned char bytes[256])
 }
 
 /* The cost is the rank of the merge "left right". */
-static int join(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair)
+int bpe_join(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair)
 {
 	const struct vocab *v = context;
 	struct encoder *e = v->encoder;
@@ -117,59 +117,21 @@ static int open_merges(const struct vocab *v, struct why *w)
 	return names_index(&e->merges, NAMES_FIRST, e->covers_all ? NULL : e->covers, w);
 }
 
-/* As in llama.cpp, a symbol that is not a token becomes those of its bytes that are tokens; the others are dropped. */
-static int add_symbol(void *context, int32_t id, const char *s, size_t n, struct ids *out, struct why *w)
+int bpe_word(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w)
 {
-	const struct vocab *v = context;
-
-	if (id >= 0)
-		return ids_add(out, id) ? why(w, "out of memory") : 0;
-	for (size_t i = 0; i < n; i++) {
-		id = names_find(&v->tokens, s + i, 1);
-		if (id >= 0 && ids_add(out, id))
-			return why(w, "out of memory");
-	}
-	return 0;
-}
-
-static size_t spell(const char *s, size_t n, char *out)
-{
+	struct encoder *e = v->encoder;
 	size_t length = 0;
+	int32_t id = -1;
 
-	for (size_t i = 0; i < n; i++)
-		length += put_letter(out + length, (unsigned char)s[i]);
-	return length;
-}
-
-/* The token that is the whole word, or -1; -2: no memory. */
-static int32_t find_whole(const struct vocab *v, const char *s, size_t n)
-{
-	struct encoder *e = v->encoder;
-
-	if (!(v->pretok->flags & PRETOK_WHOLE) || n > v->tokens.longest)
-		return -1;
-	if (grow_scratch(&e->word, &e->word_room, 2 * n))
-		return -2;
-	return names_find(&v->tokens, e->word, spell(s, n, e->word));
-}
-
-static int add_word(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w)
-{
-	const struct merge_rules rules = { v, &v->tokens, spell, join, add_symbol };
-	struct encoder *e = v->encoder;
-	int known = word_cache_find(e->cache, s, n, out);
-	size_t start = out->n;
-	int32_t id;
-
-	if (known)
-		return known < 0 ? why(w, "out of memory") : 0;
-	id = find_whole(v, s, n);
-	if (id < -1 || (id >= 0 && ids_add(out, id)))
+	if (n > SIZE_MAX / 2 || grow_scratch(&e->word, &e->word_room, 2 * n))
 		return why(w, "out of memory");
-	if (id < 0 && (open_merges(v, w) || merge_text(e->merge, &rules, s, n, out, w)))
-		return -1;
-	word_cache_add(e->cache, s, n, out, start);
-	return 0;
+	for (size_t i = 0; i < n; i++)
+		length += put_letter(e->word + length, (unsigned char)s[i]);
+	if (v->pretok->flags & PRETOK_WHOLE)
+		id = names_find(&v->tokens, e->word, length);
+	if (id >= 0)
+		return words_add_symbol(v, id, e->word, length, out, w);
+	return open_merges(v, w) ? -1 : merge_text(e->merge, e->word, length, out, w);
 }
 
 int bpe_encode(struct vocab *v, const char *text, size_t n, int raw, struct ids *out, struct why *w)
@@ -187,7 +149,7 @@ int bpe_encode(struct vocab *v, const char *text, size_t n, int raw, struct ids 
 	}
 	pretok_start(&walk, v->pretok, text, n);
 	while (pretok_next(&walk, &word, &length))
-		if (add_word(v, word, length, out, w))
+		if (words_encode(v, word, length, out, w))
 			return -1;
 	return 0;
 }

@@ -135,7 +135,7 @@ int known_read(struct vocab *v, struct why *w)
 			return -1;
 		add_end(&v->card, (int32_t)given);
 	}
-	add_end(&v->card, v->eos);
+	add_end(&v->card, v->rules.eos);
 	for (int r = 0; r < ROLES; r++) {
 		if (fill_role(v, id, r, &role, w))
 			return -1;

@@ -42,10 +42,9 @@ struct memo {
 };
 
 struct merge {
-	const char *text;               /* spelled */
+	struct merge_rules rules;
+	const char *text;
 	size_t length;
-	char *spelt;                    /* what text points to, unless that is the caller's */
-	size_t spelt_room;
 	uint32_t *end;                  /* end of the symbol that starts at this byte; 0: none does */
 	uint32_t *before;               /* start of the symbol before the one that starts here */
 	int32_t *id;                    /* its token, or -1 */
@@ -154,7 +153,7 @@ static struct memo *memo_of(struct merge *m, int32_t left, int32_t right)
 }
 
 /* Puts the pair that starts at left into the queue if it can be joined. */
-static int offer(struct merge *m, const struct merge_rules *r, uint32_t left)
+static int offer(struct merge *m, uint32_t left)
 {
 	const char *s = m->text + left;
 	uint32_t right = m->end[left];
@@ -162,10 +161,10 @@ static int offer(struct merge *m, const struct merge_rules *r, uint32_t left)
 	struct memo *memo;
 
 	if (m->id[left] < 0 || m->id[right] < 0)
-		return r->join(r->context, s, right - left, pair.size, &pair) ? 0 : push(m, pair);
+		return m->rules.join(m->rules.context, s, right - left, pair.size, &pair) ? 0 : push(m, pair);
 	memo = memo_of(m, m->id[left], m->id[right]);
 	if (memo->left != (uint32_t)m->id[left] + 1 || memo->right != (uint32_t)m->id[right] + 1) {
-		if (r->join(r->context, s, right - left, pair.size, &pair))
+		if (m->rules.join(m->rules.context, s, right - left, pair.size, &pair))
 			pair.id = NOT_JOINED;
 		*memo = (struct memo){ (uint32_t)m->id[left] + 1, (uint32_t)m->id[right] + 1, pair.cost, pair.id };
 	}
@@ -176,18 +175,18 @@ static int offer(struct merge *m, const struct merge_rules *r, uint32_t left)
 
 /* The token of one character. Characters of up to 3 bytes are cached like pairs: their bytes as a number on the left,
  * nothing on the right. */
-static int32_t character(struct merge *m, const struct names *tokens, const char *s, size_t n)
+static int32_t character(struct merge *m, const char *s, size_t n)
 {
 	uint32_t bytes = 0;
 	struct memo *memo;
 
 	if (n > 3)
-		return names_find(tokens, s, n);
+		return names_find(m->rules.tokens, s, n);
 	for (size_t i = 0; i < n; i++)
 		bytes = bytes << 8 | (unsigned char)s[i];
 	memo = memo_of(m, (int32_t)bytes, -1);
 	if (memo->left != bytes + 1 || memo->right)
-		*memo = (struct memo){ bytes + 1, 0, 0, names_find(tokens, s, n) };
+		*memo = (struct memo){ bytes + 1, 0, 0, names_find(m->rules.tokens, s, n) };
 	return memo->id;
 }
 
@@ -207,7 +206,7 @@ static int make_room(struct merge *m, size_t n)
 }
 
 /* Divides the text into characters, judged by their first bytes, and queues all pairs that can be joined. */
-static int start(struct merge *m, const struct merge_rules *r)
+static int start(struct merge *m)
 {
 	uint32_t n = (uint32_t)m->length, length, last = 0, i;
 
@@ -219,8 +218,8 @@ static int start(struct merge *m, const struct merge_rules *r)
 			length = n - i;
 		m->end[i] = i + length;
 		m->before[i] = last;
-		m->id[i] = character(m, r->tokens, m->text + i, length);
-		if (i && offer(m, r, last))
+		m->id[i] = character(m, m->text + i, length);
+		if (i && offer(m, last))
 			return -1;
 		last = i;
 	}
@@ -228,18 +227,16 @@ static int start(struct merge *m, const struct merge_rules *r)
 }
 
 /* Merges s[n]. The symbols are then m->text[i..m->end[i]) with the ids m->id[i], from i = 0 on. */
-static int run(struct merge *m, const struct merge_rules *r, const char *s, size_t n, struct why *w)
+static int run(struct merge *m, const char *s, size_t n, struct why *w)
 {
 	struct merge_pair pair;
 	uint32_t right;
 
-	if (n > UINT32_MAX / 4)
+	if (n > UINT32_MAX / 2)
 		return why(w, "%zu bytes of text that cannot be merged in parts", n);
-	if (r->spell && grow_scratch(&m->spelt, &m->spelt_room, 2 * n))
-		return why(w, "out of memory");
-	m->text = r->spell ? m->spelt : s;
-	m->length = r->spell ? r->spell(s, n, m->spelt) : n;
-	if ((m->length > m->room && make_room(m, size_max(m->length, 1024))) || start(m, r))
+	m->text = s;
+	m->length = n;
+	if ((n > m->room && make_room(m, size_max(n, 1024))) || start(m))
 		return why(w, "out of memory");
 	while (m->n_rows) {
 		pair = pop(m);
@@ -250,11 +247,11 @@ static int run(struct merge *m, const struct merge_rules *r, const char *s, size
 		m->id[pair.left] = pair.id;
 		m->end[right] = 0;
 		right = m->end[pair.left];
-		if (pair.left && offer(m, r, m->before[pair.left]))
+		if (pair.left && offer(m, m->before[pair.left]))
 			return why(w, "out of memory");
 		if (right < m->length) {
 			m->before[right] = pair.left;
-			if (offer(m, r, pair.left))
+			if (offer(m, pair.left))
 				return why(w, "out of memory");
 		}
 	}
@@ -266,24 +263,11 @@ static int run(struct merge *m, const struct merge_rules *r, const char *s, size
  * independently, so only the pairs of symbols that meet at the border matter; and these also meet when the text of the
  * two final symbols at the border is merged by itself. */
 
-/* How many bytes of the text are spelled by the first k of m->text. */
-static size_t bytes_of(const struct merge *m, const struct merge_rules *r, size_t k)
-{
-	size_t n = 0;
-
-	if (!r->spell)
-		return k;
-	for (size_t i = 0; i < k; i++)
-		n += (m->text[i] & 0xc0) != 0x80;
-	return n;
-}
-
 /* Appends the ids of the symbols before `end`; *last is where the last of them starts. */
-static int add_symbols(struct merge *m, const struct merge_rules *r, size_t end, size_t *last, struct ids *out,
-	struct why *w)
+static int add_symbols(struct merge *m, size_t end, size_t *last, struct ids *out, struct why *w)
 {
 	for (uint32_t i = 0; i < end; i = m->end[i]) {
-		if (r->add(r->context, m->id[i], m->text + i, m->end[i] - i, out, w))
+		if (m->rules.add(m->rules.context, m->id[i], m->text + i, m->end[i] - i, out, w))
 			return -1;
 		*last = i;
 	}
@@ -302,64 +286,63 @@ static size_t find_border(const struct merge *m)
 
 /* 1 if no join crosses the border of s[0..left) and s[left..n), each of which is one symbol of its part; -1 if memory
  * runs out. */
-static int separate(struct merge *m, const struct merge_rules *r, const char *s, size_t left, size_t n, struct why *w)
+static int separate(struct merge *m, const char *s, size_t left, size_t n, struct why *w)
 {
 	struct merge *b = m->border;
 	size_t at;
 
-	if (!b && !(b = m->border = merge_open()))
+	if (!b && !(b = m->border = merge_open(m->rules)))
 		return why(w, "out of memory");
-	if (run(b, r, s, n, w))
+	if (run(b, s, n, w))
 		return -1;
-	for (at = 0; at < b->length && bytes_of(b, r, at) < left; at = b->end[at])
+	for (at = 0; at < left; at = b->end[at])
 		;
-	return bytes_of(b, r, at) == left;
+	return at == left;
 }
 
-int merge_text(struct merge *m, const struct merge_rules *r, const char *s, size_t n, struct ids *out, struct why *w)
+int merge_text(struct merge *m, const char *s, size_t n, struct ids *out, struct why *w)
 {
-	size_t window = WINDOW, size = size_min(n, window), at = 0, border, last = 0, next, before, mark, first;
+	size_t window = WINDOW, size = size_min(n, window), at = 0, border, last = 0, next, mark;
 	int apart;
 
-	if (run(m, r, s, size, w))
+	if (run(m, s, size, w))
 		return -1;
 	while (at + size < n) {
 		mark = out->n;
 		border = find_border(m);
 		apart = 0;
 		if (border) {
-			if (add_symbols(m, r, border, &last, out, w))
+			if (add_symbols(m, border, &last, out, w))
 				return -1;
-			next = at + bytes_of(m, r, border);
-			before = at + bytes_of(m, r, last);
+			next = at + border;
 			size = size_min(n - next, window);
-			if (run(m, r, s + next, size, w))
+			if (run(m, s + next, size, w))
 				return -1;
-			first = bytes_of(m, r, m->end[0]);
-			apart = separate(m, r, s + before, next - before, next - before + first, w);
+			apart = separate(m, s + at + last, border - last, border - last + m->end[0], w);
 			if (apart < 0)
 				return -1;
-			if (apart) {
-				at = next;
-				window = WINDOW;
-				continue;
-			}
+		}
+		if (apart) {
+			at = next;
+			window = WINDOW;
+			continue;
 		}
 		out->n = mark;
 		window *= 2;
 		size = size_min(n - at, window);
-		if (run(m, r, s + at, size, w))
+		if (run(m, s + at, size, w))
 			return -1;
 	}
-	return add_symbols(m, r, m->length, &last, out, w);
+	return add_symbols(m, m->length, &last, out, w);
 }
 
-struct merge *merge_open(void)
+struct merge *merge_open(struct merge_rules rules)
 {
 	struct merge *m = calloc(1, sizeof *m);
 
 	if (!m)
 		return NULL;
+	m->rules = rules;
 	m->memo = calloc(MEMOS, sizeof *m->memo);
 	m->ends = malloc(ENDS * sizeof *m->ends);
 	if (!m->memo || !m->ends) {
@@ -375,7 +358,6 @@ void merge_close(struct merge *m)
 	if (!m)
 		return;
 	merge_close(m->border);
-	free(m->spelt);
 	free(m->end);
 	free(m->before);
 	free(m->id);

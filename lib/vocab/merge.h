@@ -17,13 +17,9 @@ struct merge_pair {
 	int32_t id;                     /* of the joined token, or -1 */
 };
 
-/* What the kinds of vocabulary do differently. */
 struct merge_rules {
 	void *context;
 	const struct names *tokens;     /* indexed */
-	/* Writes s[n] in the alphabet of the tokens, one character of one or two bytes for each byte; returns its
-	 * length. NULL: as it is. */
-	size_t (*spell)(const char *s, size_t n, char *out);
 	/* Whether s[0..left) and s[left..n) can be joined: 0 and the pair's cost and id, or -1. Depends on their bytes
 	 * alone. */
 	int (*join)(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair);
@@ -33,10 +29,10 @@ struct merge_rules {
 
 struct merge;
 
-struct merge *merge_open(void);         /* NULL: no memory */
+struct merge *merge_open(struct merge_rules rules);     /* NULL: no memory */
 void merge_close(struct merge *m);
 
-/* Appends the ids of s[n]. */
-int merge_text(struct merge *m, const struct merge_rules *r, const char *s, size_t n, struct ids *out, struct why *w);
+/* Appends the ids of s[n], in the alphabet of the tokens. */
+int merge_text(struct merge *m, const char *s, size_t n, struct ids *out, struct why *w);
 
 #endif

@@ -8,7 +8,6 @@
 #include "pretok.h"
 #include "special.h"
 #include "vocab.h"
-#include "word_cache.h"
 
 enum vocab_type {               /* as in tokenizer.ggml.token_type; 0: unknown type, prints nothing */
 	VOCAB_NORMAL = 1, VOCAB_UNKNOWN, VOCAB_CONTROL, VOCAB_USER, VOCAB_UNUSED, VOCAB_BYTE
@@ -17,7 +16,7 @@ enum vocab_type {               /* as in tokenizer.ggml.token_type; 0: unknown t
 /* What encoding needs: tables, some of them filled at first use, and working memory. */
 struct encoder {
 	struct merge *merge;
-	struct word_cache *cache;
+	struct word *words;
 	struct special_set user, all;   /* special tokens: user-defined ones; all kinds */
 	struct special_search search;
 	/* all tokens and merges can be looked up; otherwise those whose first and last bytes are marked in covers */
@@ -30,7 +29,7 @@ struct encoder {
 	unsigned char joins[256];
 	char *text;             /* BPE: text with its UTF-8 repaired; SPM: with U+2581 for spaces */
 	size_t text_room;
-	char *word;             /* BPE: a whole word in the alphabet of the tokens */
+	char *word;             /* BPE: a word in the alphabet of the tokens */
 	size_t word_room;
 };
 
@@ -40,8 +39,8 @@ struct vocab {
 	const struct pretok *pretok;            /* BPE */
 	const struct gguf_value *merges;        /* BPE */
 	const unsigned char *scores;            /* F32 as in the file, or NULL */
-	int32_t bos, eos;
-	int add_bos, add_eos, space_prefix, phi3;
+	struct vocab_rules rules;
+	int phi3;
 	struct names tokens;
 	unsigned char *type;                    /* [n] enum vocab_type */
 	struct card card;
@@ -65,6 +64,17 @@ int vocab_read(struct vocab *v, struct why *w);
 /* Corrects the types of tokens that are known by their text, and fills v->card's end-of-generation ids. */
 int known_read(struct vocab *v, struct why *w);
 
+/* ---- words.c ---- */
+
+struct word *words_open(void);          /* NULL: no memory; free() closes it */
+
+/* Appends the ids of s[n], a part of a text that is merged by itself. */
+int words_encode(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w);
+
+/* Appends the id, or where it is -1 those of the bytes of s[n]. As in llama.cpp, byte-level BPE drops a byte that is not
+ * a token. context: the vocabulary. */
+int words_add_symbol(void *context, int32_t id, const char *s, size_t n, struct ids *out, struct why *w);
+
 /* ---- spm.c and bpe.c: the two kinds ---- */
 
 /* Finds the tokens that stand for bytes. */
@@ -75,6 +85,13 @@ int spm_encode(struct vocab *v, const char *text, size_t n, int prefix, int raw,
 
 /* Appends the ids of text[n], n > 0. raw: bytes that are not UTF-8 are kept. */
 int bpe_encode(struct vocab *v, const char *text, size_t n, int raw, struct ids *out, struct why *w);
+
+/* Appends the ids of the word s[n], n > 0. */
+int bpe_word(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w);
+
+/* For merge_rules; context: the vocabulary. */
+int spm_join(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair);
+int bpe_join(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair);
 
 /* Marks the bytes that tokens in the encoding of text[n] can begin or end with. */
 void spm_mark(const char *text, size_t n, unsigned char bytes[256]);

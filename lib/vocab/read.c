@@ -25,9 +25,7 @@ static int read_kind(struct vocab *v, struct why *w)
 	if (!v->spm && !is_text(model, "gpt2"))
 		return why(w, "tokenizer.ggml.model: \"%.*s\" is not supported (\"llama\" and \"gpt2\" are)",
 			(int)(model.n < 40 ? model.n : 40), model.s);
-	v->space_prefix = v->add_bos = v->spm;
-	v->bos = v->spm ? 1 : 11;
-	v->eos = v->spm ? 2 : 11;
+	v->rules = v->spm ? (struct vocab_rules){ 1, 2, 1, 0, 1 } : (struct vocab_rules){ 11, 11, 0, 0, 0 };
 	if (gguf_text(v->g, "tokenizer.ggml.pre", &pre, w) < 0)
 		return -1;
 	if (v->spm)
@@ -38,9 +36,9 @@ static int read_kind(struct vocab *v, struct why *w)
 	if (!v->pretok)
 		return why(w, "tokenizer.ggml.pre: \"%.*s\" is not a supported pre-tokenizer",
 			(int)(pre.n < 40 ? pre.n : 40), pre.s);
-	v->add_bos = !!(v->pretok->flags & PRETOK_ADD_BOS);
+	v->rules.add_bos = !!(v->pretok->flags & PRETOK_ADD_BOS);
 	if (v->pretok->flags & PRETOK_NO_BOS)
-		v->bos = -1;
+		v->rules.bos = -1;
 	return 0;
 }
 
@@ -86,16 +84,17 @@ static int read_id(const struct vocab *v, const char *key, int32_t *id, struct w
 
 static int read_rules(struct vocab *v, struct why *w)
 {
-	if (read_id(v, "tokenizer.ggml.bos_token_id", &v->bos, w) ||
-	    read_id(v, "tokenizer.ggml.eos_token_id", &v->eos, w))
+	if (read_id(v, "tokenizer.ggml.bos_token_id", &v->rules.bos, w) ||
+	    read_id(v, "tokenizer.ggml.eos_token_id", &v->rules.eos, w))
 		return -1;
-	if (gguf_bool(v->g, "tokenizer.ggml.add_bos_token", &v->add_bos, w) < 0 ||
-	    gguf_bool(v->g, "tokenizer.ggml.add_eos_token", &v->add_eos, w) < 0 ||
-	    gguf_bool(v->g, "tokenizer.ggml.add_space_prefix", &v->space_prefix, w) < 0)
+	if (gguf_bool(v->g, "tokenizer.ggml.add_bos_token", &v->rules.add_bos, w) < 0 ||
+	    gguf_bool(v->g, "tokenizer.ggml.add_eos_token", &v->rules.add_eos, w) < 0 ||
+	    gguf_bool(v->g, "tokenizer.ggml.add_space_prefix", &v->rules.space_prefix, w) < 0)
 		return -1;
-	if (v->add_bos && v->bos < 0)
+	v->rules.space_prefix &= v->spm;
+	if (v->rules.add_bos && v->rules.bos < 0)
 		return why(w, "tokenizer.ggml.add_bos_token: set, but there is no BOS token");
-	if (v->add_eos && v->eos < 0)
+	if (v->rules.add_eos && v->rules.eos < 0)
 		return why(w, "tokenizer.ggml.add_eos_token: set, but there is no EOS token");
 	return 0;
 }
@@ -223,7 +222,7 @@ int vocab_read(struct vocab *v, struct why *w)
 	    read_merges(v, w) || known_read(v, w))
 		return -1;
 	v->card.n_vocab = (int32_t)v->tokens.n;
-	v->card.bos = v->bos;
+	v->card.bos = v->rules.bos;
 	v->card.vocab = gguf_vocab_fingerprint(v->g);
 	return 0;
 }

@@ -13,7 +13,7 @@
 static const char space[] = "\xe2\x96\x81";     /* U+2581, in the place of a space */
 
 /* The cost rises as the score falls; NaN costs most. */
-static int join(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair)
+int spm_join(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair)
 {
 	const struct vocab *v = context;
 	uint32_t bits;
@@ -26,38 +26,6 @@ static int join(void *context, const char *s, size_t left, size_t n, struct merg
 	score = v->scores ? le_float(v->scores + 4 * (size_t)pair->id) + 0.0f : 0.0f;
 	memcpy(&bits, &score, sizeof bits);
 	pair->cost = isnan(score) ? UINT32_MAX : bits >> 31 ? bits : 0x7fffffff - bits;
-	return 0;
-}
-
-static int add_symbol(void *context, int32_t id, const char *s, size_t n, struct ids *out, struct why *w)
-{
-	const struct vocab *v = context;
-
-	if (id >= 0)
-		return ids_add(out, id) ? why(w, "out of memory") : 0;
-	for (size_t i = 0; i < n; i++) {
-		id = v->encoder->byte_id[(unsigned char)s[i]];
-		if (id < 0)
-			return why(w, "tokenizer.ggml.tokens: no token for byte 0x%02x of the text, and no byte tokens",
-				(unsigned char)s[i]);
-		if (ids_add(out, id))
-			return why(w, "out of memory");
-	}
-	return 0;
-}
-
-/* Text that no token extends beyond. */
-static int add_word(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w)
-{
-	const struct merge_rules rules = { v, &v->tokens, NULL, join, add_symbol };
-	size_t start = out->n;
-	int known = n ? word_cache_find(v->encoder->cache, s, n, out) : 1;
-
-	if (known)
-		return known < 0 ? why(w, "out of memory") : 0;
-	if (merge_text(v->encoder->merge, &rules, s, n, out, w))
-		return -1;
-	word_cache_add(v->encoder->cache, s, n, out, start);
 	return 0;
 }
 
@@ -120,14 +88,14 @@ int spm_encode(struct vocab *v, const char *text, size_t n, int prefix, int raw,
 		bad = raw && length == 1 && s[i] & 0x80;
 		if (bad || (divide && i > start && length == 3 && !memcmp(s + i, space, 3) &&
 			!e->joins[(unsigned char)s[i - 1]])) {
-			if (add_word(v, s + start, i - start, out, w))
+			if (words_encode(v, s + start, i - start, out, w))
 				return -1;
 			start = i + bad;
 		}
-		if (bad && add_symbol(v, names_find(&v->tokens, s + i, 1), s + i, 1, out, w))
+		if (bad && words_add_symbol(v, names_find(&v->tokens, s + i, 1), s + i, 1, out, w))
 			return -1;
 	}
-	return add_word(v, s + start, escaped - start, out, w);
+	return words_encode(v, s + start, escaped - start, out, w);
 }
 
 void spm_mark(const char *text, size_t n, unsigned char bytes[256])

@@ -33,9 +33,10 @@ static int open_specials(const struct vocab *v, struct special_set *all, struct 
 
 static int open_encoder(struct vocab *v, struct why *w)
 {
+	const struct merge_rules rules = { v, &v->tokens, v->spm ? spm_join : bpe_join, words_add_symbol };
 	struct encoder *e = v->encoder = calloc(1, sizeof *v->encoder);
 
-	if (!e || !(e->merge = merge_open()) || !(e->cache = word_cache_open()) || open_specials(v, &e->all, &e->user))
+	if (!e || !(e->merge = merge_open(rules)) || !(e->words = words_open()) || open_specials(v, &e->all, &e->user))
 		return why(w, "out of memory");
 	if (v->spm)
 		spm_open(v);
@@ -66,7 +67,7 @@ static void close_encoder(struct encoder *e)
 	merge_close(e->merge);
 	special_free(&e->search);
 	names_close(&e->merges);
-	free(e->cache);
+	free(e->words);
 	free(e->user.token);
 	free(e->all.token);
 	free(e->line);
@@ -118,7 +119,7 @@ static int encode_raw(struct vocab *v, const char *text, size_t n, int32_t after
 	if (!n)
 		return 0;
 	if (v->spm)
-		return spm_encode(v, text, n, v->space_prefix && !(after < 0 && flags & VOCAB_CONTINUE),
+		return spm_encode(v, text, n, v->rules.space_prefix && !(after < 0 && flags & VOCAB_CONTINUE),
 			flags & VOCAB_RAW, out, w);
 	return bpe_encode(v, text, n, flags & VOCAB_RAW, out, w);
 }
@@ -210,29 +211,9 @@ const char *vocab_piece(const struct vocab *v, int32_t id, int special, size_t *
 	}
 }
 
-int32_t vocab_bos(const struct vocab *v)
+const struct vocab_rules *vocab_rules(const struct vocab *v)
 {
-	return v->bos;
-}
-
-int32_t vocab_eos(const struct vocab *v)
-{
-	return v->eos;
-}
-
-int vocab_adds_bos(const struct vocab *v)
-{
-	return v->add_bos;
-}
-
-int vocab_adds_eos(const struct vocab *v)
-{
-	return v->add_eos;
-}
-
-int vocab_space_prefix(const struct vocab *v)
-{
-	return v->spm && v->space_prefix;
+	return &v->rules;
 }
 
 int vocab_is_special(const struct vocab *v, int32_t id)

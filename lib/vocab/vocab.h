@@ -45,14 +45,15 @@ int vocab_encode(struct vocab *v, const char *text, size_t n, int flags, struct 
  * special is set, unused ones always. NULL for an id outside the vocabulary. */
 const char *vocab_piece(const struct vocab *v, int32_t id, int special, size_t *n);
 
-int32_t vocab_bos(const struct vocab *v);       /* or -1 */
-int32_t vocab_eos(const struct vocab *v);       /* or -1 */
-int vocab_adds_bos(const struct vocab *v);       /* whether the model asks for BOS before a text */
-int vocab_adds_eos(const struct vocab *v);      /* or EOS after it */
+struct vocab_rules {
+	int32_t bos, eos;       /* or -1 */
+	int add_bos, add_eos;   /* whether the model asks for BOS before a text and for EOS after it */
+	/* SPM: vocab_encode() puts a space before text at the start and after each special token, which decoding has
+	 * to remove */
+	int space_prefix;
+};
 
-/* 1 if vocab_encode() puts a space before text at the start and after each special token (SPM), which decoding has to
- * remove. */
-int vocab_space_prefix(const struct vocab *v);
+const struct vocab_rules *vocab_rules(const struct vocab *v);
 
 /* 1 for unknown, control and user-defined tokens, which are found in the text before it is encoded. 0 for an id outside
  * the vocabulary. */
