@@ -1,6 +1,7 @@
 /* Each pre-tokenizer against the pieces in pretok_cases.h. */
 #include <string.h>
 
+#include "lib/base/utf8.h"
 #include "lib/vocab/pretok.h"
 #include "check.h"
 
@@ -42,9 +43,32 @@ static void check_pieces(const char *pre, const char *wanted)
 	check(!strcmp(got, wanted), "%s: \"%s\", not \"%s\"", pre, got, wanted);
 }
 
+/* deepseek-llm's list of letters, which Unicode does not define: how many of them continue a word, and the sum of their
+ * codes. Others on the list are among the marks and the Han characters, too, which then divide the word. */
+static void check_letters(void)
+{
+	const struct pretok *p = pretok_find("deepseek-llm", 12);
+	size_t count = 0, sum = 0, length;
+	struct pretok_walk walk;
+	const char *piece;
+	char text[8] = "\xc3\xa9";
+
+	for (int32_t c = 0x80; c < 0x110000; c++) {
+		size_t n = 2 + utf8_put(text + 2, c);
+
+		pretok_start(&walk, p, text, n);
+		if (pretok_next(&walk, &piece, &length) && length == n) {
+			count++;
+			sum += (size_t)c;
+		}
+	}
+	check(count == 1607 && sum == 42938915, "deepseek-llm: %zu letters, the sum of their codes is %zu", count, sum);
+}
+
 int main(void)
 {
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		check_pieces(cases[i].pre, cases[i].pieces);
+	check_letters();
 	return check_end("pretok_test");
 }

@@ -5,7 +5,7 @@
 
 #include "unicode.h"
 
-enum {
+enum {                          /* sets of classes */
 	BLANK = 1 << UNICODE_BLANK,
 	NEWLINE = 1 << UNICODE_NEWLINE,
 	WHITE = BLANK | NEWLINE | 1 << UNICODE_SPACE,
@@ -30,6 +30,20 @@ static int belongs(const struct pretok_step *s, uint32_t c)
 	if (class & s->classes)
 		return !s->but || !in_ranges(s->but, c);
 	return s->also && !(class & WHITE) && in_ranges(s->also, c);
+}
+
+/* The class of the character at p, as a set, and its length in *n. */
+static unsigned class_at(const unsigned char *p, const unsigned char *end, size_t *n)
+{
+	return 1u << unicode_class(unicode_next(p, end, n));
+}
+
+/* The end of the longest run of characters of these classes. */
+static const unsigned char *skip(unsigned classes, const unsigned char *p, const unsigned char *end)
+{
+	for (size_t n; p < end && class_at(p, end, &n) & classes; p += n)
+		;
+	return p;
 }
 
 /* Each of the functions below returns where its match from p ends, or NULL. */
@@ -58,13 +72,14 @@ static const unsigned char *contraction(const unsigned char *p, const unsigned c
 	return ((a == 'r' || a == 'v') && b == 'e') || (a == 'l' && b == 'l') ? p + 3 : NULL;
 }
 
+/* White space that ends with line ends. */
 static const unsigned char *lines(const unsigned char *p, const unsigned char *end)
 {
 	const unsigned char *after = NULL;
 	unsigned class;
 	size_t n;
 
-	for (; p < end && (class = 1u << unicode_class(unicode_next(p, end, &n))) & WHITE; p += n)
+	for (; p < end && (class = class_at(p, end, &n)) & WHITE; p += n)
 		if (class & NEWLINE)
 			after = p + n;
 	return after;
@@ -77,42 +92,28 @@ static const unsigned char *spaces(const unsigned char *p, const unsigned char *
 	const unsigned char *start = p, *last = p;
 	size_t n;
 
-	for (; p < end && 1u << unicode_class(unicode_next(p, end, &n)) & WHITE; p += n)
+	for (; p < end && class_at(p, end, &n) & WHITE; p += n)
 		last = p;
 	if (p == start)
 		return NULL;
 	return p < end && last > start ? last : p;
 }
 
-/* Capitals, then at least one small letter. A character without case counts as either: if no small letter follows the
- * capitals, the match ends after the last such character among them. */
-static const unsigned char *small(const unsigned char *p, const unsigned char *end)
+/* Capitals, then small letters: at least one small letter, or at least one capital. A character without case counts as
+ * either: if no small letter follows the capitals, PRETOK_SMALL ends after the last such character among them. */
+static const unsigned char *cased(enum pretok_op op, const unsigned char *p, const unsigned char *end)
 {
-	const unsigned char *caseless = NULL, *before;
+	const unsigned char *start = p, *caseless = NULL, *after;
 	unsigned class;
 	size_t n;
 
-	for (; p < end && (class = 1u << unicode_class(unicode_next(p, end, &n))) & CAPITAL; p += n)
+	for (; p < end && (class = class_at(p, end, &n)) & CAPITAL; p += n)
 		if (class & EITHER)
 			caseless = p + n;
-	before = p;
-	for (; p < end && 1u << unicode_class(unicode_next(p, end, &n)) & SMALL; p += n)
-		;
-	return p > before ? p : caseless;
-}
-
-static const unsigned char *capital(const unsigned char *p, const unsigned char *end)
-{
-	const unsigned char *start = p;
-	size_t n;
-
-	for (; p < end && 1u << unicode_class(unicode_next(p, end, &n)) & CAPITAL; p += n)
-		;
-	if (p == start)
-		return NULL;
-	for (; p < end && 1u << unicode_class(unicode_next(p, end, &n)) & SMALL; p += n)
-		;
-	return p;
+	after = skip(SMALL, p, end);
+	if (op == PRETOK_CAPITAL)
+		return p > start ? after : NULL;
+	return after > p ? after : caseless;
 }
 
 static const unsigned char *step(const struct pretok_step *s, const unsigned char *p, const unsigned char *end)
@@ -133,10 +134,8 @@ static const unsigned char *step(const struct pretok_step *s, const unsigned cha
 		after = spaces(p, end);
 		break;
 	case PRETOK_SMALL:
-		after = small(p, end);
-		break;
 	case PRETOK_CAPITAL:
-		after = capital(p, end);
+		after = cased(s->op, p, end);
 		break;
 	case PRETOK_LAST_SPACES:        /* an expression of its own: see piece_end() */
 	case PRETOK_END:
@@ -162,7 +161,7 @@ static const unsigned char *match(const pretok_alternative *e, const unsigned ch
 {
 	const unsigned char *q;
 	size_t n;
-	unsigned class = 1u << unicode_class(unicode_next(p, end, &n));
+	unsigned class = class_at(p, end, &n);
 
 	for (; *e; e++) {
 		if (!(starts(*e) & class))
@@ -185,7 +184,7 @@ static const unsigned char *search(const pretok_alternative *e, const unsigned c
 	for (const pretok_alternative *a = e; *a; a++)
 		any |= starts(*a);
 	for (; p < end; p += n)
-		if (1u << unicode_class(unicode_next(p, end, &n)) & any && match(e, p, end))
+		if (class_at(p, end, &n) & any && match(e, p, end))
 			break;
 	return p;
 }
@@ -193,14 +192,10 @@ static const unsigned char *search(const pretok_alternative *e, const unsigned c
 /* Where the white space at the end of the piece begins. */
 static const unsigned char *last_spaces(const unsigned char *p, const unsigned char *end)
 {
-	const unsigned char *start = end;
-	size_t n;
+	const unsigned char *start = p;
 
-	for (; p < end; p += n)
-		if (!(1u << unicode_class(unicode_next(p, end, &n)) & WHITE))
-			start = end;
-		else if (start == end)
-			start = p;
+	while ((p = skip(WHITE, p, end)) < end)
+		start = p = skip(~(unsigned)WHITE, p, end);
 	return start;
 }
 

@@ -46,7 +46,7 @@ struct pretok_step {
 typedef const struct pretok_step *pretok_alternative;   /* steps up to PRETOK_END */
 
 struct pretok {
-	const char *name;               /* tokenizer.ggml.pre */
+	const char *names;              /* values of tokenizer.ggml.pre, separated by spaces */
 	unsigned flags;
 	const pretok_alternative *list[PRETOK_DEPTH];   /* expressions up to NULL; each is alternatives up to NULL */
 };
