@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "lib/base/le.h"
 #include "lib/base/why.h"
@@ -20,6 +21,15 @@ struct gguf_string {
 	const char *s;
 	size_t n;
 };
+
+/* Whether the string is this text. */
+static inline int gguf_is(struct gguf_string s, const char *text)
+{
+	return strlen(text) == s.n && !memcmp(s.s, text, s.n);
+}
+
+/* For "%.*s" in messages: strings of a file may be long. */
+#define GGUF_SHOWN(string) (int)((string).n < 80 ? (string).n : 80), (string).s
 
 struct gguf_value {
 	struct gguf_string key;

@@ -23,13 +23,11 @@ const struct gguf_value *gguf_find(const struct gguf *g, const char *key)
 
 const struct gguf_tensor *gguf_tensor(const struct gguf *g, const char *name)
 {
-	size_t length = strlen(name);
-
 	if (g->files->by_name)
 		return find(g->files->by_name, g->n_tensors, name);
 	/* opened without the tensors' data */
 	for (const struct gguf_tensor *t = g->tensors; t < g->tensors + g->n_tensors; t++)
-		if (t->name.n == length && !memcmp(t->name.s, name, length))
+		if (gguf_is(t->name, name))
 			return t;
 	return NULL;
 }

@@ -21,7 +21,4 @@ struct gguf_files {
 /* Compares what two pointers to such pointers point to: byte order, then length. */
 int gguf_compare(const void *a, const void *b);
 
-/* For "%.*s" in messages: names may be long. */
-#define GGUF_SHOWN(string) (int)((string).n < 80 ? (string).n : 80), (string).s
-
 #endif

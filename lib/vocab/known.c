@@ -28,23 +28,18 @@ static const struct known {
 } known[] = {
 	{ "<|eot_id|>", ENDS | CONTROL, 0 }, { "<|im_end|>", ENDS | CONTROL, 0 }, { "<|end|>", ENDS | CONTROL, 0 },
 	{ "<end_of_turn>", ENDS | CONTROL, 0 }, { "<|endoftext|>", ENDS | CONTROL, 0 },
-	{ "<|eom_id|>", ENDS | CONTROL, 0 },
-	{ "<EOT>", ENDS | CONTROL, 0 },
+	{ "<|eom_id|>", ENDS | CONTROL, 0 }, { "<EOT>", ENDS | CONTROL, 0 },
 	{ "<\xef\xbd\x9c" "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>", ENDS | CONTROL, 0 },
 	{ "<|return|>", ENDS, 0 }, { "<|call|>", ENDS, 0 }, { "<|flush|>", ENDS, 0 }, { "<|calls|>", ENDS, 0 },
-	{ "</s>", ENDS, 0 },
-	{ "_<EOT>", ENDS, 0 }, { "[EOT]", ENDS, 0 }, { "[EOS]", ENDS, 0 }, { "<|end_of_text|>", ENDS, 0 },
-	{ "<end_of_utterance>", ENDS, 0 },
+	{ "</s>", ENDS, 0 }, { "_<EOT>", ENDS, 0 }, { "[EOT]", ENDS, 0 }, { "[EOS]", ENDS, 0 },
+	{ "<|end_of_text|>", ENDS, 0 }, { "<end_of_utterance>", ENDS, 0 },
 	{ "<eos>", ENDS, 0 }, { "<turn|>", ENDS, 0 }, { "<|tool_response>", ENDS, 0 },
-	{ "<|fim_prefix|>", FIM, PRE }, { "<fim-prefix>", FIM, PRE },
+	{ "<|fim_prefix|>", FIM, PRE }, { "<fim-prefix>", FIM, PRE }, { "<PRE>", FIM, PRE },
 	{ "<\xef\xbd\x9c" "fim\xe2\x96\x81" "begin\xef\xbd\x9c>", FIM, PRE },
-	{ "<PRE>", FIM, PRE },
-	{ "<|fim_suffix|>", FIM, SUF }, { "<fim-suffix>", FIM, SUF },
+	{ "<|fim_suffix|>", FIM, SUF }, { "<fim-suffix>", FIM, SUF }, { "<SUF>", FIM, SUF },
 	{ "<\xef\xbd\x9c" "fim\xe2\x96\x81hole\xef\xbd\x9c>", FIM, SUF },
-	{ "<SUF>", FIM, SUF },
-	{ "<|fim_middle|>", FIM, MID }, { "<fim-middle>", FIM, MID },
+	{ "<|fim_middle|>", FIM, MID }, { "<fim-middle>", FIM, MID }, { "<MID>", FIM, MID },
 	{ "<\xef\xbd\x9c" "fim\xe2\x96\x81" "end\xef\xbd\x9c>", FIM, MID },
-	{ "<MID>", FIM, MID },
 	{ "<|fim_pad|>", FIM, PAD }, { "<fim-pad>", FIM, PAD }, { "<PAD>", FIM, PAD },
 	{ "<|fim_repo|>", FIM, REP }, { "<|repo_name|>", FIM, REP }, { "<fim-repo>", FIM, REP }, { "<REPO>", FIM, REP },
 	{ "<|file_sep|>", FIM, SEP },
@@ -58,22 +53,24 @@ static void find_known(const struct vocab *v, int32_t id[KNOWN])
 	for (int k = 0; k < KNOWN; k++)
 		id[k] = -1;
 	for (uint32_t i = 0; i < v->tokens.n; i++) {
-		struct gguf_string s = vocab_token(v, (int32_t)i);
+		struct gguf_string s = names_get(&v->tokens, i);
 
 		if (!s.n || (*s.s != '<' && *s.s != '[' && *s.s != '_') || (s.s[s.n - 1] != '>' && s.s[s.n - 1] != ']'))
 			continue;
 		for (int k = 0; k < KNOWN; k++)
-			if (strlen(known[k].text) == s.n && !memcmp(known[k].text, s.s, s.n))
+			if (gguf_is(s, known[k].text))
 				id[k] = (int32_t)i;
 	}
 }
 
-static int32_t id_of(const int32_t id[KNOWN], const char *text)
+/* Where the id of this text is, which is in the table. */
+static int32_t *id_of(int32_t id[KNOWN], const char *text)
 {
-	for (int k = 0; k < KNOWN; k++)
-		if (!strcmp(known[k].text, text))
-			return id[k];
-	return -1;
+	int k = 0;
+
+	while (strcmp(known[k].text, text))
+		k++;
+	return &id[k];
 }
 
 static void add_end(struct card *card, int32_t id)
@@ -114,15 +111,11 @@ int known_read(struct vocab *v, struct why *w)
 
 	find_known(v, id);
 	/* Here <|end|> ends a message, not the turn. */
-	if (id_of(id, "<|return|>") >= 0 && id_of(id, "<|call|>") >= 0)
-		for (int k = 0; k < KNOWN; k++)
-			if (!strcmp(known[k].text, "<|end|>"))
-				id[k] = -1;
+	if (*id_of(id, "<|return|>") >= 0 && *id_of(id, "<|call|>") >= 0)
+		*id_of(id, "<|end|>") = -1;
 	/* Here </s> is unused. */
-	if (id_of(id, "<|tool_response>") >= 0)
-		for (int k = 0; k < KNOWN; k++)
-			if (!strcmp(known[k].text, "</s>"))
-				id[k] = -1;
+	if (*id_of(id, "<|tool_response>") >= 0)
+		*id_of(id, "</s>") = -1;
 	for (int k = 0; k < KNOWN; k++) {
 		if (id[k] >= 0 && known[k].what & CONTROL)
 			v->type[id[k]] = VOCAB_CONTROL;

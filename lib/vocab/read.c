@@ -9,11 +9,6 @@
 
 #include "lib/base/le.h"
 
-static int is_text(struct gguf_string s, const char *text)
-{
-	return strlen(text) == s.n && !memcmp(s.s, text, s.n);
-}
-
 static int read_kind(struct vocab *v, struct why *w)
 {
 	struct gguf_string model, pre = { "default", 7 };
@@ -21,10 +16,10 @@ static int read_kind(struct vocab *v, struct why *w)
 
 	if (found <= 0)
 		return found < 0 ? -1 : why(w, "tokenizer.ggml.model: missing: no vocabulary");
-	v->spm = is_text(model, "llama");
-	if (!v->spm && !is_text(model, "gpt2"))
+	v->spm = gguf_is(model, "llama");
+	if (!v->spm && !gguf_is(model, "gpt2"))
 		return why(w, "tokenizer.ggml.model: \"%.*s\" is not supported (\"llama\" and \"gpt2\" are)",
-			(int)(model.n < 40 ? model.n : 40), model.s);
+			GGUF_SHOWN(model));
 	v->rules = v->spm ? (struct vocab_rules){ 1, 2, 1, 0, 1 } : (struct vocab_rules){ 11, 11, 0, 0, 0 };
 	if (gguf_text(v->g, "tokenizer.ggml.pre", &pre, w) < 0)
 		return -1;
@@ -34,8 +29,7 @@ static int read_kind(struct vocab *v, struct why *w)
 		pre = (struct gguf_string){ "default", 7 };
 	v->pretok = pretok_find(pre.s, pre.n);
 	if (!v->pretok)
-		return why(w, "tokenizer.ggml.pre: \"%.*s\" is not a supported pre-tokenizer",
-			(int)(pre.n < 40 ? pre.n : 40), pre.s);
+		return why(w, "tokenizer.ggml.pre: \"%.*s\" is not a supported pre-tokenizer", GGUF_SHOWN(pre));
 	v->rules.add_bos = !!(v->pretok->flags & PRETOK_ADD_BOS);
 	if (v->pretok->flags & PRETOK_NO_BOS)
 		v->rules.bos = -1;
@@ -195,7 +189,7 @@ static int read_merges(struct vocab *v, struct why *w)
 
 		if (s.n < 3 || !memchr(s.s + 1, ' ', s.n - 2))
 			return why(w, "tokenizer.ggml.merges: number %llu: \"%.*s\" is not a pair separated by a space",
-				(unsigned long long)i, s.n < 40 ? (int)s.n : 40, s.s);
+				(unsigned long long)i, GGUF_SHOWN(s));
 	}
 	return 0;
 }

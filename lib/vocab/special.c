@@ -37,20 +37,6 @@ static uint32_t agree_tokens(const struct special *a, const struct special *b)
 	return (uint32_t)agree(a->text.s, b->text.s, 0, size_min(a->text.n, b->text.n));
 }
 
-/* The search between token[low - 1] and token[high] looks at the middle one first. */
-static void fill_agreements(struct special_set *set, uint32_t first, uint32_t low, uint32_t high, uint32_t last)
-{
-	uint32_t middle = low + (high - low) / 2;
-	struct special *t = &set->token[middle];
-
-	if (low == high)
-		return;
-	t->low_agrees = low > first ? agree_tokens(&set->token[low - 1], t) : 0;
-	t->high_agrees = high < last ? agree_tokens(t, &set->token[high]) : 0;
-	fill_agreements(set, first, low, middle, last);
-	fill_agreements(set, first, middle + 1, high, last);
-}
-
 /* In sorted order, a token's longest prefix is its predecessor or in the predecessor's chain. */
 static void fill_prefixes(struct special_set *set)
 {
@@ -86,11 +72,8 @@ void special_index(struct special_set *set)
 	set->n = n;
 	for (uint32_t i = 0; i < n; i++)
 		set->from[(unsigned char)set->token[i].text.s[0] + 1] = i + 1;
-	for (int b = 0; b < 256; b++) {
-		if (!set->from[b + 1])
-			set->from[b + 1] = set->from[b];
-		fill_agreements(set, set->from[b], set->from[b], set->from[b + 1], set->from[b + 1]);
-	}
+	for (int b = 0; b < 256; b++)
+		set->from[b + 1] += set->from[b + 1] ? 0 : set->from[b];
 	fill_prefixes(set);
 }
 
@@ -98,27 +81,15 @@ void special_index(struct special_set *set)
 static uint32_t longest(const struct special_set *set, const char *text, size_t n)
 {
 	uint32_t low = set->from[(unsigned char)*text], high = set->from[(unsigned char)*text + 1], first = low, i;
-	size_t low_agrees = 0, high_agrees = 0, known, agrees;
+	size_t low_agrees = 0, high_agrees = 0, agrees;
 
-	/* token[low - 1] <= text < token[high]. How far the text agrees with these two, and they with the token in the
-	 * middle, mostly decides, so that no byte of the text is compared twice. */
+	/* token[low - 1] <= text < token[high]. All tokens between these two agree with the text as far as both do. */
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		const struct special *t = &set->token[middle];
-		int below = low_agrees >= high_agrees;
+		struct gguf_string t = set->token[middle].text;
 
-		known = below ? low_agrees : high_agrees;
-		agrees = below ? t->low_agrees : t->high_agrees;
-		if (agrees == known) {
-			agrees = agree(t->text.s, text, known, size_min(t->text.n, n));
-			below = agrees == t->text.n || (agrees < n &&
-				(unsigned char)t->text.s[agrees] < (unsigned char)text[agrees]);
-		} else if (agrees > known) {
-			agrees = known;
-		} else {
-			below = !below;
-		}
-		if (below) {
+		agrees = agree(t.s, text, size_min(low_agrees, high_agrees), size_min(t.n, n));
+		if (agrees == t.n || (agrees < n && (unsigned char)t.s[agrees] < (unsigned char)text[agrees])) {
 			low = middle + 1;
 			low_agrees = agrees;
 		} else {

@@ -16,7 +16,6 @@ struct special {
 	int32_t id;
 	uint32_t prefix;                /* the longest other token that this one begins with, or SPECIAL_NONE */
 	uint32_t jump, depth;           /* of the chain of prefixes: a token far down it, and its length */
-	uint32_t low_agrees, high_agrees;       /* bytes in common with the bounds of the binary search at this token */
 };
 
 struct special_set {

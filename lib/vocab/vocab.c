@@ -104,7 +104,7 @@ static int swallows(const struct vocab *v, int32_t id)
 	if (!v->phi3)
 		return 0;
 	for (size_t i = 0; i < sizeof not / sizeof *not; i++)
-		if (strlen(not[i]) == s.n && !memcmp(not[i], s.s, s.n))
+		if (gguf_is(s, not[i]))
 			return 0;
 	return 1;
 }
