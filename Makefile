@@ -108,7 +108,8 @@ $(BIN)/tests/sampler_test: $(OBJ)/tests/sampler_test.o $(OBJ)/tests/sampler_refe
 $(BIN)/tests/stop_test: $(OBJ)/tests/stop_test.o $(lib_o)
 $(BIN)/tests/segment_test: $(OBJ)/tests/segment_test.o $(OBJ)/fwd/state/segment.o $(OBJ)/fwd/state/object.o \
 	$(kernels_o) $(lib_o)
-$(BIN)/tests/system_test: $(OBJ)/tests/system_test.o $(lib_o)
+$(BIN)/tests/system_test: $(OBJ)/tests/system_test.o $(OBJ)/lib/base/system.o $(OBJ)/lib/base/system_darwin.o \
+	$(OBJ)/lib/base/system_bsd.o $(OBJ)/lib/base/system_posix.o
 $(BIN)/tests/pool_test: $(OBJ)/tests/pool_test.o $(OBJ)/fwd/run/pool.o $(lib_o)
 $(BIN)/tests/rope_test: $(OBJ)/tests/rope_test.o $(OBJ)/fwd/model/rope.o $(lib_o)
 $(BIN)/tests/plan_test: $(OBJ)/tests/plan_test.o $(made_o) $(fwd_o) $(pick_o) $(tok_o) $(lib_o)

@@ -8,7 +8,7 @@ const struct opt fwd_opts[] = {
 		"multicore: the best instruction set, on all cores; simd: the same, on one unless -t is given;\n"
 		"scalar: the reference code, on one unless -t is given; or " KERNELS_NAMES "auto\n"
 		"(default: multicore)" },
-	{ 't', "threads", "N", "threads (default: one for each physical core; 1 for simd and scalar)" },
+	{ 't', "threads", "N", "threads (default: one for each fast physical core; 1 for simd and scalar)" },
 	{ 'c', "ctx-size", "N", "tokens of context (default: what the model was trained for, 4096 at most)" },
 	{ 'b', "batch-size", "N", "tokens evaluated at once (default: 512)" },
 	{ OPT_KV, "kv", "NAME",

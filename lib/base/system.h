@@ -37,8 +37,8 @@ enum system_feature {
 /* Whether the CPU has them. Where the system does not tell, whether the compiler was told so. */
 int system_has(enum system_feature f);
 
-/* The number of cores that this process may use, at least 1: physical ones, and only those of the fastest kind, where
- * the system tells. */
+/* The number of cores that this process may use, at least 1: physical ones, of the fastest kind if there are several,
+ * where the system tells. */
 size_t system_cores(void);
 
 /* The CPU that the caller runs on, or -1: the system does not tell. The next three functions then do nothing. */

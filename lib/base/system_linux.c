@@ -8,53 +8,166 @@
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "size.h"
+
+#ifndef ROOT
+#define ROOT    /* of the files that tell of CPUs; a test has its own */
+#endif
+
+enum { PATH = 4096 };
 enum { CHUNK = 1 << 20 };       /* bytes allocated by one system call */
 
 /* ---- CPUs ---- */
 
-/* Whether this is the lowest of the CPUs that we may use on its core. */
+/* The CPUs in a file such as "0,64" or "0-1,8-9". 0: there is no such file. */
+static int read_list(const char *path, cpu_set_t *set)
+{
+	FILE *f = fopen(path, "r");
+	int a, b;
+
+	CPU_ZERO(set);
+	if (!f)
+		return 0;
+	do {
+		if (fscanf(f, "%d", &a) != 1 || a < 0)
+			break;
+		if (fscanf(f, "-%d", &b) != 1)
+			b = a;
+		for (; a <= b && a < CPU_SETSIZE; a++)
+			CPU_SET((size_t)a, set);
+	} while (fgetc(f) == ',');
+	fclose(f);
+	return 1;
+}
+
+/* The number at the start of a file; 0 where there is none. */
+static long read_number(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	long n = 0;
+
+	if (f && fscanf(f, "%ld", &n) != 1)
+		n = 0;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* The path of a file about one CPU. */
+static const char *of_cpu(int cpu, const char *file, char path[PATH])
+{
+	snprintf(path, PATH, ROOT "/sys/devices/system/cpu/cpu%d/%s", cpu, file);
+	return path;
+}
+
+/* How fast a CPU is, compared with others: its capacity, else its highest frequency, else 0. */
+static long speed(int cpu)
+{
+	char path[PATH];
+	long n = read_number(of_cpu(cpu, "cpu_capacity", path));
+
+	return n ? n : read_number(of_cpu(cpu, "cpufreq/cpuinfo_max_freq", path));
+}
+
+/* Takes the slower kinds of cores out of the set: what is no performance core of a hybrid x86; elsewhere, what has less
+ * than two thirds of the fastest one's speed (among equal cores a few may reach a tenth more). */
+static void keep_fast(cpu_set_t *ours)
+{
+	static long speeds[CPU_SETSIZE];
+	cpu_set_t fast;
+	long most = 0;
+
+	if (read_list(ROOT "/sys/devices/cpu_core/cpus", &fast)) {
+		CPU_AND(&fast, &fast, ours);
+		if (CPU_COUNT(&fast))
+			*ours = fast;
+		return;
+	}
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET((size_t)i, ours)) {
+			speeds[i] = speed(i);
+			most = speeds[i] > most ? speeds[i] : most;
+		}
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET((size_t)i, ours) && speeds[i] * 3 < most * 2)
+			CPU_CLR((size_t)i, ours);
+}
+
+/* Whether this is the lowest CPU of the set on its core. */
 static int first_of_core(int cpu, const cpu_set_t *ours)
 {
-	char path[96];
-	FILE *f;
-	int a, b, first = 1;
-	char dash;
+	char path[PATH];
+	cpu_set_t core;
 
-	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+	read_list(of_cpu(cpu, "topology/thread_siblings_list", path), &core);
+	for (int i = 0; i < cpu; i++)
+		if (CPU_ISSET((size_t)i, &core) && CPU_ISSET((size_t)i, ours))
+			return 0;
+	return 1;
+}
+
+/* How many CPUs a control group of this path may keep busy; a part of one counts as one. */
+static size_t quota_of(const char *group)
+{
+	char path[PATH];
+	long time = 0, period = 0;
+	FILE *f;
+
+	snprintf(path, sizeof path, ROOT "/sys/fs/cgroup%s/cpu.max", group);
 	f = fopen(path, "r");
+	if (f && fscanf(f, "%ld %ld", &time, &period) != 2)     /* "max 100000" */
+		period = 0;
+	if (f)
+		fclose(f);
+	return time > 0 && period > 0 ? (size_t)(time / period + (time % period > 0)) : SIZE_MAX;
+}
+
+/* The same for the groups that this process is in, the inner within the outer. */
+static size_t quota(void)
+{
+	char line[PATH - 64] = "", *group = NULL, *end;
+	FILE *f = fopen(ROOT "/proc/self/cgroup", "r");
+	size_t least = SIZE_MAX;
+
 	if (!f)
-		return 1;
-	/* "0,64" or "0-1" or "0-1,8-9" */
-	while (first && fscanf(f, "%d", &a) == 1) {
-		b = a;
-		if (fscanf(f, "%c", &dash) == 1 && dash == '-' && fscanf(f, "%d%*c", &b) != 1)
-			break;
-		for (; a <= b && a < cpu && first; a++)
-			first = a < 0 || a >= CPU_SETSIZE || !CPU_ISSET((size_t)a, ours);
-	}
+		return least;
+	while (!group && fgets(line, sizeof line, f))
+		if (!strncmp(line, "0::", 3))
+			group = line + 3;
 	fclose(f);
-	return first;
+	for (end = group ? strchr(group, '\n') : NULL; end; end = strrchr(group, '/')) {
+		*end = 0;
+		least = size_min(least, quota_of(group));
+	}
+	return least;
+}
+
+static size_t cores_among(cpu_set_t ours)
+{
+	size_t n = 0;
+
+	keep_fast(&ours);
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		n += CPU_ISSET((size_t)i, &ours) && first_of_core(i, &ours);
+	return n;
 }
 
 size_t system_cores(void)
 {
 	cpu_set_t ours;
-	size_t n = 0;
-	long online;
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t n = online > 0 ? (size_t)online : 1;
 
-	if (!sched_getaffinity(0, sizeof ours, &ours)) {
-		for (int i = 0; i < CPU_SETSIZE; i++)
-			n += CPU_ISSET((size_t)i, &ours) && first_of_core(i, &ours);
-		return n ? n : 1;
-	}
-	/* more CPUs than a cpu_set_t can name */
-	online = sysconf(_SC_NPROCESSORS_ONLN);
-	return online > 0 ? (size_t)online : 1;
+	/* This fails where there are more CPUs than a cpu_set_t can name. */
+	if (!sched_getaffinity(0, sizeof ours, &ours))
+		n = cores_among(ours);
+	return size_min(n ? n : 1, quota());
 }
 
 int system_cpu(void)
