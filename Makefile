@@ -45,6 +45,7 @@ JSON = arena json json_write
 STREAM = frame card stop
 GGUF = gguf gguf_get gguf_hash formats blocks
 VOCAB = vocab read known special merge words spm bpe names pretok pretok_table unicode unicode_table
+PROCESS = stages find
 PICK = rng gumbel topk
 SAMPLER = sampler opts row order adjust dry drop mirostat
 CHAT = chat chat_opts chat_setup chat_template
@@ -62,7 +63,7 @@ FWD = engine settings serve chain model/model model/rope $(FAMILIES:%=model/%) m
 	measure/meter measure/limits measure/report measure/dump
 SAMPLE = main options session pieces constraint trace
 BENCH = main timing print random
-FEED = feed_opts loop draft result stages find
+FEED = feed_opts loop draft result
 GEN = main options pipeline report history console conversation $(FEED)
 TESTS = quantise_test gguf_test vocab_test pretok_test tokenizers_test frame_test sampler_test stop_test \
         segment_test system_test pool_test rope_test plan_test product_test vector_test attend_test jinja_test \
@@ -71,6 +72,7 @@ HELPERS = mkmodel reference stream dribble under
 
 lib_o = $(BASE:%=$(OBJ)/lib/base/%.o) $(STREAM:%=$(OBJ)/lib/stream/%.o) $(GGUF:%=$(OBJ)/lib/gguf/%.o)
 json_o = $(JSON:%=$(OBJ)/lib/base/%.o)
+process_o = $(PROCESS:%=$(OBJ)/lib/process/%.o)
 pick_o = $(PICK:%=$(OBJ)/lib/sampler/%.o)
 sampler_o = $(SAMPLER:%=$(OBJ)/lib/sampler/%.o) $(pick_o)
 tok_o = $(VOCAB:%=$(OBJ)/lib/vocab/%.o)
@@ -93,8 +95,8 @@ $(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(json_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(tok_o) $(lib_o)
 $(BIN)/peek: $(OBJ)/detok/peek.o $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(OBJ)/lib/sampler/rng.o \
-	$(OBJ)/lib/chat/chat_opts.o $(json_o) $(lib_o)
-$(BIN)/feed: $(OBJ)/gen/feed.o $(FEED:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(lib_o)
+	$(OBJ)/lib/chat/chat_opts.o $(process_o) $(json_o) $(lib_o)
+$(BIN)/feed: $(OBJ)/gen/feed.o $(FEED:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(process_o) $(lib_o)
 $(BIN)/best: $(OBJ)/gen/best.o $(OBJ)/gen/result.o $(lib_o)
 $(BIN)/bench: $(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) $(fwd_o) $(made_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)
 

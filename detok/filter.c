@@ -1,10 +1,7 @@
 /* Stop strings in the loop. */
 #include "filter.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-
-#include "lib/base/grow.h"
 
 enum { OUT = 1 };
 
@@ -27,27 +24,20 @@ static int write_end(struct filter *l, struct why *w)
 	return frame_write_stop(OUT, s, n, l->next, l->seq, w);
 }
 
-static int read_ids(struct filter *l, const struct frame *f, struct why *w)
-{
-	if (grow_scratch(&l->ids, &l->room, f->rows * sizeof *l->ids))
-		return why(w, "out of memory");
-	return frame_read(l->in, f, l->ids, f->rows, w);
-}
-
 /* Ids that do not continue the text begin another. */
 static int pass_ids(struct filter *l, const struct frame *f, struct why *w)
 {
 	uint32_t n = 0;
 	int found = 0;
 
-	if (read_ids(l, f, w))
+	if (frame_read_all(l->in, f, &l->ids, &l->room, w))
 		return -1;
 	if (f->pos != l->next)
 		printer_end(l->p);
 	while (n < f->rows && !found) {
-		if ((found = printer_id(l->p, l->ids[n++], 1)) < 0)
-			return why(w, "%s: frame %" PRIu64 ": id %" PRId32 " is outside the vocabulary", l->in->name,
-				l->in->number, l->ids[n - 1]);
+		if (card_check_id(l->ids[n], l->p->n_vocab, w))
+			return frame_why(l->in, w);
+		found = printer_id(l->p, l->ids[n++], 1);
 	}
 	l->first = f->pos;
 	l->next = f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + n;

@@ -39,7 +39,9 @@ static struct {
 	int end_fd;             /* or -1 */
 	int stopped;            /* by a stop string; skipping */
 	int open;               /* ids came since the last end of a generation */
-} run = { .suffix = "", .end_fd = -1 };
+	uint32_t next;          /* the position after the last sampled id, or FRAME_APPEND */
+	struct card card;       /* of our vocabulary */
+} run = { .suffix = "", .end_fd = -1, .next = FRAME_APPEND };
 
 static void must(int failed)
 {
@@ -62,7 +64,6 @@ static void print_ids(struct printer *p, struct frame_in *in, const struct frame
 {
 	int32_t ids[256];
 	uint32_t i, k, n;
-	int found;
 
 	if (f->pos == 0)
 		printer_start(p);
@@ -71,29 +72,36 @@ static void print_ids(struct printer *p, struct frame_in *in, const struct frame
 		n = f->rows - i < 256 ? f->rows - i : 256;
 		must(frame_read(in, f, ids, n, &w));
 		for (k = 0; k < n && !run.stopped; k++) {
-			found = printer_id(p, ids[k], (f->flags & FRAME_SAMPLED) != 0);
-			if (found < 0) {
+			if (card_check_id(ids[k], run.card.n_vocab, &w)) {
 				printer_flush(p);
-				cli_die(&c, "%s: frame %" PRIu64 ": id %" PRId32 " is outside the vocabulary", in->name,
-					in->number,
-					ids[k]);
+				must(frame_why(in, &w));
 			}
-			if (found)
+			if (printer_id(p, ids[k], (f->flags & FRAME_SAMPLED) != 0))
 				stop_here(p, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + i + k + 1, f->seq);
 		}
 	}
 	must(printer_flush(p));
 }
 
-static void print_end(struct printer *p, struct frame_in *in, const struct frame *f)
+/* The generation is over. */
+static void end_text(struct printer *p)
 {
 	printer_end(p);
 	printer_text(p, run.suffix);
-	must(printer_flush(p) || (!run.stopped && run.end_fd >= 0 && frame_copy(in, f, run.end_fd, &w)));
+	must(printer_flush(p));
 	run.stopped = run.open = 0;
+	run.next = FRAME_APPEND;
 }
 
-static void print_all(struct printer *p, struct frame_in *in, const struct card *mine)
+/* Sampled ids that do not continue the text begin another. */
+static void follow(struct printer *p, const struct frame *f)
+{
+	if (run.next != FRAME_APPEND && f->pos != FRAME_APPEND && f->pos != run.next)
+		end_text(p);
+	run.next = f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + f->rows;
+}
+
+static void print_all(struct printer *p, struct frame_in *in)
 {
 	struct card card;
 	struct frame f;
@@ -101,11 +109,15 @@ static void print_all(struct printer *p, struct frame_in *in, const struct card 
 
 	while ((run.turns || !run.stopped) && (got = frame_next(in, &f, &w)) > 0) {
 		if (f.kind == FRAME_CARD)
-			must(card_read(in, &f, &card, &w) || card_agree(&card, in->name, mine, c.argv[0], &w));
+			must(card_read(in, &f, &card, &w) || card_agree(&card, in->name, &run.card, c.argv[0], &w));
+		if (f.kind == FRAME_IDS && f.flags & FRAME_SAMPLED)
+			follow(p, &f);
 		if (f.kind == FRAME_IDS && !run.stopped && (f.flags & FRAME_SAMPLED || !run.generated))
 			print_ids(p, in, &f);
-		if (f.kind == FRAME_END)
-			print_end(p, in, &f);
+		if (f.kind == FRAME_END) {
+			must(!run.stopped && run.end_fd >= 0 && frame_copy(in, &f, run.end_fd, &w));
+			end_text(p);
+		}
 	}
 	printer_end(p);
 	if (run.open)
@@ -146,7 +158,6 @@ int main(int argc, char **argv)
 {
 	static struct printer p = { .fd = 1 };
 	static struct frame_in in;
-	struct card mine;
 	struct vocab *vocab;
 	struct gguf *g;
 
@@ -163,15 +174,16 @@ int main(int argc, char **argv)
 		cli_die(&c, "%s", w.text);
 	if (run.end && (run.end_fd = open(run.end, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
 		cli_die(&c, "%s: cannot be opened for writing", run.end);
-	vocab_card(vocab, &mine);
+	vocab_card(vocab, &run.card);
 	p.vocab = vocab;
+	p.n_vocab = run.card.n_vocab;
 	p.fd = run.frames ? -1 : 1;
 	printer_open(&p, &w);
 	frame_open_in(&in, 0, "stdin");
 	if (run.frames)
 		must(filter_stop(&p, &in, run.turns, &w));
 	else
-		print_all(&p, &in, &mine);
+		print_all(&p, &in);
 	stop_close(p.stop);
 	vocab_close(vocab);
 	gguf_close(g);

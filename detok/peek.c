@@ -164,11 +164,10 @@ static void show_card(struct peek *k)
 
 static void check_id(const struct peek *k, int32_t id)
 {
-	size_t n;
-
-	if (k->vocab && !vocab_piece(k->vocab, id, 1, &n))
-		cli_die(&c, "%s: frame %" PRIu64 ": id %" PRId32 " is outside the vocabulary", k->in.name, k->in.number,
-			id);
+	if (k->vocab && card_check_id(id, k->mine.n_vocab, &w)) {
+		frame_why(&k->in, &w);
+		cli_die(&c, "%s", w.text);
+	}
 }
 
 static void show_id(const struct peek *k, uint32_t row, int32_t id)

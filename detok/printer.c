@@ -53,8 +53,6 @@ int printer_id(struct printer *p, int32_t id, int sampled)
 	size_t n;
 	const char *piece = vocab_piece(p->vocab, id, p->special, &n);
 
-	if (!piece)
-		return -1;
 	if (vocab_is_special(p->vocab, id)) {
 		p->prefixed = vocab_rules(p->vocab)->space_prefix;
 	} else {

@@ -13,6 +13,7 @@
 
 struct printer {
 	const struct vocab *vocab;      /* borrowed */
+	int32_t n_vocab;                /* its size */
 	struct stop *stop;
 	int fd;                         /* -1: only find stop strings, print nothing */
 	int special;                    /* print control tokens, too */
@@ -24,14 +25,14 @@ struct printer {
 	char bytes[65536];
 };
 
-/* The first four fields of *p must be set; failures store their reason in *w. */
+/* The first five fields of *p must be set; failures store their reason in *w. */
 void printer_open(struct printer *p, struct why *w);
 
 /* Starts a sequence: its first piece may begin with an added space. */
 void printer_start(struct printer *p);
 
-/* Prints one id. Returns 1 if a stop string ends with it; nothing is printed after that before printer_end(). -1: not
- * in the vocabulary. */
+/* Prints one id of the vocabulary. Returns 1 if a stop string ends with it; nothing is printed after that before
+ * printer_end(). */
 int printer_id(struct printer *p, int32_t id, int sampled);
 
 void printer_text(struct printer *p, const char *s);

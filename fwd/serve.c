@@ -74,12 +74,11 @@ static int position(const struct serve *v, const struct frame *f, size_t *pos, s
 	return 0;
 }
 
-static int check_ids(const struct serve *v, size_t n, size_t pos, struct why *w)
+static int check_ids(const struct serve *v, size_t n, struct why *w)
 {
 	for (size_t i = 0; i < n; i++)
-		if (v->ids[i] < 0 || (size_t)v->ids[i] >= v->model->n_vocab)
-			return why(w, "id %" PRId32 " at position %zu is not in the vocabulary of %zu", v->ids[i],
-				pos + i, v->model->n_vocab);
+		if (card_check_id(v->ids[i], (int32_t)v->model->n_vocab, w))
+			return -1;
 	return 0;
 }
 
@@ -186,7 +185,7 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 		return frame_why(in, w);
 	if (frame_read(in, f, v->ids, f->rows, w) < 0)
 		return -1;
-	if (check_ids(v, f->rows, pos, w) < 0 || segment_reserve(v->segment, pos + f->rows, w) < 0)
+	if (check_ids(v, f->rows, w) < 0 || segment_reserve(v->segment, pos + f->rows, w) < 0)
 		return frame_why(in, w);
 	if (frame_write_ids(OUT, v->ids, f->rows, (uint32_t)pos, f->flags, 0, w) < 0)
 		return -1;

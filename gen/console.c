@@ -2,9 +2,10 @@
 #include "console.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/select.h>
 #include <unistd.h>
 
 #include "lib/base/bytes.h"
@@ -14,25 +15,29 @@
 enum { TURN_MAX = 64 << 20 };   /* bytes of a line */
 
 static volatile sig_atomic_t presses;   /* of ^C since the last line */
-static volatile sig_atomic_t answering, quitting;
+static volatile sig_atomic_t answering;
+static const char *first;
+static int prompted;                    /* a prompt is shown */
+static struct bytes line = { .limit = TURN_MAX };
 
-static struct {
-	const char *first;
-	int prompted;           /* a prompt is shown */
-	int ended;
-	struct bytes lines;     /* what was read; */
-	size_t from, seen;      /* where the next line begins, and up to where there is no further end of a line */
-} console;
+static void show(const char *text)
+{
+	struct why ignored;     /* a terminal that is gone ends the input, too */
+
+	if (prompted)
+		io_write(STDOUT_FILENO, text, strlen(text), &ignored);
+}
 
 int console_interrupt(void)
 {
 	presses++;
-	return !answering || presses == 1;
-}
-
-void console_quit(void)
-{
-	quitting = 1;
+	if (answering)
+		return presses == 1;
+	if (presses == 1)
+		show("\n(^C again or ^D ends)\n" CONSOLE_PROMPT);
+	else    /* the end of the input, also for a read that waits */
+		dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+	return 1;
 }
 
 int console_cancelled(void)
@@ -40,19 +45,10 @@ int console_cancelled(void)
 	return presses > 0;
 }
 
-static void show(const char *text)
+void console_open(const char *turn, int interactive)
 {
-	struct why ignored;     /* a terminal that is gone ends the input, too */
-
-	if (console.prompted)
-		io_write(STDOUT_FILENO, text, strlen(text), &ignored);
-}
-
-void console_open(const char *first, int interactive)
-{
-	console.first = first;
-	console.lines.limit = TURN_MAX;
-	console.prompted = interactive && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	first = turn;
+	prompted = interactive && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	if (!first)
 		show(CONSOLE_PROMPT);
 }
@@ -60,98 +56,53 @@ void console_open(const char *first, int interactive)
 void console_close(void)
 {
 	show("\n");
-	bytes_free(&console.lines);
+	bytes_free(&line);
 }
 
-/* Waits for input: 1 when there is some, 0 after a signal, which cannot slip in before the wait. */
-static int await(void)
+/* The next byte of the input, or EOF; *failed: it could not be read. */
+static int next_byte(int *failed)
 {
-	sigset_t all, before;
-	fd_set in;
-	int then, ready = 0;
+	static char part[16384];
+	static ssize_t have, used;
 
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &before);
-	for (then = presses; !ready && presses == then && !quitting;) {
-		FD_ZERO(&in);
-		FD_SET(STDIN_FILENO, &in);
-		ready = pselect(STDIN_FILENO + 1, &in, NULL, NULL, NULL, &before);
-		if (ready < 0 && errno == EINTR)
-			ready = 0;
+	if (used == have) {
+		used = 0;
+		have = io_read(STDIN_FILENO, part, sizeof part);
 	}
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	return ready != 0;
+	*failed = have < 0;
+	return have > 0 ? (unsigned char)part[used++] : EOF;
 }
 
-/* Reads on. 0, or -1 with a reason; console.ended at the end. */
-static int more(struct why *w)
+/* A line, without its end, into `line`. 1; 0 at the end of the input; -1 with a reason. */
+static int read_line(struct why *w)
 {
-	struct bytes *b = &console.lines;
-	char part[16384];
-	ssize_t n;
+	int failed, byte;
 
-	if (!await()) {
-		console.ended = quitting || presses > 1;
-		if (console.ended)
-			console.from = b->n;
-		else
-			show("\n(^C again or ^D ends)\n" CONSOLE_PROMPT);
-		return 0;
-	}
-	n = read(STDIN_FILENO, part, sizeof part);
-	if (n < 0 && errno != EINTR && errno != EAGAIN)
+	line.n = 0;
+	while ((byte = next_byte(&failed)) != EOF && byte != '\n')
+		if (bytes_put(&line, &(char){ (char)byte }, 1))
+			return why(w, "standard input: a line of more than %d MiB", TURN_MAX >> 20);
+	if (failed)
 		return why(w, "standard input: %s", strerror(errno));
-	console.ended = n == 0;
-	if (n <= 0)
-		return 0;
-	if (console.from)
-		memmove(b->p, b->p + console.from, b->n - console.from);
-	b->n -= console.from;
-	console.seen -= console.from;
-	console.from = 0;
-	return bytes_put(b, part, (size_t)n) ? why(w, "standard input: a line of more than %d MiB", TURN_MAX >> 20) : 0;
-}
-
-/* A whole line of what was read; at the end of the input also one without an end. 1 or 0. */
-static int line(const char **text, size_t *n)
-{
-	const struct bytes *b = &console.lines;
-	const char *end;
-
-	if (console.from == b->n)
-		return 0;
-	end = memchr(b->p + console.seen, '\n', b->n - console.seen);
-	console.seen = b->n;
-	if (!end && !console.ended)
-		return 0;
-	*text = b->p + console.from;
-	*n = (size_t)((end ? end : b->p + b->n) - *text);
-	console.from = console.seen = console.from + *n + (end != NULL);
-	return 1;
+	return (byte != EOF || line.n) && presses < 2;
 }
 
 int console_turn(const char **text, size_t *n, struct why *w)
 {
-	int found = console.first != NULL;
+	int got = 1;
 
 	answering = 0;
-	if (found) {
-		*text = console.first;
-		*n = strlen(console.first);
-		console.first = NULL;
-	}
-	while (!found) {
-		found = line(text, n);
-		if (found && space_leading(*text, *n) == *n) {
-			found = 0;
+	if (first) {
+		line.n = 0;
+		got = bytes_put(&line, first, strlen(first)) ? why(w, "a turn of more than %d MiB", TURN_MAX >> 20) : 1;
+		first = NULL;
+	} else {
+		while ((got = read_line(w)) > 0 && space_leading(line.p, line.n) == line.n)
 			show(CONSOLE_PROMPT);
-		} else if (!found && console.ended) {
-			return 0;
-		} else if (!found && more(w)) {
-			return -1;
-		}
 	}
 	presses = 0;
-	answering = 1;
-	return 1;
+	answering = got;
+	*text = line.p;
+	*n = line.n;
+	return got;
 }

@@ -17,12 +17,9 @@ void console_close(void);
  * input or at the second ^C in a row; -1 with a reason. The model answers from then until the next call. */
 int console_turn(const char **text, size_t *n, struct why *w);
 
-/* For the handler of SIGINT of an interactive conversation: 1 if it ends an answer at most, 0 if it is the second
+/* For the handler of SIGINT of an interactive conversation: 1 if it ends an answer or the input, 0 if it is the second
  * one while the model answers. */
 int console_interrupt(void);
-
-/* For the handler of signals that end the program: there is no further turn. */
-void console_quit(void);
 
 /* 1 if there was a ^C since the answer began. */
 int console_cancelled(void);

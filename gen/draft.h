@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 #include "lib/base/why.h"
+#include "lib/process/stages.h"
 #include "lib/stream/frame.h"
 #include "result.h"
-#include "stages.h"
 
 enum { DRAFT_MAX = 64 };        /* ids of a guess */
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "lib/base/cli.h"
+#include "lib/process/find.h"
 #include "feed_opts.h"
-#include "find.h"
 #include "loop.h"
 
 static struct cli c = { .program = "feed", .synopsis = "[options] FIFO < prompt > ids",

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "stages.h"
+#include "lib/process/stages.h"
 
 /* In the order of the stream, which runs from PROMPT to DETOK. FEED and TEE are gen itself; DRAFT is the small model
  * that the loop runs. SCHEMA runs before all others; CHAT, ENCODE, ANSWER and PLAIN for each turn of a conversation,

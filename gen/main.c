@@ -1,5 +1,6 @@
 /* gen: text from a prompt. Starts the stages and is the loop between them; what each option means is for the stages
  * to say. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,15 +24,20 @@
 enum { TEXT_MAX = 1 << 30 };
 
 static struct request q;
-static volatile sig_atomic_t interrupted;
 
+/* The stages end before gen does. */
 static void on_signal(int sig)
 {
-	if (sig == SIGINT && asked(&q, INTERACTIVE) && console_interrupt())
+	int before = errno, over = sig != SIGINT || !asked(&q, INTERACTIVE) || !console_interrupt();
+
+	errno = before;
+	if (!over)
 		return;
-	interrupted = sig;
-	console_quit();
-	stages_kill(q.stage, STAGES, SIGTERM);
+	stages_kill(q.stage, STAGES);
+	while (wait(NULL) > 0 || errno == EINTR)
+		;
+	signal(sig, SIG_DFL);
+	raise(sig);
 }
 
 static void take_signals(void)
@@ -152,17 +158,13 @@ static int run(void)
 	take_signals();
 	status = asked(&q, TALKS) ? conversation(&q, &l, &ours) : generate(&l, &capture, &ours);
 	draft_close(&draft);
-	failed = pipeline_end(&q, &l, status || interrupted || l.gone, &its);
-	if (!asked(&q, TALKS) && !interrupted && tell(&capture, &l, results, failed < 0 && !status, &ours))
+	failed = pipeline_end(&q, &l, status || l.gone, &its);
+	if (!asked(&q, TALKS) && tell(&capture, &l, results, failed < 0 && !status, &ours))
 		status = -1;
 	for (int i = 0; i < q.texts; i++)
 		result_free(&results[i]);
 	free(results);
 	loop_close(&l);
-	if (interrupted) {
-		signal(interrupted, SIG_DFL);
-		raise(interrupted);
-	}
 	if (failed < 0 && !status)
 		return 0;
 	fprintf(stderr, "gen: %s\n", failed < 0 ? ours.text : its.text);

@@ -10,11 +10,11 @@
 #include "fwd/fwd_opts.h"
 #include "lib/base/grow.h"
 #include "lib/chat/chat_opts.h"
+#include "lib/process/find.h"
 #include "lib/sampler/opts.h"
 #include "lib/sampler/rng.h"
 #include "console.h"
 #include "draft.h"
-#include "find.h"
 #include "loop.h"
 
 enum { STAGE = 1, DRAFT_FROM, GUESS_MAX, BEST_OF, PENALTY, FLAG };

@@ -103,6 +103,13 @@ static void take_number(struct option_parser *r, const struct opt *o)
 		*(int64_t *)(void *)to = cli_integer(r->c, o, (long long)n->low, (long long)n->high);
 }
 
+/* For an option that may be given this many times. */
+static void at_most(const struct option_parser *r, const struct opt *o, size_t n, int most)
+{
+	if (n == (size_t)most)
+		cli_usage(r->c, "--%s: more than %d of them", o->name, most);
+}
+
 /* ID+B, ID-B, ID+inf, ID-inf. */
 static void add_bias(struct option_parser *r, const struct opt *o)
 {
@@ -114,8 +121,7 @@ static void add_bias(struct option_parser *r, const struct opt *o)
 
 	if (!sign || sign == text || (size_t)(sign - text) >= sizeof id)
 		cli_usage(c, "-l/--logit-bias: \"%s\" is not of the form ID+B or ID-B", text);
-	if (p->n_bias++ == BIAS_MAX)
-		cli_usage(c, "-l/--logit-bias: more than %d of them", BIAS_MAX);
+	at_most(r, o, p->n_bias++, BIAS_MAX);
 	snprintf(id, sizeof id, "%.*s", (int)(sign - text), text);
 	c->value = id;
 	b->id = (int32_t)cli_integer(c, o, 0, FRAME_VOCAB_MAX - 1);
@@ -128,8 +134,7 @@ static void add_bias(struct option_parser *r, const struct opt *o)
 
 static void add_id(struct option_parser *r, const struct opt *o, int32_t *ids, size_t *n, int most)
 {
-	if (*n == (size_t)most)
-		cli_usage(r->c, "--%s: more than %d of them", o->name, most);
+	at_most(r, o, *n, most);
 	ids[(*n)++] = (int32_t)cli_integer(r->c, o, 0, FRAME_VOCAB_MAX - 1);
 }
 
@@ -140,16 +145,15 @@ static void add_breaker(struct option_parser *r, const char *text)
 
 	if (!s)
 		cli_die(r->c, "out of memory");
-	if (b->n_text == BREAKERS_MAX)
-		cli_usage(r->c, "--dry-sequence-breaker: more than %d of them", BREAKERS_MAX);
 	r->set->breaker[b->n_text] = (struct sampler_breaker){ s, quote_undo(text, s) };
 	if (!r->set->breaker[b->n_text].n || r->set->breaker[b->n_text].n > SAMPLER_BREAKER_MAX)
 		cli_usage(r->c, "--dry-sequence-breaker: \"%s\" is not 1 to %d bytes", text, SAMPLER_BREAKER_MAX);
 	b->n_text++;
 }
 
-static void take_breaker(struct option_parser *r)
+static void take_breaker(struct option_parser *r, const struct opt *o)
 {
+	at_most(r, o, r->set->chain.breakers.n_text, BREAKERS_MAX);
 	r->named_breakers = 1;
 	if (!strcmp(r->c->value, "none"))
 		r->set->chain.breakers.n_text = 0;
@@ -199,7 +203,7 @@ static void take(struct option_parser *r, const struct opt *o)
 		if (order(&set->chain, c->value, &r->w) < 0)
 			cli_usage(c, "--%s: %s", o->name, r->w.text);
 		break;
-	case OPT_BREAKER: take_breaker(r); break;
+	case OPT_BREAKER: take_breaker(r, o); break;
 	case OPT_BREAKER_ID: add_id(r, o, set->breaker_id, &set->chain.breakers.n_id, BREAKERS_MAX); break;
 	case OPT_STOP_ID: add_id(r, o, set->stop_id, &set->n_stop, STOP_IDS_MAX); break;
 	case OPT_IGNORE_EOS: set->ignore_eos = 1; break;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/base/grow.h"
 #include "lib/base/system.h"
 #include "lib/sampler/sampler.h"
 #include "trace.h"
@@ -34,16 +35,13 @@ void session_close(struct session *s)
 	pieces_close(s->pieces);
 	free(s->row);
 	free(s->guess);
-	free(s->id);
-	free(s->logprob);
 }
 
 /* ---- the card ---- */
 
 static int check_id(const struct session *s, int32_t id, const char *option, struct why *w)
 {
-	return id < s->card.n_vocab ? 0 : why(w, "%s: id %" PRId32 " is outside the vocabulary of %" PRId32, option, id,
-		s->card.n_vocab);
+	return card_check_id(id, s->card.n_vocab, w) ? why_in(w, option) : 0;
 }
 
 static int check_ids(const struct session *s, struct why *w)
@@ -95,16 +93,12 @@ int session_card(struct session *s, const struct frame *f, struct why *w)
 static int reserve(struct session *s, size_t n, struct why *w)
 {
 	size_t rows = n + 1, best = s->set.chain.n_best < 0 ? 0 : (size_t)s->set.chain.n_best + 1;
-	int32_t *guess = rows > s->room ? realloc(s->guess, rows * sizeof *guess) : s->guess;
-	int32_t *id = rows > s->room ? realloc(s->id, rows * sizeof *id) : s->id;
-	void *logprob = rows > s->room && best ? realloc(s->logprob, rows * best * sizeof *s->logprob) : s->logprob;
+	size_t size = rows * (sizeof *s->guess + sizeof *s->id + best * sizeof *s->logprob);
 
-	s->guess = guess ? guess : s->guess;
-	s->id = id ? id : s->id;
-	s->logprob = logprob ? logprob : s->logprob;
-	if (!guess || !id || (best && !logprob))
+	if (grow_scratch(&s->guess, &s->room, size))
 		return why(w, "out of memory");
-	s->room = rows > s->room ? rows : s->room;
+	s->id = s->guess + rows;
+	s->logprob = (float (*)[2])(void *)(s->id + rows);
 	return 0;
 }
 

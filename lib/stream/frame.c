@@ -249,12 +249,6 @@ int frame_read_all(struct frame_in *in, const struct frame *f, void *buffer, siz
 	return frame_read(in, f, to, (size_t)f->rows * f->cols, w);
 }
 
-int frame_check_id(const struct frame_in *in, int32_t id, int32_t n_vocab, struct why *w)
-{
-	return id >= 0 && id < n_vocab ? 0 : why(w, "%s: frame %" PRIu64 ": id %" PRId32
-		" is outside the vocabulary of %" PRId32, in->name, in->number, id, n_vocab);
-}
-
 /* ---- writing ---- */
 
 static void encode_header(unsigned char h[FRAME_HEADER], const struct frame *f)

@@ -78,9 +78,6 @@ int frame_read_floats(struct frame_in *in, const struct frame *f, float *to, siz
  * it. */
 int frame_read_all(struct frame_in *in, const struct frame *f, void *buffer, size_t *room, struct why *w);
 
-/* -1 unless id is in a vocabulary of n_vocab: the reason names the current frame. */
-int frame_check_id(const struct frame_in *in, int32_t id, int32_t n_vocab, struct why *w);
-
 /* ---- writing ---- */
 
 /* Writes header and payload (rows·cols elements) completely, also on a non-blocking descriptor. If the reader is gone,
@@ -118,6 +115,9 @@ int card_write(int fd, const struct card *card, struct why *w);
 /* -1 if two cards disagree: another vocabulary or size, or another model, where 0 is no model. The reason names both
  * sides, as "stdin" and "m.gguf". */
 int card_agree(const struct card *a, const char *a_name, const struct card *b, const char *b_name, struct why *w);
+
+/* -1 unless id is in a vocabulary of n_vocab. The reason is to be put behind the id's origin: frame_why(), why_in(). */
+int card_check_id(int32_t id, int32_t n_vocab, struct why *w);
 
 /* 1 if id ends a generation. */
 int card_is_eog(const struct card *card, int32_t id);

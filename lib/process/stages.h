@@ -40,7 +40,7 @@ int stage_start(struct stage *s, int in, int out, struct why *w);
 int stage_wait(struct stage *s, struct why *w);
 
 /* Asks all running stages to end. Safe in a signal handler. */
-void stages_kill(struct stage *s, int n, int signal);
+void stages_kill(struct stage *s, int n);
 
 /* Waits for all n stages, which are in the order of the stream. With `failing`, those that still run after a moment
  * are killed, so that none waits for input that will not come. Returns the number of the stage whose failure began

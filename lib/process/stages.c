@@ -152,12 +152,12 @@ static int stage_failed(const struct stage *s)
 	return signal ? signal != SIGPIPE && !(s->ours && signal == SIGTERM) : WEXITSTATUS(s->status) != 0;
 }
 
-void stages_kill(struct stage *s, int n, int signal)
+void stages_kill(struct stage *s, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (s[i].pid > 0) {
 			s[i].ours = 1;
-			kill(s[i].pid, signal);
+			kill(s[i].pid, SIGTERM);
 		}
 }
 
@@ -228,7 +228,7 @@ int stages_wait(struct stage *s, int n, int failing, struct why *w)
 			nanosleep(&pause, NULL);
 	}
 	if (failing)
-		stages_kill(s, n, SIGTERM);
+		stages_kill(s, n);
 	while (reap(s, n, 0) > 0)
 		;
 	/* A fault goes down the stream: the first in its order began it; but one that was killed did not follow
