@@ -21,32 +21,18 @@ static void item_schemas(struct converter *c, const struct json *s, const struct
 	}
 }
 
-/* An item and the white space after it. */
-static struct gbnf_expr *write_item(struct converter *c, const struct json *s)
-{
-	return gbnf_join(&c->g, schema_write(c, s, "item", 4), gbnf_primitive(&c->g, GBNF_SPACE), NULL);
-}
-
-static struct gbnf_expr *comma(struct gbnf *g)
-{
-	return gbnf_join(g, gbnf_literal(g, ","), gbnf_primitive(g, GBNF_SPACE), NULL);
-}
-
 /* Adds as many of the first items as there can be, at most *max; returns how many. */
 static uint32_t write_first(struct converter *c, const struct json *first, uint32_t *max, struct gbnf_expr *out)
 {
 	uint32_t n = 0;
 
 	for (const struct json *i = first ? first->child : NULL; i && n < *max && !c->failed; i = i->next) {
-		struct gbnf_expr *item = write_item(c, i);
+		struct gbnf_expr *item = schema_write(c, i, "item", 4);
 
-		if (gbnf_is_never(item)) {
+		if (gbnf_is_never(item))
 			*max = n;
-			break;
-		}
-		if (n++)
-			gbnf_add(&c->g, out, comma(&c->g));
-		gbnf_add(&c->g, out, item);
+		else
+			gbnf_add(&c->g, out, gbnf_join(&c->g, n++ ? ",_%_" : "%_", item));
 	}
 	return n;
 }
@@ -54,13 +40,12 @@ static uint32_t write_first(struct converter *c, const struct json *first, uint3
 /* low to high items of one kind, the first of them with a comma before it if `more` of others are there. */
 static struct gbnf_expr *repeat_item(struct gbnf *g, struct gbnf_expr *item, int more, uint32_t low, uint32_t high)
 {
-	struct gbnf_expr *next = gbnf_join(g, comma(g), item, NULL), *some;
+	struct gbnf_expr *next = gbnf_join(g, ",_%_", item);
 
 	if (more || !high)
 		return gbnf_repeat(g, next, low, high);
 	next = gbnf_repeat(g, next, low ? low - 1 : 0, high == GBNF_FOREVER ? high : high - 1);
-	some = gbnf_join(g, item, next, NULL);
-	return gbnf_repeat(g, some, low > 0, 1);
+	return gbnf_repeat(g, gbnf_join(g, "%_%", item, next), low > 0, 1);
 }
 
 static struct gbnf_expr *write_items(struct converter *c, const struct json *s, uint32_t min, uint32_t max)
@@ -80,7 +65,7 @@ static struct gbnf_expr *write_items(struct converter *c, const struct json *s, 
 		max = low;              /* a tuple has no further items unless minItems requires them */
 	if (!max || c->failed)
 		return out;
-	item = write_item(c, others ? others : &anything);
+	item = schema_write(c, others ? others : &anything, "item", 4);
 	gbnf_add(&c->g, out, repeat_item(&c->g, item, n > 0, low, max));
 	return out;
 }
@@ -95,7 +80,6 @@ struct gbnf_expr *schema_write_array(struct converter *c, const struct json *s)
 		schema_fail(c, "uniqueItems is not supported");
 	if (min > max || c->failed)
 		return gbnf_never();
-	gbnf_define(&c->g, rule, gbnf_join(&c->g, gbnf_literal(&c->g, "["), gbnf_primitive(&c->g, GBNF_SPACE),
-		write_items(c, s, min, max), gbnf_literal(&c->g, "]"), NULL));
+	gbnf_define(&c->g, rule, gbnf_join(&c->g, "[_%]", write_items(c, s, min, max)));
 	return gbnf_use(&c->g, rule);
 }

@@ -25,38 +25,21 @@ static struct gbnf_expr *token(struct converter *c, const struct json *value)
 struct gbnf_expr *schema_literal(struct converter *c, const struct json *value)
 {
 	struct gbnf *g = &c->g;
-	struct gbnf_expr *out, *space;
+	struct gbnf_expr *list = gbnf_sequence(g);
 
 	if (value->type != JSON_ARRAY && value->type != JSON_OBJECT)
 		return token(c, value);
-	space = gbnf_primitive(g, GBNF_SPACE);
-	out = gbnf_join(g, gbnf_literal(g, value->type == JSON_ARRAY ? "[" : "{"), space, NULL);
 	for (const struct json *v = value->child; v; v = v->next) {
 		struct json name = { .type = JSON_STRING, .s = v->key, .n = v->key_n };
 
 		if (v->key)
-			gbnf_add(g, out, gbnf_join(g, token(c, &name), space, gbnf_literal(g, ":"), space, NULL));
-		gbnf_add(g, out, gbnf_join(g, schema_literal(c, v), space, NULL));
-		if (v->next)
-			gbnf_add(g, out, gbnf_join(g, gbnf_literal(g, ","), space, NULL));
+			gbnf_add(g, list, gbnf_join(g, "%_:_", token(c, &name)));
+		gbnf_add(g, list, gbnf_join(g, v->next ? "%_,_" : "%_", schema_literal(c, v)));
 	}
-	gbnf_add(g, out, gbnf_literal(g, value->type == JSON_ARRAY ? "]" : "}"));
-	return out;
+	return gbnf_join(g, value->type == JSON_ARRAY ? "[_%]" : "{_%}", list);
 }
 
 /* ---- which values ---- */
-
-static int has_others(const struct json *s)
-{
-	static const char *const names[] = { "minLength", "maxLength", "pattern", "format", "minimum", "maximum",
-		"exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems", "items", "prefixItems",
-		"additionalItems", "uniqueItems", "properties", "required", "additionalProperties" };
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (json_get(s, names[i]))
-			return 1;
-	return 0;
-}
 
 /* The grammar of the schema without const and enum. NULL: failed, or no value holds to it. */
 static struct grammar *other_grammar(struct converter *c, const struct json *s)
@@ -96,18 +79,10 @@ static int allows(struct converter *c, const struct grammar *g, const struct jso
 	return allowed > 0;
 }
 
-static int among(const struct json *list, const struct json *value)
-{
-	for (const struct json *l = list->child; l; l = l->next)
-		if (schema_equal(l, value))
-			return 1;
-	return 0;
-}
-
 struct gbnf_expr *schema_write_constants(struct converter *c, const struct json *s)
 {
-	const struct json *constant = json_get(s, "const"), *list = json_get(s, "enum");
-	int others = has_others(s);
+	const struct json *list = json_get(s, "enum"), *one = json_get(s, "const"), *end, *v = schema_constants(s, &end);
+	int others = schema_types_of_keywords(s) != 0;
 	unsigned types = TYPE_ALL;
 	struct grammar *g;
 	struct gbnf_expr *out = gbnf_alternatives(&c->g);
@@ -119,8 +94,8 @@ struct gbnf_expr *schema_write_constants(struct converter *c, const struct json 
 	if (json_get(s, "type"))
 		types = schema_types(c, s);
 	g = others ? other_grammar(c, s) : NULL;
-	for (const struct json *v = constant ? constant : list->child; v && !c->failed; v = constant ? NULL : v->next)
-		if ((!constant || !list || among(list, v)) && (schema_type_of(v) & types)
+	for (; v && v != end && !c->failed; v = v->next)
+		if ((v != one || schema_is_constant(c, s, v)) && (schema_type_of(v) & types)
 			&& (!others || (g && allows(c, g, v))))
 			gbnf_add(&c->g, out, schema_literal(c, v));
 	grammar_free(g);

@@ -41,8 +41,9 @@ int schema_fail(struct converter *c, const char *format, ...) __attribute__((for
 
 int schema_no_memory(struct converter *c);              /* the same for running out of memory */
 
-/* Enters a nested schema; leaves it. -1: too deep, too much work, or failed before; then it must not be left. */
-int schema_enter(struct converter *c);
+/* Enters a nested schema; leaves it. -1: not a schema, too deep, too much work, or failed before; then it must not be
+ * left. */
+int schema_enter(struct converter *c, const struct json *s);
 void schema_leave(struct converter *c);
 
 /* The value of a keyword that is a count; `otherwise` if it is absent. */
@@ -66,12 +67,45 @@ enum {
 	TYPE_OBJECT = 64, TYPE_NUMBER = TYPE_INTEGER | TYPE_FRACTION, TYPE_ALL = 127
 };
 
-/* The types that a flat schema names; if it names none, those that its keywords are about, or else all. */
+enum { SCHEMA_TYPES = 7 };
+extern const struct schema_type {
+	const char *name;
+	unsigned types;
+} schema_types_by_name[SCHEMA_TYPES];   /* in the order in which they are written; number precedes integer */
+
+/* What becomes of two values of a keyword that both must hold. */
+enum schema_merged {
+	MERGED_IF_EQUAL, MERGED_TO_LARGER, MERGED_TO_SMALLER, MERGED_AS_LISTS, MERGED_AS_SCHEMAS,
+	MERGED_APART,           /* schema_merge() looks at several keywords */
+	ANNOTATION              /* says nothing about values */
+};
+
+struct schema_keyword {
+	const char *name;
+	enum schema_merged merged;
+	unsigned types;         /* of the values that it is about; 0: of any */
+};
+
+/* The keyword that a member of a schema is. NULL: none that is known. */
+const struct schema_keyword *schema_keyword(const struct json *member);
+
+int schema_has_assertion(const struct json *s);         /* a keyword that is no annotation */
+
+/* The types that the keywords other than type, enum and const are about; 0: none. */
+unsigned schema_types_of_keywords(const struct json *s);
+
+/* The types that a flat schema names; if it names none, those of its constants or its keywords, or else all. */
 unsigned schema_types(struct converter *c, const struct json *s);
 
 unsigned schema_type_of(const struct json *value);              /* of one value: a single bit */
 int schema_equal(const struct json *a, const struct json *b);   /* as JSON values; members in the same order */
 int schema_is_number(const struct json *v);
+
+/* The first value of const, or else of enum; the values end at NULL or *end. NULL: there is none. */
+const struct json *schema_constants(const struct json *s, const struct json **end);
+
+/* Whether the value holds to const and enum of s, which has one of them. */
+int schema_is_constant(struct converter *c, const struct json *s, const struct json *value);
 
 /* ---- merge.c ---- */
 

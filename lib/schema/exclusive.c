@@ -9,9 +9,12 @@
 
 #include "lib/base/grow.h"
 
-struct facet {
-	uint64_t key;
-	size_t branch;
+struct facets {
+	struct facet {
+		uint64_t key;
+		size_t branch;
+	} *at;                  /* sorted by key once all are there */
+	size_t n, room;
 };
 
 /* How a branch is told from others. */
@@ -26,30 +29,28 @@ struct branch {
 	enum branch_kind kind;
 	unsigned types;
 	int is_open;            /* an OBJECT that allows further properties */
-	struct schema_range range;
+	int64_t high;           /* a RANGE's upper bound */
 };
 
 struct branches {
 	struct converter *c;
 	struct branch *branch;  /* [n] */
 	size_t n, n_open;
-	struct facet *facet;    /* sorted by key */
-	size_t n_facets, room;
+	struct facets facets;
+	struct facets ranges;   /* by lower bound */
 };
 
 /* ---- whether one excludes another ---- */
 
-static int are_constants_apart(const struct json *a, const struct json *b)
+static int are_constants_apart(struct converter *c, const struct json *a, const struct json *b)
 {
-	const struct json *one = json_get(a, "const"), *in_a = json_get(a, "enum");
-	const struct json *two = json_get(b, "const"), *in_b = json_get(b, "enum");
+	const struct json *end, *v = schema_constants(a, &end);
 
-	if ((!one && !in_a) || (!two && !in_b))
+	if ((!v && !json_get(a, "enum")) || (!json_get(b, "const") && !json_get(b, "enum")))
 		return 0;
-	for (const struct json *v = one ? one : in_a->child; v; v = one ? NULL : v->next)
-		for (const struct json *u = two ? two : in_b->child; u; u = two ? NULL : u->next)
-			if (schema_equal(v, u))
-				return 0;
+	for (; v && v != end; v = v->next)
+		if (schema_is_constant(c, b, v))
+			return 0;
 	return 1;
 }
 
@@ -107,9 +108,9 @@ static int excludes(struct converter *c, const struct json *a, const struct json
 	/* Without these, b allows every value of types that its keywords are not about. */
 	if (json_get(b, "type") || json_get(b, "enum") || json_get(b, "const"))
 		shared &= schema_types(c, b);
-	if (!shared || are_constants_apart(a, b))
+	if (!shared || are_constants_apart(c, a, b))
 		return 1;
-	if (schema_enter(c))
+	if (schema_enter(c, a))
 		return 0;
 	if (shared == TYPE_OBJECT)
 		excluded = excludes_objects(c, a, b);
@@ -131,21 +132,12 @@ static void check_pair(struct branches *b, size_t i, size_t k)
 
 /* ---- facets ---- */
 
-static uint64_t mix(uint64_t h, const void *p, size_t n)
-{
-	const unsigned char *s = p;
-
-	while (n--)
-		h = (h ^ *s++) * 0x100000001b3u;
-	return ((h ^ h >> 31) * 0x9e3779b97f4a7c15u) >> 1;
-}
-
 /* A tag, a property's name (NULL: the branch itself), and a type's bit or a value's hash. */
 static uint64_t key(char tag, const struct json *property, uint64_t what)
 {
-	uint64_t h = mix(what + 1, &tag, 1);
+	uint64_t seed = (what * 2 + !property) * 256 + (unsigned char)tag;
 
-	return property ? mix(h, property->key, property->key_n) : h;
+	return index_hash(seed, property ? property->key : NULL, property ? property->key_n : 0) >> 1;
 }
 
 /* Equal values have equal hashes; all arrays have one hash, and so have all objects. */
@@ -154,17 +146,16 @@ static uint64_t hash_value(const struct json *v)
 	double d = v->d + 0.0;
 
 	if (v->type == JSON_STRING)
-		return mix(1, v->s, v->n);
-	return schema_is_number(v) ? mix(2, &d, sizeof d) : 3 + (uint64_t)v->type;
+		return index_hash(1, v->s, v->n);
+	return schema_is_number(v) ? index_hash(2, &d, sizeof d) : 3 + (uint64_t)v->type;
 }
 
-static void add_facet(struct branches *b, uint64_t key, size_t branch)
+static void add_facet(struct branches *b, struct facets *to, uint64_t key, size_t branch)
 {
-	if (b->n_facets == b->room && grow(&b->facet, &b->room, sizeof *b->facet, 1024)) {
+	if (to->n == to->room && grow(&to->at, &to->room, sizeof *to->at, 1024))
 		schema_no_memory(b->c);
-		return;
-	}
-	b->facet[b->n_facets++] = (struct facet){ key, branch };
+	else
+		to->at[to->n++] = (struct facet){ key, branch };
 }
 
 enum {
@@ -173,26 +164,18 @@ enum {
 	HAS = 'h', HAS_ANY = 'a', HAS_OPEN = 'o'        /* a property; without constants; in an open object */
 };
 
-static const struct json *constants_of(const struct json *s, const struct json **end)
-{
-	const struct json *one = json_get(s, "const"), *list = json_get(s, "enum");
-
-	*end = one ? one->next : NULL;
-	return one ? one : list ? list->child : NULL;
-}
-
 static void add_property(struct branches *b, size_t i, const struct json *name, const struct json *schema)
 {
 	const struct json *flat = schema ? schema_flatten(b->c, schema) : NULL, *end, *v;
 
-	add_facet(b, key(HAS, name, 0), i);
+	add_facet(b, &b->facets, key(HAS, name, 0), i);
 	if (b->branch[i].is_open)
-		add_facet(b, key(HAS_OPEN, name, 0), i);
-	v = flat ? constants_of(flat, &end) : NULL;
+		add_facet(b, &b->facets, key(HAS_OPEN, name, 0), i);
+	v = flat ? schema_constants(flat, &end) : NULL;
 	if (!v)
-		add_facet(b, key(HAS_ANY, name, 0), i);
+		add_facet(b, &b->facets, key(HAS_ANY, name, 0), i);
 	for (; v && v != end; v = v->next)
-		add_facet(b, key(HAS_VALUE, name, hash_value(v)), i);
+		add_facet(b, &b->facets, key(HAS_VALUE, name, hash_value(v)), i);
 }
 
 static void add_object(struct branches *b, size_t i)
@@ -212,25 +195,31 @@ static void add_object(struct branches *b, size_t i)
 
 static void add_branch(struct branches *b, size_t i)
 {
+	struct schema_range range = { INT64_MIN, INT64_MAX, 0, 0 };
 	struct branch *x = &b->branch[i];
-	const struct json *end, *v = constants_of(x->flat, &end);
+	const struct json *end, *v = schema_constants(x->flat, &end);
 
 	x->types = x->flat->type == JSON_OBJECT ? schema_types(b->c, x->flat)
 		: x->flat->type == JSON_TRUE ? TYPE_ALL : 0;
 	x->kind = v ? OTHER : x->types == TYPE_OBJECT ? OBJECT
 		: x->types && !(x->types & ~(unsigned)TYPE_NUMBER) ? RANGE : OTHER;
-	x->range = (struct schema_range){ INT64_MIN, INT64_MAX, 0, 0 };
-	x->is_open = x->kind == OBJECT && is_open(x->flat);
-	b->n_open += (size_t)x->is_open;
-	if (x->kind == OBJECT)
+	if (x->kind == OBJECT) {
+		x->is_open = is_open(x->flat);
+		b->n_open += (size_t)x->is_open;
 		add_object(b, i);
-	if (x->kind == RANGE)
-		schema_range(b->c, x->flat, &x->range);
-	for (unsigned bit = 1; bit < TYPE_ALL && x->kind != OBJECT; bit <<= 1)
+		return;
+	}
+	if (x->kind == RANGE) {
+		schema_range(b->c, x->flat, &range);
+		x->high = range.high;
+		add_facet(b, &b->ranges, (uint64_t)range.low ^ (uint64_t)1 << 63, i);
+	}
+	for (unsigned bit = 1; bit < TYPE_ALL; bit <<= 1)
 		if (x->types & bit)
-			add_facet(b, key(v ? HAS_CONSTANT : x->kind == RANGE ? HAS_RANGE : HAS_TYPE, NULL, bit), i);
+			add_facet(b, &b->facets,
+				key(v ? HAS_CONSTANT : x->kind == RANGE ? HAS_RANGE : HAS_TYPE, NULL, bit), i);
 	for (; v && v != end; v = v->next)
-		add_facet(b, key(HAS_VALUE, NULL, hash_value(v)), i);
+		add_facet(b, &b->facets, key(HAS_VALUE, NULL, hash_value(v)), i);
 }
 
 static int by_key(const void *x, const void *y)
@@ -242,15 +231,21 @@ static int by_key(const void *x, const void *y)
 	return (a->branch > b->branch) - (a->branch < b->branch);
 }
 
+static void sort(struct facets *f)
+{
+	if (f->n)
+		qsort(f->at, f->n, sizeof *f->at, by_key);
+}
+
 /* The first facet with that key or a larger one. */
 static size_t first_facet(const struct branches *b, uint64_t key)
 {
-	size_t from = 0, to = b->n_facets;
+	size_t from = 0, to = b->facets.n;
 
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
 
-		if (b->facet[middle].key < key)
+		if (b->facets.at[middle].key < key)
 			from = middle + 1;
 		else
 			to = middle;
@@ -266,8 +261,10 @@ static size_t count(const struct branches *b, uint64_t key)
 
 static void check_having(struct branches *b, uint64_t key, size_t k)
 {
-	for (size_t i = first_facet(b, key); i < b->n_facets && b->facet[i].key == key && !b->c->failed; i++)
-		check_pair(b, b->facet[i].branch, k);
+	const struct facets *f = &b->facets;
+
+	for (size_t i = first_facet(b, key); i < f->n && f->at[i].key == key && !b->c->failed; i++)
+		check_pair(b, f->at[i].branch, k);
 }
 
 /* ---- who can overlap a branch ---- */
@@ -276,7 +273,7 @@ static void check_having(struct branches *b, uint64_t key, size_t k)
 static void check_others(struct branches *b, size_t k)
 {
 	const struct branch *x = &b->branch[k];
-	const struct json *end, *v = constants_of(x->flat, &end);
+	const struct json *end, *v = schema_constants(x->flat, &end);
 	int typed = v || json_get(x->flat, "type");
 
 	for (unsigned bit = 1; bit < TYPE_ALL; bit <<= 1) {
@@ -300,7 +297,7 @@ static size_t property_overlaps(struct branches *b, size_t k, const struct json 
 	struct json name = { .key = required->s, .key_n = required->n };
 	const struct json *properties = json_get(b->branch[k].flat, "properties"), *end;
 	const struct json *p = index_find(&b->c->index, properties, name.key, name.key_n);
-	const struct json *flat = p ? schema_flatten(b->c, p) : NULL, *v = flat ? constants_of(flat, &end) : NULL;
+	const struct json *flat = p ? schema_flatten(b->c, p) : NULL, *v = flat ? schema_constants(flat, &end) : NULL;
 	uint64_t rest = key(v ? HAS_ANY : HAS, &name, 0);
 	size_t n = count(b, rest);
 
@@ -336,34 +333,18 @@ static void check_objects(struct branches *b, size_t k)
 			check_pair(b, i, k);
 }
 
-static int by_low(const void *x, const void *y)
-{
-	const struct branch *const *a = x, *const *b = y;
-
-	return ((*a)->range.low > (*b)->range.low) - ((*a)->range.low < (*b)->range.low);
-}
-
 /* In order of lower bounds: a range that overlaps an earlier one overlaps the earlier one with the highest upper
  * bound. */
 static void check_ranges(struct branches *b)
 {
-	const struct branch **order = calloc(b->n, sizeof *order), *furthest = NULL;
-	size_t n = 0;
+	const struct facet *at = b->ranges.at;
+	size_t furthest = b->ranges.n ? at->branch : 0;
 
-	if (!order)
-		schema_no_memory(b->c);
-	for (size_t i = 0; order && i < b->n; i++)
-		if (b->branch[i].kind == RANGE)
-			order[n++] = &b->branch[i];
-	if (n)
-		qsort(order, n, sizeof *order, by_low);
-	for (size_t i = 0; i < n && !b->c->failed; i++) {
-		if (furthest)
-			check_pair(b, (size_t)(furthest - b->branch), (size_t)(order[i] - b->branch));
-		if (!furthest || order[i]->range.high >= furthest->range.high)
-			furthest = order[i];
+	for (size_t i = 1; i < b->ranges.n && !b->c->failed; i++) {
+		check_pair(b, furthest, at[i].branch);
+		if (b->branch[at[i].branch].high >= b->branch[furthest].high)
+			furthest = at[i].branch;
 	}
-	free(order);
 }
 
 static void check_all(struct branches *b)
@@ -394,9 +375,10 @@ void schema_check_exclusive(struct converter *c, const struct json *list)
 		b.branch[b.n].flat = flat;
 		add_branch(&b, b.n++);
 	}
-	if (b.n_facets)
-		qsort(b.facet, b.n_facets, sizeof *b.facet, by_key);
+	sort(&b.facets);
+	sort(&b.ranges);
 	check_all(&b);
 	free(b.branch);
-	free(b.facet);
+	free(b.facets.at);
+	free(b.ranges.at);
 }

@@ -35,8 +35,10 @@ int schema_no_memory(struct converter *c)
 	return schema_fail(c, "the schema needs more memory than it may have");
 }
 
-int schema_enter(struct converter *c)
+int schema_enter(struct converter *c, const struct json *s)
 {
+	if (s->type != JSON_OBJECT && s->type != JSON_TRUE && s->type != JSON_FALSE)
+		schema_fail(c, "a schema is an object, true or false");
 	if (c->failed)
 		return -1;
 	if (++c->work > WORK_MAX)

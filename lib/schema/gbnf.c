@@ -5,23 +5,23 @@
 #include <stdio.h>
 #include <string.h>
 
-enum expr_kind { NEVER, TEXT, CLASS, PRIMITIVE, SEQUENCE, ALTERNATIVES, REPEAT, RULE };
+enum expr_kind { NEVER, TERMINAL, SEQUENCE, ALTERNATIVES, REPEAT, RULE };
 
 struct gbnf_expr {
 	uint8_t kind;                           /* enum expr_kind */
 	uint8_t placed;                         /* it is part of another one or a rule's body */
+	uint16_t primitives;                    /* TERMINAL: those that it names, a set of bits */
 	uint32_t low, high;                     /* REPEAT */
 	struct gbnf_expr *next;                 /* in a list */
 	union {
 		struct {
 			const char *s;
 			size_t n;
-		} text;                         /* TEXT, CLASS */
+		} text;                         /* TERMINAL: as it is printed */
 		struct {
 			struct gbnf_expr *first, *last;
 		} list;                         /* SEQUENCE, ALTERNATIVES; REPEAT: one */
 		struct gbnf_rule *rule;
-		enum gbnf_primitive primitive;
 	} is;
 };
 
@@ -35,10 +35,31 @@ struct gbnf_rule {
 
 static struct gbnf_expr never = { .kind = NEVER };
 
-void gbnf_free(struct gbnf *g)
-{
-	arena_free(&g->arena);
-}
+/* Rules that all schemas share. */
+static const struct {
+	const char *name, *body;
+	unsigned uses;                          /* other ones: a set of bits */
+} primitives[GBNF_PRIMITIVES] = {
+#define USES(p) (1u << GBNF_##p)
+	[GBNF_SPACE] = { "space", "| \" \" | \"\\n\" [ \\t]{0,20}", 0 },
+	[GBNF_PLAIN] = { "plain", "[^\"\\\\\\x7F\\x00-\\x1F]", 0 },
+	[GBNF_CHAR] = { "char", "plain | \"\\\\\" ([\"\\\\/bfnrt] | \"u\" unit)", USES(PLAIN) | USES(UNIT) },
+	/* the digits of \u; surrogates only in pairs */
+	[GBNF_UNIT] = { "unit", "[0-9a-cA-CefEF] hex{3} | [dD] [0-7] hex{2}"
+		" | [dD] [89abAB] hex{2} \"\\\\u\" [dD] [c-fC-F] hex{2}", USES(HEX) },
+	[GBNF_HEX] = { "hex", "[0-9a-fA-F]", 0 },
+	[GBNF_STRING] = { "string", "\"\\\"\" char* \"\\\"\"", USES(CHAR) },
+	[GBNF_INTEGER] = { "integer", "\"0\" | \"-\"? [1-9] [0-9]{0,15}", 0 },
+	[GBNF_NUMBER] = { "number",
+		"\"-\"? (\"0\" | [1-9] [0-9]{0,15}) (\".\" [0-9]{1,16})? ([eE] [-+]? [0-9]{1,2})?", 0 },
+	[GBNF_VALUE] = { "value", "object | array | string | number | \"true\" | \"false\" | \"null\"",
+		USES(OBJECT) | USES(ARRAY) | USES(STRING) | USES(NUMBER) },
+	[GBNF_OBJECT] = { "object", "\"{\" space (member (\",\" space member)*)? \"}\"", USES(SPACE) | USES(MEMBER) },
+	[GBNF_MEMBER] = { "member", "string space \":\" space value space", USES(STRING) | USES(SPACE) | USES(VALUE) },
+	[GBNF_ARRAY] = { "array",
+		"\"[\" space (value space (\",\" space value space)*)? \"]\"", USES(SPACE) | USES(VALUE) },
+#undef USES
+};
 
 /* ---- making expressions ---- */
 
@@ -63,33 +84,48 @@ static struct gbnf_expr *make(struct gbnf *g, enum expr_kind kind)
 	return e;
 }
 
-static struct gbnf_expr *make_text(struct gbnf *g, enum expr_kind kind, const char *s, size_t n)
+/* s[n] is borrowed. */
+static struct gbnf_expr *terminal(struct gbnf *g, const char *s, size_t n, unsigned names)
 {
-	struct gbnf_expr *e = make(g, kind);
-	char *copy = g->failed ? NULL : arena_text(&g->arena, n);
+	struct gbnf_expr *e = make(g, TERMINAL);
 
-	g->failed |= !copy;
 	if (g->failed)
 		return &never;
-	memcpy(copy, s, n);
-	e->is.text.s = copy;
+	e->primitives = (uint16_t)names;
+	e->is.text.s = s;
 	e->is.text.n = n;
 	return e;
 }
 
-struct gbnf_expr *gbnf_text(struct gbnf *g, const char *s, size_t n)
+struct gbnf_expr *gbnf_primitive(struct gbnf *g, enum gbnf_primitive p)
 {
-	return n ? make_text(g, TEXT, s, n) : gbnf_sequence(g);
+	return terminal(g, primitives[p].name, strlen(primitives[p].name), 1u << p);
 }
 
-struct gbnf_expr *gbnf_literal(struct gbnf *g, const char *s)
+/* s[n] between two brackets; in quotes, with a backslash before quotes and backslashes. */
+static struct gbnf_expr *bracketed(struct gbnf *g, const char *bracket, const char *s, size_t n)
 {
-	return gbnf_text(g, s, strlen(s));
+	char *copy = g->failed ? NULL : arena_text(&g->arena, 2 * n + 2), *to = copy;
+
+	g->failed |= !copy;
+	if (!copy)
+		return &never;
+	*to++ = bracket[0];
+	for (; n--; *to++ = *s++)
+		if (*bracket == '"' && (*s == '"' || *s == '\\'))
+			*to++ = '\\';
+	*to++ = bracket[1];
+	return terminal(g, copy, (size_t)(to - copy), 0);
+}
+
+struct gbnf_expr *gbnf_text(struct gbnf *g, const char *s, size_t n)
+{
+	return n ? bracketed(g, "\"\"", s, n) : gbnf_sequence(g);
 }
 
 struct gbnf_expr *gbnf_class(struct gbnf *g, const char *s, size_t n)
 {
-	return make_text(g, CLASS, s, n);
+	return bracketed(g, "[]", s, n);
 }
 
 void gbnf_spell(struct bytes *class, uint32_t point)
@@ -102,15 +138,6 @@ void gbnf_spell(struct bytes *class, uint32_t point)
 		snprintf(text, sizeof text, point < 0x100 ? "\\x%02X" : point < 0x10000 ? "\\u%04X" : "\\U%08X",
 			(unsigned)point);
 	bytes_puts(class, text);
-}
-
-struct gbnf_expr *gbnf_primitive(struct gbnf *g, enum gbnf_primitive p)
-{
-	struct gbnf_expr *e = make(g, PRIMITIVE);
-
-	if (!g->failed)
-		e->is.primitive = p;
-	return e;
 }
 
 struct gbnf_expr *gbnf_alternatives(struct gbnf *g)
@@ -157,15 +184,17 @@ void gbnf_add(struct gbnf *g, struct gbnf_expr *list, struct gbnf_expr *e)
 	list->is.list.last = e;
 }
 
-struct gbnf_expr *gbnf_join(struct gbnf *g, ...)
+struct gbnf_expr *gbnf_join(struct gbnf *g, const char *format, ...)
 {
 	struct gbnf_expr *list = gbnf_sequence(g);
-	struct gbnf_expr *e;
 	va_list ap;
 
-	va_start(ap, g);
-	while ((e = va_arg(ap, struct gbnf_expr *)))
-		gbnf_add(g, list, e);
+	va_start(ap, format);
+	for (size_t n; *format; format += n ? n : 1) {
+		n = strcspn(format, "%_");
+		gbnf_add(g, list, n ? gbnf_text(g, format, n) : *format == '_' ? gbnf_primitive(g, GBNF_SPACE)
+			: va_arg(ap, struct gbnf_expr *));
+	}
 	va_end(ap);
 	return list;
 }
@@ -241,7 +270,7 @@ struct gbnf_expr *gbnf_use(struct gbnf *g, struct gbnf_rule *r)
 static int is_finite(const struct gbnf_expr *e)
 {
 	switch ((enum expr_kind)e->kind) {
-	case TEXT: case CLASS: case PRIMITIVE:
+	case TERMINAL:
 		return 1;
 	case SEQUENCE:
 		for (const struct gbnf_expr *i = e->is.list.first; i; i = i->next)
@@ -302,31 +331,6 @@ int gbnf_settle(struct gbnf *g, struct gbnf_rule *root, const char **label)
 
 /* ---- printing ---- */
 
-static const struct {
-	const char *name, *body;
-	unsigned uses;
-} primitives[GBNF_PRIMITIVES] = {
-#define USES(p) (1u << GBNF_##p)
-	[GBNF_SPACE] = { "space", "| \" \" | \"\\n\" [ \\t]{0,20}", 0 },
-	[GBNF_PLAIN] = { "plain", "[^\"\\\\\\x7F\\x00-\\x1F]", 0 },
-	[GBNF_CHAR] = { "char", "plain | \"\\\\\" ([\"\\\\/bfnrt] | \"u\" unit)", USES(PLAIN) | USES(UNIT) },
-	/* the digits of \u; surrogates only in pairs */
-	[GBNF_UNIT] = { "unit", "[0-9a-cA-CefEF] hex{3} | [dD] [0-7] hex{2}"
-		" | [dD] [89abAB] hex{2} \"\\\\u\" [dD] [c-fC-F] hex{2}", USES(HEX) },
-	[GBNF_HEX] = { "hex", "[0-9a-fA-F]", 0 },
-	[GBNF_STRING] = { "string", "\"\\\"\" char* \"\\\"\"", USES(CHAR) },
-	[GBNF_INTEGER] = { "integer", "\"0\" | \"-\"? [1-9] [0-9]{0,15}", 0 },
-	[GBNF_NUMBER] = { "number",
-		"\"-\"? (\"0\" | [1-9] [0-9]{0,15}) (\".\" [0-9]{1,16})? ([eE] [-+]? [0-9]{1,2})?", 0 },
-	[GBNF_VALUE] = { "value", "object | array | string | number | \"true\" | \"false\" | \"null\"",
-		USES(OBJECT) | USES(ARRAY) | USES(STRING) | USES(NUMBER) },
-	[GBNF_OBJECT] = { "object", "\"{\" space (member (\",\" space member)*)? \"}\"", USES(SPACE) | USES(MEMBER) },
-	[GBNF_MEMBER] = { "member", "string space \":\" space value space", USES(STRING) | USES(SPACE) | USES(VALUE) },
-	[GBNF_ARRAY] = { "array",
-		"\"[\" space (value space (\",\" space value space)*)? \"]\"", USES(SPACE) | USES(VALUE) },
-#undef USES
-};
-
 struct gbnf_printer {
 	struct bytes *out;
 	struct gbnf_rule *last;         /* of the rules used so far */
@@ -339,17 +343,6 @@ enum around { ALONE, IN_ALTERNATIVES, IN_SEQUENCE, IN_REPEAT };
 static void put(struct gbnf_printer *p, const char *s)
 {
 	bytes_puts(p->out, s);
-}
-
-static void print_text(struct gbnf_printer *p, const char *s, size_t n)
-{
-	put(p, "\"");
-	for (size_t i = 0; i < n; i++) {
-		if (s[i] == '"' || s[i] == '\\')
-			put(p, "\\");
-		bytes_put(p->out, s + i, 1);
-	}
-	put(p, "\"");
 }
 
 static void print_count(struct gbnf_printer *p, uint32_t low, uint32_t high)
@@ -417,17 +410,9 @@ static void print_list(struct gbnf_printer *p, const struct gbnf_expr *e, enum a
 static void print_expr(struct gbnf_printer *p, const struct gbnf_expr *e, enum around around)
 {
 	switch ((enum expr_kind)e->kind) {
-	case TEXT:
-		print_text(p, e->is.text.s, e->is.text.n);
-		break;
-	case CLASS:
-		put(p, "[");
+	case TERMINAL:
 		bytes_put(p->out, e->is.text.s, e->is.text.n);
-		put(p, "]");
-		break;
-	case PRIMITIVE:
-		put(p, primitives[e->is.primitive].name);
-		p->primitives |= 1u << e->is.primitive;
+		p->primitives |= e->primitives;
 		break;
 	case RULE:
 		print_rule_name(p, e->is.rule);

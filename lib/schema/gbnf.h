@@ -24,8 +24,6 @@ struct gbnf {                           /* starts as { .arena.limit = N } */
 	int failed;
 };
 
-void gbnf_free(struct gbnf *g);
-
 /* Rules that all schemas share; those that are used are printed. */
 enum gbnf_primitive {
 	GBNF_SPACE,             /* white space between two tokens */
@@ -38,7 +36,6 @@ enum gbnf_primitive {
 struct gbnf_expr *gbnf_never(void);
 struct gbnf_expr *gbnf_primitive(struct gbnf *g, enum gbnf_primitive p);
 struct gbnf_expr *gbnf_text(struct gbnf *g, const char *s, size_t n);   /* the bytes s[n] */
-struct gbnf_expr *gbnf_literal(struct gbnf *g, const char *s);             /* the same for a C string */
 struct gbnf_expr *gbnf_class(struct gbnf *g, const char *s, size_t n);  /* [s], in GBNF's notation */
 
 /* Appends a code point as a class spells it; no surrogates. */
@@ -52,8 +49,8 @@ struct gbnf_expr *gbnf_alternatives(struct gbnf *g);
 struct gbnf_expr *gbnf_sequence(struct gbnf *g);
 void gbnf_add(struct gbnf *g, struct gbnf_expr *list, struct gbnf_expr *e);
 
-/* The sequence of the expressions that precede NULL. */
-struct gbnf_expr *gbnf_join(struct gbnf *g, ...);
+/* A sequence: in the format, % is the next expression, _ is GBNF_SPACE, and other characters are themselves. */
+struct gbnf_expr *gbnf_join(struct gbnf *g, const char *format, ...);
 
 /* Whether e is known to match no text. */
 int gbnf_is_never(const struct gbnf_expr *e);

@@ -2,7 +2,6 @@
  * table when it is first searched. */
 #include "index.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,20 +22,20 @@ void index_free(struct index *x)
 	*x = (struct index){ 0 };
 }
 
-static size_t hash(const void *parent, const char *name, size_t n)
+uint64_t index_hash(uint64_t seed, const void *s, size_t n)
 {
-	uint64_t h = (uint64_t)(uintptr_t)parent * 0x9e3779b97f4a7c15u;
+	uint64_t h = seed * 0x9e3779b97f4a7c15u;
 
-	while (n--)
-		h = (h ^ (unsigned char)*name++) * 0x100000001b3u;
+	for (const unsigned char *p = s; n--; p++)
+		h = (h ^ *p) * 0x100000001b3u;
 	h = (h ^ h >> 32) * 0x9e3779b97f4a7c15u;
-	return (size_t)(h ^ h >> 29);
+	return h ^ h >> 29;
 }
 
 /* The entry of that name, or the free slot where it belongs. */
 static struct index_entry *slot(const struct index *x, const void *parent, const char *name, size_t n)
 {
-	size_t at = hash(parent, name, n) & (x->slots - 1);
+	size_t at = (size_t)index_hash((uintptr_t)parent, name, n) & (x->slots - 1);
 
 	for (;; at = (at + 1) & (x->slots - 1)) {
 		struct index_entry *e = &x->entry[at];

@@ -3,6 +3,7 @@
 #define SCHEMA_INDEX_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lib/base/json.h"
 
@@ -19,6 +20,9 @@ void index_free(struct index *x);
 /* The member name[n] of an object, or the string name[n] in an array; the last one if there are several. NULL:
  * there is none, or `of` is NULL or of another type. Values that have been searched must not change any more. */
 const struct json *index_find(struct index *x, const struct json *of, const char *name, size_t n);
+
+/* A hash of s[n], for other tables; what is hashed with different seeds differs. */
+uint64_t index_hash(uint64_t seed, const void *s, size_t n);
 
 /* Notes a value under a key; returns what was noted, or NULL. */
 void index_note(struct index *x, const void *key, const void *value);

@@ -32,40 +32,13 @@ static void add(struct converter *c, struct json *to, const char *key, size_t ke
 	copy->key_n = key_n;
 }
 
-static void add_like(struct converter *c, struct json *to, const struct json *member)
-{
-	add(c, to, member->key, member->key_n, member);
-}
-
-static int is_named(const struct json *m, const char *name)
-{
-	return m->key_n == strlen(name) && !memcmp(m->key, name, m->key_n);
-}
-
-static int in_list(const struct json *m, const char *const *names)
-{
-	for (; *names; names++)
-		if (is_named(m, *names))
-			return 1;
-	return 0;
-}
-
-/* The keyword of s that has the name of m. */
-static const struct json *same_keyword(const struct json *s, const struct json *m)
-{
-	for (const struct json *i = s->child; i; i = i->next)
-		if (i->key_n == m->key_n && !memcmp(i->key, m->key, m->key_n))
-			return i;
-	return NULL;
-}
-
 const struct json *schema_without(struct converter *c, const struct json *s, const char *keyword)
 {
 	struct json *out = make(c, JSON_OBJECT);
 
 	for (const struct json *m = s->child; m; m = m->next)
-		if (!is_named(m, keyword))
-			add_like(c, out, m);
+		if (m->key_n != strlen(keyword) || memcmp(m->key, keyword, m->key_n))
+			add(c, out, m->key, m->key_n, m);
 	return c->failed ? NULL : out;
 }
 
@@ -117,12 +90,14 @@ static struct json next_name(char **at, const char *end)
 /* The element of an array whose index is spelt by name; NULL: there is none. */
 static const struct json *element(const struct json *array, const struct json *name)
 {
-	size_t i = name->key_n && name->key_n < 10 ? 0 : array->n;
-	const struct json *v;
+	const struct json *v = name->key_n && name->key_n < 10 ? array->child : NULL;
+	size_t i = 0;
 
-	for (size_t k = 0; k < name->key_n && i < array->n; k++)
-		i = name->key[k] < '0' || name->key[k] > '9' ? array->n : i * 10 + (size_t)(name->key[k] - '0');
-	for (v = i < array->n ? array->child : NULL; v && i; i--)
+	for (size_t k = 0; k < name->key_n && v; k++) {
+		v = name->key[k] < '0' || name->key[k] > '9' ? NULL : v;
+		i = i * 10 + (size_t)(name->key[k] - '0');
+	}
+	for (; v && i; i--)
 		v = v->next;
 	return v;
 }
@@ -162,11 +137,9 @@ const struct json *schema_follow(struct converter *c, const struct json *s)
 
 static const struct json *flatten_deeper(struct converter *c, const struct json *s)
 {
-	const struct json *out = NULL;
+	const struct json *out;
 
-	if (s->type != JSON_OBJECT && s->type != JSON_TRUE && s->type != JSON_FALSE)
-		schema_fail(c, "a schema is an object, true or false");
-	if (schema_enter(c))
+	if (schema_enter(c, s))
 		return NULL;
 	out = schema_flatten(c, s);
 	schema_leave(c);
@@ -218,54 +191,33 @@ const struct json *schema_flatten(struct converter *c, const struct json *s)
 
 static const struct json *merge_types(struct converter *c, const struct json *a, const struct json *b)
 {
-	static const struct {
-		unsigned type;
-		const char *name;
-	} each[] = { { TYPE_OBJECT, "object" }, { TYPE_ARRAY, "array" }, { TYPE_STRING, "string" },
-		{ TYPE_NUMBER, "number" }, { TYPE_INTEGER, "integer" },
-		{ TYPE_BOOLEAN, "boolean" }, { TYPE_NULL, "null" } };
 	struct json *list = make(c, JSON_ARRAY);
 	unsigned left = schema_types(c, a) & schema_types(c, b);
 
-	for (size_t i = 0; i < sizeof each / sizeof *each; i++)
-		if ((left & each[i].type) == each[i].type) {
-			add(c, list, NULL, 0, json_new_string(&c->arena, each[i].name, strlen(each[i].name)));
-			left &= ~each[i].type;
-		}
+	for (size_t i = 0; i < SCHEMA_TYPES; i++) {
+		const struct schema_type *t = &schema_types_by_name[i];
+
+		if ((left & t->types) != t->types)
+			continue;
+		add(c, list, NULL, 0, json_new_string(&c->arena, t->name, strlen(t->name)));
+		left &= ~t->types;
+	}
 	return list;
 }
 
-static const struct json *equal_value(struct converter *c, const struct json *list, const struct json *v)
+static int has_constants(const struct json *s)
 {
-	if (v->type == JSON_STRING)
-		return index_find(&c->index, list, v->s, v->n);
-	for (const struct json *i = list->child; i; i = i->next)
-		if (schema_equal(i, v))
-			return i;
-	return NULL;
+	return json_get(s, "enum") || json_get(s, "const");
 }
 
-/* The values of const or enum, as an array. */
-static const struct json *constants_of(struct converter *c, const struct json *s)
-{
-	const struct json *constant = json_get(s, "const"), *list = json_get(s, "enum");
-	struct json *one;
-
-	if (!constant)
-		return list;
-	one = make(c, JSON_ARRAY);
-	add(c, one, NULL, 0, constant);
-	return one;
-}
-
-/* The values that both allow, as an enum; each side has const or enum. */
+/* The values that both allow; each side has const or enum. */
 static const struct json *merge_constants(struct converter *c, const struct json *a, const struct json *b)
 {
-	const struct json *in_a = constants_of(c, a), *in_b = constants_of(c, b);
+	const struct json *end, *v = schema_constants(a, &end);
 	struct json *list = make(c, JSON_ARRAY);
 
-	for (const struct json *v = in_a && in_b ? in_a->child : NULL; v; v = v->next)
-		if (equal_value(c, in_b, v))
+	for (; v && v != end; v = v->next)
+		if (schema_is_constant(c, b, v))
 			add(c, list, NULL, 0, v);
 	return list;
 }
@@ -285,109 +237,93 @@ static void add_properties(struct converter *c, struct json *to, const struct js
 	}
 }
 
-static void merge_properties(struct converter *c, struct json *out, const struct json *a, const struct json *b)
+static const struct json *merge_properties(struct converter *c, const struct json *a, const struct json *b)
 {
 	struct json *list = make(c, JSON_OBJECT);
 
-	if (!json_get(a, "properties") && !json_get(b, "properties"))
-		return;
 	add_properties(c, list, a, b, 1);
 	add_properties(c, list, b, a, 0);
-	add(c, out, "properties", 10, list);
+	return list;
 }
 
-static void merge_lists(struct converter *c, struct json *out, const struct json *m, const struct json *other)
+/* What a keyword that both sides have becomes. NULL: failed. */
+static const struct json *merge_keyword(struct converter *c, const struct schema_keyword *k, const struct json *a,
+	const struct json *b)
 {
-	struct json *list = make(c, JSON_ARRAY);
+	struct json *list;
 
-	for (const struct json *v = m->child; v; v = v->next)
-		add(c, list, NULL, 0, v);
-	for (const struct json *v = other->child; v; v = v->next)
-		add(c, list, NULL, 0, v);
-	add(c, out, m->key, m->key_n, list);
+	if (schema_equal(a, b))
+		return a;
+	switch (k ? k->merged : ANNOTATION) {
+	case MERGED_AS_LISTS:
+		if (a->type != JSON_ARRAY || b->type != JSON_ARRAY)
+			return a;
+		list = make(c, JSON_ARRAY);
+		for (const struct json *v = a->child; v; v = v->next)
+			add(c, list, NULL, 0, v);
+		for (const struct json *v = b->child; v; v = v->next)
+			add(c, list, NULL, 0, v);
+		return list;
+	case MERGED_TO_LARGER: case MERGED_TO_SMALLER:
+		if (schema_is_number(a) && schema_is_number(b))
+			return (a->d > b->d) == (k->merged == MERGED_TO_LARGER) ? a : b;
+		schema_fail(c, "%s must be a number", k->name);
+		return NULL;
+	case MERGED_AS_SCHEMAS:
+		return both(c, a, b);
+	case MERGED_IF_EQUAL:
+		schema_fail(c, "two different values of %s that both must hold are not supported", k->name);
+		return NULL;
+	case MERGED_APART: case ANNOTATION:
+		break;
+	}
+	return a;
 }
 
-/* A keyword that both sides have. */
-static void merge_keyword(struct converter *c, struct json *out, const struct json *m, const struct json *other)
+/* Adds the keywords of both sides, except those that are merged apart and in `out` already. */
+static void merge_keywords(struct converter *c, struct json *out, const struct json *a, const struct json *b,
+	int constants)
 {
-	static const char *const larger[] = { "minimum", "exclusiveMinimum", "minLength", "minItems", NULL };
-	static const char *const smaller[] = { "maximum", "exclusiveMaximum", "maxLength", "maxItems", NULL };
-	static const char *const schemas[] = { "items", "additionalItems", "additionalProperties", NULL };
-	static const char *const separate[] = { "pattern", "format", "multipleOf", "uniqueItems", "prefixItems",
-		"anyOf", "oneOf", "$ref", NULL };
-	int is_bound = in_list(m, larger) || in_list(m, smaller);
+	const struct json *pair[] = { a, b };
 
-	if (schema_equal(m, other))
-		add_like(c, out, m);
-	else if (is_named(m, "required") && m->type == JSON_ARRAY && other->type == JSON_ARRAY)
-		merge_lists(c, out, m, other);
-	else if (is_bound && schema_is_number(m) && schema_is_number(other))
-		add_like(c, out, (m->d > other->d) == in_list(m, larger) ? m : other);
-	else if (is_bound)
-		schema_fail(c, "%s must be a number", m->key);
-	else if (in_list(m, schemas))
-		add(c, out, m->key, m->key_n, both(c, m, other));
-	else if (in_list(m, separate))
-		schema_fail(c, "two different values of %s that both must hold are not supported", m->key);
-	else
-		add_like(c, out, m);
+	for (unsigned i = 0; i < 2; i++)
+		for (const struct json *m = pair[i]->child; m && !c->failed; m = m->next) {
+			const struct json *other = json_get(pair[1 - i], m->key);
+			const struct schema_keyword *k = schema_keyword(m);
+
+			if ((other && i) || (k && k->merged == MERGED_APART
+				&& (json_get(out, m->key) || (constants && !strcmp(m->key, "const")))))
+				continue;
+			add(c, out, m->key, m->key_n, other ? merge_keyword(c, k, m, other) : m);
+		}
 }
 
 /* Whether the two sides describe arrays in ways that cannot be merged keyword by keyword. */
 static int mixes_items(const struct json *a, const struct json *b)
 {
-	return (json_get(a, "prefixItems") && !json_get(b, "prefixItems") && json_get(b, "items"))
-		|| (json_get(b, "prefixItems") && !json_get(a, "prefixItems") && json_get(a, "items"));
-}
-
-static int has_constants(const struct json *s)
-{
-	return json_get(s, "enum") || json_get(s, "const");
-}
-
-/* Adds the keywords of both sides, except those that are merged as a whole and are in `out` already. */
-static void merge_keywords(struct converter *c, struct json *out, const struct json *a, const struct json *b)
-{
-	static const char *const special[] = { "type", "enum", "const", "properties", NULL };
-	int constants = has_constants(a) && has_constants(b);
-	const struct json *pair[] = { a, b };
-
-	for (unsigned i = 0; i < 2; i++)
-		for (const struct json *m = pair[i]->child; m && !c->failed; m = m->next) {
-			const struct json *other = same_keyword(pair[1 - i], m);
-
-			if ((other && i) || (in_list(m, special) && same_keyword(out, m))
-				|| (constants && (is_named(m, "const") || is_named(m, "enum"))))
-				continue;
-			if (other)
-				merge_keyword(c, out, m, other);
-			else
-				add_like(c, out, m);
-		}
+	return json_get(a, "prefixItems") && !json_get(b, "prefixItems") && json_get(b, "items");
 }
 
 const struct json *schema_merge(struct converter *c, const struct json *a, const struct json *b)
 {
-	const struct json *types = NULL, *constants = NULL;
+	int constants = has_constants(a) && has_constants(b);
+	const struct json *types = NULL, *values = NULL;
 	struct json *out;
 
 	if (a->type != JSON_OBJECT || b->type != JSON_OBJECT)
 		return a->type == JSON_FALSE || b->type == JSON_TRUE ? a : b;
 	if (!(out = make(c, JSON_OBJECT)))
 		return NULL;
-	if (mixes_items(a, b))
+	if (mixes_items(a, b) || mixes_items(b, a))
 		schema_fail(c, "prefixItems in one schema and items in another that both must hold are not supported");
 	if (json_get(a, "type") && json_get(b, "type"))
-		types = merge_types(c, a, b);
-	if (has_constants(a) && has_constants(b))
-		constants = merge_constants(c, a, b);
-	if (types)
-		add(c, out, "type", 4, types);
+		add(c, out, "type", 4, types = merge_types(c, a, b));
 	if (constants)
-		add(c, out, "enum", 4, constants);
-	merge_properties(c, out, a, b);
-	merge_keywords(c, out, a, b);
+		add(c, out, "enum", 4, values = merge_constants(c, a, b));
+	if (json_get(a, "properties") || json_get(b, "properties"))
+		add(c, out, "properties", 10, merge_properties(c, a, b));
+	merge_keywords(c, out, a, b, constants);
 	if (c->failed)
 		return NULL;
-	return (types && !types->n) || (constants && !constants->n) ? make(c, JSON_FALSE) : out;
+	return (types && !types->n) || (values && !values->n) ? make(c, JSON_FALSE) : out;
 }

@@ -21,7 +21,7 @@ static struct gbnf_expr *one_digit(struct gbnf *g, char low, char high, size_t n
 {
 	char range[] = { low, '-', high };
 
-	return gbnf_join(g, low == high ? gbnf_text(g, &low, 1) : gbnf_class(g, range, 3), any_digits(g, n, n), NULL);
+	return gbnf_join(g, "%%", low == high ? gbnf_text(g, &low, 1) : gbnf_class(g, range, 3), any_digits(g, n, n));
 }
 
 static int all(const char *s, size_t n, char digit)
@@ -31,39 +31,29 @@ static int all(const char *s, size_t n, char digit)
 	return n == 0;
 }
 
-/* The numbers of n digits that are at least s (end '9') or at most s (end '0'). */
-static struct gbnf_expr *from_digits(struct gbnf *g, const char *s, size_t n, char end)
-{
-	int up = end == '9';
-	struct gbnf_expr *out;
-
-	if (all(s, n, up ? '0' : '9'))
-		return any_digits(g, n, n);
-	if (n == 1)
-		return one_digit(g, up ? *s : '0', up ? '9' : *s, 0);
-	out = gbnf_alternatives(g);
-	gbnf_add(g, out, gbnf_join(g, gbnf_text(g, s, 1), from_digits(g, s + 1, n - 1, end), NULL));
-	if (*s != end)
-		gbnf_add(g, out, one_digit(g, up ? (char)(*s + 1) : '0', up ? '9' : (char)(*s - 1), n - 1));
-	return out;
-}
-
-/* The numbers from a to b, which have n digits each. */
+/* The numbers of n digits from a to b. a NULL: from all zeroes; b NULL: to all nines. */
 static struct gbnf_expr *between(struct gbnf *g, const char *a, const char *b, size_t n)
 {
-	struct gbnf_expr *out;
+	char low = a ? *a : '0', high = b ? *b : '9';
+	struct gbnf_expr *out, *first = gbnf_text(g, &low, 1), *last = gbnf_text(g, &high, 1);
 
-	if (n && *a == *b)
-		return gbnf_join(g, gbnf_text(g, a, 1), between(g, a + 1, b + 1, n - 1), NULL);
 	if (!n)
 		return gbnf_sequence(g);
-	if (n == 1 || (all(a + 1, n - 1, '0') && all(b + 1, n - 1, '9')))
-		return one_digit(g, *a, *b, n - 1);
+	if (a && b && low == high)
+		return gbnf_join(g, "%%", first, between(g, a + 1, b + 1, n - 1));
+	if (n == 1 || (a && b && all(a + 1, n - 1, '0') && all(b + 1, n - 1, '9')))
+		return one_digit(g, low, high, n - 1);
+	if ((!a || all(a, n, '0')) && (!b || all(b, n, '9')))
+		return any_digits(g, n, n);
 	out = gbnf_alternatives(g);
-	gbnf_add(g, out, gbnf_join(g, gbnf_text(g, a, 1), from_digits(g, a + 1, n - 1, '9'), NULL));
-	gbnf_add(g, out, gbnf_join(g, gbnf_text(g, b, 1), from_digits(g, b + 1, n - 1, '0'), NULL));
-	if (*b - *a > 1)
-		gbnf_add(g, out, one_digit(g, (char)(*a + 1), (char)(*b - 1), n - 1));
+	if (a)
+		gbnf_add(g, out, gbnf_join(g, "%%", first, between(g, a + 1, NULL, n - 1)));
+	if (b)
+		gbnf_add(g, out, gbnf_join(g, "%%", last, between(g, NULL, b + 1, n - 1)));
+	low += a != NULL;
+	high -= b != NULL;
+	if (low <= high)
+		gbnf_add(g, out, one_digit(g, low, high, n - 1));
 	return out;
 }
 
@@ -83,7 +73,7 @@ static struct gbnf_expr *whole(struct gbnf *g, int64_t low, int64_t high, struct
 		gbnf_add(g, out, between(g, a, b, strlen(a)));
 		low = power;
 	}
-	return gbnf_join(g, out, fraction, NULL);
+	return gbnf_join(g, "%%", out, fraction);
 }
 
 /* ---- bounds ---- */
@@ -98,7 +88,7 @@ static int tighten(struct converter *c, const struct json *s, const char *keywor
 		return 0;
 	if ((v->type == JSON_TRUE || v->type == JSON_FALSE) && open)
 		return schema_fail(c, "%s as true or false (draft 4) is not supported: give the bound itself", keyword);
-	if ((v->type != JSON_INT && v->type != JSON_BIG && v->type != JSON_FLOAT) || !isfinite(v->d))
+	if (!schema_is_number(v) || !isfinite(v->d))
 		return schema_fail(c, "%s must be a number", keyword);
 	if (v->d != floor(v->d))
 		return schema_fail(c, "%s %.40s: only whole numbers are supported as bounds", keyword, v->s);
@@ -135,8 +125,7 @@ static struct gbnf_expr *write_integer(struct gbnf *g, struct schema_range r)
 	if (r.high > most)
 		r.high = most;
 	if (r.low < 0 && r.low <= r.high)
-		gbnf_add(g, out, gbnf_join(g, gbnf_literal(g, "-"),
-			whole(g, r.high < 0 ? -r.high : 1, -r.low, nothing), NULL));
+		gbnf_add(g, out, gbnf_join(g, "-%", whole(g, r.high < 0 ? -r.high : 1, -r.low, nothing)));
 	if (r.high >= 0 && r.low <= r.high)
 		gbnf_add(g, out, whole(g, r.low > 0 ? r.low : 0, r.high, nothing));
 	return out;
@@ -156,7 +145,7 @@ static size_t digits_beside(int64_t v)
 /* A fraction of up to n digits, or none. */
 static struct gbnf_expr *fraction(struct gbnf *g, size_t n)
 {
-	return gbnf_repeat(g, n ? gbnf_join(g, gbnf_literal(g, "."), any_digits(g, 1, n), NULL) : gbnf_never(), 0, 1);
+	return gbnf_repeat(g, n ? gbnf_join(g, ".%", any_digits(g, 1, n)) : gbnf_never(), 0, 1);
 }
 
 /* Numbers from r.low, at least 0, to r.high: whole numbers with any fraction, and the two ends by themselves. */
@@ -169,8 +158,8 @@ static struct gbnf_expr *magnitudes(struct gbnf *g, struct schema_range r)
 	if (r.low > most || r.low > r.high)
 		return out;
 	if (r.low_open && r.low < r.high && below)
-		gbnf_add(g, out, whole(g, r.low, r.low, gbnf_join(g, gbnf_literal(g, "."), any_digits(g, 0, below - 1),
-			gbnf_class(g, "1-9", 3), NULL)));
+		gbnf_add(g, out, whole(g, r.low, r.low, gbnf_join(g, ".%%", any_digits(g, 0, below - 1),
+			gbnf_class(g, "1-9", 3))));
 	if (r.high_open && first <= last) {
 		gbnf_add(g, out, whole(g, last, last, fraction(g, above)));
 		last--;
@@ -178,8 +167,8 @@ static struct gbnf_expr *magnitudes(struct gbnf *g, struct schema_range r)
 	if (first <= last)
 		gbnf_add(g, out, whole(g, first, last, fraction(g, 16)));
 	if (!r.high_open && r.high <= most && (r.low < r.high || !r.low_open))
-		gbnf_add(g, out, whole(g, r.high, r.high, gbnf_repeat(g, gbnf_join(g, gbnf_literal(g, "."),
-			gbnf_repeat(g, gbnf_literal(g, "0"), 1, 16), NULL), 0, 1)));
+		gbnf_add(g, out, whole(g, r.high, r.high, gbnf_repeat(g, gbnf_join(g, ".%",
+			gbnf_repeat(g, gbnf_text(g, "0", 1), 1, 16)), 0, 1)));
 	return out;
 }
 
@@ -190,7 +179,7 @@ static struct gbnf_expr *write_fraction(struct gbnf *g, struct schema_range r)
 	struct gbnf_expr *out = gbnf_alternatives(g);
 
 	if (r.low < 0)
-		gbnf_add(g, out, gbnf_join(g, gbnf_literal(g, "-"), magnitudes(g, below), NULL));
+		gbnf_add(g, out, gbnf_join(g, "-%", magnitudes(g, below)));
 	if (r.high >= 0)
 		gbnf_add(g, out, magnitudes(g, above));
 	return out;

@@ -28,11 +28,10 @@ struct object_schema {
 static struct gbnf_expr *write_member(struct converter *c, struct gbnf_expr *name, const struct json *schema,
 	const char *word, size_t n)
 {
-	struct gbnf_expr *space = gbnf_primitive(&c->g, GBNF_SPACE);
 	struct gbnf_expr *value = schema_write(c, schema, word, n);
 	struct gbnf_rule *rule = gbnf_rule(&c->g, word, n, NULL);
 
-	gbnf_define(&c->g, rule, gbnf_join(&c->g, name, space, gbnf_literal(&c->g, ":"), space, value, space, NULL));
+	gbnf_define(&c->g, rule, gbnf_join(&c->g, "%_:_%_", name, value));
 	return gbnf_use(&c->g, rule);
 }
 
@@ -67,13 +66,13 @@ static struct gbnf_expr *unlike(struct converter *c, const struct property *p, s
 		if (point < 0x20 || point == '"' || point == '\\' || point == 0x7f)
 			continue;       /* only spelt with an escape, which names of further properties do not have */
 		gbnf_spell(&not, point);
-		gbnf_add(&c->g, out, gbnf_join(&c->g, gbnf_text(&c->g, p[i].name + depth, used),
-			unlike(c, p + i, end - i, depth + used), NULL));
+		gbnf_add(&c->g, out, gbnf_join(&c->g, "%%", gbnf_text(&c->g, p[i].name + depth, used),
+			unlike(c, p + i, end - i, depth + used)));
 	}
 	if (not.failed)
 		schema_no_memory(c);
-	gbnf_add(&c->g, out, gbnf_join(&c->g, gbnf_class(&c->g, not.p ? not.p : "", not.n),
-		gbnf_repeat(&c->g, gbnf_primitive(&c->g, GBNF_PLAIN), 0, GBNF_FOREVER), NULL));
+	gbnf_add(&c->g, out, gbnf_join(&c->g, "%%", gbnf_class(&c->g, not.p ? not.p : "", not.n),
+		gbnf_repeat(&c->g, gbnf_primitive(&c->g, GBNF_PLAIN), 0, GBNF_FOREVER)));
 	if (!first)
 		gbnf_add(&c->g, out, gbnf_sequence(&c->g));
 	bytes_free(&not);
@@ -86,7 +85,7 @@ static struct gbnf_expr *unlike(struct converter *c, const struct property *p, s
 static struct gbnf_expr *other_name(struct converter *c, const struct json *declared, const struct object_schema *o)
 {
 	size_t n = 0, all = (declared ? declared->n : 0) + o->n;
-	struct gbnf_expr *quote = gbnf_literal(&c->g, "\""), *out;
+	struct gbnf_expr *out;
 	struct property *list;
 
 	if (!all)
@@ -105,7 +104,7 @@ static struct gbnf_expr *other_name(struct converter *c, const struct json *decl
 			schema_fail(c, "property names of more than %d bytes beside additionalProperties are not "
 				"supported", NAME_MAX_BYTES);
 	qsort(list, n, sizeof *list, by_name);
-	out = c->failed ? gbnf_never() : gbnf_join(&c->g, quote, unlike(c, list, n, 0), quote, NULL);
+	out = c->failed ? gbnf_never() : gbnf_join(&c->g, "\"%\"", unlike(c, list, n, 0));
 	free(list);
 	return out;
 }
@@ -183,9 +182,7 @@ static int find_properties(struct converter *c, const struct json *s, struct obj
 /* A comma and the member, low to high times. */
 static struct gbnf_expr *next_member(struct gbnf *g, struct gbnf_expr *member, uint32_t low, uint32_t high)
 {
-	struct gbnf_expr *comma = gbnf_literal(g, ",");
-
-	return gbnf_repeat(g, gbnf_join(g, comma, gbnf_primitive(g, GBNF_SPACE), member, NULL), low, high);
+	return gbnf_repeat(g, gbnf_join(g, ",_%", member), low, high);
 }
 
 /* The first member is one of the properties up to the first required one. What may follow property i is a rule,
@@ -201,7 +198,7 @@ static struct gbnf_expr *write_members(struct gbnf *g, const struct object_schem
 	after = gbnf_sequence(g);
 	if (last == o->n) {             /* none is required: only further properties, or nothing */
 		gbnf_add(g, out, gbnf_sequence(g));
-		gbnf_add(g, out, gbnf_join(g, o->others, others, NULL));
+		gbnf_add(g, out, gbnf_join(g, "%%", o->others, others));
 	} else {
 		for (size_t i = last + 1; i < o->n; i++)
 			gbnf_add(g, after, next_member(g, o->property[i].member, (uint32_t)o->property[i].required, 1));
@@ -213,8 +210,8 @@ static struct gbnf_expr *write_members(struct gbnf *g, const struct object_schem
 
 		gbnf_define(g, rule, after);
 		after = gbnf_use(g, rule);
-		gbnf_add(g, out, gbnf_join(g, p->member, after, NULL));
-		after = gbnf_join(g, next_member(g, p->member, (uint32_t)p->required, 1), after, NULL);
+		gbnf_add(g, out, gbnf_join(g, "%%", p->member, after));
+		after = gbnf_join(g, "%%", next_member(g, p->member, (uint32_t)p->required, 1), after);
 	}
 	return out;
 }
@@ -229,8 +226,7 @@ struct gbnf_expr *schema_write_object(struct converter *c, const struct json *s)
 		return gbnf_primitive(&c->g, GBNF_OBJECT);
 	if (find_properties(c, s, &o)) {
 		o.others = write_others(c, s, &o);
-		gbnf_define(&c->g, rule, gbnf_join(&c->g, gbnf_literal(&c->g, "{"), gbnf_primitive(&c->g, GBNF_SPACE),
-			write_members(&c->g, &o), gbnf_literal(&c->g, "}"), NULL));
+		gbnf_define(&c->g, rule, gbnf_join(&c->g, "{_%}", write_members(&c->g, &o)));
 		out = gbnf_use(&c->g, rule);
 	}
 	free(o.property);

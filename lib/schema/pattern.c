@@ -39,13 +39,10 @@ static uint32_t product(uint32_t a, uint32_t b)
 
 /* ---- characters ---- */
 
-/* The letter of the short escape that JSON has for a control character, or 0. */
-static char short_escape(uint32_t point)
+static void add_points(struct regex *x, struct points *set, uint32_t first, uint32_t last)
 {
-	static const char from[] = "\b\f\n\r\t", to[] = "bfnrt";
-	const char *hit = point && point < 0x20 ? strchr(from, (int)point) : NULL;
-
-	return hit ? to[hit - from] : 0;
+	if (points_add(set, first, last))
+		schema_no_memory(x->c);
 }
 
 static int has_point(const struct points *set, uint32_t p)
@@ -59,40 +56,35 @@ static int has_point(const struct points *set, uint32_t p)
 /* The points of a set that JSON does not escape, spelt as a class of GBNF. */
 static void spell_class(const struct points *set, struct bytes *out)
 {
-	for (size_t i = 0; i < set->n; i++) {
-		uint32_t from = set->range[i].first < 0x20 ? 0x20 : set->range[i].first;
+	static const uint32_t plain[][2] = { { ' ', '!' }, { '#', '[' }, { ']', '~' }, { 0x80, 0x10ffff } };
 
-		while (from <= set->range[i].last) {
-			uint32_t last = set->range[i].last, next;
+	for (size_t i = 0; i < set->n; i++)
+		for (size_t k = 0; k < sizeof plain / sizeof *plain; k++) {
+			uint32_t first = set->range[i].first, last = set->range[i].last;
 
-			last = from <= '"' && last >= '"' ? '"' - 1 : from <= '\\' && last >= '\\' ? '\\' - 1
-				: from <= 0x7f && last >= 0x7f ? 0x7e : last;
-			next = last + (last < set->range[i].last ? 2 : 1);
-			if (from <= last)
-				gbnf_spell(out, from);
-			if (from < last) {
+			first = first < plain[k][0] ? plain[k][0] : first;
+			last = last > plain[k][1] ? plain[k][1] : last;
+			if (first <= last)
+				gbnf_spell(out, first);
+			if (first < last) {
 				bytes_puts(out, "-");
 				gbnf_spell(out, last);
 			}
-			from = next;
 		}
-	}
 }
 
 /* Points that JSON does not escape are one class of GBNF; the others are alternatives, each with its escape. Control
  * characters without a short escape are left out. */
 static struct gbnf_expr *write_points(struct regex *x, const struct points *set)
 {
+	static const char escaped[] = "\b\t\n\f\r\"\\", letter[] = "btnfr\"\\";
 	struct gbnf *g = &x->c->g;
 	struct gbnf_expr *out = gbnf_alternatives(g);
 	struct bytes class = { .limit = SIZE_MAX };
 
-	for (uint32_t p = 0; p < 0x80; p++) {
-		char escape[] = { '\\', p == '"' || p == '\\' ? (char)p : short_escape(p) };
-
-		if (escape[1] && has_point(set, p))
-			gbnf_add(g, out, gbnf_text(g, escape, 2));
-	}
+	for (size_t i = 0; escaped[i]; i++)
+		if (has_point(set, (uint32_t)escaped[i]))
+			gbnf_add(g, out, gbnf_text(g, (char[]){ '\\', letter[i] }, 2));
 	spell_class(set, &class);
 	if (class.failed)
 		schema_no_memory(x->c);
@@ -119,28 +111,36 @@ static int hex(struct regex *x, int digits)
 	return c;
 }
 
-/* Adds the class that an escape names; 1 if it names one, 0 if not, -1: no memory. */
-static int named_class(char name, struct points *set)
+/* Reads \d, \s, \w or their complements, if one stands here; returns whether it does. */
+static int named_class(struct regex *x, struct points *set)
 {
-	static const uint32_t digits[][2] = { { '0', '9' }, { 0 } };
-	static const uint32_t word[][2] = { { '0', '9' }, { 'A', 'Z' }, { 'a', 'z' }, { '_', '_' }, { 0 } };
-	static const uint32_t space[][2] = { { '\t', '\r' }, { ' ', ' ' }, { 0xa0, 0xa0 }, { 0x1680, 0x1680 },
-		{ 0x2000, 0x200a }, { 0x2028, 0x2029 }, { 0x202f, 0x202f }, { 0x205f, 0x205f }, { 0x3000, 0x3000 },
-		{ 0xfeff, 0xfeff }, { 0 } };
-	const uint32_t (*range)[2] = name == 'd' || name == 'D' ? digits : name == 'w' || name == 'W' ? word
-		: name == 's' || name == 'S' ? space : NULL;
+	static const struct {
+		char name;
+		uint32_t range[10][2];
+	} classes[] = {
+		{ 'd', { { '0', '9' } } },
+		{ 'w', { { '0', '9' }, { 'A', 'Z' }, { 'a', 'z' }, { '_', '_' } } },
+		{ 's', { { '\t', '\r' }, { ' ', ' ' }, { 0xa0, 0xa0 }, { 0x1680, 0x1680 }, { 0x2000, 0x200a },
+			{ 0x2028, 0x2029 }, { 0x202f, 0x202f }, { 0x205f, 0x205f }, { 0x3000, 0x3000 },
+			{ 0xfeff, 0xfeff } } },
+	};
+	int name = x->end - x->at > 1 && *x->at == '\\' ? x->at[1] : 0;
 	struct points class = { 0 };
-	int bad = 0;
+	size_t k = 0;
 
-	if (!range)
+	while (k < 3 && classes[k].name != (name | 0x20))
+		k++;
+	if (k == 3)
 		return 0;
-	for (; (*range)[1] && !bad; range++)
-		bad = points_add(&class, (*range)[0], (*range)[1]);
-	bad = bad || points_settle(&class, name < 'a');
-	for (size_t i = 0; i < class.n && !bad; i++)
-		bad = points_add(set, class.range[i].first, class.range[i].last);
+	x->at += 2;
+	for (size_t i = 0; i < 10 && classes[k].range[i][1]; i++)
+		add_points(x, &class, classes[k].range[i][0], classes[k].range[i][1]);
+	if (points_settle(&class, name < 'a'))
+		schema_no_memory(x->c);
+	for (size_t i = 0; i < class.n; i++)
+		add_points(x, set, class.range[i].first, class.range[i].last);
 	points_free(&class);
-	return bad ? -1 : 1;
+	return 1;
 }
 
 /* The character after a backslash, past which the position is. -1: the reason is set. */
@@ -195,72 +195,56 @@ static int32_t character(struct regex *x, int in_class)
 	return c;
 }
 
-static int class_member(struct regex *x, struct points *set)
+/* Reads a character or a class by name; in a class in brackets also a range. */
+static void member(struct regex *x, struct points *set, int in_class)
 {
 	int32_t first, last;
-	int named = 0;
 
-	if (x->end - x->at > 1 && *x->at == '\\' && (named = named_class(x->at[1], set))) {
-		x->at += 2;
-		return named < 0 ? refuse(x, "no memory") : 0;
-	}
-	first = last = character(x, 1);
-	if (first >= 0 && x->end - x->at > 1 && *x->at == '-' && x->at[1] != ']') {
+	if (named_class(x, set))
+		return;
+	first = last = character(x, in_class);
+	if (in_class && first >= 0 && x->end - x->at > 1 && *x->at == '-' && x->at[1] != ']') {
 		if (x->at[1] == '\\' && x->end - x->at > 2 && strchr("dDwWsS", x->at[2]))
-			return refuse(x, "a range that ends in a class");
+			refuse(x, "a range that ends in a class");
 		x->at++;
 		last = character(x, 1);
 	}
-	if (first < 0 || last < 0)
-		return -1;
 	if (first > last)
-		return refuse(x, "a range that ends before it begins");
-	return points_add(set, (uint32_t)first, (uint32_t)last) ? refuse(x, "no memory") : 0;
+		refuse(x, "a range that ends before it begins");
+	if (!x->c->failed)
+		add_points(x, set, (uint32_t)first, (uint32_t)last);
 }
 
-static struct gbnf_expr *class(struct regex *x)
+/* A character or a set of them. */
+static struct gbnf_expr *set(struct regex *x)
 {
 	struct gbnf_expr *out = gbnf_never();
-	struct points set = { 0 };
-	int not, bad = 0;
+	struct points points = { 0 };
+	int not = 0, c = peek(x);
 
-	x->at++;
-	not = peek(x) == '^';
-	x->at += not;
-	while (!bad && peek(x) != ']')
-		bad = peek(x) < 0 ? refuse(x, "a class that is not closed") : class_member(x, &set);
-	x->at++;
-	if (!bad && points_settle(&set, not))
-		schema_no_memory(x->c);
-	else if (!bad)
-		out = write_points(x, &set);
-	points_free(&set);
-	return out;
-}
-
-static struct gbnf_expr *single(struct regex *x)
-{
-	struct gbnf_expr *out = gbnf_never();
-	struct points set = { 0 };
-	int named = 0, bad = 0;
-	int32_t c;
-
-	if (peek(x) == '.') {
+	x->at += c == '.' || c == '[';
+	if (c == '.') {
+		not = 1;
+		add_points(x, &points, '\n', '\n');
+		add_points(x, &points, '\r', '\r');
+		add_points(x, &points, 0x2028, 0x2029);
+	} else if (c == '[') {
+		not = peek(x) == '^';
+		x->at += not;
+		while (!x->c->failed && peek(x) != ']')
+			if (peek(x) < 0)
+				refuse(x, "a class that is not closed");
+			else
+				member(x, &points, 1);
 		x->at++;
-		bad = points_add(&set, '\n', '\n') || points_add(&set, '\r', '\r') || points_add(&set, 0x2028, 0x2029)
-			|| points_settle(&set, 1);
-	} else if (x->end - x->at > 1 && *x->at == '\\' && (named = named_class(x->at[1], &set))) {
-		x->at += 2;
-		bad = named < 0 || points_settle(&set, 0);
 	} else {
-		c = character(x, 0);
-		bad = c >= 0 && points_add(&set, (uint32_t)c, (uint32_t)c);
+		member(x, &points, 0);
 	}
-	if (bad)
+	if (points_settle(&points, not))
 		schema_no_memory(x->c);
-	else if (!x->c->failed)
-		out = write_points(x, &set);
-	points_free(&set);
+	if (!x->c->failed)
+		out = write_points(x, &points);
+	points_free(&points);
 	return out;
 }
 
@@ -319,53 +303,34 @@ static void braces(struct regex *x, uint32_t *low, uint32_t *high)
 
 	x->at++;
 	from = to = number(x);
-	*high = (uint32_t)to;
 	if (from >= 0 && peek(x) == ',') {
 		x->at++;
-		*high = GBNF_FOREVER;
-		if (peek(x) != '}') {
-			to = number(x);
-			*high = (uint32_t)to;
-		}
+		to = peek(x) == '}' ? GBNF_FOREVER : number(x);
 	}
 	*low = (uint32_t)from;
-	if (peek(x) != '}' || from < 0 || to < 0 || *low > *high)
+	*high = (uint32_t)to;
+	if (peek(x) != '}' || from < 0 || to < from)
 		refuse(x, "a repetition is {n}, {n,} or {n,m}, of no more than 1000000000");
 }
 
-/* Reads a repetition, if there is one. */
-static int quantifier(struct regex *x, uint32_t *low, uint32_t *high)
+static int is_quantifier(int c)
 {
-	*low = 0;
-	*high = GBNF_FOREVER;
-	switch (peek(x)) {
-	case '*':
-		break;
-	case '+':
-		*low = 1;
-		break;
-	case '?':
-		*high = 1;
-		break;
-	case '{':
-		braces(x, low, high);
-		break;
-	default:
-		return 0;
-	}
-	x->at++;
-	return 1;
+	return c == '*' || c == '+' || c == '?' || c == '{';
 }
 
+/* The expression with its repetition, if there is one. */
 static struct gbnf_expr *repeated(struct regex *x, struct gbnf_expr *e, struct schema_span *span)
 {
-	uint32_t low, high;
+	uint32_t low = peek(x) == '+', high = peek(x) == '?' ? 1 : GBNF_FOREVER;
 
-	if (x->c->failed || !quantifier(x, &low, &high) || x->c->failed)
+	if (x->c->failed || !is_quantifier(peek(x)))
 		return e;
+	if (peek(x) == '{')
+		braces(x, &low, &high);
+	x->at++;
 	if (peek(x) == '?')             /* as few as possible: the same strings */
 		x->at++;
-	if (peek(x) == '*' || peek(x) == '+' || peek(x) == '?' || peek(x) == '{')
+	if (is_quantifier(peek(x)))
 		refuse(x, "a repetition of a repetition");
 	span->min = product(span->min, low);
 	span->max = product(span->max, high);
@@ -375,26 +340,14 @@ static struct gbnf_expr *repeated(struct regex *x, struct gbnf_expr *e, struct s
 /* A character, a class or a group, with its repetition. */
 static struct gbnf_expr *element(struct regex *x, struct schema_span *span)
 {
-	struct gbnf_expr *e = gbnf_never();
-
 	*span = (struct schema_span){ 1, 1 };
-	switch (peek(x)) {
-	case '^':
+	if (peek(x) == '^')
 		refuse(x, "^ anywhere but at the beginning is not supported");
-		break;
-	case '*': case '+': case '?': case '{':
+	else if (is_quantifier(peek(x)))
 		refuse(x, "a repetition with nothing before it");
-		break;
-	case '(':
-		e = group(x, span);
-		break;
-	case '[':
-		e = class(x);
-		break;
-	default:
-		e = single(x);
-	}
-	return repeated(x, e, span);
+	if (x->c->failed)
+		return gbnf_never();
+	return repeated(x, peek(x) == '(' ? group(x, span) : set(x), span);
 }
 
 /* A sequence, up to the end, a `|` or a ')'. Outside groups an anchor at either end is dropped, and any characters

@@ -8,49 +8,11 @@ enum {
 	EXPRESSIONS_MAX = 1 << 28       /* bytes of the grammar before it is printed */
 };
 
-/* ---- keywords ---- */
-
-static const char *const annotations[] = {
-	"title", "description", "default", "examples", "example", "$comment", "deprecated", "readOnly", "writeOnly",
-	"$schema", "$id", "id", "$anchor", "$defs", "definitions", "contentEncoding", "contentMediaType",
-	"contentSchema", "$vocabulary", "discriminator",
-};
-
-static const char *const assertions[] = {
-	"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "properties", "required", "additionalProperties",
-	"items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "minLength", "maxLength",
-	"pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
-};
-
-static int among(const char *const *names, size_t n, const struct json *member)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strlen(names[i]) == member->key_n && !memcmp(names[i], member->key, member->key_n))
-			return 1;
-	return 0;
-}
-
-static int is_assertion(const struct json *member)
-{
-	return among(assertions, sizeof assertions / sizeof *assertions, member);
-}
-
 static void check_keywords(struct converter *c, const struct json *s)
 {
-	for (const struct json *m = s->child; m; m = m->next) {
-		if (is_assertion(m) || among(annotations, sizeof annotations / sizeof *annotations, m))
-			continue;
-		if (m->key_n < 2 || memcmp(m->key, "x-", 2))
-			schema_fail(c, "the keyword \"%.60s\" is not supported", m->key);
-	}
-}
-
-static int has_no_assertion(const struct json *s)
-{
 	for (const struct json *m = s->child; m; m = m->next)
-		if (is_assertion(m))
-			return 0;
-	return 1;
+		if (!schema_keyword(m) && (m->key_n < 2 || memcmp(m->key, "x-", 2)))
+			schema_fail(c, "the keyword \"%.60s\" is not supported", m->key);
 }
 
 /* ---- alternatives ---- */
@@ -67,7 +29,7 @@ static struct gbnf_expr *write_branches(struct converter *c, const struct json *
 		schema_check_exclusive(c, branches);
 	if (c->failed)
 		return gbnf_never();
-	alone = has_no_assertion(rest);
+	alone = !schema_has_assertion(rest);
 	for (const struct json *b = branches->child; b && !c->failed; b = b->next) {
 		const struct json *flat = alone ? b : schema_flatten(c, b);
 		const struct json *both = alone ? b : flat ? schema_merge(c, rest, flat) : NULL;
@@ -86,11 +48,11 @@ static struct gbnf_expr *write_type(struct converter *c, const struct json *s, u
 
 	switch (type) {
 	case TYPE_NULL:
-		return gbnf_literal(&c->g, "null");
+		return gbnf_join(&c->g, "null");
 	case TYPE_BOOLEAN:
 		out = gbnf_alternatives(&c->g);
-		gbnf_add(&c->g, out, gbnf_literal(&c->g, "true"));
-		gbnf_add(&c->g, out, gbnf_literal(&c->g, "false"));
+		gbnf_add(&c->g, out, gbnf_join(&c->g, "true"));
+		gbnf_add(&c->g, out, gbnf_join(&c->g, "false"));
 		return out;
 	case TYPE_INTEGER:
 	case TYPE_NUMBER:
@@ -106,16 +68,19 @@ static struct gbnf_expr *write_type(struct converter *c, const struct json *s, u
 
 static struct gbnf_expr *write_types(struct converter *c, const struct json *s)
 {
-	static const unsigned each[] = { TYPE_OBJECT, TYPE_ARRAY, TYPE_STRING, TYPE_INTEGER, TYPE_NUMBER, TYPE_BOOLEAN,
-		TYPE_NULL };
 	unsigned types = schema_types(c, s);
 	struct gbnf_expr *out = gbnf_alternatives(&c->g);
 
 	if (types == TYPE_ALL)
 		return gbnf_primitive(&c->g, GBNF_VALUE);
-	for (size_t i = 0; i < sizeof each / sizeof *each && !c->failed; i++)
-		if ((types & each[i]) == each[i] && !(each[i] == TYPE_INTEGER && types & TYPE_FRACTION))
-			gbnf_add(&c->g, out, write_type(c, s, each[i]));
+	for (size_t i = 0; i < SCHEMA_TYPES && !c->failed; i++) {
+		unsigned each = schema_types_by_name[i].types;
+
+		if ((types & each) != each)
+			continue;
+		gbnf_add(&c->g, out, write_type(c, s, each));
+		types &= ~each;
+	}
 	return out;
 }
 
@@ -175,11 +140,9 @@ struct gbnf_expr *schema_write(struct converter *c, const struct json *s, const 
 	struct schema_rule *r;
 
 	c->path = &path;
-	if (s->type != JSON_OBJECT && s->type != JSON_TRUE && s->type != JSON_FALSE)
-		schema_fail(c, "a schema is an object, true or false");
-	if (!schema_enter(c)) {
+	if (!schema_enter(c, s)) {
 		rest = json_get(s, "$ref") ? schema_without(c, s, "$ref") : NULL;
-		if (!rest || !has_no_assertion(rest)) {
+		if (!rest || schema_has_assertion(rest)) {
 			out = write_here(c, s);
 		} else if ((target = schema_follow(c, s))) {
 			r = write_rule(c, target, json_get_string(s, "$ref"));
@@ -196,17 +159,14 @@ struct gbnf_expr *schema_write(struct converter *c, const struct json *s, const 
 int schema_write_grammar(struct converter *c, const struct json *s, struct bytes *out)
 {
 	struct gbnf_rule *root = gbnf_rule(&c->g, "", 0, NULL);
-	struct gbnf_expr *space = gbnf_primitive(&c->g, GBNF_SPACE);
 	struct schema_rule *top;
 
-	if (s->type != JSON_OBJECT && s->type != JSON_TRUE && s->type != JSON_FALSE)
-		schema_fail(c, "a schema is an object, true or false");
-	if (schema_enter(c))
+	if (schema_enter(c, s))
 		return -1;
 	top = write_rule(c, s, "#");
 	schema_leave(c);
 	if (top)
-		gbnf_define(&c->g, root, gbnf_join(&c->g, space, gbnf_use(&c->g, top->rule), space, NULL));
+		gbnf_define(&c->g, root, gbnf_join(&c->g, "_%_", gbnf_use(&c->g, top->rule)));
 	if (c->g.failed || c->index.failed)
 		schema_no_memory(c);
 	if (c->failed)
@@ -221,7 +181,7 @@ int schema_write_grammar(struct converter *c, const struct json *s, struct bytes
 void schema_close(struct converter *c)
 {
 	arena_free(&c->arena);
-	gbnf_free(&c->g);
+	arena_free(&c->g.arena);
 	index_free(&c->index);
 }
 

@@ -44,13 +44,6 @@ static const char *format_pattern(const struct json *format)
 	return NULL;
 }
 
-static struct gbnf_expr *quoted(struct gbnf *g, struct gbnf_expr *inside)
-{
-	struct gbnf_expr *quote = gbnf_literal(g, "\"");
-
-	return gbnf_join(g, quote, inside, quote, NULL);
-}
-
 /* The pattern, if all that it matches is within the bounds: a grammar cannot express an intersection. */
 static struct gbnf_expr *write_pattern(struct converter *c, const char *pattern, size_t n, uint32_t min, uint32_t max)
 {
@@ -59,7 +52,7 @@ static struct gbnf_expr *write_pattern(struct converter *c, const char *pattern,
 
 	if (span.min < min || span.max > max)
 		schema_fail(c, "minLength or maxLength beside a pattern or format that goes past it is not supported");
-	return quoted(&c->g, inside);
+	return gbnf_join(&c->g, "\"%\"", inside);
 }
 
 struct gbnf_expr *schema_write_string(struct converter *c, const struct json *s)
@@ -82,5 +75,5 @@ struct gbnf_expr *schema_write_string(struct converter *c, const struct json *s)
 		return write_pattern(c, known, strlen(known), min, max);
 	if (!min && max == GBNF_FOREVER)
 		return gbnf_primitive(&c->g, GBNF_STRING);
-	return quoted(&c->g, gbnf_repeat(&c->g, gbnf_primitive(&c->g, GBNF_CHAR), min, max));
+	return gbnf_join(&c->g, "\"%\"", gbnf_repeat(&c->g, gbnf_primitive(&c->g, GBNF_CHAR), min, max));
 }
