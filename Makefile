@@ -40,7 +40,7 @@ FLAGS_avx512 = $(EXPLICIT) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vn
 FLAGS_neon = $(EXPLICIT) -march=armv8.2-a+dotprod
 
 PROGRAMS = tok chat fwd sample schema detok peek feed best gen kv
-BASE = why io out bytes slurp cli guard quote clock grow fmath half space system system_linux system_darwin system_bsd system_posix
+BASE = why io out bytes slurp cli guard quote clock grow slots fmath half space system system_linux system_darwin system_bsd system_posix
 JSON = arena json json_write
 STREAM = frame card stop
 GGUF = gguf gguf_get gguf_hash formats blocks

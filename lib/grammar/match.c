@@ -1,6 +1,8 @@
 /* The transitions between the states of a grammar, and the matcher as a whole. */
 #include "match.h"
 
+#include "lib/base/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,16 +23,10 @@ static uint32_t unite2(struct matcher *m, uint32_t x, uint32_t y)
 static int add_item(struct matcher *m, const struct grammar_node *v, uint32_t next)
 {
 	if (m->n_items == m->item_room) {
-		uint32_t room = m->item_room ? m->item_room * 2 : 64;
-		struct item *item;
-
-		if (room > ITEMS_MAX)
+		if (m->item_room >= ITEMS_MAX)
 			return (int)matcher_fail(m, MATCHER_LIMIT);
-		item = realloc(m->item, room * sizeof *item);
-		if (!item)
+		if (grow(&m->item, &m->item_room, sizeof *m->item, 64))
 			return (int)matcher_fail(m, MATCHER_MEMORY);
-		m->item = item;
-		m->item_room = room;
 	}
 	m->item[m->n_items++] = (struct item){ v->a, v->b, next };
 	return 0;
@@ -267,7 +263,7 @@ int matcher_open(struct matcher *m, const struct grammar *g, const uint32_t reac
 void matcher_close(struct matcher *m)
 {
 	free(m->state);
-	free(m->slot);
+	free(m->slots.slot);
 	free(m->members.at);
 	free(m->rows.at);
 	free(m->item);

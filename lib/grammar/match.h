@@ -49,8 +49,8 @@ struct item {                   /* a transition: a byte of classes first to last
 };
 
 struct uint_list {
-	uint32_t *at;
-	uint32_t n, room;
+	uint32_t *at, n;
+	size_t room;
 };
 
 struct matcher {
@@ -59,15 +59,17 @@ struct matcher {
 	enum matcher_fault fault;
 	uint64_t steps, steps_max;      /* work done and allowed; the caller resets steps when an operation begins */
 	struct state *state;
-	uint32_t n, room;
-	uint32_t *slot, slots;          /* hash table of states */
+	uint32_t n;
+	size_t room;
+	struct slots slots;             /* of states, except DEAD and END */
 	struct uint_list members, rows; /* of all unions and rows */
 	struct held_state *held;
 
 	/* private to one step */
 	uint32_t step;                  /* its number */
 	struct item *item;
-	uint32_t n_items, item_room;
+	uint32_t n_items;
+	size_t item_room;
 	struct uint_list gather;        /* a union in the making */
 	struct uint_list calls;         /* pairs: a state to return to; the index of the rule's previous pair, plus 1 */
 	uint32_t *called;               /* [n_rules] by rank: index of the last pair, plus 1 */

@@ -1,12 +1,13 @@
 /* Nodes of a grammar, interned: text that occurs twice costs once, and so does all later work on it. */
 #include "node.h"
 
+#include "lib/base/grow.h"
 #include "lib/base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t hash(const struct grammar_node *v)
+static uint32_t hash(const struct grammar_node *v)
 {
 	uint64_t h = v->kind;
 
@@ -14,7 +15,7 @@ static uint64_t hash(const struct grammar_node *v)
 	h = (h ^ h >> 29 ^ v->b) * 0xbf58476d1ce4e5b9u;
 	h = (h ^ h >> 32 ^ v->low) * 0x94d049bb133111ebu;
 	h = (h ^ h >> 29 ^ v->high) * 0x9e3779b97f4a7c15u;
-	return h ^ h >> 32;
+	return (uint32_t)(h ^ h >> 32);
 }
 
 static int same(const struct grammar_node *x, const struct grammar_node *y)
@@ -22,53 +23,21 @@ static int same(const struct grammar_node *x, const struct grammar_node *y)
 	return x->kind == y->kind && x->a == y->a && x->b == y->b && x->low == y->low && x->high == y->high;
 }
 
-static int rehash(struct node_table *t)
-{
-	uint32_t slots = t->slots ? t->slots * 2 : 1024;
-	uint32_t *slot = calloc(slots, sizeof *slot);
-
-	if (!slot)
-		return -1;
-	for (uint32_t i = 0; i < t->n; i++) {
-		uint32_t at = (uint32_t)hash(&t->node[i]) & (slots - 1);
-
-		while (slot[at])
-			at = (at + 1) & (slots - 1);
-		slot[at] = i + 1;
-	}
-	free(t->slot);
-	t->slot = slot;
-	t->slots = slots;
-	return 0;
-}
-
-static int grow(struct node_table *t)
-{
-	uint32_t room = t->room ? t->room * 2 : 512;
-	struct grammar_node *node = room <= GRAMMAR_NODES ? realloc(t->node, room * sizeof *node) : NULL;
-
-	if (!node)
-		return -1;
-	t->node = node;
-	t->room = room;
-	return 0;
-}
-
 static uint32_t intern(struct node_table *t, const struct grammar_node *v)
 {
-	uint32_t at;
+	uint32_t h = hash(v);
+	struct slot *s;
 
-	if (t->n * 2 >= t->slots && rehash(t))
+	if (slots_reserve(&t->slots))
 		return GRAMMAR_NONE;
-	at = (uint32_t)hash(v) & (t->slots - 1);
-	for (; t->slot[at]; at = (at + 1) & (t->slots - 1))
-		if (same(&t->node[t->slot[at] - 1], v))
-			return t->slot[at] - 1;
-	if (t->n == t->room && grow(t))
+	for (s = slots_first(&t->slots, h); s->index; s = slots_next(&t->slots, s))
+		if (s->hash == h && same(&t->node[s->index - 1], v))
+			return s->index - 1;
+	if (t->n == t->room && (t->room >= GRAMMAR_NODES || grow(&t->node, &t->room, sizeof *t->node, 512)))
 		return GRAMMAR_NONE;
 	t->node[t->n] = *v;
-	t->slot[at] = ++t->n;
-	return t->n - 1;
+	slots_put(&t->slots, s, h, t->n);
+	return t->n++;
 }
 
 uint32_t node_empty(struct node_table *t)
@@ -259,6 +228,6 @@ uint32_t node_points(struct node_table *t, uint32_t first, uint32_t last)
 void node_free(struct node_table *t)
 {
 	free(t->node);
-	free(t->slot);
+	free(t->slots.slot);
 	*t = (struct node_table){ 0 };
 }

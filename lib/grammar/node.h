@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "lib/base/arena.h"
+#include "lib/base/slots.h"
 #include "grammar.h"
 
 #define GRAMMAR_NONE UINT32_MAX         /* no node, no rule: a failure */
@@ -57,9 +58,9 @@ int grammar_check(struct grammar *g, uint32_t *bad, struct why *w);
 
 struct node_table {
 	struct grammar_node *node;
-	uint32_t n, room;
-	uint32_t *slot;         /* hash table: index of a node plus 1 */
-	uint32_t slots;
+	uint32_t n;
+	size_t room;
+	struct slots slots;     /* of the nodes */
 };
 
 /* Each returns the index of a new node or an equal one, or GRAMMAR_NONE if there is no room or an argument is

@@ -15,8 +15,8 @@ struct grammar_parser {
 	struct node_table nodes;
 	uint32_t *stack;        /* nodes of the sequences being read */
 	size_t n, room;
-	uint32_t *slot;         /* hash table by name: index of a rule plus 1 */
-	uint32_t slots, rule_room;
+	struct slots slots;     /* of the rules by name */
+	size_t rule_room;
 	int depth;
 };
 
@@ -47,63 +47,34 @@ static uint32_t name_hash(const char *s, size_t n)
 	return h;
 }
 
-static int more_slots(struct grammar_parser *p)
-{
-	uint32_t slots = p->slots ? p->slots * 2 : 256, *slot = calloc(slots, sizeof *slot);
-
-	if (!slot)
-		return -1;
-	for (uint32_t r = 0; r < p->g->n_rules; r++) {
-		uint32_t at = name_hash(p->g->rule[r].name, strlen(p->g->rule[r].name)) & (slots - 1);
-
-		while (slot[at])
-			at = (at + 1) & (slots - 1);
-		slot[at] = r + 1;
-	}
-	free(p->slot);
-	p->slot = slot;
-	p->slots = slots;
-	return 0;
-}
-
-static int more_rules(struct grammar_parser *p)
-{
-	uint32_t room = p->rule_room ? p->rule_room * 2 : 64;
-	struct grammar_rule *rule = room <= GRAMMAR_RULES ? realloc(p->g->rule, room * sizeof *rule) : NULL;
-
-	if (!rule)
-		return -1;
-	p->g->rule = rule;
-	p->rule_room = room;
-	return 0;
-}
-
 /* The rule whose name stands at the position, which moves past it; a new rule if the name is new. */
 static uint32_t rule_named(struct grammar_parser *p, size_t n)
 {
 	struct grammar *g = p->g;
-	const char *s = p->text.at;
-	uint32_t at, node;
+	const char *where = p->text.at;
+	uint32_t h = name_hash(where, n), node;
+	struct slot *s;
 	char *name;
 
 	p->text.at += n;
-	if (g->n_rules * 2 >= p->slots && more_slots(p))
+	if (slots_reserve(&p->slots))
 		return made(p, GRAMMAR_NONE);
-	for (at = name_hash(s, n) & (p->slots - 1); p->slot[at]; at = (at + 1) & (p->slots - 1)) {
-		const char *there = g->rule[p->slot[at] - 1].name;
+	for (s = slots_first(&p->slots, h); s->index; s = slots_next(&p->slots, s)) {
+		const char *there = g->rule[s->index - 1].name;
 
-		if (!strncmp(there, s, n) && !there[n])
-			return p->slot[at] - 1;
+		if (s->hash == h && !strncmp(there, where, n) && !there[n])
+			return s->index - 1;
 	}
 	name = arena_text(&g->arena, n + 1);
 	node = node_rule(&p->nodes, g->n_rules);
-	if (!name || node == GRAMMAR_NONE || (g->n_rules == p->rule_room && more_rules(p)))
+	if (!name || node == GRAMMAR_NONE || (g->n_rules == p->rule_room
+		&& (p->rule_room >= GRAMMAR_RULES || grow(&g->rule, &p->rule_room, sizeof *g->rule, 64))))
 		return made(p, GRAMMAR_NONE);
-	memcpy(name, s, n);
+	memcpy(name, where, n);
 	name[n] = '\0';
-	g->rule[g->n_rules] = (struct grammar_rule){ .name = name, .body = GRAMMAR_NONE, .node = node, .where = s };
-	p->slot[at] = ++g->n_rules;
-	return g->n_rules - 1;
+	g->rule[g->n_rules] = (struct grammar_rule){ .name = name, .body = GRAMMAR_NONE, .node = node, .where = where };
+	slots_put(&p->slots, s, h, g->n_rules);
+	return g->n_rules++;
 }
 
 /* ---- expressions ---- */
@@ -174,23 +145,23 @@ static int class_range(struct grammar_parser *p, struct points *c)
 	return points_add(c, (uint32_t)first, (uint32_t)last) ? (int)made(p, GRAMMAR_NONE) : 0;
 }
 
+/* A class in brackets, or the dot: all but an empty set. */
 static uint32_t class(struct grammar_parser *p)
 {
 	const char *from = p->text.at++;
 	struct points c = { 0 };
 	uint32_t v = GRAMMAR_NONE;
-	int not = peek(p) == '^', bad = 0;
+	int dot = *from == '.', not = dot || peek(p) == '^', bad = 0;
 
-	p->text.at += not;
-	while (!bad && peek(p) != ']') {
+	p->text.at += not && !dot;
+	while (!dot && !bad && peek(p) != ']') {
 		if (peek(p) < 0 || peek(p) == '\n')
 			bad = (int)reader_fail(&p->text, from, "the class does not end on its line");
 		else
 			bad = class_range(p, &c);
 	}
-	if (!bad)
-		p->text.at++;
-	if (!bad && !c.n)
+	p->text.at += !dot && !bad;
+	if (!bad && !dot && !c.n)
 		reader_fail(&p->text, from, "the class is empty");
 	else if (!bad && points_settle(&c, not))
 		made(p, GRAMMAR_NONE);
@@ -200,17 +171,6 @@ static uint32_t class(struct grammar_parser *p)
 		v = points_node(p, &c);
 	points_free(&c);
 	return v;
-}
-
-static uint32_t any_point(struct grammar_parser *p)
-{
-	size_t base = p->n;
-
-	p->text.at++;
-	if (push(p, made(p, node_points(&p->nodes, 0, 0xd7ff)))
-		|| push(p, made(p, node_points(&p->nodes, 0xe000, 0x10ffff))))
-		return GRAMMAR_NONE;
-	return fold(p, base, node_alt);
 }
 
 static uint32_t alternatives(struct grammar_parser *p, int inside);
@@ -235,43 +195,36 @@ static uint32_t group(struct grammar_parser *p)
 	return v;
 }
 
-static int bound(struct grammar_parser *p, uint32_t *out)
+/* A number with blanks around it, or `otherwise`. 1 if there is one, 0 if not; -1: it is too large. */
+static int bound(struct grammar_parser *p, uint32_t otherwise, uint32_t *out)
 {
-	const char *from = p->text.at;
+	const char *from;
 	uint64_t v = 0;
 
-	for (; peek(p) >= '0' && peek(p) <= '9'; p->text.at++)
+	skip(p, 0);
+	for (from = p->text.at; peek(p) >= '0' && peek(p) <= '9'; p->text.at++)
 		v = v > GRAMMAR_REPEAT ? v : v * 10 + (uint64_t)(*p->text.at - '0');
 	if (v > GRAMMAR_REPEAT)
 		return (int)reader_fail(&p->text, from, "a repetition count above %d", GRAMMAR_REPEAT);
-	if (p->text.at > from)
-		*out = (uint32_t)v;
-	return p->text.at > from;
+	*out = p->text.at > from ? (uint32_t)v : otherwise;
+	otherwise = p->text.at > from;
+	skip(p, 0);
+	return (int)otherwise;
 }
 
 /* The two numbers of {n}, {n,}, {,m} or {n,m}, behind the brace. */
 static int bounds(struct grammar_parser *p, uint32_t *low, uint32_t *high)
 {
 	const char *from = p->text.at - 1;
-	int has_low, has_high;
+	int has_low = bound(p, 0, low), has_high = has_low;
 
-	*low = 0;
-	skip(p, 0);
-	has_low = bound(p, low);
 	*high = *low;
-	if (has_low < 0)
-		return -1;
-	skip(p, 0);
-	has_high = has_low;
-	if (peek(p) == ',') {
+	if (has_low >= 0 && peek(p) == ',') {
 		p->text.at++;
-		skip(p, 0);
-		*high = GRAMMAR_FOREVER;
-		has_high = bound(p, high);
-		if (has_high < 0)
-			return -1;
-		skip(p, 0);
+		has_high = bound(p, GRAMMAR_FOREVER, high);
 	}
+	if (has_low < 0 || has_high < 0)
+		return -1;
 	if (peek(p) != '}' || (!has_low && !has_high))
 		return (int)reader_fail(&p->text, from, "a repetition is {n}, {n,}, {,m} or {n,m}");
 	p->text.at++;
@@ -282,36 +235,25 @@ static int bounds(struct grammar_parser *p, uint32_t *low, uint32_t *high)
 
 static uint32_t repeated(struct grammar_parser *p, uint32_t v, int inside)
 {
-	for (;;) {
-		uint32_t low = 0, high = GRAMMAR_FOREVER;
+	while (v != GRAMMAR_NONE) {
 		const char *from = p->text.at;
+		uint32_t low, high;
+		int c;
 
 		skip(p, inside);
-		switch (peek(p)) {
-		case '*':
-			p->text.at++;
-			break;
-		case '+':
-			p->text.at++;
-			low = 1;
-			break;
-		case '?':
-			p->text.at++;
-			high = 1;
-			break;
-		case '{':
-			p->text.at++;
-			if (bounds(p, &low, &high))
-				return GRAMMAR_NONE;
-			break;
-		default:
+		c = peek(p);
+		if (c != '*' && c != '+' && c != '?' && c != '{') {
 			p->text.at = from;
-			return v;
+			break;
 		}
+		low = c == '+';
+		high = c == '?' ? 1 : GRAMMAR_FOREVER;
+		p->text.at++;
+		if (c == '{' && bounds(p, &low, &high))
+			return GRAMMAR_NONE;
 		v = made(p, node_repeat(&p->nodes, v, low, high));
-		if (v == GRAMMAR_NONE)
-			return v;
 	}
+	return v;
 }
 
 static uint32_t element(struct grammar_parser *p)
@@ -322,10 +264,8 @@ static uint32_t element(struct grammar_parser *p)
 	switch (peek(p)) {
 	case '"':
 		return literal(p);
-	case '[':
+	case '[': case '.':
 		return class(p);
-	case '.':
-		return any_point(p);
 	case '(':
 		return group(p);
 	case '*': case '+': case '?': case '{':
@@ -344,13 +284,10 @@ static uint32_t sequence(struct grammar_parser *p, int inside)
 	size_t base = p->n;
 
 	for (;;) {
-		uint32_t v;
-
 		skip(p, inside);
 		if (peek(p) < 0 || peek(p) == '\n' || peek(p) == '|' || peek(p) == ')')
 			return fold(p, base, node_seq);
-		v = element(p);
-		if (v == GRAMMAR_NONE || push(p, repeated(p, v, inside)))
+		if (push(p, repeated(p, element(p), inside)))
 			return GRAMMAR_NONE;
 	}
 }
@@ -464,7 +401,7 @@ struct grammar *grammar_parse(const char *text, size_t n, struct why *w)
 	bad = n > GRAMMAR_TEXT ? why(w, "the grammar's text is longer than %d bytes", GRAMMAR_TEXT) : rules(&p);
 	node_free(&p.nodes);
 	free(p.stack);
-	free(p.slot);
+	free(p.slots.slot);
 	if (bad) {
 		grammar_free(g);
 		return NULL;

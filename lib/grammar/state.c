@@ -1,6 +1,8 @@
 /* The states of a grammar, interned: frames, unions, and their variants without large counts. */
 #include "match.h"
 
+#include "lib/base/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,20 +24,11 @@ uint32_t *matcher_list(struct matcher *m, struct uint_list *l, uint32_t n)
 		matcher_fail(m, l == &m->rows || l == &m->members ? MATCHER_FULL : MATCHER_LIMIT);
 		return NULL;
 	}
-	if (l->n + n > l->room) {
-		uint32_t room = l->room ? l->room * 2 : 1024;
-		uint32_t *at;
-
-		while (room < l->n + n)
-			room *= 2;
-		at = realloc(l->at, room * sizeof *at);
-		if (!at) {
+	while (l->n + n > l->room)
+		if (grow(&l->at, &l->room, sizeof *l->at, 1024)) {
 			matcher_fail(m, MATCHER_MEMORY);
 			return NULL;
 		}
-		l->at = at;
-		l->room = room;
-	}
 	l->n += n;
 	return l->at + l->n - n;
 }
@@ -79,62 +72,35 @@ static int same(const struct matcher *m, const struct state *x, const struct sta
 	return !memcmp(m->members.at + x->low, m->members.at + y->low, x->high * sizeof *m->members.at);
 }
 
-static int rehash(struct matcher *m)
-{
-	uint32_t slots = m->slots ? m->slots * 2 : 1024;
-	uint32_t *slot = calloc(slots, sizeof *slot);
-
-	if (!slot)
-		return (int)matcher_fail(m, MATCHER_MEMORY);
-	for (uint32_t i = STATE_END + 1; i < m->n; i++) {
-		uint32_t at = hash(m, &m->state[i]) & (slots - 1);
-
-		while (slot[at])
-			at = (at + 1) & (slots - 1);
-		slot[at] = i;
-	}
-	free(m->slot);
-	m->slot = slot;
-	m->slots = slots;
-	return 0;
-}
-
 static int make_room(struct matcher *m)
 {
-	if (m->n * 2 >= m->slots && rehash(m))
-		return -1;
-	if (m->n == m->room) {
-		uint32_t room = m->room ? m->room * 2 : 512;
-		struct state *state;
-
-		if (room > STATES_MAX)
-			return (int)matcher_fail(m, MATCHER_FULL);
-		state = realloc(m->state, room * sizeof *state);
-		if (!state)
-			return (int)matcher_fail(m, MATCHER_MEMORY);
-		m->state = state;
-		m->room = room;
-	}
+	if (slots_reserve(&m->slots))
+		return (int)matcher_fail(m, MATCHER_MEMORY);
+	if (m->n == m->room && m->room >= STATES_MAX)
+		return (int)matcher_fail(m, MATCHER_FULL);
+	if (m->n == m->room && grow(&m->state, &m->room, sizeof *m->state, 512))
+		return (int)matcher_fail(m, MATCHER_MEMORY);
 	return 0;
 }
 
 /* The number of the state equal to s; *fresh: it is new, and its near[] is not set yet. */
 static uint32_t intern(struct matcher *m, const struct state *s, int *fresh)
 {
-	uint32_t at;
+	uint32_t h = hash(m, s);
+	struct slot *at;
 
 	*fresh = 0;
 	if (make_room(m))
 		return STATE_NONE;
-	for (at = hash(m, s) & (m->slots - 1); m->slot[at]; at = (at + 1) & (m->slots - 1))
-		if (same(m, &m->state[m->slot[at]], s))
-			return m->slot[at];
+	for (at = slots_first(&m->slots, h); at->index; at = slots_next(&m->slots, at))
+		if (at->hash == h && same(m, &m->state[at->index - 1], s))
+			return at->index - 1;
 	*fresh = 1;
 	m->state[m->n] = *s;
 	for (unsigned k = 0; k < MATCHER_NEAR; k++)
 		m->state[m->n].near[k] = m->n;
-	m->slot[at] = m->n++;
-	return m->n - 1;
+	slots_put(&m->slots, at, h, m->n);
+	return m->n++;
 }
 
 static uint32_t clamped(uint32_t count, uint32_t reach)

@@ -2,6 +2,8 @@
  * table when it is first searched. */
 #include "index.h"
 
+#include "lib/base/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +12,7 @@ enum { FEW = 12 };
 static const char entered[] = "\xff";   /* notes that a parent is in the table: no name in UTF-8 */
 
 struct index_entry {
-	const void *parent;             /* NULL: a free slot */
+	const void *parent;
 	const char *name;               /* name[n]; NULL for what was noted under the parent itself */
 	size_t n;
 	const void *value;
@@ -19,6 +21,7 @@ struct index_entry {
 void index_free(struct index *x)
 {
 	free(x->entry);
+	free(x->slots.slot);
 	*x = (struct index){ 0 };
 }
 
@@ -32,53 +35,44 @@ uint64_t index_hash(uint64_t seed, const void *s, size_t n)
 	return h ^ h >> 29;
 }
 
-/* The entry of that name, or the free slot where it belongs. */
-static struct index_entry *slot(const struct index *x, const void *parent, const char *name, size_t n)
+/* The slot of that name, or the free one where it belongs. There is at least one. */
+static struct slot *slot(const struct index *x, const void *parent, const char *name, size_t n, uint32_t h)
 {
-	size_t at = (size_t)index_hash((uintptr_t)parent, name, n) & (x->slots - 1);
+	struct slot *s = slots_first(&x->slots, h);
 
-	for (;; at = (at + 1) & (x->slots - 1)) {
-		struct index_entry *e = &x->entry[at];
+	for (; s->index; s = slots_next(&x->slots, s)) {
+		const struct index_entry *e = &x->entry[s->index - 1];
 
-		if (!e->parent)
-			return e;
-		if (e->parent == parent && !e->name == !name && e->n == n && !(n && memcmp(e->name, name, n)))
-			return e;
+		if (s->hash == h && e->parent == parent && !e->name == !name && e->n == n
+			&& !(n && memcmp(e->name, name, n)))
+			break;
 	}
-}
-
-static int more_slots(struct index *x)
-{
-	struct index old = *x;
-
-	x->slots = old.slots ? old.slots * 2 : 256;
-	x->entry = calloc(x->slots, sizeof *x->entry);
-	if (!x->entry) {
-		*x = old;
-		x->failed = 1;
-		return -1;
-	}
-	for (size_t i = 0; i < old.slots; i++)
-		if (old.entry[i].parent)
-			*slot(x, old.entry[i].parent, old.entry[i].name, old.entry[i].n) = old.entry[i];
-	free(old.entry);
-	return 0;
+	return s;
 }
 
 static void enter(struct index *x, const void *parent, const char *name, size_t n, const void *value)
 {
-	struct index_entry *e;
+	uint32_t h = (uint32_t)index_hash((uintptr_t)parent, name, n);
+	struct slot *s;
 
-	if (x->n * 2 >= x->slots && more_slots(x))
+	x->failed |= slots_reserve(&x->slots)
+		|| (x->slots.n == x->room && grow(&x->entry, &x->room, sizeof *x->entry, 128));
+	if (x->failed)
 		return;
-	e = slot(x, parent, name, n);
-	x->n += !e->parent;
-	*e = (struct index_entry){ parent, name, n, value };
+	s = slot(x, parent, name, n, h);
+	if (!s->index)
+		slots_put(&x->slots, s, h, x->slots.n);
+	x->entry[s->index - 1] = (struct index_entry){ parent, name, n, value };
 }
 
 static const void *look_up(const struct index *x, const void *parent, const char *name, size_t n)
 {
-	return x->slots ? slot(x, parent, name, n)->value : NULL;
+	const struct slot *s;
+
+	if (!x->slots.n)
+		return NULL;
+	s = slot(x, parent, name, n, (uint32_t)index_hash((uintptr_t)parent, name, n));
+	return s->index ? x->entry[s->index - 1].value : NULL;
 }
 
 void index_note(struct index *x, const void *key, const void *value)

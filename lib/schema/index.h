@@ -6,12 +6,14 @@
 #include <stdint.h>
 
 #include "lib/base/json.h"
+#include "lib/base/slots.h"
 
 struct index_entry;
 
 struct index {                          /* starts as zeroes */
-	struct index_entry *entry;
-	size_t n, slots;
+	struct index_entry *entry;      /* [room] */
+	size_t room;
+	struct slots slots;     /* of the entries */
 	int failed;             /* out of memory, sticky; nothing is reliable then */
 };
 
