@@ -14,6 +14,10 @@
 
 #include "lib/base/system.h"
 
+#ifndef O_NOFOLLOW      /* some systems hide it; it matters only in a directory that is not the user's own */
+#define O_NOFOLLOW 0
+#endif
+
 static const char PREFIX[] = "lmpipe-";
 
 enum { PATH = sizeof ((struct object *)0)->own, DIRECTORY = PATH - 256 };

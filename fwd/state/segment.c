@@ -138,11 +138,16 @@ void segment_write_ids(struct segment *s, size_t pos, const int32_t *ids, size_t
 	}
 }
 
+static uint64_t known(const struct mark *m)
+{
+	uint64_t value = atomic_load(&m->value);
+
+	return atomic_load(&m->check) == ~value ? value : 0;
+}
+
 uint64_t segment_mark(const struct segment *s, enum segment_mark which)
 {
-	uint64_t value = atomic_load(&s->header->mark[which].value);
-
-	return atomic_load(&s->header->mark[which].check) == ~value ? value : 0;
+	return known(&s->header->mark[which]);
 }
 
 /* A kill in between leaves one that is not known. */
@@ -201,8 +206,9 @@ int segment_reserve(struct segment *s, size_t positions, struct why *w)
 
 /* ---- making and opening ---- */
 
-static int map(struct segment *s, size_t bytes, struct why *w)
+static int map(struct segment *s, struct why *w)
 {
+	const size_t bytes = HEADER + extents_of(s->n_ctx) * s->bytes;
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->object.fd, 0);
 	char text[LABEL];
 
@@ -212,15 +218,6 @@ static int map(struct segment *s, size_t bytes, struct why *w)
 	s->mapped = bytes;
 	guard_add(p, bytes, label(s->name, text));
 	return 0;
-}
-
-static void unmap(struct segment *s)
-{
-	if (s->header) {
-		guard_remove(s->header);
-		munmap(s->header, s->mapped);
-	}
-	s->header = NULL;
 }
 
 static void write_header(struct segment_header *h, const struct segment_shape *shape, size_t n_ctx)
@@ -304,74 +301,72 @@ static int read_header(const struct object *o, struct segment_header *h, size_t 
 	return h->magic || *bytes > HEADER;
 }
 
-static int make(struct segment *s, const struct segment_shape *shape, size_t n_ctx, size_t old, struct why *w)
+static int make(struct segment *s, size_t old, struct why *w)
 {
-	if (old < HEADER && object_grow(&s->object, old, HEADER, w) < 0)
+	if ((old < HEADER && object_grow(&s->object, old, HEADER, w) < 0) || map(s, w) < 0)
 		return -1;
-	if (map(s, HEADER + extents_of(n_ctx) * s->bytes, w) < 0)
-		return -1;
-	write_header(s->header, shape, n_ctx);
+	write_header(s->header, &s->shape, s->n_ctx);
 	return 0;
 }
 
-static int take_over(struct segment *s, const struct segment_header *h, size_t n_ctx, size_t bytes, struct why *w)
+static int take_over(struct segment *s, const struct segment_header *h, size_t bytes, struct why *w)
 {
 	size_t length = (uint32_t)h->length;
 
-	if (length > n_ctx)
-		return why(w, "has %zu tokens, more than the context of %zu (-c)", length, n_ctx);
-	if (map(s, HEADER + extents_of(n_ctx) * s->bytes, w) < 0)
+	if (length > s->n_ctx)
+		return why(w, "has %zu tokens, more than the context of %zu (-c)", length, s->n_ctx);
+	if (map(s, w) < 0)
 		return -1;
-	atomic_store(&s->header->n_ctx, pack(n_ctx));
-	add_mapped(s, size_min((bytes - HEADER) / s->bytes, extents_of(n_ctx)));
+	atomic_store(&s->header->n_ctx, pack(s->n_ctx));
+	add_mapped(s, size_min((bytes - HEADER) / s->bytes, extents_of(s->n_ctx)));
 	s->length = length;
 	return 0;
 }
 
 /* Locks the open object, checks it, and makes a segment of it where there is none yet. */
-static int take(struct segment *s, const struct segment_shape *shape, size_t n_ctx, struct why *w)
+static int take(struct segment *s, struct why *w)
 {
 	struct segment_header h;
 	size_t bytes;
 	int finished = object_lock(&s->object, w) < 0 ? -1 : read_header(&s->object, &h, &bytes, w);
 
 	if (finished <= 0)
-		return finished < 0 ? -1 : make(s, shape, n_ctx, bytes, w);
-	if (check_header(&h, bytes, w) < 0 || compare(&h.shape, shape, w) < 0)
+		return finished < 0 ? -1 : make(s, bytes, w);
+	if (check_header(&h, bytes, w) < 0 || compare(&h.shape, &s->shape, w) < 0)
 		return -1;
-	return take_over(s, &h, n_ctx, bytes, w);
+	return take_over(s, &h, bytes, w);
 }
 
-static int open_named(struct segment *s, const struct segment_shape *shape, size_t n_ctx, struct why *w)
+static int open_named(struct segment *s, struct why *w)
 {
 	struct why ignored;
 	int status = object_open(&s->object, s->name, 1, w);
 
 	if (status == 0)
-		status = take(s, shape, n_ctx, w);
+		status = take(s, w);
 	/* Nothing half made stays behind, unless another process has it by now. */
 	if (status < 0 && s->object.made && !object_owner(&s->object))
 		object_remove(&s->object, &ignored);
 	return status;
 }
 
-static int open_any(struct segment *s, const struct segment_shape *shape, size_t n_ctx, struct why *w)
+static int open_any(struct segment *s, struct why *w)
 {
-	if (check_shape(shape, w) < 0)
+	if (check_shape(&s->shape, w) < 0)
 		return -1;
-	s->bytes = extent_bytes(shape);
-	if (n_ctx < 1 || n_ctx > SEGMENT_CTX_MAX || extents_of(n_ctx) > SIZE_MAX / 4 / s->bytes)
-		return why(w, "a context of %zu positions of %zu bytes", n_ctx, s->bytes / KV_EXTENT);
-	s->extent = calloc(extents_of(n_ctx), sizeof *s->extent);
+	s->bytes = extent_bytes(&s->shape);
+	if (s->n_ctx < 1 || s->n_ctx > SEGMENT_CTX_MAX || extents_of(s->n_ctx) > SIZE_MAX / 4 / s->bytes)
+		return why(w, "a context of %zu positions of %zu bytes", s->n_ctx, s->bytes / KV_EXTENT);
+	s->extent = calloc(extents_of(s->n_ctx), sizeof *s->extent);
 	if (!s->extent)
 		return why(w, "out of memory");
-	return s->name ? open_named(s, shape, n_ctx, w) : 0;
+	return s->name ? open_named(s, w) : 0;
 }
 
 int segment_open(struct segment *s, const char *name, const struct segment_shape *shape, size_t n_ctx, struct why *w)
 {
 	*s = (struct segment){ .shape = *shape, .n_ctx = n_ctx, .name = name, .object = { .fd = -1 } };
-	if (open_any(s, shape, n_ctx, w) == 0)
+	if (open_any(s, w) == 0)
 		return 0;
 	s->object.made = 0;
 	segment_close(s);
@@ -390,13 +385,16 @@ void segment_close(struct segment *s)
 {
 	struct why ignored;
 
-	if (s->header && s->object.made && !s->length)
-		object_remove(&s->object, &ignored);
-	else if (s->header)
-		object_shrink(&s->object, HEADER + extents_of(s->length) * s->bytes);
 	for (size_t i = 0; !s->header && i < s->n_extents; i++)
 		free(s->extent[i]);
-	unmap(s);
+	if (s->header) {
+		if (s->object.made && !s->length)
+			object_remove(&s->object, &ignored);
+		else
+			object_shrink(&s->object, HEADER + extents_of(s->length) * s->bytes);
+		guard_remove(s->header);
+		munmap(s->header, s->mapped);
+	}
 	if (s->name)
 		object_close(&s->object);
 	free(s->extent);
@@ -416,9 +414,7 @@ static int inspect(struct object *o, const char *name, struct segment_info *info
 	if (check_header(&h, bytes, w) < 0)
 		return -1;
 	*info = (struct segment_info){ .shape = h.shape, .length = (uint32_t)h.length, .n_ctx = (uint32_t)h.n_ctx,
-		.bytes = bytes, .owner = object_owner(o) };
-	if (h.mark[SEGMENT_DIGEST].check == ~h.mark[SEGMENT_DIGEST].value)
-		info->digest = h.mark[SEGMENT_DIGEST].value;
+		.bytes = bytes, .digest = known(&h.mark[SEGMENT_DIGEST]), .owner = object_owner(o) };
 	return 0;
 }
 
