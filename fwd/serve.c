@@ -56,7 +56,7 @@ static int serve_card(struct serve *v, struct frame_in *in, const struct frame *
 
 /* ---- ids ---- */
 
-/* Where the frame's ids go: behind what counts, or in place of it from the frame's position on. */
+/* Where the frame's ids go: after the valid rows, or in place of those from the frame's position on. */
 static int position(const struct serve *v, const struct frame *f, size_t *pos, struct why *w)
 {
 	size_t length = v->segment->length;
@@ -123,7 +123,7 @@ static int is_interrupted(void *context)
 	return interrupted;
 }
 
-/* Evaluates v->ids[from ... n) at pos + from, batch by batch; each batch counts in the segment once it is complete. 1:
+/* Evaluates v->ids[from ... n) at pos + from, batch by batch; each batch is valid in the segment once it is complete. 1:
  * it was cancelled. */
 static int evaluate(struct serve *v, size_t from, size_t n, size_t pos, struct why *w)
 {

@@ -38,11 +38,11 @@ struct serve {
 };
 
 /* A signal handler: cancels the evaluation of the current frame of given ids, in whose place an `end ` frame follows.
- * Batches that were complete count. Ignored for sampled ids, with `all`, and between frames. */
+ * Complete batches stay valid. Ignored for sampled ids, with `all`, and between frames. */
 void serve_interrupt(int signal);
 
 /* Reads to the end of `in` and writes to descriptor 1. 0, or -1 and the reason. Even then the output consists of whole
- * frames, unless a write failed, and every id that was completely evaluated counts in the segment. */
+ * frames, unless a write failed, and every id that was completely evaluated is valid in the segment. */
 int serve(struct serve *v, struct frame_in *in, struct why *w);
 
 #endif

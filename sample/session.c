@@ -170,7 +170,7 @@ static int restrict_row(struct session *s, uint32_t pos, struct why *w)
 	return 0;
 }
 
-/* The reason to stop after id, or 0. Stop ids do not count where the grammar cannot end. */
+/* The reason to stop after id, or 0. Stop ids are ignored where the grammar cannot end. */
 static int reason(const struct session *s, int32_t id)
 {
 	size_t i;
@@ -253,7 +253,7 @@ int session_draw(struct session *s, const struct frame *f, struct why *w)
 	if (reserve(s, s->n_guess, w))
 		return -1;
 	for (at = first; at < f->rows && !over; at++) {
-		/* The row after a guess counts if that is what was drawn. */
+		/* The row after a guess is used only if the guess is what was drawn. */
 		if (n && s->id[n - 1] != s->guess[n - 1])
 			break;
 		if (n && sampler_history(s->sampler, pos + (uint32_t)n - 1, &s->guess[n - 1], 1, w) < 0)

@@ -1,6 +1,6 @@
 /* Cases of pretok_test: P(pre-tokenizer, text), with a pilcrow between two pieces. One name stands for each list of
  * expressions. The texts are our own. The pieces are those that another regex engine gives with the published
- * expressions, except where llama.cpp splits differently: there its pieces count. */
+ * expressions, except where llama.cpp splits differently: there its pieces are expected. */
 P("default", "It¶'¶s¶ the¶ miller¶'¶s¶;¶ we¶'¶LL¶ see¶,¶ THEY¶'¶RE¶ here¶.¶ Don¶'¶t¶!")
 P("default", "1¶ ¶12¶ ¶123¶ ¶123¶4¶ ¶123¶45¶ ¶123¶456¶7¶,¶ ¶3¶.¶14¶ and¶ ¶2½¶ or¶ ¶٣٤٥٦¶.")
 P("default", " ¶ two¶ ¶ spaces¶  ¶ three¶\t¶and¶\t¶\t¶tabs¶ \n\n\n ¶ new¶ lines¶ \r\n\r\n¶ end¶  ")

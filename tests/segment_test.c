@@ -159,7 +159,7 @@ static void life(const char *which)
 	holds(segment_open(&s, which, &shape, CTX, &w) == 0, "opened again");
 	segment_set_length(&s, 10);
 	segment_close(&s);
-	holds(bytes_of(which) == FIRST + extent, "what does not count is given back");
+	holds(bytes_of(which) == FIRST + extent, "what is not valid is given back");
 	holds(segment_open(&s, which, &shape, CTX, &w) == 0 && filled(&s, 10, 6), "a shorter length is there again");
 	segment_close(&s);
 }

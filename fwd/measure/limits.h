@@ -40,7 +40,7 @@ struct limit {
 struct limit limits_now(const struct limits *l);
 
 /* How long this work takes at the limit: its multiply-adds one after the other, or its bytes if reading them takes
- * longer. work->attention does not count. bound: which it was. */
+ * longer. work->attention is not included. bound: which it was. */
 enum bound { BOUND_NONE, BOUND_READ, BOUND_CODES, BOUND_FLOATS };
 
 extern const char *const bound_name[];  /* by enum bound */

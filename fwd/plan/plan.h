@@ -55,9 +55,9 @@ struct segment_shape plan_shape(const struct plan *p, uint32_t kv_type);
 /* Prepares for positions below n_ctx. Once, before the first step. */
 int plan_bind(struct plan *p, size_t n_ctx, struct why *w);
 
-/* Evaluates the rows of run[n_runs], 1 to batch in all, after what counts in the state of each, where
- * segment_reserve() has made room for them; then they count too. ids: of all rows, in the vocabulary. A plan without
- * layer 0 evaluates the rows of x. 0; -1 if cancelled, and none of them counts. */
+/* Evaluates the rows of run[n_runs], 1 to batch in all, after the valid rows of each one's state, where
+ * segment_reserve() has made room for them; then these are valid too. ids: of all rows, in the vocabulary. A plan
+ * without layer 0 evaluates the rows of x. 0; -1 if cancelled, and none of them is valid. */
 int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs);
 
 /* logits[n][n_vocab] of rows [row, row + n) of those that the last step wanted. */

@@ -1,4 +1,4 @@
-/* space: white space as Python's str counts it, which is how chat templates trim. */
+/* space: white space as defined by Python's str, which is how chat templates trim. */
 #ifndef SPACE_H
 #define SPACE_H
 

@@ -159,7 +159,7 @@ static void dry_apply(struct sampler *s, struct candidates *c)
 	if (most < (size_t)s->params.dry_allowed)
 		return;
 	repetitions(x, window, s->match);
-	/* Counts are lengths plus one: with dry_allowed 0 a repetition of length 0 counts as well. */
+	/* Counts are lengths plus one: with dry_allowed 0 a repetition of length 0 is penalised as well. */
 	for (d = 1; d < window; d++) {
 		n = (size_t)s->match[d] < most ? s->match[d] : (int32_t)most;
 		count = &s->count[x[window - d]];

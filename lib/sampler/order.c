@@ -17,7 +17,7 @@ static const struct {
 	enum sampler_kind kind;
 } aliases[] = { { "temp", SAMPLER_TEMPERATURE }, { "typical_p", SAMPLER_TYP_P }, { "typical", SAMPLER_TYP_P } };
 
-/* Whether text[n] is the name; '-' counts as '_'. */
+/* Whether text[n] is the name; '-' is read as '_'. */
 static int named(const char *name, const char *text, size_t n)
 {
 	size_t i;

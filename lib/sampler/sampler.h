@@ -31,7 +31,7 @@
  *                of w (added in that order, in doubles) exceeds rng_real(seed, position, SAMPLER_KEY_DRAW)·(sum of all
  *                w), where position is that of the drawn id
  *   or gumbel    as in gumbel.h, among the candidates; T is the temperature if that is the last sampler, otherwise 1
- * Ties go to the lowest id. A NaN is never drawn, and counted; +infinity counts as FLT_MAX; finite logits stay finite.
+ * Ties go to the lowest id. A NaN is never drawn, and counted; +infinity is read as FLT_MAX; finite logits stay finite.
  * Floats throughout, except sums and means; exp, log and pow are those of lib/base/fmath. */
 #ifndef SAMPLER_H
 #define SAMPLER_H
@@ -113,7 +113,7 @@ struct sampler_params {
  * dry with base 1.75 from 2 ids on; seed 0, no log-probabilities. */
 void sampler_defaults(struct sampler_params *p);
 
-/* Sets the order from names ("top_k;temperature"; '-' counts as '_'; "temp", "typical_p" and "typical" are aliases) or
+/* Sets the order from names ("top_k;temperature"; '-' is read as '_'; "temp", "typical_p" and "typical" are aliases) or
  * letters ("kt": e penalties, d dry, s top_n_sigma, k top_k, y typ_p, p top_p, m min_p, x xtc, t temperature). -1: an
  * unknown sampler, or one named twice. */
 int sampler_order(struct sampler_params *p, const char *names, struct why *w);

@@ -99,8 +99,8 @@ static const unsigned char *spaces(const unsigned char *p, const unsigned char *
 	return p < end && last > start ? last : p;
 }
 
-/* Capitals, then small letters: at least one small letter, or at least one capital. A character without case counts as
- * either: if no small letter follows the capitals, PRETOK_SMALL ends after the last such character among them. */
+/* Capitals, then small letters: at least one small letter, or at least one capital. A character without case is taken
+ * for either: if no small letter follows the capitals, PRETOK_SMALL ends after the last such character among them. */
 static const unsigned char *cased(enum pretok_op op, const unsigned char *p, const unsigned char *end)
 {
 	const unsigned char *start = p, *caseless = NULL, *after;

@@ -63,7 +63,7 @@ struct pretok_walk {
 
 void pretok_start(struct pretok_walk *walk, const struct pretok *p, const char *text, size_t n);
 
-/* The next word, never empty; 0 at the end. Each byte that is not UTF-8 counts as U+FFFD. */
+/* The next word, never empty; 0 at the end. Each byte that is not UTF-8 is read as U+FFFD. */
 int pretok_next(struct pretok_walk *walk, const char **word, size_t *n);
 
 #endif

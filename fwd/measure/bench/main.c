@@ -26,7 +26,7 @@ static const struct opt opts[] = {
 	{ 'p', "n-prompt", "LIST", "tokens of a prompt; 0: none (default: 512)" },
 	{ 'n', "n-gen", "LIST", "tokens to decode; 0: none (default: 128)" },
 	{ 'd', "n-depth", "LIST", "tokens in the context before (default: 0)" },
-	{ 'r', "repetitions", "N", "runs of each test, of which the median counts (default: 5)" },
+	{ 'r', "repetitions", "N", "runs of each test; the median is reported (default: 5)" },
 	{ BACKEND, "backend", "NAME", "scalar, " KERNELS_NAMES "or auto (default: auto)" },
 	{ 'b', "batch-size", "N", "tokens evaluated at once (default: 512)" },
 	{ KV_TYPE, "kv-type", "TYPE", "of K and V, as in fwd (default: auto)" },
