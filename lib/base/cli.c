@@ -14,6 +14,7 @@
 #include "guard.h"
 #include "io.h"
 #include "out.h"
+#include "size.h"
 
 #define VERSION "0.1"
 
@@ -108,13 +109,15 @@ static struct spelling spell(const struct opt *o)
 	return sp;
 }
 
-/* The left column of --help: "  -n, --n-predict N". Returns its length. */
-static int left_column(const struct opt *o, char *s, size_t room)
+/* The left column of --help: "  -n, --n-predict N". */
+static struct spelling left_column(const struct opt *o)
 {
-	char letter[] = { '-', (char)o->letter, 0 };
+	const char letter[] = { '-', (char)o->letter, 0 };
+	struct spelling sp;
 
-	return snprintf(s, room, "  %2s%s %s%s%s%s", has_letter(o) ? letter : "", has_letter(o) && o->name ? "," : " ",
+	snprintf(sp.s, sizeof sp.s, "  %2s%s %s%s%s%s", has_letter(o) ? letter : "", has_letter(o) && o->name ? "," : " ",
 		o->name ? "--" : "", o->name ? o->name : "", o->arg ? " " : "", o->arg ? o->arg : "");
+	return sp;
 }
 
 static _Noreturn void help(const struct cli *c)
@@ -122,34 +125,31 @@ static _Noreturn void help(const struct cli *c)
 	struct walk first = { 0 }, second = { 0 };
 	const struct opt *o;
 	const char *s;
-	char left[64];
-	int width = 0, n;
+	size_t width = 0;
 
-	while ((o = next_row(c, &first))) {
-		n = left_column(o, left, sizeof left);
-		width = n > width ? n : width;
-	}
+	while ((o = next_row(c, &first)))
+		width = size_max(width, strlen(left_column(o).s));
 	out_print("%s: %s\nusage: %s %s\n", c->program, c->purpose, c->program, c->synopsis);
 	while ((o = next_row(c, &second))) {
-		left_column(o, left, sizeof left);
-		out_print("%-*s  ", width, left);
+		out_print("%-*s  ", (int)width, left_column(o).s);
 		for (s = o->help; *s; s++) {
 			out_char(*s);
 			if (*s == '\n')
-				out_print("%*s", width + 2, "");
+				out_print("%*s", (int)width + 2, "");
 		}
 		out_char('\n');
 	}
 	exit(cli_end(c));
 }
 
-static const struct opt *by_name(const struct cli *c, const char *name, size_t n)
+/* The option of this letter, or of the name s[n] if letter is 0; or NULL. */
+static const struct opt *find(const struct cli *c, int letter, const char *s, size_t n)
 {
 	struct walk walk = { 0 };
 	const struct opt *o;
 
 	while ((o = next_row(c, &walk)))
-		if (o->name && strlen(o->name) == n && !memcmp(o->name, name, n))
+		if (letter ? has_letter(o) && o->letter == letter : o->name && strlen(o->name) == n && !memcmp(o->name, s, n))
 			break;
 	return o;
 }
@@ -158,7 +158,7 @@ static const struct opt *long_option(struct cli *c, const char *word)
 {
 	const char *equals = strchr(word, '=');
 	size_t n = equals ? (size_t)(equals - word) : strlen(word);
-	const struct opt *o = by_name(c, word, n);
+	const struct opt *o = find(c, 0, word, n);
 
 	if (!o && !strcmp(word, "help"))
 		help(c);
@@ -180,11 +180,8 @@ static const struct opt *long_option(struct cli *c, const char *word)
 static const struct opt *short_option(struct cli *c)
 {
 	const char *letter = c->argv[c->at] + c->in;
-	struct walk walk = { 0 };
-	const struct opt *o;
+	const struct opt *o = find(c, *letter, NULL, 0);
 
-	while ((o = next_row(c, &walk)) && (o->letter != *letter || !has_letter(o)))
-		;
 	if (!o && *letter == 'h')
 		help(c);
 	if (!o)
@@ -214,20 +211,18 @@ const struct opt *cli_next(struct cli *c)
 		return short_option(c);
 	while (c->at < c->argc) {
 		word = c->argv[c->at];
-		if (word[0] == '-' && word[1] == '-' && word[2]) {
-			c->at++;
-			return long_option(c, word + 2);
-		}
-		if (word[0] == '-' && word[1] == '-') {
-			while (++c->at < c->argc)
-				c->argv[++c->kept] = c->argv[c->at];
-		} else if (word[0] == '-' && word[1]) {
+		if (word[0] == '-' && word[1] && word[1] != '-') {
 			c->in = 1;
 			return short_option(c);
-		} else {
-			c->argv[++c->kept] = word;
-			c->at++;
 		}
+		c->at++;
+		if (word[0] != '-' || !word[1])
+			c->argv[++c->kept] = word;
+		else if (word[2])
+			return long_option(c, word + 2);
+		else
+			while (c->at < c->argc)
+				c->argv[++c->kept] = c->argv[c->at++];
 	}
 	/* Only operands are left, at argv[1..kept]; a program started without even its name has none. */
 	if (c->argc > 0)

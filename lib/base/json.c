@@ -4,6 +4,7 @@
 #include "hex.h"
 #include "utf8.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,52 +69,23 @@ static const char *digits(const char *p, const char *end)
 /* Where the number at p ends; NULL if it is malformed. *whole: it has neither fraction nor exponent. */
 static const char *scan_number(const char *p, const char *end, int *whole)
 {
-	const char *q;
+	const char *from = p + (p < end && *p == '-'), *to = digits(from, end), *integer = to;
 
-	*whole = 1;
-	if (p < end && *p == '-')
-		p++;
-	q = digits(p, end);
-	if (q == p || (*p == '0' && q > p + 1))
+	if (to == from || (*from == '0' && to > from + 1))
 		return NULL;
-	p = q;
-	if (p < end && *p == '.') {
-		*whole = 0;
-		q = digits(p + 1, end);
-		if (q == p + 1)
+	if (to < end && *to == '.') {
+		from = to + 1;
+		if ((to = digits(from, end)) == from)
 			return NULL;
-		p = q;
 	}
-	if (p < end && (*p == 'e' || *p == 'E')) {
-		*whole = 0;
-		p++;
-		if (p < end && (*p == '+' || *p == '-'))
-			p++;
-		q = digits(p, end);
-		if (q == p)
+	if (to < end && (*to == 'e' || *to == 'E')) {
+		from = to + 1;
+		from += from < end && (*from == '+' || *from == '-');
+		if ((to = digits(from, end)) == from)
 			return NULL;
-		p = q;
 	}
-	return p;
-}
-
-/* Accumulates below zero, where the range is larger by one. */
-static int to_int64(const char *s, size_t n, int64_t *out)
-{
-	int negative = *s == '-';
-	int64_t v = 0;
-
-	for (size_t i = (size_t)negative; i < n; i++) {
-		int digit = s[i] - '0';
-
-		if (v < (INT64_MIN + digit) / 10)
-			return -1;
-		v = v * 10 - digit;
-	}
-	if (!negative && v == INT64_MIN)
-		return -1;
-	*out = negative ? v : -v;
-	return 0;
+	*whole = to == integer;
+	return to;
 }
 
 static struct json *number(struct reader *r)
@@ -138,8 +110,10 @@ static struct json *number(struct reader *r)
 	v->s = s;
 	v->n = n;
 	v->d = strtod(s, NULL);
+	errno = 0;
+	v->i = whole ? strtoll(s, NULL, 10) : 0;
 	if (whole)
-		v->type = to_int64(s, n, &v->i) ? JSON_BIG : JSON_INT;
+		v->type = errno ? JSON_BIG : JSON_INT;
 	r->at = end;
 	return v;
 }

@@ -182,17 +182,14 @@ void json_float(struct json_writer *w, double d)
 
 void json_value(struct json_writer *w, const struct json *v)
 {
+	static const char *const words[] = { [JSON_NULL] = "null", [JSON_FALSE] = "false", [JSON_TRUE] = "true" };
 	int object = v->type == JSON_OBJECT;
 
 	switch (v->type) {
 	case JSON_NULL:
-		json_raw(w, "null");
-		break;
 	case JSON_FALSE:
-		json_raw(w, "false");
-		break;
 	case JSON_TRUE:
-		json_raw(w, "true");
+		json_raw(w, words[v->type]);
 		break;
 	case JSON_INT:
 		json_int(w, v->i);

@@ -1,4 +1,4 @@
-/* le: reads little-endian numbers from unaligned bytes, with one load each where the machine's order is the same. */
+/* le: little-endian numbers in unaligned bytes, read with one load each where the machine's order is the same. */
 #ifndef LE_H
 #define LE_H
 
@@ -47,6 +47,19 @@ static inline uint64_t le64(const void *p)
 
 	memcpy(&u, p, sizeof u);
 	return le_machine() ? u : le_bytes(p, sizeof u);
+}
+
+/* Converts n numbers of so many bytes each from little-endian to the machine's order, or back. */
+static inline void le_convert(void *p, size_t size, size_t n)
+{
+	unsigned char *b = p, first;
+
+	for (; !le_machine() && n; n--, b += size)
+		for (size_t i = 0; i < size / 2; i++) {
+			first = b[i];
+			b[i] = b[size - 1 - i];
+			b[size - 1 - i] = first;
+		}
 }
 
 static inline float le_float(const void *p)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,8 +191,7 @@ static int take_values(struct input *c, struct gguf *g, struct why *w)
 	const struct gguf_string **by_key;
 
 	if (g->n_values > VALUES_MAX || g->n_values > left(c) / VALUE_LEAST)
-		return why(w, "%llu metadata pairs: more than a file of this size can hold",
-			(unsigned long long)g->n_values);
+		return why(w, "%" PRIu64 " metadata pairs: more than a file of this size can hold", g->n_values);
 	g->values = calloc(g->n_values + 1, sizeof *g->values);
 	by_key = g->files->by_key = calloc(g->n_values + 1, sizeof *by_key);
 	if (!g->values || !by_key)
@@ -240,8 +240,7 @@ static int measure(struct gguf_tensor *t, struct why *w)
 		elements *= t->dim[i];
 	}
 	if (t->dim[0] % block)
-		return why(w, "row length %llu is not a multiple of the block size of %s", (unsigned long long)t->dim[0],
-			name);
+		return why(w, "row length %" PRIu64 " is not a multiple of the block size of %s", t->dim[0], name);
 	if (elements / block > INT64_MAX / bytes)
 		return why(w, "too many bytes");
 	t->bytes = elements / block * bytes;
@@ -251,11 +250,9 @@ static int measure(struct gguf_tensor *t, struct why *w)
 static int locate(struct gguf_tensor *t, uint64_t offset, const struct input *data, uint64_t alignment, struct why *w)
 {
 	if (offset % alignment)
-		return why(w, "offset %llu is not a multiple of the alignment %llu", (unsigned long long)offset,
-			(unsigned long long)alignment);
+		return why(w, "offset %" PRIu64 " is not a multiple of the alignment %" PRIu64, offset, alignment);
 	if (offset > left(data) || t->bytes > left(data) - offset)
-		return why(w, "%llu bytes at offset %llu go " TRUNCATED, (unsigned long long)t->bytes,
-			(unsigned long long)offset);
+		return why(w, "%" PRIu64 " bytes at offset %" PRIu64 " go " TRUNCATED, t->bytes, offset);
 	t->data = data->p + offset;
 	return 0;
 }
@@ -315,9 +312,9 @@ static int take_tensors(struct input *c, struct gguf *g, uint64_t n, const unsig
 	if (gguf_integer(g, "general.alignment", 8, 1 << 24, &alignment, w) < 0)
 		return -1;
 	if (alignment & (alignment - 1))
-		return why(w, "general.alignment: %lld is not a power of two", (long long)alignment);
+		return why(w, "general.alignment: %" PRId64 " is not a power of two", alignment);
 	if (n > TENSORS_MAX || n > left(c) / TENSOR_LEAST)
-		return why(w, "%llu tensors: more than a file of this size can hold", (unsigned long long)n);
+		return why(w, "%" PRIu64 " tensors: more than a file of this size can hold", n);
 	g->tensors = calloc(n + 1, sizeof *g->tensors);
 	offsets = calloc(n + 1, sizeof *offsets);
 	if (!g->tensors || !offsets)
@@ -334,12 +331,13 @@ static int take_tensors(struct input *c, struct gguf *g, uint64_t n, const unsig
 	if (!bad && data && n && used > (uint64_t)(c->end - file))
 		bad = why(w, "tensor data: " TRUNCATED);
 	if (!bad && !n && left(&section))
-		bad = why(w, "no tensors, but %zu bytes after the metadata: a wrong count of keys or tensors", left(&section));
+		bad = why(w, "no tensors, but %zu bytes after the metadata: a wrong count of keys or tensors",
+			left(&section));
 	for (uint64_t i = 0; i < n && !bad && data; i++)
 		if (locate(&g->tensors[i], offsets[i], &section, (uint64_t)alignment, w))
 			bad = why_of("tensor ", g->tensors[i].name, w);
 	if (!bad && n && data && goes_on(*c, g->tensors, n, &section, (uint64_t)alignment))
-		bad = why(w, "%llu tensors, but the table goes on after them: a wrong count", (unsigned long long)n);
+		bad = why(w, "%" PRIu64 " tensors, but the table goes on after them: a wrong count", n);
 	free(offsets);
 	g->n_tensors = n;
 	if (bad)
@@ -501,17 +499,16 @@ static int open_shard(struct gguf *g, int64_t number, int64_t count, struct why 
 	int bad;
 
 	if (!shard_path(g->path, number, count, path, sizeof path))
-		return why(w, "split.count: %lld, but the file's name does not end in -00001-of-%05d.gguf",
-			(long long)count, (int)count);
+		return why(w, "split.count: %d, but the file's name does not end in -00001-of-%05d.gguf", (int)count,
+			(int)count);
 	if (number == 1)
 		return 0;
 	shard = open_one(path, 1, w);
 	bad = !shard || gguf_integer(shard, "split.no", 0, SHARDS_MAX, &no, w) < 0 ||
 		gguf_integer(shard, "split.count", 0, SHARDS_MAX, &of, w) < 0;
 	if (!bad && (no != number - 1 || of != count))
-		bad = why(w, "split.no %lld of split.count %lld where %lld of %lld was expected", (long long)no,
-			(long long)of, (long long)number - 1,
-			(long long)count);
+		bad = why(w, "split.no %" PRId64 " of split.count %" PRId64 " where %" PRId64 " of %" PRId64
+			" was expected", no, of, number - 1, count);
 	if (!bad)
 		bad = adopt(g, shard, w);
 	gguf_close(shard);
@@ -528,7 +525,7 @@ static int open_shards(struct gguf *g, int tensors, struct why *w)
 	    gguf_integer(g, "split.tensors.count", 0, TENSORS_MAX, &total, w) < 0)
 		return -1;
 	if (no)
-		return why(w, "shard %lld of %lld: name the first one", (long long)no + 1, (long long)count);
+		return why(w, "shard %" PRId64 " of %" PRId64 ": name the first one", no + 1, count);
 	if (!tensors)
 		return 0;
 	if (count > 1) {
@@ -543,8 +540,7 @@ static int open_shards(struct gguf *g, int tensors, struct why *w)
 			return -1;
 	}
 	if (total >= 0 && (uint64_t)total != g->n_tensors)
-		return why(w, "split.tensors.count: %lld, but %llu tensors are there", (long long)total,
-			(unsigned long long)g->n_tensors);
+		return why(w, "split.tensors.count: %" PRId64 ", but %" PRIu64 " tensors are there", total, g->n_tensors);
 	return 0;
 }
 

@@ -40,58 +40,29 @@ static int is_integer(uint32_t type)
 }
 
 /* An integer of any type; for a U64 above INT64_MAX, -1 with *fits set to 0. */
-static int64_t load_integer(uint32_t type, const unsigned char *p, int *fits)
+static int64_t load_integer(const struct gguf_value *v, int *fits)
 {
-	switch (type) {
-	case GGUF_U8:
-	case GGUF_BOOL:
-		return *p;
-	case GGUF_I8:
-		return (int8_t)*p;
-	case GGUF_U16:
-		return le16(p);
-	case GGUF_I16:
-		return (int16_t)le16(p);
-	case GGUF_U32:
-		return le32(p);
-	case GGUF_I32:
-		return (int32_t)le32(p);
-	case GGUF_I64:
-		return (int64_t)le64(p);
-	default:
-		*fits = le64(p) <= INT64_MAX;
-		return *fits ? (int64_t)le64(p) : -1;
-	}
+	size_t size = (size_t)(v->end - v->data);
+	uint64_t u = le_bytes(v->data, size), sign = (uint64_t)1 << (8 * size - 1);
+
+	*fits = 1;
+	if (v->type == GGUF_I8 || v->type == GGUF_I16 || v->type == GGUF_I32 || v->type == GGUF_I64)
+		return (int64_t)((u ^ sign) - sign);
+	*fits = u <= INT64_MAX;
+	return *fits ? (int64_t)u : -1;
 }
 
-static double load_real(uint32_t type, const unsigned char *p)
+static double load_real(const struct gguf_value *v)
 {
-	int fits = 1;
+	int fits;
 	int64_t i;
 
-	if (type == GGUF_F32)
-		return (double)le_float(p);
-	if (type == GGUF_F64)
-		return le_double(p);
-	i = load_integer(type, p, &fits);
-	return fits ? (double)i : (double)le64(p);
-}
-
-static const unsigned char *element(const struct gguf_value *v, uint64_t i)
-{
-	return v->data + i * ((size_t)(v->end - v->data) / v->n);
-}
-
-double gguf_element_real(const struct gguf_value *v, uint64_t i)
-{
-	return load_real(v->of, element(v, i));
-}
-
-int64_t gguf_element_integer(const struct gguf_value *v, uint64_t i)
-{
-	int fits = 1;
-
-	return load_integer(v->of, element(v, i), &fits);
+	if (v->type == GGUF_F32)
+		return (double)le_float(v->data);
+	if (v->type == GGUF_F64)
+		return le_double(v->data);
+	i = load_integer(v, &fits);
+	return fits ? (double)i : (double)le64(v->data);
 }
 
 /* ---- typed getters ---- */
@@ -99,14 +70,14 @@ int64_t gguf_element_integer(const struct gguf_value *v, uint64_t i)
 int gguf_integer(const struct gguf *g, const char *key, int64_t low, int64_t high, int64_t *out, struct why *w)
 {
 	const struct gguf_value *v = gguf_find(g, key);
-	int fits = 1;
+	int fits;
 	int64_t i;
 
 	if (!v)
 		return 0;
 	if (!is_integer(v->type))
 		return why(w, "%s: not an integer", key);
-	i = load_integer(v->type, v->data, &fits);
+	i = load_integer(v, &fits);
 	if (!fits || i < low || i > high)
 		return why(w, "%s: %lld%s is not in %lld to %lld", key, (long long)i, fits ? "" : " (a larger number)",
 			(long long)low, (long long)high);
@@ -123,7 +94,7 @@ int gguf_real(const struct gguf *g, const char *key, double *out, struct why *w)
 		return 0;
 	if (!is_integer(v->type) && v->type != GGUF_F32 && v->type != GGUF_F64)
 		return why(w, "%s: not a number", key);
-	x = load_real(v->type, v->data);
+	x = load_real(v);
 	if (!isfinite(x))
 		return why(w, "%s: not a finite number", key);
 	*out = x;

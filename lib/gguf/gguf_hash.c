@@ -48,14 +48,9 @@ uint64_t gguf_hash(const void *data, size_t n, uint64_t seed)
 
 static uint64_t hash_value(const struct gguf_value *v, uint64_t h)
 {
-	unsigned char head[16];
+	uint64_t head[2] = { v->type | (uint64_t)v->of << 32, v->n };
 
-	for (int i = 0; i < 4; i++) {
-		head[i] = (unsigned char)(v->type >> 8 * i);
-		head[4 + i] = (unsigned char)(v->of >> 8 * i);
-	}
-	for (int i = 0; i < 8; i++)
-		head[8 + i] = (unsigned char)(v->n >> 8 * i);
+	le_convert(head, sizeof *head, 2);
 	h = gguf_hash(v->key.s, v->key.n, h);
 	h = gguf_hash(head, sizeof head, h);
 	return gguf_hash(v->data, (size_t)(v->end - v->data), h);
@@ -107,7 +102,6 @@ static uint64_t hash_samples(const struct gguf_tensor *t, uint64_t h)
 
 uint64_t gguf_model_fingerprint(const struct gguf *g)
 {
-	unsigned char head[8 * 6];
 	uint64_t h = 2;
 
 	/* In order of names, so that a model in shards and the same model in one file agree. */
@@ -119,10 +113,9 @@ uint64_t gguf_model_fingerprint(const struct gguf *g)
 	}
 	for (uint64_t i = 0; g->files->by_name && i < g->n_tensors; i++) {
 		const struct gguf_tensor *t = (const void *)g->files->by_name[i];
-		const uint64_t words[6] = { t->n_dims, t->dim[0], t->dim[1], t->dim[2], t->dim[3], t->type };
+		uint64_t head[6] = { t->n_dims, t->dim[0], t->dim[1], t->dim[2], t->dim[3], t->type };
 
-		for (int k = 0; k < 48; k++)
-			head[k] = (unsigned char)(words[k / 8] >> k % 8 * 8);
+		le_convert(head, sizeof *head, 6);
 		h = gguf_hash(t->name.s, t->name.n, h);
 		h = gguf_hash(head, sizeof head, h);
 		h = hash_samples(t, h);

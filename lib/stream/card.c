@@ -21,7 +21,8 @@ static void split(uint64_t v, int32_t *low, int32_t *high)
 
 static int bad(const struct frame_in *in, struct why *w, const char *cause)
 {
-	return why(w, "%s: frame %" PRIu64 ": card: %s", in->name, in->number, cause);
+	why(w, "card: %s", cause);
+	return frame_why(in, w);
 }
 
 int card_read(struct frame_in *in, const struct frame *f, struct card *card, struct why *w)

@@ -15,27 +15,9 @@
 
 enum { PIECE = 4096 };  /* bytes converted or copied at a time: any `end ` frame's payload */
 
-static void store32(unsigned char *b, uint32_t v)
-{
-	b[0] = (unsigned char)v;
-	b[1] = (unsigned char)(v >> 8);
-	b[2] = (unsigned char)(v >> 16);
-	b[3] = (unsigned char)(v >> 24);
-}
-
-/* Converts n elements of this many bytes each between the stream's byte order and the machine's. */
-static void swap(unsigned char *b, size_t size, size_t n)
-{
-	unsigned char t;
-	size_t i;
-
-	for (; n; n--, b += size)
-		for (i = 0; i < size / 2; i++) {
-			t = b[i];
-			b[i] = b[size - 1 - i];
-			b[size - 1 - i] = t;
-		}
-}
+/* A frame's header is this, then struct frame, in little-endian numbers. */
+static const char magic[4] = "lms1";
+_Static_assert(sizeof magic + sizeof(struct frame) == FRAME_HEADER, "a header has no padding");
 
 size_t frame_element(uint32_t type)
 {
@@ -125,33 +107,29 @@ static const struct shape {
 	{ FRAME_END, 1u << FRAME_I8, FRAME_END_INTERRUPT, 0, FRAME_STOP_MAX, 1, 1 },
 };
 
-static int check(const struct frame_in *in, const struct frame *f, struct why *w)
+static int check(const struct frame *f, struct why *w)
 {
 	const struct shape *s = shapes, *end = shapes + sizeof shapes / sizeof *shapes;
-	unsigned char kind[5] = { 0 };
+	char kind[5] = { 0 };
 
-	store32(kind, f->kind);
+	memcpy(kind, &f->kind, 4);
+	le_convert(kind, 4, 1);
 	while (s < end && s->kind != f->kind)
 		s++;
 	/* A kind may have two rows, with types of different shapes. */
 	if (s + 1 < end && s[1].kind == f->kind && frame_element(f->type) && s[1].types >> f->type & 1)
 		s++;
 	if (s == end)
-		return why(w, "%s: frame %" PRIu64 ": unknown kind \"%s\" (0x%08" PRIx32 ")", in->name, in->number,
-			(char *)kind, f->kind);
+		return why(w, "unknown kind \"%s\" (0x%08" PRIx32 ")", kind, f->kind);
 	if (!frame_element(f->type) || !(s->types >> f->type & 1))
-		return why(w, "%s: frame %" PRIu64 ": \"%s\" with elements of type %" PRIu32, in->name, in->number,
-			(char *)kind, f->type);
+		return why(w, "\"%s\" with elements of type %" PRIu32, kind, f->type);
 	if (f->flags > s->max_flags)
-		return why(w, "%s: frame %" PRIu64 ": \"%s\" with unknown flags 0x%" PRIx32, in->name, in->number,
-			(char *)kind, f->flags);
+		return why(w, "\"%s\" with unknown flags 0x%" PRIx32, kind, f->flags);
 	if (f->rows < s->min_rows || f->rows > s->max_rows || f->cols < s->min_cols || f->cols > s->max_cols)
-		return why(w, "%s: frame %" PRIu64 ": \"%s\" of %" PRIu32 " rows and %" PRIu32 " columns", in->name,
-			in->number, (char *)kind,
-			f->rows, f->cols);
+		return why(w, "\"%s\" of %" PRIu32 " rows and %" PRIu32 " columns", kind, f->rows, f->cols);
 	if (f->pos != FRAME_APPEND && f->rows >= FRAME_APPEND - f->pos)
-		return why(w, "%s: frame %" PRIu64 ": its last row has no position", in->name, in->number);
-	return 1;
+		return why(w, "its last row has no position");
+	return 0;
 }
 
 /* take() from the current payload; a truncated payload is an error. */
@@ -183,43 +161,38 @@ int frame_next(struct frame_in *in, struct frame *f, struct why *w)
 		return (int)got;
 	in->number++;
 	/* For a short text, "not a frame" is the better message. */
-	if (memcmp(h, "lms1", got < 4 ? (size_t)got : 4))
+	if (memcmp(h, magic, size_min(sizeof magic, (size_t)got)))
 		return bad(in, w, in->number == 1 ? "not a frame: this is no lmpipe stream" :
 			"not a frame: the stream is damaged");
 	if (got < FRAME_HEADER)
 		return bad(in, w, "the input ends inside its header");
-	f->kind = le32(h + 4);
-	f->rows = le32(h + 8);
-	f->cols = le32(h + 12);
-	f->type = le32(h + 16);
-	f->flags = le32(h + 20);
-	f->pos = le32(h + 24);
-	f->seq = le32(h + 28);
-	if (check(in, f, w) < 0)
-		return -1;
+	memcpy(f, h + sizeof magic, sizeof *f);
+	le_convert(f, 4, sizeof *f / 4);
+	if (check(f, w) < 0)
+		return frame_why(in, w);
 	in->left = frame_bytes(f);
 	return 1;
 }
 
-int frame_skip(struct frame_in *in, const struct frame *f, uint64_t elements, struct why *w)
+static int take_elements(struct frame_in *in, const struct frame *f, void *to, uint64_t elements, struct why *w)
 {
 	size_t size = frame_element(f->type);
 
 	if (elements > in->left / size)
 		return bad(in, w, "more elements asked for than it has");
-	return take_payload(in, NULL, elements * size, w);
+	return take_payload(in, to, elements * size, w);
+}
+
+int frame_skip(struct frame_in *in, const struct frame *f, uint64_t elements, struct why *w)
+{
+	return take_elements(in, f, NULL, elements, w);
 }
 
 int frame_read(struct frame_in *in, const struct frame *f, void *to, size_t elements, struct why *w)
 {
-	size_t size = frame_element(f->type);
-
-	if (elements > in->left / size)
-		return bad(in, w, "more elements asked for than it has");
-	if (take_payload(in, to, (uint64_t)elements * size, w) < 0)
+	if (take_elements(in, f, to, elements, w) < 0)
 		return -1;
-	if (!le_machine())
-		swap(to, size, elements);
+	le_convert(to, frame_element(f->type), elements);
 	return 0;
 }
 
@@ -253,14 +226,9 @@ int frame_read_all(struct frame_in *in, const struct frame *f, void *buffer, siz
 
 static void encode_header(unsigned char h[FRAME_HEADER], const struct frame *f)
 {
-	memcpy(h, "lms1", 4);
-	store32(h + 4, f->kind);
-	store32(h + 8, f->rows);
-	store32(h + 12, f->cols);
-	store32(h + 16, f->type);
-	store32(h + 20, f->flags);
-	store32(h + 24, f->pos);
-	store32(h + 28, f->seq);
+	memcpy(h, magic, sizeof magic);
+	memcpy(h + sizeof magic, f, sizeof *f);
+	le_convert(h + sizeof magic, 4, sizeof *f / 4);
 }
 
 int frame_write_header(int fd, const struct frame *f, struct why *w)
@@ -282,7 +250,7 @@ int frame_write_elements(int fd, const struct frame *f, const void *elements, si
 	for (; n; n -= part, from += part * size) {
 		part = size_min(n, PIECE / size);
 		memcpy(piece, from, part * size);
-		swap(piece, size, part);
+		le_convert(piece, size, part);
 		if (io_write(fd, piece, part * size, w) < 0)
 			return -1;
 	}

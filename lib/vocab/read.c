@@ -2,10 +2,11 @@
  * every program refuses a damaged file. */
 #include "priv.h"
 
-#include <limits.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/base/le.h"
 
@@ -44,13 +45,12 @@ static int read_tokens(struct vocab *v, struct why *w)
 	if (found <= 0)
 		return found < 0 ? -1 : why(w, "tokenizer.ggml.tokens: missing, so there is no vocabulary");
 	if (!tokens->n || tokens->n > FRAME_VOCAB_MAX)
-		return why(w, "tokenizer.ggml.tokens: %llu tokens (1 to %d are allowed)", (unsigned long long)tokens->n,
+		return why(w, "tokenizer.ggml.tokens: %" PRIu64 " tokens (1 to %d are allowed)", tokens->n,
 			FRAME_VOCAB_MAX);
 	if (types && (types->type != GGUF_ARRAY || (types->of != GGUF_I32 && types->of != GGUF_U32)))
 		return why(w, "tokenizer.ggml.token_type: not an array of 32-bit integers");
 	if (types && types->n != tokens->n)
-		return why(w, "tokenizer.ggml.token_type: %llu types for %llu tokens", (unsigned long long)types->n,
-			(unsigned long long)tokens->n);
+		return why(w, "tokenizer.ggml.token_type: %" PRIu64 " types for %" PRIu64 " tokens", types->n, tokens->n);
 	if (names_open(&v->tokens, tokens, w))
 		return -1;
 	v->type = malloc(v->tokens.n);
@@ -96,13 +96,9 @@ static int read_rules(struct vocab *v, struct why *w)
 /* Phi-3 is known by its name alone: "phi3" or "phi-3" in any case. */
 static int is_phi3(struct gguf_string name)
 {
-	for (size_t i = 0; i + 4 <= name.n; i++) {
-		const char *s = name.s + i;
-
-		if ((s[0] | 32) == 'p' && (s[1] | 32) == 'h' && (s[2] | 32) == 'i' &&
-		    (s[3] == '3' || (i + 5 <= name.n && s[3] == '-' && s[4] == '3')))
+	for (size_t i = 0; i + 4 <= name.n; i++)
+		if (!strncasecmp(name.s + i, "phi3", 4) || (i + 5 <= name.n && !strncasecmp(name.s + i, "phi-3", 5)))
 			return 1;
-	}
 	return 0;
 }
 
@@ -114,8 +110,10 @@ static int check_sizes(const struct gguf *g, struct gguf_string architecture, st
 		enum { COUNT, COUNTS, REAL } kind;      /* COUNTS: an integer, or an array with one for each layer */
 	} keys[] = {
 		{ "context_length", COUNT }, { "embedding_length", COUNT }, { "block_count", COUNT },
-		{ "feed_forward_length", COUNTS }, { "attention.head_count", COUNTS }, { "attention.head_count_kv", COUNTS },
-		{ "attention.layer_norm_rms_epsilon", REAL }, { "attention.layer_norm_epsilon", REAL }, { "rope.freq_base", REAL },
+		{ "feed_forward_length", COUNTS },
+		{ "attention.head_count", COUNTS }, { "attention.head_count_kv", COUNTS },
+		{ "attention.layer_norm_rms_epsilon", REAL }, { "attention.layer_norm_epsilon", REAL },
+		{ "rope.freq_base", REAL },
 	};
 	char key[128];
 	int64_t count;
@@ -124,11 +122,12 @@ static int check_sizes(const struct gguf *g, struct gguf_string architecture, st
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		const struct gguf_value *v;
 
-		snprintf(key, sizeof key, "%.*s.%s", architecture.n < 64 ? (int)architecture.n : 64, architecture.s, keys[i].name);
+		snprintf(key, sizeof key, "%.*s.%s", GGUF_SHOWN(architecture), keys[i].name);
 		v = gguf_find(g, key);
 		if (!v || (keys[i].kind == COUNTS && v->type == GGUF_ARRAY))
 			continue;
-		if (keys[i].kind == REAL ? gguf_real(g, key, &real, w) < 0 : gguf_integer(g, key, 0, UINT32_MAX, &count, w) < 0)
+		if ((keys[i].kind == REAL ? gguf_real(g, key, &real, w)
+			: gguf_integer(g, key, 0, UINT32_MAX, &count, w)) < 0)
 			return -1;
 	}
 	return 0;
@@ -149,14 +148,14 @@ static int read_model(struct vocab *v, struct why *w)
 	v->phi3 = is_phi3(name);
 	if (check_sizes(v->g, architecture, w) < 0)
 		return -1;
-	snprintf(key, sizeof key, "%.*s.vocab_size", architecture.n < 64 ? (int)architecture.n : 64, architecture.s);
+	snprintf(key, sizeof key, "%.*s.vocab_size", GGUF_SHOWN(architecture));
 	if (gguf_integer(v->g, key, 1, FRAME_VOCAB_MAX, &n, w) < 0)
 		return -1;
 	if (n != v->tokens.n)
-		return why(w, "%s: %lld, but there are %u tokens", key, (long long)n, v->tokens.n);
+		return why(w, "%s: %" PRId64 ", but there are %u tokens", key, n, v->tokens.n);
 	if (embd && v->tokens.n > embd->dim[1])
-		return why(w, "tokenizer.ggml.tokens: %u tokens, but token_embd.weight has %llu rows", v->tokens.n,
-			(unsigned long long)embd->dim[1]);
+		return why(w, "tokenizer.ggml.tokens: %u tokens, but token_embd.weight has %" PRIu64 " rows", v->tokens.n,
+			embd->dim[1]);
 	return 0;
 }
 
@@ -166,8 +165,7 @@ static int read_scores(struct vocab *v, struct why *w)
 	int found = gguf_array(v->g, "tokenizer.ggml.scores", GGUF_F32, &scores, w);
 
 	if (found > 0 && scores->n != v->tokens.n)
-		return why(w, "tokenizer.ggml.scores: %llu scores for %u tokens", (unsigned long long)scores->n,
-			v->tokens.n);
+		return why(w, "tokenizer.ggml.scores: %" PRIu64 " scores for %u tokens", scores->n, v->tokens.n);
 	if (found > 0)
 		v->scores = scores->data;
 	return found < 0 ? -1 : 0;
@@ -188,8 +186,8 @@ static int read_merges(struct vocab *v, struct why *w)
 		struct gguf_string s = gguf_next_string(v->merges, &at);
 
 		if (s.n < 3 || !memchr(s.s + 1, ' ', s.n - 2))
-			return why(w, "tokenizer.ggml.merges: number %llu: \"%.*s\" is not a pair separated by a space",
-				(unsigned long long)i, GGUF_SHOWN(s));
+			return why(w, "tokenizer.ggml.merges: number %" PRIu64 ": \"%.*s\" is not a pair separated by a "
+				"space", i, GGUF_SHOWN(s));
 	}
 	return 0;
 }
