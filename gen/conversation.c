@@ -1,6 +1,8 @@
 /* A conversation. */
 #include "conversation.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +12,7 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/clock.h"
+#include "lib/base/io.h"
 #include "lib/base/json.h"
 #include "lib/base/slurp.h"
 #include "lib/base/utf8.h"
@@ -24,7 +27,9 @@ struct conversation {
 	struct request *q;
 	struct loop *l;
 	struct bytes messages;  /* JSON, one a line */
-	size_t before;          /* bytes of them before the turn under way */
+	size_t before;          /* bytes of them before the turn under way, */
+	size_t saved;           /* and in the file of --history, */
+	int file;               /* which is open for reading and writing at its end; or -1 */
 	struct history history;
 	size_t kept;            /* ids that --kv held before the first turn */
 };
@@ -36,81 +41,40 @@ static struct request *current; /* for the one callback that has no context */
 /* A file without a name that holds s[n], to be read from its start; -1 with a reason. */
 static int scratch(const char *s, size_t n, struct why *w)
 {
-	FILE *f = tmpfile();
-	int fd = -1;
+	int fd = stage_file(w);
 
-	if (f && (!n || fwrite(s, 1, n, f) == n) && !fflush(f)) {
-		rewind(f);
-		fd = dup(fileno(f));
-	}
-	if (f)
-		fclose(f);
-	return fd < 0 ? why(w, "cannot create a temporary file") : fd;
-}
-
-/* Starts s with that input, and one more word unless it is NULL; its output can be read from the descriptor that is
- * returned. -1 with a reason. */
-static int start(struct stage *s, const char *word, int in, struct why *w)
-{
-	size_t n = s->n;
-	int out[2];
-
-	if (in < 0 || (word && stage_arg(s, word, w)) || stage_pipe(out, w))
+	if (fd < 0 || io_write(fd, s, n, w))
 		return -1;
-	if (stage_start(s, in, out[1], w)) {
-		close(out[0]);
-		out[0] = -1;
-	}
-	stage_cut(s, n);
-	return out[0];
+	lseek(fd, 0, SEEK_SET);
+	return fd;
 }
 
-/* Runs it and appends what it prints to *out. */
+/* Runs s with that input, and one more word unless it is NULL; appends what it prints to *out. */
 static int filter(struct stage *s, const char *word, int in, struct bytes *out, struct why *w)
 {
-	int fd = start(s, word, in, w), failed;
+	size_t n = s->n;
+	int fd[2], failed;
 
-	if (fd < 0)
+	if (in < 0 || (word && stage_arg(s, word, w)) || stage_pipe(fd, w))
 		return -1;
-	failed = slurp_fd(fd, s->name, out, w);
-	close(fd);
+	failed = stage_start(s, in, fd[1], w);
+	stage_cut(s, n);
+	if (!failed)
+		failed = slurp_fd(fd[0], s->name, out, w);
+	close(fd[0]);
 	return stage_wait(s, w) || failed ? -1 : 0;
 }
 
-/* The ids of tok's output; its card goes before the first ids. */
-static int take_ids(struct conversation *v, struct frame_in *in, struct tokens *out, struct why *w)
+/* The same for one that prints decimal ids, one a line. */
+static int filter_ids(struct stage *s, const char *word, int in, struct tokens *out, struct why *w)
 {
-	void *payload = NULL;
-	size_t room = 0;
-	struct card card;
-	struct frame f;
-	int got;
+	struct bytes lines = { .limit = TEXT_MAX };
+	int failed = filter(s, word, in, &lines, w) || (bytes_put(&lines, "", 1) && why(w, "out of memory"));
 
-	while ((got = frame_next(in, &f, w)) > 0) {
-		if (f.kind == FRAME_IDS && (frame_read_all(in, &f, &payload, &room, w) ||
-		    tokens_add(out, payload, f.rows, w)))
-			break;
-		if (f.kind == FRAME_CARD && !v->l->card.n_vocab &&
-		    (card_read(in, &f, &card, w) || loop_card(v->l, &card, w)))
-			break;
-	}
-	free(payload);
-	return got ? -1 : 0;
-}
-
-/* The ids of text[n], which follows other text or not. */
-static int encode(struct conversation *v, const char *text, size_t n, int continues, struct tokens *out, struct why *w)
-{
-	static struct frame_in in;
-	struct stage *s = &v->q->stage[ENCODE];
-	int fd = start(s, continues ? "--append" : NULL, scratch(text, n, w), w), failed;
-
-	if (fd < 0)
-		return -1;
-	frame_open_in(&in, fd, "tok");
-	failed = take_ids(v, &in, out, w);
-	close(fd);
-	return stage_wait(s, w) || failed ? -1 : 0;
+	for (const char *at = lines.p; !failed && *at; at += strcspn(at, "\n") + 1)
+		failed = tokens_add(out, &(int32_t){ (int32_t)atol(at) }, 1, w);
+	bytes_free(&lines);
+	return failed ? -1 : 0;
 }
 
 /* The text of ids as a detok prints it, with U+FFFD for what is not UTF-8. word: "--special" for ids that were given,
@@ -168,13 +132,14 @@ static int lay_out(struct conversation *v, size_t *keep, struct why *w)
 	struct tokens fresh = { 0 };
 	size_t at, first;
 	int failed = filter(chat, NULL, scratch(v->messages.p, v->messages.n, w), &text, w);
+	const char *all = text.n ? text.p : "";
 
 	/* What it has to say about the template it says once. */
 	chat->quiet = 1;
 	if (!failed) {
-		at = history_match(&v->history, text.p, text.n, &first);
-		failed = bytes_put(&text, "", 1) || encode(v, text.p + at, text.n - 1 - at, first > 0, &fresh, w) ||
-			history_prompt(&v->history, text.p + at, text.n - 1 - at, &fresh, keep, w);
+		at = history_match(&v->history, all, text.n, &first);
+		failed = filter_ids(&v->q->stage[ENCODE], first ? "--append" : NULL, scratch(all + at, text.n - at, w),
+			&fresh, w) || history_prompt(&v->history, all + at, text.n - at, &fresh, keep, w);
 	}
 	tokens_free(&fresh);
 	bytes_free(&text);
@@ -266,6 +231,29 @@ static void tell(const struct conversation *v, const struct result *r, const str
 		report_json(v->q, r, text);
 }
 
+/* The messages of --history: what the file holds, and later what is new. */
+static int load(struct conversation *v, const char *path, struct why *w)
+{
+	struct bytes *b = &v->messages;
+
+	if ((v->file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) < 0)
+		return why(w, "%s: %s", path, strerror(errno));
+	if (slurp_fd(v->file, path, b, w))
+		return -1;
+	v->saved = b->n;
+	return b->n && b->p[b->n - 1] != '\n' && bytes_put(b, "\n", 1) ? why(w, "out of memory") : 0;
+}
+
+static int save(struct conversation *v, struct why *w)
+{
+	size_t from = v->saved;
+
+	if (v->file < 0 || v->messages.n == v->before)
+		return 0;
+	v->saved = v->messages.n;
+	return io_write(v->file, v->messages.p + from, v->saved - from, w) ? why_in(w, v->q->history) : 0;
+}
+
 /* 0, or -1 with a reason. */
 static int turn(struct conversation *v, const char *line, size_t n, struct why *w)
 {
@@ -285,6 +273,8 @@ static int turn(struct conversation *v, const char *line, size_t n, struct why *
 	if (failed && l->gone)
 		why(w, "sample ended before the conversation did");
 	if (!failed)
+		failed = save(v, w);
+	if (!failed)
 		tell(v, &r, &text);
 	bytes_free(&text);
 	result_free(&r);
@@ -297,7 +287,7 @@ static int turn(struct conversation *v, const char *line, size_t n, struct why *
 /* A conversation that --kv has kept goes on if this one begins as it does; it is never written over. */
 static int load_kept(struct conversation *v, struct why *w)
 {
-	struct bytes lines = { .limit = TEXT_MAX }, text = { .limit = TEXT_MAX };
+	struct bytes text = { .limit = TEXT_MAX };
 	struct stage *s = &v->q->stage[KV];
 	struct tokens ids = { 0 };
 	struct why ignored;
@@ -305,15 +295,11 @@ static int load_kept(struct conversation *v, struct why *w)
 
 	s->quiet = 1;
 	/* A segment that is not there, or cannot be read, is fwd's to make or to report. */
-	if (s->n && !filter(s, NULL, scratch("", 0, w), &lines, &ignored) && !bytes_put(&lines, "", 1)) {
-		for (const char *at = lines.p; *at && !failed; at += strcspn(at, "\n") + 1)
-			failed = tokens_add(&ids, &(int32_t){ (int32_t)atol(at) }, 1, w);
-		v->kept = ids.n;
-		failed = failed || (ids.n && (decode(v, PLAIN, "--special", &ids, &text, w) ||
-			history_add(&v->history, ids.id, ids.n, text.n ? text.p : "", text.n, 0, w)));
-	}
+	if (s->n && !filter_ids(s, NULL, scratch("", 0, w), &ids, &ignored) && ids.n)
+		failed = decode(v, PLAIN, "--special", &ids, &text, w) ||
+			history_add(&v->history, ids.id, ids.n, text.n ? text.p : "", text.n, 0, w);
+	v->kept = ids.n;
 	tokens_free(&ids);
-	bytes_free(&lines);
 	bytes_free(&text);
 	return failed ? -1 : 0;
 }
@@ -330,12 +316,13 @@ static void idle(struct loop *l, int waiting)
 
 int conversation(struct request *q, struct loop *l, struct why *w)
 {
-	struct conversation v = { .q = q, .l = l, .messages = { .limit = TEXT_MAX } };
-	int status = load_kept(&v, w) || pipeline_start(q, l, -1, w) ? -1 : 0;
+	struct conversation v = { .q = q, .l = l, .messages = { .limit = TEXT_MAX }, .file = -1 };
+	int status = q->history ? load(&v, q->history, w) : 0;
 	const char *line;
 	size_t n;
 
 	current = q;
+	status = status || load_kept(&v, w) || pipeline_start(q, l, -1, w) ? -1 : 0;
 	l->turns = 1;
 	l->idle = idle;
 	l->cancelled = asked(q, INTERACTIVE) ? console_cancelled : NULL;

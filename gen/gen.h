@@ -33,7 +33,7 @@ struct request {
 	unsigned facts;
 	const char *model;
 	const char *prompt;     /* NULL: tok reads gen's own stdin */
-	const char *draft, *kv; /* as given, or NULL */
+	const char *draft, *kv, *history;       /* as given, or NULL */
 	int64_t seed;
 	int texts;              /* of --best-of; 1 otherwise */
 	struct stage stage[STAGES];     /* those that are used have arguments; nothing is running */

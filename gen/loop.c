@@ -51,12 +51,6 @@ static int write_copy(struct loop *l, const struct frame *f, struct why *w)
 
 /* ---- the prompt ---- */
 
-int loop_card(struct loop *l, const struct card *card, struct why *w)
-{
-	l->card = *card;
-	return card_write(l->out, card, w) || (l->copy >= 0 && card_write(l->copy, card, w)) ? failed(l) : 0;
-}
-
 static int prompt_ids(struct loop *l, const struct frame *f, struct why *w)
 {
 	if (read_payload(l, &l->in, f, w) || tokens_add(&l->seq, l->payload, f->rows, w))
@@ -83,8 +77,13 @@ int loop_prompt(struct loop *l, struct why *w)
 	while ((got = frame_next(&l->in, &f, w)) > 0) {
 		if (f.kind == FRAME_IDS && prompt_ids(l, &f, w))
 			return -1;
-		if (f.kind == FRAME_CARD && (card_read(&l->in, &f, &l->card, w) || loop_card(l, &l->card, w)))
+		if (f.kind != FRAME_CARD)
+			continue;
+		/* At once: fwd and the readers of the copy can start on it. */
+		if (card_read(&l->in, &f, &l->card, w))
 			return -1;
+		if (card_write(l->out, &l->card, w) || (l->copy >= 0 && card_write(l->copy, &l->card, w)))
+			return failed(l);
 	}
 	return !got && l->draft && l->card.n_vocab ? draft_start(l->draft, &l->card, w) : got;
 }

@@ -55,9 +55,6 @@ void loop_close(struct loop *l);
  * reason; l->gone says that `out` has no reader. */
 int loop_prompt(struct loop *l, struct why *w);
 
-/* Tells fwd and the readers of the copy whose ids will come: at once, so that they can start on it. */
-int loop_card(struct loop *l, const struct card *card, struct why *w);
-
 /* In place of loop_prompt(): ids[n] from position pos on, after what stands there. */
 int loop_send(struct loop *l, const int32_t *ids, size_t n, uint32_t pos, struct why *w);
 

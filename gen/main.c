@@ -72,60 +72,57 @@ static void set_loop(struct loop *l, struct draft *draft)
 
 /* ---- one prompt ---- */
 
-struct capture {                /* files without a name */
-	FILE *text, *ends;      /* detok's text for --json, and its `end ` frames; or NULL */
+/* What is observed beside the loop: files without a name, 0 where there is none. */
+struct capture {
+	int text;               /* detok's text, for --json */
+	int ends;               /* and its `end ` frames, for the number of the best text */
 	char path[32];          /* of ends */
 };
 
 static int open_capture(struct capture *capture, struct why *w)
 {
-	if (asked(&q, JSON) && !(capture->text = tmpfile()))
-		return why(w, "cannot create a temporary file");
+	if (asked(&q, JSON) && (capture->text = stage_file(w)) < 0)
+		return -1;
 	if (!asked(&q, RANKED) || !(q.facts & (JSON | VERBOSE)))
 		return 0;
-	if (!(capture->ends = tmpfile()))
-		return why(w, "cannot create a temporary file");
-	snprintf(capture->path, sizeof capture->path, "/dev/fd/%d", fileno(capture->ends));
+	if ((capture->ends = stage_file(w)) < 0)
+		return -1;
+	snprintf(capture->path, sizeof capture->path, "/dev/fd/%d", capture->ends);
 	return stage_arg(&q.stage[DETOK], "--end", w) || stage_arg(&q.stage[DETOK], capture->path, w) ? -1 : 0;
-}
-
-/* Which of the texts of --best-of was the best. */
-static size_t best_number(const struct capture *capture)
-{
-	static struct frame_in in;
-	struct frame f;
-	struct why ignored;
-
-	if (!capture->ends)
-		return 0;
-	rewind(capture->ends);
-	frame_open_in(&in, fileno(capture->ends), "ends");
-	return frame_next(&in, &f, &ignored) > 0 && f.seq < (uint32_t)q.texts ? f.seq : 0;
 }
 
 /* -v and --json, of the generation that was printed; the line only if it is whole. */
 static int tell(const struct capture *capture, const struct loop *l, struct result *all, int whole, struct why *w)
 {
 	struct bytes text = { .limit = TEXT_MAX };
-	size_t number = best_number(capture);
-	struct result *r = &all[number];
-	int status = number ? tokens_add(&r->prompt, all->prompt.id, all->prompt.n, w) : 0;
+	struct result *r = all;
+	struct frame_in in;
+	struct frame f;
+	int failed = 0;
 
-	q.seed += (int64_t)number;
+	if (capture->ends) {
+		lseek(capture->ends, 0, SEEK_SET);
+		frame_open_in(&in, capture->ends, "detok --end");
+		if (frame_next(&in, &f, w) > 0 && f.seq && f.seq < (uint32_t)q.texts) {
+			r += f.seq;
+			q.seed += f.seq;
+			failed = tokens_add(&r->prompt, all->prompt.id, all->prompt.n, w);
+		}
+	}
 	if (asked(&q, VERBOSE) && r->ids.n)
 		report(&q, l, r);
-	if (!status && capture->text && whole) {
-		rewind(capture->text);
-		if (!(status = slurp_fd(fileno(capture->text), "temporary file", &text, w)))
+	if (!failed && capture->text && whole) {
+		lseek(capture->text, 0, SEEK_SET);
+		if (!(failed = slurp_fd(capture->text, "temporary file", &text, w)))
 			report_json(&q, r, &text);
 		bytes_free(&text);
 	}
-	return status;
+	return failed;
 }
 
 static int generate(struct loop *l, struct capture *capture, struct why *w)
 {
-	if (open_capture(capture, w) || pipeline_start(&q, l, capture->text ? dup(fileno(capture->text)) : -1, w))
+	if (open_capture(capture, w) || pipeline_start(&q, l, capture->text ? dup(capture->text) : -1, w))
 		return -1;
 	if ((!asked(&q, CHAINED) && (loop_prompt(l, w) || loop_run(l, w))) || loop_drain(l, w))
 		return l->gone ? 0 : -1;

@@ -17,7 +17,7 @@
 #include "draft.h"
 #include "loop.h"
 
-enum { STAGE = 1, DRAFT_FROM, GUESS_MAX, BEST_OF, PENALTY, FLAG };
+enum { STAGE = 1, HISTORY, DRAFT_FROM, GUESS_MAX, BEST_OF, PENALTY, FLAG };
 
 const struct opt options_table[] = {
 	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, or else the shipped model)" },
@@ -36,6 +36,7 @@ const struct opt options_table[] = {
 	{ FLAG, "all", NULL, "with --best-of: print all of them, the best first" },
 	{ FLAG, "chat", NULL, "a conversation: each line of stdin is a turn, its answer a line or more of stdout" },
 	{ 'i', "interactive", NULL, "the same with a prompt; ^C ends an answer, ^D or ^C twice the conversation" },
+	{ HISTORY, "history", "FILE", "for a conversation: go on with the messages in FILE, and add to them" },
 	{ STAGE, "stage", "NAME=COMMAND", "run the shell's COMMAND in place of tok, fwd, sample or detok" },
 	{ FLAG, "print-pipeline", NULL, "print the shell commands that do the same, and exit" },
 	{ FLAG, "special", NULL, "show control tokens" },
@@ -70,6 +71,7 @@ static const struct meaning meanings[] = {
 	{ "all", ALL, .to = { BEST } },
 	{ "chat", .states = TALKS },
 	{ "interactive", .states = TALKS | INTERACTIVE },
+	{ "history", .states = OF_CHAT },
 	{ "print-pipeline", .states = PRINT },
 	{ "special", .to = { DETOK, STOPS } },
 	{ "bos", OF_TOK, .to = { TOK } },
@@ -99,7 +101,7 @@ static const struct {
 	unsigned these, unless;
 	const char *message;
 } conflicts[] = {
-	{ OF_CHAT, TALKS, "--system, --tools, --set, --template and --template-name are for --chat and -i" },
+	{ OF_CHAT, TALKS, "--system, --tools, --set, --template, --template-name and --history are for --chat and -i" },
 	{ TALKS | OF_TOK, 0, "--bos, --no-bos, --no-parse-special and --stage tok: not for a conversation: "
 		"the chat template decides" },
 	{ TALKS | PRINT, 0, "--print-pipeline: a conversation is more than a pipeline; "
@@ -207,6 +209,7 @@ static void take(struct reader *r, const struct opt *o)
 	case GUESS_MAX: cli_integer(c, o, 1, DRAFT_MAX); break;
 	case BEST_OF: q->texts = (int)cli_integer(c, o, 1, LOOP_REPEAT_MAX); break;
 	case PENALTY: cli_real(c, o, 0, 10); break;
+	case HISTORY: q->history = c->value; break;
 	case DRAFT_FROM: q->draft = c->value; break;
 	case OPT_KV: q->kv = c->value; break;
 	}
@@ -308,7 +311,7 @@ static void tell_more(struct reader *r)
 	unsigned f = q->facts;
 
 	snprintf(seed, sizeof seed, "%" PRId64, q->seed);
-	tell(r, ENCODE, 0, "--no-bos", NULL);
+	tell(r, ENCODE, 0, "--no-bos", "--text");
 	/* One id at a time where someone may be watching. */
 	tell(r, FWD, CHAINED, "--chain", f & STREAM || terminal ? "1" : "16");
 	tell(r, FWD, CHAINED | NOISE, "--temp", "0.8");

@@ -20,16 +20,15 @@ static void close_end(int *fd)
 static int make_grammar(struct request *q, struct why *w)
 {
 	static char path[24];
-	FILE *f;
+	int fd;
 
 	if (!q->stage[SCHEMA].n)
 		return 0;
-	if (!(f = tmpfile()))
-		return why(w, "cannot create a temporary file");
-	if (stage_start(&q->stage[SCHEMA], -1, dup(fileno(f)), w) || stage_wait(&q->stage[SCHEMA], w))
+	if ((fd = stage_file(w)) < 0 || stage_start(&q->stage[SCHEMA], -1, dup(fd), w) ||
+	    stage_wait(&q->stage[SCHEMA], w))
 		return -1;
-	rewind(f);
-	snprintf(path, sizeof path, "/dev/fd/%d", fileno(f));
+	lseek(fd, 0, SEEK_SET);
+	snprintf(path, sizeof path, "/dev/fd/%d", fd);
 	if (q->stage[SAMPLE].shell)
 		return 0;
 	return stage_arg(&q->stage[SAMPLE], "--grammar-file", w) || stage_arg(&q->stage[SAMPLE], path, w) ? -1 : 0;

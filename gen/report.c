@@ -50,13 +50,13 @@ void report_wait(struct loop *l, int waiting)
 	}
 }
 
-static const char *reason_name(const struct result *r)
-{
-	static const char *const names[] = { "end of the stream", "end of generation", "length", "stop id", "error",
-		"interrupt" };
-
-	return r->stop ? "stop string" : names[r->reason < sizeof names / sizeof *names ? r->reason : 0];
-}
+/* By enum frame_reason: for people, for programs. */
+static const struct {
+	const char *said, *key;
+} reasons[] = {
+	{ "end of the stream", NULL }, { "end of generation", "eog" }, { "length", "length" }, { "stop id", "stop" },
+	{ "error", "error" }, { "interrupt", "interrupt" }
+};
 
 void report(const struct request *q, const struct loop *l, const struct result *r)
 {
@@ -78,7 +78,8 @@ void report(const struct request *q, const struct loop *l, const struct result *
 	fprintf(stderr, "\n");
 	if (!isnan(result_sum(r)))
 		fprintf(stderr, "log-probability: %.4f\n", result_sum(r));
-	fprintf(stderr, "stopped by: %s\ntime to the first token: %.1f ms\n", reason_name(r), 1e3 * t.first);
+	fprintf(stderr, "stopped by: %s\ntime to the first token: %.1f ms\n",
+		r->stop ? "stop string" : reasons[r->reason].said, 1e3 * t.first);
 	if (r->ids.n > 1)
 		fprintf(stderr, "rate after it: %.1f tokens/s; time per token: min %.2f, mean %.2f, max %.2f ms\n",
 			t.rate, 1e3 * t.min, 1e3 * t.mean, 1e3 * t.max);
@@ -134,8 +135,7 @@ static void put_ids(struct json_writer *w, const char *key, const struct tokens 
 
 void report_json(const struct request *q, const struct result *r, const struct bytes *text)
 {
-	static const char *const reasons[] = { NULL, "eog", "length", "stop", "error", "interrupt" };
-	const char *reason = reasons[r->reason < sizeof reasons / sizeof *reasons ? r->reason : 0];
+	const char *reason = reasons[r->reason].key;
 	struct json_writer w = json_to_file(stdout);
 	struct times t = times(r);
 

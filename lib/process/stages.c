@@ -46,6 +46,16 @@ int stage_pipe(int fd[2], struct why *w)
 	return 0;
 }
 
+int stage_file(struct why *w)
+{
+	FILE *f = tmpfile();
+	int fd = f ? dup(fileno(f)) : -1;
+
+	if (f)
+		fclose(f);
+	return fd < 0 ? why(w, "cannot create a temporary file") : fd;
+}
+
 /* ---- starting ---- */
 
 void stages_block_interrupts(void)

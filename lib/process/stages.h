@@ -29,6 +29,9 @@ void stage_cut(struct stage *s, size_t n);
 /* A pipe whose ends are closed on exec. */
 int stage_pipe(int fd[2], struct why *w);
 
+/* A descriptor of an empty file without a name, which stages inherit; -1 with a reason. */
+int stage_file(struct why *w);
+
 /* From now on stages start with SIGINT blocked, and SIGUSR1 ignored until they ask for it. */
 void stages_block_interrupts(void);
 
