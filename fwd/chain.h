@@ -21,7 +21,7 @@ struct chain {
 };
 
 /* Continues from the segment's last position, whose row was the last one wanted, as v->chain says: writes frames of
- * sampled ids, then an `end ` frame. Then exactly the written ids count in the segment, except one at position
+ * sampled ids, then an `end ` frame. Then exactly the written ids are valid in the segment, except one at position
  * v->n_ctx, for which there is no room. -1: a write failed, there is no room to grow, or no logit is finite; earlier
  * ids are written. Uses v->ids and v->logits. */
 int chain_run(struct serve *v, struct why *w);

@@ -65,7 +65,7 @@ static int position(const struct serve *v, const struct frame *f, size_t *pos, s
 	if (f->seq)
 		return why(w, "sequence %" PRIu32 ": there is only sequence 0", f->seq);
 	if (*pos > length)
-		return why(w, "tokens at position %zu, but there are only %zu before it", *pos, length);
+		return why(w, "tokens at position %zu, but the sequence has only %zu", *pos, length);
 	if (f->rows > v->n_ctx - *pos)
 		return why(w,
 			"%" PRIu32 " tokens after %zu do not fit the context of %zu (-c); "
@@ -204,7 +204,7 @@ static int serve_frame(struct serve *v, struct frame_in *in, const struct frame 
 	if (f->kind == FRAME_CARD)
 		return serve_card(v, in, f, w);
 	if (f->kind == FRAME_LOGITS) {
-		why(w, "logits, where ids are expected");
+		why(w, "logits where ids are expected");
 		return frame_why(in, w);
 	}
 	if (!v->started && (own_card(v->model, &card, w) < 0 || start(v, &card, w) < 0))

@@ -49,8 +49,9 @@ static size_t divide_all(const struct plan *p, struct weights_part *to)
 
 int limits_open(struct limits *l, const struct plan *p, struct why *w)
 {
-	*l = (struct limits){ .peaks = peaks_of(p->setup.kernels), .pool = p->setup.pool, .reading = 1e8, .coding = 1e7,
-		.floating = 1e7 };
+	*l = (struct limits){ .peaks = peaks_of(p->setup.kernels), .pool = p->setup.pool };
+	for (int i = 0; i < LIMITS_RATES; i++)
+		l->last[i] = i < LIMITS_READS ? 1e8 : 1e7;
 	l->n_parts = divide_all(p, NULL);
 	l->part = malloc((l->n_parts + 1) * sizeof *l->part);
 	if (!l->part)
@@ -66,107 +67,92 @@ void limits_close(struct limits *l)
 
 void limits_forget(struct limits *l)
 {
-	l->codes.n = l->floats.n = 0;
-	for (int i = 0; i < LIMITS_READS; i++)
-		l->read[i].n = 0;
+	for (int i = 0; i < LIMITS_RATES; i++)
+		l->rate[i].n = 0;
 }
 
 /* ---- measuring ---- */
 
-struct sampling {
+/* A sample of rate i: pieces that each read a part of the weights, or do some rounds of arithmetic. */
+struct sample {
 	const struct limits *l;
-	const size_t *distance;
+	int i;
 	const unsigned char *data;      /* for the products of codes */
-	size_t rounds;                  /* of one piece of arithmetic */
+	size_t rounds;
 };
 
-static void read_piece(void *context, size_t piece, size_t thread)
+static void run_piece(void *context, size_t piece, size_t thread)
 {
-	const struct sampling *j = context;
-	const struct weights_part *part = &j->l->part[(j->l->next + piece) % j->l->n_parts];
+	const struct sample *s = context;
+	const struct limits *l = s->l;
+	const struct weights_part *part;
 
-	j->l->peaks->read(part->at, part->bytes, j->distance[0], j->distance[1]);
+	if (s->i == LIMITS_CODES) {
+		l->peaks->codes(s->data, s->rounds);
+	} else if (s->i == LIMITS_FLOATS) {
+		l->peaks->floats(0.5f, 1, s->rounds);
+	} else {
+		part = &l->part[(l->next + piece) % l->n_parts];
+		l->peaks->read(part->at, part->bytes, distances[s->i][0], distances[s->i][1]);
+	}
 }
 
-static void codes_piece(void *context, size_t piece, size_t thread)
+/* How many pieces make this much work, and how much they make: bytes or multiply-adds. */
+static size_t divide_work(struct sample *s, double wanted, double *work)
 {
-	const struct sampling *j = context;
+	const struct limits *l = s->l;
+	size_t n = PIECES_EACH * pool_threads(l->pool);
+	double each = (double)(s->i == LIMITS_CODES ? l->peaks->codes_each : l->peaks->floats_each);
 
-	j->l->peaks->codes(j->data, j->rounds);
+	if (s->i >= LIMITS_READS) {
+		s->rounds = (size_t)(wanted / each / (double)n) + 1;
+		*work = (double)n * (double)s->rounds * each;
+		return n;
+	}
+	for (*work = 0, n = 0; *work < wanted; n++)
+		*work += (double)l->part[(l->next + n) % l->n_parts].bytes;
+	return n;
 }
 
-static void floats_piece(void *context, size_t piece, size_t thread)
+/* The last rate says how much to do. A sample that came out too short is repeated: the first guess is low. */
+static void take_sample(struct limits *l, struct sample s, double seconds)
 {
-	const struct sampling *j = context;
-
-	j->l->peaks->floats(0.5f, 1, j->rounds);
-}
-
-static double timed(struct sampling *j, size_t pieces, void (*work)(void *context, size_t piece, size_t thread))
-{
-	double start = clock_now();
-
-	pool_run(j->l->pool, pieces, work, j);
-	return clock_now() - start + 1e-9;
-}
-
-/* The last rate says how much to do in a sample. One that came out too short is repeated: the first guess is low. */
-static void sample_reading(struct limits *l, int i, double seconds)
-{
-	struct sampling j = { .l = l, .distance = distances[i] };
-	double bytes, took;
+	double start, work, took;
 	size_t n;
 
 	do {
-		for (bytes = 0, n = 0; bytes < l->reading * seconds; n++)
-			bytes += (double)l->part[(l->next + n) % l->n_parts].bytes;
-		took = timed(&j, n, read_piece);
-		l->next = (l->next + n) % l->n_parts;
-		l->reading = bytes / took;
+		n = divide_work(&s, l->last[s.i] * seconds, &work);
+		start = clock_now();
+		pool_run(l->pool, n, run_piece, &s);
+		took = clock_now() - start + 1e-9;
+		l->last[s.i] = work / took;
+		if (s.i < LIMITS_READS)
+			l->next = (l->next + n) % l->n_parts;
 	} while (took < seconds / 2);
-	meter_add(&l->read[i], l->reading);
-}
-
-/* each: multiply-adds of a round; *rate: the last one. */
-static void sample_sums(struct sampling *j, void (*work)(void *context, size_t piece, size_t thread), double each,
-	double seconds, double *rate, struct meter *m)
-{
-	size_t pieces = PIECES_EACH * pool_threads(j->l->pool);
-	double took;
-
-	do {
-		j->rounds = (size_t)(*rate * seconds / each / (double)pieces) + 1;
-		took = timed(j, pieces, work);
-		*rate = (double)pieces * (double)j->rounds * each / took;
-	} while (took < seconds / 2);
-	meter_add(m, *rate);
+	meter_add(&l->rate[s.i], l->last[s.i]);
 }
 
 void limits_sample(struct limits *l, double seconds)
 {
 	_Alignas(LINE) unsigned char data[PEAK_BYTES];
-	struct sampling j = { .l = l, .data = data };
 
 	for (size_t i = 0; i < PEAK_BYTES; i++)
 		data[i] = (unsigned char)(i * 40503 >> 7 & 15);        /* any values that differ */
-	for (int i = 0; i < LIMITS_READS && l->n_parts; i++)
-		sample_reading(l, i, seconds);
-	sample_sums(&j, codes_piece, (double)l->peaks->codes_each, seconds, &l->coding, &l->codes);
-	sample_sums(&j, floats_piece, (double)l->peaks->floats_each, seconds, &l->floating, &l->floats);
+	for (int i = l->n_parts ? 0 : LIMITS_READS; i < LIMITS_RATES; i++)
+		take_sample(l, (struct sample){ .l = l, .i = i, .data = data }, seconds);
 }
 
 /* ---- results ---- */
 
 struct limit limits_now(const struct limits *l)
 {
-	struct limit now = { .codes = meter_quantile(&l->codes, 0.5), .floats = meter_quantile(&l->floats, 0.5) };
-	double rate;
+	double rate[LIMITS_RATES], read = 0;
 
-	for (int i = 0; i < LIMITS_READS; i++) {
-		rate = meter_quantile(&l->read[i], 0.5);
-		now.read = rate > now.read ? rate : now.read;
-	}
-	return now;
+	for (int i = 0; i < LIMITS_RATES; i++)
+		rate[i] = meter_quantile(&l->rate[i], 0.5);
+	for (int i = 0; i < LIMITS_READS; i++)
+		read = rate[i] > read ? rate[i] : read;
+	return (struct limit){ .read = read, .codes = rate[LIMITS_CODES], .floats = rate[LIMITS_FLOATS] };
 }
 
 const char *const bound_name[] = {

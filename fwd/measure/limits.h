@@ -9,17 +9,17 @@
 #include "meter.h"
 #include "fwd/plan/plan.h"
 
-enum { LIMITS_READS = 7 };      /* prefetch distances tried */
+/* What is measured: bytes/s at each of the prefetch distances tried, and multiply-adds/s. */
+enum { LIMITS_READS = 7, LIMITS_CODES = LIMITS_READS, LIMITS_FLOATS, LIMITS_RATES };
 
 struct limits {
-	const struct peaks *peaks;
-	struct meter read[LIMITS_READS];        /* bytes/s */
-	struct meter codes, floats;             /* multiply-adds/s */
 	/* private */
+	const struct peaks *peaks;
 	struct pool *pool;
+	struct meter rate[LIMITS_RATES];
+	double last[LIMITS_RATES];      /* the last of each, which set the length of the next sample */
 	struct weights_part *part;      /* [n_parts], in the order of the plan */
 	size_t n_parts, next;
-	double reading, coding, floating;       /* the last rates, which set the length of the next sample */
 };
 
 /* The plan is borrowed. -1 if memory is short. */

@@ -27,7 +27,8 @@ enum {
 
 #define EACH_SET(name, type, from, op) \
 	static inline type name(from x) { return (type){ _mm256_##op(x), _mm256_##op(x) }; }
-#define EACH_1(name, type, from, op) static inline type name(from x) { return (type){ _mm256_##op(x.a), _mm256_##op(x.b) }; }
+#define EACH_1(name, type, from, op) \
+	static inline type name(from x) { return (type){ _mm256_##op(x.a), _mm256_##op(x.b) }; }
 #define EACH_2(name, type, op) \
 	static inline type name(type x, type y) { return (type){ _mm256_##op(x.a, y.a), _mm256_##op(x.b, y.b) }; }
 #define EACH_3(name, type, op) \

@@ -88,22 +88,15 @@ EACH_2(vi_and, vi_of, i32x16, vandq_s32)
 EACH_2(vi_or, vi_of, i32x16, vorrq_s32)
 EACH_2(vi_max, vi_of, i32x16, vmaxq_s32)
 
-static inline i32x16 vi_shl(i32x16 v, int n)
+/* As unsigned; to the left, or to the right where by is negative. */
+static inline int32x4_t vi_shift_4(int32x4_t v, int32x4_t by)
 {
-	int32x4_t by = vdupq_n_s32(n);
-
-	return vi_of(vshlq_s32(v.a, by), vshlq_s32(v.b, by), vshlq_s32(v.c, by), vshlq_s32(v.d, by));
+	return vreinterpretq_s32_u32(vshlq_u32(vreinterpretq_u32_s32(v), by));
 }
 
-static inline int32x4_t vi_shr_4(int32x4_t v, int n)
-{
-	return vreinterpretq_s32_u32(vshlq_u32(vreinterpretq_u32_s32(v), vdupq_n_s32(-n)));
-}
-/* unsigned */
-static inline i32x16 vi_shr(i32x16 v, int n)
-{
-	return vi_of(vi_shr_4(v.a, n), vi_shr_4(v.b, n), vi_shr_4(v.c, n), vi_shr_4(v.d, n));
-}
+EACH_2(vi_shift, vi_of, i32x16, vi_shift_4)
+static inline i32x16 vi_shl(i32x16 v, int n) { return vi_shift(v, vi_set1(n)); }
+static inline i32x16 vi_shr(i32x16 v, int n) { return vi_shift(v, vi_set1(-n)); }
 
 EACH_1(vi_to_float, vf_of, f32x16, i32x16, vcvtq_f32_s32)
 EACH_1(vi_as_float, vf_of, f32x16, i32x16, vreinterpretq_f32_s32)      /* the same bits */
@@ -271,15 +264,13 @@ static inline b64 vb_load(const void *p)
 	return vb_of(vb_16(at), vb_16(at + 16), vb_16(at + 32), vb_16(at + 48));
 }
 
+static inline b64 vb_set1(uint8x16_t v) { return vb_of(v, v, v, v); }
+
 EACH_2(vb_or, vb_of, b64, vorrq_u8)
+EACH_2(vb_plus, vb_of, b64, vaddq_u8)
 EACH_1(vb_as_int, vi_of, i32x16, b64, vreinterpretq_s32_u8)
 
-static inline b64 vb_add(b64 v, int n)
-{
-	uint8x16_t x = vdupq_n_u8((uint8_t)n);
-
-	return vb_of(vaddq_u8(v.a, x), vaddq_u8(v.b, x), vaddq_u8(v.c, x), vaddq_u8(v.d, x));
-}
+static inline b64 vb_add(b64 v, int n) { return vb_plus(v, vb_set1(vdupq_n_u8((uint8_t)n))); }
 
 /* Shifted right by n (left where negative), bits outside of mask cleared. */
 static inline uint8x16_t vb_shr_16(uint8x16_t v, int n, int mask)
@@ -374,7 +365,7 @@ static inline f32x16 vf_load_i8(const int8_t *p)
 	return vf_signed_bytes(vld1_u8((const uint8_t *)p), vld1_u8((const uint8_t *)p + 8));
 }
 
-/* The six-bit scales and minima of a super-block of Q4_K or Q5_K (lib/blocks.h): eight bytes of scales, in lane
+/* The six-bit scales and minima of a super-block of Q4_K or Q5_K (lib/gguf/blocks.h): eight bytes of scales, in lane
  * order, and eight of minima. Four bytes more are read. */
 static inline uint8x16_t vb_six_bits(const uint8_t *p)
 {
@@ -412,15 +403,15 @@ static inline int32x4_t vd_dot_4(int32x4_t s, uint8x16_t w, uint8x16_t x)
 	return vdotq_s32(s, vreinterpretq_s8_u8(w), vreinterpretq_s8_u8(x));
 }
 
-static inline i32x16 vd_dot_signed(b64 w, b64 x)
+static inline i32x16 vd_more(i32x16 s, b64 w, b64 x)
 {
-	int32x4_t zero = vdupq_n_s32(0);
-
-	return vi_of(vd_dot_4(zero, w.a, x.a), vd_dot_4(zero, w.b, x.b), vd_dot_4(zero, w.c, x.c),
-	             vd_dot_4(zero, w.d, x.d));
+	return vi_of(vd_dot_4(s.a, w.a, x.a), vd_dot_4(s.b, w.b, x.b), vd_dot_4(s.c, w.c, x.c),
+	             vd_dot_4(s.d, w.d, x.d));
 }
 
-static inline i32x16 vd_dot(b64 w, b64 x, int top) { return vd_dot_signed(w, x); }
+static inline i32x16 vd_dot_signed(b64 w, b64 x) { return vd_more(vi_zero(), w, x); }
+static inline i32x16 vd_dot(b64 w, b64 x, int top) { return vd_more(vi_zero(), w, x); }
+static inline i32x16 vd_dot_two(b64 w, b64 x, b64 w2, b64 x2) { return vd_more(vd_dot(w, x, 15), w2, x2); }
 
 /* The sums of four vectors. */
 static inline int32x4_t vd_four(int32x4_t a, int32x4_t b, int32x4_t c, int32x4_t d)
@@ -437,14 +428,6 @@ INLINE void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *seco
 	               vd_four(v[4].a, v[5].a, v[6].a, v[7].a), vd_four(v[4].c, v[5].c, v[6].c, v[7].c));
 	*second = vi_of(vd_four(v[0].b, v[1].b, v[2].b, v[3].b), vd_four(v[0].d, v[1].d, v[2].d, v[3].d),
 	                vd_four(v[4].b, v[5].b, v[6].b, v[7].b), vd_four(v[4].d, v[5].d, v[6].d, v[7].d));
-}
-
-static inline i32x16 vd_dot_two(b64 w, b64 x, b64 w2, b64 x2)
-{
-	i32x16 s = vd_dot(w, x, 15);
-
-	return vi_of(vd_dot_4(s.a, w2.a, x2.a), vd_dot_4(s.b, w2.b, x2.b), vd_dot_4(s.c, w2.c, x2.c),
-	             vd_dot_4(s.d, w2.d, x2.d));
 }
 
 INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
@@ -486,11 +469,9 @@ INLINE void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8
 
 		UNROLL
 		for (int c = 0; c < t.columns; c++) {
-			uint8x16_t q = vreinterpretq_u8_s32(vdupq_n_s32(x[k * t.width + c]));
-			i32x16 *sum = &s[c][0];
+			b64 q = vb_set1(vreinterpretq_u8_s32(vdupq_n_s32(x[k * t.width + c])));
 
-			*sum = vi_of(vd_dot_4(sum->a, codes.a, q), vd_dot_4(sum->b, codes.b, q),
-			             vd_dot_4(sum->c, codes.c, q), vd_dot_4(sum->d, codes.d, q));
+			s[c][0] = vd_more(s[c][0], codes, q);
 		}
 	}
 }

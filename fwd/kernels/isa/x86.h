@@ -1,6 +1,6 @@
-/* x86: what avx2.h and avx512.h share. Each of them defines before how an intrinsic, named without its _mm256_ or
- * _mm512_, is applied to the registers of a vector: EACH_SET to a scalar, EACH_1 to EACH_3 to as many vectors, EACH_SHIFT
- * to a vector and an int. */
+/* x86: what avx2.h and avx512.h share. Before including it, each of them defines how an intrinsic, named without its
+ * _mm256_ or _mm512_, is applied to the registers of a vector: EACH_SET to a scalar, EACH_1 to EACH_3 to as many
+ * vectors, EACH_SHIFT to a vector and an int. */
 #ifndef X86_H
 #define X86_H
 

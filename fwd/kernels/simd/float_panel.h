@@ -1,4 +1,4 @@
-/* float_panel: the panels of float weights and the kernel that goes along them (tiles.h). A panel holds floats,
+/* float_panel: the panels of float weights and the kernel that multiplies them (tiles.h). A panel holds floats,
  * element after element in visiting order, thirty-two rows in each. */
 #ifndef FLOAT_PANEL_H
 #define FLOAT_PANEL_H

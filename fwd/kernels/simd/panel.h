@@ -1,6 +1,6 @@
-/* panel: the panels of quantised weights and the kernels that go along them (tiles.h). A panel holds codes of one
+/* panel: the panels of quantised weights and the kernels that multiply them (tiles.h). A panel holds codes of one
  * byte (or 16 bits) with the rows in the lanes, four codes of a row in each, block after block in visiting order
- * (lanes.h), and behind each block its scales. The tiles of columns go along it with their integer sums in
+ * (lanes.h), and behind each block its scales. The tiles of columns are multiplied with it, their integer sums in
  * registers. From there on the format matters no more, except for its number of scales and whether it has minima. */
 #ifndef PANEL_H
 #define PANEL_H
@@ -155,7 +155,7 @@ INLINE void fill_codes(struct unpacker u, struct panel *p, const struct matrix *
 		}
 }
 
-/* ---- going along it ---- */
+/* ---- multiplying it ---- */
 
 typedef i32x16 tile_sums[TILE_COLUMNS][TILE_VECTORS];
 
@@ -263,8 +263,8 @@ INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const u
 			acc[c][v] = vf_fma(tile_setf(near + FIELD_DX * t.width + c), sum[c][v], acc[c][v]);
 }
 
-/* A strip is a few blocks (TILE_STRIP). These columns and vectors of rows go along one strip before the next: all
- * of the tile, or one registerful. */
+/* A strip is a few blocks (TILE_STRIP). These columns and vectors of rows are multiplied with one strip before the
+ * next: all of the tile, or one registerful. */
 enum {
 	STRIP_COLUMNS = TILE_STRIP ? ACTS_COLUMNS : TILE_COLUMNS,
 	STRIP_VECTORS = TILE_STRIP ? KERNELS_ROWS / 16 : TILE_VECTORS
@@ -328,10 +328,10 @@ INLINE void tile_strip(struct tile_shape t, struct tile_walk at, int c0, int v0,
 			(*at.stack)[c0 + c][v0 + v] = acc[c][v];
 }
 
-/* The tile of activations that begins at column c: the accumulators of one residue after the other, on a stack
- * where the closing tree adds them as they come. Where registers are few, all columns and rows of the tile go
- * along a strip before the next one, so that its codes and activations stay in the first-level cache; where there
- * are many, a registerful of columns and rows goes along all of the part. */
+/* The tile of activations that begins at column c: the accumulators of one residue after the other, on a stack where
+ * the closing tree adds them as they come. Where registers are few, all columns and rows of the tile are multiplied
+ * with a strip before the next one, so that its codes and activations stay in the first-level cache; where there are
+ * many, a registerful of columns and rows runs through all of the part. */
 INLINE void tile_multiply(struct tile_shape t, struct tiling *d, const struct panel *p, size_t c)
 {
 	const struct acts *x = d->job->x;

@@ -1,5 +1,5 @@
 /* prompt: products with many columns. Rows of weights are unpacked into panels in the cache (panel.h,
- * float_panel.h), which all tiles of columns then go along (tiles.h). */
+ * float_panel.h), which are then multiplied with all tiles of columns (tiles.h). */
 #include "float_panel.h"
 #include "panel.h"
 #include "product.h"

@@ -1,9 +1,9 @@
 /* tiles: how prompt.c keeps products with many columns in the caches.
  *
- * Thirty-two rows of weights at a time are unpacked into a panel, then each tile of columns goes along it. A panel
- * that is too long for the second-level cache is split along k: into sets of residues, in visiting order
- * (lanes.h), and all tiles go along one set before the next. The sums of a set are a subtree of the closing tree.
- * They wait for their other half in y and, where more than two are pending, in scratch. */
+ * Thirty-two rows of weights at a time are unpacked into a panel, then multiplied with one tile of columns after the
+ * other. A panel that is too long for the second-level cache is split along k: into sets of residues, in visiting order
+ * (lanes.h), and all tiles are multiplied with one set before the next. The sums of a set are a subtree of the closing
+ * tree. They wait for their other half in y and, where more than two are pending, in scratch. */
 #ifndef TILES_H
 #define TILES_H
 
@@ -54,9 +54,8 @@ struct tiling {
 	size_t ahead_step;
 };
 
-/* While tiles go along a panel, the rows of the next one are prefetched, because filling it would wait for memory
- * (a quarter of the time with 16 columns): a little each time that a tile of so many columns turns to another
- * residue. */
+/* While a panel is multiplied, the rows of the next one are prefetched, because filling it would wait for memory (a
+ * quarter of the time with 16 columns): a little each time that a tile of so many columns turns to another residue. */
 static inline void tiles_begin_ahead(struct tiling *d, size_t columns)
 {
 	const struct matrix *w = d->job->w;

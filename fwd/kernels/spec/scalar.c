@@ -1,6 +1,5 @@
 /* scalar: the table of the specification. */
-#include "scalar_product.h"
-#include "scalar_vector.h"
+#include "scalar.h"
 
 const struct kernels kernels_scalar = {
 	.name = "scalar",

@@ -1,6 +1,6 @@
 /* scalar_attend: attention from its definition in kernels.h, one query and one position at a time. The specification of
  * attend.h. */
-#include "scalar_vector.h"
+#include "scalar.h"
 
 #include <math.h>
 

@@ -1,11 +1,10 @@
 /* scalar_product: products of weight rows and activation columns by the rules of kernels.h, one block at a time. */
-#include "scalar_product.h"
+#include "scalar.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "fwd/kernels/quantise_rule.h"
-#include "scalar_vector.h"
 
 /* A block of 32 activations: dx times integers of 8 bits (ACTS_Q8) or 16 (ACTS_Q16). */
 struct acts_block {
@@ -82,7 +81,7 @@ static void pack_q16(const float x[32], float max, struct acts_block *b)
 	b->dx = max * (1 / 32512.0f);
 }
 
-/* A block that holds an infinity or a NaN has the scale NaN and integers of zero; one below ACTS_LEAST counts as
+/* A block that holds an infinity or a NaN has the scale NaN and integers of zero; one below ACTS_LEAST becomes
  * all zeros. */
 static void pack_block(enum acts_kind kind, const float x[32], struct acts_block *b)
 {
@@ -114,7 +113,7 @@ void scalar_acts_pack(struct acts *a, const float *x, size_t stride, size_t c0, 
 /* ---- products ---- */
 
 /* The product of 32 weights, from number `first` of a block on, and 32 activations, over dx: scales first, then
- * minima. A scale that is not finite counts as NaN. */
+ * minima. A scale that is not finite is taken as NaN. */
 static float block_product(const struct format *f, const struct block_values *w, size_t first,
                            const struct acts_block *x)
 {

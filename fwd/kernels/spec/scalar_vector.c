@@ -1,5 +1,5 @@
 /* scalar_vector: norms, activations and rotation, one element at a time. The specification of elementwise.h. */
-#include "scalar_vector.h"
+#include "scalar.h"
 
 #include <math.h>
 

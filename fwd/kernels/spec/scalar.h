@@ -1,18 +1,27 @@
-/* scalar_vector: the specification of what happens to activation vectors outside the products, written to be read, and
- * of attention. kernels.h says what each function does; scalar.c puts them into its table. */
-#ifndef SCALAR_VECTOR_H
-#define SCALAR_VECTOR_H
+/* scalar: the specification, written to be read. kernels.h says what each function does; scalar.c puts them into its
+ * table. */
+#ifndef SCALAR_H
+#define SCALAR_H
 
 #include "fwd/kernels/kernels.h"
 
 float scalar_tree(const float acc[16]);         /* the sum of 16 accumulators: 8, 4, 2, 1 */
 
+/* scalar_product.c */
+enum acts_kind scalar_acts_kind(const struct format *format, int wide);
+size_t scalar_acts_bytes(enum acts_kind kind, size_t k, size_t n);
+void scalar_acts_pack(struct acts *a, const float *x, size_t stride, size_t c0, size_t c1);
+size_t scalar_product_scratch(size_t k);
+void scalar_product(const struct product_job *job);
+
+/* scalar_vector.c */
 void scalar_norm(const struct norm *norm, const float *x, float *y, size_t n);
 void scalar_add(float *y, const float *a, const float *b, size_t n);
 void scalar_glu(enum unary f, float *y, const float *gate, const float *up, size_t n);
 void scalar_unary(enum unary f, float *y, const float *x, size_t n);
 void scalar_rope(enum rope_pairs pairs, float *x, const float *cos, const float *sin, size_t n_rot);
 
+/* scalar_attend.c */
 void scalar_kv_store(enum kv_type type, const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j, const float *k,
 	const float *v);
 size_t scalar_attend_scratch(size_t dim_k, size_t dim_v, size_t group);
