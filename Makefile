@@ -53,7 +53,8 @@ JINJA = arith builtin_global builtin_items builtin_list builtin_number builtin_t
 	expr format jinja lex number parse spell text value
 GRAMMAR = grammar node class reader parse match state text mask trie
 SCHEMA = schema fail gbnf index types merge exclusive constants array object string pattern number
-KERNELS = kv_type select spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks
+SPEC = spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks
+KERNELS = kv_type select $(SPEC)
 # What is compiled once for each instruction set. The slowest to compile come first.
 SIMD = decode prompt table
 FAMILIES = llama gpt2
@@ -109,7 +110,7 @@ $(BIN)/tests/frame_test: $(OBJ)/tests/frame_test.o $(lib_o)
 $(BIN)/tests/sampler_test: $(OBJ)/tests/sampler_test.o $(OBJ)/tests/sampler_reference.o $(sampler_o) $(lib_o)
 $(BIN)/tests/stop_test: $(OBJ)/tests/stop_test.o $(lib_o)
 $(BIN)/tests/segment_test: $(OBJ)/tests/segment_test.o $(OBJ)/fwd/state/segment.o $(OBJ)/fwd/state/object.o \
-	$(kernels_o) $(lib_o)
+	$(OBJ)/fwd/kernels/kv_type.o $(SPEC:%=$(OBJ)/fwd/kernels/%.o) $(lib_o)
 $(BIN)/tests/system_test: $(OBJ)/tests/system_test.o $(OBJ)/lib/base/system.o $(OBJ)/lib/base/system_darwin.o \
 	$(OBJ)/lib/base/system_bsd.o $(OBJ)/lib/base/system_posix.o
 $(BIN)/tests/pool_test: $(OBJ)/tests/pool_test.o $(OBJ)/fwd/run/pool.o $(lib_o)
