@@ -66,20 +66,20 @@ static int filter(struct stage *s, const char *word, int in, struct bytes *out, 
 }
 
 /* The same for one that prints decimal ids, one a line. */
-static int filter_ids(struct stage *s, const char *word, int in, struct tokens *out, struct why *w)
+static int filter_ids(struct stage *s, const char *word, int in, struct ids *out, struct why *w)
 {
 	struct bytes lines = { .limit = TEXT_MAX };
 	int failed = filter(s, word, in, &lines, w) || (bytes_put(&lines, "", 1) && why(w, "out of memory"));
 
 	for (const char *at = lines.p; !failed && *at; at += strcspn(at, "\n") + 1)
-		failed = tokens_add(out, &(int32_t){ (int32_t)atol(at) }, 1, w);
+		failed = ids_append(out, &(int32_t){ (int32_t)atol(at) }, 1, w);
 	bytes_free(&lines);
 	return failed ? -1 : 0;
 }
 
 /* The text of ids as a detok prints it, with U+FFFD for what is not UTF-8. word: "--special" for ids that were given,
  * NULL for an answer. */
-static int decode(struct conversation *v, enum stage_number detok, const char *word, const struct tokens *ids,
+static int decode(struct conversation *v, enum stage_number detok, const char *word, const struct ids *ids,
 	struct bytes *out, struct why *w)
 {
 	struct bytes raw = { .limit = TEXT_MAX };
@@ -129,7 +129,7 @@ static int lay_out(struct conversation *v, size_t *keep, struct why *w)
 {
 	struct bytes text = { .limit = TEXT_MAX };
 	struct stage *chat = &v->q->stage[CHAT];
-	struct tokens fresh = { 0 };
+	struct ids fresh = { 0 };
 	size_t at, first;
 	int failed = filter(chat, NULL, scratch(v->messages.p, v->messages.n, w), &text, w);
 	const char *all = text.n ? text.p : "";
@@ -141,7 +141,7 @@ static int lay_out(struct conversation *v, size_t *keep, struct why *w)
 		failed = filter_ids(&v->q->stage[ENCODE], first ? "--append" : NULL, scratch(all + at, text.n - at, w),
 			&fresh, w) || history_prompt(&v->history, all + at, text.n - at, &fresh, keep, w);
 	}
-	tokens_free(&fresh);
+	free(fresh.id);
 	bytes_free(&text);
 	if (failed)
 		return -1;
@@ -166,7 +166,7 @@ static void take_back(struct conversation *v, size_t keep)
 /* The answer becomes a message; what of it was evaluated becomes history. Its text, for --json, is left in *text. */
 static int keep_answer(struct conversation *v, const struct result *r, struct bytes *text, struct why *w)
 {
-	struct tokens said = r->ids, stays = r->ids;
+	struct ids said = r->ids, stays = r->ids;
 	struct bytes evaluated = { .limit = TEXT_MAX };
 	const struct bytes *whole = text;
 	int failed;
@@ -188,11 +188,11 @@ static int keep_answer(struct conversation *v, const struct result *r, struct by
 /* Has the turn from `keep` on answered. */
 static int answer(struct conversation *v, size_t keep, struct bytes *text, struct why *w)
 {
-	const struct tokens *ids = &v->history.ids;
+	const struct ids *ids = &v->history.ids;
 	struct loop *l = v->l;
 	int got;
 
-	if (tokens_add(&l->r->prompt, ids->id + keep, ids->n - keep, w) ||
+	if (ids_append(&l->r->prompt, ids->id + keep, ids->n - keep, w) ||
 	    loop_send(l, ids->id + keep, ids->n - keep, (uint32_t)keep, w))
 		return -1;
 	if ((got = loop_turn(l, w)) < 0)
@@ -289,7 +289,7 @@ static int load_kept(struct conversation *v, struct why *w)
 {
 	struct bytes text = { .limit = TEXT_MAX };
 	struct stage *s = &v->q->stage[KV];
-	struct tokens ids = { 0 };
+	struct ids ids = { 0 };
 	struct why ignored;
 	int failed = 0;
 
@@ -299,7 +299,7 @@ static int load_kept(struct conversation *v, struct why *w)
 		failed = decode(v, PLAIN, "--special", &ids, &text, w) ||
 			history_add(&v->history, ids.id, ids.n, text.n ? text.p : "", text.n, 0, w);
 	v->kept = ids.n;
-	tokens_free(&ids);
+	free(ids.id);
 	bytes_free(&text);
 	return failed ? -1 : 0;
 }

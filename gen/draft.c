@@ -1,6 +1,7 @@
 /* Guesses, and whether they pay. */
 #include "draft.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -50,7 +51,7 @@ void draft_close(struct draft *d)
 	if (d->from > 0)
 		close(d->from);
 	d->to = d->from = 0;
-	tokens_free(&d->known);
+	free(d->known.id);
 }
 
 size_t draft_matches(const struct draft *d, const int32_t *ids, size_t n)
@@ -65,7 +66,7 @@ size_t draft_matches(const struct draft *d, const int32_t *ids, size_t n)
 /* ---- from the text itself ---- */
 
 /* What followed the last ids where they stood before: the longest match, and of those the latest. */
-static size_t look_up(const struct tokens *seq, int32_t *ids, size_t most)
+static size_t look_up(const struct ids *seq, int32_t *ids, size_t most)
 {
 	const int32_t *s = seq->id;
 	size_t n = seq->n, low = n > FAR ? n - FAR : 0, found = 0, at, i;
@@ -91,7 +92,7 @@ static int read_chain(struct draft *d, int32_t *ids, size_t most, struct why *w)
 
 	while ((got = frame_next(&d->in, &f, w)) > 0 && f.kind != FRAME_END) {
 		for (uint32_t i = 0; f.kind == FRAME_IDS && (f.flags & FRAME_SAMPLED) && i < f.rows; i++) {
-			if (frame_read(&d->in, &f, &id, 1, w) || tokens_add(&d->known, &id, 1, w))
+			if (frame_read(&d->in, &f, &id, 1, w) || ids_append(&d->known, &id, 1, w))
 				return -1;
 			if (n < most)
 				ids[n++] = id;
@@ -100,7 +101,7 @@ static int read_chain(struct draft *d, int32_t *ids, size_t most, struct why *w)
 	return got > 0 ? (int)n : got < 0 ? -1 : why(w, "the draft model ended");
 }
 
-static int ask(struct draft *d, const struct tokens *seq, int32_t *ids, size_t most, struct why *w)
+static int ask(struct draft *d, const struct ids *seq, int32_t *ids, size_t most, struct why *w)
 {
 	size_t same = 0;
 
@@ -110,7 +111,7 @@ static int ask(struct draft *d, const struct tokens *seq, int32_t *ids, size_t m
 		same++;
 	d->known.n = same;
 	if (frame_write_ids(d->to, seq->id + same, (uint32_t)(seq->n - same), (uint32_t)same, 0, 0, w) ||
-	    tokens_add(&d->known, seq->id + same, seq->n - same, w))
+	    ids_append(&d->known, seq->id + same, seq->n - same, w))
 		return -1;
 	return read_chain(d, ids, most, w);
 }
@@ -141,7 +142,7 @@ static void account(struct draft *d, size_t accepted)
 	}
 }
 
-int draft_propose(struct draft *d, const struct card *card, const struct tokens *seq, size_t accepted, int32_t *ids,
+int draft_propose(struct draft *d, const struct card *card, const struct ids *seq, size_t accepted, int32_t *ids,
 	size_t room, struct why *w)
 {
 	size_t most = size_min(room, d->most);

@@ -27,7 +27,7 @@ struct draft {                  /* starts as zeroes; set by the caller: */
 	int to, from;           /* of the small model */
 	struct frame_in in;
 	size_t n_ctx;           /* its context */
-	struct tokens known;    /* what it has evaluated */
+	struct ids known;    /* what it has evaluated */
 	struct draft_rate plain, guessed;
 	int32_t last[DRAFT_MAX];
 	size_t n_last;          /* guesses of the round under way, */
@@ -44,7 +44,7 @@ int draft_start(struct draft *d, const struct card *card, struct why *w);
 
 /* Begins a round; `accepted` guesses of the last one were right. Guesses how seq goes on, at most `room` ids, into
  * ids[DRAFT_MAX]; returns how many. */
-int draft_propose(struct draft *d, const struct card *card, const struct tokens *seq, size_t accepted, int32_t *ids,
+int draft_propose(struct draft *d, const struct card *card, const struct ids *seq, size_t accepted, int32_t *ids,
 	size_t room, struct why *w);
 
 /* How many of ids[n] begin the last guesses. */

@@ -70,7 +70,7 @@ static int add(struct history *h, const char *text, size_t n, int answer, struct
 	return 0;
 }
 
-int history_prompt(struct history *h, const char *rest, size_t n, const struct tokens *ids, size_t *keep,
+int history_prompt(struct history *h, const char *rest, size_t n, const struct ids *ids, size_t *keep,
 	struct why *w)
 {
 	size_t first = forget(h, h->n_parts), same = 0;
@@ -78,7 +78,7 @@ int history_prompt(struct history *h, const char *rest, size_t n, const struct t
 	while (same < ids->n && first + same < h->ids.n && ids->id[same] == h->ids.id[first + same])
 		same++;
 	*keep = h->ids.n = first + same;
-	if (tokens_add(&h->ids, ids->id + same, ids->n - same, w))
+	if (ids_append(&h->ids, ids->id + same, ids->n - same, w))
 		return -1;
 	if (*keep && *keep == h->ids.n)
 		--*keep;
@@ -95,7 +95,7 @@ void history_back(struct history *h, size_t keep)
 int history_add(struct history *h, const int32_t *ids, size_t n_ids, const char *text, size_t n, int answer,
 	struct why *w)
 {
-	if (tokens_add(&h->ids, ids, n_ids, w))
+	if (ids_append(&h->ids, ids, n_ids, w))
 		return -1;
 	return n_ids ? add(h, text, n, answer, w) : 0;
 }
@@ -104,5 +104,5 @@ void history_free(struct history *h)
 {
 	forget(h, 0);
 	free(h->parts);
-	tokens_free(&h->ids);
+	free(h->ids.id);
 }

@@ -20,7 +20,7 @@ struct history_part {
 };
 
 struct history {                /* starts as zeroes */
-	struct tokens ids;      /* at their positions */
+	struct ids ids;      /* at their positions */
 	struct history_part *parts;
 	size_t n_parts, room;
 };
@@ -31,7 +31,7 @@ size_t history_match(struct history *h, const char *text, size_t n, size_t *firs
 
 /* Adds the rest of that text, and its ids. h->ids[*keep] and those after it are left to evaluate, from that position
  * on; there is at least one, unless there are none at all. */
-int history_prompt(struct history *h, const char *rest, size_t n, const struct tokens *ids, size_t *keep,
+int history_prompt(struct history *h, const char *rest, size_t n, const struct ids *ids, size_t *keep,
 	struct why *w);
 
 /* Undoes history_prompt(): fwd holds the ids before `keep`. */

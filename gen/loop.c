@@ -19,7 +19,7 @@ void loop_init(struct loop *l)
 
 void loop_close(struct loop *l)
 {
-	tokens_free(&l->seq);
+	free(l->seq.id);
 	free(l->payload);
 	l->payload = NULL;
 	l->room = 0;
@@ -53,7 +53,7 @@ static int write_copy(struct loop *l, const struct frame *f, struct why *w)
 
 static int prompt_ids(struct loop *l, const struct frame *f, struct why *w)
 {
-	if (read_payload(l, &l->in, f, w) || tokens_add(&l->seq, l->payload, f->rows, w))
+	if (read_payload(l, &l->in, f, w) || ids_append(&l->seq, l->payload, f->rows, w))
 		return -1;
 	/* Without a generation to come there is nothing to evaluate. */
 	if (l->n && write_ids(l, l->payload, f->rows, f->pos, f->flags, w))
@@ -66,7 +66,7 @@ static int prompt_ids(struct loop *l, const struct frame *f, struct why *w)
 	if (!l->r)
 		return 0;
 	l->r->passes++;
-	return tokens_add(&l->r->prompt, l->payload, f->rows, w);
+	return ids_append(&l->r->prompt, l->payload, f->rows, w);
 }
 
 int loop_prompt(struct loop *l, struct why *w)
@@ -96,7 +96,7 @@ int loop_send(struct loop *l, const int32_t *ids, size_t n, uint32_t pos, struct
 	l->n_prompt = n;
 	if (l->r)
 		l->r->passes++;
-	return tokens_add(&l->seq, ids, n, w) || write_ids(l, ids, n, pos, 0, w) ? -1 : 0;
+	return ids_append(&l->seq, ids, n, w) || write_ids(l, ids, n, pos, 0, w) ? -1 : 0;
 }
 
 /* ---- ids that come back ---- */
@@ -191,7 +191,7 @@ static int ids_back(struct loop *l, const struct frame *f, struct why *w)
 	accepted = count_accepted(l, ids, pos, n);
 	l->valid += (uint32_t)accepted;
 	from = accepted < n ? accepted : n - 1;
-	if (tokens_add(&l->seq, ids, n, w))
+	if (ids_append(&l->seq, ids, n, w))
 		return -1;
 	if (l->r)
 		l->r->evaluated = l->r->ids.n + (l->reason ? accepted : n);

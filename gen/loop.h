@@ -36,7 +36,7 @@ struct loop {                   /* starts as loop_init() leaves it; these are se
 	struct card card;       /* read only: the last one that came; n_vocab 0: none has */
 	int gone;               /* `out` or `copy` has no reader any more */
 
-	struct tokens seq;      /* private: prompt and generated ids; */
+	struct ids seq;      /* private: prompt and generated ids; */
 	size_t n_prompt;
 	uint32_t base;          /* position of seq.id[0], */
 	int placed;             /* if it is known */

@@ -106,7 +106,7 @@ static int tell(const struct capture *capture, const struct loop *l, struct resu
 		if (frame_next(&in, &f, w) > 0 && f.seq && f.seq < (uint32_t)q.texts) {
 			r += f.seq;
 			q.seed += f.seq;
-			failed = tokens_add(&r->prompt, all->prompt.id, all->prompt.n, w);
+			failed = ids_append(&r->prompt, all->prompt.id, all->prompt.n, w);
 		}
 	}
 	if (asked(&q, VERBOSE) && r->ids.n)

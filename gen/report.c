@@ -124,7 +124,7 @@ static void put_string(struct json_writer *w, const char *key, const char *s, si
 		json_raw(w, "null");
 }
 
-static void put_ids(struct json_writer *w, const char *key, const struct tokens *ids)
+static void put_ids(struct json_writer *w, const char *key, const struct ids *ids)
 {
 	put_key(w, key);
 	json_open(w, '[');

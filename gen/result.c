@@ -8,30 +8,13 @@
 #include "lib/base/clock.h"
 #include "lib/base/grow.h"
 
-int tokens_add(struct tokens *t, const int32_t *id, size_t n, struct why *w)
-{
-	while (t->room - t->n < n)
-		if (grow(&t->id, &t->room, sizeof *t->id, 1024))
-			return why(w, "out of memory");
-	if (n)
-		memcpy(t->id + t->n, id, n * sizeof *id);
-	t->n += n;
-	return 0;
-}
-
-void tokens_free(struct tokens *t)
-{
-	free(t->id);
-	*t = (struct tokens){ 0 };
-}
-
 int result_ids(struct result *r, const int32_t *id, size_t n, uint32_t pos, struct why *w)
 {
 	double time = clock_now() - r->begin;
 
 	if (!r->ids.n)
 		r->pos = pos;
-	if (tokens_add(&r->ids, id, n, w))
+	if (ids_append(&r->ids, id, n, w))
 		return -1;
 	while (r->room < r->ids.n)
 		if (grow(&r->each, &r->room, sizeof *r->each, 1024))
@@ -67,8 +50,8 @@ double result_sum(const struct result *r)
 
 void result_free(struct result *r)
 {
-	tokens_free(&r->prompt);
-	tokens_free(&r->ids);
+	free(r->prompt.id);
+	free(r->ids.id);
 	free(r->each);
 	free(r->stop);
 	*r = (struct result){ 0 };

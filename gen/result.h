@@ -7,20 +7,12 @@
 
 #include "lib/base/why.h"
 #include "lib/stream/frame.h"
-
-struct tokens {                 /* a growing array of ids */
-	int32_t *id;
-	size_t n, room;
-};
-
-/* Appends n ids. -1: out of memory. */
-int tokens_add(struct tokens *t, const int32_t *id, size_t n, struct why *w);
-void tokens_free(struct tokens *t);
+#include "lib/stream/ids.h"
 
 struct result {                 /* starts as zeroes and `begin` */
 	double begin;           /* on clock_now()'s clock */
-	struct tokens prompt;
-	struct tokens ids;      /* generated */
+	struct ids prompt;
+	struct ids ids;      /* generated */
 	struct result_id {
 		float logprob;  /* NaN where the sampler does not say */
 		double time;    /* seconds since begin */

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ids.h"
 #include "lib/base/why.h"
+#include "lib/stream/ids.h"
 #include "names.h"
 
 struct merge_pair {

@@ -2,7 +2,7 @@
 #ifndef VOCAB_PRIV_H
 #define VOCAB_PRIV_H
 
-#include "ids.h"
+#include "lib/stream/ids.h"
 #include "merge.h"
 #include "names.h"
 #include "pretok.h"

@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ids.h"
 #include "lib/base/why.h"
 #include "lib/gguf/gguf.h"
 #include "lib/stream/frame.h"
+#include "lib/stream/ids.h"
 
 struct vocab;
 
