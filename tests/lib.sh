@@ -47,6 +47,16 @@ expect() {
 	return 1
 }
 
+# each_type COMMAND...: runs it with the name of each tensor type, with ./m.gguf a model of such matrices.
+each_type() {
+	"$HELP/mkmodel" --types >types
+	[ -s types ] || echo "no types"
+	while read -r type shape; do
+		make_model m.gguf --shape $shape --type $type
+		"$@" $type
+	done <types
+}
+
 # backends: the names of those that this machine runs, the specification first.
 backends() {
 	for b in scalar avx2 avx512 neon; do

@@ -1,16 +1,18 @@
 /* mkmodel: makes a GGUF model with random weights (mkweights.h) and a made-up vocabulary (mkvocab.h). */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/cli.h"
 #include "lib/base/slurp.h"
+#include "lib/gguf/formats.h"
 #include "mkgguf.h"
 #include "mkvocab.h"
 #include "mkweights.h"
 
 enum { ARCH, TYPE, SHAPE, SEED, EMBD, LAYERS, HEADS, KV_HEADS, HEAD_DIM, FF, VOCAB, CTX, TIED, UNTIED, ROPE,
 	ROPE_BASE, SPM, PRE, ADD_BOS, GGUF_VERSION,
-	SHARDS, TEMPLATE, TOOL_TEMPLATE, WITHOUT, REPLACE, OUT };
+	SHARDS, TEMPLATE, TOOL_TEMPLATE, WITHOUT, REPLACE, TYPES, OUT };
 
 static const struct opt opts[] = {
 	[ARCH] = { 0, "arch", "NAME", "llama, qwen2, qwen3 or gpt2 (default: the shape's)" },
@@ -41,6 +43,7 @@ static const struct opt opts[] = {
 	[WITHOUT] = { 0, "without", "KEY", "leave this key out" },
 	[REPLACE] = { 0, "replace", "KEY=VALUE",
 		"another value for this key: a U32, [N] (an array of N), true, false, or a string" },
+	[TYPES] = { 0, "types", NULL, "print the tensor types, each with the smallest shape for its rows" },
 	[OUT] = { 'o', "output", "FILE", "the file to write" },
 	{ 0 }
 };
@@ -65,6 +68,16 @@ static struct mkshape shape_named(const struct cli *c)
 	if (!s)
 		cli_usage(c, "--shape: %s: no such shape", c->value);
 	return *s;
+}
+
+static _Noreturn void list_types(void)
+{
+	const struct format *f;
+
+	for (size_t i = 0; (f = format_each(i)); i++)
+		if (mkweights_type_known(f->name))
+			printf("%s %s\n", f->name, f->block > 32 ? "tiny256" : "tiny");
+	exit(0);
 }
 
 struct file {
@@ -92,6 +105,7 @@ static void option(const struct cli *c, const struct opt *o, struct mkweights *k
 		if (!mkweights_type_known(k->type = c->value))
 			cli_usage(c, "--type: %s: no such type", c->value);
 		break;
+	case TYPES: list_types(); break;
 	case SHAPE: *s = shape_named(c); break;
 	case SEED: k->seed = (uint64_t)cli_integer(c, o, 0, INT64_MAX); break;
 	case EMBD: s->n_embd = number(c, o, 1, 1 << 20); break;
