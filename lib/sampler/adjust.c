@@ -7,13 +7,8 @@
 
 /* ---- bias ---- */
 
-static int bias_active(const struct sampler_params *p)
-{
-	return p->n_bias > 0;
-}
-
 /* Always the first of the chain, so the row is dense. */
-static void bias_apply(struct sampler *s, struct candidates *c)
+void sampler_bias(struct sampler *s, struct candidates *c)
 {
 	float *logit;
 	size_t i;
@@ -26,14 +21,7 @@ static void bias_apply(struct sampler *s, struct candidates *c)
 	candidates_changed(c);
 }
 
-const struct sampler_op sampler_bias = { "bias", bias_active, bias_apply };
-
 /* ---- penalties ---- */
-
-static int penalties_active(const struct sampler_params *p)
-{
-	return p->last_n && (p->repeat != 1 || p->frequency != 0 || p->presence != 0);
-}
 
 static float penalise(const struct sampler_params *p, float logit, int32_t count)
 {
@@ -41,7 +29,7 @@ static float penalise(const struct sampler_params *p, float logit, int32_t count
 	return logit - ((float)count * p->frequency + p->presence);
 }
 
-static void penalties_apply(struct sampler *s, struct candidates *c)
+void sampler_penalties(struct sampler *s, struct candidates *c)
 {
 	size_t window = sampler_window(s, s->params.last_n), i;
 	const int32_t *last = s->history + s->n_history - window;
@@ -51,14 +39,7 @@ static void penalties_apply(struct sampler *s, struct candidates *c)
 	candidates_adjust(s, c, last, window, penalise);
 }
 
-const struct sampler_op sampler_penalties = { "penalties", penalties_active, penalties_apply };
-
 /* ---- temperature ---- */
-
-static int temperature_active(const struct sampler_params *p)
-{
-	return p->temp != 1 || p->temp_range > 0;
-}
 
 /* The dynamic temperature, between T − range and T + range: the higher, the more even the distribution is. */
 static float dynamic(const struct sampler_params *p, struct candidates *c)
@@ -71,7 +52,7 @@ static float dynamic(const struct sampler_params *p, struct candidates *c)
 	return (float)(low + (high - low) * fmath_pow(entropy, p->temp_exponent));
 }
 
-static void temperature_apply(struct sampler *s, struct candidates *c)
+void sampler_temperature(struct sampler *s, struct candidates *c)
 {
 	float t = s->params.temp;
 
@@ -82,10 +63,8 @@ static void temperature_apply(struct sampler *s, struct candidates *c)
 	candidates_max(c);
 	if (t <= 0)
 		candidates_keep(c, c->logit, (struct threshold){ c->max, 1 });
-	else if (s->params.gumbel && s->chain[s->n_chain - 1] == &sampler_temperature)
+	else if (s->params.gumbel && s->chain[s->n_chain - 1]->apply == sampler_temperature)
 		s->temp = t;
 	else
 		candidates_divide(c, t);
 }
-
-const struct sampler_op sampler_temperature = { "temperature", temperature_active, temperature_apply };

@@ -8,28 +8,20 @@
 
 /* ---- top_n_sigma ---- */
 
-static int top_n_sigma_active(const struct sampler_params *p)
-{
-	return p->top_n_sigma > 0;
-}
-
-/* The sum of (x − from)^power, power 1 or 2, in 8 accumulators. */
+/* The sum of (x − from)^power, power 1 or 2. */
 static double moment(const float *x, size_t n, double from, int power)
 {
 	double lane[8] = { 0 }, d;
-	size_t i, k;
+	size_t i;
 
 	for (i = 0; i < n; i++) {
 		d = x[i] - from;
 		lane[i & 7] += power == 1 ? d : d * d;
 	}
-	for (k = 4; k; k /= 2)
-		for (i = 0; i < k; i++)
-			lane[i] += lane[i + k];
-	return lane[0];
+	return candidates_add_lanes(lane);
 }
 
-static void top_n_sigma_apply(struct sampler *s, struct candidates *c)
+void sampler_top_n_sigma(struct sampler *s, struct candidates *c)
 {
 	double n, mean, sigma;
 
@@ -41,16 +33,9 @@ static void top_n_sigma_apply(struct sampler *s, struct candidates *c)
 	candidates_keep(c, c->logit, (struct threshold){ (float)(c->max - s->params.top_n_sigma * sigma), SIZE_MAX });
 }
 
-const struct sampler_op sampler_top_n_sigma = { "top_n_sigma", top_n_sigma_active, top_n_sigma_apply };
-
 /* ---- top_k ---- */
 
-static int top_k_active(const struct sampler_params *p)
-{
-	return p->top_k > 0;
-}
-
-static void top_k_apply(struct sampler *s, struct candidates *c)
+void sampler_top_k(struct sampler *s, struct candidates *c)
 {
 	size_t i, n;
 
@@ -66,17 +51,10 @@ static void top_k_apply(struct sampler *s, struct candidates *c)
 	c->dense = c->has_sum = 0;
 }
 
-const struct sampler_op sampler_top_k = { "top_k", top_k_active, top_k_apply };
-
 /* ---- typ_p ---- */
 
-static int typ_p_active(const struct sampler_params *p)
-{
-	return p->typical < 1;
-}
-
 /* −ln p − H equals max − l minus its mean, so no logarithm is needed. */
-static void typ_p_apply(struct sampler *s, struct candidates *c)
+void sampler_typ_p(struct sampler *s, struct candidates *c)
 {
 	float mean;
 	size_t i;
@@ -89,16 +67,9 @@ static void typ_p_apply(struct sampler *s, struct candidates *c)
 	candidates_changed(c);
 }
 
-const struct sampler_op sampler_typ_p = { "typ_p", typ_p_active, typ_p_apply };
-
 /* ---- top_p ---- */
 
-static int top_p_active(const struct sampler_params *p)
-{
-	return p->top_p < 1;
-}
-
-static void top_p_apply(struct sampler *s, struct candidates *c)
+void sampler_top_p(struct sampler *s, struct candidates *c)
 {
 	double target;
 	float least;
@@ -117,31 +88,17 @@ static void top_p_apply(struct sampler *s, struct candidates *c)
 	candidates_keep(c, c->logit, topk_threshold(c->logit, c->p, c->n, target));
 }
 
-const struct sampler_op sampler_top_p = { "top_p", top_p_active, top_p_apply };
-
 /* ---- min_p ---- */
 
-static int min_p_active(const struct sampler_params *p)
-{
-	return p->min_p > 0;
-}
-
-static void min_p_apply(struct sampler *s, struct candidates *c)
+void sampler_min_p(struct sampler *s, struct candidates *c)
 {
 	candidates_max(c);
 	candidates_keep(c, c->logit, (struct threshold){ c->max + (float)fmath_log(s->params.min_p), SIZE_MAX });
 }
 
-const struct sampler_op sampler_min_p = { "min_p", min_p_active, min_p_apply };
-
 /* ---- xtc ---- */
 
-static int xtc_active(const struct sampler_params *p)
-{
-	return p->xtc_probability > 0 && p->xtc_threshold <= 0.5f;
-}
-
-static void xtc_apply(struct sampler *s, struct candidates *c)
+void sampler_xtc(struct sampler *s, struct candidates *c)
 {
 	size_t i, above = 0, least = 0;
 	double limit;
@@ -161,5 +118,3 @@ static void xtc_apply(struct sampler *s, struct candidates *c)
 	candidates_keep(c, s->key, (struct threshold){ 1, SIZE_MAX });
 	candidates_changed(c);
 }
-
-const struct sampler_op sampler_xtc = { "xtc", xtc_active, xtc_apply };

@@ -4,7 +4,6 @@
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/fmath.h"
@@ -50,8 +49,8 @@ int dry_open(struct sampler *s, struct why *w)
 	size_t i, n;
 	int32_t id;
 
-	s->breaker = calloc((size_t)s->n_vocab, sizeof *s->breaker);
-	s->match = calloc(SAMPLER_HISTORY, sizeof *s->match);
+	s->breaker = sampler_array(s, (size_t)s->n_vocab, sizeof *s->breaker);
+	s->match = sampler_array(s, SAMPLER_HISTORY, sizeof *s->match);
 	if (!s->breaker || !s->match)
 		return -1;
 	for (id = 0; b->n_text && id < s->n_vocab; id++)
@@ -60,8 +59,7 @@ int dry_open(struct sampler *s, struct why *w)
 	for (i = 0; i < b->n_id; i++) {
 		if (b->id[i] < 0 || b->id[i] >= s->n_vocab)
 			return why(w, "dry's sequence breaker: id %" PRId32 " is outside the vocabulary of %" PRId32,
-				b->id[i],
-				s->n_vocab);
+				b->id[i], s->n_vocab);
 		s->breaker[b->id[i]] = DRY_BREAKS;
 	}
 	return 0;
@@ -144,12 +142,7 @@ static float penalise(const struct sampler_params *p, float logit, int32_t count
 	return (float)fmax(logit - p->dry_multiplier * fmin(factor, FLT_MAX), -FLT_MAX);
 }
 
-static int dry_active(const struct sampler_params *p)
-{
-	return p->dry_multiplier > 0 && p->dry_last_n;
-}
-
-static void dry_apply(struct sampler *s, struct candidates *c)
+void sampler_dry(struct sampler *s, struct candidates *c)
 {
 	size_t window = sampler_window(s, s->params.dry_last_n), d, most;
 	const int32_t *x = s->history + s->n_history - window;
@@ -168,5 +161,3 @@ static void dry_apply(struct sampler *s, struct candidates *c)
 	}
 	candidates_adjust(s, c, x, window, penalise);
 }
-
-const struct sampler_op sampler_dry = { "dry", dry_active, dry_apply };

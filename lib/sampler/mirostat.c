@@ -3,7 +3,6 @@
  * depends on earlier draws; the μ after each draw is stored with its position, so that drawing a position again starts
  * from the same μ. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/fmath.h"
@@ -18,7 +17,7 @@ struct drawn {
 
 int mirostat_open(struct sampler *s)
 {
-	return (s->drawn = calloc(SAMPLER_HISTORY, sizeof *s->drawn)) ? 0 : -1;
+	return (s->drawn = sampler_array(s, SAMPLER_HISTORY, sizeof *s->drawn)) ? 0 : -1;
 }
 
 /* Before the draw for s->position; forgets the draws from there on. */
@@ -61,12 +60,7 @@ static size_t zipf_k(struct sampler *s, struct candidates *c)
 	return k < 1 ? 1 : k < (double)c->n ? (size_t)k : c->n;
 }
 
-static int mirostat_active(const struct sampler_params *p)
-{
-	return p->mirostat != 0;
-}
-
-static void mirostat_apply(struct sampler *s, struct candidates *c)
+void sampler_mirostat(struct sampler *s, struct candidates *c)
 {
 	float low;
 
@@ -81,5 +75,3 @@ static void mirostat_apply(struct sampler *s, struct candidates *c)
 	candidates_keep(c, c->logit,
 		low <= c->max ? (struct threshold){ low, SIZE_MAX } : (struct threshold){ c->max, 1 });
 }
-
-const struct sampler_op sampler_mirostat = { "mirostat", mirostat_active, mirostat_apply };

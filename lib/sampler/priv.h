@@ -41,25 +41,32 @@ struct sampler {
 	double total;           /* ln of its sum of e^logit, */
 	struct sampler_logprob *best;   /* [n_best] and its most likely ids */
 	size_t n_best;
+	void *memory[12];       /* all arrays here, for sampler_close() */
+	size_t n_memory;
 	unsigned char *breaker; /* dry: [n_vocab] enum dry_breaker of each id */
 	int32_t *match;         /* dry: [SAMPLER_HISTORY] */
 	struct drawn *drawn;    /* mirostat: [SAMPLER_HISTORY], the draws so far */
 	size_t n_drawn;
 };
 
-struct sampler_op {
-	const char *name;
-	int (*active)(const struct sampler_params *p);  /* 0: it would change nothing */
-	void (*apply)(struct sampler *s, struct candidates *c);
-};
+typedef void sampler_function(struct sampler *s, struct candidates *c);
+sampler_function sampler_bias, sampler_penalties, sampler_temperature, sampler_dry;     /* change logits */
+sampler_function sampler_top_n_sigma, sampler_top_k, sampler_typ_p, sampler_top_p, sampler_min_p, sampler_xtc,
+	sampler_mirostat;                                                               /* drop candidates */
 
-extern const struct sampler_op *const sampler_ops[SAMPLER_KINDS];
-/* adjust.c and dry.c: change logits */
-extern const struct sampler_op sampler_bias, sampler_penalties, sampler_temperature, sampler_dry;
-/* drop.c and mirostat.c: drop candidates */
-extern const struct sampler_op sampler_top_n_sigma, sampler_top_k, sampler_typ_p, sampler_top_p, sampler_min_p,
-	sampler_xtc;
-extern const struct sampler_op sampler_mirostat;
+/* The samplers that can be ordered, and the two that cannot. */
+enum { SAMPLER_BIAS = SAMPLER_KINDS, SAMPLER_MIROSTAT, SAMPLER_OPS };
+extern const struct sampler_op {
+	const char *name;
+	sampler_function *apply;
+	char letter;
+} sampler_ops[SAMPLER_OPS];
+
+/* Whether a sampler would change anything. */
+int sampler_is_active(const struct sampler_params *p, unsigned op);
+
+/* Allocates n cleared elements until sampler_close(). NULL: no memory. */
+void *sampler_array(struct sampler *s, size_t n, size_t size);
 
 /* Allocates the state of dry and mirostat. 0, or -1 with the reason. */
 int dry_open(struct sampler *s, struct why *w);
@@ -88,6 +95,9 @@ void candidates_drop_masked(struct candidates *c);
 
 /* Keeps those whose key[n] (logit, p, or any array beside them) the threshold selects. */
 void candidates_keep(struct candidates *c, const float *key, struct threshold t);
+
+/* The sum of eight accumulators, in one order everywhere. */
+double candidates_add_lanes(double lane[8]);
 
 /* The mean of max − logit, weighted by probability: H − ln(sum). */
 double candidates_mean_gap(struct candidates *c);

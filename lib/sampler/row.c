@@ -85,18 +85,25 @@ void candidates_keep(struct candidates *c, const float *key, struct threshold t)
 	c->dense = c->has_sum = 0;
 }
 
+double candidates_add_lanes(double lane[8])
+{
+	size_t i, k;
+
+	for (k = 4; k; k /= 2)
+		for (i = 0; i < k; i++)
+			lane[i] += lane[i + k];
+	return lane[0];
+}
+
 double candidates_mean_gap(struct candidates *c)
 {
 	double lane[8] = { 0 };
-	size_t i, k;
+	size_t i;
 
 	candidates_weigh(c);
 	for (i = 0; i < c->n; i++)
 		lane[i & 7] += c->p[i] > 0 ? (double)c->p[i] * (c->max - c->logit[i]) : 0;
-	for (k = 4; k; k /= 2)
-		for (i = 0; i < k; i++)
-			lane[i] += lane[i + k];
-	return lane[0] / c->sum;
+	return candidates_add_lanes(lane) / c->sum;
 }
 
 static float adjusted(const struct sampler_params *p, float logit, int32_t count, candidates_adjuster *adjust)

@@ -26,10 +26,10 @@ void sampler_defaults(struct sampler_params *p)
 
 /* ---- opening ---- */
 
-static void add(struct sampler *s, const struct sampler_op *op)
+static void add(struct sampler *s, unsigned op)
 {
-	if (op->active(&s->params))
-		s->chain[s->n_chain++] = op;
+	if (sampler_is_active(&s->params, op))
+		s->chain[s->n_chain++] = &sampler_ops[op];
 }
 
 static void build_chain(struct sampler *s)
@@ -37,13 +37,13 @@ static void build_chain(struct sampler *s)
 	const struct sampler_params *p = &s->params;
 	size_t i;
 
-	add(s, &sampler_bias);
+	add(s, SAMPLER_BIAS);
 	for (i = 0; i < p->n_order && !p->mirostat; i++)
-		add(s, sampler_ops[p->order[i]]);
+		add(s, p->order[i]);
 	if (p->mirostat) {
 		s->params.temp_range = 0;
-		add(s, &sampler_temperature);
-		add(s, &sampler_mirostat);
+		add(s, SAMPLER_TEMPERATURE);
+		add(s, SAMPLER_MIROSTAT);
 	}
 }
 
@@ -61,24 +61,30 @@ static int take_bias(struct sampler *s, struct why *w)
 	return 0;
 }
 
+void *sampler_array(struct sampler *s, size_t n, size_t size)
+{
+	return s->memory[s->n_memory++] = calloc(n, size);
+}
+
 static int allocate(struct sampler *s)
 {
 	const struct sampler_params *p = &s->params;
-	size_t n = (size_t)s->n_vocab, most = MIROSTAT_TOP;
+	size_t n = (size_t)s->n_vocab, most = MIROSTAT_TOP, i;
 
-	most = p->top_k > 0 && (size_t)p->top_k > most ? (size_t)p->top_k : most;
-	most = p->n_best > 0 && (size_t)p->n_best > most ? (size_t)p->n_best : most;
-	s->at = calloc(size_min(most, n), sizeof *s->at);
-	s->key = calloc(TOPK_SCRATCH(n), sizeof *s->key);
-	s->row.id = calloc(n, sizeof *s->row.id);
-	s->row.p = calloc(n, sizeof *s->row.p);
-	s->count = calloc(n, sizeof *s->count);
-	s->history = calloc(SAMPLER_HISTORY, sizeof *s->history);
-	s->bias = calloc(p->n_bias + 1, sizeof *s->bias);
-	s->raw = calloc(p->n_best >= 0 ? n : 1, sizeof *s->raw);
-	s->best = calloc(SAMPLER_BEST_MAX, sizeof *s->best);
-	return s->at && s->key && s->row.id && s->row.p && s->count && s->history && s->bias && s->raw && s->best ?
-		0 : -1;
+	most = p->top_k > 0 ? size_max(most, (size_t)p->top_k) : most;
+	most = p->n_best > 0 ? size_max(most, (size_t)p->n_best) : most;
+	s->at = sampler_array(s, size_min(most, n), sizeof *s->at);
+	s->key = sampler_array(s, TOPK_SCRATCH(n), sizeof *s->key);
+	s->row.id = sampler_array(s, n, sizeof *s->row.id);
+	s->row.p = sampler_array(s, n, sizeof *s->row.p);
+	s->count = sampler_array(s, n, sizeof *s->count);
+	s->history = sampler_array(s, SAMPLER_HISTORY, sizeof *s->history);
+	s->bias = sampler_array(s, p->n_bias + 1, sizeof *s->bias);
+	s->raw = sampler_array(s, p->n_best >= 0 ? n : 1, sizeof *s->raw);
+	s->best = sampler_array(s, SAMPLER_BEST_MAX, sizeof *s->best);
+	for (i = 0; i < s->n_memory && s->memory[i]; i++)
+		;
+	return i < s->n_memory ? -1 : 0;
 }
 
 struct sampler *sampler_open(const struct sampler_params *p, int32_t n_vocab, struct why *w)
@@ -91,7 +97,7 @@ struct sampler *sampler_open(const struct sampler_params *p, int32_t n_vocab, st
 	s->params = *p;
 	s->n_vocab = n_vocab;
 	build_chain(s);
-	if (allocate(s) || take_bias(s, w) || (sampler_dry.active(p) && dry_open(s, w)) ||
+	if (allocate(s) || take_bias(s, w) || (sampler_is_active(p, SAMPLER_DRY) && dry_open(s, w)) ||
 		(p->mirostat && mirostat_open(s))) {
 		sampler_close(s);
 		return NULL;
@@ -103,18 +109,8 @@ void sampler_close(struct sampler *s)
 {
 	if (!s)
 		return;
-	free(s->at);
-	free(s->key);
-	free(s->row.id);
-	free(s->row.p);
-	free(s->count);
-	free(s->history);
-	free(s->bias);
-	free(s->raw);
-	free(s->best);
-	free(s->breaker);
-	free(s->match);
-	free(s->drawn);
+	while (s->n_memory)
+		free(s->memory[--s->n_memory]);
 	free(s);
 }
 
@@ -215,14 +211,14 @@ static int run_chain(struct sampler *s)
 	struct candidates *c = &s->row;
 	size_t i;
 
-	if (!s->n_chain || s->chain[0] != &sampler_bias)
+	if (!s->n_chain || s->chain[0]->apply != sampler_bias)
 		observe(s, "logits");
 	for (i = 0; i < s->n_chain; i++) {
 		candidates_max(c);
 		if (c->max == -INFINITY)
 			return -1;
 		s->chain[i]->apply(s, c);
-		observe(s, s->chain[i] == &sampler_bias ? "logits" : s->chain[i]->name);
+		observe(s, s->chain[i]->name);
 	}
 	candidates_max(c);
 	return c->max == -INFINITY ? -1 : 0;
