@@ -19,7 +19,8 @@ SYSTEM_posix = -DSYSTEM_POSIX
 SEGMENTS =
 SEGMENTS_files = -DSEGMENTS_IN_FILES
 # No contraction, no fast math: the arithmetic is the contract.
-STD = -std=c11 -D_XOPEN_SOURCE=700 $(SYSTEM_$(SYSTEM)) $(SEGMENTS_$(SEGMENTS)) -ffp-contract=off -fno-math-errno -pthread -I.
+STD = -std=c11 -D_XOPEN_SOURCE=700 $(SYSTEM_$(SYSTEM)) $(SEGMENTS_$(SEGMENTS)) -ffp-contract=off -fno-math-errno \
+	-pthread -I.
 ALL = $(STD) $(WARN) $(CFLAGS)
 
 # The kernels of each instruction set; which of them run is decided from the CPU at run time.
@@ -40,7 +41,8 @@ FLAGS_avx512 = $(EXPLICIT) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vn
 FLAGS_neon = $(EXPLICIT) -march=armv8.2-a+dotprod
 
 PROGRAMS = tok chat fwd sample schema detok peek feed best gen kv
-BASE = why io out bytes slurp cli guard quote clock grow slots fmath half space system system_linux system_darwin system_bsd system_posix
+BASE = why io out bytes slurp cli guard quote clock grow slots fmath half space $(SYSTEMS)
+SYSTEMS = system system_linux system_darwin system_bsd system_posix
 JSON = arena json json_write
 STREAM = frame card stop
 GGUF = gguf gguf_get gguf_hash formats blocks

@@ -423,22 +423,24 @@ static void strangers(void)
 /* Where names without a slash lie in a directory of the user's own, it is made, and nobody else may get at it. */
 static void own_directory(void)
 {
-	static char none[2000];
-	char path[64];
-	struct stat st;
 	const char *old = getenv("TMPDIR");
+	char path[64], longest[2000] = "";
+	struct stat st;
+	int n = 0;
 
 	snprintf(path, sizeof path, "own/lmpipe-%ld", (long)geteuid());
 	setenv("TMPDIR", "own", 1);
-	holds(!mkdir("own", 0700) && object_each(count, none, &w) == 0 && access(path, F_OK) < 0, "listing makes no directory");
+	holds(!mkdir("own", 0700) && object_each(count, &n, &w) == 0 && access(path, F_OK) < 0,
+		"listing makes no directory");
 	holds(reopens(&shape) && !lstat(path, &st) && (st.st_mode & 07777) == 0700, "a directory of mode 0700");
 	holds(!chmod(path, 0750) && !reopens(&shape) && says("this user alone"), "a directory open to others");
-	holds(object_each(count, none, &w) < 0 && segment_remove(name, &w) < 0 && says("this user alone"), "nor listed");
+	holds(object_each(count, &n, &w) < 0 && segment_remove(name, &w) < 0 && says("this user alone"),
+		"nor listed");
 	holds(!rename(path, "own/other") && !chmod("own/other", 0700) && !symlink("other", path) &&
 		!reopens(&shape) && says("this user alone"), "a link to a directory");
 	holds(!unlink(path) && !rmdir("own/other") && !rmdir("own"), "nothing is left in it");
-	memset(none, 'x', sizeof none - 1);
-	setenv("TMPDIR", none, 1);
+	memset(longest, 'x', sizeof longest - 1);
+	setenv("TMPDIR", longest, 1);
 	holds(!reopens(&shape) && says("too long"), "a path that is too long");
 	if (old)
 		setenv("TMPDIR", old, 1);

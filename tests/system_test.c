@@ -129,7 +129,8 @@ static void clear(void)
 
 static void count_cores(void)
 {
-	static const char *const apart[] = { "0,4", "1,5", "2,6", "3,7" }, *const beside[] = { "0-1", "2-3", "4-5", "6-7" };
+	static const char *const apart[] = { "0,4", "1,5", "2,6", "3,7" };
+	static const char *const beside[] = { "0-1", "2-3", "4-5", "6-7" };
 
 	counted(8, "0-7", "nothing known");
 	for (int i = 0; i < 8; i++) {

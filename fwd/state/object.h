@@ -28,7 +28,7 @@ int object_check_name(const char *name, struct why *w);
 int object_open(struct object *o, const char *name, int create, struct why *w);
 void object_close(struct object *o);
 
-/* Its size, if it is a regular file of this user that nobody else may write (nor, without a slash in its name, read). */
+/* Its size, if it is a regular file of this user that nobody else may write (nor read, without a slash in its name). */
 int object_size(const struct object *o, size_t *bytes, struct why *w);
 
 /* A record lock on all of it, because the system drops it with its owner; another live owner: "in use". Fails if the

@@ -1,7 +1,7 @@
 /* segment: the state of one sequence: its ids, and their K and V in extents of KV_EXTENT positions (kv_type.h), which
- * are added as it grows. A named segment lies in a file, mostly of shared memory (object.h), and outlives the process; one
- * without a name lies in the memory of the process. Whoever evaluates writes the data before the length that makes it
- * count, so that a kill at any moment leaves a valid state. One process at a time has a segment open.
+ * are added as it grows. A named segment lies in a file, mostly of shared memory (object.h), and outlives the process;
+ * one without a name lies in the memory of the process. Whoever evaluates writes the data before the length that makes
+ * it count, so that a kill at any moment leaves a valid state. One process at a time has a segment open.
  *
  * A named segment is a container: a header, then the extents. The header holds the shape, a table of what an extent
  * holds, the context and the length, and to which model it belongs (digest.h). All numbers are little-endian. */

@@ -1,5 +1,5 @@
-/* What several systems share: the features of x86, which the compiler asks the CPU for; room in a file by writing to it;
- * and functions that do nothing where a system cannot do more. */
+/* What several systems share: the features of x86, which the CPU itself tells; room in a file by writing to it; and the
+ * functions that do nothing where a system cannot do more. */
 #include "system.h"
 
 #include <errno.h>

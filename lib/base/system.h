@@ -1,7 +1,7 @@
 /* system: what POSIX leaves open. One of system_linux.c, system_darwin.c, system_bsd.c and system_posix.c answers for
- * the system that is built for; the others compile to nothing. system_posix.c asks for nothing beyond POSIX and is right
- * everywhere, if slower; -DSYSTEM_POSIX chooses it anywhere. system.c has what several of them share. No other file
- * names a system or calls what POSIX does not have. */
+ * the system that is built for; the others compile to nothing. system_posix.c asks for nothing beyond POSIX and is
+ * right everywhere, if slower; -DSYSTEM_POSIX chooses it anywhere. system.c has what several of them share. No other
+ * file names a system or calls what POSIX does not have. */
 #ifndef SYSTEM_H
 #define SYSTEM_H
 
@@ -86,7 +86,8 @@ void system_widen_pipe(int fd, size_t bytes);
 /* The time of a file's last change. */
 struct timespec system_modified(const struct stat *st);
 
-/* The directory whose files are shared memory, with record locks; NULL: there is none (-DSEGMENTS_IN_FILES: nowhere). */
+/* The directory whose files are shared memory, with record locks; NULL: there is none. -DSEGMENTS_IN_FILES: NULL
+ * everywhere. */
 const char *system_shared_memory(void);
 
 /* ---- for the files system_*.c ---- */

@@ -1,4 +1,4 @@
-/* macOS and its relatives. */
+/* macOS and its relatives. A thread cannot be placed on a CPU, and record locks on shared memory fail. */
 #define _DARWIN_C_SOURCE
 #include "system.h"
 

@@ -1,4 +1,5 @@
-/* Linux. */
+/* Linux. Which cores count comes from the affinity of the process, from files about CPUs in /sys, and from the control
+ * groups. Threads can be placed on CPUs. Shared memory is files in /dev/shm, on which record locks work. */
 #define _GNU_SOURCE
 #include "system.h"
 

@@ -1,5 +1,5 @@
-/* Any system, asked for nothing beyond POSIX. Two names are asked for where there are any: the number of processors came
- * with POSIX.1-2024, and memory with nearly every system. */
+/* Any system, asked for nothing beyond POSIX. Two names are used only where they are defined: the number of processors,
+ * which came with POSIX.1-2024, and the size of memory, which most systems tell. */
 #include "system.h"
 
 #ifdef SYSTEM_POSIX
