@@ -177,14 +177,12 @@ static struct jv call_macro(struct env *e, const struct jv_macro *m, struct call
 	return jv_since(e, start);
 }
 
-struct jv call_node(struct env *e, const struct node *n, const struct jv *caller)
+struct jv call_node(struct env *e, const struct node *n)
 {
 	struct call c = { 0 };
 	struct jv callee = eval(e, n->a);
 
 	arguments(e, n->b, &c);
-	if (caller)
-		add_named(e, &c, e->t->caller->text, *caller);
 	e->line = n->line;
 	jv_defined(e, callee);
 	switch (callee.kind) {
@@ -205,7 +203,7 @@ struct jv call_node(struct env *e, const struct node *n, const struct jv *caller
 
 struct jv call_filter_or_test(struct env *e, const struct node *n)
 {
-	struct call c = { .self = n->a ? eval(e, n->a) : *e->captured };
+	struct call c = { .self = eval(e, n->a) };
 
 	arguments(e, n->b, &c);
 	e->line = n->line;

@@ -28,7 +28,6 @@ struct env {
 	struct scope *scope, *free_scopes;
 	struct binding *free_bindings;
 	enum { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE } flow;       /* break and continue skip the rest of the body */
-	const struct jv *captured;  /* the text that a block's filters start from */
 	const struct tm *now;
 };
 

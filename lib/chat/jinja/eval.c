@@ -238,10 +238,14 @@ static struct jv evaluated(struct env *e, const struct node *n)
 	case N_DICT:
 		return eval_dict(e, n->a);
 	case N_CALL:
-		return call_node(e, n, NULL);
+		return call_node(e, n);
 	case N_FILTER:
 	case N_TEST:
 		return call_filter_or_test(e, n);
+	case N_MACRO:
+		return exec_macro(e, n);
+	case N_CAPTURE:
+		return exec_captured(e, n->body);
 	case N_NOT:
 		return jv_bool(!jv_true(eval(e, n->a)));
 	case N_AND:

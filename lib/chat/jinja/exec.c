@@ -212,7 +212,7 @@ struct jv loop_recurse(struct env *e, struct jv_loop *l, struct jv items)
 	return jv_since(e, start);
 }
 
-static struct jv make_macro(struct env *e, const struct node *n)
+struct jv exec_macro(struct env *e, const struct node *n)
 {
 	struct jv_macro *m = ENV_NEW(e, struct jv_macro);
 
@@ -236,21 +236,12 @@ static void exec_scope(struct env *e, const struct node *sets, const struct node
 	scope_pop(e);
 }
 
-/* Captures the body's text, filters it, and assigns or prints it. */
-static void exec_set_block(struct env *e, const struct node *n)
+struct jv exec_captured(struct env *e, const struct node *body)
 {
 	size_t start = e->out->n;
-	struct jv text;
 
-	exec_scope(e, NULL, n->body);
-	text = jv_since(e, start);
-	e->captured = &text;
-	if (n->b)
-		text = eval(e, n->b);
-	if (n->a)
-		assign(e, n->a, text);
-	else
-		jv_put_str(e, text);
+	exec_scope(e, NULL, body);
+	return jv_since(e, start);
 }
 
 static void exec_one(struct env *e, const struct node *n)
@@ -271,23 +262,12 @@ static void exec_one(struct env *e, const struct node *n)
 		run_loop(e, n, eval(e, n->b), e->scope, 0);
 		break;
 	case N_SET:
-		assign(e, n->a, eval(e, n->b));
-		break;
-	case N_SET_BLOCK:
-		exec_set_block(e, n);
-		break;
-	case N_MACRO:
-		scope_set(e, n->name, make_macro(e, n));
-		break;
-	case N_CALL_BLOCK:
-		v = make_macro(e, n);
-		jv_put_str(e, call_node(e, n->b, &v));
+		v = eval(e, n->b);
+		if (n->a)
+			assign(e, n->a, v);
 		break;
 	case N_WITH:
 		exec_scope(e, n->a, n->body);
-		break;
-	case N_DO:
-		eval(e, n->a);
 		break;
 	case N_BREAK:
 	case N_CONTINUE:

@@ -19,22 +19,20 @@ static struct node *unconditional(struct parser *p)
 	return operation(p, OR);
 }
 
-struct node *parse_list(struct parser *p, parse_item *item, const char *const *ends)
+struct node *parse_list(struct parser *p, parse_item *item, const char *ends)
 {
 	struct node *first = NULL, **link = &first;
 
-	for (;;) {
-		for (const char *const *end = ends; *end; end++)
-			if (parse_at(p, *end))
-				return first;
+	while (!parse_at(p, ends)) {
 		*link = item(p);
 		link = &(*link)->next;
 		if (!parse_take(p, ","))
-			return first;
+			break;
 	}
+	return first;
 }
 
-struct node *parse_tuple_of(struct parser *p, parse_item *item, const char *const *ends)
+struct node *parse_tuple_of(struct parser *p, parse_item *item, const char *ends)
 {
 	struct node *first = item(p);
 
@@ -46,15 +44,12 @@ struct node *parse_tuple_of(struct parser *p, parse_item *item, const char *cons
 
 struct node *parse_tuple(struct parser *p, bool conditional)
 {
-	static const char *const ends[] = { "}}", "%}", ")", "recursive", NULL };
-
-	return parse_tuple_of(p, conditional ? parse_expression : unconditional, ends);
+	return parse_tuple_of(p, conditional ? parse_expression : unconditional, "}} %} ) recursive");
 }
 
-/* A list up to the closing bracket, which is taken. */
-static struct node *bracketed(struct parser *p, parse_item *item, const char *close)
+struct node *parse_bracketed(struct parser *p, parse_item *item, const char *close)
 {
-	struct node *first = parse_list(p, item, (const char *const[]){ close, NULL });
+	struct node *first = parse_list(p, item, close);
 
 	parse_expect(p, close);
 	return first;
@@ -97,9 +92,8 @@ static struct node *name(struct parser *p)
 		const char *name;
 		struct jv value;
 	} constants[] = {
-		{ "true", { .kind = JV_BOOL, .b = true } }, { "True", { .kind = JV_BOOL, .b = true } },
-		{ "false", { .kind = JV_BOOL } }, { "False", { .kind = JV_BOOL } },
-		{ "none", { .kind = JV_NONE } }, { "None", { .kind = JV_NONE } },
+		{ "true True", { .kind = JV_BOOL, .b = true } }, { "false False", { .kind = JV_BOOL } },
+		{ "none None", { .kind = JV_NONE } },
 	};
 	struct node *n = parse_node(p, N_CONST, NULL, NULL);
 
@@ -126,9 +120,9 @@ static struct node *primary(struct parser *p)
 	if (parse_take(p, "("))
 		return parenthesised(p);
 	if (parse_take(p, "["))
-		return parse_node(p, N_LIST, bracketed(p, parse_expression, "]"), NULL);
+		return parse_node(p, N_LIST, parse_bracketed(p, parse_expression, "]"), NULL);
 	if (parse_take(p, "{"))
-		return parse_node(p, N_DICT, bracketed(p, pair, "}"), NULL);
+		return parse_node(p, N_DICT, parse_bracketed(p, pair, "}"), NULL);
 	env_fail(p->e, "expected an expression");
 }
 
@@ -160,7 +154,7 @@ static struct node *argument(struct parser *p)
 /* The arguments after the opening parenthesis. */
 static struct node *arguments(struct parser *p)
 {
-	struct node *first = bracketed(p, argument, ")");
+	struct node *first = parse_bracketed(p, argument, ")");
 	bool named = false;
 
 	for (const struct node *n = first; n; n = n->next) {
@@ -228,7 +222,7 @@ static struct node *bound(struct parser *p, bool there)
 {
 	struct node *none;
 
-	if (there && !parse_at(p, ":") && !parse_at(p, "]"))
+	if (there && !parse_at(p, ": ]"))
 		return parse_expression(p);
 	none = parse_node(p, N_CONST, NULL, NULL);
 	none->value = jv_none();
@@ -239,7 +233,7 @@ static struct node *subscript(struct parser *p, struct node *object, const struc
 {
 	struct node *key;
 
-	if (parse_at(p, "]") || parse_at(p, ","))
+	if (parse_at(p, "] ,"))
 		env_fail(p->e, "expected a subscript");
 	key = bound(p, true);
 	if (parse_take(p, ":")) {
@@ -249,7 +243,7 @@ static struct node *subscript(struct parser *p, struct node *object, const struc
 		return parse_node(p, N_SLICE, object, key);
 	}
 	if (parse_take(p, ",")) {
-		key->next = bracketed(p, parse_expression, "]");
+		key->next = parse_bracketed(p, parse_expression, "]");
 		return parse_node(p, N_ITEM, object, parse_node(p, N_TUPLE, key, NULL));
 	}
 	parse_expect(p, "]");
@@ -302,8 +296,8 @@ static bool at_bare_argument(const struct parser *p)
 	if (parse_at(p, "is"))
 		env_fail(p->e, "tests cannot be chained with is");
 	if (p->token.type == T_NAME)
-		return !parse_at(p, "else") && !parse_at(p, "or") && !parse_at(p, "and");
-	return p->token.type == T_STRING || p->token.type == T_NUMBER || parse_at(p, "[") || parse_at(p, "{");
+		return !parse_at(p, "else or and");
+	return p->token.type == T_STRING || p->token.type == T_NUMBER || parse_at(p, "[ {");
 }
 
 static struct node *test(struct parser *p, struct node *value, const struct operator *o)
@@ -336,10 +330,10 @@ static const struct operator operators[] = {
 /* Takes the operator at the cursor if its level is one of these. */
 static const struct operator *take_operator(struct parser *p, enum level loosest, enum level tightest)
 {
-	for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
+	for (size_t i = 0; p->token.n && i < sizeof operators / sizeof *operators; i++) {
 		const struct operator *o = &operators[i];
 
-		if (o->level < loosest || o->level > tightest || !parse_at(p, o->s))
+		if (o->level < loosest || o->level > tightest || *p->token.s != *o->s || !parse_at(p, o->s))
 			continue;
 		if (o->op == 'n' && !next_is(p, "in"))
 			return NULL;
@@ -363,7 +357,7 @@ static struct node *operation(struct parser *p, enum level loosest)
 		n = parse_node(p, N_NOT, NULL, NULL);
 		parse_advance(p);
 		n->a = operation(p, NOT);
-	} else if (parse_at(p, "-") || parse_at(p, "+")) {
+	} else if (parse_at(p, "- +")) {
 		n = parse_node(p, N_UNARY, NULL, NULL);
 		n->op = *p->token.s;
 		parse_advance(p);

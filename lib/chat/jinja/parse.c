@@ -12,16 +12,24 @@ void parse_advance(struct parser *p)
 	p->e->line = p->token.line;
 }
 
-bool parse_at(const struct parser *p, const char *s)
+bool parse_at(const struct parser *p, const char *words)
 {
 	const struct lexeme *t = &p->token;
+	size_t n;
 
-	return (t->type == T_NAME || t->type == T_SIGN) && *t->s == *s && t->n == strlen(s) && !memcmp(t->s, s, t->n);
+	for (; t->type == T_NAME || t->type == T_SIGN; words += n + 1) {
+		n = strcspn(words, " ");
+		if (t->n == n && !memcmp(t->s, words, n))
+			return true;
+		if (!words[n])
+			break;
+	}
+	return false;
 }
 
-bool parse_take(struct parser *p, const char *s)
+bool parse_take(struct parser *p, const char *words)
 {
-	bool there = parse_at(p, s);
+	bool there = parse_at(p, words);
 
 	if (there)
 		parse_advance(p);
@@ -91,26 +99,24 @@ static struct node *target(struct parser *p)
 /* What can be assigned to. */
 static struct node *targets(struct parser *p)
 {
-	static const char *const ends[] = { "in", "=", "|", ")", "%}", NULL };
 	bool open = parse_take(p, "(");
-	struct node *n = parse_tuple_of(p, target, ends);
+	struct node *n = parse_tuple_of(p, target, "in = | ) %}");
 
 	if (open)
 		parse_expect(p, ")");
 	return n;
 }
 
-/* The rest of a statement's tag, by its name. These return the name of the tag that closes the body, or NULL if the
- * statement has none. */
-typedef const char *parse_head(struct parser *p, struct node *n);
+/* The rest of a statement's tag, by its name. These return the node that the body belongs to, NULL if there is none. */
+typedef struct node *parse_head(struct parser *p, struct node *n);
 
-static const char *head_if(struct parser *p, struct node *n)
+static struct node *head_if(struct parser *p, struct node *n)
 {
 	n->a = parse_tuple(p, false);
-	return "endif";
+	return n;
 }
 
-static const char *head_for(struct parser *p, struct node *n)
+static struct node *head_for(struct parser *p, struct node *n)
 {
 	n->a = targets(p);
 	parse_expect(p, "in");
@@ -118,25 +124,29 @@ static const char *head_for(struct parser *p, struct node *n)
 	if (parse_take(p, "if"))
 		n->c = parse_expression(p);
 	n->op = parse_take(p, "recursive");
-	return "endfor";
+	return n;
 }
 
-static const char *head_set(struct parser *p, struct node *n)
+static struct node *head_set(struct parser *p, struct node *n)
 {
+	struct node *text;
+
 	n->a = targets(p);
 	if (parse_take(p, "=")) {
 		n->b = parse_tuple(p, true);
 		return NULL;
 	}
-	n->type = N_SET_BLOCK;
-	n->b = parse_take(p, "|") ? parse_filters(p, NULL) : NULL;
-	return "endset";
+	text = parse_node(p, N_CAPTURE, NULL, NULL);
+	n->b = parse_take(p, "|") ? parse_filters(p, text) : text;
+	return text;
 }
 
-static const char *head_filter(struct parser *p, struct node *n)
+static struct node *head_filter(struct parser *p, struct node *n)
 {
-	n->b = parse_filters(p, NULL);
-	return "endfilter";
+	struct node *text = parse_node(p, N_CAPTURE, NULL, NULL);
+
+	n->a = parse_filters(p, text);
+	return text;
 }
 
 static struct node *parameter(struct parser *p)
@@ -151,32 +161,39 @@ static struct node *parameter(struct parser *p)
 /* The parameters after the opening parenthesis. */
 static struct node *parameters(struct parser *p)
 {
-	static const char *const ends[] = { ")", NULL };
-	struct node *first = parse_list(p, parameter, ends);
+	struct node *first = parse_bracketed(p, parameter, ")");
 
-	parse_expect(p, ")");
 	for (const struct node *n = first; n; n = n->next)
 		if (n->a && n->next && !n->next->a)
 			env_fail(p->e, "a parameter without a default follows one with a default");
 	return first;
 }
 
-static const char *head_macro(struct parser *p, struct node *n)
+static struct node *head_macro(struct parser *p, struct node *n)
 {
-	n->name = parse_name(p);
+	n->a = parse_node(p, N_NAME, NULL, NULL);
+	n->b = parse_node(p, N_MACRO, NULL, NULL);
+	n->a->name = n->b->name = parse_name(p);
 	parse_expect(p, "(");
-	n->a = parameters(p);
-	return "endmacro";
+	n->b->a = parameters(p);
+	return n->b;
 }
 
-static const char *head_call(struct parser *p, struct node *n)
+/* The block is passed to the call as the argument caller. */
+static struct node *head_call(struct parser *p, struct node *n)
 {
-	n->name = p->t->caller;
-	n->a = parse_take(p, "(") ? parameters(p) : NULL;
-	n->b = parse_expression(p);
-	if (n->b->type != N_CALL)
+	struct node *caller = parse_node(p, N_MACRO, NULL, NULL), **link;
+
+	caller->name = p->t->caller;
+	caller->a = parse_take(p, "(") ? parameters(p) : NULL;
+	n->a = parse_expression(p);
+	if (n->a->type != N_CALL)
 		env_fail(p->e, "expected a call in the call block");
-	return "endcall";
+	for (link = &n->a->b; *link; link = &(*link)->next)
+		;
+	*link = parse_node(p, N_ARG, caller, NULL);
+	(*link)->name = caller->name;
+	return caller;
 }
 
 static struct node *assignment(struct parser *p)
@@ -189,52 +206,51 @@ static struct node *assignment(struct parser *p)
 	return n;
 }
 
-static const char *head_with(struct parser *p, struct node *n)
+static struct node *head_with(struct parser *p, struct node *n)
 {
-	static const char *const ends[] = { "%}", NULL };
-
-	n->a = parse_list(p, assignment, ends);
-	return "endwith";
+	n->a = parse_list(p, assignment, "%}");
+	return n;
 }
 
-static const char *head_generation(struct parser *p, struct node *n)
+static struct node *head_generation(struct parser *p, struct node *n)
 {
-	return "endgeneration";
+	return n;
 }
 
-static const char *head_block(struct parser *p, struct node *n)
+static struct node *head_block(struct parser *p, struct node *n)
 {
 	parse_name(p);
-	while (parse_take(p, "scoped") || parse_take(p, "required"))
+	while (parse_take(p, "scoped required"))
 		;
-	return "endblock";
+	return n;
 }
 
-static const char *head_do(struct parser *p, struct node *n)
+static struct node *head_do(struct parser *p, struct node *n)
 {
-	n->a = parse_tuple(p, true);
+	n->b = parse_tuple(p, true);
 	return NULL;
 }
 
-static const char *head_jump(struct parser *p, struct node *n)
+static struct node *head_jump(struct parser *p, struct node *n)
 {
 	if (!p->loops)
 		env_fail(p->e, "%s outside a loop", n->type == N_BREAK ? "break" : "continue");
 	return NULL;
 }
 
-static struct node *parse_body(struct parser *p, const char *const *ends);
+static struct node *parse_body(struct parser *p, const char *ends);
 
-/* The body of n, whose own tag has been taken, with its else parts, up to and including the tag `end`. Captured text
- * cannot be left by break and continue. A macro's uses of caller, varargs and kwargs are its own. */
-static void parse_bodies(struct parser *p, struct node *n, const char *end)
+/* The body of n, whose own tag has been taken, with its else parts, up to and including the tag that is the last of
+ * `ends`. Captured text cannot be left by break and continue. A macro's uses of caller, varargs and kwargs are its
+ * own. */
+static void parse_bodies(struct parser *p, struct node *n, const char *ends)
 {
-	bool branches = n->type == N_IF || n->type == N_FOR, macro = n->type == N_MACRO || n->type == N_CALL_BLOCK;
-	const char *const ends[] = { end, branches ? "else" : NULL, n->type == N_IF ? "elif" : NULL, NULL };
+	const char *last = strrchr(ends, ' ') ? strrchr(ends, ' ') + 1 : ends;
+	bool macro = n->type == N_MACRO;
 	int loops = p->loops, uses = p->uses;
 
 	p->uses = macro ? 0 : uses;
-	p->loops = n->type == N_FOR ? loops + 1 : macro || n->type == N_SET_BLOCK ? 0 : loops;
+	p->loops = n->type == N_FOR ? loops + 1 : macro || n->type == N_CAPTURE ? 0 : loops;
 	n->body = parse_body(p, ends);
 	p->loops = loops;
 	if (macro) {
@@ -249,10 +265,10 @@ static void parse_bodies(struct parser *p, struct node *n, const char *end)
 	}
 	if (parse_take(p, "else")) {
 		parse_expect(p, "%}");
-		n->other = parse_body(p, (const char *const[]){ end, NULL });
+		n->other = parse_body(p, last);
 	}
 	parse_advance(p);
-	if (!strcmp(end, "endblock") && p->token.type == T_NAME)
+	if (!strcmp(last, "endblock") && p->token.type == T_NAME)
 		parse_advance(p);
 	parse_expect(p, "%}");
 }
@@ -264,16 +280,18 @@ static struct node *statement(struct parser *p)
 		const char *name;
 		enum node_type type;
 		parse_head *head;       /* NULL: refused */
+		const char *ends;
 	} statements[] = {
-		{ "if", N_IF, head_if }, { "for", N_FOR, head_for }, { "set", N_SET, head_set },
-		{ "macro", N_MACRO, head_macro }, { "call", N_CALL_BLOCK, head_call },
-		{ "filter", N_SET_BLOCK, head_filter }, { "with", N_WITH, head_with },
-		{ "generation", N_WITH, head_generation }, { "block", N_WITH, head_block }, { "do", N_DO, head_do },
-		{ "break", N_BREAK, head_jump }, { "continue", N_CONTINUE, head_jump },
-		{ "include", 0, NULL }, { "import", 0, NULL }, { "from", 0, NULL }, { "extends", 0, NULL },
+		{ "if", N_IF, head_if, "elif else endif" }, { "for", N_FOR, head_for, "else endfor" },
+		{ "set", N_SET, head_set, "endset" }, { "macro", N_SET, head_macro, "endmacro" },
+		{ "call", N_PRINT, head_call, "endcall" }, { "filter", N_PRINT, head_filter, "endfilter" },
+		{ "with", N_WITH, head_with, "endwith" }, { "block", N_WITH, head_block, "endblock" },
+		{ "generation", N_WITH, head_generation, "endgeneration" }, { "do", N_SET, head_do, NULL },
+		{ "break", N_BREAK, head_jump, NULL }, { "continue", N_CONTINUE, head_jump, NULL },
+		{ "include", 0, NULL, NULL }, { "import", 0, NULL, NULL }, { "from", 0, NULL, NULL },
+		{ "extends", 0, NULL, NULL },
 	};
-	const char *end;
-	struct node *n;
+	struct node *n, *owner;
 
 	if (p->token.type != T_NAME)
 		env_fail(p->e, "expected the name of a tag");
@@ -284,17 +302,17 @@ static struct node *statement(struct parser *p)
 			env_fail(p->e, "%s: other templates cannot be used", statements[i].name);
 		n = parse_node(p, statements[i].type, NULL, NULL);
 		parse_advance(p);
-		end = statements[i].head(p, n);
+		owner = statements[i].head(p, n);
 		parse_expect(p, "%}");
-		if (end)
-			parse_bodies(p, n, end);
+		if (owner)
+			parse_bodies(p, owner, statements[i].ends);
 		return n;
 	}
 	env_fail(p->e, "unknown tag '%.*s'", p->token.n > 64 ? 64 : (int)p->token.n, p->token.s);
 }
 
 /* The next piece of a body, or NULL: a tag starts whose name is one of `ends`, and the cursor is on it. */
-static struct node *piece(struct parser *p, const char *const *ends)
+static struct node *piece(struct parser *p, const char *ends)
 {
 	struct node *n;
 
@@ -311,15 +329,12 @@ static struct node *piece(struct parser *p, const char *const *ends)
 	}
 	if (!parse_take(p, "{%"))
 		env_fail(p->e, "unexpected end of template");
-	for (; *ends; ends++)
-		if (parse_at(p, *ends))
-			return NULL;
-	return statement(p);
+	return parse_at(p, ends) ? NULL : statement(p);
 }
 
 /* Reads up to a tag with one of these names and leaves the cursor on the name; with no names, up to the end of the
  * template. */
-static struct node *parse_body(struct parser *p, const char *const *ends)
+static struct node *parse_body(struct parser *p, const char *ends)
 {
 	struct node *body = NULL, **link = &body;
 
@@ -345,7 +360,6 @@ static size_t normalise(const char *text, size_t n, char *out)
 
 static int parse(struct jinja *t, const char *text, size_t n, struct why *w)
 {
-	static const char *const to_the_end[] = { NULL };
 	struct env e = { .arena = &t->arena, .why = w, .line = 1, .steps = INT64_MAX,
 		.depth_max = env_depth(DEEPEST_TREE) };
 	struct parser p = { .e = &e, .t = t };
@@ -361,7 +375,7 @@ static int parse(struct jinja *t, const char *text, size_t n, struct why *w)
 	t->kwargs = parse_intern(&p, "kwargs", 6);
 	t->loop = parse_intern(&p, "loop", 4);
 	parse_advance(&p);
-	t->body = parse_body(&p, to_the_end);
+	t->body = parse_body(&p, "");
 	return 0;
 }
 

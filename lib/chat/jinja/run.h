@@ -56,6 +56,8 @@ struct jv eval_binary(struct env *e, int op, struct jv a, struct jv b);         
 bool eval_comparison(struct env *e, int op, struct jv a, struct jv b);
 
 void exec(struct env *e, const struct node *body);
+struct jv exec_captured(struct env *e, const struct node *body);        /* the body's text, run in a new scope */
+struct jv exec_macro(struct env *e, const struct node *n);              /* an N_MACRO, defined here */
 
 /* Calls. */
 struct call {
@@ -94,8 +96,7 @@ const struct builtin *builtin_method(struct jv object, struct jv name);
 /* Runs the filter or test of that name: use is IS_FILTER or IS_TEST. c->kw is used up. */
 struct jv builtin_named(struct env *e, struct jv name, unsigned use, struct call *c);
 
-/* an N_CALL; caller: NULL or a macro */
-struct jv call_node(struct env *e, const struct node *n, const struct jv *caller);
+struct jv call_node(struct env *e, const struct node *n);               /* an N_CALL */
 struct jv call_filter_or_test(struct env *e, const struct node *n);     /* an N_FILTER or N_TEST */
 
 struct jv call_tuple(struct env *e, const struct call *c, uint32_t from);       /* positional arguments */

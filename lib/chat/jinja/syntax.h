@@ -50,7 +50,7 @@ enum node_type {
 	N_ITEM,                     /* a [ b ] */
 	N_SLICE,                    /* a [ b ], b the three bounds, None where not given */
 	N_CALL,                     /* a ( b [N_ARG] ) */
-	N_FILTER,                   /* a | name ( b ); a NULL: a block's text */
+	N_FILTER,                   /* a | name ( b ) */
 	N_TEST,                     /* a is name ( b ) */
 	N_ARG,                      /* a; name or NULL; op: 0, '*' or OP2('*','*') */
 	N_NOT, N_AND, N_OR,         /* a, b */
@@ -58,18 +58,16 @@ enum node_type {
 	N_COMPARE,                  /* a, b [N_OPERAND] */
 	N_OPERAND,                  /* op a */
 	N_COND,                     /* a if b else c */
+	N_MACRO,                    /* name, a [N_PARAM], body; op: uses MACRO_... */
+	N_PARAM,                    /* name, a default or NULL */
+	N_CAPTURE,                  /* the text of body */
 	/* statements */
 	N_TEXT,                     /* value */
 	N_PRINT,                    /* a */
 	N_IF,                       /* a, body, other [else; an elif is an N_IF] */
 	N_FOR,                      /* a target, b over, c if, body, other; op: recursive */
-	N_SET,                      /* a target, b */
-	N_SET_BLOCK,                /* a target, NULL to print; b filters or NULL; body */
-	N_MACRO,                    /* name, a [N_PARAM], body; op: uses MACRO_... */
-	N_PARAM,                    /* name, a default or NULL */
-	N_CALL_BLOCK,               /* b call; the rest as in N_MACRO: the caller */
+	N_SET,                      /* a target or NULL, b */
 	N_WITH,                     /* a [N_SET], body */
-	N_DO,                       /* a */
 	N_BREAK, N_CONTINUE,
 };
 
@@ -101,20 +99,23 @@ struct parser {
 	int uses;                   /* MACRO_... of the macro being read */
 };
 
-/* Is the token at the cursor this name or sign? take: then takes it. expect: fails unless it is. */
-bool parse_at(const struct parser *p, const char *s);
-bool parse_take(struct parser *p, const char *s);
-void parse_expect(struct parser *p, const char *s);
+/* Is the token at the cursor one of these names and signs, which are separated by spaces? take: then takes it.
+ * expect: fails unless it is. */
+bool parse_at(const struct parser *p, const char *words);
+bool parse_take(struct parser *p, const char *words);
+void parse_expect(struct parser *p, const char *word);
 void parse_advance(struct parser *p);
 
 struct node *parse_node(struct parser *p, enum node_type type, struct node *a, struct node *b);
 const struct name *parse_name(struct parser *p);                /* takes a name */
 const struct name *parse_intern(struct parser *p, const char *s, size_t n);
 
-/* Items between commas, up to a token of `ends`, which is left there. parse_tuple_of: one, or a tuple of several. */
+/* Items between commas, up to a token of `ends`, which is left there; parse_bracketed takes it. parse_tuple_of: one, or
+ * a tuple of several. */
 typedef struct node *parse_item(struct parser *p);
-struct node *parse_list(struct parser *p, parse_item *item, const char *const *ends);
-struct node *parse_tuple_of(struct parser *p, parse_item *item, const char *const *ends);
+struct node *parse_list(struct parser *p, parse_item *item, const char *ends);
+struct node *parse_bracketed(struct parser *p, parse_item *item, const char *close);
+struct node *parse_tuple_of(struct parser *p, parse_item *item, const char *ends);
 
 struct node *parse_expression(struct parser *p);
 /* an expression, or several between commas; else without if-else */
