@@ -145,15 +145,22 @@ static struct jv key_of(struct env *e, struct jv item, const struct key *k)
 	return key;
 }
 
-/* The items of self with their keys. */
-static struct jv_pair *keyed(struct env *e, const struct call *c, const struct key *k, uint32_t *n)
+/* The items of l with their keys. */
+static struct jv_pair *keyed(struct env *e, const struct jv_list *l, const struct key *k)
 {
-	const struct jv_list *l = jv_items(e, c->self);
 	struct jv_pair *pairs = env_array(e, l->n, sizeof *pairs);
 
-	*n = l->n;
 	for (uint32_t i = 0; i < l->n; i++)
 		pairs[i] = (struct jv_pair){ key_of(e, l->items[i], k), l->items[i], 0 };
+	return pairs;
+}
+
+/* The same in the order of their keys. */
+static struct jv_pair *sorted(struct env *e, const struct jv_list *l, const struct key *k, bool reverse)
+{
+	struct jv_pair *pairs = keyed(e, l, k);
+
+	jv_sort(e, pairs, l->n, reverse);
 	return pairs;
 }
 
@@ -166,64 +173,47 @@ static struct jv values_of(struct env *e, const struct jv_pair *pairs, uint32_t 
 	return l;
 }
 
-/* what: 1 for the method, which changes the list and has only the argument reverse */
+/* The arguments are reverse, case_sensitive and attribute. what: SORT_ITEMS, a filter; SORT_LIST, the method, which
+ * changes the list and has only the first; SORT_DICT, the pairs of a dict, with case_sensitive, by, reverse. */
 struct jv items_sort(struct env *e, struct call *c)
 {
-	struct key k = { c->arg[2], jv_absent(), c->b->what || arg_true(c, 1) };
-	uint32_t n;
-	struct jv_pair *pairs = keyed(e, c, &k, &n);
-	struct jv sorted;
+	bool dict = c->b->what == SORT_DICT, list = c->b->what == SORT_LIST;
+	struct key k = { c->arg[2], jv_absent(), list || arg_true(c, !dict) };
+	struct jv_list *l;
+	struct jv out;
 
-	jv_sort(e, pairs, n, arg_true(c, 0));
-	sorted = values_of(e, pairs, n);
-	if (!c->b->what)
-		return sorted;
-	*c->self.list = *sorted.list;
-	return jv_none();
-}
-
-struct jv items_dictsort(struct env *e, struct call *c)
-{
-	struct key k = { .case_sensitive = arg_true(c, 0) };
-	bool by_value = jv_is(c->arg[1], "value");
-	const struct jv_dict *d = c->self.dict;
-	struct jv_pair *pairs;
-
-	jv_defined(e, c->self);
-	if (c->self.kind != JV_DICT)
-		env_fail(e, "'%s object' has no attribute 'items'", jv_type(c->self));
-	pairs = env_array(e, d->n, sizeof *pairs);
-	for (uint32_t i = 0; i < d->n; i++) {
-		pairs[i].key = fold(e, by_value ? d->pairs[i].value : d->pairs[i].key, &k);
-		pairs[i].value = jv_pair_of(e, d->pairs[i].key, d->pairs[i].value);
+	if (dict) {
+		jv_defined(e, c->self);
+		if (c->self.kind != JV_DICT)
+			env_fail(e, "'%s object' has no attribute 'items'", jv_type(c->self));
+		k.path = jv_int(jv_is(c->arg[1], "value"));
 	}
-	jv_sort(e, pairs, d->n, arg_true(c, 2));
-	return values_of(e, pairs, d->n);
+	l = dict ? dict_items(e, c->self.dict).list : jv_items(e, c->self);
+	out = values_of(e, sorted(e, l, &k, arg_true(c, dict ? 2 : 0)), l->n);
+	if (!list)
+		return out;
+	*c->self.list = *out.list;
+	return jv_none();
 }
 
 /* what: 1 max, 0 min */
 struct jv items_extreme(struct env *e, struct call *c)
 {
 	struct key k = { c->arg[1], jv_absent(), arg_true(c, 0) };
-	uint32_t n, best = 0;
-	const struct jv_pair *pairs = keyed(e, c, &k, &n);
+	const struct jv_list *l = jv_items(e, c->self);
 
-	for (uint32_t i = 1; i < n; i++) {
-		int order = jv_order(e, pairs[i].key, pairs[best].key, "<");
-
-		best = (c->b->what ? order > 0 : order < 0) ? i : best;
-	}
-	return n ? pairs[best].value : jv_undefined_hint(e, "No aggregated item, sequence was empty.");
+	return l->n ? sorted(e, l, &k, c->b->what)->value :
+		jv_undefined_hint(e, "No aggregated item, sequence was empty.");
 }
 
 struct jv items_unique(struct env *e, struct call *c)
 {
 	struct key k = { c->arg[1], jv_absent(), arg_true(c, 0) };
 	struct jv seen = jv_dict(e, JV_DICT), out = generator(e);
-	uint32_t n;
-	const struct jv_pair *pairs = keyed(e, c, &k, &n);
+	const struct jv_list *l = jv_items(e, c->self);
+	const struct jv_pair *pairs = keyed(e, l, &k);
 
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < l->n; i++) {
 		if (jv_dict_get(e, seen.dict, pairs[i].key))
 			continue;
 		jv_dict_set(e, seen.dict, pairs[i].key, jv_none());
@@ -236,14 +226,13 @@ struct jv items_groupby(struct env *e, struct call *c)
 {
 	struct key k = { c->arg[0], c->arg[1], arg_true(c, 2) };
 	struct jv groups = jv_list(e, JV_LIST, 0);
-	uint32_t n;
-	struct jv_pair *pairs = keyed(e, c, &k, &n);
+	const struct jv_list *l = jv_items(e, c->self);
+	const struct jv_pair *pairs = sorted(e, l, &k, false);
 
-	jv_sort(e, pairs, n, false);
-	for (uint32_t i = 0, end; i < n; i = end) {
+	for (uint32_t i = 0, end; i < l->n; i = end) {
 		struct jv group;
 
-		for (end = i + 1; end < n && jv_equal(e, pairs[i].key, pairs[end].key); end++)
+		for (end = i + 1; end < l->n && jv_equal(e, pairs[i].key, pairs[end].key); end++)
 			;
 		group = jv_pair_of(e, attribute_of(e, pairs[i].value, k.path, k.missing),
 			values_of(e, pairs + i, end - i));
@@ -367,12 +356,11 @@ struct jv value_attr(struct env *e, struct call *c)
 	return eval_attribute(e, c->self, name);
 }
 
-/* what: VIEW_ITEMS */
 struct jv value_items(struct env *e, struct call *c)
 {
 	if (c->self.kind == JV_UNDEF)
 		return generator(e);
 	if (c->self.kind != JV_DICT)
 		env_fail(e, "Can only get item pairs from a mapping.");
-	return jv_iter(dict_view(e, c), "generator");
+	return jv_iter(dict_items(e, c->self.dict), "generator");
 }

@@ -95,22 +95,28 @@ struct jv dict_copy(struct env *e, struct call *c)
 	return copy;
 }
 
-/* what: VIEW_... */
-struct jv dict_view(struct env *e, struct call *c)
+static struct jv view(struct env *e, const struct jv_dict *d, int what)
 {
 	static const char *const types[] = { [VIEW_KEYS] = "dict_keys", [VIEW_VALUES] = "dict_values",
 		[VIEW_ITEMS] = "dict_items" };
-	const struct jv_dict *d = c->self.dict;
 	struct jv l = jv_list(e, JV_LIST, d->n);
 
 	env_tick(e, d->n);
-	for (uint32_t i = 0; i < d->n; i++) {
-		const struct jv_pair *p = &d->pairs[i];
-
-		jv_push(e, l.list, c->b->what == VIEW_KEYS ? p->key : c->b->what == VIEW_VALUES ? p->value :
+	for (const struct jv_pair *p = d->pairs; p < d->pairs + d->n; p++)
+		jv_push(e, l.list, what == VIEW_KEYS ? p->key : what == VIEW_VALUES ? p->value :
 			jv_pair_of(e, p->key, p->value));
-	}
-	return jv_iter(l, types[c->b->what]);
+	return jv_iter(l, types[what]);
+}
+
+/* what: VIEW_... */
+struct jv dict_view(struct env *e, struct call *c)
+{
+	return view(e, c->self.dict, c->b->what);
+}
+
+struct jv dict_items(struct env *e, const struct jv_dict *d)
+{
+	return view(e, d, VIEW_ITEMS);
 }
 
 /* Fills d from a mapping or pairs, then from named arguments. */

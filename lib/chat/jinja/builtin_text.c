@@ -3,7 +3,6 @@
 
 #include "lib/base/space.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static struct jv piece(struct jv of, const char *s, const char *end)
@@ -21,37 +20,6 @@ static struct jv taken(struct env *e, const struct call *c, size_t start)
 struct jv text_string(struct env *e, struct call *c)
 {
 	return jv_markup(c->self, c->self.markup || c->b->what);
-}
-
-struct jv markup_escape(struct env *e, struct jv v)
-{
-	static const char special[] = "&<>'\"";
-	static const char *const escapes[] = { "&amp;", "&lt;", "&gt;", "&#39;", "&#34;" };
-	size_t start = e->out->n, plain = 0;
-	struct jv s;
-
-	if (v.kind == JV_STR && v.markup)
-		return v;
-	s = jv_to_str(e, v);
-	env_tick(e, s.n / 3);
-	for (uint32_t i = 0; i < s.n; i++) {
-		const char *hit = s.s[i] ? strchr(special, s.s[i]) : NULL;
-
-		if (!hit)
-			continue;
-		env_put(e, s.s + plain, i - plain);
-		env_puts(e, escapes[hit - special]);
-		plain = i + 1;
-	}
-	if (s.n)
-		env_put(e, s.s + plain, s.n - plain);
-	return jv_markup(jv_since(e, start), true);
-}
-
-/* what: 1 to escape markup too */
-struct jv text_escape(struct env *e, struct call *c)
-{
-	return markup_escape(e, jv_markup(c->self, c->self.markup && !c->b->what));
 }
 
 /* TEXT_TITLE starts a word after anything but a letter, TEXT_HEADING after white space and -([{< alone. */
@@ -342,45 +310,17 @@ struct jv text_replace(struct env *e, struct call *c)
 	}
 }
 
-/* Pads self to `width` code points with `fill`. */
-static struct jv justify(struct env *e, const struct call *c, char align, int64_t width, struct jv fill)
-{
-	size_t start = e->out->n;
-	int64_t room, before, n = jv_length(e, c->self);
-
-	room = width > n ? width - n : 0;
-	before = align == '<' ? 0 : align == '>' ? room : room / 2 + (room & width & 1);
-	if (room > (int64_t)e->arena->limit)
-		env_full(e);
-	env_tick(e, (uint64_t)room / 3);
-	for (int64_t i = 0; i <= room; i++) {
-		if (i == before)
-			jv_put(e, c->self);
-		if (i < room)
-			jv_put(e, fill);
-	}
-	return taken(e, c, start);
-}
-
-/* what: '<', '>' or '^' */
+/* what: the alignment; '=' is zfill, which pads with zeros after the sign */
 struct jv text_justify(struct env *e, struct call *c)
 {
-	struct jv fill = arg_str(e, c, 1, jv_str(" ", 1));
+	bool zfill = c->b->what == '=';
+	struct jv fill = arg_str(e, c, 1, jv_str(zfill ? "0" : " ", 1));
+	size_t start = e->out->n, sign = c->self.n && (*c->self.s == '-' || *c->self.s == '+');
 
 	if (text_length(fill.s, fill.n) != 1)
 		env_fail(e, "the fill character must be exactly one character long");
-	return justify(e, c, (char)c->b->what, c->arg[0].kind == JV_ABSENT ? 80 : arg_int(e, c, 0, 0), fill);
-}
-
-struct jv text_zfill(struct env *e, struct call *c)
-{
-	struct call digits = *c;
-	size_t sign = c->self.n && (*c->self.s == '-' || *c->self.s == '+');
-	struct jv out;
-
-	digits.self = jv_str(c->self.s + sign, c->self.n - sign);
-	out = justify(e, &digits, '>', arg_int(e, c, 0, 0) - (int64_t)sign, jv_str("0", 1));
-	return jv_markup(jv_concat(e, jv_str(c->self.s, sign), out), c->self.markup);
+	format_padded(e, c->self, fill, c->arg[0].kind == JV_ABSENT ? 80 : arg_int(e, c, 0, 0), (char)c->b->what, sign);
+	return taken(e, c, start);
 }
 
 /* what: the class that all characters must be of */
@@ -412,8 +352,7 @@ struct jv text_is_cased(struct env *e, struct call *c)
 	return jv_bool(any);
 }
 
-/* What lines are indented by: a string or a number of spaces. */
-static struct jv indentation(struct env *e, const struct call *c, int i)
+struct jv text_indentation(struct env *e, const struct call *c, int i)
 {
 	return c->arg[i].kind == JV_STR ? c->arg[i] : eval_binary(e, '*', jv_str(" ", 1), jv_int(arg_int(e, c, i, 4)));
 }
@@ -428,7 +367,7 @@ struct jv text_indent(struct env *e, struct call *c)
 	jv_defined(e, s);
 	if (s.kind != JV_STR)
 		env_fail(e, "indent: expected a string, not %s", jv_type(s));
-	pad = indentation(e, c, 0);
+	pad = text_indentation(e, c, 0);
 	lines = lines_of(e, jv_concat(e, s, jv_str("\n", 1)), false).list;
 	for (uint32_t i = 0; i < lines->n; i++) {
 		env_puts(e, i ? "\n" : "");
@@ -473,94 +412,4 @@ struct jv text_wordcount(struct env *e, struct call *c)
 		n += word && !inside;
 	}
 	return jv_int(n);
-}
-
-/* Appends v escaped for a URL, or for its query. */
-static void put_url(struct env *e, struct jv v, bool query)
-{
-	struct jv s = jv_to_str(e, v);
-
-	env_tick(e, s.n);
-	for (uint32_t i = 0; i < s.n; i++) {
-		unsigned char ch = (unsigned char)s.s[i];
-
-		if (ch == ' ' && query)
-			env_puts(e, "+");
-		else if (text_digit((char)ch) < 36 || (ch && strchr("_.-~", ch)) || (ch == '/' && !query))
-			env_put(e, s.s + i, 1);
-		else
-			env_printf(e, "%%%02X", ch);
-	}
-}
-
-/* A mapping or pairs become a query string. what: VIEW_ITEMS */
-struct jv text_urlencode(struct env *e, struct call *c)
-{
-	size_t start = e->out->n;
-	struct jv v = c->self;
-	const struct jv_list *l;
-
-	if (v.kind < JV_LIST) {
-		put_url(e, v, false);
-		return jv_since(e, start);
-	}
-	l = jv_items(e, v.kind == JV_DICT ? dict_view(e, c) : v);
-	for (uint32_t i = 0; i < l->n; i++) {
-		const struct jv_list *pair = jv_items(e, l->items[i]);
-
-		if (pair->n != 2)
-			env_fail(e, "urlencode: expected pairs, not %u values", pair->n);
-		env_puts(e, i ? "&" : "");
-		put_url(e, pair->items[0], true);
-		env_puts(e, "=");
-		put_url(e, pair->items[1], true);
-	}
-	return jv_since(e, start);
-}
-
-/* Copies a short string and terminates it. */
-static void copy_short(struct env *e, char *out, size_t room, struct jv s, const char *what)
-{
-	if (s.kind != JV_STR || s.n >= room)
-		env_fail(e, "tojson: the %s must be a string shorter than %zu bytes", what, room);
-	snprintf(out, room, "%.*s", (int)s.n, s.n ? s.s : "");
-}
-
-struct jv text_tojson(struct env *e, struct call *c)
-{
-	struct json_writer w = json_to_bytes(e->out);
-	struct jv indent = c->arg[1], separators = c->arg[2];
-	size_t start = e->out->n;
-	char pad[256], comma[32], colon[32];
-
-	w.ascii = arg_true(c, 0);
-	if (indent.kind != JV_ABSENT && indent.kind != JV_NONE) {
-		copy_short(e, pad, sizeof pad, indentation(e, c, 1), "indent");
-		w.indent = pad;
-		w.comma = ",";
-	}
-	if (jv_in(separators, JV_ARRAYS)) {
-		if (separators.list->n != 2)
-			env_fail(e, "tojson: expected two separators");
-		copy_short(e, comma, sizeof comma, separators.list->items[0], "separators");
-		copy_short(e, colon, sizeof colon, separators.list->items[1], "separators");
-		w.comma = comma;
-		w.colon = colon;
-	}
-	jv_put_json(e, &w, c->self, arg_true(c, 3));
-	return jv_since(e, start);
-}
-
-struct jv text_from_json(struct env *e, struct call *c)
-{
-	struct why w;
-	struct json *v;
-
-	if (c->self.kind != JV_STR)
-		env_fail(e, "from_json: expected a string, not %s", jv_type(c->self));
-	env_tick(e, c->self.n / 2);
-	v = json_parse(e->arena, c->self.s, c->self.n, &w);
-	if (!v)
-		env_fail(e, "from_json: %s", w.text);
-	return jv_from_json(e, v);
 }

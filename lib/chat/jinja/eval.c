@@ -86,27 +86,11 @@ static struct slice slice_of(struct env *e, const struct jv bounds[3], int64_t n
 	return (struct slice){ ends[0], step, (ends[1] - ends[0] + step - (step > 0 ? 1 : -1)) / step };
 }
 
-static struct jv slice_text(struct env *e, struct jv s, struct slice w)
-{
-	size_t start = e->out->n, at;
-
-	if (!w.count)
-		return jv_markup(jv_str("", 0), s.markup);
-	env_tick(e, (uint64_t)w.at / 8);
-	at = text_offset(s.s, s.n, w.at);
-	if (w.step == 1)
-		return jv_markup(jv_str(s.s + at, text_offset(s.s + at, s.n - at, w.count)), s.markup);
-	for (; w.count > 0; w.count--, w.at += w.step) {
-		struct jv c = character(s, text_offset(s.s, s.n, w.at));
-
-		env_tick(e, (uint64_t)w.at / 4);
-		env_put(e, c.s, c.n);
-	}
-	return jv_markup(jv_since(e, start), s.markup);
-}
-
 struct jv eval_slice(struct env *e, struct jv object, const struct jv bounds[3])
 {
+	bool text = object.kind == JV_STR;
+	size_t start = e->out->n, at;
+	struct jv_list *l;
 	struct slice w;
 	struct jv out;
 
@@ -115,20 +99,26 @@ struct jv eval_slice(struct env *e, struct jv object, const struct jv bounds[3])
 		env_fail(e, object.kind == JV_DICT ? "unhashable type: 'slice'" : "'%s' object is not subscriptable",
 			jv_type(object));
 	w = slice_of(e, bounds, jv_length(e, object));
-	if (object.kind == JV_STR)
-		return slice_text(e, object, w);
-	if (object.kind == JV_RANGE) {
-		int64_t step = w.count > 1 ? w.step * object.range->step : object.range->step;
-
-		return jv_range(e, jv_range_at(object.range, w.at).i, step, w.count);
+	if (object.kind == JV_RANGE)
+		return jv_range(e, jv_range_at(object.range, w.at).i, (w.count > 1 ? w.step : 1) * object.range->step,
+			w.count);
+	if (text && w.step == 1) {
+		at = text_offset(object.s, object.n, w.at);
+		return jv_markup(jv_str(object.s + at, text_offset(object.s + at, object.n - at, w.count)),
+			object.markup);
 	}
+	l = jv_items(e, object);
 	if (w.step == 1)
-		return jv_share(e, object.kind, object.list, (uint32_t)w.at, (uint32_t)w.count);
+		return jv_share(e, object.kind, l, (uint32_t)w.at, (uint32_t)w.count);
 	env_tick(e, (uint64_t)w.count);
 	out = jv_list(e, object.kind, 0);
-	for (; w.count > 0; w.count--, w.at += w.step)
-		jv_push(e, out.list, object.list->items[w.at]);
-	return out;
+	for (; w.count > 0; w.count--, w.at += w.step) {
+		if (text)
+			jv_put(e, l->items[w.at]);
+		else
+			jv_push(e, out.list, l->items[w.at]);
+	}
+	return text ? jv_markup(jv_since(e, start), object.markup) : out;
 }
 
 static struct jv eval_name(struct env *e, const struct name *name)

@@ -50,35 +50,31 @@ static struct jv take_until(struct jv *s, const char *stops)
 	return out;
 }
 
-static void put_padding(struct env *e, const struct field *f, int64_t n)
+void format_padded(struct env *e, struct jv s, struct jv fill, int64_t width, char align, size_t head)
 {
-	for (; n > 0; n--)
-		jv_put(e, f->fill);
-}
+	int64_t n = (int64_t)text_length(s.s, s.n), room = width > n ? width - n : 0, before;
 
-/* Pads s to the field's width. '=' pads after its first `head` bytes, the sign and 0x. */
-static void put_padded(struct env *e, const struct field *f, struct jv s, char usual, size_t head)
-{
-	int64_t room = f->width - (int64_t)text_length(s.s, s.n), before;
-	char align = f->align ? f->align : usual;
-
-	env_tick(e, s.n / 16 + (uint64_t)f->width / 16);
-	room = room < 0 ? 0 : room;
-	before = align == '>' || align == '=' ? room : align == '^' ? room / 2 : 0;
+	if (room > (int64_t)e->arena->limit)
+		env_full(e);
+	env_tick(e, s.n / 16 + (uint64_t)room / 4);
+	before = align == '<' ? 0 : align == '^' ? room / 2 : align == 'c' ? room / 2 + (room & width & 1) : room;
 	head = align == '=' ? head : 0;
 	env_put(e, s.s, head);
-	put_padding(e, f, before);
-	env_put(e, s.s + head, s.n - head);
-	put_padding(e, f, room - before);
+	for (int64_t i = 0; i <= room; i++) {
+		if (i == before)
+			env_put(e, s.s + head, s.n - head);
+		if (i < room)
+			jv_put(e, fill);
+	}
 }
 
 /* Puts the number s in the field, with its sign, the base's prefix, zeros up to the precision of an integer, separators
  * and padding. */
 static void put_number(struct env *e, const struct field *f, const char *s, bool whole)
 {
-	size_t start = e->out->n, head, group, every = f->type && strchr("xXob", f->type) ? 4 : 3;
+	int64_t every = f->type && strchr("xXob", f->type) ? 4 : 3, group, n, zeros;
+	size_t start = e->out->n, head;
 	bool minus = *s == '-';
-	int64_t n, zeros;
 
 	s += minus;
 	env_puts(e, minus ? "-" : f->sign == '+' ? "+" : f->sign == ' ' ? " " : "");
@@ -87,22 +83,18 @@ static void put_number(struct env *e, const struct field *f, const char *s, bool
 	head = e->out->n - start;
 	n = (int64_t)strlen(s);
 	zeros = whole ? f->precision - n : 0;
-	group = strspn(s, every == 4 ? "0123456789abcdefABCDEF" : "0123456789");
+	group = (int64_t)strspn(s, every == 4 ? "0123456789abcdefABCDEF" : "0123456789");
 	if (f->separator && f->align == '=' && *f->fill.s == '0')
-		for (zeros = 0; (int64_t)(head + (group + (size_t)zeros - 1) / every) + n + zeros < f->width;)
+		for (zeros = 0; (int64_t)head + (group + zeros - 1) / every + n + zeros < f->width;)
 			zeros++;
-	for (; zeros > 0; zeros--) {
-		env_puts(e, "0");
-		if (f->separator && (group + (size_t)zeros - 1) % every == 0)
+	zeros = zeros < 0 ? 0 : zeros;
+	for (int64_t i = 0, all = zeros + group; i < all; i++) {
+		if (f->separator && i && (all - i) % every == 0)
 			env_put(e, &f->separator, 1);
-	}
-	for (size_t i = 0; f->separator && i < group; i++, s++) {
-		if (i && (group - i) % every == 0)
-			env_put(e, &f->separator, 1);
-		env_put(e, s, 1);
+		env_put(e, i < zeros ? "0" : s++, 1);
 	}
 	env_puts(e, s);
-	put_padded(e, f, jv_since(e, start), '>', head);
+	format_padded(e, jv_since(e, start), f->fill, f->width, f->align ? f->align : '>', head);
 }
 
 static void put_integer(struct env *e, const struct field *f, struct jv v)
@@ -180,7 +172,7 @@ static void put_text(struct env *e, const struct field *f, struct jv v, char usu
 	}
 	if (f->precision >= 0)
 		v.n = (uint32_t)text_offset(v.s, v.n, f->precision);
-	put_padded(e, f, v, usual, 0);
+	format_padded(e, v, f->fill, f->width, f->align ? f->align : usual, 0);
 }
 
 /* The value in a field of either kind. */

@@ -32,21 +32,11 @@ static bool counts(struct jv v)
 
 bool jv_true(struct jv v)
 {
-	switch (v.kind) {
-	case JV_ABSENT:
-	case JV_UNDEF:
-	case JV_NONE:
-		return false;
-	case JV_BOOL:
-		return v.b;
-	case JV_INT:
-		return v.i != 0;
-	case JV_FLOAT:
-		return v.d != 0;
-	case JV_STR:
-		return v.n != 0;
-	}
-	return !counts(v) || *v.count;
+	if (jv_in(v, JV_NUMBERS))
+		return jv_number(v) != 0;
+	if (v.kind == JV_STR)
+		return v.n;
+	return v.kind > JV_NONE && (!counts(v) || *v.count);
 }
 
 static struct jv undefined(struct env *e, struct jv_undef u)
@@ -320,11 +310,6 @@ static bool equal_items(struct env *e, struct jv a, struct jv b)
 	return same;
 }
 
-static bool equal_ranges(const struct jv_range *a, const struct jv_range *b)
-{
-	return a->n == b->n && (!a->n || (a->start == b->start && (a->n == 1 || a->step == b->step)));
-}
-
 bool jv_equal(struct env *e, struct jv a, struct jv b)
 {
 	bool same;
@@ -347,7 +332,8 @@ bool jv_equal(struct env *e, struct jv a, struct jv b)
 		env_tick(e, a.n / 64);
 		return !memcmp(a.s, b.s, a.n);
 	case JV_RANGE:
-		return equal_ranges(a.range, b.range);
+		return *a.count == *b.count && (!*a.count || (a.range->start == b.range->start &&
+			(*a.count == 1 || a.range->step == b.range->step)));
 	case JV_METHOD:
 		return a.method->builtin == b.method->builtin && a.method->self.list == b.method->self.list;
 	}
