@@ -254,12 +254,6 @@ struct jv items_sum(struct env *e, struct call *c)
 	return sum;
 }
 
-/* map, select and their like take anything false for an empty list. */
-static const struct jv_list *items_if_true(struct env *e, struct jv v)
-{
-	return jv_true(v) ? jv_items(e, v) : jv_list(e, JV_LIST, 0).list;
-}
-
 /* Runs the filter or test that argument i names on v, with the arguments after it. */
 static struct jv apply(struct env *e, const struct call *c, uint32_t i, unsigned use, struct jv v)
 {
@@ -271,6 +265,9 @@ static struct jv apply(struct env *e, const struct call *c, uint32_t i, unsigned
 	}
 	return builtin_named(e, c->pos[i], use, &inner);
 }
+
+/* For map, select and their like, which take anything false for an empty list. */
+static const struct jv_list nothing;
 
 /* Keeps the items that pass the test named by the arguments, or that are true. what: 1 those that do not; 2 the first
  * argument names an attribute, and that is tested. */
@@ -284,7 +281,7 @@ struct jv items_select(struct env *e, struct call *c)
 		env_fail(e, "missing parameter for attribute name");
 	if (c->n_pos > used && c->pos[used].kind != JV_STR)
 		env_fail(e, "a test is named by a string");
-	l = items_if_true(e, c->self);
+	l = jv_true(c->self) ? jv_items(e, c->self) : &nothing;
 	for (uint32_t i = 0; i < l->n; i++) {
 		struct jv v = attribute_of(e, l->items[i], used ? c->pos[0] : jv_none(), jv_absent());
 
@@ -306,7 +303,7 @@ struct jv items_map(struct env *e, struct call *c)
 
 	if (c->n_pos ? c->pos[0].kind != JV_STR : !path)
 		env_fail(e, "map requires a filter argument");
-	l = items_if_true(e, c->self);
+	l = jv_true(c->self) ? jv_items(e, c->self) : &nothing;
 	for (uint32_t i = 0; i < l->n; i++) {
 		env_tick(e, 2);
 		jv_push(e, out.list, c->n_pos ? apply(e, c, 0, IS_FILTER, l->items[i]) :

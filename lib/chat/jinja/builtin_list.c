@@ -32,13 +32,12 @@ struct jv list_insert(struct env *e, struct call *c)
 /* Removes item number i. */
 static struct jv take_item(struct env *e, struct jv_list *l, int64_t i)
 {
-	struct jv v;
+	struct jv v = l->items[i];
 
 	env_tick(e, l->n / 8);
 	jv_own(e, l, 1);
-	v = l->items[i];
-	memmove(l->items + i, l->items + i + 1, (l->n - (size_t)i - 1) * sizeof *l->items);
 	l->n--;
+	memmove(l->items + i, l->items + i + 1, (l->n - (size_t)i) * sizeof *l->items);
 	return v;
 }
 

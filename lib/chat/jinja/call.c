@@ -11,7 +11,7 @@ static void add_named(struct env *e, struct call *c, struct jv name, struct jv v
 	if (!c->kw)
 		c->kw = jv_dict(e, JV_DICT).dict;
 	if (jv_dict_get(e, c->kw, name))
-		env_fail(e, "got multiple values for keyword argument '%.*s'", name.n > 64 ? 64 : (int)name.n, name.s);
+		env_fail(e, "got multiple values for keyword argument '%.*s'", JV_SHOWN(name));
 	jv_dict_set(e, c->kw, name, v);
 }
 
@@ -40,22 +40,26 @@ static void arguments(struct env *e, const struct node *args, struct call *c)
 	c->n_pos = pos.n;
 }
 
-static _Noreturn void refuse(struct env *e, const struct call *c, const char *reason)
+/* What is called, for messages: "macro 'm'" or "split()". */
+static const char *callee(char out[128], const struct call *c)
 {
-	struct jv name = c->macro ? c->macro->name->text : jv_str(c->b->name, strlen(c->b->name));
-
-	env_fail(e, c->macro ? "macro '%.*s' %s" : "%.*s() %s", name.n > 64 ? 64 : (int)name.n, name.s, reason);
+	if (c->macro)
+		snprintf(out, 128, "macro '%.*s'", JV_SHOWN(c->macro->name->text));
+	else
+		snprintf(out, 128, "%s()", c->b->name);
+	return out;
 }
 
 /* Argument i, called `name`, is taken from the call; JV_ABSENT if it was not given. */
 static struct jv take_argument(struct env *e, struct call *c, uint32_t i, struct jv name)
 {
 	struct jv *named = c->kw ? jv_dict_get(e, c->kw, name) : NULL, v;
+	char out[128];
 
 	if (!named)
 		return i < c->n_pos ? c->pos[i] : jv_absent();
 	if (i < c->n_pos)
-		refuse(e, c, "got multiple values for an argument");
+		env_fail(e, "%s got multiple values for an argument", callee(out, c));
 	v = *named;
 	jv_dict_remove(c->kw, named);
 	return v;
@@ -64,19 +68,12 @@ static struct jv take_argument(struct env *e, struct call *c, uint32_t i, struct
 /* Fails if there are more than n positional arguments, or named ones that were not taken. */
 static void refuse_rest(struct env *e, const struct call *c, uint32_t n)
 {
-	char reason[128];
+	char out[128];
 
-	if (c->n_pos > n) {
-		snprintf(reason, sizeof reason, "takes not more than %u argument(s)", n);
-		refuse(e, c, reason);
-	}
-	if (c->kw && c->kw->n) {
-		struct jv name = c->kw->pairs[0].key;
-
-		snprintf(reason, sizeof reason, "takes no keyword argument '%.*s'", name.n > 64 ? 64 : (int)name.n,
-			name.s);
-		refuse(e, c, reason);
-	}
+	if (c->n_pos > n)
+		env_fail(e, "%s takes not more than %u argument(s)", callee(out, c), n);
+	if (c->kw && c->kw->n)
+		env_fail(e, "%s takes no keyword argument '%.*s'", callee(out, c), JV_SHOWN(c->kw->pairs[0].key));
 }
 
 const struct builtin *builtin_method(struct jv object, struct jv name)
@@ -104,7 +101,7 @@ static struct jv builtin_run(struct env *e, const struct builtin *b, struct call
 		length = strcspn(name, " ");
 		c->arg[n] = take_argument(e, c, n, jv_str(name, length));
 		if (!optional && c->arg[n].kind == JV_ABSENT)
-			refuse(e, c, "is missing an argument");
+			env_fail(e, "%s() is missing an argument", b->name);
 	}
 	if (b->params)
 		refuse_rest(e, c, n);
@@ -119,8 +116,7 @@ struct jv builtin_named(struct env *e, struct jv name, unsigned use, struct call
 	const struct builtin *b = builtin_find(name, use);
 
 	if (!b)
-		env_fail(e, "No %s named '%.*s'.", use == IS_TEST ? "test" : "filter", name.n > 64 ? 64 : (int)name.n,
-			name.s);
+		env_fail(e, "No %s named '%.*s'.", use == IS_TEST ? "test" : "filter", JV_SHOWN(name));
 	return builtin_run(e, b, c);
 }
 
@@ -168,12 +164,10 @@ static struct jv call_macro(struct env *e, const struct jv_macro *m, struct call
 	size_t start = e->out->n;
 
 	c->macro = m->node;
-	env_enter(e);
 	scope_push(e, m->scope);
 	bind(e, m->node, c);
 	exec(e, m->node->body);
 	scope_pop(e);
-	e->depth--;
 	return jv_since(e, start);
 }
 

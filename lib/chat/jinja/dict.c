@@ -159,13 +159,3 @@ void jv_sort(struct env *e, struct jv_pair *pairs, uint32_t n, bool reverse)
 {
 	sort(e, pairs, env_array(e, n, sizeof *pairs), n, reverse);
 }
-
-struct jv_pair *jv_sorted_pairs(struct env *e, const struct jv_dict *d)
-{
-	struct jv_pair *pairs = env_array(e, d->n, sizeof *pairs);
-
-	if (d->n)
-		memcpy(pairs, d->pairs, d->n * sizeof *pairs);
-	jv_sort(e, pairs, d->n, false);
-	return pairs;
-}

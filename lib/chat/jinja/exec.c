@@ -206,9 +206,7 @@ struct jv loop_recurse(struct env *e, struct jv_loop *l, struct jv items)
 
 	if (!l->node->op)
 		env_fail(e, "the loop is not marked as recursive");
-	env_enter(e);
 	run_loop(e, l->node, items, l->scope, l->depth + 1);
-	e->depth--;
 	return jv_since(e, start);
 }
 

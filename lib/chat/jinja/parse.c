@@ -212,11 +212,6 @@ static struct node *head_with(struct parser *p, struct node *n)
 	return n;
 }
 
-static struct node *head_generation(struct parser *p, struct node *n)
-{
-	return n;
-}
-
 static struct node *head_block(struct parser *p, struct node *n)
 {
 	parse_name(p);
@@ -279,17 +274,15 @@ static struct node *statement(struct parser *p)
 	static const struct {
 		const char *name;
 		enum node_type type;
-		parse_head *head;       /* NULL: refused */
+		parse_head *head;       /* NULL: nothing follows the name */
 		const char *ends;
 	} statements[] = {
 		{ "if", N_IF, head_if, "elif else endif" }, { "for", N_FOR, head_for, "else endfor" },
 		{ "set", N_SET, head_set, "endset" }, { "macro", N_SET, head_macro, "endmacro" },
 		{ "call", N_PRINT, head_call, "endcall" }, { "filter", N_PRINT, head_filter, "endfilter" },
 		{ "with", N_WITH, head_with, "endwith" }, { "block", N_WITH, head_block, "endblock" },
-		{ "generation", N_WITH, head_generation, "endgeneration" }, { "do", N_SET, head_do, NULL },
+		{ "generation", N_WITH, NULL, "endgeneration" }, { "do", N_SET, head_do, NULL },
 		{ "break", N_BREAK, head_jump, NULL }, { "continue", N_CONTINUE, head_jump, NULL },
-		{ "include", 0, NULL, NULL }, { "import", 0, NULL, NULL }, { "from", 0, NULL, NULL },
-		{ "extends", 0, NULL, NULL },
 	};
 	struct node *n, *owner;
 
@@ -298,17 +291,17 @@ static struct node *statement(struct parser *p)
 	for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
 		if (!parse_at(p, statements[i].name))
 			continue;
-		if (!statements[i].head)
-			env_fail(p->e, "%s: other templates cannot be used", statements[i].name);
 		n = parse_node(p, statements[i].type, NULL, NULL);
 		parse_advance(p);
-		owner = statements[i].head(p, n);
+		owner = statements[i].head ? statements[i].head(p, n) : n;
 		parse_expect(p, "%}");
 		if (owner)
 			parse_bodies(p, owner, statements[i].ends);
 		return n;
 	}
-	env_fail(p->e, "unknown tag '%.*s'", p->token.n > 64 ? 64 : (int)p->token.n, p->token.s);
+	if (parse_at(p, "include import from extends"))
+		env_fail(p->e, "%.*s: other templates cannot be used", JV_SHOWN(p->token));
+	env_fail(p->e, "unknown tag '%.*s'", JV_SHOWN(p->token));
 }
 
 /* The next piece of a body, or NULL: a tag starts whose name is one of `ends`, and the cursor is on it. */

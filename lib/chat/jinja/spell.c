@@ -131,8 +131,13 @@ static const char *const json_constants[] = { "null", "false", "true" };
 static void put_json_nested(struct env *e, struct json_writer *w, struct jv v, bool sort_keys)
 {
 	bool dict = v.kind == JV_DICT;
-	const struct jv_pair *pairs = !dict ? NULL : sort_keys ? jv_sorted_pairs(e, v.dict) : v.dict->pairs;
+	struct jv_pair *pairs = dict ? v.dict->pairs : NULL;
 
+	if (dict && sort_keys && v.dict->n) {
+		pairs = env_array(e, v.dict->n, sizeof *pairs);
+		memcpy(pairs, v.dict->pairs, v.dict->n * sizeof *pairs);
+		jv_sort(e, pairs, v.dict->n, false);
+	}
 	json_open(w, dict ? '{' : '[');
 	for (uint32_t i = 0; i < *v.count; i++) {
 		if (dict) {

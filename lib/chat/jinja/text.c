@@ -39,21 +39,12 @@ bool text_is(int32_t c, enum text_class what)
 	enum unicode_class class = c < 0 || c >= UNICODE_END ? UNICODE_OTHER : unicode_class((uint32_t)c);
 	bool letter = class >= UNICODE_LU && class <= UNICODE_LO;
 
-	switch (what) {
-	case TEXT_DIGIT:
-		return c >= '0' && c <= '9';
-	case TEXT_LETTER:
-		return letter;
-	case TEXT_ALNUM:
-		return letter || class == UNICODE_NUMBER;
-	case TEXT_SPACE:
-		return space_char(c);
-	case TEXT_ASCII:
-		return c >= 0 && c < 0x80;
-	case TEXT_PRINTABLE:
-		break;
-	}
-	return class >= UNICODE_LU && class <= UNICODE_BLANK;
+	return what == TEXT_DIGIT ? c >= '0' && c <= '9' :
+		what == TEXT_LETTER ? letter :
+		what == TEXT_ALNUM ? letter || class == UNICODE_NUMBER :
+		what == TEXT_SPACE ? space_char(c) :
+		what == TEXT_ASCII ? c >= 0 && c < 0x80 :
+		class >= UNICODE_LU && class <= UNICODE_BLANK;
 }
 
 /* Lower-case letters first..last, whose capitals lie `up` away. With up 0 capitals and small letters alternate, and

@@ -68,19 +68,18 @@ struct jv jv_undefined_hint(struct env *e, const char *message)
 void jv_fail_undefined(struct env *e, struct jv v)
 {
 	const struct jv_undef *u = v.undef;
-	const char *s = u->name.s, *type = u->owner == JV_ITER ? "NoneType" : u->owner == JV_NAMESPACE ?
-		"jinja2.utils.Namespace" : jv_type((struct jv){ .kind = (uint8_t)u->owner });
-	int n = u->name.n > 300 ? 300 : (int)u->name.n;
+	const char *type = u->owner == JV_ITER ? "NoneType" : u->owner == JV_NAMESPACE ? "jinja2.utils.Namespace" :
+		jv_type((struct jv){ .kind = (uint8_t)u->owner });
 
 	if (u->what == UNDEF_HINT)
-		env_fail(e, "%.*s", n, s);
+		env_fail(e, "%.*s", JV_SHOWN(u->name));
 	if (u->what == UNDEF_VARIABLE)
-		env_fail(e, "'%.*s' is undefined", n, s);
+		env_fail(e, "'%.*s' is undefined", JV_SHOWN(u->name));
 	if (u->what == UNDEF_ELEMENT)
-		env_fail(e, "%s object has no element %.*s", type, n, s);
+		env_fail(e, "%s object has no element %.*s", type, JV_SHOWN(u->name));
 	if (u->owner == JV_NONE)
-		env_fail(e, "'None' has no attribute '%.*s'", n, s);
-	env_fail(e, "'%s object' has no attribute '%.*s'", type, n, s);
+		env_fail(e, "'None' has no attribute '%.*s'", JV_SHOWN(u->name));
+	env_fail(e, "'%s object' has no attribute '%.*s'", type, JV_SHOWN(u->name));
 }
 
 struct jv jv_text(struct env *e, const char *s, size_t n)
@@ -239,9 +238,8 @@ struct jv jv_pair_of(struct env *e, struct jv a, struct jv b)
 {
 	struct jv t = jv_list(e, JV_TUPLE, 2);
 
-	t.list->items[0] = a;
-	t.list->items[1] = b;
-	t.list->n = 2;
+	jv_push(e, t.list, a);
+	jv_push(e, t.list, b);
 	return t;
 }
 

@@ -166,6 +166,9 @@ static inline bool jv_next(struct jv *rest, struct jv *first, int32_t *c)
 	return true;
 }
 
+/* The arguments of %.*s for what a message shows of a string. */
+#define JV_SHOWN(v) (v).n > 300 ? 300 : (int)(v).n, (v).n ? (v).s : ""
+
 bool jv_is(struct jv v, const char *s);         /* a string with these bytes */
 const char *jv_type(struct jv v);               /* its Python type: "str", "NoneType" */
 bool jv_true(struct jv v);
@@ -213,9 +216,8 @@ struct jv *jv_dict_get(struct env *e, const struct jv_dict *d, struct jv key);
 void jv_dict_remove(struct jv_dict *d, struct jv *value);       /* the pair with this value, from jv_dict_get */
 void jv_dict_merge(struct env *e, struct jv_dict *d, const struct jv_dict *more);
 
-/* Sorts the pairs by their keys; equal keys keep their order. jv_sorted_pairs sorts a copy of the dict's pairs. */
+/* Sorts the pairs by their keys; equal keys keep their order. */
 void jv_sort(struct env *e, struct jv_pair *pairs, uint32_t n, bool reverse);
-struct jv_pair *jv_sorted_pairs(struct env *e, const struct jv_dict *d);
 
 bool jv_equal(struct env *e, struct jv a, struct jv b);
 bool jv_contains(struct env *e, struct jv container, struct jv item);
