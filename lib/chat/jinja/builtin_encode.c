@@ -93,7 +93,7 @@ struct jv text_tojson(struct env *e, struct call *c)
 	size_t start = e->out->n;
 	char pad[256], comma[32], colon[32];
 
-	w.ascii = arg_true(c, 0);
+	w.ascii = jv_true(c->arg[0]);
 	if (indent.kind != JV_ABSENT && indent.kind != JV_NONE) {
 		copy_short(e, pad, sizeof pad, text_indentation(e, c, 1), "indent");
 		w.indent = pad;
@@ -107,7 +107,7 @@ struct jv text_tojson(struct env *e, struct call *c)
 		w.comma = comma;
 		w.colon = colon;
 	}
-	jv_put_json(e, &w, c->self, arg_true(c, 3));
+	jv_put_json(e, &w, c->self, jv_true(c->arg[3]));
 	return jv_since(e, start);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum { LONGEST_RANGE = 100000 };
+enum { ROOM = 1024 };           /* for a time, and a quarter of it more for each byte of the format */
 
 struct jv global_range(struct env *e, struct call *c)
 {
@@ -69,7 +70,7 @@ struct jv global_strftime_now(struct env *e, struct call *c)
 	struct timespec t = { 0 };
 	struct tm now;
 	char *format, *text;
-	size_t n = 0;
+	size_t room;
 
 	f.n = (uint32_t)(f.n ? strnlen(f.s, f.n) : 0);
 	if (e->now)
@@ -77,14 +78,10 @@ struct jv global_strftime_now(struct env *e, struct call *c)
 	else if (clock_gettime(CLOCK_REALTIME, &t) || !localtime_r(&t.tv_sec, &now))
 		env_fail(e, "strftime_now: the local time is not known");
 	format = python_format(e, f, t.tv_nsec / 1000);
-	for (size_t room = 1024; *format; room *= 2) {
-		env_tick(e, room / 8);
-		text = env_text(e, room);
-		n = strftime(text, room, format, &now);
-		if (n || room >= 256 * strlen(format))
-			return jv_str(text, n);
-	}
-	return jv_str("", 0);
+	room = ROOM + ROOM / 4 * strlen(format);
+	env_tick(e, room / 8);
+	text = env_text(e, room);
+	return jv_str(text, strftime(text, room, format, &now));
 }
 
 static struct jv join_next(struct env *e, struct call *c)
@@ -106,6 +103,6 @@ struct jv global_joiner(struct env *e, struct call *c)
 	static const struct builtin next = { "joiner", 0, "", join_next, 0 };
 	struct jv_method *m = ENV_NEW(e, struct jv_method);
 
-	*m = (struct jv_method){ jv_pair_of(e, jv_none(), arg_or(c, 0, jv_str(", ", 2))), &next };
+	*m = (struct jv_method){ jv_pair_of(e, jv_none, arg_or(c, 0, jv_str(", ", 2))), &next };
 	return (struct jv){ .kind = JV_METHOD, .method = m };
 }

@@ -94,7 +94,7 @@ struct jv items_reverse(struct env *e, struct call *c)
 	if (!c->b->what)
 		return text ? out : jv_iter(out, "list_reverseiterator");
 	*c->self.list = *out.list;
-	return jv_none();
+	return jv_none;
 }
 
 /* what: 1 for the method of the separator, which joins strings alone */
@@ -106,7 +106,7 @@ struct jv items_join(struct env *e, struct call *c)
 	size_t start = e->out->n;
 
 	for (uint32_t i = 0; i < l->n; i++) {
-		struct jv item = attribute_of(e, l->items[i], c->arg[1], jv_absent());
+		struct jv item = attribute_of(e, l->items[i], c->arg[1], jv_absent);
 
 		if (method && item.kind != JV_STR)
 			env_fail(e, "sequence item %u: expected str instance, %s found", i, jv_type(item));
@@ -178,7 +178,7 @@ static struct jv values_of(struct env *e, const struct jv_pair *pairs, uint32_t 
 struct jv items_sort(struct env *e, struct call *c)
 {
 	bool dict = c->b->what == SORT_DICT, list = c->b->what == SORT_LIST;
-	struct key k = { c->arg[2], jv_absent(), list || arg_true(c, !dict) };
+	struct key k = { c->arg[2], jv_absent, list || jv_true(c->arg[!dict]) };
 	struct jv_list *l;
 	struct jv out;
 
@@ -189,17 +189,17 @@ struct jv items_sort(struct env *e, struct call *c)
 		k.path = jv_int(jv_is(c->arg[1], "value"));
 	}
 	l = dict ? dict_items(e, c->self.dict).list : jv_items(e, c->self);
-	out = values_of(e, sorted(e, l, &k, arg_true(c, dict ? 2 : 0)), l->n);
+	out = values_of(e, sorted(e, l, &k, jv_true(c->arg[dict ? 2 : 0])), l->n);
 	if (!list)
 		return out;
 	*c->self.list = *out.list;
-	return jv_none();
+	return jv_none;
 }
 
 /* what: 1 max, 0 min */
 struct jv items_extreme(struct env *e, struct call *c)
 {
-	struct key k = { c->arg[1], jv_absent(), arg_true(c, 0) };
+	struct key k = { c->arg[1], jv_absent, jv_true(c->arg[0]) };
 	const struct jv_list *l = jv_items(e, c->self);
 
 	return l->n ? sorted(e, l, &k, c->b->what)->value :
@@ -208,7 +208,7 @@ struct jv items_extreme(struct env *e, struct call *c)
 
 struct jv items_unique(struct env *e, struct call *c)
 {
-	struct key k = { c->arg[1], jv_absent(), arg_true(c, 0) };
+	struct key k = { c->arg[1], jv_absent, jv_true(c->arg[0]) };
 	struct jv seen = jv_dict(e, JV_DICT), out = generator(e);
 	const struct jv_list *l = jv_items(e, c->self);
 	const struct jv_pair *pairs = keyed(e, l, &k);
@@ -216,7 +216,7 @@ struct jv items_unique(struct env *e, struct call *c)
 	for (uint32_t i = 0; i < l->n; i++) {
 		if (jv_dict_get(e, seen.dict, pairs[i].key))
 			continue;
-		jv_dict_set(e, seen.dict, pairs[i].key, jv_none());
+		jv_dict_set(e, seen.dict, pairs[i].key, jv_none);
 		jv_push(e, out.list, pairs[i].value);
 	}
 	return out;
@@ -224,7 +224,7 @@ struct jv items_unique(struct env *e, struct call *c)
 
 struct jv items_groupby(struct env *e, struct call *c)
 {
-	struct key k = { c->arg[0], c->arg[1], arg_true(c, 2) };
+	struct key k = { c->arg[0], c->arg[1], jv_true(c->arg[2]) };
 	struct jv groups = jv_list(e, JV_LIST, 0);
 	const struct jv_list *l = jv_items(e, c->self);
 	const struct jv_pair *pairs = sorted(e, l, &k, false);
@@ -249,7 +249,7 @@ struct jv items_sum(struct env *e, struct call *c)
 
 	for (uint32_t i = 0; i < l->n; i++) {
 		env_tick(e, 1);
-		sum = eval_binary(e, '+', sum, attribute_of(e, l->items[i], c->arg[0], jv_absent()));
+		sum = eval_binary(e, '+', sum, attribute_of(e, l->items[i], c->arg[0], jv_absent));
 	}
 	return sum;
 }
@@ -283,7 +283,7 @@ struct jv items_select(struct env *e, struct call *c)
 		env_fail(e, "a test is named by a string");
 	l = jv_true(c->self) ? jv_items(e, c->self) : &nothing;
 	for (uint32_t i = 0; i < l->n; i++) {
-		struct jv v = attribute_of(e, l->items[i], used ? c->pos[0] : jv_none(), jv_absent());
+		struct jv v = attribute_of(e, l->items[i], used ? c->pos[0] : jv_none, jv_absent);
 
 		env_tick(e, 2);
 		if (c->n_pos > used)
@@ -307,7 +307,7 @@ struct jv items_map(struct env *e, struct call *c)
 	for (uint32_t i = 0; i < l->n; i++) {
 		env_tick(e, 2);
 		jv_push(e, out.list, c->n_pos ? apply(e, c, 0, IS_FILTER, l->items[i]) :
-			attribute_of(e, l->items[i], *path, missing ? *missing : jv_absent()));
+			attribute_of(e, l->items[i], *path, missing ? *missing : jv_absent));
 	}
 	return out;
 }
@@ -339,7 +339,7 @@ struct jv items_batch(struct env *e, struct call *c)
 
 struct jv value_default(struct env *e, struct call *c)
 {
-	bool missing = c->self.kind == JV_UNDEF || (arg_true(c, 1) && !jv_true(c->self));
+	bool missing = c->self.kind == JV_UNDEF || (jv_true(c->arg[1]) && !jv_true(c->self));
 
 	return missing ? arg_or(c, 0, jv_str("", 0)) : c->self;
 }

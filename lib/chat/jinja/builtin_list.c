@@ -6,13 +6,13 @@
 struct jv list_append(struct env *e, struct call *c)
 {
 	jv_push(e, c->self.list, c->arg[0]);
-	return jv_none();
+	return jv_none;
 }
 
 struct jv list_extend(struct env *e, struct call *c)
 {
 	jv_extend(e, c->self.list, jv_items(e, c->arg[0]));
-	return jv_none();
+	return jv_none;
 }
 
 struct jv list_insert(struct env *e, struct call *c)
@@ -26,7 +26,7 @@ struct jv list_insert(struct env *e, struct call *c)
 	memmove(l->items + at + 1, l->items + at, (l->n - (size_t)at) * sizeof *l->items);
 	l->items[at] = c->arg[1];
 	l->n++;
-	return jv_none();
+	return jv_none;
 }
 
 /* Removes item number i. */
@@ -65,7 +65,7 @@ struct jv list_index(struct env *e, struct call *c)
 	if (!c->b->what)
 		return jv_int(i);
 	take_item(e, l, i);
-	return jv_none();
+	return jv_none;
 }
 
 struct jv list_count(struct env *e, struct call *c)
@@ -83,7 +83,7 @@ struct jv value_clear(struct env *e, struct call *c)
 		*c->self.list = (struct jv_list){ 0 };
 	else
 		*c->self.dict = (struct jv_dict){ 0 };
-	return jv_none();
+	return jv_none;
 }
 
 struct jv dict_copy(struct env *e, struct call *c)
@@ -145,7 +145,7 @@ static void fill(struct env *e, struct jv_dict *d, const struct call *c)
 struct jv dict_update(struct env *e, struct call *c)
 {
 	fill(e, c->self.dict, c);
-	return jv_none();
+	return jv_none;
 }
 
 /* dict() and namespace(). what: the kind */
@@ -161,7 +161,7 @@ struct jv global_dict(struct env *e, struct call *c)
 struct jv dict_get(struct env *e, struct call *c)
 {
 	struct jv_dict *d = c->self.dict;
-	struct jv *found = jv_dict_get(e, d, c->arg[0]), value = found ? *found : arg_or(c, 1, jv_none());
+	struct jv *found = jv_dict_get(e, d, c->arg[0]), value = found ? *found : arg_or(c, 1, jv_none);
 
 	if (!found && c->b->what == DICT_POP && c->arg[1].kind == JV_ABSENT)
 		env_fail(e, "pop: the dict has no such key");

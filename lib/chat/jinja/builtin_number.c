@@ -32,7 +32,7 @@ struct jv number_int(struct env *e, struct call *c)
 		if (v.kind == JV_ABSENT)
 			v = number_real(e, c->self);
 		if (v.kind == JV_FLOAT && isinf(v.d))
-			v = jv_absent();
+			v = jv_absent;
 	}
 	if (v.kind == JV_FLOAT && !isnan(v.d))
 		return number_truncated(e, v.d);

@@ -55,7 +55,7 @@ struct jv text_in_case(struct env *e, struct call *c)
 /* what: the sides, 1 left and 2 right */
 struct jv text_strip(struct env *e, struct call *c)
 {
-	struct jv s = c->self, chars = arg_str(e, c, 0, jv_none()), one, rest;
+	struct jv s = c->self, chars = arg_str(e, c, 0, jv_none), one, rest;
 	int32_t ch = 0;
 
 	for (int side = 1; side <= 2; side++) {
@@ -135,7 +135,7 @@ static bool next_piece(struct env *e, struct split *p, struct jv *out)
 /* what: 1 to split from the right */
 struct jv text_split(struct env *e, struct call *c)
 {
-	struct split p = { c->self, arg_str(e, c, 0, jv_none()), arg_int(e, c, 1, -1), c->b->what, false };
+	struct split p = { c->self, arg_str(e, c, 0, jv_none), arg_int(e, c, 1, -1), c->b->what, false };
 	struct jv list = jv_list(e, JV_LIST, 0), out;
 
 	if (p.separator.kind == JV_STR && !p.separator.n)
@@ -177,7 +177,7 @@ static struct jv lines_of(struct env *e, struct jv s, bool keep_ends)
 
 struct jv text_splitlines(struct env *e, struct call *c)
 {
-	return lines_of(e, c->self, arg_true(c, 0));
+	return lines_of(e, c->self, jv_true(c->arg[0]));
 }
 
 /* what: 1 for the last occurrence */
@@ -211,7 +211,7 @@ static struct jv window(struct env *e, struct call *c, int i)
 	from = from < 0 ? (from + n < 0 ? 0 : from + n) : from;
 	to = to < 0 ? (to + n < 0 ? 0 : to + n) : to > n ? n : to;
 	if (from > to)
-		return jv_absent();
+		return jv_absent;
 	out.s += text_offset(c->self.s, c->self.n, from);
 	out.n = (uint32_t)(text_offset(c->self.s, c->self.n, to) - (size_t)(out.s - c->self.s));
 	return out;
@@ -360,7 +360,7 @@ struct jv text_indentation(struct env *e, const struct call *c, int i)
 struct jv text_indent(struct env *e, struct call *c)
 {
 	struct jv s = c->self, pad;
-	bool first = arg_true(c, 1), blank = arg_true(c, 2);
+	bool first = jv_true(c->arg[1]), blank = jv_true(c->arg[2]);
 	const struct jv_list *lines;
 	size_t start = e->out->n;
 
@@ -391,7 +391,7 @@ struct jv text_truncate(struct env *e, struct call *c)
 	if (s.kind != JV_STR)
 		env_fail(e, "truncate: expected a string, not %s", jv_type(s));
 	s.n = (uint32_t)text_offset(s.s, s.n, keep);
-	if (!arg_true(c, 1)) {
+	if (!jv_true(c->arg[1])) {
 		const char *space = jv_find(e, s, jv_str(" ", 1), true);
 
 		s.n = space ? (uint32_t)(space - s.s) : s.n;

@@ -57,7 +57,7 @@ static struct jv take_argument(struct env *e, struct call *c, uint32_t i, struct
 	char out[128];
 
 	if (!named)
-		return i < c->n_pos ? c->pos[i] : jv_absent();
+		return i < c->n_pos ? c->pos[i] : jv_absent;
 	if (i < c->n_pos)
 		env_fail(e, "%s got multiple values for an argument", callee(out, c));
 	v = *named;
@@ -226,11 +226,6 @@ struct jv arg_str(struct env *e, const struct call *c, int i, struct jv absent)
 	if (v.kind != JV_STR)
 		env_fail(e, "%s: expected a string, not %s", c->b->name, jv_type(v));
 	return v;
-}
-
-bool arg_true(const struct call *c, int i)
-{
-	return jv_true(c->arg[i]);      /* false where absent */
 }
 
 struct jv arg_or(const struct call *c, int i, struct jv absent)

@@ -225,7 +225,7 @@ static struct node *bound(struct parser *p, bool there)
 	if (there && !parse_at(p, ": ]"))
 		return parse_expression(p);
 	none = parse_node(p, N_CONST, NULL, NULL);
-	none->value = jv_none();
+	none->value = jv_none;
 	return none;
 }
 

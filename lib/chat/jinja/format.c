@@ -295,7 +295,7 @@ static struct field percent_field(struct env *e, struct percent *p)
 
 static void put_percent(struct env *e, struct percent *p)
 {
-	struct jv v = take(&p->rest, "(") ? named_argument(e, p) : jv_absent();
+	struct jv v = take(&p->rest, "(") ? named_argument(e, p) : jv_absent;
 	struct field f = percent_field(e, p);
 
 	if (f.type == '%') {

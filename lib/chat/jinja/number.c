@@ -40,7 +40,7 @@ static struct jv integer_of(struct env *e, const char *s, int base, bool negativ
 	int64_t small;
 
 	if (!n || n > MOST_DIGITS)
-		return jv_absent();
+		return jv_absent;
 	env_tick(e, n * n / 64);
 	limbs = env_array(e, n / 5 + 2, sizeof *limbs);
 	p = out = env_text(e, n * 2 + 16);
@@ -48,7 +48,7 @@ static struct jv integer_of(struct env *e, const char *s, int base, bool negativ
 		uint64_t carry = (uint64_t)text_digit(*s);
 
 		if (carry >= (uint64_t)base)
-			return jv_absent();
+			return jv_absent;
 		for (size_t i = 0; i < used; i++, carry /= LIMB) {
 			carry += (uint64_t)limbs[i] * (uint64_t)base;
 			limbs[i] = (uint32_t)(carry % LIMB);
@@ -72,7 +72,7 @@ struct jv number_integer(struct env *e, struct jv s, int64_t base)
 	bool negative = text && *text == '-';
 
 	if (!text || base < 0 || base == 1 || base > 36)
-		return jv_absent();
+		return jv_absent;
 	text += *text == '-' || *text == '+';
 	hit = *text == '0' && text[1] ? strchr(letters, text[1]) : NULL;
 	if (hit && (!base || base == bases[(hit - letters) / 2])) {
@@ -90,7 +90,7 @@ struct jv number_real(struct env *e, struct jv s)
 	double d;
 
 	if (!text || strpbrk(text, "xX(pP"))
-		return jv_absent();
+		return jv_absent;
 	d = strtod(text, &end);
-	return *end ? jv_absent() : jv_float(d);
+	return *end ? jv_absent : jv_float(d);
 }

@@ -104,7 +104,6 @@ struct jv call_tuple(struct env *e, const struct call *c, uint32_t from);       
 /* Argument i of a builtin, or its default. A value of the wrong type is a failure. */
 int64_t arg_int(struct env *e, const struct call *c, int i, int64_t absent);
 struct jv arg_str(struct env *e, const struct call *c, int i, struct jv absent);
-bool arg_true(const struct call *c, int i);
 struct jv arg_or(const struct call *c, int i, struct jv absent);
 
 /* Builtins that other parts use. */

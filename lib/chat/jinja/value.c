@@ -143,7 +143,7 @@ struct jv jv_from_json(struct env *e, const struct json *v)
 
 	switch (v->type) {
 	case JSON_NULL:
-		return jv_none();
+		return jv_none;
 	case JSON_FALSE:
 	case JSON_TRUE:
 		return jv_bool(v->type == JSON_TRUE);

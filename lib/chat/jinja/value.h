@@ -100,15 +100,7 @@ struct jv_method {
 	const struct builtin *builtin;
 };
 
-static inline struct jv jv_none(void)
-{
-	return (struct jv){ .kind = JV_NONE };
-}
-
-static inline struct jv jv_absent(void)
-{
-	return (struct jv){ .kind = JV_ABSENT };
-}
+static const struct jv jv_absent = { .kind = JV_ABSENT }, jv_none = { .kind = JV_NONE };
 
 static inline struct jv jv_bool(bool b)
 {
