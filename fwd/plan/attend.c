@@ -14,16 +14,10 @@ struct span {
 	size_t first, n;        /* rows of the batch */
 	size_t out;             /* where the first of them goes */
 	size_t blocks;          /* of the context that they see */
+	int shared;             /* these are shared out: there is room for those of one run */
+	size_t each;            /* blocks, or rows, of a piece */
+	size_t pieces;          /* of one KV head */
 };
-
-static struct span span_of(const struct op *op, const struct run *r)
-{
-	size_t blocks = op_pieces(r->pos + r->n, ATTEND_BLOCK);
-
-	if (op->wanted)
-		return (struct span){ r, r->first + r->n - r->wanted, r->wanted, r->first_wanted, blocks };
-	return (struct span){ r, r->first, r->n, r->first, blocks };
-}
 
 /* Bytes of K and V of one position and KV head. */
 static double position_bytes(const struct attend *d, enum kv_type type)
@@ -31,29 +25,23 @@ static double position_bytes(const struct attend *d, enum kv_type type)
 	return (double)kv_block_bytes(type, d->dim_k, d->dim_v) / KV_EXTENT;
 }
 
-/* Blocks of a context that one piece reads where they are shared out. */
-static size_t blocks_each(const struct op_attention *a, const struct span *t)
+static struct span span_of(const struct op *op, const struct step *s, const struct run *r)
 {
-	double bytes = ATTEND_BLOCK * position_bytes(&a->heads, t->run->state->shape.kv_type);
+	const struct op_attention *a = op->bound;
+	double block = ATTEND_BLOCK * position_bytes(&a->heads, r->state->shape.kv_type);
+	struct span t = { .run = r, .first = r->first, .n = r->n, .out = r->first,
+		.blocks = op_pieces(r->pos + r->n, ATTEND_BLOCK), .each = size_max((size_t)(PIECE_BYTES / block), 1) };
 
-	return size_max((size_t)(PIECE_BYTES / bytes), 1);
-}
-
-/* There is room for the blocks of one run. */
-static int is_shared(const struct op_attention *a, const struct step *s, const struct span *t)
-{
-	return s->n_runs == 1 && t->n && t->n <= ATTEND_FEW && t->blocks > blocks_each(a, t);
-}
-
-static size_t rows_each(const struct step *s)
-{
-	return op_pieces(KV_TILE, s->k->attend_rows) * s->k->attend_rows;
-}
-
-/* Pieces of one KV head. */
-static size_t head_pieces(const struct op_attention *a, const struct step *s, const struct span *t)
-{
-	return is_shared(a, s, t) ? op_pieces(t->blocks, blocks_each(a, t)) : op_pieces(t->n, rows_each(s));
+	if (op->wanted) {
+		t.first += r->n - r->wanted;
+		t.n = r->wanted;
+		t.out = r->first_wanted;
+	}
+	t.shared = s->n_runs == 1 && t.n && t.n <= ATTEND_FEW && t.blocks > t.each;
+	if (!t.shared)
+		t.each = op_pieces(KV_TILE, s->k->attend_rows) * s->k->attend_rows;
+	t.pieces = op_pieces(t.shared ? t.blocks : t.n, t.each);
+	return t;
 }
 
 static size_t pieces(const struct op *op, const struct step *s)
@@ -61,11 +49,8 @@ static size_t pieces(const struct op *op, const struct step *s)
 	const struct op_attention *a = op->bound;
 	size_t n = 0;
 
-	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
-		struct span t = span_of(op, r);
-
-		n += head_pieces(a, s, &t);
-	}
+	for (const struct run *r = s->run; r < s->run + s->n_runs; r++)
+		n += span_of(op, s, r).pieces;
 	return n * a->heads.n_head_kv;
 }
 
@@ -93,38 +78,37 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 {
 	const struct op_attention *a = op->bound;
 	const struct run *r = s->run;
-	struct span t = span_of(op, r);
-	size_t n, head, from, to, each;
+	struct span t = span_of(op, s, r);
+	size_t head, from;
 	struct kv_head kv;
 	struct attend d;
 
-	while (piece >= (n = head_pieces(a, s, &t)) * a->heads.n_head_kv) {
-		piece -= n * a->heads.n_head_kv;
-		t = span_of(op, ++r);
+	while (piece >= t.pieces * a->heads.n_head_kv) {
+		piece -= t.pieces * a->heads.n_head_kv;
+		t = span_of(op, s, ++r);
 	}
 	d = attend_of(a, &t);
-	head = piece / n;
+	head = piece / t.pieces;
+	piece %= t.pieces;
 	kv = segment_head(r->state, a->layer, head);
-	if (is_shared(a, s, &t)) {
-		each = blocks_each(a, &t);
-		from = piece % n * each;
-		to = size_min(from + each, t.blocks);
-		s->k->attend_blocks(&d, &kv, t.n, from, to, head_shared(a, s, &t, head), step_scratch(s, thread));
+	if (t.shared) {
+		from = piece * t.each;
+		s->k->attend_blocks(&d, &kv, t.n, from, size_min(from + t.each, t.blocks), head_shared(a, s, &t, head),
+			step_scratch(s, thread));
 		return;
 	}
 	/* The last rows see most: they come first, so that no long piece is left for the end. */
-	each = rows_each(s);
-	from = (n - 1 - piece % n) * each;
-	s->k->attend(&d, &kv, from, size_min(from + each, t.n), step_scratch(s, thread));
+	from = (t.pieces - 1 - piece) * t.each;
+	s->k->attend(&d, &kv, from, size_min(from + t.each, t.n), step_scratch(s, thread));
 }
 
 /* One row of each run: then the KV heads are the pieces here and in store. */
 static int follows(const struct op *op, const struct step *s)
 {
 	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
-		struct span t = span_of(op, r);
+		struct span t = span_of(op, s, r);
 
-		if (r->n != 1 || t.n != 1 || is_shared(op->bound, s, &t))
+		if (r->n != 1 || t.n != 1 || t.shared)
 			return 0;
 	}
 	return 1;
@@ -138,7 +122,7 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	const struct attend *d = &a->heads;
 
 	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
-		struct span t = span_of(op, r);
+		struct span t = span_of(op, s, r);
 		double seen = (double)(r->pos + r->n), rows = (double)t.n;
 
 		if (!t.n)
@@ -156,15 +140,14 @@ const struct op_kind op_attend = { .name = "attend", .pieces = pieces, .piece = 
 static size_t join_pieces(const struct op *op, const struct step *s)
 {
 	const struct op_attention *a = op->bound;
-	struct span t = span_of(op, s->run);
 
-	return is_shared(a, s, &t) ? a->heads.n_head_kv : 0;
+	return span_of(op, s, s->run).shared ? a->heads.n_head_kv : 0;
 }
 
 static void join_piece(const struct op *op, const struct step *s, size_t head, size_t thread)
 {
 	const struct op_attention *a = op->bound;
-	struct span t = span_of(op, s->run);
+	struct span t = span_of(op, s, s->run);
 	struct attend d = attend_of(a, &t);
 
 	s->k->attend_join(&d, head, t.n, head_shared(a, s, &t, head), step_scratch(s, thread));
