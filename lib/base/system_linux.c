@@ -287,9 +287,10 @@ void system_widen_pipe(int fd, size_t bytes)
 }
 
 #ifndef SEGMENTS_IN_FILES
+/* Small containers and chroots may lack it. */
 const char *system_shared_memory(void)
 {
-	return "/dev/shm";
+	return access("/dev/shm", W_OK | X_OK) ? NULL : "/dev/shm";
 }
 #endif
 #endif
