@@ -58,15 +58,10 @@ void report_done(const struct serve *v, double start)
 
 struct profile {
 	const struct plan *plan;
-	int prompt;             /* batches of several rows, or batches of one */
+	int prompt;             /* batches of several rows, or of one: index of op->cost */
 	double seconds;         /* of all ops */
 	struct limit limit;
 };
-
-static const struct cost *cost_of(const struct profile *f, size_t i)
-{
-	return f->prompt ? &f->plan->op[i].prompt : &f->plan->op[i].decode;
-}
 
 static void add(struct cost *sum, const struct cost *t)
 {
@@ -102,45 +97,42 @@ static void line(const struct profile *f, int depth, const char *name, const str
 	fputc('\n', stderr);
 }
 
-/* The sum of all ops with the name, or of the layer, of op `from`; empty unless that is the first of them. */
-static struct cost sum(const struct profile *f, size_t from, int by_layer)
+/* The sum of all ops with the name, or of the layer, of op `first`, if that is the first of them. */
+static void group(const struct profile *f, size_t first, int by_layer, const char *name)
 {
 	const struct op *op = f->plan->op;
-	struct cost all = { .times = 0 };
+	struct cost sum = { .times = 0 };
 
 	for (size_t i = 0; i < f->plan->n_ops; i++)
-		if (by_layer ? op[i].layer == op[from].layer : !strcmp(op[i].name, op[from].name)) {
-			if (i < from)
-				return (struct cost){ .times = 0 };
-			add(&all, cost_of(f, i));
+		if (by_layer ? op[i].layer == op[first].layer : !strcmp(op[i].name, op[first].name)) {
+			if (i < first)
+				return;
+			add(&sum, &op[i].cost[f->prompt]);
 		}
-	return all;
+	line(f, by_layer, name, &sum);
 }
 
 static void table(const struct profile *f)
 {
-	struct cost t;
-
-	for (size_t i = 0; i < f->plan->n_ops; i++) {
-		t = sum(f, i, 0);
-		line(f, 0, f->plan->op[i].name, &t);
-	}
+	heading(f->prompt ? "batches of several tokens, by op" : "one token at a time, by op");
+	for (size_t i = 0; i < f->plan->n_ops; i++)
+		group(f, i, 0, f->plan->op[i].name);
 }
 
 static void tree(const struct profile *f, const struct cost *all)
 {
-	const struct op *op = f->plan->op;
-	struct cost t;
 	char name[32];
 
+	heading(f->prompt ? "batches of several tokens, by layer" : "one token at a time, by layer");
 	line(f, 0, "model", all);
 	for (size_t i = 0; i < f->plan->n_ops; i++) {
-		if (op[i].layer != OP_NO_LAYER) {
-			t = sum(f, i, 1);
-			snprintf(name, sizeof name, "layer %zu", op[i].layer);
-			line(f, 1, name, &t);
-		}
-		line(f, op[i].layer != OP_NO_LAYER ? 2 : 1, op[i].name, cost_of(f, i));
+		const struct op *op = &f->plan->op[i];
+		int layer = op->layer != OP_NO_LAYER;
+
+		snprintf(name, sizeof name, "layer %zu", op->layer);
+		if (layer)
+			group(f, i, 1, name);
+		line(f, 1 + layer, op->name, &op->cost[f->prompt]);
 	}
 }
 
@@ -164,13 +156,11 @@ void report_profile(const struct plan *p)
 	for (f.prompt = 1; f.prompt >= 0; f.prompt--) {
 		all = (struct cost){ .times = 0 };
 		for (size_t i = 0; i < p->n_ops; i++)
-			add(&all, cost_of(&f, i));
+			add(&all, &p->op[i].cost[f.prompt]);
 		f.seconds = all.seconds > 1e-12 ? all.seconds : 1e-12;
 		if (!all.times)
 			continue;
-		heading(f.prompt ? "batches of several tokens, by op" : "one token at a time, by op");
 		table(&f);
-		heading(f.prompt ? "batches of several tokens, by layer" : "one token at a time, by layer");
 		tree(&f, &all);
 	}
 }

@@ -63,11 +63,6 @@ static int real(const struct model *m, const char *name, double low, double high
 	return 0;
 }
 
-static int is(struct gguf_string s, const char *text)
-{
-	return s.n == strlen(text) && !memcmp(s.s, text, s.n);
-}
-
 /* ---- hyperparameters ---- */
 
 static int read_architecture(struct model *m, struct why *w)
@@ -186,11 +181,11 @@ static int read_rope(struct model *m, size_t dim_k, struct why *w)
 	/* Some files say 0 where there is no scaling. */
 	r->factor = r->factor > 0 ? r->factor : 1;
 	r->n_ctx_orig = (double)n_ctx_orig;
-	if (is(type, "linear"))
+	if (gguf_is(type, "linear"))
 		r->scaling = ROPE_LINEAR;
-	else if (is(type, "yarn"))
+	else if (gguf_is(type, "yarn"))
 		r->scaling = ROPE_YARN;
-	else if (!is(type, "none"))
+	else if (!gguf_is(type, "none"))
 		return why(w, "%s: \"%.*s\" is not supported", key(m, "rope.scaling.type").s,
 			type.n < 64 ? (int)type.n : 64, type.s);
 	if (model_has(m, "rope_freqs.weight"))

@@ -108,7 +108,7 @@ struct op {
 	size_t scratch;                 /* bytes for each thread */
 	size_t block_bytes;             /* for each block of the context */
 	struct output output[OP_OUTPUTS];
-	struct cost decode, prompt;     /* in batches of one row, and of several */
+	struct cost cost[2];            /* in batches of one row, and of several */
 };
 
 #define OP_NO_LAYER SIZE_MAX

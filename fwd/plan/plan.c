@@ -183,7 +183,7 @@ static void run_piece(void *context, size_t piece, size_t thread)
 
 static void add_cost(struct op *op, const struct step *s, size_t rows, double seconds)
 {
-	struct cost *c = rows > 1 ? &op->prompt : &op->decode;
+	struct cost *c = &op->cost[rows > 1];
 
 	c->seconds += seconds;
 	c->times++;

@@ -27,7 +27,7 @@ struct plan {
 	struct plan_setup setup;
 	struct op *op;
 	size_t n_ops, n_body;           /* op[n_body ...]: the head, from x to logits */
-	int timed;                      /* op->decode and op->prompt are kept */
+	int timed;                      /* op->cost is kept */
 	struct dump *dump;              /* what each op makes is written there; or NULL */
 	int (*cancelled)(void *context);        /* asked between the ops of plan_step(); or NULL */
 	void *cancel_context;
