@@ -137,10 +137,10 @@ static bool repeats(struct jv what, struct jv times)
 
 static _Noreturn void mismatch(struct env *e, int op, struct jv a, struct jv b)
 {
-	if (op == '+' && a.kind == JV_STR)
-		env_fail(e, "can only concatenate str (not \"%s\") to str", jv_type(b));
-	if (op == '+' && jv_in(a, JV_ARRAYS))
-		env_fail(e, "can only concatenate %s (not \"%s\") to %s", jv_type(a), jv_type(b), jv_type(a));
+	const char *type = a.kind == JV_STR ? "str" : jv_type(a);
+
+	if (op == '+' && jv_in(a, JV_ARRAYS | KIND(JV_STR)))
+		env_fail(e, "can only concatenate %s (not \"%s\") to %s", type, jv_type(b), type);
 	env_fail(e, "unsupported operand type(s) for %.*s%c: '%s' and '%s'", op > 0xff,
 		(const char[]){ (char)(op >> 8), 0 }, op & 0xff, jv_type(a), jv_type(b));
 }

@@ -405,7 +405,7 @@ static struct jv named_value(struct env *e, struct braces *b, struct jv s)
 		char open = take(&s, ".[");
 
 		if (!open)
-			env_fail(e, "only '.' or '[' may follow ']' in a replacement field");
+			env_fail(e, "Only '.' or '[' may follow ']' in format field specifier");
 		name = take_until(&s, open == '[' ? "]" : ".[");
 		number = open == '[' ? index_of(name) : -1;
 		v = open == '.' ? eval_attribute(e, v, name) : eval_item(e, v, number < 0 ? name : jv_int(number));

@@ -32,8 +32,10 @@ static bool counts(struct jv v)
 
 bool jv_true(struct jv v)
 {
-	if (jv_in(v, JV_NUMBERS))
-		return jv_number(v) != 0;
+	if (jv_in(v, JV_INTEGERS))
+		return jv_integer(v) != 0;
+	if (v.kind == JV_FLOAT)
+		return v.d != 0;
 	if (v.kind == JV_STR)
 		return v.n;
 	return v.kind > JV_NONE && (!counts(v) || *v.count);
