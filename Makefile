@@ -159,9 +159,7 @@ $(foreach isa,$(ISA),$(eval $(call simd,$(isa))))
 # The table of character classes, from the Unicode Character Database; the result is committed.
 UNICODE = UnicodeData.txt
 unicode:
-	@mkdir -p $(OBJ)
-	$(CC) $(ALL) -o $(OBJ)/unicode_gen lib/vocab/unicode_gen.c
-	$(OBJ)/unicode_gen < $(UNICODE) > lib/vocab/unicode_table.c
+	LC_ALL=C awk -f lib/vocab/unicode.awk $(UNICODE) > lib/vocab/unicode_table.c
 
 demo: all
 	@printf 'Once upon a time' && $(BIN)/gen -n 120 --temp 0.6 --top-p 0.9 -s 2 "Once upon a time" && echo

@@ -1,4 +1,4 @@
-/* Made by unicode_gen.c from UnicodeData.txt: do not edit. Entries are enum unicode_class. */
+/* Made by unicode.awk from UnicodeData.txt: do not edit. Entries are enum unicode_class. */
 #include "unicode.h"
 
 const unsigned char unicode_block[UNICODE_END / 128] = {
