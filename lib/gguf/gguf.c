@@ -141,10 +141,11 @@ static inline uint64_t spaces(const unsigned char *p)
  * which has no space then. */
 static inline int is_spaced(struct gguf_string s)
 {
-	const unsigned char *last = (const unsigned char *)s.s + s.n - 1;
+	const unsigned char *last;
 
 	if (s.n < 3)
 		return 0;
+	last = (const unsigned char *)s.s + s.n - 1;
 	if (*s.s != ' ' && spaces(last - 8) | (spaces(last - 16) & -(uint64_t)(s.n > 9)))
 		return 1;
 	return memchr(s.s + 1, ' ', s.n - 2) != NULL;

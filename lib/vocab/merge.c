@@ -45,8 +45,9 @@ struct merge {
 	struct merge_rules rules;
 	const char *text;
 	size_t length;
-	uint32_t *end;                  /* end of the symbol that starts at this byte; 0: none does */
-	uint32_t *before;               /* start of the symbol before the one that starts here */
+	/* all in one allocation, for the symbol that starts at a byte */
+	uint32_t *end;                  /* its end; 0: none starts here */
+	uint32_t *before;               /* start of the symbol before it */
 	int32_t *id;                    /* its token, or -1 */
 	size_t room;
 	struct waiting *waiting;
@@ -54,7 +55,7 @@ struct merge {
 	size_t used, waiting_room;
 	struct row *rows;               /* a heap */
 	size_t n_rows, rows_room;
-	struct end *ends;               /* [ENDS] by cost: the lists that a pair may be appended to */
+	struct end ends[ENDS];          /* by cost: the lists that a pair may be appended to */
 	struct memo *memo;              /* [MEMOS]: pairs that were looked up recently */
 	struct merge *border;           /* for the two symbols at the border of two parts; or NULL */
 };
@@ -190,21 +191,6 @@ static int32_t character(struct merge *m, const char *s, size_t n)
 	return memo->id;
 }
 
-static int make_room(struct merge *m, size_t n)
-{
-	free(m->end);
-	free(m->before);
-	free(m->id);
-	m->room = 0;
-	m->end = malloc((n + 1) * sizeof *m->end);
-	m->before = malloc((n + 1) * sizeof *m->before);
-	m->id = malloc((n + 1) * sizeof *m->id);
-	if (!m->end || !m->before || !m->id)
-		return -1;
-	m->room = n;
-	return 0;
-}
-
 /* Divides the text into characters, judged by their first bytes, and queues all pairs that can be joined. */
 static int start(struct merge *m)
 {
@@ -236,7 +222,11 @@ static int run(struct merge *m, const char *s, size_t n, struct why *w)
 		return why(w, "%zu bytes of text that cannot be merged in parts", n);
 	m->text = s;
 	m->length = n;
-	if ((n > m->room && make_room(m, size_max(n, 1024))) || start(m))
+	if (grow_scratch(&m->end, &m->room, 3 * (size_max(n, 1024) + 1) * sizeof *m->end))
+		return why(w, "out of memory");
+	m->before = m->end + n + 1;
+	m->id = (int32_t *)(m->before + n + 1);
+	if (start(m))
 		return why(w, "out of memory");
 	while (m->n_rows) {
 		pair = pop(m);
@@ -344,9 +334,8 @@ struct merge *merge_open(struct merge_rules rules)
 		return NULL;
 	m->rules = rules;
 	m->memo = calloc(MEMOS, sizeof *m->memo);
-	m->ends = malloc(ENDS * sizeof *m->ends);
-	if (!m->memo || !m->ends) {
-		merge_close(m);
+	if (!m->memo) {
+		free(m);
 		return NULL;
 	}
 	queue_empty(m);
@@ -359,11 +348,8 @@ void merge_close(struct merge *m)
 		return;
 	merge_close(m->border);
 	free(m->end);
-	free(m->before);
-	free(m->id);
 	free(m->waiting);
 	free(m->rows);
-	free(m->ends);
 	free(m->memo);
 	free(m);
 }

@@ -81,9 +81,10 @@ void special_index(struct special_set *set)
 static uint32_t longest(const struct special_set *set, const char *text, size_t n)
 {
 	uint32_t low = set->from[(unsigned char)*text], high = set->from[(unsigned char)*text + 1], first = low, i;
-	size_t low_agrees = 0, high_agrees = 0, agrees;
+	size_t low_agrees = 1, high_agrees = 1, agrees;
 
-	/* token[low - 1] <= text < token[high]. All tokens between these two agree with the text as far as both do. */
+	/* token[low - 1] <= text < token[high]. All tokens between these two agree with the text as far as both do, at
+	 * first in one byte. */
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		struct gguf_string t = set->token[middle].text;

@@ -29,6 +29,12 @@ int spm_join(void *context, const char *s, size_t left, size_t n, struct merge_p
 	return 0;
 }
 
+static char *put_space(char *to)
+{
+	memcpy(to, space, 3);
+	return to + 3;
+}
+
 /* Writes text[n] to e->text with U+2581 for spaces; returns its length, 0 if memory runs out. */
 static size_t escape(struct encoder *e, const char *text, size_t n, int prefix)
 {
@@ -39,19 +45,12 @@ static size_t escape(struct encoder *e, const char *text, size_t n, int prefix)
 		spaces += text[i] == ' ';
 	if (grow_scratch(&e->text, &e->text_room, n + 3 * spaces))
 		return 0;
-	to = e->text;
-	if (prefix) {
-		memcpy(to, space, 3);
-		to += 3;
-	}
-	for (i = 0; i < n; i++) {
-		if (text[i] == ' ') {
-			memcpy(to, space, 3);
-			to += 3;
-		} else {
+	to = prefix ? put_space(e->text) : e->text;
+	for (i = 0; i < n; i++)
+		if (text[i] == ' ')
+			to = put_space(to);
+		else
 			*to++ = text[i];
-		}
-	}
 	return (size_t)(to - e->text);
 }
 
