@@ -300,6 +300,7 @@ struct packed *build_attention(struct builder *b, int head_norms)
 		o.q_norm = norm_of(b, "attn_q_norm", l->dim_k);
 		o.k_norm = norm_of(b, "attn_k_norm", l->dim_k);
 	}
+	add_branch(b);          /* before the rows of x are moved */
 	leaves(append(b, &op_prepare, NULL, &o, sizeof o), 0, "", o.qkv, layer_qkv(l));
 	append(b, &op_store, NULL, &o, sizeof o);
 	b->wanted = b->il + 1 == b->model->n_layer;     /* behind the last attention no other rows matter */

@@ -5,10 +5,10 @@
  * are without "blk.N." and ".weight", which the builder adds.
  *
  * x is the residual stream. A norm, an activation and attention return their rows packed, for products to read; packed
- * rows stay valid until the next norm, or until the next activation or attention. build_branch() makes a branch, which
- * is added to x by the next norm, or before the next branch is made: a family whose attention and feed-forward part
+ * rows stay valid until the next norm, or until the next activation or attention. build_branch() makes a branch; the
+ * next norm adds it to x, or else the next attention or branch does. So a family whose attention and feed-forward part
  * both read one norm (a parallel residual) makes one branch after the other, attention last: in the last layer it
- * leaves only the wanted rows, so rows packed before it must be read before it.
+ * leaves only the wanted rows, and rows packed before it can no longer be read.
  *
  * To add a family: a struct family with a layer function of the calls below, in a file of its own or with families
  * like it; a row in families.c; a new file's name in the Makefile; its lines in tests/reference.c. What differs by
