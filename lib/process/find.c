@@ -59,10 +59,11 @@ const char *find_model(const char *argv0)
 {
 	static const char *const homes[] = { "../examples/tales-q8_0.gguf", "../share/lmpipe/tales-q8_0.gguf" };
 	const char *model = getenv("LMPIPE_MODEL");
-	char *dir = own_directory(argv0), *path = NULL;
+	char *dir, *path = NULL;
 
 	if (model && *model)
 		return model;
+	dir = own_directory(argv0);
 	for (size_t i = 0; dir && !path && i < sizeof homes / sizeof *homes; i++)
 		path = usable(dir, strlen(dir), homes[i], R_OK);
 	free(dir);
