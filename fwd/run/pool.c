@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -23,6 +22,7 @@
 #include <time.h>
 
 #include "lib/base/system.h"
+#include "thread.h"
 
 /* SPINS: polls of a word before sleeping; tens of microseconds, longer than the serial work between two jobs of a step
  * and much shorter than a time slice. NAP: nanoseconds between two checks for starved helpers; as long as a piece or
@@ -285,21 +285,13 @@ void pool_run(struct pool *p, size_t pieces, void (*work)(void *context, size_t 
 	wait_for_rest(p);
 }
 
-/* Starts helper p->n, with signals blocked. 0 if the system refuses another thread. */
+/* Starts helper p->n. 0 if the system refuses another thread. */
 static int start_helper(struct pool *p)
 {
 	struct helper *h = &p->helper[p->n];
-	sigset_t all, old;
-	int error;
 
 	*h = (struct helper){ .pool = p, .index = p->n };
-	sigfillset(&all);
-	sigdelset(&all, SIGBUS);
-	sigdelset(&all, SIGSEGV);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	error = pthread_create(&h->id, NULL, help, h);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (error)
+	if (thread_start(&h->id, help, h))
 		return 0;
 	p->n++;
 	return 1;

@@ -4,12 +4,12 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "lib/base/system.h"
+#include "thread.h"
 
 enum { RELEASE_BYTES = 1 << 25 };       /* released by a thread at a time */
 
@@ -42,8 +42,6 @@ static void *work(void *context)
 struct prefault *prefault_start(const struct plan *p)
 {
 	struct prefault *f;
-	sigset_t all, old;
-	int error;
 
 	/* Whether the page cache can be expected to keep what is touched. */
 	if (p->model->bytes > system_memory() / 2)
@@ -52,12 +50,7 @@ struct prefault *prefault_start(const struct plan *p)
 	if (!f)
 		return NULL;
 	f->plan = p;
-	sigfillset(&all);
-	sigdelset(&all, SIGBUS);        /* of a truncated file: lib/base/guard.h */
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	error = pthread_create(&f->thread, NULL, work, f);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (!error)
+	if (thread_start(&f->thread, work, f) == 0)
 		return f;
 	free(f);
 	return NULL;

@@ -3,11 +3,11 @@
 #include "digest.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "fwd/run/thread.h"
 #include "lib/base/size.h"
 #include "lib/base/system.h"
 
@@ -131,8 +131,6 @@ static void *work(void *context)
 struct digest *digest_start(struct segment *s, const struct gguf *g)
 {
 	struct digest *d = s->name && !segment_mark(s, SEGMENT_DIGEST) ? calloc(1, sizeof *d) : NULL;
-	sigset_t all, old;
-	int error;
 
 	if (!d)
 		return NULL;
@@ -140,12 +138,7 @@ struct digest *digest_start(struct segment *s, const struct gguf *g)
 	d->progress = begin(g);
 	pthread_mutex_init(&d->lock, NULL);
 	pthread_cond_init(&d->closed, NULL);
-	sigfillset(&all);
-	sigdelset(&all, SIGBUS);        /* of a file that became shorter: lib/base/guard.h */
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	error = pthread_create(&d->thread, NULL, work, d);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (!error) {
+	if (thread_start(&d->thread, work, d) == 0) {
 		system_yield(d->thread, 1);
 		return d;
 	}
