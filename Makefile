@@ -1,4 +1,9 @@
 # lmpipe. `make` builds into bin/, `make demo` tells a story, `make check` runs the tests, `make install` installs.
+# For GNU make from 3.81 on and for bmake, so with what both know: lists, and rules that name all their targets.
+
+# bmake would work in obj/ where there is such a folder.
+.OBJDIR: .
+
 CC = cc
 CFLAGS = -O2 -g
 LDFLAGS =
@@ -19,26 +24,12 @@ SYSTEM_posix = -DSYSTEM_POSIX
 SEGMENTS =
 SEGMENTS_files = -DSEGMENTS_IN_FILES
 # No contraction, no fast math: the arithmetic is the contract.
-STD = -std=c11 -D_XOPEN_SOURCE=700 $(SYSTEM_$(SYSTEM)) $(SEGMENTS_$(SEGMENTS)) -ffp-contract=off -fno-math-errno \
-	-pthread -I.
-ALL = $(STD) $(WARN) $(CFLAGS)
+STD = -std=c11 -D_XOPEN_SOURCE=700 -ffp-contract=off -fno-math-errno -pthread -I.
+ALL = $(STD) $(SYSTEM_$(SYSTEM)) $(SEGMENTS_$(SEGMENTS)) $(WARN) $(CFLAGS)
 
-# The kernels of each instruction set; which of them run is decided from the CPU at run time.
-ARCH != $(CC) -dumpmachine | cut -d- -f1
-K_x86_64 = avx2 avx512
-K_aarch64 = neon
-ISA = $(K_$(ARCH))
-# Vectors are written out here; the compiler's own vectors of the scalar parts only slow them down (Q4_K by a fifth).
-# Tracking variables for debuggers takes a third of the compiler's time.
+# Vectors are written out in the kernels; the compiler's own vectors of the scalar parts only slow them down (Q4_K by a
+# fifth). Tracking variables for debuggers takes a third of the compiler's time.
 EXPLICIT = -fno-tree-vectorize -fno-tree-slp-vectorize -fno-var-tracking
-# With sixteen registers it pays to order instructions before registers are allocated (decode of Q6_K by a tenth).
-# clang has no such option.
-ORDER != $(CC) -fsched-pressure -fsyntax-only -x c /dev/null 2>/dev/null && echo -fschedule-insns -fsched-pressure || :
-FLAGS_avx2 = $(EXPLICIT) $(ORDER) -mavx2 -mfma -mf16c
-# Allocation by regions makes decode of narrow rows slower by a tenth.
-FLAGS_avx2_decode = $(if $(ORDER),-fira-region=one)
-FLAGS_avx512 = $(EXPLICIT) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c
-FLAGS_neon = $(EXPLICIT) -march=armv8.2-a+dotprod
 
 PROGRAMS = tok chat fwd sample schema detok peek feed best gen kv
 BASE = why io out bytes slurp cli guard quote clock grow slots fmath half space $(SYSTEMS)
@@ -57,7 +48,7 @@ GRAMMAR = grammar node class reader parse match state text mask trie
 SCHEMA = schema fail gbnf index types merge exclusive constants array object string pattern number
 SPEC = spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks
 KERNELS = kv_type select $(SPEC)
-# What is compiled once for each instruction set. The slowest to compile come first.
+# What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
 SIMD = decode prompt table
 FAMILIES = llama gpt2
 OPS = embed angles rows product prepare store attend select
@@ -72,6 +63,10 @@ TESTS = quantise_test gguf_test vocab_test pretok_test tokenizers_test frame_tes
         segment_test system_test pool_test rope_test plan_test product_test vector_test attend_test jinja_test \
         grammar_test schema_test
 HELPERS = mkmodel reference stream dribble under
+# What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
+OTHERS = tok/main tok/chat fwd/main fwd/fwd_opts fwd/kv sample/schema detok/main detok/printer detok/filter detok/peek \
+	gen/feed gen/best tests/mkgguf tests/mkvocab tests/mkweights tests/quantise tests/sampler_reference tests/oracle \
+	tests/sha256
 
 lib_o = $(BASE:%=$(OBJ)/lib/base/%.o) $(STREAM:%=$(OBJ)/lib/stream/%.o) $(GGUF:%=$(OBJ)/lib/gguf/%.o)
 json_o = $(JSON:%=$(OBJ)/lib/base/%.o)
@@ -82,10 +77,20 @@ tok_o = $(VOCAB:%=$(OBJ)/lib/vocab/%.o)
 chat_o = $(CHAT:%=$(OBJ)/lib/chat/%.o) $(JINJA:%=$(OBJ)/lib/chat/jinja/%.o) $(json_o)
 grammar_o = $(GRAMMAR:%=$(OBJ)/lib/grammar/%.o)
 schema_o = $(SCHEMA:%=$(OBJ)/lib/schema/%.o) $(grammar_o)
-kernels_o = $(foreach isa,$(ISA),$(SIMD:%=$(OBJ)/fwd/kernels/$(isa)/%.o)) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o)
+simd_o = $(SIMD:%=$(OBJ)/fwd/kernels/avx2/%.o) \
+	$(SIMD:%=$(OBJ)/fwd/kernels/avx512/%.o) \
+	$(SIMD:%=$(OBJ)/fwd/kernels/neon/%.o) \
+	$(SIMD:%=$(OBJ)/fwd/kernels/dotprod/%.o) \
+	$(SIMD:%=$(OBJ)/fwd/kernels/i8mm/%.o)
+kernels_o = $(simd_o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o)
 fwd_o = $(FWD:%=$(OBJ)/fwd/%.o) $(kernels_o)
 # random models
 made_o = $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkweights.o $(OBJ)/tests/quantise.o
+objects = $(lib_o) $(process_o) $(sampler_o) $(tok_o) $(chat_o) $(schema_o) \
+	$(FWD:%=$(OBJ)/fwd/%.o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(SAMPLE:%=$(OBJ)/sample/%.o) \
+	$(GEN:%=$(OBJ)/gen/%.o) $(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) $(TESTS:%=$(OBJ)/tests/%.o) \
+	$(HELPERS:%=$(OBJ)/tests/%.o) $(OTHERS:%=$(OBJ)/%.o)
+binaries = $(PROGRAMS:%=$(BIN)/%) $(BIN)/bench $(TESTS:%=$(BIN)/tests/%) $(HELPERS:%=$(BIN)/tests/%)
 
 all: $(PROGRAMS:%=$(BIN)/%)
 
@@ -130,31 +135,34 @@ $(BIN)/tests/vocab_test: $(OBJ)/tests/vocab_test.o $(OBJ)/tests/mkgguf.o $(OBJ)/
 $(BIN)/tests/pretok_test: $(OBJ)/tests/pretok_test.o $(tok_o) $(lib_o)
 $(BIN)/tests/tokenizers_test: $(OBJ)/tests/tokenizers_test.o $(OBJ)/tests/sha256.o $(tok_o) $(lib_o)
 
-$(PROGRAMS:%=$(BIN)/%) $(BIN)/bench $(TESTS:%=$(BIN)/tests/%) $(HELPERS:%=$(BIN)/tests/%):
+# What a program is made of: $^ in GNU make, $> in bmake.
+$(binaries):
 	@mkdir -p $(@D)
 	@echo LD $@
-	@$(CC) $(ALL) $(LDFLAGS) -o $@ $^ -lm
+	@objects='$^'; $(CC) $(ALL) $(LDFLAGS) -o $@ $${objects:-$>} -lm
 
 # The commands that built what is here. Where they differ from now, everything is built again.
-COMMANDS = $(CC) $(ALL) $(LDFLAGS) $(foreach isa,$(ISA),$(FLAGS_$(isa)) $(FLAGS_$(isa)_decode))
+COMMANDS = $(CC) $(ALL) $(EXPLICIT) $(LDFLAGS)
 $(OBJ)/flags: force
 	@mkdir -p $(@D)
 	@echo '$(COMMANDS)' | cmp -s - $@ || echo '$(COMMANDS)' > $@
+force:
 
-$(OBJ)/%.o: %.c $(OBJ)/flags
+# The shell derives the source from the name of the object. The compiler writes beside it which files it depends on, the
+# source among them.
+$(objects):
 	@mkdir -p $(@D)
-	@echo CC $<
-	@$(CC) $(ALL) -MMD -MP -c -o $@ $<
+	@source=$@; source=$${source#$(OBJ)/}; source=$${source%.o}.c; echo CC $$source; \
+		$(CC) $(ALL) -MMD -MP -c -o $@ $$source
 
-# fwd/kernels/simd for an instruction set, behind the header that supplies its vectors.
-define simd
-$$(OBJ)/fwd/kernels/$(1)/%.o: fwd/kernels/simd/%.c $$(OBJ)/flags
-	@mkdir -p $$(@D)
-	@echo CC $$< $(1)
-	@$$(CC) $$(ALL) $$(FLAGS_$(1)) $$(FLAGS_$(1)_$$*) -DISA=$(1) -include fwd/kernels/isa/$(1).h \
-		-MMD -MP -c -o $$@ $$<
-endef
-$(foreach isa,$(ISA),$(eval $(call simd,$(isa))))
+# A file of fwd/kernels/simd for an instruction set: fwd/kernels/isa/NAME.c includes it behind the vectors that it needs.
+$(simd_o):
+	@mkdir -p $(@D)
+	@isa=$(@D); isa=$${isa##*/}; name=$(@F); name=$${name%.o}; echo CC fwd/kernels/simd/$$name.c $$isa; \
+		$(CC) $(ALL) $(EXPLICIT) -DKERNELS="\"fwd/kernels/simd/$$name.c\"" -DKERNELS_$$name -MMD -MP -c -o $@ \
+		fwd/kernels/isa/$$isa.c
+
+$(objects) $(simd_o): $(OBJ)/flags
 
 # The table of character classes, from the Unicode Character Database; the result is committed.
 UNICODE = UnicodeData.txt
@@ -195,14 +203,19 @@ uninstall:
 	rm -f $(DATADIR)/tales-q8_0.gguf
 	-rmdir $(DATADIR)
 
-check: all $(BIN)/bench $(TESTS:%=$(BIN)/tests/%) $(HELPERS:%=$(BIN)/tests/%)
+tests: $(binaries)
+
+check: tests
 	BIN=$(BIN) MAKE='$(MAKE)' tests/run
 
 check-san:
 	$(MAKE) check BIN=bin-san OBJ=obj-san CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
 
+check-cross:
+	MAKE='$(MAKE)' tests/cross
+
 clean:
 	rm -rf bin obj bin-* obj-*
 
--include $(wildcard $(OBJ)/*/*.d $(OBJ)/*/*/*.d $(OBJ)/*/*/*/*.d)
-.PHONY: force all unicode clean demo bench check check-san install uninstall
+-include $(objects:.o=.d) $(simd_o:.o=.d)
+.PHONY: force all tests unicode clean demo bench check check-san check-cross install uninstall

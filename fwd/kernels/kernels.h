@@ -150,7 +150,7 @@ struct kernels {
 #if defined __x86_64__
 #define KERNELS_ISAS(ROW) ROW(avx2, SYSTEM_AVX2) ROW(avx512, SYSTEM_AVX512)
 #elif defined __aarch64__
-#define KERNELS_ISAS(ROW) ROW(neon, SYSTEM_DOTPROD)
+#define KERNELS_ISAS(ROW) ROW(neon, SYSTEM_ANY) ROW(dotprod, SYSTEM_DOTPROD) ROW(i8mm, SYSTEM_I8MM)
 #else
 #define KERNELS_ISAS(ROW)
 #endif

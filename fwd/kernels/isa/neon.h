@@ -1,4 +1,5 @@
-/* neon: aarch64's vectors with the dot product of bytes in the functions of simd/vocabulary.h. */
+/* neon: aarch64's vectors in the functions of simd/vocabulary.h, but for those that depend on how bytes are multiplied:
+ * neon.c, dotprod.c and i8mm.c have vd_dot_4(), tile_pair() and tile_dot(). */
 #ifndef NEON_H
 #define NEON_H
 
@@ -397,21 +398,21 @@ static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 
 /* ---- dot products of bytes ---- */
 
-/* s + the sums of four products of signed bytes. */
-static inline int32x4_t vd_dot_4(int32x4_t s, uint8x16_t w, uint8x16_t x)
-{
-	return vdotq_s32(s, vreinterpretq_s8_u8(w), vreinterpretq_s8_u8(x));
-}
+/* s + the sums of four products of signed bytes: codes w, activations x. */
+static inline int32x4_t vd_dot_4(int32x4_t s, int8x16_t w, int8x16_t x);
 
+/* The same for 64 bytes. */
 static inline i32x16 vd_more(i32x16 s, b64 w, b64 x)
 {
-	return vi_of(vd_dot_4(s.a, w.a, x.a), vd_dot_4(s.b, w.b, x.b), vd_dot_4(s.c, w.c, x.c),
-	             vd_dot_4(s.d, w.d, x.d));
+	return vi_of(vd_dot_4(s.a, vreinterpretq_s8_u8(w.a), vreinterpretq_s8_u8(x.a)),
+	             vd_dot_4(s.b, vreinterpretq_s8_u8(w.b), vreinterpretq_s8_u8(x.b)),
+	             vd_dot_4(s.c, vreinterpretq_s8_u8(w.c), vreinterpretq_s8_u8(x.c)),
+	             vd_dot_4(s.d, vreinterpretq_s8_u8(w.d), vreinterpretq_s8_u8(x.d)));
 }
 
 static inline i32x16 vd_dot_signed(b64 w, b64 x) { return vd_more(vi_zero(), w, x); }
-static inline i32x16 vd_dot(b64 w, b64 x, int top) { return vd_more(vi_zero(), w, x); }
-static inline i32x16 vd_dot_two(b64 w, b64 x, b64 w2, b64 x2) { return vd_more(vd_dot(w, x, 15), w2, x2); }
+static inline i32x16 vd_dot(b64 w, b64 x, int top) { return vd_dot_signed(w, x); }
+static inline i32x16 vd_dot_two(b64 w, b64 x, b64 w2, b64 x2) { return vd_more(vd_dot_signed(w, x), w2, x2); }
 
 /* The sums of four vectors. */
 static inline int32x4_t vd_four(int32x4_t a, int32x4_t b, int32x4_t c, int32x4_t d)
@@ -459,21 +460,6 @@ INLINE int tile_bias(int scales, int minima, int i16)
 INLINE int tile_fits(const struct format *f)
 {
 	return 1;
-}
-
-INLINE void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads)
-{
-	UNROLL
-	for (int k = 0; k < quads; k++) {
-		b64 codes = vb_load(w + k * 128);
-
-		UNROLL
-		for (int c = 0; c < t.columns; c++) {
-			b64 q = vb_set1(vreinterpretq_u8_s32(vdupq_n_s32(x[k * t.width + c])));
-
-			s[c][0] = vd_more(s[c][0], codes, q);
-		}
-	}
 }
 
 #undef EACH_1

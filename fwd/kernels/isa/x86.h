@@ -85,4 +85,6 @@ static inline float x86_close(__m256 w)
 	return _mm_cvtss_f32(_mm_add_ss(_mm256_castps256_ps128(w), _mm256_extractf128_ps(w, 1)));
 }
 
+INLINE void tile_pair(i32x16 *fours, i32x16 *next) { }
+
 #endif

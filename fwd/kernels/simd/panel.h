@@ -97,6 +97,9 @@ INLINE void fill_span(struct unpacker u, struct panel *p, const uint8_t *const s
 		}
 		vi_transpose(v);
 		UNROLL
+		for (int i = 0; i < 16; i += 2)
+			tile_pair(&v[i], &v[i + 1]);
+		UNROLL
 		for (int i = 0; i < 16; i++)
 			if ((size_t)(2 * c + i / 8) < count)
 				store_codes(p->data + (p->first[2 * c + i / 8] + g) * p->block +

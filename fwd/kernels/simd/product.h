@@ -1,5 +1,5 @@
 /* product: the products of one instruction set. decode.c and prompt.c are compiled once for each, with ISA as its
- * name (Makefile). */
+ * name (isa/NAME.c). */
 #ifndef PRODUCT_H
 #define PRODUCT_H
 

@@ -1,4 +1,4 @@
-/* table: the kernels of one instruction set. Compiled once for each, with ISA as its name (Makefile). */
+/* table: the kernels of one instruction set. Compiled once for each, with ISA as its name (isa/NAME.c). */
 #include "acts.h"
 #include "attend.h"
 #include "elementwise.h"

@@ -170,9 +170,12 @@ static inline int tile_bias(int scales, int minima, int i16);
  * (ACTS_Q8_I16). */
 static inline int tile_fits(const struct format *f);
 
+/* The codes of 16 rows, four of each, and the four next to them: puts them into the order that tile_dot() takes. */
+static inline void tile_pair(i32x16 *fours, i32x16 *next);
+
 /* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, each four codes a row 4·KERNELS_ROWS
- * bytes after the four before) and the activations of column c (at x + c, each four t.width further). int16: see
- * TILE_ODD in lanes.h. */
+ * bytes after the four before; see tile_pair()) and the activations of column c (at x + c, each four t.width
+ * further). t.columns and quads are even. int16: see TILE_ODD in lanes.h. */
 static inline void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x,
                             int quads);
 

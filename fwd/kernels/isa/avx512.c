@@ -1,0 +1,23 @@
+/* avx512: a file of simd/, KERNELS (Makefile), for AVX-512 with BW, DQ, VL and VNNI. Nothing on other architectures. */
+#include "fwd/kernels/kernels.h"
+
+#if defined __x86_64__
+#include <immintrin.h>
+#include <stdint.h>
+#include <string.h>
+
+#define ISA avx512
+#if defined __clang__
+#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c"))), \
+	apply_to = function)
+#else
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")
+#endif
+
+#include "avx512.h"
+#include KERNELS
+
+#if defined __clang__
+#pragma clang attribute pop
+#endif
+#endif
