@@ -67,22 +67,19 @@ static int32_t hex(struct grammar_reader *r, unsigned digits)
 	for (unsigned i = 0; i < digits; i++, r->at++) {
 		int digit = hex_digit(reader_peek(r));
 
-		if (digit < 0) {
-			reader_fail(r, from, "\\%c must be followed by %u hexadecimal digits", from[1], digits);
-			return -1;
-		}
+		if (digit < 0)
+			return (int32_t)reader_fail(r, from, "\\%c must be followed by %u hexadecimal digits", from[1],
+				digits);
 		c = c << 4 | (uint32_t)digit;
 	}
-	if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) {
-		reader_fail(r, from, "U+%04X is not a character", (unsigned)c);
-		return -1;
-	}
+	if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		return (int32_t)reader_fail(r, from, "U+%04X is not a character", (unsigned)c);
 	return (int32_t)c;
 }
 
 int32_t reader_point(struct grammar_reader *r)
 {
-	static const char from[] = "nrt\\\"[]-^", to[] = "\n\r\t\\\"[]-^";
+	static const char from[] = "nrt\\\"[]-^", to[] = "\n\r\t\\\"[]-^", numbers[] = "xuU";
 	const char *hit;
 	unsigned used;
 	int32_t c;
@@ -94,22 +91,12 @@ int32_t reader_point(struct grammar_reader *r)
 		r->at += used;
 		return c;
 	}
-	if (r->end - r->at < 2) {
-		reader_fail(r, r->at, "the text ends in an escape");
-		return -1;
-	}
+	if (r->end - r->at < 2)
+		return (int32_t)reader_fail(r, r->at, "the text ends in an escape");
 	r->at += 2;
-	switch (r->at[-1]) {
-	case 'x':
-		return hex(r, 2);
-	case 'u':
-		return hex(r, 4);
-	case 'U':
-		return hex(r, 8);
-	}
-	hit = r->at[-1] ? strchr(from, r->at[-1]) : NULL;
+	hit = r->at[-1] ? strchr(numbers, r->at[-1]) : NULL;
 	if (hit)
-		return to[hit - from];
-	reader_fail(r, r->at - 2, "unknown escape");
-	return -1;
+		return hex(r, 2u << (hit - numbers));
+	hit = r->at[-1] ? strchr(from, r->at[-1]) : NULL;
+	return hit ? to[hit - from] : (int32_t)reader_fail(r, r->at - 2, "unknown escape");
 }

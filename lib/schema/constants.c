@@ -7,16 +7,24 @@
 
 /* ---- literals ---- */
 
-/* A value without children, or a member's name, as json_value() spells it. */
-static struct gbnf_expr *token(struct converter *c, const struct json *value)
+/* A value as json_value() spells it, in *text, which is empty before. */
+static void spell(struct converter *c, const struct json *value, struct bytes *text)
 {
-	struct bytes text = { .limit = SIZE_MAX };
-	struct json_writer w = json_to_bytes(&text);
-	struct gbnf_expr *out;
+	struct json_writer w = json_to_bytes(text);
 
+	text->limit = SIZE_MAX;
 	json_value(&w, value);
 	if (w.failed)
 		schema_no_memory(c);
+}
+
+/* A value without children, or a member's name. */
+static struct gbnf_expr *token(struct converter *c, const struct json *value)
+{
+	struct bytes text = { 0 };
+	struct gbnf_expr *out;
+
+	spell(c, value, &text);
 	out = gbnf_text(&c->g, text.p ? text.p : "", text.n);
 	bytes_free(&text);
 	return out;
@@ -66,14 +74,11 @@ static struct grammar *other_grammar(struct converter *c, const struct json *s)
 
 static int allows(struct converter *c, const struct grammar *g, const struct json *value)
 {
-	struct bytes text = { .limit = SIZE_MAX };
-	struct json_writer w = json_to_bytes(&text);
+	struct bytes text = { 0 };
 	int allowed;
 
-	json_value(&w, value);
-	if (w.failed)
-		schema_no_memory(c);
-	allowed = w.failed ? 0 : grammar_matches(g, text.p, text.n, c->w);
+	spell(c, value, &text);
+	allowed = c->failed ? 0 : grammar_matches(g, text.p, text.n, c->w);
 	c->failed |= allowed < 0;
 	bytes_free(&text);
 	return allowed > 0;

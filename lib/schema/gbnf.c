@@ -272,16 +272,11 @@ static int is_finite(const struct gbnf_expr *e)
 	switch ((enum expr_kind)e->kind) {
 	case TERMINAL:
 		return 1;
-	case SEQUENCE:
+	case SEQUENCE: case ALTERNATIVES:       /* all of its parts, or any of them */
 		for (const struct gbnf_expr *i = e->is.list.first; i; i = i->next)
-			if (!is_finite(i))
-				return 0;
-		return 1;
-	case ALTERNATIVES:
-		for (const struct gbnf_expr *i = e->is.list.first; i; i = i->next)
-			if (is_finite(i))
-				return 1;
-		return 0;
+			if (is_finite(i) != (e->kind == SEQUENCE))
+				return e->kind == ALTERNATIVES;
+		return e->kind == SEQUENCE;
 	case REPEAT:
 		return !e->low || is_finite(e->is.list.first);
 	case RULE:

@@ -114,23 +114,6 @@ int schema_range(struct converter *c, const struct json *s, struct schema_range 
 
 /* ---- writing ---- */
 
-static struct gbnf_expr *write_integer(struct gbnf *g, struct schema_range r)
-{
-	struct gbnf_expr *out = gbnf_alternatives(g), *nothing = gbnf_sequence(g);
-
-	r.low += r.low_open;
-	r.high -= r.high_open;
-	if (r.low < -most)
-		r.low = -most;
-	if (r.high > most)
-		r.high = most;
-	if (r.low < 0 && r.low <= r.high)
-		gbnf_add(g, out, gbnf_join(g, "-%", whole(g, r.high < 0 ? -r.high : 1, -r.low, nothing)));
-	if (r.high >= 0 && r.low <= r.high)
-		gbnf_add(g, out, whole(g, r.low > 0 ? r.low : 0, r.high, nothing));
-	return out;
-}
-
 /* How many digits may follow the point next to an excluded bound v: 15 significant digits in all, so that a reader
  * who uses doubles does not round the number to the bound. */
 static size_t digits_beside(int64_t v)
@@ -148,8 +131,9 @@ static struct gbnf_expr *fraction(struct gbnf *g, size_t n)
 	return gbnf_repeat(g, n ? gbnf_join(g, ".%", any_digits(g, 1, n)) : gbnf_never(), 0, 1);
 }
 
-/* Numbers from r.low, at least 0, to r.high: whole numbers with any fraction, and the two ends by themselves. */
-static struct gbnf_expr *magnitudes(struct gbnf *g, struct schema_range r)
+/* Integers, or else numbers, from r.low, at least 0, to r.high: whole numbers with any fraction, and the two ends by
+ * themselves. */
+static struct gbnf_expr *magnitudes(struct gbnf *g, struct schema_range r, int integer)
 {
 	int64_t first = r.low + r.low_open, last = r.high > most ? most : r.high - 1;
 	size_t below = digits_beside(r.low), above = digits_beside(r.high);
@@ -157,6 +141,8 @@ static struct gbnf_expr *magnitudes(struct gbnf *g, struct schema_range r)
 
 	if (r.low > most || r.low > r.high)
 		return out;
+	if (integer)
+		return whole(g, r.low, r.high, gbnf_sequence(g));
 	if (r.low_open && r.low < r.high && below)
 		gbnf_add(g, out, whole(g, r.low, r.low, gbnf_join(g, ".%%", any_digits(g, 0, below - 1),
 			gbnf_class(g, "1-9", 3))));
@@ -172,16 +158,23 @@ static struct gbnf_expr *magnitudes(struct gbnf *g, struct schema_range r)
 	return out;
 }
 
-static struct gbnf_expr *write_fraction(struct gbnf *g, struct schema_range r)
+static struct gbnf_expr *write_bounded(struct gbnf *g, struct schema_range r, int integer)
 {
-	struct schema_range below = { r.high > 0 ? 0 : -r.high, -r.low, r.high <= 0 && r.high_open, r.low_open };
-	struct schema_range above = { r.low < 0 ? 0 : r.low, r.high, r.low >= 0 && r.low_open, r.high_open };
 	struct gbnf_expr *out = gbnf_alternatives(g);
+	struct schema_range below, above;
 
+	if (integer) {
+		r.low = r.low + r.low_open < -most ? -most : r.low + r.low_open;
+		r.high = r.high - r.high_open > most ? most : r.high - r.high_open;
+		r.low_open = r.high_open = 0;
+	}
+	below = (struct schema_range){ r.high > 0 ? 0 : -r.high, -r.low, r.high <= 0 && r.high_open, r.low_open };
+	above = (struct schema_range){ r.low < 0 ? 0 : r.low, r.high, r.low >= 0 && r.low_open, r.high_open };
+	below.low += integer && !below.low;     /* no -0 */
 	if (r.low < 0)
-		gbnf_add(g, out, gbnf_join(g, "-%", magnitudes(g, below)));
+		gbnf_add(g, out, gbnf_join(g, "-%", magnitudes(g, below, integer)));
 	if (r.high >= 0)
-		gbnf_add(g, out, magnitudes(g, above));
+		gbnf_add(g, out, magnitudes(g, above, integer));
 	return out;
 }
 
@@ -201,5 +194,5 @@ struct gbnf_expr *schema_write_number(struct converter *c, const struct json *s,
 	integer |= multiple != NULL;
 	if (!bounded)
 		return gbnf_primitive(&c->g, integer ? GBNF_INTEGER : GBNF_NUMBER);
-	return integer ? write_integer(&c->g, r) : write_fraction(&c->g, r);
+	return write_bounded(&c->g, r, integer);
 }

@@ -136,31 +136,12 @@ static int add_property(struct converter *c, struct object_schema *o, struct pro
 	return 1;
 }
 
-/* Properties that are required but not declared have the schema of additionalProperties; returns 0 if one cannot be
- * present. */
-static int add_undeclared(struct converter *c, const struct json *s, struct object_schema *o)
-{
-	const struct json *declared = json_get(s, "properties"), *required = json_get(s, "required");
-	const struct json *others = json_get(s, "additionalProperties");
-
-	for (const struct json *r = required ? required->child : NULL; r && !c->failed; r = r->next) {
-		struct property p = { r->s, r->n, NULL, 1 };
-
-		if (r->type != JSON_STRING)
-			schema_fail(c, "required must be an array of names");
-		else if (index_find(&c->index, declared, r->s, r->n)
-			|| index_find(&c->index, required, r->s, r->n) != r)
-			continue;
-		else if (!add_property(c, o, p, others ? others : &anything))
-			return 0;
-	}
-	return 1;
-}
-
-/* Finds the properties that can be present; returns 0 if a required one cannot. */
+/* Finds the properties that can be present; those that are required but not declared have the schema of
+ * additionalProperties. Returns 0 if a required one cannot be present. */
 static int find_properties(struct converter *c, const struct json *s, struct object_schema *o)
 {
 	const struct json *declared = json_get(s, "properties"), *required = json_get(s, "required");
+	const struct json *others = json_get(s, "additionalProperties");
 
 	if (declared && declared->type != JSON_OBJECT)
 		schema_fail(c, "properties must be an object of schemas");
@@ -174,7 +155,14 @@ static int find_properties(struct converter *c, const struct json *s, struct obj
 		else if (!add_property(c, o, (struct property){ p->key, p->key_n, NULL, is_required }, p))
 			return 0;
 	}
-	return !c->failed && add_undeclared(c, s, o);
+	for (const struct json *r = required && !c->failed ? required->child : NULL; r && !c->failed; r = r->next)
+		if (r->type != JSON_STRING)
+			schema_fail(c, "required must be an array of names");
+		else if (!index_find(&c->index, declared, r->s, r->n)
+			&& index_find(&c->index, required, r->s, r->n) == r
+			&& !add_property(c, o, (struct property){ r->s, r->n, NULL, 1 }, others ? others : &anything))
+			return 0;
+	return !c->failed;
 }
 
 /* ---- the object ---- */
