@@ -86,7 +86,8 @@ static int allows(struct converter *c, const struct grammar *g, const struct jso
 
 struct gbnf_expr *schema_write_constants(struct converter *c, const struct json *s)
 {
-	const struct json *list = json_get(s, "enum"), *one = json_get(s, "const"), *end, *v = schema_constants(s, &end);
+	const struct json *list = json_get(s, "enum"), *one = json_get(s, "const");
+	const struct json *end, *v = schema_constants(s, &end);
 	int others = schema_types_of_keywords(s) != 0;
 	unsigned types = TYPE_ALL;
 	struct grammar *g;
