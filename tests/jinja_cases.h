@@ -627,3 +627,7 @@ E("{% macro m(a) %}{% endmacro %}{{ m(b=2) }}", "macro 'm' takes no keyword argu
 E("{% macro m() %}{% endmacro %}{% call m() %}{% endcall %}", "macro 'm' takes no keyword argument 'caller'")
 E("{{ dict(**{'a': 1}, a=2) }}", "multiple values for keyword argument 'a'")
 E("{{ dict(**{1: 1}) }}", "keywords must be strings")
+T("{{ range(1, 9, 3) }} {{ range(5)[3:4:2] }} {{ range(5)[3:1] }} {{ range(5, 0, -2)[::-1] }}",
+	"range(1, 9, 3) range(3, 4, 2) range(3, 1) range(1, 7, 2)")
+T("{{ 'foo bar'|truncate(9223372036854775807) }}", "foo bar")
+E("{{ 'foo bar'|truncate(-9223372036854775807) }}", "expected length >= the end's")

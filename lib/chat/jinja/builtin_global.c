@@ -31,7 +31,7 @@ struct jv global_range(struct env *e, struct call *c)
 	}
 	if (n > LONGEST_RANGE)
 		env_fail(e, "Range too big. The sandbox blocks ranges larger than %d.", LONGEST_RANGE);
-	return jv_range(e, start, step, (int64_t)n);
+	return jv_range(e, (struct jv_range){ (uint32_t)n, start, stop, step });
 }
 
 struct jv global_raise_exception(struct env *e, struct call *c)

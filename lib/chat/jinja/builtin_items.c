@@ -70,7 +70,7 @@ struct jv items_end(struct env *e, struct call *c)
 		env_fail(e, "'%s' object is not reversible", jv_type(c->self));
 	l = jv_items(e, c->self);
 	if (!l->n)
-		return jv_undefined_hint(e, c->b->what ? "No last item, sequence was empty." :
+		return jv_undefined_hint(c->b->what ? "No last item, sequence was empty." :
 			"No first item, sequence was empty.");
 	if (single_use) {
 		c->self.list->items = l->items + 1;
@@ -203,7 +203,7 @@ struct jv items_extreme(struct env *e, struct call *c)
 	const struct jv_list *l = jv_items(e, c->self);
 
 	return l->n ? sorted(e, l, &k, c->b->what)->value :
-		jv_undefined_hint(e, "No aggregated item, sequence was empty.");
+		jv_undefined_hint("No aggregated item, sequence was empty.");
 }
 
 struct jv items_unique(struct env *e, struct call *c)
@@ -349,7 +349,7 @@ struct jv value_attr(struct env *e, struct call *c)
 	struct jv name = arg_str(e, c, 0, jv_str("", 0));
 
 	if (c->self.kind == JV_DICT && !builtin_method(c->self, name))
-		return jv_undefined(e, JV_DICT, name);
+		return jv_undefined(JV_DICT, name);
 	return eval_attribute(e, c->self, name);
 }
 

@@ -381,16 +381,15 @@ struct jv text_indent(struct env *e, struct call *c)
 struct jv text_truncate(struct env *e, struct call *c)
 {
 	struct jv s = c->self, end = arg_str(e, c, 2, jv_str("...", 3));
-	int64_t length = arg_int(e, c, 0, 255), leeway = arg_int(e, c, 3, 5),
-		keep = length - (int64_t)text_length(end.s, end.n);
+	int64_t length = arg_int(e, c, 0, 255), leeway = arg_int(e, c, 3, 5), end_length = jv_length(e, end);
 
-	if (keep < 0 || leeway < 0)
+	if (length < end_length || leeway < 0)
 		env_fail(e, "truncate: expected length >= the end's, leeway >= 0");
-	if (jv_length(e, s) <= length + leeway)
+	if (jv_length(e, s) - leeway <= length)
 		return s;
 	if (s.kind != JV_STR)
 		env_fail(e, "truncate: expected a string, not %s", jv_type(s));
-	s.n = (uint32_t)text_offset(s.s, s.n, keep);
+	s.n = (uint32_t)text_offset(s.s, s.n, length - end_length);
 	if (!jv_true(c->arg[1])) {
 		const char *space = jv_find(e, s, jv_str(" ", 1), true);
 

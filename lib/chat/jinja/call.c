@@ -139,12 +139,12 @@ static void bind(struct env *e, const struct node *macro, struct call *c)
 	for (const struct node *p = macro->a; p; p = p->next, n++) {
 		v = take_argument(e, c, n, p->name->text);
 		if (v.kind == JV_ABSENT)
-			v = p->a ? eval(e, p->a) : jv_undefined(e, JV_ABSENT, p->name->text);
+			v = p->a ? eval(e, p->a) : jv_undefined(JV_ABSENT, p->name->text);
 		scope_set(e, p->name, v);
 	}
 	if (macro->op & MACRO_CALLER) {
 		v = take_argument(e, c, UINT32_MAX, e->t->caller->text);
-		scope_set(e, e->t->caller, v.kind == JV_ABSENT ? jv_undefined_hint(e, "No caller defined") : v);
+		scope_set(e, e->t->caller, v.kind == JV_ABSENT ? jv_undefined_hint("No caller defined") : v);
 	}
 	if (macro->op & MACRO_VARARGS) {
 		scope_set(e, e->t->varargs, call_tuple(e, c, n));

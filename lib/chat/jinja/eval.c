@@ -22,7 +22,7 @@ struct jv eval_attribute(struct env *e, struct jv object, struct jv name)
 		return object.list->items[jv_is(name, "list")];
 	if (object.kind == JV_MACRO && jv_is(name, "name"))
 		return object.macro->node->name->text;
-	return jv_undefined(e, object.kind, name);
+	return jv_undefined(object.kind, name);
 }
 
 /* The character that starts at byte `at`. */
@@ -54,14 +54,14 @@ struct jv eval_item(struct env *e, struct jv object, struct jv key)
 	return key.kind == JV_STR ? eval_attribute(e, object, key) : jv_undefined_element(e, object.kind, key);
 }
 
-/* A slice of n items with Python's bounds: `count` items from `at` by `step`. */
+/* A slice of n items with Python's bounds: `count` items from `at` to before `end` by `step`. */
 struct slice {
-	int64_t at, step, count;
+	int64_t at, end, step, count;
 };
 
 static struct slice slice_of(struct env *e, const struct jv bounds[3], int64_t n)
 {
-	int64_t ends[2], step, low, high;
+	int64_t ends[2], step, low, high, count = 0;
 
 	for (int i = 0; i < 3; i++) {
 		jv_defined(e, bounds[i]);
@@ -81,9 +81,9 @@ static struct slice slice_of(struct env *e, const struct jv bounds[3], int64_t n
 		end += end < 0 && end >= -n ? n : 0;
 		ends[i] = end < low ? low : end > high ? high : end;
 	}
-	if (step > 0 ? ends[1] <= ends[0] : ends[1] >= ends[0])
-		return (struct slice){ ends[0], step, 0 };
-	return (struct slice){ ends[0], step, (ends[1] - ends[0] + step - (step > 0 ? 1 : -1)) / step };
+	if (step > 0 ? ends[1] > ends[0] : ends[1] < ends[0])
+		count = (ends[1] - ends[0] + step - (step > 0 ? 1 : -1)) / step;
+	return (struct slice){ ends[0], ends[1], step, count };
 }
 
 struct jv eval_slice(struct env *e, struct jv object, const struct jv bounds[3])
@@ -99,9 +99,12 @@ struct jv eval_slice(struct env *e, struct jv object, const struct jv bounds[3])
 		env_fail(e, object.kind == JV_DICT ? "unhashable type: 'slice'" : "'%s' object is not subscriptable",
 			jv_type(object));
 	w = slice_of(e, bounds, jv_length(e, object));
-	if (object.kind == JV_RANGE)
-		return jv_range(e, jv_range_at(object.range, w.at).i, (w.count > 1 ? w.step : 1) * object.range->step,
-			w.count);
+	if (object.kind == JV_RANGE) {
+		const struct jv_range *r = object.range;
+
+		return jv_range(e, (struct jv_range){ (uint32_t)w.count, jv_range_at(r, w.at).i,
+			jv_range_at(r, w.end).i, (int64_t)((uint64_t)w.step * (uint64_t)r->step) });
+	}
 	if (text && w.step == 1) {
 		at = text_offset(object.s, object.n, w.at);
 		return jv_markup(jv_str(object.s + at, text_offset(object.s + at, object.n - at, w.count)),
@@ -136,7 +139,7 @@ static struct jv eval_name(struct env *e, const struct name *name)
 	}
 	env_tick(e, hops / 8);
 	b = builtin_find(name->text, IS_GLOBAL);
-	return b ? (struct jv){ .kind = JV_BUILTIN, .builtin = b } : jv_undefined(e, JV_ABSENT, name->text);
+	return b ? (struct jv){ .kind = JV_BUILTIN, .builtin = b } : jv_undefined(JV_ABSENT, name->text);
 }
 
 /* The values of a chain. */
@@ -247,7 +250,7 @@ static struct jv evaluated(struct env *e, const struct node *n)
 	case N_COND:
 		if (jv_true(eval(e, n->b)))
 			return eval(e, n->a);
-		return n->c ? eval(e, n->c) : jv_undefined_hint(e,
+		return n->c ? eval(e, n->c) : jv_undefined_hint(
 			"the inline if-expression evaluated to false and no else section was defined.");
 	}
 	return applied(e, n);

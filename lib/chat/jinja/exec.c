@@ -153,10 +153,10 @@ struct jv loop_attribute(struct env *e, struct jv_loop *l, struct jv name)
 	if (jv_is(name, "last"))
 		return jv_bool(!pull(e, l));
 	if (jv_is(name, "previtem"))
-		return l->index ? l->previous : jv_undefined_hint(e, "there is no previous item");
+		return l->index ? l->previous : jv_undefined_hint("there is no previous item");
 	if (jv_is(name, "nextitem"))
-		return pull(e, l) ? l->ahead : jv_undefined_hint(e, "there is no next item");
-	return jv_undefined(e, JV_LOOP, name);
+		return pull(e, l) ? l->ahead : jv_undefined_hint("there is no next item");
+	return jv_undefined(JV_LOOP, name);
 }
 
 /* One iteration: `ahead` becomes the current item, in a scope of its own. Returns false after a break. */

@@ -51,7 +51,7 @@ static void put_nested(struct env *e, struct jv v)
 
 static void put_range(struct env *e, const struct jv_range *r)
 {
-	env_printf(e, "range(%" PRId64 ", %" PRId64, r->start, r->start + r->n * r->step);
+	env_printf(e, "range(%" PRId64 ", %" PRId64, r->start, r->stop);
 	if (r->step != 1)
 		env_printf(e, ", %" PRId64, r->step);
 	env_puts(e, ")");

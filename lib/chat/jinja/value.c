@@ -41,47 +41,42 @@ bool jv_true(struct jv v)
 	return v.kind > JV_NONE && (!counts(v) || *v.count);
 }
 
-static struct jv undefined(struct env *e, struct jv_undef u)
+struct jv jv_undefined(enum jv_kind owner, struct jv name)
 {
-	struct jv_undef *copy = ENV_NEW(e, struct jv_undef);
-
-	*copy = u;
-	return (struct jv){ .kind = JV_UNDEF, .undef = copy };
-}
-
-struct jv jv_undefined(struct env *e, enum jv_kind owner, struct jv name)
-{
-	return undefined(e, (struct jv_undef){ owner == JV_ABSENT ? UNDEF_VARIABLE : UNDEF_ATTRIBUTE, owner, name });
+	return (struct jv){ .kind = JV_UNDEF, .undef = owner == JV_ABSENT ? UNDEF_VARIABLE : UNDEF_ATTRIBUTE,
+		.owner = (uint8_t)owner, .n = name.n, .s = name.s };
 }
 
 struct jv jv_undefined_element(struct env *e, enum jv_kind owner, struct jv key)
 {
 	size_t start = e->out->n;
+	struct jv v;
 
 	jv_put_repr(e, key);
-	return undefined(e, (struct jv_undef){ UNDEF_ELEMENT, owner, jv_since(e, start) });
+	v = jv_undefined(owner, jv_since(e, start));
+	v.undef = UNDEF_ELEMENT;
+	return v;
 }
 
-struct jv jv_undefined_hint(struct env *e, const char *message)
+struct jv jv_undefined_hint(const char *message)
 {
-	return undefined(e, (struct jv_undef){ UNDEF_HINT, JV_ABSENT, jv_str(message, strlen(message)) });
+	return (struct jv){ .kind = JV_UNDEF, .undef = UNDEF_HINT, .n = (uint32_t)strlen(message), .s = message };
 }
 
 void jv_fail_undefined(struct env *e, struct jv v)
 {
-	const struct jv_undef *u = v.undef;
-	const char *type = u->owner == JV_ITER ? "NoneType" : u->owner == JV_NAMESPACE ? "jinja2.utils.Namespace" :
-		jv_type((struct jv){ .kind = (uint8_t)u->owner });
+	const char *type = v.owner == JV_ITER ? "NoneType" : v.owner == JV_NAMESPACE ? "jinja2.utils.Namespace" :
+		jv_type((struct jv){ .kind = v.owner });
 
-	if (u->what == UNDEF_HINT)
-		env_fail(e, "%.*s", JV_SHOWN(u->name));
-	if (u->what == UNDEF_VARIABLE)
-		env_fail(e, "'%.*s' is undefined", JV_SHOWN(u->name));
-	if (u->what == UNDEF_ELEMENT)
-		env_fail(e, "%s object has no element %.*s", type, JV_SHOWN(u->name));
-	if (u->owner == JV_NONE)
-		env_fail(e, "'None' has no attribute '%.*s'", JV_SHOWN(u->name));
-	env_fail(e, "'%s object' has no attribute '%.*s'", type, JV_SHOWN(u->name));
+	if (v.undef == UNDEF_HINT)
+		env_fail(e, "%.*s", JV_SHOWN(v));
+	if (v.undef == UNDEF_VARIABLE)
+		env_fail(e, "'%.*s' is undefined", JV_SHOWN(v));
+	if (v.undef == UNDEF_ELEMENT)
+		env_fail(e, "%s object has no element %.*s", type, JV_SHOWN(v));
+	if (v.owner == JV_NONE)
+		env_fail(e, "'None' has no attribute '%.*s'", JV_SHOWN(v));
+	env_fail(e, "'%s object' has no attribute '%.*s'", type, JV_SHOWN(v));
 }
 
 struct jv jv_text(struct env *e, const char *s, size_t n)
@@ -245,17 +240,17 @@ struct jv jv_pair_of(struct env *e, struct jv a, struct jv b)
 	return t;
 }
 
-struct jv jv_range(struct env *e, int64_t start, int64_t step, int64_t n)
+struct jv jv_range(struct env *e, struct jv_range r)
 {
-	struct jv_range *r = ENV_NEW(e, struct jv_range);
+	struct jv_range *copy = ENV_NEW(e, struct jv_range);
 
-	*r = (struct jv_range){ (uint32_t)n, start, step };
-	return (struct jv){ .kind = JV_RANGE, .range = r };
+	*copy = r;
+	return (struct jv){ .kind = JV_RANGE, .range = copy };
 }
 
 struct jv jv_range_at(const struct jv_range *r, int64_t i)
 {
-	return jv_int(r->start + i * r->step);
+	return jv_int((int64_t)((uint64_t)r->start + (uint64_t)i * (uint64_t)r->step));
 }
 
 struct jv_list *jv_items(struct env *e, struct jv v)

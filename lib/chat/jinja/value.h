@@ -46,17 +46,17 @@ enum {
 struct jv {
 	uint8_t kind;
 	bool markup;                /* JV_STR: made by `safe` or `escape`; what + joins to it gets escaped */
-	uint32_t n;                 /* JV_STR, JV_BIG: bytes */
+	uint8_t undef, owner;       /* JV_UNDEF: UNDEF_..., and the kind of the owner of the attribute or element */
+	uint32_t n;                 /* JV_STR, JV_BIG, JV_UNDEF: bytes */
 	union {
 		bool b;
 		int64_t i;
 		double d;
-		const char *s;          /* s[n], not terminated; NULL where n is 0, perhaps */
+		const char *s;          /* s[n], not terminated; NULL where n is 0, perhaps. JV_UNDEF: see below */
 		struct jv_list *list;   /* JV_LIST, JV_TUPLE, JV_ITER */
 		struct jv_range *range;
 		struct jv_dict *dict;   /* JV_DICT, JV_NAMESPACE */
 		const uint32_t *count;  /* of all these: how many items */
-		const struct jv_undef *undef;
 		const struct builtin *builtin;
 		struct jv_method *method;
 		struct jv_macro *macro;
@@ -73,7 +73,7 @@ struct jv_list {
 
 struct jv_range {
 	uint32_t n;
-	int64_t start, step;
+	int64_t start, stop, step;
 };
 
 struct jv_pair {
@@ -88,12 +88,8 @@ struct jv_dict {
 	uint32_t mask;
 };
 
-/* What is undefined. The message is only made when the value is used. */
-struct jv_undef {
-	enum { UNDEF_VARIABLE, UNDEF_ATTRIBUTE, UNDEF_ELEMENT, UNDEF_HINT } what;
-	enum jv_kind owner;         /* of the attribute or element */
-	struct jv name;             /* of the variable or attribute; an element's repr; the message */
-};
+/* What is undefined, and what s[n] is. The message is only made when the value is used. */
+enum { UNDEF_VARIABLE, UNDEF_ATTRIBUTE, UNDEF_ELEMENT, UNDEF_HINT };    /* the name, the name, its repr, the message */
 
 struct jv_method {
 	struct jv self;
@@ -165,9 +161,9 @@ bool jv_is(struct jv v, const char *s);         /* a string with these bytes */
 const char *jv_type(struct jv v);               /* its Python type: "str", "NoneType" */
 bool jv_true(struct jv v);
 
-struct jv jv_undefined(struct env *e, enum jv_kind owner, struct jv name);      /* JV_ABSENT: a variable */
+struct jv jv_undefined(enum jv_kind owner, struct jv name);      /* JV_ABSENT: a variable */
 struct jv jv_undefined_element(struct env *e, enum jv_kind owner, struct jv key);
-struct jv jv_undefined_hint(struct env *e, const char *message);
+struct jv jv_undefined_hint(const char *message);
 _Noreturn void jv_fail_undefined(struct env *e, struct jv undefined);
 static inline void jv_defined(struct env *e, struct jv v)       /* fails if v is undefined */
 {
@@ -198,7 +194,7 @@ struct jv jv_share(struct env *e, enum jv_kind kind, struct jv_list *l, uint32_t
 struct jv jv_pair_of(struct env *e, struct jv a, struct jv b);  /* a tuple of two */
 struct jv_list *jv_items(struct env *e, struct jv v);
 int64_t jv_length(struct env *e, struct jv v);                  /* len() */
-struct jv jv_range(struct env *e, int64_t start, int64_t step, int64_t n);
+struct jv jv_range(struct env *e, struct jv_range r);
 struct jv jv_range_at(const struct jv_range *r, int64_t i);
 
 /* Dicts. A key that cannot be one (a list) is a failure in jv_dict_set and not found in jv_dict_get. */
