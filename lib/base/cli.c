@@ -32,20 +32,19 @@ static void find_error_fd(void)
 
 /* One write(2) for the whole line, so that the stages of a pipeline do not interleave theirs; one line whatever the
  * words in it hold. */
-static _Noreturn void last_words(const struct cli *c, int status, const char *format, va_list ap)
+static _Noreturn void print_and_exit(const struct cli *c, int status, const char *format, va_list ap)
 {
 	char line[1024];
-	size_t n = (size_t)snprintf(line, sizeof line / 2, "%s: ", c->program), i;
+	size_t n = (size_t)snprintf(line, sizeof line / 2, "%s: ", c->program);
 	struct why ignored;
 
 	vsnprintf(line + n, sizeof line - n - 1, format, ap);
-	for (i = n; line[i]; i++)
-		if ((unsigned char)line[i] < ' ' || line[i] == 127)
-			line[i] = '?';
-	line[i++] = '\n';
+	why_clean(line);
+	n = strlen(line);
+	line[n++] = '\n';
 	out_flush(&ignored);
 	fflush(NULL);
-	io_write(error_fd, line, i, &ignored);
+	io_write(error_fd, line, n, &ignored);
 	_exit(status);
 }
 
@@ -54,7 +53,7 @@ _Noreturn void cli_die(const struct cli *c, const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	last_words(c, 1, format, ap);
+	print_and_exit(c, 1, format, ap);
 }
 
 _Noreturn void cli_usage(const struct cli *c, const char *format, ...)
@@ -62,7 +61,7 @@ _Noreturn void cli_usage(const struct cli *c, const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	last_words(c, 2, format, ap);
+	print_and_exit(c, 2, format, ap);
 }
 
 /* ---- options ---- */
@@ -115,8 +114,8 @@ static struct spelling left_column(const struct opt *o)
 	const char letter[] = { '-', (char)o->letter, 0 };
 	struct spelling sp;
 
-	snprintf(sp.s, sizeof sp.s, "  %2s%s %s%s%s%s", has_letter(o) ? letter : "", has_letter(o) && o->name ? "," : " ",
-		o->name ? "--" : "", o->name ? o->name : "", o->arg ? " " : "", o->arg ? o->arg : "");
+	snprintf(sp.s, sizeof sp.s, "  %2s%s %s%s%s%s", has_letter(o) ? letter : "",
+		has_letter(o) && o->name ? "," : " ", o->name ? "--" : "", o->name ? o->name : "", o->arg ? " " : "", o->arg ? o->arg : "");
 	return sp;
 }
 
@@ -149,7 +148,8 @@ static const struct opt *find(const struct cli *c, int letter, const char *s, si
 	const struct opt *o;
 
 	while ((o = next_row(c, &walk)))
-		if (letter ? has_letter(o) && o->letter == letter : o->name && strlen(o->name) == n && !memcmp(o->name, s, n))
+		if (letter ? has_letter(o) && o->letter == letter
+			: o->name && strlen(o->name) == n && !memcmp(o->name, s, n))
 			break;
 	return o;
 }

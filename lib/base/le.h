@@ -49,7 +49,7 @@ static inline uint64_t le64(const void *p)
 	return le_machine() ? u : le_bytes(p, sizeof u);
 }
 
-/* Converts n numbers of so many bytes each from little-endian to the machine's order, or back. */
+/* Converts n numbers of `size` bytes each from little-endian to the machine's order, or back. */
 static inline void le_convert(void *p, size_t size, size_t n)
 {
 	unsigned char *b = p, first;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void clean(char *s)
+void why_clean(char *s)
 {
 	for (; *s; s++)
 		if ((unsigned char)*s < ' ' || *s == 0x7f)
@@ -19,7 +19,7 @@ int why(struct why *w, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(w->text, sizeof w->text, format, ap);
 	va_end(ap);
-	clean(w->text);
+	why_clean(w->text);
 	return -1;
 }
 

@@ -15,4 +15,7 @@ int why(struct why *w, const char *format, ...) __attribute__((format(printf, 2,
 /* Puts "prefix: " before what is already there; returns -1. */
 int why_in(struct why *w, const char *prefix);
 
+/* Replaces control characters by '?'. */
+void why_clean(char *text);
+
 #endif

@@ -78,7 +78,7 @@ static inline struct gguf_string take_string(struct input *c)
 	return (struct gguf_string){ p, p ? (size_t)n : 0 };
 }
 
-/* A name of a pair or a tensor. */
+/* The name of a pair or a tensor. */
 static int take_name(struct input *c, struct gguf_string *name, const char *what, struct why *w)
 {
 	*name = take_string(c);
@@ -89,7 +89,7 @@ static int take_name(struct input *c, struct gguf_string *name, const char *what
 	return 0;
 }
 
-/* Puts "tensor NAME: ", or what stands for "tensor ", before a reason. -1. */
+/* Puts the kind and the name before a reason: "tensor NAME: ...". -1. */
 static int why_of(const char *kind, struct gguf_string name, struct why *w)
 {
 	char object[128];
@@ -541,7 +541,8 @@ static int open_shards(struct gguf *g, int tensors, struct why *w)
 			return -1;
 	}
 	if (total >= 0 && (uint64_t)total != g->n_tensors)
-		return why(w, "split.tensors.count: %" PRId64 ", but %" PRIu64 " tensors are there", total, g->n_tensors);
+		return why(w, "split.tensors.count: %" PRId64 ", but %" PRIu64 " tensors are there", total,
+			g->n_tensors);
 	return 0;
 }
 

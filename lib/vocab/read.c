@@ -50,7 +50,8 @@ static int read_tokens(struct vocab *v, struct why *w)
 	if (types && (types->type != GGUF_ARRAY || (types->of != GGUF_I32 && types->of != GGUF_U32)))
 		return why(w, "tokenizer.ggml.token_type: not an array of 32-bit integers");
 	if (types && types->n != tokens->n)
-		return why(w, "tokenizer.ggml.token_type: %" PRIu64 " types for %" PRIu64 " tokens", types->n, tokens->n);
+		return why(w, "tokenizer.ggml.token_type: %" PRIu64 " types for %" PRIu64 " tokens", types->n,
+			tokens->n);
 	if (names_open(&v->tokens, tokens, w))
 		return -1;
 	v->type = malloc(v->tokens.n);
@@ -154,8 +155,8 @@ static int read_model(struct vocab *v, struct why *w)
 	if (n != v->tokens.n)
 		return why(w, "%s: %" PRId64 ", but there are %u tokens", key, n, v->tokens.n);
 	if (embd && v->tokens.n > embd->dim[1])
-		return why(w, "tokenizer.ggml.tokens: %u tokens, but token_embd.weight has %" PRIu64 " rows", v->tokens.n,
-			embd->dim[1]);
+		return why(w, "tokenizer.ggml.tokens: %u tokens, but token_embd.weight has %" PRIu64 " rows",
+			v->tokens.n, embd->dim[1]);
 	return 0;
 }
 
@@ -186,8 +187,8 @@ static int read_merges(struct vocab *v, struct why *w)
 		struct gguf_string s = gguf_next_string(v->merges, &at);
 
 		if (s.n < 3 || !memchr(s.s + 1, ' ', s.n - 2))
-			return why(w, "tokenizer.ggml.merges: number %" PRIu64 ": \"%.*s\" is not a pair separated by a "
-				"space", i, GGUF_SHOWN(s));
+			return why(w, "tokenizer.ggml.merges: number %" PRIu64 ": \"%.*s\" is not a pair separated "
+				"by a space", i, GGUF_SHOWN(s));
 	}
 	return 0;
 }
