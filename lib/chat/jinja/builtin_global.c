@@ -5,7 +5,6 @@
 #include <string.h>
 
 enum { LONGEST_RANGE = 100000 };
-enum { ROOM = 1024 };           /* for a time, and a quarter of it more for each byte of the format */
 
 struct jv global_range(struct env *e, struct call *c)
 {
@@ -70,7 +69,7 @@ struct jv global_strftime_now(struct env *e, struct call *c)
 	struct timespec t = { 0 };
 	struct tm now;
 	char *format, *text;
-	size_t room;
+	size_t n;
 
 	f.n = (uint32_t)(f.n ? strnlen(f.s, f.n) : 0);
 	if (e->now)
@@ -78,10 +77,14 @@ struct jv global_strftime_now(struct env *e, struct call *c)
 	else if (clock_gettime(CLOCK_REALTIME, &t) || !localtime_r(&t.tv_sec, &now))
 		env_fail(e, "strftime_now: the local time is not known");
 	format = python_format(e, f, t.tv_nsec / 1000);
-	room = ROOM + ROOM / 4 * strlen(format);
-	env_tick(e, room / 8);
-	text = env_text(e, room);
-	return jv_str(text, strftime(text, room, format, &now));
+	for (size_t room = 1024; *format; room *= 2) {
+		env_tick(e, room / 8);
+		text = env_text(e, room);
+		n = strftime(text, room, format, &now);
+		if (n || room >= 256 * strlen(format))
+			return jv_str(text, n);
+	}
+	return jv_str("", 0);
 }
 
 static struct jv join_next(struct env *e, struct call *c)
