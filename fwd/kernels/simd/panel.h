@@ -358,7 +358,7 @@ INLINE void tile_multiply(struct tile_shape t, struct tiling *d, const struct pa
 			at.blocks = residue_count(p->blocks, residue[at.u]);
 			tiles_ahead(d);
 			do {
-				end = TILE_STRIP && b + TILE_STRIP < at.blocks ? b + TILE_STRIP : at.blocks;
+				end = TILE_STRIP > 0 && b + TILE_STRIP < at.blocks ? b + TILE_STRIP : at.blocks;
 				for (int i = 0; i < columns; i += t.columns)
 					for (int v = 0; v < STRIP_VECTORS; v += TILE_VECTORS)
 						tile_strip(t, at, i, v, b, end);
