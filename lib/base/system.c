@@ -12,29 +12,28 @@
 /* ---- features ---- */
 
 #if defined __x86_64__
-/* Not every compiler's __builtin_cpu_supports knows "f16c". */
-static int has_f16c(void)
-{
-	unsigned a, b, c, d;
+/* The registers that the system saves: bits of XCR0. */
+enum { SAVES_AVX = 0x6, SAVES_AVX512 = 0xe6 };
 
-	return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
-}
-
-static int has_avx2(void)
+/* Asked of the CPU itself, as not every compiler has the run-time part of __builtin_cpu_supports or knows "f16c". */
+static int has_x86(enum system_feature f)
 {
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
-}
+	const unsigned base = bit_FMA | bit_OSXSAVE | bit_F16C;
+	const unsigned wide = bit_AVX512F | bit_AVX512DQ | bit_AVX512BW | bit_AVX512VL;
+	unsigned a, b, c, d, saved;
 
-static int has_avx512(void)
-{
-	return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-	       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-	       __builtin_cpu_supports("avx512vnni");
+	if (!__get_cpuid(1, &a, &b, &c, &d) || (c & base) != base || !__get_cpuid_count(7, 0, &a, &b, &c, &d))
+		return 0;
+	__asm__("xgetbv" : "=a"(saved), "=d"(d) : "c"(0));
+	if ((saved & SAVES_AVX) != SAVES_AVX || !(b & bit_AVX2))
+		return 0;
+	return f == SYSTEM_AVX2 || (f == SYSTEM_AVX512 && (saved & SAVES_AVX512) == SAVES_AVX512 &&
+	                            (b & wide) == wide && (c & bit_AVX512VNNI));
 }
 
 int system_has(enum system_feature f)
 {
-	return f == SYSTEM_ANY || (f == SYSTEM_AVX2 && has_avx2()) || (f == SYSTEM_AVX512 && has_avx512());
+	return f == SYSTEM_ANY || has_x86(f);
 }
 #elif defined __aarch64__
 #ifdef __ARM_FEATURE_DOTPROD
