@@ -1,6 +1,6 @@
 /* attend_test: compares attention of every table with the scalar one, bit for bit: head sizes, groups, positions around
  * the ends of tiles and blocks, batches divided in several ways, NaN and infinity at every position that a query may
- * not see; and the scalar one with softmax in double precision. */
+ * not see, windows, chunks, caps, biases and sinks; and the scalar one with softmax in double precision. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,9 @@
 
 struct attend_shape {
 	size_t dim_k, dim_v, n_head, n_head_kv;
+	size_t window, chunk;
+	float cap;
+	int slopes, sinks;      /* random ones */
 };
 
 /* One attention problem: its shape, the cache filled with `stored` positions, queries for all of them. */
@@ -18,14 +21,14 @@ struct setting {
 	struct attend a;
 	unsigned char **extent; /* [extents]: the blocks of all KV heads */
 	size_t extents, stored;
-	float *q;
+	float *q, *slope, *sink;
 };
 
 static void holds(int ok, const char *table, const char *what, const struct setting *s, size_t pos, size_t rows)
 {
-	check(ok, "%s: %s: %s dim %zu/%zu heads %zu/%zu pos %zu rows %zu", table, what, kv_type_name[s->a.type],
-		s->a.dim_k, s->a.dim_v,
-		s->a.n_head, s->a.n_head_kv, pos, rows);
+	check(ok, "%s: %s: %s dim %zu/%zu heads %zu/%zu window %zu chunk %zu cap %g%s%s pos %zu rows %zu", table, what,
+		kv_type_name[s->a.type], s->a.dim_k, s->a.dim_v, s->a.n_head, s->a.n_head_kv, s->a.window, s->a.chunk,
+		(double)s->a.cap, s->a.slope ? " slopes" : "", s->a.sink ? " sinks" : "", pos, rows);
 }
 
 static uint64_t state = 7;
@@ -110,6 +113,15 @@ static void soil(struct setting *s, size_t from)
 			}
 }
 
+static float *draws(size_t n, float most)
+{
+	float *x = get(n, sizeof *x);
+
+	for (size_t i = 0; i < n; i++)
+		x[i] = draw() * most;
+	return x;
+}
+
 static void set_up(struct setting *s, const struct attend_shape *shape, enum kv_type type, size_t stored,
 	float sharpness)
 {
@@ -122,8 +134,10 @@ static void set_up(struct setting *s, const struct attend_shape *shape, enum kv_
 	for (size_t i = 0; i < n; i++)
 		s->q[i] = draw() * sharpness;
 	s->a = (struct attend){ .type = type, .dim_k = shape->dim_k, .dim_v = shape->dim_v, .n_head = shape->n_head,
-		.n_head_kv = shape->n_head_kv,
+		.n_head_kv = shape->n_head_kv, .window = shape->window, .chunk = shape->chunk, .cap = shape->cap,
 		.scale = 1 / sqrtf((float)shape->dim_k), .q_stride = shape->n_head * shape->dim_k };
+	s->a.slope = s->slope = shape->slopes ? draws(shape->n_head, 0.2f) : NULL;
+	s->a.sink = s->sink = shape->sinks ? draws(shape->n_head, 4) : NULL;
 	s->extent = get(s->extents, sizeof *s->extent);
 	for (size_t i = 0; i < s->extents; i++)
 		s->extent[i] = get(shape->n_head_kv, kv_block_bytes(type, shape->dim_k, shape->dim_v));
@@ -146,6 +160,8 @@ static void tear_down(struct setting *s)
 		free(s->extent[i]);
 	free(s->extent);
 	free(s->q);
+	free(s->slope);
+	free(s->sink);
 }
 
 /* Rows at positions [pos, pos + rows), in calls of up to `split` rows each, in batches of up to `batch`. The result is
@@ -216,7 +232,17 @@ static int right(const struct setting *s, const float *out, size_t pos, size_t h
 		for (size_t d = 0; d < a->dim_k; d++)
 			p[j] += (double)s->q[pos * a->q_stride + head * a->dim_k + d] * cached_k(s, h, j, d);
 		p[j] *= a->scale;
+		if (a->cap > 0)
+			p[j] = a->cap * tanh(p[j] / a->cap);
+		if (a->slope)
+			p[j] -= a->slope[head] * (double)(pos - j);
+		if ((a->window && pos - j >= a->window) || (a->chunk && pos / a->chunk != j / a->chunk))
+			p[j] = -INFINITY;
 		max = fmax(max, p[j]);
+	}
+	if (a->sink) {
+		max = fmax(max, a->sink[head]);
+		sum = exp(a->sink[head] - max);
 	}
 	for (size_t j = 0; j <= pos; j++)
 		sum += p[j] = exp(p[j] - max);
@@ -336,10 +362,19 @@ static void precision_test(const struct attend_shape *shape, size_t n)
 int main(void)
 {
 	static const struct attend_shape shapes[] = {
-		{ 8, 8, 2, 1 }, { 16, 16, 3, 3 }, { 32, 32, 6, 2 }, { 64, 64, 8, 2 }, { 64, 64, 9, 3 }, { 80, 80, 2,
-			2 }, { 96, 96, 4, 1 }, { 128, 128, 4, 2 },
-		{ 256, 256, 8, 1 }, { 24, 40, 5, 1 }, { 192, 128, 6, 1 }, { 64, 64, 7, 1 }, { 64, 64, 16, 1 }, { 16, 16,
-		130, 1 }, { 20, 12, 71, 1 }, { 112, 112, 1, 1 },
+		{ 8, 8, 2, .n_head_kv = 1 }, { 16, 16, 3, .n_head_kv = 3 }, { 32, 32, 6, .n_head_kv = 2 },
+		{ 64, 64, 8, .n_head_kv = 2 }, { 64, 64, 9, .n_head_kv = 3 }, { 80, 80, 2, .n_head_kv = 2 },
+		{ 96, 96, 4, .n_head_kv = 1 }, { 128, 128, 4, .n_head_kv = 2 }, { 256, 256, 8, .n_head_kv = 1 },
+		{ 24, 40, 5, .n_head_kv = 1 }, { 192, 128, 6, .n_head_kv = 1 }, { 64, 64, 7, .n_head_kv = 1 },
+		{ 64, 64, 16, .n_head_kv = 1 }, { 16, 16, 130, .n_head_kv = 1 }, { 20, 12, 71, .n_head_kv = 1 },
+		{ 112, 112, 1, .n_head_kv = 1 },
+	};
+	static const struct attend_shape variants[] = {
+		{ 16, 16, 2, 1, .window = 1 }, { 16, 16, 2, 1, .window = 16 }, { 8, 8, 3, 1, .window = 100 },
+		{ 16, 16, 4, 2, .window = 128 }, { 8, 8, 1, 1, .window = 200 }, { 8, 8, 66, 1, .window = 40 },
+		{ 16, 16, 2, 1, .chunk = 33 }, { 16, 16, 2, 1, .chunk = 128 }, { 8, 8, 6, 2, .cap = 5 },
+		{ 8, 8, 6, 2, .slopes = 1 }, { 16, 20, 6, 2, .sinks = 1 }, { 16, 16, 2, 1, .window = 140, .sinks = 1 },
+		{ 16, 16, 2, 1, .window = 30, .chunk = 50, .cap = 3, .slopes = 1, .sinks = 1 },
 	};
 	static const size_t places[] = { 0, 1, 14, 15, 16, 31, 63, 126, 127, 128, 143, 255, 256, 300, 500 };
 	static const size_t counts[] = { 1, 2, 3, 4, 8, 9, 40 };
@@ -356,8 +391,15 @@ int main(void)
 					if (work * counts[c] * (places[p] + counts[c]) < 1 << 19)
 						decode_test(&shapes[i], type, places[p], counts[c]);
 		}
-	precision_test(&(struct attend_shape){ 64, 64, 4, 2 }, 200);
-	precision_test(&(struct attend_shape){ 128, 128, 2, 1 }, 150);
-	precision_test(&(struct attend_shape){ 80, 40, 3, 1 }, 100);
+	for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+		for (int type = 0; type < KV_TYPES; type++) {
+			prompt_test(&variants[i], type, type == KV_F16 ? 262 : 150, 2);
+			for (size_t p = (i + (size_t)type) % 5; p < sizeof places / sizeof *places; p += 5)
+				for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+					decode_test(&variants[i], type, places[p], counts[c]);
+		}
+	precision_test(&(struct attend_shape){ 64, 64, 4, .n_head_kv = 2 }, 200);
+	precision_test(&(struct attend_shape){ 128, 128, 2, .n_head_kv = 1 }, 150);
+	precision_test(&(struct attend_shape){ 80, 40, 3, .n_head_kv = 1 }, 100);
 	return check_end("attend");
 }

@@ -1,4 +1,4 @@
-/* exp: e^x for the kernels, and silu and gelu, which are made of it; defined by fma, additions, multiplications
+/* exp: e^x for the kernels, and silu, tanh and gelu, which are made of it; defined by fma, additions, multiplications
  * and powers of two alone, so that every machine and every vector unit gives the same bits. This code is the
  * definition: elementwise.h says the same in sixteen lanes. (lib/fmath has one of its own for the sampler, which
  * does without fma and takes x <= 0 only.) */
@@ -61,6 +61,11 @@ static inline float exp_of(float x)
 static inline float exp_silu(float x)
 {
 	return x / (1 + exp_of(-x));
+}
+
+static inline float exp_tanh(float x)
+{
+	return 1 - 2 / (1 + exp_of(2 * x));
 }
 
 /* The tanh form of gelu, x/2 · (1 + tanh u) with u = sqrt(2/pi)·(x + 0.044715·x^3), written as x / (1 + e^-2u) */

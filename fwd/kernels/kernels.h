@@ -77,7 +77,14 @@ struct attend {
 	const float *q;                 /* [n][q_stride], head h at h·dim_k; already rotated */
 	size_t q_stride;
 	float *out;                     /* [n][n_head·dim_v] */
-	size_t pos;                     /* position of row 0; row i sees positions 0 to pos + i, all stored */
+	size_t pos;                     /* position of row 0; row i is at pos + i and sees none after it; all are stored */
+
+	/* What some families add; 0 or NULL: nothing. */
+	size_t window;                  /* position p sees window positions: itself and those just before it */
+	size_t chunk;                   /* position p sees those of its own chunk: p / chunk */
+	float cap;                      /* score = cap · tanh(score / cap), after scale */
+	const float *slope;             /* [n_head]: score += slope · (j − p) for a key at j (ALiBi), after cap */
+	const float *sink;              /* [n_head]: the score of one more key, whose value is zero */
 };
 
 enum norm_kind { NORM_NONE, NORM_RMS, NORM_LAYER };
@@ -87,6 +94,15 @@ struct norm {
 	const float *weight, *bias;     /* [n]; NULL: ones, zeros */
 	float eps;
 };
+
+/* The first position that position p sees. */
+static inline size_t attend_from(const struct attend *a, size_t p)
+{
+	size_t window = a->window && p >= a->window ? p + 1 - a->window : 0;
+	size_t chunk = a->chunk ? p / a->chunk * a->chunk : 0;
+
+	return window > chunk ? window : chunk;
+}
 
 enum unary { UNARY_SILU, UNARY_GELU };   /* gelu: the tanh form */
 enum rope_pairs { ROPE_ADJACENT, ROPE_HALVES };
@@ -123,14 +139,16 @@ struct kernels {
 	void (*kv_store)(enum kv_type type, const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j,
 	                 const float *k, const float *v);
 
-	/* Rows [i0, i1), the query heads of this KV head. For each query, over blocks of ATTEND_BLOCK positions from 0
-	 * (the last one ends at the query's own position):
-	 *     s[j] = sum(q · k[j]) · scale;  m_b = max s;  p[j] = exp(s[j] − m_b)
+	/* Rows [i0, i1), the query heads of this KV head. For each query, over the blocks of ATTEND_BLOCK positions that
+	 * it sees any of (the last one ends at the query's own position; where an earlier one begins before the first
+	 * position that the query sees, s[j] = -inf there):
+	 *     s[j] = sum(q · k[j]) · scale, capped and biased;  m_b = max s;  p[j] = exp(s[j] − m_b)
 	 *     l_b = sum of p over j, element j to accumulator j mod 16
 	 *     o_b[d] = fma(p[j], v[j][d], o_b[d]) for j ascending, from 0
 	 * then, block by block (the first block's values are taken as they are):
 	 *     m' = max(m, m_b);  a = exp(m − m');  c = exp(m_b − m')
 	 *     l = fma(l, a, l_b·c);  o[d] = fma(o[d], a, o_b[d]·c);  m = m'
+	 * then, where there is a sink: m' = max(m, sink);  a = exp(m − m');  l = fma(l, a, exp(sink − m'));  o = o·a
 	 * and out = o / l. scratch: attend_scratch() bytes, 64-byte aligned, of the calling thread alone. */
 	size_t attend_rows;             /* row ranges begin at multiples of this */
 	size_t (*attend_scratch)(size_t dim_k, size_t dim_v, size_t group);

@@ -13,7 +13,7 @@ struct span {
 	const struct run *run;
 	size_t first, n;        /* rows of the batch */
 	size_t out;             /* where the first of them goes */
-	size_t blocks;          /* of the context that they see */
+	size_t from, to;        /* blocks of the context that they see */
 	int shared;             /* these are shared out: there is room for those of one run */
 	size_t each;            /* blocks, or rows, of a piece */
 	size_t pieces;          /* of one KV head */
@@ -30,17 +30,18 @@ static struct span span_of(const struct op *op, const struct step *s, const stru
 	const struct op_attention *a = op->bound;
 	double block = ATTEND_BLOCK * position_bytes(&a->heads, r->state->shape.kv_type);
 	struct span t = { .run = r, .first = r->first, .n = r->n, .out = r->first,
-		.blocks = op_pieces(r->pos + r->n, ATTEND_BLOCK), .each = size_max((size_t)(PIECE_BYTES / block), 1) };
+		.to = op_pieces(r->pos + r->n, ATTEND_BLOCK), .each = size_max((size_t)(PIECE_BYTES / block), 1) };
 
 	if (op->wanted) {
 		t.first += r->n - r->wanted;
 		t.n = r->wanted;
 		t.out = r->first_wanted;
 	}
-	t.shared = s->n_runs == 1 && t.n && t.n <= ATTEND_FEW && t.blocks > t.each;
+	t.from = attend_from(&a->heads, r->pos + t.first - r->first) / ATTEND_BLOCK;
+	t.shared = s->n_runs == 1 && t.n && t.n <= ATTEND_FEW && t.to - t.from > t.each;
 	if (!t.shared)
 		t.each = op_pieces(KV_TILE, s->k->attend_rows) * s->k->attend_rows;
-	t.pieces = op_pieces(t.shared ? t.blocks : t.n, t.each);
+	t.pieces = op_pieces(t.shared ? t.to - t.from : t.n, t.each);
 	return t;
 }
 
@@ -71,7 +72,7 @@ static unsigned char *head_shared(const struct op_attention *a, const struct ste
 {
 	size_t group = a->heads.n_head / a->heads.n_head_kv;
 
-	return s->shared + head * t->blocks * s->k->attend_part(a->heads.dim_v, t->n * group);
+	return s->shared + head * t->to * s->k->attend_part(a->heads.dim_v, t->n * group);
 }
 
 static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
@@ -92,8 +93,8 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	piece %= t.pieces;
 	kv = segment_head(r->state, a->layer, head);
 	if (t.shared) {
-		from = piece * t.each;
-		s->k->attend_blocks(&d, &kv, t.n, from, size_min(from + t.each, t.blocks), head_shared(a, s, &t, head),
+		from = t.from + piece * t.each;
+		s->k->attend_blocks(&d, &kv, t.n, from, size_min(from + t.each, t.to), head_shared(a, s, &t, head),
 			step_scratch(s, thread));
 		return;
 	}
@@ -114,8 +115,7 @@ static int follows(const struct op *op, const struct step *s)
 	return 1;
 }
 
-/* Row i of those whose attention is asked for sees all before it and itself; together they see what the last one
- * does. */
+/* Each row reads what it sees; K and V of what any row sees are read once. */
 static void work(const struct op *op, const struct step *s, struct work *w)
 {
 	const struct op_attention *a = op->bound;
@@ -123,12 +123,15 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 
 	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
 		struct span t = span_of(op, s, r);
-		double seen = (double)(r->pos + r->n), rows = (double)t.n;
+		size_t end = r->pos + r->n, seen = 0;
 
 		if (!t.n)
 			continue;
-		w->bytes += seen * (double)d->n_head_kv * position_bytes(d, r->state->shape.kv_type);
-		w->attention += rows * (seen - (rows - 1) / 2) * (double)d->n_head * (double)(d->dim_k + d->dim_v);
+		for (size_t p = end - t.n; p < end; p++)
+			seen += p + 1 - attend_from(d, p);
+		w->bytes += (double)(end - attend_from(d, end - t.n)) * (double)d->n_head_kv
+			* position_bytes(d, r->state->shape.kv_type);
+		w->attention += (double)seen * (double)d->n_head * (double)(d->dim_k + d->dim_v);
 	}
 }
 

@@ -12,9 +12,12 @@
 #ifndef ATTEND_H
 #define ATTEND_H
 
+#include <string.h>
+
 #include "attend_sums.h"
 #include "cache.h"
 #include "fwd/kernels/kernels.h"
+#include "lib/base/size.h"
 
 enum {
 	ATTEND_MOST = 256,      /* columns of a tile of rows, unless one row has more */
@@ -47,20 +50,65 @@ struct attend_tile {
 
 /* ---- a block of positions for a tile of rows ---- */
 
-/* Positions of the block at `first` that column c sees. */
+static inline size_t attend_position(const struct attend_tile *t, size_t c)
+{
+	return t->a->pos + t->row + c / t->group;
+}
+
+/* How many positions of the block at `first` are not after column c's. */
 static inline size_t attend_seen(const struct attend_tile *t, size_t c, size_t first)
 {
-	size_t n = t->a->pos + t->row + c / t->group + 1;
+	size_t n = attend_position(t, c) + 1;
 
 	return n <= first ? 0 : n - first < ATTEND_BLOCK ? n - first : ATTEND_BLOCK;
 }
 
-/* The first column that sees any of it. */
+/* How many of them are hidden from it, as they lie before what it sees. */
+static inline size_t attend_hidden(const struct attend_tile *t, size_t c, size_t first)
+{
+	size_t from = attend_from(t->a, attend_position(t, c));
+
+	return from <= first ? 0 : from - first < ATTEND_BLOCK ? from - first : ATTEND_BLOCK;
+}
+
+/* The block in which column c's positions begin. */
+static inline size_t attend_start(const struct attend_tile *t, size_t c)
+{
+	return attend_from(t->a, attend_position(t, c)) / ATTEND_BLOCK * ATTEND_BLOCK;
+}
+
+/* The first column that sees any of it, if those before it begin late enough. */
 static inline size_t attend_first(const struct attend_tile *t, size_t first)
 {
 	size_t pos = t->a->pos + t->row;
 
 	return first <= pos ? 0 : (first - pos) * t->group;
+}
+
+/* The first column whose positions begin in the block at `first` or behind it. They begin no earlier for a later
+ * column. */
+static size_t attend_begins(const struct attend_tile *t, size_t first)
+{
+	size_t c = t->columns;
+
+	while (c > 0 && attend_start(t, c - 1) >= first)
+		c = t->group < c ? c - t->group : 0;
+	return c;
+}
+
+/* From scores to their exponentials, for one column. */
+static void attend_weigh(const struct attend_tile *t, size_t c, size_t first, struct attend_state *part)
+{
+	const struct attend *a = t->a;
+	size_t n = attend_seen(t, c, first);
+	float *s = t->s + c * ATTEND_BLOCK;
+
+	if (a->cap > 0)
+		attend_cap(s, n, a->cap);
+	if (a->slope)
+		attend_bias(s, n, a->slope[t->kv->h * t->group + c % t->group],
+			(float)first - (float)attend_position(t, c));
+	attend_softmax(s, attend_hidden(t, c, first), n, &part->max[c], &part->sum[c]);
 }
 
 /* Computes the block's result for every column that sees it. k is the block's first tile, v its first row; type and
@@ -69,8 +117,8 @@ INLINE void attend_block(const struct attend_tile *t, size_t first, struct atten
 	size_t width, struct keys k, struct values v)
 {
 	size_t dim_k = t->a->dim_k;
-	size_t begin = attend_first(t, first), panel = begin / width * width, most = attend_seen(t, t->columns - 1,
-		first);
+	size_t begin = attend_first(t, first), end = attend_begins(t, first + 1), panel = begin / width * width;
+	size_t most = end > begin ? attend_seen(t, end - 1, first) : 0;
 
 	for (size_t j = 0; j < most; j += KV_TILE) {
 		struct keys keys = { .k = (const char *)k.k + j * dim_k * attend_size(type) };
@@ -80,18 +128,18 @@ INLINE void attend_block(const struct attend_tile *t, size_t first, struct atten
 		if (type == KV_Q8_0)
 			keys.scale = k.scale + kv_scale_index(dim_k, j, 0);
 
-		for (size_t c = attend_first(t, first + j) / width * width; c < t->columns; c += width)
+		for (size_t c = attend_first(t, first + j) / width * width; c < end; c += width)
 			attend_scores(type, width, t->q + c * dim_k, &keys, dim_k, t->a->scale,
 				t->s + c * ATTEND_BLOCK + j);
 	}
-	for (size_t c = begin; c < t->columns; c++)
-		attend_softmax(t->s + c * ATTEND_BLOCK, attend_seen(t, c, first), &part->max[c], &part->sum[c]);
+	for (size_t c = begin; c < end; c++)
+		attend_weigh(t, c, first, part);
 	for (size_t x = 0, vectors; x < t->out_dim / LANES; x += vectors) {
 		struct values rows = attend_values(v, type, x);
 
 		vectors = x + ATTEND_VECTORS <= t->out_dim / LANES ? ATTEND_VECTORS : 1;
-		for (size_t c = panel; c < t->columns; c += width) {
-			size_t joint = attend_seen(t, c, first), end = c + width < t->columns ? c + width : t->columns;
+		for (size_t c = panel; c < end; c += width) {
+			size_t joint = attend_seen(t, c, first), last = c + width < end ? c + width : end;
 			const float *p = t->s + c * ATTEND_BLOCK;
 			float *o = part->o + c * t->out_dim + x * LANES;
 
@@ -100,7 +148,7 @@ INLINE void attend_block(const struct attend_tile *t, size_t first, struct atten
 					joint });
 			else
 				attend_sums(type, width, 1, rows, (struct value_sums){ p, o, t->out_dim, 0, joint });
-			for (size_t i = c; i < end; i++)
+			for (size_t i = c; i < last; i++)
 				if (attend_seen(t, i, first) > joint)
 					attend_rest(type, vectors, rows,
 						(struct value_sums){ p + (i - c) * ATTEND_BLOCK,
@@ -206,10 +254,13 @@ static void attend_part(struct attend_tile *t, size_t first, size_t end, struct 
 			(struct values){ .v = t->v, .stride = LANES, .apart = ATTEND_BLOCK * LANES });
 }
 
-/* Merges the result of the block at `first` into that of the blocks before it. */
+/* Adds the result of the block at `first` to that of the blocks before it: merged, or as it is where the column's
+ * positions begin in it. */
 static void attend_merge(const struct attend_tile *t, size_t first, const struct attend_state *part)
 {
-	for (size_t c = attend_first(t, first); c < t->columns; c += LANES) {
+	size_t seen = attend_first(t, first), merged = attend_begins(t, first), end = attend_begins(t, first + 1);
+
+	for (size_t c = seen; c < merged; c += LANES) {
 		f32x16 before = vf_load(t->all.max + c), now = vf_load(part->max + c), max = vf_max(before, now);
 		f32x16 keep = vector_exp_low(vf_sub(before, max)), take = vector_exp_low(vf_sub(now, max));
 
@@ -218,11 +269,16 @@ static void attend_merge(const struct attend_tile *t, size_t first, const struct
 		vf_store(t->keep + c, keep);
 		vf_store(t->take + c, take);
 	}
-	for (size_t c = attend_first(t, first); c < t->columns; c++) {
+	for (size_t c = seen; c < merged; c++) {
 		f32x16 keep = vf_set1(t->keep[c]), take = vf_set1(t->take[c]);
 
 		for (size_t i = c * t->out_dim; i < (c + 1) * t->out_dim; i += LANES)
 			vf_store(t->all.o + i, vf_fma(vf_load(t->all.o + i), keep, vf_mul(vf_load(part->o + i), take)));
+	}
+	for (size_t c = merged > seen ? merged : seen; c < end; c++) {
+		t->all.max[c] = part->max[c];
+		t->all.sum[c] = part->sum[c];
+		memcpy(t->all.o + c * t->out_dim, part->o + c * t->out_dim, t->out_dim * sizeof(float));
 	}
 }
 
@@ -306,9 +362,23 @@ static void attend_pack(const struct attend_tile *t, size_t h)
 	}
 }
 
+/* The sink as one more score, whose value is zero. */
+static void attend_sink(const struct attend_tile *t, size_t c, float sink)
+{
+	float max = t->all.max[c] > sink ? t->all.max[c] : sink;
+	float keep = exp_of(t->all.max[c] - max), *o = t->all.o + c * t->out_dim;
+
+	t->all.sum[c] = fmaf(t->all.sum[c], keep, exp_of(sink - max));
+	for (size_t i = 0; i < t->out_dim; i += LANES)
+		vf_store(o + i, vf_mul(vf_load(o + i), vf_set1(keep)));
+}
+
 static void attend_write(const struct attend_tile *t, size_t h)
 {
 	const struct attend *a = t->a;
+
+	for (size_t c = 0; a->sink && c < t->columns; c++)
+		attend_sink(t, c, a->sink[h * t->group + c % t->group]);
 
 	for (size_t c = 0; c < t->columns; c++) {
 		float *out = a->out + ((t->row + c / t->group) * a->n_head + h * t->group + c % t->group) * a->dim_v;
@@ -330,11 +400,12 @@ static void vector_attend(const struct attend *a, const struct kv_head *kv, size
 	attend_layout(&t, scratch, attend_columns(t.group), a->dim_k, a->dim_v);
 	for (t.row = i0; t.row < i1; t.row += rows) {
 		size_t n = i1 - t.row < rows ? i1 - t.row : rows, end = a->pos + t.row + n;
+		size_t first = attend_start(&t, 0);
 
 		attend_panels(&t, n * t.group);
 		attend_pack(&t, kv->h);
-		attend_part(&t, 0, end, &t.all);
-		for (size_t first = ATTEND_BLOCK; first < end; first += ATTEND_BLOCK) {
+		attend_part(&t, first, end, &t.all);
+		while ((first += ATTEND_BLOCK) < end) {
 			attend_part(&t, first, end, &t.part);
 			attend_merge(&t, first, &t.part);
 		}
@@ -372,7 +443,7 @@ static void vector_attend_blocks(const struct attend *a, const struct kv_head *k
 
 	attend_few(&t, n, scratch);
 	attend_pack(&t, kv->h);
-	for (size_t b = b0; b < b1; b++) {
+	for (size_t b = size_max(b0, attend_start(&t, 0) / ATTEND_BLOCK); b < b1; b++) {
 		struct attend_state part = attend_state_at(&t, parts, b);
 
 		attend_part(&t, b * ATTEND_BLOCK, a->pos + n, &part);
@@ -382,10 +453,12 @@ static void vector_attend_blocks(const struct attend *a, const struct kv_head *k
 static void vector_attend_join(const struct attend *a, size_t h, size_t n, void *parts, void *scratch)
 {
 	struct attend_tile t = { .a = a };
+	size_t first;
 
 	attend_few(&t, n, scratch);
-	t.all = attend_state_at(&t, parts, 0);
-	for (size_t first = ATTEND_BLOCK; first < a->pos + n; first += ATTEND_BLOCK) {
+	first = attend_start(&t, 0);
+	t.all = attend_state_at(&t, parts, first / ATTEND_BLOCK);
+	while ((first += ATTEND_BLOCK) < a->pos + n) {
 		struct attend_state part = attend_state_at(&t, parts, first / ATTEND_BLOCK);
 
 		attend_merge(&t, first, &part);

@@ -85,12 +85,34 @@ INLINE void attend_scores(enum kv_type type, size_t width, const float *q, const
 
 /* ---- softmax ---- */
 
-/* Replaces n scores by their exponentials; returns their maximum and the sum of the exponentials. Lanes past the end
- * hold -inf, which is no maximum and whose exponential adds nothing. */
-static void attend_softmax(float *s, size_t n, float *max, float *sum)
+static void attend_cap(float *s, size_t n, float cap)
+{
+	f32x16 c = vf_set1(cap);
+
+	for (size_t j = 0; j < n; j += LANES)
+		vf_store(s + j, vf_mul(vector_tanh(vf_div(vf_load(s + j), c)), c));
+}
+
+/* Adds slope · (at + j) to score j. */
+static void attend_bias(float *s, size_t n, float slope, float at)
+{
+	static const float step[LANES] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+
+	for (size_t j = 0; j < n; j += LANES) {
+		f32x16 distance = vf_add(vf_load(step), vf_set1(at + (float)j));
+
+		vf_store(s + j, vf_fma(vf_set1(slope), distance, vf_load(s + j)));
+	}
+}
+
+/* Replaces n scores, the first `hidden` of which are not seen, by their exponentials; returns their maximum and the sum
+ * of the exponentials. Where nothing is seen stands -inf, which is no maximum and whose exponential adds nothing. */
+static void attend_softmax(float *s, size_t hidden, size_t n, float *max, float *sum)
 {
 	f32x16 most = vf_set1(-INFINITY), acc = vf_zero();
 
+	for (size_t j = 0; j < hidden; j++)
+		s[j] = -INFINITY;
 	for (size_t j = n; j % LANES; j++)
 		s[j] = -INFINITY;
 	for (size_t j = 0; j < n; j += LANES)

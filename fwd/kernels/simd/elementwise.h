@@ -31,6 +31,14 @@ static inline f32x16 vector_exp(f32x16 x)
 	return vector_exp_low(vf_min(vf_set1(EXP_HIGH), x));
 }
 
+/* exp_tanh */
+static inline f32x16 vector_tanh(f32x16 x)
+{
+	f32x16 one = vf_set1(1), two = vf_set1(2);
+
+	return vf_sub(one, vf_div(two, vf_add(one, vector_exp(vf_mul(two, x)))));
+}
+
 /* exp_silu, exp_gelu */
 static inline f32x16 vector_apply(enum unary f, f32x16 x)
 {

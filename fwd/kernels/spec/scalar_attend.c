@@ -86,13 +86,22 @@ struct partial {        /* the result for one query of one block, or of all bloc
 	float o[];      /* [dim_v], not yet divided by sum */
 };
 
-static float score(const struct attend *a, const struct kv_block *kv, const float *q, size_t j)
+/* Of the query q at position p for the key at position `first` + j. */
+static float score(const struct attend *a, const struct kv_block *kv, size_t head, size_t p, size_t first, size_t j)
 {
-	float acc[16] = { 0 };
+	const float *q = a->q + (p - a->pos) * a->q_stride + head * a->dim_k;
+	float acc[16] = { 0 }, s;
 
+	if (first + j < attend_from(a, p))
+		return -INFINITY;
 	for (size_t d = 0; d < a->dim_k; d++)
 		acc[d % 16] = fmaf(q[d], key(a, kv, j, d), acc[d % 16]);
-	return scalar_tree(acc) * a->scale;
+	s = scalar_tree(acc) * a->scale;
+	if (a->cap > 0)
+		s = exp_tanh(s / a->cap) * a->cap;
+	if (a->slope)
+		s = fmaf(a->slope[head], (float)(first + j) - (float)p, s);
+	return s;
 }
 
 /* Block b for the query of row i and this head, which sees at least one of its positions. */
@@ -100,23 +109,22 @@ static void attend_block(const struct attend *a, const struct kv_head *kv, size_
 	struct partial *part)
 {
 	const struct kv_block block = kv_block_at(a->type, a->dim_k, a->dim_v, kv->extent[b] + kv->offset);
-	const float *q = a->q + i * a->q_stride + head * a->dim_k;
-	size_t n = size_min(a->pos + i + 1 - b * ATTEND_BLOCK, ATTEND_BLOCK);
+	size_t p = a->pos + i, first = b * ATTEND_BLOCK, n = size_min(p + 1 - first, ATTEND_BLOCK);
 	float s[ATTEND_BLOCK], acc[16] = { 0 };
 
 	part->max = -INFINITY;
 	for (size_t j = 0; j < n; j++) {
-		s[j] = score(a, &block, q, j);
+		s[j] = score(a, &block, head, p, first, j);
 		part->max = s[j] > part->max ? s[j] : part->max;
 	}
 	for (size_t d = 0; d < a->dim_v; d++)
 		part->o[d] = 0;
 	for (size_t j = 0; j < n; j++) {
-		float p = exp_of(s[j] - part->max);
+		float weight = exp_of(s[j] - part->max);
 
-		acc[j % 16] += p;
+		acc[j % 16] += weight;
 		for (size_t d = 0; d < a->dim_v; d++)
-			part->o[d] = fmaf(p, value(a, &block, j, d), part->o[d]);
+			part->o[d] = fmaf(weight, value(a, &block, j, d), part->o[d]);
 	}
 	part->sum = scalar_tree(acc);
 }
@@ -133,9 +141,22 @@ static void merge(struct partial *all, const struct partial *part, size_t dim_v)
 		all->o[d] = fmaf(all->o[d], keep, part->o[d] * take);
 }
 
-static void write_out(const struct attend *a, size_t i, size_t head, const struct partial *all)
+static void add_sink(struct partial *all, float sink, size_t dim_v)
+{
+	float max = all->max > sink ? all->max : sink;
+	float keep = exp_of(all->max - max);
+
+	all->sum = fmaf(all->sum, keep, exp_of(sink - max));
+	for (size_t d = 0; d < dim_v; d++)
+		all->o[d] *= keep;
+}
+
+static void write_out(const struct attend *a, size_t i, size_t head, struct partial *all)
 {
 	float *out = a->out + (i * a->n_head + head) * a->dim_v;
+
+	if (a->sink)
+		add_sink(all, a->sink[head], a->dim_v);
 
 	for (size_t d = 0; d < a->dim_v; d++)
 		out[d] = all->o[d] / all->sum;
@@ -148,8 +169,13 @@ static size_t part_bytes(size_t dim_v)
 	return (sizeof(struct partial) + dim_v * sizeof(float) + 63) / 64 * 64;
 }
 
-/* How many blocks row i sees, at least in part. */
-static size_t blocks_of(const struct attend *a, size_t i)
+/* The blocks that row i sees, at least in part: from first_block() to before last_block(). */
+static size_t first_block(const struct attend *a, size_t i)
+{
+	return attend_from(a, a->pos + i) / ATTEND_BLOCK;
+}
+
+static size_t last_block(const struct attend *a, size_t i)
 {
 	return (a->pos + i) / ATTEND_BLOCK + 1;
 }
@@ -166,8 +192,10 @@ void scalar_attend(const struct attend *a, const struct kv_head *kv, size_t i0, 
 
 	for (size_t i = i0; i < i1; i++)
 		for (size_t head = kv->h * group; head < (kv->h + 1) * group; head++) {
-			attend_block(a, kv, i, head, 0, all);
-			for (size_t b = 1; b < blocks_of(a, i); b++) {
+			size_t b = first_block(a, i);
+
+			attend_block(a, kv, i, head, b, all);
+			while (++b < last_block(a, i)) {
 				attend_block(a, kv, i, head, b, part);
 				merge(all, part, a->dim_v);
 			}
@@ -197,7 +225,7 @@ void scalar_attend_blocks(const struct attend *a, const struct kv_head *kv, size
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t query = 0; query < group; query++)
-			for (size_t b = b0; b < b1 && b < blocks_of(a, i); b++)
+			for (size_t b = size_max(b0, first_block(a, i)); b < b1 && b < last_block(a, i); b++)
 				attend_block(a, kv, i, kv->h * group + query, b, part_at(a, parts, n, b, i, query));
 }
 
@@ -207,9 +235,10 @@ void scalar_attend_join(const struct attend *a, size_t h, size_t n, void *parts,
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t query = 0; query < group; query++) {
-			struct partial *all = part_at(a, parts, n, 0, i, query);
+			size_t b = first_block(a, i);
+			struct partial *all = part_at(a, parts, n, b, i, query);
 
-			for (size_t b = 1; b < blocks_of(a, i); b++)
+			while (++b < last_block(a, i))
 				merge(all, part_at(a, parts, n, b, i, query), a->dim_v);
 			write_out(a, i, h * group + query, all);
 		}
