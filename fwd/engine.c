@@ -34,7 +34,7 @@ static int open_all(struct engine *e, const struct engine_setup *s, struct why *
 	if (n_ctx > m->n_ctx_max)
 		return why(w, "%s: a context of %zu, but the model has a table of %zu positions", m->gguf->path, n_ctx,
 			m->n_ctx_max);
-	shape = plan_shape(e->plan, type);
+	shape = plan_shape(e->plan, n_ctx, type);
 	if (segment_open(&e->segment, s->kv, &shape, n_ctx, w) < 0 || digest_check(&e->segment, m->gguf, w) < 0)
 		return -1;
 	return plan_bind(e->plan, n_ctx, w);

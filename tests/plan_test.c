@@ -60,7 +60,7 @@ static struct plan *open_plan(size_t first, size_t last)
 
 static struct segment *open_state(const struct plan *p)
 {
-	struct segment_shape shape = plan_shape(p, KV_F16);
+	struct segment_shape shape = plan_shape(p, CTX, KV_F16);
 	struct segment *s = malloc(sizeof *s);
 
 	if (!s || segment_open(s, NULL, &shape, CTX, &w) < 0 || segment_reserve(s, CTX, &w) < 0)

@@ -80,7 +80,7 @@ static void product(const struct kernels *t, const struct matrix *w, const float
 
 	a.data = allocate(t->acts_bytes(a.kind, a.k, n));
 	for (size_t c = 0; c < n; c += t->acts_columns)
-		t->acts_pack(&a, x, w->cols, c, c + t->acts_columns < n ? c + t->acts_columns : n);
+		t->acts_pack(&a, x + c * w->cols, w->cols, c, c + t->acts_columns < n ? c + t->acts_columns : n);
 	for (size_t r = 0; r < w->rows; r += 2 * KERNELS_ROWS) {
 		size_t end = r + 2 * KERNELS_ROWS < w->rows ? r + 2 * KERNELS_ROWS : w->rows;
 		struct product_job job = { .w = w, .x = &a, .r0 = r, .r1 = end, .y = y, .stride = w->rows,

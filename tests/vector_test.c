@@ -91,19 +91,25 @@ enum { N_LENGTHS = sizeof lengths / sizeof *lengths };
 /* Within 1 unit in the last place over the whole range; silu and gelu within 4, or near zero. */
 static void exp_test(void)
 {
-	double worst = 0, worst_silu = 0, worst_gelu = 0;
+	double worst = 0, worst_silu = 0, worst_gelu = 0, worst_tanh = 0, worst_sigmoid = 0, worst_oai = 0;
 
 	for (float x = -87.3f; x < 88.7f; x += 0.00037f) {
 		double e = exp(x), g, s = x / (1 + exp(-(double)x));
 
-		g = x / (1 + exp(-2 * sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
 		worst = fmax(worst, fabs(exp_of(x) - e) / e);
 		worst_silu = fmax(worst_silu, fabs(exp_silu(x) - s) / (fabs(s) + 1e-30));
+		worst_tanh = fmax(worst_tanh, fabs(exp_tanh(x) - tanh(x)));
+		worst_sigmoid = fmax(worst_sigmoid, fabs(exp_sigmoid(x) - 1 / (1 + exp(-(double)x))));
+		g = x < 7 ? x / (1 + exp(-1.702 * x)) : 7 / (1 + exp(-1.702 * 7));
+		worst_oai = fmax(worst_oai, fabs(exp_glu_oai(x, x) - g * (fmax(-7, fmin(7, x)) + 1)));
+		g = x / (1 + exp(-2 * sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
 		if (fabsf(x) < 6)
 			worst_gelu = fmax(worst_gelu, fabs(exp_gelu(x) - g) / (fabs(g) + 1e-6));
 	}
 	holds(worst < 1.0 * 0x1p-23, "scalar", "exp: error", 0);
 	holds(worst_silu < 2 * 0x1p-23, "scalar", "silu: error", 0);
+	holds(worst_tanh < 2 * 0x1p-23 && worst_sigmoid < 0x1p-23 && worst_oai < 64 * 0x1p-23, "scalar",
+	      "tanh, sigmoid, swiglu_oai: error", 0);
 	/* the argument's own rounding, magnified by up to 2u */
 	holds(worst_gelu < 64 * 0x1p-23, "scalar", "gelu: error", 0);
 	holds(exp_of(0) == 1 && exp_of(-INFINITY) == 0 && exp_of(INFINITY) == INFINITY && exp_of(-1e30f) == 0, "scalar",
@@ -114,20 +120,55 @@ static void exp_test(void)
 	      "scalar", "silu, gelu: ends", 0);
 }
 
+/* Sums, products, clamps; in place where that is allowed. */
+static void linear_test(const struct kernels *s, const struct kernels *t)
+{
+	for (size_t i = 0; i < N_LENGTHS; i++) {
+		size_t n = lengths[i];
+		float *a = array(n, 3), *b = array(n, 1), *y = array(n, 1), *z = copy(y, n);
+
+		for (size_t k = 0; k < n; k += 3)
+			a[k] = odd_values[(i + k) % N_ODD];
+		s->add_scaled(y, a, 0.3f, n);
+		t->add_scaled(z, a, 0.3f, n);
+		holds(same(y, z, n), t->name, "add_scaled", n);
+		s->clamp(y, 0.7f, n);
+		t->clamp(z, 0.7f, n);
+		holds(same(y, z, n), t->name, "clamp", n);
+		s->cap(y, 1.3f, n);
+		t->cap(z, 1.3f, n);
+		holds(same(y, z, n), t->name, "cap", n);
+		s->add(y, a, b, n);
+		t->add(a, a, b, n);
+		holds(same(y, a, n), t->name, "add", n);
+		s->multiply(y, a, b, n);
+		t->multiply(a, a, b, n);
+		holds(same(y, a, n), t->name, "multiply", n);
+		s->scale(y, a, -1.7f, n);
+		t->scale(a, a, -1.7f, n);
+		holds(same(y, a, n), t->name, "scale", n);
+		free(a), free(b), free(y), free(z);
+	}
+}
+
 static void unary_test(const struct kernels *s, const struct kernels *t)
 {
+	static const char *const names[] = { "silu", "gelu", "relu", "relu2", "sigmoid" };
 	size_t n = 1 << 16;
 	float *x = array(n, 20), *up = array(n, 3), *a = array(n, 1), *b = array(n, 1);
 
 	for (size_t i = 0; i < n / 2; i++)
 		x[i] = i < N_ODD ? odd_values[i] : from_bits(bits());
-	for (int f = UNARY_SILU; f <= UNARY_GELU; f++) {
+	for (int f = 0; f < UNARIES; f++) {
 		s->unary(f, a, x, n);
 		t->unary(f, b, x, n);
-		holds(same(a, b, n), t->name, f == UNARY_SILU ? "silu" : "gelu", n);
+		holds(same(a, b, n), t->name, names[f], n);
 	}
+	s->glu(UNARY_SWIGLU_OAI, a, x, up, n);
+	t->glu(UNARY_SWIGLU_OAI, b, x, up, n);
+	holds(same(a, b, n), t->name, "swiglu_oai", n);
 	for (size_t i = 0; i < N_LENGTHS; i++)
-		for (int f = UNARY_SILU; f <= UNARY_GELU; f++) {
+		for (int f = 0; f <= UNARY_SWIGLU_OAI; f++) {
 			size_t m = lengths[i];
 			float *g = copy(x + n / 2, m), *u = copy(up, m), *y = array(m, 1), *z = array(m, 1);
 
@@ -136,12 +177,9 @@ static void unary_test(const struct kernels *s, const struct kernels *t)
 			holds(same(y, z, m), t->name, "glu", m);
 			t->glu(f, g, g, u, m);
 			holds(same(y, g, m), t->name, "glu in place", m);
-			s->unary(f, y, u, m);
-			t->unary(f, z, u, m);
+			s->unary(f % UNARIES, y, u, m);
+			t->unary(f % UNARIES, z, u, m);
 			holds(same(y, z, m), t->name, "unary", m);
-			s->add(y, z, u, m);
-			t->add(z, z, u, m);
-			holds(same(y, z, m), t->name, "add", m);
 			free(g), free(u), free(y), free(z);
 		}
 	free(x), free(up), free(a), free(b);
@@ -309,6 +347,7 @@ int main(void)
 	exp_test();
 	for (size_t i = 0; (t = kernels_each(i)); i++) {
 		unary_test(s, t);
+		linear_test(s, t);
 		norm_test(s, t);
 		rope_test(s, t);
 		store_test(s, t);

@@ -57,6 +57,11 @@ static inline float exp_of(float x)
 	return exp_scale(p, n);
 }
 
+static inline float exp_sigmoid(float x)
+{
+	return 1 / (1 + exp_of(-x));
+}
+
 /* x / (1 + e^-x) */
 static inline float exp_silu(float x)
 {
@@ -75,6 +80,19 @@ static inline float exp_tanh(float x)
 static inline float exp_gelu(float x)
 {
 	return x / (1 + exp_of(x * fmaf(x * x, EXP_GELU_3, EXP_GELU_1)));
+}
+
+/* The gated unit of gpt-oss: g · sigmoid(1.702 g) · (u + 1) with g at most 7 and u from -7 to 7. */
+#define EXP_OAI_SLOPE 1.702f
+#define EXP_OAI_MOST 7.0f
+
+static inline float exp_glu_oai(float gate, float up)
+{
+	float g = gate < EXP_OAI_MOST ? gate : EXP_OAI_MOST;
+	float u = up > -EXP_OAI_MOST ? up : -EXP_OAI_MOST;
+
+	u = u < EXP_OAI_MOST ? u : EXP_OAI_MOST;
+	return g / (1 + exp_of(-EXP_OAI_SLOPE * g)) * (u + 1);
 }
 
 #endif

@@ -77,7 +77,7 @@ struct attend {
 	const float *q;                 /* [n][q_stride], head h at h·dim_k; already rotated */
 	size_t q_stride;
 	float *out;                     /* [n][n_head·dim_v] */
-	size_t pos;                     /* position of row 0; row i is at pos + i and sees none after it; all are stored */
+	size_t pos;                     /* of row 0; row i is at pos + i and sees none after it; all are stored */
 
 	/* What some families add; 0 or NULL: nothing. */
 	size_t window;                  /* position p sees window positions: itself and those just before it */
@@ -85,14 +85,6 @@ struct attend {
 	float cap;                      /* score = cap · tanh(score / cap), after scale */
 	const float *slope;             /* [n_head]: score += slope · (j − p) for a key at j (ALiBi), after cap */
 	const float *sink;              /* [n_head]: the score of one more key, whose value is zero */
-};
-
-enum norm_kind { NORM_NONE, NORM_RMS, NORM_LAYER };
-
-struct norm {
-	enum norm_kind kind;
-	const float *weight, *bias;     /* [n]; NULL: ones, zeros */
-	float eps;
 };
 
 /* The first position that position p sees. */
@@ -104,14 +96,23 @@ static inline size_t attend_from(const struct attend *a, size_t p)
 	return window > chunk ? window : chunk;
 }
 
-enum unary { UNARY_SILU, UNARY_GELU };   /* gelu: the tanh form */
+enum norm_kind { NORM_NONE, NORM_RMS, NORM_LAYER };
+
+struct norm {
+	enum norm_kind kind;
+	const float *weight, *bias;     /* [n]; NULL: ones, zeros */
+	float eps;
+};
+
+/* gelu: the tanh form; relu2: max(x, 0)²; swiglu_oai: in glu() alone (exp.h) */
+enum unary { UNARY_SILU, UNARY_GELU, UNARY_RELU, UNARY_RELU2, UNARY_SIGMOID, UNARIES, UNARY_SWIGLU_OAI = UNARIES };
 enum rope_pairs { ROPE_ADJACENT, ROPE_HALVES };
 
 struct kernels {
 	const char *name;
 
 	/* Products. Bytes for up to n columns of k elements (of fewer elements it may be more); pack fills columns
-	 * [c0, c1) from x[c·stride ...]; c0 is a multiple of acts_columns and so is c1 unless it is n, so that
+	 * [c0, c1) from x[(c − c0)·stride ...]; c0 is a multiple of acts_columns and so is c1 unless it is n, so that
 	 * threads can share the work. */
 	size_t acts_columns;
 	size_t (*acts_bytes)(enum acts_kind kind, size_t k, size_t n);
@@ -125,6 +126,11 @@ struct kernels {
 	/* y[n] = (x · 1/sqrt(mean(x²) + eps)) · weight + bias; the layer form subtracts the mean first. y may be x. */
 	void (*norm)(const struct norm *norm, const float *x, float *y, size_t n);
 	void (*add)(float *y, const float *a, const float *b, size_t n);        /* y = a + b; y may be a */
+	void (*add_scaled)(float *y, const float *x, float s, size_t n);        /* y = fma(s, x, y) */
+	void (*scale)(float *y, const float *x, float s, size_t n);             /* y = s · x; y may be x */
+	void (*multiply)(float *y, const float *a, const float *b, size_t n);   /* y = a · b; y may be a */
+	void (*cap)(float *x, float cap, size_t n);             /* x = cap · tanh(x / cap) */
+	void (*clamp)(float *x, float most, size_t n);          /* to [-most, most]; NaN becomes -most */
 	/* y = f(gate) · up; y may be gate */
 	void (*glu)(enum unary f, float *y, const float *gate, const float *up, size_t n);
 	void (*unary)(enum unary f, float *y, const float *x, size_t n);
@@ -139,8 +145,8 @@ struct kernels {
 	void (*kv_store)(enum kv_type type, const struct kv_block *kv, size_t dim_k, size_t dim_v, size_t j,
 	                 const float *k, const float *v);
 
-	/* Rows [i0, i1), the query heads of this KV head. For each query, over the blocks of ATTEND_BLOCK positions that
-	 * it sees any of (the last one ends at the query's own position; where an earlier one begins before the first
+	/* Rows [i0, i1), the query heads of this KV head. For each query, over the blocks of ATTEND_BLOCK positions
+	 * that it sees any of (the last one ends at the query's own position; where an earlier one begins before the first
 	 * position that the query sees, s[j] = -inf there):
 	 *     s[j] = sum(q · k[j]) · scale, capped and biased;  m_b = max s;  p[j] = exp(s[j] − m_b)
 	 *     l_b = sum of p over j, element j to accumulator j mod 16

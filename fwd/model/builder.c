@@ -36,10 +36,15 @@ static void *allocate(struct builder *b, size_t size)
 
 /* ---- tensors ---- */
 
+static void matrices(struct builder *b, const char *name, size_t n, size_t rows, size_t cols, struct matrix *out)
+{
+	if (!b->failed && model_matrices(b->model, full_name(b, name, "weight").s, n, rows, cols, out, b->w) < 0)
+		b->failed = -1;
+}
+
 static void matrix(struct builder *b, const char *name, size_t rows, size_t cols, struct matrix *out)
 {
-	if (!b->failed && model_matrix(b->model, full_name(b, name, "weight").s, rows, cols, out, b->w) < 0)
-		b->failed = -1;
+	matrices(b, name, 1, rows, cols, out);
 }
 
 static const float *vector(struct builder *b, const char *name, const char *suffix, size_t n)
@@ -51,20 +56,25 @@ static const float *vector(struct builder *b, const char *name, const char *suff
 	return v;
 }
 
-static const float *bias_of(struct builder *b, const char *name, enum bias bias, size_t n)
+int build_has(const struct builder *b, const char *name)
 {
-	if (bias == BIAS_NONE || (bias == BIAS_MAYBE && !model_has(b->model, full_name(b, name, "bias").s)))
-		return NULL;
-	return vector(b, name, "bias", n);
+	return model_has(b->model, full_name(b, name, "weight").s);
 }
 
-/* The family's kind of norm over n elements. */
+/* NULL where the file has none. */
+static const float *bias_of(struct builder *b, const char *name, size_t n)
+{
+	return model_has(b->model, full_name(b, name, "bias").s) ? vector(b, name, "bias", n) : NULL;
+}
+
+/* The family's kind of norm, with n weights. */
 static struct norm norm_of(struct builder *b, const char *name, size_t n)
 {
 	struct norm norm = { .kind = b->model->family->norm, .eps = b->model->eps };
 
-	norm.weight = vector(b, name, "weight", n);
-	norm.bias = bias_of(b, name, norm.kind == NORM_LAYER ? BIAS : BIAS_NONE, n);
+	if (!b->model->family->decoder.bare_norms)
+		norm.weight = vector(b, name, "weight", n);
+	norm.bias = bias_of(b, name, n);
 	return norm;
 }
 
@@ -117,18 +127,33 @@ static void leaves(struct op *op, size_t i, const char *suffix, struct buffer fr
 enum precision { NARROW, WIDE };        /* of quantised activations: see acts_kind in kernels.h */
 
 /* One more product of the rows o->x. */
-static void add_product(struct builder *b, struct op_product *o, const char *name, enum bias bias,
-	enum precision wide, size_t rows, struct buffer y)
+static void add_product(struct builder *b, struct op_product *o, const char *name, enum precision wide, size_t rows,
+	struct buffer y)
 {
 	if (b->failed)
 		return;
-	matrix(b, name, rows, o->x->k, &o->w[o->n]);
-	o->bias[o->n] = bias_of(b, name, bias, rows);
+	if (o->routing)
+		matrices(b, name, o->routing->n, rows, o->x->k, &o->w[o->n]);
+	else
+		matrix(b, name, rows, o->x->k, &o->w[o->n]);
+	o->bias[o->n] = bias_of(b, name, o->routing ? o->routing->n * rows : rows);
 	if (b->failed)
 		return;
 	o->kind[o->n] = b->plan->setup.kernels->acts_kind(o->w[o->n].format, wide == WIDE);
 	o->x->wants[o->kind[o->n]] = 1;
 	o->y[o->n++] = y;
+}
+
+/* The matrices of all experts as one. */
+static const struct matrix *all_experts(struct builder *b, const struct op_product *o)
+{
+	struct matrix *w = allocate(b, o->n * sizeof *w);
+
+	for (size_t i = 0; w && i < o->n; i++) {
+		w[i] = o->w[i];
+		w[i].rows *= o->routing->n;
+	}
+	return w;
 }
 
 /* The results lie side by side from y[0] on. */
@@ -141,32 +166,41 @@ static void append_products(struct builder *b, const char *name, const struct op
 		return;
 	for (size_t i = 0; i < o->n; i++)
 		cols += o->w[i].rows;
-	op->weights = ((const struct op_product *)op->bound)->w;
-	op->n_weights = o->n;
+	op->weights = o->routing ? all_experts(b, o) : ((const struct op_product *)op->bound)->w;
+	op->n_weights = op->weights ? o->n : 0;
 	op->scratch = b->plan->setup.kernels->product_scratch(o->x->k);
-	leaves(op, 0, "", o->y[0], cols);
+	if (!o->routing)
+		leaves(op, 0, "", o->y[0], cols);
 }
 
 /* A single one; the op has the tensor's name. */
-static void append_product(struct builder *b, struct packed *x, const char *name, enum bias bias, enum precision wide,
-	size_t rows, struct buffer y)
+static void append_product(struct builder *b, struct packed *x, const char *name, enum precision wide, size_t rows,
+	struct buffer y)
 {
 	struct op_product o = { .x = x };
 
-	add_product(b, &o, name, bias, wide, rows, y);
+	add_product(b, &o, name, wide, rows, y);
 	append_products(b, name, &o);
 }
 
 /* ---- rows ---- */
 
+/* Packed rows of k elements, to be filled by an op. */
+static struct packed *new_packed(struct builder *b, size_t k, enum slot slot)
+{
+	struct packed *packed = allocate(b, sizeof *packed);
+
+	if (packed) {
+		*packed = (struct packed){ .k = k, .slot = slot, .next = b->plan->packed };
+		b->plan->packed = packed;
+	}
+	return packed;
+}
+
 /* An op over rows that packs its result. */
 static struct op *append_packing(struct builder *b, const char *name, struct op_rows *o, enum slot slot)
 {
-	o->packed = allocate(b, sizeof *o->packed);
-	if (!o->packed)
-		return NULL;
-	*o->packed = (struct packed){ .k = o->n, .slot = slot, .next = b->plan->packed };
-	b->plan->packed = o->packed;
+	o->packed = new_packed(b, o->n, slot);
 	return append(b, &op_rows, name, o, sizeof *o);
 }
 
@@ -178,8 +212,11 @@ static int add_pending(struct builder *b, struct op_rows *o)
 	if (pending) {
 		o->x = b->plan->x;
 		o->branch = b->plan->branch;
+		o->branch_norm = b->post;
+		o->scale = b->model->residual_scale;
 	}
 	b->pending = 0;
+	b->post = (struct norm){ .kind = NORM_NONE };
 	return pending;
 }
 
@@ -192,53 +229,159 @@ static void add_branch(struct builder *b)
 		leaves(append(b, &op_rows, "add", &o, sizeof o), 0, "", o.out, o.n);
 }
 
-struct packed *build_norm(struct builder *b, const char *name)
+/* Row by row: o, which may add a branch, then the norm. */
+static struct packed *append_norm(struct builder *b, const char *name, struct op_rows o)
 {
-	size_t n = b->model->n_embd;
-	struct op_rows o = { .n = n, .in = b->plan->x, .out = with_stride(b->plan->h, n), .f = ROW_NORM };
+	size_t n = o.n = b->model->n_embd;
 	struct op *op;
 
-	add_pending(b, &o);
-	o.norm = norm_of(b, name, n);
+	o.in = o.out = b->plan->x;
+	if (*name) {
+		o.out = with_stride(b->plan->h, n);
+		o.f = ROW_NORM;
+		o.norm = norm_of(b, name, n);
+	} else
+		name = "rows";
 	op = append_packing(b, name, &o, SLOT_NORMED);
 	leaves(op, 0, "", o.out, n);
 	leaves(op, 1, ".in", o.in, n);
 	return o.packed;
 }
 
-/* The activation is made where the product's result lies. */
-static struct packed *activate(struct builder *b, enum row_function f, enum unary unary, struct buffer wide)
+struct packed *build_norm(struct builder *b, const char *name)
 {
-	struct op_rows o = { .n = b->layer->n_ff, .in = wide, .out = wide, .f = f, .unary = unary };
+	struct op_rows o = { .n = 0 };
+
+	add_pending(b, &o);
+	return append_norm(b, name, o);
+}
+
+struct packed *build_norm_beside(struct builder *b, const char *name)
+{
+	return append_norm(b, name, (struct op_rows){ .n = 0 });
+}
+
+void build_post_norm(struct builder *b, const char *name)
+{
+	b->post = norm_of(b, name, b->model->n_embd);
+}
+
+/* The activation is made where the product's result lies; n elements are left. */
+static struct packed *activate(struct builder *b, size_t n, enum row_function f, enum unary unary, struct buffer wide)
+{
+	struct op_rows o = { .n = n, .in = wide, .out = wide, .f = f, .unary = unary };
 
 	leaves(append_packing(b, "ffn_act", &o, SLOT_BRANCH), 0, "", o.out, o.n);
 	return o.packed;
 }
 
-struct packed *build_gated(struct builder *b, struct packed *x, enum unary f)
+/* f(gate · x) · (up · x), n elements; up may hold the rows of both. */
+static struct packed *gated(struct builder *b, struct packed *x, const char *gate, const char *up, size_t n,
+	enum unary f)
 {
-	size_t n_ff = b->layer->n_ff;
-	struct buffer wide = with_stride(b->plan->wide, 2 * n_ff);
+	struct buffer wide = with_stride(b->plan->wide, 2 * n);
 	struct op_product o = { .x = x };
 
-	add_product(b, &o, "ffn_gate", BIAS_NONE, NARROW, n_ff, wide);
-	add_product(b, &o, "ffn_up", BIAS_NONE, NARROW, n_ff, at_column(wide, n_ff));
+	if (build_has(b, gate)) {
+		add_product(b, &o, gate, NARROW, n, wide);
+		add_product(b, &o, up, NARROW, n, at_column(wide, n));
+	} else
+		add_product(b, &o, up, NARROW, 2 * n, wide);
 	append_products(b, "ffn_gate_up", &o);
-	return activate(b, ROW_GLU, f, wide);
+	return activate(b, n, ROW_GLU, f, wide);
 }
 
-struct packed *build_ungated(struct builder *b, struct packed *x, enum unary f, enum bias bias)
+struct packed *build_gated(struct builder *b, struct packed *x, enum unary f)
+{
+	return gated(b, x, "ffn_gate", "ffn_up", b->layer->n_ff, f);
+}
+
+struct packed *build_ungated(struct builder *b, struct packed *x, enum unary f)
 {
 	struct buffer wide = with_stride(b->plan->wide, b->layer->n_ff);
 
-	append_product(b, x, "ffn_up", bias, NARROW, b->layer->n_ff, wide);
-	return activate(b, ROW_UNARY, f, wide);
+	append_product(b, x, "ffn_up", NARROW, b->layer->n_ff, wide);
+	return activate(b, b->layer->n_ff, ROW_UNARY, f, wide);
 }
 
-void build_branch(struct builder *b, struct packed *x, const char *name, enum bias bias)
+void build_branch(struct builder *b, struct packed *x, const char *name)
 {
 	add_branch(b);
-	append_product(b, x, name, bias, NARROW, b->model->n_embd, b->plan->branch);
+	append_product(b, x, name, NARROW, b->model->n_embd, b->plan->branch);
+	b->pending = 1;
+}
+
+/* ---- experts ---- */
+
+/* Rows of n elements for the experts' products, one after the other by expert. */
+static struct packed *expert_rows(struct builder *b, const char *name, struct op_expert_rows o)
+{
+	struct packed *packed = new_packed(b, o.n, SLOT_EXPERTS);
+	struct op *op;
+
+	o.packed = packed;
+	if (!packed)
+		return NULL;
+	packed->experts = o.routing->n;
+	packed->used = o.routing->used;
+	for (int kind = 0; kind < ACTS_KINDS; kind++)
+		packed->by_expert[kind] = allocate(b, packed->experts * sizeof *packed->by_expert[kind]);
+	op = append(b, &op_expert_rows, name, &o, sizeof o);
+	if (op && o.gathers)
+		op->scratch = b->plan->setup.kernels->acts_columns * o.n * sizeof(float);
+	return packed;
+}
+
+/* Which experts each row goes to. */
+static void route(struct builder *b, struct packed *x)
+{
+	struct mixture *m = &b->plan->mixture;
+	const struct experts *e = b->layer->experts;
+	struct op_route o = { .routing = &m->routing, .experts = e, .logits = m->logits };
+
+	append_product(b, x, "ffn_gate_inp", NARROW, e->n, m->logits);
+	o.bias = bias_of(b, "exp_probs_b", e->n);
+	append(b, &op_route, NULL, &o, sizeof o);
+}
+
+/* The shared expert's result and, where it is weighted, its gate. */
+static void shared_expert(struct builder *b, struct packed *x, enum unary f, struct op_combine *to)
+{
+	struct mixture *m = &b->plan->mixture;
+
+	if (build_has(b, "ffn_gate_inp_shexp")) {
+		append_product(b, x, "ffn_gate_inp_shexp", NARROW, 1, m->gate);
+		to->gate = m->gate;
+	}
+	x = gated(b, x, "ffn_gate_shexp", "ffn_up_shexp", b->layer->experts->n_ff_shared, f);
+	append_product(b, x, "ffn_down_shexp", NARROW, b->model->n_embd, m->shared);
+	to->shared = m->shared;
+}
+
+void build_experts(struct builder *b, struct packed *x, enum unary f)
+{
+	struct mixture *m = &b->plan->mixture;
+	size_t n_embd = b->model->n_embd, n_ff = b->layer->experts->n_ff;
+	struct op_product up = { .routing = &m->routing }, down = up;
+	struct op_combine sum = { .routing = &m->routing, .n = n_embd, .in = m->out, .out = b->plan->branch };
+
+	add_branch(b);
+	route(b, x);
+	up.x = expert_rows(b, "ffn_rows", (struct op_expert_rows){ .routing = &m->routing, .n = n_embd,
+		.in = with_stride(b->plan->h, n_embd), .gathers = 1 });
+	if (build_has(b, "ffn_gate_exps")) {
+		add_product(b, &up, "ffn_gate_exps", NARROW, n_ff, m->wide);
+		add_product(b, &up, "ffn_up_exps", NARROW, n_ff, at_column(m->wide, n_ff));
+	} else
+		add_product(b, &up, "ffn_gate_up_exps", NARROW, 2 * n_ff, m->wide);
+	append_products(b, "ffn_gate_up_exps", &up);
+	down.x = expert_rows(b, "ffn_act", (struct op_expert_rows){ .routing = &m->routing, .n = n_ff, .in = m->wide,
+		.gated = 1, .unary = f });
+	add_product(b, &down, "ffn_down_exps", NARROW, n_embd, m->out);
+	append_products(b, "ffn_down_exps", &down);
+	if (b->layer->experts->n_ff_shared)
+		shared_expert(b, x, f, &sum);
+	leaves(append(b, &op_combine, "ffn_experts", &sum, sizeof sum), 0, "", sum.out, n_embd);
 	b->pending = 1;
 }
 
@@ -249,21 +392,56 @@ static struct buffer qkv_of(const struct builder *b)
 	return with_stride(b->plan->wide, layer_qkv(b->layer));
 }
 
-void build_qkv(struct builder *b, struct packed *x, enum bias bias)
+void build_qkv(struct builder *b, struct packed *x)
 {
 	const struct layer *l = b->layer;
 	size_t q = l->n_head * l->dim_k, k = l->n_head_kv * l->dim_k, v = l->n_head_kv * l->dim_v;
 	struct op_product o = { .x = x };
+	struct op_rows clamp = { .n = q + k + v, .in = qkv_of(b), .out = qkv_of(b), .f = ROW_CLAMP,
+		.most = b->model->qkv_clamp };
 
-	add_product(b, &o, "attn_q", bias, WIDE, q, qkv_of(b));
-	add_product(b, &o, "attn_k", bias, WIDE, k, at_column(qkv_of(b), q));
-	add_product(b, &o, "attn_v", bias, WIDE, v, at_column(qkv_of(b), q + k));
+	if (build_has(b, "attn_qkv"))
+		add_product(b, &o, "attn_qkv", WIDE, q + k + v, qkv_of(b));
+	else {
+		add_product(b, &o, "attn_q", WIDE, q, qkv_of(b));
+		add_product(b, &o, "attn_k", WIDE, k, at_column(qkv_of(b), q));
+		add_product(b, &o, "attn_v", WIDE, v, at_column(qkv_of(b), q + k));
+	}
 	append_products(b, "attn_qkv", &o);
+	if (clamp.most > 0)
+		append(b, &op_rows, "attn_clamp", &clamp, sizeof clamp);
 }
 
-void build_qkv_fused(struct builder *b, struct packed *x, enum bias bias)
+/* The norm of n elements of q or k, of all heads together. */
+static void norm_together(struct builder *b, const char *name, struct buffer x, size_t n)
 {
-	append_product(b, x, "attn_qkv", bias, WIDE, layer_qkv(b->layer), qkv_of(b));
+	struct op_rows o = { .n = n, .in = x, .out = x, .f = ROW_NORM, .norm = norm_of(b, name, n) };
+
+	append(b, &op_rows, name, &o, sizeof o);
+}
+
+/* Norms of q and k, where the file has them. */
+static void head_norms(struct builder *b, enum head_norms norms, struct op_attention *o)
+{
+	const struct layer *l = b->layer;
+	size_t q = l->n_head * l->dim_k, k = l->n_head_kv * l->dim_k;
+
+	if (norms == HEADS_PLAIN || !build_has(b, "attn_q_norm"))
+		return;
+	if (norms == HEADS_NORMED_TOGETHER) {
+		norm_together(b, "attn_q_norm", qkv_of(b), q);
+		norm_together(b, "attn_k_norm", at_column(qkv_of(b), q), k);
+		return;
+	}
+	o->late = norms == HEADS_NORMED_LATE;
+	if (gguf_tensor(b->model->gguf, full_name(b, "attn_q_norm", "weight").s)->dim[1] == 1) {
+		o->q_norm = norm_of(b, "attn_q_norm", l->dim_k);
+		o->k_norm = norm_of(b, "attn_k_norm", l->dim_k);
+		return;
+	}
+	o->norm_step = l->dim_k;
+	o->q_norm = norm_of(b, "attn_q_norm", q);
+	o->k_norm = norm_of(b, "attn_k_norm", k);
 }
 
 /* The rotations of this spec, whose angles are made before their first use. */
@@ -281,7 +459,7 @@ static const struct rope *rope_of(struct builder *b, const struct rope_spec *spe
 	return o.rope;
 }
 
-struct packed *build_attention(struct builder *b, int head_norms)
+struct packed *build_attention(struct builder *b, enum head_norms norms)
 {
 	const struct layer *l = b->layer;
 	const struct kernels *k = b->plan->setup.kernels;
@@ -289,18 +467,16 @@ struct packed *build_attention(struct builder *b, int head_norms)
 	struct op_attention o = {
 		.qkv = qkv_of(b), .out = with_stride(b->plan->h, out), .layer = b->il - b->plan->setup.first,
 		.heads = { .dim_k = l->dim_k, .dim_v = l->dim_v, .n_head = l->n_head, .n_head_kv = l->n_head_kv,
-			.scale = 1 / sqrtf((float)l->dim_k) },
+			.scale = l->scale, .window = l->window, .slope = l->slope, .cap = b->model->attn_cap },
 		.pairs = b->model->family->pairs, .rope = l->rope ? rope_of(b, l->rope) : NULL,
 	};
 	struct op_rows pack = { .n = out, .in = o.out, .out = o.out };
 	struct op_select select = { .x = b->plan->x, .n = b->model->n_embd };
 	struct op *op;
 
-	if (head_norms) {
-		o.q_norm = norm_of(b, "attn_q_norm", l->dim_k);
-		o.k_norm = norm_of(b, "attn_k_norm", l->dim_k);
-	}
-	add_branch(b);          /* before the rows of x are moved */
+	if (build_has(b, "attn_sinks"))
+		o.heads.sink = vector(b, "attn_sinks", "weight", l->n_head);
+	head_norms(b, norms, &o);
 	leaves(append(b, &op_prepare, NULL, &o, sizeof o), 0, "", o.qkv, layer_qkv(l));
 	append(b, &op_store, NULL, &o, sizeof o);
 	b->wanted = b->il + 1 == b->model->n_layer;     /* behind the last attention no other rows matter */
@@ -311,6 +487,8 @@ struct packed *build_attention(struct builder *b, int head_norms)
 	}
 	leaves(append(b, &op_join, "attend", &o, sizeof o), 0, "", o.out, out);
 	append_packing(b, "attn_pack", &pack, SLOT_BRANCH);
+	if (b->pending)
+		select.branch = b->plan->branch;
 	if (b->wanted)
 		append(b, &op_select, NULL, &select, sizeof select);
 	return pack.packed;
@@ -321,22 +499,32 @@ struct packed *build_attention(struct builder *b, int head_norms)
 static void build_embed(struct builder *b)
 {
 	const struct model *m = b->model;
-	struct op_embed e = { .x = b->plan->x, .spare = with_stride(b->plan->h, m->n_embd) };
+	struct op_embed e = { .x = b->plan->x, .spare = with_stride(b->plan->h, m->n_embd),
+		.scale = m->embedding_scale };
+	struct op_rows norm = { .n = m->n_embd, .in = e.x, .out = e.x, .f = ROW_NORM };
 
 	matrix(b, "token_embd", m->n_vocab, m->n_embd, &e.ids);
 	if (m->family->learned_positions)
 		matrix(b, "position_embd", m->n_ctx_max, m->n_embd, &e.positions);
 	leaves(append(b, &op_embed, NULL, &e, sizeof e), 0, "", e.x, m->n_embd);
+	if (build_has(b, "token_embd_norm")) {
+		norm.norm = norm_of(b, "token_embd_norm", m->n_embd);
+		append(b, &op_rows, "token_embd_norm", &norm, sizeof norm);
+	}
 }
 
 /* output_norm and output, or token_embd again where the file has no output. */
 static void build_head(struct builder *b)
 {
 	struct op_product o = { .x = build_norm(b, "output_norm") };
-	const char *tensor = model_has(b->model, "output.weight") ? "output" : "token_embd";
+	const struct model *m = b->model;
+	struct op_logits logits = { .n = m->n_vocab, .scale = m->logit_scale, .cap = m->logit_cap };
 
-	add_product(b, &o, tensor, BIAS_NONE, NARROW, b->model->n_vocab, (struct buffer){ .at = NULL });
+	add_product(b, &o, build_has(b, "output") ? "output" : "token_embd", NARROW, m->n_vocab,
+		(struct buffer){ .at = NULL });
 	append_products(b, "output", &o);
+	if (logits.scale < 1 || logits.scale > 1 || logits.cap > 0)
+		append(b, &op_logits, NULL, &logits, sizeof logits);
 }
 
 int build_plan(struct plan *p, struct why *w)
@@ -347,7 +535,7 @@ int build_plan(struct plan *p, struct why *w)
 		build_embed(&b);
 	for (b.il = p->setup.first; b.il < p->setup.last; b.il++) {
 		b.layer = &p->model->layer[b.il];
-		p->model->family->layer(&b, b.il);
+		(p->model->family->layer ? p->model->family->layer : decoder_layer)(&b, b.il);
 	}
 	b.il = OP_NO_LAYER;
 	/* The last branch is added once; the head may then run over the rows in any portions. */

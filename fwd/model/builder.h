@@ -17,8 +17,7 @@
 #define BUILDER_H
 
 #include "fwd/plan/plan.h"
-
-enum bias { BIAS_NONE, BIAS_MAYBE, BIAS };      /* no bias, one where the file has it, always one */
+#include "families.h"
 
 struct builder {
 	struct plan *plan;
@@ -29,7 +28,8 @@ struct builder {
 	size_t room;                    /* of the table of ops */
 	size_t il;                      /* its number, or OP_NO_LAYER */
 	int wanted;                     /* behind the last attention */
-	int pending;                    /* a branch is still to be added to x */
+	int pending;                    /* a branch is still to be added to x, */
+	struct norm post;               /* after this norm */
 };
 
 /* All ops of the plan's layers. */
@@ -37,23 +37,36 @@ int build_plan(struct plan *p, struct why *w);
 
 /* ---- for families ---- */
 
-/* x += branch, if one is pending; then the family's kind of norm of x, packed. */
+/* Whether the file has NAME.weight in this layer. Biases are used where it has them. */
+int build_has(const struct builder *b, const char *name);
+
+/* x += branch, if one is pending; then the family's kind of norm of x, packed. name "": x itself, packed. */
 struct packed *build_norm(struct builder *b, const char *name);
+
+/* The same of x as it is, before a pending branch is added. */
+struct packed *build_norm_beside(struct builder *b, const char *name);
 
 /* q, k and v of packed rows: from attn_q, attn_k and attn_v, or from one matrix attn_qkv that holds their rows one
  * after the other. */
-void build_qkv(struct builder *b, struct packed *x, enum bias bias);
-void build_qkv_fused(struct builder *b, struct packed *x, enum bias bias);
+void build_qkv(struct builder *b, struct packed *x);
 
-/* Rotation where the layer has one, state, attention; its result, packed. head_norms: attn_q_norm and attn_k_norm on
- * each head. */
-struct packed *build_attention(struct builder *b, int head_norms);
+/* Norms and rotation of q and k where the layer has them, state, attention; its result, packed. */
+struct packed *build_attention(struct builder *b, enum head_norms norms);
 
 /* The branch = W · x, n_embd wide. */
-void build_branch(struct builder *b, struct packed *x, const char *name, enum bias bias);
+void build_branch(struct builder *b, struct packed *x, const char *name);
 
-/* f(ffn_gate) · ffn_up, or f(ffn_up), of packed rows; packed again. */
+/* The branch is normed before it is added. */
+void build_post_norm(struct builder *b, const char *name);
+
+/* f(ffn_gate) · ffn_up, or f(ffn_up), of packed rows; packed again. ffn_up may hold the rows of both. */
 struct packed *build_gated(struct builder *b, struct packed *x, enum unary f);
-struct packed *build_ungated(struct builder *b, struct packed *x, enum unary f, enum bias bias);
+struct packed *build_ungated(struct builder *b, struct packed *x, enum unary f);
+
+/* The branch = the mixture of experts of the rows that the last norm made and packed in x. */
+void build_experts(struct builder *b, struct packed *x, enum unary f);
+
+/* The layer that most families have: decoder.c. */
+void decoder_layer(struct builder *b, size_t il);
 
 #endif

@@ -1,20 +1,52 @@
-/* families: what is known of each model architecture. A new family is a struct family in a file of this folder, with a
- * function that appends the ops of a layer (builder.h), and a row in families.c. */
+/* families: what is known of each model architecture. A family is a row in a table of this folder (families.c lists the
+ * tables); most share the layer of decoder.c and differ in its options, the others bring a function of their own. */
 #ifndef FAMILIES_H
 #define FAMILIES_H
 
 #include <stddef.h>
 
 #include "fwd/kernels/kernels.h"
+#include "model.h"
 
 struct builder;
 
+/* Norms of q and k: none; of each head before the rotation, or after it; of all heads together before it. */
+enum head_norms { HEADS_PLAIN, HEADS_NORMED, HEADS_NORMED_LATE, HEADS_NORMED_TOGETHER };
+
+/* Options of decoder_layer(). Zeros are llama's. */
+struct decoder {
+	const char *attn_norm, *ffn_norm;       /* tensors of the norms; NULL: those names; "": there is none */
+	enum head_norms heads;
+	int post_norms;                 /* post_attention_norm and post_ffw_norm of the branches */
+	int bare_norms;                 /* without weights */
+	int parallel;                   /* both branches read x: one norm, where the file has no ffn_norm */
+	int ungated;                    /* f(ffn_up) in place of f(ffn_gate) · ffn_up */
+	enum unary f;
+};
+
+/* How a mixture weighs its experts: see struct experts. */
+struct expert_rule {
+	enum gating gating;             /* also the default of: */
+	int reads_gating;               /* key expert_gating_func counts */
+	int normalise;
+	int reads_weights;              /* keys expert_weights_norm, expert_weights_scale and expert_group_* count */
+};
+
 struct family {
 	const char *arch;               /* general.architecture */
-	enum norm_kind norm;            /* decides which key holds the epsilon */
+	enum norm_kind norm;
 	enum rope_pairs pairs;
-	int learned_positions;          /* a table of positions instead of RoPE */
-	void (*layer)(struct builder *b, size_t il);    /* appends the ops of layer il; failures stick to b */
+	int unrotated;                  /* no RoPE */
+	int learned_positions;          /* a table of positions */
+	struct decoder decoder;
+	int has_experts;                /* in layers with a router */
+	struct expert_rule experts;
+
+	/* Reads what is the family's own: into m and its layers, which have what most families read. Or NULL. */
+	int (*read)(struct model *m, struct why *w);
+
+	/* Appends the ops of layer il (builder.h); failures stick to b. NULL: decoder_layer(). */
+	void (*layer)(struct builder *b, size_t il);
 };
 
 const struct family *family_of(const char *arch);       /* or NULL */

@@ -1,33 +1,138 @@
-/* Llama and the families that differ from it in biases and head norms. */
-#include "builder.h"
+/* Llama and the families that differ from it in biases, norms, windows and scales. */
+#include <math.h>
+
 #include "families.h"
+#include "layers.h"
 
-/* RMS norms before each branch, grouped queries, SwiGLU. */
-static void llama_layer(struct builder *b, enum bias qkv, enum bias output, int head_norms)
+/* Granite (IBM 2024): scales of embeddings, branches, scores and logits. */
+static int granite(struct model *m, struct why *w)
 {
-	build_qkv(b, build_norm(b, "attn_norm"), qkv);
-	build_branch(b, build_attention(b, head_norms), "attn_output", output);
-	build_branch(b, build_gated(b, build_norm(b, "ffn_norm"), UNARY_SILU), "ffn_down", BIAS_NONE);
+	float scale = 0, divisor = 1;
+
+	if (key_float(m, "embedding_scale", 0, 1e6, &m->embedding_scale, w) < 0
+	    || key_float(m, "residual_scale", 0, 1e6, &m->residual_scale, w) < 0
+	    || key_float(m, "logit_scale", 1e-6, 1e6, &divisor, w) < 0
+	    || key_float(m, "attention.scale", 0, 1e6, &scale, w) < 0)
+		return -1;
+	m->logit_scale = 1 / divisor;
+	for (size_t il = 0; il < m->n_layer && scale > 0; il++)
+		m->layer[il].scale = scale;
+	return 0;
 }
 
-/* Llama (Touvron et al. 2023; Llama 3, Mistral, SmolLM2, ...). Some checkpoints have biases in attention. */
-static void llama(struct builder *b, size_t il)
+/* MiniCPM (2024): the same, with defaults. */
+static int minicpm(struct model *m, struct why *w)
 {
-	llama_layer(b, BIAS_MAYBE, BIAS_MAYBE, 0);
+	float divisor = 256 / (float)m->n_embd;
+
+	m->embedding_scale = 12;
+	m->residual_scale = 1.4f / sqrtf((float)m->n_layer);
+	if (key_float(m, "embedding_scale", 0, 1e6, &m->embedding_scale, w) < 0
+	    || key_float(m, "residual_scale", 0, 1e6, &m->residual_scale, w) < 0
+	    || key_float(m, "logit_scale", 1e-6, 1e6, &divisor, w) < 0)
+		return -1;
+	m->logit_scale = 1 / divisor;
+	return 0;
 }
 
-/* Qwen2 (2024; 2.5 and the models distilled onto it): biases on q, k and v. */
-static void qwen2(struct builder *b, size_t il)
+/* SmolLM3 (2025): every fourth layer is not rotated. */
+static int smollm3(struct model *m, struct why *w)
 {
-	llama_layer(b, BIAS, BIAS_NONE, 0);
+	for (size_t il = 3; il < m->n_layer; il += 4)
+		m->layer[il].rope = NULL;
+	return 0;
 }
 
-/* Qwen3 (2025): RMS norms on each head of q and k in place of the biases. */
-static void qwen3(struct builder *b, size_t il)
+/* OLMo 2 and 3 (2024, 2025): the scaling of RoPE is for the layers without a window. */
+static int olmo2(struct model *m, struct why *w)
 {
-	llama_layer(b, BIAS_NONE, BIAS_NONE, 1);
+	return layers_slide(m, 4, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0 ? -1 : 0;
 }
 
-const struct family family_llama = { .arch = "llama", .norm = NORM_RMS, .pairs = ROPE_ADJACENT, .layer = llama };
-const struct family family_qwen2 = { .arch = "qwen2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .layer = qwen2 };
-const struct family family_qwen3 = { .arch = "qwen3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .layer = qwen3 };
+/* EXAONE 4 (2025): the model of 64 layers slides, and rotates only where it does; the smaller one does neither. */
+static int exaone4(struct model *m, struct why *w)
+{
+	if (m->n_layer != 64)
+		return 0;
+	if (layers_slide(m, 4, w) < 0)
+		return -1;
+	layers_unrotate_full(m);
+	return 0;
+}
+
+/* OLMo (2024). */
+static int olmo(struct model *m, struct why *w)
+{
+	return key_float(m, "attention.clamp_kqv", 0, 1e6, &m->qkv_clamp, w);
+}
+
+/* Baichuan (2023): RoPE in the model of 32 layers, ALiBi in that of 40. */
+static int baichuan(struct model *m, struct why *w)
+{
+	for (size_t il = 0; il < m->n_layer && m->n_layer != 32; il++)
+		m->layer[il].rope = NULL;
+	return m->n_layer == 40 ? layers_alibi(m, 8, w) : 0;
+}
+
+/* Refact (2023) and its ALiBi. */
+static int refact(struct model *m, struct why *w)
+{
+	return layers_alibi(m, 8, w);
+}
+
+/* Qwen (2023): the key counts gate and up together. */
+static int qwen(struct model *m, struct why *w)
+{
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].n_ff /= 2;
+	return 0;
+}
+
+/* Hunyuan (Tencent 2025): alpha stretches the base. */
+static int hunyuan(struct model *m, struct why *w)
+{
+	double alpha = 0, dim = (double)m->layer[0].dim_k;
+
+	if (key_real(m, "rope.scaling.alpha", 0, 1e9, &alpha, w) < 0)
+		return -1;
+	if (alpha > 0)
+		m->rope.base *= pow(alpha, dim / (dim - 2));
+	return 0;
+}
+
+const struct family families_llama[] = {
+	/* Touvron et al. 2023; Llama 3, Mistral, SmolLM2, Mixtral, ... */
+	{ .arch = "llama", .norm = NORM_RMS, .has_experts = 1, .experts = { .normalise = 1 } },
+	{ .arch = "qwen", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen },
+	{ .arch = "qwen2", .norm = NORM_RMS, .pairs = ROPE_HALVES },
+	{ .arch = "qwen2vl", .norm = NORM_RMS, .pairs = ROPE_HALVES },
+	{ .arch = "qwen3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED } },
+	{ .arch = "qwen3vl", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED } },
+	{ .arch = "smollm3", .norm = NORM_RMS, .read = smollm3 },
+	{ .arch = "granite", .norm = NORM_RMS, .read = granite },
+	{ .arch = "granitemoe", .norm = NORM_RMS, .read = granite, .has_experts = 1, .experts = { .normalise = 1 } },
+	{ .arch = "minicpm", .norm = NORM_RMS, .read = minicpm },
+	{ .arch = "olmo", .norm = NORM_LAYER, .decoder = { .bare_norms = 1 }, .read = olmo },
+	{ .arch = "olmo2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = olmo2,
+	  .decoder = { .attn_norm = "", .ffn_norm = "", .post_norms = 1, .heads = HEADS_NORMED_TOGETHER } },
+	{ .arch = "exaone", .norm = NORM_RMS, .pairs = ROPE_HALVES },
+	{ .arch = "exaone4", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = exaone4,
+	  .decoder = { .attn_norm = "", .ffn_norm = "", .post_norms = 1, .heads = HEADS_NORMED } },
+	{ .arch = "seed_oss", .norm = NORM_RMS, .pairs = ROPE_HALVES,
+	  .decoder = { .ffn_norm = "post_attention_norm" } },
+	{ .arch = "hunyuan-dense", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = hunyuan,
+	  .decoder = { .heads = HEADS_NORMED_LATE } },
+	{ .arch = "ernie4_5", .norm = NORM_RMS },
+	{ .arch = "internlm2", .norm = NORM_RMS },
+	{ .arch = "xverse", .norm = NORM_RMS },
+	{ .arch = "orion", .norm = NORM_LAYER, .pairs = ROPE_HALVES },
+	{ .arch = "baichuan", .norm = NORM_RMS, .read = baichuan },
+	{ .arch = "refact", .norm = NORM_RMS, .unrotated = 1, .read = refact },
+	{ .arch = "arcee", .norm = NORM_RMS, .decoder = { .ungated = 1, .f = UNARY_RELU2 } },
+	{ .arch = "pangu-embedded", .norm = NORM_RMS, .pairs = ROPE_HALVES },
+	{ .arch = "phi3", .norm = NORM_RMS, .pairs = ROPE_HALVES },
+	{ .arch = "chatglm", .norm = NORM_RMS },
+	{ .arch = "glm4", .norm = NORM_RMS, .decoder = { .post_norms = 1 } },
+	{ .arch = "plamo", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .parallel = 1 } },
+	{ .arch = NULL },
+};

@@ -8,60 +8,16 @@
 #include "lib/stream/frame.h"
 #include "lib/vocab/vocab.h"
 #include "families.h"
+#include "layers.h"
 
 /* No model comes near these, and no product of two or three of them overflows. */
-enum { LAYERS_MAX = 1 << 14, EMBD_MAX = 1 << 20, FF_MAX = 1 << 24, HEADS_MAX = 1 << 14, DIM_MAX = 1 << 12 };
-enum { CTX_MAX = 1 << 26 };
+enum { LAYERS_MAX = 1 << 14, EMBD_MAX = 1 << 20, CTX_MAX = 1 << 26 };
 
 /* One that was given out. */
 struct vector {
 	struct vector *next;
 	float x[];
 };
-
-/* ---- keys of the architecture ---- */
-
-struct key_name {
-	char s[96];
-};
-
-static struct key_name key(const struct model *m, const char *name)
-{
-	struct key_name k;
-
-	snprintf(k.s, sizeof k.s, "%s.%s", m->arch, name);
-	return k;
-}
-
-/* Where the key is absent, out keeps its value: the default. */
-static int optional(const struct model *m, const char *name, size_t low, size_t high, size_t *out, struct why *w)
-{
-	int64_t n;
-	int found = gguf_integer(m->gguf, key(m, name).s, (int64_t)low, (int64_t)high, &n, w);
-
-	if (found > 0)
-		*out = (size_t)n;
-	return found < 0 ? -1 : 0;
-}
-
-static int required(const struct model *m, const char *name, size_t low, size_t high, size_t *out, struct why *w)
-{
-	*out = 0;
-	if (optional(m, name, low, high, out, w) < 0)
-		return -1;
-	if (!gguf_find(m->gguf, key(m, name).s))
-		return why(w, "%s: missing", key(m, name).s);
-	return 0;
-}
-
-static int real(const struct model *m, const char *name, double low, double high, double *out, struct why *w)
-{
-	if (gguf_real(m->gguf, key(m, name).s, out, w) < 0)
-		return -1;
-	if (!(*out >= low && *out <= high))
-		return why(w, "%s: %g is not between %g and %g", key(m, name).s, *out, low, high);
-	return 0;
-}
 
 /* ---- hyperparameters ---- */
 
@@ -81,31 +37,14 @@ static int read_architecture(struct model *m, struct why *w)
 	return 0;
 }
 
-/* Keys of features that no family here has, with the value that leaves them off. */
-static int refuse_features(const struct model *m, struct why *w)
+static int check_causal(const struct model *m, struct why *w)
 {
-	static const struct {
-		const char *name;
-		double off;
-	} features[] = {
-		{ "expert_count", 0 }, { "attention.max_alibi_bias", 0 }, { "attention.clamp_kqv", 0 },
-		{ "attn_logit_softcapping", 0 }, { "final_logit_softcapping", 0 }, { "residual_scale", 1 },
-		{ "embedding_scale", 1 }, { "attention.scale", 0 }, { "logit_scale", 1 },
-	};
-	double x;
 	int causal = 1;
 
-	for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
-		x = features[i].off;
-		if (gguf_real(m->gguf, key(m, features[i].name).s, &x, w) < 0)
-			return -1;
-		if (x < features[i].off || x > features[i].off)
-			return why(w, "%s: %g: not supported for this architecture", key(m, features[i].name).s, x);
-	}
-	if (gguf_bool(m->gguf, key(m, "attention.causal").s, &causal, w) < 0)
+	if (gguf_bool(m->gguf, key_name(m, "attention.causal").s, &causal, w) < 0)
 		return -1;
 	if (!causal)
-		return why(w, "%s: false: not a generative model", key(m, "attention.causal").s);
+		return why(w, "%s: false: not a generative model", key_name(m, "attention.causal").s);
 	return 0;
 }
 
@@ -115,9 +54,9 @@ static int read_epsilon(struct model *m, struct why *w)
 	const char *name = rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon";
 	double eps;
 
-	if (!gguf_find(m->gguf, key(m, name).s))
-		return why(w, "%s: missing", key(m, name).s);
-	if (real(m, name, 0, 1, &eps, w) < 0)
+	if (!gguf_find(m->gguf, key_name(m, name).s))
+		return why(w, "%s: missing", key_name(m, name).s);
+	if (key_real(m, name, 0, 1, &eps, w) < 0)
 		return -1;
 	m->eps = (float)eps;
 	return 0;
@@ -136,83 +75,11 @@ static int read_vocabulary(struct model *m, struct why *w)
 	return 0;
 }
 
-static int read_layer(const struct model *m, struct layer *l, struct why *w)
-{
-	if (required(m, "feed_forward_length", 1, FF_MAX, &l->n_ff, w) < 0
-	    || required(m, "attention.head_count", 1, HEADS_MAX, &l->n_head, w) < 0)
-		return -1;
-	l->n_head_kv = l->n_head;
-	l->dim_k = m->n_embd / l->n_head;
-	if (optional(m, "attention.head_count_kv", 1, l->n_head, &l->n_head_kv, w) < 0
-	    || optional(m, "attention.key_length", 1, DIM_MAX, &l->dim_k, w) < 0)
-		return -1;
-	l->dim_v = l->dim_k;
-	if (optional(m, "attention.value_length", 1, DIM_MAX, &l->dim_v, w) < 0)
-		return -1;
-	if (!l->dim_k || l->dim_k > DIM_MAX)
-		return why(w, "%s: heads of %zu elements (1 to %d are supported)", key(m, "attention.head_count").s,
-			l->dim_k, DIM_MAX);
-	if (l->n_head % l->n_head_kv)
-		return why(w, "%s: %zu does not divide the %zu heads", key(m, "attention.head_count_kv").s,
-			l->n_head_kv, l->n_head);
-	return 0;
-}
-
-static int read_rope(struct model *m, size_t dim_k, struct why *w)
-{
-	struct rope_spec *r = &m->rope;
-	struct gguf_string type = { .s = "linear", .n = 6 };
-	size_t n_ctx_orig = m->n_ctx_train;
-
-	*r = (struct rope_spec){ .n_rot = dim_k, .base = 10000, .factor = 1, .beta_fast = 32, .beta_slow = 1,
-		.attn_factor = 1 };
-	if (optional(m, "rope.dimension_count", 2, dim_k, &r->n_rot, w) < 0
-	    || real(m, "rope.freq_base", 1.0001, 1e15, &r->base, w) < 0
-	    || gguf_text(m->gguf, key(m, "rope.scaling.type").s, &type, w) < 0
-	    || real(m, "rope.scale_linear", 0, 1e6, &r->factor, w) < 0
-	    || real(m, "rope.scaling.factor", 0, 1e6, &r->factor, w) < 0
-	    || optional(m, "rope.scaling.original_context_length", 1, CTX_MAX, &n_ctx_orig, w) < 0
-	    || real(m, "rope.scaling.attn_factor", 0, 1e3, &r->attn_factor, w) < 0
-	    || real(m, "rope.scaling.yarn_beta_fast", 1e-3, 1e6, &r->beta_fast, w) < 0
-	    || real(m, "rope.scaling.yarn_beta_slow", 1e-3, 1e6, &r->beta_slow, w) < 0)
-		return -1;
-	if (r->n_rot % 2 || r->n_rot < 2)
-		return why(w, "%s: %zu is odd", key(m, "rope.dimension_count").s, r->n_rot);
-	/* Some files say 0 where there is no scaling. */
-	r->factor = r->factor > 0 ? r->factor : 1;
-	r->n_ctx_orig = (double)n_ctx_orig;
-	if (gguf_is(type, "linear"))
-		r->scaling = ROPE_LINEAR;
-	else if (gguf_is(type, "yarn"))
-		r->scaling = ROPE_YARN;
-	else if (!gguf_is(type, "none"))
-		return why(w, "%s: \"%.*s\" is not supported", key(m, "rope.scaling.type").s,
-			type.n < 64 ? (int)type.n : 64, type.s);
-	if (model_has(m, "rope_freqs.weight"))
-		return model_vector(m, "rope_freqs.weight", r->n_rot / 2, &r->factors, w);
-	return 0;
-}
-
-/* The keys of these families hold for all layers. */
-static int read_layers(struct model *m, struct why *w)
-{
-	struct layer all = { .rope = m->family->learned_positions ? NULL : &m->rope };
-
-	if (read_layer(m, &all, w) < 0 || (all.rope && read_rope(m, all.dim_k, w) < 0))
-		return -1;
-	m->layer = malloc(m->n_layer * sizeof *m->layer);
-	if (!m->layer)
-		return why(w, "out of memory");
-	for (size_t i = 0; i < m->n_layer; i++)
-		m->layer[i] = all;
-	return 0;
-}
-
 /* ---- keys that the forward pass does not need ---- */
 
 enum form { INTEGER, FLAG, TEXT, TEXTS, TOKEN, TOKENS, SCORES, TYPES };
 
-static int check_form(const struct model *m, const char *name, enum form form, struct why *w)
+static int check_form(struct model *m, const char *name, enum form form, struct why *w)
 {
 	const struct gguf_value *v = gguf_find(m->gguf, name);
 	struct gguf_string text;
@@ -237,7 +104,7 @@ static int check_form(const struct model *m, const char *name, enum form form, s
 }
 
 /* If one of these is wrong the file is damaged, whichever program reads the key. */
-static int check_others(const struct model *m, struct why *w)
+static int check_others(struct model *m, struct why *w)
 {
 	static const struct {
 		const char *name;
@@ -257,10 +124,10 @@ static int check_others(const struct model *m, struct why *w)
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (check_form(m, others[i].name, others[i].form, w) < 0)
 			return -1;
-	if (optional(m, "vocab_size", 1, FRAME_VOCAB_MAX, &n_vocab, w) < 0)
+	if (key_size(m, "vocab_size", 1, FRAME_VOCAB_MAX, &n_vocab, w) < 0)
 		return -1;
 	if (n_vocab != m->n_vocab)
-		return why(w, "%s: %zu, but token_embd.weight has %zu rows", key(m, "vocab_size").s, n_vocab,
+		return why(w, "%s: %zu, but token_embd.weight has %zu rows", key_name(m, "vocab_size").s, n_vocab,
 			m->n_vocab);
 	return 0;
 }
@@ -291,11 +158,13 @@ static int read_all(struct model *m, struct why *w)
 	m->used = calloc(m->gguf->n_tensors + 1, 1);
 	if (!m->used)
 		return why(w, "out of memory");
-	if (read_architecture(m, w) < 0 || refuse_features(m, w) < 0
-	    || required(m, "block_count", 1, LAYERS_MAX, &m->n_layer, w) < 0
-	    || required(m, "embedding_length", 1, EMBD_MAX, &m->n_embd, w) < 0
-	    || required(m, "context_length", 1, CTX_MAX, &m->n_ctx_train, w) < 0
-	    || read_layers(m, w) < 0 || read_epsilon(m, w) < 0 || read_vocabulary(m, w) < 0 || check_others(m, w) < 0
+	m->embedding_scale = m->residual_scale = m->logit_scale = 1;
+	if (read_architecture(m, w) < 0 || check_causal(m, w) < 0
+	    || key_required(m, "block_count", 1, LAYERS_MAX, &m->n_layer, w) < 0
+	    || key_required(m, "embedding_length", 1, EMBD_MAX, &m->n_embd, w) < 0
+	    || key_required(m, "context_length", 1, CTX_MAX, &m->n_ctx_train, w) < 0
+	    || layers_read(m, w) < 0 || keys_refuse_features(m, w) < 0 || read_epsilon(m, w) < 0
+	    || read_vocabulary(m, w) < 0 || check_others(m, w) < 0
 	    || vocab_check_merges(m->gguf, w) < 0)
 		return -1;
 	count_positions(m);
@@ -347,9 +216,10 @@ int model_has(const struct model *m, const char *name)
 	return gguf_tensor(m->gguf, name) != NULL;
 }
 
-/* The tensor of this name, shape and a supported type; marked as used. That its rows are whole blocks, aligned, and
- * within the file was checked with the file. */
-static const struct gguf_tensor *find(struct model *m, const char *name, size_t rows, size_t cols, struct why *w)
+/* The n matrices of this name, shape and a supported type; marked as used. That their rows are whole blocks, aligned,
+ * and within the file was checked with the file. */
+static const struct gguf_tensor *find(struct model *m, const char *name, size_t n, size_t rows, size_t cols,
+	struct why *w)
 {
 	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
 	const char *type;
@@ -359,10 +229,10 @@ static const struct gguf_tensor *find(struct model *m, const char *name, size_t 
 		why(w, "tensor %s: missing", name);
 		return NULL;
 	}
-	if (t->dim[0] != cols || t->dim[1] != rows || t->dim[2] != 1 || t->dim[3] != 1) {
-		why(w, "tensor %s: %llu x %llu x %llu x %llu elements, not %zu x %zu", name,
+	if (t->dim[0] != cols || t->dim[1] != rows || t->dim[2] != n || t->dim[3] != 1) {
+		why(w, "tensor %s: %llu x %llu x %llu x %llu elements, not %zu x %zu x %zu", name,
 			(unsigned long long)t->dim[0], (unsigned long long)t->dim[1], (unsigned long long)t->dim[2],
-			(unsigned long long)t->dim[3], cols, rows);
+			(unsigned long long)t->dim[3], cols, rows, n);
 		return NULL;
 	}
 	if (!format_of(t->type)) {
@@ -374,9 +244,10 @@ static const struct gguf_tensor *find(struct model *m, const char *name, size_t 
 	return t;
 }
 
-int model_matrix(struct model *m, const char *name, size_t rows, size_t cols, struct matrix *out, struct why *w)
+int model_matrices(struct model *m, const char *name, size_t n, size_t rows, size_t cols, struct matrix *out,
+	struct why *w)
 {
-	const struct gguf_tensor *t = find(m, name, rows, cols, w);
+	const struct gguf_tensor *t = find(m, name, n, rows, cols, w);
 	const struct format *f;
 
 	if (!t)
@@ -387,20 +258,37 @@ int model_matrix(struct model *m, const char *name, size_t rows, size_t cols, st
 	return 0;
 }
 
-int model_vector(struct model *m, const char *name, size_t n, const float **out, struct why *w)
+int model_matrix(struct model *m, const char *name, size_t rows, size_t cols, struct matrix *out, struct why *w)
 {
-	const struct gguf_tensor *t = find(m, name, 1, n, w);
-	struct vector *v;
+	return model_matrices(m, name, 1, rows, cols, out, w);
+}
 
-	if (!t)
-		return -1;
-	v = malloc(sizeof *v + n * sizeof *v->x);
+float *model_floats(struct model *m, size_t n)
+{
+	struct vector *v = malloc(sizeof *v + n * sizeof *v->x);
+
 	if (!v)
-		return why(w, "tensor %s: out of memory", name);
+		return NULL;
 	v->next = m->vectors;
 	m->vectors = v;
-	format_dequantise(format_of(t->type), t->data, v->x, n);
-	*out = v->x;
+	return v->x;
+}
+
+int model_vector(struct model *m, const char *name, size_t n, const float **out, struct why *w)
+{
+	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
+	float *x;
+
+	/* [n], or the same in rows */
+	t = t && t->dim[0] && n % t->dim[0] == 0 ? find(m, name, 1, n / t->dim[0], t->dim[0], w)
+		: find(m, name, 1, 1, n, w);
+	if (!t)
+		return -1;
+	x = model_floats(m, n);
+	if (!x)
+		return why(w, "tensor %s: out of memory", name);
+	format_dequantise(format_of(t->type), t->data, x, n);
+	*out = x;
 	return 0;
 }
 

@@ -15,12 +15,33 @@
 
 struct family;
 
+/* Scores of experts: of all logits by softmax, or each by sigmoid; or the logits, with a softmax of those chosen as
+ * weights. */
+enum gating { GATING_SOFTMAX, GATING_SIGMOID, GATING_CHOSEN };
+
+enum { EXPERTS_MAX = 1024 };
+
+/* The mixture of experts of a model. Those with the largest score (+ bias) are chosen; their weights are the scores,
+ * divided by their sum if `normalise`, times scale. */
+struct experts {
+	size_t n, used;                 /* experts; of each row. n 0: none */
+	size_t n_ff, n_ff_shared;       /* of one; of the shared expert, or 0 */
+	enum gating gating;
+	int normalise;
+	float scale;
+	size_t groups, groups_used;     /* consecutive experts; only those of the best groups can be chosen */
+};
+
 /* What may differ from layer to layer, as read from the file. What a new family varies is one more field here. */
 struct layer {
 	size_t n_head, n_head_kv;
 	size_t dim_k, dim_v;            /* of one head's queries and keys, and of its values */
 	size_t n_ff;
 	const struct rope_spec *rope;   /* NULL: q and k are not rotated */
+	float scale;                    /* of scores: 1 / sqrt(dim_k), mostly */
+	size_t window;                  /* positions that a query sees, with its own; 0: all */
+	const float *slope;             /* [n_head], of ALiBi; or NULL */
+	const struct experts *experts;  /* NULL: a dense layer */
 };
 
 struct model {
@@ -31,14 +52,20 @@ struct model {
 
 	size_t n_vocab, n_embd, n_layer;
 	struct layer *layer;    /* [n_layer] */
+	struct experts experts;
 	size_t n_ctx_train;     /* what the model was trained for */
 	size_t n_ctx_max;       /* rows of the table of learned positions; SIZE_MAX without one */
 	float eps;              /* of the norms */
 	int quantised;          /* some matrix is not of floats */
+	int parallel;           /* attention and feed-forward part both read x */
+	float embedding_scale, residual_scale, logit_scale;     /* of embeddings, branches, logits: 1, mostly */
+	float attn_cap, logit_cap;                              /* of scores and logits; 0: none */
+	float qkv_clamp;                                        /* of q, k and v; 0: none */
 	size_t bytes;           /* of all tensors */
 
 	/* private */
-	struct rope_spec rope;  /* of the layers */
+	struct rope_spec rope, rope_sliding;    /* of the layers, and of those with a window */
+	unsigned features;      /* see keys.c */
 	unsigned char *used;    /* [gguf->n_tensors] */
 	struct vector *vectors; /* a list of those given out */
 };
@@ -61,6 +88,13 @@ int model_matrix(struct model *m, const char *name, size_t rows, size_t cols, st
 
 /* v[n] as floats, of whatever type in the file; owned by the model. */
 int model_vector(struct model *m, const char *name, size_t n, const float **out, struct why *w);
+
+/* W[n][rows × cols], one matrix after the other; out is the first. */
+int model_matrices(struct model *m, const char *name, size_t n, size_t rows, size_t cols, struct matrix *out,
+	struct why *w);
+
+/* Room for n floats, the model's; NULL if memory is short. */
+float *model_floats(struct model *m, size_t n);
 
 /* -1 and its name if some tensor was not asked for that belongs to layers [first, last) or, where these are all, to
  * none. */

@@ -58,12 +58,17 @@ static double kept(const struct rope_spec *spec, size_t i)
 	return 1 - (y < 0 ? 0 : y > 1 ? 1 : y);
 }
 
-static double frequency(const struct rope_spec *spec, size_t i)
+const float *rope_factors(const struct rope_spec *spec, size_t n_ctx)
+{
+	return spec->factors_long && (double)n_ctx > spec->n_ctx_orig ? spec->factors_long : spec->factors;
+}
+
+static double frequency(const struct rope_spec *spec, size_t i, const float *factors)
 {
 	double f = rope_exp(-2 * (double)i / (double)spec->n_rot * fmath_log(spec->base)), k;
 
-	if (spec->factors)
-		f /= (double)spec->factors[i];
+	if (factors)
+		f /= (double)factors[i];
 	if (spec->scaling == ROPE_LINEAR)
 		f /= spec->factor;
 	if (spec->scaling == ROPE_YARN) {
@@ -88,7 +93,7 @@ int rope_open(struct rope *r, const struct rope_spec *spec, size_t room, size_t 
 		return why(w, "out of memory for the rotations of %zu positions", room);
 	}
 	for (size_t i = 0; i < r->pairs; i++) {
-		r->freq[i] = frequency(spec, i);
+		r->freq[i] = frequency(spec, i, rope_factors(spec, n_ctx));
 		if (!(r->freq[i] >= 0 && r->freq[i] * (double)n_ctx <= ROPE_ANGLE_MAX)) {
 			rope_close(r);
 			return why(w, "RoPE: pair %zu has a frequency out of range", i);

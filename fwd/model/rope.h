@@ -15,6 +15,7 @@ struct rope_spec {
 	size_t n_rot;                   /* dimensions that rotate: even */
 	double base;                    /* above 1: pair i turns by base^(-2i/n_rot) radians a position */
 	const float *factors;           /* [n_rot/2], which divide the frequencies; or NULL; read by rope_open() */
+	const float *factors_long;      /* the same for contexts longer than n_ctx_orig; NULL: factors */
 	enum rope_scaling scaling;
 	double factor;                  /* by which the context is stretched */
 	double n_ctx_orig;              /* YaRN: context before that */
@@ -38,6 +39,9 @@ enum { ROPE_ANGLE_MAX = 1 << 30 };      /* radians: the reduction is exact up to
  * within ROPE_ANGLE_MAX. */
 int rope_open(struct rope *r, const struct rope_spec *spec, size_t room, size_t n_ctx, struct why *w);
 void rope_close(struct rope *r);
+
+/* The factors for this context. */
+const float *rope_factors(const struct rope_spec *spec, size_t n_ctx);
 
 /* Row `row` of cos and sin, for this position. */
 void rope_position(struct rope *r, size_t row, size_t pos);

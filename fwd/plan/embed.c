@@ -17,6 +17,8 @@ static void piece(const struct op *op, const struct step *s, size_t row, size_t 
 	float *x = buffer_row(&e->x, row), *spare = buffer_row(&e->spare, row);
 
 	dequantise_row(&e->ids, (size_t)s->ids[row], x);
+	if (e->scale < 1 || e->scale > 1)
+		s->k->scale(x, x, e->scale, e->ids.cols);
 	if (!e->positions.rows)
 		return;
 	dequantise_row(&e->positions, step_position(s, row), spare);

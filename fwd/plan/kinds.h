@@ -3,12 +3,14 @@
 #ifndef KINDS_H
 #define KINDS_H
 
-#include "fwd/model/rope.h"
+#include "fwd/model/model.h"
+#include "mixture.h"
 #include "op.h"
 
 /* x = the embedding of each id, plus that of its position where positions are learned. */
 struct op_embed {
 	struct matrix ids, positions;   /* positions.rows 0: none */
+	float scale;                    /* of the embedding of an id */
 	struct buffer x, spare;         /* spare: for the row of a position */
 };
 
@@ -18,13 +20,16 @@ struct op_angles {
 };
 
 /* What happens to a row between two products, in one pass over it and in this order, each part where it is set:
- *   x += branch;  out = f(in);  packed = out. */
-enum row_function { ROW_SAME, ROW_NORM, ROW_UNARY, ROW_GLU };
+ *   branch = norm(branch);  x += scale · branch;  out = f(in);  packed = out. */
+enum row_function { ROW_SAME, ROW_NORM, ROW_UNARY, ROW_GLU, ROW_CLAMP };
 
 struct op_rows {
 	size_t n;                       /* elements of out */
 	struct buffer x, branch;        /* branch.at NULL: nothing is added */
+	struct norm branch_norm;
+	float scale;                    /* of the branch */
 	enum row_function f;
+	float most;                     /* CLAMP: to [-most, most] */
 	struct buffer in, out;          /* SAME: out is in. GLU: in holds the gate's n elements, then the other n */
 	struct norm norm;
 	enum unary unary;
@@ -38,7 +43,8 @@ struct op_product {
 	struct packed *x;
 	size_t n;                       /* products */
 	struct matrix w[PRODUCTS_MAX];
-	const float *bias[PRODUCTS_MAX];        /* [w.rows] or NULL */
+	const float *bias[PRODUCTS_MAX];        /* [w.rows] or NULL; of experts [n][w.rows] */
+	const struct routing *routing;  /* w holds the matrices of all experts, one after the other; or NULL */
 	enum acts_kind kind[PRODUCTS_MAX];
 	struct buffer y[PRODUCTS_MAX];  /* at NULL: the step's logits */
 };
@@ -49,19 +55,64 @@ struct op_attention {
 	struct buffer qkv, out;         /* q of all heads, then k, then v; out: [n_head·dim_v] */
 	struct attend heads;            /* sizes; what belongs to a run is filled in for each piece */
 	size_t layer;                   /* in the state */
-	struct norm q_norm, k_norm;     /* the same for each head */
+	struct norm q_norm, k_norm;     /* of each head */
+	size_t norm_step;               /* floats from one head's weights to the next one's; 0: all have the same */
+	int late;                       /* norms after the rotation */
 	enum rope_pairs pairs;
 	const struct rope *rope;        /* or NULL */
 };
 
-/* The wanted rows of a buffer, moved to its front. */
+/* The wanted rows of buffers, moved to their fronts. */
 struct op_select {
-	struct buffer x;
+	struct buffer x, branch;        /* branch.at NULL: x alone */
 	size_t n;                       /* elements of a row */
 };
 
+/* The step's logits, scaled and then capped, as cap · tanh(x / cap); cap 0: not capped. */
+struct op_logits {
+	size_t n;                       /* of a row */
+	float scale, cap;
+};
+
 extern const struct op_kind op_embed, op_angles, op_rows, op_product;
-extern const struct op_kind op_prepare, op_store, op_attend, op_join, op_select;
+extern const struct op_kind op_prepare, op_store, op_attend, op_join, op_select, op_logits;
+
+/* ---- mixtures of experts ---- */
+
+/* The router's logits to experts and weights: those with the largest score + bias. */
+struct op_route {
+	struct routing *routing;
+	const struct experts *experts;
+	struct buffer logits;           /* [experts], overwritten */
+	const float *bias;              /* [experts] or NULL */
+};
+
+/* Rows of the experts' inputs, packed for each expert: gathered from the batch's rows or, where `gathers` is not set,
+ * activated in place. */
+struct op_expert_rows {
+	struct routing *routing;
+	size_t n;                       /* elements of a row */
+	struct buffer in;               /* gathers: rows of the batch; else of places */
+	int gathers, weighted;          /* weighted: times the slot's weight */
+	int gated;                      /* glu() of a row's first n elements and the n that follow; else unary() */
+	enum unary unary;
+	struct packed *packed;
+};
+
+/* out = what the experts of a row made of it, weighted, plus the shared expert's result. */
+struct op_combine {
+	const struct routing *routing;
+	size_t n;
+	struct buffer in, out;          /* in: rows of places */
+	int unweighted;                 /* the inputs were weighted */
+	const float *scale;             /* [experts], multiplies the weights; or NULL */
+	struct buffer shared, gate;     /* at NULL: none; gate: a row's one logit, through sigmoid */
+};
+
+/* Bytes for the packed rows of `slots` slots, however they are divided among experts. */
+size_t expert_acts_bytes(const struct kernels *k, enum acts_kind kind, size_t elements, size_t slots);
+
+extern const struct op_kind op_route, op_expert_rows, op_combine;
 
 /* What one piece of prepare and of store is about: rows [from, to) of the batch, of one run, and a KV head. */
 struct kv_rows {

@@ -21,14 +21,17 @@ struct buffer {                 /* floats, [batch][stride] */
 enum { ACTS_KINDS = ACTS_Q16 + 1 };
 
 /* Packed rows of one slot share memory, so each replaces the one before: rows that a norm made; rows between two
- * products of a branch. */
-enum slot { SLOT_NORMED, SLOT_BRANCH, SLOTS };
+ * products of a branch; rows of experts. */
+enum slot { SLOT_NORMED, SLOT_BRANCH, SLOT_EXPERTS, SLOTS };
 
 /* Rows made ready for products: once for each kind of activations that one of the products asks for. */
 struct packed {
 	size_t k;                       /* elements of a row */
 	int wants[ACTS_KINDS];          /* by enum acts_kind */
 	struct acts acts[ACTS_KINDS];   /* n is set with each batch */
+	size_t experts;                 /* 0: none; else acts[].data holds the rows of each in turn */
+	struct acts *by_expert[ACTS_KINDS];     /* [experts], set with each batch */
+	size_t used;                    /* experts of a row */
 	enum slot slot;
 	struct packed *next;            /* in the plan */
 };

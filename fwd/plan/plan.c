@@ -7,32 +7,34 @@
 #include "lib/base/clock.h"
 #include "lib/base/size.h"
 #include "fwd/model/builder.h"
+#include "kinds.h"
 
 enum { ALIGN = 64 };
 
 /* What changes K and V besides the file: the rotations in effect. */
-static uint64_t choices(const struct plan *p)
+static uint64_t choices(const struct plan *p, size_t n_ctx)
 {
 	uint64_t hash = 0;
 
 	for (const struct rope *r = p->ropes; r; r = r->next) {
 		const struct rope_spec *s = r->spec;
+		const float *factors = rope_factors(s, n_ctx);
 		const double numbers[] = { (double)s->n_rot, s->base, s->scaling, s->factor, s->n_ctx_orig,
 			s->beta_fast, s->beta_slow, s->attn_factor };
 
 		hash = gguf_hash(numbers, sizeof numbers, hash);
-		if (s->factors)
-			hash = gguf_hash(s->factors, s->n_rot / 2 * sizeof *s->factors, hash);
+		if (factors)
+			hash = gguf_hash(factors, s->n_rot / 2 * sizeof *factors, hash);
 	}
 	return hash;
 }
 
-struct segment_shape plan_shape(const struct plan *p, uint32_t kv_type)
+struct segment_shape plan_shape(const struct plan *p, size_t n_ctx, uint32_t kv_type)
 {
 	const struct layer *l = &p->model->layer[p->setup.first];
 
-	return (struct segment_shape){ .model = p->model->fingerprint, .arithmetic = ARITHMETIC, .choices = choices(p),
-		.extent = KV_EXTENT, .n_layer = (uint32_t)(p->setup.last - p->setup.first),
+	return (struct segment_shape){ .model = p->model->fingerprint, .arithmetic = ARITHMETIC,
+		.choices = choices(p, n_ctx), .extent = KV_EXTENT, .n_layer = (uint32_t)(p->setup.last - p->setup.first),
 		.n_head_kv = (uint32_t)l->n_head_kv, .dim_k = (uint32_t)l->dim_k, .dim_v = (uint32_t)l->dim_v,
 		.kv_type = kv_type };
 }
@@ -62,6 +64,8 @@ static int open_buffers(struct plan *p, struct why *w)
 	for (const struct layer *l = p->model->layer + p->setup.first; l < p->model->layer + p->setup.last; l++) {
 		h = size_max(h, l->n_head * l->dim_v);
 		wide = size_max(wide, size_max(layer_qkv(l), 2 * l->n_ff));
+		if (l->experts)
+			wide = size_max(wide, 2 * l->experts->n_ff_shared);
 	}
 	p->x = buffer(p, n_embd);
 	p->branch = buffer(p, n_embd);
@@ -73,6 +77,43 @@ static int open_buffers(struct plan *p, struct why *w)
 	return 0;
 }
 
+static void *slots(struct plan *p, size_t size)
+{
+	return plan_memory(p, p->setup.batch, p->model->experts.used * size);
+}
+
+/* What a mixture needs beside, shared by all its layers. */
+static int open_experts(struct plan *p, struct why *w)
+{
+	const struct experts *e = &p->model->experts;
+	struct mixture *m = &p->mixture;
+	struct routing *r = &m->routing;
+
+	if (!e->n)
+		return 0;
+	m->logits = buffer(p, e->n);
+	m->shared = buffer(p, p->model->n_embd);
+	m->gate = buffer(p, 1);
+	m->wide = (struct buffer){ .at = slots(p, 2 * e->n_ff * sizeof(float)), .stride = 2 * e->n_ff };
+	m->out = (struct buffer){ .at = slots(p, p->model->n_embd * sizeof(float)), .stride = p->model->n_embd };
+	*r = (struct routing){ .n = e->n, .used = e->used, .expert = slots(p, sizeof *r->expert),
+		.weight = slots(p, sizeof *r->weight), .place = slots(p, sizeof *r->place),
+		.slot = slots(p, sizeof *r->slot), .first = plan_memory(p, e->n + 1, sizeof *r->first),
+		.active = plan_memory(p, e->n, sizeof *r->active), .group = slots(p, sizeof *r->group) };
+	if (!m->logits.at || !m->shared.at || !m->gate.at || !m->wide.at || !m->out.at || !r->expert || !r->weight
+	    || !r->place || !r->slot || !r->first || !r->active || !r->group)
+		return why(w, "out of memory for a batch of %zu rows", p->setup.batch);
+	return 0;
+}
+
+static size_t acts_bytes(const struct plan *p, const struct packed *a, enum acts_kind kind)
+{
+	const struct kernels *k = p->step.k;
+
+	return a->experts ? expert_acts_bytes(k, kind, a->k, p->setup.batch * a->used)
+		: k->acts_bytes(kind, a->k, p->setup.batch);
+}
+
 /* As much for each slot and kind as the packed rows that need most. */
 static int open_acts(struct plan *p, enum slot slot, enum acts_kind kind, struct why *w)
 {
@@ -81,7 +122,7 @@ static int open_acts(struct plan *p, enum slot slot, enum acts_kind kind, struct
 
 	for (const struct packed *a = p->packed; a; a = a->next)
 		if (a->slot == slot && a->wants[kind])
-			bytes = size_max(bytes, p->step.k->acts_bytes(kind, a->k, p->setup.batch));
+			bytes = size_max(bytes, acts_bytes(p, a, kind));
 	data = plan_memory(p, bytes, 1);
 	for (struct packed *a = p->packed; a; a = a->next)
 		if (a->slot == slot)
@@ -116,8 +157,8 @@ struct plan *plan_open(struct model *m, const struct plan_setup *setup, struct w
 	p->setup = *setup;
 	p->step.k = setup->kernels;
 	p->step.threads = pool_threads(setup->pool);
-	if (open_buffers(p, w) < 0 || build_plan(p, w) < 0 || model_all_used(m, setup->first, setup->last, w) < 0
-	    || open_rest(p, w) < 0) {
+	if (open_buffers(p, w) < 0 || open_experts(p, w) < 0 || build_plan(p, w) < 0
+	    || model_all_used(m, setup->first, setup->last, w) < 0 || open_rest(p, w) < 0) {
 		why_in(w, m->gguf->path);
 		plan_close(p);
 		return NULL;

@@ -11,6 +11,7 @@
 #include "fwd/model/model.h"
 #include "fwd/run/pool.h"
 #include "fwd/state/segment.h"
+#include "mixture.h"
 #include "op.h"
 
 enum { ARITHMETIC = 1 };        /* for segments: a new number with any change to a bit of K or V */
@@ -39,6 +40,7 @@ struct plan {
 	struct rope *ropes;             /* a list */
 	struct packed *packed;          /* a list */
 	void *memory;                   /* all of plan_memory(): a list */
+	struct mixture mixture;         /* of the experts, if the model has any */
 	struct buffer branch, h, wide;  /* a branch's result; normed rows, heads' outputs; q, k and v, or n_ff wide */
 };
 
@@ -49,8 +51,8 @@ void plan_close(struct plan *p);
 /* n · size bytes, 64-byte aligned, not cleared, freed with the plan; NULL if memory is short. */
 void *plan_memory(struct plan *p, size_t n, size_t size);
 
-/* The shape of the state of these layers; kv_type of enum kv_type. */
-struct segment_shape plan_shape(const struct plan *p, uint32_t kv_type);
+/* The shape of the state of these layers for this context; kv_type of enum kv_type. */
+struct segment_shape plan_shape(const struct plan *p, size_t n_ctx, uint32_t kv_type);
 
 /* Prepares for positions below n_ctx. Once, before the first step. */
 int plan_bind(struct plan *p, size_t n_ctx, struct why *w);

@@ -25,15 +25,20 @@ struct kv_rows kv_rows_of(const struct op_attention *a, const struct step *s, si
 		.to = r->first + size_min((tile + 1) * KV_TILE, r->n) };
 }
 
-static void prepare_head(const struct op_attention *a, const struct step *s, const struct norm *norm, float *x,
+/* A head of q or k, whose norm has its weights. */
+static void prepare_head(const struct op_attention *a, const struct step *s, float *x, struct norm norm, size_t head,
 	size_t row)
 {
 	const struct rope *r = a->rope;
 
-	if (norm->kind)
-		s->k->norm(norm, x, x, a->heads.dim_k);
+	if (norm.weight)
+		norm.weight += head * a->norm_step;
+	if (norm.kind && !a->late)
+		s->k->norm(&norm, x, x, a->heads.dim_k);
 	if (r)
 		s->k->rope(a->pairs, x, r->cos + row * r->pairs, r->sin + row * r->pairs, 2 * r->pairs);
+	if (norm.kind && a->late)
+		s->k->norm(&norm, x, x, a->heads.dim_k);
 }
 
 static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
@@ -46,9 +51,9 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	for (size_t row = t.from; row < t.to; row++) {
 		float *q = buffer_row(&a->qkv, row);
 
-		prepare_head(a, s, &a->k_norm, q + (d->n_head + t.head) * d->dim_k, row);
+		prepare_head(a, s, q + (d->n_head + t.head) * d->dim_k, a->k_norm, t.head, row);
 		for (size_t head = t.head * group; head < (t.head + 1) * group; head++)
-			prepare_head(a, s, &a->q_norm, q + head * d->dim_k, row);
+			prepare_head(a, s, q + head * d->dim_k, a->q_norm, head, row);
 	}
 }
 

@@ -16,13 +16,19 @@ static size_t rows_each(const struct matrix *w, const struct step *s)
 	return s->n > 1 ? KERNELS_ROWS : size_max(each / KERNELS_ROWS, 1) * KERNELS_ROWS;
 }
 
+/* How many experts a step reads; 1: there are none. */
+static size_t shares(const struct op_product *o)
+{
+	return o->routing ? o->routing->n_active : 1;
+}
+
 static size_t pieces(const struct op *op, const struct step *s)
 {
 	const struct op_product *o = op->bound;
 	size_t n = 0;
 
 	for (size_t i = 0; i < o->n; i++)
-		n += op_pieces(o->w[i].rows, rows_each(&o->w[i], s));
+		n += op_pieces(o->w[i].rows, rows_each(&o->w[i], s)) * shares(o);
 	return n;
 }
 
@@ -30,34 +36,46 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 {
 	const struct op_product *o = op->bound;
 	struct product_job job = { .scratch = step_scratch(s, thread) };
-	const struct matrix *w;
-	size_t i = 0, each;
+	const float *bias;
+	struct matrix w;
+	size_t i = 0, each, parts, row = s->first, e = 0;
 
-	for (; piece >= op_pieces(o->w[i].rows, each = rows_each(&o->w[i], s)); i++)
-		piece -= op_pieces(o->w[i].rows, each);
-	job.w = w = &o->w[i];
+	while (piece >= (parts = op_pieces(o->w[i].rows, each = rows_each(&o->w[i], s))) * shares(o))
+		piece -= parts * shares(o), i++;
+	w = o->w[i];
+	bias = o->bias[i];
 	job.x = &o->x->acts[o->kind[i]];
-	job.r0 = piece * each;
-	job.r1 = size_min(job.r0 + each, w->rows);
-	job.y = o->y[i].at ? buffer_row(&o->y[i], s->first) : s->logits;
-	job.stride = o->y[i].at ? o->y[i].stride : w->rows;
+	if (o->routing) {
+		e = o->routing->active[piece / parts];
+		row = o->routing->first[e];
+		job.x = &o->x->by_expert[o->kind[i]][e];
+		w.data = (const unsigned char *)w.data + e * w.rows * w.row_bytes;
+		bias = bias ? bias + e * w.rows : NULL;
+	}
+	job.w = &w;
+	job.r0 = piece % parts * each;
+	job.r1 = size_min(job.r0 + each, w.rows);
+	job.y = o->y[i].at ? buffer_row(&o->y[i], row) : s->logits;
+	job.stride = o->y[i].at ? o->y[i].stride : w.rows;
 	s->k->product(&job);
-	for (size_t row = 0; o->bias[i] && row < s->n; row++) {
-		float *y = job.y + row * job.stride + job.r0;
+	for (size_t c = 0; bias && c < job.x->n; c++) {
+		float *y = job.y + c * job.stride + job.r0;
 
-		s->k->add(y, y, o->bias[i] + job.r0, job.r1 - job.r0);
+		s->k->add(y, y, bias + job.r0, job.r1 - job.r0);
 	}
 }
 
+/* Of experts: as many as the rows may need. */
 static void work(const struct op *op, const struct step *s, struct work *w)
 {
 	const struct op_product *o = op->bound;
+	size_t used = o->routing ? o->routing->used : 1, experts = o->routing ? o->routing->n : 1;
 
 	for (size_t i = 0; i < o->n; i++) {
 		double rows = (double)o->w[i].rows, *sum = o->kind[i] == ACTS_F32 ? &w->floats : &w->codes;
 
-		w->bytes += rows * (double)o->w[i].row_bytes;
-		*sum += rows * (double)o->w[i].cols * (double)s->n;
+		w->bytes += rows * (double)o->w[i].row_bytes * (double)size_min(experts, s->n * used);
+		*sum += rows * (double)o->w[i].cols * (double)(s->n * used);
 	}
 }
 

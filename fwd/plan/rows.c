@@ -12,6 +12,16 @@ static size_t pieces(const struct op *op, const struct step *s)
 	return op_pieces(s->n, s->k->acts_columns);
 }
 
+static void add_branch(const struct op_rows *o, const struct kernels *k, float *x, float *branch)
+{
+	if (o->branch_norm.kind)
+		k->norm(&o->branch_norm, branch, branch, o->n);
+	if (o->scale < 1 || o->scale > 1)
+		k->add_scaled(x, branch, o->scale, o->n);
+	else
+		k->add(x, x, branch, o->n);
+}
+
 static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
 {
 	const struct op_rows *o = op->bound;
@@ -22,17 +32,20 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 		float *x = buffer_row(&o->x, i), *in = buffer_row(&o->in, i), *out = buffer_row(&o->out, i);
 
 		if (o->branch.at)
-			k->add(x, x, buffer_row(&o->branch, i), o->n);
+			add_branch(o, k, x, buffer_row(&o->branch, i));
 		if (o->f == ROW_NORM)
 			k->norm(&o->norm, in, out, o->n);
 		else if (o->f == ROW_UNARY)
 			k->unary(o->unary, out, in, o->n);
 		else if (o->f == ROW_GLU)
 			k->glu(o->unary, out, in, in + o->n, o->n);
+		else if (o->f == ROW_CLAMP)
+			k->clamp(out, o->most, o->n);
 	}
 	for (size_t kind = 0; o->packed && kind < ACTS_KINDS; kind++)
 		if (o->packed->wants[kind])
-			k->acts_pack(&o->packed->acts[kind], buffer_row(&o->out, s->first), o->out.stride, from, to);
+			k->acts_pack(&o->packed->acts[kind], buffer_row(&o->out, s->first + from), o->out.stride, from,
+				to);
 }
 
 const struct op_kind op_rows = { .name = "rows", .pieces = pieces, .piece = piece };

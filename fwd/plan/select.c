@@ -11,6 +11,13 @@ static size_t pieces(const struct op *op, const struct step *s)
 	return last->first + last->n > last->first_wanted + last->wanted;
 }
 
+static void move(const struct op_select *o, size_t to, size_t from)
+{
+	memmove(buffer_row(&o->x, to), buffer_row(&o->x, from), o->n * sizeof(float));
+	if (o->branch.at)
+		memmove(buffer_row(&o->branch, to), buffer_row(&o->branch, from), o->n * sizeof(float));
+}
+
 static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
 {
 	const struct op_select *o = op->bound;
@@ -19,8 +26,7 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 		size_t from = r->first + r->n - r->wanted;
 
 		for (size_t i = 0; i < r->wanted; i++)
-			memmove(buffer_row(&o->x, r->first_wanted + i), buffer_row(&o->x, from + i),
-				o->n * sizeof(float));
+			move(o, r->first_wanted + i, from + i);
 	}
 }
 

@@ -65,6 +65,28 @@ static double load_real(const struct gguf_value *v)
 	return fits ? (double)i : (double)le64(v->data);
 }
 
+static struct gguf_value element(const struct gguf_value *v, uint64_t i)
+{
+	size_t size = (size_t)(v->end - v->data) / v->n;
+
+	return (struct gguf_value){ .type = v->of, .data = v->data + i * size, .end = v->data + (i + 1) * size };
+}
+
+double gguf_element_real(const struct gguf_value *v, uint64_t i)
+{
+	struct gguf_value e = element(v, i);
+
+	return load_real(&e);
+}
+
+int64_t gguf_element_integer(const struct gguf_value *v, uint64_t i)
+{
+	struct gguf_value e = element(v, i);
+	int fits;
+
+	return load_integer(&e, &fits);
+}
+
 /* ---- typed getters ---- */
 
 int gguf_integer(const struct gguf *g, const char *key, int64_t low, int64_t high, int64_t *out, struct why *w)

@@ -104,7 +104,7 @@ static void attend_weigh(const struct attend_tile *t, size_t c, size_t first, st
 	float *s = t->s + c * ATTEND_BLOCK;
 
 	if (a->cap > 0)
-		attend_cap(s, n, a->cap);
+		vector_cap(s, a->cap, n);
 	if (a->slope)
 		attend_bias(s, n, a->slope[t->kv->h * t->group + c % t->group],
 			(float)first - (float)attend_position(t, c));

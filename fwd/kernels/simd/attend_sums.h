@@ -85,14 +85,6 @@ INLINE void attend_scores(enum kv_type type, size_t width, const float *q, const
 
 /* ---- softmax ---- */
 
-static void attend_cap(float *s, size_t n, float cap)
-{
-	f32x16 c = vf_set1(cap);
-
-	for (size_t j = 0; j < n; j += LANES)
-		vf_store(s + j, vf_mul(vector_tanh(vf_div(vf_load(s + j), c)), c));
-}
-
 /* Adds slope · (at + j) to score j. */
 static void attend_bias(float *s, size_t n, float slope, float at)
 {

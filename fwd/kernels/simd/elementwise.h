@@ -39,16 +39,43 @@ static inline f32x16 vector_tanh(f32x16 x)
 	return vf_sub(one, vf_div(two, vf_add(one, vector_exp(vf_mul(two, x)))));
 }
 
-/* exp_silu, exp_gelu */
+/* x / (1 + e^u) */
+static inline f32x16 vector_over_exp(f32x16 x, f32x16 u)
+{
+	return vf_div(x, vf_add(vf_set1(1), vector_exp(u)));
+}
+
+/* apply() in scalar_vector.c */
 static inline f32x16 vector_apply(enum unary f, f32x16 x)
 {
-	f32x16 one = vf_set1(1), u;
+	f32x16 negative = vf_sub(vf_set1(-0.0f), x), positive = vf_max(x, vf_zero());
 
-	if (f == UNARY_SILU)
-		u = vf_sub(vf_set1(-0.0f), x);
-	else
-		u = vf_mul(x, vf_fma(vf_mul(x, x), vf_set1(EXP_GELU_3), vf_set1(EXP_GELU_1)));
-	return vf_div(x, vf_add(one, vector_exp(u)));
+	switch (f) {
+	case UNARY_SILU: return vector_over_exp(x, negative);
+	case UNARY_GELU:
+		return vector_over_exp(x, vf_mul(x, vf_fma(vf_mul(x, x), vf_set1(EXP_GELU_3), vf_set1(EXP_GELU_1))));
+	case UNARY_RELU: return positive;
+	case UNARY_RELU2: return vf_mul(positive, positive);
+	default: return vector_over_exp(vf_set1(1), negative);
+	}
+}
+
+static inline f32x16 vector_clamped(f32x16 x, float most)
+{
+	return vf_min(vf_max(x, vf_set1(-most)), vf_set1(most));
+}
+
+/* exp_glu_oai */
+static inline f32x16 vector_glu_oai(f32x16 gate, f32x16 up)
+{
+	f32x16 g = vf_min(gate, vf_set1(EXP_OAI_MOST)), u = vector_clamped(up, EXP_OAI_MOST);
+
+	return vf_mul(vector_over_exp(g, vf_mul(vf_set1(-EXP_OAI_SLOPE), g)), vf_add(u, vf_set1(1)));
+}
+
+static inline f32x16 vector_gated(enum unary f, f32x16 gate, f32x16 up)
+{
+	return f == UNARY_SWIGLU_OAI ? vector_glu_oai(gate, up) : vf_mul(vector_apply(f, gate), up);
 }
 
 /* ---- norms ---- */
@@ -104,13 +131,59 @@ static void vector_add(float *y, const float *a, const float *b, size_t n)
 	vf_store_n(y + i, vf_add(vf_load_n(a + i, n - i), vf_load_n(b + i, n - i)), n - i);
 }
 
+static void vector_add_scaled(float *y, const float *x, float s, size_t n)
+{
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES)
+		vf_store(y + i, vf_fma(vf_set1(s), vf_load(x + i), vf_load(y + i)));
+	vf_store_n(y + i, vf_fma(vf_set1(s), vf_load_n(x + i, n - i), vf_load_n(y + i, n - i)), n - i);
+}
+
+static void vector_scale(float *y, const float *x, float s, size_t n)
+{
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES)
+		vf_store(y + i, vf_mul(vf_set1(s), vf_load(x + i)));
+	vf_store_n(y + i, vf_mul(vf_set1(s), vf_load_n(x + i, n - i)), n - i);
+}
+
+static void vector_multiply(float *y, const float *a, const float *b, size_t n)
+{
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES)
+		vf_store(y + i, vf_mul(vf_load(a + i), vf_load(b + i)));
+	vf_store_n(y + i, vf_mul(vf_load_n(a + i, n - i), vf_load_n(b + i, n - i)), n - i);
+}
+
+static void vector_cap(float *x, float cap, size_t n)
+{
+	f32x16 c = vf_set1(cap);
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES)
+		vf_store(x + i, vf_mul(vector_tanh(vf_div(vf_load(x + i), c)), c));
+	vf_store_n(x + i, vf_mul(vector_tanh(vf_div(vf_load_n(x + i, n - i), c)), c), n - i);
+}
+
+static void vector_clamp(float *x, float most, size_t n)
+{
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES)
+		vf_store(x + i, vector_clamped(vf_load(x + i), most));
+	vf_store_n(x + i, vector_clamped(vf_load_n(x + i, n - i), most), n - i);
+}
+
 static void vector_glu(enum unary f, float *y, const float *gate, const float *up, size_t n)
 {
 	size_t i = 0;
 
 	for (; i + LANES <= n; i += LANES)
-		vf_store(y + i, vf_mul(vector_apply(f, vf_load(gate + i)), vf_load(up + i)));
-	vf_store_n(y + i, vf_mul(vector_apply(f, vf_load_n(gate + i, n - i)), vf_load_n(up + i, n - i)), n - i);
+		vf_store(y + i, vector_gated(f, vf_load(gate + i), vf_load(up + i)));
+	vf_store_n(y + i, vector_gated(f, vf_load_n(gate + i, n - i), vf_load_n(up + i, n - i)), n - i);
 }
 
 static void vector_unary(enum unary f, float *y, const float *x, size_t n)

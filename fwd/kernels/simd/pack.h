@@ -280,8 +280,8 @@ static void quantise_span(const struct acts *a, const float *x, size_t g, struct
 		quantise(ACTS_Q8, 0, x, q);
 }
 
-/* Packs columns [c, c + columns) as a tile. The tile may have a few columns more; they are zeros, and their products
- * are not stored. */
+/* Packs x[i·stride ...] as columns c + i of a tile. The tile may have a few columns more; they are zeros, and their
+ * products are not stored. */
 static void pack_tile(struct acts *a, const float *x, size_t stride, size_t c, size_t columns)
 {
 	size_t blocks = a->k / 32, first[16], width = tile_width(c, a->n);
@@ -291,7 +291,7 @@ static void pack_tile(struct acts *a, const float *x, size_t stride, size_t c, s
 	memset(q, 0, sizeof q);
 	for (size_t g = 0; g * 16 < blocks; g++) {
 		for (size_t i = 0; i < columns; i++)
-			quantise_span(a, x + (c + i) * stride, g, &q[i]);
+			quantise_span(a, x + i * stride, g, &q[i]);
 		place_tile(a->kind, q, width, acts_tile(a, c), acts_extras(a, c), first,
 		           blocks - g * 16 < 16 ? blocks - g * 16 : 16);
 		for (size_t i = 0; i < 16; i++)
@@ -312,7 +312,7 @@ static void pack_float_tile(struct acts *a, const float *x, size_t stride, size_
 		size_t count = k - e < 16 ? k - e : 16;
 
 		for (size_t i = 0; i < columns; i++) {
-			const float *p = x + (c + i) * stride + e;
+			const float *p = x + i * stride + e;
 
 			v[i] = vf_as_int(count < 16 ? vf_load_n(p, count) : vf_load(p));
 		}
@@ -329,17 +329,17 @@ static void vector_acts_pack(struct acts *a, const float *x, size_t stride, size
 	size_t step = acts_few(a->kind, a->n) ? 1 : ACTS_COLUMNS, k = a->k, padded = (k + 15) / 16 * 16;
 	struct quantised q;
 
-	for (size_t c = c0; c < c1; c += step) {
+	for (size_t c = c0; c < c1; c += step, x += step * stride) {
 		size_t columns = c1 - c < step ? c1 - c : step;
 
 		if (!acts_few(a->kind, a->n))
 			(a->kind == ACTS_F32 ? pack_float_tile : pack_tile)(a, x, stride, c, columns);
 		else if (a->kind == ACTS_F32) {
-			memcpy((float *)a->data + c * padded, x + c * stride, k * sizeof *x);
+			memcpy((float *)a->data + c * padded, x, k * sizeof *x);
 			memset((float *)a->data + c * padded + k, 0, (padded - k) * sizeof *x);
 		} else
 			for (size_t g = 0; g * SPAN < k; g++) {
-				quantise_span(a, x + c * stride, g, &q);
+				quantise_span(a, x, g, &q);
 				place_span(a, &q, c, g);
 			}
 	}

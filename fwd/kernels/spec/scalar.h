@@ -17,6 +17,11 @@ void scalar_product(const struct product_job *job);
 /* scalar_vector.c */
 void scalar_norm(const struct norm *norm, const float *x, float *y, size_t n);
 void scalar_add(float *y, const float *a, const float *b, size_t n);
+void scalar_add_scaled(float *y, const float *x, float s, size_t n);
+void scalar_scale(float *y, const float *x, float s, size_t n);
+void scalar_multiply(float *y, const float *a, const float *b, size_t n);
+void scalar_cap(float *x, float cap, size_t n);
+void scalar_clamp(float *x, float most, size_t n);
 void scalar_glu(enum unary f, float *y, const float *gate, const float *up, size_t n);
 void scalar_unary(enum unary f, float *y, const float *x, size_t n);
 void scalar_rope(enum rope_pairs pairs, float *x, const float *cos, const float *sin, size_t n_rot);

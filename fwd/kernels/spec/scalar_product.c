@@ -101,12 +101,12 @@ static void pack_block(enum acts_kind kind, const float x[32], struct acts_block
 
 void scalar_acts_pack(struct acts *a, const float *x, size_t stride, size_t c0, size_t c1)
 {
-	for (size_t c = c0; c < c1; c++)
+	for (size_t c = c0; c < c1; c++, x += stride)
 		if (a->kind == ACTS_F32)
-			memcpy((float *)a->data + c * a->k, x + c * stride, a->k * sizeof *x);
+			memcpy((float *)a->data + c * a->k, x, a->k * sizeof *x);
 		else
 			for (size_t b = 0; b < a->k / 32; b++)
-				pack_block(a->kind, x + c * stride + b * 32,
+				pack_block(a->kind, x + b * 32,
 				           (struct acts_block *)a->data + c * (a->k / 32) + b);
 }
 

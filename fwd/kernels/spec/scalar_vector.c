@@ -61,15 +61,55 @@ void scalar_add(float *y, const float *a, const float *b, size_t n)
 		y[i] = a[i] + b[i];
 }
 
+void scalar_add_scaled(float *y, const float *x, float s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		y[i] = fmaf(s, x[i], y[i]);
+}
+
+void scalar_scale(float *y, const float *x, float s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		y[i] = s * x[i];
+}
+
+void scalar_multiply(float *y, const float *a, const float *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		y[i] = a[i] * b[i];
+}
+
+void scalar_cap(float *x, float cap, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		x[i] = exp_tanh(x[i] / cap) * cap;
+}
+
+void scalar_clamp(float *x, float most, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		x[i] = x[i] > -most ? x[i] : -most;
+		x[i] = x[i] < most ? x[i] : most;
+	}
+}
+
 static float apply(enum unary f, float x)
 {
-	return f == UNARY_SILU ? exp_silu(x) : exp_gelu(x);
+	float positive = x > 0 ? x : 0;
+
+	switch (f) {
+	case UNARY_SILU: return exp_silu(x);
+	case UNARY_GELU: return exp_gelu(x);
+	case UNARY_RELU: return positive;
+	case UNARY_RELU2: return positive * positive;
+	default: return exp_sigmoid(x);
+	}
 }
 
 void scalar_glu(enum unary f, float *y, const float *gate, const float *up, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		y[i] = apply(f, gate[i]) * up[i];
+		y[i] = f == UNARY_SWIGLU_OAI ? exp_glu_oai(gate[i], up[i]) : apply(f, gate[i]) * up[i];
 }
 
 void scalar_unary(enum unary f, float *y, const float *x, size_t n)

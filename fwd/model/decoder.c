@@ -1,0 +1,53 @@
+/* The layer that most families share, with its options: attention and a feed-forward part or a mixture of experts, one
+ * after the other or both from the same residual stream. */
+#include "builder.h"
+#include "families.h"
+
+static const char *or(const char *name, const char *usual)
+{
+	return name ? name : usual;
+}
+
+static void attention(struct builder *b, struct packed *x)
+{
+	const struct decoder *d = &b->model->family->decoder;
+
+	build_qkv(b, x);
+	build_branch(b, build_attention(b, d->heads), "attn_output");
+	if (d->post_norms)
+		build_post_norm(b, "post_attention_norm");
+}
+
+static void feed_forward(struct builder *b, struct packed *x)
+{
+	const struct decoder *d = &b->model->family->decoder;
+
+	if (b->layer->experts)
+		build_experts(b, x, d->f);
+	else
+		build_branch(b, d->ungated ? build_ungated(b, x, d->f) : build_gated(b, x, d->f), "ffn_down");
+	if (d->post_norms)
+		build_post_norm(b, "post_ffw_norm");
+}
+
+/* Attention comes last: in the last layer it leaves only the wanted rows. */
+static void parallel_layer(struct builder *b, const char *attn_norm, const char *ffn_norm)
+{
+	struct packed *x = build_norm(b, build_has(b, ffn_norm) ? ffn_norm : attn_norm);
+
+	feed_forward(b, x);
+	attention(b, build_has(b, ffn_norm) ? build_norm_beside(b, attn_norm) : x);
+}
+
+void decoder_layer(struct builder *b, size_t il)
+{
+	const struct decoder *d = &b->model->family->decoder;
+	const char *attn_norm = or(d->attn_norm, "attn_norm"), *ffn_norm = or(d->ffn_norm, "ffn_norm");
+
+	if (b->model->parallel || (d->parallel && !build_has(b, ffn_norm))) {
+		parallel_layer(b, attn_norm, ffn_norm);
+		return;
+	}
+	attention(b, build_norm(b, attn_norm));
+	feed_forward(b, build_norm(b, ffn_norm));
+}

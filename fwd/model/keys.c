@@ -1,0 +1,114 @@
+/* The model's keys. */
+#include "keys.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Features, with the value that leaves them off. */
+static const struct feature {
+	const char *name;
+	double off;
+} features[] = {
+	{ "expert_count", 0 }, { "attention.max_alibi_bias", 0 }, { "attention.clamp_kqv", 0 },
+	{ "attn_logit_softcapping", 0 }, { "final_logit_softcapping", 0 }, { "residual_scale", 1 },
+	{ "embedding_scale", 1 }, { "attention.scale", 0 }, { "logit_scale", 1 },
+	{ "attention.temperature_scale", 0 }, { "attention.shared_kv_layers", 0 }, { "nextn_predict_layers", 0 },
+};
+
+enum { FEATURES = sizeof features / sizeof *features };
+
+struct key_name key_name(const struct model *m, const char *name)
+{
+	struct key_name k;
+
+	snprintf(k.s, sizeof k.s, "%s.%s", m->arch, name);
+	return k;
+}
+
+/* The full name; the family knows this key. */
+static struct key_name asked(struct model *m, const char *name)
+{
+	for (size_t i = 0; i < FEATURES; i++)
+		if (!strcmp(name, features[i].name))
+			m->features |= 1u << i;
+	return key_name(m, name);
+}
+
+int key_size(struct model *m, const char *name, size_t low, size_t high, size_t *out, struct why *w)
+{
+	int64_t n;
+	int found = gguf_integer(m->gguf, asked(m, name).s, (int64_t)low, (int64_t)high, &n, w);
+
+	if (found > 0)
+		*out = (size_t)n;
+	return found < 0 ? -1 : 0;
+}
+
+int key_required(struct model *m, const char *name, size_t low, size_t high, size_t *out, struct why *w)
+{
+	*out = 0;
+	if (key_size(m, name, low, high, out, w) < 0)
+		return -1;
+	if (!gguf_find(m->gguf, key_name(m, name).s))
+		return why(w, "%s: missing", key_name(m, name).s);
+	return 0;
+}
+
+int key_real(struct model *m, const char *name, double low, double high, double *out, struct why *w)
+{
+	int found = gguf_real(m->gguf, asked(m, name).s, out, w);
+
+	if (found > 0 && !(*out >= low && *out <= high))
+		return why(w, "%s: %g is not between %g and %g", key_name(m, name).s, *out, low, high);
+	return found < 0 ? -1 : 0;
+}
+
+int key_float(struct model *m, const char *name, double low, double high, float *out, struct why *w)
+{
+	double x = (double)*out;
+
+	if (key_real(m, name, low, high, &x, w) < 0)
+		return -1;
+	*out = (float)x;
+	return 0;
+}
+
+int key_flag(struct model *m, const char *name, int *out, struct why *w)
+{
+	return gguf_bool(m->gguf, asked(m, name).s, out, w) < 0 ? -1 : 0;
+}
+
+int key_size_at(struct model *m, const char *name, size_t il, size_t low, size_t high, size_t *out, struct why *w)
+{
+	struct key_name key = asked(m, name);
+	const struct gguf_value *v = gguf_find(m->gguf, key.s);
+	int64_t n;
+
+	if (!v || v->type != GGUF_ARRAY)
+		return key_size(m, name, low, high, out, w);
+	if (v->of != GGUF_I32 && v->of != GGUF_U32 && v->of != GGUF_BOOL)
+		return why(w, "%s: neither integers nor flags", key.s);
+	if (v->n != m->n_layer)
+		return why(w, "%s: %llu elements, but %zu layers", key.s, (unsigned long long)v->n, m->n_layer);
+	n = gguf_element_integer(v, il);
+	if (n < (int64_t)low || n > (int64_t)high)
+		return why(w, "%s: %lld of layer %zu is not in %zu to %zu", key.s, (long long)n, il, low, high);
+	*out = (size_t)n;
+	return 0;
+}
+
+int keys_refuse_features(const struct model *m, struct why *w)
+{
+	for (size_t i = 0; i < FEATURES; i++) {
+		double off = features[i].off, x = off;
+
+		if (m->features & 1u << i)
+			continue;
+		if (gguf_real(m->gguf, key_name(m, features[i].name).s, &x, w) < 0)
+			return -1;
+		if (x < off || x > off)
+			return why(w, "%s: %g: not supported for this architecture", key_name(m, features[i].name).s,
+				x);
+	}
+	return 0;
+}

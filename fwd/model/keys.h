@@ -1,0 +1,28 @@
+/* keys: the hyperparameters of a model, read from "ARCH.name" and checked. Where a key is absent the value stays as it
+ * is: the default. Each function returns -1 and says why if a value is of the wrong type or out of range.
+ *
+ * Some keys turn on features that change the numbers. A family that does not ask for such a key does not know the
+ * feature: keys_refuse_features() then refuses a file that turns it on. */
+#ifndef KEYS_H
+#define KEYS_H
+
+#include "model.h"
+
+struct key_name {
+	char s[96];
+};
+
+struct key_name key_name(const struct model *m, const char *name);
+
+int key_size(struct model *m, const char *name, size_t low, size_t high, size_t *out, struct why *w);
+int key_required(struct model *m, const char *name, size_t low, size_t high, size_t *out, struct why *w);
+int key_real(struct model *m, const char *name, double low, double high, double *out, struct why *w);
+int key_float(struct model *m, const char *name, double low, double high, float *out, struct why *w);
+int key_flag(struct model *m, const char *name, int *out, struct why *w);
+
+/* The value of layer il: the key's number or, if it is an array, its element il of n_layer. */
+int key_size_at(struct model *m, const char *name, size_t il, size_t low, size_t high, size_t *out, struct why *w);
+
+int keys_refuse_features(const struct model *m, struct why *w);
+
+#endif

@@ -1,0 +1,253 @@
+/* The hyperparameters of layers. */
+#include "layers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/fmath.h"
+#include "families.h"
+
+/* No model comes near these, and no product of two or three of them overflows. */
+enum { FF_MAX = 1 << 24, HEADS_MAX = 1 << 14, DIM_MAX = 1 << 12, CTX_MAX = 1 << 26 };
+
+/* Tensor `name` of layer il, or NULL. */
+static const struct gguf_tensor *tensor(const struct model *m, size_t il, const char *name)
+{
+	char s[96];
+
+	snprintf(s, sizeof s, "blk.%zu.%s.weight", il, name);
+	return gguf_tensor(m->gguf, s);
+}
+
+/* ---- sizes ---- */
+
+static int read_layer(struct model *m, size_t il, struct layer *l, struct why *w)
+{
+	if (key_size_at(m, "feed_forward_length", il, 1, FF_MAX, &l->n_ff, w) < 0
+	    || key_size_at(m, "attention.head_count", il, 1, HEADS_MAX, &l->n_head, w) < 0)
+		return -1;
+	if (!l->n_head)
+		return why(w, "%s: missing", key_name(m, "attention.head_count").s);
+	l->n_head_kv = l->n_head;
+	l->dim_k = m->n_embd / l->n_head;
+	if (key_size_at(m, "attention.head_count_kv", il, 1, l->n_head, &l->n_head_kv, w) < 0
+	    || key_size(m, "attention.key_length", 1, DIM_MAX, &l->dim_k, w) < 0)
+		return -1;
+	l->dim_v = l->dim_k;
+	if (key_size(m, "attention.value_length", 1, DIM_MAX, &l->dim_v, w) < 0)
+		return -1;
+	if (!l->dim_k || l->dim_k > DIM_MAX)
+		return why(w, "%s: heads of %zu elements (1 to %d are supported)",
+			key_name(m, "attention.head_count").s, l->dim_k, DIM_MAX);
+	if (l->n_head % l->n_head_kv)
+		return why(w, "%s: %zu does not divide the %zu heads", key_name(m, "attention.head_count_kv").s,
+			l->n_head_kv, l->n_head);
+	l->scale = 1 / sqrtf((float)l->dim_k);
+	return 0;
+}
+
+/* ---- RoPE ---- */
+
+/* rope_factors_long and _short, of which the context decides. */
+static int read_factors(struct model *m, struct rope_spec *r, struct why *w)
+{
+	size_t n = r->n_rot / 2;
+
+	if (model_has(m, "rope_freqs.weight"))
+		return model_vector(m, "rope_freqs.weight", n, &r->factors, w);
+	if (!model_has(m, "rope_factors_long.weight"))
+		return 0;
+	if (model_vector(m, "rope_factors_short.weight", n, &r->factors, w) < 0)
+		return -1;
+	return model_vector(m, "rope_factors_long.weight", n, &r->factors_long, w);
+}
+
+static int read_scaling(struct model *m, struct rope_spec *r, struct why *w)
+{
+	struct gguf_string type = { .s = "linear", .n = 6 };
+
+	if (gguf_text(m->gguf, key_name(m, "rope.scaling.type").s, &type, w) < 0)
+		return -1;
+	if (gguf_is(type, "linear"))
+		r->scaling = ROPE_LINEAR;
+	else if (gguf_is(type, "yarn"))
+		r->scaling = ROPE_YARN;
+	else if (!gguf_is(type, "none") && !gguf_is(type, "longrope"))
+		return why(w, "%s: \"%.*s\" is not supported", key_name(m, "rope.scaling.type").s,
+			type.n < 64 ? (int)type.n : 64, type.s);
+	return 0;
+}
+
+static int read_rope(struct model *m, size_t dim_k, struct why *w)
+{
+	struct rope_spec *r = &m->rope;
+	size_t n_ctx_orig = m->n_ctx_train;
+
+	*r = (struct rope_spec){ .n_rot = dim_k, .base = 10000, .factor = 1, .beta_fast = 32, .beta_slow = 1,
+		.attn_factor = 1 };
+	if (key_size(m, "rope.dimension_count", 2, dim_k, &r->n_rot, w) < 0
+	    || key_real(m, "rope.freq_base", 1.0001, 1e15, &r->base, w) < 0 || read_scaling(m, r, w) < 0
+	    || key_real(m, "rope.scale_linear", 0, 1e6, &r->factor, w) < 0
+	    || key_real(m, "rope.scaling.factor", 0, 1e6, &r->factor, w) < 0
+	    || key_size(m, "rope.scaling.original_context_length", 1, CTX_MAX, &n_ctx_orig, w) < 0
+	    || key_real(m, "rope.scaling.attn_factor", 0, 1e3, &r->attn_factor, w) < 0
+	    || key_real(m, "rope.scaling.yarn_beta_fast", 1e-3, 1e6, &r->beta_fast, w) < 0
+	    || key_real(m, "rope.scaling.yarn_beta_slow", 1e-3, 1e6, &r->beta_slow, w) < 0)
+		return -1;
+	if (r->n_rot % 2 || r->n_rot < 2)
+		return why(w, "%s: %zu is odd", key_name(m, "rope.dimension_count").s, r->n_rot);
+	/* Some files say 0 where there is no scaling. */
+	r->factor = r->factor > 0 ? r->factor : 1;
+	r->n_ctx_orig = (double)n_ctx_orig;
+	return read_factors(m, r, w);
+}
+
+/* ---- experts ---- */
+
+/* A dimension of a tensor that decides a size; the builder checks that the others agree. */
+static size_t size_of(const struct gguf_tensor *t)
+{
+	return t && t->dim[0] <= FF_MAX ? (size_t)t->dim[0] : 0;
+}
+
+static int read_gating(struct model *m, struct experts *e, struct why *w)
+{
+	const struct expert_rule *rule = &m->family->experts;
+	size_t gating = 0;
+
+	e->gating = rule->gating;
+	e->normalise = rule->normalise;
+	e->scale = 1;
+	e->groups = e->groups_used = 1;
+	if (rule->reads_gating && key_size(m, "expert_gating_func", 0, 3, &gating, w) < 0)
+		return -1;
+	if (gating)
+		e->gating = gating == 1 ? GATING_SOFTMAX : gating == 2 ? GATING_SIGMOID : GATING_CHOSEN;
+	if (rule->reads_weights && (key_flag(m, "expert_weights_norm", &e->normalise, w) < 0
+	    || key_float(m, "expert_weights_scale", 0, 1e6, &e->scale, w) < 0
+	    || key_size(m, "expert_group_count", 0, e->n, &e->groups, w) < 0
+	    || key_size(m, "expert_group_used_count", 0, e->groups, &e->groups_used, w) < 0))
+		return -1;
+	e->scale = e->scale > 0 ? e->scale : 1;
+	e->groups = e->groups ? e->groups : 1;
+	if (e->n % e->groups || (e->groups > 1 && !e->groups_used))
+		return why(w, "%s: %zu groups of %zu experts", key_name(m, "expert_group_count").s, e->groups, e->n);
+	return 0;
+}
+
+/* The layers with a router have experts. */
+static int read_experts(struct model *m, struct why *w)
+{
+	struct experts *e = &m->experts;
+
+	if (!m->family->has_experts)
+		return 0;
+	if (key_size(m, "expert_count", 0, EXPERTS_MAX, &e->n, w) < 0)
+		return -1;
+	if (!e->n)
+		return 0;
+	if (key_required(m, "expert_used_count", 1, e->n, &e->used, w) < 0 || read_gating(m, e, w) < 0)
+		return -1;
+	for (size_t il = 0; il < m->n_layer; il++) {
+		if (!tensor(m, il, "ffn_gate_inp"))
+			continue;
+		m->layer[il].experts = e;
+		e->n_ff = size_of(tensor(m, il, "ffn_down_exps"));
+		e->n_ff_shared = size_of(tensor(m, il, "ffn_down_shexp"));
+		if (!e->n_ff)
+			return why(w, "tensor blk.%zu.ffn_down_exps.weight: missing", il);
+	}
+	return e->n_ff ? 0 : why(w, "%s: %zu, but no layer has a router", key_name(m, "expert_count").s, e->n);
+}
+
+/* ---- all of it ---- */
+
+int layers_read(struct model *m, struct why *w)
+{
+	m->layer = calloc(m->n_layer, sizeof *m->layer);
+	if (!m->layer)
+		return why(w, "out of memory");
+	for (size_t il = 0; il < m->n_layer; il++) {
+		struct layer *l = &m->layer[il];
+
+		if (read_layer(m, il, l, w) < 0)
+			return -1;
+		if (l->n_head_kv != m->layer[0].n_head_kv)
+			return why(w, "%s: differs by layer: not supported",
+				key_name(m, "attention.head_count_kv").s);
+		l->rope = m->family->unrotated ? NULL : &m->rope;
+	}
+	if (!m->family->unrotated && read_rope(m, m->layer[0].dim_k, w) < 0)
+		return -1;
+	if (read_experts(m, w) < 0)
+		return -1;
+	for (size_t il = 0; il < m->n_layer; il++)
+		if (!m->layer[il].n_ff && !m->layer[il].experts)
+			return why(w, "%s: missing", key_name(m, "feed_forward_length").s);
+	return m->family->read ? m->family->read(m, w) : 0;
+}
+
+int layers_slide(struct model *m, size_t period, struct why *w)
+{
+	const struct gguf_value *v = gguf_find(m->gguf, key_name(m, "attention.sliding_window_pattern").s);
+	size_t window = 0, slides;
+
+	if (key_size(m, "attention.sliding_window", 0, CTX_MAX, &window, w) < 0)
+		return -1;
+	if (v && v->type != GGUF_ARRAY
+	    && key_size(m, "attention.sliding_window_pattern", 0, m->n_layer + 1, &period, w) < 0)
+		return -1;
+	for (size_t il = 0; il < m->n_layer; il++) {
+		slides = !period || il % period < period - 1;
+		if (v && v->type == GGUF_ARRAY
+		    && key_size_at(m, "attention.sliding_window_pattern", il, 0, 1, &slides, w) < 0)
+			return -1;
+		m->layer[il].window = slides ? window : 0;
+	}
+	return 0;
+}
+
+int layers_sliding_rope(struct model *m, double base, struct why *w)
+{
+	m->rope_sliding = m->rope;
+	m->rope_sliding.base = base;
+	m->rope_sliding.scaling = ROPE_PLAIN;
+	m->rope_sliding.attn_factor = 1;
+	m->rope_sliding.factors = m->rope_sliding.factors_long = NULL;
+	for (size_t il = 0; il < m->n_layer; il++)
+		if (m->layer[il].window)
+			m->layer[il].rope = &m->rope_sliding;
+	return key_real(m, "rope.freq_base_swa", 1.0001, 1e15, &m->rope_sliding.base, w);
+}
+
+void layers_unrotate_full(struct model *m)
+{
+	for (size_t il = 0; il < m->n_layer; il++)
+		if (!m->layer[il].window)
+			m->layer[il].rope = NULL;
+}
+
+/* Heads past the largest power of two take every second slope of twice as many heads. */
+int layers_alibi(struct model *m, float most, struct why *w)
+{
+	size_t heads = m->layer[0].n_head, whole = 1;
+	float *slope = model_floats(m, heads);
+
+	if (!slope)
+		return why(w, "out of memory");
+	while (2 * whole <= heads)
+		whole *= 2;
+	for (size_t h = 0; h < heads; h++) {
+		double step = h < whole ? (double)(h + 1) : (double)(2 * (h - whole) + 1) / 2;
+
+		slope[h] = (float)rope_exp(-step * (double)most / (double)whole * fmath_log(2));
+	}
+	for (size_t il = 0; il < m->n_layer; il++) {
+		m->layer[il].slope = slope;
+		if (m->layer[il].n_head != heads)
+			return why(w, "%s: differs by layer: not supported", key_name(m, "attention.head_count").s);
+	}
+	return 0;
+}

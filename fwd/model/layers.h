@@ -1,0 +1,26 @@
+/* layers: the hyperparameters of a model's layers, as most families have them. A family's read() changes what is
+ * different. */
+#ifndef LAYERS_H
+#define LAYERS_H
+
+#include "keys.h"
+
+/* Sizes, RoPE and experts of all layers into m->layer. */
+int layers_read(struct model *m, struct why *w);
+
+/* ---- for families ---- */
+
+/* attention.sliding_window for the layers that attention.sliding_window_pattern names: a flag for each layer, or a
+ * period p, by default this one: layer il slides where il mod p < p − 1. Period 0: all slide. */
+int layers_slide(struct model *m, size_t period, struct why *w);
+
+/* RoPE of the layers that slide: base rope.freq_base_swa, by default this one, without scaling. */
+int layers_sliding_rope(struct model *m, double base, struct why *w);
+
+/* No RoPE in the layers that do not slide. */
+void layers_unrotate_full(struct model *m);
+
+/* ALiBi (Press et al. 2022) with this greatest bias: slopes that halve from head to head. */
+int layers_alibi(struct model *m, float most, struct why *w);
+
+#endif

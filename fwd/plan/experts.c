@@ -1,0 +1,181 @@
+/* experts: between the products of a mixture. `expert_rows` sorts the slots (a row and one of its experts) by expert,
+ * so that a panel of weights is unpacked once for all rows that use it, and packs each expert's rows; `combine` adds
+ * up what the experts of a row made of it. */
+#include "kinds.h"
+
+#include <string.h>
+
+#include "fwd/kernels/exp.h"
+#include "lib/base/size.h"
+
+/* ---- sorting ---- */
+
+/* Slots in the order of their experts and, for one expert, of their rows. */
+static void sort(struct routing *r, size_t rows)
+{
+	size_t slots = rows * r->used;
+
+	memset(r->first, 0, (r->n + 1) * sizeof *r->first);
+	for (size_t i = 0; i < slots; i++)
+		r->first[r->expert[i] + 1]++;
+	r->n_active = 0;
+	for (size_t e = 0; e < r->n; e++) {
+		if (r->first[e + 1])
+			r->active[r->n_active++] = (uint16_t)e;
+		r->first[e + 1] += r->first[e];
+	}
+	for (size_t i = 0; i < slots; i++)
+		r->place[i] = r->first[r->expert[i]]++;
+	for (size_t i = 0; i < slots; i++)
+		r->slot[r->place[i]] = (uint32_t)i;
+	for (size_t e = r->n; e > 0; e--)
+		r->first[e] = r->first[e - 1];
+	r->first[0] = 0;
+}
+
+/* What is packed together: as many rows of an expert as the kernels want. */
+static void divide(struct routing *r, size_t columns)
+{
+	r->n_groups = 0;
+	for (size_t i = 0; i < r->n_active; i++) {
+		size_t e = r->active[i], n = r->first[e + 1] - r->first[e];
+
+		for (size_t from = 0; from < n; from += columns)
+			r->group[r->n_groups++] = (struct expert_group){ .expert = (uint32_t)e, .from = (uint32_t)from,
+				.to = (uint32_t)size_min(from + columns, n) };
+	}
+}
+
+/* Bytes for up to n columns in a place of their own. */
+static size_t acts_room(const struct kernels *k, enum acts_kind kind, size_t elements, size_t n)
+{
+	return (k->acts_bytes(kind, elements, n) + 63) / 64 * 64;
+}
+
+size_t expert_acts_bytes(const struct kernels *k, enum acts_kind kind, size_t elements, size_t slots)
+{
+	enum { TRIED = 32 };    /* with more columns the room of each is less */
+	size_t most = 0;
+
+	for (size_t n = 1; n <= TRIED; n++)
+		most = size_max(most, (acts_room(k, kind, elements, n) + n - 1) / n);
+	return slots * most + 64;
+}
+
+/* Gives each expert's rows their places. alone: all read the same one. */
+static void place(const struct op_expert_rows *o, const struct step *s, int alone)
+{
+	const struct routing *r = o->routing;
+	struct packed *p = o->packed;
+
+	for (size_t kind = 0; kind < ACTS_KINDS; kind++) {
+		char *data = p->acts[kind].data;
+
+		for (size_t i = 0; i < r->n_active && p->wants[kind]; i++) {
+			size_t e = r->active[i], n = alone ? 1 : r->first[e + 1] - r->first[e];
+
+			p->by_expert[kind][e] = (struct acts){ .kind = kind, .k = p->k, .n = n, .data = data };
+			data += alone ? 0 : acts_room(s->k, kind, p->k, n);
+		}
+	}
+}
+
+/* ---- expert_rows ---- */
+
+/* A single row is packed once for all its experts. */
+static int is_alone(const struct op_expert_rows *o, const struct step *s)
+{
+	return o->gathers && s->n == 1 && !o->weighted;
+}
+
+static size_t rows_pieces(const struct op *op, const struct step *s)
+{
+	const struct op_expert_rows *o = op->bound;
+
+	if (o->gathers) {
+		sort(o->routing, s->n);
+		divide(o->routing, s->k->acts_columns);
+	}
+	place(o, s, is_alone(o, s));
+	return is_alone(o, s) ? 1 : o->routing->n_groups;
+}
+
+/* Rows [from, to) of an expert, from place `at` on, in scratch: those that were routed to it. */
+static const float *gather(const struct op_expert_rows *o, const struct step *s, size_t at, size_t n, float *to)
+{
+	const struct routing *r = o->routing;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t slot = r->slot[at + i];
+		const float *x = buffer_row(&o->in, slot / r->used);
+
+		if (o->weighted)
+			s->k->scale(to + i * o->n, x, r->weight[slot], o->n);
+		else
+			memcpy(to + i * o->n, x, o->n * sizeof *x);
+	}
+	return to;
+}
+
+static void activate(const struct op_expert_rows *o, const struct step *s, size_t at, size_t n)
+{
+	for (size_t i = at; i < at + n; i++) {
+		float *x = buffer_row(&o->in, i);
+
+		if (o->gated)
+			s->k->glu(o->unary, x, x, x + o->n, o->n);
+		else
+			s->k->unary(o->unary, x, x, o->n);
+	}
+}
+
+static void rows_piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+{
+	const struct op_expert_rows *o = op->bound;
+	const struct expert_group g = o->routing->group[piece];
+	size_t at = o->routing->first[g.expert] + g.from, n = g.to - g.from, stride = o->gathers ? o->n : o->in.stride;
+	const float *x;
+
+	if (is_alone(o, s))
+		x = buffer_row(&o->in, 0);
+	else if (o->gathers)
+		x = gather(o, s, at, n, (float *)step_scratch(s, thread));
+	else {
+		activate(o, s, at, n);
+		x = buffer_row(&o->in, at);
+	}
+	for (size_t kind = 0; kind < ACTS_KINDS; kind++)
+		if (o->packed->wants[kind])
+			s->k->acts_pack(&o->packed->by_expert[kind][g.expert], x, stride, g.from, g.to);
+}
+
+const struct op_kind op_expert_rows = { .name = "expert_rows", .pieces = rows_pieces, .piece = rows_piece };
+
+/* ---- combine ---- */
+
+static size_t combine_pieces(const struct op *op, const struct step *s)
+{
+	return s->n;
+}
+
+/* From the best expert to the worst, then the shared one. */
+static void combine_piece(const struct op *op, const struct step *s, size_t row, size_t thread)
+{
+	const struct op_combine *o = op->bound;
+	const struct routing *r = o->routing;
+	float *y = buffer_row(&o->out, row);
+
+	for (size_t i = row * r->used; i < (row + 1) * r->used; i++) {
+		const float *x = buffer_row(&o->in, r->place[i]);
+		float weight = o->unweighted ? 1 : r->weight[i];
+
+		if (o->scale)
+			weight *= o->scale[r->expert[i]];
+		(i == row * r->used ? s->k->scale : s->k->add_scaled)(y, x, weight, o->n);
+	}
+	if (o->shared.at)
+		s->k->add_scaled(y, buffer_row(&o->shared, row),
+			o->gate.at ? exp_sigmoid(*buffer_row(&o->gate, row)) : 1, o->n);
+}
+
+const struct op_kind op_combine = { .name = "combine", .pieces = combine_pieces, .piece = combine_piece };

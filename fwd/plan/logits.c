@@ -1,0 +1,31 @@
+/* logits: what some families do to logits: scaled, then capped. A piece is some of a row. */
+#include "kinds.h"
+
+#include "lib/base/size.h"
+
+enum { EACH = 4096 };
+
+static size_t per_row(const struct op *op)
+{
+	const struct op_logits *o = op->bound;
+
+	return op_pieces(o->n, EACH);
+}
+
+static size_t pieces(const struct op *op, const struct step *s)
+{
+	return s->n * per_row(op);
+}
+
+static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+{
+	const struct op_logits *o = op->bound;
+	size_t from = piece % per_row(op) * EACH, n = size_min(EACH, o->n - from);
+	float *x = s->logits + piece / per_row(op) * o->n + from;
+
+	s->k->scale(x, x, o->scale, n);
+	if (o->cap > 0)
+		s->k->cap(x, o->cap, n);
+}
+
+const struct op_kind op_logits = { .name = "logits", .pieces = pieces, .piece = piece };

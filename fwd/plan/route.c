@@ -1,0 +1,108 @@
+/* route: which experts each row goes to, and with what weights. A piece is a row. */
+#include "kinds.h"
+
+#include <math.h>
+
+#include "fwd/kernels/exp.h"
+
+#define SUM_LEAST 0x1p-14f       /* weights are divided by no less, as in the peers */
+
+static size_t pieces(const struct op *op, const struct step *s)
+{
+	return s->n;
+}
+
+static void softmax(float *p, size_t n)
+{
+	float most = p[0], sum = 0;
+
+	for (size_t i = 1; i < n; i++)
+		most = p[i] > most ? p[i] : most;
+	for (size_t i = 0; i < n; i++)
+		sum += p[i] = exp_of(p[i] - most);
+	for (size_t i = 0; i < n; i++)
+		p[i] /= sum;
+}
+
+/* From router logits to scores, in place. */
+static void gate(enum gating gating, float *p, size_t n)
+{
+	if (gating == GATING_SOFTMAX)
+		softmax(p, n);
+	for (size_t i = 0; i < n && gating == GATING_SIGMOID; i++)
+		p[i] = exp_sigmoid(p[i]);
+}
+
+/* The sum of the two largest of v[n]. */
+static float best_two(const float *v, size_t n)
+{
+	float first = -INFINITY, second = -INFINITY;
+
+	for (size_t i = 0; i < n; i++)
+		if (v[i] > first) {
+			second = first;
+			first = v[i];
+		} else if (v[i] > second)
+			second = v[i];
+	return n > 1 ? first + second : first;
+}
+
+/* The `best` largest of v[n] go to to[best], largest first; ties to the lowest index. */
+static void largest(const float *v, size_t n, uint16_t *to, size_t best)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t at = found < best ? found++ : best;
+
+		for (; at > 0 && v[i] > v[to[at - 1]]; at--)
+			if (at < best)
+				to[at] = to[at - 1];
+		if (at < best)
+			to[at] = (uint16_t)i;
+	}
+}
+
+/* Excludes all but the best groups of consecutive experts. A group counts as the sum of its two best. */
+static void drop_groups(const struct experts *e, float *v)
+{
+	float worth[EXPERTS_MAX];
+	uint16_t kept[EXPERTS_MAX];
+	size_t each = e->n / e->groups;
+
+	for (size_t g = 0; g < e->groups; g++)
+		worth[g] = best_two(v + g * each, each);
+	largest(worth, e->groups, kept, e->groups_used);
+	for (size_t i = 0; i < e->groups_used; i++)
+		worth[kept[i]] = NAN;
+	for (size_t i = 0; i < e->n; i++)
+		if (!isnan(worth[i / each]))
+			v[i] = -INFINITY;
+}
+
+static void piece(const struct op *op, const struct step *s, size_t row, size_t thread)
+{
+	const struct op_route *o = op->bound;
+	const struct experts *e = o->experts;
+	const struct routing *r = o->routing;
+	uint16_t *expert = r->expert + row * r->used;
+	float *p = buffer_row(&o->logits, row), *weight = r->weight + row * r->used, v[EXPERTS_MAX], sum = 0;
+
+	gate(e->gating, p, r->n);
+	for (size_t i = 0; i < r->n; i++)
+		v[i] = o->bias ? p[i] + o->bias[i] : p[i];
+	if (e->groups > 1)
+		drop_groups(e, v);
+	largest(v, r->n, expert, r->used);
+	for (size_t i = 0; i < r->used; i++)
+		weight[i] = p[expert[i]];
+	if (e->gating == GATING_CHOSEN)
+		softmax(weight, r->used);
+	for (size_t i = 0; i < r->used; i++)
+		sum += weight[i];
+	sum = sum > SUM_LEAST ? sum : SUM_LEAST;
+	for (size_t i = 0; i < r->used; i++)
+		weight[i] = (e->normalise ? weight[i] / sum : weight[i]) * e->scale;
+}
+
+const struct op_kind op_route = { .name = "route", .pieces = pieces, .piece = piece };
