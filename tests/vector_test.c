@@ -123,6 +123,8 @@ static void exp_test(void)
 /* Sums, products, clamps; in place where that is allowed. */
 static void linear_test(const struct kernels *s, const struct kernels *t)
 {
+	static const struct xielu xielu = { .positive = 1.1f, .negative = 0.8f, .beta = 0.5f, .eps = -1e-6f };
+
 	for (size_t i = 0; i < N_LENGTHS; i++) {
 		size_t n = lengths[i];
 		float *a = array(n, 3), *b = array(n, 1), *y = array(n, 1), *z = copy(y, n);
@@ -135,6 +137,9 @@ static void linear_test(const struct kernels *s, const struct kernels *t)
 		s->clamp(y, 0.7f, n);
 		t->clamp(z, 0.7f, n);
 		holds(same(y, z, n), t->name, "clamp", n);
+		s->xielu(&xielu, y, a, n);
+		t->xielu(&xielu, z, a, n);
+		holds(same(y, z, n), t->name, "xielu", n);
 		s->cap(y, 1.3f, n);
 		t->cap(z, 1.3f, n);
 		holds(same(y, z, n), t->name, "cap", n);

@@ -106,6 +106,11 @@ struct norm {
 
 /* gelu: the tanh form; relu2: max(x, 0)²; swiglu_oai: in glu() alone (exp.h) */
 enum unary { UNARY_SILU, UNARY_GELU, UNARY_RELU, UNARY_RELU2, UNARY_SIGMOID, UNARIES, UNARY_SWIGLU_OAI = UNARIES };
+/* x > 0: positive · x² + beta · x; else negative · (e^min(x, eps) − 1 − x) + beta · x (Huang and Schlag 2024) */
+struct xielu {
+	float positive, negative, beta, eps;
+};
+
 enum rope_pairs { ROPE_ADJACENT, ROPE_HALVES };
 
 struct kernels {
@@ -134,6 +139,7 @@ struct kernels {
 	/* y = f(gate) · up; y may be gate */
 	void (*glu)(enum unary f, float *y, const float *gate, const float *up, size_t n);
 	void (*unary)(enum unary f, float *y, const float *x, size_t n);
+	void (*xielu)(const struct xielu *f, float *y, const float *x, size_t n);
 
 	/* Rotates one head in place: n_rot/2 pairs, cos/sin[n_rot/2]. (a, b) becomes (a·c − b·s, a·s + b·c), computed
 	 * as fma(a, c, −(b·s)) and fma(a, s, b·c). */

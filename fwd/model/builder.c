@@ -238,7 +238,6 @@ static struct packed *append_norm(struct builder *b, const char *name, struct op
 	o.in = o.out = b->plan->x;
 	if (*name) {
 		o.out = with_stride(b->plan->h, n);
-		o.f = ROW_NORM;
 		o.norm = norm_of(b, name, n);
 	} else
 		name = "rows";
@@ -269,8 +268,10 @@ void build_post_norm(struct builder *b, const char *name)
 /* The activation is made where the product's result lies; n elements are left. */
 static struct packed *activate(struct builder *b, size_t n, enum row_function f, enum unary unary, struct buffer wide)
 {
-	struct op_rows o = { .n = n, .in = wide, .out = wide, .f = f, .unary = unary };
+	struct op_rows o = { .n = n, .in = wide, .out = wide, .f = f, .unary = unary, .xielu = b->layer->xielu };
 
+	if (b->model->family->decoder.sub_norms)
+		o.norm = norm_of(b, "ffn_sub_norm", n);
 	leaves(append_packing(b, "ffn_act", &o, SLOT_BRANCH), 0, "", o.out, o.n);
 	return o.packed;
 }
@@ -301,7 +302,7 @@ struct packed *build_ungated(struct builder *b, struct packed *x, enum unary f)
 	struct buffer wide = with_stride(b->plan->wide, b->layer->n_ff);
 
 	append_product(b, x, "ffn_up", NARROW, b->layer->n_ff, wide);
-	return activate(b, b->layer->n_ff, ROW_UNARY, f, wide);
+	return activate(b, b->layer->n_ff, b->model->family->decoder.xielu ? ROW_XIELU : ROW_UNARY, f, wide);
 }
 
 void build_branch(struct builder *b, struct packed *x, const char *name)
@@ -332,14 +333,18 @@ static struct packed *expert_rows(struct builder *b, const char *name, struct op
 	return packed;
 }
 
+void build_router(struct builder *b, struct packed *x)
+{
+	append_product(b, x, "ffn_gate_inp", NARROW, b->layer->experts->n, b->plan->mixture.logits);
+}
+
 /* Which experts each row goes to. */
-static void route(struct builder *b, struct packed *x)
+static void route(struct builder *b)
 {
 	struct mixture *m = &b->plan->mixture;
 	const struct experts *e = b->layer->experts;
 	struct op_route o = { .routing = &m->routing, .experts = e, .logits = m->logits };
 
-	append_product(b, x, "ffn_gate_inp", NARROW, e->n, m->logits);
 	o.bias = bias_of(b, "exp_probs_b", e->n);
 	append(b, &op_route, NULL, &o, sizeof o);
 }
@@ -364,11 +369,14 @@ void build_experts(struct builder *b, struct packed *x, enum unary f)
 	size_t n_embd = b->model->n_embd, n_ff = b->layer->experts->n_ff;
 	struct op_product up = { .routing = &m->routing }, down = up;
 	struct op_combine sum = { .routing = &m->routing, .n = n_embd, .in = m->out, .out = b->plan->branch };
+	int weighted = sum.unweighted = b->layer->experts->weighted;
 
 	add_branch(b);
-	route(b, x);
+	if (!b->model->family->decoder.routes_input)
+		build_router(b, x);
+	route(b);
 	up.x = expert_rows(b, "ffn_rows", (struct op_expert_rows){ .routing = &m->routing, .n = n_embd,
-		.in = with_stride(b->plan->h, n_embd), .gathers = 1 });
+		.in = with_stride(b->plan->h, n_embd), .gathers = 1, .weighted = weighted });
 	if (build_has(b, "ffn_gate_exps")) {
 		add_product(b, &up, "ffn_gate_exps", NARROW, n_ff, m->wide);
 		add_product(b, &up, "ffn_up_exps", NARROW, n_ff, at_column(m->wide, n_ff));
@@ -415,7 +423,7 @@ void build_qkv(struct builder *b, struct packed *x)
 /* The norm of n elements of q or k, of all heads together. */
 static void norm_together(struct builder *b, const char *name, struct buffer x, size_t n)
 {
-	struct op_rows o = { .n = n, .in = x, .out = x, .f = ROW_NORM, .norm = norm_of(b, name, n) };
+	struct op_rows o = { .n = n, .in = x, .out = x, .norm = norm_of(b, name, n) };
 
 	append(b, &op_rows, name, &o, sizeof o);
 }
@@ -426,6 +434,10 @@ static void head_norms(struct builder *b, enum head_norms norms, struct op_atten
 	const struct layer *l = b->layer;
 	size_t q = l->n_head * l->dim_k, k = l->n_head_kv * l->dim_k;
 
+	if (l->head_norms_bare) {
+		o->late = 1;
+		o->q_norm = o->k_norm = (struct norm){ .kind = NORM_RMS, .eps = b->model->eps };
+	}
 	if (norms == HEADS_PLAIN || !build_has(b, "attn_q_norm"))
 		return;
 	if (norms == HEADS_NORMED_TOGETHER) {
@@ -459,6 +471,12 @@ static const struct rope *rope_of(struct builder *b, const struct rope_spec *spe
 	return o.rope;
 }
 
+static void also_select(struct op_select *o, struct buffer x, size_t n)
+{
+	o->x[o->buffers] = x;
+	o->n[o->buffers++] = n;
+}
+
 struct packed *build_attention(struct builder *b, enum head_norms norms)
 {
 	const struct layer *l = b->layer;
@@ -467,11 +485,14 @@ struct packed *build_attention(struct builder *b, enum head_norms norms)
 	struct op_attention o = {
 		.qkv = qkv_of(b), .out = with_stride(b->plan->h, out), .layer = b->il - b->plan->setup.first,
 		.heads = { .dim_k = l->dim_k, .dim_v = l->dim_v, .n_head = l->n_head, .n_head_kv = l->n_head_kv,
-			.scale = l->scale, .window = l->window, .slope = l->slope, .cap = b->model->attn_cap },
+			.scale = l->scale, .window = l->window, .chunk = l->chunk,
+			.slope = l->slope, .cap = b->model->attn_cap },
 		.pairs = b->model->family->pairs, .rope = l->rope ? rope_of(b, l->rope) : NULL,
+		.temperature = l->temperature,
 	};
 	struct op_rows pack = { .n = out, .in = o.out, .out = o.out };
-	struct op_select select = { .x = b->plan->x, .n = b->model->n_embd };
+	size_t n_embd = b->model->n_embd;
+	struct op_select select = { .buffers = 1, .x = { b->plan->x }, .n = { n_embd } };
 	struct op *op;
 
 	if (build_has(b, "attn_sinks"))
@@ -486,9 +507,13 @@ struct packed *build_attention(struct builder *b, enum head_norms norms)
 		op->block_bytes = l->n_head_kv * k->attend_part(l->dim_v, ATTEND_FEW * group);
 	}
 	leaves(append(b, &op_join, "attend", &o, sizeof o), 0, "", o.out, out);
+	if (b->model->family->decoder.sub_norms)
+		pack.norm = norm_of(b, "attn_sub_norm", out);
 	append_packing(b, "attn_pack", &pack, SLOT_BRANCH);
 	if (b->pending)
-		select.branch = b->plan->branch;
+		also_select(&select, b->plan->branch, n_embd);
+	if (b->model->family->decoder.routes_input)
+		also_select(&select, b->plan->mixture.logits, b->model->experts.n);
 	if (b->wanted)
 		append(b, &op_select, NULL, &select, sizeof select);
 	return pack.packed;
@@ -501,7 +526,7 @@ static void build_embed(struct builder *b)
 	const struct model *m = b->model;
 	struct op_embed e = { .x = b->plan->x, .spare = with_stride(b->plan->h, m->n_embd),
 		.scale = m->embedding_scale };
-	struct op_rows norm = { .n = m->n_embd, .in = e.x, .out = e.x, .f = ROW_NORM };
+	struct op_rows norm = { .n = m->n_embd, .in = e.x, .out = e.x };
 
 	matrix(b, "token_embd", m->n_vocab, m->n_embd, &e.ids);
 	if (m->family->learned_positions)

@@ -63,6 +63,9 @@ void build_post_norm(struct builder *b, const char *name);
 struct packed *build_gated(struct builder *b, struct packed *x, enum unary f);
 struct packed *build_ungated(struct builder *b, struct packed *x, enum unary f);
 
+/* The router's logits for packed rows: where experts are chosen by x itself. build_experts() calls it otherwise. */
+void build_router(struct builder *b, struct packed *x);
+
 /* The branch = the mixture of experts of the rows that the last norm made and packed in x. */
 void build_experts(struct builder *b, struct packed *x, enum unary f);
 

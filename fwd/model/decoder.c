@@ -36,7 +36,11 @@ static void parallel_layer(struct builder *b, const char *attn_norm, const char 
 	struct packed *x = build_norm(b, build_has(b, ffn_norm) ? ffn_norm : attn_norm);
 
 	feed_forward(b, x);
-	attention(b, build_has(b, ffn_norm) ? build_norm_beside(b, attn_norm) : x);
+	if (build_has(b, ffn_norm))
+		x = build_norm_beside(b, attn_norm);
+	else if (build_has(b, "attn_norm_2"))
+		x = build_norm_beside(b, "attn_norm_2");
+	attention(b, x);
 }
 
 void decoder_layer(struct builder *b, size_t il)
@@ -48,6 +52,8 @@ void decoder_layer(struct builder *b, size_t il)
 		parallel_layer(b, attn_norm, ffn_norm);
 		return;
 	}
+	if (d->routes_input)
+		build_router(b, build_norm(b, ""));
 	attention(b, build_norm(b, attn_norm));
 	feed_forward(b, build_norm(b, ffn_norm));
 }

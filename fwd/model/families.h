@@ -22,6 +22,9 @@ struct decoder {
 	int parallel;                   /* both branches read x: one norm, where the file has no ffn_norm */
 	int ungated;                    /* f(ffn_up) in place of f(ffn_gate) · ffn_up */
 	enum unary f;
+	int xielu;                      /* xIELU in place of f */
+	int routes_input;               /* experts are chosen by x, before the layer's norms */
+	int sub_norms;                  /* attn_sub_norm and ffn_sub_norm before the last product of a branch */
 };
 
 /* How a mixture weighs its experts: see struct experts. */
@@ -30,6 +33,7 @@ struct expert_rule {
 	int reads_gating;               /* key expert_gating_func counts */
 	int normalise;
 	int reads_weights;              /* keys expert_weights_norm, expert_weights_scale and expert_group_* count */
+	int weighted;                   /* weights multiply the experts' inputs */
 };
 
 struct family {
@@ -39,6 +43,7 @@ struct family {
 	int unrotated;                  /* no RoPE */
 	int learned_positions;          /* a table of positions */
 	struct decoder decoder;
+	int predicts;                   /* files may have further layers that predict further tokens */
 	int has_experts;                /* in layers with a router */
 	struct expert_rule experts;
 

@@ -60,6 +60,7 @@ const struct family families_gpt2[] = {
 	{ .arch = "codeshell", .norm = NORM_LAYER, .pairs = ROPE_HALVES, .decoder = { UNGATED_GELU } },
 	{ .arch = "gptneox", .norm = NORM_LAYER, .pairs = ROPE_HALVES, .read = gptneox, .decoder = { UNGATED_GELU } },
 	{ .arch = "phi2", .norm = NORM_LAYER, .pairs = ROPE_HALVES, .decoder = { UNGATED_GELU, .parallel = 1 } },
+	{ .arch = "falcon", .norm = NORM_LAYER, .pairs = ROPE_HALVES, .decoder = { UNGATED_GELU, .parallel = 1 } },
 	{ .arch = "bloom", .norm = NORM_LAYER, .unrotated = 1, .read = bloom, .decoder = { UNGATED_GELU } },
 	{ .arch = "mpt", .norm = NORM_LAYER, .unrotated = 1, .read = mpt, .decoder = { UNGATED_GELU } },
 	{ .arch = "jais", .norm = NORM_LAYER, .unrotated = 1, .read = jais },

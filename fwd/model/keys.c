@@ -88,12 +88,32 @@ int key_size_at(struct model *m, const char *name, size_t il, size_t low, size_t
 		return key_size(m, name, low, high, out, w);
 	if (v->of != GGUF_I32 && v->of != GGUF_U32 && v->of != GGUF_BOOL)
 		return why(w, "%s: neither integers nor flags", key.s);
-	if (v->n != m->n_layer)
-		return why(w, "%s: %llu elements, but %zu layers", key.s, (unsigned long long)v->n, m->n_layer);
+	if (v->n != m->n_block)
+		return why(w, "%s: %llu elements, but %zu layers", key.s, (unsigned long long)v->n, m->n_block);
 	n = gguf_element_integer(v, il);
 	if (n < (int64_t)low || n > (int64_t)high)
 		return why(w, "%s: %lld of layer %zu is not in %zu to %zu", key.s, (long long)n, il, low, high);
 	*out = (size_t)n;
+	return 0;
+}
+
+int key_floats(struct model *m, const char *name, size_t n, float *out, struct why *w)
+{
+	const struct gguf_value *v = gguf_find(m->gguf, name);
+	double x;
+
+	if (!v)
+		return why(w, "%s: missing", name);
+	for (size_t i = 0; i < n; i++) {
+		if (v->type != GGUF_ARRAY) {
+			if (gguf_real(m->gguf, name, &x, w) < 0)
+				return -1;
+		} else if (v->of != GGUF_F32 || v->n != n)
+			return why(w, "%s: not %zu numbers", name, n);
+		else
+			x = gguf_element_real(v, i);
+		out[i] = (float)x;
+	}
 	return 0;
 }
 

@@ -119,6 +119,7 @@ static int read_gating(struct model *m, struct experts *e, struct why *w)
 
 	e->gating = rule->gating;
 	e->normalise = rule->normalise;
+	e->weighted = rule->weighted;
 	e->scale = 1;
 	e->groups = e->groups_used = 1;
 	if (rule->reads_gating && key_size(m, "expert_gating_func", 0, 3, &gating, w) < 0)
@@ -220,6 +221,18 @@ int layers_sliding_rope(struct model *m, double base, struct why *w)
 		if (m->layer[il].window)
 			m->layer[il].rope = &m->rope_sliding;
 	return key_real(m, "rope.freq_base_swa", 1.0001, 1e15, &m->rope_sliding.base, w);
+}
+
+int layers_temper(struct model *m, size_t offset, size_t length, struct why *w)
+{
+	float scale = 0;
+
+	if (key_float(m, "attention.temperature_scale", 0, 1e3, &scale, w) < 0
+	    || key_size(m, "attention.temperature_length", 1, CTX_MAX, &length, w) < 0)
+		return -1;
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].temperature = (struct temperature){ .scale = scale, .offset = offset, .length = length };
+	return 0;
 }
 
 void layers_unrotate_full(struct model *m)

@@ -20,6 +20,9 @@ int layers_sliding_rope(struct model *m, double base, struct why *w);
 /* No RoPE in the layers that do not slide. */
 void layers_unrotate_full(struct model *m);
 
+/* attention.temperature_scale and _length, by default this one, for all layers. */
+int layers_temper(struct model *m, size_t offset, size_t length, struct why *w);
+
 /* ALiBi (Press et al. 2022) with this greatest bias: slopes that halve from head to head. */
 int layers_alibi(struct model *m, float most, struct why *w);
 

@@ -3,6 +3,7 @@
 
 #include "families.h"
 #include "layers.h"
+#include "lib/base/fmath.h"
 
 /* Granite (IBM 2024): scales of embeddings, branches, scores and logits. */
 static int granite(struct model *m, struct why *w)
@@ -100,6 +101,39 @@ static int hunyuan(struct model *m, struct why *w)
 	return 0;
 }
 
+/* Mistral 3 (2025): YaRN with a magnitude of its own, and warmer queries far into the context. */
+static int mistral3(struct model *m, struct why *w)
+{
+	double multiplier = 0;
+
+	if (key_real(m, "rope.scaling.yarn_log_multiplier", 0, 1e3, &multiplier, w) < 0)
+		return -1;
+	m->rope.attn_factor /= 1 + 0.1 * multiplier * fmath_log(m->rope.factor);
+	return layers_temper(m, 0, (size_t)m->rope.n_ctx_orig, w);
+}
+
+static float softplus(float x)
+{
+	return x > 20 ? x : (float)fmath_log(1 + rope_exp((double)x));
+}
+
+/* Apertus (Swiss AI 2025): xIELU with parameters for each layer. */
+static int apertus(struct model *m, struct why *w)
+{
+	float *x = model_floats(m, 4 * m->n_layer);
+	size_t n = m->n_layer;
+
+	if (!x)
+		return why(w, "out of memory");
+	if (key_floats(m, "xielu.alpha_p", n, x, w) < 0 || key_floats(m, "xielu.alpha_n", n, x + n, w) < 0
+	    || key_floats(m, "xielu.beta", n, x + 2 * n, w) < 0 || key_floats(m, "xielu.eps", n, x + 3 * n, w) < 0)
+		return -1;
+	for (size_t il = 0; il < n; il++)
+		m->layer[il].xielu = (struct xielu){ .positive = softplus(x[il]), .beta = x[2 * n + il],
+			.negative = x[2 * n + il] + softplus(x[n + il]), .eps = x[3 * n + il] };
+	return 0;
+}
+
 const struct family families_llama[] = {
 	/* Touvron et al. 2023; Llama 3, Mistral, SmolLM2, Mixtral, ... */
 	{ .arch = "llama", .norm = NORM_RMS, .has_experts = 1, .experts = { .normalise = 1 } },
@@ -122,6 +156,10 @@ const struct family families_llama[] = {
 	  .decoder = { .ffn_norm = "post_attention_norm" } },
 	{ .arch = "hunyuan-dense", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = hunyuan,
 	  .decoder = { .heads = HEADS_NORMED_LATE } },
+	{ .arch = "mistral3", .norm = NORM_RMS, .read = mistral3 },
+	{ .arch = "apertus", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = apertus,
+	  .decoder = { .heads = HEADS_NORMED, .ungated = 1, .xielu = 1 } },
+	{ .arch = "bitnet", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .sub_norms = 1 } },
 	{ .arch = "ernie4_5", .norm = NORM_RMS },
 	{ .arch = "internlm2", .norm = NORM_RMS },
 	{ .arch = "xverse", .norm = NORM_RMS },

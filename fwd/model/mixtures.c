@@ -14,7 +14,46 @@ static int dbrx(struct model *m, struct why *w)
 	return key_float(m, "attention.clamp_kqv", 0, 1e6, &m->qkv_clamp, w);
 }
 
+/* SmallThinker (2025): with windows, the first of four layers has none and is not rotated. */
+static int smallthinker(struct model *m, struct why *w)
+{
+	size_t window = 0;
+
+	if (key_size(m, "attention.sliding_window", 0, SIZE_MAX >> 1, &window, w) < 0)
+		return -1;
+	for (size_t il = 0; window && il < m->n_layer; il++) {
+		m->layer[il].window = il % 4 ? 4096 : 0;        /* whatever the key says, as in the peers */
+		m->layer[il].rope = il % 4 ? &m->rope : NULL;
+	}
+	return 0;
+}
+
+/* Llama 4 (Meta 2025): three of four layers are rotated and see their chunk of 8192 positions; the fourth is neither, and
+ * has warmer queries far into the context. */
+static int llama4(struct model *m, struct why *w)
+{
+	enum { CHUNK = 8192 };
+
+	for (size_t il = 0; il < m->n_layer; il++) {
+		struct layer *l = &m->layer[il];
+
+		if (il % 4 == 3) {
+			l->rope = NULL;
+			l->temperature = (struct temperature){ .scale = 0.1f, .offset = 1, .length = CHUNK };
+		} else {
+			l->chunk = CHUNK;
+			l->head_norms_bare = m->experts.n != 128;
+		}
+	}
+	return 0;
+}
+
 const struct family families_mixtures[] = {
+	{ .arch = "llama4", .norm = NORM_RMS, .read = llama4, .has_experts = 1,
+	  .experts = { .gating = GATING_SIGMOID, .weighted = 1 } },
+	{ .arch = "smallthinker", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = smallthinker,
+	  .decoder = { .routes_input = 1, .f = UNARY_RELU }, .has_experts = 1,
+	  .experts = { .reads_gating = 1, .normalise = 1 } },
 	{ .arch = "qwen2moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .has_experts = 1 },
 	{ .arch = "qwen3moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED },
 	  .has_experts = 1, .experts = { .normalise = 1 } },
@@ -23,7 +62,7 @@ const struct family families_mixtures[] = {
 	{ .arch = "gpt-oss", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gpt_oss,
 	  .decoder = { .ffn_norm = "post_attention_norm", .f = UNARY_SWIGLU_OAI }, .has_experts = 1,
 	  .experts = { .gating = GATING_CHOSEN } },
-	{ .arch = "glm4moe", .norm = NORM_RMS, .pairs = ROPE_HALVES,
+	{ .arch = "glm4moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = 1,
 	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED }, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "deepseek", .norm = NORM_RMS, .has_experts = 1, .experts = { .reads_weights = 1 } },
@@ -34,7 +73,7 @@ const struct family families_mixtures[] = {
 	{ .arch = "ernie4_5-moe", .norm = NORM_RMS, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "hunyuan-moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED_LATE },
 	  .has_experts = 1, .experts = { .normalise = 1 } },
-	{ .arch = "bailingmoe2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED },
+	{ .arch = "bailingmoe2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = 1, .decoder = { .heads = HEADS_NORMED },
 	  .has_experts = 1, .experts = { .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "phimoe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "dbrx", .norm = NORM_LAYER, .pairs = ROPE_HALVES, .read = dbrx,

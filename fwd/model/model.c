@@ -153,6 +153,18 @@ static void measure(struct model *m)
 	}
 }
 
+/* The last layers of the file may predict further tokens: they are not run. */
+static int drop_predicting(struct model *m, struct why *w)
+{
+	size_t n = 0;
+
+	m->n_block = m->n_layer;
+	if (m->family->predicts && key_size(m, "nextn_predict_layers", 0, m->n_layer - 1, &n, w) < 0)
+		return -1;
+	m->n_layer -= n;
+	return 0;
+}
+
 static int read_all(struct model *m, struct why *w)
 {
 	m->used = calloc(m->gguf->n_tensors + 1, 1);
@@ -161,7 +173,7 @@ static int read_all(struct model *m, struct why *w)
 	m->embedding_scale = m->residual_scale = m->logit_scale = 1;
 	if (read_architecture(m, w) < 0 || check_causal(m, w) < 0
 	    || key_required(m, "block_count", 1, LAYERS_MAX, &m->n_layer, w) < 0
-	    || key_required(m, "embedding_length", 1, EMBD_MAX, &m->n_embd, w) < 0
+	    || drop_predicting(m, w) < 0 || key_required(m, "embedding_length", 1, EMBD_MAX, &m->n_embd, w) < 0
 	    || key_required(m, "context_length", 1, CTX_MAX, &m->n_ctx_train, w) < 0
 	    || layers_read(m, w) < 0 || keys_refuse_features(m, w) < 0 || read_epsilon(m, w) < 0
 	    || read_vocabulary(m, w) < 0 || check_others(m, w) < 0
@@ -312,6 +324,8 @@ int model_all_used(const struct model *m, size_t first, size_t last, struct why 
 		struct gguf_string s = m->gguf->tensors[i].name;
 		size_t il = layer_of(s);
 
+		if (il >= m->n_layer && il < m->n_block)
+			continue;
 		if (!m->used[i] && (whole || (il >= first && il < last)))
 			return why(w, "tensor %.*s: unknown for architecture %s", s.n < 128 ? (int)s.n : 128, s.s,
 				m->arch);

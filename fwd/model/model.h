@@ -30,6 +30,13 @@ struct experts {
 	int normalise;
 	float scale;
 	size_t groups, groups_used;     /* consecutive experts; only those of the best groups can be chosen */
+	int weighted;                   /* weights multiply the experts' inputs, not their results */
+};
+
+/* Queries at position p are multiplied by 1 + scale · ln(1 + floor((p + offset) / length)). */
+struct temperature {
+	float scale;                    /* 0: none */
+	size_t offset, length;
 };
 
 /* What may differ from layer to layer, as read from the file. What a new family varies is one more field here. */
@@ -39,7 +46,10 @@ struct layer {
 	size_t n_ff;
 	const struct rope_spec *rope;   /* NULL: q and k are not rotated */
 	float scale;                    /* of scores: 1 / sqrt(dim_k), mostly */
-	size_t window;                  /* positions that a query sees, with its own; 0: all */
+	size_t window, chunk;           /* see struct attend; 0: all positions are seen */
+	int head_norms_bare;            /* RMS norms of q and k heads without weights, after the rotation */
+	struct temperature temperature;
+	struct xielu xielu;             /* the activation, where that is xIELU */
 	const float *slope;             /* [n_head], of ALiBi; or NULL */
 	const struct experts *experts;  /* NULL: a dense layer */
 };
@@ -51,6 +61,7 @@ struct model {
 	uint64_t fingerprint, vocab;    /* of the weights and of the vocabulary */
 
 	size_t n_vocab, n_embd, n_layer;
+	size_t n_block;         /* layers in the file; those from n_layer on predict further tokens and are not run */
 	struct layer *layer;    /* [n_layer] */
 	struct experts experts;
 	size_t n_ctx_train;     /* what the model was trained for */

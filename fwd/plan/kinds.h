@@ -20,8 +20,8 @@ struct op_angles {
 };
 
 /* What happens to a row between two products, in one pass over it and in this order, each part where it is set:
- *   branch = norm(branch);  x += scale · branch;  out = f(in);  packed = out. */
-enum row_function { ROW_SAME, ROW_NORM, ROW_UNARY, ROW_GLU, ROW_CLAMP };
+ *   branch = norm(branch);  x += scale · branch;  out = f(in);  out = norm(out);  packed = out. */
+enum row_function { ROW_SAME, ROW_UNARY, ROW_GLU, ROW_XIELU, ROW_CLAMP };
 
 struct op_rows {
 	size_t n;                       /* elements of out */
@@ -30,9 +30,10 @@ struct op_rows {
 	float scale;                    /* of the branch */
 	enum row_function f;
 	float most;                     /* CLAMP: to [-most, most] */
-	struct buffer in, out;          /* SAME: out is in. GLU: in holds the gate's n elements, then the other n */
-	struct norm norm;
+	struct buffer in, out;          /* SAME without a norm: out is in. GLU: the gate's n elements, then the other n */
 	enum unary unary;
+	struct xielu xielu;
+	struct norm norm;
 	struct packed *packed;          /* or NULL */
 };
 
@@ -58,14 +59,18 @@ struct op_attention {
 	struct norm q_norm, k_norm;     /* of each head */
 	size_t norm_step;               /* floats from one head's weights to the next one's; 0: all have the same */
 	int late;                       /* norms after the rotation */
+	struct temperature temperature;
 	enum rope_pairs pairs;
 	const struct rope *rope;        /* or NULL */
 };
 
-/* The wanted rows of buffers, moved to their fronts. */
+/* The wanted rows of some buffers, moved to their fronts. */
+enum { SELECT_MAX = 3 };
+
 struct op_select {
-	struct buffer x, branch;        /* branch.at NULL: x alone */
-	size_t n;                       /* elements of a row */
+	size_t buffers;
+	struct buffer x[SELECT_MAX];
+	size_t n[SELECT_MAX];           /* elements of a row */
 };
 
 /* The step's logits, scaled and then capped, as cap · tanh(x / cap); cap 0: not capped. */

@@ -2,6 +2,7 @@
  * queries that read this head. */
 #include "kinds.h"
 
+#include "lib/base/fmath.h"
 #include "lib/base/size.h"
 
 size_t kv_rows_pieces(const struct op *op, const struct step *s)
@@ -23,6 +24,14 @@ struct kv_rows kv_rows_of(const struct op_attention *a, const struct step *s, si
 		tile -= tiles;
 	return (struct kv_rows){ .run = r, .head = piece % heads, .from = r->first + tile * KV_TILE,
 		.to = r->first + size_min((tile + 1) * KV_TILE, r->n) };
+}
+
+/* Multiplies the queries at this position. */
+static void temper(const struct temperature *t, const struct step *s, float *q, size_t n, size_t pos)
+{
+	double factor = 1 + (double)t->scale * fmath_log(1 + (double)((pos + t->offset) / t->length));
+
+	s->k->scale(q, q, (float)factor, n);
 }
 
 /* A head of q or k, whose norm has its weights. */
@@ -54,6 +63,9 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 		prepare_head(a, s, q + (d->n_head + t.head) * d->dim_k, a->k_norm, t.head, row);
 		for (size_t head = t.head * group; head < (t.head + 1) * group; head++)
 			prepare_head(a, s, q + head * d->dim_k, a->q_norm, head, row);
+		if (a->temperature.scale > 0)
+			temper(&a->temperature, s, q + t.head * group * d->dim_k, group * d->dim_k,
+				step_position(s, row));
 	}
 }
 

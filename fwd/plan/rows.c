@@ -33,14 +33,16 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 
 		if (o->branch.at)
 			add_branch(o, k, x, buffer_row(&o->branch, i));
-		if (o->f == ROW_NORM)
-			k->norm(&o->norm, in, out, o->n);
-		else if (o->f == ROW_UNARY)
+		if (o->f == ROW_UNARY)
 			k->unary(o->unary, out, in, o->n);
 		else if (o->f == ROW_GLU)
 			k->glu(o->unary, out, in, in + o->n, o->n);
+		else if (o->f == ROW_XIELU)
+			k->xielu(&o->xielu, out, in, o->n);
 		else if (o->f == ROW_CLAMP)
 			k->clamp(out, o->most, o->n);
+		if (o->norm.kind)
+			k->norm(&o->norm, o->f == ROW_SAME ? in : out, out, o->n);
 	}
 	for (size_t kind = 0; o->packed && kind < ACTS_KINDS; kind++)
 		if (o->packed->wants[kind])

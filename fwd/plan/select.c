@@ -13,20 +13,17 @@ static size_t pieces(const struct op *op, const struct step *s)
 
 static void move(const struct op_select *o, size_t to, size_t from)
 {
-	memmove(buffer_row(&o->x, to), buffer_row(&o->x, from), o->n * sizeof(float));
-	if (o->branch.at)
-		memmove(buffer_row(&o->branch, to), buffer_row(&o->branch, from), o->n * sizeof(float));
+	for (size_t i = 0; i < o->buffers; i++)
+		memmove(buffer_row(&o->x[i], to), buffer_row(&o->x[i], from), o->n[i] * sizeof(float));
 }
 
 static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
 {
-	const struct op_select *o = op->bound;
-
 	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
 		size_t from = r->first + r->n - r->wanted;
 
 		for (size_t i = 0; i < r->wanted; i++)
-			move(o, r->first_wanted + i, from + i);
+			move(op->bound, r->first_wanted + i, from + i);
 	}
 }
 

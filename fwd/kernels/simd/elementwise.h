@@ -195,6 +195,25 @@ static void vector_unary(enum unary f, float *y, const float *x, size_t n)
 	vf_store_n(y + i, vector_apply(f, vf_load_n(x + i, n - i)), n - i);
 }
 
+/* scalar_xielu() */
+static inline f32x16 vector_xielu_16(const struct xielu *f, f32x16 x)
+{
+	f32x16 low = vf_sub(vf_sub(vector_exp(vf_min(x, vf_set1(f->eps))), vf_set1(1)), x);
+	f32x16 high = vf_mul(vf_mul(vf_set1(f->positive), x), x);
+
+	low = vf_mul(low, vf_set1(f->negative));
+	return vf_fma(vf_set1(f->beta), x, vf_select_less(vf_zero(), x, high, low));
+}
+
+static void vector_xielu(const struct xielu *f, float *y, const float *x, size_t n)
+{
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES)
+		vf_store(y + i, vector_xielu_16(f, vf_load(x + i)));
+	vf_store_n(y + i, vector_xielu_16(f, vf_load_n(x + i, n - i)), n - i);
+}
+
 /* ---- rotation ---- */
 
 static inline void vector_rotate(f32x16 *a, f32x16 *b, f32x16 c, f32x16 s)

@@ -118,6 +118,16 @@ void scalar_unary(enum unary f, float *y, const float *x, size_t n)
 		y[i] = apply(f, x[i]);
 }
 
+void scalar_xielu(const struct xielu *f, float *y, const float *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		float low = x[i] < f->eps ? x[i] : f->eps;
+		float t = x[i] > 0 ? f->positive * x[i] * x[i] : (exp_of(low) - 1 - x[i]) * f->negative;
+
+		y[i] = fmaf(f->beta, x[i], t);
+	}
+}
+
 void scalar_rope(enum rope_pairs pairs, float *x, const float *cos, const float *sin, size_t n_rot)
 {
 	size_t step = pairs == ROPE_ADJACENT ? 2 : 1, apart = pairs == ROPE_ADJACENT ? 1 : n_rot / 2;
