@@ -14,6 +14,7 @@ struct attend_shape {
 	size_t window, chunk;
 	float cap;
 	int slopes, sinks;      /* random ones */
+	int v_in_k;
 };
 
 /* One attention problem: its shape, the cache filled with `stored` positions, queries for all of them. */
@@ -51,13 +52,13 @@ static void *get(size_t n, size_t size)
 
 static struct kv_head head_of(const struct setting *s, size_t h)
 {
-	return (struct kv_head){ .extent = s->extent, .offset = h * kv_block_bytes(s->a.type, s->a.dim_k, s->a.dim_v),
+	return (struct kv_head){ .extent = s->extent, .offset = h * kv_block_bytes(s->a.type, s->a.dim_k, attend_stored_v(&s->a)),
 		.h = h };
 }
 
 static struct kv_block block_of(const struct setting *s, size_t h, size_t pos)
 {
-	return kv_block_at(s->a.type, s->a.dim_k, s->a.dim_v, s->extent[pos / KV_EXTENT] + head_of(s, h).offset);
+	return kv_block_at(s->a.type, s->a.dim_k, attend_stored_v(&s->a), s->extent[pos / KV_EXTENT] + head_of(s, h).offset);
 }
 
 /* Element i of K or V, whose scale is scale[at]. */
@@ -84,13 +85,15 @@ static double cached_v(const struct setting *s, size_t h, size_t pos, size_t d)
 	struct kv_block kv = block_of(s, h, pos);
 	size_t dim = s->a.dim_v, j = pos % KV_EXTENT;
 
+	if (s->a.v_in_k)
+		return cached_k(s, h, pos, d);
 	return cached(s, kv.v, j * dim + d, kv.v_scale, kv_scale_index(dim, j, d / KV_SCALED));
 }
 
 /* Fills all positions from `from` on with NaN and infinity, which memory may hold there. */
 static void soil(struct setting *s, size_t from)
 {
-	size_t dim_k = s->a.dim_k, dim_v = s->a.dim_v;
+	size_t dim_k = s->a.dim_k, dim_v = attend_stored_v(&s->a);
 
 	for (size_t h = 0; h < s->a.n_head_kv; h++)
 		for (size_t pos = from; pos < s->extents * KV_EXTENT; pos++)
@@ -134,20 +137,20 @@ static void set_up(struct setting *s, const struct attend_shape *shape, enum kv_
 	for (size_t i = 0; i < n; i++)
 		s->q[i] = draw() * sharpness;
 	s->a = (struct attend){ .type = type, .dim_k = shape->dim_k, .dim_v = shape->dim_v, .n_head = shape->n_head,
-		.n_head_kv = shape->n_head_kv, .window = shape->window, .chunk = shape->chunk, .cap = shape->cap,
+		.n_head_kv = shape->n_head_kv, .window = shape->window, .chunk = shape->chunk, .cap = shape->cap, .v_in_k = shape->v_in_k,
 		.scale = 1 / sqrtf((float)shape->dim_k), .q_stride = shape->n_head * shape->dim_k };
 	s->a.slope = s->slope = shape->slopes ? draws(shape->n_head, 0.2f) : NULL;
 	s->a.sink = s->sink = shape->sinks ? draws(shape->n_head, 4) : NULL;
 	s->extent = get(s->extents, sizeof *s->extent);
 	for (size_t i = 0; i < s->extents; i++)
-		s->extent[i] = get(shape->n_head_kv, kv_block_bytes(type, shape->dim_k, shape->dim_v));
+		s->extent[i] = get(shape->n_head_kv, kv_block_bytes(type, shape->dim_k, attend_stored_v(&s->a)));
 	for (size_t h = 0; h < shape->n_head_kv; h++)
 		for (size_t pos = 0; pos < stored; pos++) {
 			struct kv_block kv = block_of(s, h, pos);
 
 			for (size_t d = 0; d < shape->dim_k + shape->dim_v; d++)
 				row[d] = draw();
-			scalar->kv_store(type, &kv, shape->dim_k, shape->dim_v, pos % KV_EXTENT, row,
+			scalar->kv_store(type, &kv, shape->dim_k, attend_stored_v(&s->a), pos % KV_EXTENT, row,
 				row + shape->dim_k);
 		}
 	soil(s, stored);
@@ -374,6 +377,7 @@ int main(void)
 		{ 16, 16, 4, 2, .window = 128 }, { 8, 8, 1, 1, .window = 200 }, { 8, 8, 66, 1, .window = 40 },
 		{ 16, 16, 2, 1, .chunk = 33 }, { 16, 16, 2, 1, .chunk = 128 }, { 8, 8, 6, 2, .cap = 5 },
 		{ 8, 8, 6, 2, .slopes = 1 }, { 16, 20, 6, 2, .sinks = 1 }, { 16, 16, 2, 1, .window = 140, .sinks = 1 },
+		{ 24, 16, 3, 1, .v_in_k = 1 }, { 40, 24, 1, 1, .v_in_k = 1 }, { 576, 512, 2, 1, .v_in_k = 1 },
 		{ 16, 16, 2, 1, .window = 30, .chunk = 50, .cap = 3, .slopes = 1, .sinks = 1 },
 	};
 	static const size_t places[] = { 0, 1, 14, 15, 16, 31, 63, 126, 127, 128, 143, 255, 256, 300, 500 };
@@ -393,10 +397,11 @@ int main(void)
 		}
 	for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
 		for (int type = 0; type < KV_TYPES; type++) {
-			prompt_test(&variants[i], type, type == KV_F16 ? 262 : 150, 2);
+			prompt_test(&variants[i], type, variants[i].dim_k > 64 ? 40 : type == KV_F16 ? 262 : 150, 2);
 			for (size_t p = (i + (size_t)type) % 5; p < sizeof places / sizeof *places; p += 5)
 				for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
-					decode_test(&variants[i], type, places[p], counts[c]);
+					if (variants[i].dim_k * counts[c] * (places[p] + counts[c]) < 1 << 17)
+						decode_test(&variants[i], type, places[p], counts[c]);
 		}
 	precision_test(&(struct attend_shape){ 64, 64, 4, .n_head_kv = 2 }, 200);
 	precision_test(&(struct attend_shape){ 128, 128, 2, .n_head_kv = 1 }, 150);

@@ -85,7 +85,14 @@ struct attend {
 	float cap;                      /* score = cap · tanh(score / cap), after scale */
 	const float *slope;             /* [n_head]: score += slope · (j − p) for a key at j (ALiBi), after cap */
 	const float *sink;              /* [n_head]: the score of one more key, whose value is zero */
+	int v_in_k;                     /* the value is the first dim_v elements of the key; no V is stored */
 };
+
+/* Elements of V in the cache. */
+static inline size_t attend_stored_v(const struct attend *a)
+{
+	return a->v_in_k ? 0 : a->dim_v;
+}
 
 /* The first position that position p sees. */
 static inline size_t attend_from(const struct attend *a, size_t p)

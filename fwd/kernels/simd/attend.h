@@ -162,7 +162,7 @@ INLINE void attend_block(const struct attend_tile *t, size_t first, struct atten
 static void attend_scales(const struct attend_tile *t, size_t first)
 {
 	size_t n = attend_seen(t, t->columns - 1, first);
-	size_t keys = kv_scales(t->a->dim_k) * KV_TILE, values = kv_scales(t->a->dim_v);
+	size_t keys = kv_scales(t->a->dim_k) * KV_TILE, values = kv_scales(attend_stored_v(t->a));
 
 	for (size_t j = 0; j < n; j += KV_TILE) {
 		const uint16_t *k = t->now.k_scale + kv_scale_index(t->a->dim_k, j, 0);
@@ -173,6 +173,23 @@ static void attend_scales(const struct attend_tile *t, size_t first)
 		for (size_t b = 0; b < values; b++)
 			vf_store(t->v_scale + b * ATTEND_BLOCK + j, vf_load_f16(v + b * KV_TILE));
 	}
+}
+
+/* V from the copy of K, whose first elements it is. */
+static void attend_copy_v(const struct attend_tile *t, size_t n)
+{
+	const struct attend *a = t->a;
+	i32x16 v[16];
+
+	for (size_t j = 0; j < n; j += KV_TILE)
+		for (size_t d = 0; d < a->dim_v; d += LANES) {
+			for (size_t i = 0; i < LANES; i++)
+				v[i] = d + i < a->dim_v ? vf_as_int(vf_load(t->k + j * a->dim_k + (d + i) * KV_TILE))
+					: vi_zero();
+			vi_transpose(v);
+			for (size_t i = 0; i < KV_TILE; i++)
+				vi_store((int32_t *)t->v + d * ATTEND_BLOCK + (j + i) * LANES, v[i]);
+		}
 }
 
 /* Copies what the tile sees of a block, as floats: K as it is, V by vectors, [out_dim/16][ATTEND_BLOCK][16], whose
@@ -192,8 +209,10 @@ INLINE void attend_copy(const struct attend_tile *t, size_t first, enum kv_type 
 			vf_store(t->k + at, x);
 			attend_ahead((const char *)t->next.k + at * attend_size(type), LANES);
 		}
+	if (a->v_in_k)
+		attend_copy_v(t, n);
 	for (size_t j0 = 0; j0 < n; j0 += KV_TILE)
-		for (size_t d = 0; d < a->dim_v; d += LANES)
+		for (size_t d = 0; d < attend_stored_v(a); d += LANES)
 			for (size_t j = j0; j < n && j < j0 + KV_TILE; j++) {
 				size_t at = j * a->dim_v + d;
 				f32x16 x = d + LANES <= a->dim_v ? attend_load(type, t->now.v, at) :
@@ -236,7 +255,8 @@ static struct kv_block attend_kv(const struct attend_tile *t, size_t first)
 {
 	const struct attend *a = t->a;
 
-	return kv_block_at(a->type, a->dim_k, a->dim_v, t->kv->extent[first / ATTEND_BLOCK] + t->kv->offset);
+	return kv_block_at(a->type, a->dim_k, attend_stored_v(a),
+		t->kv->extent[first / ATTEND_BLOCK] + t->kv->offset);
 }
 
 /* Any block: the result for each column that sees it. end: the number of positions. */
@@ -288,7 +308,7 @@ static void attend_merge(const struct attend_tile *t, size_t first, const struct
 static void attend_panels(struct attend_tile *t, size_t columns)
 {
 	t->columns = columns;
-	t->direct = columns <= ATTEND_DIRECT && t->a->dim_v % LANES == 0;
+	t->direct = columns <= ATTEND_DIRECT && t->a->dim_v % LANES == 0 && !t->a->v_in_k;
 	t->panels = (columns + ATTEND_COLUMNS - 1) / ATTEND_COLUMNS;
 	t->width = (columns + t->panels - 1) / t->panels;
 }

@@ -76,6 +76,8 @@ static float key(const struct attend *a, const struct kv_block *kv, size_t j, si
 
 static float value(const struct attend *a, const struct kv_block *kv, size_t j, size_t d)
 {
+	if (a->v_in_k)
+		return key(a, kv, j, d);
 	return get(a->type, kv->v, j * a->dim_v + d, kv->v_scale, kv_scale_index(a->dim_v, j, d / KV_SCALED));
 }
 
@@ -108,7 +110,8 @@ static float score(const struct attend *a, const struct kv_block *kv, size_t hea
 static void attend_block(const struct attend *a, const struct kv_head *kv, size_t i, size_t head, size_t b,
 	struct partial *part)
 {
-	const struct kv_block block = kv_block_at(a->type, a->dim_k, a->dim_v, kv->extent[b] + kv->offset);
+	const struct kv_block block = kv_block_at(a->type, a->dim_k, attend_stored_v(a),
+		kv->extent[b] + kv->offset);
 	size_t p = a->pos + i, first = b * ATTEND_BLOCK, n = size_min(p + 1 - first, ATTEND_BLOCK);
 	float s[ATTEND_BLOCK], acc[16] = { 0 };
 
