@@ -1,6 +1,6 @@
-/* Every vocabulary of ../shared/tokenizers: the ids of every text under every pair of flags, and the bytes that pieces
- * give back, against what llama.cpp gave. Where that failed with an exception ("!...") nothing is compared.
- * pretok_test, vocab_test and ids.test need no such data. */
+/* Every vocabulary of ../shared/tokenizers and its later/: the ids of every text under every pair of flags, and the
+ * bytes that pieces give back, against what llama.cpp gave. Where that failed with an exception ("!...") nothing is
+ * compared. pretok_test, vocab_test and ids.test need no such data. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,22 +36,45 @@ static struct text slurp(const char *path)
 	return t;
 }
 
+/* Whether llama.cpp has changed since the first set was made: </s> is a control token now, whatever the file says. */
+static int superseded(const char *vocab, const char *name)
+{
+	static const char *const vocabs[] = { "gemma", "phi-3", "qwen2" };
+	static const char *const names[] = { "special_all", "special_adjacent", "special_spaces", "@all-ids" };
+
+	for (size_t i = 0; i < sizeof vocabs / sizeof *vocabs; i++)
+		for (size_t k = 0; k < sizeof names / sizeof *names && !strcmp(vocab, vocabs[i]); k++)
+			if (!strcmp(name, names[k]))
+				return 1;
+	return 0;
+}
+
+/* The text of that name; the later set uses those of the first, too. */
+static struct text find_text(const char *name)
+{
+	char path[PATH];
+	struct text text;
+
+	snprintf(path, sizeof path, "%s/texts/%s.txt", root, name);
+	text = slurp(path);
+	if (text.s)
+		return text;
+	snprintf(path, sizeof path, "%s/../texts/%s.txt", root, name);
+	return slurp(path);
+}
+
 static void result(int ok, const char *vocab, const char *name, const char *flags, const char *what)
 {
 	check(ok, "%s: %s %s: %s", vocab, name, flags, what);
 }
 
-
 /* 0 and the ids of a text of the data, or -1. */
 static int encode_case(struct vocab *v, const char *name, const char *flags, struct ids *ids)
 {
-	char path[PATH];
-	struct text text;
+	struct text text = find_text(name);
 	struct why w;
 	int add = flags[1] == '1', special = flags[3] == '1', bad;
 
-	snprintf(path, sizeof path, "%s/texts/%s.txt", root, name);
-	text = slurp(path);
 	bad = !text.s || (add && vocab_rules(v)->add_bos && ids_add(ids, vocab_rules(v)->bos)) ||
 		vocab_encode(v, text.s, text.n, special ? VOCAB_SPECIAL : 0, ids, &w) ||
 		(add && vocab_rules(v)->add_eos && ids_add(ids, vocab_rules(v)->eos));
@@ -83,6 +106,8 @@ static void check_ids(struct vocab *v, const char *vocab, char *line)
 	if (!want)
 		return;
 	*flags++ = 0;
+	if (superseded(vocab, name))
+		return;
 	*want++ = 0;
 	bad = encode_case(v, name, flags, &ids);
 	got = spell(&ids, !strncmp(want, "sha256:", 7));
@@ -101,7 +126,7 @@ static void check_pieces(struct vocab *v, const char *vocab, char *line)
 	char *text, hex[65];
 	size_t room = 1 << 24, n;
 
-	if (!want || !strchr(tags, 'P'))
+	if (!want || !strchr(tags, 'P') || superseded(vocab, name))
 		return;
 	vocab_card(v, &card);
 	if (*name == '@')
@@ -194,12 +219,17 @@ static int each_vocab(const char *folder, const char *prefix)
 int main(int argc, char **argv)
 {
 	const char *shared = getenv("SHARED");
+	char first[PATH - 600];
 
 	if (argc > 1)
-		snprintf(root, sizeof root, "%s", argv[1]);
+		snprintf(first, sizeof first, "%s", argv[1]);
 	else
-		snprintf(root, sizeof root, "%s/tokenizers", shared ? shared : "../shared");
+		snprintf(first, sizeof first, "%s/tokenizers", shared ? shared : "../shared");
+	snprintf(root, sizeof root, "%s", first);
 	if (each_vocab("vocabs", "ggml-vocab-") + each_vocab("mini", "") == 0)
 		check_skip("no vocabularies in %s (13454 cases)", root);
+	snprintf(root, sizeof root, "%s/later", first);
+	if (each_vocab("mini", "") == 0)
+		check_skip("no vocabularies in %s (38528 cases)", root);
 	return check_end("tokenizers_test");
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 enum {
-	ENDS = 1,               /* it ends a generation */
-	CONTROL = 2,            /* it is a control token, whatever the file says */
+	ENDS = 1,               /* it ends a generation, and is a control token, whatever the file says */
+	PRINTS = 2,             /* it is a user-defined token, whatever the file says */
 	FIM = 4                 /* it has a role and is a control token, unless a key gives the role to another */
 };
 
@@ -26,22 +26,29 @@ static const struct known {
 	const char *text;
 	unsigned char what, role;
 } known[] = {
-	{ "<|eot_id|>", ENDS | CONTROL, 0 }, { "<|im_end|>", ENDS | CONTROL, 0 }, { "<|end|>", ENDS | CONTROL, 0 },
-	{ "<end_of_turn>", ENDS | CONTROL, 0 }, { "<|endoftext|>", ENDS | CONTROL, 0 },
-	{ "<|eom_id|>", ENDS | CONTROL, 0 }, { "<EOT>", ENDS | CONTROL, 0 },
-	{ "<\xef\xbd\x9c" "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>", ENDS | CONTROL, 0 },
+	{ "<|eot_id|>", ENDS, 0 }, { "<|im_end|>", ENDS, 0 }, { "<|end|>", ENDS, 0 },
+	{ "<end_of_turn>", ENDS, 0 }, { "<|endoftext|>", ENDS, 0 },
+	{ "<|eom_id|>", ENDS, 0 }, { "<EOT>", ENDS, 0 },
+	{ "<\xef\xbd\x9c" "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>", ENDS, 0 },
 	{ "<|return|>", ENDS, 0 }, { "<|call|>", ENDS, 0 }, { "<|flush|>", ENDS, 0 }, { "<|calls|>", ENDS, 0 },
 	{ "</s>", ENDS, 0 }, { "_<EOT>", ENDS, 0 }, { "[EOT]", ENDS, 0 }, { "[EOS]", ENDS, 0 },
 	{ "<|end_of_text|>", ENDS, 0 }, { "<end_of_utterance>", ENDS, 0 },
-	{ "<eos>", ENDS, 0 }, { "<turn|>", ENDS, 0 }, { "<|tool_response>", ENDS, 0 },
-	{ "<|fim_prefix|>", FIM, PRE }, { "<fim-prefix>", FIM, PRE }, { "<PRE>", FIM, PRE },
+	{ "[e~[", ENDS, 0 }, { "<eos>", ENDS, 0 }, { "<turn|>", ENDS, 0 }, { "<|tool_response>", ENDS, 0 },
+	{ "<|start|>", PRINTS, 0 }, { "<|channel|>", PRINTS, 0 }, { "<|constrain|>", PRINTS, 0 },
+	{ "<|message|>", PRINTS, 0 },
+	{ "<|fim_prefix|>", FIM, PRE }, { "<fim-prefix>", FIM, PRE }, { "<fim_prefix>", FIM, PRE },
+	{ "<PRE>", FIM, PRE }, { "\xe2\x96\x81<PRE>", FIM, PRE }, { "<|code_prefix|>", FIM, PRE }, { "<|prefix|>", FIM, PRE },
 	{ "<\xef\xbd\x9c" "fim\xe2\x96\x81" "begin\xef\xbd\x9c>", FIM, PRE },
-	{ "<|fim_suffix|>", FIM, SUF }, { "<fim-suffix>", FIM, SUF }, { "<SUF>", FIM, SUF },
+	{ "<|fim_suffix|>", FIM, SUF }, { "<fim-suffix>", FIM, SUF }, { "<fim_suffix>", FIM, SUF },
+	{ "<SUF>", FIM, SUF }, { "\xe2\x96\x81<SUF>", FIM, SUF }, { "<|code_suffix|>", FIM, SUF }, { "<|suffix|>", FIM, SUF },
 	{ "<\xef\xbd\x9c" "fim\xe2\x96\x81hole\xef\xbd\x9c>", FIM, SUF },
-	{ "<|fim_middle|>", FIM, MID }, { "<fim-middle>", FIM, MID }, { "<MID>", FIM, MID },
+	{ "<|fim_middle|>", FIM, MID }, { "<fim-middle>", FIM, MID }, { "<fim_middle>", FIM, MID },
+	{ "<MID>", FIM, MID }, { "\xe2\x96\x81<MID>", FIM, MID }, { "<|code_middle|>", FIM, MID }, { "<|middle|>", FIM, MID },
 	{ "<\xef\xbd\x9c" "fim\xe2\x96\x81" "end\xef\xbd\x9c>", FIM, MID },
-	{ "<|fim_pad|>", FIM, PAD }, { "<fim-pad>", FIM, PAD }, { "<PAD>", FIM, PAD },
+	{ "<|fim_pad|>", FIM, PAD }, { "<fim-pad>", FIM, PAD }, { "<fim_pad>", FIM, PAD }, { "<PAD>", FIM, PAD },
+	{ "[PAD]", FIM, PAD },
 	{ "<|fim_repo|>", FIM, REP }, { "<|repo_name|>", FIM, REP }, { "<fim-repo>", FIM, REP }, { "<REPO>", FIM, REP },
+	{ "<reponame>", FIM, REP },
 	{ "<|file_sep|>", FIM, SEP },
 };
 
@@ -55,7 +62,7 @@ static void find_known(const struct vocab *v, int32_t id[KNOWN])
 	for (uint32_t i = 0; i < v->tokens.n; i++) {
 		struct gguf_string s = names_get(&v->tokens, i);
 
-		if (!s.n || (*s.s != '<' && *s.s != '[' && *s.s != '_') || (s.s[s.n - 1] != '>' && s.s[s.n - 1] != ']'))
+		if (!s.n || !memchr("<[_\xe2", *s.s, 4) || !memchr(">][", s.s[s.n - 1], 3))
 			continue;
 		for (int k = 0; k < KNOWN; k++)
 			if (gguf_is(s, known[k].text))
@@ -71,6 +78,21 @@ static int32_t *id_of(int32_t id[KNOWN], const char *text)
 	while (strcmp(known[k].text, text))
 		k++;
 	return &id[k];
+}
+
+static int has(int32_t id[KNOWN], const char *text)
+{
+	return *id_of(id, text) >= 0;
+}
+
+/* The token of this text, if any, ends no generation; it has this type. */
+static void retype(struct vocab *v, int32_t id[KNOWN], const char *text, enum vocab_type type)
+{
+	int32_t *at = id_of(id, text);
+
+	if (*at >= 0)
+		v->type[*at] = (unsigned char)type;
+	*at = -1;
 }
 
 static void add_end(struct card *card, int32_t id)
@@ -110,18 +132,18 @@ int known_read(struct vocab *v, struct why *w)
 	int64_t given;
 
 	find_known(v, id);
+	for (int k = 0; k < KNOWN; k++)
+		if (id[k] >= 0 && known[k].what & (ENDS | PRINTS))
+			v->type[id[k]] = known[k].what & ENDS ? VOCAB_CONTROL : VOCAB_USER;
 	/* Here <|end|> ends a message, not the turn. */
-	if (*id_of(id, "<|return|>") >= 0 && *id_of(id, "<|call|>") >= 0)
-		*id_of(id, "<|end|>") = -1;
+	if ((has(id, "<|return|>") && has(id, "<|call|>")) || (has(id, "<|calls|>") && has(id, "<|flush|>")))
+		retype(v, id, "<|end|>", VOCAB_USER);
 	/* Here </s> is unused. */
-	if (*id_of(id, "<|tool_response>") >= 0)
-		*id_of(id, "</s>") = -1;
-	for (int k = 0; k < KNOWN; k++) {
-		if (id[k] >= 0 && known[k].what & CONTROL)
-			v->type[id[k]] = VOCAB_CONTROL;
+	if (has(id, "<|tool_response>"))
+		retype(v, id, "</s>", VOCAB_NORMAL);
+	for (int k = 0; k < KNOWN; k++)
 		if (known[k].what & ENDS)
 			add_end(&v->card, id[k]);
-	}
 	for (int i = 0; i < 2; i++) {
 		given = -1;
 		if (gguf_integer(v->g, end_keys[i], 0, (int64_t)v->tokens.n - 1, &given, w) < 0)

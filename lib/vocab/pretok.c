@@ -9,9 +9,8 @@ enum {                          /* sets of classes */
 	BLANK = 1 << UNICODE_BLANK,
 	NEWLINE = 1 << UNICODE_NEWLINE,
 	WHITE = BLANK | NEWLINE | 1 << UNICODE_SPACE,
-	EITHER = 1 << UNICODE_LM | 1 << UNICODE_LO | 1 << UNICODE_MARK,
-	SMALL = EITHER | 1 << UNICODE_LL,
-	CAPITAL = EITHER | 1 << UNICODE_LU | 1 << UNICODE_LT
+	NUMBER = 1 << UNICODE_NUMBER,
+	MARK = 1 << UNICODE_MARK
 };
 
 static int in_ranges(const uint32_t *r, uint32_t c)
@@ -99,21 +98,47 @@ static const unsigned char *spaces(const unsigned char *p, const unsigned char *
 	return p < end && last > start ? last : p;
 }
 
-/* Capitals, then small letters: at least one small letter, or at least one capital. A character without case is taken
- * for either: if no small letter follows the capitals, PRETOK_SMALL ends after the last such character among them. */
-static const unsigned char *cased(enum pretok_op op, const unsigned char *p, const unsigned char *end)
+/* Capitals, then small letters: at least one small letter, or at least one capital. As in llama.cpp, only A-Z and a-z
+ * have a case. Other characters are taken for either: if no small letter follows the capitals, PRETOK_SMALL ends after
+ * the last such character among them. */
+static const unsigned char *cased(const struct pretok_step *s, const unsigned char *p, const unsigned char *end)
 {
-	const unsigned char *start = p, *caseless = NULL, *after;
-	unsigned class;
+	const unsigned char *start = p, *caseless = NULL, *small;
 	size_t n;
 
-	for (; p < end && (class = class_at(p, end, &n)) & CAPITAL; p += n)
-		if (class & EITHER)
+	for (; p < end && class_at(p, end, &n) & s->classes && !(*p >= 'a' && *p <= 'z'); p += n)
+		if (*p >= 0x80)
 			caseless = p + n;
-	after = skip(SMALL, p, end);
-	if (op == PRETOK_CAPITAL)
-		return p > start ? after : NULL;
-	return after > p ? after : caseless;
+	small = p;
+	for (; p < end && class_at(p, end, &n) & s->classes && !(*p >= 'A' && *p <= 'Z'); p += n)
+		;
+	if (s->op == PRETOK_CAPITAL)
+		return small > start ? p : NULL;
+	return p > small ? p : caseless;
+}
+
+/* Letters with their marks, and single blanks between them. */
+static const unsigned char *phrase(const struct pretok_step *s, const unsigned char *p, const unsigned char *end)
+{
+	const unsigned char *after = NULL;
+	size_t n;
+
+	while (p < end && class_at(p, end, &n) & s->classes) {
+		p = after = skip(MARK, p + n, end);
+		if (p < end && *p == ' ')
+			p++;
+	}
+	return after;
+}
+
+static const unsigned char *text(const uint32_t *characters, const unsigned char *p, const unsigned char *end)
+{
+	size_t n;
+
+	for (; *characters; characters++, p += n)
+		if (p == end || unicode_next(p, end, &n) != *characters)
+			return NULL;
+	return p;
 }
 
 static const unsigned char *step(const struct pretok_step *s, const unsigned char *p, const unsigned char *end)
@@ -135,10 +160,15 @@ static const unsigned char *step(const struct pretok_step *s, const unsigned cha
 		break;
 	case PRETOK_SMALL:
 	case PRETOK_CAPITAL:
-		after = cased(s->op, p, end);
+		after = cased(s, p, end);
 		break;
-	case PRETOK_LAST_SPACES:        /* an expression of its own: see piece_end() */
-	case PRETOK_END:
+	case PRETOK_PHRASE:
+		after = phrase(s, p, end);
+		break;
+	case PRETOK_TEXT:
+		after = text(s->also, p, end);
+		break;
+	default:                        /* an expression of its own: see piece_end() */
 		break;
 	}
 	return after || s->least ? after : p;
@@ -150,7 +180,7 @@ static unsigned starts(const struct pretok_step *s)
 	unsigned classes = 0;
 
 	do {
-		if (s->op != PRETOK_RUN || s->also)
+		if (!s->classes || s->also)
 			return UINT_MAX;
 		classes |= s->classes;
 	} while (!s++->least);
@@ -189,33 +219,120 @@ static const unsigned char *search(const pretok_alternative *e, const unsigned c
 	return p;
 }
 
-/* Where the white space at the end of the piece begins. */
+/* ---- expressions of their own: the end of the piece that starts at p ---- */
+
+/* Divides where the white space at the end of the piece begins. */
 static const unsigned char *last_spaces(const unsigned char *p, const unsigned char *end)
+{
+	const unsigned char *start = p, *q = p;
+
+	while ((q = skip(WHITE, q, end)) < end)
+		start = q = skip(~(unsigned)WHITE, q, end);
+	return start > p ? start : end;
+}
+
+/* The end of at most `most` characters of these classes from p, and how many they are in *count. */
+static const unsigned char *skip_some(unsigned classes, size_t most, const unsigned char *p, const unsigned char *end,
+	size_t *count)
+{
+	size_t n;
+
+	for (*count = 0; *count < most && p < end && class_at(p, end, &n) & classes; p += n)
+		++*count;
+	return p;
+}
+
+/* Other pieces than runs of white space have one white character at most, or end with a line. */
+static const unsigned char *powers(const unsigned char *p, const unsigned char *end)
+{
+	size_t count, power = 1;
+
+	skip_some(WHITE, 512, p, end, &count);
+	if (count < 2 || end[-1] == '\n' || end[-1] == '\r')
+		return end;
+	while (2 * power <= count)
+		power *= 2;
+	return skip_some(WHITE, power, p, end, &count);
+}
+
+/* Whether the character before p is a number. */
+static int after_number(const unsigned char *start, const unsigned char *p)
+{
+	const unsigned char *q = p;
+	size_t n;
+
+	while (q > start && p - q < 4 && (*--q & 0xc0) == 0x80)
+		;
+	return q < p && class_at(q, p, &n) & NUMBER && q + n == p;
+}
+
+/* A long run is counted once: wherever it was divided, a multiple of three numbers follows. start: of the text. */
+static const unsigned char *numbers(const unsigned char *start, const unsigned char *p, const unsigned char *end)
+{
+	const unsigned char *run = skip(~(unsigned)NUMBER, p, end);
+	size_t count = 3;
+
+	if (run > p || !after_number(start, p))
+		skip_some(NUMBER, SIZE_MAX, run, end, &count);
+	return skip_some(NUMBER, count % 3 ? count % 3 : 3, run, end, &count);
+}
+
+static size_t count_digits(const unsigned char *p, const unsigned char *end)
 {
 	const unsigned char *start = p;
 
-	while ((p = skip(WHITE, p, end)) < end)
-		start = p = skip(~(unsigned)WHITE, p, end);
-	return start;
+	while (p < end && *p >= '0' && *p <= '9')
+		p++;
+	return (size_t)(p - start);
 }
 
-/* The end of the piece that starts at p: of a match there, or else the start of the next match. */
-static const unsigned char *piece_end(const pretok_alternative *e, const unsigned char *p, const unsigned char *end)
+/* The same for digits. Nothing is divided after a run, and in front of it only where its length is a multiple of
+ * three. */
+static const unsigned char *digits(const unsigned char *start, const unsigned char *p, const unsigned char *end)
+{
+	const unsigned char *q = p;
+	size_t count;
+
+	if (p > start && count_digits(p, end - p > 4 ? p + 4 : end) > 3)
+		return p + 3;
+	if (p > start)
+		q += count_digits(p, end);
+	for (; q < end; q += count) {
+		count = count_digits(q, end);
+		if (count >= 3 && q + count % 3 > p)
+			return q + count % 3;
+		if (count > 3)
+			return q + 3;
+		count += !count;
+	}
+	return end;
+}
+
+/* Of a match at p, or else the start of the next match. */
+static const unsigned char *piece_end(const pretok_alternative *e, const unsigned char *start, const unsigned char *p,
+	const unsigned char *end)
 {
 	const unsigned char *q;
 
-	if ((*e)->op == PRETOK_LAST_SPACES) {
-		q = last_spaces(p, end);
-		return q > p ? q : end;
+	switch ((*e)->op) {
+	case PRETOK_LAST_SPACES:
+		return last_spaces(p, end);
+	case PRETOK_POWERS:
+		return powers(p, end);
+	case PRETOK_NUMBERS:
+		return numbers(start, p, end);
+	case PRETOK_DIGITS:
+		return digits(start, p, end);
+	default:
+		q = match(e, p, end);
+		return q ? q : search(e, p, end);
 	}
-	q = match(e, p, end);
-	return q ? q : search(e, p, end);
 }
 
 void pretok_start(struct pretok_walk *walk, const struct pretok *p, const char *text, size_t n)
 {
 	walk->p = p;
-	walk->at = (const unsigned char *)text;
+	walk->at = walk->start[0] = (const unsigned char *)text;
 	for (walk->depth = 0; walk->depth < PRETOK_DEPTH && p->list[walk->depth]; walk->depth++)
 		walk->end[walk->depth] = walk->at;
 	walk->end[0] = walk->at + n;
@@ -230,8 +347,10 @@ int pretok_next(struct pretok_walk *walk, const char **word, size_t *n)
 		k--;
 	if (!k)
 		return 0;
-	for (; k <= walk->depth; k++)
-		walk->end[k] = piece_end(walk->p->list[k - 1], walk->at, walk->end[k - 1]);
+	for (; k <= walk->depth; k++) {
+		walk->start[k] = walk->at;
+		walk->end[k] = piece_end(walk->p->list[k - 1], walk->start[k - 1], walk->at, walk->end[k - 1]);
+	}
 	*word = (const char *)walk->at;
 	*n = (size_t)(walk->end[walk->depth] - walk->at);
 	walk->at = walk->end[walk->depth];

@@ -18,7 +18,8 @@ enum { PRETOK_DEPTH = 6 };      /* expressions in a list */
 enum {                          /* flags: what else a name stands for */
 	PRETOK_WHOLE = 1,       /* a word that is a token is not merged ("ignore_merges") */
 	PRETOK_ADD_BOS = 2,     /* BOS is added unless the file says otherwise */
-	PRETOK_NO_BOS = 4       /* there is no BOS unless the file says otherwise */
+	PRETOK_NO_BOS = 4,      /* there is no BOS unless the file says otherwise */
+	PRETOK_MASK = 8         /* white space before <mask> is dropped */
 };
 
 enum pretok_op {
@@ -28,9 +29,15 @@ enum pretok_op {
 	PRETOK_CONTRACTION_ANY, /* the same, ignoring the case of ASCII letters */
 	PRETOK_LINES,           /* \s*[\r\n]+ */
 	PRETOK_SPACES,          /* \s+(?!\S)|\s+ */
+	PRETOK_SMALL,           /* characters of a set, but not a-z, from none; then at least one of the set, not A-Z */
+	PRETOK_CAPITAL,         /* the same, with at least one before and from none after */
+	PRETOK_PHRASE,          /* (?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+ */
+	PRETOK_TEXT,            /* the characters of `also`, one after the other */
+	/* Each of these is an expression of its own. */
 	PRETOK_LAST_SPACES,     /* \s+$ */
-	PRETOK_SMALL,           /* [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+ */
-	PRETOK_CAPITAL          /* [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]* */
+	PRETOK_POWERS,          /* cuts a run of white space to the highest power of two that fits, at most 512 */
+	PRETOK_NUMBERS,         /* cuts in and after a run of \p{N}, at each third counted from its end */
+	PRETOK_DIGITS           /* (?=(\d{3})+(?!\d)): cuts in and before a run of 0-9, at each third from its end */
 };
 
 enum { PRETOK_MANY = 0 };       /* most: no limit */
@@ -39,7 +46,7 @@ struct pretok_step {
 	enum pretok_op op;
 	unsigned char least, most;      /* least 0: optional */
 	uint16_t classes;               /* the set: bit 1 << enum unicode_class, ... */
-	/* ... with the first added, the second removed: ranges as first, last, ..., ascending, 0 */
+	/* ... with the first added, the second removed: ranges as first, last, ..., 0, ascending */
 	const uint32_t *also, *but;
 };
 
@@ -58,7 +65,8 @@ struct pretok_walk {
 	const struct pretok *p;
 	size_t depth;
 	const unsigned char *at;
-	const unsigned char *end[PRETOK_DEPTH + 1];     /* of the piece that expression k divides */
+	/* of the piece that expression k divides */
+	const unsigned char *start[PRETOK_DEPTH + 1], *end[PRETOK_DEPTH + 1];
 };
 
 void pretok_start(struct pretok_walk *walk, const struct pretok *p, const char *text, size_t n);

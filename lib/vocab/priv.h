@@ -41,6 +41,7 @@ struct vocab {
 	const unsigned char *scores;            /* F32 as in the file, or NULL */
 	struct vocab_rules rules;
 	int phi3;
+	const char *mask;                       /* the token before which white space is dropped, or NULL */
 	struct names tokens;
 	unsigned char *type;                    /* [n] enum vocab_type */
 	struct card card;
@@ -71,8 +72,8 @@ struct word *words_open(void);          /* NULL: no memory; free() closes it */
 /* Appends the ids of s[n], a part of a text that is merged by itself. */
 int words_encode(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w);
 
-/* Appends the id, or where it is -1 those of the bytes of s[n]. As in llama.cpp, byte-level BPE drops a byte that is not
- * a token. context: the vocabulary. */
+/* Appends the id, or where it is -1 those of the bytes of s[n]. As in llama.cpp, byte-level BPE drops a byte that is
+ * not a token. context: the vocabulary. */
 int words_add_symbol(void *context, int32_t id, const char *s, size_t n, struct ids *out, struct why *w);
 
 /* ---- spm.c and bpe.c: the two kinds ---- */

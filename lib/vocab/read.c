@@ -32,6 +32,8 @@ static int read_kind(struct vocab *v, struct why *w)
 	if (!v->pretok)
 		return why(w, "tokenizer.ggml.pre: \"%.*s\" is not a supported pre-tokenizer", GGUF_SHOWN(pre));
 	v->rules.add_bos = !!(v->pretok->flags & PRETOK_ADD_BOS);
+	if (v->pretok->flags & PRETOK_MASK)
+		v->mask = "<mask>";
 	if (v->pretok->flags & PRETOK_NO_BOS)
 		v->rules.bos = -1;
 	return 0;
@@ -94,11 +96,13 @@ static int read_rules(struct vocab *v, struct why *w)
 	return 0;
 }
 
-/* Phi-3 is known by its name alone: "phi3" or "phi-3" in any case. */
-static int is_phi3(struct gguf_string name)
+/* Whether the name contains this text, in any case. */
+static int contains(struct gguf_string name, const char *text)
 {
-	for (size_t i = 0; i + 4 <= name.n; i++)
-		if (!strncasecmp(name.s + i, "phi3", 4) || (i + 5 <= name.n && !strncasecmp(name.s + i, "phi-3", 5)))
+	size_t length = strlen(text);
+
+	for (size_t i = 0; i + length <= name.n; i++)
+		if (!strncasecmp(name.s + i, text, length))
 			return 1;
 	return 0;
 }
@@ -146,7 +150,10 @@ static int read_model(struct vocab *v, struct why *w)
 	    gguf_text(v->g, "general.architecture", &architecture, w) < 0 ||
 	    gguf_text(v->g, "tokenizer.chat_template", &template, w) < 0)
 		return -1;
-	v->phi3 = is_phi3(name);
+	/* These two are known by their names alone. */
+	v->phi3 = contains(name, "phi3") || contains(name, "phi-3");
+	if (contains(name, "modern-bert"))
+		v->mask = "[MASK]";
 	if (check_sizes(v->g, architecture, w) < 0)
 		return -1;
 	snprintf(key, sizeof key, "%.*s.vocab_size", GGUF_SHOWN(architecture));

@@ -149,6 +149,15 @@ static int cover(struct vocab *v, const char *text, size_t n, struct why *w)
 	return names_index(&v->tokens, NAMES_LAST, e->covers_all ? NULL : e->covers, w);
 }
 
+/* The length of text[n] before this special token: without its last white space where the token takes that. */
+static size_t length_before(const struct vocab *v, int32_t id, const char *text, size_t n)
+{
+	if (v->mask && gguf_is(vocab_token(v, id), v->mask))
+		for (; n && is_space(text[n - 1]); n--)
+			;
+	return n;
+}
+
 static int encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *out, struct why *w)
 {
 	struct encoder *e = v->encoder;
@@ -160,10 +169,12 @@ static int encode(struct vocab *v, const char *text, size_t n, int flags, struct
 	while ((more = special_next(set, &e->search, text, n, search_at, &search_at)) > 0)
 		for (size_t i = 0; i < e->search.n; i++) {
 			const struct special_match *found = &e->search.match[i];
+			int32_t id = set->token[found->token].id;
+			size_t length = length_before(v, id, text + from, found->at - from);
 
-			if (encode_raw(v, text + from, found->at - from, after, flags, out, w))
+			if (encode_raw(v, text + from, length, after, flags, out, w))
 				return -1;
-			after = set->token[found->token].id;
+			after = id;
 			from = found->at + set->token[found->token].text.n;
 			if (ids_add(out, after))
 				return why(w, "out of memory");
