@@ -52,7 +52,7 @@ KERNELS = kv_type select $(SPEC)
 SIMD = decode prompt table
 FAMILIES = decoder llama gemma gpt2 mixtures
 OPS = embed angles rows product prepare store attend select route experts logits
-FWD = engine settings serve chain model/model model/keys model/layers model/rope $(FAMILIES:%=model/%) model/families model/builder \
+FWD = engine settings supported serve chain model/model model/keys model/layers model/rope $(FAMILIES:%=model/%) model/families model/builder \
 	plan/plan $(OPS:%=plan/%) state/object state/segment state/digest run/pool run/prefault \
 	measure/meter measure/limits measure/report measure/dump
 SAMPLE = main options session pieces constraint trace

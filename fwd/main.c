@@ -16,6 +16,7 @@
 #include "fwd_opts.h"
 #include "serve.h"
 #include "settings.h"
+#include "supported.h"
 
 static struct cli c = { .program = "fwd", .synopsis = "[options] MODEL < ids > logits",
 	.purpose = "ids to logits: the forward pass", .opts = fwd_opts, .more = { settings_opts } };
@@ -55,6 +56,10 @@ int main(int argc, char **argv)
 	c.argv = argv;
 	cli_start(&c);
 	settings_read(&set, &c);
+	if (set.list) {
+		supported_print();
+		return cli_end(&c);
+	}
 	cli_binary(&c, 0);
 	cli_binary(&c, 1);
 	guard_arm(c.program);

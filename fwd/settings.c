@@ -7,7 +7,7 @@
 #include "lib/sampler/rng.h"
 #include "lib/base/system.h"
 
-enum { ALL = 1, CHAIN, TEMP, IGNORE_EOS, DUMP, PROFILE };
+enum { ALL = 1, CHAIN, TEMP, IGNORE_EOS, DUMP, PROFILE, LIST };
 enum { THREADS_MAX = 1024, BATCH_MAX = 1 << 16, CHUNK_MAX = 1 << 16 };
 
 const struct opt settings_opts[] = {
@@ -20,6 +20,7 @@ const struct opt settings_opts[] = {
 	{ IGNORE_EOS, "ignore-eos", NULL, "with --chain: never draw an end-of-generation token" },
 	{ DUMP, "dump-tensors", "DIR", "write the result of each op to a file in the new folder DIR" },
 	{ PROFILE, "profile", NULL, "at the end, print where the time went to stderr" },
+	{ LIST, "list", NULL, "print the families, tensor types and pre-tokenizers that are supported, and exit" },
 	{ 'v', "verbose", NULL, "print what was loaded, times and rates to stderr" },
 	{ 0 }
 };
@@ -57,7 +58,9 @@ static void check(const struct settings *set, const struct cli *c, const char *o
 {
 	struct why w;
 
-	if (c->argc != 1)
+	if (set->list && c->argc)
+		cli_usage(c, "--list takes no model");
+	if (!set->list && c->argc != 1)
 		cli_usage(c, c->argc ? "more than one model (try --help)" : "no model (try --help)");
 	if (set->engine.kv && object_check_name(set->engine.kv, &w) < 0)
 		cli_usage(c, "--kv: %s", w.text);
@@ -92,6 +95,7 @@ void settings_read(struct settings *set, struct cli *c)
 		case IGNORE_EOS: set->chain.ignore_eos = 1; break;
 		case DUMP: set->dump = c->value; break;
 		case PROFILE: set->profile = 1; break;
+		case LIST: set->list = 1; break;
 		case 'v': set->verbose = 1; break;
 		}
 	}

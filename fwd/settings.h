@@ -10,7 +10,7 @@
 
 struct settings {
 	struct engine_setup engine;
-	int all, profile, verbose;
+	int all, profile, verbose, list;
 	const char *dump;               /* a directory, or NULL */
 	struct chain chain;             /* chunk 0: no --chain */
 };

@@ -8,11 +8,21 @@ extern const struct family families_llama[], families_gemma[], families_gpt2[], 
 
 static const struct family *const tables[] = { families_llama, families_gemma, families_gpt2, families_mixtures };
 
+const struct family *family_each(size_t i)
+{
+	for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+		for (const struct family *f = tables[t]; f->arch; f++)
+			if (!i--)
+				return f;
+	return NULL;
+}
+
 const struct family *family_of(const char *arch)
 {
-	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-		for (const struct family *f = tables[i]; f->arch; f++)
-			if (!strcmp(arch, f->arch))
-				return f;
+	const struct family *f;
+
+	for (size_t i = 0; (f = family_each(i)); i++)
+		if (!strcmp(arch, f->arch))
+			return f;
 	return NULL;
 }

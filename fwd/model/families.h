@@ -55,5 +55,6 @@ struct family {
 };
 
 const struct family *family_of(const char *arch);       /* or NULL */
+const struct family *family_each(size_t i);             /* the i-th of all tables, or NULL past the last */
 
 #endif

@@ -33,7 +33,8 @@ static int read_architecture(struct model *m, struct why *w)
 	snprintf(m->arch, sizeof m->arch, "%.*s", s.n < sizeof m->arch ? (int)s.n : (int)sizeof m->arch - 1, s.s);
 	m->family = family_of(m->arch);
 	if (!m->family || s.n != strlen(m->arch))
-		return why(w, "general.architecture: \"%.*s\" is not supported", s.n < 64 ? (int)s.n : 64, s.s);
+		return why(w, "general.architecture: \"%.*s\" is not supported (fwd --list names those that are)",
+			s.n < 64 ? (int)s.n : 64, s.s);
 	return 0;
 }
 
@@ -249,7 +250,8 @@ static const struct gguf_tensor *find(struct model *m, const char *name, size_t 
 	}
 	if (!format_of(t->type)) {
 		type = format_layout(t->type, &block, &bytes);
-		why(w, "tensor %s: type %s is not supported", name, type ? type : "unknown");
+		why(w, "tensor %s: type %s is not supported (fwd --list names those that are)", name,
+			type ? type : "unknown");
 		return NULL;
 	}
 	m->used[t - m->gguf->tensors] = 1;

@@ -232,7 +232,7 @@ static int measure(struct gguf_tensor *t, struct why *w)
 	const char *name = format_layout(t->type, &block, &bytes);
 
 	if (!name)
-		return why(w, "unknown type %u", t->type);
+		return why(w, "unknown type %u (fwd --list names those that are supported)", t->type);
 	for (uint32_t i = 0; i < t->n_dims; i++) {
 		if (!t->dim[i])
 			return why(w, "a dimension of 0");

@@ -61,6 +61,9 @@ struct pretok {
 /* The pre-tokenizer of that name, or NULL. */
 const struct pretok *pretok_find(const char *name, size_t n);
 
+/* The i-th pre-tokenizer, or NULL past the last. */
+const struct pretok *pretok_each(size_t i);
+
 struct pretok_walk {
 	const struct pretok *p;
 	size_t depth;

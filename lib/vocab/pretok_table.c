@@ -229,13 +229,21 @@ static const struct pretok table[] = {
 		ONLY(chameleon_point), gpt2 } },
 };
 
+const struct pretok *pretok_each(size_t i)
+{
+	return i < sizeof table / sizeof *table ? &table[i] : NULL;
+}
+
 const struct pretok *pretok_find(const char *name, size_t n)
 {
-	for (size_t i = 0, length; i < sizeof table / sizeof *table; i++)
-		for (const char *at = table[i].names; *at; at += length + (at[length] == ' ')) {
+	const struct pretok *p;
+	size_t length;
+
+	for (size_t i = 0; (p = pretok_each(i)); i++)
+		for (const char *at = p->names; *at; at += length + (at[length] == ' ')) {
 			length = strcspn(at, " ");
 			if (length == n && !memcmp(at, name, n))
-				return &table[i];
+				return p;
 		}
 	return NULL;
 }

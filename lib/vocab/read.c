@@ -30,7 +30,8 @@ static int read_kind(struct vocab *v, struct why *w)
 		pre = (struct gguf_string){ "default", 7 };
 	v->pretok = pretok_find(pre.s, pre.n);
 	if (!v->pretok)
-		return why(w, "tokenizer.ggml.pre: \"%.*s\" is not a supported pre-tokenizer", GGUF_SHOWN(pre));
+		return why(w, "tokenizer.ggml.pre: \"%.*s\" is not a supported pre-tokenizer (fwd --list names those "
+			"that are)", GGUF_SHOWN(pre));
 	v->rules.add_bos = !!(v->pretok->flags & PRETOK_ADD_BOS);
 	if (v->pretok->flags & PRETOK_MASK)
 		v->mask = "<mask>";

@@ -1,0 +1,27 @@
+/* The list is read from the tables that decide what runs. */
+#include "supported.h"
+
+#include <string.h>
+
+#include "lib/base/out.h"
+#include "lib/gguf/formats.h"
+#include "lib/vocab/pretok.h"
+#include "fwd/model/families.h"
+
+void supported_print(void)
+{
+	const struct family *family;
+	const struct format *type;
+	const struct pretok *pretok;
+	size_t n;
+
+	for (size_t i = 0; (family = family_each(i)); i++)
+		out_print("family %s\n", family->arch);
+	for (size_t i = 0; (type = format_each(i)); i++)
+		out_print("type %s\n", type->name);
+	for (size_t i = 0; (pretok = pretok_each(i)); i++)
+		for (const char *name = pretok->names; *name; name += n + (name[n] == ' ')) {
+			n = strcspn(name, " ");
+			out_print("pre-tokenizer %.*s\n", (int)n, name);
+		}
+}

@@ -1,0 +1,8 @@
+/* supported: what fwd runs, one name a line behind its kind: "family llama", "type Q4_K", "pre-tokenizer qwen2". */
+#ifndef SUPPORTED_H
+#define SUPPORTED_H
+
+/* Prints the list with out_print(). */
+void supported_print(void);
+
+#endif
