@@ -3,9 +3,10 @@
  *	stream make [-s N] [-p POS] [IDS]       decimal ids (operands or stdin) to frames of N ids each
  *	stream ids [-g] < stream                a stream's ids as one line of text; -g: only sampled ones
  *	stream rows < stream > floats           its logits, row after row, without headers
- *	stream compare [-m X] [-d X] [-k PEER] GOLDEN < stream
+ *	stream compare [-m X] [-d X] [-k PEER] [-r N] GOLDEN < stream
  *	        compares its logits with a file of raw floats of the same shape: prints the largest difference and the
- *	        mean KL divergence from GOLDEN; exits with 1 if one exceeds its bound, or the divergence that of PEER */
+ *	        mean KL divergence from GOLDEN; exits with 1 if one exceeds its bound, or the divergence that of PEER.
+ *	        -r: of the last N rows only */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ static const struct opt opts[] = {
 	{ 'm', "max", "X", "compare: the largest difference allowed" },
 	{ 'd', "divergence", "X", "compare: the largest mean KL divergence allowed" },
 	{ 'k', "kl", "PEER", "compare: raw floats; our mean KL divergence must not be larger than theirs" },
+	{ 'r', "rows", "N", "compare: only the last N rows" },
 	{ 0 }
 };
 
@@ -86,7 +88,8 @@ static void print_ids(int generated)
 		cli_die(&c, "%s", w.text);
 }
 
-static struct rows read_rows(void)
+/* The last rows of a stream, at most so many. */
+static struct rows read_rows(size_t last)
 {
 	struct frame_in in;
 	struct frame f;
@@ -107,6 +110,10 @@ static struct rows read_rows(void)
 	}
 	if (more < 0)
 		cli_die(&c, "%s", w.text);
+	if (r.n > last) {
+		memmove(r.x, r.x + (r.n - last) * r.cols, last * r.cols * sizeof *r.x);
+		r.n = last;
+	}
 	return r;
 }
 
@@ -149,9 +156,9 @@ static double divergence(const float *p, const float *q, size_t n, size_t cols)
 	return sum / (double)n;
 }
 
-static int compare(const char *golden_path, double max, double max_kl, const char *peer_path)
+static int compare(const char *golden_path, double max, double max_kl, const char *peer_path, size_t last)
 {
-	struct rows r = read_rows();
+	struct rows r = read_rows(last);
 	float *golden = raw(golden_path, &r);
 	double most = 0, kl;
 	int ok;
@@ -182,7 +189,7 @@ static int compare(const char *golden_path, double max, double max_kl, const cha
 
 int main(int argc, char **argv)
 {
-	size_t split = 0;
+	size_t split = 0, last = SIZE_MAX;
 	long long pos = 0;
 	int generated = 0, status = 0;
 	double max = INFINITY, max_kl = INFINITY;
@@ -200,6 +207,7 @@ int main(int argc, char **argv)
 		case 'm': max = cli_real(&c, o, 0, 1e9); break;
 		case 'd': max_kl = cli_real(&c, o, 0, 1e9); break;
 		case 'k': peer = c.value; break;
+		case 'r': last = (size_t)cli_integer(&c, o, 1, 1 << 20); break;
 		}
 	verb = c.argc ? c.argv[0] : "";
 	if (!strcmp(verb, "make")) {
@@ -207,13 +215,13 @@ int main(int argc, char **argv)
 	} else if (!strcmp(verb, "ids")) {
 		print_ids(generated);
 	} else if (!strcmp(verb, "rows")) {
-		struct rows r = read_rows();
+		struct rows r = read_rows(last);
 
 		if (r.n)
 			fwrite(r.x, sizeof *r.x, r.n * r.cols, stdout);
 		free(r.x);
 	} else if (!strcmp(verb, "compare") && c.argc == 2) {
-		status = compare(c.argv[1], max, max_kl, peer);
+		status = compare(c.argv[1], max, max_kl, peer, last);
 	} else {
 		cli_usage(&c, "make, ids, rows or compare");
 	}
