@@ -21,8 +21,8 @@ each_shared() {
 
 # Whether fwd said in ./caught that it does not support the model yet; notes that.
 refused() {
-	grep -q 'not supported$\|unknown for architecture' caught || return 1
-	sed "s/.*gguf: /$name : / ; s/: tensor .*: type/: type/" caught >>skipped
+	grep -q 'is not supported\|unknown for architecture' caught || return 1
+	sed "s/.*gguf: /$name : / ; s/ (fwd --list.*// ; s/: tensor .*: type/: type/" caught >>skipped
 }
 
 # Whether matrices are quantised, so that fwd and the peer round activations.
