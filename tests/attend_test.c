@@ -52,13 +52,15 @@ static void *get(size_t n, size_t size)
 
 static struct kv_head head_of(const struct setting *s, size_t h)
 {
-	return (struct kv_head){ .extent = s->extent, .offset = h * kv_block_bytes(s->a.type, s->a.dim_k, attend_stored_v(&s->a)),
+	return (struct kv_head){ .extent = s->extent,
+		.offset = h * kv_block_bytes(s->a.type, s->a.dim_k, attend_stored_v(&s->a)),
 		.h = h };
 }
 
 static struct kv_block block_of(const struct setting *s, size_t h, size_t pos)
 {
-	return kv_block_at(s->a.type, s->a.dim_k, attend_stored_v(&s->a), s->extent[pos / KV_EXTENT] + head_of(s, h).offset);
+	return kv_block_at(s->a.type, s->a.dim_k, attend_stored_v(&s->a),
+		s->extent[pos / KV_EXTENT] + head_of(s, h).offset);
 }
 
 /* Element i of K or V, whose scale is scale[at]. */
@@ -137,7 +139,8 @@ static void set_up(struct setting *s, const struct attend_shape *shape, enum kv_
 	for (size_t i = 0; i < n; i++)
 		s->q[i] = draw() * sharpness;
 	s->a = (struct attend){ .type = type, .dim_k = shape->dim_k, .dim_v = shape->dim_v, .n_head = shape->n_head,
-		.n_head_kv = shape->n_head_kv, .window = shape->window, .chunk = shape->chunk, .cap = shape->cap, .v_in_k = shape->v_in_k,
+		.n_head_kv = shape->n_head_kv, .window = shape->window, .chunk = shape->chunk, .cap = shape->cap,
+		.v_in_k = shape->v_in_k,
 		.scale = 1 / sqrtf((float)shape->dim_k), .q_stride = shape->n_head * shape->dim_k };
 	s->a.slope = s->slope = shape->slopes ? draws(shape->n_head, 0.2f) : NULL;
 	s->a.sink = s->sink = shape->sinks ? draws(shape->n_head, 4) : NULL;

@@ -159,8 +159,8 @@ struct kernels {
 	                 const float *k, const float *v);
 
 	/* Rows [i0, i1), the query heads of this KV head. For each query, over the blocks of ATTEND_BLOCK positions
-	 * that it sees any of (the last one ends at the query's own position; where an earlier one begins before the first
-	 * position that the query sees, s[j] = -inf there):
+	 * that it sees any of (the last one ends at the query's own position; where an earlier one begins before the
+	 * first position that the query sees, s[j] = -inf there):
 	 *     s[j] = sum(q · k[j]) · scale, capped and biased;  m_b = max s;  p[j] = exp(s[j] − m_b)
 	 *     l_b = sum of p over j, element j to accumulator j mod 16
 	 *     o_b[d] = fma(p[j], v[j][d], o_b[d]) for j ascending, from 0

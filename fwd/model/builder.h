@@ -53,6 +53,9 @@ void build_qkv(struct builder *b, struct packed *x);
 /* Norms and rotation of q and k where the layer has them, state, attention; its result, packed. */
 struct packed *build_attention(struct builder *b, enum head_norms norms);
 
+/* The same by latent attention (model.h), from packed rows. */
+struct packed *build_latent_attention(struct builder *b, struct packed *x);
+
 /* The branch = W · x, n_embd wide. */
 void build_branch(struct builder *b, struct packed *x, const char *name);
 

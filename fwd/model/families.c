@@ -4,9 +4,11 @@
 #include <string.h>
 
 /* each ends with a row without a name */
-extern const struct family families_llama[], families_gemma[], families_gpt2[], families_mixtures[];
+extern const struct family families_llama[], families_gemma[], families_gpt2[], families_mixtures[],
+	families_deepseek[];
 
-static const struct family *const tables[] = { families_llama, families_gemma, families_gpt2, families_mixtures };
+static const struct family *const tables[] = { families_llama, families_gemma, families_gpt2, families_mixtures,
+	families_deepseek };
 
 const struct family *family_each(size_t i)
 {

@@ -33,6 +33,15 @@ struct experts {
 	int weighted;                   /* weights multiply the experts' inputs, not their results */
 };
 
+/* Multi-head latent attention (DeepSeek-AI 2024): keys and values of all heads from one row of `rank` elements, and a
+ * rotated part of the key that the heads share. `absorbed`: the matrices of keys and values are applied to queries and
+ * results, so that the state holds those rows alone. */
+struct latent {
+	size_t rank, rank_q;            /* rank 0: no latent attention; rank_q 0: queries from one matrix */
+	size_t dim_nope, dim_rope, dim_v;       /* of a head: not rotated, rotated, of values */
+	int absorbed;
+};
+
 /* Queries at position p are multiplied by 1 + scale · ln(1 + floor((p + offset) / length)). */
 struct temperature {
 	float scale;                    /* 0: none */
@@ -52,6 +61,8 @@ struct layer {
 	struct xielu xielu;             /* the activation, where that is xIELU */
 	const float *slope;             /* [n_head], of ALiBi; or NULL */
 	const struct experts *experts;  /* NULL: a dense layer */
+	int v_in_k;                     /* see struct attend */
+	size_t rope_at;                 /* the first element of a head that rotates */
 };
 
 struct model {
@@ -64,6 +75,7 @@ struct model {
 	size_t n_block;         /* layers in the file; those from n_layer on predict further tokens and are not run */
 	struct layer *layer;    /* [n_layer] */
 	struct experts experts;
+	struct latent latent;
 	size_t n_ctx_train;     /* what the model was trained for */
 	size_t n_ctx_max;       /* rows of the table of learned positions; SIZE_MAX without one */
 	float eps;              /* of the norms */

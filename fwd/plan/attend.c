@@ -22,7 +22,7 @@ struct span {
 /* Bytes of K and V of one position and KV head. */
 static double position_bytes(const struct attend *d, enum kv_type type)
 {
-	return (double)kv_block_bytes(type, d->dim_k, d->dim_v) / KV_EXTENT;
+	return (double)kv_block_bytes(type, d->dim_k, attend_stored_v(d)) / KV_EXTENT;
 }
 
 static struct span span_of(const struct op *op, const struct step *s, const struct run *r)

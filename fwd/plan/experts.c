@@ -62,6 +62,14 @@ size_t expert_acts_bytes(const struct kernels *k, enum acts_kind kind, size_t el
 	return slots * most + 64;
 }
 
+size_t packed_place(const struct packed *p, const struct kernels *k, size_t e, size_t n, enum acts_kind kind,
+	size_t at)
+{
+	p->by_expert[kind][e] = (struct acts){ .kind = kind, .k = p->k, .n = n,
+		.data = (char *)p->acts[kind].data + at };
+	return at + acts_room(k, kind, p->k, n);
+}
+
 /* Gives each expert's rows their places. alone: all read the same one. */
 static void place(const struct op_expert_rows *o, const struct step *s, int alone)
 {
@@ -69,13 +77,13 @@ static void place(const struct op_expert_rows *o, const struct step *s, int alon
 	struct packed *p = o->packed;
 
 	for (size_t kind = 0; kind < ACTS_KINDS; kind++) {
-		char *data = p->acts[kind].data;
+		size_t at = 0;
 
 		for (size_t i = 0; i < r->n_active && p->wants[kind]; i++) {
 			size_t e = r->active[i], n = alone ? 1 : r->first[e + 1] - r->first[e];
+			size_t next = packed_place(p, s->k, e, n, kind, at);
 
-			p->by_expert[kind][e] = (struct acts){ .kind = kind, .k = p->k, .n = n, .data = data };
-			data += alone ? 0 : acts_room(s->k, kind, p->k, n);
+			at = alone ? 0 : next;
 		}
 	}
 }

@@ -30,7 +30,7 @@ struct op_rows {
 	float scale;                    /* of the branch */
 	enum row_function f;
 	float most;                     /* CLAMP: to [-most, most] */
-	struct buffer in, out;          /* SAME without a norm: out is in. GLU: the gate's n elements, then the other n */
+	struct buffer in, out;          /* SAME alone: out is in. GLU: the gate's n elements, then the other n */
 	enum unary unary;
 	struct xielu xielu;
 	struct norm norm;
@@ -46,6 +46,7 @@ struct op_product {
 	struct matrix w[PRODUCTS_MAX];
 	const float *bias[PRODUCTS_MAX];        /* [w.rows] or NULL; of experts [n][w.rows] */
 	const struct routing *routing;  /* w holds the matrices of all experts, one after the other; or NULL */
+	size_t heads, step;             /* w holds the matrices of so many heads, whose results lie step apart; 0: no */
 	enum acts_kind kind[PRODUCTS_MAX];
 	struct buffer y[PRODUCTS_MAX];  /* at NULL: the step's logits */
 };
@@ -59,6 +60,7 @@ struct op_attention {
 	struct norm q_norm, k_norm;     /* of each head */
 	size_t norm_step;               /* floats from one head's weights to the next one's; 0: all have the same */
 	int late;                       /* norms after the rotation */
+	size_t rope_at;                 /* the first element of a head that rotates */
 	struct temperature temperature;
 	enum rope_pairs pairs;
 	const struct rope *rope;        /* or NULL */
@@ -73,6 +75,24 @@ struct op_select {
 	size_t n[SELECT_MAX];           /* elements of a row */
 };
 
+/* Rows packed for products by head: n elements of each, step apart. */
+struct op_head_rows {
+	struct buffer in;
+	size_t heads, n, step;
+	struct packed *packed;
+};
+
+/* Elements copied from row to row: n of each head, whose next head lies a step further. */
+enum { COPIES_MAX = 3 };
+
+struct op_copy {
+	size_t copies;
+	struct copy {
+		struct buffer from, to;
+		size_t heads, n, from_step, to_step;
+	} copy[COPIES_MAX];
+};
+
 /* The step's logits, scaled and then capped, as cap · tanh(x / cap); cap 0: not capped. */
 struct op_logits {
 	size_t n;                       /* of a row */
@@ -81,6 +101,7 @@ struct op_logits {
 
 extern const struct op_kind op_embed, op_angles, op_rows, op_product;
 extern const struct op_kind op_prepare, op_store, op_attend, op_join, op_select, op_logits;
+extern const struct op_kind op_head_rows, op_copy;
 
 /* ---- mixtures of experts ---- */
 
@@ -116,6 +137,10 @@ struct op_combine {
 
 /* Bytes for the packed rows of `slots` slots, however they are divided among experts. */
 size_t expert_acts_bytes(const struct kernels *k, enum acts_kind kind, size_t elements, size_t slots);
+
+/* The place for n rows of expert or head e, `at` bytes behind the first; returns the next place. */
+size_t packed_place(const struct packed *p, const struct kernels *k, size_t e, size_t n, enum acts_kind kind,
+	size_t at);
 
 extern const struct op_kind op_route, op_expert_rows, op_combine;
 

@@ -29,9 +29,9 @@ struct packed {
 	size_t k;                       /* elements of a row */
 	int wants[ACTS_KINDS];          /* by enum acts_kind */
 	struct acts acts[ACTS_KINDS];   /* n is set with each batch */
-	size_t experts;                 /* 0: none; else acts[].data holds the rows of each in turn */
+	size_t experts;                 /* or heads; 0: neither; else acts[].data holds the rows of each in turn */
 	struct acts *by_expert[ACTS_KINDS];     /* [experts], set with each batch */
-	size_t used;                    /* experts of a row */
+	size_t used;                    /* experts, or heads, of a row */
 	enum slot slot;
 	struct packed *next;            /* in the plan */
 };

@@ -34,8 +34,10 @@ struct segment_shape plan_shape(const struct plan *p, size_t n_ctx, uint32_t kv_
 	const struct layer *l = &p->model->layer[p->setup.first];
 
 	return (struct segment_shape){ .model = p->model->fingerprint, .arithmetic = ARITHMETIC,
-		.choices = choices(p, n_ctx), .extent = KV_EXTENT, .n_layer = (uint32_t)(p->setup.last - p->setup.first),
-		.n_head_kv = (uint32_t)l->n_head_kv, .dim_k = (uint32_t)l->dim_k, .dim_v = (uint32_t)l->dim_v,
+		.choices = choices(p, n_ctx), .extent = KV_EXTENT,
+		.n_layer = (uint32_t)(p->setup.last - p->setup.first),
+		.n_head_kv = (uint32_t)l->n_head_kv, .dim_k = (uint32_t)l->dim_k,
+		.dim_v = l->v_in_k ? 0 : (uint32_t)l->dim_v,
 		.kv_type = kv_type };
 }
 
@@ -80,6 +82,23 @@ static int open_buffers(struct plan *p, struct why *w)
 static void *slots(struct plan *p, size_t size)
 {
 	return plan_memory(p, p->setup.batch, p->model->experts.used * size);
+}
+
+/* What latent attention needs beside. */
+static int open_latent(struct plan *p, struct why *w)
+{
+	const struct latent *l = &p->model->latent;
+	size_t heads = p->model->layer[0].n_head;
+	struct latent_buffers *b = &p->latent;
+
+	if (!l->rank)
+		return 0;
+	b->q_low = buffer(p, l->rank_q);
+	b->q = buffer(p, heads * (l->dim_nope + l->dim_rope));
+	b->low = buffer(p, l->rank + l->dim_rope);
+	b->kv = buffer(p, heads * (l->dim_nope + l->dim_v));
+	return b->q_low.at && b->q.at && b->low.at && b->kv.at ? 0
+		: why(w, "out of memory for a batch of %zu rows", p->setup.batch);
 }
 
 /* What a mixture needs beside, shared by all its layers. */
@@ -157,7 +176,8 @@ struct plan *plan_open(struct model *m, const struct plan_setup *setup, struct w
 	p->setup = *setup;
 	p->step.k = setup->kernels;
 	p->step.threads = pool_threads(setup->pool);
-	if (open_buffers(p, w) < 0 || open_experts(p, w) < 0 || build_plan(p, w) < 0
+	if (open_buffers(p, w) < 0 || open_experts(p, w) < 0 || open_latent(p, w) < 0
+	    || build_plan(p, w) < 0
 	    || model_all_used(m, setup->first, setup->last, w) < 0 || open_rest(p, w) < 0) {
 		why_in(w, m->gguf->path);
 		plan_close(p);

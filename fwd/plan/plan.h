@@ -41,6 +41,10 @@ struct plan {
 	struct packed *packed;          /* a list */
 	void *memory;                   /* all of plan_memory(): a list */
 	struct mixture mixture;         /* of the experts, if the model has any */
+	struct latent_buffers {
+		struct buffer q_low, q;         /* low-rank queries; queries before keys are absorbed */
+		struct buffer low, kv;          /* the latent row; keys and values, or the heads' values */
+	} latent;
 	struct buffer branch, h, wide;  /* a branch's result; normed rows, heads' outputs; q, k and v, or n_ff wide */
 };
 

@@ -45,7 +45,7 @@ static void prepare_head(const struct op_attention *a, const struct step *s, flo
 	if (norm.kind && !a->late)
 		s->k->norm(&norm, x, x, a->heads.dim_k);
 	if (r)
-		s->k->rope(a->pairs, x, r->cos + row * r->pairs, r->sin + row * r->pairs, 2 * r->pairs);
+		s->k->rope(a->pairs, x + a->rope_at, r->cos + row * r->pairs, r->sin + row * r->pairs, 2 * r->pairs);
 	if (norm.kind && a->late)
 		s->k->norm(&norm, x, x, a->heads.dim_k);
 }

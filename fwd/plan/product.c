@@ -16,10 +16,10 @@ static size_t rows_each(const struct matrix *w, const struct step *s)
 	return s->n > 1 ? KERNELS_ROWS : size_max(each / KERNELS_ROWS, 1) * KERNELS_ROWS;
 }
 
-/* How many experts a step reads; 1: there are none. */
+/* How many experts or heads a step reads; 1: there are none. */
 static size_t shares(const struct op_product *o)
 {
-	return o->routing ? o->routing->n_active : 1;
+	return o->routing ? o->routing->n_active : o->heads ? o->heads : 1;
 }
 
 static size_t pieces(const struct op *op, const struct step *s)
@@ -45,9 +45,9 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	w = o->w[i];
 	bias = o->bias[i];
 	job.x = &o->x->acts[o->kind[i]];
-	if (o->routing) {
-		e = o->routing->active[piece / parts];
-		row = o->routing->first[e];
+	if (o->routing || o->heads) {
+		e = o->routing ? o->routing->active[piece / parts] : piece / parts;
+		row = o->routing ? o->routing->first[e] : row;
 		job.x = &o->x->by_expert[o->kind[i]][e];
 		w.data = (const unsigned char *)w.data + e * w.rows * w.row_bytes;
 		bias = bias ? bias + e * w.rows : NULL;
@@ -55,7 +55,7 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	job.w = &w;
 	job.r0 = piece % parts * each;
 	job.r1 = size_min(job.r0 + each, w.rows);
-	job.y = o->y[i].at ? buffer_row(&o->y[i], row) : s->logits;
+	job.y = o->y[i].at ? buffer_row(&o->y[i], row) + e * o->step : s->logits;
 	job.stride = o->y[i].at ? o->y[i].stride : w.rows;
 	s->k->product(&job);
 	for (size_t c = 0; bias && c < job.x->n; c++) {
@@ -65,11 +65,12 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	}
 }
 
-/* Of experts: as many as the rows may need. */
+/* Of experts: as many as the rows may need; of heads: all. */
 static void work(const struct op *op, const struct step *s, struct work *w)
 {
 	const struct op_product *o = op->bound;
-	size_t used = o->routing ? o->routing->used : 1, experts = o->routing ? o->routing->n : 1;
+	size_t used = o->routing ? o->routing->used : o->heads ? o->heads : 1;
+	size_t experts = o->routing ? o->routing->n : used;
 
 	for (size_t i = 0; i < o->n; i++) {
 		double rows = (double)o->w[i].rows, *sum = o->kind[i] == ACTS_F32 ? &w->floats : &w->codes;

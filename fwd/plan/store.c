@@ -11,12 +11,12 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 
 	for (size_t row = t.from; row < t.to; row++) {
 		size_t pos = t.run->pos + row - t.run->first;
-		struct kv_block block = kv_block_at(state->shape.kv_type, d->dim_k, d->dim_v,
+		struct kv_block block = kv_block_at(state->shape.kv_type, d->dim_k, attend_stored_v(d),
 			kv.extent[pos / KV_EXTENT] + kv.offset);
 		const float *k = buffer_row(&a->qkv, row) + d->n_head * d->dim_k, *v = k + d->n_head_kv * d->dim_k;
 
-		s->k->kv_store(state->shape.kv_type, &block, d->dim_k, d->dim_v, pos % KV_EXTENT, k + t.head * d->dim_k,
-			v + t.head * d->dim_v);
+		s->k->kv_store(state->shape.kv_type, &block, d->dim_k, attend_stored_v(d), pos % KV_EXTENT,
+			k + t.head * d->dim_k, v + t.head * d->dim_v);
 	}
 }
 

@@ -72,7 +72,7 @@ static int check_shape(const struct segment_shape *p, struct why *w)
 {
 	if (p->n_layer < 1 || p->n_layer > 1 << 14 || p->n_head_kv < 1 || p->n_head_kv > 1 << 14)
 		return why(w, "%u layers of %u KV heads", p->n_layer, p->n_head_kv);
-	if (p->dim_k < 1 || p->dim_k > 1 << 12 || p->dim_v < 1 || p->dim_v > 1 << 12)
+	if (p->dim_k < 1 || p->dim_k > 1 << 12 || p->dim_v > 1 << 12)
 		return why(w, "heads of %u and %u elements", p->dim_k, p->dim_v);
 	if (p->kv_type >= KV_TYPES)
 		return why(w, "kv_type %u", p->kv_type);

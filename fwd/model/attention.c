@@ -1,0 +1,137 @@
+/* The attention of layers: q, k and v, their norms and rotations, and what follows. */
+#include "build.h"
+
+struct buffer build_qkv_buffer(const struct builder *b)
+{
+	return buffer_with(b->plan->wide, layer_qkv(b->layer));
+}
+
+void build_qkv(struct builder *b, struct packed *x)
+{
+	const struct layer *l = b->layer;
+	size_t q = l->n_head * l->dim_k, k = l->n_head_kv * l->dim_k, v = l->n_head_kv * l->dim_v;
+	struct op_product o = { .x = x };
+	struct op_rows clamp = { .n = q + k + v, .in = build_qkv_buffer(b), .out = build_qkv_buffer(b), .f = ROW_CLAMP,
+		.most = b->model->qkv_clamp };
+
+	if (build_has(b, "attn_qkv"))
+		build_add_product(b, &o, "attn_qkv", WIDE, q + k + v, build_qkv_buffer(b));
+	else {
+		build_add_product(b, &o, "attn_q", WIDE, q, build_qkv_buffer(b));
+		build_add_product(b, &o, "attn_k", WIDE, k, buffer_at(build_qkv_buffer(b), q));
+		build_add_product(b, &o, "attn_v", WIDE, v, buffer_at(build_qkv_buffer(b), q + k));
+	}
+	build_products(b, "attn_qkv", &o);
+	if (clamp.most > 0)
+		build_append(b, &op_rows, "attn_clamp", &clamp, sizeof clamp);
+}
+
+/* The norm of n elements of q or k, of all heads together. */
+static void norm_together(struct builder *b, const char *name, struct buffer x, size_t n)
+{
+	struct op_rows o = { .n = n, .in = x, .out = x, .norm = build_norm_of(b, name, n) };
+
+	build_append(b, &op_rows, name, &o, sizeof o);
+}
+
+/* Norms of q and k, where the file has them. */
+static void head_norms(struct builder *b, enum head_norms norms, struct op_attention *o)
+{
+	const struct layer *l = b->layer;
+	size_t q = l->n_head * l->dim_k, k = l->n_head_kv * l->dim_k;
+
+	if (l->head_norms_bare) {
+		o->late = 1;
+		o->q_norm = o->k_norm = (struct norm){ .kind = NORM_RMS, .eps = b->model->eps };
+	}
+	if (norms == HEADS_PLAIN || !build_has(b, "attn_q_norm"))
+		return;
+	if (norms == HEADS_NORMED_TOGETHER) {
+		norm_together(b, "attn_q_norm", build_qkv_buffer(b), q);
+		norm_together(b, "attn_k_norm", buffer_at(build_qkv_buffer(b), q), k);
+		return;
+	}
+	o->late = norms == HEADS_NORMED_LATE;
+	if (gguf_tensor(b->model->gguf, build_name(b, "attn_q_norm", "weight").s)->dim[1] == 1) {
+		o->q_norm = build_norm_of(b, "attn_q_norm", l->dim_k);
+		o->k_norm = build_norm_of(b, "attn_k_norm", l->dim_k);
+		return;
+	}
+	o->norm_step = l->dim_k;
+	o->q_norm = build_norm_of(b, "attn_q_norm", q);
+	o->k_norm = build_norm_of(b, "attn_k_norm", k);
+}
+
+/* The rotations of this spec, whose angles are made before their first use. */
+static const struct rope *rope_of(struct builder *b, const struct rope_spec *spec)
+{
+	struct op_angles o = { .rope = b->plan->ropes };
+
+	while (o.rope && o.rope->spec != spec)
+		o.rope = o.rope->next;
+	if (o.rope || !(o.rope = build_allocate(b, sizeof *o.rope)))
+		return o.rope;
+	*o.rope = (struct rope){ .spec = spec, .next = b->plan->ropes };
+	b->plan->ropes = o.rope;
+	build_append(b, &op_angles, NULL, &o, sizeof o);
+	return o.rope;
+}
+
+static void also_select(struct op_select *o, struct buffer x, size_t n)
+{
+	o->x[o->buffers] = x;
+	o->n[o->buffers++] = n;
+}
+
+struct buffer build_attend(struct builder *b, enum head_norms norms)
+{
+	const struct layer *l = b->layer;
+	const struct kernels *k = b->plan->setup.kernels;
+	size_t out = l->n_head * l->dim_v, group = l->n_head / l->n_head_kv;
+	struct op_attention o = {
+		.qkv = build_qkv_buffer(b), .out = buffer_with(b->plan->h, out), .layer = b->il - b->plan->setup.first,
+		.heads = { .dim_k = l->dim_k, .dim_v = l->dim_v, .n_head = l->n_head, .n_head_kv = l->n_head_kv,
+			.scale = l->scale, .window = l->window, .chunk = l->chunk,
+			.v_in_k = l->v_in_k, .slope = l->slope, .cap = b->model->attn_cap },
+		.pairs = b->model->family->pairs, .rope = l->rope ? rope_of(b, l->rope) : NULL,
+		.temperature = l->temperature, .rope_at = l->rope_at,
+	};
+	struct op *op;
+
+	if (build_has(b, "attn_sinks"))
+		o.heads.sink = build_vector(b, "attn_sinks", "weight", l->n_head);
+	head_norms(b, norms, &o);
+	build_leaves(build_append(b, &op_prepare, NULL, &o, sizeof o), 0, "", o.qkv, layer_qkv(l));
+	build_append(b, &op_store, NULL, &o, sizeof o);
+	b->wanted = b->il + 1 == b->model->n_layer;     /* behind the last attention no other rows matter */
+	op = build_append(b, &op_attend, NULL, &o, sizeof o);
+	if (op) {
+		op->scratch = k->attend_scratch(l->dim_k, l->dim_v, group);
+		op->block_bytes = l->n_head_kv * k->attend_part(l->dim_v, ATTEND_FEW * group);
+	}
+	build_leaves(build_append(b, &op_join, "attend", &o, sizeof o), 0, "", o.out, out);
+	return o.out;
+}
+
+struct packed *build_attended(struct builder *b, struct buffer out)
+{
+	struct op_rows pack = { .n = out.stride, .in = out, .out = out };
+	size_t n_embd = b->model->n_embd;
+	struct op_select select = { .buffers = 1, .x = { b->plan->x }, .n = { n_embd } };
+
+	if (b->model->family->decoder.sub_norms)
+		pack.norm = build_norm_of(b, "attn_sub_norm", pack.n);
+	build_packing(b, "attn_pack", &pack, SLOT_BRANCH);
+	if (b->pending)
+		also_select(&select, b->plan->branch, n_embd);
+	if (b->model->family->decoder.routes_input)
+		also_select(&select, b->plan->mixture.logits, b->model->experts.n);
+	if (b->wanted)
+		build_append(b, &op_select, NULL, &select, sizeof select);
+	return pack.packed;
+}
+
+struct packed *build_attention(struct builder *b, enum head_norms norms)
+{
+	return build_attended(b, build_attend(b, norms));
+}

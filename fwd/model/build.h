@@ -1,0 +1,81 @@
+/* build: what the builder's files share: tensors of the current layer, new ops. All do nothing after a failure. */
+#ifndef BUILD_H
+#define BUILD_H
+
+#include "builder.h"
+#include "fwd/plan/kinds.h"
+
+/* ---- tensors of the layer, by their names without "blk.N." ---- */
+
+struct tensor_name {
+	char s[96];
+};
+
+struct tensor_name build_name(const struct builder *b, const char *name, const char *suffix);
+
+const float *build_vector(struct builder *b, const char *name, const char *suffix, size_t n);
+const float *build_bias(struct builder *b, const char *name, size_t n);         /* NULL where the file has none */
+struct norm build_norm_of(struct builder *b, const char *name, size_t n);       /* the family's kind of norm */
+
+/* ---- ops ---- */
+
+/* Memory of the plan; NULL after a failure, this one too. */
+void *build_allocate(struct builder *b, size_t size);
+
+/* A new op at the end of the plan, with a copy of what it is bound to. NULL after a failure. name NULL: the kind's. */
+struct op *build_append(struct builder *b, const struct op_kind *kind, const char *name, const void *bound,
+	size_t size);
+
+/* Output i of an op (which may be NULL), for --dump-tensors. */
+void build_leaves(struct op *op, size_t i, const char *suffix, struct buffer from, size_t cols);
+
+static inline struct buffer buffer_at(struct buffer b, size_t column)
+{
+	b.at += column;
+	return b;
+}
+
+static inline struct buffer buffer_with(struct buffer b, size_t stride)
+{
+	b.stride = stride;
+	return b;
+}
+
+/* ---- products ---- */
+
+enum precision { NARROW, WIDE };        /* of quantised activations: see acts_kind in kernels.h */
+
+/* One more product of the rows o->x, with W[rows × their elements]. */
+void build_add_product(struct builder *b, struct op_product *o, const char *name, enum precision wide, size_t rows,
+	struct buffer y);
+
+/* Appends them; the results lie side by side from y[0] on. */
+void build_products(struct builder *b, const char *name, const struct op_product *o);
+
+/* A single one; the op has the tensor's name. */
+void build_product(struct builder *b, struct packed *x, const char *name, enum precision wide, size_t rows,
+	struct buffer y);
+
+/* ---- rows ---- */
+
+/* Packed rows of k elements, to be filled by an op. */
+struct packed *build_packed(struct builder *b, size_t k, enum slot slot);
+
+/* An op over rows that packs its result, in o->packed. */
+struct op *build_packing(struct builder *b, const char *name, struct op_rows *o, enum slot slot);
+
+/* Adds the pending branch to x now. */
+void build_add_branch(struct builder *b);
+
+/* ---- attention ---- */
+
+/* q of all heads, then k, then v. */
+struct buffer build_qkv_buffer(const struct builder *b);
+
+/* From these to the heads' results. */
+struct buffer build_attend(struct builder *b, enum head_norms norms);
+
+/* The heads' results packed; in the last layer only the wanted rows are left from here on. */
+struct packed *build_attended(struct builder *b, struct buffer out);
+
+#endif

@@ -1,0 +1,96 @@
+/* Families with latent attention: DeepSeek 2 and 3 and those built like them, MiniCPM 3. */
+#include <math.h>
+
+#include "builder.h"
+#include "families.h"
+#include "layers.h"
+#include "lib/base/fmath.h"
+
+enum { RANK_MAX = 1 << 14 };
+
+/* Files of the newer form have the matrices of keys transposed, and the sizes of heads in keys of their own. */
+static int read_latent(struct model *m, struct why *w)
+{
+	struct latent *l = &m->latent;
+	size_t dim_k = m->layer[0].dim_k;
+
+	l->absorbed = model_has(m, "blk.0.attn_k_b.weight");
+	l->dim_v = m->layer[0].dim_v;
+	l->dim_rope = m->rope.n_rot;
+	if (key_size(m, "attention.q_lora_rank", 0, RANK_MAX, &l->rank_q, w) < 0
+	    || key_required(m, "attention.kv_lora_rank", 1, RANK_MAX, &l->rank, w) < 0
+	    || (l->absorbed && (key_required(m, "attention.key_length_mla", 1, RANK_MAX, &dim_k, w) < 0
+	    || key_required(m, "attention.value_length_mla", 1, RANK_MAX, &l->dim_v, w) < 0)))
+		return -1;
+	if (dim_k <= l->dim_rope)
+		return why(w, "%s: %zu of %zu elements", key_name(m, "rope.dimension_count").s, l->dim_rope, dim_k);
+	l->dim_nope = dim_k - l->dim_rope;
+	for (size_t il = 0; il < m->n_layer; il++) {
+		struct layer *layer = &m->layer[il];
+
+		if (layer->n_head != m->layer[0].n_head || layer->n_head_kv != (l->absorbed ? 1 : layer->n_head))
+			return why(w, "%s: %zu", key_name(m, "attention.head_count_kv").s, layer->n_head_kv);
+		layer->rope_at = l->absorbed ? l->rank : l->dim_nope;
+		layer->scale = 1 / sqrtf((float)dim_k);
+		layer->v_in_k = l->absorbed;
+		if (l->absorbed) {
+			layer->dim_k = l->rank + l->dim_rope;
+			layer->dim_v = l->rank;
+		}
+	}
+	return 0;
+}
+
+/* With a multiplier, YaRN stretches all of the score, and the rotation keeps lengths; without, both the rotated part
+ * and the score. */
+static int read_stretch(struct model *m, struct why *w)
+{
+	struct rope_spec *r = &m->rope;
+	double multiplier = 0, magnitude = r->attn_factor, log_factor = r->factor > 1 ? fmath_log(r->factor) : 0;
+
+	if (key_real(m, "rope.scaling.yarn_log_multiplier", 0, 1e3, &multiplier, w) < 0)
+		return -1;
+	if (r->scaling == ROPE_YARN && multiplier > 0) {
+		r->attn_factor /= 1 + 0.1 * log_factor;
+		magnitude *= 1 + multiplier * log_factor;
+	} else if (r->scaling == ROPE_YARN)
+		magnitude *= 1 + 0.1 * log_factor;
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].scale *= (float)(magnitude * magnitude);
+	return layers_temper(m, 0, (size_t)r->n_ctx_orig, w);
+}
+
+static int deepseek2(struct model *m, struct why *w)
+{
+	return read_latent(m, w) < 0 || read_stretch(m, w) < 0 ? -1 : 0;
+}
+
+/* MiniCPM 3 (2024): MiniCPM's scales, as constants. */
+static int minicpm3(struct model *m, struct why *w)
+{
+	m->embedding_scale = 12;
+	m->residual_scale = 1.4f / sqrtf((float)m->n_layer);
+	m->logit_scale = 256 / (float)m->n_embd;
+	return read_latent(m, w);
+}
+
+static void layer(struct builder *b, size_t il)
+{
+	struct packed *x = build_latent_attention(b, build_norm(b, "attn_norm"));
+
+	build_branch(b, x, "attn_output");
+	x = build_norm(b, "ffn_norm");
+	if (b->layer->experts)
+		build_experts(b, x, UNARY_SILU);
+	else
+		build_branch(b, build_gated(b, x, UNARY_SILU), "ffn_down");
+}
+
+const struct family families_deepseek[] = {
+	{ .arch = "deepseek2", .norm = NORM_RMS, .read = deepseek2, .layer = layer, .has_experts = 1,
+	  .experts = { .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "mistral4", .norm = NORM_RMS, .read = deepseek2, .layer = layer, .has_experts = 1,
+	  .experts = { .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "minicpm3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = minicpm3, .layer = layer },
+	{ .arch = NULL },
+};

@@ -1,0 +1,24 @@
+/* copy: elements of rows, put where another op expects them. A piece is a row. */
+#include "kinds.h"
+
+#include <string.h>
+
+static size_t pieces(const struct op *op, const struct step *s)
+{
+	return s->n;
+}
+
+static void piece(const struct op *op, const struct step *s, size_t row, size_t thread)
+{
+	const struct op_copy *o = op->bound;
+
+	for (const struct copy *c = o->copy; c < o->copy + o->copies; c++) {
+		const float *from = buffer_row(&c->from, row);
+		float *to = buffer_row(&c->to, row);
+
+		for (size_t h = 0; h < c->heads; h++)
+			memcpy(to + h * c->to_step, from + h * c->from_step, c->n * sizeof *to);
+	}
+}
+
+const struct op_kind op_copy = { .name = "copy", .pieces = pieces, .piece = piece };
