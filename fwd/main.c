@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 	guard_arm(c.program);
 	take_interrupts();
 
-	v.model = model_open(c.argv[0], &w);
+	v.model = model_open(c.argv[0], set.set, &w);
 	if (!v.model || engine_open(&e, v.model, &set.engine, &w) < 0)
 		cli_die(&c, "%s", w.text);
 	if (set.dump && dump_open(&dump, set.dump, &w) < 0) {

@@ -7,7 +7,7 @@
 #include "lib/sampler/rng.h"
 #include "lib/base/system.h"
 
-enum { ALL = 1, CHAIN, TEMP, IGNORE_EOS, DUMP, PROFILE, LIST };
+enum { ALL = 1, CHAIN, TEMP, IGNORE_EOS, DUMP, PROFILE, LIST, SET };
 enum { THREADS_MAX = 1024, BATCH_MAX = 1 << 16, CHUNK_MAX = 1 << 16 };
 
 const struct opt settings_opts[] = {
@@ -18,6 +18,7 @@ const struct opt settings_opts[] = {
 	{ TEMP, "temp", "T", "with --chain: draw as sample --gumbel does; 0: take the largest logit (default: 0)" },
 	{ 's', "seed", "N", "with --chain: seed of the draws; -1: a random one (default: -1)" },
 	{ IGNORE_EOS, "ignore-eos", NULL, "with --chain: never draw an end-of-generation token" },
+	{ SET, "set", "KEY=VALUE", "set a key of the model in place of the file's, such as rope.freq_base; repeatable" },
 	{ DUMP, "dump-tensors", "DIR", "write the result of each op to a file in the new folder DIR" },
 	{ PROFILE, "profile", NULL, "at the end, print where the time went to stderr" },
 	{ LIST, "list", NULL, "print the families, tensor types and pre-tokenizers that are supported, and exit" },
@@ -70,6 +71,19 @@ static void check(const struct settings *set, const struct cli *c, const char *o
 		cli_usage(c, "--%s requires --chain", of_chain);
 }
 
+static void add_set(struct settings *set, const struct cli *c)
+{
+	size_t n = 0;
+
+	while (set->set[n])
+		n++;
+	if (n == SETTINGS_SETS)
+		cli_usage(c, "--set: more than %d times", SETTINGS_SETS);
+	if (!strchr(c->value, '=') || *c->value == '=')
+		cli_usage(c, "--set: \"%s\" is not KEY=VALUE", c->value);
+	set->set[n] = c->value;
+}
+
 void settings_read(struct settings *set, struct cli *c)
 {
 	const char *backend = "multicore", *of_chain = NULL;
@@ -95,6 +109,7 @@ void settings_read(struct settings *set, struct cli *c)
 		case IGNORE_EOS: set->chain.ignore_eos = 1; break;
 		case DUMP: set->dump = c->value; break;
 		case PROFILE: set->profile = 1; break;
+		case SET: add_set(set, c); break;
 		case LIST: set->list = 1; break;
 		case 'v': set->verbose = 1; break;
 		}

@@ -8,10 +8,13 @@
 #include "chain.h"
 #include "engine.h"
 
+enum { SETTINGS_SETS = 64 };
+
 struct settings {
 	struct engine_setup engine;
 	int all, profile, verbose, list;
 	const char *dump;               /* a directory, or NULL */
+	const char *set[SETTINGS_SETS + 1];     /* each "KEY=VALUE"; NULL after the last */
 	struct chain chain;             /* chunk 0: no --chain */
 };
 

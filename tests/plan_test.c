@@ -42,7 +42,7 @@ static struct model *make_model(const char *arch, const char *type)
 	mkgguf_write(k.m, "plan.gguf", 3, 1);
 	mkgguf_close(k.m);
 	mkweights_free(&k);
-	m = model_open("plan.gguf", &w);
+	m = model_open("plan.gguf", NULL, &w);
 	unlink("plan.gguf");
 	return m ? m : (die("model"), NULL);
 }

@@ -166,6 +166,27 @@ static int drop_predicting(struct model *m, struct why *w)
 	return 0;
 }
 
+/* The fingerprint stays that of the file, which other programs know. */
+static int set_values(struct model *m, const char *const *set, struct why *w)
+{
+	m->fingerprint = gguf_model_fingerprint(m->gguf);
+	if (!set || !*set)
+		return 0;
+	for (; *set; set++)
+		if (gguf_set(m->gguf, *set, w) < 0)
+			return why_in(w, "--set");
+	m->settings = gguf_model_fingerprint(m->gguf) ^ m->fingerprint;
+	return 0;
+}
+
+/* A value that has no effect is an error, not a surprise. */
+static int check_set(const struct model *m, struct why *w)
+{
+	const char *key = gguf_unasked(m->gguf);
+
+	return key ? why(w, "--set: %s: not a key of architecture %s", key, m->arch) : 0;
+}
+
 static int read_all(struct model *m, struct why *w)
 {
 	m->used = calloc(m->gguf->n_tensors + 1, 1);
@@ -178,16 +199,15 @@ static int read_all(struct model *m, struct why *w)
 	    || key_required(m, "context_length", 1, CTX_MAX, &m->n_ctx_train, w) < 0
 	    || layers_read(m, w) < 0 || keys_refuse_features(m, w) < 0 || read_epsilon(m, w) < 0
 	    || read_vocabulary(m, w) < 0 || check_others(m, w) < 0
-	    || vocab_check_merges(m->gguf, w) < 0)
+	    || vocab_check_merges(m->gguf, w) < 0 || check_set(m, w) < 0)
 		return -1;
 	count_positions(m);
 	measure(m);
 	m->vocab = gguf_vocab_fingerprint(m->gguf);
-	m->fingerprint = gguf_model_fingerprint(m->gguf);
 	return 0;
 }
 
-struct model *model_open(const char *path, struct why *w)
+struct model *model_open(const char *path, const char *const *set, struct why *w)
 {
 	struct model *m = calloc(1, sizeof *m);
 
@@ -200,7 +220,7 @@ struct model *model_open(const char *path, struct why *w)
 		free(m);
 		return NULL;
 	}
-	if (read_all(m, w) < 0) {
+	if (set_values(m, set, w) < 0 || read_all(m, w) < 0) {
 		why_in(w, path);
 		model_close(m);
 		return NULL;

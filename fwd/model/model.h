@@ -70,6 +70,7 @@ struct model {
 	const struct family *family;
 	char arch[32];          /* general.architecture; the prefix of the keys */
 	uint64_t fingerprint, vocab;    /* of the weights and of the vocabulary */
+	uint64_t settings;              /* of the values set in place of the file's; 0: none */
 
 	size_t n_vocab, n_embd, n_layer;
 	size_t n_block;         /* layers in the file; those from n_layer on predict further tokens and are not run */
@@ -100,8 +101,9 @@ static inline size_t layer_qkv(const struct layer *l)
 }
 
 /* Opens and checks; touches the metadata and a few pages of each tensor, not the weights. NULL and one line why not if
- * the file is damaged or the model is not supported. */
-struct model *model_open(const char *path, struct why *w);
+ * the file is damaged or the model is not supported. set: values in place of the file's (gguf_set()), up to NULL; or
+ * NULL. */
+struct model *model_open(const char *path, const char *const *set, struct why *w);
 void model_close(struct model *m);
 
 int model_has(const struct model *m, const char *name);

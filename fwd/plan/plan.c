@@ -11,10 +11,10 @@
 
 enum { ALIGN = 64 };
 
-/* What changes K and V besides the file: the rotations in effect. */
+/* What changes K and V besides the file: values set in place of its own, and the rotations in effect. */
 static uint64_t choices(const struct plan *p, size_t n_ctx)
 {
-	uint64_t hash = 0;
+	uint64_t hash = p->model->settings;
 
 	for (const struct rope *r = p->ropes; r; r = r->next) {
 		const struct rope_spec *s = r->spec;

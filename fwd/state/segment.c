@@ -278,7 +278,7 @@ static int compare(const struct segment_shape *a, const struct segment_shape *b,
 	if (a->kv_type != b->kv_type)
 		return why(w, "made with kv_type %s, not %s", kv_type_name[a->kv_type], kv_type_name[b->kv_type]);
 	if (a->choices != b->choices)
-		return why(w, "made with other RoPE settings");
+		return why(w, "made with another --set or other RoPE settings");
 	return 0;
 }
 

@@ -439,6 +439,10 @@ void gguf_close(struct gguf *g)
 		free(g->files->maps);
 		free(g->files->by_key);
 		free(g->files->by_name);
+		for (struct gguf_set *s = g->files->set, *next; s; s = next) {
+			next = s->next;
+			free(s);
+		}
 	}
 	free(g->files);
 	free(g->values);

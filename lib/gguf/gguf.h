@@ -40,6 +40,7 @@ struct gguf_value {
 	const unsigned char *end;       /* first byte after it */
 	/* Of an array of strings: whether each has a space between its first and last bytes, as BPE's merges do. */
 	int spaced;
+	int *asked;             /* private */
 };
 
 struct gguf_tensor {
@@ -69,6 +70,18 @@ void gguf_close(struct gguf *g);
 /* Releases the pages of part `part` of `parts` equal parts of each file, so that threads can share what gguf_close()
  * would do alone. Reading the part afterwards still works, at the cost of page faults. */
 void gguf_let_go(const struct gguf *g, size_t part, size_t parts);
+
+/* "u32", "string", ... as --set and gguf spell an enum gguf_type; or NULL. */
+const char *gguf_type_name(uint32_t type);
+
+/* Sets a value in place of the file's, or beside its others: "KEY=VALUE", where KEY may lack its "ARCH.". The value is
+ * of the type that the key has in the file, of an array's elements; a new one is of the type that it looks like. Keys
+ * of general, tokenizer and split are refused. Pointers to values and their keys before this call are invalid. -1 and
+ * a reason that names the key. */
+int gguf_set(struct gguf *g, const char *text, struct why *w);
+
+/* A key that was set and that nobody has looked for since, or NULL. */
+const char *gguf_unasked(const struct gguf *g);
 
 const struct gguf_value *gguf_find(const struct gguf *g, const char *key);      /* or NULL */
 const struct gguf_tensor *gguf_tensor(const struct gguf *g, const char *name);  /* or NULL */

@@ -18,7 +18,11 @@ static const void *find(const struct gguf_string **by_name, uint64_t n, const ch
 
 const struct gguf_value *gguf_find(const struct gguf *g, const char *key)
 {
-	return find(g->files->by_key, g->n_values, key);
+	const struct gguf_value *v = find(g->files->by_key, g->n_values, key);
+
+	if (v && v->asked)
+		*v->asked = 1;
+	return v;
 }
 
 const struct gguf_tensor *gguf_tensor(const struct gguf *g, const char *name)
@@ -30,6 +34,14 @@ const struct gguf_tensor *gguf_tensor(const struct gguf *g, const char *name)
 		if (gguf_is(t->name, name))
 			return t;
 	return NULL;
+}
+
+const char *gguf_type_name(uint32_t type)
+{
+	static const char *const names[] = { "u8", "i8", "u16", "i16", "u32", "i32", "f32", "bool", "string", "array",
+		"u64", "i64", "f64" };
+
+	return type < sizeof names / sizeof *names ? names[type] : NULL;
 }
 
 /* ---- numbers ---- */

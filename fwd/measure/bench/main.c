@@ -171,7 +171,7 @@ static void run_tests(struct timing *t, struct bench_row *row, const struct list
 /* A random model's file is removed as soon as it is open. */
 static void run_model(const char *path, const char *name)
 {
-	struct model *m = model_open(path, &w);
+	struct model *m = model_open(path, NULL, &w);
 	struct engine_setup *setup = &set.engine;
 	struct bench_row row = { .model = name, .backend = setup->kernels->name, .batch = setup->batch,
 		.repetitions = set.repetitions };
