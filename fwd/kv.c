@@ -46,8 +46,7 @@ static int info(const char *name)
 	out_print("bytes        %zu\n", i.bytes);
 	out_print("type         %s\n", kv_type_name[p->kv_type]);
 	out_print("layers       %u\n", p->n_layer);
-	out_print("KV heads     %u\n", p->n_head_kv);
-	out_print("head dims    %u and %u\n", p->dim_k, p->dim_v);
+	out_print("per token    %llu\n", (unsigned long long)p->bytes / p->extent);
 	out_print("model        %016llx\n", (unsigned long long)p->model);
 	if (i.digest)
 		out_print("weights      %016llx\n", (unsigned long long)i.digest);

@@ -21,11 +21,11 @@
 
 static struct why w;
 static char name[64], other[64], object[1024], file[64];
-static const struct segment_shape shape = { .model = 1234, .arithmetic = 1, .n_layer = 3, .n_head_kv = 2, .dim_k = 10,
-	.dim_v = 6,
-	.kv_type = KV_F16, .extent = KV_EXTENT };
+enum { LAYERS = 3, HEADS = 2, DIM_K = 10, DIM_V = 6, BLOCK = KV_EXTENT * (DIM_K + DIM_V) * 2 };
+static const struct segment_shape shape = { .model = 1234, .arithmetic = 1, .n_layer = LAYERS,
+	.bytes = LAYERS * HEADS * BLOCK, .kv_type = KV_F16, .extent = KV_EXTENT };
 
-enum { CTX = 300, HEADER = 248, FIRST = 4096 };        /* bytes of the header; where extents begin */
+enum { CTX = 300, HEADER = 256, FIRST = 4096 };        /* bytes of the header; where extents begin */
 
 static void holds(int ok, const char *what)
 {
@@ -46,9 +46,9 @@ static void clean(void)
 
 static struct kv_block block(const struct segment *s, size_t layer, size_t head, size_t pos)
 {
-	struct kv_head kv = segment_head(s, layer, head);
+	struct kv_head kv = segment_head(s, (layer * HEADS + head) * BLOCK, head);
 
-	return kv_block_at(shape.kv_type, shape.dim_k, shape.dim_v, kv.extent[pos / KV_EXTENT] + kv.offset);
+	return kv_block_at(shape.kv_type, DIM_K, DIM_V, kv.extent[pos / KV_EXTENT] + kv.offset);
 }
 
 /* The path of the object of this name. */
@@ -65,19 +65,19 @@ static void find_object(void)
 /* Ids, K and V of positions [from, n): each element from its place and a seed. */
 static void fill(struct segment *s, size_t n, unsigned seed)
 {
-	float k[10], v[6];
+	float k[DIM_K], v[DIM_V];
 
 	if (segment_reserve(s, n, &w) < 0)
 		holds(0, "no room");
 	for (size_t pos = 0; pos < n; pos++) {
 		segment_write_ids(s, pos, &(int32_t){ (int32_t)(pos * 7 + seed) }, 1);
 		for (size_t layer = 0; layer < shape.n_layer; layer++)
-			for (size_t head = 0; head < shape.n_head_kv; head++) {
+			for (size_t head = 0; head < HEADS; head++) {
 				struct kv_block kv = block(s, layer, head, pos);
 
-				for (size_t d = 0; d < 10; d++)
-					k[d] = v[d % 6] = (float)((seed + pos * 31 + layer * 17 + head * 7 + d) % 2000);
-				kernels_scalar.kv_store(shape.kv_type, &kv, shape.dim_k, shape.dim_v, pos % KV_EXTENT,
+				for (size_t d = 0; d < DIM_K; d++)
+					k[d] = v[d % DIM_V] = (float)((seed + pos * 31 + layer * 17 + head * 7 + d) % 2000);
+				kernels_scalar.kv_store(shape.kv_type, &kv, DIM_K, DIM_V, pos % KV_EXTENT,
 					k, v);
 			}
 	}
@@ -95,15 +95,15 @@ static int filled(const struct segment *s, size_t n, unsigned seed)
 	for (size_t pos = 0; pos < n && same; pos++) {
 		same = segment_id(s, pos) == segment_id(&want, pos);
 		for (size_t layer = 0; layer < shape.n_layer; layer++)
-			for (size_t head = 0; head < shape.n_head_kv; head++) {
+			for (size_t head = 0; head < HEADS; head++) {
 				struct kv_block a = block(s, layer, head, pos), b = block(&want, layer, head, pos);
-				size_t j = pos % KV_EXTENT, tile = j / KV_TILE * shape.dim_k * KV_TILE + j % KV_TILE;
+				size_t j = pos % KV_EXTENT, tile = j / KV_TILE * DIM_K * KV_TILE + j % KV_TILE;
 
-				for (size_t d = 0; d < shape.dim_k; d++)
+				for (size_t d = 0; d < DIM_K; d++)
 					same &= ((uint16_t *)a.k)[tile + d * KV_TILE] ==
 						((uint16_t *)b.k)[tile + d * KV_TILE];
-				same &= !memcmp((uint16_t *)a.v + j * shape.dim_v, (uint16_t *)b.v + j * shape.dim_v,
-					shape.dim_v * 2);
+				same &= !memcmp((uint16_t *)a.v + j * DIM_V, (uint16_t *)b.v + j * DIM_V,
+					DIM_V * 2);
 			}
 	}
 	segment_close(&want);
@@ -209,9 +209,8 @@ static void fields(void)
 	DIFFERS(arithmetic, 2, "arithmetic");
 	DIFFERS(choices, 1, "RoPE");
 	DIFFERS(n_layer, 4, "layers");
-	DIFFERS(n_head_kv, 1, "KV heads");
-	DIFFERS(dim_k, 12, "of 10 and 6");
-	DIFFERS(dim_v, 8, "of 10 and 6");
+	DIFFERS(bytes, 64, "bytes a token");
+	DIFFERS(layout, 1, "layers");
 	DIFFERS(kv_type, KV_F32, "kv_type");
 #undef DIFFERS
 	holds(reopens(&shape), "after all that it opens as before");
@@ -404,12 +403,11 @@ static void strangers(void)
 	close(fd);
 	unlink(object);
 
-	huge.n_layer = huge.n_head_kv = 1 << 14;
-	huge.dim_k = huge.dim_v = 1 << 12;
+	huge.bytes = (uint64_t)1 << 51;
 	holds(!reopens(&huge), "more than there can be");
 	holds(open(object, O_RDWR, 0) < 0 && errno == ENOENT, "leaves nothing behind");
-	huge.dim_k = SIZE_MAX >> 33;
-	holds(segment_open(&s, NULL, &huge, CTX, &w) < 0, "dims out of bounds");
+	huge.bytes *= 2;
+	holds(segment_open(&s, NULL, &huge, CTX, &w) < 0, "bytes out of bounds");
 
 	getrlimit(RLIMIT_FSIZE, &old);
 	limit = old;
@@ -542,7 +540,7 @@ static _Noreturn void writer(unsigned seed)
 			_exit(1);
 		id += n ? (segment_id(&s, n - 1) * 3) & 0xfffff : 1;
 		segment_write_ids(&s, n, &id, 1);
-		((uint16_t *)block(&s, 1, 1, n).v)[n % KV_EXTENT * shape.dim_v] = (uint16_t)id;
+		((uint16_t *)block(&s, 1, 1, n).v)[n % KV_EXTENT * DIM_V] = (uint16_t)id;
 		segment_set_length(&s, ++n);
 		if ((seed >> 16) % 64 == 0) {     /* closing gives room back */
 			segment_close(&s);
@@ -574,7 +572,7 @@ static void kills(void)
 			int32_t id = segment_id(&s, i), from = i ? (segment_id(&s, i - 1) * 3) & 0xfffff : 1;
 
 			bad += id < from || id > from + 15 || ((uint16_t *)block(&s, 1, 1,
-				i).v)[i % KV_EXTENT * shape.dim_v] != (uint16_t)id;
+				i).v)[i % KV_EXTENT * DIM_V] != (uint16_t)id;
 		}
 		segment_close(&s);
 	}

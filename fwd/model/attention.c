@@ -83,13 +83,26 @@ static void also_select(struct op_select *o, struct buffer x, size_t n)
 	o->n[o->buffers++] = n;
 }
 
+/* The layer's place in the state. */
+static void place(struct plan *p, struct op_attention *o)
+{
+	const struct attend *a = &o->heads;
+	const uint64_t sizes[] = { a->n_head_kv, a->dim_k, attend_stored_v(a) };
+
+	p->layout = gguf_hash(sizes, sizeof sizes, p->layout);
+	for (int type = 0; type < KV_TYPES; type++) {
+		o->offset[type] = p->state_bytes[type];
+		p->state_bytes[type] += a->n_head_kv * kv_block_bytes(type, a->dim_k, attend_stored_v(a));
+	}
+}
+
 struct buffer build_attend(struct builder *b, enum head_norms norms)
 {
 	const struct layer *l = b->layer;
 	const struct kernels *k = b->plan->setup.kernels;
 	size_t out = l->n_head * l->dim_v, group = l->n_head / l->n_head_kv;
 	struct op_attention o = {
-		.qkv = build_qkv_buffer(b), .out = buffer_with(b->plan->h, out), .layer = b->il - b->plan->setup.first,
+		.qkv = build_qkv_buffer(b), .out = buffer_with(b->plan->h, out),
 		.heads = { .dim_k = l->dim_k, .dim_v = l->dim_v, .n_head = l->n_head, .n_head_kv = l->n_head_kv,
 			.scale = l->scale, .window = l->window, .chunk = l->chunk,
 			.v_in_k = l->v_in_k, .slope = l->slope, .cap = b->model->attn_cap },
@@ -101,6 +114,7 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 	if (build_has(b, "attn_sinks"))
 		o.heads.sink = build_vector(b, "attn_sinks", "weight", l->n_head);
 	head_norms(b, norms, &o);
+	place(b->plan, &o);
 	build_leaves(build_append(b, &op_prepare, NULL, &o, sizeof o), 0, "", o.qkv, layer_qkv(l));
 	build_append(b, &op_store, NULL, &o, sizeof o);
 	b->wanted = b->il + 1 == b->model->n_layer;     /* behind the last attention no other rows matter */

@@ -175,9 +175,6 @@ int layers_read(struct model *m, struct why *w)
 
 		if (read_layer(m, il, l, w) < 0)
 			return -1;
-		if (l->n_head_kv != m->layer[0].n_head_kv)
-			return why(w, "%s: differs by layer: not supported",
-				key_name(m, "attention.head_count_kv").s);
 		l->rope = m->family->unrotated ? NULL : &m->rope;
 	}
 	if (!m->family->unrotated && read_rope(m, m->layer[0].dim_k, w) < 0)

@@ -167,6 +167,7 @@ const struct family families_llama[] = {
 	{ .arch = "baichuan", .norm = NORM_RMS, .read = baichuan },
 	{ .arch = "refact", .norm = NORM_RMS, .unrotated = 1, .read = refact },
 	{ .arch = "arcee", .norm = NORM_RMS, .decoder = { .ungated = 1, .f = UNARY_RELU2 } },
+	{ .arch = "openelm", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED } },
 	{ .arch = "pangu-embedded", .norm = NORM_RMS, .pairs = ROPE_HALVES },
 	{ .arch = "phi3", .norm = NORM_RMS, .pairs = ROPE_HALVES },
 	{ .arch = "chatglm", .norm = NORM_RMS },

@@ -91,7 +91,7 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	d = attend_of(a, &t);
 	head = piece / t.pieces;
 	piece %= t.pieces;
-	kv = segment_head(r->state, a->layer, head);
+	kv = kv_head_of(a, r->state, head);
 	if (t.shared) {
 		from = t.from + piece * t.each;
 		s->k->attend_blocks(&d, &kv, t.n, from, size_min(from + t.each, t.to), head_shared(a, s, &t, head),

@@ -56,7 +56,7 @@ struct op_product {
 struct op_attention {
 	struct buffer qkv, out;         /* q of all heads, then k, then v; out: [n_head·dim_v] */
 	struct attend heads;            /* sizes; what belongs to a run is filled in for each piece */
-	size_t layer;                   /* in the state */
+	size_t offset[KV_TYPES];        /* in the data of an extent, by the state's type: the layer's first KV head */
 	struct norm q_norm, k_norm;     /* of each head */
 	size_t norm_step;               /* floats from one head's weights to the next one's; 0: all have the same */
 	int late;                       /* norms after the rotation */
@@ -152,5 +152,8 @@ struct kv_rows {
 
 size_t kv_rows_pieces(const struct op *op, const struct step *s);
 struct kv_rows kv_rows_of(const struct op_attention *a, const struct step *s, size_t piece);
+
+/* K and V of a KV head in the state. */
+struct kv_head kv_head_of(const struct op_attention *a, const struct segment *state, size_t head);
 
 #endif

@@ -31,14 +31,9 @@ static uint64_t choices(const struct plan *p, size_t n_ctx)
 
 struct segment_shape plan_shape(const struct plan *p, size_t n_ctx, uint32_t kv_type)
 {
-	const struct layer *l = &p->model->layer[p->setup.first];
-
 	return (struct segment_shape){ .model = p->model->fingerprint, .arithmetic = ARITHMETIC,
-		.choices = choices(p, n_ctx), .extent = KV_EXTENT,
-		.n_layer = (uint32_t)(p->setup.last - p->setup.first),
-		.n_head_kv = (uint32_t)l->n_head_kv, .dim_k = (uint32_t)l->dim_k,
-		.dim_v = l->v_in_k ? 0 : (uint32_t)l->dim_v,
-		.kv_type = kv_type };
+		.choices = choices(p, n_ctx), .layout = p->layout, .bytes = p->state_bytes[kv_type],
+		.n_layer = (uint32_t)(p->setup.last - p->setup.first), .kv_type = kv_type, .extent = KV_EXTENT };
 }
 
 /* ---- opening ---- */

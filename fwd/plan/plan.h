@@ -38,6 +38,8 @@ struct plan {
 	struct step step;
 	struct run *runs;               /* [batch], of the step */
 	struct rope *ropes;             /* a list */
+	uint64_t layout;                /* hash of what an extent holds, layer by layer */
+	size_t state_bytes[KV_TYPES];   /* of an extent's data */
 	struct packed *packed;          /* a list */
 	void *memory;                   /* all of plan_memory(): a list */
 	struct mixture mixture;         /* of the experts, if the model has any */

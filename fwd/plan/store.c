@@ -1,13 +1,21 @@
 /* store: K and V of the batch into the state of their sequences. The pieces are those of prepare. */
 #include "kinds.h"
 
+struct kv_head kv_head_of(const struct op_attention *a, const struct segment *state, size_t head)
+{
+	enum kv_type type = (enum kv_type)state->shape.kv_type;
+	size_t block = kv_block_bytes(type, a->heads.dim_k, attend_stored_v(&a->heads));
+
+	return segment_head(state, a->offset[type] + head * block, head);
+}
+
 static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
 {
 	const struct op_attention *a = op->bound;
 	const struct attend *d = &a->heads;
 	struct kv_rows t = kv_rows_of(a, s, piece);
 	const struct segment *state = t.run->state;
-	struct kv_head kv = segment_head(state, a->layer, t.head);
+	struct kv_head kv = kv_head_of(a, state, t.head);
 
 	for (size_t row = t.from; row < t.to; row++) {
 		size_t pos = t.run->pos + row - t.run->first;

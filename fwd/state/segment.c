@@ -24,7 +24,9 @@
 
 static const uint64_t MAGIC = 0x3167657376706d6c;       /* "lmpvseg1" */
 
-enum { VERSION = 2, HEADER = 4096, IDS_BYTES = KV_EXTENT * sizeof(int32_t), REGIONS = 4, LABEL = 224 };
+enum { VERSION = 3, HEADER = 4096, IDS_BYTES = KV_EXTENT * sizeof(int32_t), REGIONS = 4, LABEL = 224 };
+
+static const uint64_t BYTES_MAX = (uint64_t)1 << 51;    /* of an extent's data */
 
 enum region_kind { REGION_NONE, REGION_IDS, REGION_KV };
 
@@ -47,7 +49,7 @@ struct segment_header {
 	struct mark mark[SEGMENT_MARKS];
 };
 
-_Static_assert(sizeof(struct segment_header) == 248, "no holes: every bit of the header is checked");
+_Static_assert(sizeof(struct segment_header) == 256, "no holes: every bit of the header is checked");
 
 static size_t extents_of(size_t positions)
 {
@@ -66,40 +68,27 @@ static uint64_t hash(const struct segment_header *h)
 	return gguf_hash(from, (size_t)(to - from), 0);
 }
 
-/* ---- layout: an extent is its ids, then the block of each layer and KV head ---- */
+/* ---- layout: an extent is its ids, then the data of its layers ---- */
 
 static int check_shape(const struct segment_shape *p, struct why *w)
 {
-	if (p->n_layer < 1 || p->n_layer > 1 << 14 || p->n_head_kv < 1 || p->n_head_kv > 1 << 14)
-		return why(w, "%u layers of %u KV heads", p->n_layer, p->n_head_kv);
-	if (p->dim_k < 1 || p->dim_k > 1 << 12 || p->dim_v > 1 << 12)
-		return why(w, "heads of %u and %u elements", p->dim_k, p->dim_v);
+	if (p->n_layer < 1 || p->n_layer > 1 << 14 || p->bytes > BYTES_MAX || p->bytes % 64)
+		return why(w, "%u layers of %llu bytes", p->n_layer, (unsigned long long)p->bytes);
 	if (p->kv_type >= KV_TYPES)
 		return why(w, "kv_type %u", p->kv_type);
-	if (p->extent != KV_EXTENT)
+	if (p->extent != KV_EXTENT || p->spare)
 		return why(w, "extents of %u positions", p->extent);
 	return 0;
 }
 
-static size_t block_bytes(const struct segment_shape *p)
+struct kv_head segment_head(const struct segment *s, size_t offset, size_t h)
 {
-	return kv_block_bytes((enum kv_type)p->kv_type, p->dim_k, p->dim_v);
+	return (struct kv_head){ .extent = s->extent, .offset = IDS_BYTES + offset, .h = h };
 }
 
-static size_t head_offset(const struct segment_shape *p, size_t layer, size_t head)
-{
-	return IDS_BYTES + (layer * p->n_head_kv + head) * block_bytes(p);
-}
-
-struct kv_head segment_head(const struct segment *s, size_t layer, size_t head)
-{
-	return (struct kv_head){ .extent = s->extent, .offset = head_offset(&s->shape, layer, head), .h = head };
-}
-
-/* Of a checked shape: at most 2^9 + 2^14 · 2^14 · 2^23. */
 static size_t extent_bytes(const struct segment_shape *p)
 {
-	return head_offset(p, p->n_layer, 0);
+	return IDS_BYTES + p->bytes;
 }
 
 static void set_regions(const struct segment_shape *p, struct region r[REGIONS])
@@ -272,11 +261,11 @@ static int compare(const struct segment_shape *a, const struct segment_shape *b,
 	if (a->arithmetic != b->arithmetic)
 		return why(w, "made by another version of the arithmetic: %llu, this one is %llu",
 			(unsigned long long)a->arithmetic, (unsigned long long)b->arithmetic);
-	if (a->n_layer != b->n_layer || a->n_head_kv != b->n_head_kv || a->dim_k != b->dim_k || a->dim_v != b->dim_v)
-		return why(w, "made for %u layers of %u KV heads of %u and %u, not %u of %u of %u and %u", a->n_layer,
-			a->n_head_kv, a->dim_k, a->dim_v, b->n_layer, b->n_head_kv, b->dim_k, b->dim_v);
 	if (a->kv_type != b->kv_type)
 		return why(w, "made with kv_type %s, not %s", kv_type_name[a->kv_type], kv_type_name[b->kv_type]);
+	if (a->n_layer != b->n_layer || a->layout != b->layout || a->bytes != b->bytes)
+		return why(w, "made for %u layers of %llu bytes a token, not %u of %llu", a->n_layer,
+			(unsigned long long)a->bytes / KV_EXTENT, b->n_layer, (unsigned long long)b->bytes / KV_EXTENT);
 	if (a->choices != b->choices)
 		return why(w, "made with another --set or other RoPE settings");
 	return 0;

@@ -19,9 +19,12 @@ struct segment_shape {          /* what must agree between a segment and the fwd
 	uint64_t model;         /* fingerprint */
 	uint64_t arithmetic;    /* version of the arithmetic: a new number with any change to a bit of K or V */
 	uint64_t choices;       /* hash of what else changes K and V: RoPE as it follows from -c, overrides */
-	uint32_t n_layer, n_head_kv, dim_k, dim_v;
+	uint64_t layout;        /* hash of how the data of an extent is divided among layers and heads */
+	uint64_t bytes;         /* of an extent's data: a multiple of 64 */
+	uint32_t n_layer;
 	uint32_t kv_type;       /* enum kv_type */
 	uint32_t extent;        /* KV_EXTENT */
+	uint32_t spare;         /* 0 */
 };
 
 struct segment {
@@ -63,8 +66,8 @@ void segment_set_length(struct segment *s, size_t length);
 int32_t segment_id(const struct segment *s, size_t pos);
 void segment_write_ids(struct segment *s, size_t pos, const int32_t *ids, size_t n);
 
-/* K and V of one layer and KV head. */
-struct kv_head segment_head(const struct segment *s, size_t layer, size_t head);
+/* K and V of KV head h of its layer, which lie so many bytes into the data of an extent. */
+struct kv_head segment_head(const struct segment *s, size_t offset, size_t h);
 
 /* Two numbers of a named segment, 0 where they are not known: of the model file and of its weights. */
 enum segment_mark { SEGMENT_FILE, SEGMENT_DIGEST, SEGMENT_MARKS };

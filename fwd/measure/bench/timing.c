@@ -10,31 +10,22 @@
 enum { WARM = 32 };             /* tokens of a prompt that runs before anything is measured */
 static const double SAMPLE = 0.02;      /* seconds of each sample of a limit */
 
-/* Arbitrary valid K and V at every position, so that any depth can be measured without evaluating it. */
-static int fill(struct engine *e, struct why *w)
+/* Arbitrary valid K and V at every position, so that any depth can be measured without evaluating it: bytes that make
+ * small numbers of any type. */
+static void fill(struct engine *e)
 {
-	const struct segment_shape *p = &e->segment.shape;
-	size_t dims = p->dim_k + p->dim_v;
-	float *x = malloc(dims * sizeof *x);
+	const struct segment *s = &e->segment;
 
-	if (!x)
-		return why(w, "out of memory");
-	for (size_t layer = 0; layer < p->n_layer; layer++)
-		for (size_t h = 0; h < p->n_head_kv; h++) {
-			struct kv_head kv = segment_head(&e->segment, layer, h);
+	for (size_t x = 0; x * KV_EXTENT < s->n_ctx; x++) {
+		unsigned char *data = s->extent[x] + segment_head(s, 0, 0).offset;
 
-			for (size_t pos = 0; pos < e->segment.n_ctx; pos++) {
-				struct kv_block block = kv_block_at(p->kv_type, p->dim_k, p->dim_v,
-					kv.extent[pos / KV_EXTENT] + kv.offset);
+		for (size_t i = 0; i < s->shape.bytes; i += 16) {
+			uint64_t bits = rng_bits(x, i, 0);
 
-				for (size_t i = 0; i < dims; i++)
-					x[i] = 2 * rng_unit(layer << 16 | h, pos, i) - 1;
-				e->plan->setup.kernels->kv_store(p->kv_type, &block, p->dim_k, p->dim_v,
-					pos % KV_EXTENT, x, x + p->dim_k);
-			}
+			for (size_t k = 0; k < 16; k++, bits >>= 4)
+				data[i + k] = 0x28 + (bits & 15);
 		}
-	free(x);
-	return 0;
+	}
 }
 
 static int32_t any_id(const struct engine *e, size_t pos)
@@ -96,8 +87,9 @@ static int open_rest(struct timing *t, struct why *w)
 	t->logits = malloc(e->model->n_vocab * sizeof *t->logits);
 	if (!t->ids || !t->logits)
 		return why(w, "out of memory");
-	if (segment_reserve(&e->segment, e->segment.n_ctx, w) < 0 || fill(e, w) < 0)
+	if (segment_reserve(&e->segment, e->segment.n_ctx, w) < 0)
 		return -1;
+	fill(e);
 	return limits_open(&t->limits, e->plan, w);
 }
 
