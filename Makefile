@@ -68,7 +68,7 @@ HELPERS = mkmodel reference stream dribble under
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = tok/main tok/chat fwd/main fwd/fwd_opts fwd/kv sample/schema detok/main detok/printer detok/filter detok/peek \
 	gen/feed gen/best tests/mkgguf tests/mkvocab tests/mkweights tests/quantise tests/sampler_reference tests/oracle \
-	tests/sha256
+	tests/reference_model tests/sha256
 
 lib_o = $(BASE:%=$(OBJ)/lib/base/%.o) $(STREAM:%=$(OBJ)/lib/stream/%.o) $(GGUF:%=$(OBJ)/lib/gguf/%.o)
 json_o = $(JSON:%=$(OBJ)/lib/base/%.o)
@@ -111,7 +111,7 @@ $(BIN)/best: $(OBJ)/gen/best.o $(OBJ)/gen/result.o $(lib_o)
 $(BIN)/bench: $(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) $(fwd_o) $(made_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)
 
 $(BIN)/tests/mkmodel: $(OBJ)/tests/mkmodel.o $(made_o) $(json_o) $(lib_o)
-$(BIN)/tests/reference: $(OBJ)/tests/reference.o $(lib_o)
+$(BIN)/tests/reference: $(OBJ)/tests/reference.o $(OBJ)/tests/reference_model.o $(lib_o)
 $(BIN)/tests/stream: $(OBJ)/tests/stream.o $(lib_o)
 $(BIN)/tests/dribble: $(OBJ)/tests/dribble.o
 $(BIN)/tests/under: $(OBJ)/tests/under.o $(lib_o)

@@ -1,141 +1,29 @@
-/* reference: an independent forward pass of our four families, in double precision, for tests only. It shares the
- * reading of the file, the dequantisers and the writing of frames with the product and nothing else: weights are
- * widened, a whole prompt goes through a layer at a time, every sum is a plain loop, nothing is cached. Formulas: the
- * families' papers (LLaMA, Qwen2, Qwen3, GPT-2), RoPE (Su et al. 2021), YaRN (Peng et al. 2023).
+/* reference: an independent forward pass in double precision, for tests only. Weights are widened, a whole prompt goes
+ * through a layer at a time, every sum is a plain loop, nothing is cached. What families have in common is here, what
+ * they differ in is a struct rules (reference_model.h). Formulas: the families' papers; RoPE (Su et al. 2021), YaRN
+ * (Peng et al. 2023), ALiBi (Press et al. 2022), mixtures of experts (Shazeer et al. 2017), group-limited choice
+ * (DeepSeek-AI 2024).
  *
  *	reference MODEL < ids > stream          decimal ids in, one frame of logits out: a row for every id
  *	reference -n 16 MODEL < ids             the 16 greedy ids that follow, as text */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/gguf/formats.h"
 #include "lib/stream/frame.h"
-#include "lib/gguf/gguf.h"
+#include "reference_model.h"
 
 enum { IDS_MAX = 4096 };
 
-struct reference_shape {
-	char arch[16];
-	size_t n_vocab, n_embd, n_layer, n_head, n_head_kv, head_dim, n_rot, n_ff;
-	double eps, rope_base, factor, original_ctx;
-	int gpt2, yarn;
-	int adjacent;           /* RoPE rotates (0,1), (2,3)...; otherwise (0, n_rot/2), (1, n_rot/2 + 1)... */
-};
-
-static const struct gguf *g;
-static struct reference_shape s;
-static struct why w;
-
-static _Noreturn void die(const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	fprintf(stderr, "reference: ");
-	vfprintf(stderr, format, ap);
-	fprintf(stderr, "\n");
-	exit(1);
-}
-
-static void *memory(size_t n, size_t size)
-{
-	void *p = calloc(n ? n : 1, size);
-
-	if (!p)
-		die("out of memory");
-	return p;
-}
-
-/* ---- the file ---- */
-
-static const char *key_of(const char *key)
-{
-	static char name[128];
-
-	snprintf(name, sizeof name, "%s.%s", s.arch, key);
-	return name;
-}
-
-static size_t size(const char *key, size_t otherwise)
-{
-	int64_t v = (int64_t)otherwise;
-
-	if (gguf_integer(g, key_of(key), 0, 1 << 30, &v, &w) < 0)
-		die("%s", w.text);
-	return (size_t)v;
-}
-
-static double real(const char *key, double otherwise)
-{
-	if (gguf_real(g, key_of(key), &otherwise, &w) < 0)
-		die("%s", w.text);
-	return otherwise;
-}
-
-static void shape(void)
-{
-	struct gguf_string arch, scaling = { "", 0 };
-	const struct gguf_tensor *embd = gguf_tensor(g, "token_embd.weight");
-
-	if (gguf_text(g, "general.architecture", &arch, &w) != 1 || arch.n >= sizeof s.arch || !embd)
-		die("no architecture or no token_embd.weight");
-	memcpy(s.arch, arch.s, arch.n);
-	s.gpt2 = !strcmp(s.arch, "gpt2");
-	s.adjacent = !strcmp(s.arch, "llama");
-	s.n_vocab = (size_t)embd->dim[1];
-	s.n_embd = size("embedding_length", 0);
-	s.n_layer = size("block_count", 0);
-	s.n_ff = size("feed_forward_length", 0);
-	s.n_head = size("attention.head_count", 1);
-	s.n_head_kv = size("attention.head_count_kv", s.n_head);
-	s.head_dim = size("attention.key_length", s.n_embd / s.n_head);
-	s.n_rot = size("rope.dimension_count", s.head_dim);
-	s.eps = real(s.gpt2 ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon", 1e-5);
-	s.rope_base = real("rope.freq_base", 10000);
-	s.factor = real("rope.scaling.factor", 1);
-	s.original_ctx = real("rope.scaling.original_context_length", (double)size("context_length", 0));
-	if (gguf_text(g, key_of("rope.scaling.type"), &scaling, &w) == 1 && scaling.n == 4)
-		s.yarn = !memcmp(scaling.s, "yarn", 4);
-	if (scaling.n == 4 && !memcmp(scaling.s, "none", 4))
-		s.factor = 1;
-}
-
-/* The tensor's n values, or NULL where there is none; free() them. */
-static float *weights(size_t n, const char *format, ...)
-{
-	char name[64];
-	const struct gguf_tensor *t;
-	const struct format *f;
-	float *x;
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(name, sizeof name, format, ap);
-	va_end(ap);
-	if (!(t = gguf_tensor(g, name)))
-		return NULL;
-	if (t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3] != n)
-		die("%s: %zu values expected", name, n);
-	if (!(f = format_of(t->type)))
-		die("%s: type %u is not read", name, (unsigned)t->type);
-	x = memory(n, sizeof *x);
-	format_dequantise(f, t->data, x, n);
-	return x;
-}
+static struct reference m;
 
 /* ---- arithmetic; n is the number of positions throughout ---- */
 
-/* y[n][rows] = x[n][cols] · W[rows][cols] (+ bias), W and bias named PREFIX.weight and PREFIX.bias */
-static double *linear(const char *prefix, const double *x, size_t n, size_t cols, size_t rows)
+/* y[n][rows] = x[n][cols] · W[rows][cols] (+ bias) */
+static void product(double *y, const float *weight, const float *bias, const double *x, size_t n, size_t cols,
+	size_t rows)
 {
-	float *weight = weights(rows * cols, "%s.weight", prefix), *bias = weights(rows, "%s.bias", prefix);
-	double *y = memory(n * rows, sizeof *y);
-
-	if (!weight)
-		die("%s.weight: missing", prefix);
 	for (size_t i = 0; i < n; i++)
 		for (size_t r = 0; r < rows; r++) {
 			double sum = bias ? bias[r] : 0;
@@ -144,68 +32,98 @@ static double *linear(const char *prefix, const double *x, size_t n, size_t cols
 				sum += (double)weight[r * cols + c] * x[i * cols + c];
 			y[i * rows + r] = sum;
 		}
-	free(weight);
-	free(bias);
-	return y;
 }
 
-/* y[n][size]: each row normed; RMSNorm, or LayerNorm where there is a bias */
-static double *norm(const char *prefix, const double *x, size_t n, size_t width)
+/* The same with W and bias named PREFIX.weight and PREFIX.bias. A number PREFIX.scale multiplies W. */
+static double *linear(const char *prefix, const double *x, size_t n, size_t cols, size_t rows)
 {
-	float *weight = weights(width, "%s.weight", prefix), *bias = weights(width, "%s.bias", prefix);
-	double *y = memory(n * width, sizeof *y);
+	float *weight = weights(&m, rows * cols, "%s.weight", prefix), *bias = weights(&m, rows, "%s.bias", prefix);
+	float *scale = weights(&m, 1, "%s.scale", prefix);
+	double *y = memory(n * rows, sizeof *y);
 
 	if (!weight)
 		die("%s.weight: missing", prefix);
-	for (size_t i = 0; i < n; i++) {
-		const double *a = x + i * width;
-		double mean = 0, square = 0;
+	for (size_t i = 0; i < rows * cols && scale; i++)
+		weight[i] *= *scale;
+	product(y, weight, bias, x, n, cols, rows);
+	free(weight);
+	free(bias);
+	free(scale);
+	return y;
+}
 
-		for (size_t k = 0; k < width && s.gpt2; k++)
+/* x[n][width]: each row normed in place; row i by row i mod `sets` of the weights, if there are any. */
+static void norm_rows(double *x, size_t n, size_t width, const float *weight, const float *bias, size_t sets)
+{
+	for (size_t i = 0; i < n; i++) {
+		double *a = x + i * width, mean = 0, square = 0;
+
+		for (size_t k = 0; k < width && m.rules->layer_norm; k++)
 			mean += a[k] / (double)width;
 		for (size_t k = 0; k < width; k++)
 			square += (a[k] - mean) * (a[k] - mean) / (double)width;
 		for (size_t k = 0; k < width; k++)
-			y[i * width + k] = (a[k] - mean) / sqrt(square + s.eps) * weight[k] + (bias ? bias[k] : 0);
+			a[k] = (a[k] - mean) / sqrt(square + m.eps) * (weight ? weight[i % sets * width + k] : 1)
+				+ (bias ? bias[k] : 0);
 	}
+}
+
+/* In place, with the tensors PREFIX.weight and PREFIX.bias, where there are any. */
+static void norm_in_place(const char *prefix, double *x, size_t n, size_t width)
+{
+	size_t sets = n_weights(&m, "%s.weight", prefix) / width;
+	float *weight = weights(&m, sets * width, "%s.weight", prefix), *bias = weights(&m, width, "%s.bias", prefix);
+
+	norm_rows(x, n, width, weight, bias, sets);
 	free(weight);
 	free(bias);
+}
+
+static double *copy(const double *x, size_t n)
+{
+	double *y = memory(n, sizeof *y);
+
+	memcpy(y, x, n * sizeof *y);
 	return y;
 }
 
 /* Turns per position of pair i, and in *length what cos and sin are multiplied by. */
-static double rope_frequency(size_t i, const float *freqs, double *length)
+static double rope_frequency(const struct reference_layer *l, size_t i, const float *factors, double *length)
 {
-	double full = pow(s.rope_base, -2.0 * (double)i / (double)s.n_rot) / (freqs ? freqs[i] : 1);
-	double scaled = full / s.factor;
-	double low, high, ramp, d = (double)s.n_rot, pi = acos(-1);
+	double d = (double)m.n_rot, base = l->plain_base > 0 ? l->plain_base : m.rope_base;
+	double full = pow(base, -2.0 * (double)i / d);
+	double scaled, low, high, ramp, turn = 2 * acos(-1);
 
 	*length = 1;
-	if (!s.yarn)
+	if (l->plain_base > 0)
+		return full;
+	*length = m.rope_length;
+	full /= factors ? factors[i] : 1;
+	scaled = full / m.factor;
+	if (!m.yarn)
 		return scaled;
 	/* Pairs that turn more than 32 times in the original context stay, those that turn less than once are scaled;
 	 * in between there is a ramp. */
-	low = floor(d * log(s.original_ctx / (32 * 2 * pi)) / (2 * log(s.rope_base)));
-	high = ceil(d * log(s.original_ctx / (2 * pi)) / (2 * log(s.rope_base)));
+	low = floor(d * log(m.original_ctx / (m.beta_fast * turn)) / (2 * log(base)));
+	high = ceil(d * log(m.original_ctx / (m.beta_slow * turn)) / (2 * log(base)));
 	low = fmax(low, 0);
 	high = fmin(high, d - 1);
 	ramp = fmin(1, fmax(0, ((double)i - low) / fmax(0.001, high - low)));
-	*length = 1 + 0.1 * log(s.factor);
 	return full * (1 - ramp) + scaled * ramp;
 }
 
 /* x[n][heads][head_dim], rotated in place: row i is position i */
-static void rope(double *x, size_t n, size_t heads)
+static void rope(const struct reference_layer *l, double *x, size_t n, size_t heads)
 {
-	float *freqs = weights(s.n_rot / 2, "rope_freqs.weight");
+	float *factors = weights(&m, m.n_rot / 2, "%s", m.factors);
 
-	for (size_t pair = 0; pair < s.n_rot / 2; pair++) {
-		double length, frequency = rope_frequency(pair, freqs, &length);
-		size_t a = s.adjacent ? 2 * pair : pair, b = s.adjacent ? a + 1 : a + s.n_rot / 2;
+	for (size_t pair = 0; pair < m.n_rot / 2; pair++) {
+		double length, frequency = rope_frequency(l, pair, factors, &length);
+		size_t a = m.rules->halves ? pair : 2 * pair, b = m.rules->halves ? a + m.n_rot / 2 : a + 1;
 
 		for (size_t i = 0; i < n; i++)
 			for (size_t h = 0; h < heads; h++) {
-				double *v = x + (i * heads + h) * s.head_dim, va = v[a], vb = v[b];
+				double *v = x + (i * heads + h) * m.head_dim, va = v[a], vb = v[b];
 				double co = cos((double)i * frequency) * length;
 				double si = sin((double)i * frequency) * length;
 
@@ -213,40 +131,98 @@ static void rope(double *x, size_t n, size_t heads)
 				v[b] = va * si + vb * co;
 			}
 	}
-	free(freqs);
+	free(factors);
 }
 
-/* out[n][n_head · head_dim] = softmax(q·k / sqrt(head_dim)) v, causal; query head h reads KV head h / (n_head /
- * n_head_kv) */
-static double *attention(const double *q, const double *k, const double *v, size_t n)
+static double silu(double x)
 {
-	size_t d = s.head_dim, group = s.n_head / s.n_head_kv;
-	double *out = memory(n * s.n_head * d, sizeof *out), *p = memory(n, sizeof *p);
+	return x / (1 + exp(-x));
+}
+
+static double activation(const double *xielu, double x)
+{
+	switch (m.rules->act) {
+	case GELU: return x * 0.5 * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
+	case RELU: return fmax(x, 0);
+	case RELU2: return fmax(x, 0) * fmax(x, 0);
+	case XIELU:
+		return x > 0 ? xielu[0] * x * x + xielu[2] * x
+			: (expm1(fmin(x, xielu[3])) - x) * xielu[1] + xielu[2] * x;
+	default: return silu(x);
+	}
+}
+
+static double gated(double gate, double up)
+{
+	if (m.rules->act != SWIGLU_OAI)
+		return activation(NULL, gate) * up;
+	gate = fmin(gate, 7);           /* gpt-oss clamps both */
+	up = fmin(fmax(up, -7), 7);
+	return gate / (1 + exp(-1.702 * gate)) * (up + 1);
+}
+
+/* ---- attention ---- */
+
+static double alibi_slope(size_t head)
+{
+	size_t whole = 1;
+
+	while (2 * whole <= m.n_head)
+		whole *= 2;
+	return head < whole ? pow(2, -(double)(head + 1) * m.alibi / (double)whole)
+		: pow(2, -(double)(2 * (head - whole) + 1) * m.alibi / (double)(2 * whole));
+}
+
+static int visible(const struct reference_layer *l, size_t i, size_t j)
+{
+	return (!l->window || i - j < l->window) && (!l->chunk || i / l->chunk == j / l->chunk);
+}
+
+static double score(const double *q, const double *k, size_t head, size_t distance)
+{
+	double sum = 0;
+
+	for (size_t e = 0; e < m.head_dim; e++)
+		sum += q[e] * k[e];
+	sum *= m.scale;
+	if (m.attn_cap > 0)
+		sum = m.attn_cap * tanh(sum / m.attn_cap);
+	return sum - (m.alibi > 0 ? alibi_slope(head) * (double)distance : 0);
+}
+
+/* out[n][n_head · head_dim] = softmax(scores) v, causal; query head h reads KV head h / (n_head / n_head_kv). A sink is
+ * one more score of a head, without a value. */
+static double *attention(size_t il, const double *q, const double *k, const double *v, size_t n)
+{
+	const struct reference_layer *l = &m.layer[il];
+	size_t d = m.head_dim, group = m.n_head / m.n_head_kv;
+	double *out = memory(n * m.n_head * d, sizeof *out), *p = memory(n, sizeof *p);
+	float *sinks = weights(&m, m.n_head, "blk.%zu.attn_sinks.weight", il);
 
 	for (size_t i = 0; i < n; i++)
-		for (size_t h = 0; h < s.n_head; h++) {
-			const double *qh = q + (i * s.n_head + h) * d;
-			double most = -INFINITY, sum = 0;
+		for (size_t h = 0; h < m.n_head; h++) {
+			const double *qh = q + (i * m.n_head + h) * d;
+			double most = sinks ? sinks[h] : -INFINITY, sum;
 
 			for (size_t j = 0; j <= i; j++) {
-				p[j] = 0;
-				for (size_t e = 0; e < d; e++)
-					p[j] += qh[e] * k[(j * s.n_head_kv + h / group) * d + e];
-				p[j] /= sqrt((double)d);
+				p[j] = visible(l, i, j) ? score(qh, k + (j * m.n_head_kv + h / group) * d, h, i - j)
+					: -INFINITY;
 				most = fmax(most, p[j]);
 			}
+			sum = sinks ? exp(sinks[h] - most) : 0;
 			for (size_t j = 0; j <= i; j++)
 				sum += p[j] = exp(p[j] - most);
 			for (size_t j = 0; j <= i; j++)
 				for (size_t e = 0; e < d; e++)
-					out[(i * s.n_head + h) * d + e] +=
-						p[j] / sum * v[(j * s.n_head_kv + h / group) * d + e];
+					out[(i * m.n_head + h) * d + e] +=
+						p[j] / sum * v[(j * m.n_head_kv + h / group) * d + e];
 		}
 	free(p);
+	free(sinks);
 	return out;
 }
 
-/* ---- a layer ---- */
+/* ---- the parts of a layer ---- */
 
 static const char *part(size_t layer, const char *what)
 {
@@ -256,10 +232,16 @@ static const char *part(size_t layer, const char *what)
 	return name;
 }
 
+static int has(size_t layer, const char *what)
+{
+	return n_weights(&m, "blk.%zu.%s.weight", layer, what) > 0;
+}
+
+/* A branch of x[n][n_embd] is added, and freed. */
 static void add(double *x, double *branch, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		x[i] += branch[i];
+	for (size_t i = 0; i < n * m.n_embd; i++)
+		x[i] += branch[i] * m.residual_scale;
 	free(branch);
 }
 
@@ -273,73 +255,330 @@ static double *columns(const double *x, size_t n, size_t stride, size_t from, si
 	return y;
 }
 
-static double *attention_block(size_t il, const double *x, size_t n)
+/* Columns of x · W of layer il: those of WHAT, or, where there is none, those from `from` on of FUSED, with `all`. */
+static double *fused(size_t il, const char *what, const char *whole, const double *x, size_t n, const size_t sizes[3])
 {
-	size_t n_q = s.n_head * s.head_dim, n_kv = s.n_head_kv * s.head_dim;
-	double *q, *k, *v, *out, *projected, *normed;
+	size_t from = sizes[0], width = sizes[1], all = sizes[2];
+	double *y, *z;
 
-	if (s.gpt2) {
-		double *qkv = linear(part(il, "attn_qkv"), x, n, s.n_embd, n_q + 2 * n_kv);
+	if (has(il, what))
+		return linear(part(il, what), x, n, m.n_embd, width);
+	y = linear(part(il, whole), x, n, m.n_embd, all);
+	z = columns(y, n, all, from, width);
+	free(y);
+	return z;
+}
 
-		q = columns(qkv, n, n_q + 2 * n_kv, 0, n_q);
-		k = columns(qkv, n, n_q + 2 * n_kv, n_q, n_kv);
-		v = columns(qkv, n, n_q + 2 * n_kv, n_q + n_kv, n_kv);
-		free(qkv);
-	} else {
-		q = linear(part(il, "attn_q"), x, n, s.n_embd, n_q);
-		k = linear(part(il, "attn_k"), x, n, s.n_embd, n_kv);
-		v = linear(part(il, "attn_v"), x, n, s.n_embd, n_kv);
-		if (!strcmp(s.arch, "qwen3")) {
-			normed = norm(part(il, "attn_q_norm"), q, n * s.n_head, s.head_dim);
-			free(q);
-			q = normed;
-			normed = norm(part(il, "attn_k_norm"), k, n * s.n_head_kv, s.head_dim);
-			free(k);
-			k = normed;
-		}
-		rope(q, n, s.n_head);
-		rope(k, n, s.n_head_kv);
-	}
-	out = attention(q, k, v, n);
-	projected = linear(part(il, "attn_output"), out, n, n_q, s.n_embd);
+static void clip(double *x, size_t n)
+{
+	for (size_t i = 0; i < n && m.clamp > 0; i++)
+		x[i] = fmin(fmax(x[i], -m.clamp), m.clamp);
+}
+
+/* Norms and rotation of the heads of q or k[n][heads][head_dim]. */
+static void place(size_t il, const char *norm, double *x, size_t n, size_t heads)
+{
+	const struct reference_layer *l = &m.layer[il];
+	size_t d = m.head_dim;
+
+	if (m.rules->heads == HEADS_EACH && has(il, norm))
+		norm_in_place(part(il, norm), x, n * heads, d);
+	if (m.rules->heads == HEADS_TOGETHER)
+		norm_in_place(part(il, norm), x, n, heads * d);
+	if (l->rotated)
+		rope(l, x, n, heads);
+	if (m.rules->heads == HEADS_EACH_LATE)
+		norm_in_place(part(il, norm), x, n * heads, d);
+	if (l->bare_heads)
+		norm_rows(x, n * heads, d, NULL, NULL, 1);
+}
+
+static void warm(const struct reference_layer *l, double *q, size_t n)
+{
+	size_t width = m.n_head * m.head_dim;
+
+	for (size_t i = 0; i < n && l->temperature > 0; i++)
+		for (size_t e = 0; e < width; e++)
+			q[i * width + e] *= 1 + l->temperature
+				* log(1 + (double)((i + m.temperature_offset) / m.temperature_length));
+}
+
+static double *attention_part(size_t il, const double *x, size_t n)
+{
+	size_t n_q = m.n_head * m.head_dim, n_kv = m.n_head_kv * m.head_dim, all = n_q + 2 * n_kv;
+	double *q = fused(il, "attn_q", "attn_qkv", x, n, (size_t[]){ 0, n_q, all });
+	double *k = fused(il, "attn_k", "attn_qkv", x, n, (size_t[]){ n_q, n_kv, all });
+	double *v = fused(il, "attn_v", "attn_qkv", x, n, (size_t[]){ n_q + n_kv, n_kv, all });
+	double *out, *branch;
+
+	clip(q, n * n_q);
+	clip(k, n * n_kv);
+	clip(v, n * n_kv);
+	place(il, "attn_q_norm", q, n, m.n_head);
+	place(il, "attn_k_norm", k, n, m.n_head_kv);
+	warm(&m.layer[il], q, n);
+	out = attention(il, q, k, v, n);
+	if (has(il, "attn_sub_norm"))
+		norm_in_place(part(il, "attn_sub_norm"), out, n, n_q);
+	branch = linear(part(il, "attn_output"), out, n, n_q, m.n_embd);
+	if (m.rules->post_norms)
+		norm_in_place(part(il, "post_attention_norm"), branch, n, m.n_embd);
 	free(q);
 	free(k);
 	free(v);
 	free(out);
-	return projected;
+	return branch;
 }
 
-static double *ffn_block(size_t il, const double *x, size_t n)
+static double *dense(size_t il, const double *x, size_t n)
 {
-	double *up = linear(part(il, "ffn_up"), x, n, s.n_embd, s.n_ff), *down;
+	double *up, *gate, *down;
 
-	if (s.gpt2) {           /* GELU, the tanh form */
-		for (size_t i = 0; i < n * s.n_ff; i++)
-			up[i] *= 0.5 * (1 + tanh(sqrt(2 / acos(-1)) * (up[i] + 0.044715 * up[i] * up[i] * up[i])));
-	} else {                /* SwiGLU */
-		double *gate = linear(part(il, "ffn_gate"), x, n, s.n_embd, s.n_ff);
+	if (m.rules->ungated) {
+		up = linear(part(il, "ffn_up"), x, n, m.n_embd, m.n_ff);
+		for (size_t i = 0; i < n * m.n_ff; i++)
+			up[i] = activation(m.layer[il].xielu, up[i]);
+	} else {                        /* ffn_up alone holds the rows of both, gate first */
+		size_t first = has(il, "ffn_gate") ? 0 : m.n_ff;
+		double *both = linear(part(il, "ffn_up"), x, n, m.n_embd, first + m.n_ff);
 
-		for (size_t i = 0; i < n * s.n_ff; i++)
-			up[i] *= gate[i] / (1 + exp(-gate[i]));
+		gate = first ? columns(both, n, 2 * m.n_ff, 0, m.n_ff)
+			: linear(part(il, "ffn_gate"), x, n, m.n_embd, m.n_ff);
+		up = columns(both, n, first + m.n_ff, first, m.n_ff);
+		for (size_t i = 0; i < n * m.n_ff; i++)
+			up[i] = gated(gate[i], up[i]);
 		free(gate);
+		free(both);
 	}
-	down = linear(part(il, "ffn_down"), up, n, s.n_ff, s.n_embd);
+	if (has(il, "ffn_sub_norm"))
+		norm_in_place(part(il, "ffn_sub_norm"), up, n, m.n_ff);
+	down = linear(part(il, "ffn_down"), up, n, m.n_ff, m.n_embd);
 	free(up);
 	return down;
+}
+
+/* ---- mixtures of experts ---- */
+
+static size_t greatest(const double *x, size_t n)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < n; i++)
+		if (x[i] > x[best])
+			best = i;
+	return best;
+}
+
+static void softmax(double *x, size_t n)
+{
+	double most = x[greatest(x, n)], sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += x[i] = exp(x[i] - most);
+	for (size_t i = 0; i < n; i++)
+		x[i] /= sum;
+}
+
+/* Leaves the best groups of the experts' values s, by the sum of the two largest. */
+static void limit_groups(double *s)
+{
+	size_t size = m.n_expert / m.n_groups;
+	double sum[REFERENCE_EXPERTS], group[REFERENCE_EXPERTS];
+	int stays[REFERENCE_EXPERTS] = { 0 };
+
+	for (size_t b = 0; b < m.n_groups; b++) {
+		size_t first;
+
+		memcpy(group, s + b * size, size * sizeof *group);
+		first = greatest(group, size);
+		sum[b] = group[first];
+		group[first] = -INFINITY;
+		sum[b] += size > 1 ? group[greatest(group, size)] : 0;
+	}
+	for (size_t u = 0; u < m.n_groups_used; u++) {
+		size_t b = greatest(sum, m.n_groups);
+
+		stays[b] = 1;
+		sum[b] = -INFINITY;
+	}
+	for (size_t e = 0; e < m.n_expert; e++)
+		if (!stays[e / size])
+			s[e] = -INFINITY;
+}
+
+/* The experts for a row, from the router's logits z, and their weights. */
+static void choose(double *z, const float *bias, size_t *chosen, double *weight)
+{
+	double s[REFERENCE_EXPERTS], sum = 0;
+
+	if (m.gate == GATE_SOFTMAX)
+		softmax(z, m.n_expert);
+	for (size_t e = 0; e < m.n_expert; e++) {
+		z[e] = m.gate == GATE_SIGMOID ? 1 / (1 + exp(-z[e])) : z[e];
+		s[e] = z[e] + (bias ? bias[e] : 0);
+	}
+	if (m.n_groups > 1)
+		limit_groups(s);
+	for (size_t u = 0; u < m.n_used; u++) {
+		chosen[u] = greatest(s, m.n_expert);
+		s[chosen[u]] = -INFINITY;
+		weight[u] = z[chosen[u]];
+	}
+	if (m.gate == GATE_CHOSEN)
+		softmax(weight, m.n_used);
+	for (size_t u = 0; u < m.n_used; u++)
+		sum += weight[u];
+	for (size_t u = 0; u < m.n_used; u++)
+		weight[u] *= m.weights_scale / (m.normalised ? fmax(sum, 6.103515625e-5) : 1);
+}
+
+struct expert_matrices {                /* of all experts; biases may be NULL */
+	float *gate, *up, *down, *gate_bias, *up_bias, *down_bias;
+	size_t n_ff;
+};
+
+static struct expert_matrices expert_matrices(size_t il, const char *suffix, size_t n_expert)
+{
+	size_t n_ff = n_weights(&m, "blk.%zu.ffn_down_%s.weight", il, suffix) / m.n_embd / n_expert;
+	size_t n = n_expert * n_ff * m.n_embd;
+	struct expert_matrices x = { .n_ff = n_ff };
+
+	x.gate = weights(&m, n, "blk.%zu.ffn_gate_%s.weight", il, suffix);
+	x.up = weights(&m, n, "blk.%zu.ffn_up_%s.weight", il, suffix);
+	x.down = weights(&m, n, "blk.%zu.ffn_down_%s.weight", il, suffix);
+	x.gate_bias = weights(&m, n_expert * n_ff, "blk.%zu.ffn_gate_%s.bias", il, suffix);
+	x.up_bias = weights(&m, n_expert * n_ff, "blk.%zu.ffn_up_%s.bias", il, suffix);
+	x.down_bias = weights(&m, n_expert * m.n_embd, "blk.%zu.ffn_down_%s.bias", il, suffix);
+	if (!x.gate || !x.up || !x.down)
+		die("blk.%zu: experts are missing", il);
+	return x;
+}
+
+static void expert_free(struct expert_matrices *x)
+{
+	free(x->gate);
+	free(x->up);
+	free(x->down);
+	free(x->gate_bias);
+	free(x->up_bias);
+	free(x->down_bias);
+}
+
+/* out[n_embd] += weight · expert e of x[n_embd] */
+static void expert(const struct expert_matrices *w, size_t e, const double *x, double weight, double *out)
+{
+	size_t n_ff = w->n_ff, n = n_ff * m.n_embd;
+	double *in = copy(x, m.n_embd), *gate = memory(n_ff, sizeof *gate), *up = memory(n_ff, sizeof *up);
+	double *y = memory(m.n_embd, sizeof *y);
+
+	for (size_t i = 0; i < m.n_embd && m.rules->weighs_inputs; i++)
+		in[i] *= weight;
+	product(gate, w->gate + e * n, w->gate_bias ? w->gate_bias + e * n_ff : NULL, in, 1, m.n_embd, n_ff);
+	product(up, w->up + e * n, w->up_bias ? w->up_bias + e * n_ff : NULL, in, 1, m.n_embd, n_ff);
+	for (size_t i = 0; i < n_ff; i++)
+		up[i] = gated(gate[i], up[i]);
+	product(y, w->down + e * n, w->down_bias ? w->down_bias + e * m.n_embd : NULL, up, 1, n_ff, m.n_embd);
+	for (size_t i = 0; i < m.n_embd; i++)
+		out[i] += y[i] * (m.rules->weighs_inputs ? 1 : weight);
+	free(in);
+	free(gate);
+	free(up);
+	free(y);
+}
+
+/* out[n][n_embd] += the expert that every row goes through, which may have a gate. */
+static void shared_expert(size_t il, const double *x, size_t n, double *out)
+{
+	struct expert_matrices w = expert_matrices(il, "shexp", 1);
+	float *gate = weights(&m, m.n_embd, "blk.%zu.ffn_gate_inp_shexp.weight", il);
+
+	for (size_t i = 0; i < n; i++) {
+		double z = 0;
+
+		for (size_t e = 0; e < m.n_embd && gate; e++)
+			z += gate[e] * x[i * m.n_embd + e];
+		expert(&w, 0, x + i * m.n_embd, gate ? 1 / (1 + exp(-z)) : 1, out + i * m.n_embd);
+	}
+	free(gate);
+	expert_free(&w);
+}
+
+/* Of x[n][n_embd]; `input` is what the router reads. */
+static double *mixture(size_t il, const double *x, const double *input, size_t n)
+{
+	struct expert_matrices w = expert_matrices(il, "exps", m.n_expert);
+	double *z = linear(part(il, "ffn_gate_inp"), input, n, m.n_embd, m.n_expert);
+	double *out = memory(n * m.n_embd, sizeof *out), weight[REFERENCE_EXPERTS];
+	float *bias = weights(&m, m.n_expert, "blk.%zu.exp_probs_b.bias", il);
+	size_t chosen[REFERENCE_EXPERTS];
+
+	for (size_t i = 0; i < n; i++) {
+		choose(z + i * m.n_expert, bias, chosen, weight);
+		for (size_t u = 0; u < m.n_used; u++)
+			expert(&w, chosen[u], x + i * m.n_embd, weight[u], out + i * m.n_embd);
+	}
+	if (has(il, "ffn_down_shexp"))
+		shared_expert(il, x, n, out);
+	free(z);
+	free(bias);
+	expert_free(&w);
+	return out;
+}
+
+/* ---- the model ---- */
+
+/* x[n][n_embd] normed, or as it is where the family has no such norm */
+static double *normed(size_t il, const char *name, const double *x, size_t n)
+{
+	double *y = copy(x, n * m.n_embd);
+
+	if (*name)
+		norm_in_place(part(il, name), y, n, m.n_embd);
+	return y;
+}
+
+static double *feed_forward_part(size_t il, const double *h, const double *input, size_t n)
+{
+	double *branch = has(il, "ffn_gate_inp") ? mixture(il, h, m.rules->routes_input ? input : h, n)
+		: dense(il, h, n);
+
+	if (m.rules->post_norms)
+		norm_in_place(part(il, "post_ffw_norm"), branch, n, m.n_embd);
+	return branch;
+}
+
+/* x[n][n_embd] through layer il */
+static void layer(size_t il, double *x, size_t n)
+{
+	const char *norm1 = m.rules->norm1 ? m.rules->norm1 : "attn_norm";
+	const char *norm2 = m.rules->norm2 ? m.rules->norm2 : "ffn_norm";
+	double *input = copy(x, n * m.n_embd), *h;
+
+	h = normed(il, m.parallel && has(il, "attn_norm_2") ? "attn_norm_2" : norm1, x, n);
+	add(x, attention_part(il, h, n), n);
+	free(h);
+	h = normed(il, m.parallel && !has(il, norm2) ? norm1 : norm2, m.parallel ? input : x, n);
+	add(x, feed_forward_part(il, h, input, n), n);
+	free(h);
+	free(input);
 }
 
 /* x[n][n_embd] of the ids at positions 0 to n-1 */
 static double *embedded(const int *ids, size_t n)
 {
-	float *embd = weights(s.n_vocab * s.n_embd, "token_embd.weight"), *position = NULL;
-	double *x = memory(n * s.n_embd, sizeof *x);
+	float *embd = weights(&m, m.n_vocab * m.n_embd, "token_embd.weight");
+	size_t n_position = n_weights(&m, "position_embd.weight");
+	float *position = weights(&m, n_position, "position_embd.weight");
+	double *x = memory(n * m.n_embd, sizeof *x);
 
-	if (s.gpt2 && !(position = weights(size("context_length", 0) * s.n_embd, "position_embd.weight")))
-		die("position_embd.weight: missing");
+	if (n_position && n_position < n * m.n_embd)
+		die("more ids than positions");
 	for (size_t i = 0; i < n; i++)
-		for (size_t e = 0; e < s.n_embd; e++)
-			x[i * s.n_embd + e] = embd[(size_t)ids[i] * s.n_embd + e]
-				+ (position ? (double)position[i * s.n_embd + e] : 0);
+		for (size_t e = 0; e < m.n_embd; e++)
+			x[i * m.n_embd + e] = embd[(size_t)ids[i] * m.n_embd + e] * m.embedding_scale
+				+ (position ? (double)position[i * m.n_embd + e] : 0);
+	if (n_weights(&m, "token_embd_norm.weight"))
+		norm_in_place("token_embd_norm", x, n, m.n_embd);
 	free(embd);
 	free(position);
 	return x;
@@ -348,40 +587,29 @@ static double *embedded(const int *ids, size_t n)
 /* logits[n][n_vocab]; free() them */
 static double *forward(const int *ids, size_t n)
 {
-	double *x = embedded(ids, n), *normed, *logits;
+	double *x = embedded(ids, n), *logits;
 
-	for (size_t il = 0; il < s.n_layer; il++) {
-		normed = norm(part(il, "attn_norm"), x, n, s.n_embd);
-		add(x, attention_block(il, normed, n), n * s.n_embd);
-		free(normed);
-		normed = norm(part(il, "ffn_norm"), x, n, s.n_embd);
-		add(x, ffn_block(il, normed, n), n * s.n_embd);
-		free(normed);
+	for (size_t il = 0; il < m.n_layer; il++)
+		layer(il, x, n);
+	norm_in_place("output_norm", x, n, m.n_embd);
+	logits = linear(n_weights(&m, "output.weight") ? "output" : "token_embd", x, n, m.n_embd, m.n_vocab);
+	for (size_t i = 0; i < n * m.n_vocab; i++) {
+		logits[i] *= m.logit_scale;
+		if (m.logit_cap > 0)
+			logits[i] = m.logit_cap * tanh(logits[i] / m.logit_cap);
 	}
-	normed = norm("output_norm", x, n, s.n_embd);
-	logits = linear(gguf_tensor(g, "output.weight") ? "output" : "token_embd", normed, n, s.n_embd, s.n_vocab);
 	free(x);
-	free(normed);
 	return logits;
-}
-
-static int best(const double *logits)
-{
-	size_t b = 0;
-
-	for (size_t i = 1; i < s.n_vocab; i++)
-		if (logits[i] > logits[b])
-			b = i;
-	return (int)b;
 }
 
 static void write_logits(const int *ids, size_t n)
 {
-	struct frame f = { FRAME_LOGITS, (uint32_t)n, (uint32_t)s.n_vocab, FRAME_F32, 0, 0, 0 };
+	struct frame f = { FRAME_LOGITS, (uint32_t)n, (uint32_t)m.n_vocab, FRAME_F32, 0, 0, 0 };
 	double *logits = forward(ids, n);
-	float *rounded = memory(n * s.n_vocab, sizeof *rounded);
+	float *rounded = memory(n * m.n_vocab, sizeof *rounded);
+	struct why w;
 
-	for (size_t i = 0; i < n * s.n_vocab; i++)
+	for (size_t i = 0; i < n * m.n_vocab; i++)
 		rounded[i] = (float)logits[i];
 	if (frame_write(1, &f, rounded, &w))
 		die("%s", w.text);
@@ -394,20 +622,20 @@ int main(int argc, char **argv)
 	size_t greedy = argc == 4 && !strcmp(argv[1], "-n") ? (size_t)atoi(argv[2]) : 0, n = 0;
 	static int ids[IDS_MAX];
 	struct gguf *file;
+	struct why w;
 
 	if (argc != (greedy ? 4 : 2))
 		die("usage: reference [-n N] MODEL < ids");
 	if (!(file = gguf_open(argv[argc - 1], 1, &w)))
 		die("%s", w.text);
-	g = file;
-	shape();
+	reference_read(&m, file);
 	while (n < IDS_MAX && scanf("%d", &ids[n]) == 1)
-		if (ids[n] < 0 || (size_t)ids[n++] >= s.n_vocab)
+		if (ids[n] < 0 || (size_t)ids[n++] >= m.n_vocab)
 			die("id outside the vocabulary");
 	for (size_t i = 0; i < greedy && n < IDS_MAX; i++) {
 		double *logits = forward(ids, n);
 
-		ids[n] = best(logits + (n - 1) * s.n_vocab);
+		ids[n] = (int)greatest(logits + (n - 1) * m.n_vocab, m.n_vocab);
 		printf("%d%c", ids[n++], i + 1 < greedy ? ' ' : '\n');
 		free(logits);
 	}

@@ -1,0 +1,480 @@
+/* reference_model: keys, families, weights. Formulas: the families' papers and model cards; where those and the files
+ * in the world differ, the files. */
+#include "reference_model.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/gguf/formats.h"
+
+static struct why w;
+
+_Noreturn void die(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	fprintf(stderr, "reference: ");
+	vfprintf(stderr, format, ap);
+	fprintf(stderr, "\n");
+	exit(1);
+}
+
+void *memory(size_t n, size_t size)
+{
+	void *p = calloc(n ? n : 1, size);
+
+	if (!p)
+		die("out of memory");
+	return p;
+}
+
+/* ---- weights ---- */
+
+static const struct gguf_tensor *tensor(const struct reference *m, const char *format, va_list ap)
+{
+	char name[64];
+
+	vsnprintf(name, sizeof name, format, ap);
+	return gguf_tensor(m->g, name);
+}
+
+static size_t elements(const struct gguf_tensor *t)
+{
+	return t ? (size_t)(t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3]) : 0;
+}
+
+size_t n_weights(const struct reference *m, const char *format, ...)
+{
+	va_list ap;
+	size_t n;
+
+	va_start(ap, format);
+	n = elements(tensor(m, format, ap));
+	va_end(ap);
+	return n;
+}
+
+float *weights(const struct reference *m, size_t n, const char *format, ...)
+{
+	const struct gguf_tensor *t;
+	const struct format *f;
+	float *x;
+	va_list ap;
+
+	va_start(ap, format);
+	t = tensor(m, format, ap);
+	va_end(ap);
+	if (!t)
+		return NULL;
+	if (elements(t) != n)
+		die("%.*s: %zu values expected", GGUF_SHOWN(t->name), n);
+	if (!(f = format_of(t->type)))
+		die("%.*s: type %u is not read", GGUF_SHOWN(t->name), (unsigned)t->type);
+	x = memory(n, sizeof *x);
+	format_dequantise(f, t->data, x, n);
+	return x;
+}
+
+/* ---- keys ---- */
+
+static const char *key_of(const struct reference *m, const char *key)
+{
+	static char name[128];
+
+	snprintf(name, sizeof name, "%s.%s", m->arch, key);
+	return name;
+}
+
+static size_t size(const struct reference *m, const char *key, size_t otherwise)
+{
+	int64_t v = (int64_t)otherwise;
+
+	if (gguf_integer(m->g, key_of(m, key), 0, 1 << 30, &v, &w) < 0)
+		die("%s", w.text);
+	return (size_t)v;
+}
+
+static int flag(const struct reference *m, const char *key, int otherwise)
+{
+	if (gguf_bool(m->g, key_of(m, key), &otherwise, &w) < 0)
+		die("%s", w.text);
+	return otherwise;
+}
+
+static double real(const struct reference *m, const char *key, double otherwise)
+{
+	if (gguf_real(m->g, key_of(m, key), &otherwise, &w) < 0)
+		die("%s", w.text);
+	return otherwise;
+}
+
+/* Element il of an array, or the number that stands for all. */
+static double real_at(const struct reference *m, const char *key, size_t il)
+{
+	const struct gguf_value *v = gguf_find(m->g, key);
+	double x;
+
+	if (v && v->type == GGUF_ARRAY && il < v->n)
+		return gguf_element_real(v, il);
+	if (gguf_real(m->g, key, &x, &w) != 1)
+		die("%s: missing", key);
+	return x;
+}
+
+static double or_one(double x)
+{
+	return x > 0 ? x : 1;
+}
+
+/* ---- what families change ---- */
+
+/* The window for the layers il with il mod period < period - 1, or those that the key's array names. */
+static void slide(struct reference *m, size_t period)
+{
+	const struct gguf_value *v = gguf_find(m->g, key_of(m, "attention.sliding_window_pattern"));
+	int named = v && v->type == GGUF_ARRAY;
+	size_t window = size(m, "attention.sliding_window", 0);
+
+	if (!named)
+		period = size(m, "attention.sliding_window_pattern", period);
+	for (size_t il = 0; il < m->n_layer; il++)
+		if (named ? il < v->n && gguf_element_integer(v, il) : il % period < period - 1)
+			m->layer[il].window = window;
+}
+
+static void slide_with_base(struct reference *m, size_t period, double base)
+{
+	slide(m, period);
+	base = real(m, "rope.freq_base_swa", base);
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].plain_base = m->layer[il].window ? base : 0;
+}
+
+static void rotate_sliding_only(struct reference *m)
+{
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].rotated = m->layer[il].window > 0;
+}
+
+static void gemma(struct reference *m)
+{
+	m->embedding_scale = sqrt((double)m->n_embd);
+}
+
+static void gemma2(struct reference *m)
+{
+	gemma(m);
+	m->attn_cap = real(m, "attn_logit_softcapping", 50);
+	m->logit_cap = real(m, "final_logit_softcapping", 30);
+	slide(m, 2);
+	if (m->n_layer == 46)           /* the model of 27 billion weights */
+		m->scale = 1 / sqrt((double)m->n_embd / (double)m->n_head);
+}
+
+static void gemma3(struct reference *m)
+{
+	gemma(m);
+	m->logit_cap = real(m, "final_logit_softcapping", 0);
+	slide_with_base(m, 6, 10000);
+	if (m->n_layer == 62)
+		m->scale = 1 / sqrt((double)m->n_embd / (double)m->n_head);
+}
+
+static void granite(struct reference *m)
+{
+	m->embedding_scale = or_one(real(m, "embedding_scale", 1));
+	m->residual_scale = or_one(real(m, "residual_scale", 1));
+	m->logit_scale = 1 / real(m, "logit_scale", 1);
+	m->scale = real(m, "attention.scale", m->scale);
+}
+
+static void minicpm(struct reference *m)
+{
+	m->embedding_scale = real(m, "embedding_scale", 12);
+	m->residual_scale = real(m, "residual_scale", 1.4 / sqrt((double)m->n_layer));
+	m->logit_scale = 1 / real(m, "logit_scale", 256 / (double)m->n_embd);
+}
+
+static void smollm3(struct reference *m)
+{
+	for (size_t il = 3; il < m->n_layer; il += 4)
+		m->layer[il].rotated = 0;
+}
+
+static void olmo2(struct reference *m)
+{
+	slide_with_base(m, 4, m->rope_base);
+}
+
+static void exaone4(struct reference *m)
+{
+	if (m->n_layer == 64) {
+		slide(m, 4);
+		rotate_sliding_only(m);
+	}
+}
+
+static void command_r(struct reference *m)
+{
+	m->logit_scale = real(m, "logit_scale", 1);
+}
+
+static void cohere2(struct reference *m)
+{
+	command_r(m);
+	slide(m, 4);
+	rotate_sliding_only(m);
+}
+
+static void clamped(struct reference *m)
+{
+	m->clamp = real(m, "attention.clamp_kqv", 0);
+}
+
+static void alibi(struct reference *m)
+{
+	m->alibi = 8;
+}
+
+static void mpt(struct reference *m)
+{
+	clamped(m);
+	m->alibi = real(m, "attention.max_alibi_bias", 0);
+}
+
+static void jais(struct reference *m)
+{
+	mpt(m);
+	m->scale = 1 / (double)m->head_dim;
+}
+
+static void baichuan(struct reference *m)
+{
+	m->alibi = m->n_layer == 40 ? 8 : 0;
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].rotated = m->n_layer == 32;
+}
+
+static void qwen(struct reference *m)
+{
+	m->n_ff /= 2;
+}
+
+static void gptneox(struct reference *m)
+{
+	m->parallel = flag(m, "use_parallel_residual", 1);
+}
+
+static void hunyuan(struct reference *m)
+{
+	double alpha = real(m, "rope.scaling.alpha", 0), d = (double)m->head_dim;
+
+	if (alpha > 0)
+		m->rope_base *= pow(alpha, d / (d - 2));
+}
+
+static void mistral3(struct reference *m)
+{
+	m->rope_length /= 1 + 0.1 * real(m, "rope.scaling.yarn_log_multiplier", 0) * log(m->factor);
+	m->temperature_length = (size_t)m->original_ctx;
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].temperature = real(m, "attention.temperature_scale", 0);
+}
+
+static void apertus(struct reference *m)
+{
+	for (size_t il = 0; il < m->n_layer; il++) {
+		double *x = m->layer[il].xielu, beta = real_at(m, "xielu.beta", il);
+
+		x[0] = log1p(exp(real_at(m, "xielu.alpha_p", il)));
+		x[1] = beta + log1p(exp(real_at(m, "xielu.alpha_n", il)));
+		x[2] = beta;
+		x[3] = real_at(m, "xielu.eps", il);
+	}
+}
+
+static void gpt_oss(struct reference *m)
+{
+	slide(m, 2);
+}
+
+static void llama4(struct reference *m)
+{
+	m->temperature_offset = 1;
+	m->temperature_length = 8192;
+	for (size_t il = 0; il < m->n_layer; il++) {
+		struct reference_layer *l = &m->layer[il];
+
+		l->rotated = (il + 1) % 4 != 0;
+		l->chunk = l->rotated ? 8192 : 0;
+		l->bare_heads = l->rotated && m->n_expert != 128;
+		l->temperature = l->rotated ? 0 : 0.1;
+	}
+}
+
+static void smallthinker(struct reference *m)
+{
+	for (size_t il = 0; il < m->n_layer && size(m, "attention.sliding_window", 0); il++) {
+		m->layer[il].window = il % 4 ? 4096 : 0;
+		m->layer[il].rotated = il % 4 != 0;
+	}
+}
+
+#define UNGATED_GELU .ungated = 1, .act = GELU
+
+static const struct rules families[] = {
+	{ .arch = "llama", .normalised = 1 },
+	{ .arch = "gpt2", .layer_norm = 1, .unrotated = 1, UNGATED_GELU },
+	{ .arch = "gemma", .halves = 1, .act = GELU, .adapt = gemma },
+	{ .arch = "gemma2", .halves = 1, .act = GELU, .post_norms = 1, .adapt = gemma2 },
+	{ .arch = "gemma3", .halves = 1, .act = GELU, .post_norms = 1, .heads = HEADS_EACH, .adapt = gemma3 },
+	{ .arch = "phi2", .layer_norm = 1, .halves = 1, .parallel = 1, UNGATED_GELU },
+	{ .arch = "phi3", .halves = 1 },
+	{ .arch = "phimoe", .halves = 1, .normalised = 1 },
+	{ .arch = "qwen", .halves = 1, .adapt = qwen },
+	{ .arch = "qwen2", .halves = 1 },
+	{ .arch = "qwen2vl", .halves = 1 },
+	{ .arch = "qwen2moe", .halves = 1 },
+	{ .arch = "qwen3", .halves = 1, .heads = HEADS_EACH },
+	{ .arch = "qwen3vl", .halves = 1, .heads = HEADS_EACH },
+	{ .arch = "qwen3moe", .halves = 1, .heads = HEADS_EACH, .normalised = 1 },
+	{ .arch = "gpt-oss", .halves = 1, .norm2 = "post_attention_norm", .act = SWIGLU_OAI, .gate = GATE_CHOSEN,
+	  .adapt = gpt_oss },
+	{ .arch = "glm4", .post_norms = 1 },
+	{ .arch = "glm4moe", .halves = 1, .norm2 = "post_attention_norm", .heads = HEADS_EACH, .gate = GATE_SIGMOID,
+	  .gate_key = 1, .weight_keys = 1 },
+	{ .arch = "chatglm" },
+	{ .arch = "mistral3", .adapt = mistral3 },
+	{ .arch = "llama4", .gate = GATE_SIGMOID, .weighs_inputs = 1, .adapt = llama4 },
+	{ .arch = "granite", .adapt = granite },
+	{ .arch = "granitemoe", .normalised = 1, .adapt = granite },
+	{ .arch = "smollm3", .adapt = smollm3 },
+	{ .arch = "olmo", .layer_norm = 1, .adapt = clamped },
+	{ .arch = "olmo2", .halves = 1, .norm1 = "", .norm2 = "", .post_norms = 1, .heads = HEADS_TOGETHER,
+	  .adapt = olmo2 },
+	{ .arch = "olmoe", .halves = 1, .heads = HEADS_TOGETHER },
+	{ .arch = "command-r", .layer_norm = 1, .parallel = 1, .heads = HEADS_EACH, .adapt = command_r },
+	{ .arch = "cohere2", .layer_norm = 1, .parallel = 1, .adapt = cohere2 },
+	{ .arch = "starcoder", .layer_norm = 1, .unrotated = 1, UNGATED_GELU },
+	{ .arch = "starcoder2", .layer_norm = 1, .halves = 1, UNGATED_GELU },
+	{ .arch = "codeshell", .layer_norm = 1, .halves = 1, UNGATED_GELU },
+	{ .arch = "stablelm", .layer_norm = 1, .halves = 1, .parallel = 1, .heads = HEADS_EACH },
+	{ .arch = "gptneox", .layer_norm = 1, .halves = 1, .adapt = gptneox, UNGATED_GELU },
+	{ .arch = "falcon", .layer_norm = 1, .halves = 1, .parallel = 1, UNGATED_GELU },
+	{ .arch = "exaone", .halves = 1 },
+	{ .arch = "exaone4", .halves = 1, .norm1 = "", .norm2 = "", .post_norms = 1, .heads = HEADS_EACH,
+	  .adapt = exaone4 },
+	{ .arch = "seed_oss", .halves = 1, .norm2 = "post_attention_norm" },
+	{ .arch = "hunyuan-dense", .halves = 1, .heads = HEADS_EACH_LATE, .adapt = hunyuan },
+	{ .arch = "hunyuan-moe", .halves = 1, .heads = HEADS_EACH_LATE, .normalised = 1 },
+	{ .arch = "ernie4_5" },
+	{ .arch = "ernie4_5-moe", .normalised = 1 },
+	{ .arch = "minimax-m2", .halves = 1, .heads = HEADS_TOGETHER, .gate = GATE_SIGMOID, .gate_key = 1,
+	  .normalised = 1 },
+	{ .arch = "nemotron", .layer_norm = 1, .halves = 1, .ungated = 1, .act = RELU2 },
+	{ .arch = "apertus", .halves = 1, .heads = HEADS_EACH, .ungated = 1, .act = XIELU, .adapt = apertus },
+	{ .arch = "arcee", .ungated = 1, .act = RELU2 },
+	{ .arch = "bailingmoe2", .halves = 1, .heads = HEADS_EACH, .gate_key = 1, .weight_keys = 1 },
+	{ .arch = "baichuan", .adapt = baichuan },
+	{ .arch = "bitnet", .halves = 1 },
+	{ .arch = "bloom", .layer_norm = 1, .unrotated = 1, .adapt = alibi, UNGATED_GELU },
+	{ .arch = "dbrx", .layer_norm = 1, .halves = 1, .norm2 = "attn_output_norm", .normalised = 1,
+	  .adapt = clamped },
+	{ .arch = "deepseek", .weight_keys = 1 },
+	{ .arch = "dots1", .halves = 1, .heads = HEADS_EACH, .gate_key = 1, .weight_keys = 1 },
+	{ .arch = "internlm2" },
+	{ .arch = "jais", .layer_norm = 1, .unrotated = 1, .adapt = jais },
+	{ .arch = "minicpm", .adapt = minicpm },
+	{ .arch = "mpt", .layer_norm = 1, .unrotated = 1, .adapt = mpt, UNGATED_GELU },
+	{ .arch = "orion", .layer_norm = 1, .halves = 1 },
+	{ .arch = "pangu-embedded", .halves = 1 },
+	{ .arch = "plamo", .halves = 1, .parallel = 1 },
+	{ .arch = "refact", .unrotated = 1, .adapt = alibi },
+	{ .arch = "smallthinker", .halves = 1, .act = RELU, .gate_key = 1, .normalised = 1, .routes_input = 1,
+	  .adapt = smallthinker },
+	{ .arch = "xverse" },
+};
+
+/* ---- reading ---- */
+
+static void read_sizes(struct reference *m)
+{
+	size_t further = size(m, "nextn_predict_layers", 0);    /* layers that predict further tokens, not run */
+
+	m->n_embd = size(m, "embedding_length", 1);
+	m->n_vocab = n_weights(m, "token_embd.weight") / m->n_embd;
+	m->n_layer = size(m, "block_count", 0) - further;
+	m->n_ff = size(m, "feed_forward_length", 0);
+	m->n_head = size(m, "attention.head_count", 1);
+	m->n_head_kv = size(m, "attention.head_count_kv", m->n_head);
+	m->head_dim = size(m, "attention.key_length", m->n_embd / m->n_head);
+	m->eps = real(m, "attention.layer_norm_rms_epsilon", real(m, "attention.layer_norm_epsilon", 1e-5));
+	m->scale = 1 / sqrt((double)m->head_dim);
+	m->embedding_scale = m->residual_scale = m->logit_scale = 1;
+	m->parallel = m->rules->parallel && !n_weights(m, "blk.0.ffn_norm.weight");
+	if (!m->n_layer || m->n_layer > REFERENCE_LAYERS)
+		die("%zu layers", m->n_layer);
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].rotated = !m->rules->unrotated;
+}
+
+static void read_rope(struct reference *m)
+{
+	struct gguf_string scaling = { "linear", 6 };
+	double context = (double)size(m, "context_length", 0);
+
+	if (gguf_text(m->g, key_of(m, "rope.scaling.type"), &scaling, &w) < 0)
+		die("%s", w.text);
+	m->yarn = gguf_is(scaling, "yarn");
+	m->factor = m->yarn || gguf_is(scaling, "linear") ? or_one(real(m, "rope.scaling.factor", 1)) : 1;
+	m->n_rot = size(m, "rope.dimension_count", m->head_dim);
+	m->rope_base = real(m, "rope.freq_base", 10000);
+	m->original_ctx = real(m, "rope.scaling.original_context_length", context);
+	m->beta_fast = real(m, "rope.scaling.yarn_beta_fast", 32);
+	m->beta_slow = real(m, "rope.scaling.yarn_beta_slow", 1);
+	m->rope_length = real(m, "rope.scaling.attn_factor", 1) * (m->yarn ? 1 + 0.1 * log(m->factor) : 1);
+	m->factors = "rope_freqs.weight";
+	if (n_weights(m, "rope_factors_long.weight"))
+		m->factors = context > m->original_ctx ? "rope_factors_long.weight" : "rope_factors_short.weight";
+}
+
+static void read_experts(struct reference *m)
+{
+	const struct rules *r = m->rules;
+
+	m->n_expert = size(m, "expert_count", 0);
+	m->n_used = size(m, "expert_used_count", 0);
+	m->gate = r->gate ? r->gate : GATE_SOFTMAX;
+	if (r->gate_key)
+		m->gate = (enum gate)size(m, "expert_gating_func", m->gate);
+	m->normalised = r->weight_keys ? flag(m, "expert_weights_norm", 0) : r->normalised;
+	m->weights_scale = r->weight_keys ? or_one(real(m, "expert_weights_scale", 1)) : 1;
+	m->n_groups = r->weight_keys ? size(m, "expert_group_count", 1) : 1;
+	m->n_groups_used = size(m, "expert_group_used_count", 1);
+	if (m->n_expert > REFERENCE_EXPERTS || m->n_used > m->n_expert)
+		die("%zu of %zu experts", m->n_used, m->n_expert);
+}
+
+void reference_read(struct reference *m, const struct gguf *g)
+{
+	struct gguf_string arch;
+
+	*m = (struct reference){ .g = g };
+	if (gguf_text(g, "general.architecture", &arch, &w) != 1 || arch.n >= sizeof m->arch)
+		die("no architecture");
+	memcpy(m->arch, arch.s, arch.n);
+	for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+		if (gguf_is(arch, families[i].arch))
+			m->rules = &families[i];
+	if (!m->rules)
+		die("architecture %s has no reference", m->arch);
+	read_sizes(m);
+	read_rope(m);
+	read_experts(m);
+	if (m->rules->adapt)
+		m->rules->adapt(m);
+}

@@ -1,0 +1,81 @@
+/* reference_model: what the reference (reference.c) knows of a model: sizes and options from the file's keys, the rules
+ * of its family, and its weights, widened. It shares the reading of the file and the dequantisers with the product, and
+ * nothing else. A failure ends the program. */
+#ifndef REFERENCE_MODEL_H
+#define REFERENCE_MODEL_H
+
+#include <stddef.h>
+
+#include "lib/gguf/gguf.h"
+
+enum { REFERENCE_LAYERS = 128, REFERENCE_EXPERTS = 256 };
+
+enum activation { SILU, GELU, RELU, RELU2, XIELU, SWIGLU_OAI };
+enum head_norm { HEADS_PLAIN, HEADS_EACH, HEADS_EACH_LATE, HEADS_TOGETHER };    /* of q and k; late: after RoPE */
+enum gate { GATE_DEFAULT, GATE_SOFTMAX, GATE_SIGMOID, GATE_CHOSEN };            /* the numbers of the file's key */
+
+struct reference;
+
+/* A family: zeros are LLaMA's. */
+struct rules {
+	const char *arch;
+	int layer_norm;                 /* norms subtract the mean; otherwise RMSNorm */
+	int halves;                     /* RoPE rotates (0, n_rot/2), (1, n_rot/2 + 1)...; otherwise (0,1), (2,3)... */
+	int unrotated;                  /* no RoPE */
+	const char *norm1, *norm2;      /* of the two parts of a layer; "": none */
+	enum head_norm heads;
+	int post_norms;                 /* post_attention_norm and post_ffw_norm of the branches */
+	int parallel;                   /* both parts read the layer's input, where there is no norm2 */
+	int ungated;                    /* act(up) in place of act(gate) · up */
+	enum activation act;
+
+	enum gate gate;                 /* of experts; GATE_DEFAULT: softmax */
+	int gate_key, weight_keys;      /* whether expert_gating_func, and expert_weights_* and expert_group_*, count */
+	int normalised;                 /* weights are divided by their sum */
+	int weighs_inputs;              /* weights multiply the experts' inputs */
+	int routes_input;               /* the router reads the layer's input */
+
+	void (*adapt)(struct reference *m);     /* what else is different; or NULL */
+};
+
+struct reference_layer {
+	size_t window, chunk;           /* i sees j where i - j < window and i / chunk = j / chunk; 0: all */
+	int rotated, bare_heads;        /* bare: after RoPE, q and k are normed by head without weights */
+	double plain_base;              /* RoPE with this base and no scaling; 0: the model's */
+	double temperature;             /* q *= 1 + temperature · ln(1 + floor((i + offset) / length)) */
+	double xielu[4];                /* alpha_p and alpha_n after softplus, beta, eps */
+};
+
+struct reference {
+	const struct gguf *g;
+	const struct rules *rules;
+	char arch[32];
+	size_t n_vocab, n_embd, n_layer, n_head, n_head_kv, head_dim, n_rot, n_ff;
+	double eps;
+	double rope_base, factor, original_ctx, beta_fast, beta_slow;   /* factor 1: no scaling */
+	double rope_length;             /* what cos and sin are multiplied by */
+	int yarn, parallel;
+	const char *factors;            /* the tensor that divides RoPE's frequencies */
+	double scale, attn_cap, logit_cap, clamp, alibi;        /* scale: of scores; caps, clamp, alibi: 0: none */
+	double embedding_scale, residual_scale, logit_scale;
+	size_t temperature_offset, temperature_length;
+
+	size_t n_expert, n_used, n_groups, n_groups_used;
+	enum gate gate;
+	int normalised;
+	double weights_scale;
+	struct reference_layer layer[REFERENCE_LAYERS];
+};
+
+_Noreturn void die(const char *format, ...);
+void *memory(size_t n, size_t size);    /* zeros */
+
+void reference_read(struct reference *m, const struct gguf *g);
+
+/* How many values the tensor has; 0: there is none. */
+size_t n_weights(const struct reference *m, const char *format, ...);
+
+/* The tensor's n values, or NULL where there is none; free() them. */
+float *weights(const struct reference *m, size_t n, const char *format, ...);
+
+#endif
