@@ -36,7 +36,7 @@ BASE = why io out bytes slurp cli guard quote clock grow slots fmath half space 
 SYSTEMS = system system_linux system_darwin system_bsd system_posix
 JSON = arena json json_write
 STREAM = frame card stop
-GGUF = gguf gguf_get gguf_set gguf_hash formats blocks
+GGUF = gguf gguf_get gguf_set gguf_hash formats blocks grids
 VOCAB = vocab read known special merge words spm bpe names pretok pretok_table unicode unicode_table
 PROCESS = stages find
 PICK = rng gumbel topk
@@ -61,14 +61,14 @@ SAMPLE = main options session pieces constraint trace
 BENCH = main timing print random
 FEED = feed_opts loop draft result
 GEN = main options pipeline report history console conversation $(FEED)
-TESTS = quantise_test gguf_test vocab_test pretok_test tokenizers_test frame_test sampler_test stop_test \
+TESTS = quantise_test blocks_test gguf_test vocab_test pretok_test tokenizers_test frame_test sampler_test stop_test \
         segment_test system_test pool_test rope_test plan_test product_test vector_test attend_test jinja_test \
         grammar_test schema_test
 HELPERS = mkmodel reference stream dribble under
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = tok/main tok/chat fwd/main fwd/fwd_opts fwd/kv sample/schema detok/main detok/printer detok/filter detok/peek \
-	gen/feed gen/best tests/mkgguf tests/mkvocab tests/mkweights tests/quantise tests/sampler_reference tests/oracle \
-	tests/reference_model tests/sha256
+	gen/feed gen/best tests/mkgguf tests/mkvocab tests/mkweights tests/quantise tests/quantise_few tests/quantise_grid \
+	tests/sampler_reference tests/oracle tests/reference_model tests/sha256
 
 lib_o = $(BASE:%=$(OBJ)/lib/base/%.o) $(STREAM:%=$(OBJ)/lib/stream/%.o) $(GGUF:%=$(OBJ)/lib/gguf/%.o)
 json_o = $(JSON:%=$(OBJ)/lib/base/%.o)
@@ -86,8 +86,9 @@ simd_o = $(SIMD:%=$(OBJ)/fwd/kernels/avx2/%.o) \
 	$(SIMD:%=$(OBJ)/fwd/kernels/i8mm/%.o)
 kernels_o = $(simd_o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o)
 fwd_o = $(FWD:%=$(OBJ)/fwd/%.o) $(kernels_o)
+quantise_o = $(OBJ)/tests/quantise.o $(OBJ)/tests/quantise_few.o $(OBJ)/tests/quantise_grid.o
 # random models
-made_o = $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkweights.o $(OBJ)/tests/quantise.o
+made_o = $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkweights.o $(quantise_o)
 objects = $(lib_o) $(process_o) $(sampler_o) $(tok_o) $(chat_o) $(schema_o) \
 	$(FWD:%=$(OBJ)/fwd/%.o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(SAMPLE:%=$(OBJ)/sample/%.o) \
 	$(GEN:%=$(OBJ)/gen/%.o) $(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) $(TESTS:%=$(OBJ)/tests/%.o) \
@@ -125,7 +126,8 @@ $(BIN)/tests/system_test: $(OBJ)/tests/system_test.o $(OBJ)/lib/base/system.o $(
 $(BIN)/tests/pool_test: $(OBJ)/tests/pool_test.o $(OBJ)/fwd/run/pool.o $(lib_o)
 $(BIN)/tests/rope_test: $(OBJ)/tests/rope_test.o $(OBJ)/fwd/model/rope.o $(lib_o)
 $(BIN)/tests/plan_test: $(OBJ)/tests/plan_test.o $(made_o) $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
-$(BIN)/tests/quantise_test: $(OBJ)/tests/quantise_test.o $(OBJ)/tests/quantise.o $(lib_o)
+$(BIN)/tests/quantise_test: $(OBJ)/tests/quantise_test.o $(quantise_o) $(lib_o)
+$(BIN)/tests/blocks_test: $(OBJ)/tests/blocks_test.o $(lib_o)
 $(BIN)/tests/product_test: $(OBJ)/tests/product_test.o $(kernels_o) $(lib_o)
 $(BIN)/tests/vector_test: $(OBJ)/tests/vector_test.o $(kernels_o) $(lib_o)
 $(BIN)/tests/attend_test: $(OBJ)/tests/attend_test.o $(kernels_o) $(lib_o)

@@ -16,8 +16,8 @@ enum { ARCH, TYPE, SHAPE, SEED, EMBD, LAYERS, HEADS, KV_HEADS, HEAD_DIM, FF, VOC
 
 static const struct opt opts[] = {
 	[ARCH] = { 0, "arch", "NAME", "llama, qwen2, qwen3 or gpt2 (default: the shape's)" },
-	[TYPE] = { 0, "type", "NAME", "of the matrices: F32, F16, BF16, Q8_0, Q4_0 ... Q6_K; Q3_K_M, Q4_K_M,\n"
-		"Q5_K_M; mix for one of each in turn (default: F32)" },
+	[TYPE] = { 0, "type", "NAME", "of the matrices: any that fwd reads, as F32 or IQ4_XS; Q3_K_M, Q4_K_M,\n"
+		"Q5_K_M; mix for many of them in turn (default: F32)" },
 	[SHAPE] = { 0, "shape", "NAME", "tiny (default), tiny256 (rows for K-quants), smol-135m, qwen3-0.6b,\n"
 		"llama-1b; the options that follow change it" },
 	[SEED] = { 's', "seed", "N", "of the weights and the vocabulary (default: 1)" },

@@ -1,4 +1,5 @@
 #include "quantise.h"
+#include "quantise_blocks.h"
 
 #include <math.h>
 #include <string.h>
@@ -6,14 +7,13 @@
 #include "lib/base/half.h"
 #include "lib/gguf/formats.h"
 
-static void put16(unsigned char *to, uint16_t v)
+void put16(unsigned char *to, uint16_t v)
 {
 	to[0] = (unsigned char)v;
 	to[1] = (unsigned char)(v >> 8);
 }
 
-/* Stores a scale as f16 and returns its rounded value, which readers will use. */
-static float put_half(unsigned char *to, float scale)
+float put_half(unsigned char *to, float scale)
 {
 	uint16_t h = f32_to_f16(scale);
 
@@ -21,16 +21,14 @@ static float put_half(unsigned char *to, float scale)
 	return f16_to_f32(h);
 }
 
-/* x / scale rounded to the nearest integer in [low, high]; for a zero scale, the one nearest to 0. */
-static int level(float x, float scale, int low, int high)
+int level(float x, float scale, int low, int high)
 {
 	float q = scale != 0 ? floorf(x / scale + 0.5f) : 0;
 
 	return q < (float)low ? low : q > (float)high ? high : (int)q;
 }
 
-/* The value of largest magnitude, with its sign. */
-static float extreme(const float *x, size_t n)
+float extreme(const float *x, size_t n)
 {
 	float most = 0;
 
@@ -258,6 +256,14 @@ static const struct {
 	{ FORMAT_Q3_K, 256, 110, q3_k_block },
 	{ FORMAT_Q4_K, 256, 144, q4_k_block }, { FORMAT_Q5_K, 256, 176, q5_k_block },
 	{ FORMAT_Q6_K, 256, 210, q6_k_block },
+	{ FORMAT_IQ4_NL, 32, 18, iq4_nl_block }, { FORMAT_IQ4_XS, 256, 136, iq4_xs_block },
+	{ FORMAT_MXFP4, 32, 17, mxfp4_block }, { FORMAT_NVFP4, 64, 36, nvfp4_block },
+	{ FORMAT_Q1_0, 128, 18, q1_0_block }, { FORMAT_Q2_0, 64, 18, q2_0_block },
+	{ FORMAT_TQ1_0, 256, 54, tq1_0_block }, { FORMAT_TQ2_0, 256, 66, tq2_0_block },
+	{ FORMAT_IQ2_XXS, 256, 66, iq2_xxs_block }, { FORMAT_IQ2_XS, 256, 74, iq2_xs_block },
+	{ FORMAT_IQ2_S, 256, 82, iq2_s_block }, { FORMAT_IQ3_XXS, 256, 98, iq3_xxs_block },
+	{ FORMAT_IQ3_S, 256, 110, iq3_s_block }, { FORMAT_IQ1_S, 256, 50, iq1_s_block },
+	{ FORMAT_IQ1_M, 256, 56, iq1_m_block },
 };
 
 int quantise(uint32_t type, const float *x, void *blocks, size_t n)

@@ -41,8 +41,9 @@ int main(void)
 			* (0.5f + (float)(block & 255) / 255);
 	}
 	for (size_t i = 0; (f = format_each(i)); i++) {
-		/* of a near-normal row; a layout misread in any part costs several times as much */
-		double most = f->read ? 1.6 / (f->high - f->low + 1) : f->bytes == sizeof(float) ? 0 : 2.3e-3, error;
+		/* of a near-normal row, by bits an element; a layout misread in any part costs several times as much */
+		double bits = 8 * (double)f->bytes / (double)f->block, error;
+		double most = f->read ? 2.7 * exp2(-bits) : f->bytes == sizeof(float) ? 0 : 2.3e-3;
 
 		if (quantise(f->id, NULL, NULL, 0))
 			continue;

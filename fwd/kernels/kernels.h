@@ -22,8 +22,12 @@
  * still an exact int32, rounded once by (float). The backend decides how to multiply them: as int16, or as two planes
  * of int8 with q = 255·hi + lo, hi and lo in [-127, 127].
  *
- * A block of activations that holds an infinity or NaN has the scale NaN; so has a block of weights whose scale is not
- * finite.
+ * Every quantised type has this form, codebooks too: codes are integers of eight bits, so isum has less than 22 bits
+ * with Q8; scales are floats whose product with 1.5·2^23 is exact (f16 times a small integer, powers of two and floats
+ * of four bits). A kernel may therefore add that number to isum and take it away in the fma.
+ *
+ * A block of activations that holds an infinity or NaN has the scale NaN; so has a block of weights whose scale is
+ * 2^100 or more (of MXFP4; other types have no such scales), infinite or NaN.
  *
  * Attention: see attend below. exp, silu and gelu are the polynomials of exp.h; square roots and divisions are
  * correctly rounded. */

@@ -178,6 +178,11 @@ static inline void vi_store_n(int32_t *p, i32x16 v, size_t n)   /* n <= 16 */
 	_mm256_maskstore_epi32(p + 8, vf_lanes(n, 8), v.b);
 }
 
+static inline i32x16 vi_bytes(b16 v)
+{
+	return vi_of(_mm256_cvtepu8_epi32(v), _mm256_cvtepu8_epi32(_mm_srli_si128(v, 8)));
+}
+
 /* Lane i of v[j] becomes lane j of v[i], for eight. */
 INLINE void vi_transpose_8(__m256i v[8])
 {
@@ -228,6 +233,19 @@ static inline __m256i vb_shr_32(__m256i v, int n, int mask)
 	                        _mm256_set1_epi8((char)mask));
 }
 
+static inline b64 vb_of(b16 a, b16 b, b16 c, b16 d)
+{
+	return vi_of(_mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1),
+	             _mm256_inserti128_si256(_mm256_castsi128_si256(c), d, 1));
+}
+
+static inline b64 vb_lookup(const int8_t table[16], b64 v)
+{
+	__m256i t = _mm256_broadcastsi128_si256(vb_16(table));
+
+	return vi_of(_mm256_shuffle_epi8(t, v.a), _mm256_shuffle_epi8(t, v.b));
+}
+
 static inline b64 vb_four(const uint8_t *p, size_t step)
 {
 	return vi_of(x86_two_16(p, p + step), x86_two_16(p + 2 * step, p + 3 * step));
@@ -248,6 +266,14 @@ static inline __m256i vb_nibbles_16(const void *p)
 
 static inline b64 vb_nibbles(const void *p, const void *q) { return vi_of(vb_nibbles_16(p), vb_nibbles_16(q)); }
 
+static inline b64 vb_nibble_groups(const void *p)
+{
+	__m256i v = _mm256_permute4x64_epi64(vb_32(p), 0xd8);   /* eights 0 2 1 3 */
+	__m256i low = vb_shr_32(v, 0, 15), high = vb_shr_32(v, 4, 15);
+
+	return vi_of(_mm256_unpacklo_epi64(low, high), _mm256_unpackhi_epi64(low, high));
+}
+
 static inline b64 vb_fields(const void *p, int a, int b, int mask)
 {
 	__m256i v = vb_32(p);
@@ -255,22 +281,31 @@ static inline b64 vb_fields(const void *p, int a, int b, int mask)
 	return vi_of(vb_shr_32(v, a, mask), vb_shr_32(v, b, mask));
 }
 
-/* value where the bit is set, bit 0 for the first byte: bits of p for the first 32, of q for the others. */
-static inline __m256i vb_bits_32(const void *p, int value)
+/* All ones where the bit is set, bit 0 for the first byte. */
+static inline __m256i vb_mask_32(int32_t bits)
 {
 	const __m256i byte = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
 	const __m256i bit = _mm256_set1_epi64x((long long)0x8040201008040201);
-	int32_t bits;
-
-	memcpy(&bits, p, sizeof bits);
 	__m256i v = _mm256_and_si256(_mm256_shuffle_epi8(_mm256_set1_epi32(bits), byte), bit);
 
-	return _mm256_and_si256(_mm256_cmpeq_epi8(v, bit), _mm256_set1_epi8((char)value));
+	return _mm256_cmpeq_epi8(v, bit);
 }
 
+/* value where the bit is set: bits of p for the first 32, of q for the others. */
 static inline b64 vb_bits(const void *p, const void *q, int value)
 {
-	return vi_of(vb_bits_32(p, value), vb_bits_32(q, value));
+	__m256i all = _mm256_set1_epi8((char)value);
+	int32_t low, high;
+
+	memcpy(&low, p, sizeof low), memcpy(&high, q, sizeof high);
+	return vi_of(_mm256_and_si256(vb_mask_32(low), all), _mm256_and_si256(vb_mask_32(high), all));
+}
+
+static inline b64 vb_negate(b64 v, uint64_t bits)
+{
+	__m256i a = vb_mask_32((int32_t)bits), b = vb_mask_32((int32_t)(bits >> 32));
+
+	return vi_of(_mm256_sub_epi8(_mm256_xor_si256(v.a, a), a), _mm256_sub_epi8(_mm256_xor_si256(v.b, b), b));
 }
 
 static inline f32x16 vf_load_bf16(const void *p)
@@ -309,10 +344,12 @@ static inline void vf_two_pairs(const void *p, const void *q, f32x16 *first, f32
 	*second = vf_two_f16s((const char *)p + 2, (const char *)q + 2);
 }
 
-static inline f32x16 vf_signed_bytes(__m128i a, __m128i b)
+static inline i32x16 vi_signed_bytes(__m128i a, __m128i b)
 {
-	return vi_to_float(vi_of(_mm256_cvtepi8_epi32(a), _mm256_cvtepi8_epi32(b)));
+	return vi_of(_mm256_cvtepi8_epi32(a), _mm256_cvtepi8_epi32(b));
 }
+
+static inline f32x16 vf_signed_bytes(__m128i a, __m128i b) { return vi_to_float(vi_signed_bytes(a, b)); }
 
 static inline f32x16 vf_load_i8(const int8_t *p)
 {
@@ -328,12 +365,12 @@ static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale
 	*min = vf_signed_bytes(_mm_srli_si128(a, 8), _mm_srli_si128(b, 8));
 }
 
-static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
+static inline void vi_byte_pairs(b16 p, b16 q, i32x16 *first, i32x16 *second)
 {
 	__m128i a = x86_byte_pairs(p), b = x86_byte_pairs(q);
 
-	*first = vf_signed_bytes(a, b);
-	*second = vf_signed_bytes(_mm_srli_si128(a, 8), _mm_srli_si128(b, 8));
+	*first = vi_signed_bytes(a, b);
+	*second = vi_signed_bytes(_mm_srli_si128(a, 8), _mm_srli_si128(b, 8));
 }
 
 #include "avx2_dot.h"

@@ -106,6 +106,8 @@ static inline void vi_store_n(int32_t *p, i32x16 v, size_t n)
 	_mm512_mask_storeu_epi32(p, (__mmask16)((1u << n) - 1), v);
 }
 
+static inline i32x16 vi_bytes(b16 v) { return _mm512_cvtepu8_epi32(v); }
+
 INLINE void vi_transpose(i32x16 v[16])
 {
 	__m512i t[16];
@@ -133,6 +135,24 @@ INLINE void vi_transpose(i32x16 v[16])
 
 static inline b64 vb_load(const void *p) { return _mm512_loadu_si512(p); }
 
+static inline b64 vb_of(b16 a, b16 b, b16 c, b16 d)
+{
+	__m256i low = _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1),
+	        high = _mm256_inserti128_si256(_mm256_castsi128_si256(c), d, 1);
+
+	return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+}
+
+static inline b64 vb_negate(b64 v, uint64_t bits)
+{
+	return _mm512_mask_sub_epi8(v, bits, _mm512_setzero_si512(), v);
+}
+
+static inline b64 vb_lookup(const int8_t table[16], b64 v)
+{
+	return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_loadu_si128((const void *)table)), v);
+}
+
 static inline b64 vb_four(const uint8_t *p, size_t step)
 {
 	return _mm512_inserti64x4(_mm512_castsi256_si512(x86_two_16(p, p + step)),
@@ -156,6 +176,15 @@ static inline b64 vb_nibbles(const void *p, const void *q)
 	const __m512i shifts = _mm512_setr_epi64(0, 0, 4, 4, 0, 0, 4, 4);
 	__m512i a = _mm512_broadcast_i32x4(_mm_loadu_si128(p)),
 	        v = _mm512_mask_broadcast_i32x4(a, 0xff00, _mm_loadu_si128(q));
+
+	return _mm512_and_si512(_mm512_srlv_epi64(v, shifts), _mm512_set1_epi8(15));
+}
+
+static inline b64 vb_nibble_groups(const void *p)
+{
+	const __m512i twice = _mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3);
+	const __m512i shifts = _mm512_setr_epi64(0, 4, 0, 4, 0, 4, 0, 4);
+	__m512i v = _mm512_permutexvar_epi64(twice, _mm512_castsi256_si512(_mm256_loadu_si256(p)));
 
 	return _mm512_and_si512(_mm512_srlv_epi64(v, shifts), _mm512_set1_epi8(15));
 }
@@ -214,13 +243,17 @@ INLINE f32x16 vf_f16s(const uint8_t *p, size_t step)
 	return _mm512_cvtph_ps(_mm512_castsi512_si256(v));
 }
 
+static inline f32x16 vf_sixteen_f16s(b16 a, b16 b)
+{
+	return _mm512_cvtph_ps(_mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1));
+}
+
 static inline f32x16 vf_two_f16s(const void *p, const void *q)
 {
 	short a, b;
 
 	memcpy(&a, p, 2), memcpy(&b, q, 2);
-	return _mm512_cvtph_ps(_mm256_inserti128_si256(_mm256_castsi128_si256(_mm_set1_epi16(a)),
-	                                               _mm_set1_epi16(b), 1));
+	return vf_sixteen_f16s(_mm_set1_epi16(a), _mm_set1_epi16(b));
 }
 
 static inline void vf_two_pairs(const void *p, const void *q, f32x16 *first, f32x16 *second)
@@ -247,12 +280,12 @@ static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale
 	*min = _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm256_extracti128_si256(v, 1)));
 }
 
-static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
+static inline void vi_byte_pairs(b16 p, b16 q, i32x16 *first, i32x16 *second)
 {
 	__m128i a = x86_byte_pairs(p), b = x86_byte_pairs(q);
 
-	*first = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_unpacklo_epi64(a, b)));
-	*second = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_unpackhi_epi64(a, b)));
+	*first = _mm512_cvtepi8_epi32(_mm_unpacklo_epi64(a, b));
+	*second = _mm512_cvtepi8_epi32(_mm_unpackhi_epi64(a, b));
 }
 
 /* ---- dot products of bytes ---- */

@@ -58,6 +58,13 @@ static inline int32x4_t vi_4(const void *p) { return vreinterpretq_s32_u8(vb_16(
 /* ---- sixteen integers ---- */
 
 static inline i32x16 vi_set1(int32_t x) { int32x4_t v = vdupq_n_s32(x); return vi_of(v, v, v, v); }
+static inline i32x16 vi_bytes(b16 v)
+{
+	uint16x8_t x = vmovl_u8(vget_low_u8(v)), y = vmovl_high_u8(v);
+
+	return vi_of(vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(x))), vreinterpretq_s32_u32(vmovl_high_u16(x)),
+	             vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(y))), vreinterpretq_s32_u32(vmovl_high_u16(y)));
+}
 static inline i32x16 vi_load(const int32_t *p) { return vi_of(vi_4(p), vi_4(p + 4), vi_4(p + 8), vi_4(p + 12)); }
 static inline void vi_store(int32_t *p, i32x16 v) { memcpy(p, &v, sizeof v); }
 
@@ -270,6 +277,7 @@ static inline b64 vb_set1(uint8x16_t v) { return vb_of(v, v, v, v); }
 EACH_2(vb_or, vb_of, b64, vorrq_u8)
 EACH_2(vb_plus, vb_of, b64, vaddq_u8)
 EACH_1(vb_as_int, vi_of, i32x16, b64, vreinterpretq_s32_u8)
+EACH_1(vi_as_bytes, vb_of, b64, i32x16, vreinterpretq_u8_s32)
 
 static inline b64 vb_add(b64 v, int n) { return vb_plus(v, vb_set1(vdupq_n_u8((uint8_t)n))); }
 
@@ -283,6 +291,28 @@ static inline b64 vb_shr(b64 v, int n, int mask)
 {
 	return vb_of(vb_shr_16(v.a, n, mask), vb_shr_16(v.b, n, mask), vb_shr_16(v.c, n, mask),
 	             vb_shr_16(v.d, n, mask));
+}
+
+static inline b64 vb_mul(b64 v, const uint8_t by[64])
+{
+	b64 f = vb_load(by);
+
+	return vb_of(vmulq_u8(v.a, f.a), vmulq_u8(v.b, f.b), vmulq_u8(v.c, f.c), vmulq_u8(v.d, f.d));
+}
+
+/* One where v > 85, and one more where v > 170. */
+static inline uint8x16_t vb_thirds_16(uint8x16_t v)
+{
+	return vsubq_u8(vdupq_n_u8(0), vaddq_u8(vcgtq_u8(v, vdupq_n_u8(85)), vcgtq_u8(v, vdupq_n_u8(170))));
+}
+
+EACH_1(vb_thirds, vb_of, b64, b64, vb_thirds_16)
+
+static inline b64 vb_lookup(const int8_t table[16], b64 v)
+{
+	uint8x16_t t = vb_16(table);
+
+	return vb_of(vqtbl1q_u8(t, v.a), vqtbl1q_u8(t, v.b), vqtbl1q_u8(t, v.c), vqtbl1q_u8(t, v.d));
 }
 
 static inline b64 vb_four(const uint8_t *p, size_t step)
@@ -305,6 +335,16 @@ static inline b64 vb_nibbles(const void *p, const void *q)
 	return vb_of(vandq_u8(a, low), vshrq_n_u8(a, 4), vandq_u8(b, low), vshrq_n_u8(b, 4));
 }
 
+static inline b64 vb_nibble_groups(const void *p)
+{
+	b64 v = vb_nibbles(p, (const char *)p + 16);
+	uint64x2_t a = vreinterpretq_u64_u8(v.a), b = vreinterpretq_u64_u8(v.b), c = vreinterpretq_u64_u8(v.c),
+	        d = vreinterpretq_u64_u8(v.d);
+
+	return vb_of(vreinterpretq_u8_u64(vzip1q_u64(a, b)), vreinterpretq_u8_u64(vzip2q_u64(a, b)),
+	             vreinterpretq_u8_u64(vzip1q_u64(c, d)), vreinterpretq_u8_u64(vzip2q_u64(c, d)));
+}
+
 static inline b64 vb_fields(const void *p, int a, int b, int mask)
 {
 	uint8x16_t x = vb_16(p), y = vb_16((const char *)p + 16);
@@ -314,13 +354,36 @@ static inline b64 vb_fields(const void *p, int a, int b, int mask)
 
 static inline b16 vb_two(uint64_t a, uint64_t b) { return vcombine_u8(vcreate_u8(a), vcreate_u8(b)); }
 
-/* value where the bit is set, bit 0 for the first byte: bits of p for the first 32, of q for the others. */
-static inline uint8x16_t vb_bits_16(const void *p, int value)
+static inline b16 vb_zip(uint64_t a, uint64_t b) { return vzip1q_u8(vb_two(a, 0), vb_two(b, 0)); }
+
+/* All ones where the bit is set, bit 0 for the first byte: bits of low for eight, of high for the others. */
+static inline uint8x16_t vb_mask_16(uint8_t low, uint8_t high)
 {
 	const uint8x16_t bit = vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201));
+
+	return vtstq_u8(vcombine_u8(vdup_n_u8(low), vdup_n_u8(high)), bit);
+}
+
+/* value where the bit is set: bits of p for the first 32, of q for the others. */
+static inline uint8x16_t vb_bits_16(const void *p, int value)
+{
 	const uint8_t *bits = p;
 
-	return vandq_u8(vtstq_u8(vcombine_u8(vdup_n_u8(bits[0]), vdup_n_u8(bits[1])), bit), vdupq_n_u8((uint8_t)value));
+	return vandq_u8(vb_mask_16(bits[0], bits[1]), vdupq_n_u8((uint8_t)value));
+}
+
+/* -byte where the bit is set */
+static inline uint8x16_t vb_negate_16(uint8x16_t v, uint64_t bits)
+{
+	uint8x16_t mask = vb_mask_16((uint8_t)bits, (uint8_t)(bits >> 8));
+
+	return vsubq_u8(veorq_u8(v, mask), mask);
+}
+
+static inline b64 vb_negate(b64 v, uint64_t bits)
+{
+	return vb_of(vb_negate_16(v.a, bits), vb_negate_16(v.b, bits >> 16), vb_negate_16(v.c, bits >> 32),
+	             vb_negate_16(v.d, bits >> 48));
 }
 
 static inline b64 vb_bits(const void *p, const void *q, int value)
@@ -353,13 +416,14 @@ static inline void vf_two_pairs(const void *p, const void *q, f32x16 *first, f32
 	*second = vf_two_f16s((const char *)p + 2, (const char *)q + 2);
 }
 
-static inline f32x16 vf_signed_bytes(uint8x8_t a, uint8x8_t b)
+static inline i32x16 vi_signed_bytes(uint8x8_t a, uint8x8_t b)
 {
 	int16x8_t x = vmovl_s8(vreinterpret_s8_u8(a)), y = vmovl_s8(vreinterpret_s8_u8(b));
 
-	return vi_to_float(vi_of(vmovl_s16(vget_low_s16(x)), vmovl_high_s16(x), vmovl_s16(vget_low_s16(y)),
-	                         vmovl_high_s16(y)));
+	return vi_of(vmovl_s16(vget_low_s16(x)), vmovl_high_s16(x), vmovl_s16(vget_low_s16(y)), vmovl_high_s16(y));
 }
+
+static inline f32x16 vf_signed_bytes(uint8x8_t a, uint8x8_t b) { return vi_to_float(vi_signed_bytes(a, b)); }
 
 static inline f32x16 vf_load_i8(const int8_t *p)
 {
@@ -387,13 +451,13 @@ static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale
 	*min = vf_signed_bytes(vget_high_u8(a), vget_high_u8(b));
 }
 
-static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
+static inline void vi_byte_pairs(b16 p, b16 q, i32x16 *first, i32x16 *second)
 {
 	const uint8x16_t split = vb_two(0x0e0a06020c080400, 0x0f0b07030d090501);
 	uint8x16_t a = vqtbl1q_u8(p, split), b = vqtbl1q_u8(q, split);
 
-	*first = vf_signed_bytes(vget_low_u8(a), vget_low_u8(b));
-	*second = vf_signed_bytes(vget_high_u8(a), vget_high_u8(b));
+	*first = vi_signed_bytes(vget_low_u8(a), vget_low_u8(b));
+	*second = vi_signed_bytes(vget_high_u8(a), vget_high_u8(b));
 }
 
 /* ---- dot products of bytes ---- */

@@ -32,9 +32,34 @@ static inline b64 vb_add(b64 v, int n) { return vb_plus(v, vb_set1((char)n)); }
 static inline b64 vb_or(b64 v, b64 u) { return vi_or(v, u); }
 static inline b64 vb_shr(b64 v, int n, int mask) { return vi_and(vb_right(v, n), vb_set1((char)mask)); }
 static inline i32x16 vb_as_int(b64 v) { return v; }
+static inline b64 vi_as_bytes(i32x16 v) { return v; }
+
+EACH_2(vb_mul_i16, b64, mullo_epi16)
+/* As int16: the low bytes' products, and those of the high bytes, whose low ones are cleared before. */
+static inline b64 vb_mul(b64 v, const uint8_t by[64])
+{
+	const b64 low = vi_set1(0x00ff00ff), high = vi_set1((int)0xff00ff00);
+	b64 factor = vi_and(vb_load(by), low);
+
+	return vi_or(vi_and(vb_mul_i16(v, factor), low), vb_mul_i16(vi_and(v, high), factor));
+}
+
+EACH_2(vb_excess, b64, subs_epu8)
+EACH_2(vb_min, b64, min_epu8)
+/* One where v > 85, and one more where v > 170. */
+static inline b64 vb_thirds(b64 v)
+{
+	const b64 one = vb_set1(1);
+
+	return vb_plus(vb_min(vb_excess(v, vb_set1(85)), one), vb_min(vb_excess(v, vb_set1((char)170)), one));
+}
 
 static inline b16 vb_16(const void *p) { return _mm_loadu_si128(p); }
 static inline b16 vb_two(uint64_t a, uint64_t b) { return _mm_set_epi64x((long long)b, (long long)a); }
+static inline b16 vb_zip(uint64_t a, uint64_t b)
+{
+	return _mm_unpacklo_epi8(_mm_cvtsi64_si128((long long)a), _mm_cvtsi64_si128((long long)b));
+}
 
 /* 16 bytes at p, 16 at q. */
 static inline __m256i x86_two_16(const void *p, const void *q)

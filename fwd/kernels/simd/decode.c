@@ -302,7 +302,7 @@ INLINE size_t decode_pairs(struct unpacker u, int planes, struct product_job j)
 
 INLINE void decode_codes(struct unpacker u, struct product_job j)
 {
-	int pairs = j.x->n == 1 && j.w->cols % SPAN == 0;
+	int pairs = u.rows == 2 && j.x->n == 1 && j.w->cols % SPAN == 0;
 
 	if (j.x->kind == ACTS_Q16) {
 		if (pairs)

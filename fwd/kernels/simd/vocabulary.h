@@ -53,6 +53,7 @@ static inline f32x16 vf_load_f16(const uint16_t *p);
 static inline void vf_store_f16(uint16_t *p, f32x16 v);
 static inline f32x16 vf_load_bf16(const void *p);
 static inline f32x16 vf_load_i8(const int8_t *p);
+static inline f32x16 vf_sixteen_f16s(b16 a, b16 b);     /* eight in each */
 
 static inline f32x16 vf_add(f32x16 a, f32x16 b);
 static inline f32x16 vf_sub(f32x16 a, f32x16 b);
@@ -84,6 +85,7 @@ static inline i32x16 vi_or(i32x16 a, i32x16 b);
 static inline i32x16 vi_max(i32x16 a, i32x16 b);
 static inline i32x16 vi_shl(i32x16 v, int n);
 static inline i32x16 vi_shr(i32x16 v, int n);                   /* as unsigned */
+static inline i32x16 vi_bytes(b16 v);                           /* of uint8 */
 static inline void vi_transpose(i32x16 v[16]);                  /* lane i of v[j] becomes lane j of v[i] */
 
 static inline f32x16 vi_to_float(i32x16 v);
@@ -97,14 +99,23 @@ static inline b64 vb_or(b64 a, b64 b);
 static inline b64 vb_add(b64 v, int n);                         /* n to each byte, modulo 256 */
 static inline b64 vb_shr(b64 v, int n, int mask);               /* each byte shifted right by n, then & mask */
 static inline b64 vb_low(b64 v) { return vb_shr(v, 0, 15); }    /* the low nibbles */
-static inline i32x16 vb_as_int(b64 v);                          /* the same bits */
+static inline b64 vb_lookup(const int8_t table[16], b64 v);     /* table[byte] for each byte, which is below 16 */
+/* v · by, byte by byte and modulo 256; by[2·i] and by[2·i + 1] are the same */
+static inline b64 vb_mul(b64 v, const uint8_t by[64]);
+static inline b64 vb_thirds(b64 v);                             /* 3·v / 256, byte by byte, rounded down */
+static inline b64 vb_negate(b64 v, uint64_t bits);              /* -byte, for each byte whose bit is set */
+static inline i32x16 vb_as_int(b64 v);                          /* the same bits, and back */
+static inline b64 vi_as_bytes(i32x16 v);
 
 static inline b64 vb_join(const void *p, const void *q);        /* 32 bytes at p, 32 at q */
+static inline b64 vb_of(b16 a, b16 b, b16 c, b16 d);
 static inline b64 vb_four(const uint8_t *p, size_t step);       /* 16 bytes at p, p + step, p + 2·step, p + 3·step */
 /* of eight runs of 16 bytes at p, the first, third and so on; or, if second, the second, fourth and so on */
 static inline b64 vb_alternate(const uint8_t *p, int second);
 /* the low nibbles of 16 bytes at p, their high nibbles, the same of q */
 static inline b64 vb_nibbles(const void *p, const void *q);
+/* of each eight bytes of 32 at p, the low nibbles, then the high ones */
+static inline b64 vb_nibble_groups(const void *p);
 
 /* 32 bytes of p shifted right by a, then the same bytes shifted right by b, & mask. Negative: to the left. The
  * mask keeps only bits that come from the same byte. */
@@ -116,6 +127,7 @@ static inline b64 vb_bits(const void *p, const void *q, int value);
 
 static inline b16 vb_16(const void *p);                         /* 16 bytes at p */
 static inline b16 vb_two(uint64_t a, uint64_t b);               /* a's 8 bytes, then b's */
+static inline b16 vb_zip(uint64_t a, uint64_t b);               /* bytes of a and b in turn */
 
 /* ---- scales of sixteen blocks, in lane order ---- */
 
@@ -130,7 +142,7 @@ static inline void vf_two_pairs(const void *p, const void *q, f32x16 *first, f32
 static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale, f32x16 *min);
 
 /* Two int8 a block, for its halves: blocks 0 to 7 in p, 8 to 15 in q. */
-static inline void vf_byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second);
+static inline void vi_byte_pairs(b16 p, b16 q, i32x16 *first, i32x16 *second);
 
 /* ---- products of codes and activations, for decode.c ---- */
 

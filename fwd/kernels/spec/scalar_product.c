@@ -113,7 +113,7 @@ void scalar_acts_pack(struct acts *a, const float *x, size_t stride, size_t c0, 
 /* ---- products ---- */
 
 /* The product of 32 weights, from number `first` of a block on, and 32 activations, over dx: scales first, then
- * minima. A scale that is not finite is taken as NaN. */
+ * minima. A scale that is not below 2^100 is taken as NaN. */
 static float block_product(const struct format *f, const struct block_values *w, size_t first,
                            const struct acts_block *x)
 {
@@ -126,7 +126,7 @@ static float block_product(const struct format *f, const struct block_values *w,
 
 		for (size_t e = i; e < i + run; e++)
 			isum += w->code[first + e] * x->q[e];
-		t = fmaf(isfinite(scale) ? scale : NAN, (float)isum, t);
+		t = fmaf(fabsf(scale) < 0x1p100f ? scale : NAN, (float)isum, t);
 	}
 	for (size_t i = 0; i < 32 && f->minima; i += run) {
 		int xsum = 0;
