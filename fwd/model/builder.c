@@ -62,6 +62,15 @@ const float *build_bias(struct builder *b, const char *name, size_t n)
 	return model_has(b->model, build_name(b, name, "bias").s) ? build_vector(b, name, "bias", n) : NULL;
 }
 
+/* What quantised weights are still to be multiplied by, one number for each of n experts; NULL where the file has none.
+ * input_scale is for hardware that quantises the activations to 4-bit floats. */
+static const float *scale_of(struct builder *b, const char *name, size_t n)
+{
+	if (model_has(b->model, build_name(b, name, "input_scale").s))
+		build_vector(b, name, "input_scale", n);
+	return model_has(b->model, build_name(b, name, "scale").s) ? build_vector(b, name, "scale", n) : NULL;
+}
+
 /* The family's kind of norm, with n weights. */
 struct norm build_norm_of(struct builder *b, const char *name, size_t n)
 {
@@ -120,6 +129,7 @@ void build_add_product(struct builder *b, struct op_product *o, const char *name
 	if (b->failed)
 		return;
 	matrices(b, name, shares(o), rows, o->x->k, &o->w[o->n]);
+	o->scale[o->n] = scale_of(b, name, o->routing ? o->routing->n : 1);
 	o->bias[o->n] = build_bias(b, name, shares(o) * rows);
 	if (b->failed)
 		return;

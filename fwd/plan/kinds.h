@@ -44,6 +44,7 @@ struct op_product {
 	struct packed *x;
 	size_t n;                       /* products */
 	struct matrix w[PRODUCTS_MAX];
+	const float *scale[PRODUCTS_MAX];       /* of the product, before the bias: one, or NULL; of experts [n] */
 	const float *bias[PRODUCTS_MAX];        /* [w.rows] or NULL; of experts [n][w.rows] */
 	const struct routing *routing;  /* w holds the matrices of all experts, one after the other; or NULL */
 	size_t heads, step;             /* w holds the matrices of so many heads, whose results lie step apart; 0: no */

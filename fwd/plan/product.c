@@ -36,13 +36,14 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 {
 	const struct op_product *o = op->bound;
 	struct product_job job = { .scratch = step_scratch(s, thread) };
-	const float *bias;
+	const float *scale, *bias;
 	struct matrix w;
 	size_t i = 0, each, parts, row = s->first, e = 0;
 
 	while (piece >= (parts = op_pieces(o->w[i].rows, each = rows_each(&o->w[i], s))) * shares(o))
 		piece -= parts * shares(o), i++;
 	w = o->w[i];
+	scale = o->scale[i];
 	bias = o->bias[i];
 	job.x = &o->x->acts[o->kind[i]];
 	if (o->routing || o->heads) {
@@ -50,6 +51,7 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 		row = o->routing ? o->routing->first[e] : row;
 		job.x = &o->x->by_expert[o->kind[i]][e];
 		w.data = (const unsigned char *)w.data + e * w.rows * w.row_bytes;
+		scale = scale && o->routing ? scale + e : scale;
 		bias = bias ? bias + e * w.rows : NULL;
 	}
 	job.w = &w;
@@ -58,10 +60,13 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	job.y = o->y[i].at ? buffer_row(&o->y[i], row) + e * o->step : s->logits;
 	job.stride = o->y[i].at ? o->y[i].stride : w.rows;
 	s->k->product(&job);
-	for (size_t c = 0; bias && c < job.x->n; c++) {
+	for (size_t c = 0; (scale || bias) && c < job.x->n; c++) {
 		float *y = job.y + c * job.stride + job.r0;
 
-		s->k->add(y, y, bias + job.r0, job.r1 - job.r0);
+		if (scale)
+			s->k->scale(y, y, *scale, job.r1 - job.r0);
+		if (bias)
+			s->k->add(y, y, bias + job.r0, job.r1 - job.r0);
 	}
 }
 
