@@ -190,8 +190,8 @@ static double score(const double *q, const double *k, size_t head, size_t distan
 	return sum - (m.alibi > 0 ? alibi_slope(head) * (double)distance : 0);
 }
 
-/* out[n][n_head · head_dim] = softmax(scores) v, causal; query head h reads KV head h / (n_head / n_head_kv). A sink is
- * one more score of a head, without a value. */
+/* out[n][n_head · head_dim] = softmax(scores) v, causal; query head h reads KV head h / (n_head / n_head_kv). A sink
+ * is one more score of a head, without a value. */
 static double *attention(size_t il, const double *q, const double *k, const double *v, size_t n)
 {
 	const struct reference_layer *l = &m.layer[il];

@@ -1,4 +1,4 @@
-# What the tests of the shared reference models share, after lib.sh. A test calls each_shared with a function of its own.
+# What the tests of the shared reference models share, after lib.sh. A test calls each_shared with its own function.
 models=$SHARED/models
 
 # each_shared FUNCTION: calls it with $file, $name, $path (without .gguf), the prompt's file $ids and options of fwd for
