@@ -51,7 +51,7 @@ KERNELS = kv_type select $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
 SIMD = decode prompt table
 FAMILIES = decoder llama gemma gpt2 mixtures deepseek
-OPS = embed angles rows product prepare store attend select route experts heads copy logits
+OPS = embed angles rows product prepare store attend select route experts heads copy per_layer logits
 FWD = engine settings supported serve chain model/model model/keys model/layers model/rope \
 	$(FAMILIES:%=model/%) model/families \
 	model/builder model/attention model/latent model/feed_forward \

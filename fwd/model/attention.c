@@ -1,6 +1,8 @@
 /* The attention of layers: q, k and v, their norms and rotations, and what follows. */
 #include "build.h"
 
+#include <string.h>
+
 struct buffer build_qkv_buffer(const struct builder *b)
 {
 	return buffer_with(b->plan->wide, layer_qkv(b->layer));
@@ -11,6 +13,8 @@ void build_qkv(struct builder *b, struct packed *x)
 	const struct layer *l = b->layer;
 	size_t q = l->n_head * l->dim_k, k = l->n_head_kv * l->dim_k, v = l->n_head_kv * l->dim_v;
 	struct op_product o = { .x = x };
+	struct op_copy same = { .copies = 1, .copy = { { .from = buffer_at(build_qkv_buffer(b), q),
+		.to = buffer_at(build_qkv_buffer(b), q + k), .heads = 1, .n = v } } };
 	struct op_rows clamp = { .n = q + k + v, .in = build_qkv_buffer(b), .out = build_qkv_buffer(b), .f = ROW_CLAMP,
 		.most = b->model->qkv_clamp };
 
@@ -19,11 +23,23 @@ void build_qkv(struct builder *b, struct packed *x)
 	else {
 		build_add_product(b, &o, "attn_q", WIDE, q, build_qkv_buffer(b));
 		build_add_product(b, &o, "attn_k", WIDE, k, buffer_at(build_qkv_buffer(b), q));
-		build_add_product(b, &o, "attn_v", WIDE, v, buffer_at(build_qkv_buffer(b), q + k));
+		if (build_has(b, "attn_v"))
+			build_add_product(b, &o, "attn_v", WIDE, v, buffer_at(build_qkv_buffer(b), q + k));
 	}
 	build_products(b, "attn_qkv", &o);
+	if (!build_has(b, "attn_qkv") && !build_has(b, "attn_v"))
+		build_append(b, &op_copy, "attn_v", &same, sizeof same);
 	if (clamp.most > 0)
 		build_append(b, &op_rows, "attn_clamp", &clamp, sizeof clamp);
+}
+
+void build_q(struct builder *b, struct packed *x)
+{
+	static const char *const unused[] = { "attn_k", "attn_v", "attn_k_norm" };
+
+	build_product(b, x, "attn_q", WIDE, b->layer->n_head * b->layer->dim_k, build_qkv_buffer(b));
+	for (size_t i = 0; i < sizeof unused / sizeof *unused; i++)
+		model_ignore(b->model, build_name(b, unused[i], "weight").s);
 }
 
 /* The norm of n elements of q or k, of all heads together. */
@@ -52,6 +68,10 @@ static void head_norms(struct builder *b, enum head_norms norms, struct op_atten
 		return;
 	}
 	o->late = norms == HEADS_NORMED_LATE;
+	if (o->shares) {
+		o->q_norm = build_norm_of(b, "attn_q_norm", l->dim_k);
+		return;
+	}
 	if (gguf_tensor(b->model->gguf, build_name(b, "attn_q_norm", "weight").s)->dim[1] == 1) {
 		o->q_norm = build_norm_of(b, "attn_q_norm", l->dim_k);
 		o->k_norm = build_norm_of(b, "attn_k_norm", l->dim_k);
@@ -83,17 +103,25 @@ static void also_select(struct op_select *o, struct buffer x, size_t n)
 	o->n[o->buffers++] = n;
 }
 
-/* The layer's place in the state. */
-static void place(struct plan *p, struct op_attention *o)
+/* The layer's place in the state, or that of the layer whose K and V it reads. */
+static void place(struct builder *b, struct op_attention *o)
 {
+	struct plan *p = b->plan;
 	const struct attend *a = &o->heads;
 	const uint64_t sizes[] = { a->n_head_kv, a->dim_k, attend_stored_v(a) };
 
+	if (b->failed)
+		return;
+	if (o->shares) {
+		memcpy(o->offset, b->places[b->layer->kv - b->model->layer].at, sizeof o->offset);
+		return;
+	}
 	p->layout = gguf_hash(sizes, sizeof sizes, p->layout);
 	for (int type = 0; type < KV_TYPES; type++) {
 		o->offset[type] = p->state_bytes[type];
 		p->state_bytes[type] += a->n_head_kv * kv_block_bytes(type, a->dim_k, attend_stored_v(a));
 	}
+	memcpy(b->places[b->il].at, o->offset, sizeof o->offset);
 }
 
 struct buffer build_attend(struct builder *b, enum head_norms norms)
@@ -107,16 +135,19 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 			.scale = l->scale, .window = l->window, .chunk = l->chunk,
 			.v_in_k = l->v_in_k, .slope = l->slope, .cap = b->model->attn_cap },
 		.pairs = b->model->family->pairs, .rope = l->rope ? rope_of(b, l->rope) : NULL,
-		.temperature = l->temperature, .rope_at = l->rope_at,
+		.temperature = l->temperature, .rope_at = l->rope_at, .shares = l->kv != NULL,
 	};
 	struct op *op;
 
+	if (l->v_norms_bare && !l->kv)
+		o.v_norm = (struct norm){ .kind = NORM_RMS, .eps = b->model->eps };
 	if (build_has(b, "attn_sinks"))
 		o.heads.sink = build_vector(b, "attn_sinks", "weight", l->n_head);
 	head_norms(b, norms, &o);
-	place(b->plan, &o);
+	place(b, &o);
 	build_leaves(build_append(b, &op_prepare, NULL, &o, sizeof o), 0, "", o.qkv, layer_qkv(l));
-	build_append(b, &op_store, NULL, &o, sizeof o);
+	if (!o.shares)
+		build_append(b, &op_store, NULL, &o, sizeof o);
 	b->wanted = b->il + 1 == b->model->n_layer;     /* behind the last attention no other rows matter */
 	op = build_append(b, &op_attend, NULL, &o, sizeof o);
 	if (op) {
@@ -140,6 +171,8 @@ struct packed *build_attended(struct builder *b, struct buffer out)
 		also_select(&select, b->plan->branch, n_embd);
 	if (b->model->family->decoder.routes_input)
 		also_select(&select, b->plan->mixture.logits, b->model->experts.n);
+	if (b->model->n_per_layer)
+		also_select(&select, b->plan->per_layer, b->plan->per_layer.stride);
 	if (b->wanted)
 		build_append(b, &op_select, NULL, &select, sizeof select);
 	return pack.packed;

@@ -266,7 +266,33 @@ void build_branch(struct builder *b, struct packed *x, const char *name)
 	b->pending = 1;
 }
 
+void build_scale(struct builder *b, const char *name)
+{
+	struct op_rows o = { .in = b->plan->x, .out = b->plan->x, .n = b->model->n_embd };
+	const float *scale = build_vector(b, name, "weight", 1);
+
+	if (b->failed)
+		return;
+	add_pending(b, &o);
+	o.x_scale = *scale;
+	build_append(b, &op_rows, name, &o, sizeof o);
+}
+
 /* ---- all layers ---- */
+
+/* The layers' own inputs, from the ids and the embedding. */
+static void build_per_layer_inputs(struct builder *b)
+{
+	const struct model *m = b->model;
+	size_t n = m->n_per_layer, all = n * m->n_layer;
+	struct op_per_layer o = { .layers = m->n_layer, .n = n, .scale = sqrtf((float)n),
+		.root = sqrtf((float)m->n_embd), .p = b->plan->per_layer, .spare = b->plan->per_layer_ids };
+
+	build_product(b, build_norm(b, ""), "per_layer_model_proj", NARROW, all, o.p);
+	matrix(b, "per_layer_token_embd", m->n_vocab, all, &o.ids);
+	o.norm = build_norm_of(b, "per_layer_proj_norm", n);
+	build_append(b, &op_per_layer, NULL, &o, sizeof o);
+}
 
 static void build_embed(struct builder *b)
 {
@@ -283,6 +309,8 @@ static void build_embed(struct builder *b)
 		norm.norm = build_norm_of(b, "token_embd_norm", m->n_embd);
 		build_append(b, &op_rows, "token_embd_norm", &norm, sizeof norm);
 	}
+	if (m->n_per_layer)
+		build_per_layer_inputs(b);
 }
 
 /* output_norm and output, or token_embd again where the file has no output. */
@@ -305,6 +333,8 @@ int build_plan(struct plan *p, struct why *w)
 
 	if (p->setup.first == 0)
 		build_embed(&b);
+	b.il = OP_NO_LAYER;
+	b.places = build_allocate(&b, p->model->n_layer * sizeof *b.places);
 	for (b.il = p->setup.first; b.il < p->setup.last; b.il++) {
 		b.layer = &p->model->layer[b.il];
 		(p->model->family->layer ? p->model->family->layer : decoder_layer)(&b, b.il);

@@ -30,6 +30,9 @@ struct builder {
 	int wanted;                     /* behind the last attention */
 	int pending;                    /* a branch is still to be added to x, */
 	struct norm post;               /* after this norm */
+	struct place {
+		size_t at[KV_TYPES];
+	} *places;                      /* [n_layer]: of K and V in the state */
 };
 
 /* All ops of the plan's layers. */
@@ -50,6 +53,9 @@ struct packed *build_norm_beside(struct builder *b, const char *name);
  * after the other. */
 void build_qkv(struct builder *b, struct packed *x);
 
+/* q alone, for a layer that reads the K and V of another. */
+void build_q(struct builder *b, struct packed *x);
+
 /* Norms and rotation of q and k where the layer has them, state, attention; its result, packed. */
 struct packed *build_attention(struct builder *b, enum head_norms norms);
 
@@ -58,6 +64,12 @@ struct packed *build_latent_attention(struct builder *b, struct packed *x);
 
 /* The branch = W · x, n_embd wide. */
 void build_branch(struct builder *b, struct packed *x, const char *name);
+
+/* x += branch, if one is pending; then x *= the one element of NAME.weight. */
+void build_scale(struct builder *b, const char *name);
+
+/* The branch: the layer's own input (model->n_per_layer), gated by x. */
+void build_per_layer(struct builder *b);
 
 /* The branch is normed before it is added. */
 void build_post_norm(struct builder *b, const char *name);
@@ -68,6 +80,10 @@ struct packed *build_ungated(struct builder *b, struct packed *x, enum unary f);
 
 /* The router's logits for packed rows: where experts are chosen by x itself. build_experts() calls it otherwise. */
 void build_router(struct builder *b, struct packed *x);
+
+/* Gemma 4's branch: the norm of a feed-forward part's result plus that of a mixture of experts, each with norms of its
+ * own. */
+void build_beside_experts(struct builder *b, enum unary f);
 
 /* The branch = the mixture of experts of the rows that the last norm made and packed in x. */
 void build_experts(struct builder *b, struct packed *x, enum unary f);

@@ -1,6 +1,8 @@
 /* The feed-forward parts of layers: gated or not, and mixtures of experts. */
 #include "build.h"
 
+#include <math.h>
+
 /* The activation is made where the product's result lies; n elements are left. */
 static struct packed *activate(struct builder *b, size_t n, enum row_function f, enum unary unary, struct buffer wide)
 {
@@ -92,17 +94,15 @@ static void shared_expert(struct builder *b, struct packed *x, enum unary f, str
 	to->shared = m->shared;
 }
 
-void build_experts(struct builder *b, struct packed *x, enum unary f)
+/* Into a buffer of rows. */
+static void experts_into(struct builder *b, struct packed *x, enum unary f, struct buffer to)
 {
 	struct mixture *m = &b->plan->mixture;
 	size_t n_embd = b->model->n_embd, n_ff = b->layer->experts->n_ff;
 	struct op_product up = { .routing = &m->routing }, down = up;
-	struct op_combine sum = { .routing = &m->routing, .n = n_embd, .in = m->out, .out = b->plan->branch };
+	struct op_combine sum = { .routing = &m->routing, .n = n_embd, .in = m->out, .out = to };
 	int weighted = sum.unweighted = b->layer->experts->weighted;
 
-	build_add_branch(b);
-	if (!b->model->family->decoder.routes_input)
-		build_router(b, x);
 	route(b);
 	up.x = expert_rows(b, "ffn_rows", (struct op_expert_rows){ .routing = &m->routing, .n = n_embd,
 		.in = buffer_with(b->plan->h, n_embd), .gathers = 1, .weighted = weighted });
@@ -119,5 +119,64 @@ void build_experts(struct builder *b, struct packed *x, enum unary f)
 	if (b->layer->experts->n_ff_shared)
 		shared_expert(b, x, f, &sum);
 	build_leaves(build_append(b, &op_combine, "ffn_experts", &sum, sizeof sum), 0, "", sum.out, n_embd);
+}
+
+void build_experts(struct builder *b, struct packed *x, enum unary f)
+{
+	build_add_branch(b);
+	if (!b->model->family->decoder.routes_input)
+		build_router(b, x);
+	experts_into(b, x, f, b->plan->branch);
 	b->pending = 1;
+}
+
+/* Rows normed where they are. */
+static void norm_rows(struct builder *b, const char *name, struct buffer x)
+{
+	struct op_rows o = { .n = b->model->n_embd, .in = x, .out = x };
+
+	o.norm = build_norm_of(b, name, o.n);
+	build_append(b, &op_rows, name, &o, sizeof o);
+}
+
+/* The router reads norm(x) / √n_embd, times weights of its own. */
+static struct packed *router_rows(struct builder *b)
+{
+	size_t n = b->model->n_embd;
+	struct op_rows o = { .n = n, .in = b->plan->x, .out = buffer_with(b->plan->h, n) };
+	const float *weight = build_vector(b, "ffn_gate_inp", "scale", n);
+	float *scaled = build_allocate(b, n * sizeof *scaled);
+
+	for (size_t i = 0; scaled && i < n; i++)
+		scaled[i] = weight[i] / sqrtf((float)n);
+	o.norm = (struct norm){ .kind = NORM_RMS, .weight = scaled, .eps = b->model->eps };
+	build_packing(b, "ffn_router_norm", &o, SLOT_NORMED);
+	return o.packed;
+}
+
+void build_beside_experts(struct builder *b, enum unary f)
+{
+	struct buffer experts = b->plan->mixture.shared, branch = b->plan->branch;
+	struct op_rows sum = { .n = b->model->n_embd, .x = branch, .branch = experts, .in = branch, .out = branch,
+		.scale = 1 };
+
+	build_branch(b, build_gated(b, build_norm(b, "ffn_norm"), f), "ffn_down");
+	norm_rows(b, "post_ffw_norm_1", branch);
+	build_router(b, router_rows(b));
+	experts_into(b, build_norm_beside(b, "pre_ffw_norm_2"), f, experts);
+	norm_rows(b, "post_ffw_norm_2", experts);
+	build_append(b, &op_rows, "ffn_sum", &sum, sizeof sum);
+}
+
+void build_per_layer(struct builder *b)
+{
+	size_t n = b->model->n_per_layer;
+	struct buffer wide = buffer_with(b->plan->wide, 2 * n);
+	struct op_copy input = { .copies = 1, .copy = { { .from = buffer_at(b->plan->per_layer, b->il * n),
+		.to = buffer_at(wide, n), .heads = 1, .n = n } } };
+
+	build_product(b, build_norm(b, ""), "inp_gate", NARROW, n, wide);
+	build_append(b, &op_copy, NULL, &input, sizeof input);
+	build_branch(b, activate(b, n, ROW_GLU, UNARY_GELU, wide), "proj");
+	build_post_norm(b, "post_norm");
 }

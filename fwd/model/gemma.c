@@ -1,6 +1,7 @@
-/* Gemma 1 to 3 (Google 2024, 2025): scaled embeddings, GELU, later norms after the branches, windows and caps. */
+/* Gemma 1 to 4 (Google 2024, 2025, 2026): scaled embeddings, GELU, later norms after the branches, windows and caps. */
 #include <math.h>
 
+#include "builder.h"
 #include "families.h"
 #include "layers.h"
 
@@ -38,11 +39,72 @@ static int gemma3(struct model *m, struct why *w)
 	return layers_slide(m, 6, w) < 0 || layers_sliding_rope(m, 10000, w) < 0 ? -1 : 0;
 }
 
+/* The sizes of the layers that slide, and the K and V of the last layers: those of the last two that have their own. */
+static int share(struct model *m, size_t shared, struct why *w)
+{
+	size_t own = m->n_layer - shared, n_rot = m->layer[0].dim_k;
+
+	for (size_t il = 0; il < m->n_layer; il++) {
+		struct layer *l = &m->layer[il];
+
+		l->scale = 1;
+		l->v_norms_bare = 1;
+		if (l->window && (key_size(m, "attention.key_length_swa", 1, DIM_MAX, &l->dim_k, w) < 0
+		    || key_size(m, "attention.value_length_swa", 1, DIM_MAX, &l->dim_v, w) < 0))
+			return -1;
+		if (l->window)
+			n_rot = l->dim_k;
+		if (il < own)
+			continue;
+		l->kv = &m->layer[own - (l->window ? 2 : 1)];
+		if (!l->kv->window != !l->window || l->kv->dim_k != l->dim_k || l->kv->dim_v != l->dim_v
+		    || l->kv->n_head_kv != l->n_head_kv)
+			return why(w, "%s: %zu: no layer of its kind before layer %zu",
+				key_name(m, "attention.shared_kv_layers").s, shared, il);
+	}
+	m->rope_sliding.n_rot = n_rot;
+	return key_size(m, "rope.dimension_count_swa", 2, n_rot, &m->rope_sliding.n_rot, w);
+}
+
+static int gemma4(struct model *m, struct why *w)
+{
+	size_t shared = 0;
+
+	m->logit_cap = 30;
+	gemma(m, w);
+	if (key_float(m, "final_logit_softcapping", 0, 1e6, &m->logit_cap, w) < 0 || layers_slide(m, 6, w) < 0
+	    || layers_sliding_rope(m, 10000, w) < 0
+	    || key_size(m, "attention.shared_kv_layers", 0, m->n_layer > 2 ? m->n_layer - 2 : 0, &shared, w) < 0
+	    || key_size(m, "embedding_length_per_layer_input", 0, 1 << 14, &m->n_per_layer, w) < 0)
+		return -1;
+	return share(m, shared, w);
+}
+
+static void gemma4_layer(struct builder *b, size_t il)
+{
+	struct packed *x = build_norm(b, "attn_norm");
+
+	(b->layer->kv ? build_q : build_qkv)(b, x);
+	build_branch(b, build_attention(b, HEADS_NORMED), "attn_output");
+	build_post_norm(b, "post_attention_norm");
+	if (b->layer->experts)
+		build_beside_experts(b, UNARY_GELU);
+	else
+		build_branch(b, build_gated(b, build_norm(b, "ffn_norm"), UNARY_GELU), "ffn_down");
+	build_post_norm(b, "post_ffw_norm");
+	if (b->model->n_per_layer)
+		build_per_layer(b);
+	if (build_has(b, "layer_output_scale"))
+		build_scale(b, "layer_output_scale");
+}
+
 const struct family families_gemma[] = {
 	{ .arch = "gemma", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gemma, .decoder = { .f = UNARY_GELU } },
 	{ .arch = "gemma2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gemma2,
 	  .decoder = { .f = UNARY_GELU, .post_norms = 1 } },
 	{ .arch = "gemma3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gemma3,
 	  .decoder = { .f = UNARY_GELU, .post_norms = 1, .heads = HEADS_NORMED } },
+	{ .arch = "gemma4", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gemma4, .layer = gemma4_layer,
+	  .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = NULL },
 };

@@ -10,7 +10,7 @@
 #include "families.h"
 
 /* No model comes near these, and no product of two or three of them overflows. */
-enum { FF_MAX = 1 << 24, HEADS_MAX = 1 << 14, DIM_MAX = 1 << 12, CTX_MAX = 1 << 26 };
+enum { FF_MAX = 1 << 24, HEADS_MAX = 1 << 14, CTX_MAX = 1 << 26 };
 
 /* Tensor `name` of layer il, or NULL. */
 static const struct gguf_tensor *tensor(const struct model *m, size_t il, const char *name)

@@ -5,6 +5,8 @@
 
 #include "keys.h"
 
+enum { DIM_MAX = 1 << 12 };     /* elements of a head */
+
 /* Sizes, RoPE and experts of all layers into m->layer. */
 int layers_read(struct model *m, struct why *w);
 

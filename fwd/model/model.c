@@ -249,6 +249,14 @@ int model_has(const struct model *m, const char *name)
 	return gguf_tensor(m->gguf, name) != NULL;
 }
 
+void model_ignore(struct model *m, const char *name)
+{
+	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
+
+	if (t)
+		m->used[t - m->gguf->tensors] = 1;
+}
+
 /* The n matrices of this name, shape and a supported type; marked as used. That their rows are whole blocks, aligned,
  * and within the file was checked with the file. */
 static const struct gguf_tensor *find(struct model *m, const char *name, size_t n, size_t rows, size_t cols,

@@ -57,6 +57,8 @@ struct layer {
 	float scale;                    /* of scores: 1 / sqrt(dim_k), mostly */
 	size_t window, chunk;           /* see struct attend; 0: all positions are seen */
 	int head_norms_bare;            /* RMS norms of q and k heads without weights, after the rotation */
+	int v_norms_bare;               /* RMS norms of v heads without weights */
+	const struct layer *kv;         /* whose K and V this layer reads; NULL: it has its own */
 	struct temperature temperature;
 	struct xielu xielu;             /* the activation, where that is xIELU */
 	const float *slope;             /* [n_head], of ALiBi; or NULL */
@@ -85,6 +87,7 @@ struct model {
 	float embedding_scale, residual_scale, logit_scale;     /* of embeddings, branches, logits: 1, mostly */
 	float attn_cap, logit_cap;                              /* of scores and logits; 0: none */
 	float qkv_clamp;                                        /* of q, k and v; 0: none */
+	size_t n_per_layer;     /* elements of each layer's own input (Gemma 3n and 4); 0: none */
 	size_t bytes;           /* of all tensors */
 
 	/* private */
@@ -107,6 +110,9 @@ struct model *model_open(const char *path, const char *const *set, struct why *w
 void model_close(struct model *m);
 
 int model_has(const struct model *m, const char *name);
+
+/* A tensor that may be there and is not used. */
+void model_ignore(struct model *m, const char *name);
 
 /* W[rows × cols] in the mapping, of a type that the kernels support. */
 int model_matrix(struct model *m, const char *name, size_t rows, size_t cols, struct matrix *out, struct why *w);

@@ -20,7 +20,7 @@ struct op_angles {
 };
 
 /* What happens to a row between two products, in one pass over it and in this order, each part where it is set:
- *   branch = norm(branch);  x += scale · branch;  out = f(in);  out = norm(out);  packed = out. */
+ *   branch = norm(branch);  x += scale · branch;  x *= x_scale;  out = f(in);  out = norm(out);  packed = out. */
 enum row_function { ROW_SAME, ROW_UNARY, ROW_GLU, ROW_XIELU, ROW_CLAMP };
 
 struct op_rows {
@@ -28,6 +28,7 @@ struct op_rows {
 	struct buffer x, branch;        /* branch.at NULL: nothing is added */
 	struct norm branch_norm;
 	float scale;                    /* of the branch */
+	float x_scale;                  /* of x, then; 0: none */
 	enum row_function f;
 	float most;                     /* CLAMP: to [-most, most] */
 	struct buffer in, out;          /* SAME alone: out is in. GLU: the gate's n elements, then the other n */
@@ -58,7 +59,8 @@ struct op_attention {
 	struct buffer qkv, out;         /* q of all heads, then k, then v; out: [n_head·dim_v] */
 	struct attend heads;            /* sizes; what belongs to a run is filled in for each piece */
 	size_t offset[KV_TYPES];        /* in the data of an extent, by the state's type: the layer's first KV head */
-	struct norm q_norm, k_norm;     /* of each head */
+	struct norm q_norm, k_norm, v_norm;     /* of each head */
+	int shares;                     /* K and V are those of an earlier layer */
 	size_t norm_step;               /* floats from one head's weights to the next one's; 0: all have the same */
 	int late;                       /* norms after the rotation */
 	size_t rope_at;                 /* the first element of a head that rotates */
@@ -68,12 +70,22 @@ struct op_attention {
 };
 
 /* The wanted rows of some buffers, moved to their fronts. */
-enum { SELECT_MAX = 3 };
+enum { SELECT_MAX = 4 };
 
 struct op_select {
 	size_t buffers;
 	struct buffer x[SELECT_MAX];
 	size_t n[SELECT_MAX];           /* elements of a row */
+};
+
+/* Inputs of all layers from a row's id and its embedding (Gemma 3n and 4): p, [layers][n] in a row, becomes for each
+ * layer (scale · embedding of the id + norm(p / root)) / √2. */
+struct op_per_layer {
+	struct matrix ids;              /* rows of [layers][n] */
+	size_t layers, n;
+	float scale, root;
+	struct norm norm;               /* of n elements */
+	struct buffer p, spare;
 };
 
 /* Rows packed for products by head: n elements of each, step apart. */
@@ -102,7 +114,7 @@ struct op_logits {
 
 extern const struct op_kind op_embed, op_angles, op_rows, op_product;
 extern const struct op_kind op_prepare, op_store, op_attend, op_join, op_select, op_logits;
-extern const struct op_kind op_head_rows, op_copy;
+extern const struct op_kind op_head_rows, op_copy, op_per_layer;
 
 /* ---- mixtures of experts ---- */
 

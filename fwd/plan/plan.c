@@ -60,7 +60,7 @@ static int open_buffers(struct plan *p, struct why *w)
 
 	for (const struct layer *l = p->model->layer + p->setup.first; l < p->model->layer + p->setup.last; l++) {
 		h = size_max(h, l->n_head * l->dim_v);
-		wide = size_max(wide, size_max(layer_qkv(l), 2 * l->n_ff));
+		wide = size_max(wide, size_max(layer_qkv(l), 2 * size_max(l->n_ff, p->model->n_per_layer)));
 		if (l->experts)
 			wide = size_max(wide, 2 * l->experts->n_ff_shared);
 	}
@@ -68,8 +68,11 @@ static int open_buffers(struct plan *p, struct why *w)
 	p->branch = buffer(p, n_embd);
 	p->h = buffer(p, h);
 	p->wide = buffer(p, wide);
+	p->per_layer = buffer(p, p->model->n_per_layer * p->model->n_layer);
+	p->per_layer_ids = buffer(p, p->model->n_per_layer * p->model->n_layer);
 	p->runs = plan_memory(p, p->setup.batch, sizeof *p->runs);
-	if (!p->x.at || !p->branch.at || !p->h.at || !p->wide.at || !p->runs)
+	if (!p->x.at || !p->branch.at || !p->h.at || !p->wide.at || !p->runs
+	    || !p->per_layer.at || !p->per_layer_ids.at)
 		return why(w, "out of memory for a batch of %zu rows", p->setup.batch);
 	return 0;
 }

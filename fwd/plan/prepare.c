@@ -58,9 +58,12 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	size_t group = d->n_head / d->n_head_kv;
 
 	for (size_t row = t.from; row < t.to; row++) {
-		float *q = buffer_row(&a->qkv, row);
+		float *q = buffer_row(&a->qkv, row), *v = q + (d->n_head + d->n_head_kv) * d->dim_k + t.head * d->dim_v;
 
-		prepare_head(a, s, q + (d->n_head + t.head) * d->dim_k, a->k_norm, t.head, row);
+		if (!a->shares)
+			prepare_head(a, s, q + (d->n_head + t.head) * d->dim_k, a->k_norm, t.head, row);
+		if (a->v_norm.kind)
+			s->k->norm(&a->v_norm, v, v, d->dim_v);
 		for (size_t head = t.head * group; head < (t.head + 1) * group; head++)
 			prepare_head(a, s, q + head * d->dim_k, a->q_norm, head, row);
 		if (a->temperature.scale > 0)

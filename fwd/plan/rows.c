@@ -20,6 +20,8 @@ static void add_branch(const struct op_rows *o, const struct kernels *k, float *
 		k->add_scaled(x, branch, o->scale, o->n);
 	else
 		k->add(x, x, branch, o->n);
+	if (o->x_scale < 0 || o->x_scale > 0)
+		k->scale(x, x, o->x_scale, o->n);
 }
 
 static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)

@@ -1,0 +1,32 @@
+/* per_layer: what each layer adds to the stream from a row's id, besides the embedding. A piece is a row. */
+#include "kinds.h"
+
+static size_t pieces(const struct op *op, const struct step *s)
+{
+	return s->n;
+}
+
+static void piece(const struct op *op, const struct step *s, size_t row, size_t thread)
+{
+	const struct op_per_layer *o = op->bound;
+	const struct kernels *k = s->k;
+	float *p = buffer_row(&o->p, row), *of_id = buffer_row(&o->spare, row);
+	size_t all = o->layers * o->n;
+
+	format_dequantise(o->ids.format, (const unsigned char *)o->ids.data + (size_t)s->ids[row] * o->ids.row_bytes,
+		of_id, all);
+	k->scale(p, p, 1 / o->root, all);
+	for (size_t at = 0; at < all; at += o->n)
+		k->norm(&o->norm, p + at, p + at, o->n);
+	k->add_scaled(p, of_id, o->scale, all);
+	k->scale(p, p, 0x1.6a09e6p-1f, all);
+}
+
+static void work(const struct op *op, const struct step *s, struct work *w)
+{
+	const struct op_per_layer *o = op->bound;
+
+	w->bytes += (double)s->n * (double)o->ids.row_bytes;
+}
+
+const struct op_kind op_per_layer = { .name = "per_layer", .pieces = pieces, .piece = piece, .work = work };
