@@ -62,13 +62,16 @@ const float *build_bias(struct builder *b, const char *name, size_t n)
 	return model_has(b->model, build_name(b, name, "bias").s) ? build_vector(b, name, "bias", n) : NULL;
 }
 
-/* What quantised weights are still to be multiplied by, one number for each of n experts; NULL where the file has none.
+/* What weights are still to be multiplied by, one number for each of n experts; NULL where the file has none.
  * input_scale is for hardware that quantises the activations to 4-bit floats. */
 static const float *scale_of(struct builder *b, const char *name, size_t n)
 {
+	const struct gguf_tensor *t;
+
 	if (model_has(b->model, build_name(b, name, "input_scale").s))
 		build_vector(b, name, "input_scale", n);
-	return model_has(b->model, build_name(b, name, "scale").s) ? build_vector(b, name, "scale", n) : NULL;
+	t = gguf_tensor(b->model->gguf, build_name(b, name, "scale").s);
+	return t && t->dim[0] == n ? build_vector(b, name, "scale", n) : NULL;
 }
 
 /* The family's kind of norm, with n weights. */
