@@ -257,45 +257,67 @@ void model_ignore(struct model *m, const char *name)
 		m->used[t - m->gguf->tensors] = 1;
 }
 
+int model_check_type(const struct gguf_tensor *t, struct why *w)
+{
+	size_t block, bytes;
+	const char *name = format_layout(t->type, &block, &bytes);
+
+	return format_of(t->type) ? 0 : why(w, "tensor %.*s: type %s is not supported (fwd --list names those that are)",
+		GGUF_SHOWN(t->name), name ? name : "unknown");
+}
+
 /* The n matrices of this name, shape and a supported type; marked as used. That their rows are whole blocks, aligned,
  * and within the file was checked with the file. */
 static const struct gguf_tensor *find(struct model *m, const char *name, size_t n, size_t rows, size_t cols,
 	struct why *w)
 {
 	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
-	const char *type;
-	size_t block, bytes;
 
 	if (!t) {
 		why(w, "tensor %s: missing", name);
 		return NULL;
 	}
+	m->used[t - m->gguf->tensors] = 1;
 	if (t->dim[0] != cols || t->dim[1] != rows || t->dim[2] != n || t->dim[3] != 1) {
 		why(w, "tensor %s: %llu x %llu x %llu x %llu elements, not %zu x %zu x %zu", name,
 			(unsigned long long)t->dim[0], (unsigned long long)t->dim[1], (unsigned long long)t->dim[2],
 			(unsigned long long)t->dim[3], cols, rows, n);
 		return NULL;
 	}
-	if (!format_of(t->type)) {
-		type = format_layout(t->type, &block, &bytes);
-		why(w, "tensor %s: type %s is not supported (fwd --list names those that are)", name,
-			type ? type : "unknown");
+	return model_check_type(t, w) < 0 ? NULL : t;
+}
+
+float *model_floats(struct model *m, size_t n)
+{
+	struct vector *v = calloc(1, sizeof *v + n * sizeof *v->x);
+
+	if (!v)
 		return NULL;
-	}
-	m->used[t - m->gguf->tensors] = 1;
-	return t;
+	v->next = m->vectors;
+	m->vectors = v;
+	return v->x;
+}
+
+/* What stands for n elements of a tensor that is refused, where all faults are looked for. */
+static int stand_in(struct model *m, size_t n, const float **out, struct why *w)
+{
+	if (!m->fault)
+		return -1;
+	m->fault(m->fault_context, w->text);
+	*out = model_floats(m, n);
+	return *out ? 0 : why(w, "out of memory");
 }
 
 int model_matrices(struct model *m, const char *name, size_t n, size_t rows, size_t cols, struct matrix *out,
 	struct why *w)
 {
 	const struct gguf_tensor *t = find(m, name, n, rows, cols, w);
-	const struct format *f;
+	const struct format *f = format_of(t ? t->type : FORMAT_F32);
+	const float *zeroes = NULL;
 
-	if (!t)
+	if (!t && stand_in(m, n * rows * cols, &zeroes, w) < 0)
 		return -1;
-	f = format_of(t->type);
-	*out = (struct matrix){ .format = f, .data = t->data, .rows = rows, .cols = cols,
+	*out = (struct matrix){ .format = f, .data = t ? t->data : zeroes, .rows = rows, .cols = cols,
 		.row_bytes = cols / f->block * f->bytes };
 	return 0;
 }
@@ -303,17 +325,6 @@ int model_matrices(struct model *m, const char *name, size_t n, size_t rows, siz
 int model_matrix(struct model *m, const char *name, size_t rows, size_t cols, struct matrix *out, struct why *w)
 {
 	return model_matrices(m, name, 1, rows, cols, out, w);
-}
-
-float *model_floats(struct model *m, size_t n)
-{
-	struct vector *v = malloc(sizeof *v + n * sizeof *v->x);
-
-	if (!v)
-		return NULL;
-	v->next = m->vectors;
-	m->vectors = v;
-	return v->x;
 }
 
 int model_vector(struct model *m, const char *name, size_t n, const float **out, struct why *w)
@@ -325,7 +336,7 @@ int model_vector(struct model *m, const char *name, size_t n, const float **out,
 	t = t && t->dim[0] && n % t->dim[0] == 0 ? find(m, name, 1, n / t->dim[0], t->dim[0], w)
 		: find(m, name, 1, 1, n, w);
 	if (!t)
-		return -1;
+		return stand_in(m, n, out, w);
 	x = model_floats(m, n);
 	if (!x)
 		return why(w, "tensor %s: out of memory", name);
@@ -356,9 +367,12 @@ int model_all_used(const struct model *m, size_t first, size_t last, struct why 
 
 		if (il >= m->n_layer && il < m->n_block)
 			continue;
-		if (!m->used[i] && (whole || (il >= first && il < last)))
-			return why(w, "tensor %.*s: unknown for architecture %s", s.n < 128 ? (int)s.n : 128, s.s,
-				m->arch);
+		if (m->used[i] || !(whole || (il >= first && il < last)))
+			continue;
+		why(w, "tensor %.*s: unknown for architecture %s", s.n < 128 ? (int)s.n : 128, s.s, m->arch);
+		if (!m->fault)
+			return -1;
+		m->fault(m->fault_context, w->text);
 	}
 	return 0;
 }

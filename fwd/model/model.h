@@ -90,6 +90,11 @@ struct model {
 	size_t n_per_layer;     /* elements of each layer's own input (Gemma 3n and 4); 0: none */
 	size_t bytes;           /* of all tensors */
 
+	/* Set by who looks for all faults at once: gets the reason why a tensor is refused. Zeroes take its place, and the
+	 * model is not to be run. */
+	void (*fault)(void *context, const char *reason);
+	void *fault_context;
+
 	/* private */
 	struct rope_spec rope, rope_sliding;    /* of the layers, and of those with a window */
 	unsigned features;      /* see keys.c */
@@ -120,11 +125,14 @@ int model_matrix(struct model *m, const char *name, size_t rows, size_t cols, st
 /* v[n] as floats, of whatever type in the file; owned by the model. */
 int model_vector(struct model *m, const char *name, size_t n, const float **out, struct why *w);
 
+/* -1 and its name if the tensor is of a type that we cannot compute with. */
+int model_check_type(const struct gguf_tensor *t, struct why *w);
+
 /* W[n][rows × cols], one matrix after the other; out is the first. */
 int model_matrices(struct model *m, const char *name, size_t n, size_t rows, size_t cols, struct matrix *out,
 	struct why *w);
 
-/* Room for n floats, the model's; NULL if memory is short. */
+/* n floats of 0, the model's; NULL if memory is short. */
 float *model_floats(struct model *m, size_t n);
 
 /* -1 and its name if some tensor was not asked for that belongs to layers [first, last) or, where these are all, to

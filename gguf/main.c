@@ -1,0 +1,95 @@
+/* gguf: what a model file holds, and whether lmpipe runs it. */
+#include <stdio.h>
+
+#include "lib/base/cli.h"
+#include "lib/base/guard.h"
+#include "lib/base/out.h"
+#include "check.h"
+#include "describe.h"
+
+enum { JSON = 1, CHECK, VOCAB, TEMPLATE };
+
+static const struct opt opts[] = {
+	{ JSON, "json", NULL, "print lines of JSON, with strings and arrays in full" },
+	{ CHECK, "check", NULL, "print every fault of the file, and whether lmpipe runs it" },
+	{ VOCAB, "vocab", NULL, "print the vocabulary: id, type, text" },
+	{ TEMPLATE, "template", NULL, "print the chat template" },
+	{ 0 }
+};
+
+static struct cli c = { .program = "gguf", .synopsis = "[options] MODEL", .purpose = "what a model file holds",
+	.opts = opts };
+static struct why w;
+
+/* The action, or 0; whether --json was given. */
+static int read_options(int *json)
+{
+	const struct opt *o;
+	int action = 0;
+
+	*json = 0;
+	while ((o = cli_next(&c)))
+		if (o->letter == JSON)
+			*json = 1;
+		else if (action && action != o->letter)
+			cli_usage(&c, "--check, --vocab and --template exclude each other");
+		else
+			action = o->letter;
+	if (*json && (action == CHECK || action == TEMPLATE))
+		cli_usage(&c, "--json: not with --check or --template");
+	if (c.argc != 1)
+		cli_usage(&c, c.argc ? "more than one model (try --help)" : "no model (try --help)");
+	return action;
+}
+
+static void check(const char *path)
+{
+	struct check found = check_file(path);
+
+	if (!found.tok || !found.fwd)
+		cli_die(&c, "%s: not for %s: %zu fault%s", path, found.tok ? "fwd" : found.fwd ? "tok" : "tok and fwd",
+			found.n, found.n == 1 ? "" : "s");
+	out_print("%s: runs\n", path);
+}
+
+/* A file whose tensors are damaged is described without their data; then the reason follows. */
+static void describe(const char *path, int json)
+{
+	struct gguf *g = gguf_open(path, 1, &w), *keys = g;
+	struct why ignored;
+
+	if (!g)
+		keys = gguf_open(path, 0, &ignored);
+	if (keys)
+		describe_file(keys, json);
+	gguf_close(keys);
+	if (!g)
+		cli_die(&c, "%s", w.text);
+}
+
+int main(int argc, char **argv)
+{
+	struct gguf *g;
+	int action, json;
+
+	c.argc = argc;
+	c.argv = argv;
+	cli_start(&c);
+	action = read_options(&json);
+	guard_arm(c.program);
+	if (action == CHECK) {
+		check(c.argv[0]);
+		return cli_end(&c);
+	}
+	if (!action) {
+		describe(c.argv[0], json);
+		return cli_end(&c);
+	}
+	g = gguf_open(c.argv[0], 0, &w);
+	if (!g)
+		cli_die(&c, "%s", w.text);
+	if ((action == VOCAB ? describe_vocab(g, json, &w) : describe_template(g, &w)) < 0)
+		cli_die(&c, "%s: %s", c.argv[0], w.text);
+	gguf_close(g);
+	return cli_end(&c);
+}
