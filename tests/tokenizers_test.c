@@ -184,6 +184,8 @@ static void check_vocab(const char *path, const char *vocab)
 	if (v) {
 		each_line(v, vocab, "ids", check_ids);
 		each_line(v, vocab, "detok", check_pieces);
+	} else if (g && !vocab_supported(g)) {
+		check_skip("%s", w.text);
 	} else {
 		result(0, vocab, "", "", w.text);
 	}

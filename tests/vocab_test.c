@@ -187,6 +187,56 @@ static void equal_scores(void)
 
 /* ---- BPE ---- */
 
+/* The ids of text are those wanted, and many times those if it is repeated. */
+static void repeats(struct vocab *v, const char *text, const char *want, const char *what)
+{
+	enum { TIMES = 500 };
+	char *many = malloc(TIMES * strlen(text));
+	struct ids one = { 0 }, all = { 0 };
+	int same;
+
+	ids_are(v, text, 0, want, what);
+	for (size_t i = 0; i < TIMES; i++)
+		memcpy(many + i * strlen(text), text, strlen(text));
+	same = v && !encode(v, text, strlen(text), 0, &one) && !encode(v, many, TIMES * strlen(text), 0, &all) &&
+		all.n == TIMES * one.n;
+	for (size_t i = 0; same && i < all.n; i++)
+		same = all.id[i] == one.id[i % one.n];
+	holds(same, what);
+	free(one.id);
+	free(all.id);
+	free(many);
+}
+
+/* Tokens spelled as in SPM, joined by merges. */
+static void gemma4(void)
+{
+	static const struct token_row tokens[] = {
+		{ "<pad>", 3, 0 }, { "<eos>", 3, 0 }, { "<bos>", 3, 0 }, { "<0x0A>", 6, 0 }, { "<0xC3>", 6, 0 },
+		{ "a", 1, 0 }, { "b", 1, 0 }, { SPACE, 1, 0 }, { SPACE "a", 1, 0 }, { "ab", 1, 0 }, { "\n\n", 1, 0 },
+		{ "b" SPACE, 1, 0 }
+	};
+	static const char *const merges[] = { SPACE " a", "b " SPACE, "a b" };
+	struct mkgguf *m = begin("gemma4", NULL);
+	struct vocab *v;
+
+	put_tokens(m, tokens, sizeof tokens / sizeof *tokens);
+	put_merges(m, merges, sizeof merges / sizeof *merges);
+	mkgguf_u32(m, "tokenizer.ggml.bos_token_id", 2);
+	mkgguf_bool(m, "tokenizer.ggml.add_bos_token", 0);
+	v = open_made(m);
+	ids_are(v, "ab a", ADD, "2 9 8", "BOS whatever the file says, and no space before");
+	ids_are(v, "ab  a", 0, "5 11 8", "merges across spaces");
+	ids_are(v, "a\n\nb", 0, "5 10 6", "a token of line feeds");
+	ids_are(v, "\n\n\nb", 0, "3 3 3 6", "a run of line feeds is a word");
+	ids_are(v, "\xc3\xa9" "a", 0, "4 5", "a byte without a token is left out");
+	piece_is(v, 8, 0, " a", "a space comes back");
+	piece_is(v, 3, 0, "\n", "a byte comes back");
+	repeats(v, "ab a", "9 8", "a long text");
+	repeats(v, "ba a", "6 5 8", "a long text, divided where nothing joins");
+	vocab_close(v);
+}
+
 static const struct token_row bpe_tokens[] = {
 	{ "a", 1, 0 }, { "b", 1, 0 }, { "c", 1, 0 }, { "\xc4\xa0", 1, 0 }, { "ab", 1, 0 }, { "\xc4\xa0" "ab", 1, 0 },
 	{ "abcc", 1, 0 },
@@ -741,6 +791,7 @@ int main(void)
 	spm();
 	equal_scores();
 	bpe();
+	gemma4();
 	overlong();
 	wrong();
 	damaged();

@@ -1,6 +1,6 @@
 /* bpe: byte-level BPE. The pre-tokenizer divides the text into words, each byte of a word is written as a printable
  * character, and neighbours are joined in the order of the merges. Merges and tokens are looked up by text, so nothing
- * has to hold between the two. */
+ * has to hold between the two. Gemma 4's words are lines, spelled and divided as SPM's text is. */
 #include "priv.h"
 
 #include <string.h>
@@ -53,7 +53,7 @@ size_t bpe_piece(struct gguf_string s, char *out)
 	return at;
 }
 
-static void mark_byte(unsigned char b, unsigned char bytes[256])
+static void mark_letter(unsigned char b, unsigned char bytes[256])
 {
 	char letter[4];
 
@@ -62,7 +62,8 @@ static void mark_byte(unsigned char b, unsigned char bytes[256])
 }
 
 /* Marks both the bytes and their repaired forms. U+FFFD can appear where a special token divides a character. */
-void bpe_mark(const char *text, size_t n, unsigned char bytes[256])
+static void mark_bytes(const char *text, size_t n, void (*mark_byte)(unsigned char, unsigned char *),
+	unsigned char bytes[256])
 {
 	const unsigned char *p = (const unsigned char *)text, *end = p + n;
 	char repaired[4];
@@ -78,6 +79,22 @@ void bpe_mark(const char *text, size_t n, unsigned char bytes[256])
 		for (size_t i = 0; i < length; i++)
 			mark_byte(p[i], bytes);
 	}
+}
+
+void bpe_mark(const char *text, size_t n, unsigned char bytes[256])
+{
+	mark_bytes(text, n, mark_letter, bytes);
+}
+
+static void mark_plain(unsigned char b, unsigned char bytes[256])
+{
+	bytes[b] = 1;
+}
+
+void bpe_mark_plain(const char *text, size_t n, unsigned char bytes[256])
+{
+	spm_mark(text, n, bytes);
+	mark_bytes(text, n, mark_plain, bytes);
 }
 
 /* The cost is the rank of the merge "left right". */
@@ -123,6 +140,8 @@ int bpe_word(struct vocab *v, const char *s, size_t n, struct ids *out, struct w
 	size_t length = 0;
 	int32_t id = -1;
 
+	if (v->plain)
+		return open_merges(v, w) ? -1 : merge_text(e->merge, s, n, out, w);
 	if (n > SIZE_MAX / 2 || grow_scratch(&e->word, &e->word_room, 2 * n))
 		return why(w, "out of memory");
 	for (size_t i = 0; i < n; i++)
@@ -134,6 +153,14 @@ int bpe_word(struct vocab *v, const char *s, size_t n, struct ids *out, struct w
 	return open_merges(v, w) ? -1 : merge_text(e->merge, e->word, length, out, w);
 }
 
+/* A word of a plain vocabulary, whose spaces are not escaped yet. */
+static int plain_word(struct vocab *v, const char *s, size_t n, int raw, struct ids *out, struct why *w)
+{
+	int32_t id = v->pretok->flags & PRETOK_WHOLE_LINES && *s == '\n' ? names_find(&v->tokens, s, n) : -1;
+
+	return id >= 0 ? words_add_symbol(v, id, s, n, out, w) : spm_encode(v, s, n, 0, raw, out, w);
+}
+
 int bpe_encode(struct vocab *v, const char *text, size_t n, int raw, struct ids *out, struct why *w)
 {
 	struct encoder *e = v->encoder;
@@ -142,14 +169,14 @@ int bpe_encode(struct vocab *v, const char *text, size_t n, int raw, struct ids 
 	size_t length;
 
 	if (!raw && unicode_good(text, n) < n) {
-		if (n > SIZE_MAX / 3 || grow_scratch(&e->text, &e->text_room, 3 * n))
+		if (n > SIZE_MAX / 3 || grow_scratch(&e->repaired, &e->repaired_room, 3 * n))
 			return why(w, "out of memory");
-		n = unicode_repair(text, n, e->text);
-		text = e->text;
+		n = unicode_repair(text, n, e->repaired);
+		text = e->repaired;
 	}
 	pretok_start(&walk, v->pretok, text, n);
 	while (pretok_next(&walk, &word, &length))
-		if (words_encode(v, word, length, out, w))
+		if (v->plain ? plain_word(v, word, length, raw, out, w) : words_encode(v, word, length, out, w))
 			return -1;
 	return 0;
 }

@@ -54,7 +54,7 @@ static const struct known {
 
 enum { KNOWN = sizeof known / sizeof *known };
 
-/* The id of each known text, or -1. Few other tokens begin and end with the same characters. */
+/* The id of each known text, or -1. Few other tokens end with the same characters. */
 static void find_known(const struct vocab *v, int32_t id[KNOWN])
 {
 	for (int k = 0; k < KNOWN; k++)
@@ -62,7 +62,7 @@ static void find_known(const struct vocab *v, int32_t id[KNOWN])
 	for (uint32_t i = 0; i < v->tokens.n; i++) {
 		struct gguf_string s = names_get(&v->tokens, i);
 
-		if (!s.n || !memchr("<[_\xe2", *s.s, 4) || !memchr(">][", s.s[s.n - 1], 3))
+		if (!s.n || (s.s[s.n - 1] != '>' && s.s[s.n - 1] != ']' && s.s[s.n - 1] != '['))
 			continue;
 		for (int k = 0; k < KNOWN; k++)
 			if (gguf_is(s, known[k].text))

@@ -104,13 +104,14 @@ static const unsigned char *spaces(const unsigned char *p, const unsigned char *
 static const unsigned char *cased(const struct pretok_step *s, const unsigned char *p, const unsigned char *end)
 {
 	const unsigned char *start = p, *caseless = NULL, *small;
+	const unsigned classes = s->classes;
 	size_t n;
 
-	for (; p < end && class_at(p, end, &n) & s->classes && !(*p >= 'a' && *p <= 'z'); p += n)
+	for (; p < end && !(*p >= 'a' && *p <= 'z') && class_at(p, end, &n) & classes; p += n)
 		if (*p >= 0x80)
 			caseless = p + n;
 	small = p;
-	for (; p < end && class_at(p, end, &n) & s->classes && !(*p >= 'A' && *p <= 'Z'); p += n)
+	for (; p < end && !(*p >= 'A' && *p <= 'Z') && class_at(p, end, &n) & classes; p += n)
 		;
 	if (s->op == PRETOK_CAPITAL)
 		return small > start ? p : NULL;

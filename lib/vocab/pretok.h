@@ -19,7 +19,10 @@ enum {                          /* flags: what else a name stands for */
 	PRETOK_WHOLE = 1,       /* a word that is a token is not merged ("ignore_merges") */
 	PRETOK_ADD_BOS = 2,     /* BOS is added unless the file says otherwise */
 	PRETOK_NO_BOS = 4,      /* there is no BOS unless the file says otherwise */
-	PRETOK_MASK = 8         /* white space before <mask> is dropped */
+	PRETOK_MASK = 8,        /* white space before <mask> is dropped */
+	PRETOK_PLAIN = 16,      /* tokens are text with U+2581 for spaces, and bytes are spelled <0x41>, as in SPM */
+	PRETOK_WHOLE_LINES = 32,        /* PRETOK_WHOLE for words of line feeds */
+	PRETOK_MUST_BOS = 64    /* BOS is added even if the file says otherwise */
 };
 
 enum pretok_op {
@@ -45,7 +48,7 @@ enum { PRETOK_MANY = 0 };       /* most: no limit */
 struct pretok_step {
 	enum pretok_op op;
 	unsigned char least, most;      /* least 0: optional */
-	uint16_t classes;               /* the set: bit 1 << enum unicode_class, ... */
+	uint16_t classes;               /* the set: bit 1 << enum unicode_class, ...; others: what a match starts with, or 0 */
 	/* ... with the first added, the second removed: ranges as first, last, ..., 0, ascending */
 	const uint32_t *also, *but;
 };

@@ -64,10 +64,10 @@ static const uint32_t deepseek_lacks[] = { 0x560, 0x588, 0x10c7, 0x10ff, 0x1c80,
 #define OF(op, classes) { op, 1, 1, classes, NULL, NULL }
 #define STEPS(...) { __VA_ARGS__, { PRETOK_END, 0, 0, 0, NULL, NULL } }
 
-static steps contraction = STEPS(ONE(PRETOK_CONTRACTION));
-static steps contraction_any = STEPS(ONE(PRETOK_CONTRACTION_ANY));
-static steps lines = STEPS(ONE(PRETOK_LINES));
-static steps spaces = STEPS(ONE(PRETOK_SPACES));
+static steps contraction = STEPS(OF(PRETOK_CONTRACTION, PUNCTUATION));
+static steps contraction_any = STEPS(OF(PRETOK_CONTRACTION_ANY, PUNCTUATION));
+static steps lines = STEPS(OF(PRETOK_LINES, WHITE));
+static steps spaces = STEPS(OF(PRETOK_SPACES, WHITE));
 static steps last_spaces = STEPS(ONE(PRETOK_LAST_SPACES));
 static steps newline = STEPS(RUN(1, 1, NEWLINE));
 static steps within_line = STEPS(RUN_IN(1, MANY, ALL, NULL, line_feed));
@@ -198,6 +198,9 @@ static const struct pretok table[] = {
 		"llada-moe", 0, { qwen2 } },
 	{ "qwen35", 0, { qwen35 } },
 	{ "laguna", 0, { ONLY(within_line), qwen2 } },
+	{ "gemma4 granite-embed-multi-311m", PRETOK_PLAIN | PRETOK_WHOLE_LINES | PRETOK_ADD_BOS | PRETOK_MUST_BOS,
+		{ ONLY(within_line) } },
+	{ "sarvam-moe", PRETOK_PLAIN, { ONLY(within_line) } },
 	{ "seed-coder", 0, { seed } },
 	{ "ufakzeka", 0, { ufakzeka } },
 	{ "gpt-2 phi-2 olmo mpt jais exaone4 mellum modern-bert gigachat roberta-bpe jina-es jina-de jina-v1-en "

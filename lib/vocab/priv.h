@@ -24,11 +24,13 @@ struct encoder {
 	unsigned char covers[256];
 	struct names merges;    /* BPE; opened when the first word is merged */
 	char *line;             /* [merges.longest + 1]: one merge, as the file spells it */
-	int32_t byte_id[256];   /* SPM: the token that stands for a byte, or -1 */
-	int knows_joins;        /* SPM: joins is filled: bytes that precede a space in some token */
+	int32_t byte_id[256];   /* plain: the token that stands for a byte, or -1 */
+	int knows_joins;        /* plain: joins is filled: bytes that precede a space in some token */
 	unsigned char joins[256];
-	char *text;             /* BPE: text with its UTF-8 repaired; SPM: with U+2581 for spaces */
+	char *text;             /* with U+2581 for spaces */
 	size_t text_room;
+	char *repaired;         /* BPE: text with its UTF-8 repaired */
+	size_t repaired_room;
 	char *word;             /* BPE: a word in the alphabet of the tokens */
 	size_t word_room;
 };
@@ -36,6 +38,7 @@ struct encoder {
 struct vocab {
 	const struct gguf *g;
 	int spm;                                /* else BPE */
+	int plain;                              /* tokens are spelled as in SPM: also BPE with PRETOK_PLAIN */
 	const struct pretok *pretok;            /* BPE */
 	const struct gguf_value *merges;        /* BPE */
 	const unsigned char *scores;            /* F32 as in the file, or NULL */
@@ -78,10 +81,10 @@ int words_add_symbol(void *context, int32_t id, const char *s, size_t n, struct 
 
 /* ---- spm.c and bpe.c: the two kinds ---- */
 
-/* Finds the tokens that stand for bytes. */
+/* Finds the tokens that stand for bytes. Plain vocabularies. */
 void spm_open(struct vocab *v);
 
-/* Appends the ids of text[n], n > 0. prefix: put a space before it. raw: a byte that is not UTF-8 stays alone. */
+/* Appends the ids of text[n], n > 0. Plain vocabularies. prefix: put a space before it. raw: a byte that is not UTF-8 stays alone. */
 int spm_encode(struct vocab *v, const char *text, size_t n, int prefix, int raw, struct ids *out, struct why *w);
 
 /* Appends the ids of text[n], n > 0. raw: bytes that are not UTF-8 are kept. */
@@ -97,6 +100,7 @@ int bpe_join(void *context, const char *s, size_t left, size_t n, struct merge_p
 /* Marks the bytes that tokens in the encoding of text[n] can begin or end with. */
 void spm_mark(const char *text, size_t n, unsigned char bytes[256]);
 void bpe_mark(const char *text, size_t n, unsigned char bytes[256]);
+void bpe_mark_plain(const char *text, size_t n, unsigned char bytes[256]);
 
 /* Writes the bytes that the token stands for, at most token.n; returns how many. */
 size_t spm_piece(struct gguf_string token, char *out);

@@ -13,25 +13,29 @@
 static int read_kind(struct vocab *v, struct why *w)
 {
 	struct gguf_string model, pre = { "default", 7 };
-	int found = gguf_text(v->g, "tokenizer.ggml.model", &model, w);
+	int found = gguf_text(v->g, "tokenizer.ggml.model", &model, w), gemma4;
 
 	if (found <= 0)
 		return found < 0 ? -1 : why(w, "tokenizer.ggml.model: missing: no vocabulary");
-	v->spm = gguf_is(model, "llama");
-	if (!v->spm && !gguf_is(model, "gpt2"))
-		return why(w, "tokenizer.ggml.model: \"%.*s\" is not supported (\"llama\" and \"gpt2\" are)",
-			GGUF_SHOWN(model));
+	v->spm = v->plain = gguf_is(model, "llama");
+	gemma4 = gguf_is(model, "gemma4");
+	if (!v->spm && !gemma4 && !gguf_is(model, "gpt2"))
+		return why(w, "tokenizer.ggml.model: \"%.*s\" is not supported (\"llama\", \"gpt2\" and \"gemma4\" "
+			"are)", GGUF_SHOWN(model));
 	v->rules = v->spm ? (struct vocab_rules){ 1, 2, 1, 0, 1 } : (struct vocab_rules){ 11, 11, 0, 0, 0 };
 	if (gguf_text(v->g, "tokenizer.ggml.pre", &pre, w) < 0)
 		return -1;
 	if (v->spm)
 		return 0;
-	if (!pre.n)
+	if (gemma4)
+		pre = (struct gguf_string){ "gemma4", 6 };
+	else if (!pre.n)
 		pre = (struct gguf_string){ "default", 7 };
 	v->pretok = pretok_find(pre.s, pre.n);
 	if (!v->pretok)
 		return why(w, "tokenizer.ggml.pre: \"%.*s\" is not a supported pre-tokenizer (fwd --list names those "
 			"that are)", GGUF_SHOWN(pre));
+	v->plain = !!(v->pretok->flags & PRETOK_PLAIN);
 	v->rules.add_bos = !!(v->pretok->flags & PRETOK_ADD_BOS);
 	if (v->pretok->flags & PRETOK_MASK)
 		v->mask = "<mask>";
@@ -90,6 +94,8 @@ static int read_rules(struct vocab *v, struct why *w)
 	    gguf_bool(v->g, "tokenizer.ggml.add_space_prefix", &v->rules.space_prefix, w) < 0)
 		return -1;
 	v->rules.space_prefix &= v->spm;
+	if (v->pretok && v->pretok->flags & PRETOK_MUST_BOS)
+		v->rules.add_bos = 1;
 	if (v->rules.add_bos && v->rules.bos < 0)
 		return why(w, "tokenizer.ggml.add_bos_token: set, but there is no BOS token");
 	if (v->rules.add_eos && v->rules.eos < 0)

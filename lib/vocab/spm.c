@@ -54,16 +54,16 @@ static size_t escape(struct encoder *e, const char *text, size_t n, int prefix)
 	return (size_t)(to - e->text);
 }
 
-/* Scans the raw array. What precedes a token that starts with a space is the high byte of its length, 0, which is
- * harmless. */
-static void find_joins(struct vocab *v)
+/* Scans a raw array of tokens or merges. What precedes a token that starts with a space is the high byte of its length,
+ * 0, which is harmless. */
+static void find_joins(struct encoder *e, const struct gguf_value *array)
 {
-	const unsigned char *p = v->tokens.array->data, *end = v->tokens.array->end;
+	const unsigned char *p = array->data, *end = array->end;
 
 	for (; (p = memchr(p, 0xe2, (size_t)(end - p))) && end - p >= 3; p++)
 		if (p[1] == 0x96 && p[2] == 0x81)
-			v->encoder->joins[p[-1]] = 1;
-	v->encoder->knows_joins = 1;
+			e->joins[p[-1] == ' ' ? p[-2] : p[-1]] = 1;
+	e->knows_joins = 1;
 }
 
 int spm_encode(struct vocab *v, const char *text, size_t n, int prefix, int raw, struct ids *out, struct why *w)
@@ -76,8 +76,11 @@ int spm_encode(struct vocab *v, const char *text, size_t n, int prefix, int raw,
 
 	if (!escaped)
 		return why(w, "out of memory");
-	if (divide && !e->knows_joins)
-		find_joins(v);
+	if (divide && !e->knows_joins) {
+		find_joins(e, v->tokens.array);
+		if (v->merges)
+			find_joins(e, v->merges);
+	}
 	for (i = 0; i < escaped && (divide || raw); i += length) {
 		length = unicode_length((unsigned char)s[i]);
 		if (raw)

@@ -38,7 +38,7 @@ static int open_encoder(struct vocab *v, struct why *w)
 
 	if (!e || !(e->merge = merge_open(rules)) || !(e->words = words_open()) || open_specials(v, &e->all, &e->user))
 		return why(w, "out of memory");
-	if (v->spm)
+	if (v->plain)
 		spm_open(v);
 	return 0;
 }
@@ -72,6 +72,7 @@ static void close_encoder(struct encoder *e)
 	free(e->all.token);
 	free(e->line);
 	free(e->text);
+	free(e->repaired);
 	free(e->word);
 	free(e);
 }
@@ -136,7 +137,7 @@ static int cover(struct vocab *v, const char *text, size_t n, struct why *w)
 	if (covered && e->covers_all)
 		return 0;
 	if (n <= SHORT) {
-		(v->spm ? spm_mark : bpe_mark)(text, n, bytes);
+		(v->spm ? spm_mark : v->plain ? bpe_mark_plain : bpe_mark)(text, n, bytes);
 		for (int b = 0; b < 256; b++)
 			covered &= bytes[b] <= e->covers[b];
 		if (covered)
@@ -209,12 +210,12 @@ const char *vocab_piece(const struct vocab *v, int32_t id, int special, size_t *
 		return s.s;
 	case VOCAB_NORMAL:
 		out = v->pieces + v->tokens.at[id];
-		*n = (v->spm ? spm_piece : bpe_piece)(s, out);
+		*n = (v->plain ? spm_piece : bpe_piece)(s, out);
 		return out;
 	case VOCAB_BYTE:
 		out = v->pieces + v->tokens.at[id];
 		*out = (char)spm_byte(s);
-		*n = v->spm && spm_byte(s) >= 0;
+		*n = v->plain && spm_byte(s) >= 0;
 		return out;
 	default:
 		*n = 0;

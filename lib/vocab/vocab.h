@@ -1,5 +1,6 @@
-/* vocab: text to ids and ids to bytes, by a GGUF file's tokenizer.* metadata: SPM (scores, byte fallback, space prefix)
- * and byte-level BPE with the pre-tokenizers of pretok.h. A vocabulary may be used by one thread at a time. */
+/* vocab: text to ids and ids to bytes, by a GGUF file's tokenizer.* metadata: SPM (scores, byte fallback, space prefix),
+ * byte-level BPE with the pre-tokenizers of pretok.h, and Gemma 4's BPE, whose tokens are spelled as in SPM. A
+ * vocabulary may be used by one thread at a time. */
 #ifndef VOCAB_H
 #define VOCAB_H
 

@@ -25,7 +25,7 @@ int words_add_symbol(void *context, int32_t id, const char *s, size_t n, struct 
 	if (id >= 0)
 		return ids_add(out, id) ? why(w, "out of memory") : 0;
 	for (size_t i = 0; i < n; i++) {
-		id = v->spm ? v->encoder->byte_id[(unsigned char)s[i]] : names_find(&v->tokens, s + i, 1);
+		id = v->plain ? v->encoder->byte_id[(unsigned char)s[i]] : names_find(&v->tokens, s + i, 1);
 		if (id < 0 && v->spm)
 			return why(w, "tokenizer.ggml.tokens: no token for byte 0x%02x of the text, and no byte tokens",
 				(unsigned char)s[i]);
