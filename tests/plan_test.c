@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include "fwd/kernels/kernels.h"
+#include "fwd/plan/kinds.h"
 #include "fwd/plan/plan.h"
+#include "lib/base/size.h"
 #include "lib/sampler/rng.h"
 #include "check.h"
 #include "mkgguf.h"
@@ -222,6 +224,34 @@ static void family(const char *arch, const char *type)
 	free(c);
 }
 
+/* However the slots of a mixture are divided among experts, their packed rows have room. */
+static void experts_have_room(void)
+{
+	enum { SLOTS_MOST = 130 };      /* past what any backend packs apart */
+	static const size_t elements[] = { 32, 96, 512, 2880, 8192 };
+	size_t need[SLOTS_MOST + 1] = { 0 };    /* of so many slots, divided so that they need most */
+	const struct kernels *k;
+	struct packed p = { .k = 0 };
+	struct acts acts;
+
+	for (size_t i = 0; (k = kernels_each(i)); i++)
+		for (size_t c = 0; c < ACTS_KINDS * sizeof elements / sizeof *elements; c++) {
+			enum acts_kind kind = (enum acts_kind)(c % ACTS_KINDS);
+			size_t short_of = 0;
+
+			p.k = elements[c / ACTS_KINDS];
+			p.by_expert[kind] = &acts;
+			for (size_t slots = 1; slots <= SLOTS_MOST; slots++) {
+				need[slots] = 0;
+				for (size_t n = 1; n <= slots; n++)
+					need[slots] = size_max(need[slots], packed_place(&p, k, 0, n, kind,
+						need[slots - n]));
+				short_of += need[slots] > expert_acts_bytes(k, kind, p.k, slots);
+			}
+			check(!short_of, "%s: room for experts' rows of %zu elements", k->name, p.k);
+		}
+}
+
 int main(void)
 {
 	if (!(pool = pool_open(2, &w)))
@@ -229,6 +259,7 @@ int main(void)
 	family("llama", "Q8_0");
 	family("gpt2", "F32");
 	family("qwen3", "Q4_0");
+	experts_have_room();
 	pool_close(pool);
 	return check_end("plan_test");
 }

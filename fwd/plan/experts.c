@@ -54,7 +54,7 @@ static size_t acts_room(const struct kernels *k, enum acts_kind kind, size_t ele
 
 size_t expert_acts_bytes(const struct kernels *k, enum acts_kind kind, size_t elements, size_t slots)
 {
-	enum { TRIED = 32 };    /* with more columns the room of each is less */
+	enum { TRIED = 128 };   /* with more columns the room of each is less: backends pack up to 64 apart */
 	size_t most = 0;
 
 	for (size_t n = 1; n <= TRIED; n++)
