@@ -169,7 +169,7 @@ struct packed *build_attended(struct builder *b, struct buffer out)
 	build_packing(b, "attn_pack", &pack, SLOT_BRANCH);
 	if (b->pending)
 		also_select(&select, b->plan->branch, n_embd);
-	if (b->model->family->decoder.routes_input)
+	if (b->model->family->decoder.routes_input && b->layer->experts)
 		also_select(&select, b->plan->mixture.logits, b->model->experts.n);
 	if (b->model->n_per_layer)
 		also_select(&select, b->plan->per_layer, b->plan->per_layer.stride);

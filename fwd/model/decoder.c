@@ -52,7 +52,7 @@ void decoder_layer(struct builder *b, size_t il)
 		parallel_layer(b, attn_norm, ffn_norm);
 		return;
 	}
-	if (d->routes_input)
+	if (d->routes_input && b->layer->experts)
 		build_router(b, build_norm(b, ""));
 	attention(b, build_norm(b, attn_norm));
 	feed_forward(b, build_norm(b, ffn_norm));

@@ -112,6 +112,8 @@ int key_floats(struct model *m, const char *name, size_t n, float *out, struct w
 			return why(w, "%s: not %zu numbers", name, n);
 		else
 			x = gguf_element_real(v, i);
+		if (!(x >= -1e6 && x <= 1e6))
+			return why(w, "%s: %g is not between -1e6 and 1e6", name, x);
 		out[i] = (float)x;
 	}
 	return 0;

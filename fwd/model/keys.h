@@ -23,7 +23,7 @@ int key_flag(struct model *m, const char *name, int *out, struct why *w);
 /* The value of layer il: the key's number or, if it is an array, its element il of n_block. */
 int key_size_at(struct model *m, const char *name, size_t il, size_t low, size_t high, size_t *out, struct why *w);
 
-/* n numbers, or one for all, of a key without "ARCH."; it must be there. */
+/* n numbers from -1e6 to 1e6, or one for all, of a key without "ARCH."; it must be there. */
 int key_floats(struct model *m, const char *name, size_t n, float *out, struct why *w);
 
 int keys_refuse_features(const struct model *m, struct why *w);

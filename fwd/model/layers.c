@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/fmath.h"
+#include "lib/base/size.h"
 #include "families.h"
 
 /* No model comes near these, and no product of two or three of them overflows. */
@@ -167,6 +168,8 @@ static int read_experts(struct model *m, struct why *w)
 
 int layers_read(struct model *m, struct why *w)
 {
+	size_t dim_k = DIM_MAX; /* the least of any layer */
+
 	m->layer = calloc(m->n_layer, sizeof *m->layer);
 	if (!m->layer)
 		return why(w, "out of memory");
@@ -176,8 +179,9 @@ int layers_read(struct model *m, struct why *w)
 		if (read_layer(m, il, l, w) < 0)
 			return -1;
 		l->rope = m->family->unrotated ? NULL : &m->rope;
+		dim_k = size_min(dim_k, l->dim_k);
 	}
-	if (!m->family->unrotated && read_rope(m, m->layer[0].dim_k, w) < 0)
+	if (!m->family->unrotated && read_rope(m, dim_k, w) < 0)
 		return -1;
 	if (read_experts(m, w) < 0)
 		return -1;

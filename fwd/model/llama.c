@@ -98,6 +98,8 @@ static int hunyuan(struct model *m, struct why *w)
 		return -1;
 	if (alpha > 0)
 		m->rope.base *= pow(alpha, dim / (dim - 2));
+	if (!(m->rope.base >= 1.0001 && m->rope.base <= 1e15))
+		return why(w, "%s: %g: a base of %g", key_name(m, "rope.scaling.alpha").s, alpha, m->rope.base);
 	return 0;
 }
 

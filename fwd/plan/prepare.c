@@ -42,6 +42,8 @@ static void prepare_head(const struct op_attention *a, const struct step *s, flo
 
 	if (norm.weight)
 		norm.weight += head * a->norm_step;
+	if (norm.bias)
+		norm.bias += head * a->norm_step;
 	if (norm.kind && !a->late)
 		s->k->norm(&norm, x, x, a->heads.dim_k);
 	if (r)
