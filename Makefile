@@ -68,7 +68,7 @@ TESTS = quantise_test blocks_test gguf_test vocab_test pretok_test tokenizers_te
 HELPERS = mkmodel reference stream dribble under
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = tok/main tok/chat fwd/main fwd/fwd_opts fwd/kv sample/schema detok/main detok/printer detok/filter detok/peek \
-	gen/feed gen/best tests/mkgguf tests/mkvocab tests/mkweights tests/quantise tests/quantise_few tests/quantise_grid \
+	gen/feed gen/best tests/mkgguf tests/mkvocab tests/mkfamilies tests/mkweights tests/quantise tests/quantise_few tests/quantise_grid \
 	tests/sampler_reference tests/oracle tests/reference_model tests/sha256
 
 lib_o = $(BASE:%=$(OBJ)/lib/base/%.o) $(STREAM:%=$(OBJ)/lib/stream/%.o) $(GGUF:%=$(OBJ)/lib/gguf/%.o)
@@ -89,7 +89,7 @@ kernels_o = $(simd_o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o)
 fwd_o = $(FWD:%=$(OBJ)/fwd/%.o) $(kernels_o)
 quantise_o = $(OBJ)/tests/quantise.o $(OBJ)/tests/quantise_few.o $(OBJ)/tests/quantise_grid.o
 # random models
-made_o = $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkweights.o $(quantise_o)
+made_o = $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkfamilies.o $(OBJ)/tests/mkweights.o $(quantise_o)
 objects = $(lib_o) $(process_o) $(sampler_o) $(tok_o) $(chat_o) $(schema_o) \
 	$(FWD:%=$(OBJ)/fwd/%.o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(SAMPLE:%=$(OBJ)/sample/%.o) \
 	$(GEN:%=$(OBJ)/gen/%.o) $(DESCRIBE:%=$(OBJ)/gguf/%.o) $(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) $(TESTS:%=$(OBJ)/tests/%.o) \

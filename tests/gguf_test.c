@@ -305,7 +305,7 @@ static void fill(const void *context, uint64_t first, size_t n, void *to)
 static void write_model(const char *path, unsigned shards, unsigned char seed)
 {
 	struct mkgguf *m = mkgguf_open();
-	const uint64_t dim[2] = { 32, 8 };
+	const uint64_t dim[3] = { 32, 8 };
 	char name[32];
 
 	mkgguf_text(m, "general.architecture", "llama");

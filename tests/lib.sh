@@ -7,6 +7,13 @@ make_model() {
 	"$HELP/mkmodel" "$@" -o "$file"
 }
 
+# A family for each kind of feature: windows, caps and norms after branches; sinks, YaRN and experts with biases; groups
+# of experts and a bias for their choice; a shared expert with a gate; weighted inputs and chunks; a router of the
+# layer's input; ALiBi; clamps; parallel parts and layers without RoPE; a norm for each head; one of all heads;
+# temperatures; xIELU; scales.
+features="gemma2 gpt-oss bailingmoe2 qwen2moe llama4 smallthinker refact dbrx cohere2 stablelm minimax-m2 mistral3
+	apertus granite"
+
 # skip WHAT: what cannot be tested here, and why: "no python3 (3 cases)". Goes to tests/run's list, not to the .ok.
 skip() {
 	echo "skip $*"

@@ -168,7 +168,7 @@ void mkgguf_add_f32(struct mkgguf *m, float value)
 	put_number(&m->values, float_bits(value), 4);
 }
 
-void mkgguf_tensor(struct mkgguf *m, const char *name, uint32_t type, const uint64_t dim[2], mkgguf_fill *fill,
+void mkgguf_tensor(struct mkgguf *m, const char *name, uint32_t type, const uint64_t dim[3], mkgguf_fill *fill,
 	const void *context, size_t size)
 {
 	const struct format *f = format_of(type);
@@ -178,7 +178,7 @@ void mkgguf_tensor(struct mkgguf *m, const char *name, uint32_t type, const uint
 		die(name, f ? "rows are not whole blocks" : "unknown type");
 	m->tensors = grown(m->tensors, (m->n_tensors + 1) * sizeof *m->tensors);
 	t = &m->tensors[m->n_tensors++];
-	*t = (struct tensor){ .type = type, .n_dims = dim[1] ? 2 : 1, .elements = 1, .fill = fill,
+	*t = (struct tensor){ .type = type, .n_dims = !dim[1] ? 1 : dim[2] ? 3 : 2, .elements = 1, .fill = fill,
 		.context = grown(NULL, size) };
 	snprintf(t->name, sizeof t->name, "%s", name);
 	memcpy(t->context, context, size);

@@ -12,10 +12,10 @@
 
 enum { ARCH, TYPE, SHAPE, SEED, EMBD, LAYERS, HEADS, KV_HEADS, HEAD_DIM, FF, VOCAB, CTX, TIED, UNTIED, ROPE,
 	ROPE_BASE, SPM, PRE, ADD_BOS, GGUF_VERSION,
-	SHARDS, TEMPLATE, TOOL_TEMPLATE, WITHOUT, REPLACE, TYPES, OUT };
+	SHARDS, TEMPLATE, TOOL_TEMPLATE, WITHOUT, REPLACE, TYPES, FAMILIES, OUT };
 
 static const struct opt opts[] = {
-	[ARCH] = { 0, "arch", "NAME", "llama, qwen2, qwen3 or gpt2 (default: the shape's)" },
+	[ARCH] = { 0, "arch", "NAME", "one of --families, which may change the layers (default: the shape's)" },
 	[TYPE] = { 0, "type", "NAME", "of the matrices: any that fwd reads, as F32 or IQ4_XS; Q3_K_M, Q4_K_M,\n"
 		"Q5_K_M; mix for many of them in turn (default: F32)" },
 	[SHAPE] = { 0, "shape", "NAME", "tiny (default), tiny256 (rows for K-quants), smol-135m, qwen3-0.6b,\n"
@@ -24,8 +24,8 @@ static const struct opt opts[] = {
 	[EMBD] = { 0, "embd", "N", "n_embd" },
 	[LAYERS] = { 0, "layers", "N", "layers" },
 	[HEADS] = { 0, "heads", "N", "query heads" },
-	[KV_HEADS] = { 0, "kv-heads", "N", "KV heads (gpt2: as many as query heads)" },
-	[HEAD_DIM] = { 0, "head-dim", "N", "elements of a head (gpt2: n_embd / heads)" },
+	[KV_HEADS] = { 0, "kv-heads", "N", "KV heads (gpt2 and the like: as many as query heads)" },
+	[HEAD_DIM] = { 0, "head-dim", "N", "elements of a head (gpt2 and the like: n_embd / heads)" },
 	[FF] = { 0, "ff", "N", "n_ff" },
 	[VOCAB] = { 0, "vocab", "N", "entries of the vocabulary, from 259 on" },
 	[CTX] = { 0, "ctx", "N", "context length" },
@@ -44,6 +44,7 @@ static const struct opt opts[] = {
 	[REPLACE] = { 0, "replace", "KEY=VALUE",
 		"another value for this key: a U32, [N] (an array of N), true, false, or a string" },
 	[TYPES] = { 0, "types", NULL, "print the tensor types, each with the smallest shape for its rows" },
+	[FAMILIES] = { 0, "families", NULL, "print the names for --arch" },
 	[OUT] = { 'o', "output", "FILE", "the file to write" },
 	{ 0 }
 };
@@ -80,6 +81,15 @@ static _Noreturn void list_types(void)
 	exit(0);
 }
 
+static _Noreturn void list_families(void)
+{
+	const struct mkfamily *f;
+
+	for (size_t i = 0; (f = mkfamilies_each(i)); i++)
+		puts(f->name);
+	exit(0);
+}
+
 struct file {
 	const char *path, *template, *tool_template;
 	char *without, *value;  /* a key, and what stands in its place; or NULL */
@@ -89,23 +99,24 @@ struct file {
 
 static void option(const struct cli *c, const struct opt *o, struct mkweights *k, struct file *file)
 {
-	static const char *const archs[] = { "llama", "qwen2", "qwen3", "gpt2", NULL };
-	static const char *const pres[] = { "llama-bpe", "qwen2", "qwen2", "gpt-2" };
 	static const char *const ropes[] = { "linear", "yarn", "freqs", NULL };
+	const struct mkfamily *family;
 	struct mkshape *s = &k->s;
 
 	switch (o - opts) {
 	case ARCH:
-		s->arch = one_of(c, o, archs);
-		for (size_t i = 0; archs[i]; i++)
-			if (archs[i] == s->arch)
-				s->pre = pres[i];
+		if (!(family = mkfamilies_named(c->value)))
+			cli_usage(c, "--arch: %s: no such family", c->value);
+		s->arch = family->name;
+		s->pre = family->pre ? family->pre : "llama-bpe";
+		s->n_layer = family->layers ? family->layers : s->n_layer;
 		break;
 	case TYPE:
 		if (!mkweights_type_known(k->type = c->value))
 			cli_usage(c, "--type: %s: no such type", c->value);
 		break;
 	case TYPES: list_types(); break;
+	case FAMILIES: list_families(); break;
 	case SHAPE: *s = shape_named(c); break;
 	case SEED: k->seed = (uint64_t)cli_integer(c, o, 0, INT64_MAX); break;
 	case EMBD: s->n_embd = number(c, o, 1, 1 << 20); break;
@@ -185,7 +196,7 @@ int main(int argc, char **argv)
 		option(&c, o, &k, &file);
 	if (!file.path || c.argc > 0)
 		cli_usage(&c, "-o FILE is needed, and nothing else");
-	if (!strcmp(k.s.arch, "gpt2")) {
+	if (mkfamilies_named(k.s.arch)->multi_head) {
 		k.s.n_head_kv = k.s.n_head;
 		k.s.head_dim = k.s.n_embd / k.s.n_head;
 	}

@@ -104,13 +104,11 @@ static const unsigned char *pool_for(struct mkweights *k, const struct weight *w
 	return p->blocks;
 }
 
-static void tensor(struct mkweights *k, const char *name, uint32_t type, uint32_t cols, uint32_t rows, float mean,
-	float sigma)
+static void tensor(struct mkweights *k, const char *name, uint32_t type, const uint64_t dim[3], float mean, float sigma)
 {
-	const uint64_t dim[2] = { cols, rows > 1 ? rows : 0 };
 	struct weight w = { mkrandom(k->seed, k->n_tensors++), type, mean, sigma, NULL };
 
-	if ((uint64_t)cols * rows >= POOL_FROM)
+	if (dim[0] * (dim[1] ? dim[1] : 1) * (dim[2] ? dim[2] : 1) >= POOL_FROM)
 		w.pool = pool_for(k, &w);
 	mkgguf_tensor(k->m, name, type, dim, fill, &w, sizeof w);
 }
@@ -166,14 +164,20 @@ int mkweights_type_known(const char *type)
 
 /* ---- the parts of a model ---- */
 
+/* n of them, one after the other; 0: a single one */
+static void matrices(struct mkweights *k, const char *name, char kind, const uint64_t dim[3], float gain)
+{
+	tensor(k, name, type_for(k, kind, (uint32_t)dim[0]), dim, 0, gain / sqrtf((float)dim[0]));
+}
+
 static void matrix(struct mkweights *k, const char *name, char kind, uint32_t cols, uint32_t rows, float gain)
 {
-	tensor(k, name, type_for(k, kind, cols), cols, rows, 0, gain / sqrtf((float)cols));
+	matrices(k, name, kind, (uint64_t[3]){ cols, rows > 1 ? rows : 0 }, gain);
 }
 
 static void vector(struct mkweights *k, const char *name, uint32_t n, float mean, float sigma)
 {
-	tensor(k, name, FORMAT_F32, n, 1, mean, sigma);
+	tensor(k, name, FORMAT_F32, (uint64_t[3]){ n }, mean, sigma);
 }
 
 /* blk.LAYER.PART.weight or .bias */
@@ -185,53 +189,140 @@ static const char *blk(uint32_t layer, const char *part, const char *what)
 	return name;
 }
 
-static void norm(struct mkweights *k, uint32_t il, const char *part)
+static void bias(struct mkweights *k, uint32_t il, const char *part, uint32_t n, float sigma)
 {
-	vector(k, blk(il, part, "weight"), k->s.n_embd, 1, 0.1f);
-	if (!strcmp(k->s.arch, "gpt2"))
-		vector(k, blk(il, part, "bias"), k->s.n_embd, 0, 0.1f);
+	vector(k, blk(il, part, "bias"), n, 0, sigma);
 }
 
-static void layer_llama(struct mkweights *k, uint32_t il)
+static void norm(struct mkweights *k, uint32_t il, const char *part)
+{
+	if (!*part)
+		return;
+	vector(k, blk(il, part, "weight"), k->s.n_embd, 1, 0.1f);
+	if (k->family->norm_bias)
+		bias(k, il, part, k->s.n_embd, 0.1f);
+}
+
+/* Matrices of attn_v and ffn_down are stored more precisely in certain layers. */
+static char precise(const struct mkshape *s, uint32_t il)
+{
+	return il < s->n_layer / 8 || il >= 7 * s->n_layer / 8 || il % 3 == 2 ? 's' : 'm';
+}
+
+static void qkv(struct mkweights *k, uint32_t il)
 {
 	const struct mkshape *s = &k->s;
 	uint32_t n_q = s->n_head * s->head_dim, n_kv = s->n_head_kv * s->head_dim;
-	char v = il < s->n_layer / 8 || il >= 7 * s->n_layer / 8 || il % 3 == 2 ? 's' : 'm';
 
-	norm(k, il, "attn_norm");
+	if (k->family->fused_qkv) {
+		matrix(k, blk(il, "attn_qkv", "weight"), 'm', s->n_embd, n_q + 2 * n_kv, 1.3f);
+		if (k->family->qkv_bias)
+			bias(k, il, "attn_qkv", n_q + 2 * n_kv, 0.1f);
+		return;
+	}
 	matrix(k, blk(il, "attn_q", "weight"), 'm', s->n_embd, n_q, 1.3f);
 	matrix(k, blk(il, "attn_k", "weight"), 'm', s->n_embd, n_kv, 1.3f);
-	matrix(k, blk(il, "attn_v", "weight"), v, s->n_embd, n_kv, 1);
-	if (!strcmp(s->arch, "qwen2")) {
-		vector(k, blk(il, "attn_q", "bias"), n_q, 0, 0.5f);
-		vector(k, blk(il, "attn_k", "bias"), n_kv, 0, 0.5f);
-		vector(k, blk(il, "attn_v", "bias"), n_kv, 0, 0.1f);
+	matrix(k, blk(il, "attn_v", "weight"), precise(s, il), s->n_embd, n_kv, 1);
+	if (k->family->qkv_bias) {
+		bias(k, il, "attn_q", n_q, 0.5f);
+		bias(k, il, "attn_k", n_kv, 0.5f);
+		bias(k, il, "attn_v", n_kv, 0.1f);
 	}
-	matrix(k, blk(il, "attn_output", "weight"), 'm', n_q, s->n_embd, 1);
-	if (!strcmp(s->arch, "qwen3")) {
-		vector(k, blk(il, "attn_q_norm", "weight"), s->head_dim, 1.2f, 0.1f);
-		vector(k, blk(il, "attn_k_norm", "weight"), s->head_dim, 1.2f, 0.1f);
-	}
-	norm(k, il, "ffn_norm");
-	matrix(k, blk(il, "ffn_gate", "weight"), 'm', s->n_embd, s->n_ff, 1.5f);
-	matrix(k, blk(il, "ffn_up", "weight"), 'm', s->n_embd, s->n_ff, 1);
-	matrix(k, blk(il, "ffn_down", "weight"), v, s->n_ff, s->n_embd, 1.5f);
 }
 
-static void layer_gpt2(struct mkweights *k, uint32_t il)
+static void head_norm(struct mkweights *k, uint32_t il, const char *part, uint32_t heads)
+{
+	uint32_t d = k->s.head_dim;
+
+	switch (k->family->heads) {
+	case MKHEADS_PLAIN: return;
+	case MKHEADS_ONE: vector(k, blk(il, part, "weight"), d, 1.2f, 0.1f); return;
+	case MKHEADS_ALL: vector(k, blk(il, part, "weight"), heads * d, 1.2f, 0.1f); return;
+	case MKHEADS_ROWS:
+		tensor(k, blk(il, part, "weight"), FORMAT_F32, (uint64_t[3]){ d, heads }, 1.2f, 0.1f);
+	}
+}
+
+static void attention(struct mkweights *k, uint32_t il)
 {
 	const struct mkshape *s = &k->s;
 
-	norm(k, il, "attn_norm");
-	matrix(k, blk(il, "attn_qkv", "weight"), 'm', s->n_embd, 3 * s->n_embd, 1.3f);
-	vector(k, blk(il, "attn_qkv", "bias"), 3 * s->n_embd, 0, 0.1f);
-	matrix(k, blk(il, "attn_output", "weight"), 'm', s->n_embd, s->n_embd, 1);
-	vector(k, blk(il, "attn_output", "bias"), s->n_embd, 0, 0.1f);
-	norm(k, il, "ffn_norm");
-	matrix(k, blk(il, "ffn_up", "weight"), 'm', s->n_embd, s->n_ff, 1.5f);
-	vector(k, blk(il, "ffn_up", "bias"), s->n_ff, 0, 0.1f);
-	matrix(k, blk(il, "ffn_down", "weight"), 's', s->n_ff, s->n_embd, 1.5f);
-	vector(k, blk(il, "ffn_down", "bias"), s->n_embd, 0, 0.1f);
+	qkv(k, il);
+	if (k->family->sinks)
+		vector(k, blk(il, "attn_sinks", "weight"), s->n_head, 0, 1);
+	matrix(k, blk(il, "attn_output", "weight"), 'm', s->n_head * s->head_dim, s->n_embd, 1);
+	if (k->family->out_bias)
+		bias(k, il, "attn_output", s->n_embd, 0.1f);
+	head_norm(k, il, "attn_q_norm", s->n_head);
+	head_norm(k, il, "attn_k_norm", s->n_head_kv);
+}
+
+static void feed_forward(struct mkweights *k, uint32_t il)
+{
+	const struct mkfamily *f = k->family;
+	uint32_t n_embd = k->s.n_embd, n_ff = k->s.n_ff;
+
+	if (!f->ungated && !f->fused_gate)
+		matrix(k, blk(il, "ffn_gate", "weight"), 'm', n_embd, n_ff, 1.5f);
+	matrix(k, blk(il, "ffn_up", "weight"), 'm', n_embd, f->fused_gate ? 2 * n_ff : n_ff, f->ungated ? 1.5f : 1);
+	if (f->ff_bias)
+		bias(k, il, "ffn_up", n_ff, 0.1f);
+	matrix(k, blk(il, "ffn_down", "weight"), f->ungated ? 's' : precise(&k->s, il), n_ff, n_embd, 1.5f);
+	if (f->ff_bias)
+		bias(k, il, "ffn_down", n_embd, 0.1f);
+}
+
+/* PART of all experts, of cols × rows each */
+static void expert(struct mkweights *k, uint32_t il, const char *part, uint32_t cols, uint32_t rows)
+{
+	uint64_t n = k->family->experts;
+
+	matrices(k, blk(il, part, "weight"), 'm', (uint64_t[3]){ cols, rows, n }, 1.5f);
+	if (k->family->expert_bias)
+		tensor(k, blk(il, part, "bias"), FORMAT_F32, (uint64_t[3]){ rows, n }, 0, 0.3f);
+}
+
+/* Of one expert: rows that super-blocks divide, where n_ff has two of them. */
+static uint32_t expert_ff(const struct mkweights *k)
+{
+	return k->s.n_ff / 2;
+}
+
+static void mixture(struct mkweights *k, uint32_t il)
+{
+	const struct mkfamily *f = k->family;
+	uint32_t n_embd = k->s.n_embd, n_ff = expert_ff(k);
+
+	tensor(k, blk(il, "ffn_gate_inp", "weight"), FORMAT_F32, (uint64_t[3]){ n_embd, f->experts }, 0,
+		2 / sqrtf((float)n_embd));
+	if (f->expert_bias)
+		bias(k, il, "ffn_gate_inp", f->experts, 0.5f);
+	if (f->choice_bias)
+		bias(k, il, "exp_probs_b", f->experts, 0.3f);
+	expert(k, il, "ffn_gate_exps", n_embd, n_ff);
+	expert(k, il, "ffn_up_exps", n_embd, n_ff);
+	expert(k, il, "ffn_down_exps", n_ff, n_embd);
+	if (!f->shared)
+		return;
+	if (f->shared_gate)
+		vector(k, blk(il, "ffn_gate_inp_shexp", "weight"), n_embd, 0, 1 / sqrtf((float)n_embd));
+	matrix(k, blk(il, "ffn_gate_shexp", "weight"), 'm', n_embd, n_ff, 1.5f);
+	matrix(k, blk(il, "ffn_up_shexp", "weight"), 'm', n_embd, n_ff, 1);
+	matrix(k, blk(il, "ffn_down_shexp", "weight"), 'm', n_ff, n_embd, 1.5f);
+}
+
+static void layer(struct mkweights *k, uint32_t il)
+{
+	const struct mkfamily *f = k->family;
+
+	norm(k, il, f->norm1 ? f->norm1 : "attn_norm");
+	attention(k, il);
+	if (f->post_norms)
+		norm(k, il, "post_attention_norm");
+	norm(k, il, f->norm2 ? f->norm2 : "ffn_norm");
+	(f->experts && il >= f->dense ? mixture : feed_forward)(k, il);
+	if (f->post_norms)
+		norm(k, il, "post_ffw_norm");
 }
 
 /* In the shape of Llama 3's rope_freqs: 1 for the fast pairs, up to 8 for the slow ones. */
@@ -248,65 +339,87 @@ static void rope_freqs(const void *context, uint64_t first, size_t n, void *to)
 void mkweights_tensors(struct mkweights *k)
 {
 	const struct mkshape *s = &k->s;
-	int gpt2 = !strcmp(s->arch, "gpt2");
 	uint32_t pairs = s->head_dim / 2;
-	const uint64_t dim[2] = { pairs, 0 };
 
 	/* a tied embedding is read as rows of variance 9 / n_embd, which as an output matrix gives logits of deviation
 	 * 3 */
-	tensor(k, "token_embd.weight", type_for(k, s->tied ? 's' : 'm', s->n_embd), s->n_embd, s->n_vocab, 0,
-		s->tied ? 3 / sqrtf((float)s->n_embd) : 1);
-	if (gpt2)
-		tensor(k, "position_embd.weight", FORMAT_F32, s->n_embd, s->n_ctx, 0, 0.5f);
+	tensor(k, "token_embd.weight", type_for(k, s->tied ? 's' : 'm', s->n_embd),
+		(uint64_t[3]){ s->n_embd, s->n_vocab }, 0, s->tied ? 3 / sqrtf((float)s->n_embd) : 1);
+	if (k->family->positions)
+		tensor(k, "position_embd.weight", FORMAT_F32, (uint64_t[3]){ s->n_embd, s->n_ctx }, 0, 0.5f);
 	if (!strcmp(k->rope, "freqs"))
-		mkgguf_tensor(k->m, "rope_freqs.weight", FORMAT_F32, dim, rope_freqs, &pairs, sizeof pairs);
+		mkgguf_tensor(k->m, "rope_freqs.weight", FORMAT_F32, (uint64_t[3]){ pairs }, rope_freqs, &pairs,
+			sizeof pairs);
 	for (uint32_t il = 0; il < s->n_layer; il++)
-		(gpt2 ? layer_gpt2 : layer_llama)(k, il);
+		layer(k, il);
 	vector(k, "output_norm.weight", s->n_embd, 1, 0.1f);
-	if (gpt2)
+	if (k->family->norm_bias)
 		vector(k, "output_norm.bias", s->n_embd, 0, 0.1f);
 	if (!s->tied)
 		matrix(k, "output.weight", 's', s->n_embd, s->n_vocab, 3);
+	if (k->family->logits_bias)
+		vector(k, "output.bias", s->n_vocab, 0, 0.5f);
 }
 
 /* ARCH.KEY */
-static const char *arch_key(const struct mkshape *s, const char *key)
+static const char *arch_key(const struct mkweights *k, const char *key)
 {
 	static char name[96];
 
-	snprintf(name, sizeof name, "%s.%s", s->arch, key);
+	snprintf(name, sizeof name, "%s.%s", k->family->arch ? k->family->arch : k->family->name, key);
 	return name;
+}
+
+static void rope_values(struct mkweights *k)
+{
+	const struct mkshape *s = &k->s;
+	uint32_t share = k->family->unrotated_share ? (uint32_t)k->family->unrotated_share : 1;
+
+	mkgguf_f32(k->m, arch_key(k, "rope.freq_base"), s->rope_base);
+	mkgguf_u32(k->m, arch_key(k, "rope.dimension_count"), s->head_dim / share);
+	if (!strcmp(k->rope, "linear") || !strcmp(k->rope, "yarn")) {
+		mkgguf_text(k->m, arch_key(k, "rope.scaling.type"), k->rope);
+		mkgguf_f32(k->m, arch_key(k, "rope.scaling.factor"), 4);
+		if (!strcmp(k->rope, "yarn"))
+			mkgguf_u32(k->m, arch_key(k, "rope.scaling.original_context_length"), s->n_ctx / 4);
+	}
+}
+
+static void expert_values(struct mkweights *k)
+{
+	const struct mkfamily *f = k->family;
+
+	mkgguf_u32(k->m, arch_key(k, "expert_count"), f->experts);
+	mkgguf_u32(k->m, arch_key(k, "expert_used_count"), f->used);
+	mkgguf_u32(k->m, arch_key(k, "expert_feed_forward_length"), expert_ff(k));
+	mkgguf_u32(k->m, arch_key(k, "expert_shared_feed_forward_length"), f->shared ? expert_ff(k) : 0);
+	mkgguf_u32(k->m, arch_key(k, "leading_dense_block_count"), f->dense);
 }
 
 void mkweights_values(struct mkweights *k)
 {
-	const struct mkshape *s = &k->s;
-	int gpt2 = !strcmp(s->arch, "gpt2");
+	struct mkshape *s = &k->s;
+	const struct mkfamily *f = k->family = mkfamilies_named(s->arch);
 
-	mkgguf_text(k->m, "general.architecture", s->arch);
+	mkgguf_text(k->m, "general.architecture", f->arch ? f->arch : f->name);
 	mkgguf_text(k->m, "general.name", "random");
-	mkgguf_u32(k->m, arch_key(s, "context_length"), s->n_ctx);
-	mkgguf_u32(k->m, arch_key(s, "embedding_length"), s->n_embd);
-	mkgguf_u32(k->m, arch_key(s, "block_count"), s->n_layer);
-	mkgguf_u32(k->m, arch_key(s, "feed_forward_length"), s->n_ff);
-	mkgguf_u32(k->m, arch_key(s, "attention.head_count"), s->n_head);
-	mkgguf_u32(k->m, arch_key(s, "attention.head_count_kv"), s->n_head_kv);
-	mkgguf_f32(k->m, arch_key(s, gpt2 ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon"),
-		1e-5f);
-	if (gpt2)
-		return;
-	if (s->head_dim * s->n_head != s->n_embd || !strcmp(s->arch, "qwen3")) {
-		mkgguf_u32(k->m, arch_key(s, "attention.key_length"), s->head_dim);
-		mkgguf_u32(k->m, arch_key(s, "attention.value_length"), s->head_dim);
+	mkgguf_u32(k->m, arch_key(k, "context_length"), s->n_ctx);
+	mkgguf_u32(k->m, arch_key(k, "embedding_length"), s->n_embd);
+	mkgguf_u32(k->m, arch_key(k, "block_count"), s->n_layer);
+	mkgguf_u32(k->m, arch_key(k, "feed_forward_length"), s->n_ff);
+	mkgguf_u32(k->m, arch_key(k, "attention.head_count"), s->n_head);
+	mkgguf_u32(k->m, arch_key(k, "attention.head_count_kv"), s->n_head_kv);
+	mkgguf_f32(k->m, arch_key(k, f->layer_norm ? "attention.layer_norm_epsilon"
+		: "attention.layer_norm_rms_epsilon"), 1e-5f);
+	if (s->head_dim * s->n_head != s->n_embd || f->heads == MKHEADS_ONE) {
+		mkgguf_u32(k->m, arch_key(k, "attention.key_length"), s->head_dim);
+		mkgguf_u32(k->m, arch_key(k, "attention.value_length"), s->head_dim);
 	}
-	mkgguf_f32(k->m, arch_key(s, "rope.freq_base"), s->rope_base);
-	mkgguf_u32(k->m, arch_key(s, "rope.dimension_count"), s->head_dim);
-	if (!strcmp(k->rope, "linear") || !strcmp(k->rope, "yarn")) {
-		mkgguf_text(k->m, arch_key(s, "rope.scaling.type"), k->rope);
-		mkgguf_f32(k->m, arch_key(s, "rope.scaling.factor"), 4);
-		if (!strcmp(k->rope, "yarn"))
-			mkgguf_u32(k->m, arch_key(s, "rope.scaling.original_context_length"), s->n_ctx / 4);
-	}
+	if (!f->unrotated)
+		rope_values(k);
+	if (f->experts)
+		expert_values(k);
+	mkfamilies_keys(f, k->m);
 }
 
 void mkweights_free(struct mkweights *k)

@@ -6,10 +6,12 @@
 
 #include <stdint.h>
 
+#include "mkfamilies.h"
 #include "mkgguf.h"
 
 struct mkshape {
-	const char *name, *arch, *pre;  /* pre: BPE's pre-tokenizer */
+	const char *name;
+	const char *arch, *pre; /* a family of mkfamilies; BPE's pre-tokenizer */
 	uint32_t n_embd, n_layer, n_head, n_head_kv, head_dim, n_ff, n_vocab, n_ctx;
 	float rope_base;
 	int tied;
@@ -28,6 +30,7 @@ struct mkweights {
 	const char *rope;       /* linear, yarn or freqs; "": as it is */
 	uint64_t seed;
 	/* private */
+	const struct mkfamily *family;
 	uint32_t n_tensors;
 	struct mkpool *pools;
 };

@@ -371,7 +371,7 @@ static void damaged(void)
 		" abcdefghijklmnop" };
 	static const char *const sound[] = { "a b", "ab c", "a bc", "abcdefg h", "abcdefgh i", "abcdefghi j",
 		"a bcdefghijklmnop", "abcdefghijklmnopq r" };
-	const uint64_t dim[2] = { 4, 2 };
+	const uint64_t dim[3] = { 4, 2 };
 	struct mkgguf *m;
 	struct vocab *v;
 

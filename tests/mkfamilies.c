@@ -1,0 +1,120 @@
+/* mkfamilies: the table. Windows and original contexts are so small that a prompt of 20 ids passes
+ * them. */
+#include "mkfamilies.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BIASED .qkv_bias = 1, .out_bias = 1, .ff_bias = 1
+#define LAYER_NORMS .layer_norm = 1, .norm_bias = 1
+#define POST_NORMS_ONLY .norm1 = "", .norm2 = "", .post_norms = 1
+
+static const struct mkfamily families[] = {
+	{ .name = "llama" },
+	{ .name = "qwen2", .pre = "qwen2", .qkv_bias = 1 },
+	{ .name = "qwen3", .pre = "qwen2", .heads = MKHEADS_ONE },
+	{ .name = "gpt2", .pre = "gpt-2", LAYER_NORMS, BIASED, .fused_qkv = 1, .ungated = 1, .unrotated = 1,
+	  .positions = 1, .multi_head = 1 },
+	{ .name = "gemma" },
+	{ .name = "gemma2", .post_norms = 1, .keys = "attention.sliding_window=8 attn_logit_softcapping=5.0 "
+	  "final_logit_softcapping=10.0" },
+	{ .name = "gemma3", .heads = MKHEADS_ONE, .post_norms = 1, .layers = 7,
+	  .keys = "attention.sliding_window=8 rope.scaling.type=linear rope.scaling.factor=8.0" },
+	{ .name = "phi2", LAYER_NORMS, BIASED, .logits_bias = 1, .norm2 = "", .fused_qkv = 1, .ungated = 1,
+	  .multi_head = 1, .unrotated_share = 2 },
+	{ .name = "phi3", .fused_qkv = 1, .fused_gate = 1 },
+	{ .name = "mixtral", .arch = "llama", .experts = 4, .used = 2 },
+	{ .name = "qwen2moe", .pre = "qwen2", .qkv_bias = 1, .experts = 4, .used = 2, .shared = 1, .shared_gate = 1 },
+	{ .name = "qwen3moe", .pre = "qwen2", .heads = MKHEADS_ONE, .experts = 6, .used = 3 },
+	{ .name = "gpt-oss", .norm2 = "post_attention_norm", .qkv_bias = 1, .out_bias = 1, .sinks = 1, .layers = 3,
+	  .experts = 5, .used = 3, .expert_bias = 1, .keys = "attention.sliding_window=8 rope.scaling.type=yarn "
+	  "rope.scaling.factor=32.0 rope.scaling.original_context_length=64" },
+	{ .name = "glm4", .post_norms = 1, .qkv_bias = 1, .fused_gate = 1, .unrotated_share = 2 },
+	{ .name = "glm4moe", .norm2 = "post_attention_norm", .qkv_bias = 1, .heads = MKHEADS_ONE,
+	  .unrotated_share = 2, .layers = 3, .experts = 6, .used = 2, .dense = 1, .shared = 1, .choice_bias = 1,
+	  .keys = "expert_gating_func=2 expert_shared_count=1 expert_weights_norm=true expert_weights_scale=1.5" },
+	{ .name = "mistral3", .keys = "rope.scaling.type=yarn rope.scaling.factor=4.0 "
+	  "rope.scaling.original_context_length=8 rope.scaling.yarn_beta_fast=2.0 rope.scaling.yarn_beta_slow=0.8 "
+	  "rope.scaling.yarn_log_multiplier=0.5 attention.temperature_scale=0.3" },
+	{ .name = "llama4", .layers = 4, .experts = 4, .used = 1, .shared = 1,
+	  .keys = "interleave_moe_layer_step=1" },
+	{ .name = "granite", .keys = "embedding_scale=4.0 residual_scale=0.5 logit_scale=2.0 attention.scale=0.2" },
+	{ .name = "granitemoe", .experts = 6, .used = 3, .shared = 1,
+	  .keys = "embedding_scale=4.0 residual_scale=0.5 logit_scale=2.0 attention.scale=0.2" },
+	{ .name = "smollm3", .layers = 5 },
+	{ .name = "olmo2", POST_NORMS_ONLY, .heads = MKHEADS_ALL, .layers = 5, .keys = "attention.sliding_window=8 "
+	  "rope.scaling.type=yarn rope.scaling.factor=8.0 rope.scaling.original_context_length=64" },
+	{ .name = "command-r", .layer_norm = 1, .norm2 = "", .keys = "logit_scale=2.2" },
+	{ .name = "cohere2", .layer_norm = 1, .norm2 = "", .layers = 5,
+	  .keys = "logit_scale=0.7 attention.sliding_window=8" },
+	{ .name = "starcoder2", LAYER_NORMS, BIASED, .ungated = 1 },
+	{ .name = "stablelm", LAYER_NORMS, .norm2 = "", .heads = MKHEADS_ROWS, .unrotated_share = 2 },
+	{ .name = "gptneox", LAYER_NORMS, BIASED, .fused_qkv = 1, .ungated = 1, .multi_head = 1,
+	  .unrotated_share = 4, .keys = "use_parallel_residual=true" },
+	{ .name = "falcon", LAYER_NORMS, .norm2 = "attn_norm_2", .fused_qkv = 1, .ungated = 1 },
+	{ .name = "exaone4", POST_NORMS_ONLY, .heads = MKHEADS_ONE },
+	{ .name = "seed_oss", .norm2 = "post_attention_norm", .qkv_bias = 1 },
+	{ .name = "hunyuan-dense", .heads = MKHEADS_ONE, .keys = "rope.scaling.alpha=4.0" },
+	{ .name = "hunyuan-moe", .heads = MKHEADS_ONE, .experts = 5, .used = 2, .shared = 1 },
+	{ .name = "ernie4_5", .qkv_bias = 1 },
+	{ .name = "ernie4_5-moe", .layers = 3, .experts = 5, .used = 2, .dense = 1, .shared = 1, .choice_bias = 1,
+	  .keys = "interleave_moe_layer_step=1" },
+	{ .name = "minimax-m2", .heads = MKHEADS_ALL, .unrotated_share = 2, .experts = 6, .used = 3,
+	  .choice_bias = 1, .keys = "expert_gating_func=2" },
+	{ .name = "nemotron", LAYER_NORMS, BIASED, .ungated = 1, .unrotated_share = 2 },
+	{ .name = "bailingmoe2", .fused_qkv = 1, .heads = MKHEADS_ONE, .unrotated_share = 2, .layers = 3,
+	  .experts = 8, .used = 3, .dense = 1, .shared = 1, .choice_bias = 1, .keys = "expert_gating_func=2 "
+	  "expert_weights_norm=true expert_weights_scale=2.5 expert_group_count=4 expert_group_used_count=2" },
+	{ .name = "apertus", .heads = MKHEADS_ONE, .ungated = 1, .keys = "/xielu.alpha_p=0.5 /xielu.alpha_n=0.8 "
+	  "/xielu.beta=0.5 /xielu.eps=-0.000001" },
+	{ .name = "refact", .unrotated = 1 },
+	{ .name = "dbrx", .layer_norm = 1, .norm2 = "attn_output_norm", .fused_qkv = 1, .experts = 5, .used = 3,
+	  .keys = "attention.clamp_kqv=1.5" },
+	{ .name = "smallthinker", .layers = 5, .experts = 4, .used = 2, .keys = "expert_gating_func=2 "
+	  "attention.sliding_window=16" },
+};
+
+const struct mkfamily *mkfamilies_each(size_t i)
+{
+	return i < sizeof families / sizeof *families ? &families[i] : NULL;
+}
+
+const struct mkfamily *mkfamilies_named(const char *name)
+{
+	const struct mkfamily *f;
+
+	for (size_t i = 0; (f = mkfamilies_each(i)); i++)
+		if (!strcmp(f->name, name))
+			return f;
+	return NULL;
+}
+
+/* KEY=VALUE; a KEY that begins with / has no prefix. */
+static void add_key(const struct mkfamily *f, struct mkgguf *m, const char *pair, int n)
+{
+	int key_n = (int)strcspn(pair, "="), bare = *pair == '/';
+	char key[96], value[32];
+
+	snprintf(key, sizeof key, "%s%s%.*s", bare ? "" : f->arch ? f->arch : f->name, bare ? "" : ".", key_n - bare,
+		pair + bare);
+	snprintf(value, sizeof value, "%.*s", n - key_n - 1, pair + key_n + 1);
+	if (!strcmp(value, "true"))
+		mkgguf_bool(m, key, 1);
+	else if (strchr(value, '.'))
+		mkgguf_f32(m, key, strtof(value, NULL));
+	else if (value[strspn(value, "0123456789")])
+		mkgguf_text(m, key, value);
+	else
+		mkgguf_u32(m, key, (uint32_t)atoi(value));
+}
+
+void mkfamilies_keys(const struct mkfamily *f, struct mkgguf *m)
+{
+	const char *s = f->keys ? f->keys : "";
+
+	for (size_t n; *s; s += n + (s[n] == ' ')) {
+		n = strcspn(s, " ");
+		add_key(f, m, s, (int)n);
+	}
+}

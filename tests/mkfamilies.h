@@ -1,0 +1,41 @@
+/* mkfamilies: what the files of a family have that others do not, for mkweights: tensors and keys. */
+#ifndef MKFAMILIES_H
+#define MKFAMILIES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mkgguf.h"
+
+/* Norms of q and k: none; weights that all heads share; weights for each head; one norm of all heads together. */
+enum mkheads { MKHEADS_PLAIN, MKHEADS_ONE, MKHEADS_ROWS, MKHEADS_ALL };
+
+/* Zeros are LLaMA's. */
+struct mkfamily {
+	const char *name;               /* of mkmodel --arch */
+	const char *arch;               /* NULL: the name */
+	const char *pre;                /* BPE's pre-tokenizer; NULL: llama-bpe */
+	const char *norm1, *norm2;      /* before the two parts of a layer; NULL: attn_norm, ffn_norm; "": none */
+	int layer_norm, norm_bias, post_norms;
+	enum mkheads heads;
+	int fused_qkv, qkv_bias, out_bias, ff_bias, logits_bias;
+	int ungated, fused_gate;        /* no ffn_gate; or its rows in ffn_up */
+	int unrotated, positions;       /* no RoPE; a table of positions */
+	int multi_head;                 /* as many KV heads as heads, of n_embd / heads elements */
+	int unrotated_share;            /* one part of so many of a head is rotated; 0: all of it */
+	int sinks;
+	uint32_t layers;                /* 0: the shape's */
+
+	uint32_t experts, used, dense;  /* so many layers come before the mixtures */
+	int shared, shared_gate;        /* an expert for all rows; with a gate */
+	int choice_bias, expert_bias;   /* exp_probs_b; biases of the router and the experts */
+	const char *keys;               /* further ones: KEY=VALUE ..., where a value with a point is a float */
+};
+
+const struct mkfamily *mkfamilies_named(const char *name);      /* or NULL */
+const struct mkfamily *mkfamilies_each(size_t i);               /* the one at i, or NULL past the last */
+
+/* Adds the further keys. */
+void mkfamilies_keys(const struct mkfamily *f, struct mkgguf *m);
+
+#endif
