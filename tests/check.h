@@ -5,8 +5,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-static size_t checks_passed, checks_failed;
+static size_t checks_passed, checks_failed, checks_cases, checks_left_out;
 
 /* Counts it. Where it failed the words are printed as a line. Returns ok. */
 __attribute__((format(printf, 2, 3)))
@@ -43,9 +44,23 @@ static inline void check_skip(const char *words, ...)
 	putchar('\n');
 }
 
+/* Whether to run the next case: always, or with EVERY=n in the environment once in n times, for an emulator, on which
+ * cases are slow. */
+static inline int check_takes(void)
+{
+	const char *every = getenv("EVERY");
+	const size_t n = every ? strtoul(every, NULL, 10) : 1;
+	const int taken = n < 2 || checks_cases++ % n == 0;
+
+	checks_left_out += !taken;
+	return taken;
+}
+
 /* The last line; returns main's status. */
 static inline int check_end(const char *name)
 {
+	if (checks_left_out)
+		check_skip("EVERY=%s (%zu cases)", getenv("EVERY"), checks_left_out);
 	printf("%s: %zu passed, %zu failed\n", name, checks_passed, checks_failed);
 	return checks_failed != 0;
 }

@@ -1,5 +1,5 @@
-/* A thread that walks along the plan's matrices. It reads a byte here and there, which costs less than asking for
- * whole ranges (MADV_POPULATE_READ looks at every page): a fault maps the cached pages around it. */
+/* A thread that walks along the plan's matrices. It reads a byte here and there, as a fault maps the
+ * cached pages around it; asked for whole ranges, a system looks at every page, which costs more. */
 #include "prefault.h"
 
 #include <pthread.h>

@@ -12,7 +12,8 @@
 /* ---- features ---- */
 
 #if defined __x86_64__
-/* The registers that the system saves: bits of XCR0. */
+/* The registers that the system saves: bits of XCR0. Darwin sets those of AVX-512 at their first use only, and Darwin
+ * before 21.3 did not save them all: Macs use AVX2. */
 enum { SAVES_AVX = 0x6, SAVES_AVX512 = 0xe6 };
 
 /* Asked of the CPU itself, as not every compiler has the run-time part of __builtin_cpu_supports or knows "f16c". */
