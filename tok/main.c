@@ -1,7 +1,9 @@
-/* tok: text to ids. Reads each file whole, because a pre-tokenizer may look ahead to the end of the text; writes a
- * card, then a frame of ids for each file. */
+/* tok: text, or decimal ids, to ids. Reads each file whole, because a pre-tokenizer may look ahead to the end of the
+ * text; writes a card, then a frame of ids for each file. */
+#include <ctype.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/base/cli.h"
 #include "lib/base/guard.h"
@@ -9,9 +11,10 @@
 #include "lib/base/slurp.h"
 #include "lib/gguf/gguf.h"
 #include "lib/stream/frame.h"
+#include "lib/vocab/align.h"
 #include "lib/vocab/vocab.h"
 
-enum { BOS = 1, NO_BOS, EOS, NO_EOS, NO_PARSE_SPECIAL, TEXT, COUNT, RAW };
+enum { BOS = 1, NO_BOS, EOS, NO_EOS, NO_PARSE_SPECIAL, TEXT, OFFSETS, COUNT, RAW, IDS };
 
 static const struct opt opts[] = {
 	{ 'a', "append", NULL, "continue a sequence: no position in the frames, no BOS, EOS or leading space" },
@@ -22,7 +25,9 @@ static const struct opt opts[] = {
 	{ NO_PARSE_SPECIAL, "no-parse-special", NULL,
 		"treat control tokens in the text as plain text (for untrusted input)" },
 	{ RAW, "raw", NULL, "keep invalid UTF-8 byte for byte (default: as llama.cpp does)" },
+	{ IDS, "ids", NULL, "read decimal ids instead of text; add neither BOS nor EOS" },
 	{ TEXT, "text", NULL, "write the tokens as decimal ids, one a line" },
+	{ OFFSETS, "offsets", NULL, "write each token as its id and its bytes in the text: ID FROM TO" },
 	{ COUNT, "count", NULL, "write the number of tokens and nothing else" },
 	{ 0 }
 };
@@ -37,22 +42,25 @@ enum adding { AS_MODEL_SAYS, ALWAYS, NEVER };
 
 static struct {
 	enum adding bos, eos;
-	int append, plain, raw, text, count;
+	int append, plain, raw, text, offsets, count, ids;
 	struct vocab *vocab;
 	struct card card;
 	int carded;             /* the card was written */
 	uint64_t total;         /* ids so far */
+	uint64_t bytes;         /* of the files before */
 } run;
 
 static int adds_bos(void)
 {
-	return run.bos == ALWAYS || (run.bos == AS_MODEL_SAYS && !run.append && vocab_rules(run.vocab)->add_bos);
+	return run.bos == ALWAYS ||
+		(run.bos == AS_MODEL_SAYS && !run.append && !run.ids && vocab_rules(run.vocab)->add_bos);
 }
 
 static int adds_eos(void)
 {
 	return run.eos == ALWAYS ||
-		(run.eos == AS_MODEL_SAYS && run.bos != NEVER && !run.append && vocab_rules(run.vocab)->add_eos);
+		(run.eos == AS_MODEL_SAYS && run.bos != NEVER && !run.append && !run.ids &&
+			vocab_rules(run.vocab)->add_eos);
 }
 
 static void add(struct ids *ids, int32_t id)
@@ -79,15 +87,48 @@ static void write_frames(const struct ids *ids)
 	}
 }
 
-static void write_ids(const struct ids *ids)
+/* Each id with its bytes in text[n]. The first and the last may be BOS and EOS, which are at its ends. */
+static void write_offsets(const struct ids *ids, int bos, int eos, const struct bytes *text, int flags)
 {
-	if (!run.text && !run.count) {
-		write_frames(ids);
-		return;
+	const char *s = text->p ? text->p : "";
+	const unsigned char *start = (const unsigned char *)s, *from, *to;
+	struct align align;
+
+	align_start(&align, run.vocab, s, text->n, flags);
+	for (size_t i = 0; i < ids->n; i++) {
+		if (bos && i == 0)
+			from = to = start;
+		else if (eos && i == ids->n - 1)
+			from = to = start + text->n;
+		else
+			align_next(&align, ids->id[i], &from, &to);
+		out_print("%d %llu %llu\n", (int)ids->id[i], (unsigned long long)(run.bytes + (size_t)(from - start)),
+			(unsigned long long)(run.bytes + (size_t)(to - start)));
 	}
-	for (size_t i = 0; run.text && i < ids->n; i++)
-		out_print("%d\n", (int)ids->id[i]);
-	run.total += ids->n;
+	run.bytes += text->n;
+}
+
+/* Appends the decimal ids in the text. */
+static void read_ids(const char *name, const struct bytes *text, struct ids *ids)
+{
+	static const char white[] = " \t\n\v\f\r";
+	size_t line = 1, at = 0, start;
+	int64_t id;
+
+	while (at < text->n) {
+		if (memchr(white, text->p[at], sizeof white - 1)) {
+			line += text->p[at++] == '\n';
+			continue;
+		}
+		id = 0;
+		for (start = at; at < text->n && isdigit((unsigned char)text->p[at]) && id < run.card.n_vocab; at++)
+			id = 10 * id + (text->p[at] - '0');
+		if (at == start || id >= run.card.n_vocab ||
+		    (at < text->n && !memchr(white, text->p[at], sizeof white - 1)))
+			cli_die(&c, "%s: line %zu: not a token id from 0 to %d", strcmp(name, "-") ? name :
+				"standard input", line, (int)run.card.n_vocab - 1);
+		add(ids, (int32_t)id);
+	}
 }
 
 static void convert(const char *name, int first, int last)
@@ -96,21 +137,30 @@ static void convert(const char *name, int first, int last)
 	static struct ids ids;
 	int flags = (run.plain ? 0 : VOCAB_SPECIAL) | (run.raw ? VOCAB_RAW : 0) |
 		(!first || run.append ? VOCAB_CONTINUE : 0);
-	int bos = first && adds_bos();
+	int bos = first && adds_bos(), eos = last && adds_eos();
 
 	ids.n = text.n = 0;
 	if (slurp(name, &text, &w))
 		cli_die(&c, "%s", w.text);
 	if (bos)
 		add(&ids, run.card.bos);
-	if (vocab_encode(run.vocab, text.p, text.n, flags, &ids, &w))
+	if (run.ids)
+		read_ids(name, &text, &ids);
+	else if (vocab_encode(run.vocab, text.p, text.n, flags, &ids, &w))
 		cli_die(&c, "%s", w.text);
 	if (bos && ids.n > 1 && ids.id[1] == run.card.bos)
 		fprintf(stderr, "tok: warning: the text begins with BOS (id %d); --no-bos avoids a second one\n",
 			(int)run.card.bos);
-	if (last && adds_eos())
+	if (eos)
 		add(&ids, vocab_rules(run.vocab)->eos);
-	write_ids(&ids);
+	if (!run.text && !run.offsets && !run.count)
+		write_frames(&ids);
+	else
+		run.total += ids.n;
+	if (run.offsets)
+		write_offsets(&ids, bos, eos, &text, flags);
+	for (size_t i = 0; run.text && i < ids.n; i++)
+		out_print("%d\n", (int)ids.id[i]);
 }
 
 static void take_options(void)
@@ -126,13 +176,17 @@ static void take_options(void)
 		case NO_EOS: run.eos = NEVER; break;
 		case NO_PARSE_SPECIAL: run.plain = 1; break;
 		case RAW: run.raw = 1; break;
+		case IDS: run.ids = 1; break;
 		case TEXT: run.text = 1; break;
+		case OFFSETS: run.offsets = 1; break;
 		case COUNT: run.count = 1; break;
 		}
 	if (!c.argc)
 		cli_usage(&c, "name the model whose vocabulary to use (try --help)");
-	if (run.text && run.count)
-		cli_usage(&c, "--text and --count exclude each other");
+	if (run.text + run.offsets + run.count > 1)
+		cli_usage(&c, "--text, --offsets and --count exclude each other");
+	if (run.ids && run.offsets)
+		cli_usage(&c, "--ids and --offsets exclude each other");
 }
 
 int main(int argc, char **argv)
@@ -146,10 +200,11 @@ int main(int argc, char **argv)
 	c.argv = argv;
 	cli_start(&c);
 	take_options();
-	if (!run.text && !run.count)
+	if (!run.text && !run.offsets && !run.count)
 		cli_binary(&c, 1);
 	guard_arm(c.program);
-	if (!(g = gguf_open(c.argv[0], 0, &w)) || !(run.vocab = vocab_open(g, VOCAB_ENCODE, &w)))
+	if (!(g = gguf_open(c.argv[0], 0, &w)) ||
+	    !(run.vocab = vocab_open(g, run.ids ? VOCAB_PIECES : VOCAB_ENCODE, &w)))
 		cli_die(&c, "%s", w.text);
 	vocab_card(run.vocab, &run.card);
 	if (run.bos == ALWAYS && run.card.bos < 0)

@@ -48,7 +48,7 @@ enum { PRETOK_MANY = 0 };       /* most: no limit */
 struct pretok_step {
 	enum pretok_op op;
 	unsigned char least, most;      /* least 0: optional */
-	uint16_t classes;               /* the set: bit 1 << enum unicode_class, ...; others: what a match starts with, or 0 */
+	uint16_t classes;               /* the set: bits 1 << enum unicode_class; others: what a match starts with */
 	/* ... with the first added, the second removed: ranges as first, last, ..., 0, ascending */
 	const uint32_t *also, *but;
 };

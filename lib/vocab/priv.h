@@ -84,7 +84,8 @@ int words_add_symbol(void *context, int32_t id, const char *s, size_t n, struct 
 /* Finds the tokens that stand for bytes. Plain vocabularies. */
 void spm_open(struct vocab *v);
 
-/* Appends the ids of text[n], n > 0. Plain vocabularies. prefix: put a space before it. raw: a byte that is not UTF-8 stays alone. */
+/* Appends the ids of text[n], n > 0. Plain vocabularies. prefix: put a space before it. raw: a byte that
+ * is not UTF-8 stays alone. */
 int spm_encode(struct vocab *v, const char *text, size_t n, int prefix, int raw, struct ids *out, struct why *w);
 
 /* Appends the ids of text[n], n > 0. raw: bytes that are not UTF-8 are kept. */
