@@ -437,15 +437,26 @@ struct expert_matrices {                /* of all experts; biases may be NULL */
 	size_t n_ff;
 };
 
+/* Matrices WHAT of n_expert experts, n values each; a tensor WHAT.scale has a factor for each expert. */
+static float *scaled(size_t il, const char *what, const char *suffix, size_t n_expert, size_t n)
+{
+	float *x = weights(&m, n_expert * n, "blk.%zu.%s_%s.weight", il, what, suffix);
+	float *scale = weights(&m, n_expert, "blk.%zu.%s_%s.scale", il, what, suffix);
+
+	for (size_t i = 0; i < n_expert * n && x && scale; i++)
+		x[i] *= scale[i / n];
+	free(scale);
+	return x;
+}
+
 static struct expert_matrices expert_matrices(size_t il, const char *suffix, size_t n_expert)
 {
 	size_t n_ff = n_weights(&m, "blk.%zu.ffn_down_%s.weight", il, suffix) / m.n_embd / n_expert;
-	size_t n = n_expert * n_ff * m.n_embd;
 	struct expert_matrices x = { .n_ff = n_ff };
 
-	x.gate = weights(&m, n, "blk.%zu.ffn_gate_%s.weight", il, suffix);
-	x.up = weights(&m, n, "blk.%zu.ffn_up_%s.weight", il, suffix);
-	x.down = weights(&m, n, "blk.%zu.ffn_down_%s.weight", il, suffix);
+	x.gate = scaled(il, "ffn_gate", suffix, n_expert, n_ff * m.n_embd);
+	x.up = scaled(il, "ffn_up", suffix, n_expert, n_ff * m.n_embd);
+	x.down = scaled(il, "ffn_down", suffix, n_expert, n_ff * m.n_embd);
 	x.gate_bias = weights(&m, n_expert * n_ff, "blk.%zu.ffn_gate_%s.bias", il, suffix);
 	x.up_bias = weights(&m, n_expert * n_ff, "blk.%zu.ffn_up_%s.bias", il, suffix);
 	x.down_bias = weights(&m, n_expert * m.n_embd, "blk.%zu.ffn_down_%s.bias", il, suffix);
