@@ -17,17 +17,18 @@ void build_qkv(struct builder *b, struct packed *x)
 		.to = buffer_at(build_qkv_buffer(b), q + k), .heads = 1, .n = v } } };
 	struct op_rows clamp = { .n = q + k + v, .in = build_qkv_buffer(b), .out = build_qkv_buffer(b), .f = ROW_CLAMP,
 		.most = b->model->qkv_clamp };
+	int v_is_k = b->model->family->decoder.v_from_k && !build_has(b, "attn_qkv") && !build_has(b, "attn_v");
 
 	if (build_has(b, "attn_qkv"))
 		build_add_product(b, &o, "attn_qkv", WIDE, q + k + v, build_qkv_buffer(b));
 	else {
 		build_add_product(b, &o, "attn_q", WIDE, q, build_qkv_buffer(b));
 		build_add_product(b, &o, "attn_k", WIDE, k, buffer_at(build_qkv_buffer(b), q));
-		if (build_has(b, "attn_v"))
+		if (!v_is_k)
 			build_add_product(b, &o, "attn_v", WIDE, v, buffer_at(build_qkv_buffer(b), q + k));
 	}
 	build_products(b, "attn_qkv", &o);
-	if (!build_has(b, "attn_qkv") && !build_has(b, "attn_v"))
+	if (v_is_k)
 		build_append(b, &op_copy, "attn_v", &same, sizeof same);
 	if (clamp.most > 0)
 		build_append(b, &op_rows, "attn_clamp", &clamp, sizeof clamp);

@@ -105,6 +105,7 @@ const struct family families_gemma[] = {
 	{ .arch = "gemma3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gemma3,
 	  .decoder = { .f = UNARY_GELU, .post_norms = 1, .heads = HEADS_NORMED } },
 	{ .arch = "gemma4", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gemma4, .layer = gemma4_layer,
+	  .decoder = { .v_from_k = 1 },
 	  .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = NULL },
 };
