@@ -123,8 +123,8 @@ static int is_interrupted(void *context)
 	return interrupted;
 }
 
-/* Evaluates v->ids[from ... n) at pos + from, batch by batch; each batch is valid in the segment once it is complete. 1:
- * it was cancelled. */
+/* Evaluates v->ids[from ... n) at pos + from, batch by batch; each batch is valid in the segment once it is complete.
+ * 1: it was cancelled. */
 static int evaluate(struct serve *v, size_t from, size_t n, size_t pos, struct why *w)
 {
 	struct segment *s = v->segment;

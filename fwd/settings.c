@@ -18,7 +18,7 @@ const struct opt settings_opts[] = {
 	{ TEMP, "temp", "T", "with --chain: draw as sample --gumbel does; 0: take the largest logit (default: 0)" },
 	{ 's', "seed", "N", "with --chain: seed of the draws; -1: a random one (default: -1)" },
 	{ IGNORE_EOS, "ignore-eos", NULL, "with --chain: never draw an end-of-generation token" },
-	{ SET, "set", "KEY=VALUE", "set a key of the model in place of the file's, such as rope.freq_base; repeatable" },
+	{ SET, "set", "KEY=VALUE", "set a key of the model, such as rope.freq_base, in place of the file's; repeatable" },
 	{ DUMP, "dump-tensors", "DIR", "write the result of each op to a file in the new folder DIR" },
 	{ PROFILE, "profile", NULL, "at the end, print where the time went to stderr" },
 	{ LIST, "list", NULL, "print the families, tensor types and pre-tokenizers that are supported, and exit" },

@@ -11,7 +11,7 @@
 #include "mkrandom.h"
 #include "quantise.h"
 
-enum { POOL_FROM = 1 << 18, POOL_UNIT = 256 };  /* elements: tensors of this size and above come from the pool, in units */
+enum { POOL_FROM = 1 << 18, POOL_UNIT = 256 };  /* elements: tensors from this size on come from the pool, in units */
 
 static const struct mkshape shapes[] = {
 	{ "tiny", "llama", "llama-bpe", 64, 2, 4, 2, 16, 96, 320, 256, 10000, 0 },

@@ -76,7 +76,8 @@ static void fill(struct segment *s, size_t n, unsigned seed)
 				struct kv_block kv = block(s, layer, head, pos);
 
 				for (size_t d = 0; d < DIM_K; d++)
-					k[d] = v[d % DIM_V] = (float)((seed + pos * 31 + layer * 17 + head * 7 + d) % 2000);
+					k[d] = v[d % DIM_V] =
+						(float)((seed + pos * 31 + layer * 17 + head * 7 + d) % 2000);
 				kernels_scalar.kv_store(shape.kv_type, &kv, DIM_K, DIM_V, pos % KV_EXTENT,
 					k, v);
 			}

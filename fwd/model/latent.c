@@ -24,7 +24,7 @@ static void queries(struct builder *b, struct packed *x, struct buffer q)
 	build_product(b, norm.packed, "attn_q_b", WIDE, rows, q);
 }
 
-/* A product with a matrix for each head: n elements of each head of `from`, step apart, to `rows` each, to_step apart. */
+/* A product with a matrix for each head: o.n elements of each, o.step apart, to `rows` each, to_step apart. */
 static void by_head(struct builder *b, const char *name, struct op_head_rows o, size_t rows, struct buffer to,
 	size_t to_step)
 {

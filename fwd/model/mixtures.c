@@ -28,8 +28,8 @@ static int smallthinker(struct model *m, struct why *w)
 	return 0;
 }
 
-/* Llama 4 (Meta 2025): three of four layers are rotated and see their chunk of 8192 positions; the fourth is neither, and
- * has warmer queries far into the context. */
+/* Llama 4 (Meta 2025): three of four layers are rotated and see their chunk of 8192 positions; the fourth is neither,
+ * and has warmer queries far into the context. */
 static int llama4(struct model *m, struct why *w)
 {
 	enum { CHUNK = 8192 };
@@ -73,7 +73,8 @@ const struct family families_mixtures[] = {
 	{ .arch = "ernie4_5-moe", .norm = NORM_RMS, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "hunyuan-moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED_LATE },
 	  .has_experts = 1, .experts = { .normalise = 1 } },
-	{ .arch = "bailingmoe2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = 1, .decoder = { .heads = HEADS_NORMED },
+	{ .arch = "bailingmoe2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = 1,
+	  .decoder = { .heads = HEADS_NORMED },
 	  .has_experts = 1, .experts = { .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "phimoe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "dbrx", .norm = NORM_LAYER, .pairs = ROPE_HALVES, .read = dbrx,

@@ -262,7 +262,8 @@ int model_check_type(const struct gguf_tensor *t, struct why *w)
 	size_t block, bytes;
 	const char *name = format_layout(t->type, &block, &bytes);
 
-	return format_of(t->type) ? 0 : why(w, "tensor %.*s: type %s is not supported (fwd --list names those that are)",
+	return format_of(t->type) ? 0
+		: why(w, "tensor %.*s: type %s is not supported (fwd --list names those that are)",
 		GGUF_SHOWN(t->name), name ? name : "unknown");
 }
 

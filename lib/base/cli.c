@@ -115,7 +115,8 @@ static struct spelling left_column(const struct opt *o)
 	struct spelling sp;
 
 	snprintf(sp.s, sizeof sp.s, "  %2s%s %s%s%s%s", has_letter(o) ? letter : "",
-		has_letter(o) && o->name ? "," : " ", o->name ? "--" : "", o->name ? o->name : "", o->arg ? " " : "", o->arg ? o->arg : "");
+		has_letter(o) && o->name ? "," : " ", o->name ? "--" : "", o->name ? o->name : "",
+		o->arg ? " " : "", o->arg ? o->arg : "");
 	return sp;
 }
 

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /* The id drawn for `position`: the largest logits[id] / temp + g, computed in doubles; ties go to the lowest id. temp
- * <= 0: the largest logit. A NaN and −infinity never win; +infinity is read as FLT_MAX. -1: no id can be drawn. Noise is
- * computed only for ids that can win, which does not change the result. */
+ * <= 0: the largest logit. A NaN and −infinity never win; +infinity is read as FLT_MAX. -1: no id can be drawn. Noise
+ * is computed only for ids that can win, which does not change the result. */
 int32_t gumbel_pick(const float *logits, size_t n, float temp, uint64_t seed, uint64_t position);
 
 /* The same among candidates: logits[n] are those of id[n], ascending. Returns an index into them. */

@@ -83,7 +83,8 @@ int card_agree(const struct card *a, const char *a_name, const struct card *b, c
 
 int card_check_id(int32_t id, int32_t n_vocab, struct why *w)
 {
-	return id >= 0 && id < n_vocab ? 0 : why(w, "id %" PRId32 " is outside the vocabulary of %" PRId32, id, n_vocab);
+	return id >= 0 && id < n_vocab ? 0
+		: why(w, "id %" PRId32 " is outside the vocabulary of %" PRId32, id, n_vocab);
 }
 
 int card_is_eog(const struct card *card, int32_t id)
