@@ -185,6 +185,31 @@ static void equal_scores(void)
 	vocab_close(v);
 }
 
+/* ---- RWKV ---- */
+
+static void rwkv(void)
+{
+	static const struct token_row tokens[] = {
+		{ "<s>", 3, 0 }, { "a", 1, 0 }, { "ab", 1, 0 }, { "abcd", 1, 0 }, { "\\n\\t", 1, 0 }, { "\\xe4", 1, 0 },
+		{ "\\\\x", 1, 0 }, { "c", 1, 0 }, { "\\", 1, 0 }, { "\\x4", 1, 0 }, { "", 1, 0 }
+	};
+	struct mkgguf *m = begin("rwkv", NULL);
+	struct vocab *v;
+
+	put_tokens(m, tokens, sizeof tokens / sizeof *tokens);
+	mkgguf_u32(m, "tokenizer.ggml.bos_token_id", 0);
+	mkgguf_bool(m, "tokenizer.ggml.add_bos_token", 1);
+	v = open_made(m);
+	ids_are(v, "abcabcdaa", ADD, "2 7 3 1 1", "the longest token; no BOS");
+	ids_are(v, "\n\ta\xe4\\xa<s>", 0, "4 1 5 6 1 0", "escapes");
+	ids_are(v, "x4", 0, "9", "a backslash before too few digits");
+	ids_are(v, "ab\n", 0, "fails", "no token");
+	holds(strstr(w.text, "0x0a") != NULL, "which is said");
+	piece_is(v, 4, 0, "\n\t", "escapes come back as bytes");
+	piece_is(v, 8, 0, "", "a lone backslash is nothing");
+	vocab_close(v);
+}
+
 /* ---- BPE ---- */
 
 /* The ids of text are those wanted, and many times those if it is repeated. */
@@ -792,6 +817,7 @@ int main(void)
 	equal_scores();
 	bpe();
 	gemma4();
+	rwkv();
 	overlong();
 	wrong();
 	damaged();

@@ -11,7 +11,7 @@
 void align_start(struct align *a, const struct vocab *v, const char *text, size_t n, int flags)
 {
 	*a = (struct align){ .v = v, .text = (const unsigned char *)text, .end = (const unsigned char *)text + n };
-	a->repairs = !v->spm && !(flags & VOCAB_RAW);
+	a->repairs = !v->spm && !v->rwkv && !(flags & VOCAB_RAW);
 	a->prefixed = v->rules.space_prefix && !(flags & VOCAB_CONTINUE);
 }
 

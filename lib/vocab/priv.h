@@ -19,6 +19,7 @@ struct encoder {
 	struct word *words;
 	struct special_set user, all;   /* special tokens: user-defined ones; all kinds */
 	struct special_search search;
+	struct special_set rwkv;        /* RWKV: all tokens; their bytes are in text */
 	/* all tokens and merges can be looked up; otherwise those whose first and last bytes are marked in covers */
 	int covers_all;
 	unsigned char covers[256];
@@ -37,7 +38,7 @@ struct encoder {
 
 struct vocab {
 	const struct gguf *g;
-	int spm;                                /* else BPE */
+	int spm, rwkv;                          /* else BPE */
 	int plain;                              /* tokens are spelled as in SPM: also BPE with PRETOK_PLAIN */
 	const struct pretok *pretok;            /* BPE */
 	const struct gguf_value *merges;        /* BPE */
@@ -79,7 +80,7 @@ int words_encode(struct vocab *v, const char *s, size_t n, struct ids *out, stru
  * not a token. context: the vocabulary. */
 int words_add_symbol(void *context, int32_t id, const char *s, size_t n, struct ids *out, struct why *w);
 
-/* ---- spm.c and bpe.c: the two kinds ---- */
+/* ---- spm.c and bpe.c: texts ---- */
 
 /* Finds the tokens that stand for bytes. Plain vocabularies. */
 void spm_open(struct vocab *v);
@@ -94,6 +95,16 @@ int bpe_encode(struct vocab *v, const char *text, size_t n, int raw, struct ids 
 /* Appends the ids of the word s[n], n > 0. */
 int bpe_word(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w);
 
+/* ---- rwkv.c ---- */
+
+/* Indexes the tokens. */
+int rwkv_open(struct vocab *v, struct why *w);
+
+/* Appends the ids of text[n]. */
+int rwkv_encode(struct vocab *v, const char *text, size_t n, struct ids *out, struct why *w);
+
+/* ---- spm.c and bpe.c ---- */
+
 /* For merge_rules; context: the vocabulary. */
 int spm_join(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair);
 int bpe_join(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair);
@@ -106,6 +117,7 @@ void bpe_mark_plain(const char *text, size_t n, unsigned char bytes[256]);
 /* Writes the bytes that the token stands for, at most token.n; returns how many. */
 size_t spm_piece(struct gguf_string token, char *out);
 size_t bpe_piece(struct gguf_string token, char *out);
+size_t rwkv_piece(struct gguf_string token, char *out);
 
 /* 0x41 for "<0x41>", else -1. */
 int spm_byte(struct gguf_string token);

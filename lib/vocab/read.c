@@ -19,13 +19,16 @@ static int read_kind(struct vocab *v, struct why *w)
 		return found < 0 ? -1 : why(w, "tokenizer.ggml.model: missing: no vocabulary");
 	v->spm = v->plain = gguf_is(model, "llama");
 	gemma4 = gguf_is(model, "gemma4");
-	if (!v->spm && !gemma4 && !gguf_is(model, "gpt2"))
-		return why(w, "tokenizer.ggml.model: \"%.*s\" is not supported (\"llama\", \"gpt2\" and \"gemma4\" "
-			"are)", GGUF_SHOWN(model));
+	v->rwkv = gguf_is(model, "rwkv");
+	if (!v->spm && !v->rwkv && !gemma4 && !gguf_is(model, "gpt2"))
+		return why(w, "tokenizer.ggml.model: \"%.*s\" is not supported (\"llama\", \"gpt2\", \"gemma4\" and "
+			"\"rwkv\" are)", GGUF_SHOWN(model));
 	v->rules = v->spm ? (struct vocab_rules){ 1, 2, 1, 0, 1 } : (struct vocab_rules){ 11, 11, 0, 0, 0 };
+	if (v->rwkv)
+		v->rules.bos = v->rules.eos = -1;
 	if (gguf_text(v->g, "tokenizer.ggml.pre", &pre, w) < 0)
 		return -1;
-	if (v->spm)
+	if (v->spm || v->rwkv)
 		return 0;
 	if (gemma4)
 		pre = (struct gguf_string){ "gemma4", 6 };
@@ -94,6 +97,8 @@ static int read_rules(struct vocab *v, struct why *w)
 	    gguf_bool(v->g, "tokenizer.ggml.add_space_prefix", &v->rules.space_prefix, w) < 0)
 		return -1;
 	v->rules.space_prefix &= v->spm;
+	v->rules.add_bos &= !v->rwkv;
+	v->rules.add_eos &= !v->rwkv;
 	if (v->pretok && v->pretok->flags & PRETOK_MUST_BOS)
 		v->rules.add_bos = 1;
 	if (v->rules.add_bos && v->rules.bos < 0)
@@ -192,7 +197,7 @@ static int read_merges(struct vocab *v, struct why *w)
 	int found = gguf_array(v->g, "tokenizer.ggml.merges", GGUF_STRING, &v->merges, w);
 	const unsigned char *at;
 
-	if (found < 0 || v->spm)
+	if (found < 0 || v->spm || v->rwkv)
 		return found < 0 ? -1 : 0;
 	if (!found)
 		return why(w, "tokenizer.ggml.merges: missing");

@@ -77,8 +77,7 @@ void special_index(struct special_set *set)
 	fill_prefixes(set);
 }
 
-/* The longest token that text[n] begins with, or SPECIAL_NONE; n is not 0. */
-static uint32_t longest(const struct special_set *set, const char *text, size_t n)
+uint32_t special_longest(const struct special_set *set, const char *text, size_t n)
 {
 	uint32_t low = set->from[(unsigned char)*text], high = set->from[(unsigned char)*text + 1], first = low, i;
 	size_t low_agrees = 1, high_agrees = 1, agrees;
@@ -194,7 +193,7 @@ static int settle(const struct special_set *set, struct special_search *s, const
 			return -1;
 		used = n;
 	} else if (!is_taken(s, c.at)) {
-		shorter = longest(set, text + c.at, next_taken(s, c.at) - c.at);
+		shorter = special_longest(set, text + c.at, next_taken(s, c.at) - c.at);
 		if (shorter != SPECIAL_NONE && push(set, s, (struct special_series){ c.at, 1, shorter }))
 			return -1;
 	}
@@ -211,7 +210,7 @@ static size_t gather(const struct special_set *set, struct special_search *s, co
 	size_t stop = set->token[token].text.n;
 
 	for (size_t at = 1; at < stop; at++) {
-		token = longest(set, text + at, n - at);
+		token = special_longest(set, text + at, n - at);
 		if (token != SPECIAL_NONE && at + set->token[token].text.n > stop)
 			stop = at + set->token[token].text.n;
 		if (token == now.token && now.count < UINT32_MAX) {
@@ -241,7 +240,7 @@ int special_next(const struct special_set *set, struct special_search *s, const 
 	for (; from < n; from++) {
 		unsigned char b = (unsigned char)text[from];
 
-		if (set->from[b] < set->from[b + 1] && (token = longest(set, text + from, n - from)) != SPECIAL_NONE)
+		if (set->from[b] < set->from[b + 1] && (token = special_longest(set, text + from, n - from)) != SPECIAL_NONE)
 			break;
 	}
 	if (from >= n)

@@ -47,6 +47,9 @@ struct special_search {                 /* the last result, and working memory; 
  * the caller. */
 void special_index(struct special_set *set);
 
+/* The longest token that text[n] begins with, or SPECIAL_NONE; n is not 0. */
+uint32_t special_longest(const struct special_set *set, const char *text, size_t n);
+
 /* Finds the first token at or after text[from] and all others that touch it, directly or through each other. *end is
  * where to search on. Returns 1, 0 when there is none, -1 when memory runs out. */
 int special_next(const struct special_set *set, struct special_search *s, const char *text, size_t n, size_t from,

@@ -40,7 +40,7 @@ static int open_encoder(struct vocab *v, struct why *w)
 		return why(w, "out of memory");
 	if (v->plain)
 		spm_open(v);
-	return 0;
+	return v->rwkv ? rwkv_open(v, w) : 0;
 }
 
 struct vocab *vocab_open(const struct gguf *g, int need, struct why *w)
@@ -69,6 +69,7 @@ static void close_encoder(struct encoder *e)
 	names_close(&e->merges);
 	free(e->words);
 	free(e->user.token);
+	free(e->rwkv.token);
 	free(e->all.token);
 	free(e->line);
 	free(e->text);
@@ -122,6 +123,8 @@ static int encode_raw(struct vocab *v, const char *text, size_t n, int32_t after
 	if (v->spm)
 		return spm_encode(v, text, n, v->rules.space_prefix && !(after < 0 && flags & VOCAB_CONTINUE),
 			flags & VOCAB_RAW, out, w);
+	if (v->rwkv)
+		return rwkv_encode(v, text, n, out, w);
 	return bpe_encode(v, text, n, flags & VOCAB_RAW, out, w);
 }
 
@@ -134,7 +137,7 @@ static int cover(struct vocab *v, const char *text, size_t n, struct why *w)
 	unsigned char bytes[256] = { 0 };
 	int first = !v->tokens.slots, covered = !first;
 
-	if (covered && e->covers_all)
+	if (v->rwkv || (covered && e->covers_all))
 		return 0;
 	if (n <= SHORT) {
 		(v->spm ? spm_mark : v->plain ? bpe_mark_plain : bpe_mark)(text, n, bytes);
@@ -210,7 +213,7 @@ const char *vocab_piece(const struct vocab *v, int32_t id, int special, size_t *
 		return s.s;
 	case VOCAB_NORMAL:
 		out = v->pieces + v->tokens.at[id];
-		*n = (v->plain ? spm_piece : bpe_piece)(s, out);
+		*n = (v->plain ? spm_piece : v->rwkv ? rwkv_piece : bpe_piece)(s, out);
 		return out;
 	case VOCAB_BYTE:
 		out = v->pieces + v->tokens.at[id];

@@ -1,6 +1,6 @@
 /* vocab: text to ids and ids to bytes, by a GGUF file's tokenizer.* metadata: SPM (scores, byte fallback, space prefix),
- * byte-level BPE with the pre-tokenizers of pretok.h, and Gemma 4's BPE, whose tokens are spelled as in SPM. A
- * vocabulary may be used by one thread at a time. */
+ * byte-level BPE with the pre-tokenizers of pretok.h, Gemma 4's BPE, whose tokens are spelled as in SPM, and RWKV's
+ * longest tokens. A vocabulary may be used by one thread at a time. */
 #ifndef VOCAB_H
 #define VOCAB_H
 
@@ -36,8 +36,8 @@ enum {                          /* flags of vocab_encode() */
 };
 
 /* Appends the ids of text[0..n), any bytes, as llama.cpp encodes them; adds no BOS or EOS. Time is near linear in n.
- * -1: out of memory, or an SPM vocabulary without byte tokens has no token for some byte (byte-level BPE drops such a
- * byte). Bytes that are not UTF-8: byte-level BPE replaces each by U+FFFD, or keeps it with VOCAB_RAW. SPM keeps them,
+ * -1: out of memory, or an SPM vocabulary without byte tokens, or RWKV's, has no token for some byte (byte-level BPE
+ * drops such a byte). Bytes that are not UTF-8: byte-level BPE replaces each by U+FFFD, or keeps it with VOCAB_RAW. SPM keeps them,
  * but what looks like the first byte of a character takes the following bytes along; a space among them comes back as
  * U+2581, with VOCAB_RAW as a space. */
 int vocab_encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *out, struct why *w);
