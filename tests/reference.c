@@ -112,8 +112,8 @@ static double rope_frequency(const struct reference_layer *l, size_t i, const fl
 	return full * (1 - ramp) + scaled * ramp;
 }
 
-/* x[n][heads][head_dim], rotated in place: row i is position i */
-static void rope(const struct reference_layer *l, double *x, size_t n, size_t heads)
+/* x[n][heads][d], the first n_rot elements of each head rotated in place: row i is position i */
+static void rope(const struct reference_layer *l, double *x, size_t n, size_t heads, size_t d)
 {
 	float *factors = weights(&m, m.n_rot / 2, "%s", m.factors);
 
@@ -123,7 +123,7 @@ static void rope(const struct reference_layer *l, double *x, size_t n, size_t he
 
 		for (size_t i = 0; i < n; i++)
 			for (size_t h = 0; h < heads; h++) {
-				double *v = x + (i * heads + h) * m.head_dim, va = v[a], vb = v[b];
+				double *v = x + (i * heads + h) * d, va = v[a], vb = v[b];
 				double co = cos((double)i * frequency) * length;
 				double si = sin((double)i * frequency) * length;
 
@@ -190,13 +190,13 @@ static double score(const double *q, const double *k, size_t head, size_t distan
 	return sum - (m.alibi > 0 ? alibi_slope(head) * (double)distance : 0);
 }
 
-/* out[n][n_head · head_dim] = softmax(scores) v, causal; query head h reads KV head h / (n_head / n_head_kv). A sink
+/* out[n][n_head · dim_v] = softmax(scores) v, causal; query head h reads KV head h / (n_head / n_head_kv). A sink
  * is one more score of a head, without a value. */
 static double *attention(size_t il, const double *q, const double *k, const double *v, size_t n)
 {
 	const struct reference_layer *l = &m.layer[il];
-	size_t d = m.head_dim, group = m.n_head / m.n_head_kv;
-	double *out = memory(n * m.n_head * d, sizeof *out), *p = memory(n, sizeof *p);
+	size_t d = m.head_dim, dim_v = m.dim_v, group = m.n_head / m.n_head_kv;
+	double *out = memory(n * m.n_head * dim_v, sizeof *out), *p = memory(n, sizeof *p);
 	float *sinks = weights(&m, m.n_head, "blk.%zu.attn_sinks.weight", il);
 
 	for (size_t i = 0; i < n; i++)
@@ -213,9 +213,9 @@ static double *attention(size_t il, const double *q, const double *k, const doub
 			for (size_t j = 0; j <= i; j++)
 				sum += p[j] = exp(p[j] - most);
 			for (size_t j = 0; j <= i; j++)
-				for (size_t e = 0; e < d; e++)
-					out[(i * m.n_head + h) * d + e] +=
-						p[j] / sum * v[(j * m.n_head_kv + h / group) * d + e];
+				for (size_t e = 0; e < dim_v; e++)
+					out[(i * m.n_head + h) * dim_v + e] +=
+						p[j] / sum * v[(j * m.n_head_kv + h / group) * dim_v + e];
 		}
 	free(p);
 	free(sinks);
@@ -286,7 +286,7 @@ static void place(size_t il, const char *norm, double *x, size_t n, size_t heads
 	if (m.rules->heads == HEADS_TOGETHER)
 		norm_in_place(part(il, norm), x, n, heads * d);
 	if (l->rotated)
-		rope(l, x, n, heads);
+		rope(l, x, n, heads, d);
 	if (m.rules->heads == HEADS_EACH_LATE)
 		norm_in_place(part(il, norm), x, n * heads, d);
 	if (l->bare_heads)
@@ -303,29 +303,111 @@ static void warm(const struct reference_layer *l, double *q, size_t n)
 				* log(1 + (double)((i + m.temperature_offset) / m.temperature_length));
 }
 
-static double *attention_part(size_t il, const double *x, size_t n)
+/* The latent rows of keys and values times attn_k_b[head][latent][nope], which files hold for queries. */
+static double *keys_of(size_t il, const double *latent, size_t n, size_t rank, size_t nope)
+{
+	double *k = memory(n * m.n_head * nope, sizeof *k);
+	float *w = weights(&m, nope * rank * m.n_head, "blk.%zu.attn_k_b.weight", il);
+
+	if (!w)
+		die("blk.%zu.attn_k_b.weight: missing", il);
+	for (size_t i = 0; i < n; i++)
+		for (size_t h = 0; h < m.n_head; h++)
+			for (size_t r = 0; r < rank; r++)
+				for (size_t e = 0; e < nope; e++)
+					k[(i * m.n_head + h) * nope + e] += w[(h * rank + r) * nope + e]
+						* latent[i * rank + r];
+	free(w);
+	return k;
+}
+
+/* q of latent attention (DeepSeek-AI 2024): heads of [plain | rotated] elements. */
+static double *latent_queries(size_t il, const double *x, size_t n)
+{
+	size_t rank = n_weights(&m, "blk.%zu.attn_q_a_norm.weight", il), width = m.n_head * m.head_dim;
+	double *a, *q;
+
+	if (!rank)
+		return linear(part(il, "attn_q"), x, n, m.n_embd, width);
+	a = linear(part(il, "attn_q_a"), x, n, m.n_embd, rank);
+	norm_in_place(part(il, "attn_q_a_norm"), a, n, rank);
+	q = linear(part(il, "attn_q_b"), a, n, rank, width);
+	free(a);
+	return q;
+}
+
+/* The rotated parts, at the ends of the heads of q, and of k, for whose heads `shared` is the same. */
+static void place_latent(size_t il, double *q, double *k, double *shared, size_t n)
+{
+	size_t d = m.head_dim, nope = d - m.n_rot;
+	double *turned = columns(q, n * m.n_head, d, nope, m.n_rot);
+
+	rope(&m.layer[il], turned, n, m.n_head, m.n_rot);
+	rope(&m.layer[il], shared, n, 1, m.n_rot);
+	for (size_t i = 0; i < n * m.n_head; i++) {
+		memcpy(q + i * d + nope, turned + i * m.n_rot, m.n_rot * sizeof *q);
+		memcpy(k + i * d + nope, shared + i / m.n_head * m.n_rot, m.n_rot * sizeof *k);
+	}
+	free(turned);
+}
+
+static void latent_qkv(size_t il, const double *x, size_t n, double *qkv[3])
+{
+	size_t d = m.head_dim, nope = d - m.n_rot, rank = n_weights(&m, "blk.%zu.attn_kv_a_norm.weight", il);
+	double *all = linear(part(il, "attn_kv_a_mqa"), x, n, m.n_embd, rank + m.n_rot), *plain;
+	double *latent = columns(all, n, rank + m.n_rot, 0, rank);
+	double *shared = columns(all, n, rank + m.n_rot, rank, m.n_rot);
+
+	norm_in_place(part(il, "attn_kv_a_norm"), latent, n, rank);
+	qkv[0] = latent_queries(il, x, n);
+	if (has(il, "attn_kv_b")) {     /* keys, then values, of each head */
+		double *kv = linear(part(il, "attn_kv_b"), latent, n, rank, m.n_head * (nope + m.dim_v));
+
+		plain = columns(kv, n * m.n_head, nope + m.dim_v, 0, nope);
+		qkv[2] = columns(kv, n * m.n_head, nope + m.dim_v, nope, m.dim_v);
+		free(kv);
+	} else {
+		plain = keys_of(il, latent, n, rank, nope);
+		qkv[2] = linear(part(il, "attn_v_b"), latent, n, rank, m.n_head * m.dim_v);
+	}
+	qkv[1] = memory(n * m.n_head * d, sizeof **qkv);
+	for (size_t i = 0; i < n * m.n_head; i++)
+		memcpy(qkv[1] + i * d, plain + i * nope, nope * sizeof **qkv);
+	place_latent(il, qkv[0], qkv[1], shared, n);
+	free(all);
+	free(latent);
+	free(shared);
+	free(plain);
+}
+
+static void plain_qkv(size_t il, const double *x, size_t n, double *qkv[3])
 {
 	size_t n_q = m.n_head * m.head_dim, n_kv = m.n_head_kv * m.head_dim, all = n_q + 2 * n_kv;
-	double *q = fused(il, "attn_q", "attn_qkv", x, n, (size_t[]){ 0, n_q, all });
-	double *k = fused(il, "attn_k", "attn_qkv", x, n, (size_t[]){ n_q, n_kv, all });
-	double *v = fused(il, "attn_v", "attn_qkv", x, n, (size_t[]){ n_q + n_kv, n_kv, all });
-	double *out, *branch;
 
-	clip(q, n * n_q);
-	clip(k, n * n_kv);
-	clip(v, n * n_kv);
-	place(il, "attn_q_norm", q, n, m.n_head);
-	place(il, "attn_k_norm", k, n, m.n_head_kv);
-	warm(&m.layer[il], q, n);
-	out = attention(il, q, k, v, n);
+	qkv[0] = fused(il, "attn_q", "attn_qkv", x, n, (size_t[]){ 0, n_q, all });
+	qkv[1] = fused(il, "attn_k", "attn_qkv", x, n, (size_t[]){ n_q, n_kv, all });
+	qkv[2] = fused(il, "attn_v", "attn_qkv", x, n, (size_t[]){ n_q + n_kv, n_kv, all });
+	clip(qkv[0], n * n_q);
+	clip(qkv[1], n * n_kv);
+	clip(qkv[2], n * n_kv);
+	place(il, "attn_q_norm", qkv[0], n, m.n_head);
+	place(il, "attn_k_norm", qkv[1], n, m.n_head_kv);
+}
+
+static double *attention_part(size_t il, const double *x, size_t n)
+{
+	double *qkv[3], *out, *branch;
+
+	(has(il, "attn_kv_a_mqa") ? latent_qkv : plain_qkv)(il, x, n, qkv);
+	warm(&m.layer[il], qkv[0], n);
+	out = attention(il, qkv[0], qkv[1], qkv[2], n);
 	if (has(il, "attn_sub_norm"))
-		norm_in_place(part(il, "attn_sub_norm"), out, n, n_q);
-	branch = linear(part(il, "attn_output"), out, n, n_q, m.n_embd);
+		norm_in_place(part(il, "attn_sub_norm"), out, n, m.n_head * m.dim_v);
+	branch = linear(part(il, "attn_output"), out, n, m.n_head * m.dim_v, m.n_embd);
 	if (m.rules->post_norms)
 		norm_in_place(part(il, "post_attention_norm"), branch, n, m.n_embd);
-	free(q);
-	free(k);
-	free(v);
+	for (size_t i = 0; i < 3; i++)
+		free(qkv[i]);
 	free(out);
 	return branch;
 }
@@ -449,6 +531,23 @@ static float *scaled(size_t il, const char *what, const char *suffix, size_t n_e
 	return x;
 }
 
+/* The halves of ffn_gate_up: of each expert, the gate's rows come first. */
+static void split_gate_up(size_t il, const char *suffix, size_t n_expert, struct expert_matrices *x)
+{
+	size_t n = x->n_ff * m.n_embd;
+	float *both = scaled(il, "ffn_gate_up", suffix, n_expert, 2 * n);
+
+	if (!both)
+		return;
+	x->gate = memory(n_expert * n, sizeof *x->gate);
+	x->up = memory(n_expert * n, sizeof *x->up);
+	for (size_t e = 0; e < n_expert; e++) {
+		memcpy(x->gate + e * n, both + 2 * e * n, n * sizeof *both);
+		memcpy(x->up + e * n, both + (2 * e + 1) * n, n * sizeof *both);
+	}
+	free(both);
+}
+
 static struct expert_matrices expert_matrices(size_t il, const char *suffix, size_t n_expert)
 {
 	size_t n_ff = n_weights(&m, "blk.%zu.ffn_down_%s.weight", il, suffix) / m.n_embd / n_expert;
@@ -460,6 +559,8 @@ static struct expert_matrices expert_matrices(size_t il, const char *suffix, siz
 	x.gate_bias = weights(&m, n_expert * n_ff, "blk.%zu.ffn_gate_%s.bias", il, suffix);
 	x.up_bias = weights(&m, n_expert * n_ff, "blk.%zu.ffn_up_%s.bias", il, suffix);
 	x.down_bias = weights(&m, n_expert * m.n_embd, "blk.%zu.ffn_down_%s.bias", il, suffix);
+	if (!x.gate && !x.up)
+		split_gate_up(il, suffix, n_expert, &x);
 	if (!x.gate || !x.up || !x.down)
 		die("blk.%zu: experts are missing", il);
 	return x;

@@ -297,6 +297,37 @@ static void apertus(struct reference *m)
 	}
 }
 
+/* Latent attention: k and v are made for each head. A last part of q and k is rotated. */
+static void latent(struct reference *m)
+{
+	m->head_dim = size(m, "attention.key_length_mla", m->head_dim);
+	m->dim_v = size(m, "attention.value_length_mla", size(m, "attention.value_length", m->dim_v));
+	m->n_head_kv = m->n_head;
+	m->scale = 1 / sqrt((double)m->head_dim);
+}
+
+/* With YaRN, all scores grow, and not only their rotated part. */
+static void deepseek2(struct reference *m)
+{
+	double factor = real(m, "rope.scaling.attn_factor", 1), y = real(m, "rope.scaling.yarn_log_multiplier", 0);
+	double grown = m->yarn ? 1 + (y > 0 ? y : 0.1) * log(m->factor) : 1;
+
+	latent(m);
+	m->rope_length = y > 0 ? factor : m->rope_length;
+	m->scale *= grown * grown * factor * factor;
+	m->temperature_length = size(m, "attention.temperature_length", 0);
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].temperature = real(m, "attention.temperature_scale", 0);
+}
+
+static void minicpm3(struct reference *m)
+{
+	latent(m);
+	m->embedding_scale = 12;
+	m->residual_scale = 1.4 / sqrt((double)m->n_layer);
+	m->logit_scale = 256 / (double)m->n_embd;
+}
+
 static void gpt_oss(struct reference *m)
 {
 	slide(m, 2);
@@ -385,6 +416,9 @@ static const struct rules families[] = {
 	{ .arch = "dbrx", .layer_norm = 1, .halves = 1, .norm2 = "attn_output_norm", .normalised = 1,
 	  .adapt = clamped },
 	{ .arch = "deepseek", .weight_keys = 1 },
+	{ .arch = "deepseek2", .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
+	{ .arch = "mistral4", .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
+	{ .arch = "minicpm3", .halves = 1, .adapt = minicpm3 },
 	{ .arch = "dots1", .halves = 1, .heads = HEADS_EACH, .gate_key = 1, .weight_keys = 1 },
 	{ .arch = "internlm2" },
 	{ .arch = "jais", .layer_norm = 1, .unrotated = 1, .adapt = jais },
@@ -411,7 +445,7 @@ static void read_sizes(struct reference *m)
 	m->n_ff = size(m, "feed_forward_length", 0);
 	m->n_head = size(m, "attention.head_count", 1);
 	m->n_head_kv = size(m, "attention.head_count_kv", m->n_head);
-	m->head_dim = size(m, "attention.key_length", m->n_embd / m->n_head);
+	m->dim_v = m->head_dim = size(m, "attention.key_length", m->n_embd / m->n_head);
 	m->eps = real(m, "attention.layer_norm_rms_epsilon", real(m, "attention.layer_norm_epsilon", 1e-5));
 	m->scale = 1 / sqrt((double)m->head_dim);
 	m->embedding_scale = m->residual_scale = m->logit_scale = 1;

@@ -50,7 +50,8 @@ struct reference {
 	const struct gguf *g;
 	const struct rules *rules;
 	char arch[32];
-	size_t n_vocab, n_embd, n_layer, n_head, n_head_kv, head_dim, n_rot, n_ff;
+	size_t n_vocab, n_embd, n_layer, n_head, n_head_kv, n_rot, n_ff;
+	size_t head_dim, dim_v;         /* of queries and keys; of values */
 	double eps;
 	double rope_base, factor, original_ctx, beta_fast, beta_slow;   /* factor 1: no scaling */
 	double rope_length;             /* what cos and sin are multiplied by */
