@@ -104,6 +104,32 @@ static void also_select(struct op_select *o, struct buffer x, size_t n)
 	o->n[o->buffers++] = n;
 }
 
+void build_select(struct builder *b, struct buffer made, size_t n)
+{
+	size_t n_embd = b->model->n_embd;
+	struct op_select o = { .buffers = 1, .x = { b->plan->x }, .n = { n_embd } };
+
+	if (!b->wanted)
+		return;
+	if (n)
+		also_select(&o, made, n);
+	if (b->pending)
+		also_select(&o, b->plan->branch, n_embd);
+	if (b->model->family->decoder.routes_input && b->layer->experts)
+		also_select(&o, b->plan->mixture.logits, b->model->experts.n);
+	if (b->model->n_per_layer)
+		also_select(&o, b->plan->per_layer, b->plan->per_layer.stride);
+	build_append(b, &op_select, NULL, &o, sizeof o);
+}
+
+size_t build_place(struct builder *b, enum kv_type type, size_t bytes)
+{
+	size_t at = b->plan->state_bytes[type];
+
+	b->plan->state_bytes[type] += bytes;
+	return at;
+}
+
 /* The layer's place in the state, or that of the layer whose K and V it reads. */
 static void place(struct builder *b, struct op_attention *o)
 {
@@ -118,10 +144,9 @@ static void place(struct builder *b, struct op_attention *o)
 		return;
 	}
 	p->layout = gguf_hash(sizes, sizeof sizes, p->layout);
-	for (int type = 0; type < KV_TYPES; type++) {
-		o->offset[type] = p->state_bytes[type];
-		p->state_bytes[type] += a->n_head_kv * kv_block_bytes(type, a->dim_k, attend_stored_v(a));
-	}
+	for (int type = 0; type < KV_TYPES; type++)
+		o->offset[type] = build_place(b, type,
+			a->n_head_kv * kv_block_bytes(type, a->dim_k, attend_stored_v(a)));
 	memcpy(b->places[b->il].at, o->offset, sizeof o->offset);
 }
 
@@ -162,20 +187,11 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 struct packed *build_attended(struct builder *b, struct buffer out)
 {
 	struct op_rows pack = { .n = out.stride, .in = out, .out = out };
-	size_t n_embd = b->model->n_embd;
-	struct op_select select = { .buffers = 1, .x = { b->plan->x }, .n = { n_embd } };
 
 	if (b->model->family->decoder.sub_norms)
 		pack.norm = build_norm_of(b, "attn_sub_norm", pack.n);
 	build_packing(b, "attn_pack", &pack, SLOT_BRANCH);
-	if (b->pending)
-		also_select(&select, b->plan->branch, n_embd);
-	if (b->model->family->decoder.routes_input && b->layer->experts)
-		also_select(&select, b->plan->mixture.logits, b->model->experts.n);
-	if (b->model->n_per_layer)
-		also_select(&select, b->plan->per_layer, b->plan->per_layer.stride);
-	if (b->wanted)
-		build_append(b, &op_select, NULL, &select, sizeof select);
+	build_select(b, b->plan->x, 0);
 	return pack.packed;
 }
 

@@ -67,6 +67,13 @@ struct op *build_packing(struct builder *b, const char *name, struct op_rows *o,
 /* Adds the pending branch to x now. */
 void build_add_branch(struct builder *b);
 
+/* Where b->wanted is set, since only a layer's rows that are asked for matter from here on: moves those of x, of what
+ * is still to be read, and of n elements of `made`, to the front. */
+void build_select(struct builder *b, struct buffer made, size_t n);
+
+/* So many bytes of an extent's data for this layer, where K and V are of this type: where they begin. */
+size_t build_place(struct builder *b, enum kv_type type, size_t bytes);
+
 /* ---- attention ---- */
 
 /* q of all heads, then k, then v. */

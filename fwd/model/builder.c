@@ -308,7 +308,7 @@ static void build_embed(struct builder *b)
 	if (m->family->learned_positions)
 		matrix(b, "position_embd", m->n_ctx_max, m->n_embd, &e.positions);
 	build_leaves(build_append(b, &op_embed, NULL, &e, sizeof e), 0, "", e.x, m->n_embd);
-	if (build_has(b, "token_embd_norm")) {
+	if (build_has(b, "token_embd_norm") && !m->family->final_norm) {
 		norm.norm = build_norm_of(b, "token_embd_norm", m->n_embd);
 		build_append(b, &op_rows, "token_embd_norm", &norm, sizeof norm);
 	}
@@ -319,8 +319,8 @@ static void build_embed(struct builder *b)
 /* output_norm and output, or token_embd again where the file has no output. */
 static void build_head(struct builder *b)
 {
-	struct op_product o = { .x = build_norm(b, "output_norm") };
 	const struct model *m = b->model;
+	struct op_product o = { .x = build_norm(b, m->family->final_norm ? m->family->final_norm : "output_norm") };
 	struct op_logits logits = { .n = m->n_vocab, .scale = m->logit_scale, .cap = m->logit_cap };
 
 	build_add_product(b, &o, build_has(b, "output") ? "output" : "token_embd", NARROW, m->n_vocab,

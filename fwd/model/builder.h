@@ -62,6 +62,9 @@ struct packed *build_attention(struct builder *b, enum head_norms norms);
 /* The same by latent attention (model.h), from packed rows. */
 struct packed *build_latent_attention(struct builder *b, struct packed *x);
 
+/* The short convolution of packed rows, between its gates; its result, packed. */
+struct packed *build_convolution(struct builder *b, struct packed *x);
+
 /* The branch = W · x, n_embd wide. */
 void build_branch(struct builder *b, struct packed *x, const char *name);
 

@@ -12,6 +12,10 @@ static void attention(struct builder *b, struct packed *x)
 {
 	const struct decoder *d = &b->model->family->decoder;
 
+	if (b->layer->taps) {
+		build_branch(b, build_convolution(b, x), "shortconv.out_proj");
+		return;
+	}
 	build_qkv(b, x);
 	build_branch(b, build_attention(b, d->heads), "attn_output");
 	if (d->post_norms)

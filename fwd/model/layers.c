@@ -33,7 +33,7 @@ static int read_layer(struct model *m, size_t il, struct layer *l, struct why *w
 		return why(w, "%s: missing", key_name(m, "attention.head_count").s);
 	l->n_head_kv = l->n_head;
 	l->dim_k = m->n_embd / l->n_head;
-	if (key_size_at(m, "attention.head_count_kv", il, 1, l->n_head, &l->n_head_kv, w) < 0
+	if (key_size_at(m, "attention.head_count_kv", il, !m->family->convolves, l->n_head, &l->n_head_kv, w) < 0
 	    || key_size(m, "attention.key_length", 1, DIM_MAX, &l->dim_k, w) < 0)
 		return -1;
 	l->dim_v = l->dim_k;
@@ -42,11 +42,11 @@ static int read_layer(struct model *m, size_t il, struct layer *l, struct why *w
 	if (!l->dim_k || l->dim_k > DIM_MAX)
 		return why(w, "%s: heads of %zu elements (1 to %d are supported)",
 			key_name(m, "attention.head_count").s, l->dim_k, DIM_MAX);
-	if (l->n_head % l->n_head_kv)
+	if (l->n_head_kv && l->n_head % l->n_head_kv)
 		return why(w, "%s: %zu does not divide the %zu heads", key_name(m, "attention.head_count_kv").s,
 			l->n_head_kv, l->n_head);
 	l->scale = 1 / sqrtf((float)l->dim_k);
-	return 0;
+	return l->n_head_kv ? 0 : key_required(m, "shortconv.l_cache", 1, KV_EXTENT, &l->taps, w);
 }
 
 /* ---- RoPE ---- */

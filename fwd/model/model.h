@@ -50,7 +50,7 @@ struct temperature {
 
 /* What may differ from layer to layer, as read from the file. What a new family varies is one more field here. */
 struct layer {
-	size_t n_head, n_head_kv;
+	size_t n_head, n_head_kv;       /* n_head_kv 0: a short convolution in place of attention */
 	size_t dim_k, dim_v;            /* of one head's queries and keys, and of its values */
 	size_t n_ff;
 	const struct rope_spec *rope;   /* NULL: q and k are not rotated */
@@ -63,6 +63,7 @@ struct layer {
 	struct xielu xielu;             /* the activation, where that is xIELU */
 	const float *slope;             /* [n_head], of ALiBi; or NULL */
 	const struct experts *experts;  /* NULL: a dense layer */
+	size_t taps;                    /* of its convolution */
 	int v_in_k;                     /* see struct attend */
 	size_t rope_at;                 /* the first element of a head that rotates */
 };

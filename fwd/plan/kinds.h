@@ -69,8 +69,18 @@ struct op_attention {
 	const struct rope *rope;        /* or NULL */
 };
 
+/* A causal convolution of each of n channels, between gates (Liquid AI 2025): out = c · y, where y at position t is the
+ * sum of weight[taps - 1 - j] · (b · x at position t - j) over j < taps, product by product, j ascending. The state
+ * keeps b · x of all positions. */
+struct op_convolve {
+	size_t n, taps;
+	const float *weight;            /* [taps][n] */
+	struct buffer in, out;          /* in: b, c and x, n elements each */
+	size_t offset[KV_TYPES];        /* of the layer's in the data of an extent: [KV_EXTENT][n] */
+};
+
 /* The wanted rows of some buffers, moved to their fronts. */
-enum { SELECT_MAX = 4 };
+enum { SELECT_MAX = 5 };
 
 struct op_select {
 	size_t buffers;
@@ -113,7 +123,7 @@ struct op_logits {
 };
 
 extern const struct op_kind op_embed, op_angles, op_rows, op_product;
-extern const struct op_kind op_prepare, op_store, op_attend, op_join, op_select, op_logits;
+extern const struct op_kind op_prepare, op_store, op_attend, op_join, op_convolve, op_select, op_logits;
 extern const struct op_kind op_head_rows, op_copy, op_per_layer;
 
 /* ---- mixtures of experts ---- */

@@ -61,6 +61,7 @@ static int open_buffers(struct plan *p, struct why *w)
 	for (const struct layer *l = p->model->layer + p->setup.first; l < p->model->layer + p->setup.last; l++) {
 		h = size_max(h, l->n_head * l->dim_v);
 		wide = size_max(wide, size_max(layer_qkv(l), 2 * size_max(l->n_ff, p->model->n_per_layer)));
+		wide = size_max(wide, l->taps ? 3 * n_embd : 0);
 		if (l->experts)
 			wide = size_max(wide, 2 * l->experts->n_ff_shared);
 	}

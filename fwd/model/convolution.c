@@ -1,0 +1,32 @@
+/* Short convolutions in place of attention. */
+#include "build.h"
+
+/* The taps of each channel, as rows of all channels. */
+static const float *taps_of(struct builder *b, const char *name, size_t taps, size_t n)
+{
+	const float *from = build_vector(b, name, "weight", taps * n);
+	float *to = build_allocate(b, taps * n * sizeof *to);
+
+	for (size_t i = 0; from && to && i < taps * n; i++)
+		to[i % taps * n + i / taps] = from[i];
+	return to;
+}
+
+struct packed *build_convolution(struct builder *b, struct packed *x)
+{
+	size_t n = b->model->n_embd;
+	struct op_convolve o = { .n = n, .taps = b->layer->taps, .in = buffer_with(b->plan->wide, 3 * n),
+		.out = buffer_with(b->plan->h, n) };
+	struct op_rows pack = { .n = n, .in = o.out, .out = o.out };
+
+	o.weight = taps_of(b, "shortconv.conv", o.taps, n);
+	b->plan->layout = gguf_hash(&n, sizeof n, b->plan->layout);
+	for (int type = 0; type < KV_TYPES; type++)
+		o.offset[type] = build_place(b, type, KV_EXTENT * n * sizeof(float));
+	build_product(b, x, "shortconv.in_proj", NARROW, 3 * n, o.in);
+	build_leaves(build_append(b, &op_convolve, NULL, &o, sizeof o), 0, "", o.out, n);
+	b->wanted = b->il + 1 == b->model->n_layer;
+	build_select(b, o.out, n);
+	build_packing(b, "conv_pack", &pack, SLOT_BRANCH);
+	return pack.packed;
+}
