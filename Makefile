@@ -92,7 +92,7 @@ quantise_o = $(OBJ)/tests/quantise.o $(OBJ)/tests/quantise_few.o $(OBJ)/tests/qu
 made_o = $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkfamilies.o $(OBJ)/tests/mkweights.o $(quantise_o)
 objects = $(lib_o) $(process_o) $(sampler_o) $(tok_o) $(chat_o) $(schema_o) \
 	$(FWD:%=$(OBJ)/fwd/%.o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(SAMPLE:%=$(OBJ)/sample/%.o) \
-	$(GEN:%=$(OBJ)/gen/%.o) $(DESCRIBE:%=$(OBJ)/gguf/%.o) $(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) $(TESTS:%=$(OBJ)/tests/%.o) \
+	$(GEN:%=$(OBJ)/gen/%.o) $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) $(TESTS:%=$(OBJ)/tests/%.o) \
 	$(HELPERS:%=$(OBJ)/tests/%.o) $(OTHERS:%=$(OBJ)/%.o)
 binaries = $(PROGRAMS:%=$(BIN)/%) $(BIN)/bench $(TESTS:%=$(BIN)/tests/%) $(HELPERS:%=$(BIN)/tests/%)
 
@@ -102,7 +102,7 @@ $(BIN)/tok: $(OBJ)/tok/main.o $(tok_o) $(lib_o)
 $(BIN)/chat: $(OBJ)/tok/chat.o $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/fwd: $(OBJ)/fwd/main.o $(OBJ)/fwd/fwd_opts.o $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/kv: $(OBJ)/fwd/kv.o $(OBJ)/fwd/state/segment.o $(OBJ)/fwd/state/object.o $(OBJ)/fwd/kernels/kv_type.o $(lib_o)
-$(BIN)/gguf: $(DESCRIBE:%=$(OBJ)/gguf/%.o) $(fwd_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)
+$(BIN)/gguf: $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(fwd_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)
 $(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(json_o) $(tok_o) $(lib_o)
 $(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(json_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(tok_o) $(lib_o)
