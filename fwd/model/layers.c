@@ -130,11 +130,11 @@ static int read_gating(struct model *m, struct experts *e, struct why *w)
 	if (rule->reads_weights && (key_flag(m, "expert_weights_norm", &e->normalise, w) < 0
 	    || key_float(m, "expert_weights_scale", 0, 1e6, &e->scale, w) < 0
 	    || key_size(m, "expert_group_count", 0, e->n, &e->groups, w) < 0
-	    || key_size(m, "expert_group_used_count", 0, e->groups, &e->groups_used, w) < 0))
+	    || key_size(m, "expert_group_used_count", e->groups > 1, e->groups, &e->groups_used, w) < 0))
 		return -1;
 	e->scale = e->scale > 0 ? e->scale : 1;
 	e->groups = e->groups ? e->groups : 1;
-	if (e->n % e->groups || (e->groups > 1 && !e->groups_used))
+	if (e->n % e->groups)
 		return why(w, "%s: %zu groups of %zu experts", key_name(m, "expert_group_count").s, e->groups, e->n);
 	return 0;
 }
