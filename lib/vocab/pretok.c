@@ -98,6 +98,16 @@ static const unsigned char *spaces(const unsigned char *p, const unsigned char *
 	return p < end && last > start ? last : p;
 }
 
+static int is_capital(unsigned char c)
+{
+	return (unsigned char)(c - 'A') < 26;
+}
+
+static int is_small(unsigned char c)
+{
+	return (unsigned char)(c - 'a') < 26;
+}
+
 /* Capitals, then small letters: at least one small letter, or at least one capital. As in llama.cpp, only A-Z and a-z
  * have a case. Other characters are taken for either: if no small letter follows the capitals, PRETOK_SMALL ends after
  * the last such character among them. */
@@ -107,12 +117,14 @@ static const unsigned char *cased(const struct pretok_step *s, const unsigned ch
 	const unsigned classes = s->classes;
 	size_t n;
 
-	for (; p < end && !(*p >= 'a' && *p <= 'z') && class_at(p, end, &n) & classes; p += n)
+	for (; p < end && !is_small(*p) && class_at(p, end, &n) & classes; p += n)
 		if (*p >= 0x80)
 			caseless = p + n;
-	small = p;
-	for (; p < end && !(*p >= 'A' && *p <= 'Z') && class_at(p, end, &n) & classes; p += n)
-		;
+	for (small = p; p < end; p += n) {
+		n = 1;
+		if (!is_small(*p) && (is_capital(*p) || !(class_at(p, end, &n) & classes)))
+			break;
+	}
 	if (s->op == PRETOK_CAPITAL)
 		return small > start ? p : NULL;
 	return p > small ? p : caseless;
