@@ -394,10 +394,36 @@ static void plain_qkv(size_t il, const double *x, size_t n, double *qkv[3])
 	place(il, "attn_k_norm", qkv[1], n, m.n_head_kv);
 }
 
+/* Gates around a causal convolution of each channel: C · conv(B · X). */
+static double *convolution(size_t il, const double *x, size_t n)
+{
+	size_t width = m.n_embd, taps = n_weights(&m, "%s.weight", part(il, "shortconv.conv")) / width;
+	double *in = linear(part(il, "shortconv.in_proj"), x, n, width, 3 * width), *branch;
+	double *out = memory(n * width, sizeof *out);
+	float *w = weights(&m, taps * width, "%s.weight", part(il, "shortconv.conv"));
+
+	for (size_t t = 0; t < n; t++)
+		for (size_t c = 0; c < width; c++) {
+			for (size_t j = 0; j < taps && j <= t; j++) {
+				const double *row = in + (t - j) * 3 * width;
+
+				out[t * width + c] += (double)w[c * taps + taps - 1 - j] * row[c] * row[2 * width + c];
+			}
+			out[t * width + c] *= in[t * 3 * width + width + c];
+		}
+	branch = linear(part(il, "shortconv.out_proj"), out, n, width, width);
+	free(in);
+	free(out);
+	free(w);
+	return branch;
+}
+
 static double *attention_part(size_t il, const double *x, size_t n)
 {
 	double *qkv[3], *out, *branch;
 
+	if (has(il, "shortconv.conv"))
+		return convolution(il, x, n);
 	(has(il, "attn_kv_a_mqa") ? latent_qkv : plain_qkv)(il, x, n, qkv);
 	warm(&m.layer[il], qkv[0], n);
 	out = attention(il, qkv[0], qkv[1], qkv[2], n);
@@ -689,7 +715,7 @@ static double *embedded(const int *ids, size_t n)
 		for (size_t e = 0; e < m.n_embd; e++)
 			x[i * m.n_embd + e] = embd[(size_t)ids[i] * m.n_embd + e] * m.embedding_scale
 				+ (position ? (double)position[i * m.n_embd + e] : 0);
-	if (n_weights(&m, "token_embd_norm.weight"))
+	if (n_weights(&m, "token_embd_norm.weight") && !m.rules->late_embd_norm)
 		norm_in_place("token_embd_norm", x, n, m.n_embd);
 	free(embd);
 	free(position);
@@ -703,7 +729,7 @@ static double *forward(const int *ids, size_t n)
 
 	for (size_t il = 0; il < m.n_layer; il++)
 		layer(il, x, n);
-	norm_in_place("output_norm", x, n, m.n_embd);
+	norm_in_place(m.rules->late_embd_norm ? "token_embd_norm" : "output_norm", x, n, m.n_embd);
 	logits = linear(n_weights(&m, "output.weight") ? "output" : "token_embd", x, n, m.n_embd, m.n_vocab);
 	for (size_t i = 0; i < n * m.n_vocab; i++) {
 		logits[i] *= m.logit_scale;

@@ -357,6 +357,12 @@ static void smallthinker(struct reference *m)
 
 #define UNGATED_GELU .ungated = 1, .act = GELU
 
+static void lfm2(struct reference *m)
+{
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].window = size(m, "attention.sliding_window", 0);
+}
+
 static const struct rules families[] = {
 	{ .arch = "llama", .normalised = 1 },
 	{ .arch = "gpt2", .layer_norm = 1, .unrotated = 1, UNGATED_GELU },
@@ -419,6 +425,9 @@ static const struct rules families[] = {
 	{ .arch = "deepseek2", .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
 	{ .arch = "mistral4", .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
 	{ .arch = "minicpm3", .halves = 1, .adapt = minicpm3 },
+	{ .arch = "lfm2", .halves = 1, .heads = HEADS_EACH, .late_embd_norm = 1, .adapt = lfm2 },
+	{ .arch = "lfm2moe", .halves = 1, .heads = HEADS_EACH, .gate = GATE_SIGMOID, .gate_key = 1, .normalised = 1,
+	  .late_embd_norm = 1, .adapt = lfm2 },
 	{ .arch = "dots1", .halves = 1, .heads = HEADS_EACH, .gate_key = 1, .weight_keys = 1 },
 	{ .arch = "internlm2" },
 	{ .arch = "jais", .layer_norm = 1, .unrotated = 1, .adapt = jais },
@@ -435,6 +444,19 @@ static const struct rules families[] = {
 
 /* ---- reading ---- */
 
+/* The most of any layer; those with none have convolutions. */
+static size_t kv_heads(const struct reference *m)
+{
+	const struct gguf_value *v = gguf_find(m->g, key_of(m, "attention.head_count_kv"));
+	size_t most = 0;
+
+	if (!v || v->type != GGUF_ARRAY)
+		return size(m, "attention.head_count_kv", m->n_head);
+	for (size_t il = 0; il < v->n; il++)
+		most = (size_t)gguf_element_integer(v, il) > most ? (size_t)gguf_element_integer(v, il) : most;
+	return most;
+}
+
 static void read_sizes(struct reference *m)
 {
 	size_t further = size(m, "nextn_predict_layers", 0);    /* layers that predict further tokens, not run */
@@ -444,7 +466,7 @@ static void read_sizes(struct reference *m)
 	m->n_layer = size(m, "block_count", 0) - further;
 	m->n_ff = size(m, "feed_forward_length", 0);
 	m->n_head = size(m, "attention.head_count", 1);
-	m->n_head_kv = size(m, "attention.head_count_kv", m->n_head);
+	m->n_head_kv = kv_heads(m);
 	m->dim_v = m->head_dim = size(m, "attention.key_length", m->n_embd / m->n_head);
 	m->eps = real(m, "attention.layer_norm_rms_epsilon", real(m, "attention.layer_norm_epsilon", 1e-5));
 	m->scale = 1 / sqrt((double)m->head_dim);

@@ -35,6 +35,7 @@ struct rules {
 	int weighs_inputs;              /* weights multiply the experts' inputs */
 	int routes_input;               /* the router reads the layer's input */
 
+	int late_embd_norm;             /* token_embd_norm is the last norm, not the first */
 	void (*adapt)(struct reference *m);     /* what else is different; or NULL */
 };
 
