@@ -17,7 +17,8 @@ void build_qkv(struct builder *b, struct packed *x)
 		.to = buffer_at(build_qkv_buffer(b), q + k), .heads = 1, .n = v } } };
 	struct op_rows clamp = { .n = q + k + v, .in = build_qkv_buffer(b), .out = build_qkv_buffer(b), .f = ROW_CLAMP,
 		.most = b->model->qkv_clamp };
-	int v_is_k = b->model->family->decoder.v_from_k && !build_has(b, "attn_qkv") && !build_has(b, "attn_v");
+	int v_is_k = b->model->family->decoder.v_from_k && l->dim_v == l->dim_k && !build_has(b, "attn_qkv")
+		&& !build_has(b, "attn_v");
 
 	if (build_has(b, "attn_qkv"))
 		build_add_product(b, &o, "attn_qkv", WIDE, q + k + v, build_qkv_buffer(b));

@@ -4,6 +4,7 @@
 #include "builder.h"
 #include "families.h"
 #include "layers.h"
+#include "lib/base/size.h"
 
 static int gemma(struct model *m, struct why *w)
 {
@@ -42,7 +43,7 @@ static int gemma3(struct model *m, struct why *w)
 /* The sizes of the layers that slide, and the K and V of the last layers: those of the last two that have their own. */
 static int share(struct model *m, size_t shared, struct why *w)
 {
-	size_t own = m->n_layer - shared, n_rot = m->layer[0].dim_k;
+	size_t own = m->n_layer - shared, n_rot = DIM_MAX;
 
 	for (size_t il = 0; il < m->n_layer; il++) {
 		struct layer *l = &m->layer[il];
@@ -53,7 +54,7 @@ static int share(struct model *m, size_t shared, struct why *w)
 		    || key_size(m, "attention.value_length_swa", 1, DIM_MAX, &l->dim_v, w) < 0))
 			return -1;
 		if (l->window)
-			n_rot = l->dim_k;
+			n_rot = size_min(n_rot, l->dim_k);
 		if (il < own)
 			continue;
 		l->kv = &m->layer[own - (l->window ? 2 : 1)];
