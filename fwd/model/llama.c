@@ -97,7 +97,7 @@ static int hunyuan(struct model *m, struct why *w)
 	if (key_real(m, "rope.scaling.alpha", 0, 1e9, &alpha, w) < 0)
 		return -1;
 	if (alpha > 0)
-		m->rope.base *= pow(alpha, dim / (dim - 2));
+		m->rope.base *= dim > 2 ? rope_exp(dim / (dim - 2) * fmath_log(alpha)) : (double)INFINITY;
 	if (!(m->rope.base >= 1.0001 && m->rope.base <= 1e15))
 		return why(w, "%s: %g: a base of %g", key_name(m, "rope.scaling.alpha").s, alpha, m->rope.base);
 	return 0;
