@@ -46,7 +46,7 @@ static inline f32x16 vector_over_exp(f32x16 x, f32x16 u)
 }
 
 /* apply() in scalar_vector.c */
-static inline f32x16 vector_apply(enum unary f, f32x16 x)
+INLINE f32x16 vector_apply(enum unary f, f32x16 x)
 {
 	f32x16 negative = vf_sub(vf_set1(-0.0f), x), positive = vf_max(x, vf_zero());
 
@@ -73,7 +73,7 @@ static inline f32x16 vector_glu_oai(f32x16 gate, f32x16 up)
 	return vf_mul(vector_over_exp(g, vf_mul(vf_set1(-EXP_OAI_SLOPE), g)), vf_add(u, vf_set1(1)));
 }
 
-static inline f32x16 vector_gated(enum unary f, f32x16 gate, f32x16 up)
+INLINE f32x16 vector_gated(enum unary f, f32x16 gate, f32x16 up)
 {
 	return f == UNARY_SWIGLU_OAI ? vector_glu_oai(gate, up) : vf_mul(vector_apply(f, gate), up);
 }
@@ -177,13 +177,23 @@ static void vector_clamp(float *x, float most, size_t n)
 	vf_store_n(x + i, vector_clamped(vf_load_n(x + i, n - i), most), n - i);
 }
 
-static void vector_glu(enum unary f, float *y, const float *gate, const float *up, size_t n)
+/* f is a constant where these are expanded. */
+INLINE void vector_glu_of(enum unary f, float *y, const float *gate, const float *up, size_t n)
 {
 	size_t i = 0;
 
 	for (; i + LANES <= n; i += LANES)
 		vf_store(y + i, vector_gated(f, vf_load(gate + i), vf_load(up + i)));
 	vf_store_n(y + i, vector_gated(f, vf_load_n(gate + i, n - i), vf_load_n(up + i, n - i)), n - i);
+}
+
+static void vector_glu(enum unary f, float *y, const float *gate, const float *up, size_t n)
+{
+	switch (f) {
+	case UNARY_SILU: vector_glu_of(UNARY_SILU, y, gate, up, n); break;
+	case UNARY_GELU: vector_glu_of(UNARY_GELU, y, gate, up, n); break;
+	default: vector_glu_of(f, y, gate, up, n);
+	}
 }
 
 static void vector_unary(enum unary f, float *y, const float *x, size_t n)
