@@ -241,7 +241,7 @@ static void gemma4(void)
 		{ "a", 1, 0 }, { "b", 1, 0 }, { SPACE, 1, 0 }, { SPACE "a", 1, 0 }, { "ab", 1, 0 }, { "\n\n", 1, 0 },
 		{ "b" SPACE, 1, 0 }
 	};
-	static const char *const merges[] = { SPACE " a", "b " SPACE, "a b" };
+	static const char *const merges[] = { (SPACE " a"), ("b " SPACE), "a b" };
 	struct mkgguf *m = begin("gemma4", NULL);
 	struct vocab *v;
 
