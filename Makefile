@@ -54,7 +54,7 @@ FAMILIES = decoder llama gemma gpt2 mixtures deepseek recurrent
 OPS = embed angles rows product prepare store attend convolve select route experts heads copy per_layer logits
 FWD = engine settings supported serve chain model/model model/keys model/layers model/rope \
 	$(FAMILIES:%=model/%) model/families \
-	model/builder model/attention model/latent model/convolution model/feed_forward \
+	model/builder model/attention model/latent model/convolution model/mixers model/feed_forward \
 	plan/plan $(OPS:%=plan/%) state/object state/segment state/digest run/pool run/prefault \
 	measure/meter measure/limits measure/report measure/dump
 SAMPLE = main options session pieces constraint trace

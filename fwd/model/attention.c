@@ -123,6 +123,19 @@ void build_select(struct builder *b, struct buffer made, size_t n)
 	build_append(b, &op_select, NULL, &o, sizeof o);
 }
 
+void build_mixed(struct builder *b, struct buffer made, size_t n)
+{
+	if (b->il + 1 < b->model->n_layer || b->layer->mixers & MIXER_ATTENTION)
+		return;
+	b->wanted = 1;
+	build_select(b, made, n);
+}
+
+void build_unmixed(struct builder *b)
+{
+	build_mixed(b, b->plan->x, 0);
+}
+
 size_t build_place(struct builder *b, enum kv_type type, size_t bytes)
 {
 	size_t at = b->plan->state_bytes[type];

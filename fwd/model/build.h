@@ -71,6 +71,9 @@ void build_add_branch(struct builder *b);
  * is still to be read, and of n elements of `made`, to the front. */
 void build_select(struct builder *b, struct buffer made, size_t n);
 
+/* The same behind a mixer without attention, which makes all rows: in the last layer, unless attention follows. */
+void build_mixed(struct builder *b, struct buffer made, size_t n);
+
 /* So many bytes of an extent's data for this layer, where K and V are of this type: where they begin. */
 size_t build_place(struct builder *b, enum kv_type type, size_t bytes);
 

@@ -65,6 +65,9 @@ struct packed *build_latent_attention(struct builder *b, struct packed *x);
 /* The short convolution of packed rows, between its gates; its result, packed. */
 struct packed *build_convolution(struct builder *b, struct packed *x);
 
+/* For a layer without a mixer, before its branch. */
+void build_unmixed(struct builder *b);
+
 /* The branch = W · x, n_embd wide. */
 void build_branch(struct builder *b, struct packed *x, const char *name);
 

@@ -15,7 +15,7 @@ static const float *taps_of(struct builder *b, const char *name, size_t taps, si
 struct packed *build_convolution(struct builder *b, struct packed *x)
 {
 	size_t n = b->model->n_embd;
-	struct op_convolve o = { .n = n, .taps = b->layer->taps, .in = buffer_with(b->plan->wide, 3 * n),
+	struct op_convolve o = { .n = n, .taps = b->model->ssm.taps, .in = buffer_with(b->plan->wide, 3 * n),
 		.out = buffer_with(b->plan->h, n) };
 	struct op_rows pack = { .n = n, .in = o.out, .out = o.out };
 
@@ -25,8 +25,7 @@ struct packed *build_convolution(struct builder *b, struct packed *x)
 		o.offset[type] = build_place(b, type, KV_EXTENT * n * sizeof(float));
 	build_product(b, x, "shortconv.in_proj", NARROW, 3 * n, o.in);
 	build_leaves(build_append(b, &op_convolve, NULL, &o, sizeof o), 0, "", o.out, n);
-	b->wanted = b->il + 1 == b->model->n_layer;
-	build_select(b, o.out, n);
+	build_mixed(b, o.out, n);
 	build_packing(b, "conv_pack", &pack, SLOT_BRANCH);
 	return pack.packed;
 }

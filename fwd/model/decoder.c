@@ -8,16 +8,17 @@ static const char *or(const char *name, const char *usual)
 	return name ? name : usual;
 }
 
-static void attention(struct builder *b, struct packed *x)
+/* Branches of packed rows that mix positions; attention comes last: in the last layer it leaves only the wanted rows. */
+static void mix(struct builder *b, struct packed *x)
 {
 	const struct decoder *d = &b->model->family->decoder;
 
-	if (b->layer->taps) {
+	if (b->layer->mixers & MIXER_CONVOLUTION)
 		build_branch(b, build_convolution(b, x), "shortconv.out_proj");
-		return;
+	if (b->layer->mixers & MIXER_ATTENTION) {
+		build_qkv(b, x);
+		build_branch(b, build_attention(b, d->heads), "attn_output");
 	}
-	build_qkv(b, x);
-	build_branch(b, build_attention(b, d->heads), "attn_output");
 	if (d->post_norms)
 		build_post_norm(b, "post_attention_norm");
 }
@@ -34,7 +35,6 @@ static void feed_forward(struct builder *b, struct packed *x)
 		build_post_norm(b, "post_ffw_norm");
 }
 
-/* Attention comes last: in the last layer it leaves only the wanted rows. */
 static void parallel_layer(struct builder *b, const char *attn_norm, const char *ffn_norm)
 {
 	struct packed *x = build_norm(b, build_has(b, ffn_norm) ? ffn_norm : attn_norm);
@@ -44,7 +44,7 @@ static void parallel_layer(struct builder *b, const char *attn_norm, const char 
 		x = build_norm_beside(b, attn_norm);
 	else if (build_has(b, "attn_norm_2"))
 		x = build_norm_beside(b, "attn_norm_2");
-	attention(b, x);
+	mix(b, x);
 }
 
 void decoder_layer(struct builder *b, size_t il)
@@ -58,6 +58,10 @@ void decoder_layer(struct builder *b, size_t il)
 	}
 	if (d->routes_input && b->layer->experts)
 		build_router(b, build_norm(b, ""));
-	attention(b, build_norm(b, attn_norm));
-	feed_forward(b, build_norm(b, ffn_norm));
+	if (b->layer->mixers)
+		mix(b, build_norm(b, attn_norm));
+	else
+		build_unmixed(b);
+	if (b->layer->n_ff || b->layer->experts)
+		feed_forward(b, build_norm(b, ffn_norm));
 }

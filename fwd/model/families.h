@@ -45,7 +45,8 @@ struct family {
 	int learned_positions;          /* a table of positions */
 	struct decoder decoder;
 	int predicts;                   /* files may have further layers that predict further tokens */
-	int convolves;                  /* layers without KV heads are short convolutions */
+	enum mixer mixer;               /* of layers without KV heads; 0: all must have some */
+	int partial;                    /* layers may lack a mixer or a feed-forward part */
 	const char *final_norm;         /* NULL: output_norm */
 	int has_experts;                /* in layers with a router */
 	struct expert_rule experts;

@@ -9,6 +9,7 @@
 #include "lib/base/fmath.h"
 #include "lib/base/size.h"
 #include "families.h"
+#include "mixers.h"
 
 /* No model comes near these, and no product of two or three of them overflows. */
 enum { FF_MAX = 1 << 24, HEADS_MAX = 1 << 14, CTX_MAX = 1 << 26 };
@@ -24,17 +25,11 @@ static const struct gguf_tensor *tensor(const struct model *m, size_t il, const 
 
 /* ---- sizes ---- */
 
-static int read_layer(struct model *m, size_t il, struct layer *l, struct why *w)
+/* Elements of the heads of layers with attention. */
+static int read_heads(struct model *m, struct layer *l, struct why *w)
 {
-	if (key_size_at(m, "feed_forward_length", il, 1, FF_MAX, &l->n_ff, w) < 0
-	    || key_size_at(m, "attention.head_count", il, 1, HEADS_MAX, &l->n_head, w) < 0)
-		return -1;
-	if (!l->n_head)
-		return why(w, "%s: missing", key_name(m, "attention.head_count").s);
-	l->n_head_kv = l->n_head;
 	l->dim_k = m->n_embd / l->n_head;
-	if (key_size_at(m, "attention.head_count_kv", il, !m->family->convolves, l->n_head, &l->n_head_kv, w) < 0
-	    || key_size(m, "attention.key_length", 1, DIM_MAX, &l->dim_k, w) < 0)
+	if (key_size(m, "attention.key_length", 1, DIM_MAX, &l->dim_k, w) < 0)
 		return -1;
 	l->dim_v = l->dim_k;
 	if (key_size(m, "attention.value_length", 1, DIM_MAX, &l->dim_v, w) < 0)
@@ -42,11 +37,27 @@ static int read_layer(struct model *m, size_t il, struct layer *l, struct why *w
 	if (!l->dim_k || l->dim_k > DIM_MAX)
 		return why(w, "%s: heads of %zu elements (1 to %d are supported)",
 			key_name(m, "attention.head_count").s, l->dim_k, DIM_MAX);
-	if (l->n_head_kv && l->n_head % l->n_head_kv)
+	if (l->n_head % l->n_head_kv)
 		return why(w, "%s: %zu does not divide the %zu heads", key_name(m, "attention.head_count_kv").s,
 			l->n_head_kv, l->n_head);
 	l->scale = 1 / sqrtf((float)l->dim_k);
-	return l->n_head_kv ? 0 : key_required(m, "shortconv.l_cache", 1, KV_EXTENT, &l->taps, w);
+	return 0;
+}
+
+static int read_layer(struct model *m, size_t il, struct layer *l, struct why *w)
+{
+	const struct family *f = m->family;
+
+	if (key_size_at(m, "feed_forward_length", il, !f->partial, FF_MAX, &l->n_ff, w) < 0
+	    || key_size_at(m, "attention.head_count", il, !f->mixer, HEADS_MAX, &l->n_head, w) < 0)
+		return -1;
+	if (!l->n_head && !f->mixer)
+		return why(w, "%s: missing", key_name(m, "attention.head_count").s);
+	l->n_head_kv = l->n_head;
+	if (key_size_at(m, "attention.head_count_kv", il, !f->mixer, l->n_head, &l->n_head_kv, w) < 0)
+		return -1;
+	l->mixers = l->n_head_kv ? MIXER_ATTENTION : f->mixer;
+	return l->n_head_kv ? read_heads(m, l, w) : 0;
 }
 
 /* ---- RoPE ---- */
@@ -179,16 +190,19 @@ int layers_read(struct model *m, struct why *w)
 		if (read_layer(m, il, l, w) < 0)
 			return -1;
 		l->rope = m->family->unrotated ? NULL : &m->rope;
-		dim_k = size_min(dim_k, l->dim_k);
+		if (l->mixers & MIXER_ATTENTION)
+			dim_k = size_min(dim_k, l->dim_k);
 	}
 	if (!m->family->unrotated && read_rope(m, dim_k, w) < 0)
 		return -1;
 	if (read_experts(m, w) < 0)
 		return -1;
 	for (size_t il = 0; il < m->n_layer; il++)
-		if (!m->layer[il].n_ff && !m->layer[il].experts)
+		if (!m->layer[il].n_ff && !m->layer[il].experts && !m->family->partial)
 			return why(w, "%s: missing", key_name(m, "feed_forward_length").s);
-	return m->family->read ? m->family->read(m, w) : 0;
+	if (m->family->read && m->family->read(m, w) < 0)
+		return -1;
+	return mixers_read(m, w);
 }
 
 int layers_slide(struct model *m, size_t period, struct why *w)

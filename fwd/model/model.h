@@ -48,11 +48,25 @@ struct temperature {
 	size_t offset, length;
 };
 
+/* What mixes the positions of a layer: attention, short convolutions, gated delta nets, state spaces, ... A layer may
+ * have several side by side, or none. */
+enum mixer {
+	MIXER_ATTENTION = 1, MIXER_CONVOLUTION = 2, MIXER_DELTA = 4, MIXER_KDA = 8, MIXER_MAMBA = 16, MIXER_MAMBA2 = 32,
+	MIXER_RWKV7 = 64
+};
+
+/* Sizes of mixers other than attention, as their keys name them. What each means there: mixers.c. */
+struct ssm {
+	size_t taps;                    /* of each channel's convolution */
+	size_t inner, state, groups, rank;
+};
+
 /* What may differ from layer to layer, as read from the file. What a new family varies is one more field here. */
 struct layer {
-	size_t n_head, n_head_kv;       /* n_head_kv 0: a short convolution in place of attention */
+	unsigned mixers;                /* of enum mixer */
+	size_t n_head, n_head_kv;       /* 0: no attention */
 	size_t dim_k, dim_v;            /* of one head's queries and keys, and of its values */
-	size_t n_ff;
+	size_t n_ff;                    /* 0, and no experts: no feed-forward part */
 	const struct rope_spec *rope;   /* NULL: q and k are not rotated */
 	float scale;                    /* of scores: 1 / sqrt(dim_k), mostly */
 	size_t window, chunk;           /* see struct attend; 0: all positions are seen */
@@ -63,7 +77,6 @@ struct layer {
 	struct xielu xielu;             /* the activation, where that is xIELU */
 	const float *slope;             /* [n_head], of ALiBi; or NULL */
 	const struct experts *experts;  /* NULL: a dense layer */
-	size_t taps;                    /* of its convolution */
 	int v_in_k;                     /* see struct attend */
 	size_t rope_at;                 /* the first element of a head that rotates */
 };
@@ -80,6 +93,7 @@ struct model {
 	struct layer *layer;    /* [n_layer] */
 	struct experts experts;
 	struct latent latent;
+	struct ssm ssm;
 	size_t n_ctx_train;     /* what the model was trained for */
 	size_t n_ctx_max;       /* rows of the table of learned positions; SIZE_MAX without one */
 	float eps;              /* of the norms */

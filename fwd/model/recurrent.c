@@ -9,9 +9,9 @@ static int lfm2(struct model *m, struct why *w)
 }
 
 const struct family families_recurrent[] = {
-	{ .arch = "lfm2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = lfm2, .convolves = 1,
+	{ .arch = "lfm2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = lfm2, .mixer = MIXER_CONVOLUTION,
 	  .final_norm = "token_embd_norm", .decoder = { .heads = HEADS_NORMED } },
-	{ .arch = "lfm2moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = lfm2, .convolves = 1,
+	{ .arch = "lfm2moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = lfm2, .mixer = MIXER_CONVOLUTION,
 	  .final_norm = "token_embd_norm", .decoder = { .heads = HEADS_NORMED }, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .normalise = 1 } },
 	{ .arch = NULL },

@@ -7,6 +7,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/size.h"
 #include "fwd/model/builder.h"
+#include "fwd/model/mixers.h"
 #include "kinds.h"
 
 enum { ALIGN = 64 };
@@ -59,9 +60,8 @@ static int open_buffers(struct plan *p, struct why *w)
 	size_t n_embd = p->model->n_embd, h = n_embd, wide = 0;
 
 	for (const struct layer *l = p->model->layer + p->setup.first; l < p->model->layer + p->setup.last; l++) {
-		h = size_max(h, l->n_head * l->dim_v);
-		wide = size_max(wide, size_max(layer_qkv(l), 2 * size_max(l->n_ff, p->model->n_per_layer)));
-		wide = size_max(wide, l->taps ? 3 * n_embd : 0);
+		h = size_max(h, mixers_h(p->model, l));
+		wide = size_max(wide, size_max(mixers_wide(p->model, l), 2 * size_max(l->n_ff, p->model->n_per_layer)));
 		if (l->experts)
 			wide = size_max(wide, 2 * l->experts->n_ff_shared);
 	}

@@ -1,0 +1,76 @@
+/* Keys and sizes of mixers. What struct ssm holds of each:
+ *
+ *	           inner           state              groups      rank
+ *	delta net  all values      of keys, values    key heads   value heads
+ *	Mamba      channels        of a channel                   of the time step
+ *	Mamba 2    all values      of keys            key heads   value heads
+ *	KDA, RWKV 7                of keys, values */
+#include "mixers.h"
+
+#include "lib/base/size.h"
+#include "keys.h"
+
+/* No model comes near these, and no product of two of them overflows. */
+enum { TAPS_MAX = 32, INNER_MAX = 1 << 20, STATE_MAX = 1 << 12, RANK_MAX = 1 << 14 };
+
+static const struct {
+	unsigned mixers;
+	const char *name;
+	size_t most, at;
+} keys[] = {
+	{ MIXER_CONVOLUTION, "shortconv.l_cache", TAPS_MAX, offsetof(struct ssm, taps) },
+	{ MIXER_DELTA | MIXER_KDA | MIXER_MAMBA | MIXER_MAMBA2, "ssm.conv_kernel", TAPS_MAX,
+	  offsetof(struct ssm, taps) },
+	{ MIXER_DELTA | MIXER_MAMBA | MIXER_MAMBA2, "ssm.inner_size", INNER_MAX, offsetof(struct ssm, inner) },
+	{ MIXER_DELTA | MIXER_MAMBA | MIXER_MAMBA2, "ssm.state_size", STATE_MAX, offsetof(struct ssm, state) },
+	{ MIXER_KDA, "kda.head_dim", STATE_MAX, offsetof(struct ssm, state) },
+	{ MIXER_RWKV7, "wkv.head_size", STATE_MAX, offsetof(struct ssm, state) },
+	{ MIXER_DELTA | MIXER_MAMBA2, "ssm.group_count", RANK_MAX, offsetof(struct ssm, groups) },
+	{ MIXER_DELTA | MIXER_MAMBA | MIXER_MAMBA2, "ssm.time_step_rank", RANK_MAX, offsetof(struct ssm, rank) },
+};
+
+/* Value heads have as many elements each, and as many of them read each key head. */
+static int check_heads(const struct model *m, struct why *w)
+{
+	const struct ssm *s = &m->ssm;
+
+	if (s->rank % s->groups)
+		return why(w, "%s: %zu groups of %zu heads", key_name(m, "ssm.group_count").s, s->groups, s->rank);
+	if (s->inner % s->rank)
+		return why(w, "%s: %zu does not divide %zu", key_name(m, "ssm.time_step_rank").s, s->rank, s->inner);
+	return 0;
+}
+
+int mixers_read(struct model *m, struct why *w)
+{
+	unsigned mixers = 0;
+
+	for (size_t il = 0; il < m->n_layer; il++)
+		mixers |= m->layer[il].mixers;
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		size_t *to = (size_t *)((char *)&m->ssm + keys[i].at);
+
+		if (mixers & keys[i].mixers && key_required(m, keys[i].name, 1, keys[i].most, to, w) < 0)
+			return -1;
+	}
+	return mixers & (MIXER_DELTA | MIXER_MAMBA2) ? check_heads(m, w) : 0;
+}
+
+size_t mixers_wide(const struct model *m, const struct layer *l)
+{
+	const struct ssm *s = &m->ssm;
+	size_t n = 0;
+
+	if (l->mixers & MIXER_ATTENTION)
+		n = layer_qkv(l);
+	if (l->mixers & MIXER_CONVOLUTION)
+		n = size_max(n, 3 * m->n_embd);
+	if (l->mixers & MIXER_MAMBA2)
+		n = size_max(n, 2 * s->inner + 2 * s->groups * s->state + s->rank);
+	return n;
+}
+
+size_t mixers_h(const struct model *m, const struct layer *l)
+{
+	return l->mixers & MIXER_ATTENTION ? l->n_head * l->dim_v : 0;
+}

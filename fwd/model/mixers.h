@@ -1,0 +1,14 @@
+/* mixers: the layers' mixers other than attention. */
+#ifndef MIXERS_H
+#define MIXERS_H
+
+#include "model.h"
+
+/* The sizes of those that some layer has, into m->ssm. */
+int mixers_read(struct model *m, struct why *w);
+
+/* Elements of a row that the mixers of a layer make at once: of plan->wide, and of plan->h. */
+size_t mixers_wide(const struct model *m, const struct layer *l);
+size_t mixers_h(const struct model *m, const struct layer *l);
+
+#endif
