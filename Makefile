@@ -52,10 +52,11 @@ KERNELS = kv_type select $(SPEC)
 SIMD = decode prompt table
 FAMILIES = decoder llama gemma gpt2 mixtures deepseek recurrent
 OPS = embed angles rows product prepare store attend convolve select route experts heads copy per_layer logits
+SEGMENT = segment recurrent object
 FWD = engine settings supported serve chain model/model model/keys model/layers model/rope \
 	$(FAMILIES:%=model/%) model/families \
 	model/builder model/attention model/latent model/convolution model/mixers model/feed_forward \
-	plan/plan $(OPS:%=plan/%) state/object state/segment state/digest run/pool run/prefault \
+	plan/plan $(OPS:%=plan/%) $(SEGMENT:%=state/%) state/digest run/pool run/prefault \
 	measure/meter measure/limits measure/report measure/dump
 SAMPLE = main options session pieces constraint trace
 BENCH = main timing print random
@@ -87,6 +88,7 @@ simd_o = $(SIMD:%=$(OBJ)/fwd/kernels/avx2/%.o) \
 	$(SIMD:%=$(OBJ)/fwd/kernels/i8mm/%.o)
 kernels_o = $(simd_o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o)
 fwd_o = $(FWD:%=$(OBJ)/fwd/%.o) $(kernels_o)
+segment_o = $(SEGMENT:%=$(OBJ)/fwd/state/%.o) $(OBJ)/fwd/kernels/kv_type.o
 quantise_o = $(OBJ)/tests/quantise.o $(OBJ)/tests/quantise_few.o $(OBJ)/tests/quantise_grid.o
 # random models
 made_o = $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkfamilies.o $(OBJ)/tests/mkweights.o $(quantise_o)
@@ -101,7 +103,7 @@ all: $(PROGRAMS:%=$(BIN)/%)
 $(BIN)/tok: $(OBJ)/tok/main.o $(tok_o) $(lib_o)
 $(BIN)/chat: $(OBJ)/tok/chat.o $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/fwd: $(OBJ)/fwd/main.o $(OBJ)/fwd/fwd_opts.o $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
-$(BIN)/kv: $(OBJ)/fwd/kv.o $(OBJ)/fwd/state/segment.o $(OBJ)/fwd/state/object.o $(OBJ)/fwd/kernels/kv_type.o $(lib_o)
+$(BIN)/kv: $(OBJ)/fwd/kv.o $(segment_o) $(lib_o)
 $(BIN)/gguf: $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(fwd_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)
 $(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(json_o) $(tok_o) $(lib_o)
 $(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(json_o) $(lib_o)
@@ -121,8 +123,7 @@ $(BIN)/tests/under: $(OBJ)/tests/under.o $(lib_o)
 $(BIN)/tests/frame_test: $(OBJ)/tests/frame_test.o $(lib_o)
 $(BIN)/tests/sampler_test: $(OBJ)/tests/sampler_test.o $(OBJ)/tests/sampler_reference.o $(sampler_o) $(lib_o)
 $(BIN)/tests/stop_test: $(OBJ)/tests/stop_test.o $(lib_o)
-$(BIN)/tests/segment_test: $(OBJ)/tests/segment_test.o $(OBJ)/fwd/state/segment.o $(OBJ)/fwd/state/object.o \
-	$(OBJ)/fwd/kernels/kv_type.o $(SPEC:%=$(OBJ)/fwd/kernels/%.o) $(lib_o)
+$(BIN)/tests/segment_test: $(OBJ)/tests/segment_test.o $(segment_o) $(SPEC:%=$(OBJ)/fwd/kernels/%.o) $(lib_o)
 $(BIN)/tests/system_test: $(OBJ)/tests/system_test.o $(OBJ)/lib/base/system.o $(OBJ)/lib/base/system_darwin.o \
 	$(OBJ)/lib/base/system_bsd.o $(OBJ)/lib/base/system_posix.o
 $(BIN)/tests/pool_test: $(OBJ)/tests/pool_test.o $(OBJ)/fwd/run/pool.o $(lib_o)

@@ -77,6 +77,11 @@ void build_mixed(struct builder *b, struct buffer made, size_t n);
 /* So many bytes of an extent's data for this layer, where K and V are of this type: where they begin. */
 size_t build_place(struct builder *b, enum kv_type type, size_t bytes);
 
+/* The same of recurrent state, for segment_row() and segment_state(): so many bytes of each recent row, so many floats
+ * of a state. */
+size_t build_ring(struct builder *b, size_t bytes);
+size_t build_state(struct builder *b, size_t floats);
+
 /* ---- attention ---- */
 
 /* q of all heads, then k, then v. */

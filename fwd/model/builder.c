@@ -117,6 +117,28 @@ void build_leaves(struct op *op, size_t i, const char *suffix, struct buffer fro
 		op->output[i] = (struct output){ .suffix = suffix, .from = from, .cols = cols };
 }
 
+/* ---- state ---- */
+
+/* Appends n to a size of the state; where it begins. */
+static size_t build_share(struct builder *b, size_t *size, size_t n)
+{
+	size_t at = *size;
+
+	b->plan->layout = gguf_hash(&n, sizeof n, b->plan->layout);
+	*size += n;
+	return at;
+}
+
+size_t build_ring(struct builder *b, size_t bytes)
+{
+	return build_share(b, &b->plan->row_bytes, bytes);
+}
+
+size_t build_state(struct builder *b, size_t floats)
+{
+	return build_share(b, &b->plan->state_floats, (floats + 15) / 16 * 16);
+}
+
 /* ---- products ---- */
 
 /* One more product of the rows o->x. */

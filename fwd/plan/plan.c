@@ -34,7 +34,8 @@ struct segment_shape plan_shape(const struct plan *p, size_t n_ctx, uint32_t kv_
 {
 	return (struct segment_shape){ .model = p->model->fingerprint, .arithmetic = ARITHMETIC,
 		.choices = choices(p, n_ctx), .layout = p->layout, .bytes = p->state_bytes[kv_type],
-		.n_layer = (uint32_t)(p->setup.last - p->setup.first), .kv_type = kv_type, .extent = KV_EXTENT };
+		.state_bytes = p->state_floats * sizeof(float), .row_bytes = p->row_bytes,
+		.scanned = (uint32_t)p->scanned, .n_layer = (uint32_t)(p->setup.last - p->setup.first), .kv_type = kv_type, .extent = KV_EXTENT };
 }
 
 /* ---- opening ---- */
@@ -295,26 +296,68 @@ static void set_runs(struct step *s, struct run *to, const struct run *from, siz
 	s->first = 0;
 }
 
-int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs)
+/* All ops of the body. 0, or -1 if cancelled. */
+static int run_body(struct plan *p)
 {
 	struct step *s = &p->step;
 	struct op *op = p->op, *end = p->op + p->n_body;
 
-	set_runs(s, p->runs, run, n_runs);
-	s->ids = ids;
-	for (struct run *r = p->runs; r < p->runs + n_runs; r++) {
-		r->pos = r->state->length;
-		segment_write_ids(r->state, r->pos, ids + r->first, r->n);
-	}
 	while (op < end) {
 		if (p->cancelled && p->cancelled(p->cancel_context))
 			return -1;
 		s->n = rows_of(s, op->wanted);
 		op = s->n ? run_op(p, op, end) : op + 1;
 	}
-	for (const struct run *r = p->runs; r < p->runs + n_runs; r++)
-		segment_set_length(r->state, r->pos + r->n);
 	return 0;
+}
+
+/* Evaluates the rows of the runs from each state's next on, whose ids it holds. */
+static int evaluate(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs)
+{
+	int status;
+
+	set_runs(&p->step, p->runs, run, n_runs);
+	p->step.ids = ids;
+	for (struct run *r = p->runs; r < p->runs + n_runs; r++) {
+		r->pos = r->state->next;
+		segment_begin(r->state, r->pos, r->n);
+	}
+	status = run_body(p);
+	for (const struct run *r = p->runs; r < p->runs + n_runs; r++)
+		if (status == 0)
+			segment_commit(r->state, r->pos, r->n);
+		else
+			segment_set_length(r->state, r->state->length);
+	return status;
+}
+
+/* Evaluates rows again up to the length. */
+static int evaluate_again(struct plan *p, struct segment *state)
+{
+	struct dump *dump = p->dump;
+	struct run run = { .state = state };
+	int status = 0;
+
+	p->dump = NULL;
+	while (status == 0 && state->next < state->length) {
+		run.n = size_min(p->setup.batch, size_min(state->length - state->next,
+			KV_EXTENT - state->next % KV_EXTENT));
+		status = evaluate(p, segment_ids(state, state->next), &run, 1);
+	}
+	p->dump = dump;
+	return status;
+}
+
+int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs)
+{
+	const int32_t *id = ids;
+
+	for (const struct run *r = run; r < run + n_runs; id += r->n, r++) {
+		if (p->setup.first == 0 && evaluate_again(p, r->state) < 0)
+			return -1;
+		segment_write_ids(r->state, r->state->next, id, r->n);
+	}
+	return evaluate(p, ids, run, n_runs);
 }
 
 void plan_logits(struct plan *p, size_t row, size_t n, float *logits)

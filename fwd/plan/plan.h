@@ -38,8 +38,10 @@ struct plan {
 	struct step step;
 	struct run *runs;               /* [batch], of the step */
 	struct rope *ropes;             /* a list */
-	uint64_t layout;                /* hash of what an extent holds, layer by layer */
+	uint64_t layout;                /* hash of what a segment holds, layer by layer */
 	size_t state_bytes[KV_TYPES];   /* of an extent's data */
+	size_t row_bytes, state_floats; /* of recurrent layers */
+	int scanned;                    /* some are scanned (segment.h) */
 	struct packed *packed;          /* a list */
 	void *memory;                   /* all of plan_memory(): a list */
 	struct mixture mixture;         /* of the experts, if the model has any */
@@ -65,8 +67,9 @@ struct segment_shape plan_shape(const struct plan *p, size_t n_ctx, uint32_t kv_
 int plan_bind(struct plan *p, size_t n_ctx, struct why *w);
 
 /* Evaluates the rows of run[n_runs], 1 to batch in all, after the valid rows of each one's state, where
- * segment_reserve() has made room for them; then these are valid too. ids: of all rows, in the vocabulary. A plan
- * without layer 0 evaluates the rows of x. 0; -1 if cancelled, and none of them is valid. */
+ * segment_reserve() has made room for them; then these are valid too. Before them, where a state's next is below its
+ * length, the valid rows from there on are evaluated again. ids: of all rows, in the vocabulary. A plan without layer 0
+ * evaluates the rows of x, which are those from next on. 0; -1 if cancelled, and none of them is valid. */
 int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs);
 
 /* logits[n][n_vocab] of rows [row, row + n) of those that the last step wanted. */

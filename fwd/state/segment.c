@@ -2,7 +2,8 @@
  *   nothing        object_open() made it
  *   unfinished     the header's magic is 0: no data yet. A maker that was killed leaves it; whoever locks it next
  *                  begins again
- *   finished       the magic is written last; from here on only extents, context, length and marks change
+ *   finished       the magic is written last; from here on only extents, context, length, marks and recurrent
+ *                  state change
  * The header's words that change each hold their own complement, and a hash covers the rest, so that damage shows. What
  * lies past the last whole extent is left over from a killed owner's growing, and used by the next one.
  *
@@ -21,22 +22,20 @@
 #include "lib/base/guard.h"
 #include "lib/base/size.h"
 #include "lib/gguf/gguf.h"
+#include "recurrent.h"
 
 static const uint64_t MAGIC = 0x3167657376706d6c;       /* "lmpvseg1" */
 
-enum { VERSION = 3, HEADER = 4096, IDS_BYTES = KV_EXTENT * sizeof(int32_t), REGIONS = 4, LABEL = 224 };
+enum { VERSION = 4, HEADER = 4096, IDS_BYTES = KV_EXTENT * sizeof(int32_t), REGIONS = 4, LABEL = 224 };
 
 static const uint64_t BYTES_MAX = (uint64_t)1 << 51;    /* of an extent's data */
 
-enum region_kind { REGION_NONE, REGION_IDS, REGION_KV };
+enum region_kind { REGION_NONE, REGION_IDS, REGION_KV, REGION_RECENT, REGION_SNAPSHOTS };
 
-struct region {                 /* pieces of one kind, each of so many positions, `stride` bytes apart */
+/* Pieces of one kind, each of so many positions, `stride` bytes apart, not counting the snapshots in between. */
+struct region {
 	uint32_t kind, positions;
 	uint64_t offset, bytes, stride;
-};
-
-struct mark {                   /* known if check is the complement of value */
-	_Atomic uint64_t value, check;
 };
 
 struct segment_header {
@@ -46,10 +45,10 @@ struct segment_header {
 	struct region region[REGIONS];
 	uint64_t hash;                  /* of version to region */
 	_Atomic uint64_t n_ctx, length; /* low half: the number; high half: its complement */
-	struct mark mark[SEGMENT_MARKS];
+	struct mark mark[SEGMENT_MARKS], state_mark[STATE_MARKS];
 };
 
-_Static_assert(sizeof(struct segment_header) == 256, "no holes: every bit of the header is checked");
+_Static_assert(sizeof(struct segment_header) == 272 + STATE_MARKS * 16, "no holes: every bit of the header is checked");
 
 static size_t extents_of(size_t positions)
 {
@@ -76,9 +75,9 @@ static int check_shape(const struct segment_shape *p, struct why *w)
 		return why(w, "%u layers of %llu bytes", p->n_layer, (unsigned long long)p->bytes);
 	if (p->kv_type >= KV_TYPES)
 		return why(w, "kv_type %u", p->kv_type);
-	if (p->extent != KV_EXTENT || p->spare)
+	if (p->extent != KV_EXTENT)
 		return why(w, "extents of %u positions", p->extent);
-	return 0;
+	return recurrent_check(p, w);
 }
 
 struct kv_head segment_head(const struct segment *s, size_t offset, size_t h)
@@ -96,22 +95,57 @@ static size_t extent_bytes(const struct segment_shape *p)
 	return IDS_BYTES + p->bytes;
 }
 
+/* Whether the bytes of so many positions can be counted. */
+static int fits(const struct segment_shape *p, size_t positions)
+{
+	return extents_of(positions) <= SIZE_MAX / 4 / extent_bytes(p);
+}
+
+/* Bytes of a segment with n extents, and where extent i of one lies. */
+static size_t segment_bytes(const struct segment_shape *p, size_t n)
+{
+	return HEADER + (n ? recurrent_fixed(p) + recurrent_snapshots(n) * p->state_bytes : 0) + n * extent_bytes(p);
+}
+
+static size_t extent_at(const struct segment_shape *p, size_t i)
+{
+	return segment_bytes(p, i + 1) - extent_bytes(p);
+}
+
 static void set_regions(const struct segment_shape *p, struct region r[REGIONS])
 {
-	const size_t all = extent_bytes(p);
+	const size_t all = extent_bytes(p), first = extent_at(p, 0);
 
 	memset(r, 0, REGIONS * sizeof *r);
-	r[0] = (struct region){ REGION_IDS, KV_EXTENT, HEADER, IDS_BYTES, all };
-	r[1] = (struct region){ REGION_KV, KV_EXTENT, HEADER + IDS_BYTES, all - IDS_BYTES, all };
+	r[0] = (struct region){ REGION_IDS, KV_EXTENT, first, IDS_BYTES, all };
+	r[1] = (struct region){ REGION_KV, KV_EXTENT, first + IDS_BYTES, all - IDS_BYTES, all };
+	if (!p->state_bytes && !p->row_bytes)
+		return;
+	r[2] = (struct region){ REGION_RECENT, 2 * STATE_CHUNK, HEADER, recurrent_fixed(p), 0 };
+	r[3] = (struct region){ REGION_SNAPSHOTS, STATE_CHUNK, HEADER + recurrent_fixed(p), p->state_bytes, 0 };
 }
 
 /* ---- what counts ---- */
 
-void segment_set_length(struct segment *s, size_t length)
+static void store_length(struct segment *s, size_t length)
 {
 	if (s->header)
 		atomic_store_explicit(&s->header->length, pack(length), memory_order_release);
 	s->length = length;
+}
+
+void segment_set_length(struct segment *s, size_t length)
+{
+	store_length(s, length);
+	s->next = recurrent_next(s);
+}
+
+void segment_commit(struct segment *s, size_t pos, size_t n)
+{
+	recurrent_commit(s, pos, n);
+	s->next = pos + n;
+	if (s->next > s->length)
+		store_length(s, s->next);
 }
 
 static int32_t *ids_at(const struct segment *s, size_t pos)
@@ -124,6 +158,11 @@ int32_t segment_id(const struct segment *s, size_t pos)
 	return *ids_at(s, pos);
 }
 
+const int32_t *segment_ids(const struct segment *s, size_t pos)
+{
+	return ids_at(s, pos);
+}
+
 void segment_write_ids(struct segment *s, size_t pos, const int32_t *ids, size_t n)
 {
 	for (size_t some; n; pos += some, ids += some, n -= some) {
@@ -132,32 +171,22 @@ void segment_write_ids(struct segment *s, size_t pos, const int32_t *ids, size_t
 	}
 }
 
-static uint64_t known(const struct mark *m)
-{
-	uint64_t value = atomic_load(&m->value);
-
-	return atomic_load(&m->check) == ~value ? value : 0;
-}
-
 uint64_t segment_mark(const struct segment *s, enum segment_mark which)
 {
-	return known(&s->header->mark[which]);
+	return mark_value(&s->header->mark[which]);
 }
 
-/* A kill in between leaves one that is not known. */
 void segment_set_mark(struct segment *s, enum segment_mark which, uint64_t value)
 {
-	struct mark *m = &s->header->mark[which];
-
-	atomic_store(&m->check, atomic_load(&m->value));
-	atomic_store(&m->value, value);
-	atomic_store(&m->check, ~value);
+	mark_set(&s->header->mark[which], value);
 }
 
 /* ---- growing ---- */
 
 static int grow_private(struct segment *s, size_t n, struct why *w)
 {
+	if (recurrent_grow(s, n, w) < 0)
+		return -1;
 	for (void *p; s->n_extents < n; s->extent[s->n_extents++] = p)
 		if (posix_memalign(&p, 64, s->bytes))
 			return why(w, "out of memory: %zu KiB for %d positions of K and V", s->bytes >> 10, KV_EXTENT);
@@ -167,7 +196,7 @@ static int grow_private(struct segment *s, size_t n, struct why *w)
 static void add_mapped(struct segment *s, size_t n)
 {
 	for (; s->n_extents < n; s->n_extents++)
-		s->extent[s->n_extents] = (unsigned char *)s->header + HEADER + s->n_extents * s->bytes;
+		s->extent[s->n_extents] = (unsigned char *)s->header + extent_at(&s->shape, s->n_extents);
 }
 
 /* What a message about a segment begins with. */
@@ -192,7 +221,7 @@ int segment_reserve(struct segment *s, size_t positions, struct why *w)
 		return 0;
 	if (!s->header)
 		return grow_private(s, n, w);
-	if (object_grow(&s->object, HEADER + s->n_extents * s->bytes, HEADER + n * s->bytes, w) < 0)
+	if (object_grow(&s->object, segment_bytes(&s->shape, s->n_extents), segment_bytes(&s->shape, n), w) < 0)
 		return in_segment(s->name, w);
 	add_mapped(s, n);
 	return 0;
@@ -202,7 +231,7 @@ int segment_reserve(struct segment *s, size_t positions, struct why *w)
 
 static int map(struct segment *s, struct why *w)
 {
-	const size_t bytes = HEADER + extents_of(s->n_ctx) * s->bytes;
+	const size_t bytes = segment_bytes(&s->shape, extents_of(s->n_ctx));
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->object.fd, 0);
 	char text[LABEL];
 
@@ -210,6 +239,7 @@ static int map(struct segment *s, struct why *w)
 		return why(w, "%zu bytes cannot be mapped: %s", bytes, strerror(errno));
 	s->header = p;
 	s->mapped = bytes;
+	recurrent_map(s, s->header->state_mark, (unsigned char *)p + HEADER);
 	guard_add(p, bytes, label(s->name, text));
 	return 0;
 }
@@ -236,7 +266,6 @@ static int is_packed(uint64_t word, size_t low, size_t high)
 static int check_header(const struct segment_header *h, size_t bytes, struct why *w)
 {
 	struct region region[REGIONS];
-	size_t need;
 
 	if (h->magic != MAGIC)
 		return why(w, "not a segment of lmpipe");
@@ -251,8 +280,8 @@ static int check_header(const struct segment_header *h, size_t bytes, struct why
 		return why(w, "the table of regions is damaged");
 	if (!is_packed(h->n_ctx, 1, SEGMENT_CTX_MAX) || !is_packed(h->length, 0, SEGMENT_CTX_MAX))
 		return why(w, "the length is damaged");
-	need = extents_of((uint32_t)h->length);
-	if (bytes < HEADER || (bytes - HEADER) / extent_bytes(&h->shape) < need)
+	if (!fits(&h->shape, (uint32_t)h->length)
+	    || bytes < segment_bytes(&h->shape, extents_of((uint32_t)h->length)))
 		return why(w, "%zu bytes: truncated", bytes);
 	return 0;
 }
@@ -271,6 +300,9 @@ static int compare(const struct segment_shape *a, const struct segment_shape *b,
 	if (a->n_layer != b->n_layer || a->layout != b->layout || a->bytes != b->bytes)
 		return why(w, "made for %u layers of %llu bytes a token, not %u of %llu", a->n_layer,
 			(unsigned long long)a->bytes / KV_EXTENT, b->n_layer, (unsigned long long)b->bytes / KV_EXTENT);
+	if (a->state_bytes != b->state_bytes || a->row_bytes != b->row_bytes || a->scanned != b->scanned)
+		return why(w, "made for recurrent state of %llu bytes, not %llu",
+			(unsigned long long)a->state_bytes, (unsigned long long)b->state_bytes);
 	if (a->choices != b->choices)
 		return why(w, "made with another --set or other RoPE settings");
 	return 0;
@@ -305,15 +337,18 @@ static int make(struct segment *s, size_t old, struct why *w)
 
 static int take_over(struct segment *s, const struct segment_header *h, size_t bytes, struct why *w)
 {
-	size_t length = (uint32_t)h->length;
+	size_t length = (uint32_t)h->length, n = extents_of(length);
 
 	if (length > s->n_ctx)
 		return why(w, "has %zu tokens, more than the context of %zu (-c)", length, s->n_ctx);
 	if (map(s, w) < 0)
 		return -1;
 	atomic_store(&s->header->n_ctx, pack(s->n_ctx));
-	add_mapped(s, size_min((bytes - HEADER) / s->bytes, extents_of(s->n_ctx)));
+	while (n < extents_of(s->n_ctx) && bytes >= segment_bytes(&s->shape, n + 1))
+		n++;
+	add_mapped(s, n);
 	s->length = length;
+	s->next = recurrent_next(s);
 	return 0;
 }
 
@@ -349,7 +384,7 @@ static int open_any(struct segment *s, struct why *w)
 	if (check_shape(&s->shape, w) < 0)
 		return -1;
 	s->bytes = extent_bytes(&s->shape);
-	if (s->n_ctx < 1 || s->n_ctx > SEGMENT_CTX_MAX || extents_of(s->n_ctx) > SIZE_MAX / 4 / s->bytes)
+	if (s->n_ctx < 1 || s->n_ctx > SEGMENT_CTX_MAX || !fits(&s->shape, s->n_ctx))
 		return why(w, "a context of %zu positions of %zu bytes", s->n_ctx, s->bytes / KV_EXTENT);
 	s->extent = calloc(extents_of(s->n_ctx), sizeof *s->extent);
 	if (!s->extent)
@@ -369,7 +404,8 @@ int segment_open(struct segment *s, const char *name, const struct segment_shape
 
 int segment_sync(const struct segment *s, struct why *w)
 {
-	if (!s->object.file || (!msync(s->header, HEADER + s->n_extents * s->bytes, MS_SYNC) && !fsync(s->object.fd)))
+	if (!s->object.file || (!msync(s->header, segment_bytes(&s->shape, s->n_extents), MS_SYNC)
+	    && !fsync(s->object.fd)))
 		return 0;
 	why(w, "%s", strerror(errno));
 	return in_segment(s->name, w);
@@ -379,13 +415,15 @@ void segment_close(struct segment *s)
 {
 	struct why ignored;
 
-	for (size_t i = 0; !s->header && i < s->n_extents; i++)
-		free(s->extent[i]);
-	if (s->header) {
+	if (!s->header) {
+		for (size_t i = 0; i < s->n_extents; i++)
+			free(s->extent[i]);
+		recurrent_free(s);
+	} else {
 		if (s->object.made && !s->length)
 			object_remove(&s->object, &ignored);
 		else
-			object_shrink(&s->object, HEADER + extents_of(s->length) * s->bytes);
+			object_shrink(&s->object, segment_bytes(&s->shape, extents_of(s->length)));
 		guard_remove(s->header);
 		munmap(s->header, s->mapped);
 	}
@@ -408,7 +446,7 @@ static int inspect(struct object *o, const char *name, struct segment_info *info
 	if (check_header(&h, bytes, w) < 0)
 		return -1;
 	*info = (struct segment_info){ .shape = h.shape, .length = (uint32_t)h.length, .n_ctx = (uint32_t)h.n_ctx,
-		.bytes = bytes, .digest = known(&h.mark[SEGMENT_DIGEST]), .owner = object_owner(o) };
+		.bytes = bytes, .digest = mark_value(&h.mark[SEGMENT_DIGEST]), .owner = object_owner(o) };
 	return 0;
 }
 
@@ -428,6 +466,7 @@ static int copy(struct segment *to, const struct segment *from, struct why *w)
 		return -1;
 	for (size_t i = 0; i < extents_of(from->length); i++)
 		memcpy(to->extent[i], from->extent[i], from->bytes);
+	recurrent_copy(to, from);
 	for (int which = 0; which < SEGMENT_MARKS; which++)
 		segment_set_mark(to, which, segment_mark(from, which));
 	segment_set_length(to, from->length);

@@ -1,5 +1,5 @@
 /* segment: the state of one sequence: its ids, and their K and V in extents of KV_EXTENT positions (kv_type.h), which
- * are added as it grows. A named segment lies in a file, mostly of shared memory (object.h), and outlives the process;
+ * are added as it grows; for layers with recurrent state also that state at some positions (recurrent.h). A named segment lies in a file, mostly of shared memory (object.h), and outlives the process;
  * one without a name lies in the memory of the process. Whoever evaluates writes the data before the length that makes
  * it count, so that a kill at any moment leaves a valid state. One process at a time has a segment open.
  *
@@ -13,7 +13,15 @@
 
 #include "lib/base/why.h"
 #include "fwd/kernels/kv_type.h"
+#include "mark.h"
 #include "object.h"
+
+enum {
+	SEGMENT_CTX_MAX = 1 << 26,
+	STATE_CHUNK = 32,       /* positions of a chunk: recurrent layers start one at each multiple */
+	STATE_SNAPSHOTS = 22,   /* at most: 1 + log2(SEGMENT_CTX_MAX / STATE_CHUNK) */
+	STATE_MARKS = 3 + STATE_SNAPSHOTS       /* of the ring's halves, the current state, the snapshots */
+};
 
 struct segment_shape {          /* what must agree between a segment and the fwd that opens it */
 	uint64_t model;         /* fingerprint */
@@ -21,16 +29,19 @@ struct segment_shape {          /* what must agree between a segment and the fwd
 	uint64_t choices;       /* hash of what else changes K and V: RoPE as it follows from -c, overrides */
 	uint64_t layout;        /* hash of how the data of an extent is divided among layers and heads */
 	uint64_t bytes;         /* of an extent's data: a multiple of 64 */
+	uint64_t state_bytes;   /* of the recurrent state at one position: a multiple of 64 */
+	uint64_t row_bytes;     /* of what such layers keep of each recent position; both 0: there are none */
 	uint32_t n_layer;
 	uint32_t kv_type;       /* enum kv_type */
 	uint32_t extent;        /* KV_EXTENT */
-	uint32_t spare;         /* 0 */
+	uint32_t scanned;       /* 1: the state after the latest row is kept too */
 };
 
 struct segment {
 	struct segment_shape shape;
 	size_t n_ctx;           /* positions, at most */
 	size_t length;          /* positions that count */
+	size_t next;            /* = length; less where recurrent state has to be made again, from next on */
 	unsigned char **extent; /* [positions / KV_EXTENT]; the table does not move while the segment is open */
 	size_t bytes;           /* of one extent */
 	/* private from here */
@@ -39,9 +50,12 @@ struct segment {
 	struct object object;
 	struct segment_header *header;
 	size_t mapped;          /* bytes */
+	struct recurrent {
+		unsigned char *ring, *current, *snapshot[STATE_SNAPSHOTS];
+		size_t n_snapshots;
+		struct mark *mark;      /* [STATE_MARKS] */
+	} recurrent;
 };
-
-enum { SEGMENT_CTX_MAX = 1 << 26 };
 
 /* Makes or opens the segment of this name, takes its lock (a live owner: "in use"; a dead one's lock is free by itself)
  * and checks its header against the shape. It may hold n_ctx positions at most, which is an error where it has more
@@ -59,11 +73,18 @@ void segment_close(struct segment *s);
 /* Makes room for so many positions, at most n_ctx; what counts does not change, whatever happens. */
 int segment_reserve(struct segment *s, size_t positions, struct why *w);
 
-/* Shortens the state, which is visible at once; or extends it after the data is written (a release store). */
+/* Shortens the state, which is visible at once; sets next. */
 void segment_set_length(struct segment *s, size_t length);
+
+/* A batch of n positions from pos = next on, for which there is room: begin, before any of it is written; commit, when
+ * all of it is: next = pos + n, and that is the length if it was less (a release store). A batch that is begun but not
+ * finished ends with segment_set_length(s, s->length). */
+void segment_begin(struct segment *s, size_t pos, size_t n);
+void segment_commit(struct segment *s, size_t pos, size_t n);
 
 /* The ids at positions for which there is room. */
 int32_t segment_id(const struct segment *s, size_t pos);
+const int32_t *segment_ids(const struct segment *s, size_t pos);        /* up to the next multiple of KV_EXTENT */
 void segment_write_ids(struct segment *s, size_t pos, const int32_t *ids, size_t n);
 
 /* What lies so many bytes into the data of an extent. */
@@ -71,6 +92,25 @@ void *segment_data(const struct segment *s, size_t extent, size_t offset);
 
 /* K and V of KV head h of its layer, which lie so many bytes into the data of an extent. */
 struct kv_head segment_head(const struct segment *s, size_t offset, size_t h);
+
+/* ---- recurrent layers, in a batch from pos to end ----
+ *
+ * A layer's state at position p is that before the row p is evaluated. The state at each p in (pos, end] that is a
+ * multiple of STATE_CHUNK is written by the batch, where segment_keeps(); it is read, at the start of the chunk of pos, if
+ * the layer is not scanned. Rows of the chunk of pos and, once they are written, of the batch can be read. */
+
+/* What a layer keeps of the row at pos: `bytes` at so many bytes into the rows. A row of the chunk before the last one
+ * written is gone. */
+void *segment_row(const struct segment *s, size_t offset, size_t bytes, size_t pos);
+
+/* The state at p, a multiple of STATE_CHUNK, so many floats into it. NULL for 0, where it is zero. */
+float *segment_state(const struct segment *s, size_t p, size_t offset);
+
+/* Whether the state at p is kept by a batch that ends at `end`. */
+int segment_keeps(size_t p, size_t end);
+
+/* Of a scanned layer: the state at pos, to be made that at end. */
+float *segment_current(const struct segment *s, size_t offset);
 
 /* Two numbers of a named segment, 0 where they are not known: of the model file and of its weights. */
 enum segment_mark { SEGMENT_FILE, SEGMENT_DIGEST, SEGMENT_MARKS };

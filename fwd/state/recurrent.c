@@ -1,0 +1,273 @@
+/* Recurrent state: where it lies, what of it is known, and what a batch does to it. */
+#include "recurrent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/size.h"
+
+enum { RING = 2 * STATE_CHUNK };
+
+static const uint64_t BYTES_MAX = (uint64_t)1 << 46;    /* of one snapshot; of the ring */
+
+/* ---- positions ---- */
+
+/* The snapshot that keeps the state at p, a multiple of STATE_CHUNK above 0. */
+static size_t snapshot_of(size_t p)
+{
+	size_t i = 0;
+
+	for (p /= STATE_CHUNK; p % 2 == 0; p /= 2)
+		i++;
+	return i;
+}
+
+/* The last position up to `end` that snapshot i keeps; 0: none. */
+static size_t last_of(size_t i, size_t end)
+{
+	size_t step = (size_t)STATE_CHUNK << i, steps = end / step;
+
+	return steps ? (steps - (steps % 2 == 0)) * step : 0;
+}
+
+int segment_keeps(size_t p, size_t end)
+{
+	return last_of(snapshot_of(p), end) == p;
+}
+
+/* ---- layout ---- */
+
+int recurrent_check(const struct segment_shape *p, struct why *w)
+{
+	if (p->row_bytes > BYTES_MAX / RING || p->state_bytes > BYTES_MAX || p->state_bytes % 64 || p->scanned > 1)
+		return why(w, "recurrent state of %llu bytes, rows of %llu", (unsigned long long)p->state_bytes,
+			(unsigned long long)p->row_bytes);
+	return 0;
+}
+
+static int is_recurrent(const struct segment *s)
+{
+	return s->shape.state_bytes || s->shape.row_bytes;
+}
+
+static size_t ring_bytes(const struct segment_shape *p)
+{
+	return RING * p->row_bytes;
+}
+
+size_t recurrent_fixed(const struct segment_shape *p)
+{
+	return ring_bytes(p) + (p->scanned ? p->state_bytes : 0);
+}
+
+size_t recurrent_snapshots(size_t n)
+{
+	size_t i = 0;
+
+	while (last_of(i, n * KV_EXTENT))
+		i++;
+	return i;
+}
+
+static void place_fixed(struct segment *s, unsigned char *at)
+{
+	s->recurrent.ring = at;
+	s->recurrent.current = at + ring_bytes(&s->shape);
+}
+
+void recurrent_map(struct segment *s, struct mark *marks, unsigned char *data)
+{
+	struct recurrent *r = &s->recurrent;
+	size_t n = recurrent_snapshots((s->n_ctx + KV_EXTENT - 1) / KV_EXTENT);
+
+	r->mark = marks;
+	place_fixed(s, data);
+	for (; r->n_snapshots < n; r->n_snapshots++) {
+		size_t extents = (((size_t)STATE_CHUNK << r->n_snapshots) - 1) / KV_EXTENT;
+
+		r->snapshot[r->n_snapshots] = data + recurrent_fixed(&s->shape) + extents * s->bytes
+			+ r->n_snapshots * s->shape.state_bytes;
+	}
+}
+
+static int allocate(void **p, size_t bytes, struct why *w)
+{
+	return posix_memalign(p, 64, bytes) ? why(w, "out of memory: %zu KiB of recurrent state", bytes >> 10) : 0;
+}
+
+int recurrent_grow(struct segment *s, size_t n, struct why *w)
+{
+	struct recurrent *r = &s->recurrent;
+	void *p;
+
+	if (!is_recurrent(s))
+		return 0;
+	if (!r->mark && !(r->mark = calloc(STATE_MARKS, sizeof *r->mark)))
+		return why(w, "out of memory");
+	if (!r->ring) {
+		if (allocate(&p, recurrent_fixed(&s->shape), w) < 0)
+			return -1;
+		place_fixed(s, p);
+	}
+	for (; r->n_snapshots < recurrent_snapshots(n); r->snapshot[r->n_snapshots++] = p)
+		if (allocate(&p, s->shape.state_bytes, w) < 0)
+			return -1;
+	return 0;
+}
+
+void recurrent_free(struct segment *s)
+{
+	struct recurrent *r = &s->recurrent;
+
+	for (size_t i = 0; i < r->n_snapshots; i++)
+		free(r->snapshot[i]);
+	free(r->ring);
+	free(r->mark);
+}
+
+/* ---- what ops read and write ---- */
+
+void *segment_row(const struct segment *s, size_t offset, size_t bytes, size_t pos)
+{
+	return s->recurrent.ring + offset * RING + pos % RING * bytes;
+}
+
+float *segment_state(const struct segment *s, size_t pos, size_t offset)
+{
+	return pos ? (float *)(void *)s->recurrent.snapshot[snapshot_of(pos)] + offset : NULL;
+}
+
+float *segment_current(const struct segment *s, size_t offset)
+{
+	return (float *)(void *)s->recurrent.current + offset;
+}
+
+/* ---- what is known ---- */
+
+static struct mark *half_mark(const struct segment *s, size_t chunk)
+{
+	return &s->recurrent.mark[chunk % 2];
+}
+
+static struct mark *current_mark(const struct segment *s)
+{
+	return &s->recurrent.mark[2];
+}
+
+static struct mark *snapshot_mark(const struct segment *s, size_t i)
+{
+	return &s->recurrent.mark[3 + i];
+}
+
+/* Whether the state at the start of a chunk is kept. */
+static int has_state(const struct segment *s, size_t p)
+{
+	return !p || mark_is(snapshot_mark(s, snapshot_of(p)), p);
+}
+
+/* Whether the row at pos can be evaluated as it is. */
+static int goes_on(const struct segment *s, size_t pos)
+{
+	size_t chunk = pos / STATE_CHUNK;
+
+	if (!pos)
+		return 1;
+	if (s->shape.scanned && !mark_is(current_mark(s), pos))
+		return 0;
+	return !s->shape.row_bytes || (has_state(s, chunk * STATE_CHUNK)
+		&& (pos % STATE_CHUNK == 0 || mark_is(half_mark(s, chunk), chunk)));
+}
+
+size_t recurrent_next(const struct segment *s)
+{
+	size_t next = 0, p;
+
+	if (!is_recurrent(s) || goes_on(s, s->length))
+		return s->length;
+	for (size_t i = 0; i < s->recurrent.n_snapshots; i++) {
+		p = mark_value(snapshot_mark(s, i));
+		if (p > next && p <= s->length && p % STATE_CHUNK == 0 && snapshot_of(p) == i)
+			next = p;
+	}
+	return next;
+}
+
+/* ---- a batch ---- */
+
+/* The first of its last two chunks: the ring keeps no more. */
+static size_t first_chunk(size_t pos, size_t n)
+{
+	size_t first = pos / STATE_CHUNK, last = (pos + n - 1) / STATE_CHUNK;
+
+	return last > first ? last - 1 : first;
+}
+
+/* Makes the current state that at pos. */
+static void rewind_current(struct segment *s, size_t pos)
+{
+	void *current = s->recurrent.current;
+
+	if (mark_is(current_mark(s), pos)) {
+		mark_forget(current_mark(s));
+		return;
+	}
+	mark_forget(current_mark(s));
+	if (pos)
+		memcpy(current, segment_state(s, pos, 0), s->shape.state_bytes);
+	else
+		memset(current, 0, s->shape.state_bytes);
+}
+
+void segment_begin(struct segment *s, size_t pos, size_t n)
+{
+	size_t end = pos + n;
+
+	if (!is_recurrent(s))
+		return;
+	for (size_t c = first_chunk(pos, n); c * STATE_CHUNK < end; c++)
+		if (c * STATE_CHUNK >= pos)
+			mark_forget(half_mark(s, c));
+	for (size_t i = 0, p; (p = last_of(i, end)); i++)
+		if (p > pos)
+			mark_forget(snapshot_mark(s, i));
+	if (s->shape.scanned)
+		rewind_current(s, pos);
+}
+
+void recurrent_commit(struct segment *s, size_t pos, size_t n)
+{
+	size_t end = pos + n, length = size_max(s->length, end);
+
+	if (!is_recurrent(s))
+		return;
+	for (size_t c = first_chunk(pos, n); c * STATE_CHUNK < end; c++)
+		if (end >= size_min((c + 1) * STATE_CHUNK, length))
+			mark_set(half_mark(s, c), c);
+	for (size_t i = 0, p; (p = last_of(i, end)); i++)
+		if (p > pos)
+			mark_set(snapshot_mark(s, i), p);
+	if (s->shape.scanned)
+		mark_set(current_mark(s), end);
+}
+
+/* Only marks of what lies below the length are taken along. */
+void recurrent_copy(struct segment *to, const struct segment *from)
+{
+	size_t bytes = from->shape.state_bytes, chunk = from->length / STATE_CHUNK;
+
+	if (!is_recurrent(from))
+		return;
+	memcpy(to->recurrent.ring, from->recurrent.ring, recurrent_fixed(&from->shape));
+	for (size_t c = chunk ? chunk - 1 : 0; c <= chunk; c++)
+		if (mark_is(half_mark(from, c), c))
+			mark_set(half_mark(to, c), c);
+	if (mark_is(current_mark(from), from->length))
+		mark_set(current_mark(to), from->length);
+	for (size_t i = 0, p; last_of(i, from->length); i++) {
+		p = mark_value(snapshot_mark(from, i));
+		if (!p || p > from->length || p % STATE_CHUNK || snapshot_of(p) != i)
+			continue;
+		memcpy(to->recurrent.snapshot[i], from->recurrent.snapshot[i], bytes);
+		mark_set(snapshot_mark(to, i), p);
+	}
+}

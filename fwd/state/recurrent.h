@@ -1,0 +1,42 @@
+/* recurrent: what a segment keeps for layers with recurrent state, beside the extents. K and V can be cut back to any
+ * position; a recurrent state cannot, so states of earlier positions are kept, at starts of chunks of STATE_CHUNK
+ * positions (segment.h):
+ *   ring        rows of the last two chunks: those of a chunk with the same parity replace them. A half's mark is the
+ *               chunk whose rows below the length it holds
+ *   snapshots   snapshot i is the state at the latest position STATE_CHUNK · 2^i · odd, so that distances double and
+ *               neither of two neighbouring chunks' starts replaces the other. Its mark is that position
+ *   current     the state behind the latest row, of layers that are scanned row by row. Its mark is its position
+ * The state at 0 is zero. Evaluating a batch takes away the marks of what it replaces before it begins, and sets the new
+ * ones before its rows count: after a kill, what is still marked is right, and the rest is made again from the ids.
+ *
+ * Ring and current lie before the first extent, snapshot i before the extent with row STATE_CHUNK · 2^i - 1, so that all
+ * are allocated as a segment grows. Private to segment.c and recurrent.c. */
+#ifndef RECURRENT_H
+#define RECURRENT_H
+
+#include "segment.h"
+
+/* Whether the sizes in a shape are possible. */
+int recurrent_check(const struct segment_shape *p, struct why *w);
+
+/* Bytes of ring and current; snapshots before the end of extent n - 1. */
+size_t recurrent_fixed(const struct segment_shape *p);
+size_t recurrent_snapshots(size_t n);
+
+/* Binds a segment in a file to its marks, and to its ring, current and snapshots; `data` is where the first lies. */
+void recurrent_map(struct segment *s, struct mark *marks, unsigned char *data);
+
+/* The same in memory of the process, for n extents; more is added where n grows. */
+int recurrent_grow(struct segment *s, size_t n, struct why *w);
+void recurrent_free(struct segment *s);
+
+/* From where rows are to be evaluated so that the segment can go on at its length. */
+size_t recurrent_next(const struct segment *s);
+
+/* Sets the marks of a batch. */
+void recurrent_commit(struct segment *s, size_t pos, size_t n);
+
+/* What counts, to a segment with as much room. */
+void recurrent_copy(struct segment *to, const struct segment *from);
+
+#endif
