@@ -91,7 +91,8 @@ enum { N_LENGTHS = sizeof lengths / sizeof *lengths };
 /* Within 1 unit in the last place over the whole range; silu and gelu within 4, or near zero. */
 static void exp_test(void)
 {
-	double worst = 0, worst_silu = 0, worst_gelu = 0, worst_tanh = 0, worst_sigmoid = 0, worst_oai = 0;
+	double worst = 0, worst_silu = 0, worst_gelu = 0, worst_tanh = 0, worst_sigmoid = 0, worst_oai = 0,
+		worst_plus = 0;
 
 	for (float x = -87.3f; x < 88.7f; x += 0.00037f) {
 		double e = exp(x), g, s = x / (1 + exp(-(double)x));
@@ -100,6 +101,7 @@ static void exp_test(void)
 		worst_silu = fmax(worst_silu, fabs(exp_silu(x) - s) / (fabs(s) + 1e-30));
 		worst_tanh = fmax(worst_tanh, fabs(exp_tanh(x) - tanh(x)));
 		worst_sigmoid = fmax(worst_sigmoid, fabs(exp_sigmoid(x) - 1 / (1 + exp(-(double)x))));
+		worst_plus = fmax(worst_plus, fabs(exp_softplus(x) / (fmax(x, 0) + log1p(exp(-fabs(x)))) - 1));
 		g = x < 7 ? x / (1 + exp(-1.702 * x)) : 7 / (1 + exp(-1.702 * 7));
 		worst_oai = fmax(worst_oai, fabs(exp_glu_oai(x, x) - g * (fmax(-7, fmin(7, x)) + 1)));
 		g = x / (1 + exp(-2 * sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
@@ -110,6 +112,8 @@ static void exp_test(void)
 	holds(worst_silu < 2 * 0x1p-23, "scalar", "silu: error", 0);
 	holds(worst_tanh < 2 * 0x1p-23 && worst_sigmoid < 0x1p-23 && worst_oai < 64 * 0x1p-23, "scalar",
 	      "tanh, sigmoid, swiglu_oai: error", 0);
+	holds(worst_plus < 2 * 0x1p-23 && exp_softplus(-INFINITY) == 0 && exp_softplus(INFINITY) == INFINITY, "scalar",
+	      "softplus: error", 0);
 	/* the argument's own rounding, magnified by up to 2u */
 	holds(worst_gelu < 64 * 0x1p-23, "scalar", "gelu: error", 0);
 	holds(exp_of(0) == 1 && exp_of(-INFINITY) == 0 && exp_of(INFINITY) == INFINITY && exp_of(-1e30f) == 0, "scalar",
@@ -158,7 +162,7 @@ static void linear_test(const struct kernels *s, const struct kernels *t)
 
 static void unary_test(const struct kernels *s, const struct kernels *t)
 {
-	static const char *const names[] = { "silu", "gelu", "relu", "relu2", "sigmoid" };
+	static const char *const names[] = { "silu", "gelu", "relu", "relu2", "sigmoid", "exp", "softplus" };
 	size_t n = 1 << 16;
 	float *x = array(n, 20), *up = array(n, 3), *a = array(n, 1), *b = array(n, 1);
 
@@ -221,6 +225,34 @@ static void norm_test(const struct kernels *s, const struct kernels *t)
 			holds(same(x, y, n), t->name, kind == NORM_LAYER ? "layer norm" : "rms norm", n);
 			free(x), free(w), free(b), free(y);
 		}
+}
+
+/* ---- small matrices ---- */
+
+/* Rows and columns around the sizes of tiles; a read along its rows, and across them. */
+static void chain_test(const struct kernels *s, const struct kernels *t)
+{
+	static const size_t sizes[] = { 0, 1, 2, 5, 6, 7, 13, 16, 31, 32, 33, 64, 67, 128 };
+	enum { SIZES = sizeof sizes / sizeof *sizes, GAP = 3 };
+
+	for (size_t i = 0; i < SIZES * SIZES * 3; i++) {
+		size_t rows = sizes[i % SIZES], cols = sizes[i / SIZES % SIZES], n = sizes[(i * 5 + i / SIZES) % SIZES];
+		float *a = array(rows * n, 1), *b = array((cols + GAP) * (n + GAP), 1);
+		float *y = array(rows * (cols + GAP), 1), *z = copy(y, rows * (cols + GAP));
+		struct chain_job d = { .rows = rows, .cols = cols, .n = n, .a = a, .b = b, .a_row = i % 2 ? n : 1,
+			.a_step = i % 2 ? 1 : rows, .b_row = cols + GAP, .y = y, .y_row = cols + GAP };
+
+		s->chain(&d);
+		d.y = z;
+		t->chain(&d);
+		holds(same(y, z, rows * (cols + GAP)), t->name, "chain", n);
+		d.a_row = n, d.a_step = 1, d.b_row = n + GAP;
+		t->dots(&d);
+		d.y = y;
+		s->dots(&d);
+		holds(same(y, z, rows * (cols + GAP)), t->name, "dots", n);
+		free(a), free(b), free(y), free(z);
+	}
 }
 
 /* ---- rotation ---- */
@@ -354,6 +386,7 @@ int main(void)
 		unary_test(s, t);
 		linear_test(s, t);
 		norm_test(s, t);
+		chain_test(s, t);
 		rope_test(s, t);
 		store_test(s, t);
 		block_test(s, t);

@@ -73,6 +73,24 @@ static inline float exp_tanh(float x)
 	return 1 - 2 / (1 + exp_of(2 * x));
 }
 
+/* ln(1 + e^x) = max(x, 0) + ln(1 + z), z = e^-|x|; ln(1 + z) = 2 artanh s = 2s + s·u·p(u), s = z / (2 + z), u = s² up to
+ * 1/9. The polynomial is the one through the Chebyshev nodes. */
+#define SOFTPLUS_C0 0x1.555556p-1f
+#define SOFTPLUS_C1 0x1.9998d4p-2f
+#define SOFTPLUS_C2 0x1.24c926p-2f
+#define SOFTPLUS_C3 0x1.bc8cfap-3f
+#define SOFTPLUS_C4 0x1.dba25ep-3f
+
+static inline float exp_softplus(float x)
+{
+	float z = exp_of(-fabsf(x)), s = z / (2 + z), u = s * s, p = fmaf(SOFTPLUS_C4, u, SOFTPLUS_C3);
+
+	p = fmaf(p, u, SOFTPLUS_C2);
+	p = fmaf(p, u, SOFTPLUS_C1);
+	p = fmaf(p, u, SOFTPLUS_C0);
+	return (x > 0 ? x : 0) + fmaf(s * u, p, 2 * s);
+}
+
 /* The tanh form of gelu, x/2 · (1 + tanh u) with u = sqrt(2/pi)·(x + 0.044715·x^3), written as x / (1 + e^-2u) */
 #define EXP_GELU_1 -0x1.988454p+0f      /* -2·sqrt(2/pi) */
 #define EXP_GELU_3 -0x1.2444f2p-4f      /* and that times 0.044715 */

@@ -115,14 +115,25 @@ struct norm {
 	float eps;
 };
 
-/* gelu: the tanh form; relu2: max(x, 0)²; swiglu_oai: in glu() alone (exp.h) */
-enum unary { UNARY_SILU, UNARY_GELU, UNARY_RELU, UNARY_RELU2, UNARY_SIGMOID, UNARIES, UNARY_SWIGLU_OAI = UNARIES };
+/* gelu: the tanh form; relu2: max(x, 0)²; softplus: ln(1 + e^x); swiglu_oai: in glu() alone (exp.h) */
+enum unary { UNARY_SILU, UNARY_GELU, UNARY_RELU, UNARY_RELU2, UNARY_SIGMOID, UNARY_EXP, UNARY_SOFTPLUS, UNARIES,
+	UNARY_SWIGLU_OAI = UNARIES };
+
 /* x > 0: positive · x² + beta · x; else negative · (e^min(x, eps) − 1 − x) + beta · x (Huang and Schlag 2024) */
 struct xielu {
 	float positive, negative, beta, eps;
 };
 
 enum rope_pairs { ROPE_ADJACENT, ROPE_HALVES };
+
+/* Small matrices of floats: y[rows × cols], and the two that it is made of. */
+struct chain_job {
+	size_t rows, cols, n;
+	const float *a, *b;
+	size_t a_row, a_step;           /* a[r][i] = a[r·a_row + i·a_step] */
+	size_t b_row, y_row;            /* floats from row to row */
+	float *y;
+};
 
 struct kernels {
 	const char *name;
@@ -151,6 +162,11 @@ struct kernels {
 	void (*glu)(enum unary f, float *y, const float *gate, const float *up, size_t n);
 	void (*unary)(enum unary f, float *y, const float *x, size_t n);
 	void (*xielu)(const struct xielu *f, float *y, const float *x, size_t n);
+
+	/* y[r][c] = fma(a[r][i], b[i][c], y[r][c]) for i < n, ascending */
+	void (*chain)(const struct chain_job *job);
+	/* y[r][c] = the sum of a[r][i] · b[c][i] over i < n; a_step is 1 */
+	void (*dots)(const struct chain_job *job);
 
 	/* Rotates one head in place: n_rot/2 pairs, cos/sin[n_rot/2]. (a, b) becomes (a·c − b·s, a·s + b·c), computed
 	 * as fma(a, c, −(b·s)) and fma(a, s, b·c). */

@@ -45,6 +45,18 @@ static inline f32x16 vector_over_exp(f32x16 x, f32x16 u)
 	return vf_div(x, vf_add(vf_set1(1), vector_exp(u)));
 }
 
+/* exp_softplus */
+static inline f32x16 vector_softplus(f32x16 x)
+{
+	f32x16 z = vector_exp_low(vf_min(x, vf_sub(vf_set1(-0.0f), x))), s = vf_div(z, vf_add(vf_set1(2), z));
+	f32x16 u = vf_mul(s, s), p = vf_fma(vf_set1(SOFTPLUS_C4), u, vf_set1(SOFTPLUS_C3));
+
+	p = vf_fma(p, u, vf_set1(SOFTPLUS_C2));
+	p = vf_fma(p, u, vf_set1(SOFTPLUS_C1));
+	p = vf_fma(p, u, vf_set1(SOFTPLUS_C0));
+	return vf_add(vf_max(x, vf_zero()), vf_fma(vf_mul(s, u), p, vf_add(s, s)));
+}
+
 /* apply() in scalar_vector.c */
 INLINE f32x16 vector_apply(enum unary f, f32x16 x)
 {
@@ -56,6 +68,8 @@ INLINE f32x16 vector_apply(enum unary f, f32x16 x)
 		return vector_over_exp(x, vf_mul(x, vf_fma(vf_mul(x, x), vf_set1(EXP_GELU_3), vf_set1(EXP_GELU_1))));
 	case UNARY_RELU: return positive;
 	case UNARY_RELU2: return vf_mul(positive, positive);
+	case UNARY_EXP: return vector_exp(x);
+	case UNARY_SOFTPLUS: return vector_softplus(x);
 	default: return vector_over_exp(vf_set1(1), negative);
 	}
 }

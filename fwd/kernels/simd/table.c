@@ -1,6 +1,7 @@
 /* table: the kernels of one instruction set. Compiled once for each, with ISA as its name (isa/NAME.c). */
 #include "acts.h"
 #include "attend.h"
+#include "chain.h"
 #include "elementwise.h"
 #include "pack.h"
 #include "peak_loops.h"
@@ -32,6 +33,7 @@ const struct kernels ISA_NAME(kernels, ISA) = {
 	.add_scaled = vector_add_scaled, .scale = vector_scale, .multiply = vector_multiply, .clamp = vector_clamp,
 	.cap = vector_cap, .xielu = vector_xielu,
 	.glu = vector_glu, .unary = vector_unary, .rope = vector_rope,
+	.chain = vector_chain, .dots = vector_dots,
 	.kv_store = vector_kv_store, .attend_rows = 64, .attend_scratch = vector_attend_scratch,
 	.attend = vector_attend,
 	.attend_part = vector_attend_part, .attend_blocks = vector_attend_blocks, .attend_join = vector_attend_join,

@@ -25,6 +25,8 @@ void scalar_clamp(float *x, float most, size_t n);
 void scalar_glu(enum unary f, float *y, const float *gate, const float *up, size_t n);
 void scalar_unary(enum unary f, float *y, const float *x, size_t n);
 void scalar_xielu(const struct xielu *f, float *y, const float *x, size_t n);
+void scalar_chain(const struct chain_job *d);
+void scalar_dots(const struct chain_job *d);
 void scalar_rope(enum rope_pairs pairs, float *x, const float *cos, const float *sin, size_t n_rot);
 
 /* scalar_attend.c */

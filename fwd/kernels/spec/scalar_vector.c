@@ -102,6 +102,8 @@ static float apply(enum unary f, float x)
 	case UNARY_GELU: return exp_gelu(x);
 	case UNARY_RELU: return positive;
 	case UNARY_RELU2: return positive * positive;
+	case UNARY_EXP: return exp_of(x);
+	case UNARY_SOFTPLUS: return exp_softplus(x);
 	default: return exp_sigmoid(x);
 	}
 }
@@ -126,6 +128,26 @@ void scalar_xielu(const struct xielu *f, float *y, const float *x, size_t n)
 
 		y[i] = fmaf(f->beta, x[i], t);
 	}
+}
+
+void scalar_chain(const struct chain_job *d)
+{
+	for (size_t r = 0; r < d->rows; r++)
+		for (size_t i = 0; i < d->n; i++)
+			scalar_add_scaled(d->y + r * d->y_row, d->b + i * d->b_row, d->a[r * d->a_row + i * d->a_step],
+				d->cols);
+}
+
+void scalar_dots(const struct chain_job *d)
+{
+	for (size_t r = 0; r < d->rows; r++)
+		for (size_t c = 0; c < d->cols; c++) {
+			float acc[16] = { 0 };
+
+			for (size_t i = 0; i < d->n; i++)
+				acc[i % 16] = fmaf(d->a[r * d->a_row + i], d->b[c * d->b_row + i], acc[i % 16]);
+			d->y[r * d->y_row + c] = scalar_tree(acc);
+		}
 }
 
 void scalar_rope(enum rope_pairs pairs, float *x, const float *cos, const float *sin, size_t n_rot)
