@@ -136,14 +136,6 @@ void build_unmixed(struct builder *b)
 	build_mixed(b, b->plan->x, 0);
 }
 
-size_t build_place(struct builder *b, enum kv_type type, size_t bytes)
-{
-	size_t at = b->plan->state_bytes[type];
-
-	b->plan->state_bytes[type] += bytes;
-	return at;
-}
-
 /* The layer's place in the state, or that of the layer whose K and V it reads. */
 static void place(struct builder *b, struct op_attention *o)
 {
@@ -158,9 +150,10 @@ static void place(struct builder *b, struct op_attention *o)
 		return;
 	}
 	p->layout = gguf_hash(sizes, sizeof sizes, p->layout);
-	for (int type = 0; type < KV_TYPES; type++)
-		o->offset[type] = build_place(b, type,
-			a->n_head_kv * kv_block_bytes(type, a->dim_k, attend_stored_v(a)));
+	for (int type = 0; type < KV_TYPES; type++) {
+		o->offset[type] = p->extent_bytes[type];
+		p->extent_bytes[type] += a->n_head_kv * kv_block_bytes(type, a->dim_k, attend_stored_v(a));
+	}
 	memcpy(b->places[b->il].at, o->offset, sizeof o->offset);
 }
 

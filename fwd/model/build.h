@@ -74,11 +74,8 @@ void build_select(struct builder *b, struct buffer made, size_t n);
 /* The same behind a mixer without attention, which makes all rows: in the last layer, unless attention follows. */
 void build_mixed(struct builder *b, struct buffer made, size_t n);
 
-/* So many bytes of an extent's data for this layer, where K and V are of this type: where they begin. */
-size_t build_place(struct builder *b, enum kv_type type, size_t bytes);
-
-/* The same of recurrent state, for segment_row() and segment_state(): so many bytes of each recent row, so many floats
- * of a state. */
+/* So many bytes of each recent row for this layer, and so many floats of its recurrent state: where they begin, for
+ * segment_row() and segment_state(). */
 size_t build_ring(struct builder *b, size_t bytes);
 size_t build_state(struct builder *b, size_t floats);
 

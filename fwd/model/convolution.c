@@ -20,9 +20,8 @@ struct packed *build_convolution(struct builder *b, struct packed *x)
 	struct op_rows pack = { .n = n, .in = o.out, .out = o.out };
 
 	o.weight = taps_of(b, "shortconv.conv", o.taps, n);
-	b->plan->layout = gguf_hash(&n, sizeof n, b->plan->layout);
-	for (int type = 0; type < KV_TYPES; type++)
-		o.offset[type] = build_place(b, type, KV_EXTENT * n * sizeof(float));
+	o.ring = build_ring(b, n * sizeof(float));
+	o.state = build_state(b, (o.taps - 1) * n);
 	build_product(b, x, "shortconv.in_proj", NARROW, 3 * n, o.in);
 	build_leaves(build_append(b, &op_convolve, NULL, &o, sizeof o), 0, "", o.out, n);
 	build_mixed(b, o.out, n);

@@ -1,6 +1,10 @@
 /* convolve: short convolutions. A piece is some channels of the rows of one run, in order: no channel depends on another,
- * and what a row reads of those before it is in the state, whichever batch they came in. */
+ * and what a row reads of those before it is in the state, whichever batch they came in: in the ring where they are in
+ * the chunk of the run's first row or after it, else in the state at that chunk's start, whose rows are the taps - 1
+ * inputs before it. */
 #include "kinds.h"
+
+#include <string.h>
 
 #include "lib/base/size.h"
 
@@ -13,12 +17,23 @@ static size_t pieces(const struct op *op, const struct step *s)
 	return s->n_runs * op_pieces(o->n, CHANNELS_EACH);
 }
 
-/* b · x of this position and channel. */
-static float *input(const struct op_convolve *o, const struct segment *state, size_t pos, size_t channel)
+/* b · x of this position of the run or before it, from this channel on. */
+static float *input(const struct op_convolve *o, const struct run *r, size_t pos, size_t channel)
 {
-	float *rows = segment_data(state, pos / KV_EXTENT, o->offset[state->shape.kv_type]);
+	size_t start = r->pos / STATE_CHUNK * STATE_CHUNK;
 
-	return rows + pos % KV_EXTENT * o->n + channel;
+	if (pos >= start)
+		return (float *)segment_row(r->state, o->ring, o->n * sizeof(float), pos) + channel;
+	return segment_state(r->state, start, o->state) + (pos + o->taps - 1 - start) * o->n + channel;
+}
+
+/* Keeps the state at pos, of n channels. */
+static void keep(const struct op_convolve *o, const struct run *r, size_t pos, size_t channel, size_t n)
+{
+	float *to = segment_state(r->state, pos, o->state) + channel;
+
+	for (size_t p = pos - (o->taps - 1); p < pos; p++, to += o->n)
+		memcpy(to, input(o, r, p, channel), n * sizeof *to);
 }
 
 static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
@@ -31,15 +46,17 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 
 	for (size_t row = r->first, pos = r->pos; row < r->first + r->n; row++, pos++) {
 		const float *b = buffer_row(&o->in, row) + at, *c = b + o->n, *x = c + o->n;
-		float *now = input(o, r->state, pos, at), *out = buffer_row(&o->out, row) + at;
+		float *now = input(o, r, pos, at), *out = buffer_row(&o->out, row) + at;
 
 		s->k->multiply(now, b, x, n);
 		s->k->multiply(out, last, now, n);
 		for (size_t j = 1; j < o->taps && j <= pos; j++) {
-			s->k->multiply(product, last - j * o->n, input(o, r->state, pos - j, at), n);
+			s->k->multiply(product, last - j * o->n, input(o, r, pos - j, at), n);
 			s->k->add(out, out, product, n);
 		}
 		s->k->multiply(out, c, out, n);
+		if ((pos + 1) % STATE_CHUNK == 0 && segment_keeps(pos + 1, r->pos + r->n))
+			keep(o, r, pos + 1, at, n);
 	}
 }
 

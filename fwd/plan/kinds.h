@@ -70,13 +70,13 @@ struct op_attention {
 };
 
 /* A causal convolution of each of n channels, between gates (Liquid AI 2025): out = c · y, where y at position t is the
- * sum of weight[taps - 1 - j] · (b · x at position t - j) over j < taps, product by product, j ascending. The state
- * keeps b · x of all positions. */
+ * sum of weight[taps - 1 - j] · (b · x at position t - j) over j < taps, product by product, j ascending. taps - 1 is at
+ * most STATE_CHUNK. */
 struct op_convolve {
 	size_t n, taps;
 	const float *weight;            /* [taps][n] */
 	struct buffer in, out;          /* in: b, c and x, n elements each */
-	size_t offset[KV_TYPES];        /* of the layer's in the data of an extent: [KV_EXTENT][n] */
+	size_t ring, state;             /* where b · x lies, [n]: in recent rows; in a state, of taps - 1 rows before it */
 };
 
 /* The wanted rows of some buffers, moved to their fronts. */

@@ -85,11 +85,6 @@ struct kv_head segment_head(const struct segment *s, size_t offset, size_t h)
 	return (struct kv_head){ .extent = s->extent, .offset = IDS_BYTES + offset, .h = h };
 }
 
-void *segment_data(const struct segment *s, size_t extent, size_t offset)
-{
-	return s->extent[extent] + IDS_BYTES + offset;
-}
-
 static size_t extent_bytes(const struct segment_shape *p)
 {
 	return IDS_BYTES + p->bytes;

@@ -87,9 +87,6 @@ int32_t segment_id(const struct segment *s, size_t pos);
 const int32_t *segment_ids(const struct segment *s, size_t pos);        /* up to the next multiple of KV_EXTENT */
 void segment_write_ids(struct segment *s, size_t pos, const int32_t *ids, size_t n);
 
-/* What lies so many bytes into the data of an extent. */
-void *segment_data(const struct segment *s, size_t extent, size_t offset);
-
 /* K and V of KV head h of its layer, which lie so many bytes into the data of an extent. */
 struct kv_head segment_head(const struct segment *s, size_t offset, size_t h);
 

@@ -48,7 +48,9 @@ static void run(struct timing *t, const struct bench_test *test)
 	struct engine *e = &t->engine;
 	struct run r;
 
-	segment_set_length(&e->segment, test->depth);
+	segment_set_length(&e->segment, 0);
+	if (test->depth)
+		segment_commit(&e->segment, 0, test->depth);
 	for (size_t i = 0; i < test->n; i += r.n) {
 		r = next_run(e, test, i);
 		for (size_t j = 0; j < r.n; j++)
