@@ -50,12 +50,12 @@ SPEC = spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spe
 KERNELS = kv_type select $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
 SIMD = decode prompt table
-FAMILIES = decoder llama gemma gpt2 mixtures deepseek recurrent
-OPS = embed angles rows product prepare store attend convolve select route experts heads copy per_layer logits
+FAMILIES = decoder llama gemma gpt2 mixtures deepseek recurrent rwkv
+OPS = embed angles rows product prepare store attend convolve scan shift wkv select route experts heads copy per_layer logits
 SEGMENT = segment recurrent object
 FWD = engine settings supported serve chain model/model model/keys model/layers model/rope \
 	$(FAMILIES:%=model/%) model/families \
-	model/builder model/attention model/latent model/convolution model/mixers model/feed_forward \
+	model/builder model/attention model/latent model/convolution model/mixers model/mamba model/feed_forward \
 	plan/plan $(OPS:%=plan/%) $(SEGMENT:%=state/%) state/digest run/pool run/prefault \
 	measure/meter measure/limits measure/report measure/dump
 SAMPLE = main options session pieces constraint trace

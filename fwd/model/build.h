@@ -5,7 +5,7 @@
 #include "builder.h"
 #include "fwd/plan/kinds.h"
 
-/* ---- tensors of the layer, by their names without "blk.N." ---- */
+/* ---- tensors of the layer, by their names without "blk.N."; suffix "": the name has none ---- */
 
 struct tensor_name {
 	char s[96];
@@ -14,6 +14,9 @@ struct tensor_name {
 struct tensor_name build_name(const struct builder *b, const char *name, const char *suffix);
 
 const float *build_vector(struct builder *b, const char *name, const char *suffix, size_t n);
+/* n rows of `cols` elements as cols rows of n. */
+const float *build_transposed(struct builder *b, const char *name, const char *suffix, size_t n, size_t cols);
+
 const float *build_bias(struct builder *b, const char *name, size_t n);         /* NULL where the file has none */
 struct norm build_norm_of(struct builder *b, const char *name, size_t n);       /* the family's kind of norm */
 
@@ -64,6 +67,9 @@ struct packed *build_packed(struct builder *b, size_t k, enum slot slot);
 /* An op over rows that packs its result, in o->packed. */
 struct op *build_packing(struct builder *b, const char *name, struct op_rows *o, enum slot slot);
 
+/* Rows of n elements packed as they are. */
+struct packed *build_pack(struct builder *b, const char *name, struct buffer x, size_t n, enum slot slot);
+
 /* Adds the pending branch to x now. */
 void build_add_branch(struct builder *b);
 
@@ -78,6 +84,9 @@ void build_mixed(struct builder *b, struct buffer made, size_t n);
  * segment_row() and segment_state(). */
 size_t build_ring(struct builder *b, size_t bytes);
 size_t build_state(struct builder *b, size_t floats);
+
+/* The convolution of n elements of rows, then silu, in place. */
+void build_convolve(struct builder *b, const char *name, struct buffer x, size_t n);
 
 /* ---- attention ---- */
 

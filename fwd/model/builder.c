@@ -16,7 +16,7 @@ struct tensor_name build_name(const struct builder *b, const char *name, const c
 	if (b->il == OP_NO_LAYER)
 		snprintf(n.s, sizeof n.s, "%s.%s", name, suffix);
 	else
-		snprintf(n.s, sizeof n.s, "blk.%zu.%s.%s", b->il, name, suffix);
+		snprintf(n.s, sizeof n.s, "blk.%zu.%s%s%s", b->il, name, *suffix ? "." : "", suffix);
 	return n;
 }
 
@@ -51,6 +51,16 @@ const float *build_vector(struct builder *b, const char *name, const char *suffi
 	return v;
 }
 
+const float *build_transposed(struct builder *b, const char *name, const char *suffix, size_t n, size_t cols)
+{
+	const float *from = build_vector(b, name, suffix, n * cols);
+	float *to = build_allocate(b, n * cols * sizeof *to);
+
+	for (size_t i = 0; from && to && i < n * cols; i++)
+		to[i % cols * n + i / cols] = from[i];
+	return to;
+}
+
 int build_has(const struct builder *b, const char *name)
 {
 	return model_has(b->model, build_name(b, name, "weight").s);
@@ -74,13 +84,13 @@ static const float *scale_of(struct builder *b, const char *name, size_t n)
 	return t && t->dim[0] == n ? build_vector(b, name, "scale", n) : NULL;
 }
 
-/* The family's kind of norm, with n weights. */
+/* The family's kind of norm, with n weights. Falcon-H1's files leave ".weight" out of a name. */
 struct norm build_norm_of(struct builder *b, const char *name, size_t n)
 {
 	struct norm norm = { .kind = b->model->family->norm, .eps = b->model->eps };
 
 	if (!b->model->family->decoder.bare_norms)
-		norm.weight = build_vector(b, name, "weight", n);
+		norm.weight = build_vector(b, name, model_has(b->model, build_name(b, name, "").s) ? "" : "weight", n);
 	norm.bias = build_bias(b, name, n);
 	return norm;
 }
@@ -221,6 +231,14 @@ struct op *build_packing(struct builder *b, const char *name, struct op_rows *o,
 {
 	o->packed = build_packed(b, o->n, slot);
 	return build_append(b, &op_rows, name, o, sizeof *o);
+}
+
+struct packed *build_pack(struct builder *b, const char *name, struct buffer x, size_t n, enum slot slot)
+{
+	struct op_rows o = { .n = n, .in = x, .out = x };
+
+	build_packing(b, name, &o, slot);
+	return o.packed;
 }
 
 /* o first adds the branch that is still to be added to x, if there is one; whether there is. */

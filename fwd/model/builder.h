@@ -65,6 +65,10 @@ struct packed *build_latent_attention(struct builder *b, struct packed *x);
 /* The short convolution of packed rows, between its gates; its result, packed. */
 struct packed *build_convolution(struct builder *b, struct packed *x);
 
+/* A state space of packed rows; its result, gated and packed. */
+struct packed *build_mamba(struct builder *b, struct packed *x);
+struct packed *build_mamba2(struct builder *b, struct packed *x);
+
 /* For a layer without a mixer, before its branch. */
 void build_unmixed(struct builder *b);
 

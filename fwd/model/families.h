@@ -48,6 +48,7 @@ struct family {
 	enum mixer mixer;               /* of layers without KV heads; 0: all must have some */
 	int partial;                    /* layers may lack a mixer or a feed-forward part */
 	const char *final_norm;         /* NULL: output_norm */
+	int either_epsilon;             /* RMS norms take the epsilon of layer norms where they have none */
 	int has_experts;                /* in layers with a router */
 	struct expert_rule experts;
 

@@ -30,6 +30,15 @@ static struct packed *gated(struct builder *b, struct packed *x, const char *gat
 	return activate(b, n, ROW_GLU, f, wide);
 }
 
+/* f(up · x), n elements. */
+static struct packed *ungated(struct builder *b, struct packed *x, const char *up, size_t n, enum unary f)
+{
+	struct buffer wide = buffer_with(b->plan->wide, n);
+
+	build_product(b, x, up, NARROW, n, wide);
+	return activate(b, n, b->model->family->decoder.xielu ? ROW_XIELU : ROW_UNARY, f, wide);
+}
+
 struct packed *build_gated(struct builder *b, struct packed *x, enum unary f)
 {
 	return gated(b, x, "ffn_gate", "ffn_up", b->layer->n_ff, f);
@@ -37,10 +46,7 @@ struct packed *build_gated(struct builder *b, struct packed *x, enum unary f)
 
 struct packed *build_ungated(struct builder *b, struct packed *x, enum unary f)
 {
-	struct buffer wide = buffer_with(b->plan->wide, b->layer->n_ff);
-
-	build_product(b, x, "ffn_up", NARROW, b->layer->n_ff, wide);
-	return activate(b, b->layer->n_ff, b->model->family->decoder.xielu ? ROW_XIELU : ROW_UNARY, f, wide);
+	return ungated(b, x, "ffn_up", b->layer->n_ff, f);
 }
 
 /* ---- experts ---- */
@@ -80,45 +86,80 @@ static void route(struct builder *b)
 	build_append(b, &op_route, NULL, &o, sizeof o);
 }
 
-/* The shared expert's result and, where it is weighted, its gate. */
-static void shared_expert(struct builder *b, struct packed *x, enum unary f, struct op_combine *to)
+/* f(gate) · up of the routed experts or, where they have no gate, f(up). */
+static struct packed *expert_activations(struct builder *b, struct packed *x, enum unary f)
 {
 	struct mixture *m = &b->plan->mixture;
+	size_t n_ff = b->layer->experts->n_ff;
+	struct op_product up = { .x = x, .routing = &m->routing };
+	int ungated = b->model->family->decoder.ungated;
 
-	if (build_has(b, "ffn_gate_inp_shexp")) {
-		build_product(b, x, "ffn_gate_inp_shexp", NARROW, 1, m->gate);
-		to->gate = m->gate;
-	}
-	x = gated(b, x, "ffn_gate_shexp", "ffn_up_shexp", b->layer->experts->n_ff_shared, f);
-	build_product(b, x, "ffn_down_shexp", NARROW, b->model->n_embd, m->shared);
-	to->shared = m->shared;
+	if (ungated)
+		build_add_product(b, &up, "ffn_up_exps", NARROW, n_ff, m->wide);
+	else if (build_has(b, "ffn_gate_exps")) {
+		build_add_product(b, &up, "ffn_gate_exps", NARROW, n_ff, m->wide);
+		build_add_product(b, &up, "ffn_up_exps", NARROW, n_ff, buffer_at(m->wide, n_ff));
+	} else
+		build_add_product(b, &up, "ffn_gate_up_exps", NARROW, 2 * n_ff, m->wide);
+	build_products(b, "ffn_gate_up_exps", &up);
+	return expert_rows(b, "ffn_act", (struct op_expert_rows){ .routing = &m->routing, .n = n_ff, .in = m->wide,
+		.gated = !ungated, .unary = f });
+}
+
+/* The shared expert's result, into its buffer. */
+static void shared_expert(struct builder *b, struct packed *x, enum unary f)
+{
+	size_t n = b->layer->experts->n_ff_shared;
+
+	if (b->model->family->decoder.ungated)
+		x = ungated(b, x, "ffn_up_shexp", n, f);
+	else
+		x = gated(b, x, "ffn_gate_shexp", "ffn_up_shexp", n, f);
+	build_product(b, x, "ffn_down_shexp", NARROW, b->model->n_embd, b->plan->mixture.shared);
+}
+
+/* What the experts made of rows in latent space, back in that of the stream, plus the shared expert's result. */
+static void leave_latent(struct builder *b, struct packed *x, enum unary f, struct buffer low, struct buffer to)
+{
+	struct op_rows sum = { .n = b->model->n_embd, .x = to, .branch = b->plan->mixture.shared, .in = to, .out = to,
+		.scale = 1 };
+
+	build_product(b, build_pack(b, "ffn_latent", low, low.stride, SLOT_BRANCH), "ffn_latent_up", NARROW, sum.n, to);
+	if (!b->layer->experts->n_ff_shared)
+		return;
+	shared_expert(b, x, f);
+	build_append(b, &op_rows, "ffn_sum", &sum, sizeof sum);
 }
 
 /* Into a buffer of rows. */
 static void experts_into(struct builder *b, struct packed *x, enum unary f, struct buffer to)
 {
 	struct mixture *m = &b->plan->mixture;
-	size_t n_embd = b->model->n_embd, n_ff = b->layer->experts->n_ff;
-	struct op_product up = { .routing = &m->routing }, down = up;
-	struct op_combine sum = { .routing = &m->routing, .n = n_embd, .in = m->out, .out = to };
-	int weighted = sum.unweighted = b->layer->experts->weighted;
+	const struct experts *e = b->layer->experts;
+	size_t n = e->n_latent ? e->n_latent : b->model->n_embd;
+	struct buffer in = buffer_with(e->n_latent ? b->plan->wide : b->plan->h, n);
+	struct op_product down = { .routing = &m->routing };
+	struct op_combine sum = { .routing = &m->routing, .n = n, .in = m->out, .unweighted = e->weighted,
+		.out = e->n_latent ? in : to };
 
 	route(b);
-	up.x = expert_rows(b, "ffn_rows", (struct op_expert_rows){ .routing = &m->routing, .n = n_embd,
-		.in = buffer_with(b->plan->h, n_embd), .gathers = 1, .weighted = weighted });
-	if (build_has(b, "ffn_gate_exps")) {
-		build_add_product(b, &up, "ffn_gate_exps", NARROW, n_ff, m->wide);
-		build_add_product(b, &up, "ffn_up_exps", NARROW, n_ff, buffer_at(m->wide, n_ff));
-	} else
-		build_add_product(b, &up, "ffn_gate_up_exps", NARROW, 2 * n_ff, m->wide);
-	build_products(b, "ffn_gate_up_exps", &up);
-	down.x = expert_rows(b, "ffn_act", (struct op_expert_rows){ .routing = &m->routing, .n = n_ff, .in = m->wide,
-		.gated = 1, .unary = f });
-	build_add_product(b, &down, "ffn_down_exps", NARROW, n_embd, m->out);
+	if (e->n_latent)
+		build_product(b, x, "ffn_latent_down", NARROW, n, in);
+	down.x = expert_activations(b, expert_rows(b, "ffn_rows", (struct op_expert_rows){ .routing = &m->routing,
+		.n = n, .in = in, .gathers = 1, .weighted = e->weighted }), f);
+	build_add_product(b, &down, "ffn_down_exps", NARROW, n, m->out);
 	build_products(b, "ffn_down_exps", &down);
-	if (b->layer->experts->n_ff_shared)
-		shared_expert(b, x, f, &sum);
-	build_leaves(build_append(b, &op_combine, "ffn_experts", &sum, sizeof sum), 0, "", sum.out, n_embd);
+	if (e->n_ff_shared && !e->n_latent) {
+		if (build_has(b, "ffn_gate_inp_shexp")) {
+			build_product(b, x, "ffn_gate_inp_shexp", NARROW, 1, m->gate);
+			sum.gate = m->gate;
+		}
+		shared_expert(b, x, f);
+		sum.shared = m->shared;
+	}
+	build_leaves(build_append(b, &op_combine, "ffn_experts", &sum, sizeof sum), 0, "", sum.out, n);
+	if (e->n_latent)
+		leave_latent(b, x, f, in, to);
 }
 
 void build_experts(struct builder *b, struct packed *x, enum unary f)

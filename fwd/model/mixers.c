@@ -8,25 +8,30 @@
 #include "mixers.h"
 
 #include "lib/base/size.h"
+#include "fwd/state/segment.h"
 #include "keys.h"
 
 /* No model comes near these, and no product of two of them overflows. */
-enum { TAPS_MAX = 32, INNER_MAX = 1 << 20, STATE_MAX = 1 << 12, RANK_MAX = 1 << 14 };
+enum { INNER_MAX = 1 << 20, STATE_MAX = 1 << 12, RANK_MAX = 1 << 14 };
 
 static const struct {
 	unsigned mixers;
 	const char *name;
 	size_t most, at;
 } keys[] = {
-	{ MIXER_CONVOLUTION, "shortconv.l_cache", TAPS_MAX, offsetof(struct ssm, taps) },
-	{ MIXER_DELTA | MIXER_KDA | MIXER_MAMBA | MIXER_MAMBA2, "ssm.conv_kernel", TAPS_MAX,
+	{ MIXER_CONVOLUTION, "shortconv.l_cache", STATE_CHUNK, offsetof(struct ssm, taps) },
+	{ MIXER_DELTA | MIXER_KDA | MIXER_MAMBA | MIXER_MAMBA2, "ssm.conv_kernel", STATE_CHUNK,
 	  offsetof(struct ssm, taps) },
 	{ MIXER_DELTA | MIXER_MAMBA | MIXER_MAMBA2, "ssm.inner_size", INNER_MAX, offsetof(struct ssm, inner) },
 	{ MIXER_DELTA | MIXER_MAMBA | MIXER_MAMBA2, "ssm.state_size", STATE_MAX, offsetof(struct ssm, state) },
 	{ MIXER_KDA, "kda.head_dim", STATE_MAX, offsetof(struct ssm, state) },
-	{ MIXER_RWKV7, "wkv.head_size", STATE_MAX, offsetof(struct ssm, state) },
+	{ MIXER_RWKV7, "wkv.head_size", RWKV_HEAD_MAX, offsetof(struct ssm, state) },
 	{ MIXER_DELTA | MIXER_MAMBA2, "ssm.group_count", RANK_MAX, offsetof(struct ssm, groups) },
 	{ MIXER_DELTA | MIXER_MAMBA | MIXER_MAMBA2, "ssm.time_step_rank", RANK_MAX, offsetof(struct ssm, rank) },
+	{ MIXER_RWKV7, "attention.decay_lora_rank", RANK_MAX, offsetof(struct ssm, rank_w) },
+	{ MIXER_RWKV7, "attention.iclr_lora_rank", RANK_MAX, offsetof(struct ssm, rank_a) },
+	{ MIXER_RWKV7, "attention.value_residual_mix_lora_rank", RANK_MAX, offsetof(struct ssm, rank_v) },
+	{ MIXER_RWKV7, "attention.gate_lora_rank", RANK_MAX, offsetof(struct ssm, rank_g) },
 };
 
 /* Value heads have as many elements each, and as many of them read each key head. */
@@ -53,7 +58,15 @@ int mixers_read(struct model *m, struct why *w)
 		if (mixers & keys[i].mixers && key_required(m, keys[i].name, 1, keys[i].most, to, w) < 0)
 			return -1;
 	}
+	if (mixers & MIXER_RWKV7 && m->n_embd % m->ssm.state)
+		return why(w, "%s: %zu does not divide the width %zu", key_name(m, "wkv.head_size").s, m->ssm.state,
+			m->n_embd);
 	return mixers & (MIXER_DELTA | MIXER_MAMBA2) ? check_heads(m, w) : 0;
+}
+
+size_t mixers_rank(const struct ssm *s)
+{
+	return size_max(size_max(s->rank_w, s->rank_a), size_max(s->rank_v, s->rank_g));
 }
 
 size_t mixers_wide(const struct model *m, const struct layer *l)
@@ -67,10 +80,16 @@ size_t mixers_wide(const struct model *m, const struct layer *l)
 		n = size_max(n, 3 * m->n_embd);
 	if (l->mixers & MIXER_MAMBA2)
 		n = size_max(n, 2 * s->inner + 2 * s->groups * s->state + s->rank);
+	if (l->mixers & MIXER_MAMBA)
+		n = size_max(n, 3 * s->inner + s->rank + 2 * s->state);
+	if (l->mixers & MIXER_RWKV7)
+		n = size_max(n, 7 * m->n_embd + mixers_rank(s));
 	return n;
 }
 
 size_t mixers_h(const struct model *m, const struct layer *l)
 {
-	return l->mixers & MIXER_ATTENTION ? l->n_head * l->dim_v : 0;
+	size_t n = l->mixers & MIXER_ATTENTION ? l->n_head * l->dim_v : 0;
+
+	return l->mixers & (MIXER_MAMBA | MIXER_MAMBA2) ? size_max(n, m->ssm.inner) : n;
 }

@@ -11,4 +11,7 @@ int mixers_read(struct model *m, struct why *w);
 size_t mixers_wide(const struct model *m, const struct layer *l);
 size_t mixers_h(const struct model *m, const struct layer *l);
 
+/* The most of RWKV's ranks. */
+size_t mixers_rank(const struct ssm *s);
+
 #endif

@@ -51,10 +51,12 @@ static int check_causal(const struct model *m, struct why *w)
 
 static int read_epsilon(struct model *m, struct why *w)
 {
-	int rms = m->family->norm == NORM_RMS;
-	const char *name = rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon";
+	static const char rms[] = "attention.layer_norm_rms_epsilon", layer[] = "attention.layer_norm_epsilon";
+	const char *name = m->family->norm == NORM_RMS ? rms : layer;
 	double eps;
 
+	if (m->family->either_epsilon && !gguf_find(m->gguf, key_name(m, name).s))
+		name = layer;
 	if (!gguf_find(m->gguf, key_name(m, name).s))
 		return why(w, "%s: missing", key_name(m, name).s);
 	if (key_real(m, name, 0, 1, &eps, w) < 0)
@@ -333,9 +335,11 @@ int model_vector(struct model *m, const char *name, size_t n, const float **out,
 	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
 	float *x;
 
-	/* [n], or the same in rows */
-	t = t && t->dim[0] && n % t->dim[0] == 0 ? find(m, name, 1, n / t->dim[0], t->dim[0], w)
-		: find(m, name, 1, 1, n, w);
+	if (t && t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3] == n) {  /* in whatever shape */
+		model_ignore(m, name);
+		t = model_check_type(t, w) < 0 ? NULL : t;
+	} else
+		t = find(m, name, 1, 1, n, w);
 	if (!t)
 		return stand_in(m, n, out, w);
 	x = model_floats(m, n);

@@ -19,13 +19,14 @@ struct family;
  * weights. */
 enum gating { GATING_SOFTMAX, GATING_SIGMOID, GATING_CHOSEN };
 
-enum { EXPERTS_MAX = 1024 };
+enum { EXPERTS_MAX = 1024, RWKV_HEAD_MAX = 256 };
 
 /* The mixture of experts of a model. Those with the largest score (+ bias) are chosen; their weights are the scores,
  * divided by their sum if `normalise`, times scale. */
 struct experts {
 	size_t n, used;                 /* experts; of each row. n 0: none */
 	size_t n_ff, n_ff_shared;       /* of one; of the shared expert, or 0 */
+	size_t n_latent;                /* elements that the routed experts read and make; 0: n_embd */
 	enum gating gating;
 	int normalise;
 	float scale;
@@ -59,6 +60,8 @@ enum mixer {
 struct ssm {
 	size_t taps;                    /* of each channel's convolution */
 	size_t inner, state, groups, rank;
+	size_t rank_w, rank_a, rank_v, rank_g;  /* of RWKV's products of two matrices */
+	enum { SSM_NORMS_NONE, SSM_NORMS_BARE, SSM_NORMS_WEIGHTED } norms;     /* of Mamba's dt, B and C */
 };
 
 /* What may differ from layer to layer, as read from the file. What a new family varies is one more field here. */

@@ -8,11 +8,33 @@ static int lfm2(struct model *m, struct why *w)
 	return layers_slide(m, 0, w);
 }
 
+/* Mamba (Gu and Dao 2023) and Mamba 2 (2024): nothing else, whatever the keys of attention say. */
+static int mamba(struct model *m, struct why *w)
+{
+	int normed = 0;
+
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].mixers = m->family->mixer;
+	if (m->family->mixer == MIXER_MAMBA && key_flag(m, "ssm.dt_b_c_rms", &normed, w) < 0)
+		return -1;
+	m->ssm.norms = normed ? SSM_NORMS_BARE : SSM_NORMS_NONE;
+	return 0;
+}
+
+/* Jamba (AI21 2024): Mamba, now and then attention, and experts in some layers. */
+static int jamba(struct model *m, struct why *w)
+{
+	m->ssm.norms = SSM_NORMS_WEIGHTED;
+	return 0;
+}
+
 const struct family families_recurrent[] = {
 	{ .arch = "lfm2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = lfm2, .mixer = MIXER_CONVOLUTION,
 	  .final_norm = "token_embd_norm", .decoder = { .heads = HEADS_NORMED } },
 	{ .arch = "lfm2moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = lfm2, .mixer = MIXER_CONVOLUTION,
 	  .final_norm = "token_embd_norm", .decoder = { .heads = HEADS_NORMED }, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .normalise = 1 } },
+	{ .arch = "mamba", .norm = NORM_RMS, .unrotated = 1, .read = mamba, .mixer = MIXER_MAMBA, .partial = 1 },
+	{ .arch = "jamba", .norm = NORM_RMS, .unrotated = 1, .read = jamba, .mixer = MIXER_MAMBA, .has_experts = 1 },
 	{ .arch = NULL },
 };

@@ -17,7 +17,7 @@ static size_t pieces(const struct op *op, const struct step *s)
 	return s->n_runs * op_pieces(o->n, CHANNELS_EACH);
 }
 
-/* b · x of this position of the run or before it, from this channel on. */
+/* u at this position of the run or before it, from this channel on. */
 static float *input(const struct op_convolve *o, const struct run *r, size_t pos, size_t channel)
 {
 	size_t start = r->pos / STATE_CHUNK * STATE_CHUNK;
@@ -36,27 +36,41 @@ static void keep(const struct op_convolve *o, const struct run *r, size_t pos, s
 		memcpy(to, input(o, r, p, channel), n * sizeof *to);
 }
 
+/* n channels of a row, from this one on. */
+static void convolve(const struct op_convolve *o, const struct kernels *k, const struct run *r, size_t row,
+	size_t channel, size_t n)
+{
+	const float *x = buffer_row(&o->in, row) + channel, *last = o->weight + (o->taps - 1) * o->n + channel;
+	size_t pos = r->pos + row - r->first;
+	float *now = input(o, r, pos, channel), *out = buffer_row(&o->out, row) + channel, product[CHANNELS_EACH];
+
+	if (o->gated)
+		k->multiply(now, x, x + 2 * o->n, n);
+	else
+		memcpy(now, x, n * sizeof *now);
+	k->multiply(out, last, now, n);
+	for (size_t j = 1; j < o->taps && j <= pos; j++) {
+		k->multiply(product, last - j * o->n, input(o, r, pos - j, channel), n);
+		k->add(out, out, product, n);
+	}
+	if (o->bias)
+		k->add(out, out, o->bias + channel, n);
+	if (o->gated)
+		k->multiply(out, x + o->n, out, n);
+	else
+		k->unary(UNARY_SILU, out, out, n);
+}
+
 static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
 {
 	const struct op_convolve *o = op->bound;
 	const struct run *r = &s->run[piece / op_pieces(o->n, CHANNELS_EACH)];
 	size_t at = piece % op_pieces(o->n, CHANNELS_EACH) * CHANNELS_EACH, n = size_min(CHANNELS_EACH, o->n - at);
-	const float *last = o->weight + (o->taps - 1) * o->n + at;
-	float product[CHANNELS_EACH];
 
-	for (size_t row = r->first, pos = r->pos; row < r->first + r->n; row++, pos++) {
-		const float *b = buffer_row(&o->in, row) + at, *c = b + o->n, *x = c + o->n;
-		float *now = input(o, r, pos, at), *out = buffer_row(&o->out, row) + at;
-
-		s->k->multiply(now, b, x, n);
-		s->k->multiply(out, last, now, n);
-		for (size_t j = 1; j < o->taps && j <= pos; j++) {
-			s->k->multiply(product, last - j * o->n, input(o, r, pos - j, at), n);
-			s->k->add(out, out, product, n);
-		}
-		s->k->multiply(out, c, out, n);
-		if ((pos + 1) % STATE_CHUNK == 0 && segment_keeps(pos + 1, r->pos + r->n))
-			keep(o, r, pos + 1, at, n);
+	for (size_t row = r->first, next = r->pos + 1; row < r->first + r->n; row++, next++) {
+		convolve(o, s->k, r, row, at, n);
+		if (next % STATE_CHUNK == 0 && segment_keeps(next, r->pos + r->n))
+			keep(o, r, next, at, n);
 	}
 }
 

@@ -21,7 +21,7 @@ struct op_angles {
 
 /* What happens to a row between two products, in one pass over it and in this order, each part where it is set:
  *   branch = norm(branch);  x += scale · branch;  x *= x_scale;  out = f(in);  out = norm(out);  packed = out. */
-enum row_function { ROW_SAME, ROW_UNARY, ROW_GLU, ROW_XIELU, ROW_CLAMP };
+enum row_function { ROW_SAME, ROW_UNARY, ROW_GLU, ROW_XIELU, ROW_CLAMP, ROW_TANH };
 
 struct op_rows {
 	size_t n;                       /* elements of out */
@@ -31,10 +31,12 @@ struct op_rows {
 	float x_scale;                  /* of x, then; 0: none */
 	enum row_function f;
 	float most;                     /* CLAMP: to [-most, most] */
-	struct buffer in, out;          /* SAME alone: out is in. GLU: the gate's n elements, then the other n */
+	struct buffer in, out;          /* GLU: the gate's n elements, then the other n. SAME alone, CLAMP, TANH:
+					 * out is in */
 	enum unary unary;
 	struct xielu xielu;
 	struct norm norm;
+	size_t norms;                   /* of so many equal parts of a row, one by one; 0: of the whole */
 	struct packed *packed;          /* or NULL */
 };
 
@@ -69,14 +71,46 @@ struct op_attention {
 	const struct rope *rope;        /* or NULL */
 };
 
-/* A causal convolution of each of n channels, between gates (Liquid AI 2025): out = c · y, where y at position t is the
- * sum of weight[taps - 1 - j] · (b · x at position t - j) over j < taps, product by product, j ascending. taps - 1 is at
- * most STATE_CHUNK. */
+/* A causal convolution of each of n channels: y at position t is the sum of weight[taps - 1 - j] · (u at t - j) over
+ * j < taps, product by product, j ascending, plus the bias. u = x, out = silu(y); or, between gates (Liquid AI 2025),
+ * u = b · x, out = c · y. taps - 1 is at most STATE_CHUNK. */
 struct op_convolve {
 	size_t n, taps;
-	const float *weight;            /* [taps][n] */
-	struct buffer in, out;          /* in: b, c and x, n elements each */
-	size_t ring, state;             /* where b · x lies, [n]: in recent rows; in a state, of taps - 1 rows before it */
+	const float *weight, *bias;     /* [taps][n]; [n] or NULL */
+	int gated;
+	struct buffer in, out;          /* in: x, and out may be the same; or, gated, b, c and x, n elements each */
+	size_t ring, state;             /* where u lies, [n]: in recent rows; in a state, of taps - 1 rows before it */
+};
+
+/* A selective scan of n channels, each with states s of its own: where d = softplus(dt),
+ *   s[i] = e^(d · a[i]) · s[i] + (d · x) · b[i];  y = skip · x + the sum of c[i] · s[i], i ascending. */
+struct op_scan {
+	size_t n, states;
+	const float *a, *skip;          /* [states][n]; [n] */
+	struct buffer x, dt, bc;        /* dt: becomes y; bc: b, then c, the same for all channels */
+	size_t state;                   /* of the layer's in the segment: [states][n] */
+};
+
+/* Each of the parts of out = x + weight · (the row before − x), which is 0 at position 0 (Peng et al. 2023). */
+struct op_shift {
+	size_t n, parts;
+	const float *weight;            /* [parts][n] */
+	struct buffer in, out;          /* out: [parts][n] in a row */
+	size_t state;                   /* of the layer's in the segment: the latest row */
+};
+
+/* RWKV 7 (Peng et al. 2025). Rows hold r, w, k, v, a, g and m, the weights of the first layer's values, n elements
+ * each, of heads of `size`. w, a and m come through sigmoids; then:
+ *   w = e^(-0.606531 · w);  v += m · (v_first − v);  kk = k · key_norm / its length;  k += (a − 1) · key_rate · k
+ *   s[i] = w[i] · s[i] + k[i] · v − a[i] · kk[i] · (the sum of kk[j] · s[j] before);  out = the sum of r[i] · s[i]
+ *   r = (norm(out) + v · the sum of r · k · bonus) · g */
+struct op_wkv {
+	size_t n, size;
+	const float *key_norm, *key_rate, *bonus;       /* [n] */
+	struct norm norm;               /* of a head; weights [n] */
+	struct buffer rows, v_first;
+	int is_first;                   /* makes v_first */
+	size_t state;                   /* of the layer's in the segment: [heads][size keys][size values] */
 };
 
 /* The wanted rows of some buffers, moved to their fronts. */
@@ -123,7 +157,8 @@ struct op_logits {
 };
 
 extern const struct op_kind op_embed, op_angles, op_rows, op_product;
-extern const struct op_kind op_prepare, op_store, op_attend, op_join, op_convolve, op_select, op_logits;
+extern const struct op_kind op_prepare, op_store, op_attend, op_join, op_select, op_logits;
+extern const struct op_kind op_convolve, op_scan, op_shift, op_wkv;
 extern const struct op_kind op_head_rows, op_copy, op_per_layer;
 
 /* ---- mixtures of experts ---- */

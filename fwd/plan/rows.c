@@ -24,6 +24,18 @@ static void add_branch(const struct op_rows *o, const struct kernels *k, float *
 		k->scale(x, x, o->x_scale, o->n);
 }
 
+/* Part by part, each with weights of its own. */
+static void norm_parts(const struct op_rows *o, const struct kernels *k, const float *in, float *out)
+{
+	struct norm norm = o->norm;
+	size_t n = o->n / o->norms;
+
+	for (size_t at = 0; at < o->n; at += n) {
+		k->norm(&norm, in + at, out + at, n);
+		norm.weight = norm.weight ? norm.weight + n : NULL;
+	}
+}
+
 static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
 {
 	const struct op_rows *o = op->bound;
@@ -43,7 +55,11 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 			k->xielu(&o->xielu, out, in, o->n);
 		else if (o->f == ROW_CLAMP)
 			k->clamp(out, o->most, o->n);
-		if (o->norm.kind)
+		else if (o->f == ROW_TANH)
+			k->cap(out, 1, o->n);
+		if (o->norm.kind && o->norms > 1)
+			norm_parts(o, k, o->f == ROW_SAME ? in : out, out);
+		else if (o->norm.kind)
 			k->norm(&o->norm, o->f == ROW_SAME ? in : out, out, o->n);
 	}
 	for (size_t kind = 0; o->packed && kind < ACTS_KINDS; kind++)

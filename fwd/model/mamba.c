@@ -1,0 +1,51 @@
+/* State spaces: Mamba (Gu and Dao 2023) and Mamba 2 (Dao and Gu 2024). */
+#include "build.h"
+
+/* y · silu(z) of rows that hold z and y, n elements each, in the last layer of the wanted rows; then norms where the
+ * layer has them. Packed. */
+static struct packed *gate(struct builder *b, struct buffer zy, size_t n)
+{
+	struct op_rows o = { .n = n, .in = zy, .out = buffer_with(b->plan->h, n), .f = ROW_GLU, .unary = UNARY_SILU };
+
+	build_mixed(b, zy, 2 * n);
+	if (b->layer->mixers & MIXER_MAMBA2 && (build_has(b, "ssm_norm") || !(b->layer->mixers & MIXER_ATTENTION))) {
+		o.norm = build_norm_of(b, "ssm_norm", n);
+		o.norms = b->model->ssm.groups;
+	}
+	build_leaves(build_packing(b, "ssm_gate", &o, SLOT_BRANCH), 0, "", o.out, n);
+	return o.packed;
+}
+
+/* The norm of n elements of rows, in place. */
+static void norm_part(struct builder *b, const char *name, struct buffer x, size_t n)
+{
+	struct op_rows o = { .n = n, .in = x, .out = x, .norm = { .kind = NORM_RMS, .eps = b->model->eps } };
+
+	if (b->model->ssm.norms == SSM_NORMS_WEIGHTED)
+		o.norm.weight = build_vector(b, name, "weight", n);
+	if (b->model->ssm.norms != SSM_NORMS_NONE)
+		build_append(b, &op_rows, name, &o, sizeof o);
+}
+
+struct packed *build_mamba(struct builder *b, struct packed *x)
+{
+	const struct ssm *s = &b->model->ssm;
+	size_t n = s->inner, rank = s->rank, state = s->state;
+	struct buffer wide = buffer_with(b->plan->wide, 3 * n + rank + 2 * state), low = buffer_at(wide, 3 * n);
+	struct op_scan scan = { .n = n, .states = state, .x = wide, .dt = buffer_at(wide, 2 * n),
+		.bc = buffer_at(low, rank) };
+
+	build_product(b, x, "ssm_in", NARROW, 2 * n, wide);
+	build_convolve(b, "ssm_conv1d", wide, n);
+	build_product(b, build_pack(b, "ssm_x_pack", wide, n, SLOT_BRANCH), "ssm_x", WIDE, rank + 2 * state, low);
+	norm_part(b, "ssm_dt_norm", low, rank);
+	norm_part(b, "ssm_b_norm", scan.bc, state);
+	norm_part(b, "ssm_c_norm", buffer_at(scan.bc, state), state);
+	build_product(b, build_pack(b, "ssm_dt_pack", low, rank, SLOT_BRANCH), "ssm_dt", WIDE, n, scan.dt);
+	scan.a = build_transposed(b, "ssm_a", "", n, state);
+	scan.skip = build_vector(b, "ssm_d", "", n);
+	scan.state = build_state(b, n * state);
+	b->plan->scanned = 1;
+	build_leaves(build_append(b, &op_scan, NULL, &scan, sizeof scan), 0, "", scan.dt, n);
+	return gate(b, buffer_at(wide, n), n);
+}

@@ -1,0 +1,137 @@
+/* RWKV 7 (Peng et al. 2025): in place of attention, a matrix for each head, whose keys decay one by one and which
+ * corrects itself by a rule of one step. */
+#include "build.h"
+
+#include "families.h"
+#include "mixers.h"
+
+/* A row of the time mix: six parts as the shift leaves them, each replaced by what its matrices make of it, and the
+ * weights of the first layer's values. */
+enum part { R, W, K, V, A, G, FIRST, PARTS };
+
+/* Each row with some of the row before, by weights[parts][n]. */
+static void shift(struct builder *b, const char *weights, size_t parts, struct buffer to)
+{
+	size_t n = b->model->n_embd;
+	struct op_shift o = { .n = n, .parts = parts, .in = buffer_with(b->plan->h, n), .out = to,
+		.weight = build_vector(b, weights, "weight", parts * n), .state = build_state(b, n) };
+
+	b->plan->scanned = 1;
+	build_leaves(build_append(b, &op_shift, weights, &o, sizeof o), 0, "", to, parts * n);
+}
+
+/* y = second · f(first · x) + bias. */
+struct low_rank {
+	const char *first, *second, *bias;
+	size_t rank;
+	enum row_function f;
+};
+
+static void low_rank(struct builder *b, struct packed *x, const struct low_rank *l, struct buffer low, struct buffer y)
+{
+	struct op_rows f = { .n = l->rank, .in = low, .out = low, .f = l->f, .unary = UNARY_SIGMOID };
+	struct op_product o = { .n = 0 };
+
+	build_product(b, x, l->first, WIDE, l->rank, low);
+	build_packing(b, l->second, &f, SLOT_BRANCH);
+	o.x = f.packed;
+	build_add_product(b, &o, l->second, WIDE, b->model->n_embd, y);
+	if (l->bias)
+		o.bias[0] = build_vector(b, l->bias, "weight", b->model->n_embd);
+	build_products(b, l->second, &o);
+}
+
+/* The parts of the rows that the shift made, each times its matrices. */
+static void mix_parts(struct builder *b, struct buffer wide)
+{
+	static const char *const whole[PARTS] = { [R] = "time_mix_receptance", [K] = "time_mix_key",
+		[V] = "time_mix_value" };
+	const struct ssm *s = &b->model->ssm;
+	const struct low_rank low[PARTS] = {
+		[W] = { "time_mix_w1", "time_mix_w2", "time_mix_w0", s->rank_w, ROW_TANH },
+		[A] = { "time_mix_a1", "time_mix_a2", "time_mix_a0", s->rank_a, ROW_SAME },
+		[G] = { "time_mix_g1", "time_mix_g2", NULL, s->rank_g, ROW_UNARY },
+		[FIRST] = { "time_mix_v1", "time_mix_v2", "time_mix_v0", s->rank_v, ROW_SAME },
+	};
+	size_t n = b->model->n_embd;
+	struct buffer spare = buffer_at(wide, PARTS * n);
+
+	for (size_t i = R; i <= G; i++) {
+		struct buffer part = buffer_at(wide, i * n);
+		struct packed *x = build_pack(b, whole[i] ? whole[i] : low[i].first, part, n, SLOT_NORMED);
+
+		if (i == V && b->il)
+			low_rank(b, x, &low[FIRST], spare, buffer_at(wide, FIRST * n));
+		if (whole[i])
+			build_product(b, x, whole[i], WIDE, n, part);
+		else
+			low_rank(b, x, &low[i], spare, part);
+	}
+}
+
+/* The first layer has weights of the first layer's values, too. */
+static void ignore_first(struct builder *b)
+{
+	static const char *const unused[] = { "time_mix_v0", "time_mix_v1", "time_mix_v2" };
+
+	for (size_t i = 0; i < sizeof unused / sizeof *unused; i++)
+		model_ignore(b->model, build_name(b, unused[i], "weight").s);
+}
+
+static struct packed *time_mix(struct builder *b)
+{
+	const struct ssm *s = &b->model->ssm;
+	size_t n = b->model->n_embd;
+	struct buffer wide = buffer_with(b->plan->wide, PARTS * n + mixers_rank(s));
+	struct op_wkv o = { .n = n, .size = s->state, .rows = wide, .v_first = b->plan->v_first, .is_first = b->il == 0,
+		.key_norm = build_vector(b, "time_mix_k_k", "weight", n),
+		.key_rate = build_vector(b, "time_mix_k_a", "weight", n),
+		.bonus = build_vector(b, "time_mix_r_k", "weight", n) };
+
+	if (b->plan->setup.first > 0 && !b->failed)
+		b->failed = why(b->w, "layers of %s need values of the first one: not without layer 0", b->model->arch);
+	shift(b, "time_mix_lerp_fused", FIRST, wide);
+	mix_parts(b, wide);
+	if (o.is_first)
+		ignore_first(b);
+	o.norm = build_norm_of(b, "time_mix_ln", n);
+	o.norm.eps = 64e-5f;
+	o.state = build_state(b, n * s->state);
+	build_leaves(build_append(b, &op_wkv, NULL, &o, sizeof o), 0, "", wide, n);
+	return build_pack(b, "wkv_pack", wide, n, SLOT_BRANCH);
+}
+
+static struct packed *channel_mix(struct builder *b)
+{
+	size_t n = b->model->n_embd, n_ff = b->layer->n_ff;
+	struct buffer rows = buffer_with(b->plan->wide, n), wide = buffer_with(b->plan->wide, n_ff);
+	struct op_rows f = { .n = n_ff, .in = wide, .out = wide, .f = ROW_UNARY, .unary = UNARY_RELU2 };
+
+	shift(b, "channel_mix_lerp_k", 1, rows);
+	build_mixed(b, rows, n);
+	build_product(b, build_pack(b, "channel_mix_pack", rows, n, SLOT_NORMED), "channel_mix_key", NARROW, n_ff,
+		wide);
+	build_packing(b, "ffn_act", &f, SLOT_BRANCH);
+	return f.packed;
+}
+
+static void layer(struct builder *b, size_t il)
+{
+	build_norm(b, "attn_norm");
+	build_branch(b, time_mix(b), "time_mix_output");
+	build_norm(b, "attn_norm_2");
+	build_branch(b, channel_mix(b), "channel_mix_value");
+}
+
+/* Whatever the keys of attention say. */
+static int rwkv7(struct model *m, struct why *w)
+{
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].mixers = MIXER_RWKV7;
+	return 0;
+}
+
+const struct family families_rwkv[] = {
+	{ .arch = "rwkv7", .norm = NORM_LAYER, .unrotated = 1, .read = rwkv7, .mixer = MIXER_RWKV7, .layer = layer },
+	{ .arch = NULL },
+};

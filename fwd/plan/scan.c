@@ -1,0 +1,53 @@
+/* scan: the selective scan of Mamba (Gu and Dao 2023). A piece is some channels of the rows of one run, in order. */
+#include "kinds.h"
+
+#include <string.h>
+
+#include "lib/base/size.h"
+
+enum { CHANNELS_EACH = 128 };
+
+static size_t pieces(const struct op *op, const struct step *s)
+{
+	const struct op_scan *o = op->bound;
+
+	return s->n_runs * op_pieces(o->n, CHANNELS_EACH);
+}
+
+/* One row of n channels from `at` on: moves the state on, y over dt. */
+static void scan_row(const struct op_scan *o, const struct kernels *k, size_t row, float *state, size_t at, size_t n)
+{
+	const float *x = buffer_row(&o->x, row) + at, *b = buffer_row(&o->bc, row), *c = b + o->states;
+	float *dt = buffer_row(&o->dt, row) + at, in[CHANNELS_EACH], decay[CHANNELS_EACH], y[CHANNELS_EACH];
+
+	k->unary(UNARY_SOFTPLUS, dt, dt, n);
+	k->multiply(in, dt, x, n);
+	k->multiply(y, o->skip + at, x, n);
+	for (size_t i = 0; i < o->states; i++, state += o->n) {
+		k->multiply(decay, dt, o->a + i * o->n + at, n);
+		k->unary(UNARY_EXP, decay, decay, n);
+		k->multiply(state, state, decay, n);
+		k->add_scaled(state, in, b[i], n);
+		k->add_scaled(y, state, c[i], n);
+	}
+	memcpy(dt, y, n * sizeof *y);
+}
+
+static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+{
+	const struct op_scan *o = op->bound;
+	const struct run *r = &s->run[piece / op_pieces(o->n, CHANNELS_EACH)];
+	size_t at = piece % op_pieces(o->n, CHANNELS_EACH) * CHANNELS_EACH, n = size_min(CHANNELS_EACH, o->n - at);
+	float *state = segment_current(r->state, o->state) + at;
+
+	for (size_t row = r->first, next = r->pos + 1; row < r->first + r->n; row++, next++) {
+		scan_row(o, s->k, row, state, at, n);
+		if (next % STATE_CHUNK || !segment_keeps(next, r->pos + r->n))
+			continue;
+		for (size_t i = 0; i < o->states; i++)
+			memcpy(segment_state(r->state, next, o->state) + at + i * o->n, state + i * o->n,
+				n * sizeof *state);
+	}
+}
+
+const struct op_kind op_scan = { .name = "scan", .pieces = pieces, .piece = piece };

@@ -1,0 +1,106 @@
+/* wkv: the recurrence of RWKV 7 (Peng et al. 2025). A piece is a head of the rows of one run, in order. */
+#include "kinds.h"
+
+#include <math.h>
+#include <string.h>
+
+static size_t pieces(const struct op *op, const struct step *s)
+{
+	const struct op_wkv *o = op->bound;
+
+	return s->n_runs * (o->n / o->size);
+}
+
+/* The parts of a row that belong to a head, in their order. */
+struct parts {
+	float *r, *w, *k, *v, *a, *g, *first;
+};
+
+static struct parts parts_of(const struct op_wkv *o, size_t row, size_t at)
+{
+	float *r = buffer_row(&o->rows, row) + at;
+	size_t n = o->n;
+
+	return (struct parts){ r, r + n, r + 2 * n, r + 3 * n, r + 4 * n, r + 5 * n, r + 6 * n };
+}
+
+static float dot(const struct kernels *k, const float *a, const float *b, size_t n)
+{
+	float y;
+
+	k->dots(&(struct chain_job){ .rows = 1, .cols = 1, .n = n, .a = a, .a_step = 1, .b = b, .y = &y });
+	return y;
+}
+
+/* From what the matrices made to w, k, v, a · kk, and kk, the key by which the state is corrected. */
+static void prepare(const struct op_wkv *o, const struct kernels *k, const struct parts *p, float *v_first, size_t at,
+	float *kk)
+{
+	size_t n = o->size;
+	float change[RWKV_HEAD_MAX];
+
+	k->unary(UNARY_SIGMOID, p->w, p->w, n);
+	k->scale(p->w, p->w, -0.606531f, n);    /* -e^-0.5 */
+	k->unary(UNARY_EXP, p->w, p->w, n);
+	k->unary(UNARY_SIGMOID, p->a, p->a, n);
+	if (o->is_first)
+		memcpy(v_first, p->v, n * sizeof *v_first);
+	else {
+		k->unary(UNARY_SIGMOID, p->first, p->first, n);
+		memcpy(change, v_first, n * sizeof *change);
+		k->add_scaled(change, p->v, -1, n);
+		k->multiply(change, change, p->first, n);
+		k->add(p->v, p->v, change, n);
+	}
+	k->multiply(kk, p->k, o->key_norm + at, n);
+	k->scale(kk, kk, 1 / sqrtf(dot(k, kk, kk, n) + 1e-12f), n);
+	/* k · (1 + (a - 1) · key_rate) */
+	k->multiply(change, p->k, o->key_rate + at, n);
+	k->add_scaled(p->k, change, -1, n);
+	k->multiply(change, change, p->a, n);
+	k->add(p->k, p->k, change, n);
+	k->multiply(p->a, p->a, kk, n);
+}
+
+/* One row of a head: moves its state on, its result over r. */
+static void wkv(const struct op_wkv *o, const struct kernels *k, const struct parts *p, float *v_first, size_t at,
+	float *state)
+{
+	size_t n = o->size;
+	float kk[RWKV_HEAD_MAX], read[RWKV_HEAD_MAX] = { 0 }, out[RWKV_HEAD_MAX] = { 0 };
+	struct norm norm = o->norm;
+
+	prepare(o, k, p, v_first, at, kk);
+	k->chain(&(struct chain_job){ .rows = 1, .cols = n, .n = n, .a = kk, .a_step = 1, .b = state, .b_row = n,
+		.y = read });
+	for (size_t i = 0; i < n; i++, state += n) {
+		k->scale(state, state, p->w[i], n);
+		k->add_scaled(state, p->v, p->k[i], n);
+		k->add_scaled(state, read, -p->a[i], n);
+		k->add_scaled(out, state, p->r[i], n);
+	}
+	norm.weight += at;
+	norm.bias += norm.bias ? at : 0;
+	k->norm(&norm, out, out, n);
+	k->multiply(p->k, p->k, o->bonus + at, n);
+	k->add_scaled(out, p->v, dot(k, p->r, p->k, n), n);
+	k->multiply(p->r, out, p->g, n);
+}
+
+static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+{
+	const struct op_wkv *o = op->bound;
+	const struct run *r = &s->run[piece / (o->n / o->size)];
+	size_t head = piece % (o->n / o->size), at = head * o->size, all = o->size * o->size;
+	float *state = segment_current(r->state, o->state) + head * all;
+
+	for (size_t row = r->first, next = r->pos + 1; row < r->first + r->n; row++, next++) {
+		struct parts p = parts_of(o, row, at);
+
+		wkv(o, s->k, &p, buffer_row(&o->v_first, row) + at, at, state);
+		if (next % STATE_CHUNK == 0 && segment_keeps(next, r->pos + r->n))
+			memcpy(segment_state(r->state, next, o->state) + head * all, state, all * sizeof *state);
+	}
+}
+
+const struct op_kind op_wkv = { .name = "wkv", .pieces = pieces, .piece = piece };
