@@ -51,11 +51,11 @@ KERNELS = kv_type select $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
 SIMD = decode prompt table
 FAMILIES = decoder llama gemma gpt2 mixtures deepseek recurrent rwkv
-OPS = embed angles rows product prepare store attend convolve scan shift wkv select route experts heads copy per_layer logits
+OPS = embed angles rows product prepare store attend convolve linear scan shift wkv select route experts heads copy per_layer logits
 SEGMENT = segment recurrent object
 FWD = engine settings supported serve chain model/model model/keys model/layers model/rope \
 	$(FAMILIES:%=model/%) model/families \
-	model/builder model/attention model/latent model/convolution model/mixers model/mamba model/feed_forward \
+	model/builder model/attention model/latent model/convolution model/delta model/mixers model/mamba model/feed_forward \
 	plan/plan $(OPS:%=plan/%) $(SEGMENT:%=state/%) state/digest run/pool run/prefault \
 	measure/meter measure/limits measure/report measure/dump
 SAMPLE = main options session pieces constraint trace
@@ -64,7 +64,7 @@ DESCRIBE = main describe check
 FEED = feed_opts loop draft result
 GEN = main options pipeline report history console conversation $(FEED)
 TESTS = quantise_test blocks_test gguf_test vocab_test pretok_test tokenizers_test frame_test sampler_test stop_test \
-        segment_test system_test pool_test rope_test plan_test product_test vector_test attend_test jinja_test \
+        segment_test system_test pool_test rope_test plan_test linear_test product_test vector_test attend_test jinja_test \
         grammar_test schema_test
 HELPERS = mkmodel reference stream dribble under
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
@@ -131,6 +131,7 @@ $(BIN)/tests/rope_test: $(OBJ)/tests/rope_test.o $(OBJ)/fwd/model/rope.o $(lib_o
 $(BIN)/tests/plan_test: $(OBJ)/tests/plan_test.o $(made_o) $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/tests/quantise_test: $(OBJ)/tests/quantise_test.o $(quantise_o) $(lib_o)
 $(BIN)/tests/blocks_test: $(OBJ)/tests/blocks_test.o $(lib_o)
+$(BIN)/tests/linear_test: $(OBJ)/tests/linear_test.o $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/tests/product_test: $(OBJ)/tests/product_test.o $(kernels_o) $(lib_o)
 $(BIN)/tests/vector_test: $(OBJ)/tests/vector_test.o $(kernels_o) $(lib_o)
 $(BIN)/tests/attend_test: $(OBJ)/tests/attend_test.o $(kernels_o) $(lib_o)

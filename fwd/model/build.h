@@ -88,6 +88,9 @@ size_t build_state(struct builder *b, size_t floats);
 /* The convolution of n elements of rows, then silu, in place. */
 void build_convolve(struct builder *b, const char *name, struct buffer x, size_t n);
 
+/* The ops of a linear attention, whose places in the segment are set here. */
+void build_linear(struct builder *b, struct op_linear *o);
+
 /* ---- attention ---- */
 
 /* q of all heads, then k, then v. */

@@ -41,7 +41,7 @@ struct op_rows {
 };
 
 /* Products of the same packed rows: y = W·x, plus a bias. */
-enum { PRODUCTS_MAX = 3 };
+enum { PRODUCTS_MAX = 4 };
 
 struct op_product {
 	struct packed *x;
@@ -113,6 +113,31 @@ struct op_wkv {
 	size_t state;                   /* of the layer's in the segment: [heads][size keys][size values] */
 };
 
+/* Attention without softmax (Katharopoulos et al. 2020). Each head has a state M[dim_k][dim_v], zero at first. Within a
+ * chunk of STATE_CHUNK positions, G_t is the sum of the decays of its rows up to t, and M the state at its start:
+ *   r_t = e^G_t · (k_t M) + the sum of e^(G_t − G_s) (k_s · k_t) d_s over s < t;    d_t = beta_t (v_t − r_t)
+ *   out_t = e^G_t · (q_t M) + the sum of e^(G_t − G_s) (k_s · q_t) d_s over s <= t, + skip · v_t
+ * and at its end, where G is that of its last row, M = e^G M + the sum of k_s ⊗ e^(G − G_s) d_s. That is the gated
+ * delta rule (Yang et al. 2024), chunk by chunk; without `delta`, d_t = beta_t v_t (Mamba 2: Dao and Gu 2024). Sums
+ * over keys and rows are chains of fma, ascending, so that a row has the same bits in any batch.
+ *
+ * Three ops. gates: norms of q and k, if there are any; beta = sigmoid(beta), decay = a · softplus(decay + bias) or,
+ * without `delta`, beta = softplus(decay + bias), decay = a · beta. linear: d and out. keep: stores rows for later
+ * batches. */
+struct op_linear {
+	size_t n_head, n_head_k;        /* of values; of keys and queries */
+	int runs;                       /* those that read a key head follow each other; else it is j mod n_head_k */
+	size_t dim_k, dim_v;
+	int delta;
+	struct norm q_norm, k_norm;     /* of a head */
+	const float *bias, *a, *skip;   /* [n_head]; skip NULL: none */
+	struct buffer q, k, v, decay, beta;     /* of all heads; decay and beta: [n_head] */
+	struct buffer d, out;           /* like v; d is v, or out is, if there is no skip or no delta */
+	size_t ring_k, ring_d, ring_g, state;   /* places in the segment: of rows of k, d, decay; of M of all heads */
+};
+
+size_t linear_scratch(const struct op_linear *o);       /* bytes of a thread */
+
 /* The wanted rows of some buffers, moved to their fronts. */
 enum { SELECT_MAX = 5 };
 
@@ -140,7 +165,7 @@ struct op_head_rows {
 };
 
 /* Elements copied from row to row: n of each head, whose next head lies a step further. */
-enum { COPIES_MAX = 3 };
+enum { COPIES_MAX = 4 };
 
 struct op_copy {
 	size_t copies;
@@ -159,6 +184,7 @@ struct op_logits {
 extern const struct op_kind op_embed, op_angles, op_rows, op_product;
 extern const struct op_kind op_prepare, op_store, op_attend, op_join, op_select, op_logits;
 extern const struct op_kind op_convolve, op_scan, op_shift, op_wkv;
+extern const struct op_kind op_linear_gates, op_linear, op_linear_keep;
 extern const struct op_kind op_head_rows, op_copy, op_per_layer;
 
 /* ---- mixtures of experts ---- */
