@@ -51,11 +51,13 @@ KERNELS = kv_type select $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
 SIMD = decode prompt table
 FAMILIES = decoder llama gemma gpt2 mixtures deepseek recurrent rwkv
-OPS = embed angles rows product prepare store attend convolve linear scan shift wkv select route experts heads copy per_layer logits
+OPS = embed angles rows product prepare store attend convolve linear scan shift wkv select route experts heads copy per_layer \
+	altup logits
 SEGMENT = segment recurrent object
 FWD = engine settings supported serve chain model/model model/keys model/layers model/rope \
 	$(FAMILIES:%=model/%) model/families \
-	model/builder model/attention model/latent model/convolution model/delta model/mixers model/mamba model/feed_forward \
+	model/builder model/attention model/latent model/convolution model/delta model/mixers model/mamba \
+	model/altup model/feed_forward \
 	plan/plan $(OPS:%=plan/%) $(SEGMENT:%=state/%) state/digest run/pool run/prefault \
 	measure/meter measure/limits measure/report measure/dump
 SAMPLE = main options session pieces constraint trace

@@ -147,6 +147,10 @@ static void linear_test(const struct kernels *s, const struct kernels *t)
 		s->cap(y, 1.3f, n);
 		t->cap(z, 1.3f, n);
 		holds(same(y, z, n), t->name, "cap", n);
+		memcpy(y, b, n * sizeof *y), memcpy(z, b, n * sizeof *z);
+		s->sparsify(y, 0.5f, n);
+		t->sparsify(z, 0.5f, n);
+		holds(same(y, z, n), t->name, "sparsify", n);
 		s->add(y, a, b, n);
 		t->add(a, a, b, n);
 		holds(same(y, a, n), t->name, "add", n);

@@ -158,6 +158,8 @@ struct kernels {
 	void (*multiply)(float *y, const float *a, const float *b, size_t n);   /* y = a · b; y may be a */
 	void (*cap)(float *x, float cap, size_t n);             /* x = cap · tanh(x / cap) */
 	void (*clamp)(float *x, float most, size_t n);          /* to [-most, most]; NaN becomes -most */
+	/* x = max(x - t, 0), t the mean + deviations · the standard deviation of a sample; NaN becomes 0 */
+	void (*sparsify)(float *x, float deviations, size_t n);
 	/* y = f(gate) · up; y may be gate */
 	void (*glu)(enum unary f, float *y, const float *gate, const float *up, size_t n);
 	void (*unary)(enum unary f, float *y, const float *x, size_t n);

@@ -118,6 +118,8 @@ void build_select(struct builder *b, struct buffer made, size_t n)
 		also_select(&o, b->plan->branch, n_embd);
 	if (b->model->family->decoder.routes_input && b->layer->experts)
 		also_select(&o, b->plan->mixture.logits, b->model->experts.n);
+	if (b->model->n_streams > 1)
+		also_select(&o, b->plan->predicted, b->plan->predicted.stride);
 	if (b->model->n_per_layer)
 		also_select(&o, b->plan->per_layer, b->plan->per_layer.stride);
 	build_append(b, &op_select, NULL, &o, sizeof o);

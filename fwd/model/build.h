@@ -59,6 +59,10 @@ void build_products(struct builder *b, const char *name, const struct op_product
 void build_product(struct builder *b, struct packed *x, const char *name, enum precision wide, size_t rows,
 	struct buffer y);
 
+/* A single one with a matrix for each head: o.n elements of each, o.step apart, to `rows` each, to_step apart. */
+void build_by_head(struct builder *b, const char *name, struct op_head_rows o, size_t rows, struct buffer to,
+	size_t to_step);
+
 /* ---- rows ---- */
 
 /* Packed rows of k elements, to be filled by an op. */
@@ -69,6 +73,9 @@ struct op *build_packing(struct builder *b, const char *name, struct op_rows *o,
 
 /* Rows of n elements packed as they are. */
 struct packed *build_pack(struct builder *b, const char *name, struct buffer x, size_t n, enum slot slot);
+
+/* The RMS norm of x with weight[n_embd] / divisor, packed, where no branch is pending. */
+struct packed *build_scaled_norm(struct builder *b, const char *name, const float *weight, float divisor);
 
 /* Adds the pending branch to x now. */
 void build_add_branch(struct builder *b);
@@ -90,6 +97,12 @@ void build_convolve(struct builder *b, const char *name, struct buffer x, size_t
 
 /* The ops of a linear attention, whose places in the segment are set here. */
 void build_linear(struct builder *b, struct op_linear *o);
+
+/* ---- AltUp ---- */
+
+/* All streams from x, behind the embedding; x from all streams, behind the last layer. */
+void build_streams(struct builder *b);
+void build_unite(struct builder *b);
 
 /* ---- attention ---- */
 

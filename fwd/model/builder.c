@@ -212,6 +212,22 @@ void build_product(struct builder *b, struct packed *x, const char *name, enum p
 	build_products(b, name, &o);
 }
 
+void build_by_head(struct builder *b, const char *name, struct op_head_rows o, size_t rows, struct buffer to,
+	size_t to_step)
+{
+	struct op_product p = { .heads = o.heads, .step = to_step };
+
+	p.x = o.packed = build_packed(b, o.n, SLOT_EXPERTS);
+	if (!o.packed)
+		return;
+	o.packed->experts = o.packed->used = o.heads;
+	for (int kind = 0; kind < ACTS_KINDS; kind++)
+		o.packed->by_expert[kind] = build_allocate(b, o.heads * sizeof *o.packed->by_expert[kind]);
+	build_append(b, &op_head_rows, "head_rows", &o, sizeof o);
+	build_add_product(b, &p, name, WIDE, rows, to);
+	build_products(b, name, &p);
+}
+
 /* ---- rows ---- */
 
 /* Packed rows of k elements, to be filled by an op. */
@@ -251,8 +267,10 @@ static int add_pending(struct builder *b, struct op_rows *o)
 		o->branch = b->plan->branch;
 		o->branch_norm = b->post;
 		o->scale = b->model->residual_scale;
+		o->x_scale = b->sum_scale;
 	}
 	b->pending = 0;
+	b->sum_scale = 0;
 	b->post = (struct norm){ .kind = NORM_NONE };
 	return pending;
 }
@@ -297,6 +315,32 @@ struct packed *build_norm_beside(struct builder *b, const char *name)
 	return append_norm(b, name, (struct op_rows){ .n = 0 });
 }
 
+struct packed *build_scaled_norm(struct builder *b, const char *name, const float *weight, float divisor)
+{
+	size_t n = b->model->n_embd;
+	struct op_rows o = { .n = n, .in = b->plan->x, .out = buffer_with(b->plan->h, n) };
+	float *scaled = build_allocate(b, n * sizeof *scaled);
+
+	for (size_t i = 0; scaled && i < n; i++)
+		scaled[i] = weight[i] / divisor;
+	o.norm = (struct norm){ .kind = NORM_RMS, .weight = scaled, .eps = b->model->eps };
+	build_packing(b, name, &o, SLOT_NORMED);
+	return o.packed;
+}
+
+void build_add_normed(struct builder *b)
+{
+	struct op_rows o = { .n = b->model->n_embd, .x = b->plan->x, .branch = buffer_with(b->plan->h, b->model->n_embd),
+		.scale = 1, .in = b->plan->x, .out = b->plan->x };
+
+	build_append(b, &op_rows, "add", &o, sizeof o);
+}
+
+void build_sum_scale(struct builder *b, float scale)
+{
+	b->sum_scale = scale;
+}
+
 void build_post_norm(struct builder *b, const char *name)
 {
 	b->post = build_norm_of(b, name, b->model->n_embd);
@@ -307,6 +351,14 @@ void build_branch(struct builder *b, struct packed *x, const char *name)
 	build_add_branch(b);
 	build_product(b, x, name, NARROW, b->model->n_embd, b->plan->branch);
 	b->pending = 1;
+}
+
+struct packed *build_low_rank(struct builder *b, struct packed *x, const char *name, size_t n)
+{
+	struct buffer low = buffer_with(b->plan->wide, n);
+
+	build_product(b, x, name, NARROW, n, low);
+	return build_pack(b, "low_rank_pack", low, n, SLOT_BRANCH);
 }
 
 void build_scale(struct builder *b, const char *name)
@@ -354,6 +406,8 @@ static void build_embed(struct builder *b)
 	}
 	if (m->n_per_layer)
 		build_per_layer_inputs(b);
+	if (m->n_streams > 1)
+		build_streams(b);
 }
 
 /* output_norm and output, or token_embd again where the file has no output. */
@@ -385,6 +439,8 @@ int build_plan(struct plan *p, struct why *w)
 	b.il = OP_NO_LAYER;
 	/* The last branch is added once; the head may then run over the rows in any portions. */
 	build_add_branch(&b);
+	if (p->setup.last == p->model->n_layer && p->model->n_streams > 1)
+		build_unite(&b);
 	p->n_body = p->n_ops;
 	if (p->setup.last == p->model->n_layer)
 		build_head(&b);

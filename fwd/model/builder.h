@@ -29,7 +29,8 @@ struct builder {
 	size_t il;                      /* its number, or OP_NO_LAYER */
 	int wanted;                     /* behind the last attention */
 	int pending;                    /* a branch is still to be added to x, */
-	struct norm post;               /* after this norm */
+	struct norm post;               /* after this norm; */
+	float sum_scale;                /* then x is multiplied by this; 0: it is not */
 	struct place {
 		size_t at[KV_TYPES];
 	} *places;                      /* [n_layer]: of K and V in the state */
@@ -72,14 +73,29 @@ struct packed *build_mamba2(struct builder *b, struct packed *x);
 /* For a layer without a mixer, before its branch. */
 void build_unmixed(struct builder *b);
 
+/* W · x, n elements, packed. */
+struct packed *build_low_rank(struct builder *b, struct packed *x, const char *name, size_t n);
+
 /* The branch = W · x, n_embd wide. */
 void build_branch(struct builder *b, struct packed *x, const char *name);
 
 /* x += branch, if one is pending; then x *= the one element of NAME.weight. */
 void build_scale(struct builder *b, const char *name);
 
-/* The branch: the layer's own input (model->n_per_layer), gated by x. */
-void build_per_layer(struct builder *b);
+/* x += what the last norm returned. */
+void build_add_normed(struct builder *b);
+
+/* x is multiplied by this once the branch is added. */
+void build_sum_scale(struct builder *b, float scale);
+
+/* AltUp (op_altup in plan/kinds.h). x becomes the prediction of the first stream. Then, from x and the pending branch,
+ * the streams are corrected; the first one, scaled and packed, is returned. The branch is added to the others. */
+void build_predict(struct builder *b);
+struct packed *build_correct(struct builder *b);
+void build_spread(struct builder *b);
+
+/* The branch: the layer's own input (model->n_per_layer), gated by packed rows; normed before it is added. */
+void build_per_layer(struct builder *b, struct packed *x);
 
 /* The branch is normed before it is added. */
 void build_post_norm(struct builder *b, const char *name);

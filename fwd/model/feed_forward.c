@@ -20,6 +20,7 @@ static struct packed *gated(struct builder *b, struct packed *x, const char *gat
 {
 	struct buffer wide = buffer_with(b->plan->wide, 2 * n);
 	struct op_product o = { .x = x };
+	struct op_rows sparse = { .n = n, .in = wide, .out = wide, .f = ROW_SPARSE, .most = b->layer->sparsity };
 
 	if (build_has(b, gate)) {
 		build_add_product(b, &o, gate, NARROW, n, wide);
@@ -27,6 +28,8 @@ static struct packed *gated(struct builder *b, struct packed *x, const char *gat
 	} else
 		build_add_product(b, &o, up, NARROW, 2 * n, wide);
 	build_products(b, "ffn_gate_up", &o);
+	if (b->layer->sparsity > 0)
+		build_append(b, &op_rows, "ffn_sparse", &sparse, sizeof sparse);
 	return activate(b, n, ROW_GLU, f, wide);
 }
 
@@ -184,15 +187,9 @@ static void norm_rows(struct builder *b, const char *name, struct buffer x)
 static struct packed *router_rows(struct builder *b)
 {
 	size_t n = b->model->n_embd;
-	struct op_rows o = { .n = n, .in = b->plan->x, .out = buffer_with(b->plan->h, n) };
-	const float *weight = build_vector(b, "ffn_gate_inp", "scale", n);
-	float *scaled = build_allocate(b, n * sizeof *scaled);
 
-	for (size_t i = 0; scaled && i < n; i++)
-		scaled[i] = weight[i] / sqrtf((float)n);
-	o.norm = (struct norm){ .kind = NORM_RMS, .weight = scaled, .eps = b->model->eps };
-	build_packing(b, "ffn_router_norm", &o, SLOT_NORMED);
-	return o.packed;
+	return build_scaled_norm(b, "ffn_router_norm", build_vector(b, "ffn_gate_inp", "scale", n),
+		sqrtf((float)n));
 }
 
 void build_beside_experts(struct builder *b, enum unary f)
@@ -209,14 +206,14 @@ void build_beside_experts(struct builder *b, enum unary f)
 	build_append(b, &op_rows, "ffn_sum", &sum, sizeof sum);
 }
 
-void build_per_layer(struct builder *b)
+void build_per_layer(struct builder *b, struct packed *x)
 {
 	size_t n = b->model->n_per_layer;
 	struct buffer wide = buffer_with(b->plan->wide, 2 * n);
 	struct op_copy input = { .copies = 1, .copy = { { .from = buffer_at(b->plan->per_layer, b->il * n),
 		.to = buffer_at(wide, n), .heads = 1, .n = n } } };
 
-	build_product(b, build_norm(b, ""), "inp_gate", NARROW, n, wide);
+	build_product(b, x, "inp_gate", NARROW, n, wide);
 	build_append(b, &op_copy, NULL, &input, sizeof input);
 	build_branch(b, activate(b, n, ROW_GLU, UNARY_GELU, wide), "proj");
 	build_post_norm(b, "post_norm");

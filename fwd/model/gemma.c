@@ -81,6 +81,52 @@ static int gemma4(struct model *m, struct why *w)
 	return share(m, shared, w);
 }
 
+/* Gemma 3n (2025). Its sizes are constants; the keys of some of them say the same. */
+static int gemma3n(struct model *m, struct why *w)
+{
+	enum { OWN = 20, SPARSE = 10 };
+	float cap = m->logit_cap = 30;
+	size_t shared = 0;
+
+	m->n_streams = 4;
+	m->n_per_layer = 256;
+	gemma(m, w);
+	for (size_t il = 0; il < m->n_layer && il < SPARSE; il++)
+		m->layer[il].sparsity = 1.6448534f;   /* where 95% of a normal distribution lie below */
+	if (key_float(m, "final_logit_softcapping", 0, 1e6, &cap, w) < 0
+	    || key_size(m, "attention.shared_kv_layers", 0, m->n_layer, &shared, w) < 0
+	    || layers_slide(m, 5, w) < 0 || layers_sliding_rope(m, 10000, w) < 0)
+		return -1;
+	return share(m, m->n_layer > OWN ? m->n_layer - OWN : 0, w);
+}
+
+/* x += h + a branch of h through few elements (Laurel), where h is the normed x, returned. */
+static struct packed *laurel(struct builder *b)
+{
+	struct packed *h = build_norm(b, "attn_norm");
+
+	build_add_normed(b);
+	build_branch(b, build_low_rank(b, h, "laurel_l", 64), "laurel_r");
+	build_post_norm(b, "laurel_post_norm");
+	return h;
+}
+
+static void gemma3n_layer(struct builder *b, size_t il)
+{
+	struct packed *h;
+
+	build_predict(b);
+	h = laurel(b);
+	(b->layer->kv ? build_q : build_qkv)(b, h);
+	build_branch(b, build_attention(b, HEADS_NORMED), "attn_output");
+	build_post_norm(b, "post_attention_norm");
+	build_sum_scale(b, 0x1.6a09e6p-1f);     /* 1 / sqrt(2) */
+	build_branch(b, build_gated(b, build_norm(b, "ffn_norm"), UNARY_GELU), "ffn_down");
+	build_post_norm(b, "post_ffw_norm");
+	build_per_layer(b, build_correct(b));
+	build_spread(b);
+}
+
 static void gemma4_layer(struct builder *b, size_t il)
 {
 	struct packed *x = build_norm(b, "attn_norm");
@@ -94,7 +140,7 @@ static void gemma4_layer(struct builder *b, size_t il)
 		build_branch(b, build_gated(b, build_norm(b, "ffn_norm"), UNARY_GELU), "ffn_down");
 	build_post_norm(b, "post_ffw_norm");
 	if (b->model->n_per_layer)
-		build_per_layer(b);
+		build_per_layer(b, build_norm(b, ""));
 	if (build_has(b, "layer_output_scale"))
 		build_scale(b, "layer_output_scale");
 }
@@ -105,6 +151,7 @@ const struct family families_gemma[] = {
 	  .decoder = { .f = UNARY_GELU, .post_norms = 1 } },
 	{ .arch = "gemma3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gemma3,
 	  .decoder = { .f = UNARY_GELU, .post_norms = 1, .heads = HEADS_NORMED } },
+	{ .arch = "gemma3n", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gemma3n, .layer = gemma3n_layer },
 	{ .arch = "gemma4", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gemma4, .layer = gemma4_layer,
 	  .decoder = { .v_from_k = 1 },
 	  .has_experts = 1, .experts = { .normalise = 1 } },

@@ -24,23 +24,6 @@ static void queries(struct builder *b, struct packed *x, struct buffer q)
 	build_product(b, norm.packed, "attn_q_b", WIDE, rows, q);
 }
 
-/* A product with a matrix for each head: o.n elements of each, o.step apart, to `rows` each, to_step apart. */
-static void by_head(struct builder *b, const char *name, struct op_head_rows o, size_t rows, struct buffer to,
-	size_t to_step)
-{
-	struct op_product p = { .heads = o.heads, .step = to_step };
-
-	p.x = o.packed = build_packed(b, o.n, SLOT_EXPERTS);
-	if (!o.packed)
-		return;
-	o.packed->experts = o.packed->used = o.heads;
-	for (int kind = 0; kind < ACTS_KINDS; kind++)
-		o.packed->by_expert[kind] = build_allocate(b, o.heads * sizeof *o.packed->by_expert[kind]);
-	build_append(b, &op_head_rows, "attn_rows", &o, sizeof o);
-	build_add_product(b, &p, name, WIDE, rows, to);
-	build_products(b, name, &p);
-}
-
 /* Queries times K_hᵀ; the latent row is the key. */
 static void absorbed(struct builder *b, struct packed *x)
 {
@@ -57,7 +40,7 @@ static void absorbed(struct builder *b, struct packed *x)
 	norm.norm = build_norm_of(b, "attn_kv_a_norm", l->rank);
 	build_append(b, &op_rows, "attn_kv_a_norm", &norm, sizeof norm);
 	build_append(b, &op_copy, NULL, &rotated, sizeof rotated);
-	by_head(b, "attn_k_b", (struct op_head_rows){ .in = q, .heads = heads, .n = l->dim_nope, .step = dim_q },
+	build_by_head(b, "attn_k_b", (struct op_head_rows){ .in = q, .heads = heads, .n = l->dim_nope, .step = dim_q },
 		l->rank, qkv, dim_k);
 }
 
@@ -95,7 +78,7 @@ struct packed *build_latent_attention(struct builder *b, struct packed *x)
 	out = build_attend(b, HEADS_PLAIN);
 	if (!l->absorbed)
 		return build_attended(b, out);
-	by_head(b, "attn_v_b", (struct op_head_rows){ .in = out, .heads = heads, .n = l->rank, .step = l->rank },
+	build_by_head(b, "attn_v_b", (struct op_head_rows){ .in = out, .heads = heads, .n = l->rank, .step = l->rank },
 		l->dim_v, values, l->dim_v);
 	return build_attended(b, values);
 }

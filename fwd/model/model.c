@@ -195,6 +195,7 @@ static int read_all(struct model *m, struct why *w)
 	if (!m->used)
 		return why(w, "out of memory");
 	m->embedding_scale = m->residual_scale = m->logit_scale = 1;
+	m->n_streams = 1;
 	if (read_architecture(m, w) < 0 || check_causal(m, w) < 0
 	    || key_required(m, "block_count", 1, LAYERS_MAX, &m->n_layer, w) < 0
 	    || drop_predicting(m, w) < 0 || key_required(m, "embedding_length", 1, EMBD_MAX, &m->n_embd, w) < 0

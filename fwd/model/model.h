@@ -81,6 +81,7 @@ struct layer {
 	const float *slope;             /* [n_head], of ALiBi; or NULL */
 	const struct experts *experts;  /* NULL: a dense layer */
 	int v_in_k;                     /* see struct attend */
+	float sparsity;                 /* gates: 0 up to so many deviations above their mean (sparsify()); 0: none */
 	size_t rope_at;                 /* the first element of a head that rotates */
 };
 
@@ -105,6 +106,7 @@ struct model {
 	float embedding_scale, residual_scale, logit_scale;     /* of embeddings, branches, logits: 1, mostly */
 	float attn_cap, logit_cap;                              /* of scores and logits; 0: none */
 	float qkv_clamp;                                        /* of q, k and v; 0: none */
+	size_t n_streams;       /* residual streams (AltUp); 1, mostly */
 	size_t n_per_layer;     /* elements of each layer's own input (Gemma 3n and 4); 0: none */
 	size_t bytes;           /* of all tensors */
 

@@ -21,7 +21,7 @@ struct op_angles {
 
 /* What happens to a row between two products, in one pass over it and in this order, each part where it is set:
  *   branch = norm(branch);  x += scale · branch;  x *= x_scale;  out = f(in);  out = norm(out);  packed = out. */
-enum row_function { ROW_SAME, ROW_UNARY, ROW_GLU, ROW_XIELU, ROW_CLAMP, ROW_TANH };
+enum row_function { ROW_SAME, ROW_UNARY, ROW_GLU, ROW_XIELU, ROW_CLAMP, ROW_SPARSE, ROW_TANH };
 
 struct op_rows {
 	size_t n;                       /* elements of out */
@@ -30,8 +30,8 @@ struct op_rows {
 	float scale;                    /* of the branch */
 	float x_scale;                  /* of x, then; 0: none */
 	enum row_function f;
-	float most;                     /* CLAMP: to [-most, most] */
-	struct buffer in, out;          /* GLU: the gate's n elements, then the other n. SAME alone, CLAMP, TANH:
+	float most;                     /* CLAMP: to [-most, most]; SPARSE: deviations, see sparsify() */
+	struct buffer in, out;          /* GLU: the gate's n elements, then the other n. SAME alone, CLAMP, SPARSE, TANH:
 					 * out is in */
 	enum unary unary;
 	struct xielu xielu;
@@ -157,6 +157,27 @@ struct op_per_layer {
 	struct buffer p, spare;
 };
 
+/* Alternating updates (AltUp; Baykal et al. 2023): a row of the residual stream is several streams of n elements, of
+ * which a layer reads and updates the first.
+ * level: each stream but the first is scaled to the length of the first;
+ * predict: predicted = x + C · x, from which the layer goes on with the first stream; C: one row for each stream,
+ *   from tanh(modes);
+ * correct: x = predicted + c · (what the layer made of the first stream − its prediction), where c, one number for
+ *   each stream, is 1 + a product with tanh(modes); scaled = the first stream · weight;
+ * spread: the branch, normed, is added to each stream but the first;
+ * unite: level, then the first stream becomes the mean of all. */
+enum { STREAMS_MAX = 8 };
+
+struct op_altup {
+	size_t streams, n;
+	struct buffer x, predicted;     /* [streams][n] in a row */
+	struct buffer modes;            /* [streams]: the router's logits */
+	const float *matrix;            /* predict: [streams²][streams]; correct: [streams][streams] */
+	const float *weight;            /* [n] */
+	struct buffer scaled, branch;   /* [n] */
+	struct norm branch_norm;
+};
+
 /* Rows packed for products by head: n elements of each, step apart. */
 struct op_head_rows {
 	struct buffer in;
@@ -186,6 +207,7 @@ extern const struct op_kind op_prepare, op_store, op_attend, op_join, op_select,
 extern const struct op_kind op_convolve, op_scan, op_shift, op_wkv;
 extern const struct op_kind op_linear_gates, op_linear, op_linear_keep;
 extern const struct op_kind op_head_rows, op_copy, op_per_layer;
+extern const struct op_kind op_level, op_predict, op_correct, op_spread, op_unite;
 
 /* ---- mixtures of experts ---- */
 

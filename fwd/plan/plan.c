@@ -66,16 +66,18 @@ static int open_buffers(struct plan *p, struct why *w)
 		if (l->experts)
 			wide = size_max(wide, 2 * size_max(l->experts->n_ff_shared, l->experts->n_latent));
 	}
-	p->x = buffer(p, n_embd);
+	p->x = buffer(p, p->model->n_streams * n_embd);
 	p->branch = buffer(p, n_embd);
 	p->h = buffer(p, h);
 	p->wide = buffer(p, wide);
 	p->per_layer = buffer(p, p->model->n_per_layer * p->model->n_layer);
 	p->per_layer_ids = buffer(p, p->model->n_per_layer * p->model->n_layer);
 	p->v_first = buffer(p, p->model->family->mixer == MIXER_RWKV7 ? n_embd : 0);
+	p->predicted = buffer(p, p->model->n_streams > 1 ? p->x.stride : 0);
+	p->modes = buffer(p, p->model->n_streams);
 	p->runs = plan_memory(p, p->setup.batch, sizeof *p->runs);
 	if (!p->x.at || !p->branch.at || !p->h.at || !p->wide.at || !p->runs
-	    || !p->per_layer.at || !p->per_layer_ids.at || !p->v_first.at)
+	    || !p->per_layer.at || !p->per_layer_ids.at || !p->v_first.at || !p->predicted.at || !p->modes.at)
 		return why(w, "out of memory for a batch of %zu rows", p->setup.batch);
 	return 0;
 }

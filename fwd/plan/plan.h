@@ -32,7 +32,8 @@ struct plan {
 	struct dump *dump;              /* what each op makes is written there; or NULL */
 	int (*cancelled)(void *context);        /* asked between the ops of plan_step(); or NULL */
 	void *cancel_context;
-	struct buffer x;                /* residual stream: input of a plan without layer 0, result without the last */
+	struct buffer x;                /* residual stream, or all of them side by side (model->n_streams): input of a */
+					/* plan without layer 0, result without the last */
 
 	/* private */
 	struct step step;
@@ -50,6 +51,7 @@ struct plan {
 		struct buffer low, kv;          /* the latent row; keys and values, or the heads' values */
 	} latent;
 	struct buffer v_first;          /* values of the first layer (RWKV 7) */
+	struct buffer predicted, modes; /* AltUp: of all streams; the router's logits */
 	struct buffer per_layer, per_layer_ids;         /* the layers' own inputs; the part that the ids make */
 	struct buffer branch, h, wide;  /* a branch's result; normed rows, heads' outputs; q, k and v, or n_ff wide */
 };

@@ -55,6 +55,8 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 			k->xielu(&o->xielu, out, in, o->n);
 		else if (o->f == ROW_CLAMP)
 			k->clamp(out, o->most, o->n);
+		else if (o->f == ROW_SPARSE)
+			k->sparsify(out, o->most, o->n);
 		else if (o->f == ROW_TANH)
 			k->cap(out, 1, o->n);
 		if (o->norm.kind && o->norms > 1)

@@ -191,6 +191,17 @@ static void vector_clamp(float *x, float most, size_t n)
 	vf_store_n(x + i, vector_clamped(vf_load_n(x + i, n - i), most), n - i);
 }
 
+static void vector_sparsify(float *x, float deviations, size_t n)
+{
+	float mean = vector_mean(x, n), sample = (float)n / (float)(n - 1);
+	f32x16 least = vf_set1(mean + deviations * sqrtf(vector_mean_square(x, mean, n) * sample));
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES)
+		vf_store(x + i, vf_max(vf_sub(vf_load(x + i), least), vf_zero()));
+	vf_store_n(x + i, vf_max(vf_sub(vf_load_n(x + i, n - i), least), vf_zero()), n - i);
+}
+
 /* f is a constant where these are expanded. */
 INLINE void vector_glu_of(enum unary f, float *y, const float *gate, const float *up, size_t n)
 {

@@ -31,7 +31,7 @@ const struct kernels ISA_NAME(kernels, ISA) = {
 	.product_scratch = product_many_scratch, .product = vector_product,
 	.norm = vector_norm, .add = vector_add,
 	.add_scaled = vector_add_scaled, .scale = vector_scale, .multiply = vector_multiply, .clamp = vector_clamp,
-	.cap = vector_cap, .xielu = vector_xielu,
+	.cap = vector_cap, .sparsify = vector_sparsify, .xielu = vector_xielu,
 	.glu = vector_glu, .unary = vector_unary, .rope = vector_rope,
 	.chain = vector_chain, .dots = vector_dots,
 	.kv_store = vector_kv_store, .attend_rows = 64, .attend_scratch = vector_attend_scratch,

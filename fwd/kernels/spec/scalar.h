@@ -22,6 +22,7 @@ void scalar_scale(float *y, const float *x, float s, size_t n);
 void scalar_multiply(float *y, const float *a, const float *b, size_t n);
 void scalar_cap(float *x, float cap, size_t n);
 void scalar_clamp(float *x, float most, size_t n);
+void scalar_sparsify(float *x, float deviations, size_t n);
 void scalar_glu(enum unary f, float *y, const float *gate, const float *up, size_t n);
 void scalar_unary(enum unary f, float *y, const float *x, size_t n);
 void scalar_xielu(const struct xielu *f, float *y, const float *x, size_t n);

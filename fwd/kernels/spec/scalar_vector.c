@@ -93,6 +93,15 @@ void scalar_clamp(float *x, float most, size_t n)
 	}
 }
 
+void scalar_sparsify(float *x, float deviations, size_t n)
+{
+	float middle = mean(x, n), sample = (float)n / (float)(n - 1);
+	float least = middle + deviations * sqrtf(mean_square(x, middle, n) * sample);
+
+	for (size_t i = 0; i < n; i++)
+		x[i] = x[i] - least > 0 ? x[i] - least : 0;
+}
+
 static float apply(enum unary f, float x)
 {
 	float positive = x > 0 ? x : 0;

@@ -1,0 +1,74 @@
+/* Several residual streams, of which layers read and update the first: alternating updates (Baykal et al. 2023). */
+#include "build.h"
+
+static struct op_altup streams(struct builder *b)
+{
+	return (struct op_altup){ .streams = b->model->n_streams, .n = b->model->n_embd, .x = b->plan->x,
+		.predicted = b->plan->predicted, .modes = b->plan->modes, .branch = b->plan->branch,
+		.scaled = buffer_with(b->plan->h, b->model->n_embd) };
+}
+
+/* A matrix for each stream but the first, applied to streams that lie `step` elements apart, from x on. */
+static void project(struct builder *b, const char *name, struct buffer x, size_t step)
+{
+	size_t n = b->model->n_embd;
+
+	build_by_head(b, name, (struct op_head_rows){ .in = x, .heads = b->model->n_streams - 1, .n = n, .step = step },
+		n, buffer_at(b->plan->x, n), n);
+}
+
+/* The router's logits for the first stream. */
+static void route(struct builder *b)
+{
+	const float *weight = build_vector(b, "altup_router_norm", "weight", b->model->n_embd);
+	struct packed *x = build_scaled_norm(b, "altup_router_norm", weight, (float)b->model->n_embd);
+
+	build_product(b, x, "altup_router", NARROW, b->model->n_streams, b->plan->modes);
+}
+
+void build_streams(struct builder *b)
+{
+	struct op_altup o = streams(b);
+
+	project(b, "altup_proj", o.x, 0);
+	build_append(b, &op_level, NULL, &o, sizeof o);
+}
+
+void build_predict(struct builder *b)
+{
+	struct op_altup o = streams(b);
+
+	route(b);
+	o.matrix = build_vector(b, "altup_predict_coef", "weight", o.streams * o.streams * o.streams);
+	build_leaves(build_append(b, &op_predict, NULL, &o, sizeof o), 0, "", o.predicted, o.streams * o.n);
+}
+
+struct packed *build_correct(struct builder *b)
+{
+	struct op_altup o = streams(b);
+
+	build_add_branch(b);
+	route(b);
+	o.matrix = build_vector(b, "altup_correct_coef", "weight", o.streams * o.streams);
+	o.weight = build_vector(b, "altup_correct_scale", "weight", o.n);
+	build_leaves(build_append(b, &op_correct, NULL, &o, sizeof o), 0, "", o.x, o.streams * o.n);
+	return build_pack(b, "correct_pack", o.scaled, o.n, SLOT_NORMED);
+}
+
+void build_spread(struct builder *b)
+{
+	struct op_altup o = streams(b);
+
+	o.branch_norm = b->post;
+	b->post = (struct norm){ .kind = NORM_NONE };
+	b->pending = 0;
+	build_append(b, &op_spread, NULL, &o, sizeof o);
+}
+
+void build_unite(struct builder *b)
+{
+	struct op_altup o = streams(b);
+
+	project(b, "altup_unembd_proj", buffer_at(o.x, o.n), o.n);
+	build_append(b, &op_unite, NULL, &o, sizeof o);
+}
