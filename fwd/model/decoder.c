@@ -17,6 +17,8 @@ static void mix(struct builder *b, struct packed *x)
 		build_branch(b, build_convolution(b, x), "shortconv.out_proj");
 	if (b->layer->mixers & MIXER_MAMBA)
 		build_branch(b, build_mamba(b, x), "ssm_out");
+	if (b->layer->mixers & MIXER_MAMBA2)
+		build_branch(b, build_mamba2(b, x), "ssm_out");
 	if (b->layer->mixers & MIXER_ATTENTION) {
 		build_qkv(b, x);
 		build_branch(b, build_attention(b, d->heads), "attn_output");

@@ -21,6 +21,18 @@ static int granite(struct model *m, struct why *w)
 	return 0;
 }
 
+/* Granite 4 (IBM 2025): Mamba 2 and now and then attention, mostly not rotated. */
+static int granite_hybrid(struct model *m, struct why *w)
+{
+	int rotated = 1;
+
+	if (key_flag(m, "rope.scaling.finetuned", &rotated, w) < 0)
+		return -1;
+	for (size_t il = 0; il < m->n_layer && !rotated; il++)
+		m->layer[il].rope = NULL;
+	return granite(m, w);
+}
+
 /* MiniCPM (2024): the same, with defaults. */
 static int minicpm(struct model *m, struct why *w)
 {
@@ -147,6 +159,8 @@ const struct family families_llama[] = {
 	{ .arch = "smollm3", .norm = NORM_RMS, .read = smollm3 },
 	{ .arch = "granite", .norm = NORM_RMS, .read = granite },
 	{ .arch = "granitemoe", .norm = NORM_RMS, .read = granite, .has_experts = 1, .experts = { .normalise = 1 } },
+	{ .arch = "granitehybrid", .norm = NORM_RMS, .read = granite_hybrid, .mixer = MIXER_MAMBA2, .has_experts = 1,
+	  .experts = { .normalise = 1 } },
 	{ .arch = "minicpm", .norm = NORM_RMS, .read = minicpm },
 	{ .arch = "olmo", .norm = NORM_LAYER, .decoder = { .bare_norms = 1 }, .read = olmo },
 	{ .arch = "olmo2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = olmo2,

@@ -49,3 +49,22 @@ struct packed *build_mamba(struct builder *b, struct packed *x)
 	build_leaves(build_append(b, &op_scan, NULL, &scan, sizeof scan), 0, "", scan.dt, n);
 	return gate(b, buffer_at(wide, n), n);
 }
+
+struct packed *build_mamba2(struct builder *b, struct packed *x)
+{
+	const struct ssm *s = &b->model->ssm;
+	size_t n = s->inner, keys = s->groups * s->state;
+	struct buffer z = buffer_with(b->plan->wide, 2 * (n + keys + s->rank)), v = buffer_at(z, n);
+	struct op_linear o = { .n_head = s->rank, .n_head_k = s->groups, .runs = 1, .dim_k = s->state,
+		.dim_v = n / s->rank, .v = v, .k = buffer_at(v, n), .q = buffer_at(v, n + keys),
+		.decay = buffer_at(v, n + 2 * keys), .beta = buffer_at(v, n + 2 * keys + s->rank),
+		.d = buffer_with(b->plan->h, n), .out = v };
+
+	build_product(b, x, "ssm_in", NARROW, 2 * (n + keys) + s->rank, z);
+	build_convolve(b, "ssm_conv1d", v, n + 2 * keys);
+	o.bias = build_vector(b, "ssm_dt", "bias", s->rank);
+	o.a = build_vector(b, "ssm_a", "", s->rank);
+	o.skip = build_vector(b, "ssm_d", "", s->rank);
+	build_linear(b, &o);
+	return gate(b, z, n);
+}

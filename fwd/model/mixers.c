@@ -79,7 +79,7 @@ size_t mixers_wide(const struct model *m, const struct layer *l)
 	if (l->mixers & MIXER_CONVOLUTION)
 		n = size_max(n, 3 * m->n_embd);
 	if (l->mixers & MIXER_MAMBA2)
-		n = size_max(n, 2 * s->inner + 2 * s->groups * s->state + s->rank);
+		n = size_max(n, 2 * (s->inner + s->groups * s->state + s->rank));
 	if (l->mixers & MIXER_MAMBA)
 		n = size_max(n, 3 * s->inner + s->rank + 2 * s->state);
 	if (l->mixers & MIXER_RWKV7)

@@ -28,6 +28,29 @@ static int jamba(struct model *m, struct why *w)
 	return 0;
 }
 
+/* Falcon-H1 (TII 2025): attention and Mamba 2 side by side. */
+static int falcon_h1(struct model *m, struct why *w)
+{
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].mixers |= MIXER_MAMBA2;
+	return 0;
+}
+
+/* Nemotron-H (NVIDIA 2025): a layer is attention, Mamba 2 or a feed-forward part. */
+static int nemotron_h(struct model *m, struct why *w)
+{
+	for (size_t il = 0; il < m->n_layer; il++) {
+		struct layer *l = &m->layer[il];
+
+		if (l->n_head_kv && l->n_ff)
+			return why(w, "%s: %zu in layer %zu, which has attention", key_name(m, "feed_forward_length").s,
+				l->n_ff, il);
+		if (l->n_ff)
+			l->mixers = 0;
+	}
+	return key_size(m, "moe_latent_size", 0, m->n_embd, &m->experts.n_latent, w);
+}
+
 const struct family families_recurrent[] = {
 	{ .arch = "lfm2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = lfm2, .mixer = MIXER_CONVOLUTION,
 	  .final_norm = "token_embd_norm", .decoder = { .heads = HEADS_NORMED } },
@@ -35,6 +58,15 @@ const struct family families_recurrent[] = {
 	  .final_norm = "token_embd_norm", .decoder = { .heads = HEADS_NORMED }, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .normalise = 1 } },
 	{ .arch = "mamba", .norm = NORM_RMS, .unrotated = 1, .read = mamba, .mixer = MIXER_MAMBA, .partial = 1 },
+	{ .arch = "mamba2", .norm = NORM_RMS, .unrotated = 1, .read = mamba, .mixer = MIXER_MAMBA2, .partial = 1 },
 	{ .arch = "jamba", .norm = NORM_RMS, .unrotated = 1, .read = jamba, .mixer = MIXER_MAMBA, .has_experts = 1 },
+	{ .arch = "falcon-h1", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = falcon_h1, .mixer = MIXER_MAMBA2 },
+	{ .arch = "nemotron_h", .norm = NORM_RMS, .unrotated = 1, .read = nemotron_h, .mixer = MIXER_MAMBA2,
+	  .partial = 1, .either_epsilon = 1,
+	  .decoder = { .ffn_norm = "attn_norm", .ungated = 1, .f = UNARY_RELU2 } },
+	{ .arch = "nemotron_h_moe", .norm = NORM_RMS, .unrotated = 1, .read = nemotron_h, .mixer = MIXER_MAMBA2,
+	  .partial = 1, .either_epsilon = 1,
+	  .decoder = { .ffn_norm = "attn_norm", .ungated = 1, .f = UNARY_RELU2 }, .has_experts = 1,
+	  .experts = { .gating = GATING_SIGMOID, .reads_weights = 1 } },
 	{ .arch = NULL },
 };
