@@ -70,7 +70,7 @@ struct packed *build_convolution(struct builder *b, struct packed *x);
 struct packed *build_mamba(struct builder *b, struct packed *x);
 struct packed *build_mamba2(struct builder *b, struct packed *x);
 
-/* For a layer without a mixer, before its branch. */
+/* For a layer that mixes no positions: the last of these keeps only the wanted rows from here on. */
 void build_unmixed(struct builder *b);
 
 /* W · x, n elements, packed. */

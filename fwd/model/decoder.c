@@ -19,6 +19,10 @@ static void mix(struct builder *b, struct packed *x)
 		build_branch(b, build_mamba(b, x), "ssm_out");
 	if (b->layer->mixers & MIXER_MAMBA2)
 		build_branch(b, build_mamba2(b, x), "ssm_out");
+	if (b->layer->mixers & MIXER_PRODUCT) {
+		build_branch(b, x, "attn_output");
+		build_unmixed(b);
+	}
 	if (b->layer->mixers & MIXER_ATTENTION) {
 		build_qkv(b, x);
 		build_branch(b, build_attention(b, d->heads), "attn_output");

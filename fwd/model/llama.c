@@ -1,5 +1,6 @@
 /* Llama and the families that differ from it in biases, norms, windows and scales. */
 #include <math.h>
+#include <stdio.h>
 
 #include "families.h"
 #include "layers.h"
@@ -126,6 +127,27 @@ static int mistral3(struct model *m, struct why *w)
 	return layers_temper(m, 0, (size_t)m->rope.n_ctx_orig, w);
 }
 
+/* Llama-Nemotron (NVIDIA 2024): layers that a search has thinned out. Of attention a product may be left, or nothing; a
+ * layer without a feed-forward part does nothing, whatever tensors it has, as in the peers. */
+static int deci(struct model *m, struct why *w)
+{
+	static const char *const unused[] = { "attn_norm", "attn_q", "attn_k", "attn_v", "attn_output" };
+	char name[64];
+
+	for (size_t il = 0; il < m->n_layer; il++) {
+		struct layer *l = &m->layer[il];
+
+		if (l->n_head && l->n_ff)
+			continue;
+		l->mixers = 0;
+		for (size_t i = 0; i < sizeof unused / sizeof *unused && !l->n_ff; i++) {
+			snprintf(name, sizeof name, "blk.%zu.%s.weight", il, unused[i]);
+			model_ignore(m, name);
+		}
+	}
+	return 0;
+}
+
 static float softplus(float x)
 {
 	return x > 20 ? x : (float)fmath_log(1 + rope_exp((double)x));
@@ -185,6 +207,7 @@ const struct family families_llama[] = {
 	{ .arch = "arcee", .norm = NORM_RMS, .decoder = { .ungated = 1, .f = UNARY_RELU2 } },
 	{ .arch = "openelm", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED } },
 	{ .arch = "pangu-embedded", .norm = NORM_RMS, .pairs = ROPE_HALVES },
+	{ .arch = "deci", .norm = NORM_RMS, .read = deci, .mixer = MIXER_PRODUCT, .partial = 1 },
 	{ .arch = "phi3", .norm = NORM_RMS, .pairs = ROPE_HALVES },
 	{ .arch = "chatglm", .norm = NORM_RMS },
 	{ .arch = "glm4", .norm = NORM_RMS, .decoder = { .post_norms = 1 } },

@@ -53,7 +53,8 @@ struct temperature {
  * have several side by side, or none. */
 enum mixer {
 	MIXER_ATTENTION = 1, MIXER_CONVOLUTION = 2, MIXER_DELTA = 4, MIXER_KDA = 8, MIXER_MAMBA = 16, MIXER_MAMBA2 = 32,
-	MIXER_RWKV7 = 64
+	MIXER_RWKV7 = 64,
+	MIXER_PRODUCT = 128             /* none, but a product all the same */
 };
 
 /* Sizes of mixers other than attention, as their keys name them. What each means there: mixers.c. */
