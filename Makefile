@@ -68,11 +68,12 @@ GEN = main options pipeline report history console conversation $(FEED)
 TESTS = quantise_test blocks_test gguf_test vocab_test pretok_test tokenizers_test frame_test sampler_test stop_test \
         segment_test system_test pool_test rope_test plan_test linear_test product_test vector_test attend_test jinja_test \
         grammar_test schema_test
+REFERENCE = reference_model reference_math reference_attention reference_mixture
 HELPERS = mkmodel reference stream dribble under
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = tok/main tok/chat fwd/main fwd/fwd_opts fwd/kv sample/schema detok/main detok/printer detok/filter detok/peek \
 	gen/feed gen/best tests/mkgguf tests/mkvocab tests/mkfamilies tests/mkweights tests/quantise tests/quantise_few tests/quantise_grid \
-	tests/sampler_reference tests/oracle tests/reference_model tests/sha256
+	tests/sampler_reference tests/oracle $(REFERENCE:%=tests/%) tests/sha256
 
 lib_o = $(BASE:%=$(OBJ)/lib/base/%.o) $(STREAM:%=$(OBJ)/lib/stream/%.o) $(GGUF:%=$(OBJ)/lib/gguf/%.o)
 json_o = $(JSON:%=$(OBJ)/lib/base/%.o)
@@ -118,7 +119,7 @@ $(BIN)/best: $(OBJ)/gen/best.o $(OBJ)/gen/result.o $(lib_o)
 $(BIN)/bench: $(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) $(fwd_o) $(made_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)
 
 $(BIN)/tests/mkmodel: $(OBJ)/tests/mkmodel.o $(made_o) $(json_o) $(lib_o)
-$(BIN)/tests/reference: $(OBJ)/tests/reference.o $(OBJ)/tests/reference_model.o $(lib_o)
+$(BIN)/tests/reference: $(OBJ)/tests/reference.o $(REFERENCE:%=$(OBJ)/tests/%.o) $(lib_o)
 $(BIN)/tests/stream: $(OBJ)/tests/stream.o $(lib_o)
 $(BIN)/tests/dribble: $(OBJ)/tests/dribble.o
 $(BIN)/tests/under: $(OBJ)/tests/under.o $(lib_o)

@@ -1,0 +1,248 @@
+/* reference_attention: the parts of layers that mix positions. */
+#include "reference_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double alibi_slope(size_t head)
+{
+	size_t whole = 1;
+
+	while (2 * whole <= m.n_head)
+		whole *= 2;
+	return head < whole ? pow(2, -(double)(head + 1) * m.alibi / (double)whole)
+		: pow(2, -(double)(2 * (head - whole) + 1) * m.alibi / (double)(2 * whole));
+}
+
+static int visible(const struct reference_layer *l, size_t i, size_t j)
+{
+	return (!l->window || i - j < l->window) && (!l->chunk || i / l->chunk == j / l->chunk);
+}
+
+static double score(const double *q, const double *k, size_t head, size_t distance)
+{
+	double sum = 0;
+
+	for (size_t e = 0; e < m.head_dim; e++)
+		sum += q[e] * k[e];
+	sum *= m.scale;
+	if (m.attn_cap > 0)
+		sum = m.attn_cap * tanh(sum / m.attn_cap);
+	return sum - (m.alibi > 0 ? alibi_slope(head) * (double)distance : 0);
+}
+
+/* out[n][n_head · dim_v] = softmax(scores) v, causal; query head h reads KV head h / (n_head / n_head_kv). A sink
+ * is one more score of a head, without a value. */
+static double *attention(size_t il, const double *q, const double *k, const double *v, size_t n)
+{
+	const struct reference_layer *l = &m.layer[il];
+	size_t d = m.head_dim, dim_v = m.dim_v, group = m.n_head / m.n_head_kv;
+	double *out = memory(n * m.n_head * dim_v, sizeof *out), *p = memory(n, sizeof *p);
+	float *sinks = weights(&m, m.n_head, "blk.%zu.attn_sinks.weight", il);
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t h = 0; h < m.n_head; h++) {
+			const double *qh = q + (i * m.n_head + h) * d;
+			double most = sinks ? sinks[h] : -INFINITY, sum;
+
+			for (size_t j = 0; j <= i; j++) {
+				p[j] = visible(l, i, j) ? score(qh, k + (j * m.n_head_kv + h / group) * d, h, i - j)
+					: -INFINITY;
+				most = fmax(most, p[j]);
+			}
+			sum = sinks ? exp(sinks[h] - most) : 0;
+			for (size_t j = 0; j <= i; j++)
+				sum += p[j] = exp(p[j] - most);
+			for (size_t j = 0; j <= i; j++)
+				for (size_t e = 0; e < dim_v; e++)
+					out[(i * m.n_head + h) * dim_v + e] +=
+						p[j] / sum * v[(j * m.n_head_kv + h / group) * dim_v + e];
+		}
+	free(p);
+	free(sinks);
+	return out;
+}
+
+/* Columns of x · W of layer il: those of WHAT, or, where there is none, those from `from` on of FUSED, with `all`. */
+static double *fused(size_t il, const char *what, const char *whole, const double *x, size_t n, const size_t sizes[3])
+{
+	size_t from = sizes[0], width = sizes[1], all = sizes[2];
+	double *y, *z;
+
+	if (has(il, what))
+		return linear(part(il, what), x, n, m.n_embd, width);
+	y = linear(part(il, whole), x, n, m.n_embd, all);
+	z = columns(y, n, all, from, width);
+	free(y);
+	return z;
+}
+
+static void clip(double *x, size_t n)
+{
+	for (size_t i = 0; i < n && m.clamp > 0; i++)
+		x[i] = fmin(fmax(x[i], -m.clamp), m.clamp);
+}
+
+/* Norms and rotation of the heads of q or k[n][heads][head_dim]. */
+static void place(size_t il, const char *norm, double *x, size_t n, size_t heads)
+{
+	const struct reference_layer *l = &m.layer[il];
+	size_t d = m.head_dim;
+
+	if (m.rules->heads == HEADS_EACH && has(il, norm))
+		norm_in_place(part(il, norm), x, n * heads, d);
+	if (m.rules->heads == HEADS_TOGETHER)
+		norm_in_place(part(il, norm), x, n, heads * d);
+	if (l->rotated)
+		rope(l, x, n, heads, d);
+	if (m.rules->heads == HEADS_EACH_LATE)
+		norm_in_place(part(il, norm), x, n * heads, d);
+	if (l->bare_heads)
+		norm_rows(x, n * heads, d, NULL, NULL, 1);
+}
+
+static void warm(const struct reference_layer *l, double *q, size_t n)
+{
+	size_t width = m.n_head * m.head_dim;
+
+	for (size_t i = 0; i < n && l->temperature > 0; i++)
+		for (size_t e = 0; e < width; e++)
+			q[i * width + e] *= 1 + l->temperature
+				* log(1 + (double)((i + m.temperature_offset) / m.temperature_length));
+}
+
+/* The latent rows of keys and values times attn_k_b[head][latent][nope], which files hold for queries. */
+static double *keys_of(size_t il, const double *latent, size_t n, size_t rank, size_t nope)
+{
+	double *k = memory(n * m.n_head * nope, sizeof *k);
+	float *w = weights(&m, nope * rank * m.n_head, "blk.%zu.attn_k_b.weight", il);
+
+	if (!w)
+		die("blk.%zu.attn_k_b.weight: missing", il);
+	for (size_t i = 0; i < n; i++)
+		for (size_t h = 0; h < m.n_head; h++)
+			for (size_t r = 0; r < rank; r++)
+				for (size_t e = 0; e < nope; e++)
+					k[(i * m.n_head + h) * nope + e] += w[(h * rank + r) * nope + e]
+						* latent[i * rank + r];
+	free(w);
+	return k;
+}
+
+/* q of latent attention (DeepSeek-AI 2024): heads of [plain | rotated] elements. */
+static double *latent_queries(size_t il, const double *x, size_t n)
+{
+	size_t rank = n_weights(&m, "blk.%zu.attn_q_a_norm.weight", il), width = m.n_head * m.head_dim;
+	double *a, *q;
+
+	if (!rank)
+		return linear(part(il, "attn_q"), x, n, m.n_embd, width);
+	a = linear(part(il, "attn_q_a"), x, n, m.n_embd, rank);
+	norm_in_place(part(il, "attn_q_a_norm"), a, n, rank);
+	q = linear(part(il, "attn_q_b"), a, n, rank, width);
+	free(a);
+	return q;
+}
+
+/* The rotated parts, at the ends of the heads of q, and of k, for whose heads `shared` is the same. */
+static void place_latent(size_t il, double *q, double *k, double *shared, size_t n)
+{
+	size_t d = m.head_dim, nope = d - m.n_rot;
+	double *turned = columns(q, n * m.n_head, d, nope, m.n_rot);
+
+	rope(&m.layer[il], turned, n, m.n_head, m.n_rot);
+	rope(&m.layer[il], shared, n, 1, m.n_rot);
+	for (size_t i = 0; i < n * m.n_head; i++) {
+		memcpy(q + i * d + nope, turned + i * m.n_rot, m.n_rot * sizeof *q);
+		memcpy(k + i * d + nope, shared + i / m.n_head * m.n_rot, m.n_rot * sizeof *k);
+	}
+	free(turned);
+}
+
+static void latent_qkv(size_t il, const double *x, size_t n, double *qkv[3])
+{
+	size_t d = m.head_dim, nope = d - m.n_rot, rank = n_weights(&m, "blk.%zu.attn_kv_a_norm.weight", il);
+	double *all = linear(part(il, "attn_kv_a_mqa"), x, n, m.n_embd, rank + m.n_rot), *plain;
+	double *latent = columns(all, n, rank + m.n_rot, 0, rank);
+	double *shared = columns(all, n, rank + m.n_rot, rank, m.n_rot);
+
+	norm_in_place(part(il, "attn_kv_a_norm"), latent, n, rank);
+	qkv[0] = latent_queries(il, x, n);
+	if (has(il, "attn_kv_b")) {     /* keys, then values, of each head */
+		double *kv = linear(part(il, "attn_kv_b"), latent, n, rank, m.n_head * (nope + m.dim_v));
+
+		plain = columns(kv, n * m.n_head, nope + m.dim_v, 0, nope);
+		qkv[2] = columns(kv, n * m.n_head, nope + m.dim_v, nope, m.dim_v);
+		free(kv);
+	} else {
+		plain = keys_of(il, latent, n, rank, nope);
+		qkv[2] = linear(part(il, "attn_v_b"), latent, n, rank, m.n_head * m.dim_v);
+	}
+	qkv[1] = memory(n * m.n_head * d, sizeof **qkv);
+	for (size_t i = 0; i < n * m.n_head; i++)
+		memcpy(qkv[1] + i * d, plain + i * nope, nope * sizeof **qkv);
+	place_latent(il, qkv[0], qkv[1], shared, n);
+	free(all);
+	free(latent);
+	free(shared);
+	free(plain);
+}
+
+static void plain_qkv(size_t il, const double *x, size_t n, double *qkv[3])
+{
+	size_t n_q = m.n_head * m.head_dim, n_kv = m.n_head_kv * m.head_dim, all = n_q + 2 * n_kv;
+
+	qkv[0] = fused(il, "attn_q", "attn_qkv", x, n, (size_t[]){ 0, n_q, all });
+	qkv[1] = fused(il, "attn_k", "attn_qkv", x, n, (size_t[]){ n_q, n_kv, all });
+	qkv[2] = fused(il, "attn_v", "attn_qkv", x, n, (size_t[]){ n_q + n_kv, n_kv, all });
+	clip(qkv[0], n * n_q);
+	clip(qkv[1], n * n_kv);
+	clip(qkv[2], n * n_kv);
+	place(il, "attn_q_norm", qkv[0], n, m.n_head);
+	place(il, "attn_k_norm", qkv[1], n, m.n_head_kv);
+}
+
+/* Gates around a causal convolution of each channel: C · conv(B · X). */
+static double *convolution(size_t il, const double *x, size_t n)
+{
+	size_t width = m.n_embd, taps = n_weights(&m, "%s.weight", part(il, "shortconv.conv")) / width;
+	double *in = linear(part(il, "shortconv.in_proj"), x, n, width, 3 * width), *branch;
+	double *out = memory(n * width, sizeof *out);
+	float *w = weights(&m, taps * width, "%s.weight", part(il, "shortconv.conv"));
+
+	for (size_t t = 0; t < n; t++)
+		for (size_t c = 0; c < width; c++) {
+			for (size_t j = 0; j < taps && j <= t; j++) {
+				const double *row = in + (t - j) * 3 * width;
+
+				out[t * width + c] += (double)w[c * taps + taps - 1 - j] * row[c] * row[2 * width + c];
+			}
+			out[t * width + c] *= in[t * 3 * width + width + c];
+		}
+	branch = linear(part(il, "shortconv.out_proj"), out, n, width, width);
+	free(in);
+	free(out);
+	free(w);
+	return branch;
+}
+
+double *attention_part(size_t il, const double *x, size_t n)
+{
+	double *qkv[3], *out, *branch;
+
+	if (has(il, "shortconv.conv"))
+		return convolution(il, x, n);
+	(has(il, "attn_kv_a_mqa") ? latent_qkv : plain_qkv)(il, x, n, qkv);
+	warm(&m.layer[il], qkv[0], n);
+	out = attention(il, qkv[0], qkv[1], qkv[2], n);
+	if (has(il, "attn_sub_norm"))
+		norm_in_place(part(il, "attn_sub_norm"), out, n, m.n_head * m.dim_v);
+	branch = linear(part(il, "attn_output"), out, n, m.n_head * m.dim_v, m.n_embd);
+	if (m.rules->post_norms)
+		norm_in_place(part(il, "post_attention_norm"), branch, n, m.n_embd);
+	for (size_t i = 0; i < 3; i++)
+		free(qkv[i]);
+	free(out);
+	return branch;
+}

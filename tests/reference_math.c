@@ -1,0 +1,199 @@
+/* reference_math: sums, norms, rotations and activations of the reference. */
+#include "reference_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* y[n][rows] = x[n][cols] · W[rows][cols] (+ bias) */
+void product(double *y, const float *weight, const float *bias, const double *x, size_t n, size_t cols,
+	size_t rows)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t r = 0; r < rows; r++) {
+			double sum = bias ? bias[r] : 0;
+
+			for (size_t c = 0; c < cols; c++)
+				sum += (double)weight[r * cols + c] * x[i * cols + c];
+			y[i * rows + r] = sum;
+		}
+}
+
+/* The same with W and bias named PREFIX.weight and PREFIX.bias. A number PREFIX.scale multiplies W. */
+double *linear(const char *prefix, const double *x, size_t n, size_t cols, size_t rows)
+{
+	float *weight = weights(&m, rows * cols, "%s.weight", prefix), *bias = weights(&m, rows, "%s.bias", prefix);
+	float *scale = weights(&m, 1, "%s.scale", prefix);
+	double *y = memory(n * rows, sizeof *y);
+
+	if (!weight)
+		die("%s.weight: missing", prefix);
+	for (size_t i = 0; i < rows * cols && scale; i++)
+		weight[i] *= *scale;
+	product(y, weight, bias, x, n, cols, rows);
+	free(weight);
+	free(bias);
+	free(scale);
+	return y;
+}
+
+/* x[n][width]: each row normed in place; row i by row i mod `sets` of the weights, if there are any. */
+void norm_rows(double *x, size_t n, size_t width, const float *weight, const float *bias, size_t sets)
+{
+	for (size_t i = 0; i < n; i++) {
+		double *a = x + i * width, mean = 0, square = 0;
+
+		for (size_t k = 0; k < width && m.rules->layer_norm; k++)
+			mean += a[k] / (double)width;
+		for (size_t k = 0; k < width; k++)
+			square += (a[k] - mean) * (a[k] - mean) / (double)width;
+		for (size_t k = 0; k < width; k++)
+			a[k] = (a[k] - mean) / sqrt(square + m.eps) * (weight ? weight[i % sets * width + k] : 1)
+				+ (bias ? bias[k] : 0);
+	}
+}
+
+/* In place, with the tensors PREFIX.weight and PREFIX.bias, where there are any. */
+void norm_in_place(const char *prefix, double *x, size_t n, size_t width)
+{
+	size_t sets = n_weights(&m, "%s.weight", prefix) / width;
+	float *weight = weights(&m, sets * width, "%s.weight", prefix), *bias = weights(&m, width, "%s.bias", prefix);
+
+	norm_rows(x, n, width, weight, bias, sets);
+	free(weight);
+	free(bias);
+}
+
+double *copy(const double *x, size_t n)
+{
+	double *y = memory(n, sizeof *y);
+
+	memcpy(y, x, n * sizeof *y);
+	return y;
+}
+
+/* Turns per position of pair i, and in *length what cos and sin are multiplied by. */
+static double rope_frequency(const struct reference_layer *l, size_t i, const float *factors, double *length)
+{
+	double d = (double)m.n_rot, base = l->plain_base > 0 ? l->plain_base : m.rope_base;
+	double full = pow(base, -2.0 * (double)i / d);
+	double scaled, low, high, ramp, turn = 2 * acos(-1);
+
+	*length = 1;
+	if (l->plain_base > 0)
+		return full;
+	*length = m.rope_length;
+	full /= factors ? factors[i] : 1;
+	scaled = full / m.factor;
+	if (!m.yarn)
+		return scaled;
+	/* Pairs that turn more than 32 times in the original context stay, those that turn less than once are scaled;
+	 * in between there is a ramp. */
+	low = floor(d * log(m.original_ctx / (m.beta_fast * turn)) / (2 * log(base)));
+	high = ceil(d * log(m.original_ctx / (m.beta_slow * turn)) / (2 * log(base)));
+	low = fmax(low, 0);
+	high = fmin(high, d - 1);
+	ramp = fmin(1, fmax(0, ((double)i - low) / fmax(0.001, high - low)));
+	return full * (1 - ramp) + scaled * ramp;
+}
+
+/* x[n][heads][d], the first n_rot elements of each head rotated in place: row i is position i */
+void rope(const struct reference_layer *l, double *x, size_t n, size_t heads, size_t d)
+{
+	float *factors = weights(&m, m.n_rot / 2, "%s", m.factors);
+
+	for (size_t pair = 0; pair < m.n_rot / 2; pair++) {
+		double length, frequency = rope_frequency(l, pair, factors, &length);
+		size_t a = m.rules->halves ? pair : 2 * pair, b = m.rules->halves ? a + m.n_rot / 2 : a + 1;
+
+		for (size_t i = 0; i < n; i++)
+			for (size_t h = 0; h < heads; h++) {
+				double *v = x + (i * heads + h) * d, va = v[a], vb = v[b];
+				double co = cos((double)i * frequency) * length;
+				double si = sin((double)i * frequency) * length;
+
+				v[a] = va * co - vb * si;
+				v[b] = va * si + vb * co;
+			}
+	}
+	free(factors);
+}
+
+static double silu(double x)
+{
+	return x / (1 + exp(-x));
+}
+
+double activation(const double *xielu, double x)
+{
+	switch (m.rules->act) {
+	case GELU: return x * 0.5 * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
+	case RELU: return fmax(x, 0);
+	case RELU2: return fmax(x, 0) * fmax(x, 0);
+	case XIELU:
+		return x > 0 ? xielu[0] * x * x + xielu[2] * x
+			: (expm1(fmin(x, xielu[3])) - x) * xielu[1] + xielu[2] * x;
+	default: return silu(x);
+	}
+}
+
+double gated(double gate, double up)
+{
+	if (m.rules->act != SWIGLU_OAI)
+		return activation(NULL, gate) * up;
+	gate = fmin(gate, 7);           /* gpt-oss clamps both */
+	up = fmin(fmax(up, -7), 7);
+	return gate / (1 + exp(-1.702 * gate)) * (up + 1);
+}
+
+const char *part(size_t layer, const char *what)
+{
+	static char name[64];
+
+	snprintf(name, sizeof name, "blk.%zu.%s", layer, what);
+	return name;
+}
+
+int has(size_t layer, const char *what)
+{
+	return n_weights(&m, "blk.%zu.%s.weight", layer, what) > 0;
+}
+
+/* A branch of x[n][n_embd] is added, and freed. */
+void add(double *x, double *branch, size_t n)
+{
+	for (size_t i = 0; i < n * m.n_embd; i++)
+		x[i] += branch[i] * m.residual_scale;
+	free(branch);
+}
+
+/* Columns [from, from + width) of x[n][stride], as a matrix of its own. */
+double *columns(const double *x, size_t n, size_t stride, size_t from, size_t width)
+{
+	double *y = memory(n * width, sizeof *y);
+
+	for (size_t i = 0; i < n; i++)
+		memcpy(y + i * width, x + i * stride + from, width * sizeof *y);
+	return y;
+}
+
+size_t greatest(const double *x, size_t n)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < n; i++)
+		if (x[i] > x[best])
+			best = i;
+	return best;
+}
+
+void softmax(double *x, size_t n)
+{
+	double most = x[greatest(x, n)], sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += x[i] = exp(x[i] - most);
+	for (size_t i = 0; i < n; i++)
+		x[i] /= sum;
+}

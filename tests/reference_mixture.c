@@ -1,0 +1,182 @@
+/* reference_mixture: mixtures of experts. */
+#include "reference_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Leaves the best groups of the experts' values s, by the sum of the two largest. */
+static void limit_groups(double *s)
+{
+	size_t size = m.n_expert / m.n_groups;
+	double sum[REFERENCE_EXPERTS], group[REFERENCE_EXPERTS];
+	int stays[REFERENCE_EXPERTS] = { 0 };
+
+	for (size_t b = 0; b < m.n_groups; b++) {
+		size_t first;
+
+		memcpy(group, s + b * size, size * sizeof *group);
+		first = greatest(group, size);
+		sum[b] = group[first];
+		group[first] = -INFINITY;
+		sum[b] += size > 1 ? group[greatest(group, size)] : 0;
+	}
+	for (size_t u = 0; u < m.n_groups_used; u++) {
+		size_t b = greatest(sum, m.n_groups);
+
+		stays[b] = 1;
+		sum[b] = -INFINITY;
+	}
+	for (size_t e = 0; e < m.n_expert; e++)
+		if (!stays[e / size])
+			s[e] = -INFINITY;
+}
+
+/* The experts for a row, from the router's logits z, and their weights. */
+static void choose(double *z, const float *bias, size_t *chosen, double *weight)
+{
+	double s[REFERENCE_EXPERTS], sum = 0;
+
+	if (m.gate == GATE_SOFTMAX)
+		softmax(z, m.n_expert);
+	for (size_t e = 0; e < m.n_expert; e++) {
+		z[e] = m.gate == GATE_SIGMOID ? 1 / (1 + exp(-z[e])) : z[e];
+		s[e] = z[e] + (bias ? bias[e] : 0);
+	}
+	if (m.n_groups > 1)
+		limit_groups(s);
+	for (size_t u = 0; u < m.n_used; u++) {
+		chosen[u] = greatest(s, m.n_expert);
+		s[chosen[u]] = -INFINITY;
+		weight[u] = z[chosen[u]];
+	}
+	if (m.gate == GATE_CHOSEN)
+		softmax(weight, m.n_used);
+	for (size_t u = 0; u < m.n_used; u++)
+		sum += weight[u];
+	for (size_t u = 0; u < m.n_used; u++)
+		weight[u] *= m.weights_scale / (m.normalised ? fmax(sum, 6.103515625e-5) : 1);
+}
+
+struct expert_matrices {                /* of all experts; biases may be NULL */
+	float *gate, *up, *down, *gate_bias, *up_bias, *down_bias;
+	size_t n_ff;
+};
+
+/* Matrices WHAT of n_expert experts, n values each; a tensor WHAT.scale has a factor for each expert. */
+static float *scaled(size_t il, const char *what, const char *suffix, size_t n_expert, size_t n)
+{
+	float *x = weights(&m, n_expert * n, "blk.%zu.%s_%s.weight", il, what, suffix);
+	float *scale = weights(&m, n_expert, "blk.%zu.%s_%s.scale", il, what, suffix);
+
+	for (size_t i = 0; i < n_expert * n && x && scale; i++)
+		x[i] *= scale[i / n];
+	free(scale);
+	return x;
+}
+
+/* The halves of ffn_gate_up: of each expert, the gate's rows come first. */
+static void split_gate_up(size_t il, const char *suffix, size_t n_expert, struct expert_matrices *x)
+{
+	size_t n = x->n_ff * m.n_embd;
+	float *both = scaled(il, "ffn_gate_up", suffix, n_expert, 2 * n);
+
+	if (!both)
+		return;
+	x->gate = memory(n_expert * n, sizeof *x->gate);
+	x->up = memory(n_expert * n, sizeof *x->up);
+	for (size_t e = 0; e < n_expert; e++) {
+		memcpy(x->gate + e * n, both + 2 * e * n, n * sizeof *both);
+		memcpy(x->up + e * n, both + (2 * e + 1) * n, n * sizeof *both);
+	}
+	free(both);
+}
+
+static struct expert_matrices expert_matrices(size_t il, const char *suffix, size_t n_expert)
+{
+	size_t n_ff = n_weights(&m, "blk.%zu.ffn_down_%s.weight", il, suffix) / m.n_embd / n_expert;
+	struct expert_matrices x = { .n_ff = n_ff };
+
+	x.gate = scaled(il, "ffn_gate", suffix, n_expert, n_ff * m.n_embd);
+	x.up = scaled(il, "ffn_up", suffix, n_expert, n_ff * m.n_embd);
+	x.down = scaled(il, "ffn_down", suffix, n_expert, n_ff * m.n_embd);
+	x.gate_bias = weights(&m, n_expert * n_ff, "blk.%zu.ffn_gate_%s.bias", il, suffix);
+	x.up_bias = weights(&m, n_expert * n_ff, "blk.%zu.ffn_up_%s.bias", il, suffix);
+	x.down_bias = weights(&m, n_expert * m.n_embd, "blk.%zu.ffn_down_%s.bias", il, suffix);
+	if (!x.gate && !x.up)
+		split_gate_up(il, suffix, n_expert, &x);
+	if (!x.gate || !x.up || !x.down)
+		die("blk.%zu: experts are missing", il);
+	return x;
+}
+
+static void expert_free(struct expert_matrices *x)
+{
+	free(x->gate);
+	free(x->up);
+	free(x->down);
+	free(x->gate_bias);
+	free(x->up_bias);
+	free(x->down_bias);
+}
+
+/* out[n_embd] += weight · expert e of x[n_embd] */
+static void expert(const struct expert_matrices *w, size_t e, const double *x, double weight, double *out)
+{
+	size_t n_ff = w->n_ff, n = n_ff * m.n_embd;
+	double *in = copy(x, m.n_embd), *gate = memory(n_ff, sizeof *gate), *up = memory(n_ff, sizeof *up);
+	double *y = memory(m.n_embd, sizeof *y);
+
+	for (size_t i = 0; i < m.n_embd && m.rules->weighs_inputs; i++)
+		in[i] *= weight;
+	product(gate, w->gate + e * n, w->gate_bias ? w->gate_bias + e * n_ff : NULL, in, 1, m.n_embd, n_ff);
+	product(up, w->up + e * n, w->up_bias ? w->up_bias + e * n_ff : NULL, in, 1, m.n_embd, n_ff);
+	for (size_t i = 0; i < n_ff; i++)
+		up[i] = gated(gate[i], up[i]);
+	product(y, w->down + e * n, w->down_bias ? w->down_bias + e * m.n_embd : NULL, up, 1, n_ff, m.n_embd);
+	for (size_t i = 0; i < m.n_embd; i++)
+		out[i] += y[i] * (m.rules->weighs_inputs ? 1 : weight);
+	free(in);
+	free(gate);
+	free(up);
+	free(y);
+}
+
+/* out[n][n_embd] += the expert that every row goes through, which may have a gate. */
+static void shared_expert(size_t il, const double *x, size_t n, double *out)
+{
+	struct expert_matrices w = expert_matrices(il, "shexp", 1);
+	float *gate = weights(&m, m.n_embd, "blk.%zu.ffn_gate_inp_shexp.weight", il);
+
+	for (size_t i = 0; i < n; i++) {
+		double z = 0;
+
+		for (size_t e = 0; e < m.n_embd && gate; e++)
+			z += gate[e] * x[i * m.n_embd + e];
+		expert(&w, 0, x + i * m.n_embd, gate ? 1 / (1 + exp(-z)) : 1, out + i * m.n_embd);
+	}
+	free(gate);
+	expert_free(&w);
+}
+
+/* Of x[n][n_embd]; `input` is what the router reads. */
+double *mixture(size_t il, const double *x, const double *input, size_t n)
+{
+	struct expert_matrices w = expert_matrices(il, "exps", m.n_expert);
+	double *z = linear(part(il, "ffn_gate_inp"), input, n, m.n_embd, m.n_expert);
+	double *out = memory(n * m.n_embd, sizeof *out), weight[REFERENCE_EXPERTS];
+	float *bias = weights(&m, m.n_expert, "blk.%zu.exp_probs_b.bias", il);
+	size_t chosen[REFERENCE_EXPERTS];
+
+	for (size_t i = 0; i < n; i++) {
+		choose(z + i * m.n_expert, bias, chosen, weight);
+		for (size_t u = 0; u < m.n_used; u++)
+			expert(&w, chosen[u], x + i * m.n_embd, weight[u], out + i * m.n_embd);
+	}
+	if (has(il, "ffn_down_shexp"))
+		shared_expert(il, x, n, out);
+	free(z);
+	free(bias);
+	expert_free(&w);
+	return out;
+}

@@ -1,0 +1,49 @@
+/* reference_parts: what the files of the reference share. n is the number of positions throughout; what is returned is
+ * the caller's to free(). A failure ends the program. */
+#ifndef REFERENCE_PARTS_H
+#define REFERENCE_PARTS_H
+
+#include "reference_model.h"
+
+extern struct reference m;
+
+/* ---- reference_math.c ---- */
+
+/* "blk.LAYER.WHAT", valid until the next call; whether there is such a WHAT.weight. */
+const char *part(size_t layer, const char *what);
+int has(size_t layer, const char *what);
+
+/* y[n][rows] = x[n][cols] · W[rows][cols] (+ bias) */
+void product(double *y, const float *weight, const float *bias, const double *x, size_t n, size_t cols, size_t rows);
+
+/* The same with W and bias named PREFIX.weight and PREFIX.bias. A number PREFIX.scale multiplies W. */
+double *linear(const char *prefix, const double *x, size_t n, size_t cols, size_t rows);
+
+/* x[n][width]: each row normed in place; row i by row i mod `sets` of the weights, if there are any. */
+void norm_rows(double *x, size_t n, size_t width, const float *weight, const float *bias, size_t sets);
+
+/* In place, with the tensors PREFIX.weight and PREFIX.bias, where there are any. */
+void norm_in_place(const char *prefix, double *x, size_t n, size_t width);
+
+double *copy(const double *x, size_t n);
+
+/* Columns [from, from + width) of x[n][stride], as a matrix of its own. */
+double *columns(const double *x, size_t n, size_t stride, size_t from, size_t width);
+
+/* A branch of x[n][n_embd] is added, and freed. */
+void add(double *x, double *branch, size_t n);
+
+/* x[n][heads][d], the first n_rot elements of each head rotated in place: row i is position i */
+void rope(const struct reference_layer *l, double *x, size_t n, size_t heads, size_t d);
+
+double activation(const double *xielu, double x);       /* the family's */
+double gated(double gate, double up);
+size_t greatest(const double *x, size_t n);             /* its index */
+void softmax(double *x, size_t n);
+
+/* ---- the parts of layer il, of x[n][n_embd]; [n][n_embd] ---- */
+
+double *attention_part(size_t il, const double *x, size_t n);
+double *mixture(size_t il, const double *x, const double *input, size_t n);    /* `input` is what the router reads */
+
+#endif
