@@ -66,7 +66,8 @@ DESCRIBE = main describe check
 FEED = feed_opts loop draft result
 GEN = main options pipeline report history console conversation $(FEED)
 TESTS = quantise_test blocks_test gguf_test vocab_test pretok_test tokenizers_test frame_test sampler_test stop_test \
-        segment_test system_test pool_test rope_test plan_test linear_test product_test vector_test attend_test jinja_test \
+        segment_test recurrent_test system_test pool_test rope_test plan_test linear_test product_test vector_test \
+        attend_test jinja_test \
         grammar_test schema_test
 REFERENCE = reference_model reference_math reference_attention reference_mixture
 HELPERS = mkmodel reference stream dribble under
@@ -127,6 +128,7 @@ $(BIN)/tests/frame_test: $(OBJ)/tests/frame_test.o $(lib_o)
 $(BIN)/tests/sampler_test: $(OBJ)/tests/sampler_test.o $(OBJ)/tests/sampler_reference.o $(sampler_o) $(lib_o)
 $(BIN)/tests/stop_test: $(OBJ)/tests/stop_test.o $(lib_o)
 $(BIN)/tests/segment_test: $(OBJ)/tests/segment_test.o $(segment_o) $(SPEC:%=$(OBJ)/fwd/kernels/%.o) $(lib_o)
+$(BIN)/tests/recurrent_test: $(OBJ)/tests/recurrent_test.o $(segment_o) $(OBJ)/lib/sampler/rng.o $(lib_o)
 $(BIN)/tests/system_test: $(OBJ)/tests/system_test.o $(OBJ)/lib/base/system.o $(OBJ)/lib/base/system_darwin.o \
 	$(OBJ)/lib/base/system_bsd.o $(OBJ)/lib/base/system_posix.o
 $(BIN)/tests/pool_test: $(OBJ)/tests/pool_test.o $(OBJ)/fwd/run/pool.o $(lib_o)

@@ -255,7 +255,7 @@ void recurrent_copy(struct segment *to, const struct segment *from)
 {
 	size_t bytes = from->shape.state_bytes, chunk = from->length / STATE_CHUNK;
 
-	if (!is_recurrent(from))
+	if (!is_recurrent(from) || !from->length)
 		return;
 	memcpy(to->recurrent.ring, from->recurrent.ring, recurrent_fixed(&from->shape));
 	for (size_t c = chunk ? chunk - 1 : 0; c <= chunk; c++)
