@@ -3,9 +3,30 @@
 
 #include <string.h>
 
+#include "mixers.h"
+
 struct buffer build_qkv_buffer(const struct builder *b)
 {
-	return buffer_with(b->plan->wide, layer_qkv(b->layer));
+	return buffer_with(b->plan->wide, mixers_qkv(b->layer));
+}
+
+/* Of the heads' results. */
+static struct buffer gates(const struct builder *b)
+{
+	return buffer_at(build_qkv_buffer(b), layer_qkv(b->layer));
+}
+
+/* Behind the gates lie q and gates, head by head. */
+static void sort_gates(struct builder *b)
+{
+	size_t heads = b->layer->n_head, n = b->layer->dim_k;
+	struct buffer both = buffer_at(gates(b), heads * n);
+	struct op_copy o = { .copies = 2, .copy = {
+		{ .from = both, .to = build_qkv_buffer(b), .heads = heads, .n = n, .from_step = 2 * n, .to_step = n },
+		{ .from = buffer_at(both, n), .to = gates(b), .heads = heads, .n = n, .from_step = 2 * n,
+		  .to_step = n } } };
+
+	build_append(b, &op_copy, "attn_gate", &o, sizeof o);
 }
 
 void build_qkv(struct builder *b, struct packed *x)
@@ -23,12 +44,15 @@ void build_qkv(struct builder *b, struct packed *x)
 	if (build_has(b, "attn_qkv"))
 		build_add_product(b, &o, "attn_qkv", WIDE, q + k + v, build_qkv_buffer(b));
 	else {
-		build_add_product(b, &o, "attn_q", WIDE, q, build_qkv_buffer(b));
+		build_add_product(b, &o, "attn_q", WIDE, l->gated ? 2 * q : q,
+			l->gated ? buffer_at(gates(b), q) : build_qkv_buffer(b));
 		build_add_product(b, &o, "attn_k", WIDE, k, buffer_at(build_qkv_buffer(b), q));
 		if (!v_is_k)
 			build_add_product(b, &o, "attn_v", WIDE, v, buffer_at(build_qkv_buffer(b), q + k));
 	}
 	build_products(b, "attn_qkv", &o);
+	if (l->gated)
+		sort_gates(b);
 	if (v_is_k)
 		build_append(b, &op_copy, "attn_v", &same, sizeof same);
 	if (clamp.most > 0)
@@ -196,7 +220,16 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 struct packed *build_attended(struct builder *b, struct buffer out)
 {
 	struct op_rows pack = { .n = out.stride, .in = out, .out = out };
+	struct op_select gate = { .buffers = 1, .x = { gates(b) }, .n = { pack.n } };
 
+	if (b->layer->gated) {
+		if (b->wanted)
+			build_append(b, &op_select, NULL, &gate, sizeof gate);
+		pack.in = gates(b);
+		pack.up = out;
+		pack.f = ROW_GLU;
+		pack.unary = UNARY_SIGMOID;
+	}
 	if (b->model->family->decoder.sub_norms)
 		pack.norm = build_norm_of(b, "attn_sub_norm", pack.n);
 	build_packing(b, "attn_pack", &pack, SLOT_BRANCH);

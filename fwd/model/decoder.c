@@ -15,6 +15,8 @@ static void mix(struct builder *b, struct packed *x)
 
 	if (b->layer->mixers & MIXER_CONVOLUTION)
 		build_branch(b, build_convolution(b, x), "shortconv.out_proj");
+	if (b->layer->mixers & MIXER_DELTA)
+		build_branch(b, build_delta(b, x), "ssm_out");
 	if (b->layer->mixers & MIXER_MAMBA)
 		build_branch(b, build_mamba(b, x), "ssm_out");
 	if (b->layer->mixers & MIXER_MAMBA2)

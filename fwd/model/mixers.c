@@ -69,13 +69,27 @@ size_t mixers_rank(const struct ssm *s)
 	return size_max(size_max(s->rank_w, s->rank_a), size_max(s->rank_v, s->rank_g));
 }
 
+/* Gates lie behind q, k and v, and behind them the rows that both are sorted from. */
+size_t mixers_qkv(const struct layer *l)
+{
+	return layer_qkv(l) + (l->gated ? 3 * l->n_head * l->dim_k : 0);
+}
+
+/* Gates and result; q, k and v; decays and betas; all but the result once more, where they are sorted. */
+size_t mixers_delta(const struct ssm *s)
+{
+	return 5 * s->inner + 4 * s->groups * s->state + 4 * s->rank;
+}
+
 size_t mixers_wide(const struct model *m, const struct layer *l)
 {
 	const struct ssm *s = &m->ssm;
 	size_t n = 0;
 
 	if (l->mixers & MIXER_ATTENTION)
-		n = layer_qkv(l);
+		n = mixers_qkv(l);
+	if (l->mixers & MIXER_DELTA)
+		n = size_max(n, mixers_delta(s));
 	if (l->mixers & MIXER_CONVOLUTION)
 		n = size_max(n, 3 * m->n_embd);
 	if (l->mixers & MIXER_MAMBA2)
@@ -91,5 +105,5 @@ size_t mixers_h(const struct model *m, const struct layer *l)
 {
 	size_t n = l->mixers & MIXER_ATTENTION ? l->n_head * l->dim_v : 0;
 
-	return l->mixers & (MIXER_MAMBA | MIXER_MAMBA2) ? size_max(n, m->ssm.inner) : n;
+	return l->mixers & (MIXER_DELTA | MIXER_MAMBA | MIXER_MAMBA2) ? size_max(n, m->ssm.inner) : n;
 }

@@ -7,6 +7,10 @@
 /* The sizes of those that some layer has, into m->ssm. */
 int mixers_read(struct model *m, struct why *w);
 
+/* Elements of a row that attention, with its gates, and a delta net make at once. */
+size_t mixers_qkv(const struct layer *l);
+size_t mixers_delta(const struct ssm *s);
+
 /* Elements of a row that the mixers of a layer make at once: of plan->wide, and of plan->h. */
 size_t mixers_wide(const struct model *m, const struct layer *l);
 size_t mixers_h(const struct model *m, const struct layer *l);

@@ -1,4 +1,7 @@
 /* Families with layers that mix positions by other means than attention. */
+#include <math.h>
+#include <string.h>
+
 #include "families.h"
 #include "layers.h"
 
@@ -51,6 +54,52 @@ static int nemotron_h(struct model *m, struct why *w)
 	return key_size(m, "moe_latent_size", 0, m->n_embd, &m->experts.n_latent, w);
 }
 
+/* Which pairs turn with the position of text. The others, of images, keep an angle of 0: infinite factors. Pair i
+ * belongs to section i mod 3 for as many as that has, in rounds of the sum of all; the fourth section is not of text. */
+static int read_sections(struct model *m, struct why *w)
+{
+	const struct gguf_value *v;
+	size_t n = m->rope.n_rot / 2, sum = 0, section[4] = { 0 };
+	float *factors = model_floats(m, n);
+	int found = gguf_array(m->gguf, key_name(m, "rope.dimension_sections").s, GGUF_I32, &v, w);
+
+	if (found < 0 || !factors)
+		return found < 0 ? -1 : why(w, "out of memory");
+	for (size_t i = 0; found && i < v->n && i < 4; i++)
+		sum += section[i] = (size_t)gguf_element_integer(v, i) & UINT16_MAX;
+	if (!sum)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		factors[i] = i % sum < 3 * section[i % sum % 3] ? 1 : INFINITY;
+		if (factors[i] > 1)
+			m->rope.factors = factors;
+	}
+	return 0;
+}
+
+/* Qwen 3.5 and Qwen3-Next (2025): gated delta nets, and in every fourth layer attention with gates. */
+static int qwen35(struct model *m, struct why *w)
+{
+	size_t interval = 4, recurrent;
+
+	if (key_size(m, "full_attention_interval", 1, SIZE_MAX >> 1, &interval, w) < 0)
+		return -1;
+	for (size_t il = 0; il < m->n_layer; il++) {
+		struct layer *l = &m->layer[il];
+
+		recurrent = (il + 1) % interval != 0;
+		if (key_size_at(m, "attention.recurrent_layers", il, 0, 1, &recurrent, w) < 0)
+			return -1;
+		l->mixers = recurrent ? MIXER_DELTA : MIXER_ATTENTION;
+		l->gated = 1;
+		if (l->dim_k != l->dim_v)
+			return why(w, "%s: %zu, but keys have %zu", key_name(m, "attention.value_length").s, l->dim_v,
+				l->dim_k);
+	}
+	m->ssm.tiled = strcmp(m->arch, "qwen3next") != 0;
+	return m->ssm.tiled ? read_sections(m, w) : 0;
+}
+
 const struct family families_recurrent[] = {
 	{ .arch = "lfm2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = lfm2, .mixer = MIXER_CONVOLUTION,
 	  .final_norm = "token_embd_norm", .decoder = { .heads = HEADS_NORMED } },
@@ -68,5 +117,13 @@ const struct family families_recurrent[] = {
 	  .partial = 1, .either_epsilon = 1,
 	  .decoder = { .ffn_norm = "attn_norm", .ungated = 1, .f = UNARY_RELU2 }, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_weights = 1 } },
+	{ .arch = "qwen35", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = 1,
+	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED } },
+	{ .arch = "qwen35moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = 1,
+	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED }, .has_experts = 1,
+	  .experts = { .normalise = 1 } },
+	{ .arch = "qwen3next", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = 1,
+	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED }, .has_experts = 1,
+	  .experts = { .normalise = 1 } },
 	{ .arch = NULL },
 };

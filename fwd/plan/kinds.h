@@ -33,10 +33,12 @@ struct op_rows {
 	float most;                     /* CLAMP: to [-most, most]; SPARSE: deviations, see sparsify() */
 	struct buffer in, out;          /* GLU: the gate's n elements, then the other n. SAME alone, CLAMP, SPARSE, TANH:
 					 * out is in */
+	struct buffer up;               /* GLU: the other n elements, where they lie elsewhere */
 	enum unary unary;
 	struct xielu xielu;
 	struct norm norm;
 	size_t norms;                   /* of so many equal parts of a row, one by one; 0: of the whole */
+	int norm_first;                 /* GLU: of the other n elements, before it */
 	struct packed *packed;          /* or NULL */
 };
 

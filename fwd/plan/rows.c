@@ -24,11 +24,11 @@ static void add_branch(const struct op_rows *o, const struct kernels *k, float *
 		k->scale(x, x, o->x_scale, o->n);
 }
 
-/* Part by part, each with weights of its own. */
-static void norm_parts(const struct op_rows *o, const struct kernels *k, const float *in, float *out)
+/* The whole row, or part by part, each with weights of its own. */
+static void norm_row(const struct op_rows *o, const struct kernels *k, const float *in, float *out)
 {
 	struct norm norm = o->norm;
-	size_t n = o->n / o->norms;
+	size_t n = o->n / size_max(o->norms, 1);
 
 	for (size_t at = 0; at < o->n; at += n) {
 		k->norm(&norm, in + at, out + at, n);
@@ -44,13 +44,16 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 
 	for (size_t i = s->first + from; i < s->first + to; i++) {
 		float *x = buffer_row(&o->x, i), *in = buffer_row(&o->in, i), *out = buffer_row(&o->out, i);
+		float *up = o->up.at ? buffer_row(&o->up, i) : in + o->n;
 
+		if (o->norm_first)
+			norm_row(o, k, up, up);
 		if (o->branch.at)
 			add_branch(o, k, x, buffer_row(&o->branch, i));
 		if (o->f == ROW_UNARY)
 			k->unary(o->unary, out, in, o->n);
 		else if (o->f == ROW_GLU)
-			k->glu(o->unary, out, in, in + o->n, o->n);
+			k->glu(o->unary, out, in, up, o->n);
 		else if (o->f == ROW_XIELU)
 			k->xielu(&o->xielu, out, in, o->n);
 		else if (o->f == ROW_CLAMP)
@@ -59,10 +62,8 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 			k->sparsify(out, o->most, o->n);
 		else if (o->f == ROW_TANH)
 			k->cap(out, 1, o->n);
-		if (o->norm.kind && o->norms > 1)
-			norm_parts(o, k, o->f == ROW_SAME ? in : out, out);
-		else if (o->norm.kind)
-			k->norm(&o->norm, o->f == ROW_SAME ? in : out, out, o->n);
+		if (o->norm.kind && !o->norm_first)
+			norm_row(o, k, o->f == ROW_SAME ? in : out, out);
 	}
 	for (size_t kind = 0; o->packed && kind < ACTS_KINDS; kind++)
 		if (o->packed->wants[kind])
