@@ -20,6 +20,31 @@ struct reference m;
 
 /* ---- a layer ---- */
 
+/* x[n][n_embd] normed, or as it is where the family has no such norm */
+static double *normed(size_t il, const char *name, const double *x, size_t n)
+{
+	double *y = copy(x, n * m.n_embd);
+
+	if (*name)
+		norm_in_place(part(il, name), y, n, m.n_embd);
+	return y;
+}
+
+/* Gates of x[n][n_ff] below so many standard deviations above their mean become 0. */
+static void sparsify(double deviations, double *x, size_t n)
+{
+	for (size_t i = 0; i < n && deviations > 0; i++) {
+		double *a = x + i * m.n_ff, mean = 0, square = 0;
+
+		for (size_t k = 0; k < m.n_ff; k++)
+			mean += a[k] / (double)m.n_ff;
+		for (size_t k = 0; k < m.n_ff; k++)
+			square += (a[k] - mean) * (a[k] - mean) / (double)(m.n_ff - 1);
+		for (size_t k = 0; k < m.n_ff; k++)
+			a[k] = fmax(a[k] - mean - deviations * sqrt(square), 0);
+	}
+}
+
 static double *dense(size_t il, const double *x, size_t n)
 {
 	double *up, *gate, *down;
@@ -35,6 +60,7 @@ static double *dense(size_t il, const double *x, size_t n)
 		gate = first ? columns(both, n, 2 * m.n_ff, 0, m.n_ff)
 			: linear(part(il, "ffn_gate"), x, n, m.n_embd, m.n_ff);
 		up = columns(both, n, first + m.n_ff, first, m.n_ff);
+		sparsify(m.layer[il].sparsity, gate, n);
 		for (size_t i = 0; i < n * m.n_ff; i++)
 			up[i] = gated(gate[i], up[i]);
 		free(gate);
@@ -47,40 +73,62 @@ static double *dense(size_t il, const double *x, size_t n)
 	return down;
 }
 
-/* x[n][n_embd] normed, or as it is where the family has no such norm */
-static double *normed(size_t il, const char *name, const double *x, size_t n)
+/* The dense part of h, and the experts of x, whose router has a norm of its own. */
+static double *beside(size_t il, const double *h, const double *x, size_t n)
 {
-	double *y = copy(x, n * m.n_embd);
+	double *sum = dense(il, h, n), *input = copy(x, n * m.n_embd), *experts, *in = normed(il, "pre_ffw_norm_2", x, n);
+	float *weight = weights(&m, m.n_embd, "%s.scale", part(il, "ffn_gate_inp"));
 
-	if (*name)
-		norm_in_place(part(il, name), y, n, m.n_embd);
-	return y;
+	bare_norm_rows(input, n, m.n_embd);
+	for (size_t i = 0; i < n * m.n_embd; i++)
+		input[i] *= weight[i % m.n_embd] / sqrt((double)m.n_embd);
+	experts = mixture(il, in, input, n);
+	norm_in_place(part(il, "post_ffw_norm_1"), sum, n, m.n_embd);
+	norm_in_place(part(il, "post_ffw_norm_2"), experts, n, m.n_embd);
+	add(sum, experts, n);
+	free(input);
+	free(in);
+	free(weight);
+	return sum;
 }
 
-static double *feed_forward_part(size_t il, const double *h, const double *input, size_t n)
+double *feed_forward_part(size_t il, const double *h, const double *input, size_t n)
 {
-	double *branch = has(il, "ffn_gate_inp") ? mixture(il, h, m.rules->routes_input ? input : h, n)
-		: dense(il, h, n);
+	double *branch;
 
+	if (!has(il, "ffn_gate_inp"))
+		branch = dense(il, h, n);
+	else if (m.rules->beside)
+		branch = beside(il, h, input, n);
+	else
+		branch = mixture(il, h, m.rules->routes_input ? input : h, n);
 	if (m.rules->post_norms)
 		norm_in_place(part(il, "post_ffw_norm"), branch, n, m.n_embd);
 	return branch;
 }
 
-/* x[n][n_embd] through layer il */
-static void layer(size_t il, double *x, size_t n)
+/* x[n][n_embd] through layer il; `inputs` are the layers' own, where they have some */
+static void layer(size_t il, double *x, const double *inputs, size_t n)
 {
 	const char *norm1 = m.rules->norm1 ? m.rules->norm1 : "attn_norm";
 	const char *norm2 = m.rules->norm2 ? m.rules->norm2 : "ffn_norm";
 	double *input = copy(x, n * m.n_embd), *h;
+	float *scale = weights(&m, 1, "%s.weight", part(il, "layer_output_scale"));
 
-	h = normed(il, m.parallel && has(il, "attn_norm_2") ? "attn_norm_2" : norm1, x, n);
-	add(x, attention_part(il, h, n), n);
-	free(h);
+	if (m.n_head) {
+		h = normed(il, m.parallel && has(il, "attn_norm_2") ? "attn_norm_2" : norm1, x, n);
+		add(x, attention_part(il, h, n), n);
+		free(h);
+	}
 	h = normed(il, m.parallel && !has(il, norm2) ? norm1 : norm2, m.parallel ? input : x, n);
-	add(x, feed_forward_part(il, h, input, n), n);
+	add(x, feed_forward_part(il, h, m.rules->beside ? x : input, n), n);
+	if (m.n_per_layer)
+		add(x, own_input_part(il, inputs, x, n), n);
+	for (size_t i = 0; i < n * m.n_embd && scale; i++)
+		x[i] *= *scale;
 	free(h);
 	free(input);
+	free(scale);
 }
 
 /* x[n][n_embd] of the ids at positions 0 to n-1 */
@@ -107,10 +155,19 @@ static double *embedded(const int *ids, size_t n)
 /* logits[n][n_vocab]; free() them */
 static double *forward(const int *ids, size_t n)
 {
-	double *x = embedded(ids, n), *logits;
+	double *x = embedded(ids, n), *inputs = m.n_per_layer ? layer_inputs(ids, x, n) : NULL, *logits;
 
-	for (size_t il = 0; il < m.n_layer; il++)
-		layer(il, x, n);
+	if (m.n_streams > 1)
+		x = streams_of(x, n);
+	for (size_t il = 0; il < m.n_layer; il++) {
+		reference_enter(&m, il);
+		if (m.n_streams > 1)
+			streams_layer(il, x, inputs, n);
+		else
+			layer(il, x, inputs, n);
+	}
+	if (m.n_streams > 1)
+		x = united(x, n);
 	norm_in_place(m.rules->late_embd_norm ? "token_embd_norm" : "output_norm", x, n, m.n_embd);
 	logits = linear(n_weights(&m, "output.weight") ? "output" : "token_embd", x, n, m.n_embd, m.n_vocab);
 	for (size_t i = 0; i < n * m.n_vocab; i++) {
@@ -119,6 +176,7 @@ static double *forward(const int *ids, size_t n)
 			logits[i] = m.logit_cap * tanh(logits[i] / m.logit_cap);
 	}
 	free(x);
+	free(inputs);
 	return logits;
 }
 

@@ -99,7 +99,7 @@ static void place(size_t il, const char *norm, double *x, size_t n, size_t heads
 	if (m.rules->heads == HEADS_EACH_LATE)
 		norm_in_place(part(il, norm), x, n * heads, d);
 	if (l->bare_heads)
-		norm_rows(x, n * heads, d, NULL, NULL, 1);
+		bare_norm_rows(x, n * heads, d);
 }
 
 static void warm(const struct reference_layer *l, double *q, size_t n)
@@ -189,18 +189,45 @@ static void latent_qkv(size_t il, const double *x, size_t n, double *qkv[3])
 	free(plain);
 }
 
+/* k and v of an earlier layer. */
+static void borrow(size_t il, size_t n, double *qkv[3])
+{
+	const struct reference_layer *of = &m.layer[m.layer[il].kv_of];
+
+	qkv[1] = copy(of->k, n * m.n_head_kv * m.head_dim);
+	qkv[2] = copy(of->v, n * m.n_head_kv * m.dim_v);
+}
+
+/* Keeps them for later layers. */
+static void keep(struct reference_layer *l, size_t n, double *qkv[3])
+{
+	free(l->k);
+	free(l->v);
+	l->k = copy(qkv[1], n * m.n_head_kv * m.head_dim);
+	l->v = copy(qkv[2], n * m.n_head_kv * m.dim_v);
+}
+
 static void plain_qkv(size_t il, const double *x, size_t n, double *qkv[3])
 {
 	size_t n_q = m.n_head * m.head_dim, n_kv = m.n_head_kv * m.head_dim, all = n_q + 2 * n_kv;
+	int keys_only = !has(il, "attn_v") && !has(il, "attn_qkv");
 
 	qkv[0] = fused(il, "attn_q", "attn_qkv", x, n, (size_t[]){ 0, n_q, all });
-	qkv[1] = fused(il, "attn_k", "attn_qkv", x, n, (size_t[]){ n_q, n_kv, all });
-	qkv[2] = fused(il, "attn_v", "attn_qkv", x, n, (size_t[]){ n_q + n_kv, n_kv, all });
 	clip(qkv[0], n * n_q);
+	place(il, "attn_q_norm", qkv[0], n, m.n_head);
+	if (m.layer[il].kv_of != il) {
+		borrow(il, n, qkv);
+		return;
+	}
+	qkv[1] = fused(il, "attn_k", "attn_qkv", x, n, (size_t[]){ n_q, n_kv, all });
+	qkv[2] = keys_only ? copy(qkv[1], n * n_kv)
+		: fused(il, "attn_v", "attn_qkv", x, n, (size_t[]){ n_q + n_kv, n_kv, all });
 	clip(qkv[1], n * n_kv);
 	clip(qkv[2], n * n_kv);
-	place(il, "attn_q_norm", qkv[0], n, m.n_head);
 	place(il, "attn_k_norm", qkv[1], n, m.n_head_kv);
+	if (m.bare_values)
+		bare_norm_rows(qkv[2], n * m.n_head_kv, m.dim_v);
+	keep(&m.layer[il], n, qkv);
 }
 
 /* Gates around a causal convolution of each channel: C · conv(B · X). */
@@ -233,6 +260,8 @@ double *attention_part(size_t il, const double *x, size_t n)
 
 	if (has(il, "shortconv.conv"))
 		return convolution(il, x, n);
+	if (m.n_head && !m.n_head_kv)
+		return linear(part(il, "attn_output"), x, n, m.n_embd, m.n_embd);
 	(has(il, "attn_kv_a_mqa") ? latent_qkv : plain_qkv)(il, x, n, qkv);
 	warm(&m.layer[il], qkv[0], n);
 	out = attention(il, qkv[0], qkv[1], qkv[2], n);

@@ -24,7 +24,7 @@ void product(double *y, const float *weight, const float *bias, const double *x,
 double *linear(const char *prefix, const double *x, size_t n, size_t cols, size_t rows)
 {
 	float *weight = weights(&m, rows * cols, "%s.weight", prefix), *bias = weights(&m, rows, "%s.bias", prefix);
-	float *scale = weights(&m, 1, "%s.scale", prefix);
+	float *scale = n_weights(&m, "%s.scale", prefix) == 1 ? weights(&m, 1, "%s.scale", prefix) : NULL;
 	double *y = memory(n * rows, sizeof *y);
 
 	if (!weight)
@@ -55,6 +55,11 @@ void norm_rows(double *x, size_t n, size_t width, const float *weight, const flo
 }
 
 /* In place, with the tensors PREFIX.weight and PREFIX.bias, where there are any. */
+void bare_norm_rows(double *x, size_t n, size_t width)
+{
+	norm_rows(x, n, width, NULL, NULL, 1);
+}
+
 void norm_in_place(const char *prefix, double *x, size_t n, size_t width)
 {
 	size_t sets = n_weights(&m, "%s.weight", prefix) / width;
@@ -101,7 +106,7 @@ static double rope_frequency(const struct reference_layer *l, size_t i, const fl
 /* x[n][heads][d], the first n_rot elements of each head rotated in place: row i is position i */
 void rope(const struct reference_layer *l, double *x, size_t n, size_t heads, size_t d)
 {
-	float *factors = weights(&m, m.n_rot / 2, "%s", m.factors);
+	float *factors = l->plain_base > 0 ? NULL : weights(&m, m.n_rot / 2, "%s", m.factors);
 
 	for (size_t pair = 0; pair < m.n_rot / 2; pair++) {
 		double length, frequency = rope_frequency(l, pair, factors, &length);

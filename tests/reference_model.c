@@ -113,6 +113,15 @@ static double real(const struct reference *m, const char *key, double otherwise)
 }
 
 /* Element il of an array, or the number that stands for all. */
+static size_t size_at(const struct reference *m, const char *key, size_t il, size_t otherwise)
+{
+	const struct gguf_value *v = gguf_find(m->g, key_of(m, key));
+
+	if (!v || v->type != GGUF_ARRAY)
+		return size(m, key, otherwise);
+	return il < v->n ? (size_t)gguf_element_integer(v, il) : 0;
+}
+
 static double real_at(const struct reference *m, const char *key, size_t il)
 {
 	const struct gguf_value *v = gguf_find(m->g, key);
@@ -182,6 +191,45 @@ static void gemma3(struct reference *m)
 	slide_with_base(m, 6, 10000);
 	if (m->n_layer == 62)
 		m->scale = 1 / sqrt((double)m->n_embd / (double)m->n_head);
+}
+
+/* The layers from `own` on read the keys and values of the last one before that slides, or does not, as they do. */
+static void share(struct reference *m, size_t own)
+{
+	m->scale = 1;
+	m->bare_values = 1;
+	for (size_t il = own; il < m->n_layer; il++)
+		m->layer[il].kv_of = m->layer[il].window ? own - 2 : own - 1;
+}
+
+static void gemma4(struct reference *m)
+{
+	gemma3(m);
+	m->scale = 1;
+	m->logit_cap = real(m, "final_logit_softcapping", 30);
+	m->n_per_layer = size(m, "embedding_length_per_layer_input", 0);
+	for (size_t il = 0; il < m->n_layer; il++) {
+		struct reference_layer *l = &m->layer[il];
+
+		if (!l->window)
+			continue;
+		l->head_dim = size(m, "attention.key_length_swa", l->head_dim);
+		l->dim_v = size(m, "attention.value_length_swa", l->dim_v);
+		l->n_rot = size(m, "rope.dimension_count_swa", l->head_dim);
+	}
+	share(m, m->n_layer - size(m, "attention.shared_kv_layers", 0));
+}
+
+static void gemma3n(struct reference *m)
+{
+	gemma(m);
+	slide_with_base(m, 5, 10000);
+	m->logit_cap = 30;
+	m->n_per_layer = 256;
+	m->n_streams = 4;
+	for (size_t il = 0; il < 10 && il < m->n_layer; il++)
+		m->layer[il].sparsity = 1.6448533535003662;     /* 95% of a normal distribution lie below */
+	share(m, m->n_layer > 20 ? 20 : m->n_layer);
 }
 
 static void granite(struct reference *m)
@@ -261,7 +309,8 @@ static void baichuan(struct reference *m)
 
 static void qwen(struct reference *m)
 {
-	m->n_ff /= 2;
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].n_ff /= 2;
 }
 
 static void gptneox(struct reference *m)
@@ -301,9 +350,14 @@ static void apertus(struct reference *m)
 static void latent(struct reference *m)
 {
 	m->head_dim = size(m, "attention.key_length_mla", m->head_dim);
-	m->dim_v = size(m, "attention.value_length_mla", size(m, "attention.value_length", m->dim_v));
-	m->n_head_kv = m->n_head;
 	m->scale = 1 / sqrt((double)m->head_dim);
+	for (size_t il = 0; il < m->n_layer; il++) {
+		struct reference_layer *l = &m->layer[il];
+
+		l->head_dim = m->head_dim;
+		l->dim_v = size(m, "attention.value_length_mla", size(m, "attention.value_length", m->dim_v));
+		l->n_head_kv = l->n_head;
+	}
 }
 
 /* With YaRN, all scores grow, and not only their rotated part. */
@@ -369,6 +423,9 @@ static const struct rules families[] = {
 	{ .arch = "gemma", .halves = 1, .act = GELU, .adapt = gemma },
 	{ .arch = "gemma2", .halves = 1, .act = GELU, .post_norms = 1, .adapt = gemma2 },
 	{ .arch = "gemma3", .halves = 1, .act = GELU, .post_norms = 1, .heads = HEADS_EACH, .adapt = gemma3 },
+	{ .arch = "gemma3n", .halves = 1, .act = GELU, .post_norms = 1, .heads = HEADS_EACH, .adapt = gemma3n },
+	{ .arch = "gemma4", .halves = 1, .act = GELU, .post_norms = 1, .heads = HEADS_EACH, .normalised = 1,
+	  .beside = 1, .adapt = gemma4 },
 	{ .arch = "phi2", .layer_norm = 1, .halves = 1, .parallel = 1, UNGATED_GELU },
 	{ .arch = "phi3", .halves = 1 },
 	{ .arch = "phimoe", .halves = 1, .normalised = 1 },
@@ -421,6 +478,7 @@ static const struct rules families[] = {
 	{ .arch = "bloom", .layer_norm = 1, .unrotated = 1, .adapt = alibi, UNGATED_GELU },
 	{ .arch = "dbrx", .layer_norm = 1, .halves = 1, .norm2 = "attn_output_norm", .normalised = 1,
 	  .adapt = clamped },
+	{ .arch = "deci" },
 	{ .arch = "deepseek", .weight_keys = 1 },
 	{ .arch = "deepseek2", .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
 	{ .arch = "mistral4", .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
@@ -433,6 +491,7 @@ static const struct rules families[] = {
 	{ .arch = "jais", .layer_norm = 1, .unrotated = 1, .adapt = jais },
 	{ .arch = "minicpm", .adapt = minicpm },
 	{ .arch = "mpt", .layer_norm = 1, .unrotated = 1, .adapt = mpt, UNGATED_GELU },
+	{ .arch = "openelm", .halves = 1, .heads = HEADS_EACH },
 	{ .arch = "orion", .layer_norm = 1, .halves = 1 },
 	{ .arch = "pangu-embedded", .halves = 1 },
 	{ .arch = "plamo", .halves = 1, .parallel = 1 },
@@ -444,17 +503,30 @@ static const struct rules families[] = {
 
 /* ---- reading ---- */
 
-/* The most of any layer; those with none have convolutions. */
-static size_t kv_heads(const struct reference *m)
+static void read_layer(struct reference *m, size_t il)
 {
-	const struct gguf_value *v = gguf_find(m->g, key_of(m, "attention.head_count_kv"));
-	size_t most = 0;
+	struct reference_layer *l = &m->layer[il];
 
-	if (!v || v->type != GGUF_ARRAY)
-		return size(m, "attention.head_count_kv", m->n_head);
-	for (size_t il = 0; il < v->n; il++)
-		most = (size_t)gguf_element_integer(v, il) > most ? (size_t)gguf_element_integer(v, il) : most;
-	return most;
+	l->rotated = !m->rules->unrotated;
+	l->kv_of = il;
+	l->n_ff = size_at(m, "feed_forward_length", il, 0);
+	l->n_head = size_at(m, "attention.head_count", il, 0);
+	l->n_head_kv = size_at(m, "attention.head_count_kv", il, l->n_head);
+	l->head_dim = size(m, "attention.key_length", l->n_head ? m->n_embd / l->n_head : 0);
+	l->dim_v = size(m, "attention.value_length", l->head_dim);
+	l->n_rot = size(m, "rope.dimension_count", l->head_dim);
+}
+
+void reference_enter(struct reference *m, size_t il)
+{
+	const struct reference_layer *l = &m->layer[il];
+
+	m->n_head = l->n_head;
+	m->n_head_kv = l->n_head_kv;
+	m->head_dim = l->head_dim;
+	m->dim_v = l->dim_v;
+	m->n_rot = l->n_rot;
+	m->n_ff = l->n_ff;
 }
 
 static void read_sizes(struct reference *m)
@@ -464,18 +536,16 @@ static void read_sizes(struct reference *m)
 	m->n_embd = size(m, "embedding_length", 1);
 	m->n_vocab = n_weights(m, "token_embd.weight") / m->n_embd;
 	m->n_layer = size(m, "block_count", 0) - further;
-	m->n_ff = size(m, "feed_forward_length", 0);
-	m->n_head = size(m, "attention.head_count", 1);
-	m->n_head_kv = kv_heads(m);
-	m->dim_v = m->head_dim = size(m, "attention.key_length", m->n_embd / m->n_head);
 	m->eps = real(m, "attention.layer_norm_rms_epsilon", real(m, "attention.layer_norm_epsilon", 1e-5));
-	m->scale = 1 / sqrt((double)m->head_dim);
+	m->n_streams = 1;
 	m->embedding_scale = m->residual_scale = m->logit_scale = 1;
 	m->parallel = m->rules->parallel && !n_weights(m, "blk.0.ffn_norm.weight");
 	if (!m->n_layer || m->n_layer > REFERENCE_LAYERS)
 		die("%zu layers", m->n_layer);
 	for (size_t il = 0; il < m->n_layer; il++)
-		m->layer[il].rotated = !m->rules->unrotated;
+		read_layer(m, il);
+	reference_enter(m, 0);
+	m->scale = 1 / sqrt((double)m->head_dim);
 }
 
 static void read_rope(struct reference *m)
@@ -487,7 +557,6 @@ static void read_rope(struct reference *m)
 		die("%s", w.text);
 	m->yarn = gguf_is(scaling, "yarn");
 	m->factor = m->yarn || gguf_is(scaling, "linear") ? or_one(real(m, "rope.scaling.factor", 1)) : 1;
-	m->n_rot = size(m, "rope.dimension_count", m->head_dim);
 	m->rope_base = real(m, "rope.freq_base", 10000);
 	m->original_ctx = real(m, "rope.scaling.original_context_length", context);
 	m->beta_fast = real(m, "rope.scaling.yarn_beta_fast", 32);

@@ -34,12 +34,17 @@ struct rules {
 	int normalised;                 /* weights are divided by their sum */
 	int weighs_inputs;              /* weights multiply the experts' inputs */
 	int routes_input;               /* the router reads the layer's input */
+	int beside;                     /* experts add to the dense part, each part with norms of its own */
 
 	int late_embd_norm;             /* token_embd_norm is the last norm, not the first */
 	void (*adapt)(struct reference *m);     /* what else is different; or NULL */
 };
 
 struct reference_layer {
+	size_t n_head, n_head_kv, head_dim, dim_v, n_rot, n_ff; /* see struct reference */
+	double *k, *v;                  /* [n][n_head_kv][head_dim or dim_v], for the layers that read them */
+	size_t kv_of;                   /* the layer whose k and v this one reads; itself, mostly */
+	double sparsity;                /* gates: 0 up to so many standard deviations above their mean; 0: none */
 	size_t window, chunk;           /* i sees j where i - j < window and i / chunk = j / chunk; 0: all */
 	int rotated, bare_heads;        /* bare: after RoPE, q and k are normed by head without weights */
 	double plain_base;              /* RoPE with this base and no scaling; 0: the model's */
@@ -51,8 +56,11 @@ struct reference {
 	const struct gguf *g;
 	const struct rules *rules;
 	char arch[32];
-	size_t n_vocab, n_embd, n_layer, n_head, n_head_kv, n_rot, n_ff;
+	size_t n_vocab, n_embd, n_layer;
+	size_t n_head, n_head_kv, n_rot, n_ff;  /* of the layer at work, as are these: */
 	size_t head_dim, dim_v;         /* of queries and keys; of values */
+	int bare_values;                /* v is normed by head without weights */
+	size_t n_per_layer, n_streams;  /* elements of a layer's own input; residual streams */
 	double eps;
 	double rope_base, factor, original_ctx, beta_fast, beta_slow;   /* factor 1: no scaling */
 	double rope_length;             /* what cos and sin are multiplied by */
@@ -71,6 +79,9 @@ struct reference {
 
 _Noreturn void die(const char *format, ...);
 void *memory(size_t n, size_t size);    /* zeros */
+
+/* The sizes of layer il in those of the model. */
+void reference_enter(struct reference *m, size_t il);
 
 void reference_read(struct reference *m, const struct gguf *g);
 

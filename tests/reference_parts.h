@@ -22,6 +22,9 @@ double *linear(const char *prefix, const double *x, size_t n, size_t cols, size_
 /* x[n][width]: each row normed in place; row i by row i mod `sets` of the weights, if there are any. */
 void norm_rows(double *x, size_t n, size_t width, const float *weight, const float *bias, size_t sets);
 
+/* Without weights. */
+void bare_norm_rows(double *x, size_t n, size_t width);
+
 /* In place, with the tensors PREFIX.weight and PREFIX.bias, where there are any. */
 void norm_in_place(const char *prefix, double *x, size_t n, size_t width);
 
@@ -41,8 +44,24 @@ double gated(double gate, double up);
 size_t greatest(const double *x, size_t n);             /* its index */
 void softmax(double *x, size_t n);
 
+/* ---- reference_streams.c: Gemma 3n and 4 ---- */
+
+/* The own inputs of all layers, [n][n_layer][n_per_layer], of ids whose embedded rows are x. */
+double *layer_inputs(const int *ids, const double *x, size_t n);
+
+/* What layer il makes of its own input and x[n][n_embd]; [n][n_embd]. */
+double *own_input_part(size_t il, const double *inputs, const double *x, size_t n);
+
+/* [n_streams][n][n_embd] of x[n][n_embd], and their union. */
+double *streams_of(const double *x, size_t n);
+double *united(double *streams, size_t n);
+
+/* All streams through layer il. */
+void streams_layer(size_t il, double *streams, const double *inputs, size_t n);
+
 /* ---- the parts of layer il, of x[n][n_embd]; [n][n_embd] ---- */
 
+double *feed_forward_part(size_t il, const double *h, const double *input, size_t n);
 double *attention_part(size_t il, const double *x, size_t n);
 double *mixture(size_t il, const double *x, const double *input, size_t n);    /* `input` is what the router reads */
 

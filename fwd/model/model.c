@@ -145,14 +145,15 @@ static void count_positions(struct model *m)
 		m->n_ctx_train = m->n_ctx_max;
 }
 
+/* A table that no product reads leaves the activations as they are. */
 static void measure(struct model *m)
 {
-	const struct gguf_tensor *t;
+	const struct gguf_tensor *t, *table = gguf_tensor(m->gguf, "per_layer_token_embd.weight");
 
 	for (uint64_t i = 0; i < m->gguf->n_tensors; i++) {
 		t = &m->gguf->tensors[i];
 		m->bytes += t->bytes;
-		m->quantised |= t->n_dims > 1 && format_of(t->type) && format_of(t->type)->read;
+		m->quantised |= t != table && t->n_dims > 1 && format_of(t->type) && format_of(t->type)->read;
 	}
 }
 
