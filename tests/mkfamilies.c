@@ -71,6 +71,12 @@ static const struct mkfamily families[] = {
 	{ .name = "refact", .unrotated = 1 },
 	{ .name = "dbrx", .layer_norm = 1, .norm2 = "attn_output_norm", .fused_qkv = 1, .experts = 5, .used = 3,
 	  .keys = "attention.clamp_kqv=1.5" },
+	{ .name = "lfm2", .heads = MKHEADS_ONE, .mixers = "cca", .layers = 4, .last_norm = "token_embd_norm" },
+	{ .name = "granitehybrid", .mixers = "mma", .layers = 4, .experts = 5, .used = 2, .dense = 2, .shared = 1,
+	  .keys = "embedding_scale=4.0 residual_scale=0.5 logit_scale=2.0 attention.scale=0.2 "
+	  "rope.scaling.finetuned=false" },
+	{ .name = "falcon-h1", .mixers = "b", .bare_norm2 = 1 },
+	{ .name = "nemotron_h", .mixers = "m-ma-", .single = 1, .ungated = 1, .unrotated = 1, .layers = 5 },
 	{ .name = "smallthinker", .layers = 5, .experts = 4, .used = 2, .keys = "expert_gating_func=2 "
 	  "attention.sliding_window=16" },
 };
@@ -99,8 +105,8 @@ static void add_key(const struct mkfamily *f, struct mkgguf *m, const char *pair
 	snprintf(key, sizeof key, "%s%s%.*s", bare ? "" : f->arch ? f->arch : f->name, bare ? "" : ".", key_n - bare,
 		pair + bare);
 	snprintf(value, sizeof value, "%.*s", n - key_n - 1, pair + key_n + 1);
-	if (!strcmp(value, "true"))
-		mkgguf_bool(m, key, 1);
+	if (!strcmp(value, "true") || !strcmp(value, "false"))
+		mkgguf_bool(m, key, *value == 't');
 	else if (strchr(value, '.'))
 		mkgguf_f32(m, key, strtof(value, NULL));
 	else if (value[strspn(value, "0123456789")])

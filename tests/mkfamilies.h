@@ -25,6 +25,10 @@ struct mkfamily {
 	int unrotated_share;            /* one part of so many of a head is rotated; 0: all of it */
 	int sinks;
 	uint32_t layers;                /* 0: the shape's */
+	const char *mixers;             /* of layers in turn: a attention, m Mamba 2, b both, c a short convolution, - none */
+	int single;                     /* a layer has a mixer or, where it has none, a feed-forward part */
+	const char *last_norm;          /* NULL: output_norm */
+	int bare_norm2;                 /* named without .weight */
 
 	uint32_t experts, used, dense;  /* so many layers come before the mixtures */
 	int shared, shared_gate;        /* an expert for all rows; with a gate */

@@ -243,6 +243,30 @@ static void head_norm(struct mkweights *k, uint32_t il, const char *part, uint32
 	}
 }
 
+/* ---- layers ---- */
+
+static char mixer_of(const struct mkweights *k, uint32_t il)
+{
+	const char *mixers = k->family->mixers ? k->family->mixers : "a";
+
+	return mixers[il % strlen(mixers)];
+}
+
+static int has_attention(const struct mkweights *k, uint32_t il)
+{
+	return mixer_of(k, il) == 'a' || mixer_of(k, il) == 'b';
+}
+
+static int has_state_space(const struct mkweights *k, uint32_t il)
+{
+	return mixer_of(k, il) == 'm' || mixer_of(k, il) == 'b';
+}
+
+static int has_feed_forward(const struct mkweights *k, uint32_t il)
+{
+	return !k->family->single || mixer_of(k, il) == '-';
+}
+
 static void attention(struct mkweights *k, uint32_t il)
 {
 	const struct mkshape *s = &k->s;
@@ -255,6 +279,47 @@ static void attention(struct mkweights *k, uint32_t il)
 		bias(k, il, "attn_output", s->n_embd, 0.1f);
 	head_norm(k, il, "attn_q_norm", s->n_head);
 	head_norm(k, il, "attn_k_norm", s->n_head_kv);
+}
+
+enum { TAPS = 4 };
+
+/* Of Mamba 2: heads of head_dim values, twice as many keys, two groups. */
+struct state_space {
+	uint32_t inner, heads, state, groups;
+};
+
+static struct state_space state_space_of(const struct mkshape *s)
+{
+	return (struct state_space){ .inner = 2 * s->n_embd, .heads = 2 * s->n_embd / s->head_dim,
+		.state = 2 * s->head_dim, .groups = 2 };
+}
+
+/* Half-lives from one position to some hundreds. */
+static void state_space(struct mkweights *k, uint32_t il)
+{
+	struct state_space p = state_space_of(&k->s);
+	uint32_t channels = p.inner + 2 * p.groups * p.state;
+	char a[64], d[64];
+
+	snprintf(a, sizeof a, "blk.%u.ssm_a", il);
+	snprintf(d, sizeof d, "blk.%u.ssm_d", il);
+	matrix(k, blk(il, "ssm_in", "weight"), 'm', k->s.n_embd, p.inner + channels + p.heads, 1);
+	tensor(k, blk(il, "ssm_conv1d", "weight"), FORMAT_F32, (uint64_t[3]){ TAPS, channels }, 0, 0.7f);
+	bias(k, il, "ssm_conv1d", channels, 0.1f);
+	vector(k, blk(il, "ssm_dt", "bias"), p.heads, -3, 1);
+	tensor(k, a, FORMAT_F32, (uint64_t[3]){ 1, p.heads }, -1, 0.25f);
+	tensor(k, d, FORMAT_F32, (uint64_t[3]){ 1, p.heads }, 1, 0.2f);
+	tensor(k, blk(il, "ssm_norm", "weight"), FORMAT_F32, (uint64_t[3]){ p.inner / p.groups, p.groups }, 1, 0.1f);
+	matrix(k, blk(il, "ssm_out", "weight"), 'm', p.inner, k->s.n_embd, 1);
+}
+
+static void convolution(struct mkweights *k, uint32_t il)
+{
+	uint32_t n = k->s.n_embd;
+
+	matrix(k, blk(il, "shortconv.in_proj", "weight"), 'm', n, 3 * n, 1);
+	tensor(k, blk(il, "shortconv.conv", "weight"), FORMAT_F32, (uint64_t[3]){ TAPS - 1, n }, 0, 0.7f);
+	matrix(k, blk(il, "shortconv.out_proj", "weight"), 'm', n, n, 1);
 }
 
 static void feed_forward(struct mkweights *k, uint32_t il)
@@ -315,11 +380,24 @@ static void layer(struct mkweights *k, uint32_t il)
 {
 	const struct mkfamily *f = k->family;
 
+	char bare[64];
+
 	norm(k, il, f->norm1 ? f->norm1 : "attn_norm");
-	attention(k, il);
+	if (has_state_space(k, il))
+		state_space(k, il);
+	if (mixer_of(k, il) == 'c')
+		convolution(k, il);
+	if (has_attention(k, il))
+		attention(k, il);
 	if (f->post_norms)
 		norm(k, il, "post_attention_norm");
-	norm(k, il, f->norm2 ? f->norm2 : "ffn_norm");
+	snprintf(bare, sizeof bare, "blk.%u.ffn_norm", il);
+	if (f->bare_norm2)
+		vector(k, bare, k->s.n_embd, 1, 0.1f);
+	else if (!f->single)
+		norm(k, il, f->norm2 ? f->norm2 : "ffn_norm");
+	if (!has_feed_forward(k, il))
+		return;
 	(f->experts && il >= f->dense ? mixture : feed_forward)(k, il);
 	if (f->post_norms)
 		norm(k, il, "post_ffw_norm");
@@ -340,6 +418,7 @@ void mkweights_tensors(struct mkweights *k)
 {
 	const struct mkshape *s = &k->s;
 	uint32_t pairs = s->head_dim / 2;
+	char norm[64];
 
 	/* a tied embedding is read as rows of variance 9 / n_embd, which as an output matrix gives logits of deviation
 	 * 3 */
@@ -352,7 +431,8 @@ void mkweights_tensors(struct mkweights *k)
 			sizeof pairs);
 	for (uint32_t il = 0; il < s->n_layer; il++)
 		layer(k, il);
-	vector(k, "output_norm.weight", s->n_embd, 1, 0.1f);
+	snprintf(norm, sizeof norm, "%s.weight", k->family->last_norm ? k->family->last_norm : "output_norm");
+	vector(k, norm, s->n_embd, 1, 0.1f);
 	if (k->family->norm_bias)
 		vector(k, "output_norm.bias", s->n_embd, 0, 0.1f);
 	if (!s->tied)
@@ -396,6 +476,30 @@ static void expert_values(struct mkweights *k)
 	mkgguf_u32(k->m, arch_key(k, "leading_dense_block_count"), f->dense);
 }
 
+/* A number for each layer: n, or 0. */
+static void by_layer(struct mkweights *k, const char *key, uint32_t n, int has(const struct mkweights *, uint32_t))
+{
+	mkgguf_array(k->m, arch_key(k, key), GGUF_I32, k->s.n_layer);
+	for (uint32_t il = 0; il < k->s.n_layer; il++)
+		mkgguf_add_i32(k->m, has(k, il) ? (int32_t)n : 0);
+}
+
+static void mixer_values(struct mkweights *k)
+{
+	struct state_space p = state_space_of(&k->s);
+
+	by_layer(k, "attention.head_count_kv", k->s.n_head_kv, has_attention);
+	if (strchr(k->family->mixers, 'c')) {
+		mkgguf_u32(k->m, arch_key(k, "shortconv.l_cache"), TAPS - 1);
+		return;
+	}
+	mkgguf_u32(k->m, arch_key(k, "ssm.conv_kernel"), TAPS);
+	mkgguf_u32(k->m, arch_key(k, "ssm.inner_size"), p.inner);
+	mkgguf_u32(k->m, arch_key(k, "ssm.state_size"), p.state);
+	mkgguf_u32(k->m, arch_key(k, "ssm.time_step_rank"), p.heads);
+	mkgguf_u32(k->m, arch_key(k, "ssm.group_count"), p.groups);
+}
+
 void mkweights_values(struct mkweights *k)
 {
 	struct mkshape *s = &k->s;
@@ -406,9 +510,15 @@ void mkweights_values(struct mkweights *k)
 	mkgguf_u32(k->m, arch_key(k, "context_length"), s->n_ctx);
 	mkgguf_u32(k->m, arch_key(k, "embedding_length"), s->n_embd);
 	mkgguf_u32(k->m, arch_key(k, "block_count"), s->n_layer);
-	mkgguf_u32(k->m, arch_key(k, "feed_forward_length"), s->n_ff);
+	if (f->single)
+		by_layer(k, "feed_forward_length", s->n_ff, has_feed_forward);
+	else
+		mkgguf_u32(k->m, arch_key(k, "feed_forward_length"), s->n_ff);
 	mkgguf_u32(k->m, arch_key(k, "attention.head_count"), s->n_head);
-	mkgguf_u32(k->m, arch_key(k, "attention.head_count_kv"), s->n_head_kv);
+	if (f->mixers)
+		mixer_values(k);
+	else
+		mkgguf_u32(k->m, arch_key(k, "attention.head_count_kv"), s->n_head_kv);
 	mkgguf_f32(k->m, arch_key(k, f->layer_norm ? "attention.layer_norm_epsilon"
 		: "attention.layer_norm_rms_epsilon"), 1e-5f);
 	if (s->head_dim * s->n_head != s->n_embd || f->heads == MKHEADS_ONE) {
