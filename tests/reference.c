@@ -107,6 +107,17 @@ double *feed_forward_part(size_t il, const double *h, const double *input, size_
 	return branch;
 }
 
+/* The branches of h that mix positions; a layer may have several side by side, or none. */
+static void mix(size_t il, double *x, const double *h, size_t n)
+{
+	if (has(il, "shortconv.conv"))
+		add(x, convolution(il, h, n), n);
+	if (has(il, "ssm_in"))
+		add(x, (has(il, "ssm_x") ? mamba : mamba2)(il, h, n), n);
+	if (has(il, "attn_output"))
+		add(x, attention_part(il, h, n), n);
+}
+
 /* x[n][n_embd] through layer il; `inputs` are the layers' own, where they have some */
 static void layer(size_t il, double *x, const double *inputs, size_t n)
 {
@@ -115,18 +126,18 @@ static void layer(size_t il, double *x, const double *inputs, size_t n)
 	double *input = copy(x, n * m.n_embd), *h;
 	float *scale = weights(&m, 1, "%s.weight", part(il, "layer_output_scale"));
 
-	if (m.n_head) {
-		h = normed(il, m.parallel && has(il, "attn_norm_2") ? "attn_norm_2" : norm1, x, n);
-		add(x, attention_part(il, h, n), n);
+	h = normed(il, m.parallel && has(il, "attn_norm_2") ? "attn_norm_2" : norm1, x, n);
+	mix(il, x, h, n);
+	free(h);
+	if (has(il, "ffn_down") || has(il, "ffn_gate_inp")) {
+		h = normed(il, m.parallel && !has(il, norm2) ? norm1 : norm2, m.parallel ? input : x, n);
+		add(x, feed_forward_part(il, h, m.rules->beside ? x : input, n), n);
 		free(h);
 	}
-	h = normed(il, m.parallel && !has(il, norm2) ? norm1 : norm2, m.parallel ? input : x, n);
-	add(x, feed_forward_part(il, h, m.rules->beside ? x : input, n), n);
 	if (m.n_per_layer)
 		add(x, own_input_part(il, inputs, x, n), n);
 	for (size_t i = 0; i < n * m.n_embd && scale; i++)
 		x[i] *= *scale;
-	free(h);
 	free(input);
 	free(scale);
 }

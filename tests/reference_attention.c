@@ -230,36 +230,10 @@ static void plain_qkv(size_t il, const double *x, size_t n, double *qkv[3])
 	keep(&m.layer[il], n, qkv);
 }
 
-/* Gates around a causal convolution of each channel: C · conv(B · X). */
-static double *convolution(size_t il, const double *x, size_t n)
-{
-	size_t width = m.n_embd, taps = n_weights(&m, "%s.weight", part(il, "shortconv.conv")) / width;
-	double *in = linear(part(il, "shortconv.in_proj"), x, n, width, 3 * width), *branch;
-	double *out = memory(n * width, sizeof *out);
-	float *w = weights(&m, taps * width, "%s.weight", part(il, "shortconv.conv"));
-
-	for (size_t t = 0; t < n; t++)
-		for (size_t c = 0; c < width; c++) {
-			for (size_t j = 0; j < taps && j <= t; j++) {
-				const double *row = in + (t - j) * 3 * width;
-
-				out[t * width + c] += (double)w[c * taps + taps - 1 - j] * row[c] * row[2 * width + c];
-			}
-			out[t * width + c] *= in[t * 3 * width + width + c];
-		}
-	branch = linear(part(il, "shortconv.out_proj"), out, n, width, width);
-	free(in);
-	free(out);
-	free(w);
-	return branch;
-}
-
 double *attention_part(size_t il, const double *x, size_t n)
 {
 	double *qkv[3], *out, *branch;
 
-	if (has(il, "shortconv.conv"))
-		return convolution(il, x, n);
 	if (m.n_head && !m.n_head_kv)
 		return linear(part(il, "attn_output"), x, n, m.n_embd, m.n_embd);
 	(has(il, "attn_kv_a_mqa") ? latent_qkv : plain_qkv)(il, x, n, qkv);

@@ -62,8 +62,9 @@ void bare_norm_rows(double *x, size_t n, size_t width)
 
 void norm_in_place(const char *prefix, double *x, size_t n, size_t width)
 {
-	size_t sets = n_weights(&m, "%s.weight", prefix) / width;
-	float *weight = weights(&m, sets * width, "%s.weight", prefix), *bias = weights(&m, width, "%s.bias", prefix);
+	const char *suffix = n_weights(&m, "%s", prefix) ? "" : ".weight";      /* Falcon-H1 has names without one */
+	size_t sets = n_weights(&m, "%s%s", prefix, suffix) / width;
+	float *weight = weights(&m, sets * width, "%s%s", prefix, suffix), *bias = weights(&m, width, "%s.bias", prefix);
 
 	norm_rows(x, n, width, weight, bias, sets);
 	free(weight);

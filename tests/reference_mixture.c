@@ -60,7 +60,7 @@ static void choose(double *z, const float *bias, size_t *chosen, double *weight)
 
 struct expert_matrices {                /* of all experts; biases may be NULL */
 	float *gate, *up, *down, *gate_bias, *up_bias, *down_bias;
-	size_t n_ff;
+	size_t width, n_ff;             /* elements of what they read and make, and between */
 };
 
 /* Matrices WHAT of n_expert experts, n values each; a tensor WHAT.scale has a factor for each expert. */
@@ -78,7 +78,7 @@ static float *scaled(size_t il, const char *what, const char *suffix, size_t n_e
 /* The halves of ffn_gate_up: of each expert, the gate's rows come first. */
 static void split_gate_up(size_t il, const char *suffix, size_t n_expert, struct expert_matrices *x)
 {
-	size_t n = x->n_ff * m.n_embd;
+	size_t n = x->n_ff * x->width;
 	float *both = scaled(il, "ffn_gate_up", suffix, n_expert, 2 * n);
 
 	if (!both)
@@ -92,20 +92,20 @@ static void split_gate_up(size_t il, const char *suffix, size_t n_expert, struct
 	free(both);
 }
 
-static struct expert_matrices expert_matrices(size_t il, const char *suffix, size_t n_expert)
+static struct expert_matrices expert_matrices(size_t il, const char *suffix, size_t n_expert, size_t width)
 {
-	size_t n_ff = n_weights(&m, "blk.%zu.ffn_down_%s.weight", il, suffix) / m.n_embd / n_expert;
-	struct expert_matrices x = { .n_ff = n_ff };
+	size_t n_ff = n_weights(&m, "blk.%zu.ffn_down_%s.weight", il, suffix) / width / n_expert;
+	struct expert_matrices x = { .width = width, .n_ff = n_ff };
 
-	x.gate = scaled(il, "ffn_gate", suffix, n_expert, n_ff * m.n_embd);
-	x.up = scaled(il, "ffn_up", suffix, n_expert, n_ff * m.n_embd);
-	x.down = scaled(il, "ffn_down", suffix, n_expert, n_ff * m.n_embd);
+	x.gate = scaled(il, "ffn_gate", suffix, n_expert, n_ff * width);
+	x.up = scaled(il, "ffn_up", suffix, n_expert, n_ff * width);
+	x.down = scaled(il, "ffn_down", suffix, n_expert, n_ff * width);
 	x.gate_bias = weights(&m, n_expert * n_ff, "blk.%zu.ffn_gate_%s.bias", il, suffix);
 	x.up_bias = weights(&m, n_expert * n_ff, "blk.%zu.ffn_up_%s.bias", il, suffix);
-	x.down_bias = weights(&m, n_expert * m.n_embd, "blk.%zu.ffn_down_%s.bias", il, suffix);
+	x.down_bias = weights(&m, n_expert * width, "blk.%zu.ffn_down_%s.bias", il, suffix);
 	if (!x.gate && !x.up)
 		split_gate_up(il, suffix, n_expert, &x);
-	if (!x.gate || !x.up || !x.down)
+	if ((!x.gate && !m.rules->ungated) || !x.up || !x.down)
 		die("blk.%zu: experts are missing", il);
 	return x;
 }
@@ -120,21 +120,22 @@ static void expert_free(struct expert_matrices *x)
 	free(x->down_bias);
 }
 
-/* out[n_embd] += weight · expert e of x[n_embd] */
+/* out[width] += weight · expert e of x[width] */
 static void expert(const struct expert_matrices *w, size_t e, const double *x, double weight, double *out)
 {
-	size_t n_ff = w->n_ff, n = n_ff * m.n_embd;
-	double *in = copy(x, m.n_embd), *gate = memory(n_ff, sizeof *gate), *up = memory(n_ff, sizeof *up);
-	double *y = memory(m.n_embd, sizeof *y);
+	size_t width = w->width, n_ff = w->n_ff, n = n_ff * width;
+	double *in = copy(x, width), *gate = memory(n_ff, sizeof *gate), *up = memory(n_ff, sizeof *up);
+	double *y = memory(width, sizeof *y);
 
-	for (size_t i = 0; i < m.n_embd && m.rules->weighs_inputs; i++)
+	for (size_t i = 0; i < width && m.rules->weighs_inputs; i++)
 		in[i] *= weight;
-	product(gate, w->gate + e * n, w->gate_bias ? w->gate_bias + e * n_ff : NULL, in, 1, m.n_embd, n_ff);
-	product(up, w->up + e * n, w->up_bias ? w->up_bias + e * n_ff : NULL, in, 1, m.n_embd, n_ff);
+	if (w->gate)
+		product(gate, w->gate + e * n, w->gate_bias ? w->gate_bias + e * n_ff : NULL, in, 1, width, n_ff);
+	product(up, w->up + e * n, w->up_bias ? w->up_bias + e * n_ff : NULL, in, 1, width, n_ff);
 	for (size_t i = 0; i < n_ff; i++)
-		up[i] = gated(gate[i], up[i]);
-	product(y, w->down + e * n, w->down_bias ? w->down_bias + e * m.n_embd : NULL, up, 1, n_ff, m.n_embd);
-	for (size_t i = 0; i < m.n_embd; i++)
+		up[i] = w->gate ? gated(gate[i], up[i]) : activation(NULL, up[i]);
+	product(y, w->down + e * n, w->down_bias ? w->down_bias + e * width : NULL, up, 1, n_ff, width);
+	for (size_t i = 0; i < width; i++)
 		out[i] += y[i] * (m.rules->weighs_inputs ? 1 : weight);
 	free(in);
 	free(gate);
@@ -145,7 +146,7 @@ static void expert(const struct expert_matrices *w, size_t e, const double *x, d
 /* out[n][n_embd] += the expert that every row goes through, which may have a gate. */
 static void shared_expert(size_t il, const double *x, size_t n, double *out)
 {
-	struct expert_matrices w = expert_matrices(il, "shexp", 1);
+	struct expert_matrices w = expert_matrices(il, "shexp", 1, m.n_embd);
 	float *gate = weights(&m, m.n_embd, "blk.%zu.ffn_gate_inp_shexp.weight", il);
 
 	for (size_t i = 0; i < n; i++) {
@@ -162,19 +163,27 @@ static void shared_expert(size_t il, const double *x, size_t n, double *out)
 /* Of x[n][n_embd]; `input` is what the router reads. */
 double *mixture(size_t il, const double *x, const double *input, size_t n)
 {
-	struct expert_matrices w = expert_matrices(il, "exps", m.n_expert);
+	size_t latent = n_weights(&m, "blk.%zu.ffn_latent_down.weight", il) / m.n_embd, width = latent ? latent : m.n_embd;
+	struct expert_matrices w = expert_matrices(il, "exps", m.n_expert, width);
+	double *in = latent ? linear(part(il, "ffn_latent_down"), x, n, m.n_embd, latent) : copy(x, n * m.n_embd);
 	double *z = linear(part(il, "ffn_gate_inp"), input, n, m.n_embd, m.n_expert);
-	double *out = memory(n * m.n_embd, sizeof *out), weight[REFERENCE_EXPERTS];
+	double *out = memory(n * width, sizeof *out), *back, weight[REFERENCE_EXPERTS];
 	float *bias = weights(&m, m.n_expert, "blk.%zu.exp_probs_b.bias", il);
 	size_t chosen[REFERENCE_EXPERTS];
 
 	for (size_t i = 0; i < n; i++) {
 		choose(z + i * m.n_expert, bias, chosen, weight);
 		for (size_t u = 0; u < m.n_used; u++)
-			expert(&w, chosen[u], x + i * m.n_embd, weight[u], out + i * m.n_embd);
+			expert(&w, chosen[u], in + i * width, weight[u], out + i * width);
+	}
+	if (latent) {
+		back = linear(part(il, "ffn_latent_up"), out, n, latent, m.n_embd);
+		free(out);
+		out = back;
 	}
 	if (has(il, "ffn_down_shexp"))
 		shared_expert(il, x, n, out);
+	free(in);
 	free(z);
 	free(bias);
 	expert_free(&w);

@@ -417,6 +417,13 @@ static void lfm2(struct reference *m)
 		m->layer[il].window = size(m, "attention.sliding_window", 0);
 }
 
+static void granite_hybrid(struct reference *m)
+{
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].rotated = flag(m, "rope.scaling.finetuned", 1);
+	granite(m);
+}
+
 static const struct rules families[] = {
 	{ .arch = "llama", .normalised = 1 },
 	{ .arch = "gpt2", .layer_norm = 1, .unrotated = 1, UNGATED_GELU },
@@ -486,6 +493,14 @@ static const struct rules families[] = {
 	{ .arch = "lfm2", .halves = 1, .heads = HEADS_EACH, .late_embd_norm = 1, .adapt = lfm2 },
 	{ .arch = "lfm2moe", .halves = 1, .heads = HEADS_EACH, .gate = GATE_SIGMOID, .gate_key = 1, .normalised = 1,
 	  .late_embd_norm = 1, .adapt = lfm2 },
+	{ .arch = "granitehybrid", .normalised = 1, .adapt = granite_hybrid },
+	{ .arch = "falcon-h1", .halves = 1 },
+	{ .arch = "jamba", .unrotated = 1 },
+	{ .arch = "mamba", .unrotated = 1 },
+	{ .arch = "mamba2", .unrotated = 1 },
+	{ .arch = "nemotron_h", .unrotated = 1, .norm2 = "attn_norm", .ungated = 1, .act = RELU2 },
+	{ .arch = "nemotron_h_moe", .unrotated = 1, .norm2 = "attn_norm", .ungated = 1, .act = RELU2,
+	  .gate = GATE_SIGMOID, .weight_keys = 1 },
 	{ .arch = "dots1", .halves = 1, .heads = HEADS_EACH, .gate_key = 1, .weight_keys = 1 },
 	{ .arch = "internlm2" },
 	{ .arch = "jais", .layer_norm = 1, .unrotated = 1, .adapt = jais },
@@ -536,6 +551,8 @@ static void read_sizes(struct reference *m)
 	m->n_embd = size(m, "embedding_length", 1);
 	m->n_vocab = n_weights(m, "token_embd.weight") / m->n_embd;
 	m->n_layer = size(m, "block_count", 0) - further;
+	m->n_state_groups = size(m, "ssm.group_count", 1);
+	m->norms_state = flag(m, "ssm.dt_b_c_rms", 0);
 	m->eps = real(m, "attention.layer_norm_rms_epsilon", real(m, "attention.layer_norm_epsilon", 1e-5));
 	m->n_streams = 1;
 	m->embedding_scale = m->residual_scale = m->logit_scale = 1;

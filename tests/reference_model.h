@@ -70,6 +70,9 @@ struct reference {
 	double embedding_scale, residual_scale, logit_scale;
 	size_t temperature_offset, temperature_length;
 
+	size_t n_state_groups;          /* of key heads, of state spaces */
+	int norms_state;                /* norms of Mamba's step, B and C, without weights */
+
 	size_t n_expert, n_used, n_groups, n_groups_used;
 	enum gate gate;
 	int normalised;

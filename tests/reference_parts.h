@@ -63,6 +63,9 @@ void streams_layer(size_t il, double *streams, const double *inputs, size_t n);
 
 double *feed_forward_part(size_t il, const double *h, const double *input, size_t n);
 double *attention_part(size_t il, const double *x, size_t n);
+double *convolution(size_t il, const double *x, size_t n);
+double *mamba(size_t il, const double *x, size_t n);
+double *mamba2(size_t il, const double *x, size_t n);
 double *mixture(size_t il, const double *x, const double *input, size_t n);    /* `input` is what the router reads */
 
 #endif
