@@ -1,5 +1,6 @@
 /* fwd/plan: sequences that share batches, and layers split over plans, give the bits of one sequence and one plan
  * alone. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -180,26 +181,120 @@ static int yes(void *context)
 	return --*(int *)context < 0;
 }
 
-/* A step that is cancelled at any op leaves the state as it was. */
-static void cancelled(struct plan *p, const float *want)
+/* Evaluates ids of sequence 1 up to `to`, all wanted. Whether their logits are right. */
+static int go_on(struct plan *p, struct segment *s, size_t to, const float *want)
 {
-	struct run run = { .state = open_state(p), .n = 20, .wanted = 20 };
-	float *logits = logits_of(20);
-	int32_t ids[20];
+	struct run run = { .state = s };
+	float *logits = logits_of(BATCH);
+	int32_t ids[BATCH];
+	int ok = 1;
+
+	for (size_t pos; ok && (pos = s->length) < to;) {
+		run.n = run.wanted = size_min(BATCH, to - pos);
+		for (size_t i = 0; i < run.n; i++)
+			ids[i] = id_at(1, pos + i);
+		ok = plan_step(p, ids, &run, 1) == 0;
+		plan_logits(p, 0, run.n, logits);
+		ok &= same(logits, want + pos * VOCAB, run.n);
+	}
+	free(logits);
+	return ok;
+}
+
+/* A step from `from` on that is cancelled at any op leaves the state as it was. */
+static void cancelled(struct plan *p, size_t from, const float *want)
+{
+	struct run run = { .state = open_state(p), .n = 40, .wanted = 40 };
+	int32_t ids[40];
 	int left, times = 0;
 
-	for (size_t i = 0; i < 20; i++)
-		ids[i] = id_at(1, i);
+	check_at(go_on(p, run.state, from, want), "logits before cancelled steps", (long long)from);
+	for (size_t i = 0; i < 40; i++)
+		ids[i] = id_at(1, from + i);
 	p->cancelled = yes;
 	p->cancel_context = &left;
 	for (left = times; plan_step(p, ids, &run, 1) < 0; left = ++times)
-		check_at(!run.state->length, "nothing counts after a cancelled step", times);
+		check_at(run.state->length == from, "nothing counts after a cancelled step", times);
 	p->cancelled = NULL;
 	check_at(times > LAYERS, "times that a step asked", times);
-	plan_logits(p, 0, 20, logits);
-	check(run.state->length == 20 && same(logits, want, 20), "logits after cancelled steps");
+	check_at(run.state->length == from + 40, "a step after cancelled ones", (long long)from);
+	check_at(go_on(p, run.state, SHORT, want), "logits after cancelled steps", (long long)from);
 	close_state(run.state);
-	free(logits);
+}
+
+/* Cut back to any length, the state goes on as if it had not been longer. */
+static void cut_back(struct plan *p, const float *want)
+{
+	struct segment *s = open_state(p);
+
+	check(go_on(p, s, SHORT, want), "logits before cuts");
+	for (size_t i = 0; i <= SHORT; i++) {
+		size_t length = i * 77 % (SHORT + 1), to = size_min(SHORT, length + 1 + i % 50);
+
+		if (length > s->length)
+			check_at(go_on(p, s, length, want), "logits before a cut", (long long)length);
+		segment_set_length(s, length);
+		check_at(go_on(p, s, to, want), "logits after a cut", (long long)length);
+	}
+	close_state(s);
+}
+
+static void open_named(struct segment *s, const char *name, const struct segment_shape *shape)
+{
+	if (segment_open(s, name, shape, CTX, &w) < 0 || segment_reserve(s, SHORT, &w) < 0)
+		die("state");
+}
+
+struct killer {
+	const char *segment, *copy;
+	int left;               /* ops before the one at which the segment is copied */
+};
+
+static int copy_at(void *context)
+{
+	static char bytes[1 << 22];
+	struct killer *k = context;
+	int from, to;
+	ssize_t n;
+
+	if (k->left-- != 0)
+		return 0;
+	from = open(k->segment, O_RDONLY);
+	to = open(k->copy, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	n = read(from, bytes, sizeof bytes);
+	if (n <= 0 || n == sizeof bytes || write(to, bytes, (size_t)n) != n)
+		die("the segment cannot be copied");
+	close(from);
+	close(to);
+	return 0;
+}
+
+/* What a kill before any op of a step from `from` on would leave goes on as well. */
+static void killed(struct plan *p, size_t from, const float *want)
+{
+	struct killer k = { .segment = "./plan-segment", .copy = "./plan-killed", .left = -1 };
+	struct segment_shape shape = plan_shape(p, CTX, KV_F16);
+	struct segment s;
+	int times;
+
+	for (times = 0; k.left < 0; times++) {
+		open_named(&s, k.segment, &shape);
+		check_at(go_on(p, &s, from, want), "logits before a kill", times);
+		k.left = times;
+		p->cancelled = copy_at;
+		p->cancel_context = &k;
+		check_at(go_on(p, &s, from + 40, want), "logits of a step that could be killed", times);
+		p->cancelled = NULL;
+		segment_close(&s);
+		segment_remove(k.segment, &w);
+		if (k.left >= 0)
+			break;
+		open_named(&s, k.copy, &shape);
+		check_at(s.length == from && go_on(p, &s, SHORT, want), "logits after a kill", times);
+		segment_close(&s);
+		segment_remove(k.copy, &w);
+	}
+	check_at(times > LAYERS, "ops that could be killed", times);
 }
 
 static void family(const char *arch, const char *type)
@@ -214,7 +309,11 @@ static void family(const char *arch, const char *type)
 	c = alone(p, 1, SHORT, 1);
 	check(same(b, c, SHORT), "%s: one row at a time", arch);
 	together(p, a, b);
-	cancelled(p, b);
+	cancelled(p, 0, b);
+	cancelled(p, 70, b);
+	cut_back(p, b);
+	killed(p, 50, b);
+	killed(p, 96, b);
 	plan_close(p);
 	for (size_t cut = 1; cut < LAYERS; cut++)
 		split(cut, b);
@@ -259,6 +358,8 @@ int main(void)
 	family("llama", "Q8_0");
 	family("gpt2", "F32");
 	family("qwen3", "Q4_0");
+	family("lfm2", "Q8_0");
+	family("granitehybrid", "Q8_0");
 	experts_have_room();
 	pool_close(pool);
 	return check_end("plan_test");

@@ -35,7 +35,8 @@ struct segment_shape plan_shape(const struct plan *p, size_t n_ctx, uint32_t kv_
 	return (struct segment_shape){ .model = p->model->fingerprint, .arithmetic = ARITHMETIC,
 		.choices = choices(p, n_ctx), .layout = p->layout, .bytes = p->extent_bytes[kv_type],
 		.state_bytes = p->state_floats * sizeof(float), .row_bytes = p->row_bytes,
-		.scanned = (uint32_t)p->scanned, .n_layer = (uint32_t)(p->setup.last - p->setup.first), .kv_type = kv_type, .extent = KV_EXTENT };
+		.scanned = (uint32_t)p->scanned, .n_layer = (uint32_t)(p->setup.last - p->setup.first),
+		.kv_type = kv_type, .extent = KV_EXTENT };
 }
 
 /* ---- opening ---- */
