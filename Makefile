@@ -66,15 +66,14 @@ DESCRIBE = main describe check
 FEED = feed_opts loop draft result
 GEN = main options pipeline report history console conversation $(FEED)
 TESTS = quantise_test blocks_test gguf_test vocab_test pretok_test tokenizers_test frame_test sampler_test stop_test \
-        segment_test recurrent_test system_test pool_test rope_test plan_test linear_test product_test vector_test \
-        attend_test jinja_test \
-        grammar_test schema_test
+        segment_test recurrent_test system_test pool_test rope_test plan_test linear_test scan_test product_test \
+        vector_test attend_test jinja_test grammar_test schema_test
 REFERENCE = reference_model reference_math reference_attention reference_mixture reference_state reference_streams
 HELPERS = mkmodel reference stream dribble under
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = tok/main tok/chat fwd/main fwd/fwd_opts fwd/kv sample/schema detok/main detok/printer detok/filter detok/peek \
 	gen/feed gen/best tests/mkgguf tests/mkvocab tests/mkfamilies tests/mkweights tests/quantise tests/quantise_few tests/quantise_grid \
-	tests/sampler_reference tests/oracle $(REFERENCE:%=tests/%) tests/sha256
+	tests/sampler_reference tests/oracle tests/batches $(REFERENCE:%=tests/%) tests/sha256
 
 lib_o = $(BASE:%=$(OBJ)/lib/base/%.o) $(STREAM:%=$(OBJ)/lib/stream/%.o) $(GGUF:%=$(OBJ)/lib/gguf/%.o)
 json_o = $(JSON:%=$(OBJ)/lib/base/%.o)
@@ -136,7 +135,8 @@ $(BIN)/tests/rope_test: $(OBJ)/tests/rope_test.o $(OBJ)/fwd/model/rope.o $(lib_o
 $(BIN)/tests/plan_test: $(OBJ)/tests/plan_test.o $(made_o) $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/tests/quantise_test: $(OBJ)/tests/quantise_test.o $(quantise_o) $(lib_o)
 $(BIN)/tests/blocks_test: $(OBJ)/tests/blocks_test.o $(lib_o)
-$(BIN)/tests/linear_test: $(OBJ)/tests/linear_test.o $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
+$(BIN)/tests/scan_test: $(OBJ)/tests/scan_test.o $(OBJ)/tests/batches.o $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
+$(BIN)/tests/linear_test: $(OBJ)/tests/linear_test.o $(OBJ)/tests/batches.o $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/tests/product_test: $(OBJ)/tests/product_test.o $(kernels_o) $(lib_o)
 $(BIN)/tests/vector_test: $(OBJ)/tests/vector_test.o $(kernels_o) $(lib_o)
 $(BIN)/tests/attend_test: $(OBJ)/tests/attend_test.o $(kernels_o) $(lib_o)

@@ -1,14 +1,11 @@
-/* fwd/plan/linear.c: attention without softmax against its recurrence, position by position in double precision; the
- * same bits in any batch, on any backend, in any number of parts, and after a cut. */
+/* fwd/plan/linear.c: attention without softmax against its recurrence. */
 #include <math.h>
 #include <string.h>
 
-#include "fwd/plan/kinds.h"
-#include "lib/base/size.h"
-#include "lib/sampler/rng.h"
+#include "batches.h"
 #include "check.h"
 
-enum { ROWS = 150, STRIDE = 640, THREADS = 8 };
+enum { ROWS = BATCHES_ROWS, STRIDE = 640 };
 
 #define EPS 1e-6f
 
@@ -26,26 +23,14 @@ static const struct sizes cases[] = {
 
 static float input[ROWS][STRIDE], bias[8], a[8], skip[8], root[128];
 
-static void *memory(size_t n)
-{
-	void *p = calloc(n, 1);
-
-	return p ? p : (exit(1), NULL);
-}
-
-static float draw(size_t i)
-{
-	return (float)(int32_t)rng_bits(3, 0, i) * 0x1p-31f;
-}
-
 static void fill(void)
 {
 	for (size_t i = 0; i < ROWS * STRIDE; i++)
-		input[i / STRIDE][i % STRIDE] = 1.5f * draw(i);
+		input[i / STRIDE][i % STRIDE] = 1.5f * batches_draw(i);
 	for (size_t i = 0; i < 8; i++) {
-		bias[i] = draw(ROWS * STRIDE + i) - 1;
-		a[i] = -1.5f * fabsf(draw(ROWS * STRIDE + 8 + i));
-		skip[i] = draw(ROWS * STRIDE + 16 + i);
+		bias[i] = batches_draw(ROWS * STRIDE + i) - 1;
+		a[i] = -1.5f * fabsf(batches_draw(ROWS * STRIDE + 8 + i));
+		skip[i] = batches_draw(ROWS * STRIDE + 16 + i);
 	}
 }
 
@@ -71,62 +56,12 @@ static struct op_linear op_of(const struct sizes *z, float *at)
 	return o;
 }
 
-static void open_state(struct segment *s, const struct sizes *z)
+static void *bind(const struct batches *b, float *rows)
 {
-	struct segment_shape shape = { .n_layer = 1, .bytes = 64, .extent = KV_EXTENT };
-	struct why w;
+	static struct op_linear o;
 
-	shape.row_bytes = (z->n_head_k * z->dim_k + z->n_head * (z->dim_v + 1)) * sizeof(float);
-	shape.state_bytes = (z->n_head * z->dim_k * z->dim_v * sizeof(float) + 63) / 64 * 64;
-	if (segment_open(s, NULL, &shape, 2 * KV_EXTENT, &w) < 0 || segment_reserve(s, ROWS, &w) < 0)
-		check(0, "%s: %s", z->name, w.text);
-}
-
-/* ---- in batches ---- */
-
-static void run_op(const struct op_kind *kind, const struct op *op, const struct step *s)
-{
-	size_t n = kind->pieces(op, s);
-
-	for (size_t piece = n; piece-- > 0;)
-		kind->piece(op, s, piece, piece % s->threads);
-}
-
-/* Rows [next, end) of the segment; out: [ROWS][n_head · dim_v]. */
-static void evaluate(const struct kernels *k, const struct sizes *z, struct segment *state, size_t end, size_t threads,
-	float *out)
-{
-	size_t pos = state->next, n = end - pos, nv = z->n_head * z->dim_v;
-	float *rows = memory(n * STRIDE * sizeof *rows);
-	struct op_linear o = op_of(z, rows);
-	struct op op = { .bound = &o };
-	struct run run = { .state = state, .n = n, .pos = pos };
-	struct step s = { .run = &run, .n_runs = 1, .n = n, .k = k, .threads = threads,
-		.scratch_bytes = (linear_scratch(&o) + 63) / 64 * 64 };
-
-	s.scratch = memory(threads * s.scratch_bytes);
-	memcpy(rows, input[pos], n * STRIDE * sizeof *rows);
-	segment_begin(state, pos, n);
-	run_op(&op_linear_gates, &op, &s);
-	run_op(&op_linear, &op, &s);
-	run_op(&op_linear_keep, &op, &s);
-	segment_commit(state, pos, n);
-	for (size_t i = 0; i < n; i++)
-		memcpy(out + (pos + i) * nv, buffer_row(&o.out, i), nv * sizeof *out);
-	free(rows);
-	free(s.scratch);
-}
-
-static float *batches(const struct kernels *k, const struct sizes *z, size_t each, size_t threads)
-{
-	float *out = memory(ROWS * z->n_head * z->dim_v * sizeof *out);
-	struct segment s;
-
-	open_state(&s, z);
-	while (s.next < ROWS)
-		evaluate(k, z, &s, size_min(s.next + each, ROWS), threads, out);
-	segment_close(&s);
-	return out;
+	o = op_of(b->case_of, rows);
+	return &o;
 }
 
 /* ---- the recurrence ---- */
@@ -173,7 +108,7 @@ static double *recurrence(const struct sizes *z)
 {
 	size_t nv = z->n_head * z->dim_v;
 	struct op_linear o = op_of(z, input[0]);
-	double *out = memory(ROWS * nv * sizeof *out), *m = memory(z->dim_k * nv * sizeof *m);
+	double *out = batches_memory(ROWS * nv * sizeof *out), *m = batches_memory(z->dim_k * nv * sizeof *m);
 
 	for (size_t pos = 0; pos < ROWS; pos++)
 		for (size_t head = 0; head < z->n_head; head++)
@@ -184,58 +119,23 @@ static double *recurrence(const struct sizes *z)
 
 /* ---- cases ---- */
 
-static int near(const float *got, const double *want, size_t n)
+static void checked(int ok, const char *name, const char *what)
 {
-	double worst = 0, most = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		worst = fmax(worst, fabs(got[i] - want[i]));
-		most = fmax(most, fabs(want[i]));
-	}
-	return worst < 3e-5 * most;
-}
-
-/* Rows again after the length is set back; what was kept decides from where. */
-static void cuts(const struct kernels *k, const struct sizes *z, const float *want)
-{
-	static const size_t lengths[] = { 149, 130, 128, 127, 97, 65, 64, 40, 32, 31, 1 };
-	size_t bytes = ROWS * z->n_head * z->dim_v * sizeof(float);
-	float *out = memory(bytes);
-	struct segment s;
-
-	open_state(&s, z);
-	evaluate(k, z, &s, ROWS, 2, out);
-	for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
-		segment_set_length(&s, lengths[i]);
-		memset(out + s.next * bytes / ROWS / sizeof *out, 0, bytes - s.next * bytes / ROWS);
-		evaluate(k, z, &s, s.next + (ROWS - s.next) / 2, 2, out);
-		evaluate(k, z, &s, ROWS, 2, out);
-		check(!memcmp(out, want, bytes), "%s: cut to %zu: other bits", z->name, lengths[i]);
-	}
-	segment_close(&s);
-	free(out);
+	check(ok, "%s: %s", name, what);
 }
 
 static void test(const struct sizes *z)
 {
-	static const size_t each[] = { 1, 2, 7, 31, 32, 33, 64, 100, ROWS };
-	float *want = batches(kernels_each(0), z, ROWS, 1);
-	double *exact = recurrence(z);
-	size_t n = ROWS * z->n_head * z->dim_v;
-	const struct kernels *k;
+	size_t nk = z->n_head_k * z->dim_k, nv = z->n_head * z->dim_v;
+	struct op_linear o = op_of(z, input[0]);
+	struct batches b = { .name = z->name, .kinds = { &op_linear_gates, &op_linear, &op_linear_keep }, .case_of = z,
+		.bind = bind, .input = input[0], .stride = STRIDE, .out = (size_t)(o.out.at - input[0]), .n_out = nv,
+		.scratch = linear_scratch(&o), .row_bytes = (nk + nv + z->n_head) * sizeof(float),
+		.state_floats = nv * z->dim_k };
+	double *want = recurrence(z);
 
-	check(near(want, exact, n), "%s: not the recurrence", z->name);
-	for (size_t i = 0; (k = kernels_each(i)); i++)
-		for (size_t j = 0; j < sizeof each / sizeof *each; j++) {
-			float *got = batches(k, z, each[j], j % 2 ? THREADS : 1);
-
-			check(!memcmp(got, want, n * sizeof *got), "%s, %s, %zu rows each: other bits", k->name,
-				z->name, each[j]);
-			free(got);
-		}
-	cuts(kernels_select("auto"), z, want);
+	batches_test(&b, want, checked);
 	free(want);
-	free(exact);
 }
 
 int main(void)
