@@ -12,7 +12,7 @@ make_model() {
 # layer's input; ALiBi; clamps; parallel parts and layers without RoPE; a norm for each head; one of all heads;
 # temperatures; xIELU; scales.
 features="gemma2 gpt-oss bailingmoe2 qwen2moe llama4 smallthinker refact dbrx cohere2 stablelm minimax-m2 mistral3
-	apertus granite lfm2 granitehybrid falcon-h1 nemotron_h"
+	apertus granite lfm2 granitehybrid falcon-h1 nemotron_h qwen35 qwen3next"
 
 # skip WHAT: what cannot be tested here, and why: "no python3 (3 cases)". Goes to tests/run's list, not to the .ok.
 skip() {

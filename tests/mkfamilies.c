@@ -77,6 +77,11 @@ static const struct mkfamily families[] = {
 	  "rope.scaling.finetuned=false" },
 	{ .name = "falcon-h1", .mixers = "b", .bare_norm2 = 1 },
 	{ .name = "nemotron_h", .mixers = "m-ma-", .single = 1, .ungated = 1, .unrotated = 1, .layers = 5 },
+	{ .name = "qwen35", .pre = "qwen2", .norm2 = "post_attention_norm", .heads = MKHEADS_ONE, .unrotated_share = 2,
+	  .layers = 4, .mixers = "ddda" },
+	{ .name = "qwen3next", .pre = "qwen2", .norm2 = "post_attention_norm", .heads = MKHEADS_ONE,
+	  .unrotated_share = 2, .layers = 5, .mixers = "ddda", .fused_decay = 1, .experts = 4, .used = 2, .shared = 1,
+	  .shared_gate = 1 },
 	{ .name = "smallthinker", .layers = 5, .experts = 4, .used = 2, .keys = "expert_gating_func=2 "
 	  "attention.sliding_window=16" },
 };

@@ -25,7 +25,9 @@ struct mkfamily {
 	int unrotated_share;            /* one part of so many of a head is rotated; 0: all of it */
 	int sinks;
 	uint32_t layers;                /* 0: the shape's */
-	const char *mixers;             /* of layers in turn: a attention, m Mamba 2, b both, c a short convolution, - none */
+	const char *mixers;             /* of layers in turn: a attention, m Mamba 2, b both, c a short convolution, d a gated
+					 * delta net (attention then has gates), - none */
+	int fused_decay;                /* ssm_ba in place of ssm_beta and ssm_alpha */
 	int single;                     /* a layer has a mixer or, where it has none, a feed-forward part */
 	const char *last_norm;          /* NULL: output_norm */
 	int bare_norm2;                 /* named without .weight */

@@ -209,6 +209,11 @@ static char precise(const struct mkshape *s, uint32_t il)
 	return il < s->n_layer / 8 || il >= 7 * s->n_layer / 8 || il % 3 == 2 ? 's' : 'm';
 }
 
+static int has_mixer(const struct mkweights *k, char c)
+{
+	return k->family->mixers && strchr(k->family->mixers, c);
+}
+
 static void qkv(struct mkweights *k, uint32_t il)
 {
 	const struct mkshape *s = &k->s;
@@ -220,7 +225,7 @@ static void qkv(struct mkweights *k, uint32_t il)
 			bias(k, il, "attn_qkv", n_q + 2 * n_kv, 0.1f);
 		return;
 	}
-	matrix(k, blk(il, "attn_q", "weight"), 'm', s->n_embd, n_q, 1.3f);
+	matrix(k, blk(il, "attn_q", "weight"), 'm', s->n_embd, has_mixer(k, 'd') ? 2 * n_q : n_q, 1.3f);
 	matrix(k, blk(il, "attn_k", "weight"), 'm', s->n_embd, n_kv, 1.3f);
 	matrix(k, blk(il, "attn_v", "weight"), precise(s, il), s->n_embd, n_kv, 1);
 	if (k->family->qkv_bias) {
@@ -283,13 +288,18 @@ static void attention(struct mkweights *k, uint32_t il)
 
 enum { TAPS = 4 };
 
-/* Of Mamba 2: heads of head_dim values, twice as many keys, two groups. */
+/* Of Mamba 2: heads of head_dim values, twice as many keys, two groups. Of a delta net: heads like those of attention. */
 struct state_space {
 	uint32_t inner, heads, state, groups;
 };
 
-static struct state_space state_space_of(const struct mkshape *s)
+static struct state_space state_space_of(const struct mkweights *k)
 {
+	const struct mkshape *s = &k->s;
+
+	if (has_mixer(k, 'd'))
+		return (struct state_space){ .inner = s->n_head * s->head_dim, .heads = s->n_head,
+			.state = s->head_dim, .groups = s->n_head_kv };
 	return (struct state_space){ .inner = 2 * s->n_embd, .heads = 2 * s->n_embd / s->head_dim,
 		.state = 2 * s->head_dim, .groups = 2 };
 }
@@ -297,7 +307,7 @@ static struct state_space state_space_of(const struct mkshape *s)
 /* Half-lives from one position to some hundreds. */
 static void state_space(struct mkweights *k, uint32_t il)
 {
-	struct state_space p = state_space_of(&k->s);
+	struct state_space p = state_space_of(k);
 	uint32_t channels = p.inner + 2 * p.groups * p.state;
 	char a[64], d[64];
 
@@ -311,6 +321,28 @@ static void state_space(struct mkweights *k, uint32_t il)
 	tensor(k, d, FORMAT_F32, (uint64_t[3]){ 1, p.heads }, 1, 0.2f);
 	tensor(k, blk(il, "ssm_norm", "weight"), FORMAT_F32, (uint64_t[3]){ p.inner / p.groups, p.groups }, 1, 0.1f);
 	matrix(k, blk(il, "ssm_out", "weight"), 'm', p.inner, k->s.n_embd, 1);
+}
+
+static void delta_net(struct mkweights *k, uint32_t il)
+{
+	struct state_space p = state_space_of(k);
+	uint32_t n = k->s.n_embd, channels = p.inner + 2 * p.groups * p.state;
+	char a[64];
+
+	matrix(k, blk(il, "attn_qkv", "weight"), 'm', n, channels, 1);
+	matrix(k, blk(il, "attn_gate", "weight"), 'm', n, p.inner, 1);
+	if (k->family->fused_decay)
+		matrix(k, blk(il, "ssm_ba", "weight"), 'm', n, 2 * p.heads, 1);
+	else {
+		matrix(k, blk(il, "ssm_beta", "weight"), 'm', n, p.heads, 1);
+		matrix(k, blk(il, "ssm_alpha", "weight"), 'm', n, p.heads, 1);
+	}
+	tensor(k, blk(il, "ssm_conv1d", "weight"), FORMAT_F32, (uint64_t[3]){ TAPS, channels }, 0, 0.7f);
+	vector(k, blk(il, "ssm_dt", "bias"), p.heads, -3, 1);
+	snprintf(a, sizeof a, "blk.%u.ssm_a", il);
+	vector(k, a, p.heads, -1, 0.25f);
+	vector(k, blk(il, "ssm_norm", "weight"), p.state, 1, 0.1f);
+	matrix(k, blk(il, "ssm_out", "weight"), 'm', p.inner, n, 1);
 }
 
 static void convolution(struct mkweights *k, uint32_t il)
@@ -385,6 +417,8 @@ static void layer(struct mkweights *k, uint32_t il)
 	norm(k, il, f->norm1 ? f->norm1 : "attn_norm");
 	if (has_state_space(k, il))
 		state_space(k, il);
+	if (mixer_of(k, il) == 'd')
+		delta_net(k, il);
 	if (mixer_of(k, il) == 'c')
 		convolution(k, il);
 	if (has_attention(k, il))
@@ -486,10 +520,14 @@ static void by_layer(struct mkweights *k, const char *key, uint32_t n, int has(c
 
 static void mixer_values(struct mkweights *k)
 {
-	struct state_space p = state_space_of(&k->s);
+	struct state_space p = state_space_of(k);
 
-	by_layer(k, "attention.head_count_kv", k->s.n_head_kv, has_attention);
-	if (strchr(k->family->mixers, 'c')) {
+	if (has_mixer(k, 'd')) {
+		mkgguf_u32(k->m, arch_key(k, "attention.head_count_kv"), k->s.n_head_kv);
+		mkgguf_u32(k->m, arch_key(k, "full_attention_interval"), (uint32_t)strlen(k->family->mixers));
+	} else
+		by_layer(k, "attention.head_count_kv", k->s.n_head_kv, has_attention);
+	if (has_mixer(k, 'c')) {
 		mkgguf_u32(k->m, arch_key(k, "shortconv.l_cache"), TAPS - 1);
 		return;
 	}

@@ -112,7 +112,9 @@ static void mix(size_t il, double *x, const double *h, size_t n)
 {
 	if (has(il, "shortconv.conv"))
 		add(x, convolution(il, h, n), n);
-	if (has(il, "ssm_in"))
+	if (has(il, "ssm_ba") || has(il, "ssm_beta"))
+		add(x, delta_net(il, h, n), n);
+	else if (has(il, "ssm_in"))
 		add(x, (has(il, "ssm_x") ? mamba : mamba2)(il, h, n), n);
 	if (has(il, "attn_output"))
 		add(x, attention_part(il, h, n), n);

@@ -207,12 +207,38 @@ static void keep(struct reference_layer *l, size_t n, double *qkv[3])
 	l->v = copy(qkv[2], n * m.n_head_kv * m.dim_v);
 }
 
+/* Whether attn_q holds, of each head, queries and then the gates of its result. */
+static int has_gates(size_t il)
+{
+	return n_weights(&m, "blk.%zu.attn_q.weight", il) == 2 * m.n_head * m.head_dim * m.n_embd;
+}
+
+static double *half_of_q(size_t il, const double *x, size_t n, size_t half)
+{
+	size_t d = m.head_dim;
+	double *both = linear(part(il, "attn_q"), x, n, m.n_embd, 2 * m.n_head * d);
+	double *y = columns(both, n * m.n_head, 2 * d, half * d, d);
+
+	free(both);
+	return y;
+}
+
+static void multiply_gates(size_t il, double *out, const double *x, size_t n)
+{
+	double *gate = half_of_q(il, x, n, 1);
+
+	for (size_t i = 0; i < n * m.n_head * m.head_dim; i++)
+		out[i] /= 1 + exp(-gate[i]);
+	free(gate);
+}
+
 static void plain_qkv(size_t il, const double *x, size_t n, double *qkv[3])
 {
 	size_t n_q = m.n_head * m.head_dim, n_kv = m.n_head_kv * m.head_dim, all = n_q + 2 * n_kv;
 	int keys_only = !has(il, "attn_v") && !has(il, "attn_qkv");
 
-	qkv[0] = fused(il, "attn_q", "attn_qkv", x, n, (size_t[]){ 0, n_q, all });
+	qkv[0] = has_gates(il) ? half_of_q(il, x, n, 0)
+		: fused(il, "attn_q", "attn_qkv", x, n, (size_t[]){ 0, n_q, all });
 	clip(qkv[0], n * n_q);
 	place(il, "attn_q_norm", qkv[0], n, m.n_head);
 	if (m.layer[il].kv_of != il) {
@@ -239,6 +265,8 @@ double *attention_part(size_t il, const double *x, size_t n)
 	(has(il, "attn_kv_a_mqa") ? latent_qkv : plain_qkv)(il, x, n, qkv);
 	warm(&m.layer[il], qkv[0], n);
 	out = attention(il, qkv[0], qkv[1], qkv[2], n);
+	if (has_gates(il))
+		multiply_gates(il, out, x, n);
 	if (has(il, "attn_sub_norm"))
 		norm_in_place(part(il, "attn_sub_norm"), out, n, m.n_head * m.dim_v);
 	branch = linear(part(il, "attn_output"), out, n, m.n_head * m.dim_v, m.n_embd);

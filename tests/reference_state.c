@@ -1,5 +1,5 @@
 /* reference_state: mixers with recurrent state: short convolutions (Liquid AI 2025), Mamba (Gu and Dao 2023), Mamba 2
- * (Dao and Gu 2024), RWKV 7 (Peng et al. 2025). Position by position, as the papers write them. */
+ * (Dao and Gu 2024), gated delta nets (Yang et al. 2024). Position by position, as the papers write them. */
 #include "reference_parts.h"
 
 #include <math.h>
@@ -138,6 +138,123 @@ double *mamba2(size_t il, const double *x, size_t n)
 	free(bias);
 	free(a);
 	free(d);
+	return branch;
+}
+
+/* ---- gated delta nets (Yang et al. 2024) ---- */
+
+/* q, k and v of all heads to u[n][channels] and their gates to z[n][inner]. Old files have all in ssm_in, sorted by key
+ * head: q, k, v and gates of its value heads. */
+static void delta_rows(size_t il, const double *x, size_t n, double *u, double *z, size_t dim, size_t inner)
+{
+	size_t groups = m.n_state_groups, values = inner / groups, each = 2 * (dim + values);
+	size_t channels = 2 * groups * dim + inner;
+	double *a, *b;
+
+	if (!has(il, "ssm_in")) {
+		a = linear(part(il, "attn_qkv"), x, n, m.n_embd, channels);
+		b = linear(part(il, "attn_gate"), x, n, m.n_embd, inner);
+		memcpy(u, a, n * channels * sizeof *u);
+		memcpy(z, b, n * inner * sizeof *z);
+		free(a);
+		free(b);
+		return;
+	}
+	a = linear(part(il, "ssm_in"), x, n, m.n_embd, groups * each);
+	for (size_t i = 0; i < n * groups; i++) {
+		double *row = u + i / groups * channels;
+		size_t g = i % groups;
+
+		memcpy(row + g * dim, a + i * each, dim * sizeof *u);
+		memcpy(row + (groups + g) * dim, a + i * each + dim, dim * sizeof *u);
+		memcpy(row + 2 * groups * dim + g * values, a + i * each + 2 * dim, values * sizeof *u);
+		memcpy(z + i * values, a + i * each + 2 * dim + values, values * sizeof *u);
+	}
+	free(a);
+}
+
+/* What multiplies the errors, and the decays' input: of each value head, in columns of their own or, in ssm_ba, those
+ * of each key head's value heads side by side. */
+static void delta_gates(size_t il, const double *x, size_t n, size_t heads, double *beta, double *alpha)
+{
+	size_t each = heads / m.n_state_groups;
+	int fused = has(il, "ssm_ba");
+	double *b = linear(part(il, fused ? "ssm_ba" : "ssm_beta"), x, n, m.n_embd, fused ? 2 * heads : heads);
+	double *a = fused ? NULL : linear(part(il, "ssm_alpha"), x, n, m.n_embd, heads);
+
+	for (size_t i = 0; i < n * heads; i++) {
+		beta[i] = sigmoid(fused ? b[i / each * 2 * each + i % each] : b[i]);
+		alpha[i] = fused ? b[i / each * 2 * each + each + i % each] : a[i];
+	}
+	free(a);
+	free(b);
+}
+
+static void to_length_one(double *x, size_t n)
+{
+	double sum = m.eps;
+
+	for (size_t i = 0; i < n; i++)
+		sum += x[i] * x[i];
+	for (size_t i = 0; i < n; i++)
+		x[i] /= sqrt(sum);
+}
+
+/* One position of a head with the state s[dim keys][dim values]. */
+static void delta_rule(double *s, size_t dim, const double *q, const double *k, const double *v, double decay,
+	double beta, double *y)
+{
+	for (size_t j = 0; j < dim; j++) {
+		double error = v[j];
+
+		for (size_t i = 0; i < dim; i++)
+			error -= k[i] * (s[i * dim + j] *= decay);
+		for (size_t i = 0; i < dim; i++) {
+			s[i * dim + j] += k[i] * beta * error;
+			y[j] += q[i] * s[i * dim + j] / sqrt((double)dim);
+		}
+	}
+}
+
+double *delta_net(size_t il, const double *x, size_t n)
+{
+	size_t heads = n_weights(&m, "blk.%zu.ssm_dt.bias", il), dim = n_weights(&m, "blk.%zu.ssm_norm.weight", il);
+	size_t groups = m.n_state_groups, inner = heads * dim, channels = 2 * groups * dim + inner;
+	double *raw = memory(n * channels, sizeof *raw), *z = memory(n * inner, sizeof *z);
+	double *beta = memory(n * heads, sizeof *beta), *alpha = memory(n * heads, sizeof *alpha);
+	double *y = memory(n * inner, sizeof *y), *u, *branch;
+	float *bias = needed(il, "ssm_dt.bias", heads), *a = needed(il, "ssm_a", heads);
+
+	delta_rows(il, x, n, raw, z, dim, inner);
+	delta_gates(il, x, n, heads, beta, alpha);
+	u = convolved(il, raw, n, channels, 0, channels);
+	for (size_t i = 0; i < n * 2 * groups; i++)
+		to_length_one(u + i / (2 * groups) * channels + i % (2 * groups) * dim, dim);
+	for (size_t h = 0; h < heads; h++) {
+		double *s = memory(dim * dim, sizeof *s);
+		size_t g = m.rules->tiled_heads ? h % groups : h / (heads / groups);
+
+		for (size_t t = 0; t < n; t++) {
+			const double *q = u + t * channels + g * dim, *k = q + groups * dim;
+
+			delta_rule(s, dim, q, k, u + t * channels + (2 * groups + h) * dim,
+				exp(a[h] * softplus(alpha[t * heads + h] + bias[h])), beta[t * heads + h],
+				y + t * inner + h * dim);
+		}
+		free(s);
+	}
+	norm_in_place(part(il, "ssm_norm"), y, n * heads, dim);
+	for (size_t i = 0; i < n * inner; i++)
+		y[i] *= z[i] * sigmoid(z[i]);
+	branch = linear(part(il, "ssm_out"), y, n, inner, m.n_embd);
+	free(raw);
+	free(z);
+	free(beta);
+	free(alpha);
+	free(y);
+	free(u);
+	free(bias);
+	free(a);
 	return branch;
 }
 
