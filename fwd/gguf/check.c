@@ -1,28 +1,31 @@
-/* Opens the file as tok and fwd open it. A part that cannot be opened ends the check of what depends on it; tensors are
- * checked one by one. */
+/* Opens the file as tok and fwd open it, but goes on behind each fault with what else can be checked, and parses the
+ * templates as chat does. */
 #include "check.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/out.h"
+#include "lib/chat/jinja/jinja.h"
 #include "lib/vocab/vocab.h"
 #include "fwd/engine.h"
 
-enum { REMEMBERED = 1024 };     /* the first faults, which may be found by both programs */
+enum { REMEMBERED = 1024 };     /* the first faults, which may be found by several programs */
 
-struct faults {
+struct finder {
 	struct check *check;
+	enum check_program program;     /* at work */
 	uint64_t hash[REMEMBERED];
 };
 
 /* reason: without the path. */
 static void report(void *context, const char *reason)
 {
-	struct faults *f = context;
+	struct finder *f = context;
 	uint64_t hash = gguf_hash(reason, strlen(reason), 0);
 	size_t n = f->check->n;
 
+	f->check->of[f->program]++;
 	for (size_t i = 0; i < n && i < REMEMBERED; i++)
 		if (f->hash[i] == hash)
 			return;
@@ -33,7 +36,7 @@ static void report(void *context, const char *reason)
 }
 
 /* With the path and ": ". */
-static void report_why(struct faults *f, const struct why *w)
+static void report_why(struct finder *f, const struct why *w)
 {
 	size_t n = strlen(f->check->path);
 	int has_path = !strncmp(w->text, f->check->path, n) && !strncmp(w->text + n, ": ", 2);
@@ -41,80 +44,117 @@ static void report_why(struct faults *f, const struct why *w)
 	report(f, has_path ? w->text + n + 2 : w->text);
 }
 
-static int check_tok(struct faults *f)
+static void check_tok(struct finder *f)
 {
 	struct why w;
 	struct ids ids = { 0 };
 	struct gguf *g = gguf_open(f->check->path, 0, &w);
 	struct vocab *v = g ? vocab_open(g, VOCAB_ENCODE, &w) : NULL;
-	int ok = v && vocab_encode(v, "some text", 9, 0, &ids, &w) == 0;
 
-	if (!ok)
+	if (!v || vocab_encode(v, "some text", 9, 0, &ids, &w))
 		report_why(f, &w);
 	free(ids.id);
 	vocab_close(v);
 	gguf_close(g);
-	return ok;
 }
 
-/* For a file that is no model: the types of its tensors, whatever they are for. */
-static void check_types(struct faults *f)
+/* ---- fwd ---- */
+
+/* Of all tensors, whatever they are for. */
+static void check_types(struct finder *f, const struct model *m)
 {
 	struct why w;
-	struct gguf *g = gguf_open(f->check->path, 0, &w);
 
-	for (uint64_t i = 0; g && i < g->n_tensors; i++)
-		if (model_check_type(&g->tensors[i], &w) < 0)
+	for (uint64_t i = 0; i < m->gguf->n_tensors; i++)
+		if (m->gguf->tensors[i].data && model_check_type(&m->gguf->tensors[i], &w) < 0)
 			report(f, w.text);
-	gguf_close(g);
 }
 
 /* fwd runs a file whose vocabulary is of no kind that is supported, but not one whose vocabulary is damaged. */
-static int check_card(struct faults *f, const struct model *m)
+static void check_card(struct finder *f, const struct model *m)
 {
 	struct why w;
 	struct vocab *v = vocab_supported(m->gguf) ? vocab_open(m->gguf, VOCAB_PIECES, &w) : NULL;
-	int ok = v || !vocab_supported(m->gguf);
 
-	if (!ok)
+	if (!v && vocab_supported(m->gguf))
 		report_why(f, &w);
 	vocab_close(v);
-	return ok;
 }
 
-static int check_fwd(struct faults *f)
+/* Builds the plan, which asks for each tensor. Sizes that stand for others may be too large for a plan. */
+static void check_plan(struct finder *f, struct model *m)
 {
 	struct engine_setup setup = { .kernels = kernels_select("auto"), .threads = 1, .batch = 1, .kv_type = -1 };
-	struct why w;
 	struct engine e;
-	struct model *m = model_open(f->check->path, NULL, &w);
-	size_t before;
-	int ok;
+	struct why w;
+
+	if (engine_open(&e, m, &setup, &w) == 0)
+		engine_close(&e);
+	else if (!m->unsure)
+		report_why(f, &w);
+}
+
+static void check_fwd(struct finder *f)
+{
+	struct faults faults = { .tell = report, .context = f };
+	struct why w;
+	struct model *m = model_survey(f->check->path, &faults, &w);
 
 	if (!m) {
 		report_why(f, &w);
-		check_types(f);
-		return 0;
+		return;
 	}
-	ok = check_card(f, m);
-	before = f->check->n;
-	m->fault = report;
-	m->fault_context = f;
-	if (engine_open(&e, m, &setup, &w) == 0)
-		engine_close(&e);
+	check_card(f, m);
+	if (m->ready)
+		check_plan(f, m);
 	else
-		report_why(f, &w);
+		check_types(f, m);
 	model_close(m);
-	return ok && f->check->n == before;
+}
+
+/* ---- chat ---- */
+
+static void check_template(struct finder *f, const struct gguf *g, struct gguf_string name)
+{
+	char key[128];
+	struct gguf_string text;
+	struct jinja *t = NULL;
+	struct why w;
+	int found;
+
+	snprintf(key, sizeof key, "%.*s", GGUF_SHOWN(name));
+	found = gguf_text(g, key, &text, &w);
+	if (found > 0 && !(t = jinja_parse(text.s, text.n, &w)))
+		why_in(&w, key);
+	if (found < 0 || (found && !t))
+		report(f, w.text);
+	jinja_free(t);
+}
+
+static void check_chat(struct finder *f)
+{
+	static const char prefix[] = "tokenizer.chat_template";
+	struct why w;
+	struct gguf *g = gguf_open(f->check->path, 0, &w);
+
+	for (uint64_t i = 0; g && i < g->n_values; i++) {
+		struct gguf_string key = g->values[i].key;
+
+		if (key.n >= sizeof prefix - 1 && !memcmp(key.s, prefix, sizeof prefix - 1)
+		    && g->values[i].type == GGUF_STRING)
+			check_template(f, g, key);
+	}
+	gguf_close(g);
 }
 
 struct check check_file(const char *path)
 {
-	static struct faults f;
+	static void (*const programs[CHECK_PROGRAMS])(struct finder *f) = { check_tok, check_fwd, check_chat };
+	static struct finder f;
 	struct check check = { .path = path };
 
 	f.check = &check;
-	check.tok = check_tok(&f);
-	check.fwd = check_fwd(&f);
+	for (f.program = 0; f.program < CHECK_PROGRAMS; f.program++)
+		programs[f.program](&f);
 	return check;
 }

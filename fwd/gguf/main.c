@@ -44,11 +44,15 @@ static int read_options(int *json)
 
 static void check(const char *path)
 {
+	static const char *const verdicts[1 << CHECK_PROGRAMS] = { NULL, "tok", "fwd", "tok and fwd", "chat",
+		"tok and chat", "fwd and chat", "tok, fwd and chat" };
 	struct check found = check_file(path);
+	unsigned not_for = 0;
 
-	if (!found.tok || !found.fwd)
-		cli_die(&c, "%s: not for %s: %zu fault%s", path, found.tok ? "fwd" : found.fwd ? "tok" : "tok and fwd",
-			found.n, found.n == 1 ? "" : "s");
+	for (int i = 0; i < CHECK_PROGRAMS; i++)
+		not_for |= (unsigned)!!found.of[i] << i;
+	if (not_for)
+		cli_die(&c, "%s: not for %s: %zu fault%s", path, verdicts[not_for], found.n, found.n == 1 ? "" : "s");
 	out_print("%s: runs\n", path);
 }
 

@@ -34,6 +34,30 @@ static struct key_name asked(struct model *m, const char *name)
 	return key_name(m, name);
 }
 
+int key_fault(struct model *m, struct why *w)
+{
+	m->unsure = 1;
+	return why_tell(m->faults, w);
+}
+
+/* Whether the key has nothing to do with the shapes of tensors. */
+static int is_shapeless(const char *name)
+{
+	static const char *const names[] = { "context_length", "vocab_size", "attention.sliding_window",
+		"rope.scaling.original_context_length", "expert_used_count", "expert_gating_func", "expert_group_count",
+		"expert_group_used_count" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(name, names[i]))
+			return 1;
+	return 0;
+}
+
+static int size_fault(struct model *m, const char *name, struct why *w)
+{
+	return is_shapeless(name) ? why_tell(m->faults, w) : key_fault(m, w);
+}
+
 int key_size(struct model *m, const char *name, size_t low, size_t high, size_t *out, struct why *w)
 {
 	int64_t n;
@@ -41,26 +65,31 @@ int key_size(struct model *m, const char *name, size_t low, size_t high, size_t 
 
 	if (found > 0)
 		*out = (size_t)n;
-	return found < 0 ? -1 : 0;
+	return found < 0 ? size_fault(m, name, w) : 0;
 }
 
 int key_required(struct model *m, const char *name, size_t low, size_t high, size_t *out, struct why *w)
 {
-	*out = 0;
+	*out = low;
 	if (key_size(m, name, low, high, out, w) < 0)
 		return -1;
-	if (!gguf_find(m->gguf, key_name(m, name).s))
-		return why(w, "%s: missing", key_name(m, name).s);
-	return 0;
+	if (gguf_find(m->gguf, key_name(m, name).s))
+		return 0;
+	why(w, "%s: missing", key_name(m, name).s);
+	return size_fault(m, name, w);
 }
 
 int key_real(struct model *m, const char *name, double low, double high, double *out, struct why *w)
 {
-	int found = gguf_real(m->gguf, asked(m, name).s, out, w);
+	double x = *out;
+	int found = gguf_real(m->gguf, asked(m, name).s, &x, w);
 
-	if (found > 0 && !(*out >= low && *out <= high))
-		return why(w, "%s: %g is not between %g and %g", key_name(m, name).s, *out, low, high);
-	return found < 0 ? -1 : 0;
+	if (found > 0 && !(x >= low && x <= high))
+		found = why(w, "%s: %g is not between %g and %g", key_name(m, name).s, x, low, high);
+	if (found < 0)
+		return why_tell(m->faults, w);
+	*out = x;
+	return 0;
 }
 
 int key_float(struct model *m, const char *name, double low, double high, float *out, struct why *w)
@@ -75,7 +104,7 @@ int key_float(struct model *m, const char *name, double low, double high, float 
 
 int key_flag(struct model *m, const char *name, int *out, struct why *w)
 {
-	return gguf_bool(m->gguf, asked(m, name).s, out, w) < 0 ? -1 : 0;
+	return gguf_bool(m->gguf, asked(m, name).s, out, w) < 0 ? why_tell(m->faults, w) : 0;
 }
 
 int key_size_at(struct model *m, const char *name, size_t il, size_t low, size_t high, size_t *out, struct why *w)
@@ -83,16 +112,19 @@ int key_size_at(struct model *m, const char *name, size_t il, size_t low, size_t
 	struct key_name key = asked(m, name);
 	const struct gguf_value *v = gguf_find(m->gguf, key.s);
 	int64_t n;
+	int bad = 0;
 
 	if (!v || v->type != GGUF_ARRAY)
 		return key_size(m, name, low, high, out, w);
 	if (v->of != GGUF_I32 && v->of != GGUF_U32 && v->of != GGUF_BOOL)
-		return why(w, "%s: neither integers nor flags", key.s);
-	if (v->n != m->n_block)
-		return why(w, "%s: %llu elements, but %zu layers", key.s, (unsigned long long)v->n, m->n_block);
-	n = gguf_element_integer(v, il);
-	if (n < (int64_t)low || n > (int64_t)high)
-		return why(w, "%s: %lld of layer %zu is not in %zu to %zu", key.s, (long long)n, il, low, high);
+		bad = why(w, "%s: neither integers nor flags", key.s);
+	else if (v->n != m->n_block)
+		bad = why(w, "%s: %llu elements, but %zu layers", key.s, (unsigned long long)v->n, m->n_block);
+	n = bad ? 0 : gguf_element_integer(v, il);
+	if (!bad && (n < (int64_t)low || n > (int64_t)high))
+		bad = why(w, "%s: %lld of layer %zu is not in %zu to %zu", key.s, (long long)n, il, low, high);
+	if (bad)
+		return size_fault(m, name, w);
 	*out = (size_t)n;
 	return 0;
 }
@@ -119,18 +151,20 @@ int key_floats(struct model *m, const char *name, size_t n, float *out, struct w
 	return 0;
 }
 
-int keys_refuse_features(const struct model *m, struct why *w)
+int keys_refuse_features(struct model *m, struct why *w)
 {
 	for (size_t i = 0; i < FEATURES; i++) {
 		double off = features[i].off, x = off;
 
 		if (m->features & 1u << i)
 			continue;
-		if (gguf_real(m->gguf, key_name(m, features[i].name).s, &x, w) < 0)
+		if (gguf_real(m->gguf, key_name(m, features[i].name).s, &x, w) >= 0) {
+			if (x >= off && x <= off)
+				continue;
+			why(w, "%s: %g: not supported for this architecture", key_name(m, features[i].name).s, x);
+		}
+		if (why_tell(m->faults, w) < 0)
 			return -1;
-		if (x < off || x > off)
-			return why(w, "%s: %g: not supported for this architecture", key_name(m, features[i].name).s,
-				x);
 	}
 	return 0;
 }

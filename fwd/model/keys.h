@@ -26,6 +26,9 @@ int key_size_at(struct model *m, const char *name, size_t il, size_t low, size_t
 /* n numbers from -1e6 to 1e6, or one for all, of a key without "ARCH."; it must be there. */
 int key_floats(struct model *m, const char *name, size_t n, float *out, struct why *w);
 
-int keys_refuse_features(const struct model *m, struct why *w);
+int keys_refuse_features(struct model *m, struct why *w);
+
+/* A fault of a key that decides sizes: -1 or, in a survey, told; then the caller goes on with some other size. */
+int key_fault(struct model *m, struct why *w);
 
 #endif

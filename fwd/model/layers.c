@@ -34,12 +34,20 @@ static int read_heads(struct model *m, struct layer *l, struct why *w)
 	l->dim_v = l->dim_k;
 	if (key_size(m, "attention.value_length", 1, DIM_MAX, &l->dim_v, w) < 0)
 		return -1;
-	if (!l->dim_k || l->dim_k > DIM_MAX)
-		return why(w, "%s: heads of %zu elements (1 to %d are supported)",
-			key_name(m, "attention.head_count").s, l->dim_k, DIM_MAX);
-	if (l->n_head % l->n_head_kv)
-		return why(w, "%s: %zu does not divide the %zu heads", key_name(m, "attention.head_count_kv").s,
-			l->n_head_kv, l->n_head);
+	if (!l->dim_k || l->dim_k > DIM_MAX) {
+		why(w, "%s: heads of %zu elements (1 to %d are supported)", key_name(m, "attention.head_count").s,
+			l->dim_k, DIM_MAX);
+		l->dim_k = l->dim_v = 1;
+		if (key_fault(m, w) < 0)
+			return -1;
+	}
+	if (l->n_head % l->n_head_kv) {
+		why(w, "%s: %zu does not divide the %zu heads", key_name(m, "attention.head_count_kv").s, l->n_head_kv,
+			l->n_head);
+		l->n_head_kv = l->n_head;
+		if (key_fault(m, w) < 0)
+			return -1;
+	}
 	l->scale = 1 / sqrtf((float)l->dim_k);
 	return 0;
 }
@@ -51,8 +59,12 @@ static int read_layer(struct model *m, size_t il, struct layer *l, struct why *w
 	if (key_size_at(m, "feed_forward_length", il, !f->partial, FF_MAX, &l->n_ff, w) < 0
 	    || key_size_at(m, "attention.head_count", il, !f->mixer, HEADS_MAX, &l->n_head, w) < 0)
 		return -1;
-	if (!l->n_head && !f->mixer)
-		return why(w, "%s: missing", key_name(m, "attention.head_count").s);
+	if (!l->n_head && !f->mixer) {
+		why(w, "%s: missing", key_name(m, "attention.head_count").s);
+		l->n_head = size_max(m->n_embd / DIM_MAX, 1);
+		if (key_fault(m, w) < 0)
+			return -1;
+	}
 	l->n_head_kv = l->n_head;
 	if (key_size_at(m, "attention.head_count_kv", il, !f->mixer, l->n_head, &l->n_head_kv, w) < 0)
 		return -1;
@@ -79,17 +91,16 @@ static int read_factors(struct model *m, struct rope_spec *r, struct why *w)
 static int read_scaling(struct model *m, struct rope_spec *r, struct why *w)
 {
 	struct gguf_string type = { .s = "linear", .n = 6 };
+	int bad = gguf_text(m->gguf, key_name(m, "rope.scaling.type").s, &type, w);
 
-	if (gguf_text(m->gguf, key_name(m, "rope.scaling.type").s, &type, w) < 0)
-		return -1;
 	if (gguf_is(type, "linear"))
 		r->scaling = ROPE_LINEAR;
 	else if (gguf_is(type, "yarn"))
 		r->scaling = ROPE_YARN;
 	else if (!gguf_is(type, "none") && !gguf_is(type, "longrope"))
-		return why(w, "%s: \"%.*s\" is not supported", key_name(m, "rope.scaling.type").s,
+		bad = why(w, "%s: \"%.*s\" is not supported", key_name(m, "rope.scaling.type").s,
 			type.n < 64 ? (int)type.n : 64, type.s);
-	return 0;
+	return bad < 0 ? why_tell(m->faults, w) : 0;
 }
 
 static int read_rope(struct model *m, size_t dim_k, struct why *w)
@@ -108,8 +119,12 @@ static int read_rope(struct model *m, size_t dim_k, struct why *w)
 	    || key_real(m, "rope.scaling.yarn_beta_fast", 1e-3, 1e6, &r->beta_fast, w) < 0
 	    || key_real(m, "rope.scaling.yarn_beta_slow", 1e-3, 1e6, &r->beta_slow, w) < 0)
 		return -1;
-	if (r->n_rot % 2 || r->n_rot < 2)
-		return why(w, "%s: %zu is odd", key_name(m, "rope.dimension_count").s, r->n_rot);
+	if (r->n_rot % 2 || r->n_rot < 2) {
+		why(w, "%s: %zu is odd", key_name(m, "rope.dimension_count").s, r->n_rot);
+		r->n_rot = 2;
+		if (key_fault(m, w) < 0)
+			return -1;
+	}
 	/* Some files say 0 where there is no scaling. */
 	r->factor = r->factor > 0 ? r->factor : 1;
 	r->n_ctx_orig = (double)n_ctx_orig;
@@ -145,9 +160,11 @@ static int read_gating(struct model *m, struct experts *e, struct why *w)
 		return -1;
 	e->scale = e->scale > 0 ? e->scale : 1;
 	e->groups = e->groups ? e->groups : 1;
-	if (e->n % e->groups)
-		return why(w, "%s: %zu groups of %zu experts", key_name(m, "expert_group_count").s, e->groups, e->n);
-	return 0;
+	if (e->n % e->groups == 0)
+		return 0;
+	why(w, "%s: %zu groups of %zu experts", key_name(m, "expert_group_count").s, e->groups, e->n);
+	e->groups = e->groups_used = 1;
+	return why_tell(m->faults, w);
 }
 
 /* The layers with a router have experts. */
@@ -169,13 +186,31 @@ static int read_experts(struct model *m, struct why *w)
 		m->layer[il].experts = e;
 		e->n_ff = size_of(tensor(m, il, "ffn_down_exps"));
 		e->n_ff_shared = size_of(tensor(m, il, "ffn_down_shexp"));
-		if (!e->n_ff)
-			return why(w, "tensor blk.%zu.ffn_down_exps.weight: missing", il);
+		if (e->n_ff)
+			continue;
+		why(w, "tensor blk.%zu.ffn_down_exps.weight: missing", il);
+		e->n_ff = 1;
+		if (key_fault(m, w) < 0)
+			return -1;
 	}
-	return e->n_ff ? 0 : why(w, "%s: %zu, but no layer has a router", key_name(m, "expert_count").s, e->n);
+	if (e->n_ff)
+		return 0;
+	why(w, "%s: %zu, but no layer has a router", key_name(m, "expert_count").s, e->n);
+	e->n = 0;
+	return key_fault(m, w);
 }
 
 /* ---- all of it ---- */
+
+/* The tensors tell, too. */
+static int miss_n_ff(struct model *m, size_t il, struct why *w)
+{
+	size_t n_ff = size_of(tensor(m, il, "ffn_down"));
+
+	why(w, "%s: missing", key_name(m, "feed_forward_length").s);
+	m->layer[il].n_ff = n_ff ? n_ff : 1;
+	return n_ff ? why_tell(m->faults, w) : key_fault(m, w);
+}
 
 int layers_read(struct model *m, struct why *w)
 {
@@ -197,9 +232,9 @@ int layers_read(struct model *m, struct why *w)
 		return -1;
 	if (read_experts(m, w) < 0)
 		return -1;
-	for (size_t il = 0; il < m->n_layer; il++)
-		if (!m->layer[il].n_ff && !m->layer[il].experts && !m->family->partial)
-			return why(w, "%s: missing", key_name(m, "feed_forward_length").s);
+	for (size_t il = 0; il < m->n_layer && !m->family->partial; il++)
+		if (!m->layer[il].n_ff && !m->layer[il].experts && miss_n_ff(m, il, w) < 0)
+			return -1;
 	if (m->family->read && m->family->read(m, w) < 0)
 		return -1;
 	return mixers_read(m, w);

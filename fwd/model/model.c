@@ -38,14 +38,60 @@ static int read_architecture(struct model *m, struct why *w)
 	return 0;
 }
 
-static int check_causal(const struct model *m, struct why *w)
+static int check_causal(struct model *m, struct why *w)
 {
 	int causal = 1;
 
 	if (gguf_bool(m->gguf, key_name(m, "attention.causal").s, &causal, w) < 0)
 		return -1;
 	if (!causal)
-		return why(w, "%s: false: not a generative model", key_name(m, "attention.causal").s);
+		why(w, "%s: false: not a generative model", key_name(m, "attention.causal").s);
+	return causal ? 0 : why_tell(m->faults, w);
+}
+
+/* The layer that a tensor belongs to; SIZE_MAX: none. */
+static size_t layer_of(struct gguf_string name)
+{
+	size_t il = 0, i = 4;
+
+	if (name.n < 6 || memcmp(name.s, "blk.", 4))
+		return SIZE_MAX;
+	for (; i < name.n && name.s[i] >= '0' && name.s[i] <= '9' && il < LAYERS_MAX; i++)
+		il = 10 * il + (size_t)(name.s[i] - '0');
+	return i > 4 && i < name.n && name.s[i] == '.' ? il : SIZE_MAX;
+}
+
+/* A size that the tensors tell, too: in a survey, where its key is faulty, they do. */
+static int key_or_tensors(struct model *m, const char *name, size_t most, size_t of_tensors, size_t *out, struct why *w)
+{
+	int unsure = m->unsure;
+
+	if (key_required(m, name, 1, most, out, w) < 0)
+		return -1;
+	if (m->unsure > unsure && of_tensors && of_tensors <= most) {
+		*out = of_tensors;
+		m->unsure = unsure;
+	}
+	return 0;
+}
+
+static int read_sizes(struct model *m, struct why *w)
+{
+	const struct gguf_tensor *embd = gguf_tensor(m->gguf, "token_embd.weight");
+	size_t layers = 0, il, predicting = 0;
+
+	for (uint64_t i = 0; m->faults && i < m->gguf->n_tensors; i++)
+		if ((il = layer_of(m->gguf->tensors[i].name)) < LAYERS_MAX && il >= layers)
+			layers = il + 1;
+	if (key_or_tensors(m, "block_count", LAYERS_MAX, layers, &m->n_layer, w) < 0
+	    || key_or_tensors(m, "embedding_length", EMBD_MAX, embd ? (size_t)embd->dim[0] : 0, &m->n_embd, w) < 0
+	    || key_required(m, "context_length", 1, CTX_MAX, &m->n_ctx_train, w) < 0)
+		return -1;
+	/* The last layers of the file may predict further tokens: they are not run. */
+	m->n_block = m->n_layer;
+	if (m->family->predicts && key_size(m, "nextn_predict_layers", 0, m->n_layer - 1, &predicting, w) < 0)
+		return -1;
+	m->n_layer -= predicting;
 	return 0;
 }
 
@@ -53,12 +99,14 @@ static int read_epsilon(struct model *m, struct why *w)
 {
 	static const char rms[] = "attention.layer_norm_rms_epsilon", layer[] = "attention.layer_norm_epsilon";
 	const char *name = m->family->norm == NORM_RMS ? rms : layer;
-	double eps;
+	double eps = 0;
 
 	if (m->family->either_epsilon && !gguf_find(m->gguf, key_name(m, name).s))
 		name = layer;
-	if (!gguf_find(m->gguf, key_name(m, name).s))
-		return why(w, "%s: missing", key_name(m, name).s);
+	if (!gguf_find(m->gguf, key_name(m, name).s)) {
+		why(w, "%s: missing", key_name(m, name).s);
+		return why_tell(m->faults, w);
+	}
 	if (key_real(m, name, 0, 1, &eps, w) < 0)
 		return -1;
 	m->eps = (float)eps;
@@ -68,14 +116,19 @@ static int read_epsilon(struct model *m, struct why *w)
 static int read_vocabulary(struct model *m, struct why *w)
 {
 	const struct gguf_tensor *embd = gguf_tensor(m->gguf, "token_embd.weight");
+	const struct gguf_value *tokens = gguf_find(m->gguf, "tokenizer.ggml.tokens");
 
-	if (!embd)
-		return why(w, "tensor token_embd.weight: missing");
-	if (embd->dim[1] > FRAME_VOCAB_MAX)
-		return why(w, "tensor token_embd.weight: %llu rows, more than %d", (unsigned long long)embd->dim[1],
+	if (embd && embd->dim[1] <= FRAME_VOCAB_MAX) {
+		m->n_vocab = (size_t)embd->dim[1];
+		return 0;
+	}
+	if (embd)
+		why(w, "tensor token_embd.weight: %llu rows, more than %d", (unsigned long long)embd->dim[1],
 			FRAME_VOCAB_MAX);
-	m->n_vocab = (size_t)embd->dim[1];
-	return 0;
+	else
+		why(w, "tensor token_embd.weight: missing");
+	m->n_vocab = tokens && tokens->n <= FRAME_VOCAB_MAX ? (size_t)tokens->n : 1;
+	return why_tell(m->faults, w);
 }
 
 /* ---- keys that the forward pass does not need ---- */
@@ -125,14 +178,14 @@ static int check_others(struct model *m, struct why *w)
 	size_t n_vocab = m->n_vocab;
 
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (check_form(m, others[i].name, others[i].form, w) < 0)
+		if (check_form(m, others[i].name, others[i].form, w) < 0 && why_tell(m->faults, w) < 0)
 			return -1;
 	if (key_size(m, "vocab_size", 1, FRAME_VOCAB_MAX, &n_vocab, w) < 0)
 		return -1;
-	if (n_vocab != m->n_vocab)
-		return why(w, "%s: %zu, but token_embd.weight has %zu rows", key_name(m, "vocab_size").s, n_vocab,
-			m->n_vocab);
-	return 0;
+	if (n_vocab == m->n_vocab)
+		return 0;
+	why(w, "%s: %zu, but token_embd.weight has %zu rows", key_name(m, "vocab_size").s, n_vocab, m->n_vocab);
+	return why_tell(m->faults, w);
 }
 
 /* A table of learned positions bounds the context. */
@@ -157,18 +210,6 @@ static void measure(struct model *m)
 	}
 }
 
-/* The last layers of the file may predict further tokens: they are not run. */
-static int drop_predicting(struct model *m, struct why *w)
-{
-	size_t n = 0;
-
-	m->n_block = m->n_layer;
-	if (m->family->predicts && key_size(m, "nextn_predict_layers", 0, m->n_layer - 1, &n, w) < 0)
-		return -1;
-	m->n_layer -= n;
-	return 0;
-}
-
 /* The fingerprint stays that of the file, which other programs know. */
 static int set_values(struct model *m, const char *const *set, struct why *w)
 {
@@ -183,53 +224,77 @@ static int set_values(struct model *m, const char *const *set, struct why *w)
 }
 
 /* A value that has no effect is an error, not a surprise. */
-static int check_set(const struct model *m, struct why *w)
+static int check_set(struct model *m, struct why *w)
 {
 	const char *key = gguf_unasked(m->gguf);
 
 	return key ? why(w, "--set: %s: not a key of architecture %s", key, m->arch) : 0;
 }
 
+static int check_merges(struct model *m, struct why *w)
+{
+	return vocab_check_merges(m->gguf, w);
+}
+
+/* What depends on the architecture, then the vocabulary. In a survey each step is taken that does not need one that
+ * failed. */
 static int read_all(struct model *m, struct why *w)
 {
+	static int (*const steps[])(struct model *m, struct why *w) = {
+		read_architecture, check_causal, read_sizes, layers_read, keys_refuse_features, read_epsilon,
+		read_vocabulary, check_others, check_merges, check_set
+	};
+	enum { STEPS = sizeof steps / sizeof *steps, VOCABULARY = 6 };
+
 	m->used = calloc(m->gguf->n_tensors + 1, 1);
 	if (!m->used)
 		return why(w, "out of memory");
 	m->embedding_scale = m->residual_scale = m->logit_scale = 1;
 	m->n_streams = 1;
-	if (read_architecture(m, w) < 0 || check_causal(m, w) < 0
-	    || key_required(m, "block_count", 1, LAYERS_MAX, &m->n_layer, w) < 0
-	    || drop_predicting(m, w) < 0 || key_required(m, "embedding_length", 1, EMBD_MAX, &m->n_embd, w) < 0
-	    || key_required(m, "context_length", 1, CTX_MAX, &m->n_ctx_train, w) < 0
-	    || layers_read(m, w) < 0 || keys_refuse_features(m, w) < 0 || read_epsilon(m, w) < 0
-	    || read_vocabulary(m, w) < 0 || check_others(m, w) < 0
-	    || vocab_check_merges(m->gguf, w) < 0 || check_set(m, w) < 0)
-		return -1;
+	m->ready = 1;
+	for (size_t i = 0; i < STEPS; i++) {
+		if (steps[i](m, w) == 0)
+			continue;
+		if (why_tell(m->faults, w) < 0)
+			return -1;
+		m->ready &= i >= VOCABULARY;
+		i = i < VOCABULARY ? VOCABULARY - 1 : i;
+	}
 	count_positions(m);
 	measure(m);
 	m->vocab = gguf_vocab_fingerprint(m->gguf);
 	return 0;
 }
 
-struct model *model_open(const char *path, const char *const *set, struct why *w)
+/* Of a file that is open, or NULL. */
+static struct model *model_of(struct gguf *g, const char *const *set, const struct faults *faults, struct why *w)
 {
-	struct model *m = calloc(1, sizeof *m);
+	struct model *m = g ? calloc(1, sizeof *m) : NULL;
 
 	if (!m) {
-		why(w, "%s: out of memory", path);
+		if (g)
+			why(w, "%s: out of memory", g->path);
+		gguf_close(g);
 		return NULL;
 	}
-	m->gguf = gguf_open(path, 1, w);
-	if (!m->gguf) {
-		free(m);
-		return NULL;
-	}
-	if (set_values(m, set, w) < 0 || read_all(m, w) < 0) {
-		why_in(w, path);
+	m->gguf = g;
+	m->faults = faults;
+	if ((!faults && set_values(m, set, w) < 0) || read_all(m, w) < 0) {
+		why_in(w, g->path);
 		model_close(m);
 		return NULL;
 	}
 	return m;
+}
+
+struct model *model_open(const char *path, const char *const *set, struct why *w)
+{
+	return model_of(gguf_open(path, 1, w), set, NULL, w);
+}
+
+struct model *model_survey(const char *path, const struct faults *faults, struct why *w)
+{
+	return model_of(gguf_survey(path, faults, w), NULL, faults, w);
 }
 
 void model_close(struct model *m)
@@ -277,19 +342,25 @@ static const struct gguf_tensor *find(struct model *m, const char *name, size_t 
 	struct why *w)
 {
 	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
+	int bad = 0;
 
-	if (!t) {
-		why(w, "tensor %s: missing", name);
+	if (t)
+		m->used[t - m->gguf->tensors] = 1;
+	if (t && !t->data)
+		return NULL;    /* told when the file was opened */
+	if (!t)
+		bad = why(w, "tensor %s: missing", name);
+	else if (t->dim[0] == cols && t->dim[1] == rows && t->dim[2] == n && t->dim[3] == 1)
+		bad = model_check_type(t, w);
+	else if (m->unsure)
 		return NULL;
-	}
-	m->used[t - m->gguf->tensors] = 1;
-	if (t->dim[0] != cols || t->dim[1] != rows || t->dim[2] != n || t->dim[3] != 1) {
-		why(w, "tensor %s: %llu x %llu x %llu x %llu elements, not %zu x %zu x %zu", name,
+	else
+		bad = why(w, "tensor %s: %llu x %llu x %llu x %llu elements, not %zu x %zu x %zu", name,
 			(unsigned long long)t->dim[0], (unsigned long long)t->dim[1], (unsigned long long)t->dim[2],
 			(unsigned long long)t->dim[3], cols, rows, n);
-		return NULL;
-	}
-	return model_check_type(t, w) < 0 ? NULL : t;
+	if (bad)
+		why_tell(m->faults, w);
+	return bad ? NULL : t;
 }
 
 float *model_floats(struct model *m, size_t n)
@@ -306,9 +377,8 @@ float *model_floats(struct model *m, size_t n)
 /* What stands for n elements of a tensor that is refused, where all faults are looked for. */
 static int stand_in(struct model *m, size_t n, const float **out, struct why *w)
 {
-	if (!m->fault)
+	if (!m->faults)
 		return -1;
-	m->fault(m->fault_context, w->text);
 	*out = model_floats(m, n);
 	return *out ? 0 : why(w, "out of memory");
 }
@@ -318,11 +388,10 @@ int model_matrices(struct model *m, const char *name, size_t n, size_t rows, siz
 {
 	const struct gguf_tensor *t = find(m, name, n, rows, cols, w);
 	const struct format *f = format_of(t ? t->type : FORMAT_F32);
-	const float *zeroes = NULL;
 
-	if (!t && stand_in(m, n * rows * cols, &zeroes, w) < 0)
+	if (!t && !m->faults)
 		return -1;
-	*out = (struct matrix){ .format = f, .data = t ? t->data : zeroes, .rows = rows, .cols = cols,
+	*out = (struct matrix){ .format = f, .data = t ? t->data : NULL, .rows = rows, .cols = cols,
 		.row_bytes = cols / f->block * f->bytes };
 	return 0;
 }
@@ -337,10 +406,9 @@ int model_vector(struct model *m, const char *name, size_t n, const float **out,
 	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
 	float *x;
 
-	if (t && t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3] == n) {  /* in whatever shape */
-		model_ignore(m, name);
-		t = model_check_type(t, w) < 0 ? NULL : t;
-	} else
+	if (t && t->dim[0] * t->dim[1] * t->dim[2] == n)        /* in whatever shape */
+		t = find(m, name, (size_t)t->dim[2], (size_t)t->dim[1], (size_t)t->dim[0], w);
+	else
 		t = find(m, name, 1, 1, n, w);
 	if (!t)
 		return stand_in(m, n, out, w);
@@ -350,18 +418,6 @@ int model_vector(struct model *m, const char *name, size_t n, const float **out,
 	format_dequantise(format_of(t->type), t->data, x, n);
 	*out = x;
 	return 0;
-}
-
-/* The layer that a tensor belongs to; SIZE_MAX: none. */
-static size_t layer_of(struct gguf_string name)
-{
-	size_t il = 0, i = 4;
-
-	if (name.n < 6 || memcmp(name.s, "blk.", 4))
-		return SIZE_MAX;
-	for (; i < name.n && name.s[i] >= '0' && name.s[i] <= '9' && il < LAYERS_MAX; i++)
-		il = 10 * il + (size_t)(name.s[i] - '0');
-	return i > 4 && i < name.n && name.s[i] == '.' ? il : SIZE_MAX;
 }
 
 int model_all_used(const struct model *m, size_t first, size_t last, struct why *w)
@@ -377,9 +433,8 @@ int model_all_used(const struct model *m, size_t first, size_t last, struct why 
 		if (m->used[i] || !(whole || (il >= first && il < last)))
 			continue;
 		why(w, "tensor %.*s: unknown for architecture %s", s.n < 128 ? (int)s.n : 128, s.s, m->arch);
-		if (!m->fault)
+		if (why_tell(m->faults, w) < 0)
 			return -1;
-		m->fault(m->fault_context, w->text);
 	}
 	return 0;
 }

@@ -113,10 +113,11 @@ struct model {
 	size_t n_per_layer;     /* elements of each layer's own input (Gemma 3n and 4); 0: none */
 	size_t bytes;           /* of all tensors */
 
-	/* Set by who looks for all faults at once: gets the reason why a tensor is refused. Zeroes take its place, and the
-	 * model is not to be run. */
-	void (*fault)(void *context, const char *reason);
-	void *fault_context;
+	/* Of model_survey(): who is told of faults. Zeroes take the place of a faulty tensor, a default that of a faulty
+	 * key. */
+	const struct faults *faults;
+	int ready;              /* the plan can be opened, which tells what is wrong with tensors */
+	int unsure;             /* shapes are not told, since a key that decides them is faulty */
 
 	/* private */
 	struct rope_spec rope, rope_sliding;    /* of the layers, and of those with a window */
@@ -135,6 +136,11 @@ static inline size_t layer_qkv(const struct layer *l)
  * the file is damaged or the model is not supported. set: values in place of the file's (gguf_set()), up to NULL; or
  * NULL. */
 struct model *model_open(const char *path, const char *const *set, struct why *w);
+
+/* Opens what can be opened of a faulty model, not to be run, and tells each fault. NULL and a reason if the file cannot
+ * be read at all. */
+struct model *model_survey(const char *path, const struct faults *faults, struct why *w);
+
 void model_close(struct model *m);
 
 int model_has(const struct model *m, const char *name);

@@ -23,6 +23,14 @@ int why(struct why *w, const char *format, ...)
 	return -1;
 }
 
+int why_tell(const struct faults *f, const struct why *w)
+{
+	if (!f)
+		return -1;
+	f->tell(f->context, w->text);
+	return 0;
+}
+
 int why_in(struct why *w, const char *prefix)
 {
 	char old[sizeof w->text];

@@ -15,6 +15,16 @@ int why(struct why *w, const char *format, ...) __attribute__((format(printf, 2,
 /* Puts "prefix: " before what is already there; returns -1. */
 int why_in(struct why *w, const char *prefix);
 
+/* For who looks for all faults at once: each is told, and what is faulty is left out or stands as something that is not
+ * to be used. */
+struct faults {
+	void (*tell)(void *context, const char *reason);
+	void *context;
+};
+
+/* Tells the fault and returns 0; -1 where f is NULL, so that the first fault ends all. */
+int why_tell(const struct faults *f, const struct why *w);
+
 /* Replaces control characters by '?'. */
 void why_clean(char *text);
 

@@ -268,7 +268,8 @@ static int goes_on(struct input c, const struct gguf_tensor *tensors, uint64_t n
 	struct why ignored;
 
 	for (uint64_t i = 0; i < n; i++)
-		end = size_max(end, (size_t)((const unsigned char *)tensors[i].data - data->p + tensors[i].bytes));
+		if (tensors[i].data)
+			end = size_max(end, (size_t)((const unsigned char *)tensors[i].data - data->p + tensors[i].bytes));
 	return !take_name(&c, &next.name, "", &ignored) && !take_tensor(&c, &next, &offset, &ignored) &&
 		!measure(&next, &ignored) && offset == ((end + alignment - 1) & -alignment) &&
 		!locate(&next, offset, data, alignment, &ignored);
@@ -296,14 +297,28 @@ static int index_tensors(struct gguf *g, struct why *w)
 	qsort(t, g->n_tensors, sizeof *t, compare_data);
 	for (uint64_t i = 1; i < g->n_tensors; i++) {
 		before = t[i - 1];
-		if ((const unsigned char *)before->data + before->bytes > (const unsigned char *)t[i]->data)
+		if (before->data && (const unsigned char *)before->data + before->bytes > (const unsigned char *)t[i]->data)
 			return why(w, "tensor %.*s: overlaps %.*s", GGUF_SHOWN(t[i]->name), GGUF_SHOWN(before->name));
 	}
 	return sort_by_name(g->files->by_name, g->n_tensors, "tensor ", w);
 }
 
-/* Reads the table and, if data is set, locates the data of each tensor. */
-static int take_tensors(struct input *c, struct gguf *g, uint64_t n, const unsigned char *file, int data, struct why *w)
+/* What the caller of gguf_open() or gguf_survey() wants: the tensors' data; to be told of their faults, or NULL. */
+struct wish {
+	int data;
+	const struct faults *faults;
+};
+
+static int fault_of(struct gguf_tensor *t, struct wish wish, struct why *w)
+{
+	t->bytes = 0;
+	why_of("tensor ", t->name, w);
+	return why_tell(wish.faults, w);
+}
+
+/* Reads the table and locates the data of each tensor. */
+static int take_tensors(struct input *c, struct gguf *g, uint64_t n, const unsigned char *file, struct wish wish,
+	struct why *w)
 {
 	struct input section = *c;
 	int64_t alignment = ALIGNMENT;
@@ -324,26 +339,28 @@ static int take_tensors(struct input *c, struct gguf *g, uint64_t n, const unsig
 		struct gguf_tensor *t = &g->tensors[i];
 
 		bad = take_name(c, &t->name, "tensor table: a name", w);
-		if (!bad && (take_tensor(c, t, &offsets[i], w) || (data && measure(t, w))))
+		if (!bad && take_tensor(c, t, &offsets[i], w))
 			bad = why_of("tensor ", t->name, w);
+		if (!bad && wish.data && measure(t, w))
+			bad = fault_of(t, wish, w);
 	}
 	used = ((uint64_t)(c->p - file) + (uint64_t)alignment - 1) & -(uint64_t)alignment;
 	section.p = used < (uint64_t)(c->end - file) ? file + used : c->end;
-	if (!bad && data && n && used > (uint64_t)(c->end - file))
+	if (!bad && wish.data && n && used > (uint64_t)(c->end - file))
 		bad = why(w, "tensor data: " TRUNCATED);
 	if (!bad && !n && left(&section))
 		bad = why(w, "no tensors, but %zu bytes after the metadata: a wrong count of keys or tensors",
 			left(&section));
-	for (uint64_t i = 0; i < n && !bad && data; i++)
-		if (locate(&g->tensors[i], offsets[i], &section, (uint64_t)alignment, w))
-			bad = why_of("tensor ", g->tensors[i].name, w);
-	if (!bad && n && data && goes_on(*c, g->tensors, n, &section, (uint64_t)alignment))
+	for (uint64_t i = 0; i < n && !bad && wish.data; i++)
+		if (g->tensors[i].bytes && locate(&g->tensors[i], offsets[i], &section, (uint64_t)alignment, w))
+			bad = fault_of(&g->tensors[i], wish, w);
+	if (!bad && n && wish.data && goes_on(*c, g->tensors, n, &section, (uint64_t)alignment))
 		bad = why(w, "%" PRIu64 " tensors, but the table goes on after them: a wrong count", n);
 	free(offsets);
 	g->n_tensors = n;
 	if (bad)
 		return -1;
-	return data ? index_tensors(g, w) : 0;
+	return wish.data ? index_tensors(g, w) : 0;
 }
 
 /* ---- files ---- */
@@ -388,7 +405,7 @@ static int map_file(const char *path, struct gguf_map *m, struct why *w)
 	return 0;
 }
 
-static int parse(struct gguf *g, int tensors, struct why *w)
+static int parse(struct gguf *g, struct wish wish, struct why *w)
 {
 	const struct gguf_map *m = g->files->maps;
 	struct input c = { m->p + 4, m->p + m->size, 0 };
@@ -405,10 +422,10 @@ static int parse(struct gguf *g, int tensors, struct why *w)
 	g->n_values = take64(&c);
 	if (take_values(&c, g, w))
 		return -1;
-	return take_tensors(&c, g, n_tensors, m->p, tensors, w);
+	return take_tensors(&c, g, n_tensors, m->p, wish, w);
 }
 
-static struct gguf *open_one(const char *path, int tensors, struct why *w)
+static struct gguf *open_one(const char *path, struct wish wish, struct why *w)
 {
 	struct gguf *g = calloc(1, sizeof *g);
 
@@ -420,7 +437,7 @@ static struct gguf *open_one(const char *path, int tensors, struct why *w)
 	g->path = path;
 	if (!map_file(path, g->files->maps, w)) {
 		g->files->n = 1;
-		if (!parse(g, tensors, w))
+		if (!parse(g, wish, w))
 			return g;
 	}
 	gguf_close(g);
@@ -496,7 +513,7 @@ static int adopt(struct gguf *g, struct gguf *shard, struct why *w)
 	return 0;
 }
 
-static int open_shard(struct gguf *g, int64_t number, int64_t count, struct why *w)
+static int open_shard(struct gguf *g, int64_t number, int64_t count, struct wish wish, struct why *w)
 {
 	char path[PATH_MAX];
 	int64_t no = -1, of = -1;
@@ -508,7 +525,7 @@ static int open_shard(struct gguf *g, int64_t number, int64_t count, struct why 
 			(int)count);
 	if (number == 1)
 		return 0;
-	shard = open_one(path, 1, w);
+	shard = open_one(path, wish, w);
 	bad = !shard || gguf_integer(shard, "split.no", 0, SHARDS_MAX, &no, w) < 0 ||
 		gguf_integer(shard, "split.count", 0, SHARDS_MAX, &of, w) < 0;
 	if (!bad && (no != number - 1 || of != count))
@@ -520,7 +537,7 @@ static int open_shard(struct gguf *g, int64_t number, int64_t count, struct why 
 	return bad ? why_in(w, path) : 0;
 }
 
-static int open_shards(struct gguf *g, int tensors, struct why *w)
+static int open_shards(struct gguf *g, struct wish wish, struct why *w)
 {
 	int64_t no = 0, count = 1, total = -1;
 	struct gguf_map *maps;
@@ -531,7 +548,7 @@ static int open_shards(struct gguf *g, int tensors, struct why *w)
 		return -1;
 	if (no)
 		return why(w, "shard %" PRId64 " of %" PRId64 ": name the first one", no + 1, count);
-	if (!tensors)
+	if (!wish.data)
 		return 0;
 	if (count > 1) {
 		maps = realloc(g->files->maps, (size_t)count * sizeof *maps);
@@ -539,7 +556,7 @@ static int open_shards(struct gguf *g, int tensors, struct why *w)
 			return why(w, "out of memory");
 		g->files->maps = maps;
 		for (int64_t i = 1; i <= count; i++)
-			if (open_shard(g, i, count, w))
+			if (open_shard(g, i, count, wish, w))
 				return -1;
 		if (index_tensors(g, w))
 			return -1;
@@ -550,15 +567,25 @@ static int open_shards(struct gguf *g, int tensors, struct why *w)
 	return 0;
 }
 
-struct gguf *gguf_open(const char *path, int tensors, struct why *w)
+static struct gguf *open_all(const char *path, struct wish wish, struct why *w)
 {
-	struct gguf *g = open_one(path, tensors, w);
+	struct gguf *g = open_one(path, wish, w);
 
-	if (g && open_shards(g, tensors, w)) {
+	if (g && open_shards(g, wish, w)) {
 		gguf_close(g);
 		g = NULL;
 	}
 	if (!g)
 		why_in(w, path);
 	return g;
+}
+
+struct gguf *gguf_open(const char *path, int tensors, struct why *w)
+{
+	return open_all(path, (struct wish){ .data = tensors }, w);
+}
+
+struct gguf *gguf_survey(const char *path, const struct faults *faults, struct why *w)
+{
+	return open_all(path, (struct wish){ .data = 1, .faults = faults }, w);
 }

@@ -65,6 +65,10 @@ struct gguf {
  * are not checked and their data may be missing (`data` is NULL, `bytes` 0). NULL and a reason on any fault. Free with
  * gguf_close(). */
 struct gguf *gguf_open(const char *path, int tensors, struct why *w);
+
+/* The same with tensors, but faults of single tensors are told: these have no data. */
+struct gguf *gguf_survey(const char *path, const struct faults *faults, struct why *w);
+
 void gguf_close(struct gguf *g);
 
 /* Releases the pages of part `part` of `parts` equal parts of each file, so that threads can share what gguf_close()
