@@ -37,7 +37,8 @@ SYSTEMS = system system_linux system_darwin system_bsd system_posix
 JSON = arena json json_write
 STREAM = frame card stop
 GGUF = gguf gguf_get gguf_set gguf_hash formats blocks grids
-VOCAB = align vocab read known special merge words spm bpe rwkv names pretok pretok_table unicode unicode_table
+VOCAB = align vocab read known special merge words names prefixes pretok pretok_table unicode unicode_table spm bpe \
+	rwkv ugm wpm plamo2 whitespace dna
 PROCESS = stages find
 PICK = rng gumbel topk
 SAMPLER = sampler opts row order adjust dry drop mirostat
@@ -65,9 +66,9 @@ BENCH = main timing print random
 DESCRIBE = main describe check
 FEED = feed_opts loop draft result
 GEN = main options pipeline report history console conversation $(FEED)
-TESTS = quantise_test blocks_test gguf_test vocab_test pretok_test tokenizers_test frame_test sampler_test stop_test \
-        segment_test recurrent_test system_test pool_test rope_test plan_test linear_test scan_test product_test \
-        vector_test attend_test jinja_test grammar_test schema_test
+TESTS = quantise_test blocks_test gguf_test vocab_test kinds_test pretok_test tokenizers_test frame_test sampler_test \
+        stop_test segment_test recurrent_test system_test pool_test rope_test plan_test linear_test scan_test \
+        product_test vector_test attend_test jinja_test grammar_test schema_test
 REFERENCE = reference_model reference_math reference_attention reference_mixture reference_state reference_streams
 HELPERS = mkmodel reference stream dribble under
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
@@ -145,6 +146,7 @@ $(BIN)/tests/jinja_test: $(OBJ)/tests/jinja_test.o $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/tests/grammar_test: $(OBJ)/tests/grammar_test.o $(OBJ)/tests/oracle.o $(grammar_o) $(json_o) $(lib_o)
 $(BIN)/tests/schema_test: $(OBJ)/tests/schema_test.o $(schema_o) $(json_o) $(lib_o)
 $(BIN)/tests/vocab_test: $(OBJ)/tests/vocab_test.o $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(tok_o) $(lib_o)
+$(BIN)/tests/kinds_test: $(OBJ)/tests/kinds_test.o $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(tok_o) $(lib_o)
 $(BIN)/tests/pretok_test: $(OBJ)/tests/pretok_test.o $(tok_o) $(lib_o)
 $(BIN)/tests/tokenizers_test: $(OBJ)/tests/tokenizers_test.o $(OBJ)/tests/sha256.o $(tok_o) $(lib_o)
 

@@ -54,7 +54,7 @@ int printer_id(struct printer *p, int32_t id, int sampled)
 	const char *piece = vocab_piece(p->vocab, id, p->special, &n);
 
 	if (vocab_is_special(p->vocab, id)) {
-		p->prefixed = vocab_rules(p->vocab)->space_prefix;
+		p->prefixed = vocab_rules(p->vocab)->space_prefix && id != vocab_rules(p->vocab)->unknown;
 	} else {
 		if (p->prefixed && !sampled && n && *piece == ' ') {
 			piece++;

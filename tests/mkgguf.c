@@ -163,6 +163,12 @@ void mkgguf_add_i32(struct mkgguf *m, int32_t value)
 	put_number(&m->values, (uint32_t)value, 4);
 }
 
+void mkgguf_add_bytes(struct mkgguf *m, const void *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		put_number(&m->values, ((const unsigned char *)bytes)[i], 1);
+}
+
 void mkgguf_add_f32(struct mkgguf *m, float value)
 {
 	put_number(&m->values, float_bits(value), 4);

@@ -25,6 +25,7 @@ void mkgguf_array(struct mkgguf *m, const char *key, enum gguf_type of, uint64_t
 void mkgguf_add_text(struct mkgguf *m, const char *s, size_t n);
 void mkgguf_add_i32(struct mkgguf *m, int32_t value);
 void mkgguf_add_f32(struct mkgguf *m, float value);
+void mkgguf_add_bytes(struct mkgguf *m, const void *bytes, size_t n);  /* n elements of an array of bytes */
 
 /* Leaves out the pair of this key from now on, until the next call; NULL: no key. key is borrowed. */
 void mkgguf_without(struct mkgguf *m, const char *key);

@@ -11,7 +11,7 @@
 #include "mkweights.h"
 
 enum { ARCH, TYPE, SHAPE, SEED, EMBD, LAYERS, HEADS, KV_HEADS, HEAD_DIM, FF, VOCAB, CTX, TIED, UNTIED, ROPE,
-	ROPE_BASE, SPM, PRE, ADD_BOS, GGUF_VERSION,
+	ROPE_BASE, SPM, KIND, PRE, ADD_BOS, GGUF_VERSION,
 	SHARDS, TEMPLATE, TOOL_TEMPLATE, WITHOUT, REPLACE, TYPES, FAMILIES, OUT };
 
 static const struct opt opts[] = {
@@ -34,6 +34,8 @@ static const struct opt opts[] = {
 	[ROPE] = { 0, "rope", "NAME", "linear, yarn or freqs" },
 	[ROPE_BASE] = { 0, "rope-base", "X", "base of the frequencies" },
 	[SPM] = { 0, "spm", NULL, "an SPM vocabulary instead of BPE" },
+	[KIND] = { 0, "kind", "NAME", "another kind of vocabulary: llama (SPM), t5, bert, plamo2, rwkv,\n"
+		"gemma4, whitespace" },
 	[PRE] = { 0, "pre", "NAME", "BPE's pre-tokenizer (default: the family's)" },
 	[ADD_BOS] = { 0, "add-bos", NULL, "the model asks for BOS (SPM: always)" },
 	[GGUF_VERSION] = { 0, "gguf", "N", "version, 2 or 3 (default: 3)" },
@@ -94,7 +96,8 @@ struct file {
 	const char *path, *template, *tool_template;
 	char *without, *value;  /* a key, and what stands in its place; or NULL */
 	uint32_t version, shards;
-	int spm, add_bos;
+	const char *kind;       /* of vocabulary; NULL: BPE */
+	int add_bos;
 };
 
 static void option(const struct cli *c, const struct opt *o, struct mkweights *k, struct file *file)
@@ -131,7 +134,11 @@ static void option(const struct cli *c, const struct opt *o, struct mkweights *k
 	case UNTIED: s->tied = 0; break;
 	case ROPE: k->rope = one_of(c, o, ropes); break;
 	case ROPE_BASE: s->rope_base = (float)cli_real(c, o, 1, 1e9); break;
-	case SPM: file->spm = 1; break;
+	case SPM: file->kind = "llama"; break;
+	case KIND:
+		if (!mkvocab_has(file->kind = c->value))
+			cli_usage(c, "--kind: %s: no such kind", c->value);
+		break;
 	case PRE: s->pre = c->value; break;
 	case ADD_BOS: file->add_bos = 1; break;
 	case GGUF_VERSION: file->version = number(c, o, 2, 3); break;
@@ -205,8 +212,8 @@ int main(int argc, char **argv)
 	k.m = mkgguf_open();
 	mkgguf_without(k.m, file.without);
 	mkweights_values(&k);
-	if (file.spm)
-		mkvocab_spm(k.m, k.s.n_vocab, k.seed, 1);
+	if (file.kind)
+		mkvocab_plain(k.m, file.kind, k.s.n_vocab, k.seed, 1);
 	else
 		mkvocab_bpe(k.m, k.s.pre, k.s.n_vocab, k.seed, file.add_bos);
 	template(&c, &k, "tokenizer.chat_template", file.template);

@@ -209,29 +209,83 @@ void mkvocab_bpe(struct mkgguf *m, const char *pre, uint32_t n_vocab, uint64_t s
 	close_pieces(&p);
 }
 
-/* SPM writes a space as U+2581. */
-static size_t spell_spm(const struct piece *piece, char *to)
+/* ---- vocabularies whose tokens are text ---- */
+
+static const struct plain {
+	const char *model;
+	int escapes;            /* a space is U+2581 */
+	int merges;
+} plains[] = {
+	{ "llama", 1, 0 }, { "t5", 1, 0 }, { "bert", 1, 0 }, { "plamo2", 0, 0 }, { "rwkv", 0, 0 }, { "gemma4", 1, 1 },
+	{ "whitespace", 0, 1 },
+};
+
+static size_t spell_plain(const struct piece *piece, const struct plain *plain, char *to)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < piece->n; i++)
-		if (piece->s[i] == ' ') {
+		if (piece->s[i] == ' ' && plain->escapes) {
 			memcpy(to + n, "\xe2\x96\x81", 3);
 			n += 3;
+		} else if (!strcmp(plain->model, "rwkv") && strchr("\n\\", piece->s[i])) {
+			to[n++] = '\\';
+			to[n++] = piece->s[i] == '\n' ? 'n' : '\\';
 		} else {
 			to[n++] = (char)piece->s[i];
 		}
 	return n;
 }
 
-void mkvocab_spm(struct mkgguf *m, uint32_t n_vocab, uint64_t seed, int add_bos)
+static void put_tokens(struct mkgguf *m, const struct pieces *p, const struct plain *plain, uint32_t n_vocab)
 {
 	static const char *const special[3] = { "<unk>", "<s>", "</s>" };
-	static const char others[] = ".,'\"!?-:;()0123456789BCDEFGJKLMNPQRUVXYZ/*&%$#@+=<>[]{}_|~^`\\";
-	uint32_t n = n_vocab - MKVOCAB_MIN;
-	struct pieces p;
+	int rwkv = !strcmp(plain->model, "rwkv"), falling = !strcmp(plain->model, "llama");
 	char text[4 * LONGEST];
 
+	mkgguf_array(m, "tokenizer.ggml.tokens", GGUF_STRING, n_vocab);
+	for (size_t i = 0; i < 3; i++)
+		mkgguf_add_text(m, special[i], strlen(special[i]));
+	for (unsigned c = 0; c < 256; c++)
+		mkgguf_add_text(m, text, (size_t)snprintf(text, sizeof text, rwkv ? "\\x%02x" : "<0x%02X>", c));
+	for (uint32_t i = 0; i < n_vocab - MKVOCAB_MIN; i++)
+		mkgguf_add_text(m, text, spell_plain(&p->list[i], plain, text));
+	/* Merges are in the order of falling scores. Sums of scores are highest for few tokens. */
+	mkgguf_array(m, "tokenizer.ggml.scores", GGUF_F32, n_vocab);
+	for (uint32_t i = 0; i < n_vocab; i++)
+		mkgguf_add_f32(m, i < MKVOCAB_MIN ? 0 : falling ? -(float)(i - MKVOCAB_MIN) : -8 - (float)i / 1024);
+	mkgguf_array(m, "tokenizer.ggml.token_type", GGUF_I32, n_vocab);
+	for (uint32_t i = 0; i < n_vocab; i++)
+		mkgguf_add_i32(m, i == 0 ? 2 : i < 3 ? 3 : i < MKVOCAB_MIN && !rwkv ? 6 : 1);
+}
+
+static void put_merges(struct mkgguf *m, const struct pieces *p, const struct plain *plain)
+{
+	char text[8 * LONGEST];
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		n += p->list[i].n > 1;
+	mkgguf_array(m, "tokenizer.ggml.merges", GGUF_STRING, n);
+	for (size_t i = 0; i < p->n; i++)
+		if (p->list[i].n > 1) {
+			size_t at = spell_plain(&p->list[p->list[i].left], plain, text);
+
+			text[at++] = ' ';
+			mkgguf_add_text(m, text, at + spell_plain(&p->list[p->list[i].right], plain, text + at));
+		}
+}
+
+void mkvocab_plain(struct mkgguf *m, const char *model, uint32_t n_vocab, uint64_t seed, int add_bos)
+{
+	static const char others[] = ".,'\"!?-:;()0123456789BCDEFGJKLMNPQRUVXYZ/*&%$#@+=<>[]{}_|~^`\\";
+	static const struct mkvocab_rule rules[] = { { "\xef\xac\x81", "fi" }, { "\xc2\xa0", " " }, { "\t", " " } };
+	const struct plain *plain = plains;
+	uint32_t n = n_vocab - MKVOCAB_MIN;
+	struct pieces p;
+
+	while (strcmp(plain->model, model))
+		plain++;
 	open_pieces(&p, n + 1);
 	for (const char *c = others; *c && p.n + strlen(letters) < n; c++)
 		add_byte(&p, *c);
@@ -241,22 +295,95 @@ void mkvocab_spm(struct mkgguf *m, uint32_t n_vocab, uint64_t seed, int add_bos)
 	english(&p, n);
 	syllables(&p, n, seed);
 
-	mkgguf_text(m, "tokenizer.ggml.model", "llama");
-	mkgguf_text(m, "tokenizer.ggml.pre", "default");
-	mkgguf_array(m, "tokenizer.ggml.tokens", GGUF_STRING, n_vocab);
-	for (size_t i = 0; i < 3; i++)
-		mkgguf_add_text(m, special[i], strlen(special[i]));
-	for (unsigned c = 0; c < 256; c++)
-		mkgguf_add_text(m, text, (size_t)snprintf(text, sizeof text, "<0x%02X>", c));
-	for (uint32_t i = 0; i < n; i++)
-		mkgguf_add_text(m, text, spell_spm(&p.list[i], text));
-	mkgguf_array(m, "tokenizer.ggml.scores", GGUF_F32, n_vocab);
-	for (uint32_t i = 0; i < n_vocab; i++)
-		mkgguf_add_f32(m, i < MKVOCAB_MIN ? 0 : -(float)(i - MKVOCAB_MIN));
-	mkgguf_array(m, "tokenizer.ggml.token_type", GGUF_I32, n_vocab);
-	for (uint32_t i = 0; i < n_vocab; i++)
-		mkgguf_add_i32(m, i == 0 ? 2 : i < 3 ? 3 : i < MKVOCAB_MIN ? 6 : 1);
+	mkgguf_text(m, "tokenizer.ggml.model", model);
+	mkgguf_text(m, "tokenizer.ggml.pre", plain->merges ? model : "default");
+	put_tokens(m, &p, plain, n_vocab);
+	if (plain->merges)
+		put_merges(m, &p, plain);
+	if (!strcmp(model, "t5"))
+		mkvocab_charsmap(m, rules, sizeof rules / sizeof *rules);
 	mkgguf_u32(m, "tokenizer.ggml.unknown_token_id", 0);
+	if (!strcmp(model, "bert"))
+		mkgguf_u32(m, "tokenizer.ggml.seperator_token_id", 2);
 	special_ids(m, 1, 2, add_bos);
 	close_pieces(&p);
+}
+
+int mkvocab_has(const char *model)
+{
+	for (size_t i = 0; i < sizeof plains / sizeof *plains; i++)
+		if (!strcmp(plains[i].model, model))
+			return 1;
+	return 0;
+}
+
+/* ---- maps of characters: a double array, where the children of node i are at (i ^ its offset) ^ byte ---- */
+
+enum { NODES = 1 << 12, LEAF = 1 << 8 };
+
+struct charsmap {
+	uint32_t node[NODES];           /* 0: free */
+	const struct mkvocab_rule *rules;
+	size_t n;
+	uint32_t at[64];                /* of the replacements */
+};
+
+static int begins(const struct charsmap *map, size_t rule, const char *prefix, size_t n)
+{
+	return strlen(map->rules[rule].from) >= n && !memcmp(map->rules[rule].from, prefix, n);
+}
+
+/* Places the children of node i, which stands for the prefix; child 0 holds the number of a replacement. */
+static void place(struct charsmap *map, uint32_t i, const char *prefix, size_t n)
+{
+	unsigned char has[256] = { 0 };
+	uint32_t base, c;
+
+	for (size_t r = 0; r < map->n; r++)
+		if (begins(map, r, prefix, n))
+			has[(unsigned char)map->rules[r].from[n]] = 1;
+	for (base = 1; ; base++) {
+		for (c = 0; c < 256 && !(has[c] && map->node[base ^ c]); c++)
+			;
+		if (c == 256)
+			break;
+	}
+	map->node[i] |= (base ^ i) << 10 | (has[0] ? LEAF : 0);
+	for (c = 1; c < 256; c++)
+		if (has[c])
+			map->node[base ^ c] = c;
+	for (size_t r = 0; r < map->n; r++)
+		if (begins(map, r, prefix, n) && !map->rules[r].from[n])
+			map->node[base] = 1u << 31 | map->at[r];
+	for (c = 1; c < 256; c++)
+		for (size_t r = 0; has[c] && r < map->n; r++)
+			if (begins(map, r, prefix, n) && (unsigned char)map->rules[r].from[n] == c) {
+				place(map, base ^ c, map->rules[r].from, n + 1);
+				break;
+			}
+}
+
+void mkvocab_charsmap(struct mkgguf *m, const struct mkvocab_rule *rules, size_t n)
+{
+	static struct charsmap map;
+	uint32_t bytes = 0;
+	unsigned char number[4];
+
+	map = (struct charsmap){ .rules = rules, .n = n };
+	for (size_t r = 0; r < n; r++) {
+		map.at[r] = bytes;
+		bytes += (uint32_t)strlen(rules[r].to) + 1;
+	}
+	map.node[0] = 1u << 31;         /* taken */
+	place(&map, 0, "", 0);
+	mkgguf_array(m, "tokenizer.ggml.precompiled_charsmap", GGUF_U8, 4 + sizeof map.node + bytes);
+	for (size_t i = 0; i <= NODES; i++) {
+		uint32_t node = i ? map.node[i - 1] & ~(i == 1 ? 1u << 31 : 0) : sizeof map.node;
+
+		for (size_t k = 0; k < 4; k++)
+			number[k] = (unsigned char)(node >> 8 * k);
+		mkgguf_add_bytes(m, number, 4);
+	}
+	for (size_t r = 0; r < n; r++)
+		mkgguf_add_bytes(m, rules[r].to, strlen(rules[r].to) + 1);
 }

@@ -10,10 +10,20 @@
 
 enum { MKVOCAB_MIN = 259 };     /* every byte and three special tokens */
 
-/* Writes the tokenizer.* pairs. Byte-level BPE: bytes, pieces with their merges, then <|endoftext|> (BOS),
- * <|im_start|>, <|im_end|> (EOS). SPM: <unk>, <s> (BOS), </s> (EOS), <0x00> to <0xFF>, then pieces with falling
- * scores. */
+/* Write the tokenizer.* pairs. Byte-level BPE: bytes, pieces with their merges, then <|endoftext|> (BOS), <|im_start|>,
+ * <|im_end|> (EOS). The others, whose tokens are text: <unk>, <s> (BOS), </s> (EOS), <0x00> to <0xFF>, then pieces with
+ * scores or merges. model: llama (SPM), t5, bert, plamo2, rwkv, gemma4, whitespace. */
 void mkvocab_bpe(struct mkgguf *m, const char *pre, uint32_t n_vocab, uint64_t seed, int add_bos);
-void mkvocab_spm(struct mkgguf *m, uint32_t n_vocab, uint64_t seed, int add_bos);
+void mkvocab_plain(struct mkgguf *m, const char *model, uint32_t n_vocab, uint64_t seed, int add_bos);
+
+/* Whether mkvocab_plain() knows the model. */
+int mkvocab_has(const char *model);
+
+struct mkvocab_rule {
+	const char *from, *to;
+};
+
+/* Writes UGM's map of characters: at most 64 rules, of different `from`. */
+void mkvocab_charsmap(struct mkgguf *m, const struct mkvocab_rule *rules, size_t n);
 
 #endif

@@ -36,6 +36,17 @@ static struct text slurp(const char *path)
 	return t;
 }
 
+/* Whether llama.cpp prints a warning in the place of characters that GPT-2's alphabet lacks; we print them. */
+static int warns(const char *vocab, const char *name)
+{
+	static const char *const names[] = { "emoji_zwj2", "punct_letters", "spm_marks", "@all-ids" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names && !strncmp(vocab, "m-whitespace", 12); i++)
+		if (!strcmp(name, names[i]))
+			return 1;
+	return 0;
+}
+
 /* Whether llama.cpp has changed since the first set was made: </s> is a control token now, whatever the file says. */
 static int superseded(const char *vocab, const char *name)
 {
@@ -126,7 +137,7 @@ static void check_pieces(struct vocab *v, const char *vocab, char *line)
 	char *text, hex[65];
 	size_t room = 1 << 24, n;
 
-	if (!want || !strchr(tags, 'P') || superseded(vocab, name))
+	if (!want || !strchr(tags, 'P') || superseded(vocab, name) || warns(vocab, name))
 		return;
 	vocab_card(v, &card);
 	if (*name == '@')

@@ -91,19 +91,19 @@ static void write_frames(const struct ids *ids)
 static void write_offsets(const struct ids *ids, int bos, int eos, const struct bytes *text, int flags)
 {
 	const char *s = text->p ? text->p : "";
-	const unsigned char *start = (const unsigned char *)s, *from, *to;
+	const char *from, *to;
 	struct align align;
 
 	align_start(&align, run.vocab, s, text->n, flags);
 	for (size_t i = 0; i < ids->n; i++) {
 		if (bos && i == 0)
-			from = to = start;
+			from = to = s;
 		else if (eos && i == ids->n - 1)
-			from = to = start + text->n;
+			from = to = s + text->n;
 		else
-			align_next(&align, ids->id[i], &from, &to);
-		out_print("%d %llu %llu\n", (int)ids->id[i], (unsigned long long)(run.bytes + (size_t)(from - start)),
-			(unsigned long long)(run.bytes + (size_t)(to - start)));
+			align_next(&align, ids->id + i, ids->n - i - (size_t)eos, &from, &to);
+		out_print("%d %llu %llu\n", (int)ids->id[i], (unsigned long long)(run.bytes + (size_t)(from - s)),
+			(unsigned long long)(run.bytes + (size_t)(to - s)));
 	}
 	run.bytes += text->n;
 }

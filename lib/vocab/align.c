@@ -1,75 +1,182 @@
-/* align: the pieces of the tokens, one after the other, are compared with the text. They differ where the tokenizer
- * repairs UTF-8, puts a space before the text, or drops bytes. */
+/* align: the pieces of the tokens, one after the other, are compared with the text, read as the tokenizer reads it.
+ * They differ where the tokenizer puts a space before the text, or drops bytes. */
 #include "align.h"
 
 #include <string.h>
 
-#include "lib/base/utf8.h"
+#include "lib/base/size.h"
+#include "dna.h"
 #include "priv.h"
 #include "unicode.h"
+#include "wpm.h"
+
+static const char space[] = "\xe2\x96\x81";
+
+/* WPM begins each word with a space. */
+static int prefixes_all(const struct vocab *v)
+{
+	return v->kind == &wpm_kind;
+}
 
 void align_start(struct align *a, const struct vocab *v, const char *text, size_t n, int flags)
 {
-	*a = (struct align){ .v = v, .text = (const unsigned char *)text, .end = (const unsigned char *)text + n };
-	a->repairs = !v->spm && !v->rwkv && !(flags & VOCAB_RAW);
-	a->prefixed = v->rules.space_prefix && !(flags & VOCAB_CONTINUE);
+	*a = (struct align){ .v = v, .text = text, .end = text + n, .flags = flags };
+	a->prefixed = prefixes_all(v) || (v->rules.space_prefix && !(flags & VOCAB_CONTINUE));
+}
+
+static int is_space(const struct align *a)
+{
+	return (a->n == 1 && *a->unit == ' ') || (a->n == 3 && !memcmp(a->unit, space, 3));
 }
 
 /* Reads the next character, or byte; a space is U+2581 or a blank, whichever the token begins with. 0 at the end. */
-static int read_unit(struct align *a, unsigned char first)
+static int read_unit(struct align *a, char first)
 {
-	static const unsigned char space[] = { 0xe2, 0x96, 0x81 };
-	int escaped = a->end - a->text >= 3 && !memcmp(a->text, space, 3);
-	size_t length;
+	const struct kind *kind = a->v->kind;
 
-	a->i = 0;
-	a->n = a->size = 1;
+	a->i = a->n = 0;
 	if (a->text == a->end)
 		return 0;
-	if (a->v->plain && (escaped || *a->text == ' ')) {
-		a->size = escaped ? 3 : 1;
+	a->n = a->size = 1;
+	a->unit = a->text;
+	if (kind->unit) {
+		a->size = kind->unit(a->v, a->text, a->end, a->own, &a->unit, &a->n);
+	} else if (a->v->plain && a->end - a->text >= 3 && !memcmp(a->text, space, 3)) {
+		a->n = a->size = 3;
+	} else if (kind->flags & KIND_REPAIRS && !(a->flags & VOCAB_RAW) && *a->text & 0x80) {
+		a->unit = a->own;
+		a->n = unicode_shortest((const unsigned char *)a->text, (const unsigned char *)a->end,
+			kind->flags & KIND_ABOVE, a->own, &a->size);
+	}
+	if (a->v->plain && is_space(a)) {
+		a->unit = first == ' ' ? " " : space;
 		a->n = first == ' ' ? 1 : 3;
-		memcpy(a->unit, first == ' ' ? (const unsigned char *)" " : space, a->n);
-	} else if (a->repairs && *a->text >= 0x80) {
-		a->n = utf8_put((char *)a->unit, (int32_t)unicode_next(a->text, a->end, &length));
-		a->size = length;
-	} else {
-		*a->unit = *a->text;
+	}
+	if (!a->n)
+		a->text += a->size;
+	return 1;
+}
+
+/* Uses up a byte of the character, which is part of text[from..to): it has a range of its own if the character is
+ * spelled as in the text. */
+static char use(struct align *a, const char **from, const char **to)
+{
+	char byte = a->unit[a->i];
+	int same = a->n == a->size && !memcmp(a->unit, a->text, a->n);
+
+	*from = same ? a->text + a->i : a->text;
+	*to = same ? a->text + a->i + 1 : a->text + a->size;
+	if (++a->i == a->n)
+		a->text += a->size;
+	return byte;
+}
+
+/* Uses up the text as far as this byte of a token. 0: it is not there. */
+static int take(struct align *a, char byte, const char **from, const char **to)
+{
+	while (a->i < a->n || read_unit(a, byte))
+		if (a->n && use(a, from, to) == byte)
+			return 1;
+	return 0;
+}
+
+/* Whether the text goes on with these bytes; where spaces are merged, with others among them. */
+static int goes_on(const struct align *now, const char *piece, size_t n)
+{
+	struct align a = *now;
+	const char *from, *to;
+
+	while (n) {
+		if (a.i == a.n && !read_unit(&a, *piece))
+			return 0;
+		if (a.n && use(&a, &from, &to) == *piece) {
+			piece++;
+			n--;
+		} else if (a.n && !(a.v->merge_spaces && is_space(&a))) {
+			return 0;
+		}
 	}
 	return 1;
 }
 
-/* Uses up the text as far as this byte of a token, which is part of text[from..to). 0: it is not there. */
-static int take(struct align *a, unsigned char byte, const unsigned char **from, const unsigned char **to)
+/* Uses up a character of the unknown token. */
+static void take_character(struct align *a, const char **from, const char **to)
 {
-	int found = 0, same;
+	const char *first, *last;
 
-	while (!found && (a->i < a->n || read_unit(a, byte))) {
-		/* A byte of a character that was not repaired has a range of its own. */
-		same = a->n == a->size && !memcmp(a->unit, a->text, a->n);
-		*from = same ? a->text + a->i : a->text;
-		*to = same ? a->text + a->i + 1 : a->text + a->size;
-		found = a->unit[a->i++] == byte;
-		if (a->i == a->n)
-			a->text += a->size;
+	while (a->i < a->n) {
+		use(a, &first, &last);
+		if (!*from)
+			*from = first;
+		if (!is_space(a))
+			*to = last;
 	}
-	return found;
 }
 
-void align_next(struct align *a, int32_t id, const unsigned char **from, const unsigned char **to)
+/* The unknown token: for a word of WPM, for a run of characters of UGM up to the next token. */
+static void take_unknown(struct align *a, const int32_t *id, size_t n, const char **from, const char **to)
 {
-	const unsigned char *first, *last;
-	size_t n = 0, i = 0;
-	const char *piece = vocab_piece(a->v, id, 1, &n);
-	int special = vocab_is_special(a->v, id);
+	const char *piece = NULL;
+	size_t length = 0;
+
+	if (prefixes_all(a->v)) {
+		*to = a->text = wpm_word(a->v, a->text, a->end, from, NULL, &length);
+		a->n = a->i = 0;
+		return;
+	}
+	if (n > 1)
+		piece = vocab_piece(a->v, id[1], 1, &length);
+	*from = NULL;
+	while (a->i < a->n || (!(*from && piece && goes_on(a, piece, length)) && read_unit(a, 0))) {
+		if (!*from && a->v->merge_spaces && is_space(a)) {
+			a->text += a->size;
+			a->n = a->i = 0;
+		}
+		take_character(a, from, to);
+	}
+	if (!*from)
+		*from = *to;
+}
+
+/* A token of DNA. 0: the sequence ends here. */
+static int take_bases(struct align *a, const char **from, const char **to)
+{
+	size_t n = size_min((size_t)(a->bases_end - a->text), DNA_BASES);
+
+	*from = a->text;
+	*to = a->text += n;
+	return n > 0;
+}
+
+static int begins(const struct align *a, struct gguf_string s)
+{
+	return (size_t)(a->end - a->text) >= s.n && !memcmp(a->text, s.s, s.n);
+}
+
+void align_next(struct align *a, const int32_t *id, size_t n, const char **from, const char **to)
+{
+	const char *first, *last, *piece;
+	size_t length = 0, i = 0;
+	int special = vocab_is_special(a->v, *id);
 
 	*from = *to = a->text;
-	if (a->prefixed && !special && n && *piece == ' ')
+	if (a->bases_end && take_bases(a, from, to))
+		return;
+	a->bases_end = NULL;
+	if (*id == a->v->rules.unknown && !(a->flags & VOCAB_SPECIAL && begins(a, vocab_token(a->v, *id)))) {
+		take_unknown(a, id, n, from, to);
+		a->prefixed = prefixes_all(a->v);
+		return;
+	}
+	piece = vocab_piece(a->v, *id, 1, &length);
+	if (a->prefixed && !special && length && *piece == ' ')
 		i++;
-	for (size_t start = i; i < n && take(a, (unsigned char)piece[i], &first, &last); i++) {
+	for (size_t start = i; i < length && take(a, piece[i], &first, &last); i++) {
 		if (i == start)
 			*from = first;
 		*to = last;
 	}
-	a->prefixed = special && a->v->rules.space_prefix;
+	a->prefixed = prefixes_all(a->v) || (special && a->v->rules.space_prefix);
+	if (a->v->kind == &dna_kind && dna_is_open(vocab_token(a->v, *id)))
+		a->bases_end = dna_end(a->text, a->end);
 }

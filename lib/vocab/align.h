@@ -1,7 +1,8 @@
 /* align: which bytes of a text each token of its encoding stands for.
  *
  *	align_start(&a, vocab, text, n, flags);
- *	for each id of vocab_encode(vocab, text, n, flags, ...): align_next(&a, id, &from, &to);
+ *	for each i of the ids of vocab_encode(vocab, text, n, flags, ...):
+ *		align_next(&a, ids.id + i, ids.n - i, &from, &to);
  */
 #ifndef ALIGN_H
 #define ALIGN_H
@@ -10,19 +11,23 @@
 
 struct align {
 	const struct vocab *v;          /* borrowed, as is text */
-	const unsigned char *text, *end;
-	int repairs;                    /* the tokenizer repairs UTF-8 */
+	const char *text, *end;
+	int flags;
 	int prefixed;                   /* the next token begins with a space that is not in the text */
-	/* the next character, as the tokens spell it; it stands for `size` bytes at `text` */
-	unsigned char unit[4];
-	size_t size, n, i;              /* i of its n bytes are used up; n 0: read the next one */
+	const char *bases_end;          /* of the sequence of DNA that we are in, or NULL */
+	/* the next character, n bytes as the tokens spell it, of which i are used up; it stands for `size` bytes at
+	 * `text`; n 0: read the next one */
+	const char *unit;
+	char own[4];
+	size_t size, n, i;
 };
 
 /* text and flags as in vocab_encode(). */
 void align_start(struct align *a, const struct vocab *v, const char *text, size_t n, int flags);
 
-/* The token stands for the bytes *from to *to. Tokens that are parts of one invalid byte have the same range; a space
- * that the tokenizer put before the text adds nothing to it. Bytes that have no token are in no range. */
-void align_next(struct align *a, int32_t id, const unsigned char **from, const unsigned char **to);
+/* The first of the n tokens left, id[0], stands for the bytes *from to *to. Tokens that are parts of one character
+ * which is spelled otherwise in the text have the same range, and so have those of an invalid byte; a space that the
+ * tokenizer put before the text adds nothing to it. Bytes that have no token are in no range. */
+void align_next(struct align *a, const int32_t *id, size_t n, const char **from, const char **to);
 
 #endif

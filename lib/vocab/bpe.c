@@ -81,24 +81,20 @@ static void mark_bytes(const char *text, size_t n, void (*mark_byte)(unsigned ch
 	}
 }
 
-void bpe_mark(const char *text, size_t n, unsigned char bytes[256])
-{
-	mark_bytes(text, n, mark_letter, bytes);
-}
-
 static void mark_plain(unsigned char b, unsigned char bytes[256])
 {
 	bytes[b] = 1;
 }
 
-void bpe_mark_plain(const char *text, size_t n, unsigned char bytes[256])
+void bpe_mark(struct vocab *v, const char *text, size_t n, unsigned char bytes[256])
 {
-	spm_mark(text, n, bytes);
-	mark_bytes(text, n, mark_plain, bytes);
+	if (v->plain)
+		spm_mark(v, text, n, bytes);
+	mark_bytes(text, n, v->bytes ? mark_plain : mark_letter, bytes);
 }
 
-/* The cost is the rank of the merge "left right". */
-int bpe_join(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair)
+/* For merge_rules. The cost is the rank of the merge "left right". */
+static int join(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair)
 {
 	const struct vocab *v = context;
 	struct encoder *e = v->encoder;
@@ -122,7 +118,7 @@ static int open_merges(const struct vocab *v, struct why *w)
 	struct encoder *e = v->encoder;
 	size_t room = 0;
 
-	if (e->merges.slots)
+	if (e->merges.slots || !v->merges)
 		return 0;
 	if (!e->line) {
 		names_close(&e->merges);        /* of a failed attempt */
@@ -134,13 +130,20 @@ static int open_merges(const struct vocab *v, struct why *w)
 	return names_index(&e->merges, NAMES_FIRST, e->covers_all ? NULL : e->covers, w);
 }
 
+int bpe_open(struct vocab *v, struct why *w)
+{
+	if (v->bytes)
+		spm_find_bytes(v);
+	return words_open(v, join, w);
+}
+
 int bpe_word(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w)
 {
 	struct encoder *e = v->encoder;
 	size_t length = 0;
 	int32_t id = -1;
 
-	if (v->plain)
+	if (v->bytes)
 		return open_merges(v, w) ? -1 : merge_text(e->merge, s, n, out, w);
 	if (n > SIZE_MAX / 2 || grow_scratch(&e->word, &e->word_room, 2 * n))
 		return why(w, "out of memory");
@@ -161,22 +164,26 @@ static int plain_word(struct vocab *v, const char *s, size_t n, int raw, struct 
 	return id >= 0 ? words_add_symbol(v, id, s, n, out, w) : spm_encode(v, s, n, 0, raw, out, w);
 }
 
-int bpe_encode(struct vocab *v, const char *text, size_t n, int raw, struct ids *out, struct why *w)
+int bpe_encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *out, struct why *w)
 {
-	struct encoder *e = v->encoder;
 	struct pretok_walk walk;
 	const char *word;
 	size_t length;
+	int raw = flags & VOCAB_RAW;
 
-	if (!raw && unicode_good(text, n) < n) {
-		if (n > SIZE_MAX / 3 || grow_scratch(&e->repaired, &e->repaired_room, 3 * n))
-			return why(w, "out of memory");
-		n = unicode_repair(text, n, e->repaired);
-		text = e->repaired;
-	}
+	if (!raw && words_repair(v, &text, &n, w))
+		return -1;
 	pretok_start(&walk, v->pretok, text, n);
 	while (pretok_next(&walk, &word, &length))
 		if (v->plain ? plain_word(v, word, length, raw, out, w) : words_encode(v, word, length, out, w))
 			return -1;
 	return 0;
 }
+
+#define BPE(name, expression) { \
+	.model = name, .pre = expression, .flags = KIND_PRETOK | KIND_REPAIRS, \
+	.rules = { .bos = 11, .eos = 11, .unknown = -1 }, \
+	.open = bpe_open, .mark = bpe_mark, .index = words_index, .encode = bpe_encode }
+
+const struct kind bpe_kind = BPE("gpt2", NULL);
+const struct kind gemma4_kind = BPE("gemma4", "gemma4");

@@ -20,9 +20,11 @@ enum {                          /* flags: what else a name stands for */
 	PRETOK_ADD_BOS = 2,     /* BOS is added unless the file says otherwise */
 	PRETOK_NO_BOS = 4,      /* there is no BOS unless the file says otherwise */
 	PRETOK_MASK = 8,        /* white space before <mask> is dropped */
-	PRETOK_PLAIN = 16,      /* tokens are text with U+2581 for spaces, and bytes are spelled <0x41>, as in SPM */
+	PRETOK_PLAIN = 16,      /* tokens are text with U+2581 for spaces, as in SPM */
 	PRETOK_WHOLE_LINES = 32,        /* PRETOK_WHOLE for words of line feeds */
-	PRETOK_MUST_BOS = 64    /* BOS is added even if the file says otherwise */
+	PRETOK_MUST_BOS = 64,   /* BOS is added even if the file says otherwise */
+	PRETOK_MAY_NOT_MERGE = 128,     /* the file need not have merges */
+	PRETOK_BYTES = 256      /* tokens are text, and those that stand for bytes are spelled <0x41> */
 };
 
 enum pretok_op {

@@ -16,7 +16,7 @@ enum {
 	NUMBER = 1 << UNICODE_NUMBER,
 	PUNCTUATION = 1 << UNICODE_PUNCTUATION,
 	SYMBOL = 1 << UNICODE_SYMBOL,
-	ALL = (1 << (UNICODE_SPACE + 1)) - 1,
+	ALL = (1 << (UNICODE_CONTROL + 1)) - 1,
 	OTHER = ALL & ~(WHITE | LETTER | NUMBER),
 	LEAD = ALL & ~(NEWLINE | LETTER | NUMBER),      /* what may stand before the letters of a word */
 	MANY = PRETOK_MANY
@@ -157,6 +157,8 @@ static steps white_deepseek_marks = STEPS(RUN(0, 1, WHITE), RUN_IN(1, MANY, 0, d
 static steps falcon_points = STEPS(RUN_IN(1, MANY, PUNCTUATION, falcon_marks, NULL));
 static steps default_points = STEPS(RUN_IN(1, MANY, PUNCTUATION, default_marks, NULL));
 
+static steps dark = STEPS(RUN(1, MANY, ALL & ~WHITE));
+
 /* ` ?[^(\s|.,!?…。，、।۔،)]+` */
 static steps bloom_words = STEPS(RUN(0, 1, BLANK), RUN_IN(1, MANY, ALL & ~WHITE, NULL, bloom_stops));
 
@@ -198,9 +200,10 @@ static const struct pretok table[] = {
 		"llada-moe", 0, { qwen2 } },
 	{ "qwen35", 0, { qwen35 } },
 	{ "laguna", 0, { ONLY(within_line), qwen2 } },
-	{ "gemma4 granite-embed-multi-311m", PRETOK_PLAIN | PRETOK_WHOLE_LINES | PRETOK_ADD_BOS | PRETOK_MUST_BOS,
+	{ "gemma4 granite-embed-multi-311m",
+		PRETOK_PLAIN | PRETOK_BYTES | PRETOK_WHOLE_LINES | PRETOK_ADD_BOS | PRETOK_MUST_BOS,
 		{ ONLY(within_line) } },
-	{ "sarvam-moe", PRETOK_PLAIN, { ONLY(within_line) } },
+	{ "sarvam-moe", PRETOK_PLAIN | PRETOK_BYTES, { ONLY(within_line) } },
 	{ "seed-coder", 0, { seed } },
 	{ "ufakzeka", 0, { ufakzeka } },
 	{ "gpt-2 phi-2 olmo mpt jais exaone4 mellum modern-bert gigachat roberta-bpe jina-es jina-de jina-v1-en "
@@ -221,11 +224,12 @@ static const struct pretok table[] = {
 	{ "deepseek-llm", 0,
 		{ ONLY(newline), ONLY(white_deepseek_letters), ONLY(white_deepseek_marks), ONLY(last_spaces),
 		ONLY(all_han_hangul), ONLY(numbers) } },
-	{ "kimi-k2", 0, { kimi } },
+	{ "kimi-k2", PRETOK_MAY_NOT_MERGE, { kimi } },
 	{ "youtu", PRETOK_WHOLE, { youtu_scripts, youtu } },
 	{ "minicpm5", PRETOK_WHOLE, { ONLY(numbers_3), minicpm5 } },
 	{ "superbpe", 0, { ONLY(numbers), ONLY(thirds_of_digits) } },
 	{ "bloom poro-chat gpt3-finnish", 0, { ONLY(bloom_words) } },
+	{ "whitespace", PRETOK_BYTES, { ONLY(dark) } },
 	{ "viking", 0, { ONLY(bloom_words), ONLY(number) } },
 	{ "chameleon", PRETOK_ADD_BOS,
 		{ ONLY(image_sentinel), ONLY(image_code), chameleon_white, ONLY(number),

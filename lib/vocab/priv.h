@@ -5,6 +5,7 @@
 #include "lib/stream/ids.h"
 #include "merge.h"
 #include "names.h"
+#include "prefixes.h"
 #include "pretok.h"
 #include "special.h"
 #include "vocab.h"
@@ -13,36 +14,100 @@ enum vocab_type {               /* as in tokenizer.ggml.token_type; 0: unknown t
 	VOCAB_NORMAL = 1, VOCAB_UNKNOWN, VOCAB_CONTROL, VOCAB_USER, VOCAB_UNUSED, VOCAB_BYTE
 };
 
+enum {                          /* flags of a kind */
+	KIND_PRETOK = 1,        /* BPE: a pre-tokenizer divides the text; there are merges */
+	KIND_BYTES = 2,         /* tokens are text, and those that stand for bytes are spelled <0x41> */
+	KIND_PLAIN = 4,         /* the same, and U+2581 stands for a space */
+	KIND_NO_ENDS = 8,       /* neither BOS nor EOS is ever added */
+	KIND_REPAIRS = 16,      /* reads each byte that is not UTF-8 as U+FFFD */
+	KIND_ABOVE = 32,        /* but keeps sequences above U+10FFFF */
+	KIND_PRINTS = 64        /* unused tokens print */
+};
+
+/* A kind of vocabulary. */
+struct kind {
+	const char *model;      /* tokenizer.ggml.model */
+	const char *pre;        /* the pre-tokenizer, whatever the file says; or NULL */
+	unsigned flags;
+	struct vocab_rules rules;       /* unless the file says otherwise */
+	int (*read)(struct vocab *v, struct why *w);    /* reads the keys that only this kind has; or NULL */
+	int (*open)(struct vocab *v, struct why *w);    /* prepares the encoder; or NULL */
+	/* Marks bytes, other than those of text[n], that tokens of its encoding can consist of; of names, only the
+	 * first and the last byte matter. NULL: there are none. */
+	void (*mark)(struct vocab *v, const char *text, size_t n, unsigned char bytes[256]);
+	/* Indexes the tokens, at least those of marked bytes; NULL: all. */
+	int (*index)(struct vocab *v, const unsigned char *only, struct why *w);
+	unsigned types;         /* for vocab_index_prefixes(): bits 1 << enum vocab_type */
+	/* Appends the ids of text[n], n > 0, between special tokens. flags: of vocab_encode(); VOCAB_CONTINUE only at
+	 * the start of the text. */
+	int (*encode)(struct vocab *v, const char *text, size_t n, int flags, struct ids *out, struct why *w);
+	/* Writes the bytes that a normal token stands for, at most token.n; returns how many. NULL: as plain and bytes
+	 * say, or GPT-2's alphabet. */
+	size_t (*piece)(struct gguf_string token, char *out);
+	/* What the text up to `end` begins with, as tokens spell it: *n bytes at *unit, which is in the text, in the
+	 * file or in own[4]. Returns how many bytes of the text it stands for, at least 1. NULL: a byte, but
+	 * KIND_PLAIN's spaces and KIND_REPAIRS' characters. */
+	size_t (*unit)(const struct vocab *v, const char *text, const char *end, char own[4], const char **unit,
+		size_t *n);
+};
+
+extern const struct kind spm_kind, bpe_kind, gemma4_kind, rwkv_kind, ugm_kind, wpm_kind, plamo2_kind, whitespace_kind,
+	dna_kind;
+
+/* The way to a position in the text. */
+struct lattice {
+	union {
+		double sum;     /* of scores */
+		int64_t cost;
+	} best;
+	uint32_t n;             /* bytes of the token on this way that touches the position */
+	int32_t id;
+};
+
 /* What encoding needs: tables, some of them filled at first use, and working memory. */
 struct encoder {
 	struct merge *merge;
 	struct word *words;
 	struct special_set user, all;   /* special tokens: user-defined ones; all kinds */
 	struct special_search search;
-	struct special_set rwkv;        /* RWKV: all tokens; their bytes are in text */
-	/* all tokens and merges can be looked up; otherwise those whose first and last bytes are marked in covers */
-	int covers_all;
+	/* all tokens and merges can be looked up; otherwise those of the bytes that are marked in covers */
+	int indexed, covers_all;
 	unsigned char covers[256];
 	struct names merges;    /* BPE; opened when the first word is merged */
 	char *line;             /* [merges.longest + 1]: one merge, as the file spells it */
 	int32_t byte_id[256];   /* plain: the token that stands for a byte, or -1 */
 	int knows_joins;        /* plain: joins is filled: bytes that precede a space in some token */
 	unsigned char joins[256];
-	char *text;             /* with U+2581 for spaces */
+	struct prefixes prefixes;       /* kinds without names */
+	double unknown_score;   /* UGM */
+	char *text;             /* as the tokens spell it: with U+2581 for spaces, or normalized */
 	size_t text_room;
-	char *repaired;         /* BPE: text with its UTF-8 repaired */
+	char *repaired;         /* text with its UTF-8 repaired */
 	size_t repaired_room;
+	char *segment;          /* whitespace: text without white space */
+	size_t segment_room;
 	char *word;             /* BPE: a word in the alphabet of the tokens */
 	size_t word_room;
+	struct lattice *lattice;        /* UGM and PLaMo 2: [n + 1] */
+	size_t lattice_room;
+};
+
+struct charsmap {               /* UGM: replacements of characters, in the file */
+	const unsigned char *nodes;     /* [n_nodes]: 32-bit numbers */
+	const char *texts;              /* each ends with a NUL */
+	size_t n_nodes, n_texts;        /* n_texts: bytes */
 };
 
 struct vocab {
 	const struct gguf *g;
-	int spm, rwkv;                          /* else BPE */
-	int plain;                              /* tokens are spelled as in SPM: also BPE with PRETOK_PLAIN */
+	const struct kind *kind;
+	int plain, bytes;                       /* KIND_PLAIN, KIND_BYTES, or for BPE those of the pre-tokenizer */
 	const struct pretok *pretok;            /* BPE */
-	const struct gguf_value *merges;        /* BPE */
+	const struct gguf_value *merges;        /* BPE; NULL: none */
 	const unsigned char *scores;            /* F32 as in the file, or NULL */
+	struct charsmap charsmap;
+	int add_space, merge_spaces;            /* UGM */
+	int small, unaccented;                  /* letters become small; they lose their accents */
 	struct vocab_rules rules;
 	int phi3;
 	const char *mask;                       /* the token before which white space is dropped, or NULL */
@@ -59,10 +124,18 @@ static inline struct gguf_string vocab_token(const struct vocab *v, int32_t id)
 	return names_get(&v->tokens, (uint32_t)id);
 }
 
+/* ---- vocab.c ---- */
+
+/* A struct kind's index() where tokens of any length are looked for: fills e->prefixes. */
+int vocab_index_prefixes(struct vocab *v, const unsigned char *only, struct why *w);
+
 /* ---- read.c ---- */
 
 /* Fills v, whose g is set, from the file's metadata, and checks all of it. */
 int vocab_read(struct vocab *v, struct why *w);
+
+/* An id that a key names; a default outside the vocabulary is dropped. */
+int vocab_read_id(const struct vocab *v, const char *key, int32_t *id, struct why *w);
 
 /* ---- known.c ---- */
 
@@ -71,55 +144,48 @@ int known_read(struct vocab *v, struct why *w);
 
 /* ---- words.c ---- */
 
-struct word *words_open(void);          /* NULL: no memory; free() closes it */
+/* For vocabularies that are merged: an encoder's `merge` with this join, and its words. */
+int words_open(struct vocab *v, int (*join)(void *, const char *, size_t, size_t, struct merge_pair *), struct why *w);
 
 /* Appends the ids of s[n], a part of a text that is merged by itself. */
 int words_encode(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w);
 
-/* Appends the id, or where it is -1 those of the bytes of s[n]. As in llama.cpp, byte-level BPE drops a byte that is
- * not a token. context: the vocabulary. */
+/* Appends the id, or where it is -1 those of the bytes of s[n]. As in llama.cpp, BPE drops a byte that is not a token.
+ * context: the vocabulary. */
 int words_add_symbol(void *context, int32_t id, const char *s, size_t n, struct ids *out, struct why *w);
 
-/* ---- spm.c and bpe.c: texts ---- */
+/* Appends the unknown token; -1 if there is none. */
+int words_add_unknown(const struct vocab *v, struct ids *out, struct why *w);
 
-/* Finds the tokens that stand for bytes. Plain vocabularies. */
-void spm_open(struct vocab *v);
+/* Makes *text, of *n bytes, UTF-8. */
+int words_repair(struct vocab *v, const char **text, size_t *n, struct why *w);
 
-/* Appends the ids of text[n], n > 0. Plain vocabularies. prefix: put a space before it. raw: a byte that
- * is not UTF-8 stays alone. */
+/* struct kind's index() where tokens are looked up by their text. */
+int words_index(struct vocab *v, const unsigned char *only, struct why *w);
+
+/* ---- plain vocabularies: spm.c ---- */
+
+/* Finds the tokens that stand for bytes. */
+void spm_find_bytes(struct vocab *v);
+
+/* Appends the ids of text[n], n > 0. prefix: put a space before it. raw: a byte that is not UTF-8 stays alone. */
 int spm_encode(struct vocab *v, const char *text, size_t n, int prefix, int raw, struct ids *out, struct why *w);
 
-/* Appends the ids of text[n], n > 0. raw: bytes that are not UTF-8 are kept. */
-int bpe_encode(struct vocab *v, const char *text, size_t n, int raw, struct ids *out, struct why *w);
+void spm_mark(struct vocab *v, const char *text, size_t n, unsigned char bytes[256]);
+size_t spm_piece(struct gguf_string token, char *out);
+
+/* 0x41 for "<0x41>", else -1. */
+int spm_byte(struct gguf_string token);
+
+/* ---- BPE: bpe.c ---- */
+
+int bpe_open(struct vocab *v, struct why *w);
+int bpe_encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *out, struct why *w);
 
 /* Appends the ids of the word s[n], n > 0. */
 int bpe_word(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w);
 
-/* ---- rwkv.c ---- */
-
-/* Indexes the tokens. */
-int rwkv_open(struct vocab *v, struct why *w);
-
-/* Appends the ids of text[n]. */
-int rwkv_encode(struct vocab *v, const char *text, size_t n, struct ids *out, struct why *w);
-
-/* ---- spm.c and bpe.c ---- */
-
-/* For merge_rules; context: the vocabulary. */
-int spm_join(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair);
-int bpe_join(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair);
-
-/* Marks the bytes that tokens in the encoding of text[n] can begin or end with. */
-void spm_mark(const char *text, size_t n, unsigned char bytes[256]);
-void bpe_mark(const char *text, size_t n, unsigned char bytes[256]);
-void bpe_mark_plain(const char *text, size_t n, unsigned char bytes[256]);
-
-/* Writes the bytes that the token stands for, at most token.n; returns how many. */
-size_t spm_piece(struct gguf_string token, char *out);
+void bpe_mark(struct vocab *v, const char *text, size_t n, unsigned char bytes[256]);
 size_t bpe_piece(struct gguf_string token, char *out);
-size_t rwkv_piece(struct gguf_string token, char *out);
-
-/* 0x41 for "<0x41>", else -1. */
-int spm_byte(struct gguf_string token);
 
 #endif

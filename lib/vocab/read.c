@@ -10,40 +10,56 @@
 
 #include "lib/base/le.h"
 
-static int read_kind(struct vocab *v, struct why *w)
-{
-	struct gguf_string model, pre = { "default", 7 };
-	int found = gguf_text(v->g, "tokenizer.ggml.model", &model, w), gemma4;
+static const struct kind *const kinds[] = { &spm_kind, &bpe_kind, &gemma4_kind, &rwkv_kind, &ugm_kind, &wpm_kind,
+	&plamo2_kind, &whitespace_kind, &dna_kind };
 
-	if (found <= 0)
-		return found < 0 ? -1 : why(w, "tokenizer.ggml.model: missing: no vocabulary");
-	v->spm = v->plain = gguf_is(model, "llama");
-	gemma4 = gguf_is(model, "gemma4");
-	v->rwkv = gguf_is(model, "rwkv");
-	if (!v->spm && !v->rwkv && !gemma4 && !gguf_is(model, "gpt2"))
-		return why(w, "tokenizer.ggml.model: \"%.*s\" is not supported (\"llama\", \"gpt2\", \"gemma4\" and "
-			"\"rwkv\" are)", GGUF_SHOWN(model));
-	v->rules = v->spm ? (struct vocab_rules){ 1, 2, 1, 0, 1 } : (struct vocab_rules){ 11, 11, 0, 0, 0 };
-	if (v->rwkv)
-		v->rules.bos = v->rules.eos = -1;
+const char *vocab_each(size_t i)
+{
+	return i < sizeof kinds / sizeof *kinds ? kinds[i]->model : NULL;
+}
+
+static int read_pretok(struct vocab *v, struct why *w)
+{
+	struct gguf_string pre = { "", 0 };
+
 	if (gguf_text(v->g, "tokenizer.ggml.pre", &pre, w) < 0)
 		return -1;
-	if (v->spm || v->rwkv)
+	if (!(v->kind->flags & KIND_PRETOK))
 		return 0;
-	if (gemma4)
-		pre = (struct gguf_string){ "gemma4", 6 };
+	if (v->kind->pre)
+		pre = (struct gguf_string){ v->kind->pre, strlen(v->kind->pre) };
 	else if (!pre.n)
 		pre = (struct gguf_string){ "default", 7 };
 	v->pretok = pretok_find(pre.s, pre.n);
 	if (!v->pretok)
 		return why(w, "tokenizer.ggml.pre: \"%.*s\" is not a supported pre-tokenizer (fwd --list names those "
 			"that are)", GGUF_SHOWN(pre));
-	v->plain = !!(v->pretok->flags & PRETOK_PLAIN);
 	v->rules.add_bos = !!(v->pretok->flags & PRETOK_ADD_BOS);
 	if (v->pretok->flags & PRETOK_MASK)
 		v->mask = "<mask>";
 	if (v->pretok->flags & PRETOK_NO_BOS)
 		v->rules.bos = -1;
+	return 0;
+}
+
+static int read_kind(struct vocab *v, struct why *w)
+{
+	struct gguf_string model;
+	int found = gguf_text(v->g, "tokenizer.ggml.model", &model, w);
+
+	if (found <= 0)
+		return found < 0 ? -1 : why(w, "tokenizer.ggml.model: missing: no vocabulary");
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (gguf_is(model, kinds[i]->model))
+			v->kind = kinds[i];
+	if (!v->kind)
+		return why(w, "tokenizer.ggml.model: \"%.*s\" is not supported (fwd --list names those that are)",
+			GGUF_SHOWN(model));
+	v->rules = v->kind->rules;
+	if (read_pretok(v, w))
+		return -1;
+	v->plain = v->kind->flags & KIND_PLAIN || (v->pretok && v->pretok->flags & PRETOK_PLAIN);
+	v->bytes = v->plain || v->kind->flags & KIND_BYTES || (v->pretok && v->pretok->flags & PRETOK_BYTES);
 	return 0;
 }
 
@@ -76,8 +92,7 @@ static int read_tokens(struct vocab *v, struct why *w)
 	return 0;
 }
 
-/* A default outside the vocabulary is dropped. */
-static int read_id(const struct vocab *v, const char *key, int32_t *id, struct why *w)
+int vocab_read_id(const struct vocab *v, const char *key, int32_t *id, struct why *w)
 {
 	int64_t given = *id < (int32_t)v->tokens.n ? *id : -1;
 
@@ -89,18 +104,21 @@ static int read_id(const struct vocab *v, const char *key, int32_t *id, struct w
 
 static int read_rules(struct vocab *v, struct why *w)
 {
-	if (read_id(v, "tokenizer.ggml.bos_token_id", &v->rules.bos, w) ||
-	    read_id(v, "tokenizer.ggml.eos_token_id", &v->rules.eos, w))
+	if (vocab_read_id(v, "tokenizer.ggml.bos_token_id", &v->rules.bos, w) ||
+	    vocab_read_id(v, "tokenizer.ggml.eos_token_id", &v->rules.eos, w))
 		return -1;
 	if (gguf_bool(v->g, "tokenizer.ggml.add_bos_token", &v->rules.add_bos, w) < 0 ||
 	    gguf_bool(v->g, "tokenizer.ggml.add_eos_token", &v->rules.add_eos, w) < 0 ||
 	    gguf_bool(v->g, "tokenizer.ggml.add_space_prefix", &v->rules.space_prefix, w) < 0)
 		return -1;
-	v->rules.space_prefix &= v->spm;
-	v->rules.add_bos &= !v->rwkv;
-	v->rules.add_eos &= !v->rwkv;
+	if (v->pretok)
+		v->rules.space_prefix = 0;
+	if (v->kind->flags & KIND_NO_ENDS)
+		v->rules.add_bos = v->rules.add_eos = 0;
 	if (v->pretok && v->pretok->flags & PRETOK_MUST_BOS)
 		v->rules.add_bos = 1;
+	if (v->kind->read && v->kind->read(v, w))
+		return -1;
 	if (v->rules.add_bos && v->rules.bos < 0)
 		return why(w, "tokenizer.ggml.add_bos_token: set, but there is no BOS token");
 	if (v->rules.add_eos && v->rules.eos < 0)
@@ -197,8 +215,10 @@ static int read_merges(struct vocab *v, struct why *w)
 	int found = gguf_array(v->g, "tokenizer.ggml.merges", GGUF_STRING, &v->merges, w);
 	const unsigned char *at;
 
-	if (found < 0 || v->spm || v->rwkv)
+	if (found < 0 || !v->pretok)
 		return found < 0 ? -1 : 0;
+	if (!found && v->pretok->flags & PRETOK_MAY_NOT_MERGE)
+		return 0;
 	if (!found)
 		return why(w, "tokenizer.ggml.merges: missing");
 	at = v->merges->data;

@@ -2,14 +2,14 @@
  * The file spells bytes as \n, \t, \r and \x41, and a backslash before any other character stands for that. */
 #include "priv.h"
 
-#include <stdlib.h>
+#include "lib/base/grow.h"
 
 static unsigned digit(char c)
 {
 	return (unsigned)(c >= 'a' ? c - 'a' + 10 : c - '0');
 }
 
-size_t rwkv_piece(struct gguf_string s, char *out)
+static size_t piece(struct gguf_string s, char *out)
 {
 	size_t n = 0;
 
@@ -32,43 +32,43 @@ size_t rwkv_piece(struct gguf_string s, char *out)
 	return n;
 }
 
-int rwkv_open(struct vocab *v, struct why *w)
+static int index_tokens(struct vocab *v, const unsigned char *only, struct why *w)
 {
 	struct encoder *e = v->encoder;
-	struct special_set *set = &e->rwkv;
-	size_t room = (size_t)(v->tokens.array->end - v->tokens.array->data);
-	char *at = e->text = malloc(room + 1);
 
-	set->token = malloc(v->tokens.n * sizeof *set->token);
-	if (!at || !set->token)
+	if (grow_scratch(&e->text, &e->text_room, v->tokens.longest + 1))
 		return why(w, "out of memory");
+	if (prefixes_start(&e->prefixes, only, w))
+		return -1;
 	for (uint32_t i = 0; i < v->tokens.n; i++) {
 		struct gguf_string s = vocab_token(v, (int32_t)i);
-		size_t n = s.n <= room ? rwkv_piece(s, at) : 0; /* more only if the file changes */
+		/* longer only if the file changes */
+		size_t n = s.n <= v->tokens.longest ? piece(s, e->text) : 0;
 
-		if (n)
-			set->token[set->n++] = (struct special){ .id = (int32_t)i, .text = { at, n } };
-		at += n;
-		room -= n;
+		if (prefixes_add(&e->prefixes, e->text, n, (int32_t)i, w))
+			return -1;
 	}
-	special_index(set);
 	return 0;
 }
 
-int rwkv_encode(struct vocab *v, const char *text, size_t n, struct ids *out, struct why *w)
+static int encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *out, struct why *w)
 {
-	const struct special_set *set = &v->encoder->rwkv;
+	size_t length = 0;
+	int32_t id;
 
-	while (n) {
-		uint32_t longest = special_longest(set, text, n);
-
-		if (longest == SPECIAL_NONE)
+	(void)flags;
+	for (; n; text += length, n -= length) {
+		id = prefixes_longest(&v->encoder->prefixes, text, n, &length);
+		if (id < 0)
 			return why(w, "tokenizer.ggml.tokens: no token for byte 0x%02x of the text",
 				(unsigned char)*text);
-		if (ids_add(out, set->token[longest].id))
+		if (ids_add(out, id))
 			return why(w, "out of memory");
-		text += set->token[longest].text.n;
-		n -= set->token[longest].text.n;
 	}
 	return 0;
 }
+
+const struct kind rwkv_kind = {
+	.model = "rwkv", .flags = KIND_NO_ENDS, .rules = { .bos = -1, .eos = -1, .unknown = -1 },
+	.index = index_tokens, .encode = encode, .piece = piece
+};

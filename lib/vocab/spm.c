@@ -12,8 +12,8 @@
 
 static const char space[] = "\xe2\x96\x81";     /* U+2581, in the place of a space */
 
-/* The cost rises as the score falls; NaN costs most. */
-int spm_join(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair)
+/* For merge_rules. The cost rises as the score falls; NaN costs most. */
+static int join(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair)
 {
 	const struct vocab *v = context;
 	uint32_t bits;
@@ -100,15 +100,21 @@ int spm_encode(struct vocab *v, const char *text, size_t n, int prefix, int raw,
 	return words_encode(v, s + start, escaped - start, out, w);
 }
 
-void spm_mark(const char *text, size_t n, unsigned char bytes[256])
+static int encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *out, struct why *w)
 {
-	for (size_t i = 0; i < 3; i++)
-		bytes[(unsigned char)space[i]] = 1;
-	for (size_t i = 0; i < n; i++)
-		bytes[(unsigned char)text[i]] = 1;
+	return spm_encode(v, text, n, v->rules.space_prefix && !(flags & VOCAB_CONTINUE), flags & VOCAB_RAW, out, w);
 }
 
-void spm_open(struct vocab *v)
+void spm_mark(struct vocab *v, const char *text, size_t n, unsigned char bytes[256])
+{
+	(void)v;
+	(void)text;
+	(void)n;
+	for (size_t i = 0; i < 3; i++)
+		bytes[(unsigned char)space[i]] = 1;
+}
+
+void spm_find_bytes(struct vocab *v)
 {
 	int32_t single[256];
 
@@ -126,6 +132,12 @@ void spm_open(struct vocab *v)
 	for (int b = 0; b < 256; b++)
 		if (v->encoder->byte_id[b] < 0)
 			v->encoder->byte_id[b] = single[b];
+}
+
+static int open_spm(struct vocab *v, struct why *w)
+{
+	spm_find_bytes(v);
+	return words_open(v, join, w);
 }
 
 static int hex(char c)
@@ -154,3 +166,9 @@ size_t spm_piece(struct gguf_string s, char *out)
 	}
 	return n;
 }
+
+const struct kind spm_kind = {
+	.model = "llama", .flags = KIND_PLAIN,
+	.rules = { .bos = 1, .eos = 2, .add_bos = 1, .space_prefix = 1, .unknown = -1 },
+	.open = open_spm, .mark = spm_mark, .index = words_index, .encode = encode
+};

@@ -1,10 +1,11 @@
 # Writes unicode_table.c from UnicodeData.txt. `make unicode` runs it; it is not part of the build. Each line of the input
 # describes a code point in fields separated by semicolons: the code in hexadecimal, the name, the general category, and
-# more. Two lines whose names end in "First>" and "Last>" describe a range. Classes are those of enum unicode_class.
+# more; the sixth is the decomposition and the fourteenth the small letter. Two lines whose names end in "First>" and
+# "Last>" describe a range. Classes are those of enum unicode_class.
 BEGIN {
 	FS = ";"
-	LO = 5; SYMBOL = 9; BLANK = 10; NEWLINE = 11; SPACE = 12
-	CODES = 1114112; BLOCK = 128; PER_LINE = 26
+	LO = 5; SYMBOL = 9; BLANK = 10; NEWLINE = 11; SPACE = 12; CONTROL = 13
+	CODES = 1114112; BLOCK = 128; PER_LINE = 26; RUNS_PER_LINE = 4
 }
 
 function hex(s,   i, n) {
@@ -18,7 +19,7 @@ function from_category(category,   i) {
 		return (i + 1) / 2
 	if (i = index("MNPS", substr(category, 1, 1)))
 		return i + 5
-	return category ~ /^Z/ ? SPACE : 0
+	return category ~ /^Z/ ? SPACE : CONTROL
 }
 
 function set(first, last, class) {
@@ -33,11 +34,60 @@ function print_rows(list, n,   number, i) {
 		printf "%s%d,%s", i % PER_LINE == 1 ? "\t" : "", number[i], i % PER_LINE && i < n ? "" : "\n"
 }
 
+# Adds code, which is mapped to `to`, to the last run of the list or starts another. moves: a run's values rise with its
+# codes.
+function add_run(code, to, moves,   step) {
+	step = code - last_code
+	if (runs && to == start_to + moves * (code - start) && (step == every || (last_code == start && step <= 1 + moves)))
+		every = step
+	else {
+		end_run()
+		start = code
+		start_to = to
+		every = 1
+		runs++
+	}
+	last_code = code
+}
+
+function end_run() {
+	if (runs)
+		printf "%s{%d,%d,%d,%d},%s", runs % RUNS_PER_LINE == 1 ? "\t" : "", start, last_code, start_to, every,
+			runs % RUNS_PER_LINE ? "" : "\n"
+}
+
+function print_runs(name, map, moves,   c) {
+	runs = 0
+	print "\nconst struct unicode_run unicode_" name "s[] = {"
+	for (c = 0; c < CODES; c++)
+		if (c in map)
+			add_run(c, map[c], moves)
+	end_run()
+	print (runs % RUNS_PER_LINE ? "\n" : "") "};\nconst size_t unicode_n_" name "s = " runs ";"
+}
+
+# The first character of the full canonical decomposition. Syllables of Hangul are decomposed by a formula.
+function find_bases(   c, base) {
+	for (c in first_part) {
+		for (base = first_part[c]; base in first_part;)
+			base = first_part[base]
+		base_of[c] = base
+	}
+	for (c = 44032; c <= 55203; c++)
+		base_of[c] = 4352 + int((c - 44032) / 588)
+}
+
 {
 	code = hex($1)
 	if ($2 !~ /Last>$/)
 		first = code
 	set(first, code, from_category($3))
+	if ($6 != "" && $6 !~ /^</) {
+		split($6, part, " ")
+		first_part[code] = hex(part[1])
+	}
+	if ($14 != "")
+		small_of[code] = hex($14)
 }
 
 END {
@@ -70,4 +120,7 @@ END {
 		print "\t},"
 	}
 	print "};"
+	print_runs("small", small_of, 1)
+	find_bases()
+	print_runs("base", base_of, 0)
 }

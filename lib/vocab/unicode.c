@@ -1,4 +1,4 @@
-/* unicode: decoding arbitrary bytes. */
+/* unicode: decoding arbitrary bytes; mappings of code points. */
 #include "unicode.h"
 
 #include <string.h>
@@ -30,12 +30,22 @@ uint32_t unicode_decode(const unsigned char *p, const unsigned char *end, size_t
 	return c < UNICODE_END ? c : UNICODE_BAD;
 }
 
+size_t unicode_shortest(const unsigned char *p, const unsigned char *end, int above, char out[4], size_t *n)
+{
+	uint32_t c = unicode_next(p, end, n);
+
+	if (c != UNICODE_BAD || *n < 4 || !above)
+		return utf8_put(out, (int32_t)c);
+	memcpy(out, p, *n);
+	return *n;
+}
+
 static size_t shortest(uint32_t c)
 {
 	return c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
 }
 
-size_t unicode_good(const char *s, size_t n)
+size_t unicode_good(const char *s, size_t n, int above)
 {
 	const unsigned char *start = (const unsigned char *)s, *p = start, *end = start + n;
 	uint64_t eight;
@@ -50,19 +60,52 @@ size_t unicode_good(const char *s, size_t n)
 			continue;
 		}
 		c = unicode_decode(p, end, &length);
-		if (shortest(c) != length || (c == UNICODE_BAD && *p != 0xef))
+		if (c == UNICODE_BAD ? *p != 0xef && !(above && length == 4) : shortest(c) != length)
 			break;
 		p += length;
 	}
 	return (size_t)(p - start);
 }
 
-size_t unicode_repair(const char *s, size_t n, char *out)
+size_t unicode_repair(const char *s, size_t n, int above, char *out)
 {
 	const unsigned char *p = (const unsigned char *)s, *end = p + n;
 	size_t at = 0, length;
 
 	for (; p < end; p += length)
-		at += utf8_put(out + at, (int32_t)unicode_next(p, end, &length));
+		at += unicode_shortest(p, end, above, out + at, &length);
 	return at;
+}
+
+/* The run that maps c, or NULL. */
+static const struct unicode_run *find_run(const struct unicode_run *runs, size_t n, uint32_t c)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (runs[middle].last < c)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < n && runs[low].first <= c && (c - runs[low].first) % runs[low].every == 0 ? &runs[low] : NULL;
+}
+
+uint32_t unicode_small(uint32_t c)
+{
+	const struct unicode_run *run;
+
+	if (c < 0x80)
+		return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+	run = find_run(unicode_smalls, unicode_n_smalls, c);
+	return run ? run->to + (c - run->first) : c;
+}
+
+uint32_t unicode_base(uint32_t c)
+{
+	const struct unicode_run *run = c < 0x80 ? NULL : find_run(unicode_bases, unicode_n_bases, c);
+
+	return run ? run->to : c;
 }

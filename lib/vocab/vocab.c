@@ -1,4 +1,4 @@
-/* vocab: the parts of encoding and decoding that both kinds of vocabulary share. */
+/* vocab: the parts of encoding and decoding that all kinds of vocabulary share. */
 #include "priv.h"
 
 #include <stdlib.h>
@@ -33,14 +33,11 @@ static int open_specials(const struct vocab *v, struct special_set *all, struct 
 
 static int open_encoder(struct vocab *v, struct why *w)
 {
-	const struct merge_rules rules = { v, &v->tokens, v->spm ? spm_join : bpe_join, words_add_symbol };
 	struct encoder *e = v->encoder = calloc(1, sizeof *v->encoder);
 
-	if (!e || !(e->merge = merge_open(rules)) || !(e->words = words_open()) || open_specials(v, &e->all, &e->user))
+	if (!e || open_specials(v, &e->all, &e->user))
 		return why(w, "out of memory");
-	if (v->plain)
-		spm_open(v);
-	return v->rwkv ? rwkv_open(v, w) : 0;
+	return v->kind->open ? v->kind->open(v, w) : 0;
 }
 
 struct vocab *vocab_open(const struct gguf *g, int need, struct why *w)
@@ -69,12 +66,14 @@ static void close_encoder(struct encoder *e)
 	names_close(&e->merges);
 	free(e->words);
 	free(e->user.token);
-	free(e->rwkv.token);
+	prefixes_free(&e->prefixes);
 	free(e->all.token);
 	free(e->line);
 	free(e->text);
 	free(e->repaired);
+	free(e->segment);
 	free(e->word);
+	free(e->lattice);
 	free(e);
 }
 
@@ -120,12 +119,20 @@ static int encode_raw(struct vocab *v, const char *text, size_t n, int32_t after
 			text++;
 	if (!n)
 		return 0;
-	if (v->spm)
-		return spm_encode(v, text, n, v->rules.space_prefix && !(after < 0 && flags & VOCAB_CONTINUE),
-			flags & VOCAB_RAW, out, w);
-	if (v->rwkv)
-		return rwkv_encode(v, text, n, out, w);
-	return bpe_encode(v, text, n, flags & VOCAB_RAW, out, w);
+	return v->kind->encode(v, text, n, after < 0 ? flags : flags & ~VOCAB_CONTINUE, out, w);
+}
+
+int vocab_index_prefixes(struct vocab *v, const unsigned char *only, struct why *w)
+{
+	if (prefixes_start(&v->encoder->prefixes, only, w))
+		return -1;
+	for (uint32_t i = 0; i < v->tokens.n; i++) {
+		struct gguf_string s = vocab_token(v, (int32_t)i);
+
+		if (v->kind->types & 1u << v->type[i] && prefixes_add(&v->encoder->prefixes, s.s, s.n, (int32_t)i, w))
+			return -1;
+	}
+	return 0;
 }
 
 /* Indexes the tokens that the encoding of text[n] can contain: only these for a short text, because indexing a large
@@ -135,12 +142,15 @@ static int cover(struct vocab *v, const char *text, size_t n, struct why *w)
 	enum { SHORT = 512 };
 	struct encoder *e = v->encoder;
 	unsigned char bytes[256] = { 0 };
-	int first = !v->tokens.slots, covered = !first;
+	int first = !e->indexed, covered = !first;
 
-	if (v->rwkv || (covered && e->covers_all))
+	if (covered && e->covers_all)
 		return 0;
 	if (n <= SHORT) {
-		(v->spm ? spm_mark : v->plain ? bpe_mark_plain : bpe_mark)(text, n, bytes);
+		for (size_t i = 0; i < n; i++)
+			bytes[(unsigned char)text[i]] = 1;
+		if (v->kind->mark)
+			v->kind->mark(v, text, n, bytes);
 		for (int b = 0; b < 256; b++)
 			covered &= bytes[b] <= e->covers[b];
 		if (covered)
@@ -148,9 +158,8 @@ static int cover(struct vocab *v, const char *text, size_t n, struct why *w)
 	}
 	e->covers_all = n > SHORT || !first;
 	memcpy(e->covers, bytes, sizeof bytes);
-	free(e->merges.slots);          /* indexed again when needed */
-	e->merges.slots = NULL;
-	return names_index(&v->tokens, NAMES_LAST, e->covers_all ? NULL : e->covers, w);
+	e->indexed = !v->kind->index(v, e->covers_all ? NULL : e->covers, w);
+	return e->indexed ? 0 : -1;
 }
 
 /* The length of text[n] before this special token: without its last white space where the token takes that. */
@@ -195,6 +204,19 @@ int vocab_encode(struct vocab *v, const char *text, size_t n, int flags, struct 
 
 /* ---- ids to bytes ---- */
 
+/* The bytes that a normal token stands for. */
+static size_t spell(const struct vocab *v, struct gguf_string s, char *out)
+{
+	if (v->kind->piece)
+		return v->kind->piece(s, out);
+	if (v->plain)
+		return spm_piece(s, out);
+	if (!v->bytes)
+		return bpe_piece(s, out);
+	memcpy(out, s.s, s.n);
+	return s.n;
+}
+
 const char *vocab_piece(const struct vocab *v, int32_t id, int special, size_t *n)
 {
 	struct gguf_string s;
@@ -213,15 +235,15 @@ const char *vocab_piece(const struct vocab *v, int32_t id, int special, size_t *
 		return s.s;
 	case VOCAB_NORMAL:
 		out = v->pieces + v->tokens.at[id];
-		*n = (v->plain ? spm_piece : v->rwkv ? rwkv_piece : bpe_piece)(s, out);
+		*n = spell(v, s, out);
 		return out;
 	case VOCAB_BYTE:
 		out = v->pieces + v->tokens.at[id];
 		*out = (char)spm_byte(s);
-		*n = v->plain && spm_byte(s) >= 0;
+		*n = v->bytes && spm_byte(s) >= 0;
 		return out;
 	default:
-		*n = 0;
+		*n = v->kind->flags & KIND_PRINTS ? s.n : 0;
 		return s.s;
 	}
 }

@@ -1,6 +1,9 @@
-/* vocab: text to ids and ids to bytes, by a GGUF file's tokenizer.* metadata: SPM (scores, byte fallback, space prefix),
- * byte-level BPE with the pre-tokenizers of pretok.h, Gemma 4's BPE, whose tokens are spelled as in SPM, and RWKV's
- * longest tokens. A vocabulary may be used by one thread at a time. */
+/* vocab: text to ids and ids to bytes, by a GGUF file's tokenizer.* metadata. tokenizer.ggml.model names the kind of
+ * vocabulary: SPM ("llama": scores, byte fallback, space prefix); byte-level BPE with the pre-tokenizers of pretok.h
+ * ("gpt2"); Gemma 4's BPE ("gemma4"), whose tokens are spelled as in SPM; RWKV's longest tokens ("rwkv"); UGM ("t5":
+ * unigrams, the sequence with the highest sum of scores); WPM ("bert": WordPiece); PLaMo 2's unigrams ("plamo2"); BPE
+ * of words without their white space ("whitespace"); BPE and sequences of DNA ("hybriddna"). A vocabulary may be used
+ * by one thread at a time. */
 #ifndef VOCAB_H
 #define VOCAB_H
 
@@ -19,6 +22,9 @@ enum {                          /* what a caller of vocab_open() needs */
 	VOCAB_ENCODE = 1        /* vocab_encode() too: builds the look-up tables */
 };
 
+/* The i-th kind of vocabulary, as tokenizer.ggml.model names it, or NULL past the last. */
+const char *vocab_each(size_t i);
+
 /* Whether the file has a kind of vocabulary that vocab_open() supports. */
 int vocab_supported(const struct gguf *g);
 
@@ -32,14 +38,14 @@ void vocab_close(struct vocab *v);
 enum {                          /* flags of vocab_encode() */
 	VOCAB_SPECIAL = 1,      /* find control tokens in the text; user-defined ones are always found */
 	VOCAB_RAW = 2,          /* keep bytes that are not UTF-8 (see below) */
-	VOCAB_CONTINUE = 4      /* the text continues other text: SPM puts no space before it */
+	VOCAB_CONTINUE = 4      /* the text continues other text: SPM and UGM put no space before it */
 };
 
 /* Appends the ids of text[0..n), any bytes, as llama.cpp encodes them; adds no BOS or EOS. Time is near linear in n.
- * -1: out of memory, or an SPM vocabulary without byte tokens, or RWKV's, has no token for some byte (byte-level BPE
- * drops such a byte). Bytes that are not UTF-8: byte-level BPE replaces each by U+FFFD, or keeps it with VOCAB_RAW. SPM keeps them,
- * but what looks like the first byte of a character takes the following bytes along; a space among them comes back as
- * U+2581, with VOCAB_RAW as a space. */
+ * -1: out of memory, or no token for some byte: SPM without byte tokens, RWKV; UGM and WPM without an unknown token
+ * (BPE drops such a byte). Bytes that are not UTF-8: BPE and PLaMo 2 replace each by U+FFFD, or keep it with VOCAB_RAW;
+ * UGM replaces it, WPM drops it. SPM keeps them, but what looks like the first byte of a character takes the following
+ * bytes along; a space among them comes back as U+2581, with VOCAB_RAW as a space. */
 int vocab_encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *out, struct why *w);
 
 /* The bytes of an id, borrowed until vocab_close(); *n is their number. Control and unknown tokens are empty unless
@@ -48,9 +54,10 @@ const char *vocab_piece(const struct vocab *v, int32_t id, int special, size_t *
 
 struct vocab_rules {
 	int32_t bos, eos;       /* or -1 */
+	int32_t unknown;        /* UGM and WPM: stands for text that has no token; or -1 */
 	int add_bos, add_eos;   /* whether the model asks for BOS before a text and for EOS after it */
-	/* SPM: vocab_encode() puts a space before text at the start and after each special token, which decoding has
-	 * to remove */
+	/* SPM, UGM, WPM: vocab_encode() puts a space before text at the start and after each special token, which
+	 * decoding has to remove */
 	int space_prefix;
 };
 

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/grow.h"
+#include "unicode.h"
+
 enum { WORD_BYTES = 30, WORD_IDS = 8, WORDS = 1 << 13 };
 
 struct word {
@@ -13,9 +16,37 @@ struct word {
 	int32_t id[WORD_IDS];
 };
 
-struct word *words_open(void)
+int words_open(struct vocab *v, int (*join)(void *, const char *, size_t, size_t, struct merge_pair *), struct why *w)
 {
-	return calloc(WORDS, sizeof(struct word));
+	const struct merge_rules rules = { v, &v->tokens, join, words_add_symbol };
+	struct encoder *e = v->encoder;
+
+	e->words = calloc(WORDS, sizeof *e->words);
+	e->merge = merge_open(rules);
+	return e->words && e->merge ? 0 : why(w, "out of memory");
+}
+
+int words_index(struct vocab *v, const unsigned char *only, struct why *w)
+{
+	struct names *merges = &v->encoder->merges;
+
+	free(merges->slots);            /* indexed again when needed */
+	merges->slots = NULL;
+	return names_index(&v->tokens, NAMES_LAST, only, w);
+}
+
+int words_repair(struct vocab *v, const char **text, size_t *n, struct why *w)
+{
+	int above = v->kind->flags & KIND_ABOVE;
+	struct encoder *e = v->encoder;
+
+	if (unicode_good(*text, *n, above) == *n)
+		return 0;
+	if (*n > SIZE_MAX / 3 || grow_scratch(&e->repaired, &e->repaired_room, 3 * *n))
+		return why(w, "out of memory");
+	*n = unicode_repair(*text, *n, above, e->repaired);
+	*text = e->repaired;
+	return 0;
 }
 
 int words_add_symbol(void *context, int32_t id, const char *s, size_t n, struct ids *out, struct why *w)
@@ -25,14 +56,21 @@ int words_add_symbol(void *context, int32_t id, const char *s, size_t n, struct 
 	if (id >= 0)
 		return ids_add(out, id) ? why(w, "out of memory") : 0;
 	for (size_t i = 0; i < n; i++) {
-		id = v->plain ? v->encoder->byte_id[(unsigned char)s[i]] : names_find(&v->tokens, s + i, 1);
-		if (id < 0 && v->spm)
+		id = v->bytes ? v->encoder->byte_id[(unsigned char)s[i]] : names_find(&v->tokens, s + i, 1);
+		if (id < 0 && !v->pretok)
 			return why(w, "tokenizer.ggml.tokens: no token for byte 0x%02x of the text, and no byte tokens",
 				(unsigned char)s[i]);
 		if (id >= 0 && ids_add(out, id))
 			return why(w, "out of memory");
 	}
 	return 0;
+}
+
+int words_add_unknown(const struct vocab *v, struct ids *out, struct why *w)
+{
+	if (v->rules.unknown < 0)
+		return why(w, "tokenizer.ggml.unknown_token_id: missing, and the text has a character without a token");
+	return ids_add(out, v->rules.unknown) ? why(w, "out of memory") : 0;
 }
 
 int words_encode(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w)
@@ -46,7 +84,7 @@ int words_encode(struct vocab *v, const char *s, size_t n, struct ids *out, stru
 				return why(w, "out of memory");
 		return 0;
 	}
-	if (n && (v->spm ? merge_text(v->encoder->merge, s, n, out, w) : bpe_word(v, s, n, out, w)))
+	if (n && (v->pretok ? bpe_word(v, s, n, out, w) : merge_text(v->encoder->merge, s, n, out, w)))
 		return -1;
 	n_ids = out->n - start;
 	if (word && n_ids <= WORD_IDS) {

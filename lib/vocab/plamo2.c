@@ -1,0 +1,106 @@
+/* plamo2: PLaMo 2's unigrams. The text is divided into tokens of the least cost, which is minus the sum of their
+ * scores; a character that is no token is spelled with byte tokens, at a high cost. Costs are whole numbers. The search
+ * begins at the end of the text, and of equal ways the one with the longest first token is taken. */
+#include "priv.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/grow.h"
+#include "lib/base/le.h"
+#include "unicode.h"
+
+static const int64_t unknown_cost = 10000000, far = INT64_MAX;
+
+/* `far`: the token is not used. */
+static int64_t cost(const struct vocab *v, int32_t id)
+{
+	double score = v->scores ? le_float(v->scores + 4 * (size_t)id) * 1e4 : 0;
+
+	return score > -2e7 && score < INT32_MAX ? -(int64_t)round(score) : far;
+}
+
+/* The start of the character that ends before text[n]. */
+static size_t character_before(const char *text, size_t n)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t from = n - 1, length;
+
+	while (from && n - from < 4 && (s[from] & 0xc0) == 0x80)
+		from--;
+	unicode_next(s + from, s + n, &length);
+	return from + length == n ? from : n - 1;
+}
+
+/* Finds the best way from each character of text[n] to the end. */
+static void search(const struct vocab *v, const char *text, size_t n)
+{
+	const struct prefixes *p = &v->encoder->prefixes;
+	struct lattice *way = v->encoder->lattice;
+
+	for (size_t i = 0; i < n; i++)
+		way[i].best.cost = far;         /* stays so inside of characters */
+	way[n].best.cost = 0;
+	for (size_t to = n, from; to; to = from) {
+		uint32_t node = 0;
+		struct lattice best;
+
+		from = character_before(text, to);
+		best = (struct lattice){ { .cost = way[to].best.cost + unknown_cost }, (uint32_t)(to - from), -1 };
+		for (size_t i = from; i < n && (node = prefixes_step(p, node, (unsigned char)text[i])); i++) {
+			int32_t id = p->token[node];
+			int64_t more = id >= 0 ? cost(v, id) : far;
+
+			if (more != far && way[i + 1].best.cost != far && way[i + 1].best.cost + more <= best.best.cost)
+				best = (struct lattice){ { .cost = way[i + 1].best.cost + more },
+					(uint32_t)(i + 1 - from), id };
+		}
+		way[from] = best;
+	}
+}
+
+static int encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *out, struct why *w)
+{
+	struct encoder *e = v->encoder;
+
+	if (!(flags & VOCAB_RAW)) {
+		if (words_repair(v, &text, &n, w))
+			return -1;
+		if (n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) {       /* a byte order mark */
+			text += 3;
+			n -= 3;
+		}
+	}
+	if (n >= UINT32_MAX)
+		return why(w, "%zu bytes of text (at most %lu are supported)", n, (unsigned long)UINT32_MAX - 1);
+	if (grow_scratch(&e->lattice, &e->lattice_room, (n + 1) * sizeof *e->lattice))
+		return why(w, "out of memory");
+	search(v, text, n);
+	for (size_t i = 0; i < n; i += e->lattice[i].n)
+		if (words_add_symbol(v, e->lattice[i].id, text + i, e->lattice[i].n, out, w))
+			return -1;
+	return 0;
+}
+
+static void mark(struct vocab *v, const char *text, size_t n, unsigned char bytes[256])
+{
+	struct why ignored;
+
+	if (words_repair(v, &text, &n, &ignored) == 0)
+		for (size_t i = 0; i < n; i++)
+			bytes[(unsigned char)text[i]] = 1;
+}
+
+static int open_plamo2(struct vocab *v, struct why *w)
+{
+	(void)w;
+	spm_find_bytes(v);
+	return 0;
+}
+
+const struct kind plamo2_kind = {
+	.model = "plamo2", .flags = KIND_BYTES | KIND_NO_ENDS | KIND_REPAIRS | KIND_ABOVE | KIND_PRINTS,
+	.rules = { .bos = 1, .eos = 2, .unknown = -1 },
+	.open = open_plamo2, .mark = mark, .index = vocab_index_prefixes, .types = ~(1u << VOCAB_BYTE),
+	.encode = encode
+};

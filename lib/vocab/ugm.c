@@ -1,0 +1,260 @@
+/* ugm: SentencePiece's unigrams, T5's kind of vocabulary. The text is normalized: a map in the file replaces sequences
+ * of characters, and spaces become U+2581. Of all ways to divide the result into tokens, the one whose scores have the
+ * highest sum is taken. A character that is no token can be unknown, at a low score; a run of them is one unknown
+ * token. */
+#include "priv.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "lib/base/grow.h"
+#include "lib/base/le.h"
+#include "lib/base/size.h"
+#include "unicode.h"
+
+/* Longer sequences and replacements do not occur but in damaged maps. They are ignored, and so is all in the map that
+ * points outside it. */
+enum { SEQUENCE_LONGEST = 256, REPLACEMENT_LONGEST = 256 };
+
+/* ---- the map: Darts' double array, of 32-bit nodes ---- */
+
+/* A node's children are at its base, each exclusive-or its byte. */
+static uint32_t base(uint32_t node)
+{
+	return node >> 10 << ((node & 1u << 9) >> 6);
+}
+
+/* The node's byte; more than a byte where it holds a value. */
+static uint32_t label(uint32_t node)
+{
+	return node & (1u << 31 | 0xff);
+}
+
+static int has_value(uint32_t node)
+{
+	return node >> 8 & 1;
+}
+
+/* 0 past the end, which is no child of anything. */
+static uint32_t node_at(const struct charsmap *map, uint32_t i)
+{
+	return i < map->n_nodes ? le32(map->nodes + 4 * (size_t)i) : 0;
+}
+
+/* The longest sequence in the map that text[n] begins with: returns its length, 0 for none, and its replacement. */
+static size_t replace(const struct charsmap *map, const char *text, size_t n, const char **unit, size_t *n_unit)
+{
+	uint32_t i = base(node_at(map, 0)), node, at;
+	size_t longest = 0, room;
+	const char *end;
+
+	n = map->n_nodes ? size_min(n, SEQUENCE_LONGEST) : 0;
+	for (size_t k = 0; k < n && text[k]; k++) {
+		i ^= (unsigned char)text[k];
+		node = node_at(map, i);
+		if (label(node) != (unsigned char)text[k])
+			break;
+		i ^= base(node);
+		at = node_at(map, i) & 0x7fffffff;
+		if (!has_value(node) || at >= map->n_texts)
+			continue;
+		room = size_min(map->n_texts - at, REPLACEMENT_LONGEST + 1);
+		end = memchr(map->texts + at, 0, room);
+		if (!end)
+			continue;
+		*unit = map->texts + at;
+		*n_unit = (size_t)(end - *unit);
+		longest = k + 1;
+	}
+	return longest;
+}
+
+/* A struct kind's unit(). Each byte that is not UTF-8 becomes U+FFFD. */
+static size_t read_unit(const struct vocab *v, const char *text, const char *end, char own[4], const char **unit,
+	size_t *n)
+{
+	size_t length = replace(&v->charsmap, text, (size_t)(end - text), unit, n);
+	int bad;
+
+	(void)own;
+	if (length)
+		return length;
+	unicode_next((const unsigned char *)text, (const unsigned char *)end, &length);
+	bad = length == 1 && *text & 0x80;
+	*unit = bad ? "\xef\xbf\xbd" : text;
+	*n = bad ? 3 : length;
+	return length;
+}
+
+/* Writes text[n], normalized, to e->text. continues: it continues other text. */
+static int normalize(const struct vocab *v, const char *text, size_t n, int continues, size_t *written, struct why *w)
+{
+	static const char space[] = "\xe2\x96\x81";
+	struct encoder *e = v->encoder;
+	const char *end = text + n, *unit = NULL;
+	int in_word = continues, prefixed = continues || !v->add_space;
+	size_t at = 0, n_unit = 0;
+	char own[4];
+
+	while (text < end) {
+		text += read_unit(v, text, end, own, &unit, &n_unit);
+		while (e->text_room - at < 4 * n_unit)
+			if (grow(&e->text, &e->text_room, 1, 4096))
+				return why(w, "out of memory");
+		for (size_t i = 0; i < n_unit; i++) {
+			int dark = unit[i] != ' ';
+
+			if (dark && !in_word ? !prefixed || v->merge_spaces : !dark && !v->merge_spaces) {
+				memcpy(e->text + at, space, 3);
+				at += 3;
+				prefixed |= dark;
+			}
+			if (dark)
+				e->text[at++] = unit[i];
+			in_word = dark;
+		}
+	}
+	*written = at;
+	return 0;
+}
+
+static void mark(struct vocab *v, const char *text, size_t n, unsigned char bytes[256])
+{
+	size_t written = 0;
+	struct why ignored;
+
+	if (normalize(v, text, n, 0, &written, &ignored) == 0)
+		for (size_t i = 0; i < written; i++)
+			bytes[(unsigned char)v->encoder->text[i]] = 1;
+	spm_mark(v, text, n, bytes);
+}
+
+/* ---- the search ---- */
+
+static double score(const struct vocab *v, int32_t id)
+{
+	return v->type[id] == VOCAB_USER || !v->scores ? 0 : le_float(v->scores + 4 * (size_t)id);
+}
+
+static void offer(struct lattice *at, double sum, size_t n, int32_t id)
+{
+	if (sum > at->best.sum)
+		*at = (struct lattice){ .best.sum = sum, .n = (uint32_t)n, .id = id };
+}
+
+/* Finds the best way from the start of text[n] to each end of a token. */
+static void search(const struct vocab *v, const char *text, size_t n)
+{
+	const struct encoder *e = v->encoder;
+	const struct prefixes *p = &e->prefixes;
+	struct lattice *way = e->lattice;
+	size_t length;
+
+	for (size_t i = 1; i <= n; i++)
+		way[i] = (struct lattice){ .best.sum = -DBL_MAX, .n = (uint32_t)i, .id = v->rules.unknown };
+	way->best.sum = 0;
+	for (size_t from = 0; from < n; from += length) {
+		uint32_t node = 0;
+		int whole = 0;          /* the character is a token */
+
+		length = size_min(unicode_length((unsigned char)text[from]), n - from);
+		for (size_t i = from; i < n && (node = prefixes_step(p, node, (unsigned char)text[i])); i++)
+			if (p->token[node] >= 0) {
+				whole |= i + 1 - from == length;
+				offer(&way[i + 1], way[from].best.sum + score(v, p->token[node]), i + 1 - from,
+					p->token[node]);
+			}
+		if (!whole)
+			offer(&way[from + length], way[from].best.sum + e->unknown_score, length, v->rules.unknown);
+	}
+}
+
+/* Appends the ids on the best way to text[n], from its end, then turns them round. */
+static int add_way(const struct vocab *v, size_t n, struct ids *out, struct why *w)
+{
+	const struct lattice *way = v->encoder->lattice;
+	size_t first = out->n;
+	int was_unknown = 0;
+
+	for (; n; n -= way[n].n) {
+		int unknown = way[n].id == v->rules.unknown;
+
+		if (unknown && !was_unknown && words_add_unknown(v, out, w))
+			return -1;
+		if (!unknown && ids_add(out, way[n].id))
+			return why(w, "out of memory");
+		was_unknown = unknown;
+	}
+	for (size_t last = out->n; first + 1 < last; first++) {
+		int32_t id = out->id[first];
+
+		out->id[first] = out->id[--last];
+		out->id[last] = id;
+	}
+	return 0;
+}
+
+static int encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *out, struct why *w)
+{
+	struct encoder *e = v->encoder;
+
+	if (normalize(v, text, n, flags & VOCAB_CONTINUE, &n, w))
+		return -1;
+	if (n >= UINT32_MAX)
+		return why(w, "%zu bytes of text (at most %lu are supported)", n, (unsigned long)UINT32_MAX - 1);
+	if (grow_scratch(&e->lattice, &e->lattice_room, (n + 1) * sizeof *e->lattice))
+		return why(w, "out of memory");
+	search(v, e->text, n);
+	return add_way(v, n, out, w);
+}
+
+/* ---- opening ---- */
+
+static int open_ugm(struct vocab *v, struct why *w)
+{
+	float least = FLT_MAX;
+
+	(void)w;
+	for (uint32_t i = 0; i < v->tokens.n; i++)
+		if (v->type[i] == VOCAB_NORMAL && score(v, (int32_t)i) < least)
+			least = (float)score(v, (int32_t)i);
+	v->encoder->unknown_score = least - 10.0f;
+	return 0;
+}
+
+/* The map: the bytes of its nodes, the nodes, the replacements. */
+static int read_map(struct vocab *v, struct why *w)
+{
+	static const char key[] = "tokenizer.ggml.precompiled_charsmap";
+	const struct gguf_value *map = gguf_find(v->g, key);
+	uint64_t bytes;
+
+	if (!map)
+		return 0;
+	if (map->type != GGUF_ARRAY || (map->of != GGUF_U8 && map->of != GGUF_I8))
+		return why(w, "%s: not an array of bytes", key);
+	if (!map->n)
+		return 0;
+	bytes = map->n > 4 ? le32(map->data) : 0;
+	if (bytes + 4 >= map->n || map->end[-1])
+		return why(w, "%s: damaged", key);
+	v->charsmap = (struct charsmap){ .nodes = map->data + 4, .texts = (const char *)map->data + 4 + bytes,
+		.n_nodes = (size_t)bytes / 4, .n_texts = (size_t)(map->n - 4 - bytes) };
+	return 0;
+}
+
+static int read_keys(struct vocab *v, struct why *w)
+{
+	if (vocab_read_id(v, "tokenizer.ggml.unknown_token_id", &v->rules.unknown, w) ||
+	    gguf_bool(v->g, "tokenizer.ggml.remove_extra_whitespaces", &v->merge_spaces, w) < 0)
+		return -1;
+	v->add_space = v->rules.space_prefix;
+	v->rules.space_prefix |= v->merge_spaces;
+	return read_map(v, w);
+}
+
+const struct kind ugm_kind = {
+	.model = "t5", .flags = KIND_PLAIN, .rules = { .bos = -1, .eos = 1, .add_eos = 1, .unknown = 2 },
+	.read = read_keys, .open = open_ugm, .mark = mark, .index = vocab_index_prefixes,
+	.types = 1 << VOCAB_NORMAL | 1 << VOCAB_USER | 1 << VOCAB_UNUSED, .encode = encode, .unit = read_unit
+};
