@@ -70,10 +70,11 @@ TESTS = quantise_test blocks_test gguf_test vocab_test kinds_test pretok_test to
         stop_test segment_test recurrent_test system_test pool_test rope_test plan_test linear_test scan_test \
         product_test vector_test attend_test jinja_test grammar_test schema_test
 REFERENCE = reference_model reference_math reference_attention reference_mixture reference_state reference_streams
+MADE = mkweights mkvalues mklayers mkmixers
 HELPERS = mkmodel reference stream dribble under
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = tok/main tok/chat fwd/main fwd/fwd_opts fwd/kv sample/schema detok/main detok/printer detok/filter detok/peek \
-	gen/feed gen/best tests/mkgguf tests/mkvocab tests/mkfamilies tests/mkweights tests/quantise tests/quantise_few tests/quantise_grid \
+	gen/feed gen/best tests/mkgguf tests/mkvocab tests/mkfamilies $(MADE:%=tests/%) tests/quantise tests/quantise_few tests/quantise_grid \
 	tests/sampler_reference tests/oracle tests/batches $(REFERENCE:%=tests/%) tests/sha256
 
 lib_o = $(BASE:%=$(OBJ)/lib/base/%.o) $(STREAM:%=$(OBJ)/lib/stream/%.o) $(GGUF:%=$(OBJ)/lib/gguf/%.o)
@@ -95,7 +96,7 @@ fwd_o = $(FWD:%=$(OBJ)/fwd/%.o) $(kernels_o)
 segment_o = $(SEGMENT:%=$(OBJ)/fwd/state/%.o) $(OBJ)/fwd/kernels/kv_type.o
 quantise_o = $(OBJ)/tests/quantise.o $(OBJ)/tests/quantise_few.o $(OBJ)/tests/quantise_grid.o
 # random models
-made_o = $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkfamilies.o $(OBJ)/tests/mkweights.o $(quantise_o)
+made_o = $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkfamilies.o $(MADE:%=$(OBJ)/tests/%.o) $(quantise_o)
 objects = $(lib_o) $(process_o) $(sampler_o) $(tok_o) $(chat_o) $(schema_o) \
 	$(FWD:%=$(OBJ)/fwd/%.o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(SAMPLE:%=$(OBJ)/sample/%.o) \
 	$(GEN:%=$(OBJ)/gen/%.o) $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) $(TESTS:%=$(OBJ)/tests/%.o) \

@@ -1,0 +1,139 @@
+/* mklayers: attention, feed-forward parts and mixtures of experts. */
+#include "mkparts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/gguf/formats.h"
+
+/* Matrices of attn_v and ffn_down are stored more precisely in certain layers. */
+static char precise(const struct mkshape *s, uint32_t il)
+{
+	return il < s->n_layer / 8 || il >= 7 * s->n_layer / 8 || il % 3 == 2 ? 's' : 'm';
+}
+
+static void qkv(struct mkweights *k, uint32_t il)
+{
+	const struct mkshape *s = &k->s;
+	uint32_t n_q = s->n_head * s->head_dim, n_kv = s->n_head_kv * s->head_dim;
+
+	if (k->family->fused_qkv) {
+		part_matrix(k, part_name(il, "attn_qkv", "weight"), 'm', s->n_embd, n_q + 2 * n_kv, 1.3f);
+		if (k->family->qkv_bias)
+			part_bias(k, il, "attn_qkv", n_q + 2 * n_kv, 0.1f);
+		return;
+	}
+	part_matrix(k, part_name(il, "attn_q", "weight"), 'm', s->n_embd, part_has_mixer(k, 'd') ? 2 * n_q : n_q, 1.3f);
+	part_matrix(k, part_name(il, "attn_k", "weight"), 'm', s->n_embd, n_kv, 1.3f);
+	part_matrix(k, part_name(il, "attn_v", "weight"), precise(s, il), s->n_embd, n_kv, 1);
+	if (k->family->qkv_bias) {
+		part_bias(k, il, "attn_q", n_q, 0.5f);
+		part_bias(k, il, "attn_k", n_kv, 0.5f);
+		part_bias(k, il, "attn_v", n_kv, 0.1f);
+	}
+}
+
+static void head_norm(struct mkweights *k, uint32_t il, const char *part, uint32_t heads)
+{
+	uint32_t d = k->s.head_dim;
+
+	switch (k->family->heads) {
+	case MKHEADS_PLAIN: return;
+	case MKHEADS_ONE: part_vector(k, part_name(il, part, "weight"), d, 1.2f, 0.1f); return;
+	case MKHEADS_ALL: part_vector(k, part_name(il, part, "weight"), heads * d, 1.2f, 0.1f); return;
+	case MKHEADS_ROWS:
+		part_tensor(k, part_name(il, part, "weight"), FORMAT_F32, (uint64_t[3]){ d, heads }, 1.2f, 0.1f);
+	}
+}
+
+static void attention(struct mkweights *k, uint32_t il)
+{
+	const struct mkshape *s = &k->s;
+
+	qkv(k, il);
+	if (k->family->sinks)
+		part_vector(k, part_name(il, "attn_sinks", "weight"), s->n_head, 0, 1);
+	part_matrix(k, part_name(il, "attn_output", "weight"), 'm', s->n_head * s->head_dim, s->n_embd, 1);
+	if (k->family->out_bias)
+		part_bias(k, il, "attn_output", s->n_embd, 0.1f);
+	head_norm(k, il, "attn_q_norm", s->n_head);
+	head_norm(k, il, "attn_k_norm", s->n_head_kv);
+}
+
+static void feed_forward(struct mkweights *k, uint32_t il)
+{
+	const struct mkfamily *f = k->family;
+	uint32_t n_embd = k->s.n_embd, n_ff = k->s.n_ff;
+
+	if (!f->ungated && !f->fused_gate)
+		part_matrix(k, part_name(il, "ffn_gate", "weight"), 'm', n_embd, n_ff, 1.5f);
+	part_matrix(k, part_name(il, "ffn_up", "weight"), 'm', n_embd, f->fused_gate ? 2 * n_ff : n_ff, f->ungated ? 1.5f : 1);
+	if (f->ff_bias)
+		part_bias(k, il, "ffn_up", n_ff, 0.1f);
+	part_matrix(k, part_name(il, "ffn_down", "weight"), f->ungated ? 's' : precise(&k->s, il), n_ff, n_embd, 1.5f);
+	if (f->ff_bias)
+		part_bias(k, il, "ffn_down", n_embd, 0.1f);
+}
+
+/* PART of all experts, of cols × rows each */
+static void expert(struct mkweights *k, uint32_t il, const char *part, uint32_t cols, uint32_t rows)
+{
+	uint64_t n = k->family->experts;
+
+	part_matrices(k, part_name(il, part, "weight"), 'm', (uint64_t[3]){ cols, rows, n }, 1.5f);
+	if (k->family->expert_bias)
+		part_tensor(k, part_name(il, part, "bias"), FORMAT_F32, (uint64_t[3]){ rows, n }, 0, 0.3f);
+}
+
+static void mixture(struct mkweights *k, uint32_t il)
+{
+	const struct mkfamily *f = k->family;
+	uint32_t n_embd = k->s.n_embd, n_ff = part_expert_ff(k);
+
+	part_tensor(k, part_name(il, "ffn_gate_inp", "weight"), FORMAT_F32, (uint64_t[3]){ n_embd, f->experts }, 0,
+		2 / sqrtf((float)n_embd));
+	if (f->expert_bias)
+		part_bias(k, il, "ffn_gate_inp", f->experts, 0.5f);
+	if (f->choice_bias)
+		part_bias(k, il, "exp_probs_b", f->experts, 0.3f);
+	expert(k, il, "ffn_gate_exps", n_embd, n_ff);
+	expert(k, il, "ffn_up_exps", n_embd, n_ff);
+	expert(k, il, "ffn_down_exps", n_ff, n_embd);
+	if (!f->shared)
+		return;
+	if (f->shared_gate)
+		part_vector(k, part_name(il, "ffn_gate_inp_shexp", "weight"), n_embd, 0, 1 / sqrtf((float)n_embd));
+	part_matrix(k, part_name(il, "ffn_gate_shexp", "weight"), 'm', n_embd, n_ff, 1.5f);
+	part_matrix(k, part_name(il, "ffn_up_shexp", "weight"), 'm', n_embd, n_ff, 1);
+	part_matrix(k, part_name(il, "ffn_down_shexp", "weight"), 'm', n_ff, n_embd, 1.5f);
+}
+
+void mklayers_one(struct mkweights *k, uint32_t il)
+{
+	const struct mkfamily *f = k->family;
+
+	char bare[64];
+
+	part_norm(k, il, f->norm1 ? f->norm1 : "attn_norm");
+	if (part_has_state_space(k, il))
+		mkmixers_state_space(k, il);
+	if (part_mixer_of(k, il) == 'd')
+		mkmixers_delta_net(k, il);
+	if (part_mixer_of(k, il) == 'c')
+		mkmixers_convolution(k, il);
+	if (part_has_attention(k, il))
+		attention(k, il);
+	if (f->post_norms)
+		part_norm(k, il, "post_attention_norm");
+	snprintf(bare, sizeof bare, "blk.%u.ffn_norm", il);
+	if (f->bare_norm2)
+		part_vector(k, bare, k->s.n_embd, 1, 0.1f);
+	else if (!f->single)
+		part_norm(k, il, f->norm2 ? f->norm2 : "ffn_norm");
+	if (!part_has_feed_forward(k, il))
+		return;
+	(f->experts && il >= f->dense ? mixture : feed_forward)(k, il);
+	if (f->post_norms)
+		part_norm(k, il, "post_ffw_norm");
+}

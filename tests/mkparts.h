@@ -1,0 +1,80 @@
+/* mkparts: what the files that declare a model's tensors and keys share. Of names, "blk.N." and ".weight" are added by
+ * part_name(); kind: see type_for() in mkweights.c. */
+#ifndef MKPARTS_H
+#define MKPARTS_H
+
+#include <string.h>
+
+#include "mkweights.h"
+
+/* ---- mkweights.c ---- */
+
+/* blk.LAYER.PART.WHAT, valid until the next call */
+const char *part_name(uint32_t layer, const char *part, const char *what);
+
+/* A tensor of a type; a matrix, or n of them one after the other (dim[2]; 0: a single one), of the model's type, with a
+ * standard deviation of gain / √cols; a vector of floats. */
+void part_tensor(struct mkweights *k, const char *name, uint32_t type, const uint64_t dim[3], float mean, float sigma);
+void part_matrices(struct mkweights *k, const char *name, char kind, const uint64_t dim[3], float gain);
+void part_matrix(struct mkweights *k, const char *name, char kind, uint32_t cols, uint32_t rows, float gain);
+void part_vector(struct mkweights *k, const char *name, uint32_t n, float mean, float sigma);
+
+/* PART.bias and PART.weight of layer il; "": nothing */
+void part_bias(struct mkweights *k, uint32_t il, const char *part, uint32_t n, float sigma);
+void part_norm(struct mkweights *k, uint32_t il, const char *part);
+
+/* ---- mklayers.c ---- */
+
+void mklayers_one(struct mkweights *k, uint32_t il);
+
+/* ---- mkmixers.c ---- */
+
+enum { TAPS = 4 };              /* of convolutions; short ones have one less */
+
+/* Of Mamba 2: heads of head_dim values, twice as many keys, two groups. Of a delta net: heads like those of attention. */
+struct state_space {
+	uint32_t inner, heads, state, groups;
+};
+
+struct state_space part_state_space(const struct mkweights *k);
+
+void mkmixers_state_space(struct mkweights *k, uint32_t il);
+void mkmixers_delta_net(struct mkweights *k, uint32_t il);
+void mkmixers_convolution(struct mkweights *k, uint32_t il);
+
+/* ---- what layers have ---- */
+
+static inline char part_mixer_of(const struct mkweights *k, uint32_t il)
+{
+	const char *mixers = k->family->mixers ? k->family->mixers : "a";
+
+	return mixers[il % strlen(mixers)];
+}
+
+static inline int part_has_mixer(const struct mkweights *k, char c)
+{
+	return k->family->mixers && strchr(k->family->mixers, c);
+}
+
+static inline int part_has_attention(const struct mkweights *k, uint32_t il)
+{
+	return part_mixer_of(k, il) == 'a' || part_mixer_of(k, il) == 'b';
+}
+
+static inline int part_has_state_space(const struct mkweights *k, uint32_t il)
+{
+	return part_mixer_of(k, il) == 'm' || part_mixer_of(k, il) == 'b';
+}
+
+static inline int part_has_feed_forward(const struct mkweights *k, uint32_t il)
+{
+	return !k->family->single || part_mixer_of(k, il) == '-';
+}
+
+/* Of one expert: rows that super-blocks divide, where n_ff has two of them. */
+static inline uint32_t part_expert_ff(const struct mkweights *k)
+{
+	return k->s.n_ff / 2;
+}
+
+#endif

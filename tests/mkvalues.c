@@ -1,0 +1,103 @@
+/* mkvalues: the metadata of a model but for its vocabulary. */
+#include "mkparts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/gguf/formats.h"
+
+/* ARCH.KEY */
+static const char *arch_key(const struct mkweights *k, const char *key)
+{
+	static char name[96];
+
+	snprintf(name, sizeof name, "%s.%s", k->family->arch ? k->family->arch : k->family->name, key);
+	return name;
+}
+
+static void rope_values(struct mkweights *k)
+{
+	const struct mkshape *s = &k->s;
+	uint32_t share = k->family->unrotated_share ? (uint32_t)k->family->unrotated_share : 1;
+
+	mkgguf_f32(k->m, arch_key(k, "rope.freq_base"), s->rope_base);
+	mkgguf_u32(k->m, arch_key(k, "rope.dimension_count"), s->head_dim / share);
+	if (!strcmp(k->rope, "linear") || !strcmp(k->rope, "yarn")) {
+		mkgguf_text(k->m, arch_key(k, "rope.scaling.type"), k->rope);
+		mkgguf_f32(k->m, arch_key(k, "rope.scaling.factor"), 4);
+		if (!strcmp(k->rope, "yarn"))
+			mkgguf_u32(k->m, arch_key(k, "rope.scaling.original_context_length"), s->n_ctx / 4);
+	}
+}
+
+static void expert_values(struct mkweights *k)
+{
+	const struct mkfamily *f = k->family;
+
+	mkgguf_u32(k->m, arch_key(k, "expert_count"), f->experts);
+	mkgguf_u32(k->m, arch_key(k, "expert_used_count"), f->used);
+	mkgguf_u32(k->m, arch_key(k, "expert_feed_forward_length"), part_expert_ff(k));
+	mkgguf_u32(k->m, arch_key(k, "expert_shared_feed_forward_length"), f->shared ? part_expert_ff(k) : 0);
+	mkgguf_u32(k->m, arch_key(k, "leading_dense_block_count"), f->dense);
+}
+
+/* A number for each layer: n, or 0. */
+static void by_layer(struct mkweights *k, const char *key, uint32_t n, int has(const struct mkweights *, uint32_t))
+{
+	mkgguf_array(k->m, arch_key(k, key), GGUF_I32, k->s.n_layer);
+	for (uint32_t il = 0; il < k->s.n_layer; il++)
+		mkgguf_add_i32(k->m, has(k, il) ? (int32_t)n : 0);
+}
+
+static void mixer_values(struct mkweights *k)
+{
+	struct state_space p = part_state_space(k);
+
+	if (part_has_mixer(k, 'd')) {
+		mkgguf_u32(k->m, arch_key(k, "attention.head_count_kv"), k->s.n_head_kv);
+		mkgguf_u32(k->m, arch_key(k, "full_attention_interval"), (uint32_t)strlen(k->family->mixers));
+	} else
+		by_layer(k, "attention.head_count_kv", k->s.n_head_kv, part_has_attention);
+	if (part_has_mixer(k, 'c')) {
+		mkgguf_u32(k->m, arch_key(k, "shortconv.l_cache"), TAPS - 1);
+		return;
+	}
+	mkgguf_u32(k->m, arch_key(k, "ssm.conv_kernel"), TAPS);
+	mkgguf_u32(k->m, arch_key(k, "ssm.inner_size"), p.inner);
+	mkgguf_u32(k->m, arch_key(k, "ssm.state_size"), p.state);
+	mkgguf_u32(k->m, arch_key(k, "ssm.time_step_rank"), p.heads);
+	mkgguf_u32(k->m, arch_key(k, "ssm.group_count"), p.groups);
+}
+
+void mkweights_values(struct mkweights *k)
+{
+	struct mkshape *s = &k->s;
+	const struct mkfamily *f = k->family = mkfamilies_named(s->arch);
+
+	mkgguf_text(k->m, "general.architecture", f->arch ? f->arch : f->name);
+	mkgguf_text(k->m, "general.name", "random");
+	mkgguf_u32(k->m, arch_key(k, "context_length"), s->n_ctx);
+	mkgguf_u32(k->m, arch_key(k, "embedding_length"), s->n_embd);
+	mkgguf_u32(k->m, arch_key(k, "block_count"), s->n_layer);
+	if (f->single)
+		by_layer(k, "feed_forward_length", s->n_ff, part_has_feed_forward);
+	else
+		mkgguf_u32(k->m, arch_key(k, "feed_forward_length"), s->n_ff);
+	mkgguf_u32(k->m, arch_key(k, "attention.head_count"), s->n_head);
+	if (f->mixers)
+		mixer_values(k);
+	else
+		mkgguf_u32(k->m, arch_key(k, "attention.head_count_kv"), s->n_head_kv);
+	mkgguf_f32(k->m, arch_key(k, f->layer_norm ? "attention.layer_norm_epsilon"
+		: "attention.layer_norm_rms_epsilon"), 1e-5f);
+	if (s->head_dim * s->n_head != s->n_embd || f->heads == MKHEADS_ONE) {
+		mkgguf_u32(k->m, arch_key(k, "attention.key_length"), s->head_dim);
+		mkgguf_u32(k->m, arch_key(k, "attention.value_length"), s->head_dim);
+	}
+	if (!f->unrotated)
+		rope_values(k);
+	if (f->experts)
+		expert_values(k);
+	mkfamilies_keys(f, k->m);
+}
