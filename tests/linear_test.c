@@ -5,33 +5,39 @@
 #include "batches.h"
 #include "check.h"
 
-enum { ROWS = BATCHES_ROWS, STRIDE = 640 };
+enum { ROWS = BATCHES_ROWS, STRIDE = 768, DECAYS = 128 };
 
 #define EPS 1e-6f
 
 struct sizes {
 	const char *name;
 	size_t n_head, n_head_k, dim_k, dim_v;
-	int runs, delta;
+	int runs, delta, by_key;
 };
 
 static const struct sizes cases[] = {
-	{ "delta net", 4, 2, 16, 16, 0, 1 }, { "delta net, heads in runs", 6, 2, 20, 33, 1, 1 },
-	{ "delta net, wide", 1, 1, 64, 128, 0, 1 }, { "Mamba 2", 6, 2, 16, 24, 1, 0 },
-	{ "Mamba 2, one group", 3, 1, 70, 64, 1, 0 },
+	{ "delta net", 4, 2, 16, 16, 0, 1, 0 }, { "delta net, heads in runs", 6, 2, 20, 33, 1, 1, 0 },
+	{ "delta net, wide", 1, 1, 64, 128, 0, 1, 0 }, { "Mamba 2", 6, 2, 16, 24, 1, 0, 0 },
+	{ "Mamba 2, one group", 3, 1, 70, 64, 1, 0, 0 }, { "Kimi delta attention", 3, 3, 20, 40, 1, 1, 1 },
+	{ "Kimi delta attention, wide", 1, 1, 128, 64, 1, 1, 1 },
 };
 
-static float input[ROWS][STRIDE], bias[8], a[8], skip[8], root[128];
+static float input[ROWS][STRIDE], bias[DECAYS], a[DECAYS], skip[DECAYS], root[128];
 
 static void fill(void)
 {
 	for (size_t i = 0; i < ROWS * STRIDE; i++)
 		input[i / STRIDE][i % STRIDE] = 1.5f * batches_draw(i);
-	for (size_t i = 0; i < 8; i++) {
+	for (size_t i = 0; i < DECAYS; i++) {
 		bias[i] = batches_draw(ROWS * STRIDE + i) - 1;
-		a[i] = -1.5f * fabsf(batches_draw(ROWS * STRIDE + 8 + i));
-		skip[i] = batches_draw(ROWS * STRIDE + 16 + i);
+		a[i] = -1.5f * fabsf(batches_draw(ROWS * STRIDE + DECAYS + i));
+		skip[i] = batches_draw(ROWS * STRIDE + 2 * DECAYS + i);
 	}
+}
+
+static size_t decays(const struct sizes *z)
+{
+	return z->n_head * (z->by_key ? z->dim_k : 1);
 }
 
 /* Where things lie in a row: q, k, v, decay, beta, out. */
@@ -39,10 +45,10 @@ static struct op_linear op_of(const struct sizes *z, float *at)
 {
 	size_t nk = z->n_head_k * z->dim_k, nv = z->n_head * z->dim_v;
 	struct op_linear o = { .n_head = z->n_head, .n_head_k = z->n_head_k, .runs = z->runs, .dim_k = z->dim_k,
-		.dim_v = z->dim_v, .delta = z->delta, .bias = bias, .a = a, .skip = z->delta ? NULL : skip,
+		.dim_v = z->dim_v, .delta = z->delta, .by_key = z->by_key, .bias = bias, .a = a, .skip = z->delta ? NULL : skip,
 		.q = { at, STRIDE }, .k = { at + nk, STRIDE }, .v = { at + 2 * nk, STRIDE },
-		.decay = { at + 2 * nk + nv, STRIDE }, .beta = { at + 2 * nk + nv + 8, STRIDE },
-		.out = { at + 2 * nk + nv + 16, STRIDE } };
+		.decay = { at + 2 * nk + nv, STRIDE }, .beta = { at + 2 * nk + nv + DECAYS, STRIDE },
+		.out = { at + 2 * nk + nv + DECAYS + 8, STRIDE } };
 
 	o.d = z->delta ? o.v : o.out;   /* either of them may be v's place */
 	if (!z->delta)
@@ -85,17 +91,21 @@ static double softplus(double x)
 static void position(const struct sizes *z, const struct op_linear *o, size_t pos, size_t head, double *m, double *out)
 {
 	size_t from = pos * STRIDE, head_k = z->runs ? head / (z->n_head / z->n_head_k) : head % z->n_head_k;
-	double k[128], q[128], g = softplus((double)o->decay.at[from + head] + bias[head]);
-	double beta = z->delta ? 1 / (1 + exp(-(double)o->beta.at[from + head])) : g;
+	size_t each = z->by_key ? z->dim_k : 1, g = head * each;
+	double k[128], q[128], decay[128], beta = 1 / (1 + exp(-(double)o->beta.at[from + head]));
 	const float *v = o->v.at + from + head * z->dim_v;
 
 	norm(k, o->k.at + from + head_k * z->dim_k, z->dim_k, z->delta);
 	norm(q, o->q.at + from + head_k * z->dim_k, z->dim_k, z->delta);
+	for (size_t i = 0; i < z->dim_k; i++)
+		decay[i] = exp(a[g + i % each] * softplus((double)o->decay.at[from + g + i % each] + bias[g + i % each]));
+	if (!z->delta)
+		beta = softplus((double)o->decay.at[from + head] + bias[head]);
 	for (size_t j = 0; j < z->dim_v; j++) {
 		double read = 0, sum = z->delta ? 0 : (double)skip[head] * v[j];
 
 		for (size_t i = 0; i < z->dim_k; i++)
-			read += k[i] * (m[i * z->dim_v + j] *= exp(a[head] * g));
+			read += k[i] * (m[i * z->dim_v + j] *= decay[i]);
 		for (size_t i = 0; i < z->dim_k; i++) {
 			m[i * z->dim_v + j] += k[i] * beta * (v[j] - (z->delta ? read : 0));
 			sum += q[i] * m[i * z->dim_v + j];
@@ -130,7 +140,7 @@ static void test(const struct sizes *z)
 	struct op_linear o = op_of(z, input[0]);
 	struct batches b = { .name = z->name, .kinds = { &op_linear_gates, &op_linear, &op_linear_keep }, .case_of = z,
 		.bind = bind, .input = input[0], .stride = STRIDE, .out = (size_t)(o.out.at - input[0]), .n_out = nv,
-		.scratch = linear_scratch(&o), .row_bytes = (nk + nv + z->n_head) * sizeof(float),
+		.scratch = linear_scratch(&o), .row_bytes = (nk + nv + decays(z)) * sizeof(float),
 		.state_floats = nv * z->dim_k };
 	double *want = recurrence(z);
 

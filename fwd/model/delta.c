@@ -13,7 +13,7 @@ void build_linear(struct builder *b, struct op_linear *o)
 
 	o->ring_k = build_ring(b, keys * sizeof(float));
 	o->ring_d = build_ring(b, values * sizeof(float));
-	o->ring_g = build_ring(b, o->n_head * sizeof(float));
+	o->ring_g = build_ring(b, o->n_head * (o->by_key ? o->dim_k : 1) * sizeof(float));
 	o->state = build_state(b, values * o->dim_k);
 	build_append(b, &op_linear_gates, NULL, o, sizeof *o);
 	op = build_append(b, &op_linear, NULL, o, sizeof *o);

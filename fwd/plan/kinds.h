@@ -120,8 +120,9 @@ struct op_wkv {
  *   r_t = e^G_t · (k_t M) + the sum of e^(G_t − G_s) (k_s · k_t) d_s over s < t;    d_t = beta_t (v_t − r_t)
  *   out_t = e^G_t · (q_t M) + the sum of e^(G_t − G_s) (k_s · q_t) d_s over s <= t, + skip · v_t
  * and at its end, where G is that of its last row, M = e^G M + the sum of k_s ⊗ e^(G − G_s) d_s. That is the gated
- * delta rule (Yang et al. 2024), chunk by chunk; without `delta`, d_t = beta_t v_t (Mamba 2: Dao and Gu 2024). Sums
- * over keys and rows are chains of fma, ascending, so that a row has the same bits in any batch.
+ * delta rule (Yang et al. 2024), chunk by chunk; without `delta`, d_t = beta_t v_t (Mamba 2: Dao and Gu 2024). By key,
+ * G and e^G are vectors, which multiply k_t, q_t and k_s. Sums over keys and rows are chains of fma, ascending, so that
+ * a row has the same bits in any batch.
  *
  * Three ops. gates: norms of q and k, if there are any; beta = sigmoid(beta), decay = a · softplus(decay + bias) or,
  * without `delta`, beta = softplus(decay + bias), decay = a · beta. linear: d and out. keep: stores rows for later
@@ -131,9 +132,10 @@ struct op_linear {
 	int runs;                       /* those that read a key head follow each other; else it is j mod n_head_k */
 	size_t dim_k, dim_v;
 	int delta;
+	int by_key;                     /* a decay for each key: Kimi delta attention (Moonshot 2025) */
 	struct norm q_norm, k_norm;     /* of a head */
-	const float *bias, *a, *skip;   /* [n_head]; skip NULL: none */
-	struct buffer q, k, v, decay, beta;     /* of all heads; decay and beta: [n_head] */
+	const float *bias, *a, *skip;   /* like decay; skip: [n_head], NULL: none */
+	struct buffer q, k, v, decay, beta;     /* of all heads; beta: [n_head]; decay: the same or, by key, [..][dim_k] */
 	struct buffer d, out;           /* like v; d is v, or out is, if there is no skip or no delta */
 	size_t ring_k, ring_d, ring_g, state;   /* places in the segment: of rows of k, d, decay; of M of all heads */
 };

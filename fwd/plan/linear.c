@@ -1,14 +1,16 @@
 /* linear: attention without softmax (Katharopoulos et al. 2020), whose state has one size whatever the context: gated
- * delta nets (Yang et al. 2024) and Mamba 2 (Dao and Gu 2024). kinds.h has the arithmetic. A piece is a head of one
- * run, or some of its values where there are fewer heads than threads can share; its chunks come in order. */
+ * delta nets (Yang et al. 2024), Kimi delta attention (Moonshot 2025) and Mamba 2 (Dao and Gu 2024). kinds.h has the
+ * arithmetic. A piece is a head of one run, or some of its values where there are fewer heads than threads can share;
+ * its chunks come in order. */
 #include "kinds.h"
 
 #include <string.h>
 
 #include "lib/base/size.h"
 
-/* Values whose part of the state lies together; rows whose sums over earlier rows are made at once. */
-enum { TILE = 32, BLOCK = 6 };
+/* Values whose part of the state lies together; rows of a chunk, at absolute places, whose sums over the rows before
+ * them are made at once. */
+enum { TILE = 32, BLOCK = 8 };
 
 enum { KEYS, QUERIES, READERS };        /* what the state is read with */
 
@@ -22,9 +24,11 @@ struct chunk {
 	const float *state;             /* of the head at `start`; NULL: zero */
 	/* scratch */
 	float *next;                    /* a state */
-	float *sum, *decay;             /* [STATE_CHUNK]: G of the rows; e^ of it, or of differences */
+	float *sum;                     /* [STATE_CHUNK][decays()]: G of the rows */
+	float *decay;                   /* e^ of such, or of their differences */
 	float *weight[READERS];         /* [STATE_CHUNK][STATE_CHUNK] */
 	float *read[READERS];           /* [STATE_CHUNK][n] */
+	float *decayed[READERS];        /* [STATE_CHUNK][dim_k], by key alone */
 };
 
 /* Something of all rows of a chunk: those before `from` in the ring, the others in the batch. */
@@ -81,13 +85,64 @@ static void chain_over(const struct chunk *c, const struct rows *x, struct chain
 
 /* ---- decays and weights ---- */
 
+/* Of a head and row. */
+static size_t decays(const struct op_linear *o)
+{
+	return o->by_key ? o->dim_k : 1;
+}
+
 static void sum_decays(const struct chunk *c)
 {
-	struct rows g = rows_of(c, &c->o->decay, c->o->ring_g, c->o->n_head, c->head);
-	float sum = 0;
+	size_t n = decays(c->o);
+	struct rows g = rows_of(c, &c->o->decay, c->o->ring_g, c->o->n_head * n, c->head * n);
 
-	for (size_t t = 0; t < c->to; t++)
-		c->sum[t] = sum += *row_of(c, &g, t);
+	memcpy(c->sum, row_of(c, &g, 0), n * sizeof *c->sum);
+	for (size_t t = 1; t < c->to; t++)
+		c->k->add(c->sum + t * n, c->sum + (t - 1) * n, row_of(c, &g, t), n);
+}
+
+/* A row of k or q between two places, where the sums of decays by key are these; NULL: from the chunk's start. */
+static void decay_row(const struct chunk *c, float *to, const float *row, const float *late, const float *early)
+{
+	size_t n = c->o->dim_k;
+
+	memcpy(c->decay, late, n * sizeof *late);
+	if (early)
+		c->k->add_scaled(c->decay, early, -1, n);
+	c->k->unary(UNARY_EXP, c->decay, c->decay, n);
+	c->k->multiply(to, row, c->decay, n);
+}
+
+/* The weights of rows [t0, t1), in one block, where decays differ by key. They are at most 1 if both rows decay towards
+ * a row between them: the last one before the block. In the block, each pair of rows has decays of its own. */
+static void weigh_by_key(const struct chunk *c, size_t t0, size_t t1)
+{
+	size_t n = c->o->dim_k, first = t0 / BLOCK * BLOCK;
+	const float *between = c->sum + (first ? first - 1 : 0) * n;
+	float *row = c->decayed[1], *near = row + n;
+	struct rows keys = keys_of(c);
+	struct chain_job job = { .rows = 1, .n = n, .a_step = 1, .b_row = n };
+
+	for (size_t s = 0; s < first; s++)
+		decay_row(c, c->decayed[0] + s * n, row_of(c, &keys, s), between, c->sum + s * n);
+	for (size_t t = t0; t < t1; t++) {
+		for (size_t s = first; s <= t; s++)
+			decay_row(c, near + (s - first) * n, row_of(c, &keys, s), c->sum + t * n, c->sum + s * n);
+		for (int i = KEYS; i < READERS; i++) {
+			float *x = batch_row(c, i == KEYS ? &c->o->k : &c->o->q, t, c->head_k, n);
+
+			job.y = c->weight[i] + t * STATE_CHUNK;
+			if (first) {
+				decay_row(c, row, x, c->sum + t * n, between);
+				job.a = row, job.b = c->decayed[0], job.cols = first;
+				c->k->dots(&job);
+			}
+			job.y += first;
+			job.a = x, job.b = near, job.cols = t + 1 - first;
+			c->k->dots(&job);
+		}
+		c->k->scale(c->weight[KEYS] + t * STATE_CHUNK, c->weight[KEYS] + t * STATE_CHUNK, -1, t);
+	}
 }
 
 /* Dot products of the rows [t0, t1) of k or q with all k up to the last of them, decayed. */
@@ -137,7 +192,7 @@ static size_t tile_width(const struct chunk *c, size_t v)
 static void read_state(const struct chunk *c)
 {
 	const struct op_linear *o = c->o;
-	size_t rows = c->to - c->from, at = c->from * c->n;
+	size_t rows = c->to - c->from, at = c->from * c->n, n = o->dim_k;
 	struct chain_job job = { .rows = rows, .n = o->dim_k, .a_step = 1, .y_row = c->n };
 	int first = o->delta ? KEYS : QUERIES;
 
@@ -145,24 +200,30 @@ static void read_state(const struct chunk *c)
 		memset(c->read[i] + at, 0, rows * c->n * sizeof(float));
 	if (!c->state)
 		return;
+	for (size_t t = c->from; o->by_key && t < c->to; t++)
+		for (int i = KEYS; i < READERS; i++)
+			decay_row(c, c->decayed[i] + (t - c->from) * n,
+				batch_row(c, i == KEYS ? &o->k : &o->q, t, c->head_k, n), c->sum + t * n, NULL);
 	for (size_t v = c->v; v < c->v + c->n; v += TILE)
 		for (int i = first; i < READERS; i++) {
 			const struct buffer *from = i == KEYS ? &o->k : &o->q;
 
-			job.a = batch_row(c, from, c->from, c->head_k, o->dim_k);
-			job.a_row = from->stride;
+			job.a = o->by_key ? c->decayed[i] : batch_row(c, from, c->from, c->head_k, n);
+			job.a_row = o->by_key ? n : from->stride;
 			job.b = c->state + v * o->dim_k;
 			job.b_row = job.cols = tile_width(c, v);
 			job.y = c->read[i] + at + v - c->v;
 			c->k->chain(&job);
 		}
-	c->k->unary(UNARY_EXP, c->decay, c->sum, c->to);
+	if (!o->by_key)
+		c->k->unary(UNARY_EXP, c->decay, c->sum, c->to);
 	for (size_t t = c->from; t < c->to; t++) {
 		float *k = c->read[KEYS] + t * c->n, *q = c->read[QUERIES] + t * c->n;
 
 		if (o->delta)
-			c->k->scale(k, k, -c->decay[t], c->n);
-		c->k->scale(q, q, c->decay[t], c->n);
+			c->k->scale(k, k, o->by_key ? -1 : -c->decay[t], c->n);
+		if (!o->by_key)
+			c->k->scale(q, q, c->decay[t], c->n);
 	}
 }
 
@@ -204,7 +265,7 @@ static void make_rows(const struct chunk *c, size_t t0, size_t t1)
 {
 	const struct op_linear *o = c->o;
 
-	weigh(c, t0, t1);
+	(o->by_key ? weigh_by_key : weigh)(c, t0, t1);
 	if (o->delta)
 		read_rows(c, KEYS, t0, t1, 0, t0);
 	for (size_t t = t0; t < t1; t++) {
@@ -226,35 +287,60 @@ static void make_rows(const struct chunk *c, size_t t0, size_t t1)
 
 /* ---- states ---- */
 
+/* Rows of k, or of d, decayed up to the end of the chunk. */
+static struct rows decay_rows(const struct chunk *c, const struct rows *x)
+{
+	const float *last = c->sum + (STATE_CHUNK - 1) * decays(c->o);
+	size_t n = c->o->by_key ? c->o->dim_k : c->n;
+	float *to = c->o->by_key ? c->decayed[0] : c->read[KEYS];
+
+	for (size_t s = 0; c->o->by_key && s < STATE_CHUNK; s++)
+		decay_row(c, to + s * n, row_of(c, x, s), last, c->sum + s * n);
+	if (!c->o->by_key) {
+		for (size_t s = 0; s < STATE_CHUNK; s++)
+			c->decay[s] = *last - c->sum[s];
+		c->k->unary(UNARY_EXP, c->decay, c->decay, STATE_CHUNK);
+		for (size_t s = 0; s < STATE_CHUNK; s++)
+			c->k->scale(to + s * n, row_of(c, x, s), c->decay[s], n);
+	}
+	return (struct rows){ .kept = to, .own = to + c->from * n, .kept_row = n, .own_row = n };
+}
+
+/* A tile of the state before the chunk, decayed up to its end. */
+static void decay_state(const struct chunk *c, float *to, size_t v)
+{
+	size_t n = c->o->dim_k, width = tile_width(c, v);
+	const float *from = c->state + v * n;
+
+	if (!c->state)
+		memset(to, 0, n * width * sizeof *to);
+	else if (c->o->by_key)
+		for (size_t i = 0; i < n; i++)
+			c->k->scale(to + i * width, from + i * width, c->decay[i], width);
+	else
+		c->k->scale(to, from, *c->decay, n * width);
+}
+
 /* The state behind the chunk, into `to`, which may be the one before it. */
 static void make_state(const struct chunk *c, float *to)
 {
-	const struct op_linear *o = c->o;
 	struct rows d = deltas_of(c), k = keys_of(c);
-	struct chain_job kept = { .rows = o->dim_k, .n = c->from, .a = k.kept, .a_row = 1, .a_step = k.kept_row,
-		.b_row = c->n }, own = kept;
-	float last = c->sum[STATE_CHUNK - 1], *scaled = c->read[KEYS];
+	struct chain_job kept = { .rows = c->o->dim_k, .n = c->from, .a_row = 1 }, own = kept;
 
+	if (c->o->by_key)
+		k = decay_rows(c, &k);
+	else
+		d = decay_rows(c, &d);
 	own.n = STATE_CHUNK - c->from;
-	own.a = k.own;
-	own.a_step = k.own_row;
-	for (size_t s = 0; s < STATE_CHUNK; s++)
-		c->decay[s] = last - c->sum[s];
-	c->k->unary(UNARY_EXP, c->decay, c->decay, STATE_CHUNK);
-	for (size_t s = 0; s < STATE_CHUNK; s++)
-		c->k->scale(scaled + s * c->n, row_of(c, &d, s), c->decay[s], c->n);
-	c->k->unary(UNARY_EXP, &last, &last, 1);
+	kept.a = k.kept, kept.a_step = k.kept_row, kept.b_row = d.kept_row;
+	own.a = k.own, own.a_step = k.own_row, own.b_row = d.own_row;
+	c->k->unary(UNARY_EXP, c->decay, c->sum + (STATE_CHUNK - 1) * decays(c->o), decays(c->o));
 	for (size_t v = c->v; v < c->v + c->n; v += TILE) {
-		size_t width = tile_width(c, v), n = o->dim_k * width;
-
-		if (c->state)
-			c->k->scale(to + v * o->dim_k, c->state + v * o->dim_k, last, n);
-		else
-			memset(to + v * o->dim_k, 0, n * sizeof *to);
-		kept.cols = kept.y_row = own.cols = own.y_row = width;
-		kept.y = own.y = to + v * o->dim_k;
-		kept.b = scaled + v - c->v;
-		own.b = kept.b + c->from * c->n;
+		kept.cols = kept.y_row = own.cols = own.y_row = tile_width(c, v);
+		kept.y = own.y = to + v * c->o->dim_k;
+		kept.b = d.kept + v - c->v;
+		own.b = d.own + v - c->v;
+		decay_state(c, own.y, v);
 		c->k->chain(&kept);
 		c->k->chain(&own);
 	}
@@ -284,7 +370,9 @@ static size_t pieces(const struct op *op, const struct step *s)
 
 size_t linear_scratch(const struct op_linear *o)
 {
-	return (o->dim_k * o->dim_v + 2 * STATE_CHUNK * (1 + STATE_CHUNK + o->dim_v)) * sizeof(float);
+	size_t n = STATE_CHUNK * (decays(o) + READERS * (STATE_CHUNK + o->dim_v + (o->by_key ? o->dim_k : 0)));
+
+	return (o->dim_k * o->dim_v + n + size_max(STATE_CHUNK, decays(o))) * sizeof(float);
 }
 
 static struct chunk chunk_of(const struct op_linear *o, const struct step *s, size_t piece, size_t thread)
@@ -297,11 +385,13 @@ static struct chunk chunk_of(const struct op_linear *o, const struct step *s, si
 	c.head_k = o->runs ? c.head / (o->n_head / o->n_head_k) : c.head % o->n_head_k;
 	c.n = size_min(tiles * (part + 1) / n_parts * TILE, o->dim_v) - c.v;
 	c.sum = c.next + o->dim_k * o->dim_v;
-	c.decay = c.sum + STATE_CHUNK;
-	c.weight[KEYS] = c.decay + STATE_CHUNK;
+	c.decay = c.sum + STATE_CHUNK * decays(o);
+	c.weight[KEYS] = c.decay + size_max(STATE_CHUNK, decays(o));
 	c.weight[QUERIES] = c.weight[KEYS] + STATE_CHUNK * STATE_CHUNK;
 	c.read[KEYS] = c.weight[QUERIES] + STATE_CHUNK * STATE_CHUNK;
-	c.read[QUERIES] = c.read[KEYS] + STATE_CHUNK * c.n;
+	c.read[QUERIES] = c.read[KEYS] + STATE_CHUNK * o->dim_v;
+	c.decayed[KEYS] = c.read[QUERIES] + STATE_CHUNK * o->dim_v;
+	c.decayed[QUERIES] = c.decayed[KEYS] + STATE_CHUNK * o->dim_k;
 	return c;
 }
 
@@ -319,8 +409,10 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 		c.to = size_min(STATE_CHUNK, end - c.start);
 		sum_decays(&c);
 		read_state(&c);
-		for (size_t t = c.from; t < c.to; t += BLOCK)
-			make_rows(&c, t, size_min(t + BLOCK, c.to));
+		for (size_t t = c.from, next; t < c.to; t = next) {
+			next = size_min(t / BLOCK * BLOCK + BLOCK, c.to);
+			make_rows(&c, t, next);
+		}
 		if (c.to < STATE_CHUNK)
 			break;
 		if (segment_keeps(c.start + STATE_CHUNK, end))
@@ -349,16 +441,17 @@ static void gates_piece(const struct op *op, const struct step *s, size_t row, s
 {
 	const struct op_linear *o = op->bound;
 	float *decay = buffer_row(&o->decay, row), *beta = buffer_row(&o->beta, row);
+	size_t n = o->n_head * decays(o);
 
 	norm_heads(o, s->k, &o->q_norm, buffer_row(&o->q, row));
 	norm_heads(o, s->k, &o->k_norm, buffer_row(&o->k, row));
-	s->k->add(decay, decay, o->bias, o->n_head);
-	s->k->unary(UNARY_SOFTPLUS, decay, decay, o->n_head);
+	s->k->add(decay, decay, o->bias, n);
+	s->k->unary(UNARY_SOFTPLUS, decay, decay, n);
 	if (o->delta)
 		s->k->unary(UNARY_SIGMOID, beta, beta, o->n_head);
 	else
-		memcpy(beta, decay, o->n_head * sizeof *beta);
-	s->k->multiply(decay, decay, o->a, o->n_head);
+		memcpy(beta, decay, n * sizeof *beta);
+	s->k->multiply(decay, decay, o->a, n);
 }
 
 const struct op_kind op_linear_gates = { .name = "linear_gates", .pieces = gates_pieces, .piece = gates_piece };
@@ -385,7 +478,7 @@ static void keep_piece(const struct op *op, const struct step *s, size_t piece, 
 	for (size_t pos = size_max(r->pos, last - size_min(last, STATE_CHUNK)); pos < end; pos++) {
 		keep(r, o->ring_k, &o->k, o->n_head_k * o->dim_k, pos);
 		keep(r, o->ring_d, &o->d, o->n_head * o->dim_v, pos);
-		keep(r, o->ring_g, &o->decay, o->n_head, pos);
+		keep(r, o->ring_g, &o->decay, o->n_head * decays(o), pos);
 	}
 }
 
