@@ -82,9 +82,10 @@ static void norm(double *x, const float *from, size_t n, int normed)
 		x[i] = from[i] / (normed ? sqrt(sum + (double)n * EPS) : 1);
 }
 
-static double softplus(double x)
+/* What a decay, of the row that begins there, is a multiple of. */
+static double step(const struct op_linear *o, size_t from, size_t i)
 {
-	return log1p(exp(x));
+	return log1p(exp((double)o->decay.at[from + i] + bias[i]));
 }
 
 /* One position of a head, whose state is m[dim_k][dim_v]. */
@@ -98,9 +99,9 @@ static void position(const struct sizes *z, const struct op_linear *o, size_t po
 	norm(k, o->k.at + from + head_k * z->dim_k, z->dim_k, z->delta);
 	norm(q, o->q.at + from + head_k * z->dim_k, z->dim_k, z->delta);
 	for (size_t i = 0; i < z->dim_k; i++)
-		decay[i] = exp(a[g + i % each] * softplus((double)o->decay.at[from + g + i % each] + bias[g + i % each]));
+		decay[i] = exp(a[g + i % each] * step(o, from, g + i % each));
 	if (!z->delta)
-		beta = softplus((double)o->decay.at[from + head] + bias[head]);
+		beta = step(o, from, head);
 	for (size_t j = 0; j < z->dim_v; j++) {
 		double read = 0, sum = z->delta ? 0 : (double)skip[head] * v[j];
 

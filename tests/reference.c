@@ -112,11 +112,13 @@ static void mix(size_t il, double *x, const double *h, size_t n)
 {
 	if (has(il, "shortconv.conv"))
 		add(x, convolution(il, h, n), n);
-	if (has(il, "ssm_ba") || has(il, "ssm_beta"))
+	if (has(il, "ssm_ba") || has(il, "ssm_alpha"))
 		add(x, delta_net(il, h, n), n);
 	else if (has(il, "ssm_in"))
 		add(x, (has(il, "ssm_x") ? mamba : mamba2)(il, h, n), n);
-	if (has(il, "attn_output"))
+	if (has(il, "ssm_f_a"))
+		add(x, kda(il, h, n), n);
+	else if (has(il, "attn_output"))
 		add(x, attention_part(il, h, n), n);
 }
 

@@ -151,8 +151,10 @@ static void place_latent(size_t il, double *q, double *k, double *shared, size_t
 	size_t d = m.head_dim, nope = d - m.n_rot;
 	double *turned = columns(q, n * m.n_head, d, nope, m.n_rot);
 
-	rope(&m.layer[il], turned, n, m.n_head, m.n_rot);
-	rope(&m.layer[il], shared, n, 1, m.n_rot);
+	if (m.layer[il].rotated) {
+		rope(&m.layer[il], turned, n, m.n_head, m.n_rot);
+		rope(&m.layer[il], shared, n, 1, m.n_rot);
+	}
 	for (size_t i = 0; i < n * m.n_head; i++) {
 		memcpy(q + i * d + nope, turned + i * m.n_rot, m.n_rot * sizeof *q);
 		memcpy(k + i * d + nope, shared + i / m.n_head * m.n_rot, m.n_rot * sizeof *k);

@@ -360,6 +360,13 @@ static void latent(struct reference *m)
 	}
 }
 
+static void kimi_linear(struct reference *m)
+{
+	latent(m);
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].rotated = 0;
+}
+
 /* With YaRN, all scores grow, and not only their rotated part. */
 static void deepseek2(struct reference *m)
 {
@@ -489,6 +496,8 @@ static const struct rules families[] = {
 	{ .arch = "deepseek", .weight_keys = 1 },
 	{ .arch = "deepseek2", .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
 	{ .arch = "mistral4", .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
+	{ .arch = "kimi-linear", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .normalised = 1,
+	  .adapt = kimi_linear },
 	{ .arch = "minicpm3", .halves = 1, .adapt = minicpm3 },
 	{ .arch = "lfm2", .halves = 1, .heads = HEADS_EACH, .late_embd_norm = 1, .adapt = lfm2 },
 	{ .arch = "lfm2moe", .halves = 1, .heads = HEADS_EACH, .gate = GATE_SIGMOID, .gate_key = 1, .normalised = 1,
@@ -597,7 +606,7 @@ static void read_experts(struct reference *m)
 	m->gate = r->gate ? r->gate : GATE_SOFTMAX;
 	if (r->gate_key)
 		m->gate = (enum gate)size(m, "expert_gating_func", m->gate);
-	m->normalised = r->weight_keys ? flag(m, "expert_weights_norm", 0) : r->normalised;
+	m->normalised = r->weight_keys ? flag(m, "expert_weights_norm", r->normalised) : r->normalised;
 	m->weights_scale = r->weight_keys ? or_one(real(m, "expert_weights_scale", 1)) : 1;
 	m->n_groups = r->weight_keys ? size(m, "expert_group_count", 1) : 1;
 	m->n_groups_used = size(m, "expert_group_used_count", 1);

@@ -3,6 +3,7 @@
 #include "reference_parts.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,15 +72,21 @@ static double softplus(double x)
 	return x > 30 ? x : log1p(exp(x));
 }
 
-/* ssm_conv1d of columns of `in`, then silu. */
-static double *convolved(size_t il, const double *in, size_t n, size_t stride, size_t from, size_t width)
+/* A convolution of columns of `in`, then silu. */
+static double *convolved_by(size_t il, const char *what, const double *in, size_t n, size_t stride, size_t from,
+	size_t width)
 {
-	double *u = columns(in, n, stride, from, width), *y = convolve(il, "ssm_conv1d", u, n, width);
+	double *u = columns(in, n, stride, from, width), *y = convolve(il, what, u, n, width);
 
 	for (size_t i = 0; i < n * width; i++)
 		y[i] *= sigmoid(y[i]);
 	free(u);
 	return y;
+}
+
+static double *convolved(size_t il, const double *in, size_t n, size_t stride, size_t from, size_t width)
+{
+	return convolved_by(il, "ssm_conv1d", in, n, stride, from, width);
 }
 
 /* y[n][inner] times silu(z), which begins at `from` in rows of `in`; then ssm_norm in groups; then ssm_out. */
@@ -200,15 +207,17 @@ static void to_length_one(double *x, size_t n)
 		x[i] /= sqrt(sum);
 }
 
-/* One position of a head with the state s[dim keys][dim values]. */
-static void delta_rule(double *s, size_t dim, const double *q, const double *k, const double *v, double decay,
+/* One position of a head with the state s[dim keys][dim values]; key i has the decay i mod `decays`. */
+static void delta_rule(double *s, size_t dim, const double *const qkv[3], const double *decay, size_t decays,
 	double beta, double *y)
 {
+	const double *q = qkv[0], *k = qkv[1];
+
 	for (size_t j = 0; j < dim; j++) {
-		double error = v[j];
+		double error = qkv[2][j];
 
 		for (size_t i = 0; i < dim; i++)
-			error -= k[i] * (s[i * dim + j] *= decay);
+			error -= k[i] * (s[i * dim + j] *= decay[i % decays]);
 		for (size_t i = 0; i < dim; i++) {
 			s[i * dim + j] += k[i] * beta * error;
 			y[j] += q[i] * s[i * dim + j] / sqrt((double)dim);
@@ -235,10 +244,10 @@ double *delta_net(size_t il, const double *x, size_t n)
 		size_t g = m.rules->tiled_heads ? h % groups : h / (heads / groups);
 
 		for (size_t t = 0; t < n; t++) {
-			const double *q = u + t * channels + g * dim, *k = q + groups * dim;
+			const double *q = u + t * channels + g * dim, *v = u + t * channels + (2 * groups + h) * dim;
+			double decay = exp(a[h] * softplus(alpha[t * heads + h] + bias[h]));
 
-			delta_rule(s, dim, q, k, u + t * channels + (2 * groups + h) * dim,
-				exp(a[h] * softplus(alpha[t * heads + h] + bias[h])), beta[t * heads + h],
+			delta_rule(s, dim, (const double *[]){ q, q + groups * dim, v }, &decay, 1, beta[t * heads + h],
 				y + t * inner + h * dim);
 		}
 		free(s);
@@ -255,6 +264,64 @@ double *delta_net(size_t il, const double *x, size_t n)
 	free(u);
 	free(bias);
 	free(a);
+	return branch;
+}
+
+/* ---- Kimi delta attention (Moonshot 2025): a decay for each key ---- */
+
+static double *low_rank(size_t il, const char *first, const char *second, const double *x, size_t n, size_t rank,
+	size_t width)
+{
+	double *low = linear(part(il, first), x, n, m.n_embd, rank), *y = linear(part(il, second), low, n, rank, width);
+
+	free(low);
+	return y;
+}
+
+/* WHAT of x[n][n_embd], through its convolution; heads of length 1, but for values. */
+static double *kda_rows(size_t il, const char *what, const double *x, size_t n, size_t width, size_t dim)
+{
+	char conv[32];
+	double *in = linear(part(il, what), x, n, m.n_embd, width), *y;
+
+	snprintf(conv, sizeof conv, "ssm_conv1d_%s", what + 5);
+	y = convolved_by(il, conv, in, n, width, 0, width);
+	for (size_t i = 0; i < n * width / dim && strcmp(what, "attn_v"); i++)
+		to_length_one(y + i * dim, dim);
+	free(in);
+	return y;
+}
+
+double *kda(size_t il, const double *x, size_t n)
+{
+	size_t dim = n_weights(&m, "blk.%zu.ssm_norm.weight", il), inner = n_weights(&m, "blk.%zu.ssm_dt.bias", il);
+	size_t heads = inner / dim;
+	double *q = kda_rows(il, "attn_q", x, n, inner, dim), *k = kda_rows(il, "attn_k", x, n, inner, dim);
+	double *v = kda_rows(il, "attn_v", x, n, inner, dim), *y = memory(n * inner, sizeof *y);
+	double *decay = low_rank(il, "ssm_f_a", "ssm_f_b", x, n, dim, inner), *branch;
+	double *gate = low_rank(il, "ssm_g_a", "ssm_g_b", x, n, dim, inner);
+	double *beta = linear(part(il, "ssm_beta"), x, n, m.n_embd, heads);
+	float *bias = needed(il, "ssm_dt.bias", inner), *a = needed(il, "ssm_a", heads);
+
+	for (size_t i = 0; i < n * inner; i++)
+		decay[i] = exp(a[i % inner / dim] * softplus(decay[i] + bias[i % inner]));
+	for (size_t h = 0; h < heads; h++) {
+		double *s = memory(dim * dim, sizeof *s);
+
+		for (size_t t = 0; t < n; t++) {
+			size_t at = t * inner + h * dim;
+
+			delta_rule(s, dim, (const double *[]){ q + at, k + at, v + at }, decay + at, dim,
+				sigmoid(beta[t * heads + h]), y + at);
+		}
+		free(s);
+	}
+	norm_in_place(part(il, "ssm_norm"), y, n * heads, dim);
+	for (size_t i = 0; i < n * inner; i++)
+		y[i] *= sigmoid(gate[i]);
+	branch = linear(part(il, "attn_output"), y, n, inner, m.n_embd);
+	free(q), free(k), free(v), free(y), free(decay), free(gate), free(beta);
+	free(bias), free(a);
 	return branch;
 }
 

@@ -66,8 +66,9 @@ struct packed *build_latent_attention(struct builder *b, struct packed *x);
 /* The short convolution of packed rows, between its gates; its result, packed. */
 struct packed *build_convolution(struct builder *b, struct packed *x);
 
-/* A gated delta net of packed rows; its result, gated and packed. */
+/* A gated delta net, or Kimi delta attention, of packed rows; its result, gated and packed. */
 struct packed *build_delta(struct builder *b, struct packed *x);
+struct packed *build_kda(struct builder *b, struct packed *x);
 
 /* A state space of packed rows; its result, gated and packed. */
 struct packed *build_mamba(struct builder *b, struct packed *x);

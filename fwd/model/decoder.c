@@ -17,6 +17,8 @@ static void mix(struct builder *b, struct packed *x)
 		build_branch(b, build_convolution(b, x), "shortconv.out_proj");
 	if (b->layer->mixers & MIXER_DELTA)
 		build_branch(b, build_delta(b, x), "ssm_out");
+	if (b->layer->mixers & MIXER_KDA)
+		build_branch(b, build_kda(b, x), "attn_output");
 	if (b->layer->mixers & MIXER_MAMBA)
 		build_branch(b, build_mamba(b, x), "ssm_out");
 	if (b->layer->mixers & MIXER_MAMBA2)
@@ -25,7 +27,9 @@ static void mix(struct builder *b, struct packed *x)
 		build_branch(b, x, "attn_output");
 		build_unmixed(b);
 	}
-	if (b->layer->mixers & MIXER_ATTENTION) {
+	if (b->layer->mixers & MIXER_ATTENTION && b->model->latent.rank)
+		build_branch(b, build_latent_attention(b, x), "attn_output");
+	else if (b->layer->mixers & MIXER_ATTENTION) {
 		build_qkv(b, x);
 		build_branch(b, build_attention(b, d->heads), "attn_output");
 	}

@@ -1,7 +1,7 @@
 /* Families with latent attention: DeepSeek 2 and 3 and those built like them, MiniCPM 3. */
 #include <math.h>
+#include <stdio.h>
 
-#include "builder.h"
 #include "families.h"
 #include "layers.h"
 #include "lib/base/fmath.h"
@@ -12,10 +12,16 @@ enum { RANK_MAX = 1 << 14 };
 static int read_latent(struct model *m, struct why *w)
 {
 	struct latent *l = &m->latent;
-	size_t dim_k = m->layer[0].dim_k;
+	size_t first = 0, dim_k;
+	char keys[64];
 
-	l->absorbed = model_has(m, "blk.0.attn_k_b.weight");
-	l->dim_v = m->layer[0].dim_v;
+	while (!(m->layer[first].mixers & MIXER_ATTENTION))
+		if (++first == m->n_layer)
+			return why(w, "%s: no layer has any", key_name(m, "attention.head_count_kv").s);
+	snprintf(keys, sizeof keys, "blk.%zu.attn_k_b.weight", first);
+	dim_k = m->layer[first].dim_k;
+	l->absorbed = model_has(m, keys);
+	l->dim_v = m->layer[first].dim_v;
 	l->dim_rope = m->rope.n_rot;
 	if (key_size(m, "attention.q_lora_rank", 0, RANK_MAX, &l->rank_q, w) < 0
 	    || key_required(m, "attention.kv_lora_rank", 1, RANK_MAX, &l->rank, w) < 0
@@ -28,6 +34,8 @@ static int read_latent(struct model *m, struct why *w)
 	for (size_t il = 0; il < m->n_layer; il++) {
 		struct layer *layer = &m->layer[il];
 
+		if (!(layer->mixers & MIXER_ATTENTION))
+			continue;
 		if (layer->n_head != m->layer[0].n_head || layer->n_head_kv != (l->absorbed ? 1 : layer->n_head))
 			return why(w, "%s: %zu", key_name(m, "attention.head_count_kv").s, layer->n_head_kv);
 		layer->rope_at = l->absorbed ? l->rank : l->dim_nope;
@@ -74,23 +82,24 @@ static int minicpm3(struct model *m, struct why *w)
 	return read_latent(m, w);
 }
 
-static void layer(struct builder *b, size_t il)
+/* Kimi Linear (Moonshot 2025): Kimi delta attention, and in every fourth layer latent attention, not rotated. */
+static int kimi_linear(struct model *m, struct why *w)
 {
-	struct packed *x = build_latent_attention(b, build_norm(b, "attn_norm"));
-
-	build_branch(b, x, "attn_output");
-	x = build_norm(b, "ffn_norm");
-	if (b->layer->experts)
-		build_experts(b, x, UNARY_SILU);
-	else
-		build_branch(b, build_gated(b, x, UNARY_SILU), "ffn_down");
+	for (size_t il = 0; il < m->n_layer; il++) {
+		m->layer[il].rope = NULL;
+		if (!m->layer[il].n_head)
+			return why(w, "%s: missing", key_name(m, "attention.head_count").s);
+	}
+	return read_latent(m, w);
 }
 
 const struct family families_deepseek[] = {
-	{ .arch = "deepseek2", .norm = NORM_RMS, .read = deepseek2, .layer = layer, .has_experts = 1,
+	{ .arch = "deepseek2", .norm = NORM_RMS, .read = deepseek2, .has_experts = 1,
 	  .experts = { .reads_gating = 1, .reads_weights = 1 } },
-	{ .arch = "mistral4", .norm = NORM_RMS, .read = deepseek2, .layer = layer, .has_experts = 1,
+	{ .arch = "mistral4", .norm = NORM_RMS, .read = deepseek2, .has_experts = 1,
 	  .experts = { .reads_gating = 1, .reads_weights = 1 } },
-	{ .arch = "minicpm3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = minicpm3, .layer = layer },
+	{ .arch = "minicpm3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = minicpm3 },
+	{ .arch = "kimi-linear", .norm = NORM_RMS, .read = kimi_linear, .mixer = MIXER_KDA, .has_experts = 1,
+	  .experts = { .gating = GATING_SIGMOID, .normalise = 1, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = NULL },
 };

@@ -1,5 +1,5 @@
-/* Linear attention, and the mixer of gated delta nets (Yang et al. 2024): q, k and v through a convolution, q and k of
- * length 1, and the result normed head by head before its gate. */
+/* Linear attention, and the mixers of gated delta nets (Yang et al. 2024) and Kimi delta attention (Moonshot 2025): q,
+ * k and v through convolutions, q and k of length 1, and the result normed head by head before its gate. */
 #include "build.h"
 
 #include <math.h>
@@ -23,29 +23,84 @@ void build_linear(struct builder *b, struct op_linear *o)
 	build_append(b, &op_linear_keep, NULL, o, sizeof *o);
 }
 
-/* ---- gated delta nets ---- */
+/* ---- gated delta nets and Kimi delta attention ---- */
 
 /* Where things lie in a row. */
 struct places {
+	struct delta_sizes sizes;
 	struct buffer gate, out;        /* side by side */
 	struct buffer q, k, v;          /* one after the other */
 	struct buffer decay, beta;
-	struct buffer spare;            /* what has to be sorted: see below */
+	struct buffer spare;            /* of what has to be sorted, or is an input of another product */
 };
 
 static struct places places(const struct builder *b)
 {
-	const struct ssm *s = &b->model->ssm;
-	struct places p = { .gate = buffer_with(b->plan->wide, mixers_delta(s)) };
+	struct places p = { .sizes = mixers_delta(b->model, b->layer) };
+	const struct delta_sizes *d = &p.sizes;
 
-	p.out = buffer_at(p.gate, s->inner);
-	p.q = buffer_at(p.out, s->inner);
-	p.k = buffer_at(p.q, s->groups * s->state);
-	p.v = buffer_at(p.k, s->groups * s->state);
-	p.decay = buffer_at(p.v, s->inner);
-	p.beta = buffer_at(p.decay, s->rank);
-	p.spare = buffer_at(p.beta, s->rank);
+	p.gate = buffer_with(b->plan->wide, mixers_delta_wide(d));
+	p.out = buffer_at(p.gate, d->values);
+	p.q = buffer_at(p.out, d->values);
+	p.k = buffer_at(p.q, d->keys);
+	p.v = buffer_at(p.k, d->keys);
+	p.decay = buffer_at(p.v, d->values);
+	p.beta = buffer_at(p.decay, d->decays);
+	p.spare = buffer_at(p.beta, d->heads);
 	return p;
+}
+
+/* x · length / √(x² + eps) of n elements, as an RMS norm. */
+static struct norm unit_norm(struct builder *b, size_t n, float length)
+{
+	float *weight = build_allocate(b, n * sizeof *weight);
+
+	for (size_t i = 0; weight && i < n; i++)
+		weight[i] = length / sqrtf((float)n);
+	return (struct norm){ .kind = NORM_RMS, .weight = weight, .eps = b->model->eps / (float)n };
+}
+
+/* Each of n numbers so many times. */
+static const float *repeated(struct builder *b, const float *x, size_t n, size_t times)
+{
+	float *y = build_allocate(b, n * times * sizeof *y);
+
+	for (size_t i = 0; x && y && i < n * times; i++)
+		y[i] = x[i / times];
+	return y;
+}
+
+/* q and k of length 1, decays, the delta rule. */
+static void mix(struct builder *b, const struct places *p)
+{
+	const struct delta_sizes *d = &p->sizes;
+	struct op_linear o = { .n_head = d->heads, .n_head_k = d->heads_k, .runs = !b->model->ssm.tiled,
+		.dim_k = d->keys / d->heads_k, .dim_v = d->values / d->heads, .delta = 1,
+		.by_key = d->decays > d->heads, .q = p->q, .k = p->k, .v = p->v, .d = p->v, .out = p->out,
+		.decay = p->decay, .beta = p->beta };
+
+	o.q_norm = unit_norm(b, o.dim_k, 1 / sqrtf((float)o.dim_k));
+	o.k_norm = unit_norm(b, o.dim_k, 1);
+	o.bias = build_vector(b, "ssm_dt", "bias", d->decays);
+	o.a = repeated(b, build_vector(b, "ssm_a", "", d->heads), d->heads, d->decays / d->heads);
+	build_linear(b, &o);
+}
+
+/* A norm of each head, with the same weights, then the gate. */
+static struct packed *leave(struct builder *b, const struct places *p, enum unary f)
+{
+	const struct delta_sizes *d = &p->sizes;
+	size_t n = d->values / d->heads;
+	struct op_rows o = { .n = d->values, .in = p->gate, .out = buffer_with(b->plan->h, d->values), .f = ROW_GLU,
+		.unary = f, .norm = build_norm_of(b, "ssm_norm", n), .norms = d->heads, .norm_first = 1 };
+	float *weight = build_allocate(b, o.n * sizeof *weight);
+
+	for (size_t i = 0; weight && i < o.n; i++)
+		weight[i] = o.norm.weight[i % n];
+	o.norm.weight = weight;
+	build_mixed(b, p->gate, 2 * o.n);
+	build_leaves(build_packing(b, "ssm_gate", &o, SLOT_BRANCH), 0, "", o.out, o.n);
+	return o.packed;
 }
 
 /* Of each key head and the value heads that read it. */
@@ -62,76 +117,72 @@ static void sort(struct builder *b, const char *name, size_t step, size_t n, con
 	build_append(b, &op_copy, name, &o, sizeof o);
 }
 
-/* The products of a layer. Where a file has ssm_in, or ssm_ba, its rows come key head by key head: q, k, v and gate of
- * its value heads, or their betas and decays. */
+/* The products of a delta net. Where a file has ssm_in, or ssm_ba, its rows come key head by key head: q, k, v and gate
+ * of its value heads, or their betas and decays. */
 static void project(struct builder *b, struct packed *x, const struct places *p)
 {
-	const struct ssm *s = &b->model->ssm;
-	size_t values = s->inner / s->groups, heads = s->rank / s->groups, all = 2 * s->state + 2 * values;
-	struct buffer ba = buffer_at(p->spare, s->groups * all);
+	const struct delta_sizes *d = &p->sizes;
+	size_t keys = d->keys / d->heads_k, values = d->values / d->heads_k, heads = d->heads / d->heads_k;
+	size_t all = 2 * (keys + values);
+	struct buffer ba = buffer_at(p->spare, d->heads_k * all);
 	struct op_product o = { .x = x };
 
 	if (build_has(b, "ssm_in"))
-		build_add_product(b, &o, "ssm_in", NARROW, s->groups * all, p->spare);
+		build_add_product(b, &o, "ssm_in", NARROW, d->heads_k * all, p->spare);
 	else {
-		build_add_product(b, &o, "attn_qkv", NARROW, 2 * s->groups * s->state + s->inner, p->q);
-		build_add_product(b, &o, "attn_gate", NARROW, s->inner, p->gate);
+		build_add_product(b, &o, "attn_qkv", NARROW, 2 * d->keys + d->values, p->q);
+		build_add_product(b, &o, "attn_gate", NARROW, d->values, p->gate);
 	}
 	if (build_has(b, "ssm_ba"))
-		build_add_product(b, &o, "ssm_ba", NARROW, 2 * s->rank, ba);
+		build_add_product(b, &o, "ssm_ba", NARROW, 2 * d->heads, ba);
 	else {
-		build_add_product(b, &o, "ssm_beta", NARROW, s->rank, p->beta);
-		build_add_product(b, &o, "ssm_alpha", NARROW, s->rank, p->decay);
+		build_add_product(b, &o, "ssm_beta", NARROW, d->heads, p->beta);
+		build_add_product(b, &o, "ssm_alpha", NARROW, d->heads, p->decay);
 	}
 	build_products(b, "ssm_in", &o);
 	if (build_has(b, "ssm_in"))
-		sort(b, "ssm_qkvz", all, 4, (size_t[]){ s->state, s->state, values, values },
+		sort(b, "ssm_qkvz", all, 4, (size_t[]){ keys, keys, values, values },
 			(struct buffer[]){ p->q, p->k, p->v, p->gate }, p->spare);
 	if (build_has(b, "ssm_ba"))
 		sort(b, "ssm_ba", 2 * heads, 2, (size_t[]){ heads, heads }, (struct buffer[]){ p->beta, p->decay }, ba);
 }
 
-/* x · length / √(x² + eps) of n elements, as an RMS norm. */
-static struct norm unit_norm(struct builder *b, size_t n, float length)
-{
-	float *weight = build_allocate(b, n * sizeof *weight);
-
-	for (size_t i = 0; weight && i < n; i++)
-		weight[i] = length / sqrtf((float)n);
-	return (struct norm){ .kind = NORM_RMS, .weight = weight, .eps = b->model->eps / (float)n };
-}
-
-/* A norm of each head, with the same weights, then the gate. */
-static struct packed *gated(struct builder *b, const struct places *p)
-{
-	const struct ssm *s = &b->model->ssm;
-	size_t n = s->inner / s->rank;
-	struct op_rows o = { .n = s->inner, .in = p->gate, .out = buffer_with(b->plan->h, s->inner), .f = ROW_GLU,
-		.unary = UNARY_SILU, .norm = build_norm_of(b, "ssm_norm", n), .norms = s->rank, .norm_first = 1 };
-	float *weight = build_allocate(b, s->inner * sizeof *weight);
-
-	for (size_t i = 0; weight && i < s->inner; i++)
-		weight[i] = o.norm.weight[i % n];
-	o.norm.weight = weight;
-	build_mixed(b, p->gate, 2 * s->inner);
-	build_leaves(build_packing(b, "ssm_gate", &o, SLOT_BRANCH), 0, "", o.out, o.n);
-	return o.packed;
-}
-
 struct packed *build_delta(struct builder *b, struct packed *x)
 {
-	const struct ssm *s = &b->model->ssm;
 	struct places p = places(b);
-	struct op_linear o = { .n_head = s->rank, .n_head_k = s->groups, .runs = !s->tiled, .dim_k = s->state,
-		.dim_v = s->inner / s->rank, .delta = 1, .q = p.q, .k = p.k, .v = p.v, .d = p.v, .out = p.out,
-		.decay = p.decay, .beta = p.beta };
 
 	project(b, x, &p);
-	build_convolve(b, "ssm_conv1d", p.q, 2 * s->groups * s->state + s->inner);
-	o.q_norm = unit_norm(b, s->state, 1 / sqrtf((float)s->state));
-	o.k_norm = unit_norm(b, s->state, 1);
-	o.bias = build_vector(b, "ssm_dt", "bias", s->rank);
-	o.a = build_vector(b, "ssm_a", "", s->rank);
-	build_linear(b, &o);
-	return gated(b, &p);
+	build_convolve(b, "ssm_conv1d", p.q, 2 * p.sizes.keys + p.sizes.values);
+	mix(b, &p);
+	return leave(b, &p, UNARY_SILU);
+}
+
+/* To n elements through as few as a head has. */
+static void low_rank(struct builder *b, struct packed *x, const char *first, const char *second, size_t n,
+	const struct places *p, struct buffer to)
+{
+	size_t rank = b->model->ssm.state;
+
+	build_product(b, x, first, NARROW, rank, p->spare);
+	build_product(b, build_pack(b, "low_rank_pack", p->spare, rank, SLOT_BRANCH), second, WIDE, n, to);
+}
+
+struct packed *build_kda(struct builder *b, struct packed *x)
+{
+	struct places p = places(b);
+	size_t n = p.sizes.keys;
+	struct op_product o = { .x = x };
+
+	build_add_product(b, &o, "attn_q", NARROW, n, p.q);
+	build_add_product(b, &o, "attn_k", NARROW, n, p.k);
+	build_add_product(b, &o, "attn_v", NARROW, n, p.v);
+	build_add_product(b, &o, "ssm_beta", NARROW, p.sizes.heads, p.beta);
+	build_products(b, "attn_qkv", &o);
+	low_rank(b, x, "ssm_f_a", "ssm_f_b", p.sizes.decays, &p, p.decay);
+	low_rank(b, x, "ssm_g_a", "ssm_g_b", n, &p, p.gate);
+	build_convolve(b, "ssm_conv1d_q", p.q, n);
+	build_convolve(b, "ssm_conv1d_k", p.k, n);
+	build_convolve(b, "ssm_conv1d_v", p.v, n);
+	mix(b, &p);
+	return leave(b, &p, UNARY_SIGMOID);
 }

@@ -75,21 +75,34 @@ size_t mixers_qkv(const struct layer *l)
 	return layer_qkv(l) + (l->gated ? 3 * l->n_head * l->dim_k : 0);
 }
 
-/* Gates and result; q, k and v; decays and betas; all but the result once more, where they are sorted. */
-size_t mixers_delta(const struct ssm *s)
+struct delta_sizes mixers_delta(const struct model *m, const struct layer *l)
 {
-	return 5 * s->inner + 4 * s->groups * s->state + 4 * s->rank;
+	const struct ssm *s = &m->ssm;
+	size_t all = l->n_head * s->state;
+
+	if (l->mixers & MIXER_KDA)
+		return (struct delta_sizes){ .values = all, .keys = all, .heads = l->n_head, .heads_k = l->n_head,
+			.decays = all };
+	return (struct delta_sizes){ .values = s->inner, .keys = s->groups * s->state, .heads = s->rank,
+		.heads_k = s->groups, .decays = s->rank };
+}
+
+/* Gates and result; q, k and v; decays and betas; all but the result once more, where they are sorted. */
+size_t mixers_delta_wide(const struct delta_sizes *d)
+{
+	return 5 * d->values + 4 * d->keys + 2 * (d->decays + d->heads);
 }
 
 size_t mixers_wide(const struct model *m, const struct layer *l)
 {
 	const struct ssm *s = &m->ssm;
+	struct delta_sizes delta = mixers_delta(m, l);
 	size_t n = 0;
 
 	if (l->mixers & MIXER_ATTENTION)
 		n = mixers_qkv(l);
-	if (l->mixers & MIXER_DELTA)
-		n = size_max(n, mixers_delta(s));
+	if (l->mixers & (MIXER_DELTA | MIXER_KDA))
+		n = size_max(n, mixers_delta_wide(&delta));
 	if (l->mixers & MIXER_CONVOLUTION)
 		n = size_max(n, 3 * m->n_embd);
 	if (l->mixers & MIXER_MAMBA2)
@@ -105,5 +118,7 @@ size_t mixers_h(const struct model *m, const struct layer *l)
 {
 	size_t n = l->mixers & MIXER_ATTENTION ? l->n_head * l->dim_v : 0;
 
+	if (l->mixers & MIXER_KDA)
+		n = size_max(n, l->n_head * m->ssm.state);
 	return l->mixers & (MIXER_DELTA | MIXER_MAMBA | MIXER_MAMBA2) ? size_max(n, m->ssm.inner) : n;
 }

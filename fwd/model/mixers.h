@@ -7,9 +7,17 @@
 /* The sizes of those that some layer has, into m->ssm. */
 int mixers_read(struct model *m, struct why *w);
 
-/* Elements of a row that attention, with its gates, and a delta net make at once. */
+/* Sizes of a gated delta net, or of Kimi delta attention: of all values and of all keys; heads of values and of keys;
+ * decays of a row. */
+struct delta_sizes {
+	size_t values, keys, heads, heads_k, decays;
+};
+
+struct delta_sizes mixers_delta(const struct model *m, const struct layer *l);
+
+/* Elements of a row that attention, with its gates, and such a mixer make at once. */
 size_t mixers_qkv(const struct layer *l);
-size_t mixers_delta(const struct ssm *s);
+size_t mixers_delta_wide(const struct delta_sizes *d);
 
 /* Elements of a row that the mixers of a layer make at once: of plan->wide, and of plan->h. */
 size_t mixers_wide(const struct model *m, const struct layer *l);

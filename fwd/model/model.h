@@ -62,7 +62,7 @@ struct ssm {
 	size_t taps;                    /* of each channel's convolution */
 	size_t inner, state, groups, rank;
 	size_t rank_w, rank_a, rank_v, rank_g;  /* of RWKV's products of two matrices */
-	int tiled;                      /* delta net: value head j reads key head j mod groups, not j / (rank / groups) */
+	int tiled;                      /* delta net: value head j reads key head j mod groups; else they follow */
 	enum { SSM_NORMS_NONE, SSM_NORMS_BARE, SSM_NORMS_WEIGHTED } norms;     /* of Mamba's dt, B and C */
 };
 
@@ -75,7 +75,7 @@ struct layer {
 	const struct rope_spec *rope;   /* NULL: q and k are not rotated */
 	float scale;                    /* of scores: 1 / sqrt(dim_k), mostly */
 	size_t window, chunk;           /* see struct attend; 0: all positions are seen */
-	int gated;                      /* attention's result is multiplied by the sigmoid of gates, made beside q */
+	int gated;                      /* attention's result is multiplied by sigmoids of gates, made beside q */
 	int head_norms_bare;            /* RMS norms of q and k heads without weights, after the rotation */
 	int v_norms_bare;               /* RMS norms of v heads without weights */
 	const struct layer *kv;         /* whose K and V this layer reads; NULL: it has its own */
