@@ -45,7 +45,8 @@ static struct op_linear op_of(const struct sizes *z, float *at)
 {
 	size_t nk = z->n_head_k * z->dim_k, nv = z->n_head * z->dim_v;
 	struct op_linear o = { .n_head = z->n_head, .n_head_k = z->n_head_k, .runs = z->runs, .dim_k = z->dim_k,
-		.dim_v = z->dim_v, .delta = z->delta, .by_key = z->by_key, .bias = bias, .a = a, .skip = z->delta ? NULL : skip,
+		.dim_v = z->dim_v, .delta = z->delta, .by_key = z->by_key, .bias = bias, .a = a,
+		.skip = z->delta ? NULL : skip,
 		.q = { at, STRIDE }, .k = { at + nk, STRIDE }, .v = { at + 2 * nk, STRIDE },
 		.decay = { at + 2 * nk + nv, STRIDE }, .beta = { at + 2 * nk + nv + DECAYS, STRIDE },
 		.out = { at + 2 * nk + nv + DECAYS + 8, STRIDE } };

@@ -8,7 +8,8 @@ static const char *or(const char *name, const char *usual)
 	return name ? name : usual;
 }
 
-/* Branches of packed rows that mix positions; attention comes last: in the last layer it leaves only the wanted rows. */
+/* Branches of packed rows that mix positions; attention comes last: in the last layer it leaves only the wanted
+ * rows. */
 static void mix(struct builder *b, struct packed *x)
 {
 	const struct decoder *d = &b->model->family->decoder;

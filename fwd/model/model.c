@@ -350,7 +350,7 @@ static const struct gguf_tensor *find(struct model *m, const char *name, size_t 
 		return NULL;    /* told when the file was opened */
 	if (!t)
 		bad = why(w, "tensor %s: missing", name);
-	else if (t->dim[0] == cols && t->dim[1] == rows && t->dim[2] == n && t->dim[3] == 1)
+	else if (t->dim[0] == cols && t->dim[1] == rows && t->dim[2] * t->dim[3] == n)
 		bad = model_check_type(t, w);
 	else if (m->unsure)
 		return NULL;
@@ -406,8 +406,8 @@ int model_vector(struct model *m, const char *name, size_t n, const float **out,
 	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
 	float *x;
 
-	if (t && t->dim[0] * t->dim[1] * t->dim[2] == n)        /* in whatever shape */
-		t = find(m, name, (size_t)t->dim[2], (size_t)t->dim[1], (size_t)t->dim[0], w);
+	if (t && t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3] == n)    /* in whatever shape */
+		t = find(m, name, (size_t)(t->dim[2] * t->dim[3]), (size_t)t->dim[1], (size_t)t->dim[0], w);
 	else
 		t = find(m, name, 1, 1, n, w);
 	if (!t)

@@ -31,8 +31,8 @@ struct op_rows {
 	float x_scale;                  /* of x, then; 0: none */
 	enum row_function f;
 	float most;                     /* CLAMP: to [-most, most]; SPARSE: deviations, see sparsify() */
-	struct buffer in, out;          /* GLU: the gate's n elements, then the other n. SAME alone, CLAMP, SPARSE, TANH:
-					 * out is in */
+	struct buffer in, out;          /* GLU: the gate's n elements, then the other n. SAME alone, CLAMP, SPARSE,
+					 * TANH: out is in */
 	struct buffer up;               /* GLU: the other n elements, where they lie elsewhere */
 	enum unary unary;
 	struct xielu xielu;
