@@ -21,11 +21,24 @@ static const struct mkfamily families[] = {
 	  "final_logit_softcapping=10.0" },
 	{ .name = "gemma3", .heads = MKHEADS_ONE, .post_norms = 1, .layers = 7,
 	  .keys = "attention.sliding_window=8 rope.scaling.type=linear rope.scaling.factor=8.0" },
+	{ .name = "gemma3n", .heads = MKHEADS_ONE, .heads_mean = 0.5f, .post_norms = 1,
+	  .layers = 5, .per_layer = 256, .streams = 4,
+	  .keys = "attention.sliding_window=8" },
+	{ .name = "gemma4", .heads = MKHEADS_ONE, .heads_mean = 0.5f, .post_norms = 1,
+	  .layers = 6, .period = 3, .shared_kv = 3,
+	  .per_layer = 32, .out_scale = 1, .keys = "attention.sliding_window=8 attention.sliding_window_pattern=3 "
+	  "attention.shared_kv_layers=3 embedding_length_per_layer_input=32 final_logit_softcapping=10.0" },
+	{ .name = "gemma4-moe", .arch = "gemma4", .heads = MKHEADS_ONE, .heads_mean = 0.5f, .post_norms = 1,
+	  .layers = 3, .period = 3,
+	  .v_from_k = 1, .out_scale = 1, .experts = 4, .used = 2, .beside = 1,
+	  .keys = "attention.sliding_window=8 attention.sliding_window_pattern=3" },
 	{ .name = "phi2", LAYER_NORMS, BIASED, .logits_bias = 1, .norm2 = "", .fused_qkv = 1, .ungated = 1,
 	  .multi_head = 1, .unrotated_share = 2 },
 	{ .name = "phi3", .fused_qkv = 1, .fused_gate = 1 },
 	{ .name = "mixtral", .arch = "llama", .experts = 4, .used = 2 },
 	{ .name = "qwen2moe", .pre = "qwen2", .qkv_bias = 1, .experts = 4, .used = 2, .shared = 1, .shared_gate = 1 },
+	{ .name = "qwen2vl", .pre = "qwen2", .qkv_bias = 1 },
+	{ .name = "qwen3vl", .pre = "qwen2", .heads = MKHEADS_ONE },
 	{ .name = "qwen3moe", .pre = "qwen2", .heads = MKHEADS_ONE, .experts = 6, .used = 3 },
 	{ .name = "gpt-oss", .norm2 = "post_attention_norm", .qkv_bias = 1, .out_bias = 1, .sinks = 1, .layers = 3,
 	  .experts = 5, .used = 3, .expert_bias = 1, .keys = "attention.sliding_window=8 rope.scaling.type=yarn "
@@ -34,6 +47,13 @@ static const struct mkfamily families[] = {
 	{ .name = "glm4moe", .norm2 = "post_attention_norm", .qkv_bias = 1, .heads = MKHEADS_ONE,
 	  .unrotated_share = 2, .layers = 3, .experts = 6, .used = 2, .dense = 1, .shared = 1, .choice_bias = 1,
 	  .keys = "expert_gating_func=2 expert_shared_count=1 expert_weights_norm=true expert_weights_scale=1.5" },
+	{ .name = "deepseek2", .latent = MKLATENT_ABSORBED, .layers = 3, .experts = 8, .used = 3, .dense = 1,
+	  .shared = 1, .choice_bias = 1, .keys = "expert_gating_func=2 expert_weights_norm=true "
+	  "expert_weights_scale=2.5 expert_group_count=4 expert_group_used_count=2 rope.scaling.type=yarn "
+	  "rope.scaling.factor=4.0 rope.scaling.original_context_length=64 rope.scaling.yarn_log_multiplier=0.1" },
+	{ .name = "deepseek2-kvb", .arch = "deepseek2", .latent = MKLATENT_EXPANDED, .layers = 2, .experts = 4,
+	  .used = 2, .dense = 1, .shared = 1, .keys = "expert_weights_scale=1.5" },
+	{ .name = "minicpm3", .latent = MKLATENT_EXPANDED },
 	{ .name = "mistral3", .keys = "rope.scaling.type=yarn rope.scaling.factor=4.0 "
 	  "rope.scaling.original_context_length=8 rope.scaling.yarn_beta_fast=2.0 rope.scaling.yarn_beta_slow=0.8 "
 	  "rope.scaling.yarn_log_multiplier=0.5 attention.temperature_scale=0.3" },
@@ -68,10 +88,14 @@ static const struct mkfamily families[] = {
 	  "expert_weights_norm=true expert_weights_scale=2.5 expert_group_count=4 expert_group_used_count=2" },
 	{ .name = "apertus", .heads = MKHEADS_ONE, .ungated = 1, .keys = "/xielu.alpha_p=0.5 /xielu.alpha_n=0.8 "
 	  "/xielu.beta=0.5 /xielu.eps=-0.000001" },
+	{ .name = "openelm", .heads = MKHEADS_ONE, .fused_qkv = 1, .uneven = 1, .layers = 3 },
+	{ .name = "deci", .mixers = "a-pa", .uneven = 1, .layers = 4 },
 	{ .name = "refact", .unrotated = 1 },
 	{ .name = "dbrx", .layer_norm = 1, .norm2 = "attn_output_norm", .fused_qkv = 1, .experts = 5, .used = 3,
 	  .keys = "attention.clamp_kqv=1.5" },
 	{ .name = "lfm2", .heads = MKHEADS_ONE, .mixers = "cca", .layers = 4, .last_norm = "token_embd_norm" },
+	{ .name = "lfm2moe", .heads = MKHEADS_ONE, .mixers = "cca", .layers = 4, .last_norm = "token_embd_norm",
+	  .experts = 5, .used = 2, .dense = 1, .choice_bias = 1, .keys = "expert_gating_func=2" },
 	{ .name = "granitehybrid", .mixers = "mma", .layers = 4, .experts = 5, .used = 2, .dense = 2, .shared = 1,
 	  .keys = "embedding_scale=4.0 residual_scale=0.5 logit_scale=2.0 attention.scale=0.2 "
 	  "rope.scaling.finetuned=false" },
@@ -79,6 +103,8 @@ static const struct mkfamily families[] = {
 	{ .name = "nemotron_h", .mixers = "m-ma-", .single = 1, .ungated = 1, .unrotated = 1, .layers = 5 },
 	{ .name = "qwen35", .pre = "qwen2", .norm2 = "post_attention_norm", .heads = MKHEADS_ONE, .unrotated_share = 2,
 	  .layers = 4, .mixers = "ddda" },
+	{ .name = "qwen35moe", .pre = "qwen2", .norm2 = "post_attention_norm", .heads = MKHEADS_ONE,
+	  .unrotated_share = 2, .layers = 4, .mixers = "ddda", .experts = 4, .used = 2, .shared = 1, .shared_gate = 1 },
 	{ .name = "qwen3next", .pre = "qwen2", .norm2 = "post_attention_norm", .heads = MKHEADS_ONE,
 	  .unrotated_share = 2, .layers = 5, .mixers = "ddda", .fused_decay = 1, .experts = 4, .used = 2, .shared = 1,
 	  .shared_gate = 1 },

@@ -18,6 +18,7 @@ struct mkfamily {
 	const char *norm1, *norm2;      /* before the two parts of a layer; NULL: attn_norm, ffn_norm; "": none */
 	int layer_norm, norm_bias, post_norms;
 	enum mkheads heads;
+	float heads_mean;               /* of the weights; 0: 1.2; less where scores are not divided by √head_dim */
 	int fused_qkv, qkv_bias, out_bias, ff_bias, logits_bias;
 	int ungated, fused_gate;        /* no ffn_gate; or its rows in ffn_up */
 	int unrotated, positions;       /* no RoPE; a table of positions */
@@ -25,8 +26,15 @@ struct mkfamily {
 	int unrotated_share;            /* one part of so many of a head is rotated; 0: all of it */
 	int sinks;
 	uint32_t layers;                /* 0: the shape's */
+	int uneven;                     /* heads and n_ff differ from layer to layer */
+	uint32_t period;                /* all but each period-th layer slide and have heads half as long; 0: none */
+	uint32_t shared_kv;             /* so many last layers read K and V of others */
+	int v_from_k;                   /* layers that do not slide have no attn_v */
+	uint32_t per_layer;             /* elements of each layer's own input */
+	int streams, out_scale;         /* AltUp; layer_output_scale */
+	enum { MKLATENT_NONE, MKLATENT_ABSORBED, MKLATENT_EXPANDED } latent;    /* attention: matrices for K and V, or one */
 	const char *mixers;             /* of layers in turn: a attention, m Mamba 2, b both, c a short convolution, d a gated
-					 * delta net (attention then has gates), - none */
+					 * delta net (attention then has gates), p a product, - none */
 	int fused_decay;                /* ssm_ba in place of ssm_beta and ssm_alpha */
 	int single;                     /* a layer has a mixer or, where it has none, a feed-forward part */
 	const char *last_norm;          /* NULL: output_norm */
@@ -34,6 +42,7 @@ struct mkfamily {
 
 	uint32_t experts, used, dense;  /* so many layers come before the mixtures */
 	int shared, shared_gate;        /* an expert for all rows; with a gate */
+	int beside;                     /* experts beside a dense part, with norms of their own */
 	int choice_bias, expert_bias;   /* exp_probs_b; biases of the router and the experts */
 	const char *keys;               /* further ones: KEY=VALUE ..., where a value with a point is a float */
 };

@@ -13,6 +13,11 @@ static char precise(const struct mkshape *s, uint32_t il)
 	return il < s->n_layer / 8 || il >= 7 * s->n_layer / 8 || il % 3 == 2 ? 's' : 'm';
 }
 
+static int reads_others(const struct mkweights *k, uint32_t il)
+{
+	return il + k->family->shared_kv >= k->s.n_layer;
+}
+
 static void qkv(struct mkweights *k, uint32_t il)
 {
 	const struct mkshape *s = &k->s;
@@ -25,8 +30,11 @@ static void qkv(struct mkweights *k, uint32_t il)
 		return;
 	}
 	part_matrix(k, part_name(il, "attn_q", "weight"), 'm', s->n_embd, part_has_mixer(k, 'd') ? 2 * n_q : n_q, 1.3f);
+	if (reads_others(k, il))
+		return;
 	part_matrix(k, part_name(il, "attn_k", "weight"), 'm', s->n_embd, n_kv, 1.3f);
-	part_matrix(k, part_name(il, "attn_v", "weight"), precise(s, il), s->n_embd, n_kv, 1);
+	if (!k->family->v_from_k || part_slides(k, il))
+		part_matrix(k, part_name(il, "attn_v", "weight"), precise(s, il), s->n_embd, n_kv, 1);
 	if (k->family->qkv_bias) {
 		part_bias(k, il, "attn_q", n_q, 0.5f);
 		part_bias(k, il, "attn_k", n_kv, 0.5f);
@@ -37,13 +45,14 @@ static void qkv(struct mkweights *k, uint32_t il)
 static void head_norm(struct mkweights *k, uint32_t il, const char *part, uint32_t heads)
 {
 	uint32_t d = k->s.head_dim;
+	float mean = k->family->heads_mean > 0 ? k->family->heads_mean : 1.2f;
 
 	switch (k->family->heads) {
 	case MKHEADS_PLAIN: return;
-	case MKHEADS_ONE: part_vector(k, part_name(il, part, "weight"), d, 1.2f, 0.1f); return;
-	case MKHEADS_ALL: part_vector(k, part_name(il, part, "weight"), heads * d, 1.2f, 0.1f); return;
+	case MKHEADS_ONE: part_vector(k, part_name(il, part, "weight"), d, mean, 0.1f); return;
+	case MKHEADS_ALL: part_vector(k, part_name(il, part, "weight"), heads * d, mean, 0.1f); return;
 	case MKHEADS_ROWS:
-		part_tensor(k, part_name(il, part, "weight"), FORMAT_F32, (uint64_t[3]){ d, heads }, 1.2f, 0.1f);
+		part_tensor(k, part_name(il, part, "weight"), FORMAT_F32, (uint64_t[3]){ d, heads }, mean, 0.1f);
 	}
 }
 
@@ -58,7 +67,8 @@ static void attention(struct mkweights *k, uint32_t il)
 	if (k->family->out_bias)
 		part_bias(k, il, "attn_output", s->n_embd, 0.1f);
 	head_norm(k, il, "attn_q_norm", s->n_head);
-	head_norm(k, il, "attn_k_norm", s->n_head_kv);
+	if (!reads_others(k, il))
+		head_norm(k, il, "attn_k_norm", s->n_head_kv);
 }
 
 static void feed_forward(struct mkweights *k, uint32_t il)
@@ -109,13 +119,31 @@ static void mixture(struct mkweights *k, uint32_t il)
 	part_matrix(k, part_name(il, "ffn_down_shexp", "weight"), 'm', n_ff, n_embd, 1.5f);
 }
 
-void mklayers_one(struct mkweights *k, uint32_t il)
+/* Norms around the experts and the dense part, which the router and its scale precede. */
+static void beside(struct mkweights *k, uint32_t il)
+{
+	uint32_t n = k->s.n_embd, n_ff = part_expert_ff(k), experts = k->family->experts;
+
+	feed_forward(k, il);
+	part_norm(k, il, "post_ffw_norm_1");
+	part_norm(k, il, "pre_ffw_norm_2");
+	part_norm(k, il, "post_ffw_norm_2");
+	part_vector(k, part_name(il, "ffn_gate_inp", "scale"), n, 1, 0.1f);
+	part_tensor(k, part_name(il, "ffn_gate_inp", "weight"), FORMAT_F32, (uint64_t[3]){ n, experts }, 0, 2);
+	expert(k, il, "ffn_gate_up_exps", n, 2 * n_ff);
+	expert(k, il, "ffn_down_exps", n_ff, n);
+	part_vector(k, part_name(il, "ffn_down_exps", "scale"), experts, 1, 0.3f);
+}
+
+static void layer(struct mkweights *k, uint32_t il)
 {
 	const struct mkfamily *f = k->family;
-
 	char bare[64];
 
-	part_norm(k, il, f->norm1 ? f->norm1 : "attn_norm");
+	if (f->single || part_mixer_of(k, il) != '-')
+		part_norm(k, il, f->norm1 ? f->norm1 : "attn_norm");
+	if (part_mixer_of(k, il) == 'p')
+		part_matrix(k, part_name(il, "attn_output", "weight"), 'm', k->s.n_embd, k->s.n_embd, 1);
 	if (part_has_state_space(k, il))
 		mkmixers_state_space(k, il);
 	if (part_mixer_of(k, il) == 'd')
@@ -123,7 +151,7 @@ void mklayers_one(struct mkweights *k, uint32_t il)
 	if (part_mixer_of(k, il) == 'c')
 		mkmixers_convolution(k, il);
 	if (part_has_attention(k, il))
-		attention(k, il);
+		(f->latent ? mkmixers_latent : attention)(k, il);
 	if (f->post_norms)
 		part_norm(k, il, "post_attention_norm");
 	snprintf(bare, sizeof bare, "blk.%u.ffn_norm", il);
@@ -133,7 +161,20 @@ void mklayers_one(struct mkweights *k, uint32_t il)
 		part_norm(k, il, f->norm2 ? f->norm2 : "ffn_norm");
 	if (!part_has_feed_forward(k, il))
 		return;
-	(f->experts && il >= f->dense ? mixture : feed_forward)(k, il);
+	(f->beside ? beside : f->experts && il >= f->dense ? mixture : feed_forward)(k, il);
 	if (f->post_norms)
 		part_norm(k, il, "post_ffw_norm");
+	if (f->per_layer)
+		mkstreams_layer(k, il);
+	if (f->out_scale)
+		part_vector(k, part_name(il, "layer_output_scale", "weight"), 1, 0.8f, 0.1f);
+}
+
+void mklayers_one(struct mkweights *k, uint32_t il)
+{
+	struct mkshape whole = k->s;
+
+	k->s = part_shape(k, il);
+	layer(k, il);
+	k->s = whole;
 }

@@ -33,7 +33,8 @@ void mkmixers_state_space(struct mkweights *k, uint32_t il)
 	part_vector(k, part_name(il, "ssm_dt", "bias"), p.heads, -3, 1);
 	part_tensor(k, a, FORMAT_F32, (uint64_t[3]){ 1, p.heads }, -1, 0.25f);
 	part_tensor(k, d, FORMAT_F32, (uint64_t[3]){ 1, p.heads }, 1, 0.2f);
-	part_tensor(k, part_name(il, "ssm_norm", "weight"), FORMAT_F32, (uint64_t[3]){ p.inner / p.groups, p.groups }, 1, 0.1f);
+	part_tensor(k, part_name(il, "ssm_norm", "weight"), FORMAT_F32, (uint64_t[3]){ p.inner / p.groups, p.groups }, 1,
+		0.1f);
 	part_matrix(k, part_name(il, "ssm_out", "weight"), 'm', p.inner, k->s.n_embd, 1);
 }
 
@@ -66,4 +67,28 @@ void mkmixers_convolution(struct mkweights *k, uint32_t il)
 	part_matrix(k, part_name(il, "shortconv.in_proj", "weight"), 'm', n, 3 * n, 1);
 	part_tensor(k, part_name(il, "shortconv.conv", "weight"), FORMAT_F32, (uint64_t[3]){ TAPS - 1, n }, 0, 0.7f);
 	part_matrix(k, part_name(il, "shortconv.out_proj", "weight"), 'm', n, n, 1);
+}
+
+struct latent_sizes part_latent(const struct mkweights *k)
+{
+	return (struct latent_sizes){ .rank = 2 * k->s.head_dim, .rank_q = 2 * k->s.head_dim, .nope = 2 * k->s.head_dim,
+		.rope = k->s.head_dim, .v = 2 * k->s.head_dim };
+}
+
+void mkmixers_latent(struct mkweights *k, uint32_t il)
+{
+	struct latent_sizes l = part_latent(k);
+	uint32_t n = k->s.n_embd, heads = k->s.n_head;
+
+	part_matrix(k, part_name(il, "attn_q_a", "weight"), 'm', n, l.rank_q, 1);
+	part_vector(k, part_name(il, "attn_q_a_norm", "weight"), l.rank_q, 1, 0.1f);
+	part_matrix(k, part_name(il, "attn_q_b", "weight"), 'm', l.rank_q, heads * (l.nope + l.rope), 1.3f);
+	part_matrix(k, part_name(il, "attn_kv_a_mqa", "weight"), 'm', n, l.rank + l.rope, 1.3f);
+	part_vector(k, part_name(il, "attn_kv_a_norm", "weight"), l.rank, 1, 0.1f);
+	if (k->family->latent == MKLATENT_ABSORBED) {
+		part_matrices(k, part_name(il, "attn_k_b", "weight"), 'm', (uint64_t[3]){ l.nope, l.rank, heads }, 1);
+		part_matrices(k, part_name(il, "attn_v_b", "weight"), 'm', (uint64_t[3]){ l.rank, l.v, heads }, 1);
+	} else
+		part_matrix(k, part_name(il, "attn_kv_b", "weight"), 'm', l.rank, heads * (l.nope + l.v), 1);
+	part_matrix(k, part_name(il, "attn_output", "weight"), 'm', heads * l.v, n, 1);
 }

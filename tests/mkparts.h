@@ -42,6 +42,20 @@ void mkmixers_state_space(struct mkweights *k, uint32_t il);
 void mkmixers_delta_net(struct mkweights *k, uint32_t il);
 void mkmixers_convolution(struct mkweights *k, uint32_t il);
 
+/* Latent attention. */
+struct latent_sizes {
+	uint32_t rank, rank_q, nope, rope, v;
+};
+
+struct latent_sizes part_latent(const struct mkweights *k);
+void mkmixers_latent(struct mkweights *k, uint32_t il);
+
+/* ---- mkstreams.c: Gemma 3n and 4 ---- */
+
+/* What the whole model has for them; and what layer il has for its own input and its streams. */
+void mkstreams_whole(struct mkweights *k);
+void mkstreams_layer(struct mkweights *k, uint32_t il);
+
 /* ---- what layers have ---- */
 
 static inline char part_mixer_of(const struct mkweights *k, uint32_t il)
@@ -69,6 +83,27 @@ static inline int part_has_state_space(const struct mkweights *k, uint32_t il)
 static inline int part_has_feed_forward(const struct mkweights *k, uint32_t il)
 {
 	return !k->family->single || part_mixer_of(k, il) == '-';
+}
+
+static inline int part_slides(const struct mkweights *k, uint32_t il)
+{
+	return k->family->period && il % k->family->period < k->family->period - 1;
+}
+
+/* The shape as layer il has it. */
+static inline struct mkshape part_shape(const struct mkweights *k, uint32_t il)
+{
+	struct mkshape s = k->s;
+
+	if (k->family->uneven) {
+		s.n_head_kv = 1 + il % 3;
+		s.n_head = 2 * s.n_head_kv;
+		s.n_ff = s.n_ff / 3 * (1 + il % 3);
+		s.n_head = part_mixer_of(k, il) == '-' ? 0 : s.n_head;
+		s.n_head_kv = part_has_attention(k, il) ? s.n_head_kv : 0;
+	}
+	s.head_dim /= part_slides(k, il) ? 2 : 1;
+	return s;
 }
 
 /* Of one expert: rows that super-blocks divide, where n_ff has two of them. */

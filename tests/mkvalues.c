@@ -1,11 +1,9 @@
 /* mkvalues: the metadata of a model but for its vocabulary. */
 #include "mkparts.h"
 
-#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "lib/gguf/formats.h"
 
 /* ARCH.KEY */
 static const char *arch_key(const struct mkweights *k, const char *key)
@@ -50,6 +48,68 @@ static void by_layer(struct mkweights *k, const char *key, uint32_t n, int has(c
 		mkgguf_add_i32(k->m, has(k, il) ? (int32_t)n : 0);
 }
 
+/* The member of each layer's shape that lies at this offset. */
+static void sizes_by_layer(struct mkweights *k, const char *key, size_t at)
+{
+	mkgguf_array(k->m, arch_key(k, key), GGUF_I32, k->s.n_layer);
+	for (uint32_t il = 0; il < k->s.n_layer; il++) {
+		struct mkshape s = part_shape(k, il);
+
+		mkgguf_add_i32(k->m, (int32_t)*(uint32_t *)((char *)&s + at));
+	}
+}
+
+static void uneven_values(struct mkweights *k)
+{
+	sizes_by_layer(k, "feed_forward_length", offsetof(struct mkshape, n_ff));
+	sizes_by_layer(k, "attention.head_count", offsetof(struct mkshape, n_head));
+	sizes_by_layer(k, "attention.head_count_kv", offsetof(struct mkshape, n_head_kv));
+}
+
+static void head_sizes(struct mkweights *k, uint32_t of_k, uint32_t of_v, const char *suffix)
+{
+	char key[64];
+
+	snprintf(key, sizeof key, "attention.key_length%s", suffix);
+	mkgguf_u32(k->m, arch_key(k, key), of_k);
+	snprintf(key, sizeof key, "attention.value_length%s", suffix);
+	mkgguf_u32(k->m, arch_key(k, key), of_v);
+}
+
+static void latent_values(struct mkweights *k)
+{
+	struct latent_sizes l = part_latent(k);
+
+	mkgguf_u32(k->m, arch_key(k, "attention.q_lora_rank"), l.rank_q);
+	mkgguf_u32(k->m, arch_key(k, "attention.kv_lora_rank"), l.rank);
+	if (k->family->latent == MKLATENT_EXPANDED) {
+		head_sizes(k, l.nope + l.rope, l.v, "");
+		return;
+	}
+	head_sizes(k, l.rank + l.rope, l.rank, "");
+	head_sizes(k, l.nope + l.rope, l.v, "_mla");
+}
+
+static uint32_t kv_heads(const struct mkweights *k)
+{
+	return k->family->latent == MKLATENT_ABSORBED ? 1
+		: k->family->latent == MKLATENT_EXPANDED ? k->s.n_head : k->s.n_head_kv;
+}
+
+static void attention_values(struct mkweights *k)
+{
+	const struct mkshape *s = &k->s;
+
+	if (k->family->latent)
+		latent_values(k);
+	else if (s->head_dim * s->n_head != s->n_embd || k->family->heads == MKHEADS_ONE || k->family->uneven)
+		head_sizes(k, s->head_dim, s->head_dim, "");
+	if (k->family->period) {
+		head_sizes(k, s->head_dim / 2, s->head_dim / 2, "_swa");
+		mkgguf_u32(k->m, arch_key(k, "rope.dimension_count_swa"), s->head_dim / 2);
+	}
+}
+
 static void mixer_values(struct mkweights *k)
 {
 	struct state_space p = part_state_space(k);
@@ -82,19 +142,19 @@ void mkweights_values(struct mkweights *k)
 	mkgguf_u32(k->m, arch_key(k, "block_count"), s->n_layer);
 	if (f->single)
 		by_layer(k, "feed_forward_length", s->n_ff, part_has_feed_forward);
-	else
+	else if (!f->uneven)
 		mkgguf_u32(k->m, arch_key(k, "feed_forward_length"), s->n_ff);
-	mkgguf_u32(k->m, arch_key(k, "attention.head_count"), s->n_head);
-	if (f->mixers)
-		mixer_values(k);
+	if (f->uneven)
+		uneven_values(k);
 	else
-		mkgguf_u32(k->m, arch_key(k, "attention.head_count_kv"), s->n_head_kv);
+		mkgguf_u32(k->m, arch_key(k, "attention.head_count"), s->n_head);
+	if (f->mixers && !f->uneven)
+		mixer_values(k);
+	else if (!f->uneven)
+		mkgguf_u32(k->m, arch_key(k, "attention.head_count_kv"), kv_heads(k));
 	mkgguf_f32(k->m, arch_key(k, f->layer_norm ? "attention.layer_norm_epsilon"
 		: "attention.layer_norm_rms_epsilon"), 1e-5f);
-	if (s->head_dim * s->n_head != s->n_embd || f->heads == MKHEADS_ONE) {
-		mkgguf_u32(k->m, arch_key(k, "attention.key_length"), s->head_dim);
-		mkgguf_u32(k->m, arch_key(k, "attention.value_length"), s->head_dim);
-	}
+	attention_values(k);
 	if (!f->unrotated)
 		rope_values(k);
 	if (f->experts)

@@ -230,6 +230,8 @@ void mkweights_tensors(struct mkweights *k)
 	if (!strcmp(k->rope, "freqs"))
 		mkgguf_tensor(k->m, "rope_freqs.weight", FORMAT_F32, (uint64_t[3]){ pairs }, rope_freqs, &pairs,
 			sizeof pairs);
+	if (k->family->per_layer)
+		mkstreams_whole(k);
 	for (uint32_t il = 0; il < s->n_layer; il++)
 		mklayers_one(k, il);
 	snprintf(last, sizeof last, "%s.weight", k->family->last_norm ? k->family->last_norm : "output_norm");
