@@ -69,7 +69,8 @@ GEN = main options pipeline report history console conversation $(FEED)
 TESTS = quantise_test blocks_test gguf_test vocab_test kinds_test pretok_test tokenizers_test frame_test sampler_test \
         stop_test segment_test recurrent_test system_test pool_test rope_test plan_test linear_test scan_test \
         product_test vector_test attend_test jinja_test grammar_test schema_test
-REFERENCE = reference_model reference_math reference_attention reference_mixture reference_state reference_streams
+REFERENCE = reference_model reference_math reference_attention reference_mixture reference_state reference_rwkv \
+	reference_streams
 MADE = mkweights mkvalues mklayers mkmixers mkstreams
 HELPERS = mkmodel reference stream dribble under
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.

@@ -146,6 +146,10 @@ static void layer(struct mkweights *k, uint32_t il)
 		part_matrix(k, part_name(il, "attn_output", "weight"), 'm', k->s.n_embd, k->s.n_embd, 1);
 	if (part_has_state_space(k, il))
 		mkmixers_state_space(k, il);
+	if (part_mixer_of(k, il) == 's')
+		mkmixers_scan(k, il);
+	if (part_mixer_of(k, il) == 'r')
+		mkmixers_time_mix(k, il);
 	if (part_mixer_of(k, il) == 'd')
 		mkmixers_delta_net(k, il);
 	if (part_mixer_of(k, il) == 'c')
@@ -161,7 +165,10 @@ static void layer(struct mkweights *k, uint32_t il)
 		part_norm(k, il, f->norm2 ? f->norm2 : "ffn_norm");
 	if (!part_has_feed_forward(k, il))
 		return;
-	(f->beside ? beside : f->experts && il >= f->dense ? mixture : feed_forward)(k, il);
+	if (part_mixer_of(k, il) == 'r')
+		mkmixers_channel_mix(k, il);
+	else
+		(f->beside ? beside : f->experts && il >= f->dense ? mixture : feed_forward)(k, il);
 	if (f->post_norms)
 		part_norm(k, il, "post_ffw_norm");
 	if (f->per_layer)

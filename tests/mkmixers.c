@@ -18,21 +18,27 @@ struct state_space part_state_space(const struct mkweights *k)
 		.state = 2 * s->head_dim, .groups = 2 };
 }
 
+/* A vector of floats without .weight in its name. */
+static void bare(struct mkweights *k, uint32_t il, const char *part, const uint64_t dim[3], float mean, float sigma)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, "blk.%u.%s", il, part);
+	part_tensor(k, name, FORMAT_F32, dim, mean, sigma);
+}
+
 /* Half-lives from one position to some hundreds. */
 void mkmixers_state_space(struct mkweights *k, uint32_t il)
 {
 	struct state_space p = part_state_space(k);
 	uint32_t channels = p.inner + 2 * p.groups * p.state;
-	char a[64], d[64];
 
-	snprintf(a, sizeof a, "blk.%u.ssm_a", il);
-	snprintf(d, sizeof d, "blk.%u.ssm_d", il);
 	part_matrix(k, part_name(il, "ssm_in", "weight"), 'm', k->s.n_embd, p.inner + channels + p.heads, 1);
 	part_tensor(k, part_name(il, "ssm_conv1d", "weight"), FORMAT_F32, (uint64_t[3]){ TAPS, channels }, 0, 0.7f);
 	part_bias(k, il, "ssm_conv1d", channels, 0.1f);
 	part_vector(k, part_name(il, "ssm_dt", "bias"), p.heads, -3, 1);
-	part_tensor(k, a, FORMAT_F32, (uint64_t[3]){ 1, p.heads }, -1, 0.25f);
-	part_tensor(k, d, FORMAT_F32, (uint64_t[3]){ 1, p.heads }, 1, 0.2f);
+	bare(k, il, "ssm_a", (uint64_t[3]){ 1, p.heads }, -1, 0.25f);
+	bare(k, il, "ssm_d", (uint64_t[3]){ 1, p.heads }, 1, 0.2f);
 	part_tensor(k, part_name(il, "ssm_norm", "weight"), FORMAT_F32, (uint64_t[3]){ p.inner / p.groups, p.groups }, 1,
 		0.1f);
 	part_matrix(k, part_name(il, "ssm_out", "weight"), 'm', p.inner, k->s.n_embd, 1);
@@ -42,7 +48,6 @@ void mkmixers_delta_net(struct mkweights *k, uint32_t il)
 {
 	struct state_space p = part_state_space(k);
 	uint32_t n = k->s.n_embd, channels = p.inner + 2 * p.groups * p.state;
-	char a[64];
 
 	part_matrix(k, part_name(il, "attn_qkv", "weight"), 'm', n, channels, 1);
 	part_matrix(k, part_name(il, "attn_gate", "weight"), 'm', n, p.inner, 1);
@@ -54,8 +59,7 @@ void mkmixers_delta_net(struct mkweights *k, uint32_t il)
 	}
 	part_tensor(k, part_name(il, "ssm_conv1d", "weight"), FORMAT_F32, (uint64_t[3]){ TAPS, channels }, 0, 0.7f);
 	part_vector(k, part_name(il, "ssm_dt", "bias"), p.heads, -3, 1);
-	snprintf(a, sizeof a, "blk.%u.ssm_a", il);
-	part_vector(k, a, p.heads, -1, 0.25f);
+	bare(k, il, "ssm_a", (uint64_t[3]){ p.heads }, -1, 0.25f);
 	part_vector(k, part_name(il, "ssm_norm", "weight"), p.state, 1, 0.1f);
 	part_matrix(k, part_name(il, "ssm_out", "weight"), 'm', p.inner, n, 1);
 }
@@ -91,4 +95,68 @@ void mkmixers_latent(struct mkweights *k, uint32_t il)
 	} else
 		part_matrix(k, part_name(il, "attn_kv_b", "weight"), 'm', l.rank, heads * (l.nope + l.v), 1);
 	part_matrix(k, part_name(il, "attn_output", "weight"), 'm', heads * l.v, n, 1);
+}
+
+void mkmixers_scan(struct mkweights *k, uint32_t il)
+{
+	struct state_space p = part_state_space(k);
+	uint32_t rank = part_ranks(k).step;
+
+	part_matrix(k, part_name(il, "ssm_in", "weight"), 'm', k->s.n_embd, 2 * p.inner, 1);
+	part_tensor(k, part_name(il, "ssm_conv1d", "weight"), FORMAT_F32, (uint64_t[3]){ TAPS, p.inner }, 0, 0.7f);
+	part_bias(k, il, "ssm_conv1d", p.inner, 0.1f);
+	part_matrix(k, part_name(il, "ssm_x", "weight"), 'm', p.inner, rank + 2 * p.state, 1.5f);
+	if (k->family->state_norms) {
+		part_vector(k, part_name(il, "ssm_dt_norm", "weight"), rank, 1, 0.1f);
+		part_vector(k, part_name(il, "ssm_b_norm", "weight"), p.state, 1, 0.1f);
+		part_vector(k, part_name(il, "ssm_c_norm", "weight"), p.state, 0.3f, 0.1f);
+	}
+	part_matrix(k, part_name(il, "ssm_dt", "weight"), 'm', rank, p.inner, 1);
+	part_vector(k, part_name(il, "ssm_dt", "bias"), p.inner, -3, 1);
+	bare(k, il, "ssm_a", (uint64_t[3]){ p.state, p.inner }, -1, 0.25f);
+	bare(k, il, "ssm_d", (uint64_t[3]){ p.inner }, 1, 0.2f);
+	part_matrix(k, part_name(il, "ssm_out", "weight"), 'm', p.inner, k->s.n_embd, 1);
+}
+
+/* y = second · f(first · x) + bias, of rows of n_embd. */
+static void low_rank(struct mkweights *k, uint32_t il, char name, uint32_t rank, float mean)
+{
+	uint32_t n = k->s.n_embd;
+	char part[] = "time_mix_?0";
+
+	part[9] = name;
+	if (name != 'g')
+		part_vector(k, part_name(il, part, "weight"), n, mean, 0.7f);
+	part[10] = '1';
+	part_matrix(k, part_name(il, part, "weight"), 'm', n, rank, 1);
+	part[10] = '2';
+	part_matrix(k, part_name(il, part, "weight"), 'm', rank, n, 1);
+}
+
+void mkmixers_time_mix(struct mkweights *k, uint32_t il)
+{
+	static const char *const whole[] = { "time_mix_receptance", "time_mix_key", "time_mix_value", "time_mix_output" };
+	uint32_t n = k->s.n_embd;
+	struct low_ranks r = part_ranks(k);
+
+	part_tensor(k, part_name(il, "time_mix_lerp_fused", "weight"), FORMAT_F32, (uint64_t[3]){ n, 1, 6 }, 0.5f, 0.2f);
+	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+		part_matrix(k, part_name(il, whole[i], "weight"), 'm', n, n, 1);
+	low_rank(k, il, 'w', r.w, -2);
+	low_rank(k, il, 'a', r.a, 0);
+	low_rank(k, il, 'v', r.v, 0);
+	low_rank(k, il, 'g', r.g, 0);
+	part_vector(k, part_name(il, "time_mix_k_k", "weight"), n, 0.85f, 0.1f);
+	part_vector(k, part_name(il, "time_mix_k_a", "weight"), n, 1, 0.1f);
+	part_vector(k, part_name(il, "time_mix_r_k", "weight"), n, 0, 0.3f);
+	part_norm(k, il, "time_mix_ln");
+}
+
+void mkmixers_channel_mix(struct mkweights *k, uint32_t il)
+{
+	uint32_t n = k->s.n_embd, n_ff = k->s.n_ff;
+
+	part_vector(k, part_name(il, "channel_mix_lerp_k", "weight"), n, 0.5f, 0.2f);
+	part_matrix(k, part_name(il, "channel_mix_key", "weight"), 'm', n, n_ff, 1.2f);
+	part_matrix(k, part_name(il, "channel_mix_value", "weight"), 's', n_ff, n, 1);
 }

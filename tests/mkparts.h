@@ -36,9 +36,25 @@ struct state_space {
 	uint32_t inner, heads, state, groups;
 };
 
+/* Of Mamba: the elements of the step before its last matrix; of RWKV 7: between the two matrices of w, a, v and g. */
+struct low_ranks {
+	uint32_t step, w, a, v, g;
+};
+
+static inline struct low_ranks part_ranks(const struct mkweights *k)
+{
+	uint32_t n = k->s.n_embd;
+
+	return (struct low_ranks){ .step = n / 16, .w = n / 8, .a = n / 8 + 1, .v = n / 16, .g = n / 4 };
+}
+
 struct state_space part_state_space(const struct mkweights *k);
 
 void mkmixers_state_space(struct mkweights *k, uint32_t il);
+/* Mamba; RWKV 7's two parts of a layer. */
+void mkmixers_scan(struct mkweights *k, uint32_t il);
+void mkmixers_time_mix(struct mkweights *k, uint32_t il);
+void mkmixers_channel_mix(struct mkweights *k, uint32_t il);
 void mkmixers_delta_net(struct mkweights *k, uint32_t il);
 void mkmixers_convolution(struct mkweights *k, uint32_t il);
 

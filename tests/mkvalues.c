@@ -110,6 +110,17 @@ static void attention_values(struct mkweights *k)
 	}
 }
 
+static void rwkv_values(struct mkweights *k)
+{
+	struct low_ranks r = part_ranks(k);
+
+	mkgguf_u32(k->m, arch_key(k, "wkv.head_size"), k->s.head_dim);
+	mkgguf_u32(k->m, arch_key(k, "attention.decay_lora_rank"), r.w);
+	mkgguf_u32(k->m, arch_key(k, "attention.iclr_lora_rank"), r.a);
+	mkgguf_u32(k->m, arch_key(k, "attention.value_residual_mix_lora_rank"), r.v);
+	mkgguf_u32(k->m, arch_key(k, "attention.gate_lora_rank"), r.g);
+}
+
 static void mixer_values(struct mkweights *k)
 {
 	struct state_space p = part_state_space(k);
@@ -123,10 +134,14 @@ static void mixer_values(struct mkweights *k)
 		mkgguf_u32(k->m, arch_key(k, "shortconv.l_cache"), TAPS - 1);
 		return;
 	}
+	if (part_has_mixer(k, 'r')) {
+		rwkv_values(k);
+		return;
+	}
 	mkgguf_u32(k->m, arch_key(k, "ssm.conv_kernel"), TAPS);
 	mkgguf_u32(k->m, arch_key(k, "ssm.inner_size"), p.inner);
 	mkgguf_u32(k->m, arch_key(k, "ssm.state_size"), p.state);
-	mkgguf_u32(k->m, arch_key(k, "ssm.time_step_rank"), p.heads);
+	mkgguf_u32(k->m, arch_key(k, "ssm.time_step_rank"), part_has_mixer(k, 's') ? part_ranks(k).step : p.heads);
 	mkgguf_u32(k->m, arch_key(k, "ssm.group_count"), p.groups);
 }
 

@@ -96,7 +96,9 @@ double *feed_forward_part(size_t il, const double *h, const double *input, size_
 {
 	double *branch;
 
-	if (!has(il, "ffn_gate_inp"))
+	if (has(il, "channel_mix_key"))
+		branch = channel_mix(il, h, n);
+	else if (!has(il, "ffn_gate_inp"))
 		branch = dense(il, h, n);
 	else if (m.rules->beside)
 		branch = beside(il, h, input, n);
@@ -116,6 +118,8 @@ static void mix(size_t il, double *x, const double *h, size_t n)
 		add(x, delta_net(il, h, n), n);
 	else if (has(il, "ssm_in"))
 		add(x, (has(il, "ssm_x") ? mamba : mamba2)(il, h, n), n);
+	if (has(il, "time_mix_output"))
+		add(x, time_mix(il, h, n), n);
 	if (has(il, "ssm_f_a"))
 		add(x, kda(il, h, n), n);
 	else if (has(il, "attn_output"))
@@ -133,7 +137,7 @@ static void layer(size_t il, double *x, const double *inputs, size_t n)
 	h = normed(il, m.parallel && has(il, "attn_norm_2") ? "attn_norm_2" : norm1, x, n);
 	mix(il, x, h, n);
 	free(h);
-	if (has(il, "ffn_down") || has(il, "ffn_gate_inp")) {
+	if (has(il, "ffn_down") || has(il, "ffn_gate_inp") || has(il, "channel_mix_key")) {
 		h = normed(il, m.parallel && !has(il, norm2) ? norm1 : norm2, m.parallel ? input : x, n);
 		add(x, feed_forward_part(il, h, m.rules->beside ? x : input, n), n);
 		free(h);

@@ -506,6 +506,7 @@ static const struct rules families[] = {
 	{ .arch = "falcon-h1", .halves = 1 },
 	{ .arch = "jamba", .unrotated = 1 },
 	{ .arch = "mamba", .unrotated = 1 },
+	{ .arch = "rwkv7", .layer_norm = 1, .unrotated = 1, .norm2 = "attn_norm_2" },
 	{ .arch = "mamba2", .unrotated = 1 },
 	{ .arch = "nemotron_h", .unrotated = 1, .norm2 = "attn_norm", .ungated = 1, .act = RELU2 },
 	{ .arch = "nemotron_h_moe", .unrotated = 1, .norm2 = "attn_norm", .ungated = 1, .act = RELU2,
@@ -565,6 +566,7 @@ static void read_sizes(struct reference *m)
 	m->n_vocab = n_weights(m, "token_embd.weight") / m->n_embd;
 	m->n_layer = size(m, "block_count", 0) - further;
 	m->n_state_groups = size(m, "ssm.group_count", 1);
+	m->wkv_head = size(m, "wkv.head_size", 1);
 	m->norms_state = flag(m, "ssm.dt_b_c_rms", 0);
 	m->eps = real(m, "attention.layer_norm_rms_epsilon", real(m, "attention.layer_norm_epsilon", 1e-5));
 	m->n_streams = 1;

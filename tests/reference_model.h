@@ -72,6 +72,8 @@ struct reference {
 	size_t temperature_offset, temperature_length;
 
 	size_t n_state_groups;          /* of key heads, of state spaces */
+	size_t wkv_head;                /* elements of a head of RWKV; */
+	double *first_values;           /* the first layer's values, [n][n_embd] */
 	int norms_state;                /* norms of Mamba's step, B and C, without weights */
 
 	size_t n_expert, n_used, n_groups, n_groups_used;

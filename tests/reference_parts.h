@@ -64,6 +64,8 @@ void streams_layer(size_t il, double *streams, const double *inputs, size_t n);
 double *feed_forward_part(size_t il, const double *h, const double *input, size_t n);
 double *attention_part(size_t il, const double *x, size_t n);
 double *convolution(size_t il, const double *x, size_t n);
+double *time_mix(size_t il, const double *x, size_t n);         /* RWKV 7 */
+double *channel_mix(size_t il, const double *x, size_t n);
 double *mamba(size_t il, const double *x, size_t n);
 double *mamba2(size_t il, const double *x, size_t n);
 double *delta_net(size_t il, const double *x, size_t n);
