@@ -14,6 +14,18 @@ enum { TILE = 32, BLOCK = 8 };
 
 enum { KEYS, QUERIES, READERS };        /* what the state is read with */
 
+/* Of a head and row. */
+static size_t decays(const struct op_linear *o)
+{
+	return o->by_key ? o->dim_k : 1;
+}
+
+/* Something of all rows of a chunk: those of earlier batches in the ring, the others in the batch. */
+struct rows {
+	const float *kept, *own;        /* of row 0; of the first of the batch */
+	size_t kept_row, own_row;
+};
+
 /* Rows [from, to) of a chunk, for values [v, v + n) of a head. The rows before them came in earlier batches. */
 struct chunk {
 	const struct op_linear *o;
@@ -21,6 +33,7 @@ struct chunk {
 	const struct run *run;
 	size_t head, head_k, v, n;
 	size_t start, from, to;         /* start: position of row 0 */
+	struct rows keys, deltas;       /* k and d of the heads */
 	const float *state;             /* of the head at `start`; NULL: zero */
 	/* scratch */
 	float *next;                    /* a state */
@@ -31,12 +44,6 @@ struct chunk {
 	float *decayed[READERS];        /* [STATE_CHUNK][dim_k], by key alone */
 };
 
-/* Something of all rows of a chunk: those before `from` in the ring, the others in the batch. */
-struct rows {
-	const float *kept, *own;        /* row 0, row `from` */
-	size_t kept_row, own_row;
-};
-
 static struct rows rows_of(const struct chunk *c, const struct buffer *b, size_t ring, size_t width, size_t column)
 {
 	const float *kept = segment_row(c->run->state, ring, width * sizeof *kept, c->start);
@@ -44,16 +51,6 @@ static struct rows rows_of(const struct chunk *c, const struct buffer *b, size_t
 	return (struct rows){ .kept = kept + column,
 		.own = buffer_row(b, c->run->first + c->start + c->from - c->run->pos) + column,
 		.kept_row = width, .own_row = b->stride };
-}
-
-static struct rows keys_of(const struct chunk *c)
-{
-	return rows_of(c, &c->o->k, c->o->ring_k, c->o->n_head_k * c->o->dim_k, c->head_k * c->o->dim_k);
-}
-
-static struct rows deltas_of(const struct chunk *c)
-{
-	return rows_of(c, &c->o->d, c->o->ring_d, c->o->n_head * c->o->dim_v, c->head * c->o->dim_v + c->v);
 }
 
 static const float *row_of(const struct chunk *c, const struct rows *x, size_t t)
@@ -67,38 +64,19 @@ static float *batch_row(const struct chunk *c, const struct buffer *b, size_t t,
 	return buffer_row(b, c->run->first + c->start + t - c->run->pos) + head * n;
 }
 
-/* A chain over rows [0, job.n) of a chunk, which are b. */
-static void chain_over(const struct chunk *c, const struct rows *x, struct chain_job job)
-{
-	struct chain_job kept = job;
-
-	kept.n = size_min(job.n, c->from);
-	kept.b = x->kept;
-	kept.b_row = x->kept_row;
-	c->k->chain(&kept);
-	job.n -= kept.n;
-	job.a += kept.n * job.a_step;
-	job.b = x->own;
-	job.b_row = x->own_row;
-	c->k->chain(&job);
-}
-
 /* ---- decays and weights ---- */
-
-/* Of a head and row. */
-static size_t decays(const struct op_linear *o)
-{
-	return o->by_key ? o->dim_k : 1;
-}
 
 static void sum_decays(const struct chunk *c)
 {
 	size_t n = decays(c->o);
 	struct rows g = rows_of(c, &c->o->decay, c->o->ring_g, c->o->n_head * n, c->head * n);
 
-	memcpy(c->sum, row_of(c, &g, 0), n * sizeof *c->sum);
-	for (size_t t = 1; t < c->to; t++)
-		c->k->add(c->sum + t * n, c->sum + (t - 1) * n, row_of(c, &g, t), n);
+	for (size_t t = 0; t < c->to; t++) {
+		const float *row = row_of(c, &g, t);
+
+		for (size_t i = 0; i < n; i++)
+			c->sum[t * n + i] = t ? c->sum[(t - 1) * n + i] + row[i] : row[i];
+	}
 }
 
 /* A row of k or q between two places, where the sums of decays by key are these; NULL: from the chunk's start. */
@@ -120,14 +98,13 @@ static void weigh_by_key(const struct chunk *c, size_t t0, size_t t1)
 	size_t n = c->o->dim_k, first = t0 / BLOCK * BLOCK;
 	const float *between = c->sum + (first ? first - 1 : 0) * n;
 	float *row = c->decayed[1], *near = row + n;
-	struct rows keys = keys_of(c);
 	struct chain_job job = { .rows = 1, .n = n, .a_step = 1, .b_row = n };
 
 	for (size_t s = 0; s < first; s++)
-		decay_row(c, c->decayed[0] + s * n, row_of(c, &keys, s), between, c->sum + s * n);
+		decay_row(c, c->decayed[0] + s * n, row_of(c, &c->keys, s), between, c->sum + s * n);
 	for (size_t t = t0; t < t1; t++) {
 		for (size_t s = first; s <= t; s++)
-			decay_row(c, near + (s - first) * n, row_of(c, &keys, s), c->sum + t * n, c->sum + s * n);
+			decay_row(c, near + (s - first) * n, row_of(c, &c->keys, s), c->sum + t * n, c->sum + s * n);
 		for (int i = KEYS; i < READERS; i++) {
 			float *x = batch_row(c, i == KEYS ? &c->o->k : &c->o->q, t, c->head_k, n);
 
@@ -148,7 +125,6 @@ static void weigh_by_key(const struct chunk *c, size_t t0, size_t t1)
 /* Dot products of the rows [t0, t1) of k or q with all k up to the last of them, decayed. */
 static void weigh(const struct chunk *c, size_t t0, size_t t1)
 {
-	struct rows keys = keys_of(c);
 	struct chain_job job = { .n = c->o->dim_k, .rows = t1 - t0, .a_step = 1, .y_row = STATE_CHUNK };
 
 	for (int i = c->o->delta ? KEYS : QUERIES; i < READERS; i++) {
@@ -157,13 +133,13 @@ static void weigh(const struct chunk *c, size_t t0, size_t t1)
 		job.a = batch_row(c, from, t0, c->head_k, c->o->dim_k);
 		job.a_row = from->stride;
 		job.y = c->weight[i] + t0 * STATE_CHUNK;
-		job.b = keys.kept;
-		job.b_row = keys.kept_row;
+		job.b = c->keys.kept;
+		job.b_row = c->keys.kept_row;
 		job.cols = c->from;
 		c->k->dots(&job);
 		job.y += c->from;
-		job.b = keys.own;
-		job.b_row = keys.own_row;
+		job.b = c->keys.own;
+		job.b_row = c->keys.own_row;
 		job.cols = t1 - c->from;
 		c->k->dots(&job);
 	}
@@ -230,18 +206,20 @@ static void read_state(const struct chunk *c)
 /* Adds to what rows [t0, t1) have read what rows [s0, s1) of the chunk left. */
 static void read_rows(const struct chunk *c, int reader, size_t t0, size_t t1, size_t s0, size_t s1)
 {
-	struct rows d = deltas_of(c);
-	struct chain_job job = { .rows = t1 - t0, .cols = c->n, .n = s1 - s0,
+	size_t middle = size_max(s0, size_min(c->from, s1));
+	struct chain_job job = { .rows = t1 - t0, .cols = c->n, .n = middle - s0, .b_row = c->deltas.kept_row,
 		.a = c->weight[reader] + t0 * STATE_CHUNK + s0, .a_row = STATE_CHUNK, .a_step = 1,
 		.y = c->read[reader] + t0 * c->n, .y_row = c->n };
 
-	if (s0 == 0) {
-		chain_over(c, &d, job);
-		return;
-	}
-	job.b = row_of(c, &d, s0);
-	job.b_row = d.own_row;
-	c->k->chain(&job);
+	job.b = c->deltas.kept + s0 * job.b_row;
+	if (job.n)
+		c->k->chain(&job);
+	job.a += job.n;
+	job.n = s1 - middle;
+	job.b_row = c->deltas.own_row;
+	job.b = c->deltas.own + (middle - c->from) * job.b_row;
+	if (job.n)
+		c->k->chain(&job);
 }
 
 /* d of row t, and out as far as v has a part in it. */
@@ -324,7 +302,7 @@ static void decay_state(const struct chunk *c, float *to, size_t v)
 /* The state behind the chunk, into `to`, which may be the one before it. */
 static void make_state(const struct chunk *c, float *to)
 {
-	struct rows d = deltas_of(c), k = keys_of(c);
+	struct rows d = c->deltas, k = c->keys;
 	struct chain_job kept = { .rows = c->o->dim_k, .n = c->from, .a_row = 1 }, own = kept;
 
 	if (c->o->by_key)
@@ -395,6 +373,18 @@ static struct chunk chunk_of(const struct op_linear *o, const struct step *s, si
 	return c;
 }
 
+/* The chunk of this position, in a run that ends there. */
+static void enter(struct chunk *c, size_t pos, size_t end)
+{
+	const struct op_linear *o = c->o;
+
+	c->start = pos / STATE_CHUNK * STATE_CHUNK;
+	c->from = pos - c->start;
+	c->to = size_min(STATE_CHUNK, end - c->start);
+	c->keys = rows_of(c, &o->k, o->ring_k, o->n_head_k * o->dim_k, c->head_k * o->dim_k);
+	c->deltas = rows_of(c, &o->d, o->ring_d, o->n_head * o->dim_v, c->head * o->dim_v + c->v);
+}
+
 static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
 {
 	struct chunk c = chunk_of(op->bound, s, piece, thread);
@@ -404,9 +394,7 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	for (; pos < end; pos = c.start + STATE_CHUNK) {
 		float *to = c.next;
 
-		c.start = pos / STATE_CHUNK * STATE_CHUNK;
-		c.from = pos - c.start;
-		c.to = size_min(STATE_CHUNK, end - c.start);
+		enter(&c, pos, end);
 		sum_decays(&c);
 		read_state(&c);
 		for (size_t t = c.from, next; t < c.to; t = next) {
@@ -422,7 +410,21 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	}
 }
 
-const struct op_kind op_linear = { .name = "linear", .pieces = pieces, .piece = piece };
+/* States are read where a run begins. */
+static void work(const struct op *op, const struct step *s, struct work *w)
+{
+	const struct op_linear *o = op->bound;
+	double state = (double)(o->n_head * o->dim_k * o->dim_v), row = (double)(o->n_head * (o->dim_k + o->dim_v));
+
+	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
+		double kept = (double)(r->pos % STATE_CHUNK), chunk = STATE_CHUNK / 2;
+
+		w->bytes += (state + kept * row) * sizeof(float);
+		w->attention += (double)r->n * ((o->delta ? 3 : 2) * state + (o->delta ? 2 : 1) * chunk * row);
+	}
+}
+
+const struct op_kind op_linear = { .name = "linear", .pieces = pieces, .piece = piece, .work = work };
 
 /* ---- gates: what the rows need before ---- */
 
@@ -458,28 +460,37 @@ const struct op_kind op_linear_gates = { .name = "linear_gates", .pieces = gates
 
 /* ---- keep: rows of the last two chunks, for the batches that follow ---- */
 
-static size_t keep_pieces(const struct op *op, const struct step *s)
+static void keep(const struct run *r, size_t ring, const struct buffer *b, size_t width, size_t from, size_t n)
 {
-	return s->n_runs;
+	size_t end = r->pos + r->n, last = (end - 1) / STATE_CHUNK * STATE_CHUNK;
+
+	for (size_t pos = size_max(r->pos, last - size_min(last, STATE_CHUNK)); pos < end; pos++)
+		memcpy((float *)segment_row(r->state, ring, width * sizeof(float), pos) + from,
+			buffer_row(b, r->first + pos - r->pos) + from, n * sizeof(float));
 }
 
-static void keep(const struct run *r, size_t ring, const struct buffer *b, size_t n, size_t pos)
-{
-	memcpy(segment_row(r->state, ring, n * sizeof(float), pos), buffer_row(b, r->first + pos - r->pos),
-		n * sizeof(float));
-}
-
+/* A head's part; k of a key head comes with the first head that reads it. */
 static void keep_piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
 {
 	const struct op_linear *o = op->bound;
-	const struct run *r = &s->run[piece];
-	size_t end = r->pos + r->n, last = (end - 1) / STATE_CHUNK * STATE_CHUNK;
+	struct chunk c = chunk_of(o, s, piece, thread);
+	size_t first = o->runs ? c.head_k * (o->n_head / o->n_head_k) : c.head_k, n = decays(o);
 
-	for (size_t pos = size_max(r->pos, last - size_min(last, STATE_CHUNK)); pos < end; pos++) {
-		keep(r, o->ring_k, &o->k, o->n_head_k * o->dim_k, pos);
-		keep(r, o->ring_d, &o->d, o->n_head * o->dim_v, pos);
-		keep(r, o->ring_g, &o->decay, o->n_head * decays(o), pos);
-	}
+	keep(c.run, o->ring_d, &o->d, o->n_head * o->dim_v, c.head * o->dim_v + c.v, c.n);
+	if (c.v == 0)
+		keep(c.run, o->ring_g, &o->decay, o->n_head * n, c.head * n, n);
+	if (c.v == 0 && c.head == first)
+		keep(c.run, o->ring_k, &o->k, o->n_head_k * o->dim_k, c.head_k * o->dim_k, o->dim_k);
 }
 
-const struct op_kind op_linear_keep = { .name = "linear_keep", .pieces = keep_pieces, .piece = keep_piece };
+/* Unless it replaces rows that another head still reads. */
+static int keep_follows(const struct op *op, const struct step *s)
+{
+	for (const struct run *r = s->run; r < s->run + s->n_runs; r++)
+		if (r->pos % STATE_CHUNK + r->n > 2 * STATE_CHUNK)
+			return 0;
+	return 1;
+}
+
+const struct op_kind op_linear_keep = { .name = "linear_keep", .pieces = pieces, .piece = keep_piece,
+	.follows = keep_follows };
