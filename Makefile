@@ -225,6 +225,10 @@ tests: $(binaries)
 check: tests
 	BIN=$(BIN) MAKE='$(MAKE)' tests/run
 
+# The table of families and how they are tested, from the tests' .ok files.
+families: all
+	BIN=$(BIN) tests/families >FAMILIES.md
+
 check-san:
 	$(MAKE) check BIN=bin-san OBJ=obj-san CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
 
@@ -235,4 +239,4 @@ clean:
 	rm -rf bin obj bin-* obj-*
 
 -include $(objects:.o=.d) $(simd_o:.o=.d)
-.PHONY: force all tests unicode clean demo bench check check-san check-cross install uninstall
+.PHONY: force all tests unicode clean demo bench families check check-san check-cross install uninstall

@@ -132,6 +132,29 @@ segment_file() {
 	done
 }
 
+# another MODEL WHOLE N [OPTIONS of fwd]: whether one of four other ways, the N-th, to the logits of the ids in ./ids gives
+# the bytes of WHOLE, which are those of --all, or their end.
+another() {
+	model=$1 whole=$2
+	n=$3
+	shift 3
+	case $((n % 4)) in
+	0) logits "$model" "$@" --all -t 1 -b 1 <ids >other ;;
+	1) logits "$model" "$@" --all --backend scalar -t 3 -b 7 <ids >other ;;
+	2) "$HELP/stream" make -s 3 <ids | "$BIN/fwd" "$model" "$@" --all -t 2 | "$HELP/stream" rows >other ;;
+	3)
+		segment=test-another-$$
+		tr -s ' ' '\n' <ids | head -n $(($(wc -w <ids) / 2)) | logits "$model" "$@" --kv $segment >/dev/null
+		"$BIN/kv" fork $segment $segment-fork
+		"$BIN/kv" rm $segment
+		logits "$model" "$@" --kv $segment-fork <ids >other
+		"$BIN/kv" rm $segment-fork
+		tail -c "$(wc -c <other)" "$whole" >end
+		whole=end ;;
+	esac
+	[ -s other ] && cmp -s "$whole" other
+}
+
 way() { # WHAT A B
 	if [ ! -s "$3" ] || ! cmp -s "$2" "$3"; then
 		echo "$1: not the same"
