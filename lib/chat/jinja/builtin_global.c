@@ -40,53 +40,6 @@ struct jv global_raise_exception(struct env *e, struct call *c)
 	env_fail(e, "%.*s", message.n > 400 ? 400 : (int)message.n, message.n ? message.s : "");
 }
 
-/* Copies the format without what strftime() of C does otherwise than Python's: %f is the microseconds; %z and %Z are
- * empty, as the time of datetime.now() has no zone. */
-static char *python_format(struct env *e, struct jv f, long microseconds)
-{
-	char *format = env_text(e, (size_t)f.n * 3 + 1), *p = format;
-
-	env_tick(e, f.n);
-	for (uint32_t i = 0, after; i < f.n; i = after) {
-		after = i + 1;
-		while (f.s[i] == '%' && after < f.n && f.s[after] && strchr("_-0^#123456789", f.s[after]))
-			after++;
-		if (f.s[i] == '%' && after < f.n)
-			after++;
-		if (after == i + 2 && f.s[i + 1] == 'f')
-			p += sprintf(p, "%06ld", microseconds);
-		else if (after == i + 1 || (f.s[after - 1] != 'z' && f.s[after - 1] != 'Z'))
-			for (; i < after; i++)
-				*p++ = f.s[i];
-	}
-	*p = '\0';
-	return format;
-}
-
-struct jv global_strftime_now(struct env *e, struct call *c)
-{
-	struct jv f = arg_str(e, c, 0, jv_str("", 0));
-	struct timespec t = { 0 };
-	struct tm now;
-	char *format, *text;
-	size_t n;
-
-	f.n = (uint32_t)(f.n ? strnlen(f.s, f.n) : 0);
-	if (e->now)
-		now = *e->now;
-	else if (clock_gettime(CLOCK_REALTIME, &t) || !localtime_r(&t.tv_sec, &now))
-		env_fail(e, "strftime_now: the local time is not known");
-	format = python_format(e, f, t.tv_nsec / 1000);
-	for (size_t room = 1024; *format; room *= 2) {
-		env_tick(e, room / 8);
-		text = env_text(e, room);
-		n = strftime(text, room, format, &now);
-		if (n || room >= 256 * strlen(format))
-			return jv_str(text, n);
-	}
-	return jv_str("", 0);
-}
-
 static struct jv join_next(struct env *e, struct call *c)
 {
 	struct jv_list *state = c->self.list;
