@@ -96,7 +96,7 @@ static int tell(const struct capture *capture, const struct loop *l, struct resu
 {
 	struct bytes text = { .limit = TEXT_MAX };
 	struct result *r = all;
-	struct frame_in in;
+	static struct frame_in in;
 	struct frame f;
 	int failed = 0;
 
