@@ -67,18 +67,25 @@ static void wkv(const struct op_wkv *o, const struct kernels *k, const struct pa
 	float *state)
 {
 	size_t n = o->size;
-	float kk[RWKV_HEAD_MAX], read[RWKV_HEAD_MAX] = { 0 }, out[RWKV_HEAD_MAX] = { 0 };
+	/* What is added to the state: keys k and -a · kk, and what they are multiplied by, v and what kk has read. */
+	float keys[2][RWKV_HEAD_MAX], values[2][RWKV_HEAD_MAX], kk[RWKV_HEAD_MAX], out[RWKV_HEAD_MAX] = { 0 };
+	struct chain_job read = { .rows = 1, .cols = n, .n = n, .a = kk, .a_step = 1, .b = state, .b_row = n,
+		.y = values[1] }, write = { .rows = n, .cols = n, .n = 2, .a = keys[0], .a_row = 1,
+		.a_step = RWKV_HEAD_MAX, .b = values[0], .b_row = RWKV_HEAD_MAX, .y = state, .y_row = n };
 	struct norm norm = o->norm;
 
 	prepare(o, k, p, v_first, at, kk);
-	k->chain(&(struct chain_job){ .rows = 1, .cols = n, .n = n, .a = kk, .a_step = 1, .b = state, .b_row = n,
-		.y = read });
-	for (size_t i = 0; i < n; i++, state += n) {
-		k->scale(state, state, p->w[i], n);
-		k->add_scaled(state, p->v, p->k[i], n);
-		k->add_scaled(state, read, -p->a[i], n);
-		k->add_scaled(out, state, p->r[i], n);
-	}
+	memcpy(keys[0], p->k, n * sizeof *kk);
+	k->scale(keys[1], p->a, -1, n);
+	memcpy(values[0], p->v, n * sizeof *kk);
+	memset(values[1], 0, n * sizeof *kk);
+	k->chain(&read);
+	for (size_t i = 0; i < n; i++)
+		k->scale(state + i * n, state + i * n, p->w[i], n);
+	k->chain(&write);
+	read.a = p->r;
+	read.y = out;
+	k->chain(&read);
 	norm.weight += at;
 	norm.bias += norm.bias ? at : 0;
 	k->norm(&norm, out, out, n);
