@@ -131,6 +131,20 @@ static double silu(double x)
 	return x / (1 + exp(-x));
 }
 
+float *needed(size_t layer, const char *what, size_t n)
+{
+	float *x = weights(&m, n, "blk.%zu.%s", layer, what);
+
+	if (!x)
+		die("blk.%zu.%s: missing", layer, what);
+	return x;
+}
+
+double sigmoid(double x)
+{
+	return 1 / (1 + exp(-x));
+}
+
 double activation(const double *xielu, double x)
 {
 	switch (m.rules->act) {

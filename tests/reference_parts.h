@@ -39,6 +39,10 @@ void add(double *x, double *branch, size_t n);
 /* x[n][heads][d], the first n_rot elements of each head rotated in place: row i is position i */
 void rope(const struct reference_layer *l, double *x, size_t n, size_t heads, size_t d);
 
+/* The n values of blk.LAYER.WHAT; the end of the program where there are none. */
+float *needed(size_t layer, const char *what, size_t n);
+
+double sigmoid(double x);
 double activation(const double *xielu, double x);       /* the family's */
 double gated(double gate, double up);
 size_t greatest(const double *x, size_t n);             /* its index */

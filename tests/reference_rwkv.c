@@ -5,20 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double sigmoid(double x)
-{
-	return 1 / (1 + exp(-x));
-}
-
-static float *needed(size_t il, const char *what, size_t n)
-{
-	float *x = weights(&m, n, "blk.%zu.%s.weight", il, what);
-
-	if (!x)
-		die("blk.%zu.%s.weight: missing", il, what);
-	return x;
-}
-
 /* x + weight[width] · (the row before - x) */
 static double *shifted(const double *x, size_t n, const float *weight)
 {
@@ -62,7 +48,7 @@ struct time_mix {
 
 static struct time_mix parts_of(size_t il, const double *x, size_t n)
 {
-	float *lerp = needed(il, "time_mix_lerp_fused", 6 * m.n_embd);
+	float *lerp = needed(il, "time_mix_lerp_fused.weight", 6 * m.n_embd);
 	double *in[6];
 	struct time_mix t;
 
@@ -84,9 +70,9 @@ static struct time_mix parts_of(size_t il, const double *x, size_t n)
 			t.v[i] += (m.first_values[i] - t.v[i]) * sigmoid(share[i]);
 		free(share);
 	}
-	t.k_k = needed(il, "time_mix_k_k", m.n_embd);
-	t.k_a = needed(il, "time_mix_k_a", m.n_embd);
-	t.r_k = needed(il, "time_mix_r_k", m.n_embd);
+	t.k_k = needed(il, "time_mix_k_k.weight", m.n_embd);
+	t.k_a = needed(il, "time_mix_k_a.weight", m.n_embd);
+	t.r_k = needed(il, "time_mix_r_k.weight", m.n_embd);
 	for (size_t i = 0; i < 6; i++)
 		free(in[i]);
 	free(lerp);
@@ -128,7 +114,7 @@ double *time_mix(size_t il, const double *x, size_t n)
 	size_t width = m.n_embd, d = m.wkv_head;
 	double *out = memory(n * width, sizeof *out), *state = memory(width * d, sizeof *state), *branch, eps = m.eps;
 	double *bonus = memory(n * width / d, sizeof *bonus);
-	float *weight = needed(il, "time_mix_ln", width), *bias = weights(&m, width, "blk.%zu.time_mix_ln.bias", il);
+	float *weight = needed(il, "time_mix_ln.weight", width), *bias = weights(&m, width, "blk.%zu.time_mix_ln.bias", il);
 
 	for (size_t i = 0; i < n * width; i += d)
 		step(&t, i, i % width, d, state + i % width * d, out + i, &bonus[i / d]);
@@ -152,7 +138,7 @@ double *time_mix(size_t il, const double *x, size_t n)
 
 double *channel_mix(size_t il, const double *x, size_t n)
 {
-	float *lerp = needed(il, "channel_mix_lerp_k", m.n_embd);
+	float *lerp = needed(il, "channel_mix_lerp_k.weight", m.n_embd);
 	double *in = shifted(x, n, lerp), *k = linear(part(il, "channel_mix_key"), in, n, m.n_embd, m.n_ff), *branch;
 
 	for (size_t i = 0; i < n * m.n_ff; i++)

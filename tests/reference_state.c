@@ -7,21 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double sigmoid(double x)
-{
-	return 1 / (1 + exp(-x));
-}
-
-/* What weights() gives, or the end of the program. */
-static float *needed(size_t il, const char *what, size_t n)
-{
-	float *x = weights(&m, n, "blk.%zu.%s", il, what);
-
-	if (!x)
-		die("blk.%zu.%s: missing", il, what);
-	return x;
-}
-
 /* A causal convolution of the channels of x[n][width], by WHAT.weight[width][taps], plus WHAT.bias. */
 static double *convolve(size_t il, const char *what, const double *x, size_t n, size_t width)
 {

@@ -12,18 +12,20 @@ static const char *or(const char *name, const char *usual)
  * rows. */
 static void mix(struct builder *b, struct packed *x)
 {
+	static const struct {
+		enum mixer mixer;
+		struct packed *(*build)(struct builder *b, struct packed *x);
+		const char *out;
+	} recurrent[] = {
+		{ MIXER_CONVOLUTION, build_convolution, "shortconv.out_proj" }, { MIXER_DELTA, build_delta, "ssm_out" },
+		{ MIXER_KDA, build_kda, "attn_output" }, { MIXER_MAMBA, build_mamba, "ssm_out" },
+		{ MIXER_MAMBA2, build_mamba2, "ssm_out" },
+	};
 	const struct decoder *d = &b->model->family->decoder;
 
-	if (b->layer->mixers & MIXER_CONVOLUTION)
-		build_branch(b, build_convolution(b, x), "shortconv.out_proj");
-	if (b->layer->mixers & MIXER_DELTA)
-		build_branch(b, build_delta(b, x), "ssm_out");
-	if (b->layer->mixers & MIXER_KDA)
-		build_branch(b, build_kda(b, x), "attn_output");
-	if (b->layer->mixers & MIXER_MAMBA)
-		build_branch(b, build_mamba(b, x), "ssm_out");
-	if (b->layer->mixers & MIXER_MAMBA2)
-		build_branch(b, build_mamba2(b, x), "ssm_out");
+	for (size_t i = 0; i < sizeof recurrent / sizeof *recurrent; i++)
+		if (b->layer->mixers & recurrent[i].mixer)
+			build_branch(b, recurrent[i].build(b, x), recurrent[i].out);
 	if (b->layer->mixers & MIXER_PRODUCT) {
 		build_branch(b, x, "attn_output");
 		build_unmixed(b);
