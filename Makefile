@@ -232,7 +232,7 @@ families: all
 check-san:
 	$(MAKE) check BIN=bin-san OBJ=obj-san CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
 
-check-cross:
+check-cross: $(BIN)/tests/mkmodel
 	MAKE='$(MAKE)' tests/cross
 
 clean:
