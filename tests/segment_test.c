@@ -323,7 +323,7 @@ static void short_of_memory(void)
 	struct rlimit old, none = { 0 };
 	char long_name[sizeof object + 200];
 	size_t n = 0;
-	int found = 0, status;
+	int found = 0, status, limited;
 
 	for (int i = 0; i < MANY; i++) {
 		snprintf(long_name, sizeof long_name, "%s-%0180d", object, i);
@@ -336,14 +336,18 @@ static void short_of_memory(void)
 	setrlimit(RLIMIT_AS, &none);
 	while (n < 1 << 16 && (block[n] = malloc(1000)))
 		n++;
+	limited = n < 1 << 16;  /* not under qemu-user */
 	for (size_t i = 0; i < LEFT && n; i++)
 		free(block[--n]);
 	status = object_each(count, &found, &w);
 	while (n)
 		free(block[--n]);
 	setrlimit(RLIMIT_AS, &old);
-	holds(status < 0 && says(strerror(ENOMEM)), "a list that memory does not suffice for is shortened");
-	holds(object_each(count, &found, &w) == 0 && found == 1, "with memory it is whole");
+	if (limited) {
+		holds(status < 0 && says(strerror(ENOMEM)), "a list that memory does not suffice for is shortened");
+		holds(object_each(count, &found, &w) == 0 && found == 1, "with memory it is whole");
+	} else
+		check_skip("no limit of memory (2 cases)");
 	for (int i = 0; i < MANY; i++) {
 		snprintf(long_name, sizeof long_name, "%s-%0180d", object, i);
 		unlink(long_name);
