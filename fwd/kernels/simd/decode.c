@@ -4,73 +4,50 @@
  * by the same amount for every b; the closing tree then adds the same pairs. */
 #include <string.h>
 
+#include "lib/base/size.h"
 #include "acts.h"
-#include "floats.h"
+#include "float_rows.h"
 #include "product.h"
+#include "spans.h"
 #include "unpack.h"
 
-/* Prefetch distances in bytes: far into the second-level cache, because hardware prefetchers stop at page borders,
- * and near into the first. Share of the speed of a plain streaming read: with neither 0.83 (Q8_0, AMD), with the
- * far one alone 0.81 to 0.92 (an Intel core), with 8192 and 2048 0.90 to 0.95, with these 0.95 to 1.0. */
-enum { PREFETCH_FAR = 12288, PREFETCH_NEAR = 4096 };
+/* ---- spans in memory ---- */
 
-INLINE void prefetch(const uint8_t *p, size_t bytes)
+INLINE b64 codes_of_memory(const uint8_t *span, int pair)
 {
-	UNROLL
-	for (size_t i = 0; i < bytes; i += 64) {
-		__builtin_prefetch(p + PREFETCH_FAR + i, 0, 2);
-		__builtin_prefetch(p + PREFETCH_NEAR + i, 0, 3);
-	}
+	return ((const struct unpacked *)span)->codes[pair];
 }
 
-/* Bytes of the fewest whole sets of rows that reach PREFETCH_FAR. */
-static inline size_t sets_ahead(size_t set)
+INLINE void quarters_of_memory(const uint8_t *span, int four, b64 codes[2])
 {
-	return (PREFETCH_FAR + set - 1) / set * set;
+	codes[0] = codes_of_memory(span, 2 * four);
+	codes[1] = codes_of_memory(span, 2 * four + 1);
 }
 
-/* Rows of a set are read side by side. */
-struct row_set {
-	const uint8_t *start;
-	size_t rows, row_bytes;
-	size_t far;             /* sets_ahead(), or 0 where the rows are in the cache already */
-	size_t near;            /* bytes ahead within each row */
-};
-
-/* For row i at its byte `at`: prefetches its share of a later set, whose bytes are taken straight along the
- * mapping, in the order that memory is fastest in, and what comes next in the row. */
-INLINE void prefetch_side(struct row_set s, size_t i, size_t at, size_t bytes)
+INLINE void scales_of_memory(const uint8_t *span, struct scales *s)
 {
-	UNROLL
-	for (size_t b = 0; b < bytes; b += 64) {
-		__builtin_prefetch(s.start + s.far + s.rows * at + i * bytes + b, 0, 2);
-		__builtin_prefetch(s.start + i * s.row_bytes + at + s.near + b, 0, 3);
-	}
+	*s = ((const struct unpacked *)span)->s;
+}
+
+/* An unpacker that reads a span from memory where u has unpacked it. */
+INLINE struct unpacker unpacker_of_memory(struct unpacker u)
+{
+	u.codes = codes_of_memory;
+	u.quarters = u.quarters ? quarters_of_memory : NULL;
+	u.read_scales = scales_of_memory;
+	return u;
 }
 
 /* ---- quantised weights ---- */
 
-/* The codes of a span, for several columns. */
-INLINE void span_codes(struct unpacker u, const uint8_t *p, b64 codes[SPAN_VECTORS])
-{
-	UNROLL
-	for (int i = 0; i < SPAN_VECTORS; i++)
-		if (!u.quarters)
-			codes[i] = u.codes(p, i);
-		else if (i % 2 == 0)
-			u.quarters(p, i / 2, &codes[i]);
-}
-
-/* sum[plane][half]: the sums of products with a span's activations over the blocks' first and second halves.
- * codes: NULL to unpack them here. */
-INLINE void half_sums(struct unpacker u, const uint8_t *p, const b64 *codes, const int8_t *x, int planes,
-                      i32x16 sum[2][2])
+/* sum[plane][half]: the sums of products with a span's activations over the blocks' first and second halves. */
+INLINE void half_sums(struct unpacker u, const uint8_t *p, const int8_t *x, int planes, i32x16 sum[2][2])
 {
 	i32x16 v[2][SPAN_VECTORS];
 
 	UNROLL
 	for (int c = 0; c < SPAN_VECTORS; c++) {
-		b64 w = codes ? codes[c] : u.codes(p, c);
+		b64 w = u.codes(p, c);
 
 		UNROLL
 		for (int i = 0; i < planes; i++) {
@@ -86,8 +63,7 @@ INLINE void half_sums(struct unpacker u, const uint8_t *p, const b64 *codes, con
 }
 
 /* The same with quarters: sum[plane][0] is over whole blocks, sum[plane][1] is zero. */
-INLINE void quarter_sums(struct unpacker u, const uint8_t *p, const b64 *codes, const int8_t *x, int planes,
-                         i32x16 sum[2][2])
+INLINE void quarter_sums(struct unpacker u, const uint8_t *p, const int8_t *x, int planes, i32x16 sum[2][2])
 {
 	i32x16 v[2][SPAN_VECTORS / 2];
 
@@ -95,10 +71,7 @@ INLINE void quarter_sums(struct unpacker u, const uint8_t *p, const b64 *codes, 
 	for (int c = 0; c < SPAN_VECTORS / 2; c++) {
 		b64 w[2];
 
-		if (codes)
-			w[0] = codes[2 * c], w[1] = codes[2 * c + 1];
-		else
-			u.quarters(p, c, w);
+		u.quarters(p, c, w);
 		UNROLL
 		for (int i = 0; i < planes; i++) {
 			const int8_t *q = x + i * SPAN + 128 * c;
@@ -119,15 +92,14 @@ INLINE i32x16 unbiased(i32x16 isum, const int32_t *xsum, int bias)
 	return bias ? vi_sub(isum, vi_shl(vi_load(xsum), __builtin_ctz((unsigned)bias))) : isum;
 }
 
-INLINE void span_sums(struct unpacker u, const uint8_t *p, const b64 *codes, const struct acts_span *x, int planes,
-                      i32x16 sum[2][2])
+INLINE void span_sums(struct unpacker u, const uint8_t *p, const struct acts_span *x, int planes, i32x16 sum[2][2])
 {
 	const int8_t *q = (const int8_t *)(x + 1);
 
 	if (u.quarters)
-		quarter_sums(u, p, codes, q + planes * SPAN, planes, sum);
+		quarter_sums(u, p, q + planes * SPAN, planes, sum);
 	else
-		half_sums(u, p, codes, q, planes, sum);
+		half_sums(u, p, q, planes, sum);
 }
 
 /* The products of a span's blocks, before dx, from those sums. */
@@ -157,21 +129,21 @@ INLINE f32x16 span_product(struct unpacker u, i32x16 sum[2][2], const struct sca
 	return t;
 }
 
-/* The same for a single column, which needs the codes only once: with DOT_AT_ONCE each vector of codes is
- * multiplied as soon as it is unpacked, and the scales are read last. */
-INLINE f32x16 span_times_one(struct unpacker u, const uint8_t *p, const struct acts_span *x, int planes)
+/* The products of a span with one column, before dx. With DOT_AT_ONCE each vector of codes is multiplied as soon as
+ * it is unpacked, and the scales are read last. */
+INLINE f32x16 span_times(struct unpacker u, const uint8_t *p, const struct acts_span *x, int planes)
 {
-	b64 codes[SPAN_VECTORS];
-	i32x16 sum[2][2];
+	struct unpacked w;
 	struct scales s;
+	i32x16 sum[2][2];
 
 	if (!DOT_AT_ONCE) {
-		span_codes(u, p, codes);
-		u.read_scales(p, &s);
+		unpack_span(u, 1, p, &w);
+		u = unpacker_of_memory(u);
+		p = (const uint8_t *)&w;
 	}
-	span_sums(u, p, DOT_AT_ONCE ? NULL : codes, x, planes, sum);
-	if (DOT_AT_ONCE)
-		u.read_scales(p, &s);
+	span_sums(u, p, x, planes, sum);
+	u.read_scales(p, &s);
 	return span_product(u, sum, &s, x, planes);
 }
 
@@ -181,247 +153,234 @@ INLINE f32x16 lanes_before(size_t b, f32x16 v, f32x16 rest)
 	return vf_select_less(vf_load_i8((const int8_t *)lane_block), vf_set1((float)b), v, rest);
 }
 
-struct row_blocks {
-	size_t n;               /* of a row */
-	int contiguous;         /* see struct acts_copies */
-};
-
-/* The products of a span with one column: dx · t. */
-struct span_sum {
-	f32x16 t, dx;
-};
-
-/* Ends row *r, whose last block is before block b of the span, and any others that end in the same span; s, acc:
- * for each of n columns. Returns how many blocks the next row, which may have begun in the span, still has. */
-INLINE size_t close_rows(const struct product_job *j, struct row_blocks blocks, size_t b, size_t *r, size_t n,
-                         f32x16 *acc, const struct span_sum *s)
+/* A row ends before block b of the next span: its sums of the lanes from there on are put aside, so that those lanes
+ * take the sums of the row behind it. */
+INLINE void part_rows(size_t b, f32x16 *acc, f32x16 *aside)
 {
-	for (size_t c = 0; c < n; c++)
-		acc[c] = lanes_before(b, vf_fma(s[c].dx, s[c].t, acc[c]), acc[c]);
-	for (;; b += blocks.n) {
-		for (size_t c = 0; c < n; c++) {
-			j->y[c * j->stride + *r] = vd_close(acc[c]);
-			acc[c] = vf_zero();
-		}
-		if (++*r == j->r1 || b == SPAN_BLOCKS || !blocks.contiguous)
-			return blocks.n;
-		for (size_t c = 0; c < n; c++)
-			acc[c] = lanes_before(b, acc[c], vf_fma(s[c].dx, s[c].t, acc[c]));
-		if (blocks.n > SPAN_BLOCKS - b)
-			return blocks.n - (SPAN_BLOCKS - b);
-		for (size_t c = 0; c < n; c++)
-			acc[c] = lanes_before(b + blocks.n, acc[c], vf_zero());
+	*aside = lanes_before(b, vf_zero(), *acc);
+	*acc = lanes_before(b, *acc, vf_zero());
+}
+
+/* Ends that row with the span added, and any others that end in the same span; acc keeps the sums of the one that
+ * goes on. */
+INLINE void end_rows(size_t b, f32x16 *acc, f32x16 aside, size_t blocks, size_t ended, float *y)
+{
+	f32x16 row = lanes_before(b, *acc, aside);
+
+	for (;; b += blocks) {
+		*y++ = vd_close(row);
+		*acc = lanes_before(b, vf_zero(), *acc);
+		if (--ended == 0)
+			return;
+		row = lanes_before(b + blocks, *acc, vf_zero());
 	}
 }
 
-/* one: x has a single column. */
-INLINE void decode_columns(struct unpacker u, int planes, int one, const struct product_job *j)
+/* The same for n columns, `stride` apart in y: compiled once for all formats. */
+static __attribute__((noinline)) void part_columns(size_t b, f32x16 *acc, f32x16 *aside, size_t n)
 {
+	for (size_t c = 0; c < n; c++)
+		part_rows(b, &acc[c], &aside[c]);
+}
+
+static __attribute__((noinline)) void end_columns(size_t b, f32x16 *acc, const f32x16 *aside, size_t n, size_t blocks,
+                                                  size_t ended, float *y, size_t stride)
+{
+	for (size_t c = 0; c < n; c++)
+		end_rows(b, &acc[c], aside[c], blocks, ended, y + c * stride);
+}
+
+/* How many of the rows of so many blocks, of which the first has `left`, end in a span. */
+INLINE size_t rows_ended(size_t left, size_t blocks)
+{
+	return left > SPAN_BLOCKS ? 0 : 1 + (SPAN_BLOCKS - left) / blocks;
+}
+
+/* acc[n] += the products of an unpacked span with n columns of activations: x, and those `column` bytes apart.
+ * in_memory: the codes stay in memory. */
+INLINE void columns_add(struct unpacker u, const struct unpacked *w, int in_memory, const char *x, size_t column,
+                        size_t n, int planes, f32x16 *acc)
+{
+	for (size_t c = 0; c < n; c++, x += column) {
+		const struct acts_span *at = (const struct acts_span *)x;
+		const uint8_t *span = (const uint8_t *)w;
+		i32x16 sum[2][2];
+
+		/* Otherwise the compiler loads all codes before the loop, and spills them. */
+		if (DOT_AT_ONCE && in_memory)
+			__asm__("" : "+r"(span) : "m"(*w));
+		span_sums(u, span, at, planes, sum);
+		acc[c] = vf_fma(vf_load(at->dx), span_product(u, sum, &w->s, at, planes), acc[c]);
+	}
+}
+
+/* Any number of columns, and spans unpacked into memory: sums that all types of a class share. */
+INLINE void decode_columns(struct unpacker u, struct unpacker own, int planes, const struct product_job *j)
+{
+	const struct span_type *type = &span_types[j->w->format->id];
 	struct acts_copies copies = acts_copies(j->w->cols / 32);
-	struct row_blocks blocks = { j->w->cols / 32, copies.contiguous };
+	size_t step = acts_span_bytes(j->x->kind), column = copies.spans * step, at = 0, n = j->x->n,
+	       blocks = j->w->cols / 32, left = blocks, ended;
 	const uint8_t *start = j->w->data, *end = start + j->w->rows * j->w->row_bytes,
-	        *p = start + j->r0 * j->w->row_bytes;
-	size_t n = one ? 1 : j->x->n, step = acts_span_bytes(j->x->kind), column = copies.spans * step, at = 0,
-	        left = blocks.n;
+	        *p = start + j->r0 * j->w->row_bytes, *span;
 	/* the matrix's last blocks: the mapping may end behind them */
 	uint8_t rest[SPAN_BLOCKS * BLOCK_BYTES_MOST] = { 0 };
-	f32x16 acc[FEW];
-	struct span_sum sums[FEW];
+	struct unpacked w;
+	f32x16 acc[FEW], aside[FEW];
 
-	UNROLL
-	for (int c = 0; c < FEW; c++)
+	u.offset = u.offset ? type->offset : 0;
+	for (size_t c = 0; c < n; c++)
 		acc[c] = vf_zero();
-	for (size_t r = j->r0; r < j->r1;) {
-		const uint8_t *span = (size_t)(end - p) >= u.bytes ? p : memcpy(rest, p, (size_t)(end - p));
-		b64 codes[SPAN_VECTORS];
-		struct scales s;
-
-		prefetch(p, u.bytes);
-		if (!one) {
-			span_codes(u, span, codes);
-			u.read_scales(span, &s);
+	for (size_t r = j->r0; r < j->r1; r += ended) {
+		ended = size_min(rows_ended(left, blocks), j->r1 - r);
+		if (left < SPAN_BLOCKS)
+			part_columns(left, acc, aside, n);
+		span = (size_t)(end - p) >= type->bytes ? p : memcpy(rest, p, (size_t)(end - p));
+		if (own.codes)
+			unpack_span(own, 1, span, &w);
+		else
+			type->unpack_few(span, &w);
+		columns_add(u, &w, !own.codes, (const char *)j->x->data + at, column, n, planes, acc);
+		if (left < SPAN_BLOCKS)
+			end_columns(left, acc, aside, n, blocks, ended, j->y + r, j->stride);
+		for (size_t c = 0; left == SPAN_BLOCKS && c < n; c++) {
+			j->y[c * j->stride + r] = vd_close(acc[c]);
+			acc[c] = vf_zero();
 		}
-		for (size_t c = 0; c < n; c++) {
-			const struct acts_span *x =
-			        (const struct acts_span *)((const char *)j->x->data + at + c * column);
-			i32x16 sum[2][2];
-
-			if (one)
-				sums[c].t = span_times_one(u, span, x, planes);
-			else {
-				span_sums(u, span, codes, x, planes, sum);
-				sums[c].t = span_product(u, sum, &s, x, planes);
-			}
-			sums[c].dx = vf_load(x->dx);
-		}
-		p += u.bytes;
+		p += type->bytes;
 		at = at + step < column ? at + step : 0;
-		if (left > SPAN_BLOCKS) {
-			for (size_t c = 0; c < n; c++)
-				acc[c] = vf_fma(sums[c].dx, sums[c].t, acc[c]);
-			left -= SPAN_BLOCKS;
-			continue;
-		}
-		left = close_rows(j, blocks, left, &r, n, acc, sums);
-		if (!blocks.contiguous) {
-			p = start + r * j->w->row_bytes;
+		left = ended ? blocks - (SPAN_BLOCKS - left) % blocks : left - SPAN_BLOCKS;
+		if (ended && !copies.contiguous) {
+			p = start + (r + ended) * j->w->row_bytes;
+			left = blocks;
 			at = 0;
 		}
 	}
 }
 
-/* A single column and rows of whole spans, two rows side by side, which share the loads of the column. Returns the
- * first row that is left. (AVX-512, from memory: Q4_0 and Q4_K 1.08 times as fast as row by row, Q6_K 1.05; with
- * 16-bit activations 1.07 to 1.28.) */
-INLINE size_t decode_pairs(struct unpacker u, int planes, struct product_job j)
+/* A single column and runs of rows side by side, which share the loads of the column; a run is as many rows as fill
+ * whole spans, or one row. (AVX-512, from memory, two runs: Q4_0 and Q4_K 1.08 times as fast as row by row, Q6_K 1.05;
+ * with 16-bit activations 1.07 to 1.28.) Returns the first row that is left. */
+INLINE size_t decode_runs(struct unpacker u, size_t runs, int planes, const struct product_job *j)
 {
-	size_t spans = j.w->cols / SPAN, step = acts_span_bytes(j.x->kind), r = j.r0;
-	struct row_set set = { .rows = 2, .row_bytes = j.w->row_bytes, .far = sets_ahead(2 * j.w->row_bytes),
-		.near = PREFETCH_NEAR };
+	struct acts_copies copies = acts_copies(j->w->cols / 32);
+	size_t bytes = copies.copies * j->w->row_bytes;
+	size_t step = acts_span_bytes(j->x->kind), reach = runs * bytes + copies.spans * u.bytes - bytes, r = j->r0;
+	const uint8_t *end = (const uint8_t *)j->w->data + j->w->rows * j->w->row_bytes;
+	struct row_set set = { .start = (const uint8_t *)j->w->data + j->r0 * j->w->row_bytes, .rows = runs,
+		.row_bytes = bytes, .far = sets_ahead(runs * bytes), .near = PREFETCH_NEAR };
 
-	for (; r + 2 <= j.r1; r += 2) {
-		f32x16 acc[2] = { vf_zero(), vf_zero() };
+	for (; r + runs * copies.copies <= j->r1 && (size_t)(end - set.start) >= reach; r += runs * copies.copies) {
+		size_t blocks = j->w->cols / 32, left = blocks, g = 0, ended = 0;
+		float *y = j->y + r;
+		f32x16 acc[2] = { vf_zero(), vf_zero() }, aside[2] = { vf_zero(), vf_zero() };
 
-		set.start = (const uint8_t *)j.w->data + r * j.w->row_bytes;
-		for (size_t g = 0; g < spans; g++) {
-			const struct acts_span *x = (const struct acts_span *)((const char *)j.x->data + g * step);
+		while (g < copies.spans) {
+			for (size_t stop = ended ? g + 1 : g + left / SPAN_BLOCKS; g < stop; g++) {
+				const struct acts_span *x =
+				        (const struct acts_span *)((const char *)j->x->data + g * step);
+				const uint8_t *p = set.start + g * u.bytes;
 
-			UNROLL
-			for (size_t i = 0; i < 2; i++) {
-				const uint8_t *p = set.start + i * j.w->row_bytes + g * u.bytes;
-
-				prefetch_side(set, i, g * u.bytes, u.bytes);
-				acc[i] = vf_fma(vf_load(x->dx), span_times_one(u, p, x, planes), acc[i]);
+				UNROLL
+				for (size_t i = 0; i < runs; i++) {
+					prefetch_side(set, i, g * u.bytes, u.bytes);
+					acc[i] = vf_fma(vf_load(x->dx), span_times(u, p + i * bytes, x, planes), acc[i]);
+				}
+			}
+			if (ended) {
+				UNROLL
+				for (size_t i = 0; i < runs; i++)
+					end_rows(left, &acc[i], aside[i], blocks, ended, y + i * copies.copies);
+				left = blocks - (SPAN_BLOCKS - left) % blocks;
+				y += ended;
+				ended = 0;
+			} else if ((left %= SPAN_BLOCKS)) {
+				UNROLL
+				for (size_t i = 0; i < runs; i++)
+					part_rows(left, &acc[i], &aside[i]);
+				ended = rows_ended(left, blocks);
 			}
 		}
-		j.y[r] = vd_close(acc[0]);
-		j.y[r + 1] = vd_close(acc[1]);
+		if (!left)
+			UNROLL
+			for (size_t i = 0; i < runs; i++)
+				y[i * copies.copies] = vd_close(acc[i]);
+		set.start += runs * bytes;
 	}
 	return r;
 }
 
-INLINE void decode_codes(struct unpacker u, struct product_job j)
+/* ---- any quantised format ---- */
+
+static const struct unpacker none;
+
+/* The sums of each kind, and with 16-bit activations. */
+#define KINDS(ROW) \
+	ROW(quarters, CLASS_QUARTERS, 1, 0, .offset = 8, .quarters = quarters_of_memory) \
+	ROW(quarters_minima, CLASS_QUARTERS, 1, 1, .quarters = quarters_of_memory) \
+	ROW(31, CLASS_31, 1, 0, .offset = 1, .top = 31) \
+	ROW(31_minima, CLASS_31, 1, 1, .top = 31) \
+	ROW(31_twice, CLASS_31, 2, 0, .offset = 1, .top = 31) \
+	ROW(31_twice_minima, CLASS_31, 2, 1, .top = 31) \
+	ROW(63_twice, CLASS_63, 2, 0, .offset = 1, .top = 63) \
+	ROW(127, CLASS_127, 1, 0, .offset = 1, .top = 127) \
+	ROW(127_twice, CLASS_127, 2, 0, .offset = 1, .top = 127) \
+	ROW(signed, CLASS_SIGNED, 1, 0, .is_signed = 1, .top = 127)
+#define COLUMNS(name, class, n_scales, has_minima, ...) \
+	static const struct unpacker unpack_##name = { .scales = n_scales, .minima = has_minima, __VA_ARGS__, \
+		.codes = codes_of_memory, .read_scales = scales_of_memory }; \
+	static void columns_##name(const struct product_job *j) { decode_columns(unpack_##name, none, 1, j); } \
+	static void columns_wide_##name(const struct product_job *j) { decode_columns(unpack_##name, none, 2, j); }
+KINDS(COLUMNS)
+
+/* Loops of their own for several columns. */
+#define HOT(ROW) ROW(Q4_0, q4_0) ROW(Q4_K, q4_k) ROW(Q5_K, q5_k) ROW(Q6_K, q6_k) ROW(Q8_0, q8_0)
+#define OWN(NAME, name) \
+	static void own_##name(const struct product_job *j) \
+	{ \
+		decode_columns(unpacker_of_memory(unpack_##name), unpack_##name, 1, j); \
+	}
+HOT(OWN)
+
+/* How many runs of a format's rows are read side by side: two, but one where unpacking takes most of the time, and
+ * where memory is the limit, as with a byte or more a weight. The second list has loops for 16-bit activations too. */
+#define RUNS_SMALL(ROW) \
+	ROW(IQ2_XXS, iq2_xxs, 1) ROW(IQ2_XS, iq2_xs, 1) ROW(IQ2_S, iq2_s, 1) ROW(IQ3_XXS, iq3_xxs, 1) \
+	ROW(IQ3_S, iq3_s, 1) ROW(IQ1_S, iq1_s, 1) ROW(IQ1_M, iq1_m, 1) ROW(TQ1_0, tq1_0, 1) ROW(Q1_0, q1_0, 1) \
+	ROW(Q2_0, q2_0, 1)
+#define RUNS_BOTH(ROW) \
+	ROW(Q4_0, q4_0, 2) ROW(Q4_1, q4_1, 2) ROW(Q5_0, q5_0, 2) ROW(Q5_1, q5_1, 2) ROW(Q8_0, q8_0, 1) \
+	ROW(Q2_K, q2_k, 2) ROW(Q3_K, q3_k, 2) ROW(Q4_K, q4_k, 2) ROW(Q5_K, q5_k, 2) ROW(Q6_K, q6_k, 2) \
+	ROW(IQ4_NL, iq4_nl, 2) ROW(IQ4_XS, iq4_xs, 2) ROW(TQ2_0, tq2_0, 2) ROW(MXFP4, mxfp4, 2) ROW(NVFP4, nvfp4, 2)
+#define RUNS(NAME, name, runs) \
+	static size_t runs_##name(const struct product_job *j) { return decode_runs(unpack_##name, runs, 1, j); }
+#define RUNS_WIDE(NAME, name, runs) \
+	static size_t runs_wide_##name(const struct product_job *j) { return decode_runs(unpack_##name, 2, 2, j); }
+RUNS_SMALL(RUNS)
+RUNS_BOTH(RUNS)
+RUNS_BOTH(RUNS_WIDE)
+
+static void decode_codes(const struct product_job *j)
 {
-	int pairs = u.rows == 2 && j.x->n == 1 && j.w->cols % SPAN == 0;
+#define ENTRY(NAME, name, runs) [FORMAT_##NAME] = runs_##name,
+#define ENTRY_WIDE(NAME, name, runs) [FORMAT_##NAME] = runs_wide_##name,
+	static size_t (*const runs[2][FORMAT_LIMIT])(const struct product_job *j) =
+	        { { RUNS_SMALL(ENTRY) RUNS_BOTH(ENTRY) }, { RUNS_BOTH(ENTRY_WIDE) } };
+#undef ENTRY
+#define ENTRY(NAME, name) [FORMAT_##NAME] = own_##name,
+	static void (*const own[2][FORMAT_LIMIT])(const struct product_job *j) = { { HOT(ENTRY) } };
+#undef ENTRY
+#define ENTRY(name, class, n_scales, has_minima, ...) \
+	[class][n_scales - 1][has_minima] = { columns_##name, columns_wide_##name },
+	static void (*const columns[CODE_CLASSES][2][2][2])(const struct product_job *j) = { KINDS(ENTRY) };
+#undef ENTRY
+	const struct format *f = j->w->format;
+	int wide = j->x->kind == ACTS_Q16;
+	struct product_job rest = *j;
 
-	if (j.x->kind == ACTS_Q16) {
-		if (pairs)
-			j.r0 = decode_pairs(u, 2, j);
-		decode_columns(u, 2, 0, &j);
-	} else if (j.x->n > 1) {
-		decode_columns(u, 1, 0, &j);
-	} else {
-		/* With a byte or more a weight memory is the limit, and one stream of it is faster than two. */
-		if (pairs && u.bytes <= SPAN)
-			j.r0 = decode_pairs(u, 1, j);
-		decode_columns(u, 1, 1, &j);
-	}
-}
-
-/* ---- float weights ---- */
-
-enum { FLOAT_NEAR = 2048 };     /* prefetch distance in each row, in bytes */
-
-/* A float format. */
-struct floats {
-	float_reader *read;
-	size_t size;            /* bytes of an element */
-};
-
-/* Rows from r on and columns from c0 on, so many of each that their sums stay in registers. Elements past the last
- * multiple of sixteen are read from a copy that is filled up with zeros. far: sets_ahead(), or 0 where the rows
- * are in the cache already. */
-INLINE void float_rows(struct floats f, struct product_job j, size_t r, int rows, size_t c0, int columns, size_t far)
-{
-	size_t k = j.w->cols, whole = k / 16 * 16, padded = (k + 15) / 16 * 16;
-	const float *x = (const float *)j.x->data + c0 * padded;
-	struct row_set set = { .start = (const uint8_t *)j.w->data + r * j.w->row_bytes, .rows = (size_t)rows,
-		.row_bytes = j.w->row_bytes,
-		.far = far, .near = FLOAT_NEAR };
-	f32x16 acc[FLOAT_ROWS][FLOAT_SIDE];
-	const uint8_t *row[FLOAT_ROWS];
-	uint8_t rest[FLOAT_ROWS][64] = { { 0 } };
-
-	UNROLL
-	for (int i = 0; i < rows; i++) {
-		row[i] = set.start + (size_t)i * j.w->row_bytes;
-		if (whole < k)
-			memcpy(rest[i], row[i] + whole * f.size, (k - whole) * f.size);
-		UNROLL
-		for (int c = 0; c < columns; c++)
-			acc[i][c] = vf_zero();
-	}
-	for (size_t e = 0; e < whole; e += 16) {
-		int ahead = far && begins_line(f.size, e);
-
-		UNROLL
-		for (int i = 0; i < rows; i++)
-			if (ahead)
-				prefetch_side(set, (size_t)i, e * f.size, 64);
-		UNROLL
-		for (int i = 0; i < rows; i++) {
-			f32x16 v = f.read(row[i] + e * f.size);
-
-			UNROLL
-			for (int c = 0; c < columns; c++)
-				acc[i][c] = vf_fma(v, vf_load(x + (size_t)c * padded + e), acc[i][c]);
-		}
-	}
-	UNROLL
-	for (int i = 0; i < rows; i++) {
-		UNROLL
-		for (int c = 0; c < columns; c++) {
-			if (whole < k)
-				acc[i][c] = vf_fma(f.read(rest[i]), vf_load(x + (size_t)c * padded + whole), acc[i][c]);
-			j.y[(c0 + (size_t)c) * j.stride + r + (size_t)i] = vf_tree(acc[i][c]);
-		}
-	}
-}
-
-/* FLOAT_ROWS rows from r on and all columns, three or more, split evenly into turns; the rows stay in the
- * first-level cache meanwhile. */
-INLINE void float_set(struct floats f, struct product_job j, size_t r)
-{
-	size_t turns = (j.x->n + FLOAT_SIDE - 1) / FLOAT_SIDE, far = sets_ahead(FLOAT_ROWS * j.w->row_bytes), c = 0;
-
-	for (size_t turn = 0; turn < turns; turn++, far = 0) {
-		size_t columns = j.x->n * (turn + 1) / turns - c;
-
-		if (FLOAT_SIDE > 2 && columns == 2)
-			float_rows(f, j, r, FLOAT_ROWS, c, 2, far);
-		else if (FLOAT_SIDE > 3 && columns == 3)
-			float_rows(f, j, r, FLOAT_ROWS, c, 3, far);
-		else if (FLOAT_SIDE > 4 && columns == 4)
-			float_rows(f, j, r, FLOAT_ROWS, c, 4, far);
-		else if (FLOAT_SIDE > 5 && columns == 5)
-			float_rows(f, j, r, FLOAT_ROWS, c, 5, far);
-		else
-			float_rows(f, j, r, FLOAT_ROWS, c, FLOAT_SIDE, far);
-		c += columns;
-	}
-}
-
-/* A single column goes row by row, unless it is longer than this and does not fit the first-level cache; two go
- * along two rows. Each row more is one more stream from memory (AVX-512, one thread, whole engine: one column
- * along two rows 0.9 of the speed, two along four 0.75). */
-enum { FLOAT_LONG = 6144 };
-
-INLINE void decode_floats(struct floats f, struct product_job j)
-{
-	size_t r = j.r0, far = sets_ahead(2 * j.w->row_bytes), far_1 = sets_ahead(j.w->row_bytes);
-
-	if (j.x->n > 2)
-		for (; r + FLOAT_ROWS <= j.r1; r += FLOAT_ROWS)
-			float_set(f, j, r);
-	else if (j.x->n == 2)
-		for (; r + 2 <= j.r1; r += 2)
-			float_rows(f, j, r, 2, 0, 2, far);
-	else if (j.w->cols > FLOAT_LONG)
-		for (; r + 2 <= j.r1; r += 2)
-			float_rows(f, j, r, 2, 0, 1, far);
-	for (; r < j.r1; r++)
-		for (size_t c = 0; c < j.x->n; c++)
-			float_rows(f, j, r, 1, c, 1, c ? 0 : far_1);
+	if (j->x->n == 1 && runs[wide][f->id])
+		rest.r0 = runs[wide][f->id](j);
+	(own[wide][f->id] ? own[wide][f->id] : columns[span_types[f->id].class][f->scales - 1][f->minima][wide])(&rest);
 }
 
 /* ---- any format ---- */
@@ -431,19 +390,12 @@ INLINE void decode_floats(struct floats f, struct product_job j)
 	{ \
 		decode_floats((struct floats){ floats_##name, bytes }, *j); \
 	}
-#define DECODE_CODES(id, NAME, name, ...) \
-	static void decode_##name(const struct product_job *j) \
-	{ \
-		decode_codes(unpack_##name, *j); \
-	}
 FORMATS_FLOAT(DECODE_FLOATS)
-FORMATS_QUANTISED(DECODE_CODES)
 
 void product_few(const struct product_job *j)
 {
 #define ENTRY(id, NAME, name, ...) [id] = decode_##name,
-	static void (*const decode[FORMAT_LIMIT])(const struct product_job *) =
-	        { FORMATS_FLOAT(ENTRY) FORMATS_QUANTISED(ENTRY) };
+	static void (*const floats[FORMAT_LIMIT])(const struct product_job *) = { FORMATS_FLOAT(ENTRY) };
 
-	decode[j->w->format->id](j);
+	(j->w->format->widen ? floats[j->w->format->id] : decode_codes)(j);
 }

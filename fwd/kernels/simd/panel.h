@@ -7,8 +7,8 @@
 
 #include <string.h>
 
+#include "spans.h"
 #include "tiles.h"
-#include "unpack.h"
 
 /* Bytes of a block's codes: int8[8][32 rows][4]; or int16[2][8][32 rows][2], elements 0 and 2 of each four, then 1
  * and 3. */
@@ -52,15 +52,16 @@ static inline float *panel_field(struct panel *p, size_t g, int block, int f)
 	return (float *)(p->data + (p->first[block] + g) * p->block + panel_codes(p->i16)) + f * KERNELS_ROWS;
 }
 
-/* Stores v[row], whose lanes are blocks in lane order, in field f of the `count` blocks of a span. */
-static __attribute__((noinline)) void spread(struct panel *p, const f32x16 v[16], size_t g, size_t count, size_t rows,
-                                             int f)
+/* Stores v[row], whose lanes are blocks in lane order, in field f of the `count` blocks of a span. step: from the v of
+ * a row to that of the next, in bytes. */
+static __attribute__((noinline)) void spread(struct panel *p, const f32x16 *v, size_t step, size_t g, size_t count,
+                                             size_t rows, int f)
 {
 	i32x16 t[16];
 
 	UNROLL
 	for (int i = 0; i < 16; i++)
-		t[i] = vf_as_int(v[i]);
+		t[i] = vf_as_int(*(const f32x16 *)((const char *)v + (size_t)i * step));
 	vi_transpose(t);
 	UNROLL
 	for (int i = 0; i < 16; i++)
@@ -78,23 +79,19 @@ INLINE void store_codes(uint8_t *to, i32x16 codes, int i16)
 	vi_store((int32_t *)to, i16 ? vi_and(codes, even) : codes);
 }
 
-/* Unpacks span g of sixteen rows; rows: 0 or 16, the place of the first in the panel. */
-INLINE void fill_span(struct unpacker u, struct panel *p, const uint8_t *const span[16], size_t g, size_t rows)
+/* Stores span g of sixteen rows; rows: 0 or 16, the place of the first in the panel. */
+static void fill_span(const struct format *f, struct panel *p, const struct unpacked span[16], size_t g, size_t rows)
 {
-	int shift = tile_bias(u.scales, u.minima, p->i16) - u.offset;
+	int shift = tile_bias(f->scales, f->minima, p->i16) - span_types[f->id].offset;
 	size_t count = p->blocks - g * 16 < 16 ? p->blocks - g * 16 : 16;
-	struct scales s;
-	f32x16 scale[2][16], addend[16], min[2][16];
+	f32x16 addend[16];
 
 	for (int c = 0; c < SPAN_VECTORS && (size_t)c * 2 < count; c++) {
 		i32x16 v[16];
 
 		UNROLL
-		for (int i = 0; i < 16; i++) {
-			b64 codes = u.codes(span[i], c);
-
-			v[i] = vb_as_int(shift ? vb_add(codes, shift) : codes);
-		}
+		for (int i = 0; i < 16; i++)
+			v[i] = vb_as_int(vb_add(span[i].codes[c], shift));
 		vi_transpose(v);
 		UNROLL
 		for (int i = 0; i < 16; i += 2)
@@ -106,24 +103,16 @@ INLINE void fill_span(struct unpacker u, struct panel *p, const uint8_t *const s
 				            ((size_t)(i % 8 * KERNELS_ROWS) + rows) * 4, v[i], p->i16);
 	}
 	for (int i = 0; i < 16; i++) {
-		u.read_scales(span[i], &s);
-		scale[0][i] = s.scale[0];
-		addend[i] = p->planes == 2 ? vf_sub(s.scale[0], s.scale[0]) : vf_mul(s.scale[0], vf_set1(-MAGIC_FLOAT));
-		if (u.scales == 2)
-			scale[1][i] = s.scale[1];
-		if (u.minima)
-			min[0][i] = s.min[0];
-		if (u.minima && u.scales == 2)
-			min[1][i] = s.min[1];
+		f32x16 scale = span[i].s.scale[0];
+
+		addend[i] = p->planes == 2 ? vf_sub(scale, scale) : vf_mul(scale, vf_set1(-MAGIC_FLOAT));
 	}
-	spread(p, scale[0], g, count, rows, PANEL_SCALE);
-	spread(p, addend, g, count, rows, PANEL_ADDEND);
-	if (u.scales == 2)
-		spread(p, scale[1], g, count, rows, PANEL_SECOND);
-	if (u.minima)
-		spread(p, min[0], g, count, rows, panel_min(u.scales));
-	if (u.minima && u.scales == 2)
-		spread(p, min[1], g, count, rows, panel_min(u.scales) + 1);
+	spread(p, addend, sizeof *addend, g, count, rows, PANEL_ADDEND);
+	for (int i = 0; i < f->scales; i++) {
+		spread(p, &span[0].s.scale[i], sizeof *span, g, count, rows, i ? PANEL_SECOND : PANEL_SCALE);
+		if (f->minima)
+			spread(p, &span[0].s.min[i], sizeof *span, g, count, rows, panel_min(f->scales) + i);
+	}
 }
 
 /* Prefetches the next span of a row. What tiles_ahead() prefetched is in the second-level cache or, by now, in the
@@ -135,26 +124,28 @@ INLINE void prefetch_span(const uint8_t *next, size_t bytes)
 		__builtin_prefetch(next + line, 0, 3);
 }
 
-INLINE void fill_codes(struct unpacker u, struct panel *p, const struct matrix *w, size_t r, size_t r1)
+static void fill_codes(struct panel *p, const struct matrix *w, size_t r, size_t r1)
 {
-	uint8_t rest[16][SPAN_BLOCKS * BLOCK_BYTES_MOST];
+	const struct span_type *type = &span_types[w->format->id];
+	uint8_t rest[SPAN_BLOCKS * BLOCK_BYTES_MOST];
+	struct unpacked span[16];
 
 	for (size_t rows = 0; rows < KERNELS_ROWS; rows += 16)
 		for (size_t g = 0; g * 16 < p->blocks; g++) {
-			const uint8_t *span[16];
-			size_t left = w->row_bytes - g * u.bytes;
+			size_t left = w->row_bytes - g * type->bytes;
 
 			for (size_t i = 0; i < 16; i++) {
 				size_t row = r + rows + i < r1 ? r + rows + i : r1 - 1;
+				const uint8_t *from = (const uint8_t *)w->data + row * w->row_bytes + g * type->bytes;
 
-				span[i] = (const uint8_t *)w->data + row * w->row_bytes + g * u.bytes;
-				prefetch_span(span[i] + u.bytes, u.bytes);
-				if (left < u.bytes) {
-					memset(rest[i], 0, sizeof rest[i]);
-					span[i] = memcpy(rest[i], span[i], left);
+				prefetch_span(from + type->bytes, type->bytes);
+				if (left < type->bytes) {
+					memset(rest, 0, sizeof rest);
+					from = memcpy(rest, from, left);
 				}
+				type->unpack(from, &span[i]);
 			}
-			fill_span(u, p, span, g, rows);
+			fill_span(w->format, p, span, g, rows);
 		}
 }
 

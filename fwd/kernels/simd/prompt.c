@@ -23,7 +23,7 @@ static void multiply_floats(const struct product_job *j, panel_filler *fill)
 	run_panels(&d, &p, fill, float_kernel, FLOAT_COLUMNS);
 }
 
-static void multiply_codes(const struct product_job *j, panel_filler *fill)
+static void multiply_codes(const struct product_job *j)
 {
 	const struct format *f = j->w->format;
 	struct panel p = { .data = j->scratch, .blocks = j->w->cols / 32, .i16 = acts_in_i16(j->x->kind) };
@@ -33,7 +33,7 @@ static void multiply_codes(const struct product_job *j, panel_filler *fill)
 	p.planes = (int)acts_tile_planes(j->x->kind);
 	p.block = panel_block(p.i16, f->scales, f->minima);
 	residue_places(p.blocks, p.first);
-	run_panels(&d, &p, fill, code_kernels[p.planes - 1][f->scales - 1][f->minima], STRIP_COLUMNS);
+	run_panels(&d, &p, fill_codes, code_kernels[p.planes - 1][f->scales - 1][f->minima], STRIP_COLUMNS);
 }
 
 /* ---- any format ---- */
@@ -43,19 +43,16 @@ static void multiply_codes(const struct product_job *j, panel_filler *fill)
 	{ \
 		fill_floats(floats_##name, bytes, p, w, r, r1); \
 	}
-#define FILL_CODES(id, NAME, name, ...) \
-	static void fill_##name(struct panel *p, const struct matrix *w, size_t r, size_t r1) \
-	{ \
-		fill_codes(unpack_##name, p, w, r, r1); \
-	}
 FORMATS_FLOAT(FILL_FLOATS)
-FORMATS_QUANTISED(FILL_CODES)
 
 void product_many(const struct product_job *j)
 {
 #define ENTRY(id, NAME, name, ...) [id] = fill_##name,
-	static panel_filler *const fill[FORMAT_LIMIT] = { FORMATS_FLOAT(ENTRY) FORMATS_QUANTISED(ENTRY) };
+	static panel_filler *const fill[FORMAT_LIMIT] = { FORMATS_FLOAT(ENTRY) };
 	const struct format *f = j->w->format;
 
-	(f->widen ? multiply_floats : multiply_codes)(j, fill[f->id]);
+	if (f->widen)
+		multiply_floats(j, fill[f->id]);
+	else
+		multiply_codes(j);
 }

@@ -1,7 +1,7 @@
 /* unpack: one unpacker for each quantised format. It reads a span, sixteen blocks of 32 (so two super-blocks of a
- * K format): the codes 64 bytes at a time, the scales in lane order (lanes.h). decode.c and prompt.c are made of
- * these. A new format is a function for its codes, one for its scales and a line in the list at the end; the rest
- * follows from its row in lib/gguf/formats.h. */
+ * K format): the codes 64 bytes at a time, the scales in lane order (lanes.h). spans.c unpacks whole spans into memory
+ * with these, and decode.c has loops of its own for some. A new format is a function for its codes, one for its scales
+ * and a line in the list at the end; the rest follows from its row in lib/gguf/formats.h. */
 #ifndef UNPACK_H
 #define UNPACK_H
 
@@ -22,7 +22,6 @@ struct unpacker {
 	/* Four blocks in quarters (lanes.h), for codes of at most 15, where that is quicker; or NULL. */
 	void (*quarters)(const uint8_t *span, int four, b64 codes[2]);
 	void (*read_scales)(const uint8_t *span, struct scales *s);
-	int rows;               /* to decode side by side: 2, or 1 where unpacking takes most of the time */
 };
 
 /* The least power of two that makes all codes positive is added to them, unless the highest would then pass 127. */
@@ -34,7 +33,8 @@ enum { BLOCK_BYTES_MOST = 36 };         /* of 32 elements in any format */
 		BLOCK_##name = (block), SCALES_##name = (n_scales), MINIMA_##name = (has_minima), \
 		POSITIVE_##name = (low) < 0 ? POWER(-(low)) : 0, SIGNED_##name = (high) + POSITIVE_##name > 127, \
 		OFFSET_##name = SIGNED_##name ? 0 : POSITIVE_##name, \
-		TOP_##name = SIGNED_##name ? 127 : (high) + OFFSET_##name \
+		TOP_##name = SIGNED_##name ? 127 : (high) + OFFSET_##name, \
+		QUARTERS_##name = TOP_##name == 15 && SCALES_##name == 1 \
 	}; \
 	_Static_assert(sizeof(struct name) <= (block) / 32 * BLOCK_BYTES_MOST, \
 	               #NAME ": copies of a last span have room"); \
@@ -84,39 +84,49 @@ INLINE void byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 
 /* ---- the unpackers ---- */
 
-#define UNPACKER(name, at_once, quicker) \
+/* The codes of a span; few: in quarters, where that is quicker. */
+INLINE void unpack_codes(struct unpacker u, const uint8_t *span, b64 codes[SPAN_VECTORS], int few)
+{
+	UNROLL
+	for (int i = 0; i < SPAN_VECTORS; i++)
+		if (!few || !u.quarters)
+			codes[i] = u.codes(span, i);
+		else if (i % 2 == 0)
+			u.quarters(span, i / 2, &codes[i]);
+}
+
+#define UNPACKER(name, quicker) \
 	static const struct unpacker unpack_##name = { \
 		.bytes = SPAN / BLOCK_##name * sizeof(struct name), \
 		.is_signed = SIGNED_##name, .offset = OFFSET_##name, .top = TOP_##name, \
 		.scales = SCALES_##name, .minima = MINIMA_##name, \
-		.codes = codes_##name, .read_scales = scales_##name, .quarters = quicker, \
-		.rows = at_once \
+		.codes = codes_##name, .read_scales = scales_##name, .quarters = quicker \
 	}
-UNPACKER(q4_0, 2, quarters_q4_0);
-UNPACKER(q4_1, 2, quarters_q4_1);
-UNPACKER(q5_0, 2, NULL);
-UNPACKER(q5_1, 2, NULL);
-UNPACKER(q8_0, 2, NULL);
-UNPACKER(q2_k, 2, NULL);
-UNPACKER(q3_k, 2, NULL);
-UNPACKER(q4_k, 2, quarters_q4_k);
-UNPACKER(q5_k, 2, NULL);
-UNPACKER(q6_k, 2, NULL);
-UNPACKER(iq4_nl, 2, NULL);
-UNPACKER(iq4_xs, 2, NULL);
-UNPACKER(iq2_xxs, 1, NULL);
-UNPACKER(iq2_xs, 1, NULL);
-UNPACKER(iq2_s, 1, NULL);
-UNPACKER(iq3_xxs, 1, NULL);
-UNPACKER(iq3_s, 1, NULL);
-UNPACKER(iq1_s, 1, NULL);
-UNPACKER(iq1_m, 1, NULL);
-UNPACKER(tq1_0, 1, NULL);
-UNPACKER(tq2_0, 2, NULL);
-UNPACKER(mxfp4, 2, NULL);
-UNPACKER(nvfp4, 2, NULL);
-UNPACKER(q1_0, 1, NULL);
-UNPACKER(q2_0, 1, NULL);
+UNPACKER(q4_0, quarters_q4_0);
+UNPACKER(q4_1, quarters_q4_1);
+UNPACKER(q5_0, NULL);
+UNPACKER(q5_1, NULL);
+UNPACKER(q8_0, NULL);
+UNPACKER(q2_k, NULL);
+UNPACKER(q3_k, NULL);
+UNPACKER(q4_k, quarters_q4_k);
+UNPACKER(q5_k, NULL);
+UNPACKER(q6_k, NULL);
+UNPACKER(iq4_nl, NULL);
+UNPACKER(iq4_xs, NULL);
+UNPACKER(iq2_xxs, NULL);
+UNPACKER(iq2_xs, NULL);
+UNPACKER(iq2_s, NULL);
+UNPACKER(iq3_xxs, NULL);
+UNPACKER(iq3_s, NULL);
+UNPACKER(iq1_s, NULL);
+UNPACKER(iq1_m, NULL);
+UNPACKER(tq1_0, NULL);
+UNPACKER(tq2_0, NULL);
+UNPACKER(mxfp4, NULL);
+UNPACKER(nvfp4, NULL);
+UNPACKER(q1_0, NULL);
+UNPACKER(q2_0, NULL);
 #undef UNPACKER
 
 #endif

@@ -1,0 +1,17 @@
+/* spans: a span of each quantised format, unpacked into memory. */
+#include "spans.h"
+
+#define FUNCTIONS(id, NAME, name, ...) \
+	static void span_##name(const uint8_t *span, struct unpacked *to) { unpack_span(unpack_##name, 0, span, to); } \
+	static void few_##name(const uint8_t *span, struct unpacked *to) { unpack_span(unpack_##name, 1, span, to); }
+FORMATS_QUANTISED(FUNCTIONS)
+
+#define TYPE(id, NAME, name, ...) \
+	[id] = { \
+		.bytes = SPAN / BLOCK_##name * sizeof(struct name), \
+		.offset = OFFSET_##name, \
+		.class = SIGNED_##name ? CLASS_SIGNED : QUARTERS_##name ? CLASS_QUARTERS : \
+		        TOP_##name <= 31 ? CLASS_31 : TOP_##name <= 63 ? CLASS_63 : CLASS_127, \
+		.unpack = span_##name, .unpack_few = few_##name \
+	},
+const struct span_type span_types[FORMAT_LIMIT] = { FORMATS_QUANTISED(TYPE) };
