@@ -37,13 +37,17 @@ static const struct mkfamily families[] = {
 	{ .name = "phi3", .fused_qkv = 1, .fused_gate = 1 },
 	{ .name = "mixtral", .arch = "llama", .experts = 4, .used = 2 },
 	{ .name = "qwen2moe", .pre = "qwen2", .qkv_bias = 1, .experts = 4, .used = 2, .shared = 1, .shared_gate = 1 },
-	{ .name = "qwen2vl", .pre = "qwen2", .qkv_bias = 1 },
-	{ .name = "qwen3vl", .pre = "qwen2", .heads = MKHEADS_ONE },
+	{ .name = "qwen2vl", .pre = "qwen2", .qkv_bias = 1, .keys = "rope.dimension_sections=2,3,2,1" },
+	{ .name = "qwen3vl", .pre = "qwen2", .heads = MKHEADS_ONE, .keys = "rope.dimension_sections=3,2,2,0" },
+	{ .name = "qwen3vlmoe", .pre = "qwen2", .heads = MKHEADS_ONE, .experts = 4, .used = 2,
+	  .keys = "rope.dimension_sections=3,2,2,0" },
 	{ .name = "qwen3moe", .pre = "qwen2", .heads = MKHEADS_ONE, .experts = 6, .used = 3 },
 	{ .name = "gpt-oss", .norm2 = "post_attention_norm", .qkv_bias = 1, .out_bias = 1, .sinks = 1, .layers = 3,
 	  .experts = 5, .used = 3, .expert_bias = 1, .keys = "attention.sliding_window=8 rope.scaling.type=yarn "
 	  "rope.scaling.factor=32.0 rope.scaling.original_context_length=64" },
 	{ .name = "glm4", .post_norms = 1, .qkv_bias = 1, .fused_gate = 1, .unrotated_share = 2 },
+	{ .name = "glm-4.1v", .arch = "glm4", .post_norms = 1, .qkv_bias = 1, .fused_gate = 1, .unrotated_share = 2,
+	  .keys = "rope.dimension_sections=1,2,1,0" },
 	{ .name = "glm4moe", .norm2 = "post_attention_norm", .qkv_bias = 1, .heads = MKHEADS_ONE,
 	  .unrotated_share = 2, .layers = 3, .experts = 6, .used = 2, .dense = 1, .shared = 1, .choice_bias = 1,
 	  .keys = "expert_gating_func=2 expert_shared_count=1 expert_weights_norm=true expert_weights_scale=1.5" },
@@ -54,6 +58,7 @@ static const struct mkfamily families[] = {
 	{ .name = "deepseek2-kvb", .arch = "deepseek2", .latent = MKLATENT_EXPANDED, .layers = 2, .experts = 4,
 	  .used = 2, .dense = 1, .shared = 1, .keys = "expert_weights_scale=1.5" },
 	{ .name = "minicpm3", .latent = MKLATENT_EXPANDED },
+	{ .name = "plm", .latent = MKLATENT_EXPANDED, .whole_queries = 1, .ungated = 1 },
 	{ .name = "mistral3", .keys = "rope.scaling.type=yarn rope.scaling.factor=4.0 "
 	  "rope.scaling.original_context_length=8 rope.scaling.yarn_beta_fast=2.0 rope.scaling.yarn_beta_slow=0.8 "
 	  "rope.scaling.yarn_log_multiplier=0.5 attention.temperature_scale=0.3" },
@@ -74,6 +79,12 @@ static const struct mkfamily families[] = {
 	  .unrotated_share = 4, .keys = "use_parallel_residual=true" },
 	{ .name = "falcon", LAYER_NORMS, .norm2 = "attn_norm_2", .fused_qkv = 1, .ungated = 1 },
 	{ .name = "exaone4", POST_NORMS_ONLY, .heads = MKHEADS_ONE },
+	{ .name = "exaone-moe", .heads = MKHEADS_ONE, .layers = 5, .experts = 6, .used = 2, .dense = 1, .shared = 1,
+	  .choice_bias = 1, .keys = "attention.sliding_window=8 expert_gating_func=2 expert_weights_norm=true "
+	  "expert_weights_scale=2.5" },
+	{ .name = "mellum", .heads = MKHEADS_ONE, .layers = 5, .experts = 4, .used = 2, .keys = "attention.sliding_window=8 "
+	  "rope.scaling.type=yarn rope.scaling.factor=8.0 rope.scaling.original_context_length=64" },
+	{ .name = "maincoder", .heads = MKHEADS_ONE },
 	{ .name = "seed_oss", .norm2 = "post_attention_norm", .qkv_bias = 1 },
 	{ .name = "hunyuan-dense", .heads = MKHEADS_ONE, .keys = "rope.scaling.alpha=4.0" },
 	{ .name = "hunyuan-moe", .heads = MKHEADS_ONE, .experts = 5, .used = 2, .shared = 1 },
@@ -82,7 +93,10 @@ static const struct mkfamily families[] = {
 	  .keys = "interleave_moe_layer_step=1" },
 	{ .name = "minimax-m2", .heads = MKHEADS_ALL, .unrotated_share = 2, .experts = 6, .used = 3,
 	  .choice_bias = 1, .keys = "expert_gating_func=2" },
+	{ .name = "jais2", LAYER_NORMS, BIASED, .ungated = 1 },
 	{ .name = "nemotron", LAYER_NORMS, BIASED, .ungated = 1, .unrotated_share = 2 },
+	{ .name = "bailingmoe", .experts = 4, .used = 2, .shared = 1,
+	  .keys = "expert_weights_norm=true expert_weights_scale=1.5" },
 	{ .name = "bailingmoe2", .fused_qkv = 1, .heads = MKHEADS_ONE, .unrotated_share = 2, .layers = 3,
 	  .experts = 8, .used = 3, .dense = 1, .shared = 1, .choice_bias = 1, .keys = "expert_gating_func=2 "
 	  "expert_weights_norm=true expert_weights_scale=2.5 expert_group_count=4 expert_group_used_count=2" },
@@ -131,6 +145,18 @@ const struct mkfamily *mkfamilies_named(const char *name)
 	return NULL;
 }
 
+/* Numbers with commas between them. */
+static void add_array(struct mkgguf *m, const char *key, const char *s)
+{
+	uint32_t n = 1;
+
+	for (const char *p = s; *p; p++)
+		n += *p == ',';
+	mkgguf_array(m, key, GGUF_I32, n);
+	for (; n--; s += strcspn(s, ",") + 1)
+		mkgguf_add_i32(m, atoi(s));
+}
+
 /* KEY=VALUE; a KEY that begins with / has no prefix. */
 static void add_key(const struct mkfamily *f, struct mkgguf *m, const char *pair, int n)
 {
@@ -142,6 +168,8 @@ static void add_key(const struct mkfamily *f, struct mkgguf *m, const char *pair
 	snprintf(value, sizeof value, "%.*s", n - key_n - 1, pair + key_n + 1);
 	if (!strcmp(value, "true") || !strcmp(value, "false"))
 		mkgguf_bool(m, key, *value == 't');
+	else if (strchr(value, ','))
+		add_array(m, key, value);
 	else if (strchr(value, '.'))
 		mkgguf_f32(m, key, strtof(value, NULL));
 	else if (value[strspn(value, "0123456789")])

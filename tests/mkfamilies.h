@@ -23,6 +23,7 @@ struct mkfamily {
 	int ungated, fused_gate;        /* no ffn_gate; or its rows in ffn_up */
 	int unrotated, positions;       /* no RoPE; a table of positions */
 	int multi_head;                 /* as many KV heads as heads, of n_embd / heads elements */
+	int whole_queries;              /* of latent attention: from one matrix */
 	int unrotated_share;            /* one part of so many of a head is rotated; 0: all of it */
 	int sinks;
 	uint32_t layers;                /* 0: the shape's */
@@ -46,7 +47,8 @@ struct mkfamily {
 	int shared, shared_gate;        /* an expert for all rows; with a gate */
 	int beside;                     /* experts beside a dense part, with norms of their own */
 	int choice_bias, expert_bias;   /* exp_probs_b; biases of the router and the experts */
-	const char *keys;               /* further ones: KEY=VALUE ..., where a value with a point is a float */
+	const char *keys;               /* further ones: KEY=VALUE ...; a value with a point is a float, with commas
+					 * an array */
 };
 
 const struct mkfamily *mkfamilies_named(const char *name);      /* or NULL */

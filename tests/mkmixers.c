@@ -84,9 +84,13 @@ void mkmixers_latent(struct mkweights *k, uint32_t il)
 	struct latent_sizes l = part_latent(k);
 	uint32_t n = k->s.n_embd, heads = k->s.n_head;
 
-	part_matrix(k, part_name(il, "attn_q_a", "weight"), 'm', n, l.rank_q, 1);
-	part_vector(k, part_name(il, "attn_q_a_norm", "weight"), l.rank_q, 1, 0.1f);
-	part_matrix(k, part_name(il, "attn_q_b", "weight"), 'm', l.rank_q, heads * (l.nope + l.rope), 1.3f);
+	if (k->family->whole_queries)
+		part_matrix(k, part_name(il, "attn_q", "weight"), 'm', n, heads * (l.nope + l.rope), 1.3f);
+	else {
+		part_matrix(k, part_name(il, "attn_q_a", "weight"), 'm', n, l.rank_q, 1);
+		part_vector(k, part_name(il, "attn_q_a_norm", "weight"), l.rank_q, 1, 0.1f);
+		part_matrix(k, part_name(il, "attn_q_b", "weight"), 'm', l.rank_q, heads * (l.nope + l.rope), 1.3f);
+	}
 	part_matrix(k, part_name(il, "attn_kv_a_mqa", "weight"), 'm', n, l.rank + l.rope, 1.3f);
 	part_vector(k, part_name(il, "attn_kv_a_norm", "weight"), l.rank, 1, 0.1f);
 	if (k->family->latent == MKLATENT_ABSORBED) {

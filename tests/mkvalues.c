@@ -80,7 +80,8 @@ static void latent_values(struct mkweights *k)
 {
 	struct latent_sizes l = part_latent(k);
 
-	mkgguf_u32(k->m, arch_key(k, "attention.q_lora_rank"), l.rank_q);
+	if (!k->family->whole_queries)
+		mkgguf_u32(k->m, arch_key(k, "attention.q_lora_rank"), l.rank_q);
 	mkgguf_u32(k->m, arch_key(k, "attention.kv_lora_rank"), l.rank);
 	if (k->family->latent == MKLATENT_EXPANDED) {
 		head_sizes(k, l.nope + l.rope, l.v, "");

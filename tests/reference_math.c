@@ -85,10 +85,13 @@ static double rope_frequency(const struct reference_layer *l, size_t i, const fl
 	double d = (double)m.n_rot, base = l->plain_base > 0 ? l->plain_base : m.rope_base;
 	double full = pow(base, -2.0 * (double)i / d);
 	double scaled, low, high, ramp, turn = 2 * acos(-1);
+	size_t sum = m.section[0] + m.section[1] + m.section[2] + m.section[3], j = sum ? i % sum : 0;
 
 	*length = 1;
 	if (l->plain_base > 0)
 		return full;
+	if (sum && (m.interleaved ? j >= 3 * m.section[j % 3] : j >= sum - m.section[3]))
+		return 0;
 	*length = m.rope_length;
 	full /= factors ? factors[i] : 1;
 	scaled = full / m.factor;
@@ -111,7 +114,7 @@ void rope(const struct reference_layer *l, double *x, size_t n, size_t heads, si
 
 	for (size_t pair = 0; pair < m.n_rot / 2; pair++) {
 		double length, frequency = rope_frequency(l, pair, factors, &length);
-		size_t a = m.rules->halves ? pair : 2 * pair, b = m.rules->halves ? a + m.n_rot / 2 : a + 1;
+		size_t a = m.halves ? pair : 2 * pair, b = m.halves ? a + m.n_rot / 2 : a + 1;
 
 		for (size_t i = 0; i < n; i++)
 			for (size_t h = 0; h < heads; h++) {

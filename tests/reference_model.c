@@ -155,6 +155,26 @@ static void slide(struct reference *m, size_t period)
 			m->layer[il].window = window;
 }
 
+static void sections(struct reference *m)
+{
+	const struct gguf_value *v = gguf_find(m->g, key_of(m, "rope.dimension_sections"));
+
+	for (size_t i = 0; v && i < v->n && i < 4; i++)
+		m->section[i] = (size_t)gguf_element_integer(v, i);
+}
+
+static void interleaved_sections(struct reference *m)
+{
+	sections(m);
+	m->interleaved = 1;
+}
+
+static void glm4(struct reference *m)
+{
+	sections(m);
+	m->halves = m->section[0] && m->section[1];
+}
+
 static void slide_with_base(struct reference *m, size_t period, double base)
 {
 	slide(m, period);
@@ -258,12 +278,16 @@ static void olmo2(struct reference *m)
 	slide_with_base(m, 4, m->rope_base);
 }
 
+static void k_exaone(struct reference *m)
+{
+	slide(m, 4);
+	rotate_sliding_only(m);
+}
+
 static void exaone4(struct reference *m)
 {
-	if (m->n_layer == 64) {
-		slide(m, 4);
-		rotate_sliding_only(m);
-	}
+	if (m->n_layer == 64)
+		k_exaone(m);
 }
 
 static void command_r(struct reference *m)
@@ -445,14 +469,15 @@ static const struct rules families[] = {
 	{ .arch = "phimoe", .halves = 1, .normalised = 1 },
 	{ .arch = "qwen", .halves = 1, .adapt = qwen },
 	{ .arch = "qwen2", .halves = 1 },
-	{ .arch = "qwen2vl", .halves = 1 },
+	{ .arch = "qwen2vl", .halves = 1, .adapt = sections },
 	{ .arch = "qwen2moe", .halves = 1 },
 	{ .arch = "qwen3", .halves = 1, .heads = HEADS_EACH },
-	{ .arch = "qwen3vl", .halves = 1, .heads = HEADS_EACH },
+	{ .arch = "qwen3vl", .halves = 1, .heads = HEADS_EACH, .adapt = interleaved_sections },
+	{ .arch = "qwen3vlmoe", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .adapt = interleaved_sections },
 	{ .arch = "qwen3moe", .halves = 1, .heads = HEADS_EACH, .normalised = 1 },
 	{ .arch = "gpt-oss", .halves = 1, .norm2 = "post_attention_norm", .act = SWIGLU_OAI, .gate = GATE_CHOSEN,
 	  .adapt = gpt_oss },
-	{ .arch = "glm4", .post_norms = 1 },
+	{ .arch = "glm4", .post_norms = 1, .adapt = glm4 },
 	{ .arch = "glm4moe", .halves = 1, .norm2 = "post_attention_norm", .heads = HEADS_EACH, .gate = GATE_SIGMOID,
 	  .gate_key = 1, .weight_keys = 1 },
 	{ .arch = "chatglm" },
@@ -476,6 +501,9 @@ static const struct rules families[] = {
 	{ .arch = "exaone", .halves = 1 },
 	{ .arch = "exaone4", .halves = 1, .norm1 = "", .norm2 = "", .post_norms = 1, .heads = HEADS_EACH,
 	  .adapt = exaone4 },
+	{ .arch = "exaone-moe", .halves = 1, .heads = HEADS_EACH, .gate_key = 1, .weight_keys = 1, .adapt = k_exaone },
+	{ .arch = "mellum", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .adapt = olmo2 },
+	{ .arch = "maincoder", .heads = HEADS_EACH_LATE },
 	{ .arch = "seed_oss", .halves = 1, .norm2 = "post_attention_norm" },
 	{ .arch = "hunyuan-dense", .halves = 1, .heads = HEADS_EACH_LATE, .adapt = hunyuan },
 	{ .arch = "hunyuan-moe", .halves = 1, .heads = HEADS_EACH_LATE, .normalised = 1 },
@@ -486,6 +514,7 @@ static const struct rules families[] = {
 	{ .arch = "nemotron", .layer_norm = 1, .halves = 1, .ungated = 1, .act = RELU2 },
 	{ .arch = "apertus", .halves = 1, .heads = HEADS_EACH, .ungated = 1, .act = XIELU, .adapt = apertus },
 	{ .arch = "arcee", .ungated = 1, .act = RELU2 },
+	{ .arch = "bailingmoe", .weight_keys = 1 },
 	{ .arch = "bailingmoe2", .halves = 1, .heads = HEADS_EACH, .gate_key = 1, .weight_keys = 1 },
 	{ .arch = "baichuan", .adapt = baichuan },
 	{ .arch = "bitnet", .halves = 1 },
@@ -517,6 +546,8 @@ static const struct rules families[] = {
 	{ .arch = "qwen3next", .halves = 1, .norm2 = "post_attention_norm", .heads = HEADS_EACH, .normalised = 1 },
 	{ .arch = "dots1", .halves = 1, .heads = HEADS_EACH, .gate_key = 1, .weight_keys = 1 },
 	{ .arch = "internlm2" },
+	{ .arch = "jais2", .layer_norm = 1, .halves = 1, .ungated = 1, .act = RELU2 },
+	{ .arch = "plm", .ungated = 1, .act = RELU2, .adapt = latent },
 	{ .arch = "jais", .layer_norm = 1, .unrotated = 1, .adapt = jais },
 	{ .arch = "minicpm", .adapt = minicpm },
 	{ .arch = "mpt", .layer_norm = 1, .unrotated = 1, .adapt = mpt, UNGATED_GELU },
@@ -571,6 +602,7 @@ static void read_sizes(struct reference *m)
 	m->eps = real(m, "attention.layer_norm_rms_epsilon", real(m, "attention.layer_norm_epsilon", 1e-5));
 	m->n_streams = 1;
 	m->embedding_scale = m->residual_scale = m->logit_scale = 1;
+	m->halves = m->rules->halves;
 	m->parallel = m->rules->parallel && !n_weights(m, "blk.0.ffn_norm.weight");
 	if (!m->n_layer || m->n_layer > REFERENCE_LAYERS)
 		die("%zu layers", m->n_layer);

@@ -66,6 +66,8 @@ struct reference {
 	double rope_base, factor, original_ctx, beta_fast, beta_slow;   /* factor 1: no scaling */
 	double rope_length;             /* what cos and sin are multiplied by */
 	int yarn, parallel;
+	size_t section[4];              /* of pairs; those of the last have an angle of 0 in texts; all 0: none */
+	int interleaved, halves;        /* sections take turns; RoPE's pairs, mostly the rules' */
 	const char *factors;            /* the tensor that divides RoPE's frequencies */
 	double scale, attn_cap, logit_cap, clamp, alibi;        /* scale: of scores; caps, clamp, alibi: 0: none */
 	double embedding_scale, residual_scale, logit_scale;

@@ -193,7 +193,7 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 		.heads = { .dim_k = l->dim_k, .dim_v = l->dim_v, .n_head = l->n_head, .n_head_kv = l->n_head_kv,
 			.scale = l->scale, .window = l->window, .chunk = l->chunk,
 			.v_in_k = l->v_in_k, .slope = l->slope, .cap = b->model->attn_cap },
-		.pairs = b->model->family->pairs, .rope = l->rope ? rope_of(b, l->rope) : NULL,
+		.pairs = b->model->pairs, .rope = l->rope ? rope_of(b, l->rope) : NULL,
 		.temperature = l->temperature, .rope_at = l->rope_at, .shares = l->kv != NULL,
 	};
 	struct op *op;

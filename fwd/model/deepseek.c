@@ -98,6 +98,7 @@ const struct family families_deepseek[] = {
 	  .experts = { .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "mistral4", .norm = NORM_RMS, .read = deepseek2, .has_experts = 1,
 	  .experts = { .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "plm", .norm = NORM_RMS, .read = read_latent, .decoder = { .ungated = 1, .f = UNARY_RELU2 } },
 	{ .arch = "minicpm3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = minicpm3 },
 	{ .arch = "kimi-linear", .norm = NORM_RMS, .read = kimi_linear, .mixer = MIXER_KDA, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .normalise = 1, .reads_gating = 1, .reads_weights = 1 } },

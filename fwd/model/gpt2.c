@@ -66,6 +66,7 @@ const struct family families_gpt2[] = {
 	{ .arch = "jais", .norm = NORM_LAYER, .unrotated = 1, .read = jais },
 	{ .arch = "stablelm", .norm = NORM_LAYER, .pairs = ROPE_HALVES,
 	  .decoder = { .parallel = 1, .heads = HEADS_NORMED } },
+	{ .arch = "jais2", .norm = NORM_LAYER, .pairs = ROPE_HALVES, .decoder = { .ungated = 1, .f = UNARY_RELU2 } },
 	{ .arch = "nemotron", .norm = NORM_LAYER, .pairs = ROPE_HALVES, .decoder = { .ungated = 1, .f = UNARY_RELU2 } },
 	{ .arch = "command-r", .norm = NORM_LAYER, .read = command_r,
 	  .decoder = { .parallel = 1, .heads = HEADS_NORMED } },

@@ -216,6 +216,7 @@ int layers_read(struct model *m, struct why *w)
 {
 	size_t dim_k = DIM_MAX; /* the least of any layer */
 
+	m->pairs = m->family->pairs;
 	m->layer = calloc(m->n_layer, sizeof *m->layer);
 	if (!m->layer)
 		return why(w, "out of memory");
@@ -271,6 +272,35 @@ int layers_sliding_rope(struct model *m, double base, struct why *w)
 		if (m->layer[il].window)
 			m->layer[il].rope = &m->rope_sliding;
 	return key_real(m, "rope.freq_base_swa", 1.0001, 1e15, &m->rope_sliding.base, w);
+}
+
+/* Whether pair i belongs to one of the first three sections, which in texts all are the position. Sections follow one
+ * another, or take turns, each for as long as it lasts; in rounds of the sum of all. */
+static int turns(const size_t section[4], size_t sum, size_t i, int interleaved)
+{
+	i %= sum;
+	return interleaved ? i < 3 * section[i % 3] : i < section[0] + section[1] + section[2];
+}
+
+int layers_sections(struct model *m, int interleaved, struct why *w)
+{
+	const struct gguf_value *v;
+	size_t n = m->rope.n_rot / 2, sum = 0, section[4] = { 0 };
+	float *factors = model_floats(m, n);
+	int found = gguf_array(m->gguf, key_name(m, "rope.dimension_sections").s, GGUF_I32, &v, w);
+
+	if (found < 0)
+		return why_tell(m->faults, w);
+	if (!factors)
+		return why(w, "out of memory");
+	for (size_t i = 0; found && i < v->n && i < 4; i++)
+		sum += section[i] = (size_t)gguf_element_integer(v, i) & UINT16_MAX;
+	for (size_t i = 0; i < n && sum; i++) {
+		factors[i] = turns(section, sum, i, interleaved) ? 1 : INFINITY;
+		if (factors[i] > 1)
+			m->rope.factors = factors;
+	}
+	return section[0] && section[1];
 }
 
 int layers_temper(struct model *m, size_t offset, size_t length, struct why *w)

@@ -80,6 +80,26 @@ static int olmo(struct model *m, struct why *w)
 	return key_float(m, "attention.clamp_kqv", 0, 1e6, &m->qkv_clamp, w);
 }
 
+/* Qwen2-VL and Qwen3-VL (2024, 2025), of text. */
+static int qwen2vl(struct model *m, struct why *w)
+{
+	return layers_sections(m, 0, w) < 0 ? -1 : 0;
+}
+
+static int qwen3vl(struct model *m, struct why *w)
+{
+	return layers_sections(m, 1, w) < 0 ? -1 : 0;
+}
+
+/* GLM 4 (2025); GLM-4.1V, which has sections, rotates other pairs. */
+static int glm4(struct model *m, struct why *w)
+{
+	int sections = layers_sections(m, 0, w);
+
+	m->pairs = sections > 0 ? ROPE_HALVES : m->pairs;
+	return sections < 0 ? -1 : 0;
+}
+
 /* Baichuan (2023): RoPE in the model of 32 layers, ALiBi in that of 40. */
 static int baichuan(struct model *m, struct why *w)
 {
@@ -175,9 +195,12 @@ const struct family families_llama[] = {
 	{ .arch = "llama", .norm = NORM_RMS, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "qwen", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen },
 	{ .arch = "qwen2", .norm = NORM_RMS, .pairs = ROPE_HALVES },
-	{ .arch = "qwen2vl", .norm = NORM_RMS, .pairs = ROPE_HALVES },
+	{ .arch = "qwen2vl", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen2vl },
 	{ .arch = "qwen3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED } },
-	{ .arch = "qwen3vl", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED } },
+	{ .arch = "qwen3vl", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen3vl,
+	  .decoder = { .heads = HEADS_NORMED } },
+	{ .arch = "qwen3vlmoe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen3vl,
+	  .decoder = { .heads = HEADS_NORMED }, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "smollm3", .norm = NORM_RMS, .read = smollm3 },
 	{ .arch = "granite", .norm = NORM_RMS, .read = granite },
 	{ .arch = "granitemoe", .norm = NORM_RMS, .read = granite, .has_experts = 1, .experts = { .normalise = 1 } },
@@ -205,12 +228,13 @@ const struct family families_llama[] = {
 	{ .arch = "baichuan", .norm = NORM_RMS, .read = baichuan },
 	{ .arch = "refact", .norm = NORM_RMS, .unrotated = 1, .read = refact },
 	{ .arch = "arcee", .norm = NORM_RMS, .decoder = { .ungated = 1, .f = UNARY_RELU2 } },
+	{ .arch = "maincoder", .norm = NORM_RMS, .decoder = { .heads = HEADS_NORMED_LATE } },
 	{ .arch = "openelm", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED } },
 	{ .arch = "pangu-embedded", .norm = NORM_RMS, .pairs = ROPE_HALVES },
 	{ .arch = "deci", .norm = NORM_RMS, .read = deci, .mixer = MIXER_PRODUCT, .partial = 1 },
 	{ .arch = "phi3", .norm = NORM_RMS, .pairs = ROPE_HALVES },
 	{ .arch = "chatglm", .norm = NORM_RMS },
-	{ .arch = "glm4", .norm = NORM_RMS, .decoder = { .post_norms = 1 } },
+	{ .arch = "glm4", .norm = NORM_RMS, .read = glm4, .decoder = { .post_norms = 1 } },
 	{ .arch = "plamo", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .parallel = 1 } },
 	{ .arch = NULL },
 };

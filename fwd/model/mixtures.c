@@ -8,6 +8,21 @@ static int gpt_oss(struct model *m, struct why *w)
 	return layers_slide(m, 2, w);
 }
 
+/* K-EXAONE (LG AI 2025): three of four layers slide, and only they are rotated. */
+static int exaone_moe(struct model *m, struct why *w)
+{
+	if (layers_slide(m, 4, w) < 0)
+		return -1;
+	layers_unrotate_full(m);
+	return 0;
+}
+
+/* Mellum 2 (JetBrains 2026): the scaling of RoPE is for the layers without a window. */
+static int mellum(struct model *m, struct why *w)
+{
+	return layers_slide(m, 4, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0 ? -1 : 0;
+}
+
 /* DBRX (Databricks 2024). */
 static int dbrx(struct model *m, struct why *w)
 {
@@ -65,6 +80,12 @@ const struct family families_mixtures[] = {
 	{ .arch = "glm4moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = 1,
 	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED }, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "bailingmoe", .norm = NORM_RMS, .has_experts = 1, .experts = { .reads_weights = 1 } },
+	{ .arch = "exaone-moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = 1, .read = exaone_moe,
+	  .decoder = { .heads = HEADS_NORMED },
+	  .has_experts = 1, .experts = { .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "mellum", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = mellum,
+	  .decoder = { .heads = HEADS_NORMED }, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "deepseek", .norm = NORM_RMS, .has_experts = 1, .experts = { .reads_weights = 1 } },
 	{ .arch = "dots1", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED },
 	  .has_experts = 1, .experts = { .reads_gating = 1, .reads_weights = 1 } },

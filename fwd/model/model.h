@@ -105,6 +105,7 @@ struct model {
 	size_t n_ctx_max;       /* rows of the table of learned positions; SIZE_MAX without one */
 	float eps;              /* of the norms */
 	int quantised;          /* some matrix is not of floats */
+	enum rope_pairs pairs;  /* the family's, mostly */
 	int parallel;           /* attention and feed-forward part both read x */
 	float embedding_scale, residual_scale, logit_scale;     /* of embeddings, branches, logits: 1, mostly */
 	float attn_cap, logit_cap;                              /* of scores and logits; 0: none */

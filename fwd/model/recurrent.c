@@ -54,29 +54,6 @@ static int nemotron_h(struct model *m, struct why *w)
 	return key_size(m, "moe_latent_size", 0, m->n_embd, &m->experts.n_latent, w);
 }
 
-/* Which pairs turn with the position of text. The others, of images, keep an angle of 0: infinite factors. Pair i
- * belongs to section i mod 3 for as many as that has, in rounds of the sum of all; the fourth section is not of text. */
-static int read_sections(struct model *m, struct why *w)
-{
-	const struct gguf_value *v;
-	size_t n = m->rope.n_rot / 2, sum = 0, section[4] = { 0 };
-	float *factors = model_floats(m, n);
-	int found = gguf_array(m->gguf, key_name(m, "rope.dimension_sections").s, GGUF_I32, &v, w);
-
-	if (found < 0 || !factors)
-		return found < 0 ? -1 : why(w, "out of memory");
-	for (size_t i = 0; found && i < v->n && i < 4; i++)
-		sum += section[i] = (size_t)gguf_element_integer(v, i) & UINT16_MAX;
-	if (!sum)
-		return 0;
-	for (size_t i = 0; i < n; i++) {
-		factors[i] = i % sum < 3 * section[i % sum % 3] ? 1 : INFINITY;
-		if (factors[i] > 1)
-			m->rope.factors = factors;
-	}
-	return 0;
-}
-
 /* Qwen 3.5 and Qwen3-Next (2025): gated delta nets, and in every fourth layer attention with gates. */
 static int qwen35(struct model *m, struct why *w)
 {
@@ -97,7 +74,7 @@ static int qwen35(struct model *m, struct why *w)
 				l->dim_k);
 	}
 	m->ssm.tiled = strcmp(m->arch, "qwen3next") != 0;
-	return m->ssm.tiled ? read_sections(m, w) : 0;
+	return m->ssm.tiled && layers_sections(m, 1, w) < 0 ? -1 : 0;
 }
 
 const struct family families_recurrent[] = {
