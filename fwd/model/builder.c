@@ -66,7 +66,6 @@ int build_has(const struct builder *b, const char *name)
 	return model_has(b->model, build_name(b, name, "weight").s);
 }
 
-/* NULL where the file has none. */
 const float *build_bias(struct builder *b, const char *name, size_t n)
 {
 	return model_has(b->model, build_name(b, name, "bias").s) ? build_vector(b, name, "bias", n) : NULL;
@@ -84,7 +83,7 @@ static const float *scale_of(struct builder *b, const char *name, size_t n)
 	return t && t->dim[0] == n ? build_vector(b, name, "scale", n) : NULL;
 }
 
-/* The family's kind of norm, with n weights. Falcon-H1's files leave ".weight" out of a name. */
+/* Falcon-H1's files leave ".weight" out of a name. */
 struct norm build_norm_of(struct builder *b, const char *name, size_t n)
 {
 	struct norm norm = { .kind = b->model->family->norm, .eps = b->model->eps };
@@ -97,7 +96,6 @@ struct norm build_norm_of(struct builder *b, const char *name, size_t n)
 
 /* ---- ops ---- */
 
-/* A new op at the end of the plan, with a copy of what it is bound to. NULL after a failure. name NULL: the kind's. */
 struct op *build_append(struct builder *b, const struct op_kind *kind, const char *name, const void *bound,
 	size_t size)
 {
@@ -151,7 +149,6 @@ size_t build_state(struct builder *b, size_t floats)
 
 /* ---- products ---- */
 
-/* One more product of the rows o->x. */
 /* Matrices in a tensor: of experts, of heads, or a single one. */
 static size_t shares(const struct op_product *o)
 {
@@ -185,7 +182,6 @@ static const struct matrix *all_shares(struct builder *b, const struct op_produc
 	return w;
 }
 
-/* The results lie side by side from y[0] on. */
 void build_products(struct builder *b, const char *name, const struct op_product *o)
 {
 	struct op *op = build_append(b, &op_product, name, o, sizeof *o);
@@ -202,7 +198,6 @@ void build_products(struct builder *b, const char *name, const struct op_product
 		build_leaves(op, 0, "", o->y[0], cols);
 }
 
-/* A single one; the op has the tensor's name. */
 void build_product(struct builder *b, struct packed *x, const char *name, enum precision wide, size_t rows,
 	struct buffer y)
 {
@@ -230,7 +225,6 @@ void build_by_head(struct builder *b, const char *name, struct op_head_rows o, s
 
 /* ---- rows ---- */
 
-/* Packed rows of k elements, to be filled by an op. */
 struct packed *build_packed(struct builder *b, size_t k, enum slot slot)
 {
 	struct packed *packed = build_allocate(b, sizeof *packed);
@@ -242,7 +236,6 @@ struct packed *build_packed(struct builder *b, size_t k, enum slot slot)
 	return packed;
 }
 
-/* An op over rows that packs its result. */
 struct op *build_packing(struct builder *b, const char *name, struct op_rows *o, enum slot slot)
 {
 	o->packed = build_packed(b, o->n, slot);
@@ -275,7 +268,6 @@ static int add_pending(struct builder *b, struct op_rows *o)
 	return pending;
 }
 
-/* Adds it now. */
 void build_add_branch(struct builder *b)
 {
 	struct op_rows o = { .n = b->model->n_embd, .in = b->plan->x, .out = b->plan->x };

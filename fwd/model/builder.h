@@ -12,7 +12,7 @@
  *
  * To add a family: a struct family with a layer function of the calls below, in a file of its own or with families
  * like it; a row in families.c; a new file's name in the Makefile; its row in tests/reference_model.c. What differs by
- * layer is a field of struct layer (model.h), read in model.c. To add a kind of op: plan/op.h. */
+ * layer is a field of struct layer (model.h), read in layers.c. To add a kind of op: plan/op.h. */
 #ifndef BUILDER_H
 #define BUILDER_H
 

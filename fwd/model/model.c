@@ -1,4 +1,4 @@
-/* Hyperparameters and tensors, each checked before it is used: files come from strangers. */
+/* Hyperparameters and the vocabulary's keys, each checked before it is used: files come from strangers. */
 #include "model.h"
 
 #include <stdio.h>
@@ -9,15 +9,10 @@
 #include "lib/vocab/vocab.h"
 #include "families.h"
 #include "layers.h"
+#include "tensors.h"
 
 /* No model comes near these, and no product of two or three of them overflows. */
-enum { LAYERS_MAX = 1 << 14, EMBD_MAX = 1 << 20, CTX_MAX = 1 << 26 };
-
-/* One that was given out. */
-struct vector {
-	struct vector *next;
-	float x[];
-};
+enum { EMBD_MAX = 1 << 20, CTX_MAX = 1 << 26 };
 
 /* ---- hyperparameters ---- */
 
@@ -49,18 +44,6 @@ static int check_causal(struct model *m, struct why *w)
 	return causal ? 0 : why_tell(m->faults, w);
 }
 
-/* The layer that a tensor belongs to; SIZE_MAX: none. */
-static size_t layer_of(struct gguf_string name)
-{
-	size_t il = 0, i = 4;
-
-	if (name.n < 6 || memcmp(name.s, "blk.", 4))
-		return SIZE_MAX;
-	for (; i < name.n && name.s[i] >= '0' && name.s[i] <= '9' && il < LAYERS_MAX; i++)
-		il = 10 * il + (size_t)(name.s[i] - '0');
-	return i > 4 && i < name.n && name.s[i] == '.' ? il : SIZE_MAX;
-}
-
 /* A size that the tensors tell, too: in a survey, where its key is faulty, they do. */
 static int key_or_tensors(struct model *m, const char *name, size_t most, size_t of_tensors, size_t *out, struct why *w)
 {
@@ -81,9 +64,9 @@ static int read_sizes(struct model *m, struct why *w)
 	size_t layers = 0, il, predicting = 0;
 
 	for (uint64_t i = 0; m->faults && i < m->gguf->n_tensors; i++)
-		if ((il = layer_of(m->gguf->tensors[i].name)) < LAYERS_MAX && il >= layers)
+		if ((il = tensors_layer(m->gguf->tensors[i].name)) < TENSORS_LAYERS && il >= layers)
 			layers = il + 1;
-	if (key_or_tensors(m, "block_count", LAYERS_MAX, layers, &m->n_layer, w) < 0
+	if (key_or_tensors(m, "block_count", TENSORS_LAYERS, layers, &m->n_layer, w) < 0
 	    || key_or_tensors(m, "embedding_length", EMBD_MAX, embd ? (size_t)embd->dim[0] : 0, &m->n_embd, w) < 0
 	    || key_required(m, "context_length", 1, CTX_MAX, &m->n_ctx_train, w) < 0)
 		return -1;
@@ -301,140 +284,9 @@ void model_close(struct model *m)
 {
 	if (!m)
 		return;
-	for (struct vector *v = m->vectors, *next; v; v = next) {
-		next = v->next;
-		free(v);
-	}
+	tensors_close(m);
 	free(m->layer);
 	free(m->used);
 	gguf_close(m->gguf);
 	free(m);
-}
-
-/* ---- tensors ---- */
-
-int model_has(const struct model *m, const char *name)
-{
-	return gguf_tensor(m->gguf, name) != NULL;
-}
-
-void model_ignore(struct model *m, const char *name)
-{
-	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
-
-	if (t)
-		m->used[t - m->gguf->tensors] = 1;
-}
-
-int model_check_type(const struct gguf_tensor *t, struct why *w)
-{
-	size_t block, bytes;
-	const char *name = format_layout(t->type, &block, &bytes);
-
-	return format_of(t->type) ? 0
-		: why(w, "tensor %.*s: type %s is not supported (fwd --list names those that are)",
-		GGUF_SHOWN(t->name), name ? name : "unknown");
-}
-
-/* The n matrices of this name, shape and a supported type; marked as used. That their rows are whole blocks, aligned,
- * and within the file was checked with the file. */
-static const struct gguf_tensor *find(struct model *m, const char *name, size_t n, size_t rows, size_t cols,
-	struct why *w)
-{
-	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
-	int bad = 0;
-
-	if (t)
-		m->used[t - m->gguf->tensors] = 1;
-	if (t && !t->data)
-		return NULL;    /* told when the file was opened */
-	if (!t)
-		bad = why(w, "tensor %s: missing", name);
-	else if (t->dim[0] == cols && t->dim[1] == rows && t->dim[2] * t->dim[3] == n)
-		bad = model_check_type(t, w);
-	else if (m->unsure)
-		return NULL;
-	else
-		bad = why(w, "tensor %s: %llu x %llu x %llu x %llu elements, not %zu x %zu x %zu", name,
-			(unsigned long long)t->dim[0], (unsigned long long)t->dim[1], (unsigned long long)t->dim[2],
-			(unsigned long long)t->dim[3], cols, rows, n);
-	if (bad)
-		why_tell(m->faults, w);
-	return bad ? NULL : t;
-}
-
-float *model_floats(struct model *m, size_t n)
-{
-	struct vector *v = calloc(1, sizeof *v + n * sizeof *v->x);
-
-	if (!v)
-		return NULL;
-	v->next = m->vectors;
-	m->vectors = v;
-	return v->x;
-}
-
-/* What stands for n elements of a tensor that is refused, where all faults are looked for. */
-static int stand_in(struct model *m, size_t n, const float **out, struct why *w)
-{
-	if (!m->faults)
-		return -1;
-	*out = model_floats(m, n);
-	return *out ? 0 : why(w, "out of memory");
-}
-
-int model_matrices(struct model *m, const char *name, size_t n, size_t rows, size_t cols, struct matrix *out,
-	struct why *w)
-{
-	const struct gguf_tensor *t = find(m, name, n, rows, cols, w);
-	const struct format *f = format_of(t ? t->type : FORMAT_F32);
-
-	if (!t && !m->faults)
-		return -1;
-	*out = (struct matrix){ .format = f, .data = t ? t->data : NULL, .rows = rows, .cols = cols,
-		.row_bytes = cols / f->block * f->bytes };
-	return 0;
-}
-
-int model_matrix(struct model *m, const char *name, size_t rows, size_t cols, struct matrix *out, struct why *w)
-{
-	return model_matrices(m, name, 1, rows, cols, out, w);
-}
-
-int model_vector(struct model *m, const char *name, size_t n, const float **out, struct why *w)
-{
-	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
-	float *x;
-
-	if (t && t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3] == n)    /* in whatever shape */
-		t = find(m, name, (size_t)(t->dim[2] * t->dim[3]), (size_t)t->dim[1], (size_t)t->dim[0], w);
-	else
-		t = find(m, name, 1, 1, n, w);
-	if (!t)
-		return stand_in(m, n, out, w);
-	x = model_floats(m, n);
-	if (!x)
-		return why(w, "tensor %s: out of memory", name);
-	format_dequantise(format_of(t->type), t->data, x, n);
-	*out = x;
-	return 0;
-}
-
-int model_all_used(const struct model *m, size_t first, size_t last, struct why *w)
-{
-	int whole = first == 0 && last == m->n_layer;
-
-	for (uint64_t i = 0; i < m->gguf->n_tensors; i++) {
-		struct gguf_string s = m->gguf->tensors[i].name;
-		size_t il = layer_of(s);
-
-		if (il >= m->n_layer && il < m->n_block)
-			continue;
-		if (m->used[i] || !(whole || (il >= first && il < last)))
-			continue;
-		why(w, "tensor %.*s: unknown for architecture %s", s.n < 128 ? (int)s.n : 128, s.s, m->arch);
-		if (why_tell(m->faults, w) < 0)
-			return -1;
-	}
-	return 0;
 }

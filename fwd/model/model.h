@@ -149,16 +149,13 @@ int model_has(const struct model *m, const char *name);
 /* A tensor that may be there and is not used. */
 void model_ignore(struct model *m, const char *name);
 
-/* W[rows × cols] in the mapping, of a type that the kernels support. */
-int model_matrix(struct model *m, const char *name, size_t rows, size_t cols, struct matrix *out, struct why *w);
-
 /* v[n] as floats, of whatever type in the file; owned by the model. */
 int model_vector(struct model *m, const char *name, size_t n, const float **out, struct why *w);
 
 /* -1 and its name if the tensor is of a type that we cannot compute with. */
 int model_check_type(const struct gguf_tensor *t, struct why *w);
 
-/* W[n][rows × cols], one matrix after the other; out is the first. */
+/* W[n][rows × cols] in the mapping, one matrix after the other, of a type that the kernels support; out is the first. */
 int model_matrices(struct model *m, const char *name, size_t n, size_t rows, size_t cols, struct matrix *out,
 	struct why *w);
 

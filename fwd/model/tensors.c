@@ -1,0 +1,151 @@
+/* Tensors by name, with the shape and type that the caller expects. */
+#include "tensors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One that was given out. */
+struct vector {
+	struct vector *next;
+	float x[];
+};
+
+size_t tensors_layer(struct gguf_string name)
+{
+	size_t il = 0, i = 4;
+
+	if (name.n < 6 || memcmp(name.s, "blk.", 4))
+		return SIZE_MAX;
+	for (; i < name.n && name.s[i] >= '0' && name.s[i] <= '9' && il < TENSORS_LAYERS; i++)
+		il = 10 * il + (size_t)(name.s[i] - '0');
+	return i > 4 && i < name.n && name.s[i] == '.' ? il : SIZE_MAX;
+}
+
+int model_has(const struct model *m, const char *name)
+{
+	return gguf_tensor(m->gguf, name) != NULL;
+}
+
+void model_ignore(struct model *m, const char *name)
+{
+	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
+
+	if (t)
+		m->used[t - m->gguf->tensors] = 1;
+}
+
+int model_check_type(const struct gguf_tensor *t, struct why *w)
+{
+	size_t block, bytes;
+	const char *name = format_layout(t->type, &block, &bytes);
+
+	return format_of(t->type) ? 0
+		: why(w, "tensor %.*s: type %s is not supported (fwd --list names those that are)",
+		GGUF_SHOWN(t->name), name ? name : "unknown");
+}
+
+/* The n matrices of this name, shape and a supported type; marked as used. That their rows are whole blocks, aligned,
+ * and within the file was checked with the file. */
+static const struct gguf_tensor *find(struct model *m, const char *name, size_t n, size_t rows, size_t cols,
+	struct why *w)
+{
+	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
+	int bad = 0;
+
+	if (t)
+		m->used[t - m->gguf->tensors] = 1;
+	if (t && !t->data)
+		return NULL;    /* told when the file was opened */
+	if (!t)
+		bad = why(w, "tensor %s: missing", name);
+	else if (t->dim[0] == cols && t->dim[1] == rows && t->dim[2] * t->dim[3] == n)
+		bad = model_check_type(t, w);
+	else if (m->unsure)
+		return NULL;
+	else
+		bad = why(w, "tensor %s: %llu x %llu x %llu x %llu elements, not %zu x %zu x %zu", name,
+			(unsigned long long)t->dim[0], (unsigned long long)t->dim[1], (unsigned long long)t->dim[2],
+			(unsigned long long)t->dim[3], cols, rows, n);
+	if (bad)
+		why_tell(m->faults, w);
+	return bad ? NULL : t;
+}
+
+float *model_floats(struct model *m, size_t n)
+{
+	struct vector *v = calloc(1, sizeof *v + n * sizeof *v->x);
+
+	if (!v)
+		return NULL;
+	v->next = m->vectors;
+	m->vectors = v;
+	return v->x;
+}
+
+/* What stands for n elements of a tensor that is refused, where all faults are looked for. */
+static int stand_in(struct model *m, size_t n, const float **out, struct why *w)
+{
+	if (!m->faults)
+		return -1;
+	*out = model_floats(m, n);
+	return *out ? 0 : why(w, "out of memory");
+}
+
+int model_matrices(struct model *m, const char *name, size_t n, size_t rows, size_t cols, struct matrix *out,
+	struct why *w)
+{
+	const struct gguf_tensor *t = find(m, name, n, rows, cols, w);
+	const struct format *f = format_of(t ? t->type : FORMAT_F32);
+
+	if (!t && !m->faults)
+		return -1;
+	*out = (struct matrix){ .format = f, .data = t ? t->data : NULL, .rows = rows, .cols = cols,
+		.row_bytes = cols / f->block * f->bytes };
+	return 0;
+}
+
+int model_vector(struct model *m, const char *name, size_t n, const float **out, struct why *w)
+{
+	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
+	float *x;
+
+	if (t && t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3] == n)    /* in whatever shape */
+		t = find(m, name, (size_t)(t->dim[2] * t->dim[3]), (size_t)t->dim[1], (size_t)t->dim[0], w);
+	else
+		t = find(m, name, 1, 1, n, w);
+	if (!t)
+		return stand_in(m, n, out, w);
+	x = model_floats(m, n);
+	if (!x)
+		return why(w, "tensor %s: out of memory", name);
+	format_dequantise(format_of(t->type), t->data, x, n);
+	*out = x;
+	return 0;
+}
+
+int model_all_used(const struct model *m, size_t first, size_t last, struct why *w)
+{
+	int whole = first == 0 && last == m->n_layer;
+
+	for (uint64_t i = 0; i < m->gguf->n_tensors; i++) {
+		struct gguf_string s = m->gguf->tensors[i].name;
+		size_t il = tensors_layer(s);
+
+		if (il >= m->n_layer && il < m->n_block)
+			continue;
+		if (m->used[i] || !(whole || (il >= first && il < last)))
+			continue;
+		why(w, "tensor %.*s: unknown for architecture %s", s.n < 128 ? (int)s.n : 128, s.s, m->arch);
+		if (why_tell(m->faults, w) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+void tensors_close(struct model *m)
+{
+	for (struct vector *v = m->vectors, *next; v; v = next) {
+		next = v->next;
+		free(v);
+	}
+}
