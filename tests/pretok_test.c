@@ -32,7 +32,7 @@ static void check_pieces(const char *pre, const char *wanted)
 	const struct pretok *p = pretok_find(pre, strlen(pre));
 	char text[1024], got[2048] = "";
 	size_t n = unmarked(wanted, text), length, at = 0;
-	struct pretok_walk walk;
+	struct pretok_walk walk = { 0 };
 	const char *piece;
 
 	if (!check(p != NULL, "%s: no such pre-tokenizer", pre))
@@ -49,7 +49,7 @@ static void check_letters(void)
 {
 	const struct pretok *p = pretok_find("deepseek-llm", 12);
 	size_t count = 0, sum = 0, length;
-	struct pretok_walk walk;
+	struct pretok_walk walk = { 0 };
 	const char *piece;
 	char text[8] = "\xc3\xa9";
 

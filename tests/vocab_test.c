@@ -327,7 +327,7 @@ static void damaged(void)
 static void cuts(const char *pre, const char *text, const char *want)
 {
 	const struct pretok *p = pretok_find(pre, strlen(pre));
-	struct pretok_walk walk;
+	struct pretok_walk walk = { 0 };
 	char got[512] = "";
 	const char *piece;
 	size_t n, at = 0;

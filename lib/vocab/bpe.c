@@ -166,15 +166,15 @@ static int plain_word(struct vocab *v, const char *s, size_t n, int raw, struct 
 
 int bpe_encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *out, struct why *w)
 {
-	struct pretok_walk walk;
+	struct pretok_walk *walk = &v->encoder->walk;
 	const char *word;
 	size_t length;
 	int raw = flags & VOCAB_RAW;
 
 	if (!raw && words_repair(v, &text, &n, w))
 		return -1;
-	pretok_start(&walk, v->pretok, text, n);
-	while (pretok_next(&walk, &word, &length))
+	pretok_start(walk, v->pretok, text, n);
+	while (pretok_next(walk, &word, &length))
 		if (v->plain ? plain_word(v, word, length, raw, out, w) : words_encode(v, word, length, out, w))
 			return -1;
 	return 0;

@@ -18,8 +18,11 @@ enum {
 	ENDS = 1 << 10,
 	WINDOW = 1 << 16,               /* bytes of text that are merged at a time */
 	MARGIN = 1 << 8,                /* the last bytes of a window are left to the next one */
+	FEW = 128,                      /* bytes of a short text */
 	NOT_JOINED = -2
 };
+
+#define FEW_APART UINT64_MAX
 
 struct waiting {                        /* a pair in a list of pairs of equal cost, ascending by left */
 	uint32_t left, size;
@@ -153,25 +156,33 @@ static struct memo *memo_of(struct merge *m, int32_t left, int32_t right)
 	return &m->memo[(h ^ h >> 29) >> 20 & (MEMOS - 1)];
 }
 
+/* Whether the symbols s[0..left) and s[left..n) of these ids can be joined: the pair's cost and id. */
+static int find_pair(struct merge *m, const char *s, int32_t left_id, int32_t right_id, size_t left, size_t n,
+	struct merge_pair *pair)
+{
+	struct memo *memo;
+
+	pair->cost = 0;
+	if (left_id < 0 || right_id < 0)
+		return !m->rules.join(m->rules.context, s, left, n, pair);
+	memo = memo_of(m, left_id, right_id);
+	if (memo->left != (uint32_t)left_id + 1 || memo->right != (uint32_t)right_id + 1) {
+		if (m->rules.join(m->rules.context, s, left, n, pair))
+			pair->id = NOT_JOINED;
+		*memo = (struct memo){ (uint32_t)left_id + 1, (uint32_t)right_id + 1, pair->cost, pair->id };
+	}
+	pair->cost = memo->cost;
+	pair->id = memo->id;
+	return pair->id != NOT_JOINED;
+}
+
 /* Puts the pair that starts at left into the queue if it can be joined. */
 static int offer(struct merge *m, uint32_t left)
 {
-	const char *s = m->text + left;
 	uint32_t right = m->end[left];
 	struct merge_pair pair = { 0, left, m->end[right] - left, NOT_JOINED };
-	struct memo *memo;
 
-	if (m->id[left] < 0 || m->id[right] < 0)
-		return m->rules.join(m->rules.context, s, right - left, pair.size, &pair) ? 0 : push(m, pair);
-	memo = memo_of(m, m->id[left], m->id[right]);
-	if (memo->left != (uint32_t)m->id[left] + 1 || memo->right != (uint32_t)m->id[right] + 1) {
-		if (m->rules.join(m->rules.context, s, right - left, pair.size, &pair))
-			pair.id = NOT_JOINED;
-		*memo = (struct memo){ (uint32_t)m->id[left] + 1, (uint32_t)m->id[right] + 1, pair.cost, pair.id };
-	}
-	pair.cost = memo->cost;
-	pair.id = memo->id;
-	return pair.id == NOT_JOINED ? 0 : push(m, pair);
+	return find_pair(m, m->text + left, m->id[left], m->id[right], right - left, pair.size, &pair) ? push(m, pair) : 0;
 }
 
 /* The token of one character. Characters of up to 3 bytes are cached like pairs: their bytes as a number on the left,
@@ -248,6 +259,73 @@ static int run(struct merge *m, const char *s, size_t n, struct why *w)
 	return 0;
 }
 
+/* ---- short texts: the best pair is found by looking at all of them ---- */
+
+struct few {
+	size_t n;                       /* symbols */
+	unsigned char at[FEW + 1];      /* where each starts, and the end of the last */
+	int32_t id[FEW];
+	/* of each symbol and the next, if they can be joined: the cost, or FEW_APART; and the joined token */
+	uint64_t cost[FEW];
+	int32_t joined[FEW];
+};
+
+static void look_up(struct merge *m, struct few *f, const char *s, size_t i)
+{
+	struct merge_pair pair;
+	size_t left = f->at[i];
+	int found = i + 1 < f->n && find_pair(m, s + left, f->id[i], f->id[i + 1], f->at[i + 1] - left,
+		f->at[i + 2] - left, &pair);
+
+	f->cost[i] = found ? pair.cost : FEW_APART;
+	f->joined[i] = found ? pair.id : -1;
+}
+
+/* Joins symbol i and the next. */
+static void join_few(struct few *f, size_t i)
+{
+	f->id[i] = f->joined[i];
+	f->n--;
+	for (size_t k = i + 1; k < f->n; k++) {
+		f->at[k] = f->at[k + 1];
+		f->id[k] = f->id[k + 1];
+		f->cost[k] = f->cost[k + 1];
+		f->joined[k] = f->joined[k + 1];
+	}
+	f->at[f->n] = f->at[f->n + 1];
+}
+
+static int merge_few(struct merge *m, const char *s, size_t n, struct ids *out, struct why *w)
+{
+	struct few f;
+	size_t best;
+
+	f.n = 0;
+	for (size_t i = 0, length; i < n; i += length) {
+		length = size_min(unicode_length((unsigned char)s[i]), n - i);
+		f.at[f.n] = (unsigned char)i;
+		f.id[f.n++] = character(m, s + i, length);
+	}
+	f.at[f.n] = (unsigned char)n;
+	for (size_t i = 0; i < f.n; i++)
+		look_up(m, &f, s, i);
+	for (;;) {
+		best = 0;
+		for (size_t i = 1; i + 1 < f.n; i++)
+			best = f.cost[i] < f.cost[best] ? i : best;
+		if (f.cost[best] == FEW_APART)
+			break;
+		join_few(&f, best);
+		look_up(m, &f, s, best);
+		if (best)
+			look_up(m, &f, s, best - 1);
+	}
+	for (size_t i = 0; i < f.n; i++)
+		if (m->rules.add(m->rules.context, f.id[i], s + f.at[i], (size_t)(f.at[i + 1] - f.at[i]), out, w))
+			return -1;
+	return 0;
+}
+
 /* ---- long texts ----
  * A text can be merged in parts if no join crosses the border between them. Until one does, the two sides evolve
  * independently, so only the pairs of symbols that meet at the border matter; and these also meet when the text of the
@@ -295,6 +373,8 @@ int merge_text(struct merge *m, const char *s, size_t n, struct ids *out, struct
 	size_t window = WINDOW, size = size_min(n, window), at = 0, border, last = 0, next, mark;
 	int apart;
 
+	if (n <= FEW)
+		return merge_few(m, s, n, out, w);
 	if (run(m, s, size, w))
 		return -1;
 	while (at + size < n) {

@@ -2,6 +2,7 @@
 #include "pretok.h"
 
 #include <limits.h>
+#include <string.h>
 
 #include "unicode.h"
 
@@ -34,18 +35,46 @@ static int belongs(const struct pretok_step *s, uint32_t c)
 /* The class of the character at p, as a set, and its length in *n. */
 static unsigned class_at(const unsigned char *p, const unsigned char *end, size_t *n)
 {
-	return 1u << unicode_class(unicode_next(p, end, n));
+	return 1u << unicode_class_at(p, end, n);
+}
+
+/* The end of the character at p, with p < end, if it is of these classes, or else p. */
+static inline const unsigned char *skip_one(unsigned classes, const unsigned char *p, const unsigned char *end)
+{
+	size_t n;
+
+	if (*p < 0x80)
+		return p + (classes >> unicode_byte[*p] & 1);
+	return class_at(p, end, &n) & classes ? p + n : p;
 }
 
 /* The end of the longest run of characters of these classes. */
-static const unsigned char *skip(unsigned classes, const unsigned char *p, const unsigned char *end)
+static inline const unsigned char *skip(unsigned classes, const unsigned char *p, const unsigned char *end)
 {
-	for (size_t n; p < end && class_at(p, end, &n) & classes; p += n)
-		;
+	const unsigned char *start;
+
+	do {
+		start = p;
+		while (p < end && (classes & ~(1u << UNICODE_LONG)) >> unicode_byte[*p] & 1)
+			p++;
+		if (p < end && *p >= 0x80)
+			p = skip_one(classes, p, end);
+		else
+			break;
+	} while (p > start);
 	return p;
 }
 
 /* Each of the functions below returns where its match from p ends, or NULL. */
+
+/* Of most steps. */
+static inline const unsigned char *some(const struct pretok_step *s, const unsigned char *p, const unsigned char *end)
+{
+	const unsigned char *after = s->op == PRETOK_CLASSES ? skip(s->classes, p, end) :
+		p < end ? skip_one(s->classes, p, end) : p;
+
+	return after > p || !s->least ? after : NULL;
+}
 
 static const unsigned char *run(const struct pretok_step *s, const unsigned char *p, const unsigned char *end)
 {
@@ -154,6 +183,8 @@ static const unsigned char *text(const uint32_t *characters, const unsigned char
 	return p;
 }
 
+/* Not inline: the common steps are faster without it beside them. */
+__attribute__((noinline))
 static const unsigned char *step(const struct pretok_step *s, const unsigned char *p, const unsigned char *end)
 {
 	const unsigned char *after = NULL;
@@ -200,18 +231,20 @@ static unsigned starts(const struct pretok_step *s)
 	return classes;
 }
 
-static const unsigned char *match(const pretok_alternative *e, const unsigned char *p, const unsigned char *end)
+/* The end of the first alternative of expression k that matches at p, or NULL. */
+static const unsigned char *match(const struct pretok_walk *walk, size_t k, const unsigned char *p,
+	const unsigned char *end)
 {
+	const pretok_alternative *e = walk->p->list[k];
 	const unsigned char *q;
 	size_t n;
-	unsigned class = class_at(p, end, &n);
 
-	for (; *e; e++) {
-		if (!(starts(*e) & class))
+	for (unsigned may = walk->may[k][unicode_class_at(p, end, &n)]; may; may >>= 1, e++) {
+		if (!(may & 1))
 			continue;
 		q = p;
 		for (const struct pretok_step *s = *e; q && s->op; s++)
-			q = step(s, q, end);
+			q = s->op == PRETOK_CLASS || s->op == PRETOK_CLASSES ? some(s, q, end) : step(s, q, end);
 		if (q && q > p)
 			return q;
 	}
@@ -219,15 +252,11 @@ static const unsigned char *match(const pretok_alternative *e, const unsigned ch
 }
 
 /* The first match at or after p, or the end. */
-static const unsigned char *search(const pretok_alternative *e, const unsigned char *p, const unsigned char *end)
+static const unsigned char *search(const struct pretok_walk *walk, size_t k, const unsigned char *p,
+	const unsigned char *end)
 {
-	unsigned any = 0;
-	size_t n;
-
-	for (const pretok_alternative *a = e; *a; a++)
-		any |= starts(*a);
-	for (; p < end; p += n)
-		if (class_at(p, end, &n) & any && match(e, p, end))
+	for (size_t n; p < end; p += n)
+		if (walk->may[k][unicode_class_at(p, end, &n)] && match(walk, k, p, end))
 			break;
 	return p;
 }
@@ -321,13 +350,12 @@ static const unsigned char *digits(const unsigned char *start, const unsigned ch
 	return end;
 }
 
-/* Of a match at p, or else the start of the next match. */
-static const unsigned char *piece_end(const pretok_alternative *e, const unsigned char *start, const unsigned char *p,
-	const unsigned char *end)
+/* Where the piece of expression k at p ends: a match, or else what lies before the next match. */
+static const unsigned char *piece_end(const struct pretok_walk *walk, size_t k, const unsigned char *p)
 {
-	const unsigned char *q;
+	const unsigned char *start = walk->start[k], *end = walk->end[k], *q;
 
-	switch ((*e)->op) {
+	switch ((*walk->p->list[k])->op) {
 	case PRETOK_LAST_SPACES:
 		return last_spaces(p, end);
 	case PRETOK_POWERS:
@@ -337,24 +365,44 @@ static const unsigned char *piece_end(const pretok_alternative *e, const unsigne
 	case PRETOK_DIGITS:
 		return digits(start, p, end);
 	default:
-		q = match(e, p, end);
-		return q ? q : search(e, p, end);
+		q = match(walk, k, p, end);
+		return q ? q : search(walk, k, p, end);
 	}
+}
+
+static void use(struct pretok_walk *walk, const struct pretok *p)
+{
+	memset(walk, 0, sizeof *walk);
+	walk->p = p;
+	for (; walk->depth < PRETOK_DEPTH && p->list[walk->depth]; walk->depth++)
+		for (unsigned a = 0; p->list[walk->depth][a]; a++)
+			for (unsigned class = 0; class < PRETOK_KINDS; class++)
+				if (starts(p->list[walk->depth][a]) >> class & 1)
+					walk->may[walk->depth][class] |= (unsigned char)(1 << a);
 }
 
 void pretok_start(struct pretok_walk *walk, const struct pretok *p, const char *text, size_t n)
 {
-	walk->p = p;
+	if (walk->p != p)
+		use(walk, p);
 	walk->at = walk->start[0] = (const unsigned char *)text;
-	for (walk->depth = 0; walk->depth < PRETOK_DEPTH && p->list[walk->depth]; walk->depth++)
-		walk->end[walk->depth] = walk->at;
+	for (size_t k = 0; k < walk->depth; k++)
+		walk->end[k] = walk->at;
 	walk->end[0] = walk->at + n;
 }
 
 int pretok_next(struct pretok_walk *walk, const char **word, size_t *n)
 {
 	size_t k = walk->depth;
+	const unsigned char *end;
 
+	/* Of one expression, whose match is the word: a short way for most pre-tokenizers. */
+	if (k == 1 && walk->at < walk->end[0] && (end = match(walk, 0, walk->at, walk->end[0]))) {
+		*word = (const char *)walk->at;
+		*n = (size_t)(end - walk->at);
+		walk->at = end;
+		return 1;
+	}
 	/* Go on in the innermost piece that is not used up, with its expression and all that follow. */
 	while (k > 0 && walk->end[k - 1] == walk->at)
 		k--;
@@ -362,7 +410,7 @@ int pretok_next(struct pretok_walk *walk, const char **word, size_t *n)
 		return 0;
 	for (; k <= walk->depth; k++) {
 		walk->start[k] = walk->at;
-		walk->end[k] = piece_end(walk->p->list[k - 1], walk->start[k - 1], walk->at, walk->end[k - 1]);
+		walk->end[k] = piece_end(walk, k - 1, walk->at);
 	}
 	*word = (const char *)walk->at;
 	*n = (size_t)(walk->end[walk->depth] - walk->at);

@@ -3,7 +3,7 @@
  * beyond a piece; the text between two matches is a piece, too. Here an expression is an array of alternatives, tried
  * in order, and an alternative is an array of steps. There is no backtracking and no recursion.
  *
- *	struct pretok_walk walk;
+ *	struct pretok_walk walk = { 0 };
  *	pretok_start(&walk, p, text, n);
  *	while (pretok_next(&walk, &word, &n)) ...
  */
@@ -30,6 +30,8 @@ enum {                          /* flags: what else a name stands for */
 enum pretok_op {
 	PRETOK_END,             /* of an alternative */
 	PRETOK_RUN,             /* the longest run of characters of a set, from least to most */
+	PRETOK_CLASS,           /* the same for a set of classes alone: one character, or at least one; or optional */
+	PRETOK_CLASSES,
 	PRETOK_CONTRACTION,     /* 's 't 're 've 'm 'll 'd */
 	PRETOK_CONTRACTION_ANY, /* the same, ignoring the case of ASCII letters */
 	PRETOK_LINES,           /* \s*[\r\n]+ */
@@ -69,9 +71,13 @@ const struct pretok *pretok_find(const char *name, size_t n);
 /* The i-th pre-tokenizer, or NULL past the last. */
 const struct pretok *pretok_each(size_t i);
 
-struct pretok_walk {
+enum { PRETOK_KINDS = 14 };     /* classes of characters */
+
+struct pretok_walk {                    /* starts as zeroes; may be used for one text after another */
 	const struct pretok *p;
 	size_t depth;
+	/* The alternatives of each expression that can start with a character of a class: bits 1 << number. */
+	unsigned char may[PRETOK_DEPTH][PRETOK_KINDS];
 	const unsigned char *at;
 	/* of the piece that expression k divides */
 	const unsigned char *start[PRETOK_DEPTH + 1], *end[PRETOK_DEPTH + 1];

@@ -57,7 +57,9 @@ static const uint32_t deepseek_lacks[] = { 0x560, 0x588, 0x10c7, 0x10ff, 0x1c80,
 /* ---- alternatives ---- */
 
 #define RUN_IN(least, most, classes, also, but) { PRETOK_RUN, least, most, classes, also, but }
-#define RUN(least, most, classes) RUN_IN(least, most, classes, NULL, NULL)
+#define RUN(least, most, classes) \
+	{ (least) > 1 || (most) > 1 ? PRETOK_RUN : (most) == 1 ? PRETOK_CLASS : PRETOK_CLASSES, least, most, classes, \
+	NULL, NULL }
 #define ONE(op) { op, 1, 1, 0, NULL, NULL }
 #define OPTIONAL(op) { op, 0, 1, 0, NULL, NULL }
 #define TEXT(characters) { PRETOK_TEXT, 1, 1, 0, characters, NULL }

@@ -73,6 +73,7 @@ struct encoder {
 	/* all tokens and merges can be looked up; otherwise those of the bytes that are marked in covers */
 	int indexed, covers_all;
 	unsigned char covers[256];
+	struct pretok_walk walk;        /* BPE */
 	struct names merges;    /* BPE; opened when the first word is merged */
 	char *line;             /* [merges.longest + 1]: one merge, as the file spells it */
 	int32_t byte_id[256];   /* plain: the token that stands for a byte, or -1 */

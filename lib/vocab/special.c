@@ -59,6 +59,16 @@ static void fill_prefixes(struct special_set *set)
 	}
 }
 
+static void mark_pairs(struct special_set *set, struct gguf_string token)
+{
+	const unsigned char *s = (const unsigned char *)token.s;
+
+	if (token.n == 1)
+		memset(set->pairs + *s * 8, 255, 8 * sizeof *set->pairs);
+	else
+		set->pairs[*s * 8 + s[1] / 32] |= 1u << s[1] % 32;
+}
+
 void special_index(struct special_set *set)
 {
 	uint32_t n = 0;
@@ -74,6 +84,9 @@ void special_index(struct special_set *set)
 		set->from[(unsigned char)set->token[i].text.s[0] + 1] = i + 1;
 	for (int b = 0; b < 256; b++)
 		set->from[b + 1] += set->from[b + 1] ? 0 : set->from[b];
+	for (uint32_t i = 0; i < n; i++)
+		mark_pairs(set, set->token[i].text);
+	set->only = n && set->token[0].text.s[0] == set->token[n - 1].text.s[0] ? set->token[0].text.s[0] : -1;
 	fill_prefixes(set);
 }
 
@@ -231,18 +244,36 @@ static int compare_matches(const void *a, const void *b)
 	return (s->at > t->at) - (s->at < t->at);
 }
 
+/* The first position from text[from] on where the next two bytes do not rule out a token; n if there is none. */
+static size_t find_first(const struct special_set *set, const char *text, size_t n, size_t from)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	const char *found;
+	unsigned pair;
+
+	if (!set->n)
+		return n;
+	if (set->only >= 0) {
+		found = memchr(text + from, set->only, n - from);
+		return found ? (size_t)(found - text) : n;
+	}
+	for (; from + 1 < n; from++) {
+		pair = 256u * s[from] + s[from + 1];
+		if (set->pairs[pair / 32] >> pair % 32 & 1)
+			return from;
+	}
+	return from < n && set->from[s[from]] < set->from[s[from] + 1] ? from : n;
+}
+
 int special_next(const struct special_set *set, struct special_search *s, const char *text, size_t n, size_t from,
 	size_t *end)
 {
 	uint32_t token = SPECIAL_NONE;
 	size_t length;
 
-	for (; from < n; from++) {
-		unsigned char b = (unsigned char)text[from];
-
-		if (set->from[b] < set->from[b + 1] && (token = special_longest(set, text + from, n - from)) != SPECIAL_NONE)
+	for (; (from = find_first(set, text, n, from)) < n; from++)
+		if ((token = special_longest(set, text + from, n - from)) != SPECIAL_NONE)
 			break;
-	}
 	if (from >= n)
 		return 0;
 	s->n = s->n_queue = 0;

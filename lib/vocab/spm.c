@@ -38,15 +38,12 @@ static char *put_space(char *to)
 /* Writes text[n] to e->text with U+2581 for spaces; returns its length, 0 if memory runs out. */
 static size_t escape(struct encoder *e, const char *text, size_t n, int prefix)
 {
-	size_t spaces = prefix ? 1 : 0, i;
 	char *to;
 
-	for (i = 0; i < n; i++)
-		spaces += text[i] == ' ';
-	if (grow_scratch(&e->text, &e->text_room, n + 3 * spaces))
+	if (n > SIZE_MAX / 3 - 1 || grow_scratch(&e->text, &e->text_room, 3 * (n + 1)))
 		return 0;
 	to = prefix ? put_space(e->text) : e->text;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (text[i] == ' ')
 			to = put_space(to);
 		else
@@ -68,10 +65,9 @@ static void find_joins(struct encoder *e, const struct gguf_value *array)
 
 int spm_encode(struct vocab *v, const char *text, size_t n, int prefix, int raw, struct ids *out, struct why *w)
 {
-	enum { SHORT = 512 };           /* not worth dividing */
 	struct encoder *e = v->encoder;
 	size_t escaped = escape(e, text, n, prefix), start = 0, i, length;
-	int divide = escaped > SHORT, bad;
+	int divide = e->covers_all, bad;        /* a short text is not worth it */
 	const char *s = e->text;
 
 	if (!escaped)
@@ -82,6 +78,9 @@ int spm_encode(struct vocab *v, const char *text, size_t n, int prefix, int raw,
 			find_joins(e, v->merges);
 	}
 	for (i = 0; i < escaped && (divide || raw); i += length) {
+		length = 1;
+		if (!(s[i] & 0x80))
+			continue;
 		length = unicode_length((unsigned char)s[i]);
 		if (raw)
 			unicode_next((const unsigned char *)s + i, (const unsigned char *)s + escaped, &length);

@@ -4,7 +4,7 @@
 # "Last>" describe a range. Classes are those of enum unicode_class.
 BEGIN {
 	FS = ";"
-	LO = 5; SYMBOL = 9; BLANK = 10; NEWLINE = 11; SPACE = 12; CONTROL = 13
+	LO = 5; SYMBOL = 9; BLANK = 10; NEWLINE = 11; SPACE = 12; CONTROL = 13; LONG = 31
 	CODES = 1114112; BLOCK = 128; PER_LINE = 26; RUNS_PER_LINE = 4
 }
 
@@ -119,6 +119,11 @@ END {
 		print_rows(different[i], BLOCK)
 		print "\t},"
 	}
+	print "};\n\nconst unsigned char unicode_byte[256] = {"
+	bytes = different[0]
+	for (i = BLOCK; i < 256; i++)
+		bytes = bytes LONG ","
+	print_rows(bytes, 256)
 	print "};"
 	print_runs("small", small_of, 1)
 	find_bases()

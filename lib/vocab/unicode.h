@@ -16,7 +16,8 @@ enum unicode_class {            /* each code point has one; the comments name it
 	UNICODE_BLANK,          /* U+0020 */
 	UNICODE_NEWLINE,        /* U+000A, U+000D */
 	UNICODE_SPACE,          /* the other white space: U+0009 U+000B U+000C U+0085 and the rest of Z* */
-	UNICODE_CONTROL         /* the rest of C*: controls, formats, surrogates, private use */
+	UNICODE_CONTROL,        /* the rest of C*: controls, formats, surrogates, private use */
+	UNICODE_LONG = 31       /* no class: a byte that is no character */
 };
 
 enum { UNICODE_BAD = 0xfffd, UNICODE_END = 0x110000 };
@@ -24,6 +25,9 @@ enum { UNICODE_BAD = 0xfffd, UNICODE_END = 0x110000 };
 /* Two levels: the block of 128 code points, then the code point in it. */
 extern const unsigned char unicode_block[UNICODE_END / 128];
 extern const unsigned char unicode_in_block[][128];
+
+/* The classes of ASCII, and UNICODE_LONG for the other bytes. */
+extern const unsigned char unicode_byte[256];
 
 static inline enum unicode_class unicode_class(uint32_t c)      /* c below UNICODE_END */
 {
@@ -61,6 +65,13 @@ static inline uint32_t unicode_next(const unsigned char *p, const unsigned char 
 		return *p;
 	}
 	return unicode_decode(p, end, n);
+}
+
+/* The class of the character at p, with p < end, and its length in *n. */
+static inline enum unicode_class unicode_class_at(const unsigned char *p, const unsigned char *end, size_t *n)
+{
+	*n = 1;
+	return *p < 0x80 ? (enum unicode_class)unicode_byte[*p] : unicode_class(unicode_decode(p, end, n));
 }
 
 /* The length of a character, 1 to 4, judged by its first byte alone. */

@@ -8,7 +8,7 @@
 #include "lib/base/grow.h"
 #include "unicode.h"
 
-enum { WORD_BYTES = 30, WORD_IDS = 8, WORDS = 1 << 13 };
+enum { WORD_BYTES = 30, WORD_IDS = 8, WORDS = 1 << 15 };
 
 struct word {
 	unsigned char n, n_ids;         /* n 0: free */
@@ -78,12 +78,8 @@ int words_encode(struct vocab *v, const char *s, size_t n, struct ids *out, stru
 	struct word *word = n && n <= WORD_BYTES ? &v->encoder->words[names_hash(s, n) % WORDS] : NULL;
 	size_t start = out->n, n_ids;
 
-	if (word && word->n == n && !memcmp(word->s, s, n)) {
-		for (unsigned i = 0; i < word->n_ids; i++)
-			if (ids_add(out, word->id[i]))
-				return why(w, "out of memory");
-		return 0;
-	}
+	if (word && word->n == n && !memcmp(word->s, s, n))
+		return ids_append(out, word->id, word->n_ids, w);
 	if (n && (v->pretok ? bpe_word(v, s, n, out, w) : merge_text(v->encoder->merge, s, n, out, w)))
 		return -1;
 	n_ids = out->n - start;
