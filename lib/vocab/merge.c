@@ -14,7 +14,7 @@
 #define NONE UINT32_MAX
 
 enum {
-	MEMOS = 1 << 14,
+	MEMOS = 1 << 16,
 	ENDS = 1 << 10,
 	WINDOW = 1 << 16,               /* bytes of text that are merged at a time */
 	MARGIN = 1 << 8,                /* the last bytes of a window are left to the next one */

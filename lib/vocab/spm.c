@@ -1,6 +1,6 @@
 /* spm: SentencePiece's BPE by scores. Spaces become U+2581, the neighbours that make the token with the best score are
- * joined first, and characters without a token are spelled with byte tokens. Few tokens contain a space that is not at
- * their start, so a text is divided at most spaces, and words that were encoded before come from a cache. */
+ * joined first, and characters without a token are spelled with byte tokens. A text is divided where no token contains
+ * the bytes on both sides, mostly before spaces, and words that were encoded before come from a cache. */
 #include "priv.h"
 
 #include <math.h>
@@ -8,6 +8,7 @@
 
 #include "lib/base/grow.h"
 #include "lib/base/le.h"
+#include "lib/base/size.h"
 #include "unicode.h"
 
 static const char space[] = "\xe2\x96\x81";     /* U+2581, in the place of a space */
@@ -51,22 +52,42 @@ static size_t escape(struct encoder *e, const char *text, size_t n, int prefix)
 	return (size_t)(to - e->text);
 }
 
-/* Scans a raw array of tokens or merges. What precedes a token that starts with a space is the high byte of its length,
- * 0, which is harmless. */
+static void mark_join(struct encoder *e, char before, char after)
+{
+	unsigned pair = 256u * (unsigned char)before + (unsigned char)after;
+
+	e->joins[pair / 32] |= 1u << pair % 32;
+}
+
+/* Marks the bytes that follow each other in an array of tokens, or of merges, whose space counts for nothing. */
 static void find_joins(struct encoder *e, const struct gguf_value *array)
 {
-	const unsigned char *p = array->data, *end = array->end;
+	const unsigned char *at = array->data;
 
-	for (; (p = memchr(p, 0xe2, (size_t)(end - p))) && end - p >= 3; p++)
-		if (p[1] == 0x96 && p[2] == 0x81)
-			e->joins[p[-1] == ' ' ? p[-2] : p[-1]] = 1;
+	for (uint64_t i = 0; i < array->n; i++) {
+		struct gguf_string s = gguf_next_string(array, &at);
+
+		for (size_t k = 1; k < s.n; k++) {
+			mark_join(e, s.s[k - 1], s.s[k]);
+			if (s.s[k] == ' ' && k + 1 < s.n)
+				mark_join(e, s.s[k - 1], s.s[k + 1]);
+		}
+	}
 	e->knows_joins = 1;
+}
+
+/* Whether a token may have the text before s and the one from s on in it. */
+static int joins(const struct encoder *e, const char *s)
+{
+	unsigned pair = 256u * (unsigned char)s[-1] + (unsigned char)s[0];
+
+	return e->joins[pair / 32] >> pair % 32 & 1;
 }
 
 int spm_encode(struct vocab *v, const char *text, size_t n, int prefix, int raw, struct ids *out, struct why *w)
 {
 	struct encoder *e = v->encoder;
-	size_t escaped = escape(e, text, n, prefix), start = 0, i, length;
+	size_t escaped = escape(e, text, n, prefix), start = 0, length;
 	int divide = e->covers_all, bad;        /* a short text is not worth it */
 	const char *s = e->text;
 
@@ -77,18 +98,13 @@ int spm_encode(struct vocab *v, const char *text, size_t n, int prefix, int raw,
 		if (v->merges)
 			find_joins(e, v->merges);
 	}
-	for (i = 0; i < escaped && (divide || raw); i += length) {
-		length = 1;
-		if (!(s[i] & 0x80))
-			continue;
+	for (size_t i = 0; i < escaped && (divide || raw); i += length) {
 		length = unicode_length((unsigned char)s[i]);
 		if (raw)
 			unicode_next((const unsigned char *)s + i, (const unsigned char *)s + escaped, &length);
-		if (length > escaped - i)
-			length = escaped - i;
+		length = size_min(length, escaped - i);
 		bad = raw && length == 1 && s[i] & 0x80;
-		if (bad || (divide && i > start && length == 3 && !memcmp(s + i, space, 3) &&
-			!e->joins[(unsigned char)s[i - 1]])) {
+		if (bad || (divide && i > start && !joins(e, s + i))) {
 			if (words_encode(v, s + start, i - start, out, w))
 				return -1;
 			start = i + bad;
