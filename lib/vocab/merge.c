@@ -182,7 +182,9 @@ static int offer(struct merge *m, uint32_t left)
 	uint32_t right = m->end[left];
 	struct merge_pair pair = { 0, left, m->end[right] - left, NOT_JOINED };
 
-	return find_pair(m, m->text + left, m->id[left], m->id[right], right - left, pair.size, &pair) ? push(m, pair) : 0;
+	if (!find_pair(m, m->text + left, m->id[left], m->id[right], right - left, pair.size, &pair))
+		return 0;
+	return push(m, pair);
 }
 
 /* The token of one character. Characters of up to 3 bytes are cached like pairs: their bytes as a number on the left,

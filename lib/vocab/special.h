@@ -23,7 +23,7 @@ struct special_set {
 	uint32_t n;
 	uint32_t from[257];             /* those that begin with byte b: token[from[b]..from[b + 1]) */
 	int only;                       /* the byte that all begin with, or -1 */
-	uint32_t pairs[65536 / 32];     /* a bit for each first two bytes b, c that a token can begin with: 256 · b + c */
+	uint32_t pairs[65536 / 32];     /* a bit for each two bytes b, c that a token can begin with: 256 · b + c */
 };
 
 struct special_match {

@@ -99,11 +99,14 @@ int spm_encode(struct vocab *v, const char *text, size_t n, int prefix, int raw,
 			find_joins(e, v->merges);
 	}
 	for (size_t i = 0; i < escaped && (divide || raw); i += length) {
-		length = unicode_length((unsigned char)s[i]);
-		if (raw)
-			unicode_next((const unsigned char *)s + i, (const unsigned char *)s + escaped, &length);
-		length = size_min(length, escaped - i);
-		bad = raw && length == 1 && s[i] & 0x80;
+		length = 1;
+		bad = 0;
+		if (s[i] & 0x80) {
+			length = size_min(unicode_length((unsigned char)s[i]), escaped - i);
+			if (raw)
+				unicode_next((const unsigned char *)s + i, (const unsigned char *)s + escaped, &length);
+			bad = raw && length == 1;
+		}
 		if (bad || (divide && i > start && !joins(e, s + i))) {
 			if (words_encode(v, s + start, i - start, out, w))
 				return -1;
