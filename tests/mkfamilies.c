@@ -123,6 +123,8 @@ static const struct mkfamily families[] = {
 	  .layers = 4, .mixers = "ddda" },
 	{ .name = "qwen35moe", .pre = "qwen2", .norm2 = "post_attention_norm", .heads = MKHEADS_ONE,
 	  .unrotated_share = 2, .layers = 4, .mixers = "ddda", .experts = 4, .used = 2, .shared = 1, .shared_gate = 1 },
+	{ .name = "kimi-linear", .latent = MKLATENT_ABSORBED, .whole_queries = 1, .mixers = "kkka", .layers = 5,
+	  .experts = 5, .used = 2, .dense = 1, .shared = 1, .choice_bias = 1, .keys = "expert_weights_scale=1.5" },
 	{ .name = "qwen3next", .pre = "qwen2", .norm2 = "post_attention_norm", .heads = MKHEADS_ONE,
 	  .unrotated_share = 2, .layers = 5, .mixers = "ddda", .fused_decay = 1, .experts = 4, .used = 2, .shared = 1,
 	  .shared_gate = 1 },

@@ -35,8 +35,8 @@ struct mkfamily {
 	int streams, out_scale;         /* AltUp; layer_output_scale */
 	enum { MKLATENT_NONE, MKLATENT_ABSORBED, MKLATENT_EXPANDED } latent;    /* attention: matrices for K and V, or one */
 	const char *mixers;             /* of layers in turn: a attention, m Mamba 2, b both, s Mamba, r RWKV 7, c a short
-					 * convolution, d a gated delta net (attention then has gates), p a product,
-					 * - none */
+					 * convolution, d a gated delta net (attention then has gates), k Kimi delta
+					 * attention, p a product, - none */
 	int state_norms;                /* Mamba's step, B and C are normed with weights */
 	int fused_decay;                /* ssm_ba in place of ssm_beta and ssm_alpha */
 	int single;                     /* a layer has a mixer or, where it has none, a feed-forward part */

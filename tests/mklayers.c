@@ -152,6 +152,8 @@ static void layer(struct mkweights *k, uint32_t il)
 		mkmixers_time_mix(k, il);
 	if (part_mixer_of(k, il) == 'd')
 		mkmixers_delta_net(k, il);
+	if (part_mixer_of(k, il) == 'k')
+		mkmixers_kda(k, il);
 	if (part_mixer_of(k, il) == 'c')
 		mkmixers_convolution(k, il);
 	if (part_has_attention(k, il))

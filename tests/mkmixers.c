@@ -64,6 +64,35 @@ void mkmixers_delta_net(struct mkweights *k, uint32_t il)
 	part_matrix(k, part_name(il, "ssm_out", "weight"), 'm', p.inner, n, 1);
 }
 
+/* Two matrices with as few elements between them as a head has. */
+static void narrow(struct mkweights *k, uint32_t il, const char *first, const char *second)
+{
+	uint32_t d = k->s.head_dim;
+
+	part_matrix(k, part_name(il, first, "weight"), 'm', k->s.n_embd, d, 1);
+	part_matrix(k, part_name(il, second, "weight"), 'm', d, k->s.n_head * d, 1);
+}
+
+void mkmixers_kda(struct mkweights *k, uint32_t il)
+{
+	static const char *const inputs[][2] = { { "attn_q", "ssm_conv1d_q" }, { "attn_k", "ssm_conv1d_k" },
+		{ "attn_v", "ssm_conv1d_v" } };
+	uint32_t n = k->s.n_embd, heads = k->s.n_head, all = heads * k->s.head_dim;
+
+	for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+		part_matrix(k, part_name(il, inputs[i][0], "weight"), 'm', n, all, 1);
+		part_tensor(k, part_name(il, inputs[i][1], "weight"), FORMAT_F32, (uint64_t[3]){ TAPS, 1, all }, 0,
+			0.7f);
+	}
+	narrow(k, il, "ssm_f_a", "ssm_f_b");
+	narrow(k, il, "ssm_g_a", "ssm_g_b");
+	part_matrix(k, part_name(il, "ssm_beta", "weight"), 'm', n, heads, 1);
+	part_vector(k, part_name(il, "ssm_dt", "bias"), all, -3, 1);
+	bare(k, il, "ssm_a", (uint64_t[3]){ 1, heads }, -1, 0.25f);
+	part_vector(k, part_name(il, "ssm_norm", "weight"), k->s.head_dim, 1, 0.1f);
+	part_matrix(k, part_name(il, "attn_output", "weight"), 'm', all, n, 1);
+}
+
 void mkmixers_convolution(struct mkweights *k, uint32_t il)
 {
 	uint32_t n = k->s.n_embd;

@@ -56,6 +56,7 @@ void mkmixers_scan(struct mkweights *k, uint32_t il);
 void mkmixers_time_mix(struct mkweights *k, uint32_t il);
 void mkmixers_channel_mix(struct mkweights *k, uint32_t il);
 void mkmixers_delta_net(struct mkweights *k, uint32_t il);
+void mkmixers_kda(struct mkweights *k, uint32_t il);
 void mkmixers_convolution(struct mkweights *k, uint32_t il);
 
 /* Latent attention. */

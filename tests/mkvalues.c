@@ -130,7 +130,7 @@ static void mixer_values(struct mkweights *k)
 		mkgguf_u32(k->m, arch_key(k, "attention.head_count_kv"), k->s.n_head_kv);
 		mkgguf_u32(k->m, arch_key(k, "full_attention_interval"), (uint32_t)strlen(k->family->mixers));
 	} else
-		by_layer(k, "attention.head_count_kv", k->s.n_head_kv, part_has_attention);
+		by_layer(k, "attention.head_count_kv", kv_heads(k), part_has_attention);
 	if (part_has_mixer(k, 'c')) {
 		mkgguf_u32(k->m, arch_key(k, "shortconv.l_cache"), TAPS - 1);
 		return;
@@ -140,6 +140,10 @@ static void mixer_values(struct mkweights *k)
 		return;
 	}
 	mkgguf_u32(k->m, arch_key(k, "ssm.conv_kernel"), TAPS);
+	if (part_has_mixer(k, 'k')) {
+		mkgguf_u32(k->m, arch_key(k, "kda.head_dim"), k->s.head_dim);
+		return;
+	}
 	mkgguf_u32(k->m, arch_key(k, "ssm.inner_size"), p.inner);
 	mkgguf_u32(k->m, arch_key(k, "ssm.state_size"), p.state);
 	mkgguf_u32(k->m, arch_key(k, "ssm.time_step_rank"), part_has_mixer(k, 's') ? part_ranks(k).step : p.heads);
