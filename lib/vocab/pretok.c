@@ -127,14 +127,23 @@ static const unsigned char *spaces(const unsigned char *p, const unsigned char *
 	return p < end && last > start ? last : p;
 }
 
-static int is_capital(unsigned char c)
+/* The end of a run of ASCII letters from `first` on, and of characters of these classes beyond ASCII, of which the last
+ * ends at *beyond. */
+static inline const unsigned char *skip_case(unsigned char first, unsigned classes, const unsigned char *p,
+	const unsigned char *end, const unsigned char **beyond)
 {
-	return (unsigned char)(c - 'A') < 26;
-}
+	const unsigned char *start;
 
-static int is_small(unsigned char c)
-{
-	return (unsigned char)(c - 'a') < 26;
+	do {
+		while (p < end && (unsigned char)(*p - first) < 26)
+			p++;
+		start = p;
+		if (p < end && *p >= 0x80)
+			p = skip_one(classes, p, end);
+		if (p > start)
+			*beyond = p;
+	} while (p > start);
+	return p;
 }
 
 /* Capitals, then small letters: at least one small letter, or at least one capital. As in llama.cpp, only A-Z and a-z
@@ -142,21 +151,15 @@ static int is_small(unsigned char c)
  * the last such character among them. */
 static const unsigned char *cased(const struct pretok_step *s, const unsigned char *p, const unsigned char *end)
 {
-	const unsigned char *start = p, *caseless = NULL, *small;
-	const unsigned classes = s->classes;
-	size_t n;
+	const unsigned char *caseless = NULL, *small, *after, *ignored;
 
-	for (; p < end && !is_small(*p) && class_at(p, end, &n) & classes; p += n)
-		if (*p >= 0x80)
-			caseless = p + n;
-	for (small = p; p < end; p += n) {
-		n = 1;
-		if (!is_small(*p) && (is_capital(*p) || !(class_at(p, end, &n) & classes)))
-			break;
-	}
+	if (p == end || skip_one(s->classes, p, end) == p)
+		return NULL;
+	small = skip_case('A', s->classes, p, end, &caseless);
+	after = skip_case('a', s->classes, small, end, &ignored);
 	if (s->op == PRETOK_CAPITAL)
-		return small > start ? p : NULL;
-	return p > small ? p : caseless;
+		return small > p ? after : NULL;
+	return after > small ? after : caseless;
 }
 
 /* Letters with their marks, and single blanks between them. */
