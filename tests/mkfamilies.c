@@ -95,6 +95,13 @@ static const struct mkfamily families[] = {
 	  .choice_bias = 1, .keys = "expert_gating_func=2" },
 	{ .name = "jais2", LAYER_NORMS, BIASED, .ungated = 1 },
 	{ .name = "nemotron", LAYER_NORMS, BIASED, .ungated = 1, .unrotated_share = 2 },
+	{ .name = "dots1", .heads = MKHEADS_ONE, .multi_head = 1, .layers = 2, .experts = 6, .used = 2, .dense = 1,
+	  .shared = 1, .choice_bias = 1, .keys = "expert_gating_func=4 expert_weights_norm=true "
+	  "expert_weights_scale=2.5" },
+	{ .name = "gpt-oss-base", .arch = "gpt-oss", .norm2 = "post_attention_norm", .qkv_bias = 1, .out_bias = 1,
+	  .sinks = 1, .experts = 5, .used = 3, .expert_bias = 1, .keys = "attention.sliding_window=8 "
+	  "rope.freq_base_swa=500.0 rope.scaling.type=yarn rope.scaling.factor=32.0 "
+	  "rope.scaling.original_context_length=64" },
 	{ .name = "bailingmoe", .experts = 4, .used = 2, .shared = 1,
 	  .keys = "expert_weights_norm=true expert_weights_scale=1.5" },
 	{ .name = "bailingmoe2", .fused_qkv = 1, .heads = MKHEADS_ONE, .unrotated_share = 2, .layers = 3,

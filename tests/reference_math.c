@@ -82,7 +82,7 @@ double *copy(const double *x, size_t n)
 /* Turns per position of pair i, and in *length what cos and sin are multiplied by. */
 static double rope_frequency(const struct reference_layer *l, size_t i, const float *factors, double *length)
 {
-	double d = (double)m.n_rot, base = l->plain_base > 0 ? l->plain_base : m.rope_base;
+	double d = (double)m.n_rot, base = l->plain_base > 0 ? l->plain_base : l->base > 0 ? l->base : m.rope_base;
 	double full = pow(base, -2.0 * (double)i / d);
 	double scaled, low, high, ramp, turn = 2 * acos(-1);
 	size_t sum = m.section[0] + m.section[1] + m.section[2] + m.section[3], j = sum ? i % sum : 0;

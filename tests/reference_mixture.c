@@ -40,7 +40,7 @@ static void choose(double *z, const float *bias, size_t *chosen, double *weight)
 	if (m.gate == GATE_SOFTMAX)
 		softmax(z, m.n_expert);
 	for (size_t e = 0; e < m.n_expert; e++) {
-		z[e] = m.gate == GATE_SIGMOID ? 1 / (1 + exp(-z[e])) : z[e];
+		z[e] = m.gate == GATE_SIGMOID ? 1 / (1 + exp(-z[e])) : m.gate == GATE_ROOT ? sqrt(log1p(exp(z[e]))) : z[e];
 		s[e] = z[e] + (bias ? bias[e] : 0);
 	}
 	if (m.n_groups > 1)

@@ -275,7 +275,22 @@ static void smollm3(struct reference *m)
 
 static void olmo2(struct reference *m)
 {
+	slide(m, 4);
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].plain_base = m->layer[il].window ? m->rope_base : 0;
+}
+
+static void mellum(struct reference *m)
+{
 	slide_with_base(m, 4, m->rope_base);
+}
+
+/* Another base, with the same scaling, for the layers that do not see all. */
+static void base_of_sliding(struct reference *m)
+{
+	for (size_t il = 0; il < m->n_layer; il++)
+		if (m->layer[il].window || m->layer[il].chunk)
+			m->layer[il].base = real(m, "rope.freq_base_swa", 0);
 }
 
 static void k_exaone(struct reference *m)
@@ -416,6 +431,7 @@ static void minicpm3(struct reference *m)
 static void gpt_oss(struct reference *m)
 {
 	slide(m, 2);
+	base_of_sliding(m);
 }
 
 static void llama4(struct reference *m)
@@ -430,6 +446,7 @@ static void llama4(struct reference *m)
 		l->bare_heads = l->rotated && m->n_expert != 128;
 		l->temperature = l->rotated ? 0 : 0.1;
 	}
+	base_of_sliding(m);
 }
 
 static void smallthinker(struct reference *m)
@@ -502,7 +519,7 @@ static const struct rules families[] = {
 	{ .arch = "exaone4", .halves = 1, .norm1 = "", .norm2 = "", .post_norms = 1, .heads = HEADS_EACH,
 	  .adapt = exaone4 },
 	{ .arch = "exaone-moe", .halves = 1, .heads = HEADS_EACH, .gate_key = 1, .weight_keys = 1, .adapt = k_exaone },
-	{ .arch = "mellum", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .adapt = olmo2 },
+	{ .arch = "mellum", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .adapt = mellum },
 	{ .arch = "maincoder", .heads = HEADS_EACH_LATE },
 	{ .arch = "seed_oss", .halves = 1, .norm2 = "post_attention_norm" },
 	{ .arch = "hunyuan-dense", .halves = 1, .heads = HEADS_EACH_LATE, .adapt = hunyuan },

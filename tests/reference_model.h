@@ -12,7 +12,7 @@ enum { REFERENCE_LAYERS = 128, REFERENCE_EXPERTS = 256 };
 
 enum activation { SILU, GELU, RELU, RELU2, XIELU, SWIGLU_OAI };
 enum head_norm { HEADS_PLAIN, HEADS_EACH, HEADS_EACH_LATE, HEADS_TOGETHER };    /* of q and k; late: after RoPE */
-enum gate { GATE_DEFAULT, GATE_SOFTMAX, GATE_SIGMOID, GATE_CHOSEN };            /* the numbers of the file's key */
+enum gate { GATE_DEFAULT, GATE_SOFTMAX, GATE_SIGMOID, GATE_CHOSEN, GATE_ROOT }; /* the numbers of the file's key */
 
 struct reference;
 
@@ -48,6 +48,7 @@ struct reference_layer {
 	double sparsity;                /* gates: 0 up to so many standard deviations above their mean; 0: none */
 	size_t window, chunk;           /* i sees j where i - j < window and i / chunk = j / chunk; 0: all */
 	int rotated, bare_heads;        /* bare: after RoPE, q and k are normed by head without weights */
+	double base;                    /* of RoPE; 0: the model's */
 	double plain_base;              /* RoPE with this base and no scaling; 0: the model's */
 	double temperature;             /* q *= 1 + temperature · ln(1 + floor((i + offset) / length)) */
 	double xielu[4];                /* alpha_p and alpha_n after softplus, beta, eps */

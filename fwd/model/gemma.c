@@ -92,7 +92,7 @@ static int gemma3n(struct model *m, struct why *w)
 	m->n_per_layer = 256;
 	gemma(m, w);
 	for (size_t il = 0; il < m->n_layer && il < SPARSE; il++)
-		m->layer[il].sparsity = 1.6448534f;   /* where 95% of a normal distribution lie below */
+		m->layer[il].sparsity = 1.6448534f;     /* where 95% of a normal distribution lie below */
 	if (key_float(m, "final_logit_softcapping", 0, 1e6, &cap, w) < 0
 	    || key_size(m, "attention.shared_kv_layers", 0, m->n_layer, &shared, w) < 0
 	    || layers_slide(m, 5, w) < 0 || layers_sliding_rope(m, 10000, w) < 0)

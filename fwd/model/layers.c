@@ -149,10 +149,10 @@ static int read_gating(struct model *m, struct experts *e, struct why *w)
 	e->weighted = rule->weighted;
 	e->scale = 1;
 	e->groups = e->groups_used = 1;
-	if (rule->reads_gating && key_size(m, "expert_gating_func", 0, 3, &gating, w) < 0)
+	if (rule->reads_gating && key_size(m, "expert_gating_func", 0, 4, &gating, w) < 0)
 		return -1;
 	if (gating)
-		e->gating = gating == 1 ? GATING_SOFTMAX : gating == 2 ? GATING_SIGMOID : GATING_CHOSEN;
+		e->gating = (enum gating)(gating - 1);
 	if (rule->reads_weights && (key_flag(m, "expert_weights_norm", &e->normalise, w) < 0
 	    || key_float(m, "expert_weights_scale", 0, 1e6, &e->scale, w) < 0
 	    || key_size(m, "expert_group_count", 0, e->n, &e->groups, w) < 0
@@ -261,17 +261,31 @@ int layers_slide(struct model *m, size_t period, struct why *w)
 	return 0;
 }
 
-int layers_sliding_rope(struct model *m, double base, struct why *w)
+static int set_sliding_rope(struct model *m, struct rope_spec rope, struct why *w)
 {
-	m->rope_sliding = m->rope;
-	m->rope_sliding.base = base;
-	m->rope_sliding.scaling = ROPE_PLAIN;
-	m->rope_sliding.attn_factor = 1;
-	m->rope_sliding.factors = m->rope_sliding.factors_long = NULL;
+	m->rope_sliding = rope;
 	for (size_t il = 0; il < m->n_layer; il++)
-		if (m->layer[il].window)
+		if ((m->layer[il].window || m->layer[il].chunk) && m->layer[il].rope)
 			m->layer[il].rope = &m->rope_sliding;
 	return key_real(m, "rope.freq_base_swa", 1.0001, 1e15, &m->rope_sliding.base, w);
+}
+
+int layers_sliding_rope(struct model *m, double base, struct why *w)
+{
+	struct rope_spec plain = m->rope;
+
+	plain.base = base;
+	plain.scaling = ROPE_PLAIN;
+	plain.attn_factor = 1;
+	plain.factors = plain.factors_long = NULL;
+	return set_sliding_rope(m, plain, w);
+}
+
+int layers_sliding_base(struct model *m, struct why *w)
+{
+	int other = gguf_find(m->gguf, key_name(m, "rope.freq_base_swa").s) != NULL;
+
+	return other ? set_sliding_rope(m, m->rope, w) : 0;
 }
 
 /* Whether pair i belongs to one of the first three sections, which in texts all are the position. Sections follow one

@@ -19,6 +19,9 @@ int layers_slide(struct model *m, size_t period, struct why *w);
 /* RoPE of the layers that slide: base rope.freq_base_swa, by default this one, without scaling. */
 int layers_sliding_rope(struct model *m, double base, struct why *w);
 
+/* Base rope.freq_base_swa, where the file has one, of the layers that slide or see chunks; else as in the others. */
+int layers_sliding_base(struct model *m, struct why *w);
+
 /* rope.dimension_sections of models that see images, too: pairs that turn with a coordinate of an image which texts do
  * not have keep an angle of 0. Returns whether there are sections, or -1. */
 int layers_sections(struct model *m, int interleaved, struct why *w);

@@ -57,10 +57,14 @@ static int smollm3(struct model *m, struct why *w)
 	return 0;
 }
 
-/* OLMo 2 and 3 (2024, 2025): the scaling of RoPE is for the layers without a window. */
+/* OLMo 2 and 3 (2024, 2025): the scaling of RoPE is for the layers without a window. All have the same base, whatever
+ * rope.freq_base_swa says, as in the peers. */
 static int olmo2(struct model *m, struct why *w)
 {
-	return layers_slide(m, 4, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0 ? -1 : 0;
+	int bad = layers_slide(m, 4, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0;
+
+	m->rope_sliding.base = m->rope.base;
+	return bad ? -1 : 0;
 }
 
 /* EXAONE 4 (2025): the model of 64 layers slides, and rotates only where it does; the smaller one does neither. */

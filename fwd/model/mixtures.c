@@ -5,7 +5,7 @@
 /* gpt-oss (OpenAI 2025): every second layer has a window. */
 static int gpt_oss(struct model *m, struct why *w)
 {
-	return layers_slide(m, 2, w);
+	return layers_slide(m, 2, w) < 0 || layers_sliding_base(m, w) < 0 ? -1 : 0;
 }
 
 /* K-EXAONE (LG AI 2025): three of four layers slide, and only they are rotated. */
@@ -60,7 +60,7 @@ static int llama4(struct model *m, struct why *w)
 			l->head_norms_bare = m->experts.n != 128;
 		}
 	}
-	return 0;
+	return layers_sliding_base(m, w);
 }
 
 const struct family families_mixtures[] = {

@@ -15,9 +15,9 @@
 
 struct family;
 
-/* Scores of experts: of all logits by softmax, or each by sigmoid; or the logits, with a softmax of those chosen as
- * weights. */
-enum gating { GATING_SOFTMAX, GATING_SIGMOID, GATING_CHOSEN };
+/* Scores of experts, by the numbers of expert_gating_func less 1: softmax of all logits; sigmoid of each; the logits,
+ * with a softmax of those chosen as weights; the root of softplus of each. */
+enum gating { GATING_SOFTMAX, GATING_SIGMOID, GATING_CHOSEN, GATING_ROOT };
 
 enum { EXPERTS_MAX = 1024, RWKV_HEAD_MAX = 256 };
 

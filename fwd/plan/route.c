@@ -31,6 +31,8 @@ static void gate(enum gating gating, float *p, size_t n)
 		softmax(p, n);
 	for (size_t i = 0; i < n && gating == GATING_SIGMOID; i++)
 		p[i] = exp_sigmoid(p[i]);
+	for (size_t i = 0; i < n && gating == GATING_ROOT; i++)
+		p[i] = sqrtf(exp_softplus(p[i]));
 }
 
 /* The sum of the two largest of v[n]. */
