@@ -82,6 +82,9 @@ static const struct mkfamily families[] = {
 	{ .name = "exaone-moe", .heads = MKHEADS_ONE, .layers = 5, .experts = 6, .used = 2, .dense = 1, .shared = 1,
 	  .choice_bias = 1, .keys = "attention.sliding_window=8 expert_gating_func=2 expert_weights_norm=true "
 	  "expert_weights_scale=2.5" },
+	{ .name = "afmoe", .heads = MKHEADS_ONE, .gates = 1, .post_norms = 1, .layers = 5, .experts = 6, .used = 2,
+	  .dense = 1, .shared = 1, .choice_bias = 1, .keys = "attention.sliding_window=8 expert_gating_func=2 "
+	  "expert_weights_norm=true expert_weights_scale=2.5" },
 	{ .name = "mellum", .heads = MKHEADS_ONE, .layers = 5, .experts = 4, .used = 2, .keys = "attention.sliding_window=8 "
 	  "rope.scaling.type=yarn rope.scaling.factor=8.0 rope.scaling.original_context_length=64" },
 	{ .name = "maincoder", .heads = MKHEADS_ONE },

@@ -25,7 +25,7 @@ struct mkfamily {
 	int multi_head;                 /* as many KV heads as heads, of n_embd / heads elements */
 	int whole_queries;              /* of latent attention: from one matrix */
 	int unrotated_share;            /* one part of so many of a head is rotated; 0: all of it */
-	int sinks;
+	int sinks, gates;               /* gates: attn_gate, of attention's result */
 	uint32_t layers;                /* 0: the shape's */
 	int uneven;                     /* heads and n_ff differ from layer to layer */
 	uint32_t period;                /* all but each period-th layer slide and have heads half as long; 0: none */

@@ -61,6 +61,8 @@ static void attention(struct mkweights *k, uint32_t il)
 	const struct mkshape *s = &k->s;
 
 	qkv(k, il);
+	if (k->family->gates)
+		part_matrix(k, part_name(il, "attn_gate", "weight"), 'm', s->n_embd, s->n_head * s->head_dim, 1);
 	if (k->family->sinks)
 		part_vector(k, part_name(il, "attn_sinks", "weight"), s->n_head, 0, 1);
 	part_matrix(k, part_name(il, "attn_output", "weight"), 'm', s->n_head * s->head_dim, s->n_embd, 1);

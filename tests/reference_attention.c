@@ -225,9 +225,11 @@ static double *half_of_q(size_t il, const double *x, size_t n, size_t half)
 	return y;
 }
 
+/* A matrix of their own may make the gates. */
 static void multiply_gates(size_t il, double *out, const double *x, size_t n)
 {
-	double *gate = half_of_q(il, x, n, 1);
+	double *gate = has(il, "attn_gate") ? linear(part(il, "attn_gate"), x, n, m.n_embd, m.n_head * m.head_dim)
+		: half_of_q(il, x, n, 1);
 
 	for (size_t i = 0; i < n * m.n_head * m.head_dim; i++)
 		out[i] /= 1 + exp(-gate[i]);
@@ -267,7 +269,7 @@ double *attention_part(size_t il, const double *x, size_t n)
 	(has(il, "attn_kv_a_mqa") ? latent_qkv : plain_qkv)(il, x, n, qkv);
 	warm(&m.layer[il], qkv[0], n);
 	out = attention(il, qkv[0], qkv[1], qkv[2], n);
-	if (has_gates(il))
+	if (has_gates(il) || has(il, "attn_gate"))
 		multiply_gates(il, out, x, n);
 	if (has(il, "attn_sub_norm"))
 		norm_in_place(part(il, "attn_sub_norm"), out, n, m.n_head * m.dim_v);

@@ -280,6 +280,14 @@ static void olmo2(struct reference *m)
 		m->layer[il].plain_base = m->layer[il].window ? m->rope_base : 0;
 }
 
+static void afmoe(struct reference *m)
+{
+	gemma(m);
+	slide(m, 4);
+	for (size_t il = 3; il < m->n_layer; il += 4)
+		m->layer[il].rotated = 0;
+}
+
 static void mellum(struct reference *m)
 {
 	slide_with_base(m, 4, m->rope_base);
@@ -519,6 +527,8 @@ static const struct rules families[] = {
 	{ .arch = "exaone4", .halves = 1, .norm1 = "", .norm2 = "", .post_norms = 1, .heads = HEADS_EACH,
 	  .adapt = exaone4 },
 	{ .arch = "exaone-moe", .halves = 1, .heads = HEADS_EACH, .gate_key = 1, .weight_keys = 1, .adapt = k_exaone },
+	{ .arch = "afmoe", .halves = 1, .heads = HEADS_EACH, .post_norms = 1, .gate = GATE_SIGMOID, .gate_key = 1,
+	  .weight_keys = 1, .adapt = afmoe },
 	{ .arch = "mellum", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .adapt = mellum },
 	{ .arch = "maincoder", .heads = HEADS_EACH_LATE },
 	{ .arch = "seed_oss", .halves = 1, .norm2 = "post_attention_norm" },

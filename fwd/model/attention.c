@@ -38,21 +38,24 @@ void build_qkv(struct builder *b, struct packed *x)
 		.to = buffer_at(build_qkv_buffer(b), q + k), .heads = 1, .n = v } } };
 	struct op_rows clamp = { .n = q + k + v, .in = build_qkv_buffer(b), .out = build_qkv_buffer(b), .f = ROW_CLAMP,
 		.most = b->model->qkv_clamp };
+	int apart = build_has(b, "attn_gate"), beside = l->gated && !apart;
 	int v_is_k = b->model->family->decoder.v_from_k && l->dim_v == l->dim_k && !build_has(b, "attn_qkv")
 		&& !build_has(b, "attn_v");
 
 	if (build_has(b, "attn_qkv"))
 		build_add_product(b, &o, "attn_qkv", WIDE, q + k + v, build_qkv_buffer(b));
 	else {
-		build_add_product(b, &o, "attn_q", WIDE, l->gated ? 2 * q : q,
-			l->gated ? buffer_at(gates(b), q) : build_qkv_buffer(b));
+		build_add_product(b, &o, "attn_q", WIDE, beside ? 2 * q : q,
+			beside ? buffer_at(gates(b), q) : build_qkv_buffer(b));
 		build_add_product(b, &o, "attn_k", WIDE, k, buffer_at(build_qkv_buffer(b), q));
 		if (!v_is_k)
 			build_add_product(b, &o, "attn_v", WIDE, v, buffer_at(build_qkv_buffer(b), q + k));
 	}
 	build_products(b, "attn_qkv", &o);
-	if (l->gated)
+	if (beside)
 		sort_gates(b);
+	else if (l->gated)
+		build_product(b, x, "attn_gate", NARROW, q, gates(b));
 	if (v_is_k)
 		build_append(b, &op_copy, "attn_v", &same, sizeof same);
 	if (clamp.most > 0)

@@ -1,4 +1,6 @@
 /* Families whose layers have mixtures of experts. */
+#include <math.h>
+
 #include "families.h"
 #include "layers.h"
 
@@ -15,6 +17,22 @@ static int exaone_moe(struct model *m, struct why *w)
 		return -1;
 	layers_unrotate_full(m);
 	return 0;
+}
+
+/* AFMoE (Arcee AI 2025): gates of attention; three of four layers slide, and only they are rotated. */
+static int afmoe(struct model *m, struct why *w)
+{
+	m->embedding_scale = sqrtf((float)m->n_embd);
+	for (size_t il = 0; il < m->n_layer; il++) {
+		struct layer *l = &m->layer[il];
+
+		l->gated = 1;
+		l->rope = il % 4 == 3 ? NULL : l->rope;
+		if (l->dim_k != l->dim_v)
+			return why(w, "%s: %zu, but keys have %zu", key_name(m, "attention.value_length").s, l->dim_v,
+				l->dim_k);
+	}
+	return layers_slide(m, 4, w);
 }
 
 /* Mellum 2 (JetBrains 2026): the scaling of RoPE is for the layers without a window. */
@@ -84,6 +102,9 @@ const struct family families_mixtures[] = {
 	{ .arch = "exaone-moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = 1, .read = exaone_moe,
 	  .decoder = { .heads = HEADS_NORMED },
 	  .has_experts = 1, .experts = { .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "afmoe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = afmoe,
+	  .decoder = { .heads = HEADS_NORMED, .post_norms = 1 }, .has_experts = 1,
+	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "mellum", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = mellum,
 	  .decoder = { .heads = HEADS_NORMED }, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "deepseek", .norm = NORM_RMS, .has_experts = 1, .experts = { .reads_weights = 1 } },

@@ -75,7 +75,8 @@ struct layer {
 	const struct rope_spec *rope;   /* NULL: q and k are not rotated */
 	float scale;                    /* of scores: 1 / sqrt(dim_k), mostly */
 	size_t window, chunk;           /* see struct attend; 0: all positions are seen */
-	int gated;                      /* attention's result is multiplied by sigmoids of gates, made beside q */
+	int gated;                      /* attention's result is multiplied by sigmoids of gates, which attn_gate makes, */
+					/* or attn_q beside q */
 	int head_norms_bare;            /* RMS norms of q and k heads without weights, after the rotation */
 	int v_norms_bare;               /* RMS norms of v heads without weights */
 	const struct layer *kv;         /* whose K and V this layer reads; NULL: it has its own */
