@@ -47,6 +47,8 @@ static int info(const char *name)
 	out_print("type         %s\n", kv_type_name[p->kv_type]);
 	out_print("layers       %u\n", p->n_layer);
 	out_print("per token    %llu\n", (unsigned long long)p->bytes / p->extent);
+	if (p->recent_bytes)
+		out_print("per recent   %llu\n", (unsigned long long)p->recent_bytes / p->extent);
 	if (p->state_bytes)
 		out_print("per state    %llu\n", (unsigned long long)p->state_bytes);
 	out_print("model        %016llx\n", (unsigned long long)p->model);

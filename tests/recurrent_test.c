@@ -1,4 +1,5 @@
-/* Recurrent state of segments: a mixer whose state at a position is a hash of the ids before it. Whatever batches, cuts,
+/* Recurrent state and windows of segments: a mixer whose state at a position is a hash of the ids before it, and one that
+ * sees a window of them. Whatever batches, cuts,
  * copies, kills and damage came before, what a batch reads is what belongs to its ids. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +12,8 @@
 #include "lib/sampler/rng.h"
 #include "check.h"
 
-enum { CTX = 3000, MOST = 200, STATE = 16, ROW = 3 };   /* positions, rows of a batch; floats of a state, of a row */
-enum { MARKS = 272 };           /* where the marks begin in a segment's header */
+enum { CTX = 9000, MOST = 200, SEEN = 2, STATE = 16, ROW = 3 };   /* positions, rows of a batch; words of a state, of a row */
+enum { MARKS = 320 };           /* where the marks begin in a segment's header */
 
 static char name[64], killed[64], copied[64];
 static struct why w;
@@ -27,6 +28,10 @@ static const struct segment_shape shapes[] = {
 	{ .model = 3, .bytes = 64, .n_layer = 2, .extent = KV_EXTENT, .state_bytes = 64, .row_bytes = 12,
 	  .scanned = 1 },
 	{ .model = 4, .bytes = 64, .n_layer = 2, .extent = KV_EXTENT },
+	{ .model = 5, .bytes = 64, .n_layer = 2, .extent = KV_EXTENT, .recent_bytes = KV_EXTENT * SEEN * 4,
+	  .window = 1000 },
+	{ .model = 6, .bytes = 64, .n_layer = 2, .extent = KV_EXTENT, .recent_bytes = KV_EXTENT * SEEN * 4,
+	  .window = 3000, .state_bytes = 64, .row_bytes = 12 },
 };
 static const struct segment_shape *shape;
 
@@ -75,6 +80,24 @@ static uint32_t row_of(const struct segment *s, size_t pos)
 static void *ring_row(const struct segment *s, size_t pos)
 {
 	return segment_row(s, 0, ROW * sizeof(float), pos);
+}
+
+/* What a layer with a window keeps of a position. */
+static void *seen(const struct segment *s, size_t pos)
+{
+	struct kv_head h = segment_recent_head(s, 0, 0);
+
+	return (uint32_t *)(void *)(h.extent[pos / KV_EXTENT] + h.offset) + pos % KV_EXTENT * SEEN;
+}
+
+/* Whether the rows [from, to) see what they should, once all are written. */
+static int sees(const struct segment *s, size_t from, size_t to)
+{
+	int ok = 1;
+
+	for (size_t p = from > shape->window ? from - shape->window : 0; p < to; p++)
+		ok &= has_words(seen(s, p), row_of(s, p), SEEN);
+	return ok;
 }
 
 /* Copies the segment's bytes to the one that is called killed. */
@@ -133,11 +156,14 @@ static int evaluate(struct segment *s, size_t n)
 		state = next_state(state, segment_id(s, p));
 		if (shape->row_bytes)
 			write_words(ring_row(s, p), row_of(s, p), ROW);
+		if (shape->recent_bytes)
+			write_words(seen(s, p), row_of(s, p), SEEN);
 		if (shape->scanned)
 			write_words(segment_current(s, 0), state, STATE);
 		if (shape->state_bytes && (p + 1) % STATE_CHUNK == 0 && segment_keeps(p + 1, end))
 			write_words(segment_state(s, p + 1, 0), state, STATE);
 	}
+	ok &= !shape->recent_bytes || sees(s, pos, end);
 	step();
 	segment_commit(s, pos, n);
 	step();
@@ -157,7 +183,7 @@ static int evaluate_again(struct segment *s, size_t most)
 /* Appends n rows with ids of its own. */
 static int append(struct segment *s, size_t n)
 {
-	int ok = evaluate_again(s, 1 + any(MOST));
+	int ok = evaluate_again(s, 1 + any(any(2) ? MOST : SEGMENT_BATCH));
 
 	n = size_min(n, CTX - s->length);
 	if (!n || segment_reserve(s, s->length + n, &w) < 0)
@@ -204,6 +230,80 @@ static void walk(const char *which)
 		check(segment_remove(which, &w) == 0, "it cannot be removed");
 }
 
+/* A segment left by a kill: it has the length, and goes on, from there or from before it. */
+static int goes_on(const char *which, size_t low, size_t high)
+{
+	struct segment s;
+	int ok;
+
+	if (segment_open(&s, which, shape, CTX, &w) < 0)
+		return 0;
+	ok = s.length >= low && s.length <= high && s.next <= s.length;
+	if (any(2))
+		segment_set_length(&s, s.length - any(size_min(s.length, any(2) ? 100 : 4000) + 1));
+	ok = ok && append(&s, 3) && append(&s, 70);
+	segment_close(&s);
+	return ok;
+}
+
+/* Flips a bit of the killed segment. */
+static void flip(size_t byte, size_t bit)
+{
+	struct object o;
+	unsigned char c = 0;
+
+	if (object_open(&o, killed, 0, &w) < 0 || pread(o.fd, &c, 1, (off_t)byte) != 1)
+		check(0, "a bit cannot be flipped");
+	c ^= (unsigned char)(1 << bit);
+	check(pwrite(o.fd, &c, 1, (off_t)byte) == 1, "a bit cannot be flipped");
+	object_close(&o);
+}
+
+/* Long batches and cuts, some of them far back, where extents take turns; and kills. */
+static void turns(void)
+{
+	int ok = 1, bad = 0, kept = 0, gone = 0;
+	size_t top = 0;         /* where it has been since all was evaluated again */
+	struct segment s;
+
+	open_as(&s, name);
+	for (int i = 0; i < 600; i++) {
+		size_t back = any(4) ? any(400) : any(4000);
+
+		while (s.length < (i % 20 == 18 ? 8000 : 4500))
+			ok &= append(&s, 1 + any(SEGMENT_BATCH));
+		top = size_max(top, s.length);
+		if (i % 20 == 19)
+			back = s.length - any(1000);
+		segment_set_length(&s, s.length - back);
+		if (back)
+			(*(s.next ? &kept : &gone))++;
+		ok &= s.next || top + shape->window + 2 * KV_EXTENT > s.length + 4096;
+		if (!s.next)
+			top = 0;
+		if (any(5) == 0) {
+			segment_close(&s);
+			open_as(&s, name);
+		}
+		steps = 0;
+		kill_at = 1 + any(any(4) ? s.length - s.next + SEGMENT_BATCH : 10);
+		ok &= append(&s, 1 + any(any(3) ? SEGMENT_BATCH : 50));
+		top = size_max(top, s.length);
+		if (steps >= kill_at)
+			bad += !goes_on(killed, 1, CTX);
+		kill_at = 0;
+		copy_bytes();
+		flip(MARKS + 3 * 16 + any(16), any(8));
+		bad += !goes_on(killed, s.length, s.length);
+	}
+	check(ok, "shape %d: a window does not hold what belongs to its ids", (int)shape->model);
+	check(!bad, "shape %d: nor after %d kills", (int)shape->model, bad);
+	check(kept > 200 && gone > 20, "windows that were kept: %d, gone: %d", kept, gone);
+	segment_close(&s);
+	segment_remove(name, &w);
+	segment_remove(killed, &w);
+}
+
 /* From every length back to every other: right, and little is to be evaluated again. */
 static void cuts(void)
 {
@@ -227,22 +327,6 @@ static void cuts(void)
 	}
 	check(ok, "shape %d: after a cut, a batch reads what does not belong to its ids", (int)shape->model);
 	check_at(!most, "after a cut, more is evaluated again than twice what was cut off", (long long)most);
-}
-
-/* A segment left by a kill: it has the length, and goes on, from there or from before it. */
-static int goes_on(const char *which, size_t low, size_t high)
-{
-	struct segment s;
-	int ok;
-
-	if (segment_open(&s, which, shape, CTX, &w) < 0)
-		return 0;
-	ok = s.length >= low && s.length <= high && s.next <= s.length;
-	if (any(2))
-		segment_set_length(&s, s.length - any(size_min(s.length, 100) + 1));
-	ok = ok && append(&s, 3) && append(&s, 70);
-	segment_close(&s);
-	return ok;
 }
 
 /* Kills before every write of batches of several lengths, at several lengths; also while rows are evaluated again. */
@@ -321,7 +405,7 @@ static void damage(void)
 		check(object_open(&o, killed, 0, &w) == 0, "the copy cannot be opened");
 		p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, o.fd, 0);
 		mark = (uint64_t *)(void *)(p + MARKS) + bit / 128 * 2;
-		if (bit % 3 == 0 && bit / 128 >= 3) {
+		if (bit % 3 == 0 && bit / 128 >= 4) {
 			mark[0] = bit % 2 ? 2 * mark[0] : mark[0] + bit % 31 + 1;
 			mark[1] = ~mark[0];
 		} else
@@ -386,7 +470,7 @@ static void sizes(void)
 	large.state_bytes = 1 << 20;
 	shape = &large;
 	open_as(&s, name);
-	extent = s.bytes;
+	extent = KV_EXTENT * 4 + large.bytes;
 	check(segment_inspect(name, &info, &w) == 0 && info.bytes == 4096, "at first no more than a header");
 	check(!segment_reserve(&s, 1, &w) && !segment_inspect(name, &info, &w)
 		&& info.bytes == 4096 + ring + extent + 3 * large.state_bytes, "bytes of one extent");
@@ -427,6 +511,8 @@ int main(void)
 		copies();
 		damage();
 		given_up();
+		if (shape->recent_bytes)
+			turns();
 	}
 	sizes();
 	clean();

@@ -21,11 +21,12 @@
 
 static struct why w;
 static char name[64], other[64], object[1024], file[64];
-enum { LAYERS = 3, HEADS = 2, DIM_K = 10, DIM_V = 6, BLOCK = KV_EXTENT * (DIM_K + DIM_V) * 2 };
+enum { LAYERS = 3, HEADS = 2, DIM_K = 10, DIM_V = 6, BLOCK = KV_EXTENT * (DIM_K + DIM_V) * 2,
+	EXTENT = KV_EXTENT * 4 + LAYERS * HEADS * BLOCK };
 static const struct segment_shape shape = { .model = 1234, .arithmetic = 1, .n_layer = LAYERS,
 	.bytes = LAYERS * HEADS * BLOCK, .kv_type = KV_F16, .extent = KV_EXTENT };
 
-enum { CTX = 300, HEADER = 272, FIRST = 4096 };        /* bytes of the header; where extents begin */
+enum { CTX = 300, HEADER = 320, FIRST = 4096 };        /* bytes of the header; where extents begin */
 
 static void holds(int ok, const char *what)
 {
@@ -139,7 +140,7 @@ static void life(const char *which)
 
 	holds(segment_open(&s, which, &shape, CTX, &w) == 0 && s.length == 0, "a new segment");
 	umask(old);
-	extent = s.bytes;
+	extent = EXTENT;
 	holds(!fstat(s.object.fd, &st) && (st.st_mode & 0777) == 0600, "its mode is 0600 whatever the umask");
 	holds(bytes_of(which) == FIRST, "it takes no more than its header");
 	fill(&s, 77, 5);
@@ -463,7 +464,7 @@ static void full(const char *which)
 	bytes = bytes_of(which);
 	getrlimit(RLIMIT_FSIZE, &old);
 	limit = old;
-	limit.rlim_cur = bytes + s.bytes + s.bytes / 2;
+	limit.rlim_cur = bytes + EXTENT + EXTENT / 2;
 	setrlimit(RLIMIT_FSIZE, &limit);
 	holds(segment_reserve(&s, 120 + 2 * KV_EXTENT, &w) < 0 && says(which) && says("KiB more"),
 		"room that there is not");

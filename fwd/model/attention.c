@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/base/size.h"
 #include "mixers.h"
 
 struct buffer build_qkv_buffer(const struct builder *b)
@@ -170,7 +171,8 @@ static void place(struct builder *b, struct op_attention *o)
 {
 	struct plan *p = b->plan;
 	const struct attend *a = &o->heads;
-	const uint64_t sizes[] = { a->n_head_kv, a->dim_k, attend_stored_v(a) };
+	const uint64_t sizes[] = { a->n_head_kv, a->dim_k, attend_stored_v(a), (uint64_t)o->recent };
+	size_t *bytes = o->recent ? p->recent_bytes : p->extent_bytes;
 
 	if (b->failed)
 		return;
@@ -179,9 +181,10 @@ static void place(struct builder *b, struct op_attention *o)
 		return;
 	}
 	p->layout = gguf_hash(sizes, sizeof sizes, p->layout);
+	p->window = size_max(p->window, layer_window(b->layer));
 	for (int type = 0; type < KV_TYPES; type++) {
-		o->offset[type] = p->extent_bytes[type];
-		p->extent_bytes[type] += a->n_head_kv * kv_block_bytes(type, a->dim_k, attend_stored_v(a));
+		o->offset[type] = bytes[type];
+		bytes[type] += a->n_head_kv * kv_block_bytes(type, a->dim_k, attend_stored_v(a));
 	}
 	memcpy(b->places[b->il].at, o->offset, sizeof o->offset);
 }
@@ -197,7 +200,8 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 			.scale = l->scale, .window = l->window, .chunk = l->chunk,
 			.v_in_k = l->v_in_k, .slope = l->slope, .cap = b->model->attn_cap },
 		.pairs = b->model->pairs, .rope = l->rope ? rope_of(b, l->rope) : NULL,
-		.temperature = l->temperature, .rope_at = l->rope_at, .shares = l->kv != NULL,
+		.temperature = l->temperature, .rope_at = l->rope_at, .recent = layer_window(l) > 0,
+		.shares = l->kv != NULL,
 	};
 	struct op *op;
 

@@ -134,6 +134,12 @@ static inline size_t layer_qkv(const struct layer *l)
 	return l->n_head * l->dim_k + l->n_head_kv * (l->dim_k + l->dim_v);
 }
 
+/* Positions that one sees, at most; 0: all. */
+static inline size_t layer_window(const struct layer *l)
+{
+	return l->window ? l->window : l->chunk;
+}
+
 /* Opens and checks; touches the metadata and a few pages of each tensor, not the weights. NULL and one line why not if
  * the file is damaged or the model is not supported. set: values in place of the file's (gguf_set()), up to NULL; or
  * NULL. */

@@ -64,6 +64,7 @@ struct op_attention {
 	struct attend heads;            /* sizes; what belongs to a run is filled in for each piece */
 	size_t offset[KV_TYPES];        /* in the data of an extent, by the state's type: the layer's first KV head */
 	struct norm q_norm, k_norm, v_norm;     /* of each head */
+	int recent;                     /* the offset is in the data of layers with a window */
 	int shares;                     /* K and V are those of an earlier layer */
 	size_t norm_step;               /* floats from one head's weights to the next one's; 0: all have the same */
 	int late;                       /* norms after the rotation */

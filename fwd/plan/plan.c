@@ -34,6 +34,7 @@ struct segment_shape plan_shape(const struct plan *p, size_t n_ctx, uint32_t kv_
 {
 	return (struct segment_shape){ .model = p->model->fingerprint, .arithmetic = ARITHMETIC,
 		.choices = choices(p, n_ctx), .layout = p->layout, .bytes = p->extent_bytes[kv_type],
+		.recent_bytes = p->recent_bytes[kv_type], .window = p->window,
 		.state_bytes = p->state_floats * sizeof(float), .row_bytes = p->row_bytes,
 		.scanned = (uint32_t)p->scanned, .n_layer = (uint32_t)(p->setup.last - p->setup.first),
 		.kv_type = kv_type, .extent = KV_EXTENT };
@@ -168,6 +169,15 @@ static int open_rest(struct plan *p, struct why *w)
 	return p->step.scratch ? 0 : why(w, "out of memory for %zu threads", p->step.threads);
 }
 
+/* Of a batch. */
+static size_t most_rows(const struct model *m)
+{
+	for (size_t il = 0; il < m->n_layer; il++)
+		if (layer_window(&m->layer[il]))
+			return SEGMENT_BATCH;
+	return SIZE_MAX;
+}
+
 struct plan *plan_open(struct model *m, const struct plan_setup *setup, struct why *w)
 {
 	struct plan *p = calloc(1, sizeof *p);
@@ -178,6 +188,7 @@ struct plan *plan_open(struct model *m, const struct plan_setup *setup, struct w
 	}
 	p->model = m;
 	p->setup = *setup;
+	p->setup.batch = size_min(setup->batch, most_rows(m));
 	p->step.k = setup->kernels;
 	p->step.threads = pool_threads(setup->pool);
 	if (open_buffers(p, w) < 0 || open_experts(p, w) < 0 || open_latent(p, w) < 0

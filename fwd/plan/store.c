@@ -6,7 +6,7 @@ struct kv_head kv_head_of(const struct op_attention *a, const struct segment *st
 	enum kv_type type = (enum kv_type)state->shape.kv_type;
 	size_t block = kv_block_bytes(type, a->heads.dim_k, attend_stored_v(&a->heads));
 
-	return segment_head(state, a->offset[type] + head * block, head);
+	return (a->recent ? segment_recent_head : segment_head)(state, a->offset[type] + head * block, head);
 }
 
 static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)

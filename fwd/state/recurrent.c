@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/size.h"
+#include "recent.h"
 
 enum { RING = 2 * STATE_CHUNK };
 
@@ -69,25 +70,19 @@ size_t recurrent_snapshots(size_t n)
 	return i;
 }
 
-static void place_fixed(struct segment *s, unsigned char *at)
+void recurrent_map(struct segment *s, unsigned char *ring)
 {
-	s->recurrent.ring = at;
-	s->recurrent.current = at + ring_bytes(&s->shape);
+	s->recurrent.ring = ring;
+	s->recurrent.current = ring + ring_bytes(&s->shape);
 }
 
-void recurrent_map(struct segment *s, struct mark *marks, unsigned char *data)
+void recurrent_add(struct segment *s, size_t i, unsigned char *extent)
 {
 	struct recurrent *r = &s->recurrent;
-	size_t n = recurrent_snapshots((s->n_ctx + KV_EXTENT - 1) / KV_EXTENT);
+	size_t n = recurrent_snapshots(i + 1);
 
-	r->mark = marks;
-	place_fixed(s, data);
-	for (; r->n_snapshots < n; r->n_snapshots++) {
-		size_t extents = (((size_t)STATE_CHUNK << r->n_snapshots) - 1) / KV_EXTENT;
-
-		r->snapshot[r->n_snapshots] = data + recurrent_fixed(&s->shape) + extents * s->bytes
-			+ r->n_snapshots * s->shape.state_bytes;
-	}
+	for (; r->n_snapshots < n; r->n_snapshots++)
+		r->snapshot[r->n_snapshots] = extent - (n - r->n_snapshots) * s->shape.state_bytes;
 }
 
 static int allocate(void **p, size_t bytes, struct why *w)
@@ -102,12 +97,10 @@ int recurrent_grow(struct segment *s, size_t n, struct why *w)
 
 	if (!is_recurrent(s))
 		return 0;
-	if (!r->mark && !(r->mark = calloc(STATE_MARKS, sizeof *r->mark)))
-		return why(w, "out of memory");
 	if (!r->ring) {
 		if (allocate(&p, recurrent_fixed(&s->shape), w) < 0)
 			return -1;
-		place_fixed(s, p);
+		recurrent_map(s, p);
 	}
 	for (; r->n_snapshots < recurrent_snapshots(n); r->snapshot[r->n_snapshots++] = p)
 		if (allocate(&p, s->shape.state_bytes, w) < 0)
@@ -122,7 +115,6 @@ void recurrent_free(struct segment *s)
 	for (size_t i = 0; i < r->n_snapshots; i++)
 		free(r->snapshot[i]);
 	free(r->ring);
-	free(r->mark);
 }
 
 /* ---- what ops read and write ---- */
@@ -146,17 +138,17 @@ float *segment_current(const struct segment *s, size_t offset)
 
 static struct mark *half_mark(const struct segment *s, size_t chunk)
 {
-	return &s->recurrent.mark[chunk % 2];
+	return &s->mark[chunk % 2];
 }
 
 static struct mark *current_mark(const struct segment *s)
 {
-	return &s->recurrent.mark[2];
+	return &s->mark[2];
 }
 
 static struct mark *snapshot_mark(const struct segment *s, size_t i)
 {
-	return &s->recurrent.mark[3 + i];
+	return &s->mark[4 + i];
 }
 
 /* Whether the state at the start of a chunk is kept. */
@@ -170,7 +162,9 @@ static int goes_on(const struct segment *s, size_t pos)
 {
 	size_t chunk = pos / STATE_CHUNK;
 
-	if (!pos)
+	if (!recent_holds(s, pos))
+		return 0;
+	if (!pos || !is_recurrent(s))
 		return 1;
 	if (s->shape.scanned && !mark_is(current_mark(s), pos))
 		return 0;
@@ -182,11 +176,12 @@ size_t recurrent_next(const struct segment *s)
 {
 	size_t next = 0, p;
 
-	if (!is_recurrent(s) || goes_on(s, s->length))
+	if (goes_on(s, s->length))
 		return s->length;
 	for (size_t i = 0; i < s->recurrent.n_snapshots; i++) {
 		p = mark_value(snapshot_mark(s, i));
-		if (p > next && p <= s->length && p % STATE_CHUNK == 0 && snapshot_of(p) == i)
+		if (p > next && p <= s->length && p % STATE_CHUNK == 0 && snapshot_of(p) == i
+		    && recent_holds(s, p))
 			next = p;
 	}
 	return next;
@@ -218,7 +213,7 @@ static void rewind_current(struct segment *s, size_t pos)
 		memset(current, 0, s->shape.state_bytes);
 }
 
-void segment_begin(struct segment *s, size_t pos, size_t n)
+void recurrent_begin(struct segment *s, size_t pos, size_t n)
 {
 	size_t end = pos + n;
 

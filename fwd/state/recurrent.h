@@ -23,17 +23,20 @@ int recurrent_check(const struct segment_shape *p, struct why *w);
 size_t recurrent_fixed(const struct segment_shape *p);
 size_t recurrent_snapshots(size_t n);
 
-/* Binds a segment in a file to its marks, and to its ring, current and snapshots; `data` is where the first lies. */
-void recurrent_map(struct segment *s, struct mark *marks, unsigned char *data);
+/* Binds a segment in a file to its ring and current, which lie there; to the snapshots before extent i, which lies
+ * there. */
+void recurrent_map(struct segment *s, unsigned char *ring);
+void recurrent_add(struct segment *s, size_t i, unsigned char *extent);
 
 /* The same in memory of the process, for n extents; more is added where n grows. */
 int recurrent_grow(struct segment *s, size_t n, struct why *w);
 void recurrent_free(struct segment *s);
 
-/* From where rows are to be evaluated so that the segment can go on at its length. */
+/* From where rows are to be evaluated so that the segment can go on at its length; recent.h has a say in it. */
 size_t recurrent_next(const struct segment *s);
 
-/* Sets the marks of a batch. */
+/* The marks of a batch: takes away those of what it replaces; sets the new ones. */
+void recurrent_begin(struct segment *s, size_t pos, size_t n);
 void recurrent_commit(struct segment *s, size_t pos, size_t n);
 
 /* What counts, to a segment with as much room. */

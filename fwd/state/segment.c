@@ -22,17 +22,19 @@
 #include "lib/base/guard.h"
 #include "lib/base/size.h"
 #include "lib/gguf/gguf.h"
+#include "recent.h"
 #include "recurrent.h"
 
 static const uint64_t MAGIC = 0x3167657376706d6c;       /* "lmpvseg1" */
 
-enum { VERSION = 4, HEADER = 4096, IDS_BYTES = KV_EXTENT * sizeof(int32_t), REGIONS = 4, LABEL = 224 };
+enum { VERSION = 4, HEADER = 4096, IDS_BYTES = KV_EXTENT * sizeof(int32_t), REGIONS = 5, LABEL = 224 };
 
 static const uint64_t BYTES_MAX = (uint64_t)1 << 51;    /* of an extent's data */
 
-enum region_kind { REGION_NONE, REGION_IDS, REGION_KV, REGION_RECENT, REGION_SNAPSHOTS };
+enum region_kind { REGION_NONE, REGION_IDS, REGION_KV, REGION_WINDOWS, REGION_RING, REGION_SNAPSHOTS };
 
-/* Pieces of one kind, each of so many positions, `stride` bytes apart, not counting the snapshots in between. */
+/* Pieces of one kind, each of so many positions, `stride` bytes apart in the first extents; but for what comes before
+ * some extents only. */
 struct region {
 	uint32_t kind, positions;
 	uint64_t offset, bytes, stride;
@@ -48,7 +50,7 @@ struct segment_header {
 	struct mark mark[SEGMENT_MARKS], state_mark[STATE_MARKS];
 };
 
-_Static_assert(sizeof(struct segment_header) == 272 + STATE_MARKS * 16, "no holes: every bit of the header is checked");
+_Static_assert(sizeof(struct segment_header) == 320 + STATE_MARKS * 16, "no holes: every bit of the header is checked");
 
 static size_t extents_of(size_t positions)
 {
@@ -73,6 +75,9 @@ static int check_shape(const struct segment_shape *p, struct why *w)
 {
 	if (p->n_layer < 1 || p->n_layer > 1 << 14 || p->bytes > BYTES_MAX || p->bytes % 64)
 		return why(w, "%u layers of %llu bytes", p->n_layer, (unsigned long long)p->bytes);
+	if (p->recent_bytes > BYTES_MAX || p->recent_bytes % 64 || p->window > SEGMENT_CTX_MAX)
+		return why(w, "windows of %llu positions, %llu bytes", (unsigned long long)p->window,
+			(unsigned long long)p->recent_bytes);
 	if (p->kv_type >= KV_TYPES)
 		return why(w, "kv_type %u", p->kv_type);
 	if (p->extent != KV_EXTENT)
@@ -85,39 +90,50 @@ struct kv_head segment_head(const struct segment *s, size_t offset, size_t h)
 	return (struct kv_head){ .extent = s->extent, .offset = IDS_BYTES + offset, .h = h };
 }
 
-static size_t extent_bytes(const struct segment_shape *p)
+struct kv_head segment_recent_head(const struct segment *s, size_t offset, size_t h)
 {
-	return IDS_BYTES + p->bytes;
+	return (struct kv_head){ .extent = s->recent, .offset = offset, .h = h };
+}
+
+static size_t extent_bytes(const struct segment_shape *p, size_t i)
+{
+	return IDS_BYTES + p->bytes + (i < recent_extents(p) ? p->recent_bytes : 0);
+}
+
+size_t segment_data(const struct segment *s, size_t extent, unsigned char **data)
+{
+	*data = s->extent[extent] + IDS_BYTES;
+	return extent_bytes(&s->shape, extent) - IDS_BYTES;
 }
 
 /* Whether the bytes of so many positions can be counted. */
 static int fits(const struct segment_shape *p, size_t positions)
 {
-	return extents_of(positions) <= SIZE_MAX / 4 / extent_bytes(p);
+	return extents_of(positions) <= SIZE_MAX / 4 / extent_bytes(p, 0);
 }
 
 /* Bytes of a segment with n extents, and where extent i of one lies. */
 static size_t segment_bytes(const struct segment_shape *p, size_t n)
 {
-	return HEADER + (n ? recurrent_fixed(p) + recurrent_snapshots(n) * p->state_bytes : 0) + n * extent_bytes(p);
+	return HEADER + (n ? recurrent_fixed(p) + recurrent_snapshots(n) * p->state_bytes : 0)
+		+ n * (IDS_BYTES + p->bytes) + size_min(n, recent_extents(p)) * p->recent_bytes;
 }
 
 static size_t extent_at(const struct segment_shape *p, size_t i)
 {
-	return segment_bytes(p, i + 1) - extent_bytes(p);
+	return segment_bytes(p, i + 1) - extent_bytes(p, i);
 }
 
 static void set_regions(const struct segment_shape *p, struct region r[REGIONS])
 {
-	const size_t all = extent_bytes(p), first = extent_at(p, 0);
+	const size_t all = extent_bytes(p, 0), ids = extent_at(p, 0), kv = ids + IDS_BYTES;
 
 	memset(r, 0, REGIONS * sizeof *r);
-	r[0] = (struct region){ REGION_IDS, KV_EXTENT, first, IDS_BYTES, all };
-	r[1] = (struct region){ REGION_KV, KV_EXTENT, first + IDS_BYTES, all - IDS_BYTES, all };
-	if (!p->state_bytes && !p->row_bytes)
-		return;
-	r[2] = (struct region){ REGION_RECENT, 2 * STATE_CHUNK, HEADER, recurrent_fixed(p), 0 };
-	r[3] = (struct region){ REGION_SNAPSHOTS, STATE_CHUNK, HEADER + recurrent_fixed(p), p->state_bytes, 0 };
+	r[0] = (struct region){ REGION_IDS, KV_EXTENT, ids, IDS_BYTES, all };
+	r[1] = (struct region){ REGION_KV, KV_EXTENT, kv, p->bytes, all };
+	r[2] = (struct region){ REGION_WINDOWS, KV_EXTENT, kv + p->bytes, p->recent_bytes, all };
+	r[3] = (struct region){ REGION_RING, 2 * STATE_CHUNK, HEADER, recurrent_fixed(p), 0 };
+	r[4] = (struct region){ REGION_SNAPSHOTS, STATE_CHUNK, HEADER + recurrent_fixed(p), p->state_bytes, 0 };
 }
 
 /* ---- what counts ---- */
@@ -135,8 +151,15 @@ void segment_set_length(struct segment *s, size_t length)
 	s->next = recurrent_next(s);
 }
 
+void segment_begin(struct segment *s, size_t pos, size_t n)
+{
+	recent_begin(s, pos, n);
+	recurrent_begin(s, pos, n);
+}
+
 void segment_commit(struct segment *s, size_t pos, size_t n)
 {
+	recent_commit(s, pos, n);
 	recurrent_commit(s, pos, n);
 	s->next = pos + n;
 	if (s->next > s->length)
@@ -178,20 +201,35 @@ void segment_set_mark(struct segment *s, enum segment_mark which, uint64_t value
 
 /* ---- growing ---- */
 
+static void add_extent(struct segment *s, unsigned char *at)
+{
+	size_t i = s->n_extents++, turns = recent_extents(&s->shape);
+
+	s->extent[i] = at;
+	s->recent[i] = i < turns ? at + IDS_BYTES + s->shape.bytes : turns ? s->recent[i % turns] : NULL;
+}
+
 static int grow_private(struct segment *s, size_t n, struct why *w)
 {
 	if (recurrent_grow(s, n, w) < 0)
 		return -1;
-	for (void *p; s->n_extents < n; s->extent[s->n_extents++] = p)
-		if (posix_memalign(&p, 64, s->bytes))
-			return why(w, "out of memory: %zu KiB for %d positions of K and V", s->bytes >> 10, KV_EXTENT);
+	for (void *p; s->n_extents < n; add_extent(s, p)) {
+		size_t bytes = extent_bytes(&s->shape, s->n_extents);
+
+		if (posix_memalign(&p, 64, bytes))
+			return why(w, "out of memory: %zu KiB for %d positions of K and V", bytes >> 10, KV_EXTENT);
+	}
 	return 0;
 }
 
 static void add_mapped(struct segment *s, size_t n)
 {
-	for (; s->n_extents < n; s->n_extents++)
-		s->extent[s->n_extents] = (unsigned char *)s->header + extent_at(&s->shape, s->n_extents);
+	while (s->n_extents < n) {
+		unsigned char *at = (unsigned char *)s->header + extent_at(&s->shape, s->n_extents);
+
+		recurrent_add(s, s->n_extents, at);
+		add_extent(s, at);
+	}
 }
 
 /* What a message about a segment begins with. */
@@ -234,7 +272,8 @@ static int map(struct segment *s, struct why *w)
 		return why(w, "%zu bytes cannot be mapped: %s", bytes, strerror(errno));
 	s->header = p;
 	s->mapped = bytes;
-	recurrent_map(s, s->header->state_mark, (unsigned char *)p + HEADER);
+	s->mark = s->header->state_mark;
+	recurrent_map(s, (unsigned char *)p + HEADER);
 	guard_add(p, bytes, label(s->name, text));
 	return 0;
 }
@@ -292,7 +331,8 @@ static int compare(const struct segment_shape *a, const struct segment_shape *b,
 			(unsigned long long)a->arithmetic, (unsigned long long)b->arithmetic);
 	if (a->kv_type != b->kv_type)
 		return why(w, "made with kv_type %s, not %s", kv_type_name[a->kv_type], kv_type_name[b->kv_type]);
-	if (a->n_layer != b->n_layer || a->layout != b->layout || a->bytes != b->bytes)
+	if (a->n_layer != b->n_layer || a->layout != b->layout || a->bytes != b->bytes
+	    || a->recent_bytes != b->recent_bytes || a->window != b->window)
 		return why(w, "made for %u layers of %llu bytes a token, not %u of %llu", a->n_layer,
 			(unsigned long long)a->bytes / KV_EXTENT, b->n_layer, (unsigned long long)b->bytes / KV_EXTENT);
 	if (a->state_bytes != b->state_bytes || a->row_bytes != b->row_bytes || a->scanned != b->scanned)
@@ -343,6 +383,7 @@ static int take_over(struct segment *s, const struct segment_header *h, size_t b
 		n++;
 	add_mapped(s, n);
 	s->length = length;
+	recent_open(s);
 	s->next = recurrent_next(s);
 	return 0;
 }
@@ -378,13 +419,17 @@ static int open_any(struct segment *s, struct why *w)
 {
 	if (check_shape(&s->shape, w) < 0)
 		return -1;
-	s->bytes = extent_bytes(&s->shape);
 	if (s->n_ctx < 1 || s->n_ctx > SEGMENT_CTX_MAX || !fits(&s->shape, s->n_ctx))
-		return why(w, "a context of %zu positions of %zu bytes", s->n_ctx, s->bytes / KV_EXTENT);
+		return why(w, "a context of %zu positions of %zu bytes", s->n_ctx,
+			extent_bytes(&s->shape, 0) / KV_EXTENT);
 	s->extent = calloc(extents_of(s->n_ctx), sizeof *s->extent);
-	if (!s->extent)
+	s->recent = calloc(extents_of(s->n_ctx), sizeof *s->recent);
+	if (!s->extent || !s->recent)
 		return why(w, "out of memory");
-	return s->name ? open_named(s, w) : 0;
+	if (s->name)
+		return open_named(s, w);
+	s->mark = calloc(STATE_MARKS, sizeof *s->mark);
+	return s->mark ? 0 : why(w, "out of memory");
 }
 
 int segment_open(struct segment *s, const char *name, const struct segment_shape *shape, size_t n_ctx, struct why *w)
@@ -414,6 +459,7 @@ void segment_close(struct segment *s)
 		for (size_t i = 0; i < s->n_extents; i++)
 			free(s->extent[i]);
 		recurrent_free(s);
+		free(s->mark);
 	} else {
 		if (s->object.made && !s->length)
 			object_remove(&s->object, &ignored);
@@ -425,6 +471,7 @@ void segment_close(struct segment *s)
 	if (s->name)
 		object_close(&s->object);
 	free(s->extent);
+	free(s->recent);
 	*s = (struct segment){ .n_ctx = 0 };
 }
 
@@ -460,7 +507,8 @@ static int copy(struct segment *to, const struct segment *from, struct why *w)
 	if (segment_reserve(to, from->length, w) < 0)
 		return -1;
 	for (size_t i = 0; i < extents_of(from->length); i++)
-		memcpy(to->extent[i], from->extent[i], from->bytes);
+		memcpy(to->extent[i], from->extent[i], extent_bytes(&from->shape, i));
+	recent_copy(to, from);
 	recurrent_copy(to, from);
 	for (int which = 0; which < SEGMENT_MARKS; which++)
 		segment_set_mark(to, which, segment_mark(from, which));

@@ -1,5 +1,6 @@
 /* segment: the state of one sequence: its ids, and their K and V in extents of KV_EXTENT positions (kv_type.h), which
- * are added as it grows; for layers with recurrent state also that state at some positions (recurrent.h). A named segment lies in a file, mostly of shared memory (object.h), and outlives the process;
+ * are added as it grows; for layers with a window only those of recent positions (recent.h); for layers with recurrent
+ * state also that state at some positions (recurrent.h). A named segment lies in a file, mostly of shared memory (object.h), and outlives the process;
  * one without a name lies in the memory of the process. Whoever evaluates writes the data before the length that makes
  * it count, so that a kill at any moment leaves a valid state. One process at a time has a segment open.
  *
@@ -18,9 +19,10 @@
 
 enum {
 	SEGMENT_CTX_MAX = 1 << 26,
+	SEGMENT_BATCH = 2048,   /* rows of a batch, at most, where layers have windows */
 	STATE_CHUNK = 32,       /* positions of a chunk: recurrent layers start one at each multiple */
 	STATE_SNAPSHOTS = 22,   /* at most: 1 + log2(SEGMENT_CTX_MAX / STATE_CHUNK) */
-	STATE_MARKS = 3 + STATE_SNAPSHOTS       /* of the ring's halves, the current state, the snapshots */
+	STATE_MARKS = 4 + STATE_SNAPSHOTS       /* of the ring's halves, the current state, windows, the snapshots */
 };
 
 struct segment_shape {          /* what must agree between a segment and the fwd that opens it */
@@ -29,6 +31,8 @@ struct segment_shape {          /* what must agree between a segment and the fwd
 	uint64_t choices;       /* hash of what else changes K and V: RoPE as it follows from -c, overrides */
 	uint64_t layout;        /* hash of how the data of an extent is divided among layers and heads */
 	uint64_t bytes;         /* of an extent's data: a multiple of 64 */
+	uint64_t recent_bytes;  /* of the data of layers with a window: a multiple of 64; 0: there are none */
+	uint64_t window;        /* positions that these see, at most */
 	uint64_t state_bytes;   /* of the recurrent state at one position: a multiple of 64 */
 	uint64_t row_bytes;     /* of what such layers keep of each recent position; both 0: there are none */
 	uint32_t n_layer;
@@ -43,17 +47,18 @@ struct segment {
 	size_t length;          /* positions that count */
 	size_t next;            /* = length; less where recurrent state has to be made again, from next on */
 	unsigned char **extent; /* [positions / KV_EXTENT]; the table does not move while the segment is open */
-	size_t bytes;           /* of one extent */
+	unsigned char **recent; /* the same for layers with a window: extents that are recent enough take turns */
 	/* private from here */
 	size_t n_extents;       /* those that are there */
 	const char *name;       /* borrowed; NULL: in memory of this process */
 	struct object object;
 	struct segment_header *header;
 	size_t mapped;          /* bytes */
+	struct mark *mark;      /* [STATE_MARKS] */
+	size_t reach;           /* see recent.h */
 	struct recurrent {
 		unsigned char *ring, *current, *snapshot[STATE_SNAPSHOTS];
 		size_t n_snapshots;
-		struct mark *mark;      /* [STATE_MARKS] */
 	} recurrent;
 };
 
@@ -87,8 +92,13 @@ int32_t segment_id(const struct segment *s, size_t pos);
 const int32_t *segment_ids(const struct segment *s, size_t pos);        /* up to the next multiple of KV_EXTENT */
 void segment_write_ids(struct segment *s, size_t pos, const int32_t *ids, size_t n);
 
-/* K and V of KV head h of its layer, which lie so many bytes into the data of an extent. */
+/* K and V of KV head h of its layer, which lie so many bytes into the data of an extent; or into that of layers with a
+ * window. */
 struct kv_head segment_head(const struct segment *s, size_t offset, size_t h);
+struct kv_head segment_recent_head(const struct segment *s, size_t offset, size_t h);
+
+/* All data of an extent. */
+size_t segment_data(const struct segment *s, size_t extent, unsigned char **data);
 
 /* ---- recurrent layers, in a batch from pos to end ----
  *

@@ -17,9 +17,10 @@ static void fill(struct engine *e)
 	const struct segment *s = &e->segment;
 
 	for (size_t x = 0; x * KV_EXTENT < s->n_ctx; x++) {
-		unsigned char *data = s->extent[x] + segment_head(s, 0, 0).offset;
+		unsigned char *data;
+		size_t n = segment_data(s, x, &data);
 
-		for (size_t i = 0; i < s->shape.bytes; i += 16) {
+		for (size_t i = 0; i < n; i += 16) {
 			uint64_t bits = rng_bits(x, i, 0);
 
 			for (size_t k = 0; k < 16; k++, bits >>= 4)

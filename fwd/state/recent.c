@@ -1,0 +1,73 @@
+/* K and V of layers with windows: what of them is there. */
+#include "recent.h"
+
+#include "lib/base/size.h"
+
+enum { EXTENTS_LEAST = 4096 / KV_EXTENT };
+
+static struct mark *reach_mark(const struct segment *s)
+{
+	return &s->mark[3];
+}
+
+size_t recent_extents(const struct segment_shape *p)
+{
+	/* A batch and the window before it may begin and end anywhere in an extent. */
+	size_t most = (p->window + SEGMENT_BATCH) / KV_EXTENT + 2;
+
+	return p->recent_bytes ? size_max(EXTENTS_LEAST, most) : 0;
+}
+
+void recent_open(struct segment *s)
+{
+	s->reach = mark_value(reach_mark(s));
+}
+
+int recent_holds(const struct segment *s, size_t pos)
+{
+	size_t reach = mark_value(reach_mark(s)), first = pos > s->shape.window ? pos - s->shape.window : 0;
+
+	if (!s->shape.recent_bytes || !pos)
+		return 1;
+	return reach >= pos && reach / KV_EXTENT <= first / KV_EXTENT + recent_extents(&s->shape);
+}
+
+/* The reach with a batch. Whatever was there before position 0 does not matter. */
+static void extend(struct segment *s, size_t pos, size_t n)
+{
+	size_t end = (pos + n + KV_EXTENT - 1) / KV_EXTENT * KV_EXTENT;
+
+	s->reach = pos ? size_max(s->reach, end) : end;
+}
+
+static void set_mark(struct segment *s)
+{
+	if (!mark_is(reach_mark(s), s->reach))
+		mark_set(reach_mark(s), s->reach);
+}
+
+void recent_begin(struct segment *s, size_t pos, size_t n)
+{
+	if (!s->shape.recent_bytes)
+		return;
+	extend(s, pos, n);
+	if (pos == s->length)
+		set_mark(s);
+}
+
+void recent_commit(struct segment *s, size_t pos, size_t n)
+{
+	if (!s->shape.recent_bytes)
+		return;
+	extend(s, pos, n);
+	if (pos + n >= s->length)
+		set_mark(s);
+}
+
+void recent_copy(struct segment *to, const struct segment *from)
+{
+	size_t reach = mark_value(reach_mark(from));
+
+	if (reach)
+		mark_set(reach_mark(to), reach);
+}
