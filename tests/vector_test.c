@@ -231,6 +231,31 @@ static void norm_test(const struct kernels *s, const struct kernels *t)
 		}
 }
 
+/* ---- convolutions ---- */
+
+static void taps_test(const struct kernels *s, const struct kernels *t)
+{
+	enum { TAPS = 4 };
+
+	for (size_t i = 0; i < N_LENGTHS * TAPS; i++) {
+		size_t n = lengths[i / TAPS], taps = i % TAPS + 1;
+		float *rows[2 * TAPS], *bias = array(n, 1), *y = array(n, 1), *z = copy(y, n);
+
+		for (size_t j = 0; j < 2 * TAPS; j++)
+			rows[j] = array(n, 2);
+		for (int biased = 0; biased < 2; biased++) {
+			s->taps(y, (const float *const *)rows, (const float *const *)rows + TAPS, taps,
+				biased ? bias : NULL, n);
+			t->taps(z, (const float *const *)rows, (const float *const *)rows + TAPS, taps,
+				biased ? bias : NULL, n);
+			holds(same(y, z, n), t->name, "taps", n);
+		}
+		for (size_t j = 0; j < 2 * TAPS; j++)
+			free(rows[j]);
+		free(bias), free(y), free(z);
+	}
+}
+
 /* ---- small matrices ---- */
 
 /* Rows and columns around the sizes of tiles; a read along its rows, and across them. */
@@ -390,6 +415,7 @@ int main(void)
 		unary_test(s, t);
 		linear_test(s, t);
 		norm_test(s, t);
+		taps_test(s, t);
 		chain_test(s, t);
 		rope_test(s, t);
 		store_test(s, t);

@@ -40,21 +40,19 @@ static void keep(const struct op_convolve *o, const struct run *r, size_t pos, s
 static void convolve(const struct op_convolve *o, const struct kernels *k, const struct run *r, size_t row,
 	size_t channel, size_t n)
 {
-	const float *x = buffer_row(&o->in, row) + channel, *last = o->weight + (o->taps - 1) * o->n + channel;
-	size_t pos = r->pos + row - r->first;
-	float *now = input(o, r, pos, channel), *out = buffer_row(&o->out, row) + channel, product[CHANNELS_EACH];
+	const float *x = buffer_row(&o->in, row) + channel, *weight[STATE_CHUNK], *rows[STATE_CHUNK];
+	size_t pos = r->pos + row - r->first, taps = size_min(o->taps, pos + 1);
+	float *now = input(o, r, pos, channel), *out = buffer_row(&o->out, row) + channel;
 
 	if (o->gated)
 		k->multiply(now, x, x + 2 * o->n, n);
 	else
 		memcpy(now, x, n * sizeof *now);
-	k->multiply(out, last, now, n);
-	for (size_t j = 1; j < o->taps && j <= pos; j++) {
-		k->multiply(product, last - j * o->n, input(o, r, pos - j, channel), n);
-		k->add(out, out, product, n);
+	for (size_t j = 0; j < taps; j++) {
+		weight[j] = o->weight + (o->taps - 1 - j) * o->n + channel;
+		rows[j] = input(o, r, pos - j, channel);
 	}
-	if (o->bias)
-		k->add(out, out, o->bias + channel, n);
+	k->taps(out, weight, rows, taps, o->bias ? o->bias + channel : NULL, n);
 	if (o->gated)
 		k->multiply(out, x + o->n, out, n);
 	else

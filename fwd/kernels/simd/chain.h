@@ -104,7 +104,9 @@ INLINE void dots_rows(int rows, const struct chain_job *d, size_t r)
 
 	for (; c + DOTS_COLS <= d->cols; c += DOTS_COLS)
 		dots_tile(rows, DOTS_COLS, d, r, c);
-	for (; c < d->cols; c++)
+	if (c + 2 == d->cols)
+		dots_tile(rows, 2, d, r, c);
+	else if (c < d->cols)
 		dots_tile(rows, 1, d, r, c);
 }
 

@@ -249,6 +249,27 @@ static void vector_xielu(const struct xielu *f, float *y, const float *x, size_t
 	vf_store_n(y + i, vector_xielu_16(f, vf_load_n(x + i, n - i)), n - i);
 }
 
+/* ---- convolutions ---- */
+
+static void vector_taps(float *y, const float *const w[], const float *const x[], size_t taps, const float *bias,
+	size_t n)
+{
+	size_t i = 0, rest;
+	f32x16 sum;
+
+	for (; i + LANES <= n; i += LANES) {
+		sum = vf_mul(vf_load(w[0] + i), vf_load(x[0] + i));
+		for (size_t j = 1; j < taps; j++)
+			sum = vf_add(sum, vf_mul(vf_load(w[j] + i), vf_load(x[j] + i)));
+		vf_store(y + i, bias ? vf_add(sum, vf_load(bias + i)) : sum);
+	}
+	rest = n - i;
+	sum = vf_mul(vf_load_n(w[0] + i, rest), vf_load_n(x[0] + i, rest));
+	for (size_t j = 1; j < taps; j++)
+		sum = vf_add(sum, vf_mul(vf_load_n(w[j] + i, rest), vf_load_n(x[j] + i, rest)));
+	vf_store_n(y + i, bias ? vf_add(sum, vf_load_n(bias + i, rest)) : sum, rest);
+}
+
 /* ---- rotation ---- */
 
 static inline void vector_rotate(f32x16 *a, f32x16 *b, f32x16 c, f32x16 s)

@@ -26,6 +26,7 @@ void scalar_sparsify(float *x, float deviations, size_t n);
 void scalar_glu(enum unary f, float *y, const float *gate, const float *up, size_t n);
 void scalar_unary(enum unary f, float *y, const float *x, size_t n);
 void scalar_xielu(const struct xielu *f, float *y, const float *x, size_t n);
+void scalar_taps(float *y, const float *const w[], const float *const x[], size_t taps, const float *bias, size_t n);
 void scalar_chain(const struct chain_job *d);
 void scalar_dots(const struct chain_job *d);
 void scalar_rope(enum rope_pairs pairs, float *x, const float *cos, const float *sin, size_t n_rot);

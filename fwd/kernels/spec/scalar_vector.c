@@ -139,6 +139,17 @@ void scalar_xielu(const struct xielu *f, float *y, const float *x, size_t n)
 	}
 }
 
+void scalar_taps(float *y, const float *const w[], const float *const x[], size_t taps, const float *bias, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		float sum = w[0][i] * x[0][i];
+
+		for (size_t j = 1; j < taps; j++)
+			sum += w[j][i] * x[j][i];
+		y[i] = bias ? sum + bias[i] : sum;
+	}
+}
+
 void scalar_chain(const struct chain_job *d)
 {
 	for (size_t r = 0; r < d->rows; r++)
