@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/vocab/pretok.h"
+#include "lib/vocab/special.h"
 #include "check.h"
 #include "mkrandom.h"
 #include "mkvocab.h"
@@ -639,6 +640,28 @@ static void nested_specials(void)
 	free(ids.id);
 }
 
+/* The longest special token that is supported, and a longer one. */
+static void long_specials(void)
+{
+	static char text[SPECIAL_LONGEST + 2];
+	struct vocab *v;
+
+	memset(text, 'a', SPECIAL_LONGEST + 1);
+	for (size_t more = 0; more < 2; more++) {
+		const struct token_row tokens[] = { { "b", 1, 0 }, { text + 1 - more, 4, 0 } };
+		struct mkgguf *m = begin("gpt2", "gpt-2");
+
+		put_tokens(m, tokens, 2);
+		put_merges(m, bpe_merges, 0);
+		v = open_made(m);
+		if (more)
+			holds(!v && strstr(w.text, "tokenizer.ggml.tokens: number 1: 4097 bytes"), "a long special token");
+		else
+			ids_are(v, text + 1, 0, "1", "the longest special token");
+		vocab_close(v);
+	}
+}
+
 /* Bytes come back, whether the tables were made for a short text, remade, or made in full, and over runs longer than
  * any cache. (Under SPM not all bytes: what looks like the first byte of a character takes a space after it along.) */
 static void bytes_come_back(struct vocab *v, int flags, unsigned mask, const char *what)
@@ -696,6 +719,7 @@ int main(void)
 	against_slow();
 	specials_against_slow();
 	nested_specials();
+	long_specials();
 	long_words();
 	round_trips();
 	gguf_close(file);

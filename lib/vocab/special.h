@@ -11,6 +11,8 @@
 
 #define SPECIAL_NONE UINT32_MAX
 
+enum { SPECIAL_LONGEST = 4096 };        /* bytes of a token, so that the time spent at a position is bounded */
+
 struct special {
 	struct gguf_string text;        /* in the model file; not empty */
 	int32_t id;

@@ -9,20 +9,25 @@
 /* ---- opening ---- */
 
 /* Both sets of special tokens. */
-static int open_specials(const struct vocab *v, struct special_set *all, struct special_set *user)
+static int open_specials(const struct vocab *v, struct special_set *all, struct special_set *user, struct why *w)
 {
 	size_t room = 0;
 
 	for (uint32_t i = 0; i < v->tokens.n; i++) {
-		if (v->type[i] < VOCAB_UNKNOWN || v->type[i] > VOCAB_USER || !vocab_token(v, (int32_t)i).n)
+		struct gguf_string s = vocab_token(v, (int32_t)i);
+
+		if (v->type[i] < VOCAB_UNKNOWN || v->type[i] > VOCAB_USER || !s.n)
 			continue;
+		if (s.n > SPECIAL_LONGEST)
+			return why(w, "tokenizer.ggml.tokens: number %u: %zu bytes (at most %d are supported for a "
+				"special token)", i, s.n, SPECIAL_LONGEST);
 		if (all->n == room && grow(&all->token, &room, sizeof *all->token, 64))
-			return -1;
-		all->token[all->n++] = (struct special){ .id = (int32_t)i, .text = vocab_token(v, (int32_t)i) };
+			return why(w, "out of memory");
+		all->token[all->n++] = (struct special){ .id = (int32_t)i, .text = s };
 	}
 	user->token = malloc((all->n + (size_t)1) * sizeof *user->token);
 	if (!user->token)
-		return -1;
+		return why(w, "out of memory");
 	for (uint32_t i = 0; i < all->n; i++)
 		if (v->type[all->token[i].id] == VOCAB_USER)
 			user->token[user->n++] = all->token[i];
@@ -35,8 +40,10 @@ static int open_encoder(struct vocab *v, struct why *w)
 {
 	struct encoder *e = v->encoder = calloc(1, sizeof *v->encoder);
 
-	if (!e || open_specials(v, &e->all, &e->user))
+	if (!e)
 		return why(w, "out of memory");
+	if (open_specials(v, &e->all, &e->user, w))
+		return -1;
 	return v->kind->open ? v->kind->open(v, w) : 0;
 }
 
