@@ -511,6 +511,65 @@ static void lies(void)
 	close(fd);
 }
 
+static size_t any(size_t below)
+{
+	static uint64_t state = 7;
+
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (size_t)(state >> 33) % below;
+}
+
+/* Any length and marks; cut off anywhere. */
+static void spoil(const char *path, int length, int shortened)
+{
+	uint64_t word = any(7000);
+	int fd = open(path, O_RDWR), ok = fd >= 0;
+	struct stat st;
+
+	word |= ~word << 32;
+	ok &= !length || pwrite(fd, &word, 8, HEADER - 40) == 8;
+	for (size_t i = 0; i < 40; i++) {
+		word = any(7000) * (i % 2 ? 1 : STATE_CHUNK);
+		ok &= pwrite(fd, &word, 8, (off_t)(HEADER + 8 * any(2 * STATE_MARKS))) == 8;
+	}
+	ok &= !shortened || (!fstat(fd, &st) && !ftruncate(fd, (off_t)any((size_t)st.st_size)));
+	holds(ok, "spoiled");
+	close(fd);
+}
+
+/* Segments of any shape, spoiled, opened as the tool kv does: what counts lies within the file. */
+static void any_shape(void)
+{
+	struct segment_info info;
+	struct segment s;
+	int opened = 0, refused = 0, sum = 0;
+
+	for (int round = 0; round < 500; round++) {
+		struct segment_shape p = { .n_layer = 1, .extent = KV_EXTENT, .bytes = 64 * any(9),
+			.recent_bytes = 64 * any(3), .window = any(10000), .state_bytes = 64 * any(9),
+			.row_bytes = any(30), .scanned = (uint32_t)any(2) };
+		size_t n = 1 + any(6000);
+
+		holds(segment_open(&s, file, &p, 6000, &w) == 0 && segment_reserve(&s, n, &w) == 0, "any shape");
+		segment_commit(&s, 0, n);
+		segment_close(&s);
+		spoil(file, round % 2, round % 3 == 0);
+		if (segment_inspect(file, &info, &w) < 0 || segment_open(&s, file, &info.shape, info.n_ctx, &w) < 0)
+			refused++;
+		else {
+			opened++;
+			for (size_t i = 0; i < s.length; i++)
+				sum += segment_id(&s, i);
+			holds(s.next <= s.length, "the next row of a spoiled segment");
+			if (s.next < s.length)
+				segment_begin(&s, s.next, s.length - s.next);
+			segment_close(&s);
+		}
+		unlink(file);
+	}
+	holds(opened > 100 && refused > 100 && sum != 1, "spoiled segments that open, and that do not");
+}
+
 /* Files that are not segments remain as they are. */
 static void foreign_files(void)
 {
@@ -603,6 +662,7 @@ int main(void)
 	unnamed();
 	marks();
 	lies();
+	any_shape();
 	fields();
 	names();
 	locks();
