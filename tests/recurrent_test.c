@@ -1,6 +1,6 @@
-/* Recurrent state and windows of segments: a mixer whose state at a position is a hash of the ids before it, and one that
- * sees a window of them. Whatever batches, cuts,
- * copies, kills and damage came before, what a batch reads is what belongs to its ids. */
+/* Recurrent state and windows of segments: a mixer whose state at a position is a hash of the ids before it, and one
+ * that sees a window of them. Whatever batches, cuts, copies, kills and damage came before, what a batch reads is what
+ * belongs to its ids. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 #include "lib/sampler/rng.h"
 #include "check.h"
 
-enum { CTX = 9000, MOST = 200, SEEN = 2, STATE = 16, ROW = 3 };   /* positions, rows of a batch; words of a state, of a row */
+enum { CTX = 9000, MOST = 200 };        /* positions, rows of a batch */
+enum { STATE = 16, ROW = 3, SEEN = 2 }; /* words of a state, of a recent row, of a position in a window */
 enum { MARKS = 320 };           /* where the marks begin in a segment's header */
 
 static char name[64], killed[64], copied[64];

@@ -151,6 +151,14 @@ static struct mark *snapshot_mark(const struct segment *s, size_t i)
 	return &s->mark[4 + i];
 }
 
+/* The position up to the length whose state snapshot i keeps; 0: none. */
+static size_t kept_by(const struct segment *s, size_t i)
+{
+	size_t p = mark_value(snapshot_mark(s, i));
+
+	return p && p <= s->length && p % STATE_CHUNK == 0 && snapshot_of(p) == i ? p : 0;
+}
+
 /* Whether the state at the start of a chunk is kept. */
 static int has_state(const struct segment *s, size_t p)
 {
@@ -179,9 +187,8 @@ size_t recurrent_next(const struct segment *s)
 	if (goes_on(s, s->length))
 		return s->length;
 	for (size_t i = 0; i < s->recurrent.n_snapshots; i++) {
-		p = mark_value(snapshot_mark(s, i));
-		if (p > next && p <= s->length && p % STATE_CHUNK == 0 && snapshot_of(p) == i
-		    && recent_holds(s, p))
+		p = kept_by(s, i);
+		if (p > next && recent_holds(s, p))
 			next = p;
 	}
 	return next;
@@ -245,10 +252,10 @@ void recurrent_commit(struct segment *s, size_t pos, size_t n)
 		mark_set(current_mark(s), end);
 }
 
-/* Only marks of what lies below the length are taken along. */
+/* Of what was replaced or lies behind the length no mark is taken along. */
 void recurrent_copy(struct segment *to, const struct segment *from)
 {
-	size_t bytes = from->shape.state_bytes, chunk = from->length / STATE_CHUNK;
+	size_t chunk = from->length / STATE_CHUNK;
 
 	if (!is_recurrent(from) || !from->length)
 		return;
@@ -259,10 +266,9 @@ void recurrent_copy(struct segment *to, const struct segment *from)
 	if (mark_is(current_mark(from), from->length))
 		mark_set(current_mark(to), from->length);
 	for (size_t i = 0, p; last_of(i, from->length); i++) {
-		p = mark_value(snapshot_mark(from, i));
-		if (!p || p > from->length || p % STATE_CHUNK || snapshot_of(p) != i)
+		if (!(p = kept_by(from, i)))
 			continue;
-		memcpy(to->recurrent.snapshot[i], from->recurrent.snapshot[i], bytes);
+		memcpy(to->recurrent.snapshot[i], from->recurrent.snapshot[i], from->shape.state_bytes);
 		mark_set(snapshot_mark(to, i), p);
 	}
 }

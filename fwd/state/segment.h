@@ -1,8 +1,9 @@
 /* segment: the state of one sequence: its ids, and their K and V in extents of KV_EXTENT positions (kv_type.h), which
- * are added as it grows; for layers with a window only those of recent positions (recent.h); for layers with recurrent
- * state also that state at some positions (recurrent.h). A named segment lies in a file, mostly of shared memory (object.h), and outlives the process;
- * one without a name lies in the memory of the process. Whoever evaluates writes the data before the length that makes
- * it count, so that a kill at any moment leaves a valid state. One process at a time has a segment open.
+ * are added as it grows; of layers with a window only those of recent positions (recent.h); for layers with recurrent
+ * state also that state at some positions (recurrent.h). A named segment lies in a file, mostly of shared memory
+ * (object.h), and outlives the process; one without a name lies in the memory of the process. Whoever evaluates writes
+ * the data before the length that makes it count, so that a kill at any moment leaves a valid state. One process at a
+ * time has a segment open.
  *
  * A named segment is a container: a header, then the extents. The header holds the shape, a table of what an extent
  * holds, the context and the length, and to which model it belongs (digest.h). All numbers are little-endian. */
@@ -45,7 +46,7 @@ struct segment {
 	struct segment_shape shape;
 	size_t n_ctx;           /* positions, at most */
 	size_t length;          /* positions that count */
-	size_t next;            /* = length; less where recurrent state has to be made again, from next on */
+	size_t next;            /* = length; less where rows from next on have to be evaluated again first */
 	unsigned char **extent; /* [positions / KV_EXTENT]; the table does not move while the segment is open */
 	unsigned char **recent; /* the same for layers with a window: extents that are recent enough take turns */
 	/* private from here */
@@ -97,14 +98,14 @@ void segment_write_ids(struct segment *s, size_t pos, const int32_t *ids, size_t
 struct kv_head segment_head(const struct segment *s, size_t offset, size_t h);
 struct kv_head segment_recent_head(const struct segment *s, size_t offset, size_t h);
 
-/* All data of an extent. */
+/* All data of an extent; how many bytes. */
 size_t segment_data(const struct segment *s, size_t extent, unsigned char **data);
 
 /* ---- recurrent layers, in a batch from pos to end ----
  *
  * A layer's state at position p is that before the row p is evaluated. The state at each p in (pos, end] that is a
- * multiple of STATE_CHUNK is written by the batch, where segment_keeps(); it is read, at the start of the chunk of pos, if
- * the layer is not scanned. Rows of the chunk of pos and, once they are written, of the batch can be read. */
+ * multiple of STATE_CHUNK is written by the batch, where segment_keeps(); that at the start of the chunk of pos can be
+ * read, if the layer is not scanned. Rows of the chunk of pos and, once they are written, of the batch can be read. */
 
 /* What a layer keeps of the row at pos: `bytes` at so many bytes into the rows. A row of the chunk before the last one
  * written is gone. */
