@@ -67,7 +67,8 @@ struct lattice {
 /* What encoding needs: tables, some of them filled at first use, and working memory. */
 struct encoder {
 	struct merge *merge;
-	struct word *words;
+	struct word *words;     /* in word_memory */
+	void *word_memory;
 	struct special_set user, all;   /* special tokens: user-defined ones; all kinds */
 	struct special_search search;
 	/* all tokens and merges can be looked up; otherwise those of the bytes that are marked in covers */

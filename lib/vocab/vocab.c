@@ -71,7 +71,7 @@ static void close_encoder(struct encoder *e)
 	merge_close(e->merge);
 	special_free(&e->search);
 	names_close(&e->merges);
-	free(e->words);
+	free(e->word_memory);
 	free(e->user.token);
 	prefixes_free(&e->prefixes);
 	free(e->all.token);

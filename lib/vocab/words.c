@@ -1,5 +1,5 @@
-/* words: the ids of words. Those of short words are kept in a table, so that common words are merged once. A later word
- * replaces an earlier one of the same hash. */
+/* words: the ids of words. Those of short words are kept in a table, so that common words are merged once. Of the words
+ * of the same hash the last two are kept. */
 #include "priv.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum { WORD_BYTES = 30, WORD_IDS = 8, WORDS = 1 << 15 };
 
-struct word {
+struct word {                           /* a cache line */
 	unsigned char n, n_ids;         /* n 0: free */
 	char s[WORD_BYTES];
 	int32_t id[WORD_IDS];
@@ -21,9 +21,10 @@ int words_open(struct vocab *v, int (*join)(void *, const char *, size_t, size_t
 	const struct merge_rules rules = { v, &v->tokens, join, words_add_symbol };
 	struct encoder *e = v->encoder;
 
-	e->words = calloc(WORDS, sizeof *e->words);
+	e->word_memory = calloc(WORDS + 1, sizeof *e->words);
+	e->words = (struct word *)(((uintptr_t)e->word_memory + sizeof *e->words - 1) & -sizeof *e->words);
 	e->merge = merge_open(rules);
-	return e->words && e->merge ? 0 : why(w, "out of memory");
+	return e->word_memory && e->merge ? 0 : why(w, "out of memory");
 }
 
 int words_index(struct vocab *v, const unsigned char *only, struct why *w)
@@ -73,17 +74,25 @@ int words_add_unknown(const struct vocab *v, struct ids *out, struct why *w)
 	return ids_add(out, v->rules.unknown) ? why(w, "out of memory") : 0;
 }
 
+static int is(const struct word *word, const char *s, size_t n)
+{
+	return word->n == n && !memcmp(word->s, s, n);
+}
+
 int words_encode(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w)
 {
-	struct word *word = n && n <= WORD_BYTES ? &v->encoder->words[names_hash(s, n) % WORDS] : NULL;
+	struct word *word = n && n <= WORD_BYTES ? &v->encoder->words[names_hash(s, n) % (WORDS / 2) * 2] : NULL;
 	size_t start = out->n, n_ids;
 
-	if (word && word->n == n && !memcmp(word->s, s, n))
+	if (word && is(word, s, n))
 		return ids_append(out, word->id, word->n_ids, w);
+	if (word && is(word + 1, s, n))
+		return ids_append(out, word[1].id, word[1].n_ids, w);
 	if (n && (v->pretok ? bpe_word(v, s, n, out, w) : merge_text(v->encoder->merge, s, n, out, w)))
 		return -1;
 	n_ids = out->n - start;
 	if (word && n_ids <= WORD_IDS) {
+		word[1] = word[0];
 		word->n = (unsigned char)n;
 		word->n_ids = (unsigned char)n_ids;
 		memcpy(word->s, s, n);
