@@ -360,6 +360,7 @@ int main(void)
 	family("qwen3", "Q4_0");
 	family("lfm2", "Q8_0");
 	family("granitehybrid", "Q8_0");
+	family("qwen35", "Q8_0");
 	experts_have_room();
 	pool_close(pool);
 	return check_end("plan_test");

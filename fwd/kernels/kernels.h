@@ -167,7 +167,8 @@ struct kernels {
 
 	/* y = w[0] · x[0] + w[1] · x[1] + ... + bias, element by element and in this order, each product rounded;
 	 * bias NULL: none */
-	void (*taps)(float *y, const float *const w[], const float *const x[], size_t taps, const float *bias, size_t n);
+	void (*taps)(float *y, const float *const w[], const float *const x[], size_t taps, const float *bias,
+	             size_t n);
 	/* y[r][c] = fma(a[r][i], b[i][c], y[r][c]) for i < n, ascending */
 	void (*chain)(const struct chain_job *job);
 	/* y[r][c] = the sum of a[r][i] · b[c][i] over i < n; a_step is 1 */
