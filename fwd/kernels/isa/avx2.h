@@ -183,6 +183,15 @@ static inline i32x16 vi_bytes(b16 v)
 	return vi_of(_mm256_cvtepu8_epi32(v), _mm256_cvtepu8_epi32(_mm_srli_si128(v, 8)));
 }
 
+static inline i32x16 vi_bits(uint32_t bits, int value)
+{
+	const __m256i low = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128), high = _mm256_slli_epi32(low, 8);
+	__m256i v = _mm256_set1_epi32((int)bits), all = _mm256_set1_epi32(value);
+
+	return vi_of(_mm256_and_si256(_mm256_cmpeq_epi32(_mm256_and_si256(v, low), low), all),
+	             _mm256_and_si256(_mm256_cmpeq_epi32(_mm256_and_si256(v, high), high), all));
+}
+
 /* Lane i of v[j] becomes lane j of v[i], for eight. */
 INLINE void vi_transpose_8(__m256i v[8])
 {
@@ -301,9 +310,19 @@ static inline b64 vb_bits(const void *p, const void *q, int value)
 	return vi_of(_mm256_and_si256(vb_mask_32(low), all), _mm256_and_si256(vb_mask_32(high), all));
 }
 
-static inline b64 vb_negate(b64 v, uint64_t bits)
+/* The bits of 16 bytes, all the same in both halves, from byte `first` on: all ones where the bit is set. */
+static inline __m256i vb_mask_of(__m256i twice, int first)
 {
-	__m256i a = vb_mask_32((int32_t)bits), b = vb_mask_32((int32_t)(bits >> 32));
+	const __m256i byte = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+	const __m256i bit = _mm256_set1_epi64x((long long)0x8040201008040201);
+	__m256i at = _mm256_add_epi8(byte, _mm256_set1_epi8((char)first));
+
+	return _mm256_cmpeq_epi8(_mm256_and_si256(_mm256_shuffle_epi8(twice, at), bit), bit);
+}
+
+static inline b64 vb_negate(b64 v, b16 bits)
+{
+	__m256i twice = _mm256_broadcastsi128_si256(bits), a = vb_mask_of(twice, 0), b = vb_mask_of(twice, 4);
 
 	return vi_of(_mm256_sub_epi8(_mm256_xor_si256(v.a, a), a), _mm256_sub_epi8(_mm256_xor_si256(v.b, b), b));
 }

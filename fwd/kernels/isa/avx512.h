@@ -143,10 +143,12 @@ static inline b64 vb_of(b16 a, b16 b, b16 c, b16 d)
 	return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
-static inline b64 vb_negate(b64 v, uint64_t bits)
+static inline b64 vb_negate(b64 v, b16 bits)
 {
-	return _mm512_mask_sub_epi8(v, bits, _mm512_setzero_si512(), v);
+	return _mm512_mask_sub_epi8(v, (__mmask64)_mm_cvtsi128_si64(bits), _mm512_setzero_si512(), v);
 }
+
+static inline i32x16 vi_bits(uint32_t bits, int value) { return _mm512_maskz_set1_epi32((__mmask16)bits, value); }
 
 static inline b64 vb_lookup(const int8_t table[16], b64 v)
 {

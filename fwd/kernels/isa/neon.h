@@ -58,6 +58,16 @@ static inline int32x4_t vi_4(const void *p) { return vreinterpretq_s32_u8(vb_16(
 /* ---- sixteen integers ---- */
 
 static inline i32x16 vi_set1(int32_t x) { int32x4_t v = vdupq_n_s32(x); return vi_of(v, v, v, v); }
+static inline i32x16 vi_bits(uint32_t bits, int value)
+{
+	const int32x4_t bit = { 1, 2, 4, 8 };
+	int32x4_t all = vdupq_n_s32(value), part[4];
+
+	for (int i = 0; i < 4; i++)
+		part[i] = vandq_s32(vreinterpretq_s32_u32(vtstq_s32(vdupq_n_s32((int)(bits >> 4 * i)), bit)), all);
+	return vi_of(part[0], part[1], part[2], part[3]);
+}
+
 static inline i32x16 vi_bytes(b16 v)
 {
 	uint16x8_t x = vmovl_u8(vget_low_u8(v)), y = vmovl_high_u8(v);
@@ -354,6 +364,35 @@ static inline b64 vb_fields(const void *p, int a, int b, int mask)
 
 static inline b16 vb_two(uint64_t a, uint64_t b) { return vcombine_u8(vcreate_u8(a), vcreate_u8(b)); }
 
+static inline void vi_indices(uint32_t to[16], i32x16 v) { memcpy(to, &v, sizeof v); }
+
+static inline b16 vb_eights(const void *p, const void *q) { return vcombine_u8(vld1_u8(p), vld1_u8(q)); }
+
+static inline b16 vb_fours(const uint32_t *p, const uint32_t *q, const uint32_t *r, const uint32_t *s)
+{
+	return vb_two(*p | (uint64_t)*q << 32, *r | (uint64_t)*s << 32);
+}
+
+/* Seven bits in each byte; the eighth becomes their parity. */
+static inline b16 vb_even(uint8x8_t v) { return vcombine_u8(vsli_n_u8(v, vcnt_u8(v), 7), vdup_n_u8(0)); }
+
+static inline uint16x4_t vb_sevens(uint32_t word)
+{
+	const int32x4_t shift = { 0, -7, -14, -21 };
+
+	return vmovn_u32(vandq_u32(vshlq_u32(vdupq_n_u32(word), shift), vdupq_n_u32(127)));
+}
+
+static inline b16 vb_even_of_words(uint32_t a, uint32_t b)
+{
+	return vb_even(vmovn_u16(vcombine_u16(vb_sevens(a), vb_sevens(b))));
+}
+
+static inline b16 vb_even_of_uppers(const void *p)
+{
+	return vb_even(vmovn_u16(vshrq_n_u16(vreinterpretq_u16_u8(vb_16(p)), 9)));
+}
+
 static inline b16 vb_zip(uint64_t a, uint64_t b) { return vzip1q_u8(vb_two(a, 0), vb_two(b, 0)); }
 
 /* All ones where the bit is set, bit 0 for the first byte: bits of low for eight, of high for the others. */
@@ -380,8 +419,10 @@ static inline uint8x16_t vb_negate_16(uint8x16_t v, uint64_t bits)
 	return vsubq_u8(veorq_u8(v, mask), mask);
 }
 
-static inline b64 vb_negate(b64 v, uint64_t bits)
+static inline b64 vb_negate(b64 v, b16 eight)
 {
+	uint64_t bits = vgetq_lane_u64(vreinterpretq_u64_u8(eight), 0);
+
 	return vb_of(vb_negate_16(v.a, bits), vb_negate_16(v.b, bits >> 16), vb_negate_16(v.c, bits >> 32),
 	             vb_negate_16(v.d, bits >> 48));
 }

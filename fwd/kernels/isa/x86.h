@@ -61,6 +61,49 @@ static inline b16 vb_zip(uint64_t a, uint64_t b)
 	return _mm_unpacklo_epi8(_mm_cvtsi64_si128((long long)a), _mm_cvtsi64_si128((long long)b));
 }
 
+/* Taking a lane out of a vector register would be two instructions. */
+static inline void vi_indices(uint32_t to[16], i32x16 v)
+{
+	memcpy(to, &v, sizeof v);
+	__asm__("" : "+m"(*(uint32_t (*)[16])to));
+}
+
+static inline b16 vb_eights(const void *p, const void *q)
+{
+	return _mm_castps_si128(_mm_loadh_pi(_mm_castsi128_ps(_mm_loadl_epi64(p)), q));
+}
+
+static inline b16 vb_fours(const uint32_t *p, const uint32_t *q, const uint32_t *r, const uint32_t *s)
+{
+	return _mm_unpacklo_epi64(_mm_insert_epi32(_mm_cvtsi32_si128((int)*p), (int)*q, 1),
+	                          _mm_insert_epi32(_mm_cvtsi32_si128((int)*r), (int)*s, 1));
+}
+
+/* Seven bits in each byte; the eighth becomes their parity. */
+static inline b16 vb_even(b16 v)
+{
+	const b16 odd = _mm_setr_epi8(0, -128, -128, 0, -128, 0, 0, -128, -128, 0, 0, -128, 0, -128, -128, 0);
+	b16 four = _mm_and_si128(_mm_xor_si128(v, _mm_srli_epi16(v, 4)), _mm_set1_epi8(15));
+
+	return _mm_or_si128(v, _mm_shuffle_epi8(odd, four));
+}
+
+static inline b16 x86_sevens(uint32_t word)
+{
+	return _mm_and_si128(_mm_srlv_epi32(_mm_set1_epi32((int)word), _mm_setr_epi32(0, 7, 14, 21)),
+	                     _mm_set1_epi32(127));
+}
+
+static inline b16 vb_even_of_words(uint32_t a, uint32_t b)
+{
+	return vb_even(_mm_packus_epi16(_mm_packus_epi32(x86_sevens(a), x86_sevens(b)), _mm_setzero_si128()));
+}
+
+static inline b16 vb_even_of_uppers(const void *p)
+{
+	return vb_even(_mm_packus_epi16(_mm_srli_epi16(vb_16(p), 9), _mm_setzero_si128()));
+}
+
 /* 16 bytes at p, 16 at q. */
 static inline __m256i x86_two_16(const void *p, const void *q)
 {

@@ -1,39 +1,32 @@
 /* unpack_grid: the unpackers (unpack.h) of types whose codes are rows of a codebook (lib/gguf/grids.h), with signs.
- * lib/gguf/blocks.c says where the bits lie. Indices, signs and scales are put together in general registers. */
+ * lib/gguf/blocks.c says where the bits lie. Most indices and scales are put together in general registers. */
 #ifndef UNPACK_GRID_H
 #define UNPACK_GRID_H
 
 #include "lib/gguf/grids.h"
 
 /* Eight rows of eight codes. */
-INLINE b64 grid_rows(const uint64_t row[8])
+INLINE b64 grid_rows(const uint64_t *const row[8])
 {
-	return vb_of(vb_two(row[0], row[1]), vb_two(row[2], row[3]), vb_two(row[4], row[5]), vb_two(row[6], row[7]));
+	return vb_of(vb_eights(row[0], row[1]), vb_eights(row[2], row[3]), vb_eights(row[4], row[5]),
+	             vb_eights(row[6], row[7]));
 }
 
-/* The same with signs, one bit a code, and with the type's offset added. */
-INLINE b64 signed_rows(const uint64_t row[8], uint64_t signs, int offset)
+/* Sixteen rows of four codes. */
+INLINE b64 short_rows(const uint32_t grid[], const uint32_t at[16])
 {
-	return vb_add(vb_negate(grid_rows(row), signs), offset);
+	b16 v[4];
+
+	UNROLL
+	for (int i = 0; i < 4; i++)
+		v[i] = vb_fours(&grid[at[4 * i]], &grid[at[4 * i + 1]], &grid[at[4 * i + 2]], &grid[at[4 * i + 3]]);
+	return vb_of(v[0], v[1], v[2], v[3]);
 }
 
-/* Completes the seven signs in each byte to an even number of them. */
-INLINE uint64_t even_signs(uint64_t seven)
+/* Signs, one bit a code, given to codes, and the type's offset added. */
+INLINE b64 with_signs(b64 codes, b16 signs, int offset)
 {
-	uint64_t odd = seven ^ (seven >> 4 & 0x0f0f0f0f0f0f0f0f);
-
-	odd ^= odd >> 2;
-	odd ^= odd >> 1;
-	return seven | (odd & 0x0101010101010101) << 7;
-}
-
-/* The signs of two blocks: four times seven bits of a, then of b. */
-INLINE uint64_t signs_of_blocks(uint32_t a, uint32_t b)
-{
-	uint64_t u = a | (uint64_t)b << 32;
-
-	return even_signs((u & 0x0000007f0000007f) | (u & 0x00003f8000003f80) << 1 | (u & 0x001fc000001fc000) << 2 |
-	                  (u & 0x0fe000000fe00000) << 3);
+	return vb_add(vb_negate(codes, signs), offset);
 }
 
 /* d · (2s + 1) · unit for eight bytes s of each super-block, in lane order. */
@@ -72,13 +65,13 @@ INLINE b64 codes_iq2_xxs(const uint8_t *span, int pair)
 {
 	const struct iq2_xxs *b = (const struct iq2_xxs *)span + pair / 4;
 	int run = pair % 4 * 2;
-	uint64_t row[8];
+	const uint64_t *row[8];
 
 	UNROLL
 	for (int i = 0; i < 8; i++)
-		row[i] = grid_iq2_xxs[b->run[run + i / 4].qs[i % 4]];
-	return signed_rows(row, signs_of_blocks(load32(b->run[run].signs), load32(b->run[run + 1].signs)),
-	                   OFFSET_iq2_xxs);
+		row[i] = &grid_iq2_xxs[b->run[run + i / 4].qs[i % 4]];
+	return with_signs(grid_rows(row), vb_even_of_words(load32(b->run[run].signs), load32(b->run[run + 1].signs)),
+	                  OFFSET_iq2_xxs);
 }
 
 INLINE void scales_iq2_xxs(const uint8_t *span, struct scales *s)
@@ -90,27 +83,16 @@ INLINE void scales_iq2_xxs(const uint8_t *span, struct scales *s)
 	                         top_nibbles(b[1].run[0].signs, step), 0.125f);
 }
 
-/* The upper seven bits of eight uint16 at p, as bytes. */
-INLINE uint64_t upper_sevens(const uint8_t *p)
-{
-	const uint64_t seven = 0x007f007f007f007f, two = 0x0000ffff0000ffff;
-	uint64_t a = load64(p) >> 9 & seven, b = load64(p + 8) >> 9 & seven;
-
-	a = (a | a >> 8) & two;
-	b = (b | b >> 8) & two;
-	return ((a | a >> 16) & 0xffffffff) | (b | b >> 16) << 32;
-}
-
 INLINE b64 codes_iq2_xs(const uint8_t *span, int pair)
 {
 	const struct iq2_xs *b = (const struct iq2_xs *)span + pair / 4;
 	const uint8_t *qs = b->qs[pair % 4 * 8];
-	uint64_t row[8];
+	const uint64_t *row[8];
 
 	UNROLL
 	for (int i = 0; i < 8; i++)
-		row[i] = grid_iq2_xs[load16(qs + 2 * i) & 511];
-	return signed_rows(row, even_signs(upper_sevens(qs)), OFFSET_iq2_xs);
+		row[i] = &grid_iq2_xs[load16(qs + 2 * i) & 511];
+	return with_signs(grid_rows(row), vb_even_of_uppers(qs), OFFSET_iq2_xs);
 }
 
 INLINE void scales_iq2_xs(const uint8_t *span, struct scales *s)
@@ -125,12 +107,12 @@ INLINE b64 codes_iq2_s(const uint8_t *span, int pair)
 	const struct iq2_s *b = (const struct iq2_s *)span + pair / 4;
 	const uint8_t *qs = b->qs + pair % 4 * 8;
 	uint32_t high = load16(b->qh + pair % 4 * 2);
-	uint64_t row[8];
+	const uint64_t *row[8];
 
 	UNROLL
 	for (int i = 0; i < 8; i++)
-		row[i] = grid_iq2_s[qs[i] | (high << 8 >> 2 * i & 0x300)];
-	return signed_rows(row, load64(b->signs + pair % 4 * 8), OFFSET_iq2_s);
+		row[i] = &grid_iq2_s[qs[i] | (high << 8 >> 2 * i & 0x300)];
+	return with_signs(grid_rows(row), vb_two(load64(b->signs + pair % 4 * 8), 0), OFFSET_iq2_s);
 }
 
 INLINE void scales_iq2_s(const uint8_t *span, struct scales *s)
@@ -144,12 +126,13 @@ INLINE b64 codes_iq3_xxs(const uint8_t *span, int pair)
 {
 	const struct iq3_xxs *b = (const struct iq3_xxs *)span + pair / 4;
 	const uint8_t *qs = b->qs + pair % 4 * 16, *signs = b->signs[pair % 4 * 2];
-	uint64_t row[8];
+	uint32_t at[16];
 
 	UNROLL
-	for (int i = 0; i < 8; i++)
-		row[i] = grid_iq3_xxs[qs[2 * i]] | (uint64_t)grid_iq3_xxs[qs[2 * i + 1]] << 32;
-	return signed_rows(row, signs_of_blocks(load32(signs), load32(signs + 4)), OFFSET_iq3_xxs);
+	for (int i = 0; i < 16; i++)
+		at[i] = qs[i];
+	return with_signs(short_rows(grid_iq3_xxs, at), vb_even_of_words(load32(signs), load32(signs + 4)),
+	                  OFFSET_iq3_xxs);
 }
 
 INLINE void scales_iq3_xxs(const uint8_t *span, struct scales *s)
@@ -162,15 +145,10 @@ INLINE void scales_iq3_xxs(const uint8_t *span, struct scales *s)
 INLINE b64 codes_iq3_s(const uint8_t *span, int pair)
 {
 	const struct iq3_s *b = (const struct iq3_s *)span + pair / 4;
-	const uint8_t *qs = b->qs + pair % 4 * 16;
-	uint32_t high = load16(b->qh + pair % 4 * 2);
-	uint64_t row[8];
+	uint32_t at[16];
 
-	UNROLL
-	for (int i = 0; i < 8; i++)
-		row[i] = grid_iq3_s[qs[2 * i] | (high << 8 >> 2 * i & 256)] |
-		         (uint64_t)grid_iq3_s[qs[2 * i + 1] | (high << 7 >> 2 * i & 256)] << 32;
-	return signed_rows(row, load64(b->signs + pair % 4 * 8), OFFSET_iq3_s);
+	vi_indices(at, vi_or(vi_bytes(vb_16(b->qs + pair % 4 * 16)), vi_bits(load16(b->qh + pair % 4 * 2), 256)));
+	return with_signs(short_rows(grid_iq3_s, at), vb_two(load64(b->signs + pair % 4 * 8), 0), OFFSET_iq3_s);
 }
 
 /* Nibbles in lane order: the low ones are for even blocks, the high ones for odd blocks. */
@@ -188,12 +166,10 @@ INLINE void scales_iq3_s(const uint8_t *span, struct scales *s)
 	s->scale[0] = odd_scales(b[0].d, b[1].d, lane_nibbles(b[0].scales), lane_nibbles(b[1].scales), 1);
 }
 
-/* A row and plus or, if minus, minus an eighth. The rows' bias is the offset. */
-INLINE uint64_t ternary_row(uint32_t at, uint32_t minus)
+/* Rows and plus an eighth or, where the bit of a code is set, minus an eighth. The rows' bias is the offset. */
+INLINE b64 ternary_rows(const uint64_t *const row[8], uint64_t minus)
 {
-	const uint64_t one = 0x0101010101010101;
-
-	return grid_iq1[at] + one - (minus ? 2 * one : 0);
+	return vb_plus(grid_rows(row), vb_negate(vi_as_bytes(vi_set1(0x01010101)), vb_two(minus, 0)));
 }
 
 _Static_assert((int)GRID_IQ1_BIAS == (int)OFFSET_iq1_s && (int)GRID_IQ1_BIAS == (int)OFFSET_iq1_m, "codes have it");
@@ -202,15 +178,19 @@ INLINE b64 codes_iq1_s(const uint8_t *span, int pair)
 {
 	const struct iq1_s *b = (const struct iq1_s *)span + pair / 4;
 	const uint8_t *qs = b->qs + pair % 4 * 8;
-	uint64_t row[8];
+	const uint64_t *row[8];
+	uint64_t minus = 0;
 
 	UNROLL
-	for (int i = 0; i < 8; i++) {
-		uint32_t u = load16(b->qh[pair % 4 * 2 + i / 4]);
+	for (int block = 0; block < 2; block++) {
+		uint32_t u = load16(b->qh[pair % 4 * 2 + block]);
 
-		row[i] = ternary_row(qs[i] | (u << 8 >> i % 4 * 3 & 0x700), u & 0x8000);
+		UNROLL
+		for (int i = 0; i < 4; i++)
+			row[4 * block + i] = &grid_iq1[qs[4 * block + i] | (u << 8 >> i * 3 & 0x700)];
+		minus |= (u >> 15 ? 0xffffffff : (uint64_t)0) << 32 * block;
 	}
-	return grid_rows(row);
+	return ternary_rows(row, minus);
 }
 
 /* Bits 12 to 14 of eight uint16, as bytes in lane order. */
@@ -231,17 +211,28 @@ INLINE void scales_iq1_s(const uint8_t *span, struct scales *s)
 	s->scale[0] = odd_scales(b[0].d, b[1].d, bytes_iq1_s(&b[0]), bytes_iq1_s(&b[1]), 0.125f);
 }
 
+/* Eight bits for each nibble of the word: all ones where its highest bit is set. */
+INLINE uint64_t top_bits_spread(uint32_t nibbles)
+{
+	uint64_t u = nibbles >> 3 & 0x11111111;
+
+	u = (u | u << 16) & 0x0000ffff0000ffff;
+	u = (u | u << 8) & 0x00ff00ff00ff00ff;
+	u = (u | u << 4) & 0x0f0f0f0f0f0f0f0f;
+	return u * 255;
+}
+
 INLINE b64 codes_iq1_m(const uint8_t *span, int pair)
 {
 	const struct iq1_m *b = (const struct iq1_m *)span + pair / 4;
 	const uint8_t *qs = b->qs + pair % 4 * 8;
 	uint32_t high = load32(b->qh + pair % 4 * 4);
-	uint64_t row[8];
+	const uint64_t *row[8];
 
 	UNROLL
 	for (int i = 0; i < 8; i++)
-		row[i] = ternary_row(qs[i] | (high >> 4 * i & 7) << 8, high >> 4 * i & 8);
-	return grid_rows(row);
+		row[i] = &grid_iq1[qs[i] | (high >> 4 * i & 7) << 8];
+	return ternary_rows(row, top_bits_spread(high));
 }
 
 /* The sixteen scales s as 2s + 1, in order. */

@@ -86,6 +86,8 @@ static inline i32x16 vi_max(i32x16 a, i32x16 b);
 static inline i32x16 vi_shl(i32x16 v, int n);
 static inline i32x16 vi_shr(i32x16 v, int n);                   /* as unsigned */
 static inline i32x16 vi_bytes(b16 v);                           /* of uint8 */
+static inline void vi_indices(uint32_t to[16], i32x16 v);      /* stored, for loads that follow at once */
+static inline i32x16 vi_bits(uint32_t bits, int value);         /* value in each lane whose bit is set */
 static inline void vi_transpose(i32x16 v[16]);                  /* lane i of v[j] becomes lane j of v[i] */
 
 static inline f32x16 vi_to_float(i32x16 v);
@@ -96,6 +98,7 @@ static inline i32x16 vf_as_int(f32x16 v);
 
 static inline b64 vb_load(const void *p);
 static inline b64 vb_or(b64 a, b64 b);
+static inline b64 vb_plus(b64 a, b64 b);                        /* modulo 256 */
 static inline b64 vb_add(b64 v, int n);                         /* n to each byte, modulo 256 */
 static inline b64 vb_shr(b64 v, int n, int mask);               /* each byte shifted right by n, then & mask */
 static inline b64 vb_low(b64 v) { return vb_shr(v, 0, 15); }    /* the low nibbles */
@@ -103,7 +106,8 @@ static inline b64 vb_lookup(const int8_t table[16], b64 v);     /* table[byte] f
 /* v · by, byte by byte and modulo 256; by[2·i] and by[2·i + 1] are the same */
 static inline b64 vb_mul(b64 v, const uint8_t by[64]);
 static inline b64 vb_thirds(b64 v);                             /* 3·v / 256, byte by byte, rounded down */
-static inline b64 vb_negate(b64 v, uint64_t bits);              /* -byte, for each byte whose bit is set */
+/* -byte, for each byte whose bit is set in the first eight bytes of bits */
+static inline b64 vb_negate(b64 v, b16 bits);
 static inline i32x16 vb_as_int(b64 v);                          /* the same bits, and back */
 static inline b64 vi_as_bytes(i32x16 v);
 
@@ -127,7 +131,14 @@ static inline b64 vb_bits(const void *p, const void *q, int value);
 
 static inline b16 vb_16(const void *p);                         /* 16 bytes at p */
 static inline b16 vb_two(uint64_t a, uint64_t b);               /* a's 8 bytes, then b's */
+static inline b16 vb_eights(const void *p, const void *q);      /* 8 bytes at p, 8 at q */
+static inline b16 vb_fours(const uint32_t *p, const uint32_t *q, const uint32_t *r, const uint32_t *s);
 static inline b16 vb_zip(uint64_t a, uint64_t b);               /* bytes of a and b in turn */
+
+/* Eight bytes of seven bits and their parity, so that each has an even number of ones: four times seven bits of a, then
+ * of b; and the upper seven bits of eight uint16 at p. */
+static inline b16 vb_even_of_words(uint32_t a, uint32_t b);
+static inline b16 vb_even_of_uppers(const void *p);
 
 /* ---- scales of sixteen blocks, in lane order ---- */
 
