@@ -138,7 +138,8 @@ INLINE f32x16 span_times(struct unpacker u, const uint8_t *p, const struct acts_
 	i32x16 sum[2][2];
 
 	if (!DOT_AT_ONCE) {
-		unpack_span(u, 1, p, &w);
+		unpack_codes(u, p, w.codes, 1);
+		u.read_scales(p, &w.s);
 		u = unpacker_of_memory(u);
 		p = (const uint8_t *)&w;
 	}
