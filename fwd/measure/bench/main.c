@@ -20,7 +20,7 @@ enum { LIST_MAX = 32, N_MAX = 1 << 20 };
 static const struct opt opts[] = {
 	{ 'm', "model", "FILE", "a model file, in place of random models" },
 	{ SHAPE, "shape", "LIST", "of the random models: llama-1b, qwen3-0.6b, smol-135m (default: llama-1b)" },
-	{ TYPE, "type", "LIST", "of their matrices: tensor types, or mixes such as Q4_K_M\n"
+	{ TYPE, "type", "LIST", "of their matrices: types of fwd --list, Q3_K_M, Q4_K_M, Q5_K_M, or mix\n"
 		"(default: Q8_0,Q4_0,Q4_K_M,Q6_K,F16)" },
 	{ 't', "threads", "LIST", "threads (default: 1 and the number of cores)" },
 	{ 'p', "n-prompt", "LIST", "tokens of a prompt; 0: none (default: 512)" },
