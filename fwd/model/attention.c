@@ -43,7 +43,7 @@ void build_qkv(struct builder *b, struct packed *x)
 	int v_is_k = b->model->family->decoder.v_from_k && l->dim_v == l->dim_k && !build_has(b, "attn_qkv")
 		&& !build_has(b, "attn_v");
 
-	if (build_has(b, "attn_qkv") && !l->gated)
+	if (build_has(b, "attn_qkv") && !beside)
 		build_add_product(b, &o, "attn_qkv", WIDE, q + k + v, build_qkv_buffer(b));
 	else {
 		build_add_product(b, &o, "attn_q", WIDE, beside ? 2 * q : q,
