@@ -60,6 +60,23 @@ static void rwkv(void)
 	vocab_close(v);
 }
 
+/* Tokens that branch off each other at the start, in the middle and at the end, the longer one first or last. */
+static void branches(void)
+{
+	static const struct token_row tokens[] = {
+		{ "abcdef", 1, 0 }, { "abc", 1, 0 }, { "abcxyz", 1, 0 }, { "abcdef", 1, 0 }, { "c", 1, 0 }, { "cc", 1, 0 },
+		{ "abcxyzz", 1, 0 }, { "z", 1, 0 }, { "ab", 1, 0 }, { "zyx", 1, 0 }, { "x", 1, 0 }, { "y", 1, 0 }
+	};
+	struct mkgguf *m = begin("rwkv", NULL);
+	struct vocab *v;
+
+	put_tokens(m, tokens, COUNT(tokens));
+	v = open_made(m);
+	ids_are(v, "abcdefabcxyzzabcxyzabcxabccabccc", 0, "3 6 2 1 10 1 4 1 5", "branches");
+	ids_are(v, "zyzyxab", 0, "7 11 9 8", "others");
+	vocab_close(v);
+}
+
 /* ---- UGM ---- */
 
 static const struct token_row unigrams[] = {
@@ -493,6 +510,7 @@ static void characters(void)
 int main(void)
 {
 	rwkv();
+	branches();
 	ugm();
 	damaged_maps();
 	random_maps();

@@ -42,13 +42,13 @@ static void search(const struct vocab *v, const char *text, size_t n)
 		way[i].best.cost = far;         /* stays so inside of characters */
 	way[n].best.cost = 0;
 	for (size_t to = n, from; to; to = from) {
-		uint32_t node = 0;
+		uint32_t state = PREFIXES_ROOT;
 		struct lattice best;
 
 		from = character_before(text, to);
 		best = (struct lattice){ { .cost = way[to].best.cost + unknown_cost }, (uint32_t)(to - from), -1 };
-		for (size_t i = from; i < n && (node = prefixes_step(p, node, (unsigned char)text[i])); i++) {
-			int32_t id = p->token[node];
+		for (size_t i = from; i < n && (state = prefixes_step(p, state, (unsigned char)text[i])); i++) {
+			int32_t id = prefixes_token(p, state);
 			int64_t more = id >= 0 ? cost(v, id) : far;
 
 			if (more != far && way[i + 1].best.cost != far && way[i + 1].best.cost + more <= best.best.cost)

@@ -38,7 +38,7 @@ static int index_tokens(struct vocab *v, const unsigned char *only, struct why *
 
 	if (grow_scratch(&e->text, &e->text_room, v->tokens.longest + 1))
 		return why(w, "out of memory");
-	if (prefixes_start(&e->prefixes, only, w))
+	if (prefixes_start(&e->prefixes, v->tokens.n, only, w))
 		return -1;
 	for (uint32_t i = 0; i < v->tokens.n; i++) {
 		struct gguf_string s = vocab_token(v, (int32_t)i);

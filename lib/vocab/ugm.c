@@ -154,16 +154,18 @@ static void search(const struct vocab *v, const char *text, size_t n)
 		way[i] = (struct lattice){ .best.sum = -DBL_MAX, .n = (uint32_t)i, .id = v->rules.unknown };
 	way->best.sum = 0;
 	for (size_t from = 0; from < n; from += length) {
-		uint32_t node = 0;
+		uint32_t state = PREFIXES_ROOT;
 		int whole = 0;          /* the character is a token */
 
 		length = size_min(unicode_length((unsigned char)text[from]), n - from);
-		for (size_t i = from; i < n && (node = prefixes_step(p, node, (unsigned char)text[i])); i++)
-			if (p->token[node] >= 0) {
-				whole |= i + 1 - from == length;
-				offer(&way[i + 1], way[from].best.sum + score(v, p->token[node]), i + 1 - from,
-					p->token[node]);
-			}
+		for (size_t i = from; i < n && (state = prefixes_step(p, state, (unsigned char)text[i])); i++) {
+			int32_t id = prefixes_token(p, state);
+
+			if (id < 0)
+				continue;
+			whole |= i + 1 - from == length;
+			offer(&way[i + 1], way[from].best.sum + score(v, id), i + 1 - from, id);
+		}
 		if (!whole)
 			offer(&way[from + length], way[from].best.sum + e->unknown_score, length, v->rules.unknown);
 	}

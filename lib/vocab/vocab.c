@@ -131,7 +131,7 @@ static int encode_raw(struct vocab *v, const char *text, size_t n, int32_t after
 
 int vocab_index_prefixes(struct vocab *v, const unsigned char *only, struct why *w)
 {
-	if (prefixes_start(&v->encoder->prefixes, only, w))
+	if (prefixes_start(&v->encoder->prefixes, v->tokens.n, only, w))
 		return -1;
 	for (uint32_t i = 0; i < v->tokens.n; i++) {
 		struct gguf_string s = vocab_token(v, (int32_t)i);
