@@ -42,27 +42,44 @@ static void run_op(const struct op_kind *kind, const struct op *op, const struct
 		kind->piece(op, s, piece, piece % s->threads);
 }
 
+/* Rows of n_runs sequences in one batch, each from its segment's next on; out: [n_runs][ROWS][n_out]. */
+static void evaluate_runs(const struct batches *b, const struct kernels *k, struct run *run, size_t n_runs,
+	size_t threads, float *out)
+{
+	struct step s = { .run = run, .n_runs = n_runs, .k = k, .threads = threads,
+		.scratch_bytes = (b->scratch + 63) / 64 * 64 };
+	struct op op;
+	float *rows;
+
+	for (size_t i = 0; i < n_runs; s.n += run[i++].n) {
+		run[i].pos = run[i].state->next;
+		run[i].first = s.n;
+		segment_begin(run[i].state, run[i].pos, run[i].n);
+	}
+	rows = batches_memory(s.n * b->stride * sizeof *rows);
+	s.scratch = batches_memory(threads * s.scratch_bytes + 1);
+	for (struct run *r = run; r < run + n_runs; r++)
+		memcpy(rows + r->first * b->stride, b->input + r->pos * b->stride, r->n * b->stride * sizeof *rows);
+	op = (struct op){ .bound = b->bind(b, rows) };
+	for (size_t i = 0; i < BATCHES_OPS && b->kinds[i]; i++)
+		run_op(b->kinds[i], &op, &s);
+	for (struct run *r = run; r < run + n_runs; r++, out += ROWS * b->n_out) {
+		segment_commit(r->state, r->pos, r->n);
+		for (size_t i = 0; i < r->n; i++)
+			memcpy(out + (r->pos + i) * b->n_out, rows + (r->first + i) * b->stride + b->out,
+				b->n_out * sizeof *out);
+	}
+	free(rows);
+	free(s.scratch);
+}
+
 /* Rows [next, end) of the segment; out: [ROWS][n_out]. */
 static void evaluate(const struct batches *b, const struct kernels *k, struct segment *state, size_t end,
 	size_t threads, float *out)
 {
-	size_t pos = state->next, n = end - pos;
-	float *rows = batches_memory(n * b->stride * sizeof *rows);
-	struct op op = { .bound = b->bind(b, rows) };
-	struct run run = { .state = state, .n = n, .pos = pos };
-	struct step s = { .run = &run, .n_runs = 1, .n = n, .k = k, .threads = threads,
-		.scratch_bytes = (b->scratch + 63) / 64 * 64 };
+	struct run run = { .state = state, .n = end - state->next };
 
-	s.scratch = batches_memory(threads * s.scratch_bytes + 1);
-	memcpy(rows, b->input + pos * b->stride, n * b->stride * sizeof *rows);
-	segment_begin(state, pos, n);
-	for (size_t i = 0; i < BATCHES_OPS && b->kinds[i]; i++)
-		run_op(b->kinds[i], &op, &s);
-	segment_commit(state, pos, n);
-	for (size_t i = 0; i < n; i++)
-		memcpy(out + (pos + i) * b->n_out, rows + i * b->stride + b->out, b->n_out * sizeof *out);
-	free(rows);
-	free(s.scratch);
+	evaluate_runs(b, k, &run, 1, threads, out);
 }
 
 static float *in_batches(const struct batches *b, const struct kernels *k, size_t each, size_t threads)
@@ -112,6 +129,27 @@ static void cuts(const struct batches *b, const struct kernels *k, const float *
 	free(out);
 }
 
+/* Two sequences in one batch, at different positions. */
+static int together(const struct batches *b, const struct kernels *k, const float *want)
+{
+	size_t n = ROWS * b->n_out;
+	float *out = batches_memory(2 * n * sizeof *out);
+	struct segment state[2];
+	struct run run[2] = { { .state = &state[0], .n = 35 }, { .state = &state[1], .n = 70 } };
+	int same;
+
+	open_state(&state[0], b);
+	open_state(&state[1], b);
+	evaluate(b, k, &state[0], 40, 1, out);
+	evaluate_runs(b, k, run, 2, 2, out);
+	same = !memcmp(out, want, 75 * b->n_out * sizeof *out)
+		&& !memcmp(out + n, want, 70 * b->n_out * sizeof *out);
+	segment_close(&state[0]);
+	segment_close(&state[1]);
+	free(out);
+	return same;
+}
+
 void batches_test(const struct batches *b, const double *want, void checked(int ok, const char *name, const char *what))
 {
 	static const size_t each[] = { 1, 2, 7, 31, 32, 33, 64, 100, ROWS };
@@ -129,6 +167,7 @@ void batches_test(const struct batches *b, const double *want, void checked(int 
 			checked(!memcmp(got, first, n * sizeof *got), b->name, what);
 			free(got);
 		}
+	checked(together(b, kernels_select("auto"), first), b->name, "two sequences together: other bits");
 	cuts(b, kernels_select("auto"), first, checked);
 	free(first);
 }
