@@ -50,4 +50,13 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	}
 }
 
-const struct op_kind op_scan = { .name = "scan", .pieces = pieces, .piece = piece };
+static void work(const struct op *op, const struct step *s, struct work *w)
+{
+	const struct op_scan *o = op->bound;
+	double state = (double)(o->n * o->states);
+
+	w->bytes += (double)s->n_runs * state * sizeof(float);
+	w->attention += (double)s->n * 3 * state;
+}
+
+const struct op_kind op_scan = { .name = "scan", .pieces = pieces, .piece = piece, .work = work };
