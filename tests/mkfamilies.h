@@ -46,6 +46,7 @@ struct mkfamily {
 	uint32_t experts, used, dense;  /* so many layers come before the mixtures */
 	int shared, shared_gate;        /* an expert for all rows; with a gate */
 	int beside;                     /* experts beside a dense part, with norms of their own */
+	int latent_experts;             /* which read half of n_embd elements, made by a product */
 	int choice_bias, expert_bias;   /* exp_probs_b; biases of the router and the experts */
 	const char *keys;               /* further ones: KEY=VALUE ...; a value with a point is a float, with commas
 					 * an array */

@@ -101,7 +101,8 @@ static void expert(struct mkweights *k, uint32_t il, const char *part, uint32_t 
 static void mixture(struct mkweights *k, uint32_t il)
 {
 	const struct mkfamily *f = k->family;
-	uint32_t n_embd = k->s.n_embd, n_ff = part_expert_ff(k);
+	uint32_t n_embd = k->s.n_embd, n_ff = part_expert_ff(k), latent = part_expert_latent(k);
+	uint32_t width = latent ? latent : n_embd;
 
 	part_tensor(k, part_name(il, "ffn_gate_inp", "weight"), FORMAT_F32, (uint64_t[3]){ n_embd, f->experts }, 0,
 		2 / sqrtf((float)n_embd));
@@ -109,14 +110,20 @@ static void mixture(struct mkweights *k, uint32_t il)
 		part_bias(k, il, "ffn_gate_inp", f->experts, 0.5f);
 	if (f->choice_bias)
 		part_bias(k, il, "exp_probs_b", f->experts, 0.3f);
-	expert(k, il, "ffn_gate_exps", n_embd, n_ff);
-	expert(k, il, "ffn_up_exps", n_embd, n_ff);
-	expert(k, il, "ffn_down_exps", n_ff, n_embd);
+	if (!f->ungated)
+		expert(k, il, "ffn_gate_exps", width, n_ff);
+	expert(k, il, "ffn_up_exps", width, n_ff);
+	expert(k, il, "ffn_down_exps", n_ff, width);
+	if (latent) {
+		part_matrix(k, part_name(il, "ffn_latent_down", "weight"), 'm', n_embd, latent, 1);
+		part_matrix(k, part_name(il, "ffn_latent_up", "weight"), 'm', latent, n_embd, 1);
+	}
 	if (!f->shared)
 		return;
 	if (f->shared_gate)
 		part_vector(k, part_name(il, "ffn_gate_inp_shexp", "weight"), n_embd, 0, 1 / sqrtf((float)n_embd));
-	part_matrix(k, part_name(il, "ffn_gate_shexp", "weight"), 'm', n_embd, n_ff, 1.5f);
+	if (!f->ungated)
+		part_matrix(k, part_name(il, "ffn_gate_shexp", "weight"), 'm', n_embd, n_ff, 1.5f);
 	part_matrix(k, part_name(il, "ffn_up_shexp", "weight"), 'm', n_embd, n_ff, 1);
 	part_matrix(k, part_name(il, "ffn_down_shexp", "weight"), 'm', n_ff, n_embd, 1.5f);
 }

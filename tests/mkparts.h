@@ -123,6 +123,12 @@ static inline struct mkshape part_shape(const struct mkweights *k, uint32_t il)
 	return s;
 }
 
+/* What the experts of a row read and make; 0: n_embd. */
+static inline uint32_t part_expert_latent(const struct mkweights *k)
+{
+	return k->family->latent_experts ? k->s.n_embd / 2 : 0;
+}
+
 /* Of one expert: rows that super-blocks divide, where n_ff has two of them. */
 static inline uint32_t part_expert_ff(const struct mkweights *k)
 {
