@@ -52,8 +52,8 @@ KERNELS = kv_type select $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
 SIMD = decode prompt spans table
 FAMILIES = decoder llama gemma gpt2 mixtures deepseek recurrent rwkv
-OPS = embed angles rows product prepare store attend convolve linear scan shift wkv select route experts heads copy per_layer \
-	altup logits
+OPS = embed angles rows product prepare store attend convolve linear scan shift wkv select route experts heads copy \
+	per_layer altup logits
 SEGMENT = segment recent recurrent object
 FWD = engine settings supported serve chain model/model model/tensors model/keys model/layers model/rope \
 	$(FAMILIES:%=model/%) model/families \
@@ -75,8 +75,9 @@ MADE = mkweights mkvalues mklayers mkmixers mkstreams
 HELPERS = mkmodel reference stream dribble under
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = tok/main tok/chat fwd/main fwd/fwd_opts fwd/kv sample/schema detok/main detok/printer detok/filter detok/peek \
-	gen/feed gen/best tests/mkgguf tests/mkvocab tests/mkfamilies $(MADE:%=tests/%) tests/quantise tests/quantise_few tests/quantise_grid \
-	tests/sampler_reference tests/oracle tests/batches $(REFERENCE:%=tests/%) tests/sha256
+	gen/feed gen/best tests/mkgguf tests/mkvocab tests/mkfamilies $(MADE:%=tests/%) tests/quantise \
+	tests/quantise_few tests/quantise_grid tests/sampler_reference tests/oracle tests/batches \
+	$(REFERENCE:%=tests/%) tests/sha256
 
 lib_o = $(BASE:%=$(OBJ)/lib/base/%.o) $(STREAM:%=$(OBJ)/lib/stream/%.o) $(GGUF:%=$(OBJ)/lib/gguf/%.o)
 json_o = $(JSON:%=$(OBJ)/lib/base/%.o)
@@ -100,8 +101,8 @@ quantise_o = $(OBJ)/tests/quantise.o $(OBJ)/tests/quantise_few.o $(OBJ)/tests/qu
 made_o = $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkfamilies.o $(MADE:%=$(OBJ)/tests/%.o) $(quantise_o)
 objects = $(lib_o) $(process_o) $(sampler_o) $(tok_o) $(chat_o) $(schema_o) \
 	$(FWD:%=$(OBJ)/fwd/%.o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(SAMPLE:%=$(OBJ)/sample/%.o) \
-	$(GEN:%=$(OBJ)/gen/%.o) $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) $(TESTS:%=$(OBJ)/tests/%.o) \
-	$(HELPERS:%=$(OBJ)/tests/%.o) $(OTHERS:%=$(OBJ)/%.o)
+	$(GEN:%=$(OBJ)/gen/%.o) $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) \
+	$(TESTS:%=$(OBJ)/tests/%.o) $(HELPERS:%=$(OBJ)/tests/%.o) $(OTHERS:%=$(OBJ)/%.o)
 binaries = $(PROGRAMS:%=$(BIN)/%) $(BIN)/bench $(TESTS:%=$(BIN)/tests/%) $(HELPERS:%=$(BIN)/tests/%)
 
 all: $(PROGRAMS:%=$(BIN)/%)
@@ -172,7 +173,7 @@ $(objects):
 	@source=$@; source=$${source#$(OBJ)/}; source=$${source%.o}.c; echo CC $$source; \
 		$(CC) $(ALL) -MMD -MP -c -o $@ $$source
 
-# A file of fwd/kernels/simd for an instruction set: fwd/kernels/isa/NAME.c includes it behind the vectors that it needs.
+# A file of fwd/kernels/simd for an instruction set: fwd/kernels/isa/NAME.c includes it after the vectors it needs.
 $(simd_o):
 	@mkdir -p $(@D)
 	@isa=$(@D); isa=$${isa##*/}; name=$(@F); name=$${name%.o}; echo CC fwd/kernels/simd/$$name.c $$isa; \

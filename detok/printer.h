@@ -1,6 +1,6 @@
-/* printer: the text of ids, up to the first stop string. SPM, UGM and WPM vocabularies add a space before text at the start of a
- * sequence and after each special token; in prompts that space is removed again, so that the text is the one that tok
- * was given. */
+/* printer: the text of ids, up to the first stop string. SPM, UGM and WPM vocabularies add a space before text at the
+ * start of a sequence and after each special token; in prompts that space is removed again, so that the text is the one
+ * that tok was given. */
 #ifndef PRINTER_H
 #define PRINTER_H
 

@@ -14,7 +14,8 @@ struct batches {
 	const char *name;
 	const struct op_kind *kinds[BATCHES_OPS];       /* NULL: no more */
 	const void *case_of;                            /* bind's own */
-	void *(*bind)(const struct batches *b, float *rows);    /* what the ops are bound to, for rows that begin here */
+	/* What the ops are bound to, for rows that begin here. */
+	void *(*bind)(const struct batches *b, float *rows);
 	const float *input;             /* [BATCHES_ROWS][stride] */
 	size_t stride;
 	size_t out, n_out;              /* columns of what the ops leave */
@@ -24,7 +25,8 @@ struct batches {
 };
 
 /* want: [BATCHES_ROWS][n_out]. Each check is told to `checked`. */
-void batches_test(const struct batches *b, const double *want, void checked(int ok, const char *name, const char *what));
+void batches_test(const struct batches *b, const double *want,
+	void checked(int ok, const char *name, const char *what));
 
 /* n bytes of zeros, or the end of the program. */
 void *batches_memory(size_t n);

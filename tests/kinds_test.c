@@ -64,8 +64,9 @@ static void rwkv(void)
 static void branches(void)
 {
 	static const struct token_row tokens[] = {
-		{ "abcdef", 1, 0 }, { "abc", 1, 0 }, { "abcxyz", 1, 0 }, { "abcdef", 1, 0 }, { "c", 1, 0 }, { "cc", 1, 0 },
-		{ "abcxyzz", 1, 0 }, { "z", 1, 0 }, { "ab", 1, 0 }, { "zyx", 1, 0 }, { "x", 1, 0 }, { "y", 1, 0 }
+		{ "abcdef", 1, 0 }, { "abc", 1, 0 }, { "abcxyz", 1, 0 }, { "abcdef", 1, 0 }, { "c", 1, 0 },
+		{ "cc", 1, 0 }, { "abcxyzz", 1, 0 }, { "z", 1, 0 }, { "ab", 1, 0 }, { "zyx", 1, 0 },
+		{ "x", 1, 0 }, { "y", 1, 0 }
 	};
 	struct mkgguf *m = begin("rwkv", NULL);
 	struct vocab *v;

@@ -10,8 +10,8 @@ make_model() {
 # A family for each kind of feature: windows, caps and norms after branches; sinks, YaRN and experts with biases; groups
 # of experts and a bias for their choice; a shared expert with a gate; weighted inputs and chunks; a router of the
 # layer's input; ALiBi; clamps; parallel parts and layers without RoPE; a norm for each head; one of all heads;
-# temperatures; xIELU; scales; mixers other than attention; several streams, shared K and V, experts beside a dense part;
-# latent attention in two forms; layers of uneven sizes.
+# temperatures; xIELU; scales; mixers other than attention; several streams, shared K and V, experts beside a dense
+# part; latent attention in two forms; layers of uneven sizes.
 features="gemma2 gpt-oss bailingmoe2 qwen2moe llama4 smallthinker refact dbrx cohere2 stablelm minimax-m2 mistral3
 	apertus granite lfm2 granitehybrid falcon-h1 nemotron_h nemotron_h_moe mamba2 mamba jamba rwkv7 qwen35 qwen3next
 	gemma3n gemma4 gemma4-moe deepseek2 deepseek2-kvb openelm deci kimi-linear"
@@ -132,8 +132,8 @@ segment_file() {
 	done
 }
 
-# another MODEL WHOLE N [OPTIONS of fwd]: whether one of four other ways, the N-th, to the logits of the ids in ./ids gives
-# the bytes of WHOLE, which are those of --all, or their end.
+# another MODEL WHOLE N [OPTIONS of fwd]: whether one of four other ways, the N-th, to the logits of the ids in ./ids
+# gives the bytes of WHOLE, which are those of --all, or their end.
 another() {
 	model=$1 whole=$2
 	n=$3

@@ -85,7 +85,8 @@ static const struct mkfamily families[] = {
 	{ .name = "afmoe", .heads = MKHEADS_ONE, .gates = 1, .post_norms = 1, .layers = 5, .experts = 6, .used = 2,
 	  .dense = 1, .shared = 1, .choice_bias = 1, .keys = "attention.sliding_window=8 expert_gating_func=2 "
 	  "expert_weights_norm=true expert_weights_scale=2.5" },
-	{ .name = "mellum", .heads = MKHEADS_ONE, .layers = 5, .experts = 4, .used = 2, .keys = "attention.sliding_window=8 "
+	{ .name = "mellum", .heads = MKHEADS_ONE, .layers = 5, .experts = 4, .used = 2,
+	  .keys = "attention.sliding_window=8 "
 	  "rope.scaling.type=yarn rope.scaling.factor=8.0 rope.scaling.original_context_length=64" },
 	{ .name = "maincoder", .heads = MKHEADS_ONE },
 	{ .name = "seed_oss", .norm2 = "post_attention_norm", .qkv_bias = 1 },

@@ -33,10 +33,11 @@ struct mkfamily {
 	int v_from_k;                   /* layers that do not slide have no attn_v */
 	uint32_t per_layer;             /* elements of each layer's own input */
 	int streams, out_scale;         /* AltUp; layer_output_scale */
-	enum { MKLATENT_NONE, MKLATENT_ABSORBED, MKLATENT_EXPANDED } latent;    /* attention: matrices for K and V, or one */
-	const char *mixers;             /* of layers in turn: a attention, m Mamba 2, b both, s Mamba, r RWKV 7, c a short
-					 * convolution, d a gated delta net (attention then has gates), k Kimi delta
-					 * attention, p a product, - none */
+	/* attention: matrices for K and V, or one */
+	enum { MKLATENT_NONE, MKLATENT_ABSORBED, MKLATENT_EXPANDED } latent;
+	/* of layers in turn: a attention, m Mamba 2, b both, s Mamba, r RWKV 7, c a short convolution, d a gated delta
+	 * net (attention then has gates), k Kimi delta attention, p a product, - none */
+	const char *mixers;
 	int state_norms;                /* Mamba's step, B and C are normed with weights */
 	int fused_decay;                /* ssm_ba in place of ssm_beta and ssm_alpha */
 	int single;                     /* a layer has a mixer or, where it has none, a feed-forward part */

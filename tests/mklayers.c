@@ -80,7 +80,8 @@ static void feed_forward(struct mkweights *k, uint32_t il)
 
 	if (!f->ungated && !f->fused_gate)
 		part_matrix(k, part_name(il, "ffn_gate", "weight"), 'm', n_embd, n_ff, 1.5f);
-	part_matrix(k, part_name(il, "ffn_up", "weight"), 'm', n_embd, f->fused_gate ? 2 * n_ff : n_ff, f->ungated ? 1.5f : 1);
+	part_matrix(k, part_name(il, "ffn_up", "weight"), 'm', n_embd, f->fused_gate ? 2 * n_ff : n_ff,
+		f->ungated ? 1.5f : 1);
 	if (f->ff_bias)
 		part_bias(k, il, "ffn_up", n_ff, 0.1f);
 	part_matrix(k, part_name(il, "ffn_down", "weight"), f->ungated ? 's' : precise(&k->s, il), n_ff, n_embd, 1.5f);

@@ -39,8 +39,8 @@ void mkmixers_state_space(struct mkweights *k, uint32_t il)
 	part_vector(k, part_name(il, "ssm_dt", "bias"), p.heads, -3, 1);
 	bare(k, il, "ssm_a", (uint64_t[3]){ 1, p.heads }, -1, 0.25f);
 	bare(k, il, "ssm_d", (uint64_t[3]){ 1, p.heads }, 1, 0.2f);
-	part_tensor(k, part_name(il, "ssm_norm", "weight"), FORMAT_F32, (uint64_t[3]){ p.inner / p.groups, p.groups }, 1,
-		0.1f);
+	part_tensor(k, part_name(il, "ssm_norm", "weight"), FORMAT_F32,
+		(uint64_t[3]){ p.inner / p.groups, p.groups }, 1, 0.1f);
 	part_matrix(k, part_name(il, "ssm_out", "weight"), 'm', p.inner, k->s.n_embd, 1);
 }
 
@@ -168,11 +168,13 @@ static void low_rank(struct mkweights *k, uint32_t il, char name, uint32_t rank,
 
 void mkmixers_time_mix(struct mkweights *k, uint32_t il)
 {
-	static const char *const whole[] = { "time_mix_receptance", "time_mix_key", "time_mix_value", "time_mix_output" };
+	static const char *const whole[] = { "time_mix_receptance", "time_mix_key", "time_mix_value",
+		"time_mix_output" };
 	uint32_t n = k->s.n_embd;
 	struct low_ranks r = part_ranks(k);
 
-	part_tensor(k, part_name(il, "time_mix_lerp_fused", "weight"), FORMAT_F32, (uint64_t[3]){ n, 1, 6 }, 0.5f, 0.2f);
+	part_tensor(k, part_name(il, "time_mix_lerp_fused", "weight"), FORMAT_F32, (uint64_t[3]){ n, 1, 6 }, 0.5f,
+		0.2f);
 	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
 		part_matrix(k, part_name(il, whole[i], "weight"), 'm', n, n, 1);
 	low_rank(k, il, 'w', r.w, -2);

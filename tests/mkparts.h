@@ -31,7 +31,7 @@ void mklayers_one(struct mkweights *k, uint32_t il);
 
 enum { TAPS = 4 };              /* of convolutions; short ones have one less */
 
-/* Of Mamba 2: heads of head_dim values, twice as many keys, two groups. Of a delta net: heads like those of attention. */
+/* Of Mamba 2: heads of head_dim values, twice as many keys, two groups. Of a delta net: heads as in attention. */
 struct state_space {
 	uint32_t inner, heads, state, groups;
 };

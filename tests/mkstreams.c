@@ -26,7 +26,8 @@ static void streams(struct mkweights *k, uint32_t il)
 	part_vector(k, part_name(il, "altup_router_norm", "weight"), n, 1, 0.1f);
 	part_tensor(k, part_name(il, "altup_predict_coef", "weight"), FORMAT_F32,
 		(uint64_t[3]){ count, count * count }, 0, 0.1f);
-	part_tensor(k, part_name(il, "altup_correct_coef", "weight"), FORMAT_F32, (uint64_t[3]){ count, count }, 0, 0.1f);
+	part_tensor(k, part_name(il, "altup_correct_coef", "weight"), FORMAT_F32,
+		(uint64_t[3]){ count, count }, 0, 0.1f);
 	part_vector(k, part_name(il, "altup_correct_scale", "weight"), n, 1, 0.1f);
 	part_matrix(k, part_name(il, "laurel_l", "weight"), 'm', n, LOW_RANK, 1);
 	part_matrix(k, part_name(il, "laurel_r", "weight"), 'm', LOW_RANK, n, 1);

@@ -28,14 +28,16 @@ kills() {
 	"$BIN/kv" rm $state
 	for turn in 1 2 3 4 5 6 7 8 9; do
 		"$HELP/stream" make -s 1 <ids |
-			"$HELP/under" kill 9 $(($(cat took) * turn / 10)) "$BIN/fwd" $options --kv $state "$model" >/dev/null
-		logits "$model" $options --kv $state <ids | cmp -s - golden || echo "killed at $turn tenths: not the same"
+			"$HELP/under" kill 9 $(($(cat took) * turn / 10)) \
+				"$BIN/fwd" $options --kv $state "$model" >/dev/null
+		logits "$model" $options --kv $state <ids | cmp -s - golden ||
+			echo "killed at $turn tenths: not the same"
 		"$BIN/kv" rm $state
 	done 2>/dev/null
 }
 
-# The same bits whatever the backend, threads and batches, and from segments that were cut back, forked, or left by a fwd
-# that was killed.
+# The same bits whatever the backend, threads and batches, and from segments that were cut back, forked, or left by a
+# fwd that was killed.
 recurrent() { # MODEL NAME
 	model=$1
 	options="-c 512"

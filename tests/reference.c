@@ -76,7 +76,8 @@ static double *dense(size_t il, const double *x, size_t n)
 /* The dense part of h, and the experts of x, whose router has a norm of its own. */
 static double *beside(size_t il, const double *h, const double *x, size_t n)
 {
-	double *sum = dense(il, h, n), *input = copy(x, n * m.n_embd), *experts, *in = normed(il, "pre_ffw_norm_2", x, n);
+	double *sum = dense(il, h, n), *input = copy(x, n * m.n_embd), *experts;
+	double *in = normed(il, "pre_ffw_norm_2", x, n);
 	float *weight = weights(&m, m.n_embd, "%s.scale", part(il, "ffn_gate_inp"));
 
 	bare_norm_rows(input, n, m.n_embd);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* y[n][rows] = x[n][cols] · W[rows][cols] (+ bias) */
 void product(double *y, const float *weight, const float *bias, const double *x, size_t n, size_t cols,
 	size_t rows)
 {
@@ -20,7 +19,6 @@ void product(double *y, const float *weight, const float *bias, const double *x,
 		}
 }
 
-/* The same with W and bias named PREFIX.weight and PREFIX.bias. A number PREFIX.scale multiplies W. */
 double *linear(const char *prefix, const double *x, size_t n, size_t cols, size_t rows)
 {
 	float *weight = weights(&m, rows * cols, "%s.weight", prefix), *bias = weights(&m, rows, "%s.bias", prefix);
@@ -38,7 +36,6 @@ double *linear(const char *prefix, const double *x, size_t n, size_t cols, size_
 	return y;
 }
 
-/* x[n][width]: each row normed in place; row i by row i mod `sets` of the weights, if there are any. */
 void norm_rows(double *x, size_t n, size_t width, const float *weight, const float *bias, size_t sets)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -54,7 +51,6 @@ void norm_rows(double *x, size_t n, size_t width, const float *weight, const flo
 	}
 }
 
-/* In place, with the tensors PREFIX.weight and PREFIX.bias, where there are any. */
 void bare_norm_rows(double *x, size_t n, size_t width)
 {
 	norm_rows(x, n, width, NULL, NULL, 1);
@@ -64,7 +60,8 @@ void norm_in_place(const char *prefix, double *x, size_t n, size_t width)
 {
 	const char *suffix = n_weights(&m, "%s", prefix) ? "" : ".weight";      /* Falcon-H1 has names without one */
 	size_t sets = n_weights(&m, "%s%s", prefix, suffix) / width;
-	float *weight = weights(&m, sets * width, "%s%s", prefix, suffix), *bias = weights(&m, width, "%s.bias", prefix);
+	float *weight = weights(&m, sets * width, "%s%s", prefix, suffix);
+	float *bias = weights(&m, width, "%s.bias", prefix);
 
 	norm_rows(x, n, width, weight, bias, sets);
 	free(weight);
@@ -107,7 +104,6 @@ static double rope_frequency(const struct reference_layer *l, size_t i, const fl
 	return full * (1 - ramp) + scaled * ramp;
 }
 
-/* x[n][heads][d], the first n_rot elements of each head rotated in place: row i is position i */
 void rope(const struct reference_layer *l, double *x, size_t n, size_t heads, size_t d)
 {
 	float *factors = l->plain_base > 0 ? NULL : weights(&m, m.n_rot / 2, "%s", m.factors);
@@ -183,7 +179,6 @@ int has(size_t layer, const char *what)
 	return n_weights(&m, "blk.%zu.%s.weight", layer, what) > 0;
 }
 
-/* A branch of x[n][n_embd] is added, and freed. */
 void add(double *x, double *branch, size_t n)
 {
 	for (size_t i = 0; i < n * m.n_embd; i++)
@@ -191,7 +186,6 @@ void add(double *x, double *branch, size_t n)
 	free(branch);
 }
 
-/* Columns [from, from + width) of x[n][stride], as a matrix of its own. */
 double *columns(const double *x, size_t n, size_t stride, size_t from, size_t width)
 {
 	double *y = memory(n * width, sizeof *y);

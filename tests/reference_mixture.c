@@ -40,7 +40,8 @@ static void choose(double *z, const float *bias, size_t *chosen, double *weight)
 	if (m.gate == GATE_SOFTMAX)
 		softmax(z, m.n_expert);
 	for (size_t e = 0; e < m.n_expert; e++) {
-		z[e] = m.gate == GATE_SIGMOID ? 1 / (1 + exp(-z[e])) : m.gate == GATE_ROOT ? sqrt(log1p(exp(z[e]))) : z[e];
+		z[e] = m.gate == GATE_SIGMOID ? sigmoid(z[e])
+			: m.gate == GATE_ROOT ? sqrt(log1p(exp(z[e]))) : z[e];
 		s[e] = z[e] + (bias ? bias[e] : 0);
 	}
 	if (m.n_groups > 1)
@@ -163,7 +164,8 @@ static void shared_expert(size_t il, const double *x, size_t n, double *out)
 /* Of x[n][n_embd]; `input` is what the router reads. */
 double *mixture(size_t il, const double *x, const double *input, size_t n)
 {
-	size_t latent = n_weights(&m, "blk.%zu.ffn_latent_down.weight", il) / m.n_embd, width = latent ? latent : m.n_embd;
+	size_t latent = n_weights(&m, "blk.%zu.ffn_latent_down.weight", il) / m.n_embd;
+	size_t width = latent ? latent : m.n_embd;
 	struct expert_matrices w = expert_matrices(il, "exps", m.n_expert, width);
 	double *in = latent ? linear(part(il, "ffn_latent_down"), x, n, m.n_embd, latent) : copy(x, n * m.n_embd);
 	double *z = linear(part(il, "ffn_gate_inp"), input, n, m.n_embd, m.n_expert);

@@ -114,7 +114,8 @@ double *time_mix(size_t il, const double *x, size_t n)
 	size_t width = m.n_embd, d = m.wkv_head;
 	double *out = memory(n * width, sizeof *out), *state = memory(width * d, sizeof *state), *branch, eps = m.eps;
 	double *bonus = memory(n * width / d, sizeof *bonus);
-	float *weight = needed(il, "time_mix_ln.weight", width), *bias = weights(&m, width, "blk.%zu.time_mix_ln.bias", il);
+	float *weight = needed(il, "time_mix_ln.weight", width);
+	float *bias = weights(&m, width, "blk.%zu.time_mix_ln.bias", il);
 
 	for (size_t i = 0; i < n * width; i += d)
 		step(&t, i, i % width, d, state + i % width * d, out + i, &bonus[i / d]);

@@ -96,12 +96,14 @@ static double *leave(size_t il, double *y, const double *in, size_t n, size_t st
 double *mamba2(size_t il, const double *x, size_t n)
 {
 	size_t inner = n_weights(&m, "blk.%zu.ssm_out.weight", il) / m.n_embd;
-	size_t heads = n_weights(&m, "blk.%zu.ssm_dt.bias", il), channels = n_weights(&m, "blk.%zu.ssm_conv1d.bias", il);
+	size_t heads = n_weights(&m, "blk.%zu.ssm_dt.bias", il);
+	size_t channels = n_weights(&m, "blk.%zu.ssm_conv1d.bias", il);
 	size_t keys = (channels - inner) / 2 / m.n_state_groups, values = inner / heads;
 	size_t stride = inner + channels + heads;
 	double *in = linear(part(il, "ssm_in"), x, n, m.n_embd, stride), *y = memory(n * inner, sizeof *y);
 	double *u = convolved(il, in, n, stride, inner, channels), *branch;
-	float *bias = needed(il, "ssm_dt.bias", heads), *a = needed(il, "ssm_a", heads), *d = needed(il, "ssm_d", heads);
+	float *bias = needed(il, "ssm_dt.bias", heads), *a = needed(il, "ssm_a", heads);
+	float *d = needed(il, "ssm_d", heads);
 
 	for (size_t h = 0; h < heads; h++) {
 		double *state = memory(values * keys, sizeof *state);

@@ -151,7 +151,8 @@ static void *bind_wkv(const struct batches *b, float *rows)
 /* One row of the head whose elements begin at `at`; state: [HEAD values][HEAD keys]. */
 static void wkv(const float *row, size_t at, int is_first, double state[HEAD][HEAD], double *out)
 {
-	double r[HEAD], w[HEAD], k[HEAD], v[HEAD], a[HEAD], kk[HEAD], o[HEAD], length = 0, mean = 0, square = 0, bonus = 0;
+	double r[HEAD], w[HEAD], k[HEAD], v[HEAD], a[HEAD], kk[HEAD], o[HEAD];
+	double length = 0, mean = 0, square = 0, bonus = 0;
 
 	for (size_t i = 0; i < HEAD; i++) {
 		const float *x = row + at + i;

@@ -655,7 +655,8 @@ static void long_specials(void)
 		put_merges(m, bpe_merges, 0);
 		v = open_made(m);
 		if (more)
-			holds(!v && strstr(w.text, "tokenizer.ggml.tokens: number 1: 4097 bytes"), "a long special token");
+			holds(!v && strstr(w.text, "tokenizer.ggml.tokens: number 1: 4097 bytes"),
+				"a long special token");
 		else
 			ids_are(v, text + 1, 0, "1", "the longest special token");
 		vocab_close(v);

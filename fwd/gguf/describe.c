@@ -1,5 +1,5 @@
-/* Keys, tensors and tokens, each on a line of its own. Text goes through lib/base/out, JSON through stdio, as the writer
- * does. */
+/* Keys, tensors and tokens, each on a line of its own. Text goes through lib/base/out; JSON through stdio, as the
+ * writer does. */
 #include "describe.h"
 
 #include <inttypes.h>
@@ -162,7 +162,7 @@ static void end(struct json_writer *j)
 	putchar('\n');
 }
 
-/* JSON has no number that is none: null. */
+/* JSON has no NaN and no infinity: null. */
 static void write_element(struct json_writer *j, const struct gguf_value *v, uint64_t i, const unsigned char **at)
 {
 	struct gguf_string s;
@@ -223,8 +223,8 @@ static void describe_head(const struct gguf *g, int json)
 	for (uint64_t i = 0; i < g->n_tensors; i++)
 		bytes += g->tensors[i].bytes;
 	if (!json) {
-		out_print("GGUF version %" PRIu32 ": %" PRIu64 " keys, %" PRIu64 " tensors, %" PRIu64 " bytes of tensors\n",
-			g->version, g->n_values, g->n_tensors, bytes);
+		out_print("GGUF version %" PRIu32 ": %" PRIu64 " keys, %" PRIu64 " tensors, %" PRIu64
+			" bytes of tensors\n", g->version, g->n_values, g->n_tensors, bytes);
 		return;
 	}
 	j = begin();

@@ -1,4 +1,4 @@
-/* describe: a model file as text for people, where long strings and arrays are shortened, or in full as lines of JSON. */
+/* describe: a model file as text for people, with long strings and arrays shortened, or in full as lines of JSON. */
 #ifndef DESCRIBE_H
 #define DESCRIBE_H
 

@@ -73,8 +73,8 @@ static inline float exp_tanh(float x)
 	return 1 - 2 / (1 + exp_of(2 * x));
 }
 
-/* ln(1 + e^x) = max(x, 0) + ln(1 + z), z = e^-|x|; ln(1 + z) = 2 artanh s = 2s + s·u·p(u), s = z / (2 + z), u = s² up to
- * 1/9. The polynomial is the one through the Chebyshev nodes. */
+/* ln(1 + e^x) = max(x, 0) + ln(1 + z), z = e^-|x|; ln(1 + z) = 2 artanh s = 2s + s·u·p(u), s = z / (2 + z), u = s² up
+ * to 1/9. The polynomial is the one through the Chebyshev nodes. */
 #define SOFTPLUS_C0 0x1.555556p-1f
 #define SOFTPLUS_C1 0x1.9998d4p-2f
 #define SOFTPLUS_C2 0x1.24c926p-2f

@@ -29,8 +29,8 @@ void report_loaded(const struct serve *v, double start)
 	fprintf(stderr, "fwd: backend %s, threads: %zu, batches of %zu tokens\n", setup->kernels->name,
 		pool_threads(setup->pool), setup->batch);
 	fprintf(stderr, "fwd: context of %zu tokens, K and V in %s, %.1f KiB a token%s%s\n", v->n_ctx,
-		kv_type_name[s->shape.kv_type], (double)(s->shape.bytes + s->shape.recent_bytes) / KV_EXTENT / 1024, s->name ? ", segment " : "",
-		s->name ? s->name : "");
+		kv_type_name[s->shape.kv_type], (double)(s->shape.bytes + s->shape.recent_bytes) / KV_EXTENT / 1024,
+		s->name ? ", segment " : "", s->name ? s->name : "");
 	fprintf(stderr, "fwd: %zu tokens in the context; ready after %.1f ms\n", s->length,
 		1e3 * (clock_now() - start));
 }

@@ -322,8 +322,8 @@ struct packed *build_scaled_norm(struct builder *b, const char *name, const floa
 
 void build_add_normed(struct builder *b)
 {
-	struct op_rows o = { .n = b->model->n_embd, .x = b->plan->x, .branch = buffer_with(b->plan->h, b->model->n_embd),
-		.scale = 1, .in = b->plan->x, .out = b->plan->x };
+	struct op_rows o = { .n = b->model->n_embd, .x = b->plan->x, .scale = 1, .in = b->plan->x, .out = b->plan->x,
+		.branch = buffer_with(b->plan->h, b->model->n_embd) };
 
 	build_append(b, &op_rows, "add", &o, sizeof o);
 }

@@ -75,8 +75,8 @@ struct layer {
 	const struct rope_spec *rope;   /* NULL: q and k are not rotated */
 	float scale;                    /* of scores: 1 / sqrt(dim_k), mostly */
 	size_t window, chunk;           /* see struct attend; 0: all positions are seen */
-	int gated;                      /* attention's result is multiplied by sigmoids of gates, which attn_gate makes, */
-					/* or attn_q beside q */
+	int gated;                      /* attention's result is multiplied by sigmoids of gates, which attn_gate
+					 * makes, or attn_q beside q */
 	int head_norms_bare;            /* RMS norms of q and k heads without weights, after the rotation */
 	int v_norms_bare;               /* RMS norms of v heads without weights */
 	const struct layer *kv;         /* whose K and V this layer reads; NULL: it has its own */
@@ -115,8 +115,8 @@ struct model {
 	size_t n_per_layer;     /* elements of each layer's own input (Gemma 3n and 4); 0: none */
 	size_t bytes;           /* of all tensors */
 
-	/* Of model_survey(): who is told of faults. Zeroes take the place of a faulty tensor, a default that of a faulty
-	 * key. */
+	/* Of model_survey(): who is told of faults. Zeroes take the place of a faulty tensor, a default that of a
+	 * faulty key. */
 	const struct faults *faults;
 	int ready;              /* the plan can be opened, which tells what is wrong with tensors */
 	int unsure;             /* shapes are not told, since a key that decides them is faulty */
@@ -162,7 +162,7 @@ int model_vector(struct model *m, const char *name, size_t n, const float **out,
 /* -1 and its name if the tensor is of a type that we cannot compute with. */
 int model_check_type(const struct gguf_tensor *t, struct why *w);
 
-/* W[n][rows × cols] in the mapping, one matrix after the other, of a type that the kernels support; out is the first. */
+/* W[n][rows × cols] in the mapping, one matrix after the other, of a type that kernels support; out is the first. */
 int model_matrices(struct model *m, const char *name, size_t n, size_t rows, size_t cols, struct matrix *out,
 	struct why *w);
 

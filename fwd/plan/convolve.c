@@ -1,7 +1,7 @@
-/* convolve: short convolutions. A piece is some channels of the rows of one run, in order: no channel depends on another,
- * and what a row reads of those before it is in the state, whichever batch they came in: in the ring where they are in
- * the chunk of the run's first row or after it, else in the state at that chunk's start, whose rows are the taps - 1
- * inputs before it. */
+/* convolve: short convolutions. A piece is some channels of the rows of one run, in order; no channel depends on
+ * another. What a row reads of the rows before it is in the segment, whichever batch they came in: in the ring from the
+ * chunk of the run's first row on; before that in the state at that chunk's start, which is the taps - 1 inputs before
+ * it. */
 #include "kinds.h"
 
 #include <string.h>

@@ -32,8 +32,9 @@ struct plan {
 	struct dump *dump;              /* what each op makes is written there; or NULL */
 	int (*cancelled)(void *context);        /* asked between the ops of plan_step(); or NULL */
 	void *cancel_context;
-	struct buffer x;                /* residual stream, or all of them side by side (model->n_streams): input of a */
-					/* plan without layer 0, result without the last */
+	/* The residual stream, or all of them side by side (model->n_streams): the input of a plan without layer 0, the
+	 * result of one without the last. */
+	struct buffer x;
 
 	/* private */
 	struct step step;

@@ -25,14 +25,6 @@ static inline uint64_t le_bytes(const void *p, size_t n)
 	return u;
 }
 
-static inline uint16_t le16(const void *p)
-{
-	uint16_t u;
-
-	memcpy(&u, p, sizeof u);
-	return le_machine() ? u : (uint16_t)le_bytes(p, sizeof u);
-}
-
 static inline uint32_t le32(const void *p)
 {
 	uint32_t u;

@@ -265,11 +265,14 @@ static int goes_on(struct input c, const struct gguf_tensor *tensors, uint64_t n
 {
 	struct gguf_tensor next = { 0 };
 	uint64_t offset, end = 0;
+	const unsigned char *at;
 	struct why ignored;
 
-	for (uint64_t i = 0; i < n; i++)
-		if (tensors[i].data)
-			end = size_max(end, (size_t)((const unsigned char *)tensors[i].data - data->p + tensors[i].bytes));
+	for (uint64_t i = 0; i < n; i++) {
+		at = tensors[i].data;
+		if (at)
+			end = size_max(end, (size_t)(at - data->p + tensors[i].bytes));
+	}
 	return !take_name(&c, &next.name, "", &ignored) && !take_tensor(&c, &next, &offset, &ignored) &&
 		!measure(&next, &ignored) && offset == ((end + alignment - 1) & -alignment) &&
 		!locate(&next, offset, data, alignment, &ignored);
@@ -297,7 +300,8 @@ static int index_tensors(struct gguf *g, struct why *w)
 	qsort(t, g->n_tensors, sizeof *t, compare_data);
 	for (uint64_t i = 1; i < g->n_tensors; i++) {
 		before = t[i - 1];
-		if (before->data && (const unsigned char *)before->data + before->bytes > (const unsigned char *)t[i]->data)
+		if (before->data
+		    && (const unsigned char *)before->data + before->bytes > (const unsigned char *)t[i]->data)
 			return why(w, "tensor %.*s: overlaps %.*s", GGUF_SHOWN(t[i]->name), GGUF_SHOWN(before->name));
 	}
 	return sort_by_name(g->files->by_name, g->n_tensors, "tensor ", w);

@@ -79,7 +79,7 @@ struct encoder {
 	char *line;             /* [merges.longest + 1]: one merge, as the file spells it */
 	int32_t byte_id[256];   /* plain: the token that stands for a byte, or -1 */
 	int knows_joins;        /* plain: joins is filled */
-	uint32_t joins[65536 / 32];     /* a bit for each two bytes b, c that follow each other in a token: 256 · b + c */
+	uint32_t joins[65536 / 32];     /* bit 256 · b + c: byte c follows byte b in some token */
 	struct prefixes prefixes;       /* kinds without names */
 	double unknown_score;   /* UGM */
 	char *text;             /* as the tokens spell it: with U+2581 for spaces, or normalized */

@@ -1,7 +1,7 @@
-# Writes unicode_table.c from UnicodeData.txt. `make unicode` runs it; it is not part of the build. Each line of the input
-# describes a code point in fields separated by semicolons: the code in hexadecimal, the name, the general category, and
-# more; the sixth is the decomposition and the fourteenth the small letter. Two lines whose names end in "First>" and
-# "Last>" describe a range. Classes are those of enum unicode_class.
+# Writes unicode_table.c from UnicodeData.txt. `make unicode` runs it; it is not part of the build. Each line of the
+# input describes a code point in fields separated by semicolons: the code in hexadecimal, the name, the general
+# category, and more; the sixth is the decomposition and the fourteenth the small letter. Two lines whose names end in
+# "First>" and "Last>" describe a range. Classes are those of enum unicode_class.
 BEGIN {
 	FS = ";"
 	LO = 5; SYMBOL = 9; BLANK = 10; NEWLINE = 11; SPACE = 12; CONTROL = 13; LONG = 31
@@ -38,7 +38,8 @@ function print_rows(list, n,   number, i) {
 # codes.
 function add_run(code, to, moves,   step) {
 	step = code - last_code
-	if (runs && to == start_to + moves * (code - start) && (step == every || (last_code == start && step <= 1 + moves)))
+	if (runs && to == start_to + moves * (code - start)
+	    && (step == every || (last_code == start && step <= 1 + moves)))
 		every = step
 	else {
 		end_run()
@@ -94,7 +95,8 @@ END {
 	set(9, 12, SPACE); set(133, 133, SPACE); set(10, 10, NEWLINE); set(13, 13, NEWLINE); set(32, 32, BLANK)
 	# Debian 12 has Unicode 15.0, but the tokenizers use 15.1, which added these letters and symbols. Newer files
 	# contain them.
-	set(hex("2EBF0"), hex("2EE5D"), LO); set(hex("2FFC"), hex("2FFF"), SYMBOL); set(hex("31EF"), hex("31EF"), SYMBOL)
+	set(hex("2EBF0"), hex("2EE5D"), LO)
+	set(hex("2FFC"), hex("2FFF"), SYMBOL); set(hex("31EF"), hex("31EF"), SYMBOL)
 	for (c = 0; c < CODES; c += BLOCK) {
 		block = ""
 		for (i = c; i < c + BLOCK; i++)

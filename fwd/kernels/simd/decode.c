@@ -285,7 +285,8 @@ INLINE size_t decode_runs(struct unpacker u, size_t runs, int planes, const stru
 				UNROLL
 				for (size_t i = 0; i < runs; i++) {
 					prefetch_side(set, i, g * u.bytes, u.bytes);
-					acc[i] = vf_fma(vf_load(x->dx), span_times(u, p + i * bytes, x, planes), acc[i]);
+					acc[i] = vf_fma(vf_load(x->dx), span_times(u, p + i * bytes, x, planes),
+						acc[i]);
 				}
 			}
 			if (ended) {
