@@ -52,8 +52,8 @@ KERNELS = kv_type select $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
 SIMD = decode prompt spans table
 FAMILIES = decoder llama gemma gpt2 mixtures deepseek recurrent rwkv
-OPS = embed angles rows product prepare store attend convolve linear scan shift wkv select route experts heads copy \
-	per_layer altup logits
+OPS = embed angles rows product prepare store attend convolve linear linear_gates linear_keep scan shift wkv \
+	select route experts heads copy per_layer altup logits
 SEGMENT = segment recent recurrent object
 FWD = engine settings supported serve chain model/model model/tensors model/keys model/layers model/rope \
 	$(FAMILIES:%=model/%) model/families \

@@ -143,6 +143,21 @@ struct op_linear {
 
 size_t linear_scratch(const struct op_linear *o);       /* bytes of a thread */
 
+/* Decays of a head in a row. */
+static inline size_t linear_decays(const struct op_linear *o)
+{
+	return o->by_key ? o->dim_k : 1;
+}
+
+/* What a piece of linear and of keep is about: values [v, v + n) of a head, in one run, and the key head it reads. */
+struct head_values {
+	const struct run *run;
+	size_t head, head_k, v, n;
+};
+
+size_t linear_pieces(const struct op *op, const struct step *s);
+struct head_values linear_values(const struct op_linear *o, const struct step *s, size_t piece);
+
 /* The wanted rows of some buffers, moved to their fronts. */
 enum { SELECT_MAX = 5 };
 

@@ -14,12 +14,6 @@ enum { TILE = 32, BLOCK = 8 };
 
 enum { KEYS, QUERIES, READERS };        /* what the state is read with */
 
-/* Of a head and row. */
-static size_t decays(const struct op_linear *o)
-{
-	return o->by_key ? o->dim_k : 1;
-}
-
 /* Something of all rows of a chunk: those of earlier batches in the ring, the others in the batch. */
 struct rows {
 	const float *kept, *own;        /* of row 0; of the first of the batch */
@@ -37,7 +31,7 @@ struct chunk {
 	const float *state;             /* of the head at `start`; NULL: zero */
 	/* scratch */
 	float *next;                    /* a state */
-	float *sum;                     /* [STATE_CHUNK][decays()]: G of the rows */
+	float *sum;                     /* [STATE_CHUNK][linear_decays()]: G of the rows */
 	float *decay;                   /* e^ of such, or of their differences */
 	float *weight[READERS];         /* [STATE_CHUNK][STATE_CHUNK] */
 	float *read[READERS];           /* [STATE_CHUNK][n] */
@@ -68,7 +62,7 @@ static float *batch_row(const struct chunk *c, const struct buffer *b, size_t t,
 
 static void sum_decays(const struct chunk *c)
 {
-	size_t n = decays(c->o);
+	size_t n = linear_decays(c->o);
 	struct rows g = rows_of(c, &c->o->decay, c->o->ring_g, c->o->n_head * n, c->head * n);
 
 	for (size_t t = 0; t < c->to; t++) {
@@ -268,7 +262,7 @@ static void make_rows(const struct chunk *c, size_t t0, size_t t1)
 /* Rows of k, or of d, decayed up to the end of the chunk. */
 static struct rows decay_rows(const struct chunk *c, const struct rows *x)
 {
-	const float *last = c->sum + (STATE_CHUNK - 1) * decays(c->o);
+	const float *last = c->sum + (STATE_CHUNK - 1) * linear_decays(c->o);
 	size_t n = c->o->by_key ? c->o->dim_k : c->n;
 	float *to = c->o->by_key ? c->decayed[0] : c->read[KEYS];
 
@@ -312,7 +306,7 @@ static void make_state(const struct chunk *c, float *to)
 	own.n = STATE_CHUNK - c->from;
 	kept.a = k.kept, kept.a_step = k.kept_row, kept.b_row = d.kept_row;
 	own.a = k.own, own.a_step = k.own_row, own.b_row = d.own_row;
-	c->k->unary(UNARY_EXP, c->decay, c->sum + (STATE_CHUNK - 1) * decays(c->o), decays(c->o));
+	c->k->unary(UNARY_EXP, c->decay, c->sum + (STATE_CHUNK - 1) * linear_decays(c->o), linear_decays(c->o));
 	for (size_t v = c->v; v < c->v + c->n; v += TILE) {
 		kept.cols = kept.y_row = own.cols = own.y_row = tile_width(c, v);
 		kept.y = own.y = to + v * c->o->dim_k;
@@ -339,32 +333,40 @@ static size_t parts(const struct op_linear *o, const struct step *s)
 	return size_max(size_min(op_pieces(2 * s->threads, s->n_runs * o->n_head), op_pieces(o->dim_v, TILE)), 1);
 }
 
-static size_t pieces(const struct op *op, const struct step *s)
+size_t linear_pieces(const struct op *op, const struct step *s)
 {
 	const struct op_linear *o = op->bound;
 
 	return s->n_runs * o->n_head * parts(o, s);
 }
 
+struct head_values linear_values(const struct op_linear *o, const struct step *s, size_t piece)
+{
+	size_t n_parts = parts(o, s), part = piece % n_parts, tiles = op_pieces(o->dim_v, TILE);
+	struct head_values v = { .run = &s->run[piece / n_parts / o->n_head], .head = piece / n_parts % o->n_head,
+		.v = tiles * part / n_parts * TILE };
+
+	v.head_k = o->runs ? v.head / (o->n_head / o->n_head_k) : v.head % o->n_head_k;
+	v.n = size_min(tiles * (part + 1) / n_parts * TILE, o->dim_v) - v.v;
+	return v;
+}
+
 size_t linear_scratch(const struct op_linear *o)
 {
-	size_t n = STATE_CHUNK * (decays(o) + READERS * (STATE_CHUNK + o->dim_v + (o->by_key ? o->dim_k : 0)));
+	size_t n = STATE_CHUNK * (linear_decays(o) + READERS * (STATE_CHUNK + o->dim_v + (o->by_key ? o->dim_k : 0)));
 
-	return (o->dim_k * o->dim_v + n + size_max(STATE_CHUNK, decays(o))) * sizeof(float);
+	return (o->dim_k * o->dim_v + n + size_max(STATE_CHUNK, linear_decays(o))) * sizeof(float);
 }
 
 static struct chunk chunk_of(const struct op_linear *o, const struct step *s, size_t piece, size_t thread)
 {
-	size_t n_parts = parts(o, s), part = piece % n_parts, tiles = op_pieces(o->dim_v, TILE);
-	struct chunk c = { .o = o, .k = s->k, .head = piece / n_parts % o->n_head,
-		.run = &s->run[piece / n_parts / o->n_head], .v = tiles * part / n_parts * TILE,
+	struct head_values v = linear_values(o, s, piece);
+	struct chunk c = { .o = o, .k = s->k, .run = v.run, .head = v.head, .head_k = v.head_k, .v = v.v, .n = v.n,
 		.next = (float *)step_scratch(s, thread) };
 
-	c.head_k = o->runs ? c.head / (o->n_head / o->n_head_k) : c.head % o->n_head_k;
-	c.n = size_min(tiles * (part + 1) / n_parts * TILE, o->dim_v) - c.v;
 	c.sum = c.next + o->dim_k * o->dim_v;
-	c.decay = c.sum + STATE_CHUNK * decays(o);
-	c.weight[KEYS] = c.decay + size_max(STATE_CHUNK, decays(o));
+	c.decay = c.sum + STATE_CHUNK * linear_decays(o);
+	c.weight[KEYS] = c.decay + size_max(STATE_CHUNK, linear_decays(o));
 	c.weight[QUERIES] = c.weight[KEYS] + STATE_CHUNK * STATE_CHUNK;
 	c.read[KEYS] = c.weight[QUERIES] + STATE_CHUNK * STATE_CHUNK;
 	c.read[QUERIES] = c.read[KEYS] + STATE_CHUNK * o->dim_v;
@@ -424,73 +426,4 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	}
 }
 
-const struct op_kind op_linear = { .name = "linear", .pieces = pieces, .piece = piece, .work = work };
-
-/* ---- gates: what the rows need before ---- */
-
-static size_t gates_pieces(const struct op *op, const struct step *s)
-{
-	return s->n;
-}
-
-static void norm_heads(const struct op_linear *o, const struct kernels *k, const struct norm *norm, float *x)
-{
-	for (size_t head = 0; norm->kind && head < o->n_head_k; head++)
-		k->norm(norm, x + head * o->dim_k, x + head * o->dim_k, o->dim_k);
-}
-
-static void gates_piece(const struct op *op, const struct step *s, size_t row, size_t thread)
-{
-	const struct op_linear *o = op->bound;
-	float *decay = buffer_row(&o->decay, row), *beta = buffer_row(&o->beta, row);
-	size_t n = o->n_head * decays(o);
-
-	norm_heads(o, s->k, &o->q_norm, buffer_row(&o->q, row));
-	norm_heads(o, s->k, &o->k_norm, buffer_row(&o->k, row));
-	s->k->add(decay, decay, o->bias, n);
-	s->k->unary(UNARY_SOFTPLUS, decay, decay, n);
-	if (o->delta)
-		s->k->unary(UNARY_SIGMOID, beta, beta, o->n_head);
-	else
-		memcpy(beta, decay, n * sizeof *beta);
-	s->k->multiply(decay, decay, o->a, n);
-}
-
-const struct op_kind op_linear_gates = { .name = "linear_gates", .pieces = gates_pieces, .piece = gates_piece };
-
-/* ---- keep: rows of the last two chunks, for the batches that follow ---- */
-
-static void keep(const struct run *r, size_t ring, const struct buffer *b, size_t width, size_t from, size_t n)
-{
-	size_t end = r->pos + r->n, last = (end - 1) / STATE_CHUNK * STATE_CHUNK;
-
-	for (size_t pos = size_max(r->pos, last - size_min(last, STATE_CHUNK)); pos < end; pos++)
-		memcpy((float *)segment_row(r->state, ring, width * sizeof(float), pos) + from,
-			buffer_row(b, r->first + pos - r->pos) + from, n * sizeof(float));
-}
-
-/* A head's part; k of a key head comes with the first head that reads it. */
-static void keep_piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
-{
-	const struct op_linear *o = op->bound;
-	struct chunk c = chunk_of(o, s, piece, thread);
-	size_t first = o->runs ? c.head_k * (o->n_head / o->n_head_k) : c.head_k, n = decays(o);
-
-	keep(c.run, o->ring_d, &o->d, o->n_head * o->dim_v, c.head * o->dim_v + c.v, c.n);
-	if (c.v == 0)
-		keep(c.run, o->ring_g, &o->decay, o->n_head * n, c.head * n, n);
-	if (c.v == 0 && c.head == first)
-		keep(c.run, o->ring_k, &o->k, o->n_head_k * o->dim_k, c.head_k * o->dim_k, o->dim_k);
-}
-
-/* Unless it replaces rows that another head still reads. */
-static int keep_follows(const struct op *op, const struct step *s)
-{
-	for (const struct run *r = s->run; r < s->run + s->n_runs; r++)
-		if (r->pos % STATE_CHUNK + r->n > 2 * STATE_CHUNK)
-			return 0;
-	return 1;
-}
-
-const struct op_kind op_linear_keep = { .name = "linear_keep", .pieces = pieces, .piece = keep_piece,
-	.follows = keep_follows };
+const struct op_kind op_linear = { .name = "linear", .pieces = linear_pieces, .piece = piece, .work = work };

@@ -1,0 +1,34 @@
+/* linear_gates: what the rows of linear attention need before: norms, decays and betas (kinds.h). A piece is a row. */
+#include "kinds.h"
+
+#include <string.h>
+
+static size_t pieces(const struct op *op, const struct step *s)
+{
+	return s->n;
+}
+
+static void norm_heads(const struct op_linear *o, const struct kernels *k, const struct norm *norm, float *x)
+{
+	for (size_t head = 0; norm->kind && head < o->n_head_k; head++)
+		k->norm(norm, x + head * o->dim_k, x + head * o->dim_k, o->dim_k);
+}
+
+static void piece(const struct op *op, const struct step *s, size_t row, size_t thread)
+{
+	const struct op_linear *o = op->bound;
+	float *decay = buffer_row(&o->decay, row), *beta = buffer_row(&o->beta, row);
+	size_t n = o->n_head * linear_decays(o);
+
+	norm_heads(o, s->k, &o->q_norm, buffer_row(&o->q, row));
+	norm_heads(o, s->k, &o->k_norm, buffer_row(&o->k, row));
+	s->k->add(decay, decay, o->bias, n);
+	s->k->unary(UNARY_SOFTPLUS, decay, decay, n);
+	if (o->delta)
+		s->k->unary(UNARY_SIGMOID, beta, beta, o->n_head);
+	else
+		memcpy(beta, decay, n * sizeof *beta);
+	s->k->multiply(decay, decay, o->a, n);
+}
+
+const struct op_kind op_linear_gates = { .name = "linear_gates", .pieces = pieces, .piece = piece };

@@ -1,0 +1,42 @@
+/* linear_keep: stores the rows of the last two chunks, for the batches that follow. Pieces are those of linear. */
+#include "kinds.h"
+
+#include <string.h>
+
+#include "lib/base/size.h"
+
+/* Columns [from, from + n) of rows of `width`, as far as they are in the last two chunks of the run. */
+static void keep(const struct run *r, size_t ring, const struct buffer *b, size_t width, size_t from, size_t n)
+{
+	size_t end = r->pos + r->n, last = (end - 1) / STATE_CHUNK * STATE_CHUNK;
+
+	for (size_t pos = size_max(r->pos, last - size_min(last, STATE_CHUNK)); pos < end; pos++)
+		memcpy((float *)segment_row(r->state, ring, width * sizeof(float), pos) + from,
+			buffer_row(b, r->first + pos - r->pos) + from, n * sizeof(float));
+}
+
+/* A head's part; k of a key head comes with the first head that reads it. */
+static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+{
+	const struct op_linear *o = op->bound;
+	struct head_values h = linear_values(o, s, piece);
+	size_t first = o->runs ? h.head_k * (o->n_head / o->n_head_k) : h.head_k, n = linear_decays(o);
+
+	keep(h.run, o->ring_d, &o->d, o->n_head * o->dim_v, h.head * o->dim_v + h.v, h.n);
+	if (h.v == 0)
+		keep(h.run, o->ring_g, &o->decay, o->n_head * n, h.head * n, n);
+	if (h.v == 0 && h.head == first)
+		keep(h.run, o->ring_k, &o->k, o->n_head_k * o->dim_k, h.head_k * o->dim_k, o->dim_k);
+}
+
+/* Unless it replaces rows that another head still reads. */
+static int follows(const struct op *op, const struct step *s)
+{
+	for (const struct run *r = s->run; r < s->run + s->n_runs; r++)
+		if (r->pos % STATE_CHUNK + r->n > 2 * STATE_CHUNK)
+			return 0;
+	return 1;
+}
+
+const struct op_kind op_linear_keep = { .name = "linear_keep", .pieces = linear_pieces, .piece = piece,
+	.follows = follows };
