@@ -22,7 +22,7 @@ const struct opt settings_opts[] = {
 	"set a key of the model, such as rope.freq_base, in place of the file's; repeatable" },
 	{ DUMP, "dump-tensors", "DIR", "write the result of each op to a file in the new folder DIR" },
 	{ PROFILE, "profile", NULL, "at the end, print where the time went to stderr" },
-	{ LIST, "list", NULL, "print the families, tensor types and pre-tokenizers that are supported, and exit" },
+	{ LIST, "list", NULL, "print the supported families, tensor types, vocabularies and pre-tokenizers, and exit" },
 	{ 'v', "verbose", NULL, "print what was loaded, times and rates to stderr" },
 	{ 0 }
 };

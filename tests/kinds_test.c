@@ -333,7 +333,7 @@ static const struct token_row word_pieces[] = {
 	{ SPACE "\xe2\x82\xac", 1, 0 }
 };
 
-static struct vocab *open_word_pieces(int small, int unaccented)
+static struct vocab *open_word_pieces(int lowercase, int strip_accents)
 {
 	struct mkgguf *m = begin("bert", NULL);
 
@@ -342,10 +342,10 @@ static struct vocab *open_word_pieces(int small, int unaccented)
 	mkgguf_u32(m, "tokenizer.ggml.bos_token_id", 2);
 	mkgguf_u32(m, "tokenizer.ggml.seperator_token_id", 3);
 	mkgguf_bool(m, "tokenizer.ggml.add_bos_token", 0);
-	if (small >= 0)
-		mkgguf_bool(m, "tokenizer.ggml.normalizer.lowercase", small);
-	if (unaccented >= 0)
-		mkgguf_bool(m, "tokenizer.ggml.normalizer.strip_accents", unaccented);
+	if (lowercase >= 0)
+		mkgguf_bool(m, "tokenizer.ggml.normalizer.lowercase", lowercase);
+	if (strip_accents >= 0)
+		mkgguf_bool(m, "tokenizer.ggml.normalizer.strip_accents", strip_accents);
 	return open_made(m);
 }
 
@@ -359,7 +359,7 @@ static void wpm(void)
 	ids_are(v, "a,a<", 0, "4 8 4 16", "punctuation and ASCII's symbols are words");
 	ids_are(v, "a\xe2\x82\xac", 0, "1", "other symbols are not");
 	ids_are(v, "a\xe6\xbc\xa2" "a", 0, "4 12 4", "Chinese characters are");
-	ids_are(v, "\xc3\x89 e\xcc\x81 \xea\xb0\x81", 0, "9 9 13", "small letters without accents");
+	ids_are(v, "\xc3\x89 e\xcc\x81 \xea\xb0\x81", 0, "9 9 13", "lower case without accents");
 	ids_are(v, "a\xe2\x80\x8d" "a\x01" "a\xff\xef\xbf\xbd", 0, "4 6 6", "controls and bad bytes are dropped");
 	ids_are(v, "\xcd\xb8", 0, "14", "unassigned characters are not");
 	ids_are(v, "\xff\x01 ", 0, "", "nothing is left");
@@ -371,10 +371,10 @@ static void wpm(void)
 	ids_are(v, "A \xc3\xa9 e\xcc\x81", 0, "11 10 9 15", "as they are");
 	vocab_close(v);
 	v = open_word_pieces(1, 0);
-	ids_are(v, "A \xc3\x89", 0, "4 10", "small with accents");
+	ids_are(v, "A \xc3\x89", 0, "4 10", "lower case with accents");
 	vocab_close(v);
 	v = open_word_pieces(0, 1);
-	ids_are(v, "A \xc3\xa9", 0, "11 9", "without accents, but not small");
+	ids_are(v, "A \xc3\xa9", 0, "11 9", "without accents, but not lower case");
 	vocab_close(v);
 }
 
@@ -430,15 +430,15 @@ static void whitespace(void)
 	struct mkgguf *m;
 	struct vocab *v;
 
-	for (int small = 0; small < 2; small++) {
+	for (int lower = 0; lower < 2; lower++) {
 		m = begin("whitespace", "whitespace");
 		put_tokens(m, tokens, COUNT(tokens));
 		put_merges(m, merges, COUNT(merges));
-		if (small)
+		if (lower)
 			mkgguf_bool(m, "tokenizer.ggml.normalizer.lowercase", 1);
 		v = open_made(m);
 		ids_are(v, " ab\n\nb\xe3\x80\x80" "a ", 0, "3 2 1", "white space divides and is dropped");
-		ids_are(v, "A\xc3\x91", 0, small ? "1 7" : "4 6", "letters");
+		ids_are(v, "A\xc3\x91", 0, lower ? "1 7" : "4 6", "letters");
 		ids_are(v, SPACE "a", 0, "5 1", "U+2581 is no space");
 		ids_are(v, " ", 0, "", "nothing is left");
 		ids_are(v, "a\xc3", VOCAB_RAW, "1 6", "a byte that is not UTF-8 is kept");
@@ -493,7 +493,7 @@ static void without_merges(void)
 static void characters(void)
 {
 	static const struct {
-		uint32_t c, small, base;
+		uint32_t c, lower, base;
 	} cases[] = {
 		{ 'A', 'a', 'A' }, { 'z', 'z', 'z' }, { '[', '[', '[' }, { 0xc0, 0xe0, 'A' }, { 0xd7, 0xd7, 0xd7 },
 		{ 0x100, 0x101, 'A' }, { 0x101, 0x101, 'a' }, { 0x130, 'i', 'I' }, { 0x178, 0xff, 'Y' },
@@ -504,8 +504,8 @@ static void characters(void)
 	int ok = 1;
 
 	for (size_t i = 0; i < COUNT(cases); i++)
-		ok &= unicode_small(cases[i].c) == cases[i].small && unicode_base(cases[i].c) == cases[i].base;
-	holds(ok, "small letters and letters without accents");
+		ok &= unicode_lower(cases[i].c) == cases[i].lower && unicode_base(cases[i].c) == cases[i].base;
+	holds(ok, "lower-case letters and letters without accents");
 }
 
 int main(void)

@@ -1,10 +1,11 @@
-/* recent: K and V of layers that see a window of positions only. The first extents have room for them, as many as
- * cover at least 4096 positions, and the window and a batch; then they take turns: the place of extent i is in extent i
- * modulo their number. Behind a cut back to where the window is gone, all rows are evaluated again.
+/* recent: K and V of layers that see only a window of positions. Only the first extents have room for them: enough for
+ * 4096 positions, or for the window and a batch if that is more. Extent i uses the room in extent i modulo their
+ * number, so that later extents replace earlier ones. If a segment is cut back to a position whose window was replaced,
+ * all rows are evaluated again.
  *
- * How far it went is the reach, the end of an extent: places may hold extents up to there. Its mark is set before a
- * batch replaces anything; while rows below the length are evaluated again it remains, and says that their windows are
- * gone. Private to segment.c and recurrent.c. */
+ * The reach is the end of the last extent that was written: what is there belongs to extents up to it. Its mark is set
+ * before a batch replaces anything. While rows below the length are evaluated again, the mark stays as it was, and says
+ * that their windows are gone. Private to segment.c and recurrent.c. */
 #ifndef RECENT_H
 #define RECENT_H
 

@@ -6,9 +6,8 @@
  *   snapshots   snapshot i is the state at the latest position STATE_CHUNK · 2^i · odd, so that distances double and
  *               neither of two neighbouring chunks' starts replaces the other. Its mark is that position
  *   current     the state behind the latest row, of layers that are scanned row by row. Its mark is its position
- * The state at 0 is zero. Evaluating a batch takes away the marks of what it replaces before it begins, and sets the
- * new ones before its rows count: after a kill, what is still marked is right, and the rest is made again from the
- * ids.
+ * The state at 0 is zero. A batch removes the marks of what it replaces before it begins, and sets the new ones before
+ * its rows count. So after a kill whatever is marked is right, and the rest is computed again from the ids.
  *
  * Ring and current lie before the first extent, snapshot i before the extent with row STATE_CHUNK · 2^i - 1, so that
  * all are allocated as a segment grows. Private to segment.c and recurrent.c. */

@@ -9,7 +9,7 @@ enum { DNA_BASES = 6 };         /* of a token */
 /* Whether a sequence begins with this token. */
 int dna_is_open(struct gguf_string token);
 
-/* The end of the sequence that begins at text. */
+/* Where the sequence that begins at text ends: at its closing tag, or at `end` if there is none. */
 const char *dna_end(const char *text, const char *end);
 
 #endif

@@ -109,7 +109,7 @@ struct vocab {
 	const unsigned char *scores;            /* F32 as in the file, or NULL */
 	struct charsmap charsmap;
 	int add_space, merge_spaces;            /* UGM */
-	int small, unaccented;                  /* letters become small; they lose their accents */
+	int lowercase, strip_accents;           /* as tokenizer.ggml.normalizer says */
 	struct vocab_rules rules;
 	int phi3;
 	const char *mask;                       /* the token before which white space is dropped, or NULL */

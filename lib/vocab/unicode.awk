@@ -1,7 +1,7 @@
 # Writes unicode_table.c from UnicodeData.txt. `make unicode` runs it; it is not part of the build. Each line of the
 # input describes a code point in fields separated by semicolons: the code in hexadecimal, the name, the general
-# category, and more; the sixth is the decomposition and the fourteenth the small letter. Two lines whose names end in
-# "First>" and "Last>" describe a range. Classes are those of enum unicode_class.
+# category, and more; the sixth is the decomposition and the fourteenth the lower-case letter. Two lines whose names end
+# in "First>" and "Last>" describe a range. Classes are those of enum unicode_class.
 BEGIN {
 	FS = ";"
 	LO = 5; SYMBOL = 9; BLANK = 10; NEWLINE = 11; SPACE = 12; CONTROL = 13; LONG = 31
@@ -88,7 +88,7 @@ function find_bases(   c, base) {
 		first_part[code] = hex(part[1])
 	}
 	if ($14 != "")
-		small_of[code] = hex($14)
+		lower_of[code] = hex($14)
 }
 
 END {
@@ -127,7 +127,7 @@ END {
 		bytes = bytes LONG ","
 	print_rows(bytes, 256)
 	print "};"
-	print_runs("small", small_of, 1)
+	print_runs("lower", lower_of, 1)
 	find_bases()
 	print_runs("base", base_of, 0)
 }

@@ -93,13 +93,13 @@ static const struct unicode_run *find_run(const struct unicode_run *runs, size_t
 	return low < n && runs[low].first <= c && (c - runs[low].first) % runs[low].every == 0 ? &runs[low] : NULL;
 }
 
-uint32_t unicode_small(uint32_t c)
+uint32_t unicode_lower(uint32_t c)
 {
 	const struct unicode_run *run;
 
 	if (c < 0x80)
 		return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
-	run = find_run(unicode_smalls, unicode_n_smalls, c);
+	run = find_run(unicode_lowers, unicode_n_lowers, c);
 	return run ? run->to + (c - run->first) : c;
 }
 

@@ -38,11 +38,11 @@ struct unicode_run {            /* code points that are mapped alike: first, fir
 	uint32_t first, last, to, every;
 };
 
-extern const struct unicode_run unicode_smalls[], unicode_bases[];
-extern const size_t unicode_n_smalls, unicode_n_bases;
+extern const struct unicode_run unicode_lowers[], unicode_bases[];
+extern const size_t unicode_n_lowers, unicode_n_bases;
 
-/* The small letter of c, or c. */
-uint32_t unicode_small(uint32_t c);
+/* The lower-case letter of c, or c. */
+uint32_t unicode_lower(uint32_t c);
 
 /* The first code point of c's canonical decomposition (NFD): a letter without its accents, the first letter of a
  * syllable of Hangul. Or c. */

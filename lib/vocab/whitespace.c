@@ -1,4 +1,4 @@
-/* whitespace: BPE of words. White space only divides the text and is dropped; letters may become small. */
+/* whitespace: BPE of words. White space only divides the text and is dropped; letters may be lower-cased. */
 #include "priv.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static size_t read_unit(const struct vocab *v, const char *text, const char *end
 	uint32_t c = unicode_next((const unsigned char *)text, (const unsigned char *)end, &length);
 
 	*unit = own;
-	*n = unicode_is_white(c) ? 0 : utf8_put(own, (int32_t)(v->small ? unicode_small(c) : c));
+	*n = unicode_is_white(c) ? 0 : utf8_put(own, (int32_t)(v->lowercase ? unicode_lower(c) : c));
 	return length;
 }
 
@@ -60,7 +60,7 @@ static void mark(struct vocab *v, const char *text, size_t n, unsigned char byte
 
 static int read_keys(struct vocab *v, struct why *w)
 {
-	return gguf_bool(v->g, "tokenizer.ggml.normalizer.lowercase", &v->small, w) < 0 ? -1 : 0;
+	return gguf_bool(v->g, "tokenizer.ggml.normalizer.lowercase", &v->lowercase, w) < 0 ? -1 : 0;
 }
 
 const struct kind whitespace_kind = {

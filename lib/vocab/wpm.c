@@ -30,12 +30,12 @@ static enum part read_character(const struct vocab *v, const char *p, const char
 	uint32_t c = unicode_next((const unsigned char *)p, (const unsigned char *)end, n);
 	enum unicode_class class;
 
-	c = v->unaccented ? unicode_base(c) : c;
-	*spelled = v->small ? unicode_small(c) : c;
+	c = v->strip_accents ? unicode_base(c) : c;
+	*spelled = v->lowercase ? unicode_lower(c) : c;
 	class = unicode_class(c);
 	if (unicode_is_white(c))
 		return WHITE;
-	if (c == 0 || c == UNICODE_BAD || class == UNICODE_CONTROL || (v->unaccented && class == UNICODE_MARK))
+	if (c == 0 || c == UNICODE_BAD || class == UNICODE_CONTROL || (v->strip_accents && class == UNICODE_MARK))
 		return DROPPED;
 	return class == UNICODE_PUNCTUATION || (class == UNICODE_SYMBOL && c < 0x7f) || is_chinese(c) ? ALONE : LETTER;
 }
@@ -99,7 +99,7 @@ static int encode(struct vocab *v, const char *text, size_t n, int flags, struct
 	size_t length;
 
 	(void)flags;
-	/* a small letter has at most a byte more */
+	/* a lower-case letter has at most a byte more */
 	if (n > SIZE_MAX / 2 - 3 || grow_scratch(&e->text, &e->text_room, 2 * n + 3))
 		return why(w, "out of memory");
 	memcpy(e->text, "\xe2\x96\x81", 3);
@@ -129,13 +129,13 @@ static void mark(struct vocab *v, const char *text, size_t n, unsigned char byte
 static int read_keys(struct vocab *v, struct why *w)
 {
 	v->rules.eos = wpm_kind.rules.eos;
-	v->rules.add_bos = v->rules.add_eos = v->rules.space_prefix = v->small = 1;
+	v->rules.add_bos = v->rules.add_eos = v->rules.space_prefix = v->lowercase = 1;
 	if (vocab_read_id(v, "tokenizer.ggml.unknown_token_id", &v->rules.unknown, w) ||
 	    vocab_read_id(v, "tokenizer.ggml.seperator_token_id", &v->rules.eos, w) ||
-	    gguf_bool(v->g, "tokenizer.ggml.normalizer.lowercase", &v->small, w) < 0)
+	    gguf_bool(v->g, "tokenizer.ggml.normalizer.lowercase", &v->lowercase, w) < 0)
 		return -1;
-	v->unaccented = v->small;
-	return gguf_bool(v->g, "tokenizer.ggml.normalizer.strip_accents", &v->unaccented, w) < 0 ? -1 : 0;
+	v->strip_accents = v->lowercase;
+	return gguf_bool(v->g, "tokenizer.ggml.normalizer.strip_accents", &v->strip_accents, w) < 0 ? -1 : 0;
 }
 
 const struct kind wpm_kind = {
