@@ -161,7 +161,7 @@ static int evaluate(struct segment *s, size_t n)
 			write_words(seen(s, p), row_of(s, p), SEEN);
 		if (shape->scanned)
 			write_words(segment_current(s, 0), state, STATE);
-		if (shape->state_bytes && (p + 1) % STATE_CHUNK == 0 && segment_keeps(p + 1, end))
+		if (shape->state_bytes && segment_keeps(p + 1, end))
 			write_words(segment_state(s, p + 1, 0), state, STATE);
 	}
 	ok &= !shape->recent_bytes || sees(s, pos, end);
@@ -456,6 +456,7 @@ static void keeps(void)
 			while (last + 2 * step <= end)
 				last += 2 * step;
 			bad += segment_keeps(p, end) != (last == p);
+			bad += segment_keeps(p + 1, end);
 		}
 	check_at(!bad, "positions that are kept", bad);
 }

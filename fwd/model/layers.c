@@ -12,7 +12,7 @@
 #include "mixers.h"
 
 /* No model comes near these, and no product of two or three of them overflows. */
-enum { FF_MAX = 1 << 24, HEADS_MAX = 1 << 14, CTX_MAX = 1 << 26 };
+enum { FF_MAX = 1 << 24, HEADS_MAX = 1 << 14 };
 
 /* Tensor `name` of layer il, or NULL. */
 static const struct gguf_tensor *tensor(const struct model *m, size_t il, const char *name)
@@ -99,7 +99,7 @@ static int read_scaling(struct model *m, struct rope_spec *r, struct why *w)
 		r->scaling = ROPE_YARN;
 	else if (!gguf_is(type, "none") && !gguf_is(type, "longrope"))
 		bad = why(w, "%s: \"%.*s\" is not supported", key_name(m, "rope.scaling.type").s,
-			type.n < 64 ? (int)type.n : 64, type.s);
+			GGUF_SHOWN(type));
 	return bad < 0 ? why_tell(m->faults, w) : 0;
 }
 

@@ -5,7 +5,8 @@
 
 #include "keys.h"
 
-enum { DIM_MAX = 1 << 12 };     /* elements of a head */
+/* The most elements of a head, and positions: no model comes near these. */
+enum { DIM_MAX = 1 << 12, CTX_MAX = 1 << 26 };
 
 /* Sizes, RoPE and experts of all layers into m->layer. */
 int layers_read(struct model *m, struct why *w);

@@ -11,8 +11,8 @@
 #include "layers.h"
 #include "tensors.h"
 
-/* No model comes near these, and no product of two or three of them overflows. */
-enum { EMBD_MAX = 1 << 20, CTX_MAX = 1 << 26 };
+/* No model comes near this, and no product of two or three such bounds overflows. */
+enum { EMBD_MAX = 1 << 20 };
 
 /* ---- hyperparameters ---- */
 
@@ -29,7 +29,7 @@ static int read_architecture(struct model *m, struct why *w)
 	m->family = family_of(m->arch);
 	if (!m->family || s.n != strlen(m->arch))
 		return why(w, "general.architecture: \"%.*s\" is not supported (fwd --list names those that are)",
-			s.n < 64 ? (int)s.n : 64, s.s);
+			GGUF_SHOWN(s));
 	return 0;
 }
 

@@ -135,7 +135,7 @@ int model_all_used(const struct model *m, size_t first, size_t last, struct why 
 			continue;
 		if (m->used[i] || !(whole || (il >= first && il < last)))
 			continue;
-		why(w, "tensor %.*s: unknown for architecture %s", s.n < 128 ? (int)s.n : 128, s.s, m->arch);
+		why(w, "tensor %.*s: unknown for architecture %s", GGUF_SHOWN(s), m->arch);
 		if (why_tell(m->faults, w) < 0)
 			return -1;
 	}

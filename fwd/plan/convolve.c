@@ -67,7 +67,7 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 
 	for (size_t row = r->first, next = r->pos + 1; row < r->first + r->n; row++, next++) {
 		convolve(o, s->k, r, row, at, n);
-		if (next % STATE_CHUNK == 0 && segment_keeps(next, r->pos + r->n))
+		if (segment_keeps(next, r->pos + r->n))
 			keep(o, r, next, at, n);
 	}
 }

@@ -42,7 +42,7 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 
 	for (size_t row = r->first, next = r->pos + 1; row < r->first + r->n; row++, next++) {
 		scan_row(o, s->k, row, state, at, n);
-		if (next % STATE_CHUNK || !segment_keeps(next, r->pos + r->n))
+		if (!segment_keeps(next, r->pos + r->n))
 			continue;
 		for (size_t i = 0; i < o->states; i++)
 			memcpy(segment_state(r->state, next, o->state) + at + i * o->n, state + i * o->n,

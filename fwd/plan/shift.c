@@ -32,7 +32,7 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 			s->k->add(out, out, x, n);
 		}
 		memcpy(before, x, n * sizeof *before);
-		if (next % STATE_CHUNK == 0 && segment_keeps(next, r->pos + r->n))
+		if (segment_keeps(next, r->pos + r->n))
 			memcpy(segment_state(r->state, next, o->state) + at, before, n * sizeof *before);
 	}
 }

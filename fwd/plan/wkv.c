@@ -105,7 +105,7 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 		struct parts p = parts_of(o, row, at);
 
 		wkv(o, s->k, &p, buffer_row(&o->v_first, row) + at, at, state);
-		if (next % STATE_CHUNK == 0 && segment_keeps(next, r->pos + r->n))
+		if (segment_keeps(next, r->pos + r->n))
 			memcpy(segment_state(r->state, next, o->state) + head * all, state, all * sizeof *state);
 	}
 }

@@ -33,7 +33,7 @@ static size_t last_of(size_t i, size_t end)
 
 int segment_keeps(size_t p, size_t end)
 {
-	return last_of(snapshot_of(p), end) == p;
+	return p % STATE_CHUNK == 0 && last_of(snapshot_of(p), end) == p;
 }
 
 /* ---- layout ---- */

@@ -103,9 +103,9 @@ size_t segment_data(const struct segment *s, size_t extent, unsigned char **data
 
 /* ---- recurrent layers, in a batch from pos to end ----
  *
- * A layer's state at position p is that before the row p is evaluated. The state at each p in (pos, end] that is a
- * multiple of STATE_CHUNK is written by the batch, where segment_keeps(); that at the start of the chunk of pos can be
- * read, if the layer is not scanned. Rows of the chunk of pos and, once they are written, of the batch can be read. */
+ * A layer's state at position p is that before the row p is evaluated. The batch writes the states in (pos, end] that
+ * segment_keeps() names, all at multiples of STATE_CHUNK. The state at the start of the chunk of pos can be read, if the
+ * layer is not scanned, and so can rows of that chunk and, once they are written, of the batch. */
 
 /* What a layer keeps of the row at pos: `bytes` at so many bytes into the rows. A row of the chunk before the last one
  * written is gone. */
@@ -114,7 +114,7 @@ void *segment_row(const struct segment *s, size_t offset, size_t bytes, size_t p
 /* The state at p, a multiple of STATE_CHUNK, so many floats into it. NULL for 0, where it is zero. */
 float *segment_state(const struct segment *s, size_t p, size_t offset);
 
-/* Whether the state at p is kept by a batch that ends at `end`. */
+/* Whether a batch that ends at `end` keeps the state at p, which is above 0. */
 int segment_keeps(size_t p, size_t end);
 
 /* Of a scanned layer: the state at pos, to be made that at end. */
