@@ -104,8 +104,8 @@ size_t segment_data(const struct segment *s, size_t extent, unsigned char **data
 /* ---- recurrent layers, in a batch from pos to end ----
  *
  * A layer's state at position p is that before the row p is evaluated. The batch writes the states in (pos, end] that
- * segment_keeps() names, all at multiples of STATE_CHUNK. The state at the start of the chunk of pos can be read, if the
- * layer is not scanned, and so can rows of that chunk and, once they are written, of the batch. */
+ * segment_keeps() names, all at multiples of STATE_CHUNK. The state at the start of the chunk of pos can be read, if
+ * the layer is not scanned, and so can rows of that chunk and, once they are written, of the batch. */
 
 /* What a layer keeps of the row at pos: `bytes` at so many bytes into the rows. A row of the chunk before the last one
  * written is gone. */
