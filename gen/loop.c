@@ -111,7 +111,7 @@ static int over(const struct loop *l, int32_t id, uint32_t pos)
 	return 0;
 }
 
-/* ids[n] to fwd, the first of them at pos, with guesses behind a single one. */
+/* ids[n] to fwd, the first of them at pos, with guesses after a single one. */
 static int forward(struct loop *l, const int32_t *ids, size_t n, uint32_t pos, size_t accepted, struct why *w)
 {
 	size_t room = l->card.n_ctx ? (size_t)l->card.n_ctx - pos - 1 : DRAFT_MAX;

@@ -18,7 +18,7 @@ struct session {
 	struct trace *trace;            /* NULL without --trace */
 	struct sampler *sampler;        /* NULL before the card */
 	float *row;                     /* [n_vocab] */
-	int32_t *guess;                 /* [n_guess] of the last frame of ids, after its first id; behind them */
+	int32_t *guess;                 /* [n_guess] of the last frame of ids, after its first id; in one block with: */
 	int32_t *id;                    /* [1 + n_guess] drawn from one frame of logits */
 	float (*logprob)[2];            /* [1 + n_guess][1 + n_best]: ids and log-probabilities */
 	size_t n_guess, room;           /* room: bytes of all three */

@@ -256,7 +256,7 @@ static void write_file(const struct mkgguf *m, const char *path, uint32_t versio
 		die(path, strerror(errno));
 }
 
-/* The three keys that tie shards together, put behind the metadata that is there already. */
+/* The three keys that tie shards together, put after the metadata that is there already. */
 static void split_keys(struct mkgguf *m, unsigned number, unsigned shards)
 {
 	static const char *const key[] = { "split.no", "split.count", "split.tensors.count" };

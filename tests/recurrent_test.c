@@ -43,7 +43,7 @@ static size_t any(size_t below)
 
 /* ---- the mixer ---- */
 
-/* The state behind an id. */
+/* The state after an id. */
 static uint32_t next_state(uint32_t state, int32_t id)
 {
 	return (state ^ (uint32_t)id) * 2654435761u + 12345;

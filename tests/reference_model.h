@@ -44,7 +44,7 @@ struct rules {
 struct reference_layer {
 	size_t n_head, n_head_kv, head_dim, dim_v, n_rot, n_ff; /* see struct reference */
 	double *k, *v;                  /* [n][n_head_kv][head_dim or dim_v], for the layers that read them */
-	size_t kv_of;                   /* the layer whose k and v this one reads; itself, mostly */
+	size_t kv_of;                   /* the layer whose k and v this one reads; usually itself */
 	double sparsity;                /* gates: 0 up to so many standard deviations above their mean; 0: none */
 	size_t window, chunk;           /* i sees j where i - j < window and i / chunk = j / chunk; 0: all */
 	int rotated, bare_heads;        /* bare: after RoPE, q and k are normed by head without weights */
@@ -68,7 +68,7 @@ struct reference {
 	double rope_length;             /* what cos and sin are multiplied by */
 	int yarn, parallel;
 	size_t section[4];              /* of pairs; those of the last have an angle of 0 in texts; all 0: none */
-	int interleaved, halves;        /* sections take turns; RoPE's pairs, mostly the rules' */
+	int interleaved, halves;        /* sections take turns; RoPE's pairs, usually the rules' */
 	const char *factors;            /* the tensor that divides RoPE's frequencies */
 	double scale, attn_cap, logit_cap, clamp, alibi;        /* scale: of scores; caps, clamp, alibi: 0: none */
 	double embedding_scale, residual_scale, logit_scale;

@@ -1,4 +1,4 @@
-/* Opens the file as tok and fwd open it, but goes on behind each fault with what else can be checked, and parses the
+/* Opens the file as tok and fwd open it, but goes on after each fault to check what else it can, and parses the
  * templates as chat does. */
 #include "check.h"
 

@@ -214,7 +214,7 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 	build_leaves(build_append(b, &op_prepare, NULL, &o, sizeof o), 0, "", o.qkv, layer_qkv(l));
 	if (!o.shares)
 		build_append(b, &op_store, NULL, &o, sizeof o);
-	b->wanted = b->il + 1 == b->model->n_layer;     /* behind the last attention no other rows matter */
+	b->wanted = b->il + 1 == b->model->n_layer;     /* after the last attention no other rows matter */
 	op = build_append(b, &op_attend, NULL, &o, sizeof o);
 	if (op) {
 		op->scratch = k->attend_scratch(l->dim_k, l->dim_v, group);

@@ -80,11 +80,11 @@ struct packed *build_scaled_norm(struct builder *b, const char *name, const floa
 /* Adds the pending branch to x now. */
 void build_add_branch(struct builder *b);
 
-/* Where b->wanted is set, since only a layer's rows that are asked for matter from here on: moves those of x, of what
- * is still to be read, and of n elements of `made`, to the front. */
+/* If b->wanted is set, only the wanted rows matter from here on: moves those of x, of what is still to be read, and of
+ * n elements of `made` to the front. */
 void build_select(struct builder *b, struct buffer made, size_t n);
 
-/* The same behind a mixer without attention, which makes all rows: in the last layer, unless attention follows. */
+/* The same after a mixer without attention, which makes all rows: in the last layer, unless attention follows. */
 void build_mixed(struct builder *b, struct buffer made, size_t n);
 
 /* So many bytes of each recent row for this layer, and so many floats of its recurrent state: where they begin, for
@@ -100,7 +100,7 @@ void build_linear(struct builder *b, struct op_linear *o);
 
 /* ---- AltUp ---- */
 
-/* All streams from x, behind the embedding; x from all streams, behind the last layer. */
+/* All streams from x, after the embedding; x from all streams, after the last layer. */
 void build_streams(struct builder *b);
 void build_unite(struct builder *b);
 

@@ -23,11 +23,11 @@ struct builder {
 	struct plan *plan;
 	struct model *model;
 	const struct layer *layer;      /* the one being built */
+	size_t il;                      /* its number, or OP_NO_LAYER */
 	struct why *w;
 	int failed;                     /* 0 or -1 */
 	size_t room;                    /* of the table of ops */
-	size_t il;                      /* its number, or OP_NO_LAYER */
-	int wanted;                     /* behind the last attention */
+	int wanted;                     /* after the last attention: ops act on the wanted rows only */
 	int pending;                    /* a branch is still to be added to x, */
 	struct norm post;               /* after this norm; */
 	float sum_scale;                /* then x is multiplied by this; 0: it is not */

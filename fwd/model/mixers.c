@@ -69,7 +69,7 @@ size_t mixers_rank(const struct ssm *s)
 	return size_max(size_max(s->rank_w, s->rank_a), size_max(s->rank_v, s->rank_g));
 }
 
-/* Gates lie behind q, k and v, and behind them the rows that both are sorted from. */
+/* Gates lie after q, k and v, and after them the rows that both are sorted from. */
 size_t mixers_qkv(const struct layer *l)
 {
 	return layer_qkv(l) + (l->gated ? 3 * l->n_head * l->dim_k : 0);

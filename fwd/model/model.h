@@ -73,7 +73,7 @@ struct layer {
 	size_t dim_k, dim_v;            /* of one head's queries and keys, and of its values */
 	size_t n_ff;                    /* 0, and no experts: no feed-forward part */
 	const struct rope_spec *rope;   /* NULL: q and k are not rotated */
-	float scale;                    /* of scores: 1 / sqrt(dim_k), mostly */
+	float scale;                    /* of scores: usually 1 / sqrt(dim_k) */
 	size_t window, chunk;           /* see struct attend; 0: all positions are seen */
 	int gated;                      /* attention's result is multiplied by sigmoids of gates, which attn_gate
 					 * makes, or attn_q beside q */
@@ -106,12 +106,12 @@ struct model {
 	size_t n_ctx_max;       /* rows of the table of learned positions; SIZE_MAX without one */
 	float eps;              /* of the norms */
 	int quantised;          /* some matrix is not of floats */
-	enum rope_pairs pairs;  /* the family's, mostly */
+	enum rope_pairs pairs;  /* usually the family's */
 	int parallel;           /* attention and feed-forward part both read x */
-	float embedding_scale, residual_scale, logit_scale;     /* of embeddings, branches, logits: 1, mostly */
+	float embedding_scale, residual_scale, logit_scale;     /* of embeddings, branches, logits: usually 1 */
 	float attn_cap, logit_cap;                              /* of scores and logits; 0: none */
 	float qkv_clamp;                                        /* of q, k and v; 0: none */
-	size_t n_streams;       /* residual streams (AltUp); 1, mostly */
+	size_t n_streams;       /* residual streams (AltUp), usually 1 */
 	size_t n_per_layer;     /* elements of each layer's own input (Gemma 3n and 4); 0: none */
 	size_t bytes;           /* of all tensors */
 

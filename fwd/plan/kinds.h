@@ -264,7 +264,7 @@ struct op_combine {
 /* Bytes for the packed rows of `slots` slots, however they are divided among experts. */
 size_t expert_acts_bytes(const struct kernels *k, enum acts_kind kind, size_t elements, size_t slots);
 
-/* The place for n rows of expert or head e, `at` bytes behind the first; returns the next place. */
+/* The place for n rows of expert or head e, `at` bytes after the first; returns the next place. */
 size_t packed_place(const struct packed *p, const struct kernels *k, size_t e, size_t n, enum acts_kind kind,
 	size_t at);
 

@@ -293,7 +293,7 @@ static void decay_state(const struct chunk *c, float *to, size_t v)
 		c->k->scale(to, from, *c->decay, n * width);
 }
 
-/* The state behind the chunk, into `to`, which may be the one before it. */
+/* The state after the chunk, into `to`, which may be the one before it. */
 static void make_state(const struct chunk *c, float *to)
 {
 	struct rows d = c->deltas, k = c->keys;

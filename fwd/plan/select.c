@@ -1,4 +1,4 @@
-/* select: moves the wanted rows of each run to the front, where all ops behind the last attention find them. Nothing
+/* select: moves the wanted rows of each run to the front, where all ops after the last attention find them. Nothing
  * moves where every row is wanted, as in decoding. */
 #include "kinds.h"
 

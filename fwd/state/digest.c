@@ -31,7 +31,7 @@ static struct progress begin(const struct gguf *g)
 	return c;
 }
 
-/* Takes in the next chunk; 0 behind the last. */
+/* Takes in the next chunk; 0 after the last. */
 static int step(struct progress *c)
 {
 	const struct gguf_tensor *t = &c->g->tensors[c->tensor];

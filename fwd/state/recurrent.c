@@ -252,7 +252,7 @@ void recurrent_commit(struct segment *s, size_t pos, size_t n)
 		mark_set(current_mark(s), end);
 }
 
-/* Of what was replaced or lies behind the length no mark is taken along. */
+/* Marks of what was replaced, or lies past the length, are not copied. */
 void recurrent_copy(struct segment *to, const struct segment *from)
 {
 	size_t chunk = from->length / STATE_CHUNK;

@@ -5,7 +5,7 @@
  *               chunk whose rows below the length it holds
  *   snapshots   snapshot i is the state at the latest position STATE_CHUNK · 2^i · odd, so that distances double and
  *               neither of two neighbouring chunks' starts replaces the other. Its mark is that position
- *   current     the state behind the latest row, of layers that are scanned row by row. Its mark is its position
+ *   current     the state after the latest row, of layers that are scanned row by row. Its mark is its position
  * The state at 0 is zero. A batch removes the marks of what it replaces before it begins, and sets the new ones before
  * its rows count. So after a kill whatever is marked is right, and the rest is computed again from the ids.
  *

@@ -1,6 +1,6 @@
 /* segment: the state of one sequence: its ids, and their K and V in extents of KV_EXTENT positions (kv_type.h), which
  * are added as it grows; of layers with a window only those of recent positions (recent.h); for layers with recurrent
- * state also that state at some positions (recurrent.h). A named segment lies in a file, mostly of shared memory
+ * state also that state at some positions (recurrent.h). A named segment lies in a file, usually in shared memory
  * (object.h), and outlives the process; one without a name lies in the memory of the process. Whoever evaluates writes
  * the data before the length that makes it count, so that a kill at any moment leaves a valid state. One process at a
  * time has a segment open.

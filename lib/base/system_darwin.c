@@ -54,7 +54,7 @@ size_t system_peak_memory(int who)
 	return getrusage(who, &use) ? 0 : (size_t)use.ru_maxrss;
 }
 
-/* Room is taken behind what the file has; where the file system cannot do that, by writing. */
+/* Room is taken after what the file has; where the file system cannot do that, by writing. */
 int system_allocate(int fd, off_t from, off_t to)
 {
 	fstore_t room = { .fst_flags = F_ALLOCATEALL, .fst_posmode = F_PEOFPOSMODE };

@@ -82,7 +82,7 @@ static int encode(const char *text, uint32_t type, unsigned char *out)
 	return encode_integer(text, type, out);
 }
 
-/* The name[n] as a key of the file: as it is, or behind the architecture. */
+/* The name[n] as a key of the file: as it is, or after the architecture. */
 static int find_key(const struct gguf *g, const char *name, size_t n, char *key, struct why *w)
 {
 	static const char *const shared[] = { "general.", "tokenizer.", "split." };

@@ -212,7 +212,7 @@ static int bound(struct grammar_parser *p, uint32_t otherwise, uint32_t *out)
 	return (int)otherwise;
 }
 
-/* The two numbers of {n}, {n,}, {,m} or {n,m}, behind the brace. */
+/* The two numbers of {n}, {n,}, {,m} or {n,m}, after the brace. */
 static int bounds(struct grammar_parser *p, uint32_t *low, uint32_t *high)
 {
 	const char *from = p->text.at - 1;

@@ -116,7 +116,7 @@ int card_write(int fd, const struct card *card, struct why *w);
  * sides, as "stdin" and "m.gguf". */
 int card_agree(const struct card *a, const char *a_name, const struct card *b, const char *b_name, struct why *w);
 
-/* -1 unless id is in a vocabulary of n_vocab. The reason is to be put behind the id's origin: frame_why(), why_in(). */
+/* -1 unless id is in a vocabulary of n_vocab. The reason is to be put after the id's origin: frame_why(), why_in(). */
 int card_check_id(int32_t id, int32_t n_vocab, struct why *w);
 
 /* 1 if id ends a generation. */

@@ -1,5 +1,5 @@
 /* dna: BPE, but text between <dna> and </dna> is a sequence of bases. Six of them are a token, which the file spells
- * with U+E000 behind them; the last token of a sequence is filled up with A. */
+ * with U+E000 after them; the last token of a sequence is filled up with A. */
 #include "dna.h"
 
 #include <string.h>

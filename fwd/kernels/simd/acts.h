@@ -40,7 +40,7 @@ enum acts_field {
 	FIELDS
 };
 
-/* Fields that only some formats read lie behind the last tile, [blocks][EXTRAS][columns] for each tile, so that
+/* Fields that only some formats read lie after the last tile, [blocks][EXTRAS][columns] for each tile, so that
  * they do not take up the cache of the others. */
 enum acts_extra {
 	EXTRA_XSUM,             /* as a float */

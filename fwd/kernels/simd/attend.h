@@ -85,7 +85,7 @@ static inline size_t attend_first(const struct attend_tile *t, size_t first)
 	return first <= pos ? 0 : (first - pos) * t->group;
 }
 
-/* The first column whose positions begin in the block at `first` or behind it. They begin no earlier for a later
+/* The first column whose positions begin in the block at `first` or after it. They begin no earlier for a later
  * column. */
 static size_t attend_begins(const struct attend_tile *t, size_t first)
 {

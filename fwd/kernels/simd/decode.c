@@ -155,7 +155,7 @@ INLINE f32x16 lanes_before(size_t b, f32x16 v, f32x16 rest)
 }
 
 /* A row ends before block b of the next span: its sums of the lanes from there on are put aside, so that those lanes
- * take the sums of the row behind it. */
+ * take the sums of the row after it. */
 INLINE void part_rows(size_t b, f32x16 *acc, f32x16 *aside)
 {
 	*aside = lanes_before(b, vf_zero(), *acc);
@@ -224,7 +224,7 @@ INLINE void decode_columns(struct unpacker u, struct unpacker own, int planes, c
 	       blocks = j->w->cols / 32, left = blocks, ended;
 	const uint8_t *start = j->w->data, *end = start + j->w->rows * j->w->row_bytes,
 	        *p = start + j->r0 * j->w->row_bytes, *span;
-	/* the matrix's last blocks: the mapping may end behind them */
+	/* the matrix's last blocks: the mapping may end after them */
 	uint8_t rest[SPAN_BLOCKS * BLOCK_BYTES_MOST] = { 0 };
 	struct unpacked w;
 	f32x16 acc[FEW], aside[FEW];

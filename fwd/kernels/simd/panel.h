@@ -1,6 +1,6 @@
 /* panel: the panels of quantised weights and the kernels that multiply them (tiles.h). A panel holds codes of one
  * byte (or 16 bits) with the rows in the lanes, four codes of a row in each, block after block in visiting order
- * (lanes.h), and behind each block its scales. The tiles of columns are multiplied with it, their integer sums in
+ * (lanes.h), and after each block its scales. The tiles of columns are multiplied with it, their integer sums in
  * registers. From there on the format matters no more, except for its number of scales and whether it has minima. */
 #ifndef PANEL_H
 #define PANEL_H
@@ -17,7 +17,7 @@ INLINE size_t panel_codes(int i16)
 	return (size_t)TILE_ODD << i16;
 }
 
-/* The fields behind a block's codes: [32 rows] of each that the format has. */
+/* The fields after a block's codes: [32 rows] of each that the format has. */
 enum panel_field {
 	/* With one plane of activations, integer sums are made as the float MAGIC_FLOAT + isum; the addend is
 	 * -scale·MAGIC_FLOAT, which is exact, and the fma takes it away. With two, they are converted, and the
