@@ -87,7 +87,7 @@ void build_select(struct builder *b, struct buffer made, size_t n);
 /* The same after a mixer without attention, which makes all rows: in the last layer, unless attention follows. */
 void build_mixed(struct builder *b, struct buffer made, size_t n);
 
-/* So many bytes of each recent row for this layer, and so many floats of its recurrent state: where they begin, for
+/* Places for what this layer keeps: `bytes` of each recent row; `floats` of recurrent state. Return the offset, for
  * segment_row() and segment_state(). */
 size_t build_ring(struct builder *b, size_t bytes);
 size_t build_state(struct builder *b, size_t floats);

@@ -60,7 +60,7 @@ static struct norm unit_norm(struct builder *b, size_t n, float length)
 	return (struct norm){ .kind = NORM_RMS, .weight = weight, .eps = b->model->eps / (float)n };
 }
 
-/* Each of n numbers so many times. */
+/* x[n] with each element repeated `times` times. */
 static const float *repeated(struct builder *b, const float *x, size_t n, size_t times)
 {
 	float *y = build_allocate(b, n * times * sizeof *y);

@@ -76,7 +76,7 @@ int segment_sync(const struct segment *s, struct why *w);
  * kept. */
 void segment_close(struct segment *s);
 
-/* Makes room for so many positions, at most n_ctx; what counts does not change, whatever happens. */
+/* Makes room for this many positions, at most n_ctx; what counts does not change, even if it fails. */
 int segment_reserve(struct segment *s, size_t positions, struct why *w);
 
 /* Shortens the state, which is visible at once; sets next. */
@@ -93,8 +93,8 @@ int32_t segment_id(const struct segment *s, size_t pos);
 const int32_t *segment_ids(const struct segment *s, size_t pos);        /* up to the next multiple of KV_EXTENT */
 void segment_write_ids(struct segment *s, size_t pos, const int32_t *ids, size_t n);
 
-/* K and V of KV head h of its layer, which lie so many bytes into the data of an extent; or into that of layers with a
- * window. */
+/* K and V of KV head h of a layer whose K and V begin `offset` bytes into the data of an extent, or into that of layers
+ * with a window. */
 struct kv_head segment_head(const struct segment *s, size_t offset, size_t h);
 struct kv_head segment_recent_head(const struct segment *s, size_t offset, size_t h);
 
@@ -107,11 +107,11 @@ size_t segment_data(const struct segment *s, size_t extent, unsigned char **data
  * segment_keeps() names, all at multiples of STATE_CHUNK. The state at the start of the chunk of pos can be read, if
  * the layer is not scanned, and so can rows of that chunk and, once they are written, of the batch. */
 
-/* What a layer keeps of the row at pos: `bytes` at so many bytes into the rows. A row of the chunk before the last one
- * written is gone. */
+/* What a layer keeps of the row at pos: `bytes` bytes, `offset` bytes into what all layers keep of a row. Only the rows
+ * of the last two chunks written are there. */
 void *segment_row(const struct segment *s, size_t offset, size_t bytes, size_t pos);
 
-/* The state at p, a multiple of STATE_CHUNK, so many floats into it. NULL for 0, where it is zero. */
+/* The state at p, a multiple of STATE_CHUNK, from its float `offset` on. NULL for 0, where it is zero. */
 float *segment_state(const struct segment *s, size_t p, size_t offset);
 
 /* Whether a batch that ends at `end` keeps the state at p, which is above 0. */
