@@ -22,6 +22,8 @@ enum {
 #define FRAME_LOGITS FRAME_KIND('l', 'o', 'g', 'i')     /* F32, cols n_vocab */
 #define FRAME_HIDDEN FRAME_KIND('h', 'i', 'd', 'n')     /* F32, cols n_embd */
 #define FRAME_LOGPROBS FRAME_KIND('l', 'o', 'g', 'p')   /* F32, cols 2: id, log-probability; the drawn, then the best */
+#define FRAME_SCORES FRAME_KIND('s', 'c', 'o', 'r')     /* F32, cols 4: see enum score */
+#define FRAME_FORK FRAME_KIND('f', 'o', 'r', 'k')       /* I32, 1 x 1: the source sequence; seq: the new one */
 #define FRAME_END FRAME_KIND('e', 'n', 'd', ' ')        /* I32, rows 0; or I8: the bytes of the stop string, cols 1 */
 
 enum { FRAME_F32 = 0, FRAME_F16 = 1, FRAME_I8 = 24, FRAME_I32 = 26 };   /* GGUF's tensor type ids */
@@ -29,7 +31,10 @@ enum {                          /* flags of `ids ` */
 	FRAME_SAMPLED = 1,      /* made by a sampler */
 	FRAME_GUESS = 2         /* the ids after the first are guesses: a row of logits is wanted for each id */
 };
+/* The columns of `scor`: of the token at pos after those before it, then of the most likely one in its place. */
+enum score { SCORE_LOGPROB, SCORE_RANK, SCORE_BEST, SCORE_BEST_LOGPROB, SCORE_COLS };
 #define FRAME_APPEND UINT32_MAX                         /* pos: after the last position */
+#define FRAME_NO_SEQ UINT32_MAX                         /* seq of the `end ` after which no sequence starts */
 /* Flags of `end `. STOP without a string: the id before it is a stop id. */
 enum frame_reason { FRAME_END_EOG = 1, FRAME_END_LENGTH, FRAME_END_STOP, FRAME_END_ERROR, FRAME_END_INTERRUPT };
 
