@@ -35,7 +35,7 @@ PROGRAMS = tok chat fwd sample schema detok peek feed best gen kv gguf
 BASE = why io out bytes slurp cli guard quote clock grow slots fmath half space $(SYSTEMS)
 SYSTEMS = system system_linux system_darwin system_bsd system_posix
 JSON = arena json json_write
-STREAM = frame card stop
+STREAM = frame card stop sequences
 GGUF = gguf gguf_get gguf_set gguf_hash formats blocks grids
 VOCAB = align vocab read known special merge words names prefixes pretok pretok_table unicode unicode_table spm bpe \
 	rwkv ugm wpm plamo2 whitespace dna
@@ -67,8 +67,8 @@ DESCRIBE = main describe check
 FEED = feed_opts loop draft result
 GEN = main options pipeline report history console conversation $(FEED)
 TESTS = quantise_test blocks_test gguf_test vocab_test kinds_test pretok_test tokenizers_test frame_test sampler_test \
-        stop_test segment_test recurrent_test system_test pool_test rope_test plan_test linear_test scan_test \
-        product_test vector_test attend_test jinja_test grammar_test schema_test
+        stop_test sequences_test segment_test recurrent_test system_test pool_test rope_test plan_test linear_test \
+        scan_test product_test vector_test attend_test jinja_test grammar_test schema_test
 REFERENCE = reference_model reference_math reference_attention reference_mixture reference_state reference_rwkv \
 	reference_streams
 MADE = mkweights mkvalues mklayers mkmixers mkstreams
@@ -130,6 +130,7 @@ $(BIN)/tests/under: $(OBJ)/tests/under.o $(lib_o)
 $(BIN)/tests/frame_test: $(OBJ)/tests/frame_test.o $(lib_o)
 $(BIN)/tests/sampler_test: $(OBJ)/tests/sampler_test.o $(OBJ)/tests/sampler_reference.o $(sampler_o) $(lib_o)
 $(BIN)/tests/stop_test: $(OBJ)/tests/stop_test.o $(lib_o)
+$(BIN)/tests/sequences_test: $(OBJ)/tests/sequences_test.o $(lib_o)
 $(BIN)/tests/segment_test: $(OBJ)/tests/segment_test.o $(segment_o) $(SPEC:%=$(OBJ)/fwd/kernels/%.o) $(lib_o)
 $(BIN)/tests/recurrent_test: $(OBJ)/tests/recurrent_test.o $(segment_o) $(OBJ)/lib/sampler/rng.o $(lib_o)
 $(BIN)/tests/system_test: $(OBJ)/tests/system_test.o $(OBJ)/lib/base/system.o $(OBJ)/lib/base/system_darwin.o \
