@@ -59,7 +59,7 @@ FWD = engine settings supported serve chain model/model model/tensors model/keys
 	$(FAMILIES:%=model/%) model/families \
 	model/builder model/attention model/latent model/convolution model/delta model/mixers model/mamba \
 	model/altup model/feed_forward \
-	plan/plan $(OPS:%=plan/%) $(SEGMENT:%=state/%) state/digest run/pool run/prefault \
+	plan/plan plan/split $(OPS:%=plan/%) $(SEGMENT:%=state/%) state/digest run/pool run/prefault \
 	measure/meter measure/limits measure/report measure/dump
 SAMPLE = main options session pieces constraint trace
 BENCH = main timing print random
@@ -67,15 +67,15 @@ DESCRIBE = main describe check
 FEED = feed_opts loop draft result
 GEN = main options pipeline report history console conversation $(FEED)
 TESTS = quantise_test blocks_test gguf_test vocab_test kinds_test pretok_test tokenizers_test frame_test sampler_test \
-        stop_test sequences_test segment_test recurrent_test system_test pool_test rope_test plan_test linear_test \
-        scan_test product_test vector_test attend_test jinja_test grammar_test schema_test
+        stop_test sequences_test segment_test recurrent_test system_test pool_test rope_test plan_test split_test \
+        linear_test scan_test product_test vector_test attend_test jinja_test grammar_test schema_test
 REFERENCE = reference_model reference_math reference_attention reference_mixture reference_state reference_rwkv \
 	reference_streams
 MADE = mkweights mkvalues mklayers mkmixers mkstreams
 HELPERS = mkmodel reference stream dribble under
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = tok/main tok/chat fwd/main fwd/fwd_opts fwd/kv sample/schema detok/main detok/printer detok/filter detok/peek \
-	gen/feed gen/best tests/mkgguf tests/mkvocab tests/mkfamilies $(MADE:%=tests/%) tests/quantise \
+	gen/feed gen/best tests/mkopen tests/mkgguf tests/mkvocab tests/mkfamilies $(MADE:%=tests/%) tests/quantise \
 	tests/quantise_few tests/quantise_grid tests/sampler_reference tests/oracle tests/batches \
 	$(REFERENCE:%=tests/%) tests/sha256
 
@@ -137,7 +137,8 @@ $(BIN)/tests/system_test: $(OBJ)/tests/system_test.o $(OBJ)/lib/base/system.o $(
 	$(OBJ)/lib/base/system_bsd.o $(OBJ)/lib/base/system_posix.o
 $(BIN)/tests/pool_test: $(OBJ)/tests/pool_test.o $(OBJ)/fwd/run/pool.o $(lib_o)
 $(BIN)/tests/rope_test: $(OBJ)/tests/rope_test.o $(OBJ)/fwd/model/rope.o $(lib_o)
-$(BIN)/tests/plan_test: $(OBJ)/tests/plan_test.o $(made_o) $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
+$(BIN)/tests/plan_test: $(OBJ)/tests/plan_test.o $(OBJ)/tests/mkopen.o $(made_o) $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
+$(BIN)/tests/split_test: $(OBJ)/tests/split_test.o $(OBJ)/tests/mkopen.o $(made_o) $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/tests/quantise_test: $(OBJ)/tests/quantise_test.o $(quantise_o) $(lib_o)
 $(BIN)/tests/blocks_test: $(OBJ)/tests/blocks_test.o $(lib_o)
 $(BIN)/tests/scan_test: $(OBJ)/tests/scan_test.o $(OBJ)/tests/batches.o $(fwd_o) $(pick_o) $(tok_o) $(lib_o)

@@ -1,7 +1,6 @@
 /* Opening a model's threads, plan and state, and closing them. */
 #include "engine.h"
 
-#include "fwd/state/digest.h"
 #include "lib/base/size.h"
 
 enum { CTX_DEFAULT = 4096 };
@@ -23,7 +22,8 @@ static int open_all(struct engine *e, const struct engine_setup *s, struct why *
 {
 	struct model *m = e->model;
 	enum kv_type type = s->kv_type >= 0 ? (enum kv_type)s->kv_type : m->quantised ? KV_F16 : KV_F32;
-	struct plan_setup setup = { .kernels = s->kernels, .batch = s->batch, .last = m->n_layer };
+	struct plan_setup setup = { .kernels = s->kernels, .batch = s->batch, .first = s->first,
+		.last = s->end ? s->end : m->n_layer };
 	size_t n_ctx = context(s, m);
 	struct segment_shape shape;
 
@@ -35,7 +35,8 @@ static int open_all(struct engine *e, const struct engine_setup *s, struct why *
 		return why(w, "%s: a context of %zu, but the model has a table of %zu positions", m->gguf->path, n_ctx,
 			m->n_ctx_max);
 	shape = plan_shape(e->plan, n_ctx, type);
-	if (segment_open(&e->segment, s->kv, &shape, n_ctx, w) < 0 || digest_check(&e->segment, m->gguf, w) < 0)
+	e->weights = (struct weights){ m->gguf, setup.last - setup.first < m->n_layer ? m->used : NULL };
+	if (segment_open(&e->segment, s->kv, &shape, n_ctx, w) < 0 || digest_check(&e->segment, &e->weights, w) < 0)
 		return -1;
 	return plan_bind(e->plan, n_ctx, w);
 }

@@ -5,6 +5,7 @@
 #include "fwd/model/model.h"
 #include "fwd/plan/plan.h"
 #include "fwd/run/pool.h"
+#include "fwd/state/digest.h"
 #include "fwd/state/segment.h"
 
 struct engine_setup {
@@ -13,12 +14,14 @@ struct engine_setup {
 	const char *kv;                 /* name of the segment; NULL: none */
 	size_t n_ctx;                   /* 0: the segment's; or what the model was trained for, 4096 at most */
 	int kv_type;                    /* enum kv_type; -1: f32 for models of floats, f16 for quantised ones */
+	size_t first, end;              /* layers [first, end); end 0: all from first on */
 };
 
 struct engine {
 	struct model *model;            /* borrowed */
 	struct pool *pool;
 	struct plan *plan;
+	struct weights weights;         /* that the segment belongs to */
 	struct segment segment;
 };
 

@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 		cli_die(&c, "%s", w.text);
 	}
 	prefault = prefault_start(e.plan);
-	digest = digest_start(&e.segment, v.model->gguf);
+	digest = digest_start(&e.segment, &e.weights);
 	v.plan = e.plan;
 	v.segment = &e.segment;
 	v.n_ctx = e.segment.n_ctx;

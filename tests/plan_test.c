@@ -1,5 +1,4 @@
-/* fwd/plan: sequences that share batches, and layers split over plans, give the bits of one sequence and one plan
- * alone. */
+/* fwd/plan: sequences that share batches give the bits of one sequence alone. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +10,7 @@
 #include "lib/base/size.h"
 #include "lib/sampler/rng.h"
 #include "check.h"
-#include "mkgguf.h"
-#include "mkvocab.h"
-#include "mkweights.h"
+#include "mkopen.h"
 
 enum { LAYERS = 3, BATCH = 64, CTX = 1400, VOCAB = 300 };
 enum { LONG = 1300, SHORT = 200 };      /* ids of two sequences; a long one has enough blocks for threads to share */
@@ -28,32 +25,10 @@ static _Noreturn void die(const char *what)
 	exit(1);
 }
 
-static struct model *make_model(const char *arch, const char *type)
+static struct plan *open_plan(void)
 {
-	struct mkweights k = { .s = *mkweights_shape("tiny"), .type = type, .rope = "", .seed = 1 };
-	struct model *m;
-
-	k.s.arch = arch;
-	k.s.n_layer = LAYERS;
-	k.s.n_head_kv = strcmp(arch, "gpt2") ? k.s.n_head_kv : k.s.n_head;
-	k.s.n_vocab = VOCAB;
-	k.s.n_ctx = CTX;
-	k.m = mkgguf_open();
-	mkweights_values(&k);
-	mkvocab_bpe(k.m, k.s.pre, k.s.n_vocab, k.seed, 0);
-	mkweights_tensors(&k);
-	mkgguf_write(k.m, "plan.gguf", 3, 1);
-	mkgguf_close(k.m);
-	mkweights_free(&k);
-	m = model_open("plan.gguf", NULL, &w);
-	unlink("plan.gguf");
-	return m ? m : (die("model"), NULL);
-}
-
-static struct plan *open_plan(size_t first, size_t last)
-{
-	struct plan_setup setup = { .kernels = kernels_select("auto"), .pool = pool, .batch = BATCH, .first = first,
-		.last = last };
+	struct plan_setup setup = { .kernels = kernels_select("auto"), .pool = pool, .batch = BATCH,
+		.last = LAYERS };
 	struct plan *p = plan_open(model, &setup, &w);
 
 	if (!p || plan_bind(p, CTX, &w) < 0)
@@ -147,32 +122,6 @@ static void together(struct plan *p, const float *a, const float *b)
 	}
 	close_state(run[0].state);
 	close_state(run[1].state);
-	free(logits);
-}
-
-/* Layers [0, cut) in one plan, the others in another. */
-static void split(size_t cut, const float *want)
-{
-	struct plan *p = open_plan(0, cut), *q = open_plan(cut, LAYERS);
-	struct run one = { .state = open_state(p) }, two = { .state = open_state(q) };
-	float *logits = logits_of(1);
-	int32_t ids[BATCH];
-
-	for (size_t pos = 0; pos < SHORT; pos += one.n) {
-		one.n = one.wanted = two.n = pos < 100 ? 50 : 1;
-		two.wanted = 1;
-		for (size_t i = 0; i < one.n; i++)
-			ids[i] = id_at(1, pos + i);
-		check_at(!plan_step(p, ids, &one, 1), "a step of the first layers", (long long)pos);
-		memcpy(q->x.at, p->x.at, one.n * model->n_embd * sizeof(float));
-		check_at(!plan_step(q, ids, &two, 1), "a step of the last layers", (long long)pos);
-		plan_logits(q, 0, 1, logits);
-		check_at(same(logits, want + (pos + one.n - 1) * VOCAB, 1), "logits of split layers", (long long)pos);
-	}
-	close_state(one.state);
-	close_state(two.state);
-	plan_close(p);
-	plan_close(q);
 	free(logits);
 }
 
@@ -302,8 +251,8 @@ static void family(const char *arch, const char *type)
 	struct plan *p;
 	float *a, *b, *c;
 
-	model = make_model(arch, type);
-	p = open_plan(0, LAYERS);
+	model = mkopen(arch, type, LAYERS, VOCAB, CTX);
+	p = open_plan();
 	a = alone(p, 0, LONG, BATCH);
 	b = alone(p, 1, SHORT, BATCH);
 	c = alone(p, 1, SHORT, 1);
@@ -315,8 +264,6 @@ static void family(const char *arch, const char *type)
 	killed(p, 50, b);
 	killed(p, 96, b);
 	plan_close(p);
-	for (size_t cut = 1; cut < LAYERS; cut++)
-		split(cut, b);
 	model_close(model);
 	free(a);
 	free(b);

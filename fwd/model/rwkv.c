@@ -88,8 +88,6 @@ static struct packed *time_mix(struct builder *b)
 		.key_rate = build_vector(b, "time_mix_k_a", "weight", n),
 		.bonus = build_vector(b, "time_mix_r_k", "weight", n) };
 
-	if (b->plan->setup.first > 0 && !b->failed)
-		b->failed = why(b->w, "layers of %s need values of the first one: not without layer 0", b->model->arch);
 	shift(b, "time_mix_lerp_fused", FIRST, wide);
 	mix_parts(b, wide);
 	if (o.is_first)

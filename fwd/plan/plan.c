@@ -9,6 +9,7 @@
 #include "fwd/model/builder.h"
 #include "fwd/model/mixers.h"
 #include "kinds.h"
+#include "split.h"
 
 enum { ALIGN = 64 };
 
@@ -191,13 +192,14 @@ struct plan *plan_open(struct model *m, const struct plan_setup *setup, struct w
 	p->setup.batch = size_min(setup->batch, most_rows(m));
 	p->step.k = setup->kernels;
 	p->step.threads = pool_threads(setup->pool);
-	if (open_buffers(p, w) < 0 || open_experts(p, w) < 0 || open_latent(p, w) < 0
-	    || build_plan(p, w) < 0
+	if (split_check(m, setup->first, setup->last, w) < 0 || open_buffers(p, w) < 0
+	    || open_experts(p, w) < 0 || open_latent(p, w) < 0 || build_plan(p, w) < 0
 	    || model_all_used(m, setup->first, setup->last, w) < 0 || open_rest(p, w) < 0) {
 		why_in(w, m->gguf->path);
 		plan_close(p);
 		return NULL;
 	}
+	split_state(p);
 	return p;
 }
 

@@ -32,11 +32,9 @@ struct plan {
 	struct dump *dump;              /* what each op makes is written there; or NULL */
 	int (*cancelled)(void *context);        /* asked between the ops of plan_step(); or NULL */
 	void *cancel_context;
-	/* The residual stream, or all of them side by side (model->n_streams): the input of a plan without layer 0, the
-	 * result of one without the last. */
-	struct buffer x;
 
 	/* private */
+	struct buffer x;                /* the residual stream, or all of them side by side (model->n_streams) */
 	struct step step;
 	struct run *runs;               /* [batch], of the step */
 	struct rope *ropes;             /* a list */
@@ -74,7 +72,8 @@ int plan_bind(struct plan *p, size_t n_ctx, struct why *w);
 /* Evaluates the rows of run[n_runs], 1 to batch in all, after the valid rows of each one's state, where
  * segment_reserve() has made room for them; then these are valid too. Before them, where a state's next is below its
  * length, the valid rows from there on are evaluated again. ids: of all rows, in the vocabulary. A plan without layer 0
- * evaluates the rows of x, which are those from next on. 0; -1 if cancelled, and none of them is valid. */
+ * evaluates the rows that split_take() set (split.h), which are those from next on. 0; -1 if cancelled, and none of
+ * them is valid. */
 int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs);
 
 /* logits[n][n_vocab] of rows [row, row + n) of those that the last step wanted. */

@@ -39,12 +39,23 @@ static void *work(void *context)
 	return NULL;
 }
 
+/* Of the plan's layers. */
+static uint64_t weight_bytes(const struct plan *p)
+{
+	uint64_t bytes = 0;
+
+	for (const struct op *op = p->op; op < p->op + p->n_ops; op++)
+		for (size_t i = 0; i < op->n_weights; i++)
+			bytes += (uint64_t)op->weights[i].rows * op->weights[i].row_bytes;
+	return bytes;
+}
+
 struct prefault *prefault_start(const struct plan *p)
 {
 	struct prefault *f;
 
 	/* Whether the page cache can be expected to keep what is touched. */
-	if (p->model->bytes > system_memory() / 2)
+	if (weight_bytes(p) > system_memory() / 2)
 		return NULL;
 	f = calloc(1, sizeof *f);
 	if (!f)

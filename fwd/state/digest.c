@@ -16,29 +16,39 @@
 enum { CHUNK = 1 << 21, PAUSE_NS = 8000000, FINISH = 1 << 28 };
 
 struct progress {
-	const struct gguf *g;
+	struct weights of;
 	uint64_t tensor, at;    /* the next byte */
 	uint64_t hash, sum;     /* of this tensor; of those before it */
 	uint64_t left;          /* bytes */
 };
 
-static struct progress begin(const struct gguf *g)
+static int counts(const struct weights *of, uint64_t i)
 {
-	struct progress c = { .g = g };
+	return !of->used || of->used[i];
+}
 
-	for (uint64_t i = 0; i < g->n_tensors; i++)
-		c.left += g->tensors[i].bytes;
+static struct progress begin(const struct weights *of)
+{
+	struct progress c = { .of = *of };
+
+	for (uint64_t i = 0; i < of->g->n_tensors; i++)
+		if (counts(of, i))
+			c.left += of->g->tensors[i].bytes;
 	return c;
 }
 
 /* Takes in the next chunk; 0 after the last. */
 static int step(struct progress *c)
 {
-	const struct gguf_tensor *t = &c->g->tensors[c->tensor];
+	const struct gguf *g = c->of.g;
+	const struct gguf_tensor *t;
 	size_t n;
 
-	if (c->tensor == c->g->n_tensors)
+	while (c->tensor < g->n_tensors && !counts(&c->of, c->tensor))
+		c->tensor++;
+	if (c->tensor == g->n_tensors)
 		return 0;
+	t = &g->tensors[c->tensor];
 	if (!c->at)
 		c->hash = gguf_hash(t->name.s, t->name.n, 3);
 	n = (size_t)(t->bytes - c->at < CHUNK ? t->bytes - c->at : CHUNK);
@@ -59,18 +69,18 @@ static uint64_t result(const struct progress *c)
 	return c->sum ? c->sum : 1;
 }
 
-static uint64_t compute(const struct gguf *g)
+static uint64_t compute(const struct weights *of)
 {
-	struct progress c = begin(g);
+	struct progress c = begin(of);
 
 	while (step(&c))
 		;
 	return result(&c);
 }
 
-int digest_check(struct segment *s, const struct gguf *g, struct why *w)
+int digest_check(struct segment *s, const struct weights *of, struct why *w)
 {
-	uint64_t file = gguf_identity(g);
+	uint64_t file = gguf_identity(of->g);
 
 	if (!s->name || segment_mark(s, SEGMENT_FILE) == file)
 		return 0;
@@ -80,9 +90,9 @@ int digest_check(struct segment *s, const struct gguf *g, struct why *w)
 		return why(w,
 			"segment %s: made with another model file, or with %s before it changed, "
 			"and without a digest of the weights",
-			s->name, g->path);
-	else if (segment_mark(s, SEGMENT_DIGEST) != compute(g))
-		return why(w, "segment %s: made by another model: the weights in %s differ", s->name, g->path);
+			s->name, of->g->path);
+	else if (segment_mark(s, SEGMENT_DIGEST) != compute(of))
+		return why(w, "segment %s: made by another model: the weights in %s differ", s->name, of->g->path);
 	segment_set_mark(s, SEGMENT_FILE, file);
 	return 0;
 }
@@ -128,14 +138,14 @@ static void *work(void *context)
 	return NULL;
 }
 
-struct digest *digest_start(struct segment *s, const struct gguf *g)
+struct digest *digest_start(struct segment *s, const struct weights *of)
 {
 	struct digest *d = s->name && !segment_mark(s, SEGMENT_DIGEST) ? calloc(1, sizeof *d) : NULL;
 
 	if (!d)
 		return NULL;
 	d->segment = s;
-	d->progress = begin(g);
+	d->progress = begin(of);
 	pthread_mutex_init(&d->lock, NULL);
 	pthread_cond_init(&d->closed, NULL);
 	if (thread_start(&d->thread, work, d) == 0) {

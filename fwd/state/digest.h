@@ -9,14 +9,20 @@
 #include "lib/gguf/gguf.h"
 #include "segment.h"
 
-/* 0 if the segment may be used with this model, which it then belongs to; a segment without a name always may. */
-int digest_check(struct segment *s, const struct gguf *g, struct why *w);
+/* The weights that a segment belongs to: of a model file, those with used[i], or all if it is NULL. */
+struct weights {
+	const struct gguf *g;
+	const unsigned char *used;
+};
+
+/* 0 if the segment may be used with these weights, which it then belongs to; a segment without a name always may. */
+int digest_check(struct segment *s, const struct weights *of, struct why *w);
 
 struct digest;
 
-/* Starts computing the digest that the segment lacks; s and g are borrowed until digest_close(). NULL, which is no
- * error: nothing to do, or no thread. */
-struct digest *digest_start(struct segment *s, const struct gguf *g);
+/* Starts computing the digest that the segment lacks; s and the file are borrowed until digest_close(). NULL, which is
+ * no error: nothing to do, or no thread. */
+struct digest *digest_start(struct segment *s, const struct weights *of);
 
 /* Lets the computation end if little is left of it, else gives it up: the next process begins again. NULL is
  * allowed. */

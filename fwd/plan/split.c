@@ -1,0 +1,109 @@
+/* What passes from plan to plan, and what their states have in common. */
+#include "split.h"
+
+#include <string.h>
+
+#include "lib/base/size.h"
+
+/* The first layer whose K and V others read; n_layer: there is none. */
+static size_t first_shared(const struct model *m)
+{
+	size_t first = m->n_layer;
+
+	for (size_t il = 0; il < m->n_layer; il++)
+		if (m->layer[il].kv)
+			first = size_min(first, (size_t)(m->layer[il].kv - m->layer));
+	return first;
+}
+
+int split_check(const struct model *m, size_t first, size_t last, struct why *w)
+{
+	size_t shared = first_shared(m), at = last < m->n_layer ? last : first;
+
+	if (first >= last || last > m->n_layer)
+		return why(w, "no layer %zu: the model has layers 0 to %zu", size_max(first, last - 1), m->n_layer - 1);
+	if (at <= shared || shared == m->n_layer)
+		return 0;
+	if (!shared)
+		return why(w, "cannot be divided before layer %zu, nor elsewhere: later layers read K and V of layer 0", at);
+	return why(w, "cannot be divided before layer %zu, only before 1 to %zu: later layers read K and V of layer %zu", at,
+		shared, shared);
+}
+
+/* ---- rows ---- */
+
+/* What of a row crosses before a layer, one part after the other. */
+enum { PARTS = 3 };
+
+struct parts {
+	struct buffer part[PARTS];
+	size_t n[PARTS];
+};
+
+static struct parts parts_at(const struct plan *p, size_t layer)
+{
+	size_t inputs = layer * p->model->n_per_layer;
+	struct buffer per_layer = { .at = p->per_layer.at + inputs, .stride = p->per_layer.stride };
+
+	return (struct parts){ { p->x, p->v_first, per_layer },
+		{ p->x.stride, p->v_first.stride, p->per_layer.stride - inputs } };
+}
+
+size_t split_width(const struct plan *p, size_t layer)
+{
+	const struct parts parts = parts_at(p, layer);
+
+	return parts.n[0] + parts.n[1] + parts.n[2];
+}
+
+void split_take(struct plan *p, size_t row, size_t n, const float *hidden)
+{
+	const struct parts parts = parts_at(p, p->setup.first);
+
+	for (size_t i = row; i < row + n; i++)
+		for (size_t j = 0; j < PARTS; hidden += parts.n[j++])
+			memcpy(buffer_row(&parts.part[j], i), hidden, parts.n[j] * sizeof *hidden);
+}
+
+void split_give(const struct plan *p, size_t row, size_t n, float *hidden)
+{
+	const struct parts parts = parts_at(p, p->setup.last);
+
+	for (size_t i = row; i < row + n; i++)
+		for (size_t j = 0; j < PARTS; hidden += parts.n[j++])
+			memcpy(hidden, buffer_row(&parts.part[j], i), parts.n[j] * sizeof *hidden);
+}
+
+/* ---- states ---- */
+
+/* The least that a state may have of what no layer of the plan needs. */
+static void at_least(size_t *n, size_t least)
+{
+	*n = size_max(*n, least);
+}
+
+void split_state(struct plan *p)
+{
+	const struct model *m = p->model;
+	const size_t range[] = { p->setup.first, p->setup.last };
+	unsigned mixers = 0;
+	size_t window = 0;
+
+	if (p->setup.last - p->setup.first == m->n_layer)
+		return;
+	for (const struct layer *l = m->layer; l < m->layer + m->n_layer; l++) {
+		mixers |= l->mixers;
+		if (l->mixers & MIXER_ATTENTION)
+			window = size_max(window, layer_window(l));
+	}
+	p->layout = gguf_hash(range, sizeof range, p->layout);
+	p->window = window;
+	for (int type = 0; window && type < KV_TYPES; type++)
+		at_least(&p->recent_bytes[type], 64);
+	if (mixers & ~(unsigned)(MIXER_ATTENTION | MIXER_PRODUCT))
+		at_least(&p->state_floats, 64 / sizeof(float));
+	if (mixers & (MIXER_CONVOLUTION | MIXER_DELTA | MIXER_KDA | MIXER_MAMBA | MIXER_MAMBA2))
+		at_least(&p->row_bytes, 1);
+	if (mixers & (MIXER_MAMBA | MIXER_RWKV7))
+		p->scanned = 1;
+}
