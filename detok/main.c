@@ -129,7 +129,7 @@ static void add_stop(struct stop *stop)
 {
 	char *s = malloc(strlen(c.value) + 1);
 
-	if (!s || stop_add(stop, s, quote_undo(c.value, s), &w) < 0)
+	if (!s || stop_add(stop, s, quote_undo(c.value, strlen(c.value), s), &w) < 0)
 		cli_usage(&c, "--stop: %s", s ? w.text : "out of memory");
 	free(s);
 }

@@ -145,7 +145,7 @@ static void add_breaker(struct option_parser *r, const char *text)
 
 	if (!s)
 		cli_die(r->c, "out of memory");
-	r->set->breaker[b->n_text] = (struct sampler_breaker){ s, quote_undo(text, s) };
+	r->set->breaker[b->n_text] = (struct sampler_breaker){ s, quote_undo(text, strlen(text), s) };
 	if (!r->set->breaker[b->n_text].n || r->set->breaker[b->n_text].n > SAMPLER_BREAKER_MAX)
 		cli_usage(r->c, "--dry-sequence-breaker: \"%s\" is not 1 to %d bytes", text, SAMPLER_BREAKER_MAX);
 	b->n_text++;

@@ -133,7 +133,7 @@ static void quotes(void)
 	size_t i, n = 0;
 
 	for (i = 0; i < sizeof undo / sizeof *undo; i++) {
-		n = quote_undo(undo[i].text, room);
+		n = quote_undo(undo[i].text, strlen(undo[i].text), room);
 		check_at(n == strlen(undo[i].meant) && !memcmp(room, undo[i].meant, n), undo[i].text, (long long)n);
 	}
 	for (n = i = 0; i < sizeof bytes - 1; i += used) {

@@ -32,7 +32,7 @@ static void find_error_fd(void)
 
 /* One write(2) for the whole line, so that the stages of a pipeline do not interleave theirs; one line whatever the
  * words in it hold. */
-static _Noreturn void print_and_exit(const struct cli *c, int status, const char *format, va_list ap)
+static void print_line(const struct cli *c, int fd, const char *format, va_list ap)
 {
 	char line[1024];
 	size_t n = (size_t)snprintf(line, sizeof line / 2, "%s: ", c->program);
@@ -42,10 +42,37 @@ static _Noreturn void print_and_exit(const struct cli *c, int status, const char
 	why_clean(line);
 	n = strlen(line);
 	line[n++] = '\n';
+	io_write(fd, line, n, &ignored);
+}
+
+static _Noreturn void print_and_exit(const struct cli *c, int status, const char *format, va_list ap)
+{
+	struct why ignored;
+
 	out_flush(&ignored);
 	fflush(NULL);
-	io_write(error_fd, line, n, &ignored);
+	print_line(c, error_fd, format, ap);
 	_exit(status);
+}
+
+void cli_warn(const struct cli *c, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	print_line(c, STDERR_FILENO, format, ap);
+	va_end(ap);
+}
+
+_Noreturn void cli_failed(const struct cli *c, const char *format, ...)
+{
+	va_list ap;
+
+	cli_end(c);
+	va_start(ap, format);
+	if (error_fd != STDERR_FILENO)
+		print_line(c, error_fd, format, ap);
+	_exit(1);
 }
 
 _Noreturn void cli_die(const struct cli *c, const char *format, ...)

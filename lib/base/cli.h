@@ -65,6 +65,11 @@ double cli_real(const struct cli *c, const struct opt *o, double low, double hig
 _Noreturn void cli_die(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void cli_usage(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Where work fails in parts and the rest goes on: cli_warn() prints "PROGRAM: text" on stderr for each; cli_failed() is
+ * the end of such a main, with status 1 and no line but for gen. */
+void cli_warn(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+_Noreturn void cli_failed(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Start of every main: fails unless descriptors 0, 1 and 2 are open (a model file must not become stdin), and says so.
  * A program that writes frames to a terminal, or reads them from one, dies with status 2: cli_binary(c, 0) or (c,
  * 1). */

@@ -33,18 +33,18 @@ size_t quote_next(const char *s, size_t n, char mark, char *out, unsigned *used)
 	return *used;
 }
 
-size_t quote_undo(const char *text, char *out)
+size_t quote_undo(const char *text, size_t n, char *out)
 {
 	static const char letters[] = "ntr\"'\\", meant[] = "\n\t\r\"'\\";
 	const char *e;
-	size_t n = 0;
+	size_t made = 0, i;
 
-	for (; *text; text++)
-		if (*text == '\\' && text[1] && (e = strchr(letters, text[1]))) {
-			out[n++] = meant[e - letters];
-			text++;
+	for (i = 0; i < n; i++)
+		if (text[i] == '\\' && i + 1 < n && (e = memchr(letters, text[i + 1], sizeof letters - 1))) {
+			out[made++] = meant[e - letters];
+			i++;
 		} else {
-			out[n++] = *text;
+			out[made++] = text[i];
 		}
-	return n;
+	return made;
 }

@@ -11,8 +11,8 @@ enum { QUOTE_ROOM = 20 };
  * A '"' is preceded by `mark`: '\\', '"' as in CSV, or 0 for nothing. */
 size_t quote_next(const char *s, size_t n, char mark, char *out, unsigned *used);
 
-/* The reverse, for option arguments: replaces \n \t \r \" \' and \\; other backslashes are kept. Writes at most
- * strlen(text) bytes to out, which may be text, and returns how many. */
-size_t quote_undo(const char *text, char *out);
+/* The reverse, for option arguments and prompts: replaces \n \t \r \" \' and \\ in text[n]; other backslashes are
+ * kept. Writes at most n bytes to out, which may be text, and returns how many. */
+size_t quote_undo(const char *text, size_t n, char *out);
 
 #endif
