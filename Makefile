@@ -200,6 +200,13 @@ bench: $(BIN)/bench
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man
 DATADIR = $(DESTDIR)$(PREFIX)/share/lmpipe
+# Where the shells look for completions.
+BASH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+ZSH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+COMPLETE = sed -e "s/^_lmpipe_prefix=.*/_lmpipe_prefix=$(PROGRAM_PREFIX)/" \
+	-e "s/^\(set -g __lmpipe_prefix\) .*/\1 '$(PROGRAM_PREFIX)'/" \
+	-e "/^\#compdef/s/ \([a-z]\)/ $(PROGRAM_PREFIX)\1/g"
 # The names of programs in a manual page: in .Nm and .Xr, and where a command begins in an example.
 RENAME = names=`echo $(PROGRAMS) frame | tr ' ' '|'`; sed -E \
 	-e "s/^(\.(Nm|Xr) )($$names)( |\$$)/\1$(PROGRAM_PREFIX)\3\4/" \
@@ -214,12 +221,21 @@ install: all
 	done
 	{ $(RENAME) lib/stream/frame.5; } > $(MANDIR)/man5/$(PROGRAM_PREFIX)frame.5
 	cp examples/tales-q8_0.gguf $(DATADIR)
+	mkdir -p $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
+	$(COMPLETE) lib/completions/lmpipe.zsh > $(ZSH_COMPLETIONS)/_$(PROGRAM_PREFIX)lmpipe
+	for p in $(PROGRAMS); do \
+		name=$(PROGRAM_PREFIX)$$p; \
+		$(COMPLETE) lib/completions/lmpipe.bash > $(BASH_COMPLETIONS)/$$name && \
+		$(COMPLETE) lib/completions/lmpipe.fish > $(FISH_COMPLETIONS)/$$name.fish || exit; \
+	done
 
 uninstall:
 	for p in $(PROGRAMS); do \
-		rm -f $(BINDIR)/$(PROGRAM_PREFIX)$$p $(MANDIR)/man1/$(PROGRAM_PREFIX)$$p.1 || exit; \
+		name=$(PROGRAM_PREFIX)$$p; \
+		rm -f $(BINDIR)/$$name $(MANDIR)/man1/$$name.1 $(BASH_COMPLETIONS)/$$name \
+			$(FISH_COMPLETIONS)/$$name.fish || exit; \
 	done
-	rm -f $(MANDIR)/man5/$(PROGRAM_PREFIX)frame.5
+	rm -f $(MANDIR)/man5/$(PROGRAM_PREFIX)frame.5 $(ZSH_COMPLETIONS)/_$(PROGRAM_PREFIX)lmpipe
 	rm -f $(DATADIR)/tales-q8_0.gguf
 	-rmdir $(DATADIR)
 

@@ -1,0 +1,48 @@
+#compdef tok chat fwd sample schema detok peek feed best gen kv gguf
+# zsh: completes the options of lmpipe's programs as their --help lists them, and names of segments; files otherwise.
+# Source it after compinit, or let `make install` put it where zsh looks for it.
+_lmpipe_prefix=
+
+_lmpipe_segments() {
+	local -a names=(${(f)"$(${_lmpipe_prefix}kv list 2>/dev/null | awk 'NR > 1 { print $1 }')"})
+	compadd -a names
+}
+
+# A specification for _arguments of each option: --NAME[HELP]:ARGUMENT:ACTION.
+_lmpipe_options() { # PROGRAM
+	"$1" --help 2>/dev/null | awk '
+		/^ +(-., )?--[a-z0-9-]/ {
+			name = $1 ~ /,$/ ? $2 : $1
+			argument = $(1 + ($1 ~ /,$/) + 1)
+			help = $0
+			sub(/^ +(-., )?--[a-z0-9-]+( [A-Z][^ ]*)? */, "", help)
+			gsub(/\\/, "\\\\\\\\", help); gsub(/\[/, "\\[", help); gsub(/\]/, "\\]", help); gsub(/:/, "\\:", help)
+			action = argument ~ /^(FILE|MODEL)$/ ? "_files" : argument == "DIR" ? "_files -/" : " "
+			if (name == "--kv") action = "_lmpipe_segments"
+			if (name == "--kv-type") action = "(f16 f32 q8_0 auto)"
+			if (name == "--backend") action = "(multicore simd scalar auto)"
+			if (name == "--preset") action = "(creative balanced focused deterministic)"
+			if (argument !~ /^[A-Z]/ || help == "") argument = ""
+			letter = $1 ~ /,$/ ? substr($1, 1, 2) : ""
+			spec = "[" help "]" (argument == "" ? "" : ":" argument ":" action)
+			print "*" name (argument == "" ? "" : "=") spec
+			if (letter != "") print "*" letter (argument == "" ? "" : "+") spec
+		}'
+}
+
+_lmpipe() {
+	local -a options=(${(f)"$(_lmpipe_options $words[1])"}) commands
+
+	if [[ ${words[1]:t} == ${_lmpipe_prefix}kv && $words[CURRENT] != -* ]]; then
+		commands=(${(f)"$($words[1] --help | sed -n 's/^usage: [^ ]* //p' | tr '|' '\n' | awk '{ print $1 }')"})
+		(( CURRENT == 2 )) && compadd -a commands || _lmpipe_segments
+		return
+	fi
+	_arguments -s : $options '--help[print the options]' '--version[print the version]' '*:file:_files'
+}
+
+if [[ $funcstack[1] == _lmpipe ]]; then
+	_lmpipe "$@"
+else
+	compdef _lmpipe ${_lmpipe_prefix}{tok,chat,fwd,sample,schema,detok,peek,feed,best,gen,kv,gguf}
+fi
