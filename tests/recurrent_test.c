@@ -14,7 +14,7 @@
 
 enum { CTX = 9000, MOST = 200 };        /* positions, rows of a batch */
 enum { STATE = 16, ROW = 3, SEEN = 2 }; /* words of a state, of a recent row, of a position in a window */
-enum { MARKS = 320 };           /* where the marks begin in a segment's header */
+enum { MARKS = 512 };           /* where the marks begin in a segment's header */
 
 static char name[64], killed[64], copied[64];
 static struct why w;

@@ -26,7 +26,7 @@ enum { LAYERS = 3, HEADS = 2, DIM_K = 10, DIM_V = 6, BLOCK = KV_EXTENT * (DIM_K 
 static const struct segment_shape shape = { .model = 1234, .arithmetic = 1, .n_layer = LAYERS,
 	.bytes = LAYERS * HEADS * BLOCK, .kv_type = KV_F16, .extent = KV_EXTENT };
 
-enum { CTX = 300, HEADER = 320, FIRST = 4096 };        /* bytes of the header; where extents begin */
+enum { CTX = 300, HEADER = 512, FIRST = 4096 };        /* bytes of the header; where extents begin */
 
 static void holds(int ok, const char *what)
 {

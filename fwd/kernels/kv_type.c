@@ -1,6 +1,8 @@
 /* The sizes of each type, and the rule for q8_0's scales. */
 #include "kv_type.h"
 
+#include <string.h>
+
 #include "lib/base/half.h"
 
 const char *const kv_type_name[KV_TYPES] = { [KV_F16] = "f16", [KV_F32] = "f32", [KV_Q8_0] = "q8_0" };
@@ -43,6 +45,30 @@ struct kv_block kv_block_at(enum kv_type type, size_t dim_k, size_t dim_v, void 
 		.k = k, .k_scale = (uint16_t *)(void *)k_scale, .v = v,
 			.v_scale = (uint16_t *)(void *)(v + elements(type, dim_v))
 	};
+}
+
+/* The same of [8][rows][16] elements of so many bytes. */
+static void clear_tiles(void *at, size_t rows, size_t bytes, size_t from)
+{
+	for (size_t tile = from / KV_TILE; tile < KV_EXTENT / KV_TILE; tile++) {
+		size_t lane = tile == from / KV_TILE ? from % KV_TILE : 0;
+
+		for (size_t row = tile * rows; row < (tile + 1) * rows; row++)
+			memset((char *)at + (row * KV_TILE + lane) * bytes, 0, (KV_TILE - lane) * bytes);
+	}
+}
+
+void kv_block_clear(enum kv_type type, size_t dim_k, size_t dim_v, void *at, size_t from)
+{
+	struct kv_block b = kv_block_at(type, dim_k, dim_v, at);
+	size_t row = dim_v * element[type];
+
+	clear_tiles(b.k, dim_k, element[type], from);
+	memset((char *)b.v + from * row, 0, (KV_EXTENT - from) * row);
+	if (type == KV_Q8_0) {
+		clear_tiles(b.k_scale, kv_scales(dim_k), sizeof *b.k_scale, from);
+		clear_tiles(b.v_scale, kv_scales(dim_v), sizeof *b.v_scale, from);
+	}
 }
 
 uint16_t kv_scale(float most)

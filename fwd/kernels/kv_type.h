@@ -43,6 +43,9 @@ size_t kv_block_bytes(enum kv_type type, size_t dim_k, size_t dim_v);
 /* The block that begins at `at`. */
 struct kv_block kv_block_at(enum kv_type type, size_t dim_k, size_t dim_v, void *at);
 
+/* Zeroes positions [from, KV_EXTENT) of the block that begins at `at`. */
+void kv_block_clear(enum kv_type type, size_t dim_k, size_t dim_v, void *at, size_t from);
+
 /* Scales of one position; where a position's scale i lies. */
 size_t kv_scales(size_t dim);
 size_t kv_scale_index(size_t dim, size_t pos, size_t i);

@@ -39,6 +39,7 @@ struct plan {
 	struct run *runs;               /* [batch], of the step */
 	struct rope *ropes;             /* a list */
 	uint64_t layout;                /* hash of what a segment holds, layer by layer */
+	struct segment_heads heads[2][SEGMENT_SIZES];   /* of it: see segment.h */
 	size_t extent_bytes[KV_TYPES], recent_bytes[KV_TYPES];  /* of an extent's data; of layers with a window */
 	size_t window;                  /* positions that these see, at most */
 	size_t row_bytes, state_floats; /* of recurrent layers */

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "fwd/run/thread.h"
@@ -78,11 +79,11 @@ static uint64_t compute(const struct weights *of)
 	return result(&c);
 }
 
-int digest_check(struct segment *s, const struct weights *of, struct why *w)
+static int belongs(struct segment *s, const struct weights *of, struct why *w)
 {
 	uint64_t file = gguf_identity(of->g);
 
-	if (!s->name || segment_mark(s, SEGMENT_FILE) == file)
+	if (segment_mark(s, SEGMENT_FILE) == file)
 		return 0;
 	if (!s->length)
 		segment_set_mark(s, SEGMENT_DIGEST, 0);
@@ -95,6 +96,50 @@ int digest_check(struct segment *s, const struct weights *of, struct why *w)
 		return why(w, "segment %s: made by another model: the weights in %s differ", s->name, of->g->path);
 	segment_set_mark(s, SEGMENT_FILE, file);
 	return 0;
+}
+
+/* The bytes of n that are whole characters and fit. */
+static size_t whole(const char *s, size_t n, size_t room)
+{
+	if (n < room)
+		return n;
+	for (n = room - 1; n && ((unsigned char)s[n] & 0xc0) == 0x80; n--)
+		;
+	return n;
+}
+
+static void note_origin(struct segment *s, const struct gguf *g)
+{
+	struct segment_origin o = { .name = "" };
+	struct gguf_string name = { g->path, strlen(g->path) };
+	const char *slash = strrchr(g->path, '/');
+	char *path = realpath(g->path, NULL);
+	struct why ignored;
+
+	if (slash)
+		name = (struct gguf_string){ slash + 1, strlen(slash + 1) };
+	gguf_text(g, "general.name", &name, &ignored);
+	memcpy(o.name, name.s, whole(name.s, name.n, sizeof o.name));
+	if (path && strlen(path) < sizeof o.path)
+		strcpy(o.path, path);
+	free(path);
+	segment_set_origin(s, &o);
+}
+
+int digest_check(struct segment *s, const struct weights *of, struct why *w)
+{
+	if (!s->name)
+		return 0;
+	if (belongs(s, of, w) < 0)
+		return -1;
+	note_origin(s, of->g);
+	return 0;
+}
+
+void digest_store(struct segment *s, const struct weights *of)
+{
+	if (!segment_mark(s, SEGMENT_DIGEST))
+		segment_set_mark(s, SEGMENT_DIGEST, compute(of));
 }
 
 /* ---- in the background ---- */

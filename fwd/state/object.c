@@ -169,6 +169,30 @@ int object_grow(const struct object *o, size_t old, size_t new, struct why *w)
 	return why(w, "%zu KiB more in %s: %s", (new - old + 1023) >> 10, o->path, strerror(error));
 }
 
+ssize_t object_read(const struct object *o, size_t at, void *to, size_t n)
+{
+	ssize_t got;
+
+	do
+		got = pread(o->fd, to, n, (off_t)at);
+	while (got < 0 && errno == EINTR);
+	return got;
+}
+
+/* Writing to a mapping does not tell on every system. */
+void object_touch(const struct object *o)
+{
+	if (o->fd >= 0)
+		futimens(o->fd, NULL);
+}
+
+time_t object_used(const struct object *o)
+{
+	struct stat st;
+
+	return fstat(o->fd, &st) < 0 ? 0 : st.st_mtime;
+}
+
 void object_shrink(const struct object *o, size_t bytes)
 {
 	struct stat st;

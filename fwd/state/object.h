@@ -5,6 +5,8 @@
 #define OBJECT_H
 
 #include <stddef.h>
+#include <sys/types.h>
+#include <time.h>
 
 #include "lib/base/why.h"
 
@@ -39,6 +41,13 @@ long object_owner(const struct object *o);
 /* From `old` bytes to `new`, allocated, so that a full file system is noticed here and not by SIGBUS later. On failure
  * it has `old` bytes. */
 int object_grow(const struct object *o, size_t old, size_t new, struct why *w);
+
+/* The bytes from an offset on, as pread(2) without EINTR. */
+ssize_t object_read(const struct object *o, size_t at, void *to, size_t n);
+
+/* Notes that it was used now; when that was last. */
+void object_touch(const struct object *o);
+time_t object_used(const struct object *o);
 
 /* To fewer bytes. A failure changes nothing that counts. */
 void object_shrink(const struct object *o, size_t bytes);

@@ -24,6 +24,9 @@ int recent_holds(const struct segment *s, size_t pos);
 void recent_begin(struct segment *s, size_t pos, size_t n);
 void recent_commit(struct segment *s, size_t pos, size_t n);
 
+/* How many positions, from its first on, count of the extent whose K and V lie in the room of extent i. */
+size_t recent_counts(const struct segment *s, size_t i);
+
 /* To a segment that has the same extents. */
 void recent_copy(struct segment *to, const struct segment *from);
 

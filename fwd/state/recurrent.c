@@ -252,6 +252,21 @@ void recurrent_commit(struct segment *s, size_t pos, size_t n)
 		mark_set(current_mark(s), end);
 }
 
+void recurrent_scrub(struct segment *s)
+{
+	size_t chunk = s->length / STATE_CHUNK;
+
+	if (!is_recurrent(s))
+		return;
+	if (!mark_is(half_mark(s, chunk), chunk) && !(chunk && mark_is(half_mark(s, chunk - 1), chunk - 1)))
+		memset(s->recurrent.ring, 0, ring_bytes(&s->shape));
+	if (s->shape.scanned && !mark_is(current_mark(s), s->length))
+		memset(s->recurrent.current, 0, s->shape.state_bytes);
+	for (size_t i = 0; i < recurrent_snapshots(s->length / KV_EXTENT + (s->length % KV_EXTENT != 0)); i++)
+		if (!kept_by(s, i))
+			memset(s->recurrent.snapshot[i], 0, s->shape.state_bytes);
+}
+
 /* Marks of what was replaced, or lies past the length, are not copied. */
 void recurrent_copy(struct segment *to, const struct segment *from)
 {

@@ -39,6 +39,9 @@ size_t recurrent_next(const struct segment *s);
 void recurrent_begin(struct segment *s, size_t pos, size_t n);
 void recurrent_commit(struct segment *s, size_t pos, size_t n);
 
+/* Zeroes what does not count. */
+void recurrent_scrub(struct segment *s);
+
 /* What counts, to a segment with as much room. */
 void recurrent_copy(struct segment *to, const struct segment *from);
 

@@ -27,7 +27,7 @@
 
 static const uint64_t MAGIC = 0x3167657376706d6c;       /* "lmpvseg1" */
 
-enum { VERSION = 4, HEADER = 4096, IDS_BYTES = KV_EXTENT * sizeof(int32_t), REGIONS = 5, LABEL = 224 };
+enum { VERSION = 5, HEADER = 4096, IDS_BYTES = KV_EXTENT * sizeof(int32_t), REGIONS = 5, LABEL = 224 };
 
 static const uint64_t BYTES_MAX = (uint64_t)1 << 51;    /* of an extent's data */
 
@@ -48,9 +48,13 @@ struct segment_header {
 	uint64_t hash;                  /* of version to region */
 	_Atomic uint64_t n_ctx, length; /* low half: the number; high half: its complement */
 	struct mark mark[SEGMENT_MARKS], state_mark[STATE_MARKS];
+	_Atomic uint64_t origin_hash;   /* that of another origin: it is not known */
+	struct segment_origin origin;
 };
 
-_Static_assert(sizeof(struct segment_header) == 320 + STATE_MARKS * 16, "no holes: every bit of the header is checked");
+_Static_assert(sizeof(struct segment_header) == 520 + STATE_MARKS * 16 + sizeof(struct segment_origin),
+	"no holes: every bit of the header is checked");
+_Static_assert(sizeof(struct segment_header) <= HEADER, "");
 
 static size_t extents_of(size_t positions)
 {
@@ -69,7 +73,28 @@ static uint64_t hash(const struct segment_header *h)
 	return gguf_hash(from, (size_t)(to - from), 0);
 }
 
+static uint64_t hash_origin(const struct segment_origin *o)
+{
+	return gguf_hash(o, sizeof *o, 0);
+}
+
 /* ---- layout: an extent is its ids, then the data of its layers ---- */
+
+/* Whether these heads have no more bytes than there are. */
+static int fit_in(const struct segment_heads *h, uint32_t kv_type, uint64_t bytes)
+{
+	for (const struct segment_heads *end = h + SEGMENT_SIZES; h < end && h->n; h++) {
+		uint64_t each;
+
+		if (h->n > 1 << 24 || h->dim_k > 1 << 20 || h->dim_v > 1 << 20)
+			return 0;
+		each = kv_block_bytes((enum kv_type)kv_type, h->dim_k, h->dim_v);
+		if (each && h->n > bytes / each)
+			return 0;
+		bytes -= h->n * each;
+	}
+	return 1;
+}
 
 static int check_shape(const struct segment_shape *p, struct why *w)
 {
@@ -82,6 +107,8 @@ static int check_shape(const struct segment_shape *p, struct why *w)
 		return why(w, "kv_type %u", p->kv_type);
 	if (p->extent != KV_EXTENT)
 		return why(w, "extents of %u positions", p->extent);
+	if (!fit_in(p->heads[0], p->kv_type, p->bytes) || !fit_in(p->heads[1], p->kv_type, p->recent_bytes))
+		return why(w, "more KV heads than its bytes hold");
 	return recurrent_check(p, w);
 }
 
@@ -197,6 +224,34 @@ uint64_t segment_mark(const struct segment *s, enum segment_mark which)
 void segment_set_mark(struct segment *s, enum segment_mark which, uint64_t value)
 {
 	mark_set(&s->header->mark[which], value);
+}
+
+/* Unknown unless it is whole. */
+static struct segment_origin origin(const struct segment_header *h)
+{
+	struct segment_origin o = h->origin;
+
+	if (atomic_load(&h->origin_hash) != hash_origin(&o))
+		o = (struct segment_origin){ .name = "" };
+	o.name[sizeof o.name - 1] = o.path[sizeof o.path - 1] = 0;
+	return o;
+}
+
+struct segment_origin segment_origin(const struct segment *s)
+{
+	return origin(s->header);
+}
+
+void segment_set_origin(struct segment *s, const struct segment_origin *o)
+{
+	uint64_t new = hash_origin(o);
+
+	object_touch(&s->object);
+	if (atomic_load(&s->header->origin_hash) == new)
+		return;
+	atomic_store(&s->header->origin_hash, ~new);
+	s->header->origin = *o;
+	atomic_store(&s->header->origin_hash, new);
 }
 
 /* ---- growing ---- */
@@ -331,7 +386,8 @@ static int compare(const struct segment_shape *a, const struct segment_shape *b,
 			(unsigned long long)a->arithmetic, (unsigned long long)b->arithmetic);
 	if (a->kv_type != b->kv_type)
 		return why(w, "made with kv_type %s, not %s", kv_type_name[a->kv_type], kv_type_name[b->kv_type]);
-	if (a->n_layer != b->n_layer || a->layout != b->layout || a->bytes != b->bytes
+	if (a->n_layer != b->n_layer || a->layout != b->layout
+	    || memcmp(a->heads, b->heads, sizeof a->heads) || a->bytes != b->bytes
 	    || a->recent_bytes != b->recent_bytes || a->window != b->window)
 		return why(w, "made for %u layers of %llu bytes a token, not %u of %llu", a->n_layer,
 			(unsigned long long)a->bytes / KV_EXTENT, b->n_layer, (unsigned long long)b->bytes / KV_EXTENT);
@@ -351,9 +407,7 @@ static int read_header(const struct object *o, struct segment_header *h, size_t 
 	if (object_size(o, bytes, w) < 0)
 		return -1;
 	memset(h, 0, sizeof *h);
-	do
-		n = pread(o->fd, h, sizeof *h, 0);
-	while (n < 0 && errno == EINTR);
+	n = object_read(o, 0, h, sizeof *h);
 	if (n < 0)
 		return why(w, "%s", strerror(errno));
 	if (n && (size_t)n < sizeof *h)
@@ -444,6 +498,7 @@ int segment_open(struct segment *s, const char *name, const struct segment_shape
 
 int segment_sync(const struct segment *s, struct why *w)
 {
+	object_touch(&s->object);
 	if (!s->object.file || (!msync(s->header, segment_bytes(&s->shape, s->n_extents), MS_SYNC)
 	    && !fsync(s->object.fd)))
 		return 0;
@@ -488,7 +543,10 @@ static int inspect(struct object *o, const char *name, struct segment_info *info
 	if (check_header(&h, bytes, w) < 0)
 		return -1;
 	*info = (struct segment_info){ .shape = h.shape, .length = (uint32_t)h.length, .n_ctx = (uint32_t)h.n_ctx,
-		.bytes = bytes, .digest = mark_value(&h.mark[SEGMENT_DIGEST]), .owner = object_owner(o) };
+		.bytes = bytes, .origin = origin(&h), .file = mark_value(&h.mark[SEGMENT_FILE]),
+		.digest = mark_value(&h.mark[SEGMENT_DIGEST]), .used = object_used(o), .owner = object_owner(o) };
+	if (info->length && object_read(o, extent_at(&h.shape, 0), info->first, sizeof info->first) < 0)
+		return why(w, "%s", strerror(errno));
 	return 0;
 }
 

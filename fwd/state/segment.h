@@ -6,12 +6,14 @@
  * time has a segment open.
  *
  * A named segment is a container: a header, then the extents. The header holds the shape, a table of what an extent
- * holds, the context and the length, and to which model it belongs (digest.h). All numbers are little-endian. */
+ * holds, the context and the length, to which model it belongs (digest.h), and the name and path of that. All numbers
+ * are little-endian. */
 #ifndef SEGMENT_H
 #define SEGMENT_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "lib/base/why.h"
 #include "fwd/kernels/kv_type.h"
@@ -23,7 +25,14 @@ enum {
 	SEGMENT_BATCH = 2048,   /* rows of a batch, at most, where layers have windows */
 	STATE_CHUNK = 32,       /* positions of a chunk: recurrent layers start one at each multiple */
 	STATE_SNAPSHOTS = 22,   /* at most: 1 + log2(SEGMENT_CTX_MAX / STATE_CHUNK) */
-	STATE_MARKS = 4 + STATE_SNAPSHOTS       /* of the ring's halves, the current state, windows, the snapshots */
+	STATE_MARKS = 4 + STATE_SNAPSHOTS,      /* of the ring's halves, the current state, windows, the snapshots */
+	SEGMENT_SIZES = 8       /* of heads, in a list */
+};
+
+/* The KV heads in the data of an extent, in their order: n of one size, and so on up to n = 0. Layers of more different
+ * sizes than a list can hold are left out at its end. */
+struct segment_heads {
+	uint32_t n, dim_k, dim_v;
 };
 
 struct segment_shape {          /* what must agree between a segment and the fwd that opens it */
@@ -40,6 +49,7 @@ struct segment_shape {          /* what must agree between a segment and the fwd
 	uint32_t kv_type;       /* enum kv_type */
 	uint32_t extent;        /* KV_EXTENT */
 	uint32_t scanned;       /* 1: the state after the latest row is kept too */
+	struct segment_heads heads[2][SEGMENT_SIZES];   /* [1]: of layers with a window */
 };
 
 struct segment {
@@ -69,7 +79,7 @@ struct segment {
  * 0600. */
 int segment_open(struct segment *s, const char *name, const struct segment_shape *shape, size_t n_ctx, struct why *w);
 
-/* Returns when a segment in a file, named with a slash, is on the disk as it is now; 0 at once for any other. */
+/* Notes that the segment was used. Returns when a segment in a file, named with a slash, is on the disk as it is now; 0 at once for any other. */
 int segment_sync(const struct segment *s, struct why *w);
 
 /* Gives it back; a struct of zeros is closed. A segment that this opening made and in which nothing counts yet is not
@@ -81,6 +91,13 @@ int segment_reserve(struct segment *s, size_t positions, struct why *w);
 
 /* Shortens the state, which is visible at once; sets next. */
 void segment_set_length(struct segment *s, size_t length);
+
+/* Appends heads to a list, or nothing more where that is full. */
+void segment_add_heads(struct segment_heads list[SEGMENT_SIZES], struct segment_heads h);
+
+/* Zeroes what does not count in the extents up to the length: what was cut off, and states that are not known. Recent
+ * rows of recurrent layers stay. */
+void segment_scrub(struct segment *s);
 
 /* A batch of n positions from pos = next on, for which there is room: begin, before any of it is written; commit, when
  * all of it is: next = pos + n, and that is the length if it was less (a release store). A batch that is begun but not
@@ -126,13 +143,29 @@ enum segment_mark { SEGMENT_FILE, SEGMENT_DIGEST, SEGMENT_MARKS };
 uint64_t segment_mark(const struct segment *s, enum segment_mark which);
 void segment_set_mark(struct segment *s, enum segment_mark which, uint64_t value);
 
+/* The model that made a named segment, for people: general.name and the absolute path, cut or empty where they do not
+ * fit. A file of this path is that model only if SEGMENT_FILE says so. */
+struct segment_origin {
+	char name[120], path[1024];
+};
+
+struct segment_origin segment_origin(const struct segment *s);
+
+/* Notes that the segment was used, too. */
+void segment_set_origin(struct segment *s, const struct segment_origin *o);
+
 /* ---- for the tool kv ---- */
+
+enum { SEGMENT_FIRST = 64 };
 
 struct segment_info {
 	struct segment_shape shape;
+	struct segment_origin origin;
 	size_t length, n_ctx, bytes;
-	uint64_t digest;        /* 0: none yet */
+	uint64_t file, digest;  /* 0: none yet */
+	time_t used;            /* when it grew or was closed */
 	long owner;             /* process that has it open, 0 if none */
+	int32_t first[SEGMENT_FIRST];   /* ids, as many as there are */
 };
 
 int segment_inspect(const char *name, struct segment_info *info, struct why *w);       /* takes no lock */

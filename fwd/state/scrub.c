@@ -1,0 +1,49 @@
+/* Zeroes what does not count, so that nothing that was cut off is left, and zeroes need no room in what is saved. */
+#include <string.h>
+
+#include "recent.h"
+#include "recurrent.h"
+#include "segment.h"
+
+void segment_add_heads(struct segment_heads list[SEGMENT_SIZES], struct segment_heads h)
+{
+	size_t i = 0;
+
+	while (i < SEGMENT_SIZES && list[i].n)
+		i++;
+	if (i && list[i - 1].dim_k == h.dim_k && list[i - 1].dim_v == h.dim_v)
+		list[i - 1].n += h.n;
+	else if (i < SEGMENT_SIZES)
+		list[i] = h;
+	else    /* equal to nothing that follows */
+		list[i - 1] = (struct segment_heads){ 1, 0, 0 };
+}
+
+/* Positions from `from` on, of all heads in the list. */
+static void clear(const struct segment *s, const struct segment_heads list[SEGMENT_SIZES], unsigned char *at,
+	size_t from)
+{
+	enum kv_type type = (enum kv_type)s->shape.kv_type;
+
+	for (size_t i = 0; i < SEGMENT_SIZES; i++)
+		for (uint32_t n = 0; n < list[i].n; n++) {
+			kv_block_clear(type, list[i].dim_k, list[i].dim_v, at, from);
+			at += kv_block_bytes(type, list[i].dim_k, list[i].dim_v);
+		}
+}
+
+void segment_scrub(struct segment *s)
+{
+	static const int32_t zeroes[KV_EXTENT];
+	size_t n = (s->length + KV_EXTENT - 1) / KV_EXTENT, left = n * KV_EXTENT - s->length;
+	unsigned char *data;
+
+	if (!n)
+		return;
+	segment_write_ids(s, s->length, zeroes, left);
+	segment_data(s, n - 1, &data);
+	clear(s, s->shape.heads[0], data, KV_EXTENT - left);
+	for (size_t i = 0; i < n && i < recent_extents(&s->shape); i++)
+		clear(s, s->shape.heads[1], s->recent[i], recent_counts(s, i));
+	recurrent_scrub(s);
+}
