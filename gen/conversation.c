@@ -1,8 +1,6 @@
 /* A conversation. */
 #include "conversation.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,109 +8,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/base/bytes.h"
 #include "lib/base/clock.h"
-#include "lib/base/io.h"
-#include "lib/base/json.h"
-#include "lib/base/slurp.h"
+#include "lib/base/space.h"
 #include "lib/base/utf8.h"
 #include "console.h"
-#include "history.h"
+#include "convert.h"
 #include "pipeline.h"
 #include "report.h"
 
-enum { TEXT_MAX = 256 << 20 };  /* bytes of a conversation */
+static struct conversation *current;    /* for callbacks, which have no context */
 
-struct conversation {
-	struct request *q;
-	struct loop *l;
-	struct bytes messages;  /* JSON, one a line */
-	size_t before;          /* bytes of them before the turn under way, */
-	size_t saved;           /* and in the file of --history, */
-	int file;               /* which is open for reading and writing at its end; or -1 */
-	struct history history;
-	size_t kept;            /* ids that --kv held before the first turn */
-};
-
-static struct request *current; /* for the one callback that has no context */
-
-/* ---- the stages of a turn ---- */
-
-/* A file without a name that holds s[n], to be read from its start; -1 with a reason. */
-static int scratch(const char *s, size_t n, struct why *w)
-{
-	int fd = stage_file(w);
-
-	if (fd < 0 || io_write(fd, s, n, w))
-		return -1;
-	lseek(fd, 0, SEEK_SET);
-	return fd;
-}
-
-/* Runs s with that input, and one more word unless it is NULL; appends what it prints to *out. */
-static int filter(struct stage *s, const char *word, int in, struct bytes *out, struct why *w)
-{
-	size_t n = s->n;
-	int fd[2], failed;
-
-	if (in < 0 || (word && stage_arg(s, word, w)) || stage_pipe(fd, w))
-		return -1;
-	failed = stage_start(s, in, fd[1], w);
-	stage_cut(s, n);
-	if (!failed)
-		failed = slurp_fd(fd[0], s->name, out, w);
-	close(fd[0]);
-	return stage_wait(s, w) || failed ? -1 : 0;
-}
-
-/* The same for one that prints decimal ids, one a line. */
-static int filter_ids(struct stage *s, const char *word, int in, struct ids *out, struct why *w)
-{
-	struct bytes lines = { .limit = TEXT_MAX };
-	int failed = filter(s, word, in, &lines, w) || (bytes_put(&lines, "", 1) && why(w, "out of memory"));
-
-	for (const char *at = lines.p; !failed && *at; at += strcspn(at, "\n") + 1)
-		failed = ids_append(out, &(int32_t){ (int32_t)atol(at) }, 1, w);
-	bytes_free(&lines);
-	return failed ? -1 : 0;
-}
-
-/* The text of ids as a detok prints it, with U+FFFD for what is not UTF-8. word: "--special" for ids that were given,
- * NULL for an answer. */
-static int decode(struct conversation *v, enum stage_number detok, const char *word, const struct ids *ids,
-	struct bytes *out, struct why *w)
-{
-	struct bytes raw = { .limit = TEXT_MAX };
-	int fd = scratch("", 0, w), failed;
-	unsigned used;
-
-	if (fd < 0 || frame_write_ids(fd, ids->id, (uint32_t)ids->n, !word, word ? 0 : FRAME_SAMPLED, 0, w))
-		return -1;
-	lseek(fd, 0, SEEK_SET);
-	failed = filter(&v->q->stage[detok], word, fd, &raw, w);
-	for (size_t at = 0; at < raw.n; at += used) {
-		int bad = utf8_next(raw.p + at, raw.n - at, &used) < 0;
-
-		bytes_put(out, bad ? "\xef\xbf\xbd" : raw.p + at, bad ? 3 : used);
-	}
-	bytes_free(&raw);
-	return failed;
-}
-
-/* ---- a turn ---- */
-
-static int add_message(struct conversation *v, const char *role, const char *text, size_t n, struct why *w)
-{
-	struct json_writer json = json_to_bytes(&v->messages);
-
-	json_open(&json, '{');
-	json_key(&json, "role", 4);
-	json_string(&json, role, strlen(role));
-	json_key(&json, "content", 7);
-	json_string(&json, text, n);
-	json_close(&json, '}');
-	return bytes_put(&v->messages, "\n", 1) ? why(w, "the conversation is too long") : 0;
-}
+/* ---- what is laid out ---- */
 
 static int check_utf8(const char *s, size_t n, struct why *w)
 {
@@ -124,33 +30,94 @@ static int check_utf8(const char *s, size_t n, struct why *w)
 	return 0;
 }
 
+static int other_conversation(const struct conversation *v, struct why *w)
+{
+	return why(w, "--kv %s: holds another conversation, of %zu tokens: "
+		"another name keeps both; kv rm %s removes it", v->q->kv, v->kept.n, v->q->kv);
+}
+
+/* Where the first turn that is laid out ends in text, or 0. */
+static size_t first_turn(const struct conversation *v, const char *text)
+{
+	struct bytes content = { .limit = CONVERT_MAX };
+	const char *at = NULL;
+	size_t begin, end = 0;
+
+	if (!messages_content(&v->messages, v->messages.first, &content) && !bytes_put(&content, "", 1)) {
+		begin = space_leading(content.p, content.n - 1);
+		content.p[end = space_trimmed(content.p, content.n - 1)] = 0;
+		if (begin < end && (at = strstr(text, content.p + begin)))
+			end = (size_t)(at - text) + end - begin;
+	}
+	bytes_free(&content);
+	return at ? end : 0;
+}
+
+/* 1: text[n] begins with the first `some` of the ids that were kept, and *used is how many bytes that is; 0; or -1. */
+static int begins_with(struct conversation *v, size_t some, const char *text, size_t n, size_t *used, struct why *w)
+{
+	struct bytes b = { .limit = CONVERT_MAX };
+	int same = convert_ids(v->q, PLAIN, 1, v->kept.id, some, &b, w);
+
+	if (!same)
+		same = b.n <= n && (!b.n || !memcmp(b.p, text, b.n));
+	*used = b.n;
+	bytes_free(&b);
+	return same;
+}
+
+/* The history prevails over the state that --kv keeps of it: what they have in common stays, from the first turn on
+ * at least. Without a history the state is another conversation's. text[n] is terminated. */
+static int salvage(struct conversation *v, const char *text, size_t n, struct why *w)
+{
+	size_t low = 0, high = v->kept.n, used, least;
+	int same = 1;
+
+	if (!v->resumed)
+		return other_conversation(v, w);
+	/* Half of a character is no prefix, so this may find somewhat less. */
+	while (low < high) {
+		size_t middle = low + (high - low + 1) / 2;
+
+		if ((same = begins_with(v, middle, text, n, &used, w)) < 0)
+			return -1;
+		if (same)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	if (low && begins_with(v, low, text, n, &used, w) < 0)
+		return -1;
+	if (!low || !(least = first_turn(v, text)) || used < least)
+		return other_conversation(v, w);
+	v->history.ids.n = 0;
+	return history_add(&v->history, v->kept.id, low, text, used, 0, w);
+}
+
 /* The messages as ids; those from *keep on are new. */
 static int lay_out(struct conversation *v, size_t *keep, struct why *w)
 {
-	struct bytes text = { .limit = TEXT_MAX };
-	struct stage *chat = &v->q->stage[CHAT];
+	struct bytes text = { .limit = CONVERT_MAX };
 	struct ids fresh = { 0 };
 	size_t at, first;
-	int failed = filter(chat, NULL, scratch(v->messages.p, v->messages.n, w), &text, w);
-	const char *all = text.n ? text.p : "";
+	int failed = convert_messages(v->q, &v->messages, v->messages.first, &text, w) ||
+		(bytes_put(&text, "", 1) && why(w, "out of memory"));
 
-	/* What it has to say about the template it says once. */
-	chat->quiet = 1;
 	if (!failed) {
-		at = history_match(&v->history, all, text.n, &first);
-		failed = filter_ids(&v->q->stage[ENCODE], first ? "--append" : NULL, scratch(all + at, text.n - at, w),
-			&fresh, w) || history_prompt(&v->history, all + at, text.n - at, &fresh, keep, w);
+		text.n--;
+		at = history_match(&v->history, text.p, text.n, &first);
+		if (first < v->kept.n && !(failed = salvage(v, text.p, text.n, w)))
+			at = history_match(&v->history, text.p, text.n, &first);
+		failed = failed || convert_text(v->q, text.p + at, text.n - at, first > 0, &fresh, w) ||
+			history_prompt(&v->history, text.p + at, text.n - at, &fresh, keep, w);
 	}
+	v->kept.n = 0;
 	free(fresh.id);
 	bytes_free(&text);
 	if (failed)
 		return -1;
 	if (!v->history.ids.n)
 		return why(w, "the template makes no text of the conversation");
-	if (*keep + 1 < v->kept)
-		return why(w, "--kv %s: holds another conversation, of %zu tokens: "
-			"another name keeps both; kv rm %s removes it", v->q->kv, v->kept, v->q->kv);
-	v->kept = 0;
 	if (v->history.ids.n - *keep > FRAME_IDS_MAX)
 		return why(w, "a turn of %zu tokens is more than a frame holds", v->history.ids.n - *keep);
 	return 0;
@@ -160,26 +127,96 @@ static int lay_out(struct conversation *v, size_t *keep, struct why *w)
 static void take_back(struct conversation *v, size_t keep)
 {
 	history_back(&v->history, keep);
-	v->messages.n = v->before;
+	messages_cut(&v->messages, v->before);
 }
+
+/* ---- a full context ---- */
+
+/* How many ids the conversation from message `first` on is. */
+static int measure(struct conversation *v, size_t first, size_t *n, struct why *w)
+{
+	struct bytes text = { .limit = CONVERT_MAX };
+	struct ids ids = { 0 };
+	int failed = convert_messages(v->q, &v->messages, first, &text, w) ||
+		convert_text(v->q, text.n ? text.p : "", text.n, 0, &ids, w);
+
+	*n = ids.n;
+	free(ids.id);
+	bytes_free(&text);
+	return failed;
+}
+
+/* Drops as few of the oldest turns as leave half of the context free, where `said` ids of an answer follow; all but the
+ * turn under way if there are no so few. 1; 0: that is not enough, and nothing has changed; -1. */
+static int drop(struct conversation *v, size_t said, struct why *w)
+{
+	struct messages *m = &v->messages;
+	size_t context = (size_t)v->l->card.n_ctx, high = messages_turns(m) - 1, low, turn = 0, n;
+
+	while (messages_turn(m, turn) < m->first)
+		turn++;
+	for (low = turn + 1; low < high; ) {
+		size_t middle = low + (high - low) / 2;
+
+		if (measure(v, messages_turn(m, middle), &n, w))
+			return -1;
+		if (n + said <= context / 2)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	if (turn >= high || measure(v, messages_turn(m, high), &n, w))
+		return turn >= high ? 0 : -1;
+	if (n + said >= context)
+		return 0;
+	m->first = messages_turn(m, high);
+	fprintf(stderr, "gen: the context of %zu tokens is full (-c): dropped the oldest %zu turn%s\n", context,
+		high - turn, high - turn > 1 ? "s" : "");
+	return 1;
+}
+
+/* A loop's make_room(): the answer goes on in a context that is half free. A grammar's state goes by positions, which
+ * move; so an answer that follows one ends. */
+static int make_room(struct loop *l, struct why *w)
+{
+	struct conversation *v = current;
+	const struct ids *said = &l->r->ids;
+	struct ids all = { 0 };
+	size_t keep, n;
+	int status = asked(v->q, GRAMMAR) ? 0 : drop(v, said->n, w);
+
+	v->full = !status;
+	if (status <= 0)
+		return status;
+	if (lay_out(v, &keep, w))
+		return -1;
+	n = v->history.ids.n;
+	status = ids_append(&l->r->prompt, v->history.ids.id + keep, n - keep, w) ||
+		ids_append(&all, v->history.ids.id, n, w) || ids_append(&all, said->id, said->n, w) ||
+		loop_move(l, all.id, all.n, keep, w);
+	free(all.id);
+	return status ? -1 : 1;
+}
+
+/* ---- a turn ---- */
 
 /* The answer becomes a message; what of it was evaluated becomes history. Its text, for --json, is left in *text. */
 static int keep_answer(struct conversation *v, const struct result *r, struct bytes *text, struct why *w)
 {
 	struct ids said = r->ids, stays = r->ids;
-	struct bytes evaluated = { .limit = TEXT_MAX };
+	struct bytes evaluated = { .limit = CONVERT_MAX };
 	const struct bytes *whole = text;
 	int failed;
 
 	stays.n = r->evaluated;
 	if (said.n > stays.n && card_is_eog(&v->l->card, said.id[said.n - 1]))
 		said.n--;
-	failed = decode(v, ANSWER, NULL, &said, text, w);
+	failed = convert_ids(v->q, ANSWER, 0, said.id, said.n, text, w);
 	if (!failed && (r->stop || said.n != stays.n)) {
-		failed = decode(v, PLAIN, NULL, &stays, &evaluated, w);
+		failed = convert_ids(v->q, PLAIN, 0, stays.id, stays.n, &evaluated, w);
 		whole = &evaluated;
 	}
-	failed = failed || add_message(v, "assistant", text->n ? text->p : "", text->n, w) ||
+	failed = failed || messages_add(&v->messages, "assistant", text->n ? text->p : "", text->n, w) ||
 		history_add(&v->history, r->ids.id, r->evaluated, whole->n ? whole->p : "", whole->n, 1, w);
 	bytes_free(&evaluated);
 	return failed ? -1 : 0;
@@ -208,73 +245,70 @@ static int answer(struct conversation *v, size_t keep, struct bytes *text, struc
 }
 
 /* A turn that does not fit the context is refused, and the conversation stands as it was. */
-static int refuse(struct conversation *v, size_t keep, struct why *w)
+static int refuse(struct conversation *v, size_t n, uint32_t pos, struct why *w)
 {
 	struct loop *l = v->l;
 
-	fprintf(stderr, "gen: with this turn the conversation is %zu tokens, and the context holds %" PRId32 " (-c): "
-		"the turn is dropped\n", v->history.ids.n, l->card.n_ctx);
-	take_back(v, keep);
+	fprintf(stderr, "gen: this turn is %zu tokens, and the context holds %" PRId32 " (-c): it is refused\n",
+		n, l->card.n_ctx);
 	l->r->reason = FRAME_END_LENGTH;
-	return l->copy >= 0 ? frame_write_end(l->copy, FRAME_END_LENGTH, (uint32_t)keep, 0, w) : 0;
+	return l->copy >= 0 ? frame_write_end(l->copy, FRAME_END_LENGTH, pos, 0, w) : 0;
+}
+
+/* The messages as ids that fit the context; those from *keep on are new. 1: they do not fit, and the turn is taken
+ * back. */
+static int fit(struct conversation *v, size_t *keep, struct why *w)
+{
+	size_t context = (size_t)v->l->card.n_ctx, n;
+	int dropped;
+
+	if (lay_out(v, keep, w))
+		return -1;
+	n = v->history.ids.n;
+	if (!context || n < context)
+		return 0;
+	history_back(&v->history, *keep);
+	if ((dropped = drop(v, 0, w)) < 0)
+		return -1;
+	if (dropped)
+		return lay_out(v, keep, w);
+	if (measure(v, messages_turn(&v->messages, messages_turns(&v->messages) - 1), &n, w) ||
+	    refuse(v, n, (uint32_t)*keep, w))
+		return -1;
+	messages_cut(&v->messages, v->before);
+	return 1;
 }
 
 static void tell(const struct conversation *v, const struct result *r, const struct bytes *text)
 {
-	int32_t room = v->l->card.n_ctx;
-
-	if (r->reason == FRAME_END_LENGTH && room && r->ids.n && r->pos + r->ids.n > (size_t)room)
-		fprintf(stderr, "gen: the context of %" PRId32 " tokens is full (-c): the answer ends here\n", room);
+	if (v->full)
+		fprintf(stderr, "gen: the context of %" PRId32 " tokens is full (-c): the answer ends here\n",
+			v->l->card.n_ctx);
 	if (asked(v->q, VERBOSE) && r->ids.n)
 		report(v->q, v->l, r);
 	if (asked(v->q, JSON))
 		report_json(v->q, r, text);
 }
 
-/* The messages of --history: what the file holds, and later what is new. */
-static int load(struct conversation *v, const char *path, struct why *w)
-{
-	struct bytes *b = &v->messages;
-
-	if ((v->file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) < 0)
-		return why(w, "%s: %s", path, strerror(errno));
-	if (slurp_fd(v->file, path, b, w))
-		return -1;
-	v->saved = b->n;
-	return b->n && b->p[b->n - 1] != '\n' && bytes_put(b, "\n", 1) ? why(w, "out of memory") : 0;
-}
-
-static int save(struct conversation *v, struct why *w)
-{
-	size_t from = v->saved;
-
-	if (v->file < 0 || v->messages.n == v->before)
-		return 0;
-	v->saved = v->messages.n;
-	return io_write(v->file, v->messages.p + from, v->saved - from, w) ? why_in(w, v->q->history) : 0;
-}
-
 /* 0, or -1 with a reason. */
 static int turn(struct conversation *v, const char *line, size_t n, struct why *w)
 {
-	struct bytes text = { .limit = TEXT_MAX };
+	struct bytes text = { .limit = CONVERT_MAX };
 	struct result r = { .begin = clock_now() };
 	struct loop *l = v->l;
 	size_t keep;
 	int failed;
 
 	l->r = &r;
+	v->full = 0;
 	v->before = v->messages.n;
-	failed = check_utf8(line, n, w) || add_message(v, "user", line, n, w) || lay_out(v, &keep, w);
-	if (!failed && l->card.n_ctx && v->history.ids.n > (size_t)l->card.n_ctx)
-		failed = refuse(v, keep, w);
-	else if (!failed)
+	failed = (!l->card.n_vocab && loop_card(l, w)) || check_utf8(line, n, w) ||
+		messages_add(&v->messages, "user", line, n, w) ? -1 : fit(v, &keep, w);
+	if (!failed)
 		failed = answer(v, keep, &text, w);
-	if (failed && l->gone)
+	if (failed < 0 && l->gone)
 		why(w, "sample ended before the conversation did");
-	if (!failed)
-		failed = save(v, w);
-	if (!failed)
+	if (failed >= 0 && !(failed = messages_save(&v->messages, w)))
 		tell(v, &r, &text);
 	bytes_free(&text);
 	result_free(&r);
@@ -284,30 +318,79 @@ static int turn(struct conversation *v, const char *line, size_t n, struct why *
 
 /* ---- all turns ---- */
 
+/* In how many messages from number i on each is in text after the one before it; *at: where the first is. */
+static size_t count_found(const struct messages *m, size_t i, const char *text, size_t *at)
+{
+	const char *from = text;
+	size_t found = 0;
+
+	for (; i < m->n && from; i++) {
+		struct bytes content = { .limit = CONVERT_MAX };
+		size_t skip, end;
+
+		if (!messages_content(m, i, &content) && !bytes_put(&content, "", 1)) {
+			skip = space_leading(content.p, content.n - 1);
+			content.p[end = space_trimmed(content.p, content.n - 1)] = 0;
+			if ((from = skip < end ? strstr(from, content.p + skip) : NULL)) {
+				*at = found++ ? *at : (size_t)(from - text);
+				from += end - skip;
+			}
+		} else
+			from = NULL;
+		bytes_free(&content);
+	}
+	return found;
+}
+
+/* Turns that the state no longer holds were dropped by an earlier conversation: the first turn that is laid out is the
+ * one that text, which is the state's, has first. */
+static void find_first(struct messages *m, const char *text)
+{
+	size_t most = 0, first = (size_t)-1, at, found;
+
+	for (size_t i = 0; i < m->n; i++) {
+		if (!m->list[i].user || !(found = count_found(m, i, text, &at)))
+			continue;
+		if (!most || at < first || (at == first && found > most)) {
+			m->first = i;
+			first = at;
+			most = found;
+		}
+	}
+}
+
 /* A conversation that --kv has kept goes on if this one begins as it does; it is never written over. */
 static int load_kept(struct conversation *v, struct why *w)
 {
-	struct bytes text = { .limit = TEXT_MAX };
-	struct stage *s = &v->q->stage[KV];
-	struct ids ids = { 0 };
-	struct why ignored;
-	int failed = 0;
+	struct bytes text = { .limit = CONVERT_MAX };
+	int failed;
 
-	s->quiet = 1;
-	/* A segment that is not there, or cannot be read, is fwd's to make or to report. */
-	if (s->n && !filter_ids(s, NULL, scratch("", 0, w), &ids, &ignored) && ids.n)
-		failed = decode(v, PLAIN, "--special", &ids, &text, w) ||
-			history_add(&v->history, ids.id, ids.n, text.n ? text.p : "", text.n, 0, w);
-	v->kept = ids.n;
-	free(ids.id);
+	convert_kept(v->q, &v->kept);
+	if (!v->kept.n)
+		return 0;
+	failed = convert_ids(v->q, PLAIN, 1, v->kept.id, v->kept.n, &text, w) ||
+		(bytes_put(&text, "", 1) && why(w, "out of memory")) ||
+		history_add(&v->history, v->kept.id, v->kept.n, text.p, text.n - 1, 0, w);
+	if (!failed)
+		find_first(&v->messages, text.p);
 	bytes_free(&text);
 	return failed ? -1 : 0;
+}
+
+static int load_history(struct conversation *v, struct why *w)
+{
+	int status = v->q->history ? messages_open(&v->messages, v->q->history, w) : 0;
+
+	if (status > 0)
+		fprintf(stderr, "gen: %s\n", w->text);
+	v->resumed = v->messages.n > 0;
+	return status < 0 ? -1 : 0;
 }
 
 /* ^C while a turn is evaluated: fwd gives it up. */
 static void idle(struct loop *l, int waiting)
 {
-	const struct stage *fwd = &current->stage[FWD];
+	const struct stage *fwd = &current->q->stage[FWD];
 
 	if (waiting && l->cancelled && l->cancelled() && fwd->pid > 0 && !fwd->shell)
 		kill(fwd->pid, SIGUSR1);
@@ -316,15 +399,16 @@ static void idle(struct loop *l, int waiting)
 
 int conversation(struct request *q, struct loop *l, struct why *w)
 {
-	struct conversation v = { .q = q, .l = l, .messages = { .limit = TEXT_MAX }, .file = -1 };
-	int status = q->history ? load(&v, q->history, w) : 0;
+	struct conversation v = { .q = q, .l = l, .messages = { .text.limit = CONVERT_MAX, .file = -1 } };
+	int status = load_history(&v, w);
 	const char *line;
 	size_t n;
 
-	current = q;
+	current = &v;
 	status = status || load_kept(&v, w) || pipeline_start(q, l, -1, w) ? -1 : 0;
 	l->turns = 1;
 	l->idle = idle;
+	l->make_room = make_room;
 	l->cancelled = asked(q, INTERACTIVE) ? console_cancelled : NULL;
 	if (!status) {
 		console_open(q->prompt, asked(q, INTERACTIVE));
@@ -333,6 +417,7 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 		console_close();
 	}
 	history_free(&v.history);
-	bytes_free(&v.messages);
+	free(v.kept.id);
+	messages_close(&v.messages);
 	return status;
 }

@@ -1,11 +1,25 @@
 /* conversation: gen --chat and gen -i. The stages of the loop run on from turn to turn. For each turn `chat` lays
  * out the whole conversation and `tok` turns what is new in it into ids; fwd is sent those that it has not
- * evaluated yet, at their position. */
+ * evaluated yet, at their position. Where the context is full the oldest turns are dropped, so that half of it is
+ * free, and what moved is evaluated again. */
 #ifndef CONVERSATION_H
 #define CONVERSATION_H
 
 #include "gen.h"
+#include "history.h"
 #include "loop.h"
+#include "messages.h"
+
+struct conversation {
+	struct request *q;
+	struct loop *l;
+	struct messages messages;
+	size_t before;          /* how many of them there were before the turn under way */
+	struct history history;
+	struct ids kept;        /* what --kv held before the first turn; none after it */
+	int resumed;            /* --history held messages */
+	int full;               /* the context ended the answer under way */
+};
 
 /* Starts the stages and answers turns until stdin ends. l->r is the result of the turn under way. 0, or -1 with
  * a reason. */

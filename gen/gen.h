@@ -26,7 +26,8 @@ enum fact {                     /* what options state, */
 	BOUNDED = 1 << 24,      /* the loop counts to -n */
 	LOGPROBS = 1 << 25,     /* sample tells them */
 	FILTERED = 1 << 26,     /* a filter in the loop finds the stop strings */
-	MANY = 1 << 27          /* more than one text comes */
+	MANY = 1 << 27,         /* more than one text comes */
+	GRAMMAR = 1 << 28       /* a grammar or a schema says what may be drawn */
 };
 
 struct request {

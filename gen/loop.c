@@ -46,7 +46,11 @@ static int read_payload(struct loop *l, struct frame_in *in, const struct frame 
 /* The frame whose payload was read. */
 static int write_copy(struct loop *l, const struct frame *f, struct why *w)
 {
-	return l->copy >= 0 && frame_write(l->copy, f, l->payload, w) ? failed(l) : 0;
+	struct frame shown = *f;
+
+	if (f->pos != FRAME_APPEND)
+		shown.pos += l->moved;
+	return l->copy >= 0 && frame_write(l->copy, &shown, l->payload, w) ? failed(l) : 0;
 }
 
 /* ---- the prompt ---- */
@@ -94,6 +98,7 @@ int loop_send(struct loop *l, const int32_t *ids, size_t n, uint32_t pos, struct
 	l->placed = 1;
 	l->base = pos;
 	l->n_prompt = n;
+	l->moved = 0;
 	if (l->r)
 		l->r->passes++;
 	return ids_append(&l->seq, ids, n, w) || write_ids(l, ids, n, pos, 0, w) ? -1 : 0;
@@ -160,7 +165,7 @@ static int end_here(struct loop *l, int reason, uint32_t pos, struct why *w)
 	l->stale = 1;
 	if (l->r)
 		l->r->reason = (uint32_t)reason;
-	if (l->turns && l->copy >= 0 && frame_write_end(l->copy, (enum frame_reason)reason, pos, 0, w))
+	if (l->turns && l->copy >= 0 && frame_write_end(l->copy, (enum frame_reason)reason, pos + l->moved, 0, w))
 		return failed(l);
 	return discard_rejected(l, w) ? -1 : 1;
 }
@@ -199,7 +204,7 @@ static int ids_back(struct loop *l, const struct frame *f, struct why *w)
 		return -1;
 	if (write_copy(l, f, w))
 		return -1;
-	return l->r && result_ids(l->r, ids, n, pos, w) ? -1 : 0;
+	return l->r && result_ids(l->r, ids, n, pos + l->moved, w) ? -1 : 0;
 }
 
 /* ---- everything that comes back ---- */
@@ -230,7 +235,7 @@ static int frame_back(struct loop *l, const struct frame *f, struct why *w)
 	if (f->kind == FRAME_END)
 		return end_back(l, f, w);
 	if (l->r)
-		result_logprob(l->r, f->pos, ((const float *)l->payload)[1]);
+		result_logprob(l->r, f->pos + l->moved, ((const float *)l->payload)[1]);
 	return write_copy(l, f, w);
 }
 
@@ -271,6 +276,38 @@ static int next_back(struct loop *l, struct frame *f, struct why *w)
 	return l->gone ? 0 : frame_next(&l->back, f, w);
 }
 
+int loop_card(struct loop *l, struct why *w)
+{
+	struct frame f = { .kind = 0 };
+	int got = 1;
+
+	if (frame_write_end(l->out, FRAME_END_EOG, 0, 0, w))
+		return failed(l);
+	while (f.kind != FRAME_END) {
+		if ((got = next_back(l, &f, w)) <= 0) {
+			l->gone |= !got;
+			return -1;
+		}
+		if (f.kind == FRAME_CARD && frame_back(l, &f, w))
+			return -1;
+	}
+	return 0;
+}
+
+int loop_move(struct loop *l, const int32_t *ids, size_t n, size_t keep, struct why *w)
+{
+	l->reason = 0;
+	l->moved += l->base + (uint32_t)l->seq.n - (uint32_t)n;
+	l->base = (uint32_t)keep;
+	l->seq.n = 0;
+	if (l->r) {
+		l->r->passes++;
+		l->r->evaluated = l->r->ids.n;
+	}
+	return ids_append(&l->seq, ids + keep, n - keep, w) ||
+		write_ids(l, ids + keep, n - keep, (uint32_t)keep, FRAME_SAMPLED, w) ? -1 : 0;
+}
+
 int loop_turn(struct loop *l, struct why *w)
 {
 	int got, status = 0;
@@ -286,8 +323,12 @@ int loop_turn(struct loop *l, struct why *w)
 		if (f.kind == FRAME_IDS && l->cancelled && l->cancelled())
 			return end_here(l, FRAME_END_LENGTH, f.pos, w);
 		status = frame_back(l, &f, w);
-		if (!status && is_complete(l, &f))
-			return end_here(l, l->reason, l->base + (uint32_t)l->seq.n, w);
+		if (status || !is_complete(l, &f))
+			continue;
+		status = l->reason == FRAME_END_LENGTH && l->drawn != l->n && l->make_room ? l->make_room(l, w) : 0;
+		if (status <= 0)
+			return status ? -1 : end_here(l, l->reason, l->base + (uint32_t)l->seq.n, w);
+		status = 0;
 	}
 	return status < 0 && l->gone ? 0 : status;
 }

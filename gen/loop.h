@@ -32,6 +32,8 @@ struct loop {                   /* starts as loop_init() leaves it; these are se
 	void (*idle)(struct loop *l, int waiting);      /* five times a second before the first id of a generation,
 				 * and at last with waiting = 0; or NULL */
 	int (*cancelled)(void); /* 1: the generation ends before the id under way; or NULL */
+	int (*make_room)(struct loop *l, struct why *w);        /* the context is full: 1, after loop_move(): the
+				 * generation goes on; 0: it ends; -1; or NULL */
 
 	struct card card;       /* read only: the last one that came; n_vocab 0: none has */
 	int gone;               /* `out` or `copy` has no reader any more */
@@ -43,6 +45,7 @@ struct loop {                   /* starts as loop_init() leaves it; these are se
 	uint32_t valid, held;   /* what fwd has evaluated: up to `valid` as it counts, up to `held` with guesses */
 	void *payload;          /* [room] bytes of the frame under way */
 	size_t room;
+	uint32_t moved;         /* how many positions the generation has moved back, which its copy does not show */
 	int64_t drawn;
 	int reason;             /* why the generation ends, if not by an end frame */
 	int stale;              /* the sampler may still write of a generation that was ended here */
@@ -57,6 +60,12 @@ int loop_prompt(struct loop *l, struct why *w);
 
 /* In place of loop_prompt(): ids[n] from position pos on, after what stands there. */
 int loop_send(struct loop *l, const int32_t *ids, size_t n, uint32_t pos, struct why *w);
+
+/* Waits for the card, before anything was sent. */
+int loop_card(struct loop *l, struct why *w);
+
+/* The generation goes on after ids[n], a sequence from position 0 on, of which fwd holds the first `keep`. */
+int loop_move(struct loop *l, const int32_t *ids, size_t n, size_t keep, struct why *w);
 
 /* One generation. 1: it is over; 0: `back` has ended, or a reader is gone; -1 with a reason. */
 int loop_turn(struct loop *l, struct why *w);

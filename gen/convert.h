@@ -1,0 +1,28 @@
+/* convert: what a conversation asks of chat, tok, detok and kv, which run once for each question. The functions return
+ * 0, or -1 with a reason. */
+#ifndef CONVERT_H
+#define CONVERT_H
+
+#include "gen.h"
+#include "lib/base/bytes.h"
+#include "lib/stream/ids.h"
+#include "messages.h"
+
+enum { CONVERT_MAX = 256 << 20 };       /* bytes of a conversation */
+
+/* Appends what the template makes of the head and the messages from number `first` on. */
+int convert_messages(struct request *q, const struct messages *m, size_t first, struct bytes *out, struct why *w);
+
+/* Appends the ids of text[n]. append: the text continues another one. */
+int convert_text(struct request *q, const char *text, size_t n, int append, struct ids *out, struct why *w);
+
+/* Appends the text of ids[n] as a detok prints it (ANSWER: an answer, up to a stop string; PLAIN), with U+FFFD for what
+ * is not UTF-8. given: ids of a conversation, whose control tokens are shown; else of an answer. */
+int convert_ids(struct request *q, enum stage_number detok, int given, const int32_t *ids, size_t n, struct bytes *out,
+	struct why *w);
+
+/* The ids that the segment of --kv holds: none if there is no such segment, or it cannot be read: fwd makes or reports
+ * it. */
+void convert_kept(struct request *q, struct ids *out);
+
+#endif

@@ -1,0 +1,279 @@
+/* The messages of a conversation and their file. */
+#include "messages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/grow.h"
+#include "lib/base/io.h"
+#include "lib/base/json.h"
+#include "lib/base/size.h"
+#include "lib/base/slurp.h"
+#include "lib/base/space.h"
+
+enum { LINE_MEMORY = 512 << 20 };       /* bytes of a parsed line */
+
+/* ---- in memory ---- */
+
+static int note(struct messages *m, size_t at, int user, struct why *w)
+{
+	if (m->n == m->room && grow(&m->list, &m->room, sizeof *m->list, 64))
+		return why(w, "out of memory");
+	m->list[m->n++] = (struct message){ at, user };
+	return 0;
+}
+
+static int put_message(struct bytes *out, const char *role, const char *text, size_t n)
+{
+	struct json_writer json = json_to_bytes(out);
+
+	json_open(&json, '{');
+	json_key(&json, "role", 4);
+	json_string(&json, role, strlen(role));
+	json_key(&json, "content", 7);
+	json_string(&json, text, n);
+	json_close(&json, '}');
+	return bytes_put(out, "\n", 1);
+}
+
+int messages_add(struct messages *m, const char *role, const char *text, size_t n, struct why *w)
+{
+	size_t at = m->text.n;
+
+	if (put_message(&m->text, role, text, n))
+		return why(w, "the conversation is too long");
+	return note(m, at, !strcmp(role, "user"), w);
+}
+
+void messages_cut(struct messages *m, size_t n)
+{
+	if (n >= m->n)
+		return;
+	m->text.n = m->list[n].at;
+	m->n = n;
+	m->first = size_min(m->first, n);
+	m->saved = size_min(m->saved, m->text.n);
+}
+
+size_t messages_turn(const struct messages *m, size_t i)
+{
+	for (size_t k = 0; k < m->n; k++)
+		if (m->list[k].user && !i--)
+			return k;
+	return m->n;
+}
+
+size_t messages_turns(const struct messages *m)
+{
+	size_t turns = 0;
+
+	for (size_t k = 0; k < m->n; k++)
+		turns += (size_t)m->list[k].user;
+	return turns;
+}
+
+static size_t start_of(const struct messages *m, size_t i)
+{
+	return i < m->n ? m->list[i].at : m->text.n;
+}
+
+int messages_write(const struct messages *m, size_t first, int fd, struct why *w)
+{
+	size_t head = start_of(m, messages_turn(m, 0)), from = start_of(m, first);
+
+	if (from < head)
+		from = head;
+	return io_write(fd, m->text.p, head, w) || io_write(fd, m->text.p + from, m->text.n - from, w) ? -1 : 0;
+}
+
+int messages_content(const struct messages *m, size_t i, struct bytes *out)
+{
+	struct arena a = { .limit = LINE_MEMORY };
+	size_t at = start_of(m, i);
+	struct why ignored;
+	const struct json *content = json_get(json_parse(&a, m->text.p + at, start_of(m, i + 1) - at, &ignored),
+		"content");
+	int failed = !content || content->type != JSON_STRING || bytes_put(out, content->s, content->n);
+
+	arena_free(&a);
+	return failed ? -1 : 0;
+}
+
+/* ---- the file ---- */
+
+/* A line of the file. What is no single message (chat takes arrays, too) begins no turn. 1: it is damaged. */
+static int read_line(struct messages *m, size_t at, size_t n, struct why *w)
+{
+	struct arena a = { .limit = LINE_MEMORY };
+	struct why cause;
+	const struct json *v;
+	const char *role;
+	int failed;
+
+	if (space_leading(m->text.p + at, n) == n)
+		return 0;
+	if (!(v = json_parse(&a, m->text.p + at, n, &cause)) || (v->type != JSON_OBJECT && v->type != JSON_ARRAY)) {
+		arena_free(&a);
+		return why(w, "not a message in JSON"), 1;
+	}
+	role = json_get_string(v, "role");
+	failed = note(m, at, role && !strcmp(role, "user"), w);
+	arena_free(&a);
+	return failed;
+}
+
+/* All lines of m->text, which come from `path`. 1: the last one is damaged, and left out; its offset is in *good. */
+static int read_lines(struct messages *m, const char *path, size_t *good, struct why *w)
+{
+	size_t number = 1, at, n;
+	int status;
+
+	for (at = 0; at < m->text.n; at += n + 1, number++) {
+		const char *end = memchr(m->text.p + at, '\n', m->text.n - at);
+
+		n = end ? (size_t)(end - m->text.p) - at : m->text.n - at;
+		if (!(status = read_line(m, at, n, w)))
+			continue;
+		if (status < 0 || at + n + 1 < m->text.n)
+			return why(w, "%s: line %zu: %s", path, number, status < 0 ? "out of memory" :
+				"not a message in JSON");
+		m->text.n = at;
+		/* The rest of its turn was written together with it. */
+		if (m->n && m->list[m->n - 1].user)
+			messages_cut(m, m->n - 1);
+		*good = m->text.n;
+		why(w, "%s: line %zu is damaged: the conversation goes on without its turn", path, number);
+		return 1;
+	}
+	*good = m->text.n;
+	return m->text.n && m->text.p[m->text.n - 1] != '\n' && bytes_put(&m->text, "\n", 1) ?
+		why(w, "%s: too long", path) : 0;
+}
+
+int messages_set_system(struct messages *m, const char *text, size_t n, struct why *w)
+{
+	struct bytes all = { .limit = m->text.limit };
+	size_t from = start_of(m, messages_turn(m, 0)), dropped = 0, good;
+
+	if ((n && put_message(&all, "system", text, n)) ||
+	    (from < m->text.n && bytes_put(&all, m->text.p + from, m->text.n - from))) {
+		bytes_free(&all);
+		return why(w, "the conversation is too long");
+	}
+	for (size_t i = 0; i < m->first; i++)
+		dropped += (size_t)m->list[i].user;
+	bytes_free(&m->text);
+	m->text = all;
+	m->saved = m->n = 0;
+	if (read_lines(m, "system", &good, w))
+		return -1;
+	m->first = messages_turn(m, dropped);
+	return 0;
+}
+
+static int open_locked(const char *path, int flags, struct why *w)
+{
+	struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | flags, 0666);
+
+	if (fd < 0)
+		return why(w, "%s: %s", path, strerror(errno));
+	if (fcntl(fd, F_SETLK, &all) && (errno == EACCES || errno == EAGAIN)) {
+		close(fd);
+		return why(w, "%s: another conversation uses it", path);
+	}
+	return fd;
+}
+
+int messages_open(struct messages *m, const char *path, struct why *w)
+{
+	int status;
+
+	m->path = path;
+	if ((m->file = open_locked(path, O_CREAT, w)) < 0 || slurp_fd(m->file, path, &m->text, w))
+		return -1;
+	m->in_file = m->text.n;
+	status = read_lines(m, path, &m->saved, w);
+	m->first = messages_turn(m, 0);
+	return status;
+}
+
+int messages_read(struct messages *m, const char *path, struct why *w)
+{
+	struct messages fresh = { .text.limit = m->text.limit, .file = m->file, .path = m->path,
+		.in_file = m->in_file };
+	size_t good;
+	int status = slurp(path, &fresh.text, w) ? -1 : read_lines(&fresh, path, &good, w);
+	struct messages old = *m;
+
+	if (status >= 0) {
+		fresh.first = messages_turn(&fresh, 0);
+		*m = fresh;
+	} else
+		old = fresh;
+	old.file = -1;
+	messages_close(&old);
+	return status;
+}
+
+/* Another file takes the place of the old one at once; the old one is kept. */
+static int replace_file(struct messages *m, struct why *w)
+{
+	size_t n = strlen(m->path);
+	char *next = malloc(2 * n + 8), *old;
+	struct why cause;
+	int fd;
+
+	if (!next)
+		return why(w, "out of memory");
+	old = next + n + 5;
+	sprintf(next, "%s.new", m->path);
+	sprintf(old, "%s~", m->path);
+	unlink(next);
+	if ((fd = open_locked(next, O_CREAT | O_EXCL, w)) < 0) {
+		free(next);
+		return -1;
+	}
+	unlink(old);
+	if (io_write(fd, m->text.p, m->text.n, &cause) || fsync(fd) || (link(m->path, old) && errno != ENOENT) ||
+	    rename(next, m->path)) {
+		why(w, "%s: %s", m->path, strerror(errno));
+		unlink(next);
+		close(fd);
+		fd = -1;
+	} else {
+		close(m->file);
+		m->file = fd;
+		m->saved = m->in_file = m->text.n;
+	}
+	free(next);
+	return fd < 0 ? -1 : 0;
+}
+
+int messages_save(struct messages *m, struct why *w)
+{
+	if (m->file < 0 || (m->saved == m->text.n && m->in_file == m->text.n))
+		return 0;
+	if (!m->saved && m->in_file)
+		return replace_file(m, w);
+	if (m->in_file > m->saved && ftruncate(m->file, (off_t)m->saved))
+		return why(w, "%s: %s", m->path, strerror(errno));
+	m->in_file = m->saved;
+	if (io_write(m->file, m->text.p + m->saved, m->text.n - m->saved, w))
+		return why_in(w, m->path);
+	m->saved = m->in_file = m->text.n;
+	return fsync(m->file) && errno != EINVAL ? why(w, "%s: %s", m->path, strerror(errno)) : 0;
+}
+
+void messages_close(struct messages *m)
+{
+	if (m->file >= 0)
+		close(m->file);
+	m->file = -1;
+	free(m->list);
+	bytes_free(&m->text);
+}
