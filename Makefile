@@ -40,7 +40,7 @@ GGUF = gguf gguf_get gguf_set gguf_hash formats blocks grids
 VOCAB = align vocab read known special merge words names prefixes pretok pretok_table unicode unicode_table spm bpe \
 	rwkv ugm wpm plamo2 whitespace dna
 PROCESS = stages find
-PICK = rng gumbel topk
+PICK = rng gumbel topk score
 SAMPLER = sampler opts row order adjust dry drop mirostat
 CHAT = chat chat_opts chat_setup chat_template
 JINJA = arith builtin_encode builtin_global builtin_items builtin_list builtin_number builtin_strftime \
@@ -60,7 +60,7 @@ FWD = engine settings supported serve chain model/model model/tensors model/keys
 	model/builder model/attention model/latent model/convolution model/delta model/mixers model/mamba \
 	model/altup model/feed_forward \
 	plan/plan plan/split $(OPS:%=plan/%) $(SEGMENT:%=state/%) state/digest run/pool run/prefault \
-	measure/meter measure/limits measure/report measure/dump
+	measure/meter measure/limits measure/report measure/dump scores
 SAMPLE = main options session pieces constraint trace
 BENCH = main timing print random
 DESCRIBE = main describe check

@@ -1,0 +1,29 @@
+/* scores: scores of tokens by rows of logits, shared out among the threads of the pool. */
+#ifndef SCORES_H
+#define SCORES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fwd/run/pool.h"
+#include "lib/sampler/score.h"
+
+struct scores {
+	struct pool *pool;              /* borrowed */
+	size_t n_vocab;
+	struct score_part *part;        /* [rows][score_parts(n_vocab)] */
+	float (*score)[SCORE_COLS];     /* [rows], of the last scores_rows() */
+
+	/* private */
+	const float *logits;
+	const int32_t *ids;
+};
+
+/* For up to so many rows at once. */
+int scores_open(struct scores *s, struct pool *pool, size_t rows, size_t n_vocab, struct why *w);
+void scores_close(struct scores *s);
+
+/* The score of ids[i] by row i of logits[n][n_vocab], for each i < n. */
+void scores_rows(struct scores *s, const float *logits, const int32_t *ids, size_t n);
+
+#endif

@@ -1,0 +1,39 @@
+/* score: how well a row of logits predicts a token: the columns of a `scor` frame (enum score in frame.h). A row is
+ * scored in blocks of SCORE_BLOCK logits, each by itself, on any thread, and the blocks are put together in order, so
+ * that the result depends on nothing but the row. */
+#ifndef SCORE_H
+#define SCORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/stream/frame.h"
+
+enum { SCORE_BLOCK = 4096 };
+
+/* What a block adds to the score of a token. */
+struct score_part {
+	float max;
+	int32_t best;                   /* the first id that has it; -1: none above −infinity */
+	uint32_t above;                 /* ids that are more likely than the token; of equal ones the lower ids */
+	int invalid;                    /* there is a NaN or +infinity */
+	double sum;                     /* of e^(x - max) */
+};
+
+static inline size_t score_parts(size_t n_vocab)
+{
+	return (n_vocab + SCORE_BLOCK - 1) / SCORE_BLOCK;
+}
+
+/* Block b of row[n_vocab], for this id, which is in the vocabulary. */
+void score_part(const float *row, size_t n_vocab, int32_t id, size_t b, struct score_part *part);
+
+/* The score, from all parts of the row; logit: of the id. Returns ln of the sum of e^(x - max) over the row. That and
+ * the log-probabilities are NaN for a row with a NaN or +infinity, or with nothing above −infinity; the best id of such
+ * a row is 0 if there is none. */
+double score_join(const struct score_part *part, size_t n_vocab, float logit, float score[SCORE_COLS]);
+
+/* All of it. */
+double score_row(const float *row, size_t n_vocab, int32_t id, float score[SCORE_COLS]);
+
+#endif
