@@ -17,7 +17,7 @@
 #include "lib/vocab/align.h"
 #include "lib/vocab/vocab.h"
 
-enum { BOS = 1, NO_BOS, EOS, NO_EOS, NO_PARSE_SPECIAL, TEXT, OFFSETS, COUNT, RAW, IDS, LINES };
+enum { BOS = 1, NO_BOS, EOS, NO_EOS, NO_PARSE_SPECIAL, TEXT, OFFSETS, COUNT, RAW, IDS, LINES, CHUNK };
 
 static const struct opt opts[] = {
 	{ LINES, "lines", NULL, "each line is a text: sequence 1, 2, ..." },
@@ -31,6 +31,9 @@ static const struct opt opts[] = {
 		"treat control tokens in the text as plain text (for untrusted input)" },
 	{ RAW, "raw", NULL, "keep invalid UTF-8 byte for byte (default: as llama.cpp does)" },
 	{ IDS, "ids", NULL, "read decimal ids instead of text; add neither BOS nor EOS" },
+	{ CHUNK, "chunk", "N",
+		"cut the ids into texts of N, each from position 0 and with BOS in place of its first id if\n"
+		"BOS is added; drop the rest (for score --chunk)" },
 	{ TEXT, "text", NULL, "write the tokens as decimal ids, one a line" },
 	{ OFFSETS, "offsets", NULL, "write each token as its id and its bytes in the text: ID FROM TO" },
 	{ COUNT, "count", NULL, "write the number of tokens and nothing else" },
@@ -48,6 +51,7 @@ enum adding { AS_MODEL_SAYS, ALWAYS, NEVER };
 static struct {
 	enum adding bos, eos;
 	int append, plain, raw, text, offsets, count, ids, lines, escape;
+	size_t chunk;           /* 0: one sequence */
 	struct vocab *vocab;
 	struct card card;
 	int carded;             /* the card was written */
@@ -108,6 +112,22 @@ static void write_frames(const struct ids *ids)
 		must(frame_write_ids(1, ids->id + done, (uint32_t)n, run.append ? FRAME_APPEND : (uint32_t)run.total,
 			0, 0, &w));
 		run.total += n;
+	}
+}
+
+/* All whole chunks of the ids of all files, once the last is there; each is a frame at position 0. */
+static void write_chunks(const struct ids *more, int last)
+{
+	static struct ids ids;
+
+	must(ids_append(&ids, more->id, more->n, &w));
+	if (last && ids.n < run.chunk)
+		cli_die(&c, "%zu tokens: less than a chunk", ids.n);
+	for (size_t i = 0; last && i + run.chunk <= ids.n; i += run.chunk) {
+		if (adds_bos())
+			ids.id[i] = run.card.bos;
+		write_card();
+		must(frame_write_ids(1, ids.id + i, (uint32_t)run.chunk, 0, 0, 0, &w));
 	}
 }
 
@@ -200,7 +220,9 @@ static void convert(const char *name, int first, int last)
 	part.s = text.p ? text.p : none;
 	part.n = text.n;
 	must(encode(&part, &ids));
-	if (writes_frames())
+	if (run.chunk)
+		write_chunks(&ids, last);
+	else if (writes_frames())
 		write_frames(&ids);
 	else
 		run.total += ids.n;
@@ -295,6 +317,7 @@ static void take_options(void)
 		case NO_PARSE_SPECIAL: run.plain = 1; break;
 		case RAW: run.raw = 1; break;
 		case IDS: run.ids = 1; break;
+		case CHUNK: run.chunk = (size_t)cli_integer(&c, o, 2, FRAME_IDS_MAX); break;
 		case TEXT: run.text = 1; break;
 		case OFFSETS: run.offsets = 1; break;
 		case COUNT: run.count = 1; break;
@@ -303,6 +326,8 @@ static void take_options(void)
 		cli_usage(&c, "name the model whose vocabulary to use (try --help)");
 	if (run.text + run.offsets + run.count > 1)
 		cli_usage(&c, "--text, --offsets and --count exclude each other");
+	if (run.chunk && (!writes_frames() || run.append || run.lines))
+		cli_usage(&c, "--chunk writes chunks: not with --text, --offsets, --count, -a or --lines");
 	if (run.ids && run.offsets)
 		cli_usage(&c, "--ids and --offsets exclude each other");
 	if (run.escape && (run.ids || run.offsets))

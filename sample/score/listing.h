@@ -1,0 +1,25 @@
+/* listing: a line for each token: its score, its piece, and what was more likely. */
+#ifndef LISTING_H
+#define LISTING_H
+
+#include "lib/base/json.h"
+#include "positions.h"
+#include "sample/pieces.h"
+
+/* pieces: NULL: only ids are known. */
+void listing_heading(const struct token_pieces *pieces);
+void listing_line(const struct position *at, const struct token_pieces *pieces);
+
+/* The same as an object. */
+void listing_json(struct json_writer *to, const struct position *at, const struct token_pieces *pieces);
+
+/* The `most` tokens with the lowest log-probabilities, from the lowest up; of equal ones the earlier. */
+struct worst {
+	struct position *at;            /* [most] */
+	size_t n, most;
+};
+
+int worst_open(struct worst *l, size_t most, struct why *w);
+void worst_add(struct worst *l, const struct position *at);
+
+#endif

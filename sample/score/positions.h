@@ -1,0 +1,44 @@
+/* positions: what a stream says about its tokens, one prediction at a time: the rows of `logi` frames and of `scor`
+ * frames, each with the token that it is about, which the frames of ids beside them tell. Memory is bounded by the
+ * sequences that are open, whatever the length of the stream. */
+#ifndef POSITIONS_H
+#define POSITIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/why.h"
+#include "lib/stream/frame.h"
+#include "lib/stream/sequences.h"
+
+struct position {
+	uint32_t seq, pos;              /* of the token */
+	int32_t id;                     /* the token; -1: logits whose token does not follow in the stream */
+	float score[SCORE_COLS];        /* of the token; of id -1 only those columns that are about the best */
+	const float *row;               /* [n_vocab], until the next call; NULL: the stream holds scores */
+	size_t n_vocab;
+	double log_sum;                 /* of the row (score.h) */
+};
+
+struct positions {
+	struct frame_in in;
+	struct card card;
+	int carded;                     /* the card has been read */
+
+	/* private */
+	struct frame f;
+	uint32_t row;                   /* rows of f that were read */
+	float *logits;
+	size_t room;
+	struct sequences open;
+	struct predicted *over;         /* the sequence whose `end ` was the last frame; or NULL */
+};
+
+void positions_open(struct positions *p, int fd, const char *name);
+void positions_close(struct positions *p);
+
+/* 1: the next one; 0: end of input; -1: a damaged stream, logits or scores that are not numbers, or tokens that are not
+ * there, with the frame in the reason. */
+int positions_next(struct positions *p, struct position *out, struct why *w);
+
+#endif
