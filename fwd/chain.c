@@ -11,11 +11,10 @@
 
 enum { OUT = 1 };
 
-/* The id that follows the segment's last position. */
-static int pick(struct serve *v, int32_t *id, struct why *w)
+/* The id that follows the state's last position. */
+static int pick(struct serve *v, size_t pos, int32_t *id, struct why *w)
 {
 	const struct chain *c = v->chain;
-	size_t pos = v->segment->length;
 
 	plan_logits(v->plan, 0, 1, v->logits);
 	for (int32_t i = 0; c->ignore_eos && i < v->card.n_eog; i++)
@@ -24,24 +23,24 @@ static int pick(struct serve *v, int32_t *id, struct why *w)
 	return *id < 0 ? why(w, "no finite logit for position %zu", pos) : 0;
 }
 
-static void evaluate(struct serve *v, int32_t id, int wanted)
+static void evaluate(struct serve *v, struct segment *s, int32_t id, int wanted)
 {
-	struct run run = { .state = v->segment, .n = 1, .wanted = (size_t)wanted };
+	struct run run = { .state = s, .n = 1, .wanted = (size_t)wanted };
 
 	plan_step(v->plan, &id, &run, 1);
 }
 
 /* Picks v->ids[n] and evaluates each but the last. Returns how many; where they are fewer than n, w says why. */
-static size_t pick_chunk(struct serve *v, size_t n, struct why *w)
+static size_t pick_chunk(struct serve *v, struct segment *s, size_t n, struct why *w)
 {
 	size_t i;
 
 	/* for the last one, too, which run() may evaluate */
-	if (segment_reserve(v->segment, size_min(v->segment->length + n, v->n_ctx), w) < 0)
+	if (segment_reserve(s, size_min(s->length + n, v->n_ctx), w) < 0)
 		return 0;
-	for (i = 0; i < n && pick(v, &v->ids[i], w) == 0; i++)
+	for (i = 0; i < n && pick(v, s->length, &v->ids[i], w) == 0; i++)
 		if (i + 1 < n)
-			evaluate(v, v->ids[i], 1);
+			evaluate(v, s, v->ids[i], 1);
 	return i;
 }
 
@@ -67,15 +66,14 @@ static int write_chunk(struct serve *v, size_t n, size_t pos, struct why *w)
 	return 0;
 }
 
-static int run(struct serve *v, struct why *w)
+static int run(struct serve *v, struct segment *s, struct why *w)
 {
-	struct segment *s = v->segment;
 	size_t left = v->chain->n < 0 ? SIZE_MAX : (size_t)v->chain->n, next = s->length, wanted, n;
 	int reason = left ? 0 : FRAME_END_LENGTH, ended = 0;
 
 	while (!reason) {
 		wanted = size_min(size_min(v->chain->chunk, left), v->n_ctx + 1 - next);
-		n = pick_chunk(v, wanted, w);
+		n = pick_chunk(v, s, wanted, w);
 		wanted -= n;
 		n = until_eog(v, n, &ended);
 		if (write_chunk(v, n, next, w) < 0 || (wanted && !ended))
@@ -86,16 +84,17 @@ static int run(struct serve *v, struct why *w)
 		if (s->length > next)
 			segment_set_length(s, next);
 		else if (s->length < next && next <= v->n_ctx)
-			evaluate(v, v->ids[n - 1], !reason);
+			evaluate(v, s, v->ids[n - 1], !reason);
 	}
 	return frame_write_end(OUT, (enum frame_reason)reason, (uint32_t)next, 0, w);
 }
 
-int chain_run(struct serve *v, struct why *w)
+int chain_run(struct serve *v, struct served *q, struct why *w)
 {
 	double start = clock_now();
-	int status = run(v, w);
+	int status = run(v, q->state, w);
 
+	q->end = q->state->length;
 	v->decode_seconds += clock_now() - start;
 	return status;
 }

@@ -11,6 +11,7 @@
 #include "lib/base/why.h"
 
 struct serve;
+struct served;
 
 struct chain {
 	size_t chunk;           /* ids in a frame, at least 1 */
@@ -20,10 +21,10 @@ struct chain {
 	int ignore_eos;         /* never draw an id that ends a generation */
 };
 
-/* Continues from the segment's last position, whose row was the last one wanted, as v->chain says: writes frames of
+/* Continues from the sequence's last position, whose row was the last one wanted, as v->chain says: writes frames of
  * sampled ids, then an `end ` frame. Then exactly the written ids are valid in the segment, except one at position
  * v->n_ctx, for which there is no room. -1: a write failed, there is no room to grow, or no logit is finite; earlier
  * ids are written. Uses v->ids and v->logits. */
-int chain_run(struct serve *v, struct why *w);
+int chain_run(struct serve *v, struct served *q, struct why *w);
 
 #endif

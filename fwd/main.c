@@ -12,6 +12,7 @@
 #include "fwd/measure/report.h"
 #include "fwd/run/prefault.h"
 #include "fwd/state/digest.h"
+#include "batch.h"
 #include "engine.h"
 #include "fwd_opts.h"
 #include "serve.h"
@@ -35,9 +36,14 @@ static void hold_sigpipe(int how)
 /* SIGUSR1 cancels the current evaluation, not the program. */
 static void take_interrupts(void)
 {
-	struct sigaction act = { .sa_handler = serve_interrupt, .sa_flags = SA_RESTART };
+	struct sigaction act = { .sa_handler = batch_interrupt, .sa_flags = SA_RESTART };
 
 	sigaction(SIGUSR1, &act, NULL);
+}
+
+static void tell(const char *why)
+{
+	fprintf(stderr, "%s: %s\n", c.program, why);
 }
 
 int main(int argc, char **argv)
@@ -45,9 +51,11 @@ int main(int argc, char **argv)
 	double start = clock_now();
 	static struct settings set;
 	static struct frame_in in;
+	struct why ignored;
 	struct dump dump;
 	struct engine e;
-	struct serve v = { .chain = NULL };
+	struct all_served served;
+	struct serve v = { .served = &served, .tell = tell };
 	struct prefault *prefault;
 	struct digest *digest;
 	int status;
@@ -66,7 +74,8 @@ int main(int argc, char **argv)
 	take_interrupts();
 
 	v.model = model_open(c.argv[0], set.set, &w);
-	if (!v.model || engine_open(&e, v.model, &set.engine, &w) < 0)
+	if (!v.model || engine_open(&e, v.model, &set.engine, &w) < 0
+	    || served_open(&served, &e.segment, &e.weights, &w) < 0)
 		cli_die(&c, "%s", w.text);
 	if (set.dump && dump_open(&dump, set.dump, &w) < 0) {
 		engine_close(&e);
@@ -75,7 +84,6 @@ int main(int argc, char **argv)
 	prefault = prefault_start(e.plan);
 	digest = digest_start(&e.segment, &e.weights);
 	v.plan = e.plan;
-	v.segment = &e.segment;
 	v.n_ctx = e.segment.n_ctx;
 	v.all = set.all;
 	v.chain = set.chain.chunk ? &set.chain : NULL;
@@ -99,6 +107,8 @@ int main(int argc, char **argv)
 	hold_sigpipe(SIG_UNBLOCK);
 	digest_close(digest);
 	prefault_close(prefault);
+	if (served_close(&served, status ? &ignored : &w) < 0)
+		status = -1;
 	if (status == 0)
 		status = segment_sync(&e.segment, &w);
 	engine_close(&e);
@@ -107,5 +117,5 @@ int main(int argc, char **argv)
 		cli_die(&c, "%s", w.text);
 	if (set.dump && dump.failed)
 		cli_die(&c, "%s", dump.why.text);
-	return cli_end(&c);
+	return cli_end(&c) || v.failed;
 }

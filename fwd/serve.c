@@ -1,12 +1,13 @@
-/* The loop of fwd. */
+/* The loop of fwd: what each frame means, and when to read another one. */
 #include "serve.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch.h"
 #include "lib/base/clock.h"
+#include "lib/base/io.h"
 #include "lib/base/size.h"
 #include "lib/vocab/vocab.h"
 
@@ -57,13 +58,11 @@ static int serve_card(struct serve *v, struct frame_in *in, const struct frame *
 /* ---- ids ---- */
 
 /* Where the frame's ids go: after the valid rows, or in place of those from the frame's position on. */
-static int position(const struct serve *v, const struct frame *f, size_t *pos, struct why *w)
+static int position(const struct serve *v, const struct served *q, const struct frame *f, size_t *pos, struct why *w)
 {
-	size_t length = v->segment->length;
+	size_t length = q->state->length;
 
 	*pos = f->pos == FRAME_APPEND ? length : f->pos;
-	if (f->seq)
-		return why(w, "sequence %" PRIu32 ": there is only sequence 0", f->seq);
 	if (*pos > length)
 		return why(w, "tokens at position %zu, but the sequence has only %zu", *pos, length);
 	if (f->rows > v->n_ctx - *pos)
@@ -82,120 +81,111 @@ static int check_ids(const struct serve *v, size_t n, struct why *w)
 	return 0;
 }
 
-/* How many of ids[n] need no evaluation: those that equal what the segment holds, except the last, whose logits are
+/* How many of ids[n] need no evaluation: those that equal what the state holds, except the last, whose logits are
  * wanted. */
-static size_t reusable(const struct serve *v, size_t n, size_t pos)
+static size_t reusable(const struct serve *v, const struct segment *s, size_t n, size_t pos)
 {
-	size_t stored = size_min(n, v->segment->length - pos), i = 0;
+	size_t stored = size_min(n, s->length - pos), i = 0;
 
-	if (v->every)
-		return 0;
-	while (i < stored && v->ids[i] == segment_id(v->segment, pos + i))
+	while (i < stored && v->ids[i] == segment_id(s, pos + i))
 		i++;
 	return i == n ? n - 1 : i;
 }
 
-/* Writes the logits of the n rows that the last step wanted, as elements of the current frame. */
-static int write_logits(struct serve *v, const struct frame *out, size_t n, struct why *w)
+/* Puts the ids of a frame that has been checked into the state, and the sequence into the queue. */
+static void accept(struct serve *v, struct served *q, const struct frame *f, size_t pos)
 {
-	size_t some;
+	size_t n = f->rows, from = 0;
 
-	for (size_t row = 0; row < n; row += some) {
-		some = size_min(n - row, v->rows);
-		plan_logits(v->plan, row, some, v->logits);
-		if (frame_write_elements(OUT, out, v->logits, some * v->model->n_vocab, w) < 0)
-			return -1;
-	}
-	if (v->first <= 0)
-		v->first = clock_now();
-	return 0;
-}
-
-static volatile sig_atomic_t interrupted;
-
-void serve_interrupt(int signal)
-{
-	interrupted = 1;
-}
-
-static int is_interrupted(void *context)
-{
-	return interrupted;
-}
-
-/* Evaluates v->ids[from ... n) at pos + from, batch by batch; each batch is valid in the segment once it is complete.
- * 1: it was cancelled. */
-static int evaluate(struct serve *v, size_t from, size_t n, size_t pos, struct why *w)
-{
-	struct segment *s = v->segment;
-	size_t some, rows = v->every ? n : 1;
-	int begun = 0;
-	struct run run = { .state = s };
-	struct frame out = { .kind = FRAME_LOGITS, .rows = (uint32_t)rows, .cols = (uint32_t)v->model->n_vocab,
-		.type = FRAME_F32, .pos = (uint32_t)(pos + n - rows) };
-
-	segment_set_length(s, pos + from);
-	for (size_t i = from; i < n; i += some) {
-		some = size_min(n - i, v->plan->setup.batch);
-		run.n = some;
-		run.wanted = v->every ? some : i + some == n;
-		if (plan_step(v->plan, v->ids + i, &run, 1) < 0)
-			return 1;
-		if (!run.wanted || v->chain)
-			continue;
-		if (!begun++ && frame_write_header(OUT, &out, w) < 0)
-			return -1;
-		if (write_logits(v, &out, run.wanted, w) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* The ids of a frame that has been checked and copied. */
-static int answer(struct serve *v, const struct frame *f, size_t pos, struct why *w)
-{
-	size_t n = f->rows, from, done;
-	double began = clock_now();
-	int status;
-
-	v->every = v->all || (f->flags & FRAME_GUESS && !v->chain);
-	from = reusable(v, n, pos);
-	v->plan->cancelled = v->all || f->flags & FRAME_SAMPLED ? NULL : is_interrupted;
-	status = evaluate(v, from, n, pos, w);
-	v->plan->cancelled = NULL;
-	if (status < 0)
-		return -1;
-	done = v->segment->length - pos - from;
+	q->rows = f->rows;
+	q->flags = f->flags;
+	q->end = pos + n;
+	q->every = v->all || (f->flags & FRAME_GUESS && !v->chain);
+	q->begun = 0;
+	if (n && !q->every)
+		from = reusable(v, q->state, n, pos);
 	v->reused += from;
-	v->evaluated += done;
-	*(n > 1 ? &v->prompt : &v->decode) += done;
-	*(n > 1 ? &v->prompt_seconds : &v->decode_seconds) += clock_now() - began;
-	if (status)
-		return frame_write_end(OUT, FRAME_END_INTERRUPT, (uint32_t)v->segment->length, 0, w);
-	return v->chain ? chain_run(v, w) : 0;
+	segment_set_length(q->state, pos + from);
+	segment_write_ids(q->state, pos + from, v->ids + from, n - from);
+	if (n)
+		batch_add(v, q);
+}
+
+/* A sequence fails alone, and what still comes of it is skipped. Where there is only sequence 0, everything fails. */
+static int fail(struct serve *v, struct frame_in *in, uint32_t number, struct why *w)
+{
+	struct served *q = served_find(v->served, number);
+	struct why cause = *w;
+	size_t pos = q ? q->state->length : 0;
+
+	if (number)
+		why(w, "sequence %" PRIu32 ": %s", number, cause.text);
+	frame_why(in, w);
+	if (!number && v->served->table.n == 1 && !v->served->table.n_over)
+		return -1;
+	v->tell(w->text);
+	v->failed++;
+	if ((q && served_end(v->served, q, w) < 0) || (number && sequences_end(&v->served->table, number, w) < 0))
+		return -1;
+	if (!number)
+		q->failed = 1;
+	return frame_write_end(OUT, FRAME_END_ERROR, (uint32_t)pos, number, w);
+}
+
+/* The frame's sequence, which it may start. NULL: out of memory. */
+static struct served *sequence_of(struct serve *v, const struct frame *f, struct why *w)
+{
+	struct served *q = served_find(v->served, f->seq);
+
+	q = q ? q : served_add(v->served, f->seq, w);
+	if (q)
+		served_heard(v->served, q);
+	return q;
 }
 
 /* Everything is checked before anything changes. */
 static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
 {
+	struct served *q = sequence_of(v, f, w);
 	size_t pos;
 
-	interrupted = 0;
-	if (position(v, f, &pos, w) < 0)
-		return frame_why(in, w);
+	if (!q || position(v, q, f, &pos, w) < 0)
+		return fail(v, in, f->seq, w);
 	if (frame_read(in, f, v->ids, f->rows, w) < 0)
 		return -1;
-	if (check_ids(v, f->rows, w) < 0 || segment_reserve(v->segment, pos + f->rows, w) < 0)
-		return frame_why(in, w);
-	if (frame_write_ids(OUT, v->ids, f->rows, (uint32_t)pos, f->flags, 0, w) < 0)
+	if (check_ids(v, f->rows, w) < 0 || segment_reserve(q->state, pos + f->rows, w) < 0)
+		return fail(v, in, f->seq, w);
+	if (frame_write_ids(OUT, v->ids, f->rows, (uint32_t)pos, f->flags, f->seq, w) < 0)
 		return -1;
-	if (f->rows)
-		return answer(v, f, pos, w);
-	segment_set_length(v->segment, pos);
+	accept(v, q, f, pos);
 	return 0;
 }
 
+/* ---- the end of a sequence ---- */
+
+static int serve_end(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
+{
+	struct served *q = served_find(v->served, f->seq);
+	int status = 0;
+
+	if (f->seq == FRAME_NO_SEQ)
+		v->ending = 1;
+	else if (q)
+		status = served_end(v->served, q, w);
+	else if (sequences_is_over(&v->served->table, f->seq))
+		return 0;
+	else
+		status = sequences_end(&v->served->table, f->seq, w);
+	return status < 0 ? -1 : frame_copy(in, f, OUT, w);
+}
+
 /* ---- any frame ---- */
+
+/* Whether frames of this sequence mean nothing any more. */
+static int is_over(const struct serve *v, uint32_t number)
+{
+	return number ? sequences_is_over(&v->served->table, number) : served_find(v->served, 0)->failed;
+}
 
 static int serve_frame(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
 {
@@ -207,30 +197,102 @@ static int serve_frame(struct serve *v, struct frame_in *in, const struct frame 
 		why(w, "logits where ids are expected");
 		return frame_why(in, w);
 	}
+	if (f->seq && (v->chain || (f->seq == FRAME_NO_SEQ && f->kind != FRAME_END))) {
+		why(w, v->chain ? "sequence %" PRIu32 ": --chain has only sequence 0" : "sequence %" PRIu32, f->seq);
+		return frame_why(in, w);
+	}
 	if (!v->started && (own_card(v->model, &card, w) < 0 || start(v, &card, w) < 0))
 		return -1;
-	if (f->kind == FRAME_IDS)
-		return serve_ids(v, in, f, w);
 	if (f->kind == FRAME_END)
-		return frame_copy(in, f, OUT, w);
+		return serve_end(v, in, f, w);
+	if (f->kind == FRAME_IDS && !is_over(v, f->seq))
+		return serve_ids(v, in, f, w);
 	return 0;
+}
+
+/* ---- which frames are answered together ---- */
+
+/* Whether to read another frame before the next batch. A sequence that is alone waits for nobody. */
+static int wants_more(const struct serve *v, const struct frame_in *in)
+{
+	if (v->over || v->held)
+		return 0;
+	if (!v->queue)
+		return 1;
+	if (v->served->n_live < 2 || v->queued >= v->plan->setup.batch)
+		return 0;
+	return in->have - in->used >= FRAME_HEADER || io_readable(in->fd, v->awaited ? v->until - clock_now() : 0);
+}
+
+/* Takes note that a sequence has sent something. Its frame waits until the one before is answered. */
+static int must_wait(struct serve *v, uint32_t number)
+{
+	struct served *q = served_find(v->served, number);
+
+	if (q && q->awaited) {
+		q->awaited = 0;
+		v->awaited--;
+	}
+	return q && served_left(q);
+}
+
+/* Reads frames and does what they say until there is something to evaluate, or nothing more to do. 0, or -1 where the
+ * stream is no longer valid. */
+static int gather(struct serve *v, struct frame_in *in, struct why *w)
+{
+	int status;
+
+	while (v->held || wants_more(v, in)) {
+		if (!v->held && (status = frame_next(in, &v->frame, w)) <= 0) {
+			v->over = 1;
+			return status;
+		}
+		v->held = must_wait(v, v->frame.seq);
+		if (v->held)
+			return 0;
+		if (serve_frame(v, in, &v->frame, w) < 0)
+			return -1;
+		v->over = v->ending && !v->served->n_live;
+	}
+	return 0;
+}
+
+/* What came before an invalid frame is answered all the same. */
+static int run(struct serve *v, struct frame_in *in, struct why *w)
+{
+	struct why failure;
+	int status = 0;
+
+	while (!v->over || v->queue) {
+		if (status == 0 && (status = gather(v, in, w)) < 0) {
+			failure = *w;
+			v->over = 1;
+		}
+		if (v->queue && batch_run(v, w) < 0)
+			return -1;
+	}
+	if (status < 0)
+		*w = failure;
+	return status;
 }
 
 int serve(struct serve *v, struct frame_in *in, struct why *w)
 {
-	size_t row_bytes = v->model->n_vocab * sizeof *v->logits;
-	struct frame f;
+	size_t row_bytes = v->model->n_vocab * sizeof *v->logits, batch = v->plan->setup.batch;
 	int status;
 
-	v->rows = row_bytes >= LOGITS_BYTES ? 1 : size_min(LOGITS_BYTES / row_bytes, v->plan->setup.batch);
-	v->ids = malloc((v->n_ctx + 1) * sizeof *v->ids);
+	v->rows = row_bytes >= LOGITS_BYTES ? 1 : size_min(LOGITS_BYTES / row_bytes, batch);
+	v->ids = malloc((size_max(v->n_ctx, batch) + 1) * sizeof *v->ids);
 	v->logits = malloc(v->rows * row_bytes);
-	if (!v->ids || !v->logits)
+	v->run = malloc(batch * sizeof *v->run);
+	v->of = malloc(batch * sizeof *v->of);
+	if (!v->ids || !v->logits || !v->run || !v->of)
 		status = why(w, "out of memory");
 	else
-		while ((status = frame_next(in, &f, w)) > 0 && (status = serve_frame(v, in, &f, w)) == 0)
-			;
+		status = run(v, in, w);
 	free(v->ids);
 	free(v->logits);
+	free(v->run);
+	free(v->of);
 	return status;
 }

@@ -1,6 +1,6 @@
 /* serve: reads frames of ids and writes them again, each followed by a frame of logits (or by frames of the ids that a
- * chain draws). Decides where ids go, what they replace, and which of them the segment holds already and need not be
- * evaluated. */
+ * chain draws). Decides where ids go, what they replace, and which of them a state holds already and need not be
+ * evaluated. Frames of several sequences are answered together (batch.h), each sequence's in their order. */
 #ifndef SERVE_H
 #define SERVE_H
 
@@ -11,38 +11,51 @@
 #include "lib/base/why.h"
 #include "chain.h"
 #include "fwd/plan/plan.h"
-#include "fwd/state/segment.h"
+#include "served.h"
 
 struct serve {
 	/* set by the caller, and borrowed */
 	struct model *model;
 	struct plan *plan;
-	struct segment *segment;
-	size_t n_ctx;                   /* positions, at most */
+	struct all_served *served;
+	size_t n_ctx;                   /* positions of a sequence, at most */
 	int all;                        /* logits of every row, instead of each frame's last */
 	const struct chain *chain;      /* draw ids and write no logits; excludes `all`; or NULL */
+	void (*tell)(const char *why);  /* called when one of several sequences has failed */
 
 	/* for the report */
+	size_t failed;                  /* sequences */
 	size_t reused, evaluated;       /* ids */
 	size_t prompt, decode;          /* evaluated ids in frames of several, and of one */
 	double prompt_seconds, decode_seconds;
 	double first;                   /* clock_now() when the first logits (or chunk) were written; 0: not yet */
 
 	/* private */
-	int every;                      /* logits of every row of the current frame */
 	int started;                    /* the card has been written: */
 	struct card card;
-	int32_t *ids;                   /* [n_ctx + 1], of the current frame or chunk */
+	int32_t *ids;                   /* [n_ctx + 1], of a frame, chunk or batch */
 	float *logits;                  /* [rows][n_vocab] */
 	size_t rows;
+
+	/* what comes */
+	struct frame frame;
+	uint32_t source;                /* of a `fork` frame */
+	int held;                       /* the frame waits until its sequence is answered */
+	int ending, over;               /* no more sequences start; no more frames come, or are of interest */
+	size_t awaited;                 /* sequences */
+	double until;                   /* when the wait for them ends */
+
+	/* frames that are being answered, and the batch of them that is evaluated (batch.c) */
+	struct served *queue, *last;
+	size_t queued;
+	struct run *run;                /* [batch], of the sequences of[batch] */
+	struct served **of;
+	size_t n_runs, n_rows;
 };
 
-/* A signal handler: cancels the evaluation of the current frame of given ids, in whose place an `end ` frame follows.
- * Complete batches stay valid. Ignored for sampled ids, with `all`, and between frames. */
-void serve_interrupt(int signal);
-
-/* Reads to the end of `in` and writes to descriptor 1. 0, or -1 and the reason. Even then the output consists of whole
- * frames, unless a write failed, and every id that was completely evaluated is valid in the segment. */
+/* Reads to the end of `in`, or until no more sequences start and all are over, and writes to descriptor 1. 0, or -1 and
+ * the reason. Even then the output consists of whole frames, unless a write failed, and every id that was completely
+ * evaluated is valid in its state. */
 int serve(struct serve *v, struct frame_in *in, struct why *w);
 
 #endif

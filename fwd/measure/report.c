@@ -18,7 +18,7 @@ void report_loaded(const struct serve *v, double start)
 {
 	const struct model *m = v->model;
 	const struct layer *l = m->layer;
-	const struct segment *s = v->segment;
+	const struct segment *s = v->served->first;
 	const struct plan_setup *setup = &v->plan->setup;
 
 	while (!l->n_head_kv && l + 1 < m->layer + m->n_layer)

@@ -208,6 +208,14 @@ const int32_t *segment_ids(const struct segment *s, size_t pos)
 	return ids_at(s, pos);
 }
 
+void segment_read_ids(const struct segment *s, size_t pos, int32_t *ids, size_t n)
+{
+	for (size_t some; n; pos += some, ids += some, n -= some) {
+		some = size_min(n, KV_EXTENT - pos % KV_EXTENT);
+		memcpy(ids, ids_at(s, pos), some * sizeof *ids);
+	}
+}
+
 void segment_write_ids(struct segment *s, size_t pos, const int32_t *ids, size_t n)
 {
 	for (size_t some; n; pos += some, ids += some, n -= some) {

@@ -108,6 +108,7 @@ void segment_commit(struct segment *s, size_t pos, size_t n);
 /* The ids at positions for which there is room. */
 int32_t segment_id(const struct segment *s, size_t pos);
 const int32_t *segment_ids(const struct segment *s, size_t pos);        /* up to the next multiple of KV_EXTENT */
+void segment_read_ids(const struct segment *s, size_t pos, int32_t *ids, size_t n);
 void segment_write_ids(struct segment *s, size_t pos, const int32_t *ids, size_t n);
 
 /* K and V of KV head h of a layer whose K and V begin `offset` bytes into the data of an extent, or into that of layers

@@ -1,10 +1,11 @@
-/* io: the loops around read(2) and writev(2). */
+/* io: the loops around read(2) and writev(2), and select(2), whose time may be shorter than poll(2)'s milliseconds. */
 #include "io.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/select.h>
 #include <unistd.h>
 
 /* After a call that failed: 1 if it is to be repeated, now that the descriptor is ready; 0 for an error. */
@@ -27,6 +28,20 @@ ssize_t io_read(int fd, void *to, size_t n)
 		got = read(fd, to, n);
 	while (got < 0 && again(fd, POLLIN));
 	return got;
+}
+
+int io_readable(int fd, double seconds)
+{
+	struct timeval left = { .tv_sec = 0 };
+	fd_set set;
+
+	if (seconds > 0) {
+		left.tv_sec = (time_t)seconds;
+		left.tv_usec = (suseconds_t)(1e6 * (seconds - (double)left.tv_sec));
+	}
+	FD_ZERO(&set);
+	FD_SET(fd, &set);
+	return select(fd + 1, &set, NULL, NULL, &left) > 0;
 }
 
 int io_write_vector(int fd, struct iovec *v, int count, struct why *w)

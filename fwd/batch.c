@@ -1,0 +1,185 @@
+/* Which rows go into a batch, and what is written after it. */
+#include "batch.h"
+
+#include <signal.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/size.h"
+#include "lib/stream/frame.h"
+#include "serve.h"
+
+enum {
+	OUT = 1,
+	FEW = 16,               /* rows of a frame that counts as decoding, at most */
+	BESIDE = 128            /* rows of prompts beside such frames: enough to be fast, and soon over */
+};
+static const double PATIENCE = 0.1;     /* how long the next batch waits for the sequences of one, of its time */
+
+/* ---- the queue ---- */
+
+static volatile sig_atomic_t interrupted;
+
+void batch_interrupt(int signal)
+{
+	interrupted = 1;
+}
+
+static int is_interrupted(void *context)
+{
+	return interrupted;
+}
+
+void batch_add(struct serve *v, struct served *q)
+{
+	if (!v->queue)
+		interrupted = 0;
+	q->next = NULL;
+	*(v->queue ? &v->last->next : &v->queue) = q;
+	v->last = q;
+	v->queued++;
+}
+
+/* Those that are answered leave it. */
+static void remove_answered(struct serve *v)
+{
+	struct served **at = &v->queue;
+
+	v->last = NULL;
+	while (*at) {
+		if (served_left(*at)) {
+			v->last = *at;
+			at = &v->last->next;
+			continue;
+		}
+		(*at)->awaited = 1;
+		v->awaited++;
+		v->queued--;
+		*at = (*at)->next;
+	}
+}
+
+/* ---- which rows ---- */
+
+static void choose(struct serve *v, struct served *q, size_t n)
+{
+	v->run[v->n_runs] = (struct run){ .state = q->state, .n = n, .wanted = q->every ? n : n == served_left(q) };
+	segment_read_ids(q->state, q->state->length, v->ids + v->n_rows, n);
+	v->of[v->n_runs++] = q;
+	v->n_rows += n;
+}
+
+static void choose_rows(struct serve *v)
+{
+	size_t most = v->plan->setup.batch, few = size_min(FEW, most), n;
+
+	v->n_runs = v->n_rows = 0;
+	/* The logits of all its rows are one frame, so no other may come in between. */
+	if (v->queue->every && served_left(v->queue) > few) {
+		choose(v, v->queue, size_min(served_left(v->queue), most));
+		return;
+	}
+	for (struct served *q = v->queue; q; q = q->next)
+		if ((n = served_left(q)) <= few && v->n_rows + n <= most)
+			choose(v, q, n);
+	if (v->n_rows)
+		most = size_min(most, v->n_rows + BESIDE);
+	for (struct served *q = v->queue; q && v->n_rows < most; q = q->next)
+		if ((n = served_left(q)) > few && !q->every)
+			choose(v, q, size_min(n, most - v->n_rows));
+}
+
+/* ---- answers ---- */
+
+static int begin_logits(const struct serve *v, struct served *q, struct why *w)
+{
+	uint32_t rows = q->every ? q->rows : 1;
+	struct frame out = { .kind = FRAME_LOGITS, .rows = rows, .cols = (uint32_t)v->model->n_vocab,
+		.type = FRAME_F32, .pos = (uint32_t)q->end - rows, .seq = q->sequence.number };
+
+	return q->begun++ ? 0 : frame_write_header(OUT, &out, w);
+}
+
+/* The logits of all wanted rows, made for as many at a time as there is room for. */
+static int write_logits(struct serve *v, struct why *w)
+{
+	size_t all = 0, done = 0, made = 0, some;
+
+	for (size_t i = 0; i < v->n_runs; i++)
+		all += v->run[i].wanted;
+	for (size_t i = 0; i < v->n_runs; i++) {
+		if (v->run[i].wanted && begin_logits(v, v->of[i], w) < 0)
+			return -1;
+		for (size_t left = v->run[i].wanted, row; left; left -= some, done += some) {
+			row = done % v->rows;
+			if (!row)
+				plan_logits(v->plan, done, made = size_min(all - done, v->rows), v->logits);
+			some = size_min(left, made - row);
+			if (frame_write_elements(OUT, &(struct frame){ .type = FRAME_F32 },
+			    v->logits + row * v->model->n_vocab, some * v->model->n_vocab, w) < 0)
+				return -1;
+		}
+	}
+	if (all && v->first <= 0)
+		v->first = clock_now();
+	return 0;
+}
+
+/* Frames of given ids end here. Those of a sampler are tried again. */
+static int end_interrupted(struct serve *v, struct why *w)
+{
+	for (struct served *q = v->queue; q; q = q->next) {
+		if (q->flags & FRAME_SAMPLED || q->begun)
+			continue;
+		q->end = q->state->length;
+		if (frame_write_end(OUT, FRAME_END_INTERRUPT, (uint32_t)q->end, q->sequence.number, w) < 0)
+			return -1;
+	}
+	interrupted = 0;
+	return 0;
+}
+
+/* ---- a batch ---- */
+
+/* Logits once begun have to be completed. */
+static int may_be_cancelled(const struct serve *v)
+{
+	for (size_t i = 0; !v->all && i < v->n_runs; i++)
+		if (!(v->of[i]->flags & FRAME_SAMPLED) && !v->of[i]->begun)
+			return 1;
+	return 0;
+}
+
+static void count(struct serve *v, double seconds)
+{
+	for (size_t i = 0; i < v->n_runs; i++) {
+		size_t n = v->run[i].n;
+		double part = seconds * (double)n / (double)v->n_rows;
+
+		v->evaluated += n;
+		*(v->of[i]->rows > 1 ? &v->prompt : &v->decode) += n;
+		*(v->of[i]->rows > 1 ? &v->prompt_seconds : &v->decode_seconds) += part;
+	}
+}
+
+int batch_run(struct serve *v, struct why *w)
+{
+	double began = clock_now(), now;
+	int status;
+
+	choose_rows(v);
+	v->plan->cancelled = may_be_cancelled(v) ? is_interrupted : NULL;
+	status = plan_step(v->plan, v->ids, v->run, v->n_runs);
+	v->plan->cancelled = NULL;
+	if (status == 0 && !v->chain)
+		status = write_logits(v, w);
+	else if (status)
+		status = end_interrupted(v, w) < 0 ? -1 : 1;
+	now = clock_now();
+	if (status == 0)
+		count(v, now - began);
+	v->until = now + PATIENCE * (now - began);
+	remove_answered(v);
+	if (status == 0 && v->chain && !v->queue)
+		status = chain_run(v, v->of[0], w);
+	return status < 0 ? -1 : 0;
+}
