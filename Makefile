@@ -242,6 +242,10 @@ uninstall:
 	rm -f $(DATADIR)/tales-q8_0.gguf
 	-rmdir $(DATADIR)
 
+# A Debian package, in this folder; needs dpkg-dev.
+deb: all
+	@MAKE='$(MAKE)' lib/package/deb $(BIN) "$(PROGRAM_PREFIX)"
+
 tests: $(binaries)
 
 check: tests
@@ -261,4 +265,4 @@ clean:
 	rm -rf bin obj bin-* obj-*
 
 -include $(objects:.o=.d) $(simd_o:.o=.d)
-.PHONY: force all tests unicode clean demo bench families check check-san check-cross install uninstall
+.PHONY: force all tests unicode clean demo deb bench families check check-san check-cross install uninstall
