@@ -61,7 +61,7 @@ FWD = engine settings supported serve served batch chain model/model model/tenso
 	model/altup model/feed_forward \
 	plan/plan plan/split $(OPS:%=plan/%) $(SEGMENT:%=state/%) state/digest run/pool run/prefault \
 	measure/meter measure/limits measure/report measure/dump scores
-SAMPLE = main options session pieces constraint trace
+SAMPLE = main options session generation pieces constraint trace
 SCORE = main positions figures listing perplexity against
 BENCH = main timing print random
 DESCRIBE = main describe check
@@ -73,7 +73,7 @@ TESTS = quantise_test blocks_test gguf_test vocab_test kinds_test pretok_test to
 REFERENCE = reference_model reference_math reference_attention reference_mixture reference_state reference_rwkv \
 	reference_streams
 MADE = mkweights mkvalues mklayers mkmixers mkstreams
-HELPERS = mkmodel reference stream dribble under
+HELPERS = mkmodel reference stream answer dribble under
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = tok/main tok/chat fwd/main fwd/fwd_opts fwd/kv sample/schema detok/main detok/printer detok/filter detok/peek \
 	gen/feed gen/best tests/mkopen tests/mkgguf tests/mkvocab tests/mkfamilies $(MADE:%=tests/%) tests/quantise \
@@ -128,6 +128,7 @@ $(BIN)/bench: $(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) $(fwd_o) $(made_o) $(pick_
 $(BIN)/tests/mkmodel: $(OBJ)/tests/mkmodel.o $(made_o) $(json_o) $(lib_o)
 $(BIN)/tests/reference: $(OBJ)/tests/reference.o $(REFERENCE:%=$(OBJ)/tests/%.o) $(lib_o)
 $(BIN)/tests/stream: $(OBJ)/tests/stream.o $(lib_o)
+$(BIN)/tests/answer: $(OBJ)/tests/answer.o $(lib_o)
 $(BIN)/tests/dribble: $(OBJ)/tests/dribble.o
 $(BIN)/tests/under: $(OBJ)/tests/under.o $(lib_o)
 $(BIN)/tests/frame_test: $(OBJ)/tests/frame_test.o $(lib_o)

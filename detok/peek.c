@@ -21,12 +21,14 @@
 #include "lib/vocab/vocab.h"
 
 enum { TOP_MAX = 1000 };
-enum { IDS = 1, CSV };
+enum { IDS = 1, CSV, SEQ, RAW };
 
 static const struct opt opts[] = {
 	{ 'm', "model", "MODEL", "show the pieces of its vocabulary, and check that the stream is of it" },
 	{ 'n', "top", "N", "the N best of each row of logits, at most 1000 (default: 5)" },
 	{ IDS, "ids", NULL, "nothing but the ids, one a line" },
+	{ SEQ, "seq", "N", "nothing but cards and the frames of sequence N" },
+	{ RAW, "raw", NULL, "with --seq: write these as a stream in which they are sequence 0" },
 	{ CSV, "csv", NULL, "comma-separated values, one line for each id, with a heading" },
 	{ 0 }
 };
@@ -41,7 +43,8 @@ struct peek {
 	const struct vocab *vocab;      /* or NULL */
 	struct card mine;
 	size_t top;
-	int format;                     /* 0, IDS or CSV */
+	int format;                     /* 0, IDS, CSV or RAW */
+	int64_t seq;                    /* or -1: all */
 	float *row, *p;                 /* [room] */
 	float *scratch;                 /* [TOPK_SCRATCH(room)] */
 	size_t room;
@@ -93,7 +96,9 @@ static void put_head(const struct frame *f)
 		out_print("  appended");
 	else
 		out_print("  at %" PRIu32, f->pos);
-	if (f->seq)
+	if (f->seq == FRAME_NO_SEQ)
+		out_text(", no more sequences");
+	else if (f->seq)
 		out_print(", sequence %" PRIu32, f->seq);
 }
 
@@ -329,9 +334,43 @@ static void show_end(struct peek *k)
 	out_text(k->format == CSV ? "\"\n" : "\n");
 }
 
+/* A fork has no frames of the positions that it shares. */
+static void copy_raw(struct peek *k)
+{
+	uint32_t source;
+
+	if (k->f.kind == FRAME_FORK) {
+		read_elements(k, &source, 1);
+		cli_die(&c, "%s: frame %" PRIu64 ": sequence %" PRId64 " is a fork: its first %" PRIu32
+			" positions are those of sequence %" PRIu32, k->in.name, k->in.number, k->seq, k->f.pos,
+			source);
+	}
+	k->f.seq = 0;
+	if (frame_copy(&k->in, &k->f, 1, &w))
+		cli_die(&c, "%s", w.text);
+}
+
+static void show_fork(struct peek *k)
+{
+	uint32_t source;
+
+	read_elements(k, &source, 1);
+	if (k->format == CSV) {
+		put_csv(k, 0);
+		out_print(",,,,\"of sequence %" PRIu32 "\"\n", source);
+	} else {
+		put_head(&k->f);
+		out_print(": of sequence %" PRIu32 "\n", source);
+	}
+}
+
 static void show(struct peek *k)
 {
-	if (k->f.kind == FRAME_IDS) {
+	if (k->seq >= 0 && k->f.kind != FRAME_CARD && k->f.seq != k->seq)
+		return;
+	if (k->format == RAW) {
+		copy_raw(k);
+	} else if (k->f.kind == FRAME_IDS) {
 		show_ids(k);
 	} else if (k->format == IDS) {
 		return;
@@ -341,6 +380,8 @@ static void show(struct peek *k)
 		show_logits(k);
 	} else if (k->f.kind == FRAME_LOGPROBS) {
 		show_logprobs(k);
+	} else if (k->f.kind == FRAME_FORK) {
+		show_fork(k);
 	} else if (k->f.kind == FRAME_END) {
 		show_end(k);
 	} else if (k->format == CSV) {
@@ -368,7 +409,7 @@ static void stream(struct peek *k, int fd, const char *name)
 
 int main(int argc, char **argv)
 {
-	static struct peek k = { .top = 5 };
+	static struct peek k = { .top = 5, .seq = -1 };
 	const char *model = NULL;
 	struct vocab *vocab = NULL;
 	struct gguf *g = NULL;
@@ -384,7 +425,13 @@ int main(int argc, char **argv)
 		case 'n': k.top = (size_t)cli_integer(&c, o, 1, TOP_MAX); break;
 		case IDS: k.format = IDS; break;
 		case CSV: k.format = CSV; break;
+		case RAW: k.format = RAW; break;
+		case SEQ: k.seq = cli_integer(&c, o, 0, FRAME_NO_SEQ - 1); break;
 		}
+	if (k.format == RAW && k.seq < 0)
+		cli_usage(&c, "--raw requires --seq");
+	if (k.format == RAW)
+		cli_binary(&c, 1);
 	if (!c.argc)
 		cli_binary(&c, 0);
 	guard_arm(c.program);

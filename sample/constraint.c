@@ -10,13 +10,15 @@
 #include "lib/grammar/grammar.h"
 #include "lib/grammar/mask.h"
 
+enum { FIRST = 64 };            /* ids there is room for at first */
+
 struct accepted {
 	uint32_t position;
 	int32_t id;
 };
 
 struct constraint {
-	struct grammar *grammar;
+	struct grammar *grammar;        /* NULL in a copy, which borrows the masker and the ends, too */
 	struct masker *masker;
 	struct mask_text *text;
 	int32_t n_vocab;
@@ -63,11 +65,43 @@ void constraint_close(struct constraint *c)
 {
 	if (!c)
 		return;
-	masker_close(c->masker);
-	grammar_free(c->grammar);
-	free(c->end);
+	if (c->grammar) {
+		masker_close(c->masker);
+		grammar_free(c->grammar);
+		free(c->end);
+	} else {
+		mask_drop(c->text);
+	}
 	free(c->accepted);
 	free(c);
+}
+
+struct constraint *constraint_fork(const struct constraint *from, struct why *w)
+{
+	struct constraint *c = malloc(sizeof *c);
+
+	if (!c) {
+		why(w, "out of memory");
+		return NULL;
+	}
+	*c = *from;
+	c->grammar = NULL;
+	c->accepted = NULL;
+	c->room = 0;
+	c->text = mask_fork(from->text, w);
+	while (c->text && c->room < c->n)
+		if (grow(&c->accepted, &c->room, sizeof *c->accepted, FIRST)) {
+			why(w, "out of memory");
+			mask_drop(c->text);
+			c->text = NULL;
+		}
+	if (!c->text) {
+		constraint_close(c);
+		return NULL;
+	}
+	if (c->n)
+		memcpy(c->accepted, from->accepted, c->n * sizeof *c->accepted);
+	return c;
 }
 
 int constraint_start(struct constraint *c, const struct token_pieces *p, const struct card *card, const int32_t *stop,
@@ -135,7 +169,7 @@ int constraint_apply(struct constraint *c, uint32_t position, float *row, struct
 
 int constraint_accept(struct constraint *c, uint32_t position, int32_t id, struct why *w)
 {
-	if (c->n == c->room && grow(&c->accepted, &c->room, sizeof *c->accepted, 1024))
+	if (c->n == c->room && grow(&c->accepted, &c->room, sizeof *c->accepted, FIRST))
 		return why(w, "out of memory");
 	c->accepted[c->n++] = (struct accepted){ position, id };
 	for (int32_t i = 0; i < c->n_end; i++)

@@ -28,6 +28,10 @@ void constraint_close(struct constraint *c);
 int constraint_start(struct constraint *c, const struct token_pieces *p, const struct card *card, const int32_t *stop,
 	size_t n, struct why *w);
 
+/* A copy, for another sequence, which continues the text on its own. It borrows the grammar and its masks from the
+ * constraint that was opened, which is to be closed last. NULL: out of memory. */
+struct constraint *constraint_fork(const struct constraint *c, struct why *w);
+
 /* Begins another text. */
 int constraint_restart(struct constraint *c, struct why *w);
 

@@ -1,5 +1,5 @@
-/* sample: logits to ids. Draws one id for each `logi` frame, from its last row, through lib/sampler's chain; whose ids
- * they are and which of them end a generation, the stream's card says. */
+/* sample: logits to ids. Draws one id for each `logi` frame, from its last row, through lib/sampler's chain, for any
+ * number of sequences; whose ids they are and which of them end a generation, the stream's card says. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -23,43 +23,17 @@ static int must(int status)
 	return status;
 }
 
-static _Noreturn void die_at(const struct session *s, const char *cause)
-{
-	cli_die(&c, "%s: frame %" PRIu64 ": %s", s->in.name, s->in.number, cause);
-}
-
-/* To the end of the input, or of a generation. */
+/* To the end of the input, or of all generations. */
 static void draw_all(struct session *s)
 {
 	struct frame f;
-	uint32_t seq = 0;
-	int reason = 0, in_sequence = 0;
+	int status;
 
-	while (must(frame_next(&s->in, &f, &w)) > 0) {
-		if (f.kind != FRAME_CARD && !s->sampler)
-			die_at(s, "no card before it: what ends a generation is not known");
-		if (f.kind != FRAME_CARD && in_sequence && f.seq != seq)
-			die_at(s, "another sequence: sample follows one");
-		if (f.kind != FRAME_CARD) {
-			in_sequence = 1;
-			seq = f.seq;
-		}
-		if (f.kind == FRAME_CARD)
-			must(session_card(s, &f, &w));
-		else if (f.kind == FRAME_IDS)
-			must(session_ids(s, &f, &w));
-		else if (f.kind == FRAME_LOGITS && !s->idle)
-			reason = must(session_draw(s, &f, &w));
-		else if (f.kind == FRAME_END)
-			must(frame_copy(&s->in, &f, 1, &w));
-		if (!reason)
-			continue;
-		must(frame_write_end(1, (enum frame_reason)reason, s->next, seq, &w));
-		if (!s->set.turns)
-			return;
-		reason = 0;
-		s->idle = 1;
-	}
+	while (!session_is_over(s) && must(frame_next(&s->in, &f, &w)) > 0)
+		if ((status = session_frame(s, &f, &w)) == SESSION_FAILED)
+			cli_warn(&c, "sequence %" PRIu32 ": %s", f.seq, w.text);
+		else
+			must(status);
 }
 
 int main(int argc, char **argv)
@@ -81,5 +55,7 @@ int main(int argc, char **argv)
 	frame_open_in(&s.in, 0, "stdin");
 	draw_all(&s);
 	session_close(&s);
+	if (s.failed)
+		cli_failed(&c, "sequences that failed: %" PRIu64, s.failed);
 	return cli_end(&c);
 }

@@ -1,12 +1,13 @@
-/* session: what sample does with each kind of frame. It draws one id for each frame of logits, from its last row. A
- * frame of ids with the flag FRAME_GUESS is answered by a row for each of its ids; then ids are drawn row by row for as
- * long as the drawn id is the guess that follows. */
+/* session: what sample has for its whole stream, and what it does with each kind of frame. Each sequence has a
+ * generation of its own, which begins with its first frame, or as a copy of another's with a `fork`, and is freed at
+ * its `end `; that of sequence 0 stays. What comes of a sequence that is over is dropped. */
 #ifndef SESSION_H
 #define SESSION_H
 
 #include <stdint.h>
 
 #include "lib/stream/frame.h"
+#include "lib/stream/sequences.h"
 #include "options.h"
 
 struct session {
@@ -14,36 +15,33 @@ struct session {
 	struct frame_in in;
 	struct card card;
 	struct token_pieces *pieces;    /* NULL without -m */
-	struct constraint *constraint;  /* NULL without a grammar */
+	struct constraint *constraint;  /* that of each generation is a copy; NULL without a grammar */
 	struct trace *trace;            /* NULL without --trace */
-	struct sampler *sampler;        /* NULL before the card */
+	struct sampler *sampler;        /* the same; NULL before the card */
 	float *row;                     /* [n_vocab] */
-	int32_t *guess;                 /* [n_guess] of the last frame of ids, after its first id; in one block with: */
-	int32_t *id;                    /* [1 + n_guess] drawn from one frame of logits */
-	float (*logprob)[2];            /* [1 + n_guess][1 + n_best]: ids and log-probabilities */
-	size_t n_guess, room;           /* room: bytes of all three */
-	uint32_t next;                  /* the position after the last id drawn */
-	int64_t drawn;
-	uint64_t turn;                  /* from 0 */
+	int32_t *id;                    /* [rows] drawn from one frame of logits; in one block with: */
+	float (*logprob)[2];            /* [rows][1 + n_best]: ids and log-probabilities */
+	size_t room;                    /* bytes of both */
 	int warned;
-	int idle;                       /* between turns */
+
+	struct sequences sequences;     /* of struct generation */
+	uint64_t failed;                /* how many have */
+	int many;                       /* other sequences than 0 have come; */
+	int no_more;                    /* and no more will start */
 };
 
-enum { SESSION_USAGE = -2 };
+enum { SESSION_USAGE = -2, SESSION_FAILED = -3 };
 
 /* Before the first frame, with all of set filled in: opens the model file and the grammar. 0; -1; SESSION_USAGE: an
  * invalid grammar. */
 int session_open(struct session *s, struct why *w);
 void session_close(struct session *s);
 
-/* The card opens the sampler and is passed on; a later one has to agree. 0; -1; SESSION_USAGE: an option names an id
- * outside its vocabulary. */
-int session_card(struct session *s, const struct frame *f, struct why *w);
+/* The next frame, f. 0; -1; SESSION_USAGE: an option names an id outside the card's vocabulary; SESSION_FAILED: this
+ * sequence ends here, the others go on. */
+int session_frame(struct session *s, const struct frame *f, struct why *w);
 
-/* Ids become history; with --turns those of a prompt begin a turn. 0 or -1. */
-int session_ids(struct session *s, const struct frame *f, struct why *w);
-
-/* Draws from logits and writes what was drawn. 0 to go on, the enum frame_reason to stop, or -1. */
-int session_draw(struct session *s, const struct frame *f, struct why *w);
+/* Whether nothing more is to come: of one sequence after its end, of several when all have theirs. */
+int session_is_over(const struct session *s);
 
 #endif

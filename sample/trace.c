@@ -112,12 +112,15 @@ void trace_observe(void *context, const struct sampler_view *v)
 	put(t, "\n");
 }
 
-void trace_drawn(struct trace *t, uint32_t position, int32_t id)
+void trace_drawn(struct trace *t, uint32_t position, uint32_t seq, int32_t id)
 {
 	char shown[128];
 
 	spell(t, id, shown);
-	put(t, "  %-11s %8s   %s at %" PRIu32 "\n", "drawn", "", shown, position);
+	put(t, "  %-11s %8s   %s at %" PRIu32, "drawn", "", shown, position);
+	if (seq)
+		put(t, ", sequence %" PRIu32, seq);
+	put(t, "\n");
 	fwrite(t->text, 1, t->n, stderr);
 	t->n = 0;
 }

@@ -19,6 +19,6 @@ void trace_close(struct trace *t);
 void trace_observe(void *t, const struct sampler_view *view);
 
 /* After the draw: prints all about it in one write. */
-void trace_drawn(struct trace *t, uint32_t position, int32_t id);
+void trace_drawn(struct trace *t, uint32_t position, uint32_t seq, int32_t id);
 
 #endif

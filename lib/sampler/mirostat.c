@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "lib/base/fmath.h"
+#include "lib/base/grow.h"
 #include "priv.h"
+
+enum { FIRST = 1024 };          /* draws there is room for at first */
 
 #define LN2 0.69314718055994531
 
@@ -15,9 +18,16 @@ struct drawn {
 	float mu;               /* after it */
 };
 
-int mirostat_open(struct sampler *s)
+int mirostat_fork(struct sampler *to, const struct sampler *from)
 {
-	return (s->drawn = sampler_array(s, SAMPLER_HISTORY, sizeof *s->drawn)) ? 0 : -1;
+	to->drawn = NULL;
+	to->drawn_room = 0;
+	while (to->drawn_room < from->n_drawn)
+		if (grow(&to->drawn, &to->drawn_room, sizeof *to->drawn, FIRST))
+			return -1;
+	if (from->n_drawn)
+		memcpy(to->drawn, from->drawn, from->n_drawn * sizeof *to->drawn);
+	return 0;
 }
 
 /* Before the draw for s->position; forgets the draws from there on. */
@@ -28,7 +38,7 @@ static float mu(struct sampler *s)
 	return s->n_drawn ? s->drawn[s->n_drawn - 1].mu : 2 * s->params.mirostat_ent;
 }
 
-void mirostat_update(struct sampler *s, double p)
+int mirostat_update(struct sampler *s, double p)
 {
 	float before = mu(s), surprise = (float)(-fmath_log(p) / LN2);
 	size_t half = SAMPLER_HISTORY / 2;
@@ -37,8 +47,11 @@ void mirostat_update(struct sampler *s, double p)
 		memcpy(s->drawn, s->drawn + half, half * sizeof *s->drawn);
 		s->n_drawn = half;
 	}
+	if (s->n_drawn == s->drawn_room && grow(&s->drawn, &s->drawn_room, sizeof *s->drawn, FIRST))
+		return -1;
 	s->drawn[s->n_drawn++] = (struct drawn){ s->position,
 		before - s->params.mirostat_lr * (surprise - s->params.mirostat_ent) };
+	return 0;
 }
 
 /* How many of the largest version 1 keeps: from the slope of a Zipf law through the first hundred. */

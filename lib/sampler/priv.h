@@ -32,8 +32,8 @@ struct sampler {
 	size_t n_nan;
 	float *key;             /* [TOPK_SCRATCH(n_vocab)], scratch of any sampler */
 	int32_t *count;         /* [n_vocab], of penalties and dry; all zero between them */
-	int32_t *history;       /* [SAMPLER_HISTORY], the last n_history ids; the first is at position base */
-	size_t n_history;
+	int32_t *history;       /* [history_room] the last n_history ids; the first is at position base */
+	size_t n_history, history_room;
 	uint32_t base;
 	struct sampler_bias *bias;
 	int32_t *at;            /* for topk_select(): as many as any sampler asks it for */
@@ -41,12 +41,12 @@ struct sampler {
 	double total;           /* ln of its sum of e^logit, */
 	struct sampler_logprob *best;   /* [n_best] and its most likely ids */
 	size_t n_best;
-	void *memory[12];       /* all arrays here, for sampler_close() */
+	void *memory[12];       /* all arrays here but the history and `drawn`, for sampler_close(); none in a copy */
 	size_t n_memory;
 	unsigned char *breaker; /* dry: [n_vocab] enum dry_breaker of each id */
 	int32_t *match;         /* dry: [SAMPLER_HISTORY] */
-	struct drawn *drawn;    /* mirostat: [SAMPLER_HISTORY], the draws so far */
-	size_t n_drawn;
+	struct drawn *drawn;    /* mirostat: [drawn_room] the draws so far */
+	size_t n_drawn, drawn_room;
 };
 
 typedef void sampler_function(struct sampler *s, struct candidates *c);
@@ -68,15 +68,17 @@ int sampler_is_active(const struct sampler_params *p, unsigned op);
 /* Allocates n cleared elements until sampler_close(). NULL: no memory. */
 void *sampler_array(struct sampler *s, size_t n, size_t size);
 
-/* Allocates the state of dry and mirostat. 0, or -1 with the reason. */
+/* Allocates what dry needs. 0, or -1 with the reason. */
 int dry_open(struct sampler *s, struct why *w);
-int mirostat_open(struct sampler *s);
 
 /* How many ids at the end of the history a sampler uses that looks back last_n; −1: all. */
 size_t sampler_window(const struct sampler *s, int32_t last_n);
 
-/* After a draw of probability p. */
-void mirostat_update(struct sampler *s, double p);
+/* Copies the draws of another sampler. -1: out of memory. */
+int mirostat_fork(struct sampler *to, const struct sampler *from);
+
+/* After a draw of probability p. -1: out of memory. */
+int mirostat_update(struct sampler *s, double p);
 
 /* ---- row.c ---- */
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/base/fmath.h"
+#include "lib/base/grow.h"
 #include "lib/stream/frame.h"
 #include "gumbel.h"
 #include "rng.h"
@@ -78,7 +79,6 @@ static int allocate(struct sampler *s)
 	s->row.id = sampler_array(s, n, sizeof *s->row.id);
 	s->row.p = sampler_array(s, n, sizeof *s->row.p);
 	s->count = sampler_array(s, n, sizeof *s->count);
-	s->history = sampler_array(s, SAMPLER_HISTORY, sizeof *s->history);
 	s->bias = sampler_array(s, p->n_bias + 1, sizeof *s->bias);
 	s->raw = sampler_array(s, p->n_best >= 0 ? n : 1, sizeof *s->raw);
 	s->best = sampler_array(s, SAMPLER_BEST_MAX, sizeof *s->best);
@@ -97,8 +97,7 @@ struct sampler *sampler_open(const struct sampler_params *p, int32_t n_vocab, st
 	s->params = *p;
 	s->n_vocab = n_vocab;
 	build_chain(s);
-	if (allocate(s) || take_bias(s, w) || (sampler_is_active(p, SAMPLER_DRY) && dry_open(s, w)) ||
-		(p->mirostat && mirostat_open(s))) {
+	if (allocate(s) || take_bias(s, w) || (sampler_is_active(p, SAMPLER_DRY) && dry_open(s, w))) {
 		sampler_close(s);
 		return NULL;
 	}
@@ -111,7 +110,40 @@ void sampler_close(struct sampler *s)
 		return;
 	while (s->n_memory)
 		free(s->memory[--s->n_memory]);
+	free(s->history);
+	free(s->drawn);
 	free(s);
+}
+
+/* Room for n ids, which may be fewer than there are. */
+static int reserve(struct sampler *s, size_t n, struct why *w)
+{
+	while (s->history_room < n)
+		if (grow(&s->history, &s->history_room, sizeof *s->history, 1024))
+			return why(w, "out of memory for the history");
+	return 0;
+}
+
+struct sampler *sampler_fork(const struct sampler *from, uint64_t seed, struct why *w)
+{
+	struct sampler *s = malloc(sizeof *s);
+
+	if (!s) {
+		why(w, "out of memory for a sampler");
+		return NULL;
+	}
+	*s = *from;
+	s->n_memory = s->history_room = 0;
+	s->history = NULL;
+	s->params.seed = seed;
+	if (mirostat_fork(s, from) || reserve(s, s->n_history, w)) {
+		why(w, "out of memory for a sampler");
+		sampler_close(s);
+		return NULL;
+	}
+	if (s->n_history)
+		memcpy(s->history, from->history, s->n_history * sizeof *s->history);
+	return s;
 }
 
 /* ---- history ---- */
@@ -133,6 +165,8 @@ int sampler_history(struct sampler *s, uint32_t pos, const int32_t *ids, size_t 
 	for (i = 0; i < n; i++)
 		if (ids[i] < 0 || ids[i] >= s->n_vocab)
 			return why(w, "id %" PRId32 " is outside the vocabulary of %" PRId32, ids[i], s->n_vocab);
+	if (reserve(s, size_min(s->n_history + n, SAMPLER_HISTORY), w))
+		return -1;
 	if (pos != FRAME_APPEND) {
 		/* A position beyond the history, or before what is left of it, starts a new one. */
 		if (pos < s->base || pos > sampler_next(s)) {
@@ -267,7 +301,8 @@ int sampler_draw(struct sampler *s, float *row, uint32_t position, struct sample
 		pick->logprob = (float)(s->raw[pick->id] - s->total);
 	if (s->params.mirostat) {
 		candidates_weigh(c);
-		mirostat_update(s, c->p[i] / c->sum);
+		if (mirostat_update(s, c->p[i] / c->sum))
+			return why(w, "out of memory");
 	}
 	return 0;
 }

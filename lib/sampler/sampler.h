@@ -121,13 +121,18 @@ int sampler_order_letters(struct sampler_params *p, const char *letters, struct 
 
 struct sampler;
 
-/* For a vocabulary of n_vocab ids. Allocates all memory it will ever use. NULL: the id of a bias or breaker is outside
- * the vocabulary, or out of memory. */
+/* For a vocabulary of n_vocab ids. Allocates all memory it will ever use but for the history, which grows. NULL: the id
+ * of a bias or breaker is outside the vocabulary, or out of memory. */
 struct sampler *sampler_open(const struct sampler_params *p, int32_t n_vocab, struct why *w);
 void sampler_close(struct sampler *s);
 
+/* A copy with the same history, for another sequence, that draws with this seed. It borrows the memory that a draw
+ * takes from the sampler that was opened, which is to be closed last; a draw (from sampler_prepare() on) must be over
+ * before another sampler of these begins. NULL: out of memory. */
+struct sampler *sampler_fork(const struct sampler *s, uint64_t seed, struct why *w);
+
 /* From now on ids[n] are the ids of the sequence from position pos on (FRAME_APPEND: after the last). The same ids may
- * be given again. -1: an id outside the vocabulary; the history is unchanged. */
+ * be given again. -1: an id outside the vocabulary, or out of memory; the history is unchanged. */
 int sampler_history(struct sampler *s, uint32_t pos, const int32_t *ids, size_t n, struct why *w);
 
 /* The position after the last id of the history. */
@@ -146,7 +151,7 @@ struct sampler_pick {
 	size_t n_nan;           /* NaNs in the row */
 };
 
-/* Draws the id for `position`. row[n_vocab] is overwritten. -1: no finite logit. */
+/* Draws the id for `position`. row[n_vocab] is overwritten. -1: no finite logit, or out of memory. */
 int sampler_draw(struct sampler *s, float *row, uint32_t position, struct sampler_pick *pick, struct why *w);
 
 /* For callers that mask logits before the draw: called before that, it takes the log-probabilities of the unmasked

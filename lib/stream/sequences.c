@@ -83,13 +83,11 @@ int sequences_is_over(const struct sequences *t, uint32_t number)
 	return i < t->n_over && t->over[i].first <= number;
 }
 
-int sequences_end(struct sequences *t, uint32_t number, struct why *w)
+static int set_over(struct sequences *t, uint32_t number, struct why *w)
 {
 	size_t i = range_at(t, number);
 	int after = i > 0 && t->over[i - 1].last + 1 == number;
 	int before = i < t->n_over && t->over[i].first - 1 == number;
-	struct sequence **s = t->room ? chain(t, number) : NULL;
-
 	if (i < t->n_over && t->over[i].first <= number)
 		return 0;
 	if (!after && !before && t->n_over == t->over_room && grow(&t->over, &t->over_room, sizeof *t->over, FIRST))
@@ -105,6 +103,15 @@ int sequences_end(struct sequences *t, uint32_t number, struct why *w)
 		memmove(t->over + i + 1, t->over + i, (t->n_over++ - i) * sizeof *t->over);
 		t->over[i] = (struct sequence_range){ number, number };
 	}
+	return 0;
+}
+
+int sequences_end(struct sequences *t, uint32_t number, struct why *w)
+{
+	struct sequence **s = t->room ? chain(t, number) : NULL;
+
+	if (set_over(t, number, w))
+		return -1;
 	while (s && *s && (*s)->number != number)
 		s = &(*s)->next;
 	if (s && *s) {

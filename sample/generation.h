@@ -1,0 +1,37 @@
+/* generation: how ids are drawn for one sequence: one for each frame of logits, from its last row. A frame of ids with
+ * the flag FRAME_GUESS is answered by a row for each of its ids; then ids are drawn row by row for as long as the drawn
+ * id is the guess that follows. */
+#ifndef GENERATION_H
+#define GENERATION_H
+
+#include <stdint.h>
+
+#include "lib/stream/frame.h"
+#include "session.h"
+
+struct generation {
+	struct sequence sequence;
+	struct sampler *sampler;
+	struct constraint *constraint;  /* or NULL */
+	int32_t *guess;                 /* [n_guess] of the last frame of ids, after its first id */
+	size_t n_guess, room;           /* bytes */
+	uint32_t next;                  /* the position after the last id drawn */
+	int64_t drawn;
+	uint64_t turn;                  /* from 0 */
+	int idle;                       /* between turns, or over */
+};
+
+/* A new one for sequence number seq, or a copy of the first pos positions of `from`. NULL: out of memory. */
+struct generation *generation_open(const struct session *s, uint32_t seq, struct why *w);
+struct generation *generation_fork(const struct session *s, const struct generation *from, uint32_t seq, uint32_t pos,
+	struct why *w);
+void generation_close(struct generation *g);
+
+/* Ids become history; with --turns those of a prompt begin a turn. 0 or -1. */
+int generation_ids(struct session *s, struct generation *g, const struct frame *f, struct why *w);
+
+/* Draws from logits and writes what was drawn. 0 to go on, the enum frame_reason to stop, -1, or SESSION_FAILED: there
+ * is nothing to draw. */
+int generation_draw(struct session *s, struct generation *g, const struct frame *f, struct why *w);
+
+#endif

@@ -1,0 +1,204 @@
+/* answer: stands for fwd in tests of streams with many sequences: no model, but logits that follow from the last ids of
+ * the sequence and their position alone. Sequences start, fork and end as frame.5 says.
+ *
+ *	answer [-c CTX] [-e X] [-i SEED] [-x SEQ] < ids > logits
+ *	        -c: the context in the card; -e: what each position adds to the logits of ids that end a generation;
+ *	        -i: answers what is waiting in a random order between sequences; -x: NaNs for this sequence from its
+ *	        tenth position on */
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/cli.h"
+#include "lib/stream/frame.h"
+#include "lib/stream/ids.h"
+#include "lib/stream/sequences.h"
+
+enum { LAST = 3, WAITING = 256 };
+
+static const struct opt opts[] = {
+	{ 'c', "ctx-size", "N", "the context in the card (default: 0, none)" },
+	{ 'e', "ends", "X", "added to the logits of ends of generation for each position (default: 0)" },
+	{ 'i', "interleave", "SEED", "answer sequences in a random order" },
+	{ 'x', "nan", "SEQ", "NaNs for this sequence, from its tenth position on" },
+	{ 0 }
+};
+
+struct text {
+	struct sequence sequence;
+	struct ids ids;
+};
+
+static struct cli c = { .program = "answer", .synopsis = "[options] < ids > logits", .purpose = "logits for tests",
+	.opts = opts };
+static struct why w;
+
+static struct {
+	struct card card;
+	struct sequences texts;
+	double ends;
+	long long nan;
+	uint64_t random;
+	int32_t n_ctx;
+	float *row;
+} run = { .nan = -1 };
+
+static void must(int failed)
+{
+	if (failed)
+		cli_die(&c, "%s", w.text);
+}
+
+static uint64_t mixed(uint64_t x)
+{
+	x = (x ^ x >> 31) * 0x9e3779b97f4a7c15u;
+	return x ^ x >> 29;
+}
+
+static struct text *text_of(uint32_t seq)
+{
+	struct text *t = (struct text *)sequences_find(&run.texts, seq);
+
+	if (t)
+		return t;
+	if (!(t = calloc(1, sizeof *t)))
+		cli_die(&c, "out of memory");
+	must(sequences_add(&run.texts, &t->sequence, seq, &w));
+	return t;
+}
+
+static void answer(const struct text *t)
+{
+	struct frame f = { .kind = FRAME_LOGITS, .rows = 1, .cols = (uint32_t)run.card.n_vocab, .type = FRAME_F32,
+		.pos = (uint32_t)t->ids.n - 1, .seq = t->sequence.number };
+	uint64_t hash = t->ids.n;
+
+	for (size_t i = t->ids.n > LAST ? t->ids.n - LAST : 0; i < t->ids.n; i++)
+		hash = mixed(hash + (uint64_t)t->ids.id[i]);
+	for (int32_t i = 0; i < run.card.n_vocab; i++)
+		run.row[i] = (float)(mixed(hash + (uint64_t)i) >> 40) / 2e6f;
+	for (int32_t i = 0; i < run.card.n_eog; i++)
+		run.row[run.card.eog[i]] += (float)(run.ends * f.pos);
+	for (int32_t i = 0; run.nan == f.seq && f.pos >= 10 && i < run.card.n_vocab; i++)
+		run.row[i] = NAN;
+	must(frame_write(1, &f, run.row, &w));
+}
+
+/* A frame that has waited; its payload. */
+static void process(const struct frame *f, const int32_t *payload)
+{
+	struct text *t = NULL, *from;
+
+	/* A fork may come round again. */
+	if (f->kind == FRAME_FORK && sequences_find(&run.texts, f->seq))
+		return;
+	if (f->kind == FRAME_FORK) {
+		from = text_of((uint32_t)*payload);
+		t = text_of(f->seq);
+		if (f->pos > from->ids.n)
+			cli_die(&c, "a fork of %u positions of %zu", (unsigned)f->pos, from->ids.n);
+		must(ids_append(&t->ids, from->ids.id, f->pos, &w));
+	}
+	if (f->kind == FRAME_END && f->seq && (t = (struct text *)sequences_find(&run.texts, f->seq))) {
+		must(sequences_end(&run.texts, f->seq, &w));
+		free(t->ids.id);
+		free(t);
+	}
+	must(frame_write(1, f, payload, &w));
+	if (f->kind != FRAME_IDS || !f->rows)
+		return;
+	t = text_of(f->seq);
+	if (f->pos != FRAME_APPEND && f->pos > t->ids.n)
+		cli_die(&c, "sequence %u: ids for position %u after %zu", (unsigned)f->seq, (unsigned)f->pos, t->ids.n);
+	if (f->pos != FRAME_APPEND)
+		t->ids.n = f->pos;
+	must(ids_append(&t->ids, payload, f->rows, &w));
+	answer(t);
+}
+
+struct waiting {
+	struct frame f;
+	int32_t *payload;
+};
+
+/* The frame to answer next: any that no frame of its sequence precedes. A fork depends on all before it. */
+static size_t choose(const struct waiting *list, size_t n)
+{
+	size_t at = 0;
+
+	if (!run.random)
+		return 0;
+	run.random = mixed(run.random + 1);
+	at = (size_t)(run.random >> 20) % n;
+	for (size_t i = 1; i <= at; i++)
+		if (list[i].f.kind == FRAME_FORK || list[i].f.seq == FRAME_NO_SEQ)
+			return 0;
+	for (size_t i = 0; i < at; i++)
+		if (list[i].f.seq == list[at].f.seq)
+			return i;
+	return at;
+}
+
+static void take_card(struct frame_in *in, const struct frame *f)
+{
+	must(card_read(in, f, &run.card, &w));
+	run.card.model = 1;
+	run.card.n_ctx = run.n_ctx;
+	must(card_write(1, &run.card, &w));
+	if (!(run.row = realloc(run.row, (size_t)run.card.n_vocab * sizeof *run.row)))
+		cli_die(&c, "out of memory");
+}
+
+static void answer_all(void)
+{
+	static struct waiting list[WAITING];
+	static struct frame_in in;
+	struct pollfd ready = { .events = POLLIN };
+	size_t n = 0, room, at;
+	struct frame f;
+	int got = 1;
+
+	frame_open_in(&in, 0, "stdin");
+	while (got > 0 || n) {
+		/* What is there, where the order is random; otherwise one frame. */
+		while (got > 0 && n < WAITING && (!n || run.random)) {
+			if (n && in.used == in.have && poll(&ready, 1, 0) <= 0)
+				break;
+			if ((got = frame_next(&in, &f, &w)) <= 0)
+				break;
+			if (f.kind == FRAME_CARD) {
+				take_card(&in, &f);
+				continue;
+			}
+			list[n] = (struct waiting){ .f = f };
+			room = 0;
+			must(frame_read_all(&in, &f, &list[n++].payload, &room, &w));
+		}
+		must(got < 0);
+		if (!n)
+			continue;
+		at = choose(list, n);
+		process(&list[at].f, list[at].payload);
+		free(list[at].payload);
+		memmove(list + at, list + at + 1, (--n - at) * sizeof *list);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct opt *o;
+
+	c.argc = argc;
+	c.argv = argv;
+	cli_start(&c);
+	while ((o = cli_next(&c)))
+		switch (o->letter) {
+		case 'c': run.n_ctx = (int32_t)cli_integer(&c, o, 0, 1 << 30); break;
+		case 'e': run.ends = cli_real(&c, o, 0, 1e6); break;
+		case 'i': run.random = (uint64_t)cli_integer(&c, o, 1, 1 << 30); break;
+		case 'x': run.nan = cli_integer(&c, o, 0, UINT32_MAX); break;
+		}
+	answer_all();
+	return cli_end(&c);
+}
