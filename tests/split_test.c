@@ -162,7 +162,8 @@ static int divided(const char *name, const size_t at[STAGES], const float *want,
 	if (!s.n)
 		return 0;
 	n = history(&s, got);
-	check(!memcmp(got, want, n * VOCAB * sizeof *got), "%s divided before %zu, %zu: other logits", name, at[0], at[1]);
+	check(!memcmp(got, want, n * VOCAB * sizeof *got), "%s divided before %zu, %zu: other logits", name, at[0],
+		at[1]);
 	close_stages(&s);
 	return 1;
 }
@@ -217,6 +218,7 @@ static void shapes(void)
 
 int main(void)
 {
+	static const char *const quantised[] = { "llama", "gemma2", "qwen35", "mamba", "rwkv7" };
 	const struct mkfamily *f;
 	size_t n;
 
@@ -228,9 +230,8 @@ int main(void)
 		check(n == (f->shared_kv ? 1 : !strcmp(f->name, "gemma3n") ? 4 : n) && n, "%s: divided in %zu places",
 			f->name, n);
 	}
-	for (const char *const *name = (const char *const[]){ "llama", "gemma2", "qwen35", "mamba", "rwkv7", NULL }; *name;
-	    name++)
-		family(*name, "Q8_0");
+	for (size_t i = 0; i < sizeof quantised / sizeof *quantised; i++)
+		family(quantised[i], "Q8_0");
 	shapes();
 	pool_close(pool);
 	return check_end("split_test");

@@ -25,8 +25,10 @@ int split_check(const struct model *m, size_t first, size_t last, struct why *w)
 	if (at <= shared || shared == m->n_layer)
 		return 0;
 	if (!shared)
-		return why(w, "cannot be divided before layer %zu, nor elsewhere: later layers read K and V of layer 0", at);
-	return why(w, "cannot be divided before layer %zu, only before 1 to %zu: later layers read K and V of layer %zu", at,
+		return why(w, "cannot be divided before layer %zu, nor elsewhere: later layers read K and V of layer 0",
+			at);
+	return why(w,
+		"cannot be divided before layer %zu, only before 1 to %zu: later layers read K and V of layer %zu", at,
 		shared, shared);
 }
 

@@ -79,7 +79,8 @@ struct segment {
  * 0600. */
 int segment_open(struct segment *s, const char *name, const struct segment_shape *shape, size_t n_ctx, struct why *w);
 
-/* Notes that the segment was used. Returns when a segment in a file, named with a slash, is on the disk as it is now; 0 at once for any other. */
+/* Notes that the segment was used. Returns when a segment in a file, named with a slash, is on the disk as it is now; 0
+ * at once for any other. */
 int segment_sync(const struct segment *s, struct why *w);
 
 /* Gives it back; a struct of zeros is closed. A segment that this opening made and in which nothing counts yet is not
