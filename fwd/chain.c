@@ -36,7 +36,7 @@ static size_t pick_chunk(struct serve *v, struct segment *s, size_t n, struct wh
 	size_t i;
 
 	/* for the last one, too, which run() may evaluate */
-	if (segment_reserve(s, size_min(s->length + n, v->n_ctx), w) < 0)
+	if (segment_prepare(s, s->length, size_min(n, v->n_ctx - s->length), w) < 0)
 		return 0;
 	for (i = 0; i < n && pick(v, s->length, &v->ids[i], w) == 0; i++)
 		if (i + 1 < n)

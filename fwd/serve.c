@@ -81,33 +81,37 @@ static int check_ids(const struct serve *v, size_t n, struct why *w)
 	return 0;
 }
 
-/* How many of ids[n] need no evaluation: those that equal what the state holds, except the last, whose logits are
- * wanted. */
-static size_t reusable(const struct serve *v, const struct segment *s, size_t n, size_t pos)
+/* Whether the logits of each row are asked for. */
+static int wants_every(const struct serve *v, const struct frame *f)
 {
-	size_t stored = size_min(n, s->length - pos), i = 0;
+	return v->all || (f->flags & FRAME_GUESS && !v->chain);
+}
 
+/* How many of the frame's ids need no evaluation: those that equal what the state holds, except the last, whose logits
+ * are wanted. */
+static size_t reusable(const struct serve *v, const struct segment *s, const struct frame *f, size_t pos)
+{
+	size_t n = f->rows, stored = size_min(n, s->length - pos), i = 0;
+
+	if (!n || wants_every(v, f))
+		return 0;
 	while (i < stored && v->ids[i] == segment_id(s, pos + i))
 		i++;
 	return i == n ? n - 1 : i;
 }
 
-/* Puts the ids of a frame that has been checked into the state, and the sequence into the queue. */
-static void accept(struct serve *v, struct served *q, const struct frame *f, size_t pos)
+/* Puts the ids of a frame into the state, but for the first `from`, which it has, and the sequence into the queue. */
+static void accept(struct serve *v, struct served *q, const struct frame *f, size_t pos, size_t from)
 {
-	size_t n = f->rows, from = 0;
-
 	q->rows = f->rows;
 	q->flags = f->flags;
-	q->end = pos + n;
-	q->every = v->all || (f->flags & FRAME_GUESS && !v->chain);
+	q->end = pos + f->rows;
+	q->every = wants_every(v, f);
 	q->begun = 0;
-	if (n && !q->every)
-		from = reusable(v, q->state, n, pos);
 	v->reused += from;
 	segment_set_length(q->state, pos + from);
-	segment_write_ids(q->state, pos + from, v->ids + from, n - from);
-	if (n)
+	segment_write_ids(q->state, pos + from, v->ids + from, f->rows - from);
+	if (f->rows)
 		batch_add(v, q);
 }
 
@@ -147,21 +151,45 @@ static struct served *sequence_of(struct serve *v, const struct frame *f, struct
 static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
 {
 	struct served *q = sequence_of(v, f, w);
-	size_t pos;
+	size_t pos, from;
 
 	if (!q || position(v, q, f, &pos, w) < 0)
 		return fail(v, in, f->seq, w);
 	if (frame_read(in, f, v->ids, f->rows, w) < 0)
 		return -1;
-	if (check_ids(v, f->rows, w) < 0 || segment_reserve(q->state, pos + f->rows, w) < 0)
+	if (check_ids(v, f->rows, w) < 0)
+		return fail(v, in, f->seq, w);
+	from = reusable(v, q->state, f, pos);
+	if (segment_prepare(q->state, pos + from, f->rows - from, w) < 0)
 		return fail(v, in, f->seq, w);
 	if (frame_write_ids(OUT, v->ids, f->rows, (uint32_t)pos, f->flags, f->seq, w) < 0)
 		return -1;
-	accept(v, q, f, pos);
+	accept(v, q, f, pos, from);
 	return 0;
 }
 
-/* ---- the end of a sequence ---- */
+/* ---- the start and the end of a sequence ---- */
+
+/* Starts a sequence as a copy of another's first positions. */
+static int serve_fork(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
+{
+	struct served *from = served_find(v->served, v->source), *q;
+
+	if (served_find(v->served, f->seq) || sequences_is_over(&v->served->table, f->seq)) {
+		why(w, "sequence %" PRIu32 ": cannot be a fork: there has been one of this number", f->seq);
+		return frame_why(in, w);
+	}
+	if (!from)
+		why(w, "a fork of sequence %" PRIu32 ", which does not exist", v->source);
+	else if (f->pos > from->state->length)
+		why(w, "a fork of %" PRIu32 " tokens of sequence %" PRIu32 ", which has only %zu", f->pos, v->source,
+			from->state->length);
+	else if ((q = sequence_of(v, f, w)) && segment_branch(q->state, from->state, f->pos, w) == 0) {
+		q->end = f->pos;
+		return frame_write(OUT, f, &v->source, w);
+	}
+	return fail(v, in, f->seq, w);
+}
 
 static int serve_end(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
 {
@@ -205,6 +233,8 @@ static int serve_frame(struct serve *v, struct frame_in *in, const struct frame 
 		return -1;
 	if (f->kind == FRAME_END)
 		return serve_end(v, in, f, w);
+	if (f->kind == FRAME_FORK)
+		return serve_fork(v, in, f, w);
 	if (f->kind == FRAME_IDS && !is_over(v, f->seq))
 		return serve_ids(v, in, f, w);
 	return 0;
@@ -224,15 +254,26 @@ static int wants_more(const struct serve *v, const struct frame_in *in)
 	return in->have - in->used >= FRAME_HEADER || io_readable(in->fd, v->awaited ? v->until - clock_now() : 0);
 }
 
-/* Takes note that a sequence has sent something. Its frame waits until the one before is answered. */
-static int must_wait(struct serve *v, uint32_t number)
+/* The next frame's header, and all of a fork. Its sequence is no longer waited for. */
+static int next(struct serve *v, struct frame_in *in, struct why *w)
 {
-	struct served *q = served_find(v->served, number);
+	struct frame *f = &v->frame;
+	int status = frame_next(in, f, w);
+	struct served *q = status > 0 ? served_find(v->served, f->seq) : NULL;
 
 	if (q && q->awaited) {
 		q->awaited = 0;
 		v->awaited--;
 	}
+	return status > 0 && f->kind == FRAME_FORK && frame_read(in, f, &v->source, 1, w) < 0 ? -1 : status;
+}
+
+/* Whether a frame that the next one follows is still to be answered. */
+static int must_wait(const struct serve *v)
+{
+	const struct frame *f = &v->frame;
+	const struct served *q = served_find(v->served, f->kind == FRAME_FORK ? v->source : f->seq);
+
 	return q && served_left(q);
 }
 
@@ -243,11 +284,11 @@ static int gather(struct serve *v, struct frame_in *in, struct why *w)
 	int status;
 
 	while (v->held || wants_more(v, in)) {
-		if (!v->held && (status = frame_next(in, &v->frame, w)) <= 0) {
+		if (!v->held && (status = next(v, in, w)) <= 0) {
 			v->over = 1;
 			return status;
 		}
-		v->held = must_wait(v, v->frame.seq);
+		v->held = must_wait(v);
 		if (v->held)
 			return 0;
 		if (serve_frame(v, in, &v->frame, w) < 0)

@@ -6,6 +6,7 @@
 
 #include "lib/base/size.h"
 #include "recent.h"
+#include "shared.h"
 
 enum { RING = 2 * STATE_CHUNK };
 
@@ -85,9 +86,12 @@ void recurrent_add(struct segment *s, size_t i, unsigned char *extent)
 		r->snapshot[r->n_snapshots] = extent - (n - r->n_snapshots) * s->shape.state_bytes;
 }
 
-static int allocate(void **p, size_t bytes, struct why *w)
+/* Passes on a block, or says why there is none. */
+static void *got(void *p, size_t bytes, struct why *w)
 {
-	return posix_memalign(p, 64, bytes) ? why(w, "out of memory: %zu KiB of recurrent state", bytes >> 10) : 0;
+	if (!p)
+		why(w, "out of memory: %zu KiB of recurrent state", bytes >> 10);
+	return p;
 }
 
 int recurrent_grow(struct segment *s, size_t n, struct why *w)
@@ -98,12 +102,12 @@ int recurrent_grow(struct segment *s, size_t n, struct why *w)
 	if (!is_recurrent(s))
 		return 0;
 	if (!r->ring) {
-		if (allocate(&p, recurrent_fixed(&s->shape), w) < 0)
+		if (!(p = got(shared_new(recurrent_fixed(&s->shape)), recurrent_fixed(&s->shape), w)))
 			return -1;
 		recurrent_map(s, p);
 	}
 	for (; r->n_snapshots < recurrent_snapshots(n); r->snapshot[r->n_snapshots++] = p)
-		if (allocate(&p, s->shape.state_bytes, w) < 0)
+		if (!(p = got(shared_new(s->shape.state_bytes), s->shape.state_bytes, w)))
 			return -1;
 	return 0;
 }
@@ -113,8 +117,8 @@ void recurrent_free(struct segment *s)
 	struct recurrent *r = &s->recurrent;
 
 	for (size_t i = 0; i < r->n_snapshots; i++)
-		free(r->snapshot[i]);
-	free(r->ring);
+		shared_drop(r->snapshot[i]);
+	shared_drop(r->ring);
 }
 
 /* ---- what ops read and write ---- */
@@ -268,22 +272,57 @@ void recurrent_scrub(struct segment *s)
 }
 
 /* Marks of what was replaced, or lies past the length, are not copied. */
-void recurrent_copy(struct segment *to, const struct segment *from)
+void recurrent_copy(struct segment *to, const struct segment *from, size_t length)
 {
-	size_t chunk = from->length / STATE_CHUNK;
+	size_t chunk = length / STATE_CHUNK;
 
-	if (!is_recurrent(from) || !from->length)
+	if (!is_recurrent(from) || !length)
 		return;
 	memcpy(to->recurrent.ring, from->recurrent.ring, recurrent_fixed(&from->shape));
 	for (size_t c = chunk ? chunk - 1 : 0; c <= chunk; c++)
 		if (mark_is(half_mark(from, c), c))
 			mark_set(half_mark(to, c), c);
-	if (mark_is(current_mark(from), from->length))
-		mark_set(current_mark(to), from->length);
-	for (size_t i = 0, p; last_of(i, from->length); i++) {
-		if (!(p = kept_by(from, i)))
+	if (mark_is(current_mark(from), length))
+		mark_set(current_mark(to), length);
+	for (size_t i = 0, p; last_of(i, length); i++) {
+		if (!(p = kept_by(from, i)) || p > length)
 			continue;
 		memcpy(to->recurrent.snapshot[i], from->recurrent.snapshot[i], from->shape.state_bytes);
 		mark_set(snapshot_mark(to, i), p);
 	}
+}
+
+/* ---- sharing ---- */
+
+void recurrent_share(struct segment *to, const struct segment *from)
+{
+	if (!is_recurrent(from) || !to->n_extents)
+		return;
+	recurrent_map(to, shared_use(from->recurrent.ring));
+	to->recurrent.n_snapshots = recurrent_snapshots(to->n_extents);
+	for (size_t i = 0; i < to->recurrent.n_snapshots; i++)
+		to->recurrent.snapshot[i] = shared_use(from->recurrent.snapshot[i]);
+}
+
+static int own(unsigned char **p, size_t bytes, struct why *w)
+{
+	void *mine = got(shared_own(*p, bytes), bytes, w);
+
+	*p = mine ? mine : *p;
+	return mine ? 0 : -1;
+}
+
+int recurrent_own(struct segment *s, size_t from, size_t end, struct why *w)
+{
+	struct recurrent *r = &s->recurrent;
+
+	if (!is_recurrent(s))
+		return 0;
+	if (own(&r->ring, recurrent_fixed(&s->shape), w) < 0)
+		return -1;
+	recurrent_map(s, r->ring);
+	for (size_t i = 0, p; (p = last_of(i, end)); i++)
+		if (p > from && own(&r->snapshot[i], s->shape.state_bytes, w) < 0)
+			return -1;
+	return 0;
 }

@@ -24,6 +24,7 @@
 #include "lib/gguf/gguf.h"
 #include "recent.h"
 #include "recurrent.h"
+#include "shared.h"
 
 static const uint64_t MAGIC = 0x3167657376706d6c;       /* "lmpvseg1" */
 
@@ -279,7 +280,7 @@ static int grow_private(struct segment *s, size_t n, struct why *w)
 	for (void *p; s->n_extents < n; add_extent(s, p)) {
 		size_t bytes = extent_bytes(&s->shape, s->n_extents);
 
-		if (posix_memalign(&p, 64, bytes))
+		if (!(p = shared_new(bytes)))
 			return why(w, "out of memory: %zu KiB for %d positions of K and V", bytes >> 10, KV_EXTENT);
 	}
 	return 0;
@@ -520,7 +521,7 @@ void segment_close(struct segment *s)
 
 	if (!s->header) {
 		for (size_t i = 0; i < s->n_extents; i++)
-			free(s->extent[i]);
+			shared_drop(s->extent[i]);
 		recurrent_free(s);
 		free(s->mark);
 	} else {
@@ -568,17 +569,18 @@ int segment_inspect(const char *name, struct segment_info *info, struct why *w)
 }
 
 /* What counts, and what is known of the model. */
-static int copy(struct segment *to, const struct segment *from, struct why *w)
+int segment_copy(struct segment *to, const struct segment *from, size_t length, struct why *w)
 {
-	if (segment_reserve(to, from->length, w) < 0)
+	segment_set_length(to, 0);
+	if (segment_reserve(to, length, w) < 0)
 		return -1;
-	for (size_t i = 0; i < extents_of(from->length); i++)
+	for (size_t i = 0; i < extents_of(length); i++)
 		memcpy(to->extent[i], from->extent[i], extent_bytes(&from->shape, i));
 	recent_copy(to, from);
-	recurrent_copy(to, from);
+	recurrent_copy(to, from, length);
 	for (int which = 0; which < SEGMENT_MARKS; which++)
 		segment_set_mark(to, which, segment_mark(from, which));
-	segment_set_length(to, from->length);
+	segment_set_length(to, length);
 	return segment_sync(to, w);
 }
 
@@ -593,7 +595,8 @@ int segment_fork(const char *from, const char *to, struct why *w)
 	if (!strcmp(from, to))
 		why(w, "segment %s: cannot be copied onto itself", to);
 	else if (segment_open(&b, to, &info.shape, info.n_ctx, w) == 0) {
-		status = b.length ? why(w, "segment %s: exists already", to) : copy(&b, &a, w);
+		status = b.length ? why(w, "segment %s: exists already", to)
+			: segment_copy(&b, &a, a.length, w);
 		segment_close(&b);
 	}
 	segment_close(&a);

@@ -66,6 +66,7 @@ struct segment {
 	struct segment_header *header;
 	size_t mapped;          /* bytes */
 	struct mark *mark;      /* [STATE_MARKS] */
+	int shares;             /* memory of it may be that of others, too (shared.h) */
 	size_t reach;           /* see recent.h */
 	struct recurrent {
 		unsigned char *ring, *current, *snapshot[STATE_SNAPSHOTS];
@@ -89,6 +90,17 @@ void segment_close(struct segment *s);
 
 /* Makes room for this many positions, at most n_ctx; what counts does not change, even if it fails. */
 int segment_reserve(struct segment *s, size_t positions, struct why *w);
+
+/* Room for n positions from pos on, up to the length or less, and a copy of what a batch there replaces of the memory
+ * that another state shares. What counts does not change, even if it fails. */
+int segment_prepare(struct segment *s, size_t pos, size_t n, struct why *w);
+
+/* Makes the first positions of `from` those of `to`, whose own, if any, are lost, and which has the same shape and, in
+ * memory of the process, just been opened: there, both share what neither has written since; else it is copied. */
+int segment_branch(struct segment *to, struct segment *from, size_t length, struct why *w);
+
+/* The same where `to` has a name. */
+int segment_copy(struct segment *to, const struct segment *from, size_t length, struct why *w);
 
 /* Shortens the state, which is visible at once; sets next. */
 void segment_set_length(struct segment *s, size_t length);

@@ -1,0 +1,68 @@
+/* Branches of a state: they share its memory, by whole extents and states, until either writes there. */
+#include <string.h>
+
+#include "recent.h"
+#include "recurrent.h"
+#include "segment.h"
+#include "shared.h"
+
+static size_t extents_of(size_t positions)
+{
+	return (positions + KV_EXTENT - 1) / KV_EXTENT;
+}
+
+static void share(struct segment *to, struct segment *from, size_t length)
+{
+	to->n_extents = extents_of(length);
+	for (size_t i = 0; i < to->n_extents; i++) {
+		to->extent[i] = shared_use(from->extent[i]);
+		to->recent[i] = from->recent[i];
+	}
+	recurrent_share(to, from);
+	memcpy(to->mark, from->mark, STATE_MARKS * sizeof *to->mark);
+	to->reach = from->reach;
+	to->shares = from->shares = 1;
+	segment_set_length(to, length);
+}
+
+int segment_branch(struct segment *to, struct segment *from, size_t length, struct why *w)
+{
+	if (to->header)
+		return segment_copy(to, from, length, w);
+	share(to, from, length);
+	return 0;
+}
+
+/* The extent, with recent positions that may be those of later ones. */
+static int own_extent(struct segment *s, size_t i, struct why *w)
+{
+	size_t turns = recent_extents(&s->shape), recent = i < turns ? (size_t)(s->recent[i] - s->extent[i]) : 0;
+	unsigned char *data, *p;
+	size_t bytes = segment_data(s, i, &data) + (size_t)(data - s->extent[i]);
+
+	p = shared_own(s->extent[i], bytes);
+	if (!p)
+		return why(w, "out of memory: %zu KiB for a copy of %d positions of K and V", bytes >> 10, KV_EXTENT);
+	s->extent[i] = p;
+	for (size_t j = i; i < turns && j < s->n_extents; j += turns)
+		s->recent[j] = p + recent;
+	return 0;
+}
+
+int segment_prepare(struct segment *s, size_t pos, size_t n, struct why *w)
+{
+	size_t turns = recent_extents(&s->shape), end = pos + n, from;
+	struct segment cut;
+
+	if (segment_reserve(s, end, w) < 0)
+		return -1;
+	if (!s->shares || !n)
+		return 0;
+	cut = *s;               /* as it is when the batch begins */
+	cut.length = pos;
+	from = recurrent_next(&cut);
+	for (size_t i = from / KV_EXTENT; i < extents_of(end); i++)
+		if (own_extent(s, i, w) < 0 || (i >= turns && turns && own_extent(s, i % turns, w) < 0))
+			return -1;
+	return recurrent_own(s, from, end, w);
+}
