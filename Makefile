@@ -75,10 +75,10 @@ REFERENCE = reference_model reference_math reference_attention reference_mixture
 MADE = mkweights mkvalues mklayers mkmixers mkstreams
 HELPERS = mkmodel reference stream answer dribble under
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
-OTHERS = tok/main tok/chat fwd/main fwd/fwd_opts fwd/kv sample/schema detok/main detok/printer detok/filter detok/peek \
-	gen/feed gen/best tests/mkopen tests/mkgguf tests/mkvocab tests/mkfamilies $(MADE:%=tests/%) tests/quantise \
-	tests/quantise_few tests/quantise_grid tests/sampler_reference tests/oracle tests/batches \
-	$(REFERENCE:%=tests/%) tests/sha256
+OTHERS = tok/main tok/chat fwd/main fwd/fwd_opts fwd/kv sample/schema detok/main detok/printer detok/filter \
+	detok/texts detok/peek gen/feed gen/best tests/mkopen tests/mkgguf tests/mkvocab tests/mkfamilies \
+	$(MADE:%=tests/%) tests/quantise tests/quantise_few tests/quantise_grid tests/sampler_reference \
+	tests/oracle tests/batches $(REFERENCE:%=tests/%) tests/sha256
 
 lib_o = $(BASE:%=$(OBJ)/lib/base/%.o) $(STREAM:%=$(OBJ)/lib/stream/%.o) $(GGUF:%=$(OBJ)/lib/gguf/%.o)
 json_o = $(JSON:%=$(OBJ)/lib/base/%.o)
@@ -118,7 +118,8 @@ $(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(json_o)
 $(BIN)/score: $(SCORE:%=$(OBJ)/sample/score/%.o) $(OBJ)/sample/pieces.o $(json_o) $(pick_o) \
 	$(tok_o) $(lib_o)
 $(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(json_o) $(lib_o)
-$(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(tok_o) $(lib_o)
+$(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(OBJ)/detok/texts.o $(tok_o) $(json_o) \
+	$(lib_o)
 $(BIN)/peek: $(OBJ)/detok/peek.o $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(OBJ)/lib/sampler/rng.o \
 	$(OBJ)/lib/chat/chat_opts.o $(process_o) $(json_o) $(lib_o)

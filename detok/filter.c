@@ -3,80 +3,168 @@
 
 #include <stdlib.h>
 
+#include "lib/stream/sequences.h"
+
 enum { OUT = 1 };
 
-struct filter {
-	struct printer *p;
-	struct frame_in *in;
-	int32_t *ids;           /* of the frame under way */
-	size_t room;            /* bytes */
+/* What is known of a sequence. */
+struct passage {
+	struct sequence sequence;
+	struct printer printer;
 	uint32_t first, next;   /* positions of the ids of the last frame that passed, and the one after them */
-	uint32_t seq;
 	int found;              /* number of the stop string whose `end ` is due; -1: none */
 };
 
-static int write_end(struct filter *l, struct why *w)
+struct filter {
+	const struct printer *p;
+	struct frame_in *in;
+	struct sequences passages;
+	int32_t *ids;           /* of the frame under way */
+	size_t room;            /* bytes */
+};
+
+static struct passage *open_passage(struct filter *l, const struct passage *from, uint32_t seq, struct why *w)
+{
+	struct passage *g = malloc(sizeof *g);
+
+	if (!g) {
+		why(w, "out of memory");
+		return NULL;
+	}
+	*g = *from;
+	if (!printer_fork(&g->printer, &from->printer, w) && !sequences_add(&l->passages, &g->sequence, seq, w))
+		return g;
+	printer_close(&g->printer);
+	free(g);
+	return NULL;
+}
+
+static void free_passage(struct passage *g)
+{
+	printer_close(&g->printer);
+	free(g);
+}
+
+/* Its sequence is over, unless that is 0. */
+static int end_passage(struct filter *l, struct passage *g, struct why *w)
+{
+	if (!g->sequence.number)
+		return 0;
+	if (sequences_end(&l->passages, g->sequence.number, w))
+		return -1;
+	free_passage(g);
+	return 0;
+}
+
+static int write_end(struct filter *l, struct passage *g, struct why *w)
 {
 	size_t n;
-	const char *s = stop_string(l->p->stop, l->found, &n);
+	const char *s = stop_string(l->p->stop, g->found, &n);
 
-	l->found = -1;
-	return frame_write_stop(OUT, s, n, l->next, l->seq, w);
+	g->found = -1;
+	g->first = g->next;
+	return frame_write_stop(OUT, s, n, g->next, g->sequence.number, w) || end_passage(l, g, w) ? -1 : 0;
 }
 
 /* Ids that do not continue the text begin another. */
-static int pass_ids(struct filter *l, const struct frame *f, struct why *w)
+static int pass_ids(struct filter *l, struct passage *g, const struct frame *f, struct why *w)
 {
 	uint32_t n = 0;
 	int found = 0;
 
 	if (frame_read_all(l->in, f, &l->ids, &l->room, w))
 		return -1;
-	if (f->pos != l->next)
-		printer_end(l->p);
+	if (f->pos != g->next)
+		printer_end(&g->printer);
 	while (n < f->rows && !found) {
 		if (card_check_id(l->ids[n], l->p->n_vocab, w))
 			return frame_why(l->in, w);
-		found = printer_id(l->p, l->ids[n++], 1);
+		found = printer_id(&g->printer, l->ids[n++], 1);
 	}
-	l->first = f->pos;
-	l->next = f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + n;
-	l->seq = f->seq;
+	g->first = f->pos;
+	g->next = f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + n;
 	if (found) {
-		l->found = l->p->found;
-		printer_end(l->p);
+		g->found = g->printer.found;
+		printer_end(&g->printer);
 	}
 	return frame_write_ids(OUT, l->ids, n, f->pos, f->flags, f->seq, w);
 }
 
-/* 1: a stop string has ended the generation. */
-static int pass(struct filter *l, const struct frame *f, struct why *w)
+static int pass_fork(struct filter *l, const struct frame *f, struct why *w)
 {
-	int due = l->found >= 0;
+	const struct passage *from;
+	uint32_t source;
 
-	if (f->kind == FRAME_LOGPROBS)
-		return f->pos >= l->first && f->pos < l->next ? frame_copy(l->in, f, OUT, w) : 0;
-	if (due && (f->kind == FRAME_IDS || f->kind == FRAME_END)) {
-		l->first = l->next;
-		return write_end(l, w) ? -1 : 1;
-	}
-	if (f->kind == FRAME_IDS)
-		return pass_ids(l, f, w);
-	if (f->kind == FRAME_END)
-		printer_end(l->p);
-	return frame_copy(l->in, f, OUT, w);
+	if (frame_read(l->in, f, &source, 1, w) || frame_write(OUT, f, &source, w))
+		return -1;
+	from = (const struct passage *)sequences_find(&l->passages, source);
+	return from && !sequences_find(&l->passages, f->seq) && !open_passage(l, from, f->seq, w) ? -1 : 0;
 }
 
-int filter_stop(struct printer *p, struct frame_in *in, int turns, struct why *w)
+/* 1: a stop string has ended the generation of sequence 0. */
+static int pass(struct filter *l, const struct frame *f, struct why *w)
 {
-	struct filter l = { .p = p, .in = in, .found = -1 };
-	struct frame f;
-	int got, status = 0;
+	struct passage fresh = { .printer = *l->p, .found = -1 };
+	struct passage *g = (struct passage *)sequences_find(&l->passages, f->seq);
 
-	while (status >= 0 && (turns || !status) && (got = frame_next(in, &f, w)) > 0)
+	if (sequences_is_over(&l->passages, f->seq))
+		return 0;
+	if (f->kind == FRAME_FORK)
+		return pass_fork(l, f, w);
+	if (f->kind == FRAME_IDS && !g && !(g = open_passage(l, &fresh, f->seq, w)))
+		return -1;
+	if (f->kind == FRAME_LOGPROBS)
+		return g && f->pos >= g->first && f->pos < g->next ? frame_copy(l->in, f, OUT, w) : 0;
+	if (g && g->found >= 0 && (f->kind == FRAME_IDS || f->kind == FRAME_END))
+		return write_end(l, g, w) ? -1 : !f->seq;
+	if (f->kind == FRAME_IDS)
+		return pass_ids(l, g, f, w);
+	if (f->kind != FRAME_END || !g)
+		return frame_copy(l->in, f, OUT, w);
+	printer_end(&g->printer);
+	return frame_copy(l->in, f, OUT, w) || end_passage(l, g, w) ? -1 : 0;
+}
+
+/* Ends that are due where the input ends. */
+static int finish(struct filter *l, struct why *w)
+{
+	struct sequence **all = sequences_all(&l->passages);
+	size_t n = l->passages.n;
+	int status = 0;
+
+	for (size_t i = 0; all && i < n; i++) {
+		struct passage *g = (struct passage *)all[i];
+
+		if (g->found >= 0 && !status)
+			status = write_end(l, g, w);
+	}
+	free(all);
+	return status;
+}
+
+static void close_filter(struct filter *l)
+{
+	struct sequence **all = sequences_all(&l->passages);
+
+	for (size_t i = 0; all && i < l->passages.n; i++)
+		free_passage((struct passage *)all[i]);
+	free(all);
+	sequences_free(&l->passages);
+	free(l->ids);
+}
+
+int filter_stop(const struct printer *p, struct frame_in *in, int turns, struct why *w)
+{
+	struct filter l = { .p = p, .in = in };
+	int got = 0, status = 0, many = 0;
+	struct frame f;
+
+	while (status >= 0 && (turns || many || !status) && (got = frame_next(in, &f, w)) > 0) {
+		many |= f.seq != 0;
 		status = pass(&l, &f, w);
-	if (!status && got == 0 && l.found >= 0)
-		status = write_end(&l, w);
-	free(l.ids);
+	}
+	if (!status && got == 0)
+		status = finish(&l, w);
+	close_filter(&l);
 	return status < 0 || got < 0 ? -1 : 0;
 }

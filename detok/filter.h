@@ -6,11 +6,11 @@
 #include "lib/stream/frame.h"
 #include "printer.h"
 
-/* Copies cards, ids, their log-probabilities and ends from `in` to descriptor 1. The id that completes a stop string is
- * the last; an `end ` frame with the string replaces what follows. The sampler still answers that id; the `end ` is
- * written after this answer, so that nothing of a turn arrives after its end. turns: continues with the next
- * generation; otherwise returns after the first stop. Uses the vocabulary and stop strings of p, which writes nothing.
- * -1 with a reason. */
-int filter_stop(struct printer *p, struct frame_in *in, int turns, struct why *w);
+/* Copies cards, ids, their log-probabilities, forks and ends from `in` to descriptor 1. The id that completes a stop
+ * string is the last; an `end ` frame with the string replaces what follows. The sampler still answers that id; the
+ * `end ` is written after this answer, so that nothing of a turn arrives after its end. Each sequence ends on its own.
+ * turns: continues with the next generation of sequence 0; otherwise returns after its first stop if there are no other
+ * sequences. Uses the vocabulary and stop strings of p, which puts nothing. -1 with a reason. */
+int filter_stop(const struct printer *p, struct frame_in *in, int turns, struct why *w);
 
 #endif

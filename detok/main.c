@@ -9,13 +9,15 @@
 
 #include "lib/base/cli.h"
 #include "lib/base/guard.h"
+#include "lib/base/out.h"
 #include "lib/base/quote.h"
 #include "lib/gguf/gguf.h"
 #include "lib/stream/frame.h"
 #include "filter.h"
 #include "printer.h"
+#include "texts.h"
 
-enum { SPECIAL = 1, GENERATED, SUFFIX, STOP, TURNS, END, FRAMES };
+enum { SPECIAL = 1, GENERATED, SUFFIX, STOP, TURNS, END, FRAMES, LINES, ORDERED, JSON };
 
 static const struct opt opts[] = {
 	{ SPECIAL, "special", NULL, "print control tokens, too" },
@@ -24,6 +26,9 @@ static const struct opt opts[] = {
 	{ TURNS, "turns", NULL, "after a stop string continue after the next `end ` frame, do not exit" },
 	{ SUFFIX, "suffix", "TEXT", "print this after each generation" },
 	{ END, "end", "FILE", "write an `end ` frame to FILE that says how each generation ended" },
+	{ LINES, "lines", NULL, "print one line for each sequence, as it ends; line ends in a text as \\n" },
+	{ ORDERED, "ordered", NULL, "with --lines: in the order of their numbers" },
+	{ JSON, "json", NULL, "with --lines: an object of JSON for each: seq, text, count, stop_reason, stop" },
 	{ FRAMES, "frames", NULL,
 		"write frames, not text: a filter that ends a stream of ids at a stop string" },
 	{ 0 }
@@ -35,10 +40,11 @@ static struct why w;
 
 static struct {
 	const char *suffix, *end;
-	int generated, turns, frames;
+	int generated, turns, frames, lines, ordered, json;
 	int end_fd;             /* or -1 */
 	int stopped;            /* by a stop string; skipping */
 	int open;               /* ids came since the last end of a generation */
+	uint32_t seq;           /* the sequence of these */
 	uint32_t next;          /* the position after the last sampled id, or FRAME_APPEND */
 	struct card card;       /* of our vocabulary */
 } run = { .suffix = "", .end_fd = -1, .next = FRAME_APPEND };
@@ -56,7 +62,7 @@ static void stop_here(struct printer *p, uint32_t pos, uint32_t seq)
 	const char *s = stop_string(p->stop, p->found, &n);
 
 	run.stopped = 1;
-	must(printer_flush(p));
+	must(out_flush(&w));
 	must(run.end_fd >= 0 && frame_write_stop(run.end_fd, s, n, pos, seq, &w));
 }
 
@@ -65,30 +71,32 @@ static void print_ids(struct printer *p, struct frame_in *in, const struct frame
 	int32_t ids[256];
 	uint32_t i, k, n;
 
+	if (run.open && f->seq != run.seq)
+		cli_die(&c, "%s: frame %" PRIu64 ": sequence %" PRIu32 " before the end of sequence %" PRIu32
+			": --lines prints several", in->name, in->number, f->seq, run.seq);
 	if (f->pos == 0)
 		printer_start(p);
 	run.open = 1;
+	run.seq = f->seq;
 	for (i = 0; i < f->rows && !run.stopped; i += n) {
 		n = f->rows - i < 256 ? f->rows - i : 256;
 		must(frame_read(in, f, ids, n, &w));
 		for (k = 0; k < n && !run.stopped; k++) {
-			if (card_check_id(ids[k], run.card.n_vocab, &w)) {
-				printer_flush(p);
+			if (card_check_id(ids[k], run.card.n_vocab, &w))
 				must(frame_why(in, &w));
-			}
 			if (printer_id(p, ids[k], (f->flags & FRAME_SAMPLED) != 0))
 				stop_here(p, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + i + k + 1, f->seq);
 		}
 	}
-	must(printer_flush(p));
+	must(out_flush(&w));
 }
 
 /* The generation is over. */
 static void end_text(struct printer *p)
 {
 	printer_end(p);
-	printer_text(p, run.suffix);
-	must(printer_flush(p));
+	out_text(run.suffix);
+	must(out_flush(&w));
 	run.stopped = run.open = 0;
 	run.next = FRAME_APPEND;
 }
@@ -101,15 +109,21 @@ static void follow(struct printer *p, const struct frame *f)
 	run.next = f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + f->rows;
 }
 
-static void print_all(struct printer *p, struct frame_in *in)
+static void check_card(struct frame_in *in, const struct frame *f)
 {
 	struct card card;
+
+	must(card_read(in, f, &card, &w) || card_agree(&card, in->name, &run.card, c.argv[0], &w));
+}
+
+static void print_all(struct printer *p, struct frame_in *in)
+{
 	struct frame f;
 	int got = 0;
 
 	while ((run.turns || !run.stopped) && (got = frame_next(in, &f, &w)) > 0) {
 		if (f.kind == FRAME_CARD)
-			must(card_read(in, &f, &card, &w) || card_agree(&card, in->name, &run.card, c.argv[0], &w));
+			check_card(in, &f);
 		if (f.kind == FRAME_IDS && f.flags & FRAME_SAMPLED)
 			follow(p, &f);
 		if (f.kind == FRAME_IDS && !run.stopped && (f.flags & FRAME_SAMPLED || !run.generated))
@@ -121,8 +135,27 @@ static void print_all(struct printer *p, struct frame_in *in)
 	}
 	printer_end(p);
 	if (run.open)
-		printer_text(p, run.suffix);
-	must(printer_flush(p) || got < 0);
+		out_text(run.suffix);
+	must(got < 0 || out_flush(&w));
+}
+
+static void print_lines(const struct printer *p, struct frame_in *in)
+{
+	struct texts t = { .printer = *p, .generated = run.generated, .ordered = run.ordered, .json = run.json,
+		.end_fd = run.end_fd };
+	struct why later;
+	struct frame f;
+	int got;
+
+	t.printer.put = NULL;
+	while ((got = frame_next(in, &f, &w)) > 0)
+		if (f.kind == FRAME_CARD)
+			check_card(in, &f);
+		else
+			must(texts_frame(&t, in, &f, &w));
+	/* What came before a fault is printed. */
+	if (texts_end(&t, got < 0 ? &later : &w) || got < 0)
+		cli_die(&c, "%s", w.text);
 }
 
 static void add_stop(struct stop *stop)
@@ -147,16 +180,29 @@ static void options(struct printer *p)
 		case TURNS: run.turns = 1; break;
 		case END: run.end = c.value; break;
 		case FRAMES: run.frames = 1; break;
+		case LINES: run.lines = 1; break;
+		case ORDERED: run.ordered = 1; break;
+		case JSON: run.json = 1; break;
 		}
 	if (c.argc != 1)
 		cli_usage(&c, "one operand: the model whose vocabulary to use (try --help)");
+	if (run.lines && (run.frames || run.turns || *run.suffix))
+		cli_usage(&c, "--lines: not with --frames, --turns or --suffix");
+	if (!run.lines && (run.ordered || run.json))
+		cli_usage(&c, "--ordered and --json require --lines");
 	if (run.frames && (run.generated || *run.suffix || run.end))
 		cli_usage(&c, "--frames: not with --generated, --suffix or --end");
 }
 
+static void put(void *context, const char *s, size_t n)
+{
+	(void)context;
+	out_bytes(s, n);
+}
+
 int main(int argc, char **argv)
 {
-	static struct printer p = { .fd = 1 };
+	static struct printer p = { .found = -1 };
 	static struct frame_in in;
 	struct vocab *vocab;
 	struct gguf *g;
@@ -177,11 +223,12 @@ int main(int argc, char **argv)
 	vocab_card(vocab, &run.card);
 	p.vocab = vocab;
 	p.n_vocab = run.card.n_vocab;
-	p.fd = run.frames ? -1 : 1;
-	printer_open(&p, &w);
+	p.put = run.frames ? NULL : put;
 	frame_open_in(&in, 0, "stdin");
 	if (run.frames)
 		must(filter_stop(&p, &in, run.turns, &w));
+	else if (run.lines)
+		print_lines(&p, &in);
 	else
 		print_all(&p, &in);
 	stop_close(p.stop);

@@ -14,19 +14,18 @@
 struct printer {
 	const struct vocab *vocab;      /* borrowed */
 	int32_t n_vocab;                /* its size */
-	struct stop *stop;
-	int fd;                         /* -1: only find stop strings, print nothing */
 	int special;                    /* print control tokens, too */
+	struct stop *stop;
+	void (*put)(void *context, const char *s, size_t n);    /* takes the text; NULL: only find stop strings */
+	void *context;
 	int found;                      /* number of the stop string that ended the text, or -1 */
 	int prefixed;                   /* the next piece of a prompt begins with a space that tok added */
-	struct why *w;
-	int failed;                     /* a write failed, for the reason in *w */
-	size_t n;
-	char bytes[65536];
 };
 
-/* The first five fields of *p must be set; failures store their reason in *w. */
-void printer_open(struct printer *p, struct why *w);
+/* Makes *p a printer of another text with the same vocabulary and stop strings, which are borrowed from `from`. -1: out
+ * of memory. printer_close() afterwards. */
+int printer_fork(struct printer *p, const struct printer *from, struct why *w);
+void printer_close(struct printer *p);
 
 /* Starts a sequence: its first piece may begin with an added space. */
 void printer_start(struct printer *p);
@@ -35,12 +34,7 @@ void printer_start(struct printer *p);
  * printer_end(). */
 int printer_id(struct printer *p, int32_t id, int sampled);
 
-void printer_text(struct printer *p, const char *s);
-
 /* Ends the text: prints what was held back. Another text may follow. */
 void printer_end(struct printer *p);
-
-/* Writes the buffer. -1: this or an earlier write failed. */
-int printer_flush(struct printer *p);
 
 #endif

@@ -16,6 +16,7 @@ struct pattern {
 struct stop {
 	struct pattern pattern[STOP_STRINGS];
 	int n;
+	int copied;             /* the strings belong to another */
 	int found;              /* the number, or -1 */
 	size_t held;            /* bytes before `text` that were not put yet: the first `held` of pattern `of` */
 	int of;
@@ -36,11 +37,24 @@ void stop_close(struct stop *s)
 {
 	int i;
 
-	for (i = 0; s && i < s->n; i++) {
+	for (i = 0; s && !s->copied && i < s->n; i++) {
 		free(s->pattern[i].s);
 		free(s->pattern[i].back);
 	}
 	free(s);
+}
+
+struct stop *stop_fork(const struct stop *from, struct why *w)
+{
+	struct stop *s = malloc(sizeof *s);
+
+	if (!s) {
+		why(w, "out of memory");
+		return NULL;
+	}
+	*s = *from;
+	s->copied = 1;
+	return s;
 }
 
 int stop_add(struct stop *s, const char *text, size_t n, struct why *w)

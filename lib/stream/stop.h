@@ -20,6 +20,10 @@ struct stop;
 struct stop *stop_open(struct why *w);
 void stop_close(struct stop *s);
 
+/* A copy, for another text that goes on as this one did so far. It borrows the strings from the set that was opened,
+ * which is to be closed last. NULL: out of memory. */
+struct stop *stop_fork(const struct stop *s, struct why *w);
+
 /* Adds a copy of text[n], before the text begins; strings are numbered from 0. -1: empty, too long or too many. */
 int stop_add(struct stop *s, const char *text, size_t n, struct why *w);
 

@@ -1,0 +1,232 @@
+/* A line for each sequence. */
+#include "texts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/bytes.h"
+#include "lib/base/json.h"
+#include "lib/base/out.h"
+
+enum { TEXT_MAX = 1 << 30, PART = 256 };
+
+struct text {
+	struct sequence sequence;
+	struct printer printer;
+	struct bytes bytes;
+	uint64_t count;         /* ids that a sampler drew */
+	int over;               /* its line waits for those before it */
+	uint32_t reason;        /* enum frame_reason, or 0 */
+	char *stop;             /* [n_stop] the stop string, or NULL */
+	size_t n_stop;
+};
+
+static void put(void *context, const char *s, size_t n)
+{
+	struct text *x = context;
+
+	bytes_put(&x->bytes, s, n);
+}
+
+static void close_text(struct text *x)
+{
+	printer_close(&x->printer);
+	bytes_free(&x->bytes);
+	free(x->stop);
+	free(x);
+}
+
+/* The text of that sequence, which may be new. */
+static struct text *text_of(struct texts *t, uint32_t seq, struct why *w)
+{
+	struct text *x = (struct text *)sequences_find(&t->sequences, seq);
+
+	if (x)
+		return x;
+	if (!(x = calloc(1, sizeof *x))) {
+		why(w, "out of memory");
+		return NULL;
+	}
+	x->bytes.limit = TEXT_MAX;
+	if (!printer_fork(&x->printer, &t->printer, w) && !sequences_add(&t->sequences, &x->sequence, seq, w)) {
+		x->printer.put = put;
+		x->printer.context = x;
+		return x;
+	}
+	close_text(x);
+	return NULL;
+}
+
+/* ---- lines ---- */
+
+/* One line, whatever is in it. */
+static void print_plain(const struct text *x)
+{
+	static const char special[] = "\n\r\\", letter[] = "nr\\";
+	const char *found;
+	size_t from = 0;
+
+	for (size_t i = 0; i < x->bytes.n; i++) {
+		if (!(found = memchr(special, x->bytes.p[i], sizeof special - 1)))
+			continue;
+		out_bytes(x->bytes.p + from, i - from);
+		out_char('\\');
+		out_char(letter[found - special]);
+		from = i + 1;
+	}
+	if (x->bytes.n)
+		out_bytes(x->bytes.p + from, x->bytes.n - from);
+	out_char('\n');
+}
+
+static void print_json(const struct text *x)
+{
+	static const char *const reasons[] = { NULL, "eog", "length", "stop", "error", "interrupt" };
+	const char *reason = x->reason < sizeof reasons / sizeof *reasons ? reasons[x->reason] : NULL;
+	struct bytes line = { .limit = SIZE_MAX };
+	struct json_writer j = json_to_bytes(&line);
+
+	json_open(&j, '{');
+	json_key(&j, "seq", 3);
+	json_int(&j, x->sequence.number);
+	json_key(&j, "text", 4);
+	json_string(&j, x->bytes.n ? x->bytes.p : "", x->bytes.n);
+	json_key(&j, "count", 5);
+	json_int(&j, (int64_t)x->count);
+	json_key(&j, "stop_reason", 11);
+	if (reason)
+		json_string(&j, reason, strlen(reason));
+	else
+		json_raw(&j, "null");
+	json_key(&j, "stop", 4);
+	if (x->stop)
+		json_string(&j, x->stop, x->n_stop);
+	else
+		json_raw(&j, "null");
+	json_close(&j, '}');
+	if (!line.failed)
+		out_bytes(line.p, line.n);
+	out_char('\n');
+	bytes_free(&line);
+}
+
+/* Prints the line and forgets the text. */
+static int print(struct texts *t, struct text *x, struct why *w)
+{
+	uint32_t seq = x->sequence.number;
+	int failed = x->bytes.failed;
+
+	if (t->json)
+		print_json(x);
+	else
+		print_plain(x);
+	if (sequences_end(&t->sequences, seq, w))
+		return -1;
+	close_text(x);
+	return failed ? why(w, "sequence %" PRIu32 ": out of memory for its text", seq) : out_flush(w);
+}
+
+/* The text that is due, or NULL: with `ordered` all before it have been printed. */
+static struct text *due(struct texts *t)
+{
+	struct text *first = (struct text *)sequences_find(&t->sequences, 0);
+
+	if (first)
+		return first->over ? first : NULL;
+	t->next += !t->next;
+	while (sequences_is_over(&t->sequences, t->next))
+		t->next++;
+	first = (struct text *)sequences_find(&t->sequences, t->next);
+	return first && first->over ? first : NULL;
+}
+
+/* The text is over, with the stop string stop[n] if n is not 0. */
+static int end_text(struct texts *t, struct text *x, const struct frame *f, const char *stop, size_t n, struct why *w)
+{
+	int failed = 0;
+
+	printer_end(&x->printer);
+	x->over = 1;
+	x->reason = n ? FRAME_END_STOP : f->flags;
+	if (n && (x->stop = malloc(n))) {
+		memcpy(x->stop, stop, n);
+		x->n_stop = n;
+	}
+	if (t->end_fd >= 0)
+		failed = n ? frame_write_stop(t->end_fd, stop, n, f->pos, f->seq, w) :
+			frame_write_end(t->end_fd, (enum frame_reason)x->reason, f->pos, f->seq, w);
+	if (!failed && !t->ordered)
+		return print(t, x, w);
+	while (!failed && (x = due(t)))
+		failed = print(t, x, w);
+	return failed;
+}
+
+/* ---- frames ---- */
+
+static int add_ids(struct texts *t, struct frame_in *in, const struct frame *f, struct why *w)
+{
+	struct text *x = text_of(t, f->seq, w);
+	int sampled = (f->flags & FRAME_SAMPLED) != 0;
+	struct frame end = *f;
+	int32_t ids[PART];
+	const char *stop;
+	uint32_t i, k, n;
+	size_t n_stop;
+
+	if (!x)
+		return -1;
+	if (f->pos == 0)
+		printer_start(&x->printer);
+	for (i = 0; i < f->rows && !x->over; i += n) {
+		n = f->rows - i < PART ? f->rows - i : PART;
+		if (frame_read(in, f, ids, n, w))
+			return -1;
+		for (k = 0; k < n; k++) {
+			if (card_check_id(ids[k], x->printer.n_vocab, w))
+				return frame_why(in, w);
+			x->count += (uint64_t)sampled;
+			if (!printer_id(&x->printer, ids[k], sampled))
+				continue;
+			stop = stop_string(x->printer.stop, x->printer.found, &n_stop);
+			end.pos = f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + i + k + 1;
+			return end_text(t, x, &end, stop, n_stop, w);
+		}
+	}
+	return 0;
+}
+
+int texts_frame(struct texts *t, struct frame_in *in, const struct frame *f, struct why *w)
+{
+	struct text *x = (struct text *)sequences_find(&t->sequences, f->seq);
+	char stop[FRAME_STOP_MAX];
+
+	if (sequences_is_over(&t->sequences, f->seq) || f->seq == FRAME_NO_SEQ || (x && x->over))
+		return 0;
+	if (f->kind == FRAME_IDS)
+		return !t->generated || f->flags & FRAME_SAMPLED ? add_ids(t, in, f, w) : 0;
+	/* Of sequence 0 an end may come twice: there is no text at the second. */
+	if (f->kind != FRAME_END || (!x && !f->seq))
+		return 0;
+	if ((!x && !(x = text_of(t, f->seq, w))) || frame_read(in, f, stop, f->rows, w))
+		return -1;
+	return end_text(t, x, f, stop, f->rows, w);
+}
+
+int texts_end(struct texts *t, struct why *w)
+{
+	struct sequence **all = sequences_all(&t->sequences);
+	size_t n = t->sequences.n;
+	int failed = n && !all ? why(w, "out of memory") : 0;
+
+	for (size_t i = 0; i < n && !failed; i++) {
+		struct text *x = (struct text *)all[i];
+
+		printer_end(&x->printer);
+		failed = print(t, x, w);
+	}
+	free(all);
+	sequences_free(&t->sequences);
+	return failed;
+}
