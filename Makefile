@@ -258,6 +258,10 @@ check: tests
 families: all
 	BIN=$(BIN) tests/families >FAMILIES.md
 
+# The pictures of sessions, made from what the programs print.
+pictures: all
+	BIN=$(BIN) examples/pictures/make
+
 check-san:
 	$(MAKE) check BIN=bin-san OBJ=obj-san CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
 
@@ -268,4 +272,4 @@ clean:
 	rm -rf bin obj bin-* obj-*
 
 -include $(objects:.o=.d) $(simd_o:.o=.d)
-.PHONY: force all tests unicode clean demo deb bench families check check-san check-cross install uninstall
+.PHONY: force all tests unicode clean demo deb bench families pictures check check-san check-cross install uninstall
