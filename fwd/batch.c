@@ -64,6 +64,11 @@ static void choose(struct serve *v, struct served *q, size_t n)
 {
 	v->run[v->n_runs] = (struct run){ .state = q->state, .n = n, .wanted = q->every ? n : n == served_left(q) };
 	segment_read_ids(q->state, q->state->length, v->ids + v->n_rows, n);
+	if (v->score) {
+		v->following[v->n_rows + n - 1] = 0;    /* of the frame's last id none does */
+		segment_read_ids(q->state, q->state->length + 1, v->following + v->n_rows,
+			n - (n == served_left(q)));
+	}
 	v->of[v->n_runs++] = q;
 	v->n_rows += n;
 }
@@ -90,32 +95,49 @@ static void choose_rows(struct serve *v)
 
 /* ---- answers ---- */
 
-static int begin_logits(const struct serve *v, struct served *q, struct why *w)
+static int begin_answer(const struct serve *v, struct served *q, struct why *w)
 {
-	uint32_t rows = q->every ? q->rows : 1;
-	struct frame out = { .kind = FRAME_LOGITS, .rows = rows, .cols = (uint32_t)v->model->n_vocab,
-		.type = FRAME_F32, .pos = (uint32_t)q->end - rows, .seq = q->sequence.number };
+	struct frame out = { .kind = v->score ? FRAME_SCORES : FRAME_LOGITS, .rows = q->answered,
+		.cols = v->score ? SCORE_COLS : (uint32_t)v->model->n_vocab, .type = FRAME_F32,
+		.pos = (uint32_t)q->end - q->answered, .seq = q->sequence.number };
 
-	return q->begun++ ? 0 : frame_write_header(OUT, &out, w);
+	return q->begun++ || !q->answered ? 0 : frame_write_header(OUT, &out, w);
 }
 
-/* The logits of all wanted rows, made for as many at a time as there is room for. */
-static int write_logits(struct serve *v, struct why *w)
+/* Makes the answers of the wanted rows [row, row + n). */
+static void make_answers(struct serve *v, size_t row, size_t n)
+{
+	plan_logits(v->plan, row, n, v->logits);
+	if (v->score)
+		scores_rows(&v->scores, v->logits, v->following + row, n);
+}
+
+/* Writes n of the answers that were made; of a frame's last id there is no score. */
+static int write_answers(const struct serve *v, size_t row, size_t n, int last, struct why *w)
+{
+	const struct frame out = { .type = FRAME_F32 };
+
+	if (v->score)
+		return frame_write_elements(OUT, &out, v->scores.score[row], (n - (size_t)last) * SCORE_COLS, w);
+	return frame_write_elements(OUT, &out, v->logits + row * v->model->n_vocab, n * v->model->n_vocab, w);
+}
+
+/* The answers of all wanted rows, made for as many at a time as there is room for. */
+static int answer(struct serve *v, struct why *w)
 {
 	size_t all = 0, done = 0, made = 0, some;
 
 	for (size_t i = 0; i < v->n_runs; i++)
 		all += v->run[i].wanted;
 	for (size_t i = 0; i < v->n_runs; i++) {
-		if (v->run[i].wanted && begin_logits(v, v->of[i], w) < 0)
+		if (v->run[i].wanted && begin_answer(v, v->of[i], w) < 0)
 			return -1;
 		for (size_t left = v->run[i].wanted, row; left; left -= some, done += some) {
 			row = done % v->rows;
 			if (!row)
-				plan_logits(v->plan, done, made = size_min(all - done, v->rows), v->logits);
+				make_answers(v, done, made = size_min(all - done, v->rows));
 			some = size_min(left, made - row);
-			if (frame_write_elements(OUT, &(struct frame){ .type = FRAME_F32 },
-			    v->logits + row * v->model->n_vocab, some * v->model->n_vocab, w) < 0)
+			if (write_answers(v, row, some, some == left && !served_left(v->of[i]), w) < 0)
 				return -1;
 		}
 	}
@@ -171,7 +193,7 @@ int batch_run(struct serve *v, struct why *w)
 	status = plan_step(v->plan, v->ids, v->run, v->n_runs);
 	v->plan->cancelled = NULL;
 	if (status == 0 && !v->chain)
-		status = write_logits(v, w);
+		status = answer(v, w);
 	else if (status)
 		status = end_interrupted(v, w) < 0 ? -1 : 1;
 	now = clock_now();

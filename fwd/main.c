@@ -85,11 +85,12 @@ int main(int argc, char **argv)
 	digest = digest_start(&e.segment, &e.weights);
 	v.plan = e.plan;
 	v.n_ctx = e.segment.n_ctx;
-	v.all = set.all;
+	v.all = set.all || set.score;
+	v.score = set.score;
 	v.chain = set.chain.chunk ? &set.chain : NULL;
 	v.plan->timed = set.profile;
 	v.plan->dump = set.dump ? &dump : NULL;
-	if (!v.chain)
+	if (!v.chain && !v.score)
 		system_widen_pipe(1, v.model->n_vocab * sizeof(float));
 	if (set.verbose && set.chain.temp > 0)
 		fprintf(stderr, "fwd: seed %" PRIu64 "\n", set.chain.seed);

@@ -100,6 +100,13 @@ static size_t reusable(const struct serve *v, const struct segment *s, const str
 	return i == n ? n - 1 : i;
 }
 
+/* Ids before a frame's that are evaluated again, without a change: the logits of the last are about the first of the
+ * frame, which wants a score. */
+static size_t again(const struct serve *v, const struct frame *f, size_t pos)
+{
+	return v->score && f->rows && pos;
+}
+
 /* Puts the ids of a frame into the state, but for the first `from`, which it has, and the sequence into the queue. */
 static void accept(struct serve *v, struct served *q, const struct frame *f, size_t pos, size_t from)
 {
@@ -107,9 +114,10 @@ static void accept(struct serve *v, struct served *q, const struct frame *f, siz
 	q->flags = f->flags;
 	q->end = pos + f->rows;
 	q->every = wants_every(v, f);
+	q->answered = v->score ? f->rows - !pos : q->every ? f->rows : 1;
 	q->begun = 0;
 	v->reused += from;
-	segment_set_length(q->state, pos + from);
+	segment_set_length(q->state, pos + from - again(v, f, pos));
 	segment_write_ids(q->state, pos + from, v->ids + from, f->rows - from);
 	if (f->rows)
 		batch_add(v, q);
@@ -151,7 +159,7 @@ static struct served *sequence_of(struct serve *v, const struct frame *f, struct
 static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
 {
 	struct served *q = sequence_of(v, f, w);
-	size_t pos, from;
+	size_t pos, from, before;
 
 	if (!q || position(v, q, f, &pos, w) < 0)
 		return fail(v, in, f->seq, w);
@@ -160,7 +168,8 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 	if (check_ids(v, f->rows, w) < 0)
 		return fail(v, in, f->seq, w);
 	from = reusable(v, q->state, f, pos);
-	if (segment_prepare(q->state, pos + from, f->rows - from, w) < 0)
+	before = again(v, f, pos);
+	if (segment_prepare(q->state, pos + from - before, f->rows - from + before, w) < 0)
 		return fail(v, in, f->seq, w);
 	if (frame_write_ids(OUT, v->ids, f->rows, (uint32_t)pos, f->flags, f->seq, w) < 0)
 		return -1;
@@ -327,13 +336,18 @@ int serve(struct serve *v, struct frame_in *in, struct why *w)
 	v->logits = malloc(v->rows * row_bytes);
 	v->run = malloc(batch * sizeof *v->run);
 	v->of = malloc(batch * sizeof *v->of);
-	if (!v->ids || !v->logits || !v->run || !v->of)
+	v->following = malloc(batch * sizeof *v->following);
+	if (!v->ids || !v->logits || !v->run || !v->of || !v->following)
 		status = why(w, "out of memory");
+	else if (v->score && scores_open(&v->scores, v->plan->setup.pool, v->rows, v->model->n_vocab, w) < 0)
+		status = -1;
 	else
 		status = run(v, in, w);
 	free(v->ids);
 	free(v->logits);
 	free(v->run);
 	free(v->of);
+	free(v->following);
+	scores_close(&v->scores);
 	return status;
 }

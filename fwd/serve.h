@@ -10,6 +10,7 @@
 #include "lib/stream/frame.h"
 #include "lib/base/why.h"
 #include "chain.h"
+#include "scores.h"
 #include "fwd/plan/plan.h"
 #include "served.h"
 
@@ -20,6 +21,7 @@ struct serve {
 	struct all_served *served;
 	size_t n_ctx;                   /* positions of a sequence, at most */
 	int all;                        /* logits of every row, instead of each frame's last */
+	int score;                      /* with `all`: no logits, but scores of the ids */
 	const struct chain *chain;      /* draw ids and write no logits; excludes `all`; or NULL */
 	void (*tell)(const char *why);  /* called when one of several sequences has failed */
 
@@ -36,6 +38,8 @@ struct serve {
 	int32_t *ids;                   /* [n_ctx + 1], of a frame, chunk or batch */
 	float *logits;                  /* [rows][n_vocab] */
 	size_t rows;
+	struct scores scores;           /* of so many rows */
+	int32_t *following;             /* [batch]: the id that a row's logits are about */
 
 	/* what comes */
 	struct frame frame;

@@ -23,7 +23,8 @@ struct served {
 	size_t end;                     /* position after the last of them; the length where there is no such frame */
 	uint32_t rows, flags;           /* of the frame */
 	int every;                      /* logits of every row are wanted */
-	int begun;                      /* the header of the logits is written */
+	uint32_t answered;              /* rows of the answer */
+	int begun;                      /* its header is written */
 	struct served *next;            /* in the queue of those with such a frame */
 
 	/* private */

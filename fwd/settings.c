@@ -7,11 +7,13 @@
 #include "lib/sampler/rng.h"
 #include "lib/base/system.h"
 
-enum { ALL = 1, CHAIN, TEMP, IGNORE_EOS, DUMP, PROFILE, LIST, SET };
+enum { ALL = 1, SCORE, CHAIN, TEMP, IGNORE_EOS, DUMP, PROFILE, LIST, SET };
 enum { THREADS_MAX = 1024, BATCH_MAX = 1 << 16, CHUNK_MAX = 1 << 16 };
 
 const struct opt settings_opts[] = {
 	{ ALL, "all", NULL, "write the logits of every token, not only of each frame's last" },
+	{ SCORE, "score", NULL,
+		"write in place of logits how likely each token was: its log-probability and rank, the best" },
 	{ CHAIN, "chain", "N", "generate without sample: write tokens in frames of N, and no logits" },
 	{ 'n', "n-predict", "N",
 	"with --chain: stop after N tokens (default: at an end-of-generation token or a full context)" },
@@ -68,6 +70,8 @@ static void check(const struct settings *set, const struct cli *c, const char *o
 		cli_usage(c, "--kv: %s", w.text);
 	if (set->chain.chunk && set->all)
 		cli_usage(c, "--all and --chain exclude each other: a chain writes no logits");
+	if (set->score && (set->all || set->chain.chunk))
+		cli_usage(c, "--score and --%s exclude each other", set->all ? "all" : "chain");
 	if (!set->chain.chunk && of_chain)
 		cli_usage(c, "--%s requires --chain", of_chain);
 }
@@ -103,6 +107,7 @@ void settings_read(struct settings *set, struct cli *c)
 		case OPT_KV: set->engine.kv = c->value; break;
 		case OPT_KV_TYPE: set->engine.kv_type = settings_kv_type(c); break;
 		case ALL: set->all = 1; break;
+		case SCORE: set->score = 1; break;
 		case CHAIN: set->chain.chunk = (size_t)cli_integer(c, o, 1, CHUNK_MAX); break;
 		case 'n': set->chain.n = cli_integer(c, o, 0, INT32_MAX); break;
 		case TEMP: set->chain.temp = (float)cli_real(c, o, 0, 1e6); break;

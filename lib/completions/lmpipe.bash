@@ -40,4 +40,4 @@ _lmpipe() { # PROGRAM WORD BEFORE
 	COMPREPLY=($(compgen -W "$words" -- "${2#=}"))
 }
 
-complete -o default -F _lmpipe "$_lmpipe_prefix"{tok,chat,fwd,sample,schema,detok,peek,feed,best,gen,kv,gguf}
+complete -o default -F _lmpipe "$_lmpipe_prefix"{tok,chat,fwd,sample,score,schema,detok,peek,feed,best,gen,kv,gguf}
