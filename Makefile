@@ -54,7 +54,7 @@ SIMD = decode prompt spans table
 FAMILIES = decoder llama gemma gpt2 mixtures deepseek recurrent rwkv
 OPS = embed angles rows product prepare store attend convolve linear linear_gates linear_keep scan shift wkv \
 	select route experts heads copy per_layer altup logits
-SEGMENT = segment branch shared scrub recent recurrent object
+SEGMENT = segment branch shared scrub recent recurrent object pack saved
 FWD = engine settings supported serve served batch chain model/model model/tensors model/keys model/layers \
 	model/rope $(FAMILIES:%=model/%) model/families \
 	model/builder model/attention model/latent model/convolution model/delta model/mixers model/mamba \
@@ -65,17 +65,19 @@ SAMPLE = main options session generation pieces constraint trace
 SCORE = main positions figures listing perplexity against
 BENCH = main timing print random
 DESCRIBE = main describe check
+KV = main list text
 FEED = feed_opts loop draft result
 GEN = main options pipeline report history messages convert console conversation $(FEED)
-TESTS = quantise_test blocks_test gguf_test vocab_test kinds_test pretok_test tokenizers_test frame_test sampler_test \
-        stop_test sequences_test segment_test recurrent_test system_test pool_test rope_test plan_test split_test \
-        linear_test scan_test product_test vector_test attend_test jinja_test grammar_test schema_test
+TESTS = quantise_test blocks_test gguf_test vocab_test kinds_test pretok_test tokenizers_test frame_test \
+	sampler_test stop_test sequences_test segment_test saved_test recurrent_test system_test pool_test \
+	rope_test plan_test split_test linear_test scan_test product_test vector_test attend_test jinja_test \
+	grammar_test schema_test
 REFERENCE = reference_model reference_math reference_attention reference_mixture reference_state reference_rwkv \
 	reference_streams
 MADE = mkweights mkvalues mklayers mkmixers mkstreams
 HELPERS = mkmodel reference stream answer dribble under
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
-OTHERS = tok/main tok/chat fwd/main fwd/fwd_opts fwd/kv sample/schema detok/main detok/printer detok/filter \
+OTHERS = tok/main tok/chat fwd/main fwd/fwd_opts sample/schema detok/main detok/printer detok/filter \
 	detok/texts detok/peek gen/feed gen/best tests/mkopen tests/mkgguf tests/mkvocab tests/mkfamilies \
 	$(MADE:%=tests/%) tests/quantise tests/quantise_few tests/quantise_grid tests/sampler_reference \
 	tests/oracle tests/batches $(REFERENCE:%=tests/%) tests/sha256
@@ -103,7 +105,8 @@ made_o = $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkfamilies.o 
 objects = $(lib_o) $(process_o) $(sampler_o) $(tok_o) $(chat_o) $(schema_o) \
 	$(FWD:%=$(OBJ)/fwd/%.o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(SAMPLE:%=$(OBJ)/sample/%.o) \
 	$(SCORE:%=$(OBJ)/sample/score/%.o) \
-	$(GEN:%=$(OBJ)/gen/%.o) $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) \
+	$(GEN:%=$(OBJ)/gen/%.o) $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(KV:%=$(OBJ)/fwd/kv/%.o) \
+	$(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) \
 	$(TESTS:%=$(OBJ)/tests/%.o) $(HELPERS:%=$(OBJ)/tests/%.o) $(OTHERS:%=$(OBJ)/%.o)
 binaries = $(PROGRAMS:%=$(BIN)/%) $(BIN)/bench $(TESTS:%=$(BIN)/tests/%) $(HELPERS:%=$(BIN)/tests/%)
 
@@ -112,7 +115,7 @@ all: $(PROGRAMS:%=$(BIN)/%)
 $(BIN)/tok: $(OBJ)/tok/main.o $(tok_o) $(lib_o)
 $(BIN)/chat: $(OBJ)/tok/chat.o $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/fwd: $(OBJ)/fwd/main.o $(OBJ)/fwd/fwd_opts.o $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
-$(BIN)/kv: $(OBJ)/fwd/kv.o $(segment_o) $(lib_o)
+$(BIN)/kv: $(KV:%=$(OBJ)/fwd/kv/%.o) $(OBJ)/fwd/state/digest.o $(segment_o) $(json_o) $(tok_o) $(lib_o)
 $(BIN)/gguf: $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(fwd_o) $(pick_o) $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(json_o) $(tok_o) $(lib_o)
 $(BIN)/score: $(SCORE:%=$(OBJ)/sample/score/%.o) $(OBJ)/sample/pieces.o $(json_o) $(pick_o) \
@@ -138,6 +141,7 @@ $(BIN)/tests/sampler_test: $(OBJ)/tests/sampler_test.o $(OBJ)/tests/sampler_refe
 $(BIN)/tests/stop_test: $(OBJ)/tests/stop_test.o $(lib_o)
 $(BIN)/tests/sequences_test: $(OBJ)/tests/sequences_test.o $(lib_o)
 $(BIN)/tests/segment_test: $(OBJ)/tests/segment_test.o $(segment_o) $(SPEC:%=$(OBJ)/fwd/kernels/%.o) $(lib_o)
+$(BIN)/tests/saved_test: $(OBJ)/tests/saved_test.o $(segment_o) $(lib_o)
 $(BIN)/tests/recurrent_test: $(OBJ)/tests/recurrent_test.o $(segment_o) $(OBJ)/lib/sampler/rng.o $(lib_o)
 $(BIN)/tests/system_test: $(OBJ)/tests/system_test.o $(OBJ)/lib/base/system.o $(OBJ)/lib/base/system_darwin.o \
 	$(OBJ)/lib/base/system_bsd.o $(OBJ)/lib/base/system_posix.o
@@ -226,6 +230,7 @@ install: all
 		{ $(RENAME) */$$p.1; } > $(MANDIR)/man1/$(PROGRAM_PREFIX)$$p.1 || exit; \
 	done
 	{ $(RENAME) lib/stream/frame.5; } > $(MANDIR)/man5/$(PROGRAM_PREFIX)frame.5
+	{ $(RENAME) fwd/kv.5; } > $(MANDIR)/man5/$(PROGRAM_PREFIX)kv.5
 	cp examples/tales-q8_0.gguf $(DATADIR)
 	mkdir -p $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
 	$(COMPLETE) lib/completions/lmpipe.zsh > $(ZSH_COMPLETIONS)/_$(PROGRAM_PREFIX)lmpipe

@@ -15,7 +15,7 @@ void printer_close(struct printer *p)
 
 void printer_start(struct printer *p)
 {
-	p->prefixed = vocab_rules(p->vocab)->space_prefix;
+	p->prefixed = 1;
 }
 
 static void put(void *context, const char *s, size_t n)
@@ -28,18 +28,11 @@ static void put(void *context, const char *s, size_t n)
 
 int printer_id(struct printer *p, int32_t id, int sampled)
 {
+	int begins = p->prefixed && !sampled;
 	size_t n;
-	const char *piece = vocab_piece(p->vocab, id, p->special, &n);
+	const char *piece = vocab_text(p->vocab, id, p->special, &begins, &n);
 
-	if (vocab_is_special(p->vocab, id)) {
-		p->prefixed = vocab_rules(p->vocab)->space_prefix && id != vocab_rules(p->vocab)->unknown;
-	} else {
-		if (p->prefixed && !sampled && n && *piece == ' ') {
-			piece++;
-			n--;
-		}
-		p->prefixed = 0;
-	}
+	p->prefixed = begins;
 	p->found = stop_feed(p->stop, piece, n, put, p);
 	return p->found >= 0;
 }

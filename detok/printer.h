@@ -19,7 +19,7 @@ struct printer {
 	void (*put)(void *context, const char *s, size_t n);    /* takes the text; NULL: only find stop strings */
 	void *context;
 	int found;                      /* number of the stop string that ended the text, or -1 */
-	int prefixed;                   /* the next piece of a prompt begins with a space that tok added */
+	int prefixed;                   /* the next piece of a prompt may begin with a space that tok added */
 };
 
 /* Makes *p a printer of another text with the same vocabulary and stop strings, which are borrowed from `from`. -1: out

@@ -22,11 +22,18 @@ static const char PREFIX[] = "lmpipe-";
 
 enum { PATH = sizeof ((struct object *)0)->own, DIRECTORY = PATH - 256 };
 
-int object_check_name(const char *name, struct why *w)
+int object_is_part(const char *name)
+{
+	size_t n = strlen(name), end = strlen(OBJECT_PART);
+
+	return n > end && !strcmp(name + n - end, OBJECT_PART);
+}
+
+static int check_name(const char *name, struct why *w)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 	const char *slash = strrchr(name, '/');
-	size_t n = strlen(name);
+	size_t n = strlen(name) - (object_is_part(name) ? strlen(OBJECT_PART) : 0);
 
 	if (slash)
 		return slash[1] ? 0 : why(w, "\"%.200s\" names a directory, not a file", name);
@@ -35,6 +42,13 @@ int object_check_name(const char *name, struct why *w)
 			"\"%.*s\" cannot name a segment: use 1 to %d letters, digits, '.', '_' and '-', "
 			"not beginning with '.', or a path with a '/'", OBJECT_NAME_MAX, name, OBJECT_NAME_MAX);
 	return 0;
+}
+
+int object_check_name(const char *name, struct why *w)
+{
+	if (object_is_part(name))
+		return why(w, "\"%.200s\": %s is for loads that are not finished", name, OBJECT_PART);
+	return check_name(name, w);
 }
 
 /* ---- the directory of names without a slash ---- */
@@ -78,7 +92,7 @@ static int find(struct object *o, const char *name, int create, struct why *w)
 	size_t n;
 
 	*o = (struct object){ .fd = -1, .file = strchr(name, '/') != NULL };
-	if (object_check_name(name, w) < 0)
+	if (check_name(name, w) < 0)
 		return -1;
 	if (o->file) {
 		o->path = name;
@@ -144,12 +158,11 @@ long object_owner(const struct object *o)
 int object_lock(const struct object *o, struct why *w)
 {
 	struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	struct stat st;
 
 	if (fcntl(o->fd, F_SETLK, &l) < 0)
 		return errno == EACCES || errno == EAGAIN ? why(w, "in use by process %ld", object_owner(o)) :
 			why(w, "cannot be locked: %s", strerror(errno));
-	return fstat(o->fd, &st) == 0 && !st.st_nlink ? why(w, "removed while it was being opened") : 0;
+	return object_is_gone(o) ? why(w, "removed while it was being opened") : 0;
 }
 
 int object_grow(const struct object *o, size_t old, size_t new, struct why *w)
@@ -206,6 +219,18 @@ int object_remove(const struct object *o, struct why *w)
 	if (unlink(o->path) == 0)
 		return 0;
 	return why(w, "%s", errno == ENOENT ? "no such segment" : strerror(errno));
+}
+
+int object_rename(const struct object *o, const struct object *to, struct why *w)
+{
+	return rename(o->path, to->path) < 0 ? why(w, "%s", strerror(errno)) : 0;
+}
+
+int object_is_gone(const struct object *o)
+{
+	struct stat st;
+
+	return fstat(o->fd, &st) == 0 && !st.st_nlink;
 }
 
 /* ---- the list ---- */

@@ -22,8 +22,10 @@ struct object {
 };
 
 /* 0, or why a name cannot be used: without a slash it has 1 to 200 letters, digits, '.', '_' and '-', and does not
- * begin with a dot. */
+ * begin with a dot. What ends in OBJECT_PART is not yet whole (saved.h), and no name for anything else. */
 int object_check_name(const char *name, struct why *w);
+#define OBJECT_PART ".part"
+int object_is_part(const char *name);
 
 /* Opens the object for reading and writing; create: makes it, empty and with mode 0600, where there is none. `name`
  * must outlive *o, which does not move. Checks it as object_size() does. Whatever happens, object_close() is due. */
@@ -52,6 +54,12 @@ time_t object_used(const struct object *o);
 /* To fewer bytes. A failure changes nothing that counts. */
 void object_shrink(const struct object *o, size_t bytes);
 int object_remove(const struct object *o, struct why *w);
+
+/* Gives it the name of another object, which has none from then on. */
+int object_rename(const struct object *o, const struct object *to, struct why *w);
+
+/* Whether it has no name any more. */
+int object_is_gone(const struct object *o);
 
 /* Calls visit for the name of each of this user's objects without a slash, sorted, until it returns non-zero, and
  * returns that. -1: the directory cannot be read, or memory runs out. */

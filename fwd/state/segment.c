@@ -603,6 +603,51 @@ int segment_fork(const char *from, const char *to, struct why *w)
 	return status;
 }
 
+size_t segment_span(const struct segment *s, size_t extent, unsigned char **at)
+{
+	size_t from = segment_bytes(&s->shape, extent);
+
+	*at = (unsigned char *)s->header + from;
+	return segment_bytes(&s->shape, extent + 1) - from;
+}
+
+static int claim(struct object *o, const char *name, int replace, struct why *w)
+{
+	struct segment_header h;
+	size_t bytes;
+	int finished;
+
+	if (object_open(o, name, 1, w) < 0 || object_lock(o, w) < 0 || (finished = read_header(o, &h, &bytes, w)) < 0)
+		return -1;
+	if (finished && !replace)
+		return why(w, "exists already");
+	if (finished && o->file && h.magic != MAGIC)
+		return why(w, "not a segment of lmpipe");
+	return 0;
+}
+
+int segment_claim(struct object *o, const char *name, int replace, struct why *w)
+{
+	if (claim(o, name, replace, w) == 0)
+		return 0;
+	segment_release(o);
+	return in_segment(name, w);
+}
+
+int segment_rename(const struct segment *s, const struct object *claimed, struct why *w)
+{
+	return object_rename(&s->object, claimed, w) < 0 ? in_segment(s->name, w) : 0;
+}
+
+void segment_release(struct object *claimed)
+{
+	struct why ignored;
+
+	if (claimed->made && !object_is_gone(claimed) && !object_owner(claimed))
+		object_remove(claimed, &ignored);
+	object_close(claimed);
+}
+
 /* Of a file only what is a segment: other files are not ours to remove. */
 static int remove_object(struct object *o, const char *name, struct why *w)
 {

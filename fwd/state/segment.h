@@ -80,8 +80,8 @@ struct segment {
  * 0600. */
 int segment_open(struct segment *s, const char *name, const struct segment_shape *shape, size_t n_ctx, struct why *w);
 
-/* Notes that the segment was used. Returns when a segment in a file, named with a slash, is on the disk as it is now; 0
- * at once for any other. */
+/* Notes that the segment was used. Returns when one in a file, named with a slash, is on the disk as it is now; 0 at
+ * once for any other. */
 int segment_sync(const struct segment *s, struct why *w);
 
 /* Gives it back; a struct of zeros is closed. A segment that this opening made and in which nothing counts yet is not
@@ -181,6 +181,16 @@ struct segment_info {
 	long owner;             /* process that has it open, 0 if none */
 	int32_t first[SEGMENT_FIRST];   /* ids, as many as there are */
 };
+
+/* An extent of a named segment, with the states that lie before it; how many bytes. */
+size_t segment_span(const struct segment *s, size_t extent, unsigned char **at);
+
+/* Takes a name for a segment that is made under another one: there must be none of that name or, with replace, none
+ * that is in use. rename: the segment has the name from now on, instead of what had it. release, in any case: a name
+ * that was not used is free again. */
+int segment_claim(struct object *o, const char *name, int replace, struct why *w);
+int segment_rename(const struct segment *s, const struct object *claimed, struct why *w);
+void segment_release(struct object *claimed);
 
 int segment_inspect(const char *name, struct segment_info *info, struct why *w);       /* takes no lock */
 int segment_fork(const char *from, const char *to, struct why *w);      /* copies what counts under a new name */

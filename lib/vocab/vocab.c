@@ -260,6 +260,22 @@ const struct vocab_rules *vocab_rules(const struct vocab *v)
 	return &v->rules;
 }
 
+const char *vocab_text(const struct vocab *v, int32_t id, int special, int *begins, size_t *n)
+{
+	const char *piece = vocab_piece(v, id, special, n);
+
+	if (!piece || vocab_is_special(v, id)) {
+		*begins = id != v->rules.unknown;
+		return piece;
+	}
+	if (*begins && v->rules.space_prefix && *n && *piece == ' ') {
+		piece++;
+		*n -= 1;
+	}
+	*begins = 0;
+	return piece;
+}
+
 int vocab_is_special(const struct vocab *v, int32_t id)
 {
 	return id >= 0 && (uint32_t)id < v->tokens.n &&

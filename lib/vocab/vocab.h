@@ -52,6 +52,10 @@ int vocab_encode(struct vocab *v, const char *text, size_t n, int flags, struct 
  * special is set, unused ones always. NULL for an id outside the vocabulary. */
 const char *vocab_piece(const struct vocab *v, int32_t id, int special, size_t *n);
 
+/* The same in the text of a sequence, without a space that vocab_encode() put before it. *begins: 1 at the start of the
+ * sequence; kept by the caller from id to id. */
+const char *vocab_text(const struct vocab *v, int32_t id, int special, int *begins, size_t *n);
+
 struct vocab_rules {
 	int32_t bos, eos;       /* or -1 */
 	int32_t unknown;        /* UGM and WPM: stands for text that has no token; or -1 */

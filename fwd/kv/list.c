@@ -1,0 +1,337 @@
+/* Rows are collected first, so that columns are as wide as what is in them. */
+#include "list.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/grow.h"
+#include "lib/base/json.h"
+#include "lib/base/out.h"
+#include "lib/base/quote.h"
+#include "lib/base/size.h"
+#include "lib/base/system.h"
+#include "lib/base/utf8.h"
+#include "lib/vocab/unicode.h"
+#include "text.h"
+
+enum { CELL = 512, GAP = 2, TEXT_LEAST = 16, NAME_MOST = 24, MODEL_MOST = 20, COLUMNS_DEFAULT = 80 };
+
+enum column { NAME, TOKENS, CONTEXT, SIZE, AGE, OWNER, MODEL, TEXT, COLUMNS };
+
+static const char *const titles[COLUMNS] = { "NAME", "TOKENS", "CONTEXT", "SIZE", "AGE", "OWNER", "MODEL", "TEXT" };
+
+struct row {
+	char cell[COLUMNS][CELL];
+};
+
+struct list {
+	struct row *row;
+	size_t n, room;
+	struct text text;
+	int named;              /* a segment that cannot be read is an error */
+	struct why *w;
+};
+
+/* ---- cells ---- */
+
+/* 512, 37K, 1.1M, ... */
+static void spell_size(size_t bytes, char cell[CELL])
+{
+	static const char units[] = "KMGTPE";
+	double n = (double)bytes;
+	size_t i = 0;
+
+	if (bytes < 1024) {
+		snprintf(cell, CELL, "%zu", bytes);
+		return;
+	}
+	for (n /= 1024; n >= 1023.5 && units[i + 1]; i++)
+		n /= 1024;
+	snprintf(cell, CELL, "%.*f%c", n < 9.95, n, units[i]);
+}
+
+/* 5s, 3m, 2h, 4d */
+static void spell_age(time_t used, char cell[CELL])
+{
+	time_t now = time(NULL);
+	long long s = now > used ? (long long)(now - used) : 0;
+
+	if (s < 60)
+		snprintf(cell, CELL, "%llds", s);
+	else if (s < 3600)
+		snprintf(cell, CELL, "%lldm", s / 60);
+	else if (s < 86400)
+		snprintf(cell, CELL, "%lldh", s / 3600);
+	else
+		snprintf(cell, CELL, "%lldd", s / 86400);
+}
+
+/* Any bytes as one line: white space is one space, what is no text is escaped. */
+static void spell_line(const char *s, size_t n, char cell[CELL])
+{
+	char out[QUOTE_ROOM];
+	size_t at = 0, len;
+	unsigned used;
+	int space = 0;
+
+	for (size_t i = 0; i < n; i += used) {
+		len = quote_next(s + i, n - i, 0, out, &used);
+		if (strchr(" \n\t\r\v\f", s[i]) && s[i]) {
+			space = at > 0;
+			continue;
+		}
+		if (at + (size_t)space + len >= CELL)
+			break;
+		if (space)
+			cell[at++] = ' ';
+		memcpy(cell + at, out, len);
+		at += len;
+		space = 0;
+	}
+	cell[at] = 0;
+}
+
+/* Appends the first ids as text; -1: there is no vocabulary. */
+static int first_text(struct text *t, const char *name, const struct segment_info *i, struct bytes *out)
+{
+	struct why ignored;
+	int begins = 1;
+
+	if (text_open(t, NULL, name, i, &ignored) < 0)
+		return -1;
+	text_put(t, i->first, size_min(i->length, SEGMENT_FIRST), 0, &begins, out);
+	return 0;
+}
+
+static void spell_text(struct text *t, const char *name, const struct segment_info *i, char cell[CELL])
+{
+	struct bytes text = { .limit = 1 << 20 };
+
+	if (first_text(t, name, i, &text) == 0)
+		spell_line(text.p, text.n, cell);
+	else
+		for (size_t k = 0, at = 0; k < i->length && k < SEGMENT_FIRST && at + 13 < CELL; k++)
+			at += (size_t)snprintf(cell + at, CELL - at, k ? " %" PRId32 : "%" PRId32, i->first[k]);
+	bytes_free(&text);
+}
+
+static void spell_row(struct list *l, struct row *r, const char *name, const struct segment_info *i)
+{
+	snprintf(r->cell[TOKENS], CELL, "%zu", i->length);
+	snprintf(r->cell[CONTEXT], CELL, "%zu", i->n_ctx);
+	spell_size(i->bytes, r->cell[SIZE]);
+	spell_age(i->used, r->cell[AGE]);
+	snprintf(r->cell[OWNER], CELL, i->owner ? "%ld" : "-", i->owner);
+	spell_line(i->origin.name, strlen(i->origin.name), r->cell[MODEL]);
+	if (!*i->origin.name)
+		snprintf(r->cell[MODEL], CELL, "%016" PRIx64, i->shape.model);
+	spell_text(&l->text, name, i, r->cell[TEXT]);
+}
+
+static int add_row(const char *name, void *context)
+{
+	struct list *l = context;
+	struct segment_info i;
+	struct row *r;
+	int known = segment_inspect(name, &i, l->w) == 0;
+
+	if (!known && l->named)
+		return -1;
+	if (l->n == l->room && grow(&l->row, &l->room, sizeof *l->row, 16) < 0)
+		return why(l->w, "out of memory");
+	r = &l->row[l->n++];
+	memset(r, 0, sizeof *r);
+	spell_line(name, strlen(name), r->cell[NAME]);
+	if (known)
+		spell_row(l, r, name, &i);
+	else
+		spell_line(l->w->text, strlen(l->w->text), r->cell[TEXT]);
+	return 0;
+}
+
+/* ---- the table ---- */
+
+/* Columns that a terminal shows a character in: 0 of marks, 2 of the wide ones of East Asia and of emoji. */
+static size_t columns_of(int32_t c)
+{
+	static const struct { int32_t first, last; } wide[] = { { 0x1100, 0x115f }, { 0x2e80, 0x303e },
+		{ 0x3041, 0xa4cf }, { 0xac00, 0xd7a3 }, { 0xf900, 0xfaff }, { 0xfe30, 0xfe6f }, { 0xff00, 0xff60 },
+		{ 0xffe0, 0xffe6 }, { 0x1f300, 0x1f64f }, { 0x1f900, 0x1f9ff }, { 0x20000, 0x3fffd } };
+
+	for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+		if (c >= wide[i].first && c <= wide[i].last)
+			return 2;
+	return c < 0 || unicode_class((uint32_t)c) != UNICODE_MARK;
+}
+
+/* The bytes of a cell that fit into so many columns, and how many they take. */
+static size_t fit(const char *s, size_t most, size_t *columns)
+{
+	size_t n = strlen(s), i = 0, wide;
+	unsigned used;
+
+	for (*columns = 0; i < n; i += used, *columns += wide) {
+		wide = columns_of(utf8_next(s + i, n - i, &used));
+		if (*columns + wide > most)
+			break;
+	}
+	return i;
+}
+
+static size_t width_of(const char *s)
+{
+	size_t columns;
+
+	fit(s, SIZE_MAX, &columns);
+	return columns;
+}
+
+/* Widths for a terminal of so many columns. 0: the column is left out. */
+static void fit_columns(size_t width[COLUMNS], size_t most)
+{
+	static const enum column less[] = { CONTEXT, OWNER, SIZE, MODEL, AGE };
+	size_t all = 0, left;
+
+	width[NAME] = size_min(width[NAME], NAME_MOST);
+	width[MODEL] = size_min(width[MODEL], MODEL_MOST);
+	for (size_t i = 0; i < TEXT; i++)
+		all += width[i] + GAP;
+	for (size_t i = 0; i < sizeof less / sizeof *less && all + TEXT_LEAST > most; i++) {
+		all -= width[less[i]] + GAP;
+		width[less[i]] = 0;
+	}
+	left = most > all ? most - all : 0;
+	width[TEXT] = size_min(width[TEXT], left);
+}
+
+static void print_row(const char *const cell[COLUMNS], const size_t width[COLUMNS])
+{
+	size_t gap = 0, columns, n;
+
+	for (size_t i = 0; i < COLUMNS; i++) {
+		if (!width[i])
+			continue;
+		n = fit(cell[i], width[i], &columns);
+		if (i >= TOKENS && i <= OWNER)
+			gap += width[i] - columns;
+		out_print("%*s", (int)gap, "");
+		out_bytes(cell[i], n);
+		gap = GAP + (i >= TOKENS && i <= OWNER ? 0 : width[i] - columns);
+	}
+	out_char('\n');
+}
+
+static void print_table(const struct list *l)
+{
+	size_t width[COLUMNS], most = isatty(STDOUT_FILENO) ? system_columns(STDOUT_FILENO) : SIZE_MAX;
+	const char *cell[COLUMNS];
+
+	most = most ? most : COLUMNS_DEFAULT;
+	for (size_t i = 0; i < COLUMNS; i++) {
+		width[i] = strlen(titles[i]);
+		for (size_t k = 0; k < l->n; k++)
+			width[i] = size_max(width[i], width_of(l->row[k].cell[i]));
+	}
+	if (most < SIZE_MAX)
+		fit_columns(width, most);
+	print_row(titles, width);
+	for (size_t k = 0; k < l->n; k++) {
+		for (size_t i = 0; i < COLUMNS; i++)
+			cell[i] = l->row[k].cell[i];
+		print_row(cell, width);
+	}
+}
+
+/* ---- JSON ---- */
+
+static void put_text(struct json_writer *j, const char *key, const char *s, size_t n)
+{
+	json_key(j, key, strlen(key));
+	if (n)
+		json_string(j, s, n);
+	else
+		json_raw(j, "null");
+}
+
+static void put_number(struct json_writer *j, const char *key, long long n)
+{
+	json_key(j, key, strlen(key));
+	json_int(j, n);
+}
+
+/* Numbers of 64 bits, which JSON readers round, in hexadecimal. */
+static void put_hash(struct json_writer *j, const char *key, uint64_t n)
+{
+	char text[20];
+
+	put_text(j, key, text, n ? (size_t)snprintf(text, sizeof text, "%016" PRIx64, n) : 0);
+}
+
+static void put_segment(struct json_writer *j, struct text *t, const char *name, const struct segment_info *i)
+{
+	struct bytes text = { .limit = 1 << 20 };
+
+	first_text(t, name, i, &text);
+	put_number(j, "tokens", (long long)i->length);
+	put_number(j, "context", (long long)i->n_ctx);
+	put_number(j, "bytes", (long long)i->bytes);
+	put_number(j, "used", (long long)i->used);
+	put_text(j, "type", kv_type_name[i->shape.kv_type], strlen(kv_type_name[i->shape.kv_type]));
+	json_key(j, "owner", 5);
+	if (i->owner)
+		json_int(j, i->owner);
+	else
+		json_raw(j, "null");
+	put_text(j, "model", i->origin.name, strlen(i->origin.name));
+	put_text(j, "path", i->origin.path, strlen(i->origin.path));
+	put_hash(j, "fingerprint", i->shape.model);
+	put_hash(j, "weights", i->digest);
+	put_text(j, "text", text.p, text.n);
+	bytes_free(&text);
+}
+
+static int print_json(const char *name, void *context)
+{
+	struct bytes line = { .limit = 1 << 24 };
+	struct json_writer j = json_to_bytes(&line);
+	struct list *l = context;
+	struct segment_info i;
+	int known = segment_inspect(name, &i, l->w) == 0, failed;
+
+	if (!known && l->named)
+		return -1;
+	json_open(&j, '{');
+	put_text(&j, "name", name, strlen(name));
+	if (known)
+		put_segment(&j, &l->text, name, &i);
+	else
+		put_text(&j, "error", l->w->text, strlen(l->w->text));
+	json_close(&j, '}');
+	failed = j.failed ? why(l->w, "out of memory") : 0;
+	if (!failed) {
+		out_bytes(line.p, line.n);
+		out_char('\n');
+	}
+	bytes_free(&line);
+	return failed;
+}
+
+/* ---- which ---- */
+
+int list_print(char **name, size_t n, int json, struct why *w)
+{
+	int (*visit)(const char *name, void *context) = json ? print_json : add_row;
+	struct list l = { .named = n > 0, .w = w };
+	int status = n ? 0 : object_each(visit, &l, w);
+
+	for (size_t i = 0; i < n && status == 0; i++)
+		status = visit(name[i], &l);
+	if (status == 0 && !json)
+		print_table(&l);
+	text_close(&l.text);
+	free(l.row);
+	return status;
+}

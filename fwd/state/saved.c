@@ -1,0 +1,216 @@
+/* Segments as streams: a header of words and texts, then the spans of the extents. */
+#include "saved.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/le.h"
+#include "lib/base/size.h"
+#include "pack.h"
+
+enum { VERSION = 1, HEADS = 2 * SEGMENT_SIZES, STEP = 1 << 20 };
+
+static const char MAGIC[] = "lmpipe kv\r\n";
+
+/* A mark that is not known. */
+static const uint64_t UNKNOWN = UINT64_MAX;
+
+/* What the stream begins with, in words only, so that there are no holes. */
+struct header {
+	uint64_t model, arithmetic, choices, layout, bytes, recent_bytes, window, state_bytes, row_bytes;
+	uint64_t n_layer, kv_type, extent, scanned;
+	uint64_t heads[HEADS][3];
+	uint64_t n_ctx, length, file, digest;
+	uint64_t mark[STATE_MARKS];
+	struct segment_origin origin;
+};
+
+enum { WORDS = offsetof(struct header, origin) / sizeof(uint64_t) };
+
+_Static_assert(sizeof(struct header) == WORDS * sizeof(uint64_t) + sizeof(struct segment_origin), "no holes");
+
+static size_t extents(size_t length)
+{
+	return (length + KV_EXTENT - 1) / KV_EXTENT;
+}
+
+/* ---- writing ---- */
+
+static struct header describe(const struct segment *s)
+{
+	const struct segment_shape *p = &s->shape;
+	struct header h = {
+		.model = p->model, .arithmetic = p->arithmetic, .choices = p->choices, .layout = p->layout,
+		.bytes = p->bytes, .recent_bytes = p->recent_bytes, .window = p->window,
+		.state_bytes = p->state_bytes, .row_bytes = p->row_bytes, .n_layer = p->n_layer,
+		.kv_type = p->kv_type, .extent = p->extent, .scanned = p->scanned,
+		.n_ctx = s->n_ctx, .length = s->length, .file = segment_mark(s, SEGMENT_FILE),
+		.digest = segment_mark(s, SEGMENT_DIGEST), .origin = segment_origin(s) };
+
+	for (size_t i = 0; i < HEADS; i++) {
+		const struct segment_heads *heads = &p->heads[i / SEGMENT_SIZES][i % SEGMENT_SIZES];
+
+		h.heads[i][0] = heads->n;
+		h.heads[i][1] = heads->dim_k;
+		h.heads[i][2] = heads->dim_v;
+	}
+	for (size_t i = 0; i < STATE_MARKS; i++) {
+		uint64_t value = mark_value(&s->mark[i]);
+
+		h.mark[i] = mark_is(&s->mark[i], value) ? value : UNKNOWN;
+	}
+	return h;
+}
+
+static int write_all(struct pack *p, const struct segment *s, int fd, struct why *w)
+{
+	unsigned char head[PACK_HEAD] = { [sizeof MAGIC] = VERSION }, *at;
+	struct header h = describe(s);
+
+	memcpy(head, MAGIC, sizeof MAGIC);
+	le_convert(&h, sizeof(uint64_t), WORDS);
+	if (pack_begin(p, fd, head, w) < 0 || pack_write(p, &h, sizeof h, w) < 0)
+		return -1;
+	for (size_t i = 0; i < extents(s->length); i++) {
+		size_t n = segment_span(s, i, &at);
+
+		if (pack_write(p, at, n, w) < 0)
+			return -1;
+	}
+	return pack_end(p, w);
+}
+
+int saved_write(struct segment *s, int fd, struct why *w)
+{
+	struct pack *p = malloc(sizeof *p);
+	int status;
+
+	if (!s->length)
+		return why(w, "segment %s: has no tokens", s->name);
+	segment_scrub(s);
+	status = p ? write_all(p, s, fd, w) : why(w, "out of memory");
+	free(p);
+	return status;
+}
+
+/* ---- reading ---- */
+
+/* Words into narrower fields: -1 if one does not fit. */
+static int narrow(uint64_t from, uint32_t *to)
+{
+	*to = (uint32_t)from;
+	return *to == from ? 0 : -1;
+}
+
+static int shape_of(const struct header *h, struct segment_shape *p)
+{
+	int failed;
+
+	*p = (struct segment_shape){ .model = h->model, .arithmetic = h->arithmetic, .choices = h->choices,
+		.layout = h->layout, .bytes = h->bytes, .recent_bytes = h->recent_bytes, .window = h->window,
+		.state_bytes = h->state_bytes, .row_bytes = h->row_bytes };
+	failed = narrow(h->n_layer, &p->n_layer) | narrow(h->kv_type, &p->kv_type) | narrow(h->extent, &p->extent)
+		| narrow(h->scanned, &p->scanned);
+	for (size_t i = 0; i < HEADS; i++) {
+		struct segment_heads *heads = &p->heads[i / SEGMENT_SIZES][i % SEGMENT_SIZES];
+
+		failed |= narrow(h->heads[i][0], &heads->n) | narrow(h->heads[i][1], &heads->dim_k)
+			| narrow(h->heads[i][2], &heads->dim_v);
+	}
+	return failed;
+}
+
+/* segment_open() checks the rest. */
+static int read_header(struct pack *p, int fd, struct header *h, struct segment_shape *shape, struct why *w)
+{
+	unsigned char head[PACK_HEAD], want[PACK_HEAD] = { 0 };
+
+	memcpy(want, MAGIC, sizeof MAGIC);
+	if (unpack_begin(p, fd, "standard input", head, w) < 0)
+		return -1;
+	if (memcmp(head, want, sizeof MAGIC))
+		return why(w, "%s: not a segment that kv saved", p->name);
+	want[sizeof MAGIC] = VERSION;
+	if (memcmp(head, want, PACK_HEAD))
+		return why(w, "%s: format version %u; this program reads version %d", p->name, head[sizeof MAGIC],
+			VERSION);
+	if (unpack_read(p, h, sizeof *h, w) < 0)
+		return -1;
+	le_convert(h, sizeof(uint64_t), WORDS);
+	if (shape_of(h, shape) < 0 || h->length < 1 || h->length > h->n_ctx || h->n_ctx > SEGMENT_CTX_MAX)
+		return why(w, "%s: impossible numbers in its header", p->name);
+	return 0;
+}
+
+/* Room is made as the data arrives: a header alone can ask for any amount. */
+static int read_span(struct pack *p, struct segment *s, size_t extent, struct why *w)
+{
+	unsigned char *at;
+	size_t n = segment_span(s, extent, &at), from = (size_t)(at - (unsigned char *)s->header);
+
+	for (size_t done = 0, some; done < n; done += some) {
+		some = size_min(n - done, STEP);
+		if (object_grow(&s->object, from + done, from + done + some, w) < 0)
+			return why_in(w, s->name);
+		if (unpack_read(p, at + done, some, w) < 0)
+			return -1;
+	}
+	return segment_reserve(s, (extent + 1) * KV_EXTENT, w);
+}
+
+static int read_data(struct pack *p, struct segment *s, const struct header *h, struct why *w)
+{
+	for (size_t i = 0; i < extents(h->length); i++)
+		if (read_span(p, s, i, w) < 0)
+			return -1;
+	if (unpack_end(p, w) < 0)
+		return -1;
+	for (size_t i = 0; i < STATE_MARKS; i++)
+		if (h->mark[i] != UNKNOWN)
+			mark_set(&s->mark[i], h->mark[i]);
+	segment_set_mark(s, SEGMENT_FILE, h->file);
+	segment_set_mark(s, SEGMENT_DIGEST, h->digest);
+	segment_set_origin(s, &h->origin);
+	segment_set_length(s, h->length);
+	return segment_sync(s, w);
+}
+
+static int read_as(struct pack *p, int fd, const char *part, const struct object *claimed, struct why *w)
+{
+	struct segment_shape shape;
+	struct segment s;
+	struct header h;
+	struct why ignored;
+	int status;
+
+	if (read_header(p, fd, &h, &shape, w) < 0)
+		return -1;
+	segment_remove(part, &ignored);
+	if (segment_open(&s, part, &shape, (size_t)h.n_ctx, w) < 0)
+		return -1;
+	status = read_data(p, &s, &h, w) < 0 ? -1 : segment_rename(&s, claimed, w);
+	if (status < 0) /* closing removes it */
+		segment_set_length(&s, 0);
+	segment_close(&s);
+	return status;
+}
+
+int saved_read(int fd, const char *name, int replace, struct why *w)
+{
+	struct pack *p = malloc(sizeof *p);
+	char *part = malloc(strlen(name) + sizeof OBJECT_PART);
+	struct object claimed = { .fd = -1 };
+	int status = -1;
+
+	if (!p || !part)
+		why(w, "out of memory");
+	else if (segment_claim(&claimed, name, replace, w) == 0) {
+		strcat(strcpy(part, name), OBJECT_PART);
+		status = read_as(p, fd, part, &claimed, w);
+		segment_release(&claimed);
+	}
+	free(part);
+	free(p);
+	return status;
+}
