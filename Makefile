@@ -246,7 +246,8 @@ uninstall:
 		rm -f $(BINDIR)/$$name $(MANDIR)/man1/$$name.1 $(BASH_COMPLETIONS)/$$name \
 			$(FISH_COMPLETIONS)/$$name.fish || exit; \
 	done
-	rm -f $(MANDIR)/man5/$(PROGRAM_PREFIX)frame.5 $(ZSH_COMPLETIONS)/_$(PROGRAM_PREFIX)lmpipe
+	rm -f $(MANDIR)/man5/$(PROGRAM_PREFIX)frame.5 $(MANDIR)/man5/$(PROGRAM_PREFIX)kv.5
+	rm -f $(ZSH_COMPLETIONS)/_$(PROGRAM_PREFIX)lmpipe
 	rm -f $(DATADIR)/tales-q8_0.gguf
 	-rmdir $(DATADIR)
 

@@ -211,8 +211,8 @@ static void cut_off(void)
 
 static void refused(const unsigned char *bytes, size_t n, const char *what, size_t where)
 {
-	check(load(bytes, n, 0) < 0 && !exists(copy) && !exists(part), "%s at %zu is accepted, or leaves something (%s)",
-		what, where, w.text);
+	check(load(bytes, n, 0) < 0 && !exists(copy) && !exists(part),
+		"%s at %zu is accepted, or leaves something (%s)", what, where, w.text);
 }
 
 /* Every byte of a small stream, every length, and random bytes of a large one. */
@@ -247,7 +247,8 @@ static void damage(void)
 		bad[n] = 0;
 		refused(bad, n + 1, "one more byte", n);
 	}
-	holds(load(good, n, 0) == 0 && load(good, n, 0) < 0 && strstr(w.text, "exists already"), "no load over another");
+	holds(load(good, n, 0) == 0 && load(good, n, 0) < 0 && strstr(w.text, "exists already"),
+		"no load over another");
 	holds(load(good, n / 2, 1) < 0 && exists(copy), "what is to be replaced stays if the other is damaged");
 	holds(load(good, n, 1) == 0, "it is replaced");
 	segment_remove(copy, &w);

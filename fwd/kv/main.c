@@ -26,8 +26,8 @@ static const struct opt opts[] = {
 };
 
 static struct cli c = { .program = "kv",
-	.synopsis = "list [NAME...] | info NAME... | show NAME | ids NAME... | save NAME > FILE |\n"
-		"          load NAME < FILE | fork FROM TO | trim NAME N | rm NAME...",
+	.synopsis = "list | info NAME... | show NAME | ids NAME... | save NAME | load NAME | fork FROM TO | "
+		"trim NAME N | rm NAME...",
 	.purpose = "the KV segments that fwd --kv keeps", .opts = opts };
 static struct why w;
 
