@@ -66,12 +66,12 @@ SCORE = main positions figures listing perplexity against
 BENCH = main timing print random
 DESCRIBE = main describe check
 KV = main list text
-FEED = feed_opts loop draft result
+FEED = feed_opts loop draft guessing result
 GEN = main options pipeline report history messages convert console conversation $(FEED)
 TESTS = quantise_test blocks_test gguf_test vocab_test kinds_test pretok_test tokenizers_test frame_test \
 	sampler_test stop_test sequences_test segment_test saved_test recurrent_test system_test pool_test \
-	rope_test plan_test split_test linear_test scan_test product_test vector_test attend_test jinja_test \
-	grammar_test schema_test
+	rope_test plan_test split_test linear_test scan_test product_test vector_test attend_test \
+	guessing_test jinja_test grammar_test schema_test
 REFERENCE = reference_model reference_math reference_attention reference_mixture reference_state reference_rwkv \
 	reference_streams
 MADE = mkweights mkvalues mklayers mkmixers mkstreams
@@ -157,6 +157,7 @@ $(BIN)/tests/product_test: $(OBJ)/tests/product_test.o $(kernels_o) $(lib_o)
 $(BIN)/tests/vector_test: $(OBJ)/tests/vector_test.o $(kernels_o) $(lib_o)
 $(BIN)/tests/attend_test: $(OBJ)/tests/attend_test.o $(kernels_o) $(lib_o)
 $(BIN)/tests/gguf_test: $(OBJ)/tests/gguf_test.o $(OBJ)/tests/mkgguf.o $(tok_o) $(lib_o)
+$(BIN)/tests/guessing_test: $(OBJ)/tests/guessing_test.o $(OBJ)/gen/guessing.o
 $(BIN)/tests/jinja_test: $(OBJ)/tests/jinja_test.o $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/tests/grammar_test: $(OBJ)/tests/grammar_test.o $(OBJ)/tests/oracle.o $(grammar_o) $(json_o) $(lib_o)
 $(BIN)/tests/schema_test: $(OBJ)/tests/schema_test.o $(schema_o) $(json_o) $(lib_o)

@@ -69,8 +69,12 @@ static int write_chunk(struct serve *v, size_t n, size_t pos, struct why *w)
 static int run(struct serve *v, struct segment *s, struct why *w)
 {
 	size_t left = v->chain->n < 0 ? SIZE_MAX : (size_t)v->chain->n, next = s->length, wanted, n;
-	int reason = left ? 0 : FRAME_END_LENGTH, ended = 0;
+	int reason, ended = 0;
 
+	if (v->bound)
+		left = size_min(left, v->bound - size_min(v->bound, next));
+	v->bound = 0;
+	reason = left ? 0 : FRAME_END_LENGTH;
 	while (!reason) {
 		wanted = size_min(size_min(v->chain->chunk, left), v->n_ctx + 1 - next);
 		n = pick_chunk(v, s, wanted, w);

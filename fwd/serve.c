@@ -205,6 +205,8 @@ static int serve_end(struct serve *v, struct frame_in *in, const struct frame *f
 	struct served *q = served_find(v->served, f->seq);
 	int status = 0;
 
+	if (v->chain && f->flags == FRAME_END_LENGTH && f->pos != FRAME_APPEND)
+		v->bound = f->pos;
 	if (f->seq == FRAME_NO_SEQ)
 		v->ending = 1;
 	else if (q)

@@ -44,6 +44,7 @@ struct serve {
 	/* what comes */
 	struct frame frame;
 	uint32_t source;                /* of a `fork` frame */
+	size_t bound;                   /* where an `end ` frame says that the chain's text ends; 0: nowhere */
 	int held;                       /* the frame waits until its sequence is answered */
 	int ending, over;               /* no more sequences start; no more frames come, or are of interest */
 	size_t awaited;                 /* sequences */

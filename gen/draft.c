@@ -1,4 +1,4 @@
-/* Guesses, and whether they pay. */
+/* Guesses. */
 #include "draft.h"
 
 #include <stdlib.h>
@@ -10,39 +10,8 @@
 
 enum {
 	GRAM_MOST = 4, GRAM_LEAST = 2,          /* ids that have to match for a look-up */
-	FAR = 1 << 16,                          /* how far back it searches */
-	PLAIN_ROUNDS = 4, GUESSED_ROUNDS = 8,   /* that tell what a round costs */
-	PAUSE = 32, PAUSE_MOST = 4096           /* rounds */
+	FAR = 1 << 16                           /* how far back it searches */
 };
-
-int draft_start(struct draft *d, const struct card *card, struct why *w)
-{
-	int in[2] = { -1, -1 }, out[2] = { -1, -1 }, got;
-	struct card own = *card;
-	struct frame f;
-
-	own.model = 0;
-	d->started = 1;
-	d->next_pause = PAUSE;
-	if (!d->model)
-		return 0;
-	if (stage_pipe(in, w))
-		return -1;
-	d->to = in[1];
-	if (stage_pipe(out, w))
-		return -1;
-	d->from = out[0];
-	frame_open_in(&d->in, d->from, "draft");
-	if (stage_start(d->model, in[0], out[1], w) || card_write(d->to, &own, w))
-		return -1;
-	got = frame_next(&d->in, &f, w);
-	if (got <= 0 || f.kind != FRAME_CARD)
-		return got < 0 ? -1 : why(w, "the draft model did not start");
-	if (card_read(&d->in, &f, &own, w))
-		return -1;
-	d->n_ctx = (size_t)own.n_ctx;
-	return 0;
-}
 
 void draft_close(struct draft *d)
 {
@@ -82,15 +51,33 @@ static size_t look_up(const struct ids *seq, int32_t *ids, size_t most)
 
 /* ---- from a small model ---- */
 
-/* Reads what the chain has drawn, to its end. */
-static int read_chain(struct draft *d, int32_t *ids, size_t most, struct why *w)
+/* Asks how seq goes on, by so many ids: an `end ` frame says how many, and comes back before the answer, which has one
+ * of its own. */
+static int ask(struct draft *d, const struct ids *seq, size_t most, struct why *w)
+{
+	size_t same = 0;
+
+	while (same < d->known.n && same < seq->n - 1 && d->known.id[same] == seq->id[same])
+		same++;
+	d->known.n = same;
+	d->due += 2;
+	return frame_write_end(d->to, FRAME_END_LENGTH, (uint32_t)(seq->n + most), 0, w) ||
+		frame_write_ids(d->to, seq->id + same, (uint32_t)(seq->n - same), (uint32_t)same, 0, 0, w) ||
+		ids_append(&d->known, seq->id + same, seq->n - same, w) ? -1 : 0;
+}
+
+/* Reads all that it has been asked. How many ids, or -1. */
+static int read_answers(struct draft *d, int32_t *ids, size_t most, struct why *w)
 {
 	size_t n = 0;
 	struct frame f;
 	int32_t id;
 	int got;
 
-	while ((got = frame_next(&d->in, &f, w)) > 0 && f.kind != FRAME_END) {
+	while (d->due) {
+		if ((got = frame_next(&d->in, &f, w)) <= 0)
+			return got < 0 ? -1 : why(w, "the draft model ended");
+		d->due -= f.kind == FRAME_END;
 		for (uint32_t i = 0; f.kind == FRAME_IDS && (f.flags & FRAME_SAMPLED) && i < f.rows; i++) {
 			if (frame_read(&d->in, &f, &id, 1, w) || ids_append(&d->known, &id, 1, w))
 				return -1;
@@ -98,72 +85,78 @@ static int read_chain(struct draft *d, int32_t *ids, size_t most, struct why *w)
 				ids[n++] = id;
 		}
 	}
-	return got > 0 ? (int)n : got < 0 ? -1 : why(w, "the draft model ended");
+	return (int)n;
 }
 
-static int ask(struct draft *d, const struct ids *seq, int32_t *ids, size_t most, struct why *w)
+int draft_start(struct draft *d, const struct card *card, const struct ids *seq, struct why *w)
 {
-	size_t same = 0;
+	int in[2] = { -1, -1 }, out[2] = { -1, -1 }, got;
+	struct card own = *card;
+	struct frame f;
 
-	if (seq->n + d->most >= d->n_ctx)
+	own.model = 0;
+	d->started = 1;
+	if (!d->model)
 		return 0;
-	while (same < d->known.n && same < seq->n - 1 && d->known.id[same] == seq->id[same])
-		same++;
-	d->known.n = same;
-	if (frame_write_ids(d->to, seq->id + same, (uint32_t)(seq->n - same), (uint32_t)same, 0, 0, w) ||
-	    ids_append(&d->known, seq->id + same, seq->n - same, w))
+	if (stage_pipe(in, w))
 		return -1;
-	return read_chain(d, ids, most, w);
+	d->to = in[1];
+	if (stage_pipe(out, w))
+		return -1;
+	d->from = out[0];
+	frame_open_in(&d->in, d->from, "draft");
+	if (stage_start(d->model, in[0], out[1], w) || card_write(d->to, &own, w))
+		return -1;
+	got = frame_next(&d->in, &f, w);
+	if (got <= 0 || f.kind != FRAME_CARD)
+		return got < 0 ? -1 : why(w, "the draft model did not start");
+	if (card_read(&d->in, &f, &own, w))
+		return -1;
+	d->n_ctx = (size_t)own.n_ctx;
+	return seq->n && seq->n < d->n_ctx ? ask(d, seq, 0, w) : 0;
 }
 
-/* ---- whether it pays ---- */
-
-static void add_round(struct draft_rate *rate, double seconds, size_t ids)
+static int guess(struct draft *d, const struct ids *seq, int32_t *ids, size_t most, struct why *w)
 {
-	rate->seconds = 0.9 * rate->seconds + seconds;
-	rate->ids = 0.9 * rate->ids + (double)ids;
-	rate->rounds++;
+	if (!d->model)
+		return (int)look_up(seq, ids, most);
+	if (seq->n + most >= d->n_ctx)
+		return 0;
+	return ask(d, seq, most, w) ? -1 : read_answers(d, ids, most, w);
 }
+
+/* ---- rounds ---- */
 
 /* The round that ends now. */
 static void account(struct draft *d, size_t accepted)
 {
-	double t = clock_now();
-
 	if (d->began > 0)
-		add_round(d->n_last ? &d->guessed : &d->plain, t - d->began, 1 + accepted);
-	d->began = t;
+		guessing_add(&d->guessing, d->n_last, d->making, accepted, clock_now() - d->began);
 	d->accepted += accepted;
-	if (d->guessed.rounds >= GUESSED_ROUNDS && d->plain.rounds >= PLAIN_ROUNDS &&
-	    d->guessed.seconds * d->plain.ids > d->plain.seconds * d->guessed.ids) {
-		d->pause = d->next_pause;
-		d->next_pause = d->pause < PAUSE_MOST ? 2 * d->pause : PAUSE_MOST;
-		d->guessed = (struct draft_rate){ 0 };
-	}
+	d->plain += !d->n_last;
+	d->n_last = 0;
+	d->making = 0;
 }
 
 int draft_propose(struct draft *d, const struct card *card, const struct ids *seq, size_t accepted, int32_t *ids,
 	size_t room, struct why *w)
 {
-	size_t most = size_min(room, d->most);
-	int n;
+	double start = clock_now();
+	size_t most;
+	int n = 0;
 
-	if (!d->started && draft_start(d, card, w))
+	if (!d->started && draft_start(d, card, seq, w))
 		return -1;
 	account(d, accepted);
-	d->n_last = 0;
-	if (d->pause) {
-		d->pause--;
-		d->paused++;
-		return 0;
-	}
-	if (d->plain.rounds < PLAIN_ROUNDS || !most)
-		return 0;
-	n = d->model ? ask(d, seq, ids, most, w) : (int)look_up(seq, ids, most);
+	most = size_min(room, guessing_choose(&d->guessing));
+	if (most)
+		n = guess(d, seq, ids, most, w);
+	d->began = clock_now();
 	if (n <= 0)
 		return n;
 	memcpy(d->last, ids, (size_t)n * sizeof *ids);
 	d->n_last = (size_t)n;
+	d->making = d->began - start;
 	d->proposed += (size_t)n;
 	return n;
 }

@@ -1,6 +1,6 @@
 /* draft: guesses how the text goes on, so that fwd can evaluate several ids at once: from repetitions in the text,
- * or by a small model that runs `fwd --chain`. Guesses never change what is generated, only how long it takes. While
- * they do not pay, there are none. */
+ * or by a small model that runs `fwd --chain`. Guesses never change what is generated, only how long it takes. There
+ * are as many as pay (guessing.h). */
 #ifndef DRAFT_H
 #define DRAFT_H
 
@@ -10,40 +10,34 @@
 #include "lib/base/why.h"
 #include "lib/process/stages.h"
 #include "lib/stream/frame.h"
+#include "guessing.h"
 #include "result.h"
 
-enum { DRAFT_MAX = 64 };        /* ids of a guess */
-
-struct draft_rate {
-	double seconds, ids;
-	size_t rounds;
-};
-
 struct draft {                  /* starts as zeroes; set by the caller: */
-	size_t most;            /* ids at once, at most DRAFT_MAX */
+	struct guessing guessing;       /* its `most` */
 	struct stage *model;    /* runs the small model; NULL: from the text alone */
 
 	int started;            /* private */
 	int to, from;           /* of the small model */
 	struct frame_in in;
 	size_t n_ctx;           /* its context */
-	struct ids known;    /* what it has evaluated */
-	struct draft_rate plain, guessed;
-	int32_t last[DRAFT_MAX];
+	struct ids known;       /* what it has evaluated */
+	size_t due;             /* `end ` frames that it has still to send */
+	int32_t last[GUESSES_MAX];
 	size_t n_last;          /* guesses of the round under way, */
-	double began;           /* which began then; 0: none has */
-	size_t pause, next_pause;
-	size_t proposed, accepted, paused;      /* for -v */
+	double making;          /* which took so many seconds, */
+	double began;           /* and are evaluated since then; 0: there is no round yet */
+	size_t proposed, accepted, plain;       /* for -v; rounds without guesses */
 };
 
 void draft_close(struct draft *d);
 
-/* Starts the small model, if there is one. card: the vocabulary of the ids, whatever model it names. -1 with a
- * reason. */
-int draft_start(struct draft *d, const struct card *card, struct why *w);
+/* Starts the small model, if there is one, on the prompt seq. card: the vocabulary of the ids, whatever model it names.
+ * -1 with a reason. */
+int draft_start(struct draft *d, const struct card *card, const struct ids *seq, struct why *w);
 
 /* Begins a round; `accepted` guesses of the last one were right. Guesses how seq goes on, at most `room` ids, into
- * ids[DRAFT_MAX]; returns how many. */
+ * ids[GUESSES_MAX]; returns how many. */
 int draft_propose(struct draft *d, const struct card *card, const struct ids *seq, size_t accepted, int32_t *ids,
 	size_t room, struct why *w);
 

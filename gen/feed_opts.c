@@ -6,14 +6,14 @@
 
 #include "fwd/fwd_opts.h"
 
-enum { REPEAT = 1, DRAFT, DRAFT_SIZE, TEMP };
+enum { REPEAT = 1, DRAFT, DRAFT_SIZE, TEMP, GUESSES_MOST = 8 };
 
 const struct opt feed_opts[] = {
 	{ 'n', "n-predict", "N", "end after N tokens (default: no limit)" },
 	{ REPEAT, "repeat", "N", "generate N texts from the same prompt, one after the other (default: 1)" },
 	{ DRAFT, "draft", "MODEL", "guess tokens with a small model, so that fwd evaluates several at once;\n"
 		"lookup: guess from repetitions in the text" },
-	{ DRAFT_SIZE, "draft-max", "N", "guess N tokens at once (default: 4)" },
+	{ DRAFT_SIZE, "draft-max", "N", "guess at most N tokens at once, fewer where fewer pay (default: 8)" },
 	{ TEMP, "temp", "T", "the small model draws as sample --gumbel does; 0: takes the largest logit (default: 0)" },
 	{ 's', "seed", "N", "with --temp: seed of the draws" },
 	{ 't', "threads", "N", "threads of the small model" },
@@ -37,7 +37,7 @@ void feed_options(struct loop *l, struct draft *draft, struct stage *model, stru
 	const struct opt *o;
 
 	loop_init(l);
-	*draft = (struct draft){ .most = 4 };
+	*draft = (struct draft){ .guessing.most = GUESSES_MOST };
 	*model = (struct stage){ .name = "draft", .program = "fwd" };
 	add(model, c, "fwd", NULL);
 	while ((o = cli_next(c)))
@@ -45,7 +45,7 @@ void feed_options(struct loop *l, struct draft *draft, struct stage *model, stru
 		case 'n': l->n = cli_integer(c, o, 0, INT32_MAX); break;
 		case REPEAT: l->repeat = cli_integer(c, o, 1, LOOP_REPEAT_MAX); break;
 		case DRAFT: from = c->value; break;
-		case DRAFT_SIZE: draft->most = (size_t)cli_integer(c, o, 1, DRAFT_MAX); break;
+		case DRAFT_SIZE: draft->guessing.most = (size_t)cli_integer(c, o, 1, GUESSES_MAX); break;
 		case TEMP: cli_real(c, o, 0, 1e6); add(model, c, for_model = "--temp", c->value); break;
 		case 's': cli_integer(c, o, -1, INT64_MAX); add(model, c, for_model = "--seed", c->value); break;
 		case 't': add(model, c, for_model = "--threads", c->value); break;
@@ -57,7 +57,7 @@ void feed_options(struct loop *l, struct draft *draft, struct stage *model, stru
 		cli_usage(c, "--draft and --repeat exclude each other");
 	l->draft = from ? draft : NULL;
 	if (from && strcmp(from, "lookup")) {
-		snprintf(most, sizeof most, "%zu", draft->most);
+		snprintf(most, sizeof most, "%zu", draft->guessing.most);
 		add(model, c, "--chain", most);
 		add(model, c, "-n", most);
 		add(model, c, from, NULL);

@@ -89,7 +89,7 @@ int loop_prompt(struct loop *l, struct why *w)
 		if (card_write(l->out, &l->card, w) || (l->copy >= 0 && card_write(l->copy, &l->card, w)))
 			return failed(l);
 	}
-	return !got && l->draft && l->card.n_vocab ? draft_start(l->draft, &l->card, w) : got;
+	return !got && l->draft && l->card.n_vocab ? draft_start(l->draft, &l->card, &l->seq, w) : got;
 }
 
 int loop_send(struct loop *l, const int32_t *ids, size_t n, uint32_t pos, struct why *w)
@@ -119,8 +119,8 @@ static int over(const struct loop *l, int32_t id, uint32_t pos)
 /* ids[n] to fwd, the first of them at pos, with guesses after a single one. */
 static int forward(struct loop *l, const int32_t *ids, size_t n, uint32_t pos, size_t accepted, struct why *w)
 {
-	size_t room = l->card.n_ctx ? (size_t)l->card.n_ctx - pos - 1 : DRAFT_MAX;
-	int32_t with[1 + DRAFT_MAX];
+	size_t room = l->card.n_ctx ? (size_t)l->card.n_ctx - pos - 1 : GUESSES_MAX;
+	int32_t with[1 + GUESSES_MAX];
 	int guesses = 0;
 
 	/* The sampler draws one id more than there are guesses. */

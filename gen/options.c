@@ -30,7 +30,7 @@ const struct opt options_table[] = {
 	{ FLAG, "json-schema-file", "FILE", "the same from a file" },
 	{ DRAFT_FROM, "draft", "MODEL", "guess tokens with a small model, so that fwd evaluates several at once;\n"
 		"lookup: guess from repetitions in the text" },
-	{ GUESS_MAX, "draft-max", "N", "guess N tokens at once (default: 4)" },
+	{ GUESS_MAX, "draft-max", "N", "guess at most N tokens at once, fewer where fewer pay (default: 8)" },
 	{ BEST_OF, "best-of", "N", "generate N texts, with seeds from -s on, and print the most likely" },
 	{ PENALTY, "length-penalty", "A", "score: the log-probability over the length to the power of A (default: 1)" },
 	{ FLAG, "all", NULL, "with --best-of: print all of them, the best first" },
@@ -210,7 +210,7 @@ static void take(struct reader *r, const struct opt *o)
 	case 'm': q->model = c->value; break;
 	case 's': q->seed = cli_integer(c, o, -1, INT64_MAX); break;
 	case STAGE: replace(r); break;
-	case GUESS_MAX: cli_integer(c, o, 1, DRAFT_MAX); break;
+	case GUESS_MAX: cli_integer(c, o, 1, GUESSES_MAX); break;
 	case BEST_OF: q->texts = (int)cli_integer(c, o, 1, LOOP_REPEAT_MAX); break;
 	case PENALTY: cli_real(c, o, 0, 10); break;
 	case HISTORY: q->history = c->value; break;

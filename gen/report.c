@@ -87,8 +87,8 @@ void report(const struct request *q, const struct loop *l, const struct result *
 	if (peak)
 		fprintf(stderr, "peak memory of a stage: %.1f MiB\n", (double)peak / (1 << 20));
 	if (l->draft)
-		fprintf(stderr, "draft: %zu tokens proposed, %zu of them accepted; paused for %zu rounds\n",
-			l->draft->proposed, l->draft->accepted, l->draft->paused);
+		fprintf(stderr, "draft: %zu tokens proposed, %zu of them accepted; none in %zu rounds\n",
+			l->draft->proposed, l->draft->accepted, l->draft->plain);
 }
 
 /* ---- for programs ---- */

@@ -1,0 +1,94 @@
+/* The number of guesses that pays. */
+#include "guessing.h"
+
+#include "lib/base/size.h"
+
+enum {
+	PLAIN_FIRST = 4,        /* rounds: the first ones tell what a round costs */
+	PLAIN_EVERY = 64        /* and so does one of these, as the text becomes longer */
+};
+
+#define LOSS (1.0 / 50)         /* of the time, at most */
+#define WEIGHT 0.05             /* of the latest round in a mean of many */
+#define MEMORY 0.98             /* what a guess still counts after another one */
+#define LATELY 0.998            /* and the time of a round after another one */
+#define SLOPE 0.05              /* of a plain round: what one more id costs, at best, until that is measured */
+
+/* The seconds of a round with n guesses: between those that have been measured, or on from the last of them. */
+static double round_seconds(const struct guessing *g, size_t n)
+{
+	size_t below = n, above = n;
+	double slope;
+
+	while (!g->rounds[below])
+		below--;
+	while (above <= GUESSES_MAX && !g->rounds[above])
+		above++;
+	if (above == below)
+		return g->round[n];
+	if (above <= GUESSES_MAX)
+		slope = (g->round[above] - g->round[below]) / (double)(above - below);
+	else
+		slope = SLOPE * g->round[0];
+	return g->round[below] + slope * (double)(n - below);
+}
+
+/* Ids of a round with n guesses: one more than are right, if each is so with the same probability. */
+static double expected(const struct guessing *g, size_t n)
+{
+	double p = (g->right + 2) / (g->right + g->wrong + 3), chance = 1, ids = 1;
+
+	for (size_t i = 0; i < n; i++)
+		ids += chance *= p;
+	return ids;
+}
+
+static double seconds(const struct guessing *g, size_t n)
+{
+	return round_seconds(g, n) + (double)n * g->guess;
+}
+
+size_t guessing_choose(const struct guessing *g)
+{
+	size_t best = 0;
+
+	if (g->rounds[0] < PLAIN_FIRST || g->since >= PLAIN_EVERY)
+		return 0;
+	if (!g->guessed)
+		return 1;
+	for (size_t n = 1; n <= g->most; n++)
+		if (expected(g, n) * seconds(g, best) > expected(g, best) * seconds(g, n))
+			best = n;
+	/* One guess now and then, as long as it is cheap, shows whether things have changed. */
+	if (!best && g->lost + seconds(g, 1) - seconds(g, 0) < LOSS * g->total)
+		return 1;
+	return g->lost < LOSS * g->total ? best : 0;
+}
+
+/* Takes the n-th value, from 1, into a mean. */
+static void add(double *mean, double value, size_t n)
+{
+	double weight = 1 / (double)n;
+
+	*mean += (weight > WEIGHT ? weight : WEIGHT) * (value - *mean);
+}
+
+void guessing_add(struct guessing *g, size_t made, double making, size_t accepted, double evaluating)
+{
+	g->total = LATELY * g->total + making + evaluating;
+	g->lost *= LATELY;
+	add(&g->round[made], evaluating, ++g->rounds[made]);
+	g->since++;
+	if (!made) {
+		g->since = 0;
+		return;
+	}
+	add(&g->guess, making / (double)made, ++g->guessed);
+	g->lost += making + evaluating - (double)(1 + accepted) * g->round[0];
+	if (g->lost < 0)
+		g->lost = 0;
+	for (size_t i = 0; i < accepted; i++)
+		g->right = MEMORY * g->right + 1, g->wrong *= MEMORY;
+	if (accepted < made)
+		g->wrong = MEMORY * g->wrong + 1, g->right *= MEMORY;
+}
