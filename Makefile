@@ -62,7 +62,7 @@ FWD = engine settings supported serve served batch chain model/model model/tenso
 	plan/plan plan/split $(OPS:%=plan/%) $(SEGMENT:%=state/%) state/digest run/pool run/prefault \
 	measure/meter measure/limits measure/report measure/dump scores
 SAMPLE = main options session generation pieces constraint trace
-SCORE = main positions figures listing perplexity against
+SCORE = main positions figures listing perplexity against items choices
 BENCH = main timing print random
 DESCRIBE = main describe check
 KV = main list text

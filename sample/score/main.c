@@ -7,15 +7,20 @@
 #include "lib/base/guard.h"
 #include "lib/base/out.h"
 #include "against.h"
+#include "choices.h"
 #include "perplexity.h"
 
-enum { CHUNK = 1, TABLE, WORST, JSON, AGAINST };
+enum { CHUNK = 1, TABLE, WORST, JSON, AGAINST, CHOICES, IDS };
 enum { WORST_MAX = 100000 };
 
 static const struct opt opts[] = {
 	{ 'm', "model", "MODEL", "show the pieces of its vocabulary and count bytes; check that the stream is of it" },
 	{ CHUNK, "chunk", "N", "count only the tokens of the second half of each text of N, as of tok --chunk N" },
-	{ TABLE, "table", NULL, "a line for each token instead of figures" },
+	{ CHOICES, "choices", "FILE",
+		"which of several texts is the most likely, from lines of JSON with \"context\", \"choices\",\n"
+		"\"answer\"; with the model, and the scores of what --ids writes" },
+	{ IDS, "ids", NULL, "with --choices: write the tokens that fwd --score is to score" },
+	{ TABLE, "table", NULL, "a line for each token, or each of the choices, instead of figures" },
 	{ WORST, "worst", "N", "the N least likely tokens" },
 	{ AGAINST, "against", "BASE",
 		"how the logits or scores differ from those of another stream of the same tokens;\n"
@@ -29,7 +34,8 @@ static struct cli c = { .program = "score", .synopsis = "[options] [STREAM]",
 static struct why w;
 
 static struct {
-	const char *model, *against;
+	const char *model, *against, *choices;
+	int ids;
 	struct perplexity perplexity;
 } set;
 
@@ -44,9 +50,15 @@ static void take_options(void)
 		case CHUNK: p->chunk = (uint32_t)cli_integer(&c, o, 4, FRAME_IDS_MAX); break;
 		case TABLE: p->table = 1; break;
 		case WORST: p->most = (size_t)cli_integer(&c, o, 1, WORST_MAX); break;
+		case CHOICES: set.choices = c.value; break;
+		case IDS: set.ids = 1; break;
 		case AGAINST: set.against = c.value; break;
 		case JSON: p->as_json = 1; break;
 		}
+	if (set.choices && (!set.model || set.against || p->most || p->chunk))
+		cli_usage(&c, !set.model ? "--choices requires -m" : "--choices excludes --against, --worst, --chunk");
+	if (set.ids && (!set.choices || c.argc || p->table))
+		cli_usage(&c, "--ids requires --choices, and no stream or --table");
 	if (c.argc > 1)
 		cli_usage(&c, "more than one stream (try --help)");
 	if (set.against && (p->table || p->most || set.model))
@@ -79,24 +91,60 @@ static void open_stream(struct positions *p, const char *name)
 }
 
 /* The status of --against, once the figures have been written. */
-static int differences(struct positions *in)
+static int compare(void)
 {
-	static struct positions base;
+	static struct positions base, other;
 	struct against a = { .chunk = set.perplexity.chunk, .as_json = set.perplexity.as_json };
 	int status;
 
 	open_stream(&base, set.against);
-	status = against_run(&a, &base, in, &w);
+	open_stream(&other, c.argc ? c.argv[0] : NULL);
+	status = against_run(&a, &base, &other, &w);
 	positions_close(&base);
+	positions_close(&other);
 	if (status < 0 || out_flush(&w) < 0)
 		die();
 	return status;
 }
 
-int main(int argc, char **argv)
+/* The tokens of the choices, or what their scores say. */
+static void choose(void)
+{
+	static struct positions in;
+	struct choices choices = { .table = set.perplexity.table, .as_json = set.perplexity.as_json };
+	int status = items_open(&choices.items, set.choices, set.model, &w);
+
+	if (status == 0 && set.ids) {
+		cli_binary(&c, 1);
+		status = items_write(&choices.items, &w);
+	} else if (status == 0) {
+		open_stream(&in, c.argc ? c.argv[0] : NULL);
+		status = choices_run(&choices, &in, &w);
+		positions_close(&in);
+	}
+	items_close(&choices.items);
+	if (status < 0)
+		die();
+}
+
+/* What the stream says of its text. */
+static void measure(void)
 {
 	static struct positions in;
 	struct token_pieces *pieces = NULL;
+
+	if (set.model && !(pieces = pieces_open(set.model, &w)))
+		die();
+	open_stream(&in, c.argc ? c.argv[0] : NULL);
+	set.perplexity.pieces = pieces;
+	if (perplexity_run(&set.perplexity, &in, &w) < 0)
+		die();
+	positions_close(&in);
+	pieces_close(pieces);
+}
+
+int main(int argc, char **argv)
+{
 	int status = 0;
 
 	c.argc = argc;
@@ -104,15 +152,11 @@ int main(int argc, char **argv)
 	cli_start(&c);
 	take_options();
 	guard_arm(c.program);
-	if (set.model && !(pieces = pieces_open(set.model, &w)))
-		die();
-	open_stream(&in, c.argc ? c.argv[0] : NULL);
-	set.perplexity.pieces = pieces;
 	if (set.against)
-		status = differences(&in);
-	else if (perplexity_run(&set.perplexity, &in, &w) < 0)
-		die();
-	positions_close(&in);
-	pieces_close(pieces);
+		status = compare();
+	else if (set.choices)
+		choose();
+	else
+		measure();
 	return cli_end(&c) || status;
 }

@@ -1,0 +1,19 @@
+# HellaSwag as llama-perplexity reads it (six lines an item: context, number of the right ending, four endings) to what
+# `score --choices` reads:
+#
+#	awk -f examples/hellaswag.awk hellaswag_val_full.txt > items
+#	score --choices items --ids -m m.gguf | fwd --score m.gguf | score --choices items -m m.gguf
+#
+# The same in one line for WinoGrande (number,sentence with a _,first,second,1 or 2): examples/winogrande.awk
+function quoted(s) {
+	gsub(/\\/, "&&", s)
+	gsub(/"/, "\\\"", s)
+	gsub(/\t/, "\\t", s)
+	sub(/\r$/, "", s)
+	return "\"" s "\""
+}
+NR % 6 == 1 { printf "{\"context\": %s, ", quoted($0) }
+NR % 6 == 2 { answer = $0 + 0 }
+NR % 6 == 3 { printf "\"choices\": [%s", quoted(" " $0) }
+NR % 6 > 3 { printf ", %s", quoted(" " $0) }
+NR % 6 == 0 { printf ", %s], \"answer\": %d}\n", quoted(" " $0), answer }

@@ -1,0 +1,18 @@
+/* choices: the log-probabilities of an item's choices, which of them is the most likely, and how often that is the
+ * answer. */
+#ifndef CHOICES_H
+#define CHOICES_H
+
+#include "figures.h"
+#include "items.h"
+#include "positions.h"
+
+struct choices {
+	struct items items;             /* opened by the caller */
+	int table, as_json;             /* table: a line for each item, instead of figures */
+};
+
+/* Reads the scores of all items and prints what is asked for. */
+int choices_run(struct choices *c, struct positions *in, struct why *w);
+
+#endif

@@ -1,0 +1,51 @@
+/* items: questions with several answers, or texts with one completion, from lines of JSON; and the tokens of each:
+ *
+ *	{"context": "The sky is", "choices": [" blue.", " loud."], "answer": 0}
+ *	{"context": "It does not fit, the ", "choices": ["cup", "bag"], "after": " is too big.", "answer": 0}
+ *
+ * The text of a choice is context, choice and after in a row, encoded as a whole, with BOS where the model adds it.
+ * What counts of it are the tokens that not all choices have in common, at least the last one; or, where there is an
+ * `after` of some length, that alone but for its last token. Those are the rules of llama-perplexity's HellaSwag and
+ * WinoGrande. */
+#ifndef ITEMS_H
+#define ITEMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/why.h"
+#include "lib/stream/frame.h"
+#include "lib/stream/ids.h"
+
+struct choice {
+	struct ids ids;                 /* the whole text */
+	size_t from, to;                /* ids that count */
+	size_t bytes;                   /* of the choice as text, at least 1 */
+	size_t got, first;              /* tokens scored so far; those that were the most likely */
+	double sum;                     /* of their log-probabilities */
+};
+
+struct item {
+	size_t line;
+	struct choice *choice;          /* [n] */
+	size_t n, common;               /* ids that all choices begin with */
+	int64_t answer;                 /* -1: not told */
+	uint32_t seq;                   /* of the first choice; the others follow */
+};
+
+struct items {
+	struct item *item;              /* [n] */
+	size_t n, room;
+	struct card card;
+};
+
+/* Reads the file, "-": standard input, and encodes it with the model's vocabulary. The reason of a failure names the
+ * line. */
+int items_open(struct items *t, const char *file, const char *model, struct why *w);
+void items_close(struct items *t);
+
+/* Writes the tokens of all items to descriptor 1, for fwd --score: what the choices of an item have in common once, in
+ * a sequence that the others are forks of. */
+int items_write(const struct items *t, struct why *w);
+
+#endif
