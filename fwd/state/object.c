@@ -179,7 +179,8 @@ int object_grow(const struct object *o, size_t old, size_t new, struct why *w)
 		return 0;
 	if (ftruncate(o->fd, (off_t)old) < 0)
 		error = errno;
-	return why(w, "%zu KiB more in %s: %s", (new - old + 1023) >> 10, o->path, strerror(error));
+	return why(w, "%zu KiB more in %s: %s%s", (new - old + 1023) >> 10, o->path, strerror(error),
+		error == ENOSPC && !o->file ? " (a name with a slash, such as ./NAME, is a file on disk)" : "");
 }
 
 ssize_t object_read(const struct object *o, size_t at, void *to, size_t n)
