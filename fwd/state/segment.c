@@ -572,6 +572,8 @@ int segment_inspect(const char *name, struct segment_info *info, struct why *w)
 int segment_copy(struct segment *to, const struct segment *from, size_t length, struct why *w)
 {
 	segment_set_length(to, 0);
+	const struct segment_origin made_by = origin(from->header);
+
 	if (segment_reserve(to, length, w) < 0)
 		return -1;
 	for (size_t i = 0; i < extents_of(length); i++)
@@ -580,6 +582,7 @@ int segment_copy(struct segment *to, const struct segment *from, size_t length, 
 	recurrent_copy(to, from, length);
 	for (int which = 0; which < SEGMENT_MARKS; which++)
 		segment_set_mark(to, which, segment_mark(from, which));
+	segment_set_origin(to, &made_by);
 	segment_set_length(to, length);
 	return segment_sync(to, w);
 }
