@@ -66,7 +66,7 @@ SCORE = main positions figures listing perplexity against items choices
 BENCH = main timing print random
 DESCRIBE = main describe check
 KV = main list text
-FEED = feed_opts loop draft guessing result
+FEED = feed_opts loop parallel draft guessing result
 GEN = main options pipeline report history messages convert console conversation $(FEED)
 TESTS = quantise_test blocks_test gguf_test vocab_test kinds_test pretok_test tokenizers_test frame_test \
 	sampler_test stop_test sequences_test segment_test saved_test recurrent_test system_test pool_test \

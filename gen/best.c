@@ -1,7 +1,6 @@
-/* best: the most likely of the texts that a sampler draws from one prompt. It reads a stream of generations with
- * their log-probabilities, each ended by an `end ` frame or by ids that do not continue it, and writes the one with
- * the highest score: the sum of its log-probabilities over its length to the power of the penalty. seq says which
- * text it is, counted from 0. */
+/* best: the most likely of the texts that a sampler draws from one prompt, each a sequence. It reads their ids with
+ * their log-probabilities, and writes the text with the highest score: the sum of its log-probabilities over its length
+ * to the power of the penalty. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,8 +8,8 @@
 #include <string.h>
 
 #include "lib/base/cli.h"
-#include "lib/base/grow.h"
 #include "lib/stream/frame.h"
+#include "lib/stream/sequences.h"
 #include "result.h"
 
 enum { PENALTY = 1, ALL };
@@ -28,14 +27,13 @@ static struct cli c = { .program = "best", .synopsis = "[options] < ids > ids",
 static struct why w;
 
 struct candidate {
+	struct sequence sequence;
 	struct result r;
-	uint32_t number;        /* from 0 */
 	double score;
 };
 
 static struct {
-	struct candidate *text; /* [n] */
-	size_t n, room;
+	struct sequences texts; /* of struct candidate */
 	double penalty;
 	int64_t seed;
 	int all, verbose;
@@ -49,29 +47,27 @@ static void must(int failed)
 		cli_die(&c, "%s", w.text);
 }
 
-/* The text that is under way, or NULL. */
-static struct candidate *last(void)
+static struct candidate *find(uint32_t seq)
 {
-	return run.n ? &run.text[run.n - 1] : NULL;
+	return (struct candidate *)sequences_find(&run.texts, seq);
 }
 
-/* Ids that do not continue the text that is under way begin another. */
 static void take_ids(const struct frame *f, const int32_t *ids)
 {
-	struct candidate *t = last();
+	struct candidate *t = find(f->seq);
 
-	if (!t || t->r.reason || (t->r.ids.n && f->pos != t->r.pos + t->r.ids.n)) {
-		if (run.n == run.room && grow(&run.text, &run.room, sizeof *run.text, 16))
-			cli_die(&c, "out of memory");
-		run.text[run.n] = (struct candidate){ .number = (uint32_t)run.n };
-		run.n++;
-	}
-	must(result_ids(&last()->r, ids, f->rows, f->pos, &w));
+	if (!t && !(t = calloc(1, sizeof *t)))
+		cli_die(&c, "out of memory");
+	if (!t->r.ids.n)
+		must(sequences_add(&run.texts, &t->sequence, f->seq, &w));
+	if (!t->r.reason)
+		must(result_ids(&t->r, ids, f->rows, f->pos, &w));
 }
 
 static void read_all(void)
 {
 	static struct frame_in in;
+	struct candidate *t;
 	struct frame f;
 	void *payload = NULL;
 	size_t room = 0;
@@ -86,10 +82,12 @@ static void read_all(void)
 		must(frame_read_all(&in, &f, &payload, &room, &w));
 		if (f.kind == FRAME_IDS && f.flags & FRAME_SAMPLED && f.rows)
 			take_ids(&f, payload);
-		if (f.kind == FRAME_END && run.n && !last()->r.reason)
-			result_end(&last()->r, f.flags ? f.flags : FRAME_END_LENGTH, payload, f.rows);
-		if (f.kind == FRAME_LOGPROBS && run.n)
-			result_logprob(&last()->r, f.pos, ((const float *)payload)[1]);
+		else if (!(t = find(f.seq)))
+			continue;
+		else if (f.kind == FRAME_END && !t->r.reason)
+			result_end(&t->r, f.flags ? f.flags : FRAME_END_LENGTH, payload, f.rows);
+		else if (f.kind == FRAME_LOGPROBS)
+			result_logprob(&t->r, f.pos, ((const float *)payload)[1]);
 	}
 	must(got < 0);
 	free(payload);
@@ -97,27 +95,52 @@ static void read_all(void)
 
 static int compare(const void *a, const void *b)
 {
-	const struct candidate *x = a, *y = b;
+	const struct candidate *x = *(struct candidate *const *)a, *y = *(struct candidate *const *)b;
 
 	if (x->score != y->score)
 		return x->score > y->score ? -1 : 1;
-	return x->number < y->number ? -1 : 1;
+	return x->sequence.number < y->sequence.number ? -1 : 1;
 }
 
 static void write_text(const struct candidate *t)
 {
 	const struct result *r = &t->r;
-	uint32_t next = r->pos + (uint32_t)r->ids.n;
+	uint32_t next = r->pos + (uint32_t)r->ids.n, seq = t->sequence.number;
 	enum frame_reason reason = r->reason ? (enum frame_reason)r->reason : FRAME_END_LENGTH;
 
 	if (run.verbose)
 		fprintf(stderr, "seed %" PRId64 ": log-probability %.4f, %zu tokens, score %.4f\n",
-			run.seed + t->number, result_sum(r), r->ids.n, t->score);
-	must(frame_write_ids(1, r->ids.id, (uint32_t)r->ids.n, r->pos, FRAME_SAMPLED, t->number, &w));
+			run.seed + seq, result_sum(r), r->ids.n, t->score);
+	must(frame_write_ids(1, r->ids.id, (uint32_t)r->ids.n, r->pos, FRAME_SAMPLED, seq, &w));
 	if (r->stop)
-		must(frame_write_stop(1, r->stop, r->n_stop, next, t->number, &w));
+		must(frame_write_stop(1, r->stop, r->n_stop, next, seq, &w));
 	else
-		must(frame_write_end(1, reason, next, t->number, &w));
+		must(frame_write_end(1, reason, next, seq, &w));
+}
+
+/* The best first. */
+static void write_all(void)
+{
+	struct sequence **all = sequences_all(&run.texts);
+	size_t n = run.texts.n;
+
+	if (n && !all)
+		cli_die(&c, "out of memory");
+	for (size_t i = 0; i < n; i++) {
+		struct candidate *t = (struct candidate *)all[i];
+
+		t->score = result_sum(&t->r) / pow((double)t->r.ids.n, run.penalty);
+	}
+	if (n)
+		qsort(all, n, sizeof *all, compare);
+	for (size_t i = 0; i < n && (run.all || !i); i++)
+		write_text((struct candidate *)all[i]);
+	for (size_t i = 0; i < n; i++) {
+		result_free(&((struct candidate *)all[i])->r);
+		free(all[i]);
+	}
+	free(all);
+	sequences_free(&run.texts);
 }
 
 int main(int argc, char **argv)
@@ -139,14 +162,6 @@ int main(int argc, char **argv)
 	cli_binary(&c, 0);
 	cli_binary(&c, 1);
 	read_all();
-	for (size_t i = 0; i < run.n; i++)
-		run.text[i].score = result_sum(&run.text[i].r) / pow((double)run.text[i].r.ids.n, run.penalty);
-	if (run.n)
-		qsort(run.text, run.n, sizeof *run.text, compare);
-	for (size_t i = 0; i < run.n && (run.all || !i); i++)
-		write_text(&run.text[i]);
-	for (size_t i = 0; i < run.n; i++)
-		result_free(&run.text[i].r);
-	free(run.text);
+	write_all();
 	return cli_end(&c);
 }

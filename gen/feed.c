@@ -1,5 +1,5 @@
 /* feed: closes the loop of a generation in plain shell. Copies a prompt, then the ids that come back through a
- * FIFO, and guesses if asked to. */
+ * FIFO, and guesses if asked to; or does so for several sequences at a time. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,6 +10,7 @@
 #include "lib/process/find.h"
 #include "feed_opts.h"
 #include "loop.h"
+#include "parallel.h"
 
 static struct cli c = { .program = "feed", .synopsis = "[options] FIFO < prompt > ids",
 	.purpose = "closes the loop of a generation: the prompt, then the sampled tokens", .opts = feed_opts };
@@ -37,7 +38,7 @@ int main(int argc, char **argv)
 		cli_die(&c, "%s: %s", c.argv[0], strerror(errno));
 	frame_open_in(&l.back, fifo, c.argv[0]);
 	frame_open_in(&l.in, STDIN_FILENO, "standard input");
-	status = loop_prompt(&l, &w) || loop_run(&l, &w);
+	status = l.jobs ? parallel_run(&l, &w) : loop_prompt(&l, &w) || loop_run(&l, &w);
 	draft_close(&draft);
 	/* The small model's own line says more than what its end did to the loop. */
 	if (stage_wait(&model, &of_model))

@@ -6,11 +6,12 @@
 
 #include "fwd/fwd_opts.h"
 
-enum { REPEAT = 1, DRAFT, DRAFT_SIZE, TEMP, GUESSES_MOST = 8 };
+enum { DRAFT = 1, DRAFT_SIZE, TEMP, GUESSES_MOST = 8 };
 
 const struct opt feed_opts[] = {
 	{ 'n', "n-predict", "N", "end after N tokens (default: no limit)" },
-	{ REPEAT, "repeat", "N", "generate N texts from the same prompt, one after the other (default: 1)" },
+	{ 'j', "jobs", "N", "feed the sequences of tok --lines, at most N at a time" },
+	{ 'N', "texts", "N", "generate N texts from one prompt, which is evaluated once" },
 	{ DRAFT, "draft", "MODEL", "guess tokens with a small model, so that fwd evaluates several at once;\n"
 		"lookup: guess from repetitions in the text" },
 	{ DRAFT_SIZE, "draft-max", "N", "guess at most N tokens at once, fewer where fewer pay (default: 8)" },
@@ -43,7 +44,8 @@ void feed_options(struct loop *l, struct draft *draft, struct stage *model, stru
 	while ((o = cli_next(c)))
 		switch (o->letter) {
 		case 'n': l->n = cli_integer(c, o, 0, INT32_MAX); break;
-		case REPEAT: l->repeat = cli_integer(c, o, 1, LOOP_REPEAT_MAX); break;
+		case 'j': l->jobs = (size_t)cli_integer(c, o, 1, LOOP_JOBS_MAX); break;
+		case 'N': l->texts = cli_integer(c, o, 1, LOOP_TEXTS_MAX); break;
 		case DRAFT: from = c->value; break;
 		case DRAFT_SIZE: draft->guessing.most = (size_t)cli_integer(c, o, 1, GUESSES_MAX); break;
 		case TEMP: cli_real(c, o, 0, 1e6); add(model, c, for_model = "--temp", c->value); break;
@@ -53,8 +55,12 @@ void feed_options(struct loop *l, struct draft *draft, struct stage *model, stru
 		}
 	if (c->argc != 1)
 		cli_usage(c, "one operand: the FIFO through which the sampler's ids come back (try --help)");
-	if (from && l->repeat > 1)
-		cli_usage(c, "--draft and --repeat exclude each other");
+	if (l->jobs && l->texts)
+		cli_usage(c, "-j/--jobs and -N/--texts exclude each other");
+	if (from && (l->jobs || l->texts))
+		cli_usage(c, "--draft: not with -j/--jobs or -N/--texts");
+	if (l->texts)
+		l->jobs = 1;
 	l->draft = from ? draft : NULL;
 	if (from && strcmp(from, "lookup")) {
 		snprintf(most, sizeof most, "%zu", draft->guessing.most);

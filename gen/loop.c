@@ -2,6 +2,7 @@
 #include "loop.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ enum { EVERY = 200 };           /* milliseconds between two calls of idle() */
 
 void loop_init(struct loop *l)
 {
-	*l = (struct loop){ .out = -1, .copy = -1, .n = LOOP_NO_LIMIT, .repeat = 1 };
+	*l = (struct loop){ .out = -1, .copy = -1, .n = LOOP_NO_LIMIT };
 }
 
 void loop_close(struct loop *l)
@@ -79,6 +80,10 @@ int loop_prompt(struct loop *l, struct why *w)
 	int got;
 
 	while ((got = frame_next(&l->in, &f, w)) > 0) {
+		if (f.seq) {
+			why(w, "sequence %" PRIu32 ": only with -j", f.seq);
+			return frame_why(&l->in, w);
+		}
 		if (f.kind == FRAME_IDS && prompt_ids(l, &f, w))
 			return -1;
 		if (f.kind != FRAME_CARD)
@@ -333,31 +338,14 @@ int loop_turn(struct loop *l, struct why *w)
 	return status < 0 && l->gone ? 0 : status;
 }
 
-/* ---- all generations ---- */
-
-/* The next generation from the same prompt. */
-static int prompt_again(struct loop *l, struct why *w)
-{
-	l->seq.n = l->n_prompt;
-	if (l->r) {
-		l->r++;
-		l->r->begin = l->r[-1].begin;
-		l->r->passes = 1;
-	}
-	return write_ids(l, l->seq.id, l->n_prompt, l->base, 0, w);
-}
-
 int loop_run(struct loop *l, struct why *w)
 {
-	int status = l->n && l->seq.n;
+	int status = l->n && l->seq.n ? loop_turn(l, w) : 0;
 
-	for (int64_t i = 0; status > 0 && i < l->repeat; i++)
-		if ((status = i && prompt_again(l, w) ? -1 : loop_turn(l, w)) < 0 && l->gone)
-			status = 0;
 	if (l->out >= 0)
 		close(l->out);
 	l->out = -1;
-	return status < 0 ? -1 : 0;
+	return status < 0 && !l->gone ? -1 : 0;
 }
 
 int loop_drain(struct loop *l, struct why *w)

@@ -18,15 +18,16 @@
 
 struct draft;
 
-enum { LOOP_NO_LIMIT = -1, LOOP_REPEAT_MAX = 1000 };
+enum { LOOP_NO_LIMIT = -1, LOOP_TEXTS_MAX = 1000, LOOP_JOBS_MAX = 100000 };
 
 struct loop {                   /* starts as loop_init() leaves it; these are set by the caller: */
 	int out, copy;          /* descriptors, -1: none; out is closed at the end */
 	struct frame_in in, back;
 	int64_t n;              /* ids of a generation, or LOOP_NO_LIMIT */
-	int64_t repeat;         /* generations from the same prompt, one after the other */
+	size_t jobs;            /* several sequences (parallel.h), at most so many at a time; 0: sequence 0 alone */
+	int64_t texts;          /* of these, forks of one prompt and itself; 0: any */
 	struct draft *draft;    /* or NULL; borrowed */
-	struct result *r;       /* [repeat], or NULL */
+	struct result *r;       /* [texts], or NULL */
 	int turns;              /* several generations: those that end here get an end frame in the copy */
 	int logprobs;           /* the sampler sends the log-probability of each id after it */
 	void (*idle)(struct loop *l, int waiting);      /* five times a second before the first id of a generation,
@@ -70,7 +71,7 @@ int loop_move(struct loop *l, const int32_t *ids, size_t n, size_t keep, struct 
 /* One generation. 1: it is over; 0: `back` has ended, or a reader is gone; -1 with a reason. */
 int loop_turn(struct loop *l, struct why *w);
 
-/* All generations, after the prompt; then closes `out`. 0, or -1 with a reason. */
+/* The generation, after the prompt; then closes `out`. 0, or -1 with a reason. */
 int loop_run(struct loop *l, struct why *w);
 
 /* Copies what still comes through `back`: whoever writes it is not to die of SIGPIPE. With `fwd --chain` that is

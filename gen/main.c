@@ -18,6 +18,7 @@
 #include "conversation.h"
 #include "feed_opts.h"
 #include "options.h"
+#include "parallel.h"
 #include "pipeline.h"
 #include "report.h"
 
@@ -66,7 +67,6 @@ static void set_loop(struct loop *l, struct draft *draft)
 	argv[feed->n] = fifo;
 	feed_options(l, draft, &q.stage[DRAFT], &c);
 	q.stage[DRAFT].argv[0] = q.stage[FWD].argv[0];
-	l->turns = l->repeat > 1;
 	free(argv);
 }
 
@@ -124,6 +124,8 @@ static int generate(struct loop *l, struct capture *capture, struct why *w)
 {
 	if (open_capture(capture, w) || pipeline_start(&q, l, capture->text ? dup(capture->text) : -1, w))
 		return -1;
+	if (l->jobs)
+		return parallel_run(l, w);
 	if ((!asked(&q, CHAINED) && (loop_prompt(l, w) || loop_run(l, w))) || loop_drain(l, w))
 		return l->gone ? 0 : -1;
 	return 0;
@@ -149,7 +151,8 @@ static int run(void)
 	if (q.stage[FEED].n)
 		set_loop(&l, &draft);
 	l.r = results;
-	l.r->begin = clock_now();
+	for (int i = 0; i < q.texts; i++)
+		results[i].begin = clock_now();
 	l.logprobs = asked(&q, LOGPROBS);
 	l.idle = report_wait;
 	take_signals();

@@ -67,7 +67,7 @@ static const struct meaning meanings[] = {
 	{ "json-schema-file", CONSTRAINED | OF_TEXT | GRAMMAR, .to = { SCHEMA }, .as = "--file" },
 	{ "draft", DRAFTS, .to = { FEED } },
 	{ "draft-max", .to = { FEED } },
-	{ "best-of", RANKED, .to = { FEED }, .as = "--repeat" },
+	{ "best-of", RANKED, .to = { FEED }, .as = "--texts" },
 	{ "length-penalty", .to = { BEST } },
 	{ "all", ALL, .to = { BEST } },
 	{ "chat", .states = TALKS },
@@ -211,7 +211,7 @@ static void take(struct reader *r, const struct opt *o)
 	case 's': q->seed = cli_integer(c, o, -1, INT64_MAX); break;
 	case STAGE: replace(r); break;
 	case GUESS_MAX: cli_integer(c, o, 1, GUESSES_MAX); break;
-	case BEST_OF: q->texts = (int)cli_integer(c, o, 1, LOOP_REPEAT_MAX); break;
+	case BEST_OF: q->texts = (int)cli_integer(c, o, 1, LOOP_TEXTS_MAX); break;
 	case PENALTY: cli_real(c, o, 0, 10); break;
 	case HISTORY: q->history = c->value; break;
 	case DRAFT_FROM: q->draft = c->value; break;
@@ -328,7 +328,6 @@ static void tell_more(struct reader *r)
 	/* With --turns sample outlives its end, and so fwd finishes what a named segment is to hold. */
 	if (f & (MANY | KEPT))
 		tell(r, SAMPLE, 0, "--turns", NULL);
-	tell(r, SAMPLE, RANKED, "--seed-step", "1");
 	tell(r, STOPS, 0, "--frames", NULL);
 	tell(r, STOPS, MANY, "--turns", NULL);
 	tell(r, BEST, 0, "--seed", seed);

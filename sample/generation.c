@@ -11,12 +11,6 @@
 #include "lib/sampler/sampler.h"
 #include "trace.h"
 
-/* Sequence k draws with seed + k. */
-static uint64_t seed(const struct session *s, const struct generation *g)
-{
-	return s->set.chain.seed + g->sequence.number + g->turn * s->set.seed_step;
-}
-
 /* A copy of `from` in all but memory of its own, with a sampler and a constraint that continue those given. */
 static struct generation *copy(const struct session *s, const struct generation *from, uint32_t seq,
 	const struct sampler *sampler, const struct constraint *constraint, struct why *w)
@@ -32,7 +26,8 @@ static struct generation *copy(const struct session *s, const struct generation 
 	g->constraint = NULL;
 	g->guess = NULL;
 	g->n_guess = g->room = 0;
-	g->sampler = sampler_fork(sampler, seed(s, g), w);
+	/* Sequence k draws with seed + k. */
+	g->sampler = sampler_fork(sampler, s->set.chain.seed + seq, w);
 	if (g->sampler && (!constraint || (g->constraint = constraint_fork(constraint, w))))
 		return g;
 	generation_close(g);
@@ -72,14 +67,8 @@ void generation_close(struct generation *g)
 }
 
 /* Another text begins. */
-static int begin_turn(const struct session *s, struct generation *g, struct why *w)
+static int begin_turn(struct generation *g, struct why *w)
 {
-	if (g->idle && s->set.seed_step) {
-		g->turn++;
-		sampler_close(g->sampler);
-		if (!(g->sampler = sampler_fork(s->sampler, seed(s, g), w)))
-			return -1;
-	}
 	g->drawn = 0;
 	g->idle = 0;
 	return g->constraint ? constraint_restart(g->constraint, w) : 0;
@@ -91,7 +80,7 @@ int generation_ids(struct session *s, struct generation *g, const struct frame *
 	uint32_t certain = f->flags & FRAME_GUESS && f->rows ? 1 : f->rows, i, n;
 	int32_t ids[1024];
 
-	if (s->set.turns && !(f->flags & FRAME_SAMPLED) && begin_turn(s, g, w))
+	if (s->set.turns && !(f->flags & FRAME_SAMPLED) && begin_turn(g, w))
 		return -1;
 	for (i = 0; i < certain; i += n) {
 		n = certain - i < 1024 ? certain - i : 1024;

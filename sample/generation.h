@@ -17,7 +17,6 @@ struct generation {
 	size_t n_guess, room;           /* bytes */
 	uint32_t next;                  /* the position after the last id drawn */
 	int64_t drawn;
-	uint64_t turn;                  /* from 0 */
 	int idle;                       /* between turns, or over */
 };
 

@@ -15,7 +15,7 @@
 #include "lib/sampler/rng.h"
 #include "lib/sampler/opts.h"
 
-enum { LOGPROBS = 1, TURNS, SEED_STEP };
+enum { LOGPROBS = 1, TURNS };
 
 const struct opt options_table[] = {
 	{ 'n', "n-predict", "N",
@@ -24,7 +24,6 @@ const struct opt options_table[] = {
 	{ 'm', "model", "MODEL", "the model of the stream, for grammars, --trace and dry" },
 	{ LOGPROBS, "logprobs", "N", "write a `logp` frame after each id: its log-probability and the N best" },
 	{ TURNS, "turns", NULL, "after an end, wait for ids that were not sampled, and count from 0 again" },
-	{ SEED_STEP, "seed-step", "N", "with --turns: add N to the seed for each further turn (default: 0)" },
 	{ 'v', "verbose", NULL, "print the seed on stderr" },
 	{ 0 }
 };
@@ -210,7 +209,6 @@ static void take(struct option_parser *r, const struct opt *o)
 	case OPT_GRAMMAR: take_grammar(r, o); break;
 	case LOGPROBS: set->chain.n_best = (int32_t)cli_integer(c, o, 0, SAMPLER_BEST_MAX); break;
 	case TURNS: set->turns = 1; break;
-	case SEED_STEP: set->seed_step = (uint64_t)cli_integer(c, o, 0, INT64_MAX); break;
 	case OPT_TRACE: set->trace = 1; break;
 	}
 }
@@ -245,8 +243,6 @@ static void check(struct option_parser *r)
 			r->c->argv[0]);
 	if (set->n != NO_LIMIT && set->min > set->n)
 		cli_usage(r->c, "--min-tokens: %" PRId64 " is more than -n/--n-predict, %" PRId64, set->min, set->n);
-	if (set->seed_step && !set->turns)
-		cli_usage(r->c, "--seed-step requires --turns");
 	if (set->grammar.option && !set->model)
 		cli_usage(r->c, "--%s requires -m/--model, which has the text of the ids", set->grammar.option);
 	if (set->chain.breakers.n_text && !set->model)

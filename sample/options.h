@@ -14,7 +14,6 @@ struct sample_options {
 	struct sampler_params chain;
 	struct sampler_bias bias[BIAS_MAX];
 	int64_t n, min;                 /* tokens, at most (or NO_LIMIT) and at least */
-	uint64_t seed_step;             /* added to the seed after each turn */
 	int32_t stop_id[STOP_IDS_MAX], breaker_id[BREAKERS_MAX];
 	size_t n_stop;
 	struct sampler_breaker breaker[BREAKERS_MAX];

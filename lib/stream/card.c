@@ -57,16 +57,35 @@ int card_read(struct frame_in *in, const struct frame *f, struct card *card, str
 	return 0;
 }
 
-int card_write(int fd, const struct card *card, struct why *w)
+/* The frame of a card and its payload. */
+static struct frame encode(const struct card *card, int32_t word[EOG + FRAME_EOG_MAX])
 {
-	struct frame f = { .kind = FRAME_CARD, .rows = (uint32_t)(EOG + card->n_eog), .cols = 1, .type = FRAME_I32 };
-	int32_t word[EOG + FRAME_EOG_MAX] = { [N_VOCAB] = card->n_vocab, [BOS] = card->bos, [N_CTX] = card->n_ctx }, i;
-
 	split(card->vocab, &word[VOCAB_LOW], &word[VOCAB_HIGH]);
 	split(card->model, &word[MODEL_LOW], &word[MODEL_HIGH]);
-	for (i = 0; i < card->n_eog; i++)
+	word[N_VOCAB] = card->n_vocab;
+	word[BOS] = card->bos;
+	word[N_CTX] = card->n_ctx;
+	word[RESERVED] = 0;
+	for (int32_t i = 0; i < card->n_eog; i++)
 		word[EOG + i] = card->eog[i];
+	return (struct frame){ .kind = FRAME_CARD, .rows = (uint32_t)(EOG + card->n_eog), .cols = 1,
+		.type = FRAME_I32 };
+}
+
+int card_write(int fd, const struct card *card, struct why *w)
+{
+	int32_t word[EOG + FRAME_EOG_MAX];
+	struct frame f = encode(card, word);
+
 	return frame_write(fd, &f, word, w);
+}
+
+int card_append(struct bytes *to, const struct card *card)
+{
+	int32_t word[EOG + FRAME_EOG_MAX];
+	struct frame f = encode(card, word);
+
+	return frame_append(to, &f, word);
 }
 
 int card_agree(const struct card *a, const char *a_name, const struct card *b, const char *b_name, struct why *w)

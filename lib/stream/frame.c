@@ -233,6 +233,18 @@ static void encode_header(unsigned char h[FRAME_HEADER], const struct frame *f)
 	le_convert(h + sizeof magic, 4, sizeof *f / 4);
 }
 
+int frame_append(struct bytes *to, const struct frame *f, const void *payload)
+{
+	unsigned char h[FRAME_HEADER];
+	size_t n = (size_t)frame_bytes(f);
+
+	encode_header(h, f);
+	if (bytes_put(to, (const char *)h, sizeof h) || bytes_put(to, payload, n))
+		return -1;
+	le_convert(to->p + to->n - n, frame_element(f->type), n / frame_element(f->type));
+	return 0;
+}
+
 int frame_write_header(int fd, const struct frame *f, struct why *w)
 {
 	unsigned char h[FRAME_HEADER];

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/bytes.h"
 #include "lib/base/why.h"
 
 enum {
@@ -89,6 +90,9 @@ int frame_read_all(struct frame_in *in, const struct frame *f, void *buffer, siz
  * SIGPIPE is raised or, if that is ignored, the call fails with a reason. */
 int frame_write(int fd, const struct frame *f, const void *payload, struct why *w);
 
+/* The same into memory, for a later write. -1: out of memory. */
+int frame_append(struct bytes *to, const struct frame *f, const void *payload);
+
 /* The same in parts: the header first, then rows·cols elements in any number of calls. */
 int frame_write_header(int fd, const struct frame *f, struct why *w);
 int frame_write_elements(int fd, const struct frame *f, const void *elements, size_t n, struct why *w);
@@ -116,6 +120,7 @@ struct card {
 
 int card_read(struct frame_in *in, const struct frame *f, struct card *card, struct why *w);
 int card_write(int fd, const struct card *card, struct why *w);
+int card_append(struct bytes *to, const struct card *card);
 
 /* -1 if two cards disagree: another vocabulary or size, or another model, where 0 is no model. The reason names both
  * sides, as "stdin" and "m.gguf". */

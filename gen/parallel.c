@@ -1,0 +1,377 @@
+/* Several sequences at a time. */
+#include "parallel.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/bytes.h"
+#include "lib/base/size.h"
+#include "lib/stream/sequences.h"
+
+#ifndef PIPE_BUF
+#define PIPE_BUF _POSIX_PIPE_BUF
+#endif
+
+enum { EVERY = 200, OUT_MOST = 1 << 16, COPY_MOST = 1 << 20 };  /* milliseconds; bytes that wait */
+
+/* What is to be written. */
+struct queue {
+	struct bytes bytes;     /* those before `sent` are written */
+	size_t sent;
+};
+
+struct branch {                 /* a sequence that goes on */
+	struct sequence sequence;
+	int64_t drawn;
+	int ending;             /* it was ended here, and its `end ` has not come round yet */
+};
+
+struct parallel {
+	struct loop *l;
+	struct sequences branches;
+	size_t ending;          /* of these */
+	struct queue out, copy;
+	struct frame held;      /* of `in`: the next prompt, whose payload is unread, */
+	int waiting;            /* if it waits for its turn */
+	int ended;              /* `in` has */
+	int forked;             /* the forks have begun */
+	int32_t last;           /* the last id of the prompt, */
+	uint32_t next;          /* and the position after it */
+	int drawing;            /* an id has been drawn */
+};
+
+/* ---- what is to be written ---- */
+
+static int put(struct queue *q, const struct frame *f, const void *payload, struct why *w)
+{
+	return frame_append(&q->bytes, f, payload) ? why(w, "out of memory for frames that wait") : 0;
+}
+
+/* To fwd. */
+static int send_ids(struct parallel *p, const int32_t *ids, uint32_t n, uint32_t pos, uint32_t flags, uint32_t seq,
+	struct why *w)
+{
+	struct frame f = { .kind = FRAME_IDS, .rows = n, .cols = 1, .type = FRAME_I32, .flags = flags, .pos = pos,
+		.seq = seq };
+	uint32_t of = seq < (uint32_t)p->l->texts ? seq : 0;
+
+	if (p->l->r)
+		p->l->r[of].passes++;
+	return put(&p->out, &f, ids, w);
+}
+
+static int send_end(struct parallel *p, uint32_t reason, uint32_t pos, uint32_t seq, struct why *w)
+{
+	struct frame f = { .kind = FRAME_END, .cols = 1, .type = FRAME_I32, .flags = reason, .pos = pos, .seq = seq };
+
+	return put(&p->out, &f, NULL, w);
+}
+
+/* The frame whose payload was read, to the reader of the copy. */
+static int write_copy(struct parallel *p, const struct frame *f, struct why *w)
+{
+	return p->l->copy >= 0 ? put(&p->copy, f, p->l->payload, w) : 0;
+}
+
+static size_t pending(const struct queue *q)
+{
+	return q->bytes.n - q->sent;
+}
+
+/* Writes as much as a pipe that is ready certainly takes. */
+static int write_some(struct parallel *p, struct queue *q, int fd, struct why *w)
+{
+	ssize_t n = pending(q) ? write(fd, q->bytes.p + q->sent, size_min(pending(q), PIPE_BUF)) : 0;
+
+	if (n < 0 && errno == EPIPE)
+		p->l->gone = 1;
+	else if (n < 0 && errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)
+		return why(w, "%s: %s", fd == STDOUT_FILENO ? "standard output" : "a pipe", strerror(errno));
+	q->sent += n > 0 ? (size_t)n : 0;
+	if (!pending(q))
+		q->sent = q->bytes.n = 0;
+	return 0;
+}
+
+/* ---- sequences ---- */
+
+static struct branch *find(const struct parallel *p, uint32_t seq)
+{
+	return (struct branch *)sequences_find(&p->branches, seq);
+}
+
+static int begin(struct parallel *p, uint32_t seq, struct why *w)
+{
+	struct branch *b = calloc(1, sizeof *b);
+
+	if (!b)
+		return why(w, "out of memory");
+	if (!sequences_add(&p->branches, &b->sequence, seq, w))
+		return 0;
+	free(b);
+	return -1;
+}
+
+/* It ends here. The frame that tells fwd comes round to those who read what the sampler writes. */
+static int end_here(struct parallel *p, struct branch *b, uint32_t reason, uint32_t pos, struct why *w)
+{
+	if (b->ending)
+		return 0;
+	b->ending = 1;
+	p->ending++;
+	return send_end(p, reason, pos, b->sequence.number, w);
+}
+
+/* Whether another sequence may begin. */
+static int has_room(const struct parallel *p)
+{
+	return p->branches.n - p->ending < p->l->jobs;
+}
+
+/* ---- prompts ---- */
+
+static int read_payload(struct parallel *p, struct frame_in *in, const struct frame *f, struct why *w)
+{
+	return frame_read_all(in, f, &p->l->payload, &p->l->room, w);
+}
+
+/* The card, to both sides: from the prompts to fwd as well. */
+static int pass_card(struct parallel *p, struct frame_in *in, const struct frame *f, struct why *w)
+{
+	struct loop *l = p->l;
+
+	if (card_read(in, f, &l->card, w))
+		return -1;
+	return (in == &l->in && card_append(&p->out.bytes, &l->card)) ||
+		(l->copy >= 0 && card_append(&p->copy.bytes, &l->card)) ? why(w, "out of memory") : 0;
+}
+
+/* The ids of a prompt, or the fork that starts a sequence. */
+static int take_prompt(struct parallel *p, const struct frame *f, struct why *w)
+{
+	struct loop *l = p->l;
+	const int32_t *ids;
+
+	p->waiting = 0;
+	if ((!find(p, f->seq) && begin(p, f->seq, w)) || read_payload(p, &l->in, f, w))
+		return -1;
+	ids = l->payload;
+	if (!l->n)
+		return end_here(p, find(p, f->seq), FRAME_END_LENGTH, f->pos, w);
+	if (f->kind == FRAME_IDS && f->rows) {
+		p->last = ids[f->rows - 1];
+		p->next = f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + f->rows;
+		if (l->r)
+			l->r->passes++;
+		if (l->r && ids_append(&l->r->prompt, ids, f->rows, w))
+			return -1;
+	}
+	return put(&p->out, f, ids, w);
+}
+
+/* Sequences 1 and on, when the prompt of sequence 0 is complete: the last of its ids is sent again for its logits. */
+static int fork_all(struct parallel *p, struct why *w)
+{
+	struct frame f = { .kind = FRAME_FORK, .rows = 1, .cols = 1, .type = FRAME_I32, .pos = p->next };
+	const int32_t source = 0;
+
+	p->forked = 1;
+	if (p->l->texts > 1 && p->next == FRAME_APPEND && find(p, 0))
+		return why(w, "%s: the prompt has no positions, and cannot be forked", p->l->in.name);
+	for (f.seq = 1; find(p, 0) && f.seq < (uint32_t)p->l->texts; f.seq++)
+		if (begin(p, f.seq, w) || put(&p->out, &f, &source, w) ||
+		    send_ids(p, &p->last, 1, p->next - 1, 0, f.seq, w))
+			return -1;
+	return 0;
+}
+
+static int end_of_prompts(struct parallel *p, struct why *w)
+{
+	p->ended = 1;
+	return p->l->texts && !p->forked ? fork_all(p, w) : 0;
+}
+
+/* One frame of the prompts. */
+static int take_in(struct parallel *p, struct why *w)
+{
+	struct frame *f = &p->held;
+	struct branch *b;
+	int got;
+
+	if ((got = frame_next(&p->l->in, f, w)) <= 0)
+		return got < 0 ? -1 : end_of_prompts(p, w);
+	if (p->l->texts && f->seq && f->seq != FRAME_NO_SEQ) {
+		why(w, "sequence %" PRIu32 ": only one prompt is forked", f->seq);
+		return frame_why(&p->l->in, w);
+	}
+	b = find(p, f->seq);
+	if (f->kind == FRAME_CARD)
+		return pass_card(p, &p->l->in, f, w);
+	if (sequences_is_over(&p->branches, f->seq))
+		return 0;
+	if (f->kind == FRAME_END && f->seq == FRAME_NO_SEQ)
+		return end_of_prompts(p, w) || send_end(p, f->flags, f->pos, f->seq, w) ? -1 : 0;
+	if (f->kind == FRAME_END)
+		return b ? end_here(p, b, f->flags, f->pos, w) : send_end(p, f->flags, f->pos, f->seq, w);
+	if (f->kind != FRAME_IDS && f->kind != FRAME_FORK)
+		return 0;
+	p->waiting = !b && !has_room(p);
+	return p->waiting ? 0 : take_prompt(p, f, w);
+}
+
+/* ---- what comes back ---- */
+
+/* The reason why nothing can follow the id at pos; 0: something can. */
+static uint32_t over(const struct loop *l, const struct branch *b, int32_t id, uint32_t pos)
+{
+	if (l->card.n_vocab && card_is_eog(&l->card, id))
+		return FRAME_END_EOG;
+	if (b->drawn == l->n || (l->card.n_ctx && pos != FRAME_APPEND && pos >= (uint32_t)l->card.n_ctx))
+		return FRAME_END_LENGTH;
+	return 0;
+}
+
+static int take_drawn(struct parallel *p, const struct frame *f, struct why *w)
+{
+	struct branch *b = find(p, f->seq);
+	const int32_t *ids = p->l->payload;
+	uint32_t reason = 0, n = 0;
+	struct loop *l = p->l;
+
+	if (!b || b->ending || !(f->flags & FRAME_SAMPLED) || !f->rows)
+		return 0;
+	if (!p->drawing++ && l->idle)
+		l->idle(l, 0);
+	if (l->r && f->seq < (uint32_t)l->texts && result_ids(&l->r[f->seq], ids, f->rows, f->pos, w))
+		return -1;
+	for (; n < f->rows && !reason; n++) {
+		b->drawn++;
+		reason = over(l, b, ids[n], f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + n);
+	}
+	if (!reason)
+		return send_ids(p, ids, n, f->pos, FRAME_SAMPLED, f->seq, w);
+	if (l->r && f->seq < (uint32_t)l->texts)
+		result_end(&l->r[f->seq], reason, NULL, 0);
+	return end_here(p, b, reason, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + n, w);
+}
+
+/* A sequence is over. */
+static int take_end(struct parallel *p, const struct frame *f, struct why *w)
+{
+	struct branch *b = find(p, f->seq);
+	struct loop *l = p->l;
+
+	if (!b)
+		return 0;
+	if (l->r && f->seq < (uint32_t)l->texts && !b->ending)
+		result_end(&l->r[f->seq], f->flags, l->payload, f->rows);
+	if (end_here(p, b, f->flags, f->pos, w) || sequences_end(&p->branches, f->seq, w))
+		return -1;
+	p->ending--;
+	free(b);
+	return 0;
+}
+
+/* One frame of the sampler's. 1: there are no more. */
+static int take_back(struct parallel *p, struct why *w)
+{
+	struct loop *l = p->l;
+	struct frame f;
+	int got = frame_next(&l->back, &f, w), failed = 0;
+
+	if (got <= 0)
+		return got < 0 ? -1 : 1;
+	if (f.kind == FRAME_LOGITS)
+		return why(w, "%s: logits, where a sampler's ids are expected", l->back.name);
+	if (f.kind == FRAME_HIDDEN)
+		return 0;
+	if (f.kind == FRAME_CARD)
+		return pass_card(p, &l->back, &f, w);
+	if (read_payload(p, &l->back, &f, w))
+		return -1;
+	if (f.kind == FRAME_IDS)
+		failed = take_drawn(p, &f, w);
+	else if (f.kind == FRAME_END)
+		failed = take_end(p, &f, w);
+	else if (f.kind == FRAME_LOGPROBS && l->r && f.seq < (uint32_t)l->texts)
+		result_logprob(&l->r[f.seq], f.pos, ((const float *)l->payload)[1]);
+	return failed ? -1 : write_copy(p, &f, w);
+}
+
+/* ---- all of it ---- */
+
+/* What is buffered can be read without a poll. */
+static int is_buffered(const struct frame_in *in)
+{
+	return in->used < in->have;
+}
+
+/* Waits until something can be read or written, and does it. 1: nothing more comes back; 0; -1. */
+static int step(struct parallel *p, struct why *w)
+{
+	enum { IN, BACK, OUT, COPY, ENDS };
+	struct loop *l = p->l;
+	int reads = !p->ended && !p->waiting && pending(&p->out) < OUT_MOST, hears = pending(&p->copy) < COPY_MOST;
+	int now = (reads && is_buffered(&l->in)) || (hears && is_buffered(&l->back)), got;
+	struct pollfd at[ENDS] = {
+		{ .fd = reads ? l->in.fd : -1, .events = POLLIN },
+		{ .fd = hears ? l->back.fd : -1, .events = POLLIN },
+		/* Without events it tells of a pipe that nobody reads any more. */
+		{ .fd = l->out, .events = pending(&p->out) ? POLLOUT : 0 },
+		{ .fd = l->copy, .events = pending(&p->copy) ? POLLOUT : 0 }
+	};
+
+	if ((got = poll(at, ENDS, now ? 0 : l->idle && !p->drawing ? EVERY : -1)) < 0)
+		return errno == EINTR ? 0 : why(w, "poll: %s", strerror(errno));
+	if (!got && !now && l->idle)
+		l->idle(l, 1);
+	if ((at[OUT].revents & POLLOUT && write_some(p, &p->out, l->out, w)) ||
+	    (at[COPY].revents & POLLOUT && write_some(p, &p->copy, l->copy, w)))
+		return -1;
+	l->gone |= ((at[OUT].revents | at[COPY].revents) & (POLLERR | POLLNVAL)) != 0;
+	if (hears && (at[BACK].revents || is_buffered(&l->back)) && (got = take_back(p, w)))
+		return got;
+	return reads && (at[IN].revents || is_buffered(&l->in)) ? take_in(p, w) : 0;
+}
+
+static int is_done(const struct parallel *p)
+{
+	return p->ended && !p->waiting && !p->branches.n;
+}
+
+int parallel_run(struct loop *l, struct why *w)
+{
+	struct parallel p = { .l = l, .out.bytes.limit = SIZE_MAX, .copy.bytes.limit = SIZE_MAX };
+	int status = 0;
+	struct sequence **all;
+
+	while (!status && !l->gone) {
+		if (p.waiting && has_room(&p))
+			status = take_prompt(&p, &p.held, w);
+		if (l->out >= 0 && is_done(&p) && !pending(&p.out)) {
+			close(l->out);
+			l->out = -1;
+			/* What still comes is for the copy alone. */
+			status = l->copy < 0;
+		}
+		status = status ? status : step(&p, w);
+	}
+	while (status == 1 && pending(&p.copy) && !l->gone)
+		status = write_some(&p, &p.copy, l->copy, w) ? -1 : 1;
+	all = sequences_all(&p.branches);
+	for (size_t i = 0; all && i < p.branches.n; i++)
+		free(all[i]);
+	free(all);
+	sequences_free(&p.branches);
+	bytes_free(&p.out.bytes);
+	bytes_free(&p.copy.bytes);
+	if (l->out >= 0)
+		close(l->out);
+	l->out = -1;
+	return status < 0 && !l->gone ? -1 : 0;
+}
