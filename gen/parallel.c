@@ -316,7 +316,9 @@ static int step(struct parallel *p, struct why *w)
 {
 	enum { IN, BACK, OUT, COPY, ENDS };
 	struct loop *l = p->l;
-	int reads = !p->ended && !p->waiting && pending(&p->out) < OUT_MOST, hears = pending(&p->copy) < COPY_MOST;
+	/* A prompt is forked before anything follows it. */
+	int reads = !p->ended && !p->waiting && pending(&p->out) < OUT_MOST;
+	int hears = (p->ended || !l->texts) && pending(&p->copy) < COPY_MOST;
 	int now = (reads && is_buffered(&l->in)) || (hears && is_buffered(&l->back)), got;
 	struct pollfd at[ENDS] = {
 		{ .fd = reads ? l->in.fd : -1, .events = POLLIN },
