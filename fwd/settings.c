@@ -1,14 +1,15 @@
 /* The options that fwd does not share with gen, and which of them exclude each other. */
 #include "settings.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "fwd_opts.h"
 #include "lib/sampler/rng.h"
 #include "lib/base/system.h"
 
-enum { ALL = 1, SCORE, CHAIN, TEMP, IGNORE_EOS, DUMP, PROFILE, LIST, SET };
-enum { THREADS_MAX = 1024, BATCH_MAX = 1 << 16, CHUNK_MAX = 1 << 16 };
+enum { ALL = 1, SCORE, CHAIN, TEMP, IGNORE_EOS, DUMP, PROFILE, LIST, SET, LAYERS };
+enum { THREADS_MAX = 1024, BATCH_MAX = 1 << 16, CHUNK_MAX = 1 << 16, LAYERS_MAX = 1 << 14 };
 
 const struct opt settings_opts[] = {
 	{ ALL, "all", NULL, "write the logits of every token, not only of each frame's last" },
@@ -20,6 +21,8 @@ const struct opt settings_opts[] = {
 	{ TEMP, "temp", "T", "with --chain: draw as sample --gumbel does; 0: take the largest logit (default: 0)" },
 	{ 's', "seed", "N", "with --chain: seed of the draws; -1: a random one (default: -1)" },
 	{ IGNORE_EOS, "ignore-eos", NULL, "with --chain: never draw an end-of-generation token" },
+	{ LAYERS, "layers", "A-B", "run layers A to B only (A-: to the last), as one of several stages: all but the first\n"
+		"read hidden states, all but the last write them" },
 	{ SET, "set", "KEY=VALUE",
 	"set a key of the model, such as rope.freq_base, in place of the file's; repeatable" },
 	{ DUMP, "dump-tensors", "DIR", "write the result of each op to a file in the new folder DIR" },
@@ -72,8 +75,27 @@ static void check(const struct settings *set, const struct cli *c, const char *o
 		cli_usage(c, "--all and --chain exclude each other: a chain writes no logits");
 	if (set->score && (set->all || set->chain.chunk))
 		cli_usage(c, "--score and --%s exclude each other", set->all ? "all" : "chain");
+	if (set->chain.chunk && (set->engine.first || set->engine.end))
+		cli_usage(c, "--layers and --chain exclude each other: a chain needs all layers");
 	if (!set->chain.chunk && of_chain)
 		cli_usage(c, "--%s requires --chain", of_chain);
+}
+
+/* A-B, or A-; layers from 0. */
+static void read_layers(struct engine_setup *s, const struct cli *c)
+{
+	static const char digits[] = "0123456789";
+	const char *a = c->value, *b = a + strspn(a, digits) + 1;
+	unsigned long long first = strtoull(a, NULL, 10), last = LAYERS_MAX - 1;
+
+	if (*a == '-' || b[-1] != '-' || b[strspn(b, digits)])
+		cli_usage(c, "--layers: \"%s\" is not A-B or A-", a);
+	if (*b)
+		last = strtoull(b, NULL, 10);
+	if (last < first || last >= LAYERS_MAX)
+		cli_usage(c, "--layers: \"%s\" is not a range of layers", a);
+	s->first = (size_t)first;
+	s->end = *b ? (size_t)last + 1 : 0;
 }
 
 static void add_set(struct settings *set, const struct cli *c)
@@ -116,6 +138,7 @@ void settings_read(struct settings *set, struct cli *c)
 		case DUMP: set->dump = c->value; break;
 		case PROFILE: set->profile = 1; break;
 		case SET: add_set(set, c); break;
+		case LAYERS: read_layers(&set->engine, c); break;
 		case LIST: set->list = 1; break;
 		case 'v': set->verbose = 1; break;
 		}

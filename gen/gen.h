@@ -6,12 +6,14 @@
 
 #include "lib/process/stages.h"
 
+enum { HOSTS_MAX = 16 };        /* of --hosts: fwd is then so many stages */
+
 /* In the order of the stream, which runs from PROMPT to DETOK. FEED and TEE are gen itself; DRAFT is the small model
  * that the loop runs. SCHEMA runs before all others; CHAT, ENCODE, ANSWER and PLAIN for each turn of a conversation,
  * KV before the first. */
 enum stage_number {
-	NOWHERE, SCHEMA, CHAT, ENCODE, PROMPT, TOK, FEED, FWD, SAMPLE, STOPS, TEE, BEST, DETOK, ANSWER, PLAIN, DRAFT,
-	KV, STAGES
+	NOWHERE, SCHEMA, CHAT, ENCODE, PROMPT, TOK, FEED, FWD, FWD_LAST = FWD + HOSTS_MAX - 1, SAMPLE, STOPS, TEE, BEST,
+	DETOK, ANSWER, PLAIN, DRAFT, KV, STAGES
 };
 
 enum fact {                     /* what options state, */
@@ -34,7 +36,8 @@ struct request {
 	unsigned facts;
 	const char *model;
 	const char *prompt;     /* NULL: tok reads gen's own stdin */
-	const char *draft, *kv, *history;       /* as given, or NULL */
+	const char *draft, *kv, *history, *hosts;       /* as given, or NULL */
+	const char *fwd;        /* the program on this machine */
 	int64_t seed;
 	int texts;              /* of --best-of; 1 otherwise */
 	struct stage stage[STAGES];     /* those that are used have arguments; nothing is running */

@@ -66,7 +66,7 @@ static void set_loop(struct loop *l, struct draft *draft)
 	memcpy(argv, feed->argv, feed->n * sizeof *argv);
 	argv[feed->n] = fifo;
 	feed_options(l, draft, &q.stage[DRAFT], &c);
-	q.stage[DRAFT].argv[0] = q.stage[FWD].argv[0];
+	q.stage[DRAFT].argv[0] = q.fwd;
 	free(argv);
 }
 

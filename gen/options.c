@@ -15,9 +15,10 @@
 #include "lib/sampler/rng.h"
 #include "console.h"
 #include "draft.h"
+#include "hosts.h"
 #include "loop.h"
 
-enum { STAGE = 1, HISTORY, DRAFT_FROM, GUESS_MAX, BEST_OF, PENALTY, FLAG };
+enum { STAGE = 1, HISTORY, DRAFT_FROM, GUESS_MAX, BEST_OF, PENALTY, HOSTS, FLAG };
 
 const struct opt options_table[] = {
 	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, or else the shipped model)" },
@@ -38,6 +39,7 @@ const struct opt options_table[] = {
 	{ 'i', "interactive", NULL, "the same with a prompt; ^C ends an answer, ^D or ^C twice the conversation" },
 	{ HISTORY, "history", "FILE", "for a conversation: go on with the messages in FILE, and add to them" },
 	{ STAGE, "stage", "NAME=COMMAND", "run the shell's COMMAND in place of tok, fwd, sample or detok" },
+	{ HOSTS, "hosts", "HOST:A-B,...", "run layers A to B of fwd on HOST, by ssh (no HOST: here), and so on, as a:0-13,b:14-27" },
 	{ FLAG, "print-pipeline", NULL, "print the shell commands that do the same, and exit" },
 	{ FLAG, "override", "KEY=VALUE", "set a key of the model in place of the file's (fwd --set); repeatable" },
 	{ FLAG, "special", NULL, "show control tokens" },
@@ -210,6 +212,7 @@ static void take(struct reader *r, const struct opt *o)
 	case 'm': q->model = c->value; break;
 	case 's': q->seed = cli_integer(c, o, -1, INT64_MAX); break;
 	case STAGE: replace(r); break;
+	case HOSTS: q->hosts = c->value; break;
 	case GUESS_MAX: cli_integer(c, o, 1, GUESSES_MAX); break;
 	case BEST_OF: q->texts = (int)cli_integer(c, o, 1, LOOP_TEXTS_MAX); break;
 	case PENALTY: cli_real(c, o, 0, 10); break;
@@ -236,7 +239,7 @@ static void conclude(struct request *q)
 	/* fwd draws as sample does, the largest logit or with the same noise, if no option asks for what only sample
 	 * can do, or needs the ids one by one. */
 	if (f & (GREEDY | GUMBEL) && !(f & (SAMPLING | OF_TEXT | VERBOSE | JSON | STOPPED | TALKS | DRAFTS | RANKED |
-	    OWN_FWD | OWN_SAMPLE)))
+	    OWN_FWD | OWN_SAMPLE)) && !q->hosts)
 		f |= CHAINED;
 	if ((f & (GREEDY | GUMBEL)) == GUMBEL)
 		f |= NOISE;
@@ -258,9 +261,15 @@ static void conclude(struct request *q)
 
 static void check(const struct request *q, const struct cli *c)
 {
+	struct why w;
+
 	for (size_t i = 0; i < sizeof conflicts / sizeof *conflicts; i++)
 		if (asked(q, conflicts[i].these) && !(q->facts & conflicts[i].unless))
 			cli_usage(c, "%s", conflicts[i].message);
+	if (q->hosts && asked(q, OWN_FWD))
+		cli_usage(c, "--hosts and --stage fwd exclude each other");
+	if (q->hosts && hosts_check(q->hosts, &w) < 0)
+		cli_usage(c, "--hosts: %s", w.text);
 	if (asked(q, RANKED) && q->seed > INT64_MAX - q->texts)
 		cli_usage(c, "--best-of: there are no %d seeds from %" PRId64 " on", q->texts, q->seed);
 }
@@ -344,6 +353,7 @@ static void tell_more(struct reader *r)
 static void commands(struct reader *r, const char *argv0)
 {
 	struct request *q = r->q;
+	struct why w;
 
 	for (int i = 0; i < STAGES; i++) {
 		struct stage *s = &q->stage[i];
@@ -358,6 +368,9 @@ static void commands(struct reader *r, const char *argv0)
 	for (int i = 0; i < STAGES; i++)
 		if (kinds[i].model)
 			tell(r, (enum stage_number)i, 0, q->model, NULL);
+	q->fwd = q->stage[FWD].argv[0];
+	if (q->hosts && hosts_divide(q, &w) < 0)
+		cli_die(r->c, "%s", w.text);
 	add(r, TEE, "tee");
 	if (q->prompt && !asked(q, TALKS)) {
 		q->stage[PROMPT].name = q->stage[PROMPT].program = "printf";

@@ -7,6 +7,8 @@
 
 #include "lib/base/out.h"
 
+enum { WORDS_MAX = 1 << 28 };
+
 /* ---- running ---- */
 
 static void close_end(int *fd)
@@ -37,7 +39,8 @@ static int make_grammar(struct request *q, struct why *w)
 int pipeline_start(struct request *q, struct loop *l, int text, struct why *w)
 {
 	/* fwd takes the longest to start. */
-	static const enum stage_number order[] = { FWD, TOK, PROMPT, SAMPLE, STOPS, BEST, DETOK };
+	static const struct { enum stage_number from, to; } order[] = { { FWD, FWD_LAST }, { PROMPT, TOK },
+		{ SAMPLE, STOPS }, { BEST, DETOK } };
 	int in[STAGES], out[STAGES], fd[2], last = 0, status = make_grammar(q, w);
 
 	for (int i = 0; i < STAGES; i++)
@@ -56,16 +59,14 @@ int pipeline_start(struct request *q, struct loop *l, int text, struct why *w)
 	l->copy = out[TEE];
 	frame_open_in(&l->in, in[FEED], "tok");
 	frame_open_in(&l->back, in[TEE], q->stage[SAMPLE].n ? "sample" : "fwd");
-	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-		enum stage_number k = order[i];
-
-		if (!status && q->stage[k].n)
-			status = stage_start(&q->stage[k], in[k], out[k], w);
-		else if (status) {
-			close_end(&in[k]);
-			close_end(&out[k]);
-		}
-	}
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+		for (int k = order[i].from; k <= (int)order[i].to; k++)
+			if (!status && q->stage[k].n)
+				status = stage_start(&q->stage[k], in[k], out[k], w);
+			else if (status) {
+				close_end(&in[k]);
+				close_end(&out[k]);
+			}
 	return status;
 }
 
@@ -80,31 +81,13 @@ int pipeline_end(struct request *q, struct loop *l, int failing, struct why *w)
 
 /* ---- printing ---- */
 
-/* One word, quoted where the shell would see more in it than letters. */
-static void print_word(const char *s)
-{
-	size_t plain = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%");
-
-	if (*s && !s[plain]) {
-		out_text(s);
-		return;
-	}
-	out_char('\'');
-	for (; *s; s++)
-		if (*s == '\'')
-			out_text("'\\''");
-		else
-			out_char(*s);
-	out_char('\'');
-}
-
 static void print_words(const struct stage *s)
 {
-	for (size_t i = 0; i < s->n; i++) {
-		if (i)
-			out_char(' ');
-		print_word(s->argv[i]);
-	}
+	struct bytes words = { .limit = WORDS_MAX };
+
+	if (stage_words(s, &words) == 0)
+		out_bytes(words.p, words.n);
+	bytes_free(&words);
 }
 
 void pipeline_print(const struct request *q)

@@ -56,6 +56,34 @@ int stage_file(struct why *w)
 	return fd < 0 ? why(w, "cannot create a temporary file") : fd;
 }
 
+/* One word, quoted where the shell would see more in it than letters. */
+static void append_word(struct bytes *to, const char *s)
+{
+	size_t plain = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%");
+
+	if (*s && !s[plain]) {
+		bytes_puts(to, s);
+		return;
+	}
+	bytes_puts(to, "'");
+	for (; *s; s++)
+		if (*s == '\'')
+			bytes_puts(to, "'\\''");
+		else
+			bytes_put(to, s, 1);
+	bytes_puts(to, "'");
+}
+
+int stage_words(const struct stage *s, struct bytes *to)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		if (i)
+			bytes_puts(to, " ");
+		append_word(to, s->argv[i]);
+	}
+	return to->failed ? -1 : 0;
+}
+
 /* ---- starting ---- */
 
 void stages_block_interrupts(void)
@@ -144,12 +172,14 @@ int stage_start(struct stage *s, int in, int out, struct why *w)
 
 /* ---- ending ---- */
 
-/* The signal that a stage died of, 0 for none. A shell tells of its last command's by an exit status above 128. */
+/* The signal that a stage died of, 0 for none. A shell, here or behind ssh, tells of its last command's by an exit status
+ * above 128; 255 is ssh's own. */
 static int died_of(const struct stage *s)
 {
 	if (WIFSIGNALED(s->status))
 		return WTERMSIG(s->status);
-	return s->shell && WEXITSTATUS(s->status) > 128 ? WEXITSTATUS(s->status) - 128 : 0;
+	return s->shell && WEXITSTATUS(s->status) > 128 && WEXITSTATUS(s->status) < 255
+		? WEXITSTATUS(s->status) - 128 : 0;
 }
 
 /* Whether it has ended badly: by a signal that is neither SIGPIPE nor ours, or with a status other than 0. */

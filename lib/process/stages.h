@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "lib/base/bytes.h"
 #include "lib/base/why.h"
 
 struct stage {                  /* starts as zeroes */
@@ -25,6 +26,9 @@ struct stage {                  /* starts as zeroes */
 /* Appends one argument; -1: out of memory. stage_cut() drops those from number n on. */
 int stage_arg(struct stage *s, const char *arg, struct why *w);
 void stage_cut(struct stage *s, size_t n);
+
+/* Appends its command as a shell reads it, words quoted where they need it; -1: out of memory. */
+int stage_words(const struct stage *s, struct bytes *to);
 
 /* A pipe whose ends are closed on exec. */
 int stage_pipe(int fd[2], struct why *w);

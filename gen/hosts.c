@@ -1,0 +1,121 @@
+/* The stages of --hosts. Strings live to the end of the program, as those of the command line do. */
+#include "hosts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/bytes.h"
+
+enum { COMMAND_MAX = 1 << 20 };
+
+/* One of the list: NAME:A-B, or NAME:A- for the last. */
+struct host {
+	const char *name, *layers;
+	size_t name_n, layers_n;
+};
+
+/* Layers from `first` on; returns the one after the last, 0 for all that are left, or -1. */
+static long parse_layers(const struct host *h, long first)
+{
+	static const char digits[] = "0123456789";
+	size_t a = strspn(h->layers, digits), b = a < h->layers_n ? strspn(h->layers + a + 1, digits) : 0;
+	long last = strtol(h->layers + a + 1, NULL, 10);
+
+	if (!a || a > 5 || b > 5 || h->layers[a] != '-' || a + 1 + b != h->layers_n
+	    || strtol(h->layers, NULL, 10) != first || (b && last < first))
+		return -1;
+	return b ? last + 1 : 0;
+}
+
+/* The next of the list, which *at is moved past. 0: there is none. */
+static int next_host(const char **at, struct host *h)
+{
+	size_t n = strcspn(*at, ","), colon = n;
+
+	while (colon && (*at)[colon - 1] != ':')
+		colon--;
+	*h = (struct host){ .name = *at, .name_n = colon ? colon - 1 : 0, .layers = *at + colon, .layers_n = n - colon };
+	*at += n + ((*at)[n] == ',');
+	return n > 0;
+}
+
+static int is_local(const struct host *h)
+{
+	return !h->name_n || (h->name_n == 9 && !memcmp(h->name, "localhost", 9));
+}
+
+int hosts_check(const char *list, struct why *w)
+{
+	const char *at = list;
+	struct host h;
+	long next = 0;
+	int n = 0;
+
+	for (; next_host(&at, &h); n++) {
+		if (n == HOSTS_MAX)
+			return why(w, "more than %d hosts", HOSTS_MAX);
+		/* ssh would take it for an option. */
+		if ((n && !next) || h.layers == h.name || *h.name == '-' || (next = parse_layers(&h, next)) < 0)
+			return why(w, "\"%.*s\" is not HOST:A-B with the next layers, as in a:0-13,b:14-27",
+				(int)(h.name_n + 1 + h.layers_n), h.name);
+	}
+	return n && !*at && at[-1] != ',' ? 0 : why(w, "\"%s\" is not a list as a:0-13,b:14-27", list);
+}
+
+/* Makes the command of s one that ssh runs; the host's PATH is to have the program. */
+static int run_there(struct stage *s, const char *host, struct why *w)
+{
+	struct bytes words = { .limit = COMMAND_MAX };
+	const char *slash = strrchr(s->argv[0], '/');
+
+	if (slash)
+		s->argv[0] = slash + 1;
+	if (stage_words(s, &words) < 0 || bytes_put(&words, "", 1) < 0)
+		return why(w, "out of memory");
+	stage_cut(s, 0);
+	return stage_arg(s, "ssh", w) || stage_arg(s, host, w) || stage_arg(s, words.p, w) ? -1 : 0;
+}
+
+/* "ssh NAME", which messages call it, then the layers. */
+static char *label(const struct host *h)
+{
+	char *text = malloc(h->name_n + h->layers_n + 6);
+
+	if (text)
+		sprintf(text, "ssh %.*s%c%.*s", (int)h->name_n, h->name, 0, (int)h->layers_n, h->layers);
+	return text;
+}
+
+/* *s, a stage of zeroes, becomes `whole` for these layers, on this host. */
+static int divide(struct stage *s, const struct stage *whole, const struct host *h, struct why *w)
+{
+	char *text = label(h);
+
+	if (!text)
+		return why(w, "out of memory");
+	/* No signal reaches fwd there; here it must not reach one stage alone. */
+	*s = (struct stage){ .name = text, .program = is_local(h) ? whole->program : text, .shell = 1 };
+	if (stage_arg(s, whole->argv[0], w) || stage_arg(s, "--layers", w) || stage_arg(s, text + h->name_n + 5, w))
+		return -1;
+	for (size_t i = 1; i < whole->n; i++)
+		if (stage_arg(s, whole->argv[i], w))
+			return -1;
+	return is_local(h) ? 0 : run_there(s, text + 4, w);
+}
+
+int hosts_divide(struct request *q, struct why *w)
+{
+	struct stage whole = q->stage[FWD], *s = &q->stage[FWD];
+	const char *at = q->hosts;
+	int status = 0;
+	struct host h;
+
+	for (; !status && next_host(&at, &h); s++) {
+		status = divide(s, &whole, &h, w);
+		if (!status && s == &q->stage[FWD] && q->stage[KV].n && !is_local(&h))
+			status = run_there(&q->stage[KV], s->name + 4, w);
+	}
+	free(whole.argv);
+	return status;
+}
