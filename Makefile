@@ -55,7 +55,7 @@ FAMILIES = decoder llama gemma gpt2 mixtures deepseek recurrent rwkv
 OPS = embed angles rows product prepare store attend convolve linear linear_gates linear_keep scan shift wkv \
 	select route experts heads copy per_layer altup logits
 SEGMENT = segment branch shared scrub recent recurrent object pack saved
-FWD = engine settings supported serve served batch chain model/model model/tensors model/keys model/layers \
+FWD = engine settings supported serve hidden served batch chain model/model model/tensors model/keys model/layers \
 	model/rope $(FAMILIES:%=model/%) model/families \
 	model/builder model/attention model/latent model/convolution model/delta model/mixers model/mamba \
 	model/altup model/feed_forward \

@@ -6,6 +6,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/size.h"
 #include "lib/stream/frame.h"
+#include "fwd/plan/split.h"
 #include "serve.h"
 
 enum {
@@ -51,8 +52,8 @@ static void remove_answered(struct serve *v)
 			at = &v->last->next;
 			continue;
 		}
+		v->awaited += !(*at)->awaited;
 		(*at)->awaited = 1;
-		v->awaited++;
 		v->queued--;
 		*at = (*at)->next;
 	}
@@ -60,14 +61,21 @@ static void remove_answered(struct serve *v)
 
 /* ---- which rows ---- */
 
+size_t batch_wanted(const struct serve *v, const struct served *q)
+{
+	return q->end - q->answered - (v->score != 0);
+}
+
 static void choose(struct serve *v, struct served *q, size_t n)
 {
-	v->run[v->n_runs] = (struct run){ .state = q->state, .n = n, .wanted = q->every ? n : n == served_left(q) };
+	size_t end = q->state->length + n, wanted = end - size_min(batch_wanted(v, q), end);
+
+	v->run[v->n_runs] = (struct run){ .state = q->state, .n = n, .wanted = size_min(wanted, n) };
 	segment_read_ids(q->state, q->state->length, v->ids + v->n_rows, n);
 	if (v->score) {
 		v->following[v->n_rows + n - 1] = 0;    /* of the frame's last id none does */
 		segment_read_ids(q->state, q->state->length + 1, v->following + v->n_rows,
-			n - (n == served_left(q)));
+			n - (end == q->end));
 	}
 	v->of[v->n_runs++] = q;
 	v->n_rows += n;
@@ -75,16 +83,24 @@ static void choose(struct serve *v, struct served *q, size_t n)
 
 static void choose_rows(struct serve *v)
 {
-	size_t most = v->plan->setup.batch, few = size_min(FEW, most), n;
+	size_t most = v->plan->setup.batch, few = size_min(FEW, most), runs = hidden_sequences(v), n;
 
 	v->n_runs = v->n_rows = 0;
+	if (v->hidden.in) {
+		for (struct served *q = v->queue; q; q = q->next)
+			choose(v, q, served_left(q));
+		return;
+	}
+	/* The stage after can begin before all of a prompt is done. */
+	if (v->hidden.out)
+		most = size_min(most, BESIDE);
 	/* The logits of all its rows are one frame, so no other may come in between. */
 	if (v->queue->every && served_left(v->queue) > few) {
 		choose(v, v->queue, size_min(served_left(v->queue), most));
 		return;
 	}
 	for (struct served *q = v->queue; q; q = q->next)
-		if ((n = served_left(q)) <= few && v->n_rows + n <= most)
+		if ((n = served_left(q)) <= few && v->n_rows + n <= most && v->n_runs < runs)
 			choose(v, q, n);
 	if (v->n_rows)
 		most = size_min(most, v->n_rows + BESIDE);
@@ -137,7 +153,7 @@ static int answer(struct serve *v, struct why *w)
 			if (!row)
 				make_answers(v, done, made = size_min(all - done, v->rows));
 			some = size_min(left, made - row);
-			if (write_answers(v, row, some, some == left && !served_left(v->of[i]), w) < 0)
+			if (write_answers(v, row, some, some == left && v->of[i]->end == v->of[i]->state->length, w) < 0)
 				return -1;
 		}
 	}
@@ -152,7 +168,7 @@ static int end_interrupted(struct serve *v, struct why *w)
 	for (struct served *q = v->queue; q; q = q->next) {
 		if (q->flags & FRAME_SAMPLED || q->begun)
 			continue;
-		q->end = q->state->length;
+		q->end = q->ready = q->state->length;
 		if (frame_write_end(OUT, FRAME_END_INTERRUPT, (uint32_t)q->end, q->sequence.number, w) < 0)
 			return -1;
 	}
@@ -165,7 +181,7 @@ static int end_interrupted(struct serve *v, struct why *w)
 /* Logits once begun have to be completed. */
 static int may_be_cancelled(const struct serve *v)
 {
-	for (size_t i = 0; !v->all && i < v->n_runs; i++)
+	for (size_t i = 0; !v->all && !v->hidden.in && i < v->n_runs; i++)
 		if (!(v->of[i]->flags & FRAME_SAMPLED) && !v->of[i]->begun)
 			return 1;
 	return 0;
@@ -190,16 +206,21 @@ int batch_run(struct serve *v, struct why *w)
 
 	choose_rows(v);
 	v->plan->cancelled = may_be_cancelled(v) ? is_interrupted : NULL;
+	if (v->hidden.in)
+		split_take(v->plan, 0, v->n_rows, v->hidden.in);
 	status = plan_step(v->plan, v->ids, v->run, v->n_runs);
 	v->plan->cancelled = NULL;
 	if (status == 0 && !v->chain)
-		status = answer(v, w);
+		status = v->hidden.out ? hidden_write(v, w) : answer(v, w);
 	else if (status)
 		status = end_interrupted(v, w) < 0 ? -1 : 1;
 	now = clock_now();
 	if (status == 0)
 		count(v, now - began);
 	v->until = now + PATIENCE * (now - began);
+	v->hidden.patience = PATIENCE * (now - began);
+	v->hidden.together = v->n_runs;
+	v->hidden.n_in = 0;
 	remove_answered(v);
 	if (status == 0 && v->chain && !v->queue)
 		status = chain_run(v, v->of[0], w);

@@ -15,6 +15,9 @@ void batch_interrupt(int signal);
 /* Appends a sequence whose frame is to be answered: it has rows left. */
 void batch_add(struct serve *v, struct served *q);
 
+/* The first position of its frame whose logits are asked for. */
+size_t batch_wanted(const struct serve *v, const struct served *q);
+
 /* Evaluates one batch, and writes what it answers. There is something to answer. 0, or -1 if a write failed. */
 int batch_run(struct serve *v, struct why *w);
 

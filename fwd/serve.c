@@ -52,6 +52,8 @@ static int serve_card(struct serve *v, struct frame_in *in, const struct frame *
 
 	if (card_read(in, f, &card, w) < 0 || card_agree(&card, in->name, &own, m->gguf->path, w) < 0)
 		return -1;
+	if (v->hidden.in && hidden_check_card(v, &card, w) < 0)
+		return frame_why(in, w);
 	return v->started ? 0 : start(v, &card, w);
 }
 
@@ -93,18 +95,18 @@ static size_t reusable(const struct serve *v, const struct segment *s, const str
 {
 	size_t n = f->rows, stored = size_min(n, s->length - pos), i = 0;
 
-	if (!n || wants_every(v, f))
+	if (!n || (wants_every(v, f) && !v->hidden.in))
 		return 0;
 	while (i < stored && v->ids[i] == segment_id(s, pos + i))
 		i++;
-	return i == n ? n - 1 : i;
+	return i == n && !v->hidden.in ? n - 1 : i;
 }
 
 /* Ids before a frame's that are evaluated again, without a change: the logits of the last are about the first of the
  * frame, which wants a score. */
 static size_t again(const struct serve *v, const struct frame *f, size_t pos)
 {
-	return v->score && f->rows && pos;
+	return v->score && !v->hidden.in && f->rows && pos;
 }
 
 /* Puts the ids of a frame into the state, but for the first `from`, which it has, and the sequence into the queue. */
@@ -112,14 +114,19 @@ static void accept(struct serve *v, struct served *q, const struct frame *f, siz
 {
 	q->rows = f->rows;
 	q->flags = f->flags;
-	q->end = pos + f->rows;
+	q->end = q->ready = pos + f->rows;
 	q->every = wants_every(v, f);
 	q->answered = v->score ? f->rows - !pos : q->every ? f->rows : 1;
 	q->begun = 0;
 	v->reused += from;
 	segment_set_length(q->state, pos + from - again(v, f, pos));
 	segment_write_ids(q->state, pos + from, v->ids + from, f->rows - from);
-	if (f->rows)
+	/* Rows that are evaluated again have to reach the stages after, too. */
+	if (f->rows && v->hidden.out && !v->hidden.in)
+		segment_set_length(q->state, q->state->next);
+	if (v->hidden.in)
+		q->ready = q->state->length;
+	else if (f->rows)
 		batch_add(v, q);
 }
 
@@ -177,6 +184,13 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 	return 0;
 }
 
+static int serve_hidden(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
+{
+	int status = hidden_take(v, in, f, w);
+
+	return status > 0 ? fail(v, in, f->seq, w) : status;
+}
+
 /* ---- the start and the end of a sequence ---- */
 
 /* Starts a sequence as a copy of another's first positions. */
@@ -194,7 +208,7 @@ static int serve_fork(struct serve *v, struct frame_in *in, const struct frame *
 		why(w, "a fork of %" PRIu32 " tokens of sequence %" PRIu32 ", which has only %zu", f->pos, v->source,
 			from->state->length);
 	else if ((q = sequence_of(v, f, w)) && segment_branch(q->state, from->state, f->pos, w) == 0) {
-		q->end = f->pos;
+		q->end = q->ready = f->pos;
 		return frame_write(OUT, f, &v->source, w);
 	}
 	return fail(v, in, f->seq, w);
@@ -240,6 +254,12 @@ static int serve_frame(struct serve *v, struct frame_in *in, const struct frame 
 		why(w, v->chain ? "sequence %" PRIu32 ": --chain has only sequence 0" : "sequence %" PRIu32, f->seq);
 		return frame_why(in, w);
 	}
+	if (f->kind == FRAME_HIDDEN && !is_over(v, f->seq))
+		return serve_hidden(v, in, f, w);
+	if (!v->started && v->hidden.in) {
+		why(w, "no card before it");
+		return frame_why(in, w);
+	}
 	if (!v->started && (own_card(v->model, &card, w) < 0 || start(v, &card, w) < 0))
 		return -1;
 	if (f->kind == FRAME_END)
@@ -253,6 +273,12 @@ static int serve_frame(struct serve *v, struct frame_in *in, const struct frame 
 
 /* ---- which frames are answered together ---- */
 
+/* Whether there is another frame, now or before v->until. */
+static int has_input(const struct serve *v, const struct frame_in *in, int may_wait)
+{
+	return in->have - in->used >= FRAME_HEADER || io_readable(in->fd, may_wait ? v->until - clock_now() : 0);
+}
+
 /* Whether to read another frame before the next batch. A sequence that is alone waits for nobody. */
 static int wants_more(const struct serve *v, const struct frame_in *in)
 {
@@ -260,9 +286,11 @@ static int wants_more(const struct serve *v, const struct frame_in *in)
 		return 0;
 	if (!v->queue)
 		return 1;
-	if (v->served->n_live < 2 || v->queued >= v->plan->setup.batch)
+	if (v->hidden.in)
+		return v->hidden.n_in < v->plan->setup.batch && has_input(v, in, v->queued < v->hidden.together);
+	if (v->served->n_live < 2 || v->queued >= size_min(v->plan->setup.batch, hidden_sequences(v)))
 		return 0;
-	return in->have - in->used >= FRAME_HEADER || io_readable(in->fd, v->awaited ? v->until - clock_now() : 0);
+	return has_input(v, in, v->awaited > 0);
 }
 
 /* The next frame's header, and all of a fork. Its sequence is no longer waited for. */
@@ -325,7 +353,7 @@ static int run(struct serve *v, struct frame_in *in, struct why *w)
 	}
 	if (status < 0)
 		*w = failure;
-	return status;
+	return status < 0 ? -1 : hidden_check_end(v, w);
 }
 
 int serve(struct serve *v, struct frame_in *in, struct why *w)
@@ -343,8 +371,9 @@ int serve(struct serve *v, struct frame_in *in, struct why *w)
 		status = why(w, "out of memory");
 	else if (v->score && scores_open(&v->scores, v->plan->setup.pool, v->rows, v->model->n_vocab, w) < 0)
 		status = -1;
-	else
+	else if ((status = hidden_open(&v->hidden, v->plan, w)) == 0)
 		status = run(v, in, w);
+	hidden_close(&v->hidden);
 	free(v->ids);
 	free(v->logits);
 	free(v->run);

@@ -11,6 +11,7 @@
 #include "lib/base/why.h"
 #include "chain.h"
 #include "scores.h"
+#include "hidden.h"
 #include "fwd/plan/plan.h"
 #include "served.h"
 
@@ -24,6 +25,8 @@ struct serve {
 	int score;                      /* with `all`: no logits, but scores of the ids */
 	const struct chain *chain;      /* draw ids and write no logits; excludes `all`; or NULL */
 	void (*tell)(const char *why);  /* called when one of several sequences has failed */
+
+	struct hidden hidden;
 
 	/* for the report */
 	size_t failed;                  /* sequences */

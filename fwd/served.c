@@ -21,7 +21,7 @@ int served_open(struct all_served *a, struct segment *first, const struct weight
 		return why(w, "out of memory");
 	}
 	q->state = first;
-	q->end = first->length;
+	q->end = q->ready = first->length;
 	return 0;
 }
 
@@ -40,7 +40,7 @@ static int open_state(const struct all_served *a, struct served *q, uint32_t num
 	if (segment_open(&q->own, q->name, &first->shape, first->n_ctx, w) < 0)
 		return -1;
 	q->state = &q->own;
-	q->end = q->own.length;
+	q->end = q->ready = q->own.length;
 	return digest_check(&q->own, a->weights, w);
 }
 
@@ -89,6 +89,7 @@ int served_end(struct all_served *a, struct served *q, struct why *w)
 
 	a->n_live -= (size_t)q->live;
 	q->live = q->failed = 0;
+	q->end = q->ready = q->state->length;
 	if (!q->sequence.number)
 		return 0;
 	status = sequences_end(&a->table, q->sequence.number, w);

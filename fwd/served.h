@@ -21,6 +21,8 @@ struct served {
 
 	/* The frame being answered: its ids are in the state, beyond the length until they are evaluated. */
 	size_t end;                     /* position after the last of them; the length where there is no such frame */
+	size_t ready;                   /* position after the last row that can be evaluated: end or, where hidden
+					 * states are read, before those that have not come */
 	uint32_t rows, flags;           /* of the frame */
 	int every;                      /* logits of every row are wanted */
 	uint32_t answered;              /* rows of the answer */
@@ -57,10 +59,10 @@ void served_heard(struct all_served *a, struct served *q);
 /* It is over, and freed unless it is sequence 0. -1: its state did not get to the disk. */
 int served_end(struct all_served *a, struct served *q, struct why *w);
 
-/* Rows of its frame that are still to be evaluated; 0: it has no such frame. */
+/* Rows of its frame that can be evaluated; 0: it has no such frame. */
 static inline size_t served_left(const struct served *q)
 {
-	return q->end - q->state->length;
+	return q->ready - q->state->length;
 }
 
 #endif

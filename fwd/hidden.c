@@ -1,0 +1,171 @@
+/* Reading and writing hidden states. */
+#include "hidden.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "batch.h"
+#include "fwd/plan/split.h"
+#include "lib/base/clock.h"
+#include "lib/base/size.h"
+#include "serve.h"
+
+enum { OUT = 1 };
+
+static float *rows(const struct plan *p, size_t width)
+{
+	return width > SIZE_MAX / sizeof(float) / p->setup.batch ? NULL : malloc(p->setup.batch * width * sizeof(float));
+}
+
+int hidden_open(struct hidden *h, const struct plan *p, struct why *w)
+{
+	size_t n_layer = p->model->n_layer, own = p->setup.last - p->setup.first;
+
+	*h = (struct hidden){ .parts = (n_layer + own - 1) / own, .together = 1 };
+	if (p->setup.first)
+		h->in = rows(p, h->in_width = split_width(p, p->setup.first));
+	if (p->setup.last < n_layer)
+		h->out = rows(p, h->out_width = split_width(p, p->setup.last));
+	return (h->in_width && !h->in) || (h->out_width && !h->out) ? why(w, "out of memory") : 0;
+}
+
+void hidden_close(struct hidden *h)
+{
+	free(h->in);
+	free(h->out);
+}
+
+int hidden_check_card(const struct serve *v, const struct card *card, struct why *w)
+{
+	if (!card->model)
+		return why(w, "ids alone, but layers from %zu on need the hidden states of a stage before",
+			v->plan->setup.first);
+	if (card->n_ctx != (int32_t)v->n_ctx)
+		return why(w, "the stage before has a context of %" PRId32 ", this one of %zu (-c)", card->n_ctx, v->n_ctx);
+	return 0;
+}
+
+/* ---- reading ---- */
+
+static int check_frame(const struct serve *v, const struct served *q, const struct frame *f, struct why *w)
+{
+	size_t first = v->plan->setup.first;
+
+	if (!v->hidden.in)
+		return why(w, "hidden states, but this stage begins with ids");
+	if (f->type != FRAME_F32 || f->cols != v->hidden.in_width)
+		return why(w, "hidden states of %" PRIu32 " columns%s, not %zu", f->cols,
+			f->type == FRAME_F32 ? "" : ", not floats", v->hidden.in_width);
+	if (f->flags != first)
+		return why(w, "hidden states after %" PRIu32 " layers, but this stage begins with layer %zu", f->flags,
+			first);
+	if (!q || f->pos == FRAME_APPEND || f->rows > q->end - size_min(f->pos, q->end))
+		return why(w, "hidden states without ids");
+	return 0;
+}
+
+/* Goes back to the position where the rows begin, from where the state has to be able to go on. */
+static int go_back(struct served *q, size_t pos, struct why *w)
+{
+	struct segment *s = q->state;
+
+	if (pos < q->ready)
+		segment_set_length(s, pos);
+	else if (pos > q->ready)
+		return why(w, "hidden states from position %zu on, but the state here needs them from position %zu on: "
+			"cut the first stage's back to it (kv trim)", pos, q->ready);
+	if (s->next < pos)
+		return why(w, "hidden states from position %zu on, but the state here can go on from position %zu only: "
+			"cut the first stage's back to it (kv trim)", pos, s->next);
+	q->ready = pos;
+	return 0;
+}
+
+/* Where the logits of all ids are wanted, so are the hidden states of all. */
+static int check_all(const struct served *q, size_t pos, struct why *w)
+{
+	if (q->begun && pos != q->ready)
+		return why(w, "hidden states for position %zu, not %zu", pos, q->ready);
+	if (q->every && !q->begun && pos > q->end - q->rows)
+		return why(w, "logits from position %zu on are wanted, but hidden states come from %zu on "
+			"(--all is for all stages)", q->end - q->rows, pos);
+	return 0;
+}
+
+/* The next rows of the frame, as many as the batch has room for; how many, or -1. */
+static long read_some(struct serve *v, struct served *q, struct frame_in *in, const struct frame *f, size_t left,
+	struct why *w)
+{
+	struct hidden *h = &v->hidden;
+	size_t some = size_min(left, v->plan->setup.batch - h->n_in);
+
+	if (!v->queue)
+		v->until = clock_now() + h->patience;
+	if (frame_read(in, f, h->in + h->n_in * h->in_width, some * h->in_width, w) < 0)
+		return -1;
+	if (!served_left(q))
+		batch_add(v, q);
+	q->ready += some;
+	h->n_in += some;
+	return (long)some;
+}
+
+int hidden_take(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
+{
+	struct served *q = served_find(v->served, f->seq);
+	size_t left = f->rows;
+	long some;
+
+	if (check_frame(v, q, f, w) < 0)
+		return frame_why(in, w);
+	if (check_all(q, f->pos, w) < 0 || go_back(q, f->pos, w) < 0)
+		return 1;
+	for (; left; left -= (size_t)some) {
+		if (v->hidden.n_in == v->plan->setup.batch && batch_run(v, w) < 0)
+			return -1;
+		if ((some = read_some(v, q, in, f, left, w)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int hidden_check_end(const struct serve *v, struct why *w)
+{
+	struct sequence **all = v->hidden.in ? sequences_all(&v->served->table) : NULL;
+	int status = 0;
+
+	for (size_t i = 0; all && i < v->served->table.n && status == 0; i++) {
+		const struct served *q = (const struct served *)all[i];
+
+		if (q->end > q->ready)
+			status = why(w, "the input ends before the hidden states from position %zu on", q->ready);
+	}
+	free(all);
+	return status;
+}
+
+/* ---- writing ---- */
+
+int hidden_write(struct serve *v, struct why *w)
+{
+	struct hidden *h = &v->hidden;
+	size_t row = 0;
+
+	for (size_t i = 0; i < v->n_runs; row += v->run[i++].n) {
+		struct frame f = { .kind = FRAME_HIDDEN, .rows = (uint32_t)v->run[i].n, .cols = (uint32_t)h->out_width,
+			.type = FRAME_F32, .flags = (uint32_t)v->plan->setup.last,
+			.pos = (uint32_t)(v->of[i]->state->length - v->run[i].n), .seq = v->of[i]->sequence.number };
+
+		split_give(v->plan, row, v->run[i].n, h->out);
+		if (frame_write(OUT, &f, h->out, w) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+size_t hidden_sequences(const struct serve *v)
+{
+	size_t parts = v->hidden.parts;
+
+	return parts > 1 ? (v->served->n_live + parts - 1) / parts : SIZE_MAX;
+}
