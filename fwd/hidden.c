@@ -59,6 +59,8 @@ static int check_frame(const struct serve *v, const struct served *q, const stru
 	if (f->flags != first)
 		return why(w, "hidden states after %" PRIu32 " layers, but this stage begins with layer %zu", f->flags,
 			first);
+	if (v->hidden.open && (v->hidden.open != q || f->pos != q->ready))
+		return why(w, "not the hidden states from position %zu on", v->hidden.open->ready);
 	if (!q || f->pos == FRAME_APPEND || f->rows > q->end - size_min(f->pos, q->end))
 		return why(w, "hidden states without ids");
 	return 0;
@@ -81,11 +83,14 @@ static int go_back(struct served *q, size_t pos, struct why *w)
 	return 0;
 }
 
+int hidden_check_order(const struct serve *v, const struct served *q, struct why *w)
+{
+	return v->hidden.open && v->hidden.open == q ? why(w, "not the hidden states from position %zu on", q->ready) : 0;
+}
+
 /* Where the logits of all ids are wanted, so are the hidden states of all. */
 static int check_all(const struct served *q, size_t pos, struct why *w)
 {
-	if (q->begun && pos != q->ready)
-		return why(w, "hidden states for position %zu, not %zu", pos, q->ready);
 	if (q->every && !q->begun && pos > q->end - q->rows)
 		return why(w, "logits from position %zu on are wanted, but hidden states come from %zu on "
 			"(--all is for all stages)", q->end - q->rows, pos);
@@ -126,6 +131,7 @@ int hidden_take(struct serve *v, struct frame_in *in, const struct frame *f, str
 		if ((some = read_some(v, q, in, f, left, w)) < 0)
 			return -1;
 	}
+	v->hidden.open = q->every && q->ready < q->end ? q : NULL;
 	return 0;
 }
 
@@ -156,6 +162,7 @@ int hidden_write(struct serve *v, struct why *w)
 			.type = FRAME_F32, .flags = (uint32_t)v->plan->setup.last,
 			.pos = (uint32_t)(v->of[i]->state->length - v->run[i].n), .seq = v->of[i]->sequence.number };
 
+		v->of[i]->begun |= v->of[i]->every;
 		split_give(v->plan, row, v->run[i].n, h->out);
 		if (frame_write(OUT, &f, h->out, w) < 0)
 			return -1;

@@ -20,6 +20,7 @@ struct hidden {
 	float *in, *out;                /* [batch][width], or NULL: ids are read; logits are written */
 	size_t in_width, out_width;
 	size_t n_in;                    /* rows of the next batch that have come */
+	const struct served *open;      /* whose logits are to be one frame, of which rows have not come yet; or NULL */
 	size_t parts;                   /* stages of as many layers as this one has that make the model */
 	size_t together;                /* runs of the last batch */
 	double patience;                /* seconds to wait for as many */
@@ -28,6 +29,9 @@ struct hidden {
 /* -1: out of memory. What is opened is closed even then. */
 int hidden_open(struct hidden *h, const struct plan *p, struct why *w);
 void hidden_close(struct hidden *h);
+
+/* -1 unless a sequence that has sent something else than hidden states may have done so. */
+int hidden_check_order(const struct serve *v, const struct served *q, struct why *w);
 
 /* -1 unless the card comes from the stage before, with the same model and context. */
 int hidden_check_card(const struct serve *v, const struct card *card, struct why *w);

@@ -170,6 +170,8 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 
 	if (!q || position(v, q, f, &pos, w) < 0)
 		return fail(v, in, f->seq, w);
+	if (hidden_check_order(v, q, w) < 0)
+		return frame_why(in, w);
 	if (frame_read(in, f, v->ids, f->rows, w) < 0)
 		return -1;
 	if (check_ids(v, f->rows, w) < 0)
@@ -221,6 +223,8 @@ static int serve_end(struct serve *v, struct frame_in *in, const struct frame *f
 
 	if (v->chain && f->flags == FRAME_END_LENGTH && f->pos != FRAME_APPEND)
 		v->bound = f->pos;
+	if (q && hidden_check_order(v, q, w) < 0)
+		return frame_why(in, w);
 	if (f->seq == FRAME_NO_SEQ)
 		v->ending = 1;
 	else if (q)
