@@ -3,6 +3,8 @@
 #ifndef BATCH_H
 #define BATCH_H
 
+#include <stddef.h>
+
 #include "lib/base/why.h"
 
 struct serve;

@@ -89,11 +89,13 @@ int hidden_check_order(const struct serve *v, const struct served *q, struct why
 }
 
 /* Where the logits of all ids are wanted, so are the hidden states of all. */
-static int check_all(const struct served *q, size_t pos, struct why *w)
+static int check_all(const struct serve *v, const struct served *q, size_t pos, struct why *w)
 {
-	if (q->every && !q->begun && pos > q->end - q->rows)
+	size_t wanted = batch_wanted(v, q);
+
+	if (q->every && !q->begun && pos > wanted)
 		return why(w, "logits from position %zu on are wanted, but hidden states come from %zu on "
-			"(--all is for all stages)", q->end - q->rows, pos);
+			"(--all and --score are for all stages)", wanted, pos);
 	return 0;
 }
 
@@ -123,7 +125,7 @@ int hidden_take(struct serve *v, struct frame_in *in, const struct frame *f, str
 
 	if (check_frame(v, q, f, w) < 0)
 		return frame_why(in, w);
-	if (check_all(q, f->pos, w) < 0 || go_back(q, f->pos, w) < 0)
+	if (check_all(v, q, f->pos, w) < 0 || go_back(q, f->pos, w) < 0)
 		return 1;
 	for (; left; left -= (size_t)some) {
 		if (v->hidden.n_in == v->plan->setup.batch && batch_run(v, w) < 0)

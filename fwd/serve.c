@@ -246,7 +246,7 @@ static int is_over(const struct serve *v, uint32_t number)
 
 static int serve_frame(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
 {
-	struct card card;
+	struct card card, none = { .model = 0 };
 
 	if (f->kind == FRAME_CARD)
 		return serve_card(v, in, f, w);
@@ -260,10 +260,8 @@ static int serve_frame(struct serve *v, struct frame_in *in, const struct frame 
 	}
 	if (f->kind == FRAME_HIDDEN && !is_over(v, f->seq))
 		return serve_hidden(v, in, f, w);
-	if (!v->started && v->hidden.in) {
-		why(w, "no card before it");
+	if (!v->started && v->hidden.in && hidden_check_card(v, &none, w) < 0)
 		return frame_why(in, w);
-	}
 	if (!v->started && (own_card(v->model, &card, w) < 0 || start(v, &card, w) < 0))
 		return -1;
 	if (f->kind == FRAME_END)
