@@ -138,6 +138,12 @@ static int write_answers(const struct serve *v, size_t row, size_t n, int last, 
 	return frame_write_elements(OUT, &out, v->logits + row * v->model->n_vocab, n * v->model->n_vocab, w);
 }
 
+/* Whether all rows of its frame have been evaluated. */
+static int is_complete(const struct served *q)
+{
+	return q->end == q->state->length;
+}
+
 /* The answers of all wanted rows, made for as many at a time as there is room for. */
 static int answer(struct serve *v, struct why *w)
 {
@@ -153,7 +159,7 @@ static int answer(struct serve *v, struct why *w)
 			if (!row)
 				make_answers(v, done, made = size_min(all - done, v->rows));
 			some = size_min(left, made - row);
-			if (write_answers(v, row, some, some == left && v->of[i]->end == v->of[i]->state->length, w) < 0)
+			if (write_answers(v, row, some, some == left && is_complete(v->of[i]), w) < 0)
 				return -1;
 		}
 	}

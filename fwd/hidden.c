@@ -14,7 +14,9 @@ enum { OUT = 1 };
 
 static float *rows(const struct plan *p, size_t width)
 {
-	return width > SIZE_MAX / sizeof(float) / p->setup.batch ? NULL : malloc(p->setup.batch * width * sizeof(float));
+	size_t batch = p->setup.batch;
+
+	return width > SIZE_MAX / sizeof(float) / batch ? NULL : malloc(batch * width * sizeof(float));
 }
 
 int hidden_open(struct hidden *h, const struct plan *p, struct why *w)
@@ -41,7 +43,8 @@ int hidden_check_card(const struct serve *v, const struct card *card, struct why
 		return why(w, "ids alone, but layers from %zu on need the hidden states of a stage before",
 			v->plan->setup.first);
 	if (card->n_ctx != (int32_t)v->n_ctx)
-		return why(w, "the stage before has a context of %" PRId32 ", this one of %zu (-c)", card->n_ctx, v->n_ctx);
+		return why(w, "the stage before has a context of %" PRId32 ", this one of %zu (-c)", card->n_ctx,
+			v->n_ctx);
 	return 0;
 }
 
@@ -77,15 +80,17 @@ static int go_back(struct served *q, size_t pos, struct why *w)
 		return why(w, "hidden states from position %zu on, but the state here needs them from position %zu on: "
 			"cut the first stage's back to it (kv trim)", pos, q->ready);
 	if (s->next < pos)
-		return why(w, "hidden states from position %zu on, but the state here can go on from position %zu only: "
-			"cut the first stage's back to it (kv trim)", pos, s->next);
+		return why(w, "hidden states from position %zu on, but the state here can only go on from position "
+			"%zu: cut the first stage's back to it (kv trim)", pos, s->next);
 	q->ready = pos;
 	return 0;
 }
 
 int hidden_check_order(const struct serve *v, const struct served *q, struct why *w)
 {
-	return v->hidden.open && v->hidden.open == q ? why(w, "not the hidden states from position %zu on", q->ready) : 0;
+	if (!v->hidden.open || v->hidden.open != q)
+		return 0;
+	return why(w, "not the hidden states from position %zu on", q->ready);
 }
 
 /* Where the logits of all ids are wanted, so are the hidden states of all. */

@@ -1,9 +1,9 @@
 /* hidden: stages that run some of the layers each (--layers). One that does not begin with layer 0 reads frames of
  * hidden states, which the stage before wrote; one that does not end with the last layer writes them in place of
- * logits. Frames of ids pass all stages, ahead of their hidden states: each keeps the ids with its state, and drops rows
- * by the same rule. From where the hidden states of a frame begin is up to the stage that embeds: rows that its state
- * still holds are left out, and those that its recurrent layers have to evaluate again come before. A later stage that
- * does not hold what is left out cannot make it, and says which position it needs. */
+ * logits. Frames of ids pass all stages, ahead of their hidden states: each keeps the ids with its state, and drops
+ * rows by the same rule. From where the hidden states of a frame begin is up to the stage that embeds: rows that its
+ * state still holds are left out, and those that its recurrent layers have to evaluate again come before. A later stage
+ * that does not hold what is left out cannot make it, and says which position it needs. */
 #ifndef HIDDEN_H
 #define HIDDEN_H
 

@@ -21,8 +21,9 @@ const struct opt settings_opts[] = {
 	{ TEMP, "temp", "T", "with --chain: draw as sample --gumbel does; 0: take the largest logit (default: 0)" },
 	{ 's', "seed", "N", "with --chain: seed of the draws; -1: a random one (default: -1)" },
 	{ IGNORE_EOS, "ignore-eos", NULL, "with --chain: never draw an end-of-generation token" },
-	{ LAYERS, "layers", "A-B", "run layers A to B only (A-: to the last), as one of several stages: all but the first\n"
-		"read hidden states, all but the last write them" },
+	{ LAYERS, "layers", "A-B",
+		"run layers A to B only (A-: to the last), as one of several stages: all but the first read\n"
+		"hidden states, all but the last write them" },
 	{ SET, "set", "KEY=VALUE",
 	"set a key of the model, such as rope.freq_base, in place of the file's; repeatable" },
 	{ DUMP, "dump-tensors", "DIR", "write the result of each op to a file in the new folder DIR" },

@@ -35,7 +35,8 @@ static int next_host(const char **at, struct host *h)
 
 	while (colon && (*at)[colon - 1] != ':')
 		colon--;
-	*h = (struct host){ .name = *at, .name_n = colon ? colon - 1 : 0, .layers = *at + colon, .layers_n = n - colon };
+	*h = (struct host){ .name = *at, .name_n = colon ? colon - 1 : 0, .layers = *at + colon,
+		.layers_n = n - colon };
 	*at += n + ((*at)[n] == ',');
 	return n > 0;
 }

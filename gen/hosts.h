@@ -1,5 +1,5 @@
-/* hosts: --hosts a:0-13,b:14-27: fwd as a pipeline of stages, each with some of the layers, on hosts that ssh reaches. A
- * host that is empty, or localhost, is this machine, without ssh. */
+/* hosts: --hosts a:0-13,b:14-27: fwd as a pipeline of stages, each with some of the layers, on hosts that ssh reaches.
+ * A host that is empty, or localhost, is this machine, without ssh. */
 #ifndef HOSTS_H
 #define HOSTS_H
 

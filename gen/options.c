@@ -39,7 +39,7 @@ const struct opt options_table[] = {
 	{ 'i', "interactive", NULL, "the same with a prompt; ^C ends an answer, ^D or ^C twice the conversation" },
 	{ HISTORY, "history", "FILE", "for a conversation: go on with the messages in FILE, and add to them" },
 	{ STAGE, "stage", "NAME=COMMAND", "run the shell's COMMAND in place of tok, fwd, sample or detok" },
-	{ HOSTS, "hosts", "HOST:A-B,...", "run layers A to B of fwd on HOST, by ssh (no HOST: here), and so on, as a:0-13,b:14-27" },
+	{ HOSTS, "hosts", "LIST", "run fwd's layers on several hosts by ssh, as a:0-13,b:14-27; no host: here" },
 	{ FLAG, "print-pipeline", NULL, "print the shell commands that do the same, and exit" },
 	{ FLAG, "override", "KEY=VALUE", "set a key of the model in place of the file's (fwd --set); repeatable" },
 	{ FLAG, "special", NULL, "show control tokens" },
