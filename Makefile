@@ -32,7 +32,7 @@ ALL = $(STD) $(SYSTEM_$(SYSTEM)) $(SEGMENTS_$(SEGMENTS)) $(WARN) $(CFLAGS)
 EXPLICIT = -fno-tree-vectorize -fno-tree-slp-vectorize -fno-var-tracking
 
 PROGRAMS = tok chat fwd sample score schema detok peek feed best gen kv gguf
-BASE = why io out bytes slurp lines cli guard quote clock grow slots fmath half space $(SYSTEMS)
+BASE = why io out bytes slurp lines cli guard quote clock grow slots fmath half space similar $(SYSTEMS)
 SYSTEMS = system system_linux system_darwin system_bsd system_posix
 JSON = arena json json_write
 STREAM = frame card stop sequences
@@ -67,7 +67,9 @@ BENCH = main timing print random
 DESCRIBE = main describe check
 KV = main list text
 FEED = feed_opts loop parallel draft guessing result
-GEN = main options hosts pipeline report history messages convert console conversation $(FEED)
+GEN = main options hosts pipeline report history messages convert console show commands conversation \
+	$(FEED)
+TERM = width keys tty view recall edit
 TESTS = quantise_test blocks_test gguf_test vocab_test kinds_test pretok_test tokenizers_test frame_test \
 	sampler_test stop_test sequences_test segment_test saved_test recurrent_test system_test pool_test \
 	rope_test plan_test split_test linear_test scan_test product_test vector_test attend_test \
@@ -75,7 +77,7 @@ TESTS = quantise_test blocks_test gguf_test vocab_test kinds_test pretok_test to
 REFERENCE = reference_model reference_math reference_attention reference_mixture reference_state reference_rwkv \
 	reference_streams
 MADE = mkweights mkvalues mklayers mkmixers mkstreams
-HELPERS = mkmodel reference stream answer dribble under
+HELPERS = mkmodel reference stream answer dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = tok/main tok/chat fwd/main fwd/fwd_opts sample/schema detok/main detok/printer detok/filter \
 	detok/texts detok/peek gen/feed gen/best tests/mkopen tests/mkgguf tests/mkvocab tests/mkfamilies \
@@ -84,6 +86,7 @@ OTHERS = tok/main tok/chat fwd/main fwd/fwd_opts sample/schema detok/main detok/
 
 lib_o = $(BASE:%=$(OBJ)/lib/base/%.o) $(STREAM:%=$(OBJ)/lib/stream/%.o) $(GGUF:%=$(OBJ)/lib/gguf/%.o)
 json_o = $(JSON:%=$(OBJ)/lib/base/%.o)
+term_o = $(TERM:%=$(OBJ)/lib/term/%.o)
 process_o = $(PROCESS:%=$(OBJ)/lib/process/%.o)
 pick_o = $(PICK:%=$(OBJ)/lib/sampler/%.o)
 sampler_o = $(SAMPLER:%=$(OBJ)/lib/sampler/%.o) $(pick_o)
@@ -102,7 +105,7 @@ segment_o = $(SEGMENT:%=$(OBJ)/fwd/state/%.o) $(OBJ)/fwd/kernels/kv_type.o
 quantise_o = $(OBJ)/tests/quantise.o $(OBJ)/tests/quantise_few.o $(OBJ)/tests/quantise_grid.o
 # random models
 made_o = $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkfamilies.o $(MADE:%=$(OBJ)/tests/%.o) $(quantise_o)
-objects = $(lib_o) $(process_o) $(sampler_o) $(tok_o) $(chat_o) $(schema_o) \
+objects = $(lib_o) $(term_o) $(process_o) $(sampler_o) $(tok_o) $(chat_o) $(schema_o) \
 	$(FWD:%=$(OBJ)/fwd/%.o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(SAMPLE:%=$(OBJ)/sample/%.o) \
 	$(SCORE:%=$(OBJ)/sample/score/%.o) \
 	$(GEN:%=$(OBJ)/gen/%.o) $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(KV:%=$(OBJ)/fwd/kv/%.o) \
@@ -125,7 +128,7 @@ $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $
 	$(lib_o)
 $(BIN)/peek: $(OBJ)/detok/peek.o $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(OBJ)/lib/sampler/rng.o \
-	$(OBJ)/lib/chat/chat_opts.o $(process_o) $(json_o) $(lib_o)
+	$(OBJ)/lib/chat/chat_opts.o $(term_o) $(process_o) $(json_o) $(lib_o)
 $(BIN)/feed: $(OBJ)/gen/feed.o $(FEED:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(process_o) $(lib_o)
 $(BIN)/best: $(OBJ)/gen/best.o $(OBJ)/gen/result.o $(lib_o)
 $(BIN)/bench: $(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) $(fwd_o) $(made_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)
@@ -135,6 +138,7 @@ $(BIN)/tests/reference: $(OBJ)/tests/reference.o $(REFERENCE:%=$(OBJ)/tests/%.o)
 $(BIN)/tests/stream: $(OBJ)/tests/stream.o $(lib_o)
 $(BIN)/tests/answer: $(OBJ)/tests/answer.o $(lib_o)
 $(BIN)/tests/dribble: $(OBJ)/tests/dribble.o
+$(BIN)/tests/terminal: $(OBJ)/tests/terminal.o $(OBJ)/lib/term/width.o
 $(BIN)/tests/under: $(OBJ)/tests/under.o $(lib_o)
 $(BIN)/tests/frame_test: $(OBJ)/tests/frame_test.o $(lib_o)
 $(BIN)/tests/sampler_test: $(OBJ)/tests/sampler_test.o $(OBJ)/tests/sampler_reference.o $(sampler_o) $(lib_o)

@@ -129,8 +129,10 @@ static void print_all(struct printer *p, struct frame_in *in)
 		if (f.kind == FRAME_IDS && !run.stopped && (f.flags & FRAME_SAMPLED || !run.generated))
 			print_ids(p, in, &f);
 		if (f.kind == FRAME_END && f.seq != FRAME_NO_SEQ) {
-			must(!run.stopped && run.end_fd >= 0 && frame_copy(in, &f, run.end_fd, &w));
+			int told = run.stopped;
+
 			end_text(p);
+			must(!told && run.end_fd >= 0 && frame_copy(in, &f, run.end_fd, &w));
 		}
 	}
 	printer_end(p);

@@ -4,13 +4,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/base/bytes.h"
 #include "lib/base/io.h"
 #include "lib/base/space.h"
+#include "lib/term/tty.h"
+#include "show.h"
 
 enum { TURN_MAX = 64 << 20 };   /* bytes of a line */
 
@@ -19,6 +23,15 @@ static volatile sig_atomic_t answering;
 static const char *first;
 static int prompted;                    /* a prompt is shown */
 static struct bytes line = { .limit = TURN_MAX };
+static struct edit editor = { .view.fd = STDOUT_FILENO, .text.limit = TURN_MAX };
+static int edits;                       /* the editor is used */
+
+int console_edits(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
+}
 
 static void show(const char *text)
 {
@@ -33,6 +46,10 @@ int console_interrupt(void)
 	presses++;
 	if (answering)
 		return presses == 1;
+	if (edits) {
+		edit_interrupt();
+		return 1;
+	}
 	if (presses == 1)
 		show("\n(^C again or ^D ends)\n" CONSOLE_PROMPT);
 	else    /* the end of the input, also for a read that waits */
@@ -45,18 +62,65 @@ int console_cancelled(void)
 	return presses > 0;
 }
 
-void console_open(const char *turn, int interactive)
+/* The file of lines that were typed: among the user's state that is worth keeping, but can be done without. */
+static void recall(void)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	char path[4096];
+
+	if (state && *state == '/')
+		snprintf(path, sizeof path, "%s/lmpipe/gen_history", state);
+	else
+		snprintf(path, sizeof path, "%s/.local/state/lmpipe/gen_history", home ? home : "");
+	if ((state && *state == '/') || (home && *home == '/'))
+		recall_open(&editor.recall, path);
+}
+
+int console_open(const char *turn, int interactive, edit_completions *complete, struct why *w)
 {
 	first = turn;
 	prompted = interactive && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-	if (!first)
+	if ((edits = complete != NULL)) {
+		editor.complete = complete;
+		recall();
+		if (show_open(STDOUT_FILENO, w))
+			return -1;
+		if (tty_open(STDIN_FILENO))
+			return why(w, "standard input: %s", strerror(errno));
+		tty_set(TTY_QUIET);
+	} else if (!first)
 		show(CONSOLE_PROMPT);
+	return 0;
 }
 
 void console_close(void)
 {
-	show("\n");
+	if (edits) {
+		tty_restore();
+		show_close();
+		recall_close(&editor.recall);
+		edit_close(&editor);
+	} else
+		show("\n");
 	bytes_free(&line);
+}
+
+void console_restore(void)
+{
+	tty_restore();
+}
+
+void console_say(const char *format, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof text, format, ap);
+	va_end(ap);
+	if (edits)
+		show_line();
+	fprintf(stderr, "gen: %s\n", text);
 }
 
 /* The next byte of the input, or EOF; *failed: it could not be read. */
@@ -87,19 +151,66 @@ static int read_line(struct why *w)
 	return (byte != EOF || line.n) && presses < 2;
 }
 
+static void show_hint(void)
+{
+	static const char hint[] = "(^C again or ^D ends)\n";
+	struct why ignored;
+
+	io_write(STDOUT_FILENO, hint, sizeof hint - 1, &ignored);
+}
+
+/* A line that was edited. ^C clears it; twice in a row it ends the conversation, as ^D does. */
+static int edit_turn(void)
+{
+	static const char quotes[] = "\"\"\"";
+	const size_t n = sizeof quotes - 1;
+	struct bytes *b = &editor.text;
+	enum edit_end end;
+
+	for (;;) {
+		end = edit_line(&editor, CONSOLE_PROMPT);
+		if (end == EDIT_EOF || (end == EDIT_INTERRUPT && !b->n && presses++))
+			return 0;
+		if (end == EDIT_INTERRUPT) {
+			if (b->n)
+				presses = 0;
+			else
+				show_hint();
+			continue;
+		}
+		presses = 0;
+		if (space_leading(b->p, b->n) == b->n)
+			continue;
+		recall_add(&editor.recall, b->p, b->n);
+		line.n = 0;
+		if (b->n >= 2 * n && !memcmp(b->p, quotes, n) && !memcmp(b->p + b->n - n, quotes, n))
+			bytes_put(&line, b->p + n, b->n - 2 * n);
+		else
+			bytes_put(&line, b->p, b->n);
+		bytes_put(&line, "", 1);
+		line.n--;
+		return 1;
+	}
+}
+
 int console_turn(const char **text, size_t *n, struct why *w)
 {
 	int got = 1;
 
 	answering = 0;
+	if (edits)
+		presses = 0;
 	if (first) {
 		line.n = 0;
-		got = bytes_put(&line, first, strlen(first)) ? why(w, "a turn of more than %d MiB", TURN_MAX >> 20) : 1;
+		got = bytes_put(&line, first, strlen(first) + 1) ?
+			why(w, "a turn of more than %d MiB", TURN_MAX >> 20) : 1;
+		line.n -= got > 0;
 		first = NULL;
-	} else {
+	} else if (edits)
+		got = edit_turn();
+	else
 		while ((got = read_line(w)) > 0 && space_leading(line.p, line.n) == line.n)
 			show(CONSOLE_PROMPT);
-	}
 	presses = 0;
 	answering = got;
 	*text = line.p;

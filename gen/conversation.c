@@ -1,7 +1,10 @@
 /* A conversation. */
 #include "conversation.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,12 +12,15 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/io.h"
 #include "lib/base/space.h"
 #include "lib/base/utf8.h"
+#include "commands.h"
 #include "console.h"
 #include "convert.h"
 #include "pipeline.h"
 #include "report.h"
+#include "show.h"
 
 static struct conversation *current;    /* for callbacks, which have no context */
 
@@ -105,6 +111,7 @@ static int lay_out(struct conversation *v, size_t *keep, struct why *w)
 
 	if (!failed) {
 		text.n--;
+		v->thinks = show_ends_thinking(text.p, text.n);
 		at = history_match(&v->history, text.p, text.n, &first);
 		if (first < v->kept.n && !(failed = salvage(v, text.p, text.n, w)))
 			at = history_match(&v->history, text.p, text.n, &first);
@@ -170,8 +177,8 @@ static int drop(struct conversation *v, size_t said, struct why *w)
 	if (n + said >= context)
 		return 0;
 	m->first = messages_turn(m, high);
-	fprintf(stderr, "gen: the context of %zu tokens is full (-c): dropped the oldest %zu turn%s\n", context,
-		high - turn, high - turn > 1 ? "s" : "");
+	console_say("the context of %zu tokens is full (-c): dropped the oldest %zu turn%s", context, high - turn,
+		high - turn > 1 ? "s" : "");
 	return 1;
 }
 
@@ -249,8 +256,8 @@ static int refuse(struct conversation *v, size_t n, uint32_t pos, struct why *w)
 {
 	struct loop *l = v->l;
 
-	fprintf(stderr, "gen: this turn is %zu tokens, and the context holds %" PRId32 " (-c): it is refused\n",
-		n, l->card.n_ctx);
+	console_say("this turn is %zu tokens, and the context holds %" PRId32 " (-c): it is refused", n,
+		l->card.n_ctx);
 	l->r->reason = FRAME_END_LENGTH;
 	return l->copy >= 0 ? frame_write_end(l->copy, FRAME_END_LENGTH, pos, 0, w) : 0;
 }
@@ -282,12 +289,66 @@ static int fit(struct conversation *v, size_t *keep, struct why *w)
 static void tell(const struct conversation *v, const struct result *r, const struct bytes *text)
 {
 	if (v->full)
-		fprintf(stderr, "gen: the context of %" PRId32 " tokens is full (-c): the answer ends here\n",
+		console_say("the context of %" PRId32 " tokens is full (-c): the answer ends here",
 			v->l->card.n_ctx);
 	if (asked(v->q, VERBOSE) && r->ids.n)
 		report(v->q, v->l, r);
 	if (asked(v->q, JSON))
 		report_json(v->q, r, text);
+}
+
+/* ---- an answer on the terminal ---- */
+
+/* A loop's show(): more of what detok prints. */
+static void show_answer(struct loop *l)
+{
+	struct conversation *v = current;
+	char text[4096];
+	ssize_t n = io_read(l->text, text, sizeof text);
+
+	if (n <= 0) {
+		l->gone = 1;
+		return;
+	}
+	if (!v->begun++)
+		show_begin(v->thinks);
+	show_text(text, (size_t)n);
+}
+
+/* All that detok has printed before it says that the answer is over. */
+static int finish_showing(struct conversation *v, struct why *w)
+{
+	struct pollfd ready[2] = { { .fd = v->l->text, .events = POLLIN }, { .fd = v->ends.fd, .events = POLLIN } };
+	struct frame f;
+
+	do {
+		if (poll(ready, 2, -1) < 0 && errno != EINTR)
+			return why(w, "poll: %s", strerror(errno));
+		if (ready[0].revents)
+			show_answer(v->l);
+	} while (!v->l->gone && (ready[0].revents || !ready[1].revents));
+	show_end();
+	return v->l->gone || frame_next(&v->ends, &f, w) < 0 ? -1 : 0;
+}
+
+/* detok prints to the terminal by way of this program. */
+static int start_shown(struct conversation *v, struct why *w)
+{
+	struct stage *detok = &v->q->stage[DETOK];
+	struct loop *l = v->l;
+	int text[2], ends[2], failed;
+	static char path[32];
+
+	if (stage_pipe(text, w) || stage_pipe(ends, w))
+		return -1;
+	fcntl(ends[1], F_SETFD, 0);
+	snprintf(path, sizeof path, "/dev/fd/%d", ends[1]);
+	failed = stage_arg(detok, "--end", w) || stage_arg(detok, path, w) || pipeline_start(v->q, l, text[1], w);
+	close(ends[1]);
+	l->text = text[0];
+	l->show = show_answer;
+	frame_open_in(&v->ends, ends[0], "detok --end");
+	return failed ? -1 : 0;
 }
 
 /* 0, or -1 with a reason. */
@@ -300,12 +361,14 @@ static int turn(struct conversation *v, const char *line, size_t n, struct why *
 	int failed;
 
 	l->r = &r;
-	v->full = 0;
+	v->full = v->begun = 0;
 	v->before = v->messages.n;
 	failed = (!l->card.n_vocab && loop_card(l, w)) || check_utf8(line, n, w) ||
 		messages_add(&v->messages, "user", line, n, w) ? -1 : fit(v, &keep, w);
 	if (!failed)
 		failed = answer(v, keep, &text, w);
+	if (failed >= 0 && asked(v->q, EDITED))
+		failed = finish_showing(v, w);
 	if (failed < 0 && l->gone)
 		why(w, "sample ended before the conversation did");
 	if (failed >= 0 && !(failed = messages_save(&v->messages, w)))
@@ -382,7 +445,7 @@ static int load_history(struct conversation *v, struct why *w)
 	int status = v->q->history ? messages_open(&v->messages, v->q->history, w) : 0;
 
 	if (status > 0)
-		fprintf(stderr, "gen: %s\n", w->text);
+		console_say("%s", w->text);
 	v->resumed = v->messages.n > 0;
 	return status < 0 ? -1 : 0;
 }
@@ -397,25 +460,43 @@ static void idle(struct loop *l, int waiting)
 	report_wait(l, waiting);
 }
 
-int conversation(struct request *q, struct loop *l, struct why *w)
+/* To the end of the input. */
+static int talk(struct conversation *v, struct why *w)
 {
-	struct conversation v = { .q = q, .l = l, .messages = { .text.limit = CONVERT_MAX, .file = -1 } };
-	int status = load_history(&v, w);
+	enum command_answer answer;
 	const char *line;
+	int status;
 	size_t n;
 
+	while ((status = console_turn(&line, &n, w)) > 0) {
+		answer = asked(v->q, EDITED) ? command(v, line, n, w) : COMMAND_NONE;
+		if (answer == COMMAND_BYE || answer == COMMAND_FAILED)
+			return answer == COMMAND_BYE ? 0 : -1;
+		if (answer == COMMAND_TURN && turn(v, v->again.p ? v->again.p : "", v->again.n, w))
+			return -1;
+		if (answer == COMMAND_NONE && turn(v, line, n, w))
+			return -1;
+	}
+	return status;
+}
+
+int conversation(struct request *q, struct loop *l, struct why *w)
+{
+	struct conversation v = { .q = q, .l = l, .messages = { .text.limit = CONVERT_MAX, .file = -1 },
+		.again.limit = CONVERT_MAX };
+	int status = load_history(&v, w);
+
 	current = &v;
-	status = status || load_kept(&v, w) || pipeline_start(q, l, -1, w) ? -1 : 0;
+	status = status || load_kept(&v, w) ? -1 : asked(q, EDITED) ? start_shown(&v, w) : pipeline_start(q, l, -1, w);
 	l->turns = 1;
 	l->idle = idle;
 	l->make_room = make_room;
 	l->cancelled = asked(q, INTERACTIVE) ? console_cancelled : NULL;
-	if (!status) {
-		console_open(q->prompt, asked(q, INTERACTIVE));
-		while ((status = console_turn(&line, &n, w)) > 0 && !(status = turn(&v, line, n, w)))
-			;
-		console_close();
-	}
+	if (!status && !(status = console_open(q->prompt, asked(q, INTERACTIVE), asked(q, EDITED) ?
+	    command_completions : NULL, w)))
+		status = talk(&v, w);
+	console_close();
+	bytes_free(&v.again);
 	history_free(&v.history);
 	free(v.kept.id);
 	messages_close(&v.messages);

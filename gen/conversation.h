@@ -18,6 +18,10 @@ struct conversation {
 	struct history history;
 	struct ids kept;        /* what --kv held before the first turn; none after it */
 	int resumed;            /* --history held messages */
+	int thinks;             /* the prompt ends in a thought that it has opened */
+	struct bytes again;     /* a turn that a command asks for */
+	struct frame_in ends;   /* on a terminal: how detok says that it has printed an answer */
+	int begun;              /* some of the answer was shown */
 	int full;               /* the context ended the answer under way */
 };
 

@@ -29,6 +29,7 @@ enum fact {                     /* what options state, */
 	LOGPROBS = 1 << 25,     /* sample tells them */
 	FILTERED = 1 << 26,     /* a filter in the loop finds the stop strings */
 	MANY = 1 << 27,         /* more than one text comes */
+	EDITED = 1 << 29,       /* a conversation on a terminal, where lines are edited and answers shown */
 	GRAMMAR = 1 << 28       /* a grammar or a schema says what may be drawn */
 };
 

@@ -15,7 +15,7 @@ enum { EVERY = 200 };           /* milliseconds between two calls of idle() */
 
 void loop_init(struct loop *l)
 {
-	*l = (struct loop){ .out = -1, .copy = -1, .n = LOOP_NO_LIMIT };
+	*l = (struct loop){ .out = -1, .copy = -1, .text = -1, .n = LOOP_NO_LIMIT };
 }
 
 void loop_close(struct loop *l)
@@ -257,18 +257,27 @@ static int is_complete(const struct loop *l, const struct frame *f)
 }
 
 /* Before the first id a wait may be long: until a frame comes or a reader of the copy is gone, in which case `back`
- * ends as the stages before it find out. */
+ * ends as the stages before it find out. Meanwhile what the reader prints is shown. */
 static void await(struct loop *l)
 {
 	/* A descriptor without events tells of a pipe that nobody reads any more. */
-	struct pollfd ready[2] = { { .fd = l->back.fd, .events = POLLIN }, { .fd = l->copy } };
-	int got;
+	struct pollfd ready[3] = { { .fd = l->back.fd, .events = POLLIN }, { .fd = l->copy },
+		{ .fd = l->text, .events = POLLIN } };
+	int got, waits = l->idle && !l->drawn;
 
 	if (l->back.used < l->back.have)
 		return;
-	while ((got = poll(ready, 2, EVERY)) == 0 || (got < 0 && errno == EINTR))
-		l->idle(l, 1);
-	l->idle(l, 0);
+	while ((got = poll(ready, 3, EVERY)) == 0 || (got < 0 && errno == EINTR) || ready[2].revents) {
+		if (got > 0)
+			l->show(l);
+		else if (waits)
+			l->idle(l, 1);
+		if (got > 0 && (ready[0].revents || ready[1].revents || l->gone))
+			break;
+		ready[2].revents = 0;
+	}
+	if (waits)
+		l->idle(l, 0);
 	if (!ready[0].revents && ready[1].revents & (POLLERR | POLLHUP | POLLNVAL))
 		l->gone = 1;
 }
@@ -276,7 +285,7 @@ static void await(struct loop *l)
 /* As frame_next(); 0 also where a reader is gone. */
 static int next_back(struct loop *l, struct frame *f, struct why *w)
 {
-	if (l->idle && !l->drawn)
+	if ((l->idle && !l->drawn) || l->text >= 0)
 		await(l);
 	return l->gone ? 0 : frame_next(&l->back, f, w);
 }

@@ -32,6 +32,8 @@ struct loop {                   /* starts as loop_init() leaves it; these are se
 	int logprobs;           /* the sampler sends the log-probability of each id after it */
 	void (*idle)(struct loop *l, int waiting);      /* five times a second before the first id of a generation,
 				 * and at last with waiting = 0; or NULL */
+	int text;               /* -1, or a descriptor: show() is called when something can be read there */
+	void (*show)(struct loop *l);
 	int (*cancelled)(void); /* 1: the generation ends before the id under way; or NULL */
 	int (*make_room)(struct loop *l, struct why *w);        /* the context is full: 1, after loop_move(): the
 				 * generation goes on; 0: it ends; -1; or NULL */

@@ -34,6 +34,7 @@ static void on_signal(int sig)
 	errno = before;
 	if (!over)
 		return;
+	console_restore();
 	stages_kill(q.stage, STAGES);
 	while (wait(NULL) > 0 || errno == EINTR)
 		;
@@ -43,11 +44,16 @@ static void on_signal(int sig)
 
 static void take_signals(void)
 {
+	/* The terminal's modes would outlive the program. */
+	static const int others[] = { SIGQUIT, SIGALRM, SIGUSR2, SIGVTALRM, SIGXCPU };
 	struct sigaction act = { .sa_handler = on_signal };
 
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
 	sigaction(SIGHUP, &act, NULL);
+	if (asked(&q, EDITED))
+		for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+			sigaction(others[i], &act, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	if (asked(&q, INTERACTIVE))
 		stages_block_interrupts();

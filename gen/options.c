@@ -253,6 +253,9 @@ static void conclude(struct request *q)
 		f |= LOGPROBS;
 	if (f & (TALKS | RANKED))
 		f |= MANY;
+	/* What a command in place of detok prints goes where it will. */
+	if (f & INTERACTIVE && !(f & OWN_DETOK) && console_edits())
+		f |= EDITED;
 	/* detok prints up to a stop string and exits; a loop that has to know of it, or goes on, has a filter too. */
 	if (f & STOPPED && f & (MANY | JSON | VERBOSE))
 		f |= FILTERED;
@@ -344,7 +347,7 @@ static void tell_more(struct reader *r)
 	tell(r, DETOK, CHAINED, "--generated", NULL);
 	if (f & (MANY | FILTERED))
 		tell(r, DETOK, 0, "--turns", NULL);
-	if (f & (TALKS | ALL) || (terminal && !(f & JSON)))
+	if ((f & (TALKS | ALL) || (terminal && !(f & JSON))) && !(f & EDITED))
 		tell(r, DETOK, 0, "--suffix", f & INTERACTIVE && terminal && isatty(STDIN_FILENO) ?
 			"\n" CONSOLE_PROMPT : "\n");
 }

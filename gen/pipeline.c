@@ -1,6 +1,8 @@
 /* The stages and the pipes between them. */
 #include "pipeline.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,6 +38,9 @@ static int make_grammar(struct request *q, struct why *w)
 	return stage_arg(&q->stage[SAMPLE], "--grammar-file", w) || stage_arg(&q->stage[SAMPLE], path, w) ? -1 : 0;
 }
 
+/* What sample reads, for another one; -1: there will be none. */
+static int logits = -1;
+
 int pipeline_start(struct request *q, struct loop *l, int text, struct why *w)
 {
 	/* fwd takes the longest to start. */
@@ -55,6 +60,8 @@ int pipeline_start(struct request *q, struct loop *l, int text, struct why *w)
 		last = i;
 	}
 	out[last] = text;
+	if (asked(q, EDITED) && !status && (logits = fcntl(in[SAMPLE], F_DUPFD_CLOEXEC, 3)) < 0)
+		status = why(w, "%s", strerror(errno));
 	l->out = out[FEED];
 	l->copy = out[TEE];
 	frame_open_in(&l->in, in[FEED], "tok");
@@ -70,12 +77,57 @@ int pipeline_start(struct request *q, struct loop *l, int text, struct why *w)
 	return status;
 }
 
+/* A file that has the stream's card in it. */
+static int card_file(const struct loop *l, struct why *w)
+{
+	int fd = stage_file(w);
+
+	if (fd < 0 || card_write(fd, &l->card, w))
+		return -1;
+	lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+int pipeline_restart(struct request *q, struct loop *l, struct why *w)
+{
+	struct stage *sample = &q->stage[SAMPLE], *stops = &q->stage[STOPS];
+	size_t n = sample->n;
+	int card = -1, back[2], between[2], failed = 0;
+	struct why ignored;
+	char path[32];
+
+	stages_kill(sample, 1);
+	stage_wait(sample, &ignored);
+	if (stops->n) {
+		stages_kill(stops, 1);
+		stage_wait(stops, &ignored);
+	}
+	if (l->card.n_vocab) {
+		if ((card = card_file(l, w)) < 0)
+			return -1;
+		snprintf(path, sizeof path, "/dev/fd/%d", card);
+		failed = stage_arg(sample, "--card", w) || stage_arg(sample, path, w);
+	}
+	if (failed || stage_pipe(back, w))
+		return -1;
+	if (stops->n)
+		failed = stage_pipe(between, w) || stage_start(stops, between[0], back[1], w);
+	failed = failed || stage_start(sample, dup(logits), stops->n ? between[1] : back[1], w);
+	stage_cut(sample, n);
+	if (card >= 0)
+		close(card);
+	close_end(&l->back.fd);
+	frame_open_in(&l->back, back[0], "sample");
+	return failed ? -1 : 0;
+}
+
 int pipeline_end(struct request *q, struct loop *l, int failing, struct why *w)
 {
 	close_end(&l->out);
 	close_end(&l->copy);
 	close_end(&l->in.fd);
 	close_end(&l->back.fd);
+	close_end(&logits);
 	return stages_wait(q->stage, KV, failing, w);
 }
 

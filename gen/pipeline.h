@@ -11,6 +11,10 @@
  * running. */
 int pipeline_start(struct request *q, struct loop *l, int text, struct why *w);
 
+/* Between two turns, where asked(q, EDITED): sample starts again with the options that it has by now, and goes on with
+ * the stream where it is. -1 with a reason. */
+int pipeline_restart(struct request *q, struct loop *l, struct why *w);
+
 /* Closes gen's ends and waits for all stages, killing those that hang if the work has failed. Returns the number
  * of the stage that failed, and its line in *w; or -1. */
 int pipeline_end(struct request *q, struct loop *l, int failing, struct why *w);

@@ -1,7 +1,11 @@
 /* sample: logits to ids. Draws one id for each `logi` frame, from its last row, through lib/sampler's chain, for any
  * number of sequences; whose ids they are and which of them end a generation, the stream's card says. */
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "lib/base/cli.h"
 #include "lib/stream/frame.h"
@@ -36,6 +40,21 @@ static void draw_all(struct session *s)
 			must(status);
 }
 
+/* The card of a stream that this process begins in the middle of. */
+static void take_card(struct session *s, const char *path)
+{
+	struct frame f;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		cli_die(&c, "%s: %s", path, strerror(errno));
+	frame_open_in(&s->in, fd, path);
+	if (must(frame_next(&s->in, &f, &w)) <= 0 || f.kind != FRAME_CARD)
+		cli_die(&c, "%s: does not begin with a card", path);
+	must(session_frame(s, &f, &w));
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	static struct session s;
@@ -52,6 +71,8 @@ int main(int argc, char **argv)
 	must(session_open(&s, &w));
 	if (!s.set.n)
 		return cli_end(&c);
+	if (s.set.card)
+		take_card(&s, s.set.card);
 	frame_open_in(&s.in, 0, "stdin");
 	draw_all(&s);
 	session_close(&s);

@@ -15,7 +15,7 @@
 #include "lib/sampler/rng.h"
 #include "lib/sampler/opts.h"
 
-enum { LOGPROBS = 1, TURNS };
+enum { LOGPROBS = 1, TURNS, CARD };
 
 const struct opt options_table[] = {
 	{ 'n', "n-predict", "N",
@@ -24,6 +24,7 @@ const struct opt options_table[] = {
 	{ 'm', "model", "MODEL", "the model of the stream, for grammars, --trace and dry" },
 	{ LOGPROBS, "logprobs", "N", "write a `logp` frame after each id: its log-probability and the N best" },
 	{ TURNS, "turns", NULL, "after an end, wait for ids that were not sampled, and count from 0 again" },
+	{ CARD, "card", "FILE", "begin with the card in FILE: the input goes on after its own" },
 	{ 'v', "verbose", NULL, "print the seed on stderr" },
 	{ 0 }
 };
@@ -209,6 +210,7 @@ static void take(struct option_parser *r, const struct opt *o)
 	case OPT_GRAMMAR: take_grammar(r, o); break;
 	case LOGPROBS: set->chain.n_best = (int32_t)cli_integer(c, o, 0, SAMPLER_BEST_MAX); break;
 	case TURNS: set->turns = 1; break;
+	case CARD: set->card = c->value; break;
 	case OPT_TRACE: set->trace = 1; break;
 	}
 }

@@ -17,6 +17,7 @@ struct sample_options {
 	int32_t stop_id[STOP_IDS_MAX], breaker_id[BREAKERS_MAX];
 	size_t n_stop;
 	struct sampler_breaker breaker[BREAKERS_MAX];
+	const char *card;       /* a file that begins with one, or NULL */
 	const char *model;              /* or NULL */
 	struct grammar_source grammar;  /* option is NULL without one */
 	int ignore_eos, turns, trace, verbose;

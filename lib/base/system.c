@@ -3,7 +3,12 @@
 #include "system.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+#ifndef SYSTEM_POSIX
+#include <sys/ioctl.h>
+#endif
 
 #if defined __x86_64__
 #include <cpuid.h>
@@ -137,3 +142,39 @@ const char *system_shared_memory(void)
 	return NULL;
 }
 #endif
+
+/* ---- terminals ---- */
+
+#ifdef TIOCGWINSZ
+static void ask_terminal(int fd, int *columns, int *rows)
+{
+	struct winsize size;
+
+	if (!ioctl(fd, TIOCGWINSZ, &size)) {
+		*columns = size.ws_col;
+		*rows = size.ws_row;
+	}
+}
+#else
+static void ask_terminal(int fd, int *columns, int *rows)
+{
+}
+#endif
+
+static int positive(const char *name, int otherwise)
+{
+	const char *s = getenv(name);
+	int n = s ? atoi(s) : 0;
+
+	return n > 0 && n <= 10000 ? n : otherwise;
+}
+
+void system_terminal_size(int fd, int *columns, int *rows)
+{
+	*columns = *rows = 0;
+	ask_terminal(fd, columns, rows);
+	if (*columns < 1)
+		*columns = positive("COLUMNS", 80);
+	if (*rows < 1)
+		*rows = positive("LINES", 24);
+}

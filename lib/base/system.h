@@ -93,6 +93,11 @@ struct timespec system_modified(const struct stat *st);
  * everywhere. */
 const char *system_shared_memory(void);
 
+/* ---- terminals ---- */
+
+/* The size of a terminal, at least 1 by 1: as the system tells, or else $COLUMNS and $LINES, or else 80 by 24. */
+void system_terminal_size(int fd, int *columns, int *rows);
+
 /* ---- for the files system_*.c ---- */
 
 /* system_allocate() where nothing else works: writes zeroes. */

@@ -37,6 +37,44 @@ void stage_cut(struct stage *s, size_t n)
 	s->argv[s->n = n] = NULL;
 }
 
+/* The number of its word, or s->n. */
+static size_t find_option(const struct stage *s, const char *option)
+{
+	size_t i = 1;
+
+	while (i < s->n && strcmp(s->argv[i], option))
+		i++;
+	return i < s->n ? i : s->n;
+}
+
+const char *stage_option(const struct stage *s, const char *option)
+{
+	size_t i = find_option(s, option);
+
+	return i + 1 < s->n ? s->argv[i + 1] : NULL;
+}
+
+int stage_set_option(struct stage *s, const char *option, const char *value, struct why *w)
+{
+	size_t i = find_option(s, option);
+
+	if (i == s->n)
+		return stage_arg(s, option, w) || (value && stage_arg(s, value, w)) ? -1 : 0;
+	if (value)
+		s->argv[i + 1] = value;
+	return 0;
+}
+
+void stage_drop_option(struct stage *s, const char *option, int has_value)
+{
+	size_t i, n = 1 + (has_value != 0);
+
+	while ((i = find_option(s, option)) < s->n) {
+		memmove(s->argv + i, s->argv + i + n, (s->n + 1 - i - n) * sizeof *s->argv);
+		s->n -= n;
+	}
+}
+
 int stage_pipe(int fd[2], struct why *w)
 {
 	if (pipe(fd))

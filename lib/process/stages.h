@@ -30,6 +30,12 @@ void stage_cut(struct stage *s, size_t n);
 /* Appends its command as a shell reads it, words quoted where they need it; -1: out of memory. */
 int stage_words(const struct stage *s, struct bytes *to);
 
+/* The value of an option, in a word of its own, or NULL; the same option with another value (NULL: it has none), at the
+ * end if it is not there; without the option. */
+const char *stage_option(const struct stage *s, const char *option);
+int stage_set_option(struct stage *s, const char *option, const char *value, struct why *w);
+void stage_drop_option(struct stage *s, const char *option, int has_value);
+
 /* A pipe whose ends are closed on exec. */
 int stage_pipe(int fd[2], struct why *w);
 

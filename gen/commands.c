@@ -1,0 +1,347 @@
+/* The commands of a conversation. */
+#include "commands.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/similar.h"
+#include "lib/sampler/opts.h"
+#include "console.h"
+#include "convert.h"
+#include "pipeline.h"
+#include "show.h"
+
+typedef enum command_answer run(struct conversation *v, const char *argument, struct why *w);
+
+static run help, bye, clear, retry, undo, set_system, save, load, set, tokens;
+
+static const struct {
+	const char *name, *argument, *help;
+	run *run;
+	int needs;              /* an argument */
+} commands[] = {
+	{ "/help", "", "this list", help, 0 },
+	{ "/bye", "", "end the conversation, as ^D does", bye, 0 },
+	{ "/clear", "", "begin another conversation", clear, 0 },
+	{ "/retry", "", "another answer to the last turn", retry, 0 },
+	{ "/undo", "", "take back the last turn and its answer", undo, 0 },
+	{ "/system", "[TEXT]", "show the system message, or set it; - for none", set_system, 0 },
+	{ "/save", "FILE", "write the messages to a new file", save, 1 },
+	{ "/load", "FILE", "go on with the messages of a file", load, 1 },
+	{ "/set", "[KEY VALUE]", "an option of sampling (off: its default); think show, think hide", set, 0 },
+	{ "/tokens", "", "how much of the context is used", tokens, 0 }
+};
+
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static enum command_answer help(struct conversation *v, const char *argument, struct why *w)
+{
+	for (int i = 0; i < COMMANDS; i++) {
+		char left[32];
+
+		snprintf(left, sizeof left, "%s %s", commands[i].name, commands[i].argument);
+		printf("%-18s %s\n", left, commands[i].help);
+	}
+	printf("\"\"\" begins a text of several lines and ends it; so does \\ at the end of a line.\n"
+		"A space before / sends the line to the model.\n");
+	return COMMAND_DONE;
+}
+
+static enum command_answer bye(struct conversation *v, const char *argument, struct why *w)
+{
+	return COMMAND_BYE;
+}
+
+/* ---- messages ---- */
+
+static enum command_answer saved(struct conversation *v, struct why *w)
+{
+	return messages_save(&v->messages, w) ? COMMAND_FAILED : COMMAND_DONE;
+}
+
+static enum command_answer clear(struct conversation *v, const char *argument, struct why *w)
+{
+	struct messages *m = &v->messages;
+
+	if (m->file >= 0 && m->in_file)
+		console_say("what was said so far is in %s~", m->path);
+	messages_cut(m, messages_turn(m, 0));
+	m->saved = 0;
+	return saved(v, w);
+}
+
+/* The number of the last turn's first message; m->n: there is none. */
+static size_t last_turn(const struct messages *m)
+{
+	size_t turns = messages_turns(m);
+
+	return turns ? messages_turn(m, turns - 1) : m->n;
+}
+
+static enum command_answer undo(struct conversation *v, const char *argument, struct why *w)
+{
+	size_t last = last_turn(&v->messages);
+
+	if (last == v->messages.n) {
+		console_say("/undo: there is no turn yet");
+		return COMMAND_DONE;
+	}
+	messages_cut(&v->messages, last);
+	return saved(v, w);
+}
+
+static enum command_answer set_system(struct conversation *v, const char *argument, struct why *w)
+{
+	struct stage *chat = &v->q->stage[CHAT];
+	const char *given = stage_option(chat, "--system");
+	struct bytes old = { .limit = CONVERT_MAX };
+	int none = !strcmp(argument, "-");
+
+	if (!*argument) {
+		if (given)
+			printf("%s\n", given);
+		else if (messages_turn(&v->messages, 0) && !messages_content(&v->messages, 0, &old))
+			printf("%.*s\n", (int)old.n, old.p);
+		bytes_free(&old);
+		return COMMAND_DONE;
+	}
+	stage_drop_option(chat, "--system", 1);
+	if (messages_set_system(&v->messages, argument, none ? 0 : strlen(argument), w))
+		return COMMAND_FAILED;
+	return saved(v, w);
+}
+
+static enum command_answer save(struct conversation *v, const char *argument, struct why *w)
+{
+	int fd = open(argument, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	struct why cause;
+
+	if (fd < 0)
+		console_say("/save: %s: %s", argument, strerror(errno));
+	else if (messages_write(&v->messages, 0, fd, &cause) || fsync(fd))
+		console_say("/save: %s: %s", argument, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return COMMAND_DONE;
+}
+
+static enum command_answer load(struct conversation *v, const char *argument, struct why *w)
+{
+	struct messages *m = &v->messages;
+	struct why cause;
+	int status = messages_read(m, argument, &cause);
+
+	if (status)
+		console_say("/load: %s", cause.text);
+	if (status < 0)
+		return COMMAND_DONE;
+	if (m->file >= 0 && m->in_file)
+		console_say("what was said before is in %s~", m->path);
+	return saved(v, w);
+}
+
+static enum command_answer tokens(struct conversation *v, const char *argument, struct why *w)
+{
+	int32_t context = v->l->card.n_ctx;
+
+	if (context)
+		printf("%zu of %" PRId32 " tokens, %.0f%%\n", v->history.ids.n, context,
+			100.0 * (double)v->history.ids.n / context);
+	else
+		printf("%zu tokens\n", v->history.ids.n);
+	return COMMAND_DONE;
+}
+
+/* ---- sampling ---- */
+
+static enum command_answer retry(struct conversation *v, const char *argument, struct why *w)
+{
+	size_t last = last_turn(&v->messages);
+	static char seed[24];
+
+	v->again.n = 0;
+	if (last == v->messages.n || messages_content(&v->messages, last, &v->again)) {
+		console_say("/retry: there is no turn yet");
+		return COMMAND_DONE;
+	}
+	/* The same seed would give the same answer. */
+	snprintf(seed, sizeof seed, "%" PRId64, ++v->q->seed);
+	if (!v->q->stage[SAMPLE].shell && (stage_set_option(&v->q->stage[SAMPLE], "--seed", seed, w) ||
+	    pipeline_restart(v->q, v->l, w)))
+		return COMMAND_FAILED;
+	messages_cut(&v->messages, last);
+	return COMMAND_TURN;
+}
+
+/* Options of sample, which takes effect when it starts again. */
+static const struct opt *find_option(const char *name)
+{
+	static const struct opt more[] = {
+		{ 'n', "n-predict", "N", "" }, { 's', "seed", "N", "" }, { 0 }
+	};
+	const struct opt *tables[] = { sampler_opts, more };
+
+	for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+		for (const struct opt *o = tables[t]; o->name; o++)
+			if (!strcmp(o->name, name))
+				return o;
+	return NULL;
+}
+
+static const char *option_name(size_t i)
+{
+	static const char *const more[] = { "n-predict", "seed", "think" };
+	size_t n = 0;
+
+	for (; sampler_opts[n].name; n++)
+		if (n == i)
+			return sampler_opts[n].name;
+	return i - n < sizeof more / sizeof *more ? more[i - n] : NULL;
+}
+
+/* Whether sample takes its options: it says what is wrong with them itself. */
+static int check(const struct stage *sample)
+{
+	struct stage trial = { .name = sample->name, .program = sample->program };
+	struct why w;
+	int failed = 0;
+
+	for (size_t i = 0; !failed && i < sample->n; i++)
+		failed = stage_arg(&trial, sample->argv[i], &w);
+	failed = failed || stage_start(&trial, open("/dev/null", O_RDONLY), open("/dev/null", O_WRONLY), &w) ||
+		stage_wait(&trial, &w);
+	if (failed)
+		console_say("/set: %s", w.text);
+	free(trial.argv);
+	return failed ? -1 : 0;
+}
+
+static enum command_answer set_option(struct conversation *v, const struct opt *o, const char *value, struct why *w)
+{
+	struct stage *sample = &v->q->stage[SAMPLE], before = { 0 };
+	char *text = malloc(strlen(o->name) + strlen(value) + 4), *name;
+	int off = !strcmp(value, "off"), failed = text ? 0 : why(w, "out of memory");
+
+	if (failed)
+		return COMMAND_FAILED;
+	/* They stay for as long as sample may start again. */
+	name = text + strlen(value) + 1;
+	strcpy(text, value);
+	sprintf(name, "--%s", o->name);
+	for (size_t i = 0; !failed && i < sample->n; i++)
+		failed = stage_arg(&before, sample->argv[i], w);
+	if (off)
+		stage_drop_option(sample, name, o->arg != NULL);
+	else
+		failed = failed || stage_set_option(sample, name, o->arg ? text : NULL, w);
+	if (sampler_opt_of_text(o) && !off)
+		failed = failed || stage_set_option(sample, "--model", v->q->model, w);
+	if (!failed && check(sample)) {
+		free(sample->argv);
+		sample->argv = before.argv;
+		sample->n = before.n;
+		sample->room = before.room;
+		return COMMAND_DONE;
+	}
+	free(before.argv);
+	if (!strcmp(o->name, "seed") && !off)
+		v->q->seed = strtoll(value, NULL, 10);
+	return failed || pipeline_restart(v->q, v->l, w) ? COMMAND_FAILED : COMMAND_DONE;
+}
+
+static void unknown_option(const char *name)
+{
+	const char *s;
+
+	for (size_t i = 0; (s = option_name(i)); i++)
+		if (similar(name, s)) {
+			console_say("/set: no option %s; did you mean %s?", name, s);
+			return;
+		}
+	console_say("/set: no option %s (Tab lists them)", name);
+}
+
+static enum command_answer set(struct conversation *v, const char *argument, struct why *w)
+{
+	size_t n = strcspn(argument, " ");
+	const char *value = argument + n + strspn(argument + n, " ");
+	const struct opt *o;
+	char name[64];
+
+	snprintf(name, sizeof name, "%.*s", (int)n, argument);
+	if (!n) {
+		for (size_t i = 1; i < v->q->stage[SAMPLE].n; i++)
+			printf("%s%s", i > 1 ? " " : "", v->q->stage[SAMPLE].argv[i]);
+		printf("\n");
+	} else if (!strcmp(name, "think") && (!strcmp(value, "hide") || !strcmp(value, "show")))
+		show_fold(!strcmp(value, "hide"));
+	else if (!strcmp(name, "think"))
+		console_say("/set think: show or hide");
+	else if (v->q->stage[SAMPLE].shell)
+		console_say("/set: not with --stage sample");
+	else if (!(o = find_option(name)))
+		unknown_option(name);
+	else if (o->arg && !*value)
+		console_say("/set %s needs a value: %s", name, o->arg);
+	else
+		return set_option(v, o, value, w);
+	return COMMAND_DONE;
+}
+
+/* ---- all commands ---- */
+
+enum command_answer command(struct conversation *v, const char *line, size_t n, struct why *w)
+{
+	size_t length = strcspn(line, " ");
+	const char *argument = line + length + strspn(line + length, " ");
+	char name[64];
+
+	if (*line != '/' || memchr(line, '\n', n))
+		return COMMAND_NONE;
+	snprintf(name, sizeof name, "%.*s", (int)length, line);
+	for (int i = 0; i < COMMANDS; i++) {
+		enum command_answer answer = COMMAND_DONE;
+
+		if (strcmp(commands[i].name, name))
+			continue;
+		if (commands[i].needs && !*argument)
+			console_say("%s needs a %s", name, commands[i].argument);
+		else
+			answer = commands[i].run(v, argument, w);
+		fflush(stdout);
+		return answer;
+	}
+	for (int i = 0; i < COMMANDS; i++)
+		if (similar(name, commands[i].name)) {
+			console_say("no command %s; did you mean %s?", name, commands[i].name);
+			return COMMAND_DONE;
+		}
+	console_say("no command %s (/help lists them; a space before it sends it)", name);
+	return COMMAND_DONE;
+}
+
+const char *command_completions(const char *text, size_t n, size_t i)
+{
+	static const char prefix[] = "/set ";
+	const size_t skip = sizeof prefix - 1;
+	static char whole[128];
+	const char *s;
+
+	if (n < skip || memcmp(text, prefix, skip)) {
+		for (int k = 0; k < COMMANDS; k++)
+			if (!strncmp(commands[k].name, text, n) && !i--)
+				return commands[k].name;
+		return NULL;
+	}
+	for (size_t k = 0; (s = option_name(k)); k++)
+		if (!strncmp(s, text + skip, n - skip) && !i--) {
+			snprintf(whole, sizeof whole, "%s%s", prefix, s);
+			return whole;
+		}
+	return NULL;
+}

@@ -1,0 +1,43 @@
+/* edit: a line editor. Keys as in Emacs and readline: arrows, Home, End, ctrl-A E B F, words with alt-B and alt-F or
+ * ctrl and an arrow; ctrl-K U W, alt-D and alt-Backspace kill, ctrl-Y yanks; ctrl-T transposes, ctrl-L clears the
+ * screen; the arrows up and down and ctrl-P N recall lines, ctrl-R and ctrl-S search them; Tab completes; ctrl-Z stops
+ * the program. A line may have several: a paste, Alt-Enter, a backslash before Enter, or a text that begins with """
+ * and is not closed yet. The text is UTF-8. */
+#ifndef EDIT_H
+#define EDIT_H
+
+#include "keys.h"
+#include "lib/base/bytes.h"
+#include "recall.h"
+#include "view.h"
+
+/* Text number i that begins with text[n], or NULL; borrowed until the next call. */
+typedef const char *edit_completions(const char *text, size_t n, size_t i);
+
+enum edit_end { EDIT_LINE, EDIT_INTERRUPT, EDIT_EOF };
+
+struct edit {                   /* starts as zeroes, but for */
+	int in;                 /* the terminal's descriptors, */
+	struct view view;       /* and text.limit */
+	edit_completions *complete;     /* or NULL */
+	struct recall recall;   /* the caller opens and closes it, and adds lines */
+	struct bytes text;      /* the line under way, and the one that was read */
+	size_t at;              /* private: the cursor; */
+	struct bytes killed, draft, wanted;     /* what was killed; the line before others were recalled; a search */
+	size_t recalled;        /* the line of recall that is shown; recall.n: none */
+	enum key last;
+	struct keys keys;
+	unsigned char input[4096];      /* [have], of which `used` were taken */
+	size_t used, have;
+};
+
+/* Reads a line into e->text, which has no new line at its end. EDIT_INTERRUPT: ^C; the text is what was typed until
+ * then. The terminal is then in the mode TTY_QUIET. */
+enum edit_end edit_line(struct edit *e, const char *prompt);
+
+/* In a signal handler: edit_line() returns EDIT_INTERRUPT. */
+void edit_interrupt(void);
+
+void edit_close(struct edit *e);
+
+#endif

@@ -1,0 +1,156 @@
+/* Bytes to keys. */
+#include "keys.h"
+
+#include <string.h>
+
+#include "lib/base/utf8.h"
+
+/* By the letter: ctrl-A is 1. */
+static const enum key controls[32] = {
+	[1] = KEY_HOME, [2] = KEY_LEFT, [3] = KEY_INTERRUPT, [4] = KEY_END_OR_DELETE, [5] = KEY_END, [6] = KEY_RIGHT,
+	[7] = KEY_CANCEL, [8] = KEY_BACKSPACE, [9] = KEY_TAB, [10] = KEY_ENTER, [11] = KEY_KILL_END, [12] = KEY_CLEAR,
+	[13] = KEY_ENTER, [14] = KEY_NEWER, [16] = KEY_OLDER, [18] = KEY_SEARCH, [19] = KEY_SEARCH_FORWARD,
+	[20] = KEY_TRANSPOSE, [21] = KEY_KILL_LINE, [23] = KEY_KILL_SPACE, [25] = KEY_YANK, [26] = KEY_SUSPEND
+};
+
+/* After Escape, which is how a terminal sends Alt. */
+static const struct {
+	unsigned char byte;
+	enum key key;
+} alts[] = {
+	{ 'b', KEY_WORD_LEFT }, { 'f', KEY_WORD_RIGHT }, { 'd', KEY_KILL_WORD }, { 127, KEY_KILL_WORD_BACK },
+	{ 8, KEY_KILL_WORD_BACK }, { 13, KEY_NEWLINE }, { 10, KEY_NEWLINE }, { 3, KEY_INTERRUPT }
+};
+
+/* What follows ESC [ or, where it is one letter, ESC O. */
+static const struct {
+	const char *sequence;
+	enum key key;
+} sequences[] = {
+	{ "A", KEY_UP }, { "B", KEY_DOWN }, { "C", KEY_RIGHT }, { "D", KEY_LEFT }, { "H", KEY_HOME }, { "F", KEY_END },
+	{ "1~", KEY_HOME }, { "7~", KEY_HOME }, { "4~", KEY_END }, { "8~", KEY_END },
+	{ "3~", KEY_DELETE }, { "1;5C", KEY_WORD_RIGHT }, { "1;5D", KEY_WORD_LEFT }, { "1;3C", KEY_WORD_RIGHT },
+	{ "1;3D", KEY_WORD_LEFT }, { "5C", KEY_WORD_RIGHT }, { "5D", KEY_WORD_LEFT }, { "3;5~", KEY_KILL_WORD },
+	{ "200~", KEY_PASTED }, { "201~", KEY_PASTED }
+};
+
+static enum key begin(struct keys *k, int state, unsigned char byte)
+{
+	k->state = state;
+	k->sequence[0] = (char)byte;
+	k->length = 1;
+	return KEY_NONE;
+}
+
+static enum key plain(struct keys *k, unsigned char byte)
+{
+	k->state = KEYS_GROUND;
+	if (byte == 27)
+		return begin(k, KEYS_ESCAPE, byte);
+	if (byte >= 0xc2 && byte < 0xf5)
+		return begin(k, KEYS_UTF8, byte);
+	if (byte >= 0x80)
+		return KEY_NONE;
+	if (byte == 127)
+		return k->pasting ? KEY_NONE : KEY_BACKSPACE;
+	/* Of a line that ends in two, the first counts. */
+	if (byte == '\n' && k->returned)
+		return KEY_NONE;
+	k->returned = byte == '\r';
+	if (k->pasting && (byte == '\r' || byte == '\n'))
+		return KEY_NEWLINE;
+	if (byte < ' ' && (!k->pasting || byte == 3)) {
+		k->returned = 0;
+		return controls[byte];
+	}
+	if (byte < ' ' && byte != '\t')
+		return KEY_NONE;
+	k->text[0] = (char)byte;
+	k->n = 1;
+	return KEY_TEXT;
+}
+
+static enum key alt(struct keys *k, unsigned char byte)
+{
+	if (byte == '[' || byte == 'O') {
+		k->length = 0;
+		k->state = byte == '[' ? KEYS_CSI : KEYS_SS3;
+		return KEY_NONE;
+	}
+	k->state = KEYS_GROUND;
+	if (byte >= 0x80 || byte == 27)
+		return plain(k, byte);
+	for (size_t i = 0; i < sizeof alts / sizeof *alts && !k->pasting; i++)
+		if (alts[i].byte == byte)
+			return alts[i].key;
+	return KEY_NONE;
+}
+
+static enum key known(struct keys *k)
+{
+	for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++) {
+		enum key key = sequences[i].key;
+
+		if (k->length != strlen(sequences[i].sequence) ||
+		    memcmp(k->sequence, sequences[i].sequence, k->length))
+			continue;
+		if (key != KEY_PASTED)
+			return k->pasting ? KEY_NONE : key;
+		k->pasting = k->sequence[2] == '0';
+		return k->pasting ? KEY_NONE : KEY_PASTED;
+	}
+	return KEY_NONE;
+}
+
+static enum key sequence(struct keys *k, unsigned char byte)
+{
+	if (byte < ' ' || byte >= 127)
+		return plain(k, byte);
+	if (k->length < sizeof k->sequence)
+		k->sequence[k->length++] = (char)byte;
+	if (k->state == KEYS_CSI && byte < 0x40)
+		return KEY_NONE;
+	k->state = KEYS_GROUND;
+	return known(k);
+}
+
+static enum key character(struct keys *k, unsigned char byte)
+{
+	unsigned used, want = (unsigned char)k->sequence[0] < 0xe0 ? 2 : (unsigned char)k->sequence[0] < 0xf0 ? 3 : 4;
+
+	if ((byte & 0xc0) != 0x80)
+		return plain(k, byte);
+	k->sequence[k->length++] = (char)byte;
+	if (k->length < want)
+		return KEY_NONE;
+	k->state = KEYS_GROUND;
+	/* C1 control characters are no text. */
+	if (utf8_next(k->sequence, k->length, &used) < 0xa0)
+		return KEY_NONE;
+	memcpy(k->text, k->sequence, k->n = k->length);
+	return KEY_TEXT;
+}
+
+enum key keys_next(struct keys *k, unsigned char byte)
+{
+	switch (k->state) {
+	case KEYS_ESCAPE: return alt(k, byte);
+	case KEYS_CSI:
+	case KEYS_SS3: return sequence(k, byte);
+	case KEYS_UTF8: return character(k, byte);
+	default: return plain(k, byte);
+	}
+}
+
+int keys_pending(const struct keys *k)
+{
+	return k->state != KEYS_GROUND;
+}
+
+enum key keys_give_up(struct keys *k)
+{
+	int escape = k->state == KEYS_ESCAPE && !k->pasting;
+
+	k->state = KEYS_GROUND;
+	return escape ? KEY_CANCEL : KEY_NONE;
+}

@@ -1,0 +1,35 @@
+/* keys: what a terminal sends, as keys. Unknown escape sequences are skipped whole. Bytes that are pasted between the
+ * marks of a bracketed paste are text, and nothing else. */
+#ifndef KEYS_H
+#define KEYS_H
+
+#include <stddef.h>
+
+enum key {
+	KEY_NONE,               /* nothing yet, or nothing that counts */
+	KEY_TEXT,               /* keys.text[keys.n] */
+	KEY_ENTER, KEY_NEWLINE, KEY_TAB, KEY_BACKSPACE, KEY_DELETE, KEY_LEFT, KEY_RIGHT, KEY_UP, KEY_DOWN, KEY_HOME,
+	KEY_END, KEY_WORD_LEFT, KEY_WORD_RIGHT, KEY_KILL_END, KEY_KILL_LINE, KEY_KILL_SPACE, KEY_KILL_WORD,
+	KEY_KILL_WORD_BACK, KEY_YANK, KEY_TRANSPOSE, KEY_CLEAR, KEY_SEARCH, KEY_SEARCH_FORWARD, KEY_OLDER, KEY_NEWER,
+	KEY_INTERRUPT, KEY_END_OR_DELETE, KEY_SUSPEND, KEY_CANCEL, KEY_PASTED, KEY_REDRAW, KEY_HANGUP
+};
+
+enum { KEYS_SEQUENCE = 32 };
+
+struct keys {                   /* starts as zeroes */
+	char text[4];           /* of KEY_TEXT */
+	size_t n;
+	int pasting, returned;  /* private: between the marks of a paste; the last byte of it was a carriage return */
+	enum { KEYS_GROUND, KEYS_ESCAPE, KEYS_CSI, KEYS_SS3, KEYS_UTF8 } state;
+	char sequence[KEYS_SEQUENCE];
+	size_t length;
+};
+
+/* The key that the byte completes. */
+enum key keys_next(struct keys *k, unsigned char byte);
+
+/* Whether a key is under way; and the key that it is if no byte follows: Escape, or none. */
+int keys_pending(const struct keys *k);
+enum key keys_give_up(struct keys *k);
+
+#endif

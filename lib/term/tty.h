@@ -1,0 +1,27 @@
+/* tty: the modes of the terminal that a program is used on. However the program ends, or stops, the terminal is left as
+ * it was found; tty_restore() may be called in signal handlers. There is one. */
+#ifndef TTY_H
+#define TTY_H
+
+#include <stddef.h>
+
+enum tty_mode {
+	TTY_FOUND,              /* as it was before */
+	TTY_KEYS,               /* each key is read at once, and pasted text is marked */
+	TTY_QUIET               /* the same, but ^C and ^Z are signals, and text is not marked */
+};
+
+/* From now on fd, a terminal, can change modes. -1: it has none. */
+int tty_open(int fd);
+
+void tty_set(enum tty_mode mode);
+void tty_restore(void);
+
+/* Stops the program, with all of its job, as ^Z does; returns when it goes on. */
+void tty_suspend(void);
+
+/* What has happened to the terminal since the last call. */
+enum tty_event { TTY_NOTHING, TTY_RESIZED, TTY_STOPPED };
+enum tty_event tty_event(void);
+
+#endif
