@@ -383,6 +383,8 @@ static void wait_for(const char *text, int at_cursor)
 			return;
 		if (!pump(100) && (ended() || time(NULL) > late)) {
 			printf("terminal: no \"%s\" comes%s\n", text, over ? ": the command has ended" : "");
+			if (over)
+				printf("wait status %d\n", status);
 			print_screen();
 			errno = ETIMEDOUT;
 			die("wait");
@@ -433,7 +435,7 @@ static void random_keys(uint64_t seed, size_t n)
 		"\033[A", "\033[B", "\033[C", "\033[D", "\033[H", "\033[F", "\033[3~", "\033[1;5C",
 		"\033[1;5D", "\033b", "\033f", "\033d", "\033\177", "\001", "\002", "\005", "\006", "\013",
 		"\025", "\027", "\031", "\024", "\014", "\022", "\023", "\020", "\016", "\007", "\033", "\t",
-		"\177", "\b", "\033\r", "\033[200~", "\033[201~", "\033[", "\033O", "\033[99;99~",
+		"\177", "\b", "\033[200~", "\033[201~", "\033[", "\033O", "\033[99;99~",
 		"\xe6\xbc\xa2", "e\xcc\x81", "\xf0\x9f\x98\x80", "\xcc\x81", "\xff", "\xe6", "/set t", "/",
 		"hello world", "\\", "\"\"\"", "\033[200~one\ntwo\033[201~", "\177\177\177"
 	};
