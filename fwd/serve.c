@@ -168,10 +168,10 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 	struct served *q = sequence_of(v, f, w);
 	size_t pos, from, before;
 
+	if (q && hidden_check_order(v, q, w) < 0)
+		return frame_why(in, w);
 	if (!q || position(v, q, f, &pos, w) < 0)
 		return fail(v, in, f->seq, w);
-	if (hidden_check_order(v, q, w) < 0)
-		return frame_why(in, w);
 	if (frame_read(in, f, v->ids, f->rows, w) < 0)
 		return -1;
 	if (check_ids(v, f->rows, w) < 0)

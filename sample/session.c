@@ -221,6 +221,10 @@ int session_frame(struct session *s, const struct frame *f, struct why *w)
 		why(w, "no card before it: what ends a generation is not known");
 		return frame_why(&s->in, w);
 	}
+	if (f->kind == FRAME_HIDDEN) {
+		why(w, "hidden states: the model's last layers are missing (fwd --layers)");
+		return frame_why(&s->in, w);
+	}
 	if (f->seq == FRAME_NO_SEQ && f->kind != FRAME_END) {
 		why(w, "a sequence of number %" PRIu32, FRAME_NO_SEQ);
 		return frame_why(&s->in, w);
