@@ -224,12 +224,25 @@ static void print_row(const char *const cell[COLUMNS], const size_t width[COLUMN
 	out_char('\n');
 }
 
+/* Of a terminal that the system cannot ask, the shell may know the width. */
+static size_t columns_there_are(void)
+{
+	const char *told = getenv("COLUMNS");
+	size_t n;
+
+	if (!isatty(STDOUT_FILENO))
+		return SIZE_MAX;
+	n = system_columns(STDOUT_FILENO);
+	if (!n && told)
+		n = strtoul(told, NULL, 10);
+	return n ? n : COLUMNS_DEFAULT;
+}
+
 static void print_table(const struct list *l)
 {
-	size_t width[COLUMNS], most = isatty(STDOUT_FILENO) ? system_columns(STDOUT_FILENO) : SIZE_MAX;
+	size_t width[COLUMNS], most = columns_there_are();
 	const char *cell[COLUMNS];
 
-	most = most ? most : COLUMNS_DEFAULT;
 	for (size_t i = 0; i < COLUMNS; i++) {
 		width[i] = strlen(titles[i]);
 		for (size_t k = 0; k < l->n; k++)

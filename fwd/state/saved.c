@@ -156,7 +156,8 @@ static int read_span(struct pack *p, struct segment *s, size_t extent, struct wh
 		if (unpack_read(p, at + done, some, w) < 0)
 			return -1;
 	}
-	return segment_reserve(s, (extent + 1) * KV_EXTENT, w);
+	segment_take_up(s, extent);
+	return 0;
 }
 
 static int read_data(struct pack *p, struct segment *s, const struct header *h, struct why *w)

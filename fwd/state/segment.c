@@ -614,6 +614,11 @@ size_t segment_span(const struct segment *s, size_t extent, unsigned char **at)
 	return segment_bytes(&s->shape, extent + 1) - from;
 }
 
+void segment_take_up(struct segment *s, size_t extent)
+{
+	add_mapped(s, extent + 1);
+}
+
 static int claim(struct object *o, const char *name, int replace, struct why *w)
 {
 	struct segment_header h;

@@ -185,6 +185,9 @@ struct segment_info {
 /* An extent of a named segment, with the states that lie before it; how many bytes. */
 size_t segment_span(const struct segment *s, size_t extent, unsigned char **at);
 
+/* Room for this extent, the next after those that are there, was made in the object. */
+void segment_take_up(struct segment *s, size_t extent);
+
 /* Takes a name for a segment that is made under another one: there must be none of that name or, with replace, none
  * that is in use. rename: the segment has the name from now on, instead of what had it. release, in any case: a name
  * that was not used is free again. */
