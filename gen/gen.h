@@ -29,8 +29,9 @@ enum fact {                     /* what options state, */
 	LOGPROBS = 1 << 25,     /* sample tells them */
 	FILTERED = 1 << 26,     /* a filter in the loop finds the stop strings */
 	MANY = 1 << 27,         /* more than one text comes */
+	GRAMMAR = 1 << 28,      /* a grammar or a schema says what may be drawn */
 	EDITED = 1 << 29,       /* a conversation on a terminal, where lines are edited and answers shown */
-	GRAMMAR = 1 << 28       /* a grammar or a schema says what may be drawn */
+	LINES = 1 << 30         /* each answer is a line: of each prompt in a file, or several of one */
 };
 
 struct request {
@@ -40,7 +41,9 @@ struct request {
 	const char *draft, *kv, *history, *hosts;       /* as given, or NULL */
 	const char *fwd;        /* the program on this machine */
 	int64_t seed;
-	int texts;              /* of --best-of; 1 otherwise */
+	const char *lines;      /* the file of --lines, or NULL */
+	int jobs;               /* of -j; 0: not given */
+	int texts;              /* of --best-of and -N; 1 otherwise */
 	struct stage stage[STAGES];     /* those that are used have arguments; nothing is running */
 };
 

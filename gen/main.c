@@ -87,7 +87,7 @@ struct capture {
 
 static int open_capture(struct capture *capture, struct why *w)
 {
-	if (asked(&q, JSON) && (capture->text = stage_file(w)) < 0)
+	if (asked(&q, JSON) && !asked(&q, LINES) && (capture->text = stage_file(w)) < 0)
 		return -1;
 	if (!asked(&q, RANKED) || !(q.facts & (JSON | VERBOSE)))
 		return 0;
@@ -156,11 +156,11 @@ static int run(void)
 	loop_init(&l);
 	if (q.stage[FEED].n)
 		set_loop(&l, &draft);
-	l.r = results;
+	l.r = q.lines ? NULL : results;
 	for (int i = 0; i < q.texts; i++)
 		results[i].begin = clock_now();
 	l.logprobs = asked(&q, LOGPROBS);
-	l.idle = report_wait;
+	l.idle = l.r ? report_wait : NULL;
 	take_signals();
 	status = asked(&q, TALKS) ? conversation(&q, &l, &ours) : generate(&l, &capture, &ours);
 	draft_close(&draft);

@@ -18,7 +18,9 @@
 #include "hosts.h"
 #include "loop.h"
 
-enum { STAGE = 1, HISTORY, DRAFT_FROM, GUESS_MAX, BEST_OF, PENALTY, HOSTS, FLAG };
+enum { STAGE = 1, HISTORY, DRAFT_FROM, GUESS_MAX, BEST_OF, PENALTY, HOSTS, LINES_OF, FLAG };
+
+#define JOBS "16"               /* sequences of --lines at a time */
 
 const struct opt options_table[] = {
 	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, or else the shipped model)" },
@@ -32,6 +34,9 @@ const struct opt options_table[] = {
 	{ DRAFT_FROM, "draft", "MODEL", "guess tokens with a small model, so that fwd evaluates several at once;\n"
 		"lookup: guess from repetitions in the text" },
 	{ GUESS_MAX, "draft-max", "N", "guess at most N tokens at once, fewer where fewer pay (default: 8)" },
+	{ LINES_OF, "lines", "FILE", "a prompt on each line of FILE, or of stdin for -; an answer on a line for each" },
+	{ 'j', "jobs", "N", "with --lines: at most N prompts at a time (default: " JOBS ")" },
+	{ 'N', "texts", "N", "generate N texts, with seeds from -s on, and print each on a line" },
 	{ BEST_OF, "best-of", "N", "generate N texts, with seeds from -s on, and print the most likely" },
 	{ PENALTY, "length-penalty", "A", "score: the log-probability over the length to the power of A (default: 1)" },
 	{ FLAG, "all", NULL, "with --best-of: print all of them, the best first" },
@@ -45,6 +50,7 @@ const struct opt options_table[] = {
 	{ FLAG, "special", NULL, "show control tokens" },
 	{ FLAG, "bos", NULL, "begin with BOS" },
 	{ FLAG, "no-bos", NULL, "begin without BOS" },
+	{ 'e', "escape", NULL, "\\n, \\r, \\t, \\\", \\' and \\\\ in the prompt stand for what they do in C" },
 	{ FLAG, "no-parse-special", NULL, "treat control tokens in the prompt as plain text" },
 	{ 's', "seed", "N", "seed of the draws (default: a random one, shown by -v)" },
 	{ 0 }
@@ -70,6 +76,9 @@ static const struct meaning meanings[] = {
 	{ "draft", DRAFTS, .to = { FEED } },
 	{ "draft-max", .to = { FEED } },
 	{ "best-of", RANKED, .to = { FEED }, .as = "--texts" },
+	{ "lines", .states = LINES },
+	{ "jobs", .to = { FEED } },
+	{ "texts", LINES, .to = { FEED } },
 	{ "length-penalty", .to = { BEST } },
 	{ "all", ALL, .to = { BEST } },
 	{ "chat", .states = TALKS },
@@ -81,6 +90,7 @@ static const struct meaning meanings[] = {
 	{ "bos", OF_TOK, .to = { TOK } },
 	{ "no-bos", OF_TOK, .to = { TOK } },
 	{ "no-parse-special", OF_TOK, .to = { TOK } },
+	{ "escape", OF_TOK, .to = { TOK } },
 	{ "grammar", GRAMMAR | SAMPLING, .to = { SAMPLE } },
 	{ "grammar-file", GRAMMAR | SAMPLING, .to = { SAMPLE } },
 	{ "greedy", GREEDY, .to = { SAMPLE } },
@@ -102,27 +112,29 @@ static const struct {
 	{ sampler_opts, { .states = SAMPLING, .to = { SAMPLE } } },
 };
 
-/* What does not go together: all of `these`, and not `unless`. */
+/* What does not go together: all of `these`, with one of `with` if there are any, and not `unless`. */
 static const struct {
-	unsigned these, unless;
+	unsigned these, with, unless;
 	const char *message;
 } conflicts[] = {
-	{ OF_CHAT, TALKS, "--system, --tools, --set, --template, --template-name and --history are for --chat and -i" },
-	{ TALKS | OF_TOK, 0, "--bos, --no-bos, --no-parse-special and --stage tok: not for a conversation: "
+	{ OF_CHAT, 0, TALKS,
+		"--system, --tools, --set, --template, --template-name and --history are for --chat and -i" },
+	{ TALKS, OF_TOK, 0, "--bos, --no-bos, --no-parse-special, --escape and --stage tok: not for a conversation: "
 		"the chat template decides" },
-	{ TALKS | PRINT, 0, "--print-pipeline: a conversation is more than a pipeline; "
+	{ TALKS, PRINT, 0, "--print-pipeline: a conversation is more than a pipeline; "
 		"its first turn is chat | tok --no-bos | ..." },
-	{ INTERACTIVE | JSON, 0, "--json: with --chat, not with -i" },
-	{ DRAFTS | RANKED, 0, "--draft and --best-of exclude each other" },
-	{ ALL, RANKED, "--all requires --best-of" },
-	{ ALL | JSON, 0, "--all and --json exclude each other: the line is about the best text" },
-	{ DRAFTS | TALKS, 0, "--draft: not with --chat, -i or --stage fwd" },
-	{ DRAFTS | OWN_FWD, 0, "--draft: not with --chat, -i or --stage fwd" },
-	{ RANKED | TALKS, 0, "--best-of: not with --chat, -i or --stage fwd" },
-	{ RANKED | OWN_FWD, 0, "--best-of: not with --chat, -i or --stage fwd" },
-	{ RANKED | OWN_SAMPLE, 0, "--best-of: not with --stage sample, whose log-probabilities it needs" },
-	{ JSON | OWN_DETOK, 0, "--json: not with --stage detok or --print-pipeline" },
-	{ JSON | PRINT, 0, "--json: not with --stage detok or --print-pipeline" },
+	{ INTERACTIVE, JSON, 0, "--json: with --chat, not with -i" },
+	{ DRAFTS, RANKED, 0, "--draft and --best-of exclude each other" },
+	{ ALL, 0, RANKED, "--all requires --best-of" },
+	{ ALL, JSON, 0, "--all and --json exclude each other: the line is about the best text" },
+	{ DRAFTS, TALKS | OWN_FWD, 0, "--draft: not with --chat, -i or --stage fwd" },
+	{ RANKED, TALKS | OWN_FWD, 0, "--best-of: not with --chat, -i or --stage fwd" },
+	{ RANKED, OWN_SAMPLE, 0, "--best-of: not with --stage sample, whose log-probabilities it needs" },
+	{ RANKED, KEPT, 0, "--best-of and --kv exclude each other" },
+	{ LINES, RANKED | DRAFTS | KEPT | VERBOSE | TALKS, 0,
+		"--lines and -N/--texts: not with --best-of, --draft, --kv, -v, --chat or -i" },
+	{ JSON, OWN_DETOK, 0, "--json: not with --stage detok or --print-pipeline" },
+	{ JSON, PRINT, LINES, "--json: not with --stage detok or --print-pipeline" },
 };
 
 /* The stages: what they are called, the program, whether the model is its operand; used when all of some facts hold,
@@ -215,6 +227,9 @@ static void take(struct reader *r, const struct opt *o)
 	case HOSTS: q->hosts = c->value; break;
 	case GUESS_MAX: cli_integer(c, o, 1, GUESSES_MAX); break;
 	case BEST_OF: q->texts = (int)cli_integer(c, o, 1, LOOP_TEXTS_MAX); break;
+	case 'N': q->texts = (int)cli_integer(c, o, 1, LOOP_TEXTS_MAX); break;
+	case 'j': q->jobs = (int)cli_integer(c, o, 1, LOOP_JOBS_MAX); break;
+	case LINES_OF: q->lines = c->value; break;
 	case PENALTY: cli_real(c, o, 0, 10); break;
 	case HISTORY: q->history = c->value; break;
 	case DRAFT_FROM: q->draft = c->value; break;
@@ -239,7 +254,7 @@ static void conclude(struct request *q)
 	/* fwd draws as sample does, the largest logit or with the same noise, if no option asks for what only sample
 	 * can do, or needs the ids one by one. */
 	if (f & (GREEDY | GUMBEL) && !(f & (SAMPLING | OF_TEXT | VERBOSE | JSON | STOPPED | TALKS | DRAFTS | RANKED |
-	    OWN_FWD | OWN_SAMPLE)) && !q->hosts)
+	    LINES | OWN_FWD | OWN_SAMPLE)) && !q->hosts)
 		f |= CHAINED;
 	if ((f & (GREEDY | GUMBEL)) == GUMBEL)
 		f |= NOISE;
@@ -249,9 +264,9 @@ static void conclude(struct request *q)
 	 * the loop alone. */
 	if (f & OWN_SAMPLE || !(f & (KEPT | TALKS | OWN_FWD)))
 		f |= BOUNDED;
-	if (f & (VERBOSE | JSON | RANKED) && !(f & OWN_SAMPLE))
+	if (f & (VERBOSE | JSON | RANKED) && !(f & (OWN_SAMPLE | LINES)))
 		f |= LOGPROBS;
-	if (f & (TALKS | RANKED))
+	if (f & (TALKS | RANKED | LINES))
 		f |= MANY;
 	/* What a command in place of detok prints goes where it will. */
 	if (f & INTERACTIVE && !(f & OWN_DETOK) && console_edits())
@@ -267,14 +282,21 @@ static void check(const struct request *q, const struct cli *c)
 	struct why w;
 
 	for (size_t i = 0; i < sizeof conflicts / sizeof *conflicts; i++)
-		if (asked(q, conflicts[i].these) && !(q->facts & conflicts[i].unless))
+		if (asked(q, conflicts[i].these) && (!conflicts[i].with || q->facts & conflicts[i].with) &&
+		    !(q->facts & conflicts[i].unless))
 			cli_usage(c, "%s", conflicts[i].message);
 	if (q->hosts && asked(q, OWN_FWD))
 		cli_usage(c, "--hosts and --stage fwd exclude each other");
 	if (q->hosts && hosts_check(q->hosts, &w) < 0)
 		cli_usage(c, "--hosts: %s", w.text);
-	if (asked(q, RANKED) && q->seed > INT64_MAX - q->texts)
-		cli_usage(c, "--best-of: there are no %d seeds from %" PRId64 " on", q->texts, q->seed);
+	if (q->texts > 1 && q->seed > INT64_MAX - q->texts)
+		cli_usage(c, "--seed: there are no %d seeds from %" PRId64 " on", q->texts, q->seed);
+	if (q->jobs && !q->lines)
+		cli_usage(c, "-j/--jobs requires --lines");
+	if (q->lines && q->texts)
+		cli_usage(c, "--lines: not with -N/--texts or --best-of");
+	if (q->lines && q->prompt)
+		cli_usage(c, "--lines: the prompts are those of %s alone", q->lines);
 }
 
 /* ---- what each stage is told ---- */
@@ -342,9 +364,18 @@ static void tell_more(struct reader *r)
 		tell(r, SAMPLE, 0, "--turns", NULL);
 	tell(r, STOPS, 0, "--frames", NULL);
 	tell(r, STOPS, MANY, "--turns", NULL);
+	if (q->lines) {
+		tell(r, TOK, 0, "--lines", NULL);
+		tell(r, FEED, 0, "--jobs", JOBS);
+	}
 	tell(r, BEST, 0, "--seed", seed);
 	tell(r, KV, 0, "ids", q->kv);
 	tell(r, DETOK, CHAINED, "--generated", NULL);
+	if (f & LINES) {
+		tell(r, DETOK, 0, "--lines", NULL);
+		tell(r, DETOK, 0, f & JSON ? "--json" : "--ordered", NULL);
+		return;
+	}
 	if (f & (MANY | FILTERED))
 		tell(r, DETOK, 0, "--turns", NULL);
 	if ((f & (TALKS | ALL) || (terminal && !(f & JSON))) && !(f & EDITED))
@@ -374,6 +405,8 @@ static void commands(struct reader *r, const char *argv0)
 	q->fwd = q->stage[FWD].argv[0];
 	if (q->hosts && hosts_divide(q, &w) < 0)
 		cli_die(r->c, "%s", w.text);
+	if (q->lines)
+		tell(r, TOK, 0, q->lines, NULL);
 	add(r, TEE, "tee");
 	if (q->prompt && !asked(q, TALKS)) {
 		q->stage[PROMPT].name = q->stage[PROMPT].program = "printf";
@@ -390,7 +423,6 @@ void options(struct request *q, struct cli *c)
 	const struct opt *o;
 
 	q->seed = -1;
-	q->texts = 1;
 	while ((o = cli_next(c)))
 		take(&r, o);
 	if (q->seed < 0)
@@ -399,6 +431,7 @@ void options(struct request *q, struct cli *c)
 		cli_usage(c, "one prompt at most: quote it (try --help)");
 	q->prompt = c->argc ? c->argv[0] : NULL;
 	check(q, c);
+	q->texts += !q->texts;
 	if (!q->model && !(q->model = find_model(argv0)))
 		cli_usage(c, "no model: name one with -m or $LMPIPE_MODEL");
 	conclude(q);

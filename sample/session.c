@@ -206,9 +206,9 @@ static int fail(struct session *s, const struct frame *f, struct why *w)
 int session_is_over(const struct session *s)
 {
 	const struct generation *first = (const struct generation *)sequences_find(&s->sequences, 0);
-	size_t ended = first && first->idle && !s->set.turns;
+	size_t ended = first && first->idle;
 
-	return s->sequences.n == ended && (s->many ? s->no_more : first != NULL);
+	return !s->set.turns && s->sequences.n == ended && (s->many ? s->no_more : first != NULL);
 }
 
 int session_frame(struct session *s, const struct frame *f, struct why *w)
