@@ -10,17 +10,19 @@ void text_close(struct text *t)
 	*t = (struct text){ .g = NULL };
 }
 
-static int open_file(struct text *t, const char *path, struct why *w)
+/* file: the identity that the model must have; 0: any. */
+static int open_file(struct text *t, const char *path, uint64_t file, struct why *w)
 {
-	if (t->vocab && !strcmp(t->path, path))
-		return 0;
-	text_close(t);
-	t->g = gguf_open(path, 0, w);
-	t->vocab = t->g ? vocab_open(t->g, VOCAB_PIECES, w) : NULL;
-	if (!t->vocab || strlen(path) >= sizeof t->path)
-		return t->vocab ? 0 : -1;
-	strcpy(t->path, path);
-	return 0;
+	if (!t->g || strcmp(t->g->path, path)) {
+		text_close(t);
+		strcpy(t->path, path);
+		t->g = gguf_open(t->path, 0, w);
+	}
+	if (!t->g || (file && gguf_identity(t->g) != file))
+		return -1;
+	if (!t->vocab)
+		t->vocab = vocab_open(t->g, VOCAB_PIECES, w);
+	return t->vocab ? 0 : -1;
 }
 
 int text_open(struct text *t, const char *model, const char *segment, const struct segment_info *info, struct why *w)
@@ -28,10 +30,10 @@ int text_open(struct text *t, const char *model, const char *segment, const stru
 	struct why other;
 
 	if (model)
-		return open_file(t, model, w);
-	if (!*info->origin.path)
+		return strlen(model) < sizeof t->path ? open_file(t, model, 0, w) : why(w, "the path is too long");
+	if (!*info->origin.path || !info->file)
 		return why(w, "segment %s: does not know the path of its model: name it with -m", segment);
-	if (open_file(t, info->origin.path, &other) < 0 || gguf_identity(t->g) != info->file)
+	if (open_file(t, info->origin.path, info->file, &other) < 0)
 		return why(w, "segment %s: its model %s is gone or has changed: name it with -m", segment,
 			info->origin.path);
 	return 0;

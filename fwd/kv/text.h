@@ -10,7 +10,7 @@
 struct text {                   /* zeroes: none is open */
 	struct gguf *g;
 	struct vocab *vocab;
-	char path[sizeof ((struct segment_origin *)0)->path];
+	char path[sizeof ((struct segment_origin *)0)->path];   /* of g */
 };
 
 /* Opens the vocabulary of a model file; NULL: of the one that made the segment, if it is still there and the same. -1
