@@ -17,7 +17,8 @@ typedef __m128i b16;
 enum {
 	DOT_AT_ONCE = 1,        /* sixteen registers hold no more */
 	SIGNED_BIAS = 0,
-	TILE_I16 = 1, TILE_STRIP = 4, TILE_VECTORS = 1, TILE_COLUMNS = 4, TILE_COLUMNS_2 = 4,
+	TILE_I16 = 1, TILE_BIAS = 128, TILE_PAIRS = 1,
+	TILE_STRIP = 4, TILE_VECTORS = 1, TILE_COLUMNS = 4, TILE_COLUMNS_2 = 4,
 	FLOAT_COLUMNS = 6, FLOAT_FEW = 16, FLOAT_ROWS = 2, FLOAT_SIDE = 3,
 	PEAK_COLUMNS = 3,
 	ATTEND_RESIDUES = 1, ATTEND_VECTORS = 1
@@ -396,18 +397,12 @@ static inline void vi_byte_pairs(b16 p, b16 q, i32x16 *first, i32x16 *second)
 
 /* ---- a tile of a prompt's product ---- */
 
-INLINE int tile_bias(int scales, int minima, int i16)
-{
-	return minima ? 0 : i16 ? 128 : scales == 2 ? 32 : 16;
-}
-
-/* Sums of products must fit 16 bits: of eight products, or with two scales of four. */
-INLINE int tile_fits(const struct format *f)
-{
-	int bias = tile_bias(f->scales, f->minima, 0);
-
-	return f->low + bias >= 0 && f->high + bias <= (f->scales == 2 ? 63 : 31);
-}
+/* Codes from -16 to 15, or with two scales from -32 to 31, add up in the longest runs; those from -64 to 63 in short
+ * ones. Others are multiplied as int16: two planes of bytes would take as many instructions. */
+#define TILE_BYTES(ROW) \
+	ROW(kernel_1, 1, 0, 8, 0) ROW(kernel_1_short, 1, 0, 2, 0) \
+	ROW(kernel_1_minima, 1, 1, 8, 0) ROW(kernel_1_minima_less, 1, 1, 8, TILE_LESS) \
+	ROW(kernel_2, 2, 0, 4, 0) ROW(kernel_2_short, 2, 0, 2, 0) ROW(kernel_2_minima, 2, 1, 4, 0)
 
 /* Two products in each lane. */
 INLINE void tile_dot_i16(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads)
@@ -426,21 +421,28 @@ INLINE void tile_dot_i16(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const u
 	}
 }
 
-/* Products of bytes are added up in 16 bits as long as they fit: eight of codes up to 31, or four of codes up to 63. */
-INLINE void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads)
+INLINE i32x16 vd_add_pairs(i32x16 x, i32x16 y)
 {
-	int deep = t.scales == 2 ? 2 : 4;
+	return vi_of(_mm256_add_epi16(x.a, y.a), _mm256_add_epi16(x.b, y.b));
+}
+
+/* The products of a run are added up in 16 bits, modulo 2^16, from what undoes the bias of the codes on: in the end the
+ * sums are those of the codes without it, which fit. No sum of two products saturates, as no code is above 127. */
+INLINE void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads,
+                     const int32_t *start)
+{
+	int biased = !t.minima || t.less;
 
 	if (t.i16) {
 		tile_dot_i16(t, s, w, x, quads);
 		return;
 	}
 	UNROLL
-	for (int k = 0; k < quads; k += deep) {
+	for (int k = 0; k < quads; k += t.run) {
 		i32x16 pairs[TILE_COLUMNS];
 
 		UNROLL
-		for (int d = 0; d < deep; d++) {
+		for (int d = 0; d < t.run; d++) {
 			const uint8_t *p = w + (k + d) * 128;
 			__m256i a = _mm256_load_si256((const void *)p), b = _mm256_load_si256((const void *)(p + 32));
 
@@ -449,8 +451,9 @@ INLINE void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8
 				__m256i q = _mm256_set1_epi32(x[(k + d) * t.width + c]);
 				i32x16 two = vi_of(vd_pairs(a, q), vd_pairs(b, q));
 
-				pairs[c] = vi_settled(d ? vi_of(_mm256_add_epi16(pairs[c].a, two.a),
-				                                _mm256_add_epi16(pairs[c].b, two.b)) : two);
+				if (d == 0)
+					pairs[c] = biased ? vi_set1(start[k / t.run * t.width + c]) : vi_zero();
+				pairs[c] = vi_settled(d || biased ? vd_add_pairs(pairs[c], two) : two);
 			}
 		}
 		UNROLL

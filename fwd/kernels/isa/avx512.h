@@ -17,7 +17,7 @@ typedef __m128i b16;
 enum {
 	DOT_AT_ONCE = 0,        /* unpacking a whole span first is 1.05 times as fast, from the second-level cache */
 	SIGNED_BIAS = 128,
-	TILE_I16 = 1, TILE_STRIP = 0, TILE_VECTORS = 2,
+	TILE_I16 = 1, TILE_BIAS = 128, TILE_PAIRS = 0, TILE_STRIP = 0, TILE_VECTORS = 2,
 	TILE_COLUMNS = 6,       /* of each vector's sums, integers and floats: 24 of 32 registers */
 	TILE_COLUMNS_2 = 4,     /* two scales a block need a third kind of sums */
 	FLOAT_COLUMNS = 12,
@@ -350,17 +350,12 @@ static inline float vd_close(f32x16 v)
 
 /* ---- a tile of a prompt's product ---- */
 
-INLINE int tile_bias(int scales, int minima, int i16)
-{
-	return minima ? 0 : 128;
-}
+#define TILE_BYTES(ROW) \
+	ROW(kernel_1, 1, 0, 1, 0) ROW(kernel_1_minima, 1, 1, 1, 0) \
+	ROW(kernel_2, 2, 0, 1, 0) ROW(kernel_2_minima, 2, 1, 1, 0)
 
-INLINE int tile_fits(const struct format *f)
-{
-	return 1;
-}
-
-INLINE void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads)
+INLINE void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads,
+                     const int32_t *start)
 {
 	UNROLL
 	for (int k = 0; k < quads << t.i16; k++) {

@@ -17,7 +17,7 @@ typedef uint8x16_t b16;
 
 enum {
 	DOT_AT_ONCE = 0, SIGNED_BIAS = 0,
-	TILE_I16 = 0, TILE_STRIP = 0, TILE_VECTORS = 1,
+	TILE_I16 = 0, TILE_BIAS = 0, TILE_PAIRS = 0, TILE_STRIP = 0, TILE_VECTORS = 1,
 	TILE_COLUMNS = 6, TILE_COLUMNS_2 = 6,   /* 24 of the 32 registers hold sums, four hold weights */
 	FLOAT_COLUMNS = 6, FLOAT_FEW = 16, FLOAT_ROWS = 2, FLOAT_SIDE = 3,
 	PEAK_COLUMNS = 4,
@@ -557,15 +557,9 @@ static inline float vd_close(f32x16 v)
 
 /* ---- a tile of a prompt's product ---- */
 
-INLINE int tile_bias(int scales, int minima, int i16)
-{
-	return 0;
-}
-
-INLINE int tile_fits(const struct format *f)
-{
-	return 1;
-}
+#define TILE_BYTES(ROW) \
+	ROW(kernel_1, 1, 0, 1, 0) ROW(kernel_1_minima, 1, 1, 1, 0) \
+	ROW(kernel_2, 2, 0, 1, 0) ROW(kernel_2_minima, 2, 1, 1, 0)
 
 #undef EACH_1
 #undef EACH_2

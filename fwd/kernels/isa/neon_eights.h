@@ -27,7 +27,8 @@ INLINE void tile_part(const int32x4_t s[8], i32x16 *x, i32x16 *y)
 }
 
 /* Columns two at a time: eight activations of one, then of the other. */
-INLINE void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads)
+INLINE void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads,
+                     const int32_t *start)
 {
 	int32x4_t sum[TILE_COLUMNS / 2][8];
 

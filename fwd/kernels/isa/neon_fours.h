@@ -4,7 +4,8 @@
 
 INLINE void tile_pair(i32x16 *fours, i32x16 *next) { }
 
-INLINE void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads)
+INLINE void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int quads,
+                     const int32_t *start)
 {
 	UNROLL
 	for (int k = 0; k < quads; k++) {

@@ -13,8 +13,8 @@
  * columns on). For float weights, which are not unpacked, see FLOAT_FEW. */
 enum { FEW = 9 };
 
-/* columns of a tile; the last tile may have fewer, a multiple of the step */
-enum { ACTS_COLUMNS = 12, ACTS_STEP = 4 };
+/* columns of a tile and of a narrow one, which may be the last; of those a multiple of the step is computed */
+enum { ACTS_COLUMNS = 12, ACTS_NARROW = 8, ACTS_STEP = 4 };
 
 /* 1.5·2^23 as a float and as its bits. The sum of the bits and an integer of less than 22 bits is the bits of the
  * float sum. */
@@ -35,7 +35,8 @@ struct acts_span {
  * these fields, [columns] of each. */
 enum acts_field {
 	FIELD_DX,
-	/* the integer that undoes the panel's bias, over the whole block; plus MAGIC where there is one plane */
+	/* What undoes the panel's bias over the whole block: an integer, plus MAGIC where there is one plane; or, with
+	 * TILE_PAIRS and one plane, two int16. */
 	FIELD_BIAS,
 	FIELDS
 };
@@ -44,8 +45,10 @@ enum acts_field {
  * they do not take up the cache of the others. */
 enum acts_extra {
 	EXTRA_XSUM,             /* as a float */
-	EXTRA_BIAS_FIRST, EXTRA_BIAS_SECOND, EXTRA_XSUM_FIRST, EXTRA_XSUM_SECOND,       /* for the halves of a block */
-	EXTRAS
+	EXTRA_LESS,             /* the integer that a kernel with `less` adds (TILE_BYTES in vocabulary.h) */
+	EXTRA_XSUM_FIRST, EXTRA_XSUM_SECOND, EXTRA_BIAS_FIRST, EXTRA_BIAS_SECOND,       /* for the halves of a block */
+	EXTRA_BIAS_QUARTERS,    /* two int16 for each quarter, with TILE_PAIRS */
+	EXTRAS = EXTRA_BIAS_QUARTERS + (TILE_PAIRS ? 4 : 0)
 };
 
 static inline size_t most_few(enum acts_kind kind)
@@ -73,6 +76,20 @@ static inline size_t acts_tile_planes(enum acts_kind kind)
 static inline int acts_in_i16(enum acts_kind kind)
 {
 	return TILE_I16 && acts_tile_planes(kind) == 2;
+}
+
+/* The first of the kernels for bytes (TILE_BYTES in vocabulary.h) that takes this format, or -1. */
+static inline int tile_kernel(const struct format *f)
+{
+#define ROW(name, scales, minima, run, less) { scales, minima, run, less },
+	static const struct { int scales, minima, run, less; } tiles[] = { TILE_BYTES(ROW) };
+#undef ROW
+
+	for (int i = 0; i < (int)(sizeof tiles / sizeof *tiles); i++)
+		if (tiles[i].scales == f->scales && tiles[i].minima == f->minima &&
+		    f->low - tiles[i].less >= -128 / tiles[i].run && f->high - tiles[i].less < 128 / tiles[i].run)
+			return i;
+	return -1;
 }
 
 static inline size_t acts_span_bytes(enum acts_kind kind)
@@ -105,7 +122,7 @@ static inline struct acts_copies acts_copies(size_t blocks)
 /* Columns of the tile that starts at column c of n. */
 static inline size_t tile_width(size_t c, size_t n)
 {
-	return n - c < ACTS_COLUMNS ? (n - c + ACTS_STEP - 1) / ACTS_STEP * ACTS_STEP : ACTS_COLUMNS;
+	return n - c > ACTS_NARROW ? ACTS_COLUMNS : ACTS_NARROW;
 }
 
 /* Columns of all tiles. */
@@ -113,7 +130,7 @@ static inline size_t tile_columns(size_t n)
 {
 	size_t whole = n / ACTS_COLUMNS * ACTS_COLUMNS;
 
-	return whole + tile_width(whole, n);
+	return whole < n ? whole + tile_width(whole, n) : n;
 }
 
 /* int32s of a block of a tile, without its extras. */

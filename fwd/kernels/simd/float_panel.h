@@ -122,10 +122,11 @@ INLINE void float_tile_run(int columns, int width, struct tiling *d, const struc
 
 INLINE void float_tile(int columns, int width, struct tiling *d, const struct panel *p, size_t c)
 {
+	size_t computed = width == ACTS_COLUMNS || d->job->x->n - c > ACTS_STEP ? (size_t)width : ACTS_STEP;
 	const struct acts *x = d->job->x;
 	f32x16 stack[5][FLOAT_COLUMNS][TILE_VECTORS];
 
-	for (size_t at = 0; at < (size_t)width; at += (size_t)columns)
+	for (size_t at = 0; at < computed; at += (size_t)columns)
 		for (size_t v = 0; v < KERNELS_ROWS / 16; v += TILE_VECTORS) {
 			struct tile t = { c + at, (size_t)columns, d->r + v * 16, TILE_VECTORS };
 
@@ -138,11 +139,10 @@ INLINE void float_tile(int columns, int width, struct tiling *d, const struct pa
 
 static void float_kernel(struct tiling *d, const struct panel *p, size_t c)
 {
-	switch (tile_width(c, d->job->x->n)) {
-	case ACTS_COLUMNS: float_tile(FLOAT_COLUMNS, ACTS_COLUMNS, d, p, c); break;
-	case ACTS_STEP: float_tile(ACTS_STEP, ACTS_STEP, d, p, c); break;
-	default: float_tile(ACTS_STEP, 2 * ACTS_STEP, d, p, c); break;
-	}
+	if (tile_width(c, d->job->x->n) == ACTS_COLUMNS)
+		float_tile(FLOAT_COLUMNS, ACTS_COLUMNS, d, p, c);
+	else
+		float_tile(ACTS_STEP, ACTS_NARROW, d, p, c);
 }
 
 #endif

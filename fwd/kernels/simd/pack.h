@@ -15,6 +15,7 @@
 struct quantised {
 	int32_t ints[2][8][16];         /* [plane][four codes, or two of 16 bits][block] */
 	int32_t xsum[2][16];
+	int32_t pairs[4][16];           /* of quarters: sums of integers 0 and 1 of each four, of 2 and 3; 16 bits */
 	float dx[16];
 };
 
@@ -78,7 +79,10 @@ INLINE void quantise(enum acts_kind kind, int i16, const float *x, struct quanti
 	const f32x16 magic = vf_set1(MAGIC_FLOAT), zero = vf_zero(), infinity = vf_set1(INFINITY);
 	float t[32][16];
 	i32x16 v[16], bits = vi_zero();
-	f32x16 max, ok, inverse, xq = zero, qq = zero, sum[2] = { zero, zero };
+	f32x16 max, ok, inverse, xq = zero, qq = zero, sum[4][2];
+
+	for (int i = 0; i < 4; i++)
+		sum[i][0] = sum[i][1] = zero;
 
 	for (int half = 0; half < 2; half++) {
 		UNROLL
@@ -111,7 +115,7 @@ INLINE void quantise(enum acts_kind kind, int i16, const float *x, struct quanti
 				xq = vf_fma(a, q, xq);
 				qq = vf_fma(q, q, qq);
 			}
-			sum[e / 16] = vf_add(sum[e / 16], q);
+			sum[e / 8][i / 2] = vf_add(sum[e / 8][i / 2], q);
 			if (kind == ACTS_Q16 && !i16) {
 				high[i] = nearest_magic(q, vf_set1(1 / 255.0f));
 				low[i] = vf_add(vf_fma(vf_sub(high[i], magic), vf_set1(-255), q), magic);
@@ -126,9 +130,14 @@ INLINE void quantise(enum acts_kind kind, int i16, const float *x, struct quanti
 			vi_store(o->ints[0][e / 4], vi_and(low_bytes(high), vf_as_int(ok)));
 		vi_store(o->ints[acts_planes(kind) - 1][e / 4], vi_and(low_bytes(low), vf_as_int(ok)));
 	}
-	for (int half = 0; half < 2; half++)
-		vi_store(o->xsum[half], vi_and(vi_sub(vf_as_int(vf_add(sum[half], magic)), vi_set1(MAGIC)),
-		                               vf_as_int(ok)));
+	for (int i = 0; TILE_PAIRS && i < 4; i++)
+		vi_store(o->pairs[i], vi_and(low_i16s(vf_add(sum[i][0], magic), vf_add(sum[i][1], magic)),
+		                             vf_as_int(ok)));
+	for (int half = 0; half < 2; half++) {
+		f32x16 *p = sum[2 * half], *q = sum[2 * half + 1], all = vf_add(vf_add(p[0], p[1]), vf_add(q[0], q[1]));
+
+		vi_store(o->xsum[half], vi_and(vi_sub(vf_as_int(vf_add(all, magic)), vi_set1(MAGIC)), vf_as_int(ok)));
+	}
 	max = kind == ACTS_Q8 ? vf_div(xq, qq) : vf_mul(max, vf_set1(1 / 32512.0f));
 	max = vf_select_less(vi_as_float(bits), infinity, max, vf_set1(NAN));
 	vf_store(o->dx, vf_select_less(vi_as_float(bits), vf_set1(ACTS_LEAST), zero, max));
@@ -211,13 +220,44 @@ INLINE void place_ints(i32x16 v[16], int32_t *to, const size_t first[16], size_t
 		vi_store_n(to + first[b] * ints, v[b], columns);
 }
 
-/* Stores xsum[columns] as floats, and in bias[] the integers that undo the bias of the panel's codes. */
-INLINE void place_sums(int32_t *bias, int32_t *sum, size_t columns, i32x16 xsum, i32x16 magic, int panel_bias)
+/* Stores xsum[columns] as floats. */
+INLINE void place_xsum(int32_t *to, size_t columns, i32x16 xsum)
 {
-	i32x16 undo = panel_bias ? vi_sub(magic, vi_shl(xsum, __builtin_ctz((unsigned)panel_bias))) : magic;
+	vi_store_n(to, vf_as_int(vi_to_float(xsum)), columns);
+}
 
-	vi_store_n(bias, undo, columns);
-	vi_store_n(sum, vf_as_int(vi_to_float(xsum)), columns);
+/* Stores the integers that undo a bias of TILE_BIAS. */
+INLINE void place_undo(int32_t *to, size_t columns, i32x16 xsum, i32x16 magic)
+{
+	vi_store_n(to, vi_sub(magic, vi_shl(xsum, __builtin_ctz(TILE_BIAS ? TILE_BIAS : 1))), columns);
+}
+
+/* Stores what undoes the bias of a run of so many fours, as two int16. even: the sums of elements 0 and 1 of each four;
+ * odd: of elements 2 and 3. */
+INLINE void place_run(int32_t *to, size_t columns, i32x16 even, i32x16 odd, int run)
+{
+	int shift = __builtin_ctz((unsigned)(TILE_BIAS / run));
+
+	even = vi_and(vi_sub(vi_zero(), vi_shl(even, shift)), vi_set1(0xffff));
+	odd = vi_sub(vi_zero(), vi_shl(odd, shift));
+	vi_store_n(to, vi_or(even, vi_shl(odd, 16)), columns);
+}
+
+/* The same for the whole block, its halves and its quarters. pairs[quarter][block]: the two sums as 16 bits. */
+static void place_pairs(int32_t *whole, int32_t *halves, size_t columns, i32x16 (*pairs)[16], size_t b)
+{
+	int32_t *quarters = halves + (EXTRA_BIAS_QUARTERS - EXTRA_BIAS_FIRST) * columns;
+	i32x16 even[4], odd[4];
+
+	for (size_t i = 0; i < 4; i++) {
+		even[i] = pairs[i][b], odd[i] = vi_shr(pairs[i][b], 16);
+		place_run(quarters + i * columns, columns, even[i], odd[i], 2);
+	}
+	for (size_t i = 0; i < 4; i += 2) {
+		even[i] = vi_add(even[i], even[i + 1]), odd[i] = vi_add(odd[i], odd[i + 1]);
+		place_run(halves + i / 2 * columns, columns, even[i], odd[i], 4);
+	}
+	place_run(whole, columns, vi_add(even[0], even[2]), vi_add(odd[0], odd[2]), 8);
 }
 
 /* Stores sixteen blocks of every column of a tile. */
@@ -226,9 +266,8 @@ static void place_tile(enum acts_kind kind, const struct quantised q[ACTS_COLUMN
 	size_t count)
 {
 	size_t planes = acts_tile_planes(kind), ints = acts_block_ints(kind, columns);
-	int in_i16 = acts_in_i16(kind);
 	int32_t *field = tile + planes * 8 * columns;
-	i32x16 v[16], first_half[16], second_half[16], magic = vi_set1(planes == 1 ? MAGIC : 0);
+	i32x16 v[16], first_half[16], second_half[16], pairs[4][16], magic = vi_set1(planes == 1 ? MAGIC : 0);
 
 	for (size_t i = 0; i < 16; i++)
 		v[i] = first_half[i] = second_half[i] = vi_zero();
@@ -245,16 +284,27 @@ static void place_tile(enum acts_kind kind, const struct quantised q[ACTS_COLUMN
 	place_ints(v, field + FIELD_DX * columns, first, ints, count, columns);
 	vi_transpose(first_half);
 	vi_transpose(second_half);
+	for (size_t i = 0; TILE_PAIRS && planes == 1 && i < 4; i++) {
+		for (size_t c = 0; c < 16; c++)
+			pairs[i][c] = c < columns ? vi_load(q[c].pairs[i]) : vi_zero();
+		vi_transpose(pairs[i]);
+	}
 	for (size_t b = 0; b < count; b++) {
 		int32_t *bias = field + first[b] * ints + FIELD_BIAS * columns,
 		        *to = extras + first[b] * EXTRAS * columns;
 
-		place_sums(bias, to + EXTRA_XSUM * columns, columns, vi_add(first_half[b], second_half[b]), magic,
-		           tile_bias(1, 0, in_i16));
-		place_sums(to + EXTRA_BIAS_FIRST * columns, to + EXTRA_XSUM_FIRST * columns, columns, first_half[b],
-		           magic, tile_bias(2, 0, in_i16));
-		place_sums(to + EXTRA_BIAS_SECOND * columns, to + EXTRA_XSUM_SECOND * columns, columns, second_half[b],
-		           magic, tile_bias(2, 0, in_i16));
+		place_xsum(to + EXTRA_XSUM * columns, columns, vi_add(first_half[b], second_half[b]));
+		place_xsum(to + EXTRA_XSUM_FIRST * columns, columns, first_half[b]);
+		place_xsum(to + EXTRA_XSUM_SECOND * columns, columns, second_half[b]);
+		if (TILE_PAIRS && planes == 1) {
+			vi_store_n(to + EXTRA_LESS * columns,
+			           vi_shl(vi_add(first_half[b], second_half[b]), __builtin_ctz(TILE_LESS)), columns);
+			place_pairs(bias, to + EXTRA_BIAS_FIRST * columns, columns, pairs, b);
+		} else if (TILE_BIAS) {
+			place_undo(bias, columns, vi_add(first_half[b], second_half[b]), magic);
+			place_undo(to + EXTRA_BIAS_FIRST * columns, columns, first_half[b], magic);
+			place_undo(to + EXTRA_BIAS_SECOND * columns, columns, second_half[b], magic);
+		}
 	}
 }
 

@@ -19,9 +19,9 @@ INLINE size_t panel_codes(int i16)
 
 /* The fields after a block's codes: [32 rows] of each that the format has. */
 enum panel_field {
-	/* With one plane of activations, integer sums are made as the float MAGIC_FLOAT + isum; the addend is
-	 * -scale·MAGIC_FLOAT, which is exact, and the fma takes it away. With two, they are converted, and the
-	 * addend is zero. In both cases it is NaN where the scale is not finite. */
+	/* Integer sums are converted, and multiplied with the scale; or, unless panel_converts(), made as the float
+	 * MAGIC_FLOAT + isum: then the addend is -scale·MAGIC_FLOAT, which is exact, and the fma takes it away. The
+	 * scale (or the addend) is NaN where the scale is not finite. */
 	PANEL_SCALE, PANEL_ADDEND,
 	PANEL_SECOND,                   /* the scale of the second half */
 	/* the minima: here with one scale a block, one field later with two (panel_min) */
@@ -31,6 +31,24 @@ enum panel_field {
 INLINE int panel_min(int scales)
 {
 	return PANEL_MINIMA + scales - 1;
+}
+
+INLINE int panel_converts(int planes)
+{
+	return planes == 2 || TILE_PAIRS;
+}
+
+/* What a panel adds to codes, as tile_dot() takes no negative ones: a power of two, or 0. Codes of types with minima
+ * are not negative and stay as they are. */
+INLINE int tile_bias(struct tile_shape t)
+{
+	return t.minima ? 0 : t.i16 ? 128 : t.planes == 2 ? 0 : TILE_BIAS / t.run;
+}
+
+/* Is the bias undone in sums of 32 bits? */
+INLINE int panel_undo(struct tile_shape t)
+{
+	return t.i16 || !TILE_PAIRS;
 }
 
 enum { PANEL_SPLIT = 256 };     /* blocks of a row in one part, at most */
@@ -82,9 +100,9 @@ INLINE void store_codes(uint8_t *to, i32x16 codes, int i16)
 /* Stores span g of sixteen rows; rows: 0 or 16, the place of the first in the panel. */
 static void fill_span(const struct format *f, struct panel *p, const struct unpacked span[16], size_t g, size_t rows)
 {
-	int shift = tile_bias(f->scales, f->minima, p->i16) - span_types[f->id].offset;
+	int shift = p->bias - span_types[f->id].offset;
 	size_t count = p->blocks - g * 16 < 16 ? p->blocks - g * 16 : 16;
-	f32x16 addend[16];
+	f32x16 field[16];
 
 	for (int c = 0; c < SPAN_VECTORS && (size_t)c * 2 < count; c++) {
 		i32x16 v[16];
@@ -105,14 +123,19 @@ static void fill_span(const struct format *f, struct panel *p, const struct unpa
 	for (int i = 0; i < 16; i++) {
 		f32x16 scale = span[i].s.scale[0];
 
-		addend[i] = p->planes == 2 ? vf_sub(scale, scale) : vf_mul(scale, vf_set1(-MAGIC_FLOAT));
+		field[i] = panel_converts(p->planes) ? vf_sub(scale, vf_sub(scale, scale))
+		        : vf_mul(scale, vf_set1(-MAGIC_FLOAT));
 	}
-	spread(p, addend, sizeof *addend, g, count, rows, PANEL_ADDEND);
-	for (int i = 0; i < f->scales; i++) {
-		spread(p, &span[0].s.scale[i], sizeof *span, g, count, rows, i ? PANEL_SECOND : PANEL_SCALE);
-		if (f->minima)
-			spread(p, &span[0].s.min[i], sizeof *span, g, count, rows, panel_min(f->scales) + i);
+	if (panel_converts(p->planes))
+		spread(p, field, sizeof *field, g, count, rows, PANEL_SCALE);
+	else {
+		spread(p, &span[0].s.scale[0], sizeof *span, g, count, rows, PANEL_SCALE);
+		spread(p, field, sizeof *field, g, count, rows, PANEL_ADDEND);
 	}
+	if (f->scales == 2)
+		spread(p, &span[0].s.scale[1], sizeof *span, g, count, rows, PANEL_SECOND);
+	for (int i = 0; i < (f->minima ? f->scales : 0); i++)
+		spread(p, &span[0].s.min[i], sizeof *span, g, count, rows, panel_min(f->scales) + i);
 }
 
 /* Prefetches the next span of a row. What tiles_ahead() prefetched is in the second-level cache or, by now, in the
@@ -161,12 +184,12 @@ INLINE f32x16 tile_setf(const int32_t *x)
 	return vf_set1(f);
 }
 
-/* The integer sums over `quads` fours of codes, from four q0 of the block on. start[column]: what undoes the
- * panel's bias. */
+/* The integer sums over `quads` fours of codes, from four q0 of the block on. start[column]: what undoes the panel's
+ * bias. */
 INLINE void tile_integers(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x, int q0,
                           int quads, const int32_t *start)
 {
-	int biased = tile_bias(t.scales, t.minima, t.i16);
+	int biased = tile_bias(t) && panel_undo(t);
 
 	if (t.planes == 2 && !t.i16) {
 		UNROLL
@@ -174,18 +197,34 @@ INLINE void tile_integers(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const 
 			UNROLL
 			for (int v = 0; v < TILE_VECTORS; v++)
 				s[c][v] = vi_zero();
-		tile_dot(t, s, w + q0 * 4 * KERNELS_ROWS, x + q0 * t.width, quads);
+		tile_dot(t, s, w + q0 * 4 * KERNELS_ROWS, x + q0 * t.width, quads, start);
 		x += 8 * t.width;
 	}
 	UNROLL
 	for (int c = 0; c < t.columns; c++)
 		UNROLL
 		for (int v = 0; v < TILE_VECTORS; v++) {
-			i32x16 from = biased ? vi_set1(start[c]) : t.planes == 1 ? vi_set1(MAGIC) : vi_zero();
+			i32x16 from = biased ? vi_set1(start[c])
+			        : panel_converts(t.planes) ? vi_zero() : vi_set1(MAGIC);
 
 			s[c][v] = t.planes == 1 || t.i16 ? from : vi_add(from, vi_sub(vi_shl(s[c][v], 8), s[c][v]));
 		}
-	tile_dot(t, s, w + q0 * 4 * KERNELS_ROWS, x + q0 * t.width, quads);
+	tile_dot(t, s, w + q0 * 4 * KERNELS_ROWS, x + q0 * t.width, quads, start);
+}
+
+/* Which extras a kernel reads: the first and how many, or none. */
+INLINE int tile_extra(struct tile_shape t)
+{
+	if (t.minima)
+		return t.scales == 2 ? EXTRA_XSUM_FIRST : EXTRA_XSUM;
+	return t.run == 2 ? EXTRA_BIAS_QUARTERS : EXTRA_BIAS_FIRST;
+}
+
+INLINE int tile_extras(struct tile_shape t)
+{
+	if (t.minima)
+		return t.less ? 2 : t.scales;
+	return t.run == 2 ? 4 : t.scales == 2 ? 2 : 0;
 }
 
 /* Prefetches the activations TILE_AHEAD blocks on. They come from the third-level cache or from memory, and the
@@ -195,14 +234,15 @@ enum { TILE_AHEAD = 8 };
 
 INLINE void tile_prefetch(struct tile_shape t, const int32_t *x, const int32_t *extras)
 {
-	int near = (8 * t.planes + FIELDS) * t.width, far = t.scales == 2 || t.minima ? EXTRAS * t.width : 0;
+	int near = (8 * t.planes + FIELDS) * t.width, far = tile_extras(t) * t.width;
 
 	UNROLL
 	for (int i = 0; i < near + 15; i += 16)
 		__builtin_prefetch(x + TILE_AHEAD * near + i, 0, 2);
-	UNROLL
-	for (int i = 0; i < far; i += 16)
-		__builtin_prefetch(extras + TILE_AHEAD * far + i, 0, 2);
+	if (far)
+		UNROLL
+		for (int i = 0; i < far + 15; i += 16)
+			__builtin_prefetch(extras + (TILE_AHEAD * EXTRAS + tile_extra(t)) * t.width + i, 0, 2);
 }
 
 /* acc += the products of one block */
@@ -210,32 +250,38 @@ INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const u
                        const int32_t *extras)
 {
 	const float *field = (const float *)(w + panel_codes(t.i16));
-	const int32_t *near = x + 8 * t.planes * t.width;
+	const int32_t *near = x + 8 * t.planes * t.width, *start = extras + tile_extra(t) * t.width;
 	tile_sums s;
 	f32x16 sum[TILE_COLUMNS][TILE_VECTORS];
 
-	tile_integers(t, s, w, x, 0, t.scales == 2 ? 4 : 8,
-	              t.scales == 2 ? extras + EXTRA_BIAS_FIRST * t.width : near + FIELD_BIAS * t.width);
+	tile_integers(t, s, w, x, 0, 8 / t.scales,
+	              t.scales == 2 || t.run == 2 ? start : near + FIELD_BIAS * t.width);
+	if (t.less)
+		UNROLL
+		for (int c = 0; c < t.columns; c++)
+			UNROLL
+			for (int v = 0; v < TILE_VECTORS; v++)
+				s[c][v] = vi_add(s[c][v], vi_set1(extras[EXTRA_LESS * t.width + c]));
 	UNROLL
 	for (int v = 0; v < TILE_VECTORS; v++) {
-		f32x16 scale = vf_load(field + PANEL_SCALE * KERNELS_ROWS + 16 * v),
-		        addend = vf_load(field + PANEL_ADDEND * KERNELS_ROWS + 16 * v);
+		f32x16 scale = vf_load(field + PANEL_SCALE * KERNELS_ROWS + 16 * v);
 
 		UNROLL
 		for (int c = 0; c < t.columns; c++)
-			sum[c][v] = vf_fma(scale, t.planes == 1 ? vi_as_float(s[c][v]) : vi_to_float(s[c][v]), addend);
+			sum[c][v] = panel_converts(t.planes) ? vf_mul(scale, vi_to_float(s[c][v]))
+			        : vf_fma(scale, vi_as_float(s[c][v]),
+			                 vf_load(field + PANEL_ADDEND * KERNELS_ROWS + 16 * v));
 	}
 	if (t.scales == 2) {
-		tile_integers(t, s, w, x, 4, 4, extras + EXTRA_BIAS_SECOND * t.width);
+		tile_integers(t, s, w, x, 4, 4, start + tile_extras(t) / 2 * t.width);
 		UNROLL
 		for (int v = 0; v < TILE_VECTORS; v++) {
 			f32x16 scale = vf_load(field + PANEL_SECOND * KERNELS_ROWS + 16 * v);
 
 			UNROLL
 			for (int c = 0; c < t.columns; c++)
-				sum[c][v] = vf_fma(scale, t.planes == 1
-				                   ? vf_sub(vi_as_float(s[c][v]), vf_set1(MAGIC_FLOAT))
-				                   : vi_to_float(s[c][v]), sum[c][v]);
+				sum[c][v] = vf_fma(scale, panel_converts(t.planes) ? vi_to_float(s[c][v])
+				                   : vf_sub(vi_as_float(s[c][v]), vf_set1(MAGIC_FLOAT)), sum[c][v]);
 		}
 	}
 	for (int m = 0; m < (t.minima ? t.scales : 0); m++) {
@@ -245,9 +291,7 @@ INLINE void tile_block(struct tile_shape t, f32x16 (*acc)[TILE_VECTORS], const u
 
 			UNROLL
 			for (int c = 0; c < t.columns; c++)
-				sum[c][v] = vf_fma(min, tile_setf(
-				        extras + (t.scales == 2 ? EXTRA_XSUM_FIRST + m : EXTRA_XSUM) * t.width + c),
-				        sum[c][v]);
+				sum[c][v] = vf_fma(min, tile_setf(start + m * t.width + c), sum[c][v]);
 		}
 	}
 	UNROLL
@@ -322,6 +366,12 @@ INLINE void tile_strip(struct tile_shape t, struct tile_walk at, int c0, int v0,
 			(*at.stack)[c0 + c][v0 + v] = acc[c][v];
 }
 
+/* Columns of the tile at c that are computed, in steps of t.columns: those that there are, and zeros. */
+INLINE int tile_computed(struct tile_shape t, size_t c, size_t n)
+{
+	return t.width == ACTS_COLUMNS || n - c > ACTS_STEP ? t.width : ACTS_STEP;
+}
+
 /* The tile of activations that begins at column c: the accumulators of one residue after the other, on a stack where
  * the closing tree adds them as they come. Where registers are few, all columns and rows of the tile are multiplied
  * with a strip before the next one, so that its codes and activations stay in the first-level cache; where there are
@@ -329,11 +379,12 @@ INLINE void tile_strip(struct tile_shape t, struct tile_walk at, int c0, int v0,
 INLINE void tile_multiply(struct tile_shape t, struct tiling *d, const struct panel *p, size_t c)
 {
 	const struct acts *x = d->job->x;
-	int count = 16 / d->splits, columns = TILE_STRIP ? t.width : t.columns, rows = KERNELS_ROWS / 16;
+	int computed = tile_computed(t, c, x->n), columns = TILE_STRIP ? computed : t.columns;
+	int count = 16 / d->splits, rows = KERNELS_ROWS / 16;
 	const unsigned char *residue = residues + d->split * count;
 	size_t place = p->first[*residue];
 
-	for (int turn = 0; turn < t.width / columns * (rows / STRIP_VECTORS); turn++) {
+	for (int turn = 0; turn < computed / columns * (rows / STRIP_VECTORS); turn++) {
 		int c0 = turn / (rows / STRIP_VECTORS) * columns, v0 = turn % (rows / STRIP_VECTORS) * STRIP_VECTORS;
 		struct tile tile = { c + (size_t)c0, (size_t)columns, d->r + (size_t)v0 * 16, STRIP_VECTORS };
 		struct tile_walk at = { .w = p->data + place * tile_panel_block(t) + (size_t)v0 * 64 };
@@ -366,14 +417,12 @@ INLINE void tile_multiply(struct tile_shape t, struct tiling *d, const struct pa
 
 INLINE void code_kernel(struct tile_shape t, struct tiling *d, const struct panel *p, size_t c)
 {
-	t.columns = ACTS_STEP;
-	switch (tile_width(c, d->job->x->n)) {
-	case ACTS_COLUMNS:
+	if (tile_width(c, d->job->x->n) == ACTS_COLUMNS) {
 		t.columns = t.scales == 2 ? TILE_COLUMNS_2 : TILE_COLUMNS, t.width = ACTS_COLUMNS;
 		tile_multiply(t, d, p, c);
-		break;
-	case ACTS_STEP: t.width = ACTS_STEP, tile_multiply(t, d, p, c); break;
-	default: t.width = 2 * ACTS_STEP, tile_multiply(t, d, p, c); break;
+	} else {
+		t.columns = ACTS_STEP, t.width = ACTS_NARROW;
+		tile_multiply(t, d, p, c);
 	}
 }
 
@@ -383,20 +432,36 @@ INLINE void code_kernel(struct tile_shape t, struct tiling *d, const struct pane
 	{ \
 		code_kernel((struct tile_shape){ __VA_ARGS__ }, d, p, c); \
 	}
-CODE_KERNEL(kernel_1, .planes = 1, .scales = 1)
-CODE_KERNEL(kernel_1_minima, .planes = 1, .scales = 1, .minima = 1)
-CODE_KERNEL(kernel_2, .planes = 1, .scales = 2)
-CODE_KERNEL(kernel_2_minima, .planes = 1, .scales = 2, .minima = 1)
+#define BYTES_KERNEL(name, n_scales, has_minima, fours, offset) \
+	CODE_KERNEL(name, .planes = 1, .scales = n_scales, .minima = has_minima, .run = fours, .less = offset)
+TILE_BYTES(BYTES_KERNEL)
 CODE_KERNEL(kernel_wide_1, .planes = 2, .i16 = TILE_I16, .scales = 1)
 CODE_KERNEL(kernel_wide_1_minima, .planes = 2, .i16 = TILE_I16, .scales = 1, .minima = 1)
 CODE_KERNEL(kernel_wide_2, .planes = 2, .i16 = TILE_I16, .scales = 2)
 CODE_KERNEL(kernel_wide_2_minima, .planes = 2, .i16 = TILE_I16, .scales = 2, .minima = 1)
+#undef BYTES_KERNEL
 #undef CODE_KERNEL
 
-/* By planes, scales and minima. */
-static panel_kernel *const code_kernels[2][2][2] = {
-	{ { kernel_1, kernel_1_minima }, { kernel_2, kernel_2_minima } },
-	{ { kernel_wide_1, kernel_wide_1_minima }, { kernel_wide_2, kernel_wide_2_minima } },
+/* A kernel and what its panels add to codes. */
+struct code_panel {
+	panel_kernel *kernel;
+	int bias;
 };
+
+static struct code_panel code_panel_of(const struct format *f, int planes)
+{
+#define ROW(name, n_scales, has_minima, fours, offset) \
+	{ name, tile_bias((struct tile_shape){ .planes = 1, .minima = has_minima, .run = fours }) },
+	const struct code_panel bytes[] = { TILE_BYTES(ROW) };
+#undef ROW
+	static panel_kernel *const wide[2][2] = {
+		{ kernel_wide_1, kernel_wide_1_minima }, { kernel_wide_2, kernel_wide_2_minima }
+	};
+
+	if (planes == 1)
+		return bytes[tile_kernel(f)];
+	return (struct code_panel){ wide[f->scales - 1][f->minima],
+		tile_bias((struct tile_shape){ .planes = 2, .i16 = TILE_I16, .minima = f->minima }) };
+}
 
 #endif

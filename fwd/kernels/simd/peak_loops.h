@@ -25,7 +25,8 @@ INLINE uint32_t all_lanes(i32x16 v)
 
 static uint32_t peak_codes(const void *data, size_t rounds)
 {
-	const struct tile_shape shape = { .columns = PEAK_COLUMNS, .width = PEAK_COLUMNS, .planes = 1, .scales = 1 };
+	const struct tile_shape shape = { .columns = PEAK_COLUMNS, .width = PEAK_COLUMNS, .planes = 1, .scales = 1,
+		.minima = 1, .run = PEAK_QUADS };
 	i32x16 s[PEAK_COLUMNS][TILE_VECTORS], all = vi_zero();
 
 	UNROLL
@@ -36,7 +37,7 @@ static uint32_t peak_codes(const void *data, size_t rounds)
 	for (size_t i = 0; i < rounds; i++) {
 		const uint8_t *at = (const uint8_t *)data + i % PEAK_STEPS * PEAK_STEP;
 
-		tile_dot(shape, s, at, (const int32_t *)at, PEAK_QUADS);
+		tile_dot(shape, s, at, (const int32_t *)at, PEAK_QUADS, NULL);
 	}
 	UNROLL
 	for (int c = 0; c < PEAK_COLUMNS; c++)

@@ -26,14 +26,16 @@ static void multiply_floats(const struct product_job *j, panel_filler *fill)
 static void multiply_codes(const struct product_job *j)
 {
 	const struct format *f = j->w->format;
-	struct panel p = { .data = j->scratch, .blocks = j->w->cols / 32, .i16 = acts_in_i16(j->x->kind) };
+	struct panel p = { .data = j->scratch, .blocks = j->w->cols / 32, .i16 = acts_in_i16(j->x->kind),
+		.planes = (int)acts_tile_planes(j->x->kind) };
 	struct tiling d = { .job = j, .splits = splits_of(p.blocks, PANEL_SPLIT),
 		.pending = (float *)(p.data + panel_bytes(j->w->cols)) };
+	struct code_panel type = code_panel_of(f, p.planes);
 
-	p.planes = (int)acts_tile_planes(j->x->kind);
+	p.bias = type.bias;
 	p.block = panel_block(p.i16, f->scales, f->minima);
 	residue_places(p.blocks, p.first);
-	run_panels(&d, &p, fill_codes, code_kernels[p.planes - 1][f->scales - 1][f->minima], STRIP_COLUMNS);
+	run_panels(&d, &p, fill_codes, type.kernel, STRIP_COLUMNS);
 }
 
 /* ---- any format ---- */

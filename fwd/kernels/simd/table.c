@@ -13,7 +13,7 @@ static enum acts_kind vector_acts_kind(const struct format *format, int wide)
 		return ACTS_F32;
 	if (wide)
 		return ACTS_Q16;
-	return tile_fits(format) ? ACTS_Q8 : ACTS_Q8_I16;
+	return tile_kernel(format) >= 0 ? ACTS_Q8 : ACTS_Q8_I16;
 }
 
 static void vector_product(const struct product_job *job)

@@ -39,6 +39,7 @@ struct panel {
 	size_t first[16];       /* the places of the residues (lanes.h) */
 	size_t blocks, block;   /* of codes: blocks of a row, bytes of a block of the panel */
 	int i16;                /* codes are 16 bits wide */
+	int bias;               /* added to each code */
 	int planes;             /* of the activations */
 };
 

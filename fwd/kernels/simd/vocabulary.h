@@ -11,6 +11,8 @@
  *	DOT_AT_ONCE     1: for a single column, multiply each vector of codes as soon as it is unpacked (few registers)
  *	SIGNED_BIAS     what vd_dot_signed() adds to each code
  *	TILE_I16        1: tile_dot() multiplies 16-bit activations as int16; 0: as two planes of bytes
+ *	TILE_BIAS       128: tile_dot() multiplies unsigned codes; 0: signed ones
+ *	TILE_PAIRS      1: it adds up the products of bytes in 16 bits
  *	TILE_STRIP      blocks to finish for the whole tile before the next blocks; 0: no strips (tile_multiply() in
  *	                panel.h)
  *	TILE_VECTORS    vectors of 16 rows whose sums are in registers at once
@@ -183,23 +185,24 @@ struct tile_shape {
 	int columns, width;     /* columns that are computed at once; of the tile of activations they lie in */
 	int planes, i16;        /* of the activations; as int16? */
 	int scales, minima;     /* of the format */
+	int run, less;          /* of bytes: see TILE_BYTES */
 };
 
-/* What a panel adds to codes to make them fit tile_dot(): a power of two, or 0. Codes of types with minima are not
- * negative and stay as they are. */
-static inline int tile_bias(int scales, int minima, int i16);
+enum { TILE_LESS = 16 };
 
-/* Does tile_dot() take a format's codes, with the bias added, as bytes? If not, its activations are int16
- * (ACTS_Q8_I16). */
-static inline int tile_fits(const struct format *f);
+/* Each set lists its kernels for bytes, TILE_BYTES(ROW): ROW(name, scales, minima, run, less). They take codes of
+ * formats with such scales and minima which, minus less (0 or TILE_LESS), are from -128 / run to 128 / run - 1, so that
+ * the sums of run · 2 products fit in 16 bits. A format takes the first kernel that its codes fit. If none does, its
+ * activations are int16 (ACTS_Q8_I16). */
 
 /* The codes of 16 rows, four of each, and the four next to them: puts them into the order that tile_dot() takes. */
 static inline void tile_pair(i32x16 *fours, i32x16 *next);
 
 /* s[c][v] += the products of 4·quads codes of 16 rows (vector v at w + 64·v, each four codes a row 4·KERNELS_ROWS
  * bytes after the four before; see tile_pair()) and the activations of column c (at x + c, each four t.width
- * further). t.columns and quads are even. int16: see TILE_ODD in lanes.h. */
+ * further). t.columns and quads are even. int16: see TILE_ODD in lanes.h. start: with TILE_PAIRS, what undoes the bias
+ * of the codes in each run (place_pairs() in pack.h), t.width further for each; without, the caller does. */
 static inline void tile_dot(struct tile_shape t, i32x16 (*s)[TILE_VECTORS], const uint8_t *w, const int32_t *x,
-                            int quads);
+                            int quads, const int32_t *start);
 
 #endif
