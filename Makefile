@@ -77,7 +77,7 @@ TESTS = quantise_test blocks_test gguf_test vocab_test kinds_test pretok_test to
 REFERENCE = reference_model reference_math reference_attention reference_mixture reference_state reference_rwkv \
 	reference_streams
 MADE = mkweights mkvalues mklayers mkmixers mkstreams
-HELPERS = mkmodel reference stream answer dribble under terminal
+HELPERS = mkmodel reference stream weave answer dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = tok/main tok/chat fwd/main fwd/fwd_opts sample/schema detok/main detok/printer detok/filter \
 	detok/texts detok/peek gen/feed gen/best tests/mkopen tests/mkgguf tests/mkvocab tests/mkfamilies \
@@ -137,6 +137,7 @@ $(BIN)/tests/mkmodel: $(OBJ)/tests/mkmodel.o $(made_o) $(json_o) $(lib_o)
 $(BIN)/tests/reference: $(OBJ)/tests/reference.o $(REFERENCE:%=$(OBJ)/tests/%.o) $(lib_o)
 $(BIN)/tests/stream: $(OBJ)/tests/stream.o $(lib_o)
 $(BIN)/tests/answer: $(OBJ)/tests/answer.o $(lib_o)
+$(BIN)/tests/weave: $(OBJ)/tests/weave.o $(lib_o)
 $(BIN)/tests/dribble: $(OBJ)/tests/dribble.o
 $(BIN)/tests/terminal: $(OBJ)/tests/terminal.o $(OBJ)/lib/term/width.o
 $(BIN)/tests/under: $(OBJ)/tests/under.o $(lib_o)

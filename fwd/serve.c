@@ -137,11 +137,10 @@ static int fail(struct serve *v, struct frame_in *in, uint32_t number, struct wh
 	struct why cause = *w;
 	size_t pos = q ? q->state->length : 0;
 
-	if (number)
-		why(w, "sequence %" PRIu32 ": %s", number, cause.text);
-	frame_why(in, w);
 	if (!number && v->served->table.n == 1 && !v->served->table.n_over)
-		return -1;
+		return frame_why(in, w);
+	why(w, "sequence %" PRIu32 ": %s", number, cause.text);
+	frame_why(in, w);
 	v->tell(w->text);
 	v->failed++;
 	if ((q && served_end(v->served, q, w) < 0) || (number && sequences_end(&v->served->table, number, w) < 0))
