@@ -115,9 +115,10 @@ static void finish(struct loom *l, struct live *q)
 
 static void add_ids(struct loom *l, struct live *q)
 {
-	static const size_t sizes[] = { 1, 1, 1, 1, 1, 1, 2, 5, 17, 33, 70, 200 }, firsts[] = { 1, 3, 20, 90, 150, 300 };
+	static const size_t sizes[] = { 1, 1, 1, 1, 1, 1, 2, 5, 17, 33, 70, 200 };
+	static const size_t firsts[] = { 1, 3, 20, 90, 150, 300 };
 	size_t pos = q->n && below(l, 6) == 0 ? below(l, q->n + 1) : q->n;
-	size_t n = q->n ? sizes[below(l, sizeof sizes / sizeof *sizes)] : firsts[below(l, sizeof firsts / sizeof *firsts)];
+	size_t n = q->n ? sizes[below(l, 12)] : firsts[below(l, 6)];
 	uint32_t flags = below(l, 3) ? FRAME_SAMPLED : 0;
 
 	n = size_min(n * size_max(l->longest / 400, 1), l->longest - pos);
