@@ -98,7 +98,7 @@ int chain_run(struct serve *v, struct served *q, struct why *w)
 	double start = clock_now();
 	int status = run(v, q->state, w);
 
-	q->end = q->state->length;
+	q->end = q->ready = q->state->length;
 	v->decode_seconds += clock_now() - start;
 	return status;
 }
