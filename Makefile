@@ -40,7 +40,7 @@ GGUF = gguf gguf_get gguf_set gguf_hash formats blocks grids
 VOCAB = align vocab read known special merge words names prefixes pretok pretok_table unicode unicode_table spm bpe \
 	rwkv ugm wpm plamo2 whitespace dna
 PROCESS = stages find
-PICK = rng gumbel topk score
+PICK = rng gumbel topk score positions
 SAMPLER = sampler opts row order adjust dry drop mirostat
 CHAT = chat chat_opts chat_setup chat_template
 JINJA = arith builtin_encode builtin_global builtin_items builtin_list builtin_number builtin_strftime \
@@ -62,7 +62,8 @@ FWD = engine settings supported serve hidden served batch chain model/model mode
 	plan/plan plan/split $(OPS:%=plan/%) $(SEGMENT:%=state/%) state/digest run/pool run/prefault \
 	measure/meter measure/limits measure/report measure/dump scores
 SAMPLE = main options session generation pieces constraint trace
-SCORE = main positions figures listing perplexity against items choices
+LOOKS = look look_text look_page look_bars
+SCORE = main figures listing perplexity against items choices
 BENCH = main timing print random
 DESCRIBE = main describe check
 KV = main list text
@@ -80,7 +81,8 @@ MADE = mkweights mkvalues mklayers mkmixers mkstreams
 HELPERS = mkmodel reference stream weave answer dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = tok/main tok/chat fwd/main fwd/fwd_opts sample/schema detok/main detok/printer detok/filter \
-	detok/texts detok/peek gen/feed gen/best tests/mkopen tests/mkgguf tests/mkvocab tests/mkfamilies \
+	detok/texts detok/peek $(LOOKS:%=detok/%) gen/feed gen/best tests/mkopen tests/mkgguf \
+	tests/mkvocab tests/mkfamilies \
 	$(MADE:%=tests/%) tests/quantise tests/quantise_few tests/quantise_grid tests/sampler_reference \
 	tests/oracle tests/batches $(REFERENCE:%=tests/%) tests/sha256
 
@@ -126,7 +128,8 @@ $(BIN)/score: $(SCORE:%=$(OBJ)/sample/score/%.o) $(OBJ)/sample/pieces.o $(json_o
 $(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(json_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(OBJ)/detok/texts.o $(tok_o) $(json_o) \
 	$(lib_o)
-$(BIN)/peek: $(OBJ)/detok/peek.o $(pick_o) $(tok_o) $(lib_o)
+$(BIN)/peek: $(OBJ)/detok/peek.o $(LOOKS:%=$(OBJ)/detok/%.o) $(OBJ)/lib/term/width.o \
+	$(json_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(OBJ)/lib/sampler/rng.o \
 	$(OBJ)/lib/chat/chat_opts.o $(term_o) $(process_o) $(json_o) $(lib_o)
 $(BIN)/feed: $(OBJ)/gen/feed.o $(FEED:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(process_o) $(lib_o)

@@ -18,10 +18,12 @@
 #include "lib/gguf/gguf.h"
 #include "lib/base/guard.h"
 #include "lib/base/quote.h"
+#include "lib/base/system.h"
 #include "lib/vocab/vocab.h"
+#include "look.h"
 
 enum { TOP_MAX = 1000 };
-enum { IDS = 1, CSV, SEQ, RAW };
+enum { IDS = 1, CSV, SEQ, RAW, COLOR, HTML, SVG, BARS, JSON };
 
 static const struct opt opts[] = {
 	{ 'm', "model", "MODEL", "show the pieces of its vocabulary, and check that the stream is of it" },
@@ -29,6 +31,11 @@ static const struct opt opts[] = {
 	{ IDS, "ids", NULL, "nothing but the ids, one a line" },
 	{ SEQ, "seq", "N", "nothing but cards and the frames of sequence N" },
 	{ RAW, "raw", NULL, "with --seq: write these as a stream in which they are sequence 0" },
+	{ COLOR, "color", NULL, "the text, on a terminal shaded by how surprising each token was" },
+	{ HTML, "html", NULL, "the same as a page; pointing at a token shows the N best" },
+	{ SVG, "svg", NULL, "the same as a picture" },
+	{ BARS, "bars", NULL, "the N best for each token as bars, with a mark at the one that came" },
+	{ JSON, "json", NULL, "an object for each token, one a line" },
 	{ CSV, "csv", NULL, "comma-separated values, one line for each id, with a heading" },
 	{ 0 }
 };
@@ -407,9 +414,41 @@ static void stream(struct peek *k, int fd, const char *name)
 		cli_die(&c, "%s", w.text);
 }
 
+/* Colours are for terminals, unless $NO_COLOR says not there either, or $CLICOLOR_FORCE everywhere. */
+static int wants_colour(void)
+{
+	const char *no = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE");
+
+	if (force && *force && strcmp(force, "0"))
+		return 1;
+	return isatty(1) && !(no && *no);
+}
+
+static void start_look(struct look *look, const struct peek *k)
+{
+	int columns, rows;
+
+	system_terminal_size(1, &columns, &rows);
+	look->vocab = k->vocab;
+	look->top = k->top;
+	look->columns = (size_t)columns;
+	look->coloured = wants_colour();
+	if (look_open(look, &w) < 0)
+		cli_die(&c, "%s", w.text);
+}
+
+static void show_stream(struct peek *k, struct look *look, int fd, const char *name)
+{
+	if (!look->kind)
+		stream(k, fd, name);
+	else if (look_stream(look, fd, name, &w) < 0)
+		cli_die(&c, "%s", w.text);
+}
+
 int main(int argc, char **argv)
 {
 	static struct peek k = { .top = 5, .seq = -1 };
+	struct look look = { .kind = NULL };
 	const char *model = NULL;
 	struct vocab *vocab = NULL;
 	struct gguf *g = NULL;
@@ -425,9 +464,16 @@ int main(int argc, char **argv)
 		case 'n': k.top = (size_t)cli_integer(&c, o, 1, TOP_MAX); break;
 		case IDS: k.format = IDS; break;
 		case CSV: k.format = CSV; break;
+		case COLOR: look.kind = &look_text; break;
+		case HTML: look.kind = &look_html; break;
+		case SVG: look.kind = &look_svg; break;
+		case BARS: look.kind = &look_bars; break;
+		case JSON: look.kind = &look_json; break;
 		case RAW: k.format = RAW; break;
 		case SEQ: k.seq = cli_integer(&c, o, 0, FRAME_NO_SEQ - 1); break;
 		}
+	if (look.kind && (k.format || k.seq >= 0))
+		cli_usage(&c, "--%s excludes --ids, --csv, --seq and --raw", look.kind->name);
 	if (k.format == RAW && k.seq < 0)
 		cli_usage(&c, "--raw requires --seq");
 	if (k.format == RAW)
@@ -441,20 +487,24 @@ int main(int argc, char **argv)
 		k.vocab = vocab;
 		vocab_card(vocab, &k.mine);
 	}
+	if (look.kind)
+		start_look(&look, &k);
 	if (k.format == CSV)
 		out_print("frame,kind,seq,pos,row,rank,id,logit,prob,text\n");
 	if (!c.argc)
-		stream(&k, 0, "stdin");
+		show_stream(&k, &look, 0, "stdin");
 	for (i = 0; i < c.argc; i++) {
 		if (!strcmp(c.argv[i], "-")) {
-			stream(&k, 0, "stdin");
+			show_stream(&k, &look, 0, "stdin");
 			continue;
 		}
 		if ((fd = open(c.argv[i], O_RDONLY)) < 0)
 			cli_die(&c, "%s: %s", c.argv[i], strerror(errno));
-		stream(&k, fd, c.argv[i]);
+		show_stream(&k, &look, fd, c.argv[i]);
 		close(fd);
 	}
+	if (look.kind)
+		look_close(&look);
 	free(k.row);
 	free(k.p);
 	free(k.scratch);

@@ -5,7 +5,7 @@
 #define AGAINST_H
 
 #include "figures.h"
-#include "positions.h"
+#include "lib/sampler/positions.h"
 
 struct values {                 /* kept for percentiles */
 	float *x;               /* [n] */

@@ -5,7 +5,7 @@
 
 #include "figures.h"
 #include "items.h"
-#include "positions.h"
+#include "lib/sampler/positions.h"
 
 struct choices {
 	struct items items;             /* opened by the caller */

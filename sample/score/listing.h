@@ -3,7 +3,7 @@
 #define LISTING_H
 
 #include "lib/base/json.h"
-#include "positions.h"
+#include "lib/sampler/positions.h"
 #include "sample/pieces.h"
 
 /* pieces: NULL: only ids are known. */

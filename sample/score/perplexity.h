@@ -4,7 +4,7 @@
 
 #include "figures.h"
 #include "listing.h"
-#include "positions.h"
+#include "lib/sampler/positions.h"
 #include "sample/pieces.h"
 
 struct perplexity {

@@ -14,6 +14,7 @@
 struct position {
 	uint32_t seq, pos;              /* of the token */
 	int32_t id;                     /* the token; -1: logits whose token does not follow in the stream */
+	int predicted;                  /* what follows is set */
 	float score[SCORE_COLS];        /* of the token; of id -1 only those columns that are about the best */
 	const float *row;               /* [n_vocab], until the next call; NULL: the stream holds scores */
 	size_t n_vocab;
@@ -24,6 +25,7 @@ struct positions {
 	struct frame_in in;
 	struct card card;
 	int carded;                     /* the card has been read */
+	int whole;                      /* set by the caller: tokens that the stream has no prediction of come, too */
 
 	/* private */
 	struct frame f;
@@ -32,13 +34,16 @@ struct positions {
 	size_t room;
 	struct sequences open;
 	struct predicted *over;         /* the sequence whose `end ` was the last frame; or NULL */
+	struct position held;           /* a prediction that comes after tokens without one; */
+	int holds;                      /* there is one */
+	int begins;                     /* the frame's header has been read, and what it means not yet been done */
 };
 
 void positions_open(struct positions *p, int fd, const char *name);
 void positions_close(struct positions *p);
 
-/* 1: the next one; 0: end of input; -1: a damaged stream, logits or scores that are not numbers, or tokens that are not
- * there, with the frame in the reason. */
+/* 1: the next one, those of a sequence in the order of their positions; 0: end of input; -1: a damaged stream, logits
+ * or scores that are not numbers, or tokens that are not there, with the frame in the reason. */
 int positions_next(struct positions *p, struct position *out, struct why *w);
 
 #endif

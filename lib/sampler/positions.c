@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/base/grow.h"
-#include "lib/sampler/score.h"
+#include "score.h"
 #include "lib/stream/ids.h"
 
 struct predicted {
@@ -16,6 +16,7 @@ struct predicted {
 	struct ids ids;                 /* that frame */
 	float *kept;                    /* [room]: the row after its last id, whose token is not known yet */
 	size_t room, cols;              /* cols 0: there is none */
+	uint32_t told;                  /* ids of the frame that have come out */
 };
 
 void positions_open(struct positions *p, int fd, const char *name)
@@ -76,6 +77,7 @@ static int32_t token_at(const struct predicted *s, uint32_t pos)
 static int found(const struct positions *p, struct position *out, int32_t id, struct why *w)
 {
 	out->id = id;
+	out->predicted = 1;
 	if (id >= 0 && card_check_id(id, (int32_t)out->n_vocab, w))
 		return frame_why(&p->in, w);
 	out->log_sum = score_row(out->row, out->n_vocab, id < 0 ? 0 : id, out->score);
@@ -135,6 +137,7 @@ static int read_score(struct positions *p, struct position *out, struct why *w)
 		return -1;
 	p->row++;
 	out->id = token_at(s, out->pos);
+	out->predicted = 1;
 	if (out->id < 0)
 		return fault(p, out->pos, "a score, but no token before it in the stream", w);
 	if (isnan(score[SCORE_LOGPROB]))
@@ -163,6 +166,7 @@ static int read_ids(struct positions *p, struct position *out, struct why *w)
 	s->ids.room = bytes / sizeof *s->ids.id;
 	s->ids.n = p->f.rows;
 	s->pos = p->f.pos;
+	s->told = 0;
 	for (size_t i = 0; i < s->ids.n; i++)
 		if (card_check_id(s->ids.id[i], p->carded ? p->card.n_vocab : FRAME_VOCAB_MAX, w))
 			return frame_why(&p->in, w);
@@ -180,6 +184,16 @@ static int read_card(struct positions *p, struct why *w)
 	p->card = card;
 	p->carded = 1;
 	return 0;
+}
+
+/* A token that no prediction came for before its frame was over, where such are wanted. 0: none */
+static int untold(const struct positions *p, struct predicted *s, struct position *out)
+{
+	if (!p->whole || !s || s->told >= s->ids.n)
+		return 0;
+	*out = (struct position){ .seq = s->sequence.number, .pos = s->pos + s->told, .id = s->ids.id[s->told] };
+	s->told++;
+	return 1;
 }
 
 static int read_end(struct positions *p, struct position *out, struct why *w)
@@ -204,6 +218,10 @@ static int begin(struct positions *p, struct position *out, struct why *w)
 		return read_card(p, w);
 	if (sequences_is_over(&p->open, p->f.seq))
 		return 0;
+	if (p->f.kind == FRAME_IDS || p->f.kind == FRAME_END)
+		p->begins = untold(p, (struct predicted *)sequences_find(&p->open, p->f.seq), out);
+	if (p->begins)
+		return 1;
 	if (p->f.kind == FRAME_IDS)
 		return read_ids(p, out, w);
 	if (p->f.kind == FRAME_END)
@@ -222,23 +240,44 @@ static int last(struct positions *p, struct position *out, struct why *w)
 	struct sequence **all = sequences_all(&p->open);
 	int status = 0;
 
-	for (size_t i = 0; all && !status && i < p->open.n; i++)
-		status = left_over(p, (struct predicted *)all[i], out, w);
+	for (size_t i = 0; all && !status && i < p->open.n; i++) {
+		struct predicted *s = (struct predicted *)all[i];
+
+		status = untold(p, s, out) ? 1 : left_over(p, s, out, w);
+	}
 	free(all);
 	return status;
 }
 
-int positions_next(struct positions *p, struct position *out, struct why *w)
+/* The next prediction. */
+static int next(struct positions *p, struct position *out, struct why *w)
 {
 	int status = 0;
 
 	while (!status) {
 		if (p->row < p->f.rows)
 			status = p->f.kind == FRAME_SCORES ? read_score(p, out, w) : read_logits(p, out, w);
-		else if ((status = frame_next(&p->in, &p->f, w)) == 0)
+		else if (!p->begins && (status = frame_next(&p->in, &p->f, w)) == 0)
 			return last(p, out, w);
-		else if (status > 0)
+		else if (status >= 0)
 			status = begin(p, out, w);
 	}
 	return status;
+}
+
+int positions_next(struct positions *p, struct position *out, struct why *w)
+{
+	struct predicted *s;
+	int status = p->holds ? 1 : next(p, &p->held, w);
+
+	if (status <= 0)
+		return status;
+	s = (struct predicted *)sequences_find(&p->open, p->held.seq);
+	p->holds = s && s->ids.n && p->held.pos > s->pos + s->told && untold(p, s, out);
+	if (p->holds)
+		return 1;
+	*out = p->held;
+	if (s && p->held.predicted && token_at(s, p->held.pos) >= 0)
+		s->told = p->held.pos - s->pos + 1;
+	return 1;
 }

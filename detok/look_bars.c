@@ -1,0 +1,148 @@
+/* The options of each token: as bars that fit the terminal, or as JSON. */
+#include "look.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/json.h"
+#include "lib/base/out.h"
+#include "lib/base/size.h"
+#include "lib/term/width.h"
+
+enum { NUMBERS = 10 };          /* columns before a bar: " 12.34 %  " */
+
+/* ---- bars ---- */
+
+/* A piece in at most so many columns, filled up with spaces. */
+static void put_piece(const struct look *l, int32_t id, size_t columns)
+{
+	char buffer[16], c[4];
+	size_t n, used, size, at = 0;
+	int wide;
+	const char *piece = look_piece(l, id, buffer, &n);
+
+	for (size_t i = 0; i < n; i += used) {
+		size = look_next(piece + i, n - i, c, &used);
+		width_next(c, size, &wide);
+		if (at + (size_t)wide > columns)
+			break;
+		out_bytes(c, size);
+		at += (size_t)wide;
+	}
+	out_print("%*s", (int)(columns - at), "");
+}
+
+/* Eighths of a column. */
+static void put_bar(double share, size_t columns)
+{
+	static const char *const part[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	size_t eighths = (size_t)(share * 8 * (double)columns + 0.5);
+
+	eighths = size_min(eighths, 8 * columns);
+	for (size_t i = 0; i < eighths / 8; i++)
+		out_text("█");
+	out_text(part[eighths % 8]);
+}
+
+/* "  31.20 % * king      ████████": the token that came has the mark. */
+static void put_option(const struct look *l, const struct option *o, int came)
+{
+	size_t piece = size_max(size_min(l->columns / 4, 20), 4), before = NUMBERS + 2 + piece;
+
+	out_text(came && l->coloured ? "\033[1m" : "");
+	out_print("%7.2f %% %s ", 100 * o->p, came ? "*" : " ");
+	put_piece(l, o->id, piece);
+	out_char(' ');
+	put_bar(o->p, l->columns > before + 1 ? l->columns - before - 1 : 1);
+	out_text(came && l->coloured ? "\033[0m\n" : "\n");
+}
+
+static void show_bars(struct look *l, const struct shown *s)
+{
+	const struct option token = { s->at->id, s->predicted ? exp((double)s->at->score[SCORE_LOGPROB]) : 0 };
+	int came = 0;
+
+	if (!s->predicted)
+		return;
+	out_print("at %" PRIu32, s->at->pos);
+	if (s->at->seq)
+		out_print(", sequence %" PRIu32, s->at->seq);
+	out_print(": rank %.0f\n", (double)s->at->score[SCORE_RANK]);
+	for (size_t i = 0; i < s->n_best; i++) {
+		came |= s->best[i].id == s->at->id;
+		put_option(l, &s->best[i], s->best[i].id == s->at->id);
+	}
+	if (!came)
+		put_option(l, &token, 1);
+}
+
+const struct look_kind look_bars = { .name = "bars", .show = show_bars };
+
+/* ---- JSON ---- */
+
+static void put_key(struct json_writer *to, const char *key)
+{
+	json_key(to, key, strlen(key));
+}
+
+static void put_number(struct json_writer *to, const char *key, double x)
+{
+	put_key(to, key);
+	if (isfinite(x))
+		json_float(to, x);
+	else
+		json_raw(to, "null");
+}
+
+static void put_id(const struct look *l, struct json_writer *to, int32_t id, const char *key)
+{
+	char buffer[16];
+	size_t n;
+	const char *piece = look_piece(l, id, buffer, &n);
+
+	put_key(to, "id");
+	json_int(to, id);
+	if (!l->vocab)
+		return;
+	put_key(to, key);
+	json_string(to, piece, n);
+}
+
+/* A line for each piece of text; `text` is the whole of it, where `id` is the first of several tokens. */
+static void show_json(struct look *l, const struct shown *s)
+{
+	struct bytes line = { .limit = SIZE_MAX / 2 };
+	struct json_writer to = json_to_bytes(&line);
+
+	json_open(&to, '{');
+	put_key(&to, "sequence");
+	json_int(&to, s->at->seq);
+	put_key(&to, "position");
+	json_int(&to, s->at->pos);
+	put_key(&to, "id");
+	json_int(&to, s->at->id);
+	put_key(&to, "text");
+	json_string(&to, s->text, s->n);
+	if (s->predicted) {
+		put_number(&to, "bits", s->bits);
+		put_number(&to, "logprob", (double)s->at->score[SCORE_LOGPROB]);
+		put_key(&to, "rank");
+		json_int(&to, (int64_t)s->at->score[SCORE_RANK]);
+		put_key(&to, "top");
+		json_open(&to, '[');
+		for (size_t i = 0; i < s->n_best; i++) {
+			json_open(&to, '{');
+			put_id(l, &to, s->best[i].id, "text");
+			put_number(&to, "p", s->best[i].p);
+			json_close(&to, '}');
+		}
+		json_close(&to, ']');
+	}
+	json_close(&to, '}');
+	out_bytes(line.p, line.n);
+	out_char('\n');
+	bytes_free(&line);
+}
+
+const struct look_kind look_json = { .name = "json", .show = show_json };

@@ -1,0 +1,166 @@
+/* Pages that need nothing else: HTML, whose foot shows the options of the token under the pointer; and SVG, where
+ * viewers show them as a title. Colours follow the reader's choice of light or dark. */
+#include "look.h"
+
+#include "lib/base/out.h"
+#include "lib/term/width.h"
+
+enum { LINE_COLUMNS = 80, CELL = 9, LINE = 20, MARGIN = 12 };
+
+/* One rule for each level and scheme: backgrounds on which the text can be read. */
+static const char light[] = ".s1{background:#fff5b8;fill:#fff5b8}.s2{background:#ffe08a;fill:#ffe08a}"
+	".s3{background:#ffc27a;fill:#ffc27a}.s4{background:#ff9d7a;fill:#ff9d7a}.s5{background:#ff7a7a;fill:#ff7a7a}";
+static const char dark[] = ".s1{background:#3a3412;fill:#3a3412}.s2{background:#544208;fill:#544208}"
+	".s3{background:#6b3f06;fill:#6b3f06}.s4{background:#7f3015;fill:#7f3015}.s5{background:#932020;fill:#932020}";
+
+/* A character that cannot stand for itself in text or in an attribute. */
+static void put_escaped(const char *c, size_t n)
+{
+	if (*c == '&')
+		out_text("&amp;");
+	else if (*c == '<')
+		out_text("&lt;");
+	else if (*c == '>')
+		out_text("&gt;");
+	else if (*c == '"')
+		out_text("&quot;");
+	else
+		out_bytes(c, n);
+}
+
+static void put_text(const char *s, size_t n)
+{
+	char c[4];
+	size_t used;
+
+	for (size_t i = 0; i < n; i += used)
+		put_escaped(c, look_next(s + i, n - i, c, &used));
+}
+
+/* What is said of a token, one line after the other: how likely it was, then the options. */
+static void put_options(const struct look *l, const struct shown *s)
+{
+	char buffer[16];
+	const char *piece;
+	size_t n;
+
+	put_text(s->text, s->n);
+	if (!s->predicted) {
+		out_text("&#10;not predicted");
+		return;
+	}
+	out_print("&#10;%.1f bits, rank %.0f", s->bits, (double)s->at->score[SCORE_RANK]);
+	for (size_t i = 0; i < s->n_best; i++) {
+		out_print("&#10;%s%5.1f %%  ", s->best[i].id == s->at->id ? "▸" : " ", 100 * s->best[i].p);
+		piece = look_piece(l, s->best[i].id, buffer, &n);
+		put_text(piece, n);
+	}
+}
+
+/* ---- HTML ---- */
+
+static void start_html(struct look *l)
+{
+	out_text("<!doctype html>\n<html><head><meta charset=\"utf-8\"><title>peek</title>\n"
+		"<meta name=\"viewport\" content=\"width=device-width\">\n<style>\n"
+		":root{color-scheme:light dark}\n"
+		"body{font:17px/1.6 Georgia,serif;max-width:42em;margin:2em auto 16em;padding:0 1em;"
+		"white-space:pre-wrap;overflow-wrap:anywhere;background:#fff;color:#111}\n");
+	out_text(light);
+	out_text("\nspan:hover{outline:2px solid #36c}\n"
+		"span:hover::after{content:attr(data-t);position:fixed;left:0;right:0;bottom:0;max-height:14em;"
+		"overflow:hidden;white-space:pre;font:14px/1.4 monospace;padding:.7em 1em;"
+		"background:#f2f2f2;color:#111;border-top:1px solid #999}\n"
+		"@media (prefers-color-scheme:dark){body{background:#16181c;color:#e6e6e6}\n");
+	out_text(dark);
+	out_text("\nspan:hover{outline-color:#7af}\nspan:hover::after{background:#24272d;color:#e6e6e6}}\n"
+		"</style></head>\n<body>");
+}
+
+static void show_html(struct look *l, const struct shown *s)
+{
+	char c[4];
+	size_t used, n;
+
+	if (s->begins && l->line++)
+		out_text("<hr>");
+	out_print("<span class=\"s%d\" data-t=\"", look_level(s));
+	put_options(l, s);
+	out_text("\">");
+	for (size_t i = 0; i < s->n; i += used) {
+		n = look_next(s->text + i, s->n - i, c, &used);
+		if (s->text[i] == '\n' || s->text[i] == '\t')
+			out_char(s->text[i]);
+		else
+			put_escaped(c, n);
+	}
+	out_text("</span>");
+}
+
+static void end_html(struct look *l)
+{
+	out_text("</body></html>\n");
+}
+
+/* ---- SVG: a grid of cells, each piece a rectangle and its text ---- */
+
+static void start_svg(struct look *l)
+{
+	l->columns = LINE_COLUMNS;
+	out_print("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" font-family=\"monospace\" "
+		"font-size=\"15\">\n", LINE_COLUMNS * CELL + 2 * MARGIN);
+	out_text("<style>text{fill:#111;white-space:pre}.page{fill:#fff}.s0{fill:none}");
+	out_text(light);
+	out_text("@media (prefers-color-scheme:dark){text{fill:#e6e6e6}.page{fill:#16181c}");
+	out_text(dark);
+	out_text("}</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n");
+}
+
+/* A part of a piece, on one line: text[n], so many columns wide. */
+static void put_run(const struct look *l, const struct shown *s, const char *text, size_t n, size_t columns)
+{
+	size_t x = MARGIN + l->column * CELL, y = MARGIN + l->line * LINE;
+
+	if (!n)
+		return;
+	out_text("<g><title>");
+	put_options(l, s);
+	out_print("</title><rect class=\"s%d\" x=\"%zu\" y=\"%zu\" width=\"%zu\" height=\"%d\"/>"
+		"<text x=\"%zu\" y=\"%zu\" textLength=\"%zu\" xml:space=\"preserve\">",
+		look_level(s), x, y, columns * CELL, LINE, x, y + 15, columns * CELL);
+	put_text(text, n);
+	out_text("</text></g>\n");
+}
+
+static void show_svg(struct look *l, const struct shown *s)
+{
+	size_t from = 0, columns = 0, used;
+	int wide;
+
+	if (s->begins && (l->line || l->column)) {
+		l->line += 2;
+		l->column = 0;
+	}
+	for (size_t i = 0; i < s->n; i += used) {
+		used = width_next(s->text + i, s->n - i, &wide);
+		if (s->text[i] == '\n' || l->column + columns + (size_t)wide > l->columns) {
+			put_run(l, s, s->text + from, i - from, columns);
+			from = i + (s->text[i] == '\n');
+			columns = 0;
+			l->line++;
+			l->column = 0;
+		}
+		columns += s->text[i] == '\n' ? 0 : (size_t)wide;
+	}
+	put_run(l, s, s->text + from, s->n - from, columns);
+	l->column += columns;
+}
+
+/* The height is known only now. */
+static void end_svg(struct look *l)
+{
+	out_print("<style>svg{height:%zupx}</style></svg>\n", (l->line + 1) * LINE + 2 * MARGIN);
+}
+
+const struct look_kind look_html = { .name = "html", .start = start_html, .show = show_html, .end = end_html };
+const struct look_kind look_svg = { .name = "svg", .start = start_svg, .show = show_svg, .end = end_svg };

@@ -1,0 +1,37 @@
+/* Text on a terminal, shaded from yellow to red: black on colours of the 256 that no theme changes, so that it can be
+ * read on light and dark. */
+#include "look.h"
+
+#include "lib/base/out.h"
+
+static void show(struct look *l, const struct shown *s)
+{
+	static const int background[LOOK_LEVELS] = { 0, 229, 222, 215, 209, 203 };
+	int level = l->coloured ? look_level(s) : 0, on = 0;
+	char c[4];
+	size_t n, used;
+
+	if (s->begins && l->line++)
+		out_char('\n');
+	for (size_t i = 0; i < s->n; i += used) {
+		n = look_next(s->text + i, s->n - i, c, &used);
+		if (s->text[i] == '\n' || s->text[i] == '\t') {
+			out_text(on ? "\033[0m" : "");
+			on = 0;
+			out_char(s->text[i]);
+			continue;
+		}
+		if (level && !on)
+			out_print("\033[38;5;16;48;5;%dm", background[level]);
+		on = level;
+		out_bytes(c, n);
+	}
+	out_text(on ? "\033[0m" : "");
+}
+
+static void end(struct look *l)
+{
+	out_char('\n');
+}
+
+const struct look_kind look_text = { .name = "color", .show = show, .end = end };
