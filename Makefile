@@ -50,7 +50,7 @@ SCHEMA = schema fail gbnf index types merge exclusive constants array object str
 SPEC = spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spec/scalar_peaks
 KERNELS = kv_type select $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
-SIMD = decode prompt spans table
+SIMD = columns decode prompt spans table
 FAMILIES = decoder llama gemma gpt2 mixtures deepseek recurrent rwkv
 OPS = embed angles rows product prepare store attend convolve linear linear_gates linear_keep scan shift wkv \
 	select route experts heads copy per_layer altup logits

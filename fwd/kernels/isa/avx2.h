@@ -17,6 +17,7 @@ typedef __m128i b16;
 enum {
 	DOT_AT_ONCE = 1,        /* sixteen registers hold no more */
 	SIGNED_BIAS = 0,
+	COLUMNS_SIDE = 4, CODES_FEW = 16,       /* 16 columns: 1.07 times as fast as with a panel; 24: 0.9 */
 	TILE_I16 = 1, TILE_BIAS = 128, TILE_PAIRS = 1,
 	TILE_STRIP = 4, TILE_VECTORS = 1, TILE_COLUMNS = 4, TILE_COLUMNS_2 = 4,
 	FLOAT_COLUMNS = 6, FLOAT_FEW = 16, FLOAT_ROWS = 2, FLOAT_SIDE = 3,
@@ -231,6 +232,29 @@ INLINE void vi_transpose(i32x16 v[16])
 }
 
 /* ---- sixty-four bytes: two blocks of 32 codes ---- */
+
+INLINE void vb_turn(b64 v[8])
+{
+	UNROLL
+	for (int i = 0; i < 8; i += 4) {
+		__m256i t[8];
+
+		UNROLL
+		for (int j = 0; j < 4; j++)
+			t[j] = v[i + j].a, t[j + 4] = v[i + j].b;
+		vi_transpose_8(t);
+		UNROLL
+		for (int j = 0; j < 4; j++)
+			v[i + j] = vi_of(t[j], t[j + 4]);
+	}
+	UNROLL
+	for (int j = 0; j < 4; j++) {
+		b64 low = v[j], high = v[j + 4];
+
+		v[j] = vi_of(low.a, high.a);
+		v[j + 4] = vi_of(low.b, high.b);
+	}
+}
 
 static inline __m256i vb_32(const void *p) { return _mm256_loadu_si256(p); }
 

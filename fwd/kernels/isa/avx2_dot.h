@@ -129,6 +129,36 @@ INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
 	return vi_of(_mm256_permutevar8x32_epi32(v[0].a, order), _mm256_permutevar8x32_epi32(v[2].a, order));
 }
 
+/* Products are added up in 16 bits as long as they fit; eight lanes at a time. */
+INLINE void vd_columns(struct column_shape s, i32x16 *sum, const b64 *w, const int8_t *x)
+{
+	int deep = s.is_signed ? 1 : vd_fit(s.top, 16) ? 8 : vd_fit(s.top, 8) ? 4 : vd_fit(s.top, 4) ? 2 : 1;
+
+	UNROLL
+	for (int upper = 0; upper < 2; upper++) {
+		__m256i total[COLUMNS_SIDE], pairs[COLUMNS_SIDE];
+
+		UNROLL
+		for (int k = 0; k < s.quads; k++) {
+			__m256i codes = upper ? w[k].b : w[k].a;
+
+			UNROLL
+			for (int c = 0; c < s.columns; c++) {
+				__m256i q = _mm256_load_si256((const void *)(x + (size_t)c * s.step + 64 * k + 32 * upper));
+				__m256i two = s.is_signed ? vd_pairs_signed(codes, q) : vd_pairs(codes, q);
+
+				pairs[c] = vd_settled(k % deep ? _mm256_add_epi16(pairs[c], two) : two);
+				if (k % deep == deep - 1 || k == s.quads - 1)
+					total[c] = k < deep ? vd_widen(pairs[c])
+					        : vd_settled(_mm256_add_epi32(total[c], vd_widen(pairs[c])));
+			}
+		}
+		UNROLL
+		for (int c = 0; c < s.columns; c++)
+			*(upper ? &sum[c].b : &sum[c].a) = total[c];
+	}
+}
+
 /* The sum of sixteen accumulators, in lane order, by the closing tree. */
 static inline float vd_close(f32x16 v)
 {

@@ -16,7 +16,8 @@ typedef __m128i b16;
 
 enum {
 	DOT_AT_ONCE = 0,        /* unpacking a whole span first is 1.05 times as fast, from the second-level cache */
-	SIGNED_BIAS = 128,
+	SIGNED_BIAS = 128, COLUMNS_SIDE = 8,
+	CODES_FEW = 12,         /* by the number of instructions */
 	TILE_I16 = 1, TILE_BIAS = 128, TILE_PAIRS = 0, TILE_STRIP = 0, TILE_VECTORS = 2,
 	TILE_COLUMNS = 6,       /* of each vector's sums, integers and floats: 24 of 32 registers */
 	TILE_COLUMNS_2 = 4,     /* two scales a block need a third kind of sums */
@@ -108,23 +109,26 @@ static inline void vi_store_n(int32_t *p, i32x16 v, size_t n)
 
 static inline i32x16 vi_bytes(b16 v) { return _mm512_cvtepu8_epi32(v); }
 
+/* Within each quarter: lane i of v[j] becomes lane j of v[i], for four. */
+INLINE void vi_turn_fours(i32x16 v[4])
+{
+	__m512i a = _mm512_unpacklo_epi32(v[0], v[1]), b = _mm512_unpackhi_epi32(v[0], v[1]);
+	__m512i c = _mm512_unpacklo_epi32(v[2], v[3]), d = _mm512_unpackhi_epi32(v[2], v[3]);
+
+	v[0] = _mm512_unpacklo_epi64(a, c), v[1] = _mm512_unpackhi_epi64(a, c);
+	v[2] = _mm512_unpacklo_epi64(b, d), v[3] = _mm512_unpackhi_epi64(b, d);
+}
+
 INLINE void vi_transpose(i32x16 v[16])
 {
-	__m512i t[16];
-
 	UNROLL
-	for (int i = 0; i < 16; i += 4) {
-		__m512i a = _mm512_unpacklo_epi32(v[i], v[i + 1]), b = _mm512_unpackhi_epi32(v[i], v[i + 1]);
-		__m512i c = _mm512_unpacklo_epi32(v[i + 2], v[i + 3]), d = _mm512_unpackhi_epi32(v[i + 2], v[i + 3]);
-
-		t[i] = _mm512_unpacklo_epi64(a, c), t[i + 1] = _mm512_unpackhi_epi64(a, c);
-		t[i + 2] = _mm512_unpacklo_epi64(b, d), t[i + 3] = _mm512_unpackhi_epi64(b, d);
-	}
+	for (int i = 0; i < 16; i += 4)
+		vi_turn_fours(v + i);
 	UNROLL
-	for (int i = 0; i < 4; i++) {   /* t[i + 4j]: lane i of each quarter of rows 4j to 4j + 3 */
-		__m512i a = _mm512_shuffle_i32x4(t[i], t[i + 4], 0x88), b = _mm512_shuffle_i32x4(t[i], t[i + 4], 0xdd);
-		__m512i c = _mm512_shuffle_i32x4(t[i + 8], t[i + 12], 0x88),
-		        d = _mm512_shuffle_i32x4(t[i + 8], t[i + 12], 0xdd);
+	for (int i = 0; i < 4; i++) {   /* v[i + 4j]: lane i of each quarter of rows 4j to 4j + 3 */
+		__m512i a = _mm512_shuffle_i32x4(v[i], v[i + 4], 0x88), b = _mm512_shuffle_i32x4(v[i], v[i + 4], 0xdd);
+		__m512i c = _mm512_shuffle_i32x4(v[i + 8], v[i + 12], 0x88),
+		        d = _mm512_shuffle_i32x4(v[i + 8], v[i + 12], 0xdd);
 
 		v[i] = _mm512_shuffle_i32x4(a, c, 0x88), v[i + 8] = _mm512_shuffle_i32x4(a, c, 0xdd);
 		v[i + 4] = _mm512_shuffle_i32x4(b, d, 0x88), v[i + 12] = _mm512_shuffle_i32x4(b, d, 0xdd);
@@ -134,6 +138,19 @@ INLINE void vi_transpose(i32x16 v[16])
 /* ---- sixty-four bytes: two blocks of 32 codes ---- */
 
 static inline b64 vb_load(const void *p) { return _mm512_loadu_si512(p); }
+
+INLINE void vb_turn(b64 v[8])
+{
+	vi_turn_fours(v);
+	vi_turn_fours(v + 4);
+	UNROLL
+	for (int i = 0; i < 4; i++) {   /* in quarters: the halves of even blocks, then those of odd blocks */
+		b64 low = v[i], high = v[i + 4];
+
+		v[i] = _mm512_shuffle_i32x4(low, high, 0x88);
+		v[i + 4] = _mm512_shuffle_i32x4(low, high, 0xdd);
+	}
+}
 
 static inline b64 vb_of(b16 a, b16 b, b16 c, b16 d)
 {
@@ -341,6 +358,18 @@ INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
 	const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
 
 	return _mm512_permutexvar_epi32(order, vd_fold(vd_fold(v[0], v[1]), vd_fold(v[2], v[3])));
+}
+
+INLINE void vd_columns(struct column_shape s, i32x16 *sum, const b64 *w, const int8_t *x)
+{
+	UNROLL
+	for (int c = 0; c < s.columns; c++)
+		sum[c] = vi_zero();
+	UNROLL
+	for (int k = 0; k < s.quads; k++)
+		UNROLL
+		for (int c = 0; c < s.columns; c++)
+			sum[c] = _mm512_dpbusd_epi32(sum[c], w[k], vb_load(x + (size_t)c * s.step + 64 * k));
 }
 
 static inline float vd_close(f32x16 v)

@@ -16,7 +16,7 @@ typedef struct { uint8x16_t a, b, c, d; } b64;
 typedef uint8x16_t b16;
 
 enum {
-	DOT_AT_ONCE = 0, SIGNED_BIAS = 0,
+	DOT_AT_ONCE = 0, SIGNED_BIAS = 0, COLUMNS_SIDE = 4, CODES_FEW = 9,
 	TILE_I16 = 0, TILE_BIAS = 0, TILE_PAIRS = 0, TILE_STRIP = 0, TILE_VECTORS = 1,
 	TILE_COLUMNS = 6, TILE_COLUMNS_2 = 6,   /* 24 of the 32 registers hold sums, four hold weights */
 	FLOAT_COLUMNS = 6, FLOAT_FEW = 16, FLOAT_ROWS = 2, FLOAT_SIDE = 3,
@@ -289,6 +289,25 @@ EACH_2(vb_plus, vb_of, b64, vaddq_u8)
 EACH_1(vb_as_int, vi_of, i32x16, b64, vreinterpretq_s32_u8)
 EACH_1(vi_as_bytes, vb_of, b64, i32x16, vreinterpretq_u8_s32)
 
+INLINE void vb_turn(b64 v[8])
+{
+	int32x4_t t[4][8];      /* the lanes of even, then of odd blocks from 0 on; the same from 8 on */
+
+	UNROLL
+	for (int i = 0; i < 8; i++) {
+		i32x16 two = vb_as_int(v[i]);
+		int32x4_t *even = t[i / 4 * 2] + i % 4, *odd = t[i / 4 * 2 + 1] + i % 4;
+
+		even[0] = two.a, even[4] = two.b, odd[0] = two.c, odd[4] = two.d;
+	}
+	UNROLL
+	for (int i = 0; i < 8; i++)
+		vi_transpose_4(t[i / 2] + i % 2 * 4);
+	UNROLL
+	for (int i = 0; i < 8; i++)
+		v[i] = vi_as_bytes(vi_of(t[0][i], t[1][i], t[2][i], t[3][i]));
+}
+
 static inline b64 vb_add(b64 v, int n) { return vb_plus(v, vb_set1(vdupq_n_u8((uint8_t)n))); }
 
 /* Shifted right by n (left where negative), bits outside of mask cleared. */
@@ -543,6 +562,18 @@ INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
 	int32x4_t ac = vzip1q_s32(a, c), bd = vzip1q_s32(b, d), ac2 = vzip2q_s32(a, c), bd2 = vzip2q_s32(b, d);
 
 	return vi_of(vzip1q_s32(ac, bd), vzip2q_s32(ac, bd), vzip1q_s32(ac2, bd2), vzip2q_s32(ac2, bd2));
+}
+
+INLINE void vd_columns(struct column_shape s, i32x16 *sum, const b64 *w, const int8_t *x)
+{
+	UNROLL
+	for (int c = 0; c < s.columns; c++)
+		sum[c] = vi_zero();
+	UNROLL
+	for (int k = 0; k < s.quads; k++)
+		UNROLL
+		for (int c = 0; c < s.columns; c++)
+			sum[c] = vd_more(sum[c], w[k], vb_load(x + (size_t)c * s.step + 64 * k));
 }
 
 static inline float vd_close(f32x16 v)

@@ -1,17 +1,12 @@
 /* acts: how packed activations lie in memory; pack.h writes them. There are two layouts. Few columns lie span
- * after span (lanes.h), as decode.c reads them along a row of weights. Many lie in tiles of ACTS_COLUMNS columns,
- * block after block in visiting order (lanes.h), as prompt.c does. */
+ * after span (lanes.h), as decode.c and columns.c read them along a row of weights. Many lie in tiles of ACTS_COLUMNS
+ * columns, block after block in visiting order (lanes.h), as prompt.c does. */
 #ifndef ACTS_H
 #define ACTS_H
 
 #include "fwd/kernels/kernels.h"
 #include "lanes.h"
 #include "unpack.h"
-
-/* Up to this many columns decode.c is faster: it unpacks the weights as they pass, once for all columns, where
- * prompt.c first fills a panel (AVX-512, 8 columns: 1.25 times as fast for Q8_0, 1.8 times for Q4_K; equal from 10
- * columns on). For float weights, which are not unpacked, see FLOAT_FEW. */
-enum { FEW = 9 };
 
 /* columns of a tile and of a narrow one, which may be the last; of those a multiple of the step is computed */
 enum { ACTS_COLUMNS = 12, ACTS_NARROW = 8, ACTS_STEP = 4 };
@@ -23,10 +18,12 @@ enum { MAGIC = 0x4b400000 };
 
 enum block_sum { FIRST_HALF, SECOND_HALF, WHOLE_BLOCK, BLOCK_SUMS };    /* which elements of a block a sum is over */
 
-/* For decode.c: the head of 512 elements of a column, sixteen blocks. Behind it lie the integers,
- * int8[planes][512] in their order, then the same again in quarters (lanes.h). */
+/* For decode.c and columns.c: the head of 512 elements of a column, sixteen blocks, in lane order. Behind it lie the
+ * integers, int8[planes][8][16 lanes][4]: elements 4j to 4j + 3 of each block. A single column has them twice more:
+ * int8[planes][512] in their order, then in quarters (lanes.h). The heads of all columns lie side by side, span after
+ * span. */
 struct acts_span {
-	int32_t xsum[BLOCK_SUMS][16];   /* sums of the integers, blocks in lane order */
+	int32_t xsum[BLOCK_SUMS][16];   /* sums of the integers */
 	float fsum[BLOCK_SUMS][16];     /* the same as floats */
 	float dx[16];
 };
@@ -53,7 +50,7 @@ enum acts_extra {
 
 static inline size_t most_few(enum acts_kind kind)
 {
-	return kind == ACTS_F32 ? FLOAT_FEW : FEW;
+	return kind == ACTS_F32 ? FLOAT_FEW : CODES_FEW;
 }
 
 static inline int acts_few(enum acts_kind kind, size_t n)
@@ -92,9 +89,10 @@ static inline int tile_kernel(const struct format *f)
 	return -1;
 }
 
-static inline size_t acts_span_bytes(enum acts_kind kind)
+/* Of one column, of n. */
+static inline size_t acts_span_bytes(enum acts_kind kind, size_t n)
 {
-	return sizeof(struct acts_span) + 2 * SPAN * acts_planes(kind);
+	return sizeof(struct acts_span) + (n == 1 ? 3 : 1) * SPAN * acts_planes(kind);
 }
 
 /* How decode.c reads rows whose number of blocks is not a multiple of sixteen. Narrow rows are read as one

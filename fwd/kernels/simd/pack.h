@@ -147,10 +147,11 @@ INLINE void quantise(enum acts_kind kind, int i16, const float *x, struct quanti
 
 static size_t vector_acts_bytes(enum acts_kind kind, size_t k, size_t n)
 {
-	size_t column = kind == ACTS_F32 ? (k + 15) / 16 * 16 * sizeof(float)
-	        : acts_copies(k / 32).spans * acts_span_bytes(kind);
-	size_t few = column * size_min(n, most_few(kind)), tiles = 0;
+	size_t few_n = size_min(n, most_few(kind)), few = (k + 15) / 16 * 16 * few_n * sizeof(float), tiles = 0;
 
+	if (kind != ACTS_F32)
+		few = acts_copies(k / 32).spans *
+		        size_max(acts_span_bytes(kind, 1), few_n * acts_span_bytes(kind, few_n));
 	if (!acts_few(kind, n))
 		tiles = kind == ACTS_F32 ? tile_columns(n) * k * sizeof(float)
 		        : (acts_block_ints(kind, tile_columns(n)) + EXTRAS * tile_columns(n)) * (k / 32) * 4;
@@ -177,8 +178,8 @@ INLINE struct quantised_block take_block(const struct quantised *q, size_t plane
 	return b;
 }
 
-/* Stores a block as number b of a span. */
-INLINE void place_block(const struct quantised_block *from, size_t planes, struct acts_span *to, size_t b)
+/* Stores a block as number b of a span; single: of the only column. */
+INLINE void place_block(const struct quantised_block *from, size_t planes, int single, struct acts_span *to, size_t b)
 {
 	size_t lane = block_lane(b);
 
@@ -188,8 +189,13 @@ INLINE void place_block(const struct quantised_block *from, size_t planes, struc
 	}
 	to->dx[lane] = from->dx;
 	for (size_t p = 0; p < planes; p++) {
-		char *plain = (char *)(to + 1) + p * SPAN, *quarters = plain + planes * SPAN;
+		int32_t *lanes = (int32_t *)(to + 1) + p * SPAN / 4;
+		char *plain = (char *)(lanes + planes * SPAN / 4), *quarters = plain + planes * SPAN;
 
+		for (size_t j = 0; j < 8; j++)
+			lanes[16 * j + lane] = from->codes[p][j];
+		if (!single)
+			continue;
 		memcpy(plain + b * 32, from->codes[p], 32);
 		memcpy(quarters + quarter_place(b, 0), from->codes[p], 16);
 		memcpy(quarters + quarter_place(b, 1), from->codes[p] + 4, 16);
@@ -199,15 +205,15 @@ INLINE void place_block(const struct quantised_block *from, size_t planes, struc
 /* Stores sixteen blocks of column c, from block 16·g on, in every copy of the column. */
 static void place_span(struct acts *a, const struct quantised *q, size_t c, size_t g)
 {
-	size_t blocks = a->k / 32, planes = acts_planes(a->kind), step = acts_span_bytes(a->kind);
+	size_t blocks = a->k / 32, planes = acts_planes(a->kind), step = acts_span_bytes(a->kind, a->n);
 	struct acts_copies all = acts_copies(blocks);
-	char *column = (char *)a->data + c * all.spans * step;
 
 	for (size_t i = 0; i < SPAN_BLOCKS && (!all.contiguous || g * SPAN_BLOCKS + i < blocks); i++) {
 		struct quantised_block block = take_block(q, planes, i);
 
 		for (size_t at = g * SPAN_BLOCKS + i, copy = 0; copy < all.copies; copy++, at += blocks)
-			place_block(&block, planes, (struct acts_span *)(column + at / SPAN_BLOCKS * step),
+			place_block(&block, planes, a->n == 1,
+			            (struct acts_span *)((char *)a->data + (at / SPAN_BLOCKS * a->n + c) * step),
 			            at % SPAN_BLOCKS);
 	}
 }

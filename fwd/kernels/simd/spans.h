@@ -13,17 +13,33 @@ struct unpacked {
 	struct scales s;
 };
 
-/* few: for decode.c; it runs straight through the rows, so what comes next is prefetched. */
-INLINE void unpack_span(struct unpacker u, int few, const uint8_t *span, struct unpacked *to)
+INLINE void unpack_span(struct unpacker u, const uint8_t *span, struct unpacked *to)
 {
-	if (few)
-		prefetch(span, u.bytes);
-	unpack_codes(u, span, to->codes, few);
+	UNROLL
+	for (int i = 0; i < SPAN_VECTORS; i++)
+		to->codes[i] = u.codes(span, i);
 	u.read_scales(span, &to->s);
 }
 
-/* How products of a format's codes are added up: in quarters, or halves of codes as vd_dot() takes them. */
-enum code_class { CLASS_QUARTERS, CLASS_31, CLASS_63, CLASS_127, CLASS_SIGNED, CODE_CLASSES };
+/* For columns.c: the codes of a block in each lane, signed ones with SIGNED_BIAS added. What comes next in the row, and
+ * what lies at far, is prefetched. */
+INLINE void unpack_turned(struct unpacker u, const uint8_t *span, const uint8_t *far, struct unpacked *to)
+{
+	b64 codes[SPAN_VECTORS];
+
+	prefetch(span + PREFETCH_NEAR, far, u.bytes);
+	UNROLL
+	for (int i = 0; i < SPAN_VECTORS; i++)
+		codes[i] = u.codes(span, i);
+	vb_turn(codes);
+	UNROLL
+	for (int i = 0; i < SPAN_VECTORS; i++)
+		to->codes[i] = u.is_signed && SIGNED_BIAS ? vb_add(codes[i], SIGNED_BIAS) : codes[i];
+	u.read_scales(span, &to->s);
+}
+
+/* What codes go up to, for columns.c. */
+enum code_class { CLASS_15, CLASS_31, CLASS_63, CLASS_127, CLASS_SIGNED, CODE_CLASSES };
 
 /* Fields as in struct unpacker. */
 struct span_type {
@@ -31,7 +47,7 @@ struct span_type {
 	int offset;
 	enum code_class class;
 	void (*unpack)(const uint8_t *span, struct unpacked *to);
-	void (*unpack_few)(const uint8_t *span, struct unpacked *to);   /* in quarters if that is the class */
+	void (*unpack_turned)(const uint8_t *span, const uint8_t *far, struct unpacked *to);
 };
 
 #define span_types ISA_NAME(span_types, ISA)

@@ -84,12 +84,12 @@ INLINE void byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 
 /* ---- the unpackers ---- */
 
-/* The codes of a span; few: in quarters, where that is quicker. */
-INLINE void unpack_codes(struct unpacker u, const uint8_t *span, b64 codes[SPAN_VECTORS], int few)
+/* The codes of a span, in quarters where that is quicker. */
+INLINE void unpack_codes(struct unpacker u, const uint8_t *span, b64 codes[SPAN_VECTORS])
 {
 	UNROLL
 	for (int i = 0; i < SPAN_VECTORS; i++)
-		if (!few || !u.quarters)
+		if (!u.quarters)
 			codes[i] = u.codes(span, i);
 		else if (i % 2 == 0)
 			u.quarters(span, i / 2, &codes[i]);

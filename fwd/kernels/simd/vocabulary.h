@@ -10,6 +10,7 @@
  *
  *	DOT_AT_ONCE     1: for a single column, multiply each vector of codes as soon as it is unpacked (few registers)
  *	SIGNED_BIAS     what vd_dot_signed() adds to each code
+ *	COLUMNS_SIDE    columns whose sums columns.c has in registers at once: a power of two
  *	TILE_I16        1: tile_dot() multiplies 16-bit activations as int16; 0: as two planes of bytes
  *	TILE_BIAS       128: tile_dot() multiplies unsigned codes; 0: signed ones
  *	TILE_PAIRS      1: it adds up the products of bytes in 16 bits
@@ -18,6 +19,7 @@
  *	TILE_VECTORS    vectors of 16 rows whose sums are in registers at once
  *	TILE_COLUMNS    columns likewise, for formats with one scale a block; TILE_COLUMNS_2 with two
  *	FLOAT_COLUMNS   columns likewise, for float weights
+ *	CODES_FEW       quantised weights: up to this many columns are multiplied without a panel
  *	FLOAT_FEW       float weights: up to this many columns are multiplied without a panel
  *	FLOAT_ROWS      rows, and FLOAT_SIDE columns, whose sums are then in registers at once
  *	PEAK_COLUMNS    columns of the loop that measures the peak (peak_loops.h)
@@ -174,6 +176,19 @@ static inline void vd_fold_quarters(i32x16 v[4], int c);
  * quarters, those over blocks. */
 static inline void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *second);
 static inline i32x16 vd_quarter_sums(const i32x16 v[4]);
+
+/* Codes of two blocks in each become codes of all sixteen: elements 4j to 4j + 3 in v[j], in lane order. */
+static inline void vb_turn(b64 v[8]);
+
+/* For columns.c: */
+struct column_shape {
+	int columns, quads;     /* columns; fours of codes in each lane */
+	int top, is_signed;     /* of the codes: from 0 to top, or signed and with SIGNED_BIAS added */
+	size_t step;            /* bytes from one column to the next */
+};
+
+/* sum[c] = the sums of the products in each lane: codes w[quads] and activations of column c, at x + c·step */
+static inline void vd_columns(struct column_shape s, i32x16 *sum, const b64 *w, const int8_t *x);
 
 /* the sum of sixteen accumulators, in lane order, by the closing tree */
 static inline float vd_close(f32x16 v);

@@ -1,0 +1,162 @@
+/* columns: products of quantised weights with several columns, and those rows of one column that decode.c leaves. The
+ * weights are read as in decode.c, a span of sixteen blocks at a time. A span is unpacked into memory once for all
+ * columns, and its codes are turned so that each lane holds one block, as the activations already are: the products of
+ * a block add up in its lane, without a tree for each column. Several rows go side by side, which share the activations
+ * in the first-level cache. */
+#include <string.h>
+
+#include "lib/base/size.h"
+#include "product.h"
+#include "rows.h"
+#include "spans.h"
+
+/* Sums that are kept at a time, and rows side by side, at most. */
+enum { COLUMNS_SUMS = 64, COLUMNS_ROWS = 8 };
+_Static_assert((int)COLUMNS_SUMS >= (int)CODES_FEW, "one row's sums have room");
+
+/* acc[columns] += the products of an unpacked span with so many columns of activations, the first at x. */
+INLINE void columns_add(struct unpacker u, struct column_shape s, int planes, const struct unpacked *w, const char *x,
+                        f32x16 *acc)
+{
+	i32x16 sum[2][2][COLUMNS_SIDE];         /* [plane][half] */
+	struct scales scales;
+
+	/* Otherwise the compiler loads all codes before the loop, and spills them. */
+	__asm__("" : "+r"(w));
+	s.quads = SPAN_VECTORS / u.scales;
+	s.top = u.top;
+	s.is_signed = u.is_signed;
+	UNROLL
+	for (int p = 0; p < planes; p++)
+		UNROLL
+		for (int h = 0; h < u.scales; h++)
+			vd_columns(s, sum[p][h], w->codes + h * s.quads,
+			           (const int8_t *)(x + sizeof(struct acts_span)) + p * SPAN + h * s.quads * 64);
+	scales = w->s;
+	UNROLL
+	for (int c = 0; c < s.columns; c++) {
+		const struct acts_span *at = (const struct acts_span *)(x + (size_t)c * s.step);
+		i32x16 isum[2][2];
+
+		UNROLL
+		for (int p = 0; p < planes; p++) {
+			isum[p][0] = sum[p][0][c];
+			isum[p][1] = u.scales == 2 ? sum[p][1][c] : vi_zero();
+		}
+		acc[c] = vf_fma(vf_load(at->dx), span_product(u, isum, &scales, at, planes), acc[c]);
+	}
+}
+
+/* The same for any number n of columns. */
+INLINE void columns_all(struct unpacker u, int planes, const struct unpacked *w, const char *x, size_t n, f32x16 *acc)
+{
+	struct column_shape s = { .step = acts_span_bytes(planes == 2 ? ACTS_Q16 : ACTS_Q8, 2) };
+
+	UNROLL
+	for (s.columns = COLUMNS_SIDE; s.columns; s.columns /= 2)
+		for (; n >= (size_t)s.columns; n -= (size_t)s.columns) {
+			columns_add(u, s, planes, w, x, acc);
+			x += (size_t)s.columns * s.step;
+			acc += s.columns;
+		}
+}
+
+/* Each kind of sums. */
+#define KINDS(ROW) \
+	ROW(15, CLASS_15, 1, 0, .offset = 8, .top = 15) \
+	ROW(15_minima, CLASS_15, 1, 1, .top = 15) \
+	ROW(31, CLASS_31, 1, 0, .offset = 1, .top = 31) \
+	ROW(31_minima, CLASS_31, 1, 1, .top = 31) \
+	ROW(31_twice, CLASS_31, 2, 0, .offset = 1, .top = 31) \
+	ROW(31_twice_minima, CLASS_31, 2, 1, .top = 31) \
+	ROW(63_twice, CLASS_63, 2, 0, .offset = 1, .top = 63) \
+	ROW(127, CLASS_127, 1, 0, .offset = 1, .top = 127) \
+	ROW(127_twice, CLASS_127, 2, 0, .offset = 1, .top = 127) \
+	ROW(signed, CLASS_SIGNED, 1, 0, .is_signed = 1, .top = 127)
+
+typedef void adder(int offset, const struct unpacked *w, const char *x, size_t n, f32x16 *acc);
+
+#define ADDER(name, planes, n_scales, has_minima, ...) \
+	static void add_##name(int offset, const struct unpacked *w, const char *x, size_t n, f32x16 *acc) \
+	{ \
+		struct unpacker u = { .scales = n_scales, .minima = has_minima, __VA_ARGS__ }; \
+		u.offset = u.offset ? offset : 0; \
+		columns_all(u, planes, w, x, n, acc); \
+	}
+#define ADDERS(name, class, ...) ADDER(name, 1, __VA_ARGS__) ADDER(wide_##name, 2, __VA_ARGS__)
+KINDS(ADDERS)
+
+/* By class, scales, minima and whether activations have 16 bits. */
+#define ENTRY(name, class, n_scales, has_minima, ...) [class][n_scales - 1][has_minima] = { add_##name, add_wide_##name },
+static adder *const adders[CODE_CLASSES][2][2][2] = { KINDS(ENTRY) };
+#undef ENTRY
+
+/* Where rows end in a span: the first before its block `before`, each of the others `blocks` further. */
+struct row_ends {
+	size_t before, blocks, ended;
+};
+
+static void part_columns(struct row_ends e, f32x16 *acc, f32x16 *aside, size_t n)
+{
+	for (size_t c = 0; c < n; c++)
+		part_rows(e.before, &acc[c], &aside[c]);
+}
+
+/* For n columns, `stride` apart in y. */
+static void end_columns(struct row_ends e, f32x16 *acc, const f32x16 *aside, size_t n, float *y, size_t stride)
+{
+	for (size_t c = 0; c < n; c++)
+		if (e.before < SPAN_BLOCKS) {
+			end_rows(e.before, &acc[c], aside[c], e.blocks, e.ended, y + c * stride);
+		} else {
+			y[c * stride] = vd_close(acc[c]);
+			acc[c] = vf_zero();
+		}
+}
+
+/* Rows [r, r + rows) of each of `runs` runs, which lie as many rows apart as there are copies of the column. */
+static void columns_set(const struct product_job *j, size_t r, size_t rows, size_t runs)
+{
+	const struct format *f = j->w->format;
+	const struct span_type *type = &span_types[f->id];
+	adder *add = adders[type->class][f->scales - 1][f->minima][j->x->kind == ACTS_Q16];
+	struct acts_copies copies = acts_copies(j->w->cols / 32);
+	size_t n = j->x->n, step = n * acts_span_bytes(j->x->kind, n), blocks = j->w->cols / 32, done = 0,
+	       bytes = copies.copies * j->w->row_bytes, far = sets_ahead(runs * bytes);
+	const uint8_t *start = (const uint8_t *)j->w->data + r * j->w->row_bytes,
+	        *end = (const uint8_t *)j->w->data + j->w->rows * j->w->row_bytes;
+	struct row_ends e = { blocks, blocks, 0 };
+	uint8_t rest[SPAN_BLOCKS * BLOCK_BYTES_MOST] = { 0 };   /* the mapping may end after the matrix's last blocks */
+	f32x16 acc[COLUMNS_SUMS], aside[COLUMNS_SUMS];
+
+	for (size_t c = 0; c < runs * n; c++)
+		acc[c] = vf_zero();
+	for (size_t g = 0; done < rows; g++) {
+		e.ended = size_min(rows_ended(e.before, blocks), rows - done);
+		if (e.before < SPAN_BLOCKS)
+			part_columns(e, acc, aside, runs * n);
+		for (size_t i = 0; i < runs; i++) {
+			const uint8_t *p = start + i * bytes + g * type->bytes, *span = p;
+			struct unpacked w;
+
+			if ((size_t)(end - p) < type->bytes)
+				span = memcpy(rest, p, (size_t)(end - p));
+			type->unpack_turned(span, start + far + (runs * g + i) * type->bytes, &w);
+			add(type->offset, &w, (const char *)j->x->data + g * step, n, acc + i * n);
+		}
+		for (size_t i = 0; i < runs && e.ended; i++)
+			end_columns(e, acc + i * n, aside + i * n, n, j->y + r + i * copies.copies + done, j->stride);
+		done += e.ended;
+		e.before = e.ended ? blocks - (SPAN_BLOCKS - e.before) % blocks : e.before - SPAN_BLOCKS;
+	}
+}
+
+void product_columns(const struct product_job *j)
+{
+	size_t run = acts_copies(j->w->cols / 32).copies, side = size_min(COLUMNS_ROWS, COLUMNS_SUMS / j->x->n), r = j->r0;
+
+	for (; r + side * run <= j->r1; r += side * run)
+		columns_set(j, r, run, side);
+	for (; r < j->r1; r += run)
+		columns_set(j, r, size_min(run, j->r1 - r), 1);
+}

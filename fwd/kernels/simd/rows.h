@@ -1,0 +1,83 @@
+/* rows: what decode.c and columns.c share: the product of a span once its integer sums are known, and the ends of rows.
+ * A span's products lie one in each lane: the lanes are the sixteen accumulators. Where rows are read as one contiguous
+ * run (struct acts_copies), block b of a row is not in lane b mod 16 but rotated by the same amount for every b; the
+ * closing tree then adds the same pairs. */
+#ifndef ROWS_H
+#define ROWS_H
+
+#include "acts.h"
+#include "unpack.h"
+
+/* Sums of products as floats, without the bias of the codes. With one plane of activations all of it is exact in float
+ * too, where that takes one instruction less. */
+INLINE f32x16 unbiased(i32x16 isum, const struct acts_span *x, enum block_sum part, int bias, int planes)
+{
+	if (!bias)
+		return vi_to_float(isum);
+	if (planes == 1)
+		return vf_fma(vf_set1((float)-bias), vf_load(x->fsum[part]), vi_to_float(isum));
+	return vi_to_float(vi_sub(isum, vi_shl(vi_load(x->xsum[part]), __builtin_ctz((unsigned)bias))));
+}
+
+/* The products of a span's blocks, before dx, from the sums[plane][half]. */
+INLINE f32x16 span_product(struct unpacker u, i32x16 sum[2][2], const struct scales *s, const struct acts_span *x,
+                           int planes)
+{
+	int bias = u.is_signed ? SIGNED_BIAS : u.offset;
+	f32x16 t = vf_sub(s->scale[0], s->scale[0]);    /* zero, or NaN where the scale is not finite */
+	i32x16 *isum = sum[0], *low = sum[1];
+
+	if (planes == 2)
+		for (int h = 0; h < 2; h++)
+			isum[h] = vi_add(vi_sub(vi_shl(isum[h], 8), isum[h]), low[h]);
+	if (u.scales == 2) {
+		t = vf_fma(s->scale[0], unbiased(isum[0], x, FIRST_HALF, bias, planes), t);
+		t = vf_fma(s->scale[1], unbiased(isum[1], x, SECOND_HALF, bias, planes), t);
+		if (u.minima) {
+			t = vf_fma(s->min[0], vf_load(x->fsum[FIRST_HALF]), t);
+			t = vf_fma(s->min[1], vf_load(x->fsum[SECOND_HALF]), t);
+		}
+	} else {
+		t = vf_fma(s->scale[0], unbiased(vi_add(isum[0], isum[1]), x, WHOLE_BLOCK, bias, planes), t);
+		if (u.minima)
+			t = vf_fma(s->min[0], vf_load(x->fsum[WHOLE_BLOCK]), t);
+	}
+	return t;
+}
+
+/* Lanes of the span's blocks before b from v, the others from rest. */
+INLINE f32x16 lanes_before(size_t b, f32x16 v, f32x16 rest)
+{
+	return vf_select_less(vf_load_i8((const int8_t *)lane_block), vf_set1((float)b), v, rest);
+}
+
+/* A row ends before block b of the next span: its sums of the lanes from there on are put aside, so that those lanes
+ * take the sums of the row after it. */
+INLINE void part_rows(size_t b, f32x16 *acc, f32x16 *aside)
+{
+	*aside = lanes_before(b, vf_zero(), *acc);
+	*acc = lanes_before(b, *acc, vf_zero());
+}
+
+/* Ends that row with the span added, and any others that end in the same span; acc keeps the sums of the one that
+ * goes on. */
+INLINE void end_rows(size_t b, f32x16 *acc, f32x16 aside, size_t blocks, size_t ended, float *y)
+{
+	f32x16 row = lanes_before(b, *acc, aside);
+
+	for (;; b += blocks) {
+		*y++ = vd_close(row);
+		*acc = lanes_before(b, vf_zero(), *acc);
+		if (--ended == 0)
+			return;
+		row = lanes_before(b + blocks, *acc, vf_zero());
+	}
+}
+
+/* How many of the rows of so many blocks, of which the first has `left`, end in a span. */
+INLINE size_t rows_ended(size_t left, size_t blocks)
+{
+	return left > SPAN_BLOCKS ? 0 : 1 + (SPAN_BLOCKS - left) / blocks;
+}
+
+#endif
