@@ -194,24 +194,33 @@ static inline i32x16 vi_bits(uint32_t bits, int value)
 	             _mm256_and_si256(_mm256_cmpeq_epi32(_mm256_and_si256(v, high), high), all));
 }
 
+/* Within each 128 bits: lane i of v[j] becomes lane j of v[i], for four. */
+INLINE void vi_transpose_4(__m256i v[4])
+{
+	__m256i a = _mm256_unpacklo_epi32(v[0], v[1]), b = _mm256_unpackhi_epi32(v[0], v[1]);
+	__m256i c = _mm256_unpacklo_epi32(v[2], v[3]), d = _mm256_unpackhi_epi32(v[2], v[3]);
+
+	v[0] = _mm256_unpacklo_epi64(a, c), v[1] = _mm256_unpackhi_epi64(a, c);
+	v[2] = _mm256_unpacklo_epi64(b, d), v[3] = _mm256_unpackhi_epi64(b, d);
+}
+
+/* a: the first 128 bits of each; b: the second. */
+INLINE void vi_zip_halves(__m256i *a, __m256i *b)
+{
+	__m256i first = _mm256_permute2x128_si256(*a, *b, 0x20);
+
+	*b = _mm256_permute2x128_si256(*a, *b, 0x31);
+	*a = first;
+}
+
 /* Lane i of v[j] becomes lane j of v[i], for eight. */
 INLINE void vi_transpose_8(__m256i v[8])
 {
-	__m256i t[8];
-
+	vi_transpose_4(v);
+	vi_transpose_4(v + 4);
 	UNROLL
-	for (int i = 0; i < 8; i += 4) {
-		__m256i a = _mm256_unpacklo_epi32(v[i], v[i + 1]), b = _mm256_unpackhi_epi32(v[i], v[i + 1]);
-		__m256i c = _mm256_unpacklo_epi32(v[i + 2], v[i + 3]), d = _mm256_unpackhi_epi32(v[i + 2], v[i + 3]);
-
-		t[i] = _mm256_unpacklo_epi64(a, c), t[i + 1] = _mm256_unpackhi_epi64(a, c);
-		t[i + 2] = _mm256_unpacklo_epi64(b, d), t[i + 3] = _mm256_unpackhi_epi64(b, d);
-	}
-	UNROLL
-	for (int i = 0; i < 4; i++) {
-		v[i] = _mm256_permute2x128_si256(t[i], t[i + 4], 0x20);
-		v[i + 4] = _mm256_permute2x128_si256(t[i], t[i + 4], 0x31);
-	}
+	for (int i = 0; i < 4; i++)
+		vi_zip_halves(&v[i], &v[i + 4]);
 }
 
 INLINE void vi_transpose(i32x16 v[16])
@@ -232,6 +241,26 @@ INLINE void vi_transpose(i32x16 v[16])
 }
 
 /* ---- sixty-four bytes: two blocks of 32 codes ---- */
+
+INLINE void vb_turn_quarters(b64 v[4])
+{
+	__m256i t[8];
+
+	UNROLL
+	for (int i = 0; i < 4; i++)
+		t[i] = v[i].a, t[i + 4] = v[i].b;
+	vi_transpose_4(t);
+	vi_transpose_4(t + 4);
+	UNROLL
+	for (int i = 0; i < 4; i++)
+		v[i] = vi_of(t[i], t[i + 4]);
+}
+
+INLINE void vb_zip_quarters(b64 *v, b64 *w)
+{
+	vi_zip_halves(&v->a, &w->a);
+	vi_zip_halves(&v->b, &w->b);
+}
 
 INLINE void vb_turn(b64 v[8])
 {

@@ -135,7 +135,7 @@ INLINE void vd_columns(struct column_shape s, i32x16 *sum, const b64 *w, const i
 	int deep = s.is_signed ? 1 : vd_fit(s.top, 16) ? 8 : vd_fit(s.top, 8) ? 4 : vd_fit(s.top, 4) ? 2 : 1;
 
 	UNROLL
-	for (int upper = 0; upper < 2; upper++) {
+	for (int upper = 0; upper < 2; upper++, x += 32) {
 		__m256i total[COLUMNS_SIDE], pairs[COLUMNS_SIDE];
 
 		UNROLL
@@ -144,7 +144,7 @@ INLINE void vd_columns(struct column_shape s, i32x16 *sum, const b64 *w, const i
 
 			UNROLL
 			for (int c = 0; c < s.columns; c++) {
-				__m256i q = _mm256_load_si256((const void *)(x + (size_t)c * s.step + 64 * k + 32 * upper));
+				__m256i q = vb_32(x + (size_t)c * s.step + 64 * k);
 				__m256i two = s.is_signed ? vd_pairs_signed(codes, q) : vd_pairs(codes, q);
 
 				pairs[c] = vd_settled(k % deep ? _mm256_add_epi16(pairs[c], two) : two);

@@ -109,8 +109,7 @@ static inline void vi_store_n(int32_t *p, i32x16 v, size_t n)
 
 static inline i32x16 vi_bytes(b16 v) { return _mm512_cvtepu8_epi32(v); }
 
-/* Within each quarter: lane i of v[j] becomes lane j of v[i], for four. */
-INLINE void vi_turn_fours(i32x16 v[4])
+INLINE void vb_turn_quarters(b64 v[4])
 {
 	__m512i a = _mm512_unpacklo_epi32(v[0], v[1]), b = _mm512_unpackhi_epi32(v[0], v[1]);
 	__m512i c = _mm512_unpacklo_epi32(v[2], v[3]), d = _mm512_unpackhi_epi32(v[2], v[3]);
@@ -123,7 +122,7 @@ INLINE void vi_transpose(i32x16 v[16])
 {
 	UNROLL
 	for (int i = 0; i < 16; i += 4)
-		vi_turn_fours(v + i);
+		vb_turn_quarters(v + i);
 	UNROLL
 	for (int i = 0; i < 4; i++) {   /* v[i + 4j]: lane i of each quarter of rows 4j to 4j + 3 */
 		__m512i a = _mm512_shuffle_i32x4(v[i], v[i + 4], 0x88), b = _mm512_shuffle_i32x4(v[i], v[i + 4], 0xdd);
@@ -139,10 +138,19 @@ INLINE void vi_transpose(i32x16 v[16])
 
 static inline b64 vb_load(const void *p) { return _mm512_loadu_si512(p); }
 
+INLINE void vb_zip_quarters(b64 *v, b64 *w)
+{
+	const __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+	b64 both = _mm512_permutex2var_epi32(*v, first, *w);
+
+	*w = _mm512_permutex2var_epi32(*v, _mm512_add_epi32(first, _mm512_set1_epi32(4)), *w);
+	*v = both;
+}
+
 INLINE void vb_turn(b64 v[8])
 {
-	vi_turn_fours(v);
-	vi_turn_fours(v + 4);
+	vb_turn_quarters(v);
+	vb_turn_quarters(v + 4);
 	UNROLL
 	for (int i = 0; i < 4; i++) {   /* in quarters: the halves of even blocks, then those of odd blocks */
 		b64 low = v[i], high = v[i + 4];

@@ -289,6 +289,32 @@ EACH_2(vb_plus, vb_of, b64, vaddq_u8)
 EACH_1(vb_as_int, vi_of, i32x16, b64, vreinterpretq_s32_u8)
 EACH_1(vi_as_bytes, vb_of, b64, i32x16, vreinterpretq_u8_s32)
 
+INLINE void vb_turn_quarters(b64 v[4])
+{
+	int32x4_t t[4][4];
+
+	UNROLL
+	for (int i = 0; i < 4; i++) {
+		i32x16 row = vb_as_int(v[i]);
+
+		t[0][i] = row.a, t[1][i] = row.b, t[2][i] = row.c, t[3][i] = row.d;
+	}
+	UNROLL
+	for (int i = 0; i < 4; i++)
+		vi_transpose_4(t[i]);
+	UNROLL
+	for (int i = 0; i < 4; i++)
+		v[i] = vi_as_bytes(vi_of(t[0][i], t[1][i], t[2][i], t[3][i]));
+}
+
+INLINE void vb_zip_quarters(b64 *v, b64 *w)
+{
+	b64 first = vb_of(v->a, w->a, v->c, w->c);
+
+	*w = vb_of(v->b, w->b, v->d, w->d);
+	*v = first;
+}
+
 INLINE void vb_turn(b64 v[8])
 {
 	int32x4_t t[4][8];      /* the lanes of even, then of odd blocks from 0 on; the same from 8 on */

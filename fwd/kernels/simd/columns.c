@@ -87,7 +87,8 @@ typedef void adder(int offset, const struct unpacked *w, const char *x, size_t n
 KINDS(ADDERS)
 
 /* By class, scales, minima and whether activations have 16 bits. */
-#define ENTRY(name, class, n_scales, has_minima, ...) [class][n_scales - 1][has_minima] = { add_##name, add_wide_##name },
+#define ENTRY(name, class, n_scales, has_minima, ...) \
+	[class][n_scales - 1][has_minima] = { add_##name, add_wide_##name },
 static adder *const adders[CODE_CLASSES][2][2][2] = { KINDS(ENTRY) };
 #undef ENTRY
 
@@ -153,7 +154,8 @@ static void columns_set(const struct product_job *j, size_t r, size_t rows, size
 
 void product_columns(const struct product_job *j)
 {
-	size_t run = acts_copies(j->w->cols / 32).copies, side = size_min(COLUMNS_ROWS, COLUMNS_SUMS / j->x->n), r = j->r0;
+	size_t run = acts_copies(j->w->cols / 32).copies, r = j->r0,
+	       side = size_min(COLUMNS_ROWS, COLUMNS_SUMS / j->x->n);
 
 	for (; r + side * run <= j->r1; r += side * run)
 		columns_set(j, r, run, side);

@@ -1,5 +1,5 @@
-/* decode: products with one column, and of float weights with few. The weights are read once, straight along their rows,
- * a span of sixteen blocks at a time; rows.h says where rows end. */
+/* decode: products with one column, and of float weights with few. The weights are read once, straight along their
+ * rows, a span of sixteen blocks at a time; rows.h says where rows end. */
 #include <string.h>
 
 #include "lib/base/size.h"

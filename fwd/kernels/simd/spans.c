@@ -5,7 +5,7 @@
 	static void span_##name(const uint8_t *span, struct unpacked *to) { unpack_span(unpack_##name, span, to); } \
 	static void turned_##name(const uint8_t *span, const uint8_t *far, struct unpacked *to) \
 	{ \
-		unpack_turned(unpack_##name, span, far, to); \
+		unpack_turned(unpack_##name, id, span, far, to); \
 	}
 FORMATS_QUANTISED(FUNCTIONS)
 

@@ -177,6 +177,11 @@ static inline void vd_fold_quarters(i32x16 v[4], int c);
 static inline void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *second);
 static inline i32x16 vd_quarter_sums(const i32x16 v[4]);
 
+/* Within each quarter of sixteen bytes: four bytes i of v[j] become four bytes j of v[i]. */
+static inline void vb_turn_quarters(b64 v[4]);
+/* v: its first and third quarters and those of w in turn; w: the second and fourth. */
+static inline void vb_zip_quarters(b64 *v, b64 *w);
+
 /* Codes of two blocks in each become codes of all sixteen: elements 4j to 4j + 3 in v[j], in lane order. */
 static inline void vb_turn(b64 v[8]);
 
