@@ -62,8 +62,8 @@ struct serve {
 };
 
 /* Reads to the end of `in`, or until no more sequences start and all are over, and writes to descriptor 1. 0, or -1 and
- * the reason. Even then the output consists of whole frames, unless a write failed, and every id that was completely
- * evaluated is valid in its state. */
+ * the reason. Even then the output consists of whole frames, unless a write failed, or hidden states ended inside a
+ * frame all of whose logits are wanted; and every id that was completely evaluated is valid in its state. */
 int serve(struct serve *v, struct frame_in *in, struct why *w);
 
 #endif
