@@ -89,6 +89,7 @@ int saved_write(struct segment *s, int fd, struct why *w)
 	if (!s->length)
 		return why(w, "segment %s: has no tokens", s->name);
 	segment_scrub(s);
+	object_touch(&s->object);       /* on some file systems, scrubbing alone does */
 	status = p ? write_all(p, s, fd, w) : why(w, "out of memory");
 	free(p);
 	return status;

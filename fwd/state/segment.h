@@ -177,7 +177,7 @@ struct segment_info {
 	struct segment_origin origin;
 	size_t length, n_ctx, bytes;
 	uint64_t file, digest;  /* 0: none yet */
-	time_t used;            /* when it grew or was closed */
+	time_t used;            /* when it was last opened for use, grew, was synced or saved */
 	long owner;             /* process that has it open, 0 if none */
 	int32_t first[SEGMENT_FIRST];   /* ids, as many as there are */
 };
