@@ -132,7 +132,7 @@ void settings_read(struct settings *set, struct cli *c)
 		case ALL: set->all = 1; break;
 		case SCORE: set->score = 1; break;
 		case CHAIN: set->chain.chunk = (size_t)cli_integer(c, o, 1, CHUNK_MAX); break;
-		case 'n': set->chain.n = cli_integer(c, o, 0, INT32_MAX); break;
+		case 'n': set->chain.n = cli_integer(c, o, -1, INT32_MAX); break;
 		case TEMP: set->chain.temp = (float)cli_real(c, o, 0, 1e6); break;
 		case 's': seed = cli_integer(c, o, -1, INT64_MAX); break;
 		case IGNORE_EOS: set->chain.ignore_eos = 1; break;

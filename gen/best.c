@@ -86,8 +86,8 @@ static void read_all(void)
 			continue;
 		else if (f.kind == FRAME_END && !t->r.reason)
 			result_end(&t->r, f.flags ? f.flags : FRAME_END_LENGTH, payload, f.rows);
-		else if (f.kind == FRAME_LOGPROBS)
-			result_logprob(&t->r, f.pos, ((const float *)payload)[1]);
+		else if (f.kind == FRAME_LOGPROBS && f.rows)
+			must(result_logprobs(&t->r, f.pos, payload, f.rows, &w));
 	}
 	must(got < 0);
 	free(payload);

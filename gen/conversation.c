@@ -476,6 +476,8 @@ static int talk(struct conversation *v, struct why *w)
 			return -1;
 		if (answer == COMMAND_NONE && turn(v, line, n, w))
 			return -1;
+		if (v->q->once)
+			return 0;
 	}
 	return status;
 }

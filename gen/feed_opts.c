@@ -43,7 +43,7 @@ void feed_options(struct loop *l, struct draft *draft, struct stage *model, stru
 	add(model, c, "fwd", NULL);
 	while ((o = cli_next(c)))
 		switch (o->letter) {
-		case 'n': l->n = cli_integer(c, o, 0, INT32_MAX); break;
+		case 'n': l->n = cli_integer(c, o, LOOP_NO_LIMIT, INT32_MAX); break;
 		case 'j': l->jobs = (size_t)cli_integer(c, o, 1, LOOP_JOBS_MAX); break;
 		case 'N': l->texts = cli_integer(c, o, 1, LOOP_TEXTS_MAX); break;
 		case DRAFT: from = c->value; break;

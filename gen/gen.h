@@ -37,7 +37,10 @@ enum fact {                     /* what options state, */
 struct request {
 	unsigned facts;
 	const char *model;
-	const char *prompt;     /* NULL: tok reads gen's own stdin */
+	const char *prompt, *file;      /* both NULL: tok reads gen's own stdin */
+	int echo;               /* print it, too */
+	int likely;             /* --json has the most likely tokens of each place */
+	int once;               /* the prompt is the only turn of a conversation */
 	const char *draft, *kv, *history, *hosts;       /* as given, or NULL */
 	const char *fwd;        /* the program on this machine */
 	int64_t seed;

@@ -239,8 +239,8 @@ static int frame_back(struct loop *l, const struct frame *f, struct why *w)
 		return ids_back(l, f, w);
 	if (f->kind == FRAME_END)
 		return end_back(l, f, w);
-	if (l->r)
-		result_logprob(l->r, f->pos + l->moved, ((const float *)l->payload)[1]);
+	if (l->r && f->rows && result_logprobs(l->r, f->pos + l->moved, l->payload, f->rows, w))
+		return -1;
 	return write_copy(l, f, w);
 }
 

@@ -11,6 +11,7 @@
 #include "fwd/fwd_opts.h"
 #include "lib/base/cli.h"
 #include "lib/base/clock.h"
+#include "lib/base/io.h"
 #include "lib/base/slurp.h"
 #include "lib/chat/chat_opts.h"
 #include "lib/sampler/opts.h"
@@ -126,8 +127,21 @@ static int tell(const struct capture *capture, const struct loop *l, struct resu
 	return failed;
 }
 
+/* Prints the prompt, as its stage does for tok. */
+static int echo(struct why *w)
+{
+	struct bytes text = { .limit = TEXT_MAX };
+	int failed = q.file ? slurp(q.file, &text, w) : bytes_puts(&text, q.prompt) && why(w, "out of memory");
+
+	failed = failed || io_write(STDOUT_FILENO, text.p, text.n, w);
+	bytes_free(&text);
+	return failed ? -1 : 0;
+}
+
 static int generate(struct loop *l, struct capture *capture, struct why *w)
 {
+	if (q.echo && echo(w))
+		return -1;
 	if (open_capture(capture, w) || pipeline_start(&q, l, capture->text ? dup(capture->text) : -1, w))
 		return -1;
 	if (l->jobs)
@@ -139,6 +153,12 @@ static int generate(struct loop *l, struct capture *capture, struct why *w)
 
 /* ---- all of it ---- */
 
+/* That of a stage; -1 where a signal ended it, or for no stage. */
+static int exit_status(int stage)
+{
+	return stage >= 0 && WIFEXITED(q.stage[stage].status) ? WEXITSTATUS(q.stage[stage].status) : -1;
+}
+
 /* Returns the exit status. A stage that failed has its line, or ours. */
 static int run(void)
 {
@@ -147,7 +167,7 @@ static int run(void)
 	static struct draft draft;
 	struct why ours, its;
 	static struct loop l;
-	int status, failed;
+	int status, failed, cut;
 
 	if (!results) {
 		fprintf(stderr, "gen: out of memory\n");
@@ -165,7 +185,10 @@ static int run(void)
 	status = asked(&q, TALKS) ? conversation(&q, &l, &ours) : generate(&l, &capture, &ours);
 	draft_close(&draft);
 	failed = pipeline_end(&q, &l, status || l.gone, &its);
-	if (!asked(&q, TALKS) && tell(&capture, &l, results, failed < 0 && !status, &ours))
+	cut = failed == SAMPLE && exit_status(failed) == 3;
+	if (cut && asked(&q, TALKS))
+		failed = -1;
+	if (!asked(&q, TALKS) && tell(&capture, &l, results, (failed < 0 || cut) && !status, &ours))
 		status = -1;
 	for (int i = 0; i < q.texts; i++)
 		result_free(&results[i]);
@@ -174,7 +197,7 @@ static int run(void)
 	if (failed < 0 && !status)
 		return 0;
 	fprintf(stderr, "gen: %s\n", failed < 0 ? ours.text : its.text);
-	return failed >= 0 && WIFEXITED(q.stage[failed].status) && WEXITSTATUS(q.stage[failed].status) == 2 ? 2 : 1;
+	return exit_status(failed) == 2 || cut ? exit_status(failed) : 1;
 }
 
 int main(int argc, char **argv)

@@ -1,33 +1,44 @@
 /* The table of options, and which stages are told of each; what its value may be is for them to say. */
 #include "options.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fwd/fwd_opts.h"
+#include "lib/base/bytes.h"
 #include "lib/base/grow.h"
+#include "lib/base/slurp.h"
 #include "lib/chat/chat_opts.h"
 #include "lib/process/find.h"
 #include "lib/sampler/opts.h"
 #include "lib/sampler/rng.h"
+#include "lib/sampler/sampler.h"
 #include "console.h"
 #include "draft.h"
 #include "hosts.h"
 #include "loop.h"
 
-enum { STAGE = 1, HISTORY, DRAFT_FROM, GUESS_MAX, BEST_OF, PENALTY, HOSTS, LINES_OF, FLAG };
+enum { STAGE = 1, HISTORY, DRAFT_FROM, GUESS_MAX, BEST_OF, PENALTY, HOSTS, LINES_OF, ECHO, PROBABLE, FLAG };
 
 #define JOBS "16"               /* sequences of --lines at a time */
 
+enum { PROMPT_MAX = 64 << 20 }; /* bytes of a file that is a turn */
+
 const struct opt options_table[] = {
 	{ 'm', "model", "FILE", "the model (default: $LMPIPE_MODEL, or else the shipped model)" },
-	{ 'n', "n-predict", "N", "stop after N tokens (default: at the end of generation, or of the context)" },
+	{ 'p', "prompt", "TEXT", "the prompt; the same as an operand (-: stdin)" },
+	{ 'f', "file", "FILE", "the prompt, from a file" },
+	{ ECHO, "echo", NULL, "print the prompt before the text" },
+	{ 'n', "n-predict", "N", "stop after N tokens (default: -1: at the end of generation, or of the context)" },
 	{ 'v', "verbose", NULL, "print tokens, probabilities and times on stderr" },
 	{ FLAG, "stream", NULL, "print each token at once, also with --greedy and --gumbel into a file or a pipe" },
 	{ FLAG, "json", NULL, "print one line of JSON in place of the text: ids, text, log-probabilities, times" },
+	{ PROBABLE, "logprobs", "N", "with --json: the N most likely tokens in each place, with log-probabilities" },
 	{ FLAG, "stop", "TEXT", "stop before this text; \\n is a new line; repeatable" },
 	{ FLAG, "json-schema", "TEXT", "draw only JSON that matches this schema" },
 	{ FLAG, "json-schema-file", "FILE", "the same from a file" },
@@ -70,6 +81,7 @@ static const struct meaning meanings[] = {
 	{ "verbose", VERBOSE, .to = { BEST } },
 	{ "stream", .states = STREAM },
 	{ "json", .states = JSON },
+	{ "logprobs", .to = { SAMPLE } },
 	{ "stop", STOPPED, .to = { DETOK, STOPS, ANSWER } },
 	{ "json-schema", CONSTRAINED | OF_TEXT | GRAMMAR, .to = { SCHEMA }, .as = "--" },
 	{ "json-schema-file", CONSTRAINED | OF_TEXT | GRAMMAR, .to = { SCHEMA }, .as = "--file" },
@@ -118,7 +130,8 @@ static const struct {
 	const char *message;
 } conflicts[] = {
 	{ OF_CHAT, 0, TALKS,
-		"--system, --tools, --set, --template, --template-name and --history are for --chat and -i" },
+		"--system, --tools, --set, --template, --template-name and --history are for --chat and -i, "
+		"or with a prompt" },
 	{ TALKS, OF_TOK, 0, "--bos, --no-bos, --no-parse-special, --escape and --stage tok: not for a conversation: "
 		"the chat template decides" },
 	{ TALKS, PRINT, 0, "--print-pipeline: a conversation is more than a pipeline; "
@@ -222,6 +235,10 @@ static void take(struct reader *r, const struct opt *o)
 
 	switch (o->letter) {
 	case 'm': q->model = c->value; break;
+	case 'p': q->prompt = c->value; break;
+	case 'f': q->file = c->value; break;
+	case ECHO: q->echo = 1; break;
+	case PROBABLE: q->likely = 1; cli_integer(c, o, 0, SAMPLER_BEST_MAX); break;
 	case 's': q->seed = cli_integer(c, o, -1, INT64_MAX); break;
 	case STAGE: replace(r); break;
 	case HOSTS: q->hosts = c->value; break;
@@ -295,7 +312,7 @@ static void check(const struct request *q, const struct cli *c)
 		cli_usage(c, "-j/--jobs requires --lines");
 	if (q->lines && q->texts)
 		cli_usage(c, "--lines: not with -N/--texts or --best-of");
-	if (q->lines && q->prompt)
+	if (q->lines && (q->prompt || q->file || q->echo))
 		cli_usage(c, "--lines: the prompts are those of %s alone", q->lines);
 }
 
@@ -357,7 +374,8 @@ static void tell_more(struct reader *r)
 	tell(r, FEED, DRAFT_MODEL | NOISE, "--temp", "0.8");
 	tell(r, FEED, DRAFT_MODEL | NOISE, "--seed", seed);
 	tell(r, SAMPLE, 0, "--seed", seed);
-	tell(r, SAMPLE, LOGPROBS, "--logprobs", "0");
+	if (!q->likely)
+		tell(r, SAMPLE, LOGPROBS, "--logprobs", "0");
 	tell(r, SAMPLE, OF_TEXT, "--model", q->model);
 	/* With --turns sample outlives its end, and so fwd finishes what a named segment is to hold. */
 	if (f & (MANY | KEPT))
@@ -408,12 +426,58 @@ static void commands(struct reader *r, const char *argv0)
 	if (q->lines)
 		tell(r, TOK, 0, q->lines, NULL);
 	add(r, TEE, "tee");
-	if (q->prompt && !asked(q, TALKS)) {
-		q->stage[PROMPT].name = q->stage[PROMPT].program = "printf";
-		add(r, PROMPT, "printf");
-		add(r, PROMPT, "%s");
-		add(r, PROMPT, q->prompt);
+	if (asked(q, TALKS) || (!q->prompt && !q->file))
+		return;
+	q->stage[PROMPT].name = q->stage[PROMPT].program = q->file ? "cat" : "printf";
+	add(r, PROMPT, q->stage[PROMPT].name);
+	add(r, PROMPT, q->file ? "--" : "%s");
+	add(r, PROMPT, q->file ? q->file : q->prompt);
+}
+
+/* cat would say it in a line of its own. */
+static void check_file(const char *path, const struct cli *c)
+{
+	struct stat st;
+
+	if (stat(path, &st) || access(path, R_OK))
+		cli_die(c, "%s: %s", path, strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		cli_die(c, "%s: %s", path, strerror(EISDIR));
+}
+
+/* Where the prompt comes from: one of an operand, -p and -f; - is standard input. With options of a conversation it is
+ * the only turn of one. */
+static void find_prompt(struct request *q, const struct cli *c)
+{
+	static struct bytes text = { .limit = PROMPT_MAX };
+	struct why w;
+
+	if (c->argc > 1)
+		cli_usage(c, "one prompt at most: quote it (try --help)");
+	if ((c->argc > 0) + (q->prompt != NULL) + (q->file != NULL) > 1)
+		cli_usage(c, "one prompt at most: an operand, -p/--prompt or -f/--file");
+	if (c->argc)
+		q->prompt = c->argv[0];
+	if (q->prompt && !strcmp(q->prompt, "-"))
+		q->prompt = NULL;
+	if (q->file && !strcmp(q->file, "-"))
+		q->file = NULL;
+	if (asked(q, OF_CHAT) && !asked(q, TALKS) && (q->prompt || q->file)) {
+		q->facts |= TALKS;
+		q->once = 1;
 	}
+	if (q->likely && (!asked(q, JSON) || asked(q, OWN_SAMPLE)))
+		cli_usage(c, "--logprobs requires --json, and no --stage sample");
+	if (q->echo && (q->facts & (TALKS | JSON) || (!q->prompt && !q->file)))
+		cli_usage(c, "--echo: for a prompt on the command line or in a file, and not with --json or "
+			"conversations");
+	if (q->file)
+		check_file(q->file, c);
+	if (!q->file || !asked(q, TALKS))
+		return;
+	if (slurp(q->file, &text, &w) || (bytes_put(&text, "", 1) && why(&w, "%s: too long", q->file)))
+		cli_die(c, "%s", w.text);
+	q->prompt = text.p;
 }
 
 void options(struct request *q, struct cli *c)
@@ -427,9 +491,7 @@ void options(struct request *q, struct cli *c)
 		take(&r, o);
 	if (q->seed < 0)
 		q->seed = (int64_t)(rng_seed() >> 33);
-	if (c->argc > 1)
-		cli_usage(c, "one prompt at most: quote it (try --help)");
-	q->prompt = c->argc ? c->argv[0] : NULL;
+	find_prompt(q, c);
 	check(q, c);
 	q->texts += !q->texts;
 	if (!q->model && !(q->model = find_model(argv0)))

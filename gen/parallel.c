@@ -298,8 +298,8 @@ static int take_back(struct parallel *p, struct why *w)
 		failed = take_drawn(p, &f, w);
 	else if (f.kind == FRAME_END)
 		failed = take_end(p, &f, w);
-	else if (f.kind == FRAME_LOGPROBS && l->r && f.seq < (uint32_t)l->texts)
-		result_logprob(&l->r[f.seq], f.pos, ((const float *)l->payload)[1]);
+	else if (f.kind == FRAME_LOGPROBS && l->r && f.rows && f.seq < (uint32_t)l->texts)
+		failed = result_logprobs(&l->r[f.seq], f.pos, l->payload, f.rows, w);
 	return failed ? -1 : write_copy(p, &f, w);
 }
 

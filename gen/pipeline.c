@@ -155,6 +155,10 @@ void pipeline_print(const struct request *q)
 		print_words(&q->stage[SCHEMA]);
 		out_text(" >\"$dir/grammar\" || exit\n");
 	}
+	if (q->echo) {
+		print_words(&q->stage[PROMPT]);
+		out_char('\n');
+	}
 	for (int i = PROMPT; i <= DETOK; i++) {
 		if (!q->stage[i].n || (i == TEE && chained))
 			continue;
@@ -167,5 +171,6 @@ void pipeline_print(const struct request *q)
 			out_text(" --grammar-file \"$dir/grammar\"");
 		first = 0;
 	}
-	out_text("\nread -r status 2>/dev/null <\"$dir/failed\" || exit 0\n[ \"$status\" = 2 ] && exit 2\nexit 1\n");
+	out_text("\nread -r status 2>/dev/null <\"$dir/failed\" || exit 0\n"
+		"[ \"$status\" = 2 ] || [ \"$status\" = 3 ] || status=1\nexit \"$status\"\n");
 }

@@ -133,6 +133,26 @@ static void put_ids(struct json_writer *w, const char *key, const struct ids *id
 	json_close(w, ']');
 }
 
+/* For each place an array of the most likely ids. */
+static void put_likely(struct json_writer *w, const struct result *r)
+{
+	put_key(w, "top");
+	json_open(w, '[');
+	for (size_t i = 0; i < r->ids.n; i++) {
+		json_open(w, '[');
+		for (size_t k = 0; k < r->each[i].n_likely; k++) {
+			const float *pair = r->likely[r->each[i].likely + k];
+
+			json_open(w, '{');
+			put_integer(w, "id", (int64_t)pair[0]);
+			put_real(w, "logprob", (double)pair[1]);
+			json_close(w, '}');
+		}
+		json_close(w, ']');
+	}
+	json_close(w, ']');
+}
+
 void report_json(const struct request *q, const struct result *r, const struct bytes *text)
 {
 	const char *reason = reasons[r->reason].key;
@@ -148,6 +168,8 @@ void report_json(const struct request *q, const struct result *r, const struct b
 	for (size_t i = 0; i < r->ids.n; i++)
 		put_real(&w, NULL, (double)r->each[i].logprob);
 	json_close(&w, ']');
+	if (q->likely)
+		put_likely(&w, r);
 	put_real(&w, "logprob", result_sum(r));
 	put_integer(&w, "count", (int64_t)r->ids.n);
 	put_string(&w, "stop_reason", reason, reason ? strlen(reason) : 0);

@@ -20,14 +20,26 @@ int result_ids(struct result *r, const int32_t *id, size_t n, uint32_t pos, stru
 		if (grow(&r->each, &r->room, sizeof *r->each, 1024))
 			return why(w, "out of memory");
 	for (size_t i = r->ids.n - n; i < r->ids.n; i++)
-		r->each[i] = (struct result_id){ NAN, time };
+		r->each[i] = (struct result_id){ .logprob = NAN, .time = time };
 	return 0;
 }
 
-void result_logprob(struct result *r, uint32_t pos, float logprob)
+int result_logprobs(struct result *r, uint32_t pos, const float *payload, size_t rows, struct why *w)
 {
-	if (pos >= r->pos && pos - r->pos < r->ids.n)
-		r->each[pos - r->pos].logprob = logprob;
+	size_t n = rows - 1, i = (size_t)pos - r->pos;
+
+	if (pos < r->pos || i >= r->ids.n)
+		return 0;
+	r->each[i].logprob = payload[1];
+	while (r->likely_room - r->n_likely < n)
+		if (grow(&r->likely, &r->likely_room, sizeof *r->likely, 1024))
+			return why(w, "out of memory");
+	if (n)
+		memcpy(r->likely + r->n_likely, payload + 2, n * sizeof *r->likely);
+	r->each[i].likely = r->n_likely;
+	r->each[i].n_likely = n;
+	r->n_likely += n;
+	return 0;
 }
 
 void result_end(struct result *r, uint32_t reason, const char *text, size_t n)
@@ -53,6 +65,7 @@ void result_free(struct result *r)
 	free(r->prompt.id);
 	free(r->ids.id);
 	free(r->each);
+	free(r->likely);
 	free(r->stop);
 	*r = (struct result){ 0 };
 }

@@ -15,9 +15,12 @@ struct result {                 /* starts as zeroes and `begin` */
 	struct ids ids;      /* generated */
 	struct result_id {
 		float logprob;  /* NaN where the sampler does not say */
+		size_t likely, n_likely;        /* the most likely ids in its place, in `likely` */
 		double time;    /* seconds since begin */
 	} *each;                /* [ids.n] */
 	size_t room;            /* of `each` */
+	float (*likely)[2];     /* [n_likely] ids and log-probabilities */
+	size_t n_likely, likely_room;
 	uint32_t pos;           /* of ids.id[0] */
 	size_t evaluated;       /* how many of ids, from the first on, fwd has evaluated */
 	size_t passes;          /* frames that went to fwd */
@@ -29,8 +32,9 @@ struct result {                 /* starts as zeroes and `begin` */
 /* n ids that were drawn for pos and the positions after it. */
 int result_ids(struct result *r, const int32_t *id, size_t n, uint32_t pos, struct why *w);
 
-/* The log-probability of the id at pos, which may come after the id's successors. */
-void result_logprob(struct result *r, uint32_t pos, float logprob);
+/* A payload of `logp`, rows at least 1: id and log-probability of the id at pos, which may come after the id's
+ * successors; then the most likely ids in its place. */
+int result_logprobs(struct result *r, uint32_t pos, const float *payload, size_t rows, struct why *w);
 
 /* It has ended, by the stop string text[n] if n is not 0; the first one counts. */
 void result_end(struct result *r, uint32_t reason, const char *text, size_t n);

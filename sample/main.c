@@ -76,6 +76,8 @@ int main(int argc, char **argv)
 	frame_open_in(&s.in, 0, "stdin");
 	draw_all(&s);
 	session_close(&s);
+	if (s.cut && !s.failed)
+		cli_cut(&c, "-n/--n-predict: the text is cut before its grammar may end");
 	if (s.failed)
 		cli_failed(&c, "sequences that failed: %" PRIu64, s.failed);
 	return cli_end(&c);

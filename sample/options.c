@@ -19,7 +19,7 @@ enum { LOGPROBS = 1, TURNS, CARD };
 
 const struct opt options_table[] = {
 	{ 'n', "n-predict", "N",
-		"stop after N tokens (default: at an end-of-generation token, or the end of the input)" },
+		"stop after N tokens (default: -1: at an end-of-generation token, or the end of the input)" },
 	{ 's', "seed", "N", "seed of the draws; -1: a random one (default: -1)" },
 	{ 'm', "model", "MODEL", "the model of the stream, for grammars, --trace and dry" },
 	{ LOGPROBS, "logprobs", "N", "write a `logp` frame after each id: its log-probability and the N best" },
@@ -189,7 +189,7 @@ static void take(struct option_parser *r, const struct opt *o)
 
 	switch (o->letter) {
 	case OPT_NUMBER: case OPT_DRY: take_number(r, o); break;
-	case 'n': set->n = cli_integer(c, o, 0, INT32_MAX); break;
+	case 'n': set->n = cli_integer(c, o, NO_LIMIT, INT32_MAX); break;
 	case 's': r->seed = cli_integer(c, o, -1, INT64_MAX); break;
 	case 'l': add_bias(r, o); break;
 	case 'm': set->model = c->value; break;

@@ -184,6 +184,8 @@ static int take_rows(struct session *s, const struct frame *f, struct why *w)
 	if (g->idle)
 		return 0;
 	reason = generation_draw(s, g, f, w);
+	if (reason == FRAME_END_LENGTH && g->constraint && !constraint_may_end(g->constraint))
+		s->cut++;
 	return reason > 0 ? write_end(s, g, (enum frame_reason)reason, w) : reason;
 }
 

@@ -26,6 +26,7 @@ struct session {
 
 	struct sequences sequences;     /* of struct generation */
 	uint64_t failed;                /* how many have */
+	uint64_t cut;                   /* texts that -n ended where their grammar could not */
 	int many;                       /* other sequences than 0 have come; */
 	int no_more;                    /* and no more will start */
 };

@@ -14,6 +14,7 @@
 #include "guard.h"
 #include "io.h"
 #include "out.h"
+#include "similar.h"
 #include "size.h"
 
 #define VERSION "0.1"
@@ -81,6 +82,14 @@ _Noreturn void cli_die(const struct cli *c, const char *format, ...)
 
 	va_start(ap, format);
 	print_and_exit(c, 1, format, ap);
+}
+
+_Noreturn void cli_cut(const struct cli *c, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	print_and_exit(c, 3, format, ap);
 }
 
 _Noreturn void cli_usage(const struct cli *c, const char *format, ...)
@@ -182,11 +191,62 @@ static const struct opt *find(const struct cli *c, int letter, const char *s, si
 	return o;
 }
 
+/* What llama.cpp calls options that mean the same here, where a program has them. The first are whole words. */
+static const struct {
+	const char *alias, *name;
+} aliases[] = {
+	{ "-sys", "system" }, { "-cnv", "interactive" }, { "system-prompt", "system" },
+	{ "conversation", "interactive" }, { "predict", "n-predict" },
+	{ "temperature", "temp" }, { "typical-p", "typical" },
+	{ "top-n-sigma", "top-nsigma" }, { "sampling-seq", "sampler-seq" }, { "chat-template", "template" },
+	{ "chat-template-file", "template" }
+};
+
+/* The name of the option with the alias s[n], or NULL. */
+static const char *alias(const char *s, size_t n)
+{
+	for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+		if (strlen(aliases[i].alias) == n && !memcmp(aliases[i].alias, s, n))
+			return aliases[i].name;
+	return NULL;
+}
+
+/* The option of the name s[n] or of such an alias. */
+static const struct opt *find_name(const struct cli *c, const char *s, size_t n)
+{
+	const struct opt *o = find(c, 0, s, n);
+	const char *name = o ? NULL : alias(s, n);
+
+	return name ? find(c, 0, name, strlen(name)) : o;
+}
+
+static _Noreturn void unknown(const struct cli *c, const char *s, size_t n)
+{
+	char name[64];
+	struct walk walk = { 0 };
+	const struct opt *o, *nearest = NULL;
+	int distance = 0, least = 0;
+
+	snprintf(name, sizeof name, "%.*s", (int)n, s);
+	while ((o = next_row(c, &walk))) {
+		if (!o->name || !similar(name, o->name))
+			continue;
+		distance = similar_distance(name, o->name);
+		if (!nearest || distance < least) {
+			nearest = o;
+			least = distance;
+		}
+	}
+	if (nearest && n < sizeof name)
+		cli_usage(c, "unknown option --%s; did you mean --%s? (try --help)", name, nearest->name);
+	cli_usage(c, "unknown option --%s (try --help)", s);
+}
+
 static const struct opt *long_option(struct cli *c, const char *word)
 {
 	const char *equals = strchr(word, '=');
 	size_t n = equals ? (size_t)(equals - word) : strlen(word);
-	const struct opt *o = find(c, 0, word, n);
+	const struct opt *o = find_name(c, word, n);
 
 	if (!o && !strcmp(word, "help"))
 		help(c);
@@ -195,7 +255,7 @@ static const struct opt *long_option(struct cli *c, const char *word)
 		exit(cli_end(c));
 	}
 	if (!o)
-		cli_usage(c, "unknown option --%s (try --help)", word);
+		unknown(c, word, n);
 	if (!o->arg && equals)
 		cli_usage(c, "--%s takes no argument", o->name);
 	if (o->arg && !equals && c->at >= c->argc)
@@ -239,6 +299,11 @@ const struct opt *cli_next(struct cli *c)
 		return short_option(c);
 	while (c->at < c->argc) {
 		word = c->argv[c->at];
+		if (word[0] == '-' && word[1] && word[1] != '-' && alias(word, strlen(word)) &&
+		    find_name(c, word, strlen(word))) {
+			c->at++;
+			return long_option(c, word);
+		}
 		if (word[0] == '-' && word[1] && word[1] != '-') {
 			c->in = 1;
 			return short_option(c);

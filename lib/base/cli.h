@@ -65,6 +65,9 @@ double cli_real(const struct cli *c, const struct opt *o, double low, double hig
 _Noreturn void cli_die(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void cli_usage(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The output is right as far as it goes, but cut short: status 3. */
+_Noreturn void cli_cut(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Where work fails in parts and the rest goes on: cli_warn() prints "PROGRAM: text" on stderr for each; cli_failed() is
  * the end of such a main, with status 1 and no line but for gen. */
 void cli_warn(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
