@@ -5,8 +5,9 @@
 
 #include "lib/base/size.h"
 
-/* K and V of a KV head that one piece reads where blocks are shared out. */
-enum { PIECE_BYTES = 1 << 17 };
+/* K and V of a KV head that one piece reads where blocks are shared out; pieces for each thread that are enough without
+ * that. */
+enum { PIECE_BYTES = 1 << 17, PIECES_ENOUGH = 8 };
 
 /* Attention of one run. */
 struct span {
@@ -14,7 +15,8 @@ struct span {
 	size_t first, n;        /* rows of the batch */
 	size_t out;             /* where the first of them goes */
 	size_t from, to;        /* blocks of the context that they see */
-	int shared;             /* these are shared out: there is room for those of one run */
+	int shared;             /* these are shared out */
+	size_t before;          /* blocks of earlier runs that are */
 	size_t each;            /* blocks, or rows, of a piece */
 	size_t pieces;          /* of one KV head */
 };
@@ -25,12 +27,27 @@ static double position_bytes(const struct attend *d, enum kv_type type)
 	return (double)kv_block_bytes(type, d->dim_k, attend_stored_v(d)) / KV_EXTENT;
 }
 
+/* Whether there is room for the blocks of all runs, and a use: of one, or of a row each of a few, whose heads are too
+ * few pieces for the threads. */
+static int may_share(const struct op_attention *a, const struct step *s)
+{
+	const struct run *last = s->run + s->n_runs - 1;
+
+	return s->n_runs == 1 || (s->n_runs <= ATTEND_FEW && last->first + last->n == s->n_runs
+		&& s->n_runs * a->heads.n_head_kv < PIECES_ENOUGH * s->threads);
+}
+
+static size_t blocks_to(const struct run *r)
+{
+	return op_pieces(r->pos + r->n, ATTEND_BLOCK);
+}
+
 static struct span span_of(const struct op *op, const struct step *s, const struct run *r)
 {
 	const struct op_attention *a = op->bound;
 	double block = ATTEND_BLOCK * position_bytes(&a->heads, r->state->shape.kv_type);
 	struct span t = { .run = r, .first = r->first, .n = r->n, .out = r->first,
-		.to = op_pieces(r->pos + r->n, ATTEND_BLOCK), .each = size_max((size_t)(PIECE_BYTES / block), 1) };
+		.to = blocks_to(r), .each = size_max((size_t)(PIECE_BYTES / block), 1) };
 
 	if (op->wanted) {
 		t.first += r->n - r->wanted;
@@ -38,7 +55,9 @@ static struct span span_of(const struct op *op, const struct step *s, const stru
 		t.out = r->first_wanted;
 	}
 	t.from = attend_from(&a->heads, r->pos + t.first - r->first) / ATTEND_BLOCK;
-	t.shared = s->n_runs == 1 && t.n && t.n <= ATTEND_FEW && t.to - t.from > t.each;
+	t.shared = t.n && t.n <= ATTEND_FEW && t.to - t.from > t.each && may_share(a, s);
+	for (const struct run *other = s->run; t.shared && other < r; other++)
+		t.before += blocks_to(other);
 	if (!t.shared)
 		t.each = op_pieces(KV_TILE, s->k->attend_rows) * s->k->attend_rows;
 	t.pieces = op_pieces(t.shared ? t.to - t.from : t.n, t.each);
@@ -70,9 +89,9 @@ static struct attend attend_of(const struct op_attention *a, const struct span *
 /* What the blocks of a KV head make. */
 static unsigned char *head_shared(const struct op_attention *a, const struct step *s, const struct span *t, size_t head)
 {
-	size_t group = a->heads.n_head / a->heads.n_head_kv;
+	size_t group = a->heads.n_head / a->heads.n_head_kv, blocks = t->before * a->heads.n_head_kv + head * t->to;
 
-	return s->shared + head * t->to * s->k->attend_part(a->heads.dim_v, t->n * group);
+	return s->shared + blocks * s->k->attend_part(a->heads.dim_v, t->n * group);
 }
 
 static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
@@ -143,16 +162,26 @@ const struct op_kind op_attend = { .name = "attend", .pieces = pieces, .piece = 
 static size_t join_pieces(const struct op *op, const struct step *s)
 {
 	const struct op_attention *a = op->bound;
+	size_t shared = 0;
 
-	return span_of(op, s, s->run).shared ? a->heads.n_head_kv : 0;
+	for (const struct run *r = s->run; r < s->run + s->n_runs; r++)
+		shared += (size_t)span_of(op, s, r).shared;
+	return shared * a->heads.n_head_kv;
 }
 
-static void join_piece(const struct op *op, const struct step *s, size_t head, size_t thread)
+static void join_piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
 {
 	const struct op_attention *a = op->bound;
-	struct span t = span_of(op, s, s->run);
-	struct attend d = attend_of(a, &t);
+	size_t skip = piece / a->heads.n_head_kv, head = piece % a->heads.n_head_kv;
+	const struct run *r = s->run;
+	struct span t = span_of(op, s, r);
+	struct attend d;
 
+	while (!t.shared || skip) {
+		skip -= (size_t)t.shared;
+		t = span_of(op, s, ++r);
+	}
+	d = attend_of(a, &t);
 	s->k->attend_join(&d, head, t.n, head_shared(a, s, &t, head), step_scratch(s, thread));
 }
 
