@@ -63,7 +63,8 @@ static void round_in(struct guessing *g, const struct world *w, double noise, do
 	guessing_add(g, n, making, right, took);
 	*ids += 1 + (double)right;
 	*seconds += making + took;
-	check_at(n <= g->most, "more guesses than allowed", (long long)n);
+	if (n > g->most)
+		check(0, "%zu guesses, where %zu are allowed", n, g->most);
 }
 
 /* close: to the rate of the best number of guesses. */
