@@ -62,7 +62,7 @@ FWD = engine settings supported serve hidden served batch chain model/model mode
 	plan/plan plan/split $(OPS:%=plan/%) $(SEGMENT:%=state/%) state/digest run/pool run/prefault \
 	measure/meter measure/limits measure/report measure/dump scores
 SAMPLE = main options session generation pieces constraint trace
-LOOKS = look look_text look_page look_bars
+RENDER = render render_text render_page render_bars
 SCORE = main figures listing perplexity against items choices
 BENCH = main timing print random
 DESCRIBE = main describe check
@@ -81,7 +81,7 @@ MADE = mkweights mkvalues mklayers mkmixers mkstreams
 HELPERS = mkmodel reference stream weave answer dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = tok/main tok/chat fwd/main fwd/fwd_opts sample/schema detok/main detok/printer detok/filter \
-	detok/texts detok/peek $(LOOKS:%=detok/%) gen/feed gen/best tests/mkopen tests/mkgguf \
+	detok/texts detok/peek $(RENDER:%=detok/%) gen/feed gen/best tests/mkopen tests/mkgguf \
 	tests/mkvocab tests/mkfamilies \
 	$(MADE:%=tests/%) tests/quantise tests/quantise_few tests/quantise_grid tests/sampler_reference \
 	tests/oracle tests/batches $(REFERENCE:%=tests/%) tests/sha256
@@ -128,7 +128,7 @@ $(BIN)/score: $(SCORE:%=$(OBJ)/sample/score/%.o) $(OBJ)/sample/pieces.o $(json_o
 $(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(json_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(OBJ)/detok/texts.o $(tok_o) $(json_o) \
 	$(lib_o)
-$(BIN)/peek: $(OBJ)/detok/peek.o $(LOOKS:%=$(OBJ)/detok/%.o) $(OBJ)/lib/term/width.o \
+$(BIN)/peek: $(OBJ)/detok/peek.o $(RENDER:%=$(OBJ)/detok/%.o) $(OBJ)/lib/term/width.o \
 	$(json_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(OBJ)/lib/sampler/rng.o \
 	$(OBJ)/lib/chat/chat_opts.o $(term_o) $(process_o) $(json_o) $(lib_o)

@@ -20,7 +20,7 @@
 #include "lib/base/quote.h"
 #include "lib/base/system.h"
 #include "lib/vocab/vocab.h"
-#include "look.h"
+#include "render.h"
 
 enum { TOP_MAX = 1000 };
 enum { IDS = 1, CSV, SEQ, RAW, COLOR, HTML, SVG, BARS, JSON };
@@ -424,31 +424,31 @@ static int wants_colour(void)
 	return isatty(1) && !(no && *no);
 }
 
-static void start_look(struct look *look, const struct peek *k)
+static void start_render(struct render *render, const struct peek *k)
 {
 	int columns, rows;
 
 	system_terminal_size(1, &columns, &rows);
-	look->vocab = k->vocab;
-	look->top = k->top;
-	look->columns = (size_t)columns;
-	look->coloured = wants_colour();
-	if (look_open(look, &w) < 0)
+	render->vocab = k->vocab;
+	render->top = k->top;
+	render->columns = (size_t)columns;
+	render->coloured = wants_colour();
+	if (render_open(render, &w) < 0)
 		cli_die(&c, "%s", w.text);
 }
 
-static void show_stream(struct peek *k, struct look *look, int fd, const char *name)
+static void show_stream(struct peek *k, struct render *render, int fd, const char *name)
 {
-	if (!look->kind)
+	if (!render->kind)
 		stream(k, fd, name);
-	else if (look_stream(look, fd, name, &w) < 0)
+	else if (render_stream(render, fd, name, &w) < 0)
 		cli_die(&c, "%s", w.text);
 }
 
 int main(int argc, char **argv)
 {
 	static struct peek k = { .top = 5, .seq = -1 };
-	struct look look = { .kind = NULL };
+	struct render render = { .kind = NULL };
 	const char *model = NULL;
 	struct vocab *vocab = NULL;
 	struct gguf *g = NULL;
@@ -464,16 +464,16 @@ int main(int argc, char **argv)
 		case 'n': k.top = (size_t)cli_integer(&c, o, 1, TOP_MAX); break;
 		case IDS: k.format = IDS; break;
 		case CSV: k.format = CSV; break;
-		case COLOR: look.kind = &look_text; break;
-		case HTML: look.kind = &look_html; break;
-		case SVG: look.kind = &look_svg; break;
-		case BARS: look.kind = &look_bars; break;
-		case JSON: look.kind = &look_json; break;
+		case COLOR: render.kind = &render_text; break;
+		case HTML: render.kind = &render_html; break;
+		case SVG: render.kind = &render_svg; break;
+		case BARS: render.kind = &render_bars; break;
+		case JSON: render.kind = &render_json; break;
 		case RAW: k.format = RAW; break;
 		case SEQ: k.seq = cli_integer(&c, o, 0, FRAME_NO_SEQ - 1); break;
 		}
-	if (look.kind && (k.format || k.seq >= 0))
-		cli_usage(&c, "--%s excludes --ids, --csv, --seq and --raw", look.kind->name);
+	if (render.kind && (k.format || k.seq >= 0))
+		cli_usage(&c, "--%s excludes --ids, --csv, --seq and --raw", render.kind->name);
 	if (k.format == RAW && k.seq < 0)
 		cli_usage(&c, "--raw requires --seq");
 	if (k.format == RAW)
@@ -487,24 +487,24 @@ int main(int argc, char **argv)
 		k.vocab = vocab;
 		vocab_card(vocab, &k.mine);
 	}
-	if (look.kind)
-		start_look(&look, &k);
+	if (render.kind)
+		start_render(&render, &k);
 	if (k.format == CSV)
 		out_print("frame,kind,seq,pos,row,rank,id,logit,prob,text\n");
 	if (!c.argc)
-		show_stream(&k, &look, 0, "stdin");
+		show_stream(&k, &render, 0, "stdin");
 	for (i = 0; i < c.argc; i++) {
 		if (!strcmp(c.argv[i], "-")) {
-			show_stream(&k, &look, 0, "stdin");
+			show_stream(&k, &render, 0, "stdin");
 			continue;
 		}
 		if ((fd = open(c.argv[i], O_RDONLY)) < 0)
 			cli_die(&c, "%s: %s", c.argv[i], strerror(errno));
-		show_stream(&k, &look, fd, c.argv[i]);
+		show_stream(&k, &render, fd, c.argv[i]);
 		close(fd);
 	}
-	if (look.kind)
-		look_close(&look);
+	if (render.kind)
+		render_close(&render);
 	free(k.row);
 	free(k.p);
 	free(k.scratch);

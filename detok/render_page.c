@@ -1,6 +1,6 @@
-/* Pages that need nothing else: HTML, whose foot shows the options of the token under the pointer; and SVG, where
- * viewers show them as a title. Colours follow the reader's choice of light or dark. */
-#include "look.h"
+/* Self-contained pages: HTML, whose foot shows the top tokens for the token under the pointer; and SVG, where viewers
+ * show them as a title. Colours follow the reader's choice of light or dark. */
+#include "render.h"
 
 #include "lib/base/out.h"
 #include "lib/term/width.h"
@@ -34,11 +34,11 @@ static void put_text(const char *s, size_t n)
 	size_t used;
 
 	for (size_t i = 0; i < n; i += used)
-		put_escaped(c, look_next(s + i, n - i, c, &used));
+		put_escaped(c, render_char(s + i, n - i, c, &used));
 }
 
-/* What is said of a token, one line after the other: how likely it was, then the options. */
-static void put_options(const struct look *l, const struct shown *s)
+/* What the foot or the title says of a token: how likely it was, then the top tokens, one a line. */
+static void put_title(const struct render *r, const struct shown *s)
 {
 	char buffer[16];
 	const char *piece;
@@ -52,14 +52,14 @@ static void put_options(const struct look *l, const struct shown *s)
 	out_print("&#10;%.1f bits, rank %.0f", s->bits, (double)s->at->score[SCORE_RANK]);
 	for (size_t i = 0; i < s->n_best; i++) {
 		out_print("&#10;%s%5.1f %%  ", s->best[i].id == s->at->id ? "▸" : " ", 100 * s->best[i].p);
-		piece = look_piece(l, s->best[i].id, buffer, &n);
+		piece = render_piece(r, s->best[i].id, buffer, &n);
 		put_text(piece, n);
 	}
 }
 
 /* ---- HTML ---- */
 
-static void start_html(struct look *l)
+static void start_html(struct render *r)
 {
 	out_text("<!doctype html>\n<html><head><meta charset=\"utf-8\"><title>peek</title>\n"
 		"<meta name=\"viewport\" content=\"width=device-width\">\n<style>\n"
@@ -77,18 +77,18 @@ static void start_html(struct look *l)
 		"</style></head>\n<body>");
 }
 
-static void show_html(struct look *l, const struct shown *s)
+static void show_html(struct render *r, const struct shown *s)
 {
 	char c[4];
 	size_t used, n;
 
-	if (s->begins && l->line++)
+	if (s->begins && r->line++)
 		out_text("<hr>");
-	out_print("<span class=\"s%d\" data-t=\"", look_level(s));
-	put_options(l, s);
+	out_print("<span class=\"s%d\" data-t=\"", render_level(s));
+	put_title(r, s);
 	out_text("\">");
 	for (size_t i = 0; i < s->n; i += used) {
-		n = look_next(s->text + i, s->n - i, c, &used);
+		n = render_char(s->text + i, s->n - i, c, &used);
 		if (s->text[i] == '\n' || s->text[i] == '\t')
 			out_char(s->text[i]);
 		else
@@ -97,16 +97,16 @@ static void show_html(struct look *l, const struct shown *s)
 	out_text("</span>");
 }
 
-static void end_html(struct look *l)
+static void end_html(struct render *r)
 {
 	out_text("</body></html>\n");
 }
 
 /* ---- SVG: a grid of cells, each piece a rectangle and its text ---- */
 
-static void start_svg(struct look *l)
+static void start_svg(struct render *r)
 {
-	l->columns = LINE_COLUMNS;
+	r->columns = LINE_COLUMNS;
 	out_print("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" font-family=\"monospace\" "
 		"font-size=\"15\">\n", LINE_COLUMNS * CELL + 2 * MARGIN);
 	out_text("<style>text{fill:#111;white-space:pre}.page{fill:#fff}.s0{fill:none}");
@@ -117,50 +117,50 @@ static void start_svg(struct look *l)
 }
 
 /* A part of a piece, on one line: text[n], so many columns wide. */
-static void put_run(const struct look *l, const struct shown *s, const char *text, size_t n, size_t columns)
+static void put_run(const struct render *r, const struct shown *s, const char *text, size_t n, size_t columns)
 {
-	size_t x = MARGIN + l->column * CELL, y = MARGIN + l->line * LINE;
+	size_t x = MARGIN + r->column * CELL, y = MARGIN + r->line * LINE;
 
 	if (!n)
 		return;
 	out_text("<g><title>");
-	put_options(l, s);
+	put_title(r, s);
 	out_print("</title><rect class=\"s%d\" x=\"%zu\" y=\"%zu\" width=\"%zu\" height=\"%d\"/>"
 		"<text x=\"%zu\" y=\"%zu\" textLength=\"%zu\" xml:space=\"preserve\">",
-		look_level(s), x, y, columns * CELL, LINE, x, y + 15, columns * CELL);
+		render_level(s), x, y, columns * CELL, LINE, x, y + 15, columns * CELL);
 	put_text(text, n);
 	out_text("</text></g>\n");
 }
 
-static void show_svg(struct look *l, const struct shown *s)
+static void show_svg(struct render *r, const struct shown *s)
 {
 	size_t from = 0, columns = 0, used;
 	int wide;
 
-	if (s->begins && (l->line || l->column)) {
-		l->line += 2;
-		l->column = 0;
+	if (s->begins && (r->line || r->column)) {
+		r->line += 2;
+		r->column = 0;
 	}
 	for (size_t i = 0; i < s->n; i += used) {
 		used = width_next(s->text + i, s->n - i, &wide);
-		if (s->text[i] == '\n' || l->column + columns + (size_t)wide > l->columns) {
-			put_run(l, s, s->text + from, i - from, columns);
+		if (s->text[i] == '\n' || r->column + columns + (size_t)wide > r->columns) {
+			put_run(r, s, s->text + from, i - from, columns);
 			from = i + (s->text[i] == '\n');
 			columns = 0;
-			l->line++;
-			l->column = 0;
+			r->line++;
+			r->column = 0;
 		}
 		columns += s->text[i] == '\n' ? 0 : (size_t)wide;
 	}
-	put_run(l, s, s->text + from, s->n - from, columns);
-	l->column += columns;
+	put_run(r, s, s->text + from, s->n - from, columns);
+	r->column += columns;
 }
 
 /* The height is known only now. */
-static void end_svg(struct look *l)
+static void end_svg(struct render *r)
 {
-	out_print("<style>svg{height:%zupx}</style></svg>\n", (l->line + 1) * LINE + 2 * MARGIN);
+	out_print("<style>svg{height:%zupx}</style></svg>\n", (r->line + 1) * LINE + 2 * MARGIN);
 }
 
-const struct look_kind look_html = { .name = "html", .start = start_html, .show = show_html, .end = end_html };
-const struct look_kind look_svg = { .name = "svg", .start = start_svg, .show = show_svg, .end = end_svg };
+const struct render_kind render_html = { .name = "html", .start = start_html, .show = show_html, .end = end_html };
+const struct render_kind render_svg = { .name = "svg", .start = start_svg, .show = show_svg, .end = end_svg };

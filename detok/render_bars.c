@@ -1,5 +1,5 @@
-/* The options of each token: as bars that fit the terminal, or as JSON. */
-#include "look.h"
+/* The top tokens at each position: as bars that fit the terminal, or as JSON. */
+#include "render.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,15 +15,15 @@ enum { NUMBERS = 10 };          /* columns before a bar: " 12.34 %  " */
 /* ---- bars ---- */
 
 /* A piece in at most so many columns, filled up with spaces. */
-static void put_piece(const struct look *l, int32_t id, size_t columns)
+static void put_piece(const struct render *r, int32_t id, size_t columns)
 {
 	char buffer[16], c[4];
 	size_t n, used, size, at = 0;
 	int wide;
-	const char *piece = look_piece(l, id, buffer, &n);
+	const char *piece = render_piece(r, id, buffer, &n);
 
 	for (size_t i = 0; i < n; i += used) {
-		size = look_next(piece + i, n - i, c, &used);
+		size = render_char(piece + i, n - i, c, &used);
 		width_next(c, size, &wide);
 		if (at + (size_t)wide > columns)
 			break;
@@ -46,21 +46,21 @@ static void put_bar(double share, size_t columns)
 }
 
 /* "  31.20 % * king      ████████": the token that came has the mark. */
-static void put_option(const struct look *l, const struct option *o, int came)
+static void put_top(const struct render *r, const struct top_token *o, int came)
 {
-	size_t piece = size_max(size_min(l->columns / 4, 20), 4), before = NUMBERS + 2 + piece;
+	size_t piece = size_max(size_min(r->columns / 4, 20), 4), before = NUMBERS + 2 + piece;
 
-	out_text(came && l->coloured ? "\033[1m" : "");
+	out_text(came && r->coloured ? "\033[1m" : "");
 	out_print("%7.2f %% %s ", 100 * o->p, came ? "*" : " ");
-	put_piece(l, o->id, piece);
+	put_piece(r, o->id, piece);
 	out_char(' ');
-	put_bar(o->p, l->columns > before + 1 ? l->columns - before - 1 : 1);
-	out_text(came && l->coloured ? "\033[0m\n" : "\n");
+	put_bar(o->p, r->columns > before + 1 ? r->columns - before - 1 : 1);
+	out_text(came && r->coloured ? "\033[0m\n" : "\n");
 }
 
-static void show_bars(struct look *l, const struct shown *s)
+static void show_bars(struct render *r, const struct shown *s)
 {
-	const struct option token = { s->at->id, s->predicted ? exp((double)s->at->score[SCORE_LOGPROB]) : 0 };
+	const struct top_token token = { s->at->id, s->predicted ? exp((double)s->at->score[SCORE_LOGPROB]) : 0 };
 	int came = 0;
 
 	if (!s->predicted)
@@ -71,13 +71,13 @@ static void show_bars(struct look *l, const struct shown *s)
 	out_print(": rank %.0f\n", (double)s->at->score[SCORE_RANK]);
 	for (size_t i = 0; i < s->n_best; i++) {
 		came |= s->best[i].id == s->at->id;
-		put_option(l, &s->best[i], s->best[i].id == s->at->id);
+		put_top(r, &s->best[i], s->best[i].id == s->at->id);
 	}
 	if (!came)
-		put_option(l, &token, 1);
+		put_top(r, &token, 1);
 }
 
-const struct look_kind look_bars = { .name = "bars", .show = show_bars };
+const struct render_kind render_bars = { .name = "bars", .show = show_bars };
 
 /* ---- JSON ---- */
 
@@ -95,22 +95,22 @@ static void put_number(struct json_writer *to, const char *key, double x)
 		json_raw(to, "null");
 }
 
-static void put_id(const struct look *l, struct json_writer *to, int32_t id, const char *key)
+static void put_id(const struct render *r, struct json_writer *to, int32_t id, const char *key)
 {
 	char buffer[16];
 	size_t n;
-	const char *piece = look_piece(l, id, buffer, &n);
+	const char *piece = render_piece(r, id, buffer, &n);
 
 	put_key(to, "id");
 	json_int(to, id);
-	if (!l->vocab)
+	if (!r->vocab)
 		return;
 	put_key(to, key);
 	json_string(to, piece, n);
 }
 
 /* A line for each piece of text; `text` is the whole of it, where `id` is the first of several tokens. */
-static void show_json(struct look *l, const struct shown *s)
+static void show_json(struct render *r, const struct shown *s)
 {
 	struct bytes line = { .limit = SIZE_MAX / 2 };
 	struct json_writer to = json_to_bytes(&line);
@@ -133,7 +133,7 @@ static void show_json(struct look *l, const struct shown *s)
 		json_open(&to, '[');
 		for (size_t i = 0; i < s->n_best; i++) {
 			json_open(&to, '{');
-			put_id(l, &to, s->best[i].id, "text");
+			put_id(r, &to, s->best[i].id, "text");
 			put_number(&to, "p", s->best[i].p);
 			json_close(&to, '}');
 		}
@@ -145,4 +145,4 @@ static void show_json(struct look *l, const struct shown *s)
 	bytes_free(&line);
 }
 
-const struct look_kind look_json = { .name = "json", .show = show_json };
+const struct render_kind render_json = { .name = "json", .show = show_json };

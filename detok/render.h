@@ -1,0 +1,81 @@
+/* render: the ways in which peek shows how well each token of a stream was predicted: text shaded by surprise, on a
+ * terminal or on a page; bars; JSON. Every way gets the same pieces of text, in order. */
+#ifndef RENDER_H
+#define RENDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/bytes.h"
+#include "lib/base/why.h"
+#include "lib/sampler/positions.h"
+#include "lib/vocab/vocab.h"
+
+struct top_token {              /* one of the most likely tokens at a position */
+	int32_t id;
+	double p;
+};
+
+/* A token; or several that spell one character together, with the top tokens of the first. */
+struct shown {
+	const struct position *at;      /* of the first */
+	const char *text;               /* [n]; as the tokens have it: any bytes */
+	size_t n;
+	int begins;                     /* a text: the first of the stream, or another position than the next */
+	int predicted;                  /* what follows is set */
+	double bits;                    /* surprise: -log2 of the probability */
+	const struct top_token *best;   /* [n_best], from the most likely down */
+	size_t n_best;
+};
+
+struct render {
+	const struct render_kind *kind; /* set by the caller, down to `coloured` */
+	const struct vocab *vocab;      /* or NULL: ids are shown instead of text */
+	size_t top;                     /* top tokens of each position, at most */
+	size_t columns;                 /* of the terminal, or of lines */
+	int coloured;
+
+	/* private */
+	struct position first;
+	struct bytes text;
+	double bits;
+	struct top_token *best;
+	size_t n_best;
+	int predicted, begins;
+	uint32_t seq, next;             /* the position after the last token */
+	int any;
+	float *scratch;                 /* TOPK_SCRATCH(room) */
+	int32_t *order;                 /* [top] */
+	size_t room;
+	size_t line, column;            /* of a page */
+};
+
+struct render_kind {
+	const char *name;
+	void (*start)(struct render *r);          /* NULL: nothing */
+	void (*show)(struct render *r, const struct shown *s);
+	void (*end)(struct render *r);            /* NULL: nothing */
+};
+
+/* text, bars and json; the pages: html and svg */
+extern const struct render_kind render_text, render_bars, render_json, render_html, render_svg;
+
+int render_open(struct render *r, struct why *w);
+void render_close(struct render *r);        /* ends the page */
+
+/* Shows a stream. */
+int render_stream(struct render *r, int fd, const char *name, struct why *w);
+
+enum { RENDER_LEVELS = 6 };
+
+/* How strongly a piece is shaded: 0, not at all, up to RENDER_LEVELS - 1. */
+int render_level(const struct shown *s);
+
+/* The text of an id: its piece, which the vocabulary owns, or "<id>" in the buffer if there is no vocabulary. */
+const char *render_piece(const struct render *r, int32_t id, char buffer[16], size_t *n);
+
+/* Writes the next character of s[n], which takes *used bytes there, to out and returns its length in out. Control
+ * characters become their pictures; U+FFFD stands for bytes that are not a character. */
+size_t render_char(const char *s, size_t n, char out[4], size_t *used);
+
+#endif
