@@ -414,16 +414,6 @@ static void stream(struct peek *k, int fd, const char *name)
 		cli_die(&c, "%s", w.text);
 }
 
-/* Colours are for terminals, unless $NO_COLOR says not there either, or $CLICOLOR_FORCE everywhere. */
-static int wants_colour(void)
-{
-	const char *no = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE");
-
-	if (force && *force && strcmp(force, "0"))
-		return 1;
-	return isatty(1) && !(no && *no);
-}
-
 static void start_render(struct render *render, const struct peek *k)
 {
 	int columns, rows;
@@ -432,7 +422,7 @@ static void start_render(struct render *render, const struct peek *k)
 	render->vocab = k->vocab;
 	render->top = k->top;
 	render->columns = (size_t)columns;
-	render->coloured = wants_colour();
+	render->coloured = system_coloured(1);
 	if (render_open(render, &w) < 0)
 		cli_die(&c, "%s", w.text);
 }

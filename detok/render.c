@@ -180,6 +180,7 @@ int render_stream(struct render *r, int fd, const char *name, struct why *w)
 
 	positions_open(&in, fd, name);
 	in.whole = 1;
+	in.drawn = r->kind->bits_only;
 	while ((status = positions_next(&in, &at, w)) > 0) {
 		if (at.id < 0)
 			continue;

@@ -52,6 +52,7 @@ struct render {
 
 struct render_kind {
 	const char *name;
+	int bits_only;                          /* ranks and top tokens are not shown: a sampler tells enough */
 	void (*start)(struct render *r);          /* NULL: nothing */
 	void (*show)(struct render *r, const struct shown *s);
 	void (*end)(struct render *r);            /* NULL: nothing */

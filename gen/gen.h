@@ -13,7 +13,7 @@ enum { HOSTS_MAX = 16 };        /* of --hosts: fwd is then so many stages */
  * KV before the first. */
 enum stage_number {
 	NOWHERE, SCHEMA, CHAT, ENCODE, PROMPT, TOK, FEED, FWD, FWD_LAST = FWD + HOSTS_MAX - 1, SAMPLE, STOPS, TEE, BEST,
-	DETOK, ANSWER, PLAIN, DRAFT, KV, STAGES
+	PEEK, DETOK, ANSWER, PLAIN, DRAFT, KV, STAGES
 };
 
 enum fact {                     /* what options state, */
@@ -28,10 +28,11 @@ enum fact {                     /* what options state, */
 	BOUNDED = 1 << 24,      /* the loop counts to -n */
 	LOGPROBS = 1 << 25,     /* sample tells them */
 	FILTERED = 1 << 26,     /* a filter in the loop finds the stop strings */
-	MANY = 1 << 27,         /* more than one text comes */
+	COLOURED = 1 << 27,     /* the text is shaded: peek shows it, and detok is not used */
 	GRAMMAR = 1 << 28,      /* a grammar or a schema says what may be drawn */
 	EDITED = 1 << 29,       /* a conversation on a terminal, where lines are edited and answers shown */
-	LINES = 1 << 30         /* each answer is a line: of each prompt in a file, or several of one */
+	LINES = 1 << 30,        /* each answer is a line: of each prompt in a file, or several of one */
+	MANY = TALKS | RANKED | LINES           /* any of these: more than one text comes */
 };
 
 struct request {

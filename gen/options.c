@@ -13,6 +13,7 @@
 #include "lib/base/bytes.h"
 #include "lib/base/grow.h"
 #include "lib/base/slurp.h"
+#include "lib/base/system.h"
 #include "lib/chat/chat_opts.h"
 #include "lib/process/find.h"
 #include "lib/sampler/opts.h"
@@ -37,6 +38,7 @@ const struct opt options_table[] = {
 	{ 'n', "n-predict", "N", "stop after N tokens (default: -1: at the end of generation, or of the context)" },
 	{ 'v', "verbose", NULL, "print tokens, probabilities and times on stderr" },
 	{ FLAG, "stream", NULL, "print each token at once, also with --greedy and --gumbel into a file or a pipe" },
+	{ FLAG, "color", NULL, "shade the text by how surprising each token was, on a terminal" },
 	{ FLAG, "json", NULL, "print one line of JSON in place of the text: ids, text, log-probabilities, times" },
 	{ PROBABLE, "logprobs", "N", "with --json: the N most likely tokens in each place, with log-probabilities" },
 	{ FLAG, "stop", "TEXT", "stop before this text; \\n is a new line; repeatable" },
@@ -80,6 +82,7 @@ static const struct meaning meanings[] = {
 	{ "n-predict", .to = { SAMPLE, FWD, FEED }, .when = { 0, CHAINED, BOUNDED } },
 	{ "verbose", VERBOSE, .to = { BEST } },
 	{ "stream", .states = STREAM },
+	{ "color", .states = COLOURED },
 	{ "json", .states = JSON },
 	{ "logprobs", .to = { SAMPLE } },
 	{ "stop", STOPPED, .to = { DETOK, STOPS, ANSWER } },
@@ -146,30 +149,34 @@ static const struct {
 	{ RANKED, KEPT, 0, "--best-of and --kv exclude each other" },
 	{ LINES, RANKED | DRAFTS | KEPT | VERBOSE | TALKS, 0,
 		"--lines and -N/--texts: not with --best-of, --draft, --kv, -v, --chat or -i" },
+	{ COLOURED, MANY | JSON | STOPPED | OWN_SAMPLE | OWN_DETOK, 0,
+		"--color: not with --chat, -i, --lines, -N/--texts, --best-of, --json, --stop, "
+		"--stage sample or detok" },
 	{ JSON, OWN_DETOK, 0, "--json: not with --stage detok or --print-pipeline" },
 	{ JSON, PRINT, LINES, "--json: not with --stage detok or --print-pipeline" },
 };
 
 /* The stages: what they are called, the program, whether the model is its operand; used when all of some facts hold,
- * unless all of others do. */
+ * unless all of others do, of one set or of another. */
 static const struct {
 	const char *name, *program;
 	int model;
-	unsigned when, unless;
+	unsigned when, unless[2];
 } kinds[STAGES] = {
-	[SCHEMA] = { "schema", "schema", 0, CONSTRAINED, 0 },
-	[CHAT] = { "chat", "chat", 1, TALKS, 0 },
-	[ENCODE] = { "tok", "tok", 1, TALKS, 0 },
-	[TOK] = { "tok", "tok", 1, 0, TALKS },
-	[FEED] = { "feed", "feed", 0, 0, CHAINED },
-	[FWD] = { "fwd", "fwd", 1, 0, 0 },
-	[SAMPLE] = { "sample", "sample", 0, 0, CHAINED },
-	[STOPS] = { "detok --frames", "detok", 1, FILTERED, 0 },
-	[BEST] = { "best", "best", 0, RANKED, 0 },
-	[DETOK] = { "detok", "detok", 1, 0, TALKS | JSON },
-	[ANSWER] = { "detok", "detok", 1, TALKS, 0 },
-	[PLAIN] = { "detok", "detok", 1, TALKS, 0 },
-	[KV] = { "kv", "kv", 0, TALKS | KEPT, 0 },
+	[SCHEMA] = { "schema", "schema", 0, CONSTRAINED, { 0 } },
+	[CHAT] = { "chat", "chat", 1, TALKS, { 0 } },
+	[ENCODE] = { "tok", "tok", 1, TALKS, { 0 } },
+	[TOK] = { "tok", "tok", 1, 0, { TALKS } },
+	[FEED] = { "feed", "feed", 0, 0, { CHAINED } },
+	[FWD] = { "fwd", "fwd", 1, 0, { 0 } },
+	[SAMPLE] = { "sample", "sample", 0, 0, { CHAINED } },
+	[STOPS] = { "detok --frames", "detok", 1, FILTERED, { 0 } },
+	[BEST] = { "best", "best", 0, RANKED, { 0 } },
+	[PEEK] = { "peek", "peek", 0, COLOURED, { 0 } },
+	[DETOK] = { "detok", "detok", 1, 0, { TALKS | JSON, COLOURED } },
+	[ANSWER] = { "detok", "detok", 1, TALKS, { 0 } },
+	[PLAIN] = { "detok", "detok", 1, TALKS, { 0 } },
+	[KV] = { "kv", "kv", 0, TALKS | KEPT, { 0 } },
 };
 
 /* While the command line is read. */
@@ -268,10 +275,12 @@ static void conclude(struct request *q)
 {
 	unsigned f = q->facts;
 
+	if (f & COLOURED && !system_coloured(STDOUT_FILENO))
+		f &= ~(unsigned)COLOURED;
 	/* fwd draws as sample does, the largest logit or with the same noise, if no option asks for what only sample
 	 * can do, or needs the ids one by one. */
-	if (f & (GREEDY | GUMBEL) && !(f & (SAMPLING | OF_TEXT | VERBOSE | JSON | STOPPED | TALKS | DRAFTS | RANKED |
-	    LINES | OWN_FWD | OWN_SAMPLE)) && !q->hosts)
+	if (f & (GREEDY | GUMBEL) && !(f & (SAMPLING | OF_TEXT | VERBOSE | JSON | STOPPED | COLOURED | DRAFTS |
+	    MANY | OWN_FWD | OWN_SAMPLE)) && !q->hosts)
 		f |= CHAINED;
 	if ((f & (GREEDY | GUMBEL)) == GUMBEL)
 		f |= NOISE;
@@ -281,10 +290,8 @@ static void conclude(struct request *q)
 	 * the loop alone. */
 	if (f & OWN_SAMPLE || !(f & (KEPT | TALKS | OWN_FWD)))
 		f |= BOUNDED;
-	if (f & (VERBOSE | JSON | RANKED) && !(f & (OWN_SAMPLE | LINES)))
+	if (f & (VERBOSE | JSON | RANKED | COLOURED) && !(f & (OWN_SAMPLE | LINES)))
 		f |= LOGPROBS;
-	if (f & (TALKS | RANKED | LINES))
-		f |= MANY;
 	/* What a command in place of detok prints goes where it will. */
 	if (f & INTERACTIVE && !(f & OWN_DETOK) && console_edits())
 		f |= EDITED;
@@ -381,13 +388,16 @@ static void tell_more(struct reader *r)
 	if (f & (MANY | KEPT))
 		tell(r, SAMPLE, 0, "--turns", NULL);
 	tell(r, STOPS, 0, "--frames", NULL);
-	tell(r, STOPS, MANY, "--turns", NULL);
+	if (f & MANY)
+		tell(r, STOPS, 0, "--turns", NULL);
 	if (q->lines) {
 		tell(r, TOK, 0, "--lines", NULL);
 		tell(r, FEED, 0, "--jobs", JOBS);
 	}
 	tell(r, BEST, 0, "--seed", seed);
 	tell(r, KV, 0, "ids", q->kv);
+	tell(r, PEEK, 0, "--color", NULL);
+	tell(r, PEEK, 0, "--model", q->model);
 	tell(r, DETOK, CHAINED, "--generated", NULL);
 	if (f & LINES) {
 		tell(r, DETOK, 0, "--lines", NULL);
@@ -401,6 +411,14 @@ static void tell_more(struct reader *r)
 			"\n" CONSOLE_PROMPT : "\n");
 }
 
+static int is_used(const struct request *q, int stage)
+{
+	const unsigned *unless = kinds[stage].unless;
+
+	return asked(q, kinds[stage].when) && !(unless[0] && asked(q, unless[0])) &&
+		!(unless[1] && asked(q, unless[1]));
+}
+
 /* The command of each stage that is used. In a chain, too, the stages end with gen, which is their tee. */
 static void commands(struct reader *r, const char *argv0)
 {
@@ -412,7 +430,7 @@ static void commands(struct reader *r, const char *argv0)
 
 		s->name = kinds[i].name;
 		s->program = kinds[i].program;
-		if (s->program && !s->n && asked(q, kinds[i].when) && !(kinds[i].unless && asked(q, kinds[i].unless)))
+		if (s->program && !s->n && is_used(q, i))
 			add(r, (enum stage_number)i, find_program(argv0, r->c->program, s->program));
 	}
 	tell_more(r);

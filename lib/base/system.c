@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #ifndef SYSTEM_POSIX
@@ -177,4 +178,13 @@ void system_terminal_size(int fd, int *columns, int *rows)
 		*columns = positive("COLUMNS", 80);
 	if (*rows < 1)
 		*rows = positive("LINES", 24);
+}
+
+int system_coloured(int fd)
+{
+	const char *no = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE");
+
+	if (force && *force && strcmp(force, "0"))
+		return 1;
+	return isatty(fd) && !(no && *no);
 }

@@ -98,6 +98,9 @@ const char *system_shared_memory(void);
 /* The size of a terminal, at least 1 by 1: as the system tells, or else $COLUMNS and $LINES, or else 80 by 24. */
 void system_terminal_size(int fd, int *columns, int *rows);
 
+/* Whether to write in colours: to terminals, unless $NO_COLOR says not there either, or $CLICOLOR_FORCE everywhere. */
+int system_coloured(int fd);
+
 /* ---- for the files system_*.c ---- */
 
 /* system_allocate() where nothing else works: writes zeroes. */

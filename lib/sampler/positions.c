@@ -148,6 +148,25 @@ static int read_score(struct positions *p, struct position *out, struct why *w)
 	return 1;
 }
 
+/* A sampler's log-probability of a token that it drew. 0: a token that was cut off after it */
+static int read_drawn(struct positions *p, struct position *out, struct why *w)
+{
+	const struct predicted *s = find(p, w);
+	float pair[2];
+
+	*out = (struct position){ .seq = p->f.seq, .pos = p->f.pos, .predicted = 1 };
+	if (!s || frame_read(&p->in, &p->f, pair, 2, w) < 0)
+		return -1;
+	out->id = token_at(s, out->pos);
+	if (out->id < 0)
+		return 0;
+	if (!(pair[0] >= (float)out->id && pair[0] <= (float)out->id && pair[1] <= 0))
+		return fault(p, out->pos, "not the log-probability of the token before it", w);
+	out->score[SCORE_BEST] = pair[0];
+	out->score[SCORE_LOGPROB] = out->score[SCORE_BEST_LOGPROB] = pair[1];
+	return 1;
+}
+
 /* The row that waited is about the first of these ids if they follow. */
 static int read_ids(struct positions *p, struct position *out, struct why *w)
 {
@@ -226,6 +245,8 @@ static int begin(struct positions *p, struct position *out, struct why *w)
 		return read_ids(p, out, w);
 	if (p->f.kind == FRAME_END)
 		return read_end(p, out, w);
+	if (p->f.kind == FRAME_LOGPROBS && p->drawn)
+		return read_drawn(p, out, w);
 	if (p->f.kind != FRAME_LOGITS && p->f.kind != FRAME_SCORES)
 		return 0;
 	if (p->f.kind == FRAME_LOGITS && p->carded && p->f.cols != (uint32_t)p->card.n_vocab)

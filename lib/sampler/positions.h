@@ -26,6 +26,7 @@ struct positions {
 	struct card card;
 	int carded;                     /* the card has been read */
 	int whole;                      /* set by the caller: tokens that the stream has no prediction of come, too */
+	int drawn;                      /* as well: `logp` frames are predictions, of rank 0 and without others */
 
 	/* private */
 	struct frame f;
