@@ -2,6 +2,8 @@
 #include "batch.h"
 
 #include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/size.h"
@@ -205,6 +207,23 @@ static void count(struct serve *v, double seconds)
 	}
 }
 
+/* Of the frames in the queue, unless all are short. A disk that is full is no reason to stop. */
+static void tell_progress(const struct serve *v)
+{
+	size_t rows = 0, left = 0;
+	char line[48];
+	int n;
+
+	for (const struct served *q = v->queue; q; q = q->next)
+		if (q->rows > FEW) {
+			rows += q->rows;
+			left += served_left(q);
+		}
+	n = snprintf(line, sizeof line, "%zu of %zu\n", rows - left, rows);
+	if (rows && pwrite(v->progress, line, (size_t)n, 0) < 0)
+		return;
+}
+
 int batch_run(struct serve *v, struct why *w)
 {
 	double began = clock_now(), now;
@@ -223,6 +242,8 @@ int batch_run(struct serve *v, struct why *w)
 	now = clock_now();
 	if (status == 0)
 		count(v, now - began);
+	if (v->progress >= 0)
+		tell_progress(v);
 	v->until = now + PATIENCE * (now - began);
 	v->hidden.patience = PATIENCE * (now - began);
 	v->hidden.together = v->n_runs;

@@ -1,7 +1,10 @@
 /* fwd: ids to logits. Opens a model and an engine for it, then serves frames until the input ends. */
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/base/cli.h"
 #include "lib/base/clock.h"
@@ -55,7 +58,7 @@ int main(int argc, char **argv)
 	struct dump dump;
 	struct engine e;
 	struct all_served served;
-	struct serve v = { .served = &served, .tell = tell };
+	struct serve v = { .served = &served, .tell = tell, .progress = -1 };
 	struct prefault *prefault;
 	struct digest *digest;
 	int status;
@@ -78,6 +81,11 @@ int main(int argc, char **argv)
 	    || served_open(&served, &e.segment, &e.weights, &w) < 0)
 		cli_die(&c, "%s", w.text);
 	if (set.dump && dump_open(&dump, set.dump, &w) < 0) {
+		engine_close(&e);
+		cli_die(&c, "%s", w.text);
+	}
+	if (set.progress && (v.progress = open(set.progress, O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) < 0) {
+		why(&w, "%s: %s", set.progress, strerror(errno));
 		engine_close(&e);
 		cli_die(&c, "%s", w.text);
 	}

@@ -8,7 +8,7 @@
 #include "lib/sampler/rng.h"
 #include "lib/base/system.h"
 
-enum { ALL = 1, SCORE, CHAIN, TEMP, IGNORE_EOS, DUMP, PROFILE, LIST, SET, LAYERS };
+enum { ALL = 1, SCORE, CHAIN, TEMP, IGNORE_EOS, DUMP, PROFILE, LIST, SET, LAYERS, PROGRESS };
 enum { THREADS_MAX = 1024, BATCH_MAX = 1 << 16, CHUNK_MAX = 1 << 16, LAYERS_MAX = 1 << 14 };
 
 const struct opt settings_opts[] = {
@@ -26,6 +26,7 @@ const struct opt settings_opts[] = {
 		"hidden states, all but the last write them" },
 	{ SET, "set", "KEY=VALUE",
 	"set a key of the model, such as rope.freq_base, in place of the file's; repeatable" },
+	{ PROGRESS, "progress", "FILE", "keep FILE at how many tokens of long frames are evaluated: N of N" },
 	{ DUMP, "dump-tensors", "DIR", "write the result of each op to a file in the new folder DIR" },
 	{ PROFILE, "profile", NULL, "at the end, print where the time went to stderr" },
 	{ LIST, "list", NULL, "print the supported families, tensor types, vocabularies and pre-tokenizers, and exit" },
@@ -137,6 +138,7 @@ void settings_read(struct settings *set, struct cli *c)
 		case 's': seed = cli_integer(c, o, -1, INT64_MAX); break;
 		case IGNORE_EOS: set->chain.ignore_eos = 1; break;
 		case DUMP: set->dump = c->value; break;
+		case PROGRESS: set->progress = c->value; break;
 		case PROFILE: set->profile = 1; break;
 		case SET: add_set(set, c); break;
 		case LAYERS: read_layers(&set->engine, c); break;

@@ -182,10 +182,13 @@ static int run(void)
 	l.logprobs = asked(&q, LOGPROBS);
 	l.idle = l.r ? report_wait : NULL;
 	take_signals();
-	status = asked(&q, TALKS) ? conversation(&q, &l, &ours) : generate(&l, &capture, &ours);
+	if (l.idle && report_progress(&q, &ours))
+		status = -1;
+	else
+		status = asked(&q, TALKS) ? conversation(&q, &l, &ours) : generate(&l, &capture, &ours);
 	draft_close(&draft);
 	failed = pipeline_end(&q, &l, status || l.gone, &its);
-	cut = failed == SAMPLE && exit_status(failed) == 3;
+	cut = failed == SAMPLE && !q.stage[SAMPLE].shell && exit_status(failed) == 3;
 	if (cut && asked(&q, TALKS))
 		failed = -1;
 	if (!asked(&q, TALKS) && tell(&capture, &l, results, (failed < 0 || cut) && !status, &ours))

@@ -148,7 +148,7 @@ void pipeline_print(const struct request *q)
 
 	out_text("dir=$(mktemp -d) || exit\ntrap 'rm -r \"$dir\"' EXIT\n");
 	out_text("# A stage that fails leaves its status; one whose reader is gone (SIGPIPE) does not.\n");
-	out_text("stage() { \"$@\" || case $? in 141) ;; *) echo $? >>\"$dir/failed\" ;; esac; }\n");
+	out_text("stage() { \"$@\" || case $? in 141) ;; *) echo \"$? $1\" >>\"$dir/failed\" ;; esac; }\n");
 	if (!chained)
 		out_text("mkfifo \"$dir/ids\" || exit\n");
 	if (q->stage[SCHEMA].n) {
@@ -171,6 +171,6 @@ void pipeline_print(const struct request *q)
 			out_text(" --grammar-file \"$dir/grammar\"");
 		first = 0;
 	}
-	out_text("\nread -r status 2>/dev/null <\"$dir/failed\" || exit 0\n"
-		"[ \"$status\" = 2 ] || [ \"$status\" = 3 ] || status=1\nexit \"$status\"\n");
+	out_text("\nread -r failed 2>/dev/null <\"$dir/failed\" || exit 0\n"
+		"case $failed in 2\\ *) exit 2 ;; 3\\ *sample) exit 3 ;; *) exit 1 ;; esac\n");
 }

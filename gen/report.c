@@ -36,13 +36,44 @@ static struct times times(const struct result *r)
 
 /* ---- for people ---- */
 
+/* The file that fwd keeps; 0: it does not. */
+static int progress;
+
+int report_progress(struct request *q, struct why *w)
+{
+	static char path[32];
+
+	if (!q->stage[FWD].n || q->stage[FWD].shell || q->hosts || !isatty(STDERR_FILENO))
+		return 0;
+	if ((progress = stage_file(w)) < 0)
+		return -1;
+	snprintf(path, sizeof path, "/dev/fd/%d", progress);
+	return stage_arg(&q->stage[FWD], "--progress", w) || stage_arg(&q->stage[FWD], path, w) ? -1 : 0;
+}
+
+/* Percent, and the seconds that are left at the rate so far. */
+static void show_progress(double waited)
+{
+	char line[64] = "";
+	double done, all;
+
+	if (progress && pread(progress, line, sizeof line - 1, 0) > 0 && sscanf(line, "%lf of %lf", &done, &all) == 2
+	    && done > 0 && done <= all)
+		fprintf(stderr, ", %.0f%%, %.0f s left", 100 * done / all, waited * (all - done) / done);
+}
+
 void report_wait(struct loop *l, int waiting)
 {
 	double waited = clock_now() - l->r->begin;
 	static int shown;
 
+	/* What it says is of this prompt, not of the one before. */
+	if (!waiting && progress && ftruncate(progress, 0))
+		progress = 0;
 	if (waiting && waited >= 1 && isatty(STDERR_FILENO)) {
 		fprintf(stderr, "\rgen: a prompt of %zu tokens, %.1f s", l->r->prompt.n, waited);
+		show_progress(waited);
+		fprintf(stderr, "\033[K");
 		shown = 1;
 	} else if (!waiting && shown) {
 		fprintf(stderr, "\r\033[K");

@@ -6,8 +6,12 @@
 #include "gen.h"
 #include "loop.h"
 
-/* A loop's idle(): from a second after the begin of the result on, a terminal shows how long the prompt takes. */
+/* A loop's idle(): from a second after the begin of the result on, a terminal shows how far the prompt is, and how long
+ * the rest will take. */
 void report_wait(struct loop *l, int waiting);
+
+/* Lets fwd say how far it is, where a terminal will show it; before it starts. */
+int report_progress(struct request *q, struct why *w);
 
 /* What -v prints, on stderr, of one of l's results. */
 void report(const struct request *q, const struct loop *l, const struct result *r);
