@@ -78,12 +78,12 @@ static int go_back(struct served *q, size_t pos, struct why *w)
 		segment_set_length(s, pos);
 	else if (pos > q->ready)
 		return why(w, "hidden states from position %zu on, but the state here needs them from position %zu on: "
-			"cut the first stage's back to it (kv trim)", pos, q->ready);
+			"trim the first stage's segment to it (kv trim)", pos, q->ready);
 	if (segment_prepare(s, pos, q->end - pos, w) < 0)
 		return -1;
 	if (s->next < pos)
 		return why(w, "hidden states from position %zu on, but the state here can only go on from position "
-			"%zu: cut the first stage's back to it (kv trim)", pos, s->next);
+			"%zu: trim the first stage's segment to it (kv trim)", pos, s->next);
 	q->ready = pos;
 	return 0;
 }

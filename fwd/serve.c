@@ -200,7 +200,7 @@ static int serve_fork(struct serve *v, struct frame_in *in, const struct frame *
 	struct served *from = served_find(v->served, v->source), *q;
 
 	if (served_find(v->served, f->seq) || sequences_is_over(&v->served->table, f->seq)) {
-		why(w, "sequence %" PRIu32 ": cannot be a fork: there has been one of this number", f->seq);
+		why(w, "sequence %" PRIu32 ": a fork must have a new number", f->seq);
 		return frame_why(in, w);
 	}
 	if (!from)

@@ -61,7 +61,7 @@ int hosts_check(const char *list, struct why *w)
 			return why(w, "\"%.*s\" is not HOST:A-B with the next layers, as in a:0-13,b:14-27",
 				(int)(h.name_n + 1 + h.layers_n), h.name);
 	}
-	return n && !*at && at[-1] != ',' ? 0 : why(w, "\"%s\" is not a list as a:0-13,b:14-27", list);
+	return n && !*at && at[-1] != ',' ? 0 : why(w, "\"%s\" is not a list such as a:0-13,b:14-27", list);
 }
 
 /* Makes the command of s one that ssh runs; the host's PATH is to have the program. */

@@ -320,7 +320,7 @@ static void check(const struct request *q, const struct cli *c)
 	if (q->lines && q->texts)
 		cli_usage(c, "--lines: not with -N/--texts or --best-of");
 	if (q->lines && (q->prompt || q->file || q->echo))
-		cli_usage(c, "--lines: the prompts are those of %s alone", q->lines);
+		cli_usage(c, "--lines: no prompts besides those in %s", q->lines);
 }
 
 /* ---- what each stage is told ---- */

@@ -1,4 +1,4 @@
-/* kv: lists, shows, saves, loads, copies, shortens and removes the segments that fwd --kv keeps. */
+/* kv: lists, shows, saves, loads, forks, trims and removes the segments that fwd --kv keeps. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -17,11 +17,11 @@ enum { JSON = 1, SPECIAL, FORCE, OLDER };
 
 static const struct opt opts[] = {
 	{ JSON, "json", NULL, "list: lines of JSON" },
-	{ 'm', "model", "MODEL", "show, save: the model that made the segment (default: where it was then)" },
+	{ 'm', "model", "MODEL", "show, save: the model that made the segment (default: its path at that time)" },
 	{ SPECIAL, "special", NULL, "show: print control tokens, too" },
-	{ FORCE, "force", NULL, "load: replace a segment of this name" },
-	{ OLDER, "older", "AGE", "rm: only what was not used for so long (90s, 30m, 12h, 7d, 2w);\n"
-		"without names, of all segments" },
+	{ FORCE, "force", NULL, "load: replace an existing segment" },
+	{ OLDER, "older", "AGE", "rm: only segments not used for this long (90s, 30m, 12h, 7d, 2w);\n"
+		"without names: among all segments" },
 	{ 0 }
 };
 
@@ -138,7 +138,7 @@ static int complete(struct segment *s)
 	if (segment_mark(s, SEGMENT_DIGEST))
 		return 0;
 	if (!*path)
-		return why(&w, "segment %s: no digest of the weights yet: name the model with -m", s->name);
+		return why(&w, "segment %s: no digest of its weights yet: name the model with -m", s->name);
 	g = gguf_open(path, 1, &w);
 	of = (struct weights){ g, NULL };
 	if (g && digest_check(s, &of, &w) == 0) {
@@ -262,7 +262,7 @@ static long long age(void)
 	for (size_t i = 0; count > 0 && i < sizeof units / sizeof *units; i++)
 		if (c.value[n - 1] == units[i].unit)
 			return count * units[i].seconds;
-	cli_usage(&c, "--older: \"%s\" is no age such as 90s, 30m, 12h, 7d or 2w", c.value);
+	cli_usage(&c, "--older: \"%s\" is not an age such as 90s, 30m, 12h, 7d or 2w", c.value);
 }
 
 static const struct command *find(const char *name)
@@ -270,7 +270,7 @@ static const struct command *find(const char *name)
 	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
 		if (!strcmp(name, commands[i].name))
 			return &commands[i];
-	cli_usage(&c, "\"%s\" is no command (try --help)", name);
+	cli_usage(&c, "\"%s\" is not a command (try --help)", name);
 }
 
 /* Returns which were given, as bits. */
@@ -300,7 +300,7 @@ static void check(const struct command *command, unsigned given)
 
 	for (size_t i = 0; opts[i].name; i++)
 		if (given & ~command->options & 1u << i)
-			cli_usage(&c, "%s: --%s is not for it", command->name, opts[i].name);
+			cli_usage(&c, "%s does not take --%s", command->name, opts[i].name);
 	if (command->names > 0 ? n != command->names : n < least)
 		cli_usage(&c, "%s takes %s (try --help)", command->name, command->names == 1 ? "one name" :
 			command->two == trim ? "a name and a number" : command->two ? "two names" : "names");
@@ -309,7 +309,7 @@ static void check(const struct command *command, unsigned given)
 			cli_usage(&c, "%s", w.text);
 }
 
-/* All that can be done is done, then the first failure is told. */
+/* Runs it for every name, even after a failure; the first failure is reported. */
 static int run_each(int (*one)(const char *name))
 {
 	struct why first;

@@ -32,9 +32,9 @@ int text_open(struct text *t, const char *model, const char *segment, const stru
 	if (model)
 		return strlen(model) < sizeof t->path ? open_file(t, model, 0, w) : why(w, "the path is too long");
 	if (!*info->origin.path || !info->file)
-		return why(w, "segment %s: does not know the path of its model: name it with -m", segment);
+		return why(w, "segment %s: its model file is not known: name the model with -m", segment);
 	if (open_file(t, info->origin.path, info->file, &other) < 0)
-		return why(w, "segment %s: its model %s is gone or has changed: name it with -m", segment,
+		return why(w, "segment %s: its model %s is gone or has changed: name the model with -m", segment,
 			info->origin.path);
 	return 0;
 }

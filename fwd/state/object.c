@@ -47,7 +47,7 @@ static int check_name(const char *name, struct why *w)
 int object_check_name(const char *name, struct why *w)
 {
 	if (object_is_part(name))
-		return why(w, "\"%.200s\": %s is for loads that are not finished", name, OBJECT_PART);
+		return why(w, "\"%.200s\": names ending in %s are reserved for unfinished loads", name, OBJECT_PART);
 	return check_name(name, w);
 }
 

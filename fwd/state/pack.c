@@ -172,6 +172,6 @@ int unpack_end(struct pack *p, struct why *w)
 	if (p->at == p->n && read_block(p, w) < 0)
 		return -1;
 	if (p->n)
-		return why(w, "%s: block %zu: more than there should be", p->name, p->block);
-	return io_read(p->fd, &more, 1) == 1 ? why(w, "%s: more follows the end", p->name) : 0;
+		return why(w, "%s: block %zu: more data than expected", p->name, p->block);
+	return io_read(p->fd, &more, 1) == 1 ? why(w, "%s: data after the end of the stream", p->name) : 0;
 }

@@ -140,7 +140,7 @@ static int read_header(struct pack *p, int fd, struct header *h, struct segment_
 		return -1;
 	le_convert(h, sizeof(uint64_t), WORDS);
 	if (shape_of(h, shape) < 0 || h->length < 1 || h->length > h->n_ctx || h->n_ctx > SEGMENT_CTX_MAX)
-		return why(w, "%s: impossible numbers in its header", p->name);
+		return why(w, "%s: invalid header", p->name);
 	return 0;
 }
 
