@@ -130,7 +130,7 @@ int digest_check(struct segment *s, const struct weights *of, struct why *w)
 {
 	if (!s->name)
 		return 0;
-	if (belongs(s, of, w) < 0)
+	if (belongs(s, of, w) < 0 || segment_check_ids(s, of->n_vocab, w) < 0)
 		return -1;
 	note_origin(s, of->g);
 	return 0;

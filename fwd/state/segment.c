@@ -539,6 +539,16 @@ void segment_close(struct segment *s)
 	*s = (struct segment){ .n_ctx = 0 };
 }
 
+int segment_check_ids(const struct segment *s, size_t n_vocab, struct why *w)
+{
+	for (size_t pos = 0; pos < s->length; pos++)
+		if ((uint32_t)segment_id(s, pos) >= n_vocab) {
+			why(w, "token %zu is %ld, but the vocabulary has %zu", pos, (long)segment_id(s, pos), n_vocab);
+			return in_segment(s->name, w);
+		}
+	return 0;
+}
+
 /* ---- for the tool kv ---- */
 
 static int inspect(struct object *o, const char *name, struct segment_info *info, struct why *w)

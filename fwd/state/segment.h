@@ -121,6 +121,10 @@ void segment_commit(struct segment *s, size_t pos, size_t n);
 /* The ids at positions for which there is room. */
 int32_t segment_id(const struct segment *s, size_t pos);
 const int32_t *segment_ids(const struct segment *s, size_t pos);        /* up to the next multiple of KV_EXTENT */
+
+/* 0 if all ids up to the length are below n_vocab: what lies in a file or was loaded is anybody's, and no hash covers
+ * it. */
+int segment_check_ids(const struct segment *s, size_t n_vocab, struct why *w);
 void segment_read_ids(const struct segment *s, size_t pos, int32_t *ids, size_t n);
 void segment_write_ids(struct segment *s, size_t pos, const int32_t *ids, size_t n);
 

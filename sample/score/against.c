@@ -214,7 +214,8 @@ int against_run(struct against *a, struct positions *base, struct positions *oth
 	if (status == 0 && !a->compared)
 		status = why(w, "%s, %s: no predictions to compare", base->in.name, other->in.name);
 	if (status == 0) {
-		qsort(a->kls.x, a->kls.n, a->kls.n ? sizeof *a->kls.x : 1, compare);
+		if (a->kls.n)   /* scores have none */
+			qsort(a->kls.x, a->kls.n, sizeof *a->kls.x, compare);
 		qsort(a->deltas.x, a->deltas.n, sizeof *a->deltas.x, compare);
 		put_figures(a);
 	}
