@@ -14,9 +14,10 @@
 enum {
 	OUT = 1,
 	FEW = 16,               /* rows of a frame that counts as decoding, at most */
-	BESIDE = 128            /* rows of prompts beside such frames: enough to be fast, and soon over */
+	BESIDE = 128            /* rows of prompts beside such frames, at most: enough for speed, and quickly done */
 };
-static const double PATIENCE = 0.1;     /* how long the next batch waits for the sequences of one, of its time */
+/* How long to wait for the sequences of a batch before the next one, as a share of the batch's time. */
+static const double PATIENCE = 0.1;
 
 /* ---- the queue ---- */
 
@@ -42,7 +43,7 @@ void batch_add(struct serve *v, struct served *q)
 	v->queued++;
 }
 
-/* Those that are answered leave it. */
+/* Removes the sequences that are answered. */
 static void remove_answered(struct serve *v)
 {
 	struct served **at = &v->queue;

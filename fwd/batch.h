@@ -1,5 +1,5 @@
-/* batch: what is evaluated at once: rows of the frames being answered, of one sequence or of several. Rows that answer
- * a sampler come first, then those of prompts, in the order in which they came. */
+/* batch: the rows that are evaluated at once: of the frames being answered, of one sequence or several. Rows that
+ * answer a sampler come first, then those of prompts, each in the order of arrival. */
 #ifndef BATCH_H
 #define BATCH_H
 
@@ -14,13 +14,13 @@ struct served;
  * Ignored for sampled ids, with --all, and between frames. */
 void batch_interrupt(int signal);
 
-/* Appends a sequence whose frame is to be answered: it has rows left. */
+/* Appends to the queue a sequence that has rows left in its frame. */
 void batch_add(struct serve *v, struct served *q);
 
 /* The first position of its frame whose logits are asked for. */
 size_t batch_wanted(const struct serve *v, const struct served *q);
 
-/* Evaluates one batch, and writes what it answers. There is something to answer. 0, or -1 if a write failed. */
+/* Evaluates one batch and writes its answers; the queue is not empty. 0, or -1 if a write failed. */
 int batch_run(struct serve *v, struct why *w);
 
 #endif

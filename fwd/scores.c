@@ -1,4 +1,4 @@
-/* A piece of work is a block of one row. */
+/* A work item is a block of one row. */
 #include "scores.h"
 
 #include <stdlib.h>

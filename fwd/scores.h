@@ -1,4 +1,4 @@
-/* scores: scores of tokens by rows of logits, shared out among the threads of the pool. */
+/* scores: the scores of tokens from rows of logits, computed by the threads of the pool. */
 #ifndef SCORES_H
 #define SCORES_H
 
@@ -19,7 +19,7 @@ struct scores {
 	const int32_t *ids;
 };
 
-/* For up to so many rows at once. */
+/* For up to `rows` rows at once. */
 int scores_open(struct scores *s, struct pool *pool, size_t rows, size_t n_vocab, struct why *w);
 void scores_close(struct scores *s);
 

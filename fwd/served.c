@@ -1,4 +1,4 @@
-/* How states come and go with their sequences. */
+/* Starting and ending sequences, with their states. */
 #include "served.h"
 
 #include <inttypes.h>
@@ -60,7 +60,7 @@ static int drop(const struct all_served *a, struct served *q, struct why *w)
 	return status;
 }
 
-/* ---- their life ---- */
+/* ---- sequences ---- */
 
 struct served *served_add(struct all_served *a, uint32_t number, struct why *w)
 {

@@ -1,6 +1,6 @@
-/* served: the sequences of a stream as fwd has them: the state of each, and its frame that is being answered. Sequence
- * 0 is always there; any other comes with its first frame and goes with its `end `, or when it fails; what then still
- * comes of it is skipped. Where sequence 0 has a named segment, NAME, sequence 7 has NAME.7. */
+/* served: the sequences that fwd serves: the state of each, and its frame that is being answered. Sequence 0 always
+ * exists; any other starts with its first frame and ends with its `end `, or when it fails; later frames of it are
+ * skipped. If sequence 0 has a named segment, NAME, sequence 7 has NAME.7. */
 #ifndef SERVED_H
 #define SERVED_H
 
@@ -15,9 +15,9 @@
 struct served {
 	struct sequence sequence;
 	struct segment *state;          /* &own, or sequence 0's, which is borrowed */
-	int live;                       /* has sent a frame since it began or, sequence 0, since its last `end ` */
+	int live;                       /* has sent a frame since it began; sequence 0: since its last `end ` */
 	int failed;                     /* sequence 0: its frames are skipped up to its next `end ` */
-	int awaited;                    /* was answered, and has not sent a frame since */
+	int awaited;                    /* was answered and has not sent a frame since */
 
 	/* The frame being answered: its ids are in the state, beyond the length until they are evaluated. */
 	size_t end;                     /* position after the last of them; the length where there is no such frame */
@@ -36,7 +36,7 @@ struct served {
 
 struct all_served {
 	struct segment *first;          /* sequence 0's; borrowed */
-	const struct weights *weights; /* the model's; borrowed */
+	const struct weights *weights;  /* the model's; borrowed */
 	struct sequences table;
 	size_t n_live;
 };
@@ -44,19 +44,19 @@ struct all_served {
 /* Sequence 0, with this state. */
 int served_open(struct all_served *a, struct segment *first, const struct weights *weights, struct why *w);
 
-/* Gives back all states but sequence 0's. -1: one in a file did not get to the disk. */
+/* Frees all states but sequence 0's. -1: one in a file could not be written to disk. */
 int served_close(struct all_served *a, struct why *w);
 
-/* NULL: there is none of this number. */
+/* NULL: no such sequence. */
 struct served *served_find(const struct all_served *a, uint32_t number);
 
-/* A new one, whose number has not been used; NULL and why not. */
+/* Starts a sequence, whose number has not been used. NULL with a reason. */
 struct served *served_add(struct all_served *a, uint32_t number, struct why *w);
 
-/* It has sent a frame. */
+/* Notes that it has sent a frame. */
 void served_heard(struct all_served *a, struct served *q);
 
-/* It is over, and freed unless it is sequence 0. -1: its state did not get to the disk. */
+/* Ends it; frees it unless it is sequence 0. -1: its state could not be written to disk. */
 int served_end(struct all_served *a, struct served *q, struct why *w);
 
 /* Rows of its frame that can be evaluated; 0: it has no such frame. */

@@ -20,17 +20,18 @@ struct generation {
 	int idle;                       /* between turns, or over */
 };
 
-/* A new one for sequence number seq, or a copy of the first pos positions of `from`. NULL: out of memory. */
+/* A new generation for sequence number seq, or one that continues the first pos positions of `from`. NULL: out of
+ * memory. */
 struct generation *generation_open(const struct session *s, uint32_t seq, struct why *w);
 struct generation *generation_fork(const struct session *s, const struct generation *from, uint32_t seq, uint32_t pos,
 	struct why *w);
 void generation_close(struct generation *g);
 
-/* Ids become history; with --turns those of a prompt begin a turn. 0 or -1. */
+/* Appends ids to the history; with --turns those of a prompt begin a turn. 0 or -1. */
 int generation_ids(struct session *s, struct generation *g, const struct frame *f, struct why *w);
 
-/* Draws from logits and writes what was drawn. 0 to go on, the enum frame_reason to stop, -1, or SESSION_FAILED: there
- * is nothing to draw. */
+/* Draws from a frame of logits and writes the drawn ids. Returns 0 to continue, an enum frame_reason to stop, -1, or
+ * SESSION_FAILED if nothing can be drawn. */
 int generation_draw(struct session *s, struct generation *g, const struct frame *f, struct why *w);
 
 #endif

@@ -1,6 +1,6 @@
-/* session: what sample has for its whole stream, and what it does with each kind of frame. Each sequence has a
- * generation of its own, which begins with its first frame, or as a copy of another's with a `fork`, and is freed at
- * its `end `; that of sequence 0 stays. What comes of a sequence that is over is dropped. */
+/* session: the state of sample for its whole stream, and what it does with each kind of frame. Each sequence has a
+ * generation, which begins with its first frame, or with a `fork` as a copy of another's, and is freed at its `end `;
+ * that of sequence 0 stays. Frames of a sequence that has ended are dropped. */
 #ifndef SESSION_H
 #define SESSION_H
 
@@ -15,9 +15,9 @@ struct session {
 	struct frame_in in;
 	struct card card;
 	struct token_pieces *pieces;    /* NULL without -m */
-	struct constraint *constraint;  /* that of each generation is a copy; NULL without a grammar */
 	struct trace *trace;            /* NULL without --trace */
-	struct sampler *sampler;        /* the same; NULL before the card */
+	struct constraint *constraint;  /* each generation has a copy; NULL without a grammar */
+	struct sampler *sampler;        /* each generation has a copy; NULL before the card */
 	float *row;                     /* [n_vocab] */
 	int32_t *id;                    /* [rows] drawn from one frame of logits; in one block with: */
 	float (*logprob)[2];            /* [rows][1 + n_best]: ids and log-probabilities */
@@ -25,10 +25,10 @@ struct session {
 	int warned;
 
 	struct sequences sequences;     /* of struct generation */
-	uint64_t failed;                /* how many have */
+	uint64_t failed;                /* sequences */
 	uint64_t cut;                   /* texts that -n ended where their grammar could not */
-	int many;                       /* other sequences than 0 have come; */
-	int no_more;                    /* and no more will start */
+	int many;                       /* there have been sequences other than 0 */
+	int no_more;                    /* no more sequences will start */
 };
 
 enum { SESSION_USAGE = -2, SESSION_FAILED = -3 };
@@ -39,10 +39,10 @@ int session_open(struct session *s, struct why *w);
 void session_close(struct session *s);
 
 /* The next frame, f. 0; -1; SESSION_USAGE: an option names an id outside the card's vocabulary; SESSION_FAILED: this
- * sequence ends here, the others go on. */
+ * sequence has failed, the others continue. */
 int session_frame(struct session *s, const struct frame *f, struct why *w);
 
-/* Whether nothing more is to come: of one sequence after its end, of several when all have theirs. */
+/* Whether the output is complete: the only sequence has ended, or no more start and all have ended. */
 int session_is_over(const struct session *s);
 
 #endif

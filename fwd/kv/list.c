@@ -30,7 +30,7 @@ struct row {
 struct list {
 	struct row *row;
 	size_t n, room;
-	struct text text;
+	struct segment_text text;
 	int named;              /* a segment that cannot be read is an error */
 	struct why *w;
 };
@@ -95,18 +95,18 @@ static void spell_line(const char *s, size_t n, char cell[CELL])
 }
 
 /* Appends the first ids as text; -1: there is no vocabulary. */
-static int first_text(struct text *t, const char *name, const struct segment_info *i, struct bytes *out)
+static int first_text(struct segment_text *t, const char *name, const struct segment_info *i, struct bytes *out)
 {
 	struct why ignored;
 	int begins = 1;
 
-	if (text_open(t, NULL, name, i, &ignored) < 0)
+	if (segment_text_open(t, NULL, name, i, &ignored) < 0)
 		return -1;
-	text_put(t, i->first, size_min(i->length, SEGMENT_FIRST), 0, &begins, out);
+	segment_text_put(t, i->first, size_min(i->length, SEGMENT_FIRST), 0, &begins, out);
 	return 0;
 }
 
-static void spell_text(struct text *t, const char *name, const struct segment_info *i, char cell[CELL])
+static void spell_text(struct segment_text *t, const char *name, const struct segment_info *i, char cell[CELL])
 {
 	struct bytes text = { .limit = 1 << 20 };
 
@@ -283,7 +283,7 @@ static void put_hash(struct json_writer *j, const char *key, uint64_t n)
 	put_text(j, key, text, n ? (size_t)snprintf(text, sizeof text, "%016" PRIx64, n) : 0);
 }
 
-static void put_segment(struct json_writer *j, struct text *t, const char *name, const struct segment_info *i)
+static void put_segment(struct json_writer *j, struct segment_text *t, const char *name, const struct segment_info *i)
 {
 	struct bytes text = { .limit = 1 << 20 };
 
@@ -344,7 +344,7 @@ int list_print(char **name, size_t n, int json, struct why *w)
 		status = visit(name[i], &l);
 	if (status == 0 && !json)
 		print_table(&l);
-	text_close(&l.text);
+	segment_text_close(&l.text);
 	free(l.row);
 	return status;
 }

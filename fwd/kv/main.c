@@ -88,24 +88,24 @@ static int ids(const char *name)
 static int show(const char *name)
 {
 	struct bytes text = { .limit = 1 << 30 };
-	struct text t = { .g = NULL };
+	struct segment_text t = { .g = NULL };
 	struct segment_info i;
 	struct segment s;
 	int status, begins = 1;
 
 	if (open_segment(&s, &i, name) < 0)
 		return -1;
-	status = text_open(&t, set.model, name, &i, &w);
+	status = segment_text_open(&t, set.model, name, &i, &w);
 	for (size_t pos = 0, n; status == 0 && pos < s.length; pos += n) {
 		n = size_min(s.length - pos, KV_EXTENT);
-		text_put(&t, segment_ids(&s, pos), n, set.special, &begins, &text);
+		segment_text_put(&t, segment_ids(&s, pos), n, set.special, &begins, &text);
 		out_bytes(text.p, text.n);
 		text.n = 0;
 	}
 	if (text.failed)
 		status = why(&w, "segment %s: out of memory", name);
 	bytes_free(&text);
-	text_close(&t);
+	segment_text_close(&t);
 	segment_close(&s);
 	return status;
 }

@@ -3,18 +3,18 @@
 
 #include <string.h>
 
-void text_close(struct text *t)
+void segment_text_close(struct segment_text *t)
 {
 	vocab_close(t->vocab);
 	gguf_close(t->g);
-	*t = (struct text){ .g = NULL };
+	*t = (struct segment_text){ .g = NULL };
 }
 
 /* file: the identity that the model must have; 0: any. */
-static int open_file(struct text *t, const char *path, uint64_t file, struct why *w)
+static int open_file(struct segment_text *t, const char *path, uint64_t file, struct why *w)
 {
 	if (!t->g || strcmp(t->g->path, path)) {
-		text_close(t);
+		segment_text_close(t);
 		strcpy(t->path, path);
 		t->g = gguf_open(t->path, 0, w);
 	}
@@ -25,7 +25,8 @@ static int open_file(struct text *t, const char *path, uint64_t file, struct why
 	return t->vocab ? 0 : -1;
 }
 
-int text_open(struct text *t, const char *model, const char *segment, const struct segment_info *info, struct why *w)
+int segment_text_open(struct segment_text *t, const char *model, const char *segment,
+	const struct segment_info *info, struct why *w)
 {
 	struct why other;
 
@@ -39,7 +40,8 @@ int text_open(struct text *t, const char *model, const char *segment, const stru
 	return 0;
 }
 
-void text_put(const struct text *t, const int32_t *ids, size_t n, int special, int *begins, struct bytes *out)
+void segment_text_put(const struct segment_text *t, const int32_t *ids, size_t n, int special, int *begins,
+	struct bytes *out)
 {
 	for (size_t i = 0; i < n; i++) {
 		size_t bytes;

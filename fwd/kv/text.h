@@ -1,4 +1,4 @@
-/* text: the vocabulary of the model that made a segment, for what people read of it. */
+/* text: the text of a segment's ids, by the vocabulary of the model that made it. */
 #ifndef KV_TEXT_H
 #define KV_TEXT_H
 
@@ -7,19 +7,21 @@
 #include "lib/vocab/vocab.h"
 #include "fwd/state/segment.h"
 
-struct text {                   /* zeroes: none is open */
+struct segment_text {                   /* zeroes: none is open */
 	struct gguf *g;
 	struct vocab *vocab;
 	char path[sizeof ((struct segment_origin *)0)->path];   /* of g */
 };
 
-/* Opens the vocabulary of a model file; NULL: of the one that made the segment, if it is still there and the same. -1
- * and a reason that names the segment. What is open already is used again. */
-int text_open(struct text *t, const char *model, const char *segment, const struct segment_info *info, struct why *w);
-void text_close(struct text *t);
+/* Opens the vocabulary of a model file; NULL: of the file that made the segment, if it is still there and unchanged. A
+ * vocabulary that is already open is used again. -1 with a reason that names the segment. */
+int segment_text_open(struct segment_text *t, const char *model, const char *segment,
+	const struct segment_info *info, struct why *w);
+void segment_text_close(struct segment_text *t);
 
-/* Appends the text of ids, which need not be in the vocabulary. special: of control tokens, too. *begins: 1 before the
- * first ids of a segment. */
-void text_put(const struct text *t, const int32_t *ids, size_t n, int special, int *begins, struct bytes *out);
+/* Appends the text of ids; those outside the vocabulary have none. special: that of control tokens, too. *begins: 1
+ * before the first ids of a segment. */
+void segment_text_put(const struct segment_text *t, const int32_t *ids, size_t n, int special, int *begins,
+	struct bytes *out);
 
 #endif

@@ -6,8 +6,8 @@
  * and then, until the block is full: u16 words, that many words of 8 bytes, u16 words of zeroes. A last word that is
  * not whole is filled up with zeroes. Numbers are little-endian. A hash (lib/gguf/gguf.h) begins with the one before,
  * the first with that of the 16 bytes, so that the last covers everything. */
-#ifndef PACK_H
-#define PACK_H
+#ifndef STATE_PACK_H
+#define STATE_PACK_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,12 +1,12 @@
-/* keys: what a terminal sends, as keys. Unknown escape sequences are skipped whole. Bytes that are pasted between the
- * marks of a bracketed paste are text, and nothing else. */
-#ifndef KEYS_H
-#define KEYS_H
+/* keys: turns the bytes that a terminal sends into keys. Unknown escape sequences are skipped as a whole. Bytes between
+ * the marks of a bracketed paste are always text. */
+#ifndef TERM_KEYS_H
+#define TERM_KEYS_H
 
 #include <stddef.h>
 
 enum key {
-	KEY_NONE,               /* nothing yet, or nothing that counts */
+	KEY_NONE,               /* incomplete, or to be ignored */
 	KEY_TEXT,               /* keys.text[keys.n] */
 	KEY_ENTER, KEY_NEWLINE, KEY_TAB, KEY_BACKSPACE, KEY_DELETE, KEY_LEFT, KEY_RIGHT, KEY_UP, KEY_DOWN, KEY_HOME,
 	KEY_END, KEY_WORD_LEFT, KEY_WORD_RIGHT, KEY_KILL_END, KEY_KILL_LINE, KEY_KILL_SPACE, KEY_KILL_WORD,
@@ -25,10 +25,10 @@ struct keys {                   /* starts as zeroes */
 	size_t length;
 };
 
-/* The key that the byte completes. */
+/* Takes a byte: the key that it completes, or KEY_NONE. */
 enum key keys_next(struct keys *k, unsigned char byte);
 
-/* Whether a key is under way; and the key that it is if no byte follows: Escape, or none. */
+/* Whether a key is incomplete; and the key that it is if no byte follows: Escape, or none. */
 int keys_pending(const struct keys *k);
 enum key keys_give_up(struct keys *k);
 
