@@ -1,5 +1,5 @@
-/* convert: what a conversation asks of chat, tok, detok and kv, which run once for each question. The functions return
- * 0, or -1 with a reason. */
+/* convert: conversions for a conversation, each by running chat, tok, detok or kv once. The functions return 0, or -1
+ * with a reason. */
 #ifndef CONVERT_H
 #define CONVERT_H
 
@@ -21,8 +21,8 @@ int convert_text(struct request *q, const char *text, size_t n, int append, stru
 int convert_ids(struct request *q, enum stage_number detok, int given, const int32_t *ids, size_t n, struct bytes *out,
 	struct why *w);
 
-/* The ids that the segment of --kv holds: none if there is no such segment, or it cannot be read: fwd makes or reports
- * it. */
+/* The ids that the segment of --kv holds; none if it does not exist or cannot be read, since fwd then makes it or
+ * reports the error. */
 void convert_kept(struct request *q, struct ids *out);
 
 #endif

@@ -1,6 +1,6 @@
-/* guessing: how many ids to guess in the next round, so that the ids of a second become as many as possible. A round
- * evaluates one id and the guesses after it. What rounds of each size, guesses, and wrong guesses cost is measured as
- * they come. The rounds with guesses, all together, take at most a fiftieth longer than plain rounds would have. */
+/* guessing: how many ids to guess in the next round for the most ids a second. A round evaluates one id and the guesses
+ * after it. The cost of rounds of each size and of making guesses, and the share of right guesses, are measured from
+ * round to round. In total, rounds with guesses take at most a fiftieth longer than plain rounds would have. */
 #ifndef GUESSING_H
 #define GUESSING_H
 
@@ -11,20 +11,21 @@ enum { GUESSES_MAX = 64 };      /* in a round */
 struct guessing {               /* starts as zeroes, but for `most` */
 	size_t most;            /* guesses in a round, from 1 to GUESSES_MAX */
 
-	/* private; seconds are means, of late rounds above all: */
+	/* private; seconds are means, weighted towards the latest rounds: */
 	size_t rounds[GUESSES_MAX + 1];         /* with so many guesses */
 	double round[GUESSES_MAX + 1];          /* seconds of evaluating one id and so many guesses */
 	size_t since;                           /* rounds since the last one without guesses */
 	size_t guessed;                         /* rounds with guesses */
 	double guess;                           /* seconds of making one guess */
-	double right, wrong;                    /* guesses; of those after a wrong one nothing is known */
+	double right, wrong;                    /* numbers of guesses; those after a wrong one do not count */
 	double total, lost;                     /* seconds, lately: of all rounds; more than of plain ones */
 };
 
-/* For the next round; 0: none pays. */
+/* The number of guesses for the next round; 0: none pays. */
 size_t guessing_choose(const struct guessing *g);
 
-/* A round is over. `made` guesses took `making` seconds, their evaluation `evaluating`, and `accepted` were right. */
+/* Records a round: making `made` guesses took `making` seconds and evaluating them `evaluating`; `accepted` were right.
+ * */
 void guessing_add(struct guessing *g, size_t made, double making, size_t accepted, double evaluating);
 
 #endif

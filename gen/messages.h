@@ -1,7 +1,7 @@
-/* messages: what was said in a conversation, as JSON, one message a line, as chat reads it; and the file of --history
- * that keeps it. The file is authoritative: what it holds after messages_save() survives a power cut. A turn is a
- * user's message and those that follow it, up to the next user's; the messages before the first turn are the head.
- * When the context is full the oldest turns are not laid out any more, but stay in the file. */
+/* messages: the messages of a conversation as JSON, one a line, as chat reads them; and the file of --history that
+ * keeps them. The file is authoritative: what it holds after messages_save() survives a power cut. A turn is a user's
+ * message and those that follow it, up to the next user's; the messages before the first turn are the head. When the
+ * context is full the oldest turns are not laid out any more, but stay in the file. */
 #ifndef MESSAGES_H
 #define MESSAGES_H
 
@@ -23,17 +23,17 @@ struct messages {               /* starts as zeroes, but for text.limit and file
 	size_t in_file, saved;  /* bytes of the file, and how many of them are still as in text */
 };
 
-/* Opens the file, made if need be and locked against another conversation, and reads it. A last line that is damaged is
- * left out, with its turn: 1, and a line for the user in w. -1 with a reason. */
+/* Opens and reads the file; creates it if need be, and locks it against other conversations. 1: the last line is
+ * damaged and is left out with its turn; w has a warning for the user. -1 with a reason. */
 int messages_open(struct messages *m, const char *path, struct why *w);
 
-/* Replaces all messages by those of another file, as messages_open() reads them. Nothing changes where it fails. */
+/* Replaces all messages by those of another file, as messages_open() reads them. If it fails nothing changes. */
 int messages_read(struct messages *m, const char *path, struct why *w);
 
 /* Appends one message of text[n], which is UTF-8. */
 int messages_add(struct messages *m, const char *role, const char *text, size_t n, struct why *w);
 
-/* Only the first n messages stay. */
+/* Removes all but the first n messages. */
 void messages_cut(struct messages *m, size_t n);
 
 /* Replaces the head by a system message, or by nothing where n is 0. */

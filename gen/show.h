@@ -1,5 +1,5 @@
-/* show: what a model says, on a terminal: its thoughts dim or folded, calls of tools in a colour, and no control
- * characters that could do something to the terminal. */
+/* show: prints what a model writes on a terminal: its reasoning dim or folded, tool calls in a colour, and no control
+ * characters that could change the terminal. */
 #ifndef SHOW_H
 #define SHOW_H
 
@@ -7,25 +7,25 @@
 
 #include "lib/base/why.h"
 
-/* What is shown goes to this descriptor. Colours unless $NO_COLOR is set. -1 with a reason. */
+/* Prints to this descriptor, in colours unless $NO_COLOR is set. -1 with a reason. */
 int show_open(int fd, struct why *w);
 void show_close(void);
 
-/* Thoughts are folded into a line, or shown. */
+/* Whether reasoning is folded into one line. */
 void show_fold(int fold);
 
-/* An answer begins; thinking: with a thought that the prompt has opened. Whether text[n], laid out for the model, ends
- * in such a thought. */
+/* An answer begins; thinking: inside reasoning that the prompt has opened. The second: whether text[n], a prompt, ends
+ * inside such reasoning. */
 void show_begin(int thinking);
 int show_ends_thinking(const char *text, size_t n);
 
-/* More of it. */
+/* More of the answer. */
 void show_text(const char *s, size_t n);
 
-/* The cursor goes to the beginning of a line, for what others write. */
+/* Moves the cursor to the start of a line, before others write. */
 void show_line(void);
 
-/* It has ended; the cursor is at the beginning of a line. */
+/* The answer has ended; leaves the cursor at the start of a line. */
 void show_end(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* lines: a file, or standard input, line by line; each line as soon as it has come. */
+/* lines: reads a file or standard input line by line; each line is returned as soon as it is complete. */
 #ifndef LINES_H
 #define LINES_H
 

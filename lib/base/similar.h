@@ -1,4 +1,4 @@
-/* similar: which name was meant. */
+/* similar: finds the name that was probably meant by one with a typing error. */
 #ifndef SIMILAR_H
 #define SIMILAR_H
 
@@ -6,7 +6,7 @@
  * longer than 63. */
 int similar_distance(const char *a, const char *b);
 
-/* Whether b is near enough to a to be suggested: a beginning of it, or few changes away. */
+/* Whether b is close enough to a to be suggested: a is a prefix of b, or few changes away. */
 int similar(const char *a, const char *b);
 
 #endif

@@ -1,6 +1,6 @@
-/* positions: what a stream says about its tokens, one prediction at a time: the rows of `logi` frames and of `scor`
- * frames, each with the token that it is about, which the frames of ids beside them tell. Memory is bounded by the
- * sequences that are open, whatever the length of the stream. */
+/* positions: reads the predictions of a stream one by one: each row of a `logi` or `scor` frame with the token that it
+ * predicts, which frames of ids in the same stream give. Memory depends on the number of open sequences, not on the
+ * length of the stream. */
 #ifndef POSITIONS_H
 #define POSITIONS_H
 

@@ -1,6 +1,6 @@
-/* sequences: what a stage keeps of each sequence of a stream, found by its number; and which numbers are over, so that
- * what still comes of those is recognised. Memory is that of the sequences that live: the numbers that are over are
- * kept as ranges, which are few where sequences end roughly in order.
+/* sequences: what a stage keeps for each sequence of a stream, by number; and which sequences have ended, so that late
+ * frames of those are recognised. Memory grows with the live sequences only: the numbers of those that have ended are
+ * kept as ranges, and there are few if sequences end roughly in order.
  *
  *	struct text { struct sequence sequence; ... };          // the stage's own
  *
@@ -19,13 +19,13 @@
 
 #include "lib/base/why.h"
 
-struct sequence {                       /* the first member of what a stage keeps of one */
+struct sequence {                       /* the first member of what a stage keeps for each */
 	uint32_t number;
 	struct sequence *next;          /* private */
 };
 
 struct sequences {                      /* starts as zeroes; private but for n */
-	size_t n;                       /* that live */
+	size_t n;                       /* live sequences */
 	struct sequence **bucket;       /* [room] */
 	size_t room;
 	struct sequence_range {
@@ -34,21 +34,21 @@ struct sequences {                      /* starts as zeroes; private but for n *
 	size_t n_over, over_room;
 };
 
-/* The living sequence of that number, or NULL. */
+/* The live sequence with that number, or NULL. */
 struct sequence *sequences_find(const struct sequences *t, uint32_t number);
 
-/* Adds s, which belongs to the caller; its number must not live. -1: out of memory. */
+/* Adds s, which belongs to the caller; no live sequence may have its number. -1: out of memory. */
 int sequences_add(struct sequences *t, struct sequence *s, uint32_t number, struct why *w);
 
-/* The number is over, whether or not it lived; the caller frees what it had. -1: out of memory. */
+/* Notes that a number has ended, live or not; the caller frees the sequence. -1: out of memory. */
 int sequences_end(struct sequences *t, uint32_t number, struct why *w);
 int sequences_is_over(const struct sequences *t, uint32_t number);
 
-/* All that live, in the order of their numbers: an array of t->n that the caller frees. NULL: there are none, or out
- * of memory. */
+/* All live sequences, ordered by number: an array of t->n that the caller frees. NULL: there are none, or out of
+ * memory. */
 struct sequence **sequences_all(const struct sequences *t);
 
-/* Frees the table; the sequences are the caller's. */
+/* Frees the table; the caller frees the sequences. */
 void sequences_free(struct sequences *t);
 
 #endif

@@ -1,5 +1,5 @@
-/* recall: lines that were typed before, and the file that keeps them: one a line, with \n for a new line and \\ for a
- * backslash, the last few thousand of them. Other programs may append to it at the same time. */
+/* recall: earlier input lines, and the file that keeps the last RECALL_MAX of them: one a line, with \n for a newline
+ * and \\ for a backslash. Other processes may append to the file at the same time. */
 #ifndef RECALL_H
 #define RECALL_H
 
@@ -13,11 +13,11 @@ struct recall {                 /* starts as zeroes */
 	int fd;                 /* private: of the file; 0: none */
 };
 
-/* Reads the file, made for its owner alone with its folders if need be. One that cannot be opened is no error: the
- * lines are then forgotten at the end. */
+/* Reads the file; creates it if need be, with its directories, readable by its owner only. If it cannot be opened,
+ * which is not an error, lines are kept in memory only. */
 void recall_open(struct recall *r, const char *path);
 
-/* Adds text[n], unless it is the last one once more, or empty. */
+/* Adds text[n], unless it is empty or equals the last line. */
 void recall_add(struct recall *r, const char *text, size_t n);
 
 void recall_close(struct recall *r);

@@ -11,13 +11,13 @@ enum tty_mode {
 	TTY_QUIET               /* the same, but ^C and ^Z are signals, and text is not marked */
 };
 
-/* From now on fd, a terminal, can change modes. -1: it has none. */
+/* Prepares fd, a terminal, for changes of mode. -1: its modes cannot be read. */
 int tty_open(int fd);
 
 void tty_set(enum tty_mode mode);
 void tty_restore(void);
 
-/* Stops the program, with all of its job, as ^Z does; returns when it goes on. */
+/* Stops the program with its whole job, as ^Z does; returns when it is continued. */
 void tty_suspend(void);
 
 /* What has happened to the terminal since the last call. */

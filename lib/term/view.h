@@ -1,6 +1,6 @@
-/* view: text with a cursor in it, over as many rows of a terminal as it takes; of a text that is higher than the
- * terminal, the rows around the cursor. Uses nothing but carriage return, line feed, and the VT sequences that move up
- * and right and erase to the end of the screen. */
+/* view: draws text with a cursor on as many rows of a terminal as it takes; if it has more rows than the terminal,
+ * those around the cursor. Uses only carriage return, line feed, and the VT sequences that move the cursor up and right
+ * and erase to the end of the screen. */
 #ifndef VIEW_H
 #define VIEW_H
 
@@ -18,13 +18,13 @@ struct view {                   /* starts as zeroes and fd */
 	size_t n_rows, room, width_room;
 };
 
-/* Shows prompt and text[n] with the cursor before text[at], in place of what was shown before. */
+/* Draws prompt and text[n] with the cursor before text[at], over what was drawn before. */
 void view_draw(struct view *v, const char *prompt, const char *text, size_t n, size_t at);
 
-/* The cursor goes to the row below the text, which stays; what is drawn next begins there. */
+/* Leaves the text on the screen and moves the cursor to the row below it, where the next text is drawn. */
 void view_leave(struct view *v);
 
-/* Nothing is shown any more: the screen was cleared, or others have written to it. */
+/* Forgets what was drawn: the screen was cleared, or others have written to it. */
 void view_forget(struct view *v);
 
 void view_close(struct view *v);

@@ -1,5 +1,5 @@
-/* width: how many columns of a terminal text takes. The tables are our own: wcwidth() answers for the locale, and no
- * program here sets one. */
+/* width: how many terminal columns text takes. It has tables of its own because wcwidth() depends on the locale, which
+ * no program here sets. */
 #ifndef WIDTH_H
 #define WIDTH_H
 
