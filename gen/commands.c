@@ -119,11 +119,9 @@ static enum command_answer set_system(struct conversation *v, const char *argume
 static enum command_answer save(struct conversation *v, const char *argument, struct why *w)
 {
 	int fd = open(argument, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	struct why cause;
+	struct why ignored;
 
-	if (fd < 0)
-		console_say("/save: %s: %s", argument, strerror(errno));
-	else if (messages_write(&v->messages, 0, fd, &cause) || fsync(fd))
+	if (fd < 0 || messages_write(&v->messages, 0, fd, &ignored) || fsync(fd))
 		console_say("/save: %s: %s", argument, strerror(errno));
 	if (fd >= 0)
 		close(fd);
@@ -321,7 +319,7 @@ enum command_answer command(struct conversation *v, const char *line, size_t n, 
 			console_say("no command %s; did you mean %s?", name, commands[i].name);
 			return COMMAND_DONE;
 		}
-	console_say("no command %s (/help lists them; a space before it sends it)", name);
+	console_say("no command %s (/help lists them; to send the line, type a space first)", name);
 	return COMMAND_DONE;
 }
 

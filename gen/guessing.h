@@ -24,8 +24,7 @@ struct guessing {               /* starts as zeroes, but for `most` */
 /* The number of guesses for the next round; 0: none pays. */
 size_t guessing_choose(const struct guessing *g);
 
-/* Records a round: making `made` guesses took `making` seconds and evaluating them `evaluating`; `accepted` were right.
- * */
+/* Records a round: making `made` guesses took `making` seconds, evaluating them `evaluating`; `accepted` were right. */
 void guessing_add(struct guessing *g, size_t made, double making, size_t accepted, double evaluating);
 
 #endif

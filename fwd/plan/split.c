@@ -1,11 +1,11 @@
-/* What passes from plan to plan, and what their states have in common. */
+/* Rows that pass from plan to plan, and the common layout of their states. */
 #include "split.h"
 
 #include <string.h>
 
 #include "lib/base/size.h"
 
-/* The first layer whose K and V others read; n_layer: there is none. */
+/* The first layer whose K and V other layers read; n_layer: none. */
 static size_t first_shared(const struct model *m)
 {
 	size_t first = m->n_layer;
@@ -34,7 +34,7 @@ int split_check(const struct model *m, size_t first, size_t last, struct why *w)
 
 /* ---- rows ---- */
 
-/* What of a row crosses before a layer, one part after the other. */
+/* The parts of a row that pass from plan to plan before a layer, one after the other. */
 enum { PARTS = 3 };
 
 struct parts {

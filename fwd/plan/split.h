@@ -1,6 +1,6 @@
-/* split: a model's layers divided over several plans. Of each row the next plan needs the residual streams and, where
- * its layers read them, values of the first layer (RWKV 7) and the inputs of its own layers that embedding made (Gemma
- * 3n and 4). K and V stay where they are: layers that share them stay together. */
+/* split: a model whose layers are divided among several plans. For each row the next plan needs the residual streams
+ * and, for families whose layers read them, values of the first layer (RWKV 7) and the per-layer inputs that the
+ * embedding made (Gemma 3n and 4). K and V do not move: layers that share them must be in one plan. */
 #ifndef SPLIT_H
 #define SPLIT_H
 
@@ -15,11 +15,11 @@ size_t split_width(const struct plan *p, size_t layer);
 /* Sets rows [row, row + n) of the next batch to hidden[n][split_width(first)]. */
 void split_take(struct plan *p, size_t row, size_t n, const float *hidden);
 
-/* The same rows of the last batch to hidden[n][split_width(last)], for the plan after. */
+/* Copies the same rows of the last batch to hidden[n][split_width(last)], for the plan after. */
 void split_give(const struct plan *p, size_t row, size_t n, float *hidden);
 
-/* Which positions a state can go on from is decided by what kinds of layers it belongs to. A plan's states follow the
- * rules of the whole model, so that all its plans can go on from the same positions. */
+/* The positions from which a state can continue depend on the kinds of its layers. Makes the states of this plan follow
+ * the rules of the whole model, so that all its plans can continue from the same positions. */
 void split_state(struct plan *p);
 
 #endif

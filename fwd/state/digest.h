@@ -16,8 +16,8 @@ struct weights {
 	size_t n_vocab;         /* of the model; for digest_check() alone */
 };
 
-/* 0 if the segment may be used with these weights, which it then belongs to, and of whose model it keeps name and path:
- * its ids are of the vocabulary, too. A segment without a name always may. */
+/* 0 if the segment may be used with these weights, and all its ids are in their vocabulary; it then belongs to them and
+ * keeps the name and path of their model. A segment without a name may always be used. */
 int digest_check(struct segment *s, const struct weights *of, struct why *w);
 
 /* Computes the digest now, if the segment lacks it; it belongs to this model. */

@@ -42,11 +42,11 @@ void recurrent_commit(struct segment *s, size_t pos, size_t n);
 /* Zeroes what does not count. */
 void recurrent_scrub(struct segment *s);
 
-/* What counts of the first `length` positions, to a segment with as much room. */
+/* Copies the valid states of the first `length` positions to a segment with as much room. */
 void recurrent_copy(struct segment *to, const struct segment *from, size_t length);
 
-/* In memory of the process: to a segment with some extents and nothing else; copies of what a batch replaces, where
- * others use it, too. */
+/* For segments without a name. The first shares the states of `from` with a new segment, which has extents only; the
+ * second copies, before a batch writes positions [from, end), states there that are shared. */
 void recurrent_share(struct segment *to, const struct segment *from);
 int recurrent_own(struct segment *s, size_t from, size_t end, struct why *w);
 

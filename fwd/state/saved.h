@@ -1,5 +1,5 @@
-/* saved: a named segment as a stream (pack.h): what counts of it and to which model it belongs, so that it can be taken
- * up on another machine. kv.5 has the format. */
+/* saved: a named segment as a stream (pack.h): its valid data and the model it belongs to, so that another machine can
+ * continue from it. kv.5 describes the format. */
 #ifndef SAVED_H
 #define SAVED_H
 

@@ -29,8 +29,8 @@ enum {
 	SEGMENT_SIZES = 8       /* of heads, in a list */
 };
 
-/* The KV heads in the data of an extent, in their order: n of one size, and so on up to n = 0. Layers of more different
- * sizes than a list can hold are left out at its end. */
+/* The KV heads in the data of an extent, in order: n of one size, then n of the next, up to n = 0. Sizes that do not
+ * fit in the list are left out at its end. */
 struct segment_heads {
 	uint32_t n, dim_k, dim_v;
 };
@@ -80,8 +80,8 @@ struct segment {
  * 0600. */
 int segment_open(struct segment *s, const char *name, const struct segment_shape *shape, size_t n_ctx, struct why *w);
 
-/* Notes that the segment was used. Returns when one in a file, named with a slash, is on the disk as it is now; 0 at
- * once for any other. */
+/* Notes that the segment was used. Writes a segment in a file, whose name has a slash, to disk, and waits for that;
+ * returns 0 at once for any other. */
 int segment_sync(const struct segment *s, struct why *w);
 
 /* Gives it back; a struct of zeros is closed. A segment that this opening made and in which nothing counts yet is not
@@ -91,12 +91,12 @@ void segment_close(struct segment *s);
 /* Makes room for this many positions, at most n_ctx; what counts does not change, even if it fails. */
 int segment_reserve(struct segment *s, size_t positions, struct why *w);
 
-/* Room for n positions from pos on, up to the length or less, and a copy of what a batch there replaces of the memory
- * that another state shares. What counts does not change, even if it fails. */
+/* Before a batch writes positions [pos, pos + n), where pos is at most the length: makes room for them, and copies the
+ * memory there that is shared with other states. Valid positions do not change, even if it fails. */
 int segment_prepare(struct segment *s, size_t pos, size_t n, struct why *w);
 
-/* Makes the first positions of `from` those of `to`, whose own, if any, are lost, and which has the same shape and, in
- * memory of the process, just been opened: there, both share what neither has written since; else it is copied. */
+/* Gives `to` the first positions of `from`, in place of its own; both have the same shape. A `to` without a name must
+ * just have been opened, and shares memory with `from` until either writes there; a named one gets a copy. */
 int segment_branch(struct segment *to, struct segment *from, size_t length, struct why *w);
 
 /* The same where `to` has a name. */
@@ -105,11 +105,11 @@ int segment_copy(struct segment *to, const struct segment *from, size_t length, 
 /* Shortens the state, which is visible at once; sets next. */
 void segment_set_length(struct segment *s, size_t length);
 
-/* Appends heads to a list, or nothing more where that is full. */
+/* Appends heads to a list, unless it is full. */
 void segment_add_heads(struct segment_heads list[SEGMENT_SIZES], struct segment_heads h);
 
-/* Zeroes what does not count in the extents up to the length: what was cut off, and states that are not known. Recent
- * rows of recurrent layers stay. */
+/* Zeroes the invalid data in the extents up to the length: positions that were cut off, and unknown states. Recent rows
+ * of recurrent layers stay. */
 void segment_scrub(struct segment *s);
 
 /* A batch of n positions from pos = next on, for which there is room: begin, before any of it is written; commit, when
@@ -189,12 +189,12 @@ struct segment_info {
 /* An extent of a named segment, with the states that lie before it; how many bytes. */
 size_t segment_span(const struct segment *s, size_t extent, unsigned char **at);
 
-/* Room for this extent, the next after those that are there, was made in the object. */
+/* Adds the next extent, for which the object has grown. */
 void segment_take_up(struct segment *s, size_t extent);
 
-/* Takes a name for a segment that is made under another one: there must be none of that name or, with replace, none
- * that is in use. rename: the segment has the name from now on, instead of what had it. release, in any case: a name
- * that was not used is free again. */
+/* Reserves a name for a segment that is being made under another one: there must be no segment of that name or, with
+ * replace, none that is in use. segment_rename() gives it to the segment, and removes the old one. segment_release(),
+ * in any case, frees a name that was not used. */
 int segment_claim(struct object *o, const char *name, int replace, struct why *w);
 int segment_rename(const struct segment *s, const struct object *claimed, struct why *w);
 void segment_release(struct object *claimed);

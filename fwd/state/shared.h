@@ -1,5 +1,5 @@
-/* shared: memory of states that several sequences of a process may use: whoever is about to write takes a copy of what
- * others use too. Blocks are aligned to 64 bytes. For one thread. */
+/* shared: reference-counted memory for the states of a process's sequences, copied before a write while others use it.
+ * Blocks are aligned to 64 bytes. Not thread-safe. */
 #ifndef SHARED_H
 #define SHARED_H
 
@@ -8,14 +8,14 @@
 /* A block with one user, not cleared; NULL: out of memory. */
 void *shared_new(size_t bytes);
 
-/* One more user of the block; returns it. NULL is allowed. */
+/* Adds a user; returns the block. NULL is allowed. */
 void *shared_use(void *block);
 
-/* One user less; the last one frees it. NULL is allowed. */
+/* Removes a user; the last one frees the block. NULL is allowed. */
 void shared_drop(void *block);
 
-/* The block itself if the caller is its only user; else a copy of its `bytes` bytes, in place of what the caller used.
- * NULL: out of memory, and nothing has changed. */
+/* The block itself if the caller is its only user; else a copy of its `bytes` bytes, and the caller is no longer a user
+ * of the block. NULL: out of memory, and nothing has changed. */
 void *shared_own(void *block, size_t bytes);
 
 #endif
