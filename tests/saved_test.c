@@ -339,6 +339,15 @@ static void lies(void)
 	check(accepted > 500 && accepted < 5500, "%zu of 6000 false streams are accepted", accepted);
 }
 
+/* Heads after an empty entry of the list need their bytes, too. */
+static void gap(void)
+{
+	struct segment_shape p = { .n_layer = 1, .extent = KV_EXTENT, .bytes = 64, .heads[0][2] = { 1000, 64, 64 } };
+	struct segment s;
+
+	holds(segment_open(&s, name, &p, CTX, &w) < 0 && strstr(w.text, "more KV heads"), "no heads without bytes");
+}
+
 /* If there is no room for it, nothing of it stays. */
 static void full(void)
 {
@@ -378,6 +387,7 @@ int main(void)
 	cut_off();
 	damage();
 	lies();
+	gap();
 	full();
 	close(stream);
 	return check_end("saved_test");

@@ -84,7 +84,7 @@ static uint64_t hash_origin(const struct segment_origin *o)
 /* Whether these heads have no more bytes than there are. */
 static int fit_in(const struct segment_heads *h, uint32_t kv_type, uint64_t bytes)
 {
-	for (const struct segment_heads *end = h + SEGMENT_SIZES; h < end && h->n; h++) {
+	for (const struct segment_heads *end = h + SEGMENT_SIZES; h < end; h++) {
 		uint64_t each;
 
 		if (h->n > 1 << 24 || h->dim_k > 1 << 20 || h->dim_v > 1 << 20)
