@@ -22,7 +22,7 @@ struct object {
 };
 
 /* 0, or why a name cannot be used: without a slash it has 1 to 200 letters, digits, '.', '_' and '-', and does not
- * begin with a dot. What ends in OBJECT_PART is not yet whole (saved.h), and no name for anything else. */
+ * begin with a dot. Names that end in OBJECT_PART are reserved for incomplete ones (saved.h). */
 int object_check_name(const char *name, struct why *w);
 #define OBJECT_PART ".part"
 int object_is_part(const char *name);
@@ -47,7 +47,7 @@ int object_grow(const struct object *o, size_t old, size_t new, struct why *w);
 /* The bytes from an offset on, as pread(2) without EINTR. */
 ssize_t object_read(const struct object *o, size_t at, void *to, size_t n);
 
-/* Notes that it was used now; when that was last. */
+/* Notes that it was used now; the time of its last use. */
 void object_touch(const struct object *o);
 time_t object_used(const struct object *o);
 
@@ -55,7 +55,7 @@ time_t object_used(const struct object *o);
 void object_shrink(const struct object *o, size_t bytes);
 int object_remove(const struct object *o, struct why *w);
 
-/* Gives it the name of another object, which has none from then on. */
+/* Gives it the name of another object, which loses it. */
 int object_rename(const struct object *o, const struct object *to, struct why *w);
 
 /* Whether it has no name any more. */

@@ -1,6 +1,6 @@
 /* score: how well a row of logits predicts a token: the columns of a `scor` frame (enum score in frame.h). A row is
- * scored in blocks of SCORE_BLOCK logits, each by itself, on any thread, and the blocks are put together in order, so
- * that the result depends on nothing but the row. */
+ * scored in blocks of SCORE_BLOCK logits, each on any thread, and the blocks are joined in order, so that the result
+ * depends on the row alone. */
 #ifndef SCORE_H
 #define SCORE_H
 
@@ -33,7 +33,7 @@ void score_part(const float *row, size_t n_vocab, int32_t id, size_t b, struct s
  * a row is 0 if there is none. */
 double score_join(const struct score_part *part, size_t n_vocab, float logit, float score[SCORE_COLS]);
 
-/* All of it. */
+/* The score of a whole row, by one thread. */
 double score_row(const float *row, size_t n_vocab, int32_t id, float score[SCORE_COLS]);
 
 #endif

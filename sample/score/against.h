@@ -1,6 +1,6 @@
-/* against: how the predictions of two streams differ that are about the same tokens: those of a model, and of the same
- * model in other weights, which are measured against the first. Both are read side by side, so that memory does not
- * depend on their length but for the few numbers of a prediction whose distribution is told. */
+/* against: compares the predictions of two streams for the same tokens: those of a base model, and those of the same
+ * model with other weights. Both are read side by side, and only the values that percentiles need are kept: two floats
+ * a prediction. */
 #ifndef AGAINST_H
 #define AGAINST_H
 

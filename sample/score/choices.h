@@ -1,4 +1,4 @@
-/* choices: the log-probabilities of an item's choices, which of them is the most likely, and how often that is the
+/* choices: finds the most likely choice of each item from the log-probabilities of its tokens, and how often it is the
  * answer. */
 #ifndef CHOICES_H
 #define CHOICES_H

@@ -11,7 +11,8 @@
 #include "lib/gguf/gguf.h"
 #include "lib/vocab/vocab.h"
 
-enum { OUT = 1, CHOICES_MAX = 1024, TRAILING = 3 };     /* an `after` of more tokens is scored alone */
+/* TRAILING: if all choices have more tokens than this after the common ones, an `after` is scored alone. */
+enum { OUT = 1, CHOICES_MAX = 1024, TRAILING = 3 };
 enum { TEXT_MAX = 1 << 28 };
 
 /* ---- texts to tokens ---- */

@@ -3,10 +3,10 @@
  *	{"context": "The sky is", "choices": [" blue.", " loud."], "answer": 0}
  *	{"context": "It does not fit, the ", "choices": ["cup", "bag"], "after": " is too big.", "answer": 0}
  *
- * The text of a choice is context, choice and after in a row, encoded as a whole, with BOS where the model adds it.
- * What counts of it are the tokens that not all choices have in common, at least the last one; or, where there is an
- * `after` of some length, that alone but for its last token. Those are the rules of llama-perplexity's HellaSwag and
- * WinoGrande. */
+ * The text of a choice is context, choice and after in a row, encoded as a whole, with BOS where the model adds it. Its
+ * score counts the tokens after those that all choices begin with, at least the last one; or, if there is an `after`
+ * and more than three such tokens in every choice, those of `after` except the last. These are the rules of
+ * llama-perplexity for HellaSwag and WinoGrande. */
 #ifndef ITEMS_H
 #define ITEMS_H
 
@@ -29,7 +29,7 @@ struct item {
 	size_t line;
 	struct choice *choice;          /* [n] */
 	size_t n, common;               /* ids that all choices begin with */
-	int64_t answer;                 /* -1: not told */
+	int64_t answer;                 /* -1: not given */
 	uint32_t seq;                   /* of the first choice; the others follow */
 };
 
@@ -44,8 +44,8 @@ struct items {
 int items_open(struct items *t, const char *file, const char *model, struct why *w);
 void items_close(struct items *t);
 
-/* Writes the tokens of all items to descriptor 1, for fwd --score: what the choices of an item have in common once, in
- * a sequence that the others are forks of. */
+/* Writes the tokens of all items to descriptor 1, for fwd --score. The common beginning of an item's choices is written
+ * once, in the sequence of the first choice; those of the other choices are forks of it. */
 int items_write(const struct items *t, struct why *w);
 
 #endif
