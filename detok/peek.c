@@ -114,6 +114,8 @@ static void put_csv(const struct peek *k, uint32_t row)
 {
 	out_print("%" PRIu64 ",", k->in.number);
 	put_kind(k->f.kind, 0);
+	if (k->f.flags && k->f.kind == FRAME_LOGITS)
+		out_print(" %" PRIu32, k->f.flags);
 	out_print(",%" PRIu32 ",", k->f.seq);
 	if (k->f.pos != FRAME_APPEND)
 		out_print("%" PRIu32, k->f.pos + row);
@@ -137,6 +139,8 @@ static void put_text(const struct peek *k, int32_t id)
 static void put_rows(const struct peek *k)
 {
 	put_head(&k->f);
+	if (k->f.flags && k->f.kind == FRAME_LOGITS)
+		out_print(", after %" PRIu32 " %s", k->f.flags, k->f.flags == 1 ? "layer" : "layers");
 	out_print(": %" PRIu32 " %s of %" PRIu32 "\n", k->f.rows, k->f.rows == 1 ? "row" : "rows", k->f.cols);
 }
 

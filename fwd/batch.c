@@ -114,13 +114,14 @@ static void choose_rows(struct serve *v)
 
 /* ---- answers ---- */
 
-static int begin_answer(const struct serve *v, struct served *q, struct why *w)
+/* The frame of the answers of a sequence; after some of the layers it is whole in this batch (serve.c). */
+static int begin_answer(const struct serve *v, struct served *q, size_t layers, struct why *w)
 {
 	struct frame out = { .kind = v->score ? FRAME_SCORES : FRAME_LOGITS, .rows = q->answered,
 		.cols = v->score ? SCORE_COLS : (uint32_t)v->model->n_vocab, .type = FRAME_F32,
-		.pos = (uint32_t)q->end - q->answered, .seq = q->sequence.number };
+		.flags = (uint32_t)layers, .pos = (uint32_t)q->end - q->answered, .seq = q->sequence.number };
 
-	return q->begun++ || !q->answered ? 0 : frame_write_header(OUT, &out, w);
+	return (!layers && q->begun++) || !q->answered ? 0 : frame_write_header(OUT, &out, w);
 }
 
 /* Makes the answers of the wanted rows [row, row + n). */
@@ -147,15 +148,15 @@ static int is_complete(const struct served *q)
 	return q->end == q->state->length;
 }
 
-/* The answers of all wanted rows, made for as many at a time as there is room for. */
-static int answer(struct serve *v, struct why *w)
+/* The answers of all wanted rows, made for as many at a time as there is room for; after so many layers, 0: all. */
+static int answer(struct serve *v, size_t layers, struct why *w)
 {
 	size_t all = 0, done = 0, made = 0, some;
 
 	for (size_t i = 0; i < v->n_runs; i++)
 		all += v->run[i].wanted;
 	for (size_t i = 0; i < v->n_runs; i++) {
-		if (v->run[i].wanted && begin_answer(v, v->of[i], w) < 0)
+		if (v->run[i].wanted && begin_answer(v, v->of[i], layers, w) < 0)
 			return -1;
 		for (size_t left = v->run[i].wanted, row; left; left -= some, done += some) {
 			row = done % v->rows;
@@ -169,6 +170,21 @@ static int answer(struct serve *v, struct why *w)
 	if (all && v->first <= 0)
 		v->first = clock_now();
 	return 0;
+}
+
+/* With --lens, those after each of the layers come first. */
+static int answer_all(struct serve *v, struct why *w)
+{
+	size_t n_layer = v->lens ? v->model->n_layer : 0;
+
+	for (size_t layers = 1; layers < n_layer; layers++) {
+		plan_lens(v->plan, layers);
+		if (answer(v, layers, w) < 0)
+			return -1;
+	}
+	if (v->lens)
+		plan_lens(v->plan, n_layer);
+	return answer(v, 0, w);
 }
 
 /* Frames of given ids end here. Those of a sampler are tried again. */
@@ -237,7 +253,7 @@ int batch_run(struct serve *v, struct why *w)
 	status = plan_step(v->plan, v->ids, v->run, v->n_runs);
 	v->plan->cancelled = NULL;
 	if (status == 0 && !v->chain)
-		status = v->hidden.out ? hidden_write(v, w) : answer(v, w);
+		status = v->hidden.out ? hidden_write(v, w) : answer_all(v, w);
 	else if (status)
 		status = end_interrupted(v, w) < 0 ? -1 : 1;
 	now = clock_now();

@@ -22,7 +22,7 @@ static int open_all(struct engine *e, const struct engine_setup *s, struct why *
 {
 	struct model *m = e->model;
 	enum kv_type type = s->kv_type >= 0 ? (enum kv_type)s->kv_type : m->quantised ? KV_F16 : KV_F32;
-	struct plan_setup setup = { .kernels = s->kernels, .batch = s->batch, .first = s->first,
+	struct plan_setup setup = { .kernels = s->kernels, .batch = s->batch, .lens = s->lens, .first = s->first,
 		.last = s->end ? s->end : m->n_layer };
 	size_t n_ctx = context(s, m);
 	struct segment_shape shape;

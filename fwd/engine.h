@@ -15,6 +15,7 @@ struct engine_setup {
 	size_t n_ctx;                   /* 0: the segment's; or what the model was trained for, 4096 at most */
 	int kv_type;                    /* enum kv_type; -1: f32 for models of floats, f16 for quantised ones */
 	size_t first, end;              /* layers [first, end); end 0: all from first on */
+	int lens;                       /* plan_lens() is wanted */
 };
 
 struct engine {

@@ -95,6 +95,7 @@ int main(int argc, char **argv)
 	v.n_ctx = e.segment.n_ctx;
 	v.all = set.all || set.score;
 	v.score = set.score;
+	v.lens = set.engine.lens;
 	v.chain = set.chain.chunk ? &set.chain : NULL;
 	v.plan->timed = set.profile;
 	v.plan->dump = set.dump ? &dump : NULL;

@@ -161,6 +161,16 @@ static struct served *sequence_of(struct serve *v, const struct frame *f, struct
 	return q;
 }
 
+/* With --lens the logits of a frame are made in one batch: those of other layers would come between them. */
+static int check_lens(const struct serve *v, const struct frame *f, struct why *w)
+{
+	size_t batch = v->plan->setup.batch;
+
+	if (!v->lens || !wants_every(v, f) || f->rows <= batch)
+		return 0;
+	return why(w, "--lens: logits of %" PRIu32 " tokens, but a batch has %zu at most (-b)", f->rows, batch);
+}
+
 /* Everything is checked before anything changes. */
 static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
 {
@@ -169,7 +179,7 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 
 	if (q && hidden_check_order(v, q, w) < 0)
 		return frame_why(in, w);
-	if (!q || position(v, q, f, &pos, w) < 0)
+	if (!q || position(v, q, f, &pos, w) < 0 || check_lens(v, f, w) < 0)
 		return fail(v, in, f->seq, w);
 	if (frame_read(in, f, v->ids, f->rows, w) < 0)
 		return -1;

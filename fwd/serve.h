@@ -22,6 +22,7 @@ struct serve {
 	struct all_served *served;
 	size_t n_ctx;                   /* positions of a sequence, at most */
 	int all;                        /* logits of every row, instead of each frame's last */
+	int lens;                       /* logits after each layer, too */
 	int score;                      /* with `all`: no logits, but scores of the ids */
 	int progress;                   /* descriptor of a file that says how far long frames are; or -1 */
 	const struct chain *chain;      /* draw ids and write no logits; excludes `all`; or NULL */

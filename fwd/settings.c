@@ -8,7 +8,7 @@
 #include "lib/sampler/rng.h"
 #include "lib/base/system.h"
 
-enum { ALL = 1, SCORE, CHAIN, TEMP, IGNORE_EOS, DUMP, PROFILE, LIST, SET, LAYERS, PROGRESS };
+enum { ALL = 1, SCORE, CHAIN, TEMP, IGNORE_EOS, DUMP, PROFILE, LIST, SET, LAYERS, LENS, PROGRESS };
 enum { THREADS_MAX = 1024, BATCH_MAX = 1 << 16, CHUNK_MAX = 1 << 16, LAYERS_MAX = 1 << 14 };
 
 const struct opt settings_opts[] = {
@@ -24,6 +24,7 @@ const struct opt settings_opts[] = {
 	{ LAYERS, "layers", "A-B",
 		"run layers A to B only (A-: to the last), as one of several stages: all but the first read\n"
 		"hidden states, all but the last write them" },
+	{ LENS, "lens", NULL, "before the logits write those that each layer would give if it were the last" },
 	{ SET, "set", "KEY=VALUE",
 	"set a key of the model, such as rope.freq_base, in place of the file's; repeatable" },
 	{ PROGRESS, "progress", "FILE", "keep FILE at how many tokens of long frames are evaluated: N of N" },
@@ -77,6 +78,8 @@ static void check(const struct settings *set, const struct cli *c, const char *o
 		cli_usage(c, "--all and --chain exclude each other: a chain writes no logits");
 	if (set->score && (set->all || set->chain.chunk))
 		cli_usage(c, "--score and --%s exclude each other", set->all ? "all" : "chain");
+	if (set->engine.lens && (set->score || set->chain.chunk || set->engine.first || set->engine.end || set->dump))
+		cli_usage(c, "--lens: not with --score, --chain, --layers or --dump-tensors");
 	if (set->chain.chunk && (set->engine.first || set->engine.end))
 		cli_usage(c, "--layers and --chain exclude each other: a chain needs all layers");
 	if (!set->chain.chunk && of_chain)
@@ -132,6 +135,7 @@ void settings_read(struct settings *set, struct cli *c)
 		case OPT_KV_TYPE: set->engine.kv_type = settings_kv_type(c); break;
 		case ALL: set->all = 1; break;
 		case SCORE: set->score = 1; break;
+		case LENS: set->engine.lens = 1; break;
 		case CHAIN: set->chain.chunk = (size_t)cli_integer(c, o, 1, CHUNK_MAX); break;
 		case 'n': set->chain.n = cli_integer(c, o, -1, INT32_MAX); break;
 		case TEMP: set->chain.temp = (float)cli_real(c, o, 0, 1e6); break;

@@ -238,7 +238,7 @@ int session_frame(struct session *s, const struct frame *f, struct why *w)
 		return 0;
 	else if (f->kind == FRAME_END)
 		status = take_end(s, f, w);
-	else if (f->kind == FRAME_IDS || f->kind == FRAME_LOGITS)
+	else if (f->kind == FRAME_IDS || (f->kind == FRAME_LOGITS && !f->flags))
 		status = take_rows(s, f, w);
 	return status == SESSION_FAILED ? fail(s, f, w) : status;
 }

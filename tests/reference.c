@@ -5,6 +5,7 @@
  * (DeepSeek-AI 2024).
  *
  *	reference MODEL < ids > stream          decimal ids in, one frame of logits out: a row for every id
+ *	reference -l 3 MODEL < ids > stream     the same after the first 3 layers
  *	reference -n 16 MODEL < ids             the 16 greedy ids that follow, as text */
 #include <math.h>
 #include <stdio.h>
@@ -172,14 +173,14 @@ static double *embedded(const int *ids, size_t n)
 	return x;
 }
 
-/* logits[n][n_vocab]; free() them */
-static double *forward(const int *ids, size_t n)
+/* logits[n][n_vocab] after so many layers; free() them */
+static double *forward(const int *ids, size_t n, size_t layers)
 {
 	double *x = embedded(ids, n), *inputs = m.n_per_layer ? layer_inputs(ids, x, n) : NULL, *logits;
 
 	if (m.n_streams > 1)
 		x = streams_of(x, n);
-	for (size_t il = 0; il < m.n_layer; il++) {
+	for (size_t il = 0; il < layers; il++) {
 		reference_enter(&m, il);
 		if (m.n_streams > 1)
 			streams_layer(il, x, inputs, n);
@@ -200,10 +201,10 @@ static double *forward(const int *ids, size_t n)
 	return logits;
 }
 
-static void write_logits(const int *ids, size_t n)
+static void write_logits(const int *ids, size_t n, size_t layers)
 {
 	struct frame f = { FRAME_LOGITS, (uint32_t)n, (uint32_t)m.n_vocab, FRAME_F32, 0, 0, 0 };
-	double *logits = forward(ids, n);
+	double *logits = forward(ids, n, layers);
 	float *rounded = memory(n * m.n_vocab, sizeof *rounded);
 	struct why w;
 
@@ -218,12 +219,13 @@ static void write_logits(const int *ids, size_t n)
 int main(int argc, char **argv)
 {
 	size_t greedy = argc == 4 && !strcmp(argv[1], "-n") ? (size_t)atoi(argv[2]) : 0, n = 0;
+	size_t layers = argc == 4 && !strcmp(argv[1], "-l") ? (size_t)atoi(argv[2]) : 0;
 	static int ids[IDS_MAX];
 	struct gguf *file;
 	struct why w;
 
-	if (argc != (greedy ? 4 : 2))
-		die("usage: reference [-n N] MODEL < ids");
+	if (argc != (greedy || layers ? 4 : 2))
+		die("usage: reference [-n N | -l LAYERS] MODEL < ids");
 	if (!(file = gguf_open(argv[argc - 1], 1, &w)))
 		die("%s", w.text);
 	reference_read(&m, file);
@@ -231,14 +233,14 @@ int main(int argc, char **argv)
 		if (ids[n] < 0 || (size_t)ids[n++] >= m.n_vocab)
 			die("id outside the vocabulary");
 	for (size_t i = 0; i < greedy && n < IDS_MAX; i++) {
-		double *logits = forward(ids, n);
+		double *logits = forward(ids, n, m.n_layer);
 
 		ids[n] = (int)greatest(logits + (n - 1) * m.n_vocab, m.n_vocab);
 		printf("%d%c", ids[n++], i + 1 < greedy ? ' ' : '\n');
 		free(logits);
 	}
 	if (!greedy && n)
-		write_logits(ids, n);
+		write_logits(ids, n, layers && layers < m.n_layer ? layers : m.n_layer);
 	gguf_close(file);
 	return fflush(stdout) != 0;
 }

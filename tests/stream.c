@@ -2,7 +2,7 @@
  *
  *	stream make [-s N] [-p POS] [IDS]       decimal ids (operands or stdin) to frames of N ids each
  *	stream ids [-g] < stream                a stream's ids as one line of text; -g: only sampled ones
- *	stream rows < stream > floats           its logits, row after row, without headers
+ *	stream rows [-l N] < stream > floats    its logits, row after row, without headers; -l: after N layers (--lens)
  *	stream compare [-m X] [-d X] [-k PEER] [-r N] GOLDEN < stream
  *	        compares its logits with a file of raw floats of the same shape: prints the largest difference and the
  *	        mean KL divergence from GOLDEN; exits with 1 if one exceeds its bound, or the divergence that of PEER.
@@ -20,6 +20,7 @@ static const struct opt opts[] = {
 	{ 's', "split", "N", "make: ids of a frame, 0 for one frame of all (default: 0)" },
 	{ 'p', "pos", "POS", "make: position of the first id; -1: append (default: 0)" },
 	{ 'g', "generated", NULL, "ids: only those that a sampler made" },
+	{ 'l', "layers", "N", "rows: of frames with this flag (default: 0)" },
 	{ 'm', "max", "X", "compare: the largest difference allowed" },
 	{ 'd', "divergence", "X", "compare: the largest mean KL divergence allowed" },
 	{ 'k', "kl", "PEER", "compare: raw floats; our mean KL divergence must not be larger than theirs" },
@@ -35,6 +36,7 @@ struct rows {                   /* row-major floats */
 static struct cli c = { .program = "stream", .synopsis = "make|ids|rows|compare [options] [operands]",
 	.purpose = "streams for tests", .opts = opts };
 static struct why w;
+static uint32_t layers;
 
 static void *grown(void *p, size_t n)
 {
@@ -98,7 +100,7 @@ static struct rows read_rows(size_t last)
 
 	frame_open_in(&in, 0, "stdin");
 	while ((more = frame_next(&in, &f, &w)) == 1) {
-		if (f.kind != FRAME_LOGITS)
+		if (f.kind != FRAME_LOGITS || f.flags != layers)
 			continue;
 		if (r.cols && r.cols != f.cols)
 			cli_die(&c, "rows of %zu and of %u logits", r.cols, (unsigned)f.cols);
@@ -204,6 +206,7 @@ int main(int argc, char **argv)
 		case 's': split = (size_t)cli_integer(&c, o, 0, 1 << 20); break;
 		case 'p': pos = cli_integer(&c, o, -1, 1 << 30); break;
 		case 'g': generated = 1; break;
+		case 'l': layers = (uint32_t)cli_integer(&c, o, 0, 9999); break;
 		case 'm': max = cli_real(&c, o, 0, 1e9); break;
 		case 'd': max_kl = cli_real(&c, o, 0, 1e9); break;
 		case 'k': peer = c.value; break;

@@ -416,6 +416,17 @@ static void build_head(struct builder *b)
 		build_append(b, &op_logits, NULL, &logits, sizeof logits);
 }
 
+/* What the layer leaves is kept for the head. */
+static void build_lens(struct builder *b)
+{
+	struct plan *p = b->plan;
+	struct op_copy o = { .copies = 1, .copy = { { .from = p->x, .to = p->lens[b->il], .heads = 1,
+		.n = p->model->n_embd } } };
+
+	build_add_branch(b);
+	build_append(b, &op_copy, "lens", &o, sizeof o);
+}
+
 int build_plan(struct plan *p, struct why *w)
 {
 	struct builder b = { .plan = p, .model = p->model, .w = w, .il = OP_NO_LAYER };
@@ -427,6 +438,8 @@ int build_plan(struct plan *p, struct why *w)
 	for (b.il = p->setup.first; b.il < p->setup.last; b.il++) {
 		b.layer = &p->model->layer[b.il];
 		(p->model->family->layer ? p->model->family->layer : decoder_layer)(&b, b.il);
+		if (p->lens)
+			build_lens(&b);
 	}
 	b.il = OP_NO_LAYER;
 	/* The last branch is added once; the head may then run over the rows in any portions. */

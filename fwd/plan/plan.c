@@ -93,6 +93,22 @@ static void *slots(struct plan *p, size_t size)
 	return plan_memory(p, p->setup.batch, p->model->experts.used * size);
 }
 
+static int open_lens(struct plan *p, struct why *w)
+{
+	size_t n = p->model->n_layer;
+
+	if (!p->setup.lens)
+		return 0;
+	if (p->model->n_streams > 1)
+		return why(w, "--lens: not for models of several residual streams (AltUp)");
+	p->lens = plan_memory(p, n, sizeof *p->lens);
+	for (size_t il = 0; p->lens && il < n; il++)
+		if (!(p->lens[il] = buffer(p, p->model->n_embd)).at)
+			p->lens = NULL;
+	return p->lens ? 0 : why(w, "out of memory for a batch of %zu rows after each of %zu layers (-b)",
+		p->setup.batch, n);
+}
+
 /* What latent attention needs beside. */
 static int open_latent(struct plan *p, struct why *w)
 {
@@ -196,7 +212,7 @@ struct plan *plan_open(struct model *m, const struct plan_setup *setup, struct w
 	p->step.k = setup->kernels;
 	p->step.threads = pool_threads(setup->pool);
 	if (split_check(m, setup->first, setup->last, w) < 0 || open_buffers(p, w) < 0
-	    || open_experts(p, w) < 0 || open_latent(p, w) < 0 || build_plan(p, w) < 0
+	    || open_experts(p, w) < 0 || open_latent(p, w) < 0 || open_lens(p, w) < 0 || build_plan(p, w) < 0
 	    || model_all_used(m, setup->first, setup->last, w) < 0 || open_rest(p, w) < 0) {
 		why_in(w, m->gguf->path);
 		plan_close(p);
@@ -390,6 +406,20 @@ void plan_logits(struct plan *p, size_t row, size_t n, float *logits)
 	s->logits = logits;
 	while (op < end)
 		op = run_op(p, op, end);
+}
+
+void plan_lens(struct plan *p, size_t layers)
+{
+	const struct buffer *kept = &p->lens[layers - 1];
+	const struct step *s = &p->step;
+
+	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
+		size_t from = layers < p->model->n_layer ? r->first + r->n - r->wanted : r->first_wanted;
+
+		for (size_t i = 0; i < r->wanted; i++)
+			memcpy(buffer_row(&p->x, r->first_wanted + i), buffer_row(kept, from + i),
+				p->model->n_embd * sizeof(float));
+	}
 }
 
 struct work plan_work(const struct plan *p, const struct run *run)

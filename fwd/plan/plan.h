@@ -21,6 +21,7 @@ struct plan_setup {
 	struct pool *pool;
 	size_t batch;                   /* rows of a batch, at most; from 1 */
 	size_t first, last;             /* layers [first, last); with layer 0 the embedding, with the last the head */
+	int lens;                       /* the residual stream after each layer is kept, for plan_lens(); all layers */
 };
 
 struct plan {
@@ -35,6 +36,7 @@ struct plan {
 
 	/* private */
 	struct buffer x;                /* the residual stream, or all of them side by side (model->n_streams) */
+	struct buffer *lens;            /* [n_layer], of setup.lens: x after each layer, of the last its wanted rows */
 	struct step step;
 	struct run *runs;               /* [batch], of the step */
 	struct rope *ropes;             /* a list */
@@ -79,6 +81,10 @@ int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t 
 
 /* logits[n][n_vocab] of rows [row, row + n) of those that the last step wanted. */
 void plan_logits(struct plan *p, size_t row, size_t n, float *logits);
+
+/* From here on plan_logits() gives what the head makes of the residual stream after so many layers, 1 to all, of the
+ * last step. */
+void plan_lens(struct plan *p, size_t layers);
 
 /* What there is to do for a step of one run, at its pos, and for its logits. */
 struct work plan_work(const struct plan *p, const struct run *run);

@@ -247,7 +247,7 @@ static int begin(struct positions *p, struct position *out, struct why *w)
 		return read_end(p, out, w);
 	if (p->f.kind == FRAME_LOGPROBS && p->drawn)
 		return read_drawn(p, out, w);
-	if (p->f.kind != FRAME_LOGITS && p->f.kind != FRAME_SCORES)
+	if ((p->f.kind != FRAME_LOGITS || p->f.flags) && p->f.kind != FRAME_SCORES)
 		return 0;
 	if (p->f.kind == FRAME_LOGITS && p->carded && p->f.cols != (uint32_t)p->card.n_vocab)
 		return fault(p, p->f.pos, "rows that are not of the card's vocabulary", w);
