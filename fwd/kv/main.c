@@ -140,7 +140,7 @@ static int complete(struct segment *s)
 	if (!*path)
 		return why(&w, "segment %s: no digest of its weights yet: name the model with -m", s->name);
 	g = gguf_open(path, 1, &w);
-	of = (struct weights){ .g = g };
+	of = (struct weights){ .g = g, .n_vocab = SIZE_MAX };   /* fwd checks the ids that it is given */
 	if (g && digest_check(s, &of, &w) == 0) {
 		status = has_all_layers(s, g) ? 0 : why(&w, "segment %s: of some layers of %s, and no digest of these "
 			"yet: fwd computes it", s->name, path);
