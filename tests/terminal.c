@@ -33,7 +33,7 @@
 #include "lib/term/width.h"
 #include "mkrandom.h"
 
-enum { COLUMNS = 200, ROWS = 100, CELL = 24, PATIENCE = 30 };
+enum { COLUMNS = 200, ROWS = 100, CELL = 24, PATIENCE = 600 };
 
 struct cell {
 	char text[CELL];
