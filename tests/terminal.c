@@ -33,7 +33,7 @@
 #include "lib/term/width.h"
 #include "mkrandom.h"
 
-enum { COLUMNS = 200, ROWS = 100, CELL = 24, PATIENCE = 600 };
+enum { COLUMNS = 200, ROWS = 100, CELL = 24, PATIENCE = 600, SETTLED = 200 };
 
 struct cell {
 	char text[CELL];
@@ -392,6 +392,13 @@ static void wait_for(const char *text, int at_cursor)
 	}
 }
 
+/* Until nothing more comes for a moment: what is waited for may have been there before. */
+static void settle(void)
+{
+	while (pump(SETTLED))
+		;
+}
+
 static void type(const char *s, size_t n)
 {
 	while (n) {
@@ -428,8 +435,8 @@ static size_t unescape(char *s)
 	return (size_t)(to - begin);
 }
 
-/* Keys of all kinds; but neither ^D, which may end the command, nor ^Z, nor a ^C, nor a new line, also in a paste, whose
- * begin may be part of a sequence before it. */
+/* Keys of all kinds; but neither ^D, which may end the command, nor ^Z, nor a ^C, nor a new line, also in a paste, as
+ * the keys before it may take its begin. */
 static void random_keys(uint64_t seed, size_t n)
 {
 	static const char *const keys[] = {
@@ -496,6 +503,8 @@ static void step(char *line)
 		return;
 	}
 	n = unescape(argument);
+	if (!strcmp(line, "cursor") || !strcmp(line, "show"))
+		settle();
 	if (!strcmp(line, "type"))
 		type(argument, n);
 	else if (!strcmp(line, "wait") || !strcmp(line, "cursor"))

@@ -101,7 +101,7 @@ INLINE void unpack_turned(struct unpacker u, uint32_t id, const uint8_t *span, c
 		turned_lookup(e2m1_codes, codes);
 	UNROLL
 	for (int i = 0; i < SPAN_VECTORS; i++)
-		to->codes[i] = u.is_signed && SIGNED_BIAS ? vb_add(codes[i], SIGNED_BIAS) : codes[i];
+		to->codes[i] = u.is_signed && SIGNED_BIAS != 0 ? vb_add(codes[i], SIGNED_BIAS) : codes[i];
 	u.read_scales(span, &to->s);
 }
 
