@@ -1,8 +1,6 @@
 /* The number of guesses that pays. */
 #include "guessing.h"
 
-#include "lib/base/size.h"
-
 enum {
 	PLAIN_FIRST = 4,        /* rounds: the first ones tell what a round costs */
 	PLAIN_EVERY = 64        /* and so does one of these, as the text becomes longer */
