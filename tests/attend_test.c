@@ -134,7 +134,7 @@ static void set_up(struct setting *s, const struct attend_shape *shape, enum kv_
 	float *row = get(shape->dim_k + shape->dim_v, sizeof *row);
 	size_t n = stored * shape->n_head * shape->dim_k;
 
-	*s = (struct setting){ .stored = stored, .extents = (stored + KV_EXTENT - 1) / KV_EXTENT };
+	*s = (struct setting){ .stored = stored, .extents = kv_extents(stored) };
 	s->q = get(n, sizeof *s->q);
 	for (size_t i = 0; i < n; i++)
 		s->q[i] = draw() * sharpness;

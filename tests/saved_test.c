@@ -49,7 +49,7 @@ static struct segment_shape any_shape(size_t round)
 
 		if (!n || (i && round % 3))
 			continue;
-		segment_add_heads(p.heads[i], (struct segment_heads){ (uint32_t)n, (uint32_t)dim_k, (uint32_t)dim_v });
+		shape_add_heads(p.heads[i], (struct segment_heads){ (uint32_t)n, (uint32_t)dim_k, (uint32_t)dim_v });
 		*(i ? &p.recent_bytes : &p.bytes) = n * kv_block_bytes((enum kv_type)p.kv_type, dim_k, dim_v) / 64 * 64
 			+ 64;
 	}
@@ -182,8 +182,8 @@ static void cut_off(void)
 	struct segment s;
 	size_t n;
 
-	segment_add_heads(p.heads[0], (struct segment_heads){ 3, 10, 6 });
-	segment_add_heads(p.heads[1], (struct segment_heads){ 1, 5, 0 });
+	shape_add_heads(p.heads[0], (struct segment_heads){ 3, 10, 6 });
+	shape_add_heads(p.heads[1], (struct segment_heads){ 1, 5, 0 });
 	p.bytes = 3 * kv_block_bytes(KV_F16, 10, 6);
 	p.recent_bytes = kv_block_bytes(KV_F16, 5, 0);
 	p.window = 100;

@@ -22,6 +22,12 @@ enum {
 	KV_SCALED = 32          /* elements that share a scale */
 };
 
+/* Extents that hold so many positions. */
+static inline size_t kv_extents(size_t positions)
+{
+	return (positions + KV_EXTENT - 1) / KV_EXTENT;
+}
+
 /* One KV head of one layer of a sequence: its block b lies at extent[b] + offset. */
 struct kv_head {
 	unsigned char *const *extent;

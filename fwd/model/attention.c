@@ -181,7 +181,7 @@ static void place(struct builder *b, struct op_attention *o)
 		return;
 	}
 	p->layout = gguf_hash(sizes, sizeof sizes, p->layout);
-	segment_add_heads(p->heads[o->recent != 0], (struct segment_heads){ (uint32_t)a->n_head_kv, (uint32_t)a->dim_k,
+	shape_add_heads(p->heads[o->recent != 0], (struct segment_heads){ (uint32_t)a->n_head_kv, (uint32_t)a->dim_k,
 		(uint32_t)attend_stored_v(a) });
 	p->window = size_max(p->window, layer_window(b->layer));
 	for (int type = 0; type < KV_TYPES; type++) {

@@ -1,4 +1,5 @@
-/* Branches of a state: they share its memory, by whole extents and states, until either writes there. */
+/* Branches of a state: those without a name share its memory, by whole extents and states, until either writes there;
+ * those with one are copies. */
 #include <string.h>
 
 #include "recent.h"
@@ -6,14 +7,9 @@
 #include "segment.h"
 #include "shared.h"
 
-static size_t extents_of(size_t positions)
-{
-	return (positions + KV_EXTENT - 1) / KV_EXTENT;
-}
-
 static void share(struct segment *to, struct segment *from, size_t length)
 {
-	to->n_extents = extents_of(length);
+	to->n_extents = kv_extents(length);
 	for (size_t i = 0; i < to->n_extents; i++) {
 		to->extent[i] = shared_use(from->extent[i]);
 		to->recent[i] = from->recent[i];
@@ -23,6 +19,25 @@ static void share(struct segment *to, struct segment *from, size_t length)
 	to->reach = from->reach;
 	to->shares = from->shares = 1;
 	segment_set_length(to, length);
+}
+
+/* What counts, and what is known of the model. */
+int segment_copy(struct segment *to, const struct segment *from, size_t length, struct why *w)
+{
+	const struct segment_origin origin = segment_origin(from);
+
+	segment_set_length(to, 0);
+	if (segment_reserve(to, length, w) < 0)
+		return -1;
+	for (size_t i = 0; i < kv_extents(length); i++)
+		memcpy(to->extent[i], from->extent[i], shape_extent_bytes(&from->shape, i));
+	recent_copy(to, from);
+	recurrent_copy(to, from, length);
+	for (int which = 0; which < SEGMENT_MARKS; which++)
+		segment_set_mark(to, which, segment_mark(from, which));
+	segment_set_origin(to, &origin);
+	segment_set_length(to, length);
+	return segment_sync(to, w);
 }
 
 int segment_branch(struct segment *to, struct segment *from, size_t length, struct why *w)
@@ -37,10 +52,9 @@ int segment_branch(struct segment *to, struct segment *from, size_t length, stru
 static int own_extent(struct segment *s, size_t i, struct why *w)
 {
 	size_t turns = recent_extents(&s->shape), recent = i < turns ? (size_t)(s->recent[i] - s->extent[i]) : 0;
-	unsigned char *data, *p;
-	size_t bytes = segment_data(s, i, &data) + (size_t)(data - s->extent[i]);
+	size_t bytes = shape_extent_bytes(&s->shape, i);
+	unsigned char *p = shared_own(s->extent[i], bytes);
 
-	p = shared_own(s->extent[i], bytes);
 	if (!p)
 		return why(w, "out of memory: %zu KiB for a copy of %d positions of K and V", bytes >> 10, KV_EXTENT);
 	s->extent[i] = p;
@@ -61,7 +75,7 @@ int segment_prepare(struct segment *s, size_t pos, size_t n, struct why *w)
 	cut = *s;               /* as it is when the batch begins */
 	cut.length = pos;
 	from = recurrent_next(&cut);
-	for (size_t i = from / KV_EXTENT; i < extents_of(end); i++)
+	for (size_t i = from / KV_EXTENT; i < kv_extents(end); i++)
 		if (own_extent(s, i, w) < 0 || (i >= turns && turns && own_extent(s, i % turns, w) < 0))
 			return -1;
 	return recurrent_own(s, from, end, w);

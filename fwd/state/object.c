@@ -51,6 +51,19 @@ int object_check_name(const char *name, struct why *w)
 	return check_name(name, w);
 }
 
+const char *object_label(const char *name, char text[OBJECT_LABEL])
+{
+	snprintf(text, OBJECT_LABEL, "segment %.*s", OBJECT_LABEL - 16, name);
+	return text;
+}
+
+int object_why(const char *name, struct why *w)
+{
+	char text[OBJECT_LABEL];
+
+	return why_in(w, object_label(name, text));
+}
+
 /* ---- the directory of names without a slash ---- */
 
 /* Nobody else may own it or write into it: /tmp is everybody's. One that is not there yet is no error. */

@@ -10,7 +10,7 @@
 
 #include "lib/base/why.h"
 
-enum { OBJECT_NAME_MAX = 200 };
+enum { OBJECT_NAME_MAX = 200, OBJECT_LABEL = 224 };
 
 struct object {
 	int fd;                 /* -1: not open */
@@ -26,6 +26,10 @@ struct object {
 int object_check_name(const char *name, struct why *w);
 #define OBJECT_PART ".part"
 int object_is_part(const char *name);
+
+/* What a message about a segment begins with: "segment NAME"; puts it before a reason. Returns -1. */
+const char *object_label(const char *name, char text[OBJECT_LABEL]);
+int object_why(const char *name, struct why *w);
 
 /* Opens the object for reading and writing; create: makes it, empty and with mode 0600, where there is none. `name`
  * must outlive *o, which does not move. Checks it as object_size() does. Whatever happens, object_close() is due. */

@@ -35,7 +35,7 @@ int recent_holds(const struct segment *s, size_t pos)
 /* The reach with a batch. Whatever was there before position 0 does not matter. */
 static void extend(struct segment *s, size_t pos, size_t n)
 {
-	size_t end = (pos + n + KV_EXTENT - 1) / KV_EXTENT * KV_EXTENT;
+	size_t end = kv_extents(pos + n) * KV_EXTENT;
 
 	s->reach = pos ? size_max(s->reach, end) : end;
 }

@@ -5,7 +5,7 @@
  *
  * The reach is the end of the last extent that was written: what is there belongs to extents up to it. Its mark is set
  * before a batch replaces anything. While rows below the length are evaluated again, the mark stays as it was, and says
- * that their windows are gone. Private to segment.c and recurrent.c. */
+ * that their windows are gone. Private to fwd/state. */
 #ifndef RECENT_H
 #define RECENT_H
 

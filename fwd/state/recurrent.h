@@ -10,7 +10,7 @@
  * its rows count. So after a kill whatever is marked is right, and the rest is computed again from the ids.
  *
  * Ring and current lie before the first extent, snapshot i before the extent with row STATE_CHUNK · 2^i - 1, so that
- * all are allocated as a segment grows. Private to segment.c and recurrent.c. */
+ * all are allocated as a segment grows. Private to fwd/state. */
 #ifndef RECURRENT_H
 #define RECURRENT_H
 

@@ -7,6 +7,7 @@
 
 #include "lib/base/le.h"
 #include "lib/base/size.h"
+#include "claim.h"
 #include "pack.h"
 
 enum { VERSION = 1, HEADS = 2 * SEGMENT_SIZES, STEP = 1 << 20 };
@@ -29,11 +30,6 @@ struct header {
 enum { WORDS = offsetof(struct header, origin) / sizeof(uint64_t) };
 
 _Static_assert(sizeof(struct header) == WORDS * sizeof(uint64_t) + sizeof(struct segment_origin), "no holes");
-
-static size_t extents(size_t length)
-{
-	return (length + KV_EXTENT - 1) / KV_EXTENT;
-}
 
 /* ---- writing ---- */
 
@@ -72,7 +68,7 @@ static int write_all(struct pack *p, const struct segment *s, int fd, struct why
 	le_convert(&h, sizeof(uint64_t), WORDS);
 	if (pack_begin(p, fd, head, w) < 0 || pack_write(p, &h, sizeof h, w) < 0)
 		return -1;
-	for (size_t i = 0; i < extents(s->length); i++) {
+	for (size_t i = 0; i < kv_extents(s->length); i++) {
 		size_t n = segment_span(s, i, &at);
 
 		if (pack_write(p, at, n, w) < 0)
@@ -163,7 +159,7 @@ static int read_span(struct pack *p, struct segment *s, size_t extent, struct wh
 
 static int read_data(struct pack *p, struct segment *s, const struct header *h, struct why *w)
 {
-	for (size_t i = 0; i < extents(h->length); i++)
+	for (size_t i = 0; i < kv_extents(h->length); i++)
 		if (read_span(p, s, i, w) < 0)
 			return -1;
 	if (unpack_end(p, w) < 0)

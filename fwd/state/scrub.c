@@ -5,20 +5,6 @@
 #include "recurrent.h"
 #include "segment.h"
 
-void segment_add_heads(struct segment_heads list[SEGMENT_SIZES], struct segment_heads h)
-{
-	size_t i = 0;
-
-	while (i < SEGMENT_SIZES && list[i].n)
-		i++;
-	if (i && list[i - 1].dim_k == h.dim_k && list[i - 1].dim_v == h.dim_v)
-		list[i - 1].n += h.n;
-	else if (i < SEGMENT_SIZES)
-		list[i] = h;
-	else    /* equal to nothing that follows */
-		list[i - 1] = (struct segment_heads){ 1, 0, 0 };
-}
-
 /* Positions from `from` on, of all heads in the list. */
 static void clear(const struct segment *s, const struct segment_heads list[SEGMENT_SIZES], unsigned char *at,
 	size_t from)
@@ -35,7 +21,7 @@ static void clear(const struct segment *s, const struct segment_heads list[SEGME
 void segment_scrub(struct segment *s)
 {
 	static const int32_t zeroes[KV_EXTENT];
-	size_t n = (s->length + KV_EXTENT - 1) / KV_EXTENT, left = n * KV_EXTENT - s->length;
+	size_t n = kv_extents(s->length), left = n * KV_EXTENT - s->length;
 	unsigned char *data;
 
 	if (!n)

@@ -19,37 +19,14 @@
 #include "fwd/kernels/kv_type.h"
 #include "mark.h"
 #include "object.h"
+#include "shape.h"
 
 enum {
 	SEGMENT_CTX_MAX = 1 << 26,
 	SEGMENT_BATCH = 2048,   /* rows of a batch, at most, where layers have windows */
 	STATE_CHUNK = 32,       /* positions of a chunk: recurrent layers start one at each multiple */
 	STATE_SNAPSHOTS = 22,   /* at most: 1 + log2(SEGMENT_CTX_MAX / STATE_CHUNK) */
-	STATE_MARKS = 4 + STATE_SNAPSHOTS,      /* of the ring's halves, the current state, windows, the snapshots */
-	SEGMENT_SIZES = 8       /* of heads, in a list */
-};
-
-/* The KV heads in the data of an extent, in order: n of one size, then n of the next, up to n = 0. Sizes that do not
- * fit in the list are left out at its end. */
-struct segment_heads {
-	uint32_t n, dim_k, dim_v;
-};
-
-struct segment_shape {          /* what must agree between a segment and the fwd that opens it */
-	uint64_t model;         /* fingerprint */
-	uint64_t arithmetic;    /* version of the arithmetic: a new number with any change to a bit of K or V */
-	uint64_t choices;       /* hash of what else changes K and V: RoPE as it follows from -c, overrides */
-	uint64_t layout;        /* hash of how the data of an extent is divided among layers and heads */
-	uint64_t bytes;         /* of an extent's data: a multiple of 64 */
-	uint64_t recent_bytes;  /* of the data of layers with a window: a multiple of 64; 0: there are none */
-	uint64_t window;        /* positions that these see, at most */
-	uint64_t state_bytes;   /* of the recurrent state at one position: a multiple of 64 */
-	uint64_t row_bytes;     /* of what such layers keep of each recent position; both 0: there are none */
-	uint32_t n_layer;
-	uint32_t kv_type;       /* enum kv_type */
-	uint32_t extent;        /* KV_EXTENT */
-	uint32_t scanned;       /* 1: the state after the latest row is kept too */
-	struct segment_heads heads[2][SEGMENT_SIZES];   /* [1]: of layers with a window */
+	STATE_MARKS = 4 + STATE_SNAPSHOTS       /* of the ring's halves, the current state, windows, the snapshots */
 };
 
 struct segment {
@@ -105,9 +82,6 @@ int segment_copy(struct segment *to, const struct segment *from, size_t length, 
 /* Shortens the state, which is visible at once; sets next. */
 void segment_set_length(struct segment *s, size_t length);
 
-/* Appends heads to a list, unless it is full. */
-void segment_add_heads(struct segment_heads list[SEGMENT_SIZES], struct segment_heads h);
-
 /* Zeroes the invalid data in the extents up to the length: positions that were cut off, and unknown states. Recent rows
  * of recurrent layers stay. */
 void segment_scrub(struct segment *s);
@@ -135,6 +109,12 @@ struct kv_head segment_recent_head(const struct segment *s, size_t offset, size_
 
 /* All data of an extent; how many bytes. */
 size_t segment_data(const struct segment *s, size_t extent, unsigned char **data);
+
+/* An extent of a named segment, with the states that lie before it; how many bytes. */
+size_t segment_span(const struct segment *s, size_t extent, unsigned char **at);
+
+/* Adds the next extent, for which the object has grown. */
+void segment_take_up(struct segment *s, size_t extent);
 
 /* ---- recurrent layers, in a batch from pos to end ----
  *
@@ -172,7 +152,7 @@ struct segment_origin segment_origin(const struct segment *s);
 /* Notes that the segment was used, too. */
 void segment_set_origin(struct segment *s, const struct segment_origin *o);
 
-/* ---- for the tool kv ---- */
+/* ---- named segments that are not open ---- */
 
 enum { SEGMENT_FIRST = 64 };
 
@@ -185,19 +165,6 @@ struct segment_info {
 	long owner;             /* process that has it open, 0 if none */
 	int32_t first[SEGMENT_FIRST];   /* ids, as many as there are */
 };
-
-/* An extent of a named segment, with the states that lie before it; how many bytes. */
-size_t segment_span(const struct segment *s, size_t extent, unsigned char **at);
-
-/* Adds the next extent, for which the object has grown. */
-void segment_take_up(struct segment *s, size_t extent);
-
-/* Reserves a name for a segment that is being made under another one: there must be no segment of that name or, with
- * replace, none that is in use. segment_rename() gives it to the segment, and removes the old one. segment_release(),
- * in any case, frees a name that was not used. */
-int segment_claim(struct object *o, const char *name, int replace, struct why *w);
-int segment_rename(const struct segment *s, const struct object *claimed, struct why *w);
-void segment_release(struct object *claimed);
 
 int segment_inspect(const char *name, struct segment_info *info, struct why *w);       /* takes no lock */
 int segment_fork(const char *from, const char *to, struct why *w);      /* copies what counts under a new name */
