@@ -73,6 +73,10 @@ static const struct mkfamily families[] = {
 	{ .name = "command-r", .layer_norm = 1, .norm2 = "", .keys = "logit_scale=2.2" },
 	{ .name = "cohere2", .layer_norm = 1, .norm2 = "", .layers = 5,
 	  .keys = "logit_scale=0.7 attention.sliding_window=8" },
+	{ .name = "cohere2moe", .layer_norm = 1, .norm2 = "", .layers = 5, .experts = 5, .used = 2, .dense = 1,
+	  .shared = 1, .keys = "logit_scale=0.7 attention.sliding_window=8 "
+	  "attention.sliding_window_pattern=0,1,1,0,1 expert_shared_count=1 expert_weights_norm=true "
+	  "expert_weights_scale=1.5" },
 	{ .name = "starcoder2", LAYER_NORMS, BIASED, .ungated = 1 },
 	{ .name = "stablelm", LAYER_NORMS, .norm2 = "", .heads = MKHEADS_ROWS, .unrotated_share = 2 },
 	{ .name = "gptneox", LAYER_NORMS, BIASED, .fused_qkv = 1, .ungated = 1, .multi_head = 1,

@@ -185,6 +185,8 @@ double *mixture(size_t il, const double *x, const double *input, size_t n)
 	}
 	if (has(il, "ffn_down_shexp"))
 		shared_expert(il, x, n, out);
+	for (size_t i = 0; i < n * m.n_embd && m.rules->averaged && has(il, "ffn_down_shexp"); i++)
+		out[i] /= 2;
 	free(in);
 	free(z);
 	free(bias);

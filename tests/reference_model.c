@@ -325,6 +325,15 @@ static void cohere2(struct reference *m)
 	rotate_sliding_only(m);
 }
 
+static void cohere2moe(struct reference *m)
+{
+	command_r(m);
+	slide(m, 4);
+	rotate_sliding_only(m);
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].rotated |= !n_weights(m, "blk.%zu.ffn_gate_inp.weight", il);
+}
+
 static void clamped(struct reference *m)
 {
 	m->clamp = real(m, "attention.clamp_kqv", 0);
@@ -517,6 +526,8 @@ static const struct rules families[] = {
 	{ .arch = "olmoe", .halves = 1, .heads = HEADS_TOGETHER },
 	{ .arch = "command-r", .layer_norm = 1, .parallel = 1, .heads = HEADS_EACH, .adapt = command_r },
 	{ .arch = "cohere2", .layer_norm = 1, .parallel = 1, .adapt = cohere2 },
+	{ .arch = "cohere2moe", .layer_norm = 1, .parallel = 1, .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1,
+	  .averaged = 1, .adapt = cohere2moe },
 	{ .arch = "starcoder", .layer_norm = 1, .unrotated = 1, UNGATED_GELU },
 	{ .arch = "starcoder2", .layer_norm = 1, .halves = 1, UNGATED_GELU },
 	{ .arch = "codeshell", .layer_norm = 1, .halves = 1, UNGATED_GELU },

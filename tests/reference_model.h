@@ -33,6 +33,7 @@ struct rules {
 	int gate_key, weight_keys;      /* whether expert_gating_func, and expert_weights_* and expert_group_*, count */
 	int normalised;                 /* weights are divided by their sum */
 	int weighs_inputs;              /* weights multiply the experts' inputs */
+	int averaged;                   /* with the shared expert: half of the sum */
 	int routes_input;               /* the router reads the layer's input */
 	int beside;                     /* experts add to the dense part, each part with norms of its own */
 

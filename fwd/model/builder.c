@@ -86,7 +86,7 @@ static const float *scale_of(struct builder *b, const char *name, size_t n)
 /* Falcon-H1's files leave ".weight" out of a name. */
 struct norm build_norm_of(struct builder *b, const char *name, size_t n)
 {
-	struct norm norm = { .kind = b->model->family->norm, .eps = b->model->eps };
+	struct norm norm = { .kind = b->model->norm, .eps = b->model->eps };
 
 	if (!b->model->family->decoder.bare_norms)
 		norm.weight = build_vector(b, name, model_has(b->model, build_name(b, name, "").s) ? "" : "weight", n);

@@ -159,6 +159,7 @@ static void experts_into(struct builder *b, struct packed *x, enum unary f, stru
 		}
 		shared_expert(b, x, f);
 		sum.shared = m->shared;
+		sum.scale_shared = e->scale_shared;
 	}
 	build_leaves(build_append(b, &op_combine, "ffn_experts", &sum, sizeof sum), 0, "", sum.out, n);
 	if (e->n_latent)

@@ -118,7 +118,7 @@ int key_size_at(struct model *m, const char *name, size_t il, size_t low, size_t
 		return key_size(m, name, low, high, out, w);
 	if (v->of != GGUF_I32 && v->of != GGUF_U32 && v->of != GGUF_BOOL)
 		bad = why(w, "%s: neither integers nor flags", key.s);
-	else if (v->n != m->n_block)
+	else if (v->n != m->n_block && v->n != m->n_layer)
 		bad = why(w, "%s: %llu elements, but %zu layers", key.s, (unsigned long long)v->n, m->n_block);
 	n = bad ? 0 : gguf_element_integer(v, il);
 	if (!bad && (n < (int64_t)low || n > (int64_t)high))

@@ -20,7 +20,7 @@ int key_real(struct model *m, const char *name, double low, double high, double 
 int key_float(struct model *m, const char *name, double low, double high, float *out, struct why *w);
 int key_flag(struct model *m, const char *name, int *out, struct why *w);
 
-/* The value of layer il: the key's number or, if it is an array, its element il of n_block. */
+/* The value of layer il: the key's number or, if it is an array, its element il of n_block or n_layer. */
 int key_size_at(struct model *m, const char *name, size_t il, size_t low, size_t high, size_t *out, struct why *w);
 
 /* n numbers from -1e6 to 1e6, or one for all, of a key without "ARCH."; it must be there. */

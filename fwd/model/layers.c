@@ -147,7 +147,7 @@ static int read_gating(struct model *m, struct experts *e, struct why *w)
 	e->gating = rule->gating;
 	e->normalise = rule->normalise;
 	e->weighted = rule->weighted;
-	e->scale = 1;
+	e->scale = e->scale_shared = 1;
 	e->groups = e->groups_used = 1;
 	if (rule->reads_gating && key_size(m, "expert_gating_func", 0, 4, &gating, w) < 0)
 		return -1;
@@ -216,6 +216,7 @@ int layers_read(struct model *m, struct why *w)
 {
 	size_t dim_k = DIM_MAX; /* the least of any layer */
 
+	m->norm = m->family->norm;
 	m->pairs = m->family->pairs;
 	m->layer = calloc(m->n_layer, sizeof *m->layer);
 	if (!m->layer)
@@ -241,7 +242,8 @@ int layers_read(struct model *m, struct why *w)
 	return mixers_read(m, w);
 }
 
-int layers_slide(struct model *m, size_t period, struct why *w)
+/* late: the first layer of a period has no window, not the last. */
+static int slide(struct model *m, size_t period, int late, struct why *w)
 {
 	const struct gguf_value *v = gguf_find(m->gguf, key_name(m, "attention.sliding_window_pattern").s);
 	size_t window = 0, slides;
@@ -252,13 +254,23 @@ int layers_slide(struct model *m, size_t period, struct why *w)
 	    && key_size(m, "attention.sliding_window_pattern", 0, m->n_layer + 1, &period, w) < 0)
 		return -1;
 	for (size_t il = 0; il < m->n_layer; il++) {
-		slides = !period || il % period < period - 1;
+		slides = !period || il % period != (late ? 0 : period - 1);
 		if (v && v->type == GGUF_ARRAY
 		    && key_size_at(m, "attention.sliding_window_pattern", il, 0, 1, &slides, w) < 0)
 			return -1;
 		m->layer[il].window = slides ? window : 0;
 	}
 	return 0;
+}
+
+int layers_slide(struct model *m, size_t period, struct why *w)
+{
+	return slide(m, period, 0, w);
+}
+
+int layers_slide_late(struct model *m, size_t period, struct why *w)
+{
+	return slide(m, period, 1, w);
 }
 
 static int set_sliding_rope(struct model *m, struct rope_spec rope, struct why *w)

@@ -17,6 +17,9 @@ int layers_read(struct model *m, struct why *w);
  * period p, by default this one: layer il slides where il mod p < p − 1. Period 0: all slide. */
 int layers_slide(struct model *m, size_t period, struct why *w);
 
+/* The same where layer il slides unless il mod p = 0. */
+int layers_slide_late(struct model *m, size_t period, struct why *w);
+
 /* RoPE of the layers that slide: base rope.freq_base_swa, by default this one, without scaling. */
 int layers_sliding_rope(struct model *m, double base, struct why *w);
 

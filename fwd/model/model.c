@@ -81,7 +81,7 @@ static int read_sizes(struct model *m, struct why *w)
 static int read_epsilon(struct model *m, struct why *w)
 {
 	static const char rms[] = "attention.layer_norm_rms_epsilon", layer[] = "attention.layer_norm_epsilon";
-	const char *name = m->family->norm == NORM_RMS ? rms : layer;
+	const char *name = m->norm == NORM_RMS ? rms : layer;
 	double eps = 0;
 
 	if (m->family->either_epsilon && !gguf_find(m->gguf, key_name(m, name).s))

@@ -29,7 +29,7 @@ struct experts {
 	size_t n_latent;                /* elements that the routed experts read and make; 0: n_embd */
 	enum gating gating;
 	int normalise;
-	float scale;
+	float scale, scale_shared;      /* scale_shared: of the shared expert's result */
 	size_t groups, groups_used;     /* consecutive experts; only those of the best groups can be chosen */
 	int weighted;                   /* weights multiply the experts' inputs, not their results */
 };
@@ -104,6 +104,7 @@ struct model {
 	struct ssm ssm;
 	size_t n_ctx_train;     /* what the model was trained for */
 	size_t n_ctx_max;       /* rows of the table of learned positions; SIZE_MAX without one */
+	enum norm_kind norm;    /* usually the family's */
 	float eps;              /* of the norms */
 	int quantised;          /* some matrix is not of floats */
 	enum rope_pairs pairs;  /* usually the family's */

@@ -183,7 +183,7 @@ static void combine_piece(const struct op *op, const struct step *s, size_t row,
 	}
 	if (o->shared.at)
 		s->k->add_scaled(y, buffer_row(&o->shared, row),
-			o->gate.at ? exp_sigmoid(*buffer_row(&o->gate, row)) : 1, o->n);
+			o->gate.at ? exp_sigmoid(*buffer_row(&o->gate, row)) : o->scale_shared, o->n);
 }
 
 const struct op_kind op_combine = { .name = "combine", .pieces = combine_pieces, .piece = combine_piece };

@@ -258,7 +258,8 @@ struct op_combine {
 	struct buffer in, out;          /* in: rows of places */
 	int unweighted;                 /* the inputs were weighted */
 	const float *scale;             /* [experts], multiplies the weights; or NULL */
-	struct buffer shared, gate;     /* at NULL: none; gate: a row's one logit, through sigmoid */
+	struct buffer shared, gate;     /* at NULL: none; gate: a row's one logit, through sigmoid, in place of: */
+	float scale_shared;
 };
 
 /* Bytes for the packed rows of `slots` slots, however they are divided among experts. */
