@@ -61,6 +61,7 @@ FWD = engine settings supported serve hidden served batch chain model/model mode
 	model/altup model/feed_forward \
 	plan/plan plan/split $(OPS:%=plan/%) $(SEGMENT:%=state/%) state/digest run/pool run/prefault \
 	measure/meter measure/limits measure/report measure/dump scores
+TOK = main encode document prompts
 SAMPLE = main options session generation pieces constraint trace
 RENDER = render render_text render_page render_bars
 SCORE = main figures listing perplexity against items choices
@@ -80,7 +81,7 @@ REFERENCE = reference_model reference_math reference_attention reference_mixture
 MADE = mkweights mkvalues mklayers mkmixers mkstreams
 HELPERS = mkmodel reference stream weave answer dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
-OTHERS = tok/main tok/chat fwd/main fwd/fwd_opts sample/schema detok/main detok/printer detok/filter \
+OTHERS = tok/chat fwd/main fwd/fwd_opts sample/schema detok/main detok/printer detok/filter \
 	detok/texts detok/peek $(RENDER:%=detok/%) gen/feed gen/best tests/mkopen tests/mkgguf \
 	tests/mkvocab tests/mkfamilies \
 	$(MADE:%=tests/%) tests/quantise tests/quantise_few tests/quantise_grid tests/sampler_reference \
@@ -110,14 +111,14 @@ made_o = $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(OBJ)/tests/mkfamilies.o 
 objects = $(lib_o) $(term_o) $(process_o) $(sampler_o) $(tok_o) $(chat_o) $(schema_o) \
 	$(FWD:%=$(OBJ)/fwd/%.o) $(KERNELS:%=$(OBJ)/fwd/kernels/%.o) $(SAMPLE:%=$(OBJ)/sample/%.o) \
 	$(SCORE:%=$(OBJ)/sample/score/%.o) \
-	$(GEN:%=$(OBJ)/gen/%.o) $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(KV:%=$(OBJ)/fwd/kv/%.o) \
+	$(TOK:%=$(OBJ)/tok/%.o) $(GEN:%=$(OBJ)/gen/%.o) $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(KV:%=$(OBJ)/fwd/kv/%.o) \
 	$(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) \
 	$(TESTS:%=$(OBJ)/tests/%.o) $(HELPERS:%=$(OBJ)/tests/%.o) $(OTHERS:%=$(OBJ)/%.o)
 binaries = $(PROGRAMS:%=$(BIN)/%) $(BIN)/bench $(TESTS:%=$(BIN)/tests/%) $(HELPERS:%=$(BIN)/tests/%)
 
 all: $(PROGRAMS:%=$(BIN)/%)
 
-$(BIN)/tok: $(OBJ)/tok/main.o $(tok_o) $(lib_o)
+$(BIN)/tok: $(TOK:%=$(OBJ)/tok/%.o) $(tok_o) $(lib_o)
 $(BIN)/chat: $(OBJ)/tok/chat.o $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/fwd: $(OBJ)/fwd/main.o $(OBJ)/fwd/fwd_opts.o $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/kv: $(KV:%=$(OBJ)/fwd/kv/%.o) $(OBJ)/fwd/state/digest.o $(segment_o) $(json_o) $(tok_o) $(lib_o)

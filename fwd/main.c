@@ -25,15 +25,19 @@
 static struct cli c = { .program = "fwd", .synopsis = "[options] MODEL < ids > logits",
 	.purpose = "ids to logits: the forward pass", .opts = fwd_opts, .more = { settings_opts } };
 static struct why w;
+static struct settings set;
+static struct engine e;
+static struct all_served served;
+static struct dump dump;
 
 /* Holds SIGPIPE back while a report is still to be printed, even if the reader leaves; or delivers it. */
 static void hold_sigpipe(int how)
 {
-	sigset_t set;
+	sigset_t signals;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGPIPE);
-	sigprocmask(how, &set, NULL);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGPIPE);
+	sigprocmask(how, &signals, NULL);
 }
 
 /* SIGUSR1 cancels the current evaluation, not the program. */
@@ -49,19 +53,84 @@ static void tell(const char *why)
 	fprintf(stderr, "%s: %s\n", c.program, why);
 }
 
+static int open_progress(struct serve *v)
+{
+	if (set.progress && (v->progress = open(set.progress, O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) < 0)
+		return why(&w, "%s: %s", set.progress, strerror(errno));
+	return 0;
+}
+
+static void open_all(struct serve *v)
+{
+	v->model = model_open(c.argv[0], set.set, &w);
+	if (!v->model || engine_open(&e, v->model, &set.engine, &w) < 0)
+		cli_die(&c, "%s", w.text);
+	if (served_open(&served, &e.segment, &e.weights, &w) < 0
+	    || (set.dump && dump_open(&dump, set.dump, &w) < 0) || open_progress(v) < 0) {
+		engine_close(&e);
+		cli_die(&c, "%s", w.text);
+	}
+}
+
+static void set_up(struct serve *v)
+{
+	v->served = &served;
+	v->tell = tell;
+	v->plan = e.plan;
+	v->n_ctx = e.segment.n_ctx;
+	v->all = set.all || set.score;
+	v->score = set.score;
+	v->lens = set.engine.lens;
+	v->chain = set.chain.chunk ? &set.chain : NULL;
+	v->plan->timed = set.profile;
+	v->plan->dump = set.dump ? &dump : NULL;
+	if (!v->chain && !v->score)
+		system_widen_pipe(1, v->model->n_vocab * sizeof(float));
+}
+
+static int serve_input(struct serve *v, double start)
+{
+	static struct frame_in in;
+	struct prefault *prefault = prefault_start(e.plan);
+	struct digest *digest = digest_start(&e.segment, &e.weights);
+	int status;
+
+	if (set.verbose && set.chain.temp > 0)
+		fprintf(stderr, "fwd: seed %" PRIu64 "\n", set.chain.seed);
+	if (set.verbose)
+		report_loaded(v, start);
+	if (set.verbose || set.profile)
+		hold_sigpipe(SIG_BLOCK);
+	frame_open_in(&in, 0, "standard input");
+	status = serve(v, &in, &w);
+	if (set.verbose)
+		report_done(v, start);
+	if (set.profile)
+		report_profile(v->plan);
+	hold_sigpipe(SIG_UNBLOCK);
+	digest_close(digest);
+	prefault_close(prefault);
+	return status;
+}
+
+/* Closes what open_all() opened; the first failure counts. */
+static int close_all(struct serve *v, int status)
+{
+	struct why ignored;
+
+	if (served_close(&served, status ? &ignored : &w) < 0)
+		status = -1;
+	if (status == 0)
+		status = segment_sync(&e.segment, &w);
+	engine_close(&e);
+	model_close(v->model);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	double start = clock_now();
-	static struct settings set;
-	static struct frame_in in;
-	struct why ignored;
-	struct dump dump;
-	struct engine e;
-	struct all_served served;
-	struct serve v = { .served = &served, .tell = tell, .progress = -1 };
-	struct prefault *prefault;
-	struct digest *digest;
-	int status;
+	struct serve v = { .progress = -1 };
 
 	c.argc = argc;
 	c.argv = argv;
@@ -75,55 +144,9 @@ int main(int argc, char **argv)
 	cli_binary(&c, 1);
 	guard_arm(c.program);
 	take_interrupts();
-
-	v.model = model_open(c.argv[0], set.set, &w);
-	if (!v.model || engine_open(&e, v.model, &set.engine, &w) < 0
-	    || served_open(&served, &e.segment, &e.weights, &w) < 0)
-		cli_die(&c, "%s", w.text);
-	if (set.dump && dump_open(&dump, set.dump, &w) < 0) {
-		engine_close(&e);
-		cli_die(&c, "%s", w.text);
-	}
-	if (set.progress && (v.progress = open(set.progress, O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) < 0) {
-		why(&w, "%s: %s", set.progress, strerror(errno));
-		engine_close(&e);
-		cli_die(&c, "%s", w.text);
-	}
-	prefault = prefault_start(e.plan);
-	digest = digest_start(&e.segment, &e.weights);
-	v.plan = e.plan;
-	v.n_ctx = e.segment.n_ctx;
-	v.all = set.all || set.score;
-	v.score = set.score;
-	v.lens = set.engine.lens;
-	v.chain = set.chain.chunk ? &set.chain : NULL;
-	v.plan->timed = set.profile;
-	v.plan->dump = set.dump ? &dump : NULL;
-	if (!v.chain && !v.score)
-		system_widen_pipe(1, v.model->n_vocab * sizeof(float));
-	if (set.verbose && set.chain.temp > 0)
-		fprintf(stderr, "fwd: seed %" PRIu64 "\n", set.chain.seed);
-	if (set.verbose)
-		report_loaded(&v, start);
-
-	if (set.verbose || set.profile)
-		hold_sigpipe(SIG_BLOCK);
-	frame_open_in(&in, 0, "standard input");
-	status = serve(&v, &in, &w);
-	if (set.verbose)
-		report_done(&v, start);
-	if (set.profile)
-		report_profile(v.plan);
-	hold_sigpipe(SIG_UNBLOCK);
-	digest_close(digest);
-	prefault_close(prefault);
-	if (served_close(&served, status ? &ignored : &w) < 0)
-		status = -1;
-	if (status == 0)
-		status = segment_sync(&e.segment, &w);
-	engine_close(&e);
-	model_close(v.model);
-	if (status < 0)
+	open_all(&v);
+	set_up(&v);
+	if (close_all(&v, serve_input(&v, start)) < 0)
 		cli_die(&c, "%s", w.text);
 	if (set.dump && dump.failed)
 		cli_die(&c, "%s", dump.why.text);

@@ -1,0 +1,87 @@
+/* The ids of a text: encoded, or read as decimal numbers. */
+#include "encode.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/quote.h"
+
+int tok_adds_bos(const struct tok *t)
+{
+	return t->bos == ADD_ALWAYS ||
+		(t->bos == ADD_AS_MODEL_SAYS && !t->append && !t->decimal && vocab_rules(t->vocab)->add_bos);
+}
+
+int tok_adds_eos(const struct tok *t)
+{
+	return t->eos == ADD_ALWAYS ||
+		(t->eos == ADD_AS_MODEL_SAYS && t->bos != ADD_NEVER && !t->append && !t->decimal &&
+			vocab_rules(t->vocab)->add_eos);
+}
+
+int tok_writes_frames(const struct tok *t)
+{
+	return !t->text && !t->offsets && !t->count;
+}
+
+int tok_flags(const struct tok *t, const struct part *p)
+{
+	return (t->plain ? 0 : VOCAB_SPECIAL) | (t->raw ? VOCAB_RAW : 0) |
+		(!p->first || t->append ? VOCAB_CONTINUE : 0);
+}
+
+/* Appends the decimal ids in the text. */
+static int read_ids(const struct tok *t, const struct part *p, struct ids *ids, struct why *w)
+{
+	static const char white[] = " \t\n\v\f\r";
+	const int32_t n_vocab = t->card.n_vocab;
+	size_t line = p->line, at = 0, start;
+	int64_t id;
+
+	while (at < p->n) {
+		if (memchr(white, p->s[at], sizeof white - 1)) {
+			line += p->s[at++] == '\n';
+			continue;
+		}
+		id = 0;
+		for (start = at; at < p->n && isdigit((unsigned char)p->s[at]) && id < n_vocab; at++)
+			id = 10 * id + (p->s[at] - '0');
+		if (at == start || id >= n_vocab || (at < p->n && !memchr(white, p->s[at], sizeof white - 1))) {
+			why(w, "line %zu: not a token id from 0 to %d", line, (int)n_vocab - 1);
+			return why_in(w, p->name);
+		}
+		if (ids_add(ids, (int32_t)id))
+			return why(w, "out of memory");
+	}
+	return 0;
+}
+
+static void warn_of_bos(struct tok *t)
+{
+	char text[96];
+
+	if (t->warned++)
+		return;
+	snprintf(text, sizeof text, "warning: the text begins with BOS (id %d); --no-bos avoids a second one",
+		(int)t->card.bos);
+	t->warn(text);
+}
+
+int tok_encode(struct tok *t, struct part *p, struct ids *ids, struct why *w)
+{
+	int bos = p->first && tok_adds_bos(t);
+
+	ids->n = 0;
+	if (t->escape)
+		p->n = quote_undo(p->s, p->n, p->s);
+	if (bos && ids_add(ids, t->card.bos))
+		return why(w, "out of memory");
+	if (t->decimal ? read_ids(t, p, ids, w) : vocab_encode(t->vocab, p->s, p->n, tok_flags(t, p), ids, w))
+		return -1;
+	if (bos && ids->n > 1 && ids->id[1] == t->card.bos)
+		warn_of_bos(t);
+	if (p->last && tok_adds_eos(t) && ids_add(ids, vocab_rules(t->vocab)->eos))
+		return why(w, "out of memory");
+	return 0;
+}

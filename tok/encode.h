@@ -1,0 +1,47 @@
+/* encode: the ids of a text, with BOS and EOS at its ends, as the options of tok say. */
+#ifndef ENCODE_H
+#define ENCODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/why.h"
+#include "lib/stream/frame.h"
+#include "lib/vocab/vocab.h"
+
+enum adding { ADD_AS_MODEL_SAYS, ADD_ALWAYS, ADD_NEVER };
+
+struct tok {
+	/* the options */
+	enum adding bos, eos;
+	int append, plain, raw, text, offsets, count, decimal, lines, escape;
+	size_t chunk;           /* 0: one sequence */
+	/* set by the caller */
+	struct vocab *vocab;
+	struct card card;
+	void (*warn)(const char *text);
+	/* what came of it */
+	int warned;
+	uint64_t n_ids;         /* without --lines: so far */
+	uint32_t n_lines;       /* with --lines: so far, */
+	uint32_t n_failed;      /* and those that have no ids */
+};
+
+/* A text, or a part of one. */
+struct part {
+	const char *name;       /* of its file */
+	char *s;                /* [n] */
+	size_t n;
+	size_t line;            /* number of its first line */
+	int first, last;        /* of its text */
+};
+
+int tok_adds_bos(const struct tok *t);
+int tok_adds_eos(const struct tok *t);
+int tok_writes_frames(const struct tok *t);
+int tok_flags(const struct tok *t, const struct part *p);       /* of vocab_encode() */
+
+/* Replaces ids by those of the part, whose escapes are replaced in place. */
+int tok_encode(struct tok *t, struct part *p, struct ids *ids, struct why *w);
+
+#endif

@@ -1,0 +1,72 @@
+/* Each line of a file is a prompt and a sequence of its own, written as soon as it has come. */
+#include "prompts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "lib/base/lines.h"
+#include "lib/base/out.h"
+
+/* A prompt without tokens ends at once, so that the lines of the answers match. */
+static int write_prompt(const struct tok *t, const struct ids *ids, int failed, struct why *w)
+{
+	if (t->count)
+		out_print("%zu\n", ids->n);
+	for (size_t i = 0; t->text && i < ids->n; i++)
+		out_print(i ? " %d" : "%d", (int)ids->id[i]);
+	if (t->text)
+		out_char('\n');
+	if (!tok_writes_frames(t))
+		return out_flush(w);
+	if (ids->n)
+		return frame_write_ids(1, ids->id, (uint32_t)ids->n, 0, 0, t->n_lines, w);
+	return frame_write_end(1, failed ? FRAME_END_ERROR : 0, 0, t->n_lines, w);
+}
+
+/* The ids of the line. -1 with a reason that names it. */
+static int encode_line(struct tok *t, struct part *p, struct ids *ids, struct why *w)
+{
+	char where[32];
+
+	p->line = ++t->n_lines;
+	if (tok_encode(t, p, ids, w)) {
+		if (t->decimal)
+			return -1;
+	} else if (ids->n <= FRAME_IDS_MAX) {
+		return 0;
+	} else {
+		why(w, "more tokens than a frame holds");
+	}
+	snprintf(where, sizeof where, "line %zu", p->line);
+	why_in(w, where);
+	return why_in(w, p->name);
+}
+
+static int write_lines(struct tok *t, struct lines *lines, struct why *w)
+{
+	static struct ids ids;
+	struct part part = { .name = lines->name, .first = 1, .last = 1 };
+	int got, failed;
+
+	while ((got = lines_next(lines, &part.s, &part.n, w)) > 0) {
+		if (t->n_lines == FRAME_NO_SEQ - 1)
+			return why(w, "more lines than a stream has sequences");
+		if ((failed = encode_line(t, &part, &ids, w))) {
+			t->warn(w->text);
+			ids.n = 0;
+			t->n_failed++;
+		}
+		if (write_prompt(t, &ids, failed, w))
+			return -1;
+	}
+	return got;
+}
+
+int prompts_add(struct tok *t, const char *name, struct why *w)
+{
+	static struct lines lines;
+	int status = lines_open(&lines, name, w) ? -1 : write_lines(t, &lines, w);
+
+	lines_close(&lines);
+	return status;
+}
