@@ -82,7 +82,7 @@ MADE = mkweights mkvalues mklayers mkmixers mkstreams
 HELPERS = mkmodel reference stream weave answer dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = tok/chat fwd/main fwd/fwd_opts sample/schema detok/main detok/printer detok/filter \
-	detok/texts detok/peek $(RENDER:%=detok/%) gen/feed gen/best tests/mkopen tests/mkgguf \
+	detok/texts detok/peek detok/listing $(RENDER:%=detok/%) gen/feed gen/best tests/mkopen tests/mkgguf \
 	tests/mkvocab tests/mkfamilies \
 	$(MADE:%=tests/%) tests/quantise tests/quantise_few tests/quantise_grid tests/sampler_reference \
 	tests/oracle tests/batches $(REFERENCE:%=tests/%) tests/sha256
@@ -129,7 +129,7 @@ $(BIN)/score: $(SCORE:%=$(OBJ)/sample/score/%.o) $(OBJ)/sample/pieces.o $(json_o
 $(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(json_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(OBJ)/detok/texts.o $(tok_o) $(json_o) \
 	$(lib_o)
-$(BIN)/peek: $(OBJ)/detok/peek.o $(RENDER:%=$(OBJ)/detok/%.o) $(OBJ)/lib/term/width.o \
+$(BIN)/peek: $(OBJ)/detok/peek.o $(OBJ)/detok/listing.o $(RENDER:%=$(OBJ)/detok/%.o) $(OBJ)/lib/term/width.o \
 	$(json_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(OBJ)/lib/sampler/rng.o \
 	$(OBJ)/lib/chat/chat_opts.o $(term_o) $(process_o) $(json_o) $(lib_o)
