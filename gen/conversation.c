@@ -26,13 +26,14 @@ static struct conversation *current;    /* for callbacks, which have no context 
 
 /* ---- what is laid out ---- */
 
-static int check_utf8(const char *s, size_t n, struct why *w)
+/* Whether s[n] has bytes that are not UTF-8; *at: the first. */
+static int find_invalid(const char *s, size_t n, size_t *at)
 {
 	unsigned used;
 
-	for (size_t at = 0; at < n; at += used)
-		if (utf8_next(s + at, n - at, &used) < 0)
-			return why(w, "this turn: byte %zu of the text is not UTF-8", at);
+	for (*at = 0; *at < n; *at += used)
+		if (utf8_next(s + *at, n - *at, &used) < 0)
+			return 1;
 	return 0;
 }
 
@@ -251,15 +252,14 @@ static int answer(struct conversation *v, size_t keep, struct bytes *text, struc
 	return 0;
 }
 
-/* A turn that does not fit the context is refused, and the conversation stands as it was. */
-static int refuse(struct conversation *v, size_t n, uint32_t pos, struct why *w)
+/* The turn has no answer, and the conversation stands as it was. 1, or -1. */
+static int refuse(struct conversation *v, enum frame_reason reason, size_t pos, struct why *w)
 {
 	struct loop *l = v->l;
 
-	console_say("this turn is %zu tokens, and the context holds %" PRId32 " (-c): it is refused", n,
-		l->card.n_ctx);
-	l->r->reason = FRAME_END_LENGTH;
-	return l->copy >= 0 ? frame_write_end(l->copy, FRAME_END_LENGTH, pos, 0, w) : 0;
+	messages_cut(&v->messages, v->before);
+	l->r->reason = reason;
+	return l->copy >= 0 && frame_write_end(l->copy, reason, (uint32_t)pos, 0, w) ? -1 : 1;
 }
 
 /* The messages as ids that fit the context; those from *keep on are new. 1: they do not fit, and the turn is taken
@@ -279,11 +279,24 @@ static int fit(struct conversation *v, size_t *keep, struct why *w)
 		return -1;
 	if (dropped)
 		return lay_out(v, keep, w);
-	if (measure(v, messages_turn(&v->messages, messages_turns(&v->messages) - 1), &n, w) ||
-	    refuse(v, n, (uint32_t)*keep, w))
+	if (measure(v, messages_turn(&v->messages, messages_turns(&v->messages) - 1), &n, w))
 		return -1;
-	messages_cut(&v->messages, v->before);
-	return 1;
+	console_say("this turn is %zu tokens, and the context holds %zu (-c): it is refused", n, context);
+	return refuse(v, FRAME_END_LENGTH, *keep, w);
+}
+
+/* line[n] as the user's message, laid out. As fit(). */
+static int take(struct conversation *v, const char *line, size_t n, size_t *keep, struct why *w)
+{
+	size_t bad;
+
+	if (!v->l->card.n_vocab && loop_card(v->l, w))
+		return -1;
+	if (find_invalid(line, n, &bad)) {
+		console_say("byte %zu of this turn is not UTF-8: it is refused", bad);
+		return refuse(v, FRAME_END_ERROR, v->history.ids.n, w);
+	}
+	return messages_add(&v->messages, "user", line, n, w) ? -1 : fit(v, keep, w);
 }
 
 static void tell(const struct conversation *v, const struct result *r, const struct bytes *text)
@@ -363,8 +376,7 @@ static int turn(struct conversation *v, const char *line, size_t n, struct why *
 	l->r = &r;
 	v->full = v->begun = 0;
 	v->before = v->messages.n;
-	failed = (!l->card.n_vocab && loop_card(l, w)) || check_utf8(line, n, w) ||
-		messages_add(&v->messages, "user", line, n, w) ? -1 : fit(v, &keep, w);
+	failed = take(v, line, n, &keep, w);
 	if (!failed)
 		failed = answer(v, keep, &text, w);
 	if (failed >= 0 && asked(v->q, EDITED))

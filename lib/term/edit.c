@@ -217,9 +217,11 @@ static enum key next_key(struct edit *e)
 			return KEY_REDRAW;
 		}
 		if (e->used < e->have) {
-			key = keys_next(&e->keys, e->input[e->used++]);
+			key = keys_next(&e->keys, e->input, &e->used);
 			continue;
 		}
+		if (e->undrawn)
+			return KEY_REDRAW;
 		/* A signal may come just before: it is seen a little later. */
 		got = poll(&ready, 1, keys_pending(&e->keys) ? ESCAPE_WAIT : SIGNAL_WAIT);
 		if (!got)
@@ -238,7 +240,8 @@ static enum key next_key(struct edit *e)
 static void draw(struct edit *e, const char *prompt)
 {
 	/* While keys are waiting nobody can see it. */
-	if (e->used == e->have)
+	e->undrawn = e->used < e->have;
+	if (!e->undrawn)
 		view_draw(&e->view, prompt, e->text.p, e->text.n, e->at);
 }
 
@@ -437,7 +440,8 @@ static int act(struct edit *e, enum key key, enum edit_end *end)
 	    (key == KEY_END_OR_DELETE && !e->text.n))
 		return 1;
 	change(e, key);
-	e->last = key;
+	if (key != KEY_REDRAW)
+		e->last = key;
 	return 0;
 }
 
@@ -451,7 +455,6 @@ enum edit_end edit_line(struct edit *e, const char *prompt)
 	bytes_reserve(&e->text, 1);
 	e->recalled = e->recall.n;
 	e->last = KEY_NONE;
-	e->keys.pasting = 0;
 	tty_set(TTY_KEYS);
 	view_forget(&e->view);
 	do {

@@ -29,6 +29,7 @@ struct edit {                   /* starts as zeroes, but for */
 	struct keys keys;
 	unsigned char input[4096];      /* [have], of which `used` were taken */
 	size_t used, have;
+	int undrawn;            /* keys have changed the text, and it was not drawn yet */
 };
 
 /* Reads a line into e->text, which has no new line at its end. EDIT_INTERRUPT: ^C; the text is what was typed until

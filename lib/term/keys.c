@@ -42,6 +42,25 @@ static enum key begin(struct keys *k, int state, unsigned char byte)
 	return KEY_NONE;
 }
 
+static enum key text(struct keys *k, const char *s, size_t n)
+{
+	memcpy(k->text, s, k->n = n);
+	return k->paste == KEYS_SKIPPING ? KEY_NONE : KEY_TEXT;
+}
+
+/* Bytes that are no character, so that nothing is lost unseen. */
+static enum key invalid(struct keys *k)
+{
+	return text(k, "\xef\xbf\xbd", 3);
+}
+
+/* A ^C ends a paste, too; the second of two also where its end never comes. */
+static enum key interrupt(struct keys *k)
+{
+	k->paste = k->paste == KEYS_PASTING ? KEYS_SKIPPING : KEYS_TYPING;
+	return KEY_INTERRUPT;
+}
+
 static enum key plain(struct keys *k, unsigned char byte)
 {
 	k->state = KEYS_GROUND;
@@ -50,24 +69,24 @@ static enum key plain(struct keys *k, unsigned char byte)
 	if (byte >= 0xc2 && byte < 0xf5)
 		return begin(k, KEYS_UTF8, byte);
 	if (byte >= 0x80)
-		return KEY_NONE;
+		return invalid(k);
+	if (byte == 3)
+		return interrupt(k);
 	if (byte == 127)
-		return k->pasting ? KEY_NONE : KEY_BACKSPACE;
+		return k->paste ? KEY_NONE : KEY_BACKSPACE;
 	/* Of a line that ends in two, the first counts. */
 	if (byte == '\n' && k->returned)
 		return KEY_NONE;
 	k->returned = byte == '\r';
-	if (k->pasting && (byte == '\r' || byte == '\n'))
-		return KEY_NEWLINE;
-	if (byte < ' ' && (!k->pasting || byte == 3)) {
+	if (k->paste && (byte == '\r' || byte == '\n'))
+		return k->paste == KEYS_SKIPPING ? KEY_NONE : KEY_NEWLINE;
+	if (byte < ' ' && !k->paste) {
 		k->returned = 0;
 		return controls[byte];
 	}
 	if (byte < ' ' && byte != '\t')
 		return KEY_NONE;
-	k->text[0] = (char)byte;
-	k->n = 1;
-	return KEY_TEXT;
+	return text(k, (char *)&byte, 1);
 }
 
 static enum key alt(struct keys *k, unsigned char byte)
@@ -80,7 +99,7 @@ static enum key alt(struct keys *k, unsigned char byte)
 	k->state = KEYS_GROUND;
 	if (byte >= 0x80 || byte == 27)
 		return plain(k, byte);
-	for (size_t i = 0; i < sizeof alts / sizeof *alts && !k->pasting; i++)
+	for (size_t i = 0; i < sizeof alts / sizeof *alts && !k->paste; i++)
 		if (alts[i].byte == byte)
 			return alts[i].key;
 	return KEY_NONE;
@@ -95,9 +114,9 @@ static enum key known(struct keys *k)
 		    memcmp(k->sequence, sequences[i].sequence, k->length))
 			continue;
 		if (key != KEY_PASTED)
-			return k->pasting ? KEY_NONE : key;
-		k->pasting = k->sequence[2] == '0';
-		return k->pasting ? KEY_NONE : KEY_PASTED;
+			return k->paste ? KEY_NONE : key;
+		k->paste = k->sequence[2] == '0' ? KEYS_PASTING : KEYS_TYPING;
+		return k->paste ? KEY_NONE : KEY_PASTED;
 	}
 	return KEY_NONE;
 }
@@ -117,22 +136,25 @@ static enum key sequence(struct keys *k, unsigned char byte)
 static enum key character(struct keys *k, unsigned char byte)
 {
 	unsigned used, want = (unsigned char)k->sequence[0] < 0xe0 ? 2 : (unsigned char)k->sequence[0] < 0xf0 ? 3 : 4;
+	int32_t c;
 
-	if ((byte & 0xc0) != 0x80)
-		return plain(k, byte);
 	k->sequence[k->length++] = (char)byte;
 	if (k->length < want)
 		return KEY_NONE;
 	k->state = KEYS_GROUND;
+	if ((c = utf8_next(k->sequence, k->length, &used)) < 0)
+		return invalid(k);
 	/* C1 control characters are no text. */
-	if (utf8_next(k->sequence, k->length, &used) < 0xa0)
-		return KEY_NONE;
-	memcpy(k->text, k->sequence, k->n = k->length);
-	return KEY_TEXT;
+	return c < 0xa0 ? KEY_NONE : text(k, k->sequence, k->length);
 }
 
-enum key keys_next(struct keys *k, unsigned char byte)
+enum key keys_next(struct keys *k, const unsigned char *input, size_t *used)
 {
+	unsigned char byte = input[*used];
+
+	if (k->state == KEYS_UTF8 && (byte & 0xc0) != 0x80)
+		return keys_give_up(k);
+	++*used;
 	switch (k->state) {
 	case KEYS_ESCAPE: return alt(k, byte);
 	case KEYS_CSI:
@@ -149,8 +171,10 @@ int keys_pending(const struct keys *k)
 
 enum key keys_give_up(struct keys *k)
 {
-	int escape = k->state == KEYS_ESCAPE && !k->pasting;
+	int state = k->state;
 
 	k->state = KEYS_GROUND;
-	return escape ? KEY_CANCEL : KEY_NONE;
+	if (state == KEYS_UTF8)
+		return invalid(k);
+	return state == KEYS_ESCAPE && !k->paste ? KEY_CANCEL : KEY_NONE;
 }

@@ -1,5 +1,6 @@
 /* keys: turns the bytes that a terminal sends into keys. Unknown escape sequences are skipped as a whole. Bytes between
- * the marks of a bracketed paste are always text. */
+ * the marks of a bracketed paste are always text, but for ^C, which skips the rest of the paste. U+FFFD stands for a byte
+ * that is not UTF-8. */
 #ifndef TERM_KEYS_H
 #define TERM_KEYS_H
 
@@ -19,14 +20,16 @@ enum { KEYS_SEQUENCE = 32 };
 struct keys {                   /* starts as zeroes */
 	char text[4];           /* of KEY_TEXT */
 	size_t n;
-	int pasting, returned;  /* private: between the marks of a paste; the last byte of it was a carriage return */
+	enum { KEYS_TYPING, KEYS_PASTING, KEYS_SKIPPING } paste;        /* private: between the marks of a paste; */
+	int returned;           /* the last byte of it was a carriage return */
 	enum { KEYS_GROUND, KEYS_ESCAPE, KEYS_CSI, KEYS_SS3, KEYS_UTF8 } state;
 	char sequence[KEYS_SEQUENCE];
 	size_t length;
 };
 
-/* Takes a byte: the key that it completes, or KEY_NONE. */
-enum key keys_next(struct keys *k, unsigned char byte);
+/* Takes input[*used] and counts it: the key that it completes, or KEY_NONE. A byte that does not continue the character
+ * before it is left for the next call. */
+enum key keys_next(struct keys *k, const unsigned char *input, size_t *used);
 
 /* Whether a key is incomplete; and the key that it is if no byte follows: Escape, or none. */
 int keys_pending(const struct keys *k);

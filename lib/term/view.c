@@ -9,6 +9,7 @@
 #include "lib/base/io.h"
 #include "lib/base/size.h"
 #include "lib/base/system.h"
+#include "lib/base/utf8.h"
 #include "width.h"
 
 enum { VIEW_BYTES = 1 << 28, TAB = 8 };
@@ -45,6 +46,16 @@ static int put_tab(struct view *v)
 	return 0;
 }
 
+/* A character of text[n] with its marks, which take so many columns. U+FFFD stands for what is no character: a line of
+ * before may have anything. */
+static int put_text(struct view *v, const char *text, size_t n, int columns)
+{
+	unsigned used;
+	int32_t c = utf8_next(text, n, &used);
+
+	return c < ' ' || (c >= 127 && c < 0xa0) ? put(v, "\xef\xbf\xbd", 3, columns) : put(v, text, n, columns);
+}
+
 /* Lays out all rows; *row and *column: where the cursor goes. */
 static int lay_out(struct view *v, const char *prompt, const char *text, size_t n, size_t at, size_t *row,
 	size_t *column)
@@ -75,7 +86,7 @@ static int lay_out(struct view *v, const char *prompt, const char *text, size_t 
 		else {
 			used = width_next(text + i, n - i, &columns);
 			/* A wide character before the cursor's column may have gone to the next row. */
-			failed = put(v, text + i, used, columns);
+			failed = put_text(v, text + i, used, columns);
 			if (i == at && !failed) {
 				*row = v->n_rows - 1;
 				*column = (size_t)(v->width[*row] - columns);
