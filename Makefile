@@ -42,7 +42,7 @@ VOCAB = align vocab read known special merge words names prefixes pretok pretok_
 PROCESS = stages find
 PICK = rng gumbel topk score positions
 SAMPLER = sampler opts row order adjust dry drop mirostat
-CHAT = chat chat_opts chat_setup chat_template
+CHAT = chat chat_opts chat_setup chat_template content
 JINJA = arith builtin_encode builtin_global builtin_items builtin_list builtin_number builtin_strftime \
 	builtin_text builtins call dict env eval exec expr format jinja lex number parse spell text value
 GRAMMAR = grammar node class reader parse match state text mask trie
@@ -132,7 +132,7 @@ $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $
 $(BIN)/peek: $(OBJ)/detok/peek.o $(OBJ)/detok/listing.o $(RENDER:%=$(OBJ)/detok/%.o) $(OBJ)/lib/term/width.o \
 	$(json_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(OBJ)/lib/sampler/rng.o \
-	$(OBJ)/lib/chat/chat_opts.o $(term_o) $(process_o) $(json_o) $(lib_o)
+	$(OBJ)/lib/chat/chat_opts.o $(OBJ)/lib/chat/content.o $(term_o) $(process_o) $(json_o) $(lib_o)
 $(BIN)/feed: $(OBJ)/gen/feed.o $(FEED:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(process_o) $(lib_o)
 $(BIN)/best: $(OBJ)/gen/best.o $(OBJ)/gen/result.o $(lib_o)
 $(BIN)/bench: $(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) $(fwd_o) $(made_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)

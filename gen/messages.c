@@ -14,6 +14,7 @@
 #include "lib/base/size.h"
 #include "lib/base/slurp.h"
 #include "lib/base/space.h"
+#include "lib/chat/content.h"
 
 enum { LINE_MEMORY = 512 << 20 };       /* bytes of a parsed line */
 
@@ -97,7 +98,7 @@ int messages_content(const struct messages *m, size_t i, struct bytes *out)
 	struct why ignored;
 	const struct json *content = json_get(json_parse(&a, m->text.p + at, start_of(m, i + 1) - at, &ignored),
 		"content");
-	int failed = !content || content->type != JSON_STRING || bytes_put(out, content->s, content->n);
+	int failed = content_text(content, out);
 
 	arena_free(&a);
 	return failed ? -1 : 0;

@@ -46,7 +46,7 @@ size_t messages_turns(const struct messages *m);
 /* Writes the head and the messages from number `first` on. */
 int messages_write(const struct messages *m, size_t first, int fd, struct why *w);
 
-/* The text of message i, which is a string, into *out; -1 where it is something else. */
+/* Appends the text of message i to *out; -1 where it is not text alone. */
 int messages_content(const struct messages *m, size_t i, struct bytes *out);
 
 /* Makes the file, if there is one, hold all messages, and waits until it is on the disk. A file that is to lose its

@@ -1,9 +1,11 @@
 /* Messages and variables as the tree that jinja_render() takes. */
 #include "chat.h"
 
-#include "lib/base/utf8.h"
-
 #include <string.h>
+
+#include "lib/base/space.h"
+#include "lib/base/utf8.h"
+#include "content.h"
 
 static int full(const struct chat *c, struct why *w)
 {
@@ -187,7 +189,102 @@ int chat_set(struct chat *c, const char *assignment, struct why *w)
 	return set_value(c, assignment, (size_t)(equals - assignment), v, w);
 }
 
-int chat_render(const struct chat *c, const char *template, size_t n, const struct jinja_options *o, struct bytes *out,
+/* ---- rendering ---- */
+
+static struct json *content_of(struct json *message)
+{
+	struct json *found = NULL;
+
+	for (struct json *m = message->child; m; m = m->next)
+		if (!strcmp(m->key, "content"))
+			found = m;
+	return found;
+}
+
+/* Makes strings of contents that are parts of text. 1: there were any; 0; -1. */
+static int join_parts(struct chat *c, struct why *w)
+{
+	int joined = 0;
+
+	for (struct json *m = c->messages->child; m; m = m->next) {
+		struct bytes text = { .limit = c->arena.limit };
+		struct json *content = content_of(m);
+		char *copy = NULL;
+
+		if (content_has_parts(content) && !content_text(content, &text)) {
+			if (!(copy = copy_text(c, text.p, text.n)))
+				joined = full(c, w);
+			else {
+				content->type = JSON_STRING;
+				content->s = copy;
+				content->n = text.n;
+				content->child = NULL;
+				joined = 1;
+			}
+		}
+		bytes_free(&text);
+		if (joined < 0)
+			return -1;
+	}
+	return joined;
+}
+
+/* Whether text, which is terminated, has all of what a content says. */
+static int shows(const char *text, const struct json *content)
+{
+	const struct json *part = content->type == JSON_ARRAY ? content->child : content;
+	const struct json *last = content->type == JSON_ARRAY ? NULL : content->next;
+	struct bytes said = { .limit = SIZE_MAX };
+	int shown = 1;
+
+	for (; part != last && shown; part = part->next) {
+		said.n = 0;
+		if (content_text(part, &said) || bytes_put(&said, "", 1))
+			continue;
+		said.p[space_trimmed(said.p, said.n - 1)] = 0;
+		shown = strstr(text, said.p + space_leading(said.p, strlen(said.p))) != NULL;
+	}
+	bytes_free(&said);
+	return shown;
+}
+
+/* Whether the template has looked into the parts: it has neither left their text out nor printed them as JSON or Python
+ * write them. */
+static int takes_parts(const struct chat *c, struct bytes *out, size_t from)
+{
+	int takes = !bytes_put(out, "", 1);
+	const char *text;
+
+	if (!takes)
+		return 0;
+	text = out->p + from;
+	takes = !strstr(text, "'text': ") && !strstr(text, "\"text\": ");
+	for (struct json *m = c->messages->child; takes && m; m = m->next) {
+		const struct json *content = json_get(m, "content");
+
+		takes = !content_has_parts(content) || shows(text, content);
+	}
+	out->n--;
+	return takes;
+}
+
+static int render(struct chat *c, const struct jinja *t, const struct jinja_options *o, struct bytes *out,
+	struct why *w)
+{
+	size_t before = out->n;
+	int failed = jinja_render(t, c->variables, o, out, w), parts = 0, joined;
+
+	for (struct json *m = c->messages->child; m; m = m->next)
+		parts |= content_has_parts(json_get(m, "content"));
+	if (!parts || (!failed && takes_parts(c, out, before)))
+		return failed;
+	if ((joined = join_parts(c, w)) <= 0)
+		return joined ? -1 : failed;
+	out->n = before;
+	return jinja_render(t, c->variables, o, out, w);
+}
+
+int chat_render(struct chat *c, const char *template, size_t n, const struct jinja_options *o, struct bytes *out,
 	struct why *w)
 {
 	struct jinja *t;
@@ -198,7 +295,7 @@ int chat_render(const struct chat *c, const char *template, size_t n, const stru
 	t = jinja_parse(template, n, w);
 	if (!t)
 		return -1;
-	failed = jinja_render(t, c->variables, o, out, w);
+	failed = render(c, t, o, out, w);
 	jinja_free(t);
 	return failed;
 }

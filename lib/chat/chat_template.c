@@ -18,7 +18,7 @@ static const char chatml[] =
 #define SYSTEM_AND_TURNS \
 	"{%- set system = '' -%}{%- set turns = messages -%}\n" \
 	"{%- if messages[0].role == 'system' -%}\n" \
-	"{%- set system = messages[0].content | trim -%}{%- set turns = messages[1:] -%}\n" \
+	"{%- set system = (messages[0].content or '') | trim -%}{%- set turns = messages[1:] -%}\n" \
 	"{%- endif -%}\n"
 #define MUST_ALTERNATE \
 	"{%- if (m.role == 'user') != (loop.index0 is even) -%}\n" \
@@ -32,16 +32,16 @@ static const char llama2[] =
 	"{%- if m.role == 'user' -%}\n"
 	"{{ bos_token ~ '[INST] ' }}\n"
 	"{%- if loop.first and system -%}{{ '<<SYS>>\\n' + system + '\\n<</SYS>>\\n\\n' }}{%- endif -%}\n"
-	"{{ m.content | trim + ' [/INST]' }}\n"
+	"{{ (m.content or '') | trim + ' [/INST]' }}\n"
 	"{%- else -%}\n"
-	"{{ ' ' + m.content | trim + ' ' ~ eos_token }}\n"
+	"{{ ' ' + (m.content or '') | trim + ' ' ~ eos_token }}\n"
 	"{%- endif -%}\n"
 	"{%- endfor -%}\n";
 
 static const char llama3[] =
 	"{{- bos_token -}}\n"
 	"{%- for m in messages -%}\n"
-	"{{ '<|start_header_id|>' + m.role + '<|end_header_id|>\\n\\n' + m.content | trim + '<|eot_id|>' }}\n"
+	"{{ '<|start_header_id|>' + m.role + '<|end_header_id|>\\n\\n' + (m.content or '') | trim + '<|eot_id|>' }}\n"
 	"{%- endfor -%}\n"
 	"{%- if add_generation_prompt -%}{{ '<|start_header_id|>assistant<|end_header_id|>\\n\\n' }}{%- endif -%}\n";
 
@@ -52,7 +52,7 @@ static const char gemma[] =
 	MUST_ALTERNATE
 	"{{ '<start_of_turn>' + ('model' if m.role == 'assistant' else m.role) + '\\n' }}\n"
 	"{%- if loop.first and system -%}{{ system + '\\n\\n' }}{%- endif -%}\n"
-	"{{ m.content | trim + '<end_of_turn>\\n' }}\n"
+	"{{ (m.content or '') | trim + '<end_of_turn>\\n' }}\n"
 	"{%- endfor -%}\n"
 	"{%- if add_generation_prompt -%}{{ '<start_of_turn>model\\n' }}{%- endif -%}\n";
 
@@ -64,9 +64,9 @@ static const char mistral[] =
 	"{%- if m.role == 'user' -%}\n"
 	"{{ '[INST] ' }}\n"
 	"{%- if loop.first and system -%}{{ system + '\\n\\n' }}{%- endif -%}\n"
-	"{{ m.content | trim + ' [/INST]' }}\n"
+	"{{ (m.content or '') | trim + ' [/INST]' }}\n"
 	"{%- else -%}\n"
-	"{{ ' ' + m.content | trim ~ eos_token }}\n"
+	"{{ ' ' + (m.content or '') | trim ~ eos_token }}\n"
 	"{%- endif -%}\n"
 	"{%- endfor -%}\n";
 

@@ -1,6 +1,6 @@
 /* keys: turns the bytes that a terminal sends into keys. Unknown escape sequences are skipped as a whole. Bytes between
- * the marks of a bracketed paste are always text, but for ^C, which skips the rest of the paste. U+FFFD stands for a byte
- * that is not UTF-8. */
+ * the marks of a bracketed paste are always text, except ^C, which skips the rest of it. U+FFFD stands for a byte that
+ * is not UTF-8. */
 #ifndef TERM_KEYS_H
 #define TERM_KEYS_H
 
