@@ -12,7 +12,6 @@
 #include "serve.h"
 
 enum {
-	OUT = 1,
 	FEW = 16,               /* rows of a frame that counts as decoding, at most */
 	BESIDE = 128            /* rows of prompts beside such frames, at most: enough for speed, and quickly done */
 };
@@ -121,7 +120,7 @@ static int begin_answer(const struct serve *v, struct served *q, size_t layers, 
 		.cols = v->score ? SCORE_COLS : (uint32_t)v->model->n_vocab, .type = FRAME_F32,
 		.flags = (uint32_t)layers, .pos = (uint32_t)q->end - q->answered, .seq = q->sequence.number };
 
-	return (!layers && q->begun++) || !q->answered ? 0 : frame_write_header(OUT, &out, w);
+	return (!layers && q->begun++) || !q->answered ? 0 : frame_write_header(v->out, &out, w);
 }
 
 /* Makes the answers of the wanted rows [row, row + n). */
@@ -138,8 +137,8 @@ static int write_answers(const struct serve *v, size_t row, size_t n, int last, 
 	const struct frame out = { .type = FRAME_F32 };
 
 	if (v->score)
-		return frame_write_elements(OUT, &out, v->scores.score[row], (n - (size_t)last) * SCORE_COLS, w);
-	return frame_write_elements(OUT, &out, v->logits + row * v->model->n_vocab, n * v->model->n_vocab, w);
+		return frame_write_elements(v->out, &out, v->scores.score[row], (n - (size_t)last) * SCORE_COLS, w);
+	return frame_write_elements(v->out, &out, v->logits + row * v->model->n_vocab, n * v->model->n_vocab, w);
 }
 
 /* Whether all rows of its frame have been evaluated. */
@@ -194,7 +193,7 @@ static int end_interrupted(struct serve *v, struct why *w)
 		if (q->flags & FRAME_SAMPLED || q->begun)
 			continue;
 		q->end = q->ready = q->state->length;
-		if (frame_write_end(OUT, FRAME_END_INTERRUPT, (uint32_t)q->end, q->sequence.number, w) < 0)
+		if (frame_write_end(v->out, FRAME_END_INTERRUPT, (uint32_t)q->end, q->sequence.number, w) < 0)
 			return -1;
 	}
 	interrupted = 0;

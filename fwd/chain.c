@@ -9,8 +9,6 @@
 #include "lib/base/size.h"
 #include "serve.h"
 
-enum { OUT = 1 };
-
 /* The id that follows the state's last position. */
 static int pick(struct serve *v, size_t pos, int32_t *id, struct why *w)
 {
@@ -57,7 +55,7 @@ static int write_chunk(struct serve *v, size_t n, size_t pos, struct why *w)
 {
 	if (!n)
 		return 0;
-	if (frame_write_ids(OUT, v->ids, (uint32_t)n, (uint32_t)pos, FRAME_SAMPLED, 0, w) < 0)
+	if (frame_write_ids(v->out, v->ids, (uint32_t)n, (uint32_t)pos, FRAME_SAMPLED, 0, w) < 0)
 		return -1;
 	if (v->first <= 0)
 		v->first = clock_now();
@@ -90,7 +88,7 @@ static int run(struct serve *v, struct segment *s, struct why *w)
 		else if (s->length < next && next <= v->n_ctx)
 			evaluate(v, s, v->ids[n - 1], !reason);
 	}
-	return frame_write_end(OUT, (enum frame_reason)reason, (uint32_t)next, 0, w);
+	return frame_write_end(v->out, (enum frame_reason)reason, (uint32_t)next, 0, w);
 }
 
 int chain_run(struct serve *v, struct served *q, struct why *w)

@@ -10,8 +10,6 @@
 #include "lib/base/size.h"
 #include "serve.h"
 
-enum { OUT = 1 };
-
 static float *rows(const struct plan *p, size_t width)
 {
 	size_t batch = p->setup.batch;
@@ -173,7 +171,7 @@ int hidden_write(struct serve *v, struct why *w)
 
 		v->of[i]->begun |= v->of[i]->every;
 		split_give(v->plan, row, v->run[i].n, h->out);
-		if (frame_write(OUT, &f, h->out, w) < 0)
+		if (frame_write(v->out, &f, h->out, w) < 0)
 			return -1;
 	}
 	return 0;

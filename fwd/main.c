@@ -75,6 +75,7 @@ static void open_all(struct serve *v)
 static void set_up(struct serve *v)
 {
 	v->served = &served;
+	v->out = 1;
 	v->tell = tell;
 	v->plan = e.plan;
 	v->n_ctx = e.segment.n_ctx;
@@ -102,7 +103,8 @@ static int serve_input(struct serve *v, double start)
 	if (set.verbose || set.profile)
 		hold_sigpipe(SIG_BLOCK);
 	frame_open_in(&in, 0, "standard input");
-	status = serve(v, &in, &w);
+	status = serve_open(v, &w) < 0 ? -1 : serve(v, &in, &w);
+	serve_close(v);
 	if (set.verbose)
 		report_done(v, start);
 	if (set.profile)

@@ -11,7 +11,7 @@
 #include "lib/base/size.h"
 #include "lib/vocab/vocab.h"
 
-enum { OUT = 1, LOGITS_BYTES = 8 << 20 };       /* memory for logits of several rows */
+enum { LOGITS_BYTES = 8 << 20 };       /* memory for logits of several rows */
 
 /* ---- cards ---- */
 
@@ -42,7 +42,7 @@ static int start(struct serve *v, struct card *card, struct why *w)
 	card->model = v->model->fingerprint;
 	card->n_ctx = (int32_t)v->n_ctx;
 	v->card = *card;
-	return card_write(OUT, card, w);
+	return card_write(v->out, card, w);
 }
 
 static int serve_card(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
@@ -110,7 +110,8 @@ static size_t again(const struct serve *v, const struct frame *f, size_t pos)
 }
 
 /* Puts the ids of a frame into the state, but for the first `from`, which it has, and the sequence into the queue. */
-static void accept(struct serve *v, struct served *q, const struct frame *f, size_t pos, size_t from)
+static void accept(struct serve *v, struct served *q, const struct frame *f, const int32_t *ids, size_t pos,
+	size_t from)
 {
 	q->rows = f->rows;
 	q->flags = f->flags;
@@ -120,7 +121,7 @@ static void accept(struct serve *v, struct served *q, const struct frame *f, siz
 	q->begun = 0;
 	v->reused += from;
 	segment_set_length(q->state, pos + from - again(v, f, pos));
-	segment_write_ids(q->state, pos + from, v->ids + from, f->rows - from);
+	segment_write_ids(q->state, pos + from, ids + from, f->rows - from);
 	/* Rows that are evaluated again have to reach the stages after, too. */
 	if (f->rows && v->hidden.out && !v->hidden.in)
 		segment_set_length(q->state, q->state->next);
@@ -128,6 +129,17 @@ static void accept(struct serve *v, struct served *q, const struct frame *f, siz
 		q->ready = q->state->length;
 	else if (f->rows)
 		batch_add(v, q);
+}
+
+int serve_append(struct serve *v, struct served *q, const int32_t *ids, size_t n, struct why *w)
+{
+	const struct frame f = { .rows = (uint32_t)n };
+	size_t pos = q->state->length;
+
+	if (segment_prepare(q->state, pos, n, w) < 0)
+		return -1;
+	accept(v, q, &f, ids, pos, 0);
+	return 0;
 }
 
 /* A sequence fails alone, and what still comes of it is skipped. Where there is only sequence 0, everything fails. */
@@ -147,7 +159,7 @@ static int fail(struct serve *v, struct frame_in *in, uint32_t number, struct wh
 		return -1;
 	if (!number)
 		q->failed = 1;
-	return frame_write_end(OUT, FRAME_END_ERROR, (uint32_t)pos, number, w);
+	return frame_write_end(v->out, FRAME_END_ERROR, (uint32_t)pos, number, w);
 }
 
 /* The frame's sequence, which it may start. NULL: out of memory. */
@@ -189,9 +201,9 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 	before = again(v, f, pos);
 	if (segment_prepare(q->state, pos + from - before, f->rows - from + before, w) < 0)
 		return fail(v, in, f->seq, w);
-	if (frame_write_ids(OUT, v->ids, f->rows, (uint32_t)pos, f->flags, f->seq, w) < 0)
+	if (frame_write_ids(v->out, v->ids, f->rows, (uint32_t)pos, f->flags, f->seq, w) < 0)
 		return -1;
-	accept(v, q, f, pos, from);
+	accept(v, q, f, v->ids, pos, from);
 	return 0;
 }
 
@@ -220,7 +232,7 @@ static int serve_fork(struct serve *v, struct frame_in *in, const struct frame *
 			from->state->length);
 	else if ((q = sequence_of(v, f, w)) && segment_branch(q->state, from->state, f->pos, w) == 0) {
 		q->end = q->ready = f->pos;
-		return frame_write(OUT, f, &v->source, w);
+		return frame_write(v->out, f, &v->source, w);
 	}
 	return fail(v, in, f->seq, w);
 }
@@ -242,7 +254,7 @@ static int serve_end(struct serve *v, struct frame_in *in, const struct frame *f
 		return 0;
 	else
 		status = sequences_end(&v->served->table, f->seq, w);
-	return status < 0 ? -1 : frame_copy(in, f, OUT, w);
+	return status < 0 ? -1 : frame_copy(in, f, v->out, w);
 }
 
 /* ---- any frame ---- */
@@ -349,7 +361,7 @@ static int gather(struct serve *v, struct frame_in *in, struct why *w)
 }
 
 /* What came before an invalid frame is answered all the same. */
-static int run(struct serve *v, struct frame_in *in, struct why *w)
+int serve(struct serve *v, struct frame_in *in, struct why *w)
 {
 	struct why failure;
 	int status = 0;
@@ -367,10 +379,11 @@ static int run(struct serve *v, struct frame_in *in, struct why *w)
 	return status < 0 ? -1 : hidden_check_end(v, w);
 }
 
-int serve(struct serve *v, struct frame_in *in, struct why *w)
+/* ---- opening ---- */
+
+int serve_open(struct serve *v, struct why *w)
 {
 	size_t row_bytes = v->model->n_vocab * sizeof *v->logits, batch = v->plan->setup.batch;
-	int status;
 
 	v->rows = row_bytes >= LOGITS_BYTES ? 1 : size_min(LOGITS_BYTES / row_bytes, batch);
 	v->ids = malloc((size_max(v->n_ctx, batch) + 1) * sizeof *v->ids);
@@ -379,17 +392,19 @@ int serve(struct serve *v, struct frame_in *in, struct why *w)
 	v->of = malloc(batch * sizeof *v->of);
 	v->following = malloc(batch * sizeof *v->following);
 	if (!v->ids || !v->logits || !v->run || !v->of || !v->following)
-		status = why(w, "out of memory");
-	else if (v->score && scores_open(&v->scores, v->plan->setup.pool, v->rows, v->model->n_vocab, w) < 0)
-		status = -1;
-	else if ((status = hidden_open(&v->hidden, v->plan, w)) == 0)
-		status = run(v, in, w);
+		return why(w, "out of memory");
+	if (v->score && scores_open(&v->scores, v->plan->setup.pool, v->rows, v->model->n_vocab, w) < 0)
+		return -1;
+	return hidden_open(&v->hidden, v->plan, w);
+}
+
+void serve_close(struct serve *v)
+{
 	hidden_close(&v->hidden);
+	scores_close(&v->scores);
 	free(v->ids);
 	free(v->logits);
 	free(v->run);
 	free(v->of);
 	free(v->following);
-	scores_close(&v->scores);
-	return status;
 }

@@ -20,6 +20,7 @@ struct serve {
 	struct model *model;
 	struct plan *plan;
 	struct all_served *served;
+	int out;                        /* descriptor that frames are written to */
 	size_t n_ctx;                   /* positions of a sequence, at most */
 	int all;                        /* logits of every row, instead of each frame's last */
 	int lens;                       /* logits after each layer, too */
@@ -63,9 +64,17 @@ struct serve {
 	size_t n_runs, n_rows;
 };
 
-/* Reads to the end of `in`, or until no more sequences start and all are over, and writes to descriptor 1. 0, or -1 and
- * the reason. Even then the output consists of whole frames, unless a write failed, or hidden states ended inside a
- * frame all of whose logits are wanted; and every id that was completely evaluated is valid in its state. */
+/* 0; -1: out of memory. What is opened is closed even then. */
+int serve_open(struct serve *v, struct why *w);
+void serve_close(struct serve *v);
+
+/* Reads to the end of `in`, or until no more sequences start and all are over, and writes frames. 0, or -1 and the
+ * reason. Even then the output consists of whole frames, unless a write failed, or hidden states ended inside a frame
+ * all of whose logits are wanted; and every id that was completely evaluated is valid in its state. */
 int serve(struct serve *v, struct frame_in *in, struct why *w);
+
+/* For callers that run batches without input (batch_run()): n ids go to the end of a sequence and wait to be evaluated,
+ * like those of a frame that asks for the last one's logits. -1 if there is no room for them. */
+int serve_append(struct serve *v, struct served *q, const int32_t *ids, size_t n, struct why *w);
 
 #endif

@@ -422,13 +422,12 @@ void plan_lens(struct plan *p, size_t layers)
 	}
 }
 
-struct work plan_work(const struct plan *p, const struct run *run)
+struct work plan_work(const struct plan *p, const struct run *run, size_t n_runs)
 {
 	struct work all = { .bytes = 0 };
 	struct step s = p->step;
-	struct run one;
 
-	set_runs(&s, &one, run, 1);
+	set_runs(&s, p->runs, run, n_runs);
 	for (const struct op *op = p->op; op < p->op + p->n_ops; op++) {
 		s.n = rows_of(&s, op->wanted);
 		if (s.n && op->kind->work)

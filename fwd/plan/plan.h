@@ -86,7 +86,7 @@ void plan_logits(struct plan *p, size_t row, size_t n, float *logits);
  * last step. */
 void plan_lens(struct plan *p, size_t layers);
 
-/* What there is to do for a step of one run, at its pos, and for its logits. */
-struct work plan_work(const struct plan *p, const struct run *run);
+/* What there is to do for a step of these runs, each at its pos, and for its logits. */
+struct work plan_work(const struct plan *p, const struct run *run, size_t n_runs);
 
 #endif

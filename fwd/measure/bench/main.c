@@ -14,8 +14,8 @@
 #include "random.h"
 #include "timing.h"
 
-enum { SHAPE = 1, TYPE, BACKEND, KV_TYPE, DIRECTORY };
-enum { LIST_MAX = 32, N_MAX = 1 << 20 };
+enum { SHAPE = 1, TYPE, BACKEND, KV_TYPE, DIRECTORY, SHARED };
+enum { LIST_MAX = 32, N_MAX = 1 << 20, SEQUENCES_MAX = 1 << 16 };
 
 static const struct opt opts[] = {
 	{ 'm', "model", "FILE", "a model file, in place of random models" },
@@ -26,6 +26,8 @@ static const struct opt opts[] = {
 	{ 'p', "n-prompt", "LIST", "tokens of a prompt; 0: none (default: 512)" },
 	{ 'n', "n-gen", "LIST", "tokens to decode; 0: none (default: 128)" },
 	{ 'd', "n-depth", "LIST", "tokens in the context before (default: 0)" },
+	{ 'j', "jobs", "LIST", "sequences that do each test together (default: 1)" },
+	{ SHARED, "shared", NULL, "they share the context before (forks)" },
 	{ 'r', "repetitions", "N", "runs of each test; the median is reported (default: 5)" },
 	{ BACKEND, "backend", "NAME", "scalar, " KERNELS_NAMES "or auto (default: auto)" },
 	{ 'b', "batch-size", "N", "tokens evaluated at once (default: 512)" },
@@ -46,14 +48,16 @@ static struct why w;
 
 static struct {
 	const char *model, *dir;
-	struct list shapes, types, threads, prompts, decodes, depths;
+	struct list shapes, types, threads, prompts, decodes, depths, jobs;
 	size_t repetitions;
+	int shared;
 	struct engine_setup engine;
 	enum style style;
 } set = { .shapes = { .n = 1, .name = { "llama-1b" } },
 	.types = { .n = 5, .name = { "Q8_0", "Q4_0", "Q4_K_M", "Q6_K", "F16" } },
 	.prompts = { .n = 1, .number = { 512 } },
-	.decodes = { .n = 1, .number = { 128 } }, .depths = { .n = 1, .number = { 0 } }, .repetitions = 5,
+	.decodes = { .n = 1, .number = { 128 } }, .depths = { .n = 1, .number = { 0 } },
+	.jobs = { .n = 1, .number = { 1 } }, .repetitions = 5,
 	.engine = { .batch = 512, .kv_type = -1 } };
 
 /* ---- options ---- */
@@ -118,6 +122,8 @@ static void option(const struct opt *o, const char **backend)
 	case 'p': numbers(o, 0, N_MAX, &set.prompts); break;
 	case 'n': numbers(o, 0, N_MAX, &set.decodes); break;
 	case 'd': numbers(o, 0, N_MAX, &set.depths); break;
+	case 'j': numbers(o, 1, SEQUENCES_MAX, &set.jobs); break;
+	case SHARED: set.shared = 1; break;
 	case 'r': set.repetitions = (size_t)cli_integer(&c, o, 1, METER_MAX - 1); break;
 	case BACKEND: *backend = c.value; break;
 	case 'b': set.engine.batch = (size_t)cli_integer(&c, o, 1, 1 << 16); break;
@@ -158,13 +164,26 @@ static size_t most(const struct list *l)
 	return n;
 }
 
-static void run_tests(struct timing *t, struct bench_row *row, const struct list *lengths, int decode, size_t depth)
+/* All but the number of tokens is set in row->test. */
+static void run_tests(struct timing *t, struct bench_row *row, const struct list *lengths, int decode)
 {
+	row->test.decode = decode;
 	for (size_t i = 0; i < lengths->n; i++)
-		if (lengths->number[i]) {
-			row->test = (struct bench_test){ .decode = decode, .n = lengths->number[i], .depth = depth };
-			row->result = timing_test(t, &row->test, set.repetitions);
+		if ((row->test.n = lengths->number[i])) {
+			if (timing_test(t, &row->test, set.repetitions, &row->result, &w) < 0)
+				cli_die(&c, "%s", w.text);
 			print_row(set.style, row);
+		}
+}
+
+static void run_depths(struct timing *t, struct bench_row *row)
+{
+	for (size_t d = 0; d < set.depths.n; d++)
+		for (size_t j = 0; j < set.jobs.n; j++) {
+			row->test = (struct bench_test){ .depth = set.depths.number[d],
+				.sequences = set.jobs.number[j], .shared = set.shared };
+			run_tests(t, row, &set.prompts, 0);
+			run_tests(t, row, &set.decodes, 1);
 		}
 }
 
@@ -186,10 +205,7 @@ static void run_model(const char *path, const char *name)
 		setup->threads = row.threads = set.threads.number[i];
 		if (timing_open(&t, m, setup, &w) < 0)
 			cli_die(&c, "%s", w.text);
-		for (size_t d = 0; d < set.depths.n; d++) {
-			run_tests(&t, &row, &set.prompts, 0, set.depths.number[d]);
-			run_tests(&t, &row, &set.decodes, 1, set.depths.number[d]);
-		}
+		run_depths(&t, &row);
 		timing_close(&t);
 	}
 	model_close(m);

@@ -12,18 +12,20 @@ struct column {
 	double number;
 };
 
-enum { COLUMNS = 16 };
+enum { COLUMNS = 17 };
 
 struct test_name {
 	char s[64];
 };
 
-/* pp512, tg128, tg128@d4096 */
+/* pp512, tg128, tg128@d4096, tg128x16@d128 */
 static struct test_name name_of(const struct bench_test *t)
 {
 	struct test_name n;
 	int used = snprintf(n.s, sizeof n.s, "%s%zu", t->decode ? "tg" : "pp", t->n);
 
+	if (t->sequences > 1)
+		used += snprintf(n.s + used, sizeof n.s - (size_t)used, "x%zu", t->sequences);
 	if (t->depth)
 		snprintf(n.s + used, sizeof n.s - (size_t)used, "@d%zu", t->depth);
 	return n;
@@ -40,7 +42,7 @@ static void columns(const struct bench_row *row, const struct test_name *test, s
 		{ "least", NULL, r->low }, { "greatest", NULL, r->high }, { "limit_tokens_per_s", NULL, r->limit },
 		{ "of_limit", NULL, r->rate / r->limit }, { "limited_by", bound_name[r->bound], 0 },
 		{ "read_bytes_per_s", NULL, r->of.read }, { "int8_madds_per_s", NULL, r->of.codes },
-		{ "f32_madds_per_s", NULL, r->of.floats },
+		{ "f32_madds_per_s", NULL, r->of.floats }, { "sequences", NULL, (double)row->test.sequences },
 	};
 
 	memcpy(c, all, sizeof all);
@@ -106,7 +108,7 @@ static void md_row(const struct bench_row *row, const struct test_name *test)
 		[BOUND_NONE] = "", [BOUND_READ] = "GB/s", [BOUND_CODES] = "G madd/s", [BOUND_FLOATS] = "GFLOP/s"
 	};
 
-	printf("| %-22s | %7.1f | %-7s | %2zu | %-11s | %8.2f | %4.1f%% | %8.2f | %4.0f%% | %-4s %6.1f %-8s |\n",
+	printf("| %-22s | %7.1f | %-7s | %2zu | %-14s | %8.2f | %4.1f%% | %8.2f | %4.0f%% | %-4s %6.1f %-8s |\n",
 		row->model, (double)row->bytes / (1 << 20), row->backend, row->threads, test->s, r->rate,
 		50 * (r->high - r->low) / r->rate, r->limit, 100 * r->rate / r->limit, bound_name[r->bound],
 		of[r->bound], units[r->bound]);
@@ -129,9 +131,9 @@ void print_start(enum style style)
 		json.comma = ",";
 		json_open(&json, '[');
 	} else {
-		puts("| model                  |     MiB | backend |  t | test        "
+		puts("| model                  |     MiB | backend |  t | test           "
 		     "| tokens/s |     ± |    limit |    of | the limit            |\n"
-		     "| ---------------------- | ------: | ------- | -: | ----------- "
+		     "| ---------------------- | ------: | ------- | -: | -------------- "
 		     "| -------: | ----: | -------: | ----: | -------------------- |");
 	}
 	fflush(stdout);

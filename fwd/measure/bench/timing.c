@@ -1,22 +1,30 @@
 /* The loops of the tests. */
 #include "timing.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "fwd/batch.h"
 #include "lib/base/clock.h"
-#include "lib/sampler/rng.h"
+#include "lib/base/grow.h"
 #include "lib/base/size.h"
+#include "lib/sampler/rng.h"
 
 enum { WARM = 32 };             /* tokens of a prompt that runs before anything is measured */
 static const double SAMPLE = 0.02;      /* seconds of each sample of a limit */
 
-/* Arbitrary valid K and V at every position, so that any depth can be measured without evaluating it: bytes that make
- * small numbers of any type. */
-static void fill(struct engine *e)
-{
-	const struct segment *s = &e->segment;
+/* ---- sequences ---- */
 
-	for (size_t x = 0; x * KV_EXTENT < s->n_ctx; x++) {
+/* Room for so many positions, with arbitrary valid K and V, so that any depth can be measured without evaluating it:
+ * bytes that make small numbers of any type. */
+static int fill(struct segment *s, size_t positions, struct why *w)
+{
+	if (segment_reserve(s, positions, w) < 0)
+		return -1;
+	for (size_t x = 0; x * KV_EXTENT < positions; x++) {
 		unsigned char *data;
 		size_t n = segment_data(s, x, &data);
 
@@ -27,115 +35,211 @@ static void fill(struct engine *e)
 				data[i + k] = 0x28 + (bits & 15);
 		}
 	}
+	return 0;
 }
 
-static int32_t any_id(const struct engine *e, size_t pos)
+/* Back to the context before the test. */
+static void rewind_to(struct segment *s, size_t depth)
 {
-	return (int32_t)(rng_bits(1, pos, 0) % e->model->n_vocab);
+	segment_set_length(s, 0);
+	if (depth)
+		segment_commit(s, 0, depth);
 }
 
-/* The next batch of a test, the largest allowed, at `done` of its tokens. */
-static struct run next_run(struct engine *e, const struct bench_test *test, size_t done)
+/* All but sequence 0 end. */
+static int end_sequences(struct timing *t, size_t n, struct why *w)
 {
-	struct run r = { .state = &e->segment, .pos = test->depth + done };
+	int status = 0;
 
-	r.n = size_min(test->n - done, test->decode ? 1 : e->plan->setup.batch);
-	r.wanted = test->decode || done + r.n == test->n;
-	return r;
+	while (n-- > 1)
+		status = served_end(&t->served, t->of[n], w) < 0 ? -1 : status;
+	return status;
 }
 
-static void run(struct timing *t, const struct bench_test *test)
+/* Sequence i of the test: its state, with the context. */
+static int begin_sequence(struct timing *t, const struct bench_test *test, size_t i, struct why *w)
 {
-	struct engine *e = &t->engine;
-	struct run r;
+	struct segment *first = t->served.first, *s;
 
-	segment_set_length(&e->segment, 0);
-	if (test->depth)
-		segment_commit(&e->segment, 0, test->depth);
-	for (size_t i = 0; i < test->n; i += r.n) {
-		r = next_run(e, test, i);
-		for (size_t j = 0; j < r.n; j++)
-			t->ids[j] = any_id(e, r.pos + j);
-		plan_step(e->plan, t->ids, &r, 1);
-		if (r.wanted)
-			plan_logits(e->plan, 0, 1, t->logits);
+	t->of[i] = i ? served_add(&t->served, (uint32_t)i, w) : served_find(&t->served, 0);
+	if (!t->of[i])
+		return -1;
+	s = t->of[i]->state;
+	if (i && test->shared)
+		return segment_branch(s, first, test->depth, w);
+	if (fill(s, test->depth + test->n, w) < 0)
+		return -1;
+	rewind_to(s, test->depth);
+	return 0;
+}
+
+static int begin_sequences(struct timing *t, const struct bench_test *test, struct why *w)
+{
+	while (t->room < test->sequences)
+		if (grow(&t->of, &t->room, sizeof *t->of, 16))
+			return why(w, "out of memory for %zu sequences", test->sequences);
+	for (size_t i = 0; i < test->sequences; i++)
+		if (begin_sequence(t, test, i, w) < 0) {
+			struct why ignored;
+
+			end_sequences(t, i + (t->of[i] != NULL), &ignored);
+			return -1;
+		}
+	return 0;
+}
+
+/* ---- runs ---- */
+
+/* Tokens of each sequence that are evaluated before its next ones are known. */
+static size_t at_once(const struct bench_test *test)
+{
+	return test->decode ? 1 : test->n;
+}
+
+static int run(struct timing *t, const struct bench_test *test, struct why *w)
+{
+	const struct model *m = t->engine.model;
+	size_t n = at_once(test);
+
+	for (size_t i = 0; i < test->sequences; i++)
+		rewind_to(t->of[i]->state, test->depth);
+	for (size_t done = 0; done < test->n; done += n) {
+		for (size_t i = 0; i < test->sequences; i++) {
+			for (size_t j = 0; j < n; j++)
+				t->ids[j] = (int32_t)(rng_bits(1 + i, done + j, 0) % m->n_vocab);
+			if (serve_append(&t->serve, t->of[i], t->ids, n, w) < 0)
+				return -1;
+		}
+		while (t->serve.queue)
+			if (batch_run(&t->serve, w) < 0)
+				return -1;
 	}
+	return 0;
+}
+
+/* The rows from `done` on, those of one sequence after those of the other, that fit in one batch: how many, in how many
+ * runs. Each has n rows from pos on, and its last one's logits are wanted. */
+static size_t next_runs(struct timing *t, size_t pos, size_t n, size_t done, size_t sequences, size_t *n_runs)
+{
+	size_t left = size_min(n * sequences - done, t->serve.plan->setup.batch), all = left;
+
+	for (*n_runs = 0; left; ++*n_runs) {
+		size_t from = done % n, rows = size_min(n - from, left);
+
+		t->run[*n_runs] = (struct run){ .state = t->of[done / n]->state, .pos = pos + from, .n = rows,
+			.wanted = from + rows == n };
+		done += rows;
+		left -= rows;
+	}
+	return all;
 }
 
 /* How long the test takes at the limit; bound: that of most of its tokens. */
-static double run_at_limit(struct engine *e, const struct bench_test *test, const struct limit *limit,
+static double run_at_limit(struct timing *t, const struct bench_test *test, const struct limit *limit,
 	enum bound *bound)
 {
-	size_t votes[BOUND_FLOATS + 1] = { 0 };
+	size_t votes[BOUND_FLOATS + 1] = { 0 }, n = at_once(test), rows, n_runs;
 	double seconds = 0;
-	struct work w;
-	struct run r;
 
-	for (size_t i = 0; i < test->n; i += r.n) {
-		r = next_run(e, test, i);
-		w = plan_work(e->plan, &r);
-		seconds += limit_seconds(limit, &w, bound);
-		votes[*bound] += r.n;
-	}
+	for (size_t pos = 0; pos < test->n; pos += n)
+		for (size_t done = 0; done < n * test->sequences; done += rows) {
+			struct work w;
+
+			rows = next_runs(t, test->depth + pos, n, done, test->sequences, &n_runs);
+			w = plan_work(t->serve.plan, t->run, n_runs);
+			seconds += limit_seconds(limit, &w, bound);
+			votes[*bound] += rows;
+		}
 	for (enum bound b = BOUND_NONE; b <= BOUND_FLOATS; b++)
 		*bound = votes[b] > votes[*bound] ? b : *bound;
 	return seconds;
 }
 
-static int open_rest(struct timing *t, struct why *w)
+static int measure(struct timing *t, const struct bench_test *test, size_t repetitions, struct bench_result *r,
+	struct why *w)
 {
-	struct engine *e = &t->engine;
-
-	t->ids = malloc(e->plan->setup.batch * sizeof *t->ids);
-	t->logits = malloc(e->model->n_vocab * sizeof *t->logits);
-	if (!t->ids || !t->logits)
-		return why(w, "out of memory");
-	if (segment_reserve(&e->segment, e->segment.n_ctx, w) < 0)
-		return -1;
-	fill(e);
-	return limits_open(&t->limits, e->plan, w);
-}
-
-int timing_open(struct timing *t, struct model *m, const struct engine_setup *s, struct why *w)
-{
-	struct bench_test prompt = { .n = size_min(WARM, s->n_ctx) }, decode = { .decode = 1, .n = 1 };
-
-	*t = (struct timing){ .ids = NULL };
-	if (engine_open(&t->engine, m, s, w) < 0)
-		return -1;
-	if (open_rest(t, w) < 0) {
-		timing_close(t);
-		return -1;
-	}
-	run(t, &prompt);
-	run(t, &decode);
-	return 0;
-}
-
-void timing_close(struct timing *t)
-{
-	limits_close(&t->limits);
-	engine_close(&t->engine);
-	free(t->ids);
-	free(t->logits);
-}
-
-struct bench_result timing_test(struct timing *t, const struct bench_test *test, size_t repetitions)
-{
+	double tokens = (double)test->n * (double)test->sequences, start;
 	struct meter rates = { .n = 0 };
-	struct bench_result r;
-	double start;
 
 	limits_forget(&t->limits);
 	limits_sample(&t->limits, SAMPLE);
 	for (size_t i = 0; i < repetitions; i++) {
 		start = clock_now();
-		run(t, test);
-		meter_add(&rates, (double)test->n / (clock_now() - start));
+		if (run(t, test, w) < 0)
+			return -1;
+		meter_add(&rates, tokens / (clock_now() - start));
 		limits_sample(&t->limits, SAMPLE);
 	}
-	r = (struct bench_result){ .rate = meter_quantile(&rates, 0.5), .low = meter_quantile(&rates, 0),
+	*r = (struct bench_result){ .rate = meter_quantile(&rates, 0.5), .low = meter_quantile(&rates, 0),
 		.high = meter_quantile(&rates, 1), .of = limits_now(&t->limits) };
-	r.limit = (double)test->n / run_at_limit(&t->engine, test, &r.of, &r.bound);
-	return r;
+	r->limit = tokens / run_at_limit(t, test, &r->of, &r->bound);
+	return 0;
+}
+
+int timing_test(struct timing *t, const struct bench_test *test, size_t repetitions, struct bench_result *r,
+	struct why *w)
+{
+	struct why ignored;
+	int status;
+
+	if (begin_sequences(t, test, w) < 0)
+		return -1;
+	status = measure(t, test, repetitions, r, w);
+	end_sequences(t, test->sequences, &ignored);
+	return status;
+}
+
+/* ---- opening ---- */
+
+/* Runs a prompt and a token before anything is measured. */
+static int warm(struct timing *t, struct why *w)
+{
+	struct bench_test prompt = { .n = size_min(WARM, t->engine.segment.n_ctx), .sequences = 1 };
+	struct bench_test decode = { .decode = 1, .n = 1, .sequences = 1 };
+
+	return begin_sequences(t, &prompt, w) < 0 || run(t, &prompt, w) < 0 || run(t, &decode, w) < 0 ? -1 : 0;
+}
+
+static int open_rest(struct timing *t, struct why *w)
+{
+	struct engine *e = &t->engine;
+	size_t n_ctx = e->segment.n_ctx;
+
+	t->ids = malloc(n_ctx * sizeof *t->ids);
+	t->run = malloc(e->plan->setup.batch * sizeof *t->run);
+	if (!t->ids || !t->run)
+		return why(w, "out of memory");
+	if (served_open(&t->served, &e->segment, &e->weights, w) < 0)
+		return -1;
+	t->serve = (struct serve){ .model = e->model, .plan = e->plan, .served = &t->served, .n_ctx = n_ctx,
+		.out = open("/dev/null", O_WRONLY | O_CLOEXEC), .progress = -1 };
+	if (t->serve.out < 0)
+		return why(w, "/dev/null: %s", strerror(errno));
+	return serve_open(&t->serve, w) < 0 || limits_open(&t->limits, e->plan, w) < 0 ? -1 : warm(t, w);
+}
+
+int timing_open(struct timing *t, struct model *m, const struct engine_setup *s, struct why *w)
+{
+	*t = (struct timing){ .serve = { .out = -1 } };
+	if (engine_open(&t->engine, m, s, w) < 0)
+		return -1;
+	if (open_rest(t, w) == 0)
+		return 0;
+	timing_close(t);
+	return -1;
+}
+
+void timing_close(struct timing *t)
+{
+	struct why ignored;
+
+	limits_close(&t->limits);
+	serve_close(&t->serve);
+	if (t->serve.out >= 0)
+		close(t->serve.out);
+	served_close(&t->served, &ignored);
+	engine_close(&t->engine);
+	free(t->ids);
+	free(t->of);
+	free(t->run);
 }
