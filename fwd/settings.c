@@ -35,17 +35,20 @@ const struct opt settings_opts[] = {
 	{ 0 }
 };
 
-int settings_kv_type(const struct cli *c)
+int settings_kv_type(const struct cli *c, const struct opt *o)
 {
-	for (int type = 0; type < KV_TYPES; type++)
-		if (!strcmp(c->value, kv_type_name[type]))
-			return type;
-	if (strcmp(c->value, "auto"))
-		cli_usage(c, "--kv-type: \"%s\" is not f16, f32, q8_0 or auto", c->value);
-	return -1;
+	int type = cli_choice(c, o);
+
+	return type < KV_TYPES ? type : -1;
 }
 
-const struct kernels *settings_backend(const struct cli *c, const char *name)
+const char *settings_backend(const struct cli *c, const struct opt *o)
+{
+	cli_choice(c, o);
+	return c->value;
+}
+
+const struct kernels *settings_kernels(const struct cli *c, const char *name)
 {
 	const struct kernels *k = kernels_select(name);
 
@@ -59,7 +62,7 @@ static void choose_backend(struct engine_setup *s, const struct cli *c, const ch
 {
 	int simd = !strcmp(name, "simd"), best = simd || !strcmp(name, "multicore");
 
-	s->kernels = settings_backend(c, best ? "auto" : name);
+	s->kernels = settings_kernels(c, best ? "auto" : name);
 	if (!s->threads)
 		s->threads = simd || !strcmp(name, "scalar") ? 1 : system_cores();
 }
@@ -127,12 +130,12 @@ void settings_read(struct settings *set, struct cli *c)
 		if (o->letter == 'n' || o->letter == 's' || o->letter == TEMP || o->letter == IGNORE_EOS)
 			of_chain = o->name;
 		switch (o->letter) {
-		case OPT_BACKEND: backend = c->value; break;
+		case OPT_BACKEND: backend = settings_backend(c, o); break;
 		case 't': set->engine.threads = (size_t)cli_integer(c, o, 1, THREADS_MAX); break;
 		case 'c': set->engine.n_ctx = (size_t)cli_integer(c, o, 1, SEGMENT_CTX_MAX); break;
 		case 'b': set->engine.batch = (size_t)cli_integer(c, o, 1, BATCH_MAX); break;
 		case OPT_KV: set->engine.kv = c->value; break;
-		case OPT_KV_TYPE: set->engine.kv_type = settings_kv_type(c); break;
+		case OPT_KV_TYPE: set->engine.kv_type = settings_kv_type(c, o); break;
 		case ALL: set->all = 1; break;
 		case SCORE: set->score = 1; break;
 		case LENS: set->engine.lens = 1; break;

@@ -20,11 +20,12 @@ struct settings {
 
 extern const struct opt settings_opts[];       /* beside fwd_opts */
 
-/* The value of --kv-type, as in struct engine_setup. */
-int settings_kv_type(const struct cli *c);
+/* The value of --kv-type, as in struct engine_setup; that of --backend. */
+int settings_kv_type(const struct cli *c, const struct opt *o);
+const char *settings_backend(const struct cli *c, const struct opt *o);
 
-/* The backend of this name. */
-const struct kernels *settings_backend(const struct cli *c, const char *name);
+/* The kernels of this name, which this machine must be able to run. */
+const struct kernels *settings_kernels(const struct cli *c, const char *name);
 
 /* Reads and checks all options. Then c->argv[0] is the model. */
 void settings_read(struct settings *set, struct cli *c);

@@ -64,15 +64,14 @@ static const struct number {
 enum { N_TEMP, N_TOP_K, N_TOP_P, N_MIN_P, N_REPEAT };   /* the first rows, which presets set */
 
 static const struct preset {
-	const char *name;
 	float temp;
 	int32_t top_k;
 	float top_p, repeat;
-} presets[] = {
-	{ "creative", 0.9f, 50, 0.95f, 1.05f },
-	{ "balanced", 0.7f, 40, 0.9f, 1.1f },
-	{ "focused", 0.3f, 20, 0.8f, 1.15f },
-	{ "deterministic", 0, 1, 1, 1 }
+} presets[] = {         /* in the order of the choices of --preset */
+	{ 0.9f, 50, 0.95f, 1.05f },
+	{ 0.7f, 40, 0.9f, 1.1f },
+	{ 0.3f, 20, 0.8f, 1.15f },
+	{ 0, 1, 1, 1 }
 };
 
 /* State while the command line is parsed. */
@@ -161,17 +160,6 @@ static void take_breaker(struct option_parser *r, const struct opt *o)
 		add_breaker(r, r->c->value);
 }
 
-static void take_preset(struct option_parser *r)
-{
-	const struct preset *p, *end = presets + sizeof presets / sizeof *presets;
-
-	for (p = presets; p < end && strcmp(p->name, r->c->value); p++)
-		;
-	if (p == end)
-		cli_usage(r->c, "--preset: \"%s\" is not creative, balanced, focused or deterministic", r->c->value);
-	r->preset = p;
-}
-
 static void take_grammar(struct option_parser *r, const struct opt *o)
 {
 	struct grammar_source *g = &r->set->grammar;
@@ -196,7 +184,7 @@ static void take(struct option_parser *r, const struct opt *o)
 	case 'v': set->verbose = 1; break;
 	case OPT_GREEDY: r->greedy = 1; break;
 	case OPT_GUMBEL: set->chain.gumbel = 1; break;
-	case OPT_PRESET: take_preset(r); break;
+	case OPT_PRESET: r->preset = presets + cli_choice(r->c, o); break;
 	case OPT_SAMPLERS:
 	case OPT_LETTERS:
 		order = o->letter == OPT_SAMPLERS ? sampler_order : sampler_order_letters;

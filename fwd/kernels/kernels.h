@@ -222,8 +222,8 @@ struct kernels {
 KERNELS_DECLARE(scalar, SYSTEM_ANY)
 KERNELS_ISAS(KERNELS_DECLARE)
 
-/* For option tables: "avx2, avx512, ". */
-#define KERNELS_NAME(isa, feature) #isa ", "
+/* For option tables: "avx2|avx512|". */
+#define KERNELS_NAME(isa, feature) #isa "|"
 #define KERNELS_NAMES KERNELS_ISAS(KERNELS_NAME)
 
 /* By name ("scalar", or an instruction set's) or the best that this CPU runs ("auto"). NULL: no such table, or this CPU

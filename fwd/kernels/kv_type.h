@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 enum kv_type { KV_F16, KV_F32, KV_Q8_0, KV_TYPES };
+#define KV_TYPE_NAMES "f16|f32|q8_0|"   /* for option tables: the names in this order */
 
 enum {
 	KV_EXTENT = 128,        /* positions of an extent */

@@ -19,6 +19,8 @@
 
 #define VERSION "0.1"
 
+enum { LEFT_MOST = 36 };        /* columns of an option in --help that has its text beside it, not below */
+
 static int error_fd = 2;        /* where the line goes */
 
 /* $LMPIPE_ERROR_FD, if it is open when the program starts: later its number may be that of a file of our own. */
@@ -128,7 +130,7 @@ static const struct opt *next_row(const struct cli *c, struct walk *walk)
 
 /* The option as a user knows it: "-n/--n-predict". */
 struct spelling {
-	char s[64];
+	char s[96];
 };
 
 static struct spelling spell(const struct opt *o)
@@ -161,13 +163,16 @@ static _Noreturn void help(const struct cli *c)
 	struct walk first = { 0 }, second = { 0 };
 	const struct opt *o;
 	const char *s;
-	size_t width = 0;
+	size_t width = 0, n;
 
 	while ((o = next_row(c, &first)))
-		width = size_max(width, strlen(left_column(o).s));
+		if ((n = strlen(left_column(o).s)) <= LEFT_MOST)
+			width = size_max(width, n);
 	out_print("%s: %s\nusage: %s %s\n", c->program, c->purpose, c->program, c->synopsis);
 	while ((o = next_row(c, &second))) {
-		out_print("%-*s  ", (int)width, left_column(o).s);
+		n = strlen(left_column(o).s);
+		out_print(n > width ? "%s\n" : "%s", left_column(o).s);
+		out_print("%*s", (int)(n > width ? width : width - n) + 2, "");
 		for (s = o->help; *s; s++) {
 			out_char(*s);
 			if (*s == '\n')
@@ -175,6 +180,23 @@ static _Noreturn void help(const struct cli *c)
 		}
 		out_char('\n');
 	}
+	exit(cli_end(c));
+}
+
+/* As cli.h describes. */
+static _Noreturn void list_options(const struct cli *c)
+{
+	struct walk walk = { 0 };
+	const struct opt *o;
+
+	while ((o = next_row(c, &walk))) {
+		if (has_letter(o))
+			out_print("-%c", o->letter);
+		out_print("\t%s%s\t%s\t", o->name ? "--" : "", o->name ? o->name : "", o->arg ? o->arg : "");
+		out_bytes(o->help, strcspn(o->help, "\n"));
+		out_char('\n');
+	}
+	out_text("\t--help\t\tprint the options\n\t--version\t\tprint the version\n");
 	exit(cli_end(c));
 }
 
@@ -250,6 +272,8 @@ static const struct opt *long_option(struct cli *c, const char *word)
 
 	if (!o && !strcmp(word, "help"))
 		help(c);
+	if (!o && !strcmp(word, "list-options"))
+		list_options(c);
 	if (!o && !strcmp(word, "version")) {
 		out_print("%s (lmpipe) %s\n", c->program, VERSION);
 		exit(cli_end(c));
@@ -324,7 +348,38 @@ const struct opt *cli_next(struct cli *c)
 	return NULL;
 }
 
-/* ---- numbers ---- */
+/* ---- values ---- */
+
+/* The choices "a|b|c" as "a, b or c". */
+struct words {
+	char s[256];
+};
+
+static struct words in_words(const char *choices)
+{
+	struct words words = { "" };
+	size_t at = 0, n;
+
+	for (const char *s = choices; *s; s += n + (s[n] == '|')) {
+		n = strcspn(s, "|");
+		at += (size_t)snprintf(words.s + at, sizeof words.s - at, "%s%.*s",
+			s == choices ? "" : s[n] ? ", " : " or ", (int)n, s);
+	}
+	return words;
+}
+
+int cli_choice(const struct cli *c, const struct opt *o)
+{
+	size_t n;
+	int i = 0;
+
+	for (const char *s = o->arg; *s; s += n + (s[n] == '|'), i++) {
+		n = strcspn(s, "|");
+		if (strlen(c->value) == n && !memcmp(s, c->value, n))
+			return i;
+	}
+	cli_usage(c, "%s: \"%s\" is not %s", spell(o).s, c->value, in_words(o->arg).s);
+}
 
 long long cli_integer(const struct cli *c, const struct opt *o, long long low, long long high)
 {

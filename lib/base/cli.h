@@ -22,7 +22,9 @@
  *	return cli_end(&c);
  *
  * Grammar: -n 5, -n5, --n-predict 5, --n-predict=5, several flags in one word (-ab); `--` ends the options; `-` alone
- * is an operand. Options may follow operands. Every program has --help, -h (unless the letter is taken), --version. */
+ * is an operand. Options may follow operands. Every program has --help, -h (unless the letter is taken), --version and,
+ * for the shells' completions, --list-options: for each option a line of its short form, long form, argument and the
+ * first line of its help, separated by tabs. */
 #ifndef CLI_H
 #define CLI_H
 
@@ -35,7 +37,7 @@ struct opt {
 	 * main to switch on. */
 	int letter;
 	const char *name;       /* the long form without its dashes; a row of zeroes ends the table */
-	const char *arg;        /* name of its argument in --help, or NULL for a flag */
+	const char *arg;        /* its argument in --help: a name, or the choices "a|b|c"; NULL for a flag */
 	const char *help;       /* one line; each "\n" starts another, which is indented */
 };
 
@@ -59,6 +61,9 @@ const struct opt *cli_next(struct cli *c);
  * hexadecimal, NaN, out of range) ends the program with status 2 and a message that names the option and the range. */
 long long cli_integer(const struct cli *c, const struct opt *o, long long low, long long high);
 double cli_real(const struct cli *c, const struct opt *o, double low, double high);
+
+/* Its place among the choices of the option, from 0 on; anything else ends the program likewise. */
+int cli_choice(const struct cli *c, const struct opt *o);
 
 /* Prints "PROGRAM: text" on stderr and exits: 1 for data and the system, 2 for usage. If $LMPIPE_ERROR_FD names an open
  * descriptor at the start, the line goes there, so that gen can tell which of its stages failed first. */

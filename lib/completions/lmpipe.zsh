@@ -1,5 +1,5 @@
 #compdef tok chat fwd sample score schema detok peek feed best gen kv gguf
-# zsh: completes the options of lmpipe's programs as their --help lists them, and names of segments; files otherwise.
+# zsh: completes the options of lmpipe's programs as they list them, and names of segments; files otherwise.
 # Source it after compinit, or let `make install` put it where zsh looks for it.
 _lmpipe_prefix=
 
@@ -10,24 +10,17 @@ _lmpipe_segments() {
 
 # A specification for _arguments of each option: --NAME[HELP]:ARGUMENT:ACTION.
 _lmpipe_options() { # PROGRAM
-	"$1" --help 2>/dev/null | awk '
-		/^ +(-., )?--[a-z0-9-]/ {
-			name = $1 ~ /,$/ ? $2 : $1
-			argument = $(1 + ($1 ~ /,$/) + 1)
-			help = $0
-			sub(/^ +(-., )?--[a-z0-9-]+( [A-Z][^ ]*)? */, "", help)
-			gsub(/\\/, "\\\\\\\\", help); gsub(/\[/, "\\[", help); gsub(/\]/, "\\]", help); gsub(/:/, "\\:", help)
-			action = argument ~ /^(FILE|MODEL)$/ ? "_files" : argument == "DIR" ? "_files -/" : " "
-			if (name == "--kv") action = "_lmpipe_segments"
-			if (name == "--kv-type") action = "(f16 f32 q8_0 auto)"
-			if (name == "--backend") action = "(multicore simd scalar auto)"
-			if (name == "--preset") action = "(creative balanced focused deterministic)"
-			if (argument !~ /^[A-Z]/ || help == "") argument = ""
-			letter = $1 ~ /,$/ ? substr($1, 1, 2) : ""
-			spec = "[" help "]" (argument == "" ? "" : ":" argument ":" action)
-			print "*" name (argument == "" ? "" : "=") spec
-			if (letter != "") print "*" letter (argument == "" ? "" : "+") spec
-		}'
+	"$1" --list-options 2>/dev/null | awk -F'\t' '{
+		letter = $1; name = $2; argument = $3; help = $4
+		gsub(/\\/, "\\\\\\\\", help); gsub(/\[/, "\\[", help); gsub(/\]/, "\\]", help); gsub(/:/, "\\:", help)
+		action = argument ~ /^(FILE|MODEL)$/ ? "_files" : argument == "DIR" ? "_files -/" : " "
+		if (name == "--kv") action = "_lmpipe_segments"
+		if (argument ~ /[|]/) { gsub(/[|]/, " ", argument); action = "(" argument ")"; argument = "choice" }
+		spec = "[" help "]" (argument == "" ? "" : ":" argument ":" action)
+		once = name ~ /^--(help|version)$/ ? "" : "*"
+		print once name (argument == "" ? "" : "=") spec
+		if (letter != "") print once letter (argument == "" ? "" : "+") spec
+	}'
 }
 
 _lmpipe() {
@@ -38,7 +31,7 @@ _lmpipe() {
 		(( CURRENT == 2 )) && compadd -a commands || _lmpipe_segments
 		return
 	fi
-	_arguments -s : $options '--help[print the options]' '--version[print the version]' '*:file:_files'
+	_arguments -s : $options '*:file:_files'
 }
 
 if [[ $funcstack[1] == _lmpipe ]]; then

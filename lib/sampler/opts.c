@@ -5,7 +5,8 @@
 
 const struct opt sampler_opts[] = {
 	{ OPT_GREEDY, "greedy", NULL, "take the largest logit; the same as --temp 0" },
-	{ OPT_PRESET, "preset", "NAME", "creative, balanced, focused or deterministic: see sample(1)" },
+	{ OPT_PRESET, "preset", "creative|balanced|focused|deterministic",
+		"several of these options at once: see sample(1)" },
 	{ OPT_NUMBER, "temp", "T", "temperature (default: 0.8)" },
 	{ OPT_NUMBER, "top-k", "K", "keep the K largest logits; 0: all (default: 40)" },
 	{ OPT_NUMBER, "top-p", "P", "keep the most likely tokens that make up P; 1: all (default: 0.95)" },

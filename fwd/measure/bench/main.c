@@ -29,11 +29,11 @@ static const struct opt opts[] = {
 	{ 'j', "jobs", "LIST", "sequences that do each test together (default: 1)" },
 	{ SHARED, "shared", NULL, "they share the context before (forks)" },
 	{ 'r', "repetitions", "N", "runs of each test; the median is reported (default: 5)" },
-	{ BACKEND, "backend", "NAME", "scalar, " KERNELS_NAMES "or auto (default: auto)" },
+	{ BACKEND, "backend", "scalar|" KERNELS_NAMES "auto", "the instruction set (default: auto)" },
 	{ 'b', "batch-size", "N", "tokens evaluated at once (default: 512)" },
-	{ KV_TYPE, "kv-type", "TYPE", "of K and V, as in fwd (default: auto)" },
+	{ KV_TYPE, "kv-type", KV_TYPE_NAMES "auto", "type of K and V, as in fwd (default: auto)" },
 	{ DIRECTORY, "dir", "DIR", "where the random models are written (default: $TMPDIR, or /tmp)" },
-	{ 'o', "output", "STYLE", "md, csv or json (default: md)" },
+	{ 'o', "output", "md|csv|json", "style of the table (default: md)" },
 	{ 0 }
 };
 
@@ -102,16 +102,6 @@ static void names(const struct opt *o, int (*known)(const char *name), struct li
 	}
 }
 
-static enum style style(void)
-{
-	static const char *const styles[] = { [STYLE_MD] = "md", [STYLE_CSV] = "csv", [STYLE_JSON] = "json" };
-
-	for (size_t i = 0; i < sizeof styles / sizeof *styles; i++)
-		if (!strcmp(c.value, styles[i]))
-			return (enum style)i;
-	cli_usage(&c, "--output: \"%s\" is not md, csv or json", c.value);
-}
-
 static void option(const struct opt *o, const char **backend)
 {
 	switch (o->letter) {
@@ -125,11 +115,11 @@ static void option(const struct opt *o, const char **backend)
 	case 'j': numbers(o, 1, SEQUENCES_MAX, &set.jobs); break;
 	case SHARED: set.shared = 1; break;
 	case 'r': set.repetitions = (size_t)cli_integer(&c, o, 1, METER_MAX - 1); break;
-	case BACKEND: *backend = c.value; break;
+	case BACKEND: *backend = settings_backend(&c, o); break;
 	case 'b': set.engine.batch = (size_t)cli_integer(&c, o, 1, 1 << 16); break;
-	case KV_TYPE: set.engine.kv_type = settings_kv_type(&c); break;
+	case KV_TYPE: set.engine.kv_type = settings_kv_type(&c, o); break;
 	case DIRECTORY: set.dir = c.value; break;
-	case 'o': set.style = style(); break;
+	case 'o': set.style = (enum style)cli_choice(&c, o); break;
 	}
 }
 
@@ -143,7 +133,7 @@ static void read_options(void)
 		option(o, &backend);
 	if (c.argc)
 		cli_usage(&c, "%s: unexpected operand (-m names a model)", c.argv[0]);
-	set.engine.kernels = settings_backend(&c, backend);
+	set.engine.kernels = settings_kernels(&c, backend);
 	if (!set.dir || !*set.dir)
 		set.dir = "/tmp";
 	if (!set.threads.n) {
