@@ -42,7 +42,7 @@ VOCAB = align vocab read known special merge words names prefixes pretok pretok_
 PROCESS = stages find
 PICK = rng gumbel topk score positions
 SAMPLER = sampler opts row order adjust dry drop mirostat
-CHAT = chat chat_opts chat_setup chat_template content
+CHAT = chat chat_opts chat_setup chat_template content marks
 JINJA = arith builtin_encode builtin_global builtin_items builtin_list builtin_number builtin_strftime \
 	builtin_text builtins call dict env eval exec expr format jinja lex number parse spell text value
 GRAMMAR = grammar node class reader parse match state text mask trie
@@ -69,7 +69,7 @@ BENCH = main timing print random
 DESCRIBE = main describe check
 KV = main list text
 FEED = feed_opts loop parallel draft guessing result
-GEN = main options hosts pipeline report history messages convert console show commands conversation \
+GEN = main options hosts pipeline report history messages convert console show sections commands conversation \
 	$(FEED)
 TERM = width keys tty view recall edit
 TESTS = quantise_test blocks_test gguf_test vocab_test kinds_test pretok_test tokenizers_test frame_test \
@@ -127,12 +127,13 @@ $(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(json_o)
 $(BIN)/score: $(SCORE:%=$(OBJ)/sample/score/%.o) $(OBJ)/sample/pieces.o $(json_o) $(pick_o) \
 	$(tok_o) $(lib_o)
 $(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(json_o) $(lib_o)
-$(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(OBJ)/detok/texts.o $(tok_o) $(json_o) \
-	$(lib_o)
+$(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(OBJ)/detok/texts.o \
+	$(OBJ)/lib/chat/marks.o $(tok_o) $(json_o) $(lib_o)
 $(BIN)/peek: $(OBJ)/detok/peek.o $(OBJ)/detok/listing.o $(RENDER:%=$(OBJ)/detok/%.o) $(OBJ)/lib/term/width.o \
 	$(json_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(OBJ)/lib/sampler/rng.o \
-	$(OBJ)/lib/chat/chat_opts.o $(OBJ)/lib/chat/content.o $(term_o) $(process_o) $(json_o) $(lib_o)
+	$(OBJ)/lib/chat/chat_opts.o $(OBJ)/lib/chat/content.o $(OBJ)/lib/chat/marks.o \
+	$(term_o) $(process_o) $(json_o) $(lib_o)
 $(BIN)/feed: $(OBJ)/gen/feed.o $(FEED:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(process_o) $(lib_o)
 $(BIN)/best: $(OBJ)/gen/best.o $(OBJ)/gen/result.o $(lib_o)
 $(BIN)/bench: $(BENCH:%=$(OBJ)/fwd/measure/bench/%.o) $(fwd_o) $(made_o) $(pick_o) $(tok_o) $(json_o) $(lib_o)

@@ -17,10 +17,11 @@
 #include "printer.h"
 #include "texts.h"
 
-enum { SPECIAL = 1, GENERATED, SUFFIX, STOP, TURNS, END, FRAMES, LINES, ORDERED, JSON };
+enum { SPECIAL = 1, MARKS, GENERATED, SUFFIX, STOP, TURNS, END, FRAMES, LINES, ORDERED, JSON };
 
 static const struct opt opts[] = {
 	{ SPECIAL, "special", NULL, "print control tokens, too" },
+	{ MARKS, "marks", NULL, "print control tokens that mark reasoning or calls of tools" },
 	{ GENERATED, "generated", NULL, "print only generated tokens, not the prompt" },
 	{ STOP, "stop", "TEXT", "stop before this text and exit; \\n is a new line; repeatable" },
 	{ TURNS, "turns", NULL, "after a stop string continue after the next `end ` frame, do not exit" },
@@ -176,6 +177,7 @@ static void options(struct printer *p)
 	while ((o = cli_next(&c)))
 		switch (o->letter) {
 		case SPECIAL: p->special = 1; break;
+		case MARKS: p->marks = 1; break;
 		case GENERATED: run.generated = 1; break;
 		case SUFFIX: run.suffix = c.value; break;
 		case STOP: add_stop(p->stop); break;

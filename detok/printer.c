@@ -1,6 +1,8 @@
 /* The text of ids. */
 #include "printer.h"
 
+#include "lib/chat/marks.h"
+
 int printer_fork(struct printer *p, const struct printer *from, struct why *w)
 {
 	*p = *from;
@@ -32,6 +34,10 @@ int printer_id(struct printer *p, int32_t id, int sampled)
 	size_t n;
 	const char *piece = vocab_text(p->vocab, id, p->special, &begins, &n);
 
+	if (p->marks && piece && !n) {
+		piece = vocab_piece(p->vocab, id, 1, &n);
+		n = marks_have(piece, n) ? n : 0;
+	}
 	p->prefixed = begins;
 	p->found = stop_feed(p->stop, piece, n, put, p);
 	return p->found >= 0;

@@ -14,7 +14,8 @@
 struct printer {
 	const struct vocab *vocab;      /* borrowed */
 	int32_t n_vocab;                /* its size */
-	int special;                    /* print control tokens, too */
+	int special;                    /* print control tokens, too; */
+	int marks;                      /* those that mark parts of an answer (lib/chat/marks.h) */
 	struct stop *stop;
 	void (*put)(void *context, const char *s, size_t n);    /* takes the text; NULL: only find stop strings */
 	void *context;

@@ -13,6 +13,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/io.h"
+#include "lib/base/size.h"
 #include "lib/base/space.h"
 #include "lib/base/utf8.h"
 #include "commands.h"
@@ -20,6 +21,7 @@
 #include "convert.h"
 #include "pipeline.h"
 #include "report.h"
+#include "sections.h"
 #include "show.h"
 
 static struct conversation *current;    /* for callbacks, which have no context */
@@ -112,7 +114,8 @@ static int lay_out(struct conversation *v, size_t *keep, struct why *w)
 
 	if (!failed) {
 		text.n--;
-		v->thinks = show_ends_thinking(text.p, text.n);
+		v->n_ending = size_min(text.n, sizeof v->ending);
+		memcpy(v->ending, text.p + text.n - v->n_ending, v->n_ending);
 		at = history_match(&v->history, text.p, text.n, &first);
 		if (first < v->kept.n && !(failed = salvage(v, text.p, text.n, w)))
 			at = history_match(&v->history, text.p, text.n, &first);
@@ -208,6 +211,22 @@ static int make_room(struct loop *l, struct why *w)
 
 /* ---- a turn ---- */
 
+/* The answer as a message. */
+static int add_answer(struct conversation *v, const struct bytes *text, struct why *w)
+{
+	struct bytes said = { .limit = CONVERT_MAX }, thought = { .limit = CONVERT_MAX };
+	const char *whole = text->n ? text->p : "";
+	int apart = sections_split(v->ending, v->n_ending, whole, text->n, &said, &thought, w), failed = apart;
+
+	if (!apart)
+		failed = messages_add(&v->messages, "assistant", whole, text->n, w);
+	else if (apart > 0)
+		failed = messages_add_thought(&v->messages, &said, &thought, w);
+	bytes_free(&said);
+	bytes_free(&thought);
+	return failed;
+}
+
 /* The answer becomes a message; what of it was evaluated becomes history. Its text, for --json, is left in *text. */
 static int keep_answer(struct conversation *v, const struct result *r, struct bytes *text, struct why *w)
 {
@@ -224,7 +243,7 @@ static int keep_answer(struct conversation *v, const struct result *r, struct by
 		failed = convert_ids(v->q, PLAIN, 0, stays.id, stays.n, &evaluated, w);
 		whole = &evaluated;
 	}
-	failed = failed || messages_add(&v->messages, "assistant", text->n ? text->p : "", text->n, w) ||
+	failed = failed || add_answer(v, text, w) ||
 		history_add(&v->history, r->ids.id, r->evaluated, whole->n ? whole->p : "", whole->n, 1, w);
 	bytes_free(&evaluated);
 	return failed ? -1 : 0;
@@ -324,7 +343,7 @@ static void show_answer(struct loop *l)
 		return;
 	}
 	if (!v->begun++)
-		show_begin(v->thinks);
+		show_begin(v->ending, v->n_ending);
 	show_text(text, (size_t)n);
 }
 

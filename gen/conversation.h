@@ -18,7 +18,8 @@ struct conversation {
 	struct history history;
 	struct ids kept;        /* what --kv held before the first turn; none after it */
 	int resumed;            /* --history held messages */
-	int thinks;             /* the prompt ends in a thought that it has opened */
+	char ending[64];        /* of the prompt's text, [n_ending]: it may have opened a thought */
+	size_t n_ending;
 	struct bytes again;     /* a turn that a command asks for */
 	struct frame_in ends;   /* on a terminal: how detok says that it has printed an answer */
 	int begun;              /* some of the answer was shown */

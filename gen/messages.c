@@ -28,15 +28,19 @@ static int note(struct messages *m, size_t at, int user, struct why *w)
 	return 0;
 }
 
+static void put_member(struct json_writer *json, const char *key, const char *text, size_t n)
+{
+	json_key(json, key, strlen(key));
+	json_string(json, n ? text : "", n);
+}
+
 static int put_message(struct bytes *out, const char *role, const char *text, size_t n)
 {
 	struct json_writer json = json_to_bytes(out);
 
 	json_open(&json, '{');
-	json_key(&json, "role", 4);
-	json_string(&json, role, strlen(role));
-	json_key(&json, "content", 7);
-	json_string(&json, text, n);
+	put_member(&json, "role", role, strlen(role));
+	put_member(&json, "content", text, n);
 	json_close(&json, '}');
 	return bytes_put(out, "\n", 1);
 }
@@ -48,6 +52,21 @@ int messages_add(struct messages *m, const char *role, const char *text, size_t 
 	if (put_message(&m->text, role, text, n))
 		return why(w, "the conversation is too long");
 	return note(m, at, !strcmp(role, "user"), w);
+}
+
+int messages_add_thought(struct messages *m, const struct bytes *said, const struct bytes *thought, struct why *w)
+{
+	struct json_writer json = json_to_bytes(&m->text);
+	size_t at = m->text.n;
+
+	json_open(&json, '{');
+	put_member(&json, "role", "assistant", 9);
+	put_member(&json, "content", said->p, said->n);
+	put_member(&json, "thinking", thought->p, thought->n);
+	json_close(&json, '}');
+	if (bytes_put(&m->text, "\n", 1))
+		return why(w, "the conversation is too long");
+	return note(m, at, 0, w);
 }
 
 void messages_cut(struct messages *m, size_t n)

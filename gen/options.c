@@ -387,6 +387,11 @@ static void tell_more(struct reader *r)
 	/* With --turns sample outlives its end, and so fwd finishes what a named segment is to hold. */
 	if (f & (MANY | KEPT))
 		tell(r, SAMPLE, 0, "--turns", NULL);
+	/* All of these see the same text. */
+	tell(r, DETOK, TALKS, "--marks", NULL);
+	tell(r, STOPS, TALKS, "--marks", NULL);
+	tell(r, ANSWER, 0, "--marks", NULL);
+	tell(r, PLAIN, 0, "--marks", NULL);
 	tell(r, STOPS, 0, "--frames", NULL);
 	if (f & MANY)
 		tell(r, STOPS, 0, "--turns", NULL);

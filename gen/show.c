@@ -7,32 +7,16 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/io.h"
-#include "lib/base/space.h"
-#include "lib/stream/stop.h"
+#include "sections.h"
 
-enum mode { ANSWER, THOUGHT, CALL };
-
-/* What begins and ends a part of an answer, in the templates of many families. */
-static const struct {
-	const char *text;
-	enum mode mode;         /* of what follows */
-} tags[] = {
-	{ "<think>", THOUGHT }, { "</think>", ANSWER }, { "<thinking>", THOUGHT }, { "</thinking>", ANSWER },
-	{ "<seed:think>", THOUGHT }, { "</seed:think>", ANSWER }, { "[THINK]", THOUGHT }, { "[/THINK]", ANSWER },
-	{ "<|START_THINKING|>", THOUGHT }, { "<|END_THINKING|>", ANSWER },
-	{ "<tool_call>", CALL }, { "</tool_call>", ANSWER }, { "<|tool_call>", CALL }, { "<tool_call|>", ANSWER },
-	{ "[TOOL_CALLS]", CALL }, { "<function_call>", CALL }, { "</function_call>", ANSWER }
+static const char *const colours[] = {
+	[SECTION_ANSWER] = "\033[0m", [SECTION_THOUGHT] = "\033[2m", [SECTION_CALL] = "\033[36m"
 };
 
-enum { TAGS = sizeof tags / sizeof *tags };
-
-static const char *const colours[] = { [ANSWER] = "\033[0m", [THOUGHT] = "\033[2m", [CALL] = "\033[36m" };
-
 static struct {
-	struct stop *tags;
+	struct sections answer;
 	struct bytes out;
 	int fd, coloured, folds;
-	enum mode mode;
 	size_t words;           /* of the thought */
 	int in_word;
 	int blank;              /* nothing of this part was shown yet */
@@ -60,10 +44,10 @@ static void write_text(const char *s, size_t n)
 		show.at_start = s[n - 1] == '\n';
 }
 
-static void colour(enum mode mode)
+static void colour(enum section section)
 {
 	if (show.coloured)
-		bytes_puts(&show.out, colours[mode]);
+		bytes_puts(&show.out, colours[section]);
 }
 
 static void count_word(unsigned char c)
@@ -77,9 +61,9 @@ static void count_word(unsigned char c)
 /* A byte of text: control characters as ^X, those past ASCII as ?; but lines and tabs. */
 static void put_byte(unsigned char c)
 {
-	if (show.mode == THOUGHT)
+	if (show.answer.now == SECTION_THOUGHT)
 		count_word(c);
-	if (show.mode == THOUGHT && show.folds)
+	if (show.answer.now == SECTION_THOUGHT && show.folds)
 		return;
 	/* The white space after a tag that is not shown. */
 	if (show.blank && (c == '\n' || c == ' '))
@@ -108,33 +92,33 @@ static void new_line(void)
 		write_text("\n", 1);
 }
 
-/* Thoughts that no colour tells from the answer keep their tags. */
-static void end_thought(const char *tag)
+/* Thoughts that no colour tells from the answer keep their marks. */
+static void end_thought(const char *mark)
 {
 	char line[64];
 
 	if (show.folds) {
 		bytes_puts(&show.out, "\r\033[K");
-		colour(THOUGHT);
+		colour(SECTION_THOUGHT);
 		snprintf(line, sizeof line, "(a thought of %zu word%s)", show.words, show.words == 1 ? "" : "s");
 		write_text(line, strlen(line));
 	}
-	colour(ANSWER);
+	colour(SECTION_ANSWER);
 	new_line();
 	if (!show.folds && !show.coloured)
-		write_text(tag, strlen(tag));
+		write_text(mark, strlen(mark));
 	if (!show.folds && show.words)
 		write_text("\n", 1);
 	show.blank = 1;
 }
 
 /* A thought goes on lines of its own. */
-static void begin_thought(const char *tag)
+static void begin_thought(const char *mark)
 {
 	new_line();
-	colour(THOUGHT);
+	colour(SECTION_THOUGHT);
 	if (!show.folds && !show.coloured) {
-		write_text(tag, strlen(tag));
+		write_text(mark, strlen(mark));
 		write_text("\n", 1);
 	}
 	if (show.folds)
@@ -144,27 +128,26 @@ static void begin_thought(const char *tag)
 	show.blank = 1;
 }
 
-/* Tags of thoughts are not shown where colours tell them. */
-static void follow(int tag)
+/* Another section begins. Marks of thoughts are not shown where colours tell them. */
+static void turn(void *context, enum section from, const char *mark)
 {
-	enum mode before = show.mode, mode = tags[tag].mode;
+	enum section to = show.answer.now;
 
-	if (mode == before)
-		return;
-	if (before == THOUGHT)
-		end_thought(tags[tag].text);
-	else if (before == CALL) {
-		put(NULL, tags[tag].text, strlen(tags[tag].text));
-		colour(ANSWER);
+	if (from == SECTION_THOUGHT)
+		end_thought(mark);
+	else if (from == SECTION_CALL) {
+		put(NULL, mark, strlen(mark));
+		colour(SECTION_ANSWER);
+		if (!*mark)
+			new_line();
 	}
-	show.mode = mode;
-	if (mode == THOUGHT)
-		begin_thought(tags[tag].text);
-	else if (mode == CALL) {
+	if (to == SECTION_THOUGHT)
+		begin_thought(mark);
+	else if (to == SECTION_CALL) {
 		show.blank = 0;
 		new_line();
-		colour(CALL);
-		put(NULL, tags[tag].text, strlen(tags[tag].text));
+		colour(SECTION_CALL);
+		put(NULL, mark, strlen(mark));
 	}
 }
 
@@ -174,18 +157,14 @@ int show_open(int fd, struct why *w)
 
 	show.fd = fd;
 	show.coloured = !no || !*no;
-	if (!(show.tags = stop_open(w)))
-		return -1;
-	for (int i = 0; i < TAGS; i++)
-		if (stop_add(show.tags, tags[i].text, strlen(tags[i].text), w) < 0)
-			return -1;
-	return 0;
+	show.answer.put = put;
+	show.answer.turn = turn;
+	return sections_open(&show.answer, w);
 }
 
 void show_close(void)
 {
-	stop_close(show.tags);
-	show.tags = NULL;
+	sections_close(&show.answer);
 	bytes_free(&show.out);
 }
 
@@ -194,57 +173,33 @@ void show_fold(int fold)
 	show.folds = fold;
 }
 
-int show_ends_thinking(const char *text, size_t n)
+void show_begin(const char *prompt, size_t n)
 {
-	n = space_trimmed(text, n);
-	for (int i = 0; i < TAGS; i++) {
-		size_t length = strlen(tags[i].text);
-
-		if (tags[i].mode == THOUGHT && n >= length && !memcmp(text + n - length, tags[i].text, length))
-			return 1;
-	}
-	return 0;
-}
-
-void show_begin(int thinking)
-{
-	show.mode = thinking ? THOUGHT : ANSWER;
 	show.blank = 0;
 	show.before = 0;
 	show.at_start = 1;
-	if (thinking)
-		begin_thought(tags[0].text);
+	sections_begin(&show.answer, prompt, n);
+	if (show.answer.now == SECTION_THOUGHT)
+		begin_thought("<think>");
 	flush();
 }
 
 void show_text(const char *s, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		int tag = stop_feed(show.tags, s + i, 1, put, NULL);
-
-		if (tag >= 0) {
-			stop_start(show.tags);
-			follow(tag);
-		}
-	}
+	sections_feed(&show.answer, s, n);
 	flush();
 }
 
 void show_line(void)
 {
-	colour(ANSWER);
+	colour(SECTION_ANSWER);
 	new_line();
 	flush();
 }
 
 void show_end(void)
 {
-	stop_end(show.tags, put, NULL);
-	if (show.mode == THOUGHT)
-		end_thought(tags[1].text);
-	else if (show.mode == CALL)
-		colour(ANSWER);
-	show.mode = ANSWER;
+	sections_end(&show.answer);
 	new_line();
 	flush();
 }

@@ -14,10 +14,8 @@ void show_close(void);
 /* Whether reasoning is folded into one line. */
 void show_fold(int fold);
 
-/* An answer begins; thinking: inside reasoning that the prompt has opened. The second: whether text[n], a prompt, ends
- * inside such reasoning. */
-void show_begin(int thinking);
-int show_ends_thinking(const char *text, size_t n);
+/* An answer to prompt[n] begins, which may have opened reasoning. */
+void show_begin(const char *prompt, size_t n);
 
 /* More of the answer. */
 void show_text(const char *s, size_t n);
