@@ -30,9 +30,32 @@ static uint32_t letter_of(unsigned b)
 	return 0x100 + (b < 33 ? b : b < 0xad ? b - 0x7f + 33 : HIDDEN - 1);
 }
 
-static size_t put_letter(char *out, unsigned char b)
+void bpe_find_bytes(struct vocab *v)
 {
-	return utf8_put(out, (int32_t)letter_of(b));
+	struct encoder *e = v->encoder;
+
+	for (unsigned b = 0; b < 256; b++) {
+		struct letter *letter = &e->letter[b];
+
+		letter->n = utf8_put(letter->s, (int32_t)letter_of(b));
+		e->byte_id[b] = names_find(&v->tokens, letter->s, letter->n);
+	}
+}
+
+/* Writes s[n] as tokens spell it; returns where that ends. */
+static char *spell(const struct vocab *v, char *to, const char *s, size_t n)
+{
+	const struct letter *letter;
+
+	if (v->bytes) {
+		memcpy(to, s, n);
+		return to + n;
+	}
+	for (size_t i = 0; i < n; i++, to += letter->n) {
+		letter = &v->encoder->letter[(unsigned char)s[i]];
+		memcpy(to, letter->s, 2);
+	}
+	return to;
 }
 
 size_t bpe_piece(struct gguf_string s, char *out)
@@ -57,7 +80,7 @@ static void mark_letter(unsigned char b, unsigned char bytes[256])
 {
 	char letter[4];
 
-	for (size_t k = put_letter(letter, b); k > 0; k--)
+	for (size_t k = utf8_put(letter, (int32_t)letter_of(b)); k > 0; k--)
 		bytes[(unsigned char)letter[k - 1]] = 1;
 }
 
@@ -98,18 +121,19 @@ static int join(void *context, const char *s, size_t left, size_t n, struct merg
 {
 	const struct vocab *v = context;
 	struct encoder *e = v->encoder;
+	char *middle, *end;
 	int32_t rank;
 
 	if (n + 1 > e->merges.longest)
 		return -1;
-	memcpy(e->line, s, left);
-	e->line[left] = ' ';
-	memcpy(e->line + left + 1, s + left, n - left);
-	rank = names_find(&e->merges, e->line, n + 1);
+	middle = spell(v, e->line, s, left);
+	*middle = ' ';
+	end = spell(v, middle + 1, s + left, n - left);
+	rank = names_find(&e->merges, e->line, (size_t)(end - e->line));
 	if (rank < 0)
 		return -1;
-	pair->cost = (uint32_t)rank;
-	pair->id = names_find(&v->tokens, s, n);
+	memmove(middle, middle + 1, (size_t)(end - middle - 1));
+	*pair = (struct merge_pair){ (uint32_t)rank, names_find(&v->tokens, e->line, (size_t)(end - e->line) - 1) };
 	return 0;
 }
 
@@ -124,36 +148,50 @@ static int open_merges(const struct vocab *v, struct why *w)
 		names_close(&e->merges);        /* of a failed attempt */
 		if (names_open(&e->merges, v->merges, w))
 			return -1;
-		if (grow_scratch(&e->line, &room, e->merges.longest + 1))
+		if (grow_scratch(&e->line, &room, 2 * e->merges.longest + 2))
 			return why(w, "out of memory");
 	}
 	return names_index(&e->merges, NAMES_FIRST, e->covers_all ? NULL : e->covers, w);
 }
 
+/* For merge_rules. As in llama.cpp, a symbol without a token is spelled with the tokens of single bytes. */
+static int add(void *context, int32_t id, const char *s, size_t n, struct ids *out, struct why *w)
+{
+	struct vocab *v = context;
+	const struct letter *letter;
+
+	if (id >= 0 || v->bytes)
+		return words_add_symbol(v, id, s, n, out, w);
+	for (size_t i = 0; i < n; i++) {
+		letter = &v->encoder->letter[(unsigned char)s[i]];
+		if (words_add_symbol(v, -1, letter->s, letter->n, out, w))
+			return -1;
+	}
+	return 0;
+}
+
 int bpe_open(struct vocab *v, struct why *w)
 {
+	struct merge_rules rules = { v, &v->tokens, v->bytes ? NULL : v->encoder->byte_id, join, add };
+
 	if (v->bytes)
 		spm_find_bytes(v);
-	return words_open(v, join, w);
+	return words_open(v, &rules, w);
 }
 
 int bpe_word(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w)
 {
 	struct encoder *e = v->encoder;
-	size_t length = 0;
 	int32_t id = -1;
 
-	if (v->bytes)
-		return open_merges(v, w) ? -1 : merge_text(e->merge, s, n, out, w);
-	if (n > SIZE_MAX / 2 || grow_scratch(&e->word, &e->word_room, 2 * n))
-		return why(w, "out of memory");
-	for (size_t i = 0; i < n; i++)
-		length += put_letter(e->word + length, (unsigned char)s[i]);
-	if (v->pretok->flags & PRETOK_WHOLE)
-		id = names_find(&v->tokens, e->word, length);
+	if (!v->bytes && v->pretok->flags & PRETOK_WHOLE && n <= v->tokens.longest) {
+		if (grow_scratch(&e->word, &e->word_room, 2 * v->tokens.longest))
+			return why(w, "out of memory");
+		id = names_find(&v->tokens, e->word, (size_t)(spell(v, e->word, s, n) - e->word));
+	}
 	if (id >= 0)
-		return words_add_symbol(v, id, e->word, length, out, w);
-	return open_merges(v, w) ? -1 : merge_text(e->merge, e->word, length, out, w);
+		return ids_add(out, id) ? why(w, "out of memory") : 0;
+	return open_merges(v, w) ? -1 : merge_text(e->merge, s, n, out, w);
 }
 
 /* A word of a plain vocabulary, whose spaces are not escaped yet. */

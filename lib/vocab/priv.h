@@ -64,6 +64,11 @@ struct lattice {
 	int32_t id;
 };
 
+struct letter {
+	char s[4];              /* [n] */
+	unsigned n;             /* 1 or 2 */
+};
+
 /* What encoding needs: tables, some of them filled at first use, and working memory. */
 struct encoder {
 	struct merge *merge;
@@ -76,8 +81,9 @@ struct encoder {
 	unsigned char covers[256];
 	struct pretok_walk walk;        /* BPE */
 	struct names merges;    /* BPE; opened when the first word is merged */
-	char *line;             /* [merges.longest + 1]: one merge, as the file spells it */
-	int32_t byte_id[256];   /* plain: the token that stands for a byte, or -1 */
+	char *line;             /* [2 * merges.longest + 2]: one merge, as the file spells it */
+	struct letter letter[256];      /* BPE: how tokens spell a byte */
+	int32_t byte_id[256];   /* the token that stands for a byte, or -1 */
 	int knows_joins;        /* plain: joins is filled */
 	uint32_t joins[65536 / 32];     /* bit 256 · b + c: byte c follows byte b in some token */
 	struct prefixes prefixes;       /* kinds without names */
@@ -88,7 +94,7 @@ struct encoder {
 	size_t repaired_room;
 	char *segment;          /* whitespace: text without white space */
 	size_t segment_room;
-	char *word;             /* BPE: a word in the alphabet of the tokens */
+	char *word;             /* BPE: a word as tokens spell it */
 	size_t word_room;
 	struct lattice *lattice;        /* UGM and PLaMo 2: [n + 1] */
 	size_t lattice_room;
@@ -146,8 +152,8 @@ int known_read(struct vocab *v, struct why *w);
 
 /* ---- words.c ---- */
 
-/* For vocabularies that are merged: an encoder's `merge` with this join, and its words. */
-int words_open(struct vocab *v, int (*join)(void *, const char *, size_t, size_t, struct merge_pair *), struct why *w);
+/* For vocabularies that are merged: an encoder's `merge` with these rules, and its words. */
+int words_open(struct vocab *v, const struct merge_rules *rules, struct why *w);
 
 /* Appends the ids of s[n], a part of a text that is merged by itself. */
 int words_encode(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w);
@@ -182,6 +188,10 @@ int spm_byte(struct gguf_string token);
 /* ---- BPE: bpe.c ---- */
 
 int bpe_open(struct vocab *v, struct why *w);
+
+/* Fills an encoder's letters, and the tokens that stand for bytes. */
+void bpe_find_bytes(struct vocab *v);
+
 int bpe_encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *out, struct why *w);
 
 /* Appends the ids of the word s[n], n > 0. */

@@ -154,8 +154,10 @@ void spm_find_bytes(struct vocab *v)
 
 static int open_spm(struct vocab *v, struct why *w)
 {
+	const struct merge_rules rules = { v, &v->tokens, NULL, join, words_add_symbol };
+
 	spm_find_bytes(v);
-	return words_open(v, join, w);
+	return words_open(v, &rules, w);
 }
 
 static int hex(char c)

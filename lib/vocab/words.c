@@ -16,14 +16,13 @@ struct word {                           /* a cache line */
 	int32_t id[WORD_IDS];
 };
 
-int words_open(struct vocab *v, int (*join)(void *, const char *, size_t, size_t, struct merge_pair *), struct why *w)
+int words_open(struct vocab *v, const struct merge_rules *rules, struct why *w)
 {
-	const struct merge_rules rules = { v, &v->tokens, join, words_add_symbol };
 	struct encoder *e = v->encoder;
 
 	e->word_memory = calloc(WORDS + 1, sizeof *e->words);
 	e->words = (struct word *)(((uintptr_t)e->word_memory + sizeof *e->words - 1) & -sizeof *e->words);
-	e->merge = merge_open(rules);
+	e->merge = merge_open(*rules);
 	return e->word_memory && e->merge ? 0 : why(w, "out of memory");
 }
 
@@ -33,7 +32,11 @@ int words_index(struct vocab *v, const unsigned char *only, struct why *w)
 
 	free(merges->slots);            /* indexed again when needed */
 	merges->slots = NULL;
-	return names_index(&v->tokens, NAMES_LAST, only, w);
+	if (names_index(&v->tokens, NAMES_LAST, only, w))
+		return -1;
+	if (!v->bytes)
+		bpe_find_bytes(v);
+	return 0;
 }
 
 int words_repair(struct vocab *v, const char **text, size_t *n, struct why *w)
