@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-int scores_open(struct scores *s, struct pool *pool, size_t rows, size_t n_vocab, struct why *w)
+int scores_open(struct scores *s, struct pool *pool, const struct kernels *k, size_t rows, size_t n_vocab, struct why *w)
 {
-	*s = (struct scores){ .pool = pool, .n_vocab = n_vocab,
+	*s = (struct scores){ .pool = pool, .kernels = k, .n_vocab = n_vocab,
 		.part = malloc(rows * score_parts(n_vocab) * sizeof *s->part),
 		.score = malloc(rows * sizeof *s->score) };
 	if (s->part && s->score)
@@ -26,7 +26,7 @@ static void piece(void *context, size_t piece, size_t thread)
 	const struct scores *s = context;
 	size_t parts = score_parts(s->n_vocab), row = piece / parts;
 
-	score_part(s->logits + row * s->n_vocab, s->n_vocab, s->ids[row], piece % parts, &s->part[piece]);
+	s->kernels->score(s->logits + row * s->n_vocab, s->n_vocab, s->ids[row], piece % parts, &s->part[piece]);
 }
 
 void scores_rows(struct scores *s, const float *logits, const int32_t *ids, size_t n)
@@ -37,5 +37,5 @@ void scores_rows(struct scores *s, const float *logits, const int32_t *ids, size
 	s->ids = ids;
 	pool_run(s->pool, n * parts, piece, s);
 	for (size_t i = 0; i < n; i++)
-		score_join(s->part + i * parts, s->n_vocab, logits[i * s->n_vocab + (size_t)ids[i]], s->score[i]);
+		score_join(s->part + i * parts, logits + i * s->n_vocab, s->n_vocab, ids[i], s->score[i]);
 }

@@ -5,11 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fwd/kernels/kernels.h"
 #include "fwd/run/pool.h"
 #include "lib/sampler/score.h"
 
 struct scores {
 	struct pool *pool;              /* borrowed */
+	const struct kernels *kernels;
 	size_t n_vocab;
 	struct score_part *part;        /* [rows][score_parts(n_vocab)] */
 	float (*score)[SCORE_COLS];     /* [rows], of the last scores_rows() */
@@ -20,7 +22,7 @@ struct scores {
 };
 
 /* For up to `rows` rows at once. */
-int scores_open(struct scores *s, struct pool *pool, size_t rows, size_t n_vocab, struct why *w);
+int scores_open(struct scores *s, struct pool *pool, const struct kernels *k, size_t rows, size_t n_vocab, struct why *w);
 void scores_close(struct scores *s);
 
 /* The score of ids[i] by row i of logits[n][n_vocab], for each i < n. */

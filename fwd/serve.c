@@ -11,7 +11,7 @@
 #include "lib/base/size.h"
 #include "lib/vocab/vocab.h"
 
-enum { LOGITS_BYTES = 8 << 20 };       /* memory for logits of several rows */
+enum { LOGITS_BYTES = 64 << 20 };       /* memory for logits of several rows */
 
 /* ---- cards ---- */
 
@@ -393,7 +393,8 @@ int serve_open(struct serve *v, struct why *w)
 	v->following = malloc(batch * sizeof *v->following);
 	if (!v->ids || !v->logits || !v->run || !v->of || !v->following)
 		return why(w, "out of memory");
-	if (v->score && scores_open(&v->scores, v->plan->setup.pool, v->rows, v->model->n_vocab, w) < 0)
+	if (v->score && scores_open(&v->scores, v->plan->setup.pool, v->plan->setup.kernels, v->rows,
+		v->model->n_vocab, w) < 0)
 		return -1;
 	return hidden_open(&v->hidden, v->plan, w);
 }

@@ -387,6 +387,55 @@ static void block_test(const struct kernels *s, const struct kernels *t)
 	free(a.k), free(b.k);
 }
 
+/* Whether the score of an id is that by the definition in double precision; so for any row with what is not a number. */
+static int score_holds(const float *x, size_t n, size_t id, double log_sum, const float score[SCORE_COLS])
+{
+	size_t above = 0, best = 0, numbers = 0;
+	double sum = 0, logprob;
+
+	for (size_t k = 0; k < n; k++) {
+		above += x[k] > x[id] || (x[k] == x[id] && k < id);
+		best = x[k] > x[best] ? k : best;
+		numbers += x[k] < INFINITY;
+	}
+	for (size_t k = 0; k < n; k++)
+		sum += exp((double)x[k] - x[best]);
+	if (numbers < n || x[best] == -INFINITY)
+		return log_sum != log_sum && score[SCORE_LOGPROB] != score[SCORE_LOGPROB];
+	logprob = (double)x[id] - x[best] - log(sum);
+	return near(score[SCORE_RANK], (double)above + 1, 0) && near((float)log_sum, log(sum), 1e-5)
+		&& near(score[SCORE_BEST], (double)best, 0)
+		&& (x[id] == -INFINITY || near(score[SCORE_LOGPROB], logprob, 1e-6 * (16 - logprob)));
+}
+
+/* Rows with ties, with what is not finite, and that end anywhere. */
+static void score_test(const struct kernels *s, const struct kernels *t)
+{
+	static const size_t sizes[] = { 1, 15, 16, 17, 255, 256, 300, 4095, 4096, 4097, 4096 + 16, 9000 };
+
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+		for (int round = 0; round < 24; round++) {
+			size_t n = sizes[i], id = bits() % n;
+			struct score_part part[3], want;
+			float *x = array(n, round % 3 ? 20 : 200), score[SCORE_COLS];
+			double log_sum;
+
+			for (size_t k = 0; round % 4 && k < n; k += 1 + bits() % 9)
+				x[k] = round % 4 == 1 ? roundf(x[k]) : round % 4 == 2 ? -INFINITY : x[id];
+			if (round % 6 == 5)
+				x[bits() % n] = odd_values[bits() % N_ODD];
+			for (size_t b = 0; b < score_parts(n); b++) {
+				s->score(x, n, (int32_t)id, b, &want);
+				t->score(x, n, (int32_t)id, b, &part[b]);
+				holds(same(&want.max, &part[b].max, 1) && want.above == part[b].above
+					&& want.invalid == part[b].invalid && want.sum == part[b].sum, t->name, "score", n);
+			}
+			log_sum = score_join(part, x, n, (int32_t)id, score);
+			holds(score_holds(x, n, id, log_sum, score), t->name, "score: value", n);
+			free(x);
+		}
+}
+
 /* Every exponent and sign with the fractions that matter to rounding. */
 static void half_test(const struct kernels *s, const struct kernels *t)
 {
@@ -418,6 +467,7 @@ int main(void)
 		taps_test(s, t);
 		chain_test(s, t);
 		rope_test(s, t);
+		score_test(s, t);
 		store_test(s, t);
 		block_test(s, t);
 		half_test(s, t);

@@ -38,6 +38,7 @@
 #include <stdint.h>
 
 #include "lib/gguf/formats.h"
+#include "lib/sampler/score.h"
 #include "kv_type.h"
 
 struct matrix {                 /* W[rows × cols], row-major in the mapping; borrowed */
@@ -173,6 +174,9 @@ struct kernels {
 	void (*chain)(const struct chain_job *job);
 	/* y[r][c] = the sum of a[r][i] · b[c][i] over i < n; a_step is 1 */
 	void (*dots)(const struct chain_job *job);
+
+	/* score_part() of lib/sampler/score.h */
+	void (*score)(const float *row, size_t n_vocab, int32_t id, size_t b, struct score_part *part);
 
 	/* Rotates one head in place: n_rot/2 pairs, cos/sin[n_rot/2]. (a, b) becomes (a·c − b·s, a·s + b·c), computed
 	 * as fma(a, c, −(b·s)) and fma(a, s, b·c). */

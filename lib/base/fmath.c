@@ -11,24 +11,24 @@ _Static_assert(FLT_EVAL_METHOD == 0, "the arithmetic is defined on floats and do
 /* e^-a for a >= 0. Straight through and without a comparison of floats, so that compilers can do several at once. */
 static inline float exp_minus(float a)
 {
-	const float round = 0x1.8p23f;  /* added and taken away, it leaves an integer */
-	const int32_t a_max = 0x42b00000;       /* 88; floats that are not negative are ordered as their bits are */
+	const float round = FMATH_EXP_ROUND, most = FMATH_EXP_MOST;
 	float shifted, n, r, y, scale;
-	int32_t bits;
+	int32_t bits, bits_most;
 
+	/* Floats that are not negative are ordered as their bits are. */
+	memcpy(&bits_most, &most, sizeof most);
 	memcpy(&bits, &a, sizeof bits);
-	bits = bits < a_max ? bits : a_max;
+	bits = bits < bits_most ? bits : bits_most;
 	memcpy(&a, &bits, sizeof a);
-	shifted = a * -0x1.715476p+0f + round;
+	shifted = a * -FMATH_EXP_LOG2E + round;
 	n = shifted - round;
-	/* ln(2) in two parts, the first short enough for n times it to be exact. */
-	r = -a - n * 0x1.62e4p-1f;
-	r = r - n * 0x1.7f7d1cp-20f;
-	y = 0x1.6a9bd6p-10f;
-	y = y * r + 0x1.123beap-7f;
-	y = y * r + 0x1.555908p-5f;
-	y = y * r + 0x1.555492p-3f;
-	y = y * r + 0x1.fffffep-2f;
+	r = -a - n * FMATH_EXP_LN2_HIGH;
+	r = r - n * FMATH_EXP_LN2_LOW;
+	y = FMATH_EXP_C6;
+	y = y * r + FMATH_EXP_C5;
+	y = y * r + FMATH_EXP_C4;
+	y = y * r + FMATH_EXP_C3;
+	y = y * r + FMATH_EXP_C2;
 	y = y * (r * r) + r + 1;
 	/* n + 127 in the exponent's place; n = −127 makes a zero of it. */
 	bits = ((int32_t)n + 127) << 23;

@@ -6,6 +6,19 @@
 
 #include <stddef.h>
 
+/* The constants of fmath_exp(), for kernels that do the same with many at once. ln 2 is in two parts, the first short
+ * enough for small multiples of it to be exact. */
+#define FMATH_EXP_MOST 88.0f
+#define FMATH_EXP_ROUND 0x1.8p23f       /* added and taken away, it leaves an integer */
+#define FMATH_EXP_LOG2E 0x1.715476p+0f
+#define FMATH_EXP_LN2_HIGH 0x1.62e4p-1f
+#define FMATH_EXP_LN2_LOW 0x1.7f7d1cp-20f
+#define FMATH_EXP_C2 0x1.fffffep-2f
+#define FMATH_EXP_C3 0x1.555492p-3f
+#define FMATH_EXP_C4 0x1.555908p-5f
+#define FMATH_EXP_C5 0x1.123beap-7f
+#define FMATH_EXP_C6 0x1.6a9bd6p-10f
+
 /* e^x for x <= 0 (−infinity too), within 2 units in the last place; 0 where it would be below 2^-126.5. */
 float fmath_exp(float x);
 

@@ -8,17 +8,13 @@
 #include "lib/base/size.h"
 #include "topk.h"
 
-/* Logits above t, and those equal to it. */
-static void count(const float *x, size_t n, float t, uint32_t *above, uint32_t *equal)
+static uint32_t count(const float *x, size_t n, float least)
 {
-	uint32_t more = 0, same = 0;
+	uint32_t n_above = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		more += x[i] > t;
-		same += x[i] == t;
-	}
-	*above = more;
-	*equal = same;
+	for (size_t i = 0; i < n; i++)
+		n_above += !(x[i] < least);
+	return n_above;
 }
 
 static uint32_t invalid(const float *x, size_t n)
@@ -30,48 +26,56 @@ static uint32_t invalid(const float *x, size_t n)
 	return found;
 }
 
+float score_least(const float *row, int32_t id, size_t b)
+{
+	return (size_t)id / SCORE_BLOCK > b ? row[id] : nextafterf(row[id], INFINITY);
+}
+
+uint32_t score_ties(const float *row, int32_t id, size_t b)
+{
+	uint32_t ties = 0;
+
+	for (size_t i = b * SCORE_BLOCK; (size_t)id / SCORE_BLOCK == b && i < (size_t)id; i++)
+		ties += row[i] == row[id];
+	return ties;
+}
+
 void score_part(const float *row, size_t n_vocab, int32_t id, size_t b, struct score_part *part)
 {
 	float scratch[SCORE_BLOCK];
-	size_t from = b * SCORE_BLOCK, n = size_min(n_vocab - from, SCORE_BLOCK), i = 0;
-	size_t before = (size_t)id < from ? 0 : size_min((size_t)id - from, n);
-	const float *x = row + from;
-	uint32_t same, lower;
+	size_t n = size_min(n_vocab - b * SCORE_BLOCK, SCORE_BLOCK);
+	const float *x = row + b * SCORE_BLOCK;
 
-	*part = (struct score_part){ .max = topk_max(x, n), .best = -1, .invalid = invalid(x, n) > 0 };
-	count(x, before, row[id], &lower, &same);
-	part->above = lower + same;
-	count(x + before, n - before, row[id], &lower, &same);
-	part->above += lower;
-	if (!(part->max > -INFINITY))
-		return;
-	while (!(x[i] >= part->max))
-		i++;
-	part->best = (int32_t)(from + i);
-	part->sum = part->invalid ? 0 : fmath_softmax(x, part->max, scratch, n);
+	*part = (struct score_part){ .max = topk_max(x, n), .invalid = invalid(x, n) > 0,
+		.above = count(x, n, score_least(row, id, b)) + score_ties(row, id, b) };
+	if (part->max > -INFINITY && !part->invalid)
+		part->sum = fmath_softmax(x, part->max, scratch, n);
 }
 
-double score_join(const struct score_part *part, size_t n_vocab, float logit, float score[SCORE_COLS])
+double score_join(const struct score_part *part, const float *row, size_t n_vocab, int32_t id, float score[SCORE_COLS])
 {
-	size_t n = score_parts(n_vocab), best = 0, b;
+	size_t n = score_parts(n_vocab), best = 0, at;
 	uint32_t above = 0;
 	double sum = 0, log_sum;
 	int bad = 0;
 
-	for (b = 0; b < n; b++) {
+	for (size_t b = 0; b < n; b++) {
 		bad |= part[b].invalid;
 		above += part[b].above;
 		if (part[b].max > part[best].max)
 			best = b;
 	}
-	bad |= part[best].best < 0;
-	for (b = 0; b < n && !bad; b++)
-		if (part[b].best >= 0)
+	at = part[best].max > -INFINITY ? best * SCORE_BLOCK : 0;
+	bad |= !(part[best].max > -INFINITY);
+	while (part[best].max > -INFINITY && !(row[at] >= part[best].max))
+		at++;
+	for (size_t b = 0; b < n && !bad; b++)
+		if (part[b].max > -INFINITY)
 			sum += part[b].sum * (double)fmath_exp(part[b].max - part[best].max);
 	log_sum = bad ? NAN : fmath_log(sum);
-	score[SCORE_LOGPROB] = (float)((double)logit - (double)part[best].max - log_sum);
+	score[SCORE_LOGPROB] = (float)((double)row[id] - (double)part[best].max - log_sum);
 	score[SCORE_RANK] = (float)(above + 1);
-	score[SCORE_BEST] = (float)(part[best].best < 0 ? 0 : part[best].best);
+	score[SCORE_BEST] = (float)at;
 	score[SCORE_BEST_LOGPROB] = (float)-log_sum;
 	return log_sum;
 }
@@ -82,5 +86,5 @@ double score_row(const float *row, size_t n_vocab, int32_t id, float score[SCORE
 
 	for (size_t b = 0; b < score_parts(n_vocab); b++)
 		score_part(row, n_vocab, id, b, &part[b]);
-	return score_join(part, n_vocab, row[id], score);
+	return score_join(part, row, n_vocab, id, score);
 }

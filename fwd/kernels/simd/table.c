@@ -6,6 +6,7 @@
 #include "pack.h"
 #include "peak_loops.h"
 #include "product.h"
+#include "score.h"
 
 static enum acts_kind vector_acts_kind(const struct format *format, int wide)
 {
@@ -33,7 +34,7 @@ const struct kernels ISA_NAME(kernels, ISA) = {
 	.add_scaled = vector_add_scaled, .scale = vector_scale, .multiply = vector_multiply, .clamp = vector_clamp,
 	.cap = vector_cap, .sparsify = vector_sparsify, .xielu = vector_xielu,
 	.glu = vector_glu, .unary = vector_unary, .rope = vector_rope,
-	.taps = vector_taps, .chain = vector_chain, .dots = vector_dots,
+	.taps = vector_taps, .chain = vector_chain, .dots = vector_dots, .score = vector_score,
 	.kv_store = vector_kv_store, .attend_rows = 64, .attend_scratch = vector_attend_scratch,
 	.attend = vector_attend,
 	.attend_part = vector_attend_part, .attend_blocks = vector_attend_blocks, .attend_join = vector_attend_join,
