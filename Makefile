@@ -64,7 +64,7 @@ FWD = engine settings supported serve hidden served batch chain model/model mode
 TOK = main encode document prompts
 SAMPLE = main options session generation pieces constraint trace
 RENDER = render render_text render_page render_bars
-SCORE = main figures listing perplexity against items choices
+SCORE = main settings figures listing perplexity against question items choices scorer
 BENCH = main timing print random
 DESCRIBE = main describe check
 KV = main list text
@@ -125,7 +125,7 @@ $(BIN)/kv: $(KV:%=$(OBJ)/fwd/kv/%.o) $(OBJ)/fwd/state/digest.o $(segment_o) $(js
 $(BIN)/gguf: $(DESCRIBE:%=$(OBJ)/fwd/gguf/%.o) $(fwd_o) $(pick_o) $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/sample: $(SAMPLE:%=$(OBJ)/sample/%.o) $(sampler_o) $(grammar_o) $(json_o) $(tok_o) $(lib_o)
 $(BIN)/score: $(SCORE:%=$(OBJ)/sample/score/%.o) $(OBJ)/sample/pieces.o $(json_o) $(pick_o) \
-	$(tok_o) $(lib_o)
+	$(process_o) $(tok_o) $(lib_o)
 $(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(json_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(OBJ)/detok/texts.o \
 	$(OBJ)/lib/chat/marks.o $(tok_o) $(json_o) $(lib_o)

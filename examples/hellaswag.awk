@@ -1,8 +1,8 @@
 # HellaSwag as llama-perplexity reads it (six lines an item: context, number of the right ending, four endings) to what
-# `score --choices` reads:
+# `score --choices` reads, which takes the records of hellaswag_val.jsonl, too:
 #
 #	awk -f examples/hellaswag.awk hellaswag_val_full.txt > items
-#	score --choices items --ids -m m.gguf | fwd --score m.gguf | score --choices items -m m.gguf
+#	score --choices items -m m.gguf
 #
 # The same in one line for WinoGrande (number,sentence with a _,first,second,1 or 2): examples/winogrande.awk
 function quoted(s) {

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-int scores_open(struct scores *s, struct pool *pool, const struct kernels *k, size_t rows, size_t n_vocab, struct why *w)
+int scores_open(struct scores *s, struct pool *pool, const struct kernels *k, size_t rows, size_t n_vocab,
+	struct why *w)
 {
 	*s = (struct scores){ .pool = pool, .kernels = k, .n_vocab = n_vocab,
 		.part = malloc(rows * score_parts(n_vocab) * sizeof *s->part),

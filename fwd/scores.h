@@ -22,7 +22,8 @@ struct scores {
 };
 
 /* For up to `rows` rows at once. */
-int scores_open(struct scores *s, struct pool *pool, const struct kernels *k, size_t rows, size_t n_vocab, struct why *w);
+int scores_open(struct scores *s, struct pool *pool, const struct kernels *k, size_t rows, size_t n_vocab,
+	struct why *w);
 void scores_close(struct scores *s);
 
 /* The score of ids[i] by row i of logits[n][n_vocab], for each i < n. */

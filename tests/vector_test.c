@@ -387,7 +387,7 @@ static void block_test(const struct kernels *s, const struct kernels *t)
 	free(a.k), free(b.k);
 }
 
-/* Whether the score of an id is that by the definition in double precision; so for any row with what is not a number. */
+/* Whether the score of an id is that by the definition in double precision: NaN for a row with what is no number. */
 static int score_holds(const float *x, size_t n, size_t id, double log_sum, const float score[SCORE_COLS])
 {
 	size_t above = 0, best = 0, numbers = 0;
@@ -428,7 +428,8 @@ static void score_test(const struct kernels *s, const struct kernels *t)
 				s->score(x, n, (int32_t)id, b, &want);
 				t->score(x, n, (int32_t)id, b, &part[b]);
 				holds(same(&want.max, &part[b].max, 1) && want.above == part[b].above
-					&& want.invalid == part[b].invalid && want.sum == part[b].sum, t->name, "score", n);
+					&& want.invalid == part[b].invalid && want.sum == part[b].sum,
+					t->name, "score", n);
 			}
 			log_sum = score_join(part, x, n, (int32_t)id, score);
 			holds(score_holds(x, n, id, log_sum, score), t->name, "score: value", n);

@@ -1,18 +1,19 @@
 /* Reading items, and writing their tokens. */
 #include "items.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/grow.h"
-#include "lib/base/json.h"
 #include "lib/base/lines.h"
 #include "lib/base/size.h"
 #include "lib/gguf/gguf.h"
 #include "lib/vocab/vocab.h"
+#include "question.h"
 
 /* TRAILING: if all choices have more tokens than this after the common ones, an `after` is scored alone. */
-enum { OUT = 1, CHOICES_MAX = 1024, TRAILING = 3 };
+enum { TRAILING = 3 };
 enum { TEXT_MAX = 1 << 28 };
 
 /* ---- texts to tokens ---- */
@@ -67,24 +68,25 @@ static int count(struct vocab *v, const char *const part[3], size_t *n, struct w
 	return status;
 }
 
-/* The choices of the item, whose texts are in the line's members. */
-static int encode_choices(struct vocab *v, struct item *item, const struct json *line, const struct json *choices,
-	struct why *w)
+static size_t bytes_of(const char *choice)
 {
-	const char *context = json_get_string(line, "context"), *after = json_get_string(line, "after");
-	const struct json *text = choices->type == JSON_ARRAY ? choices->child : choices;
+	return size_max(strlen(choice + (*choice == ' ')), 1);
+}
+
+static int encode_choices(struct vocab *v, struct item *item, const struct question *q, struct why *w)
+{
 	struct ids alone = { .n = 0 };          /* what a single choice is told apart from */
-	size_t base[CHOICES_MAX] = { 0 };
-	int long_after = after != NULL, status = encode(v, (const char *[3]){ context }, &alone, w);
+	size_t base[QUESTION_CHOICES] = { 0 };
+	int long_after = q->after != NULL, status = encode(v, (const char *[3]){ q->context }, &alone, w);
 
 	item->common = SIZE_MAX;
-	for (size_t i = 0; i < item->n && !status; i++, text = text->next) {
+	for (size_t i = 0; i < item->n && !status; i++) {
 		struct choice *c = &item->choice[i];
 
-		c->bytes = text->n + !text->n;
-		status = encode(v, (const char *[3]){ context, text->s, after }, &c->ids, w);
-		if (!status && after)
-			status = count(v, (const char *[3]){ context, text->s }, &base[i], w);
+		c->bytes = bytes_of(q->choice[i]);
+		status = encode(v, (const char *[3]){ q->context, q->choice[i], q->after }, &c->ids, w);
+		if (!status && q->after)
+			status = count(v, (const char *[3]){ q->context, q->choice[i] }, &base[i], w);
 		item->common = common_of(item->n > 1 ? &item->choice[0].ids : &alone, &c->ids, item->common);
 		if (item->n > 1 && item->common == c->ids.n && c->ids.n)
 			item->common--;         /* another goes on where this one ends */
@@ -99,39 +101,19 @@ static int encode_choices(struct vocab *v, struct item *item, const struct json 
 
 /* ---- lines to items ---- */
 
-static int check_texts(const struct json *choices, struct why *w)
+static int read_item(struct vocab *v, struct item *item, struct arena *arena, const struct json *line, struct why *w)
 {
-	if (choices->type == JSON_STRING)
-		return 0;
-	if (choices->type != JSON_ARRAY || !choices->n || choices->n > CHOICES_MAX)
-		return why(w, "\"choices\" is not a string, nor an array of 1 to %d strings", CHOICES_MAX);
-	for (const struct json *v = choices->child; v; v = v->next)
-		if (v->type != JSON_STRING)
-			return why(w, "\"choices\" has %s, not only strings", json_type_name(v));
-	return 0;
-}
+	struct question q;
 
-static int read_item(struct vocab *v, struct item *item, const struct json *line, struct why *w)
-{
-	const struct json *choices = json_get(line, "choices"), *answer = json_get(line, "answer");
-	const struct json *after = json_get(line, "after");
-
-	if (!json_get_string(line, "context"))
-		return why(w, "\"context\" is not a string");
-	if (!choices)
-		return why(w, "no \"choices\"");
-	if (check_texts(choices, w) < 0)
+	if (question_read(&q, arena, line, w) < 0)
 		return -1;
-	if (after && after->type != JSON_STRING)
-		return why(w, "\"after\" is not a string");
-	item->n = choices->type == JSON_STRING ? 1 : choices->n;
-	if (answer && answer->type != JSON_NULL
-	    && (answer->type != JSON_INT || answer->i < 0 || answer->i >= (int64_t)item->n))
-		return why(w, "\"answer\" is not the number of a choice, from 0");
-	item->answer = answer && answer->type == JSON_INT ? answer->i : -1;
-	if (!(item->choice = calloc(item->n, sizeof *item->choice)))
+	item->n = q.n;
+	item->answer = q.answer;
+	if (!(item->choice = calloc(item->n, sizeof *item->choice))) {
+		item->n = 0;
 		return why(w, "out of memory");
-	return encode_choices(v, item, line, choices, w);
+	}
+	return encode_choices(v, item, &q, w);
 }
 
 static int add_line(struct items *t, struct vocab *v, const char *text, size_t n, size_t number, struct why *w)
@@ -146,7 +128,7 @@ static int add_line(struct items *t, struct vocab *v, const char *text, size_t n
 		why(w, "out of memory");
 	else if (line) {
 		t->item[t->n] = (struct item){ .line = number, .seq = seq };
-		status = read_item(v, &t->item[t->n++], line, w);
+		status = read_item(v, &t->item[t->n++], &arena, line, w);
 	}
 	arena_free(&arena);
 	return status;
@@ -207,40 +189,50 @@ void items_close(struct items *t)
 	free(t->item);
 }
 
+int items_fit(const struct items *t, const char *file, int32_t n_ctx, struct why *w)
+{
+	for (const struct item *item = t->item; item < t->item + t->n; item++)
+		for (size_t k = 0; k < item->n; k++)
+			if (item->choice[k].ids.n > (size_t)n_ctx)
+				return why(w, "%s: line %zu: choice %zu: %zu tokens do not fit the context of %" PRId32
+					" (-c)", file, item->line, k + 1, item->choice[k].ids.n, n_ctx);
+	return 0;
+}
+
 /* ---- items to frames ---- */
 
-static int write_item(const struct item *item, struct why *w)
+static int write_item(const struct item *item, int fd, struct why *w)
 {
 	const struct ids *ids = &item->choice[0].ids;
 	const int32_t source = (int32_t)item->seq;
 	struct frame fork = { .kind = FRAME_FORK, .rows = 1, .cols = 1, .type = FRAME_I32,
 		.pos = (uint32_t)item->common };
 
-	if (item->common && frame_write_ids(OUT, ids->id, fork.pos, 0, 0, item->seq, w) < 0)
+	if (item->common && frame_write_ids(fd, ids->id, fork.pos, 0, 0, item->seq, w) < 0)
 		return -1;
 	for (size_t i = 1; item->common && i < item->n; i++) {
 		fork.seq = item->seq + (uint32_t)i;
-		if (frame_write(OUT, &fork, &source, w) < 0)
+		if (frame_write(fd, &fork, &source, w) < 0)
 			return -1;
 	}
 	for (size_t i = 0; i < item->n; i++) {
 		uint32_t seq = item->seq + (uint32_t)i, n = (uint32_t)(item->choice[i].ids.n - item->common);
 
-		if (frame_write_ids(OUT, item->choice[i].ids.id + item->common, n, fork.pos, 0, seq, w) < 0)
+		if (frame_write_ids(fd, item->choice[i].ids.id + item->common, n, fork.pos, 0, seq, w) < 0)
 			return -1;
 	}
 	for (size_t i = 0; i < item->n; i++)
-		if (frame_write_end(OUT, 0, (uint32_t)item->choice[i].ids.n, item->seq + (uint32_t)i, w) < 0)
+		if (frame_write_end(fd, 0, (uint32_t)item->choice[i].ids.n, item->seq + (uint32_t)i, w) < 0)
 			return -1;
 	return 0;
 }
 
-int items_write(const struct items *t, struct why *w)
+int items_write(const struct items *t, int fd, struct why *w)
 {
-	if (card_write(OUT, &t->card, w) < 0)
+	if (card_write(fd, &t->card, w) < 0)
 		return -1;
 	for (size_t i = 0; i < t->n; i++)
-		if (write_item(&t->item[i], w) < 0)
+		if (write_item(&t->item[i], fd, w) < 0)
 			return -1;
-	return frame_write_end(OUT, 0, 0, FRAME_NO_SEQ, w);
+	return frame_write_end(fd, 0, 0, FRAME_NO_SEQ, w);
 }

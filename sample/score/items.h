@@ -1,7 +1,4 @@
-/* items: questions with several answers, or texts with one completion, from lines of JSON; and the tokens of each:
- *
- *	{"context": "The sky is", "choices": [" blue.", " loud."], "answer": 0}
- *	{"context": "It does not fit, the ", "choices": ["cup", "bag"], "after": " is too big.", "answer": 0}
+/* items: questions with several answers, or texts with one completion (question.h), and the tokens of each.
  *
  * The text of a choice is context, choice and after in a row, encoded as a whole, with BOS where the model adds it. Its
  * score counts the tokens after those that all choices begin with, at least the last one; or, if there is an `after`
@@ -20,7 +17,7 @@
 struct choice {
 	struct ids ids;                 /* the whole text */
 	size_t from, to;                /* ids that count */
-	size_t bytes;                   /* of the choice as text, at least 1 */
+	size_t bytes;                   /* of the choice without a space before it, at least 1 */
 	size_t got, first;              /* tokens scored so far; those that were the most likely */
 	double sum;                     /* of their log-probabilities */
 };
@@ -44,8 +41,11 @@ struct items {
 int items_open(struct items *t, const char *file, const char *model, struct why *w);
 void items_close(struct items *t);
 
-/* Writes the tokens of all items to descriptor 1, for fwd --score. The common beginning of an item's choices is written
- * once, in the sequence of the first choice; those of the other choices are forks of it. */
-int items_write(const struct items *t, struct why *w);
+/* -1 with a reason that names file and line if a choice has more tokens than the context. */
+int items_fit(const struct items *t, const char *file, int32_t n_ctx, struct why *w);
+
+/* Writes the tokens of all items to the descriptor, for fwd --score. The common beginning of an item's choices is
+ * written once, in the sequence of the first choice; those of the other choices are forks of it. */
+int items_write(const struct items *t, int fd, struct why *w);
 
 #endif

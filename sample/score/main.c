@@ -2,70 +2,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/base/cli.h"
 #include "lib/base/guard.h"
 #include "lib/base/out.h"
 #include "against.h"
 #include "choices.h"
-#include "perplexity.h"
-
-enum { CHUNK = 1, TABLE, WORST, JSON, AGAINST, CHOICES, IDS };
-enum { WORST_MAX = 100000 };
-
-static const struct opt opts[] = {
-	{ 'm', "model", "MODEL", "show the pieces of its vocabulary and count bytes; check that the stream is of it" },
-	{ CHUNK, "chunk", "N", "count only the tokens of the second half of each text of N, as of tok --chunk N" },
-	{ CHOICES, "choices", "FILE",
-		"which of several texts is the most likely, from lines of JSON with \"context\", \"choices\",\n"
-		"\"answer\"; with the model, and the scores of what --ids writes" },
-	{ IDS, "ids", NULL, "with --choices: write the tokens that fwd --score is to score" },
-	{ TABLE, "table", NULL, "a line for each token, or each of the choices, instead of figures" },
-	{ WORST, "worst", "N", "the N least likely tokens" },
-	{ AGAINST, "against", "BASE",
-		"how the logits or scores differ from those of another stream of the same tokens;\n"
-		"exit status as diff's: 0 the same bits, 1 not, 2 trouble" },
-	{ JSON, "json", NULL, "an object; with --table, a line with an object for each token" },
-	{ 0 }
-};
+#include "scorer.h"
+#include "settings.h"
 
 static struct cli c = { .program = "score", .synopsis = "[options] [STREAM]",
-	.purpose = "how well a text was predicted", .opts = opts };
+	.purpose = "how well a text was predicted", .opts = settings_opts };
 static struct why w;
-
-static struct {
-	const char *model, *against, *choices;
-	int ids;
-	struct perplexity perplexity;
-} set;
-
-static void take_options(void)
-{
-	struct perplexity *p = &set.perplexity;
-	const struct opt *o;
-
-	while ((o = cli_next(&c)))
-		switch (o->letter) {
-		case 'm': set.model = c.value; break;
-		case CHUNK: p->chunk = (uint32_t)cli_integer(&c, o, 4, FRAME_IDS_MAX); break;
-		case TABLE: p->table = 1; break;
-		case WORST: p->most = (size_t)cli_integer(&c, o, 1, WORST_MAX); break;
-		case CHOICES: set.choices = c.value; break;
-		case IDS: set.ids = 1; break;
-		case AGAINST: set.against = c.value; break;
-		case JSON: p->as_json = 1; break;
-		}
-	if (set.choices && (!set.model || set.against || p->most || p->chunk))
-		cli_usage(&c, !set.model ? "--choices requires -m" : "--choices excludes --against, --worst, --chunk");
-	if (set.ids && (!set.choices || c.argc || p->table))
-		cli_usage(&c, "--ids requires --choices, and no stream or --table");
-	if (c.argc > 1)
-		cli_usage(&c, "more than one stream (try --help)");
-	if (set.against && (p->table || p->most || set.model))
-		cli_usage(&c, "--against excludes %s", p->table ? "--table" : p->most ? "--worst" : "-m");
-	if (p->table && p->most)
-		cli_usage(&c, "--table and --worst exclude each other");
-}
+static struct settings set;
 
 /* Whatever goes wrong; --against has 1 for streams that differ. */
 static _Noreturn void die(void)
@@ -107,20 +57,51 @@ static int compare(void)
 	return status;
 }
 
+/* The figures by the scores of fwd, which gets the tokens of the items. Why fwd failed says more than what that did to
+ * the figures; why it left out an item says more than that. */
+static int run_fwd(struct choices *choices)
+{
+	static struct positions in;
+	struct scorer scorer = { .fwd = set.fwd };
+	struct why of_fwd;
+	int fd, status;
+
+	if (stage_arg(&scorer.fwd, set.model, &w) || (fd = scorer_start(&scorer, &choices->items, &w)) < 0)
+		return -1;
+	positions_open(&in, fd, "fwd");
+	status = choices_run(choices, &in, &w);
+	positions_close(&in);
+	close(fd);
+	if (scorer_wait(&scorer, &of_fwd) < 0) {
+		status = -1;
+		w = of_fwd;
+	}
+	return in.carded && items_fit(&choices->items, set.choices, in.card.n_ctx, &w) < 0 ? -1 : status;
+}
+
+/* By those of the stream. */
+static int read_scores(struct choices *choices)
+{
+	static struct positions in;
+	int status;
+
+	open_stream(&in, c.argv[0]);
+	status = choices_run(choices, &in, &w);
+	positions_close(&in);
+	return status;
+}
+
 /* The tokens of the choices, or what their scores say. */
 static void choose(void)
 {
-	static struct positions in;
 	struct choices choices = { .table = set.perplexity.table, .as_json = set.perplexity.as_json };
 	int status = items_open(&choices.items, set.choices, set.model, &w);
 
 	if (status == 0 && set.ids) {
 		cli_binary(&c, 1);
-		status = items_write(&choices.items, &w);
+		status = items_write(&choices.items, 1, &w);
 	} else if (status == 0) {
-		open_stream(&in, c.argc ? c.argv[0] : NULL);
-		status = choices_run(&choices, &in, &w);
-		positions_close(&in);
+		status = c.argc ? read_scores(&choices) : run_fwd(&choices);
 	}
 	items_close(&choices.items);
 	if (status < 0)
@@ -150,7 +131,7 @@ int main(int argc, char **argv)
 	c.argc = argc;
 	c.argv = argv;
 	cli_start(&c);
-	take_options();
+	settings_read(&set, &c);
 	guard_arm(c.program);
 	if (set.against)
 		status = compare();

@@ -1,0 +1,80 @@
+/* The options of score. */
+#include "settings.h"
+
+#include "lib/process/find.h"
+#include "lib/stream/frame.h"
+
+enum { CHUNK = 1, TABLE, WORST, JSON, AGAINST, CHOICES, IDS, BACKEND };
+enum { WORST_MAX = 100000 };
+
+const struct opt settings_opts[] = {
+	{ 'm', "model", "MODEL", "show the pieces of its vocabulary and count bytes; check that the stream is of it" },
+	{ CHUNK, "chunk", "N", "count only the tokens of the second half of each text of N, as of tok --chunk N" },
+	{ CHOICES, "choices", "FILE",
+		"which of several texts the model finds the most likely, from lines of JSON with \"context\",\n"
+		"\"choices\" and \"answer\", or records of HellaSwag, WinoGrande or ARC;\n"
+		"with a stream: by its scores, of the tokens that --ids writes" },
+	{ IDS, "ids", NULL, "with --choices: write the tokens that fwd --score is to score" },
+	{ 't', "threads", "N", "with --choices: threads of fwd" },
+	{ 'c', "ctx-size", "N", "with --choices: tokens of fwd's context" },
+	{ BACKEND, "backend", "NAME", "with --choices: backend of fwd" },
+	{ TABLE, "table", NULL, "a line for each token, or each of the choices, instead of figures" },
+	{ WORST, "worst", "N", "the N least likely tokens" },
+	{ AGAINST, "against", "BASE",
+		"how the logits or scores differ from those of another stream of the same tokens;\n"
+		"exit status as diff's: 0 the same bits, 1 not, 2 trouble" },
+	{ JSON, "json", NULL, "an object; with --table, a line with an object for each token" },
+	{ 0 }
+};
+
+/* A word of fwd's command, and the next if there is one. */
+static void add(struct settings *set, const struct cli *c, const char *word, const char *value)
+{
+	struct why w;
+
+	if (stage_arg(&set->fwd, word, &w) || (value && stage_arg(&set->fwd, value, &w)))
+		cli_die(c, "%s", w.text);
+}
+
+static void check(const struct settings *set, const struct cli *c)
+{
+	const struct perplexity *p = &set->perplexity;
+	int runs = set->choices && !set->ids && !c->argc;
+
+	if (set->choices && (!set->model || set->against || p->most || p->chunk))
+		cli_usage(c, !set->model ? "--choices requires -m" : "--choices excludes --against, --worst, --chunk");
+	if (set->ids && (!set->choices || c->argc || p->table))
+		cli_usage(c, "--ids requires --choices, and no stream or --table");
+	if (set->fwd.n > 2 && !runs)
+		cli_usage(c, "%s: only with --choices, without --ids or a stream", set->fwd.argv[2]);
+	if (c->argc > 1)
+		cli_usage(c, "more than one stream (try --help)");
+	if (set->against && (p->table || p->most || set->model))
+		cli_usage(c, "--against excludes %s", p->table ? "--table" : p->most ? "--worst" : "-m");
+	if (p->table && p->most)
+		cli_usage(c, "--table and --worst exclude each other");
+}
+
+void settings_read(struct settings *set, struct cli *c)
+{
+	struct perplexity *p = &set->perplexity;
+	const struct opt *o;
+
+	*set = (struct settings){ .fwd = { .name = "fwd", .program = "fwd", .quiet = 1 } };
+	add(set, c, find_program(c->argv[0], "score", "fwd"), "--score");
+	while ((o = cli_next(c)))
+		switch (o->letter) {
+		case 'm': set->model = c->value; break;
+		case CHUNK: p->chunk = (uint32_t)cli_integer(c, o, 4, FRAME_IDS_MAX); break;
+		case TABLE: p->table = 1; break;
+		case WORST: p->most = (size_t)cli_integer(c, o, 1, WORST_MAX); break;
+		case CHOICES: set->choices = c->value; break;
+		case IDS: set->ids = 1; break;
+		case AGAINST: set->against = c->value; break;
+		case JSON: p->as_json = 1; break;
+		case 't': add(set, c, "--threads", c->value); break;
+		case 'c': add(set, c, "--ctx-size", c->value); break;
+		case BACKEND: add(set, c, "--backend", c->value); break;
+		}
+	check(set, c);
+}

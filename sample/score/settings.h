@@ -1,0 +1,21 @@
+/* settings: the options of score, and what they ask for. */
+#ifndef SETTINGS_H
+#define SETTINGS_H
+
+#include "lib/base/cli.h"
+#include "lib/process/stages.h"
+#include "perplexity.h"
+
+struct settings {
+	const char *model, *against, *choices;  /* or NULL */
+	int ids;
+	struct perplexity perplexity;
+	struct stage fwd;               /* its command for --choices, without the model */
+};
+
+extern const struct opt settings_opts[];
+
+/* Reads them and checks that they go together; ends the program if not. Before that c->argv[0] is the program. */
+void settings_read(struct settings *set, struct cli *c);
+
+#endif
