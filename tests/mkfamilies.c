@@ -57,6 +57,14 @@ static const struct mkfamily families[] = {
 	  "rope.scaling.factor=4.0 rope.scaling.original_context_length=64 rope.scaling.yarn_log_multiplier=0.1" },
 	{ .name = "deepseek2-kvb", .arch = "deepseek2", .latent = MKLATENT_EXPANDED, .layers = 2, .experts = 4,
 	  .used = 2, .dense = 1, .shared = 1, .keys = "expert_weights_scale=1.5" },
+	{ .name = "deepseek32", .latent = MKLATENT_ABSORBED, .indexer = 1, .layers = 3, .experts = 8, .used = 3,
+	  .dense = 1, .shared = 1, .choice_bias = 1, .keys = "expert_gating_func=2 expert_weights_norm=true "
+	  "expert_weights_scale=2.5 expert_shared_count=1 expert_group_count=4 expert_group_used_count=2 "
+	  "rope.scaling.type=yarn rope.scaling.factor=4.0 rope.scaling.original_context_length=64 "
+	  "rope.scaling.yarn_log_multiplier=0.2" },
+	{ .name = "glm-dsa", .latent = MKLATENT_ABSORBED, .indexer = 1, .layers = 3, .experts = 6, .used = 2,
+	  .dense = 1, .shared = 1, .choice_bias = 1, .keys = "expert_weights_norm=true expert_weights_scale=2.5 "
+	  "expert_shared_count=1" },
 	{ .name = "minicpm3", .latent = MKLATENT_EXPANDED },
 	{ .name = "plm", .latent = MKLATENT_EXPANDED, .whole_queries = 1, .ungated = 1 },
 	{ .name = "mistral3", .keys = "rope.scaling.type=yarn rope.scaling.factor=4.0 "
@@ -89,12 +97,36 @@ static const struct mkfamily families[] = {
 	{ .name = "afmoe", .heads = MKHEADS_ONE, .gates = 1, .post_norms = 1, .layers = 5, .experts = 6, .used = 2,
 	  .dense = 1, .shared = 1, .choice_bias = 1, .keys = "attention.sliding_window=8 expert_gating_func=2 "
 	  "expert_weights_norm=true expert_weights_scale=2.5" },
+	{ .name = "hy_v3", .heads = MKHEADS_ONE, .layers = 3, .experts = 6, .used = 2, .dense = 1, .shared = 1,
+	  .choice_bias = 2, .keys = "expert_weights_norm=true expert_weights_scale=2.5" },
+	{ .name = "step35", .heads = MKHEADS_ONE, .gates = 2, .layers = 5, .experts = 6, .used = 2, .dense = 1,
+	  .shared = 1, .choice_bias = 1, .keys = "attention.sliding_window=8 "
+	  "attention.sliding_window_pattern=0,1,1,0,1 rope.freq_base_swa=500.0 expert_weights_norm=true "
+	  "expert_weights_scale=2.5 swiglu_clamp_exp=0.0,0.0,0.3,0.8,0.0 swiglu_clamp_shexp=0.5,0.0,0.8,0.0,0.4" },
+	{ .name = "mimo2", .half_values = 1, .unrotated_share = 2, .sinks = 1, .layers = 5, .experts = 6, .used = 2,
+	  .dense = 1, .choice_bias = 1, .keys = "attention.sliding_window=8 "
+	  "attention.sliding_window_pattern=0,1,1,0,1 rope.freq_base_swa=500.0 attention.value_scale=0.7" },
+	{ .name = "laguna", .heads = MKHEADS_ONE, .gates = 2, .unrotated_share = 2, .layers = 5, .experts = 6,
+	  .used = 2, .dense = 1, .shared = 1, .choice_bias = 1, .keys = "attention.sliding_window=8 "
+	  "rope.freq_base_swa=500.0 rope.dimension_count_swa=16 expert_weights_norm=true expert_weights_scale=2.5 "
+	  "rope.scaling.type=yarn rope.scaling.factor=8.0 rope.scaling.original_context_length=64" },
+	{ .name = "laguna-elements", .arch = "laguna", .heads = MKHEADS_ONE, .gates = 1, .experts = 4, .used = 2,
+	  .shared = 1, .choice_bias = 1, .keys = "expert_weights_norm=true expert_weights_scale=2.5" },
+	{ .name = "deepseek2-ocr", .multi_head = 1, .layers = 3, .experts = 6, .used = 2, .dense = 1, .shared = 1,
+	  .keys = "expert_shared_count=1" },
 	{ .name = "mellum", .heads = MKHEADS_ONE, .layers = 5, .experts = 4, .used = 2,
 	  .keys = "attention.sliding_window=8 "
 	  "rope.scaling.type=yarn rope.scaling.factor=8.0 rope.scaling.original_context_length=64" },
 	{ .name = "maincoder", .heads = MKHEADS_ONE },
 	{ .name = "seed_oss", .norm2 = "post_attention_norm", .qkv_bias = 1 },
 	{ .name = "hunyuan-dense", .heads = MKHEADS_ONE, .keys = "rope.scaling.alpha=4.0" },
+	{ .name = "hunyuan_vl", .heads = MKHEADS_ONE, .keys = "rope.scaling.alpha=4.0 "
+	  "rope.dimension_sections=2,2,2,2" },
+	{ .name = "paddleocr", .keys = "rope.dimension_sections=2,3,2,1" },
+	{ .name = "cogvlm", .fused_qkv = 1, .multi_head = 1, .images = 1 },
+	{ .name = "plamo3", .fused_qkv = 1, .fused_gate = 1, .heads = MKHEADS_ONE, .post_norms = 1,
+	  .bare_post_norms = 1, .layers = 5,
+	  .keys = "attention.sliding_window=8 attention.sliding_window_pattern=4 rope.freq_base_swa=500.0" },
 	{ .name = "hunyuan-moe", .heads = MKHEADS_ONE, .experts = 5, .used = 2, .shared = 1 },
 	{ .name = "ernie4_5", .qkv_bias = 1 },
 	{ .name = "ernie4_5-moe", .layers = 3, .experts = 5, .used = 2, .dense = 1, .shared = 1, .choice_bias = 1,
@@ -166,16 +198,20 @@ const struct mkfamily *mkfamilies_named(const char *name)
 	return NULL;
 }
 
-/* Numbers with commas between them. */
+/* Numbers with commas between them: floats, if one has a point. */
 static void add_array(struct mkgguf *m, const char *key, const char *s)
 {
 	uint32_t n = 1;
+	int floats = strchr(s, '.') != NULL;
 
 	for (const char *p = s; *p; p++)
 		n += *p == ',';
-	mkgguf_array(m, key, GGUF_I32, n);
+	mkgguf_array(m, key, floats ? GGUF_F32 : GGUF_I32, n);
 	for (; n--; s += strcspn(s, ",") + 1)
-		mkgguf_add_i32(m, atoi(s));
+		if (floats)
+			mkgguf_add_f32(m, strtof(s, NULL));
+		else
+			mkgguf_add_i32(m, atoi(s));
 }
 
 /* KEY=VALUE; a KEY that begins with / has no prefix. */

@@ -25,7 +25,9 @@ struct mkfamily {
 	int multi_head;                 /* as many KV heads as heads, of n_embd / heads elements */
 	int whole_queries;              /* of latent attention: from one matrix */
 	int unrotated_share;            /* one part of so many of a head is rotated; 0: all of it */
-	int sinks, gates;               /* gates: attn_gate, of attention's result */
+	int sinks, gates;               /* gates: attn_gate, of attention's result, of elements; 2: of heads */
+	int images;                     /* layers have further weights, for images */
+	int half_values;                /* heads of values have half as many elements as those of keys */
 	uint32_t layers;                /* 0: the shape's */
 	int uneven;                     /* heads and n_ff differ from layer to layer */
 	uint32_t period;                /* all but each period-th layer slide and have heads half as long; 0: none */
@@ -35,6 +37,7 @@ struct mkfamily {
 	int streams, out_scale;         /* AltUp; layer_output_scale */
 	/* attention: matrices for K and V, or one */
 	enum { MKLATENT_NONE, MKLATENT_ABSORBED, MKLATENT_EXPANDED } latent;
+	int indexer;                    /* of sparse attention */
 	/* of layers in turn: a attention, m Mamba 2, b both, s Mamba, r RWKV 7, c a short convolution, d a gated delta
 	 * net (attention then has gates), k Kimi delta attention, p a product, - none */
 	const char *mixers;
@@ -42,13 +45,13 @@ struct mkfamily {
 	int fused_decay;                /* ssm_ba in place of ssm_beta and ssm_alpha */
 	int single;                     /* a layer has a mixer or, where it has none, a feed-forward part */
 	const char *last_norm;          /* NULL: output_norm */
-	int bare_norm2;                 /* named without .weight */
+	int bare_norm2, bare_post_norms;        /* named without .weight */
 
 	uint32_t experts, used, dense;  /* so many layers come before the mixtures */
 	int shared, shared_gate;        /* an expert for all rows; with a gate */
 	int beside;                     /* experts beside a dense part, with norms of their own */
 	int latent_experts;             /* which read half of n_embd elements, made by a product */
-	int choice_bias, expert_bias;   /* exp_probs_b; biases of the router and the experts */
+	int choice_bias, expert_bias;   /* exp_probs_b (2: named without .bias); biases of the router and the experts */
 	const char *keys;               /* further ones: KEY=VALUE ...; a value with a point is a float, with commas
 					 * an array */
 };

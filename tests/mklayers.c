@@ -22,6 +22,7 @@ static void qkv(struct mkweights *k, uint32_t il)
 {
 	const struct mkshape *s = &k->s;
 	uint32_t n_q = s->n_head * s->head_dim, n_kv = s->n_head_kv * s->head_dim;
+	uint32_t n_v = s->n_head_kv * part_dim_v(k);
 
 	if (k->family->fused_qkv) {
 		part_matrix(k, part_name(il, "attn_qkv", "weight"), 'm', s->n_embd, n_q + 2 * n_kv, 1.3f);
@@ -34,7 +35,7 @@ static void qkv(struct mkweights *k, uint32_t il)
 		return;
 	part_matrix(k, part_name(il, "attn_k", "weight"), 'm', s->n_embd, n_kv, 1.3f);
 	if (!k->family->v_from_k || part_slides(k, il))
-		part_matrix(k, part_name(il, "attn_v", "weight"), precise(s, il), s->n_embd, n_kv, 1);
+		part_matrix(k, part_name(il, "attn_v", "weight"), precise(s, il), s->n_embd, n_v, 1);
 	if (k->family->qkv_bias) {
 		part_bias(k, il, "attn_q", n_q, 0.5f);
 		part_bias(k, il, "attn_k", n_kv, 0.5f);
@@ -56,16 +57,30 @@ static void head_norm(struct mkweights *k, uint32_t il, const char *part, uint32
 	}
 }
 
+static void images(struct mkweights *k, uint32_t il)
+{
+	const struct mkshape *s = &k->s;
+
+	part_matrix(k, part_name(il, "vis_attn_qkv", "weight"), 'm', s->n_embd, 3 * s->n_embd, 1);
+	part_matrix(k, part_name(il, "vis_attn_output", "weight"), 'm', s->n_embd, s->n_embd, 1);
+	part_matrix(k, part_name(il, "vis_gate", "weight"), 'm', s->n_embd, s->n_ff, 1);
+	part_matrix(k, part_name(il, "vis_up", "weight"), 'm', s->n_embd, s->n_ff, 1);
+	part_matrix(k, part_name(il, "vis_down", "weight"), 'm', s->n_ff, s->n_embd, 1);
+}
+
 static void attention(struct mkweights *k, uint32_t il)
 {
 	const struct mkshape *s = &k->s;
 
 	qkv(k, il);
 	if (k->family->gates)
-		part_matrix(k, part_name(il, "attn_gate", "weight"), 'm', s->n_embd, s->n_head * s->head_dim, 1);
+		part_matrix(k, part_name(il, "attn_gate", "weight"), 'm', s->n_embd,
+			k->family->gates > 1 ? s->n_head : s->n_head * s->head_dim, 1);
+	if (k->family->images)
+		images(k, il);
 	if (k->family->sinks)
 		part_vector(k, part_name(il, "attn_sinks", "weight"), s->n_head, 0, 1);
-	part_matrix(k, part_name(il, "attn_output", "weight"), 'm', s->n_head * s->head_dim, s->n_embd, 1);
+	part_matrix(k, part_name(il, "attn_output", "weight"), 'm', s->n_head * part_dim_v(k), s->n_embd, 1);
 	if (k->family->out_bias)
 		part_bias(k, il, "attn_output", s->n_embd, 0.1f);
 	head_norm(k, il, "attn_q_norm", s->n_head);
@@ -104,12 +119,16 @@ static void mixture(struct mkweights *k, uint32_t il)
 	const struct mkfamily *f = k->family;
 	uint32_t n_embd = k->s.n_embd, n_ff = part_expert_ff(k), latent = part_expert_latent(k);
 	uint32_t width = latent ? latent : n_embd;
+	char bare[64];
 
 	part_tensor(k, part_name(il, "ffn_gate_inp", "weight"), FORMAT_F32, (uint64_t[3]){ n_embd, f->experts }, 0,
 		2 / sqrtf((float)n_embd));
 	if (f->expert_bias)
 		part_bias(k, il, "ffn_gate_inp", f->experts, 0.5f);
-	if (f->choice_bias)
+	snprintf(bare, sizeof bare, "blk.%u.exp_probs_b", il);
+	if (f->choice_bias > 1)
+		part_vector(k, bare, f->experts, 0, 0.3f);
+	else if (f->choice_bias)
 		part_bias(k, il, "exp_probs_b", f->experts, 0.3f);
 	if (!f->ungated)
 		expert(k, il, "ffn_gate_exps", width, n_ff);
@@ -145,6 +164,17 @@ static void beside(struct mkweights *k, uint32_t il)
 	part_vector(k, part_name(il, "ffn_down_exps", "scale"), experts, 1, 0.3f);
 }
 
+static void post_norm(struct mkweights *k, uint32_t il, const char *part)
+{
+	char bare[64];
+
+	snprintf(bare, sizeof bare, "blk.%u.%s", il, part);
+	if (k->family->bare_post_norms)
+		part_vector(k, bare, k->s.n_embd, 1, 0.1f);
+	else if (k->family->post_norms)
+		part_norm(k, il, part);
+}
+
 static void layer(struct mkweights *k, uint32_t il)
 {
 	const struct mkfamily *f = k->family;
@@ -168,8 +198,7 @@ static void layer(struct mkweights *k, uint32_t il)
 		mkmixers_convolution(k, il);
 	if (part_has_attention(k, il))
 		(f->latent ? mkmixers_latent : attention)(k, il);
-	if (f->post_norms)
-		part_norm(k, il, "post_attention_norm");
+	post_norm(k, il, "post_attention_norm");
 	snprintf(bare, sizeof bare, "blk.%u.ffn_norm", il);
 	if (f->bare_norm2)
 		part_vector(k, bare, k->s.n_embd, 1, 0.1f);
@@ -181,8 +210,7 @@ static void layer(struct mkweights *k, uint32_t il)
 		mkmixers_channel_mix(k, il);
 	else
 		(f->beside ? beside : f->experts && il >= f->dense ? mixture : feed_forward)(k, il);
-	if (f->post_norms)
-		part_norm(k, il, "post_ffw_norm");
+	post_norm(k, il, "post_ffw_norm");
 	if (f->per_layer)
 		mkstreams_layer(k, il);
 	if (f->out_scale)

@@ -108,6 +108,17 @@ struct latent_sizes part_latent(const struct mkweights *k)
 		.rope = k->s.head_dim, .v = 2 * k->s.head_dim };
 }
 
+static void indexer(struct mkweights *k, uint32_t il, uint32_t rank_q)
+{
+	uint32_t n = k->s.n_embd;
+
+	part_matrix(k, part_name(il, "indexer.attn_q_b", "weight"), 'm', rank_q, INDEXER_HEADS * INDEXER_DIM, 1);
+	part_matrix(k, part_name(il, "indexer.attn_k", "weight"), 'm', n, INDEXER_DIM, 1);
+	part_vector(k, part_name(il, "indexer.k_norm", "weight"), INDEXER_DIM, 1, 0.1f);
+	part_bias(k, il, "indexer.k_norm", INDEXER_DIM, 0.1f);
+	part_matrix(k, part_name(il, "indexer.proj", "weight"), 'm', n, INDEXER_HEADS, 1);
+}
+
 void mkmixers_latent(struct mkweights *k, uint32_t il)
 {
 	struct latent_sizes l = part_latent(k);
@@ -128,6 +139,8 @@ void mkmixers_latent(struct mkweights *k, uint32_t il)
 	} else
 		part_matrix(k, part_name(il, "attn_kv_b", "weight"), 'm', l.rank, heads * (l.nope + l.v), 1);
 	part_matrix(k, part_name(il, "attn_output", "weight"), 'm', heads * l.v, n, 1);
+	if (k->family->indexer)
+		indexer(k, il, l.rank_q);
 }
 
 void mkmixers_scan(struct mkweights *k, uint32_t il)

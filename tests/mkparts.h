@@ -65,6 +65,9 @@ struct latent_sizes {
 };
 
 struct latent_sizes part_latent(const struct mkweights *k);
+
+/* Of the indexer: heads, elements of one, positions that it chooses. */
+enum { INDEXER_HEADS = 2, INDEXER_DIM = 64, INDEXER_TOP = 64 };
 void mkmixers_latent(struct mkweights *k, uint32_t il);
 
 /* ---- mkstreams.c: Gemma 3n and 4 ---- */
@@ -121,6 +124,12 @@ static inline struct mkshape part_shape(const struct mkweights *k, uint32_t il)
 	}
 	s.head_dim /= part_slides(k, il) ? 2 : 1;
 	return s;
+}
+
+/* Elements of a head of values. */
+static inline uint32_t part_dim_v(const struct mkweights *k)
+{
+	return k->s.head_dim / (k->family->half_values ? 2 : 1);
 }
 
 /* What the experts of a row read and make; 0: n_embd. */

@@ -85,6 +85,11 @@ static void latent_values(struct mkweights *k)
 	if (!k->family->whole_queries)
 		mkgguf_u32(k->m, arch_key(k, "attention.q_lora_rank"), l.rank_q);
 	mkgguf_u32(k->m, arch_key(k, "attention.kv_lora_rank"), l.rank);
+	if (k->family->indexer) {
+		mkgguf_u32(k->m, arch_key(k, "attention.indexer.head_count"), INDEXER_HEADS);
+		mkgguf_u32(k->m, arch_key(k, "attention.indexer.key_length"), INDEXER_DIM);
+		mkgguf_u32(k->m, arch_key(k, "attention.indexer.top_k"), INDEXER_TOP);
+	}
 	if (k->family->latent == MKLATENT_EXPANDED) {
 		head_sizes(k, l.nope + l.rope, l.v, "");
 		return;
@@ -105,8 +110,9 @@ static void attention_values(struct mkweights *k)
 
 	if (k->family->latent)
 		latent_values(k);
-	else if (s->head_dim * s->n_head != s->n_embd || k->family->heads == MKHEADS_ONE || k->family->uneven)
-		head_sizes(k, s->head_dim, s->head_dim, "");
+	else if (s->head_dim * s->n_head != s->n_embd || k->family->heads == MKHEADS_ONE || k->family->uneven
+		|| k->family->half_values)
+		head_sizes(k, s->head_dim, part_dim_v(k), "");
 	if (k->family->period) {
 		head_sizes(k, s->head_dim / 2, s->head_dim / 2, "_swa");
 		mkgguf_u32(k->m, arch_key(k, "rope.dimension_count_swa"), s->head_dim / 2);

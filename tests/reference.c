@@ -63,7 +63,7 @@ static double *dense(size_t il, const double *x, size_t n)
 		up = columns(both, n, first + m.n_ff, first, m.n_ff);
 		sparsify(m.layer[il].sparsity, gate, n);
 		for (size_t i = 0; i < n * m.n_ff; i++)
-			up[i] = gated(gate[i], up[i]);
+			up[i] = gated(gate[i], up[i], m.layer[il].limit);
 		free(gate);
 		free(both);
 	}

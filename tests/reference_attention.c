@@ -225,20 +225,24 @@ static double *half_of_q(size_t il, const double *x, size_t n, size_t half)
 	return y;
 }
 
-/* A matrix of their own may make the gates. */
+/* A matrix of their own may make the gates: of all elements, or of heads. */
 static void multiply_gates(size_t il, double *out, const double *x, size_t n)
 {
-	double *gate = has(il, "attn_gate") ? linear(part(il, "attn_gate"), x, n, m.n_embd, m.n_head * m.head_dim)
-		: half_of_q(il, x, n, 1);
+	size_t all = m.n_head * m.dim_v, given = n_weights(&m, "blk.%zu.attn_gate.weight", il) / m.n_embd;
+	double *gate = given ? linear(part(il, "attn_gate"), x, n, m.n_embd, given) : half_of_q(il, x, n, 1);
 
-	for (size_t i = 0; i < n * m.n_head * m.head_dim; i++)
-		out[i] /= 1 + exp(-gate[i]);
+	for (size_t i = 0; i < n * all; i++) {
+		double z = gate[i / (given ? all / given : 1)];
+
+		out[i] *= m.rules->softplus_gates ? log1p(exp(z)) : sigmoid(z);
+	}
 	free(gate);
 }
 
 static void plain_qkv(size_t il, const double *x, size_t n, double *qkv[3])
 {
-	size_t n_q = m.n_head * m.head_dim, n_kv = m.n_head_kv * m.head_dim, all = n_q + 2 * n_kv;
+	size_t n_q = m.n_head * m.head_dim, n_kv = m.n_head_kv * m.head_dim, n_v = m.n_head_kv * m.dim_v;
+	size_t all = n_q + n_kv + n_v;
 	int keys_only = !has(il, "attn_v") && !has(il, "attn_qkv");
 
 	qkv[0] = has_gates(il) ? half_of_q(il, x, n, 0)
@@ -251,9 +255,9 @@ static void plain_qkv(size_t il, const double *x, size_t n, double *qkv[3])
 	}
 	qkv[1] = fused(il, "attn_k", "attn_qkv", x, n, (size_t[]){ n_q, n_kv, all });
 	qkv[2] = keys_only ? copy(qkv[1], n * n_kv)
-		: fused(il, "attn_v", "attn_qkv", x, n, (size_t[]){ n_q + n_kv, n_kv, all });
+		: fused(il, "attn_v", "attn_qkv", x, n, (size_t[]){ n_q + n_kv, n_v, all });
 	clip(qkv[1], n * n_kv);
-	clip(qkv[2], n * n_kv);
+	clip(qkv[2], n * n_v);
 	place(il, "attn_k_norm", qkv[1], n, m.n_head_kv);
 	if (m.bare_values)
 		bare_norm_rows(qkv[2], n * m.n_head_kv, m.dim_v);
@@ -276,6 +280,8 @@ double *attention_part(size_t il, const double *x, size_t n)
 	branch = linear(part(il, "attn_output"), out, n, m.n_head * m.dim_v, m.n_embd);
 	if (m.rules->post_norms)
 		norm_in_place(part(il, "post_attention_norm"), branch, n, m.n_embd);
+	for (size_t i = 0; i < n * m.n_embd; i++)
+		branch[i] *= m.attn_out_scale;
 	for (size_t i = 0; i < 3; i++)
 		free(qkv[i]);
 	free(out);

@@ -106,7 +106,7 @@ static double rope_frequency(const struct reference_layer *l, size_t i, const fl
 
 void rope(const struct reference_layer *l, double *x, size_t n, size_t heads, size_t d)
 {
-	float *factors = l->plain_base > 0 ? NULL : weights(&m, m.n_rot / 2, "%s", m.factors);
+	float *factors = l->plain_base > 0 ? NULL : weights(&m, n_weights(&m, "%s", m.factors), "%s", m.factors);
 
 	for (size_t pair = 0; pair < m.n_rot / 2; pair++) {
 		double length, frequency = rope_frequency(l, pair, factors, &length);
@@ -157,8 +157,10 @@ double activation(const double *xielu, double x)
 	}
 }
 
-double gated(double gate, double up)
+double gated(double gate, double up, double limit)
 {
+	if (limit > 0)
+		return fmin(activation(NULL, gate), limit) * fmin(fmax(up, -limit), limit);
 	if (m.rules->act != SWIGLU_OAI)
 		return activation(NULL, gate) * up;
 	gate = fmin(gate, 7);           /* gpt-oss clamps both */

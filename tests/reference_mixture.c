@@ -62,6 +62,7 @@ static void choose(double *z, const float *bias, size_t *chosen, double *weight)
 struct expert_matrices {                /* of all experts; biases may be NULL */
 	float *gate, *up, *down, *gate_bias, *up_bias, *down_bias;
 	size_t width, n_ff;             /* elements of what they read and make, and between */
+	double limit;
 };
 
 /* Matrices WHAT of n_expert experts, n values each; a tensor WHAT.scale has a factor for each expert. */
@@ -134,7 +135,7 @@ static void expert(const struct expert_matrices *w, size_t e, const double *x, d
 		product(gate, w->gate + e * n, w->gate_bias ? w->gate_bias + e * n_ff : NULL, in, 1, width, n_ff);
 	product(up, w->up + e * n, w->up_bias ? w->up_bias + e * n_ff : NULL, in, 1, width, n_ff);
 	for (size_t i = 0; i < n_ff; i++)
-		up[i] = w->gate ? gated(gate[i], up[i]) : activation(NULL, up[i]);
+		up[i] = w->gate ? gated(gate[i], up[i], w->limit) : activation(NULL, up[i]);
 	product(y, w->down + e * n, w->down_bias ? w->down_bias + e * width : NULL, up, 1, n_ff, width);
 	for (size_t i = 0; i < width; i++)
 		out[i] += y[i] * (m.rules->weighs_inputs ? 1 : weight);
@@ -150,6 +151,7 @@ static void shared_expert(size_t il, const double *x, size_t n, double *out)
 	struct expert_matrices w = expert_matrices(il, "shexp", 1, m.n_embd);
 	float *gate = weights(&m, m.n_embd, "blk.%zu.ffn_gate_inp_shexp.weight", il);
 
+	w.limit = m.layer[il].limit;
 	for (size_t i = 0; i < n; i++) {
 		double z = 0;
 
@@ -170,9 +172,11 @@ double *mixture(size_t il, const double *x, const double *input, size_t n)
 	double *in = latent ? linear(part(il, "ffn_latent_down"), x, n, m.n_embd, latent) : copy(x, n * m.n_embd);
 	double *z = linear(part(il, "ffn_gate_inp"), input, n, m.n_embd, m.n_expert);
 	double *out = memory(n * width, sizeof *out), *back, weight[REFERENCE_EXPERTS];
-	float *bias = weights(&m, m.n_expert, "blk.%zu.exp_probs_b.bias", il);
+	const char *suffix = n_weights(&m, "blk.%zu.exp_probs_b", il) ? "" : ".bias";
+	float *bias = weights(&m, m.n_expert, "blk.%zu.exp_probs_b%s", il, suffix);
 	size_t chosen[REFERENCE_EXPERTS];
 
+	w.limit = m.layer[il].limit_experts;
 	for (size_t i = 0; i < n; i++) {
 		choose(z + i * m.n_expert, bias, chosen, weight);
 		for (size_t u = 0; u < m.n_used; u++)

@@ -288,6 +288,26 @@ static void afmoe(struct reference *m)
 		m->layer[il].rotated = 0;
 }
 
+/* The limits of layers that a key names. */
+static double limit_at(const struct reference *m, const char *key, size_t il)
+{
+	const struct gguf_value *v = gguf_find(m->g, key_of(m, key));
+
+	return v && il < v->n ? gguf_element_real(v, il) : 0;
+}
+
+static void step35(struct reference *m)
+{
+	slide_with_base(m, 0, m->rope_base);
+	for (size_t il = 0; il < m->n_layer; il++) {
+		struct reference_layer *l = &m->layer[il];
+
+		l->n_rot /= l->window ? 1 : 2;
+		l->limit = limit_at(m, "swiglu_clamp_shexp", il);
+		l->limit_experts = limit_at(m, "swiglu_clamp_exp", il);
+	}
+}
+
 static void mellum(struct reference *m)
 {
 	slide_with_base(m, 4, m->rope_base);
@@ -299,6 +319,34 @@ static void base_of_sliding(struct reference *m)
 	for (size_t il = 0; il < m->n_layer; il++)
 		if (m->layer[il].window || m->layer[il].chunk)
 			m->layer[il].base = real(m, "rope.freq_base_swa", 0);
+}
+
+/* The first layer of a period sees all. */
+static void laguna(struct reference *m)
+{
+	size_t window = size(m, "attention.sliding_window", 0);
+	size_t period = size(m, "attention.sliding_window_pattern", 4);
+
+	for (size_t il = 0; il < m->n_layer && window; il++) {
+		struct reference_layer *l = &m->layer[il];
+
+		if (il % period == 0)
+			continue;
+		l->window = window;
+		l->plain_base = real(m, "rope.freq_base_swa", m->rope_base);
+		l->n_rot = size(m, "rope.dimension_count_swa", l->n_rot);
+	}
+}
+
+static void plamo3(struct reference *m)
+{
+	slide_with_base(m, 8, m->rope_base);
+}
+
+static void mimo2(struct reference *m)
+{
+	slide_with_base(m, 0, m->rope_base);
+	m->attn_out_scale = real(m, "attention.value_scale", 1);
 }
 
 static void k_exaone(struct reference *m)
@@ -382,6 +430,12 @@ static void hunyuan(struct reference *m)
 		m->rope_base *= pow(alpha, d / (d - 2));
 }
 
+static void hunyuan_vl(struct reference *m)
+{
+	hunyuan(m);
+	sections(m);
+}
+
 static void mistral3(struct reference *m)
 {
 	m->rope_length /= 1 + 0.1 * real(m, "rope.scaling.yarn_log_multiplier", 0) * log(m->factor);
@@ -423,15 +477,18 @@ static void kimi_linear(struct reference *m)
 		m->layer[il].rotated = 0;
 }
 
-/* With YaRN, all scores grow, and not only their rotated part. */
+/* With YaRN, all scores grow, and not only their rotated part; where attention is sparse, by a usual amount. */
 static void deepseek2(struct reference *m)
 {
 	double factor = real(m, "rope.scaling.attn_factor", 1), y = real(m, "rope.scaling.yarn_log_multiplier", 0);
-	double grown = m->yarn ? 1 + (y > 0 ? y : 0.1) * log(m->factor) : 1;
+	double usual = m->yarn ? 1 + 0.1 * log(m->factor) : 1;
+	double grown = m->yarn && y > 0 ? 1 + y * log(m->factor) : usual;
+	int sparse = n_weights(m, "blk.0.indexer.proj.weight") > 0;
 
 	latent(m);
-	m->rope_length = y > 0 ? factor : m->rope_length;
-	m->scale *= grown * grown * factor * factor;
+	if (y > 0)
+		m->rope_length = factor * (sparse ? usual / grown : 1);
+	m->scale *= pow(factor * (sparse ? usual : grown), 2);
 	m->temperature_length = size(m, "attention.temperature_length", 0);
 	for (size_t il = 0; il < m->n_layer; il++)
 		m->layer[il].temperature = real(m, "attention.temperature_scale", 0);
@@ -540,10 +597,21 @@ static const struct rules families[] = {
 	{ .arch = "exaone-moe", .halves = 1, .heads = HEADS_EACH, .gate_key = 1, .weight_keys = 1, .adapt = k_exaone },
 	{ .arch = "afmoe", .halves = 1, .heads = HEADS_EACH, .post_norms = 1, .gate = GATE_SIGMOID, .gate_key = 1,
 	  .weight_keys = 1, .adapt = afmoe },
+	{ .arch = "hy_v3", .halves = 1, .heads = HEADS_EACH, .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1 },
+	{ .arch = "step35", .halves = 1, .heads = HEADS_EACH, .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1,
+	  .adapt = step35 },
+	{ .arch = "laguna", .halves = 1, .heads = HEADS_EACH, .softplus_gates = 1, .gate = GATE_SIGMOID, .gate_key = 1,
+	  .weight_keys = 1, .adapt = laguna },
+	{ .arch = "deepseek2-ocr", .halves = 1, .gate_key = 1, .weight_keys = 1 },
+	{ .arch = "mimo2", .halves = 1, .gate = GATE_SIGMOID, .normalised = 1, .adapt = mimo2 },
 	{ .arch = "mellum", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .adapt = mellum },
 	{ .arch = "maincoder", .heads = HEADS_EACH_LATE },
 	{ .arch = "seed_oss", .halves = 1, .norm2 = "post_attention_norm" },
 	{ .arch = "hunyuan-dense", .halves = 1, .heads = HEADS_EACH_LATE, .adapt = hunyuan },
+	{ .arch = "hunyuan_vl", .halves = 1, .heads = HEADS_EACH_LATE, .adapt = hunyuan_vl },
+	{ .arch = "paddleocr", .halves = 1, .adapt = sections },
+	{ .arch = "cogvlm", .halves = 1 },
+	{ .arch = "plamo3", .halves = 1, .heads = HEADS_EACH, .post_norms = 1, .adapt = plamo3 },
 	{ .arch = "hunyuan-moe", .halves = 1, .heads = HEADS_EACH_LATE, .normalised = 1 },
 	{ .arch = "ernie4_5" },
 	{ .arch = "ernie4_5-moe", .normalised = 1 },
@@ -562,6 +630,8 @@ static const struct rules families[] = {
 	{ .arch = "deci" },
 	{ .arch = "deepseek", .weight_keys = 1 },
 	{ .arch = "deepseek2", .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
+	{ .arch = "deepseek32", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
+	{ .arch = "glm-dsa", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
 	{ .arch = "mistral4", .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
 	{ .arch = "kimi-linear", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .normalised = 1,
 	  .adapt = kimi_linear },
@@ -639,7 +709,7 @@ static void read_sizes(struct reference *m)
 	m->norms_state = flag(m, "ssm.dt_b_c_rms", 0);
 	m->eps = real(m, "attention.layer_norm_rms_epsilon", real(m, "attention.layer_norm_epsilon", 1e-5));
 	m->n_streams = 1;
-	m->embedding_scale = m->residual_scale = m->logit_scale = 1;
+	m->embedding_scale = m->residual_scale = m->logit_scale = m->attn_out_scale = 1;
 	m->halves = m->rules->halves;
 	m->parallel = m->rules->parallel && !n_weights(m, "blk.0.ffn_norm.weight");
 	if (!m->n_layer || m->n_layer > REFERENCE_LAYERS)

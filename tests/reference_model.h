@@ -33,6 +33,7 @@ struct rules {
 	int gate_key, weight_keys;      /* whether expert_gating_func, and expert_weights_* and expert_group_*, count */
 	int normalised;                 /* weights are divided by their sum */
 	int weighs_inputs;              /* weights multiply the experts' inputs */
+	int softplus_gates;             /* of attention; else sigmoids */
 	int averaged;                   /* with the shared expert: half of the sum */
 	int routes_input;               /* the router reads the layer's input */
 	int beside;                     /* experts add to the dense part, each part with norms of its own */
@@ -52,6 +53,7 @@ struct reference_layer {
 	double base;                    /* of RoPE; 0: the model's */
 	double plain_base;              /* RoPE with this base and no scaling; 0: the model's */
 	double temperature;             /* q *= 1 + temperature · ln(1 + floor((i + offset) / length)) */
+	double limit, limit_experts;    /* of act(gate) and up, in all but the routed experts, and in these; 0: none */
 	double xielu[4];                /* alpha_p and alpha_n after softplus, beta, eps */
 };
 
@@ -73,6 +75,7 @@ struct reference {
 	const char *factors;            /* the tensor that divides RoPE's frequencies */
 	double scale, attn_cap, logit_cap, clamp, alibi;        /* scale: of scores; caps, clamp, alibi: 0: none */
 	double embedding_scale, residual_scale, logit_scale;
+	double attn_out_scale;          /* of attention's branch */
 	size_t temperature_offset, temperature_length;
 
 	size_t n_state_groups;          /* of key heads, of state spaces */

@@ -44,7 +44,7 @@ float *needed(size_t layer, const char *what, size_t n);
 
 double sigmoid(double x);
 double activation(const double *xielu, double x);       /* the family's */
-double gated(double gate, double up);
+double gated(double gate, double up, double limit);      /* limit 0: none */
 size_t greatest(const double *x, size_t n);             /* its index */
 void softmax(double *x, size_t n);
 

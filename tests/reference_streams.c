@@ -28,7 +28,7 @@ double *own_input_part(size_t il, const double *inputs, const double *x, size_t 
 	double *gate = linear(part(il, "inp_gate"), x, n, m.n_embd, p), *y;
 
 	for (size_t i = 0; i < n * p; i++)
-		gate[i] = gated(gate[i], inputs[i / p * p * m.n_layer + il * p + i % p]);
+		gate[i] = gated(gate[i], inputs[i / p * p * m.n_layer + il * p + i % p], 0);
 	y = linear(part(il, "proj"), gate, n, p, m.n_embd);
 	norm_in_place(part(il, "post_norm"), y, n, m.n_embd);
 	free(gate);

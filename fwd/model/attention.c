@@ -17,6 +17,11 @@ static struct buffer gates(const struct builder *b)
 	return buffer_at(build_qkv_buffer(b), layer_qkv(b->layer));
 }
 
+static size_t n_gates(const struct layer *l)
+{
+	return l->gates == GATES_HEADS ? l->n_head : l->n_head * l->dim_v;
+}
+
 /* Behind the gates lie q and gates, head by head. */
 static void sort_gates(struct builder *b)
 {
@@ -39,7 +44,7 @@ void build_qkv(struct builder *b, struct packed *x)
 		.to = buffer_at(build_qkv_buffer(b), q + k), .heads = 1, .n = v } } };
 	struct op_rows clamp = { .n = q + k + v, .in = build_qkv_buffer(b), .out = build_qkv_buffer(b), .f = ROW_CLAMP,
 		.most = b->model->qkv_clamp };
-	int apart = build_has(b, "attn_gate"), beside = l->gated && !apart;
+	int apart = build_has(b, "attn_gate"), beside = l->gates && !apart;
 	int v_is_k = b->model->family->decoder.v_from_k && l->dim_v == l->dim_k && !build_has(b, "attn_qkv")
 		&& !build_has(b, "attn_v");
 
@@ -55,8 +60,8 @@ void build_qkv(struct builder *b, struct packed *x)
 	build_products(b, "attn_qkv", &o);
 	if (beside)
 		sort_gates(b);
-	else if (l->gated)
-		build_product(b, x, "attn_gate", NARROW, q, gates(b));
+	else if (l->gates)
+		build_product(b, x, "attn_gate", NARROW, n_gates(l), gates(b));
 	if (v_is_k)
 		build_append(b, &op_copy, "attn_v", &same, sizeof same);
 	if (clamp.most > 0)
@@ -230,15 +235,16 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 struct packed *build_attended(struct builder *b, struct buffer out)
 {
 	struct op_rows pack = { .n = out.stride, .in = out, .out = out };
-	struct op_select gate = { .buffers = 1, .x = { gates(b) }, .n = { pack.n } };
+	struct op_select gate = { .buffers = 1, .x = { gates(b) }, .n = { n_gates(b->layer) } };
 
-	if (b->layer->gated) {
+	if (b->layer->gates) {
 		if (b->wanted)
 			build_append(b, &op_select, NULL, &gate, sizeof gate);
 		pack.in = gates(b);
 		pack.up = out;
-		pack.f = ROW_GLU;
-		pack.unary = UNARY_SIGMOID;
+		pack.f = b->layer->gates == GATES_HEADS ? ROW_GATES : ROW_GLU;
+		pack.gates = b->layer->n_head;
+		pack.unary = b->model->family->decoder.softplus_gates ? UNARY_SOFTPLUS : UNARY_SIGMOID;
 	}
 	if (b->model->family->decoder.sub_norms)
 		pack.norm = build_norm_of(b, "attn_sub_norm", pack.n);

@@ -83,7 +83,7 @@ static const float *scale_of(struct builder *b, const char *name, size_t n)
 	return t && t->dim[0] == n ? build_vector(b, name, "scale", n) : NULL;
 }
 
-/* Falcon-H1's files leave ".weight" out of a name. */
+/* The files of Falcon-H1 and PLaMo 3 leave ".weight" out of some names. */
 struct norm build_norm_of(struct builder *b, const char *name, size_t n)
 {
 	struct norm norm = { .kind = b->model->norm, .eps = b->model->eps };
@@ -259,10 +259,11 @@ static int add_pending(struct builder *b, struct op_rows *o)
 		o->x = b->plan->x;
 		o->branch = b->plan->branch;
 		o->branch_norm = b->post;
-		o->scale = b->model->residual_scale;
+		o->scale = b->model->residual_scale * (b->branch_scale > 0 ? b->branch_scale : 1);
 		o->x_scale = b->sum_scale;
 	}
 	b->pending = 0;
+	b->branch_scale = 0;
 	b->sum_scale = 0;
 	b->post = (struct norm){ .kind = NORM_NONE };
 	return pending;
@@ -326,6 +327,11 @@ void build_add_normed(struct builder *b)
 		.branch = buffer_with(b->plan->h, b->model->n_embd) };
 
 	build_append(b, &op_rows, "add", &o, sizeof o);
+}
+
+void build_branch_scale(struct builder *b, float scale)
+{
+	b->branch_scale = scale;
 }
 
 void build_sum_scale(struct builder *b, float scale)

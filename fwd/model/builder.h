@@ -29,7 +29,8 @@ struct builder {
 	size_t room;                    /* of the table of ops */
 	int wanted;                     /* after the last attention: ops act on the wanted rows only */
 	int pending;                    /* a branch is still to be added to x, */
-	struct norm post;               /* after this norm; */
+	struct norm post;               /* after this norm, */
+	float branch_scale;             /* multiplied by this, 0: by 1; */
 	float sum_scale;                /* then x is multiplied by this; 0: it is not */
 	struct place {
 		size_t at[KV_TYPES];
@@ -88,6 +89,9 @@ void build_scale(struct builder *b, const char *name);
 
 /* x += what the last norm returned. */
 void build_add_normed(struct builder *b);
+
+/* The branch is multiplied by this before it is added. */
+void build_branch_scale(struct builder *b, float scale);
 
 /* x is multiplied by this once the branch is added. */
 void build_sum_scale(struct builder *b, float scale);

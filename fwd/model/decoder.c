@@ -35,6 +35,7 @@ static void mix(struct builder *b, struct packed *x)
 	else if (b->layer->mixers & MIXER_ATTENTION) {
 		build_qkv(b, x);
 		build_branch(b, build_attention(b, d->heads), "attn_output");
+		build_branch_scale(b, b->model->attn_out_scale);
 	}
 	if (d->post_norms)
 		build_post_norm(b, "post_attention_norm");

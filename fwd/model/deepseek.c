@@ -50,27 +50,68 @@ static int read_latent(struct model *m, struct why *w)
 }
 
 /* With a multiplier, YaRN stretches all of the score, and the rotation keeps lengths; without, both the rotated part
- * and the score. */
-static int read_stretch(struct model *m, struct why *w)
+ * and the score. Where attention is sparse, the peers have the two factors the other way round. */
+static void stretch(struct model *m, double multiplier)
 {
 	struct rope_spec *r = &m->rope;
-	double multiplier = 0, magnitude = r->attn_factor, log_factor = r->factor > 1 ? fmath_log(r->factor) : 0;
+	double magnitude = r->attn_factor, log_factor = r->factor > 1 ? fmath_log(r->factor) : 0;
+	double usual = 1 + 0.1 * log_factor, given = 1 + multiplier * log_factor;
 
-	if (key_real(m, "rope.scaling.yarn_log_multiplier", 0, 1e3, &multiplier, w) < 0)
-		return -1;
 	if (r->scaling == ROPE_YARN && multiplier > 0) {
-		r->attn_factor /= 1 + 0.1 * log_factor;
-		magnitude *= 1 + multiplier * log_factor;
+		r->attn_factor /= m->sparse ? given : usual;
+		magnitude *= m->sparse ? usual : given;
 	} else if (r->scaling == ROPE_YARN)
-		magnitude *= 1 + 0.1 * log_factor;
+		magnitude *= usual;
 	for (size_t il = 0; il < m->n_layer; il++)
 		m->layer[il].scale *= (float)(magnitude * magnitude);
-	return layers_temper(m, 0, (size_t)r->n_ctx_orig, w);
+}
+
+/* The latent attention of DeepSeek. */
+static int read_stretched(struct model *m, struct why *w)
+{
+	double multiplier = 0;
+
+	if (read_latent(m, w) < 0 || key_real(m, "rope.scaling.yarn_log_multiplier", 0, 1e3, &multiplier, w) < 0)
+		return -1;
+	stretch(m, multiplier);
+	return 0;
 }
 
 static int deepseek2(struct model *m, struct why *w)
 {
-	return read_latent(m, w) < 0 || read_stretch(m, w) < 0 ? -1 : 0;
+	return read_stretched(m, w) < 0 || layers_temper(m, 0, (size_t)m->rope.n_ctx_orig, w) < 0 ? -1 : 0;
+}
+
+/* Sparse attention (DeepSeek-AI 2025): where a row has more positions to see than top_k, an indexer chooses so many of
+ * them. Up to there it chooses all, so that its tensors are not needed. */
+static int read_sparse(struct model *m, struct why *w)
+{
+	static const char *const indexer[] = { "attn_k.weight", "attn_q_b.weight", "k_norm.weight", "k_norm.bias",
+		"proj.weight" };
+	enum { TENSORS = sizeof indexer / sizeof *indexer };
+	char name[64];
+
+	m->sparse = 1;
+	for (size_t i = 0; i < m->n_layer * TENSORS; i++) {
+		snprintf(name, sizeof name, "blk.%zu.indexer.%s", i / TENSORS, indexer[i % TENSORS]);
+		model_ignore(m, name);
+	}
+	return key_required(m, "attention.indexer.top_k", 1, CTX_MAX, &m->n_ctx_max, w);
+}
+
+/* DeepSeek 3.2 (2025). */
+static int deepseek32(struct model *m, struct why *w)
+{
+	return read_sparse(m, w) < 0 || read_stretched(m, w) < 0 ? -1 : 0;
+}
+
+/* GLM 5 (Z.ai 2026); the key of the multiplier does not count. */
+static int glm_dsa(struct model *m, struct why *w)
+{
+	int bad = read_sparse(m, w) < 0 || read_latent(m, w) < 0;
+
+	stretch(m, 0);
+	return bad ? -1 : 0;
 }
 
 /* MiniCPM 3 (2024): MiniCPM's scales, as constants. */
@@ -96,6 +137,10 @@ static int kimi_linear(struct model *m, struct why *w)
 const struct family families_deepseek[] = {
 	{ .arch = "deepseek2", .norm = NORM_RMS, .read = deepseek2, .has_experts = 1,
 	  .experts = { .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "deepseek32", .norm = NORM_RMS, .read = deepseek32, .predicts = 1, .has_experts = 1,
+	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "glm-dsa", .norm = NORM_RMS, .read = glm_dsa, .predicts = 1, .has_experts = 1,
+	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "mistral4", .norm = NORM_RMS, .read = deepseek2, .has_experts = 1,
 	  .experts = { .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "plm", .norm = NORM_RMS, .read = read_latent, .decoder = { .ungated = 1, .f = UNARY_RELU2 } },

@@ -25,6 +25,7 @@ struct decoder {
 	int xielu;                      /* xIELU in place of f */
 	int routes_input;               /* experts are chosen by x, before the layer's norms */
 	int v_from_k;                   /* V is K before its norm, in layers without attn_v */
+	int softplus_gates;             /* of attention; else sigmoids */
 	int sub_norms;                  /* attn_sub_norm and ffn_sub_norm before the last product of a branch */
 };
 

@@ -6,7 +6,8 @@
 /* The activation is made where the product's result lies; n elements are left. */
 static struct packed *activate(struct builder *b, size_t n, enum row_function f, enum unary unary, struct buffer wide)
 {
-	struct op_rows o = { .n = n, .in = wide, .out = wide, .f = f, .unary = unary, .xielu = b->layer->xielu };
+	struct op_rows o = { .n = n, .in = wide, .out = wide, .f = f, .unary = unary, .xielu = b->layer->xielu,
+		.limit = b->layer->limit };
 
 	if (b->model->family->decoder.sub_norms)
 		o.norm = build_norm_of(b, "ffn_sub_norm", n);
@@ -78,7 +79,7 @@ void build_router(struct builder *b, struct packed *x)
 	build_product(b, x, "ffn_gate_inp", NARROW, b->layer->experts->n, b->plan->mixture.logits);
 }
 
-/* Which experts each row goes to. */
+/* Which experts each row goes to. Hunyuan 3's files leave ".bias" out of a name. */
 static void route(struct builder *b)
 {
 	struct mixture *m = &b->plan->mixture;
@@ -86,6 +87,8 @@ static void route(struct builder *b)
 	struct op_route o = { .routing = &m->routing, .experts = e, .logits = m->logits };
 
 	o.bias = build_bias(b, "exp_probs_b", e->n);
+	if (!o.bias && model_has(b->model, build_name(b, "exp_probs_b", "").s))
+		o.bias = build_vector(b, "exp_probs_b", "", e->n);
 	build_append(b, &op_route, NULL, &o, sizeof o);
 }
 
@@ -106,7 +109,7 @@ static struct packed *expert_activations(struct builder *b, struct packed *x, en
 		build_add_product(b, &up, "ffn_gate_up_exps", NARROW, 2 * n_ff, m->wide);
 	build_products(b, "ffn_gate_up_exps", &up);
 	return expert_rows(b, "ffn_act", (struct op_expert_rows){ .routing = &m->routing, .n = n_ff, .in = m->wide,
-		.gated = !ungated, .unary = f });
+		.gated = !ungated, .unary = f, .limit = b->layer->limit_experts });
 }
 
 /* The shared expert's result, into its buffer. */

@@ -13,6 +13,7 @@ static const struct feature {
 	{ "attn_logit_softcapping", 0 }, { "final_logit_softcapping", 0 }, { "residual_scale", 1 },
 	{ "embedding_scale", 1 }, { "attention.scale", 0 }, { "logit_scale", 1 },
 	{ "attention.temperature_scale", 0 }, { "attention.shared_kv_layers", 0 }, { "nextn_predict_layers", 0 },
+	{ "attention.value_scale", 1 },
 };
 
 enum { FEATURES = sizeof features / sizeof *features };

@@ -84,7 +84,7 @@ static int olmo(struct model *m, struct why *w)
 	return key_float(m, "attention.clamp_kqv", 0, 1e6, &m->qkv_clamp, w);
 }
 
-/* Qwen2-VL and Qwen3-VL (2024, 2025), of text. */
+/* Qwen2-VL, Qwen3-VL and PaddleOCR-VL (2024, 2025), of text. */
 static int qwen2vl(struct model *m, struct why *w)
 {
 	return layers_sections(m, 0, w) < 0 ? -1 : 0;
@@ -137,6 +137,34 @@ static int hunyuan(struct model *m, struct why *w)
 		m->rope.base *= dim > 2 ? rope_exp(dim / (dim - 2) * fmath_log(alpha)) : (double)INFINITY;
 	if (!(m->rope.base >= 1.0001 && m->rope.base <= 1e15))
 		return why(w, "%s: %g: a base of %g", key_name(m, "rope.scaling.alpha").s, alpha, m->rope.base);
+	return 0;
+}
+
+/* HunyuanOCR (2025), of text. */
+static int hunyuan_vl(struct model *m, struct why *w)
+{
+	return hunyuan(m, w) < 0 || layers_sections(m, 0, w) < 0 ? -1 : 0;
+}
+
+/* PLaMo 3 (PFN 2025). */
+static int plamo3(struct model *m, struct why *w)
+{
+	return layers_slide(m, 8, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0 ? -1 : 0;
+}
+
+/* CogVLM (2023), of text: images have weights of their own. RoPE's base is 10000, whatever rope.freq_base says, as in
+ * the peers. */
+static int cogvlm(struct model *m, struct why *w)
+{
+	static const char *const unused[] = { "vis_attn_qkv", "vis_attn_output", "vis_gate", "vis_up", "vis_down" };
+	enum { UNUSED = sizeof unused / sizeof *unused };
+	char name[64];
+
+	m->rope.base = 10000;
+	for (size_t i = 0; i < m->n_layer * UNUSED; i++) {
+		snprintf(name, sizeof name, "blk.%zu.%s.weight", i / UNUSED, unused[i % UNUSED]);
+		model_ignore(m, name);
+	}
 	return 0;
 }
 
@@ -221,6 +249,8 @@ const struct family families_llama[] = {
 	  .decoder = { .ffn_norm = "post_attention_norm" } },
 	{ .arch = "hunyuan-dense", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = hunyuan,
 	  .decoder = { .heads = HEADS_NORMED_LATE } },
+	{ .arch = "hunyuan_vl", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = hunyuan_vl,
+	  .decoder = { .heads = HEADS_NORMED_LATE } },
 	{ .arch = "mistral3", .norm = NORM_RMS, .read = mistral3 },
 	{ .arch = "apertus", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = apertus,
 	  .decoder = { .heads = HEADS_NORMED, .ungated = 1, .xielu = 1 } },
@@ -239,6 +269,10 @@ const struct family families_llama[] = {
 	{ .arch = "phi3", .norm = NORM_RMS, .pairs = ROPE_HALVES },
 	{ .arch = "chatglm", .norm = NORM_RMS },
 	{ .arch = "glm4", .norm = NORM_RMS, .read = glm4, .decoder = { .post_norms = 1 } },
+	{ .arch = "paddleocr", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen2vl },
+	{ .arch = "cogvlm", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = cogvlm },
+	{ .arch = "plamo3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = plamo3,
+	  .decoder = { .heads = HEADS_NORMED, .post_norms = 1 } },
 	{ .arch = "plamo", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .parallel = 1 } },
 	{ .arch = NULL },
 };

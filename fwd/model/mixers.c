@@ -72,7 +72,7 @@ size_t mixers_rank(const struct ssm *s)
 /* Gates lie after q, k and v, and after them the rows that both are sorted from. */
 size_t mixers_qkv(const struct layer *l)
 {
-	return layer_qkv(l) + (l->gated ? 3 * l->n_head * l->dim_k : 0);
+	return layer_qkv(l) + (l->gates ? 3 * l->n_head * l->dim_k : 0);
 }
 
 struct delta_sizes mixers_delta(const struct model *m, const struct layer *l)

@@ -1,5 +1,7 @@
 /* Families whose layers have mixtures of experts. */
 #include <math.h>
+#include <stddef.h>
+#include <stdio.h>
 
 #include "families.h"
 #include "layers.h"
@@ -26,7 +28,7 @@ static int afmoe(struct model *m, struct why *w)
 	for (size_t il = 0; il < m->n_layer; il++) {
 		struct layer *l = &m->layer[il];
 
-		l->gated = 1;
+		l->gates = GATES_ELEMENTS;
 		l->rope = il % 4 == 3 ? NULL : l->rope;
 		if (l->dim_k != l->dim_v)
 			return why(w, "%s: %zu, but keys have %zu", key_name(m, "attention.value_length").s, l->dim_v,
@@ -39,6 +41,96 @@ static int afmoe(struct model *m, struct why *w)
 static int mellum(struct model *m, struct why *w)
 {
 	return layers_slide(m, 4, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0 ? -1 : 0;
+}
+
+/* The limits of layers that a key names; near 0: none. SiLU is never below -0.2785. */
+static int read_limits(struct model *m, const char *name, size_t at, struct why *w)
+{
+	struct key_name key = key_name(m, name);
+	float *limit = model_floats(m, m->n_layer);
+
+	if (!limit)
+		return why(w, "out of memory");
+	if (gguf_find(m->gguf, key.s) && key_floats(m, key.s, m->n_layer, limit, w) < 0)
+		return -1;
+	for (size_t il = 0; il < m->n_layer; il++) {
+		if (limit[il] > 1e-6f && limit[il] < 0.2785f)
+			return why(w, "%s: %g: not supported below 0.2785", key.s, (double)limit[il]);
+		*(float *)((char *)&m->layer[il] + at) = limit[il] > 1e-6f ? limit[il] : 0;
+	}
+	return 0;
+}
+
+/* Where attn_gate has as many rows as the layer has heads, it makes a gate for each. */
+static void find_gates(struct model *m)
+{
+	const struct gguf_tensor *t;
+	char name[64];
+
+	for (size_t il = 0; il < m->n_layer; il++) {
+		snprintf(name, sizeof name, "blk.%zu.attn_gate.weight", il);
+		t = gguf_tensor(m->gguf, name);
+		if (t)
+			m->layer[il].gates = t->dim[1] == m->layer[il].n_head ? GATES_HEADS : GATES_ELEMENTS;
+	}
+}
+
+/* RoPE of the layers that slide, where other elements of a head may rotate, without scaling. */
+static int read_sliding_rope(struct model *m, struct why *w)
+{
+	size_t *n_rot = &m->rope_sliding.n_rot;
+
+	if (layers_sliding_rope(m, m->rope.base, w) < 0
+	    || key_size(m, "rope.dimension_count_swa", 2, m->layer[0].dim_k, n_rot, w) < 0)
+		return -1;
+	return *n_rot % 2 ? why(w, "%s: %zu is odd", key_name(m, "rope.dimension_count_swa").s, *n_rot) : 0;
+}
+
+/* Gates may be for elements only where their number is that of q's. */
+static int check_gates(const struct model *m, struct why *w)
+{
+	const struct layer *l = m->layer;
+
+	return l->dim_k == l->dim_v ? 0
+		: why(w, "%s: %zu, but keys have %zu", key_name(m, "attention.value_length").s, l->dim_v, l->dim_k);
+}
+
+/* Step 3.5 (StepFun 2026): a gate for each head, limits of SwiGLU. In layers without a window, half as many elements of
+ * a head rotate, and only there RoPE is scaled. */
+static int step35(struct model *m, struct why *w)
+{
+	find_gates(m);
+	if (layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, w) < 0 || check_gates(m, w) < 0
+	    || read_limits(m, "swiglu_clamp_shexp", offsetof(struct layer, limit), w) < 0
+	    || read_limits(m, "swiglu_clamp_exp", offsetof(struct layer, limit_experts), w) < 0)
+		return -1;
+	m->rope.n_rot /= 2;
+	return m->rope.n_rot % 2 ? why(w, "%s: half of it is odd", key_name(m, "rope.dimension_count").s) : 0;
+}
+
+/* Laguna (Poolside 2026): gates through softplus; the first of four layers has no window. */
+static int laguna(struct model *m, struct why *w)
+{
+	find_gates(m);
+	return layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, w) < 0 ? -1 : check_gates(m, w);
+}
+
+/* DeepSeek-OCR (2025), of text. */
+static int deepseek2_ocr(struct model *m, struct why *w)
+{
+	size_t window = 0;
+
+	if (key_size(m, "attention.sliding_window", 0, SIZE_MAX >> 1, &window, w) < 0)
+		return -1;
+	return window ? why(w, "%s: %zu: not supported for this architecture",
+		key_name(m, "attention.sliding_window").s, window) : 0;
+}
+
+/* MiMo 2 (Xiaomi 2025): another base where layers slide; attention's result is scaled. */
+static int mimo2(struct model *m, struct why *w)
+{
+	return layers_slide(m, 0, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0
+		|| key_float(m, "attention.value_scale", 0, 1e6, &m->attn_out_scale, w) < 0 ? -1 : 0;
 }
 
 /* DBRX (Databricks 2024). */
@@ -119,6 +211,18 @@ const struct family families_mixtures[] = {
 	  .decoder = { .heads = HEADS_NORMED },
 	  .has_experts = 1, .experts = { .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "phimoe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .has_experts = 1, .experts = { .normalise = 1 } },
+	{ .arch = "hy_v3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = 1, .decoder = { .heads = HEADS_NORMED },
+	  .has_experts = 1, .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "step35", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = 1, .read = step35,
+	  .decoder = { .heads = HEADS_NORMED },
+	  .has_experts = 1, .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "laguna", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = laguna,
+	  .decoder = { .heads = HEADS_NORMED, .softplus_gates = 1 },
+	  .has_experts = 1, .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "deepseek2-ocr", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = deepseek2_ocr, .has_experts = 1,
+	  .experts = { .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "mimo2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = 1, .read = mimo2,
+	  .has_experts = 1, .experts = { .gating = GATING_SIGMOID, .normalise = 1 } },
 	{ .arch = "dbrx", .norm = NORM_LAYER, .pairs = ROPE_HALVES, .read = dbrx,
 	  .decoder = { .ffn_norm = "attn_output_norm" }, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = NULL },

@@ -176,7 +176,8 @@ static void count_positions(struct model *m)
 {
 	const struct gguf_tensor *t = gguf_tensor(m->gguf, "position_embd.weight");
 
-	m->n_ctx_max = t ? (size_t)t->dim[1] : SIZE_MAX;
+	if (t)
+		m->n_ctx_max = (size_t)t->dim[1];
 	if (m->n_ctx_train > m->n_ctx_max)
 		m->n_ctx_train = m->n_ctx_max;
 }
@@ -232,8 +233,9 @@ static int read_all(struct model *m, struct why *w)
 	m->used = calloc(m->gguf->n_tensors + 1, 1);
 	if (!m->used)
 		return why(w, "out of memory");
-	m->embedding_scale = m->residual_scale = m->logit_scale = 1;
+	m->embedding_scale = m->residual_scale = m->logit_scale = m->attn_out_scale = 1;
 	m->n_streams = 1;
+	m->n_ctx_max = SIZE_MAX;
 	m->ready = 1;
 	for (size_t i = 0; i < STEPS; i++) {
 		if (steps[i](m, w) == 0)

@@ -66,6 +66,10 @@ struct ssm {
 	enum { SSM_NORMS_NONE, SSM_NORMS_BARE, SSM_NORMS_WEIGHTED } norms;     /* of Mamba's dt, B and C */
 };
 
+/* Attention's result is multiplied by sigmoids (or the family's function) of gates, which attn_gate makes, or attn_q
+ * beside q: one for each element, or one for each head. */
+enum gates { GATES_NONE, GATES_ELEMENTS, GATES_HEADS };
+
 /* What may differ from layer to layer, as read from the file. What a new family varies is one more field here. */
 struct layer {
 	unsigned mixers;                /* of enum mixer */
@@ -75,8 +79,7 @@ struct layer {
 	const struct rope_spec *rope;   /* NULL: q and k are not rotated */
 	float scale;                    /* of scores: usually 1 / sqrt(dim_k) */
 	size_t window, chunk;           /* see struct attend; 0: all positions are seen */
-	int gated;                      /* attention's result is multiplied by sigmoids of gates, which attn_gate
-					 * makes, or attn_q beside q */
+	enum gates gates;               /* of attention's result */
 	int head_norms_bare;            /* RMS norms of q and k heads without weights, after the rotation */
 	int v_norms_bare;               /* RMS norms of v heads without weights */
 	const struct layer *kv;         /* whose K and V this layer reads; NULL: it has its own */
@@ -87,6 +90,8 @@ struct layer {
 	int v_in_k;                     /* see struct attend */
 	float sparsity;                 /* gates: 0 up to so many deviations above their mean (sparsify()); 0: none */
 	size_t rope_at;                 /* the first element of a head that rotates */
+	float limit, limit_experts;     /* of SwiGLU's two factors, in dense layers and the shared expert, and in the
+					 * others (rows_glu()); 0: none */
 };
 
 struct model {
@@ -103,7 +108,8 @@ struct model {
 	struct latent latent;
 	struct ssm ssm;
 	size_t n_ctx_train;     /* what the model was trained for */
-	size_t n_ctx_max;       /* rows of the table of learned positions; SIZE_MAX without one */
+	int sparse;             /* attention is sparse in contexts longer than n_ctx_max */
+	size_t n_ctx_max;       /* or: rows of the table of learned positions; SIZE_MAX without either */
 	enum norm_kind norm;    /* usually the family's */
 	float eps;              /* of the norms */
 	int quantised;          /* some matrix is not of floats */
@@ -111,6 +117,7 @@ struct model {
 	int parallel;           /* attention and feed-forward part both read x */
 	float embedding_scale, residual_scale, logit_scale;     /* of embeddings, branches, logits: usually 1 */
 	float attn_cap, logit_cap;                              /* of scores and logits; 0: none */
+	float attn_out_scale;   /* of attention's branch: usually 1 */
 	float qkv_clamp;                                        /* of q, k and v; 0: none */
 	size_t n_streams;       /* residual streams (AltUp), usually 1 */
 	size_t n_per_layer;     /* elements of each layer's own input (Gemma 3n and 4); 0: none */

@@ -68,7 +68,7 @@ static int qwen35(struct model *m, struct why *w)
 		if (key_size_at(m, "attention.recurrent_layers", il, 0, 1, &recurrent, w) < 0)
 			return -1;
 		l->mixers = recurrent ? MIXER_DELTA : MIXER_ATTENTION;
-		l->gated = 1;
+		l->gates = GATES_ELEMENTS;
 		if (l->dim_k != l->dim_v)
 			return why(w, "%s: %zu, but keys have %zu", key_name(m, "attention.value_length").s, l->dim_v,
 				l->dim_k);

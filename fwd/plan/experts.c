@@ -131,7 +131,7 @@ static void activate(const struct op_expert_rows *o, const struct step *s, size_
 		float *x = buffer_row(&o->in, i);
 
 		if (o->gated)
-			s->k->glu(o->unary, x, x, x + o->n, o->n);
+			rows_glu(s->k, o->unary, o->limit, x, x, x + o->n, o->n);
 		else
 			s->k->unary(o->unary, x, x, o->n);
 	}

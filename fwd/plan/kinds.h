@@ -21,7 +21,7 @@ struct op_angles {
 
 /* What happens to a row between two products, in one pass over it and in this order, each part where it is set:
  *   branch = norm(branch);  x += scale · branch;  x *= x_scale;  out = f(in);  out = norm(out);  packed = out. */
-enum row_function { ROW_SAME, ROW_UNARY, ROW_GLU, ROW_XIELU, ROW_CLAMP, ROW_SPARSE, ROW_TANH };
+enum row_function { ROW_SAME, ROW_UNARY, ROW_GLU, ROW_XIELU, ROW_CLAMP, ROW_SPARSE, ROW_TANH, ROW_GATES };
 
 struct op_rows {
 	size_t n;                       /* elements of out */
@@ -33,7 +33,9 @@ struct op_rows {
 	float most;                     /* CLAMP: to [-most, most]; SPARSE: deviations, see sparsify() */
 	struct buffer in, out;          /* GLU: the gate's n elements, then the other n. SAME alone, CLAMP, SPARSE,
 					 * TANH: out is in */
-	struct buffer up;               /* GLU: the other n elements, where they lie elsewhere */
+	struct buffer up;               /* GLU: the other n elements, where they lie elsewhere; GATES: the n elements */
+	size_t gates;                   /* GATES: so many, in `in`, each for an equal part of the row */
+	float limit;                    /* GLU: see rows_glu() */
 	enum unary unary;
 	struct xielu xielu;
 	struct norm norm;
@@ -41,6 +43,9 @@ struct op_rows {
 	int norm_first;                 /* GLU: of the other n elements, before it */
 	struct packed *packed;          /* or NULL */
 };
+
+/* y = f(gate) · up. limit > 0: of f(gate) and up each, cut to [-limit, limit] before; up is overwritten. */
+void rows_glu(const struct kernels *k, enum unary f, float limit, float *y, const float *gate, float *up, size_t n);
 
 /* Products of the same packed rows: y = W·x, plus a bias. */
 enum { PRODUCTS_MAX = 4 };
@@ -248,6 +253,7 @@ struct op_expert_rows {
 	int gathers, weighted;          /* weighted: times the slot's weight */
 	int gated;                      /* glu() of a row's first n elements and the n that follow; else unary() */
 	enum unary unary;
+	float limit;                    /* gated: see rows_glu() */
 	struct packed *packed;
 };
 

@@ -36,6 +36,27 @@ static void norm_row(const struct op_rows *o, const struct kernels *k, const flo
 	}
 }
 
+void rows_glu(const struct kernels *k, enum unary f, float limit, float *y, const float *gate, float *up, size_t n)
+{
+	if (limit <= 0) {
+		k->glu(f, y, gate, up, n);
+		return;
+	}
+	k->clamp(up, limit, n);
+	k->unary(f, y, gate, n);
+	k->clamp(y, limit, n);
+	k->multiply(y, y, up, n);
+}
+
+static void apply_gates(const struct op_rows *o, const struct kernels *k, float *out, float *gate, const float *x)
+{
+	size_t n = o->n / o->gates;
+
+	k->unary(o->unary, gate, gate, o->gates);
+	for (size_t i = 0; i < o->gates; i++)
+		k->scale(out + i * n, x + i * n, gate[i], n);
+}
+
 static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
 {
 	const struct op_rows *o = op->bound;
@@ -53,7 +74,9 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 		if (o->f == ROW_UNARY)
 			k->unary(o->unary, out, in, o->n);
 		else if (o->f == ROW_GLU)
-			k->glu(o->unary, out, in, up, o->n);
+			rows_glu(k, o->unary, o->limit, out, in, up, o->n);
+		else if (o->f == ROW_GATES)
+			apply_gates(o, k, out, in, up);
 		else if (o->f == ROW_XIELU)
 			k->xielu(&o->xielu, out, in, o->n);
 		else if (o->f == ROW_CLAMP)
