@@ -17,7 +17,7 @@
 #include "lib/vocab/unicode.h"
 #include "text.h"
 
-enum { CELL = 512, GAP = 2, TEXT_LEAST = 16, NAME_MOST = 24, MODEL_MOST = 20, COLUMNS_DEFAULT = 80 };
+enum { CELL = 512, GAP = 2, TEXT_LEAST = 16, NAME_MOST = 24, MODEL_MOST = 20 };
 
 enum column { NAME, TOKENS, CONTEXT, SIZE, AGE, OWNER, MODEL, TEXT, COLUMNS };
 
@@ -224,18 +224,14 @@ static void print_row(const char *const cell[COLUMNS], const size_t width[COLUMN
 	out_char('\n');
 }
 
-/* Of a terminal that the system cannot ask, the shell may know the width. */
 static size_t columns_there_are(void)
 {
-	const char *told = getenv("COLUMNS");
-	size_t n;
+	int columns, rows;
 
 	if (!isatty(STDOUT_FILENO))
 		return SIZE_MAX;
-	n = system_columns(STDOUT_FILENO);
-	if (!n && told)
-		n = strtoul(told, NULL, 10);
-	return n ? n : COLUMNS_DEFAULT;
+	system_terminal_size(STDOUT_FILENO, &columns, &rows);
+	return (size_t)columns;
 }
 
 static void print_table(const struct list *l)

@@ -3,7 +3,6 @@
 #include "system.h"
 
 #ifdef SYSTEM_BSD
-#include <sys/ioctl.h>
 #include <sys/param.h>
 #include <sys/resource.h>
 #include <sys/sysctl.h>
@@ -71,12 +70,5 @@ size_t system_peak_memory(int who)
 int system_allocate(int fd, off_t from, off_t to)
 {
 	return system_write_zeroes(fd, from, to);
-}
-
-size_t system_columns(int fd)
-{
-	struct winsize size;
-
-	return ioctl(fd, TIOCGWINSZ, &size) < 0 ? 0 : size.ws_col;
 }
 #endif

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/sysctl.h>
 #include <unistd.h>
@@ -69,13 +68,6 @@ int system_allocate(int fd, off_t from, off_t to)
 	if (!fcntl(fd, F_PREALLOCATE, &room))
 		return ftruncate(fd, to) ? errno : 0;
 	return errno == ENOTSUP || errno == EINVAL ? system_write_zeroes(fd, from, to) : errno;
-}
-
-size_t system_columns(int fd)
-{
-	struct winsize size;
-
-	return ioctl(fd, TIOCGWINSZ, &size) < 0 ? 0 : size.ws_col;
 }
 
 struct timespec system_modified(const struct stat *st)

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -285,13 +284,6 @@ void system_widen_pipe(int fd, size_t bytes)
 	/* The limit is unknown: halve the size until the system accepts it. */
 	while (now > 0 && want > now && fcntl(fd, F_SETPIPE_SZ, want) < 0)
 		want /= 2;
-}
-
-size_t system_columns(int fd)
-{
-	struct winsize size;
-
-	return ioctl(fd, TIOCGWINSZ, &size) < 0 ? 0 : size.ws_col;
 }
 
 #ifndef SEGMENTS_IN_FILES

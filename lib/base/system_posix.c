@@ -47,9 +47,4 @@ int system_allocate(int fd, off_t from, off_t to)
 {
 	return system_write_zeroes(fd, from, to);
 }
-
-size_t system_columns(int fd)
-{
-	return 0;
-}
 #endif
