@@ -29,6 +29,21 @@ need_models() {
 # A prompt of 20 ids, for any of our models' vocabularies (259 entries and more).
 ids="17 255 3 90 90 12 200 45 1 130 77 258 64 31 99 180 7 222 150 42"
 
+# numbers N: those from 0 on below it. squares N M: those of these, modulo M: ids that do not repeat soon.
+numbers() {
+	awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++) print i }'
+}
+squares() {
+	awk -v n="$1" -v m="$2" 'BEGIN { for (i = 0; i < n; i++) print i * i % m }'
+}
+
+# kill_after THOUSANDTHS COMMAND...: kills it after this share of the time in ./took, where `under time took` put it.
+kill_after() {
+	share=$1
+	shift
+	"$HELP/under" kill 9 $(($(cat took) * share / 1000)) "$@"
+}
+
 # logits MODEL OPTIONS < ids: the raw logits of decimal ids, through fwd.
 logits() {
 	"$HELP/stream" make | "$BIN/fwd" "$@" | "$HELP/stream" rows
