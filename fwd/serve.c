@@ -11,7 +11,9 @@
 #include "lib/base/size.h"
 #include "lib/vocab/vocab.h"
 
-enum { LOGITS_BYTES = 64 << 20 };       /* memory for logits of several rows */
+/* Rows whose logits are made at once, at most: from about as many on, the products take so much longer than reading and
+ * unpacking the output matrix that doing it again for the next rows costs little. */
+enum { HEAD_ROWS = 128 };
 
 /* ---- cards ---- */
 
@@ -385,7 +387,7 @@ int serve_open(struct serve *v, struct why *w)
 {
 	size_t row_bytes = v->model->n_vocab * sizeof *v->logits, batch = v->plan->setup.batch;
 
-	v->rows = row_bytes >= LOGITS_BYTES ? 1 : size_min(LOGITS_BYTES / row_bytes, batch);
+	v->rows = size_min(HEAD_ROWS, batch);
 	v->ids = malloc((size_max(v->n_ctx, batch) + 1) * sizeof *v->ids);
 	v->logits = malloc(v->rows * row_bytes);
 	v->run = malloc(batch * sizeof *v->run);
