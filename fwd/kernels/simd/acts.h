@@ -19,9 +19,9 @@ enum { MAGIC = 0x4b400000 };
 enum block_sum { FIRST_HALF, SECOND_HALF, WHOLE_BLOCK, BLOCK_SUMS };    /* which elements of a block a sum is over */
 
 /* For decode.c and columns.c: the head of 512 elements of a column, sixteen blocks, in lane order. Behind it lie the
- * integers, int8[planes][8][16 lanes][4]: elements 4j to 4j + 3 of each block. A single column has them twice more:
- * int8[planes][512] in their order, then in quarters (lanes.h). The heads of all columns lie side by side, span after
- * span. */
+ * integers, int8[planes][8][16 lanes][4]: elements 4j to 4j + 3 of each block. All columns lie side by side, span after
+ * span. Where decode.c reads them, their integers follow twice more: int8[columns][planes][512] in their order, then in
+ * quarters (lanes.h). */
 struct acts_span {
 	int32_t xsum[BLOCK_SUMS][16];   /* sums of the integers */
 	float fsum[BLOCK_SUMS][16];     /* the same as floats */
@@ -89,10 +89,22 @@ static inline int tile_kernel(const struct format *f)
 	return -1;
 }
 
-/* Of one column, of n. */
-static inline size_t acts_span_bytes(enum acts_kind kind, size_t n)
+/* Whether decode.c reads n columns. */
+static inline int acts_decoded(size_t planes, size_t n)
 {
-	return sizeof(struct acts_span) + (n == 1 ? 3 : 1) * SPAN * acts_planes(kind);
+	return n == 1 || (n == 2 && planes == 1);
+}
+
+/* Of one column. */
+static inline size_t acts_span_bytes(size_t planes)
+{
+	return sizeof(struct acts_span) + planes * SPAN;
+}
+
+/* Of n columns, with all that follows. */
+static inline size_t acts_spans_bytes(size_t planes, size_t n)
+{
+	return n * (acts_span_bytes(planes) + (acts_decoded(planes, n) ? 2 * planes * SPAN : 0));
 }
 
 /* How decode.c reads rows whose number of blocks is not a multiple of sixteen. Narrow rows are read as one

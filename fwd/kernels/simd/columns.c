@@ -1,8 +1,8 @@
-/* columns: products of quantised weights with several columns, and those rows of one column that decode.c leaves. The
- * weights are read as in decode.c, a span of sixteen blocks at a time. A span is unpacked into memory once for all
- * columns, and its codes are turned so that each lane holds one block, as the activations already are: the products of
- * a block add up in its lane, without a tree for each column. Several rows go side by side, which share the activations
- * in the first-level cache. */
+/* columns: products of quantised weights with several columns, and the rows of one or two columns that decode.c
+ * leaves. The weights are read as in decode.c, a span of sixteen blocks at a time. A span is unpacked into memory once
+ * for all columns, and its codes are turned so that each lane holds one block, as the activations already are: the
+ * products of a block add up in its lane, without a tree for each column. Several rows go side by side, which share
+ * the activations in the first-level cache. */
 #include <string.h>
 
 #include "lib/base/size.h"
@@ -50,7 +50,7 @@ INLINE void columns_add(struct unpacker u, struct column_shape s, int planes, co
 /* The same for any number n of columns. */
 INLINE void columns_all(struct unpacker u, int planes, const struct unpacked *w, const char *x, size_t n, f32x16 *acc)
 {
-	struct column_shape s = { .step = acts_span_bytes(planes == 2 ? ACTS_Q16 : ACTS_Q8, 2) };
+	struct column_shape s = { .step = acts_span_bytes((size_t)planes) };
 
 	UNROLL
 	for (s.columns = COLUMNS_SIDE; s.columns; s.columns /= 2)
@@ -122,7 +122,7 @@ static void columns_set(const struct product_job *j, size_t r, size_t rows, size
 	const struct span_type *type = &span_types[f->id];
 	adder *add = adders[type->class][f->scales - 1][f->minima][j->x->kind == ACTS_Q16];
 	struct acts_copies copies = acts_copies(j->w->cols / 32);
-	size_t n = j->x->n, step = n * acts_span_bytes(j->x->kind, n), blocks = j->w->cols / 32, done = 0,
+	size_t n = j->x->n, step = acts_spans_bytes(acts_planes(j->x->kind), n), blocks = j->w->cols / 32, done = 0,
 	       bytes = copies.copies * j->w->row_bytes, far = sets_ahead(runs * bytes);
 	const uint8_t *start = (const uint8_t *)j->w->data + r * j->w->row_bytes,
 	        *end = (const uint8_t *)j->w->data + j->w->rows * j->w->row_bytes;

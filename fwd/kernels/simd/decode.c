@@ -1,5 +1,5 @@
-/* decode: products with one column, and of float weights with few. The weights are read once, straight along their
- * rows, a span of sixteen blocks at a time; rows.h says where rows end. */
+/* decode: products with one or two columns, and of float weights with few. The weights are read once, straight along
+ * their rows, a span of sixteen blocks at a time; rows.h says where rows end. */
 #include <string.h>
 
 #include "lib/base/size.h"
@@ -38,8 +38,19 @@ INLINE struct unpacker unpacker_of_memory(struct unpacker u)
 
 /* ---- quantised weights ---- */
 
-/* sum[plane][half]: the sums of products with a span's activations over the blocks' first and second halves. */
-INLINE void half_sums(struct unpacker u, const uint8_t *p, const int8_t *x, int planes, i32x16 sum[2][2])
+/* What a loop multiplies: rows side by side, and columns of so many planes; two columns of one plane, or one column. */
+struct decode_shape {
+	size_t rows, columns, planes;
+};
+
+/* For row i and column c of a shape. */
+#define SET(shape, i, c) \
+	UNROLL for (size_t i = 0; i < (shape).rows; i++) \
+		UNROLL for (size_t c = 0; c < (shape).columns; c++)
+
+/* sum[column or plane][half]: the sums of products with a span's activations, n columns or planes, over the blocks'
+ * first and second halves. */
+INLINE void half_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size_t n, i32x16 sum[2][2])
 {
 	i32x16 v[2][SPAN_VECTORS];
 
@@ -48,7 +59,7 @@ INLINE void half_sums(struct unpacker u, const uint8_t *p, const int8_t *x, int 
 		b64 w = u.codes(p, c);
 
 		UNROLL
-		for (int i = 0; i < planes; i++) {
+		for (size_t i = 0; i < n; i++) {
 			b64 q = vb_load(x + i * SPAN + 64 * c);
 
 			v[i][c] = u.is_signed ? vd_dot_signed(w, q) : vd_dot(w, q, u.top);
@@ -56,12 +67,12 @@ INLINE void half_sums(struct unpacker u, const uint8_t *p, const int8_t *x, int 
 		}
 	}
 	UNROLL
-	for (int i = 0; i < planes; i++)
+	for (size_t i = 0; i < n; i++)
 		vd_half_sums(v[i], u.top, &sum[i][0], &sum[i][1]);
 }
 
-/* The same with quarters: sum[plane][0] is over whole blocks, sum[plane][1] is zero. */
-INLINE void quarter_sums(struct unpacker u, const uint8_t *p, const int8_t *x, int planes, i32x16 sum[2][2])
+/* The same with quarters: sum[...][0] is over whole blocks, sum[...][1] is zero. */
+INLINE void quarter_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size_t n, i32x16 sum[2][2])
 {
 	i32x16 v[2][SPAN_VECTORS / 2];
 
@@ -71,7 +82,7 @@ INLINE void quarter_sums(struct unpacker u, const uint8_t *p, const int8_t *x, i
 
 		u.quarters(p, c, w);
 		UNROLL
-		for (int i = 0; i < planes; i++) {
+		for (size_t i = 0; i < n; i++) {
 			const int8_t *q = x + i * SPAN + 128 * c;
 
 			v[i][c] = vd_dot_two(w[0], vb_load(q), w[1], vb_load(q + 64));
@@ -79,26 +90,18 @@ INLINE void quarter_sums(struct unpacker u, const uint8_t *p, const int8_t *x, i
 		}
 	}
 	UNROLL
-	for (int i = 0; i < planes; i++) {
+	for (size_t i = 0; i < n; i++) {
 		sum[i][0] = vd_quarter_sums(v[i]);
 		sum[i][1] = vi_zero();
 	}
 }
 
-INLINE void span_sums(struct unpacker u, const uint8_t *p, const struct acts_span *x, int planes, i32x16 sum[2][2])
+/* acc[column] += the products of a span. With DOT_AT_ONCE each vector of codes is multiplied as soon as it is
+ * unpacked, and the scales are read last. */
+INLINE void span_add(struct unpacker u, const uint8_t *p, struct decode_shape shape, const char *x, f32x16 acc[2])
 {
-	const int8_t *q = (const int8_t *)(x + 1);
-
-	if (u.quarters)
-		quarter_sums(u, p, q + 2 * planes * SPAN, planes, sum);
-	else
-		half_sums(u, p, q + planes * SPAN, planes, sum);
-}
-
-/* The products of a span with one column, before dx. With DOT_AT_ONCE each vector of codes is multiplied as soon as
- * it is unpacked, and the scales are read last. */
-INLINE f32x16 span_times(struct unpacker u, const uint8_t *p, const struct acts_span *x, int planes)
-{
+	size_t n = shape.columns * shape.planes, step = acts_span_bytes(shape.planes);
+	const int8_t *codes = (const int8_t *)x + shape.columns * step;
 	struct unpacked w;
 	struct scales s;
 	i32x16 sum[2][2];
@@ -109,21 +112,30 @@ INLINE f32x16 span_times(struct unpacker u, const uint8_t *p, const struct acts_
 		u = unpacker_of_memory(u);
 		p = (const uint8_t *)&w;
 	}
-	span_sums(u, p, x, planes, sum);
+	if (u.quarters)
+		quarter_sums(u, p, codes + n * SPAN, n, sum);
+	else
+		half_sums(u, p, codes, n, sum);
 	u.read_scales(p, &s);
-	return span_product(u, sum, &s, x, planes);
+	UNROLL
+	for (size_t c = 0; c < shape.columns; c++) {
+		const struct acts_span *at = (const struct acts_span *)(x + c * step);
+
+		acc[c] = vf_fma(vf_load(at->dx), span_product(u, sum + c, &s, at, (int)shape.planes), acc[c]);
+	}
 }
 
-/* acc[i] += the products of span g of row i of a set with a single column. */
-INLINE void set_add(struct unpacker u, struct row_set set, size_t g, const struct acts *a, int planes, f32x16 acc[2])
+/* acc[row][column] += the products of span g of a set of rows. */
+INLINE void set_add(struct unpacker u, struct row_set set, size_t g, struct decode_shape s, const struct acts *a,
+                    f32x16 acc[2][2])
 {
-	const struct acts_span *x = (const struct acts_span *)((const char *)a->data + g * acts_span_bytes(a->kind, 1));
+	const char *x = (const char *)a->data + g * acts_spans_bytes(s.planes, s.columns);
 	const uint8_t *p = set.start + g * u.bytes;
 
 	UNROLL
-	for (size_t i = 0; i < set.rows; i++) {
+	for (size_t i = 0; i < s.rows; i++) {
 		prefetch_side(set, i, g * u.bytes, u.bytes);
-		acc[i] = vf_fma(vf_load(x->dx), span_times(u, p + i * set.row_bytes, x, planes), acc[i]);
+		span_add(u, p + i * set.row_bytes, s, x, acc[i]);
 	}
 }
 
@@ -134,62 +146,60 @@ INLINE struct row_set first_set(const struct product_job *j, size_t rows, size_t
 		.row_bytes = bytes, .far = sets_ahead(rows * bytes), .near = PREFETCH_NEAR };
 }
 
-/* A single column and rows of whole spans, side by side, so that they share the loads of the column. (AVX-512, from
- * memory, two rows: Q4_0 and Q4_K 1.08 times as fast as row by row, Q6_K 1.05; with 16-bit activations 1.07 to 1.28.)
- * Returns the first row that is left. */
-INLINE size_t decode_whole(struct unpacker u, size_t rows, const struct product_job *j)
+/* Rows of whole spans, side by side, so that they share the loads of the columns. (AVX-512, from memory, two rows: Q4_0
+ * and Q4_K 1.08 times as fast as row by row, Q6_K 1.05; with 16-bit activations 1.07 to 1.28.) Returns the first row
+ * that is left. */
+INLINE size_t decode_whole(struct unpacker u, struct decode_shape s, const struct product_job *j)
 {
-	struct row_set set = first_set(j, rows, j->w->row_bytes);
+	struct row_set set = first_set(j, s.rows, j->w->row_bytes);
 	size_t spans = j->w->cols / SPAN, r = j->r0;
 
-	for (; r + rows <= j->r1; r += rows, set.start += rows * set.row_bytes) {
-		f32x16 acc[2] = { vf_zero(), vf_zero() };
+	for (; r + s.rows <= j->r1; r += s.rows, set.start += s.rows * set.row_bytes) {
+		f32x16 acc[2][2] = { { vf_zero(), vf_zero() }, { vf_zero(), vf_zero() } };
 
 		for (size_t g = 0; g < spans; g++)
-			set_add(u, set, g, j->x, 1, acc);
-		UNROLL
-		for (size_t i = 0; i < rows; i++)
-			j->y[r + i] = vd_close(acc[i]);
+			set_add(u, set, g, s, j->x, acc);
+		SET(s, i, c)
+			j->y[c * j->stride + r + i] = vd_close(acc[i][c]);
 	}
 	return r;
 }
 
 /* The same for rows of any length, in runs of as many rows as fill whole spans, or one row; whole spans are 3% slower
  * here. */
-INLINE size_t decode_runs(struct unpacker u, size_t runs, int planes, const struct product_job *j)
+INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct product_job *j)
 {
 	struct acts_copies copies = acts_copies(j->w->cols / 32);
-	size_t bytes = copies.copies * j->w->row_bytes, rows = runs * copies.copies, r = j->r0;
-	size_t reach = runs * bytes + copies.spans * u.bytes - bytes;
+	size_t bytes = copies.copies * j->w->row_bytes, rows = s.rows * copies.copies, r = j->r0;
+	size_t reach = s.rows * bytes + copies.spans * u.bytes - bytes;
 	const uint8_t *end = (const uint8_t *)j->w->data + j->w->rows * j->w->row_bytes;
-	struct row_set set = first_set(j, runs, bytes);
+	struct row_set set = first_set(j, s.rows, bytes);
 
-	for (; r + rows <= j->r1 && (size_t)(end - set.start) >= reach; r += rows, set.start += runs * bytes) {
+	for (; r + rows <= j->r1 && (size_t)(end - set.start) >= reach; r += rows, set.start += s.rows * bytes) {
 		size_t blocks = j->w->cols / 32, left = blocks, g = 0, ended = 0;
 		float *y = j->y + r;
-		f32x16 acc[2] = { vf_zero(), vf_zero() }, aside[2] = { vf_zero(), vf_zero() };
+		f32x16 acc[2][2] = { { vf_zero(), vf_zero() }, { vf_zero(), vf_zero() } };
+		f32x16 aside[2][2] = { { vf_zero(), vf_zero() }, { vf_zero(), vf_zero() } };
 
 		while (g < copies.spans) {
 			for (size_t stop = ended ? g + 1 : g + left / SPAN_BLOCKS; g < stop; g++)
-				set_add(u, set, g, j->x, planes, acc);
+				set_add(u, set, g, s, j->x, acc);
 			if (ended) {
-				UNROLL
-				for (size_t i = 0; i < runs; i++)
-					end_rows(left, &acc[i], aside[i], blocks, ended, y + i * copies.copies);
+				SET(s, i, c)
+					end_rows(left, &acc[i][c], aside[i][c], blocks, ended,
+					         y + i * copies.copies + c * j->stride);
 				left = blocks - (SPAN_BLOCKS - left) % blocks;
 				y += ended;
 				ended = 0;
 			} else if ((left %= SPAN_BLOCKS)) {
-				UNROLL
-				for (size_t i = 0; i < runs; i++)
-					part_rows(left, &acc[i], &aside[i]);
+				SET(s, i, c)
+					part_rows(left, &acc[i][c], &aside[i][c]);
 				ended = rows_ended(left, blocks);
 			}
 		}
 		if (!left)
-			UNROLL
-			for (size_t i = 0; i < runs; i++)
-				y[i * copies.copies] = vd_close(acc[i]);
+			SET(s, i, c)
+				y[i * copies.copies + c * j->stride] = vd_close(acc[i][c]);
 	}
 	return r;
 }
@@ -204,35 +214,48 @@ INLINE size_t decode_runs(struct unpacker u, size_t runs, int planes, const stru
 	ROW(Q4_0, q4_0, 2) ROW(Q4_1, q4_1, 2) ROW(Q5_0, q5_0, 2) ROW(Q5_1, q5_1, 2) ROW(Q8_0, q8_0, 1) \
 	ROW(Q2_K, q2_k, 2) ROW(Q3_K, q3_k, 2) ROW(Q4_K, q4_k, 2) ROW(Q5_K, q5_k, 2) ROW(Q6_K, q6_k, 2) \
 	ROW(IQ4_NL, iq4_nl, 2) ROW(IQ4_XS, iq4_xs, 2) ROW(TQ2_0, tq2_0, 2) ROW(MXFP4, mxfp4, 2) ROW(NVFP4, nvfp4, 2)
-#define WHOLE(NAME, name, runs) \
-	static size_t whole_##name(const struct product_job *j) { return decode_whole(unpack_##name, runs, j); }
-#define RUNS(NAME, name, runs) \
-	static size_t runs_##name(const struct product_job *j) { return decode_runs(unpack_##name, runs, 1, j); }
-#define RUNS_WIDE(NAME, name, runs) \
-	static size_t runs_wide_##name(const struct product_job *j) { return decode_runs(unpack_##name, 2, 2, j); }
-RUNS_BOTH(WHOLE)
+/* Types that have loops for two columns, too: a quarter less time than columns.c takes. */
+#define RUNS_TWO(ROW) \
+	ROW(Q4_0, q4_0, 2) ROW(Q5_0, q5_0, 2) ROW(Q8_0, q8_0, 1) ROW(Q4_K, q4_k, 2) ROW(Q5_K, q5_k, 2) \
+	ROW(Q6_K, q6_k, 2) ROW(IQ4_XS, iq4_xs, 2)
+#define LOOP(decode, kind, name, ...) \
+	static size_t kind##_##name(const struct product_job *j) \
+	{ \
+		return decode(unpack_##name, (struct decode_shape){ __VA_ARGS__ }, j); \
+	}
+#define WHOLE(NAME, name, rows) LOOP(decode_whole, whole, name, rows, 1, 1)
+#define RUNS(NAME, name, rows) LOOP(decode_runs, runs, name, rows, 1, 1)
+#define TWO(NAME, name, rows) LOOP(decode_runs, two, name, rows, 2, 1)
+#define WIDE(NAME, name, rows) LOOP(decode_runs, wide, name, 2, 1, 2)
 RUNS_SMALL(RUNS)
+RUNS_BOTH(WHOLE)
 RUNS_BOTH(RUNS)
-RUNS_BOTH(RUNS_WIDE)
+RUNS_BOTH(WIDE)
+RUNS_TWO(TWO)
 
 static void decode_codes(const struct product_job *j)
 {
-#define ENTRY(NAME, name, runs) [FORMAT_##NAME] = whole_##name,
-	static size_t (*const whole[FORMAT_LIMIT])(const struct product_job *j) = { RUNS_BOTH(ENTRY) };
+	typedef size_t loop(const struct product_job *j);
+#define ENTRY(kind, NAME, name) [FORMAT_##NAME] = kind##_##name,
+#define WHOLE_ENTRY(NAME, name, rows) ENTRY(whole, NAME, name)
+#define RUNS_ENTRY(NAME, name, rows) ENTRY(runs, NAME, name)
+#define TWO_ENTRY(NAME, name, rows) ENTRY(two, NAME, name)
+#define WIDE_ENTRY(NAME, name, rows) ENTRY(wide, NAME, name)
+	static loop *const whole[FORMAT_LIMIT] = { RUNS_BOTH(WHOLE_ENTRY) },
+	        *const runs[FORMAT_LIMIT] = { RUNS_SMALL(RUNS_ENTRY) RUNS_BOTH(RUNS_ENTRY) },
+	        *const two[FORMAT_LIMIT] = { RUNS_TWO(TWO_ENTRY) },
+	        *const wide[FORMAT_LIMIT] = { RUNS_BOTH(WIDE_ENTRY) };
 #undef ENTRY
-#define ENTRY(NAME, name, runs) [FORMAT_##NAME] = runs_##name,
-#define ENTRY_WIDE(NAME, name, runs) [FORMAT_##NAME] = runs_wide_##name,
-	static size_t (*const runs[2][FORMAT_LIMIT])(const struct product_job *j) =
-	        { { RUNS_SMALL(ENTRY) RUNS_BOTH(ENTRY) }, { RUNS_BOTH(ENTRY_WIDE) } };
-#undef ENTRY
-	const struct format *f = j->w->format;
-	int wide = j->x->kind == ACTS_Q16;
+	enum format_id id = j->w->format->id;
+	loop *decode = NULL;
 	struct product_job rest = *j;
 
-	if (j->x->n == 1 && !wide && j->w->cols % SPAN == 0 && whole[f->id])
-		rest.r0 = whole[f->id](j);
-	else if (j->x->n == 1 && runs[wide][f->id])
-		rest.r0 = runs[wide][f->id](j);
+	if (j->x->n == 1)
+		decode = j->x->kind == ACTS_Q16 ? wide[id] : whole[id] && j->w->cols % SPAN == 0 ? whole[id] : runs[id];
+	else if (j->x->n == 2 && j->x->kind != ACTS_Q16)
+		decode = two[id];
+	if (decode)
+		rest.r0 = decode(j);
 	product_columns(&rest);
 }
 

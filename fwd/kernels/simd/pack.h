@@ -147,11 +147,12 @@ INLINE void quantise(enum acts_kind kind, int i16, const float *x, struct quanti
 
 static size_t vector_acts_bytes(enum acts_kind kind, size_t k, size_t n)
 {
-	size_t few_n = size_min(n, most_few(kind)), few = (k + 15) / 16 * 16 * few_n * sizeof(float), tiles = 0;
+	size_t few_n = size_min(n, most_few(kind)), few = (k + 15) / 16 * 16 * few_n * sizeof(float), tiles = 0,
+	       planes = acts_planes(kind);
 
 	if (kind != ACTS_F32)
 		few = acts_copies(k / 32).spans *
-		        size_max(acts_span_bytes(kind, 1), few_n * acts_span_bytes(kind, few_n));
+		        size_max(acts_spans_bytes(planes, size_min(n, 2)), acts_spans_bytes(planes, few_n));
 	if (!acts_few(kind, n))
 		tiles = kind == ACTS_F32 ? tile_columns(n) * k * sizeof(float)
 		        : (acts_block_ints(kind, tile_columns(n)) + EXTRAS * tile_columns(n)) * (k / 32) * 4;
@@ -178,9 +179,11 @@ INLINE struct quantised_block take_block(const struct quantised *q, size_t plane
 	return b;
 }
 
-/* Stores a block as number b of a span; single: of the only column. */
-INLINE void place_block(const struct quantised_block *from, size_t planes, int single, struct acts_span *to, size_t b)
+/* Stores a block as number b of the span of column c of n, whose spans start at `spans`. */
+INLINE void place_block(const struct quantised_block *from, size_t planes, char *spans, size_t c, size_t n, size_t b)
 {
+	struct acts_span *to = (struct acts_span *)(spans + c * acts_span_bytes(planes));
+	char *plain = spans + n * acts_span_bytes(planes) + c * planes * SPAN, *quarters = plain + n * planes * SPAN;
 	size_t lane = block_lane(b);
 
 	for (int part = 0; part < BLOCK_SUMS; part++) {
@@ -190,30 +193,28 @@ INLINE void place_block(const struct quantised_block *from, size_t planes, int s
 	to->dx[lane] = from->dx;
 	for (size_t p = 0; p < planes; p++) {
 		int32_t *lanes = (int32_t *)(to + 1) + p * SPAN / 4;
-		char *plain = (char *)(lanes + planes * SPAN / 4), *quarters = plain + planes * SPAN;
 
 		for (size_t j = 0; j < 8; j++)
 			lanes[16 * j + lane] = from->codes[p][j];
-		if (!single)
+		if (!acts_decoded(planes, n))
 			continue;
-		memcpy(plain + b * 32, from->codes[p], 32);
-		memcpy(quarters + quarter_place(b, 0), from->codes[p], 16);
-		memcpy(quarters + quarter_place(b, 1), from->codes[p] + 4, 16);
+		memcpy(plain + p * SPAN + b * 32, from->codes[p], 32);
+		memcpy(quarters + p * SPAN + quarter_place(b, 0), from->codes[p], 16);
+		memcpy(quarters + p * SPAN + quarter_place(b, 1), from->codes[p] + 4, 16);
 	}
 }
 
 /* Stores sixteen blocks of column c, from block 16·g on, in every copy of the column. */
 static void place_span(struct acts *a, const struct quantised *q, size_t c, size_t g)
 {
-	size_t blocks = a->k / 32, planes = acts_planes(a->kind), step = acts_span_bytes(a->kind, a->n);
+	size_t blocks = a->k / 32, planes = acts_planes(a->kind), bytes = acts_spans_bytes(planes, a->n);
 	struct acts_copies all = acts_copies(blocks);
 
 	for (size_t i = 0; i < SPAN_BLOCKS && (!all.contiguous || g * SPAN_BLOCKS + i < blocks); i++) {
 		struct quantised_block block = take_block(q, planes, i);
 
 		for (size_t at = g * SPAN_BLOCKS + i, copy = 0; copy < all.copies; copy++, at += blocks)
-			place_block(&block, planes, a->n == 1,
-			            (struct acts_span *)((char *)a->data + (at / SPAN_BLOCKS * a->n + c) * step),
+			place_block(&block, planes, (char *)a->data + at / SPAN_BLOCKS * bytes, c, a->n,
 			            at % SPAN_BLOCKS);
 	}
 }
