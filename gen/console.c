@@ -20,6 +20,7 @@ enum { TURN_MAX = 64 << 20 };   /* bytes of a line */
 
 static volatile sig_atomic_t presses;   /* of ^C since the last line */
 static volatile sig_atomic_t answering;
+static volatile sig_atomic_t opened;
 static const char *first;
 static int prompted;                    /* a prompt is shown */
 static struct bytes line = { .limit = TURN_MAX };
@@ -43,6 +44,8 @@ static void show(const char *text)
 
 int console_interrupt(void)
 {
+	if (!opened)
+		return 0;
 	presses++;
 	if (answering)
 		return presses == 1;
@@ -90,11 +93,13 @@ int console_open(const char *turn, int interactive, edit_completions *complete, 
 		tty_set(TTY_QUIET);
 	} else if (!first)
 		show(CONSOLE_PROMPT);
+	opened = 1;
 	return 0;
 }
 
 void console_close(void)
 {
+	opened = 0;
 	if (edits) {
 		tty_restore();
 		show_close();

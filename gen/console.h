@@ -25,8 +25,8 @@ void console_restore(void);
  * input or at the second ^C in a row; -1 with a reason. The model answers from then until the next call. */
 int console_turn(const char **text, size_t *n, struct why *w);
 
-/* For the handler of SIGINT of an interactive conversation: 1 if it ends an answer or the input, 0 if it is the second
- * one while the model answers. */
+/* For the handler of SIGINT of an interactive conversation: 1 if it ends an answer or the input, 0 if it ends the
+ * program: the second one while the model answers, or any while the console is not open. */
 int console_interrupt(void);
 
 /* 1 if there was a ^C since the answer began. */

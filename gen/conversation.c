@@ -491,6 +491,19 @@ static void idle(struct loop *l, int waiting)
 	report_wait(l, waiting);
 }
 
+/* The first prompt is shown when the model is there. */
+static int await_model(struct conversation *v, struct why *w)
+{
+	struct result r = { .begin = clock_now() };
+	int failed;
+
+	v->l->r = &r;
+	if ((failed = loop_card(v->l, w)) && v->l->gone)
+		why(w, "sample ended before the conversation began");
+	v->l->r = NULL;
+	return failed;
+}
+
 /* To the end of the input. */
 static int talk(struct conversation *v, struct why *w)
 {
@@ -525,6 +538,8 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 	l->idle = idle;
 	l->make_room = make_room;
 	l->cancelled = asked(q, INTERACTIVE) ? console_cancelled : NULL;
+	if (!status && asked(q, INTERACTIVE))
+		status = await_model(&v, w);
 	if (!status && !(status = console_open(q->prompt, asked(q, INTERACTIVE), asked(q, EDITED) ?
 	    command_completions : NULL, w)))
 		status = talk(&v, w);

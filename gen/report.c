@@ -71,7 +71,10 @@ void report_wait(struct loop *l, int waiting)
 	if (!waiting && progress && ftruncate(progress, 0))
 		progress = 0;
 	if (waiting && waited >= 1 && isatty(STDERR_FILENO)) {
-		fprintf(stderr, "\rgen: a prompt of %zu tokens, %.1f s", l->r->prompt.n, waited);
+		if (l->card.n_vocab)
+			fprintf(stderr, "\rgen: a prompt of %zu tokens, %.1f s", l->r->prompt.n, waited);
+		else
+			fprintf(stderr, "\rgen: loading the model, %.1f s", waited);
 		show_progress(waited);
 		fprintf(stderr, "\033[K");
 		shown = 1;

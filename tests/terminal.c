@@ -7,6 +7,8 @@
  *	show                    prints the screen, without the empty rows at its end; dim text in (( )), coloured in
  *	                        [[ ]], the cursor as a bar
  *	resize COLUMNSxROWS     gives the terminal another size; what is on the screen stays where it is
+ *	run COMMAND             runs the shell's COMMAND beside it
+ *	interrupt               types ^C again and again until the command has ended
  *	signal NUMBER           sends a signal to the command; SIGCONT to all of its job
  *	random SEED N           sends N random keys, and reads what comes
  *	modes                   says whether the modes of the terminal are as at the beginning
@@ -471,6 +473,25 @@ static void show_modes(void)
 		"modes as found" : "modes CHANGED");
 }
 
+static void run(const char *command)
+{
+	fflush(stdout);
+	if (system(command))
+		die(command);
+}
+
+static void interrupt(void)
+{
+	time_t late = time(NULL) + PATIENCE;
+
+	while (!ended()) {
+		type("\3", 1);
+		pump(100);
+		if (time(NULL) > late)
+			die("it goes on");
+	}
+}
+
 static void wait_end(int stop)
 {
 	time_t late = time(NULL) + PATIENCE;
@@ -502,6 +523,10 @@ static void step(char *line)
 		random_keys(seed, n);
 		return;
 	}
+	if (!strcmp(line, "run")) {
+		run(argument);
+		return;
+	}
 	n = unescape(argument);
 	if (!strcmp(line, "cursor") || !strcmp(line, "show"))
 		settle();
@@ -515,6 +540,8 @@ static void step(char *line)
 		set_size(argument);
 	else if (!strcmp(line, "signal"))
 		kill(atoi(argument) == SIGCONT ? -child : child, atoi(argument));
+	else if (!strcmp(line, "interrupt"))
+		interrupt();
 	else if (!strcmp(line, "modes"))
 		show_modes();
 	else if (!strcmp(line, "stopped"))

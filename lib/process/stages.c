@@ -236,6 +236,7 @@ void stages_kill(struct stage *s, int n)
 		if (s[i].pid > 0) {
 			s[i].ours = 1;
 			kill(s[i].pid, SIGTERM);
+			kill(s[i].pid, SIGCONT);
 		}
 }
 

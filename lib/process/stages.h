@@ -52,7 +52,7 @@ int stage_start(struct stage *s, int in, int out, struct why *w);
 /* Waits for it. 0, or -1 if it failed; the reason is its own line where it has written one. */
 int stage_wait(struct stage *s, struct why *w);
 
-/* Asks all running stages to end. Safe in a signal handler. */
+/* Asks all running stages to end, also those that are stopped. Safe in a signal handler. */
 void stages_kill(struct stage *s, int n);
 
 /* Waits for all n stages, which are in the order of the stream. With `failing`, those that still run after a moment

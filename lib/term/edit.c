@@ -245,6 +245,13 @@ static void draw(struct edit *e, const char *prompt)
 		view_draw(&e->view, prompt, e->text.p, e->text.n, e->at);
 }
 
+/* Leaves the whole text on the screen, and the cursor below it. */
+static void leave(struct edit *e)
+{
+	view_draw(&e->view, e->prompt, e->text.p, e->text.n, e->text.n);
+	view_leave(&e->view);
+}
+
 /* ---- searching ---- */
 
 /* The line that contains e->wanted, from number `from` on backward, or forward. *at: where in it. e->recall.n: none. */
@@ -322,8 +329,7 @@ static void list(struct edit *e, size_t n)
 	struct why ignored;
 	const char *s;
 
-	e->at = e->text.n;
-	view_leave(&e->view);
+	leave(e);
 	for (size_t i = 0; i < LISTED && (s = e->complete(e->text.p, n, i)); i++) {
 		io_write(e->view.fd, i ? "  " : "", i ? 2 : 0, &ignored);
 		io_write(e->view.fd, s, strlen(s), &ignored);
@@ -425,7 +431,7 @@ static void change(struct edit *e, enum key key)
 	case KEY_YANK: insert(e, e->killed.p, e->killed.n); break;
 	case KEY_TRANSPOSE: transpose(e); break;
 	case KEY_CLEAR: clear_screen(e); break;
-	case KEY_SUSPEND: view_leave(&e->view); tty_suspend(); break;
+	case KEY_SUSPEND: leave(e); tty_suspend(); break;
 	default:
 		if (is_kill(key))
 			kill_by(e, key);
@@ -455,6 +461,7 @@ enum edit_end edit_line(struct edit *e, const char *prompt)
 	bytes_reserve(&e->text, 1);
 	e->recalled = e->recall.n;
 	e->last = KEY_NONE;
+	e->prompt = prompt;
 	tty_set(TTY_KEYS);
 	view_forget(&e->view);
 	do {
@@ -463,9 +470,7 @@ enum edit_end edit_line(struct edit *e, const char *prompt)
 		if (key == KEY_SEARCH || key == KEY_SEARCH_FORWARD)
 			key = search(e, key);
 	} while (!act(e, key, &end));
-	e->at = e->text.n;
-	view_draw(&e->view, prompt, e->text.p, e->text.n, e->at);
-	view_leave(&e->view);
+	leave(e);
 	tty_set(TTY_QUIET);
 	return end;
 }
