@@ -8,13 +8,12 @@ static struct op_altup streams(struct builder *b)
 		.scaled = buffer_with(b->plan->h, b->model->n_embd) };
 }
 
-/* A matrix for each stream but the first, applied to streams that lie `step` elements apart, from x on. */
-static void project(struct builder *b, const char *name, struct buffer x, size_t step)
+/* All streams of x but the first: a matrix of each, times those from `from` on, which lie `step` elements apart. */
+static void project(struct builder *b, const char *name, struct buffer x, struct buffer from, size_t step)
 {
-	size_t n = b->model->n_embd;
+	struct op_head_rows o = { .in = from, .heads = b->model->n_streams - 1, .n = b->model->n_embd, .step = step };
 
-	build_by_head(b, name, (struct op_head_rows){ .in = x, .heads = b->model->n_streams - 1, .n = n, .step = step },
-		n, buffer_at(b->plan->x, n), n);
+	build_by_head(b, name, o, o.n, buffer_at(x, o.n), o.n);
 }
 
 /* The router's logits for the first stream. */
@@ -30,7 +29,7 @@ void build_streams(struct builder *b)
 {
 	struct op_altup o = streams(b);
 
-	project(b, "altup_proj", o.x, 0);
+	project(b, "altup_proj", o.x, o.x, 0);
 	build_append(b, &op_level, NULL, &o, sizeof o);
 }
 
@@ -65,10 +64,11 @@ void build_spread(struct builder *b)
 	build_append(b, &op_spread, NULL, &o, sizeof o);
 }
 
-void build_unite(struct builder *b)
+void build_unite(struct builder *b, struct buffer x)
 {
 	struct op_altup o = streams(b);
 
-	project(b, "altup_unembd_proj", buffer_at(o.x, o.n), o.n);
+	o.x = x;
+	project(b, "altup_unembd_proj", x, buffer_at(x, o.n), o.n);
 	build_append(b, &op_unite, NULL, &o, sizeof o);
 }

@@ -100,9 +100,9 @@ void build_linear(struct builder *b, struct op_linear *o);
 
 /* ---- AltUp ---- */
 
-/* All streams from x, after the embedding; x from all streams, after the last layer. */
+/* All streams from x, after the embedding; and, after the last layer, one from all, in place of the first in x. */
 void build_streams(struct builder *b);
-void build_unite(struct builder *b);
+void build_unite(struct builder *b, struct buffer x);
 
 /* ---- attention ---- */
 

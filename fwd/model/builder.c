@@ -426,11 +426,17 @@ static void build_head(struct builder *b)
 static void build_lens(struct builder *b)
 {
 	struct plan *p = b->plan;
-	struct op_copy o = { .copies = 1, .copy = { { .from = p->x, .to = p->lens[b->il], .heads = 1,
-		.n = p->model->n_embd } } };
+	size_t il = b->il;
+	struct op_copy o = { .copies = 1, .copy = { { .from = p->x, .to = p->lens[il], .heads = 1,
+		.n = p->model->n_embd * p->model->n_streams } } };
 
 	build_add_branch(b);
 	build_append(b, &op_copy, "lens", &o, sizeof o);
+	if (p->model->n_streams > 1) {
+		b->il = OP_NO_LAYER;
+		build_unite(b, p->lens[il]);
+		b->il = il;
+	}
 }
 
 int build_plan(struct plan *p, struct why *w)
@@ -451,7 +457,7 @@ int build_plan(struct plan *p, struct why *w)
 	/* The last branch is added once; the head may then run over the rows in any portions. */
 	build_add_branch(&b);
 	if (p->setup.last == p->model->n_layer && p->model->n_streams > 1)
-		build_unite(&b);
+		build_unite(&b, p->x);
 	p->n_body = p->n_ops;
 	if (p->setup.last == p->model->n_layer)
 		build_head(&b);

@@ -99,11 +99,9 @@ static int open_lens(struct plan *p, struct why *w)
 
 	if (!p->setup.lens)
 		return 0;
-	if (p->model->n_streams > 1)
-		return why(w, "--lens: not for models of several residual streams (AltUp)");
 	p->lens = plan_memory(p, n, sizeof *p->lens);
 	for (size_t il = 0; p->lens && il < n; il++)
-		if (!(p->lens[il] = buffer(p, p->model->n_embd)).at)
+		if (!(p->lens[il] = buffer(p, p->model->n_embd * p->model->n_streams)).at)
 			p->lens = NULL;
 	return p->lens ? 0 : why(w, "out of memory for a batch of %zu rows after each of %zu layers (-b)",
 		p->setup.batch, n);
