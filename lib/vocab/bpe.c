@@ -213,9 +213,9 @@ int bpe_encode(struct vocab *v, const char *text, size_t n, int flags, struct id
 		return -1;
 	pretok_start(walk, v->pretok, text, n);
 	while (pretok_next(walk, &word, &length))
-		if (v->plain ? plain_word(v, word, length, raw, out, w) : words_encode(v, word, length, out, w))
+		if (v->plain ? plain_word(v, word, length, raw, out, w) : words_add(v, word, length, out, w))
 			return -1;
-	return 0;
+	return words_flush(v, out, w);
 }
 
 #define BPE(name, expression) { \

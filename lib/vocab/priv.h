@@ -69,11 +69,21 @@ struct letter {
 	unsigned n;             /* 1 or 2 */
 };
 
+enum { WORDS_AHEAD = 16 };
+
+struct word_ahead {                     /* words_add(): a word whose ids are to be appended */
+	const char *s;
+	size_t n;
+	struct word *cached;
+};
+
 /* What encoding needs: tables, some of them filled at first use, and working memory. */
 struct encoder {
 	struct merge *merge;
 	struct word *words;     /* in word_memory */
 	void *word_memory;
+	struct word_ahead ahead[WORDS_AHEAD];
+	size_t n_ahead;
 	struct special_set user, all;   /* special tokens: user-defined ones; all kinds */
 	struct special_search search;
 	/* all tokens and merges can be looked up; otherwise those of the bytes that are marked in covers */
@@ -155,8 +165,10 @@ int known_read(struct vocab *v, struct why *w);
 /* For vocabularies that are merged: an encoder's `merge` with these rules, and its words. */
 int words_open(struct vocab *v, const struct merge_rules *rules, struct why *w);
 
-/* Appends the ids of s[n], a part of a text that is merged by itself. */
-int words_encode(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w);
+/* Appends the ids of s[n], a part of a text that is merged by itself; those of the last words only at words_flush(),
+ * until which s is borrowed. */
+int words_add(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w);
+int words_flush(struct vocab *v, struct ids *out, struct why *w);
 
 /* Appends the id, or where it is -1 those of the bytes of s[n]. As in llama.cpp, BPE drops a byte that is not a token.
  * context: the vocabulary. */

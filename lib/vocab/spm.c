@@ -108,14 +108,15 @@ int spm_encode(struct vocab *v, const char *text, size_t n, int prefix, int raw,
 			bad = raw && length == 1;
 		}
 		if (bad || (divide && i > start && !joins(e, s + i))) {
-			if (words_encode(v, s + start, i - start, out, w))
+			if (words_add(v, s + start, i - start, out, w))
 				return -1;
 			start = i + bad;
 		}
-		if (bad && words_add_symbol(v, names_find(&v->tokens, s + i, 1), s + i, 1, out, w))
+		if (bad && (words_flush(v, out, w) ||
+		    words_add_symbol(v, names_find(&v->tokens, s + i, 1), s + i, 1, out, w)))
 			return -1;
 	}
-	return words_encode(v, s + start, escaped - start, out, w);
+	return words_add(v, s + start, escaped - start, out, w) ? -1 : words_flush(v, out, w);
 }
 
 static int encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *out, struct why *w)

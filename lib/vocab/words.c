@@ -1,5 +1,6 @@
 /* words: the ids of words. Those of short words are kept in a table, so that common words are merged once. Of the words
- * of the same hash the last two are kept. */
+ * of the same hash the last two are kept. The table is larger than a core's cache, so words are looked up some words
+ * ahead of where their ids are needed. */
 #include "priv.h"
 
 #include <stdlib.h>
@@ -82,25 +83,52 @@ static int is(const struct word *word, const char *s, size_t n)
 	return word->n == n && !memcmp(word->s, s, n);
 }
 
-int words_encode(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w)
+/* Appends the ids of a word. cached: where its ids are or belong; NULL: it is too long. */
+static int encode(struct vocab *v, const char *s, size_t n, struct word *cached, struct ids *out, struct why *w)
 {
-	struct word *word = n && n <= WORD_BYTES ? &v->encoder->words[names_hash(s, n) % (WORDS / 2) * 2] : NULL;
 	size_t start = out->n, n_ids;
 
-	if (word && is(word, s, n))
-		return ids_append(out, word->id, word->n_ids, w);
-	if (word && is(word + 1, s, n))
-		return ids_append(out, word[1].id, word[1].n_ids, w);
-	if (n && (v->pretok ? bpe_word(v, s, n, out, w) : merge_text(v->encoder->merge, s, n, out, w)))
+	if (cached && is(cached, s, n))
+		return ids_append(out, cached->id, cached->n_ids, w);
+	if (cached && is(cached + 1, s, n))
+		return ids_append(out, cached[1].id, cached[1].n_ids, w);
+	if (v->pretok ? bpe_word(v, s, n, out, w) : merge_text(v->encoder->merge, s, n, out, w))
 		return -1;
 	n_ids = out->n - start;
-	if (word && n_ids <= WORD_IDS) {
-		word[1] = word[0];
-		word->n = (unsigned char)n;
-		word->n_ids = (unsigned char)n_ids;
-		memcpy(word->s, s, n);
+	if (cached && n_ids <= WORD_IDS) {
+		cached[1] = cached[0];
+		cached->n = (unsigned char)n;
+		cached->n_ids = (unsigned char)n_ids;
+		memcpy(cached->s, s, n);
 		if (n_ids)
-			memcpy(word->id, out->id + start, n_ids * sizeof *word->id);
+			memcpy(cached->id, out->id + start, n_ids * sizeof *cached->id);
 	}
+	return 0;
+}
+
+int words_add(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w)
+{
+	struct encoder *e = v->encoder;
+	struct word_ahead *word = &e->ahead[e->n_ahead];
+
+	if (!n)
+		return 0;
+	*word = (struct word_ahead){ s, n, NULL };
+	if (n <= WORD_BYTES) {
+		word->cached = &e->words[names_hash(s, n) % (WORDS / 2) * 2];
+		__builtin_prefetch(word->cached);
+	}
+	return ++e->n_ahead == WORDS_AHEAD ? words_flush(v, out, w) : 0;
+}
+
+int words_flush(struct vocab *v, struct ids *out, struct why *w)
+{
+	struct encoder *e = v->encoder;
+	size_t n = e->n_ahead;
+
+	e->n_ahead = 0;
+	for (size_t i = 0; i < n; i++)
+		if (encode(v, e->ahead[i].s, e->ahead[i].n, e->ahead[i].cached, out, w))
+			return -1;
 	return 0;
 }
