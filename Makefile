@@ -37,8 +37,8 @@ SYSTEMS = system system_linux system_darwin system_bsd system_posix
 JSON = arena json json_write
 STREAM = frame card stop sequences
 GGUF = gguf gguf_get gguf_set gguf_hash formats blocks grids
-VOCAB = align vocab read known special merge words names prefixes pretok pretok_table unicode unicode_table spm bpe \
-	rwkv ugm wpm plamo2 whitespace dna
+VOCAB = align vocab read known special merge ranks words names prefixes pretok pretok_table unicode unicode_table spm \
+	bpe rwkv ugm wpm plamo2 whitespace dna
 PROCESS = stages find
 PICK = rng gumbel topk score positions
 SAMPLER = sampler opts row order adjust dry drop mirostat

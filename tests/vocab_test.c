@@ -181,6 +181,33 @@ static void bpe(void)
 	vocab_close(v);
 }
 
+/* Of tokens of the same text the last counts, of equal merges the first; merges may come in any order. */
+static void repeated(void)
+{
+	static const struct token_row tokens[] = {
+		{ "a", 1, 0 }, { "ab", 1, 0 }, { "b", 1, 0 }, { "ab", 1, 0 }, { "c", 1, 0 }, { "abc", 1, 0 },
+		{ "bc", 1, 0 }
+	};
+	static const char *const merges[] = { "a bc", "ab c", "a b", "b c", "a b" };
+	struct mkgguf *m = begin("gpt2", "gpt-2");
+	struct vocab *v;
+
+	put_tokens(m, tokens, sizeof tokens / sizeof *tokens);
+	put_merges(m, merges, sizeof merges / sizeof *merges);
+	v = open_made(m);
+	ids_are(v, "ab", 0, "3", "the last of equal tokens");
+	ids_are(v, "abc", 0, "5", "made by another merge than the first");
+	ids_are(v, "cbc", 0, "4 6", "by a merge out of order");
+	vocab_close(v);
+
+	m = begin("gpt2", "gpt-2");
+	put_tokens(m, tokens, sizeof tokens / sizeof *tokens);
+	put_merges(m, merges + 2, 3);
+	v = open_made(m);
+	ids_are(v, "abc", 0, "3 4", "the first of equal merges");
+	vocab_close(v);
+}
+
 /* The first text of a vocabulary decides which tokens are indexed: an overlong form must be looked up as what it stands
  * for. */
 static void overlong(void)
@@ -713,6 +740,7 @@ int main(void)
 	equal_scores();
 	bpe();
 	gemma4();
+	repeated();
 	overlong();
 	wrong();
 	damaged();

@@ -1,11 +1,12 @@
 /* bpe: byte-level BPE. The pre-tokenizer divides the text into words, each byte of a word is written as a printable
- * character, and neighbours are joined in the order of the merges. Merges and tokens are looked up by text, so nothing
- * has to hold between the two. Gemma 4's words are lines, spelled and divided as SPM's text is. */
+ * character, and neighbours are joined in the order of the merges. A merge need not make a token. Gemma 4's words are
+ * lines, spelled and divided as SPM's text is. */
 #include "priv.h"
 
 #include <string.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/size.h"
 #include "lib/base/utf8.h"
 #include "unicode.h"
 
@@ -116,7 +117,7 @@ void bpe_mark(struct vocab *v, const char *text, size_t n, unsigned char bytes[2
 	mark_bytes(text, n, v->bytes ? mark_plain : mark_letter, bytes);
 }
 
-/* For merge_rules. The cost is the rank of the merge "left right". */
+/* For merge_rules. The cost is the rank of the merge. */
 static int join(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair)
 {
 	const struct vocab *v = context;
@@ -124,34 +125,30 @@ static int join(void *context, const char *s, size_t left, size_t n, struct merg
 	char *middle, *end;
 	int32_t rank;
 
-	if (n + 1 > e->merges.longest)
+	if (n > e->pair_longest)
 		return -1;
-	middle = spell(v, e->line, s, left);
-	*middle = ' ';
-	end = spell(v, middle + 1, s + left, n - left);
-	rank = names_find(&e->merges, e->line, (size_t)(end - e->line));
-	if (rank < 0)
-		return -1;
-	memmove(middle, middle + 1, (size_t)(end - middle - 1));
-	*pair = (struct merge_pair){ (uint32_t)rank, names_find(&v->tokens, e->line, (size_t)(end - e->line) - 1) };
-	return 0;
+	middle = spell(v, e->pair, s, left);
+	end = spell(v, middle, s + left, n - left);
+	pair->id = names_find(&v->tokens, e->pair, (size_t)(end - e->pair));
+	rank = ranks_find(&e->ranks, pair->id, e->pair, (size_t)(middle - e->pair), (size_t)(end - e->pair));
+	pair->cost = (uint32_t)rank;
+	return rank < 0 ? -1 : 0;
 }
 
 static int open_merges(const struct vocab *v, struct why *w)
 {
 	struct encoder *e = v->encoder;
-	size_t room = 0;
 
-	if (e->merges.slots || !v->merges)
+	if (e->ranks.first || !v->merges)
 		return 0;
-	if (!e->line) {
-		names_close(&e->merges);        /* of a failed attempt */
-		if (names_open(&e->merges, v->merges, w))
-			return -1;
-		if (grow_scratch(&e->line, &room, 2 * e->merges.longest + 2))
-			return why(w, "out of memory");
+	if (ranks_index(&e->ranks, &v->tokens, v->merges, e->covers_all ? NULL : e->covers, w))
+		return -1;
+	e->pair_longest = size_max(v->tokens.longest, e->ranks.others.longest);
+	if (grow_scratch(&e->pair, &e->pair_room, 2 * e->pair_longest + 2)) {
+		ranks_free(&e->ranks);
+		return why(w, "out of memory");
 	}
-	return names_index(&e->merges, NAMES_FIRST, e->covers_all ? NULL : e->covers, w);
+	return 0;
 }
 
 /* For merge_rules. As in llama.cpp, a symbol without a token is spelled with the tokens of single bytes. */

@@ -147,6 +147,7 @@ static int fill(struct names *s, int which, const uint32_t *number, size_t n)
 			slot = find(s, t.s, t.n, h[k]);
 			if (!slot)
 				return -1;
+			s->repeat |= *slot != 0;
 			if (!*slot || which == NAMES_LAST)
 				*slot = (uint32_t)(h[k] >> 56) << 24 | (number[done + k] + 1);
 		}
@@ -161,6 +162,7 @@ int names_index(struct names *s, int which, const unsigned char *only, struct wh
 	int bad = -1;
 
 	free(s->slots);
+	s->repeat = 0;
 	while (room < n + n / 2)
 		room *= 2;
 	s->mask = (uint32_t)room - 1;

@@ -22,6 +22,7 @@ struct names {
 	/* [mask + 1]: 8 bits of the hash above 24 bits of the number plus one; 0: free */
 	uint32_t *slots;
 	uint32_t mask;
+	int repeat;                     /* some indexed strings have the same text */
 };
 
 /* array must be an array of strings. 0, or -1 with a reason; call names_close() in either case. */

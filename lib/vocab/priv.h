@@ -7,6 +7,7 @@
 #include "names.h"
 #include "prefixes.h"
 #include "pretok.h"
+#include "ranks.h"
 #include "special.h"
 #include "vocab.h"
 
@@ -90,8 +91,9 @@ struct encoder {
 	int indexed, covers_all;
 	unsigned char covers[256];
 	struct pretok_walk walk;        /* BPE */
-	struct names merges;    /* BPE; opened when the first word is merged */
-	char *line;             /* [2 * merges.longest + 2]: one merge, as the file spells it */
+	struct ranks ranks;     /* BPE; indexed when the first word is merged */
+	char *pair;             /* BPE: two symbols of at most pair_longest bytes, as tokens spell them */
+	size_t pair_longest, pair_room;
 	struct letter letter[256];      /* BPE: how tokens spell a byte */
 	int32_t byte_id[256];   /* the token that stands for a byte, or -1 */
 	int knows_joins;        /* plain: joins is filled */

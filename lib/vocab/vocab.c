@@ -70,12 +70,12 @@ static void close_encoder(struct encoder *e)
 		return;
 	merge_close(e->merge);
 	special_free(&e->search);
-	names_close(&e->merges);
+	ranks_free(&e->ranks);
 	free(e->word_memory);
 	free(e->user.token);
 	prefixes_free(&e->prefixes);
 	free(e->all.token);
-	free(e->line);
+	free(e->pair);
 	free(e->text);
 	free(e->repaired);
 	free(e->segment);

@@ -29,10 +29,7 @@ int words_open(struct vocab *v, const struct merge_rules *rules, struct why *w)
 
 int words_index(struct vocab *v, const unsigned char *only, struct why *w)
 {
-	struct names *merges = &v->encoder->merges;
-
-	free(merges->slots);            /* indexed again when needed */
-	merges->slots = NULL;
+	ranks_free(&v->encoder->ranks);         /* indexed again when needed */
 	if (names_index(&v->tokens, NAMES_LAST, only, w))
 		return -1;
 	if (!v->bytes)
