@@ -145,13 +145,16 @@ static int take_fork(struct session *s, const struct frame *f, struct why *w)
 	}
 	if (frame_write(1, f, &source, w))
 		return -1;
-	if (!(from = (struct generation *)sequences_find(&s->sequences, source))) {
+	from = (struct generation *)sequences_find(&s->sequences, source);
+	if (!from && source) {
 		why(w, "a fork of sequence %" PRIu32 ", which %s", source,
 			sequences_is_over(&s->sequences, source) ? "is over" : "has not begun");
 		frame_why(&s->in, w);
 		return SESSION_FAILED;
 	}
-	if (!(g = generation_fork(s, from, f->seq, f->pos, w)))
+	/* Sequence 0 is there before its first frame, of a state that was kept. */
+	g = from ? generation_fork(s, from, f->seq, f->pos, w) : generation_open(s, f->seq, w);
+	if (!g)
 		return -1;
 	if (!sequences_add(&s->sequences, &g->sequence, f->seq, w))
 		return 0;
