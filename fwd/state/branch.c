@@ -7,8 +7,10 @@
 #include "segment.h"
 #include "shared.h"
 
-static void share(struct segment *to, struct segment *from, size_t length)
+static int share(struct segment *to, struct segment *from, size_t length, struct why *w)
 {
+	if (segment_widen(to, kv_extents(length), w) < 0)
+		return -1;
 	to->n_extents = kv_extents(length);
 	for (size_t i = 0; i < to->n_extents; i++) {
 		to->extent[i] = shared_use(from->extent[i]);
@@ -19,6 +21,7 @@ static void share(struct segment *to, struct segment *from, size_t length)
 	to->reach = from->reach;
 	to->shares = from->shares = 1;
 	segment_set_length(to, length);
+	return 0;
 }
 
 /* What counts, and what is known of the model. */
@@ -44,8 +47,7 @@ int segment_branch(struct segment *to, struct segment *from, size_t length, stru
 {
 	if (to->header)
 		return segment_copy(to, from, length, w);
-	share(to, from, length);
-	return 0;
+	return share(to, from, length, w);
 }
 
 /* The extent, with recent positions that may be those of later ones. */

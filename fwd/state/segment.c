@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/base/guard.h"
+#include "lib/base/size.h"
 #include "header.h"
 #include "recent.h"
 #include "recurrent.h"
@@ -67,6 +68,23 @@ void segment_commit(struct segment *s, size_t pos, size_t n)
 
 /* ---- growing ---- */
 
+int segment_widen(struct segment *s, size_t n, struct why *w)
+{
+	size_t room = size_max(n, 2 * s->room);
+	unsigned char **extent, **recent;
+
+	if (n <= s->room)
+		return 0;
+	if ((extent = realloc(s->extent, room * sizeof *extent)))
+		s->extent = extent;
+	if ((recent = realloc(s->recent, room * sizeof *recent)))
+		s->recent = recent;
+	if (!extent || !recent)
+		return why(w, "out of memory");
+	s->room = room;
+	return 0;
+}
+
 static void add_extent(struct segment *s, unsigned char *at)
 {
 	size_t i = s->n_extents++, turns = recent_extents(&s->shape);
@@ -77,7 +95,7 @@ static void add_extent(struct segment *s, unsigned char *at)
 
 static int grow_private(struct segment *s, size_t n, struct why *w)
 {
-	if (recurrent_grow(s, n, w) < 0)
+	if (segment_widen(s, n, w) < 0 || recurrent_grow(s, n, w) < 0)
 		return -1;
 	for (void *p; s->n_extents < n; add_extent(s, p)) {
 		size_t bytes = shape_extent_bytes(&s->shape, s->n_extents);
@@ -203,12 +221,8 @@ static int open_any(struct segment *s, struct why *w)
 	if (s->n_ctx < 1 || s->n_ctx > SEGMENT_CTX_MAX || !shape_fits(&s->shape, s->n_ctx))
 		return why(w, "a context of %zu positions of %zu bytes", s->n_ctx,
 			shape_extent_bytes(&s->shape, 0) / KV_EXTENT);
-	s->extent = calloc(kv_extents(s->n_ctx), sizeof *s->extent);
-	s->recent = calloc(kv_extents(s->n_ctx), sizeof *s->recent);
-	if (!s->extent || !s->recent)
-		return why(w, "out of memory");
 	if (s->name)
-		return open_named(s, w);
+		return segment_widen(s, kv_extents(s->n_ctx), w) < 0 ? -1 : open_named(s, w);
 	s->mark = calloc(STATE_MARKS, sizeof *s->mark);
 	return s->mark ? 0 : why(w, "out of memory");
 }

@@ -34,10 +34,11 @@ struct segment {
 	size_t n_ctx;           /* positions, at most */
 	size_t length;          /* positions that count */
 	size_t next;            /* = length; less where rows from next on have to be evaluated again first */
-	unsigned char **extent; /* [positions / KV_EXTENT]; the table does not move while the segment is open */
+	unsigned char **extent; /* [n_extents]; more room, for segment_reserve() and the like, may move the table */
 	unsigned char **recent; /* the same for layers with a window: extents that are recent enough take turns */
 	/* private from here */
 	size_t n_extents;       /* those that are there */
+	size_t room;            /* of the tables */
 	const char *name;       /* borrowed; NULL: in memory of this process */
 	struct object object;
 	struct segment_header *header;
@@ -67,6 +68,9 @@ void segment_close(struct segment *s);
 
 /* Makes room for this many positions, at most n_ctx; what counts does not change, even if it fails. */
 int segment_reserve(struct segment *s, size_t positions, struct why *w);
+
+/* Room in the tables for n extents; those of a named segment have it for its context. */
+int segment_widen(struct segment *s, size_t n, struct why *w);
 
 /* Before a batch writes positions [pos, pos + n), where pos is at most the length: makes room for them, and copies the
  * memory there that is shared with other states. Valid positions do not change, even if it fails. */
