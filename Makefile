@@ -63,7 +63,7 @@ FWD = engine settings supported serve hidden served batch chain model/model mode
 	measure/meter measure/limits measure/report measure/dump scores
 TOK = main encode document prompts
 SAMPLE = main options session generation pieces constraint trace
-RENDER = render render_text render_page render_bars
+RENDER = render render_text render_page render_bars render_stop
 SCORE = main settings figures listing perplexity against question items choices scorer
 BENCH = main timing print random
 DESCRIBE = main describe check

@@ -10,7 +10,6 @@
 #include "lib/base/cli.h"
 #include "lib/base/guard.h"
 #include "lib/base/out.h"
-#include "lib/base/quote.h"
 #include "lib/gguf/gguf.h"
 #include "lib/stream/frame.h"
 #include "filter.h"
@@ -161,15 +160,6 @@ static void print_lines(const struct printer *p, struct frame_in *in)
 		cli_die(&c, "%s", w.text);
 }
 
-static void add_stop(struct stop *stop)
-{
-	char *s = malloc(strlen(c.value) + 1);
-
-	if (!s || stop_add(stop, s, quote_undo(c.value, strlen(c.value), s), &w) < 0)
-		cli_usage(&c, "--stop: %s", s ? w.text : "out of memory");
-	free(s);
-}
-
 static void options(struct printer *p)
 {
 	const struct opt *o;
@@ -180,7 +170,10 @@ static void options(struct printer *p)
 		case MARKS: p->marks = 1; break;
 		case GENERATED: run.generated = 1; break;
 		case SUFFIX: run.suffix = c.value; break;
-		case STOP: add_stop(p->stop); break;
+		case STOP:
+			if (stop_add_quoted(p->stop, c.value, &w) < 0)
+				cli_usage(&c, "--stop: %s", w.text);
+			break;
 		case TURNS: run.turns = 1; break;
 		case END: run.end = c.value; break;
 		case FRAMES: run.frames = 1; break;

@@ -12,7 +12,7 @@
 #include "listing.h"
 #include "render.h"
 
-enum { IDS = 1, CSV, SEQ, RAW, COLOR, HTML, SVG, BARS, JSON };
+enum { IDS = 1, CSV, SEQ, RAW, COLOR, HTML, SVG, BARS, JSON, STOP };
 
 static const struct opt opts[] = {
 	{ 'm', "model", "MODEL", "show the pieces of its vocabulary, and check that the stream is of it" },
@@ -21,6 +21,7 @@ static const struct opt opts[] = {
 	{ SEQ, "seq", "N", "nothing but cards and the frames of sequence N" },
 	{ RAW, "raw", NULL, "with --seq: write these as a stream in which they are sequence 0" },
 	{ COLOR, "color", NULL, "the text, on a terminal shaded by how surprising each token was" },
+	{ STOP, "stop", "TEXT", "with --color: stop before this text and exit; \\n is a new line; repeatable" },
 	{ HTML, "html", NULL, "the same as a page; pointing at a token shows the N best" },
 	{ SVG, "svg", NULL, "the same as a picture" },
 	{ BARS, "bars", NULL, "the N best for each token as bars, with a mark at the one that came" },
@@ -59,9 +60,16 @@ static const char *take_options(void)
 		case SVG: render.kind = &render_svg; break;
 		case BARS: render.kind = &render_bars; break;
 		case JSON: render.kind = &render_json; break;
+		case STOP:
+			must(!render.stop && !(render.stop = stop_open(&w)));
+			if (stop_add_quoted(render.stop, c.value, &w) < 0)
+				cli_usage(&c, "--stop: %s", w.text);
+			break;
 		case RAW: listing.format = LISTING_RAW; break;
 		case SEQ: listing.seq = cli_integer(&c, o, 0, FRAME_NO_SEQ - 1); break;
 		}
+	if (render.stop && render.kind != &render_text)
+		cli_usage(&c, "--stop requires --color");
 	if (render.kind && (listing.format || listing.seq >= 0))
 		cli_usage(&c, "--%s excludes --ids, --csv, --seq and --raw", render.kind->name);
 	if (listing.format == LISTING_RAW && listing.seq < 0)
@@ -124,10 +132,11 @@ int main(int argc, char **argv)
 	start(vocab);
 	if (!c.argc)
 		show_file("-");
-	for (int i = 0; i < c.argc; i++)
+	for (int i = 0; i < c.argc && !render.stopped; i++)
 		show_file(c.argv[i]);
 	if (render.kind)
 		render_close(&render);
+	stop_close(render.stop);
 	listing_close(&listing);
 	if (model) {
 		vocab_close(vocab);

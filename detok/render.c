@@ -55,7 +55,7 @@ size_t render_char(const char *s, size_t n, char out[4], size_t *used)
 
 int render_open(struct render *r, struct why *w)
 {
-	r->text.limit = SIZE_MAX / 2;
+	r->text.limit = r->held.limit = SIZE_MAX / 2;
 	r->best = malloc(r->top * sizeof *r->best);
 	r->order = malloc(r->top * sizeof *r->order);
 	if (!r->best || !r->order)
@@ -65,18 +65,25 @@ int render_open(struct render *r, struct why *w)
 	return 0;
 }
 
-static void flush(struct render *r)
+static int flush(struct render *r, struct why *w)
 {
+	int failed = 0;
+
 	const struct shown s = { .at = &r->first, .text = r->text.p, .n = r->text.n, .begins = r->begins,
 		.predicted = r->predicted, .bits = r->bits, .best = r->best, .n_best = r->n_best };
 
-	if (r->text.n)
+	if (r->text.n && r->stop)
+		failed = render_stop(r, &s) && why(w, "out of memory");
+	else if (r->text.n)
 		r->kind->show(r, &s);
 	r->text.n = 0;
+	return failed ? -1 : 0;
 }
 
 void render_close(struct render *r)
 {
+	if (r->stop)
+		render_stop_end(r);
 	if (r->kind->end)
 		r->kind->end(r);
 	bytes_free(&r->text);
@@ -132,8 +139,8 @@ static int add(struct render *r, const struct position *at, struct why *w)
 	const char *piece = render_piece(r, at->id, buffer, &n);
 	int begins = !r->any || at->seq != r->seq || at->pos != r->next;
 
-	if (r->text.n && (begins || r->text.n > GROUP_MAX || !is_cut(r->text.p, r->text.n)))
-		flush(r);
+	if (r->text.n && (begins || r->text.n > GROUP_MAX || !is_cut(r->text.p, r->text.n)) && flush(r, w))
+		return -1;
 	if (!r->text.n) {
 		r->first = *at;
 		r->begins = begins;
@@ -149,9 +156,7 @@ static int add(struct render *r, const struct position *at, struct why *w)
 	r->next = at->pos + 1;
 	if (bytes_put(&r->text, piece, n))
 		return why(w, "out of memory");
-	if (!is_cut(r->text.p, r->text.n))
-		flush(r);
-	return 0;
+	return is_cut(r->text.p, r->text.n) ? 0 : flush(r, w);
 }
 
 /* -1 if the stream is of another vocabulary. */
@@ -176,12 +181,12 @@ int render_stream(struct render *r, int fd, const char *name, struct why *w)
 {
 	static struct positions in;
 	struct position at;
-	int status;
+	int status = 0;
 
 	positions_open(&in, fd, name);
 	in.whole = 1;
 	in.drawn = r->kind->bits_only;
-	while ((status = positions_next(&in, &at, w)) > 0) {
+	while (!r->stopped && (status = positions_next(&in, &at, w)) > 0) {
 		if (at.id < 0)
 			continue;
 		if (check(r, &in, &at, w) < 0 || add(r, &at, w) < 0 || out_flush(w) < 0) {
@@ -189,7 +194,8 @@ int render_stream(struct render *r, int fd, const char *name, struct why *w)
 			break;
 		}
 	}
-	flush(r);
+	if (status >= 0 && !r->stopped)
+		status = flush(r, w);
 	positions_close(&in);
-	return status;
+	return status < 0 ? -1 : 0;
 }

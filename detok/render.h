@@ -9,6 +9,7 @@
 #include "lib/base/bytes.h"
 #include "lib/base/why.h"
 #include "lib/sampler/positions.h"
+#include "lib/stream/stop.h"
 #include "lib/vocab/vocab.h"
 
 struct top_token {              /* one of the most likely tokens at a position */
@@ -34,6 +35,8 @@ struct render {
 	size_t top;                     /* top tokens of each position, at most */
 	size_t columns;                 /* of the terminal, or of lines */
 	int coloured;
+	struct stop *stop;              /* the text ends before any of these strings; NULL: none; borrowed */
+	int stopped;                    /* read only: one has come */
 
 	/* private */
 	struct position first;
@@ -48,6 +51,10 @@ struct render {
 	int32_t *order;                 /* [top] */
 	size_t room;
 	size_t line, column;            /* of a page */
+	struct shown *waiting;          /* [n_waiting] pieces that may belong to a stop string, */
+	size_t n_waiting, waiting_room;
+	struct bytes held;              /* and their text, one after the other, */
+	size_t certain;                 /* of which so many bytes do not */
 };
 
 struct render_kind {
@@ -64,8 +71,13 @@ extern const struct render_kind render_text, render_bars, render_json, render_ht
 int render_open(struct render *r, struct why *w);
 void render_close(struct render *r);        /* ends the page */
 
-/* Shows a stream. */
+/* Shows a stream, up to a stop string. */
 int render_stream(struct render *r, int fd, const char *name, struct why *w);
+
+/* With stop strings, in place of the kind's show(), which gets neither the position nor top tokens; -1: out of memory.
+ * The second shows what still waits, and frees all. */
+int render_stop(struct render *r, const struct shown *s);
+void render_stop_end(struct render *r);
 
 enum { RENDER_LEVELS = 6 };
 

@@ -73,8 +73,8 @@ const struct opt options_table[] = {
 struct meaning {
 	const char *option;
 	unsigned states;
-	enum stage_number to[3];
-	unsigned when[3];
+	enum stage_number to[4];
+	unsigned when[4];
 	const char *as;
 };
 
@@ -85,7 +85,7 @@ static const struct meaning meanings[] = {
 	{ "color", .states = COLOURED },
 	{ "json", .states = JSON },
 	{ "logprobs", .to = { SAMPLE } },
-	{ "stop", STOPPED, .to = { DETOK, STOPS, ANSWER } },
+	{ "stop", STOPPED, .to = { DETOK, PEEK, STOPS, ANSWER } },
 	{ "json-schema", CONSTRAINED | OF_TEXT | GRAMMAR, .to = { SCHEMA }, .as = "--" },
 	{ "json-schema-file", CONSTRAINED | OF_TEXT | GRAMMAR, .to = { SCHEMA }, .as = "--file" },
 	{ "draft", DRAFTS, .to = { FEED } },
@@ -149,8 +149,8 @@ static const struct {
 	{ RANKED, KEPT, 0, "--best-of and --kv exclude each other" },
 	{ LINES, RANKED | DRAFTS | KEPT | VERBOSE | TALKS, 0,
 		"--lines and -N/--texts: not with --best-of, --draft, --kv, -v, --chat or -i" },
-	{ COLOURED, MANY | JSON | STOPPED | OWN_SAMPLE | OWN_DETOK, 0,
-		"--color: not with --chat, -i, --lines, -N/--texts, --best-of, --json, --stop, "
+	{ COLOURED, MANY | JSON | OWN_SAMPLE | OWN_DETOK, 0,
+		"--color: not with --chat, -i, --lines, -N/--texts, --best-of, --json, "
 		"--stage sample or detok" },
 	{ JSON, OWN_DETOK, 0, "--json: not with --stage detok or --print-pipeline" },
 	{ JSON, PRINT, LINES, "--json: not with --stage detok or --print-pipeline" },
@@ -358,7 +358,7 @@ static void tell_given(struct reader *r)
 		const struct opt *o = r->given[i].o;
 		const struct meaning *m = meaning_of(o);
 
-		for (int k = 0; k < 3; k++)
+		for (int k = 0; k < 4; k++)
 			if (listens(r, m->to[k], m->when[k]))
 				tell(r, m->to[k], 0, m->as ? m->as : long_form(r->c, o), r->given[i].value);
 	}

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/quote.h"
+
 struct pattern {
 	char *s;
 	size_t n;
@@ -85,6 +87,15 @@ int stop_add(struct stop *s, const char *text, size_t n, struct why *w)
 	}
 	s->n++;
 	return 0;
+}
+
+int stop_add_quoted(struct stop *s, const char *text, struct why *w)
+{
+	char *plain = malloc(strlen(text) + 1);
+	int number = plain ? stop_add(s, plain, quote_undo(text, strlen(text), plain), w) : why(w, "out of memory");
+
+	free(plain);
+	return number;
 }
 
 const char *stop_string(const struct stop *s, int number, size_t *n)

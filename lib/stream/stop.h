@@ -27,6 +27,9 @@ struct stop *stop_fork(const struct stop *s, struct why *w);
 /* Adds a copy of text[n], before the text begins; strings are numbered from 0. -1: empty, too long or too many. */
 int stop_add(struct stop *s, const char *text, size_t n, struct why *w);
 
+/* The same for an option's value, in which \n is a new line. */
+int stop_add_quoted(struct stop *s, const char *text, struct why *w);
+
 /* The string of that number; *n is its length. */
 const char *stop_string(const struct stop *s, int number, size_t *n);
 
