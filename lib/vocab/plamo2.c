@@ -35,25 +35,26 @@ static size_t character_before(const char *text, size_t n)
 /* Finds the best way from each character of text[n] to the end. */
 static void search(const struct vocab *v, const char *text, size_t n)
 {
-	const struct prefixes *p = &v->encoder->prefixes;
 	struct lattice *way = v->encoder->lattice;
 
 	for (size_t i = 0; i < n; i++)
 		way[i].best.cost = far;         /* stays so inside of characters */
 	way[n].best.cost = 0;
 	for (size_t to = n, from; to; to = from) {
-		uint32_t state = PREFIXES_ROOT;
+		struct prefixes_walk walk;
 		struct lattice best;
+		size_t length = 0;
+		int32_t id;
 
 		from = character_before(text, to);
 		best = (struct lattice){ { .cost = way[to].best.cost + unknown_cost }, (uint32_t)(to - from), -1 };
-		for (size_t i = from; i < n && (state = prefixes_step(p, state, (unsigned char)text[i])); i++) {
-			int32_t id = prefixes_token(p, state);
-			int64_t more = id >= 0 ? cost(v, id) : far;
+		walk = (struct prefixes_walk){ &v->encoder->prefixes, text + from, n - from, 0, 0 };
+		while ((id = prefixes_next(&walk, &length)) >= 0) {
+			const struct lattice *rest = &way[from + length];
+			int64_t more = rest->best.cost == far ? far : cost(v, id);
 
-			if (more != far && way[i + 1].best.cost != far && way[i + 1].best.cost + more <= best.best.cost)
-				best = (struct lattice){ { .cost = way[i + 1].best.cost + more },
-					(uint32_t)(i + 1 - from), id };
+			if (more != far && rest->best.cost + more <= best.best.cost)
+				best = (struct lattice){ { .cost = rest->best.cost + more }, (uint32_t)length, id };
 		}
 		way[from] = best;
 	}

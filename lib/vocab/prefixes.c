@@ -1,145 +1,38 @@
-/* prefixes: adding tokens. A tail gives way to nodes, one after the other, as far as another token shares its bytes. */
+/* prefixes: sorting the tokens, then building the tree from the ranges of tokens that begin with the same bytes. */
 #include "prefixes.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/size.h"
 
-enum { FIRST_BITS = 10 };               /* of the number of slots */
+enum { KEY_BYTES = 8 };
+
+struct item {                           /* a token to be sorted */
+	uint64_t key;                   /* its first bytes, the first of them highest */
+	struct prefixes_token token;
+};
+
+struct range {                          /* the tokens of a node: their first `depth` bytes are equal */
+	uint32_t from, to, depth;
+};
 
 void prefixes_free(struct prefixes *p)
 {
-	free(p->edges);
+	free(p->tokens);
+	free(p->texts);
+	free(p->first);
 	free(p->token);
-	free(p->tails);
+	free(p->label);
 	memset(p, 0, sizeof *p);
-}
-
-/* A node without a token: its state, or 0. */
-static uint32_t add_node(struct prefixes *p)
-{
-	if (p->n == PREFIXES_TAIL || (p->n == p->room && grow(&p->token, &p->room, sizeof *p->token, 1024)))
-		return 0;
-	p->token[p->n] = -1;
-	return (uint32_t)p->n++;
-}
-
-static int put_tail(struct prefixes *p, unsigned value)
-{
-	if (p->n_tails == PREFIXES_TAIL ||
-	    (p->n_tails == p->tails_room && grow(&p->tails, &p->tails_room, sizeof *p->tails, 4096)))
-		return -1;
-	p->tails[p->n_tails++] = (uint16_t)value;
-	return 0;
-}
-
-/* A tail of the bytes s[n], n may be 0: its state, or 0. */
-static uint32_t add_tail(struct prefixes *p, const char *s, size_t n, int32_t id)
-{
-	uint32_t state = (n ? PREFIXES_TAIL : PREFIXES_END) | (uint32_t)p->n_tails;
-
-	for (size_t i = 0; i < n; i++)
-		if (put_tail(p, (unsigned char)s[i] | (i + 1 == n ? PREFIXES_LAST : 0)))
-			return 0;
-	return put_tail(p, (uint32_t)id & 0xffff) || put_tail(p, (uint32_t)id >> 16) ? 0 : state;
 }
 
 int prefixes_start(struct prefixes *p, size_t n, const unsigned char *only, struct why *w)
 {
-	unsigned bits = FIRST_BITS;
-
 	prefixes_free(p);
 	p->only = only;
-	while (!only && (size_t)1 << bits < 3 * n && bits < PREFIXES_STATE_BITS)
-		bits++;
-	p->mask = (1u << bits) - 1;
-	p->shift = 64 - bits;
-	p->edges = calloc(p->mask + (size_t)1, sizeof *p->edges);
-	add_node(p);                    /* the root */
-	return p->edges && p->n ? 0 : why(w, "out of memory");
-}
-
-static int double_edges(struct prefixes *p)
-{
-	uint64_t *old = p->edges, *slot;
-	size_t n = p->mask + (size_t)1;
-	int bad = 0;
-
-	p->edges = calloc(2 * n, sizeof *p->edges);
-	if (!p->edges) {
-		p->edges = old;
-		return -1;
-	}
-	p->mask = (uint32_t)(2 * n - 1);
-	p->shift--;
-	for (size_t i = 0; i < n && !bad; i++) {
-		uint64_t key = old[i] >> PREFIXES_STATE_BITS;
-
-		if (!old[i])
-			continue;
-		slot = prefixes_slot(p, (uint32_t)(key >> 8), (unsigned char)key);
-		bad = !slot;
-		if (slot)
-			*slot = old[i];
-	}
-	free(old);
-	return bad ? -1 : 0;
-}
-
-/* Leads the edge of this node for this byte to a state. */
-static int put_edge(struct prefixes *p, uint32_t node, unsigned char byte, uint32_t state)
-{
-	uint64_t *slot;
-
-	if (!state)
-		return -1;
-	if (node == PREFIXES_ROOT) {
-		p->first[byte] = state;
-		return 0;
-	}
-	if (p->n_edges > p->mask / 2 && double_edges(p))
-		return -1;
-	slot = prefixes_slot(p, node, byte);
-	if (!slot)
-		return -1;
-	p->n_edges += !*slot;
-	*slot = ((uint64_t)node << 8 | byte) << PREFIXES_STATE_BITS | state;
-	return 0;
-}
-
-/* Makes the state after this byte, which is in a tail, a node. Returns it, or 0. */
-static uint32_t part_tail(struct prefixes *p, uint32_t node, unsigned char byte, uint32_t state)
-{
-	uint32_t new = add_node(p), place = state & (PREFIXES_TAIL - 1);
-
-	if (put_edge(p, node, byte, new))
-		return 0;
-	if (state & PREFIXES_END)
-		p->token[new] = prefixes_token(p, state);
-	else if (put_edge(p, new, p->tails[place] & 255, prefixes_in_tail(p, place)))
-		return 0;
-	return new;
-}
-
-static int add(struct prefixes *p, const char *s, size_t n, int32_t id)
-{
-	uint32_t node = PREFIXES_ROOT, state;
-
-	for (size_t i = 0; i < n; i++) {
-		unsigned char byte = (unsigned char)s[i];
-
-		state = prefixes_step(p, node, byte);
-		if (!state)
-			return put_edge(p, node, byte, add_tail(p, s + i + 1, n - i - 1, id));
-		if (state & (PREFIXES_TAIL | PREFIXES_END))
-			state = part_tail(p, node, byte, state);
-		if (!state)
-			return -1;
-		node = state;
-	}
-	p->token[node] = id;
-	return 0;
+	p->tokens = malloc((n + 1) * sizeof *p->tokens);
+	return p->tokens ? 0 : why(w, "out of memory");
 }
 
 int prefixes_add(struct prefixes *p, const char *s, size_t n, int32_t id, struct why *w)
@@ -150,18 +43,157 @@ int prefixes_add(struct prefixes *p, const char *s, size_t n, int32_t id, struct
 	for (size_t i = 0; p->only && i < n; i++)
 		if (!p->only[(unsigned char)s[i]])
 			return 0;
-	return n && add(p, s, n, id) ? why(w, "tokenizer.ggml.tokens: out of memory, or strings chosen to collide") : 0;
+	if (n)
+		p->tokens[p->n_tokens++] = (struct prefixes_token){ s, (uint32_t)n, id };
+	return 0;
+}
+
+/* ---- sorting ---- */
+
+static uint64_t key_of(const struct prefixes_token *t)
+{
+	uint64_t key = 0;
+
+	for (size_t i = 0; i < KEY_BYTES; i++)
+		key = key << 8 | (i < t->n ? (unsigned char)t->s[i] : 0);
+	return key;
+}
+
+/* Equal tokens stay in the order of their ids. */
+static int compare(const void *a, const void *b)
+{
+	const struct prefixes_token *s = &((const struct item *)a)->token, *t = &((const struct item *)b)->token;
+	int order = memcmp(s->s, t->s, size_min(s->n, t->n));
+
+	if (!order)
+		order = (s->n > t->n) - (s->n < t->n);
+	return order ? order : (s->id > t->id) - (s->id < t->id);
+}
+
+/* A radix sort by the key, from its last byte to its first; then tokens of the same key are compared. */
+static void sort(struct item *a, struct item *b, size_t n)
+{
+	for (unsigned shift = 0; shift < 8 * KEY_BYTES; shift += 8) {
+		size_t at[257] = { 0 };
+		struct item *other = b;
+
+		for (size_t i = 0; i < n; i++)
+			at[(a[i].key >> shift & 255) + 1]++;
+		for (int byte = 0; byte < 255; byte++)
+			at[byte + 1] += at[byte];
+		for (size_t i = 0; i < n; i++)
+			b[at[a[i].key >> shift & 255]++] = a[i];
+		b = a;
+		a = other;
+	}
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && a[end].key == a[i].key; end++)
+			;
+		if (end > i + 1)
+			qsort(a + i, end - i, sizeof *a, compare);
+	}
+}
+
+/* Sorts the tokens, and copies their texts in that order. */
+static int sort_tokens(struct prefixes *p)
+{
+	size_t n = p->n_tokens, bytes = 0;
+	struct item *item = malloc(2 * (n + 1) * sizeof *item);
+	char *to;
+
+	if (!item)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		item[i] = (struct item){ key_of(&p->tokens[i]), p->tokens[i] };
+		bytes += p->tokens[i].n;
+	}
+	sort(item, item + n, n);
+	/* The file may change while its tokens are sorted. Whatever the tree is like then, its depth is bounded. */
+	to = p->texts = calloc(1, bytes + PREFIXES_LONGEST + 1);
+	for (size_t i = 0; to && i < n; i++) {
+		memcpy(to, item[i].token.s, item[i].token.n);
+		p->tokens[i] = item[i].token;
+		p->tokens[i].s = to;
+		to += item[i].token.n;
+	}
+	free(item);
+	return to ? 0 : -1;
+}
+
+/* ---- the tree ---- */
+
+static int larger(void *array, size_t n, size_t size)
+{
+	void *old, *new;
+
+	memcpy(&old, array, sizeof old);
+	new = realloc(old, n * size);
+	if (new)
+		memcpy(array, &new, sizeof new);
+	return new ? 0 : -1;
+}
+
+static int add_node(struct prefixes *p, struct range **range, unsigned char label, struct range new)
+{
+	size_t room = 2 * p->room + 256;
+
+	if (p->n_nodes + 1 >= p->room) {
+		if (larger(range, room, sizeof **range) || larger(&p->first, room, sizeof *p->first) ||
+		    larger(&p->token, room, sizeof *p->token) || larger(&p->label, room, sizeof *p->label))
+			return -1;
+		p->room = room;
+	}
+	(*range)[p->n_nodes] = new;
+	p->token[p->n_nodes] = 0;
+	p->label[p->n_nodes++] = label;
+	return p->n_nodes == UINT32_MAX ? -1 : 0;
+}
+
+/* Adds the children of a node. */
+static int divide(struct prefixes *p, struct range **range, uint32_t node)
+{
+	struct range r = (*range)[node];
+	uint32_t end;
+
+	p->first[node] = (uint32_t)p->n_nodes;
+	if (r.to - r.from == 1 && node) {
+		p->token[node] = r.to;
+		return 0;
+	}
+	for (; r.from < r.to && p->tokens[r.from].n == r.depth; r.from++)
+		p->token[node] = r.from + 1;
+	for (; r.from < r.to && r.depth < PREFIXES_LONGEST; r.from = end) {
+		char byte = p->tokens[r.from].s[r.depth];
+
+		for (end = r.from + 1; end < r.to && p->tokens[end].s[r.depth] == byte; end++)
+			;
+		if (node == 0)
+			p->root[(unsigned char)byte] = (uint32_t)p->n_nodes;
+		if (add_node(p, range, (unsigned char)byte, (struct range){ r.from, end, r.depth + 1 }))
+			return -1;
+	}
+	return 0;
+}
+
+int prefixes_build(struct prefixes *p, struct why *w)
+{
+	struct range *range = NULL;
+	int bad = sort_tokens(p) || add_node(p, &range, 0, (struct range){ 0, (uint32_t)p->n_tokens, 0 });
+
+	for (uint32_t i = 0; !bad && i < p->n_nodes; i++)
+		bad = divide(p, &range, i);
+	if (!bad)
+		p->first[p->n_nodes] = (uint32_t)p->n_nodes;
+	free(range);
+	return bad ? why(w, "out of memory") : 0;
 }
 
 int32_t prefixes_longest(const struct prefixes *p, const char *text, size_t n, size_t *length)
 {
-	uint32_t state = PREFIXES_ROOT;
+	struct prefixes_walk walk = { p, text, n, 0, 0 };
 	int32_t longest = -1, id;
 
-	for (size_t i = 0; i < n && (state = prefixes_step(p, state, (unsigned char)text[i])); i++)
-		if ((id = prefixes_token(p, state)) >= 0) {
-			longest = id;
-			*length = i + 1;
-		}
+	while ((id = prefixes_next(&walk, length)) >= 0)
+		longest = id;
 	return longest;
 }

@@ -35,20 +35,24 @@ static size_t piece(struct gguf_string s, char *out)
 static int index_tokens(struct vocab *v, const unsigned char *only, struct why *w)
 {
 	struct encoder *e = v->encoder;
+	const struct gguf_value *tokens = v->tokens.array;
+	char *to;
 
-	if (grow_scratch(&e->text, &e->text_room, v->tokens.longest + 1))
+	/* no longer than in the file, unless that changes */
+	if (grow_scratch(&e->text, &e->text_room, (size_t)(tokens->end - tokens->data) + 1))
 		return why(w, "out of memory");
 	if (prefixes_start(&e->prefixes, v->tokens.n, only, w))
 		return -1;
+	to = e->text;
 	for (uint32_t i = 0; i < v->tokens.n; i++) {
 		struct gguf_string s = vocab_token(v, (int32_t)i);
-		/* longer only if the file changes */
-		size_t n = s.n <= v->tokens.longest ? piece(s, e->text) : 0;
+		size_t n = s.n <= e->text_room - (size_t)(to - e->text) ? piece(s, to) : 0;
 
-		if (prefixes_add(&e->prefixes, e->text, n, (int32_t)i, w))
+		if (prefixes_add(&e->prefixes, to, n, (int32_t)i, w))
 			return -1;
+		to += n;
 	}
-	return 0;
+	return prefixes_build(&e->prefixes, w);
 }
 
 static int encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *out, struct why *w)

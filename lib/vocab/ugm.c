@@ -146,7 +146,6 @@ static void offer(struct lattice *at, double sum, size_t n, int32_t id)
 static void search(const struct vocab *v, const char *text, size_t n)
 {
 	const struct encoder *e = v->encoder;
-	const struct prefixes *p = &e->prefixes;
 	struct lattice *way = e->lattice;
 	size_t length;
 
@@ -154,17 +153,15 @@ static void search(const struct vocab *v, const char *text, size_t n)
 		way[i] = (struct lattice){ .best.sum = -DBL_MAX, .n = (uint32_t)i, .id = v->rules.unknown };
 	way->best.sum = 0;
 	for (size_t from = 0; from < n; from += length) {
-		uint32_t state = PREFIXES_ROOT;
+		struct prefixes_walk walk = { &e->prefixes, text + from, n - from, 0, 0 };
 		int whole = 0;          /* the character is a token */
+		size_t size = 0;
+		int32_t id;
 
 		length = size_min(unicode_length((unsigned char)text[from]), n - from);
-		for (size_t i = from; i < n && (state = prefixes_step(p, state, (unsigned char)text[i])); i++) {
-			int32_t id = prefixes_token(p, state);
-
-			if (id < 0)
-				continue;
-			whole |= i + 1 - from == length;
-			offer(&way[i + 1], way[from].best.sum + score(v, id), i + 1 - from, id);
+		while ((id = prefixes_next(&walk, &size)) >= 0) {
+			whole |= size == length;
+			offer(&way[from + size], way[from].best.sum + score(v, id), size, id);
 		}
 		if (!whole)
 			offer(&way[from + length], way[from].best.sum + e->unknown_score, length, v->rules.unknown);

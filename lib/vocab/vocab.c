@@ -139,7 +139,7 @@ int vocab_index_prefixes(struct vocab *v, const unsigned char *only, struct why 
 		if (v->kind->types & 1u << v->type[i] && prefixes_add(&v->encoder->prefixes, s.s, s.n, (int32_t)i, w))
 			return -1;
 	}
-	return 0;
+	return prefixes_build(&v->encoder->prefixes, w);
 }
 
 /* Indexes the tokens that the encoding of text[n] can contain: only these for a short text, because indexing a large
