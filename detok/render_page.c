@@ -134,7 +134,8 @@ static void put_run(const struct render *r, const struct shown *s, const char *t
 
 static void show_svg(struct render *r, const struct shown *s)
 {
-	size_t from = 0, columns = 0, used;
+	size_t from = 0, columns = 0, used, n;
+	char c[4];
 	int wide;
 
 	if (s->begins && (r->line || r->column)) {
@@ -142,7 +143,8 @@ static void show_svg(struct render *r, const struct shown *s)
 		r->column = 0;
 	}
 	for (size_t i = 0; i < s->n; i += used) {
-		used = width_next(s->text + i, s->n - i, &wide);
+		n = render_char(s->text + i, s->n - i, c, &used);
+		width_next(c, n, &wide);
 		if (s->text[i] == '\n' || r->column + columns + (size_t)wide > r->columns) {
 			put_run(r, s, s->text + from, i - from, columns);
 			from = i + (s->text[i] == '\n');
