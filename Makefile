@@ -54,7 +54,7 @@ SIMD = columns decode prompt spans table
 FAMILIES = decoder llama gemma gpt2 mixtures deepseek recurrent rwkv
 OPS = embed angles rows product prepare store attend convolve linear linear_gates linear_keep scan shift wkv \
 	select route experts heads copy per_layer altup logits
-SEGMENT = segment shape header ids branch named claim shared scrub recent recurrent object pack saved
+SEGMENT = segment shape header ids fork named claim shared scrub recent recurrent object rle saved
 FWD = engine settings supported serve hidden served batch chain model/model model/tensors model/keys model/layers \
 	model/rope $(FAMILIES:%=model/%) model/families \
 	model/builder model/attention model/latent model/convolution model/delta model/mixers model/mamba \

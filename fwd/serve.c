@@ -232,7 +232,7 @@ static int serve_fork(struct serve *v, struct frame_in *in, const struct frame *
 	else if (f->pos > from->state->length)
 		why(w, "a fork of %" PRIu32 " tokens of sequence %" PRIu32 ", which has only %zu", f->pos, v->source,
 			from->state->length);
-	else if ((q = sequence_of(v, f, w)) && segment_branch(q->state, from->state, f->pos, w) == 0) {
+	else if ((q = sequence_of(v, f, w)) && segment_fork(q->state, from->state, f->pos, w) == 0) {
 		q->end = q->ready = f->pos;
 		return frame_write(v->out, f, &v->source, w);
 	}

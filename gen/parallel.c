@@ -25,7 +25,7 @@ struct queue {
 	size_t sent;
 };
 
-struct branch {                 /* a sequence that goes on */
+struct live {                   /* a sequence that goes on */
 	struct sequence sequence;
 	int64_t drawn;
 	int ending;             /* it was ended here, and its `end ` has not come round yet */
@@ -33,7 +33,7 @@ struct branch {                 /* a sequence that goes on */
 
 struct parallel {
 	struct loop *l;
-	struct sequences branches;
+	struct sequences live;
 	size_t ending;          /* of these */
 	struct queue out, copy;
 	struct frame held;      /* of `in`: the next prompt, whose payload is unread, */
@@ -100,25 +100,25 @@ static int write_some(struct parallel *p, struct queue *q, int fd, struct why *w
 
 /* ---- sequences ---- */
 
-static struct branch *find(const struct parallel *p, uint32_t seq)
+static struct live *find(const struct parallel *p, uint32_t seq)
 {
-	return (struct branch *)sequences_find(&p->branches, seq);
+	return (struct live *)sequences_find(&p->live, seq);
 }
 
 static int begin(struct parallel *p, uint32_t seq, struct why *w)
 {
-	struct branch *b = calloc(1, sizeof *b);
+	struct live *b = calloc(1, sizeof *b);
 
 	if (!b)
 		return why(w, "out of memory");
-	if (!sequences_add(&p->branches, &b->sequence, seq, w))
+	if (!sequences_add(&p->live, &b->sequence, seq, w))
 		return 0;
 	free(b);
 	return -1;
 }
 
 /* It ends here. The frame that tells fwd comes round to those who read what the sampler writes. */
-static int end_here(struct parallel *p, struct branch *b, uint32_t reason, uint32_t pos, struct why *w)
+static int end_here(struct parallel *p, struct live *b, uint32_t reason, uint32_t pos, struct why *w)
 {
 	if (b->ending)
 		return 0;
@@ -130,7 +130,7 @@ static int end_here(struct parallel *p, struct branch *b, uint32_t reason, uint3
 /* Whether another sequence may begin. */
 static int has_room(const struct parallel *p)
 {
-	return p->branches.n - p->ending < p->l->jobs;
+	return p->live.n - p->ending < p->l->jobs;
 }
 
 /* ---- prompts ---- */
@@ -200,7 +200,7 @@ static int end_of_prompts(struct parallel *p, struct why *w)
 static int take_in(struct parallel *p, struct why *w)
 {
 	struct frame *f = &p->held;
-	struct branch *b;
+	struct live *b;
 	int got;
 
 	if ((got = frame_next(&p->l->in, f, w)) <= 0)
@@ -212,7 +212,7 @@ static int take_in(struct parallel *p, struct why *w)
 	b = find(p, f->seq);
 	if (f->kind == FRAME_CARD)
 		return pass_card(p, &p->l->in, f, w);
-	if (sequences_is_over(&p->branches, f->seq))
+	if (sequences_is_over(&p->live, f->seq))
 		return 0;
 	if (f->kind == FRAME_END && f->seq == FRAME_NO_SEQ)
 		return end_of_prompts(p, w) || send_end(p, f->flags, f->pos, f->seq, w) ? -1 : 0;
@@ -227,7 +227,7 @@ static int take_in(struct parallel *p, struct why *w)
 /* ---- what comes back ---- */
 
 /* The reason why nothing can follow the id at pos; 0: something can. */
-static uint32_t over(const struct loop *l, const struct branch *b, int32_t id, uint32_t pos)
+static uint32_t over(const struct loop *l, const struct live *b, int32_t id, uint32_t pos)
 {
 	if (l->card.n_vocab && card_is_eog(&l->card, id))
 		return FRAME_END_EOG;
@@ -238,7 +238,7 @@ static uint32_t over(const struct loop *l, const struct branch *b, int32_t id, u
 
 static int take_drawn(struct parallel *p, const struct frame *f, struct why *w)
 {
-	struct branch *b = find(p, f->seq);
+	struct live *b = find(p, f->seq);
 	const int32_t *ids = p->l->payload;
 	uint32_t reason = 0, n = 0;
 	struct loop *l = p->l;
@@ -263,14 +263,14 @@ static int take_drawn(struct parallel *p, const struct frame *f, struct why *w)
 /* A sequence is over. */
 static int take_end(struct parallel *p, const struct frame *f, struct why *w)
 {
-	struct branch *b = find(p, f->seq);
+	struct live *b = find(p, f->seq);
 	struct loop *l = p->l;
 
 	if (!b)
 		return 0;
 	if (l->r && f->seq < (uint32_t)l->texts && !b->ending)
 		result_end(&l->r[f->seq], f->flags, l->payload, f->rows);
-	if (end_here(p, b, f->flags, f->pos, w) || sequences_end(&p->branches, f->seq, w))
+	if (end_here(p, b, f->flags, f->pos, w) || sequences_end(&p->live, f->seq, w))
 		return -1;
 	p->ending--;
 	free(b);
@@ -343,7 +343,7 @@ static int step(struct parallel *p, struct why *w)
 
 static int is_done(const struct parallel *p)
 {
-	return p->ended && !p->waiting && !p->branches.n;
+	return p->ended && !p->waiting && !p->live.n;
 }
 
 int parallel_run(struct loop *l, struct why *w)
@@ -365,11 +365,11 @@ int parallel_run(struct loop *l, struct why *w)
 	}
 	while (status == 1 && pending(&p.copy) && !l->gone)
 		status = write_some(&p, &p.copy, l->copy, w) ? -1 : 1;
-	all = sequences_all(&p.branches);
-	for (size_t i = 0; all && i < p.branches.n; i++)
+	all = sequences_all(&p.live);
+	for (size_t i = 0; all && i < p.live.n; i++)
 		free(all[i]);
 	free(all);
-	sequences_free(&p.branches);
+	sequences_free(&p.live);
 	bytes_free(&p.out.bytes);
 	bytes_free(&p.copy.bytes);
 	if (l->out >= 0)

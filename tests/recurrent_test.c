@@ -377,7 +377,7 @@ static void copies(void)
 		next = s.next;
 		length = s.length;
 		segment_close(&s);
-		bad += segment_fork(name, copied, &w) < 0;
+		bad += segment_fork_named(name, copied, &w) < 0;
 		open_as(&t, copied);
 		bad += t.length != length || t.next != next || !append(&t, 1 + any(50));
 		segment_close(&t);

@@ -12,7 +12,7 @@
 
 #include "lib/base/le.h"
 #include "lib/gguf/gguf.h"
-#include "fwd/state/pack.h"
+#include "fwd/state/rle.h"
 #include "fwd/state/saved.h"
 #include "check.h"
 
@@ -257,13 +257,13 @@ static void damage(void)
 /* Makes the hashes of a stream right again, as far as its blocks go. */
 static void rehash(unsigned char *bytes, size_t n)
 {
-	uint64_t hash = gguf_hash(bytes, PACK_HEAD, 0);
+	uint64_t hash = gguf_hash(bytes, RLE_HEAD, 0);
 
-	for (size_t at = PACK_HEAD, packed; n - at >= PACK_HEAD; at += PACK_HEAD + packed) {
-		packed = le32(bytes + at + 4);
-		if (packed > n - at - PACK_HEAD)
+	for (size_t at = RLE_HEAD, encoded; n - at >= RLE_HEAD; at += RLE_HEAD + encoded) {
+		encoded = le32(bytes + at + 4);
+		if (encoded > n - at - RLE_HEAD)
 			return;
-		hash = gguf_hash(bytes + at + PACK_HEAD, packed, gguf_hash(bytes + at, 8, hash));
+		hash = gguf_hash(bytes + at + RLE_HEAD, encoded, gguf_hash(bytes + at, 8, hash));
 		memcpy(bytes + at + 8, &hash, 8);
 		le_convert(bytes + at + 8, 8, 1);
 	}
@@ -323,7 +323,7 @@ static void lies(void)
 		n = bytes;
 		memcpy(bad, good, n);
 		for (size_t i = 0; i <= any(4); i++) {
-			size_t at = PACK_HEAD + (any(3) ? any(n < 700 ? n - PACK_HEAD : 700) : any(n - PACK_HEAD));
+			size_t at = RLE_HEAD + (any(3) ? any(n < 700 ? n - RLE_HEAD : 700) : any(n - RLE_HEAD));
 
 			bad[at] = (unsigned char)(any(3) ? any(256) : bad[at] ^ 1u << any(8));
 		}

@@ -5,7 +5,7 @@
 #include "batches.h"
 #include "check.h"
 
-enum { ROWS = BATCHES_ROWS, STRIDE = 1100, N = 200, TAPS = 4, STATES = 9, PARTS = 3, HEAD = 36, HEADS = 3,
+enum { ROWS = BATCHES_ROWS, STRIDE = 1100, N = 200, TAPS = 4, STATES = 9, OUTPUTS = 3, HEAD = 36, HEADS = 3,
 	WIDTH = HEAD * HEADS };
 
 static float input[ROWS][STRIDE], weight[STATES * N], more[N], third[N], norm_weight[N];
@@ -117,7 +117,7 @@ static void *bind_shift(const struct batches *b, float *rows)
 {
 	static struct op_shift o;
 
-	o = (struct op_shift){ .n = N, .parts = PARTS, .weight = weight, .in = { rows, STRIDE },
+	o = (struct op_shift){ .n = N, .outputs = OUTPUTS, .weight = weight, .in = { rows, STRIDE },
 		.out = { rows + N, STRIDE } };
 	return &o;
 }
@@ -125,13 +125,13 @@ static void *bind_shift(const struct batches *b, float *rows)
 static void test_shift(double *want)
 {
 	struct batches b = { .name = "shift", .kinds = { &op_shift }, .bind = bind_shift, .input = input[0],
-		.stride = STRIDE, .out = N, .n_out = PARTS * N, .state_floats = N, .scanned = 1 };
+		.stride = STRIDE, .out = N, .n_out = OUTPUTS * N, .state_floats = N, .scanned = 1 };
 
 	for (size_t t = 0; t < ROWS; t++)
-		for (size_t i = 0; i < PARTS * N; i++) {
+		for (size_t i = 0; i < OUTPUTS * N; i++) {
 			double before = t ? (double)input[t - 1][i % N] : 0, x = (double)input[t][i % N];
 
-			want[t * PARTS * N + i] = x + weight[i] * (before - x);
+			want[t * OUTPUTS * N + i] = x + weight[i] * (before - x);
 		}
 	batches_test(&b, want, checked);
 }

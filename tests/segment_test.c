@@ -272,7 +272,7 @@ static void locks(void)
 	holds(!reopens(&shape) && says(pid), "a second owner is refused, with the first one's number");
 	holds(segment_inspect(name, &info, &w) == 0 && info.owner == child && info.length == 120,
 		"inspecting needs no lock");
-	holds(segment_fork(name, other, &w) < 0 && says("in use"), "no copy while it is in use");
+	holds(segment_fork_named(name, other, &w) < 0 && says("in use"), "no copy while it is in use");
 	holds(segment_remove(name, &w) < 0 && says("in use"), "no removal while it is in use");
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
@@ -290,10 +290,11 @@ static void copies(void)
 	}
 	fill(&s, 99, 3);
 	segment_close(&s);
-	holds(segment_fork(name, other, &w) == 0, "a copy");
-	holds(segment_fork(name, other, &w) < 0 && says("exists already"), "no copy over another");
-	holds(segment_fork(name, name, &w) < 0, "no copy onto itself");
-	holds(segment_fork("no-such-segment-anywhere", other, &w) < 0 && says("no such segment"), "no copy of nothing");
+	holds(segment_fork_named(name, other, &w) == 0, "a copy");
+	holds(segment_fork_named(name, other, &w) < 0 && says("exists already"), "no copy over another");
+	holds(segment_fork_named(name, name, &w) < 0, "no copy onto itself");
+	holds(segment_fork_named("no-such-segment-anywhere", other, &w) < 0 && says("no such segment"),
+		"no copy of nothing");
 	holds(segment_open(&s, other, &shape, CTX, &w) == 0 && filled(&s, 99, 3), "the copy holds the same");
 	fill(&s, 20, 8);
 	segment_close(&s);

@@ -53,25 +53,25 @@ static int write_chunks(const struct tok *t, const struct ids *more, int last, s
 }
 
 /* Each id with its bytes in the document. The first and the last may be BOS and EOS, which are at its ends. */
-static void print_offsets(const struct tok *t, const struct ids *ids, const struct part *p)
+static void print_offsets(const struct tok *t, const struct ids *ids, const struct text *x)
 {
 	static uint64_t before; /* bytes of the files before */
-	int bos = p->first && tok_adds_bos(t), eos = p->last && tok_adds_eos(t);
-	const char *s = p->s, *from, *to;
+	int bos = x->first && tok_adds_bos(t), eos = x->last && tok_adds_eos(t);
+	const char *s = x->s, *from, *to;
 	struct align align;
 
-	align_start(&align, t->vocab, s, p->n, tok_flags(t, p));
+	align_start(&align, t->vocab, s, x->n, tok_flags(t, x));
 	for (size_t i = 0; i < ids->n; i++) {
 		if (bos && i == 0)
 			from = to = s;
 		else if (eos && i == ids->n - 1)
-			from = to = s + p->n;
+			from = to = s + x->n;
 		else
 			align_next(&align, ids->id + i, ids->n - i - (size_t)eos, &from, &to);
 		out_print("%d %llu %llu\n", (int)ids->id[i], (unsigned long long)(before + (size_t)(from - s)),
 			(unsigned long long)(before + (size_t)(to - s)));
 	}
-	before += p->n;
+	before += x->n;
 }
 
 int document_add(struct tok *t, const char *name, int first, int last, struct why *w)
@@ -79,20 +79,20 @@ int document_add(struct tok *t, const char *name, int first, int last, struct wh
 	static struct bytes text = { .limit = PTRDIFF_MAX };
 	static struct ids ids;
 	static char none[1];
-	struct part part = { .name = strcmp(name, "-") ? name : "standard input", .line = 1, .first = first,
+	struct text file = { .name = strcmp(name, "-") ? name : "standard input", .line = 1, .first = first,
 		.last = last };
 
 	text.n = 0;
 	if (slurp(name, &text, w))
 		return -1;
-	part.s = text.p ? text.p : none;
-	part.n = text.n;
-	if (tok_encode(t, &part, &ids, w))
+	file.s = text.p ? text.p : none;
+	file.n = text.n;
+	if (tok_encode(t, &file, &ids, w))
 		return -1;
 	if (t->chunk ? write_chunks(t, &ids, last, w) : tok_writes_frames(t) && write_frames(t, &ids, w))
 		return -1;
 	if (t->offsets)
-		print_offsets(t, &ids, &part);
+		print_offsets(t, &ids, &file);
 	for (size_t i = 0; t->text && i < ids.n; i++)
 		out_print("%d\n", (int)ids.id[i]);
 	t->n_ids += ids.n;

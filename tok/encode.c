@@ -25,31 +25,31 @@ int tok_writes_frames(const struct tok *t)
 	return !t->text && !t->offsets && !t->count;
 }
 
-int tok_flags(const struct tok *t, const struct part *p)
+int tok_flags(const struct tok *t, const struct text *x)
 {
 	return (t->plain ? 0 : VOCAB_SPECIAL) | (t->raw ? VOCAB_RAW : 0) |
-		(!p->first || t->append ? VOCAB_CONTINUE : 0);
+		(!x->first || t->append ? VOCAB_CONTINUE : 0);
 }
 
 /* Appends the decimal ids in the text. */
-static int read_ids(const struct tok *t, const struct part *p, struct ids *ids, struct why *w)
+static int read_ids(const struct tok *t, const struct text *x, struct ids *ids, struct why *w)
 {
 	static const char white[] = " \t\n\v\f\r";
 	const int32_t n_vocab = t->card.n_vocab;
-	size_t line = p->line, at = 0, start;
+	size_t line = x->line, at = 0, start;
 	int64_t id;
 
-	while (at < p->n) {
-		if (memchr(white, p->s[at], sizeof white - 1)) {
-			line += p->s[at++] == '\n';
+	while (at < x->n) {
+		if (memchr(white, x->s[at], sizeof white - 1)) {
+			line += x->s[at++] == '\n';
 			continue;
 		}
 		id = 0;
-		for (start = at; at < p->n && isdigit((unsigned char)p->s[at]) && id < n_vocab; at++)
-			id = 10 * id + (p->s[at] - '0');
-		if (at == start || id >= n_vocab || (at < p->n && !memchr(white, p->s[at], sizeof white - 1))) {
+		for (start = at; at < x->n && isdigit((unsigned char)x->s[at]) && id < n_vocab; at++)
+			id = 10 * id + (x->s[at] - '0');
+		if (at == start || id >= n_vocab || (at < x->n && !memchr(white, x->s[at], sizeof white - 1))) {
 			why(w, "line %zu: not a token id from 0 to %d", line, (int)n_vocab - 1);
-			return why_in(w, p->name);
+			return why_in(w, x->name);
 		}
 		if (ids_add(ids, (int32_t)id))
 			return why(w, "out of memory");
@@ -68,20 +68,20 @@ static void warn_of_bos(struct tok *t)
 	t->warn(text);
 }
 
-int tok_encode(struct tok *t, struct part *p, struct ids *ids, struct why *w)
+int tok_encode(struct tok *t, struct text *x, struct ids *ids, struct why *w)
 {
-	int bos = p->first && tok_adds_bos(t);
+	int bos = x->first && tok_adds_bos(t);
 
 	ids->n = 0;
 	if (t->escape)
-		p->n = quote_undo(p->s, p->n, p->s);
+		x->n = quote_undo(x->s, x->n, x->s);
 	if (bos && ids_add(ids, t->card.bos))
 		return why(w, "out of memory");
-	if (t->decimal ? read_ids(t, p, ids, w) : vocab_encode(t->vocab, p->s, p->n, tok_flags(t, p), ids, w))
+	if (t->decimal ? read_ids(t, x, ids, w) : vocab_encode(t->vocab, x->s, x->n, tok_flags(t, x), ids, w))
 		return -1;
 	if (bos && ids->n > 1 && ids->id[1] == t->card.bos)
 		warn_of_bos(t);
-	if (p->last && tok_adds_eos(t) && ids_add(ids, vocab_rules(t->vocab)->eos))
+	if (x->last && tok_adds_eos(t) && ids_add(ids, vocab_rules(t->vocab)->eos))
 		return why(w, "out of memory");
 	return 0;
 }

@@ -27,21 +27,21 @@ struct tok {
 	uint32_t n_failed;      /* and those that have no ids */
 };
 
-/* A text, or a part of one. */
-struct part {
+/* A text, or one of the files that make it up. */
+struct text {
 	const char *name;       /* of its file */
 	char *s;                /* [n] */
 	size_t n;
 	size_t line;            /* number of its first line */
-	int first, last;        /* of its text */
+	int first, last;        /* of those files */
 };
 
 int tok_adds_bos(const struct tok *t);
 int tok_adds_eos(const struct tok *t);
 int tok_writes_frames(const struct tok *t);
-int tok_flags(const struct tok *t, const struct part *p);       /* of vocab_encode() */
+int tok_flags(const struct tok *t, const struct text *x);       /* of vocab_encode() */
 
-/* Replaces ids by those of the part, whose escapes are replaced in place. */
-int tok_encode(struct tok *t, struct part *p, struct ids *ids, struct why *w);
+/* Replaces ids by those of the text, whose escapes are replaced in place. */
+int tok_encode(struct tok *t, struct text *x, struct ids *ids, struct why *w);
 
 #endif

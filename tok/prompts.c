@@ -24,12 +24,12 @@ static int write_prompt(const struct tok *t, const struct ids *ids, int failed, 
 }
 
 /* The ids of the line. -1 with a reason that names it. */
-static int encode_line(struct tok *t, struct part *p, struct ids *ids, struct why *w)
+static int encode_line(struct tok *t, struct text *x, struct ids *ids, struct why *w)
 {
 	char where[32];
 
-	p->line = ++t->n_lines;
-	if (tok_encode(t, p, ids, w)) {
+	x->line = ++t->n_lines;
+	if (tok_encode(t, x, ids, w)) {
 		if (t->decimal)
 			return -1;
 	} else if (ids->n <= FRAME_IDS_MAX) {
@@ -37,21 +37,21 @@ static int encode_line(struct tok *t, struct part *p, struct ids *ids, struct wh
 	} else {
 		why(w, "more tokens than a frame holds");
 	}
-	snprintf(where, sizeof where, "line %zu", p->line);
+	snprintf(where, sizeof where, "line %zu", x->line);
 	why_in(w, where);
-	return why_in(w, p->name);
+	return why_in(w, x->name);
 }
 
 static int write_lines(struct tok *t, struct lines *lines, struct why *w)
 {
 	static struct ids ids;
-	struct part part = { .name = lines->name, .first = 1, .last = 1 };
+	struct text line = { .name = lines->name, .first = 1, .last = 1 };
 	int got, failed;
 
-	while ((got = lines_next(lines, &part.s, &part.n, w)) > 0) {
+	while ((got = lines_next(lines, &line.s, &line.n, w)) > 0) {
 		if (t->n_lines == FRAME_NO_SEQ - 1)
 			return why(w, "more lines than a stream has sequences");
-		if ((failed = encode_line(t, &part, &ids, w))) {
+		if ((failed = encode_line(t, &line, &ids, w))) {
 			t->warn(w->text);
 			ids.n = 0;
 			t->n_failed++;

@@ -171,7 +171,7 @@ static int load(const char *name)
 
 static int fork_to(const char *from, const char *to)
 {
-	return segment_fork(from, to, &w);
+	return segment_fork_named(from, to, &w);
 }
 
 /* Digits only. -1: it is no number up to `most`. */

@@ -5,19 +5,19 @@
 #include "families.h"
 #include "mixers.h"
 
-/* A row of the time mix: six parts as the shift leaves them, each replaced by what its matrices make of it, and the
+/* A row of the time mix: six outputs as the shift leaves them, each replaced by what its matrices make of it, and the
  * weights of the first layer's values. */
-enum part { R, W, K, V, A, G, FIRST, PARTS };
+enum { R, W, K, V, A, G, FIRST, OUTPUTS };
 
-/* Each row with some of the row before, by weights[parts][n]. */
-static void shift(struct builder *b, const char *weights, size_t parts, struct buffer to)
+/* Each row with some of the row before, by weights[outputs][n]. */
+static void shift(struct builder *b, const char *weights, size_t outputs, struct buffer to)
 {
 	size_t n = b->model->n_embd;
-	struct op_shift o = { .n = n, .parts = parts, .in = buffer_with(b->plan->h, n), .out = to,
-		.weight = build_vector(b, weights, "weight", parts * n), .state = build_state(b, n) };
+	struct op_shift o = { .n = n, .outputs = outputs, .in = buffer_with(b->plan->h, n), .out = to,
+		.weight = build_vector(b, weights, "weight", outputs * n), .state = build_state(b, n) };
 
 	b->plan->scanned = 1;
-	build_leaves(build_append(b, &op_shift, weights, &o, sizeof o), 0, "", to, parts * n);
+	build_leaves(build_append(b, &op_shift, weights, &o, sizeof o), 0, "", to, outputs * n);
 }
 
 /* y = second · f(first · x) + bias. */
@@ -41,31 +41,31 @@ static void low_rank(struct builder *b, struct packed *x, const struct low_rank 
 	build_products(b, l->second, &o);
 }
 
-/* The parts of the rows that the shift made, each times its matrices. */
-static void mix_parts(struct builder *b, struct buffer wide)
+/* The outputs of the shift, each times its matrices. */
+static void mix_outputs(struct builder *b, struct buffer wide)
 {
-	static const char *const whole[PARTS] = { [R] = "time_mix_receptance", [K] = "time_mix_key",
+	static const char *const whole[OUTPUTS] = { [R] = "time_mix_receptance", [K] = "time_mix_key",
 		[V] = "time_mix_value" };
 	const struct ssm *s = &b->model->ssm;
-	const struct low_rank low[PARTS] = {
+	const struct low_rank low[OUTPUTS] = {
 		[W] = { "time_mix_w1", "time_mix_w2", "time_mix_w0", s->rank_w, ROW_TANH },
 		[A] = { "time_mix_a1", "time_mix_a2", "time_mix_a0", s->rank_a, ROW_SAME },
 		[G] = { "time_mix_g1", "time_mix_g2", NULL, s->rank_g, ROW_UNARY },
 		[FIRST] = { "time_mix_v1", "time_mix_v2", "time_mix_v0", s->rank_v, ROW_SAME },
 	};
 	size_t n = b->model->n_embd;
-	struct buffer spare = buffer_at(wide, PARTS * n);
+	struct buffer spare = buffer_at(wide, OUTPUTS * n);
 
 	for (size_t i = R; i <= G; i++) {
-		struct buffer part = buffer_at(wide, i * n);
-		struct packed *x = build_pack(b, whole[i] ? whole[i] : low[i].first, part, n, SLOT_NORMED);
+		struct buffer output = buffer_at(wide, i * n);
+		struct packed *x = build_pack(b, whole[i] ? whole[i] : low[i].first, output, n, SLOT_NORMED);
 
 		if (i == V && b->il)
 			low_rank(b, x, &low[FIRST], spare, buffer_at(wide, FIRST * n));
 		if (whole[i])
-			build_product(b, x, whole[i], WIDE, n, part);
+			build_product(b, x, whole[i], WIDE, n, output);
 		else
-			low_rank(b, x, &low[i], spare, part);
+			low_rank(b, x, &low[i], spare, output);
 	}
 }
 
@@ -82,14 +82,14 @@ static struct packed *time_mix(struct builder *b)
 {
 	const struct ssm *s = &b->model->ssm;
 	size_t n = b->model->n_embd;
-	struct buffer wide = buffer_with(b->plan->wide, PARTS * n + mixers_rank(s));
+	struct buffer wide = buffer_with(b->plan->wide, OUTPUTS * n + mixers_rank(s));
 	struct op_wkv o = { .n = n, .size = s->state, .rows = wide, .v_first = b->plan->v_first, .is_first = b->il == 0,
 		.key_norm = build_vector(b, "time_mix_k_k", "weight", n),
 		.key_rate = build_vector(b, "time_mix_k_a", "weight", n),
 		.bonus = build_vector(b, "time_mix_r_k", "weight", n) };
 
 	shift(b, "time_mix_lerp_fused", FIRST, wide);
-	mix_parts(b, wide);
+	mix_outputs(b, wide);
 	if (o.is_first)
 		ignore_first(b);
 	o.norm = build_norm_of(b, "time_mix_ln", n);

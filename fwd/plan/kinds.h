@@ -99,11 +99,11 @@ struct op_scan {
 	size_t state;                   /* of the layer's in the segment: [states][n] */
 };
 
-/* Each of the parts of out = x + weight · (the row before − x), which is 0 at position 0 (Peng et al. 2023). */
+/* Each output is x + weight · (the row before − x), which is 0 at position 0 (Peng et al. 2023). */
 struct op_shift {
-	size_t n, parts;
-	const float *weight;            /* [parts][n] */
-	struct buffer in, out;          /* out: [parts][n] in a row */
+	size_t n, outputs;
+	const float *weight;            /* [outputs][n] */
+	struct buffer in, out;          /* out: [outputs][n] in a row */
 	size_t state;                   /* of the layer's in the segment: the latest row */
 };
 

@@ -327,8 +327,8 @@ static float *kept_state(const struct chunk *c, size_t pos)
 
 /* ---- pieces ---- */
 
-/* Into how many parts the values of a head are divided: each makes the same weights. */
-static size_t parts(const struct op_linear *o, const struct step *s)
+/* Into how many slices the values of a head are divided: each makes the same weights. */
+static size_t slices(const struct op_linear *o, const struct step *s)
 {
 	return size_max(size_min(op_pieces(2 * s->threads, s->n_runs * o->n_head), op_pieces(o->dim_v, TILE)), 1);
 }
@@ -337,17 +337,17 @@ size_t linear_pieces(const struct op *op, const struct step *s)
 {
 	const struct op_linear *o = op->bound;
 
-	return s->n_runs * o->n_head * parts(o, s);
+	return s->n_runs * o->n_head * slices(o, s);
 }
 
 struct head_values linear_values(const struct op_linear *o, const struct step *s, size_t piece)
 {
-	size_t n_parts = parts(o, s), part = piece % n_parts, tiles = op_pieces(o->dim_v, TILE);
-	struct head_values v = { .run = &s->run[piece / n_parts / o->n_head], .head = piece / n_parts % o->n_head,
-		.v = tiles * part / n_parts * TILE };
+	size_t n_slices = slices(o, s), slice = piece % n_slices, tiles = op_pieces(o->dim_v, TILE);
+	struct head_values v = { .run = &s->run[piece / n_slices / o->n_head], .head = piece / n_slices % o->n_head,
+		.v = tiles * slice / n_slices * TILE };
 
 	v.head_k = o->runs ? v.head / (o->n_head / o->n_head_k) : v.head % o->n_head_k;
-	v.n = size_min(tiles * (part + 1) / n_parts * TILE, o->dim_v) - v.v;
+	v.n = size_min(tiles * (slice + 1) / n_slices * TILE, o->dim_v) - v.v;
 	return v;
 }
 

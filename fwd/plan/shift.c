@@ -27,7 +27,7 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 
 		memcpy(change, before, n * sizeof *change);
 		s->k->add_scaled(change, x, -1, n);
-		for (size_t i = 0; i < o->parts; i++, out += o->n, weight += o->n) {
+		for (size_t i = 0; i < o->outputs; i++, out += o->n, weight += o->n) {
 			s->k->multiply(out, change, weight, n);
 			s->k->add(out, out, x, n);
 		}

@@ -34,46 +34,46 @@ int split_check(const struct model *m, size_t first, size_t last, struct why *w)
 
 /* ---- rows ---- */
 
-/* The parts of a row that pass from plan to plan before a layer, one after the other. */
-enum { PARTS = 3 };
+/* The buffers of a row that pass from plan to plan before a layer, one after the other. */
+enum { PASSED = 3 };
 
-struct parts {
-	struct buffer part[PARTS];
-	size_t n[PARTS];
+struct passed {
+	struct buffer buffer[PASSED];
+	size_t n[PASSED];
 };
 
-static struct parts parts_at(const struct plan *p, size_t layer)
+static struct passed passed_at(const struct plan *p, size_t layer)
 {
 	size_t inputs = layer * p->model->n_per_layer;
 	struct buffer per_layer = { .at = p->per_layer.at + inputs, .stride = p->per_layer.stride };
 
-	return (struct parts){ { p->x, p->v_first, per_layer },
+	return (struct passed){ { p->x, p->v_first, per_layer },
 		{ p->x.stride, p->v_first.stride, p->per_layer.stride - inputs } };
 }
 
 size_t split_width(const struct plan *p, size_t layer)
 {
-	const struct parts parts = parts_at(p, layer);
+	const struct passed passed = passed_at(p, layer);
 
-	return parts.n[0] + parts.n[1] + parts.n[2];
+	return passed.n[0] + passed.n[1] + passed.n[2];
 }
 
 void split_take(struct plan *p, size_t row, size_t n, const float *hidden)
 {
-	const struct parts parts = parts_at(p, p->setup.first);
+	const struct passed passed = passed_at(p, p->setup.first);
 
 	for (size_t i = row; i < row + n; i++)
-		for (size_t j = 0; j < PARTS; hidden += parts.n[j++])
-			memcpy(buffer_row(&parts.part[j], i), hidden, parts.n[j] * sizeof *hidden);
+		for (size_t j = 0; j < PASSED; hidden += passed.n[j++])
+			memcpy(buffer_row(&passed.buffer[j], i), hidden, passed.n[j] * sizeof *hidden);
 }
 
 void split_give(const struct plan *p, size_t row, size_t n, float *hidden)
 {
-	const struct parts parts = parts_at(p, p->setup.last);
+	const struct passed passed = passed_at(p, p->setup.last);
 
 	for (size_t i = row; i < row + n; i++)
-		for (size_t j = 0; j < PARTS; hidden += parts.n[j++])
-			memcpy(hidden, buffer_row(&parts.part[j], i), parts.n[j] * sizeof *hidden);
+		for (size_t j = 0; j < PASSED; hidden += passed.n[j++])
+			memcpy(hidden, buffer_row(&passed.buffer[j], i), passed.n[j] * sizeof *hidden);
 }
 
 /* ---- states ---- */

@@ -11,17 +11,17 @@ static size_t pieces(const struct op *op, const struct step *s)
 	return s->n_runs * (o->n / o->size);
 }
 
-/* The parts of a row that belong to a head, in their order. */
-struct parts {
+/* What of a row belongs to a head, in its order. */
+struct head_row {
 	float *r, *w, *k, *v, *a, *g, *first;
 };
 
-static struct parts parts_of(const struct op_wkv *o, size_t row, size_t at)
+static struct head_row head_row(const struct op_wkv *o, size_t row, size_t at)
 {
 	float *r = buffer_row(&o->rows, row) + at;
 	size_t n = o->n;
 
-	return (struct parts){ r, r + n, r + 2 * n, r + 3 * n, r + 4 * n, r + 5 * n, r + 6 * n };
+	return (struct head_row){ r, r + n, r + 2 * n, r + 3 * n, r + 4 * n, r + 5 * n, r + 6 * n };
 }
 
 static float dot(const struct kernels *k, const float *a, const float *b, size_t n)
@@ -33,8 +33,8 @@ static float dot(const struct kernels *k, const float *a, const float *b, size_t
 }
 
 /* From what the matrices made to w, k, v, a · kk, and kk, the key by which the state is corrected. */
-static void prepare(const struct op_wkv *o, const struct kernels *k, const struct parts *p, float *v_first, size_t at,
-	float *kk)
+static void prepare(const struct op_wkv *o, const struct kernels *k, const struct head_row *p, float *v_first,
+	size_t at, float *kk)
 {
 	size_t n = o->size;
 	float change[RWKV_HEAD_MAX];
@@ -63,7 +63,7 @@ static void prepare(const struct op_wkv *o, const struct kernels *k, const struc
 }
 
 /* One row of a head: moves its state on, its result over r. */
-static void wkv(const struct op_wkv *o, const struct kernels *k, const struct parts *p, float *v_first, size_t at,
+static void wkv(const struct op_wkv *o, const struct kernels *k, const struct head_row *p, float *v_first, size_t at,
 	float *state)
 {
 	size_t n = o->size;
@@ -102,7 +102,7 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	float *state = segment_current(r->state, o->state) + head * all;
 
 	for (size_t row = r->first, next = r->pos + 1; row < r->first + r->n; row++, next++) {
-		struct parts p = parts_of(o, row, at);
+		struct head_row p = head_row(o, row, at);
 
 		wkv(o, s->k, &p, buffer_row(&o->v_first, row) + at, at, state);
 		if (segment_keeps(next, r->pos + r->n))

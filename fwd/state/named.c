@@ -31,7 +31,7 @@ int segment_inspect(const char *name, struct segment_info *info, struct why *w)
 	return status < 0 ? object_why(name, w) : 0;
 }
 
-int segment_fork(const char *from, const char *to, struct why *w)
+int segment_fork_named(const char *from, const char *to, struct why *w)
 {
 	struct segment_info info;
 	struct segment a, b;

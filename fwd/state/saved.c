@@ -8,7 +8,7 @@
 #include "lib/base/le.h"
 #include "lib/base/size.h"
 #include "claim.h"
-#include "pack.h"
+#include "rle.h"
 
 enum { VERSION = 1, HEADS = 2 * SEGMENT_SIZES, STEP = 1 << 20 };
 
@@ -59,35 +59,35 @@ static struct header describe(const struct segment *s)
 	return h;
 }
 
-static int write_all(struct pack *p, const struct segment *s, int fd, struct why *w)
+static int write_all(struct rle *r, const struct segment *s, int fd, struct why *w)
 {
-	unsigned char head[PACK_HEAD] = { [sizeof MAGIC] = VERSION }, *at;
+	unsigned char head[RLE_HEAD] = { [sizeof MAGIC] = VERSION }, *at;
 	struct header h = describe(s);
 
 	memcpy(head, MAGIC, sizeof MAGIC);
 	le_convert(&h, sizeof(uint64_t), WORDS);
-	if (pack_begin(p, fd, head, w) < 0 || pack_write(p, &h, sizeof h, w) < 0)
+	if (rle_write_head(r, fd, head, w) < 0 || rle_write(r, &h, sizeof h, w) < 0)
 		return -1;
 	for (size_t i = 0; i < kv_extents(s->length); i++) {
 		size_t n = segment_span(s, i, &at);
 
-		if (pack_write(p, at, n, w) < 0)
+		if (rle_write(r, at, n, w) < 0)
 			return -1;
 	}
-	return pack_end(p, w);
+	return rle_write_end(r, w);
 }
 
 int saved_write(struct segment *s, int fd, struct why *w)
 {
-	struct pack *p = malloc(sizeof *p);
+	struct rle *r = malloc(sizeof *r);
 	int status;
 
 	if (!s->length)
 		return why(w, "segment %s: has no tokens", s->name);
 	segment_scrub(s);
 	object_touch(&s->object);       /* on some file systems, scrubbing alone does */
-	status = p ? write_all(p, s, fd, w) : why(w, "out of memory");
-	free(p);
+	status = r ? write_all(r, s, fd, w) : why(w, "out of memory");
+	free(r);
 	return status;
 }
 
@@ -119,29 +119,29 @@ static int shape_of(const struct header *h, struct segment_shape *p)
 }
 
 /* segment_open() checks the rest. */
-static int read_header(struct pack *p, int fd, struct header *h, struct segment_shape *shape, struct why *w)
+static int read_header(struct rle *r, int fd, struct header *h, struct segment_shape *shape, struct why *w)
 {
-	unsigned char head[PACK_HEAD], want[PACK_HEAD] = { 0 };
+	unsigned char head[RLE_HEAD], want[RLE_HEAD] = { 0 };
 
 	memcpy(want, MAGIC, sizeof MAGIC);
-	if (unpack_begin(p, fd, "standard input", head, w) < 0)
+	if (rle_read_head(r, fd, "standard input", head, w) < 0)
 		return -1;
 	if (memcmp(head, want, sizeof MAGIC))
-		return why(w, "%s: not a segment that kv saved", p->name);
+		return why(w, "%s: not a segment that kv saved", r->name);
 	want[sizeof MAGIC] = VERSION;
-	if (memcmp(head, want, PACK_HEAD))
-		return why(w, "%s: format version %u; this program reads version %d", p->name, head[sizeof MAGIC],
+	if (memcmp(head, want, RLE_HEAD))
+		return why(w, "%s: format version %u; this program reads version %d", r->name, head[sizeof MAGIC],
 			VERSION);
-	if (unpack_read(p, h, sizeof *h, w) < 0)
+	if (rle_read(r, h, sizeof *h, w) < 0)
 		return -1;
 	le_convert(h, sizeof(uint64_t), WORDS);
 	if (shape_of(h, shape) < 0 || h->length < 1 || h->length > h->n_ctx || h->n_ctx > SEGMENT_CTX_MAX)
-		return why(w, "%s: invalid header", p->name);
+		return why(w, "%s: invalid header", r->name);
 	return 0;
 }
 
 /* Room is made as the data arrives: a header alone can ask for any amount. */
-static int read_span(struct pack *p, struct segment *s, size_t extent, struct why *w)
+static int read_span(struct rle *r, struct segment *s, size_t extent, struct why *w)
 {
 	unsigned char *at;
 	size_t n = segment_span(s, extent, &at), from = (size_t)(at - (unsigned char *)s->header);
@@ -150,19 +150,19 @@ static int read_span(struct pack *p, struct segment *s, size_t extent, struct wh
 		some = size_min(n - done, STEP);
 		if (object_grow(&s->object, from + done, from + done + some, w) < 0)
 			return why_in(w, s->name);
-		if (unpack_read(p, at + done, some, w) < 0)
+		if (rle_read(r, at + done, some, w) < 0)
 			return -1;
 	}
 	segment_take_up(s, extent);
 	return 0;
 }
 
-static int read_data(struct pack *p, struct segment *s, const struct header *h, struct why *w)
+static int read_data(struct rle *r, struct segment *s, const struct header *h, struct why *w)
 {
 	for (size_t i = 0; i < kv_extents(h->length); i++)
-		if (read_span(p, s, i, w) < 0)
+		if (read_span(r, s, i, w) < 0)
 			return -1;
-	if (unpack_end(p, w) < 0)
+	if (rle_read_end(r, w) < 0)
 		return -1;
 	for (size_t i = 0; i < STATE_MARKS; i++)
 		if (h->mark[i] != UNKNOWN)
@@ -174,7 +174,7 @@ static int read_data(struct pack *p, struct segment *s, const struct header *h, 
 	return segment_sync(s, w);
 }
 
-static int read_as(struct pack *p, int fd, const char *part, const struct object *claimed, struct why *w)
+static int read_as(struct rle *r, int fd, const char *part, const struct object *claimed, struct why *w)
 {
 	struct segment_shape shape;
 	struct segment s;
@@ -182,12 +182,12 @@ static int read_as(struct pack *p, int fd, const char *part, const struct object
 	struct why ignored;
 	int status;
 
-	if (read_header(p, fd, &h, &shape, w) < 0)
+	if (read_header(r, fd, &h, &shape, w) < 0)
 		return -1;
 	segment_remove(part, &ignored);
 	if (segment_open(&s, part, &shape, (size_t)h.n_ctx, w) < 0)
 		return -1;
-	status = read_data(p, &s, &h, w) < 0 ? -1 : segment_rename(&s, claimed, w);
+	status = read_data(r, &s, &h, w) < 0 ? -1 : segment_rename(&s, claimed, w);
 	if (status < 0) /* closing removes it */
 		segment_set_length(&s, 0);
 	segment_close(&s);
@@ -196,19 +196,19 @@ static int read_as(struct pack *p, int fd, const char *part, const struct object
 
 int saved_read(int fd, const char *name, int replace, struct why *w)
 {
-	struct pack *p = malloc(sizeof *p);
+	struct rle *r = malloc(sizeof *r);
 	char *part = malloc(strlen(name) + sizeof OBJECT_PART);
 	struct object claimed = { .fd = -1 };
 	int status = -1;
 
-	if (!p || !part)
+	if (!r || !part)
 		why(w, "out of memory");
 	else if (segment_claim(&claimed, name, replace, w) == 0) {
 		strcat(strcpy(part, name), OBJECT_PART);
-		status = read_as(p, fd, part, &claimed, w);
+		status = read_as(r, fd, part, &claimed, w);
 		segment_release(&claimed);
 	}
 	free(part);
-	free(p);
+	free(r);
 	return status;
 }

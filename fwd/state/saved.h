@@ -1,4 +1,4 @@
-/* saved: a named segment as a stream (pack.h): its valid data and the model it belongs to, so that another machine can
+/* saved: a named segment as a stream (rle.h): its valid data and the model it belongs to, so that another machine can
  * continue from it. kv.5 describes the format. */
 #ifndef SAVED_H
 #define SAVED_H

@@ -78,7 +78,7 @@ int segment_prepare(struct segment *s, size_t pos, size_t n, struct why *w);
 
 /* Gives `to` the first positions of `from`, in place of its own; both have the same shape. A `to` without a name must
  * just have been opened, and shares memory with `from` until either writes there; a named one gets a copy. */
-int segment_branch(struct segment *to, struct segment *from, size_t length, struct why *w);
+int segment_fork(struct segment *to, struct segment *from, size_t length, struct why *w);
 
 /* The same where `to` has a name. */
 int segment_copy(struct segment *to, const struct segment *from, size_t length, struct why *w);
@@ -171,7 +171,7 @@ struct segment_info {
 };
 
 int segment_inspect(const char *name, struct segment_info *info, struct why *w);       /* takes no lock */
-int segment_fork(const char *from, const char *to, struct why *w);      /* copies what counts under a new name */
+int segment_fork_named(const char *from, const char *to, struct why *w);        /* copies what counts to a new one */
 int segment_remove(const char *name, struct why *w);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-	ITEMS_MAX = 1 << 20,            /* transitions from one state */
+	TRANSITIONS_MAX = 1 << 20,            /* transitions from one state */
 	STEPS_MAX = 50000000            /* per operation: well under a second */
 };
 
@@ -22,13 +22,13 @@ static uint32_t unite2(struct matcher *m, uint32_t x, uint32_t y)
 
 static int add_item(struct matcher *m, const struct grammar_node *v, uint32_t next)
 {
-	if (m->n_items == m->item_room) {
-		if (m->item_room >= ITEMS_MAX)
+	if (m->n_transitions == m->transition_room) {
+		if (m->transition_room >= TRANSITIONS_MAX)
 			return (int)matcher_fail(m, MATCHER_LIMIT);
-		if (grow(&m->item, &m->item_room, sizeof *m->item, 64))
+		if (grow(&m->transition, &m->transition_room, sizeof *m->transition, 64))
 			return (int)matcher_fail(m, MATCHER_MEMORY);
 	}
-	m->item[m->n_items++] = (struct item){ v->a, v->b, next };
+	m->transition[m->n_transitions++] = (struct transition){ v->a, v->b, next };
 	return 0;
 }
 
@@ -77,7 +77,7 @@ static int first_time(struct matcher *m, uint32_t state)
 	return 1;
 }
 
-/* Adds the items of all texts of the node except the empty one, with `next` after them. */
+/* Adds the transitions of all texts of the node except the empty one, with `next` after them. */
 static int expand(struct matcher *m, uint32_t node, uint32_t low, uint32_t high, uint32_t next)
 {
 	for (;; m->steps++) {
@@ -149,7 +149,7 @@ static int find_items(struct matcher *m, uint32_t state)
 {
 	struct state s = m->state[state];
 
-	m->n_items = m->calls.n = 0;
+	m->n_transitions = m->calls.n = 0;
 	m->step++;
 	if (s.node != STATE_UNION)
 		return expand_frame(m, state) ? -1 : enter_rules(m);
@@ -161,34 +161,34 @@ static int find_items(struct matcher *m, uint32_t state)
 
 static int by_first(const void *x, const void *y)
 {
-	const struct item *a = x, *b = y;
+	const struct transition *a = x, *b = y;
 
 	return (a->first > b->first) - (a->first < b->first);
 }
 
-/* Classes between which no item begins or ends lead to the same state. The items that cover the current class are
- * kept in front; an item whose last class is past is dropped. */
+/* Classes between which no transition begins or ends lead to the same state. The transitions that cover the current
+ * class are kept in front; one whose last class is past is dropped. */
 static int fill_row(struct matcher *m, uint32_t row)
 {
 	uint8_t edge[257] = { 1 };
 	uint32_t next = STATE_DEAD, kept = 0, at = 0;
 
-	if (m->n_items > 1)
-		qsort(m->item, m->n_items, sizeof *m->item, by_first);
-	for (uint32_t i = 0; i < m->n_items; i++)
-		edge[m->item[i].first] = edge[m->item[i].last + 1] = 1;
+	if (m->n_transitions > 1)
+		qsort(m->transition, m->n_transitions, sizeof *m->transition, by_first);
+	for (uint32_t i = 0; i < m->n_transitions; i++)
+		edge[m->transition[i].first] = edge[m->transition[i].last + 1] = 1;
 	for (uint32_t c = 0; c < m->g->n_classes; c++) {
 		if (edge[c]) {
 			uint32_t n = kept;
 
 			kept = 0;
 			for (uint32_t i = 0; i < n; i++)
-				if (m->item[i].last >= c)
-					m->item[kept++] = m->item[i];
-			for (; at < m->n_items && m->item[at].first == c; at++)
-				m->item[kept++] = m->item[at];
+				if (m->transition[i].last >= c)
+					m->transition[kept++] = m->transition[i];
+			for (; at < m->n_transitions && m->transition[at].first == c; at++)
+				m->transition[kept++] = m->transition[at];
 			for (uint32_t i = 0; i < kept; i++)
-				if (matcher_gather(m, m->item[i].next))
+				if (matcher_gather(m, m->transition[i].next))
 					return -1;
 			m->steps += n + kept;
 			next = matcher_unite(m, 0);
@@ -266,7 +266,7 @@ void matcher_close(struct matcher *m)
 	free(m->slots.slot);
 	free(m->members.at);
 	free(m->rows.at);
-	free(m->item);
+	free(m->transition);
 	free(m->gather.at);
 	free(m->calls.at);
 	free(m->called);

@@ -44,7 +44,7 @@ struct held_state {             /* a state that matcher_flush() must keep */
 	uint32_t state;
 };
 
-struct item {                   /* a transition: a byte of classes first to last leads to next */
+struct transition {             /* a byte of classes first to last leads to next */
 	uint32_t first, last, next;
 };
 
@@ -67,9 +67,9 @@ struct matcher {
 
 	/* private to one step */
 	uint32_t step;                  /* its number */
-	struct item *item;
-	uint32_t n_items;
-	size_t item_room;
+	struct transition *transition;
+	uint32_t n_transitions;
+	size_t transition_room;
 	struct uint_list gather;        /* a union in the making */
 	struct uint_list calls;         /* pairs: a state to return to; the index of the rule's previous pair, plus 1 */
 	uint32_t *called;               /* [n_rules] by rank: index of the last pair, plus 1 */

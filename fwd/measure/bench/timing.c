@@ -66,7 +66,7 @@ static int begin_sequence(struct timing *t, const struct bench_test *test, size_
 		return -1;
 	s = t->of[i]->state;
 	if (i && test->shared)
-		return segment_branch(s, first, test->depth, w);
+		return segment_fork(s, first, test->depth, w);
 	if (fill(s, test->depth + test->n, w) < 0)
 		return -1;
 	rewind_to(s, test->depth);

@@ -1,4 +1,4 @@
-/* Branches of a state: those without a name share its memory, by whole extents and states, until either writes there;
+/* Forks of a state: those without a name share its memory, by whole extents and states, until either writes there;
  * those with one are copies. */
 #include <string.h>
 
@@ -43,7 +43,7 @@ int segment_copy(struct segment *to, const struct segment *from, size_t length, 
 	return segment_sync(to, w);
 }
 
-int segment_branch(struct segment *to, struct segment *from, size_t length, struct why *w)
+int segment_fork(struct segment *to, struct segment *from, size_t length, struct why *w)
 {
 	if (to->header)
 		return segment_copy(to, from, length, w);
