@@ -123,6 +123,7 @@ static int print(struct texts *t, struct text *x, struct why *w)
 		print_plain(x);
 	if (sequences_end(&t->sequences, seq, w))
 		return -1;
+	t->first_over |= !seq;
 	close_text(x);
 	return failed ? why(w, "sequence %" PRIu32 ": out of memory for its text", seq) : out_flush(w);
 }
@@ -206,8 +207,8 @@ int texts_frame(struct texts *t, struct frame_in *in, const struct frame *f, str
 		return 0;
 	if (f->kind == FRAME_IDS)
 		return !t->generated || f->flags & FRAME_SAMPLED ? add_ids(t, in, f, w) : 0;
-	/* Of sequence 0 an end may come twice: there is no text at the second. */
-	if (f->kind != FRAME_END || (!x && !f->seq))
+	/* Of sequence 0 an end may come twice. */
+	if (f->kind != FRAME_END || (!x && !f->seq && t->first_over))
 		return 0;
 	if ((!x && !(x = text_of(t, f->seq, w))) || frame_read(in, f, stop, f->rows, w))
 		return -1;

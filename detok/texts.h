@@ -17,6 +17,7 @@ struct texts {                          /* set by the caller, the rest zeroes: *
 
 	struct sequences sequences;     /* private; of struct text */
 	uint32_t next;                  /* number of the next line; with `ordered` */
+	int first_over;                 /* sequence 0 is over */
 };
 
 /* The next frame, whose payload is unread; of ids and ends only. -1 with a reason; so for all. */

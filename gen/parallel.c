@@ -151,6 +151,18 @@ static int pass_card(struct parallel *p, struct frame_in *in, const struct frame
 		(l->copy >= 0 && card_append(&p->copy.bytes, &l->card)) ? why(w, "out of memory") : 0;
 }
 
+/* Of no ids: the sequence ends at once, and so do those that would be forks of it. */
+static int end_empty(struct parallel *p, const struct frame *f, struct why *w)
+{
+	if (end_here(p, find(p, f->seq), FRAME_END_LENGTH, f->pos, w))
+		return -1;
+	for (uint32_t seq = 1; !p->forked && seq < (uint32_t)p->l->texts; seq++)
+		if (begin(p, seq, w) || end_here(p, find(p, seq), FRAME_END_LENGTH, f->pos, w))
+			return -1;
+	p->forked = 1;
+	return 0;
+}
+
 /* The ids of a prompt, or the fork that starts a sequence. */
 static int take_prompt(struct parallel *p, const struct frame *f, struct why *w)
 {
@@ -162,7 +174,7 @@ static int take_prompt(struct parallel *p, const struct frame *f, struct why *w)
 		return -1;
 	ids = l->payload;
 	if (!l->n)
-		return end_here(p, find(p, f->seq), FRAME_END_LENGTH, f->pos, w);
+		return end_empty(p, f, w);
 	if (f->kind == FRAME_IDS && f->rows) {
 		p->last = ids[f->rows - 1];
 		p->next = f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + f->rows;
@@ -305,6 +317,16 @@ static int take_back(struct parallel *p, struct why *w)
 
 /* ---- all of it ---- */
 
+/* fwd reads no more. It may have ended after the last sequence, whose end is still on its way back. */
+static void lose_out(struct parallel *p)
+{
+	struct loop *l = p->l;
+
+	l->gone |= !p->ended || p->waiting || pending(&p->out);
+	close(l->out);
+	l->out = -1;
+}
+
 /* What is buffered can be read without a poll. */
 static int is_buffered(const struct frame_in *in)
 {
@@ -335,7 +357,9 @@ static int step(struct parallel *p, struct why *w)
 	if ((at[OUT].revents & POLLOUT && write_some(p, &p->out, l->out, w)) ||
 	    (at[COPY].revents & POLLOUT && write_some(p, &p->copy, l->copy, w)))
 		return -1;
-	l->gone |= ((at[OUT].revents | at[COPY].revents) & (POLLERR | POLLNVAL)) != 0;
+	l->gone |= (at[COPY].revents & (POLLERR | POLLNVAL)) != 0;
+	if (at[OUT].revents & (POLLERR | POLLNVAL))
+		lose_out(p);
 	if (hears && (at[BACK].revents || is_buffered(&l->back)) && (got = take_back(p, w)))
 		return got;
 	return reads && (at[IN].revents || is_buffered(&l->in)) ? take_in(p, w) : 0;

@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 	cli_binary(&c, 1);
 	guard_arm(c.program);
 	must(session_open(&s, &w));
-	if (!s.set.n)
+	if (!s.set.n && !s.set.turns)
 		return cli_end(&c);
 	if (s.set.card)
 		take_card(&s, s.set.card);

@@ -186,7 +186,7 @@ static int take_rows(struct session *s, const struct frame *f, struct why *w)
 		return generation_ids(s, g, f, w);
 	if (g->idle)
 		return 0;
-	reason = generation_draw(s, g, f, w);
+	reason = s->set.n ? generation_draw(s, g, f, w) : FRAME_END_LENGTH;
 	if (reason == FRAME_END_LENGTH && g->constraint && !constraint_may_end(g->constraint))
 		s->cut++;
 	return reason > 0 ? write_end(s, g, (enum frame_reason)reason, w) : reason;
