@@ -13,11 +13,16 @@
 static const int64_t unknown_cost = 10000000, far = INT64_MAX;
 
 /* `far`: the token is not used. */
-static int64_t cost(const struct vocab *v, int32_t id)
+static union weight cost(const struct vocab *v, int32_t id)
 {
 	double score = v->scores ? le_float(v->scores + 4 * (size_t)id) * 1e4 : 0;
 
-	return score > -2e7 && score < INT32_MAX ? -(int64_t)round(score) : far;
+	return (union weight){ .cost = score > -2e7 && score < INT32_MAX ? -(int64_t)round(score) : far };
+}
+
+static int index_tokens(struct vocab *v, const unsigned char *only, struct why *w)
+{
+	return vocab_index_weighted(v, only, cost, w);
 }
 
 /* The start of the character that ends before text[n]. */
@@ -35,7 +40,8 @@ static size_t character_before(const char *text, size_t n)
 /* Finds the best way from each character of text[n] to the end. */
 static void search(const struct vocab *v, const char *text, size_t n)
 {
-	struct lattice *way = v->encoder->lattice;
+	const struct encoder *e = v->encoder;
+	struct lattice *way = e->lattice;
 
 	for (size_t i = 0; i < n; i++)
 		way[i].best.cost = far;         /* stays so inside of characters */
@@ -43,18 +49,17 @@ static void search(const struct vocab *v, const char *text, size_t n)
 	for (size_t to = n, from; to; to = from) {
 		struct prefixes_walk walk;
 		struct lattice best;
-		size_t length = 0;
-		int32_t id;
+		const struct prefixes_token *t;
 
 		from = character_before(text, to);
 		best = (struct lattice){ { .cost = way[to].best.cost + unknown_cost }, (uint32_t)(to - from), -1 };
-		walk = (struct prefixes_walk){ &v->encoder->prefixes, text + from, n - from, 0, 0 };
-		while ((id = prefixes_next(&walk, &length)) >= 0) {
-			const struct lattice *rest = &way[from + length];
-			int64_t more = rest->best.cost == far ? far : cost(v, id);
+		walk = (struct prefixes_walk){ &e->prefixes, text + from, n - from, 0, 0 };
+		while ((t = prefixes_next(&walk))) {
+			const struct lattice *rest = &way[from + t->n];
+			int64_t more = e->weight[t - e->prefixes.tokens].cost;
 
-			if (more != far && rest->best.cost + more <= best.best.cost)
-				best = (struct lattice){ { .cost = rest->best.cost + more }, (uint32_t)length, id };
+			if (more != far && rest->best.cost != far && rest->best.cost + more <= best.best.cost)
+				best = (struct lattice){ { .cost = rest->best.cost + more }, t->n, t->id };
 		}
 		way[from] = best;
 	}
@@ -102,6 +107,6 @@ static int open_plamo2(struct vocab *v, struct why *w)
 const struct kind plamo2_kind = {
 	.model = "plamo2", .flags = KIND_BYTES | KIND_NO_ENDS | KIND_REPAIRS | KIND_ABOVE | KIND_PRINTS,
 	.rules = { .bos = 1, .eos = 2, .unknown = -1 },
-	.open = open_plamo2, .mark = mark, .index = vocab_index_prefixes, .types = ~(1u << VOCAB_BYTE),
+	.open = open_plamo2, .mark = mark, .index = index_tokens, .types = ~(1u << VOCAB_BYTE),
 	.encode = encode
 };

@@ -191,9 +191,10 @@ int prefixes_build(struct prefixes *p, struct why *w)
 int32_t prefixes_longest(const struct prefixes *p, const char *text, size_t n, size_t *length)
 {
 	struct prefixes_walk walk = { p, text, n, 0, 0 };
-	int32_t longest = -1, id;
+	const struct prefixes_token *t, *longest = NULL;
 
-	while ((id = prefixes_next(&walk, length)) >= 0)
-		longest = id;
-	return longest;
+	while ((t = prefixes_next(&walk)))
+		longest = t;
+	*length = longest ? longest->n : 0;
+	return longest ? longest->id : -1;
 }

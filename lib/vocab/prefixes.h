@@ -43,7 +43,7 @@ int prefixes_build(struct prefixes *p, struct why *w);
 
 void prefixes_free(struct prefixes *p);
 
-struct prefixes_walk {                  /* starts as { p, text, n, 0, 0 } */
+struct prefixes_walk {                  /* starts as { p, text, n } and zeroes */
 	const struct prefixes *p;
 	const char *text;               /* [n] */
 	size_t n, depth;
@@ -61,29 +61,27 @@ static inline uint32_t prefixes_child(const struct prefixes *p, uint32_t node, u
 	return found ? (uint32_t)(found - p->label) : 0;
 }
 
-/* The id of the next longer token that the text begins with, or -1; its length is in *length. */
-static inline int32_t prefixes_next(struct prefixes_walk *walk, size_t *length)
+/* The next longer token that the text begins with, or NULL. */
+static inline const struct prefixes_token *prefixes_next(struct prefixes_walk *walk)
 {
 	const struct prefixes *p = walk->p;
+	const struct prefixes_token *t;
+	size_t depth;
 
 	while (walk->depth < walk->n) {
-		const struct prefixes_token *t;
-		size_t depth = walk->depth + 1;
-
 		walk->node = prefixes_child(p, walk->node, (unsigned char)walk->text[walk->depth]);
 		if (!walk->node)
 			break;
-		walk->depth = depth;
+		depth = ++walk->depth;
 		if (!p->token[walk->node])
 			continue;
 		t = &p->tokens[p->token[walk->node] - 1];
-		if (t->n < depth || t->n > walk->n || memcmp(t->s + depth, walk->text + depth, t->n - depth))
-			continue;
-		*length = t->n;
-		return t->id;
+		if (t->n == depth ||
+		    (t->n > depth && t->n <= walk->n && !memcmp(t->s + depth, walk->text + depth, t->n - depth)))
+			return t;
 	}
 	walk->n = 0;
-	return -1;
+	return NULL;
 }
 
 /* The longest token that text[n] begins with, or -1; its length is in *length. */

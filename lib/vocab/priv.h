@@ -55,12 +55,14 @@ struct kind {
 extern const struct kind spm_kind, bpe_kind, gemma4_kind, rwkv_kind, ugm_kind, wpm_kind, plamo2_kind, whitespace_kind,
 	dna_kind;
 
+union weight {                          /* of a token, or of a way */
+	double score;
+	int64_t cost;
+};
+
 /* The way to a position in the text. */
 struct lattice {
-	union {
-		double sum;     /* of scores */
-		int64_t cost;
-	} best;
+	union weight best;      /* the sum over the way */
 	uint32_t n;             /* bytes of the token on this way that touches the position */
 	int32_t id;
 };
@@ -99,6 +101,8 @@ struct encoder {
 	int knows_joins;        /* plain: joins is filled */
 	uint32_t joins[65536 / 32];     /* bit 256 · b + c: byte c follows byte b in some token */
 	struct prefixes prefixes;       /* kinds without names */
+	union weight *weight;   /* UGM and PLaMo 2: [prefixes.n_tokens] */
+	size_t weight_room;
 	double unknown_score;   /* UGM */
 	char *text;             /* as the tokens spell it: with U+2581 for spaces, or normalized */
 	size_t text_room;
@@ -148,6 +152,10 @@ static inline struct gguf_string vocab_token(const struct vocab *v, int32_t id)
 
 /* A struct kind's index() where tokens of any length are looked for: fills e->prefixes. */
 int vocab_index_prefixes(struct vocab *v, const unsigned char *only, struct why *w);
+
+/* The same, and fills e->weight with what `weigh` says of each token. */
+int vocab_index_weighted(struct vocab *v, const unsigned char *only,
+	union weight (*weigh)(const struct vocab *v, int32_t id), struct why *w);
 
 /* ---- read.c ---- */
 

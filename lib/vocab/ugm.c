@@ -131,15 +131,22 @@ static void mark(struct vocab *v, const char *text, size_t n, unsigned char byte
 
 /* ---- the search ---- */
 
-static double score(const struct vocab *v, int32_t id)
+static union weight score(const struct vocab *v, int32_t id)
 {
-	return v->type[id] == VOCAB_USER || !v->scores ? 0 : le_float(v->scores + 4 * (size_t)id);
+	double given = v->scores ? le_float(v->scores + 4 * (size_t)id) : 0;
+
+	return (union weight){ .score = v->type[id] == VOCAB_USER ? 0 : given };
+}
+
+static int index_tokens(struct vocab *v, const unsigned char *only, struct why *w)
+{
+	return vocab_index_weighted(v, only, score, w);
 }
 
 static void offer(struct lattice *at, double sum, size_t n, int32_t id)
 {
-	if (sum > at->best.sum)
-		*at = (struct lattice){ .best.sum = sum, .n = (uint32_t)n, .id = id };
+	if (sum > at->best.score)
+		*at = (struct lattice){ .best.score = sum, .n = (uint32_t)n, .id = id };
 }
 
 /* Finds the best way from the start of text[n] to each end of a token. */
@@ -150,21 +157,21 @@ static void search(const struct vocab *v, const char *text, size_t n)
 	size_t length;
 
 	for (size_t i = 1; i <= n; i++)
-		way[i] = (struct lattice){ .best.sum = -DBL_MAX, .n = (uint32_t)i, .id = v->rules.unknown };
-	way->best.sum = 0;
+		way[i] = (struct lattice){ .best.score = -DBL_MAX, .n = (uint32_t)i, .id = v->rules.unknown };
+	way->best.score = 0;
 	for (size_t from = 0; from < n; from += length) {
 		struct prefixes_walk walk = { &e->prefixes, text + from, n - from, 0, 0 };
 		int whole = 0;          /* the character is a token */
-		size_t size = 0;
-		int32_t id;
+		const struct prefixes_token *t;
 
 		length = size_min(unicode_length((unsigned char)text[from]), n - from);
-		while ((id = prefixes_next(&walk, &size)) >= 0) {
-			whole |= size == length;
-			offer(&way[from + size], way[from].best.sum + score(v, id), size, id);
+		while ((t = prefixes_next(&walk))) {
+			whole |= t->n == length;
+			offer(&way[from + t->n], way[from].best.score + e->weight[t - e->prefixes.tokens].score, t->n,
+				t->id);
 		}
 		if (!whole)
-			offer(&way[from + length], way[from].best.sum + e->unknown_score, length, v->rules.unknown);
+			offer(&way[from + length], way[from].best.score + e->unknown_score, length, v->rules.unknown);
 	}
 }
 
@@ -215,8 +222,8 @@ static int open_ugm(struct vocab *v, struct why *w)
 
 	(void)w;
 	for (uint32_t i = 0; i < v->tokens.n; i++)
-		if (v->type[i] == VOCAB_NORMAL && score(v, (int32_t)i) < least)
-			least = (float)score(v, (int32_t)i);
+		if (v->type[i] == VOCAB_NORMAL && score(v, (int32_t)i).score < least)
+			least = (float)score(v, (int32_t)i).score;
 	v->encoder->unknown_score = least - 10.0f;
 	return 0;
 }
@@ -254,6 +261,6 @@ static int read_keys(struct vocab *v, struct why *w)
 
 const struct kind ugm_kind = {
 	.model = "t5", .flags = KIND_PLAIN, .rules = { .bos = -1, .eos = 1, .add_eos = 1, .unknown = 2 },
-	.read = read_keys, .open = open_ugm, .mark = mark, .index = vocab_index_prefixes,
+	.read = read_keys, .open = open_ugm, .mark = mark, .index = index_tokens,
 	.types = 1 << VOCAB_NORMAL | 1 << VOCAB_USER | 1 << VOCAB_UNUSED, .encode = encode, .unit = read_unit
 };

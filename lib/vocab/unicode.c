@@ -5,28 +5,33 @@
 
 #include "lib/base/utf8.h"
 
-static int continues(const unsigned char *p, size_t n)
+static int continues(unsigned char byte)
 {
-	for (size_t i = 1; i < n; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	return 1;
+	return (byte & 0xc0) == 0x80;
 }
 
 uint32_t unicode_decode(const unsigned char *p, const unsigned char *end, size_t *n)
 {
 	size_t length = unicode_length(*p);
-	uint32_t c;
+	uint32_t c = *p & (0x7fu >> length);
 
 	*n = 1;
 	if (*p < 0x80)
 		return *p;
-	if (length == 1 || *p >= 0xf8 || length > (size_t)(end - p) || !continues(p, length))
+	if (length == 1 || *p >= 0xf8 || length > (size_t)(end - p) || !continues(p[1]))
 		return UNICODE_BAD;
+	c = c << 6 | (p[1] & 0x3f);
+	if (length > 2) {
+		if (!continues(p[2]))
+			return UNICODE_BAD;
+		c = c << 6 | (p[2] & 0x3f);
+	}
+	if (length > 3) {
+		if (!continues(p[3]))
+			return UNICODE_BAD;
+		c = c << 6 | (p[3] & 0x3f);
+	}
 	*n = length;
-	c = *p & (0x7fu >> length);
-	for (size_t i = 1; i < length; i++)
-		c = c << 6 | (p[i] & 0x3f);
 	return c < UNICODE_END ? c : UNICODE_BAD;
 }
 

@@ -74,6 +74,7 @@ static void close_encoder(struct encoder *e)
 	free(e->word_memory);
 	free(e->user.token);
 	prefixes_free(&e->prefixes);
+	free(e->weight);
 	free(e->all.token);
 	free(e->pair);
 	free(e->text);
@@ -140,6 +141,20 @@ int vocab_index_prefixes(struct vocab *v, const unsigned char *only, struct why 
 			return -1;
 	}
 	return prefixes_build(&v->encoder->prefixes, w);
+}
+
+int vocab_index_weighted(struct vocab *v, const unsigned char *only,
+	union weight (*weigh)(const struct vocab *v, int32_t id), struct why *w)
+{
+	struct encoder *e = v->encoder;
+
+	if (vocab_index_prefixes(v, only, w))
+		return -1;
+	if (grow_scratch(&e->weight, &e->weight_room, e->prefixes.n_tokens * sizeof *e->weight))
+		return why(w, "out of memory");
+	for (size_t i = 0; i < e->prefixes.n_tokens; i++)
+		e->weight[i] = weigh(v, e->prefixes.tokens[i].id);
+	return 0;
 }
 
 /* Indexes the tokens that the encoding of text[n] can contain: only these for a short text, because indexing a large
