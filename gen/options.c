@@ -397,7 +397,8 @@ static void tell_more(struct reader *r)
 		tell(r, STOPS, 0, "--turns", NULL);
 	if (q->lines) {
 		tell(r, TOK, 0, "--lines", NULL);
-		tell(r, FEED, 0, "--jobs", JOBS);
+		if (!q->jobs)
+			tell(r, FEED, 0, "--jobs", JOBS);
 	}
 	tell(r, BEST, 0, "--seed", seed);
 	tell(r, KV, 0, "ids", q->kv);
