@@ -192,13 +192,18 @@ static inline i32x16 vi_bytes(b16 v)
 	return vi_of(_mm256_cvtepu8_epi32(v), _mm256_cvtepu8_epi32(_mm_srli_si128(v, 8)));
 }
 
-static inline i32x16 vi_bits(uint32_t bits, int value)
-{
-	const __m256i low = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128), high = _mm256_slli_epi32(low, 8);
-	__m256i v = _mm256_set1_epi32((int)bits), all = _mm256_set1_epi32(value);
+static inline i32x16 vi_u16s(b16 a, b16 b) { return vi_of(_mm256_cvtepu16_epi32(a), _mm256_cvtepu16_epi32(b)); }
 
-	return vi_of(_mm256_and_si256(_mm256_cmpeq_epi32(_mm256_and_si256(v, low), low), all),
-	             _mm256_and_si256(_mm256_cmpeq_epi32(_mm256_and_si256(v, high), high), all));
+static inline i32x16 vi_words(const void *p, const void *q, size_t step)
+{
+	return vi_of(x86_words(p, step), x86_words(q, step));
+}
+
+static inline i32x16 vi_lanes(i32x16 v)
+{
+	const __m256i block = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
+
+	return vi_of(_mm256_permutevar8x32_epi32(v.a, block), _mm256_permutevar8x32_epi32(v.b, block));
 }
 
 /* Within each 128 bits: lane i of v[j] becomes lane j of v[i], for four. */
@@ -296,6 +301,8 @@ static inline __m256i vb_32(const void *p) { return _mm256_loadu_si256(p); }
 
 static inline b64 vb_load(const void *p) { return vi_of(vb_32(p), vb_32((const char *)p + 32)); }
 
+static inline void vb_store(void *p, b64 v) { vi_store(p, v); }
+
 /* Shifted right by n (left where negative), bits outside of mask cleared. */
 static inline __m256i vb_shr_32(__m256i v, int n, int mask)
 {
@@ -371,22 +378,46 @@ static inline b64 vb_bits(const void *p, const void *q, int value)
 	return vi_of(_mm256_and_si256(vb_mask_32(low), all), _mm256_and_si256(vb_mask_32(high), all));
 }
 
-/* The bits of 16 bytes, all the same in both halves, from byte `first` on: all ones where the bit is set. */
-static inline __m256i vb_mask_of(__m256i twice, int first)
+/* A multiplication shifts to the left: within 16 bits, one bit of a byte goes to the top of the low byte, the next to
+ * the top of the high byte, which comes from the same byte shifted right by one. */
+static inline __m256i vb_negate_32(__m256i v, __m256i eights, int first)
 {
-	const __m256i byte = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
-	const __m256i bit = _mm256_set1_epi64x((long long)0x8040201008040201);
-	__m256i at = _mm256_add_epi8(byte, _mm256_set1_epi8((char)first));
+	const __m256i from = _mm256_setr_epi64x(0x0800080008000800, 0x0901090109010901, 0x0a020a020a020a02,
+	                                        0x0b030b030b030b03);
+	const __m256i times = _mm256_set1_epi64x(0x0002000800200080);
+	__m256i sign = _mm256_shuffle_epi8(eights, _mm256_add_epi8(from, _mm256_set1_epi8((char)first)));
 
-	return _mm256_cmpeq_epi8(_mm256_and_si256(_mm256_shuffle_epi8(twice, at), bit), bit);
+	return _mm256_sign_epi8(v, _mm256_or_si256(_mm256_mullo_epi16(sign, times), _mm256_set1_epi8(1)));
 }
 
-static inline b64 vb_negate(b64 v, b16 bits)
+static inline b64 vb_negate(b64 v, const void *bits)
 {
-	__m256i twice = _mm256_broadcastsi128_si256(bits), a = vb_mask_of(twice, 0), b = vb_mask_of(twice, 4);
+	__m256i eight = _mm256_broadcastq_epi64(_mm_loadl_epi64(bits));
+	__m256i eights = _mm256_srlv_epi64(eight, _mm256_setr_epi64x(0, 1, 0, 1));
 
-	return vi_of(_mm256_sub_epi8(_mm256_xor_si256(v.a, a), a), _mm256_sub_epi8(_mm256_xor_si256(v.b, b), b));
+	return vi_of(vb_negate_32(v.a, eights, 0), vb_negate_32(v.b, eights, 4));
 }
+
+static inline b64 vb_spread(const void *p)
+{
+	const __m256i from = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+	__m256i v = _mm256_broadcastq_epi64(_mm_loadl_epi64(p));
+
+	return vi_of(_mm256_shuffle_epi8(v, from), _mm256_shuffle_epi8(v, _mm256_add_epi8(from, _mm256_set1_epi8(4))));
+}
+
+static inline b64 vb_widened(const void *p, const void *q)
+{
+	return vi_of(_mm256_cvtepu8_epi16(vb_16(p)), _mm256_cvtepu8_epi16(vb_16(q)));
+}
+
+static inline __m256i vb_uppers_32(const char *p)
+{
+	return _mm256_permute4x64_epi64(_mm256_packus_epi16(_mm256_srli_epi16(vb_32(p), 9),
+	                                                    _mm256_srli_epi16(vb_32(p + 32), 9)), 0xd8);
+}
+
+static inline b64 vb_uppers(const void *p, const void *q) { return vi_of(vb_uppers_32(p), vb_uppers_32(q)); }
 
 static inline f32x16 vf_load_bf16(const void *p)
 {

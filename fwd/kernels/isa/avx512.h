@@ -108,6 +108,22 @@ static inline void vi_store_n(int32_t *p, i32x16 v, size_t n)
 }
 
 static inline i32x16 vi_bytes(b16 v) { return _mm512_cvtepu8_epi32(v); }
+static inline i32x16 vi_u16s(b16 a, b16 b)
+{
+	return _mm512_cvtepu16_epi32(_mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1));
+}
+
+static inline i32x16 vi_words(const void *p, const void *q, size_t step)
+{
+	return _mm512_inserti64x4(_mm512_castsi256_si512(x86_words(p, step)), x86_words(q, step), 1);
+}
+
+static inline i32x16 vi_lanes(i32x16 v)
+{
+	const __m512i block = _mm512_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15);
+
+	return _mm512_permutexvar_epi32(block, v);
+}
 
 INLINE void vb_turn_quarters(b64 v[4])
 {
@@ -137,6 +153,7 @@ INLINE void vi_transpose(i32x16 v[16])
 /* ---- sixty-four bytes: two blocks of 32 codes ---- */
 
 static inline b64 vb_load(const void *p) { return _mm512_loadu_si512(p); }
+static inline void vb_store(void *p, b64 v) { _mm512_storeu_si512(p, v); }
 
 INLINE void vb_zip_quarters(b64 *v, b64 *w)
 {
@@ -168,12 +185,32 @@ static inline b64 vb_of(b16 a, b16 b, b16 c, b16 d)
 	return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
-static inline b64 vb_negate(b64 v, b16 bits)
+static inline b64 vb_negate(b64 v, const void *bits)
 {
-	return _mm512_mask_sub_epi8(v, (__mmask64)_mm_cvtsi128_si64(bits), _mm512_setzero_si512(), v);
+	uint64_t mask;
+
+	memcpy(&mask, bits, sizeof mask);
+	return _mm512_mask_sub_epi8(v, mask, _mm512_setzero_si512(), v);
 }
 
-static inline i32x16 vi_bits(uint32_t bits, int value) { return _mm512_maskz_set1_epi32((__mmask16)bits, value); }
+static inline b64 vb_spread(const void *p)
+{
+	const __m512i from = _mm512_setr_epi64(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303,
+	                                       0x0404040404040404, 0x0505050505050505, 0x0606060606060606,
+	                                       0x0707070707070707);
+
+	return _mm512_shuffle_epi8(_mm512_broadcastq_epi64(_mm_loadl_epi64(p)), from);
+}
+
+static inline b64 vb_widened(const void *p, const void *q) { return _mm512_cvtepu8_epi16(x86_two_16(p, q)); }
+
+static inline b64 vb_uppers(const void *p, const void *q)
+{
+	__m256i a = _mm512_cvtepi16_epi8(_mm512_srli_epi16(_mm512_loadu_si512(p), 9)),
+	        b = _mm512_cvtepi16_epi8(_mm512_srli_epi16(_mm512_loadu_si512(q), 9));
+
+	return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
+}
 
 static inline b64 vb_lookup(const int8_t table[16], b64 v)
 {

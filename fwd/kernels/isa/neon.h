@@ -58,16 +58,6 @@ static inline int32x4_t vi_4(const void *p) { return vreinterpretq_s32_u8(vb_16(
 /* ---- sixteen integers ---- */
 
 static inline i32x16 vi_set1(int32_t x) { int32x4_t v = vdupq_n_s32(x); return vi_of(v, v, v, v); }
-static inline i32x16 vi_bits(uint32_t bits, int value)
-{
-	const int32x4_t bit = { 1, 2, 4, 8 };
-	int32x4_t all = vdupq_n_s32(value), part[4];
-
-	for (int i = 0; i < 4; i++)
-		part[i] = vandq_s32(vreinterpretq_s32_u32(vtstq_s32(vdupq_n_s32((int)(bits >> 4 * i)), bit)), all);
-	return vi_of(part[0], part[1], part[2], part[3]);
-}
-
 static inline i32x16 vi_bytes(b16 v)
 {
 	uint16x8_t x = vmovl_u8(vget_low_u8(v)), y = vmovl_high_u8(v);
@@ -75,6 +65,35 @@ static inline i32x16 vi_bytes(b16 v)
 	return vi_of(vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(x))), vreinterpretq_s32_u32(vmovl_high_u16(x)),
 	             vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(y))), vreinterpretq_s32_u32(vmovl_high_u16(y)));
 }
+static inline i32x16 vi_u16s(b16 a, b16 b)
+{
+	uint16x8_t x = vreinterpretq_u16_u8(a), y = vreinterpretq_u16_u8(b);
+
+	return vi_of(vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(x))), vreinterpretq_s32_u32(vmovl_high_u16(x)),
+	             vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(y))), vreinterpretq_s32_u32(vmovl_high_u16(y)));
+}
+
+/* Four uint32, `step` bytes apart. Nothing is read after the last, as it may be the end of the mapping. */
+static inline int32x4_t vi_words_4(const void *p, size_t step)
+{
+	const char *at = p;
+
+	return step == 4 ? vi_4(p) : vuzp2q_s32(vi_4(at - 4), vi_4(at + 12));
+}
+
+static inline i32x16 vi_words(const void *p, const void *q, size_t step)
+{
+	const char *x = p, *y = q;
+
+	return vi_of(vi_words_4(x, step), vi_words_4(x + 4 * step, step), vi_words_4(y, step),
+	             vi_words_4(y + 4 * step, step));
+}
+
+static inline i32x16 vi_lanes(i32x16 v)
+{
+	return vi_of(vuzp1q_s32(v.a, v.b), vuzp2q_s32(v.a, v.b), vuzp1q_s32(v.c, v.d), vuzp2q_s32(v.c, v.d));
+}
+
 static inline i32x16 vi_load(const int32_t *p) { return vi_of(vi_4(p), vi_4(p + 4), vi_4(p + 8), vi_4(p + 12)); }
 static inline void vi_store(int32_t *p, i32x16 v) { memcpy(p, &v, sizeof v); }
 
@@ -282,6 +301,8 @@ static inline b64 vb_load(const void *p)
 	return vb_of(vb_16(at), vb_16(at + 16), vb_16(at + 32), vb_16(at + 48));
 }
 
+static inline void vb_store(void *p, b64 v) { memcpy(p, &v, sizeof v); }
+
 static inline b64 vb_set1(uint8x16_t v) { return vb_of(v, v, v, v); }
 
 EACH_2(vb_or, vb_of, b64, vorrq_u8)
@@ -409,33 +430,23 @@ static inline b64 vb_fields(const void *p, int a, int b, int mask)
 
 static inline b16 vb_two(uint64_t a, uint64_t b) { return vcombine_u8(vcreate_u8(a), vcreate_u8(b)); }
 
-static inline void vi_indices(uint32_t to[16], i32x16 v) { memcpy(to, &v, sizeof v); }
+static inline void vi_indices(uint16_t to[16], const void *low, const void *high, const struct upper_bits *u)
+{
+	uint8x16_t eight = vcombine_u8(vld1_u8(high), vdup_n_u8(0));
+
+	for (int i = 0; i < 2; i++) {
+		uint16x8_t v = vreinterpretq_u16_u8(vqtbl1q_u8(eight, vb_16(u->from[8 * i])));
+
+		v = vandq_u16(vmulq_u16(v, vld1q_u16(u->times + 8 * i)), vdupq_n_u16((uint16_t)u->mask));
+		vst1q_u16(to + 8 * i, vorrq_u16(v, vmovl_u8(vld1_u8((const uint8_t *)low + 8 * i))));
+	}
+}
 
 static inline b16 vb_eights(const void *p, const void *q) { return vcombine_u8(vld1_u8(p), vld1_u8(q)); }
 
 static inline b16 vb_fours(const uint32_t *p, const uint32_t *q, const uint32_t *r, const uint32_t *s)
 {
 	return vb_two(*p | (uint64_t)*q << 32, *r | (uint64_t)*s << 32);
-}
-
-/* Seven bits in each byte; the eighth becomes their parity. */
-static inline b16 vb_even(uint8x8_t v) { return vcombine_u8(vsli_n_u8(v, vcnt_u8(v), 7), vdup_n_u8(0)); }
-
-static inline uint16x4_t vb_sevens(uint32_t word)
-{
-	const int32x4_t shift = { 0, -7, -14, -21 };
-
-	return vmovn_u32(vandq_u32(vshlq_u32(vdupq_n_u32(word), shift), vdupq_n_u32(127)));
-}
-
-static inline b16 vb_even_of_words(uint32_t a, uint32_t b)
-{
-	return vb_even(vmovn_u16(vcombine_u16(vb_sevens(a), vb_sevens(b))));
-}
-
-static inline b16 vb_even_of_uppers(const void *p)
-{
-	return vb_even(vmovn_u16(vshrq_n_u16(vreinterpretq_u16_u8(vb_16(p)), 9)));
 }
 
 static inline b16 vb_zip(uint64_t a, uint64_t b) { return vzip1q_u8(vb_two(a, 0), vb_two(b, 0)); }
@@ -464,12 +475,45 @@ static inline uint8x16_t vb_negate_16(uint8x16_t v, uint64_t bits)
 	return vsubq_u8(veorq_u8(v, mask), mask);
 }
 
-static inline b64 vb_negate(b64 v, b16 eight)
+static inline b64 vb_negate(b64 v, const void *p)
 {
-	uint64_t bits = vgetq_lane_u64(vreinterpretq_u64_u8(eight), 0);
+	uint64_t bits;
 
+	memcpy(&bits, p, sizeof bits);
 	return vb_of(vb_negate_16(v.a, bits), vb_negate_16(v.b, bits >> 16), vb_negate_16(v.c, bits >> 32),
 	             vb_negate_16(v.d, bits >> 48));
+}
+
+/* Bytes i and i + 1 of eight, each eight times. */
+static inline uint8x16_t vb_spread_16(const uint8_t *p) { return vcombine_u8(vdup_n_u8(p[0]), vdup_n_u8(p[1])); }
+
+static inline b64 vb_spread(const void *p)
+{
+	const uint8_t *at = p;
+
+	return vb_of(vb_spread_16(at), vb_spread_16(at + 2), vb_spread_16(at + 4), vb_spread_16(at + 6));
+}
+
+static inline b64 vb_widened(const void *p, const void *q)
+{
+	uint8x16_t x = vb_16(p), y = vb_16(q);
+
+	return vb_of(vreinterpretq_u8_u16(vmovl_u8(vget_low_u8(x))), vreinterpretq_u8_u16(vmovl_high_u8(x)),
+	             vreinterpretq_u8_u16(vmovl_u8(vget_low_u8(y))), vreinterpretq_u8_u16(vmovl_high_u8(y)));
+}
+
+/* The upper seven bits of 16 uint16. */
+static inline uint8x16_t vb_uppers_16(const void *p)
+{
+	uint16x8_t x = vreinterpretq_u16_u8(vb_16(p)), y = vreinterpretq_u16_u8(vb_16((const char *)p + 16));
+
+	return vcombine_u8(vmovn_u16(vshrq_n_u16(x, 9)), vmovn_u16(vshrq_n_u16(y, 9)));
+}
+
+static inline b64 vb_uppers(const void *p, const void *q)
+{
+	return vb_of(vb_uppers_16(p), vb_uppers_16((const char *)p + 32), vb_uppers_16(q),
+	             vb_uppers_16((const char *)q + 32));
 }
 
 static inline b64 vb_bits(const void *p, const void *q, int value)

@@ -5,6 +5,7 @@
 #define X86_H
 
 #include <immintrin.h>
+#include <stddef.h>
 #include <stdint.h>
 
 EACH_SET(vf_set1, f32x16, float, set1_ps)
@@ -61,11 +62,14 @@ static inline b16 vb_zip(uint64_t a, uint64_t b)
 	return _mm_unpacklo_epi8(_mm_cvtsi64_si128((long long)a), _mm_cvtsi64_si128((long long)b));
 }
 
-/* Taking a lane out of a vector register would be two instructions. */
-static inline void vi_indices(uint32_t to[16], i32x16 v)
+INLINE void vi_indices(uint16_t to[16], const void *low, const void *high, const struct upper_bits *u)
 {
-	memcpy(to, &v, sizeof v);
-	__asm__("" : "+m"(*(uint32_t (*)[16])to));
+	__m256i eight = _mm256_broadcastq_epi64(_mm_loadl_epi64(high));
+	__m256i v = _mm256_shuffle_epi8(eight, _mm256_loadu_si256((const void *)u->from));
+
+	v = _mm256_mullo_epi16(v, _mm256_loadu_si256((const void *)u->times));
+	v = _mm256_and_si256(v, _mm256_set1_epi16((short)u->mask));
+	_mm256_storeu_si256((void *)to, _mm256_or_si256(v, _mm256_cvtepu8_epi16(vb_16(low))));
 }
 
 static inline b16 vb_eights(const void *p, const void *q)
@@ -79,29 +83,17 @@ static inline b16 vb_fours(const uint32_t *p, const uint32_t *q, const uint32_t 
 	                          _mm_insert_epi32(_mm_cvtsi32_si128((int)*r), (int)*s, 1));
 }
 
-/* Seven bits in each byte; the eighth becomes their parity. */
-static inline b16 vb_even(b16 v)
+/* Eight uint32 at p, `step` bytes apart. Nothing is read after the last, as it may be the end of the mapping. */
+INLINE __m256i x86_words(const void *p, size_t step)
 {
-	const b16 odd = _mm_setr_epi8(0, -128, -128, 0, -128, 0, 0, -128, -128, 0, 0, -128, 0, -128, -128, 0);
-	b16 four = _mm_and_si128(_mm_xor_si128(v, _mm_srli_epi16(v, 4)), _mm_set1_epi8(15));
+	const char *at = p;
+	__m256 low, high;
 
-	return _mm_or_si128(v, _mm_shuffle_epi8(odd, four));
-}
-
-static inline b16 x86_sevens(uint32_t word)
-{
-	return _mm_and_si128(_mm_srlv_epi32(_mm_set1_epi32((int)word), _mm_setr_epi32(0, 7, 14, 21)),
-	                     _mm_set1_epi32(127));
-}
-
-static inline b16 vb_even_of_words(uint32_t a, uint32_t b)
-{
-	return vb_even(_mm_packus_epi16(_mm_packus_epi32(x86_sevens(a), x86_sevens(b)), _mm_setzero_si128()));
-}
-
-static inline b16 vb_even_of_uppers(const void *p)
-{
-	return vb_even(_mm_packus_epi16(_mm_srli_epi16(vb_16(p), 9), _mm_setzero_si128()));
+	if (step == 4)
+		return _mm256_loadu_si256(p);
+	low = _mm256_loadu_ps((const float *)(const void *)(at - 4));
+	high = _mm256_loadu_ps((const float *)(const void *)(at + 28));
+	return _mm256_permute4x64_epi64(_mm256_castps_si256(_mm256_shuffle_ps(low, high, 0xdd)), 0xd8);
 }
 
 /* 16 bytes at p, 16 at q. */

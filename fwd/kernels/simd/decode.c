@@ -31,6 +31,8 @@ INLINE void scales_of_memory(const uint8_t *span, struct scales *s)
 INLINE struct unpacker unpacker_of_memory(struct unpacker u)
 {
 	u.codes = codes_of_memory;
+	u.read_rows = NULL;
+	u.signs = 0;
 	u.quarters = u.quarters ? quarters_of_memory : NULL;
 	u.read_scales = scales_of_memory;
 	return u;
@@ -53,15 +55,19 @@ struct decode_shape {
 INLINE void half_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size_t n, i32x16 sum[2][2])
 {
 	i32x16 v[2][SPAN_VECTORS];
+	struct rows rows;
 
+	read_rows(u, p, &rows);
 	UNROLL
 	for (int c = 0; c < SPAN_VECTORS; c++) {
-		b64 w = u.codes(p, c);
+		b64 w = plain_codes(u, p, &rows, c);
 
 		UNROLL
 		for (size_t i = 0; i < n; i++) {
 			b64 q = vb_load(x + i * SPAN + 64 * c);
 
+			if (u.signs)
+				q = vb_negate(q, rows.signs + 8 * c);
 			v[i][c] = u.is_signed ? vd_dot_signed(w, q) : vd_dot(w, q, u.top);
 			vd_fold_halves(v[i], c, u.top);
 		}
@@ -111,6 +117,9 @@ INLINE void span_add(struct unpacker u, const uint8_t *p, struct decode_shape sh
 		u.read_scales(p, &w.s);
 		u = unpacker_of_memory(u);
 		p = (const uint8_t *)&w;
+	} else if (u.signs) {           /* the activations take the signs */
+		u.top -= u.offset;
+		u.offset = 0;
 	}
 	if (u.quarters)
 		quarter_sums(u, p, codes + n * SPAN, n, sum);

@@ -15,9 +15,12 @@ struct unpacked {
 
 INLINE void unpack_span(struct unpacker u, const uint8_t *span, struct unpacked *to)
 {
+	struct rows rows;
+
+	read_rows(u, span, &rows);
 	UNROLL
 	for (int i = 0; i < SPAN_VECTORS; i++)
-		to->codes[i] = u.codes(span, i);
+		to->codes[i] = signed_codes(u, span, &rows, i);
 	u.read_scales(span, &to->s);
 }
 
@@ -25,9 +28,12 @@ INLINE void unpack_span(struct unpacker u, const uint8_t *span, struct unpacked 
 
 INLINE void turned_codes(struct unpacker u, const uint8_t *span, b64 codes[SPAN_VECTORS])
 {
+	struct rows rows;
+
+	read_rows(u, span, &rows);
 	UNROLL
 	for (int i = 0; i < SPAN_VECTORS; i++)
-		codes[i] = u.codes(span, i);
+		codes[i] = signed_codes(u, span, &rows, i);
 	vb_turn(codes);
 }
 

@@ -13,6 +13,13 @@ struct scales {
 	f32x16 scale[2], min[2];
 };
 
+/* What a codebook type's span says in scattered bits: the index of each row; a sign bit for each code (IQ2, IQ3), or
+ * what is added to eight codes each (IQ1). */
+struct rows {
+	uint16_t at[SPAN / 4];
+	uint8_t signs[SPAN / 8];
+};
+
 struct unpacker {
 	size_t bytes;           /* of a span */
 	int is_signed;          /* codes come as int8; otherwise unsigned, from 0 to top, with offset added */
@@ -22,6 +29,11 @@ struct unpacker {
 	/* Four blocks in quarters (lanes.h), for codes of at most 15, where that is quicker; or NULL. */
 	void (*quarters)(const uint8_t *span, int four, b64 codes[2]);
 	void (*read_scales)(const uint8_t *span, struct scales *s);
+	/* Codebooks have these in place of codes(). read_rows() comes first; with signs, row_codes() gives codes
+	 * without them and without the offset. */
+	int signs;
+	void (*read_rows)(const uint8_t *span, struct rows *rows);
+	b64 (*row_codes)(const uint8_t *span, const struct rows *rows, int pair);
 };
 
 /* The least power of two that makes all codes positive is added to them, unless the highest would then pass 127. */
@@ -84,49 +96,74 @@ INLINE void byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 
 /* ---- the unpackers ---- */
 
+INLINE void read_rows(struct unpacker u, const uint8_t *span, struct rows *rows)
+{
+	if (!u.read_rows)
+		return;
+	u.read_rows(span, rows);
+	/* Otherwise the compiler takes indices out of vector registers one by one, which is slower than loads. */
+	__asm__("" : "+m"(*rows));
+}
+
+/* Where the type has signs: without them and without the offset. */
+INLINE b64 plain_codes(struct unpacker u, const uint8_t *span, const struct rows *rows, int pair)
+{
+	return u.read_rows ? u.row_codes(span, rows, pair) : u.codes(span, pair);
+}
+
+INLINE b64 signed_codes(struct unpacker u, const uint8_t *span, const struct rows *rows, int pair)
+{
+	b64 v = plain_codes(u, span, rows, pair);
+
+	return u.signs ? vb_add(vb_negate(v, rows->signs + 8 * pair), u.offset) : v;
+}
+
 /* The codes of a span, in quarters where that is quicker. */
 INLINE void unpack_codes(struct unpacker u, const uint8_t *span, b64 codes[SPAN_VECTORS])
 {
+	struct rows rows;
+
+	read_rows(u, span, &rows);
 	UNROLL
 	for (int i = 0; i < SPAN_VECTORS; i++)
 		if (!u.quarters)
-			codes[i] = u.codes(span, i);
+			codes[i] = signed_codes(u, span, &rows, i);
 		else if (i % 2 == 0)
 			u.quarters(span, i / 2, &codes[i]);
 }
 
-#define UNPACKER(name, quicker) \
+#define UNPACKER(name, ...) \
 	static const struct unpacker unpack_##name = { \
 		.bytes = SPAN / BLOCK_##name * sizeof(struct name), \
 		.is_signed = SIGNED_##name, .offset = OFFSET_##name, .top = TOP_##name, \
 		.scales = SCALES_##name, .minima = MINIMA_##name, \
-		.codes = codes_##name, .read_scales = scales_##name, .quarters = quicker \
+		.read_scales = scales_##name, __VA_ARGS__ \
 	}
-UNPACKER(q4_0, quarters_q4_0);
-UNPACKER(q4_1, quarters_q4_1);
-UNPACKER(q5_0, NULL);
-UNPACKER(q5_1, NULL);
-UNPACKER(q8_0, NULL);
-UNPACKER(q2_k, NULL);
-UNPACKER(q3_k, NULL);
-UNPACKER(q4_k, quarters_q4_k);
-UNPACKER(q5_k, NULL);
-UNPACKER(q6_k, NULL);
-UNPACKER(iq4_nl, NULL);
-UNPACKER(iq4_xs, NULL);
-UNPACKER(iq2_xxs, NULL);
-UNPACKER(iq2_xs, NULL);
-UNPACKER(iq2_s, NULL);
-UNPACKER(iq3_xxs, NULL);
-UNPACKER(iq3_s, NULL);
-UNPACKER(iq1_s, NULL);
-UNPACKER(iq1_m, NULL);
-UNPACKER(tq1_0, NULL);
-UNPACKER(tq2_0, NULL);
-UNPACKER(mxfp4, NULL);
-UNPACKER(nvfp4, NULL);
-UNPACKER(q1_0, NULL);
-UNPACKER(q2_0, NULL);
+UNPACKER(q4_0, .codes = codes_q4_0, .quarters = quarters_q4_0);
+UNPACKER(q4_1, .codes = codes_q4_1, .quarters = quarters_q4_1);
+UNPACKER(q5_0, .codes = codes_q5_0);
+UNPACKER(q5_1, .codes = codes_q5_1);
+UNPACKER(q8_0, .codes = codes_q8_0);
+UNPACKER(q2_k, .codes = codes_q2_k);
+UNPACKER(q3_k, .codes = codes_q3_k);
+UNPACKER(q4_k, .codes = codes_q4_k, .quarters = quarters_q4_k);
+UNPACKER(q5_k, .codes = codes_q5_k);
+UNPACKER(q6_k, .codes = codes_q6_k);
+UNPACKER(iq4_nl, .codes = codes_iq4_nl);
+UNPACKER(iq4_xs, .codes = codes_iq4_xs);
+UNPACKER(iq2_xxs, .read_rows = rows_iq2_xxs, .row_codes = codes_iq2_xxs, .signs = 1);
+UNPACKER(iq2_xs, .read_rows = rows_iq2_xs, .row_codes = codes_iq2_xs, .signs = 1);
+UNPACKER(iq2_s, .read_rows = rows_iq2_s, .row_codes = codes_iq2_s, .signs = 1);
+UNPACKER(iq3_xxs, .read_rows = rows_iq3_xxs, .row_codes = codes_iq3_xxs, .signs = 1);
+UNPACKER(iq3_s, .read_rows = rows_iq3_s, .row_codes = codes_iq3_s, .signs = 1);
+UNPACKER(iq1_s, .read_rows = rows_iq1_s, .row_codes = codes_iq1_s, .signs = 0);
+UNPACKER(iq1_m, .read_rows = rows_iq1_m, .row_codes = codes_iq1_m, .signs = 0);
+UNPACKER(tq1_0, .codes = codes_tq1_0);
+UNPACKER(tq2_0, .codes = codes_tq2_0);
+UNPACKER(mxfp4, .codes = codes_mxfp4);
+UNPACKER(nvfp4, .codes = codes_nvfp4);
+UNPACKER(q1_0, .codes = codes_q1_0);
+UNPACKER(q2_0, .codes = codes_q2_0);
 #undef UNPACKER
 
 #endif

@@ -1,154 +1,217 @@
 /* unpack_grid: the unpackers (unpack.h) of types whose codes are rows of a codebook (lib/gguf/grids.h), with signs.
- * lib/gguf/blocks.c says where the bits lie. Most indices and scales are put together in general registers. */
+ * lib/gguf/blocks.c says where the bits lie. Indices of more than eight bits, and signs, are put together for a whole
+ * span first (struct rows). */
 #ifndef UNPACK_GRID_H
 #define UNPACK_GRID_H
 
 #include "lib/gguf/grids.h"
 
-/* Eight rows of eight codes. */
-INLINE b64 grid_rows(const uint64_t *const row[8])
+/* Eight rows of eight codes. Indices are parts of words in general registers, which takes fewer loads. */
+INLINE b64 long_rows(const uint64_t *const row[8])
 {
 	return vb_of(vb_eights(row[0], row[1]), vb_eights(row[2], row[3]), vb_eights(row[4], row[5]),
 	             vb_eights(row[6], row[7]));
 }
 
+INLINE b64 long_rows_at(const uint64_t grid[], const uint16_t at[8])
+{
+	const uint64_t *row[8];
+
+	UNROLL
+	for (int i = 0; i < 8; i++)
+		row[i] = &grid[load64(at + i / 4 * 4) >> 16 * (i % 4) & 0xffff];
+	return long_rows(row);
+}
+
 /* Sixteen rows of four codes. */
-INLINE b64 short_rows(const uint32_t grid[], const uint32_t at[16])
+INLINE b64 short_rows(const uint32_t *const row[16])
 {
 	b16 v[4];
 
 	UNROLL
 	for (int i = 0; i < 4; i++)
-		v[i] = vb_fours(&grid[at[4 * i]], &grid[at[4 * i + 1]], &grid[at[4 * i + 2]], &grid[at[4 * i + 3]]);
+		v[i] = vb_fours(row[4 * i], row[4 * i + 1], row[4 * i + 2], row[4 * i + 3]);
 	return vb_of(v[0], v[1], v[2], v[3]);
 }
 
-/* Signs, one bit a code, given to codes, and the type's offset added. */
-INLINE b64 with_signs(b64 codes, b16 signs, int offset)
+/* Seven bits in each byte; the eighth becomes their parity. */
+INLINE b64 even_signs(b64 v)
 {
-	return vb_add(vb_negate(codes, signs), offset);
+	static const int8_t odd[16] = { 0, -128, -128, 0, -128, 0, 0, -128, -128, 0, 0, -128, 0, -128, -128, 0 };
+
+	return vb_plus(vb_plus(v, vb_lookup(odd, vb_low(v))), vb_lookup(odd, vb_shr(v, 4, 15)));
 }
 
-/* d · (2s + 1) · unit for eight bytes s of each super-block, in lane order. */
-INLINE f32x16 odd_scales(const uint8_t *d0, const uint8_t *d1, uint64_t s0, uint64_t s1, float unit)
+/* The signs of a span from sixteen words, four times seven bits in each. */
+INLINE void read_signs(i32x16 words, struct rows *rows)
 {
-	const uint64_t one = 0x0101010101010101;
-	i32x16 odd = vi_bytes(vb_two(s0 * 2 | one, s1 * 2 | one));
+	i32x16 v = vi_or(vi_and(words, vi_set1(0x3fff)), vi_and(vi_shl(words, 2), vi_set1(0x3fff0000)));
 
-	return vf_mul(vf_mul(vf_two_f16s(d0, d1), vf_set1(unit)), vi_to_float(odd));
+	v = vi_or(vi_and(v, vi_set1(0x007f007f)), vi_and(vi_shl(v, 1), vi_set1(0x7f007f00)));
+	vb_store(rows->signs, even_signs(vi_as_bytes(v)));
 }
 
-/* The same for two a block: low nibbles are for the first halves, high ones for the second. */
-INLINE void odd_nibble_scales(f32x16 d, const uint8_t *s0, const uint8_t *s1, float unit, struct scales *s)
+/* The indices of 256 codes: sixteen bytes at low and, for their upper bits, as many bytes at high as `step` says. */
+INLINE void read_indices(const struct upper_bits *u, int sixteens, const uint8_t *low, const uint8_t *high, size_t step,
+                         uint16_t *at)
+{
+	UNROLL
+	for (int i = 0; i < sixteens; i++)
+		vi_indices(at + 16 * i, low + 16 * i, high + step * (size_t)i, u);
+}
+
+/* For tables of struct upper_bits. */
+#define PAIR(i) { i, i + 1 }
+#define TWICE(x) x, x
+#define THRICE(x) x, x, x
+#define FOUR(x) x, x, x, x
+#define FOURS(a, b, c, d) a, b, c, d, a, b, c, d, a, b, c, d, a, b, c, d
+
+/* d · (2s + 1) · unit for 2s or, if bit 0 is anything, 2s + 1, in lane order. */
+INLINE f32x16 odd_scales(const void *d0, const void *d1, i32x16 twice, float unit)
+{
+	return vf_mul(vf_mul(vf_two_f16s(d0, d1), vf_set1(unit)), vi_to_float(vi_or(twice, vi_set1(1))));
+}
+
+/* The same for two a block: low nibbles are for the first halves, high ones for the second. General registers put
+ * them together, because vector units have more to do. */
+INLINE void odd_nibble_scales(const uint8_t *d0, const uint8_t *d1, const uint8_t *s0, const uint8_t *s1, float unit,
+                              struct scales *s)
 {
 	const uint64_t low = 0x0f0f0f0f0f0f0f0f, one = 0x0101010101010101;
+	f32x16 d = vf_mul(vf_two_f16s(d0, d1), vf_set1(unit));
 	uint64_t a = load64(s0), b = load64(s1);
 
 	byte_pairs(vb_zip((a & low) * 2 | one, (a >> 4 & low) * 2 | one),
 	           vb_zip((b & low) * 2 | one, (b >> 4 & low) * 2 | one), &s->scale[0], &s->scale[1]);
 	for (int i = 0; i < 2; i++)
-		s->scale[i] = vf_mul(vf_mul(d, vf_set1(unit)), s->scale[i]);
+		s->scale[i] = vf_mul(d, s->scale[i]);
 }
 
-/* The top nibbles of eight uint32 `step` bytes apart, in lane order. */
-INLINE uint64_t top_nibbles(const uint8_t *p, size_t step)
+INLINE void rows_iq2_xxs(const uint8_t *span, struct rows *rows)
 {
-	uint64_t bytes = 0;
+	const struct iq2_xxs *b = (const struct iq2_xxs *)span;
 
-	UNROLL
-	for (int i = 0; i < 8; i++)
-		bytes |= (uint64_t)(p[step * (size_t)lane_block[i] + 3] >> 4) << 8 * i;
-	return bytes;
+	read_signs(vi_words(b[0].run[0].signs, b[1].run[0].signs, sizeof b->run[0]), rows);
 }
 
-INLINE b64 codes_iq2_xxs(const uint8_t *span, int pair)
+INLINE b64 codes_iq2_xxs(const uint8_t *span, const struct rows *rows, int pair)
 {
 	const struct iq2_xxs *b = (const struct iq2_xxs *)span + pair / 4;
-	int run = pair % 4 * 2;
 	const uint64_t *row[8];
 
 	UNROLL
 	for (int i = 0; i < 8; i++)
-		row[i] = &grid_iq2_xxs[b->run[run + i / 4].qs[i % 4]];
-	return with_signs(grid_rows(row), vb_even_of_words(load32(b->run[run].signs), load32(b->run[run + 1].signs)),
-	                  OFFSET_iq2_xxs);
+		row[i] = &grid_iq2_xxs[load32(b->run[pair % 4 * 2 + i / 4].qs) >> 8 * (i % 4) & 0xff];
+	return long_rows(row);
 }
 
 INLINE void scales_iq2_xxs(const uint8_t *span, struct scales *s)
 {
 	const struct iq2_xxs *b = (const struct iq2_xxs *)span;
-	size_t step = sizeof b->run[0];
+	i32x16 words = vi_lanes(vi_words(b[0].run[0].signs, b[1].run[0].signs, sizeof b->run[0]));
 
-	s->scale[0] = odd_scales(b[0].d, b[1].d, top_nibbles(b[0].run[0].signs, step),
-	                         top_nibbles(b[1].run[0].signs, step), 0.125f);
+	s->scale[0] = odd_scales(b[0].d, b[1].d, vi_shr(words, 27), 0.125f);
 }
 
-INLINE b64 codes_iq2_xs(const uint8_t *span, int pair)
+INLINE void rows_iq2_xs(const uint8_t *span, struct rows *rows)
 {
-	const struct iq2_xs *b = (const struct iq2_xs *)span + pair / 4;
-	const uint8_t *qs = b->qs[pair % 4 * 8];
-	const uint64_t *row[8];
+	const struct iq2_xs *b = (const struct iq2_xs *)span;
 
 	UNROLL
-	for (int i = 0; i < 8; i++)
-		row[i] = &grid_iq2_xs[load16(qs + 2 * i) & 511];
-	return with_signs(grid_rows(row), vb_even_of_uppers(qs), OFFSET_iq2_xs);
+	for (int i = 0; i < 2; i++)
+		vb_store(rows->at + 32 * i, vi_as_bytes(vi_and(vb_as_int(vb_load(b[i].qs)), vi_set1(0x01ff01ff))));
+	vb_store(rows->signs, even_signs(vb_uppers(b[0].qs, b[1].qs)));
+}
+
+INLINE b64 codes_iq2_xs(const uint8_t *span, const struct rows *rows, int pair)
+{
+	return long_rows_at(grid_iq2_xs, rows->at + 8 * pair);
 }
 
 INLINE void scales_iq2_xs(const uint8_t *span, struct scales *s)
 {
 	const struct iq2_xs *b = (const struct iq2_xs *)span;
 
-	odd_nibble_scales(vf_two_f16s(b[0].d, b[1].d), b[0].scales, b[1].scales, 0.125f, s);
+	odd_nibble_scales(b[0].d, b[1].d, b[0].scales, b[1].scales, 0.125f, s);
 }
 
-INLINE b64 codes_iq2_s(const uint8_t *span, int pair)
+static const struct upper_bits upper_iq2_s = {
+	{ FOUR(PAIR(0)), FOUR(PAIR(1)), FOUR(PAIR(2)), FOUR(PAIR(3)) },
+	{ FOURS(256, 64, 16, 4) }, 0x300
+};
+
+INLINE void rows_iq2_s(const uint8_t *span, struct rows *rows)
 {
-	const struct iq2_s *b = (const struct iq2_s *)span + pair / 4;
-	const uint8_t *qs = b->qs + pair % 4 * 8;
-	uint32_t high = load16(b->qh + pair % 4 * 2);
-	const uint64_t *row[8];
+	const struct iq2_s *b = (const struct iq2_s *)span;
 
 	UNROLL
-	for (int i = 0; i < 8; i++)
-		row[i] = &grid_iq2_s[qs[i] | (high << 8 >> 2 * i & 0x300)];
-	return with_signs(grid_rows(row), vb_two(load64(b->signs + pair % 4 * 8), 0), OFFSET_iq2_s);
+	for (int i = 0; i < 2; i++)
+		read_indices(&upper_iq2_s, 2, b[i].qs, b[i].qh, 4, rows->at + 32 * i);
+	vb_store(rows->signs, vb_join(b[0].signs, b[1].signs));
+}
+
+INLINE b64 codes_iq2_s(const uint8_t *span, const struct rows *rows, int pair)
+{
+	return long_rows_at(grid_iq2_s, rows->at + 8 * pair);
 }
 
 INLINE void scales_iq2_s(const uint8_t *span, struct scales *s)
 {
 	const struct iq2_s *b = (const struct iq2_s *)span;
 
-	odd_nibble_scales(vf_two_f16s(b[0].d, b[1].d), b[0].scales, b[1].scales, 0.125f, s);
+	odd_nibble_scales(b[0].d, b[1].d, b[0].scales, b[1].scales, 0.125f, s);
 }
 
-INLINE b64 codes_iq3_xxs(const uint8_t *span, int pair)
+INLINE void rows_iq3_xxs(const uint8_t *span, struct rows *rows)
+{
+	const struct iq3_xxs *b = (const struct iq3_xxs *)span;
+
+	read_signs(vi_words(b[0].signs[0], b[1].signs[0], 4), rows);
+}
+
+INLINE b64 codes_iq3_xxs(const uint8_t *span, const struct rows *rows, int pair)
 {
 	const struct iq3_xxs *b = (const struct iq3_xxs *)span + pair / 4;
-	const uint8_t *qs = b->qs + pair % 4 * 16, *signs = b->signs[pair % 4 * 2];
-	uint32_t at[16];
+	const uint32_t *row[16];
 
 	UNROLL
 	for (int i = 0; i < 16; i++)
-		at[i] = qs[i];
-	return with_signs(short_rows(grid_iq3_xxs, at), vb_even_of_words(load32(signs), load32(signs + 4)),
-	                  OFFSET_iq3_xxs);
+		row[i] = &grid_iq3_xxs[load64(b->qs + pair % 4 * 16 + i / 8 * 8) >> 8 * (i % 8) & 0xff];
+	return short_rows(row);
 }
 
 INLINE void scales_iq3_xxs(const uint8_t *span, struct scales *s)
 {
 	const struct iq3_xxs *b = (const struct iq3_xxs *)span;
+	i32x16 words = vi_lanes(vi_words(b[0].signs[0], b[1].signs[0], 4));
 
-	s->scale[0] = odd_scales(b[0].d, b[1].d, top_nibbles(b[0].signs[0], 4), top_nibbles(b[1].signs[0], 4), 0.25f);
+	s->scale[0] = odd_scales(b[0].d, b[1].d, vi_shr(words, 27), 0.25f);
 }
 
-INLINE b64 codes_iq3_s(const uint8_t *span, int pair)
-{
-	const struct iq3_s *b = (const struct iq3_s *)span + pair / 4;
-	uint32_t at[16];
+static const struct upper_bits upper_iq3_s = {
+	{ FOUR(PAIR(0)), FOUR(PAIR(0)), FOUR(PAIR(1)), FOUR(PAIR(1)) },
+	{ 256, 128, 64, 32, 16, 8, 4, 2, 256, 128, 64, 32, 16, 8, 4, 2 }, 0x100
+};
 
-	vi_indices(at, vi_or(vi_bytes(vb_16(b->qs + pair % 4 * 16)), vi_bits(load16(b->qh + pair % 4 * 2), 256)));
-	return with_signs(short_rows(grid_iq3_s, at), vb_two(load64(b->signs + pair % 4 * 8), 0), OFFSET_iq3_s);
+INLINE void rows_iq3_s(const uint8_t *span, struct rows *rows)
+{
+	const struct iq3_s *b = (const struct iq3_s *)span;
+
+	UNROLL
+	for (int i = 0; i < 2; i++)
+		read_indices(&upper_iq3_s, 4, b[i].qs, b[i].qh, 2, rows->at + 64 * i);
+	vb_store(rows->signs, vb_join(b[0].signs, b[1].signs));
+}
+
+INLINE b64 codes_iq3_s(const uint8_t *span, const struct rows *rows, int pair)
+{
+	const uint32_t *row[16];
+
+	UNROLL
+	for (int i = 0; i < 16; i++)
+		row[i] = &grid_iq3_s[load64(&rows->at[16 * pair + i / 4 * 4]) >> 16 * (i % 4) & 0xffff];
+	return short_rows(row);
 }
 
 /* Nibbles in lane order: the low ones are for even blocks, the high ones for odd blocks. */
@@ -162,93 +225,70 @@ INLINE uint64_t lane_nibbles(const uint8_t *p)
 INLINE void scales_iq3_s(const uint8_t *span, struct scales *s)
 {
 	const struct iq3_s *b = (const struct iq3_s *)span;
+	i32x16 scales = vi_bytes(vb_two(lane_nibbles(b[0].scales), lane_nibbles(b[1].scales)));
 
-	s->scale[0] = odd_scales(b[0].d, b[1].d, lane_nibbles(b[0].scales), lane_nibbles(b[1].scales), 1);
+	s->scale[0] = odd_scales(b[0].d, b[1].d, vi_shl(scales, 1), 1);
 }
 
-/* Rows and plus an eighth or, where the bit of a code is set, minus an eighth. The rows' bias is the offset. */
-INLINE b64 ternary_rows(const uint64_t *const row[8], uint64_t minus)
+/* Rows, whose bias is the offset, plus or minus an eighth. */
+INLINE b64 ternary_rows(const struct rows *rows, int pair)
 {
-	return vb_plus(grid_rows(row), vb_negate(vi_as_bytes(vi_set1(0x01010101)), vb_two(minus, 0)));
+	return vb_plus(long_rows_at(grid_iq1, rows->at + 8 * pair), vb_spread(rows->signs + 8 * pair));
 }
 
 _Static_assert((int)GRID_IQ1_BIAS == (int)OFFSET_iq1_s && (int)GRID_IQ1_BIAS == (int)OFFSET_iq1_m, "codes have it");
 
-INLINE b64 codes_iq1_s(const uint8_t *span, int pair)
+static const struct upper_bits upper_iq1_s = {
+	{ THRICE(PAIR(0)), PAIR(1), THRICE(PAIR(2)), PAIR(3), THRICE(PAIR(4)), PAIR(5), THRICE(PAIR(6)), PAIR(7) },
+	{ FOURS(256, 32, 4, 128) }, 0x700
+};
+
+INLINE void rows_iq1_s(const uint8_t *span, struct rows *rows)
 {
-	const struct iq1_s *b = (const struct iq1_s *)span + pair / 4;
-	const uint8_t *qs = b->qs + pair % 4 * 8;
-	const uint64_t *row[8];
-	uint64_t minus = 0;
+	const struct iq1_s *b = (const struct iq1_s *)span;
+	i32x16 minus = vi_sub(vi_zero(), vi_shr(vi_u16s(vb_16(b[0].qh), vb_16(b[1].qh)), 15));
 
 	UNROLL
-	for (int block = 0; block < 2; block++) {
-		uint32_t u = load16(b->qh[pair % 4 * 2 + block]);
-
-		UNROLL
-		for (int i = 0; i < 4; i++)
-			row[4 * block + i] = &grid_iq1[qs[4 * block + i] | (u << 8 >> i * 3 & 0x700)];
-		minus |= (u >> 15 ? 0xffffffff : (uint64_t)0) << 32 * block;
-	}
-	return ternary_rows(row, minus);
+	for (int i = 0; i < 2; i++)
+		read_indices(&upper_iq1_s, 2, b[i].qs, b[i].qh[0], 8, rows->at + 32 * i);
+	vb_store(rows->signs, vi_as_bytes(vi_or(minus, vi_set1(0x01010101))));
 }
 
-/* Bits 12 to 14 of eight uint16, as bytes in lane order. */
-INLINE uint64_t bytes_iq1_s(const struct iq1_s *b)
+INLINE b64 codes_iq1_s(const uint8_t *span, const struct rows *rows, int pair)
 {
-	uint64_t u0 = load64(b->qh[0]) >> 12 & 0x0007000700070007, u4 = load64(b->qh[4]) >> 12 & 0x0007000700070007;
-	uint64_t u = u0 | u4 << 8;      /* blocks 0 4 1 5 2 6 3 7 */
-
-	return (u & 0xff) | (u >> 24 & 0xff00) | (u << 8 & 0xff0000) | (u >> 16 & 0xff000000) |
-	       (u << 16 & 0xff00000000) | (u >> 8 & 0xff0000000000) | (u << 24 & 0xff000000000000) |
-	       (u & 0xff00000000000000);
+	return ternary_rows(rows, pair);
 }
 
 INLINE void scales_iq1_s(const uint8_t *span, struct scales *s)
 {
 	const struct iq1_s *b = (const struct iq1_s *)span;
+	i32x16 words = vi_lanes(vi_u16s(vb_16(b[0].qh), vb_16(b[1].qh)));
 
-	s->scale[0] = odd_scales(b[0].d, b[1].d, bytes_iq1_s(&b[0]), bytes_iq1_s(&b[1]), 0.125f);
+	s->scale[0] = odd_scales(b[0].d, b[1].d, vi_and(vi_shr(words, 11), vi_set1(14)), 0.125f);
 }
 
-/* Eight bits for each nibble of the word: all ones where its highest bit is set. */
-INLINE uint64_t top_bits_spread(uint32_t nibbles)
-{
-	uint64_t u = nibbles >> 3 & 0x11111111;
+static const struct upper_bits upper_iq1_m = {
+	{ TWICE(PAIR(0)), TWICE(PAIR(1)), TWICE(PAIR(2)), TWICE(PAIR(3)), TWICE(PAIR(4)), TWICE(PAIR(5)),
+	  TWICE(PAIR(6)), TWICE(PAIR(7)) },
+	{ FOURS(256, 16, 256, 16) }, 0x700
+};
 
-	u = (u | u << 16) & 0x0000ffff0000ffff;
-	u = (u | u << 8) & 0x00ff00ff00ff00ff;
-	u = (u | u << 4) & 0x0f0f0f0f0f0f0f0f;
-	return u * 255;
-}
-
-INLINE b64 codes_iq1_m(const uint8_t *span, int pair)
+INLINE void rows_iq1_m(const uint8_t *span, struct rows *rows)
 {
-	const struct iq1_m *b = (const struct iq1_m *)span + pair / 4;
-	const uint8_t *qs = b->qs + pair % 4 * 8;
-	uint32_t high = load32(b->qh + pair % 4 * 4);
-	const uint64_t *row[8];
+	static const int8_t eighth[16] = { 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1 };
+	const struct iq1_m *b = (const struct iq1_m *)span;
+	i32x16 v = vb_as_int(vb_widened(b[0].qh, b[1].qh));
 
 	UNROLL
-	for (int i = 0; i < 8; i++)
-		row[i] = &grid_iq1[qs[i] | (high >> 4 * i & 7) << 8];
-	return ternary_rows(row, top_bits_spread(high));
+	for (int i = 0; i < 2; i++)
+		read_indices(&upper_iq1_m, 2, b[i].qs, b[i].qh, 8, rows->at + 32 * i);
+	v = vi_or(vi_and(v, vi_set1(0x000f000f)), vi_and(vi_shl(v, 4), vi_set1(0x0f000f00)));
+	vb_store(rows->signs, vb_lookup(eighth, vi_as_bytes(v)));
 }
 
-/* The sixteen scales s as 2s + 1, in order. */
-INLINE b16 bytes_iq1_m(const struct iq1_m *b)
+INLINE b64 codes_iq1_m(const uint8_t *span, const struct rows *rows, int pair)
 {
-	const uint64_t one = 0x0101010101010101;
-	uint64_t u[2];
-
-	UNROLL
-	for (int i = 0; i < 2; i++) {
-		uint64_t w = load16(b->scales[2 * i]) | (uint64_t)load16(b->scales[2 * i + 1]) << 32;
-
-		u[i] = (w & 0x0000000700000007) | (w & 0x0000003800000038) << 5 | (w & 0x000001c0000001c0) << 10 |
-		       (w & 0x00000e0000000e00) << 15;
-	}
-	return vb_two(u[0] * 2 | one, u[1] * 2 | one);
+	return ternary_rows(rows, pair);
 }
 
 /* The scale of a super-block lies in the top nibbles of the four words. */
@@ -259,15 +299,23 @@ INLINE uint16_t f16_iq1_m(const struct iq1_m *b)
 	return (uint16_t)(u | u >> 12 | u >> 24 | u >> 36);
 }
 
+/* A word has the scales of an even block and the next: three bits for each half. In lane order the words are those of
+ * the even blocks, then those of the odd ones. */
 INLINE void scales_iq1_m(const uint8_t *span, struct scales *s)
 {
 	const struct iq1_m *b = (const struct iq1_m *)span;
 	uint16_t d0 = f16_iq1_m(&b[0]), d1 = f16_iq1_m(&b[1]);
-	f32x16 d = vf_mul(vf_two_f16s(&d0, &d1), vf_set1(0.125f));
+	uint64_t s0 = load64(b[0].scales), s1 = load64(b[1].scales);
+	i32x16 v = vi_u16s(vb_two(s0, s0 >> 6), vb_two(s1, s1 >> 6));
 
-	byte_pairs(bytes_iq1_m(&b[0]), bytes_iq1_m(&b[1]), &s->scale[0], &s->scale[1]);
-	for (int i = 0; i < 2; i++)
-		s->scale[i] = vf_mul(d, s->scale[i]);
+	s->scale[0] = odd_scales(&d0, &d1, vi_and(vi_shl(v, 1), vi_set1(14)), 0.125f);
+	s->scale[1] = odd_scales(&d0, &d1, vi_and(vi_shr(v, 2), vi_set1(14)), 0.125f);
 }
+
+#undef PAIR
+#undef TWICE
+#undef THRICE
+#undef FOUR
+#undef FOURS
 
 #endif

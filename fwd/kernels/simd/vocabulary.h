@@ -90,8 +90,10 @@ static inline i32x16 vi_max(i32x16 a, i32x16 b);
 static inline i32x16 vi_shl(i32x16 v, int n);
 static inline i32x16 vi_shr(i32x16 v, int n);                   /* as unsigned */
 static inline i32x16 vi_bytes(b16 v);                           /* of uint8 */
-static inline void vi_indices(uint32_t to[16], i32x16 v);      /* stored, for loads that follow at once */
-static inline i32x16 vi_bits(uint32_t bits, int value);         /* value in each lane whose bit is set */
+static inline i32x16 vi_u16s(b16 a, b16 b);                     /* of eight uint16 in each */
+/* eight uint32 at p, `step` bytes apart, which is 4 or 8; eight at q */
+static inline i32x16 vi_words(const void *p, const void *q, size_t step);
+static inline i32x16 vi_lanes(i32x16 v);                        /* from the order of blocks into lane order */
 static inline void vi_transpose(i32x16 v[16]);                  /* lane i of v[j] becomes lane j of v[i] */
 
 static inline f32x16 vi_to_float(i32x16 v);
@@ -101,6 +103,7 @@ static inline i32x16 vf_as_int(f32x16 v);
 /* ---- sixty-four bytes: two blocks of 32 codes ---- */
 
 static inline b64 vb_load(const void *p);
+static inline void vb_store(void *p, b64 v);
 static inline b64 vb_or(b64 a, b64 b);
 static inline b64 vb_plus(b64 a, b64 b);                        /* modulo 256 */
 static inline b64 vb_add(b64 v, int n);                         /* n to each byte, modulo 256 */
@@ -110,8 +113,11 @@ static inline b64 vb_lookup(const int8_t table[16], b64 v);     /* table[byte] f
 /* v · by, byte by byte and modulo 256; by[2·i] and by[2·i + 1] are the same */
 static inline b64 vb_mul(b64 v, const uint8_t by[64]);
 static inline b64 vb_thirds(b64 v);                             /* 3·v / 256, byte by byte, rounded down */
-/* -byte, for each byte whose bit is set in the first eight bytes of bits */
-static inline b64 vb_negate(b64 v, b16 bits);
+/* -byte, for each byte whose bit is set in eight bytes at bits; none is -128 */
+static inline b64 vb_negate(b64 v, const void *bits);
+static inline b64 vb_spread(const void *p);                     /* eight bytes at p, each eight times */
+static inline b64 vb_widened(const void *p, const void *q);     /* 16 bytes at p, 16 at q, as uint16 */
+static inline b64 vb_uppers(const void *p, const void *q);      /* the upper seven bits of 32 uint16 at each */
 static inline i32x16 vb_as_int(b64 v);                          /* the same bits, and back */
 static inline b64 vi_as_bytes(i32x16 v);
 
@@ -139,10 +145,15 @@ static inline b16 vb_eights(const void *p, const void *q);      /* 8 bytes at p,
 static inline b16 vb_fours(const uint32_t *p, const uint32_t *q, const uint32_t *r, const uint32_t *s);
 static inline b16 vb_zip(uint64_t a, uint64_t b);               /* bytes of a and b in turn */
 
-/* Eight bytes of seven bits and their parity, so that each has an even number of ones: four times seven bits of a, then
- * of b; and the upper seven bits of eight uint16 at p. */
-static inline b16 vb_even_of_words(uint32_t a, uint32_t b);
-static inline b16 vb_even_of_uppers(const void *p);
+/* Indices of more than eight bits: what to add to sixteen bytes, from eight others. */
+struct upper_bits {
+	uint8_t from[16][2];    /* an uint16 for each index: two of the eight bytes; what is past them is anything */
+	uint16_t times[16];     /* its factor, modulo 2^16 */
+	int mask;               /* and the bits that count */
+};
+
+/* to[i] = low[i] | the upper bits at high */
+static inline void vi_indices(uint16_t to[16], const void *low, const void *high, const struct upper_bits *u);
 
 /* ---- scales of sixteen blocks, in lane order ---- */
 
