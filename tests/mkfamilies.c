@@ -75,6 +75,11 @@ static const struct mkfamily families[] = {
 	{ .name = "granite", .keys = "embedding_scale=4.0 residual_scale=0.5 logit_scale=2.0 attention.scale=0.2" },
 	{ .name = "granitemoe", .experts = 6, .used = 3, .shared = 1,
 	  .keys = "embedding_scale=4.0 residual_scale=0.5 logit_scale=2.0 attention.scale=0.2" },
+	{ .name = "granite_swa", .sinks = 1, .layers = 5, .keys = "embedding_scale=4.0 residual_scale=0.5 "
+	  "logit_scale=2.0 attention.scale=0.2 attention.sliding_window=8 "
+	  "attention.sliding_window_pattern=1,1,0,1,0 attention.rope_pattern=1,0,0,1,1" },
+	{ .name = "granite_swa-moe", .arch = "granite_swa", .sinks = 1, .experts = 4, .used = 2,
+	  .keys = "logit_scale=2.0 attention.sliding_window=8 attention.sliding_window_pattern=1,0" },
 	{ .name = "smollm3", .layers = 5 },
 	{ .name = "olmo2", POST_NORMS_ONLY, .heads = MKHEADS_ALL, .layers = 5, .keys = "attention.sliding_window=8 "
 	  "rope.scaling.type=yarn rope.scaling.factor=8.0 rope.scaling.original_context_length=64" },
@@ -170,6 +175,12 @@ static const struct mkfamily families[] = {
 	{ .name = "jamba", .mixers = "ssa", .state_norms = 1, .unrotated = 1, .layers = 4, .experts = 4, .used = 2,
 	  .dense = 2 },
 	{ .name = "rwkv7", LAYER_NORMS, .norm2 = "attn_norm_2", .mixers = "r", .unrotated = 1, .layers = 3 },
+	{ .name = "rwkv6", LAYER_NORMS, .norm2 = "attn_norm_2", .mixers = "x", .unrotated = 1, .layers = 3,
+	  .keys = "rescale_every_n_layers=2" },
+	{ .name = "rwkv6qwen2", .mixers = "q", .qkv_bias = 1, .unrotated = 1, .layers = 3,
+	  .keys = "token_shift_count=1 attention.head_count_kv=2" },
+	{ .name = "arwkv7", .mixers = "w", .gates = 1, .unrotated = 1, .layers = 3, .keys = "token_shift_count=1" },
+	{ .name = "arwkv7-nog", .arch = "arwkv7", .mixers = "w", .unrotated = 1, .keys = "token_shift_count=1" },
 	{ .name = "qwen35", .pre = "qwen2", .norm2 = "post_attention_norm", .heads = MKHEADS_ONE, .unrotated_share = 2,
 	  .layers = 4, .mixers = "ddda" },
 	{ .name = "qwen35moe", .pre = "qwen2", .norm2 = "post_attention_norm", .heads = MKHEADS_ONE,

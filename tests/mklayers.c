@@ -188,8 +188,10 @@ static void layer(struct mkweights *k, uint32_t il)
 		mkmixers_state_space(k, il);
 	if (part_mixer_of(k, il) == 's')
 		mkmixers_scan(k, il);
-	if (part_mixer_of(k, il) == 'r')
+	if (part_mixer_of(k, il) == 'r' || part_mixer_of(k, il) == 'w')
 		mkmixers_time_mix(k, il);
+	if (part_mixer_of(k, il) == 'x' || part_mixer_of(k, il) == 'q')
+		mkmixers_time_mix6(k, il);
 	if (part_mixer_of(k, il) == 'd')
 		mkmixers_delta_net(k, il);
 	if (part_mixer_of(k, il) == 'k')
@@ -208,6 +210,8 @@ static void layer(struct mkweights *k, uint32_t il)
 		return;
 	if (part_mixer_of(k, il) == 'r')
 		mkmixers_channel_mix(k, il);
+	else if (part_mixer_of(k, il) == 'x')
+		mkmixers_channel_mix6(k, il);
 	else
 		(f->beside ? beside : f->experts && il >= f->dense ? mixture : feed_forward)(k, il);
 	post_norm(k, il, "post_ffw_norm");

@@ -183,21 +183,62 @@ void mkmixers_time_mix(struct mkweights *k, uint32_t il)
 {
 	static const char *const whole[] = { "time_mix_receptance", "time_mix_key", "time_mix_value",
 		"time_mix_output" };
-	uint32_t n = k->s.n_embd;
+	uint32_t n = k->s.n_embd, whole_layer = part_has_mixer(k, 'r'), gated = whole_layer || k->family->gates;
 	struct low_ranks r = part_ranks(k);
 
-	part_tensor(k, part_name(il, "time_mix_lerp_fused", "weight"), FORMAT_F32, (uint64_t[3]){ n, 1, 6 }, 0.5f,
-		0.2f);
+	part_tensor(k, part_name(il, "time_mix_lerp_fused", "weight"), FORMAT_F32, (uint64_t[3]){ n, 1, 5 + gated },
+		0.5f, 0.2f);
 	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
 		part_matrix(k, part_name(il, whole[i], "weight"), 'm', n, n, 1);
 	low_rank(k, il, 'w', r.w, -2);
 	low_rank(k, il, 'a', r.a, 0);
-	low_rank(k, il, 'v', r.v, 0);
-	low_rank(k, il, 'g', r.g, 0);
+	low_rank(k, il, 'v', il || whole_layer ? r.v : r.a, 0);
+	if (gated)
+		low_rank(k, il, 'g', r.g, 0);
 	part_vector(k, part_name(il, "time_mix_k_k", "weight"), n, 0.85f, 0.1f);
 	part_vector(k, part_name(il, "time_mix_k_a", "weight"), n, 1, 0.1f);
 	part_vector(k, part_name(il, "time_mix_r_k", "weight"), n, 0, 0.3f);
+	if (whole_layer)
+		part_norm(k, il, "time_mix_ln");
+}
+
+void mkmixers_time_mix6(struct mkweights *k, uint32_t il)
+{
+	static const char *const whole[] = { "time_mix_receptance", "time_mix_gate", "time_mix_output" };
+	uint32_t n = k->s.n_embd, full = part_has_mixer(k, 'x'), n_kv = full ? n : k->s.n_head_kv * k->s.head_dim;
+	struct low_ranks r = part_ranks(k);
+
+	part_vector(k, part_name(il, "time_mix_lerp_x", "weight"), n, 0.5f, 0.2f);
+	part_tensor(k, part_name(il, "time_mix_lerp_fused", "weight"), FORMAT_F32, (uint64_t[3]){ n, 1, 5 }, 0.5f,
+		0.2f);
+	part_matrix(k, part_name(il, "time_mix_w1", "weight"), 'm', n, 5 * r.a, 1);
+	part_matrices(k, part_name(il, "time_mix_w2", "weight"), 'm', (uint64_t[3]){ r.a, n, 5 }, 0.3f);
+	part_vector(k, part_name(il, "time_mix_decay", "weight"), n, -2, 0.7f);
+	part_matrix(k, part_name(il, "time_mix_decay_w1", "weight"), 'm', n, r.w, 1);
+	part_matrix(k, part_name(il, "time_mix_decay_w2", "weight"), 'm', r.w, n, 0.5f);
+	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+		part_matrix(k, part_name(il, whole[i], "weight"), 'm', n, n, 1);
+	part_matrix(k, part_name(il, "time_mix_key", "weight"), 'm', n, n_kv, 1);
+	part_matrix(k, part_name(il, "time_mix_value", "weight"), 'm', n, n_kv, 1);
+	if (k->family->qkv_bias) {
+		part_bias(k, il, "time_mix_receptance", n, 0.3f);
+		part_bias(k, il, "time_mix_key", n_kv, 0.3f);
+		part_bias(k, il, "time_mix_value", n_kv, 0.1f);
+	}
+	if (!full)
+		return;
+	part_tensor(k, part_name(il, "time_mix_first", "weight"), FORMAT_F32,
+		(uint64_t[3]){ k->s.head_dim, n / k->s.head_dim }, 0, 0.3f);
 	part_norm(k, il, "time_mix_ln");
+}
+
+void mkmixers_channel_mix6(struct mkweights *k, uint32_t il)
+{
+	uint32_t n = k->s.n_embd;
+
+	mkmixers_channel_mix(k, il);
+	part_vector(k, part_name(il, "channel_mix_lerp_r", "weight"), n, 0.5f, 0.2f);
+	part_matrix(k, part_name(il, "channel_mix_receptance", "weight"), 'm', n, n, 1);
 }
 
 void mkmixers_channel_mix(struct mkweights *k, uint32_t il)

@@ -55,6 +55,8 @@ void mkmixers_state_space(struct mkweights *k, uint32_t il);
 void mkmixers_scan(struct mkweights *k, uint32_t il);
 void mkmixers_time_mix(struct mkweights *k, uint32_t il);
 void mkmixers_channel_mix(struct mkweights *k, uint32_t il);
+void mkmixers_time_mix6(struct mkweights *k, uint32_t il);
+void mkmixers_channel_mix6(struct mkweights *k, uint32_t il);
 void mkmixers_delta_net(struct mkweights *k, uint32_t il);
 void mkmixers_kda(struct mkweights *k, uint32_t il);
 void mkmixers_convolution(struct mkweights *k, uint32_t il);

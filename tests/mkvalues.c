@@ -127,13 +127,20 @@ static void rwkv_values(struct mkweights *k)
 	mkgguf_u32(k->m, arch_key(k, "attention.decay_lora_rank"), r.w);
 	mkgguf_u32(k->m, arch_key(k, "attention.iclr_lora_rank"), r.a);
 	mkgguf_u32(k->m, arch_key(k, "attention.value_residual_mix_lora_rank"), r.v);
-	mkgguf_u32(k->m, arch_key(k, "attention.gate_lora_rank"), r.g);
+	if (part_has_mixer(k, 'r') || k->family->gates)
+		mkgguf_u32(k->m, arch_key(k, "attention.gate_lora_rank"), r.g);
 }
 
 static void mixer_values(struct mkweights *k)
 {
 	struct state_space p = part_state_space(k);
 
+	if (part_has_mixer(k, 'x') || part_has_mixer(k, 'q')) {
+		mkgguf_u32(k->m, arch_key(k, "wkv.head_size"), k->s.head_dim);
+		mkgguf_u32(k->m, arch_key(k, "time_mix_extra_dim"), part_ranks(k).a);
+		mkgguf_u32(k->m, arch_key(k, "time_decay_extra_dim"), part_ranks(k).w);
+		return;
+	}
 	if (part_has_mixer(k, 'd')) {
 		mkgguf_u32(k->m, arch_key(k, "attention.head_count_kv"), k->s.n_head_kv);
 		mkgguf_u32(k->m, arch_key(k, "full_attention_interval"), (uint32_t)strlen(k->family->mixers));
@@ -143,7 +150,7 @@ static void mixer_values(struct mkweights *k)
 		mkgguf_u32(k->m, arch_key(k, "shortconv.l_cache"), TAPS - 1);
 		return;
 	}
-	if (part_has_mixer(k, 'r')) {
+	if (part_has_mixer(k, 'r') || part_has_mixer(k, 'w')) {
 		rwkv_values(k);
 		return;
 	}

@@ -227,7 +227,7 @@ void mkweights_tensors(struct mkweights *k)
 		(uint64_t[3]){ s->n_embd, s->n_vocab }, 0, s->tied ? 3 / sqrtf((float)s->n_embd) : 1);
 	if (k->family->positions)
 		part_tensor(k, "position_embd.weight", FORMAT_F32, (uint64_t[3]){ s->n_embd, s->n_ctx }, 0, 0.5f);
-	if (part_has_mixer(k, 'r')) {
+	if (part_has_mixer(k, 'r') || part_has_mixer(k, 'x')) {
 		part_vector(k, "token_embd_norm.weight", s->n_embd, 1, 0.1f);
 		part_vector(k, "token_embd_norm.bias", s->n_embd, 0, 0.1f);
 	}

@@ -99,7 +99,7 @@ double *feed_forward_part(size_t il, const double *h, const double *input, size_
 	double *branch;
 
 	if (has(il, "channel_mix_key"))
-		branch = channel_mix(il, h, n);
+		branch = (has(il, "channel_mix_receptance") ? channel_mix6 : channel_mix)(il, h, n);
 	else if (!has(il, "ffn_gate_inp"))
 		branch = dense(il, h, n);
 	else if (m.rules->beside)
@@ -121,7 +121,7 @@ static void mix(size_t il, double *x, const double *h, size_t n)
 	else if (has(il, "ssm_in"))
 		add(x, (has(il, "ssm_x") ? mamba : mamba2)(il, h, n), n);
 	if (has(il, "time_mix_output"))
-		add(x, time_mix(il, h, n), n);
+		add(x, (has(il, "time_mix_decay") ? time_mix6 : time_mix)(il, h, n), n);
 	if (has(il, "ssm_f_a"))
 		add(x, kda(il, h, n), n);
 	else if (has(il, "attn_output"))
@@ -148,6 +148,8 @@ static void layer(size_t il, double *x, const double *inputs, size_t n)
 		add(x, own_input_part(il, inputs, x, n), n);
 	for (size_t i = 0; i < n * m.n_embd && scale; i++)
 		x[i] *= *scale;
+	for (size_t i = 0; i < n * m.n_embd && m.halved && (il + 1) % m.halved == 0; i++)
+		x[i] /= 2;
 	free(input);
 	free(scale);
 }

@@ -260,6 +260,14 @@ static void granite(struct reference *m)
 	m->scale = real(m, "attention.scale", m->scale);
 }
 
+static void granite_swa(struct reference *m)
+{
+	granite(m);
+	slide(m, 1);
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].rotated = size_at(m, "attention.rope_pattern", il, 1) > 0;
+}
+
 static void minicpm(struct reference *m)
 {
 	m->embedding_scale = real(m, "embedding_scale", 12);
@@ -576,6 +584,7 @@ static const struct rules families[] = {
 	{ .arch = "llama4", .gate = GATE_SIGMOID, .weighs_inputs = 1, .adapt = llama4 },
 	{ .arch = "granite", .adapt = granite },
 	{ .arch = "granitemoe", .normalised = 1, .adapt = granite },
+	{ .arch = "granite_swa", .normalised = 1, .adapt = granite_swa },
 	{ .arch = "smollm3", .adapt = smollm3 },
 	{ .arch = "olmo", .layer_norm = 1, .adapt = clamped },
 	{ .arch = "olmo2", .halves = 1, .norm1 = "", .norm2 = "", .post_norms = 1, .heads = HEADS_TOGETHER,
@@ -644,6 +653,9 @@ static const struct rules families[] = {
 	{ .arch = "jamba", .unrotated = 1 },
 	{ .arch = "mamba", .unrotated = 1 },
 	{ .arch = "rwkv7", .layer_norm = 1, .unrotated = 1, .norm2 = "attn_norm_2" },
+	{ .arch = "rwkv6", .layer_norm = 1, .unrotated = 1, .norm2 = "attn_norm_2" },
+	{ .arch = "rwkv6qwen2", .unrotated = 1 },
+	{ .arch = "arwkv7", .unrotated = 1 },
 	{ .arch = "mamba2", .unrotated = 1 },
 	{ .arch = "nemotron_h", .unrotated = 1, .norm2 = "attn_norm", .ungated = 1, .act = RELU2 },
 	{ .arch = "nemotron_h_moe", .unrotated = 1, .norm2 = "attn_norm", .ungated = 1, .act = RELU2,
@@ -706,6 +718,7 @@ static void read_sizes(struct reference *m)
 	m->n_layer = size(m, "block_count", 0) - further;
 	m->n_state_groups = size(m, "ssm.group_count", 1);
 	m->wkv_head = size(m, "wkv.head_size", 1);
+	m->halved = size(m, "rescale_every_n_layers", 0);
 	m->norms_state = flag(m, "ssm.dt_b_c_rms", 0);
 	m->eps = real(m, "attention.layer_norm_rms_epsilon", real(m, "attention.layer_norm_epsilon", 1e-5));
 	m->n_streams = 1;

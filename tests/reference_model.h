@@ -80,6 +80,7 @@ struct reference {
 
 	size_t n_state_groups;          /* of key heads, of state spaces */
 	size_t wkv_head;                /* elements of a head of RWKV; */
+	size_t halved;                  /* x is halved after so many layers of RWKV 6; 0: never */
 	double *first_values;           /* the first layer's values, [n][n_embd] */
 	int norms_state;                /* norms of Mamba's step, B and C, without weights */
 

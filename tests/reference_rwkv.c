@@ -1,4 +1,4 @@
-/* reference_rwkv: RWKV 7 (Peng et al. 2025), position by position. */
+/* reference_rwkv: RWKV 6 and 7 (Peng et al. 2024, 2025), position by position. */
 #include "reference_parts.h"
 
 #include <math.h>
@@ -48,18 +48,19 @@ struct time_mix {
 
 static struct time_mix parts_of(size_t il, const double *x, size_t n)
 {
-	float *lerp = needed(il, "time_mix_lerp_fused.weight", 6 * m.n_embd);
-	double *in[6];
+	size_t parts = has(il, "time_mix_g1") ? 6 : 5;
+	float *lerp = needed(il, "time_mix_lerp_fused.weight", parts * m.n_embd);
+	double *in[6] = { NULL };
 	struct time_mix t;
 
-	for (size_t i = 0; i < 6; i++)
+	for (size_t i = 0; i < parts; i++)
 		in[i] = shifted(x, n, lerp + i * m.n_embd);
 	t.r = linear(part(il, "time_mix_receptance"), in[0], n, m.n_embd, m.n_embd);
 	t.w = low_rank(il, 'w', in[1], n, tanh);
 	t.k = linear(part(il, "time_mix_key"), in[2], n, m.n_embd, m.n_embd);
 	t.v = linear(part(il, "time_mix_value"), in[3], n, m.n_embd, m.n_embd);
 	t.a = low_rank(il, 'a', in[4], n, NULL);
-	t.g = low_rank(il, 'g', in[5], n, sigmoid);
+	t.g = in[5] ? low_rank(il, 'g', in[5], n, sigmoid) : NULL;
 	if (il == 0) {
 		free(m.first_values);
 		m.first_values = copy(t.v, n * m.n_embd);
@@ -114,17 +115,18 @@ double *time_mix(size_t il, const double *x, size_t n)
 	size_t width = m.n_embd, d = m.wkv_head;
 	double *out = memory(n * width, sizeof *out), *state = memory(width * d, sizeof *state), *branch, eps = m.eps;
 	double *bonus = memory(n * width / d, sizeof *bonus);
-	float *weight = needed(il, "time_mix_ln.weight", width);
+	float *weight = weights(&m, width, "blk.%zu.time_mix_ln.weight", il);
 	float *bias = weights(&m, width, "blk.%zu.time_mix_ln.bias", il);
 
 	for (size_t i = 0; i < n * width; i += d)
 		step(&t, i, i % width, d, state + i % width * d, out + i, &bonus[i / d]);
 	m.eps = 64e-5;
-	norm_rows(out, n * width / d, d, weight, NULL, width / d);
+	if (weight)
+		norm_rows(out, n * width / d, d, weight, NULL, width / d);
 	m.eps = eps;
 	for (size_t i = 0; i < n * width; i++) {
 		out[i] += bias ? bias[i % width] : 0;
-		out[i] = (out[i] + t.v[i] * bonus[i / d]) * t.g[i];
+		out[i] = (out[i] + t.v[i] * bonus[i / d]) * (t.g ? t.g[i] : 1);
 	}
 	branch = linear(part(il, "time_mix_output"), out, n, width, width);
 	for (size_t i = 0; i < 9; i++)
@@ -148,5 +150,132 @@ double *channel_mix(size_t il, const double *x, size_t n)
 	free(lerp);
 	free(in);
 	free(k);
+	return branch;
+}
+
+/* ---- RWKV 6 ---- */
+
+/* Part i of 5 of x[n][n_embd], where how much of the row before is added depends on the row. */
+static double *mixed(size_t il, const double *x, size_t n, size_t i)
+{
+	size_t width = m.n_embd, rank = n_weights(&m, "blk.%zu.time_mix_w1.weight", il) / width / 5;
+	float *lerp = needed(il, "time_mix_lerp_x.weight", width);
+	float *all = needed(il, "time_mix_lerp_fused.weight", 5 * width);
+	float *second = needed(il, "time_mix_w2.weight", 5 * width * rank);
+	double *first = shifted(x, n, lerp), *low = linear(part(il, "time_mix_w1"), first, n, width, 5 * rank);
+	double *own = columns(low, n, 5 * rank, i * rank, rank), *y = memory(n * width, sizeof *y);
+
+	for (size_t j = 0; j < n * rank; j++)
+		own[j] = tanh(own[j]);
+	product(y, second + i * width * rank, NULL, own, n, rank, width);
+	for (size_t j = 0; j < n * width; j++)
+		y[j] = x[j] + (all[i * width + j % width] + y[j]) * ((j < width ? 0 : x[j - width]) - x[j]);
+	free(lerp);
+	free(all);
+	free(second);
+	free(first);
+	free(low);
+	free(own);
+	return y;
+}
+
+/* A matrix of part i; heads of fewer rows stand for several each. */
+static double *matrix_of(size_t il, const char *name, const double *x, size_t n, size_t i)
+{
+	size_t width = m.n_embd, d = m.wkv_head, rows = n_weights(&m, "blk.%zu.%s.weight", il, name) / width;
+	double *in = mixed(il, x, n, i), *y = linear(part(il, name), in, n, width, rows);
+	double *all = memory(n * width, sizeof *all);
+
+	for (size_t j = 0; j < n * width; j++)
+		all[j] = y[j / width * rows + j % width / d / (width / rows) * d + j % d];
+	free(in);
+	free(y);
+	return all;
+}
+
+/* e^(-e^w) */
+static double *decays(size_t il, const double *x, size_t n)
+{
+	size_t width = m.n_embd, rank = n_weights(&m, "blk.%zu.time_mix_decay_w1.weight", il) / width;
+	double *in = mixed(il, x, n, 0), *low = linear(part(il, "time_mix_decay_w1"), in, n, width, rank), *w;
+	float *bias = needed(il, "time_mix_decay.weight", width);
+
+	for (size_t i = 0; i < n * rank; i++)
+		low[i] = tanh(low[i]);
+	w = linear(part(il, "time_mix_decay_w2"), low, n, rank, width);
+	for (size_t i = 0; i < n * width; i++)
+		w[i] = exp(-exp(w[i] + bias[i % width]));
+	free(in);
+	free(low);
+	free(bias);
+	return w;
+}
+
+/* What a head of d elements, from c on, makes of rows r, w, k and v; with a bonus for the row itself, or with keys of
+ * 1 - w. */
+static void head6(double *const rows[4], const float *bonus, size_t n, size_t c, double *out)
+{
+	size_t d = m.wkv_head, width = m.n_embd;
+	double *s = memory(d * d, sizeof *s);
+
+	for (size_t t = c; t < n * width; t += width)
+		for (size_t e = 0; e < d; e++)
+			for (size_t j = 0; j < d; j++) {
+				double r = rows[0][t + j], w = rows[1][t + j], k = rows[2][t + j], v = rows[3][t + e];
+				double before = s[j * d + e];
+
+				k *= bonus ? 1 : 1 - w;
+				s[j * d + e] = w * before + k * v;
+				out[t + e] += bonus ? r * (before + bonus[c + j] * k * v)
+					: r * s[j * d + e] / sqrt((double)d);
+			}
+	free(s);
+}
+
+double *time_mix6(size_t il, const double *x, size_t n)
+{
+	size_t width = m.n_embd, d = m.wkv_head;
+	double *rows[4] = { matrix_of(il, "time_mix_receptance", x, n, 3), decays(il, x, n),
+		matrix_of(il, "time_mix_key", x, n, 1), matrix_of(il, "time_mix_value", x, n, 2) };
+	double *g = matrix_of(il, "time_mix_gate", x, n, 4), *out = memory(n * width, sizeof *out), *branch;
+	double eps = m.eps;
+	float *bonus = weights(&m, width, "blk.%zu.time_mix_first.weight", il);
+	float *weight = weights(&m, width, "blk.%zu.time_mix_ln.weight", il);
+
+	for (size_t c = 0; c < width; c += d)
+		head6(rows, bonus, n, c, out);
+	m.eps = 64e-5;
+	if (weight) {
+		float *bias = weights(&m, width, "blk.%zu.time_mix_ln.bias", il);
+
+		norm_rows(out, n * width / d, d, weight, NULL, width / d);
+		for (size_t i = 0; i < n * width && bias; i++)
+			out[i] += bias[i % width];
+		free(bias);
+	}
+	m.eps = eps;
+	for (size_t i = 0; i < n * width; i++)
+		out[i] *= sigmoid(g[i]) * (bonus ? g[i] : 1);
+	branch = linear(part(il, "time_mix_output"), out, n, width, width);
+	for (size_t i = 0; i < 4; i++)
+		free(rows[i]);
+	free(g);
+	free(out);
+	free(bonus);
+	free(weight);
+	return branch;
+}
+
+double *channel_mix6(size_t il, const double *x, size_t n)
+{
+	float *lerp = needed(il, "channel_mix_lerp_r.weight", m.n_embd);
+	double *in = shifted(x, n, lerp), *r = linear(part(il, "channel_mix_receptance"), in, n, m.n_embd, m.n_embd);
+	double *branch = channel_mix(il, x, n);
+
+	for (size_t i = 0; i < n * m.n_embd; i++)
+		branch[i] *= sigmoid(r[i]);
+	free(lerp);
+	free(in);
+	free(r);
 	return branch;
 }

@@ -6,8 +6,6 @@
 #include "layers.h"
 #include "lib/base/fmath.h"
 
-enum { RANK_MAX = 1 << 14 };
-
 /* Files of the newer form have the matrices of keys transposed, and the sizes of heads in keys of their own. */
 static int read_latent(struct model *m, struct why *w)
 {

@@ -8,6 +8,8 @@
 
 #include "model.h"
 
+enum { RANK_MAX = 1 << 14 };    /* of products of two matrices: no model comes near this */
+
 struct key_name {
 	char s[96];
 };

@@ -22,6 +22,20 @@ static int granite(struct model *m, struct why *w)
 	return 0;
 }
 
+/* Granite with windows (IBM 2026): which layers are rotated is a key of its own. */
+static int granite_swa(struct model *m, struct why *w)
+{
+	size_t rotated;
+
+	for (size_t il = 0; il < m->n_layer; il++) {
+		rotated = 1;
+		if (key_size_at(m, "attention.rope_pattern", il, 0, 1, &rotated, w) < 0)
+			return -1;
+		m->layer[il].rope = rotated ? m->layer[il].rope : NULL;
+	}
+	return layers_slide(m, 0, w) < 0 ? -1 : granite(m, w);
+}
+
 /* Granite 4 (IBM 2025): Mamba 2 and now and then attention, mostly not rotated. */
 static int granite_hybrid(struct model *m, struct why *w)
 {
@@ -236,6 +250,8 @@ const struct family families_llama[] = {
 	{ .arch = "smollm3", .norm = NORM_RMS, .read = smollm3 },
 	{ .arch = "granite", .norm = NORM_RMS, .read = granite },
 	{ .arch = "granitemoe", .norm = NORM_RMS, .read = granite, .has_experts = 1, .experts = { .normalise = 1 } },
+	{ .arch = "granite_swa", .norm = NORM_RMS, .read = granite_swa, .has_experts = 1,
+	  .experts = { .normalise = 1 } },
 	{ .arch = "granitehybrid", .norm = NORM_RMS, .read = granite_hybrid, .mixer = MIXER_MAMBA2, .has_experts = 1,
 	  .experts = { .normalise = 1 } },
 	{ .arch = "minicpm", .norm = NORM_RMS, .read = minicpm },

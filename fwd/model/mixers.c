@@ -12,7 +12,7 @@
 #include "keys.h"
 
 /* No model comes near these, and no product of two of them overflows. */
-enum { INNER_MAX = 1 << 20, STATE_MAX = 1 << 12, RANK_MAX = 1 << 14 };
+enum { INNER_MAX = 1 << 20, STATE_MAX = 1 << 12 };
 
 static const struct {
 	unsigned mixers;
@@ -25,13 +25,14 @@ static const struct {
 	{ MIXER_DELTA | MIXER_MAMBA | MIXER_MAMBA2, "ssm.inner_size", INNER_MAX, offsetof(struct ssm, inner) },
 	{ MIXER_DELTA | MIXER_MAMBA | MIXER_MAMBA2, "ssm.state_size", STATE_MAX, offsetof(struct ssm, state) },
 	{ MIXER_KDA, "kda.head_dim", STATE_MAX, offsetof(struct ssm, state) },
-	{ MIXER_RWKV7, "wkv.head_size", RWKV_HEAD_MAX, offsetof(struct ssm, state) },
+	{ MIXER_RWKV6, "time_decay_extra_dim", RANK_MAX, offsetof(struct ssm, rank_w) },
+	{ MIXER_RWKV6, "time_mix_extra_dim", RANK_MAX, offsetof(struct ssm, rank_a) },
+	{ MIXER_RWKV6 | MIXER_RWKV7, "wkv.head_size", RWKV_HEAD_MAX, offsetof(struct ssm, state) },
 	{ MIXER_DELTA | MIXER_MAMBA2, "ssm.group_count", RANK_MAX, offsetof(struct ssm, groups) },
 	{ MIXER_DELTA | MIXER_MAMBA | MIXER_MAMBA2, "ssm.time_step_rank", RANK_MAX, offsetof(struct ssm, rank) },
 	{ MIXER_RWKV7, "attention.decay_lora_rank", RANK_MAX, offsetof(struct ssm, rank_w) },
 	{ MIXER_RWKV7, "attention.iclr_lora_rank", RANK_MAX, offsetof(struct ssm, rank_a) },
 	{ MIXER_RWKV7, "attention.value_residual_mix_lora_rank", RANK_MAX, offsetof(struct ssm, rank_v) },
-	{ MIXER_RWKV7, "attention.gate_lora_rank", RANK_MAX, offsetof(struct ssm, rank_g) },
 };
 
 /* Value heads have as many elements each, and as many of them read each key head. */
@@ -58,7 +59,7 @@ int mixers_read(struct model *m, struct why *w)
 		if (mixers & keys[i].mixers && key_required(m, keys[i].name, 1, keys[i].most, to, w) < 0)
 			return -1;
 	}
-	if (mixers & MIXER_RWKV7 && m->n_embd % m->ssm.state)
+	if (mixers & (MIXER_RWKV6 | MIXER_RWKV7) && m->n_embd % m->ssm.state)
 		return why(w, "%s: %zu does not divide the width %zu", key_name(m, "wkv.head_size").s, m->ssm.state,
 			m->n_embd);
 	return mixers & (MIXER_DELTA | MIXER_MAMBA2) ? check_heads(m, w) : 0;
@@ -111,6 +112,8 @@ size_t mixers_wide(const struct model *m, const struct layer *l)
 		n = size_max(n, 3 * s->inner + s->rank + 2 * s->state);
 	if (l->mixers & MIXER_RWKV7)
 		n = size_max(n, 7 * m->n_embd + mixers_rank(s));
+	if (l->mixers & MIXER_RWKV6)
+		n = size_max(7 * m->n_embd + size_max(s->rank_w, 5 * s->rank_a), 2 * m->n_embd + l->n_ff);
 	return n;
 }
 

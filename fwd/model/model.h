@@ -54,14 +54,16 @@ struct temperature {
 enum mixer {
 	MIXER_ATTENTION = 1, MIXER_CONVOLUTION = 2, MIXER_DELTA = 4, MIXER_KDA = 8, MIXER_MAMBA = 16, MIXER_MAMBA2 = 32,
 	MIXER_RWKV7 = 64,
-	MIXER_PRODUCT = 128             /* none, but a product all the same */
+	MIXER_PRODUCT = 128,            /* none, but a product all the same */
+	MIXER_RWKV6 = 256
 };
 
 /* Sizes of mixers other than attention, as their keys name them. What each means there: mixers.c. */
 struct ssm {
 	size_t taps;                    /* of each channel's convolution */
 	size_t inner, state, groups, rank;
-	size_t rank_w, rank_a, rank_v, rank_g;  /* of RWKV's products of two matrices */
+	size_t rank_w, rank_a, rank_v, rank_g;  /* of RWKV's products of two matrices (6: of decays, and of shifts) */
+	size_t halved;                  /* RWKV 6: x is halved after every so many layers; 0: never */
 	int tiled;                      /* delta net: value head j reads key head j mod groups; else they follow */
 	enum { SSM_NORMS_NONE, SSM_NORMS_BARE, SSM_NORMS_WEIGHTED } norms;     /* of Mamba's dt, B and C */
 };

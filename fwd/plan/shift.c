@@ -27,6 +27,8 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 
 		memcpy(change, before, n * sizeof *change);
 		s->k->add_scaled(change, x, -1, n);
+		if (o->change.at)
+			memcpy(buffer_row(&o->change, row) + at, change, n * sizeof *change);
 		for (size_t i = 0; i < o->outputs; i++, out += o->n, weight += o->n) {
 			s->k->multiply(out, change, weight, n);
 			s->k->add(out, out, x, n);
@@ -37,4 +39,23 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	}
 }
 
+static size_t blend_pieces(const struct op *op, const struct step *s)
+{
+	return s->n;
+}
+
+static void blend_piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+{
+	const struct op_blend *o = op->bound;
+	const float *x = buffer_row(&o->x, piece), *change = buffer_row(&o->change, piece);
+	float *out = buffer_row(&o->out, piece);
+
+	for (size_t i = 0; i < o->outputs; i++, out += o->n) {
+		s->k->add(out, out, o->weight + i * o->n, o->n);
+		s->k->multiply(out, out, change, o->n);
+		s->k->add(out, out, x, o->n);
+	}
+}
+
+const struct op_kind op_blend = { .name = "blend", .pieces = blend_pieces, .piece = blend_piece };
 const struct op_kind op_shift = { .name = "shift", .pieces = pieces, .piece = piece };

@@ -106,6 +106,6 @@ void split_state(struct plan *p)
 		at_least(&p->state_floats, 64 / sizeof(float));
 	if (mixers & (MIXER_CONVOLUTION | MIXER_DELTA | MIXER_KDA | MIXER_MAMBA | MIXER_MAMBA2))
 		at_least(&p->row_bytes, 1);
-	if (mixers & (MIXER_MAMBA | MIXER_RWKV7))
+	if (mixers & (MIXER_MAMBA | MIXER_RWKV6 | MIXER_RWKV7))
 		p->scanned = 1;
 }

@@ -1,4 +1,4 @@
-/* wkv: the recurrence of RWKV 7 (Peng et al. 2025). A piece is a head of the rows of one run, in order. */
+/* wkv: the recurrences of RWKV 6 and 7 (Peng et al. 2024, 2025). A piece is a head of the rows of one run, in order. */
 #include "kinds.h"
 
 #include <math.h>
@@ -21,6 +21,8 @@ static struct head_row head_row(const struct op_wkv *o, size_t row, size_t at)
 	float *r = buffer_row(&o->rows, row) + at;
 	size_t n = o->n;
 
+	if (o->version == 6)
+		return (struct head_row){ .w = r, .k = r + n, .v = r + 2 * n, .r = r + 3 * n, .g = r + 4 * n };
 	return (struct head_row){ r, r + n, r + 2 * n, r + 3 * n, r + 4 * n, r + 5 * n, r + 6 * n };
 }
 
@@ -62,6 +64,46 @@ static void prepare(const struct op_wkv *o, const struct kernels *k, const struc
 	k->multiply(p->a, p->a, kk, n);
 }
 
+/* s[i] = w[i] · s[i] + k[i] · v */
+static void move_on(const struct kernels *k, const struct head_row *p, float *state, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		k->scale(state + i * n, state + i * n, p->w[i], n);
+		k->add_scaled(state + i * n, p->v, p->k[i], n);
+	}
+}
+
+/* One row of a head of RWKV 6: moves its state on, its result over r. */
+static void wkv6(const struct op_wkv *o, const struct kernels *k, const struct head_row *p, size_t at, float *state)
+{
+	size_t n = o->size;
+	float out[RWKV_HEAD_MAX] = { 0 }, change[RWKV_HEAD_MAX];
+	struct chain_job read = { .rows = 1, .cols = n, .n = n, .a = p->r, .a_step = 1, .b = state, .b_row = n,
+		.y = out };
+	struct norm norm = o->norm;
+
+	k->unary(UNARY_EXP, p->w, p->w, n);
+	k->scale(p->w, p->w, -1, n);
+	k->unary(UNARY_EXP, p->w, p->w, n);
+	if (o->bonus) {
+		k->chain(&read);
+		k->multiply(change, p->r, o->bonus + at, n);
+		k->add_scaled(out, p->v, dot(k, change, p->k, n), n);
+		move_on(k, p, state, n);
+	} else {
+		k->multiply(change, p->k, p->w, n);
+		k->add_scaled(p->k, change, -1, n);
+		move_on(k, p, state, n);
+		k->chain(&read);
+		k->scale(out, out, 1 / sqrtf((float)n), n);
+	}
+	norm.weight += norm.weight ? at : 0;
+	norm.bias += norm.bias ? at : 0;
+	if (norm.kind)
+		k->norm(&norm, out, out, n);
+	k->glu(o->bonus ? UNARY_SILU : UNARY_SIGMOID, p->r, p->g, out, n);
+}
+
 /* One row of a head: moves its state on, its result over r. */
 static void wkv(const struct op_wkv *o, const struct kernels *k, const struct head_row *p, float *v_first, size_t at,
 	float *state)
@@ -86,12 +128,16 @@ static void wkv(const struct op_wkv *o, const struct kernels *k, const struct he
 	read.a = p->r;
 	read.y = out;
 	k->chain(&read);
-	norm.weight += at;
+	norm.weight += norm.weight ? at : 0;
 	norm.bias += norm.bias ? at : 0;
-	k->norm(&norm, out, out, n);
+	if (norm.kind)
+		k->norm(&norm, out, out, n);
 	k->multiply(p->k, p->k, o->bonus + at, n);
 	k->add_scaled(out, p->v, dot(k, p->r, p->k, n), n);
-	k->multiply(p->r, out, p->g, n);
+	if (o->gated)
+		k->multiply(p->r, out, p->g, n);
+	else
+		memcpy(p->r, out, n * sizeof *out);
 }
 
 static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
@@ -104,7 +150,10 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	for (size_t row = r->first, next = r->pos + 1; row < r->first + r->n; row++, next++) {
 		struct head_row p = head_row(o, row, at);
 
-		wkv(o, s->k, &p, buffer_row(&o->v_first, row) + at, at, state);
+		if (o->version == 6)
+			wkv6(o, s->k, &p, at, state);
+		else
+			wkv(o, s->k, &p, buffer_row(&o->v_first, row) + at, at, state);
 		if (segment_keeps(next, r->pos + r->n))
 			memcpy(segment_state(r->state, next, o->state) + head * all, state, all * sizeof *state);
 	}
