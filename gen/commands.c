@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/base/similar.h"
+#include "lib/base/system.h"
 #include "lib/sampler/opts.h"
 #include "console.h"
 #include "convert.h"
@@ -39,16 +40,38 @@ static const struct {
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
+/* A paragraph between two columns, whose first line begins here. */
+static void print_words(const char *s, int indent, int columns)
+{
+	int at = indent;
+
+	for (int n; *s; s += n + (s[n] == ' ')) {
+		n = (int)strcspn(s, " ");
+		if (at > indent && at + 1 + n > columns) {
+			printf("\n%*s", indent, "");
+			at = indent;
+		} else if (at > indent)
+			at += printf(" ");
+		at += printf("%.*s", n, s);
+	}
+	printf("\n");
+}
+
 static enum command_answer help(struct conversation *v, const char *argument, struct why *w)
 {
+	int columns, rows, wide;
+
+	system_terminal_size(STDOUT_FILENO, &columns, &rows);
+	wide = columns >= 60;
 	for (int i = 0; i < COMMANDS; i++) {
 		char left[32];
 
 		snprintf(left, sizeof left, "%s %s", commands[i].name, commands[i].argument);
-		printf("%-18s %s\n", left, commands[i].help);
+		printf(wide ? "%-18s " : "%s\n    ", left);
+		print_words(commands[i].help, wide ? 19 : 4, columns);
 	}
-	printf("\"\"\" begins a text of several lines and ends it; so does \\ at the end of a line.\n"
-		"A space before / sends the line to the model.\n");
+	print_words("\"\"\" begins a text of several lines and ends it; so does \\ at the end of a line.", 0, columns);
+	print_words("A space before / sends the line to the model.", 0, columns);
 	return COMMAND_DONE;
 }
 

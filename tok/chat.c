@@ -126,6 +126,7 @@ int main(int argc, char **argv)
 	struct vocab *vocab;
 	struct chat chat;
 	struct gguf *g;
+	struct why chosen_why;
 	int chosen;
 
 	c.argc = argc;
@@ -144,11 +145,12 @@ int main(int argc, char **argv)
 	chosen = chat_choose(&chat, &set.setup, g, &template, &w);
 	if (chosen < 0)
 		cli_die(&c, "%s", w.text);
-	if (chosen)
-		fprintf(stderr, "%s: %s\n", c.program, w.text);
+	chosen_why = w;
 	how.now = set.dated ? &set.now : NULL;
 	if (!set.show && chat_render(&chat, template.p, template.n, &how, &text, &w))
 		cli_die(&c, "%s", w.text);
+	if (chosen)
+		fprintf(stderr, "%s: %s\n", c.program, chosen_why.text);
 	print(set.show ? &template : &text);
 	bytes_free(&text);
 	bytes_free(&template);
