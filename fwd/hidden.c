@@ -38,7 +38,7 @@ void hidden_close(struct hidden *h)
 int hidden_check_card(const struct serve *v, const struct card *card, struct why *w)
 {
 	if (!card->model)
-		return why(w, "ids alone, but layers from %zu on need the hidden states of a stage before",
+		return why(w, "ids alone: layers from %zu on need the hidden states of the stage before",
 			v->plan->setup.first);
 	if (card->n_ctx != (int32_t)v->n_ctx)
 		return why(w, "the stage before has a context of %" PRId32 ", this one of %zu (-c)", card->n_ctx,
@@ -53,17 +53,17 @@ static int check_frame(const struct serve *v, const struct served *q, const stru
 	size_t first = v->plan->setup.first;
 
 	if (!v->hidden.in)
-		return why(w, "hidden states, but this stage begins with ids");
+		return why(w, "hidden states: this stage begins with ids");
 	if (f->type != FRAME_F32 || f->cols != v->hidden.in_width)
-		return why(w, "hidden states of %" PRIu32 " columns%s, not %zu", f->cols,
+		return why(w, "hidden states: %" PRIu32 " columns%s, not %zu", f->cols,
 			f->type == FRAME_F32 ? "" : ", not floats", v->hidden.in_width);
 	if (f->flags != first)
-		return why(w, "hidden states after %" PRIu32 " layers, but this stage begins with layer %zu", f->flags,
+		return why(w, "hidden states: after %" PRIu32 " layers, but this stage begins with layer %zu", f->flags,
 			first);
 	if (v->hidden.open && (v->hidden.open != q || f->pos != q->ready))
-		return why(w, "not the hidden states from position %zu on", v->hidden.open->ready);
+		return why(w, "hidden states: missing from position %zu on", v->hidden.open->ready);
 	if (!q || f->pos == FRAME_APPEND || f->rows > q->end - size_min(f->pos, q->end))
-		return why(w, "hidden states without ids");
+		return why(w, "hidden states: no ids before them");
 	return 0;
 }
 
@@ -75,13 +75,13 @@ static int go_back(struct served *q, size_t pos, struct why *w)
 	if (pos < q->ready)
 		segment_set_length(s, pos);
 	else if (pos > q->ready)
-		return why(w, "hidden states from position %zu on, but the state here needs them from position %zu on: "
-			"trim the first stage's segment to it (kv trim)", pos, q->ready);
+		return why(w, "hidden states: they begin at position %zu, but the state here needs them from %zu on; "
+			"trim the first stage's segment to that (kv trim)", pos, q->ready);
 	if (segment_prepare(s, pos, q->end - pos, w) < 0)
 		return -1;
 	if (s->next < pos)
-		return why(w, "hidden states from position %zu on, but the state here can only go on from position "
-			"%zu: trim the first stage's segment to it (kv trim)", pos, s->next);
+		return why(w, "hidden states: they begin at position %zu, but the state here can only go on from %zu; "
+			"trim the first stage's segment to that (kv trim)", pos, s->next);
 	q->ready = pos;
 	return 0;
 }
@@ -90,7 +90,7 @@ int hidden_check_order(const struct serve *v, const struct served *q, struct why
 {
 	if (!v->hidden.open || v->hidden.open != q)
 		return 0;
-	return why(w, "not the hidden states from position %zu on", q->ready);
+	return why(w, "hidden states: missing from position %zu on", q->ready);
 }
 
 /* Where the logits of all ids are wanted, so are the hidden states of all. */
@@ -99,8 +99,8 @@ static int check_all(const struct serve *v, const struct served *q, size_t pos, 
 	size_t wanted = batch_wanted(v, q);
 
 	if (q->every && !q->begun && pos > wanted)
-		return why(w, "logits from position %zu on are wanted, but hidden states come from %zu on "
-			"(--all and --score are for all stages)", wanted, pos);
+		return why(w, "hidden states: they begin at position %zu, but logits are wanted from %zu on "
+			"(give --all and --score to all stages)", pos, wanted);
 	return 0;
 }
 
@@ -151,7 +151,7 @@ int hidden_check_end(const struct serve *v, struct why *w)
 		const struct served *q = (const struct served *)all[i];
 
 		if (q->end > q->ready)
-			status = why(w, "the input ends before the hidden states from position %zu on", q->ready);
+			status = why(w, "hidden states: the input ends before position %zu", q->ready);
 	}
 	free(all);
 	return status;
