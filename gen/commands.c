@@ -316,6 +316,18 @@ static enum command_answer set(struct conversation *v, const char *argument, str
 
 /* ---- all commands ---- */
 
+/* What users of llama-cli and ollama type. */
+static void translate(char name[64])
+{
+	static const char *const names[][2] = {
+		{ "/exit", "/bye" }, { "/quit", "/bye" }, { "/?", "/help" }, { "/regen", "/retry" }
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(name, names[i][0]))
+			strcpy(name, names[i][1]);
+}
+
 enum command_answer command(struct conversation *v, const char *line, size_t n, struct why *w)
 {
 	size_t length = strcspn(line, " ");
@@ -325,6 +337,7 @@ enum command_answer command(struct conversation *v, const char *line, size_t n, 
 	if (*line != '/' || memchr(line, '\n', n))
 		return COMMAND_NONE;
 	snprintf(name, sizeof name, "%.*s", (int)length, line);
+	translate(name);
 	for (int i = 0; i < COMMANDS; i++) {
 		enum command_answer answer = COMMAND_DONE;
 
