@@ -186,8 +186,7 @@ static void shift_outputs(struct builder *b, struct buffer wide)
 	build_product(b, build_pack(b, "time_mix_pack", shift.out, n, SLOT_NORMED), "time_mix_w1", WIDE, bend.n, low);
 	build_append(b, &op_rows, "time_mix_w1", &bend, sizeof bend);
 	build_by_head(b, "time_mix_w2", (struct op_head_rows){ .in = low, .heads = OUTPUTS6, .n = rank,
-		.step = rank }, n,
-		wide, n);
+		.step = rank }, n, wide, n);
 	blend.weight = build_has(b, "time_mix_lerp_fused")
 		? build_vector(b, "time_mix_lerp_fused", "weight", OUTPUTS6 * n) : all_weights(b, lerp, OUTPUTS6);
 	build_leaves(build_append(b, &op_blend, NULL, &blend, sizeof blend), 0, "", wide, OUTPUTS6 * n);
