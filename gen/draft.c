@@ -1,6 +1,7 @@
 /* Guesses. */
 #include "draft.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -66,26 +67,38 @@ static int ask(struct draft *d, const struct ids *seq, size_t most, struct why *
 		ids_append(&d->known, seq->id + same, seq->n - same, w) ? -1 : 0;
 }
 
-/* Reads all that it has been asked. How many ids, or -1. */
-static int read_answers(struct draft *d, int32_t *ids, size_t most, struct why *w)
+/* Reads a frame of its answer. ids[*n] grows by the ids in it, up to `most`. */
+static int read_frame(struct draft *d, int32_t *ids, size_t most, size_t *n, struct why *w)
 {
-	size_t n = 0;
 	struct frame f;
 	int32_t id;
-	int got;
+	int got = frame_next(&d->in, &f, w);
+
+	if (got <= 0)
+		return got < 0 ? -1 : why(w, "the draft model ended");
+	d->due -= f.kind == FRAME_END;
+	for (uint32_t i = 0; f.kind == FRAME_IDS && (f.flags & FRAME_SAMPLED) && i < f.rows; i++) {
+		if (frame_read(&d->in, &f, &id, 1, w) || ids_append(&d->known, &id, 1, w))
+			return -1;
+		if (*n < most)
+			ids[(*n)++] = id;
+	}
+	return 0;
+}
+
+/* Whether it has answered all that it has been asked: it may still be at the prompt. -1: an error. */
+static int is_ready(struct draft *d, struct why *w)
+{
+	struct pollfd from = { .fd = d->from, .events = POLLIN };
+	size_t none = 0;
 
 	while (d->due) {
-		if ((got = frame_next(&d->in, &f, w)) <= 0)
-			return got < 0 ? -1 : why(w, "the draft model ended");
-		d->due -= f.kind == FRAME_END;
-		for (uint32_t i = 0; f.kind == FRAME_IDS && (f.flags & FRAME_SAMPLED) && i < f.rows; i++) {
-			if (frame_read(&d->in, &f, &id, 1, w) || ids_append(&d->known, &id, 1, w))
-				return -1;
-			if (n < most)
-				ids[n++] = id;
-		}
+		if (d->in.used == d->in.have && poll(&from, 1, 0) <= 0)
+			return 0;
+		if (read_frame(d, NULL, 0, &none, w))
+			return -1;
 	}
-	return (int)n;
+	return 1;
 }
 
 int draft_start(struct draft *d, const struct card *card, const struct ids *seq, struct why *w)
@@ -118,11 +131,19 @@ int draft_start(struct draft *d, const struct card *card, const struct ids *seq,
 
 static int guess(struct draft *d, const struct ids *seq, int32_t *ids, size_t most, struct why *w)
 {
+	size_t n = 0;
+	int ready;
+
 	if (!d->model)
 		return (int)look_up(seq, ids, most);
-	if (seq->n + most >= d->n_ctx)
+	if (seq->n + most >= d->n_ctx || (ready = is_ready(d, w)) == 0)
 		return 0;
-	return ask(d, seq, most, w) ? -1 : read_answers(d, ids, most, w);
+	if (ready < 0 || ask(d, seq, most, w))
+		return -1;
+	while (d->due)
+		if (read_frame(d, ids, most, &n, w))
+			return -1;
+	return (int)n;
 }
 
 /* ---- rounds ---- */

@@ -6,11 +6,17 @@ enum {
 	PLAIN_EVERY = 64        /* and so does one of these, as the text becomes longer */
 };
 
+#define MANY 8                  /* ids at once are evaluated in the time of one, until that is measured */
 #define LOSS (1.0 / 50)         /* of the time, at most */
 #define WEIGHT 0.05             /* of the latest round in a mean of many */
 #define MEMORY 0.98             /* what a guess still counts after another one */
 #define LATELY 0.998            /* and the time of a round after another one */
 #define SLOPE 0.05              /* of a plain round: what one more id costs, at best, until that is measured */
+
+static double max(double a, double b)
+{
+	return a > b ? a : b;
+}
 
 /* The seconds of a round with n guesses: between those that have been measured, or on from the last of them. */
 static double round_seconds(const struct guessing *g, size_t n)
@@ -46,21 +52,32 @@ static double seconds(const struct guessing *g, size_t n)
 	return round_seconds(g, n) + (double)n * g->guess;
 }
 
+/* The seconds that will be lost once a row has begun. Where guesses do not seem to pay, two rounds with one guess each
+ * show whether things have changed. */
+static double lost_to_begin(const struct guessing *g, size_t best)
+{
+	double catching_up = (g->rows ? g->catching_up : g->guess / MANY) * (double)g->missed;
+
+	return g->lost + catching_up + (best ? 0 : 2 * (seconds(g, 1) - seconds(g, 0)));
+}
+
 size_t guessing_choose(const struct guessing *g)
 {
 	size_t best = 0;
 
 	if (g->rounds[0] < PLAIN_FIRST || g->since >= PLAIN_EVERY)
 		return 0;
-	if (!g->guessed)
+	if (!g->guessed || (g->row && !g->priced))
 		return 1;
 	for (size_t n = 1; n <= g->most; n++)
 		if (expected(g, n) * seconds(g, best) > expected(g, best) * seconds(g, n))
 			best = n;
-	/* One guess now and then, as long as it is cheap, shows whether things have changed. */
-	if (!best && g->lost + seconds(g, 1) - seconds(g, 0) < LOSS * g->total)
-		return 1;
-	return g->lost < LOSS * g->total ? best : 0;
+	/* A row goes on while it gains: only then can it make up for what its first round cost. */
+	if (g->row && (g->row_lost <= 0 || g->lost < LOSS * g->total))
+		return g->row > 1 || best ? best : 1;
+	if (g->row || lost_to_begin(g, best) >= LOSS * max(g->total, (double)g->missed * g->round[0]))
+		return 0;
+	return best ? best : 1;
 }
 
 /* Takes the n-th value, from 1, into a mean. */
@@ -71,20 +88,35 @@ static void add(double *mean, double value, size_t n)
 	*mean += (weight > WEIGHT ? weight : WEIGHT) * (value - *mean);
 }
 
+/* A row begins with the ids that the small model has missed. */
+static void add_making(struct guessing *g, size_t made, double making)
+{
+	g->guessed++;
+	if (++g->row > 1)
+		add(&g->guess, making / (double)made, ++g->priced);
+	else if (g->priced)
+		add(&g->catching_up, (making - (double)made * g->guess) / (double)g->missed, ++g->rows);
+	g->missed = 0;
+}
+
 void guessing_add(struct guessing *g, size_t made, double making, size_t accepted, double evaluating)
 {
+	double lost = making + evaluating - (double)(1 + accepted) * g->round[0];
+
 	g->total = LATELY * g->total + making + evaluating;
 	g->lost *= LATELY;
 	add(&g->round[made], evaluating, ++g->rounds[made]);
 	g->since++;
 	if (!made) {
+		if (g->since <= PLAIN_EVERY)
+			g->row = 0;
 		g->since = 0;
+		g->missed++;
 		return;
 	}
-	add(&g->guess, making / (double)made, ++g->guessed);
-	g->lost += making + evaluating - (double)(1 + accepted) * g->round[0];
-	if (g->lost < 0)
-		g->lost = 0;
+	add_making(g, made, making);
+	g->row_lost = g->row > 1 ? g->row_lost + lost : 0;
+	g->lost = max(g->lost + lost, 0);
 	for (size_t i = 0; i < accepted; i++)
 		g->right = MEMORY * g->right + 1, g->wrong *= MEMORY;
 	if (accepted < made)

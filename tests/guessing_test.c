@@ -12,11 +12,13 @@ enum { ROUNDS = 3000 };
 struct world {
 	double slope, step;             /* of a round per guess; once there are more than `wide` of them, another */
 	size_t wide;
-	double guess;                   /* seconds */
+	double guess;                   /* seconds, */
+	double missed;                  /* and those that each round without guesses adds to the next ones */
 	double right;                   /* how often */
 };
 
 static uint32_t state;
+static size_t missed;                   /* rounds without guesses, up to the last round */
 
 static double random_unit(void)
 {
@@ -56,11 +58,13 @@ static double best_rate(const struct world *w, size_t most)
 static void round_in(struct guessing *g, const struct world *w, double noise, double *ids, double *seconds)
 {
 	size_t n = guessing_choose(g), right = 0;
-	double making = (double)n * w->guess, took = evaluating(w, n) * (1 + noise * (random_unit() - 0.5));
+	double making = n ? (double)n * w->guess + (double)missed * w->missed : 0;
+	double took = evaluating(w, n) * (1 + noise * (random_unit() - 0.5));
 
 	while (right < n && random_unit() < w->right)
 		right++;
 	guessing_add(g, n, making, right, took);
+	missed = n ? 0 : missed + 1;
 	*ids += 1 + (double)right;
 	*seconds += making + took;
 	if (n > g->most)
@@ -74,23 +78,26 @@ static void try(const struct world *w, size_t most, double noise, double close)
 	double ids = 0, seconds = 0, rate;
 
 	state = 1;
+	missed = 0;
 	for (size_t i = 0; i < ROUNDS; i++)
 		round_in(&g, w, noise, &ids, &seconds);
 	rate = ids / seconds;
-	check(rate >= 0.97, "slope %g, step %g, guess %g, right %g, noise %g: %.3f of plain decoding", w->slope,
-		w->step, w->guess, w->right, noise, rate);
-	check(rate >= close * best_rate(w, most), "slope %g, step %g, guess %g, right %g, noise %g: %.3f of the best",
-		w->slope, w->step, w->guess, w->right, noise, rate / best_rate(w, most));
+	check(rate >= 0.97, "slope %g, step %g, guess %g, missed %g, right %g, noise %g: %.3f of plain decoding",
+		w->slope, w->step, w->guess, w->missed, w->right, noise, rate);
+	check(rate >= close * best_rate(w, most),
+		"slope %g, step %g, guess %g, missed %g, right %g, noise %g: %.3f of the best",
+		w->slope, w->step, w->guess, w->missed, w->right, noise, rate / best_rate(w, most));
 }
 
 /* Guesses that are right for a while, wrong, and right again. */
-static void change(void)
+static void change(double missed_seconds)
 {
-	struct world w = { .slope = 0.1, .guess = 0.1 };
+	struct world w = { .slope = 0.1, .guess = 0.1, .missed = missed_seconds };
 	struct guessing g = { .most = 8 };
 	double ids[3] = { 0 }, seconds[3] = { 0 };
 
 	state = 1;
+	missed = 0;
 	for (size_t i = 0; i < 3 * ROUNDS; i++) {
 		w.right = i / ROUNDS == 1 ? 0.05 : 0.9;
 		round_in(&g, &w, 0.1, &ids[i / ROUNDS], &seconds[i / ROUNDS]);
@@ -114,7 +121,12 @@ int main(void)
 			w.wide = 3;
 			w.step = 1;
 			try(&w, 16, noisy * 0.2, 0.65);
+			w.missed = w.guess < 0.02 ? w.guess : 0.02;
+			try(&w, 16, noisy * 0.2, 0.65);
+			w.missed = w.guess < 0.2 ? w.guess : 0.2;
+			try(&w, 16, noisy * 0.2, 0);
 		}
-	change();
+	change(0);
+	change(0.01);
 	return check_end("guessing_test");
 }
