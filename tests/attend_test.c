@@ -205,10 +205,10 @@ static float *run_blocks(const struct kernels *t, const struct setting *s, size_
 	size_t group = a.n_head / a.n_head_kv, blocks = (pos + rows + ATTEND_BLOCK - 1) / ATTEND_BLOCK,
 		bytes = t->attend_scratch(a.dim_k, a.dim_v, group);
 	float *out = get(rows * a.n_head * a.dim_v, sizeof *out);
-	void *scratch = get(bytes, 1), *parts = get(blocks, t->attend_part(a.dim_v, rows * group));
+	void *scratch = get(bytes, 1), *partials = get(blocks, t->attend_partial(a.dim_v, rows * group));
 
 	memset(scratch, 0xff, bytes);
-	memset(parts, 0xff, blocks * t->attend_part(a.dim_v, rows * group));
+	memset(partials, 0xff, blocks * t->attend_partial(a.dim_v, rows * group));
 	a.pos = pos;
 	a.q = s->q + pos * a.q_stride;
 	a.out = out;
@@ -217,11 +217,11 @@ static float *run_blocks(const struct kernels *t, const struct setting *s, size_
 
 		for (size_t run = (blocks + each - 1) / each; run-- > 0;)
 			t->attend_blocks(&a, &kv, rows, run * each, run * each + each < blocks ?
-				run * each + each : blocks, parts, scratch);
-		t->attend_join(&a, h, rows, parts, scratch);
+				run * each + each : blocks, partials, scratch);
+		t->attend_join(&a, h, rows, partials, scratch);
 	}
 	free(scratch);
-	free(parts);
+	free(partials);
 	return out;
 }
 

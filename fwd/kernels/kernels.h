@@ -204,13 +204,13 @@ struct kernels {
 	void (*attend)(const struct attend *a, const struct kv_head *kv, size_t i0, size_t i1, void *scratch);
 
 	/* The same for rows [0, n), n up to ATTEND_FEW, in two steps, so that threads can share a long context.
-	 * First blocks [b0, b1), each into a part of its own: m_b, l_b and o_b of its columns, the n · group
-	 * queries of KV head h; block b's part lies at parts + b · attend_part(). Then, when the parts of all
-	 * blocks are there, join merges them in order. parts: the caller's, 64-byte aligned; join overwrites them. */
-	size_t (*attend_part)(size_t dim_v, size_t columns);    /* bytes, a multiple of 64 */
+	 * First blocks [b0, b1), each into a partial result of its own: m_b, l_b and o_b of its columns, the n · group
+	 * queries of KV head h; block b's lies at partials + b · attend_partial(). Then, when those of all blocks are
+	 * there, join merges them in order. partials: the caller's, 64-byte aligned; join overwrites them. */
+	size_t (*attend_partial)(size_t dim_v, size_t columns);    /* bytes, a multiple of 64 */
 	void (*attend_blocks)(const struct attend *a, const struct kv_head *kv, size_t n, size_t b0, size_t b1,
-	                      void *parts, void *scratch);
-	void (*attend_join)(const struct attend *a, size_t h, size_t n, void *parts, void *scratch);
+	                      void *partials, void *scratch);
+	void (*attend_join)(const struct attend *a, size_t h, size_t n, void *partials, void *scratch);
 };
 
 /* The instruction sets of this build, the slowest first, and what the CPU must have: ROW(name, enum system_feature). */

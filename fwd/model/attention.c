@@ -225,8 +225,8 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 	op = build_append(b, &op_attend, NULL, &o, sizeof o);
 	if (op) {
 		op->scratch = k->attend_scratch(l->dim_k, l->dim_v, group);
-		op->block_bytes = l->n_head_kv * size_max(k->attend_part(l->dim_v, ATTEND_FEW * group),
-			ATTEND_FEW * k->attend_part(l->dim_v, group));
+		op->block_bytes = l->n_head_kv * size_max(k->attend_partial(l->dim_v, ATTEND_FEW * group),
+			ATTEND_FEW * k->attend_partial(l->dim_v, group));
 	}
 	build_leaves(build_append(b, &op_join, "attend", &o, sizeof o), 0, "", o.out, out);
 	return o.out;

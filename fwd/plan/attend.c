@@ -91,7 +91,7 @@ static unsigned char *head_shared(const struct op_attention *a, const struct ste
 {
 	size_t group = a->heads.n_head / a->heads.n_head_kv, blocks = t->before * a->heads.n_head_kv + head * t->to;
 
-	return s->shared + blocks * s->k->attend_part(a->heads.dim_v, t->n * group);
+	return s->shared + blocks * s->k->attend_partial(a->heads.dim_v, t->n * group);
 }
 
 static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)

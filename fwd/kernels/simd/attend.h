@@ -114,14 +114,14 @@ static void attend_weigh(const struct attend_tile *t, size_t c, size_t first, st
 /* Computes the block's result for every column that sees it. k is the block's first tile, v its first row; type and
  * width are constants where this is expanded. */
 INLINE void attend_block(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type,
-	size_t width, struct keys k, struct values v)
+	size_t width, struct k_tile k, struct v_rows v)
 {
 	size_t dim_k = t->a->dim_k;
 	size_t begin = attend_first(t, first), end = attend_begins(t, first + 1), panel = begin / width * width;
 	size_t most = end > begin ? attend_seen(t, end - 1, first) : 0;
 
 	for (size_t j = 0; j < most; j += KV_TILE) {
-		struct keys keys = { .k = (const char *)k.k + j * dim_k * attend_size(type) };
+		struct k_tile keys = { .k = (const char *)k.k + j * dim_k * attend_size(type) };
 
 		if (type != KV_F32)
 			keys.ahead = (const char *)k.ahead + j * dim_k * attend_size(type);
@@ -135,7 +135,7 @@ INLINE void attend_block(const struct attend_tile *t, size_t first, struct atten
 	for (size_t c = begin; c < end; c++)
 		attend_weigh(t, c, first, part);
 	for (size_t x = 0, vectors; x < t->out_dim / LANES; x += vectors) {
-		struct values rows = attend_values(v, type, x);
+		struct v_rows rows = attend_values(v, type, x);
 
 		vectors = x + ATTEND_VECTORS <= t->out_dim / LANES ? ATTEND_VECTORS : 1;
 		for (size_t c = panel; c < end; c += width) {
@@ -226,7 +226,7 @@ INLINE void attend_copy(const struct attend_tile *t, size_t first, enum kv_type 
 }
 
 INLINE void attend_panel(const struct attend_tile *t, size_t first, struct attend_state *part, enum kv_type type,
-	struct keys k, struct values v)
+	struct k_tile k, struct v_rows v)
 {
 	switch (t->width) {
 	case 1: attend_block(t, first, part, type, 1, k, v); break;
@@ -242,8 +242,8 @@ INLINE void attend_typed(const struct attend_tile *t, size_t first, struct atten
 	if (type == KV_Q8_0)
 		attend_scales(t, first);
 	if (t->direct) {
-		struct keys k = { .k = t->now.k, .ahead = t->next.k, .scale = t->k_scale };
-		struct values v = { .v = t->now.v, .ahead = t->next.v, .stride = t->a->dim_v, .apart = LANES,
+		struct k_tile k = { .k = t->now.k, .ahead = t->next.k, .scale = t->k_scale };
+		struct v_rows v = { .v = t->now.v, .ahead = t->next.v, .stride = t->a->dim_v, .apart = LANES,
 			.scale = t->v_scale };
 
 		attend_panel(t, first, part, type, k, v);
@@ -270,8 +270,8 @@ static void attend_part(struct attend_tile *t, size_t first, size_t end, struct 
 	default: attend_typed(t, first, part, KV_Q8_0); break;
 	}
 	if (!t->direct)
-		attend_panel(t, first, part, KV_F32, (struct keys){ .k = t->k },
-			(struct values){ .v = t->v, .stride = LANES, .apart = ATTEND_BLOCK * LANES });
+		attend_panel(t, first, part, KV_F32, (struct k_tile){ .k = t->k },
+			(struct v_rows){ .v = t->v, .stride = LANES, .apart = ATTEND_BLOCK * LANES });
 }
 
 /* Adds the result of the block at `first` to that of the blocks before it: merged, or as it is where the column's
@@ -435,14 +435,14 @@ static void vector_attend(const struct attend *a, const struct kv_head *kv, size
 
 /* ---- block by block ---- */
 
-static size_t vector_attend_part(size_t dim_v, size_t columns)
+static size_t vector_attend_partial(size_t dim_v, size_t columns)
 {
 	return (2 * attend_each(columns) + attend_filled(columns) * attend_out_dim(dim_v)) * sizeof(float);
 }
 
-static struct attend_state attend_state_at(const struct attend_tile *t, void *parts, size_t b)
+static struct attend_state attend_state_at(const struct attend_tile *t, void *partials, size_t b)
 {
-	float *at = (float *)parts + b * vector_attend_part(t->a->dim_v, t->columns) / sizeof(float);
+	float *at = (float *)partials + b * vector_attend_partial(t->a->dim_v, t->columns) / sizeof(float);
 	size_t each = attend_each(t->columns);
 
 	return (struct attend_state){ .max = at, .sum = at + each, .o = at + 2 * each };
@@ -457,29 +457,29 @@ static void attend_few(struct attend_tile *t, size_t n, void *scratch)
 }
 
 static void vector_attend_blocks(const struct attend *a, const struct kv_head *kv, size_t n, size_t b0, size_t b1,
-	void *parts, void *scratch)
+	void *partials, void *scratch)
 {
 	struct attend_tile t = { .a = a, .kv = kv };
 
 	attend_few(&t, n, scratch);
 	attend_pack(&t, kv->h);
 	for (size_t b = size_max(b0, attend_start(&t, 0) / ATTEND_BLOCK); b < b1; b++) {
-		struct attend_state part = attend_state_at(&t, parts, b);
+		struct attend_state part = attend_state_at(&t, partials, b);
 
 		attend_part(&t, b * ATTEND_BLOCK, a->pos + n, &part);
 	}
 }
 
-static void vector_attend_join(const struct attend *a, size_t h, size_t n, void *parts, void *scratch)
+static void vector_attend_join(const struct attend *a, size_t h, size_t n, void *partials, void *scratch)
 {
 	struct attend_tile t = { .a = a };
 	size_t first;
 
 	attend_few(&t, n, scratch);
 	first = attend_start(&t, 0);
-	t.all = attend_state_at(&t, parts, first / ATTEND_BLOCK);
+	t.all = attend_state_at(&t, partials, first / ATTEND_BLOCK);
 	while ((first += ATTEND_BLOCK) < a->pos + n) {
-		struct attend_state part = attend_state_at(&t, parts, first / ATTEND_BLOCK);
+		struct attend_state part = attend_state_at(&t, partials, first / ATTEND_BLOCK);
 
 		attend_merge(&t, first, &part);
 	}

@@ -14,13 +14,13 @@ enum { ATTEND_COLUMNS = 4 };    /* queries that share the loads of K and V in re
 
 /* ---- scores ---- */
 
-struct keys {                   /* a tile of K */
+struct k_tile {                   /* a tile of K */
 	const void *k, *ahead;  /* ahead: the same tile of the next block, to be prefetched */
 	const float *scale;     /* q8_0: [kv_scales][16] */
 };
 
 /* acc[column] += q[column][d] · k[d]. */
-INLINE void attend_products(enum kv_type type, size_t width, const float *q, const struct keys *k, size_t d,
+INLINE void attend_products(enum kv_type type, size_t width, const float *q, const struct k_tile *k, size_t d,
 	f32x16 *acc)
 {
 	f32x16 key = attend_load(type, k->k, d * KV_TILE);
@@ -34,8 +34,8 @@ INLINE void attend_products(enum kv_type type, size_t width, const float *q, con
 
 /* sum[column] = the accumulators r, r + 4, r + 8, r + 12 of each product, added as the closing tree does;
  * ATTEND_RESIDUES of the four at a time. */
-INLINE void attend_quarter(enum kv_type type, size_t width, const float *q, const struct keys *k, size_t dim, size_t r,
-	f32x16 *sum)
+INLINE void attend_quarter(enum kv_type type, size_t width, const float *q, const struct k_tile *k, size_t dim,
+	size_t r, f32x16 *sum)
 {
 	const size_t step = 4 * KV_TILE * attend_size(type);    /* bytes for every 16 elements of a quarter */
 	f32x16 acc[4][ATTEND_COLUMNS];
@@ -66,7 +66,7 @@ INLINE void attend_quarter(enum kv_type type, size_t width, const float *q, cons
 }
 
 /* s[c][lane] = (q[c] · k[position]) · scale for one panel and the 16 positions of a tile. */
-INLINE void attend_scores(enum kv_type type, size_t width, const float *q, const struct keys *k, size_t dim,
+INLINE void attend_scores(enum kv_type type, size_t width, const float *q, const struct k_tile *k, size_t dim,
 	float scale,
 	float *s)
 {
@@ -122,7 +122,7 @@ static void attend_softmax(float *s, size_t hidden, size_t n, float *max, float 
 
 /* ---- sums over V ---- */
 
-struct values {                 /* rows of V: vector x of row j lies at x·apart + j·stride */
+struct v_rows {                 /* rows of V: vector x of row j lies at x·apart + j·stride */
 	const void *v, *ahead;  /* ahead: the same rows of the next block, to be prefetched */
 	size_t stride, apart;
 	const float *scale;     /* q8_0: [kv_scales][ATTEND_BLOCK], beginning at vector 0 */
@@ -135,7 +135,7 @@ struct value_sums {                   /* sums over V for a panel, and the positi
 };
 
 /* o[c][0 .. 16·vectors) += p[c][j] · v[j] for j in [j0, j1), ascending; from zero where j0 is 0. */
-INLINE void attend_sums(enum kv_type type, size_t width, size_t vectors, struct values v, struct value_sums s)
+INLINE void attend_sums(enum kv_type type, size_t width, size_t vectors, struct v_rows v, struct value_sums s)
 {
 	f32x16 acc[ATTEND_COLUMNS * ATTEND_VECTORS];
 
@@ -172,7 +172,7 @@ INLINE void attend_sums(enum kv_type type, size_t width, size_t vectors, struct 
 			vf_store(s.o + c * s.out_dim + x * LANES, acc[c * vectors + x]);
 }
 
-INLINE struct values attend_values(struct values v, enum kv_type type, size_t vector)
+INLINE struct v_rows attend_values(struct v_rows v, enum kv_type type, size_t vector)
 {
 	v.v = (const char *)v.v + vector * v.apart * attend_size(type);
 	if (type != KV_F32)
@@ -183,7 +183,7 @@ INLINE struct values attend_values(struct values v, enum kv_type type, size_t ve
 }
 
 /* Near the diagonal the last columns of a panel see a few positions more than the first: these are added here. */
-INLINE void attend_rest(enum kv_type type, size_t vectors, struct values v, struct value_sums s)
+INLINE void attend_rest(enum kv_type type, size_t vectors, struct v_rows v, struct value_sums s)
 {
 	for (size_t x = 0; x < vectors; x++, s.o += LANES)
 		attend_sums(type, 1, 1, attend_values(v, type, x), s);

@@ -36,8 +36,8 @@ const struct kernels ISA_NAME(kernels, ISA) = {
 	.glu = vector_glu, .unary = vector_unary, .rope = vector_rope,
 	.taps = vector_taps, .chain = vector_chain, .dots = vector_dots, .score = vector_score,
 	.kv_store = vector_kv_store, .attend_rows = 64, .attend_scratch = vector_attend_scratch,
-	.attend = vector_attend,
-	.attend_part = vector_attend_part, .attend_blocks = vector_attend_blocks, .attend_join = vector_attend_join,
+	.attend = vector_attend, .attend_partial = vector_attend_partial,
+	.attend_blocks = vector_attend_blocks, .attend_join = vector_attend_join,
 };
 
 const struct peaks ISA_NAME(peaks, ISA) = PEAKS;

@@ -12,5 +12,6 @@ const struct kernels kernels_scalar = {
 	.glu = scalar_glu, .unary = scalar_unary, .rope = scalar_rope,
 	.taps = scalar_taps, .chain = scalar_chain, .dots = scalar_dots, .score = score_part,
 	.kv_store = scalar_kv_store, .attend_rows = 1, .attend_scratch = scalar_attend_scratch, .attend = scalar_attend,
-	.attend_part = scalar_attend_part, .attend_blocks = scalar_attend_blocks, .attend_join = scalar_attend_join,
+	.attend_partial = scalar_attend_partial, .attend_blocks = scalar_attend_blocks,
+	.attend_join = scalar_attend_join,
 };

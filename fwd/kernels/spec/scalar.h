@@ -36,9 +36,9 @@ void scalar_kv_store(enum kv_type type, const struct kv_block *kv, size_t dim_k,
 	const float *v);
 size_t scalar_attend_scratch(size_t dim_k, size_t dim_v, size_t group);
 void scalar_attend(const struct attend *a, const struct kv_head *kv, size_t i0, size_t i1, void *scratch);
-size_t scalar_attend_part(size_t dim_v, size_t columns);
-void scalar_attend_blocks(const struct attend *a, const struct kv_head *kv, size_t n, size_t b0, size_t b1, void *parts,
-	void *scratch);
-void scalar_attend_join(const struct attend *a, size_t h, size_t n, void *parts, void *scratch);
+size_t scalar_attend_partial(size_t dim_v, size_t columns);
+void scalar_attend_blocks(const struct attend *a, const struct kv_head *kv, size_t n, size_t b0, size_t b1,
+	void *partials, void *scratch);
+void scalar_attend_join(const struct attend *a, size_t h, size_t n, void *partials, void *scratch);
 
 #endif

@@ -208,41 +208,41 @@ void scalar_attend(const struct attend *a, const struct kv_head *kv, size_t i0, 
 
 /* ---- block by block ---- */
 
-size_t scalar_attend_part(size_t dim_v, size_t columns)
+size_t scalar_attend_partial(size_t dim_v, size_t columns)
 {
 	return columns * part_bytes(dim_v);
 }
 
 /* The result of block b for row i and one of the KV head's queries. */
-static struct partial *part_at(const struct attend *a, void *parts, size_t n, size_t b, size_t i, size_t query)
+static struct partial *part_at(const struct attend *a, void *partials, size_t n, size_t b, size_t i, size_t query)
 {
 	size_t group = a->n_head / a->n_head_kv;
 
-	return (void *)((char *)parts + ((b * n + i) * group + query) * part_bytes(a->dim_v));
+	return (void *)((char *)partials + ((b * n + i) * group + query) * part_bytes(a->dim_v));
 }
 
-void scalar_attend_blocks(const struct attend *a, const struct kv_head *kv, size_t n, size_t b0, size_t b1, void *parts,
-	void *scratch)
+void scalar_attend_blocks(const struct attend *a, const struct kv_head *kv, size_t n, size_t b0, size_t b1,
+	void *partials, void *scratch)
 {
 	size_t group = a->n_head / a->n_head_kv;
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t query = 0; query < group; query++)
 			for (size_t b = size_max(b0, first_block(a, i)); b < b1 && b < last_block(a, i); b++)
-				attend_block(a, kv, i, kv->h * group + query, b, part_at(a, parts, n, b, i, query));
+				attend_block(a, kv, i, kv->h * group + query, b, part_at(a, partials, n, b, i, query));
 }
 
-void scalar_attend_join(const struct attend *a, size_t h, size_t n, void *parts, void *scratch)
+void scalar_attend_join(const struct attend *a, size_t h, size_t n, void *partials, void *scratch)
 {
 	size_t group = a->n_head / a->n_head_kv;
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t query = 0; query < group; query++) {
 			size_t b = first_block(a, i);
-			struct partial *all = part_at(a, parts, n, b, i, query);
+			struct partial *all = part_at(a, partials, n, b, i, query);
 
 			while (++b < last_block(a, i))
-				merge(all, part_at(a, parts, n, b, i, query), a->dim_v);
+				merge(all, part_at(a, partials, n, b, i, query), a->dim_v);
 			write_out(a, i, h * group + query, all);
 		}
 }
