@@ -152,5 +152,7 @@ int main(int argc, char **argv)
 		cli_die(&c, "%s", w.text);
 	if (set.dump && dump.failed)
 		cli_die(&c, "%s", dump.why.text);
-	return cli_end(&c) || v.failed;
+	if (v.failed)
+		cli_failed(&c, "sequences that failed: %zu", v.failed);
+	return cli_end(&c);
 }
