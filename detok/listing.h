@@ -35,6 +35,7 @@ struct listing {
 void listing_open(struct listing *l, const struct vocab *vocab);
 void listing_close(struct listing *l);
 
+/* Shows all frames, each as soon as it has come. name: of the stream, for messages. -1 with a reason. */
 int listing_stream(struct listing *l, int fd, const char *name, struct why *w);
 
 #endif

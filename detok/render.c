@@ -68,7 +68,6 @@ int render_open(struct render *r, struct why *w)
 static int flush(struct render *r, struct why *w)
 {
 	int failed = 0;
-
 	const struct shown s = { .at = &r->first, .text = r->text.p, .n = r->text.n, .begins = r->begins,
 		.predicted = r->predicted, .bits = r->bits, .best = r->best, .n_best = r->n_best };
 

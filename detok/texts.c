@@ -207,7 +207,7 @@ int texts_frame(struct texts *t, struct frame_in *in, const struct frame *f, str
 		return 0;
 	if (f->kind == FRAME_IDS)
 		return !t->generated || f->flags & FRAME_SAMPLED ? add_ids(t, in, f, w) : 0;
-	/* Of sequence 0 an end may come twice. */
+	/* Sequence 0 may end twice. */
 	if (f->kind != FRAME_END || (!x && !f->seq && t->first_over))
 		return 0;
 	if ((!x && !(x = text_of(t, f->seq, w))) || frame_read(in, f, stop, f->rows, w))

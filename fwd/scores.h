@@ -21,7 +21,7 @@ struct scores {
 	const int32_t *ids;
 };
 
-/* For up to `rows` rows at once. */
+/* For up to `rows` rows at once. 0, or -1: out of memory. */
 int scores_open(struct scores *s, struct pool *pool, const struct kernels *k, size_t rows, size_t n_vocab,
 	struct why *w);
 void scores_close(struct scores *s);

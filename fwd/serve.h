@@ -64,7 +64,7 @@ struct serve {
 	size_t n_runs, n_rows;
 };
 
-/* 0; -1: out of memory. What is opened is closed even then. */
+/* 0, or -1: out of memory. serve_close() is due in either case. */
 int serve_open(struct serve *v, struct why *w);
 void serve_close(struct serve *v);
 

@@ -216,12 +216,12 @@ static int add_answer(struct conversation *v, const struct bytes *text, struct w
 {
 	struct bytes said = { .limit = CONVERT_MAX }, thought = { .limit = CONVERT_MAX };
 	const char *whole = text->n ? text->p : "";
-	int apart = sections_split(v->ending, v->n_ending, whole, text->n, &said, &thought, w), failed = apart;
+	int apart = sections_split(v->ending, v->n_ending, whole, text->n, &said, &thought, w), failed = -1;
 
-	if (!apart)
-		failed = messages_add(&v->messages, "assistant", whole, text->n, w);
-	else if (apart > 0)
+	if (apart > 0)
 		failed = messages_add_thought(&v->messages, &said, &thought, w);
+	else if (!apart)
+		failed = messages_add(&v->messages, "assistant", whole, text->n, w);
 	bytes_free(&said);
 	bytes_free(&thought);
 	return failed;

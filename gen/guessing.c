@@ -52,11 +52,11 @@ static double seconds(const struct guessing *g, size_t n)
 	return round_seconds(g, n) + (double)n * g->guess;
 }
 
-/* The seconds that will be lost once a row has begun. Where guesses do not seem to pay, two rounds with one guess each
- * show whether things have changed. */
+/* The seconds that will be lost once a streak has begun. Where guesses do not seem to pay, two rounds with one guess
+ * each show whether things have changed. */
 static double lost_to_begin(const struct guessing *g, size_t best)
 {
-	double catching_up = (g->rows ? g->catching_up : g->guess / MANY) * (double)g->missed;
+	double catching_up = (g->streaks ? g->catching_up : g->guess / MANY) * (double)g->missed;
 
 	return g->lost + catching_up + (best ? 0 : 2 * (seconds(g, 1) - seconds(g, 0)));
 }
@@ -67,15 +67,15 @@ size_t guessing_choose(const struct guessing *g)
 
 	if (g->rounds[0] < PLAIN_FIRST || g->since >= PLAIN_EVERY)
 		return 0;
-	if (!g->guessed || (g->row && !g->priced))
+	if (!g->guessed || (g->streak && !g->priced))
 		return 1;
 	for (size_t n = 1; n <= g->most; n++)
 		if (expected(g, n) * seconds(g, best) > expected(g, best) * seconds(g, n))
 			best = n;
-	/* A row goes on while it gains: only then can it make up for what its first round cost. */
-	if (g->row && (g->row_lost <= 0 || g->lost < LOSS * g->total))
-		return g->row > 1 || best ? best : 1;
-	if (g->row || lost_to_begin(g, best) >= LOSS * max(g->total, (double)g->missed * g->round[0]))
+	/* A streak goes on while it gains: only then can it make up for what its first round cost. */
+	if (g->streak && (g->streak_lost <= 0 || g->lost < LOSS * g->total))
+		return g->streak > 1 || best ? best : 1;
+	if (g->streak || lost_to_begin(g, best) >= LOSS * max(g->total, (double)g->missed * g->round[0]))
 		return 0;
 	return best ? best : 1;
 }
@@ -88,14 +88,14 @@ static void add(double *mean, double value, size_t n)
 	*mean += (weight > WEIGHT ? weight : WEIGHT) * (value - *mean);
 }
 
-/* A row begins with the ids that the small model has missed. */
+/* The small model begins a streak with the ids that it has missed. */
 static void add_making(struct guessing *g, size_t made, double making)
 {
 	g->guessed++;
-	if (++g->row > 1)
+	if (++g->streak > 1)
 		add(&g->guess, making / (double)made, ++g->priced);
 	else if (g->priced)
-		add(&g->catching_up, (making - (double)made * g->guess) / (double)g->missed, ++g->rows);
+		add(&g->catching_up, (making - (double)made * g->guess) / (double)g->missed, ++g->streaks);
 	g->missed = 0;
 }
 
@@ -109,13 +109,13 @@ void guessing_add(struct guessing *g, size_t made, double making, size_t accepte
 	g->since++;
 	if (!made) {
 		if (g->since <= PLAIN_EVERY)
-			g->row = 0;
+			g->streak = 0;
 		g->since = 0;
 		g->missed++;
 		return;
 	}
 	add_making(g, made, making);
-	g->row_lost = g->row > 1 ? g->row_lost + lost : 0;
+	g->streak_lost = g->streak > 1 ? g->streak_lost + lost : 0;
 	g->lost = max(g->lost + lost, 0);
 	for (size_t i = 0; i < accepted; i++)
 		g->right = MEMORY * g->right + 1, g->wrong *= MEMORY;

@@ -16,15 +16,15 @@ struct guessing {               /* starts as zeroes, but for `most` */
 	double round[GUESSES_MAX + 1];          /* seconds of evaluating one id and so many guesses */
 	size_t since;                           /* rounds since the last one without guesses */
 	size_t guessed;                         /* rounds with guesses */
-	size_t row;                             /* of them, those since the last round without */
-	size_t rows;                            /* that began after a guess had its price */
+	size_t streak;                          /* of them, those since the last round without */
+	size_t streaks;                         /* that began after `guess` was known: weight of catching_up */
 	size_t missed;                          /* rounds without, since the last one with guesses */
 	double catching_up;                     /* seconds that each of those adds to making the next guesses */
-	size_t priced;                          /* rounds whose guesses were not a row's first */
-	double guess;                           /* seconds of making one of those */
+	size_t priced;                          /* rounds with guesses, but for the first of each streak */
+	double guess;                           /* seconds of making one guess in those */
 	double right, wrong;                    /* numbers of guesses; those after a wrong one do not count */
 	double total, lost;                     /* seconds, lately: of all rounds; more than of plain ones */
-	double row_lost;                        /* the same of the row, without its first round */
+	double streak_lost;                     /* more than of plain ones: this streak without its first round */
 };
 
 /* The number of guesses for the next round; 0: none pays. */

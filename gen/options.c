@@ -69,12 +69,14 @@ const struct opt options_table[] = {
 	{ 0 }
 };
 
+enum { LISTENERS = 4 };         /* stages that are told of an option, at most */
+
 /* What an option states, and the stages that are told of it, each if these facts hold: by its own name or another. */
 struct meaning {
 	const char *option;
 	unsigned states;
-	enum stage_number to[4];
-	unsigned when[4];
+	enum stage_number to[LISTENERS];
+	unsigned when[LISTENERS];
 	const char *as;
 };
 
@@ -358,7 +360,7 @@ static void tell_given(struct reader *r)
 		const struct opt *o = r->given[i].o;
 		const struct meaning *m = meaning_of(o);
 
-		for (int k = 0; k < 4; k++)
+		for (int k = 0; k < LISTENERS; k++)
 			if (listens(r, m->to[k], m->when[k]))
 				tell(r, m->to[k], 0, m->as ? m->as : long_form(r->c, o), r->given[i].value);
 	}

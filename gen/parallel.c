@@ -151,7 +151,7 @@ static int pass_card(struct parallel *p, struct frame_in *in, const struct frame
 		(l->copy >= 0 && card_append(&p->copy.bytes, &l->card)) ? why(w, "out of memory") : 0;
 }
 
-/* Of no ids: the sequence ends at once, and so do those that would be forks of it. */
+/* A prompt without ids: its sequence ends at once, and so do those that would be forks of it. */
 static int end_empty(struct parallel *p, const struct frame *f, struct why *w)
 {
 	if (end_here(p, find(p, f->seq), FRAME_END_LENGTH, f->pos, w))

@@ -33,7 +33,7 @@ static void turn(struct sections *s, enum section to, const char *mark)
 		s->turn(s->context, from, mark);
 }
 
-/* A header that nothing follows, or no header can be so long: it was the answer. */
+/* Nothing follows the header, or it is too long to be one: it was the answer. */
 static void end_header(struct sections *s)
 {
 	s->in_header = 0;

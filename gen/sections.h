@@ -23,7 +23,7 @@ struct sections {               /* starts as zeroes and the callbacks */
 
 	struct stop *marks;     /* private */
 	int in_header, bodies;  /* text is a header; how many bodies came */
-	char header[SECTIONS_HEADER];
+	char header[SECTIONS_HEADER];   /* [n] */
 	size_t n;
 };
 

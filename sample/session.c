@@ -152,7 +152,7 @@ static int take_fork(struct session *s, const struct frame *f, struct why *w)
 		frame_why(&s->in, w);
 		return SESSION_FAILED;
 	}
-	/* Sequence 0 is there before its first frame, of a state that was kept. */
+	/* Sequence 0 exists before its first frame: it may continue a kept state. */
 	g = from ? generation_fork(s, from, f->seq, f->pos, w) : generation_open(s, f->seq, w);
 	if (!g)
 		return -1;

@@ -48,7 +48,7 @@ static int read_latent(struct model *m, struct why *w)
 }
 
 /* With a multiplier, YaRN stretches all of the score, and the rotation keeps lengths; without, both the rotated part
- * and the score. Where attention is sparse, the peers have the two factors the other way round. */
+ * and the score. Where attention is sparse, llama.cpp has the two factors the other way round. */
 static void stretch(struct model *m, double multiplier)
 {
 	struct rope_spec *r = &m->rope;

@@ -72,7 +72,7 @@ static int smollm3(struct model *m, struct why *w)
 }
 
 /* OLMo 2 and 3 (2024, 2025): the scaling of RoPE is for the layers without a window. All have the same base, whatever
- * rope.freq_base_swa says, as in the peers. */
+ * rope.freq_base_swa says, as in llama.cpp. */
 static int olmo2(struct model *m, struct why *w)
 {
 	int bad = layers_slide(m, 4, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0;
@@ -167,7 +167,7 @@ static int plamo3(struct model *m, struct why *w)
 }
 
 /* CogVLM (2023), of text: images have weights of their own. RoPE's base is 10000, whatever rope.freq_base says, as in
- * the peers. */
+ * llama.cpp. */
 static int cogvlm(struct model *m, struct why *w)
 {
 	static const char *const unused[] = { "vis_attn_qkv", "vis_attn_output", "vis_gate", "vis_up", "vis_down" };
@@ -194,7 +194,7 @@ static int mistral3(struct model *m, struct why *w)
 }
 
 /* Llama-Nemotron (NVIDIA 2024): layers that a search has thinned out. Of attention a product may be left, or nothing; a
- * layer without a feed-forward part does nothing, whatever tensors it has, as in the peers. */
+ * layer without a feed-forward part does nothing, whatever tensors it has, as in llama.cpp. */
 static int deci(struct model *m, struct why *w)
 {
 	static const char *const unused[] = { "attn_norm", "attn_q", "attn_k", "attn_v", "attn_output" };

@@ -147,7 +147,7 @@ static int smallthinker(struct model *m, struct why *w)
 	if (key_size(m, "attention.sliding_window", 0, SIZE_MAX >> 1, &window, w) < 0)
 		return -1;
 	for (size_t il = 0; window && il < m->n_layer; il++) {
-		m->layer[il].window = il % 4 ? 4096 : 0;        /* whatever the key says, as in the peers */
+		m->layer[il].window = il % 4 ? 4096 : 0;        /* whatever the key says, as in llama.cpp */
 		m->layer[il].rope = il % 4 ? &m->rope : NULL;
 	}
 	return 0;

@@ -177,14 +177,15 @@ static void shift_outputs(struct builder *b, struct buffer wide)
 	struct buffer h = buffer_with(b->plan->h, n), low = buffer_at(wide, LOW6 * n);
 	struct op_shift shift = { .n = n, .outputs = 1, .in = h, .out = buffer_at(wide, OUTPUTS6 * n),
 		.change = buffer_at(wide, CHANGE6 * n), .weight = build_vector(b, "time_mix_lerp_x", "weight", n) };
-	struct op_rows bend = { .n = OUTPUTS6 * rank, .in = low, .out = low, .f = ROW_TANH };
+	struct op_rows activation = { .n = OUTPUTS6 * rank, .in = low, .out = low, .f = ROW_TANH };
 	struct op_blend blend = { .n = n, .outputs = OUTPUTS6, .x = h, .change = shift.change, .out = wide };
 
 	b->plan->scanned = 1;
 	shift.state = build_state(b, n);
 	build_append(b, &op_shift, "time_mix_lerp_x", &shift, sizeof shift);
-	build_product(b, build_pack(b, "time_mix_pack", shift.out, n, SLOT_NORMED), "time_mix_w1", WIDE, bend.n, low);
-	build_append(b, &op_rows, "time_mix_w1", &bend, sizeof bend);
+	build_product(b, build_pack(b, "time_mix_pack", shift.out, n, SLOT_NORMED), "time_mix_w1", WIDE, activation.n,
+		low);
+	build_append(b, &op_rows, "time_mix_w1", &activation, sizeof activation);
 	build_by_head(b, "time_mix_w2", (struct op_head_rows){ .in = low, .heads = OUTPUTS6, .n = rank,
 		.step = rank }, n, wide, n);
 	blend.weight = build_has(b, "time_mix_lerp_fused")

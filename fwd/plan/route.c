@@ -5,7 +5,7 @@
 
 #include "fwd/kernels/exp.h"
 
-#define SUM_LEAST 0x1p-14f       /* weights are divided by no less, as in the peers */
+#define SUM_LEAST 0x1p-14f       /* weights are divided by no less, as in llama.cpp */
 
 static size_t pieces(const struct op *op, const struct step *s)
 {

@@ -11,7 +11,7 @@ static size_t pieces(const struct op *op, const struct step *s)
 	return s->n_runs * (o->n / o->size);
 }
 
-/* What of a row belongs to a head, in its order. */
+/* A head's part of a row. */
 struct head_row {
 	float *r, *w, *k, *v, *a, *g, *first;
 };

@@ -16,7 +16,7 @@
 
 enum { RLE_BLOCK = 1 << 16, RLE_HEAD = 16 };
 
-struct rle {                   /* private */
+struct rle {                    /* private */
 	int fd;
 	const char *name;       /* of a stream that is read, for messages; borrowed */
 	uint64_t hash;

@@ -201,7 +201,7 @@ static struct json *content_of(struct json *message)
 	return found;
 }
 
-/* Makes strings of contents that are parts of text. 1: there were any; 0; -1. */
+/* Replaces contents that are lists of texts by strings. 1: there were some; 0: none; -1 with a reason. */
 static int join_parts(struct chat *c, struct why *w)
 {
 	int joined = 0;
@@ -229,7 +229,7 @@ static int join_parts(struct chat *c, struct why *w)
 	return joined;
 }
 
-/* Whether text, which is terminated, has all of what a content says. */
+/* Whether the text, a C string, contains each part of the content. */
 static int shows(const char *text, const struct json *content)
 {
 	const struct json *part = content->type == JSON_ARRAY ? content->child : content;
@@ -248,8 +248,8 @@ static int shows(const char *text, const struct json *content)
 	return shown;
 }
 
-/* Whether the template has looked into the parts: it has neither left their text out nor printed them as JSON or Python
- * write them. */
+/* Whether the template, which wrote out->p from `from` on, looks into lists of parts: it has neither left out their
+ * text nor printed them as JSON or Python objects. */
 static int takes_parts(const struct chat *c, struct bytes *out, size_t from)
 {
 	int takes = !bytes_put(out, "", 1);

@@ -9,7 +9,7 @@
 int content_has_parts(const struct json *content);
 
 /* Appends the text of a message's content, which may be NULL: that of a string, of a part with text, or of a list of
- * these, joined by newlines; none of null. -1: there is something else in it, such as an image, or no memory. */
+ * these, joined by newlines; null has none. -1: there is something else in it, such as an image, or no memory. */
 int content_text(const struct json *content, struct bytes *out);
 
 #endif

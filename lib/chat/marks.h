@@ -17,7 +17,8 @@ extern const struct mark {
 	int apart;              /* the template takes reasoning as a member of the message, not in its content */
 } marks[];                      /* the last one has no text */
 
-/* Whether text[n], a control token, is one of them or begins one. Headers are no control tokens. */
+/* Whether text[n], a control token, is a mark or the beginning of one. Not for marks of headers and bodies: detok
+ * prints those in any case. */
 int marks_have(const char *text, size_t n);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-	TRANSITIONS_MAX = 1 << 20,            /* transitions from one state */
+	TRANSITIONS_MAX = 1 << 20,      /* transitions from one state */
 	STEPS_MAX = 50000000            /* per operation: well under a second */
 };
 
@@ -20,7 +20,7 @@ static uint32_t unite2(struct matcher *m, uint32_t x, uint32_t y)
 
 /* ---- one step: the transitions from a state ---- */
 
-static int add_item(struct matcher *m, const struct grammar_node *v, uint32_t next)
+static int add_transition(struct matcher *m, const struct grammar_node *v, uint32_t next)
 {
 	if (m->n_transitions == m->transition_room) {
 		if (m->transition_room >= TRANSITIONS_MAX)
@@ -92,7 +92,7 @@ static int expand(struct matcher *m, uint32_t node, uint32_t low, uint32_t high,
 		case NODE_EMPTY:
 			return 0;
 		case NODE_BYTES:
-			return add_item(m, v, next);
+			return add_transition(m, v, next);
 		case NODE_RULE:
 			return call(m, v->a, next);
 		case NODE_ALT:
@@ -145,7 +145,7 @@ static int enter_rules(struct matcher *m)
 	return 0;
 }
 
-static int find_items(struct matcher *m, uint32_t state)
+static int find_transitions(struct matcher *m, uint32_t state)
 {
 	struct state s = m->state[state];
 
@@ -219,7 +219,7 @@ int matcher_row(struct matcher *m, uint32_t state)
 		return -1;
 	if (state <= STATE_END)
 		memset(m->rows.at + row, 0, m->g->n_classes * sizeof *m->rows.at);
-	else if (find_items(m, state) || fill_row(m, row))
+	else if (find_transitions(m, state) || fill_row(m, row))
 		return abandon(m);
 	m->state[state].row = row + 1;
 	return 0;

@@ -54,7 +54,7 @@ void score_part(const float *row, size_t n_vocab, int32_t id, size_t b, struct s
 
 double score_join(const struct score_part *part, const float *row, size_t n_vocab, int32_t id, float score[SCORE_COLS])
 {
-	size_t n = score_parts(n_vocab), best = 0, at;
+	size_t n = score_parts(n_vocab), best = 0, at = 0;
 	uint32_t above = 0;
 	double sum = 0, log_sum;
 	int bad = 0;
@@ -65,10 +65,11 @@ double score_join(const struct score_part *part, const float *row, size_t n_voca
 		if (part[b].max > part[best].max)
 			best = b;
 	}
-	at = part[best].max > -INFINITY ? best * SCORE_BLOCK : 0;
-	bad |= !(part[best].max > -INFINITY);
-	while (part[best].max > -INFINITY && !(row[at] >= part[best].max))
-		at++;
+	if (part[best].max > -INFINITY)
+		for (at = best * SCORE_BLOCK; !(row[at] >= part[best].max); at++)
+			;
+	else
+		bad = 1;
 	for (size_t b = 0; b < n && !bad; b++)
 		if (part[b].max > -INFINITY)
 			sum += part[b].sum * (double)fmath_exp(part[b].max - part[best].max);

@@ -44,7 +44,8 @@ static enum key begin(struct keys *k, int state, unsigned char byte)
 
 static enum key text(struct keys *k, const char *s, size_t n)
 {
-	memcpy(k->text, s, k->n = n);
+	k->n = n;
+	memcpy(k->text, s, n);
 	return k->paste == KEYS_SKIPPING ? KEY_NONE : KEY_TEXT;
 }
 

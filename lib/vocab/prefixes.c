@@ -122,6 +122,7 @@ static int sort_tokens(struct prefixes *p)
 
 /* ---- the tree ---- */
 
+/* array: the address of a pointer to an array, which becomes one of n elements. */
 static int larger(void *array, size_t n, size_t size)
 {
 	void *old, *new;

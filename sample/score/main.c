@@ -57,8 +57,8 @@ static int compare(void)
 	return status;
 }
 
-/* The figures by the scores of fwd, which gets the tokens of the items. Why fwd failed says more than what that did to
- * the figures; why it left out an item says more than that. */
+/* The figures by the scores of fwd, which gets the tokens of the items. Of several errors the cause is reported: an
+ * item that does not fit the context, then what fwd says, then what is wrong with the scores. */
 static int run_fwd(struct choices *choices)
 {
 	static struct positions in;

@@ -19,7 +19,7 @@ static const char *text_of(const struct json *line, const char *key, struct why 
 /* The parts, up to the first NULL, in a row. */
 static char *join(struct arena *a, const char *const part[5], struct why *w)
 {
-	size_t n = 0;
+	size_t n = 0, at = 0;
 	char *s;
 
 	for (int i = 0; i < 5 && part[i]; i++)
@@ -29,8 +29,8 @@ static char *join(struct arena *a, const char *const part[5], struct why *w)
 		return NULL;
 	}
 	*s = '\0';
-	for (int i = 0, at = 0; i < 5 && part[i]; i++)
-		at += (int)strlen(strcpy(s + at, part[i]));
+	for (int i = 0; i < 5 && part[i]; i++)
+		at += strlen(strcpy(s + at, part[i]));
 	return s;
 }
 
@@ -70,6 +70,8 @@ static int read_answer(struct question *q, const struct json *line, const char *
 static int read_plain(struct question *q, struct arena *a, const struct json *line, struct why *w)
 {
 	const struct json *choices = json_get(line, "choices"), *after = json_get(line, "after");
+	size_t n;
+	int single;
 
 	if (!(q->context = text_of(line, "context", w)))
 		return -1;
@@ -79,10 +81,11 @@ static int read_plain(struct question *q, struct arena *a, const struct json *li
 		return why(w, "\"choices\" is %s, not a string or an array", json_type_name(choices));
 	if (after && !(q->after = text_of(line, "after", w)))
 		return -1;
-	if (begin_choices(q, a, choices->type == JSON_STRING ? 1 : choices->n, w) < 0)
+	single = choices->type == JSON_STRING;
+	n = single ? 1 : choices->n;
+	if (begin_choices(q, a, n, w) < 0)
 		return -1;
-	for (const struct json *v = choices->type == JSON_STRING ? choices : choices->child; q->n < 1
-	     || (v && choices->type == JSON_ARRAY); v = v->next) {
+	for (const struct json *v = single ? choices : choices->child; q->n < n; v = v->next) {
 		if (v->type != JSON_STRING)
 			return why(w, "\"choices\" has %s, not only strings", json_type_name(v));
 		q->choice[q->n++] = v->s;

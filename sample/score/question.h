@@ -24,7 +24,7 @@ struct question {
 	int64_t answer;                 /* -1: not given */
 };
 
-/* The texts are in the arena or the line. */
+/* The texts lie in the arena or the line. -1 with a reason. */
 int question_read(struct question *q, struct arena *a, const struct json *line, struct why *w);
 
 #endif
