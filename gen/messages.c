@@ -34,39 +34,38 @@ static void put_member(struct json_writer *json, const char *key, const char *te
 	json_string(json, n ? text : "", n);
 }
 
-static int put_message(struct bytes *out, const char *role, const char *text, size_t n)
+/* thought: NULL: none. */
+static int put_message(struct bytes *out, const char *role, const char *text, size_t n, const struct bytes *thought)
 {
 	struct json_writer json = json_to_bytes(out);
 
 	json_open(&json, '{');
 	put_member(&json, "role", role, strlen(role));
 	put_member(&json, "content", text, n);
+	if (thought)
+		put_member(&json, "thinking", thought->p, thought->n);
 	json_close(&json, '}');
 	return bytes_put(out, "\n", 1);
 }
 
-int messages_add(struct messages *m, const char *role, const char *text, size_t n, struct why *w)
+static int add(struct messages *m, const char *role, const char *text, size_t n, const struct bytes *thought,
+	struct why *w)
 {
 	size_t at = m->text.n;
 
-	if (put_message(&m->text, role, text, n))
+	if (put_message(&m->text, role, text, n, thought))
 		return why(w, "the conversation is too long");
 	return note(m, at, !strcmp(role, "user"), w);
 }
 
+int messages_add(struct messages *m, const char *role, const char *text, size_t n, struct why *w)
+{
+	return add(m, role, text, n, NULL, w);
+}
+
 int messages_add_thought(struct messages *m, const struct bytes *said, const struct bytes *thought, struct why *w)
 {
-	struct json_writer json = json_to_bytes(&m->text);
-	size_t at = m->text.n;
-
-	json_open(&json, '{');
-	put_member(&json, "role", "assistant", 9);
-	put_member(&json, "content", said->p, said->n);
-	put_member(&json, "thinking", thought->p, thought->n);
-	json_close(&json, '}');
-	if (bytes_put(&m->text, "\n", 1))
-		return why(w, "the conversation is too long");
-	return note(m, at, 0, w);
+	return add(m, "assistant", said->p, said->n, thought, w);
 }
 
 void messages_cut(struct messages *m, size_t n)
@@ -179,7 +178,7 @@ int messages_set_system(struct messages *m, const char *text, size_t n, struct w
 	struct bytes all = { .limit = m->text.limit };
 	size_t from = start_of(m, messages_turn(m, 0)), dropped = 0, good;
 
-	if ((n && put_message(&all, "system", text, n)) ||
+	if ((n && put_message(&all, "system", text, n, NULL)) ||
 	    (from < m->text.n && bytes_put(&all, m->text.p + from, m->text.n - from))) {
 		bytes_free(&all);
 		return why(w, "the conversation is too long");

@@ -11,14 +11,12 @@
 #include "lib/vocab/align.h"
 
 /* Before the first frame. */
-static int write_card(const struct tok *t, struct why *w)
+static int write_card(struct tok *t, struct why *w)
 {
-	static int written;
-
-	return written++ ? 0 : card_write(1, &t->card, w);
+	return t->carded++ ? 0 : card_write(1, &t->card, w);
 }
 
-static int write_frames(const struct tok *t, const struct ids *ids, struct why *w)
+static int write_frames(struct tok *t, const struct ids *ids, struct why *w)
 {
 	uint64_t pos = t->n_ids;
 
@@ -35,18 +33,18 @@ static int write_frames(const struct tok *t, const struct ids *ids, struct why *
 }
 
 /* All whole chunks of the ids of all files, once the last is there; each is a frame at position 0. */
-static int write_chunks(const struct tok *t, const struct ids *more, int last, struct why *w)
+static int write_chunks(struct tok *t, const struct ids *more, int last, struct why *w)
 {
-	static struct ids ids;
+	struct ids *ids = &t->chunked;
 
-	if (ids_append(&ids, more->id, more->n, w))
+	if (ids_append(ids, more->id, more->n, w))
 		return -1;
-	if (last && ids.n < t->chunk)
-		return why(w, "%zu tokens: less than a chunk", ids.n);
-	for (size_t i = 0; last && i + t->chunk <= ids.n; i += t->chunk) {
+	if (last && ids->n < t->chunk)
+		return why(w, "%zu tokens: less than a chunk", ids->n);
+	for (size_t i = 0; last && i + t->chunk <= ids->n; i += t->chunk) {
 		if (tok_adds_bos(t))
-			ids.id[i] = t->card.bos;
-		if (write_card(t, w) || frame_write_ids(1, ids.id + i, (uint32_t)t->chunk, 0, 0, 0, w))
+			ids->id[i] = t->card.bos;
+		if (write_card(t, w) || frame_write_ids(1, ids->id + i, (uint32_t)t->chunk, 0, 0, 0, w))
 			return -1;
 	}
 	return 0;
@@ -55,7 +53,6 @@ static int write_chunks(const struct tok *t, const struct ids *more, int last, s
 /* Each id with its bytes in the document. The first and the last may be BOS and EOS, which are at its ends. */
 static void print_offsets(const struct tok *t, const struct ids *ids, const struct text *x)
 {
-	static uint64_t before; /* bytes of the files before */
 	int bos = x->first && tok_adds_bos(t), eos = x->last && tok_adds_eos(t);
 	const char *s = x->s, *from, *to;
 	struct align align;
@@ -68,10 +65,9 @@ static void print_offsets(const struct tok *t, const struct ids *ids, const stru
 			from = to = s + x->n;
 		else
 			align_next(&align, ids->id + i, ids->n - i - (size_t)eos, &from, &to);
-		out_print("%d %llu %llu\n", (int)ids->id[i], (unsigned long long)(before + (size_t)(from - s)),
-			(unsigned long long)(before + (size_t)(to - s)));
+		out_print("%d %llu %llu\n", (int)ids->id[i], (unsigned long long)(t->n_bytes + (size_t)(from - s)),
+			(unsigned long long)(t->n_bytes + (size_t)(to - s)));
 	}
-	before += x->n;
 }
 
 int document_add(struct tok *t, const char *name, int first, int last, struct why *w)
@@ -96,5 +92,6 @@ int document_add(struct tok *t, const char *name, int first, int last, struct wh
 	for (size_t i = 0; t->text && i < ids.n; i++)
 		out_print("%d\n", (int)ids.id[i]);
 	t->n_ids += ids.n;
+	t->n_bytes += file.n;
 	return 0;
 }

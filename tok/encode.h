@@ -14,17 +14,21 @@ enum adding { ADD_AS_MODEL_SAYS, ADD_ALWAYS, ADD_NEVER };
 struct tok {
 	/* the options */
 	enum adding bos, eos;
-	int append, plain, raw, text, offsets, count, decimal, lines, escape;
-	size_t chunk;           /* 0: one sequence */
+	int append, plain, raw;         /* plain: --no-parse-special */
+	int text, offsets, count;       /* printed in place of frames: at most one of them */
+	int decimal;                    /* the input is ids */
+	int lines, escape;
+	size_t chunk;                   /* 0: one sequence */
 	/* set by the caller */
 	struct vocab *vocab;
 	struct card card;
 	void (*warn)(const char *text);
-	/* what came of it */
-	int warned;
-	uint64_t n_ids;         /* without --lines: so far */
-	uint32_t n_lines;       /* with --lines: so far, */
-	uint32_t n_failed;      /* and those that have no ids */
+	/* what came of it, so far */
+	int warned;                     /* that a text begins with BOS */
+	int carded;                     /* without --lines: the card is written; */
+	uint64_t n_ids, n_bytes;        /* of the files before */
+	struct ids chunked;             /* with `chunk`: of all files */
+	uint32_t n_lines, n_failed;     /* with --lines; n_failed: those that have no ids */
 };
 
 /* A text, or one of the files that make it up. */

@@ -35,7 +35,7 @@ static float dot(const struct kernels *k, const float *a, const float *b, size_t
 }
 
 /* From what the matrices made to w, k, v, a · kk, and kk, the key by which the state is corrected. */
-static void prepare(const struct op_wkv *o, const struct kernels *k, const struct head_row *p, float *v_first,
+static void prepare7(const struct op_wkv *o, const struct kernels *k, const struct head_row *p, float *v_first,
 	size_t at, float *kk)
 {
 	size_t n = o->size;
@@ -65,12 +65,23 @@ static void prepare(const struct op_wkv *o, const struct kernels *k, const struc
 }
 
 /* s[i] = w[i] · s[i] + k[i] · v */
-static void move_on(const struct kernels *k, const struct head_row *p, float *state, size_t n)
+static void move_state(const struct kernels *k, const struct head_row *p, float *state, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		k->scale(state + i * n, state + i * n, p->w[i], n);
 		k->add_scaled(state + i * n, p->v, p->k[i], n);
 	}
+}
+
+/* The norm of a head's result, if there is one. */
+static void norm_result(const struct op_wkv *o, const struct kernels *k, float *out, size_t at)
+{
+	struct norm norm = o->norm;
+
+	norm.weight += norm.weight ? at : 0;
+	norm.bias += norm.bias ? at : 0;
+	if (norm.kind)
+		k->norm(&norm, out, out, o->size);
 }
 
 /* One row of a head of RWKV 6: moves its state on, its result over r. */
@@ -80,7 +91,6 @@ static void wkv6(const struct op_wkv *o, const struct kernels *k, const struct h
 	float out[RWKV_HEAD_MAX] = { 0 }, change[RWKV_HEAD_MAX];
 	struct chain_job read = { .rows = 1, .cols = n, .n = n, .a = p->r, .a_step = 1, .b = state, .b_row = n,
 		.y = out };
-	struct norm norm = o->norm;
 
 	k->unary(UNARY_EXP, p->w, p->w, n);
 	k->scale(p->w, p->w, -1, n);
@@ -89,23 +99,20 @@ static void wkv6(const struct op_wkv *o, const struct kernels *k, const struct h
 		k->chain(&read);
 		k->multiply(change, p->r, o->bonus + at, n);
 		k->add_scaled(out, p->v, dot(k, change, p->k, n), n);
-		move_on(k, p, state, n);
+		move_state(k, p, state, n);
 	} else {
 		k->multiply(change, p->k, p->w, n);
 		k->add_scaled(p->k, change, -1, n);
-		move_on(k, p, state, n);
+		move_state(k, p, state, n);
 		k->chain(&read);
 		k->scale(out, out, 1 / sqrtf((float)n), n);
 	}
-	norm.weight += norm.weight ? at : 0;
-	norm.bias += norm.bias ? at : 0;
-	if (norm.kind)
-		k->norm(&norm, out, out, n);
+	norm_result(o, k, out, at);
 	k->glu(o->bonus ? UNARY_SILU : UNARY_SIGMOID, p->r, p->g, out, n);
 }
 
-/* One row of a head: moves its state on, its result over r. */
-static void wkv(const struct op_wkv *o, const struct kernels *k, const struct head_row *p, float *v_first, size_t at,
+/* The same of RWKV 7. */
+static void wkv7(const struct op_wkv *o, const struct kernels *k, const struct head_row *p, float *v_first, size_t at,
 	float *state)
 {
 	size_t n = o->size;
@@ -114,9 +121,8 @@ static void wkv(const struct op_wkv *o, const struct kernels *k, const struct he
 	struct chain_job read = { .rows = 1, .cols = n, .n = n, .a = kk, .a_step = 1, .b = state, .b_row = n,
 		.y = values[1] }, write = { .rows = n, .cols = n, .n = 2, .a = keys[0], .a_row = 1,
 		.a_step = RWKV_HEAD_MAX, .b = values[0], .b_row = RWKV_HEAD_MAX, .y = state, .y_row = n };
-	struct norm norm = o->norm;
 
-	prepare(o, k, p, v_first, at, kk);
+	prepare7(o, k, p, v_first, at, kk);
 	memcpy(keys[0], p->k, n * sizeof *kk);
 	k->scale(keys[1], p->a, -1, n);
 	memcpy(values[0], p->v, n * sizeof *kk);
@@ -128,10 +134,7 @@ static void wkv(const struct op_wkv *o, const struct kernels *k, const struct he
 	read.a = p->r;
 	read.y = out;
 	k->chain(&read);
-	norm.weight += norm.weight ? at : 0;
-	norm.bias += norm.bias ? at : 0;
-	if (norm.kind)
-		k->norm(&norm, out, out, n);
+	norm_result(o, k, out, at);
 	k->multiply(p->k, p->k, o->bonus + at, n);
 	k->add_scaled(out, p->v, dot(k, p->r, p->k, n), n);
 	if (o->gated)
@@ -153,7 +156,7 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 		if (o->version == 6)
 			wkv6(o, s->k, &p, at, state);
 		else
-			wkv(o, s->k, &p, buffer_row(&o->v_first, row) + at, at, state);
+			wkv7(o, s->k, &p, buffer_row(&o->v_first, row) + at, at, state);
 		if (segment_keeps(next, r->pos + r->n))
 			memcpy(segment_state(r->state, next, o->state) + head * all, state, all * sizeof *state);
 	}

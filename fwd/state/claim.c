@@ -3,7 +3,7 @@
 
 #include "header.h"
 
-static int claim(struct object *o, const char *name, int replace, struct why *w)
+static int reserve(struct object *o, const char *name, int replace, struct why *w)
 {
 	struct segment_header h;
 	size_t bytes;
@@ -18,20 +18,20 @@ static int claim(struct object *o, const char *name, int replace, struct why *w)
 	return 0;
 }
 
-int segment_claim(struct object *o, const char *name, int replace, struct why *w)
+int claim_open(struct object *o, const char *name, int replace, struct why *w)
 {
-	if (claim(o, name, replace, w) == 0)
+	if (reserve(o, name, replace, w) == 0)
 		return 0;
-	segment_release(o);
+	claim_close(o);
 	return object_why(name, w);
 }
 
-int segment_rename(const struct segment *s, const struct object *claimed, struct why *w)
+int claim_rename(const struct segment *s, const struct object *claimed, struct why *w)
 {
 	return object_rename(&s->object, claimed, w) < 0 ? object_why(s->name, w) : 0;
 }
 
-void segment_release(struct object *claimed)
+void claim_close(struct object *claimed)
 {
 	struct why ignored;
 

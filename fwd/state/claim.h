@@ -5,13 +5,13 @@
 
 #include "segment.h"
 
-/* Reserves the name, which must outlive *o. */
-int segment_claim(struct object *o, const char *name, int replace, struct why *w);
+/* Reserves the name, which must outlive *o. -1: nothing is reserved. */
+int claim_open(struct object *o, const char *name, int replace, struct why *w);
 
-/* Gives it to the segment, and removes the old one. */
-int segment_rename(const struct segment *s, const struct object *claimed, struct why *w);
+/* Gives the name to the segment, and removes the segment that had it. */
+int claim_rename(const struct segment *s, const struct object *claimed, struct why *w);
 
-/* Ends every claim: frees a name that was not used. */
-void segment_release(struct object *claimed);
+/* Due after claim_open() has succeeded: frees the name unless it was given away. */
+void claim_close(struct object *claimed);
 
 #endif

@@ -187,7 +187,7 @@ static int read_as(struct rle *r, int fd, const char *part, const struct object 
 	segment_remove(part, &ignored);
 	if (segment_open(&s, part, &shape, (size_t)h.n_ctx, w) < 0)
 		return -1;
-	status = read_data(r, &s, &h, w) < 0 ? -1 : segment_rename(&s, claimed, w);
+	status = read_data(r, &s, &h, w) < 0 ? -1 : claim_rename(&s, claimed, w);
 	if (status < 0) /* closing removes it */
 		segment_set_length(&s, 0);
 	segment_close(&s);
@@ -203,10 +203,10 @@ int saved_read(int fd, const char *name, int replace, struct why *w)
 
 	if (!r || !part)
 		why(w, "out of memory");
-	else if (segment_claim(&claimed, name, replace, w) == 0) {
+	else if (claim_open(&claimed, name, replace, w) == 0) {
 		strcat(strcpy(part, name), OBJECT_PART);
 		status = read_as(r, fd, part, &claimed, w);
-		segment_release(&claimed);
+		claim_close(&claimed);
 	}
 	free(part);
 	free(r);

@@ -29,7 +29,7 @@ struct edit {                   /* starts as zeroes, but for */
 	struct keys keys;
 	unsigned char input[4096];      /* [have], of which `used` were taken */
 	size_t used, have;
-	const char *prompt;
+	const char *prompt;     /* of the line that is edited; borrowed */
 	int undrawn;            /* keys have changed the text, and it was not drawn yet */
 };
 

@@ -5,7 +5,7 @@
 #include "lib/stream/frame.h"
 
 enum { CHUNK = 1, TABLE, WORST, JSON, AGAINST, CHOICES, IDS, BACKEND };
-enum { WORST_MAX = 100000 };
+enum { WORST_MAX = 100000, OWN = 2 };   /* OWN: words of fwd's command before those that are given */
 
 const struct opt settings_opts[] = {
 	{ 'm', "model", "MODEL", "show the pieces of its vocabulary and count bytes; check that the stream is of it" },
@@ -45,8 +45,8 @@ static void check(const struct settings *set, const struct cli *c)
 		cli_usage(c, !set->model ? "--choices requires -m" : "--choices excludes --against, --worst, --chunk");
 	if (set->ids && (!set->choices || c->argc || p->table))
 		cli_usage(c, "--ids requires --choices, and no stream or --table");
-	if (set->fwd.n > 2 && !runs)
-		cli_usage(c, "%s: only with --choices, without --ids or a stream", set->fwd.argv[2]);
+	if (set->fwd.n > OWN && !runs)
+		cli_usage(c, "%s: only with --choices, without --ids or a stream", set->fwd.argv[OWN]);
 	if (c->argc > 1)
 		cli_usage(c, "more than one stream (try --help)");
 	if (set->against && (p->table || p->most || set->model))
