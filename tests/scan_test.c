@@ -142,8 +142,8 @@ static void *bind_wkv(const struct batches *b, float *rows)
 {
 	static struct op_wkv o;
 
-	o = (struct op_wkv){ .n = WIDTH, .size = HEAD, .key_norm = third, .key_rate = more, .bonus = weight,
-		.norm = { NORM_LAYER, norm_weight, more, 64e-5f }, .rows = { rows, STRIDE },
+	o = (struct op_wkv){ .version = 7, .gated = 1, .n = WIDTH, .size = HEAD, .key_norm = third, .key_rate = more,
+		.bonus = weight, .norm = { NORM_LAYER, norm_weight, more, 64e-5f }, .rows = { rows, STRIDE },
 		.v_first = { rows + 7 * WIDTH, STRIDE }, .is_first = b->case_of != NULL };
 	return &o;
 }
