@@ -204,6 +204,62 @@ static void test_wkv(double *want, const char *name, int is_first)
 	batches_test(&b, want, checked);
 }
 
+/* ---- RWKV 6: w, k, v, r and g in a row; with a bonus and a norm, or without either ---- */
+
+static void *bind_wkv6(const struct batches *b, float *rows)
+{
+	static struct op_wkv o;
+
+	o = (struct op_wkv){ .version = 6, .n = WIDTH, .size = HEAD, .rows = { rows, STRIDE } };
+	if (b->case_of) {
+		o.bonus = weight;
+		o.norm = (struct norm){ NORM_LAYER, norm_weight, more, 64e-5f };
+	}
+	return &o;
+}
+
+/* One row of the head whose elements begin at `at`; state: [HEAD values][HEAD keys]. */
+static void wkv6(const float *row, size_t at, int has_bonus, double state[HEAD][HEAD], double *out)
+{
+	double o[HEAD], bonus = 0, mean = 0, square = 0;
+	const float *w = row + at, *k = w + WIDTH, *v = k + WIDTH, *r = v + WIDTH, *g = r + WIDTH;
+
+	for (size_t j = 0; j < HEAD; j++)
+		bonus += (double)r[j] * k[j] * weight[at + j];
+	for (size_t i = 0; i < HEAD; i++) {
+		o[i] = has_bonus ? v[i] * bonus : 0;
+		for (size_t j = 0; j < HEAD; j++) {
+			double decay = exp(-exp((double)w[j])), before = state[i][j];
+
+			state[i][j] = decay * before + v[i] * k[j] * (has_bonus ? 1 : 1 - decay);
+			o[i] += has_bonus ? before * r[j] : state[i][j] * r[j] / sqrt(HEAD);
+		}
+		mean += o[i] / HEAD;
+	}
+	for (size_t i = 0; i < HEAD; i++)
+		square += (o[i] - mean) * (o[i] - mean) / HEAD;
+	for (size_t i = 0; i < HEAD; i++) {
+		double normed = (o[i] - mean) / sqrt(square + 64e-5) * norm_weight[at + i] + more[at + i];
+
+		out[at + i] = (has_bonus ? normed * g[i] : o[i]) * sigmoid(g[i]);
+	}
+}
+
+static void test_wkv6(double *want, const char *name, int has_bonus)
+{
+	struct batches b = { .name = name, .kinds = { &op_wkv }, .bind = bind_wkv6, .input = input[0],
+		.stride = STRIDE, .out = 3 * WIDTH, .n_out = WIDTH, .state_floats = WIDTH * HEAD, .scanned = 1,
+		.case_of = has_bonus ? "bonus" : NULL };
+
+	for (size_t at = 0; at < WIDTH; at += HEAD) {
+		double state[HEAD][HEAD] = { { 0 } };
+
+		for (size_t t = 0; t < ROWS; t++)
+			wkv6(input[t], at, has_bonus, state, want + t * WIDTH);
+	}
+	batches_test(&b, want, checked);
+}
+
 int main(void)
 {
 	double *want = batches_memory(ROWS * STRIDE * sizeof *want);
@@ -214,6 +270,8 @@ int main(void)
 	test_shift(want);
 	test_wkv(want, "RWKV 7", 0);
 	test_wkv(want, "RWKV 7, first layer", 1);
+	test_wkv6(want, "RWKV 6", 1);
+	test_wkv6(want, "RWKV 6 without a bonus", 0);
 	free(want);
 	return check_end("scan");
 }

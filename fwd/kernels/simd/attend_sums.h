@@ -14,7 +14,7 @@ enum { ATTEND_COLUMNS = 4 };    /* queries that share the loads of K and V in re
 
 /* ---- scores ---- */
 
-struct k_tile {                   /* a tile of K */
+struct k_tile {                 /* a tile of K */
 	const void *k, *ahead;  /* ahead: the same tile of the next block, to be prefetched */
 	const float *scale;     /* q8_0: [kv_scales][16] */
 };
