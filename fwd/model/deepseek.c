@@ -84,16 +84,12 @@ static int deepseek2(struct model *m, struct why *w)
  * them. Up to there it chooses all, so that its tensors are not needed. */
 static int read_sparse(struct model *m, struct why *w)
 {
-	static const char *const indexer[] = { "attn_k.weight", "attn_q_b.weight", "k_norm.weight", "k_norm.bias",
-		"proj.weight" };
-	enum { TENSORS = sizeof indexer / sizeof *indexer };
-	char name[64];
+	static const char *const unused[] = { "indexer.attn_k.weight", "indexer.attn_q_b.weight",
+		"indexer.k_norm.weight", "indexer.k_norm.bias", "indexer.proj.weight", NULL };
 
 	m->sparse = 1;
-	for (size_t i = 0; i < m->n_layer * TENSORS; i++) {
-		snprintf(name, sizeof name, "blk.%zu.indexer.%s", i / TENSORS, indexer[i % TENSORS]);
-		model_ignore(m, name);
-	}
+	for (size_t il = 0; il < m->n_layer; il++)
+		layers_ignore(m, il, unused);
 	return key_required(m, "attention.indexer.top_k", 1, CTX_MAX, &m->n_ctx_max, w);
 }
 

@@ -348,6 +348,25 @@ void layers_unrotate_full(struct model *m)
 			m->layer[il].rope = NULL;
 }
 
+void layers_ignore(struct model *m, size_t il, const char *const *names)
+{
+	char name[64];
+
+	for (; *names; names++) {
+		snprintf(name, sizeof name, "blk.%zu.%s", il, *names);
+		model_ignore(m, name);
+	}
+}
+
+int layers_check_gates(const struct model *m, struct why *w)
+{
+	for (const struct layer *l = m->layer; l < m->layer + m->n_layer; l++)
+		if (l->dim_k != l->dim_v)
+			return why(w, "%s: %zu, but keys have %zu", key_name(m, "attention.value_length").s, l->dim_v,
+				l->dim_k);
+	return 0;
+}
+
 /* Heads past the largest power of two take every second slope of twice as many heads. */
 int layers_alibi(struct model *m, float most, struct why *w)
 {

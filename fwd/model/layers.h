@@ -36,6 +36,13 @@ void layers_unrotate_full(struct model *m);
 /* attention.temperature_scale and _length, by default this one, for all layers. */
 int layers_temper(struct model *m, size_t offset, size_t length, struct why *w);
 
+/* Tensors of layer il, "attn_gate.weight" and so on up to NULL, are not needed. */
+void layers_ignore(struct model *m, size_t il, const char *const *names);
+
+/* 0 if keys and values have heads of the same size, as gates need them that attn_q makes beside q, or attn_gate for
+ * each element. */
+int layers_check_gates(const struct model *m, struct why *w);
+
 /* ALiBi (Press et al. 2022) with this greatest bias: slopes that halve from head to head. */
 int layers_alibi(struct model *m, float most, struct why *w);
 

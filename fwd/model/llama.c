@@ -1,6 +1,5 @@
 /* Llama and the families that differ from it in biases, norms, windows and scales. */
 #include <math.h>
-#include <stdio.h>
 
 #include "families.h"
 #include "layers.h"
@@ -170,15 +169,12 @@ static int plamo3(struct model *m, struct why *w)
  * llama.cpp. */
 static int cogvlm(struct model *m, struct why *w)
 {
-	static const char *const unused[] = { "vis_attn_qkv", "vis_attn_output", "vis_gate", "vis_up", "vis_down" };
-	enum { UNUSED = sizeof unused / sizeof *unused };
-	char name[64];
+	static const char *const unused[] = { "vis_attn_qkv.weight", "vis_attn_output.weight", "vis_gate.weight",
+		"vis_up.weight", "vis_down.weight", NULL };
 
 	m->rope.base = 10000;
-	for (size_t i = 0; i < m->n_layer * UNUSED; i++) {
-		snprintf(name, sizeof name, "blk.%zu.%s.weight", i / UNUSED, unused[i % UNUSED]);
-		model_ignore(m, name);
-	}
+	for (size_t il = 0; il < m->n_layer; il++)
+		layers_ignore(m, il, unused);
 	return 0;
 }
 
@@ -197,8 +193,8 @@ static int mistral3(struct model *m, struct why *w)
  * layer without a feed-forward part does nothing, whatever tensors it has, as in llama.cpp. */
 static int deci(struct model *m, struct why *w)
 {
-	static const char *const unused[] = { "attn_norm", "attn_q", "attn_k", "attn_v", "attn_output" };
-	char name[64];
+	static const char *const unused[] = { "attn_norm.weight", "attn_q.weight", "attn_k.weight", "attn_v.weight",
+		"attn_output.weight", NULL };
 
 	for (size_t il = 0; il < m->n_layer; il++) {
 		struct layer *l = &m->layer[il];
@@ -206,10 +202,8 @@ static int deci(struct model *m, struct why *w)
 		if (l->n_head && l->n_ff)
 			continue;
 		l->mixers = 0;
-		for (size_t i = 0; i < sizeof unused / sizeof *unused && !l->n_ff; i++) {
-			snprintf(name, sizeof name, "blk.%zu.%s.weight", il, unused[i]);
-			model_ignore(m, name);
-		}
+		if (!l->n_ff)
+			layers_ignore(m, il, unused);
 	}
 	return 0;
 }

@@ -30,11 +30,8 @@ static int afmoe(struct model *m, struct why *w)
 
 		l->gates = GATES_ELEMENTS;
 		l->rope = il % 4 == 3 ? NULL : l->rope;
-		if (l->dim_k != l->dim_v)
-			return why(w, "%s: %zu, but keys have %zu", key_name(m, "attention.value_length").s, l->dim_v,
-				l->dim_k);
 	}
-	return layers_slide(m, 4, w);
+	return layers_check_gates(m, w) < 0 ? -1 : layers_slide(m, 4, w);
 }
 
 /* Mellum 2 (JetBrains 2026): the scaling of RoPE is for the layers without a window. */
@@ -86,21 +83,12 @@ static int read_sliding_rope(struct model *m, struct why *w)
 	return *n_rot % 2 ? why(w, "%s: %zu is odd", key_name(m, "rope.dimension_count_swa").s, *n_rot) : 0;
 }
 
-/* Gates may be for elements only where their number is that of q's. */
-static int check_gates(const struct model *m, struct why *w)
-{
-	const struct layer *l = m->layer;
-
-	return l->dim_k == l->dim_v ? 0
-		: why(w, "%s: %zu, but keys have %zu", key_name(m, "attention.value_length").s, l->dim_v, l->dim_k);
-}
-
 /* Step 3.5 (StepFun 2026): a gate for each head, limits of SwiGLU. In layers without a window, half as many elements of
  * a head rotate, and only there RoPE is scaled. */
 static int step35(struct model *m, struct why *w)
 {
 	find_gates(m);
-	if (layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, w) < 0 || check_gates(m, w) < 0
+	if (layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, w) < 0 || layers_check_gates(m, w) < 0
 	    || read_limits(m, "swiglu_clamp_shexp", offsetof(struct layer, limit), w) < 0
 	    || read_limits(m, "swiglu_clamp_exp", offsetof(struct layer, limit_experts), w) < 0)
 		return -1;
@@ -112,7 +100,7 @@ static int step35(struct model *m, struct why *w)
 static int laguna(struct model *m, struct why *w)
 {
 	find_gates(m);
-	return layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, w) < 0 ? -1 : check_gates(m, w);
+	return layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, w) < 0 ? -1 : layers_check_gates(m, w);
 }
 
 /* DeepSeek-OCR (2025), of text. */

@@ -69,10 +69,9 @@ static int qwen35(struct model *m, struct why *w)
 			return -1;
 		l->mixers = recurrent ? MIXER_DELTA : MIXER_ATTENTION;
 		l->gates = GATES_ELEMENTS;
-		if (l->dim_k != l->dim_v)
-			return why(w, "%s: %zu, but keys have %zu", key_name(m, "attention.value_length").s, l->dim_v,
-				l->dim_k);
 	}
+	if (layers_check_gates(m, w) < 0)
+		return -1;
 	m->ssm.tiled = strcmp(m->arch, "qwen3next") != 0;
 	return m->ssm.tiled && layers_sections(m, 1, w) < 0 ? -1 : 0;
 }
