@@ -202,6 +202,7 @@ static int read_arc(struct question *q, struct arena *a, const struct json *line
 	const struct json *question = json_get(line, "question");
 	const struct json *choices = json_get(question->type == JSON_OBJECT ? question : line, "choices");
 	const struct json *text = json_get(choices, "text"), *label = json_get(choices, "label");
+	const struct json *key = json_get(line, "answerKey");
 	const char *answer = json_get_string(line, "answerKey");
 	int paired = text != NULL, status;
 
@@ -221,7 +222,9 @@ static int read_arc(struct question *q, struct arena *a, const struct json *line
 		if (status < 0)
 			return -1;
 	}
-	return answer && *answer && q->answer < 0 ? why(w, "\"answerKey\" is not the label of a choice") : 0;
+	if (!key || key->type == JSON_NULL || (answer && !*answer) || q->answer >= 0)
+		return 0;
+	return why(w, "\"answerKey\" is not the label of a choice");
 }
 
 int question_read(struct question *q, struct arena *a, const struct json *line, struct why *w)
