@@ -111,6 +111,14 @@ static const struct mkfamily families[] = {
 	{ .name = "mimo2", .half_values = 1, .unrotated_share = 2, .sinks = 1, .layers = 5, .experts = 6, .used = 2,
 	  .dense = 1, .choice_bias = 1, .keys = "attention.sliding_window=8 "
 	  "attention.sliding_window_pattern=0,1,1,0,1 rope.freq_base_swa=500.0 attention.value_scale=0.7" },
+	{ .name = "maple", .heads = MKHEADS_ONE, .layers = 4, .experts = 6, .used = 2,
+	  .keys = "attention.sliding_window=8 attention.sliding_window_pattern=0,1,1,0 rope.freq_base_swa=500.0 "
+	  "swiglu_clamp_exp=0.0,0.5,0.8,0.6" },
+	{ .name = "spark2_5", .gates = 2, .layers = 4, .keys = "attention.sliding_window=8 "
+	  "attention.sliding_window_pattern=0,1,1,0 rope.freq_base_swa=500.0" },
+	{ .name = "muse-glimmer", .heads = MKHEADS_ONE, .gates = 1, .post_norms = 1, .layers = 5,
+	  .keys = "attention.sliding_window=8 rope.freq_base_swa=500.0 logit_scale=0.5 "
+	  "final_logit_softcapping=10.0" },
 	{ .name = "laguna", .heads = MKHEADS_ONE, .gates = 2, .unrotated_share = 2, .layers = 5, .experts = 6,
 	  .used = 2, .dense = 1, .shared = 1, .choice_bias = 1, .keys = "attention.sliding_window=8 "
 	  "rope.freq_base_swa=500.0 rope.dimension_count_swa=16 expert_weights_norm=true expert_weights_scale=2.5 "

@@ -107,7 +107,7 @@ double *feed_forward_part(size_t il, const double *h, const double *input, size_
 	else
 		branch = mixture(il, h, m.rules->routes_input ? input : h, n);
 	if (m.rules->post_norms)
-		norm_in_place(part(il, "post_ffw_norm"), branch, n, m.n_embd);
+		norm_branch(il, "post_ffw_norm", branch, n);
 	return branch;
 }
 
@@ -168,6 +168,8 @@ static double *embedded(const int *ids, size_t n)
 		for (size_t e = 0; e < m.n_embd; e++)
 			x[i * m.n_embd + e] = embd[(size_t)ids[i] * m.n_embd + e] * m.embedding_scale
 				+ (position ? (double)position[i * m.n_embd + e] : 0);
+	if (m.normed_embedding)
+		bare_norm_rows(x, n, m.n_embd);
 	if (n_weights(&m, "token_embd_norm.weight") && !m.rules->late_embd_norm)
 		norm_in_place("token_embd_norm", x, n, m.n_embd);
 	free(embd);

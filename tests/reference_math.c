@@ -68,6 +68,15 @@ void norm_in_place(const char *prefix, double *x, size_t n, size_t width)
 	free(bias);
 }
 
+void norm_branch(size_t il, const char *name, double *x, size_t n)
+{
+	double eps = m.eps;
+
+	m.eps = m.post_eps > 0 ? m.post_eps : eps;
+	norm_in_place(part(il, name), x, n, m.n_embd);
+	m.eps = eps;
+}
+
 double *copy(const double *x, size_t n)
 {
 	double *y = memory(n, sizeof *y);
@@ -159,6 +168,8 @@ double activation(const double *xielu, double x)
 
 double gated(double gate, double up, double limit)
 {
+	if (limit > 0 && m.rules->limits_gates)
+		return activation(NULL, fmin(gate, limit)) * fmin(fmax(up, -limit), limit);
 	if (limit > 0)
 		return fmin(activation(NULL, gate), limit) * fmin(fmax(up, -limit), limit);
 	if (m.rules->act != SWIGLU_OAI)

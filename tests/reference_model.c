@@ -316,6 +316,16 @@ static void step35(struct reference *m)
 	}
 }
 
+static void muse(struct reference *m)
+{
+	slide_with_base(m, 4, m->rope_base);
+	rotate_sliding_only(m);
+	m->normed_embedding = 1;
+	m->post_eps = 1e-8;
+	m->logit_scale = real(m, "logit_scale", 1);
+	m->logit_cap = real(m, "final_logit_softcapping", 0);
+}
+
 static void mellum(struct reference *m)
 {
 	slide_with_base(m, 4, m->rope_base);
@@ -327,6 +337,20 @@ static void base_of_sliding(struct reference *m)
 	for (size_t il = 0; il < m->n_layer; il++)
 		if (m->layer[il].window || m->layer[il].chunk)
 			m->layer[il].base = real(m, "rope.freq_base_swa", 0);
+}
+
+static void spark(struct reference *m)
+{
+	slide(m, 0);
+	base_of_sliding(m);
+}
+
+static void maple(struct reference *m)
+{
+	spark(m);
+	rotate_sliding_only(m);
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].limit_experts = limit_at(m, "swiglu_clamp_exp", il);
 }
 
 /* The first layer of a period sees all. */
@@ -613,6 +637,9 @@ static const struct rules families[] = {
 	  .weight_keys = 1, .adapt = laguna },
 	{ .arch = "deepseek2-ocr", .halves = 1, .gate_key = 1, .weight_keys = 1 },
 	{ .arch = "mimo2", .halves = 1, .gate = GATE_SIGMOID, .normalised = 1, .adapt = mimo2 },
+	{ .arch = "maple", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .limits_gates = 1, .adapt = maple },
+	{ .arch = "spark2_5", .halves = 1, .act = GELU, .adapt = spark },
+	{ .arch = "muse-glimmer", .heads = HEADS_EACH, .post_norms = 1, .adapt = muse },
 	{ .arch = "mellum", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .adapt = mellum },
 	{ .arch = "maincoder", .heads = HEADS_EACH_LATE },
 	{ .arch = "seed_oss", .halves = 1, .norm2 = "post_attention_norm" },

@@ -33,6 +33,7 @@ struct rules {
 	int gate_key, weight_keys;      /* whether expert_gating_func, and expert_weights_* and expert_group_*, count */
 	int normalised;                 /* weights are divided by their sum */
 	int weighs_inputs;              /* weights multiply the experts' inputs */
+	int limits_gates;               /* limits are of gates, not of act(gate) */
 	int softplus_gates;             /* of attention; else sigmoids */
 	int averaged;                   /* with the shared expert: half of the sum */
 	int routes_input;               /* the router reads the layer's input */
@@ -53,7 +54,8 @@ struct reference_layer {
 	double base;                    /* of RoPE; 0: the model's */
 	double plain_base;              /* RoPE with this base and no scaling; 0: the model's */
 	double temperature;             /* q *= 1 + temperature · ln(1 + floor((i + offset) / length)) */
-	double limit, limit_experts;    /* of act(gate) and up, in all but the routed experts, and in these; 0: none */
+	double limit, limit_experts;    /* of act(gate), or of the gate, and of up, in all but the
+					 * routed experts, and in these; 0: none */
 	double xielu[4];                /* alpha_p and alpha_n after softplus, beta, eps */
 };
 
@@ -81,6 +83,8 @@ struct reference {
 	size_t n_state_groups;          /* of key heads, of state spaces */
 	size_t wkv_head;                /* elements of a head of RWKV; */
 	size_t halved;                  /* x is halved after so many layers of RWKV 6; 0: never */
+	int normed_embedding;           /* without weights */
+	double post_eps;                /* of the norms of branches; 0: eps */
 	double *first_values;           /* the first layer's values, [n][n_embd] */
 	int norms_state;                /* norms of Mamba's step, B and C, without weights */
 

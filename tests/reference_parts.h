@@ -28,6 +28,9 @@ void bare_norm_rows(double *x, size_t n, size_t width);
 /* In place, with the tensors PREFIX.weight and PREFIX.bias, where there are any. */
 void norm_in_place(const char *prefix, double *x, size_t n, size_t width);
 
+/* The same of x[n][n_embd], a branch of layer il. */
+void norm_branch(size_t il, const char *name, double *x, size_t n);
+
 double *copy(const double *x, size_t n);
 
 /* Columns [from, from + width) of x[n][stride], as a matrix of its own. */

@@ -342,6 +342,8 @@ void build_sum_scale(struct builder *b, float scale)
 void build_post_norm(struct builder *b, const char *name)
 {
 	b->post = build_norm_of(b, name, b->model->n_embd);
+	if (b->model->post_eps > 0)
+		b->post.eps = b->model->post_eps;
 }
 
 void build_branch(struct builder *b, struct packed *x, const char *name)
@@ -398,10 +400,12 @@ static void build_embed(struct builder *b)
 	if (m->family->learned_positions)
 		matrix(b, "position_embd", m->n_ctx_max, m->n_embd, &e.positions);
 	build_leaves(build_append(b, &op_embed, NULL, &e, sizeof e), 0, "", e.x, m->n_embd);
-	if (build_has(b, "token_embd_norm") && !m->family->final_norm) {
+	if (m->embedding_normed)
+		norm.norm = (struct norm){ .kind = m->norm, .eps = m->eps };
+	else if (build_has(b, "token_embd_norm") && !m->family->final_norm)
 		norm.norm = build_norm_of(b, "token_embd_norm", m->n_embd);
+	if (norm.norm.kind != NORM_NONE)
 		build_append(b, &op_rows, "token_embd_norm", &norm, sizeof norm);
-	}
 	if (m->n_per_layer)
 		build_per_layer_inputs(b);
 	if (m->n_streams > 1)

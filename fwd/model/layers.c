@@ -358,6 +358,15 @@ void layers_ignore(struct model *m, size_t il, const char *const *names)
 	}
 }
 
+void layers_find_gates(struct model *m)
+{
+	const struct gguf_tensor *t;
+
+	for (size_t il = 0; il < m->n_layer; il++)
+		if ((t = tensor(m, il, "attn_gate")))
+			m->layer[il].gates = t->dim[1] == m->layer[il].n_head ? GATES_HEADS : GATES_ELEMENTS;
+}
+
 int layers_check_gates(const struct model *m, struct why *w)
 {
 	for (const struct layer *l = m->layer; l < m->layer + m->n_layer; l++)

@@ -36,6 +36,9 @@ void layers_unrotate_full(struct model *m);
 /* attention.temperature_scale and _length, by default this one, for all layers. */
 int layers_temper(struct model *m, size_t offset, size_t length, struct why *w);
 
+/* Gates of attention's result where a layer has attn_gate: one for each head where that has so many rows. */
+void layers_find_gates(struct model *m);
+
 /* Tensors of layer il, "attn_gate.weight" and so on up to NULL, are not needed. */
 void layers_ignore(struct model *m, size_t il, const char *const *names);
 

@@ -159,6 +159,27 @@ static int hunyuan_vl(struct model *m, struct why *w)
 	return hunyuan(m, w) < 0 || layers_sections(m, 0, w) < 0 ? -1 : 0;
 }
 
+/* Spark 2.5 (iFlytek 2026): gates of heads, another base where layers slide. */
+static int spark2_5(struct model *m, struct why *w)
+{
+	layers_find_gates(m);
+	return layers_slide(m, 0, w) < 0 || layers_sliding_base(m, w) < 0 ? -1 : layers_check_gates(m, w);
+}
+
+/* Muse Glimmer (2026): gates of attention, rows normed after the embedding; only layers with a window are rotated. */
+static int muse_glimmer(struct model *m, struct why *w)
+{
+	m->embedding_normed = 1;
+	m->post_eps = 1e-8f;
+	layers_find_gates(m);
+	if (layers_slide(m, 4, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0 || layers_check_gates(m, w) < 0
+	    || key_float(m, "logit_scale", 0, 1e6, &m->logit_scale, w) < 0
+	    || key_float(m, "final_logit_softcapping", 0, 1e6, &m->logit_cap, w) < 0)
+		return -1;
+	layers_unrotate_full(m);
+	return 0;
+}
+
 /* PLaMo 3 (PFN 2025). */
 static int plamo3(struct model *m, struct why *w)
 {
@@ -282,6 +303,10 @@ const struct family families_llama[] = {
 	{ .arch = "paddleocr", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen2vl },
 	{ .arch = "cogvlm", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = cogvlm },
 	{ .arch = "plamo3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = plamo3,
+	  .decoder = { .heads = HEADS_NORMED, .post_norms = 1 } },
+	{ .arch = "spark2_5", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = spark2_5,
+	  .decoder = { .f = UNARY_GELU } },
+	{ .arch = "muse-glimmer", .norm = NORM_RMS, .read = muse_glimmer,
 	  .decoder = { .heads = HEADS_NORMED, .post_norms = 1 } },
 	{ .arch = "plamo", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .parallel = 1 } },
 	{ .arch = NULL },

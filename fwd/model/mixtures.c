@@ -1,7 +1,5 @@
 /* Families whose layers have mixtures of experts. */
 #include <math.h>
-#include <stddef.h>
-#include <stdio.h>
 
 #include "families.h"
 #include "layers.h"
@@ -40,36 +38,29 @@ static int mellum(struct model *m, struct why *w)
 	return layers_slide(m, 4, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0 ? -1 : 0;
 }
 
-/* The limits of layers that a key names; near 0: none. SiLU is never below -0.2785. */
-static int read_limits(struct model *m, const char *name, size_t at, struct why *w)
+/* The limits of SwiGLU that a key names: one for each layer; near 0 or, without the key, `otherwise`: none. NULL after
+ * a failure. SiLU is never below -0.2785, so that from `least` on there is no lower limit to it. */
+static float *read_limits(struct model *m, const char *name, float otherwise, float least, struct why *w)
 {
 	struct key_name key = key_name(m, name);
 	float *limit = model_floats(m, m->n_layer);
 
-	if (!limit)
-		return why(w, "out of memory");
+	if (!limit) {
+		why(w, "out of memory");
+		return NULL;
+	}
+	for (size_t il = 0; il < m->n_layer; il++)
+		limit[il] = otherwise;
 	if (gguf_find(m->gguf, key.s) && key_floats(m, key.s, m->n_layer, limit, w) < 0)
-		return -1;
+		return NULL;
 	for (size_t il = 0; il < m->n_layer; il++) {
-		if (limit[il] > 1e-6f && limit[il] < 0.2785f)
-			return why(w, "%s: %g: not supported below 0.2785", key.s, (double)limit[il]);
-		*(float *)((char *)&m->layer[il] + at) = limit[il] > 1e-6f ? limit[il] : 0;
+		if (limit[il] > 1e-6f && limit[il] < least) {
+			why(w, "%s: %g: not supported below %g", key.s, (double)limit[il], (double)least);
+			return NULL;
+		}
+		limit[il] = limit[il] > 1e-6f ? limit[il] : 0;
 	}
-	return 0;
-}
-
-/* Where attn_gate has as many rows as the layer has heads, it makes a gate for each. */
-static void find_gates(struct model *m)
-{
-	const struct gguf_tensor *t;
-	char name[64];
-
-	for (size_t il = 0; il < m->n_layer; il++) {
-		snprintf(name, sizeof name, "blk.%zu.attn_gate.weight", il);
-		t = gguf_tensor(m->gguf, name);
-		if (t)
-			m->layer[il].gates = t->dim[1] == m->layer[il].n_head ? GATES_HEADS : GATES_ELEMENTS;
-	}
+	return limit;
 }
 
 /* RoPE of the layers that slide, where other elements of a head may rotate, without scaling. */
@@ -87,19 +78,39 @@ static int read_sliding_rope(struct model *m, struct why *w)
  * a head rotate, and only there RoPE is scaled. */
 static int step35(struct model *m, struct why *w)
 {
-	find_gates(m);
-	if (layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, w) < 0 || layers_check_gates(m, w) < 0
-	    || read_limits(m, "swiglu_clamp_shexp", offsetof(struct layer, limit), w) < 0
-	    || read_limits(m, "swiglu_clamp_exp", offsetof(struct layer, limit_experts), w) < 0)
+	const float *limit = read_limits(m, "swiglu_clamp_shexp", 0, 0.2785f, w);
+	const float *limit_experts = limit ? read_limits(m, "swiglu_clamp_exp", 0, 0.2785f, w) : NULL;
+
+	layers_find_gates(m);
+	if (!limit_experts || layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, w) < 0
+	    || layers_check_gates(m, w) < 0)
 		return -1;
+	for (size_t il = 0; il < m->n_layer; il++) {
+		m->layer[il].limit = (struct glu_limit){ limit[il], limit[il] };
+		m->layer[il].limit_experts = (struct glu_limit){ limit_experts[il], limit_experts[il] };
+	}
 	m->rope.n_rot /= 2;
 	return m->rope.n_rot % 2 ? why(w, "%s: half of it is odd", key_name(m, "rope.dimension_count").s) : 0;
+}
+
+/* Maple (2026): only layers with a window are rotated. Limits are of the gate, so that of SiLU is its value there. */
+static int maple(struct model *m, struct why *w)
+{
+	const float *limit = read_limits(m, "swiglu_clamp_exp", 7, 0.5f, w);
+
+	if (!limit || layers_slide(m, 0, w) < 0 || layers_sliding_base(m, w) < 0)
+		return -1;
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].limit_experts = (struct glu_limit){
+			(float)((double)limit[il] / (1 + rope_exp(-(double)limit[il]))), limit[il] };
+	layers_unrotate_full(m);
+	return 0;
 }
 
 /* Laguna (Poolside 2026): gates through softplus; the first of four layers has no window. */
 static int laguna(struct model *m, struct why *w)
 {
-	find_gates(m);
+	layers_find_gates(m);
 	return layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, w) < 0 ? -1 : layers_check_gates(m, w);
 }
 
@@ -204,6 +215,8 @@ const struct family families_mixtures[] = {
 	{ .arch = "step35", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = 1, .read = step35,
 	  .decoder = { .heads = HEADS_NORMED },
 	  .has_experts = 1, .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "maple", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = maple,
+	  .decoder = { .heads = HEADS_NORMED }, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "laguna", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = laguna,
 	  .decoder = { .heads = HEADS_NORMED, .softplus_gates = 1 },
 	  .has_experts = 1, .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },

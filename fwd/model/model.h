@@ -72,6 +72,11 @@ struct ssm {
  * beside q: one for each element, or one for each head. */
 enum gates { GATES_NONE, GATES_ELEMENTS, GATES_HEADS };
 
+/* Of SwiGLU's factors: f(gate) is cut to [-act, act] and up to [-up, up]; 0: neither is. */
+struct glu_limit {
+	float act, up;
+};
+
 /* What may differ from layer to layer, as read from the file. What a new family varies is one more field here. */
 struct layer {
 	unsigned mixers;                /* of enum mixer */
@@ -92,8 +97,7 @@ struct layer {
 	int v_in_k;                     /* see struct attend */
 	float sparsity;                 /* gates: 0 up to so many deviations above their mean (sparsify()); 0: none */
 	size_t rope_at;                 /* the first element of a head that rotates */
-	float limit, limit_experts;     /* of SwiGLU's two factors, in dense layers and the shared expert, and in the
-					 * others (rows_glu()); 0: none */
+	struct glu_limit limit, limit_experts;  /* in dense layers and the shared expert, and in the others */
 };
 
 struct model {
@@ -114,6 +118,8 @@ struct model {
 	size_t n_ctx_max;       /* or: rows of the table of learned positions; SIZE_MAX without either */
 	enum norm_kind norm;    /* usually the family's */
 	float eps;              /* of the norms */
+	float post_eps;         /* of those of branches; 0: the same */
+	int embedding_normed;   /* rows are normed after the embedding, without weights */
 	int quantised;          /* some matrix is not of floats */
 	enum rope_pairs pairs;  /* usually the family's */
 	int parallel;           /* attention and feed-forward part both read x */

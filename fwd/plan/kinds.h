@@ -35,7 +35,7 @@ struct op_rows {
 					 * TANH: out is in */
 	struct buffer up;               /* GLU: the other n elements, where they lie elsewhere; GATES: the n elements */
 	size_t gates;                   /* GATES: so many, in `in`, each for an equal part of the row */
-	float limit;                    /* GLU: see rows_glu() */
+	struct glu_limit limit;         /* GLU */
 	enum unary unary;
 	struct xielu xielu;
 	struct norm norm;
@@ -44,8 +44,9 @@ struct op_rows {
 	struct packed *packed;          /* or NULL */
 };
 
-/* y = f(gate) · up. limit > 0: of f(gate) and up each, cut to [-limit, limit] before; up is overwritten. */
-void rows_glu(const struct kernels *k, enum unary f, float limit, float *y, const float *gate, float *up, size_t n);
+/* y = f(gate) · up, within limits, if there are any; then up is overwritten. */
+void rows_glu(const struct kernels *k, enum unary f, struct glu_limit limit, float *y, const float *gate, float *up,
+	size_t n);
 
 /* Products of the same packed rows: y = W·x, plus a bias. */
 enum { PRODUCTS_MAX = 4 };
@@ -267,7 +268,7 @@ struct op_expert_rows {
 	int gathers, weighted;          /* weighted: times the slot's weight */
 	int gated;                      /* glu() of a row's first n elements and the n that follow; else unary() */
 	enum unary unary;
-	float limit;                    /* gated: see rows_glu() */
+	struct glu_limit limit;         /* gated */
 	struct packed *packed;
 };
 

@@ -36,15 +36,16 @@ static void norm_row(const struct op_rows *o, const struct kernels *k, const flo
 	}
 }
 
-void rows_glu(const struct kernels *k, enum unary f, float limit, float *y, const float *gate, float *up, size_t n)
+void rows_glu(const struct kernels *k, enum unary f, struct glu_limit limit, float *y, const float *gate, float *up,
+	size_t n)
 {
-	if (limit <= 0) {
+	if (limit.act <= 0) {
 		k->glu(f, y, gate, up, n);
 		return;
 	}
-	k->clamp(up, limit, n);
+	k->clamp(up, limit.up, n);
 	k->unary(f, y, gate, n);
-	k->clamp(y, limit, n);
+	k->clamp(y, limit.act, n);
 	k->multiply(y, y, up, n);
 }
 
