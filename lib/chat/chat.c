@@ -1,9 +1,9 @@
 /* Messages and variables as the tree that jinja_render() takes. */
 #include "chat.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "lib/base/space.h"
 #include "lib/base/utf8.h"
 #include "content.h"
 
@@ -191,97 +191,101 @@ int chat_set(struct chat *c, const char *assignment, struct why *w)
 
 /* ---- rendering ---- */
 
-static struct json *content_of(struct json *message)
+/* The member that json_get() finds, to be changed. */
+static struct json *member(struct json *object, const char *key)
 {
-	struct json *found = NULL;
+	const struct json *found = json_get(object, key);
+	struct json *m = found ? object->child : NULL;
 
-	for (struct json *m = message->child; m; m = m->next)
-		if (!strcmp(m->key, "content"))
-			found = m;
-	return found;
+	while (m != found)
+		m = m->next;
+	return m;
 }
 
-/* Replaces contents that are lists of texts by strings. 1: there were some; 0: none; -1 with a reason. */
-static int join_parts(struct chat *c, struct why *w)
+/* Lists the texts of all contents that are parts, in text[], which may be NULL. Returns their number. */
+static size_t list_texts(const struct chat *c, struct json **text)
 {
-	int joined = 0;
+	size_t n = 0;
 
 	for (struct json *m = c->messages->child; m; m = m->next) {
-		struct bytes text = { .limit = c->arena.limit };
-		struct json *content = content_of(m);
-		char *copy = NULL;
+		struct json *content = member(m, "content"), *part = content, *s;
 
-		if (content_has_parts(content) && !content_text(content, &text)) {
-			if (!(copy = copy_text(c, text.p, text.n)))
-				joined = full(c, w);
-			else {
-				content->type = JSON_STRING;
-				content->s = copy;
-				content->n = text.n;
-				content->child = NULL;
-				joined = 1;
-			}
-		}
-		bytes_free(&text);
-		if (joined < 0)
-			return -1;
-	}
-	return joined;
-}
-
-/* Whether the text, a C string, contains each part of the content. */
-static int shows(const char *text, const struct json *content)
-{
-	const struct json *part = content->type == JSON_ARRAY ? content->child : content;
-	const struct json *last = content->type == JSON_ARRAY ? NULL : content->next;
-	struct bytes said = { .limit = SIZE_MAX };
-	int shown = 1;
-
-	for (; part != last && shown; part = part->next) {
-		said.n = 0;
-		if (content_text(part, &said) || bytes_put(&said, "", 1))
+		if (!content_has_parts(content))
 			continue;
-		said.p[space_trimmed(said.p, said.n - 1)] = 0;
-		shown = strstr(text, said.p + space_leading(said.p, strlen(said.p))) != NULL;
+		if (content->type == JSON_ARRAY)
+			part = content->child;
+		for (; part; part = content->type == JSON_ARRAY ? part->next : NULL) {
+			s = part->type == JSON_OBJECT ? member(part, "text") : part;
+			if (!s || s->type != JSON_STRING)
+				continue;
+			if (text)
+				text[n] = s;
+			n++;
+		}
 	}
-	bytes_free(&said);
-	return shown;
+	return n;
 }
 
-/* Whether the template, which wrote out->p from `from` on, looks into lists of parts: it has neither left out their
- * text nor printed them as JSON or Python objects. */
-static int takes_parts(const struct chat *c, struct bytes *out, size_t from)
+/* Whether the template reads the texts of contents that are parts, which is tried out: it renders the conversation with
+ * a needle in place of each text. It may fail, leave needles out, or print a part as Python or JSON would, which
+ * doubles the backslash of a needle. */
+static int takes_parts(struct chat *c, const struct jinja *t, const struct jinja_options *o)
 {
-	int takes = !bytes_put(out, "", 1);
-	const char *text;
+	struct probe {
+		struct json was;
+		char needle[24];
+	} *probe;
+	struct bytes out = { .limit = c->arena.limit };
+	size_t n = list_texts(c, NULL);
+	struct json **text = arena_array(&c->arena, n, sizeof *text);
+	struct why ignored;
+	int takes;
 
-	if (!takes)
+	if (!(probe = arena_array(&c->arena, n, sizeof *probe)) || !text)
 		return 0;
-	text = out->p + from;
-	takes = !strstr(text, "'text': ") && !strstr(text, "\"text\": ");
-	for (struct json *m = c->messages->child; takes && m; m = m->next) {
-		const struct json *content = json_get(m, "content");
-
-		takes = !content_has_parts(content) || shows(text, content);
+	list_texts(c, text);
+	for (size_t i = 0; i < n; i++) {
+		probe[i].was = *text[i];
+		text[i]->n = (size_t)snprintf(probe[i].needle, sizeof probe[i].needle, "(%zu\\)", i);
+		text[i]->s = probe[i].needle;
 	}
-	out->n--;
+	takes = !jinja_render(t, c->variables, o, &out, &ignored) && !bytes_put(&out, "", 1);
+	for (size_t i = 0; i < n; i++) {
+		takes = takes && strstr(out.p, probe[i].needle);
+		*text[i] = probe[i].was;
+	}
+	bytes_free(&out);
 	return takes;
 }
 
-static int render(struct chat *c, const struct jinja *t, const struct jinja_options *o, struct bytes *out,
-	struct why *w)
+/* Replaces contents that are parts with nothing but text by strings. */
+static int join_parts(struct chat *c, struct why *w)
 {
-	size_t before = out->n;
-	int failed = jinja_render(t, c->variables, o, out, w), parts = 0, joined;
+	for (struct json *m = c->messages->child; m; m = m->next) {
+		struct bytes text = { .limit = c->arena.limit };
+		struct json *content = member(m, "content");
+		int joined = content_has_parts(content) && !content_text(content, &text);
+		char *copy = joined ? copy_text(c, text.p, text.n) : NULL;
 
-	for (struct json *m = c->messages->child; m; m = m->next)
-		parts |= content_has_parts(json_get(m, "content"));
-	if (!parts || (!failed && takes_parts(c, out, before)))
-		return failed;
-	if ((joined = join_parts(c, w)) <= 0)
-		return joined ? -1 : failed;
-	out->n = before;
-	return jinja_render(t, c->variables, o, out, w);
+		if (copy) {
+			content->type = JSON_STRING;
+			content->s = copy;
+			content->n = text.n;
+			content->child = NULL;
+		}
+		bytes_free(&text);
+		if (joined && !copy)
+			return full(c, w);
+	}
+	return 0;
+}
+
+static int has_parts(const struct chat *c)
+{
+	for (const struct json *m = c->messages->child; m; m = m->next)
+		if (content_has_parts(json_get(m, "content")))
+			return 1;
+	return 0;
 }
 
 int chat_render(struct chat *c, const char *template, size_t n, const struct jinja_options *o, struct bytes *out,
@@ -295,7 +299,8 @@ int chat_render(struct chat *c, const char *template, size_t n, const struct jin
 	t = jinja_parse(template, n, w);
 	if (!t)
 		return -1;
-	failed = render(c, t, o, out, w);
+	failed = has_parts(c) && !takes_parts(c, t, o) ? join_parts(c, w) : 0;
+	failed = failed ? -1 : jinja_render(t, c->variables, o, out, w);
 	jinja_free(t);
 	return failed;
 }

@@ -43,7 +43,8 @@ int chat_set_flag(struct chat *c, const char *name, int on, struct why *w);
 int chat_set_json(struct chat *c, const char *name, const char *text, size_t n, struct why *w);
 
 /* Appends the template's text for the conversation to *out. A conversation without a message is an error. Content
- * that is a list of texts becomes one text if the template does not look into lists. */
+ * that is a part or a list of parts, all of them texts, becomes one string for good if the template does not read the
+ * texts of parts. */
 int chat_render(struct chat *c, const char *template, size_t n, const struct jinja_options *o, struct bytes *out,
 	struct why *w);
 
