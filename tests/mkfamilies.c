@@ -119,6 +119,8 @@ static const struct mkfamily families[] = {
 	{ .name = "muse-glimmer", .heads = MKHEADS_ONE, .gates = 1, .post_norms = 1, .layers = 5,
 	  .keys = "attention.sliding_window=8 rope.freq_base_swa=500.0 logit_scale=0.5 "
 	  "final_logit_softcapping=10.0" },
+	{ .name = "nanbeige", .keys = "num_loops=3" },
+	{ .name = "nanbeige-plain", .arch = "nanbeige", .keys = "num_loops=2 skip_loop_final_norm=true" },
 	{ .name = "laguna", .heads = MKHEADS_ONE, .gates = 2, .unrotated_share = 2, .layers = 5, .experts = 6,
 	  .used = 2, .dense = 1, .shared = 1, .choice_bias = 1, .keys = "attention.sliding_window=8 "
 	  "rope.freq_base_swa=500.0 rope.dimension_count_swa=16 expert_weights_norm=true expert_weights_scale=2.5 "

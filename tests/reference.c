@@ -184,7 +184,11 @@ static double *forward(const int *ids, size_t n, size_t layers)
 
 	if (m.n_streams > 1)
 		x = streams_of(x, n);
-	for (size_t il = 0; il < layers; il++) {
+	for (size_t i = 0; i < layers; i++) {
+		size_t il = i % m.n_layer;
+
+		if (i && il == 0 && m.norms_between)
+			norm_in_place("output_norm", x, n, m.n_embd);
 		reference_enter(&m, il);
 		if (m.n_streams > 1)
 			streams_layer(il, x, inputs, n);
@@ -225,6 +229,7 @@ int main(int argc, char **argv)
 	size_t greedy = argc == 4 && !strcmp(argv[1], "-n") ? (size_t)atoi(argv[2]) : 0, n = 0;
 	size_t layers = argc == 4 && !strcmp(argv[1], "-l") ? (size_t)atoi(argv[2]) : 0;
 	static int ids[IDS_MAX];
+	size_t all;
 	struct gguf *file;
 	struct why w;
 
@@ -233,18 +238,19 @@ int main(int argc, char **argv)
 	if (!(file = gguf_open(argv[argc - 1], 1, &w)))
 		die("%s", w.text);
 	reference_read(&m, file);
+	all = m.n_layer * m.times;
 	while (n < IDS_MAX && scanf("%d", &ids[n]) == 1)
 		if (ids[n] < 0 || (size_t)ids[n++] >= m.n_vocab)
 			die("id outside the vocabulary");
 	for (size_t i = 0; i < greedy && n < IDS_MAX; i++) {
-		double *logits = forward(ids, n, m.n_layer);
+		double *logits = forward(ids, n, all);
 
 		ids[n] = (int)greatest(logits + (n - 1) * m.n_vocab, m.n_vocab);
 		printf("%d%c", ids[n++], i + 1 < greedy ? ' ' : '\n');
 		free(logits);
 	}
 	if (!greedy && n)
-		write_logits(ids, n, layers && layers < m.n_layer ? layers : m.n_layer);
+		write_logits(ids, n, layers && layers < all ? layers : all);
 	gguf_close(file);
 	return fflush(stdout) != 0;
 }

@@ -316,6 +316,12 @@ static void step35(struct reference *m)
 	}
 }
 
+static void nanbeige(struct reference *m)
+{
+	m->times = size(m, "num_loops", 1);
+	m->norms_between = !flag(m, "skip_loop_final_norm", 0);
+}
+
 static void muse(struct reference *m)
 {
 	slide_with_base(m, 4, m->rope_base);
@@ -640,6 +646,7 @@ static const struct rules families[] = {
 	{ .arch = "maple", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .limits_gates = 1, .adapt = maple },
 	{ .arch = "spark2_5", .halves = 1, .act = GELU, .adapt = spark },
 	{ .arch = "muse-glimmer", .heads = HEADS_EACH, .post_norms = 1, .adapt = muse },
+	{ .arch = "nanbeige", .adapt = nanbeige },
 	{ .arch = "mellum", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .adapt = mellum },
 	{ .arch = "maincoder", .heads = HEADS_EACH_LATE },
 	{ .arch = "seed_oss", .halves = 1, .norm2 = "post_attention_norm" },
@@ -748,7 +755,7 @@ static void read_sizes(struct reference *m)
 	m->halved = size(m, "rescale_every_n_layers", 0);
 	m->norms_state = flag(m, "ssm.dt_b_c_rms", 0);
 	m->eps = real(m, "attention.layer_norm_rms_epsilon", real(m, "attention.layer_norm_epsilon", 1e-5));
-	m->n_streams = 1;
+	m->n_streams = m->times = 1;
 	m->embedding_scale = m->residual_scale = m->logit_scale = m->attn_out_scale = 1;
 	m->halves = m->rules->halves;
 	m->parallel = m->rules->parallel && !n_weights(m, "blk.0.ffn_norm.weight");

@@ -83,6 +83,8 @@ struct reference {
 	size_t n_state_groups;          /* of key heads, of state spaces */
 	size_t wkv_head;                /* elements of a head of RWKV; */
 	size_t halved;                  /* x is halved after so many layers of RWKV 6; 0: never */
+	size_t times;                   /* the layers are run so often; */
+	int norms_between;              /* with the last norm between */
 	int normed_embedding;           /* without weights */
 	double post_eps;                /* of the norms of branches; 0: eps */
 	double *first_values;           /* the first layer's values, [n][n_embd] */

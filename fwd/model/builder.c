@@ -16,7 +16,7 @@ struct tensor_name build_name(const struct builder *b, const char *name, const c
 	if (b->il == OP_NO_LAYER)
 		snprintf(n.s, sizeof n.s, "%s.%s", name, suffix);
 	else
-		snprintf(n.s, sizeof n.s, "blk.%zu.%s%s%s", b->il, name, *suffix ? "." : "", suffix);
+		snprintf(n.s, sizeof n.s, "blk.%zu.%s%s%s", b->layer->block, name, *suffix ? "." : "", suffix);
 	return n;
 }
 
@@ -306,6 +306,18 @@ struct packed *build_norm(struct builder *b, const char *name)
 struct packed *build_norm_beside(struct builder *b, const char *name)
 {
 	return append_norm(b, name, (struct op_rows){ .n = 0 });
+}
+
+void build_norm_stream(struct builder *b, const char *name)
+{
+	struct op_rows o = { .n = b->model->n_embd, .in = b->plan->x, .out = b->plan->x };
+	size_t il = b->il;
+
+	add_pending(b, &o);
+	b->il = OP_NO_LAYER;
+	o.norm = build_norm_of(b, name, o.n);
+	b->il = il;
+	build_append(b, &op_rows, name, &o, sizeof o);
 }
 
 struct packed *build_scaled_norm(struct builder *b, const char *name, const float *weight, float divisor)

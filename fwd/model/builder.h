@@ -51,6 +51,9 @@ struct packed *build_norm(struct builder *b, const char *name);
 /* The same of x as it is, before a pending branch is added. */
 struct packed *build_norm_beside(struct builder *b, const char *name);
 
+/* x += branch, if one is pending; then x = the norm of x with the whole model's weights of this name. */
+void build_norm_stream(struct builder *b, const char *name);
+
 /* q, k and v of packed rows: from attn_q, attn_k and attn_v, or from one matrix attn_qkv that holds their rows one
  * after the other. */
 void build_qkv(struct builder *b, struct packed *x);

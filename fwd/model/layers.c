@@ -224,6 +224,7 @@ int layers_read(struct model *m, struct why *w)
 	for (size_t il = 0; il < m->n_layer; il++) {
 		struct layer *l = &m->layer[il];
 
+		l->block = il;
 		if (read_layer(m, il, l, w) < 0)
 			return -1;
 		l->rope = m->family->unrotated ? NULL : &m->rope;

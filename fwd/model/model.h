@@ -79,6 +79,7 @@ struct glu_limit {
 
 /* What may differ from layer to layer, as read from the file. What a new family varies is one more field here. */
 struct layer {
+	size_t block;                   /* its tensors are blk.N of the file: usually its own number */
 	unsigned mixers;                /* of enum mixer */
 	size_t n_head, n_head_kv;       /* 0: no attention */
 	size_t dim_k, dim_v;            /* of one head's queries and keys, and of its values */
@@ -122,6 +123,7 @@ struct model {
 	int embedding_normed;   /* rows are normed after the embedding, without weights */
 	int quantised;          /* some matrix is not of floats */
 	enum rope_pairs pairs;  /* usually the family's */
+	int loops_normed;       /* x is normed before layers are run again */
 	int parallel;           /* attention and feed-forward part both read x */
 	float embedding_scale, residual_scale, logit_scale;     /* of embeddings, branches, logits: usually 1 */
 	float attn_cap, logit_cap;                              /* of scores and logits; 0: none */

@@ -123,6 +123,14 @@ int model_vector(struct model *m, const char *name, size_t n, const float **out,
 	return 0;
 }
 
+/* Whether some layer in [first, last) has the tensors of this block. */
+static int has_block(const struct model *m, size_t first, size_t last, size_t block)
+{
+	while (first < last && m->layer[first].block != block)
+		first++;
+	return first < last;
+}
+
 int model_all_used(const struct model *m, size_t first, size_t last, struct why *w)
 {
 	int whole = first == 0 && last == m->n_layer;
@@ -133,7 +141,7 @@ int model_all_used(const struct model *m, size_t first, size_t last, struct why 
 
 		if (il >= m->n_layer && il < m->n_block)
 			continue;
-		if (m->used[i] || !(whole || (il >= first && il < last)))
+		if (m->used[i] || !(whole || has_block(m, first, last, il)))
 			continue;
 		why(w, "tensor %.*s: unknown for architecture %s", GGUF_SHOWN(s), m->arch);
 		if (why_tell(m->faults, w) < 0)
