@@ -45,9 +45,7 @@ static size_t blocks_to(const struct run *r)
 static struct span span_of(const struct op *op, const struct step *s, const struct run *r)
 {
 	const struct op_attention *a = op->bound;
-	double block = ATTEND_BLOCK * position_bytes(&a->heads, r->state->shape.kv_type);
-	struct span t = { .run = r, .first = r->first, .n = r->n, .out = r->first,
-		.to = blocks_to(r), .each = size_max((size_t)(PIECE_BYTES / block), 1) };
+	struct span t = { .run = r, .first = r->first, .n = r->n, .out = r->first, .to = blocks_to(r) };
 
 	if (op->wanted) {
 		t.first += r->n - r->wanted;
@@ -55,7 +53,11 @@ static struct span span_of(const struct op *op, const struct step *s, const stru
 		t.out = r->first_wanted;
 	}
 	t.from = attend_from(&a->heads, r->pos + t.first - r->first) / ATTEND_BLOCK;
-	t.shared = t.n && t.n <= ATTEND_FEW && t.to - t.from > t.each && may_share(a, s);
+	if (t.n && t.n <= ATTEND_FEW && may_share(a, s)) {
+		t.each = size_max((size_t)(PIECE_BYTES / (ATTEND_BLOCK * position_bytes(&a->heads,
+			r->state->shape.kv_type))), 1);
+		t.shared = t.to - t.from > t.each;
+	}
 	for (const struct run *other = s->run; t.shared && other < r; other++)
 		t.before += blocks_to(other);
 	if (!t.shared)
@@ -69,9 +71,11 @@ static size_t pieces(const struct op *op, const struct step *s)
 	const struct op_attention *a = op->bound;
 	size_t n = 0;
 
-	for (const struct run *r = s->run; r < s->run + s->n_runs; r++)
-		n += span_of(op, s, r).pieces;
-	return n * a->heads.n_head_kv;
+	for (size_t i = 0; i < s->n_runs; i++) {
+		s->first_piece[i] = n;
+		n += span_of(op, s, s->run + i).pieces * a->heads.n_head_kv;
+	}
+	return n;
 }
 
 static struct attend attend_of(const struct op_attention *a, const struct span *t)
@@ -97,17 +101,13 @@ static unsigned char *head_shared(const struct op_attention *a, const struct ste
 static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
 {
 	const struct op_attention *a = op->bound;
-	const struct run *r = s->run;
+	const struct run *r = step_run(s, piece);
 	struct span t = span_of(op, s, r);
+	struct attend d = attend_of(a, &t);
 	size_t head, from;
 	struct kv_head kv;
-	struct attend d;
 
-	while (piece >= t.pieces * a->heads.n_head_kv) {
-		piece -= t.pieces * a->heads.n_head_kv;
-		t = span_of(op, s, ++r);
-	}
-	d = attend_of(a, &t);
+	piece -= s->first_piece[r - s->run];
 	head = piece / t.pieces;
 	piece %= t.pieces;
 	kv = kv_head_of(a, r->state, head);

@@ -21,7 +21,7 @@ static void piece(const struct op *op, const struct step *s, size_t row, size_t 
 		s->k->scale(x, x, e->scale, e->ids.cols);
 	if (!e->positions.rows)
 		return;
-	dequantise_row(&e->positions, step_position(s, row), spare);
+	dequantise_row(&e->positions, s->pos[row], spare);
 	s->k->add(x, x, spare, e->ids.cols);
 }
 

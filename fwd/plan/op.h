@@ -51,6 +51,8 @@ struct step {
 	const int32_t *ids;             /* [rows of the batch] */
 	const struct run *run;
 	size_t n_runs;
+	const size_t *pos;              /* [rows of the batch]: their positions */
+	size_t *first_piece;            /* [n_runs]: for step_run(); of an op whose pieces are parts of runs */
 	size_t first, n;                /* the op acts on rows [first, first + n) of the batch, or of its wanted rows */
 	float *logits;                  /* [n][n_vocab], of the op's rows */
 
@@ -132,7 +134,7 @@ static inline size_t op_pieces(size_t n, size_t each)
 	return (n + each - 1) / each;
 }
 
-/* The position of a row of the batch. */
-size_t step_position(const struct step *s, size_t row);
+/* The run that a piece is part of, as s->first_piece says, which pieces() has set. */
+const struct run *step_run(const struct step *s, size_t piece);
 
 #endif

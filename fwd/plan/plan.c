@@ -82,7 +82,9 @@ static int open_buffers(struct plan *p, struct why *w)
 	p->predicted = buffer(p, p->model->n_streams > 1 ? p->x.stride : 0);
 	p->modes = buffer(p, p->model->n_streams);
 	p->runs = plan_memory(p, p->setup.batch, sizeof *p->runs);
-	if (!p->x.at || !p->branch.at || !p->h.at || !p->wide.at || !p->runs
+	p->step.pos = p->pos = plan_memory(p, p->setup.batch, sizeof *p->pos);
+	p->step.first_piece = plan_memory(p, p->setup.batch, sizeof *p->step.first_piece);
+	if (!p->x.at || !p->branch.at || !p->h.at || !p->wide.at || !p->runs || !p->pos || !p->step.first_piece
 	    || !p->per_layer.at || !p->per_layer_ids.at || !p->v_first.at || !p->predicted.at || !p->modes.at)
 		return why(w, "out of memory for a batch of %zu rows", p->setup.batch);
 	return 0;
@@ -253,13 +255,15 @@ void plan_close(struct plan *p)
 
 /* ---- replaying ---- */
 
-size_t step_position(const struct step *s, size_t row)
+const struct run *step_run(const struct step *s, size_t piece)
 {
-	const struct run *r = s->run;
+	size_t low = 0, high = s->n_runs, middle;
 
-	while (row >= r->first + r->n)
-		r++;
-	return r->pos + row - r->first;
+	while (high - low > 1) {
+		middle = low + (high - low) / 2;
+		*(s->first_piece[middle] <= piece ? &low : &high) = middle;
+	}
+	return s->run + low;
 }
 
 /* Ops [from, to), done piece by piece together: all but the first follow the one before. */
@@ -354,6 +358,8 @@ static int evaluate(struct plan *p, const int32_t *ids, const struct run *run, s
 	p->step.ids = ids;
 	for (struct run *r = p->runs; r < p->runs + n_runs; r++) {
 		r->pos = r->state->next;
+		for (size_t i = 0; i < r->n; i++)
+			p->pos[r->first + i] = r->pos + i;
 		segment_begin(r->state, r->pos, r->n);
 	}
 	status = run_body(p);

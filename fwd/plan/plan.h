@@ -39,6 +39,7 @@ struct plan {
 	struct buffer *lens;            /* [n_layer], of setup.lens: x after each layer, of the last its wanted rows */
 	struct step step;
 	struct run *runs;               /* [batch], of the step */
+	size_t *pos;                    /* [batch], of the step */
 	struct rope *ropes;             /* a list */
 	uint64_t layout;                /* hash of what a segment holds, layer by layer */
 	struct segment_heads heads[2][SEGMENT_SIZES];   /* of it: see segment.h */

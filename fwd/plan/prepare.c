@@ -10,18 +10,18 @@ size_t kv_rows_pieces(const struct op *op, const struct step *s)
 	const struct op_attention *a = op->bound;
 	size_t tiles = 0;
 
-	for (const struct run *r = s->run; r < s->run + s->n_runs; r++)
-		tiles += op_pieces(r->n, KV_TILE);
+	for (size_t i = 0; i < s->n_runs; i++) {
+		s->first_piece[i] = tiles * a->heads.n_head_kv;
+		tiles += op_pieces(s->run[i].n, KV_TILE);
+	}
 	return tiles * a->heads.n_head_kv;
 }
 
 struct kv_rows kv_rows_of(const struct op_attention *a, const struct step *s, size_t piece)
 {
-	size_t heads = a->heads.n_head_kv, tile = piece / heads, tiles;
-	const struct run *r = s->run;
+	const struct run *r = step_run(s, piece);
+	size_t heads = a->heads.n_head_kv, tile = (piece - s->first_piece[r - s->run]) / heads;
 
-	for (; tile >= (tiles = op_pieces(r->n, KV_TILE)); r++)
-		tile -= tiles;
 	return (struct kv_rows){ .run = r, .head = piece % heads, .from = r->first + tile * KV_TILE,
 		.to = r->first + size_min((tile + 1) * KV_TILE, r->n) };
 }
@@ -70,7 +70,7 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 			prepare_head(a, s, q + head * d->dim_k, a->q_norm, head, row);
 		if (a->temperature.scale > 0)
 			temper(&a->temperature, s, q + t.head * group * d->dim_k, group * d->dim_k,
-				step_position(s, row));
+				s->pos[row]);
 	}
 }
 
