@@ -197,6 +197,10 @@ static const struct mkfamily families[] = {
 	  .unrotated_share = 2, .layers = 4, .mixers = "ddda", .experts = 4, .used = 2, .shared = 1, .shared_gate = 1 },
 	{ .name = "kimi-linear", .latent = MKLATENT_ABSORBED, .whole_queries = 1, .mixers = "kkka", .layers = 5,
 	  .experts = 5, .used = 2, .dense = 1, .shared = 1, .choice_bias = 1, .keys = "expert_weights_scale=1.5" },
+	{ .name = "bailingmoe3", .latent = MKLATENT_ABSORBED, .gates = 2, .mixers = "kka", .whole_decays = 1,
+	  .layers = 4, .experts = 5, .used = 2, .dense = 1, .shared = 1, .choice_bias = 1,
+	  .keys = "kda.gate_lower_bound=-5.0 expert_shared_count=1 expert_gating_func=2 expert_weights_norm=true "
+	  "expert_weights_scale=2.5 swiglu_clamp_exp=0.0,0.0,0.3,0.8 swiglu_clamp_shexp=0.5,0.0,0.8,0.4" },
 	{ .name = "qwen3next", .pre = "qwen2", .norm2 = "post_attention_norm", .heads = MKHEADS_ONE,
 	  .unrotated_share = 2, .layers = 5, .mixers = "ddda", .fused_decay = 1, .experts = 4, .used = 2, .shared = 1,
 	  .shared_gate = 1 },

@@ -45,6 +45,7 @@ struct mkfamily {
 	const char *mixers;
 	int state_norms;                /* Mamba's step, B and C are normed with weights */
 	int fused_decay;                /* ssm_ba in place of ssm_beta and ssm_alpha */
+	int whole_decays;               /* of Kimi delta attention: decays and gates come from one matrix each */
 	int single;                     /* a layer has a mixer or, where it has none, a feed-forward part */
 	const char *last_norm;          /* NULL: output_norm */
 	int bare_norm2, bare_post_norms;        /* named without .weight */

@@ -64,11 +64,15 @@ void mkmixers_delta_net(struct mkweights *k, uint32_t il)
 	part_matrix(k, part_name(il, "ssm_out", "weight"), 'm', p.inner, n, 1);
 }
 
-/* Two matrices with as few elements between them as a head has. */
+/* Two matrices with as few elements between them as a head has, or a single one. */
 static void narrow(struct mkweights *k, uint32_t il, const char *first, const char *second)
 {
 	uint32_t d = k->s.head_dim;
 
+	if (k->family->whole_decays) {
+		part_matrix(k, part_name(il, first, "weight"), 'm', k->s.n_embd, k->s.n_head * d, 1);
+		return;
+	}
 	part_matrix(k, part_name(il, first, "weight"), 'm', k->s.n_embd, d, 1);
 	part_matrix(k, part_name(il, second, "weight"), 'm', d, k->s.n_head * d, 1);
 }
@@ -139,6 +143,8 @@ void mkmixers_latent(struct mkweights *k, uint32_t il)
 	} else
 		part_matrix(k, part_name(il, "attn_kv_b", "weight"), 'm', l.rank, heads * (l.nope + l.v), 1);
 	part_matrix(k, part_name(il, "attn_output", "weight"), 'm', heads * l.v, n, 1);
+	if (k->family->gates)
+		part_matrix(k, part_name(il, "attn_gate", "weight"), 'm', n, heads, 1);
 	if (k->family->indexer)
 		indexer(k, il, l.rank_q);
 }

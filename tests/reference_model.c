@@ -508,6 +508,16 @@ static void latent(struct reference *m)
 	}
 }
 
+static void bailing3(struct reference *m)
+{
+	latent(m);
+	m->least_decay = real(m, "kda.gate_lower_bound", 0);
+	for (size_t il = 0; il < m->n_layer; il++) {
+		m->layer[il].limit = limit_at(m, "swiglu_clamp_shexp", il);
+		m->layer[il].limit_experts = limit_at(m, "swiglu_clamp_exp", il);
+	}
+}
+
 static void kimi_linear(struct reference *m)
 {
 	latent(m);
@@ -678,6 +688,7 @@ static const struct rules families[] = {
 	{ .arch = "mistral4", .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
 	{ .arch = "kimi-linear", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .normalised = 1,
 	  .adapt = kimi_linear },
+	{ .arch = "bailingmoe3", .gate_key = 1, .weight_keys = 1, .adapt = bailing3 },
 	{ .arch = "minicpm3", .halves = 1, .adapt = minicpm3 },
 	{ .arch = "lfm2", .halves = 1, .heads = HEADS_EACH, .late_embd_norm = 1, .adapt = lfm2 },
 	{ .arch = "lfm2moe", .halves = 1, .heads = HEADS_EACH, .gate = GATE_SIGMOID, .gate_key = 1, .normalised = 1,

@@ -85,6 +85,7 @@ struct reference {
 	size_t halved;                  /* x is halved after so many layers of RWKV 6; 0: never */
 	size_t times;                   /* the layers are run so often; */
 	int norms_between;              /* with the last norm between */
+	double least_decay;             /* its logarithm; 0: there is none */
 	int normed_embedding;           /* without weights */
 	double post_eps;                /* of the norms of branches; 0: eps */
 	double *first_values;           /* the first layer's values, [n][n_embd] */

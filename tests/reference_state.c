@@ -259,8 +259,12 @@ double *delta_net(size_t il, const double *x, size_t n)
 static double *low_rank(size_t il, const char *first, const char *second, const double *x, size_t n, size_t rank,
 	size_t width)
 {
-	double *low = linear(part(il, first), x, n, m.n_embd, rank), *y = linear(part(il, second), low, n, rank, width);
+	double *low, *y;
 
+	if (!has(il, second))
+		return linear(part(il, first), x, n, m.n_embd, width);
+	low = linear(part(il, first), x, n, m.n_embd, rank);
+	y = linear(part(il, second), low, n, rank, width);
 	free(low);
 	return y;
 }
@@ -279,6 +283,11 @@ static double *kda_rows(size_t il, const char *what, const double *x, size_t n, 
 	return y;
 }
 
+static double kda_decay(double x, double a)
+{
+	return exp(m.least_decay < 0 ? m.least_decay * sigmoid(a * x) : a * softplus(x));
+}
+
 double *kda(size_t il, const double *x, size_t n)
 {
 	size_t dim = n_weights(&m, "blk.%zu.ssm_norm.weight", il), inner = n_weights(&m, "blk.%zu.ssm_dt.bias", il);
@@ -291,7 +300,7 @@ double *kda(size_t il, const double *x, size_t n)
 	float *bias = needed(il, "ssm_dt.bias", inner), *a = needed(il, "ssm_a", heads);
 
 	for (size_t i = 0; i < n * inner; i++)
-		decay[i] = exp(a[i % inner / dim] * softplus(decay[i] + bias[i % inner]));
+		decay[i] = kda_decay(decay[i] + bias[i % inner], a[i % inner / dim]);
 	for (size_t h = 0; h < heads; h++) {
 		double *s = memory(dim * dim, sizeof *s);
 

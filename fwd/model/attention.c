@@ -35,6 +35,12 @@ static void sort_gates(struct builder *b)
 	build_append(b, &op_copy, "attn_gate", &o, sizeof o);
 }
 
+void build_gates(struct builder *b, struct packed *x)
+{
+	if (b->layer->gates && build_has(b, "attn_gate"))
+		build_product(b, x, "attn_gate", NARROW, n_gates(b->layer), gates(b));
+}
+
 void build_qkv(struct builder *b, struct packed *x)
 {
 	const struct layer *l = b->layer;
@@ -44,7 +50,7 @@ void build_qkv(struct builder *b, struct packed *x)
 		.to = buffer_at(build_qkv_buffer(b), q + k), .heads = 1, .n = v } } };
 	struct op_rows clamp = { .n = q + k + v, .in = build_qkv_buffer(b), .out = build_qkv_buffer(b), .f = ROW_CLAMP,
 		.most = b->model->qkv_clamp };
-	int apart = build_has(b, "attn_gate"), beside = l->gates && !apart;
+	int beside = l->gates && !build_has(b, "attn_gate");
 	int v_is_k = b->model->family->decoder.v_from_k && l->dim_v == l->dim_k && !build_has(b, "attn_qkv")
 		&& !build_has(b, "attn_v");
 
@@ -60,8 +66,7 @@ void build_qkv(struct builder *b, struct packed *x)
 	build_products(b, "attn_qkv", &o);
 	if (beside)
 		sort_gates(b);
-	else if (l->gates)
-		build_product(b, x, "attn_gate", NARROW, n_gates(l), gates(b));
+	build_gates(b, x);
 	if (v_is_k)
 		build_append(b, &op_copy, "attn_v", &same, sizeof same);
 	if (clamp.most > 0)

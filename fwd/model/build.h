@@ -109,6 +109,9 @@ void build_unite(struct builder *b, struct buffer x);
 /* q of all heads, then k, then v. */
 struct buffer build_qkv_buffer(const struct builder *b);
 
+/* Gates of attention's result that attn_gate makes of packed rows, where the layer has some. */
+void build_gates(struct builder *b, struct packed *x);
+
 /* From these to the heads' results. */
 struct buffer build_attend(struct builder *b, enum head_norms norms);
 

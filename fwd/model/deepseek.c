@@ -128,6 +128,23 @@ static int kimi_linear(struct model *m, struct why *w)
 	return read_latent(m, w);
 }
 
+/* Ling 3 (Inclusion AI 2026): the same, whose decays have a least, and rotated latent attention with gates of heads. */
+static int bailingmoe3(struct model *m, struct why *w)
+{
+	struct key_name least = key_name(m, "kda.gate_lower_bound");
+	int bounded = 1;
+
+	if (key_flag(m, "kda.safe_gate", &bounded, w) < 0 || layers_limit(m, w) < 0
+	    || key_float(m, "kda.gate_lower_bound", -1e3, -1e-3, &m->ssm.least, w) < 0)
+		return -1;
+	if (!bounded)
+		return why(w, "%s: false: not supported", key_name(m, "kda.safe_gate").s);
+	if (!gguf_find(m->gguf, least.s))
+		return why(w, "%s: missing", least.s);
+	layers_find_gates(m);
+	return read_latent(m, w);
+}
+
 const struct family families_deepseek[] = {
 	{ .arch = "deepseek2", .norm = NORM_RMS, .read = deepseek2, .has_experts = 1,
 	  .experts = { .reads_gating = 1, .reads_weights = 1 } },
@@ -141,5 +158,7 @@ const struct family families_deepseek[] = {
 	{ .arch = "minicpm3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = minicpm3 },
 	{ .arch = "kimi-linear", .norm = NORM_RMS, .read = kimi_linear, .mixer = MIXER_KDA, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .normalise = 1, .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "bailingmoe3", .norm = NORM_RMS, .read = bailingmoe3, .mixer = MIXER_KDA, .predicts = 1,
+	  .has_experts = 1, .experts = { .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = NULL },
 };

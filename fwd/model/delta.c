@@ -76,7 +76,8 @@ static void mix(struct builder *b, const struct places *p)
 	const struct delta_sizes *d = &p->sizes;
 	struct op_linear o = { .n_head = d->heads, .n_head_k = d->heads_k, .runs = !b->model->ssm.tiled,
 		.dim_k = d->keys / d->heads_k, .dim_v = d->values / d->heads, .delta = 1,
-		.by_key = d->decays > d->heads, .q = p->q, .k = p->k, .v = p->v, .d = p->v, .out = p->out,
+		.by_key = d->decays > d->heads, .least = b->model->ssm.least,
+		.q = p->q, .k = p->k, .v = p->v, .d = p->v, .out = p->out,
 		.decay = p->decay, .beta = p->beta };
 
 	o.q_norm = unit_norm(b, o.dim_k, 1 / sqrtf((float)o.dim_k));
@@ -157,12 +158,16 @@ struct packed *build_delta(struct builder *b, struct packed *x)
 	return leave(b, &p, UNARY_SILU);
 }
 
-/* To n elements through as few as a head has. */
+/* To n elements, through as few as a head has where there are two matrices. */
 static void low_rank(struct builder *b, struct packed *x, const char *first, const char *second, size_t n,
 	const struct places *p, struct buffer to)
 {
 	size_t rank = b->model->ssm.state;
 
+	if (!build_has(b, second)) {
+		build_product(b, x, first, WIDE, n, to);
+		return;
+	}
 	build_product(b, x, first, NARROW, rank, p->spare);
 	build_product(b, build_pack(b, "low_rank_pack", p->spare, rank, SLOT_BRANCH), second, WIDE, n, to);
 }

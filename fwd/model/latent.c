@@ -74,6 +74,7 @@ struct packed *build_latent_attention(struct builder *b, struct packed *x)
 	size_t heads = b->layer->n_head;
 	struct buffer out, values = buffer_with(b->plan->latent.kv, heads * l->dim_v);
 
+	build_gates(b, x);
 	(l->absorbed ? absorbed : expanded)(b, x);
 	out = build_attend(b, HEADS_PLAIN);
 	if (!l->absorbed)

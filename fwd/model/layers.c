@@ -377,6 +377,43 @@ int layers_check_gates(const struct model *m, struct why *w)
 	return 0;
 }
 
+const float *layers_limits(struct model *m, const char *name, float otherwise, float least, struct why *w)
+{
+	struct key_name key = key_name(m, name);
+	const struct gguf_value *v = gguf_find(m->gguf, key.s);
+	size_t n = v && v->type == GGUF_ARRAY && v->n == m->n_block ? m->n_block : m->n_layer;
+	float *limit = model_floats(m, n);
+
+	if (!limit) {
+		why(w, "out of memory");
+		return NULL;
+	}
+	for (size_t il = 0; il < n; il++)
+		limit[il] = otherwise;
+	if (v && key_floats(m, key.s, n, limit, w) < 0)
+		return NULL;
+	for (size_t il = 0; il < n; il++) {
+		if (limit[il] > 1e-6f && limit[il] < least) {
+			why(w, "%s: %g: not supported below %g", key.s, (double)limit[il], (double)least);
+			return NULL;
+		}
+		limit[il] = limit[il] > 1e-6f ? limit[il] : 0;
+	}
+	return limit;
+}
+
+int layers_limit(struct model *m, struct why *w)
+{
+	const float *dense = layers_limits(m, "swiglu_clamp_shexp", 0, 0.2785f, w);
+	const float *experts = dense ? layers_limits(m, "swiglu_clamp_exp", 0, 0.2785f, w) : NULL;
+
+	for (size_t il = 0; experts && il < m->n_layer; il++) {
+		m->layer[il].limit = (struct glu_limit){ dense[il], dense[il] };
+		m->layer[il].limit_experts = (struct glu_limit){ experts[il], experts[il] };
+	}
+	return experts ? 0 : -1;
+}
+
 /* Heads past the largest power of two take every second slope of twice as many heads. */
 int layers_alibi(struct model *m, float most, struct why *w)
 {

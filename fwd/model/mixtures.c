@@ -38,31 +38,6 @@ static int mellum(struct model *m, struct why *w)
 	return layers_slide(m, 4, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0 ? -1 : 0;
 }
 
-/* The limits of SwiGLU that a key names: one for each layer; near 0 or, without the key, `otherwise`: none. NULL after
- * a failure. SiLU is never below -0.2785, so that from `least` on there is no lower limit to it. */
-static float *read_limits(struct model *m, const char *name, float otherwise, float least, struct why *w)
-{
-	struct key_name key = key_name(m, name);
-	float *limit = model_floats(m, m->n_layer);
-
-	if (!limit) {
-		why(w, "out of memory");
-		return NULL;
-	}
-	for (size_t il = 0; il < m->n_layer; il++)
-		limit[il] = otherwise;
-	if (gguf_find(m->gguf, key.s) && key_floats(m, key.s, m->n_layer, limit, w) < 0)
-		return NULL;
-	for (size_t il = 0; il < m->n_layer; il++) {
-		if (limit[il] > 1e-6f && limit[il] < least) {
-			why(w, "%s: %g: not supported below %g", key.s, (double)limit[il], (double)least);
-			return NULL;
-		}
-		limit[il] = limit[il] > 1e-6f ? limit[il] : 0;
-	}
-	return limit;
-}
-
 /* RoPE of the layers that slide, where other elements of a head may rotate, without scaling. */
 static int read_sliding_rope(struct model *m, struct why *w)
 {
@@ -78,17 +53,10 @@ static int read_sliding_rope(struct model *m, struct why *w)
  * a head rotate, and only there RoPE is scaled. */
 static int step35(struct model *m, struct why *w)
 {
-	const float *limit = read_limits(m, "swiglu_clamp_shexp", 0, 0.2785f, w);
-	const float *limit_experts = limit ? read_limits(m, "swiglu_clamp_exp", 0, 0.2785f, w) : NULL;
-
 	layers_find_gates(m);
-	if (!limit_experts || layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, w) < 0
+	if (layers_limit(m, w) < 0 || layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, w) < 0
 	    || layers_check_gates(m, w) < 0)
 		return -1;
-	for (size_t il = 0; il < m->n_layer; il++) {
-		m->layer[il].limit = (struct glu_limit){ limit[il], limit[il] };
-		m->layer[il].limit_experts = (struct glu_limit){ limit_experts[il], limit_experts[il] };
-	}
 	m->rope.n_rot /= 2;
 	return m->rope.n_rot % 2 ? why(w, "%s: half of it is odd", key_name(m, "rope.dimension_count").s) : 0;
 }
@@ -96,7 +64,7 @@ static int step35(struct model *m, struct why *w)
 /* Maple (2026): only layers with a window are rotated. Limits are of the gate, so that of SiLU is its value there. */
 static int maple(struct model *m, struct why *w)
 {
-	const float *limit = read_limits(m, "swiglu_clamp_exp", 7, 0.5f, w);
+	const float *limit = layers_limits(m, "swiglu_clamp_exp", 7, 0.5f, w);
 
 	if (!limit || layers_slide(m, 0, w) < 0 || layers_sliding_base(m, w) < 0)
 		return -1;

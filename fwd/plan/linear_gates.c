@@ -22,11 +22,17 @@ static void piece(const struct op *op, const struct step *s, size_t row, size_t 
 
 	norm_heads(o, s->k, &o->q_norm, buffer_row(&o->q, row));
 	norm_heads(o, s->k, &o->k_norm, buffer_row(&o->k, row));
-	s->k->add(decay, decay, o->bias, n);
-	s->k->unary(UNARY_SOFTPLUS, decay, decay, n);
 	if (o->delta)
 		s->k->unary(UNARY_SIGMOID, beta, beta, o->n_head);
-	else
+	s->k->add(decay, decay, o->bias, n);
+	if (o->least < 0) {
+		s->k->multiply(decay, decay, o->a, n);
+		s->k->unary(UNARY_SIGMOID, decay, decay, n);
+		s->k->scale(decay, decay, o->least, n);
+		return;
+	}
+	s->k->unary(UNARY_SOFTPLUS, decay, decay, n);
+	if (!o->delta)
 		memcpy(beta, decay, n * sizeof *beta);
 	s->k->multiply(decay, decay, o->a, n);
 }
