@@ -12,12 +12,13 @@ struct reader {
 	struct arena *arena;
 	const char *start, *at, *end;
 	struct why *w;
+	size_t line;                /* the number of the first line */
 	int depth;
 };
 
 static struct json *fail(struct reader *r, const char *at, const char *reason)
 {
-	size_t line = 1, column = 1;
+	size_t line = r->line, column = 1;
 
 	for (const char *p = r->start; p < at; p++) {
 		if (*p == '\n') {
@@ -330,15 +331,20 @@ static struct json *value(struct reader *r)
 	return fail(r, r->at, "not a JSON value");
 }
 
-struct json *json_parse(struct arena *a, const char *text, size_t n, struct why *w)
+struct json *json_parse_line(struct arena *a, const char *text, size_t n, size_t line, struct why *w)
 {
-	struct reader r = { a, text, text, text + n, w, 0 };
+	struct reader r = { a, text, text, text + n, w, line, 0 };
 	struct json *v = value(&r);
 
 	if (!v)
 		return NULL;
 	skip_space(&r);
 	return r.at == r.end ? v : fail(&r, r.at, "trailing text after the JSON value");
+}
+
+struct json *json_parse(struct arena *a, const char *text, size_t n, struct why *w)
+{
+	return json_parse_line(a, text, n, 1, w);
 }
 
 const struct json *json_get(const struct json *v, const char *key)

@@ -119,9 +119,10 @@ static int read_item(struct vocab *v, struct item *item, struct arena *arena, co
 static int add_line(struct items *t, struct vocab *v, const char *text, size_t n, size_t number, struct why *w)
 {
 	struct arena arena = { .limit = TEXT_MAX };
-	const struct json *line = json_parse(&arena, text, n, w);
+	const struct json *line = json_parse_line(&arena, text, n, number, w);
 	const struct item *before = t->n ? &t->item[t->n - 1] : NULL;
 	uint32_t seq = before ? before->seq + (uint32_t)before->n : 1;
+	char where[32];
 	int status = -1;
 
 	if (t->n == t->room && grow(&t->item, &t->room, sizeof *t->item, 256) < 0)
@@ -129,6 +130,8 @@ static int add_line(struct items *t, struct vocab *v, const char *text, size_t n
 	else if (line) {
 		t->item[t->n] = (struct item){ .line = number, .seq = seq };
 		status = read_item(v, &t->item[t->n++], &arena, line, w);
+		snprintf(where, sizeof where, "line %zu", number);
+		status = status < 0 ? why_in(w, where) : 0;
 	}
 	arena_free(&arena);
 	return status;
@@ -144,17 +147,14 @@ static int is_blank(const char *s, size_t n)
 static int read_lines(struct items *t, struct vocab *v, const char *file, struct why *w)
 {
 	struct lines lines;
-	char *line, where[32];
+	char *line;
 	size_t n;
 	int status = lines_open(&lines, file, w);
 
 	while (status == 0 && (status = lines_next(&lines, &line, &n, w)) > 0) {
 		status = is_blank(line, n) ? 0 : add_line(t, v, line, n, lines.number, w);
-		if (status < 0) {
-			snprintf(where, sizeof where, "line %zu", lines.number);
-			why_in(w, where);
+		if (status < 0)
 			why_in(w, lines.name);
-		}
 	}
 	if (status == 0 && !t->n)
 		status = why(w, "%s: no items", file);

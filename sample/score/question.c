@@ -43,6 +43,15 @@ static int begin_choices(struct question *q, struct arena *a, size_t n, struct w
 	return q->choice ? 0 : why(w, "out of memory");
 }
 
+/* The next choice, after `before`. The text is borrowed. */
+static int add_choice(struct question *q, struct arena *a, const char *before, const char *text, struct why *w)
+{
+	if (!*text)
+		return why(w, "choice %zu is empty", q->n + 1);
+	q->choice[q->n] = *before ? join(a, (const char *[5]){ before, text }, w) : text;
+	return q->choice[q->n++] ? 0 : -1;
+}
+
 /* ---- answers ---- */
 
 /* The member that counts choices from `first`; it may be missing, null or "". */
@@ -88,7 +97,8 @@ static int read_plain(struct question *q, struct arena *a, const struct json *li
 	for (const struct json *v = single ? choices : choices->child; q->n < n; v = v->next) {
 		if (v->type != JSON_STRING)
 			return why(w, "\"choices\" has %s, not only strings", json_type_name(v));
-		q->choice[q->n++] = v->s;
+		if (add_choice(q, a, "", v->s, w) < 0)
+			return -1;
 	}
 	return read_answer(q, line, "answer", 0, w);
 }
@@ -158,8 +168,7 @@ static int read_hellaswag(struct question *q, struct arena *a, const struct json
 	for (const struct json *v = endings->child; v; v = v->next) {
 		if (v->type != JSON_STRING)
 			return why(w, "\"endings\" has %s, not only strings", json_type_name(v));
-		if (!(text = join(a, (const char *[5]){ v->s }, w))
-		    || !(q->choice[q->n++] = join(a, (const char *[5]){ " ", tidy(text) }, w)))
+		if (!(text = join(a, (const char *[5]){ v->s }, w)) || add_choice(q, a, " ", tidy(text), w) < 0)
 			return -1;
 	}
 	return read_answer(q, line, "label", 0, w);
@@ -167,13 +176,13 @@ static int read_hellaswag(struct question *q, struct arena *a, const struct json
 
 static int read_winogrande(struct question *q, struct arena *a, const struct json *line, struct why *w)
 {
-	const char *sentence = text_of(line, "sentence", w), *gap;
+	const char *sentence = text_of(line, "sentence", w), *gap, *option[2];
 	char *context;
 
-	if (!sentence || begin_choices(q, a, 2, w) < 0 || !(q->choice[0] = text_of(line, "option1", w))
-	    || !(q->choice[1] = text_of(line, "option2", w)))
+	if (!sentence || !(option[0] = text_of(line, "option1", w)) || !(option[1] = text_of(line, "option2", w))
+	    || begin_choices(q, a, 2, w) < 0 || add_choice(q, a, "", option[0], w) < 0
+	    || add_choice(q, a, "", option[1], w) < 0)
 		return -1;
-	q->n = 2;
 	if (!(gap = strchr(sentence, '_')))
 		return why(w, "\"sentence\" has no _");
 	if (!(context = join(a, (const char *[5]){ sentence }, w)))
@@ -192,8 +201,7 @@ static int add_labelled(struct question *q, struct arena *a, const struct json *
 		return why(w, "choice %zu: no text and label", q->n + 1);
 	if (answer && !strcmp(answer, label->s))
 		q->answer = (int64_t)q->n;
-	q->choice[q->n] = join(a, (const char *[5]){ " ", text->s }, w);
-	return q->choice[q->n++] ? 0 : -1;
+	return add_choice(q, a, " ", text->s, w);
 }
 
 /* "choices" is an object of two arrays (Hugging Face), or an array of objects within "question" (the authors). */
@@ -227,14 +235,32 @@ static int read_arc(struct question *q, struct arena *a, const struct json *line
 	return why(w, "\"answerKey\" is not the label of a choice");
 }
 
+/* The rest of this file takes texts for C strings. */
+static int has_nul(const struct json *v)
+{
+	if (v->type == JSON_STRING)
+		return strlen(v->s) != v->n;
+	for (v = v->child; v; v = v->next)
+		if (has_nul(v))
+			return 1;
+	return 0;
+}
+
 int question_read(struct question *q, struct arena *a, const struct json *line, struct why *w)
 {
+	/* By the member that tells a layout from those after it. */
+	static const struct {
+		const char *member;
+		int (*read)(struct question *q, struct arena *a, const struct json *line, struct why *w);
+	} layouts[] = {
+		{ "endings", read_hellaswag }, { "option1", read_winogrande }, { "question", read_arc }
+	};
+
 	*q = (struct question){ .n = 0 };
-	if (json_get(line, "endings"))
-		return read_hellaswag(q, a, line, w);
-	if (json_get(line, "option1"))
-		return read_winogrande(q, a, line, w);
-	if (json_get(line, "question"))
-		return read_arc(q, a, line, w);
+	if (has_nul(line))
+		return why(w, "a text contains a NUL");
+	for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+		if (json_get(line, layouts[i].member))
+			return layouts[i].read(q, a, line, w);
 	return read_plain(q, a, line, w);
 }
