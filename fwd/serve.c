@@ -68,12 +68,10 @@ static int position(const struct serve *v, const struct served *q, const struct 
 
 	*pos = f->pos == FRAME_APPEND ? length : f->pos;
 	if (*pos > length)
-		return why(w, "tokens at position %zu, but the sequence has only %zu", *pos, length);
+		return why(w, "position %zu: the sequence has only %zu tokens", *pos, length);
 	if (f->rows > v->n_ctx - *pos)
-		return why(w,
-			"%" PRIu32 " tokens after %zu do not fit the context of %zu (-c); "
-			"the model was trained for %zu",
-			f->rows, *pos, v->n_ctx, v->model->n_ctx_train);
+		return why(w, "position %zu: %" PRIu32 " more tokens do not fit the context of %zu (-c); "
+			"the model was trained for %zu", *pos, f->rows, v->n_ctx, v->model->n_ctx_train);
 	return 0;
 }
 
@@ -182,7 +180,7 @@ static int check_lens(const struct serve *v, const struct frame *f, struct why *
 
 	if (!v->lens || !wants_every(v, f) || f->rows <= batch)
 		return 0;
-	return why(w, "--lens: logits of %" PRIu32 " tokens, but a batch has %zu at most (-b)", f->rows, batch);
+	return why(w, "--lens: %" PRIu32 " tokens need a batch of as many, not %zu (-b)", f->rows, batch);
 }
 
 /* Everything is checked before anything changes. */
@@ -224,14 +222,14 @@ static int serve_fork(struct serve *v, struct frame_in *in, const struct frame *
 	struct served *from = served_find(v->served, v->source), *q;
 
 	if (served_find(v->served, f->seq) || sequences_is_over(&v->served->table, f->seq)) {
-		why(w, "sequence %" PRIu32 ": a fork must have a new number", f->seq);
+		why(w, "sequence %" PRIu32 ": a fork needs an unused number", f->seq);
 		return frame_why(in, w);
 	}
 	if (!from)
-		why(w, "a fork of sequence %" PRIu32 ", which does not exist", v->source);
+		why(w, "fork: sequence %" PRIu32 " does not exist", v->source);
 	else if (f->pos > from->state->length)
-		why(w, "a fork of %" PRIu32 " tokens of sequence %" PRIu32 ", which has only %zu", f->pos, v->source,
-			from->state->length);
+		why(w, "fork: sequence %" PRIu32 " has only %zu tokens, not %" PRIu32, v->source, from->state->length,
+			f->pos);
 	else if ((q = sequence_of(v, f, w)) && segment_fork(q->state, from->state, f->pos, w) == 0) {
 		q->end = q->ready = f->pos;
 		return frame_write(v->out, f, &v->source, w);
@@ -278,7 +276,8 @@ static int serve_frame(struct serve *v, struct frame_in *in, const struct frame 
 		return frame_why(in, w);
 	}
 	if (f->seq && (v->chain || (f->seq == FRAME_NO_SEQ && f->kind != FRAME_END))) {
-		why(w, v->chain ? "sequence %" PRIu32 ": --chain has only sequence 0" : "sequence %" PRIu32, f->seq);
+		why(w, "sequence %" PRIu32 ": %s", f->seq, v->chain ? "--chain has only sequence 0" :
+			"only an `end ` frame may have this number");
 		return frame_why(in, w);
 	}
 	if (f->kind == FRAME_HIDDEN && !is_over(v, f->seq))

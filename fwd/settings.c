@@ -42,12 +42,6 @@ int settings_kv_type(const struct cli *c, const struct opt *o)
 	return type < KV_TYPES ? type : -1;
 }
 
-const char *settings_backend(const struct cli *c, const struct opt *o)
-{
-	cli_choice(c, o);
-	return c->value;
-}
-
 const struct kernels *settings_kernels(const struct cli *c, const char *name)
 {
 	const struct kernels *k = kernels_select(name);
@@ -130,7 +124,7 @@ void settings_read(struct settings *set, struct cli *c)
 		if (o->letter == 'n' || o->letter == 's' || o->letter == TEMP || o->letter == IGNORE_EOS)
 			of_chain = o->name;
 		switch (o->letter) {
-		case OPT_BACKEND: backend = settings_backend(c, o); break;
+		case OPT_BACKEND: backend = cli_word(c, o); break;
 		case 't': set->engine.threads = (size_t)cli_integer(c, o, 1, THREADS_MAX); break;
 		case 'c': set->engine.n_ctx = (size_t)cli_integer(c, o, 1, SEGMENT_CTX_MAX); break;
 		case 'b': set->engine.batch = (size_t)cli_integer(c, o, 1, BATCH_MAX); break;

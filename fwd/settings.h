@@ -20,9 +20,8 @@ struct settings {
 
 extern const struct opt settings_opts[];       /* beside fwd_opts */
 
-/* The value of --kv-type, as in struct engine_setup; that of --backend. */
+/* The value of --kv-type, as in struct engine_setup. */
 int settings_kv_type(const struct cli *c, const struct opt *o);
-const char *settings_backend(const struct cli *c, const struct opt *o);
 
 /* The kernels of this name, which this machine must be able to run. */
 const struct kernels *settings_kernels(const struct cli *c, const char *name);

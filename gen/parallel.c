@@ -107,24 +107,24 @@ static struct live *find(const struct parallel *p, uint32_t seq)
 
 static int begin(struct parallel *p, uint32_t seq, struct why *w)
 {
-	struct live *b = calloc(1, sizeof *b);
+	struct live *live = calloc(1, sizeof *live);
 
-	if (!b)
+	if (!live)
 		return why(w, "out of memory");
-	if (!sequences_add(&p->live, &b->sequence, seq, w))
+	if (!sequences_add(&p->live, &live->sequence, seq, w))
 		return 0;
-	free(b);
+	free(live);
 	return -1;
 }
 
 /* It ends here. The frame that tells fwd comes round to those who read what the sampler writes. */
-static int end_here(struct parallel *p, struct live *b, uint32_t reason, uint32_t pos, struct why *w)
+static int end_here(struct parallel *p, struct live *live, uint32_t reason, uint32_t pos, struct why *w)
 {
-	if (b->ending)
+	if (live->ending)
 		return 0;
-	b->ending = 1;
+	live->ending = 1;
 	p->ending++;
-	return send_end(p, reason, pos, b->sequence.number, w);
+	return send_end(p, reason, pos, live->sequence.number, w);
 }
 
 /* Whether another sequence may begin. */
@@ -212,7 +212,7 @@ static int end_of_prompts(struct parallel *p, struct why *w)
 static int take_in(struct parallel *p, struct why *w)
 {
 	struct frame *f = &p->held;
-	struct live *b;
+	struct live *live;
 	int got;
 
 	if ((got = frame_next(&p->l->in, f, w)) <= 0)
@@ -221,7 +221,7 @@ static int take_in(struct parallel *p, struct why *w)
 		why(w, "sequence %" PRIu32 ": only one prompt is forked", f->seq);
 		return frame_why(&p->l->in, w);
 	}
-	b = find(p, f->seq);
+	live = find(p, f->seq);
 	if (f->kind == FRAME_CARD)
 		return pass_card(p, &p->l->in, f, w);
 	if (sequences_is_over(&p->live, f->seq))
@@ -229,63 +229,63 @@ static int take_in(struct parallel *p, struct why *w)
 	if (f->kind == FRAME_END && f->seq == FRAME_NO_SEQ)
 		return end_of_prompts(p, w) || send_end(p, f->flags, f->pos, f->seq, w) ? -1 : 0;
 	if (f->kind == FRAME_END)
-		return b ? end_here(p, b, f->flags, f->pos, w) : send_end(p, f->flags, f->pos, f->seq, w);
+		return live ? end_here(p, live, f->flags, f->pos, w) : send_end(p, f->flags, f->pos, f->seq, w);
 	if (f->kind != FRAME_IDS && f->kind != FRAME_FORK)
 		return 0;
-	p->waiting = !b && !has_room(p);
+	p->waiting = !live && !has_room(p);
 	return p->waiting ? 0 : take_prompt(p, f, w);
 }
 
 /* ---- what comes back ---- */
 
 /* The reason why nothing can follow the id at pos; 0: something can. */
-static uint32_t over(const struct loop *l, const struct live *b, int32_t id, uint32_t pos)
+static uint32_t over(const struct loop *l, const struct live *live, int32_t id, uint32_t pos)
 {
 	if (l->card.n_vocab && card_is_eog(&l->card, id))
 		return FRAME_END_EOG;
-	if (b->drawn == l->n || (l->card.n_ctx && pos != FRAME_APPEND && pos >= (uint32_t)l->card.n_ctx))
+	if (live->drawn == l->n || (l->card.n_ctx && pos != FRAME_APPEND && pos >= (uint32_t)l->card.n_ctx))
 		return FRAME_END_LENGTH;
 	return 0;
 }
 
 static int take_drawn(struct parallel *p, const struct frame *f, struct why *w)
 {
-	struct live *b = find(p, f->seq);
+	struct live *live = find(p, f->seq);
 	const int32_t *ids = p->l->payload;
 	uint32_t reason = 0, n = 0;
 	struct loop *l = p->l;
 
-	if (!b || b->ending || !(f->flags & FRAME_SAMPLED) || !f->rows)
+	if (!live || live->ending || !(f->flags & FRAME_SAMPLED) || !f->rows)
 		return 0;
 	if (!p->drawing++ && l->idle)
 		l->idle(l, 0);
 	if (l->r && f->seq < (uint32_t)l->texts && result_ids(&l->r[f->seq], ids, f->rows, f->pos, w))
 		return -1;
 	for (; n < f->rows && !reason; n++) {
-		b->drawn++;
-		reason = over(l, b, ids[n], f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + n);
+		live->drawn++;
+		reason = over(l, live, ids[n], f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + n);
 	}
 	if (!reason)
 		return send_ids(p, ids, n, f->pos, FRAME_SAMPLED, f->seq, w);
 	if (l->r && f->seq < (uint32_t)l->texts)
 		result_end(&l->r[f->seq], reason, NULL, 0);
-	return end_here(p, b, reason, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + n, w);
+	return end_here(p, live, reason, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + n, w);
 }
 
 /* A sequence is over. */
 static int take_end(struct parallel *p, const struct frame *f, struct why *w)
 {
-	struct live *b = find(p, f->seq);
+	struct live *live = find(p, f->seq);
 	struct loop *l = p->l;
 
-	if (!b)
+	if (!live)
 		return 0;
-	if (l->r && f->seq < (uint32_t)l->texts && !b->ending)
+	if (l->r && f->seq < (uint32_t)l->texts && !live->ending)
 		result_end(&l->r[f->seq], f->flags, l->payload, f->rows);
-	if (end_here(p, b, f->flags, f->pos, w) || sequences_end(&p->live, f->seq, w))
+	if (end_here(p, live, f->flags, f->pos, w) || sequences_end(&p->live, f->seq, w))
 		return -1;
 	p->ending--;
-	free(b);
+	free(live);
 	return 0;
 }
 

@@ -140,14 +140,14 @@ static int take_fork(struct session *s, const struct frame *f, struct why *w)
 	if (frame_read(&s->in, f, &source, 1, w))
 		return -1;
 	if (!f->seq || sequences_find(&s->sequences, f->seq) || sequences_is_over(&s->sequences, f->seq)) {
-		why(w, "a fork to sequence %" PRIu32 ", which is not new", f->seq);
+		why(w, "sequence %" PRIu32 ": a fork needs an unused number", f->seq);
 		return frame_why(&s->in, w);
 	}
 	if (frame_write(1, f, &source, w))
 		return -1;
 	from = (struct generation *)sequences_find(&s->sequences, source);
 	if (!from && source) {
-		why(w, "a fork of sequence %" PRIu32 ", which %s", source,
+		why(w, "fork: sequence %" PRIu32 " %s", source,
 			sequences_is_over(&s->sequences, source) ? "is over" : "has not begun");
 		frame_why(&s->in, w);
 		return SESSION_FAILED;

@@ -381,6 +381,12 @@ int cli_choice(const struct cli *c, const struct opt *o)
 	cli_usage(c, "%s: \"%s\" is not %s", spell(o).s, c->value, in_words(o->arg).s);
 }
 
+const char *cli_word(const struct cli *c, const struct opt *o)
+{
+	cli_choice(c, o);
+	return c->value;
+}
+
 long long cli_integer(const struct cli *c, const struct opt *o, long long low, long long high)
 {
 	const char *s = c->value, *digits = s + (*s == '-');

@@ -62,8 +62,10 @@ const struct opt *cli_next(struct cli *c);
 long long cli_integer(const struct cli *c, const struct opt *o, long long low, long long high);
 double cli_real(const struct cli *c, const struct opt *o, double low, double high);
 
-/* Its place among the choices of the option, from 0 on; anything else ends the program likewise. */
+/* The value as one of the choices of the option: its place among them, from 0 on, or itself. Anything else ends the
+ * program likewise. */
 int cli_choice(const struct cli *c, const struct opt *o);
+const char *cli_word(const struct cli *c, const struct opt *o);
 
 /* Prints "PROGRAM: text" on stderr and exits: 1 for data and the system, 2 for usage. If $LMPIPE_ERROR_FD names an open
  * descriptor at the start, the line goes there, so that gen can tell which of its stages failed first. */

@@ -115,7 +115,7 @@ static void option(const struct opt *o, const char **backend)
 	case 'j': numbers(o, 1, SEQUENCES_MAX, &set.jobs); break;
 	case SHARED: set.shared = 1; break;
 	case 'r': set.repetitions = (size_t)cli_integer(&c, o, 1, METER_MAX - 1); break;
-	case BACKEND: *backend = settings_backend(&c, o); break;
+	case BACKEND: *backend = cli_word(&c, o); break;
 	case 'b': set.engine.batch = (size_t)cli_integer(&c, o, 1, 1 << 16); break;
 	case KV_TYPE: set.engine.kv_type = settings_kv_type(&c, o); break;
 	case DIRECTORY: set.dir = c.value; break;
