@@ -175,6 +175,8 @@ static const struct mkfamily families[] = {
 	{ .name = "granitehybrid", .mixers = "mma", .layers = 4, .experts = 5, .used = 2, .dense = 2, .shared = 1,
 	  .keys = "embedding_scale=4.0 residual_scale=0.5 logit_scale=2.0 attention.scale=0.2 "
 	  "rope.scaling.finetuned=false" },
+	{ .name = "plamo2", .mixers = "ha", .layers = 4, .fused_qkv = 1, .fused_gate = 1, .heads = MKHEADS_ROWS,
+	  .post_norms = 1, .bare_post_norms = 1, .state_norms = 1 },
 	{ .name = "falcon-h1", .mixers = "b", .bare_norm2 = 1 },
 	{ .name = "nemotron_h", .mixers = "m-ma-", .single = 1, .ungated = 1, .unrotated = 1, .layers = 5 },
 	{ .name = "nemotron_h_moe", .mixers = "m-ma-", .single = 1, .ungated = 1, .unrotated = 1, .layers = 5,

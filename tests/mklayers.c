@@ -186,6 +186,8 @@ static void layer(struct mkweights *k, uint32_t il)
 		part_matrix(k, part_name(il, "attn_output", "weight"), 'm', k->s.n_embd, k->s.n_embd, 1);
 	if (part_has_state_space(k, il))
 		mkmixers_state_space(k, il);
+	if (part_mixer_of(k, il) == 'h')
+		mkmixers_plamo2(k, il);
 	if (part_mixer_of(k, il) == 's')
 		mkmixers_scan(k, il);
 	if (part_mixer_of(k, il) == 'r' || part_mixer_of(k, il) == 'w')

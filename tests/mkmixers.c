@@ -170,6 +170,24 @@ void mkmixers_scan(struct mkweights *k, uint32_t il)
 	part_matrix(k, part_name(il, "ssm_out", "weight"), 'm', p.inner, k->s.n_embd, 1);
 }
 
+void mkmixers_plamo2(struct mkweights *k, uint32_t il)
+{
+	struct state_space p = part_state_space(k);
+	uint32_t step = k->s.n_embd / 16 > 64 ? k->s.n_embd / 16 : 64;
+
+	part_matrix(k, part_name(il, "ssm_in", "weight"), 'm', k->s.n_embd, 2 * p.inner, 1);
+	part_tensor(k, part_name(il, "ssm_conv1d", "weight"), FORMAT_F32, (uint64_t[3]){ TAPS, p.inner }, 0, 0.7f);
+	part_matrix(k, part_name(il, "ssm_x", "weight"), 'm', p.inner, step + 2 * p.state, 1.5f);
+	bare(k, il, "ssm_dt_norm", (uint64_t[3]){ step }, 1, 0.1f);
+	bare(k, il, "ssm_b_norm", (uint64_t[3]){ p.state }, 1, 0.1f);
+	bare(k, il, "ssm_c_norm", (uint64_t[3]){ p.state }, 0.3f, 0.1f);
+	part_matrix(k, part_name(il, "ssm_dt", "weight"), 'm', step, p.heads, 1);
+	part_vector(k, part_name(il, "ssm_dt", "bias"), p.heads, -3, 1);
+	bare(k, il, "ssm_a", (uint64_t[3]){ p.heads }, -1, 0.25f);
+	bare(k, il, "ssm_d", (uint64_t[3]){ p.heads }, 1, 0.2f);
+	part_matrix(k, part_name(il, "ssm_out", "weight"), 'm', p.inner, k->s.n_embd, 1);
+}
+
 /* y = second · f(first · x) + bias, of rows of n_embd. */
 static void low_rank(struct mkweights *k, uint32_t il, char name, uint32_t rank, float mean)
 {

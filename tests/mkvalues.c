@@ -162,7 +162,7 @@ static void mixer_values(struct mkweights *k)
 	mkgguf_u32(k->m, arch_key(k, "ssm.inner_size"), p.inner);
 	mkgguf_u32(k->m, arch_key(k, "ssm.state_size"), p.state);
 	mkgguf_u32(k->m, arch_key(k, "ssm.time_step_rank"), part_has_mixer(k, 's') ? part_ranks(k).step : p.heads);
-	mkgguf_u32(k->m, arch_key(k, "ssm.group_count"), p.groups);
+	mkgguf_u32(k->m, arch_key(k, "ssm.group_count"), part_has_mixer(k, 'h') ? 0 : p.groups);
 }
 
 void mkweights_values(struct mkweights *k)

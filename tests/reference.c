@@ -119,7 +119,7 @@ static void mix(size_t il, double *x, const double *h, size_t n)
 	if (has(il, "ssm_ba") || has(il, "ssm_alpha"))
 		add(x, delta_net(il, h, n), n);
 	else if (has(il, "ssm_in"))
-		add(x, (has(il, "ssm_x") ? mamba : mamba2)(il, h, n), n);
+		add(x, (m.rules->plamo2 ? mamba_plamo2 : has(il, "ssm_x") ? mamba : mamba2)(il, h, n), n);
 	if (has(il, "time_mix_output"))
 		add(x, (has(il, "time_mix_decay") ? time_mix6 : time_mix)(il, h, n), n);
 	if (has(il, "ssm_f_a"))

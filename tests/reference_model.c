@@ -694,6 +694,7 @@ static const struct rules families[] = {
 	{ .arch = "lfm2moe", .halves = 1, .heads = HEADS_EACH, .gate = GATE_SIGMOID, .gate_key = 1, .normalised = 1,
 	  .late_embd_norm = 1, .adapt = lfm2 },
 	{ .arch = "granitehybrid", .normalised = 1, .adapt = granite_hybrid },
+	{ .arch = "plamo2", .halves = 1, .heads = HEADS_EACH, .post_norms = 1, .plamo2 = 1 },
 	{ .arch = "falcon-h1", .halves = 1 },
 	{ .arch = "jamba", .unrotated = 1 },
 	{ .arch = "mamba", .unrotated = 1 },

@@ -39,6 +39,7 @@ struct rules {
 	int routes_input;               /* the router reads the layer's input */
 	int beside;                     /* experts add to the dense part, each part with norms of its own */
 
+	int plamo2;                     /* its Mamba */
 	int tiled_heads;                /* value head j of a delta net reads key head j mod their number */
 	int late_embd_norm;             /* token_embd_norm is the last norm, not the first */
 	void (*adapt)(struct reference *m);     /* what else is different; or NULL */

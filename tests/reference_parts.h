@@ -76,6 +76,7 @@ double *channel_mix(size_t il, const double *x, size_t n);
 double *time_mix6(size_t il, const double *x, size_t n);        /* RWKV 6 */
 double *channel_mix6(size_t il, const double *x, size_t n);
 double *mamba(size_t il, const double *x, size_t n);
+double *mamba_plamo2(size_t il, const double *x, size_t n);
 double *mamba2(size_t il, const double *x, size_t n);
 double *delta_net(size_t il, const double *x, size_t n);
 double *kda(size_t il, const double *x, size_t n);

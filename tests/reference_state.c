@@ -326,11 +326,45 @@ static double *normed_columns(size_t il, const char *norm, const double *x, size
 {
 	double *y = columns(x, n, sizes[0], sizes[1], sizes[2]);
 
-	if (has(il, norm))
+	if (has(il, norm) || n_weights(&m, "%s", part(il, norm)))
 		norm_in_place(part(il, norm), y, n, sizes[2]);
 	else if (m.norms_state)
 		norm_rows(y, n, sizes[2], NULL, NULL, 1);
 	return y;
+}
+
+/* A decay for each head; keys, queries and time steps come from the channels. */
+double *mamba_plamo2(size_t il, const double *x, size_t n)
+{
+	size_t heads = n_weights(&m, "blk.%zu.ssm_d", il);
+	size_t inner = n_weights(&m, "blk.%zu.ssm_out.weight", il) / m.n_embd;
+	size_t states = n_weights(&m, "blk.%zu.ssm_b_norm", il), steps = n_weights(&m, "blk.%zu.ssm_dt_norm", il);
+	size_t d = inner / heads, all = 2 * states + steps;
+	double *in = linear(part(il, "ssm_in"), x, n, m.n_embd, 2 * inner), *y = memory(n * inner, sizeof *y), *branch;
+	double *z = columns(in, n * heads, 2 * d, 0, d), *v = columns(in, n * heads, 2 * d, d, d);
+	double *u = convolved(il, v, n, inner, 0, inner), *low = linear(part(il, "ssm_x"), u, n, inner, all);
+	double *b = normed_columns(il, "ssm_b_norm", low, n, (size_t[]){ all, 0, states });
+	double *c = normed_columns(il, "ssm_c_norm", low, n, (size_t[]){ all, states, states });
+	double *r = normed_columns(il, "ssm_dt_norm", low, n, (size_t[]){ all, 2 * states, steps });
+	double *dt = linear(part(il, "ssm_dt"), r, n, steps, heads), *s = memory(inner * states, sizeof *s);
+	float *a = needed(il, "ssm_a", heads), *skip = needed(il, "ssm_d", heads);
+
+	for (size_t t = 0; t < n; t++)
+		for (size_t i = 0; i < inner; i++) {
+			double step = softplus(dt[t * heads + i / d]), decay = exp(step * a[i / d]);
+			double *o = &y[t * inner + i], *state = s + i * states;
+
+			*o = skip[i / d] * u[t * inner + i];
+			for (size_t j = 0; j < states; j++) {
+				state[j] = decay * state[j] + step * u[t * inner + i] * b[t * states + j];
+				*o += state[j] * c[t * states + j];
+			}
+		}
+	branch = leave(il, y, z, n, inner, 0);
+	norm_branch(il, "post_attention_norm", branch, n);
+	free(in), free(z), free(v), free(u), free(low), free(b), free(c), free(r), free(dt), free(s);
+	free(a), free(skip);
+	return branch;
 }
 
 /* A decay for each channel and state. */

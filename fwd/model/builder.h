@@ -77,6 +77,7 @@ struct packed *build_kda(struct builder *b, struct packed *x);
 /* A state space of packed rows; its result, gated and packed. */
 struct packed *build_mamba(struct builder *b, struct packed *x);
 struct packed *build_mamba2(struct builder *b, struct packed *x);
+struct packed *build_mamba_plamo2(struct builder *b, struct packed *x);
 
 /* For a layer that mixes no positions: the last of these keeps only the wanted rows from here on. */
 void build_unmixed(struct builder *b);

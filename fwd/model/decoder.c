@@ -19,7 +19,7 @@ static void mix(struct builder *b, struct packed *x)
 	} recurrent[] = {
 		{ MIXER_CONVOLUTION, build_convolution, "shortconv.out_proj" }, { MIXER_DELTA, build_delta, "ssm_out" },
 		{ MIXER_KDA, build_kda, "attn_output" }, { MIXER_MAMBA, build_mamba, "ssm_out" },
-		{ MIXER_MAMBA2, build_mamba2, "ssm_out" },
+		{ MIXER_MAMBA2, build_mamba2, "ssm_out" }, { MIXER_PLAMO2, build_mamba_plamo2, "ssm_out" },
 	};
 	const struct decoder *d = &b->model->family->decoder;
 

@@ -1,5 +1,7 @@
-/* State spaces: Mamba (Gu and Dao 2023) and Mamba 2 (Dao and Gu 2024). */
+/* State spaces: Mamba (Gu and Dao 2023), Mamba 2 (Dao and Gu 2024) and what PLaMo 2 (PFN 2024) makes of both. */
 #include "build.h"
+
+#include "mixers.h"
 
 /* y · silu(z) of rows that hold z and y, n elements each, in the last layer of the wanted rows; then norms where the
  * layer has them. Packed. */
@@ -22,7 +24,7 @@ static void norm_part(struct builder *b, const char *name, struct buffer x, size
 	struct op_rows o = { .n = n, .in = x, .out = x, .norm = { .kind = NORM_RMS, .eps = b->model->eps } };
 
 	if (b->model->ssm.norms == SSM_NORMS_WEIGHTED)
-		o.norm.weight = build_vector(b, name, "weight", n);
+		o.norm = build_norm_of(b, name, n);
 	if (b->model->ssm.norms != SSM_NORMS_NONE)
 		build_append(b, &op_rows, name, &o, sizeof o);
 }
@@ -63,6 +65,36 @@ struct packed *build_mamba2(struct builder *b, struct packed *x)
 	build_product(b, x, "ssm_in", NARROW, 2 * (n + keys) + s->rank, z);
 	build_convolve(b, "ssm_conv1d", v, n + 2 * keys);
 	o.bias = build_vector(b, "ssm_dt", "bias", s->rank);
+	o.a = build_vector(b, "ssm_a", "", s->rank);
+	o.skip = build_vector(b, "ssm_d", "", s->rank);
+	build_linear(b, &o);
+	return gate(b, z, n);
+}
+
+/* Of Mamba 2 it has the heads, of Mamba the product that makes keys, queries and time steps from the channels. The rows
+ * of ssm_in come head by head: gate, then channels. */
+struct packed *build_mamba_plamo2(struct builder *b, struct packed *x)
+{
+	const struct ssm *s = &b->model->ssm;
+	size_t n = s->inner, head = n / s->rank, keys = s->state, step = mixers_plamo2_step(b->model);
+	struct buffer z = buffer_with(b->plan->wide, 4 * n + 2 * (keys + s->rank) + step), v = buffer_at(z, n);
+	struct buffer both = buffer_at(z, 2 * n), low = buffer_at(z, 4 * n), dt = buffer_at(low, 2 * keys);
+	struct op_copy sort = { .copies = 2, .copy = {
+		{ .from = both, .to = z, .heads = s->rank, .n = head, .from_step = 2 * head, .to_step = head },
+		{ .from = buffer_at(both, head), .to = v, .heads = s->rank, .n = head, .from_step = 2 * head,
+		  .to_step = head } } };
+	struct op_linear o = { .n_head = s->rank, .n_head_k = 1, .runs = 1, .dim_k = keys, .dim_v = head, .v = v,
+		.k = low, .q = buffer_at(low, keys), .decay = buffer_at(dt, step),
+		.beta = buffer_at(dt, step + s->rank), .d = buffer_with(b->plan->h, n), .out = v };
+
+	build_product(b, x, "ssm_in", NARROW, 2 * n, both);
+	build_append(b, &op_copy, "ssm_in", &sort, sizeof sort);
+	build_convolve(b, "ssm_conv1d", v, n);
+	build_product(b, build_pack(b, "ssm_x_pack", v, n, SLOT_BRANCH), "ssm_x", WIDE, 2 * keys + step, low);
+	norm_part(b, "ssm_b_norm", o.k, keys);
+	norm_part(b, "ssm_c_norm", o.q, keys);
+	norm_part(b, "ssm_dt_norm", dt, step);
+	build_product(b, build_pack(b, "ssm_dt_pack", dt, step, SLOT_BRANCH), "ssm_dt", WIDE, s->rank, o.decay);
 	o.a = build_vector(b, "ssm_a", "", s->rank);
 	o.skip = build_vector(b, "ssm_d", "", s->rank);
 	build_linear(b, &o);

@@ -4,6 +4,7 @@
  *	delta net  all values      of keys, values    key heads   value heads
  *	Mamba      channels        of a channel                   of the time step
  *	Mamba 2    all values      of keys            key heads   value heads
+ *	PLaMo 2    all values      of keys            1           value heads
  *	KDA, RWKV 7                of keys, values */
 #include "mixers.h"
 
@@ -20,16 +21,19 @@ static const struct {
 	size_t most, at;
 } keys[] = {
 	{ MIXER_CONVOLUTION, "shortconv.l_cache", STATE_CHUNK, offsetof(struct ssm, taps) },
-	{ MIXER_DELTA | MIXER_KDA | MIXER_MAMBA | MIXER_MAMBA2, "ssm.conv_kernel", STATE_CHUNK,
+	{ MIXER_DELTA | MIXER_KDA | MIXER_MAMBA | MIXER_MAMBA2 | MIXER_PLAMO2, "ssm.conv_kernel", STATE_CHUNK,
 	  offsetof(struct ssm, taps) },
-	{ MIXER_DELTA | MIXER_MAMBA | MIXER_MAMBA2, "ssm.inner_size", INNER_MAX, offsetof(struct ssm, inner) },
-	{ MIXER_DELTA | MIXER_MAMBA | MIXER_MAMBA2, "ssm.state_size", STATE_MAX, offsetof(struct ssm, state) },
+	{ MIXER_DELTA | MIXER_MAMBA | MIXER_MAMBA2 | MIXER_PLAMO2, "ssm.inner_size", INNER_MAX,
+	  offsetof(struct ssm, inner) },
+	{ MIXER_DELTA | MIXER_MAMBA | MIXER_MAMBA2 | MIXER_PLAMO2, "ssm.state_size", STATE_MAX,
+	  offsetof(struct ssm, state) },
 	{ MIXER_KDA, "kda.head_dim", STATE_MAX, offsetof(struct ssm, state) },
 	{ MIXER_RWKV6, "time_decay_extra_dim", RANK_MAX, offsetof(struct ssm, rank_w) },
 	{ MIXER_RWKV6, "time_mix_extra_dim", RANK_MAX, offsetof(struct ssm, rank_a) },
 	{ MIXER_RWKV6 | MIXER_RWKV7, "wkv.head_size", RWKV_HEAD_MAX, offsetof(struct ssm, state) },
 	{ MIXER_DELTA | MIXER_MAMBA2, "ssm.group_count", RANK_MAX, offsetof(struct ssm, groups) },
-	{ MIXER_DELTA | MIXER_MAMBA | MIXER_MAMBA2, "ssm.time_step_rank", RANK_MAX, offsetof(struct ssm, rank) },
+	{ MIXER_DELTA | MIXER_MAMBA | MIXER_MAMBA2 | MIXER_PLAMO2, "ssm.time_step_rank", RANK_MAX,
+	  offsetof(struct ssm, rank) },
 	{ MIXER_RWKV7, "attention.decay_lora_rank", RANK_MAX, offsetof(struct ssm, rank_w) },
 	{ MIXER_RWKV7, "attention.iclr_lora_rank", RANK_MAX, offsetof(struct ssm, rank_a) },
 	{ MIXER_RWKV7, "attention.value_residual_mix_lora_rank", RANK_MAX, offsetof(struct ssm, rank_v) },
@@ -62,7 +66,14 @@ int mixers_read(struct model *m, struct why *w)
 	if (mixers & (MIXER_RWKV6 | MIXER_RWKV7) && m->n_embd % m->ssm.state)
 		return why(w, "%s: %zu does not divide the width %zu", key_name(m, "wkv.head_size").s, m->ssm.state,
 			m->n_embd);
-	return mixers & (MIXER_DELTA | MIXER_MAMBA2) ? check_heads(m, w) : 0;
+	if (mixers & MIXER_PLAMO2)
+		m->ssm.groups = 1;
+	return mixers & (MIXER_DELTA | MIXER_MAMBA2 | MIXER_PLAMO2) ? check_heads(m, w) : 0;
+}
+
+size_t mixers_plamo2_step(const struct model *m)
+{
+	return size_max(64, m->n_embd / 16);
 }
 
 size_t mixers_rank(const struct ssm *s)
@@ -108,6 +119,8 @@ size_t mixers_wide(const struct model *m, const struct layer *l)
 		n = size_max(n, 3 * m->n_embd);
 	if (l->mixers & MIXER_MAMBA2)
 		n = size_max(n, 2 * (s->inner + s->groups * s->state + s->rank));
+	if (l->mixers & MIXER_PLAMO2)
+		n = size_max(n, 4 * s->inner + 2 * (s->state + s->rank) + mixers_plamo2_step(m));
 	if (l->mixers & MIXER_MAMBA)
 		n = size_max(n, 3 * s->inner + s->rank + 2 * s->state);
 	if (l->mixers & MIXER_RWKV7)
@@ -123,5 +136,6 @@ size_t mixers_h(const struct model *m, const struct layer *l)
 
 	if (l->mixers & MIXER_KDA)
 		n = size_max(n, l->n_head * m->ssm.state);
-	return l->mixers & (MIXER_DELTA | MIXER_MAMBA | MIXER_MAMBA2) ? size_max(n, m->ssm.inner) : n;
+	return l->mixers & (MIXER_DELTA | MIXER_MAMBA | MIXER_MAMBA2 | MIXER_PLAMO2)
+		? size_max(n, m->ssm.inner) : n;
 }

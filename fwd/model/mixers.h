@@ -23,6 +23,9 @@ size_t mixers_delta_wide(const struct delta_sizes *d);
 size_t mixers_wide(const struct model *m, const struct layer *l);
 size_t mixers_h(const struct model *m, const struct layer *l);
 
+/* Elements of a row that PLaMo 2 makes time steps from. */
+size_t mixers_plamo2_step(const struct model *m);
+
 /* The most of RWKV's ranks. */
 size_t mixers_rank(const struct ssm *s);
 

@@ -55,7 +55,8 @@ enum mixer {
 	MIXER_ATTENTION = 1, MIXER_CONVOLUTION = 2, MIXER_DELTA = 4, MIXER_KDA = 8, MIXER_MAMBA = 16, MIXER_MAMBA2 = 32,
 	MIXER_RWKV7 = 64,
 	MIXER_PRODUCT = 128,            /* none, but a product all the same */
-	MIXER_RWKV6 = 256
+	MIXER_RWKV6 = 256,
+	MIXER_PLAMO2 = 512              /* Mamba 2 with time steps, keys and queries made as Mamba makes them */
 };
 
 /* Sizes of mixers other than attention, as their keys name them. What each means there: mixers.c. */

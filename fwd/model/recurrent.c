@@ -31,6 +31,13 @@ static int jamba(struct model *m, struct why *w)
 	return 0;
 }
 
+/* PLaMo 2 (PFN 2024): a Mamba of its own, and every second layer attention. */
+static int plamo2(struct model *m, struct why *w)
+{
+	m->ssm.norms = SSM_NORMS_WEIGHTED;
+	return 0;
+}
+
 /* Falcon-H1 (TII 2025): attention and Mamba 2 side by side. */
 static int falcon_h1(struct model *m, struct why *w)
 {
@@ -85,6 +92,8 @@ const struct family families_recurrent[] = {
 	{ .arch = "mamba", .norm = NORM_RMS, .unrotated = 1, .read = mamba, .mixer = MIXER_MAMBA, .partial = 1 },
 	{ .arch = "mamba2", .norm = NORM_RMS, .unrotated = 1, .read = mamba, .mixer = MIXER_MAMBA2, .partial = 1 },
 	{ .arch = "jamba", .norm = NORM_RMS, .unrotated = 1, .read = jamba, .mixer = MIXER_MAMBA, .has_experts = 1 },
+	{ .arch = "plamo2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = plamo2, .mixer = MIXER_PLAMO2,
+	  .decoder = { .heads = HEADS_NORMED, .post_norms = 1 } },
 	{ .arch = "falcon-h1", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = falcon_h1, .mixer = MIXER_MAMBA2 },
 	{ .arch = "nemotron_h", .norm = NORM_RMS, .unrotated = 1, .read = nemotron_h, .mixer = MIXER_MAMBA2,
 	  .partial = 1, .either_epsilon = 1,

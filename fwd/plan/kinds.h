@@ -156,7 +156,7 @@ struct op_linear {
 	int by_key;                     /* a decay for each key: Kimi delta attention (Moonshot 2025) */
 	struct norm q_norm, k_norm;     /* of a head */
 	float least;                    /* below 0; 0: decays have none */
-	const float *bias, *a, *skip;   /* like decay; skip: [n_head], NULL: none */
+	const float *bias, *a, *skip;   /* like decay, bias may be NULL; skip: [n_head], NULL: none */
 	struct buffer q, k, v, decay, beta;     /* of all heads; beta: [n_head]; decay: too or, by key, times dim_k */
 	struct buffer d, out;           /* like v; d is v, or out is, if there is no skip or no delta */
 	size_t ring_k, ring_d, ring_g, state;   /* places in the segment: of rows of k, d, decay; of M of all heads */

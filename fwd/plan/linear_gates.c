@@ -24,7 +24,8 @@ static void piece(const struct op *op, const struct step *s, size_t row, size_t 
 	norm_heads(o, s->k, &o->k_norm, buffer_row(&o->k, row));
 	if (o->delta)
 		s->k->unary(UNARY_SIGMOID, beta, beta, o->n_head);
-	s->k->add(decay, decay, o->bias, n);
+	if (o->bias)
+		s->k->add(decay, decay, o->bias, n);
 	if (o->least < 0) {
 		s->k->multiply(decay, decay, o->a, n);
 		s->k->unary(UNARY_SIGMOID, decay, decay, n);
