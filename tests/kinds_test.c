@@ -151,6 +151,32 @@ static void ugm(void)
 	vocab_close(v);
 }
 
+/* User-defined tokens of the file that are known to be control tokens, and text that begins like one. */
+static void user_defined_unigrams(void)
+{
+	static const struct token_row tokens[] = {
+		{ "<pad>", 3, 0 }, { "</s>", 4, -50 }, { "<unk>", 2, 0 }, { SPACE, 1, -1 }, { "<", 1, -1 },
+		{ "/", 1, -1 }, { "s", 1, -1 }, { ">", 1, -1 }, { "A/s", 4, -1 }, { "a", 1, -1 },
+		{ "<|tool_response>", 3, 0 }
+	};
+	static const struct mkvocab_rule rules[] = { { "A", "a" }, { "A/", "s" } };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct mkgguf *m = begin("t5", NULL);
+		struct vocab *v;
+
+		put_tokens(m, tokens, COUNT(tokens) - i);
+		mkvocab_charsmap(m, rules, COUNT(rules));
+		v = open_made(m);
+		ids_are(v, "</s>", 0, i ? "1" : "4 5 6 7", "</s> is as likely as before, unless it is a normal token");
+		ids_are(v, "</s>", VOCAB_SPECIAL, i ? "1" : "4 5 6 7", "found in the text or not");
+		ids_are(v, "A</A/a", 0, "2 4 5 2 5 9", "text is not replaced where it begins like such a token");
+		ids_are(v, "sA/s", 0, "6 8", "the token itself");
+		ranges_are(v, "sA/a", 0, "6:0-1 2:1-2 5:2-3 9:3-4", "ranges");
+		vocab_close(v);
+	}
+}
+
 /* What the file says of the map. */
 static void damaged_maps(void)
 {
@@ -406,6 +432,7 @@ static void plamo2(void)
 	ids_are(v, "\xc3\xa9" "a", 0, "204 178 3", "bytes of a character without a token");
 	ids_are(v, "\xef\xbb\xbf" "a", 0, "3", "no byte order mark");
 	ids_are(v, "\xff", 0, "248 200 198", "U+FFFD for what is not UTF-8");
+	ids_are(v, "\xef" "a", 0, "248 200 198 3", "also for the first byte of U+FFFD itself");
 	ids_are(v, "\xff", VOCAB_RAW, "264", "or the byte");
 	ids_are(v, "\xf4\x90\x80\x80", 0, "253 153 137 137", "above U+10FFFF");
 	ids_are(v, "\xc1\xa2", 0, "5", "an overlong b is a b");
@@ -513,6 +540,7 @@ int main(void)
 	rwkv();
 	branches();
 	ugm();
+	user_defined_unigrams();
 	damaged_maps();
 	random_maps();
 	unigrams_against_slow();

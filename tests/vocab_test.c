@@ -64,6 +64,14 @@ static void spm(void)
 	ids_are(v, "a</s> \n\ta<s>\ta", VOCAB_SPECIAL, "6 2 6 1 4 6",
 		"phi-3 drops white space after most special tokens");
 	vocab_close(v);
+
+	m = begin("llama", NULL);
+	put_tokens(m, spm_tokens, sizeof spm_tokens / sizeof *spm_tokens);
+	mkgguf_text(m, "general.architecture", "nomic-bert-moe");
+	mkgguf_text(m, "general.name", "phi3");
+	v = open_made(m);
+	ids_are(v, "a</s> a", VOCAB_CONTINUE | VOCAB_SPECIAL, "6 2 5 11", "but not in a model whose mask takes it");
+	vocab_close(v);
 }
 
 /* Tokens of one score: always the leftmost pair, also where a join further left makes it when others have long been

@@ -102,9 +102,10 @@ static int goes_on(const struct align *now, const char *piece, size_t n)
 /* Uses up a character of the unknown token. */
 static void take_character(struct align *a, const char **from, const char **to)
 {
+	const size_t stop = a->i + size_min(unicode_length((unsigned char)a->unit[a->i]), a->n - a->i);
 	const char *first, *last;
 
-	while (a->i < a->n) {
+	while (a->i < stop) {
 		use(a, &first, &last);
 		if (!*from)
 			*from = first;
@@ -127,7 +128,7 @@ static void take_unknown(struct align *a, const int32_t *id, size_t n, const cha
 	if (n > 1)
 		piece = vocab_piece(a->v, id[1], 1, &length);
 	*from = NULL;
-	while (a->i < a->n || (!(*from && piece && goes_on(a, piece, length)) && read_unit(a, 0))) {
+	while (!(*from && piece && goes_on(a, piece, length)) && (a->i < a->n || read_unit(a, 0))) {
 		if (!*from && a->v->merge_spaces && is_space(a)) {
 			a->text += a->size;
 			a->n = a->i = 0;

@@ -38,7 +38,7 @@ struct kind {
 	void (*mark)(struct vocab *v, const char *text, size_t n, unsigned char bytes[256]);
 	/* Indexes the tokens, at least those of marked bytes; NULL: all. */
 	int (*index)(struct vocab *v, const unsigned char *only, struct why *w);
-	unsigned types;         /* for vocab_index_prefixes(): bits 1 << enum vocab_type */
+	unsigned types;         /* for vocab_index_prefixes(): bits 1 << vocab_given_type() */
 	/* Appends the ids of text[n], n > 0, between special tokens. flags: of vocab_encode(); VOCAB_CONTINUE only at
 	 * the start of the text. */
 	int (*encode)(struct vocab *v, const char *text, size_t n, int flags, struct ids *out, struct why *w);
@@ -87,7 +87,8 @@ struct encoder {
 	void *word_memory;
 	struct word_ahead ahead[WORDS_AHEAD];
 	size_t n_ahead;
-	struct special_set user, all;   /* special tokens: user-defined ones; all kinds */
+	struct special_set all, user;   /* special tokens: all kinds; user-defined ones */
+	struct special_set given_user;  /* UGM: the user-defined ones, as the file says */
 	struct special_search search;
 	/* all tokens and merges can be looked up; otherwise those of the bytes that are marked in covers */
 	int indexed, covers_all;
@@ -128,6 +129,7 @@ struct vocab {
 	int plain, bytes;                       /* KIND_PLAIN, KIND_BYTES, or for BPE those of the pre-tokenizer */
 	const struct pretok *pretok;            /* BPE */
 	const struct gguf_value *merges;        /* BPE; NULL: none */
+	const unsigned char *types;             /* 32-bit integers as in the file, or NULL: all are normal */
 	const unsigned char *scores;            /* F32 as in the file, or NULL */
 	struct charsmap charsmap;
 	int add_space, merge_spaces;            /* UGM */
@@ -136,7 +138,7 @@ struct vocab {
 	int phi3;
 	const char *mask;                       /* the token before which white space is dropped, or NULL */
 	struct names tokens;
-	unsigned char *type;                    /* [n] enum vocab_type */
+	unsigned char *type;                    /* [n] enum vocab_type, as known_read() corrects it */
 	struct card card;
 	/* what vocab_piece() returns, each at the offset of its text in the file's array */
 	char *pieces;
@@ -148,7 +150,19 @@ static inline struct gguf_string vocab_token(const struct vocab *v, int32_t id)
 	return names_get(&v->tokens, (uint32_t)id);
 }
 
+/* The type of a token as the file says: llama.cpp prepares some encoders before it corrects the types. */
+static inline enum vocab_type vocab_given_type(const struct vocab *v, uint32_t id)
+{
+	uint32_t type = v->types ? le32(v->types + 4 * (size_t)id) : VOCAB_NORMAL;
+
+	return type <= VOCAB_BYTE ? (enum vocab_type)type : 0;
+}
+
 /* ---- vocab.c ---- */
+
+/* The special tokens of these types: bits 1 << enum vocab_type; given: as the file says. *set is zeroes; its tokens are
+ * the caller's to free. */
+int vocab_open_set(const struct vocab *v, struct special_set *set, unsigned types, int given, struct why *w);
 
 /* A struct kind's index() where tokens of any length are looked for: fills e->prefixes. */
 int vocab_index_prefixes(struct vocab *v, const unsigned char *only, struct why *w);

@@ -84,11 +84,9 @@ static int read_tokens(struct vocab *v, struct why *w)
 	v->pieces = malloc((size_t)(tokens->end - tokens->data) + 1);   /* pages of unprinted pieces stay untouched */
 	if (!v->type || !v->pieces)
 		return why(w, "out of memory");
-	for (uint32_t i = 0; i < v->tokens.n; i++) {
-		uint32_t type = types ? le32(types->data + 4 * (size_t)i) : VOCAB_NORMAL;
-
-		v->type[i] = type <= VOCAB_BYTE ? (unsigned char)type : 0;
-	}
+	v->types = types ? types->data : NULL;
+	for (uint32_t i = 0; i < v->tokens.n; i++)
+		v->type[i] = (unsigned char)vocab_given_type(v, i);
 	return 0;
 }
 
@@ -180,9 +178,12 @@ static int read_model(struct vocab *v, struct why *w)
 	    gguf_text(v->g, "general.architecture", &architecture, w) < 0 ||
 	    gguf_text(v->g, "tokenizer.chat_template", &template, w) < 0)
 		return -1;
-	/* These two are known by their names alone. */
-	v->phi3 = contains(name, "phi3") || contains(name, "phi-3");
-	if (contains(name, "modern-bert"))
+	/* These are known by their names alone. */
+	if (contains(architecture, "nomic-bert-moe") || contains(architecture, "jina-bert-v3"))
+		v->mask = "<mask>";
+	if (!v->mask && (contains(name, "phi3") || contains(name, "phi-3")))
+		v->phi3 = 1;
+	else if (!v->mask && contains(name, "modern-bert"))
 		v->mask = "[MASK]";
 	if (check_sizes(v->g, architecture, w) < 0)
 		return -1;

@@ -90,34 +90,59 @@ void special_index(struct special_set *set)
 	fill_prefixes(set);
 }
 
-uint32_t special_longest(const struct special_set *set, const char *text, size_t n)
-{
-	uint32_t low = set->from[(unsigned char)*text], high = set->from[(unsigned char)*text + 1], first = low, i;
-	size_t low_agrees = 1, high_agrees = 1, agrees;
+/* Where text[n] belongs among the tokens that begin with its first byte. */
+struct place {
+	uint32_t first, i;              /* token[first] is the first of these; token[i - 1] <= text < token[i] */
+	size_t before, after;           /* bytes in which token[i - 1] and token[i] agree with the text; at least 1 */
+};
 
-	/* token[low - 1] <= text < token[high]. All tokens between these two agree with the text as far as both do, at
-	 * first in one byte. */
+static struct place find_place(const struct special_set *set, const char *text, size_t n)
+{
+	uint32_t low = set->from[(unsigned char)*text], high = set->from[(unsigned char)*text + 1];
+	struct place p = { .first = low, .before = 1, .after = 1 };
+
+	/* All tokens between low and high agree with the text as far as these two do, at first in one byte. */
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		struct gguf_string t = set->token[middle].text;
+		size_t agrees = agree(t.s, text, size_min(p.before, p.after), size_min(t.n, n));
 
-		agrees = agree(t.s, text, size_min(low_agrees, high_agrees), size_min(t.n, n));
 		if (agrees == t.n || (agrees < n && (unsigned char)t.s[agrees] < (unsigned char)text[agrees])) {
 			low = middle + 1;
-			low_agrees = agrees;
+			p.before = agrees;
 		} else {
 			high = middle;
-			high_agrees = agrees;
+			p.after = agrees;
 		}
 	}
-	if (low == first)
+	p.i = low;
+	return p;
+}
+
+uint32_t special_longest(const struct special_set *set, const char *text, size_t n)
+{
+	struct place p = find_place(set, text, n);
+	uint32_t i = p.i - 1;
+
+	if (p.i == p.first)
 		return SPECIAL_NONE;
-	for (i = low - 1; i != SPECIAL_NONE && set->token[i].text.n > low_agrees;) {
+	while (i != SPECIAL_NONE && set->token[i].text.n > p.before) {
 		uint32_t jump = set->token[i].jump;
 
-		i = jump != SPECIAL_NONE && set->token[jump].text.n > low_agrees ? jump : set->token[i].prefix;
+		i = jump != SPECIAL_NONE && set->token[jump].text.n > p.before ? jump : set->token[i].prefix;
 	}
 	return i;
+}
+
+size_t special_agrees(const struct special_set *set, const char *text, size_t n)
+{
+	const uint32_t *from = &set->from[(unsigned char)*text];
+	struct place p;
+
+	if (from[0] >= from[1])
+		return 0;
+	p = find_place(set, text, n);
+	return size_max(p.before, p.after);
 }
 
 /* ---- the queue of candidates ---- */

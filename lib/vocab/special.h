@@ -54,6 +54,9 @@ void special_index(struct special_set *set);
 /* The longest token that text[n] begins with, or SPECIAL_NONE; n is not 0. */
 uint32_t special_longest(const struct special_set *set, const char *text, size_t n);
 
+/* How many bytes text[n] has in common with the start of the token that agrees with it most; n is not 0. */
+size_t special_agrees(const struct special_set *set, const char *text, size_t n);
+
 /* Finds the first token at or after text[from] and all others that touch it, directly or through each other. *end is
  * where to search on. Returns 1, 0 when there is none, -1 when memory runs out. */
 int special_next(const struct special_set *set, struct special_search *s, const char *text, size_t n, size_t from,

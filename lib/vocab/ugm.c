@@ -69,14 +69,21 @@ static size_t replace(const struct charsmap *map, const char *text, size_t n, co
 	return longest;
 }
 
-/* A struct kind's unit(). Each byte that is not UTF-8 becomes U+FFFD. */
+/* A struct kind's unit(). Each byte that is not UTF-8 becomes U+FFFD. As in llama.cpp, text that agrees with the start
+ * of a user-defined token stays as it is, as far as it agrees. */
 static size_t read_unit(const struct vocab *v, const char *text, const char *end, char own[4], const char **unit,
 	size_t *n)
 {
-	size_t length = replace(&v->charsmap, text, (size_t)(end - text), unit, n);
+	size_t length = special_agrees(&v->encoder->given_user, text, (size_t)(end - text));
 	int bad;
 
 	(void)own;
+	if (length) {
+		*unit = text;
+		*n = length;
+		return length;
+	}
+	length = replace(&v->charsmap, text, (size_t)(end - text), unit, n);
 	if (length)
 		return length;
 	unicode_next((const unsigned char *)text, (const unsigned char *)end, &length);
@@ -133,9 +140,12 @@ static void mark(struct vocab *v, const char *text, size_t n, unsigned char byte
 
 static union weight score(const struct vocab *v, int32_t id)
 {
-	double given = v->scores ? le_float(v->scores + 4 * (size_t)id) : 0;
+	int user = v->type[id] == VOCAB_USER;
 
-	return (union weight){ .score = v->type[id] == VOCAB_USER ? 0 : given };
+	/* known_read() made it a control token, but it is as likely as before. */
+	if (v->type[id] == VOCAB_CONTROL)
+		user = vocab_given_type(v, (uint32_t)id) == VOCAB_USER;
+	return (union weight){ .score = user || !v->scores ? 0 : le_float(v->scores + 4 * (size_t)id) };
 }
 
 static int index_tokens(struct vocab *v, const unsigned char *only, struct why *w)
@@ -220,12 +230,11 @@ static int open_ugm(struct vocab *v, struct why *w)
 {
 	float least = FLT_MAX;
 
-	(void)w;
 	for (uint32_t i = 0; i < v->tokens.n; i++)
-		if (v->type[i] == VOCAB_NORMAL && score(v, (int32_t)i).score < least)
+		if (vocab_given_type(v, i) == VOCAB_NORMAL && score(v, (int32_t)i).score < least)
 			least = (float)score(v, (int32_t)i).score;
 	v->encoder->unknown_score = least - 10.0f;
-	return 0;
+	return vocab_open_set(v, &v->encoder->given_user, 1 << VOCAB_USER, 1, w);
 }
 
 /* The map: the bytes of its nodes, the nodes, the replacements. */

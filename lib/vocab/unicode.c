@@ -65,7 +65,7 @@ size_t unicode_good(const char *s, size_t n, int above)
 			continue;
 		}
 		c = unicode_decode(p, end, &length);
-		if (c == UNICODE_BAD ? *p != 0xef && !(above && length == 4) : shortest(c) != length)
+		if (c == UNICODE_BAD ? length != 3 && !(above && length == 4) : shortest(c) != length)
 			break;
 		p += length;
 	}

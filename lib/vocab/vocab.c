@@ -8,31 +8,26 @@
 
 /* ---- opening ---- */
 
-/* Both sets of special tokens. */
-static int open_specials(const struct vocab *v, struct special_set *all, struct special_set *user, struct why *w)
+int vocab_open_set(const struct vocab *v, struct special_set *set, unsigned types, int given, struct why *w)
 {
 	size_t room = 0;
 
 	for (uint32_t i = 0; i < v->tokens.n; i++) {
-		struct gguf_string s = vocab_token(v, (int32_t)i);
+		struct gguf_string s;
 
-		if (v->type[i] < VOCAB_UNKNOWN || v->type[i] > VOCAB_USER || !s.n)
+		if (!(types & 1u << (given ? vocab_given_type(v, i) : v->type[i])))
+			continue;
+		s = vocab_token(v, (int32_t)i);
+		if (!s.n)
 			continue;
 		if (s.n > SPECIAL_LONGEST)
 			return why(w, "tokenizer.ggml.tokens: number %u: %zu bytes (at most %d are supported for a "
 				"special token)", i, s.n, SPECIAL_LONGEST);
-		if (all->n == room && grow(&all->token, &room, sizeof *all->token, 64))
+		if (set->n == room && grow(&set->token, &room, sizeof *set->token, 64))
 			return why(w, "out of memory");
-		all->token[all->n++] = (struct special){ .id = (int32_t)i, .text = s };
+		set->token[set->n++] = (struct special){ .id = (int32_t)i, .text = s };
 	}
-	user->token = malloc((all->n + (size_t)1) * sizeof *user->token);
-	if (!user->token)
-		return why(w, "out of memory");
-	for (uint32_t i = 0; i < all->n; i++)
-		if (v->type[all->token[i].id] == VOCAB_USER)
-			user->token[user->n++] = all->token[i];
-	special_index(all);
-	special_index(user);
+	special_index(set);
 	return 0;
 }
 
@@ -42,7 +37,8 @@ static int open_encoder(struct vocab *v, struct why *w)
 
 	if (!e)
 		return why(w, "out of memory");
-	if (open_specials(v, &e->all, &e->user, w))
+	if (vocab_open_set(v, &e->all, 1 << VOCAB_UNKNOWN | 1 << VOCAB_CONTROL | 1 << VOCAB_USER, 0, w) ||
+	    vocab_open_set(v, &e->user, 1 << VOCAB_USER, 0, w))
 		return -1;
 	return v->kind->open ? v->kind->open(v, w) : 0;
 }
@@ -72,10 +68,11 @@ static void close_encoder(struct encoder *e)
 	special_free(&e->search);
 	ranks_free(&e->ranks);
 	free(e->word_memory);
+	free(e->all.token);
 	free(e->user.token);
+	free(e->given_user.token);
 	prefixes_free(&e->prefixes);
 	free(e->weight);
-	free(e->all.token);
 	free(e->pair);
 	free(e->text);
 	free(e->repaired);
@@ -137,7 +134,8 @@ int vocab_index_prefixes(struct vocab *v, const unsigned char *only, struct why 
 	for (uint32_t i = 0; i < v->tokens.n; i++) {
 		struct gguf_string s = vocab_token(v, (int32_t)i);
 
-		if (v->kind->types & 1u << v->type[i] && prefixes_add(&v->encoder->prefixes, s.s, s.n, (int32_t)i, w))
+		if (v->kind->types & 1u << vocab_given_type(v, i) &&
+		    prefixes_add(&v->encoder->prefixes, s.s, s.n, (int32_t)i, w))
 			return -1;
 	}
 	return prefixes_build(&v->encoder->prefixes, w);
