@@ -287,6 +287,25 @@ static void unknown_option(const char *name)
 	console_say("/set: no option %s (Tab lists them)", name);
 }
 
+/* The options that /set can set, but none of those that gen gives sample for its own sake. */
+static void print_options(const struct stage *sample)
+{
+	const char *space = "";
+
+	for (size_t i = 1; i < sample->n; i++) {
+		const char *word = sample->argv[i];
+		const struct opt *o = strncmp(word, "--", 2) ? NULL : find_option(word + 2);
+
+		if (!o)
+			continue;
+		printf("%s%s", space, word);
+		if (o->arg)
+			printf(" %s", sample->argv[++i]);
+		space = " ";
+	}
+	printf("\n");
+}
+
 static enum command_answer set(struct conversation *v, const char *argument, struct why *w)
 {
 	size_t n = strcspn(argument, " ");
@@ -295,11 +314,9 @@ static enum command_answer set(struct conversation *v, const char *argument, str
 	char name[64];
 
 	snprintf(name, sizeof name, "%.*s", (int)n, argument);
-	if (!n) {
-		for (size_t i = 1; i < v->q->stage[SAMPLE].n; i++)
-			printf("%s%s", i > 1 ? " " : "", v->q->stage[SAMPLE].argv[i]);
-		printf("\n");
-	} else if (!strcmp(name, "think") && (!strcmp(value, "hide") || !strcmp(value, "show")))
+	if (!n)
+		print_options(&v->q->stage[SAMPLE]);
+	else if (!strcmp(name, "think") && (!strcmp(value, "hide") || !strcmp(value, "show")))
 		show_fold(!strcmp(value, "hide"));
 	else if (!strcmp(name, "think"))
 		console_say("/set think: show or hide");
