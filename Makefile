@@ -63,6 +63,7 @@ FWD = engine settings supported serve hidden served batch chain model/model mode
 	measure/meter measure/limits measure/report measure/dump scores
 TOK = main encode document prompts
 SAMPLE = main options session generation pieces constraint trace
+LISTING = listing listing_lines listing_csv
 RENDER = render render_text render_page render_bars render_stop
 SCORE = main settings figures listing perplexity against question items choices scorer
 BENCH = main timing print random
@@ -82,7 +83,7 @@ MADE = mkweights mkvalues mklayers mkmixers mkstreams
 HELPERS = mkmodel reference stream weave answer dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = tok/chat fwd/main fwd/fwd_opts sample/schema detok/main detok/printer detok/filter \
-	detok/texts detok/peek detok/listing $(RENDER:%=detok/%) gen/feed gen/best tests/mkopen tests/mkgguf \
+	detok/texts detok/peek $(LISTING:%=detok/%) $(RENDER:%=detok/%) gen/feed gen/best tests/mkopen tests/mkgguf \
 	tests/mkvocab tests/mkfamilies \
 	$(MADE:%=tests/%) tests/quantise tests/quantise_few tests/quantise_grid tests/sampler_reference \
 	tests/oracle tests/batches $(REFERENCE:%=tests/%) tests/sha256
@@ -129,7 +130,7 @@ $(BIN)/score: $(SCORE:%=$(OBJ)/sample/score/%.o) $(OBJ)/sample/pieces.o $(json_o
 $(BIN)/schema: $(OBJ)/sample/schema.o $(schema_o) $(json_o) $(lib_o)
 $(BIN)/detok: $(OBJ)/detok/main.o $(OBJ)/detok/printer.o $(OBJ)/detok/filter.o $(OBJ)/detok/texts.o \
 	$(OBJ)/lib/chat/marks.o $(tok_o) $(json_o) $(lib_o)
-$(BIN)/peek: $(OBJ)/detok/peek.o $(OBJ)/detok/listing.o $(RENDER:%=$(OBJ)/detok/%.o) $(OBJ)/lib/term/width.o \
+$(BIN)/peek: $(OBJ)/detok/peek.o $(LISTING:%=$(OBJ)/detok/%.o) $(RENDER:%=$(OBJ)/detok/%.o) $(OBJ)/lib/term/width.o \
 	$(json_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/gen: $(GEN:%=$(OBJ)/gen/%.o) $(OBJ)/fwd/fwd_opts.o $(OBJ)/lib/sampler/opts.o $(OBJ)/lib/sampler/rng.o \
 	$(OBJ)/lib/chat/chat_opts.o $(OBJ)/lib/chat/content.o $(OBJ)/lib/chat/marks.o \

@@ -1,4 +1,5 @@
-/* listing: the frames of a stream as lines, as CSV, as nothing but ids; or those of one sequence as a stream. */
+/* listing: the frames of a stream as lines, as CSV, as nothing but ids; or those of one sequence as a stream. A format
+ * is a struct of what it prints of each kind of frame; reading and checking frames is the same for all. */
 #ifndef LISTING_H
 #define LISTING_H
 
@@ -11,19 +12,48 @@
 
 enum { LISTING_TOP_MAX = 1000 };
 
-enum listing_format { LISTING_LINES, LISTING_IDS, LISTING_CSV, LISTING_RAW };
+struct listing;
+
+struct listing_choice {                         /* a candidate for a position, or the id that was drawn */
+	int32_t id;
+	size_t rank;                    /* from 1; 0: the drawn id, whose rank is unknown */
+	float score;                    /* its logit, or the logarithm of its probability */
+	double p;
+	int first;                      /* of its row or frame */
+};
+
+/* l->f is the frame, `row` one of its rows. */
+struct listing_format {
+	/* Takes each whole frame itself: the rest is unused. 0, or -1 with a reason. */
+	int (*frame)(struct listing *l, struct why *w);
+	int ids_only;                   /* other frames are skipped, and only id() is used */
+	void (*start)(void);            /* or NULL */
+	void (*rows)(const struct listing *l);  /* before those of ids, logits or log-probabilities; or NULL */
+	void (*id)(const struct listing *l, uint32_t row, int32_t id);
+	void (*choice)(const struct listing *l, uint32_t row, const struct listing_choice *c);
+	void (*nan)(size_t n);          /* after a row of logits with so many, more than 0; or NULL */
+	void (*card)(const struct listing *l, const struct card *card);
+	void (*fork)(const struct listing *l, uint32_t source);
+	void (*end)(const struct listing *l, const char *reason, const char *text, size_t n);
+	void (*other)(const struct listing *l);
+};
+
+/* raw: frames, of which each is of sequence 0. */
+extern const struct listing_format listing_lines, listing_ids, listing_csv, listing_raw;
 
 struct listing {
 	/* set by the caller */
-	enum listing_format format;
+	const struct listing_format *format;
 	size_t top;                     /* of each row of logits, at most */
 	int64_t seq;                    /* the only sequence; -1: all */
 
-	/* private */
-	const struct vocab *vocab;
-	struct card mine;               /* of the vocabulary */
+	/* for the formats */
+	const struct vocab *vocab;      /* or NULL */
 	struct frame_in in;
 	struct frame f;
+
+	/* private */
+	struct card mine;               /* of the vocabulary */
 	float *row, *p;                 /* [room] */
 	float *scratch;                 /* [TOPK_SCRATCH(room)] */
 	size_t room;
@@ -37,5 +67,11 @@ void listing_close(struct listing *l);
 
 /* Shows all frames, each as soon as it has come. name: of the stream, for messages. -1 with a reason. */
 int listing_stream(struct listing *l, int fd, const char *name, struct why *w);
+
+/* For the formats: prints s[n] on one line; `mark` as in quote_next(). */
+void listing_put_quoted(const char *s, size_t n, char mark);
+
+/* For the formats: prints the kind of the frame, with its spaces where `padded`. */
+void listing_put_kind(const struct frame *f, int padded);
 
 #endif

@@ -34,7 +34,7 @@ static struct cli c = { .program = "peek", .synopsis = "[options] [STREAM ...]",
 	.opts = opts };
 static struct why w;
 
-static struct listing listing = { .top = 5, .seq = -1 };
+static struct listing listing = { .format = &listing_lines, .top = 5, .seq = -1 };
 static struct render render;
 
 static void must(int failed)
@@ -53,8 +53,8 @@ static const char *take_options(void)
 		switch (o->letter) {
 		case 'm': model = c.value; break;
 		case 'n': listing.top = (size_t)cli_integer(&c, o, 1, LISTING_TOP_MAX); break;
-		case IDS: listing.format = LISTING_IDS; break;
-		case CSV: listing.format = LISTING_CSV; break;
+		case IDS: listing.format = &listing_ids; break;
+		case CSV: listing.format = &listing_csv; break;
 		case COLOR: render.kind = &render_text; break;
 		case HTML: render.kind = &render_html; break;
 		case SVG: render.kind = &render_svg; break;
@@ -65,14 +65,14 @@ static const char *take_options(void)
 			if (stop_add_quoted(render.stop, c.value, &w) < 0)
 				cli_usage(&c, "--stop: %s", w.text);
 			break;
-		case RAW: listing.format = LISTING_RAW; break;
+		case RAW: listing.format = &listing_raw; break;
 		case SEQ: listing.seq = cli_integer(&c, o, 0, FRAME_NO_SEQ - 1); break;
 		}
 	if (render.stop && render.kind != &render_text)
 		cli_usage(&c, "--stop requires --color");
-	if (render.kind && (listing.format || listing.seq >= 0))
+	if (render.kind && (listing.format != &listing_lines || listing.seq >= 0))
 		cli_usage(&c, "--%s excludes --ids, --csv, --seq and --raw", render.kind->name);
-	if (listing.format == LISTING_RAW && listing.seq < 0)
+	if (listing.format == &listing_raw && listing.seq < 0)
 		cli_usage(&c, "--raw requires --seq");
 	return model;
 }
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
 	c.argv = argv;
 	cli_start(&c);
 	model = take_options();
-	if (listing.format == LISTING_RAW)
+	if (listing.format == &listing_raw)
 		cli_binary(&c, 1);
 	if (!c.argc)
 		cli_binary(&c, 0);
