@@ -121,6 +121,13 @@ static const struct mkfamily families[] = {
 	  "final_logit_softcapping=10.0" },
 	{ .name = "nanbeige", .keys = "num_loops=3" },
 	{ .name = "nanbeige-plain", .arch = "nanbeige", .keys = "num_loops=2 skip_loop_final_norm=true" },
+	{ .name = "arctic", .experts = 5, .used = 2, .with_dense = 2 },
+	{ .name = "grok", .experts = 5, .used = 2, .post_norms = 1, .attn_post_norm = "attn_output_norm" },
+	{ .name = "grok-dense", .arch = "grok", .experts = 5, .used = 2, .with_dense = 1, .post_norms = 1,
+	  .attn_post_norm = "attn_output_norm", .keys = "embedding_scale=5.0 logit_scale=0.7 "
+	  "attention.output_scale=0.3 attn_logit_softcapping=4.0 final_logit_softcapping=10.0 "
+	  "router_logit_softcapping=3.0 rope.scaling.type=yarn rope.scaling.factor=4.0 "
+	  "rope.scaling.original_context_length=64" },
 	{ .name = "laguna", .heads = MKHEADS_ONE, .gates = 2, .unrotated_share = 2, .layers = 5, .experts = 6,
 	  .used = 2, .dense = 1, .shared = 1, .choice_bias = 1, .keys = "attention.sliding_window=8 "
 	  "rope.freq_base_swa=500.0 rope.dimension_count_swa=16 expert_weights_norm=true expert_weights_scale=2.5 "

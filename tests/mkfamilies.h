@@ -17,6 +17,7 @@ struct mkfamily {
 	const char *pre;                /* BPE's pre-tokenizer; NULL: llama-bpe */
 	const char *norm1, *norm2;      /* before the two parts of a layer; NULL: attn_norm, ffn_norm; "": none */
 	int layer_norm, norm_bias, post_norms;
+	const char *attn_post_norm;     /* NULL: post_attention_norm */
 	enum mkheads heads;
 	float heads_mean;               /* of the weights; 0: 1.2; less where scores are not divided by √head_dim */
 	int fused_qkv, qkv_bias, out_bias, ff_bias, logits_bias;
@@ -52,6 +53,7 @@ struct mkfamily {
 
 	uint32_t experts, used, dense;  /* so many layers come before the mixtures */
 	int shared, shared_gate;        /* an expert for all rows; with a gate */
+	int with_dense;                 /* a dense part, too; 2: as wide as the model */
 	int beside;                     /* experts beside a dense part, with norms of their own */
 	int latent_experts;             /* which read half of n_embd elements, made by a product */
 	int choice_bias, expert_bias;   /* exp_probs_b (2: named without .bias); biases of the router and the experts */

@@ -114,6 +114,20 @@ static void expert(struct mkweights *k, uint32_t il, const char *part, uint32_t 
 		part_tensor(k, part_name(il, part, "bias"), FORMAT_F32, (uint64_t[3]){ rows, n }, 0, 0.3f);
 }
 
+/* The dense part of a layer that has experts, too. */
+static void with_dense(struct mkweights *k, uint32_t il)
+{
+	uint32_t n_ff = k->s.n_ff;
+
+	if (k->family->with_dense > 1) {
+		k->s.n_ff = k->s.n_embd;
+		part_norm(k, il, "ffn_norm_exps");
+	}
+	if (k->family->with_dense)
+		feed_forward(k, il);
+	k->s.n_ff = n_ff;
+}
+
 static void mixture(struct mkweights *k, uint32_t il)
 {
 	const struct mkfamily *f = k->family;
@@ -121,6 +135,7 @@ static void mixture(struct mkweights *k, uint32_t il)
 	uint32_t width = latent ? latent : n_embd;
 	char bare[64];
 
+	with_dense(k, il);
 	part_tensor(k, part_name(il, "ffn_gate_inp", "weight"), FORMAT_F32, (uint64_t[3]){ n_embd, f->experts }, 0,
 		2 / sqrtf((float)n_embd));
 	if (f->expert_bias)
@@ -202,7 +217,7 @@ static void layer(struct mkweights *k, uint32_t il)
 		mkmixers_convolution(k, il);
 	if (part_has_attention(k, il))
 		(f->latent ? mkmixers_latent : attention)(k, il);
-	post_norm(k, il, "post_attention_norm");
+	post_norm(k, il, f->attn_post_norm ? f->attn_post_norm : "post_attention_norm");
 	snprintf(bare, sizeof bare, "blk.%u.ffn_norm", il);
 	if (f->bare_norm2)
 		part_vector(k, bare, k->s.n_embd, 1, 0.1f);

@@ -94,6 +94,19 @@ static double *beside(size_t il, const double *h, const double *x, size_t n)
 	return sum;
 }
 
+/* The dense part of h, plus the experts of h or of the layer's input. */
+static double *with_dense(size_t il, const double *h, const double *input, size_t n)
+{
+	int of_input = m.rules->with_dense == EXPERTS_OF_INPUT;
+	double *sum = dense(il, h, n), *in = of_input ? normed(il, "ffn_norm_exps", input, n) : copy(h, n * m.n_embd);
+
+	add(sum, mixture(il, in, in, n), n);
+	for (size_t i = 0; i < n * m.n_embd && !of_input; i++)
+		sum[i] *= sqrt(0.5);
+	free(in);
+	return sum;
+}
+
 double *feed_forward_part(size_t il, const double *h, const double *input, size_t n)
 {
 	double *branch;
@@ -104,6 +117,8 @@ double *feed_forward_part(size_t il, const double *h, const double *input, size_
 		branch = dense(il, h, n);
 	else if (m.rules->beside)
 		branch = beside(il, h, input, n);
+	else if (m.rules->with_dense && has(il, "ffn_up"))
+		branch = with_dense(il, h, input, n);
 	else
 		branch = mixture(il, h, m.rules->routes_input ? input : h, n);
 	if (m.rules->post_norms)

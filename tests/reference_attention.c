@@ -279,7 +279,7 @@ double *attention_part(size_t il, const double *x, size_t n)
 		norm_in_place(part(il, "attn_sub_norm"), out, n, m.n_head * m.dim_v);
 	branch = linear(part(il, "attn_output"), out, n, m.n_head * m.dim_v, m.n_embd);
 	if (m.rules->post_norms)
-		norm_branch(il, "post_attention_norm", branch, n);
+		norm_branch(il, m.rules->attn_post_norm ? m.rules->attn_post_norm : "post_attention_norm", branch, n);
 	for (size_t i = 0; i < n * m.n_embd; i++)
 		branch[i] *= m.attn_out_scale;
 	for (size_t i = 0; i < 3; i++)

@@ -322,6 +322,22 @@ static void nanbeige(struct reference *m)
 	m->norms_between = !flag(m, "skip_loop_final_norm", 0);
 }
 
+static void arctic(struct reference *m)
+{
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].n_ff = m->n_embd;
+}
+
+static void grok(struct reference *m)
+{
+	m->embedding_scale = real(m, "embedding_scale", 78.38367176906169);
+	m->logit_scale = real(m, "logit_scale", 0.5773502691896257);
+	m->scale = real(m, "attention.output_scale", 0.08838834764831845);
+	m->attn_cap = real(m, "attn_logit_softcapping", 30);
+	m->logit_cap = real(m, "final_logit_softcapping", 0);
+	m->beta_fast = real(m, "rope.scaling.yarn_beta_fast", 8);
+}
+
 static void muse(struct reference *m)
 {
 	slide_with_base(m, 4, m->rope_base);
@@ -657,6 +673,9 @@ static const struct rules families[] = {
 	{ .arch = "spark2_5", .halves = 1, .act = GELU, .adapt = spark },
 	{ .arch = "muse-glimmer", .heads = HEADS_EACH, .post_norms = 1, .adapt = muse },
 	{ .arch = "nanbeige", .adapt = nanbeige },
+	{ .arch = "arctic", .normalised = 1, .with_dense = EXPERTS_OF_INPUT, .adapt = arctic },
+	{ .arch = "grok", .halves = 1, .act = GELU, .normalised = 1, .post_norms = 1, .with_dense = EXPERTS_AVERAGED,
+	  .attn_post_norm = "attn_output_norm", .adapt = grok },
 	{ .arch = "mellum", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .adapt = mellum },
 	{ .arch = "maincoder", .heads = HEADS_EACH_LATE },
 	{ .arch = "seed_oss", .halves = 1, .norm2 = "post_attention_norm" },

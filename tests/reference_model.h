@@ -25,6 +25,7 @@ struct rules {
 	const char *norm1, *norm2;      /* of the two parts of a layer; "": none */
 	enum head_norm heads;
 	int post_norms;                 /* post_attention_norm and post_ffw_norm of the branches */
+	const char *attn_post_norm;     /* NULL: post_attention_norm */
 	int parallel;                   /* both parts read the layer's input, where there is no norm2 */
 	int ungated;                    /* act(up) in place of act(gate) · up */
 	enum activation act;
@@ -39,6 +40,9 @@ struct rules {
 	int routes_input;               /* the router reads the layer's input */
 	int beside;                     /* experts add to the dense part, each part with norms of its own */
 
+	enum { EXPERTS_ALONE, EXPERTS_OF_INPUT, EXPERTS_AVERAGED } with_dense;  /* what experts do where a layer has a
+					 * dense part, too: read the layer's input, normed; read what that reads,
+					 * and the sum is divided by the root of 2 */
 	int plamo2;                     /* its Mamba */
 	int tiled_heads;                /* value head j of a delta net reads key head j mod their number */
 	int late_embd_norm;             /* token_embd_norm is the last norm, not the first */

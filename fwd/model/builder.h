@@ -119,6 +119,11 @@ struct packed *build_ungated(struct builder *b, struct packed *x, enum unary f);
 /* The router's logits for packed rows: where experts are chosen by x itself. build_experts() calls it otherwise. */
 void build_router(struct builder *b, struct packed *x);
 
+/* The mixture of experts of the rows that the last norm made and packed in x, kept for build_add_aside(): the branch of
+ * the dense part plus that of the experts, then times scale. */
+void build_experts_aside(struct builder *b, struct packed *x, enum unary f);
+void build_add_aside(struct builder *b, float scale);
+
 /* Gemma 4's branch: the norm of a feed-forward part's result plus that of a mixture of experts, each with norms of its
  * own. */
 void build_beside_experts(struct builder *b, enum unary f);

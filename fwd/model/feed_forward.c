@@ -178,6 +178,21 @@ void build_experts(struct builder *b, struct packed *x, enum unary f)
 	b->pending = 1;
 }
 
+void build_experts_aside(struct builder *b, struct packed *x, enum unary f)
+{
+	build_router(b, x);
+	experts_into(b, x, f, b->plan->mixture.shared);
+}
+
+void build_add_aside(struct builder *b, float scale)
+{
+	struct buffer branch = b->plan->branch;
+	struct op_rows sum = { .n = b->model->n_embd, .x = branch, .branch = b->plan->mixture.shared, .in = branch,
+		.out = branch, .scale = 1, .x_scale = scale };
+
+	build_append(b, &op_rows, "ffn_sum", &sum, sizeof sum);
+}
+
 /* Rows normed where they are. */
 static void norm_rows(struct builder *b, const char *name, struct buffer x)
 {
@@ -199,15 +214,13 @@ static struct packed *router_rows(struct builder *b)
 void build_beside_experts(struct builder *b, enum unary f)
 {
 	struct buffer experts = b->plan->mixture.shared, branch = b->plan->branch;
-	struct op_rows sum = { .n = b->model->n_embd, .x = branch, .branch = experts, .in = branch, .out = branch,
-		.scale = 1 };
 
 	build_branch(b, build_gated(b, build_norm(b, "ffn_norm"), f), "ffn_down");
 	norm_rows(b, "post_ffw_norm_1", branch);
 	build_router(b, router_rows(b));
 	experts_into(b, build_norm_beside(b, "pre_ffw_norm_2"), f, experts);
 	norm_rows(b, "post_ffw_norm_2", experts);
-	build_append(b, &op_rows, "ffn_sum", &sum, sizeof sum);
+	build_add_aside(b, 1);
 }
 
 void build_per_layer(struct builder *b, struct packed *x)

@@ -1,0 +1,83 @@
+/* Families whose layers have a dense part and a mixture of experts side by side: Grok and Arctic. */
+#include <math.h>
+
+#include "builder.h"
+#include "layers.h"
+
+static int check_experts(const struct model *m, struct why *w)
+{
+	for (size_t il = 0; il < m->n_layer; il++)
+		if (!m->layer[il].experts)
+			return why(w, "%s: %zu, but layer %zu has none", key_name(m, "expert_count").s, m->experts.n,
+				il);
+	return 0;
+}
+
+/* Arctic (Snowflake 2024): its dense part is as wide as the model. */
+static int arctic(struct model *m, struct why *w)
+{
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].n_ff = m->n_embd;
+	return check_experts(m, w);
+}
+
+/* The experts read the layer's input, which x still is while the branch of attention is pending. */
+static void arctic_layer(struct builder *b, size_t il)
+{
+	build_qkv(b, build_norm(b, "attn_norm"));
+	build_branch(b, build_attention(b, HEADS_PLAIN), "attn_output");
+	build_experts_aside(b, build_norm_beside(b, "ffn_norm_exps"), UNARY_SILU);
+	build_branch(b, build_gated(b, build_norm(b, "ffn_norm"), UNARY_SILU), "ffn_down");
+	build_add_aside(b, 1);
+}
+
+/* Grok 1 and 2 (xAI 2024, 2025). What the keys of files of Grok 1 leave out has its values. */
+static int grok(struct model *m, struct why *w)
+{
+	float scale = 0.08838834764831845f;
+	double extrapolated = 1;
+
+	m->embedding_scale = 78.38367176906169f;
+	m->logit_scale = 0.5773502691896257f;
+	m->attn_cap = 30;
+	if (!gguf_find(m->gguf, key_name(m, "rope.scaling.yarn_beta_fast").s))
+		m->rope.beta_fast = 8;
+	if (key_float(m, "embedding_scale", 0, 1e6, &m->embedding_scale, w) < 0
+	    || key_float(m, "logit_scale", 0, 1e6, &m->logit_scale, w) < 0
+	    || key_float(m, "attention.output_scale", 0, 1e6, &scale, w) < 0
+	    || key_float(m, "attn_logit_softcapping", 0, 1e6, &m->attn_cap, w) < 0
+	    || key_float(m, "final_logit_softcapping", 0, 1e6, &m->logit_cap, w) < 0
+	    || key_real(m, "rope.scaling.yarn_attn_factor", 0, 1e3, &m->rope.attn_factor, w) < 0
+	    || key_real(m, "rope.scaling.yarn_ext_factor", 0, 1, &extrapolated, w) < 0)
+		return -1;
+	if (m->rope.scaling == ROPE_YARN && extrapolated < 1)
+		return why(w, "%s: %g: not supported", key_name(m, "rope.scaling.yarn_ext_factor").s, extrapolated);
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].scale = scale;
+	return check_experts(m, w);
+}
+
+static void grok_layer(struct builder *b, size_t il)
+{
+	struct packed *x;
+
+	build_qkv(b, build_norm(b, "attn_norm"));
+	build_branch(b, build_attention(b, HEADS_PLAIN), "attn_output");
+	build_post_norm(b, "attn_output_norm");
+	x = build_norm(b, "ffn_norm");
+	if (build_has(b, "ffn_up")) {
+		build_experts_aside(b, x, UNARY_GELU);
+		build_branch(b, build_gated(b, x, UNARY_GELU), "ffn_down");
+		build_add_aside(b, sqrtf(0.5f));
+	} else
+		build_experts(b, x, UNARY_GELU);
+	build_post_norm(b, build_has(b, "layer_output_norm") ? "layer_output_norm" : "post_ffw_norm");
+}
+
+const struct family families_beside[] = {
+	{ .arch = "arctic", .norm = NORM_RMS, .read = arctic, .layer = arctic_layer, .has_experts = 1,
+	  .experts = { .normalise = 1 } },
+	{ .arch = "grok", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = grok, .layer = grok_layer, .has_experts = 1,
+	  .experts = { .normalise = 1 } },
+	{ .arch = NULL },
+};
