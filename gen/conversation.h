@@ -9,6 +9,7 @@
 #include "history.h"
 #include "loop.h"
 #include "messages.h"
+#include "sections.h"
 
 struct conversation {
 	struct request *q;
@@ -18,8 +19,7 @@ struct conversation {
 	struct history history;
 	struct ids kept;        /* what --kv held before the first turn; none after it */
 	int resumed;            /* --history held messages */
-	char ending[64];        /* of the prompt's text, [n_ending]: it may have opened a thought */
-	size_t n_ending;
+	struct opened opened;   /* by the prompt: a thought, or a header */
 	struct bytes again;     /* a turn that a command asks for */
 	struct frame_in ends;   /* on a terminal: how detok says that it has printed an answer */
 	int begun;              /* some of the answer was shown */

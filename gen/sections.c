@@ -99,18 +99,26 @@ static int ends_with(const char *s, size_t n, const char *end)
 	return n >= length && !memcmp(s + n - length, end, length);
 }
 
-void sections_begin(struct sections *s, const char *prompt, size_t n)
+struct opened sections_opened(const char *prompt, size_t n)
 {
-	s->now = SECTION_ANSWER;
-	s->apart = s->bodies = 0;
-	s->n = 0;
-	s->in_header = ends_with(prompt, n, "<|start|>assistant");
+	struct opened opened = { .header = ends_with(prompt, n, "<|start|>assistant") };
+
 	n = space_trimmed(prompt, n);
 	for (const struct mark *m = marks; m->text; m++)
 		if (m->kind == MARK_THOUGHT && ends_with(prompt, n, m->text)) {
-			s->now = SECTION_THOUGHT;
-			s->apart = m->apart;
+			opened.section = SECTION_THOUGHT;
+			opened.apart = m->apart;
 		}
+	return opened;
+}
+
+void sections_begin(struct sections *s, struct opened opened)
+{
+	s->now = opened.section;
+	s->apart = opened.apart;
+	s->in_header = opened.header;
+	s->bodies = 0;
+	s->n = 0;
 }
 
 void sections_feed(struct sections *s, const char *text, size_t n)
@@ -155,8 +163,8 @@ static void turn_half(void *context, enum section from, const char *mark)
 		bytes_puts(h->said, mark);
 }
 
-int sections_split(const char *prompt, size_t n_prompt, const char *text, size_t n, struct bytes *said,
-	struct bytes *thought, struct why *w)
+int sections_split(struct opened opened, const char *text, size_t n, struct bytes *said, struct bytes *thought,
+	struct why *w)
 {
 	struct halves h = { .s = { .put = put_half, .turn = turn_half, .context = &h }, .said = said,
 		.thought = thought };
@@ -165,7 +173,7 @@ int sections_split(const char *prompt, size_t n_prompt, const char *text, size_t
 		sections_close(&h.s);
 		return -1;
 	}
-	sections_begin(&h.s, prompt, n_prompt);
+	sections_begin(&h.s, opened);
 	sections_feed(&h.s, text, n);
 	sections_end(&h.s);
 	sections_close(&h.s);

@@ -13,6 +13,12 @@ enum section { SECTION_ANSWER, SECTION_THOUGHT, SECTION_CALL };
 
 enum { SECTIONS_HEADER = 128 };
 
+struct opened {                 /* what an answer begins in the middle of */
+	enum section section;
+	int apart;              /* as in struct sections */
+	int header;             /* of the first section */
+};
+
 struct sections {               /* starts as zeroes and the callbacks */
 	void (*put)(void *context, const char *s, size_t n);    /* text of the section that is `now` */
 	/* The section that is `now` has begun, after `from`, by this mark or one that stands for it. */
@@ -31,8 +37,11 @@ struct sections {               /* starts as zeroes and the callbacks */
 int sections_open(struct sections *s, struct why *w);
 void sections_close(struct sections *s);
 
-/* An answer to prompt[n] begins, which may have opened a thought or a header. The caller sees s->now. */
-void sections_begin(struct sections *s, const char *prompt, size_t n);
+/* What the end of prompt[n] has opened. */
+struct opened sections_opened(const char *prompt, size_t n);
+
+/* An answer begins. */
+void sections_begin(struct sections *s, struct opened opened);
 
 /* More of it; its end. */
 void sections_feed(struct sections *s, const char *text, size_t n);
@@ -40,7 +49,7 @@ void sections_end(struct sections *s);
 
 /* Divides a whole answer: appends what it says, with its calls, to *said and its reasoning to *thought. 1; 0: the
  * template takes the answer as a whole; -1 with a reason. */
-int sections_split(const char *prompt, size_t n_prompt, const char *text, size_t n, struct bytes *said,
-	struct bytes *thought, struct why *w);
+int sections_split(struct opened opened, const char *text, size_t n, struct bytes *said, struct bytes *thought,
+	struct why *w);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/io.h"
-#include "sections.h"
 
 static const char *const colours[] = {
 	[SECTION_ANSWER] = "\033[0m", [SECTION_THOUGHT] = "\033[2m", [SECTION_CALL] = "\033[36m"
@@ -173,12 +172,12 @@ void show_fold(int fold)
 	show.folds = fold;
 }
 
-void show_begin(const char *prompt, size_t n)
+void show_begin(struct opened opened)
 {
 	show.blank = 0;
 	show.before = 0;
 	show.at_start = 1;
-	sections_begin(&show.answer, prompt, n);
+	sections_begin(&show.answer, opened);
 	if (show.answer.now == SECTION_THOUGHT)
 		begin_thought("<think>");
 	flush();

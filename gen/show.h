@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "lib/base/why.h"
+#include "sections.h"
 
 /* Prints to this descriptor, in colours unless $NO_COLOR is set. -1 with a reason. */
 int show_open(int fd, struct why *w);
@@ -14,8 +15,8 @@ void show_close(void);
 /* Whether reasoning is folded into one line. */
 void show_fold(int fold);
 
-/* An answer to prompt[n] begins, which may have opened reasoning. */
-void show_begin(const char *prompt, size_t n);
+/* An answer begins. */
+void show_begin(struct opened opened);
 
 /* More of the answer. */
 void show_text(const char *s, size_t n);

@@ -33,6 +33,17 @@ static inline int32_t utf8_next(const char *s, size_t n, unsigned *used)
 	return c;
 }
 
+/* How many bytes of s[n] come before the first that is not UTF-8. */
+static inline size_t utf8_valid(const char *s, size_t n)
+{
+	size_t at = 0;
+	unsigned used;
+
+	while (at < n && utf8_next(s + at, n - at, &used) >= 0)
+		at += used;
+	return at;
+}
+
 /* Writes c, at most U+10FFFF, as 1 to 4 bytes; returns how many. */
 static inline unsigned utf8_put(char out[4], int32_t c)
 {

@@ -112,15 +112,13 @@ int chat_add_line(struct chat *c, const char *text, size_t n, struct why *w)
 /* A string node with a copy of the text, which must be UTF-8. */
 static struct json *new_text(struct chat *c, const char *text, size_t n, struct why *w)
 {
+	size_t good = utf8_valid(text, n);
 	struct json *v = NULL;
 	char *copy;
-	unsigned used;
 
-	for (size_t at = 0; at < n; at += used) {
-		if (utf8_next(text + at, n - at, &used) < 0) {
-			why(w, "byte %zu of the text is not valid UTF-8", at);
-			return NULL;
-		}
+	if (good < n) {
+		why(w, "byte %zu of the text is not valid UTF-8", good);
+		return NULL;
 	}
 	copy = copy_text(c, text, n);
 	if (copy)
