@@ -51,8 +51,8 @@ SPEC = spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spe
 KERNELS = kv_type select $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
 SIMD = columns decode prompt spans table
-FAMILIES = decoder llama gemma gpt2 mixtures deepseek recurrent rwkv loops beside
-OPS = embed angles rows product prepare store attend convolve linear linear_gates linear_keep scan shift wkv \
+FAMILIES = decoder llama gemma gpt2 mixtures deepseek recurrent rwkv rwkv6 rwkv7 loops beside
+OPS = embed angles rows product prepare store attend convolve linear linear_gates linear_keep scan shift wkv wkv6 wkv7 \
 	select route experts heads copy per_layer altup logits
 SEGMENT = segment shape header ids fork named claim shared scrub recent recurrent object rle saved
 FWD = engine settings supported serve hidden served batch chain model/model model/tensors model/keys model/layers \

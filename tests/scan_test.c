@@ -1,4 +1,4 @@
-/* Layers that are scanned row by row, and short convolutions: fwd/plan/convolve.c, scan.c, shift.c, wkv.c. */
+/* Layers that are scanned row by row, and short convolutions: fwd/plan/convolve.c, scan.c, shift.c, wkv*.c. */
 #include <math.h>
 #include <string.h>
 
@@ -138,18 +138,19 @@ static void test_shift(double *want)
 
 /* ---- RWKV 7: r, w, k, v, a, g and m in a row, then the first layer's v ---- */
 
-static void *bind_wkv(const struct batches *b, float *rows)
+static void *bind_wkv7(const struct batches *b, float *rows)
 {
-	static struct op_wkv o;
+	static struct op_wkv7 o;
 
-	o = (struct op_wkv){ .version = 7, .gated = 1, .n = WIDTH, .size = HEAD, .key_norm = third, .key_rate = more,
-		.bonus = weight, .norm = { NORM_LAYER, norm_weight, more, 64e-5f }, .rows = { rows, STRIDE },
+	o = (struct op_wkv7){ .wkv = { .n = WIDTH, .size = HEAD, .bonus = weight,
+			.norm = { NORM_LAYER, norm_weight, more, 64e-5f }, .rows = { rows, STRIDE } },
+		.gated = 1, .key_norm = third, .key_rate = more,
 		.v_first = { rows + 7 * WIDTH, STRIDE }, .is_first = b->case_of != NULL };
 	return &o;
 }
 
 /* One row of the head whose elements begin at `at`; state: [HEAD values][HEAD keys]. */
-static void wkv(const float *row, size_t at, int is_first, double state[HEAD][HEAD], double *out)
+static void wkv7(const float *row, size_t at, int is_first, double state[HEAD][HEAD], double *out)
 {
 	double r[HEAD], w[HEAD], k[HEAD], v[HEAD], a[HEAD], kk[HEAD], o[HEAD];
 	double length = 0, mean = 0, square = 0, bonus = 0;
@@ -189,9 +190,9 @@ static void wkv(const float *row, size_t at, int is_first, double state[HEAD][HE
 	}
 }
 
-static void test_wkv(double *want, const char *name, int is_first)
+static void test_wkv7(double *want, const char *name, int is_first)
 {
-	struct batches b = { .name = name, .kinds = { &op_wkv }, .bind = bind_wkv, .input = input[0],
+	struct batches b = { .name = name, .kinds = { &op_wkv7 }, .bind = bind_wkv7, .input = input[0],
 		.stride = STRIDE, .n_out = WIDTH, .state_floats = WIDTH * HEAD, .scanned = 1,
 		.case_of = is_first ? "first" : NULL };
 
@@ -199,7 +200,7 @@ static void test_wkv(double *want, const char *name, int is_first)
 		double state[HEAD][HEAD] = { { 0 } };
 
 		for (size_t t = 0; t < ROWS; t++)
-			wkv(input[t], at, is_first, state, want + t * WIDTH);
+			wkv7(input[t], at, is_first, state, want + t * WIDTH);
 	}
 	batches_test(&b, want, checked);
 }
@@ -210,7 +211,7 @@ static void *bind_wkv6(const struct batches *b, float *rows)
 {
 	static struct op_wkv o;
 
-	o = (struct op_wkv){ .version = 6, .n = WIDTH, .size = HEAD, .rows = { rows, STRIDE } };
+	o = (struct op_wkv){ .n = WIDTH, .size = HEAD, .rows = { rows, STRIDE } };
 	if (b->case_of) {
 		o.bonus = weight;
 		o.norm = (struct norm){ NORM_LAYER, norm_weight, more, 64e-5f };
@@ -247,7 +248,7 @@ static void wkv6(const float *row, size_t at, int has_bonus, double state[HEAD][
 
 static void test_wkv6(double *want, const char *name, int has_bonus)
 {
-	struct batches b = { .name = name, .kinds = { &op_wkv }, .bind = bind_wkv6, .input = input[0],
+	struct batches b = { .name = name, .kinds = { &op_wkv6 }, .bind = bind_wkv6, .input = input[0],
 		.stride = STRIDE, .out = 3 * WIDTH, .n_out = WIDTH, .state_floats = WIDTH * HEAD, .scanned = 1,
 		.case_of = has_bonus ? "bonus" : NULL };
 
@@ -268,8 +269,8 @@ int main(void)
 	test_convolutions(want);
 	test_scan(want);
 	test_shift(want);
-	test_wkv(want, "RWKV 7", 0);
-	test_wkv(want, "RWKV 7, first layer", 1);
+	test_wkv7(want, "RWKV 7", 0);
+	test_wkv7(want, "RWKV 7, first layer", 1);
 	test_wkv6(want, "RWKV 6", 1);
 	test_wkv6(want, "RWKV 6 without a bonus", 0);
 	free(want);

@@ -116,24 +116,30 @@ struct op_blend {
 	struct buffer x, change, out;   /* out: [outputs][n] in a row */
 };
 
-/* RWKV 7 (Peng et al. 2025). Rows hold r, w, k, v, a, g and m, the weights of the first layer's values, n elements
- * each, of heads of `size`. w, a and m come through sigmoids; then:
- *   w = e^(-0.606531 · w);  v += m · (v_first − v);  kk = k · key_norm / its length;  k += (a − 1) · key_rate · k
- *   s[i] = w[i] · s[i] + k[i] · v − a[i] · kk[i] · (the sum of kk[j] · s[j] before);  out = the sum of r[i] · s[i]
- *   r = (norm(out) + v · the sum of r · k · bonus) · g, where gated
- * RWKV 6 (Peng et al. 2024): rows hold w, k, v, r and g; w = e^(−e^w);
+/* A matrix for each head of `size` elements in place of attention. RWKV 6 (Peng et al. 2024): rows hold w, k, v, r and
+ * g, n elements each; w = e^(−e^w);
  *   out = the sum of r[i] · s[i], + v · the sum of r · k · bonus;  s[i] = w[i] · s[i] + k[i] · v;
  *   r = norm(out) · silu(g)
  * or, without a bonus, k *= 1 − w, out is made from the s that follows, over the root of size, r = out · sigmoid(g). */
 struct op_wkv {
-	int version;                    /* 6 or 7 */
 	size_t n, size;
-	const float *key_norm, *key_rate, *bonus;       /* [n] */
+	const float *bonus;             /* [n] */
 	struct norm norm;               /* of a head; weights [n]; or NORM_NONE */
-	int gated;
-	struct buffer rows, v_first;
-	int is_first;                   /* makes v_first */
+	struct buffer rows;
 	size_t state;                   /* of the layer's in the segment: [heads][size keys][size values] */
+};
+
+/* RWKV 7 (Peng et al. 2025). Rows hold r, w, k, v, a, g and m, the weights of the first layer's values. w, a and m come
+ * through sigmoids; then:
+ *   w = e^(-0.606531 · w);  v += m · (v_first − v);  kk = k · key_norm / its length;  k += (a − 1) · key_rate · k
+ *   s[i] = w[i] · s[i] + k[i] · v − a[i] · kk[i] · (the sum of kk[j] · s[j] before);  out = the sum of r[i] · s[i]
+ *   r = (norm(out) + v · the sum of r · k · bonus) · g, where gated */
+struct op_wkv7 {
+	struct op_wkv wkv;
+	const float *key_norm, *key_rate;       /* [n] */
+	int gated;
+	struct buffer v_first;
+	int is_first;                   /* makes v_first */
 };
 
 /* Attention without softmax (Katharopoulos et al. 2020). Each head has a state M[dim_k][dim_v], zero at first. Within a
@@ -245,7 +251,7 @@ struct op_logits {
 
 extern const struct op_kind op_embed, op_angles, op_rows, op_product;
 extern const struct op_kind op_prepare, op_store, op_attend, op_join, op_select, op_logits;
-extern const struct op_kind op_convolve, op_scan, op_shift, op_blend, op_wkv;
+extern const struct op_kind op_convolve, op_scan, op_shift, op_blend, op_wkv6, op_wkv7;
 extern const struct op_kind op_linear_gates, op_linear, op_linear_keep;
 extern const struct op_kind op_head_rows, op_copy, op_per_layer;
 extern const struct op_kind op_level, op_predict, op_correct, op_spread, op_unite;
