@@ -25,6 +25,8 @@ enum {
 	ATTEND_RESIDUES = 1, ATTEND_VECTORS = 1
 };
 
+#define EIGHTS 1
+
 #include "fwd/kernels/simd/vocabulary.h"
 
 #define EACH_SET(name, type, from, op) \
@@ -358,6 +360,31 @@ static inline b64 vb_fields(const void *p, int a, int b, int mask)
 	return vi_of(vb_shr_32(v, a, mask), vb_shr_32(v, b, mask));
 }
 
+static inline b64 vb_zip_eights(b64 v)
+{
+	return vi_of(_mm256_unpacklo_epi64(v.a, v.b), _mm256_unpackhi_epi64(v.a, v.b));
+}
+
+static inline void vb_swap_inner(b64 *v, b64 *w)
+{
+	__m256i inner = v->b;
+
+	v->b = w->a;
+	w->a = inner;
+}
+
+static inline __m256i vb_pair_eights_32(const char *p)
+{
+	__m256i v = _mm256_broadcastq_epi64(_mm_loadl_epi64((const void *)p));
+
+	return _mm256_and_si256(_mm256_srlv_epi64(v, _mm256_setr_epi64x(0, 4, 2, 6)), _mm256_set1_epi8(3));
+}
+
+static inline b64 vb_pair_eights(const void *p)
+{
+	return vi_of(vb_pair_eights_32(p), vb_pair_eights_32((const char *)p + 8));
+}
+
 /* All ones where the bit is set, bit 0 for the first byte. */
 static inline __m256i vb_mask_32(int32_t bits)
 {
@@ -474,6 +501,19 @@ static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale
 
 	*scale = vf_signed_bytes(a, b);
 	*min = vf_signed_bytes(_mm_srli_si128(a, 8), _mm_srli_si128(b, 8));
+}
+
+static inline b64 vb_twice(const void *p, const void *q)
+{
+	return vi_of(_mm256_broadcastsi128_si256(vb_16(p)), _mm256_broadcastsi128_si256(vb_16(q)));
+}
+
+static inline void vi_pairs(b64 v, i32x16 *first, i32x16 *second)
+{
+	const __m256i even = _mm256_setr_epi32(X86_PAIRS), odd = _mm256_add_epi8(even, _mm256_set1_epi32(1));
+
+	*first = vi_of(_mm256_shuffle_epi8(v.a, even), _mm256_shuffle_epi8(v.b, even));
+	*second = vi_of(_mm256_shuffle_epi8(v.a, odd), _mm256_shuffle_epi8(v.b, odd));
 }
 
 static inline void vi_byte_pairs(b16 p, b16 q, i32x16 *first, i32x16 *second)

@@ -129,6 +129,33 @@ INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
 	return vi_of(_mm256_permutevar8x32_epi32(v[0].a, order), _mm256_permutevar8x32_epi32(v[2].a, order));
 }
 
+/* Eight bytes at a time for one of four blocks: products with those of w, signed or not, and as 32 bits or 16. */
+INLINE __m256i vd_eight(__m256i w, const int8_t *x, const int8_t *magnitudes, int is_signed)
+{
+	__m256i q = vb_32(x);
+
+	return is_signed ? vd_widen(vd_pairs(vb_32(magnitudes), _mm256_sign_epi8(w, q))) : vd_pairs(w, q);
+}
+
+INLINE void vd_eights(struct eights_shape s, const b64 *w, const int8_t *x, const int8_t *magnitudes, int four,
+                      i32x16 *sum)
+{
+	int i16 = !s.is_signed, deep = i16 && vd_fit(s.top, 8 * s.vectors);
+	__m256i *to = four / 2 ? &sum->b : &sum->a, v;
+
+	UNROLL
+	for (int j = 0; j < 2 * s.vectors; j++) {
+		__m256i two = vd_eight(j % 2 ? w[j / 2].b : w[j / 2].a, x + 32 * j, magnitudes + 32 * j, s.is_signed);
+
+		v = vd_settled(j ? vd_add(v, two, i16) : two);
+	}
+	if (i16 && !deep)
+		v = vd_widen(v);
+	if (four % 2)
+		v = vd_add_neighbours(*to, v, deep);
+	*to = four % 2 && deep ? vd_widen(v) : v;
+}
+
 /* Products are added up in 16 bits as long as they fit; eight lanes at a time. */
 INLINE void vd_columns(struct column_shape s, i32x16 *sum, const b64 *w, const int8_t *x)
 {

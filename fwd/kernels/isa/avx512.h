@@ -28,6 +28,8 @@ enum {
 	ATTEND_RESIDUES = 4, ATTEND_VECTORS = 4
 };
 
+#define EIGHTS 0
+
 #include "fwd/kernels/simd/vocabulary.h"
 
 static inline i32x16 vi_and(i32x16 a, i32x16 b) { return _mm512_and_si512(a, b); }
@@ -342,6 +344,19 @@ static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale
 
 	*scale = _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm256_castsi256_si128(v)));
 	*min = _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm256_extracti128_si256(v, 1)));
+}
+
+static inline b64 vb_twice(const void *p, const void *q)
+{
+	return vb_of(vb_16(p), vb_16(p), vb_16(q), vb_16(q));
+}
+
+static inline void vi_pairs(b64 v, i32x16 *first, i32x16 *second)
+{
+	const __m512i even = _mm512_broadcast_i64x4(_mm256_setr_epi32(X86_PAIRS));
+
+	*first = _mm512_shuffle_epi8(v, even);
+	*second = _mm512_shuffle_epi8(v, _mm512_add_epi32(even, _mm512_set1_epi32(1)));
 }
 
 static inline void vi_byte_pairs(b16 p, b16 q, i32x16 *first, i32x16 *second)

@@ -24,6 +24,8 @@ enum {
 	ATTEND_RESIDUES = 1, ATTEND_VECTORS = 1
 };
 
+#define EIGHTS 0
+
 #include "fwd/kernels/simd/vocabulary.h"
 
 static inline f32x16 vf_of(float32x4_t a, float32x4_t b, float32x4_t c, float32x4_t d)
@@ -581,6 +583,27 @@ static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale
 	*min = vf_signed_bytes(vget_high_u8(a), vget_high_u8(b));
 }
 
+static inline b64 vb_twice(const void *p, const void *q)
+{
+	uint8x16_t x = vb_16(p), y = vb_16(q);
+
+	return vb_of(x, x, y, y);
+}
+
+/* Bytes 4i of sixteen, or those n further, as int32. */
+static inline int32x4_t vi_pairs_4(uint8x16_t v, int n)
+{
+	const int32x4_t from = { -256, -252, -248, -244 };
+
+	return vreinterpretq_s32_u8(vqtbl1q_u8(v, vreinterpretq_u8_s32(vaddq_s32(from, vdupq_n_s32(n)))));
+}
+
+static inline void vi_pairs(b64 v, i32x16 *first, i32x16 *second)
+{
+	*first = vi_of(vi_pairs_4(v.a, 0), vi_pairs_4(v.b, 2), vi_pairs_4(v.c, 0), vi_pairs_4(v.d, 2));
+	*second = vi_of(vi_pairs_4(v.a, 1), vi_pairs_4(v.b, 3), vi_pairs_4(v.c, 1), vi_pairs_4(v.d, 3));
+}
+
 static inline void vi_byte_pairs(b16 p, b16 q, i32x16 *first, i32x16 *second)
 {
 	const uint8x16_t split = vb_two(0x0e0a06020c080400, 0x0f0b07030d090501);
@@ -588,6 +611,26 @@ static inline void vi_byte_pairs(b16 p, b16 q, i32x16 *first, i32x16 *second)
 
 	*first = vi_signed_bytes(vget_low_u8(a), vget_low_u8(b));
 	*second = vi_signed_bytes(vget_high_u8(a), vget_high_u8(b));
+}
+
+/* Half of an unsigned float of four bits of exponent, whose bias is 7, and three of mantissa; 0x7f is zero. With x, the
+ * exponent above the mantissa's bits but at least 1, the mantissa is the rest, with the bit that normal floats omit. */
+static inline f32x16 half_ue4m3(i32x16 bytes)
+{
+	i32x16 x = vi_max(vi_and(bytes, vi_set1(0x78)), vi_set1(8));
+	f32x16 mantissa = vi_to_float(vi_sub(vi_and(bytes, vi_set1(127)), vi_sub(x, vi_set1(8))));
+	f32x16 power = vi_as_float(vi_add(vi_shl(x, 20), vi_set1((127 - 11) << 23)));
+
+	return vf_select_less(vi_to_float(bytes), vf_set1(127), vf_mul(mantissa, power), vf_zero());
+}
+
+static inline void vf_ue4m3_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
+{
+	i32x16 a, b;
+
+	vi_byte_pairs(p, q, &a, &b);
+	*first = half_ue4m3(a);
+	*second = half_ue4m3(b);
 }
 
 /* ---- dot products of bytes ---- */

@@ -102,10 +102,36 @@ static inline __m256i x86_two_16(const void *p, const void *q)
 	return _mm256_inserti128_si256(_mm256_castsi128_si256(vb_16(p)), vb_16(q), 1);
 }
 
+/* The first byte of eight pairs as int32s in lane order; the upper bytes become zero. */
+#define X86_PAIRS -256, -252, -248, -244, -254, -250, -246, -242
+
 /* Eight pairs of bytes: the first of each in lane order, then the second. */
 static inline __m128i x86_byte_pairs(b16 v)
 {
 	return _mm_shuffle_epi8(v, _mm_setr_epi8(0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15));
+}
+
+/* Shifted left by seven bits these floats are f16, but for the exponent's bias. */
+static inline __m128i x86_ue4m3_bits(b16 v)
+{
+	const __m128i most = _mm_set1_epi8(0x7f);
+
+	return _mm_andnot_si128(_mm_cmpeq_epi8(v, most), _mm_and_si128(v, most));
+}
+
+static inline f32x16 x86_half_ue4m3(__m128i p, __m128i q, __m128i from)
+{
+	return vf_mul(vf_sixteen_f16s(_mm_slli_epi16(_mm_shuffle_epi8(p, from), 7),
+	                              _mm_slli_epi16(_mm_shuffle_epi8(q, from), 7)), vf_set1(0x1p7f));
+}
+
+static inline void vf_ue4m3_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
+{
+	const __m128i from = _mm_setr_epi16(X86_PAIRS);
+	__m128i a = x86_ue4m3_bits(p), b = x86_ue4m3_bits(q);
+
+	*first = x86_half_ue4m3(a, b, from);
+	*second = x86_half_ue4m3(a, b, _mm_add_epi16(from, _mm_set1_epi16(1)));
 }
 
 /* Unpacks the six-bit scales and minima of two super-blocks of Q4_K or Q5_K (lib/gguf/blocks.h), at p and q. Returns

@@ -20,12 +20,17 @@ enum block_sum { FIRST_HALF, SECOND_HALF, WHOLE_BLOCK, BLOCK_SUMS };    /* which
 
 /* For decode.c and columns.c: the head of 512 elements of a column, sixteen blocks, in lane order. Behind it lie the
  * integers, int8[planes][8][16 lanes][4]: elements 4j to 4j + 3 of each block. All columns lie side by side, span after
- * span. Where decode.c reads them, their integers follow twice more: int8[columns][planes][512] in their order, then in
- * quarters (lanes.h). */
+ * span. Where decode.c reads them, their integers follow in each order that it takes: int8[columns][planes][512]. */
 struct acts_span {
 	int32_t xsum[BLOCK_SUMS][16];   /* sums of the integers */
 	float fsum[BLOCK_SUMS][16];     /* the same as floats */
 	float dx[16];
+};
+
+enum acts_order {
+	ORDER_PLAIN, ORDER_QUARTERS,            /* lanes.h */
+	ORDER_EIGHTS, ORDER_MAGNITUDES,         /* the integers and their absolute values, with EIGHTS */
+	ACTS_ORDERS = EIGHTS ? ORDER_MAGNITUDES + 1 : ORDER_EIGHTS
 };
 
 /* For prompt.c: a block of a tile is its integers, int32[planes][8][columns], four int8 or two int16 in each, and
@@ -104,7 +109,7 @@ static inline size_t acts_span_bytes(size_t planes)
 /* Of n columns, with all that follows. */
 static inline size_t acts_spans_bytes(size_t planes, size_t n)
 {
-	return n * (acts_span_bytes(planes) + (acts_decoded(planes, n) ? 2 * planes * SPAN : 0));
+	return n * (acts_span_bytes(planes) + (acts_decoded(planes, n) ? ACTS_ORDERS * planes * SPAN : 0));
 }
 
 /* How decode.c reads rows whose number of blocks is not a multiple of sixteen. Narrow rows are read as one

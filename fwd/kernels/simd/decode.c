@@ -102,6 +102,37 @@ INLINE void quarter_sums(struct unpacker u, const uint8_t *p, const int8_t *x, s
 	}
 }
 
+#if EIGHTS
+/* The same with eights; sum[...][1] is zero where there is one scale a block. */
+INLINE void eight_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size_t n, i32x16 sum[2][2])
+{
+	struct eights_shape s = { .vectors = 2 / u.scales, .top = u.top, .is_signed = u.is_signed };
+
+	UNROLL
+	for (int four = 0; four < 4; four++) {
+		b64 w[2];
+
+		u.eights(p, four, w);
+		UNROLL
+		for (size_t i = 0; i < n; i++) {
+			UNROLL
+			for (int h = 0; h < u.scales; h++) {
+				const int8_t *q = x + i * SPAN + 128 * four + 64 * h;
+
+				vd_eights(s, w + h, q, q + n * SPAN, four, &sum[i][h]);
+			}
+		}
+	}
+	if (u.scales == 1) {
+		UNROLL
+		for (size_t i = 0; i < n; i++)
+			sum[i][1] = vi_zero();
+	}
+}
+#else
+INLINE void eight_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size_t n, i32x16 sum[2][2]) { }
+#endif
+
 /* acc[column] += the products of a span. With DOT_AT_ONCE each vector of codes is multiplied as soon as it is
  * unpacked, and the scales are read last. */
 INLINE void span_add(struct unpacker u, const uint8_t *p, struct decode_shape shape, const char *x, f32x16 acc[2])
@@ -121,10 +152,15 @@ INLINE void span_add(struct unpacker u, const uint8_t *p, struct decode_shape sh
 		u.top -= u.offset;
 		u.offset = 0;
 	}
-	if (u.quarters)
-		quarter_sums(u, p, codes + n * SPAN, n, sum);
+	if (u.eights)
+		eight_sums(u, p, codes + ORDER_EIGHTS * n * SPAN, n, sum);
+	else if (u.quarters)
+		quarter_sums(u, p, codes + ORDER_QUARTERS * n * SPAN, n, sum);
 	else
-		half_sums(u, p, codes, n, sum);
+		half_sums(u, p, codes + ORDER_PLAIN * n * SPAN, n, sum);
+	/* Otherwise the compiler reads scales in between and spills them. */
+	if (u.eights)
+		__asm__ volatile("" : "+r"(p));
 	u.read_scales(p, &s);
 	UNROLL
 	for (size_t c = 0; c < shape.columns; c++) {
@@ -221,7 +257,7 @@ INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct
 	ROW(Q2_0, q2_0, 1)
 #define RUNS_BOTH(ROW) \
 	ROW(Q4_0, q4_0, 2) ROW(Q4_1, q4_1, 2) ROW(Q5_0, q5_0, 2) ROW(Q5_1, q5_1, 2) ROW(Q8_0, q8_0, 1) \
-	ROW(Q2_K, q2_k, 2) ROW(Q3_K, q3_k, 2) ROW(Q4_K, q4_k, 2) ROW(Q5_K, q5_k, 2) ROW(Q6_K, q6_k, 2) \
+	ROW(Q2_K, q2_k, 1) ROW(Q3_K, q3_k, 2) ROW(Q4_K, q4_k, 2) ROW(Q5_K, q5_k, 2) ROW(Q6_K, q6_k, 2) \
 	ROW(IQ4_NL, iq4_nl, 2) ROW(IQ4_XS, iq4_xs, 2) ROW(TQ2_0, tq2_0, 2) ROW(MXFP4, mxfp4, 2) ROW(NVFP4, nvfp4, 2)
 /* Types that have loops for two columns, too: a quarter less time than columns.c takes. */
 #define RUNS_TWO(ROW) \

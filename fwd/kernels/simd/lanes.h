@@ -11,6 +11,9 @@
  * products add up before any tree. The first such four blocks are 0, 2, 4, 6, then 1, 3, 5, 7, and the same plus
  * 8.
  *
+ * Eights. The same with eight codes of a block next to each other: first those of four blocks, in the order 0, 2, 1,
+ * 3, then the next eight of each, and so on; the next four blocks follow.
+ *
  * Visiting order. A prompt's kernel goes through the blocks (or elements) of one residue modulo 16 after the
  * other, so that one set of registers serves all sixteen accumulators. The residues come bit-reversed: the closing
  * tree first adds i and i + 8, then those 4, 2, 1 apart, so neighbours in this order are what it adds first, and a
@@ -41,6 +44,12 @@ static inline size_t block_lane(size_t b)
 static inline size_t quarter_place(size_t b, size_t h)
 {
 	return (b / 8 * 4 + b % 2 * 2 + h) * 64 + b % 8 / 2 * 16;
+}
+
+/* Where, in eights, the codes 8·j to 8·j + 7 of block b lie. */
+static inline size_t eight_place(size_t b, size_t j)
+{
+	return b / 4 * 128 + j * 32 + b % 2 * 16 + b % 4 / 2 * 8;
 }
 
 static const unsigned char residues[16] = { 0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15 };

@@ -179,11 +179,28 @@ INLINE struct quantised_block take_block(const struct quantised *q, size_t plane
 	return b;
 }
 
+/* Stores the integers of block b of a span in the orders that decode.c takes; `step` bytes from one to the next. */
+INLINE void place_orders(const int32_t codes[8], int8_t *to, size_t step, size_t b)
+{
+	int8_t eight[8];
+
+	memcpy(to + ORDER_PLAIN * step + b * 32, codes, 32);
+	memcpy(to + ORDER_QUARTERS * step + quarter_place(b, 0), codes, 16);
+	memcpy(to + ORDER_QUARTERS * step + quarter_place(b, 1), codes + 4, 16);
+	for (size_t j = 0; EIGHTS && j < 4; j++) {
+		memcpy(eight, codes + 2 * j, 8);
+		memcpy(to + ORDER_EIGHTS * step + eight_place(b, j), eight, 8);
+		for (int i = 0; i < 8; i++)
+			eight[i] = (int8_t)abs(eight[i]);
+		memcpy(to + ORDER_MAGNITUDES * step + eight_place(b, j), eight, 8);
+	}
+}
+
 /* Stores a block as number b of the span of column c of n, whose spans start at `spans`. */
 INLINE void place_block(const struct quantised_block *from, size_t planes, char *spans, size_t c, size_t n, size_t b)
 {
 	struct acts_span *to = (struct acts_span *)(spans + c * acts_span_bytes(planes));
-	char *plain = spans + n * acts_span_bytes(planes) + c * planes * SPAN, *quarters = plain + n * planes * SPAN;
+	int8_t *orders = (int8_t *)spans + n * acts_span_bytes(planes) + c * planes * SPAN;
 	size_t lane = block_lane(b);
 
 	for (int part = 0; part < BLOCK_SUMS; part++) {
@@ -196,11 +213,8 @@ INLINE void place_block(const struct quantised_block *from, size_t planes, char 
 
 		for (size_t j = 0; j < 8; j++)
 			lanes[16 * j + lane] = from->codes[p][j];
-		if (!acts_decoded(planes, n))
-			continue;
-		memcpy(plain + p * SPAN + b * 32, from->codes[p], 32);
-		memcpy(quarters + p * SPAN + quarter_place(b, 0), from->codes[p], 16);
-		memcpy(quarters + p * SPAN + quarter_place(b, 1), from->codes[p] + 4, 16);
+		if (acts_decoded(planes, n))
+			place_orders(from->codes[p], orders + p * SPAN, n * planes * SPAN, b);
 	}
 }
 

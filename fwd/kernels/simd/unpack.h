@@ -28,6 +28,8 @@ struct unpacker {
 	b64 (*codes)(const uint8_t *span, int pair);    /* blocks 2·pair and 2·pair + 1 */
 	/* Four blocks in quarters (lanes.h), for codes of at most 15, where that is quicker; or NULL. */
 	void (*quarters)(const uint8_t *span, int four, b64 codes[2]);
+	/* Four blocks in eights (lanes.h), with EIGHTS, where that is quicker; or NULL. */
+	void (*eights)(const uint8_t *span, int four, b64 codes[2]);
 	void (*read_scales)(const uint8_t *span, struct scales *s);
 	/* Codebooks have these in place of codes(). read_rows() comes first; with signs, row_codes() gives codes
 	 * without them and without the offset. */
@@ -93,6 +95,12 @@ INLINE void byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 #include "unpack_small.h"
 #include "unpack_k.h"
 #include "unpack_grid.h"
+#if EIGHTS
+#include "unpack_eights.h"
+#define WITH_EIGHTS(name) .eights = eights_##name
+#else
+#define WITH_EIGHTS(name) .eights = NULL
+#endif
 
 /* ---- the unpackers ---- */
 
@@ -144,13 +152,13 @@ UNPACKER(q4_1, .codes = codes_q4_1, .quarters = quarters_q4_1);
 UNPACKER(q5_0, .codes = codes_q5_0);
 UNPACKER(q5_1, .codes = codes_q5_1);
 UNPACKER(q8_0, .codes = codes_q8_0);
-UNPACKER(q2_k, .codes = codes_q2_k);
+UNPACKER(q2_k, .codes = codes_q2_k, WITH_EIGHTS(q2_k));
 UNPACKER(q3_k, .codes = codes_q3_k);
 UNPACKER(q4_k, .codes = codes_q4_k, .quarters = quarters_q4_k);
 UNPACKER(q5_k, .codes = codes_q5_k);
 UNPACKER(q6_k, .codes = codes_q6_k);
-UNPACKER(iq4_nl, .codes = codes_iq4_nl);
-UNPACKER(iq4_xs, .codes = codes_iq4_xs);
+UNPACKER(iq4_nl, .codes = codes_iq4_nl, WITH_EIGHTS(iq4_nl));
+UNPACKER(iq4_xs, .codes = codes_iq4_xs, WITH_EIGHTS(iq4_xs));
 UNPACKER(iq2_xxs, .read_rows = rows_iq2_xxs, .row_codes = codes_iq2_xxs, .signs = 1);
 UNPACKER(iq2_xs, .read_rows = rows_iq2_xs, .row_codes = codes_iq2_xs, .signs = 1);
 UNPACKER(iq2_s, .read_rows = rows_iq2_s, .row_codes = codes_iq2_s, .signs = 1);
@@ -159,11 +167,12 @@ UNPACKER(iq3_s, .read_rows = rows_iq3_s, .row_codes = codes_iq3_s, .signs = 1);
 UNPACKER(iq1_s, .read_rows = rows_iq1_s, .row_codes = codes_iq1_s, .signs = 0);
 UNPACKER(iq1_m, .read_rows = rows_iq1_m, .row_codes = codes_iq1_m, .signs = 0);
 UNPACKER(tq1_0, .codes = codes_tq1_0);
-UNPACKER(tq2_0, .codes = codes_tq2_0);
-UNPACKER(mxfp4, .codes = codes_mxfp4);
-UNPACKER(nvfp4, .codes = codes_nvfp4);
+UNPACKER(tq2_0, .codes = codes_tq2_0, WITH_EIGHTS(tq2_0));
+UNPACKER(mxfp4, .codes = codes_mxfp4, WITH_EIGHTS(mxfp4));
+UNPACKER(nvfp4, .codes = codes_nvfp4, WITH_EIGHTS(nvfp4));
 UNPACKER(q1_0, .codes = codes_q1_0);
 UNPACKER(q2_0, .codes = codes_q2_0);
 #undef UNPACKER
+#undef WITH_EIGHTS
 
 #endif

@@ -59,25 +59,18 @@ INLINE b64 codes_q6_k(const uint8_t *span, int pair)
 
 INLINE void scales_q2_k(const uint8_t *span, struct scales *s)
 {
-	const uint64_t low = 0x0f0f0f0f0f0f0f0f;
 	const struct q2_k *b = (const struct q2_k *)span;
-	uint64_t scale[4], min[4];
+	b64 both = vb_twice(b[0].scales, b[1].scales);
+	i32x16 scale[2], min[2];
 	f32x16 d, dmin;
 
-	UNROLL
-	for (int i = 0; i < 4; i++) {
-		uint64_t u = load64(b[i / 2].scales + i % 2 * 8);
-
-		scale[i] = u & low;
-		min[i] = u >> 4 & low;
-	}
 	vf_two_pairs(b[0].d, b[1].d, &d, &dmin);
 	dmin = vf_sub(vf_zero(), dmin);
-	byte_pairs(vb_two(scale[0], scale[1]), vb_two(scale[2], scale[3]), &s->scale[0], &s->scale[1]);
-	byte_pairs(vb_two(min[0], min[1]), vb_two(min[2], min[3]), &s->min[0], &s->min[1]);
+	vi_pairs(vb_low(both), &scale[0], &scale[1]);
+	vi_pairs(vb_shr(both, 4, 15), &min[0], &min[1]);
 	for (int i = 0; i < 2; i++) {
-		s->scale[i] = vf_mul(d, s->scale[i]);
-		s->min[i] = vf_mul(dmin, s->min[i]);
+		s->scale[i] = vf_mul(d, vi_to_float(scale[i]));
+		s->min[i] = vf_mul(dmin, vi_to_float(min[i]));
 	}
 }
 

@@ -138,29 +138,15 @@ INLINE b64 codes_nvfp4(const uint8_t *span, int pair)
 	return vb_lookup(e2m1_codes, vb_nibble_groups(b->qs));
 }
 
-/* Half of an unsigned float of four bits of exponent, whose bias is 7, and three of mantissa; 0x7f is zero. With x, the
- * exponent above the mantissa's bits but at least 1, the mantissa is the rest, with the bit that normal floats omit. */
-INLINE f32x16 half_ue4m3(i32x16 bytes)
-{
-	i32x16 x = vi_max(vi_and(bytes, vi_set1(0x78)), vi_set1(8));
-	f32x16 mantissa = vi_to_float(vi_sub(vi_and(bytes, vi_set1(127)), vi_sub(x, vi_set1(8))));
-	f32x16 power = vi_as_float(vi_add(vi_shl(x, 20), vi_set1((127 - 11) << 23)));
-
-	return vf_select_less(vi_to_float(bytes), vf_set1(127), vf_mul(mantissa, power), vf_zero());
-}
-
 INLINE void scales_nvfp4(const uint8_t *span, struct scales *s)
 {
 	const struct nvfp4 *b = (const struct nvfp4 *)span;
 	uint64_t two[4];
-	i32x16 bytes[2];
 
 	UNROLL
 	for (int i = 0; i < 4; i++)
 		two[i] = load32(b[2 * i].scales) | (uint64_t)load32(b[2 * i + 1].scales) << 32;
-	vi_byte_pairs(vb_two(two[0], two[1]), vb_two(two[2], two[3]), &bytes[0], &bytes[1]);
-	s->scale[0] = half_ue4m3(bytes[0]);
-	s->scale[1] = half_ue4m3(bytes[1]);
+	vf_ue4m3_pairs(vb_two(two[0], two[1]), vb_two(two[2], two[3]), &s->scale[0], &s->scale[1]);
 }
 
 /* Four elements a byte: each byte in the lowest of four, and shifted by six, by twelve and by eighteen bits. */

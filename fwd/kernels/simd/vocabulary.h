@@ -8,6 +8,7 @@
  * A lane is one of the sixteen. Each function is exact or rounds once, so that all sets give the same bits. lanes.h
  * explains lane order, quarters and spans. The constants, with enum:
  *
+ *	EIGHTS          1: decode.c takes some types' codes in eights (unpack_eights.h); a macro
  *	DOT_AT_ONCE     1: for a single column, multiply each vector of codes as soon as it is unpacked (few registers)
  *	SIGNED_BIAS     what vd_dot_signed() adds to each code
  *	COLUMNS_SIDE    columns whose sums columns.c has in registers at once: a power of two
@@ -124,6 +125,7 @@ static inline b64 vi_as_bytes(i32x16 v);
 static inline b64 vb_join(const void *p, const void *q);        /* 32 bytes at p, 32 at q */
 static inline b64 vb_of(b16 a, b16 b, b16 c, b16 d);
 static inline b64 vb_four(const uint8_t *p, size_t step);       /* 16 bytes at p, p + step, p + 2·step, p + 3·step */
+static inline b64 vb_twice(const void *p, const void *q);       /* 16 bytes at p, twice, then 16 at q, twice */
 /* of eight runs of 16 bytes at p, the first, third and so on; or, if second, the second, fourth and so on */
 static inline b64 vb_alternate(const uint8_t *p, int second);
 /* the low nibbles of 16 bytes at p, their high nibbles, the same of q */
@@ -167,6 +169,14 @@ static inline void vf_two_pairs(const void *p, const void *q, f32x16 *first, f32
  * bytes are read at each. */
 static inline void vf_six_bits(const uint8_t *p, const uint8_t *q, f32x16 *scale, f32x16 *min);
 
+/* Two uint8 a block, for its halves: blocks 0 to 7 in the first sixteen bytes, blocks 8 to 15 in the third sixteen; the
+ * second and the fourth are the same (vb_twice()). */
+static inline void vi_pairs(b64 v, i32x16 *first, i32x16 *second);
+
+/* Two bytes a block, for its halves: blocks 0 to 7 in p, 8 to 15 in q. Half of the values of unsigned floats of four
+ * bits of exponent, whose bias is 7, and three of mantissa; 0x7f is zero, and the top bit does not count. */
+static inline void vf_ue4m3_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second);
+
 /* Two int8 a block, for its halves: blocks 0 to 7 in p, 8 to 15 in q. */
 static inline void vi_byte_pairs(b16 p, b16 q, i32x16 *first, i32x16 *second);
 
@@ -187,6 +197,26 @@ static inline void vd_fold_quarters(i32x16 v[4], int c);
  * quarters, those over blocks. */
 static inline void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *second);
 static inline i32x16 vd_quarter_sums(const i32x16 v[4]);
+
+#if EIGHTS
+/* The first 32 bytes: the first eight of each sixteen of v's first 32 and those of its second 32, in turn; the others:
+ * the second eight likewise. */
+static inline b64 vb_zip_eights(b64 v);
+/* exchanges the second 32 bytes of v and the first 32 of w */
+static inline void vb_swap_inner(b64 *v, b64 *w);
+/* two bits of each of eight bytes at p: those from bit 0 on, then from 4, 2 and 6 on; the same of the next eight */
+static inline b64 vb_pair_eights(const void *p);
+
+struct eights_shape {
+	int vectors;            /* of codes: two for four blocks, one for their halves */
+	int top, is_signed;     /* of the codes */
+};
+
+/* *sum has the lanes of four blocks after the other, four = 0 to 3: the sums of the products of w[vectors] and the
+ * activations at x, all in eights. Signed codes also take the activations' absolute values. */
+static inline void vd_eights(struct eights_shape s, const b64 *w, const int8_t *x, const int8_t *magnitudes, int four,
+                             i32x16 *sum);
+#endif
 
 /* Within each quarter of sixteen bytes: four bytes i of v[j] become four bytes j of v[i]. */
 static inline void vb_turn_quarters(b64 v[4]);
