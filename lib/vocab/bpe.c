@@ -173,7 +173,7 @@ int bpe_open(struct vocab *v, struct why *w)
 
 	if (v->bytes)
 		spm_find_bytes(v);
-	return words_open(v, &rules, w);
+	return words_open_merged(v, &rules, w);
 }
 
 int bpe_word(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w)
@@ -218,7 +218,8 @@ int bpe_encode(struct vocab *v, const char *text, size_t n, int flags, struct id
 #define BPE(name, expression) { \
 	.model = name, .pre = expression, .flags = KIND_PRETOK | KIND_REPAIRS, \
 	.rules = { .bos = 11, .eos = 11, .unknown = -1 }, \
-	.open = bpe_open, .mark = bpe_mark, .index = words_index, .encode = bpe_encode }
+	.open = bpe_open, .mark = bpe_mark, .index = words_index, .encode = bpe_encode, \
+	.encode_word = bpe_word }
 
 const struct kind bpe_kind = BPE("gpt2", NULL);
 const struct kind gemma4_kind = BPE("gemma4", "gemma4");

@@ -96,5 +96,5 @@ static size_t piece(struct gguf_string token, char *out)
 
 const struct kind dna_kind = {
 	.model = "hybriddna", .flags = KIND_PRETOK | KIND_REPAIRS, .rules = { .bos = 11, .eos = 11, .unknown = -1 },
-	.open = bpe_open, .mark = mark, .index = words_index, .encode = encode, .piece = piece
+	.open = bpe_open, .mark = mark, .index = words_index, .encode = encode, .encode_word = bpe_word, .piece = piece
 };

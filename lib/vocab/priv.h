@@ -42,6 +42,8 @@ struct kind {
 	/* Appends the ids of text[n], n > 0, between special tokens. flags: of vocab_encode(); VOCAB_CONTINUE only at
 	 * the start of the text. */
 	int (*encode)(struct vocab *v, const char *text, size_t n, int flags, struct ids *out, struct why *w);
+	/* For words_add(): appends the ids of the word s[n], n > 0. */
+	int (*encode_word)(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w);
 	/* Writes the bytes that a normal token stands for, at most token.n; returns how many. NULL: as plain and bytes
 	 * say, or GPT-2's alphabet. */
 	size_t (*piece)(struct gguf_string token, char *out);
@@ -99,12 +101,13 @@ struct encoder {
 	size_t pair_longest, pair_room;
 	struct letter letter[256];      /* BPE: how tokens spell a byte */
 	int32_t byte_id[256];   /* the token that stands for a byte, or -1 */
-	int knows_joins;        /* plain: joins is filled */
+	int knows_joins;        /* joins is filled */
 	uint32_t joins[65536 / 32];     /* bit 256 · b + c: byte c follows byte b in some token */
 	struct prefixes prefixes;       /* kinds without names */
 	union weight *weight;   /* UGM and PLaMo 2: [prefixes.n_tokens] */
 	size_t weight_room;
 	double unknown_score;   /* UGM */
+	size_t exact_length;    /* UGM: of text up to which sums of scores are exact */
 	char *text;             /* as the tokens spell it: with U+2581 for spaces, or normalized */
 	size_t text_room;
 	char *repaired;         /* text with its UTF-8 repaired */
@@ -186,8 +189,14 @@ int known_read(struct vocab *v, struct why *w);
 
 /* ---- words.c ---- */
 
-/* For vocabularies that are merged: an encoder's `merge` with these rules, and its words. */
-int words_open(struct vocab *v, const struct merge_rules *rules, struct why *w);
+/* The table of words; for vocabularies that are merged, an encoder's `merge` with these rules, too. */
+int words_open(struct vocab *v, struct why *w);
+int words_open_merged(struct vocab *v, const struct merge_rules *rules, struct why *w);
+
+/* Fills in at first use what words_joined() needs: whether a token, or a merge, may contain s[-1] and s[0]. Where none
+ * does, a word ends. */
+void words_find_joins(struct vocab *v);
+int words_joined(const struct encoder *e, const char *s);
 
 /* Appends the ids of s[n], a part of a text that is merged by itself; those of the last words only at words_flush(),
  * until which s is borrowed. */

@@ -1,6 +1,6 @@
 /* spm: SentencePiece's BPE by scores. Spaces become U+2581, the neighbours that make the token with the best score are
- * joined first, and characters without a token are spelled with byte tokens. A text is divided where no token contains
- * the bytes on both sides, mostly before spaces, and words that were encoded before come from a cache. */
+ * joined first, and characters without a token are spelled with byte tokens. A text is divided into words where no
+ * token contains the bytes on both sides, mostly before spaces. */
 #include "priv.h"
 
 #include <math.h>
@@ -52,38 +52,6 @@ static size_t escape(struct encoder *e, const char *text, size_t n, int prefix)
 	return (size_t)(to - e->text);
 }
 
-static void mark_join(struct encoder *e, char before, char after)
-{
-	unsigned pair = 256u * (unsigned char)before + (unsigned char)after;
-
-	e->joins[pair / 32] |= 1u << pair % 32;
-}
-
-/* Marks the bytes that follow each other in an array of tokens, or of merges, whose space counts for nothing. */
-static void find_joins(struct encoder *e, const struct gguf_value *array)
-{
-	const unsigned char *at = array->data;
-
-	for (uint64_t i = 0; i < array->n; i++) {
-		struct gguf_string s = gguf_next_string(array, &at);
-
-		for (size_t k = 1; k < s.n; k++) {
-			mark_join(e, s.s[k - 1], s.s[k]);
-			if (s.s[k] == ' ' && k + 1 < s.n)
-				mark_join(e, s.s[k - 1], s.s[k + 1]);
-		}
-	}
-	e->knows_joins = 1;
-}
-
-/* Whether a token may have the text before s and the one from s on in it. */
-static int joins(const struct encoder *e, const char *s)
-{
-	unsigned pair = 256u * (unsigned char)s[-1] + (unsigned char)s[0];
-
-	return e->joins[pair / 32] >> pair % 32 & 1;
-}
-
 int spm_encode(struct vocab *v, const char *text, size_t n, int prefix, int raw, struct ids *out, struct why *w)
 {
 	struct encoder *e = v->encoder;
@@ -93,11 +61,8 @@ int spm_encode(struct vocab *v, const char *text, size_t n, int prefix, int raw,
 
 	if (!escaped)
 		return why(w, "out of memory");
-	if (divide && !e->knows_joins) {
-		find_joins(e, v->tokens.array);
-		if (v->merges)
-			find_joins(e, v->merges);
-	}
+	if (divide)
+		words_find_joins(v);
 	for (size_t i = 0; i < escaped && (divide || raw); i += length) {
 		length = 1;
 		bad = 0;
@@ -107,7 +72,7 @@ int spm_encode(struct vocab *v, const char *text, size_t n, int prefix, int raw,
 				unicode_next((const unsigned char *)s + i, (const unsigned char *)s + escaped, &length);
 			bad = raw && length == 1;
 		}
-		if (bad || (divide && i > start && !joins(e, s + i))) {
+		if (bad || (divide && i > start && !words_joined(e, s + i))) {
 			if (words_add(v, s + start, i - start, out, w))
 				return -1;
 			start = i + bad;
@@ -158,7 +123,12 @@ static int open_spm(struct vocab *v, struct why *w)
 	const struct merge_rules rules = { v, &v->tokens, NULL, join, words_add_symbol };
 
 	spm_find_bytes(v);
-	return words_open(v, &rules, w);
+	return words_open_merged(v, &rules, w);
+}
+
+static int encode_word(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w)
+{
+	return merge_text(v->encoder->merge, s, n, out, w);
 }
 
 static int hex(char c)
@@ -191,5 +161,5 @@ size_t spm_piece(struct gguf_string s, char *out)
 const struct kind spm_kind = {
 	.model = "llama", .flags = KIND_PLAIN,
 	.rules = { .bos = 1, .eos = 2, .add_bos = 1, .space_prefix = 1, .unknown = -1 },
-	.open = open_spm, .mark = spm_mark, .index = words_index, .encode = encode
+	.open = open_spm, .mark = spm_mark, .index = words_index, .encode = encode, .encode_word = encode_word
 };

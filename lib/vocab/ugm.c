@@ -5,6 +5,7 @@
 #include "priv.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "lib/base/grow.h"
@@ -148,9 +149,29 @@ static union weight score(const struct vocab *v, int32_t id)
 	return (union weight){ .score = user || !v->scores ? 0 : le_float(v->scores + 4 * (size_t)id) };
 }
 
+/* How long a text can be for which any sum of its tokens' scores is exact; 0 if scores are too large or too precise to
+ * tell. */
+static size_t exact_length(const struct encoder *e)
+{
+	uint64_t bits = 0, most = 0;
+
+	for (size_t i = 0; i <= e->prefixes.n_tokens; i++) {
+		double x = fabs(i ? e->weight[i - 1].score : e->unknown_score) * 0x1p40;
+
+		if (!(x < 0x1p62) || x != (double)(uint64_t)x)
+			return 0;
+		bits |= (uint64_t)x;
+		most = (uint64_t)x > most ? (uint64_t)x : most;
+	}
+	return most ? ((uint64_t)1 << 53) / (most / (bits & -bits)) : SIZE_MAX;
+}
+
 static int index_tokens(struct vocab *v, const unsigned char *only, struct why *w)
 {
-	return vocab_index_weighted(v, only, score, w);
+	if (vocab_index_weighted(v, only, score, w))
+		return -1;
+	v->encoder->exact_length = exact_length(v->encoder);
+	return 0;
 }
 
 static void offer(struct lattice *at, double sum, size_t n, int32_t id)
@@ -190,17 +211,10 @@ static int add_way(const struct vocab *v, size_t n, struct ids *out, struct why 
 {
 	const struct lattice *way = v->encoder->lattice;
 	size_t first = out->n;
-	int was_unknown = 0;
 
-	for (; n; n -= way[n].n) {
-		int unknown = way[n].id == v->rules.unknown;
-
-		if (unknown && !was_unknown && words_add_unknown(v, out, w))
+	for (; n; n -= way[n].n)
+		if (way[n].id < 0 ? words_add_unknown(v, out, w) : ids_add(out, way[n].id) && why(w, "out of memory"))
 			return -1;
-		if (!unknown && ids_add(out, way[n].id))
-			return why(w, "out of memory");
-		was_unknown = unknown;
-	}
 	for (size_t last = out->n; first + 1 < last; first++) {
 		int32_t id = out->id[first];
 
@@ -210,18 +224,53 @@ static int add_way(const struct vocab *v, size_t n, struct ids *out, struct why 
 	return 0;
 }
 
-static int encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *out, struct why *w)
+static int encode_word(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w)
 {
 	struct encoder *e = v->encoder;
 
-	if (normalize(v, text, n, flags & VOCAB_CONTINUE, &n, w))
-		return -1;
 	if (n >= UINT32_MAX)
 		return why(w, "%zu bytes of text (at most %lu are supported)", n, (unsigned long)UINT32_MAX - 1);
 	if (grow_scratch(&e->lattice, &e->lattice_room, (n + 1) * sizeof *e->lattice))
 		return why(w, "out of memory");
-	search(v, e->text, n);
+	search(v, s, n);
 	return add_way(v, n, out, w);
+}
+
+/* From out->id[first] on, a run of unknown tokens becomes one. */
+static void join_unknown(int32_t unknown, struct ids *out, size_t first)
+{
+	size_t n = first;
+
+	for (size_t i = first; i < out->n; i++)
+		if (i == first || out->id[i] != unknown || out->id[i - 1] != unknown)
+			out->id[n++] = out->id[i];
+	out->n = n;
+}
+
+/* The best way through the text consists of those through its words, as long as sums are exact. */
+static int encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *out, struct why *w)
+{
+	struct encoder *e = v->encoder;
+	size_t first = out->n, start = 0;
+	const char *s;
+
+	if (normalize(v, text, n, flags & VOCAB_CONTINUE, &n, w))
+		return -1;
+	s = e->text;
+	if (e->covers_all && n <= e->exact_length) {    /* a short text is not worth it */
+		words_find_joins(v);
+		for (size_t i = 0; i < n; i += unicode_length((unsigned char)s[i])) {
+			if (i == 0 || words_joined(e, s + i))
+				continue;
+			if (words_add(v, s + start, i - start, out, w))
+				return -1;
+			start = i;
+		}
+	}
+	if (words_add(v, s + start, n - start, out, w) || words_flush(v, out, w))
+		return -1;
+	join_unknown(v->rules.unknown, out, first);
+	return 0;
 }
 
 /* ---- opening ---- */
@@ -234,7 +283,7 @@ static int open_ugm(struct vocab *v, struct why *w)
 		if (vocab_given_type(v, i) == VOCAB_NORMAL && score(v, (int32_t)i).score < least)
 			least = (float)score(v, (int32_t)i).score;
 	v->encoder->unknown_score = least - 10.0f;
-	return vocab_open_set(v, &v->encoder->given_user, 1 << VOCAB_USER, 1, w);
+	return vocab_open_set(v, &v->encoder->given_user, 1 << VOCAB_USER, 1, w) ? -1 : words_open(v, w);
 }
 
 /* The map: the bytes of its nodes, the nodes, the replacements. */
@@ -271,5 +320,6 @@ static int read_keys(struct vocab *v, struct why *w)
 const struct kind ugm_kind = {
 	.model = "t5", .flags = KIND_PLAIN, .rules = { .bos = -1, .eos = 1, .add_eos = 1, .unknown = 2 },
 	.read = read_keys, .open = open_ugm, .mark = mark, .index = index_tokens,
-	.types = 1 << VOCAB_NORMAL | 1 << VOCAB_USER | 1 << VOCAB_UNUSED, .encode = encode, .unit = read_unit
+	.types = 1 << VOCAB_NORMAL | 1 << VOCAB_USER | 1 << VOCAB_UNUSED, .encode = encode,
+	.encode_word = encode_word, .unit = read_unit
 };

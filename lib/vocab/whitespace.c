@@ -66,5 +66,5 @@ static int read_keys(struct vocab *v, struct why *w)
 const struct kind whitespace_kind = {
 	.model = "whitespace", .flags = KIND_PRETOK | KIND_REPAIRS, .rules = { .bos = 11, .eos = 11, .unknown = -1 },
 	.read = read_keys, .open = bpe_open, .mark = mark, .index = words_index, .encode = encode,
-	.unit = read_unit
+	.encode_word = bpe_word, .unit = read_unit
 };

@@ -1,6 +1,6 @@
-/* words: the ids of words. Those of short words are kept in a table, so that common words are merged once. Of the words
- * of the same hash the last two are kept. The table is larger than a core's cache, so words are looked up some words
- * ahead of where their ids are needed. */
+/* words: the ids of words. Those of short words are kept in a table, so that common words are encoded once. Of the
+ * words of the same hash the last two are kept. The table is larger than a core's cache, so words are looked up some
+ * words ahead of where their ids are needed. */
 #include "priv.h"
 
 #include <stdlib.h>
@@ -17,14 +17,19 @@ struct word {                           /* a cache line */
 	int32_t id[WORD_IDS];
 };
 
-int words_open(struct vocab *v, const struct merge_rules *rules, struct why *w)
+int words_open(struct vocab *v, struct why *w)
 {
 	struct encoder *e = v->encoder;
 
 	e->word_memory = calloc(WORDS + 1, sizeof *e->words);
 	e->words = (struct word *)(((uintptr_t)e->word_memory + sizeof *e->words - 1) & -sizeof *e->words);
-	e->merge = merge_open(*rules);
-	return e->word_memory && e->merge ? 0 : why(w, "out of memory");
+	return e->word_memory ? 0 : why(w, "out of memory");
+}
+
+int words_open_merged(struct vocab *v, const struct merge_rules *rules, struct why *w)
+{
+	v->encoder->merge = merge_open(*rules);
+	return v->encoder->merge ? words_open(v, w) : why(w, "out of memory");
 }
 
 int words_index(struct vocab *v, const unsigned char *only, struct why *w)
@@ -75,6 +80,52 @@ int words_add_unknown(const struct vocab *v, struct ids *out, struct why *w)
 	return ids_add(out, v->rules.unknown) ? why(w, "out of memory") : 0;
 }
 
+/* ---- where words end ---- */
+
+static void mark_join(struct encoder *e, char before, char after)
+{
+	unsigned pair = 256u * (unsigned char)before + (unsigned char)after;
+
+	e->joins[pair / 32] |= 1u << pair % 32;
+}
+
+/* Marks the bytes that follow each other in an array of tokens, or of merges, whose space counts for nothing. */
+static void find_joins(struct encoder *e, const struct gguf_value *array)
+{
+	const unsigned char *at = array->data;
+
+	for (uint64_t i = 0; i < array->n; i++) {
+		struct gguf_string s = gguf_next_string(array, &at);
+
+		for (size_t k = 1; k < s.n; k++) {
+			mark_join(e, s.s[k - 1], s.s[k]);
+			if (s.s[k] == ' ' && k + 1 < s.n)
+				mark_join(e, s.s[k - 1], s.s[k + 1]);
+		}
+	}
+}
+
+void words_find_joins(struct vocab *v)
+{
+	struct encoder *e = v->encoder;
+
+	if (e->knows_joins)
+		return;
+	find_joins(e, v->tokens.array);
+	if (v->merges)
+		find_joins(e, v->merges);
+	e->knows_joins = 1;
+}
+
+int words_joined(const struct encoder *e, const char *s)
+{
+	unsigned pair = 256u * (unsigned char)s[-1] + (unsigned char)s[0];
+
+	return e->joins[pair / 32] >> pair % 32 & 1;
+}
+
+/* ---- the table ---- */
+
 static int is(const struct word *word, const char *s, size_t n)
 {
 	return word->n == n && !memcmp(word->s, s, n);
@@ -89,7 +140,7 @@ static int encode(struct vocab *v, const char *s, size_t n, struct word *cached,
 		return ids_append(out, cached->id, cached->n_ids, w);
 	if (cached && is(cached + 1, s, n))
 		return ids_append(out, cached[1].id, cached[1].n_ids, w);
-	if (v->pretok ? bpe_word(v, s, n, out, w) : merge_text(v->encoder->merge, s, n, out, w))
+	if (v->kind->encode_word(v, s, n, out, w))
 		return -1;
 	n_ids = out->n - start;
 	if (cached && n_ids <= WORD_IDS) {
