@@ -9,6 +9,7 @@
 #include "lib/base/size.h"
 #include "lib/stream/frame.h"
 #include "fwd/plan/split.h"
+#include "fwd/state/ids.h"
 #include "serve.h"
 
 enum {

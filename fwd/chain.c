@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "fwd/state/fork.h"
 #include "lib/base/clock.h"
 #include "lib/stream/frame.h"
 #include "lib/sampler/gumbel.h"

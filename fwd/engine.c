@@ -1,6 +1,7 @@
 /* Opening a model's threads, plan and state, and closing them. */
 #include "engine.h"
 
+#include "fwd/state/named.h"
 #include "lib/base/size.h"
 
 enum { CTX_DEFAULT = 4096 };

@@ -6,6 +6,7 @@
 
 #include "batch.h"
 #include "fwd/plan/split.h"
+#include "fwd/state/fork.h"
 #include "lib/base/clock.h"
 #include "lib/base/size.h"
 #include "serve.h"

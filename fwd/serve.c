@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "batch.h"
+#include "fwd/state/fork.h"
+#include "fwd/state/ids.h"
 #include "lib/base/clock.h"
 #include "lib/base/io.h"
 #include "lib/base/size.h"

@@ -7,6 +7,7 @@
 #include "fwd/kernels/kernels.h"
 #include "fwd/plan/kinds.h"
 #include "fwd/plan/plan.h"
+#include "fwd/state/named.h"
 #include "lib/base/size.h"
 #include "lib/sampler/rng.h"
 #include "check.h"

@@ -7,6 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fwd/state/fork.h"
+#include "fwd/state/ids.h"
+#include "fwd/state/named.h"
 #include "fwd/state/segment.h"
 #include "lib/base/size.h"
 #include "lib/sampler/rng.h"

@@ -12,6 +12,8 @@
 
 #include "lib/base/le.h"
 #include "lib/gguf/gguf.h"
+#include "fwd/state/ids.h"
+#include "fwd/state/named.h"
 #include "fwd/state/rle.h"
 #include "fwd/state/saved.h"
 #include "check.h"

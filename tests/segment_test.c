@@ -16,6 +16,9 @@
 #include "lib/base/system.h"
 #include "lib/gguf/gguf.h"
 #include "fwd/kernels/kernels.h"
+#include "fwd/state/fork.h"
+#include "fwd/state/ids.h"
+#include "fwd/state/named.h"
 #include "fwd/state/segment.h"
 #include "check.h"
 

@@ -8,6 +8,8 @@
 #include "lib/base/out.h"
 #include "lib/base/size.h"
 #include "fwd/state/digest.h"
+#include "fwd/state/ids.h"
+#include "fwd/state/named.h"
 #include "fwd/state/saved.h"
 #include "fwd/state/segment.h"
 #include "list.h"

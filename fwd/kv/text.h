@@ -5,7 +5,7 @@
 #include "lib/base/bytes.h"
 #include "lib/base/why.h"
 #include "lib/vocab/vocab.h"
-#include "fwd/state/segment.h"
+#include "fwd/state/named.h"
 
 struct segment_text {                   /* zeroes: none is open */
 	struct gguf *g;

@@ -8,6 +8,7 @@
 #include "lib/base/size.h"
 #include "fwd/model/builder.h"
 #include "fwd/model/mixers.h"
+#include "fwd/state/ids.h"
 #include "kinds.h"
 #include "split.h"
 

@@ -11,6 +11,7 @@
 #include "fwd/run/thread.h"
 #include "lib/base/size.h"
 #include "lib/base/system.h"
+#include "ids.h"
 
 /* A chunk in each pause reads 250 MB/s, one percent of what memory gives. What is left at the end may take some 25
  * ms. */

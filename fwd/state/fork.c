@@ -1,10 +1,10 @@
-/* Forks of a state: those without a name share its memory, by whole extents and states, until either writes there;
- * those with one are copies. */
+/* Forks of a state. */
+#include "fork.h"
+
 #include <string.h>
 
 #include "recent.h"
 #include "recurrent.h"
-#include "segment.h"
 #include "shared.h"
 
 static int share(struct segment *to, struct segment *from, size_t length, struct why *w)
@@ -24,7 +24,6 @@ static int share(struct segment *to, struct segment *from, size_t length, struct
 	return 0;
 }
 
-/* What counts, and what is known of the model. */
 int segment_copy(struct segment *to, const struct segment *from, size_t length, struct why *w)
 {
 	const struct segment_origin origin = segment_origin(from);

@@ -1,8 +1,9 @@
-/* The ids of a segment: at the start of each extent those of its positions. */
+/* The ids of a segment. */
+#include "ids.h"
+
 #include <string.h>
 
 #include "lib/base/size.h"
-#include "segment.h"
 
 static int32_t *ids_at(const struct segment *s, size_t pos)
 {

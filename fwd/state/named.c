@@ -1,7 +1,10 @@
-/* Named segments that are not open: inspected, copied, removed. */
+/* Named segments that are not open. */
+#include "named.h"
+
 #include <errno.h>
 #include <string.h>
 
+#include "fork.h"
 #include "header.h"
 
 static int inspect(struct object *o, const char *name, struct segment_info *info, struct why *w)

@@ -8,6 +8,7 @@
 #include "lib/base/le.h"
 #include "lib/base/size.h"
 #include "claim.h"
+#include "named.h"
 #include "rle.h"
 
 enum { VERSION = 1, HEADS = 2 * SEGMENT_SIZES, STEP = 1 << 20 };

@@ -1,6 +1,7 @@
 /* Zeroes what does not count, so that nothing that was cut off is left, and zeroes need no room in what is saved. */
 #include <string.h>
 
+#include "ids.h"
 #include "recent.h"
 #include "recurrent.h"
 #include "segment.h"

@@ -7,7 +7,11 @@
  *
  * A named segment is a container: a header, then the extents. The header holds the shape, a table of what an extent
  * holds, the context and the length, to which model it belongs (digest.h), and the name and path of that. All numbers
- * are little-endian. */
+ * are little-endian.
+ *
+ * Positions, lengths and contexts are counted in tokens. Functions that take a struct why return 0, or -1 with a
+ * reason. Pointers into a segment belong to it, and are valid until it is closed or, without a name, a fork's memory is
+ * copied (fork.h). Beside this: ids.h, fork.h, saved.h, and named.h for segments that are not open. */
 #ifndef SEGMENT_H
 #define SEGMENT_H
 
@@ -32,9 +36,9 @@ enum {
 struct segment {
 	struct segment_shape shape;
 	size_t n_ctx;           /* positions, at most */
-	size_t length;          /* positions that count */
+	size_t length;          /* positions that count: their ids, K and V and states are valid */
 	size_t next;            /* = length; less where rows from next on have to be evaluated again first */
-	unsigned char **extent; /* [n_extents]; more room, for segment_reserve() and the like, may move the table */
+	unsigned char **extent; /* [n_extents] of shape_extent_bytes(); the table may move when the segment grows */
 	unsigned char **recent; /* the same for layers with a window: extents that are recent enough take turns */
 	/* private from here */
 	size_t n_extents;       /* those that are there */
@@ -52,38 +56,25 @@ struct segment {
 	} recurrent;
 };
 
-/* Makes or opens the segment of this name, takes its lock (a live owner: "in use"; a dead one's lock is free by itself)
- * and checks its header against the shape. It may hold n_ctx positions at most, which is an error where it has more
- * already. name NULL: memory that is gone with the process. What a killed maker left unfinished is made anew, with mode
- * 0600. */
+/* Makes or opens the segment of this name, which must outlive *s; takes its lock (a live owner: "in use"; a dead one's
+ * lock is free by itself) and checks its header against the shape. It may hold n_ctx positions at most, which is an
+ * error if it has more already. name NULL: memory that is gone with the process. What a killed maker left unfinished is
+ * made anew, with mode 0600. segment_close() is due if it succeeds. */
 int segment_open(struct segment *s, const char *name, const struct segment_shape *shape, size_t n_ctx, struct why *w);
 
 /* Notes that the segment was used. Writes a segment in a file, whose name has a slash, to disk, and waits for that;
  * returns 0 at once for any other. */
 int segment_sync(const struct segment *s, struct why *w);
 
-/* Gives it back; a struct of zeros is closed. A segment that this opening made and in which nothing counts yet is not
- * kept. */
+/* Frees what the process holds of it, and its lock; a struct of zeros is closed. A named segment that this opening made
+ * and in which nothing counts yet is removed. */
 void segment_close(struct segment *s);
 
-/* Makes room for this many positions, at most n_ctx; what counts does not change, even if it fails. */
+/* Makes room for this many positions, at most n_ctx, by whole extents. What counts does not change, even if it
+ * fails. */
 int segment_reserve(struct segment *s, size_t positions, struct why *w);
 
-/* Room in the tables for n extents; those of a named segment have it for its context. */
-int segment_widen(struct segment *s, size_t n, struct why *w);
-
-/* Before a batch writes positions [pos, pos + n), where pos is at most the length: makes room for them, and copies the
- * memory there that is shared with other states. Valid positions do not change, even if it fails. */
-int segment_prepare(struct segment *s, size_t pos, size_t n, struct why *w);
-
-/* Gives `to` the first positions of `from`, in place of its own; both have the same shape. A `to` without a name must
- * just have been opened, and shares memory with `from` until either writes there; a named one gets a copy. */
-int segment_fork(struct segment *to, struct segment *from, size_t length, struct why *w);
-
-/* The same where `to` has a name. */
-int segment_copy(struct segment *to, const struct segment *from, size_t length, struct why *w);
-
-/* Shortens the state, which is visible at once; sets next. */
+/* Sets the length, at most what it was or what has been written, and next. Others see it at once. */
 void segment_set_length(struct segment *s, size_t length);
 
 /* Zeroes the invalid data in the extents up to the length: positions that were cut off, and unknown states. Recent rows
@@ -96,29 +87,13 @@ void segment_scrub(struct segment *s);
 void segment_begin(struct segment *s, size_t pos, size_t n);
 void segment_commit(struct segment *s, size_t pos, size_t n);
 
-/* The ids at positions for which there is room. */
-int32_t segment_id(const struct segment *s, size_t pos);
-const int32_t *segment_ids(const struct segment *s, size_t pos);        /* up to the next multiple of KV_EXTENT */
-
-/* 0 if all ids up to the length are below n_vocab: what lies in a file or was loaded is anybody's, and no hash covers
- * it. */
-int segment_check_ids(const struct segment *s, size_t n_vocab, struct why *w);
-void segment_read_ids(const struct segment *s, size_t pos, int32_t *ids, size_t n);
-void segment_write_ids(struct segment *s, size_t pos, const int32_t *ids, size_t n);
-
-/* K and V of KV head h of a layer whose K and V begin `offset` bytes into the data of an extent, or into that of layers
- * with a window. */
+/* K and V of KV head h, from 0, of a layer whose K and V begin `offset` bytes into the data of an extent; of a layer
+ * with a window, `offset` bytes into the data of those. */
 struct kv_head segment_head(const struct segment *s, size_t offset, size_t h);
 struct kv_head segment_recent_head(const struct segment *s, size_t offset, size_t h);
 
-/* All data of an extent; how many bytes. */
+/* All data of an extent that is there, without its ids. Returns how many bytes. */
 size_t segment_data(const struct segment *s, size_t extent, unsigned char **data);
-
-/* An extent of a named segment, with the states that lie before it; how many bytes. */
-size_t segment_span(const struct segment *s, size_t extent, unsigned char **at);
-
-/* Adds the next extent, for which the object has grown. */
-void segment_take_up(struct segment *s, size_t extent);
 
 /* ---- recurrent layers, in a batch from pos to end ----
  *
@@ -156,22 +131,16 @@ struct segment_origin segment_origin(const struct segment *s);
 /* Notes that the segment was used, too. */
 void segment_set_origin(struct segment *s, const struct segment_origin *o);
 
-/* ---- named segments that are not open ---- */
+/* ---- for fwd/state alone ---- */
 
-enum { SEGMENT_FIRST = 64 };
+/* Makes room in the tables for n extents. Those of a named segment have it for its context from the start. */
+int segment_widen(struct segment *s, size_t n, struct why *w);
 
-struct segment_info {
-	struct segment_shape shape;
-	struct segment_origin origin;
-	size_t length, n_ctx, bytes;
-	uint64_t file, digest;  /* 0: none yet */
-	time_t used;            /* when it was last opened for use, grew, was synced or saved */
-	long owner;             /* process that has it open, 0 if none */
-	int32_t first[SEGMENT_FIRST];   /* ids, as many as there are */
-};
+/* All bytes that belong to an extent of a named segment, which need not be there yet: the states that lie before it,
+ * its ids, its data. Returns how many. */
+size_t segment_span(const struct segment *s, size_t extent, unsigned char **at);
 
-int segment_inspect(const char *name, struct segment_info *info, struct why *w);       /* takes no lock */
-int segment_fork_named(const char *from, const char *to, struct why *w);        /* copies what counts to a new one */
-int segment_remove(const char *name, struct why *w);
+/* Adds the next extent, which is number `extent`; the object of the named segment has grown by it. */
+void segment_take_up(struct segment *s, size_t extent);
 
 #endif

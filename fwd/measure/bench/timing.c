@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "fwd/batch.h"
+#include "fwd/state/fork.h"
 #include "lib/base/clock.h"
 #include "lib/base/grow.h"
 #include "lib/base/size.h"
