@@ -128,6 +128,11 @@ static const struct mkfamily families[] = {
 	  "attention.output_scale=0.3 attn_logit_softcapping=4.0 final_logit_softcapping=10.0 "
 	  "router_logit_softcapping=3.0 rope.scaling.type=yarn rope.scaling.factor=4.0 "
 	  "rope.scaling.original_context_length=64" },
+	{ .name = "talkie", .norm1 = "", .norm2 = "", .last_norm = "", .heads = MKHEADS_GAINS, .out_scale = 1,
+	  .layers = 3, .keys = "logit_scale=0.7" },
+	{ .name = "chameleon", .heads = MKHEADS_ROWS, .head_norm_bias = 1 },
+	{ .name = "chameleon-swin", .arch = "chameleon", .heads = MKHEADS_ROWS, .layers = 3,
+	  .keys = "swin_norm=true" },
 	{ .name = "laguna", .heads = MKHEADS_ONE, .gates = 2, .unrotated_share = 2, .layers = 5, .experts = 6,
 	  .used = 2, .dense = 1, .shared = 1, .choice_bias = 1, .keys = "attention.sliding_window=8 "
 	  "rope.freq_base_swa=500.0 rope.dimension_count_swa=16 expert_weights_norm=true expert_weights_scale=2.5 "

@@ -7,8 +7,9 @@
 
 #include "mkgguf.h"
 
-/* Norms of q and k: none; weights that all heads share; weights for each head; one norm of all heads together. */
-enum mkheads { MKHEADS_PLAIN, MKHEADS_ONE, MKHEADS_ROWS, MKHEADS_ALL };
+/* Norms of q and k: none; weights that all heads share; weights for each head; one norm of all heads together; for
+ * each head of q, a number. */
+enum mkheads { MKHEADS_PLAIN, MKHEADS_ONE, MKHEADS_ROWS, MKHEADS_ALL, MKHEADS_GAINS };
 
 /* Zeros are LLaMA's. */
 struct mkfamily {
@@ -48,7 +49,8 @@ struct mkfamily {
 	int fused_decay;                /* ssm_ba in place of ssm_beta and ssm_alpha */
 	int whole_decays;               /* of Kimi delta attention: decays and gates come from one matrix each */
 	int single;                     /* a layer has a mixer or, where it has none, a feed-forward part */
-	const char *last_norm;          /* NULL: output_norm */
+	const char *last_norm;          /* NULL: output_norm; "": none */
+	int head_norm_bias;             /* of each head */
 	int bare_norm2, bare_post_norms;        /* named without .weight */
 
 	uint32_t experts, used, dense;  /* so many layers come before the mixtures */

@@ -54,6 +54,13 @@ static void head_norm(struct mkweights *k, uint32_t il, const char *part, uint32
 	case MKHEADS_ALL: part_vector(k, part_name(il, part, "weight"), heads * d, mean, 0.1f); return;
 	case MKHEADS_ROWS:
 		part_tensor(k, part_name(il, part, "weight"), FORMAT_F32, (uint64_t[3]){ d, heads }, mean, 0.1f);
+		if (k->family->head_norm_bias)
+			part_tensor(k, part_name(il, part, "bias"), FORMAT_F32, (uint64_t[3]){ d, heads }, 0, 0.1f);
+		return;
+	case MKHEADS_GAINS:
+		if (!strcmp(part, "attn_q_norm"))
+			part_tensor(k, part_name(il, part, "weight"), FORMAT_F32, (uint64_t[3]){ 1, heads }, mean,
+				0.1f);
 	}
 }
 

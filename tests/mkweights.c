@@ -239,7 +239,8 @@ void mkweights_tensors(struct mkweights *k)
 	for (uint32_t il = 0; il < s->n_layer; il++)
 		mklayers_one(k, il);
 	snprintf(last, sizeof last, "%s.weight", k->family->last_norm ? k->family->last_norm : "output_norm");
-	part_vector(k, last, s->n_embd, 1, 0.1f);
+	if (!k->family->last_norm || *k->family->last_norm)
+		part_vector(k, last, s->n_embd, 1, 0.1f);
 	if (k->family->norm_bias)
 		part_vector(k, "output_norm.bias", s->n_embd, 0, 0.1f);
 	if (!s->tied)

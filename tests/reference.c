@@ -7,6 +7,7 @@
  *	reference MODEL < ids > stream          decimal ids in, one frame of logits out: a row for every id
  *	reference -l 3 MODEL < ids > stream     the same after the first 3 layers
  *	reference -n 16 MODEL < ids             the 16 greedy ids that follow, as text */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,13 +144,34 @@ static void mix(size_t il, double *x, const double *h, size_t n)
 		add(x, attention_part(il, h, n), n);
 }
 
+/* The parts read x as it is, and their branches are normed. */
+static void layer_of_normed_branches(size_t il, double *x, size_t n)
+{
+	double *branch = attention_part(il, x, n);
+
+	norm_in_place(part(il, "attn_norm"), branch, n, m.n_embd);
+	add(x, branch, n);
+	branch = dense(il, x, n);
+	norm_in_place(part(il, "ffn_norm"), branch, n, m.n_embd);
+	add(x, branch, n);
+}
+
+/* x times layer_output_scale, or plus so much of the embedding. */
+static void scale_output(size_t il, double *x, size_t n)
+{
+	float *scale = weights(&m, 1, "%s.weight", part(il, "layer_output_scale"));
+
+	for (size_t i = 0; i < n * m.n_embd && scale; i++)
+		x[i] = m.rules->carries_embedding ? x[i] + m.embedded[i] * *scale : x[i] * *scale;
+	free(scale);
+}
+
 /* x[n][n_embd] through layer il; `inputs` are the layers' own, where they have some */
 static void layer(size_t il, double *x, const double *inputs, size_t n)
 {
 	const char *norm1 = m.rules->norm1 ? m.rules->norm1 : "attn_norm";
 	const char *norm2 = m.rules->norm2 ? m.rules->norm2 : "ffn_norm";
 	double *input = copy(x, n * m.n_embd), *h;
-	float *scale = weights(&m, 1, "%s.weight", part(il, "layer_output_scale"));
 
 	h = normed(il, m.parallel && has(il, "attn_norm_2") ? "attn_norm_2" : norm1, x, n);
 	mix(il, x, h, n);
@@ -161,12 +183,10 @@ static void layer(size_t il, double *x, const double *inputs, size_t n)
 	}
 	if (m.n_per_layer)
 		add(x, own_input_part(il, inputs, x, n), n);
-	for (size_t i = 0; i < n * m.n_embd && scale; i++)
-		x[i] *= *scale;
+	scale_output(il, x, n);
 	for (size_t i = 0; i < n * m.n_embd && m.halved && (il + 1) % m.halved == 0; i++)
 		x[i] /= 2;
 	free(input);
-	free(scale);
 }
 
 /* x[n][n_embd] of the ids at positions 0 to n-1 */
@@ -197,6 +217,7 @@ static double *forward(const int *ids, size_t n, size_t layers)
 {
 	double *x = embedded(ids, n), *inputs = m.n_per_layer ? layer_inputs(ids, x, n) : NULL, *logits;
 
+	m.embedded = copy(x, n * m.n_embd);
 	if (m.n_streams > 1)
 		x = streams_of(x, n);
 	for (size_t i = 0; i < layers; i++) {
@@ -207,6 +228,8 @@ static double *forward(const int *ids, size_t n, size_t layers)
 		reference_enter(&m, il);
 		if (m.n_streams > 1)
 			streams_layer(il, x, inputs, n);
+		else if (m.norms_branches)
+			layer_of_normed_branches(il, x, n);
 		else
 			layer(il, x, inputs, n);
 	}
@@ -218,9 +241,12 @@ static double *forward(const int *ids, size_t n, size_t layers)
 		logits[i] *= m.logit_scale;
 		if (m.logit_cap > 0)
 			logits[i] = m.logit_cap * tanh(logits[i] / m.logit_cap);
+		if (i % m.n_vocab >= m.no_text_from && i % m.n_vocab < m.no_text_to)
+			logits[i] = -FLT_MAX;
 	}
 	free(x);
 	free(inputs);
+	free(m.embedded);
 	return logits;
 }
 

@@ -84,13 +84,46 @@ static void clip(double *x, size_t n)
 		x[i] = fmin(fmax(x[i], -m.clamp), m.clamp);
 }
 
+/* Layer norms of x[n][heads][head_dim], with weights and biases for each head. */
+static void layer_norm_heads(const char *name, double *x, size_t n, size_t heads)
+{
+	size_t d = m.head_dim;
+	float *weight = weights(&m, heads * d, "%s.weight", name), *bias = weights(&m, heads * d, "%s.bias", name);
+
+	for (size_t i = 0; i < n * heads; i++) {
+		double *a = x + i * d, mean = 0, square = 0;
+		size_t at = i % heads * d;
+
+		for (size_t e = 0; e < d; e++)
+			mean += a[e] / (double)d;
+		for (size_t e = 0; e < d; e++)
+			square += (a[e] - mean) * (a[e] - mean) / (double)d;
+		for (size_t e = 0; e < d; e++)
+			a[e] = (a[e] - mean) / sqrt(square + 1e-5) * weight[at + e] + (bias ? bias[at + e] : 0);
+	}
+	free(weight);
+	free(bias);
+}
+
+/* A number for each head of q, where there are some. */
+static void multiply_heads(size_t il, double *q, size_t n)
+{
+	float *gain = weights(&m, m.n_head, "blk.%zu.attn_q_norm.weight", il);
+
+	for (size_t i = 0; i < n * m.n_head * m.head_dim && gain; i++)
+		q[i] *= gain[i / m.head_dim % m.n_head];
+	free(gain);
+}
+
 /* Norms and rotation of the heads of q or k[n][heads][head_dim]. */
 static void place(size_t il, const char *norm, double *x, size_t n, size_t heads)
 {
 	const struct reference_layer *l = &m.layer[il];
 	size_t d = m.head_dim;
 
-	if (m.rules->heads == HEADS_EACH && has(il, norm))
+	if (m.rules->layer_norm_heads)
+		layer_norm_heads(part(il, norm), x, n, heads);
+	else if (m.rules->heads == HEADS_EACH && has(il, norm))
 		norm_in_place(part(il, norm), x, n * heads, d);
 	if (m.rules->heads == HEADS_TOGETHER)
 		norm_in_place(part(il, norm), x, n, heads * d);
@@ -249,6 +282,8 @@ static void plain_qkv(size_t il, const double *x, size_t n, double *qkv[3])
 		: fused(il, "attn_q", "attn_qkv", x, n, (size_t[]){ 0, n_q, all });
 	clip(qkv[0], n * n_q);
 	place(il, "attn_q_norm", qkv[0], n, m.n_head);
+	if (m.rules->carries_embedding)
+		multiply_heads(il, qkv[0], n);
 	if (m.layer[il].kv_of != il) {
 		borrow(il, n, qkv);
 		return;

@@ -338,6 +338,21 @@ static void grok(struct reference *m)
 	m->beta_fast = real(m, "rope.scaling.yarn_beta_fast", 8);
 }
 
+static void talkie(struct reference *m)
+{
+	m->normed_embedding = 1;
+	m->logit_scale = real(m, "logit_scale", 1);
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].bare_heads = 1;
+}
+
+static void chameleon(struct reference *m)
+{
+	m->norms_branches = flag(m, "swin_norm", 0);
+	m->no_text_from = 4;
+	m->no_text_to = m->n_vocab < 8196 ? 0 : 8196;
+}
+
 static void muse(struct reference *m)
 {
 	slide_with_base(m, 4, m->rope_base);
@@ -676,6 +691,8 @@ static const struct rules families[] = {
 	{ .arch = "arctic", .normalised = 1, .with_dense = EXPERTS_OF_INPUT, .adapt = arctic },
 	{ .arch = "grok", .halves = 1, .act = GELU, .normalised = 1, .post_norms = 1, .with_dense = EXPERTS_AVERAGED,
 	  .attn_post_norm = "attn_output_norm", .adapt = grok },
+	{ .arch = "talkie", .halves = 1, .carries_embedding = 1, .adapt = talkie },
+	{ .arch = "chameleon", .heads = HEADS_EACH, .layer_norm_heads = 1, .adapt = chameleon },
 	{ .arch = "mellum", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .adapt = mellum },
 	{ .arch = "maincoder", .heads = HEADS_EACH_LATE },
 	{ .arch = "seed_oss", .halves = 1, .norm2 = "post_attention_norm" },

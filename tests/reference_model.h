@@ -43,6 +43,8 @@ struct rules {
 	enum { EXPERTS_ALONE, EXPERTS_OF_INPUT, EXPERTS_AVERAGED } with_dense;  /* what experts do where a layer has a
 					 * dense part, too: read the layer's input, normed; read what that reads,
 					 * and the sum is divided by the root of 2 */
+	int carries_embedding;          /* a layer adds some of the embedding */
+	int layer_norm_heads;           /* heads' norms subtract the mean, with an epsilon of 1e-5 */
 	int plamo2;                     /* its Mamba */
 	int tiled_heads;                /* value head j of a delta net reads key head j mod their number */
 	int late_embd_norm;             /* token_embd_norm is the last norm, not the first */
@@ -91,6 +93,9 @@ struct reference {
 	size_t times;                   /* the layers are run so often; */
 	int norms_between;              /* with the last norm between */
 	double least_decay;             /* its logarithm; 0: there is none */
+	double *embedded;               /* x[n][n_embd] after the embedding, where layers add it */
+	size_t no_text_from, no_text_to;        /* ids whose logits are the least */
+	int norms_branches;             /* norms of the parts are of their branches */
 	int normed_embedding;           /* without weights */
 	double post_eps;                /* of the norms of branches; 0: eps */
 	double *first_values;           /* the first layer's values, [n][n_embd] */

@@ -100,6 +100,11 @@ static void head_norms(struct builder *b, enum head_norms norms, struct op_atten
 		o->late = 1;
 		o->q_norm = o->k_norm = (struct norm){ .kind = NORM_RMS, .eps = b->model->eps };
 	}
+	if (l->q_gains) {
+		o->norm_step = l->dim_k;
+		o->q_norm.weight = build_repeated(b, build_vector(b, "attn_q_norm", "weight", l->n_head), l->n_head,
+			l->dim_k);
+	}
 	if (norms == HEADS_PLAIN || !build_has(b, "attn_q_norm"))
 		return;
 	if (norms == HEADS_NORMED_TOGETHER) {
@@ -120,6 +125,10 @@ static void head_norms(struct builder *b, enum head_norms norms, struct op_atten
 	o->norm_step = l->dim_k;
 	o->q_norm = build_norm_of(b, "attn_q_norm", q);
 	o->k_norm = build_norm_of(b, "attn_k_norm", k);
+	if (l->head_norms_layer) {
+		o->q_norm.kind = o->k_norm.kind = NORM_LAYER;
+		o->q_norm.eps = o->k_norm.eps = 1e-5f;
+	}
 }
 
 /* The rotations of this spec, whose angles are made before their first use. */
@@ -158,6 +167,8 @@ void build_select(struct builder *b, struct buffer made, size_t n)
 		also_select(&o, b->plan->mixture.logits, b->model->experts.n);
 	if (b->model->n_streams > 1)
 		also_select(&o, b->plan->predicted, b->plan->predicted.stride);
+	if (b->model->embedding_carried)
+		also_select(&o, b->plan->carried, n_embd);
 	if (b->model->n_per_layer)
 		also_select(&o, b->plan->per_layer, b->plan->per_layer.stride);
 	build_append(b, &op_select, NULL, &o, sizeof o);

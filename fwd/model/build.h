@@ -17,6 +17,9 @@ const float *build_vector(struct builder *b, const char *name, const char *suffi
 /* n rows of `cols` elements as cols rows of n. */
 const float *build_transposed(struct builder *b, const char *name, const char *suffix, size_t n, size_t cols);
 
+/* x[n] with each element repeated `times` times. */
+const float *build_repeated(struct builder *b, const float *x, size_t n, size_t times);
+
 const float *build_bias(struct builder *b, const char *name, size_t n);         /* NULL where the file has none */
 struct norm build_norm_of(struct builder *b, const char *name, size_t n);       /* the family's kind of norm */
 

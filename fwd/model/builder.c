@@ -61,6 +61,15 @@ const float *build_transposed(struct builder *b, const char *name, const char *s
 	return to;
 }
 
+const float *build_repeated(struct builder *b, const float *x, size_t n, size_t times)
+{
+	float *y = build_allocate(b, n * times * sizeof *y);
+
+	for (size_t i = 0; x && y && i < n * times; i++)
+		y[i] = x[i / times];
+	return y;
+}
+
 int build_has(const struct builder *b, const char *name)
 {
 	return model_has(b->model, build_name(b, name, "weight").s);
@@ -385,6 +394,19 @@ void build_scale(struct builder *b, const char *name)
 	build_append(b, &op_rows, name, &o, sizeof o);
 }
 
+void build_add_carried(struct builder *b, const char *name)
+{
+	struct op_rows o = { .in = b->plan->x, .out = b->plan->x, .n = b->model->n_embd, .x = b->plan->x,
+		.branch = b->plan->carried };
+	const float *scale = build_vector(b, name, "weight", 1);
+
+	build_add_branch(b);
+	if (b->failed)
+		return;
+	o.scale = *scale;
+	build_append(b, &op_rows, name, &o, sizeof o);
+}
+
 /* ---- all layers ---- */
 
 /* The layers' own inputs, from the ids and the embedding. */
@@ -407,6 +429,8 @@ static void build_embed(struct builder *b)
 	struct op_embed e = { .x = b->plan->x, .spare = buffer_with(b->plan->h, m->n_embd),
 		.scale = m->embedding_scale };
 	struct op_rows norm = { .n = m->n_embd, .in = e.x, .out = e.x };
+	struct op_copy carried = { .copies = 1, .copy = { { .from = e.x, .to = b->plan->carried, .heads = 1,
+		.n = m->n_embd } } };
 
 	matrix(b, "token_embd", m->n_vocab, m->n_embd, &e.ids);
 	if (m->family->learned_positions)
@@ -418,6 +442,8 @@ static void build_embed(struct builder *b)
 		norm.norm = build_norm_of(b, "token_embd_norm", m->n_embd);
 	if (norm.norm.kind != NORM_NONE)
 		build_append(b, &op_rows, "token_embd_norm", &norm, sizeof norm);
+	if (m->embedding_carried)
+		build_append(b, &op_copy, "embed_carried", &carried, sizeof carried);
 	if (m->n_per_layer)
 		build_per_layer_inputs(b);
 	if (m->n_streams > 1)
@@ -429,12 +455,13 @@ static void build_head(struct builder *b)
 {
 	const struct model *m = b->model;
 	struct op_product o = { .x = build_norm(b, m->family->final_norm ? m->family->final_norm : "output_norm") };
-	struct op_logits logits = { .n = m->n_vocab, .scale = m->logit_scale, .cap = m->logit_cap };
+	struct op_logits logits = { .n = m->n_vocab, .scale = m->logit_scale, .cap = m->logit_cap,
+		.from = m->ruled_out.from, .to = m->ruled_out.to };
 
 	build_add_product(b, &o, build_has(b, "output") ? "output" : "token_embd", NARROW, m->n_vocab,
 		(struct buffer){ .at = NULL });
 	build_products(b, "output", &o);
-	if (logits.scale < 1 || logits.scale > 1 || logits.cap > 0)
+	if (logits.scale < 1 || logits.scale > 1 || logits.cap > 0 || logits.to)
 		build_append(b, &op_logits, NULL, &logits, sizeof logits);
 }
 

@@ -91,6 +91,9 @@ void build_branch(struct builder *b, struct packed *x, const char *name);
 /* x += branch, if one is pending; then x *= the one element of NAME.weight. */
 void build_scale(struct builder *b, const char *name);
 
+/* x += branch, if one is pending; then x += what is carried of the embedding, times the one element of NAME.weight. */
+void build_add_carried(struct builder *b, const char *name);
+
 /* x += what the last norm returned. */
 void build_add_normed(struct builder *b);
 

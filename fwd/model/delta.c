@@ -60,16 +60,6 @@ static struct norm unit_norm(struct builder *b, size_t n, float length)
 	return (struct norm){ .kind = NORM_RMS, .weight = weight, .eps = b->model->eps / (float)n };
 }
 
-/* x[n] with each element repeated `times` times. */
-static const float *repeated(struct builder *b, const float *x, size_t n, size_t times)
-{
-	float *y = build_allocate(b, n * times * sizeof *y);
-
-	for (size_t i = 0; x && y && i < n * times; i++)
-		y[i] = x[i / times];
-	return y;
-}
-
 /* q and k of length 1, decays, the delta rule. */
 static void mix(struct builder *b, const struct places *p)
 {
@@ -83,7 +73,7 @@ static void mix(struct builder *b, const struct places *p)
 	o.q_norm = unit_norm(b, o.dim_k, 1 / sqrtf((float)o.dim_k));
 	o.k_norm = unit_norm(b, o.dim_k, 1);
 	o.bias = build_vector(b, "ssm_dt", "bias", d->decays);
-	o.a = repeated(b, build_vector(b, "ssm_a", "", d->heads), d->heads, d->decays / d->heads);
+	o.a = build_repeated(b, build_vector(b, "ssm_a", "", d->heads), d->heads, d->decays / d->heads);
 	build_linear(b, &o);
 }
 

@@ -1,7 +1,7 @@
 /* Llama and the families that differ from it in biases, norms, windows and scales. */
 #include <math.h>
 
-#include "families.h"
+#include "builder.h"
 #include "layers.h"
 #include "lib/base/fmath.h"
 
@@ -180,6 +180,48 @@ static int muse_glimmer(struct model *m, struct why *w)
 	return 0;
 }
 
+/* Talkie (2026): norms without weights; each layer adds some of the embedding. */
+static int talkie(struct model *m, struct why *w)
+{
+	m->embedding_normed = m->embedding_carried = 1;
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].head_norms_bare = m->layer[il].q_gains = 1;
+	return key_float(m, "logit_scale", 0, 1e6, &m->logit_scale, w);
+}
+
+static void talkie_layer(struct builder *b, size_t il)
+{
+	decoder_layer(b, il);
+	build_add_carried(b, "layer_output_scale");
+}
+
+/* Chameleon (Meta 2024), of text: ids 4 to 8195 are pieces of images. The larger model norms branches, not what they
+ * read; both read x, as in the model's own code. (In llama.cpp the second reads the first.) */
+static int chameleon(struct model *m, struct why *w)
+{
+	enum { IMAGES_FROM = 4, IMAGES_TO = 8196 };
+	const struct gguf_tensor *embd = gguf_tensor(m->gguf, "token_embd.weight");
+
+	if (embd && embd->dim[1] >= IMAGES_TO)
+		m->ruled_out = (struct id_range){ IMAGES_FROM, IMAGES_TO };
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].head_norms_layer = 1;
+	return key_flag(m, "swin_norm", &m->branches_normed, w);
+}
+
+static void chameleon_layer(struct builder *b, size_t il)
+{
+	if (!b->model->branches_normed) {
+		decoder_layer(b, il);
+		return;
+	}
+	build_qkv(b, build_norm(b, ""));
+	build_branch(b, build_attention(b, HEADS_NORMED), "attn_output");
+	build_post_norm(b, "attn_norm");
+	build_branch(b, build_gated(b, build_norm(b, ""), UNARY_SILU), "ffn_down");
+	build_post_norm(b, "ffn_norm");
+}
+
 /* PLaMo 3 (PFN 2025). */
 static int plamo3(struct model *m, struct why *w)
 {
@@ -308,6 +350,10 @@ const struct family families_llama[] = {
 	  .decoder = { .f = UNARY_GELU } },
 	{ .arch = "muse-glimmer", .norm = NORM_RMS, .read = muse_glimmer,
 	  .decoder = { .heads = HEADS_NORMED, .post_norms = 1 } },
+	{ .arch = "talkie", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = talkie, .layer = talkie_layer,
+	  .decoder = { .bare_norms = 1 } },
+	{ .arch = "chameleon", .norm = NORM_RMS, .read = chameleon, .layer = chameleon_layer,
+	  .decoder = { .heads = HEADS_NORMED } },
 	{ .arch = "plamo", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .parallel = 1 } },
 	{ .arch = NULL },
 };

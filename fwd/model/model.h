@@ -91,6 +91,8 @@ struct layer {
 	size_t window, chunk;           /* see struct attend; 0: all positions are seen */
 	enum gates gates;               /* of attention's result */
 	int head_norms_bare;            /* RMS norms of q and k heads without weights, after the rotation */
+	int q_gains;                    /* attn_q_norm has one number for each head, after that norm */
+	int head_norms_layer;           /* norms of q and k heads are layer norms, with an epsilon of 1e-5 */
 	int v_norms_bare;               /* RMS norms of v heads without weights */
 	const struct layer *kv;         /* whose K and V this layer reads; NULL: it has its own */
 	struct temperature temperature;
@@ -122,6 +124,11 @@ struct model {
 	enum norm_kind norm;    /* usually the family's */
 	float eps;              /* of the norms */
 	float post_eps;         /* of those of branches; 0: the same */
+	int embedding_carried;  /* layers add some of x as it was after the embedding */
+	struct id_range {
+		size_t from, to;
+	} ruled_out;            /* ids that are no text: their logits are the least */
+	int branches_normed;    /* Chameleon: in place of what they read */
 	int embedding_normed;   /* rows are normed after the embedding, without weights */
 	int quantised;          /* some matrix is not of floats */
 	enum rope_pairs pairs;  /* usually the family's */

@@ -65,7 +65,7 @@ static struct packed *time_mix(struct builder *b)
 	struct buffer wide = buffer_with(b->plan->wide, OUTPUTS * n + mixers_rank(s));
 	struct op_wkv7 o = { .wkv = { .n = n, .size = s->state, .rows = wide,
 			.bonus = build_vector(b, "time_mix_r_k", "weight", n) },
-		.v_first = b->plan->v_first, .is_first = b->il == 0, .gated = build_has(b, "time_mix_g1"),
+		.v_first = b->plan->carried, .is_first = b->il == 0, .gated = build_has(b, "time_mix_g1"),
 		.key_norm = build_vector(b, "time_mix_k_k", "weight", n),
 		.key_rate = build_vector(b, "time_mix_k_a", "weight", n) };
 

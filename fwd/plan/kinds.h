@@ -247,6 +247,7 @@ struct op_copy {
 struct op_logits {
 	size_t n;                       /* of a row */
 	float scale, cap;
+	size_t from, to;                /* these become -FLT_MAX */
 };
 
 extern const struct op_kind op_embed, op_angles, op_rows, op_product;

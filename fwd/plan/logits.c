@@ -1,5 +1,7 @@
-/* logits: what some families do to logits: scaled, then capped. A piece is some of a row. */
+/* logits: what some families do to logits: scaled, capped, some ruled out. A piece is some of a row. */
 #include "kinds.h"
+
+#include <float.h>
 
 #include "lib/base/size.h"
 
@@ -26,6 +28,8 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	s->k->scale(x, x, o->scale, n);
 	if (o->cap > 0)
 		s->k->cap(x, o->cap, n);
+	for (size_t i = size_max(o->from, from); i < size_min(o->to, from + n); i++)
+		x[i - from] = -FLT_MAX;
 }
 
 const struct op_kind op_logits = { .name = "logits", .pieces = pieces, .piece = piece };

@@ -79,14 +79,14 @@ static int open_buffers(struct plan *p, struct why *w)
 	p->wide = buffer(p, wide);
 	p->per_layer = buffer(p, p->model->n_per_layer * p->model->n_layer);
 	p->per_layer_ids = buffer(p, p->model->n_per_layer * p->model->n_layer);
-	p->v_first = buffer(p, p->model->family->mixer == MIXER_RWKV7 ? n_embd : 0);
+	p->carried = buffer(p, p->model->family->mixer == MIXER_RWKV7 || p->model->embedding_carried ? n_embd : 0);
 	p->predicted = buffer(p, p->model->n_streams > 1 ? p->x.stride : 0);
 	p->modes = buffer(p, p->model->n_streams);
 	p->runs = plan_memory(p, p->setup.batch, sizeof *p->runs);
 	p->step.pos = p->pos = plan_memory(p, p->setup.batch, sizeof *p->pos);
 	p->step.first_piece = plan_memory(p, p->setup.batch, sizeof *p->step.first_piece);
 	if (!p->x.at || !p->branch.at || !p->h.at || !p->wide.at || !p->runs || !p->pos || !p->step.first_piece
-	    || !p->per_layer.at || !p->per_layer_ids.at || !p->v_first.at || !p->predicted.at || !p->modes.at)
+	    || !p->per_layer.at || !p->per_layer_ids.at || !p->carried.at || !p->predicted.at || !p->modes.at)
 		return why(w, "out of memory for a batch of %zu rows", p->setup.batch);
 	return 0;
 }

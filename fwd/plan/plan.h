@@ -54,7 +54,7 @@ struct plan {
 		struct buffer q_low, q;         /* low-rank queries; queries before keys are absorbed */
 		struct buffer low, kv;          /* the latent row; keys and values, or the heads' values */
 	} latent;
-	struct buffer v_first;          /* values of the first layer (RWKV 7) */
+	struct buffer carried;          /* values of the first layer (RWKV 7), or x after the embedding */
 	struct buffer predicted, modes; /* AltUp: of all streams; the router's logits */
 	struct buffer per_layer, per_layer_ids;         /* the layers' own inputs; the part that the ids make */
 	struct buffer branch, h, wide;  /* a branch's result; normed rows, heads' outputs; q, k and v, or n_ff wide */

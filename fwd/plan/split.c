@@ -47,8 +47,8 @@ static struct passed passed_at(const struct plan *p, size_t layer)
 	size_t inputs = layer * p->model->n_per_layer;
 	struct buffer per_layer = { .at = p->per_layer.at + inputs, .stride = p->per_layer.stride };
 
-	return (struct passed){ { p->x, p->v_first, per_layer },
-		{ p->x.stride, p->v_first.stride, p->per_layer.stride - inputs } };
+	return (struct passed){ { p->x, p->carried, per_layer },
+		{ p->x.stride, p->carried.stride, p->per_layer.stride - inputs } };
 }
 
 size_t split_width(const struct plan *p, size_t layer)
