@@ -23,6 +23,8 @@ SYSTEM_posix = -DSYSTEM_POSIX
 # SEGMENTS=files keeps all segments in files, as on a system without shared memory that can be locked and listed.
 SEGMENTS =
 SEGMENTS_files = -DSEGMENTS_IN_FILES
+# AVX512=avx512_emulated makes the backend avx512 of AVX2 instructions (tests/avx512_emulated.h).
+AVX512 = avx512
 # No contraction, no fast math: the arithmetic is the contract.
 STD = -std=c11 -D_XOPEN_SOURCE=700 -ffp-contract=off -fno-math-errno -pthread -I.
 ALL = $(STD) $(SYSTEM_$(SYSTEM)) $(SEGMENTS_$(SEGMENTS)) $(WARN) $(CFLAGS)
@@ -75,7 +77,7 @@ GEN = main options hosts pipeline report history messages convert console show s
 TERM = width keys tty view recall edit
 TESTS = quantise_test blocks_test gguf_test vocab_test kinds_test pretok_test tokenizers_test frame_test \
 	sampler_test stop_test sequences_test segment_test saved_test recurrent_test system_test pool_test \
-	rope_test plan_test split_test linear_test scan_test product_test vector_test attend_test \
+	rope_test plan_test split_test linear_test scan_test product_test vector_test attend_test avx512_test \
 	guessing_test jinja_test grammar_test schema_test
 REFERENCE = reference_model reference_math reference_attention reference_mixture reference_state reference_rwkv \
 	reference_streams
@@ -99,7 +101,7 @@ chat_o = $(CHAT:%=$(OBJ)/lib/chat/%.o) $(JINJA:%=$(OBJ)/lib/chat/jinja/%.o) $(js
 grammar_o = $(GRAMMAR:%=$(OBJ)/lib/grammar/%.o)
 schema_o = $(SCHEMA:%=$(OBJ)/lib/schema/%.o) $(grammar_o)
 simd_o = $(SIMD:%=$(OBJ)/fwd/kernels/avx2/%.o) \
-	$(SIMD:%=$(OBJ)/fwd/kernels/avx512/%.o) \
+	$(SIMD:%=$(OBJ)/fwd/kernels/$(AVX512)/%.o) \
 	$(SIMD:%=$(OBJ)/fwd/kernels/neon/%.o) \
 	$(SIMD:%=$(OBJ)/fwd/kernels/dotprod/%.o) \
 	$(SIMD:%=$(OBJ)/fwd/kernels/i8mm/%.o)
@@ -168,6 +170,7 @@ $(BIN)/tests/linear_test: $(OBJ)/tests/linear_test.o $(OBJ)/tests/batches.o $(fw
 $(BIN)/tests/product_test: $(OBJ)/tests/product_test.o $(kernels_o) $(pick_o) $(lib_o)
 $(BIN)/tests/vector_test: $(OBJ)/tests/vector_test.o $(kernels_o) $(pick_o) $(lib_o)
 $(BIN)/tests/attend_test: $(OBJ)/tests/attend_test.o $(kernels_o) $(pick_o) $(lib_o)
+$(BIN)/tests/avx512_test: $(OBJ)/tests/avx512_test.o $(lib_o)
 $(BIN)/tests/gguf_test: $(OBJ)/tests/gguf_test.o $(OBJ)/tests/mkgguf.o $(tok_o) $(lib_o)
 $(BIN)/tests/guessing_test: $(OBJ)/tests/guessing_test.o $(OBJ)/gen/guessing.o
 $(BIN)/tests/jinja_test: $(OBJ)/tests/jinja_test.o $(chat_o) $(tok_o) $(lib_o)
@@ -270,7 +273,15 @@ deb: all
 
 tests: $(binaries)
 
+# What runs the backend avx512 in AVX2 instructions (AVX512 above).
+EMULATED = fwd tests/product_test tests/vector_test tests/attend_test tests/linear_test tests/scan_test
+emulated:
+	$(MAKE) AVX512=avx512_emulated BIN=$(BIN)/emulated $(EMULATED:%=$(BIN)/emulated/%)
+
+# Emulated if the CPU has AVX2 but not AVX-512. check-san does without: compiling takes minutes.
+CAN = $(BIN)/fwd examples/tales-q8_0.gguf </dev/null >/dev/null 2>&1 --backend
 check: tests
+	@if $(CAN) avx2 && ! $(CAN) avx512; then $(MAKE) emulated; fi
 	BIN=$(BIN) MAKE='$(MAKE)' tests/run
 
 # The table of families and how they are tested, from the tests' .ok files.
@@ -282,7 +293,12 @@ pictures: all
 	BIN=$(BIN) examples/pictures/make
 
 check-san:
-	$(MAKE) check BIN=bin-san OBJ=obj-san CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
+	$(MAKE) check BIN=bin-san OBJ=obj-san CAN=false \
+		CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
+
+check-avx512: tests
+	$(MAKE) emulated
+	BIN=$(BIN) MAKE='$(MAKE)' tests/run avx512 avx512_test
 
 check-cross: $(BIN)/tests/mkmodel
 	MAKE='$(MAKE)' tests/cross
@@ -291,4 +307,5 @@ clean:
 	rm -rf bin obj bin-* obj-*
 
 -include $(objects:.o=.d) $(simd_o:.o=.d)
-.PHONY: force all tests unicode clean demo deb bench families pictures check check-san check-cross install uninstall
+.PHONY: force all tests emulated unicode clean demo deb bench families pictures check check-san check-avx512 \
+	check-cross install uninstall

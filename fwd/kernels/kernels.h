@@ -37,6 +37,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/system.h"
 #include "lib/gguf/formats.h"
 #include "lib/sampler/score.h"
 #include "kv_type.h"
@@ -138,6 +139,7 @@ struct chain_job {
 
 struct kernels {
 	const char *name;
+	enum system_feature needs;      /* what the CPU must have */
 
 	/* Products. Bytes for up to n columns of k elements (of fewer elements it may be more); pack fills columns
 	 * [c0, c1) from x[(c − c0)·stride ...]; c0 is a multiple of acts_columns and so is c1 unless it is n, so that
@@ -213,21 +215,21 @@ struct kernels {
 	void (*attend_join)(const struct attend *a, size_t h, size_t n, void *partials, void *scratch);
 };
 
-/* The instruction sets of this build, the slowest first, and what the CPU must have: ROW(name, enum system_feature). */
+/* The instruction sets of this build, the slowest first. */
 #if defined __x86_64__
-#define KERNELS_ISAS(ROW) ROW(avx2, SYSTEM_AVX2) ROW(avx512, SYSTEM_AVX512)
+#define KERNELS_ISAS(ROW) ROW(avx2) ROW(avx512)
 #elif defined __aarch64__
-#define KERNELS_ISAS(ROW) ROW(neon, SYSTEM_ANY) ROW(dotprod, SYSTEM_DOTPROD) ROW(i8mm, SYSTEM_I8MM)
+#define KERNELS_ISAS(ROW) ROW(neon) ROW(dotprod) ROW(i8mm)
 #else
 #define KERNELS_ISAS(ROW)
 #endif
 
-#define KERNELS_DECLARE(isa, feature) extern const struct kernels kernels_##isa;
-KERNELS_DECLARE(scalar, SYSTEM_ANY)
+#define KERNELS_DECLARE(isa) extern const struct kernels kernels_##isa;
+KERNELS_DECLARE(scalar)
 KERNELS_ISAS(KERNELS_DECLARE)
 
 /* For option tables: "avx2|avx512|". */
-#define KERNELS_NAME(isa, feature) #isa "|"
+#define KERNELS_NAME(isa) #isa "|"
 #define KERNELS_NAMES KERNELS_ISAS(KERNELS_NAME)
 
 /* By name ("scalar", or an instruction set's) or the best that this CPU runs ("auto"). NULL: no such table, or this CPU

@@ -1,18 +1,16 @@
 /* select: the tables of kernels and of peaks of this build, and which of them this CPU runs. */
 #include <string.h>
 
-#include "lib/base/system.h"
 #include "kernels.h"
 #include "peaks.h"
 
 /* slowest first */
 static const struct table {
 	const struct kernels *kernels;
-	enum system_feature needs;
 	const struct peaks *peaks;
 } tables[] = {
-#define TABLE(isa, feature) { &kernels_##isa, feature, &peaks_##isa },
-	TABLE(scalar, SYSTEM_ANY)
+#define TABLE(isa) { &kernels_##isa, &peaks_##isa },
+	TABLE(scalar)
 	KERNELS_ISAS(TABLE)
 #undef TABLE
 };
@@ -20,7 +18,7 @@ static const struct table {
 const struct kernels *kernels_each(size_t i)
 {
 	for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
-		if (system_has(tables[t].needs) && i-- == 0)
+		if (system_has(tables[t].kernels->needs) && i-- == 0)
 			return tables[t].kernels;
 	return NULL;
 }

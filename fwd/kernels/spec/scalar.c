@@ -2,7 +2,7 @@
 #include "scalar.h"
 
 const struct kernels kernels_scalar = {
-	.name = "scalar",
+	.name = "scalar", .needs = SYSTEM_ANY,
 	.acts_columns = 1, .acts_kind = scalar_acts_kind, .acts_bytes = scalar_acts_bytes,
 	.acts_pack = scalar_acts_pack,
 	.product_scratch = scalar_product_scratch, .product = scalar_product,
