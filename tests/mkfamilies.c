@@ -133,6 +133,11 @@ static const struct mkfamily families[] = {
 	{ .name = "chameleon", .heads = MKHEADS_ROWS, .head_norm_bias = 1 },
 	{ .name = "chameleon-swin", .arch = "chameleon", .heads = MKHEADS_ROWS, .layers = 3,
 	  .keys = "swin_norm=true" },
+	{ .name = "minimax-m3", .heads = MKHEADS_ONE, .unrotated_share = 2, .block_indexer = 1, .layers = 3,
+	  .experts = 6, .used = 3, .dense = 1, .shared = 1, .choice_bias = 1, .keys = "expert_gating_func=2 "
+	  "expert_shared_count=1 expert_weights_norm=true expert_weights_scale=1.5 attention.indexer.head_count=2 "
+	  "attention.indexer.key_length=64 attention.indexer.top_k=4 attention.indexer.block_size=128 "
+	  "attention.indexer.local_blocks=1" },
 	{ .name = "laguna", .heads = MKHEADS_ONE, .gates = 2, .unrotated_share = 2, .layers = 5, .experts = 6,
 	  .used = 2, .dense = 1, .shared = 1, .choice_bias = 1, .keys = "attention.sliding_window=8 "
 	  "rope.freq_base_swa=500.0 rope.dimension_count_swa=16 expert_weights_norm=true expert_weights_scale=2.5 "

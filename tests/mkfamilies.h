@@ -39,6 +39,7 @@ struct mkfamily {
 	int streams, out_scale;         /* AltUp; layer_output_scale */
 	/* attention: matrices for K and V, or one */
 	enum { MKLATENT_NONE, MKLATENT_ABSORBED, MKLATENT_EXPANDED } latent;
+	int block_indexer;              /* the same, of blocks, in layers with experts */
 	int indexer;                    /* of sparse attention */
 	/* of layers in turn: a attention, m Mamba 2, b both, s Mamba, h PLaMo 2's Mamba, r RWKV 7, w the same without a
 	 * norm and with an ordinary feed-forward part, x RWKV 6, q the same with fewer keys, no bonus and an ordinary

@@ -75,9 +75,20 @@ static void images(struct mkweights *k, uint32_t il)
 	part_matrix(k, part_name(il, "vis_down", "weight"), 'm', s->n_ff, s->n_embd, 1);
 }
 
+static void block_indexer(struct mkweights *k, uint32_t il)
+{
+	part_matrix(k, part_name(il, "indexer.q_proj", "weight"), 'm', k->s.n_embd, INDEXER_HEADS * INDEXER_DIM, 1);
+	part_matrix(k, part_name(il, "indexer.k_proj", "weight"), 'm', k->s.n_embd, INDEXER_DIM, 1);
+	part_vector(k, part_name(il, "indexer.q_norm", "weight"), INDEXER_DIM, 1, 0.1f);
+	part_vector(k, part_name(il, "indexer.k_norm", "weight"), INDEXER_DIM, 1, 0.1f);
+}
+
 static void attention(struct mkweights *k, uint32_t il)
 {
 	const struct mkshape *s = &k->s;
+
+	if (k->family->block_indexer && il >= k->family->dense)
+		block_indexer(k, il);
 
 	qkv(k, il);
 	if (k->family->gates)

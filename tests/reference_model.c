@@ -693,6 +693,8 @@ static const struct rules families[] = {
 	  .attn_post_norm = "attn_output_norm", .adapt = grok },
 	{ .arch = "talkie", .halves = 1, .carries_embedding = 1, .adapt = talkie },
 	{ .arch = "chameleon", .heads = HEADS_EACH, .layer_norm_heads = 1, .adapt = chameleon },
+	{ .arch = "minimax-m3", .halves = 1, .heads = HEADS_EACH, .act = SWIGLU_OAI, .gate = GATE_SIGMOID,
+	  .gate_key = 1, .weight_keys = 1 },
 	{ .arch = "mellum", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .adapt = mellum },
 	{ .arch = "maincoder", .heads = HEADS_EACH_LATE },
 	{ .arch = "seed_oss", .halves = 1, .norm2 = "post_attention_norm" },

@@ -140,6 +140,24 @@ static int llama4(struct model *m, struct why *w)
 	return layers_sliding_base(m, w);
 }
 
+/* MiniMax M3 (2026): sparse attention in the layers with experts. Where a row has more blocks of positions to see than
+ * top_k, an indexer chooses so many of them. Up to there it chooses all, so that its tensors are not needed. */
+static int minimax_m3(struct model *m, struct why *w)
+{
+	static const char *const unused[] = { "indexer.q_proj.weight", "indexer.k_proj.weight",
+		"indexer.q_norm.weight", "indexer.k_norm.weight", NULL };
+	size_t blocks = 0, positions = 0;
+
+	m->sparse = 1;
+	for (size_t il = 0; il < m->n_layer; il++)
+		layers_ignore(m, il, unused);
+	if (key_required(m, "attention.indexer.top_k", 1, CTX_MAX, &blocks, w) < 0
+	    || key_required(m, "attention.indexer.block_size", 1, CTX_MAX, &positions, w) < 0)
+		return -1;
+	m->n_ctx_max = blocks * positions;
+	return 0;
+}
+
 const struct family families_mixtures[] = {
 	{ .arch = "llama4", .norm = NORM_RMS, .read = llama4, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .weighted = 1 } },
@@ -171,6 +189,9 @@ const struct family families_mixtures[] = {
 	  .has_experts = 1, .experts = { .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "minimax-m2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED_TOGETHER },
 	  .has_experts = 1, .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .normalise = 1 } },
+	{ .arch = "minimax-m3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = minimax_m3,
+	  .decoder = { .heads = HEADS_NORMED, .f = UNARY_SWIGLU_OAI }, .has_experts = 1,
+	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "ernie4_5-moe", .norm = NORM_RMS, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "hunyuan-moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED_LATE },
 	  .has_experts = 1, .experts = { .normalise = 1 } },
