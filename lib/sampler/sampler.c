@@ -202,7 +202,6 @@ static void take_row(struct sampler *s, float *row)
 		row[i] = row[i] != row[i] ? -INFINITY : FLT_MAX;
 	}
 	*c = (struct candidates){ .n = n, .dense = 1, .logit = row, .id = c->id, .p = c->p };
-	candidates_max(c);
 }
 
 /* The log-probabilities of the best ids, and what it takes to compute that of any other. */
@@ -212,6 +211,7 @@ static void log_probabilities(struct sampler *s)
 	size_t i;
 
 	s->n_best = 0;
+	candidates_max(c);
 	if (c->max == -INFINITY)
 		return;
 	candidates_weigh(c);
