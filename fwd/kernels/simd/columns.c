@@ -10,8 +10,9 @@
 #include "rows.h"
 #include "spans.h"
 
-/* Sums that are kept at a time, and rows side by side, at most. */
-enum { COLUMNS_SUMS = 64, COLUMNS_ROWS = 8 };
+/* Sums that are kept at a time, and rows side by side, at most. (16 columns, AVX2: eight rows take 5% less time than
+ * four, as the activations of a span come from the second-level cache.) */
+enum { COLUMNS_SUMS = 128, COLUMNS_ROWS = 8 };
 _Static_assert((int)COLUMNS_SUMS >= (int)CODES_FEW, "one row's sums have room");
 
 /* acc[columns] += the products of an unpacked span with so many columns of activations, the first at x. */
