@@ -61,14 +61,14 @@ static const char *take_options(void)
 		case BARS: render.kind = &render_bars; break;
 		case JSON: render.kind = &render_json; break;
 		case STOP:
-			must(!render.stop && !(render.stop = stop_open(&w)));
-			if (stop_add_quoted(render.stop, c.value, &w) < 0)
+			must(!render.stop.strings && !(render.stop.strings = stop_open(&w)));
+			if (stop_add_quoted(render.stop.strings, c.value, &w) < 0)
 				cli_usage(&c, "--stop: %s", w.text);
 			break;
 		case RAW: listing.format = &listing_raw; break;
 		case SEQ: listing.seq = cli_integer(&c, o, 0, FRAME_NO_SEQ - 1); break;
 		}
-	if (render.stop && render.kind != &render_text)
+	if (render.stop.strings && render.kind != &render_text)
 		cli_usage(&c, "--stop requires --color");
 	if (render.kind && (listing.format != &listing_lines || listing.seq >= 0))
 		cli_usage(&c, "--%s excludes --ids, --csv, --seq and --raw", render.kind->name);
@@ -132,11 +132,11 @@ int main(int argc, char **argv)
 	start(vocab);
 	if (!c.argc)
 		show_file("-");
-	for (int i = 0; i < c.argc && !render.stopped; i++)
+	for (int i = 0; i < c.argc && !render.stop.found; i++)
 		show_file(c.argv[i]);
 	if (render.kind)
 		render_close(&render);
-	stop_close(render.stop);
+	stop_close(render.stop.strings);
 	listing_close(&listing);
 	if (model) {
 		vocab_close(vocab);

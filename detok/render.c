@@ -12,6 +12,7 @@
 #include "lib/base/utf8.h"
 #include "lib/sampler/score.h"
 #include "lib/sampler/topk.h"
+#include "render_stop.h"
 
 enum { GROUP_MAX = 64 };        /* bytes that wait for the rest of a character */
 
@@ -55,7 +56,7 @@ size_t render_char(const char *s, size_t n, char out[4], size_t *used)
 
 int render_open(struct render *r, struct why *w)
 {
-	r->text.limit = r->held.limit = SIZE_MAX / 2;
+	r->text.limit = r->stop.text.limit = SIZE_MAX / 2;
 	r->best = malloc(r->top * sizeof *r->best);
 	r->order = malloc(r->top * sizeof *r->order);
 	if (!r->best || !r->order)
@@ -68,20 +69,20 @@ int render_open(struct render *r, struct why *w)
 static int flush(struct render *r, struct why *w)
 {
 	int failed = 0;
-	const struct shown s = { .at = &r->first, .text = r->text.p, .n = r->text.n, .begins = r->begins,
-		.predicted = r->predicted, .bits = r->bits, .best = r->best, .n_best = r->n_best };
 
-	if (r->text.n && r->stop)
-		failed = render_stop(r, &s) && why(w, "out of memory");
+	r->piece.text = r->text.p;
+	r->piece.n = r->text.n;
+	if (r->text.n && r->stop.strings)
+		failed = render_stop_show(r, &r->piece) && why(w, "out of memory");
 	else if (r->text.n)
-		r->kind->show(r, &s);
+		r->kind->show(r, &r->piece);
 	r->text.n = 0;
 	return failed ? -1 : 0;
 }
 
 void render_close(struct render *r)
 {
-	if (r->stop)
+	if (r->stop.strings)
 		render_stop_end(r);
 	if (r->kind->end)
 		r->kind->end(r);
@@ -111,7 +112,7 @@ static int read_best(struct render *r, const struct position *at, struct why *w)
 	double scale;
 
 	if (!at->row) {
-		r->n_best = 1;
+		r->piece.n_best = 1;
 		r->best[0] = (struct top_token){ (int32_t)at->score[SCORE_BEST],
 			(double)fmath_exp(at->score[SCORE_BEST_LOGPROB]) };
 		return 0;
@@ -123,9 +124,9 @@ static int read_best(struct render *r, const struct position *at, struct why *w)
 		if (!r->scratch)
 			return why(w, "out of memory for rows of %zu", at->n_vocab);
 	}
-	r->n_best = topk_sorted(at->row, at->n_vocab, r->top, r->order, r->scratch);
+	r->piece.n_best = topk_sorted(at->row, at->n_vocab, r->top, r->order, r->scratch);
 	scale = exp(-at->log_sum);
-	for (size_t i = 0; i < r->n_best; i++)
+	for (size_t i = 0; i < r->piece.n_best; i++)
 		r->best[i] = (struct top_token){ r->order[i],
 			(double)fmath_exp(at->row[r->order[i]] - at->row[r->order[0]]) * scale };
 	return 0;
@@ -142,14 +143,13 @@ static int add(struct render *r, const struct position *at, struct why *w)
 		return -1;
 	if (!r->text.n) {
 		r->first = *at;
-		r->begins = begins;
-		r->predicted = at->predicted;
-		r->bits = r->n_best = 0;
+		r->piece = (struct shown){ .at = &r->first, .begins = begins, .predicted = at->predicted,
+			.best = r->best };
 		if (at->predicted && read_best(r, at, w) < 0)
 			return -1;
 	}
 	if (at->predicted)
-		r->bits -= (double)at->score[SCORE_LOGPROB] / fmath_log(2);
+		r->piece.bits -= (double)at->score[SCORE_LOGPROB] / fmath_log(2);
 	r->any = 1;
 	r->seq = at->seq;
 	r->next = at->pos + 1;
@@ -185,7 +185,7 @@ int render_stream(struct render *r, int fd, const char *name, struct why *w)
 	positions_open(&in, fd, name);
 	in.whole = 1;
 	in.drawn = r->kind->bits_only;
-	while (!r->stopped && (status = positions_next(&in, &at, w)) > 0) {
+	while (!r->stop.found && (status = positions_next(&in, &at, w)) > 0) {
 		if (at.id < 0)
 			continue;
 		if (check(r, &in, &at, w) < 0 || add(r, &at, w) < 0 || out_flush(w) < 0) {
@@ -193,7 +193,7 @@ int render_stream(struct render *r, int fd, const char *name, struct why *w)
 			break;
 		}
 	}
-	if (status >= 0 && !r->stopped)
+	if (status >= 0 && !r->stop.found)
 		status = flush(r, w);
 	positions_close(&in);
 	return status < 0 ? -1 : 0;

@@ -29,32 +29,39 @@ struct shown {
 	size_t n_best;
 };
 
+/* Text up to a stop string (render_stop.h). */
+struct render_stop {
+	struct stop *strings;           /* set by the caller; borrowed; NULL: the text goes on to the end */
+	int found;                      /* read only: one of them has come, and the text ends before it */
+
+	/* private */
+	struct shown *waiting;          /* [n] pieces that may belong to a stop string, */
+	size_t n, room;
+	struct bytes text;              /* theirs, one after the other, */
+	size_t certain;                 /* of which so many bytes do not */
+};
+
 struct render {
-	const struct render_kind *kind; /* set by the caller, down to `coloured` */
+	const struct render_kind *kind; /* set by the caller, down to `stop` */
 	const struct vocab *vocab;      /* or NULL: ids are shown instead of text */
 	size_t top;                     /* top tokens of each position, at most */
 	size_t columns;                 /* of the terminal, or of lines */
 	int coloured;
-	struct stop *stop;              /* the text ends before any of these strings; NULL: none; borrowed */
-	int stopped;                    /* read only: one has come */
+	struct render_stop stop;
 
-	/* private */
+	/* private: the tokens of a piece that is not complete */
+	struct shown piece;             /* without its text */
 	struct position first;
 	struct bytes text;
-	double bits;
-	struct top_token *best;
-	size_t n_best;
-	int predicted, begins;
+	struct top_token *best;         /* [top] */
+
+	/* private */
 	uint32_t seq, next;             /* the position after the last token */
 	int any;
 	float *scratch;                 /* TOPK_SCRATCH(room) */
 	int32_t *order;                 /* [top] */
 	size_t room;
 	size_t line, column;            /* of a page */
-	struct shown *waiting;          /* [n_waiting] pieces that may belong to a stop string, */
-	size_t n_waiting, waiting_room;
-	struct bytes held;              /* and their text, one after the other, */
-	size_t certain;                 /* of which so many bytes do not */
 };
 
 struct render_kind {
@@ -73,11 +80,6 @@ void render_close(struct render *r);        /* ends the page */
 
 /* Shows a stream, up to a stop string. */
 int render_stream(struct render *r, int fd, const char *name, struct why *w);
-
-/* With stop strings, in place of the kind's show(), which gets neither the position nor top tokens; -1: out of memory.
- * The second shows what still waits, and frees all. */
-int render_stop(struct render *r, const struct shown *s);
-void render_stop_end(struct render *r);
 
 enum { RENDER_LEVELS = 6 };
 
