@@ -57,15 +57,19 @@ enum { KNOWN = sizeof known / sizeof *known };
 /* The id of each known text, or -1. Few other tokens end with the same characters. */
 static void find_known(const struct vocab *v, int32_t id[KNOWN])
 {
-	for (int k = 0; k < KNOWN; k++)
+	size_t length[KNOWN];
+
+	for (int k = 0; k < KNOWN; k++) {
 		id[k] = -1;
+		length[k] = strlen(known[k].text);
+	}
 	for (uint32_t i = 0; i < v->tokens.n; i++) {
 		struct gguf_string s = names_get(&v->tokens, i);
 
 		if (!s.n || (s.s[s.n - 1] != '>' && s.s[s.n - 1] != ']' && s.s[s.n - 1] != '['))
 			continue;
 		for (int k = 0; k < KNOWN; k++)
-			if (gguf_is(s, known[k].text))
+			if (s.n == length[k] && !memcmp(s.s, known[k].text, s.n))
 				id[k] = (int32_t)i;
 	}
 }

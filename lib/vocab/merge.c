@@ -11,7 +11,7 @@
 #include "unicode.h"
 
 enum {
-	MEMOS = 1 << 16,
+	MEMOS = 1 << 15,
 	WINDOW = 1 << 13,               /* bytes of text that are merged at a time */
 	MARGIN = 1 << 8,                /* the last bytes of a window are left to the next one */
 	NOT_JOINED = -2

@@ -37,9 +37,15 @@ static int open_encoder(struct vocab *v, struct why *w)
 
 	if (!e)
 		return why(w, "out of memory");
-	if (vocab_open_set(v, &e->all, 1 << VOCAB_UNKNOWN | 1 << VOCAB_CONTROL | 1 << VOCAB_USER, 0, w) ||
-	    vocab_open_set(v, &e->user, 1 << VOCAB_USER, 0, w))
+	if (vocab_open_set(v, &e->all, 1 << VOCAB_UNKNOWN | 1 << VOCAB_CONTROL | 1 << VOCAB_USER, 0, w))
 		return -1;
+	e->user.token = malloc((e->all.n + (size_t)1) * sizeof *e->user.token);
+	if (!e->user.token)
+		return why(w, "out of memory");
+	for (uint32_t i = 0; i < e->all.n; i++)
+		if (v->type[e->all.token[i].id] == VOCAB_USER)
+			e->user.token[e->user.n++] = e->all.token[i];
+	special_index(&e->user);
 	return v->kind->open ? v->kind->open(v, w) : 0;
 }
 
