@@ -138,6 +138,8 @@ static const struct mkfamily families[] = {
 	  "expert_shared_count=1 expert_weights_norm=true expert_weights_scale=1.5 attention.indexer.head_count=2 "
 	  "attention.indexer.key_length=64 attention.indexer.top_k=4 attention.indexer.block_size=128 "
 	  "attention.indexer.local_blocks=1" },
+	{ .name = "hrm_text", .norm1 = "", .norm2 = "", .last_norm = "", .gates = 1, .layers = 12, .blocks = 4,
+	  .keys = "hrm.layers_per_stack=2 hrm.h_cycles=2 hrm.l_cycles=2 embedding_scale=3.0" },
 	{ .name = "laguna", .heads = MKHEADS_ONE, .gates = 2, .unrotated_share = 2, .layers = 5, .experts = 6,
 	  .used = 2, .dense = 1, .shared = 1, .choice_bias = 1, .keys = "attention.sliding_window=8 "
 	  "rope.freq_base_swa=500.0 rope.dimension_count_swa=16 expert_weights_norm=true expert_weights_scale=2.5 "

@@ -49,6 +49,7 @@ struct mkfamily {
 	int state_norms;                /* Mamba's step, B and C are normed with weights */
 	int fused_decay;                /* ssm_ba in place of ssm_beta and ssm_alpha */
 	int whole_decays;               /* of Kimi delta attention: decays and gates come from one matrix each */
+	uint32_t blocks;                /* the file has tensors of so many layers; 0: of all */
 	int single;                     /* a layer has a mixer or, where it has none, a feed-forward part */
 	const char *last_norm;          /* NULL: output_norm; "": none */
 	int head_norm_bias;             /* of each head */

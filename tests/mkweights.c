@@ -236,7 +236,9 @@ void mkweights_tensors(struct mkweights *k)
 			sizeof pairs);
 	if (k->family->per_layer)
 		mkstreams_whole(k);
-	for (uint32_t il = 0; il < s->n_layer; il++)
+	if (k->family->blocks)
+		part_vector(k, "hrm.z_l_init", s->n_embd, 0, 1);
+	for (uint32_t il = 0; il < (k->family->blocks ? k->family->blocks : s->n_layer); il++)
 		mklayers_one(k, il);
 	snprintf(last, sizeof last, "%s.weight", k->family->last_norm ? k->family->last_norm : "output_norm");
 	if (!k->family->last_norm || *k->family->last_norm)

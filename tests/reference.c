@@ -212,6 +212,36 @@ static double *embedded(const int *ids, size_t n)
 	return x;
 }
 
+/* What comes before the i-th layer that is run: x is the sum of the results of two stacks, of which the one that is run
+ * next but one is kept. */
+static void sum_stacks(size_t i, double *x, size_t n)
+{
+	size_t pass = i / m.stack % m.cycle, all = n * m.n_embd;
+	double *result = copy(x, all);
+
+	if (i == 0) {
+		float *first = weights(&m, m.n_embd, "hrm.z_l_init");
+
+		m.other = copy(x, all);
+		for (size_t k = 0; k < all; k++)
+			x[k] += first[k % m.n_embd];
+		free(first);
+	} else {
+		bare_norm_rows(result, n, m.n_embd);
+		for (size_t k = 0; k < all; k++)
+			x[k] = result[k] + m.other[k];
+		if (pass == 0 || pass + 1 == m.cycle)
+			memcpy(m.other, result, all * sizeof *result);
+	}
+	free(result);
+}
+
+/* The layer of the file that is the i-th to be run. */
+static size_t layer_of(size_t i)
+{
+	return !m.stack ? i % m.n_layer : i % m.stack + (i / m.stack % m.cycle + 1 == m.cycle ? m.stack : 0);
+}
+
 /* logits[n][n_vocab] after so many layers; free() them */
 static double *forward(const int *ids, size_t n, size_t layers)
 {
@@ -221,8 +251,10 @@ static double *forward(const int *ids, size_t n, size_t layers)
 	if (m.n_streams > 1)
 		x = streams_of(x, n);
 	for (size_t i = 0; i < layers; i++) {
-		size_t il = i % m.n_layer;
+		size_t il = layer_of(i);
 
+		if (m.stack && i % m.stack == 0)
+			sum_stacks(i, x, n);
 		if (i && il == 0 && m.norms_between)
 			norm_in_place("output_norm", x, n, m.n_embd);
 		reference_enter(&m, il);
@@ -247,6 +279,8 @@ static double *forward(const int *ids, size_t n, size_t layers)
 	free(x);
 	free(inputs);
 	free(m.embedded);
+	free(m.other);
+	m.other = NULL;
 	return logits;
 }
 

@@ -353,6 +353,13 @@ static void chameleon(struct reference *m)
 	m->no_text_to = m->n_vocab < 8196 ? 0 : 8196;
 }
 
+static void hrm(struct reference *m)
+{
+	m->embedding_scale = real(m, "embedding_scale", 1);
+	m->stack = size(m, "hrm.layers_per_stack", 1);
+	m->cycle = size(m, "hrm.l_cycles", 1) + 1;
+}
+
 static void muse(struct reference *m)
 {
 	slide_with_base(m, 4, m->rope_base);
@@ -695,6 +702,7 @@ static const struct rules families[] = {
 	{ .arch = "chameleon", .heads = HEADS_EACH, .layer_norm_heads = 1, .adapt = chameleon },
 	{ .arch = "minimax-m3", .halves = 1, .heads = HEADS_EACH, .act = SWIGLU_OAI, .gate = GATE_SIGMOID,
 	  .gate_key = 1, .weight_keys = 1 },
+	{ .arch = "hrm_text", .halves = 1, .adapt = hrm },
 	{ .arch = "mellum", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .adapt = mellum },
 	{ .arch = "maincoder", .heads = HEADS_EACH_LATE },
 	{ .arch = "seed_oss", .halves = 1, .norm2 = "post_attention_norm" },

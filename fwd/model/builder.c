@@ -407,6 +407,46 @@ void build_add_carried(struct builder *b, const char *name)
 	build_append(b, &op_rows, name, &o, sizeof o);
 }
 
+/* x += rows. */
+static void add_rows(struct builder *b, const char *name, struct buffer rows)
+{
+	struct op_rows o = { .in = b->plan->x, .out = b->plan->x, .n = b->model->n_embd, .x = b->plan->x,
+		.branch = rows, .scale = 1 };
+
+	build_append(b, &op_rows, name, &o, sizeof o);
+}
+
+void build_add_constant(struct builder *b, const char *name)
+{
+	size_t n = b->model->n_embd;
+	const float *vector = NULL;
+	float *row = build_allocate(b, n * sizeof *row);
+
+	if (b->failed || (b->failed = model_vector(b->model, name, n, &vector, b->w)) < 0)
+		return;
+	memcpy(row, vector, n * sizeof *row);
+	add_rows(b, name, (struct buffer){ .at = row });        /* the same for all */
+}
+
+static void copy_rows(struct builder *b, const char *name, struct buffer from, struct buffer to)
+{
+	struct op_copy o = { .copies = 1, .copy = { { .from = from, .to = to, .heads = 1, .n = b->model->n_embd } } };
+
+	build_append(b, &op_copy, name, &o, sizeof o);
+}
+
+void build_add_other(struct builder *b, int replace)
+{
+	struct buffer spare = buffer_with(b->plan->h, b->model->n_embd);
+
+	build_norm_stream(b, "stack_norm");
+	if (replace)
+		copy_rows(b, "stack_kept", b->plan->x, spare);
+	add_rows(b, "stack_sum", b->plan->carried);
+	if (replace)
+		copy_rows(b, "stack_kept", spare, b->plan->carried);
+}
+
 /* ---- all layers ---- */
 
 /* The layers' own inputs, from the ids and the embedding. */
@@ -429,8 +469,6 @@ static void build_embed(struct builder *b)
 	struct op_embed e = { .x = b->plan->x, .spare = buffer_with(b->plan->h, m->n_embd),
 		.scale = m->embedding_scale };
 	struct op_rows norm = { .n = m->n_embd, .in = e.x, .out = e.x };
-	struct op_copy carried = { .copies = 1, .copy = { { .from = e.x, .to = b->plan->carried, .heads = 1,
-		.n = m->n_embd } } };
 
 	matrix(b, "token_embd", m->n_vocab, m->n_embd, &e.ids);
 	if (m->family->learned_positions)
@@ -443,7 +481,7 @@ static void build_embed(struct builder *b)
 	if (norm.norm.kind != NORM_NONE)
 		build_append(b, &op_rows, "token_embd_norm", &norm, sizeof norm);
 	if (m->embedding_carried)
-		build_append(b, &op_copy, "embed_carried", &carried, sizeof carried);
+		copy_rows(b, "embed_carried", e.x, b->plan->carried);
 	if (m->n_per_layer)
 		build_per_layer_inputs(b);
 	if (m->n_streams > 1)

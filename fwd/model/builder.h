@@ -94,6 +94,13 @@ void build_scale(struct builder *b, const char *name);
 /* x += branch, if one is pending; then x += what is carried of the embedding, times the one element of NAME.weight. */
 void build_add_carried(struct builder *b, const char *name);
 
+/* x += the whole model's vector of this name, which has no suffix. */
+void build_add_constant(struct builder *b, const char *name);
+
+/* x += branch, if one is pending; then x = its norm without weights, plus what is carried, in whose place the norm may
+ * come: HRM's results of two stacks. */
+void build_add_other(struct builder *b, int replace);
+
 /* x += what the last norm returned. */
 void build_add_normed(struct builder *b);
 

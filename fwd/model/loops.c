@@ -1,9 +1,9 @@
-/* Families that run their layers several times: each time with the same weights and with K and V of its own. */
+/* Families that run layers several times: each time with the same weights and with K and V of its own. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "builder.h"
-#include "keys.h"
+#include "layers.h"
 #include "tensors.h"
 
 /* The layers of the file, so many times. */
@@ -41,7 +41,49 @@ static void nanbeige_layer(struct builder *b, size_t il)
 	decoder_layer(b, il);
 }
 
+/* HRM-Text (2026): two stacks of layers. The low one is run so many times, then the high one, and so on; each reads the
+ * sum of both results, a constant for that of the low one at first and the embedding for that of the high one. */
+static int hrm_text(struct model *m, struct why *w)
+{
+	struct passes *p = &m->passes;
+	size_t high = 1, low = 1;
+	int both_ways = 0;
+
+	if (key_required(m, "hrm.layers_per_stack", 1, m->n_layer, &p->layers, w) < 0
+	    || key_required(m, "hrm.h_cycles", 1, m->n_layer, &high, w) < 0
+	    || key_required(m, "hrm.l_cycles", 1, m->n_layer, &low, w) < 0
+	    || key_float(m, "embedding_scale", 0, 1e6, &m->embedding_scale, w) < 0
+	    || key_flag(m, "hrm.prefix_lm", &both_ways, w) < 0)
+		return -1;
+	if (both_ways)
+		return why(w, "%s: true: not supported", key_name(m, "hrm.prefix_lm").s);
+	p->cycle = low + 1;
+	if (m->n_layer % p->layers || m->n_layer / p->layers != high * p->cycle)
+		return why(w, "%s: %zu, not %zu x %zu x %zu", key_name(m, "block_count").s, m->n_layer, p->layers, high,
+			p->cycle);
+	for (size_t il = 0; il < m->n_layer; il++) {
+		m->layer[il].block = il % p->layers + (il / p->layers % p->cycle == low ? p->layers : 0);
+		m->layer[il].gates = GATES_ELEMENTS;
+	}
+	m->embedding_carried = 1;
+	return layers_check_gates(m, w);
+}
+
+static void hrm_text_layer(struct builder *b, size_t il)
+{
+	const struct passes *p = &b->model->passes;
+	size_t pass = il / p->layers % p->cycle;
+
+	if (il == 0)
+		build_add_constant(b, "hrm.z_l_init");
+	else if (il % p->layers == 0)
+		build_add_other(b, pass == 0 || pass + 1 == p->cycle);
+	decoder_layer(b, il);
+}
+
 const struct family families_loops[] = {
 	{ .arch = "nanbeige", .norm = NORM_RMS, .read = nanbeige, .layer = nanbeige_layer },
+	{ .arch = "hrm_text", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = hrm_text, .layer = hrm_text_layer,
+	  .decoder = { .bare_norms = 1 } },
 	{ .arch = NULL },
 };

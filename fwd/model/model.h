@@ -124,7 +124,10 @@ struct model {
 	enum norm_kind norm;    /* usually the family's */
 	float eps;              /* of the norms */
 	float post_eps;         /* of those of branches; 0: the same */
-	int embedding_carried;  /* layers add some of x as it was after the embedding */
+	int embedding_carried;  /* layers add some of x as it was after the embedding, or of what replaces it */
+	struct passes {
+		size_t layers, cycle;
+	} passes;               /* HRM: of each stack; runs of the low one, and one of the high one */
 	struct id_range {
 		size_t from, to;
 	} ruled_out;            /* ids that are no text: their logits are the least */
