@@ -139,6 +139,11 @@ static void mark(struct vocab *v, const char *text, size_t n, unsigned char byte
 
 /* ---- the search ---- */
 
+static float given_score(const struct vocab *v, uint32_t id)
+{
+	return v->scores ? le_float(v->scores + 4 * (size_t)id) : 0;
+}
+
 static union weight score(const struct vocab *v, int32_t id)
 {
 	int user = v->type[id] == VOCAB_USER;
@@ -146,7 +151,7 @@ static union weight score(const struct vocab *v, int32_t id)
 	/* known_read() made it a control token, but it is as likely as before. */
 	if (v->type[id] == VOCAB_CONTROL)
 		user = vocab_given_type(v, (uint32_t)id) == VOCAB_USER;
-	return (union weight){ .score = user || !v->scores ? 0 : le_float(v->scores + 4 * (size_t)id) };
+	return (union weight){ .score = user ? 0 : given_score(v, (uint32_t)id) };
 }
 
 /* How long a text can be for which any sum of its tokens' scores is exact; 0 if scores are too large or too precise to
@@ -280,8 +285,8 @@ static int open_ugm(struct vocab *v, struct why *w)
 	float least = FLT_MAX;
 
 	for (uint32_t i = 0; i < v->tokens.n; i++)
-		if (vocab_given_type(v, i) == VOCAB_NORMAL && score(v, (int32_t)i).score < least)
-			least = (float)score(v, (int32_t)i).score;
+		if (vocab_given_type(v, i) == VOCAB_NORMAL && given_score(v, i) < least)
+			least = given_score(v, i);
 	v->encoder->unknown_score = least - 10.0f;
 	return vocab_open_set(v, &v->encoder->given_user, 1 << VOCAB_USER, 1, w) ? -1 : words_open(v, w);
 }
