@@ -115,7 +115,7 @@ static void run_chat(const struct chat_case *c)
 	for (int i = 0; i < 4 && c->lines[i] && !code; i++) {
 		const char *line = c->lines[i];
 
-		code = strchr("{[", line[0]) ? chat_add_line(&chat, line, strlen(line), &w) : chat_set(&chat, line, &w);
+		code = strchr("{[", line[0]) ? chat_add_json(&chat, line, strlen(line), &w) : chat_set(&chat, line, &w);
 	}
 	code = code || chat_render(&chat, template, strlen(template), NULL, &out, &w);
 	renders(c->template, code, &out, &w, c->text, c->text ? strlen(c->text) : 0, c->error);

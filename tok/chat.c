@@ -1,7 +1,6 @@
 /* chat: renders messages as text with the model's chat template. The text is ready for tok --no-bos: the template has
  * placed the special tokens. */
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "lib/chat/chat_opts.h"
@@ -73,38 +72,17 @@ static void options(struct chat_settings *set)
 		cli_usage(&c, "expected one operand, the model (try --help)");
 }
 
-/* JSON values, one per line; if the first line is not a value by itself, one value on all of them. */
-static int add_json(struct chat *chat, const char *s, size_t n)
-{
-	size_t number = 1, line, at;
-	struct why cause;
-
-	for (at = 0; at < n; at += line + (at + line < n), number++) {
-		const char *end = memchr(s + at, '\n', n - at);
-
-		line = end ? (size_t)(end - s) - at : n - at;
-		if (!chat_add_line(chat, s + at, line, &cause))
-			continue;
-		if (!chat->messages->n && !strncmp(cause.text, "line ", 5))
-			return chat_add_line(chat, s, n, &w);
-		return !strncmp(cause.text, "line 1, ", 8) ? why(&w, "line %zu, %s", number, cause.text + 8) :
-			why(&w, "line %zu: %s", number, cause.text);
-	}
-	return 0;
-}
-
 static void add_messages(struct chat *chat, int as_text)
 {
 	struct bytes in = { .limit = CHAT_FILE_MAX };
-	size_t blank = 0;
+	size_t blank;
 	int failed;
 
 	if (slurp("-", &in, &w))
 		cli_die(&c, "%s", w.text);
-	while (blank < in.n && in.p[blank] && strchr(" \t\r\n", in.p[blank]))
-		blank++;
+	blank = json_blank(in.p, in.n);
 	if (!as_text && blank < in.n && (in.p[blank] == '{' || in.p[blank] == '['))
-		failed = add_json(chat, in.p, in.n);
+		failed = chat_add_json(chat, in.p, in.n, &w);
 	else
 		failed = blank == in.n ? 0 : chat_add_text(chat, "user", in.p, in.n - (in.p[in.n - 1] == '\n'), &w);
 	if (failed)

@@ -37,10 +37,18 @@ static struct json *out_of_memory(struct reader *r)
 	return fail(r, r->at, "the JSON text needs more memory than it may have");
 }
 
+size_t json_blank(const char *s, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && (s[i] == ' ' || s[i] == '\n' || s[i] == '\r' || s[i] == '\t'))
+		i++;
+	return i;
+}
+
 static void skip_space(struct reader *r)
 {
-	while (r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\r' || *r->at == '\t'))
-		r->at++;
+	r->at += json_blank(r->at, (size_t)(r->end - r->at));
 }
 
 static struct json *node(struct reader *r, enum json_type type)

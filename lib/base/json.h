@@ -44,6 +44,9 @@ struct json *json_parse(struct arena *a, const char *text, size_t n, struct why 
 /* The same for a text that begins at this line of a file, counted from 1. */
 struct json *json_parse_line(struct arena *a, const char *text, size_t n, size_t line, struct why *w);
 
+/* How many bytes of white space s[n] begins with. */
+size_t json_blank(const char *s, size_t n);
+
 /* The member of that name, the last one if there are several; NULL if there is none or v is not an object. v may be
  * NULL. */
 const struct json *json_get(const struct json *v, const char *key);

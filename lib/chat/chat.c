@@ -84,18 +84,11 @@ static int add_messages(struct chat *c, struct json *list, struct why *w)
 	return 0;
 }
 
-int chat_add_line(struct chat *c, const char *text, size_t n, struct why *w)
+/* A message, an array of messages, or an object with a member messages. */
+static int add_value(struct chat *c, struct json *v, struct why *w)
 {
-	struct json *v, *next;
-	size_t blank = 0;
+	struct json *next;
 
-	while (blank < n && strchr(" \t\r\n", text[blank]) && text[blank])
-		blank++;
-	if (blank == n)
-		return 0;
-	v = json_parse(&c->arena, text, n, w);
-	if (!v)
-		return -1;
 	if (v->type == JSON_ARRAY)
 		return add_messages(c, v, w);
 	if (!json_get(v, "messages"))
@@ -105,6 +98,30 @@ int chat_add_line(struct chat *c, const char *text, size_t n, struct why *w)
 		m->next = NULL;
 		if (!strcmp(m->key, "messages") ? add_messages(c, m, w) : set_value(c, m->key, m->key_n, m, w))
 			return -1;
+	}
+	return 0;
+}
+
+int chat_add_json(struct chat *c, const char *text, size_t n, struct why *w)
+{
+	size_t number = 1, length, values = 0;
+	struct why cause;
+	struct json *v;
+
+	for (size_t at = 0; at < n; at += length + 1, number++) {
+		const char *end = memchr(text + at, '\n', n - at);
+
+		length = end ? (size_t)(end - text) - at : n - at;
+		if (json_blank(text + at, length) == length)
+			continue;
+		v = json_parse_line(&c->arena, text + at, length, number, w);
+		if (!v && !values)
+			return (v = json_parse(&c->arena, text, n, w)) ? add_value(c, v, w) : -1;
+		if (!v)
+			return -1;
+		if (add_value(c, v, &cause))
+			return why(w, "line %zu: %s", number, cause.text);
+		values++;
 	}
 	return 0;
 }

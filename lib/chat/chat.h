@@ -2,7 +2,7 @@
  *
  *	struct chat c;
  *	chat_start(&c, 64 << 20);
- *	chat_add_line(&c, "{\"role\": \"system\", \"content\": \"Be terse.\"}", n, &w);
+ *	chat_add_json(&c, "{\"role\": \"system\", \"content\": \"Be terse.\"}", n, &w);
  *	chat_add_text(&c, "user", text, n, &w);
  *	chat_set_text(&c, "bos_token", "<s>", 3, &w);
  *	chat_set(&c, "enable_thinking=false", &w);
@@ -25,9 +25,11 @@ struct chat {
 /* An empty conversation, with add_generation_prompt true. `memory` bounds what it may hold. */
 int chat_start(struct chat *c, size_t memory, struct why *w);
 
-/* Adds a JSON text: a message (an object with a role), an array of messages, or an object with a member messages,
- * whose other members (tools, add_generation_prompt, ...) become variables. White space alone adds nothing. */
-int chat_add_line(struct chat *c, const char *text, size_t n, struct why *w);
+/* Adds JSON values, one a line; or one on all lines, if the first line is no value by itself. A value is a message (an
+ * object with a role), an array of messages, or an object with a member messages, whose other members (tools,
+ * add_generation_prompt, ...) become variables. Blank lines add nothing. The reason of a failure names the line of JSON
+ * that is invalid, and of a value that is on a line of its own. */
+int chat_add_json(struct chat *c, const char *text, size_t n, struct why *w);
 
 /* Adds a message of plain text, which must be valid UTF-8. */
 int chat_add_text(struct chat *c, const char *role, const char *text, size_t n, struct why *w);

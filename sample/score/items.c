@@ -137,13 +137,6 @@ static int add_line(struct items *t, struct vocab *v, const char *text, size_t n
 	return status;
 }
 
-static int is_blank(const char *s, size_t n)
-{
-	while (n && strchr(" \t\r", *s))
-		s++, n--;
-	return !n;
-}
-
 static int read_lines(struct items *t, struct vocab *v, const char *file, struct why *w)
 {
 	struct lines lines;
@@ -152,7 +145,7 @@ static int read_lines(struct items *t, struct vocab *v, const char *file, struct
 	int status = lines_open(&lines, file, w);
 
 	while (status == 0 && (status = lines_next(&lines, &line, &n, w)) > 0) {
-		status = is_blank(line, n) ? 0 : add_line(t, v, line, n, lines.number, w);
+		status = json_blank(line, n) == n ? 0 : add_line(t, v, line, n, lines.number, w);
 		if (status < 0)
 			why_in(w, lines.name);
 	}
