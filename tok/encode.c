@@ -7,32 +7,32 @@
 
 #include "lib/base/quote.h"
 
-int tok_adds_bos(const struct tok *t)
+int tok_adds_bos(const struct tok_run *t)
 {
 	return t->bos == ADD_ALWAYS ||
 		(t->bos == ADD_AS_MODEL_SAYS && !t->append && !t->decimal && vocab_rules(t->vocab)->add_bos);
 }
 
-int tok_adds_eos(const struct tok *t)
+int tok_adds_eos(const struct tok_run *t)
 {
 	return t->eos == ADD_ALWAYS ||
 		(t->eos == ADD_AS_MODEL_SAYS && t->bos != ADD_NEVER && !t->append && !t->decimal &&
 			vocab_rules(t->vocab)->add_eos);
 }
 
-int tok_writes_frames(const struct tok *t)
+int tok_writes_frames(const struct tok_run *t)
 {
 	return !t->text && !t->offsets && !t->count;
 }
 
-int tok_flags(const struct tok *t, const struct text *x)
+int tok_flags(const struct tok_run *t, const struct text *x)
 {
 	return (t->plain ? 0 : VOCAB_SPECIAL) | (t->raw ? VOCAB_RAW : 0) |
 		(!x->first || t->append ? VOCAB_CONTINUE : 0);
 }
 
 /* Appends the decimal ids in the text. */
-static int read_ids(const struct tok *t, const struct text *x, struct ids *ids, struct why *w)
+static int read_ids(const struct tok_run *t, const struct text *x, struct ids *ids, struct why *w)
 {
 	static const char white[] = " \t\n\v\f\r";
 	const int32_t n_vocab = t->card.n_vocab;
@@ -57,7 +57,7 @@ static int read_ids(const struct tok *t, const struct text *x, struct ids *ids, 
 	return 0;
 }
 
-static void warn_of_bos(struct tok *t)
+static void warn_of_bos(struct tok_run *t)
 {
 	char text[96];
 
@@ -68,7 +68,7 @@ static void warn_of_bos(struct tok *t)
 	t->warn(text);
 }
 
-int tok_encode(struct tok *t, struct text *x, struct ids *ids, struct why *w)
+int tok_encode(struct tok_run *t, struct text *x, struct ids *ids, struct why *w)
 {
 	int bos = x->first && tok_adds_bos(t);
 

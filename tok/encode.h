@@ -11,7 +11,8 @@
 
 enum adding { ADD_AS_MODEL_SAYS, ADD_ALWAYS, ADD_NEVER };
 
-struct tok {
+/* A run of tok. */
+struct tok_run {
 	/* the options */
 	enum adding bos, eos;
 	int append, plain, raw;         /* plain: --no-parse-special */
@@ -23,9 +24,9 @@ struct tok {
 	struct vocab *vocab;
 	struct card card;
 	void (*warn)(const char *text);
-	/* what came of it, so far */
+	/* progress */
 	int warned;                     /* that a text begins with BOS */
-	int carded;                     /* without --lines: the card is written; */
+	int carded;                     /* without --lines: the card is written */
 	uint64_t n_ids, n_bytes;        /* of the files before */
 	struct ids chunked;             /* with `chunk`: of all files */
 	uint32_t n_lines, n_failed;     /* with --lines; n_failed: those that have no ids */
@@ -40,12 +41,12 @@ struct text {
 	int first, last;        /* of those files */
 };
 
-int tok_adds_bos(const struct tok *t);
-int tok_adds_eos(const struct tok *t);
-int tok_writes_frames(const struct tok *t);
-int tok_flags(const struct tok *t, const struct text *x);       /* of vocab_encode() */
+int tok_adds_bos(const struct tok_run *t);
+int tok_adds_eos(const struct tok_run *t);
+int tok_writes_frames(const struct tok_run *t);
+int tok_flags(const struct tok_run *t, const struct text *x);       /* of vocab_encode() */
 
 /* Replaces ids by those of the text, whose escapes are replaced in place. */
-int tok_encode(struct tok *t, struct text *x, struct ids *ids, struct why *w);
+int tok_encode(struct tok_run *t, struct text *x, struct ids *ids, struct why *w);
 
 #endif

@@ -122,28 +122,22 @@ static int sort_tokens(struct prefixes *p)
 
 /* ---- the tree ---- */
 
-/* array: the address of a pointer to an array, which becomes one of n elements. */
-static int larger(void *array, size_t n, size_t size)
+/* Makes room for more nodes, and their ranges. */
+static int grow_nodes(struct prefixes *p, struct range **range)
 {
-	void *old, *new;
+	size_t room[4] = { p->room, p->room, p->room, p->room };
 
-	memcpy(&old, array, sizeof old);
-	new = realloc(old, n * size);
-	if (new)
-		memcpy(array, &new, sizeof new);
-	return new ? 0 : -1;
+	if (grow(range, &room[0], sizeof **range, 256) || grow(&p->first, &room[1], sizeof *p->first, 256) ||
+	    grow(&p->token, &room[2], sizeof *p->token, 256) || grow(&p->label, &room[3], sizeof *p->label, 256))
+		return -1;
+	p->room = room[0];
+	return 0;
 }
 
 static int add_node(struct prefixes *p, struct range **range, unsigned char label, struct range new)
 {
-	size_t room = 2 * p->room + 256;
-
-	if (p->n_nodes + 1 >= p->room) {
-		if (larger(range, room, sizeof **range) || larger(&p->first, room, sizeof *p->first) ||
-		    larger(&p->token, room, sizeof *p->token) || larger(&p->label, room, sizeof *p->label))
-			return -1;
-		p->room = room;
-	}
+	if (p->n_nodes + 1 >= p->room && grow_nodes(p, range))
+		return -1;
 	(*range)[p->n_nodes] = new;
 	p->token[p->n_nodes] = 0;
 	p->label[p->n_nodes++] = label;
