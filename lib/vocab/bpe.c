@@ -67,7 +67,9 @@ size_t bpe_piece(struct gguf_string s, char *out)
 	for (; p < end; p += length) {
 		uint32_t c = unicode_next(p, end, &length);
 
-		if (c < 0x100 ? prints(c) : c < 0x100 + HIDDEN) {
+		if (c < 0x80) {         /* itself, printable or not */
+			out[at++] = (char)c;
+		} else if (c < 0x100 ? prints(c) : c < 0x100 + HIDDEN) {
 			out[at++] = (char)(c < 0x100 ? c : hidden(c - 0x100));
 		} else {
 			memcpy(out + at, p, length);
