@@ -93,8 +93,12 @@ static int write_some(struct parallel *p, struct queue *q, int fd, struct why *w
 	else if (n < 0 && errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)
 		return why(w, "%s: %s", fd == STDOUT_FILENO ? "standard output" : "a pipe", strerror(errno));
 	q->sent += n > 0 ? (size_t)n : 0;
-	if (!pending(q))
-		q->sent = q->bytes.n = 0;
+	/* What waits moves to the front once it is the smaller part: a queue that never empties must not grow. */
+	if (n > 0 && q->sent >= pending(q)) {
+		memmove(q->bytes.p, q->bytes.p + q->sent, pending(q));
+		q->bytes.n -= q->sent;
+		q->sent = 0;
+	}
 	return 0;
 }
 
