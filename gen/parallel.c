@@ -28,13 +28,14 @@ struct queue {
 struct live {                   /* a sequence that goes on */
 	struct sequence sequence;
 	int64_t drawn;
+	int fed;                /* ids of it were sent to fwd, so that an answer comes */
 	int ending;             /* it was ended here, and its `end ` has not come round yet */
 };
 
 struct parallel {
 	struct loop *l;
 	struct sequences live;
-	size_t ending;          /* of these */
+	size_t active;          /* of these: fed, and not ending */
 	struct queue out, copy;
 	struct frame held;      /* of `in`: the next prompt, whose payload is unread, */
 	int waiting;            /* if it waits for its turn */
@@ -127,14 +128,21 @@ static int end_here(struct parallel *p, struct live *live, uint32_t reason, uint
 	if (live->ending)
 		return 0;
 	live->ending = 1;
-	p->ending++;
+	p->active -= (size_t)live->fed;
 	return send_end(p, reason, pos, live->sequence.number, w);
 }
 
 /* Whether another sequence may begin. */
 static int has_room(const struct parallel *p)
 {
-	return p->live.n - p->ending < p->l->jobs;
+	return p->active < p->l->jobs;
+}
+
+/* Ids of it are sent. */
+static void feed(struct parallel *p, struct live *live)
+{
+	p->active += !live->fed && !live->ending;
+	live->fed = 1;
 }
 
 /* ---- prompts ---- */
@@ -180,6 +188,7 @@ static int take_prompt(struct parallel *p, const struct frame *f, struct why *w)
 	if (!l->n)
 		return end_empty(p, f, w);
 	if (f->kind == FRAME_IDS && f->rows) {
+		feed(p, find(p, f->seq));
 		p->last = ids[f->rows - 1];
 		p->next = f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + f->rows;
 		if (l->r)
@@ -194,22 +203,42 @@ static int take_prompt(struct parallel *p, const struct frame *f, struct why *w)
 static int fork_all(struct parallel *p, struct why *w)
 {
 	struct frame f = { .kind = FRAME_FORK, .rows = 1, .cols = 1, .type = FRAME_I32, .pos = p->next };
+	const struct live *first = find(p, 0);
 	const int32_t source = 0;
 
 	p->forked = 1;
-	if (p->l->texts > 1 && p->next == FRAME_APPEND && find(p, 0))
+	if (!first || !first->fed)
+		return 0;
+	if (p->l->texts > 1 && p->next == FRAME_APPEND)
 		return why(w, "%s: the prompt has no positions, and cannot be forked", p->l->in.name);
-	for (f.seq = 1; find(p, 0) && f.seq < (uint32_t)p->l->texts; f.seq++)
+	for (f.seq = 1; f.seq < (uint32_t)p->l->texts; f.seq++) {
 		if (begin(p, f.seq, w) || put(&p->out, &f, &source, w) ||
 		    send_ids(p, &p->last, 1, p->next - 1, 0, f.seq, w))
 			return -1;
+		feed(p, find(p, f.seq));
+	}
 	return 0;
+}
+
+/* Ends the sequences that have no ids: now none will come. */
+static int end_unfed(struct parallel *p, struct why *w)
+{
+	struct sequence **all = sequences_all(&p->live);
+	int failed = p->live.n && !all ? why(w, "out of memory") : 0;
+
+	for (size_t i = 0; i < p->live.n && !failed; i++)
+		if (!((struct live *)all[i])->fed)
+			failed = end_here(p, (struct live *)all[i], FRAME_END_LENGTH, FRAME_APPEND, w);
+	free(all);
+	return failed;
 }
 
 static int end_of_prompts(struct parallel *p, struct why *w)
 {
 	p->ended = 1;
-	return p->l->texts && !p->forked ? fork_all(p, w) : 0;
+	if (p->l->texts && !p->forked && fork_all(p, w))
+		return -1;
+	return end_unfed(p, w);
 }
 
 /* One frame of the prompts. */
@@ -236,7 +265,8 @@ static int take_in(struct parallel *p, struct why *w)
 		return live ? end_here(p, live, f->flags, f->pos, w) : send_end(p, f->flags, f->pos, f->seq, w);
 	if (f->kind != FRAME_IDS && f->kind != FRAME_FORK)
 		return 0;
-	p->waiting = !live && !has_room(p);
+	/* A fork, and a frame without ids, gets no answer that would end it. */
+	p->waiting = f->kind == FRAME_IDS && f->rows && !(live && live->fed) && !has_room(p);
 	return p->waiting ? 0 : take_prompt(p, f, w);
 }
 
@@ -288,7 +318,6 @@ static int take_end(struct parallel *p, const struct frame *f, struct why *w)
 		result_end(&l->r[f->seq], f->flags, l->payload, f->rows);
 	if (end_here(p, live, f->flags, f->pos, w) || sequences_end(&p->live, f->seq, w))
 		return -1;
-	p->ending--;
 	free(live);
 	return 0;
 }

@@ -1,10 +1,11 @@
 /* parallel: the loop for several sequences at a time. It reads prompts and drawn ids as they arrive, and writes
  * whatever a pipe can take, so that a full pipe does not block the others.
  *
- * At most l->jobs sequences are active at a time: the next prompt waits until one ends. With l->texts, the prompt is
- * that of sequence 0, and sequences 1 to l->texts - 1 start as forks of it, so that it is evaluated once. A sequence
- * ends with its `end `, with an id that ends a generation, after l->n ids, or when the context is full; an `end ` frame
- * then tells fwd, and passes through the stages to the reader of the copy. */
+ * At most l->jobs sequences are active at a time: the next prompt waits until one ends. One that has no ids yet does
+ * not count, and ends with the prompts. With l->texts, the prompt is that of sequence 0, and sequences 1 to l->texts
+ * - 1 start as forks of it, so that it is evaluated once. A sequence ends with its `end `, with an id that ends a
+ * generation, after l->n ids, or when the context is full; an `end ` frame then tells fwd, and passes through the
+ * stages to the reader of the copy. */
 #ifndef PARALLEL_H
 #define PARALLEL_H
 
