@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "fwd/kernels/kernels.h"
 #include "lib/base/half.h"
@@ -56,14 +58,35 @@ static void random_block(const struct format *f, unsigned char *p, int hostile)
 	} while (!(largest > 0x1p-12f && largest < 1));
 }
 
-/* Exactly as many bytes as the matrix has, so that a sanitizer sees a read past them. */
+/* Memory between two pages that cannot be accessed: every other time it begins after the first, otherwise it ends
+ * before the second, so that reading past either end is a fault. */
+static unsigned char *allocate_guarded(size_t bytes)
+{
+	static int at_start;
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) / page * page;
+	unsigned char *p = aligned_alloc(page, whole + 2 * page);
+
+	if (!p || mprotect(p, page, PROT_NONE) || mprotect(p + page + whole, page, PROT_NONE))
+		exit(1);
+	at_start = !at_start;
+	return p + page + (at_start ? 0 : whole - bytes);
+}
+
+static void free_guarded(unsigned char *data, size_t bytes)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) / page * page;
+	unsigned char *p = data - (uintptr_t)data % page - page;
+
+	if (mprotect(p, page, PROT_READ | PROT_WRITE) || mprotect(p + page + whole, page, PROT_READ | PROT_WRITE))
+		exit(1);
+	free(p);
+}
+
 static struct matrix random_matrix(const struct format *f, size_t k, size_t rows, int hostile)
 {
 	struct matrix w = { .format = f, .rows = rows, .cols = k, .row_bytes = k / f->block * f->bytes };
-	unsigned char *p = malloc(rows * w.row_bytes);
+	unsigned char *p = allocate_guarded(rows * w.row_bytes);
 
-	if (!p)
-		exit(1);
 	for (size_t i = 0; i < rows * w.row_bytes; i += f->bytes)
 		random_block(f, p + i, hostile);
 	w.data = p;
@@ -167,7 +190,7 @@ static void test_shape(const struct format *f, size_t k, size_t rows, size_t n, 
 		holds(same(want, got, n * rows), "columns alone differ from the batch", t->name, w.format->name, k,
 			rows, n);
 	}
-	free((void *)(uintptr_t)w.data);
+	free_guarded((unsigned char *)(uintptr_t)w.data, w.rows * w.row_bytes);
 	free(x);
 	free(want);
 	free(got);

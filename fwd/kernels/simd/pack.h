@@ -4,6 +4,7 @@
 #define PACK_H
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/size.h"
