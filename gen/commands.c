@@ -199,33 +199,31 @@ static enum command_answer retry(struct conversation *v, const char *argument, s
 	return COMMAND_TURN;
 }
 
-/* Options of sample, which takes effect when it starts again. */
-static const struct opt *find_option(const char *name)
+/* Number i of the options that /set accepts, or NULL. All but think are options of sample. */
+static const struct opt *option(size_t i)
 {
 	static const struct opt more[] = {
-		{ 'n', "n-predict", "N", "" }, { 's', "seed", "N", "" }, { 0 }
+		{ 'n', "n-predict", "N", "" }, { 's', "seed", "N", "" }, { 0, "think", "show|hide", "" }
 	};
-	const struct opt *tables[] = { sampler_opts, more };
-
-	for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
-		for (const struct opt *o = tables[t]; o->name; o++)
-			if (!strcmp(o->name, name))
-				return o;
-	return NULL;
-}
-
-static const char *option_name(size_t i)
-{
-	static const char *const more[] = { "n-predict", "seed", "think" };
 	size_t n = 0;
 
 	for (; sampler_opts[n].name; n++)
 		if (n == i)
-			return sampler_opts[n].name;
-	return i - n < sizeof more / sizeof *more ? more[i - n] : NULL;
+			return &sampler_opts[n];
+	return i - n < sizeof more / sizeof *more ? &more[i - n] : NULL;
 }
 
-/* Whether sample takes its options: it says what is wrong with them itself. */
+static const struct opt *find_option(const char *name)
+{
+	const struct opt *o;
+
+	for (size_t i = 0; (o = option(i)); i++)
+		if (!strcmp(o->name, name))
+			return o;
+	return NULL;
+}
+
+/* 0 if sample accepts its options: a trial run ends without an error. Otherwise prints its error. */
 static int check(const struct stage *sample)
 {
 	struct stage trial = { .name = sample->name, .program = sample->program };
@@ -250,7 +248,7 @@ static enum command_answer set_option(struct conversation *v, const struct opt *
 
 	if (failed)
 		return COMMAND_FAILED;
-	/* They stay for as long as sample may start again. */
+	/* Never freed: the command of sample points to them. */
 	name = text + strlen(value) + 1;
 	strcpy(text, value);
 	sprintf(name, "--%s", o->name);
@@ -277,17 +275,17 @@ static enum command_answer set_option(struct conversation *v, const struct opt *
 
 static void unknown_option(const char *name)
 {
-	const char *s;
+	const struct opt *o;
 
-	for (size_t i = 0; (s = option_name(i)); i++)
-		if (similar(name, s)) {
-			console_say("/set: no option %s; did you mean %s?", name, s);
+	for (size_t i = 0; (o = option(i)); i++)
+		if (similar(name, o->name)) {
+			console_say("/set: no option %s; did you mean %s?", name, o->name);
 			return;
 		}
 	console_say("/set: no option %s (Tab lists them)", name);
 }
 
-/* The options that /set can set, but none of those that gen gives sample for its own sake. */
+/* The options of sample that /set accepts, but not those that gen adds for its own use. */
 static void print_options(const struct stage *sample)
 {
 	const char *space = "";
@@ -381,7 +379,7 @@ const char *command_completions(const char *text, size_t n, size_t i)
 	static const char prefix[] = "/set ";
 	const size_t skip = sizeof prefix - 1;
 	static char whole[128];
-	const char *s;
+	const struct opt *o;
 
 	if (n < skip || memcmp(text, prefix, skip)) {
 		for (int k = 0; k < COMMANDS; k++)
@@ -389,9 +387,9 @@ const char *command_completions(const char *text, size_t n, size_t i)
 				return commands[k].name;
 		return NULL;
 	}
-	for (size_t k = 0; (s = option_name(k)); k++)
-		if (!strncmp(s, text + skip, n - skip) && !i--) {
-			snprintf(whole, sizeof whole, "%s%s", prefix, s);
+	for (size_t k = 0; (o = option(k)); k++)
+		if (!strncmp(o->name, text + skip, n - skip) && !i--) {
+			snprintf(whole, sizeof whole, "%s%s", prefix, o->name);
 			return whole;
 		}
 	return NULL;

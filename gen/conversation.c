@@ -52,7 +52,7 @@ static int make_room(struct loop *l, struct why *w)
 
 /* ---- a turn ---- */
 
-/* The turn never was: what fwd has evaluated of it, from `keep` on, the next one replaces. */
+/* Undoes a turn whose ids begin at position `keep`. fwd still holds them: the next turn replaces them. */
 static void take_back(struct conversation *v, size_t keep)
 {
 	history_back(&v->history, keep);
@@ -97,7 +97,7 @@ static int keep_answer(struct conversation *v, const struct result *r, struct by
 	return failed ? -1 : 0;
 }
 
-/* Has the turn from `keep` on answered. */
+/* Sends the ids of a turn, from position `keep` on, and waits until the answer is complete. */
 static int answer(struct conversation *v, size_t keep, struct bytes *text, struct why *w)
 {
 	const struct ids *ids = &v->history.ids;
@@ -119,7 +119,7 @@ static int answer(struct conversation *v, size_t keep, struct bytes *text, struc
 	return 0;
 }
 
-/* The turn has no answer, and the conversation stands as it was. 1, or -1. */
+/* Ends a turn without an answer; the conversation is as it was before. 1, or -1. */
 static int refuse(struct conversation *v, enum frame_reason reason, size_t pos, struct why *w)
 {
 	struct loop *l = v->l;
@@ -231,7 +231,7 @@ static int start_shown(struct conversation *v, struct why *w)
 	return failed ? -1 : 0;
 }
 
-/* 0, or -1 with a reason. */
+/* A turn from the user's line[n] to the saved answer. 0, or -1 with a reason. */
 static int turn(struct conversation *v, const char *line, size_t n, struct why *w)
 {
 	struct bytes text = { .limit = CONVERT_MAX };
@@ -270,7 +270,7 @@ static int load_history(struct conversation *v, struct why *w)
 	return status < 0 ? -1 : 0;
 }
 
-/* ^C while a turn is evaluated: fwd gives it up. */
+/* A loop's idle(). After ^C fwd is told to give up the turn that it evaluates. */
 static void idle(struct loop *l, int waiting)
 {
 	const struct stage *fwd = &current->q->stage[FWD];
@@ -280,7 +280,7 @@ static void idle(struct loop *l, int waiting)
 	report_wait(l, waiting);
 }
 
-/* The first prompt is shown when the model is there. */
+/* Waits until the model is loaded, before the first prompt is shown. */
 static int await_model(struct conversation *v, struct why *w)
 {
 	struct result r = { .begin = clock_now() };
@@ -293,7 +293,7 @@ static int await_model(struct conversation *v, struct why *w)
 	return failed;
 }
 
-/* To the end of the input. */
+/* Takes turns and commands to the end of the input. */
 static int talk(struct conversation *v, struct why *w)
 {
 	enum command_answer answer;

@@ -129,7 +129,7 @@ static const struct {
 	{ sampler_opts, { .states = SAMPLING, .to = { SAMPLE } } },
 };
 
-/* What does not go together: all of `these`, with one of `with` if there are any, and not `unless`. */
+/* Usage errors: all facts in `these` hold, and one in `with` unless that is 0, and none in `unless`. */
 static const struct {
 	unsigned these, with, unless;
 	const char *message;
@@ -460,7 +460,7 @@ static void commands(struct reader *r, const char *argv0)
 	add(r, PROMPT, q->file ? q->file : q->prompt);
 }
 
-/* cat would say it in a line of its own. */
+/* A file that cannot be read is reported here: the line of cat, which reads it, would be a second one. */
 static void check_file(const char *path, const struct cli *c)
 {
 	struct stat st;

@@ -159,7 +159,7 @@ static size_t acts_bytes(const struct plan *p, const struct packed *a, enum acts
 		: k->acts_bytes(kind, a->k, p->setup.batch);
 }
 
-/* As much for each slot and kind as the packed rows that need most. */
+/* Memory for the packed rows of a slot and kind, which share it: as much as the largest of them needs. */
 static int open_acts(struct plan *p, enum slot slot, enum acts_kind kind, struct why *w)
 {
 	size_t bytes = 0;
@@ -190,7 +190,7 @@ static int open_rest(struct plan *p, struct why *w)
 	return p->step.scratch ? 0 : why(w, "out of memory for %zu threads", p->step.threads);
 }
 
-/* Of a batch. */
+/* Rows that a batch may have. */
 static size_t most_rows(const struct model *m)
 {
 	for (size_t il = 0; il < m->n_layer; il++)
@@ -267,7 +267,7 @@ const struct run *step_run(const struct step *s, size_t piece)
 	return s->run + low;
 }
 
-/* Ops [from, to), done piece by piece together: all but the first follow the one before. */
+/* Fused ops [from, to): each piece goes through all of them before the next. */
 struct fused {
 	const struct step *s;
 	const struct op *from, *to;
@@ -291,7 +291,7 @@ static void add_cost(struct op *op, const struct step *s, size_t rows, double se
 		op->kind->work(op, s, &c->work);
 }
 
-/* The rows of all runs. */
+/* How many rows all runs have, or how many of them are wanted. */
 static size_t rows_of(const struct step *s, int wanted)
 {
 	const struct run *last = &s->run[s->n_runs - 1];
@@ -299,7 +299,7 @@ static size_t rows_of(const struct step *s, int wanted)
 	return wanted ? last->first_wanted + last->wanted : last->first + last->n;
 }
 
-/* Runs an op, and with it those that follow it, unless each has to be seen alone. Returns the next op. */
+/* Runs an op, together with those fused to it unless ops are timed or dumped. Returns the op after them. */
 static struct op *run_op(struct plan *p, struct op *op, const struct op *end)
 {
 	struct step *s = &p->step;
