@@ -243,13 +243,11 @@ static int check(const struct stage *sample)
 static enum command_answer set_option(struct conversation *v, const struct opt *o, const char *value, struct why *w)
 {
 	struct stage *sample = &v->q->stage[SAMPLE], before = { 0 };
-	char *text = malloc(strlen(o->name) + strlen(value) + 4), *name;
-	int off = !strcmp(value, "off"), failed = text ? 0 : why(w, "out of memory");
+	char *text = arena_text(&v->set, strlen(value) + 1), *name = arena_text(&v->set, strlen(o->name) + 3);
+	int off = !strcmp(value, "off"), failed = text && name ? 0 : why(w, "out of memory");
 
 	if (failed)
 		return COMMAND_FAILED;
-	/* Never freed: the command of sample points to them. */
-	name = text + strlen(value) + 1;
 	strcpy(text, value);
 	sprintf(name, "--%s", o->name);
 	for (size_t i = 0; !failed && i < sample->n; i++)

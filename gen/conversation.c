@@ -318,7 +318,7 @@ static int talk(struct conversation *v, struct why *w)
 int conversation(struct request *q, struct loop *l, struct why *w)
 {
 	struct conversation v = { .q = q, .l = l, .messages = { .text.limit = CONVERT_MAX, .file = -1 },
-		.again.limit = CONVERT_MAX };
+		.again.limit = CONVERT_MAX, .set.limit = CONVERT_MAX };
 	int status = load_history(&v, w);
 
 	current = &v;
@@ -335,6 +335,7 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 		status = talk(&v, w);
 	console_close();
 	bytes_free(&v.again);
+	arena_free(&v.set);
 	history_free(&v.history);
 	free(v.kept.id);
 	messages_close(&v.messages);

@@ -5,6 +5,7 @@
 #ifndef CONVERSATION_H
 #define CONVERSATION_H
 
+#include "lib/base/arena.h"
 #include "gen.h"
 #include "history.h"
 #include "loop.h"
@@ -21,6 +22,7 @@ struct conversation {
 	int resumed;            /* --history held messages */
 	struct opened opened;   /* by the prompt: a thought, or a header */
 	struct bytes again;     /* a turn that a command asks for */
+	struct arena set;       /* the options and values that /set gave sample, which it is started with again */
 	struct frame_in ends;   /* on a terminal: how detok says that it has printed an answer */
 	int begun;              /* some of the answer was shown */
 	int full;               /* the context ended the answer under way */
