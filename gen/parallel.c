@@ -261,8 +261,12 @@ static int take_in(struct parallel *p, struct why *w)
 		return 0;
 	if (f->kind == FRAME_END && f->seq == FRAME_NO_SEQ)
 		return end_of_prompts(p, w) || send_end(p, f->flags, f->pos, f->seq, w) ? -1 : 0;
+	if (f->kind == FRAME_END && live)
+		return end_here(p, live, f->flags, f->pos, w);
+	/* Its number is used: fwd answers no more frames of it. */
 	if (f->kind == FRAME_END)
-		return live ? end_here(p, live, f->flags, f->pos, w) : send_end(p, f->flags, f->pos, f->seq, w);
+		return (f->seq && sequences_end(&p->live, f->seq, w)) ||
+			send_end(p, f->flags, f->pos, f->seq, w) ? -1 : 0;
 	if (f->kind != FRAME_IDS && f->kind != FRAME_FORK)
 		return 0;
 	/* A fork, and a frame without ids, gets no answer that would end it. */
