@@ -45,8 +45,8 @@ struct decode_shape {
 	size_t rows, columns, planes;
 };
 
-/* For row i and column c of a shape. */
-#define SET(shape, i, c) \
+/* For the sum of each row i and column c of a shape. */
+#define EACH_SUM(shape, i, c) \
 	UNROLL for (size_t i = 0; i < (shape).rows; i++) \
 		UNROLL for (size_t c = 0; c < (shape).columns; c++)
 
@@ -55,7 +55,7 @@ struct decode_shape {
 INLINE void half_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size_t n, i32x16 sum[2][2])
 {
 	i32x16 v[2][SPAN_VECTORS];
-	struct rows rows;
+	struct grid_rows rows;
 
 	read_rows(u, p, &rows);
 	UNROLL
@@ -204,7 +204,7 @@ INLINE size_t decode_whole(struct unpacker u, struct decode_shape s, const struc
 
 		for (size_t g = 0; g < spans; g++)
 			set_add(u, set, g, s, j->x, acc);
-		SET(s, i, c)
+		EACH_SUM(s, i, c)
 			j->y[c * j->stride + r + i] = vd_close(acc[i][c]);
 	}
 	return r;
@@ -230,20 +230,20 @@ INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct
 			for (size_t stop = ended ? g + 1 : g + left / SPAN_BLOCKS; g < stop; g++)
 				set_add(u, set, g, s, j->x, acc);
 			if (ended) {
-				SET(s, i, c)
+				EACH_SUM(s, i, c)
 					end_rows(left, &acc[i][c], aside[i][c], blocks, ended,
 					         y + i * copies.copies + c * j->stride);
 				left = blocks - (SPAN_BLOCKS - left) % blocks;
 				y += ended;
 				ended = 0;
 			} else if ((left %= SPAN_BLOCKS)) {
-				SET(s, i, c)
+				EACH_SUM(s, i, c)
 					part_rows(left, &acc[i][c], &aside[i][c]);
 				ended = rows_ended(left, blocks);
 			}
 		}
 		if (!left)
-			SET(s, i, c)
+			EACH_SUM(s, i, c)
 				y[i * copies.copies + c * j->stride] = vd_close(acc[i][c]);
 	}
 	return r;

@@ -15,7 +15,7 @@ struct unpacked {
 
 INLINE void unpack_span(struct unpacker u, const uint8_t *span, struct unpacked *to)
 {
-	struct rows rows;
+	struct grid_rows rows;
 
 	read_rows(u, span, &rows);
 	UNROLL
@@ -28,7 +28,7 @@ INLINE void unpack_span(struct unpacker u, const uint8_t *span, struct unpacked 
 
 INLINE void turned_codes(struct unpacker u, const uint8_t *span, b64 codes[SPAN_VECTORS])
 {
-	struct rows rows;
+	struct grid_rows rows;
 
 	read_rows(u, span, &rows);
 	UNROLL

@@ -15,7 +15,7 @@ struct scales {
 
 /* What a codebook type's span says in scattered bits: the index of each row; a sign bit for each code (IQ2, IQ3), or
  * what is added to eight codes each (IQ1). */
-struct rows {
+struct grid_rows {
 	uint16_t at[SPAN / 4];
 	uint8_t signs[SPAN / 8];
 };
@@ -34,8 +34,8 @@ struct unpacker {
 	/* Codebooks have these in place of codes(). read_rows() comes first; with signs, row_codes() gives codes
 	 * without them and without the offset. */
 	int signs;
-	void (*read_rows)(const uint8_t *span, struct rows *rows);
-	b64 (*row_codes)(const uint8_t *span, const struct rows *rows, int pair);
+	void (*read_rows)(const uint8_t *span, struct grid_rows *rows);
+	b64 (*row_codes)(const uint8_t *span, const struct grid_rows *rows, int pair);
 };
 
 /* The least power of two that makes all codes positive is added to them, unless the highest would then pass 127. */
@@ -104,7 +104,7 @@ INLINE void byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 
 /* ---- the unpackers ---- */
 
-INLINE void read_rows(struct unpacker u, const uint8_t *span, struct rows *rows)
+INLINE void read_rows(struct unpacker u, const uint8_t *span, struct grid_rows *rows)
 {
 	if (!u.read_rows)
 		return;
@@ -114,12 +114,12 @@ INLINE void read_rows(struct unpacker u, const uint8_t *span, struct rows *rows)
 }
 
 /* Where the type has signs: without them and without the offset. */
-INLINE b64 plain_codes(struct unpacker u, const uint8_t *span, const struct rows *rows, int pair)
+INLINE b64 plain_codes(struct unpacker u, const uint8_t *span, const struct grid_rows *rows, int pair)
 {
 	return u.read_rows ? u.row_codes(span, rows, pair) : u.codes(span, pair);
 }
 
-INLINE b64 signed_codes(struct unpacker u, const uint8_t *span, const struct rows *rows, int pair)
+INLINE b64 signed_codes(struct unpacker u, const uint8_t *span, const struct grid_rows *rows, int pair)
 {
 	b64 v = plain_codes(u, span, rows, pair);
 
@@ -129,7 +129,7 @@ INLINE b64 signed_codes(struct unpacker u, const uint8_t *span, const struct row
 /* The codes of a span, in quarters where that is quicker. */
 INLINE void unpack_codes(struct unpacker u, const uint8_t *span, b64 codes[SPAN_VECTORS])
 {
-	struct rows rows;
+	struct grid_rows rows;
 
 	read_rows(u, span, &rows);
 	UNROLL

@@ -1,6 +1,6 @@
 /* unpack_grid: the unpackers (unpack.h) of types whose codes are rows of a codebook (lib/gguf/grids.h), with signs.
  * lib/gguf/blocks.c says where the bits lie. Indices of more than eight bits, and signs, are put together for a whole
- * span first (struct rows). */
+ * span first (struct grid_rows). */
 #ifndef UNPACK_GRID_H
 #define UNPACK_GRID_H
 
@@ -43,7 +43,7 @@ INLINE b64 even_signs(b64 v)
 }
 
 /* The signs of a span from sixteen words, four times seven bits in each. */
-INLINE void read_signs(i32x16 words, struct rows *rows)
+INLINE void read_signs(i32x16 words, struct grid_rows *rows)
 {
 	i32x16 v = vi_or(vi_and(words, vi_set1(0x3fff)), vi_and(vi_shl(words, 2), vi_set1(0x3fff0000)));
 
@@ -88,14 +88,14 @@ INLINE void odd_nibble_scales(const uint8_t *d0, const uint8_t *d1, const uint8_
 		s->scale[i] = vf_mul(d, s->scale[i]);
 }
 
-INLINE void rows_iq2_xxs(const uint8_t *span, struct rows *rows)
+INLINE void rows_iq2_xxs(const uint8_t *span, struct grid_rows *rows)
 {
 	const struct iq2_xxs *b = (const struct iq2_xxs *)span;
 
 	read_signs(vi_words(b[0].run[0].signs, b[1].run[0].signs, sizeof b->run[0]), rows);
 }
 
-INLINE b64 codes_iq2_xxs(const uint8_t *span, const struct rows *rows, int pair)
+INLINE b64 codes_iq2_xxs(const uint8_t *span, const struct grid_rows *rows, int pair)
 {
 	const struct iq2_xxs *b = (const struct iq2_xxs *)span + pair / 4;
 	const uint64_t *row[8];
@@ -114,7 +114,7 @@ INLINE void scales_iq2_xxs(const uint8_t *span, struct scales *s)
 	s->scale[0] = odd_scales(b[0].d, b[1].d, vi_shr(words, 27), 0.125f);
 }
 
-INLINE void rows_iq2_xs(const uint8_t *span, struct rows *rows)
+INLINE void rows_iq2_xs(const uint8_t *span, struct grid_rows *rows)
 {
 	const struct iq2_xs *b = (const struct iq2_xs *)span;
 
@@ -124,7 +124,7 @@ INLINE void rows_iq2_xs(const uint8_t *span, struct rows *rows)
 	vb_store(rows->signs, even_signs(vb_uppers(b[0].qs, b[1].qs)));
 }
 
-INLINE b64 codes_iq2_xs(const uint8_t *span, const struct rows *rows, int pair)
+INLINE b64 codes_iq2_xs(const uint8_t *span, const struct grid_rows *rows, int pair)
 {
 	return long_rows_at(grid_iq2_xs, rows->at + 8 * pair);
 }
@@ -141,7 +141,7 @@ static const struct upper_bits upper_iq2_s = {
 	{ FOURS(256, 64, 16, 4) }, 0x300
 };
 
-INLINE void rows_iq2_s(const uint8_t *span, struct rows *rows)
+INLINE void rows_iq2_s(const uint8_t *span, struct grid_rows *rows)
 {
 	const struct iq2_s *b = (const struct iq2_s *)span;
 
@@ -151,7 +151,7 @@ INLINE void rows_iq2_s(const uint8_t *span, struct rows *rows)
 	vb_store(rows->signs, vb_join(b[0].signs, b[1].signs));
 }
 
-INLINE b64 codes_iq2_s(const uint8_t *span, const struct rows *rows, int pair)
+INLINE b64 codes_iq2_s(const uint8_t *span, const struct grid_rows *rows, int pair)
 {
 	return long_rows_at(grid_iq2_s, rows->at + 8 * pair);
 }
@@ -163,14 +163,14 @@ INLINE void scales_iq2_s(const uint8_t *span, struct scales *s)
 	odd_nibble_scales(b[0].d, b[1].d, b[0].scales, b[1].scales, 0.125f, s);
 }
 
-INLINE void rows_iq3_xxs(const uint8_t *span, struct rows *rows)
+INLINE void rows_iq3_xxs(const uint8_t *span, struct grid_rows *rows)
 {
 	const struct iq3_xxs *b = (const struct iq3_xxs *)span;
 
 	read_signs(vi_words(b[0].signs[0], b[1].signs[0], 4), rows);
 }
 
-INLINE b64 codes_iq3_xxs(const uint8_t *span, const struct rows *rows, int pair)
+INLINE b64 codes_iq3_xxs(const uint8_t *span, const struct grid_rows *rows, int pair)
 {
 	const struct iq3_xxs *b = (const struct iq3_xxs *)span + pair / 4;
 	const uint32_t *row[16];
@@ -194,7 +194,7 @@ static const struct upper_bits upper_iq3_s = {
 	{ 256, 128, 64, 32, 16, 8, 4, 2, 256, 128, 64, 32, 16, 8, 4, 2 }, 0x100
 };
 
-INLINE void rows_iq3_s(const uint8_t *span, struct rows *rows)
+INLINE void rows_iq3_s(const uint8_t *span, struct grid_rows *rows)
 {
 	const struct iq3_s *b = (const struct iq3_s *)span;
 
@@ -204,7 +204,7 @@ INLINE void rows_iq3_s(const uint8_t *span, struct rows *rows)
 	vb_store(rows->signs, vb_join(b[0].signs, b[1].signs));
 }
 
-INLINE b64 codes_iq3_s(const uint8_t *span, const struct rows *rows, int pair)
+INLINE b64 codes_iq3_s(const uint8_t *span, const struct grid_rows *rows, int pair)
 {
 	const uint32_t *row[16];
 
@@ -231,7 +231,7 @@ INLINE void scales_iq3_s(const uint8_t *span, struct scales *s)
 }
 
 /* Rows, whose bias is the offset, plus or minus an eighth. */
-INLINE b64 ternary_rows(const struct rows *rows, int pair)
+INLINE b64 ternary_rows(const struct grid_rows *rows, int pair)
 {
 	return vb_plus(long_rows_at(grid_iq1, rows->at + 8 * pair), vb_spread(rows->signs + 8 * pair));
 }
@@ -243,7 +243,7 @@ static const struct upper_bits upper_iq1_s = {
 	{ FOURS(256, 32, 4, 128) }, 0x700
 };
 
-INLINE void rows_iq1_s(const uint8_t *span, struct rows *rows)
+INLINE void rows_iq1_s(const uint8_t *span, struct grid_rows *rows)
 {
 	const struct iq1_s *b = (const struct iq1_s *)span;
 	i32x16 minus = vi_sub(vi_zero(), vi_shr(vi_u16s(vb_16(b[0].qh), vb_16(b[1].qh)), 15));
@@ -254,7 +254,7 @@ INLINE void rows_iq1_s(const uint8_t *span, struct rows *rows)
 	vb_store(rows->signs, vi_as_bytes(vi_or(minus, vi_set1(0x01010101))));
 }
 
-INLINE b64 codes_iq1_s(const uint8_t *span, const struct rows *rows, int pair)
+INLINE b64 codes_iq1_s(const uint8_t *span, const struct grid_rows *rows, int pair)
 {
 	return ternary_rows(rows, pair);
 }
@@ -273,7 +273,7 @@ static const struct upper_bits upper_iq1_m = {
 	{ FOURS(256, 16, 256, 16) }, 0x700
 };
 
-INLINE void rows_iq1_m(const uint8_t *span, struct rows *rows)
+INLINE void rows_iq1_m(const uint8_t *span, struct grid_rows *rows)
 {
 	static const int8_t eighth[16] = { 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1 };
 	const struct iq1_m *b = (const struct iq1_m *)span;
@@ -286,7 +286,7 @@ INLINE void rows_iq1_m(const uint8_t *span, struct rows *rows)
 	vb_store(rows->signs, vb_lookup(eighth, vi_as_bytes(v)));
 }
 
-INLINE b64 codes_iq1_m(const uint8_t *span, const struct rows *rows, int pair)
+INLINE b64 codes_iq1_m(const uint8_t *span, const struct grid_rows *rows, int pair)
 {
 	return ternary_rows(rows, pair);
 }

@@ -11,13 +11,17 @@ INLINE b64 codes_q2_k(const uint8_t *span, int pair)
 	return vb_fields(b->qs + pair % 4 / 2 * 32, shift, shift + 2, 3);
 }
 
+/* The codes of four blocks, in nibbles: each third bit comes from a table of its block's bit and that of the next but
+ * one. */
 INLINE b64 codes_q3_k(const uint8_t *span, int pair)
 {
+	static const int8_t third[16] = { [1] = 4, [4] = 4 << 4, [5] = 4 | 4 << 4 };
 	const struct q3_k *b = (const struct q3_k *)span + pair / 4;
-	int shift = pair % 2 * 4, block = pair % 4 * 2;
+	int run = pair % 4 / 2;
+	b64 v = vb_or(vb_fields(b->qs + run * 32, 0, 2, 0x33),
+	              vb_lookup(third, vb_fields(b->hmask, run * 4, run * 4 + 1, 5)));
 
-	return vb_or(vb_fields(b->qs + pair % 4 / 2 * 32, shift, shift + 2, 3),
-	             vb_fields(b->hmask, block - 2, block - 1, 4));
+	return vb_shr(v, pair % 2 * 4, 15);
 }
 
 INLINE b64 codes_q4_k(const uint8_t *span, int pair)
