@@ -246,6 +246,18 @@ static void test_layouts(void)
 				"a retired id has a layout", "-", "?", id, 0, 0);
 }
 
+/* Room for n columns is room for fewer, too, whatever layout those have. */
+static void test_room(const struct kernels *t)
+{
+	static const enum acts_kind kinds[] = { ACTS_F32, ACTS_Q8, ACTS_Q8_I16, ACTS_Q16 };
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		for (size_t k = 32; k <= 4096; k *= 2)
+			for (size_t n = 2; n < 40; n++)
+				holds(t->acts_bytes(kinds[i], k, n) >= t->acts_bytes(kinds[i], k, n - 1),
+					"less room for more columns", t->name, "acts", k, i, n);
+}
+
 static void test_format(const struct format *f)
 {
 	static const size_t ks[] = { 32, 64, 96, 128, 256, 512, 576, 736, 768, 896, 2048 },
@@ -279,10 +291,13 @@ static void test_format(const struct format *f)
 
 int main(void)
 {
+	const struct kernels *t;
 	const struct format *f;
 
 	test_halves();
 	test_layouts();
+	for (size_t i = 0; (t = kernels_each(i)); i++)
+		test_room(t);
 	for (size_t i = 0; (f = format_each(i)); i++)
 		test_format(f);
 	test_shape(format_of(FORMAT_F16), 9472, 3, 530, 0, 0);

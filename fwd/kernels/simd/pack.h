@@ -148,12 +148,12 @@ INLINE void quantise(enum acts_kind kind, int i16, const float *x, struct quanti
 
 static size_t vector_acts_bytes(enum acts_kind kind, size_t k, size_t n)
 {
-	size_t few_n = size_min(n, most_few(kind)), few = (k + 15) / 16 * 16 * few_n * sizeof(float), tiles = 0,
-	       planes = acts_planes(kind);
+	size_t few = 0, tiles = 0;
 
-	if (kind != ACTS_F32)
-		few = acts_copies(k / 32).spans *
-		        size_max(acts_spans_bytes(planes, size_min(n, 2)), acts_spans_bytes(planes, few_n));
+	/* fewer columns may take more room than more: those of decode.c come in several orders */
+	for (size_t c = 1; c <= size_min(n, most_few(kind)); c++)
+		few = size_max(few, kind == ACTS_F32 ? (k + 15) / 16 * 16 * c * sizeof(float)
+		                    : acts_copies(k / 32).spans * acts_spans_bytes(acts_planes(kind), c));
 	if (!acts_few(kind, n))
 		tiles = kind == ACTS_F32 ? tile_columns(n) * k * sizeof(float)
 		        : (acts_block_ints(kind, tile_columns(n)) + EXTRAS * tile_columns(n)) * (k / 32) * 4;
