@@ -53,16 +53,15 @@ SPEC = spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spe
 KERNELS = kv_type select $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
 SIMD = columns decode prompt spans table
-FAMILIES = decoder llama gemma gpt2 mixtures deepseek recurrent rwkv rwkv6 rwkv7 loops beside
+FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv6 rwkv7 loops beside
+BUILD = builder stream open decoder attention latent feed_forward convolution delta mamba rwkv altup
+MODEL = model tensors keys layers mixers rope
 OPS = embed angles rows product prepare store attend convolve linear linear_gates linear_keep scan shift wkv wkv6 wkv7 \
 	select route experts heads copy per_layer altup logits
 SEGMENT = segment shape header ids fork named claim shared scrub recent recurrent object rle saved
-FWD = engine settings supported serve hidden served batch chain model/model model/tensors model/keys model/layers \
-	model/rope $(FAMILIES:%=model/%) model/families \
-	model/builder model/attention model/latent model/convolution model/delta model/mixers model/mamba \
-	model/altup model/feed_forward \
-	plan/plan plan/split $(OPS:%=plan/%) $(SEGMENT:%=state/%) state/digest run/pool run/prefault \
-	measure/meter measure/limits measure/report measure/dump scores
+FWD = engine settings supported serve hidden served batch chain scores prefault report \
+	$(MODEL:%=model/%) $(FAMILIES:%=families/%) $(BUILD:%=build/%) plan/plan plan/split $(OPS:%=plan/%) \
+	$(SEGMENT:%=state/%) state/digest run/pool measure/meter measure/limits measure/profile measure/dump
 TOK = main encode document prompts
 SAMPLE = main options session generation pieces constraint trace
 LISTING = listing listing_lines listing_csv

@@ -1,6 +1,7 @@
 /* Opening a model's threads, plan and state, and closing them. */
 #include "engine.h"
 
+#include "fwd/build/builder.h"
 #include "fwd/state/named.h"
 #include "lib/base/size.h"
 
@@ -29,7 +30,7 @@ static int open_all(struct engine *e, const struct engine_setup *s, struct why *
 	struct segment_shape shape;
 
 	e->pool = setup.pool = pool_open(s->threads, w);
-	e->plan = e->pool ? plan_open(m, &setup, w) : NULL;
+	e->plan = e->pool ? build_plan(m, &setup, w) : NULL;
 	if (!e->plan)
 		return -1;
 	if (n_ctx > m->n_ctx_max)

@@ -12,12 +12,13 @@
 #include "lib/base/system.h"
 #include "lib/stream/frame.h"
 #include "fwd/measure/dump.h"
-#include "fwd/measure/report.h"
-#include "fwd/run/prefault.h"
+#include "fwd/measure/profile.h"
 #include "fwd/state/digest.h"
 #include "batch.h"
 #include "engine.h"
 #include "fwd_opts.h"
+#include "prefault.h"
+#include "report.h"
 #include "serve.h"
 #include "settings.h"
 #include "supported.h"
@@ -84,7 +85,8 @@ static void set_up(struct serve *v)
 	v->lens = set.engine.lens;
 	v->chain = set.chain.chunk ? &set.chain : NULL;
 	v->plan->timed = set.profile;
-	v->plan->dump = set.dump ? &dump : NULL;
+	v->plan->after_op = set.dump ? dump_op : NULL;
+	v->plan->after_op_context = &dump;
 	if (!v->chain && !v->score)
 		system_widen_pipe(1, v->model->n_vocab * sizeof(float));
 }
@@ -108,7 +110,7 @@ static int serve_input(struct serve *v, double start)
 	if (set.verbose)
 		report_done(v, start);
 	if (set.profile)
-		report_profile(v->plan);
+		profile_print(v->plan);
 	hold_sigpipe(SIG_UNBLOCK);
 	digest_close(digest);
 	prefault_close(prefault);

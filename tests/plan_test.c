@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fwd/build/builder.h"
 #include "fwd/kernels/kernels.h"
 #include "fwd/plan/kinds.h"
 #include "fwd/plan/plan.h"
@@ -30,7 +31,7 @@ static struct plan *open_plan(void)
 {
 	struct plan_setup setup = { .kernels = kernels_select("auto"), .pool = pool, .batch = BATCH,
 		.last = LAYERS };
-	struct plan *p = plan_open(model, &setup, &w);
+	struct plan *p = build_plan(model, &setup, &w);
 
 	if (!p || plan_bind(p, CTX, &w) < 0)
 		die("plan");

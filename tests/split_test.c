@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fwd/build/builder.h"
 #include "fwd/kernels/kernels.h"
 #include "fwd/plan/split.h"
 #include "lib/base/size.h"
@@ -39,7 +40,7 @@ static struct plan *open_plan(size_t first, size_t last)
 {
 	struct plan_setup setup = { .kernels = kernels_select("auto"), .pool = pool, .batch = BATCH, .first = first,
 		.last = last };
-	struct plan *p = plan_open(model, &setup, &w);
+	struct plan *p = build_plan(model, &setup, &w);
 
 	if (p && plan_bind(p, CTX, &w) < 0)
 		die("plan");

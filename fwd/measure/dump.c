@@ -64,13 +64,14 @@ static int write_runs(int fd, const struct op *op, const struct output *out, con
 	return 0;
 }
 
-void dump_op(struct dump *d, const struct plan *p, const struct op *op, const struct step *s)
+void dump_op(void *dump, const struct plan *p, const struct op *op)
 {
+	struct dump *d = dump;
 	int fd;
 
 	for (const struct output *out = op->output; out < op->output + OP_OUTPUTS && out->suffix && !d->failed; out++) {
 		fd = open_file(d, p, op, out->suffix, &d->why);
-		d->failed = fd < 0 || write_runs(fd, op, out, s, &d->why) < 0 ? why_in(&d->why, d->dir) : 0;
+		d->failed = fd < 0 || write_runs(fd, op, out, &p->step, &d->why) < 0 ? why_in(&d->why, d->dir) : 0;
 		if (fd >= 0 && close(fd) && !d->failed)
 			d->failed = why(&d->why, "%s: %s", d->dir, strerror(errno));
 	}

@@ -15,7 +15,6 @@
 
 struct op;
 struct plan;
-struct step;
 
 struct dump {
 	const char *dir;        /* borrowed */
@@ -26,7 +25,7 @@ struct dump {
 /* Makes the directory. One that exists is an error: its files would be mixed with these. */
 int dump_open(struct dump *d, const char *dir, struct why *w);
 
-/* This op of the plan has just run in this step. */
-void dump_op(struct dump *d, const struct plan *p, const struct op *op, const struct step *s);
+/* A plan's after_op(): writes what this op has just made. */
+void dump_op(void *dump, const struct plan *p, const struct op *op);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "lib/base/fmath.h"
 #include "lib/base/size.h"
-#include "families.h"
+#include "family.h"
 #include "mixers.h"
 
 /* No model comes near these, and no product of two or three of them overflows. */

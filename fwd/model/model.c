@@ -7,7 +7,7 @@
 
 #include "lib/stream/frame.h"
 #include "lib/vocab/vocab.h"
-#include "families.h"
+#include "family.h"
 #include "layers.h"
 #include "tensors.h"
 

@@ -1,5 +1,5 @@
 /* model: a GGUF file as the forward pass sees it: hyperparameters, checked and bounded, and tensors looked up by name
- * with the shape that the caller expects. Which tensors there must be is up to the family (families.h): its layers ask
+ * with the shape that the caller expects. Which tensors there must be is up to the family (family.h): its layers ask
  * for them while the plan is built. model_all_used() then refuses a file with a tensor that nobody asked for, so that
  * no feature is left out in silence. */
 #ifndef MODEL_H

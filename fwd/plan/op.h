@@ -1,6 +1,6 @@
 /* op: the instructions of a plan. Each op is of a kind, whose functions share out its work in pieces, and is bound
  * once to weights, buffers and sizes. What changes from batch to batch is in struct step. struct op says all that
- * others need to know of an op: plan, dump, prefault, limits and report do not know the kinds.
+ * others need to know of an op: plan, dump, prefault, limits and profile do not know the kinds.
  *
  * To add a kind of op: one file of this folder, which defines its struct op_kind; a declaration of that and of what
  * its ops are bound to in kinds.h; a function in the builder that appends it; a word in the Makefile's list. */

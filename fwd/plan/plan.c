@@ -1,4 +1,4 @@
-/* Opening a plan: buffers, the builder, what the ops need. Replaying it. */
+/* Memory and state of a plan; replaying it. */
 #include "plan.h"
 
 #include <stdlib.h>
@@ -6,13 +6,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/size.h"
-#include "fwd/model/builder.h"
-#include "fwd/model/mixers.h"
 #include "fwd/state/ids.h"
-#include "kinds.h"
-#include "split.h"
-
-enum { ALIGN = 64 };
 
 /* What changes K and V besides the file: values set in place of its own, and the rotations in effect. */
 static uint64_t choices(const struct plan *p, size_t n_ctx)
@@ -45,182 +39,16 @@ struct segment_shape plan_shape(const struct plan *p, size_t n_ctx, uint32_t kv_
 	return shape;
 }
 
-/* ---- opening ---- */
-
 void *plan_memory(struct plan *p, size_t n, size_t size)
 {
 	void *block;
 
-	if ((size && n > SIZE_MAX / size - 2 * ALIGN) || posix_memalign(&block, ALIGN, n * size + 2 * ALIGN))
+	if ((size && n > SIZE_MAX / size - 2 * PLAN_ALIGN)
+	    || posix_memalign(&block, PLAN_ALIGN, n * size + 2 * PLAN_ALIGN))
 		return NULL;
 	*(void **)block = p->memory;
 	p->memory = block;
-	return (char *)block + ALIGN;
-}
-
-static struct buffer buffer(struct plan *p, size_t width)
-{
-	return (struct buffer){ .at = plan_memory(p, p->setup.batch, width * sizeof(float)), .stride = width };
-}
-
-static int open_buffers(struct plan *p, struct why *w)
-{
-	size_t n_embd = p->model->n_embd, h = n_embd, wide = 0;
-
-	for (const struct layer *l = p->model->layer + p->setup.first; l < p->model->layer + p->setup.last; l++) {
-		h = size_max(h, mixers_h(p->model, l));
-		wide = size_max(wide, size_max(mixers_wide(p->model, l), 2 * size_max(l->n_ff, p->model->n_per_layer)));
-		if (l->experts)
-			wide = size_max(wide, 2 * size_max(l->experts->n_ff_shared, l->experts->n_latent));
-	}
-	p->x = buffer(p, p->model->n_streams * n_embd);
-	p->branch = buffer(p, n_embd);
-	p->h = buffer(p, h);
-	p->wide = buffer(p, wide);
-	p->per_layer = buffer(p, p->model->n_per_layer * p->model->n_layer);
-	p->per_layer_ids = buffer(p, p->model->n_per_layer * p->model->n_layer);
-	p->carried = buffer(p, p->model->family->mixer == MIXER_RWKV7 || p->model->embedding_carried ? n_embd : 0);
-	p->predicted = buffer(p, p->model->n_streams > 1 ? p->x.stride : 0);
-	p->modes = buffer(p, p->model->n_streams);
-	p->runs = plan_memory(p, p->setup.batch, sizeof *p->runs);
-	p->step.pos = p->pos = plan_memory(p, p->setup.batch, sizeof *p->pos);
-	p->step.first_piece = plan_memory(p, p->setup.batch, sizeof *p->step.first_piece);
-	if (!p->x.at || !p->branch.at || !p->h.at || !p->wide.at || !p->runs || !p->pos || !p->step.first_piece
-	    || !p->per_layer.at || !p->per_layer_ids.at || !p->carried.at || !p->predicted.at || !p->modes.at)
-		return why(w, "out of memory for a batch of %zu rows", p->setup.batch);
-	return 0;
-}
-
-static void *slots(struct plan *p, size_t size)
-{
-	return plan_memory(p, p->setup.batch, p->model->experts.used * size);
-}
-
-static int open_lens(struct plan *p, struct why *w)
-{
-	size_t n = p->model->n_layer;
-
-	if (!p->setup.lens)
-		return 0;
-	p->lens = plan_memory(p, n, sizeof *p->lens);
-	for (size_t il = 0; p->lens && il < n; il++)
-		if (!(p->lens[il] = buffer(p, p->model->n_embd * p->model->n_streams)).at)
-			p->lens = NULL;
-	return p->lens ? 0 : why(w, "out of memory for a batch of %zu rows after each of %zu layers (-b)",
-		p->setup.batch, n);
-}
-
-/* What latent attention needs beside. */
-static int open_latent(struct plan *p, struct why *w)
-{
-	const struct latent *l = &p->model->latent;
-	size_t heads = p->model->layer[0].n_head;
-	struct latent_buffers *b = &p->latent;
-
-	if (!l->rank)
-		return 0;
-	b->q_low = buffer(p, l->rank_q);
-	b->q = buffer(p, heads * (l->dim_nope + l->dim_rope));
-	b->low = buffer(p, l->rank + l->dim_rope);
-	b->kv = buffer(p, heads * (l->dim_nope + l->dim_v));
-	return b->q_low.at && b->q.at && b->low.at && b->kv.at ? 0
-		: why(w, "out of memory for a batch of %zu rows", p->setup.batch);
-}
-
-/* What a mixture needs beside, shared by all its layers. */
-static int open_experts(struct plan *p, struct why *w)
-{
-	const struct experts *e = &p->model->experts;
-	struct mixture *m = &p->mixture;
-	struct routing *r = &m->routing;
-
-	if (!e->n)
-		return 0;
-	m->logits = buffer(p, e->n);
-	m->shared = buffer(p, p->model->n_embd);
-	m->gate = buffer(p, 1);
-	m->wide = (struct buffer){ .at = slots(p, 2 * e->n_ff * sizeof(float)), .stride = 2 * e->n_ff };
-	m->out = (struct buffer){ .at = slots(p, p->model->n_embd * sizeof(float)), .stride = p->model->n_embd };
-	*r = (struct routing){ .n = e->n, .used = e->used, .expert = slots(p, sizeof *r->expert),
-		.weight = slots(p, sizeof *r->weight), .place = slots(p, sizeof *r->place),
-		.slot = slots(p, sizeof *r->slot), .first = plan_memory(p, e->n + 1, sizeof *r->first),
-		.active = plan_memory(p, e->n, sizeof *r->active), .group = slots(p, sizeof *r->group) };
-	if (!m->logits.at || !m->shared.at || !m->gate.at || !m->wide.at || !m->out.at || !r->expert || !r->weight
-	    || !r->place || !r->slot || !r->first || !r->active || !r->group)
-		return why(w, "out of memory for a batch of %zu rows", p->setup.batch);
-	return 0;
-}
-
-static size_t acts_bytes(const struct plan *p, const struct packed *a, enum acts_kind kind)
-{
-	const struct kernels *k = p->step.k;
-
-	return a->experts ? expert_acts_bytes(k, kind, a->k, p->setup.batch * a->used)
-		: k->acts_bytes(kind, a->k, p->setup.batch);
-}
-
-/* Memory for the packed rows of a slot and kind, which share it: as much as the largest of them needs. */
-static int open_acts(struct plan *p, enum slot slot, enum acts_kind kind, struct why *w)
-{
-	size_t bytes = 0;
-	void *data;
-
-	for (const struct packed *a = p->packed; a; a = a->next)
-		if (a->slot == slot && a->wants[kind])
-			bytes = size_max(bytes, acts_bytes(p, a, kind));
-	data = plan_memory(p, bytes, 1);
-	for (struct packed *a = p->packed; a; a = a->next)
-		if (a->slot == slot)
-			a->acts[kind] = (struct acts){ .kind = kind, .k = a->k, .data = data };
-	return data ? 0 : why(w, "out of memory for a batch of %zu rows", p->setup.batch);
-}
-
-/* What the ops need beside their buffers. */
-static int open_rest(struct plan *p, struct why *w)
-{
-	size_t scratch = 0;
-
-	for (const struct op *op = p->op; op < p->op + p->n_ops; op++)
-		scratch = size_max(scratch, op->scratch);
-	p->step.scratch_bytes = (scratch + ALIGN - 1) / ALIGN * ALIGN;
-	p->step.scratch = plan_memory(p, p->step.threads, p->step.scratch_bytes);
-	for (int i = 0; i < SLOTS * ACTS_KINDS; i++)
-		if (open_acts(p, i / ACTS_KINDS, i % ACTS_KINDS, w) < 0)
-			return -1;
-	return p->step.scratch ? 0 : why(w, "out of memory for %zu threads", p->step.threads);
-}
-
-/* Rows that a batch may have. */
-static size_t most_rows(const struct model *m)
-{
-	for (size_t il = 0; il < m->n_layer; il++)
-		if (layer_window(&m->layer[il]))
-			return SEGMENT_BATCH;
-	return SIZE_MAX;
-}
-
-struct plan *plan_open(struct model *m, const struct plan_setup *setup, struct why *w)
-{
-	struct plan *p = calloc(1, sizeof *p);
-
-	if (!p) {
-		why(w, "%s: out of memory", m->gguf->path);
-		return NULL;
-	}
-	p->model = m;
-	p->setup = *setup;
-	p->setup.batch = size_min(setup->batch, most_rows(m));
-	p->step.k = setup->kernels;
-	p->step.threads = pool_threads(setup->pool);
-	if (split_check(m, setup->first, setup->last, w) < 0 || open_buffers(p, w) < 0
-	    || open_experts(p, w) < 0 || open_latent(p, w) < 0 || open_lens(p, w) < 0 || build_plan(p, w) < 0
-	    || model_all_used(m, setup->first, setup->last, w) < 0 || open_rest(p, w) < 0) {
-		why_in(w, m->gguf->path);
-		plan_close(p);
-		return NULL;
-	}
-	split_state(p);
-	return p;
+	return (char *)block + PLAN_ALIGN;
 }
 
 int plan_bind(struct plan *p, size_t n_ctx, struct why *w)
@@ -299,7 +127,7 @@ static size_t rows_of(const struct step *s, int wanted)
 	return wanted ? last->first_wanted + last->wanted : last->first + last->n;
 }
 
-/* Runs an op, together with those fused to it unless ops are timed or dumped. Returns the op after them. */
+/* Runs an op, together with those fused to it unless each op is timed or dumped. Returns the op after them. */
 static struct op *run_op(struct plan *p, struct op *op, const struct op *end)
 {
 	struct step *s = &p->step;
@@ -308,14 +136,14 @@ static struct op *run_op(struct plan *p, struct op *op, const struct op *end)
 	size_t pieces = op->kind->pieces(op, s);
 	struct op *next = op + 1;
 
-	for (; !p->timed && !p->dump && next < end && next->kind->follows && next->kind->follows(next, s); next++)
+	for (; !p->timed && !p->after_op && next < end && next->kind->follows && next->kind->follows(next, s); next++)
 		;
 	ops.to = next;
 	pool_run(p->setup.pool, pieces, run_piece, &ops);
 	if (p->timed && pieces)
 		add_cost(op, s, rows_of(s, 0), clock_now() - start);
-	if (p->dump)
-		dump_op(p->dump, p, op, s);
+	if (p->after_op)
+		p->after_op(p->after_op_context, p, op);
 	return next;
 }
 
@@ -375,17 +203,17 @@ static int evaluate(struct plan *p, const int32_t *ids, const struct run *run, s
 /* Evaluates rows again up to the length. */
 static int evaluate_again(struct plan *p, struct segment *state)
 {
-	struct dump *dump = p->dump;
+	void (*after_op)(void *context, const struct plan *p, const struct op *op) = p->after_op;
 	struct run run = { .state = state };
 	int status = 0;
 
-	p->dump = NULL;
+	p->after_op = NULL;
 	while (status == 0 && state->next < state->length) {
 		run.n = size_min(p->setup.batch, size_min(state->length - state->next,
 			KV_EXTENT - state->next % KV_EXTENT));
 		status = evaluate(p, segment_ids(state, state->next), &run, 1);
 	}
-	p->dump = dump;
+	p->after_op = after_op;
 	return status;
 }
 

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fwd/measure/dump.h"
 #include "fwd/model/model.h"
 #include "fwd/run/pool.h"
 #include "fwd/state/segment.h"
@@ -15,6 +14,8 @@
 #include "op.h"
 
 enum { ARITHMETIC = 1 };        /* for segments: a new number with any change to a bit of K or V */
+
+enum { PLAN_ALIGN = 64 };       /* bytes: of plan_memory() */
 
 struct plan_setup {
 	const struct kernels *kernels;
@@ -30,7 +31,9 @@ struct plan {
 	struct op *op;
 	size_t n_ops, n_body;           /* op[n_body ...]: the head, from x to logits */
 	int timed;                      /* op->cost is kept */
-	struct dump *dump;              /* what each op makes is written there; or NULL */
+	/* Called after each op, whose outputs are complete; or NULL. */
+	void (*after_op)(void *context, const struct plan *p, const struct op *op);
+	void *after_op_context;
 	int (*cancelled)(void *context);        /* asked between the ops of plan_step(); or NULL */
 	void *cancel_context;
 
@@ -60,11 +63,10 @@ struct plan {
 	struct buffer branch, h, wide;  /* a branch's result; normed rows, heads' outputs; q, k and v, or n_ff wide */
 };
 
-/* Binds weights and buffers. NULL and one line why not. */
-struct plan *plan_open(struct model *m, const struct plan_setup *setup, struct why *w);
+/* Frees what build_plan() made (fwd/build/builder.h). */
 void plan_close(struct plan *p);
 
-/* n · size bytes, 64-byte aligned, not cleared, freed with the plan; NULL if memory is short. */
+/* n · size bytes, aligned to PLAN_ALIGN, not cleared, freed with the plan; NULL if memory is short. */
 void *plan_memory(struct plan *p, size_t n, size_t size);
 
 /* The shape of the state of these layers for this context; kv_type of enum kv_type. */

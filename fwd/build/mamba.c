@@ -1,7 +1,7 @@
 /* State spaces: Mamba (Gu and Dao 2023), Mamba 2 (Dao and Gu 2024) and what PLaMo 2 (PFN 2024) makes of both. */
 #include "build.h"
 
-#include "mixers.h"
+#include "fwd/model/mixers.h"
 
 /* y · silu(z) of rows that hold z and y, n elements each, in the last layer of the wanted rows; then norms where the
  * layer has them. Packed. */

@@ -1,8 +1,8 @@
 /* Families whose layers have mixtures of experts. */
 #include <math.h>
 
-#include "families.h"
-#include "layers.h"
+#include "fwd/model/family.h"
+#include "fwd/model/layers.h"
 
 /* gpt-oss (OpenAI 2025): every second layer has a window. */
 static int gpt_oss(struct model *m, struct why *w)

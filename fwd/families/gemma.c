@@ -1,9 +1,9 @@
 /* Gemma 1 to 4 (Google 2024, 2025, 2026): scaled embeddings, GELU, later norms after the branches, windows and caps. */
 #include <math.h>
 
-#include "builder.h"
-#include "families.h"
-#include "layers.h"
+#include "fwd/build/builder.h"
+#include "fwd/model/family.h"
+#include "fwd/model/layers.h"
 #include "lib/base/size.h"
 
 static int gemma(struct model *m, struct why *w)

@@ -1,5 +1,5 @@
 /* The tables of families. */
-#include "families.h"
+#include "fwd/model/family.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* RWKV 7 (Peng et al. 2025): in place of attention, a matrix for each head, whose keys decay one by one, and which
  * corrects itself by a rule of one step. */
-#include "rwkv.h"
+#include "fwd/build/rwkv.h"
 
-#include "families.h"
-#include "keys.h"
-#include "mixers.h"
+#include "fwd/model/family.h"
+#include "fwd/model/keys.h"
+#include "fwd/model/mixers.h"
 
 /* A row of the time mix: six outputs as the shift leaves them, each replaced by what its matrices make of it, and the
  * weights of the first layer's values. */

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "mixers.h"
+#include "fwd/model/mixers.h"
 
 void build_linear(struct builder *b, struct op_linear *o)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "lib/base/system.h"
-#include "thread.h"
+#include "fwd/run/thread.h"
 
 enum { RELEASE_BYTES = 1 << 25 };       /* released by a thread at a time */
 

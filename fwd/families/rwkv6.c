@@ -1,12 +1,12 @@
 /* RWKV 6 (Peng et al. 2024): in place of attention, a matrix for each head, whose keys decay one by one. */
-#include "rwkv.h"
+#include "fwd/build/rwkv.h"
 
 #include <string.h>
 
 #include "lib/base/size.h"
-#include "families.h"
-#include "keys.h"
-#include "mixers.h"
+#include "fwd/model/family.h"
+#include "fwd/model/keys.h"
+#include "fwd/model/mixers.h"
 
 /* A row of its time mix: five outputs of the shift, then the shifted row, how it changed, and products of few rows. */
 enum { W, K, V, R, G, OUTPUTS, CHANGE = OUTPUTS + 1, LOW };

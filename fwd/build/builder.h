@@ -1,5 +1,5 @@
 /* builder: appends the ops of a model to its plan. Each call binds its tensors by their names in the file and checks
- * their shapes. A failure sticks: the calls after it do nothing, and build_plan() returns it.
+ * their shapes. A failure sticks: the calls after it do nothing, and build_plan() reports it.
  *
  * build_plan() appends the embedding, calls family->layer() for each layer of the plan, and appends the head. Names
  * are without "blk.N." and ".weight", which the builder adds.
@@ -10,14 +10,15 @@
  * both read one norm (a parallel residual) makes one branch after the other, attention last: in the last layer it
  * leaves only the wanted rows, and rows packed before it can no longer be read.
  *
- * To add a family: a struct family with a layer function of the calls below, in a file of its own or with families
- * like it; a row in families.c; a new file's name in the Makefile; its row in tests/reference_model.c. What differs by
- * layer is a field of struct layer (model.h), read in layers.c. To add a kind of op: plan/op.h. */
+ * To add a family: a struct family with a layer function of the calls below, in a file of fwd/families, of its own or
+ * with families like it; a new file's table in families.c and its name in the Makefile; its row in
+ * tests/reference_model.c. What differs by layer is a field of struct layer (model.h), read in layers.c. To add a kind
+ * of op: plan/op.h. */
 #ifndef BUILDER_H
 #define BUILDER_H
 
+#include "fwd/model/family.h"
 #include "fwd/plan/plan.h"
-#include "families.h"
 
 struct builder {
 	struct plan *plan;
@@ -37,8 +38,8 @@ struct builder {
 	} *places;                      /* [n_layer]: of K and V in the state */
 };
 
-/* All ops of the plan's layers. */
-int build_plan(struct plan *p, struct why *w);
+/* The plan of some layers of a model: weights and buffers are bound. NULL and one line why not. */
+struct plan *build_plan(struct model *m, const struct plan_setup *setup, struct why *w);
 
 /* ---- for families ---- */
 

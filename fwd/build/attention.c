@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/base/size.h"
-#include "mixers.h"
+#include "fwd/model/mixers.h"
 
 struct buffer build_qkv_buffer(const struct builder *b)
 {
@@ -46,8 +46,6 @@ void build_qkv(struct builder *b, struct packed *x)
 	const struct layer *l = b->layer;
 	size_t q = l->n_head * l->dim_k, k = l->n_head_kv * l->dim_k, v = l->n_head_kv * l->dim_v;
 	struct op_product o = { .x = x };
-	struct op_copy same = { .copies = 1, .copy = { { .from = buffer_at(build_qkv_buffer(b), q),
-		.to = buffer_at(build_qkv_buffer(b), q + k), .heads = 1, .n = v } } };
 	struct op_rows clamp = { .n = q + k + v, .in = build_qkv_buffer(b), .out = build_qkv_buffer(b), .f = ROW_CLAMP,
 		.most = b->model->qkv_clamp };
 	int beside = l->gates && !build_has(b, "attn_gate");
@@ -68,7 +66,7 @@ void build_qkv(struct builder *b, struct packed *x)
 		sort_gates(b);
 	build_gates(b, x);
 	if (v_is_k)
-		build_append(b, &op_copy, "attn_v", &same, sizeof same);
+		build_copy(b, "attn_v", buffer_at(build_qkv_buffer(b), q), buffer_at(build_qkv_buffer(b), q + k), v);
 	if (clamp.most > 0)
 		build_append(b, &op_rows, "attn_clamp", &clamp, sizeof clamp);
 }

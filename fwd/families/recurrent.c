@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "families.h"
-#include "layers.h"
+#include "fwd/model/family.h"
+#include "fwd/model/layers.h"
 
 /* LFM2 (Liquid AI 2025): short convolutions, and now and then attention. */
 static int lfm2(struct model *m, struct why *w)

@@ -1,6 +1,6 @@
 /* GPT-2 and the families with its layer norms, biases and feed-forward part without a gate. */
-#include "families.h"
-#include "layers.h"
+#include "fwd/model/family.h"
+#include "fwd/model/layers.h"
 
 /* GPT-NeoX (EleutherAI 2022). */
 static int gptneox(struct model *m, struct why *w)

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "families.h"
-#include "layers.h"
+#include "fwd/model/family.h"
+#include "fwd/model/layers.h"
 #include "lib/base/fmath.h"
 
 /* Files of the newer form have the matrices of keys transposed, and the sizes of heads in keys of their own. */

@@ -227,11 +227,9 @@ void build_per_layer(struct builder *b, struct packed *x)
 {
 	size_t n = b->model->n_per_layer;
 	struct buffer wide = buffer_with(b->plan->wide, 2 * n);
-	struct op_copy input = { .copies = 1, .copy = { { .from = buffer_at(b->plan->per_layer, b->il * n),
-		.to = buffer_at(wide, n), .heads = 1, .n = n } } };
 
 	build_product(b, x, "inp_gate", NARROW, n, wide);
-	build_append(b, &op_copy, NULL, &input, sizeof input);
+	build_copy(b, NULL, buffer_at(b->plan->per_layer, b->il * n), buffer_at(wide, n), n);
 	build_branch(b, activate(b, n, ROW_GLU, UNARY_GELU, wide), "proj");
 	build_post_norm(b, "post_norm");
 }

@@ -1,7 +1,7 @@
 /* The layer that most families share, with its options: attention and a feed-forward part or a mixture of experts, one
  * after the other or both from the same residual stream. */
 #include "builder.h"
-#include "families.h"
+#include "fwd/model/family.h"
 
 static const char *or(const char *name, const char *usual)
 {

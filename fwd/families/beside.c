@@ -1,8 +1,8 @@
 /* Families whose layers have a dense part and a mixture of experts side by side: Grok and Arctic. */
 #include <math.h>
 
-#include "builder.h"
-#include "layers.h"
+#include "fwd/build/builder.h"
+#include "fwd/model/layers.h"
 
 static int check_experts(const struct model *m, struct why *w)
 {

@@ -1,8 +1,8 @@
 /* Llama and the families that differ from it in biases, norms, windows and scales. */
 #include <math.h>
 
-#include "builder.h"
-#include "layers.h"
+#include "fwd/build/builder.h"
+#include "fwd/model/layers.h"
 #include "lib/base/fmath.h"
 
 /* Granite (IBM 2024): scales of embeddings, branches, scores and logits. */

@@ -1,7 +1,8 @@
-/* families: what is known of each model architecture. A family is a row in a table of this folder (families.c lists the
- * tables); most share the layer of decoder.c and differ in its options, the others bring a function of their own. */
-#ifndef FAMILIES_H
-#define FAMILIES_H
+/* family: what is known of a model architecture. A family is a row in a table of fwd/families (families.c lists the
+ * tables). Most share the layer of fwd/build/decoder.c and differ in its options; the others have a function of their
+ * own. */
+#ifndef FAMILY_H
+#define FAMILY_H
 
 #include <stddef.h>
 

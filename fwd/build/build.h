@@ -13,6 +13,9 @@ struct tensor_name {
 
 struct tensor_name build_name(const struct builder *b, const char *name, const char *suffix);
 
+/* NAME.weight[rows × cols] as it is in the file, borrowed. */
+void build_matrix(struct builder *b, const char *name, size_t rows, size_t cols, struct matrix *out);
+
 const float *build_vector(struct builder *b, const char *name, const char *suffix, size_t n);
 /* n rows of `cols` elements as cols rows of n. */
 const float *build_transposed(struct builder *b, const char *name, const char *suffix, size_t n, size_t cols);
@@ -76,6 +79,9 @@ struct op *build_packing(struct builder *b, const char *name, struct op_rows *o,
 
 /* Rows of n elements packed as they are. */
 struct packed *build_pack(struct builder *b, const char *name, struct buffer x, size_t n, enum slot slot);
+
+/* to = from, n elements of each row. */
+void build_copy(struct builder *b, const char *name, struct buffer from, struct buffer to, size_t n);
 
 /* The RMS norm of x with weight[n_embd] / divisor, packed, where no branch is pending. */
 struct packed *build_scaled_norm(struct builder *b, const char *name, const float *weight, float divisor);

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "builder.h"
-#include "layers.h"
-#include "tensors.h"
+#include "fwd/build/builder.h"
+#include "fwd/model/layers.h"
+#include "fwd/model/tensors.h"
 
 /* The layers of the file, so many times. */
 static int repeat(struct model *m, size_t times, struct why *w)

@@ -1,0 +1,273 @@
+/* The builder: ops appended, tensors found and checked. */
+#include "build.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fwd/model/family.h"
+
+struct tensor_name build_name(const struct builder *b, const char *name, const char *suffix)
+{
+	struct tensor_name n;
+
+	if (b->il == OP_NO_LAYER)
+		snprintf(n.s, sizeof n.s, "%s.%s", name, suffix);
+	else
+		snprintf(n.s, sizeof n.s, "blk.%zu.%s%s%s", b->layer->block, name, *suffix ? "." : "", suffix);
+	return n;
+}
+
+void *build_allocate(struct builder *b, size_t size)
+{
+	void *p = b->failed ? NULL : plan_memory(b->plan, 1, size);
+
+	if (!p && !b->failed)
+		b->failed = why(b->w, "out of memory");
+	return p;
+}
+
+/* ---- tensors ---- */
+
+static void matrices(struct builder *b, const char *name, size_t n, size_t rows, size_t cols, struct matrix *out)
+{
+	if (!b->failed && model_matrices(b->model, build_name(b, name, "weight").s, n, rows, cols, out, b->w) < 0)
+		b->failed = -1;
+}
+
+void build_matrix(struct builder *b, const char *name, size_t rows, size_t cols, struct matrix *out)
+{
+	matrices(b, name, 1, rows, cols, out);
+}
+
+const float *build_vector(struct builder *b, const char *name, const char *suffix, size_t n)
+{
+	const float *v = NULL;
+
+	if (!b->failed && model_vector(b->model, build_name(b, name, suffix).s, n, &v, b->w) < 0)
+		b->failed = -1;
+	return v;
+}
+
+const float *build_transposed(struct builder *b, const char *name, const char *suffix, size_t n, size_t cols)
+{
+	const float *from = build_vector(b, name, suffix, n * cols);
+	float *to = build_allocate(b, n * cols * sizeof *to);
+
+	for (size_t i = 0; from && to && i < n * cols; i++)
+		to[i % cols * n + i / cols] = from[i];
+	return to;
+}
+
+const float *build_repeated(struct builder *b, const float *x, size_t n, size_t times)
+{
+	float *y = build_allocate(b, n * times * sizeof *y);
+
+	for (size_t i = 0; x && y && i < n * times; i++)
+		y[i] = x[i / times];
+	return y;
+}
+
+int build_has(const struct builder *b, const char *name)
+{
+	return model_has(b->model, build_name(b, name, "weight").s);
+}
+
+const float *build_bias(struct builder *b, const char *name, size_t n)
+{
+	return model_has(b->model, build_name(b, name, "bias").s) ? build_vector(b, name, "bias", n) : NULL;
+}
+
+/* What weights are still to be multiplied by, one number for each of n experts; NULL where the file has none.
+ * input_scale is for hardware that quantises the activations to 4-bit floats. */
+static const float *scale_of(struct builder *b, const char *name, size_t n)
+{
+	const struct gguf_tensor *t;
+
+	if (model_has(b->model, build_name(b, name, "input_scale").s))
+		build_vector(b, name, "input_scale", n);
+	t = gguf_tensor(b->model->gguf, build_name(b, name, "scale").s);
+	return t && t->dim[0] == n ? build_vector(b, name, "scale", n) : NULL;
+}
+
+/* The files of Falcon-H1 and PLaMo 3 leave ".weight" out of some names. */
+struct norm build_norm_of(struct builder *b, const char *name, size_t n)
+{
+	struct norm norm = { .kind = b->model->norm, .eps = b->model->eps };
+
+	if (!b->model->family->decoder.bare_norms)
+		norm.weight = build_vector(b, name, model_has(b->model, build_name(b, name, "").s) ? "" : "weight", n);
+	norm.bias = build_bias(b, name, n);
+	return norm;
+}
+
+/* ---- ops ---- */
+
+struct op *build_append(struct builder *b, const struct op_kind *kind, const char *name, const void *bound,
+	size_t size)
+{
+	struct plan *p = b->plan;
+	void *copy = build_allocate(b, size);
+	struct op *more;
+
+	if (copy && p->n_ops == b->room) {
+		b->room = 2 * b->room + 64;
+		more = realloc(p->op, b->room * sizeof *more);
+		if (more)
+			p->op = more;
+		else
+			b->failed = why(b->w, "out of memory");
+	}
+	if (b->failed)
+		return NULL;
+	memcpy(copy, bound, size);
+	p->op[p->n_ops] = (struct op){ .kind = kind, .bound = copy, .name = name ? name : kind->name, .layer = b->il,
+		.wanted = b->wanted };
+	return &p->op[p->n_ops++];
+}
+
+void build_leaves(struct op *op, size_t i, const char *suffix, struct buffer from, size_t cols)
+{
+	if (op)
+		op->output[i] = (struct output){ .suffix = suffix, .from = from, .cols = cols };
+}
+
+/* ---- state ---- */
+
+/* Appends n to a size of the state; where it begins. */
+static size_t build_share(struct builder *b, size_t *size, size_t n)
+{
+	size_t at = *size;
+
+	b->plan->layout = gguf_hash(&n, sizeof n, b->plan->layout);
+	*size += n;
+	return at;
+}
+
+size_t build_ring(struct builder *b, size_t bytes)
+{
+	return build_share(b, &b->plan->row_bytes, bytes);
+}
+
+size_t build_state(struct builder *b, size_t floats)
+{
+	return build_share(b, &b->plan->state_floats, (floats + 15) / 16 * 16);
+}
+
+/* ---- products ---- */
+
+/* Matrices in a tensor: of experts, of heads, or a single one. */
+static size_t shares(const struct op_product *o)
+{
+	return o->routing ? o->routing->n : o->heads ? o->heads : 1;
+}
+
+void build_add_product(struct builder *b, struct op_product *o, const char *name, enum precision wide, size_t rows,
+	struct buffer y)
+{
+	if (b->failed)
+		return;
+	matrices(b, name, shares(o), rows, o->x->k, &o->w[o->n]);
+	o->scale[o->n] = scale_of(b, name, o->routing ? o->routing->n : 1);
+	o->bias[o->n] = build_bias(b, name, shares(o) * rows);
+	if (b->failed)
+		return;
+	o->kind[o->n] = b->plan->setup.kernels->acts_kind(o->w[o->n].format, wide == WIDE);
+	o->x->wants[o->kind[o->n]] = 1;
+	o->y[o->n++] = y;
+}
+
+/* The matrices of all experts or heads as one. */
+static const struct matrix *all_shares(struct builder *b, const struct op_product *o)
+{
+	struct matrix *w = build_allocate(b, o->n * sizeof *w);
+
+	for (size_t i = 0; w && i < o->n; i++) {
+		w[i] = o->w[i];
+		w[i].rows *= shares(o);
+	}
+	return w;
+}
+
+void build_products(struct builder *b, const char *name, const struct op_product *o)
+{
+	struct op *op = build_append(b, &op_product, name, o, sizeof *o);
+	size_t cols = 0;
+
+	if (!op)
+		return;
+	for (size_t i = 0; i < o->n; i++)
+		cols += o->w[i].rows;
+	op->weights = shares(o) > 1 ? all_shares(b, o) : ((const struct op_product *)op->bound)->w;
+	op->n_weights = op->weights ? o->n : 0;
+	op->scratch = b->plan->setup.kernels->product_scratch(o->x->k);
+	if (!o->routing)
+		build_leaves(op, 0, "", o->y[0], cols);
+}
+
+void build_product(struct builder *b, struct packed *x, const char *name, enum precision wide, size_t rows,
+	struct buffer y)
+{
+	struct op_product o = { .x = x };
+
+	build_add_product(b, &o, name, wide, rows, y);
+	build_products(b, name, &o);
+}
+
+void build_by_head(struct builder *b, const char *name, struct op_head_rows o, size_t rows, struct buffer to,
+	size_t to_step)
+{
+	struct op_product p = { .heads = o.heads, .step = to_step };
+
+	p.x = o.packed = build_packed(b, o.n, SLOT_EXPERTS);
+	if (!o.packed)
+		return;
+	o.packed->experts = o.packed->used = o.heads;
+	for (int kind = 0; kind < ACTS_KINDS; kind++)
+		o.packed->by_expert[kind] = build_allocate(b, o.heads * sizeof *o.packed->by_expert[kind]);
+	build_append(b, &op_head_rows, "head_rows", &o, sizeof o);
+	build_add_product(b, &p, name, WIDE, rows, to);
+	build_products(b, name, &p);
+}
+
+/* ---- rows ---- */
+
+struct packed *build_packed(struct builder *b, size_t k, enum slot slot)
+{
+	struct packed *packed = build_allocate(b, sizeof *packed);
+
+	if (packed) {
+		*packed = (struct packed){ .k = k, .slot = slot, .next = b->plan->packed };
+		b->plan->packed = packed;
+	}
+	return packed;
+}
+
+struct op *build_packing(struct builder *b, const char *name, struct op_rows *o, enum slot slot)
+{
+	o->packed = build_packed(b, o->n, slot);
+	return build_append(b, &op_rows, name, o, sizeof *o);
+}
+
+struct packed *build_pack(struct builder *b, const char *name, struct buffer x, size_t n, enum slot slot)
+{
+	struct op_rows o = { .n = n, .in = x, .out = x };
+
+	build_packing(b, name, &o, slot);
+	return o.packed;
+}
+
+struct packed *build_low_rank(struct builder *b, struct packed *x, const char *name, size_t n)
+{
+	struct buffer low = buffer_with(b->plan->wide, n);
+
+	build_product(b, x, name, NARROW, n, low);
+	return build_pack(b, "low_rank_pack", low, n, SLOT_BRANCH);
+}
+
+void build_copy(struct builder *b, const char *name, struct buffer from, struct buffer to, size_t n)
+{
+	struct op_copy o = { .copies = 1, .copy = { { .from = from, .to = to, .heads = 1, .n = n } } };
+
+	build_append(b, &op_copy, name, &o, sizeof o);
+}

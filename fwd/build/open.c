@@ -1,0 +1,275 @@
+/* A plan opened: its buffers, the ops of all its layers, and what these need beside. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "lib/base/size.h"
+#include "fwd/model/family.h"
+#include "fwd/model/mixers.h"
+#include "fwd/plan/split.h"
+#include "build.h"
+
+/* ---- buffers ---- */
+
+static struct buffer buffer(struct plan *p, size_t width)
+{
+	return (struct buffer){ .at = plan_memory(p, p->setup.batch, width * sizeof(float)), .stride = width };
+}
+
+static int open_buffers(struct plan *p, struct why *w)
+{
+	size_t n_embd = p->model->n_embd, h = n_embd, wide = 0;
+
+	for (const struct layer *l = p->model->layer + p->setup.first; l < p->model->layer + p->setup.last; l++) {
+		h = size_max(h, mixers_h(p->model, l));
+		wide = size_max(wide, size_max(mixers_wide(p->model, l), 2 * size_max(l->n_ff, p->model->n_per_layer)));
+		if (l->experts)
+			wide = size_max(wide, 2 * size_max(l->experts->n_ff_shared, l->experts->n_latent));
+	}
+	p->x = buffer(p, p->model->n_streams * n_embd);
+	p->branch = buffer(p, n_embd);
+	p->h = buffer(p, h);
+	p->wide = buffer(p, wide);
+	p->per_layer = buffer(p, p->model->n_per_layer * p->model->n_layer);
+	p->per_layer_ids = buffer(p, p->model->n_per_layer * p->model->n_layer);
+	p->carried = buffer(p, p->model->family->mixer == MIXER_RWKV7 || p->model->embedding_carried ? n_embd : 0);
+	p->predicted = buffer(p, p->model->n_streams > 1 ? p->x.stride : 0);
+	p->modes = buffer(p, p->model->n_streams);
+	p->runs = plan_memory(p, p->setup.batch, sizeof *p->runs);
+	p->step.pos = p->pos = plan_memory(p, p->setup.batch, sizeof *p->pos);
+	p->step.first_piece = plan_memory(p, p->setup.batch, sizeof *p->step.first_piece);
+	if (!p->x.at || !p->branch.at || !p->h.at || !p->wide.at || !p->runs || !p->pos || !p->step.first_piece
+	    || !p->per_layer.at || !p->per_layer_ids.at || !p->carried.at || !p->predicted.at || !p->modes.at)
+		return why(w, "out of memory for a batch of %zu rows", p->setup.batch);
+	return 0;
+}
+
+static void *slots(struct plan *p, size_t size)
+{
+	return plan_memory(p, p->setup.batch, p->model->experts.used * size);
+}
+
+static int open_lens(struct plan *p, struct why *w)
+{
+	size_t n = p->model->n_layer;
+
+	if (!p->setup.lens)
+		return 0;
+	p->lens = plan_memory(p, n, sizeof *p->lens);
+	for (size_t il = 0; p->lens && il < n; il++)
+		if (!(p->lens[il] = buffer(p, p->model->n_embd * p->model->n_streams)).at)
+			p->lens = NULL;
+	return p->lens ? 0 : why(w, "out of memory for a batch of %zu rows after each of %zu layers (-b)",
+		p->setup.batch, n);
+}
+
+/* What latent attention needs beside. */
+static int open_latent(struct plan *p, struct why *w)
+{
+	const struct latent *l = &p->model->latent;
+	size_t heads = p->model->layer[0].n_head;
+	struct latent_buffers *b = &p->latent;
+
+	if (!l->rank)
+		return 0;
+	b->q_low = buffer(p, l->rank_q);
+	b->q = buffer(p, heads * (l->dim_nope + l->dim_rope));
+	b->low = buffer(p, l->rank + l->dim_rope);
+	b->kv = buffer(p, heads * (l->dim_nope + l->dim_v));
+	return b->q_low.at && b->q.at && b->low.at && b->kv.at ? 0
+		: why(w, "out of memory for a batch of %zu rows", p->setup.batch);
+}
+
+/* What a mixture needs beside, shared by all its layers. */
+static int open_experts(struct plan *p, struct why *w)
+{
+	const struct experts *e = &p->model->experts;
+	struct mixture *m = &p->mixture;
+	struct routing *r = &m->routing;
+
+	if (!e->n)
+		return 0;
+	m->logits = buffer(p, e->n);
+	m->shared = buffer(p, p->model->n_embd);
+	m->gate = buffer(p, 1);
+	m->wide = (struct buffer){ .at = slots(p, 2 * e->n_ff * sizeof(float)), .stride = 2 * e->n_ff };
+	m->out = (struct buffer){ .at = slots(p, p->model->n_embd * sizeof(float)), .stride = p->model->n_embd };
+	*r = (struct routing){ .n = e->n, .used = e->used, .expert = slots(p, sizeof *r->expert),
+		.weight = slots(p, sizeof *r->weight), .place = slots(p, sizeof *r->place),
+		.slot = slots(p, sizeof *r->slot), .first = plan_memory(p, e->n + 1, sizeof *r->first),
+		.active = plan_memory(p, e->n, sizeof *r->active), .group = slots(p, sizeof *r->group) };
+	if (!m->logits.at || !m->shared.at || !m->gate.at || !m->wide.at || !m->out.at || !r->expert || !r->weight
+	    || !r->place || !r->slot || !r->first || !r->active || !r->group)
+		return why(w, "out of memory for a batch of %zu rows", p->setup.batch);
+	return 0;
+}
+
+/* ---- ops ---- */
+
+/* The layers' own inputs, from the ids and the embedding. */
+static void build_per_layer_inputs(struct builder *b)
+{
+	const struct model *m = b->model;
+	size_t n = m->n_per_layer, all = n * m->n_layer;
+	struct op_per_layer o = { .layers = m->n_layer, .n = n, .scale = sqrtf((float)n),
+		.root = sqrtf((float)m->n_embd), .p = b->plan->per_layer, .spare = b->plan->per_layer_ids };
+
+	build_product(b, build_norm(b, ""), "per_layer_model_proj", NARROW, all, o.p);
+	build_matrix(b, "per_layer_token_embd", m->n_vocab, all, &o.ids);
+	o.norm = build_norm_of(b, "per_layer_proj_norm", n);
+	build_append(b, &op_per_layer, NULL, &o, sizeof o);
+}
+
+static void build_embed(struct builder *b)
+{
+	const struct model *m = b->model;
+	struct op_embed e = { .x = b->plan->x, .spare = buffer_with(b->plan->h, m->n_embd),
+		.scale = m->embedding_scale };
+	struct op_rows norm = { .n = m->n_embd, .in = e.x, .out = e.x };
+
+	build_matrix(b, "token_embd", m->n_vocab, m->n_embd, &e.ids);
+	if (m->family->learned_positions)
+		build_matrix(b, "position_embd", m->n_ctx_max, m->n_embd, &e.positions);
+	build_leaves(build_append(b, &op_embed, NULL, &e, sizeof e), 0, "", e.x, m->n_embd);
+	if (m->embedding_normed)
+		norm.norm = (struct norm){ .kind = m->norm, .eps = m->eps };
+	else if (build_has(b, "token_embd_norm") && !m->family->final_norm)
+		norm.norm = build_norm_of(b, "token_embd_norm", m->n_embd);
+	if (norm.norm.kind != NORM_NONE)
+		build_append(b, &op_rows, "token_embd_norm", &norm, sizeof norm);
+	if (m->embedding_carried)
+		build_copy(b, "embed_carried", e.x, b->plan->carried, m->n_embd);
+	if (m->n_per_layer)
+		build_per_layer_inputs(b);
+	if (m->n_streams > 1)
+		build_streams(b);
+}
+
+/* output_norm and output, or token_embd again where the file has no output. */
+static void build_head(struct builder *b)
+{
+	const struct model *m = b->model;
+	struct op_product o = { .x = build_norm(b, m->family->final_norm ? m->family->final_norm : "output_norm") };
+	struct op_logits logits = { .n = m->n_vocab, .scale = m->logit_scale, .cap = m->logit_cap,
+		.from = m->ruled_out.from, .to = m->ruled_out.to };
+
+	build_add_product(b, &o, build_has(b, "output") ? "output" : "token_embd", NARROW, m->n_vocab,
+		(struct buffer){ .at = NULL });
+	build_products(b, "output", &o);
+	if (logits.scale < 1 || logits.scale > 1 || logits.cap > 0 || logits.to)
+		build_append(b, &op_logits, NULL, &logits, sizeof logits);
+}
+
+/* What the layer leaves is kept for the head. */
+static void build_lens(struct builder *b)
+{
+	struct plan *p = b->plan;
+	size_t il = b->il;
+
+	build_add_branch(b);
+	build_copy(b, "lens", p->x, p->lens[il], p->model->n_embd * p->model->n_streams);
+	if (p->model->n_streams > 1) {
+		b->il = OP_NO_LAYER;
+		build_unite(b, p->lens[il]);
+		b->il = il;
+	}
+}
+
+/* All ops of the plan's layers. */
+static int append_all(struct plan *p, struct why *w)
+{
+	struct builder b = { .plan = p, .model = p->model, .w = w, .il = OP_NO_LAYER };
+
+	if (p->setup.first == 0)
+		build_embed(&b);
+	b.il = OP_NO_LAYER;
+	b.places = build_allocate(&b, p->model->n_layer * sizeof *b.places);
+	for (b.il = p->setup.first; b.il < p->setup.last; b.il++) {
+		b.layer = &p->model->layer[b.il];
+		(p->model->family->layer ? p->model->family->layer : decoder_layer)(&b, b.il);
+		if (p->lens)
+			build_lens(&b);
+	}
+	b.il = OP_NO_LAYER;
+	/* The last branch is added once; the head may then run over the rows in any portions. */
+	build_add_branch(&b);
+	if (p->setup.last == p->model->n_layer && p->model->n_streams > 1)
+		build_unite(&b, p->x);
+	p->n_body = p->n_ops;
+	if (p->setup.last == p->model->n_layer)
+		build_head(&b);
+	return b.failed;
+}
+
+/* ---- what the ops need ---- */
+
+static size_t acts_bytes(const struct plan *p, const struct packed *a, enum acts_kind kind)
+{
+	const struct kernels *k = p->step.k;
+
+	return a->experts ? expert_acts_bytes(k, kind, a->k, p->setup.batch * a->used)
+		: k->acts_bytes(kind, a->k, p->setup.batch);
+}
+
+/* Memory for the packed rows of a slot and kind, which share it: as much as the largest of them needs. */
+static int open_acts(struct plan *p, enum slot slot, enum acts_kind kind, struct why *w)
+{
+	size_t bytes = 0;
+	void *data;
+
+	for (const struct packed *a = p->packed; a; a = a->next)
+		if (a->slot == slot && a->wants[kind])
+			bytes = size_max(bytes, acts_bytes(p, a, kind));
+	data = plan_memory(p, bytes, 1);
+	for (struct packed *a = p->packed; a; a = a->next)
+		if (a->slot == slot)
+			a->acts[kind] = (struct acts){ .kind = kind, .k = a->k, .data = data };
+	return data ? 0 : why(w, "out of memory for a batch of %zu rows", p->setup.batch);
+}
+
+/* What the ops need beside their buffers. */
+static int open_rest(struct plan *p, struct why *w)
+{
+	size_t scratch = 0;
+
+	for (const struct op *op = p->op; op < p->op + p->n_ops; op++)
+		scratch = size_max(scratch, op->scratch);
+	p->step.scratch_bytes = op_pieces(scratch, PLAN_ALIGN) * PLAN_ALIGN;
+	p->step.scratch = plan_memory(p, p->step.threads, p->step.scratch_bytes);
+	for (int i = 0; i < SLOTS * ACTS_KINDS; i++)
+		if (open_acts(p, i / ACTS_KINDS, i % ACTS_KINDS, w) < 0)
+			return -1;
+	return p->step.scratch ? 0 : why(w, "out of memory for %zu threads", p->step.threads);
+}
+
+/* Rows that a batch may have. */
+static size_t most_rows(const struct model *m)
+{
+	for (size_t il = 0; il < m->n_layer; il++)
+		if (layer_window(&m->layer[il]))
+			return SEGMENT_BATCH;
+	return SIZE_MAX;
+}
+
+struct plan *build_plan(struct model *m, const struct plan_setup *setup, struct why *w)
+{
+	struct plan *p = calloc(1, sizeof *p);
+
+	if (!p) {
+		why(w, "%s: out of memory", m->gguf->path);
+		return NULL;
+	}
+	p->model = m;
+	p->setup = *setup;
+	p->setup.batch = size_min(setup->batch, most_rows(m));
+	p->step.k = setup->kernels;
+	p->step.threads = pool_threads(setup->pool);
+	if (split_check(m, setup->first, setup->last, w) < 0 || open_buffers(p, w) < 0
+	    || open_experts(p, w) < 0 || open_latent(p, w) < 0 || open_lens(p, w) < 0 || append_all(p, w) < 0
+	    || model_all_used(m, setup->first, setup->last, w) < 0 || open_rest(p, w) < 0) {
+		why_in(w, m->gguf->path);
+		plan_close(p);
+		return NULL;
+	}
+	split_state(p);
+	return p;
+}
