@@ -150,7 +150,9 @@ static void also_select(struct op_select *o, struct buffer x, size_t n)
 	o->n[o->buffers++] = n;
 }
 
-void build_select(struct builder *b, struct buffer made, size_t n)
+/* If b->wanted is set, only the wanted rows matter from here on: moves those of x, of what is still to be read, and of
+ * n elements of `made` to the front. */
+static void select_wanted(struct builder *b, struct buffer made, size_t n)
 {
 	size_t n_embd = b->model->n_embd;
 	struct op_select o = { .buffers = 1, .x = { b->plan->x }, .n = { n_embd } };
@@ -177,7 +179,7 @@ void build_mixed(struct builder *b, struct buffer made, size_t n)
 	if (b->il + 1 < b->model->n_layer || b->layer->mixers & MIXER_ATTENTION)
 		return;
 	b->wanted = 1;
-	build_select(b, made, n);
+	select_wanted(b, made, n);
 }
 
 void build_unmixed(struct builder *b)
@@ -263,7 +265,7 @@ struct packed *build_attended(struct builder *b, struct buffer out)
 	if (b->model->family->decoder.sub_norms)
 		pack.norm = build_norm_of(b, "attn_sub_norm", pack.n);
 	build_packing(b, "attn_pack", &pack, SLOT_BRANCH);
-	build_select(b, b->plan->x, 0);
+	select_wanted(b, b->plan->x, 0);
 	return pack.packed;
 }
 

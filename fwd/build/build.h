@@ -89,11 +89,8 @@ struct packed *build_scaled_norm(struct builder *b, const char *name, const floa
 /* Adds the pending branch to x now. */
 void build_add_branch(struct builder *b);
 
-/* If b->wanted is set, only the wanted rows matter from here on: moves those of x, of what is still to be read, and of
- * n elements of `made` to the front. */
-void build_select(struct builder *b, struct buffer made, size_t n);
-
-/* The same after a mixer without attention, which makes all rows: in the last layer, unless attention follows. */
+/* After a mixer without attention, which made n elements of all rows: in the last layer, unless attention follows, only
+ * the wanted rows matter from here on, and are moved to the front. */
 void build_mixed(struct builder *b, struct buffer made, size_t n);
 
 /* Places for what this layer keeps: `bytes` of each recent row; `floats` of recurrent state. Return the offset, for

@@ -416,18 +416,3 @@ void json_add(struct json *parent, const char *key, struct json *child)
 	child->key = key;
 	child->key_n = key ? strlen(key) : 0;
 }
-
-void json_drop(struct json *parent)
-{
-	struct json **end = &parent->child, *before = NULL;
-
-	if (!parent->last)
-		return;
-	while (*end != parent->last) {
-		before = *end;
-		end = &before->next;
-	}
-	*end = NULL;
-	parent->last = before;
-	parent->n--;
-}

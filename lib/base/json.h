@@ -63,9 +63,6 @@ struct json *json_new(struct arena *a, enum json_type type);
 struct json *json_new_string(struct arena *a, const char *s, size_t n);
 void json_add(struct json *parent, const char *key, struct json *child);
 
-/* Removes the last child, if there is one. */
-void json_drop(struct json *parent);
-
 /* A writer of one value. The caller names what comes; the writer adds separators, line ends and indentation.
  *
  *	struct json_writer w = json_to_file(stdout);

@@ -160,11 +160,6 @@ int chat_add_text(struct chat *c, const char *role, const char *text, size_t n, 
 	return add_message(c, message, w);
 }
 
-void chat_back(struct chat *c)
-{
-	json_drop(c->messages);
-}
-
 int chat_set_text(struct chat *c, const char *name, const char *text, size_t n, struct why *w)
 {
 	struct json *v = new_text(c, text, n, w);

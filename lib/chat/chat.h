@@ -34,9 +34,6 @@ int chat_add_json(struct chat *c, const char *text, size_t n, struct why *w);
 /* Adds a message of plain text, which must be valid UTF-8. */
 int chat_add_text(struct chat *c, const char *role, const char *text, size_t n, struct why *w);
 
-/* Removes the last message. */
-void chat_back(struct chat *c);
-
 /* Sets a variable of the template, replacing an earlier one of the name. In NAME=VALUE, VALUE is JSON or, if it does
  * not parse, text. */
 int chat_set(struct chat *c, const char *assignment, struct why *w);

@@ -45,7 +45,7 @@ uint32_t node_empty(struct node_table *t)
 	return intern(t, &(struct grammar_node){ .kind = NODE_EMPTY });
 }
 
-uint32_t node_bytes(struct node_table *t, uint32_t first, uint32_t last)
+static uint32_t node_bytes(struct node_table *t, uint32_t first, uint32_t last)
 {
 	return intern(t, &(struct grammar_node){ .kind = NODE_BYTES, .a = first, .b = last });
 }

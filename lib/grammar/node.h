@@ -66,7 +66,6 @@ struct node_table {
 /* Each returns the index of a new node or an equal one, or GRAMMAR_NONE if there is no room or an argument is
  * GRAMMAR_NONE. */
 uint32_t node_empty(struct node_table *t);
-uint32_t node_bytes(struct node_table *t, uint32_t first, uint32_t last);
 uint32_t node_seq(struct node_table *t, uint32_t a, uint32_t b);
 uint32_t node_alt(struct node_table *t, uint32_t a, uint32_t b);
 uint32_t node_repeat(struct node_table *t, uint32_t a, uint32_t low, uint32_t high);

@@ -1,7 +1,7 @@
 /* gumbel: draws from softmax(logits / T) by taking the largest of logits / T + g, where each id has noise of its own: g
  * = −ln(−ln u), u = rng_real(seed, position, id) (the Gumbel-max trick: Gumbel 1954; Maddison, Tarlow, Minka 2014). The
  * draw depends on seed and position only, needs no sum over the row, and does not depend on earlier draws; so `fwd
- * --chain` and `sample --gumbel` draw the same ids. u has 52 bits: with the 23 of rng_unit() the noise would end at
+ * --chain` and `sample --gumbel` draw the same ids. u has 52 bits: with the 23 of a float the noise would end at
  * 16.6, and ids rarer than one in 10^7 would never come. */
 #ifndef GUMBEL_H
 #define GUMBEL_H

@@ -15,11 +15,6 @@ uint64_t rng_bits(uint64_t seed, uint64_t position, uint64_t id)
 	return rng_at(rng_key(seed, position), id);
 }
 
-float rng_unit(uint64_t seed, uint64_t position, uint64_t id)
-{
-	return (float)(rng_bits(seed, position, id) >> 40 | 1) * 0x1p-24f;
-}
-
 double rng_real(uint64_t seed, uint64_t position, uint64_t id)
 {
 	return rng_fraction(rng_bits(seed, position, id));

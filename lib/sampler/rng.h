@@ -9,11 +9,8 @@
 /* 64 bits: SplitMix64's finaliser (Steele, Lea, Flood 2014; Stafford's Mix13) over the three words in turn. */
 uint64_t rng_bits(uint64_t seed, uint64_t position, uint64_t id);
 
-/* The same as a number in (0, 1), never 0 and never 1: (top 23 bits + 1/2) · 2^-23, exact in a float. */
-float rng_unit(uint64_t seed, uint64_t position, uint64_t id);
-
-/* The same as (top 52 bits + 1/2) · 2^-52, exact in a double: fine enough to draw the least likely id of a large
- * vocabulary. */
+/* The same as a number in (0, 1): (top 52 bits + 1/2) · 2^-52, exact in a double: fine enough to draw the least likely
+ * id of a large vocabulary. */
 double rng_real(uint64_t seed, uint64_t position, uint64_t id);
 
 /* The same in two steps, for all ids of one position: rng_bits(seed, position, id) is rng_at(rng_key(seed, position),

@@ -19,7 +19,8 @@ enum { PIECE = 4096 };  /* bytes converted or copied at a time: any `end ` frame
 static const char magic[4] = "lms1";
 _Static_assert(sizeof magic + sizeof(struct frame) == FRAME_HEADER, "a header has no padding");
 
-size_t frame_element(uint32_t type)
+/* Bytes of one element; 0 for an unknown type. */
+static size_t element_size(uint32_t type)
 {
 	switch (type) {
 	case FRAME_F32: case FRAME_I32: return 4;
@@ -29,9 +30,10 @@ size_t frame_element(uint32_t type)
 	return 0;
 }
 
-uint64_t frame_bytes(const struct frame *f)
+/* Bytes of the payload; cannot wrap for a frame that frame_next() accepted. */
+static uint64_t payload_size(const struct frame *f)
 {
-	return (uint64_t)f->rows * f->cols * frame_element(f->type);
+	return (uint64_t)f->rows * f->cols * element_size(f->type);
 }
 
 /* ---- reading ---- */
@@ -119,11 +121,11 @@ static int check(const struct frame *f, struct why *w)
 	while (s < end && s->kind != f->kind)
 		s++;
 	/* A kind may have two rows, with types of different shapes. */
-	if (s + 1 < end && s[1].kind == f->kind && frame_element(f->type) && s[1].types >> f->type & 1)
+	if (s + 1 < end && s[1].kind == f->kind && element_size(f->type) && s[1].types >> f->type & 1)
 		s++;
 	if (s == end)
 		return why(w, "unknown kind \"%s\" (0x%08" PRIx32 ")", kind, f->kind);
-	if (!frame_element(f->type) || !(s->types >> f->type & 1))
+	if (!element_size(f->type) || !(s->types >> f->type & 1))
 		return why(w, "\"%s\" with elements of type %" PRIu32, kind, f->type);
 	if (f->flags > s->max_flags)
 		return why(w, "\"%s\" with unknown flags 0x%" PRIx32, kind, f->flags);
@@ -172,13 +174,13 @@ int frame_next(struct frame_in *in, struct frame *f, struct why *w)
 	le_convert(f, 4, sizeof *f / 4);
 	if (check(f, w) < 0)
 		return frame_why(in, w);
-	in->left = frame_bytes(f);
+	in->left = payload_size(f);
 	return 1;
 }
 
 static int take_elements(struct frame_in *in, const struct frame *f, void *to, uint64_t elements, struct why *w)
 {
-	size_t size = frame_element(f->type);
+	size_t size = element_size(f->type);
 
 	if (elements > in->left / size)
 		return bad(in, w, "more elements asked for than it has");
@@ -194,7 +196,7 @@ int frame_read(struct frame_in *in, const struct frame *f, void *to, size_t elem
 {
 	if (take_elements(in, f, to, elements, w) < 0)
 		return -1;
-	le_convert(to, frame_element(f->type), elements);
+	le_convert(to, element_size(f->type), elements);
 	return 0;
 }
 
@@ -218,7 +220,7 @@ int frame_read_all(struct frame_in *in, const struct frame *f, void *buffer, siz
 {
 	void *to;
 
-	if (grow_scratch(buffer, room, (size_t)frame_bytes(f)))
+	if (grow_scratch(buffer, room, (size_t)payload_size(f)))
 		return bad(in, w, "out of memory");
 	memcpy(&to, buffer, sizeof to);         /* whatever it points to */
 	return frame_read(in, f, to, (size_t)f->rows * f->cols, w);
@@ -236,12 +238,12 @@ static void encode_header(unsigned char h[FRAME_HEADER], const struct frame *f)
 int frame_append(struct bytes *to, const struct frame *f, const void *payload)
 {
 	unsigned char h[FRAME_HEADER];
-	size_t n = (size_t)frame_bytes(f);
+	size_t n = (size_t)payload_size(f);
 
 	encode_header(h, f);
 	if (bytes_put(to, (const char *)h, sizeof h) || bytes_put(to, payload, n))
 		return -1;
-	le_convert(to->p + to->n - n, frame_element(f->type), n / frame_element(f->type));
+	le_convert(to->p + to->n - n, element_size(f->type), n / element_size(f->type));
 	return 0;
 }
 
@@ -255,7 +257,7 @@ int frame_write_header(int fd, const struct frame *f, struct why *w)
 
 int frame_write_elements(int fd, const struct frame *f, const void *elements, size_t n, struct why *w)
 {
-	size_t size = frame_element(f->type), part;
+	size_t size = element_size(f->type), part;
 	const unsigned char *from = elements;
 	unsigned char piece[PIECE];
 
@@ -274,7 +276,7 @@ int frame_write_elements(int fd, const struct frame *f, const void *elements, si
 int frame_write(int fd, const struct frame *f, const void *payload, struct why *w)
 {
 	unsigned char h[FRAME_HEADER];
-	struct iovec v[2] = { { h, sizeof h }, { (void *)(uintptr_t)payload, (size_t)frame_bytes(f) } };
+	struct iovec v[2] = { { h, sizeof h }, { (void *)(uintptr_t)payload, (size_t)payload_size(f) } };
 
 	if (!le_machine())
 		return frame_write_header(fd, f, w) < 0 ? -1 : frame_write_elements(fd, f, payload,
@@ -313,7 +315,7 @@ int frame_copy(struct frame_in *in, const struct frame *f, int fd, struct why *w
 {
 	_Alignas(4) unsigned char piece[PIECE];
 	uint64_t left = (uint64_t)f->rows * f->cols;
-	size_t most = PIECE / frame_element(f->type), n = size_min(most, left);
+	size_t most = PIECE / element_size(f->type), n = size_min(most, left);
 
 	/* The first part is read before anything is written, so that a frame that fits in it is copied whole or not at
 	 * all. */

@@ -43,12 +43,6 @@ struct frame {
 	uint32_t kind, rows, cols, type, flags, pos, seq;
 };
 
-/* Bytes of one element; 0 for an unknown type. */
-size_t frame_element(uint32_t type);
-
-/* Bytes of the payload; cannot wrap for a frame that frame_next() accepted. */
-uint64_t frame_bytes(const struct frame *f);
-
 /* ---- reading ---- */
 
 struct frame_in {

@@ -119,7 +119,8 @@ static struct place find_place(const struct special_set *set, const char *text, 
 	return p;
 }
 
-uint32_t special_longest(const struct special_set *set, const char *text, size_t n)
+/* The longest token that text[n] begins with, or SPECIAL_NONE; n is not 0. */
+static uint32_t longest(const struct special_set *set, const char *text, size_t n)
 {
 	struct place p = find_place(set, text, n);
 	uint32_t i = p.i - 1;
@@ -231,7 +232,7 @@ static int settle(const struct special_set *set, struct special_search *s, const
 			return -1;
 		used = n;
 	} else if (!is_taken(s, c.at)) {
-		shorter = special_longest(set, text + c.at, next_taken(s, c.at) - c.at);
+		shorter = longest(set, text + c.at, next_taken(s, c.at) - c.at);
 		if (shorter != SPECIAL_NONE && push(set, s, (struct special_series){ c.at, 1, shorter }))
 			return -1;
 	}
@@ -248,7 +249,7 @@ static size_t gather(const struct special_set *set, struct special_search *s, co
 	size_t stop = set->token[token].text.n;
 
 	for (size_t at = 1; at < stop; at++) {
-		token = special_longest(set, text + at, n - at);
+		token = longest(set, text + at, n - at);
 		if (token != SPECIAL_NONE && at + set->token[token].text.n > stop)
 			stop = at + set->token[token].text.n;
 		if (token == now.token && now.count < UINT32_MAX) {
@@ -297,7 +298,7 @@ int special_next(const struct special_set *set, struct special_search *s, const 
 	size_t length;
 
 	for (; (from = find_first(set, text, n, from)) < n; from++)
-		if ((token = special_longest(set, text + from, n - from)) != SPECIAL_NONE)
+		if ((token = longest(set, text + from, n - from)) != SPECIAL_NONE)
 			break;
 	if (from >= n)
 		return 0;

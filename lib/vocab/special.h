@@ -51,9 +51,6 @@ struct special_search {                 /* the last result, and working memory; 
  * the caller. */
 void special_index(struct special_set *set);
 
-/* The longest token that text[n] begins with, or SPECIAL_NONE; n is not 0. */
-uint32_t special_longest(const struct special_set *set, const char *text, size_t n);
-
 /* How many bytes text[n] has in common with the start of the token that agrees with it most; n is not 0. */
 size_t special_agrees(const struct special_set *set, const char *text, size_t n);
 
