@@ -77,7 +77,7 @@ TERM = width keys tty view recall edit
 TESTS = quantise_test blocks_test gguf_test vocab_test kinds_test pretok_test tokenizers_test frame_test \
 	sampler_test stop_test sequences_test segment_test saved_test recurrent_test system_test pool_test \
 	rope_test plan_test split_test linear_test scan_test product_test vector_test attend_test avx512_test \
-	guessing_test jinja_test grammar_test schema_test
+	guessing_test jinja_test grammar_test schema_test malformed_test
 REFERENCE = reference_model reference_math reference_attention reference_mixture reference_state reference_rwkv \
 	reference_streams
 MADE = mkweights mkvalues mklayers mkmixers mkstreams
@@ -161,6 +161,8 @@ $(BIN)/tests/system_test: $(OBJ)/tests/system_test.o $(OBJ)/lib/base/system.o $(
 $(BIN)/tests/pool_test: $(OBJ)/tests/pool_test.o $(OBJ)/fwd/run/pool.o $(lib_o)
 $(BIN)/tests/rope_test: $(OBJ)/tests/rope_test.o $(OBJ)/fwd/model/rope.o $(lib_o)
 $(BIN)/tests/plan_test: $(OBJ)/tests/plan_test.o $(OBJ)/tests/mkopen.o $(made_o) $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
+$(BIN)/tests/malformed_test: $(OBJ)/tests/malformed_test.o $(OBJ)/tests/mkopen.o $(made_o) $(fwd_o) $(pick_o) \
+	$(tok_o) $(lib_o)
 $(BIN)/tests/split_test: $(OBJ)/tests/split_test.o $(OBJ)/tests/mkopen.o $(made_o) $(fwd_o) $(pick_o) $(tok_o) $(lib_o)
 $(BIN)/tests/quantise_test: $(OBJ)/tests/quantise_test.o $(quantise_o) $(lib_o)
 $(BIN)/tests/blocks_test: $(OBJ)/tests/blocks_test.o $(lib_o)

@@ -23,11 +23,10 @@ static void shape(struct mkshape *s, const char *name, uint32_t layers)
 	}
 }
 
-struct model *mkopen(const char *family, const char *type, uint32_t layers, uint32_t n_vocab, uint32_t n_ctx)
+void mkopen_file(const char *path, const char *family, const char *type, uint32_t layers, uint32_t n_vocab,
+	uint32_t n_ctx)
 {
 	struct mkweights k = { .s = *mkweights_shape("tiny"), .type = type, .rope = "", .seed = 1 };
-	struct model *m;
-	struct why w;
 
 	shape(&k.s, family, layers);
 	k.s.n_vocab = n_vocab;
@@ -36,9 +35,17 @@ struct model *mkopen(const char *family, const char *type, uint32_t layers, uint
 	mkweights_values(&k);
 	mkvocab_bpe(k.m, k.s.pre, n_vocab, k.seed, 0);
 	mkweights_tensors(&k);
-	mkgguf_write(k.m, "mkopen.gguf", 3, 1);
+	mkgguf_write(k.m, path, 3, 1);
 	mkgguf_close(k.m);
 	mkweights_free(&k);
+}
+
+struct model *mkopen(const char *family, const char *type, uint32_t layers, uint32_t n_vocab, uint32_t n_ctx)
+{
+	struct model *m;
+	struct why w;
+
+	mkopen_file("mkopen.gguf", family, type, layers, n_vocab, n_ctx);
 	m = model_open("mkopen.gguf", NULL, &w);
 	unlink("mkopen.gguf");
 	if (m)

@@ -10,4 +10,8 @@
  * the program. */
 struct model *mkopen(const char *family, const char *type, uint32_t layers, uint32_t n_vocab, uint32_t n_ctx);
 
+/* Only the file. */
+void mkopen_file(const char *path, const char *family, const char *type, uint32_t layers, uint32_t n_vocab,
+	uint32_t n_ctx);
+
 #endif
