@@ -4,6 +4,8 @@
 
 #include "gguf.h"
 
+enum { GGUF_HEADER = 24, GGUF_TENSORS_MAX = 1 << 17 };
+
 struct gguf_map {
 	const unsigned char *p;
 	size_t size;
@@ -25,6 +27,19 @@ struct gguf_files {
 	const struct gguf_string **by_name;     /* [n_tensors]; NULL without data */
 	struct gguf_set *set;                   /* a list */
 };
+
+/* What the caller of gguf_open() or gguf_survey() wants. */
+struct gguf_wish {
+	int data;                               /* the data of the tensors */
+	const struct faults *faults;            /* who is told of faults of tensors; or NULL */
+};
+
+/* Reads the only file of g->files, at least GGUF_HEADER bytes. What is allocated is gguf_close()'s to free, after a
+ * failure, too. 0, or -1 with a reason. */
+int gguf_parse(struct gguf *g, struct gguf_wish wish, struct why *w);
+
+/* Fills g->files->by_name; refuses duplicate names and overlapping data. */
+int gguf_index_tensors(struct gguf *g, struct why *w);
 
 /* Compares what two pointers to such pointers point to: byte order, then length. */
 int gguf_compare(const void *a, const void *b);
