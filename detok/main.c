@@ -20,15 +20,15 @@ enum { SPECIAL = 1, MARKS, GENERATED, SUFFIX, STOP, TURNS, END, FRAMES, LINES, O
 
 static const struct opt opts[] = {
 	{ SPECIAL, "special", NULL, "print control tokens, too" },
-	{ MARKS, "marks", NULL, "print control tokens that mark reasoning or calls of tools" },
+	{ MARKS, "marks", NULL, "print control tokens that mark reasoning or tool calls" },
 	{ GENERATED, "generated", NULL, "print only generated tokens, not the prompt" },
 	{ STOP, "stop", "TEXT", "stop before this text and exit; \\n is a new line; repeatable" },
-	{ TURNS, "turns", NULL, "after a stop string continue after the next `end ` frame, do not exit" },
+	{ TURNS, "turns", NULL, "after a stop string do not exit, but continue after the next `end ` frame" },
 	{ SUFFIX, "suffix", "TEXT", "print this after each generation" },
 	{ END, "end", "FILE", "write an `end ` frame to FILE that says how each generation ended" },
-	{ LINES, "lines", NULL, "print one line for each sequence, as it ends; line ends in a text as \\n" },
+	{ LINES, "lines", NULL, "print one line for each sequence, as it ends; newlines in a text become \\n" },
 	{ ORDERED, "ordered", NULL, "with --lines: in the order of their numbers" },
-	{ JSON, "json", NULL, "with --lines: an object of JSON for each: seq, text, count, stop_reason, stop" },
+	{ JSON, "json", NULL, "with --lines: a JSON object for each: seq, text, count, stop_reason, stop" },
 	{ FRAMES, "frames", NULL,
 		"write frames, not text: a filter that ends a stream of ids at a stop string" },
 	{ 0 }

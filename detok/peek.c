@@ -15,17 +15,17 @@
 enum { IDS = 1, CSV, SEQ, RAW, COLOR, HTML, SVG, BARS, JSON, STOP };
 
 static const struct opt opts[] = {
-	{ 'm', "model", "MODEL", "show the pieces of its vocabulary, and check that the stream is of it" },
+	{ 'm', "model", "MODEL", "show the pieces of its vocabulary, and check that the stream matches" },
 	{ 'n', "top", "N", "the N best of each row of logits, at most 1000 (default: 5)" },
-	{ IDS, "ids", NULL, "nothing but the ids, one a line" },
-	{ SEQ, "seq", "N", "nothing but cards and the frames of sequence N" },
-	{ RAW, "raw", NULL, "with --seq: write these as a stream in which they are sequence 0" },
+	{ IDS, "ids", NULL, "only ids, one per line" },
+	{ SEQ, "seq", "N", "only cards and the frames of sequence N" },
+	{ RAW, "raw", NULL, "with --seq: write these frames as a stream, as sequence 0" },
 	{ COLOR, "color", NULL, "the text, on a terminal shaded by how surprising each token was" },
 	{ STOP, "stop", "TEXT", "with --color: stop before this text and exit; \\n is a new line; repeatable" },
-	{ HTML, "html", NULL, "the same as a page; pointing at a token shows the N best" },
-	{ SVG, "svg", NULL, "the same as a picture" },
-	{ BARS, "bars", NULL, "the N best for each token as bars, with a mark at the one that came" },
-	{ JSON, "json", NULL, "an object for each token, one a line" },
+	{ HTML, "html", NULL, "the same text as a web page; pointing at a token shows the N best" },
+	{ SVG, "svg", NULL, "the same text as a picture" },
+	{ BARS, "bars", NULL, "the N best for each token as bars, the actual one marked" },
+	{ JSON, "json", NULL, "an object for each token, one per line" },
 	{ CSV, "csv", NULL, "comma-separated values, one line for each id, with a heading" },
 	{ 0 }
 };

@@ -6,13 +6,14 @@
 
 const struct opt fwd_opts[] = {
 	{ OPT_BACKEND, "backend", "multicore|simd|scalar|" KERNELS_NAMES "auto",
-		"multicore: the best instruction set, on all cores; simd: the same, on one unless -t is given;\n"
-		"scalar: the reference code, on one unless -t is given; or an instruction set (default: multicore)" },
+		"multicore: the best instruction set, on all cores; simd: the same, on one core\n"
+		"without -t; scalar: the reference code, likewise; or an instruction set by name\n"
+		"(default: multicore)" },
 	{ 't', "threads", "N", "threads (default: one for each fast physical core; 1 for simd and scalar)" },
 	{ 'c', "ctx-size", "N", "tokens of context (default: what the model was trained for, 4096 at most)" },
 	{ 'b', "batch-size", "N", "tokens evaluated at once (default: 512)" },
 	{ OPT_KV, "kv", "NAME",
-		"keep the state in the segment NAME, or in a file if NAME has a '/', and continue from it" },
+		"keep the state in segment NAME (a file if NAME has a '/'), and continue from it" },
 	{ OPT_KV_TYPE, "kv-type", KV_TYPE_NAMES "auto",
 		"type of K and V; q8_0 is half the size of f16; auto: f32 for models of floats,\n"
 		"f16 for quantised ones (default: auto)" },

@@ -13,21 +13,19 @@ enum { THREADS_MAX = 1024, BATCH_MAX = 1 << 16, CHUNK_MAX = 1 << 16, LAYERS_MAX 
 
 const struct opt settings_opts[] = {
 	{ ALL, "all", NULL, "write the logits of every token, not only of each frame's last" },
-	{ SCORE, "score", NULL,
-		"write in place of logits how likely each token was: its log-probability and rank, the best" },
+	{ SCORE, "score", NULL, "instead of logits, write how likely each token was, its rank, and the best token" },
 	{ CHAIN, "chain", "N", "generate without sample: write tokens in frames of N, and no logits" },
 	{ 'n', "n-predict", "N",
-	"with --chain: stop after N tokens (default: at an end-of-generation token or a full context)" },
+		"with --chain: stop after N tokens (default: at the end of generation or context)" },
 	{ TEMP, "temp", "T", "with --chain: draw as sample --gumbel does; 0: take the largest logit (default: 0)" },
 	{ 's', "seed", "N", "with --chain: seed of the draws; -1: a random one (default: -1)" },
 	{ IGNORE_EOS, "ignore-eos", NULL, "with --chain: never draw an end-of-generation token" },
 	{ LAYERS, "layers", "A-B",
-		"run layers A to B only (A-: to the last), as one of several stages: all but the first read\n"
-		"hidden states, all but the last write them" },
-	{ LENS, "lens", NULL, "before the logits write those that each layer would give if it were the last" },
-	{ SET, "set", "KEY=VALUE",
-	"set a key of the model, such as rope.freq_base, in place of the file's; repeatable" },
-	{ PROGRESS, "progress", "FILE", "keep FILE at how many tokens of long frames are evaluated: N of N" },
+		"run only layers A to B (A-: to the last), as one of several stages: all but the\n"
+		"first read hidden states, all but the last write them" },
+	{ LENS, "lens", NULL, "also write the logits that each layer would give if it were the last" },
+	{ SET, "set", "KEY=VALUE", "set a key of the model, such as rope.freq_base; repeatable" },
+	{ PROGRESS, "progress", "FILE", "write to FILE how many tokens of long frames are evaluated so far: N of N" },
 	{ DUMP, "dump-tensors", "DIR", "write the result of each op to a file in the new folder DIR" },
 	{ PROFILE, "profile", NULL, "at the end, print where the time went to stderr" },
 	{ LIST, "list", NULL, "print the supported families, tensor types, vocabularies and pre-tokenizers, and exit" },

@@ -18,13 +18,12 @@
 enum { LOGPROBS = 1, TURNS, CARD };
 
 const struct opt options_table[] = {
-	{ 'n', "n-predict", "N",
-		"stop after N tokens (default: -1: at an end-of-generation token, or the end of the input)" },
+	{ 'n', "n-predict", "N", "stop after N tokens (default: -1: at the end of generation or input)" },
 	{ 's', "seed", "N", "seed of the draws; -1: a random one (default: -1)" },
 	{ 'm', "model", "MODEL", "the model of the stream, for grammars, --trace and dry" },
 	{ LOGPROBS, "logprobs", "N", "write a `logp` frame after each id: its log-probability and the N best" },
-	{ TURNS, "turns", NULL, "after an end, wait for ids that were not sampled, and count from 0 again" },
-	{ CARD, "card", "FILE", "begin with the card in FILE: the input goes on after its own" },
+	{ TURNS, "turns", NULL, "after an end, wait for the next prompt, and count from 0 again" },
+	{ CARD, "card", "FILE", "take the card from FILE, for an input that goes on after its card" },
 	{ 'v', "verbose", NULL, "print the seed on stderr" },
 	{ 0 }
 };

@@ -15,7 +15,7 @@ enum { BOS = 1, NO_BOS, EOS, NO_EOS, NO_PARSE_SPECIAL, TEXT, OFFSETS, COUNT, RAW
 
 static const struct opt opts[] = {
 	{ LINES, "lines", NULL, "each line is a text: sequence 1, 2, ..." },
-	{ 'e', "escape", NULL, "\\n, \\r, \\t, \\\", \\' and \\\\ in the text stand for what they do in C" },
+	{ 'e', "escape", NULL, "\\n, \\r, \\t, \\\", \\' and \\\\ in the text have their meaning in C" },
 	{ 'a', "append", NULL, "continue a sequence: no position in the frames, no BOS, EOS or leading space" },
 	{ BOS, "bos", NULL, "add BOS at the start, even if the model does not ask for it" },
 	{ NO_BOS, "no-bos", NULL, "add neither BOS nor EOS" },
@@ -26,17 +26,17 @@ static const struct opt opts[] = {
 	{ RAW, "raw", NULL, "keep invalid UTF-8 byte for byte (default: as llama.cpp does)" },
 	{ IDS, "ids", NULL, "read decimal ids instead of text; add neither BOS nor EOS" },
 	{ CHUNK, "chunk", "N",
-		"cut the ids into texts of N, each from position 0 and with BOS in place of its first id if\n"
-		"BOS is added; drop the rest (for score --chunk)" },
-	{ TEXT, "text", NULL, "write the tokens as decimal ids, one a line" },
+		"divide the ids into chunks of N, each from position 0 and with BOS in place of its\n"
+		"first id if BOS is added; drop the rest (for score --chunk)" },
+	{ TEXT, "text", NULL, "write the tokens as decimal ids, one per line" },
 	{ OFFSETS, "offsets", NULL, "write each token as its id and its bytes in the text: ID FROM TO" },
-	{ COUNT, "count", NULL, "write the number of tokens and nothing else" },
+	{ COUNT, "count", NULL, "write only the number of tokens" },
 	{ 0 }
 };
 
 static struct cli c = {
 	.program = "tok", .synopsis = "[options] MODEL [FILE ...] > ids",
-	.purpose = "text to ids; reads standard input without a FILE, or where FILE is -", .opts = opts
+	.purpose = "text to ids; reads standard input if there is no FILE, or for -", .opts = opts
 };
 static struct why w;
 

@@ -8,21 +8,21 @@ enum { CHUNK = 1, TABLE, WORST, JSON, AGAINST, CHOICES, IDS, BACKEND };
 enum { WORST_MAX = 100000, OWN = 2 };   /* OWN: words of fwd's command before those that are given */
 
 const struct opt settings_opts[] = {
-	{ 'm', "model", "MODEL", "show the pieces of its vocabulary and count bytes; check that the stream is of it" },
-	{ CHUNK, "chunk", "N", "count only the tokens of the second half of each text of N, as of tok --chunk N" },
+	{ 'm', "model", "MODEL", "show the pieces of its vocabulary, count bytes, and check that the stream matches" },
+	{ CHUNK, "chunk", "N", "count only the second half of each chunk of N tokens, as tok --chunk N writes them" },
 	{ CHOICES, "choices", "FILE",
-		"which of several texts the model finds the most likely, from lines of JSON with \"context\",\n"
+		"which of several texts is the most likely, from lines of JSON with \"context\",\n"
 		"\"choices\" and \"answer\", or records of HellaSwag, WinoGrande or ARC;\n"
-		"with a stream: by its scores, of the tokens that --ids writes" },
+		"with a stream: from its scores of the tokens that --ids writes" },
 	{ IDS, "ids", NULL, "with --choices: write the tokens that fwd --score is to score" },
 	{ 't', "threads", "N", "with --choices: threads of fwd" },
 	{ 'c', "ctx-size", "N", "with --choices: tokens of fwd's context" },
 	{ BACKEND, "backend", "NAME", "with --choices: backend of fwd" },
-	{ TABLE, "table", NULL, "a line for each token, or each of the choices, instead of figures" },
+	{ TABLE, "table", NULL, "a line for each token, or for each item of --choices, instead of figures" },
 	{ WORST, "worst", "N", "the N least likely tokens" },
 	{ AGAINST, "against", "BASE",
-		"how the logits or scores differ from those of another stream of the same tokens;\n"
-		"exit status as diff's: 0 the same bits, 1 not, 2 trouble" },
+		"compare with another stream of the same tokens;\n"
+		"exit status as diff's: 0 the same bits, 1 different, 2 trouble" },
 	{ JSON, "json", NULL, "an object; with --table, a line with an object for each token" },
 	{ 0 }
 };

@@ -18,16 +18,16 @@ enum { SHAPE = 1, TYPE, BACKEND, KV_TYPE, DIRECTORY, SHARED };
 enum { LIST_MAX = 32, N_MAX = 1 << 20, SEQUENCES_MAX = 1 << 16 };
 
 static const struct opt opts[] = {
-	{ 'm', "model", "FILE", "a model file, in place of random models" },
-	{ SHAPE, "shape", "LIST", "of the random models: llama-1b, qwen3-0.6b, smol-135m (default: llama-1b)" },
-	{ TYPE, "type", "LIST", "of their matrices: types of fwd --list, Q3_K_M, Q4_K_M, Q5_K_M, or mix\n"
+	{ 'm', "model", "FILE", "a model file instead of random models" },
+	{ SHAPE, "shape", "LIST", "shapes of the random models: llama-1b, qwen3-0.6b, smol-135m (default: llama-1b)" },
+	{ TYPE, "type", "LIST", "types of their matrices: those of fwd --list, Q3_K_M, Q4_K_M, Q5_K_M, or mix\n"
 		"(default: Q8_0,Q4_0,Q4_K_M,Q6_K,F16)" },
 	{ 't', "threads", "LIST", "threads (default: 1 and the number of cores)" },
 	{ 'p', "n-prompt", "LIST", "tokens of a prompt; 0: none (default: 512)" },
 	{ 'n', "n-gen", "LIST", "tokens to decode; 0: none (default: 128)" },
 	{ 'd', "n-depth", "LIST", "tokens in the context before (default: 0)" },
 	{ 'j', "jobs", "LIST", "sequences that do each test together (default: 1)" },
-	{ SHARED, "shared", NULL, "they share the context before (forks)" },
+	{ SHARED, "shared", NULL, "the sequences share the context before (forks)" },
 	{ 'r', "repetitions", "N", "runs of each test; the median is reported (default: 5)" },
 	{ BACKEND, "backend", "scalar|" KERNELS_NAMES "auto", "the instruction set (default: auto)" },
 	{ 'b', "batch-size", "N", "tokens evaluated at once (default: 512)" },
