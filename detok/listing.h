@@ -31,7 +31,7 @@ struct listing_format {
 	void (*rows)(const struct listing *l);  /* before those of ids, logits or log-probabilities; or NULL */
 	void (*id)(const struct listing *l, uint32_t row, int32_t id);
 	void (*choice)(const struct listing *l, uint32_t row, const struct listing_choice *c);
-	void (*nan)(size_t n);          /* after a row of logits with so many, more than 0; or NULL */
+	void (*nan)(size_t n);          /* after a row of logits with n > 0 NaNs; or NULL */
 	void (*card)(const struct listing *l, const struct card *card);
 	void (*fork)(const struct listing *l, uint32_t source);
 	void (*end)(const struct listing *l, const char *reason, const char *text, size_t n);

@@ -32,13 +32,13 @@ struct shown {
 /* Text up to a stop string (render_stop.h). */
 struct render_stop {
 	struct stop *strings;           /* set by the caller; borrowed; NULL: the text goes on to the end */
-	int found;                      /* read only: one of them has come, and the text ends before it */
+	int found;                      /* read only: the text has ended before one of them */
 
 	/* private */
-	struct shown *waiting;          /* [n] pieces that may belong to a stop string, */
+	struct shown *waiting;          /* [n] pieces that may belong to a stop string */
 	size_t n, room;
-	struct bytes text;              /* theirs, one after the other, */
-	size_t certain;                 /* of which so many bytes do not */
+	struct bytes text;              /* of these pieces, one after the other */
+	size_t certain;                 /* bytes at its start that belong to no stop string */
 };
 
 struct render {

@@ -14,7 +14,7 @@ enum { NUMBERS = 10 };          /* columns before a bar: " 12.34 %  " */
 
 /* ---- bars ---- */
 
-/* A piece in at most so many columns, filled up with spaces. */
+/* A piece, shortened or padded to this many columns. */
 static void put_piece(const struct render *r, int32_t id, size_t columns)
 {
 	char buffer[16], c[4];

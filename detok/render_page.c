@@ -37,7 +37,7 @@ static void put_text(const char *s, size_t n)
 		put_escaped(c, render_char(s + i, n - i, c, &used));
 }
 
-/* What the foot or the title says of a token: how likely it was, then the top tokens, one a line. */
+/* What the foot or the title says of a token: how likely it was, then the top tokens, one per line. */
 static void put_title(const struct render *r, const struct shown *s)
 {
 	char buffer[16];
@@ -116,7 +116,7 @@ static void start_svg(struct render *r)
 	out_text("}</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n");
 }
 
-/* A part of a piece, on one line: text[n], so many columns wide. */
+/* A part of a piece, on one line: text[n] and its width. */
 static void put_run(const struct render *r, const struct shown *s, const char *text, size_t n, size_t columns)
 {
 	size_t x = MARGIN + r->column * CELL, y = MARGIN + r->line * LINE;

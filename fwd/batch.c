@@ -148,7 +148,8 @@ static int is_complete(const struct served *q)
 	return q->end == q->state->length;
 }
 
-/* The answers of all wanted rows, made for as many at a time as there is room for; after so many layers, 0: all. */
+/* The answers of all wanted rows, after this many layers (0: all); made for as many rows at a time as there is room
+ * for. */
 static int answer(struct serve *v, size_t layers, struct why *w)
 {
 	size_t all = 0, done = 0, made = 0, some;

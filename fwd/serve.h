@@ -44,7 +44,7 @@ struct serve {
 	int32_t *ids;                   /* [n_ctx + 1], of a frame, chunk or batch */
 	float *logits;                  /* [rows][n_vocab], made at once */
 	size_t rows;
-	struct scores scores;           /* of so many rows */
+	struct scores scores;           /* of up to `rows` rows */
 	int32_t *following;             /* [batch]: the id that a row's logits are about */
 
 	/* what comes */

@@ -28,7 +28,7 @@ static int filter(struct stage *s, const char *word, int in, struct bytes *out, 
 	return stage_wait(s, w) || failed ? -1 : 0;
 }
 
-/* The same for one that prints decimal ids, one a line. */
+/* The same for one that prints decimal ids, one per line. */
 static int filter_ids(struct stage *s, const char *word, int in, struct ids *out, struct why *w)
 {
 	struct bytes lines = { .limit = CONVERT_MAX };

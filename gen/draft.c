@@ -52,8 +52,8 @@ static size_t look_up(const struct ids *seq, int32_t *ids, size_t most)
 
 /* ---- from a small model ---- */
 
-/* Asks how seq goes on, by so many ids: an `end ` frame says how many, and comes back before the answer, which has one
- * of its own. */
+/* Asks for the next `most` ids after seq: an `end ` frame says how many, and comes back before the answer, which ends
+ * with another. */
 static int ask(struct draft *d, const struct ids *seq, size_t most, struct why *w)
 {
 	size_t same = 0;

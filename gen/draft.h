@@ -24,9 +24,9 @@ struct draft {                  /* starts as zeroes; set by the caller: */
 	struct ids known;       /* what it has evaluated */
 	size_t due;             /* `end ` frames that it has still to send */
 	int32_t last[GUESSES_MAX];
-	size_t n_last;          /* guesses of the round under way, */
-	double making;          /* which took so many seconds, */
-	double began;           /* and are evaluated since then; 0: there is no round yet */
+	size_t n_last;          /* guesses of the current round */
+	double making;          /* seconds that it took to make them */
+	double began;           /* when their evaluation began; 0: there is no round yet */
 	size_t proposed, accepted, plain;       /* for -v; rounds without guesses */
 };
 

@@ -6,7 +6,7 @@
 
 #include "lib/process/stages.h"
 
-enum { HOSTS_MAX = 16 };        /* of --hosts: fwd is then so many stages */
+enum { HOSTS_MAX = 16 };        /* of --hosts: each is a stage */
 
 /* In the order of the stream, which runs from PROMPT to DETOK. FEED and TEE are gen itself; DRAFT is the small model
  * that the loop runs. SCHEMA runs before all others; CHAT, ENCODE, ANSWER and PLAIN for each turn of a conversation,

@@ -12,8 +12,8 @@ struct guessing {               /* starts as zeroes, but for `most` */
 	size_t most;            /* guesses in a round, from 1 to GUESSES_MAX */
 
 	/* private; seconds are means, weighted towards the latest rounds: */
-	size_t rounds[GUESSES_MAX + 1];         /* with so many guesses */
-	double round[GUESSES_MAX + 1];          /* seconds of evaluating one id and so many guesses */
+	size_t rounds[GUESSES_MAX + 1];         /* by their number of guesses */
+	double round[GUESSES_MAX + 1];          /* seconds of evaluating an id and this number of guesses */
 	size_t since;                           /* rounds since the last one without guesses */
 	size_t guessed;                         /* rounds with guesses */
 	size_t streak;                          /* of them, those since the last round without */

@@ -24,7 +24,7 @@ struct loop {                   /* starts as loop_init() leaves it; these are se
 	int out, copy;          /* descriptors, -1: none; out is closed at the end */
 	struct frame_in in, back;
 	int64_t n;              /* ids of a generation, or LOOP_NO_LIMIT */
-	size_t jobs;            /* several sequences (parallel.h), at most so many at a time; 0: sequence 0 alone */
+	size_t jobs;            /* sequences at a time, at most (parallel.h); 0: sequence 0 alone */
 	int64_t texts;          /* of these, forks of one prompt and itself; 0: any */
 	struct draft *draft;    /* or NULL; borrowed */
 	struct result *r;       /* [texts], or NULL */

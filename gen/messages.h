@@ -1,4 +1,4 @@
-/* messages: the messages of a conversation as JSON, one a line, as chat reads them; and the file of --history that
+/* messages: the messages of a conversation as JSON, one per line, as chat reads them; and the file of --history that
  * keeps them. The file is authoritative: what it holds after messages_save() survives a power cut. A turn is a user's
  * message and those that follow it, up to the next user's; the messages before the first turn are the head. When the
  * context is full the oldest turns are not laid out any more, but stay in the file. */

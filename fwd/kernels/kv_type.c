@@ -47,7 +47,7 @@ struct kv_block kv_block_at(enum kv_type type, size_t dim_k, size_t dim_v, void 
 	};
 }
 
-/* The same of [8][rows][16] elements of so many bytes. */
+/* The same of [8][rows][16] elements of `bytes` bytes. */
 static void clear_tiles(void *at, size_t rows, size_t bytes, size_t from)
 {
 	for (size_t tile = from / KV_TILE; tile < KV_EXTENT / KV_TILE; tile++) {

@@ -23,7 +23,7 @@ enum {
 	KV_SCALED = 32          /* elements that share a scale */
 };
 
-/* Extents that hold so many positions. */
+/* How many extents hold these positions. */
 static inline size_t kv_extents(size_t positions)
 {
 	return (positions + KV_EXTENT - 1) / KV_EXTENT;

@@ -167,7 +167,7 @@ static size_t columns_of(int32_t c)
 	return c < 0 || unicode_class((uint32_t)c) != UNICODE_MARK;
 }
 
-/* The bytes of a cell that fit into so many columns, and how many they take. */
+/* How many bytes of a cell fit into `most` columns; *columns: how many these take. */
 static size_t fit(const char *s, size_t most, size_t *columns)
 {
 	size_t n = strlen(s), i = 0, wide;
@@ -189,7 +189,7 @@ static size_t width_of(const char *s)
 	return columns;
 }
 
-/* Widths for a terminal of so many columns. 0: the column is left out. */
+/* Widths for a terminal of `most` columns. 0: the column is left out. */
 static void fit_columns(size_t width[COLUMNS], size_t most)
 {
 	static const enum column less[] = { CONTEXT, OWNER, SIZE, MODEL, AGE };

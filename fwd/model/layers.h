@@ -36,7 +36,8 @@ void layers_unrotate_full(struct model *m);
 /* attention.temperature_scale and _length, by default this one, for all layers. */
 int layers_temper(struct model *m, size_t offset, size_t length, struct why *w);
 
-/* Gates of attention's result where a layer has attn_gate: one for each head where that has so many rows. */
+/* Gates of attention's result where a layer has attn_gate: one for each head if it has a row for each, else one for
+ * each element. */
 void layers_find_gates(struct model *m);
 
 /* The limits of SwiGLU that a key names: one for each layer; near 0 or, without the key, `otherwise`: none. NULL after

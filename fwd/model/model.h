@@ -65,7 +65,7 @@ struct ssm {
 	size_t inner, state, groups, rank;
 	size_t rank_w, rank_a, rank_v, rank_g;  /* of RWKV's products of two matrices (6: of decays, and of shifts) */
 	float least;                    /* KDA: of decays' logarithms, below 0; 0: they have none */
-	size_t halved;                  /* RWKV 6: x is halved after every so many layers; 0: never */
+	size_t halved;                  /* RWKV 6: x is halved after each group of this many layers; 0: never */
 	int tiled;                      /* delta net: value head j reads key head j mod groups; else they follow */
 	enum { SSM_NORMS_NONE, SSM_NORMS_BARE, SSM_NORMS_WEIGHTED } norms;     /* of Mamba's dt, B and C */
 };
@@ -100,7 +100,7 @@ struct layer {
 	const float *slope;             /* [n_head], of ALiBi; or NULL */
 	const struct experts *experts;  /* NULL: a dense layer */
 	int v_in_k;                     /* see struct attend */
-	float sparsity;                 /* gates: 0 up to so many deviations above their mean (sparsify()); 0: none */
+	float sparsity;                 /* gates up to this many deviations above their mean become 0 (sparsify()) */
 	size_t rope_at;                 /* the first element of a head that rotates */
 	struct glu_limit limit, limit_experts;  /* in dense layers and the shared expert, and in the others */
 };

@@ -34,12 +34,12 @@ struct op_rows {
 	struct buffer in, out;          /* GLU: the gate's n elements, then the other n. SAME alone, CLAMP, SPARSE,
 					 * TANH: out is in */
 	struct buffer up;               /* GLU: the other n elements, where they lie elsewhere; GATES: the n elements */
-	size_t gates;                   /* GATES: so many, in `in`, each for an equal part of the row */
+	size_t gates;                   /* GATES: their number, in `in`, each for an equal part of the row */
 	struct glu_limit limit;         /* GLU */
 	enum unary unary;
 	struct xielu xielu;
 	struct norm norm;
-	size_t norms;                   /* of so many equal parts of a row, one by one; 0: of the whole */
+	size_t norms;                   /* equal parts of a row that are normed one by one; 0: the whole */
 	int norm_first;                 /* GLU: of the other n elements, before it */
 	struct packed *packed;          /* or NULL */
 };
@@ -58,7 +58,7 @@ struct op_product {
 	const float *scale[PRODUCTS_MAX];       /* of the product, before the bias: one, or NULL; of experts [n] */
 	const float *bias[PRODUCTS_MAX];        /* [w.rows] or NULL; of experts [n][w.rows] */
 	const struct routing *routing;  /* w holds the matrices of all experts, one after the other; or NULL */
-	size_t heads, step;             /* w holds the matrices of so many heads, whose results lie step apart; 0: no */
+	size_t heads, step;             /* w holds a matrix for each head, whose results lie step apart; 0: one */
 	enum acts_kind kind[PRODUCTS_MAX];
 	struct buffer y[PRODUCTS_MAX];  /* at NULL: the step's logits */
 };

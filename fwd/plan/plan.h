@@ -85,8 +85,8 @@ int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t 
 /* logits[n][n_vocab] of rows [row, row + n) of those that the last step wanted. */
 void plan_logits(struct plan *p, size_t row, size_t n, float *logits);
 
-/* From here on plan_logits() gives what the head makes of the residual stream after so many layers, 1 to all, of the
- * last step. */
+/* From here on plan_logits() gives what the head makes of the residual stream of the last step after this many layers,
+ * 1 to all. */
 void plan_lens(struct plan *p, size_t layers);
 
 /* What there is to do for a step of these runs, each at its pos, and for its logits. */

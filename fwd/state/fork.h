@@ -6,8 +6,8 @@
 
 #include "segment.h"
 
-/* Gives `to` the first `length` positions of `from`, which has so many, in place of its own. Both have the same shape.
- * A `to` without a name must just have been opened. */
+/* Gives `to` the first `length` positions of `from`, which has at least that many, in place of its own. Both have the
+ * same shape. A `to` without a name must just have been opened. */
 int segment_fork(struct segment *to, struct segment *from, size_t length, struct why *w);
 
 /* The same for a named `to`, which is synced; it also gets the marks and the origin. On failure its length may be 0. */

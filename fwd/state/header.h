@@ -15,8 +15,8 @@
 
 enum { REGIONS = 5 };
 
-/* Pieces of one kind, each of so many positions, `stride` bytes apart in the first extents; but for what comes before
- * some extents only. */
+/* Pieces of one kind, each of `positions` positions, `stride` bytes apart in the first extents; but for what comes
+ * before some extents only. */
 struct region {
 	uint32_t kind, positions;
 	uint64_t offset, bytes, stride;

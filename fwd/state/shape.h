@@ -48,7 +48,7 @@ int shape_check(const struct segment_shape *p, struct why *w);
 /* 0 if a segment of shape a is what a run with b needs, or why not. */
 int shape_compare(const struct segment_shape *a, const struct segment_shape *b, struct why *w);
 
-/* Whether the bytes of so many positions can be counted. */
+/* Whether the bytes of these positions can be counted in a size_t. */
 int shape_fits(const struct segment_shape *p, size_t positions);
 
 /* Bytes of extent i; of a named segment with n extents; where extent i of one lies. */

@@ -12,7 +12,7 @@
 /* As read(2) without EINTR and EAGAIN: the number of bytes, 0 at the end of the input, -1 with errno. */
 ssize_t io_read(int fd, void *to, size_t n);
 
-/* Whether a read would not wait, now or within so many seconds (0 or less: now). May give up early on a signal. */
+/* Whether a read would not wait, now or within this many seconds (0 or less: now). May give up early on a signal. */
 int io_readable(int fd, double seconds);
 
 /* Writes all n bytes. -1: the reason names the descriptor and the cause. */

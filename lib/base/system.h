@@ -80,7 +80,7 @@ void system_drop_pages(const void *p, size_t n);
  * them does not fail later. 0 or an error number; the size may have changed even then. */
 int system_allocate(int fd, off_t from, off_t to);
 
-/* Lets a pipe hold up to so many bytes, if the system can and allows it; any other descriptor is left alone. */
+/* Lets a pipe hold up to this many bytes, if the system allows it; any other descriptor is left alone. */
 void system_widen_pipe(int fd, size_t bytes);
 
 /* The time of a file's last change. */

@@ -25,10 +25,10 @@ struct chat {
 /* An empty conversation, with add_generation_prompt true. `memory` bounds what it may hold. */
 int chat_start(struct chat *c, size_t memory, struct why *w);
 
-/* Adds JSON values, one a line; or one on all lines, if the first line is no value by itself. A value is a message (an
- * object with a role), an array of messages, or an object with a member messages, whose other members (tools,
- * add_generation_prompt, ...) become variables. Blank lines add nothing. The reason of a failure names the line of JSON
- * that is invalid, and of a value that is on a line of its own. */
+/* Adds JSON values, one per line; or a single one on all lines, if the first line alone is not a value. A value is a
+ * message (an object with a role), an array of messages, or an object with a member messages, whose other members
+ * (tools, add_generation_prompt, ...) become variables. Blank lines add nothing. The reason of a failure names the line
+ * of invalid JSON, or of the value if it is on one line. */
 int chat_add_json(struct chat *c, const char *text, size_t n, struct why *w);
 
 /* Adds a message of plain text, which must be valid UTF-8. */

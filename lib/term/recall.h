@@ -1,4 +1,4 @@
-/* recall: earlier input lines, and the file that keeps the last RECALL_MAX of them: one a line, with \n for a newline
+/* recall: earlier input lines, and the file that keeps the last RECALL_MAX of them: one per line, with \n for a newline
  * and \\ for a backslash. Other processes may append to the file at the same time. */
 #ifndef RECALL_H
 #define RECALL_H

@@ -27,7 +27,7 @@ static int add_row(struct view *v)
 	return 0;
 }
 
-/* Appends s[n], which takes so many columns, in the next row if there is no room in this one. */
+/* Appends s[n], `columns` wide, in the next row if there is no room in this one. */
 static int put(struct view *v, const char *s, size_t n, int columns)
 {
 	if (v->width[v->n_rows - 1] + columns > v->columns && v->width[v->n_rows - 1] && add_row(v))
@@ -46,8 +46,8 @@ static int put_tab(struct view *v)
 	return 0;
 }
 
-/* A character of text[n] with its marks, which take so many columns. U+FFFD stands for what is no character: a line of
- * before may have anything. */
+/* A character of text[n] with its marks, `columns` wide. U+FFFD stands for what is no character, since a recalled line
+ * may contain anything. */
 static int put_text(struct view *v, const char *text, size_t n, int columns)
 {
 	unsigned used;

@@ -34,12 +34,12 @@ struct figures {
 void figures_start(struct figures *f, int as_json);
 void figures_end(struct figures *f);
 
-/* One figure: "name   value ± error unit" with so many decimals, or "key": value, "key_error": error. error < 0 or NaN:
- * none. A NaN is left out of text and null in JSON. */
+/* One figure: "name   value ± error unit", or "key": value, "key_error": error. error < 0 or NaN: none. A NaN is left
+ * out of text and null in JSON. */
 struct figure {
 	const char *key, *name, *unit;
 	double value, error;
-	int decimals;
+	int decimals;           /* in text */
 };
 
 void figures_put(struct figures *f, const struct figure *one);

@@ -21,8 +21,8 @@ struct perplexity {
 	struct worst worst;
 };
 
-/* Whether a prediction counts: all do with chunk 0; else those of the tokens after the first half of a text of so many,
- * which have a context worth the name. llama-perplexity -c counts the same. */
+/* Whether a prediction counts. With chunk 0 all do; otherwise those in the second half of a chunk, which have enough
+ * context. llama-perplexity -c counts the same. */
 static inline int perplexity_counts(uint32_t chunk, uint32_t pos)
 {
 	return !chunk || (pos > chunk / 2 && pos < chunk);

@@ -19,8 +19,8 @@ static const double SAMPLE = 0.02;      /* seconds of each sample of a limit */
 
 /* ---- sequences ---- */
 
-/* Room for so many positions, with arbitrary valid K and V, so that any depth can be measured without evaluating it:
- * bytes that make small numbers of any type. */
+/* Fills these positions with arbitrary valid K and V, so that any depth can be measured without evaluating it: bytes
+ * that make small numbers of any type. */
 static int fill(struct segment *s, size_t positions, struct why *w)
 {
 	if (segment_reserve(s, positions, w) < 0)

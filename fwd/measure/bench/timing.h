@@ -37,7 +37,7 @@ struct bench_result {
 int timing_open(struct timing *t, struct model *m, const struct engine_setup *s, struct why *w);
 void timing_close(struct timing *t);
 
-/* Runs the test so many times. 0, or -1 with a reason. */
+/* Runs the test `repetitions` times. 0, or -1 with a reason. */
 int timing_test(struct timing *t, const struct bench_test *test, size_t repetitions, struct bench_result *r,
 	struct why *w);
 
