@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,14 +18,13 @@
 #include "lib/sampler/opts.h"
 #include "lib/sampler/rng.h"
 #include "lib/sampler/sampler.h"
+#include "arguments.h"
 #include "console.h"
 #include "draft.h"
 #include "hosts.h"
 #include "loop.h"
 
 enum { STAGE = 1, HISTORY, DRAFT_FROM, GUESS_MAX, BEST_OF, PENALTY, HOSTS, LINES_OF, ECHO, PROBABLE, FLAG };
-
-#define JOBS "16"               /* sequences of --lines at a time */
 
 enum { PROMPT_MAX = 64 << 20 }; /* bytes of a file that is a turn */
 
@@ -48,7 +46,7 @@ const struct opt options_table[] = {
 		"lookup: guess from repetitions in the text" },
 	{ GUESS_MAX, "draft-max", "N", "guess at most N tokens at once, fewer where fewer pay (default: 8)" },
 	{ LINES_OF, "lines", "FILE", "answer the prompt on each line of FILE (-: stdin), each on one line" },
-	{ 'j', "jobs", "N", "with --lines: at most N prompts at a time (default: " JOBS ")" },
+	{ 'j', "jobs", "N", "with --lines: at most N prompts at a time (default: " ARGUMENTS_JOBS ")" },
 	{ 'N', "texts", "N", "generate N texts, with seeds from -s on, and print each on a line" },
 	{ BEST_OF, "best-of", "N", "generate N texts, with seeds from -s on, and print the most likely" },
 	{ PENALTY, "length-penalty", "A", "divide log-probabilities by the length to the power of A (default: 1)" },
@@ -67,17 +65,6 @@ const struct opt options_table[] = {
 	{ FLAG, "no-parse-special", NULL, "treat control tokens in the prompt as plain text" },
 	{ 's', "seed", "N", "seed of the draws (default: a random one, shown by -v)" },
 	{ 0 }
-};
-
-enum { LISTENERS = 4 };         /* stages that are told of an option, at most */
-
-/* What an option states, and the stages that are told of it, each if these facts hold: by its own name or another. */
-struct meaning {
-	const char *option;
-	unsigned states;
-	enum stage_number to[LISTENERS];
-	unsigned when[LISTENERS];
-	const char *as;
 };
 
 static const struct meaning meanings[] = {
@@ -158,34 +145,11 @@ static const struct {
 	{ JSON, PRINT, LINES, "--json: not with --stage detok or --print-pipeline" },
 };
 
-/* The stages: what they are called, the program, whether the model is its operand; used when all of some facts hold,
- * unless all of others do, of one set or of another. */
-static const struct {
-	const char *name, *program;
-	int model;
-	unsigned when, unless[2];
-} kinds[STAGES] = {
-	[SCHEMA] = { "schema", "schema", 0, CONSTRAINED, { 0 } },
-	[CHAT] = { "chat", "chat", 1, TALKS, { 0 } },
-	[ENCODE] = { "tok", "tok", 1, TALKS, { 0 } },
-	[TOK] = { "tok", "tok", 1, 0, { TALKS } },
-	[FEED] = { "feed", "feed", 0, 0, { CHAINED } },
-	[FWD] = { "fwd", "fwd", 1, 0, { 0 } },
-	[SAMPLE] = { "sample", "sample", 0, 0, { CHAINED } },
-	[STOPS] = { "detok --frames", "detok", 1, FILTERED, { 0 } },
-	[BEST] = { "best", "best", 0, RANKED, { 0 } },
-	[PEEK] = { "peek", "peek", 0, COLOURED, { 0 } },
-	[DETOK] = { "detok", "detok", 1, 0, { TALKS | JSON, COLOURED } },
-	[ANSWER] = { "detok", "detok", 1, TALKS, { 0 } },
-	[PLAIN] = { "detok", "detok", 1, TALKS, { 0 } },
-	[KV] = { "kv", "kv", 0, TALKS | KEPT, { 0 } },
-};
-
 /* While the command line is read. */
 struct reader {
 	struct cli *c;
 	struct request *q;
-	struct { const struct opt *o; const char *value; } *given;      /* [n] */
+	struct given *given;            /* [n] */
 	size_t n, room;
 };
 
@@ -201,35 +165,28 @@ static const struct meaning *meaning_of(const struct opt *o)
 	return NULL;
 }
 
-static void add(struct reader *r, enum stage_number stage, const char *word)
-{
-	struct why w;
-
-	if (stage_arg(&r->q->stage[stage], word, &w))
-		cli_die(r->c, "%s", w.text);
-}
-
 /* ---- reading ---- */
 
 /* --stage NAME=COMMAND */
 static void replace(struct reader *r)
 {
-	static const struct { enum stage_number stage; unsigned fact; } own[] = {
-		{ TOK, OF_TOK }, { FWD, OWN_FWD }, { SAMPLE, OWN_SAMPLE }, { DETOK, OWN_DETOK }
+	static const struct { const char *name; enum stage_number stage; unsigned fact; } own[] = {
+		{ "tok", TOK, OF_TOK }, { "fwd", FWD, OWN_FWD }, { "sample", SAMPLE, OWN_SAMPLE },
+		{ "detok", DETOK, OWN_DETOK }
 	};
 	const char *value = r->c->value, *command = strchr(value, '=');
 
 	for (size_t i = 0; command && i < sizeof own / sizeof *own; i++) {
 		struct stage *s = &r->q->stage[own[i].stage];
-		const char *name = kinds[own[i].stage].name;
+		size_t n = strlen(own[i].name);
+		struct why w;
 
-		if (strlen(name) != (size_t)(command - value) || strncmp(value, name, strlen(name)))
+		if (n != (size_t)(command - value) || strncmp(value, own[i].name, n))
 			continue;
 		s->n = 0;
 		s->shell = 1;
-		add(r, own[i].stage, "sh");
-		add(r, own[i].stage, "-c");
-		add(r, own[i].stage, command + 1);
+		if (stage_arg(s, "sh", &w) || stage_arg(s, "-c", &w) || stage_arg(s, command + 1, &w))
+			cli_die(r->c, "%s", w.text);
 		r->q->facts |= own[i].fact;
 		return;
 	}
@@ -268,8 +225,7 @@ static void take(struct reader *r, const struct opt *o)
 	q->facts |= m->states | (sampler_opt_of_text(o) ? OF_TEXT : 0);
 	if (r->n == r->room && grow(&r->given, &r->room, sizeof *r->given, 64))
 		cli_die(c, "out of memory");
-	r->given[r->n].o = o;
-	r->given[r->n++].value = c->value;
+	r->given[r->n++] = (struct given){ o, m, c->value };
 }
 
 /* What follows from the options. */
@@ -323,141 +279,6 @@ static void check(const struct request *q, const struct cli *c)
 		cli_usage(c, "--lines: not with -N/--texts or --best-of");
 	if (q->lines && (q->prompt || q->file || q->echo))
 		cli_usage(c, "--lines: no prompts besides those in %s", q->lines);
-}
-
-/* ---- what each stage is told ---- */
-
-/* Whether the stage is gen's own, and these facts hold. */
-static int listens(const struct reader *r, enum stage_number stage, unsigned when)
-{
-	const struct stage *s = &r->q->stage[stage];
-
-	return s->n && !s->shell && asked(r->q, when);
-}
-
-static void tell(struct reader *r, enum stage_number stage, unsigned when, const char *option, const char *value)
-{
-	if (!listens(r, stage, when))
-		return;
-	add(r, stage, option);
-	if (value)
-		add(r, stage, value);
-}
-
-static char *long_form(const struct cli *c, const struct opt *o)
-{
-	char *s = malloc(strlen(o->name) + 3);
-
-	if (!s)
-		cli_die(c, "out of memory");
-	sprintf(s, "--%s", o->name);
-	return s;
-}
-
-static void tell_given(struct reader *r)
-{
-	for (size_t i = 0; i < r->n; i++) {
-		const struct opt *o = r->given[i].o;
-		const struct meaning *m = meaning_of(o);
-
-		for (int k = 0; k < LISTENERS; k++)
-			if (listens(r, m->to[k], m->when[k]))
-				tell(r, m->to[k], 0, m->as ? m->as : long_form(r->c, o), r->given[i].value);
-	}
-}
-
-/* What gen adds to the options that were given, which come after it and so prevail. */
-static void tell_more(struct reader *r)
-{
-	static char seed[24];
-	int terminal = isatty(STDOUT_FILENO);
-	const struct request *q = r->q;
-	unsigned f = q->facts;
-
-	snprintf(seed, sizeof seed, "%" PRId64, q->seed);
-	tell(r, ENCODE, 0, "--no-bos", "--text");
-	/* One id at a time where someone may be watching. */
-	tell(r, FWD, CHAINED, "--chain", f & STREAM || terminal ? "1" : "16");
-	tell(r, FWD, CHAINED | NOISE, "--temp", "0.8");
-	tell(r, FWD, CHAINED | NOISE, "--seed", seed);
-	tell(r, FEED, DRAFT_MODEL | NOISE, "--temp", "0.8");
-	tell(r, FEED, DRAFT_MODEL | NOISE, "--seed", seed);
-	tell(r, SAMPLE, 0, "--seed", seed);
-	if (!q->likely)
-		tell(r, SAMPLE, LOGPROBS, "--logprobs", "0");
-	tell(r, SAMPLE, OF_TEXT, "--model", q->model);
-	/* With --turns sample outlives its end, and so fwd finishes what a named segment is to hold. */
-	if (f & (MANY | KEPT))
-		tell(r, SAMPLE, 0, "--turns", NULL);
-	/* All of these see the same text. */
-	tell(r, DETOK, TALKS, "--marks", NULL);
-	tell(r, STOPS, TALKS, "--marks", NULL);
-	tell(r, ANSWER, 0, "--marks", NULL);
-	tell(r, PLAIN, 0, "--marks", NULL);
-	tell(r, STOPS, 0, "--frames", NULL);
-	if (f & MANY)
-		tell(r, STOPS, 0, "--turns", NULL);
-	if (q->lines) {
-		tell(r, TOK, 0, "--lines", NULL);
-		if (!q->jobs)
-			tell(r, FEED, 0, "--jobs", JOBS);
-	}
-	tell(r, BEST, 0, "--seed", seed);
-	tell(r, KV, 0, "ids", q->kv);
-	tell(r, PEEK, 0, "--color", NULL);
-	tell(r, PEEK, 0, "--model", q->model);
-	tell(r, DETOK, CHAINED, "--generated", NULL);
-	if (f & LINES) {
-		tell(r, DETOK, 0, "--lines", NULL);
-		tell(r, DETOK, 0, f & JSON ? "--json" : "--ordered", NULL);
-		return;
-	}
-	if (f & (MANY | FILTERED))
-		tell(r, DETOK, 0, "--turns", NULL);
-	if ((f & (TALKS | ALL) || (terminal && !(f & JSON))) && !(f & EDITED))
-		tell(r, DETOK, 0, "--suffix", f & INTERACTIVE && terminal && isatty(STDIN_FILENO) ?
-			"\n" CONSOLE_PROMPT : "\n");
-}
-
-static int is_used(const struct request *q, int stage)
-{
-	const unsigned *unless = kinds[stage].unless;
-
-	return asked(q, kinds[stage].when) && !(unless[0] && asked(q, unless[0])) &&
-		!(unless[1] && asked(q, unless[1]));
-}
-
-/* The command of each stage that is used. In a chain, too, the stages end with gen, which is their tee. */
-static void commands(struct reader *r, const char *argv0)
-{
-	struct request *q = r->q;
-	struct why w;
-
-	for (int i = 0; i < STAGES; i++) {
-		struct stage *s = &q->stage[i];
-
-		s->name = kinds[i].name;
-		s->program = kinds[i].program;
-		if (s->program && !s->n && is_used(q, i))
-			add(r, (enum stage_number)i, find_program(argv0, r->c->program, s->program));
-	}
-	tell_more(r);
-	tell_given(r);
-	for (int i = 0; i < STAGES; i++)
-		if (kinds[i].model)
-			tell(r, (enum stage_number)i, 0, q->model, NULL);
-	q->fwd = q->stage[FWD].argv[0];
-	if (q->hosts && hosts_divide(q, &w) < 0)
-		cli_die(r->c, "%s", w.text);
-	if (q->lines)
-		tell(r, TOK, 0, q->lines, NULL);
-	add(r, TEE, "tee");
-	if (asked(q, TALKS) || (!q->prompt && !q->file))
-		return;
-	q->stage[PROMPT].name = q->stage[PROMPT].program = q->file ? "cat" : "printf";
-	add(r, PROMPT, q->stage[PROMPT].name);
-	add(r, PROMPT, q->file ? "--" : "%s");
-	add(r, PROMPT, q->file ? q->file : q->prompt);
 }
 
 /* A file that cannot be read is reported here: the line of cat, which reads it, would be a second one. */
@@ -523,6 +344,6 @@ void options(struct request *q, struct cli *c)
 	if (!q->model && !(q->model = find_model(argv0)))
 		cli_usage(c, "no model: name one with -m or $LMPIPE_MODEL");
 	conclude(q);
-	commands(&r, argv0);
+	arguments(q, c, r.given, r.n, argv0);
 	free(r.given);
 }
