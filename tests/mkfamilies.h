@@ -37,6 +37,7 @@ struct mkfamily {
 	int v_from_k;                   /* layers that do not slide have no attn_v */
 	uint32_t per_layer;             /* elements of each layer's own input */
 	int streams, out_scale;         /* AltUp; layer_output_scale */
+	int hyper;                      /* so many streams, with hyper-connections */
 	/* attention: matrices for K and V, or one */
 	enum { MKLATENT_NONE, MKLATENT_ABSORBED, MKLATENT_EXPANDED } latent;
 	int block_indexer;              /* the same, of blocks, in layers with experts */

@@ -252,6 +252,10 @@ static void layer(struct mkweights *k, uint32_t il)
 	post_norm(k, il, "post_ffw_norm");
 	if (f->per_layer)
 		mkstreams_layer(k, il);
+	if (f->hyper) {
+		mkstreams_hyper(k, il, "hc_attn", 2);
+		mkstreams_hyper(k, il, "hc_ffn", 2);
+	}
 	if (f->out_scale)
 		part_vector(k, part_name(il, "layer_output_scale", "weight"), 1, 0.8f, 0.1f);
 }

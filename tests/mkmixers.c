@@ -144,7 +144,10 @@ void mkmixers_latent(struct mkweights *k, uint32_t il)
 		part_matrix(k, part_name(il, "attn_kv_b", "weight"), 'm', l.rank, heads * (l.nope + l.v), 1);
 	part_matrix(k, part_name(il, "attn_output", "weight"), 'm', heads * l.v, n, 1);
 	if (k->family->gates)
-		part_matrix(k, part_name(il, "attn_gate", "weight"), 'm', n, heads, 1);
+		part_matrix(k, part_name(il, "attn_gate", "weight"), 'm', n, k->family->gates > 1 ? heads : heads * l.v,
+			1);
+	if (k->family->sinks)
+		part_vector(k, part_name(il, "attn_sinks", "weight"), heads, 0, 1);
 	if (k->family->indexer)
 		indexer(k, il, l.rank_q);
 }

@@ -79,6 +79,10 @@ void mkmixers_latent(struct mkweights *k, uint32_t il);
 void mkstreams_whole(struct mkweights *k);
 void mkstreams_layer(struct mkweights *k, uint32_t il);
 
+/* Hyper-connections of a part of layer il, or of the head (il UINT32_MAX): tensors PART_*, of so many weights for each
+ * stream. */
+void mkstreams_hyper(struct mkweights *k, uint32_t il, const char *part, uint32_t shares);
+
 /* ---- what layers have ---- */
 
 static inline char part_mixer_of(const struct mkweights *k, uint32_t il)

@@ -249,7 +249,7 @@ static double *forward(const int *ids, size_t n, size_t layers)
 
 	m.embedded = copy(x, n * m.n_embd);
 	if (m.n_streams > 1)
-		x = streams_of(x, n);
+		x = (m.magnitude > 0 ? hyper_streams : streams_of)(x, n);
 	for (size_t i = 0; i < layers; i++) {
 		size_t il = layer_of(i);
 
@@ -258,7 +258,9 @@ static double *forward(const int *ids, size_t n, size_t layers)
 		if (i && il == 0 && m.norms_between)
 			norm_in_place("output_norm", x, n, m.n_embd);
 		reference_enter(&m, il);
-		if (m.n_streams > 1)
+		if (m.magnitude > 0)
+			hyper_layer(il, x, n);
+		else if (m.n_streams > 1)
 			streams_layer(il, x, inputs, n);
 		else if (m.norms_branches)
 			layer_of_normed_branches(il, x, n);
@@ -266,7 +268,7 @@ static double *forward(const int *ids, size_t n, size_t layers)
 			layer(il, x, inputs, n);
 	}
 	if (m.n_streams > 1)
-		x = united(x, n);
+		x = (m.magnitude > 0 ? hyper_united : united)(x, n);
 	norm_in_place(m.rules->late_embd_norm ? "token_embd_norm" : "output_norm", x, n, m.n_embd);
 	logits = linear(n_weights(&m, "output.weight") ? "output" : "token_embd", x, n, m.n_embd, m.n_vocab);
 	for (size_t i = 0; i < n * m.n_vocab; i++) {

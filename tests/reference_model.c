@@ -580,6 +580,16 @@ static void deepseek2(struct reference *m)
 		m->layer[il].temperature = real(m, "attention.temperature_scale", 0);
 }
 
+static void hy_v4(struct reference *m)
+{
+	latent(m);
+	m->n_streams = size(m, "hyper_connection.count", 1);
+	m->hyper_eps = real(m, "hyper_connection.epsilon", 0);
+	m->magnitude = real(m, "hyper_connection.magnitude", 0);
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].limit_experts = limit_at(m, "swiglu_clamp_exp", il);
+}
+
 static void minicpm3(struct reference *m)
 {
 	latent(m);
@@ -735,6 +745,7 @@ static const struct rules families[] = {
 	{ .arch = "kimi-linear", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .normalised = 1,
 	  .adapt = kimi_linear },
 	{ .arch = "bailingmoe3", .gate_key = 1, .weight_keys = 1, .adapt = bailing3 },
+	{ .arch = "hy_v4", .limits_gates = 1, .gate_key = 1, .weight_keys = 1, .adapt = hy_v4 },
 	{ .arch = "minicpm3", .halves = 1, .adapt = minicpm3 },
 	{ .arch = "lfm2", .halves = 1, .heads = HEADS_EACH, .late_embd_norm = 1, .adapt = lfm2 },
 	{ .arch = "lfm2moe", .halves = 1, .heads = HEADS_EACH, .gate = GATE_SIGMOID, .gate_key = 1, .normalised = 1,

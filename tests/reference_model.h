@@ -75,6 +75,7 @@ struct reference {
 	size_t head_dim, dim_v;         /* of queries and keys; of values */
 	int bare_values;                /* v is normed by head without weights */
 	size_t n_per_layer, n_streams;  /* elements of a layer's own input; residual streams */
+	double magnitude, hyper_eps;    /* of hyper-connections; magnitude 0: there are none */
 	double eps;
 	double rope_base, factor, original_ctx, beta_fast, beta_slow;   /* factor 1: no scaling */
 	double rope_length;             /* what cos and sin are multiplied by */

@@ -66,6 +66,12 @@ double *united(double *streams, size_t n);
 /* All streams through layer il. */
 void streams_layer(size_t il, double *streams, const double *inputs, size_t n);
 
+/* ---- reference_hyper.c: hyper-connections; streams[n_streams][n][n_embd] ---- */
+
+double *hyper_streams(const double *x, size_t n);
+void hyper_layer(size_t il, double *streams, size_t n);
+double *hyper_united(double *streams, size_t n);
+
 /* ---- the parts of layer il, of x[n][n_embd]; [n][n_embd] ---- */
 
 double *feed_forward_part(size_t il, const double *h, const double *input, size_t n);

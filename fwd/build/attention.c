@@ -17,9 +17,12 @@ static struct buffer gates(const struct builder *b)
 	return buffer_at(build_qkv_buffer(b), layer_qkv(b->layer));
 }
 
-static size_t n_gates(const struct layer *l)
+static size_t n_gates(const struct builder *b)
 {
-	return l->gates == GATES_HEADS ? l->n_head : l->n_head * l->dim_v;
+	const struct layer *l = b->layer;
+
+	return l->gates == GATES_HEADS ? l->n_head
+		: l->n_head * (b->model->latent.rank ? b->model->latent.dim_v : l->dim_v);
 }
 
 /* Behind the gates lie q and gates, head by head. */
@@ -38,7 +41,7 @@ static void sort_gates(struct builder *b)
 void build_gates(struct builder *b, struct packed *x)
 {
 	if (b->layer->gates && build_has(b, "attn_gate"))
-		build_product(b, x, "attn_gate", NARROW, n_gates(b->layer), gates(b));
+		build_product(b, x, "attn_gate", NARROW, n_gates(b), gates(b));
 }
 
 void build_qkv(struct builder *b, struct packed *x)
@@ -155,7 +158,9 @@ static void also_select(struct op_select *o, struct buffer x, size_t n)
 static void select_wanted(struct builder *b, struct buffer made, size_t n)
 {
 	size_t n_embd = b->model->n_embd;
-	struct op_select o = { .buffers = 1, .x = { b->plan->x }, .n = { n_embd } };
+	int hyper = b->model->hyper.magnitude > 0;
+	struct buffer streams = hyper ? b->plan->modes : b->plan->predicted;
+	struct op_select o = { .buffers = 1, .x = { b->plan->x }, .n = { hyper ? b->plan->x.stride : n_embd } };
 
 	if (!b->wanted)
 		return;
@@ -166,7 +171,7 @@ static void select_wanted(struct builder *b, struct buffer made, size_t n)
 	if (b->model->family->decoder.routes_input && b->layer->experts)
 		also_select(&o, b->plan->mixture.logits, b->model->experts.n);
 	if (b->model->n_streams > 1)
-		also_select(&o, b->plan->predicted, b->plan->predicted.stride);
+		also_select(&o, streams, streams.stride);
 	if (b->model->embedding_carried)
 		also_select(&o, b->plan->carried, n_embd);
 	if (b->model->n_per_layer)
@@ -251,7 +256,7 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 struct packed *build_attended(struct builder *b, struct buffer out)
 {
 	struct op_rows pack = { .n = out.stride, .in = out, .out = out };
-	struct op_select gate = { .buffers = 1, .x = { gates(b) }, .n = { n_gates(b->layer) } };
+	struct op_select gate = { .buffers = 1, .x = { gates(b) }, .n = { n_gates(b) } };
 
 	if (b->layer->gates) {
 		if (b->wanted)

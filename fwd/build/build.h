@@ -110,6 +110,16 @@ void build_linear(struct builder *b, struct op_linear *o);
 void build_streams(struct builder *b);
 void build_unite(struct builder *b, struct buffer x);
 
+/* ---- hyper-connections ---- */
+
+/* All streams are x, after the embedding; and, after the last layer, what the head reads in place of the first in x. */
+void build_spread_streams(struct builder *b);
+void build_gather_all(struct builder *b, struct buffer x);
+
+/* What a part reads of the streams, normed and packed; and its branch into them. */
+struct packed *build_gather(struct builder *b, const char *norm);
+void build_scatter(struct builder *b);
+
 /* ---- attention ---- */
 
 /* q of all heads, then k, then v. */

@@ -33,6 +33,7 @@ struct builder {
 	struct norm post;               /* after this norm, */
 	float branch_scale;             /* multiplied by this, 0: by 1; */
 	float sum_scale;                /* then x is multiplied by this; 0: it is not */
+	const struct op_hyper *gathered;        /* how the part that is being built reads the streams (kinds.h) */
 	struct place {
 		size_t at[KV_TYPES];
 	} *places;                      /* [n_layer]: of K and V in the state */

@@ -33,7 +33,7 @@ static int open_buffers(struct plan *p, struct why *w)
 	p->per_layer_ids = buffer(p, p->model->n_per_layer * p->model->n_layer);
 	p->carried = buffer(p, p->model->family->mixer == MIXER_RWKV7 || p->model->embedding_carried ? n_embd : 0);
 	p->predicted = buffer(p, p->model->n_streams > 1 ? p->x.stride : 0);
-	p->modes = buffer(p, p->model->n_streams);
+	p->modes = buffer(p, 2 * p->model->n_streams);
 	p->runs = plan_memory(p, p->setup.batch, sizeof *p->runs);
 	p->step.pos = p->pos = plan_memory(p, p->setup.batch, sizeof *p->pos);
 	p->step.first_piece = plan_memory(p, p->setup.batch, sizeof *p->step.first_piece);
@@ -141,7 +141,7 @@ static void build_embed(struct builder *b)
 	if (m->n_per_layer)
 		build_per_layer_inputs(b);
 	if (m->n_streams > 1)
-		build_streams(b);
+		(m->hyper.magnitude > 0 ? build_spread_streams : build_streams)(b);
 }
 
 /* output_norm and output, or token_embd again where the file has no output. */
@@ -159,6 +159,12 @@ static void build_head(struct builder *b)
 		build_append(b, &op_logits, NULL, &logits, sizeof logits);
 }
 
+/* What the head reads of the streams in x, in place of the first. */
+static void unite(struct builder *b, struct buffer x)
+{
+	(b->model->hyper.magnitude > 0 ? build_gather_all : build_unite)(b, x);
+}
+
 /* What the layer leaves is kept for the head. */
 static void build_lens(struct builder *b)
 {
@@ -169,7 +175,7 @@ static void build_lens(struct builder *b)
 	build_copy(b, "lens", p->x, p->lens[il], p->model->n_embd * p->model->n_streams);
 	if (p->model->n_streams > 1) {
 		b->il = OP_NO_LAYER;
-		build_unite(b, p->lens[il]);
+		unite(b, p->lens[il]);
 		b->il = il;
 	}
 }
@@ -193,7 +199,7 @@ static int append_all(struct plan *p, struct why *w)
 	/* The last branch is added once; the head may then run over the rows in any portions. */
 	build_add_branch(&b);
 	if (p->setup.last == p->model->n_layer && p->model->n_streams > 1)
-		build_unite(&b, p->x);
+		unite(&b, p->x);
 	p->n_body = p->n_ops;
 	if (p->setup.last == p->model->n_layer)
 		build_head(&b);

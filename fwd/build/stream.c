@@ -8,7 +8,9 @@ static int add_pending(struct builder *b, struct op_rows *o)
 {
 	int pending = b->pending;
 
-	if (pending) {
+	if (pending && b->model->hyper.magnitude > 0)
+		build_scatter(b);
+	else if (pending) {
 		o->x = b->plan->x;
 		o->branch = b->plan->branch;
 		o->branch_norm = b->post;
@@ -26,7 +28,7 @@ void build_add_branch(struct builder *b)
 {
 	struct op_rows o = { .n = b->model->n_embd, .in = b->plan->x, .out = b->plan->x };
 
-	if (add_pending(b, &o))
+	if (add_pending(b, &o) && o.x.at)
 		build_leaves(build_append(b, &op_rows, "add", &o, sizeof o), 0, "", o.out, o.n);
 }
 
@@ -52,6 +54,8 @@ struct packed *build_norm(struct builder *b, const char *name)
 {
 	struct op_rows o = { .n = 0 };
 
+	if (b->model->hyper.magnitude > 0 && b->il != OP_NO_LAYER)
+		return build_gather(b, name);
 	add_pending(b, &o);
 	return append_norm(b, name, o);
 }

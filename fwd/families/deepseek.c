@@ -108,6 +108,25 @@ static int glm_dsa(struct model *m, struct why *w)
 	return bad ? -1 : 0;
 }
 
+/* Hunyuan 4 (Tencent 2026): sinks and gates; several residual streams; some files have sparse attention. */
+static int hy_v4(struct model *m, struct why *w)
+{
+	if (layers_limit_gates(m, 0, w) < 0
+	    || key_required(m, "hyper_connection.count", 2, STREAMS_MAX, &m->n_streams, w) < 0
+	    || key_float(m, "hyper_connection.epsilon", 0, 1, &m->hyper.eps, w) < 0
+	    || key_float(m, "hyper_connection.magnitude", 1e-6, 1e6, &m->hyper.magnitude, w) < 0
+	    || (gguf_find(m->gguf, key_name(m, "attention.indexer.top_k").s) && read_sparse(m, w) < 0)
+	    || read_latent(m, w) < 0)
+		return -1;
+	if (!(m->hyper.magnitude > 0))
+		return why(w, "%s: missing", key_name(m, "hyper_connection.magnitude").s);
+	if (m->latent.dim_v > m->layer[0].dim_k)
+		return why(w, "%s: %zu: more than keys have", key_name(m, "attention.value_length_mla").s,
+			m->latent.dim_v);
+	layers_find_gates(m);
+	return 0;
+}
+
 /* MiniCPM 3 (2024): MiniCPM's scales, as constants. */
 static int minicpm3(struct model *m, struct why *w)
 {
@@ -151,6 +170,8 @@ const struct family families_deepseek[] = {
 	{ .arch = "deepseek32", .norm = NORM_RMS, .read = deepseek32, .predicts = 1, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "glm-dsa", .norm = NORM_RMS, .read = glm_dsa, .predicts = 1, .has_experts = 1,
+	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "hy_v4", .norm = NORM_RMS, .read = hy_v4, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "mistral4", .norm = NORM_RMS, .read = deepseek2, .has_experts = 1,
 	  .experts = { .reads_gating = 1, .reads_weights = 1 } },

@@ -61,16 +61,11 @@ static int step35(struct model *m, struct why *w)
 	return m->rope.n_rot % 2 ? why(w, "%s: half of it is odd", key_name(m, "rope.dimension_count").s) : 0;
 }
 
-/* Maple (2026): only layers with a window are rotated. Limits are of the gate, so that of SiLU is its value there. */
+/* Maple (2026): only layers with a window are rotated. */
 static int maple(struct model *m, struct why *w)
 {
-	const float *limit = layers_limits(m, "swiglu_clamp_exp", 7, 0.5f, w);
-
-	if (!limit || layers_slide(m, 0, w) < 0 || layers_sliding_base(m, w) < 0)
+	if (layers_limit_gates(m, 7, w) < 0 || layers_slide(m, 0, w) < 0 || layers_sliding_base(m, w) < 0)
 		return -1;
-	for (size_t il = 0; il < m->n_layer; il++)
-		m->layer[il].limit_experts = (struct glu_limit){
-			(float)((double)limit[il] / (1 + rope_exp(-(double)limit[il]))), limit[il] };
 	layers_unrotate_full(m);
 	return 0;
 }

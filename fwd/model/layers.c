@@ -377,7 +377,9 @@ int layers_check_gates(const struct model *m, struct why *w)
 	return 0;
 }
 
-const float *layers_limits(struct model *m, const char *name, float otherwise, float least, struct why *w)
+/* The limits of SwiGLU that a key names: one for each layer; near 0 or, without the key, `otherwise`: none. NULL after
+ * a failure. SiLU is never below -0.2785, so that from `least` on there is no lower limit to it. */
+static const float *limits(struct model *m, const char *name, float otherwise, float least, struct why *w)
 {
 	struct key_name key = key_name(m, name);
 	const struct gguf_value *v = gguf_find(m->gguf, key.s);
@@ -404,14 +406,25 @@ const float *layers_limits(struct model *m, const char *name, float otherwise, f
 
 int layers_limit(struct model *m, struct why *w)
 {
-	const float *dense = layers_limits(m, "swiglu_clamp_shexp", 0, 0.2785f, w);
-	const float *experts = dense ? layers_limits(m, "swiglu_clamp_exp", 0, 0.2785f, w) : NULL;
+	const float *dense = limits(m, "swiglu_clamp_shexp", 0, 0.2785f, w);
+	const float *experts = dense ? limits(m, "swiglu_clamp_exp", 0, 0.2785f, w) : NULL;
 
 	for (size_t il = 0; experts && il < m->n_layer; il++) {
 		m->layer[il].limit = (struct glu_limit){ dense[il], dense[il] };
 		m->layer[il].limit_experts = (struct glu_limit){ experts[il], experts[il] };
 	}
 	return experts ? 0 : -1;
+}
+
+/* That of SiLU is its value at the gate's limit. */
+int layers_limit_gates(struct model *m, float otherwise, struct why *w)
+{
+	const float *limit = limits(m, "swiglu_clamp_exp", otherwise, 0.5f, w);
+
+	for (size_t il = 0; limit && il < m->n_layer; il++)
+		m->layer[il].limit_experts = (struct glu_limit){
+			(float)((double)limit[il] / (1 + rope_exp(-(double)limit[il]))), limit[il] };
+	return limit ? 0 : -1;
 }
 
 /* Heads past the largest power of two take every second slope of twice as many heads. */

@@ -40,12 +40,11 @@ int layers_temper(struct model *m, size_t offset, size_t length, struct why *w);
  * each element. */
 void layers_find_gates(struct model *m);
 
-/* The limits of SwiGLU that a key names: one for each layer; near 0 or, without the key, `otherwise`: none. NULL after
- * a failure. SiLU is never below -0.2785, so that from `least` on there is no lower limit to it. */
-const float *layers_limits(struct model *m, const char *name, float otherwise, float least, struct why *w);
-
 /* swiglu_clamp_shexp and swiglu_clamp_exp: limits of SiLU of the gate, and of the other factor. */
 int layers_limit(struct model *m, struct why *w);
+
+/* swiglu_clamp_exp as the limit of the gate itself, and of the other factor; without the key: this one, 0 for none. */
+int layers_limit_gates(struct model *m, float otherwise, struct why *w);
 
 /* Tensors of layer il, "attn_gate.weight" and so on up to NULL, are not needed. */
 void layers_ignore(struct model *m, size_t il, const char *const *names);

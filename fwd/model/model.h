@@ -19,7 +19,7 @@ struct family;
  * with a softmax of those chosen as weights; the root of softplus of each. */
 enum gating { GATING_SOFTMAX, GATING_SIGMOID, GATING_CHOSEN, GATING_ROOT };
 
-enum { EXPERTS_MAX = 1024, RWKV_HEAD_MAX = 256 };
+enum { EXPERTS_MAX = 1024, RWKV_HEAD_MAX = 256, STREAMS_MAX = 8 };
 
 /* The mixture of experts of a model. Those with the largest score (+ bias) are chosen; their weights are the scores,
  * divided by their sum if `normalise`, times scale. */
@@ -141,7 +141,10 @@ struct model {
 	float attn_cap, logit_cap;                              /* of scores and logits; 0: none */
 	float attn_out_scale;   /* of attention's branch: usually 1 */
 	float qkv_clamp;                                        /* of q, k and v; 0: none */
-	size_t n_streams;       /* residual streams (AltUp), usually 1 */
+	size_t n_streams;       /* residual streams (AltUp, hyper-connections), usually 1 */
+	struct hyper {
+		float eps, magnitude;
+	} hyper;                /* of hyper-connections (op_hyper in plan/kinds.h); magnitude 0: there are none */
 	size_t n_per_layer;     /* elements of each layer's own input (Gemma 3n and 4); 0: none */
 	size_t bytes;           /* of all tensors */
 

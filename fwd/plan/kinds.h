@@ -213,8 +213,6 @@ struct op_per_layer {
  *   each stream, is 1 + a product with tanh(modes); scaled = the first stream · weight;
  * spread: the branch, normed, is added to each stream but the first;
  * unite: level, then the first stream becomes the mean of all. */
-enum { STREAMS_MAX = 8 };
-
 struct op_altup {
 	size_t streams, n;
 	struct buffer x, predicted;     /* [streams][n] in a row */
@@ -223,6 +221,18 @@ struct op_altup {
 	const float *weight;            /* [n] */
 	struct buffer scaled, branch;   /* [n] */
 	struct norm branch_norm;
+};
+
+/* Hyper-connections (Zhu et al. 2024): a row of the residual stream is several streams of n elements, of which each
+ * part of a layer reads a weighted sum, and to each of which its branch is added, weighted. A product of all streams
+ * leaves mixes, one for each stream to read and then one for each to update; weights are sigmoid(mix · scale + base)
+ * times 1, or the magnitude, + eps.
+ * gather: out = the weighted streams; scatter: x[i] += weight[i] · out, the branch. */
+struct op_hyper {
+	size_t streams, n;
+	struct buffer x, mixes, out;
+	const float *scale, *base;      /* [1 or 2]; [1 or 2][streams] */
+	float eps, magnitude;
 };
 
 /* Rows packed for products by head: n elements of each, step apart. */
@@ -256,6 +266,7 @@ extern const struct op_kind op_convolve, op_scan, op_shift, op_blend, op_wkv6, o
 extern const struct op_kind op_linear_gates, op_linear, op_linear_keep;
 extern const struct op_kind op_head_rows, op_copy, op_per_layer;
 extern const struct op_kind op_level, op_predict, op_correct, op_spread, op_unite;
+extern const struct op_kind op_gather, op_scatter;
 
 /* ---- mixtures of experts ---- */
 

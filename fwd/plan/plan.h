@@ -58,7 +58,7 @@ struct plan {
 		struct buffer low, kv;          /* the latent row; keys and values, or the heads' values */
 	} latent;
 	struct buffer carried;          /* values of the first layer (RWKV 7), or x after the embedding */
-	struct buffer predicted, modes; /* AltUp: of all streams; the router's logits */
+	struct buffer predicted, modes; /* of several streams: all of them once more; weights of each */
 	struct buffer per_layer, per_layer_ids;         /* the layers' own inputs; the part that the ids make */
 	struct buffer branch, h, wide;  /* a branch's result; normed rows, heads' outputs; q, k and v, or n_ff wide */
 };

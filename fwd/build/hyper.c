@@ -1,0 +1,79 @@
+/* Several residual streams that each part of a layer reads and updates all: hyper-connections (Zhu et al. 2024). */
+#include "build.h"
+
+#include <string.h>
+
+/* The tensors of a part, and the norm that follows. */
+static const struct part {
+	const char *norm, *fn, *scale, *base;
+	size_t shares;                  /* weights for each stream: to read it and, but for the head, to update it */
+} parts[] = {
+	{ "attn_norm", "hc_attn_fn", "hc_attn_scale", "hc_attn_base", 2 },
+	{ "ffn_norm", "hc_ffn_fn", "hc_ffn_scale", "hc_ffn_base", 2 },
+	{ "", "output_hc_fn", "output_hc_scale", "output_hc_base", 1 },
+};
+
+static struct op_hyper streams(const struct builder *b, struct buffer x, struct buffer out)
+{
+	const struct model *m = b->model;
+
+	return (struct op_hyper){ .streams = m->n_streams, .n = m->n_embd, .x = x, .mixes = b->plan->modes,
+		.out = out, .eps = m->hyper.eps, .magnitude = m->hyper.magnitude };
+}
+
+/* out = the streams of x, weighted by what a matrix makes of all of them together. */
+static void gather(struct builder *b, const char *norm, struct buffer x, struct buffer out)
+{
+	const struct part *part = parts;
+	struct op *op;
+	struct op_hyper o = streams(b, x, out);
+	struct op_rows all = { .n = o.streams * o.n, .in = x, .out = b->plan->predicted,
+		.norm = { .kind = NORM_RMS, .eps = b->model->eps } };
+
+	while (strcmp(part->norm, norm))
+		part++;
+	build_packing(b, "streams_norm", &all, SLOT_NORMED);
+	build_product(b, all.packed, part->fn, NARROW, part->shares * o.streams, o.mixes);
+	o.scale = build_vector(b, part->scale, "weight", part->shares);
+	o.base = build_vector(b, part->base, "weight", part->shares * o.streams);
+	op = build_append(b, &op_gather, NULL, &o, sizeof o);
+	build_leaves(op, 0, "", out, o.n);
+	b->gathered = op ? op->bound : NULL;
+}
+
+void build_spread_streams(struct builder *b)
+{
+	size_t n = b->model->n_embd;
+	struct op_copy o = { .copies = 1, .copy = { { .from = b->plan->x, .to = buffer_at(b->plan->x, n),
+		.heads = b->model->n_streams - 1, .n = n, .to_step = n } } };
+
+	build_append(b, &op_copy, "streams", &o, sizeof o);
+}
+
+struct packed *build_gather(struct builder *b, const char *norm)
+{
+	struct op_rows o = { .n = b->model->n_embd, .in = buffer_with(b->plan->h, b->model->n_embd) };
+
+	build_add_branch(b);
+	gather(b, norm, b->plan->x, o.in);
+	o.out = o.in;
+	o.norm = build_norm_of(b, norm, o.n);
+	build_leaves(build_packing(b, norm, &o, SLOT_NORMED), 0, "", o.out, o.n);
+	return o.packed;
+}
+
+void build_scatter(struct builder *b)
+{
+	struct op_hyper o;
+
+	if (b->failed)
+		return;
+	o = *b->gathered;
+	o.out = b->plan->branch;
+	build_leaves(build_append(b, &op_scatter, NULL, &o, sizeof o), 0, "", o.x, o.streams * o.n);
+}
+
+void build_gather_all(struct builder *b, struct buffer x)
+{
+	gather(b, "", x, x);
+}
