@@ -75,8 +75,9 @@ struct render_kind {
 /* text, bars and json; the pages: html and svg */
 extern const struct render_kind render_text, render_bars, render_json, render_html, render_svg;
 
+/* Begins a page. -1: out of memory. render_close() ends it, and frees all. */
 int render_open(struct render *r, struct why *w);
-void render_close(struct render *r);        /* ends the page */
+void render_close(struct render *r);
 
 /* Shows a stream, up to a stop string. */
 int render_stream(struct render *r, int fd, const char *name, struct why *w);

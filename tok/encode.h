@@ -41,6 +41,7 @@ struct text {
 	int first, last;        /* of those files */
 };
 
+/* Whether texts get BOS, and EOS; whether ids are written as frames. */
 int tok_adds_bos(const struct tok_run *t);
 int tok_adds_eos(const struct tok_run *t);
 int tok_writes_frames(const struct tok_run *t);

@@ -1,4 +1,5 @@
-/* build: what the builder's files share: tensors of the current layer, new ops. All do nothing after a failure. */
+/* build: what the builder's files share: tensors of the current layer, new ops. After a failure all functions do
+ * nothing. Pointers that they return belong to the plan or the model. */
 #ifndef BUILD_H
 #define BUILD_H
 
@@ -11,13 +12,16 @@ struct tensor_name {
 	char s[96];
 };
 
+/* The name in the file. */
 struct tensor_name build_name(const struct builder *b, const char *name, const char *suffix);
 
-/* NAME.weight[rows × cols] as it is in the file, borrowed. */
+/* NAME.weight[rows × cols], as it is in the file. */
 void build_matrix(struct builder *b, const char *name, size_t rows, size_t cols, struct matrix *out);
 
+/* NAME.SUFFIX[n] as floats. NULL after a failure: the file lacks it, or it has another shape. */
 const float *build_vector(struct builder *b, const char *name, const char *suffix, size_t n);
-/* n rows of `cols` elements as cols rows of n. */
+
+/* The same of n rows of `cols` elements, as cols rows of n. */
 const float *build_transposed(struct builder *b, const char *name, const char *suffix, size_t n, size_t cols);
 
 /* x[n] with each element repeated `times` times. */
@@ -28,7 +32,7 @@ struct norm build_norm_of(struct builder *b, const char *name, size_t n);       
 
 /* ---- ops ---- */
 
-/* Memory of the plan; NULL after a failure, this one too. */
+/* Memory of the plan, not cleared. NULL after a failure, also of this call. */
 void *build_allocate(struct builder *b, size_t size);
 
 /* A new op at the end of the plan, with a copy of what it is bound to. NULL after a failure. name NULL: the kind's. */

@@ -1,4 +1,4 @@
-/* Products of two matrices, and a norm. */
+/* What the layers of RWKV 6 and 7 share. */
 #include "rwkv.h"
 
 void rwkv_low_rank(struct builder *b, struct packed *x, const struct rwkv_low_rank *l, struct buffer low,

@@ -4,17 +4,18 @@
 
 #include "build.h"
 
-/* y = second · f(first · x) + bias. */
+/* y = second · f(first · x) + bias: names of tensors; bias NULL: none. */
 struct rwkv_low_rank {
 	const char *first, *second, *bias;
-	size_t rank;
+	size_t rank;                    /* rows of first */
 	enum row_function f;
 };
 
+/* Appends its ops, from packed rows x to y[n_embd]; low[rank]: for the result of `first`. */
 void rwkv_low_rank(struct builder *b, struct packed *x, const struct rwkv_low_rank *l, struct buffer low,
 	struct buffer y);
 
-/* The norm of the state's results, if there is one. */
+/* The layer norm of each head's result, with weights of all heads; NORM_NONE where the file has none. */
 struct norm rwkv_norm(struct builder *b);
 
 #endif

@@ -14,8 +14,10 @@ struct key_name {
 	char s[96];
 };
 
+/* "ARCH.name" */
 struct key_name key_name(const struct model *m, const char *name);
 
+/* *out = the value of a key, in [low, high]; key_required(): its absence is an error. */
 int key_size(struct model *m, const char *name, size_t low, size_t high, size_t *out, struct why *w);
 int key_required(struct model *m, const char *name, size_t low, size_t high, size_t *out, struct why *w);
 int key_real(struct model *m, const char *name, double low, double high, double *out, struct why *w);
@@ -28,6 +30,7 @@ int key_size_at(struct model *m, const char *name, size_t il, size_t low, size_t
 /* n numbers from -1e6 to 1e6, or one for all, of a key without "ARCH."; it must be there. */
 int key_floats(struct model *m, const char *name, size_t n, float *out, struct why *w);
 
+/* Once the family has read its keys. */
 int keys_refuse_features(struct model *m, struct why *w);
 
 /* A fault of a key that decides sizes: -1 or, in a survey, told; then the caller goes on with some other size. */

@@ -184,6 +184,7 @@ struct model *model_survey(const char *path, const struct faults *faults, struct
 
 void model_close(struct model *m);
 
+/* Whether the file has a tensor of this name. */
 int model_has(const struct model *m, const char *name);
 
 /* A tensor that may be there and is not used. */

@@ -122,7 +122,7 @@ struct op_blend {
  *   r = norm(out) · silu(g)
  * or, without a bonus, k *= 1 − w, out is made from the s that follows, over the root of size, r = out · sigmoid(g). */
 struct op_wkv {
-	size_t n, size;
+	size_t n, size;                 /* of all heads; of one */
 	const float *bonus;             /* [n] */
 	struct norm norm;               /* of a head; weights [n]; or NORM_NONE */
 	struct buffer rows;
@@ -135,7 +135,7 @@ struct op_wkv {
  *   s[i] = w[i] · s[i] + k[i] · v − a[i] · kk[i] · (the sum of kk[j] · s[j] before);  out = the sum of r[i] · s[i]
  *   r = (norm(out) + v · the sum of r · k · bonus) · g, where gated */
 struct op_wkv7 {
-	struct op_wkv wkv;
+	struct op_wkv wkv;              /* first, for wkv.h */
 	const float *key_norm, *key_rate;       /* [n] */
 	int gated;
 	struct buffer v_first;
@@ -182,7 +182,7 @@ struct head_values {
 	size_t head, head_k, v, n;
 };
 
-size_t linear_pieces(const struct op *op, const struct step *s);
+size_t linear_pieces(const struct op *op, const struct step *s);       /* pieces() of both */
 struct head_values linear_values(const struct op_linear *o, const struct step *s, size_t piece);
 
 /* The wanted rows of some buffers, moved to their fronts. */
@@ -317,7 +317,7 @@ struct kv_rows {
 	size_t head, from, to;
 };
 
-size_t kv_rows_pieces(const struct op *op, const struct step *s);
+size_t kv_rows_pieces(const struct op *op, const struct step *s);      /* pieces() of both */
 struct kv_rows kv_rows_of(const struct op_attention *a, const struct step *s, size_t piece);
 
 /* K and V of a KV head in the state. */

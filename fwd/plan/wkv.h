@@ -4,17 +4,19 @@
 
 #include "kinds.h"
 
+/* pieces() and work() of both kinds. */
 size_t wkv_pieces(const struct op *op, const struct step *s);
 void wkv_work(const struct op *op, const struct step *s, struct work *w);
 
-/* Rows of a head, which begins at element `at` of each: `move` moves the state on by one row, and leaves its result in
- * that row. */
+/* A piece: calls move() for each of its rows. It moves `state`, [size][size], on by that row of the batch, and leaves
+ * the head's result in the row. The head begins at element `at` of r, w, k and so on. */
 void wkv_rows(const struct op *op, const struct step *s, size_t piece,
 	void (*move)(const struct op *op, const struct kernels *k, size_t row, size_t at, float *state));
 
+/* The sum of a[i] · b[i], i < n. */
 float wkv_dot(const struct kernels *k, const float *a, const float *b, size_t n);
 
-/* The norm of a head's result, if there is one. */
+/* out[size] = its norm, if o has one; at: as above. */
 void wkv_norm(const struct op_wkv *o, const struct kernels *k, float *out, size_t at);
 
 #endif
