@@ -19,7 +19,7 @@ struct filter {
 	const struct printer *p;
 	struct frame_in *in;
 	struct sequences passages;
-	int32_t *ids;           /* of the frame under way */
+	int32_t *ids;           /* of the current frame */
 	size_t room;            /* bytes */
 };
 

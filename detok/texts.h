@@ -1,4 +1,4 @@
-/* texts: the text of each sequence of a stream, on a line of its own: as its sequence ends, or in the order of their
+/* texts: the text of each sequence of a stream, on one line each: as its sequence ends, or in the order of their
  * numbers. A text is kept until it is printed. */
 #ifndef TEXTS_H
 #define TEXTS_H

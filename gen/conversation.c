@@ -27,8 +27,8 @@ static struct conversation *current;    /* for callbacks, which have no context 
 
 /* ---- a full context ---- */
 
-/* A loop's make_room(): the answer goes on in a context that is half free. A grammar's state goes by positions, which
- * move; so an answer that follows one ends. */
+/* A loop's make_room(): the answer continues in a context that is half free. An answer under a grammar ends: the
+ * grammar's state depends on positions, which move. */
 static int make_room(struct loop *l, struct why *w)
 {
 	struct conversation *v = current;

@@ -16,7 +16,7 @@ struct conversation {
 	struct request *q;
 	struct loop *l;
 	struct messages messages;
-	size_t before;          /* how many of them there were before the turn under way */
+	size_t before;          /* how many of them there were before the current turn */
 	struct history history;
 	struct ids kept;        /* what --kv held before the first turn; none after it */
 	int resumed;            /* --history held messages */
@@ -25,10 +25,10 @@ struct conversation {
 	struct arena set;       /* the options and values that /set gave sample, which it is started with again */
 	struct frame_in ends;   /* on a terminal: how detok says that it has printed an answer */
 	int begun;              /* some of the answer was shown */
-	int full;               /* the context ended the answer under way */
+	int full;               /* the context has ended the current answer */
 };
 
-/* Starts the stages and answers turns until stdin ends. l->r is the result of the turn under way. 0, or -1 with
+/* Starts the stages and answers turns until stdin ends. l->r is the result of the current turn. 0, or -1 with
  * a reason. */
 int conversation(struct request *q, struct loop *l, struct why *w);
 

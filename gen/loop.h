@@ -1,4 +1,4 @@
-/* loop: the ids that a sampler draws go back to fwd. feed is this loop as a program of its own; gen runs it between
+/* loop: the ids that a sampler draws go back to fwd. feed is this loop as a program; gen runs it between
  * its stages, where it stands for `feed` and `tee` at once.
  *
  *	tok | feed FIFO | fwd | sample | tee FIFO | detok
@@ -34,7 +34,7 @@ struct loop {                   /* starts as loop_init() leaves it; these are se
 				 * and at last with waiting = 0; or NULL */
 	int text;               /* -1, or a descriptor: show() is called when something can be read there */
 	void (*show)(struct loop *l);
-	int (*cancelled)(void); /* 1: the generation ends before the id under way; or NULL */
+	int (*cancelled)(void); /* 1: the generation ends before the current id; or NULL */
 	int (*make_room)(struct loop *l, struct why *w);        /* the context is full: 1, after loop_move(): the
 				 * generation goes on; 0: it ends; -1; or NULL */
 
@@ -46,7 +46,7 @@ struct loop {                   /* starts as loop_init() leaves it; these are se
 	uint32_t base;          /* position of seq.id[0], */
 	int placed;             /* if it is known */
 	uint32_t valid, held;   /* what fwd has evaluated: up to `valid` as it counts, up to `held` with guesses */
-	void *payload;          /* [room] bytes of the frame under way */
+	void *payload;          /* [room] bytes of the current frame */
 	size_t room;
 	uint32_t moved;         /* how many positions the generation has moved back, which its copy does not show */
 	int64_t drawn;

@@ -33,7 +33,7 @@ int messages_read(struct messages *m, const char *path, struct why *w);
 /* Appends one message of text[n], which is UTF-8. */
 int messages_add(struct messages *m, const char *role, const char *text, size_t n, struct why *w);
 
-/* Appends an answer whose reasoning is a member of its own, as templates for gpt-oss have it. */
+/* Appends an answer whose reasoning is a separate member, as templates for gpt-oss expect it. */
 int messages_add_thought(struct messages *m, const struct bytes *said, const struct bytes *thought, struct why *w);
 
 /* Removes all but the first n messages. */

@@ -1,4 +1,4 @@
-/* The table of options, and which stages are told of each; what its value may be is for them to say. */
+/* The table of options, and which stages each goes to. The stages check most values. */
 #include "options.h"
 
 #include <errno.h>

@@ -19,17 +19,17 @@
 
 enum { EVERY = 200, OUT_MOST = 1 << 16, COPY_MOST = 1 << 20 };  /* milliseconds; bytes that wait */
 
-/* What is to be written. */
+/* Bytes to be written. */
 struct queue {
 	struct bytes bytes;     /* those before `sent` are written */
 	size_t sent;
 };
 
-struct live {                   /* a sequence that goes on */
+struct live {                   /* a sequence that has not ended */
 	struct sequence sequence;
 	int64_t drawn;
 	int fed;                /* ids of it were sent to fwd, so that an answer comes */
-	int ending;             /* it was ended here, and its `end ` has not come round yet */
+	int ending;             /* it was ended here, and its `end ` has not come back yet */
 };
 
 struct parallel {
@@ -37,16 +37,16 @@ struct parallel {
 	struct sequences live;
 	size_t active;          /* of these: fed, and not ending */
 	struct queue out, copy;
-	struct frame held;      /* of `in`: the next prompt, whose payload is unread, */
-	int waiting;            /* if it waits for its turn */
-	int ended;              /* `in` has */
+	struct frame held;      /* a frame of the next prompt, with its payload still unread in `in`, */
+	int waiting;            /* if this is set */
+	int ended;              /* all prompts have been read */
 	int forked;             /* the forks have begun */
 	int32_t last;           /* the last id of the prompt, */
 	uint32_t next;          /* and the position after it */
 	int drawing;            /* an id has been drawn */
 };
 
-/* ---- what is to be written ---- */
+/* ---- writing ---- */
 
 static int put(struct queue *q, const struct frame *f, const void *payload, struct why *w)
 {
@@ -94,7 +94,7 @@ static int write_some(struct parallel *p, struct queue *q, int fd, struct why *w
 	else if (n < 0 && errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)
 		return why(w, "%s: %s", fd == STDOUT_FILENO ? "standard output" : "a pipe", strerror(errno));
 	q->sent += n > 0 ? (size_t)n : 0;
-	/* What waits moves to the front once it is the smaller part: a queue that never empties must not grow. */
+	/* Pending bytes move to the front once they are the smaller part: a queue that never empties must not grow. */
 	if (n > 0 && q->sent >= pending(q)) {
 		memmove(q->bytes.p, q->bytes.p + q->sent, pending(q));
 		q->bytes.n -= q->sent;
@@ -122,7 +122,8 @@ static int begin(struct parallel *p, uint32_t seq, struct why *w)
 	return -1;
 }
 
-/* It ends here. The frame that tells fwd comes round to those who read what the sampler writes. */
+/* Ends the sequence here. The `end ` frame goes to fwd, and through the stages back to this loop and to the reader of
+ * the copy. */
 static int end_here(struct parallel *p, struct live *live, uint32_t reason, uint32_t pos, struct why *w)
 {
 	if (live->ending)

@@ -1,4 +1,4 @@
-/* report: what is said about a generation: the line of a long wait, -v and --json. */
+/* report: what is printed about a generation: the line of a long wait, -v and --json. */
 #ifndef REPORT_H
 #define REPORT_H
 

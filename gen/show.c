@@ -111,7 +111,7 @@ static void end_thought(const char *mark)
 	show.blank = 1;
 }
 
-/* A thought goes on lines of its own. */
+/* A thought is shown on separate lines. */
 static void begin_thought(const char *mark)
 {
 	new_line();

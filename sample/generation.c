@@ -11,7 +11,7 @@
 #include "lib/sampler/sampler.h"
 #include "trace.h"
 
-/* A copy of `from` in all but memory of its own, with a sampler and a constraint that continue those given. */
+/* A copy of `from` in separate memory, with a sampler and a constraint that continue those given. */
 static struct generation *copy(const struct session *s, const struct generation *from, uint32_t seq,
 	const struct sampler *sampler, const struct constraint *constraint, struct why *w)
 {

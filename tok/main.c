@@ -1,5 +1,5 @@
 /* tok: text, or decimal ids, to ids. Reads each file whole, because a pre-tokenizer may look ahead to the end of the
- * text; writes a card, then a frame of ids for each file. With --lines each line is a text and a sequence of its own,
+ * text; writes a card, then a frame of ids for each file. With --lines each line is a separate text and sequence,
  * written as soon as it has come. */
 #include <inttypes.h>
 

@@ -1,4 +1,4 @@
-/* Each line of a file is a prompt and a sequence of its own, written as soon as it has come. */
+/* Each line of a file is a prompt and a sequence, written as soon as it has been read. */
 #include "prompts.h"
 
 #include <inttypes.h>

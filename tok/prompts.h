@@ -1,4 +1,4 @@
-/* prompts: each line of a file is a text and a sequence of its own. */
+/* prompts: each line of a file is a separate text and sequence. */
 #ifndef PROMPTS_H
 #define PROMPTS_H
 

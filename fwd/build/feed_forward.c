@@ -202,7 +202,7 @@ static void norm_rows(struct builder *b, const char *name, struct buffer x)
 	build_append(b, &op_rows, name, &o, sizeof o);
 }
 
-/* The router reads norm(x) / √n_embd, times weights of its own. */
+/* The router reads norm(x) / √n_embd, times its own weights. */
 static struct packed *router_rows(struct builder *b)
 {
 	size_t n = b->model->n_embd;

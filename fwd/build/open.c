@@ -1,4 +1,4 @@
-/* A plan opened: its buffers, the ops of all its layers, and what these need beside. */
+/* Opens a plan: its buffers, the ops of all its layers, and the memory that the ops need. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -62,7 +62,7 @@ static int open_lens(struct plan *p, struct why *w)
 		p->setup.batch, n);
 }
 
-/* What latent attention needs beside. */
+/* Buffers of latent attention. */
 static int open_latent(struct plan *p, struct why *w)
 {
 	const struct latent *l = &p->model->latent;
@@ -79,7 +79,7 @@ static int open_latent(struct plan *p, struct why *w)
 		: why(w, "out of memory for a batch of %zu rows", p->setup.batch);
 }
 
-/* What a mixture needs beside, shared by all its layers. */
+/* Buffers of a mixture of experts, shared by all layers. */
 static int open_experts(struct plan *p, struct why *w)
 {
 	const struct experts *e = &p->model->experts;
@@ -206,7 +206,7 @@ static int append_all(struct plan *p, struct why *w)
 	return b.failed;
 }
 
-/* ---- what the ops need ---- */
+/* ---- memory of the ops ---- */
 
 static size_t acts_bytes(const struct plan *p, const struct packed *a, enum acts_kind kind)
 {
@@ -232,7 +232,7 @@ static int open_acts(struct plan *p, enum slot slot, enum acts_kind kind, struct
 	return data ? 0 : why(w, "out of memory for a batch of %zu rows", p->setup.batch);
 }
 
-/* What the ops need beside their buffers. */
+/* Scratch memory of the threads, and packed rows. */
 static int open_rest(struct plan *p, struct why *w)
 {
 	size_t scratch = 0;

@@ -1,4 +1,4 @@
-/* Keys, tensors and tokens, each on a line of its own. Text goes through lib/base/out; JSON through stdio, as the
+/* Keys, tensors and tokens, one per line. Text goes through lib/base/out; JSON through stdio, as the
  * writer does. */
 #include "describe.h"
 

@@ -91,7 +91,7 @@ struct op_convolve {
 	size_t ring, state;             /* where u lies, [n]: in recent rows; in a state, of taps - 1 rows before it */
 };
 
-/* A selective scan of n channels, each with states s of its own: where d = softplus(dt),
+/* A selective scan of n channels, each with its own states s: where d = softplus(dt),
  *   s[i] = e^(d · a[i]) · s[i] + (d · x) · b[i];  y = skip · x + the sum of c[i] · s[i], i ascending. */
 struct op_scan {
 	size_t n, states;

@@ -86,7 +86,7 @@ static void decay_row(const struct chunk *c, float *to, const float *row, const 
 }
 
 /* The weights of rows [t0, t1), in one block, where decays differ by key. They are at most 1 if both rows decay towards
- * a row between them: the last one before the block. In the block, each pair of rows has decays of its own. */
+ * a row between them: the last one before the block. In the block, each pair of rows has its own decays. */
 static void weigh_by_key(const struct chunk *c, size_t t0, size_t t1)
 {
 	size_t n = c->o->dim_k, first = t0 / BLOCK * BLOCK;

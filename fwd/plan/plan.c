@@ -8,7 +8,7 @@
 #include "lib/base/size.h"
 #include "fwd/state/ids.h"
 
-/* What changes K and V besides the file: values set in place of its own, and the rotations in effect. */
+/* What changes K and V besides the file: values that were set in place of the file's, and the rotations in effect. */
 static uint64_t choices(const struct plan *p, size_t n_ctx)
 {
 	uint64_t hash = p->model->settings;

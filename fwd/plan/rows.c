@@ -24,7 +24,7 @@ static void add_branch(const struct op_rows *o, const struct kernels *k, float *
 		k->scale(x, x, o->x_scale, o->n);
 }
 
-/* The whole row, or part by part, each with weights of its own. */
+/* The whole row, or part by part, each part with its own weights. */
 static void norm_row(const struct op_rows *o, const struct kernels *k, const float *in, float *out)
 {
 	struct norm norm = o->norm;

@@ -153,7 +153,7 @@ static void transpose(struct edit *e)
 	bytes_free(&swapped);
 }
 
-/* ---- lines of before ---- */
+/* ---- earlier lines ---- */
 
 static void recall(struct edit *e, size_t number)
 {

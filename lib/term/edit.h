@@ -21,7 +21,7 @@ struct edit {                   /* starts as zeroes, but for */
 	struct view view;       /* and text.limit */
 	edit_completions *complete;     /* or NULL */
 	struct recall recall;   /* the caller opens and closes it, and adds lines */
-	struct bytes text;      /* the line under way, and the one that was read */
+	struct bytes text;      /* the line being edited, then the one that was read */
 	size_t at;              /* private: the cursor; */
 	struct bytes killed, draft, wanted;     /* what was killed; the line before others were recalled; a search */
 	size_t recalled;        /* the line of recall that is shown; recall.n: none */

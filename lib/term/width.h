@@ -1,4 +1,4 @@
-/* width: how many terminal columns text takes. It has tables of its own because wcwidth() depends on the locale, which
+/* width: how many terminal columns text takes. It has its own tables because wcwidth() depends on the locale, which
  * no program here sets. */
 #ifndef WIDTH_H
 #define WIDTH_H

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where it ends early, so has fwd, and that has a reason of its own. */
+/* If the stream ends early, so has fwd, which reports the reason itself. */
 static void *write_items(void *context)
 {
 	struct scorer *s = context;
