@@ -222,6 +222,11 @@ static const struct mkfamily families[] = {
 	  .layers = 4, .experts = 5, .used = 2, .dense = 1, .shared = 1, .choice_bias = 1,
 	  .keys = "kda.gate_lower_bound=-5.0 expert_shared_count=1 expert_gating_func=2 expert_weights_norm=true "
 	  "expert_weights_scale=2.5 swiglu_clamp_exp=0.0,0.0,0.3,0.8 swiglu_clamp_shexp=0.5,0.0,0.8,0.4" },
+	{ .name = "kimi-k3", .latent = MKLATENT_ABSORBED, .gates = 1, .mixers = "kka", .whole_gates = 1, .residuals = 1,
+	  .layers = 5, .experts = 5, .used = 2, .dense = 1, .shared = 1, .choice_bias = 1, .latent_experts = 2,
+	  .keys = "kda.gate_lower_bound=-5.0 attn_res.block_size=2 activation.situ_beta=1.5 "
+	  "activation.situ_linear_beta=2.5 expert_shared_count=1 expert_gating_func=2 expert_weights_norm=true "
+	  "expert_weights_scale=2.5" },
 	{ .name = "hy_v4", .latent = MKLATENT_ABSORBED, .gates = 1, .sinks = 1, .hyper = 4, .layers = 3, .experts = 5,
 	  .used = 2, .dense = 1, .shared = 1, .choice_bias = 1, .indexer = 1,
 	  .keys = "hyper_connection.count=4 hyper_connection.epsilon=0.001 hyper_connection.magnitude=2.0 "

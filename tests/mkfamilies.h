@@ -38,6 +38,7 @@ struct mkfamily {
 	uint32_t per_layer;             /* elements of each layer's own input */
 	int streams, out_scale;         /* AltUp; layer_output_scale */
 	int hyper;                      /* so many streams, with hyper-connections */
+	int residuals;                  /* attention residuals */
 	/* attention: matrices for K and V, or one */
 	enum { MKLATENT_NONE, MKLATENT_ABSORBED, MKLATENT_EXPANDED } latent;
 	int block_indexer;              /* the same, of blocks, in layers with experts */
@@ -50,6 +51,7 @@ struct mkfamily {
 	int state_norms;                /* Mamba's step, B and C are normed with weights */
 	int fused_decay;                /* ssm_ba in place of ssm_beta and ssm_alpha */
 	int whole_decays;               /* of Kimi delta attention: decays and gates come from one matrix each */
+	int whole_gates;                /* of Kimi delta attention: gates come from ssm_g */
 	uint32_t blocks;                /* the file has tensors of so many layers; 0: of all */
 	int single;                     /* a layer has a mixer or, where it has none, a feed-forward part */
 	const char *last_norm;          /* NULL: output_norm; "": none */
@@ -60,7 +62,7 @@ struct mkfamily {
 	int shared, shared_gate;        /* an expert for all rows; with a gate */
 	int with_dense;                 /* a dense part, too; 2: as wide as the model */
 	int beside;                     /* experts beside a dense part, with norms of their own */
-	int latent_experts;             /* which read half of n_embd elements, made by a product */
+	int latent_experts;             /* which read half of n_embd elements, made by a product; 2: ffn_routed_* */
 	int choice_bias, expert_bias;   /* exp_probs_b (2: named without .bias); biases of the router and the experts */
 	const char *keys;               /* further ones: KEY=VALUE ...; a value with a point is a float, with commas
 					 * an array */

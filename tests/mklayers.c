@@ -168,8 +168,14 @@ static void mixture(struct mkweights *k, uint32_t il)
 	expert(k, il, "ffn_up_exps", width, n_ff);
 	expert(k, il, "ffn_down_exps", n_ff, width);
 	if (latent) {
-		part_matrix(k, part_name(il, "ffn_latent_down", "weight"), 'm', n_embd, latent, 1);
-		part_matrix(k, part_name(il, "ffn_latent_up", "weight"), 'm', latent, n_embd, 1);
+		int routed = f->latent_experts > 1;
+
+		part_matrix(k, part_name(il, routed ? "ffn_routed_down" : "ffn_latent_down", "weight"), 'm', n_embd,
+			latent, 1);
+		part_matrix(k, part_name(il, routed ? "ffn_routed_up" : "ffn_latent_up", "weight"), 'm', latent,
+			n_embd, 1);
+		if (routed)
+			part_vector(k, part_name(il, "ffn_routed_norm", "weight"), latent, 1, 0.1f);
 	}
 	if (!f->shared)
 		return;
@@ -252,6 +258,10 @@ static void layer(struct mkweights *k, uint32_t il)
 	post_norm(k, il, "post_ffw_norm");
 	if (f->per_layer)
 		mkstreams_layer(k, il);
+	if (f->residuals) {
+		part_vector(k, part_name(il, "attn_res_score", "weight"), k->s.n_embd, 0, 0.1f);
+		part_vector(k, part_name(il, "ffn_res_score", "weight"), k->s.n_embd, 0, 0.1f);
+	}
 	if (f->hyper) {
 		mkstreams_hyper(k, il, "hc_attn", 2);
 		mkstreams_hyper(k, il, "hc_ffn", 2);

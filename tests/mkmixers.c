@@ -89,10 +89,13 @@ void mkmixers_kda(struct mkweights *k, uint32_t il)
 			0.7f);
 	}
 	narrow(k, il, "ssm_f_a", "ssm_f_b");
-	narrow(k, il, "ssm_g_a", "ssm_g_b");
+	if (k->family->whole_gates)
+		part_matrix(k, part_name(il, "ssm_g", "weight"), 'm', n, all, 1);
+	else
+		narrow(k, il, "ssm_g_a", "ssm_g_b");
 	part_matrix(k, part_name(il, "ssm_beta", "weight"), 'm', n, heads, 1);
 	part_vector(k, part_name(il, "ssm_dt", "bias"), all, -3, 1);
-	bare(k, il, "ssm_a", (uint64_t[3]){ 1, heads }, -1, 0.25f);
+	bare(k, il, "ssm_a", k->family->whole_gates ? (uint64_t[3]){ heads } : (uint64_t[3]){ 1, heads }, -1, 0.25f);
 	part_vector(k, part_name(il, "ssm_norm", "weight"), k->s.head_dim, 1, 0.1f);
 	part_matrix(k, part_name(il, "attn_output", "weight"), 'm', all, n, 1);
 }

@@ -39,7 +39,8 @@ static void expert_values(struct mkweights *k)
 	mkgguf_u32(k->m, arch_key(k, "expert_shared_feed_forward_length"), f->shared ? part_expert_ff(k) : 0);
 	mkgguf_u32(k->m, arch_key(k, "leading_dense_block_count"), f->dense);
 	if (f->latent_experts)
-		mkgguf_u32(k->m, arch_key(k, "moe_latent_size"), part_expert_latent(k));
+		mkgguf_u32(k->m, arch_key(k, f->latent_experts > 1 ? "expert_latent_length" : "moe_latent_size"),
+			part_expert_latent(k));
 }
 
 /* A number for each layer: n, or 0. */

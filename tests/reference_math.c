@@ -168,6 +168,9 @@ double activation(const double *xielu, double x)
 
 double gated(double gate, double up, double limit)
 {
+	if (m.soft_gate > 0)
+		return m.soft_gate * tanh(gate / m.soft_gate) * sigmoid(gate)
+			* (m.soft_up > 0 ? m.soft_up * tanh(up / m.soft_up) : up);
 	if (limit > 0 && m.rules->limits_gates)
 		return activation(NULL, fmin(gate, limit)) * fmin(fmax(up, -limit), limit);
 	if (limit > 0)

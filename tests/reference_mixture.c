@@ -166,10 +166,11 @@ static void shared_expert(size_t il, const double *x, size_t n, double *out)
 /* Of x[n][n_embd]; `input` is what the router reads. */
 double *mixture(size_t il, const double *x, const double *input, size_t n)
 {
-	size_t latent = n_weights(&m, "blk.%zu.ffn_latent_down.weight", il) / m.n_embd;
+	const char *to = has(il, "ffn_routed_down") ? "ffn_routed_down" : "ffn_latent_down";
+	size_t latent = n_weights(&m, "%s.weight", part(il, to)) / m.n_embd;
 	size_t width = latent ? latent : m.n_embd;
 	struct expert_matrices w = expert_matrices(il, "exps", m.n_expert, width);
-	double *in = latent ? linear(part(il, "ffn_latent_down"), x, n, m.n_embd, latent) : copy(x, n * m.n_embd);
+	double *in = latent ? linear(part(il, to), x, n, m.n_embd, latent) : copy(x, n * m.n_embd);
 	double *z = linear(part(il, "ffn_gate_inp"), input, n, m.n_embd, m.n_expert);
 	double *out = memory(n * width, sizeof *out), *back, weight[REFERENCE_EXPERTS];
 	const char *suffix = n_weights(&m, "blk.%zu.exp_probs_b", il) ? "" : ".bias";
@@ -183,7 +184,10 @@ double *mixture(size_t il, const double *x, const double *input, size_t n)
 			expert(&w, chosen[u], in + i * width, weight[u], out + i * width);
 	}
 	if (latent) {
-		back = linear(part(il, "ffn_latent_up"), out, n, latent, m.n_embd);
+		if (has(il, "ffn_routed_norm"))
+			norm_in_place(part(il, "ffn_routed_norm"), out, n, latent);
+		back = linear(part(il, has(il, "ffn_routed_up") ? "ffn_routed_up" : "ffn_latent_up"), out, n, latent,
+			m.n_embd);
 		free(out);
 		out = back;
 	}

@@ -590,6 +590,16 @@ static void hy_v4(struct reference *m)
 		m->layer[il].limit_experts = limit_at(m, "swiglu_clamp_exp", il);
 }
 
+static void kimi_k3(struct reference *m)
+{
+	kimi_linear(m);
+	m->least_decay = real(m, "kda.gate_lower_bound", 0);
+	m->negative_rates = 1;
+	m->soft_gate = real(m, "activation.situ_beta", 0);
+	m->soft_up = real(m, "activation.situ_linear_beta", 0);
+	m->block_layers = size(m, "attn_res.block_size", 0);
+}
+
 static void minicpm3(struct reference *m)
 {
 	latent(m);
@@ -745,6 +755,8 @@ static const struct rules families[] = {
 	{ .arch = "kimi-linear", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .normalised = 1,
 	  .adapt = kimi_linear },
 	{ .arch = "bailingmoe3", .gate_key = 1, .weight_keys = 1, .adapt = bailing3 },
+	{ .arch = "kimi-k3", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .normalised = 1,
+	  .adapt = kimi_k3 },
 	{ .arch = "hy_v4", .limits_gates = 1, .gate_key = 1, .weight_keys = 1, .adapt = hy_v4 },
 	{ .arch = "minicpm3", .halves = 1, .adapt = minicpm3 },
 	{ .arch = "lfm2", .halves = 1, .heads = HEADS_EACH, .late_embd_norm = 1, .adapt = lfm2 },

@@ -76,6 +76,10 @@ struct reference {
 	int bare_values;                /* v is normed by head without weights */
 	size_t n_per_layer, n_streams;  /* elements of a layer's own input; residual streams */
 	double magnitude, hyper_eps;    /* of hyper-connections; magnitude 0: there are none */
+	double soft_gate, soft_up;      /* x becomes limit · tanh(x / limit); 0: there are none */
+	size_t block_layers;            /* of attention residuals; 0: there are none; the residual streams banked: */
+	double *block[REFERENCE_LAYERS];
+	size_t n_block;
 	double eps;
 	double rope_base, factor, original_ctx, beta_fast, beta_slow;   /* factor 1: no scaling */
 	double rope_length;             /* what cos and sin are multiplied by */
@@ -94,6 +98,7 @@ struct reference {
 	size_t times;                   /* the layers are run so often; */
 	int norms_between;              /* with the last norm between */
 	double least_decay;             /* its logarithm; 0: there is none */
+	int negative_rates;             /* ssm_a, with a least */
 	double *embedded;               /* x[n][n_embd] after the embedding, where layers add it */
 	size_t no_text_from, no_text_to;        /* ids whose logits are the least */
 	size_t stack, cycle;            /* HRM: layers of a stack; runs of the low one, and one of the high one */

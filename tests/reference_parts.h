@@ -72,6 +72,12 @@ double *hyper_streams(const double *x, size_t n);
 void hyper_layer(size_t il, double *streams, size_t n);
 double *hyper_united(double *streams, size_t n);
 
+/* ---- reference_residuals.c: attention residuals ---- */
+
+/* What a part or the head reads, by the weights of tensor SCORE; and x through layer il. */
+double *recalled(const char *score, const double *x, size_t n);
+void residuals_layer(size_t il, double *x, size_t n);
+
 /* ---- the parts of layer il, of x[n][n_embd]; [n][n_embd] ---- */
 
 double *feed_forward_part(size_t il, const double *h, const double *input, size_t n);

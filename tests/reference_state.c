@@ -285,7 +285,9 @@ static double *kda_rows(size_t il, const char *what, const double *x, size_t n, 
 
 static double kda_decay(double x, double a)
 {
-	return exp(m.least_decay < 0 ? m.least_decay * sigmoid(a * x) : a * softplus(x));
+	if (m.least_decay < 0)
+		return exp(m.least_decay * sigmoid((m.negative_rates ? -a : a) * x));
+	return exp(a * softplus(x));
 }
 
 double *kda(size_t il, const double *x, size_t n)
@@ -295,7 +297,7 @@ double *kda(size_t il, const double *x, size_t n)
 	double *q = kda_rows(il, "attn_q", x, n, inner, dim), *k = kda_rows(il, "attn_k", x, n, inner, dim);
 	double *v = kda_rows(il, "attn_v", x, n, inner, dim), *y = memory(n * inner, sizeof *y);
 	double *decay = low_rank(il, "ssm_f_a", "ssm_f_b", x, n, dim, inner), *branch;
-	double *gate = low_rank(il, "ssm_g_a", "ssm_g_b", x, n, dim, inner);
+	double *gate = low_rank(il, has(il, "ssm_g") ? "ssm_g" : "ssm_g_a", "ssm_g_b", x, n, dim, inner);
 	double *beta = linear(part(il, "ssm_beta"), x, n, m.n_embd, heads);
 	float *bias = needed(il, "ssm_dt.bias", inner), *a = needed(il, "ssm_a", heads);
 

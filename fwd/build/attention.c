@@ -158,9 +158,9 @@ static void also_select(struct op_select *o, struct buffer x, size_t n)
 static void select_wanted(struct builder *b, struct buffer made, size_t n)
 {
 	size_t n_embd = b->model->n_embd;
-	int hyper = b->model->hyper.magnitude > 0;
-	struct buffer streams = hyper ? b->plan->modes : b->plan->predicted;
-	struct op_select o = { .buffers = 1, .x = { b->plan->x }, .n = { hyper ? b->plan->x.stride : n_embd } };
+	int altup = b->model->streams == STREAMS_ALTUP;
+	struct buffer streams = altup ? b->plan->predicted : b->plan->modes;
+	struct op_select o = { .buffers = 1, .x = { b->plan->x }, .n = { altup ? n_embd : b->plan->x.stride } };
 
 	if (!b->wanted)
 		return;

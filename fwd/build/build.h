@@ -124,6 +124,12 @@ void build_gather_all(struct builder *b, struct buffer x);
 struct packed *build_gather(struct builder *b, const char *norm);
 void build_scatter(struct builder *b);
 
+/* ---- attention residuals ---- */
+
+/* What a part reads of the streams, normed and packed; and what the head reads, in place of the first in x. */
+struct packed *build_recall(struct builder *b, const char *norm);
+void build_recall_all(struct builder *b, struct buffer x);
+
 /* ---- attention ---- */
 
 /* q of all heads, then k, then v. */

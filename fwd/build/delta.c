@@ -60,6 +60,17 @@ static struct norm unit_norm(struct builder *b, size_t n, float length)
 	return (struct norm){ .kind = NORM_RMS, .weight = weight, .eps = b->model->eps / (float)n };
 }
 
+/* ssm_a, which bounded decays need above 0. */
+static const float *decay_rates(struct builder *b, size_t n)
+{
+	const float *a = build_vector(b, "ssm_a", "", n);
+	float *negated = b->model->ssm.negative ? build_allocate(b, n * sizeof *negated) : NULL;
+
+	for (size_t i = 0; a && negated && i < n; i++)
+		negated[i] = -a[i];
+	return negated ? negated : a;
+}
+
 /* q and k of length 1, decays, the delta rule. */
 static void mix(struct builder *b, const struct places *p)
 {
@@ -73,7 +84,7 @@ static void mix(struct builder *b, const struct places *p)
 	o.q_norm = unit_norm(b, o.dim_k, 1 / sqrtf((float)o.dim_k));
 	o.k_norm = unit_norm(b, o.dim_k, 1);
 	o.bias = build_vector(b, "ssm_dt", "bias", d->decays);
-	o.a = build_repeated(b, build_vector(b, "ssm_a", "", d->heads), d->heads, d->decays / d->heads);
+	o.a = build_repeated(b, decay_rates(b, d->heads), d->heads, d->decays / d->heads);
 	build_linear(b, &o);
 }
 
@@ -174,7 +185,7 @@ struct packed *build_kda(struct builder *b, struct packed *x)
 	build_add_product(b, &o, "ssm_beta", NARROW, p.sizes.heads, p.beta);
 	build_products(b, "attn_qkv", &o);
 	low_rank(b, x, "ssm_f_a", "ssm_f_b", p.sizes.decays, &p, p.decay);
-	low_rank(b, x, "ssm_g_a", "ssm_g_b", n, &p, p.gate);
+	low_rank(b, x, build_has(b, "ssm_g") ? "ssm_g" : "ssm_g_a", "ssm_g_b", n, &p, p.gate);
 	build_convolve(b, "ssm_conv1d_q", p.q, n);
 	build_convolve(b, "ssm_conv1d_k", p.k, n);
 	build_convolve(b, "ssm_conv1d_v", p.v, n);

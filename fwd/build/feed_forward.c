@@ -130,7 +130,13 @@ static void leave_latent(struct builder *b, struct packed *x, enum unary f, stru
 	struct op_rows sum = { .n = b->model->n_embd, .x = to, .branch = b->plan->mixture.shared, .in = to, .out = to,
 		.scale = 1 };
 
-	build_product(b, build_pack(b, "ffn_latent", low, low.stride, SLOT_BRANCH), "ffn_latent_up", NARROW, sum.n, to);
+	struct op_rows back = { .n = low.stride, .in = low, .out = low };
+	int routed = build_has(b, "ffn_routed_up");
+
+	if (build_has(b, "ffn_routed_norm"))
+		back.norm = build_norm_of(b, "ffn_routed_norm", back.n);
+	build_packing(b, "ffn_latent", &back, SLOT_BRANCH);
+	build_product(b, back.packed, routed ? "ffn_routed_up" : "ffn_latent_up", NARROW, sum.n, to);
 	if (!b->layer->experts->n_ff_shared)
 		return;
 	shared_expert(b, x, f);
@@ -150,7 +156,8 @@ static void experts_into(struct builder *b, struct packed *x, enum unary f, stru
 
 	route(b);
 	if (e->n_latent)
-		build_product(b, x, "ffn_latent_down", NARROW, n, in);
+		build_product(b, x, build_has(b, "ffn_routed_down") ? "ffn_routed_down" : "ffn_latent_down", NARROW, n,
+			in);
 	down.x = expert_activations(b, expert_rows(b, "ffn_rows", (struct op_expert_rows){ .routing = &m->routing,
 		.n = n, .in = in, .gathers = 1, .weighted = e->weighted }), f);
 	build_add_product(b, &down, "ffn_down_exps", NARROW, n, m->out);

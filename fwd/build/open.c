@@ -105,6 +105,17 @@ static int open_experts(struct plan *p, struct why *w)
 
 /* ---- ops ---- */
 
+/* What follows the embedding, where there are several residual streams, and what leaves the head's in place of the
+ * first. */
+static const struct {
+	void (*open)(struct builder *b);
+	void (*unite)(struct builder *b, struct buffer x);
+} stream_rules[] = {
+	[STREAMS_ALTUP] = { build_streams, build_unite },
+	[STREAMS_HYPER] = { build_spread_streams, build_gather_all },
+	[STREAMS_BLOCKS] = { NULL, build_recall_all },
+};
+
 /* The layers' own inputs, from the ids and the embedding. */
 static void build_per_layer_inputs(struct builder *b)
 {
@@ -140,8 +151,8 @@ static void build_embed(struct builder *b)
 		build_copy(b, "embed_carried", e.x, b->plan->carried, m->n_embd);
 	if (m->n_per_layer)
 		build_per_layer_inputs(b);
-	if (m->n_streams > 1)
-		(m->hyper.magnitude > 0 ? build_spread_streams : build_streams)(b);
+	if (m->n_streams > 1 && stream_rules[m->streams].open)
+		stream_rules[m->streams].open(b);
 }
 
 /* output_norm and output, or token_embd again where the file has no output. */
@@ -159,12 +170,6 @@ static void build_head(struct builder *b)
 		build_append(b, &op_logits, NULL, &logits, sizeof logits);
 }
 
-/* What the head reads of the streams in x, in place of the first. */
-static void unite(struct builder *b, struct buffer x)
-{
-	(b->model->hyper.magnitude > 0 ? build_gather_all : build_unite)(b, x);
-}
-
 /* What the layer leaves is kept for the head. */
 static void build_lens(struct builder *b)
 {
@@ -175,7 +180,7 @@ static void build_lens(struct builder *b)
 	build_copy(b, "lens", p->x, p->lens[il], p->model->n_embd * p->model->n_streams);
 	if (p->model->n_streams > 1) {
 		b->il = OP_NO_LAYER;
-		unite(b, p->lens[il]);
+		stream_rules[p->model->streams].unite(b, p->lens[il]);
 		b->il = il;
 	}
 }
@@ -199,7 +204,7 @@ static int append_all(struct plan *p, struct why *w)
 	/* The last branch is added once; the head may then run over the rows in any portions. */
 	build_add_branch(&b);
 	if (p->setup.last == p->model->n_layer && p->model->n_streams > 1)
-		unite(&b, p->x);
+		stream_rules[p->model->streams].unite(&b, p->x);
 	p->n_body = p->n_ops;
 	if (p->setup.last == p->model->n_layer)
 		build_head(&b);

@@ -108,6 +108,16 @@ static int glm_dsa(struct model *m, struct why *w)
 	return bad ? -1 : 0;
 }
 
+/* Gates of each element of what attention makes of values, which share a buffer with keys. */
+static int check_gates(const struct model *m, struct why *w)
+{
+	const struct latent *l = &m->latent;
+	size_t dim_k = (l->absorbed ? l->rank : l->dim_nope) + l->dim_rope;
+
+	return l->dim_v <= dim_k ? 0 : why(w, "%s: %zu: more than the %zu of keys",
+		key_name(m, "attention.value_length_mla").s, l->dim_v, dim_k);
+}
+
 /* Hunyuan 4 (Tencent 2026): sinks and gates; several residual streams; some files have sparse attention. */
 static int hy_v4(struct model *m, struct why *w)
 {
@@ -120,11 +130,9 @@ static int hy_v4(struct model *m, struct why *w)
 		return -1;
 	if (!(m->hyper.magnitude > 0))
 		return why(w, "%s: missing", key_name(m, "hyper_connection.magnitude").s);
-	if (m->latent.dim_v > m->layer[0].dim_k)
-		return why(w, "%s: %zu: more than keys have", key_name(m, "attention.value_length_mla").s,
-			m->latent.dim_v);
+	m->streams = STREAMS_HYPER;
 	layers_find_gates(m);
-	return 0;
+	return check_gates(m, w);
 }
 
 /* MiniCPM 3 (2024): MiniCPM's scales, as constants. */
@@ -145,6 +153,39 @@ static int kimi_linear(struct model *m, struct why *w)
 			return why(w, "%s: missing", key_name(m, "attention.head_count").s);
 	}
 	return read_latent(m, w);
+}
+
+/* Both factors of all gated units have soft limits. */
+static int read_soft_limits(struct model *m, struct why *w)
+{
+	struct glu_limit limit = { .act = 0 };
+
+	if (key_float(m, "activation.situ_beta", 1e-3, 1e6, &limit.soft_gate, w) < 0
+	    || key_float(m, "activation.situ_linear_beta", -1e6, 1e6, &limit.soft_up, w) < 0)
+		return -1;
+	if (!(limit.soft_gate > 0))
+		return why(w, "%s: missing", key_name(m, "activation.situ_beta").s);
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].limit = m->layer[il].limit_experts = limit;
+	return 0;
+}
+
+/* Kimi K3 (Moonshot 2026): the same layers as Kimi Linear, with gates, soft limits, experts in latent space and
+ * attention residuals. */
+static int kimi_k3(struct model *m, struct why *w)
+{
+	if (key_float(m, "kda.gate_lower_bound", -1e3, -1e-3, &m->ssm.least, w) < 0
+	    || key_size(m, "expert_latent_length", 0, m->n_embd, &m->experts.n_latent, w) < 0
+	    || key_required(m, "attn_res.block_size", 1, m->n_layer, &m->block_layers, w) < 0
+	    || read_soft_limits(m, w) < 0 || kimi_linear(m, w) < 0)
+		return -1;
+	m->ssm.negative = m->ssm.least < 0;
+	if (!m->latent.absorbed)
+		return why(w, "tensor attn_kv_b of a layer: not supported for architecture %s", m->arch);
+	m->streams = STREAMS_BLOCKS;
+	m->n_streams = 1 + (m->n_layer + m->block_layers - 1) / m->block_layers;
+	layers_find_gates(m);
+	return check_gates(m, w);
 }
 
 /* Ling 3 (Inclusion AI 2026): the same, whose decays have a least, and rotated latent attention with gates of heads. */
@@ -178,6 +219,8 @@ const struct family families_deepseek[] = {
 	{ .arch = "plm", .norm = NORM_RMS, .read = read_latent, .decoder = { .ungated = 1, .f = UNARY_RELU2 } },
 	{ .arch = "minicpm3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = minicpm3 },
 	{ .arch = "kimi-linear", .norm = NORM_RMS, .read = kimi_linear, .mixer = MIXER_KDA, .has_experts = 1,
+	  .experts = { .gating = GATING_SIGMOID, .normalise = 1, .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "kimi-k3", .norm = NORM_RMS, .read = kimi_k3, .mixer = MIXER_KDA, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .normalise = 1, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "bailingmoe3", .norm = NORM_RMS, .read = bailingmoe3, .mixer = MIXER_KDA, .predicts = 1,
 	  .has_experts = 1, .experts = { .reads_gating = 1, .reads_weights = 1 } },

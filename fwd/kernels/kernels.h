@@ -163,7 +163,7 @@ struct kernels {
 	void (*clamp)(float *x, float most, size_t n);          /* to [-most, most]; NaN becomes -most */
 	/* x = max(x - t, 0), t the mean + deviations · the standard deviation of a sample; NaN becomes 0 */
 	void (*sparsify)(float *x, float deviations, size_t n);
-	/* y = f(gate) · up; y may be gate */
+	/* y = f(gate) · up; y may be either */
 	void (*glu)(enum unary f, float *y, const float *gate, const float *up, size_t n);
 	void (*unary)(enum unary f, float *y, const float *x, size_t n);
 	void (*xielu)(const struct xielu *f, float *y, const float *x, size_t n);

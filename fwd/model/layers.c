@@ -410,8 +410,8 @@ int layers_limit(struct model *m, struct why *w)
 	const float *experts = dense ? limits(m, "swiglu_clamp_exp", 0, 0.2785f, w) : NULL;
 
 	for (size_t il = 0; experts && il < m->n_layer; il++) {
-		m->layer[il].limit = (struct glu_limit){ dense[il], dense[il] };
-		m->layer[il].limit_experts = (struct glu_limit){ experts[il], experts[il] };
+		m->layer[il].limit = (struct glu_limit){ .act = dense[il], .up = dense[il] };
+		m->layer[il].limit_experts = (struct glu_limit){ .act = experts[il], .up = experts[il] };
 	}
 	return experts ? 0 : -1;
 }
@@ -423,7 +423,7 @@ int layers_limit_gates(struct model *m, float otherwise, struct why *w)
 
 	for (size_t il = 0; limit && il < m->n_layer; il++)
 		m->layer[il].limit_experts = (struct glu_limit){
-			(float)((double)limit[il] / (1 + rope_exp(-(double)limit[il]))), limit[il] };
+			.act = (float)((double)limit[il] / (1 + rope_exp(-(double)limit[il]))), .up = limit[il] };
 	return limit ? 0 : -1;
 }
 

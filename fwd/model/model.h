@@ -65,6 +65,7 @@ struct ssm {
 	size_t inner, state, groups, rank;
 	size_t rank_w, rank_a, rank_v, rank_g;  /* of RWKV's products of two matrices (6: of decays, and of shifts) */
 	float least;                    /* KDA: of decays' logarithms, below 0; 0: they have none */
+	int negative;                   /* with a least: ssm_a is less than 0 */
 	size_t halved;                  /* RWKV 6: x is halved after each group of this many layers; 0: never */
 	int tiled;                      /* delta net: value head j reads key head j mod groups; else they follow */
 	enum { SSM_NORMS_NONE, SSM_NORMS_BARE, SSM_NORMS_WEIGHTED } norms;     /* of Mamba's dt, B and C */
@@ -74,9 +75,11 @@ struct ssm {
  * beside q: one for each element, or one for each head. */
 enum gates { GATES_NONE, GATES_ELEMENTS, GATES_HEADS };
 
-/* Of SwiGLU's factors: f(gate) is cut to [-act, act] and up to [-up, up]; 0: neither is. */
+/* Of SwiGLU's factors: f(gate) is cut to [-act, act] and up to [-up, up]; 0: neither is. Soft limits, of the gate that
+ * multiplies its sigmoid and of up: x becomes limit · tanh(x / limit). */
 struct glu_limit {
 	float act, up;
+	float soft_gate, soft_up;       /* 0: none */
 };
 
 /* What may differ from layer to layer, as read from the file. What a new family varies is one more field here. */
@@ -104,6 +107,9 @@ struct layer {
 	size_t rope_at;                 /* the first element of a head that rotates */
 	struct glu_limit limit, limit_experts;  /* in dense layers and the shared expert, and in the others */
 };
+
+/* What there are several residual streams for: AltUp, hyper-connections, or attention residuals (plan/kinds.h). */
+enum streams { STREAMS_ALTUP, STREAMS_HYPER, STREAMS_BLOCKS };
 
 struct model {
 	struct gguf *gguf;
@@ -141,10 +147,12 @@ struct model {
 	float attn_cap, logit_cap;                              /* of scores and logits; 0: none */
 	float attn_out_scale;   /* of attention's branch: usually 1 */
 	float qkv_clamp;                                        /* of q, k and v; 0: none */
-	size_t n_streams;       /* residual streams (AltUp, hyper-connections), usually 1 */
+	size_t n_streams;       /* residual streams, usually 1; if there are several: */
+	enum streams streams;
 	struct hyper {
 		float eps, magnitude;
-	} hyper;                /* of hyper-connections (op_hyper in plan/kinds.h); magnitude 0: there are none */
+	} hyper;                /* of hyper-connections */
+	size_t block_layers;    /* of attention residuals: layers of a block */
 	size_t n_per_layer;     /* elements of each layer's own input (Gemma 3n and 4); 0: none */
 	size_t bytes;           /* of all tensors */
 

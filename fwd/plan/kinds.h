@@ -235,6 +235,16 @@ struct op_hyper {
 	float eps, magnitude;
 };
 
+/* Attention residuals (Moonshot 2026): a row is the residual stream, then what it was before each block of layers.
+ * recall: out = the sum of streams 0 to `blocks`, weighted by a softmax of the sums of norm(stream) · weight; bank: the
+ * stream becomes that of the last block, and begins again at 0. */
+struct op_recall {
+	size_t n, blocks;
+	struct buffer x, scores, out;   /* [1 + blocks][n] in a row; [1 + blocks]; [n] */
+	const float *weight;            /* [n] */
+	float eps;
+};
+
 /* Rows packed for products by head: n elements of each, step apart. */
 struct op_head_rows {
 	struct buffer in;
@@ -266,7 +276,7 @@ extern const struct op_kind op_convolve, op_scan, op_shift, op_blend, op_wkv6, o
 extern const struct op_kind op_linear_gates, op_linear, op_linear_keep;
 extern const struct op_kind op_head_rows, op_copy, op_per_layer;
 extern const struct op_kind op_level, op_predict, op_correct, op_spread, op_unite;
-extern const struct op_kind op_gather, op_scatter;
+extern const struct op_kind op_gather, op_scatter, op_recall, op_bank;
 
 /* ---- mixtures of experts ---- */
 

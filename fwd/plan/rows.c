@@ -1,6 +1,8 @@
 /* rows: residual sums, norms, activations and packing. A piece is as many rows as are packed together. */
 #include "kinds.h"
 
+#include <string.h>
+
 #include "lib/base/size.h"
 
 static size_t pieces(const struct op *op, const struct step *s)
@@ -36,9 +38,24 @@ static void norm_row(const struct op_rows *o, const struct kernels *k, const flo
 	}
 }
 
+/* The gate within its limit, times its sigmoid, times up within its own. */
+static void soft_glu(const struct kernels *k, struct glu_limit limit, float *y, const float *gate, float *up, size_t n)
+{
+	if (limit.soft_up > 0)
+		k->cap(up, limit.soft_up, n);
+	k->glu(UNARY_SIGMOID, up, gate, up, n);
+	memmove(y, gate, n * sizeof *y);
+	k->cap(y, limit.soft_gate, n);
+	k->multiply(y, y, up, n);
+}
+
 void rows_glu(const struct kernels *k, enum unary f, struct glu_limit limit, float *y, const float *gate, float *up,
 	size_t n)
 {
+	if (limit.soft_gate > 0) {
+		soft_glu(k, limit, y, gate, up, n);
+		return;
+	}
 	if (limit.act <= 0) {
 		k->glu(f, y, gate, up, n);
 		return;

@@ -1,0 +1,54 @@
+/* recall: attention over the results of earlier blocks of layers. A piece is a row. */
+#include "kinds.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "fwd/kernels/exp.h"
+
+/* The norm of x[n], times the weights, summed. */
+static float score(const struct op_recall *o, const float *x)
+{
+	double sum = 0, square = 0;
+
+	for (size_t i = 0; i < o->n; i++) {
+		sum += (double)x[i] * (double)o->weight[i];
+		square += (double)x[i] * (double)x[i];
+	}
+	return (float)(sum / sqrt(square / (double)o->n + (double)o->eps));
+}
+
+static void recall(const struct op *op, const struct step *s, size_t row, size_t thread)
+{
+	const struct op_recall *o = op->bound;
+	const float *x = buffer_row(&o->x, row);
+	float *to = buffer_row(&o->out, row), *p = buffer_row(&o->scores, row), most, sum = 0;
+
+	for (size_t i = 0; i <= o->blocks; i++)
+		p[i] = score(o, x + i * o->n);
+	most = p[0];
+	for (size_t i = 1; i <= o->blocks; i++)
+		most = p[i] > most ? p[i] : most;
+	for (size_t i = 0; i <= o->blocks; i++)
+		sum += p[i] = exp_of(p[i] - most);
+	s->k->scale(to, x, p[0] / sum, o->n);
+	for (size_t i = 1; i <= o->blocks; i++)
+		s->k->add_scaled(to, x + i * o->n, p[i] / sum, o->n);
+}
+
+static void bank(const struct op *op, const struct step *s, size_t row, size_t thread)
+{
+	const struct op_recall *o = op->bound;
+	float *x = buffer_row(&o->x, row);
+
+	memcpy(x + o->blocks * o->n, x, o->n * sizeof *x);
+	memset(x, 0, o->n * sizeof *x);
+}
+
+static size_t pieces(const struct op *op, const struct step *s)
+{
+	return s->n;
+}
+
+const struct op_kind op_recall = { .name = "recall", .pieces = pieces, .piece = recall };
+const struct op_kind op_bank = { .name = "bank", .pieces = pieces, .piece = bank };

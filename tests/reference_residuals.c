@@ -1,0 +1,54 @@
+/* reference_residuals: attention residuals (Moonshot 2026): the residual stream begins anew with each block of layers,
+ * and what it was is banked; parts read a weighted sum of all. */
+#include "reference_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double *recalled(const char *score, const double *x, size_t n)
+{
+	size_t all = n * m.n_embd;
+	float *weight = weights(&m, m.n_embd, "%s.weight", score);
+	double *y = memory(all, sizeof *y), p[REFERENCE_LAYERS + 1];
+
+	if (!weight)
+		die("%s.weight: missing", score);
+	for (size_t i = 0; i < all; i += m.n_embd) {
+		for (size_t j = 0; j <= m.n_block; j++) {
+			double *row = copy((j < m.n_block ? m.block[j] : x) + i, m.n_embd);
+
+			bare_norm_rows(row, 1, m.n_embd);
+			p[j] = 0;
+			for (size_t e = 0; e < m.n_embd; e++)
+				p[j] += row[e] * weight[e];
+			free(row);
+		}
+		softmax(p, m.n_block + 1);
+		for (size_t j = 0; j <= m.n_block; j++)
+			for (size_t e = i; e < i + m.n_embd; e++)
+				y[e] += p[j] * (j < m.n_block ? m.block[j] : x)[e];
+	}
+	free(weight);
+	return y;
+}
+
+void residuals_layer(size_t il, double *x, size_t n)
+{
+	double *h;
+
+	m.n_block = il ? m.n_block : 0;
+	h = recalled(part(il, "attn_res_score"), x, n);
+	if (il % m.block_layers == 0) {
+		free(m.block[m.n_block]);
+		m.block[m.n_block++] = copy(x, n * m.n_embd);
+		memset(x, 0, n * m.n_embd * sizeof *x);
+	}
+	norm_in_place(part(il, "attn_norm"), h, n, m.n_embd);
+	add(x, (has(il, "ssm_f_a") ? kda : attention_part)(il, h, n), n);
+	free(h);
+	h = recalled(part(il, "ffn_res_score"), x, n);
+	norm_in_place(part(il, "ffn_norm"), h, n, m.n_embd);
+	add(x, feed_forward_part(il, h, h, n), n);
+	free(h);
+}
