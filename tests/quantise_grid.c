@@ -93,7 +93,7 @@ static void put_signs_and_scale(unsigned char *b, const unsigned *signs, int sca
 /* [half d][8 times: 4 rows, 4: signs and scale] */
 void iq2_xxs_block(const float *x, unsigned char *b)
 {
-	static const struct codebook k = { grid_iq2_xxs, 256, 8, 32, 43, 8, 1 };
+	static const struct codebook k = { grids.iq2_xxs, 256, 8, 32, 43, 8, 1 };
 	struct codes c = encode(&k, x, b);
 
 	for (size_t j = 0; j < 8; j++) {
@@ -106,7 +106,7 @@ void iq2_xxs_block(const float *x, unsigned char *b)
 /* [half d][32 times 16 bits: row, signs][8: scales as nibbles] */
 void iq2_xs_block(const float *x, unsigned char *b)
 {
-	static const struct codebook k = { grid_iq2_xs, 512, 8, 16, 43, 8, 1 };
+	static const struct codebook k = { grids.iq2_xs, 512, 8, 16, 43, 8, 1 };
 	struct codes c = encode(&k, x, b);
 
 	for (size_t g = 0; g < 32; g++)
@@ -118,7 +118,7 @@ void iq2_xs_block(const float *x, unsigned char *b)
 /* [half d][32: low bytes of rows][32: signs][8: high pairs of rows][8: scales] */
 void iq2_s_block(const float *x, unsigned char *b)
 {
-	static const struct codebook k = { grid_iq2_s, 1024, 8, 16, 43, 8, 0 };
+	static const struct codebook k = { grids.iq2_s, 1024, 8, 16, 43, 8, 0 };
 	struct codes c = encode(&k, x, b);
 
 	memset(b + 66, 0, 8);
@@ -134,7 +134,7 @@ void iq2_s_block(const float *x, unsigned char *b)
 /* [half d][64 rows][8 times 4: signs and scale] */
 void iq3_xxs_block(const float *x, unsigned char *b)
 {
-	static const struct codebook k = { grid_iq3_xxs, 256, 4, 32, 62, 4, 1 };
+	static const struct codebook k = { grids.iq3_xxs, 256, 4, 32, 62, 4, 1 };
 	struct codes c = encode(&k, x, b);
 
 	for (size_t n = 0; n < 64; n++)
@@ -146,7 +146,7 @@ void iq3_xxs_block(const float *x, unsigned char *b)
 /* [half d][64: low bytes of rows][8: their high bits][32: signs][4: scales] */
 void iq3_s_block(const float *x, unsigned char *b)
 {
-	static const struct codebook k = { grid_iq3_s, 512, 4, 32, 15, 1, 0 };
+	static const struct codebook k = { grids.iq3_s, 512, 4, 32, 15, 1, 0 };
 	struct codes c = encode(&k, x, b);
 
 	memset(b + 66, 0, 8);
@@ -187,7 +187,7 @@ static struct ternary encode_ternary(const float *x, size_t run, size_t shared, 
 			unsigned row[4];
 
 			for (size_t i = 0; i < shared / 8; i++) {
-				row[i] = nearest(grid_iq1, 2048, 8, x + (g + i) * 8, scale,
+				row[i] = nearest(grids.iq1, 2048, 8, x + (g + i) * 8, scale,
 					(float)(GRID_IQ1_BIAS + (minus ? 1 : -1)), &e);
 				error += e;
 			}

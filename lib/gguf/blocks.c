@@ -340,7 +340,7 @@ void read_iq2_xxs(const void *block, struct block_values *out)
 		uint32_t u = u32(b->run[g / 4].signs);
 
 		out->scale[g / 4] = odd_scale(f16(b->d), u, 28, 15, 0.125f);
-		put_row(out->code + 8 * g, grid_iq2_xxs[b->run[g / 4].qs[g % 4]], even_signs(u >> g % 4 * 7));
+		put_row(out->code + 8 * g, grids.iq2_xxs[b->run[g / 4].qs[g % 4]], even_signs(u >> g % 4 * 7));
 	}
 }
 
@@ -352,7 +352,7 @@ void read_iq2_xs(const void *block, struct block_values *out)
 	for (int j = 0; j < 16; j++)
 		out->scale[j] = odd_scale(f16(b->d), b->scales[j / 2], j % 2 * 4, 15, 0.125f);
 	for (int g = 0; g < 32; g++)
-		put_row(out->code + 8 * g, grid_iq2_xs[u16(b->qs[g]) & 511], even_signs(u16(b->qs[g]) >> 9));
+		put_row(out->code + 8 * g, grids.iq2_xs[u16(b->qs[g]) & 511], even_signs(u16(b->qs[g]) >> 9));
 }
 
 void read_iq2_s(const void *block, struct block_values *out)
@@ -362,7 +362,7 @@ void read_iq2_s(const void *block, struct block_values *out)
 	for (int j = 0; j < 16; j++)
 		out->scale[j] = odd_scale(f16(b->d), b->scales[j / 2], j % 2 * 4, 15, 0.125f);
 	for (int g = 0; g < 32; g++)
-		put_row(out->code + 8 * g, grid_iq2_s[b->qs[g] | (b->qh[g / 4] >> g % 4 * 2 & 3) << 8], b->signs[g]);
+		put_row(out->code + 8 * g, grids.iq2_s[b->qs[g] | (b->qh[g / 4] >> g % 4 * 2 & 3) << 8], b->signs[g]);
 }
 
 /* Rows have four elements; signs and scales as in IQ2_XXS. */
@@ -372,7 +372,7 @@ void read_iq3_xxs(const void *block, struct block_values *out)
 
 	for (int g = 0; g < 32; g++) {
 		uint32_t u = u32(b->signs[g / 4]);
-		uint64_t row = grid_iq3_xxs[b->qs[2 * g]] | (uint64_t)grid_iq3_xxs[b->qs[2 * g + 1]] << 32;
+		uint64_t row = grids.iq3_xxs[b->qs[2 * g]] | (uint64_t)grids.iq3_xxs[b->qs[2 * g + 1]] << 32;
 
 		out->scale[g / 4] = odd_scale(f16(b->d), u, 28, 15, 0.25f);
 		put_row(out->code + 8 * g, row, even_signs(u >> g % 4 * 7));
@@ -389,7 +389,7 @@ void read_iq3_s(const void *block, struct block_values *out)
 	for (int j = 0; j < 8; j++)
 		out->scale[j] = odd_scale(f16(b->d), b->scales[j / 2], j % 2 * 4, 15, 1);
 	for (int g = 0; g < 32; g++)
-		put_row(out->code + 8 * g, grid_iq3_s[at[2 * g]] | (uint64_t)grid_iq3_s[at[2 * g + 1]] << 32,
+		put_row(out->code + 8 * g, grids.iq3_s[at[2 * g]] | (uint64_t)grids.iq3_s[at[2 * g + 1]] << 32,
 			b->signs[g]);
 }
 
@@ -398,7 +398,7 @@ void read_iq3_s(const void *block, struct block_values *out)
 static void put_ternary(int8_t *code, int low, int high)
 {
 	for (int i = 0; i < 8; i++) {
-		int value = (int)(grid_iq1[low | (high & 7) << 8] >> 8 * i & 255) - GRID_IQ1_BIAS;
+		int value = (int)(grids.iq1[low | (high & 7) << 8] >> 8 * i & 255) - GRID_IQ1_BIAS;
 
 		code[i] = (int8_t)(value + (high & 8 ? -1 : 1));
 	}

@@ -13,6 +13,7 @@ typedef struct { __m256 a, b; } f32x16;     /* two registers */
 typedef struct { __m256i a, b; } i32x16;
 typedef i32x16 b64;
 typedef __m128i b16;
+typedef __m256i i32x8;
 
 enum {
 	DOT_AT_ONCE = 1,        /* sixteen registers hold no more */
@@ -365,6 +366,16 @@ static inline b64 vb_zip_eights(b64 v)
 	return vi_of(_mm256_unpacklo_epi64(v.a, v.b), _mm256_unpackhi_epi64(v.a, v.b));
 }
 
+static inline b64 vb_long_rows(const uint64_t *const row[8])
+{
+	return vi_of(x86_long_rows(row), x86_long_rows(row + 4));
+}
+
+static inline b64 vb_short_rows(const uint32_t *const row[16])
+{
+	return vi_of(x86_short_rows(row), x86_short_rows(row + 8));
+}
+
 static inline void vb_swap_inner(b64 *v, b64 *w)
 {
 	__m256i inner = v->b;
@@ -405,24 +416,55 @@ static inline b64 vb_bits(const void *p, const void *q, int value)
 	return vi_of(_mm256_and_si256(vb_mask_32(low), all), _mm256_and_si256(vb_mask_32(high), all));
 }
 
-/* A multiplication shifts to the left: within 16 bits, one bit of a byte goes to the top of the low byte, the next to
- * the top of the high byte, which comes from the same byte shifted right by one. */
-static inline __m256i vb_negate_32(__m256i v, __m256i eights, int first)
+/* Bits of bytes from[i] of eights for v's eight bytes i. A multiplication shifts to the left: within 16 bits, one bit of
+ * a byte goes to the top of the low byte, the next to the top of the high byte, which comes from the same byte shifted
+ * right by one. */
+static inline __m256i vb_negate_32(__m256i v, __m256i eights, __m256i from)
 {
-	const __m256i from = _mm256_setr_epi64x(0x0800080008000800, 0x0901090109010901, 0x0a020a020a020a02,
-	                                        0x0b030b030b030b03);
 	const __m256i times = _mm256_set1_epi64x(0x0002000800200080);
-	__m256i sign = _mm256_shuffle_epi8(eights, _mm256_add_epi8(from, _mm256_set1_epi8((char)first)));
+	__m256i sign = _mm256_shuffle_epi8(eights, from);
 
 	return _mm256_sign_epi8(v, _mm256_or_si256(_mm256_mullo_epi16(sign, times), _mm256_set1_epi8(1)));
 }
 
 static inline b64 vb_negate(b64 v, const void *bits)
 {
+	const __m256i from = _mm256_setr_epi64x(0x0800080008000800, 0x0901090109010901, 0x0a020a020a020a02,
+	                                        0x0b030b030b030b03);
 	__m256i eight = _mm256_broadcastq_epi64(_mm_loadl_epi64(bits));
 	__m256i eights = _mm256_srlv_epi64(eight, _mm256_setr_epi64x(0, 1, 0, 1));
 
-	return vi_of(vb_negate_32(v.a, eights, 0), vb_negate_32(v.b, eights, 4));
+	return vi_of(vb_negate_32(v.a, eights, from),
+	             vb_negate_32(v.b, eights, _mm256_add_epi8(from, _mm256_set1_epi8(4))));
+}
+
+/* Four bytes of each of four blocks: those of blocks 0 and 2, the same shifted right by one; likewise blocks 1 and 3. */
+static inline __m256i vb_blocks_zipped(const void *p)
+{
+	const __m256i blocks = _mm256_setr_epi32(0, 2, 0, 2, 1, 3, 1, 3);
+	__m256 both = _mm256_castsi256_ps(_mm256_broadcastsi128_si256(vb_16(p)));
+	__m256i v = _mm256_castps_si256(_mm256_permutevar_ps(both, blocks));
+
+	return _mm256_srlv_epi64(v, _mm256_setr_epi64x(0, 1, 0, 1));
+}
+
+static inline b64 vb_negate_eights(b64 v, const void *bits, int vector)
+{
+	const __m256i from = _mm256_setr_epi64x(0x0800080008000800, 0x0c040c040c040c04, 0x0800080008000800,
+	                                        0x0c040c040c040c04);
+	__m256i blocks = vb_blocks_zipped(bits);
+
+	return vi_of(vb_negate_32(v.a, blocks, _mm256_add_epi8(from, _mm256_set1_epi8((char)(2 * vector)))),
+	             vb_negate_32(v.b, blocks, _mm256_add_epi8(from, _mm256_set1_epi8((char)(2 * vector + 1)))));
+}
+
+static inline b64 vb_spread_eights(const void *p, int vector)
+{
+	const __m256i from = _mm256_setr_epi64x(0, 0x0404040404040404, 0, 0x0404040404040404);
+	__m256i v = vb_blocks_zipped(p);
+
+	return vi_of(_mm256_shuffle_epi8(v, _mm256_add_epi8(from, _mm256_set1_epi8((char)(2 * vector)))),
+	             _mm256_shuffle_epi8(v, _mm256_add_epi8(from, _mm256_set1_epi8((char)(2 * vector + 1)))));
 }
 
 static inline b64 vb_spread(const void *p)

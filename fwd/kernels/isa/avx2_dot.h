@@ -129,31 +129,34 @@ INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
 	return vi_of(_mm256_permutevar8x32_epi32(v[0].a, order), _mm256_permutevar8x32_epi32(v[2].a, order));
 }
 
-/* Eight bytes at a time for one of four blocks: products with those of w, signed or not, and as 32 bits or 16. */
-INLINE __m256i vd_eight(__m256i w, const int8_t *x, const int8_t *magnitudes, int is_signed)
+INLINE __m256i vd_eight(struct eights_shape s, __m256i w, __m256i x, const int8_t *magnitudes)
 {
-	__m256i q = vb_32(x);
-
-	return is_signed ? vd_widen(vd_pairs(vb_32(magnitudes), _mm256_sign_epi8(w, q))) : vd_pairs(w, q);
+	return s.is_signed ? vd_widen(vd_pairs(vb_32(magnitudes), _mm256_sign_epi8(w, x))) : vd_pairs(w, x);
 }
 
-INLINE void vd_eights(struct eights_shape s, const b64 *w, const int8_t *x, const int8_t *magnitudes, int four,
-                      i32x16 *sum)
+/* Products are added up in 16 bits as long as they fit: always those of a vector, if codes are not signed. */
+INLINE i32x8 vd_eights(struct eights_shape s, b64 w, b64 x, const int8_t *magnitudes)
 {
-	int i16 = !s.is_signed, deep = i16 && vd_fit(s.top, 8 * s.vectors);
-	__m256i *to = four / 2 ? &sum->b : &sum->a, v;
+	__m256i v = vd_settled(vd_eight(s, w.a, x.a, magnitudes));
 
-	UNROLL
-	for (int j = 0; j < 2 * s.vectors; j++) {
-		__m256i two = vd_eight(j % 2 ? w[j / 2].b : w[j / 2].a, x + 32 * j, magnitudes + 32 * j, s.is_signed);
+	return vd_settled(vd_add(v, vd_eight(s, w.b, x.b, magnitudes + 32), !s.is_signed));
+}
 
-		v = vd_settled(j ? vd_add(v, two, i16) : two);
+INLINE void vd_eight_sums(struct eights_shape s, const i32x8 *v, int four, i32x16 *sum)
+{
+	int i16 = !s.is_signed && vd_fit(s.top, 4 * s.vectors), deep = i16 && vd_fit(s.top, 8 * s.vectors);
+	__m256i *to = four / 2 ? &sum->b : &sum->a, t = v[0], u = v[1];
+
+	if (s.vectors == 2) {
+		if (!s.is_signed && !i16)
+			t = vd_widen(t), u = vd_widen(u);
+		t = vd_settled(vd_add(t, u, i16));
 	}
 	if (i16 && !deep)
-		v = vd_widen(v);
+		t = vd_widen(t);
 	if (four % 2)
-		v = vd_add_neighbours(*to, v, deep);
-	*to = four % 2 && deep ? vd_widen(v) : v;
+		t = vd_add_neighbours(*to, t, deep);
+	*to = four % 2 && deep ? vd_widen(t) : t;
 }
 
 /* Products are added up in 16 bits as long as they fit; eight lanes at a time. */

@@ -187,6 +187,16 @@ static inline b64 vb_of(b16 a, b16 b, b16 c, b16 d)
 	return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
+static inline b64 vb_long_rows(const uint64_t *const row[8])
+{
+	return _mm512_inserti64x4(_mm512_castsi256_si512(x86_long_rows(row)), x86_long_rows(row + 4), 1);
+}
+
+static inline b64 vb_short_rows(const uint32_t *const row[16])
+{
+	return _mm512_inserti64x4(_mm512_castsi256_si512(x86_short_rows(row)), x86_short_rows(row + 8), 1);
+}
+
 static inline b64 vb_negate(b64 v, const void *bits)
 {
 	uint64_t mask;

@@ -444,11 +444,24 @@ static inline void vi_indices(uint16_t to[16], const void *low, const void *high
 	}
 }
 
-static inline b16 vb_eights(const void *p, const void *q) { return vcombine_u8(vld1_u8(p), vld1_u8(q)); }
-
-static inline b16 vb_fours(const uint32_t *p, const uint32_t *q, const uint32_t *r, const uint32_t *s)
+static inline b16 vb_two_rows(const uint64_t *const row[2])
 {
-	return vb_two(*p | (uint64_t)*q << 32, *r | (uint64_t)*s << 32);
+	return vcombine_u8(vcreate_u8(*row[0]), vcreate_u8(*row[1]));
+}
+
+static inline b64 vb_long_rows(const uint64_t *const row[8])
+{
+	return vb_of(vb_two_rows(row), vb_two_rows(row + 2), vb_two_rows(row + 4), vb_two_rows(row + 6));
+}
+
+static inline b16 vb_four_rows(const uint32_t *const row[4])
+{
+	return vb_two(*row[0] | (uint64_t)*row[1] << 32, *row[2] | (uint64_t)*row[3] << 32);
+}
+
+static inline b64 vb_short_rows(const uint32_t *const row[16])
+{
+	return vb_of(vb_four_rows(row), vb_four_rows(row + 4), vb_four_rows(row + 8), vb_four_rows(row + 12));
 }
 
 static inline b16 vb_zip(uint64_t a, uint64_t b) { return vzip1q_u8(vb_two(a, 0), vb_two(b, 0)); }

@@ -56,6 +56,8 @@ static inline b64 vb_thirds(b64 v)
 }
 
 static inline b16 vb_16(const void *p) { return _mm_loadu_si128(p); }
+static inline __m256i x86_two(b16 a, b16 b) { return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1); }
+static inline __m256i x86_two_16(const void *p, const void *q) { return x86_two(vb_16(p), vb_16(q)); }
 static inline b16 vb_two(uint64_t a, uint64_t b) { return _mm_set_epi64x((long long)b, (long long)a); }
 static inline b16 vb_zip(uint64_t a, uint64_t b)
 {
@@ -72,15 +74,33 @@ INLINE void vi_indices(uint16_t to[16], const void *low, const void *high, const
 	_mm256_storeu_si256((void *)to, _mm256_or_si256(v, _mm256_cvtepu8_epi16(vb_16(low))));
 }
 
-static inline b16 vb_eights(const void *p, const void *q)
+static inline b16 x86_two_rows(const uint64_t *const row[2])
 {
-	return _mm_castps_si128(_mm_loadh_pi(_mm_castsi128_ps(_mm_loadl_epi64(p)), q));
+	__m128 first = _mm_castsi128_ps(_mm_loadl_epi64((const void *)row[0]));
+
+	return _mm_castps_si128(_mm_loadh_pi(first, (const void *)row[1]));
 }
 
-static inline b16 vb_fours(const uint32_t *p, const uint32_t *q, const uint32_t *r, const uint32_t *s)
+static inline __m256i x86_long_rows(const uint64_t *const row[4])
 {
-	return _mm_unpacklo_epi64(_mm_insert_epi32(_mm_cvtsi32_si128((int)*p), (int)*q, 1),
-	                          _mm_insert_epi32(_mm_cvtsi32_si128((int)*r), (int)*s, 1));
+	return x86_two(x86_two_rows(row), x86_two_rows(row + 2));
+}
+
+/* Replaces lanes of v, those of mask, by a row of a codebook: loads it together with `before` bytes that precede it in
+ * the grids, so that it comes to lie there. One instruction, where inserting an element takes two. */
+#define X86_ROW(v, row, before, mask) \
+	_mm_blend_epi32(v, vb_16((const char *)(row) - (before)), mask)
+
+static inline __m128i x86_four_rows(const uint32_t *const row[4])
+{
+	__m128i v = _mm_cvtsi32_si128((int)*row[0]);
+
+	return X86_ROW(X86_ROW(X86_ROW(v, row[1], 4, 2), row[2], 8, 4), row[3], 12, 8);
+}
+
+static inline __m256i x86_short_rows(const uint32_t *const row[8])
+{
+	return x86_two(x86_four_rows(row), x86_four_rows(row + 4));
 }
 
 /* Eight uint32 at p, `step` bytes apart. Nothing is read after the last, as it may be the end of the mapping. */
@@ -94,12 +114,6 @@ INLINE __m256i x86_words(const void *p, size_t step)
 	low = _mm256_loadu_ps((const float *)(const void *)(at - 4));
 	high = _mm256_loadu_ps((const float *)(const void *)(at + 28));
 	return _mm256_permute4x64_epi64(_mm256_castps_si256(_mm256_shuffle_ps(low, high, 0xdd)), 0xd8);
-}
-
-/* 16 bytes at p, 16 at q. */
-static inline __m256i x86_two_16(const void *p, const void *q)
-{
-	return _mm256_inserti128_si256(_mm256_castsi128_si256(vb_16(p)), vb_16(q), 1);
 }
 
 /* The first byte of eight pairs as int32s in lane order; the upper bytes become zero. */

@@ -107,20 +107,32 @@ INLINE void quarter_sums(struct unpacker u, const uint8_t *p, const int8_t *x, s
 INLINE void eight_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size_t n, i32x16 sum[2][2])
 {
 	struct eights_shape s = { .vectors = 2 / u.scales, .top = u.top, .is_signed = u.is_signed };
+	struct grid_rows rows;
 
+	read_rows(u, p, &rows);
 	UNROLL
 	for (int four = 0; four < 4; four++) {
-		b64 w[2];
+		i32x8 v[2][2];
 
-		u.eights(p, four, w);
+		UNROLL
+		for (int c = 0; c < 2; c++) {
+			b64 w = codes_in_eights(u, p, &rows, 2 * four + c);
+
+			UNROLL
+			for (size_t i = 0; i < n; i++) {
+				const int8_t *at = x + i * SPAN + 128 * four + 64 * c;
+				b64 q = vb_load(at);
+
+				if (u.signs)
+					q = vb_negate_eights(q, rows.signs + 16 * four, c);
+				v[i][c] = vd_eights(s, w, q, at + n * SPAN);
+			}
+		}
 		UNROLL
 		for (size_t i = 0; i < n; i++) {
 			UNROLL
-			for (int h = 0; h < u.scales; h++) {
-				const int8_t *q = x + i * SPAN + 128 * four + 64 * h;
-
-				vd_eights(s, w + h, q, q + n * SPAN, four, &sum[i][h]);
-			}
+			for (int h = 0; h < u.scales; h++)
+				vd_eight_sums(s, v[i] + h, four, &sum[i][h]);
 		}
 	}
 	if (u.scales == 1) {
@@ -142,6 +154,7 @@ INLINE void span_add(struct unpacker u, const uint8_t *p, struct decode_shape sh
 	struct unpacked w;
 	struct scales s;
 	i32x16 sum[2][2];
+	int eights = EIGHTS && (u.eights || u.read_rows);
 
 	if (!DOT_AT_ONCE) {
 		unpack_codes(u, p, w.codes);
@@ -152,14 +165,14 @@ INLINE void span_add(struct unpacker u, const uint8_t *p, struct decode_shape sh
 		u.top -= u.offset;
 		u.offset = 0;
 	}
-	if (u.eights)
+	if (eights)
 		eight_sums(u, p, codes + ORDER_EIGHTS * n * SPAN, n, sum);
 	else if (u.quarters)
 		quarter_sums(u, p, codes + ORDER_QUARTERS * n * SPAN, n, sum);
 	else
 		half_sums(u, p, codes + ORDER_PLAIN * n * SPAN, n, sum);
 	/* Otherwise the compiler reads scales in between and spills them. */
-	if (u.eights)
+	if (eights)
 		__asm__ volatile("" : "+r"(p));
 	u.read_scales(p, &s);
 	UNROLL

@@ -31,11 +31,13 @@ struct unpacker {
 	/* Four blocks in eights (lanes.h), with EIGHTS, where that is quicker; or NULL. */
 	void (*eights)(const uint8_t *span, int four, b64 codes[2]);
 	void (*read_scales)(const uint8_t *span, struct scales *s);
-	/* Codebooks have these in place of codes(). read_rows() comes first; with signs, row_codes() gives codes
-	 * without them and without the offset. */
+	/* Codebooks have these in place of codes(): a grid of either kind, and read_rows(), which comes first. row() is
+	 * the number, in the grid, of row i of the span. */
 	int signs;
+	const uint64_t *grid;
+	const uint32_t *grid_of_fours;
 	void (*read_rows)(const uint8_t *span, struct grid_rows *rows);
-	b64 (*row_codes)(const uint8_t *span, const struct grid_rows *rows, int pair);
+	size_t (*row)(const uint8_t *span, const struct grid_rows *rows, int i);
 };
 
 /* The least power of two that makes all codes positive is added to them, unless the highest would then pass 127. */
@@ -57,6 +59,9 @@ enum { BLOCK_BYTES_MOST = 36 };         /* of 32 elements in any format */
 FORMATS_QUANTISED(FROM_ROW)
 #undef FROM_ROW
 #undef POWER
+
+/* Has the compiler forget what it knows of a variable in a general register. */
+#define OPAQUE(x) __asm__("" : "+r"(x))
 
 static inline uint64_t load64(const void *p)
 {
@@ -113,11 +118,60 @@ INLINE void read_rows(struct unpacker u, const uint8_t *span, struct grid_rows *
 	__asm__("" : "+m"(*rows));
 }
 
+/* The rows of 64 codes, which are the span's eights eight[8]. */
+INLINE b64 codes_of_rows(struct unpacker u, const uint8_t *span, const struct grid_rows *rows, const int eight[8])
+{
+	const uint64_t *grid = u.grid, *eights[8];
+	const uint32_t *grid_of_fours = u.grid_of_fours, *fours[16];
+
+	/* Otherwise the compiler adds the grid's address to each number. */
+	if (u.grid) {
+		OPAQUE(grid);
+		UNROLL
+		for (int i = 0; i < 8; i++)
+			eights[i] = grid + u.row(span, rows, eight[i]);
+		return vb_long_rows(eights);
+	}
+	OPAQUE(grid_of_fours);
+	UNROLL
+	for (int i = 0; i < 16; i++)
+		fours[i] = grid_of_fours + u.row(span, rows, 2 * eight[i / 2] + i % 2);
+	return vb_short_rows(fours);
+}
+
 /* Where the type has signs: without them and without the offset. */
 INLINE b64 plain_codes(struct unpacker u, const uint8_t *span, const struct grid_rows *rows, int pair)
 {
-	return u.read_rows ? u.row_codes(span, rows, pair) : u.codes(span, pair);
+	int eight[8];
+	b64 v;
+
+	if (!u.read_rows)
+		return u.codes(span, pair);
+	UNROLL
+	for (int i = 0; i < 8; i++)
+		eight[i] = 8 * pair + i;
+	v = codes_of_rows(u, span, rows, eight);
+	return u.signs ? v : vb_plus(v, vb_spread(rows->signs + 8 * pair));
 }
+
+#if EIGHTS
+/* The same in eights. */
+INLINE b64 codes_in_eights(struct unpacker u, const uint8_t *span, const struct grid_rows *rows, int c)
+{
+	int eight[8];
+	b64 v[2];
+
+	if (!u.read_rows) {
+		u.eights(span, c / 2, v);
+		return v[c % 2];
+	}
+	UNROLL
+	for (int i = 0; i < 8; i++)     /* of blocks 0, 2, 1 and 3 */
+		eight[i] = c / 2 * 16 + i % 2 * 8 + i % 4 / 2 * 4 + c % 2 * 2 + i / 4;
+	v[0] = codes_of_rows(u, span, rows, eight);
+	return u.signs ? v[0] : vb_plus(v[0], vb_spread_eights(rows->signs + c / 2 * 16, c % 2));
+}
+#endif
 
 INLINE b64 signed_codes(struct unpacker u, const uint8_t *span, const struct grid_rows *rows, int pair)
 {
@@ -159,13 +213,13 @@ UNPACKER(q5_k, .codes = codes_q5_k);
 UNPACKER(q6_k, .codes = codes_q6_k);
 UNPACKER(iq4_nl, .codes = codes_iq4_nl, WITH_EIGHTS(iq4_nl));
 UNPACKER(iq4_xs, .codes = codes_iq4_xs, WITH_EIGHTS(iq4_xs));
-UNPACKER(iq2_xxs, .read_rows = rows_iq2_xxs, .row_codes = codes_iq2_xxs, .signs = 1);
-UNPACKER(iq2_xs, .read_rows = rows_iq2_xs, .row_codes = codes_iq2_xs, .signs = 1);
-UNPACKER(iq2_s, .read_rows = rows_iq2_s, .row_codes = codes_iq2_s, .signs = 1);
-UNPACKER(iq3_xxs, .read_rows = rows_iq3_xxs, .row_codes = codes_iq3_xxs, .signs = 1);
-UNPACKER(iq3_s, .read_rows = rows_iq3_s, .row_codes = codes_iq3_s, .signs = 1);
-UNPACKER(iq1_s, .read_rows = rows_iq1_s, .row_codes = codes_iq1_s, .signs = 0);
-UNPACKER(iq1_m, .read_rows = rows_iq1_m, .row_codes = codes_iq1_m, .signs = 0);
+UNPACKER(iq2_xxs, .grid = grids.iq2_xxs, .read_rows = rows_iq2_xxs, .row = row_iq2_xxs, .signs = 1);
+UNPACKER(iq2_xs, .grid = grids.iq2_xs, .read_rows = rows_iq2_xs, .row = row_of_index, .signs = 1);
+UNPACKER(iq2_s, .grid = grids.iq2_s, .read_rows = rows_iq2_s, .row = row_of_index, .signs = 1);
+UNPACKER(iq3_xxs, .grid_of_fours = grids.iq3_xxs, .read_rows = rows_iq3_xxs, .row = row_iq3_xxs, .signs = 1);
+UNPACKER(iq3_s, .grid_of_fours = grids.iq3_s, .read_rows = rows_iq3_s, .row = row_of_index, .signs = 1);
+UNPACKER(iq1_s, .grid = grids.iq1, .read_rows = rows_iq1_s, .row = row_of_index, .signs = 0);
+UNPACKER(iq1_m, .grid = grids.iq1, .read_rows = rows_iq1_m, .row = row_of_index, .signs = 0);
 UNPACKER(tq1_0, .codes = codes_tq1_0);
 UNPACKER(tq2_0, .codes = codes_tq2_0, WITH_EIGHTS(tq2_0));
 UNPACKER(mxfp4, .codes = codes_mxfp4, WITH_EIGHTS(mxfp4));

@@ -1,6 +1,6 @@
 /* unpack_eights: unpackers (unpack.h) of codes in eights (lanes.h), for sets where the trees that add up products take
  * as long as the products. (AVX2, one column, in the cache, less time than without: IQ4_NL 8%, IQ4_XS 19%, MXFP4 18%,
- * TQ2_0 18%, NVFP4 18%, Q2_K 10%.) */
+ * TQ2_0 18%, NVFP4 18%, Q2_K 10%.) Codebooks need none: codes_in_eights() looks up their rows in this order. */
 #ifndef UNPACK_EIGHTS_H
 #define UNPACK_EIGHTS_H
 

@@ -6,34 +6,6 @@
 
 #include "lib/gguf/grids.h"
 
-/* Eight rows of eight codes. Indices are parts of words in general registers, which takes fewer loads. */
-INLINE b64 long_rows(const uint64_t *const row[8])
-{
-	return vb_of(vb_eights(row[0], row[1]), vb_eights(row[2], row[3]), vb_eights(row[4], row[5]),
-	             vb_eights(row[6], row[7]));
-}
-
-INLINE b64 long_rows_at(const uint64_t grid[], const uint16_t at[8])
-{
-	const uint64_t *row[8];
-
-	UNROLL
-	for (int i = 0; i < 8; i++)
-		row[i] = &grid[load64(at + i / 4 * 4) >> 16 * (i % 4) & 0xffff];
-	return long_rows(row);
-}
-
-/* Sixteen rows of four codes. */
-INLINE b64 short_rows(const uint32_t *const row[16])
-{
-	b16 v[4];
-
-	UNROLL
-	for (int i = 0; i < 4; i++)
-		v[i] = vb_fours(row[4 * i], row[4 * i + 1], row[4 * i + 2], row[4 * i + 3]);
-	return vb_of(v[0], v[1], v[2], v[3]);
-}
-
 /* Seven bits in each byte; the eighth becomes their parity. */
 INLINE b64 even_signs(b64 v)
 {
@@ -58,6 +30,15 @@ INLINE void read_indices(const struct upper_bits *u, int sixteens, const uint8_t
 	UNROLL
 	for (int i = 0; i < sixteens; i++)
 		vi_indices(at + 16 * i, low + 16 * i, high + step * (size_t)i, u);
+}
+
+/* Two indices are a word in a general register: one load for each would be more, and so would be the shifts of four. */
+INLINE size_t row_of_index(const uint8_t *span, const struct grid_rows *rows, int i)
+{
+	uint32_t two = load32(rows->at + i / 2 * 2);
+
+	OPAQUE(two);    /* otherwise the compiler loads each of them */
+	return i % 2 ? two >> 16 : two & 0xffff;
 }
 
 /* For tables of struct upper_bits. */
@@ -95,15 +76,11 @@ INLINE void rows_iq2_xxs(const uint8_t *span, struct grid_rows *rows)
 	read_signs(vi_words(b[0].run[0].signs, b[1].run[0].signs, sizeof b->run[0]), rows);
 }
 
-INLINE b64 codes_iq2_xxs(const uint8_t *span, const struct grid_rows *rows, int pair)
+INLINE size_t row_iq2_xxs(const uint8_t *span, const struct grid_rows *rows, int i)
 {
-	const struct iq2_xxs *b = (const struct iq2_xxs *)span + pair / 4;
-	const uint64_t *row[8];
+	const struct iq2_xxs *b = (const struct iq2_xxs *)span + i / 32;
 
-	UNROLL
-	for (int i = 0; i < 8; i++)
-		row[i] = &grid_iq2_xxs[load32(b->run[pair % 4 * 2 + i / 4].qs) >> 8 * (i % 4) & 0xff];
-	return long_rows(row);
+	return load16(b->run[i % 32 / 4].qs + i % 4 / 2 * 2) >> 8 * (i % 2) & 0xff;
 }
 
 INLINE void scales_iq2_xxs(const uint8_t *span, struct scales *s)
@@ -122,11 +99,6 @@ INLINE void rows_iq2_xs(const uint8_t *span, struct grid_rows *rows)
 	for (int i = 0; i < 2; i++)
 		vb_store(rows->at + 32 * i, vi_as_bytes(vi_and(vb_as_int(vb_load(b[i].qs)), vi_set1(0x01ff01ff))));
 	vb_store(rows->signs, even_signs(vb_uppers(b[0].qs, b[1].qs)));
-}
-
-INLINE b64 codes_iq2_xs(const uint8_t *span, const struct grid_rows *rows, int pair)
-{
-	return long_rows_at(grid_iq2_xs, rows->at + 8 * pair);
 }
 
 INLINE void scales_iq2_xs(const uint8_t *span, struct scales *s)
@@ -151,11 +123,6 @@ INLINE void rows_iq2_s(const uint8_t *span, struct grid_rows *rows)
 	vb_store(rows->signs, vb_join(b[0].signs, b[1].signs));
 }
 
-INLINE b64 codes_iq2_s(const uint8_t *span, const struct grid_rows *rows, int pair)
-{
-	return long_rows_at(grid_iq2_s, rows->at + 8 * pair);
-}
-
 INLINE void scales_iq2_s(const uint8_t *span, struct scales *s)
 {
 	const struct iq2_s *b = (const struct iq2_s *)span;
@@ -170,15 +137,11 @@ INLINE void rows_iq3_xxs(const uint8_t *span, struct grid_rows *rows)
 	read_signs(vi_words(b[0].signs[0], b[1].signs[0], 4), rows);
 }
 
-INLINE b64 codes_iq3_xxs(const uint8_t *span, const struct grid_rows *rows, int pair)
+INLINE size_t row_iq3_xxs(const uint8_t *span, const struct grid_rows *rows, int i)
 {
-	const struct iq3_xxs *b = (const struct iq3_xxs *)span + pair / 4;
-	const uint32_t *row[16];
+	const struct iq3_xxs *b = (const struct iq3_xxs *)span + i / 64;
 
-	UNROLL
-	for (int i = 0; i < 16; i++)
-		row[i] = &grid_iq3_xxs[load64(b->qs + pair % 4 * 16 + i / 8 * 8) >> 8 * (i % 8) & 0xff];
-	return short_rows(row);
+	return load16(b->qs + i % 64 / 2 * 2) >> 8 * (i % 2) & 0xff;
 }
 
 INLINE void scales_iq3_xxs(const uint8_t *span, struct scales *s)
@@ -204,16 +167,6 @@ INLINE void rows_iq3_s(const uint8_t *span, struct grid_rows *rows)
 	vb_store(rows->signs, vb_join(b[0].signs, b[1].signs));
 }
 
-INLINE b64 codes_iq3_s(const uint8_t *span, const struct grid_rows *rows, int pair)
-{
-	const uint32_t *row[16];
-
-	UNROLL
-	for (int i = 0; i < 16; i++)
-		row[i] = &grid_iq3_s[load64(&rows->at[16 * pair + i / 4 * 4]) >> 16 * (i % 4) & 0xffff];
-	return short_rows(row);
-}
-
 /* Nibbles in lane order: the low ones are for even blocks, the high ones for odd blocks. */
 INLINE uint64_t lane_nibbles(const uint8_t *p)
 {
@@ -228,12 +181,6 @@ INLINE void scales_iq3_s(const uint8_t *span, struct scales *s)
 	i32x16 scales = vi_bytes(vb_two(lane_nibbles(b[0].scales), lane_nibbles(b[1].scales)));
 
 	s->scale[0] = odd_scales(b[0].d, b[1].d, vi_shl(scales, 1), 1);
-}
-
-/* Rows, whose bias is the offset, plus or minus an eighth. */
-INLINE b64 ternary_rows(const struct grid_rows *rows, int pair)
-{
-	return vb_plus(long_rows_at(grid_iq1, rows->at + 8 * pair), vb_spread(rows->signs + 8 * pair));
 }
 
 _Static_assert((int)GRID_IQ1_BIAS == (int)OFFSET_iq1_s && (int)GRID_IQ1_BIAS == (int)OFFSET_iq1_m, "codes have it");
@@ -252,11 +199,6 @@ INLINE void rows_iq1_s(const uint8_t *span, struct grid_rows *rows)
 	for (int i = 0; i < 2; i++)
 		read_indices(&upper_iq1_s, 2, b[i].qs, b[i].qh[0], 8, rows->at + 32 * i);
 	vb_store(rows->signs, vi_as_bytes(vi_or(minus, vi_set1(0x01010101))));
-}
-
-INLINE b64 codes_iq1_s(const uint8_t *span, const struct grid_rows *rows, int pair)
-{
-	return ternary_rows(rows, pair);
 }
 
 INLINE void scales_iq1_s(const uint8_t *span, struct scales *s)
@@ -284,11 +226,6 @@ INLINE void rows_iq1_m(const uint8_t *span, struct grid_rows *rows)
 		read_indices(&upper_iq1_m, 2, b[i].qs, b[i].qh, 8, rows->at + 32 * i);
 	v = vi_or(vi_and(v, vi_set1(0x000f000f)), vi_and(vi_shl(v, 4), vi_set1(0x0f000f00)));
 	vb_store(rows->signs, vb_lookup(eighth, vi_as_bytes(v)));
-}
-
-INLINE b64 codes_iq1_m(const uint8_t *span, const struct grid_rows *rows, int pair)
-{
-	return ternary_rows(rows, pair);
 }
 
 /* The scale of a super-block lies in the top nibbles of the four words. */

@@ -124,6 +124,9 @@ static inline b64 vi_as_bytes(i32x16 v);
 
 static inline b64 vb_join(const void *p, const void *q);        /* 32 bytes at p, 32 at q */
 static inline b64 vb_of(b16 a, b16 b, b16 c, b16 d);
+/* eight codes at each; four codes at each. They lie in lib/gguf/grids.h, and what is next to them may be loaded, too. */
+static inline b64 vb_long_rows(const uint64_t *const row[8]);
+static inline b64 vb_short_rows(const uint32_t *const row[16]);
 static inline b64 vb_four(const uint8_t *p, size_t step);       /* 16 bytes at p, p + step, p + 2·step, p + 3·step */
 static inline b64 vb_twice(const void *p, const void *q);       /* 16 bytes at p, twice, then 16 at q, twice */
 /* of eight runs of 16 bytes at p, the first, third and so on; or, if second, the second, fourth and so on */
@@ -143,8 +146,6 @@ static inline b64 vb_bits(const void *p, const void *q, int value);
 
 static inline b16 vb_16(const void *p);                         /* 16 bytes at p */
 static inline b16 vb_two(uint64_t a, uint64_t b);               /* a's 8 bytes, then b's */
-static inline b16 vb_eights(const void *p, const void *q);      /* 8 bytes at p, 8 at q */
-static inline b16 vb_fours(const uint32_t *p, const uint32_t *q, const uint32_t *r, const uint32_t *s);
 static inline b16 vb_zip(uint64_t a, uint64_t b);               /* bytes of a and b in turn */
 
 /* Indices of more than eight bits: what to add to sixteen bytes, from eight others. */
@@ -206,16 +207,21 @@ static inline b64 vb_zip_eights(b64 v);
 static inline void vb_swap_inner(b64 *v, b64 *w);
 /* two bits of each of eight bytes at p: those from bit 0 on, then from 4, 2 and 6 on; the same of the next eight */
 static inline b64 vb_pair_eights(const void *p);
+/* as vb_negate() and vb_spread(), with v the first or the second vector of four blocks in eights, from sixteen bytes:
+ * four for each block */
+static inline b64 vb_negate_eights(b64 v, const void *bits, int vector);
+static inline b64 vb_spread_eights(const void *p, int vector);
 
 struct eights_shape {
 	int vectors;            /* of codes: two for four blocks, one for their halves */
 	int top, is_signed;     /* of the codes */
 };
 
-/* *sum has the lanes of four blocks after the other, four = 0 to 3: the sums of the products of w[vectors] and the
- * activations at x, all in eights. Signed codes also take the activations' absolute values. */
-static inline void vd_eights(struct eights_shape s, const b64 *w, const int8_t *x, const int8_t *magnitudes, int four,
-                             i32x16 *sum);
+/* The products of codes and activations in eights, in a form that vd_eight_sums() takes. Signed codes also take the
+ * activations' absolute values. */
+static inline i32x8 vd_eights(struct eights_shape s, b64 w, b64 x, const int8_t *magnitudes);
+/* *sum has the lanes of four blocks after the other, four = 0 to 3: the sums of v[vectors] */
+static inline void vd_eight_sums(struct eights_shape s, const i32x8 *v, int four, i32x16 *sum);
 #endif
 
 /* Within each quarter of sixteen bytes: four bytes i of v[j] become four bytes j of v[i]. */
