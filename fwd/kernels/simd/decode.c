@@ -263,14 +263,14 @@ INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct
 }
 
 /* How many runs of a format's rows are read side by side: two, but one where unpacking takes most of the time, and
- * where memory is the limit, as with a byte or more a weight. The second list has loops for 16-bit activations, too,
- * and for two columns, which take a tenth to a third less time than columns.c. Two columns are multiplied row by row
- * where registers are few (AVX2: TQ2_0 takes 0.75 of the time of two rows, MXFP4 0.9, the others the same). */
+ * where memory is the limit, as with a byte or more a weight. The second list has loops for whole spans, too, and for
+ * two columns, which take a tenth to a third less time than columns.c. Two columns are multiplied row by row where
+ * registers are few (AVX2: TQ2_0 takes 0.75 of the time of two rows, MXFP4 0.9, the others the same). */
 #define RUNS_SMALL(ROW) \
 	ROW(IQ2_XXS, iq2_xxs, 1) ROW(IQ2_XS, iq2_xs, 1) ROW(IQ2_S, iq2_s, 1) ROW(IQ3_XXS, iq3_xxs, 1) \
 	ROW(IQ3_S, iq3_s, 1) ROW(IQ1_S, iq1_s, 1) ROW(IQ1_M, iq1_m, 1) ROW(TQ1_0, tq1_0, 1) ROW(Q1_0, q1_0, 1) \
 	ROW(Q2_0, q2_0, 1)
-#define RUNS_BOTH(ROW) \
+#define RUNS_LARGE(ROW) \
 	ROW(Q4_0, q4_0, 2) ROW(Q4_1, q4_1, 2) ROW(Q5_0, q5_0, 2) ROW(Q5_1, q5_1, 2) ROW(Q8_0, q8_0, 1) \
 	ROW(Q2_K, q2_k, 1) ROW(Q3_K, q3_k, 2) ROW(Q4_K, q4_k, 2) ROW(Q5_K, q5_k, 2) ROW(Q6_K, q6_k, 2) \
 	ROW(IQ4_NL, iq4_nl, 2) ROW(IQ4_XS, iq4_xs, 2) ROW(TQ2_0, tq2_0, 2) ROW(MXFP4, mxfp4, 2) ROW(NVFP4, nvfp4, 2)
@@ -282,12 +282,14 @@ INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct
 #define WHOLE(NAME, name, rows) LOOP(decode_whole, whole, name, rows, 1, 1)
 #define RUNS(NAME, name, rows) LOOP(decode_runs, runs, name, rows, 1, 1)
 #define TWO(NAME, name, rows) LOOP(decode_runs, two, name, DOT_AT_ONCE ? 1 : rows, 2, 1)
-#define WIDE(NAME, name, rows) LOOP(decode_runs, wide, name, 2, 1, 2)
+#define WIDE_SMALL(NAME, name, rows) LOOP(decode_runs, wide, name, 1, 1, 2)
+#define WIDE_LARGE(NAME, name, rows) LOOP(decode_runs, wide, name, 2, 1, 2)
 RUNS_SMALL(RUNS)
-RUNS_BOTH(WHOLE)
-RUNS_BOTH(RUNS)
-RUNS_BOTH(WIDE)
-RUNS_BOTH(TWO)
+RUNS_SMALL(WIDE_SMALL)
+RUNS_LARGE(WHOLE)
+RUNS_LARGE(RUNS)
+RUNS_LARGE(WIDE_LARGE)
+RUNS_LARGE(TWO)
 
 static void decode_codes(const struct product_job *j)
 {
@@ -297,10 +299,10 @@ static void decode_codes(const struct product_job *j)
 #define RUNS_ENTRY(NAME, name, rows) ENTRY(runs, NAME, name)
 #define TWO_ENTRY(NAME, name, rows) ENTRY(two, NAME, name)
 #define WIDE_ENTRY(NAME, name, rows) ENTRY(wide, NAME, name)
-	static loop *const whole[FORMAT_LIMIT] = { RUNS_BOTH(WHOLE_ENTRY) },
-	        *const runs[FORMAT_LIMIT] = { RUNS_SMALL(RUNS_ENTRY) RUNS_BOTH(RUNS_ENTRY) },
-	        *const two[FORMAT_LIMIT] = { RUNS_BOTH(TWO_ENTRY) },
-	        *const wide[FORMAT_LIMIT] = { RUNS_BOTH(WIDE_ENTRY) };
+	static loop *const whole[FORMAT_LIMIT] = { RUNS_LARGE(WHOLE_ENTRY) },
+	        *const runs[FORMAT_LIMIT] = { RUNS_SMALL(RUNS_ENTRY) RUNS_LARGE(RUNS_ENTRY) },
+	        *const two[FORMAT_LIMIT] = { RUNS_LARGE(TWO_ENTRY) },
+	        *const wide[FORMAT_LIMIT] = { RUNS_SMALL(WIDE_ENTRY) RUNS_LARGE(WIDE_ENTRY) };
 #undef ENTRY
 	enum format_id id = j->w->format->id;
 	loop *decode = NULL;

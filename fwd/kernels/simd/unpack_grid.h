@@ -80,7 +80,7 @@ INLINE size_t row_iq2_xxs(const uint8_t *span, const struct grid_rows *rows, int
 {
 	const struct iq2_xxs *b = (const struct iq2_xxs *)span + i / 32;
 
-	return load16(b->run[i % 32 / 4].qs + i % 4 / 2 * 2) >> 8 * (i % 2) & 0xff;
+	return b->run[i % 32 / 4].qs[i % 4];
 }
 
 INLINE void scales_iq2_xxs(const uint8_t *span, struct scales *s)
@@ -141,7 +141,7 @@ INLINE size_t row_iq3_xxs(const uint8_t *span, const struct grid_rows *rows, int
 {
 	const struct iq3_xxs *b = (const struct iq3_xxs *)span + i / 64;
 
-	return load16(b->qs + i % 64 / 2 * 2) >> 8 * (i % 2) & 0xff;
+	return b->qs[i % 64];
 }
 
 INLINE void scales_iq3_xxs(const uint8_t *span, struct scales *s)
