@@ -416,9 +416,9 @@ static inline b64 vb_bits(const void *p, const void *q, int value)
 	return vi_of(_mm256_and_si256(vb_mask_32(low), all), _mm256_and_si256(vb_mask_32(high), all));
 }
 
-/* Bits of bytes from[i] of eights for v's eight bytes i. A multiplication shifts to the left: within 16 bits, one bit of
- * a byte goes to the top of the low byte, the next to the top of the high byte, which comes from the same byte shifted
- * right by one. */
+/* Bits of bytes from[i] of eights for v's eight bytes i. A multiplication shifts to the left: within 16 bits, one bit
+ * of a byte goes to the top of the low byte, the next to the top of the high byte, which comes from the same byte
+ * shifted right by one. */
 static inline __m256i vb_negate_32(__m256i v, __m256i eights, __m256i from)
 {
 	const __m256i times = _mm256_set1_epi64x(0x0002000800200080);
@@ -438,7 +438,7 @@ static inline b64 vb_negate(b64 v, const void *bits)
 	             vb_negate_32(v.b, eights, _mm256_add_epi8(from, _mm256_set1_epi8(4))));
 }
 
-/* Four bytes of each of four blocks: those of blocks 0 and 2, the same shifted right by one; likewise blocks 1 and 3. */
+/* Four bytes of each of four blocks: those of blocks 0 and 2, the same shifted right by one; likewise of 1 and 3. */
 static inline __m256i vb_blocks_zipped(const void *p)
 {
 	const __m256i blocks = _mm256_setr_epi32(0, 2, 0, 2, 1, 3, 1, 3);

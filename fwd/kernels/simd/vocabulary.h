@@ -124,7 +124,7 @@ static inline b64 vi_as_bytes(i32x16 v);
 
 static inline b64 vb_join(const void *p, const void *q);        /* 32 bytes at p, 32 at q */
 static inline b64 vb_of(b16 a, b16 b, b16 c, b16 d);
-/* eight codes at each; four codes at each. They lie in lib/gguf/grids.h, and what is next to them may be loaded, too. */
+/* eight codes at each; four codes at each. They lie in lib/gguf/grids.h; what is next to them may be loaded, too. */
 static inline b64 vb_long_rows(const uint64_t *const row[8]);
 static inline b64 vb_short_rows(const uint32_t *const row[16]);
 static inline b64 vb_four(const uint8_t *p, size_t step);       /* 16 bytes at p, p + step, p + 2·step, p + 3·step */
