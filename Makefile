@@ -53,8 +53,9 @@ SPEC = spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spe
 KERNELS = kv_type select $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
 SIMD = columns decode prompt spans table
-FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv6 rwkv7 loops beside
-BUILD = builder stream open decoder attention latent feed_forward convolution delta mamba rwkv altup hyper recall
+FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv6 rwkv7 loops beside minimax01
+BUILD = builder stream open decoder attention latent feed_forward convolution delta mamba rwkv altup hyper recall \
+	lightning
 MODEL = model tensors keys layers mixers rope
 OPS = embed angles rows product prepare store attend convolve linear linear_gates linear_keep scan shift wkv wkv6 wkv7 \
 	select route experts heads copy per_layer altup hyper recall logits

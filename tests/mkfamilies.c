@@ -222,6 +222,8 @@ static const struct mkfamily families[] = {
 	  .layers = 4, .experts = 5, .used = 2, .dense = 1, .shared = 1, .choice_bias = 1,
 	  .keys = "kda.gate_lower_bound=-5.0 expert_shared_count=1 expert_gating_func=2 expert_weights_norm=true "
 	  "expert_weights_scale=2.5 swiglu_clamp_exp=0.0,0.0,0.3,0.8 swiglu_clamp_shexp=0.5,0.0,0.8,0.4" },
+	{ .name = "minimax-01", .mixers = "lla", .layers = 4, .experts = 5, .used = 2, .unrotated_share = 2,
+	  .keys = "residual_scale=3.5" },
 	{ .name = "kimi-k3", .latent = MKLATENT_ABSORBED, .gates = 1, .mixers = "kka", .whole_gates = 1, .residuals = 1,
 	  .layers = 5, .experts = 5, .used = 2, .dense = 1, .shared = 1, .choice_bias = 1, .latent_experts = 2,
 	  .keys = "kda.gate_lower_bound=-5.0 attn_res.block_size=2 activation.situ_beta=1.5 "

@@ -46,7 +46,7 @@ struct mkfamily {
 	/* of layers in turn: a attention, m Mamba 2, b both, s Mamba, h PLaMo 2's Mamba, r RWKV 7, w the same without a
 	 * norm and with an ordinary feed-forward part, x RWKV 6, q the same with fewer keys, no bonus and an ordinary
 	 * feed-forward part, c a short convolution, d a gated delta net (attention then has gates), k Kimi delta
-	 * attention, p a product, - none */
+	 * attention, l lightning attention, p a product, - none */
 	const char *mixers;
 	int state_norms;                /* Mamba's step, B and C are normed with weights */
 	int fused_decay;                /* ssm_ba in place of ssm_beta and ssm_alpha */

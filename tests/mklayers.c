@@ -235,6 +235,8 @@ static void layer(struct mkweights *k, uint32_t il)
 		mkmixers_time_mix6(k, il);
 	if (part_mixer_of(k, il) == 'd')
 		mkmixers_delta_net(k, il);
+	if (part_mixer_of(k, il) == 'l')
+		mkmixers_lightning(k, il);
 	if (part_mixer_of(k, il) == 'k')
 		mkmixers_kda(k, il);
 	if (part_mixer_of(k, il) == 'c')

@@ -100,6 +100,16 @@ void mkmixers_kda(struct mkweights *k, uint32_t il)
 	part_matrix(k, part_name(il, "attn_output", "weight"), 'm', all, n, 1);
 }
 
+void mkmixers_lightning(struct mkweights *k, uint32_t il)
+{
+	uint32_t n = k->s.n_embd, all = k->s.n_head * k->s.head_dim;
+
+	part_matrix(k, part_name(il, "attn_qkv", "weight"), 'm', n, 3 * all, 1);
+	part_matrix(k, part_name(il, "attn_gate", "weight"), 'm', n, all, 1);
+	part_vector(k, part_name(il, "attn_norm_2", "weight"), all, 1, 0.1f);
+	part_matrix(k, part_name(il, "attn_output", "weight"), 'm', all, n, 1);
+}
+
 void mkmixers_convolution(struct mkweights *k, uint32_t il)
 {
 	uint32_t n = k->s.n_embd;

@@ -53,6 +53,7 @@ struct state_space part_state_space(const struct mkweights *k);
 void mkmixers_state_space(struct mkweights *k, uint32_t il);
 /* Mamba; RWKV 7's two parts of a layer. */
 void mkmixers_plamo2(struct mkweights *k, uint32_t il);
+void mkmixers_lightning(struct mkweights *k, uint32_t il);
 void mkmixers_scan(struct mkweights *k, uint32_t il);
 void mkmixers_time_mix(struct mkweights *k, uint32_t il);
 void mkmixers_channel_mix(struct mkweights *k, uint32_t il);

@@ -142,11 +142,13 @@ static void mixer_values(struct mkweights *k)
 		mkgguf_u32(k->m, arch_key(k, "time_decay_extra_dim"), part_ranks(k).w);
 		return;
 	}
-	if (part_has_mixer(k, 'd')) {
+	if (part_has_mixer(k, 'd') || part_has_mixer(k, 'l')) {
 		mkgguf_u32(k->m, arch_key(k, "attention.head_count_kv"), k->s.n_head_kv);
 		mkgguf_u32(k->m, arch_key(k, "full_attention_interval"), (uint32_t)strlen(k->family->mixers));
 	} else
 		by_layer(k, "attention.head_count_kv", kv_heads(k), part_has_attention);
+	if (part_has_mixer(k, 'l'))
+		return;
 	if (part_has_mixer(k, 'c')) {
 		mkgguf_u32(k->m, arch_key(k, "shortconv.l_cache"), TAPS - 1);
 		return;

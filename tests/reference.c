@@ -156,6 +156,23 @@ static void layer_of_normed_branches(size_t il, double *x, size_t n)
 	add(x, branch, n);
 }
 
+/* The parts' branches are added to what they read, scaled. */
+static void layer_of_normed_rows(size_t il, double *x, size_t n)
+{
+	double *branch;
+
+	norm_in_place(part(il, "attn_norm"), x, n, m.n_embd);
+	branch = (has(il, "attn_norm_2") ? lightning : attention_part)(il, x, n);
+	for (size_t i = 0; i < n * m.n_embd; i++)
+		x[i] *= m.normed_scale;
+	add(x, branch, n);
+	norm_in_place(part(il, "ffn_norm"), x, n, m.n_embd);
+	branch = feed_forward_part(il, x, x, n);
+	for (size_t i = 0; i < n * m.n_embd; i++)
+		x[i] *= m.normed_scale;
+	add(x, branch, n);
+}
+
 /* x times layer_output_scale, or plus so much of the embedding. */
 static void scale_output(size_t il, double *x, size_t n)
 {
@@ -264,6 +281,8 @@ static double *forward(const int *ids, size_t n, size_t layers)
 			residuals_layer(il, x, n);
 		else if (m.n_streams > 1)
 			streams_layer(il, x, inputs, n);
+		else if (m.normed_scale > 0)
+			layer_of_normed_rows(il, x, n);
 		else if (m.norms_branches)
 			layer_of_normed_branches(il, x, n);
 		else

@@ -590,6 +590,13 @@ static void hy_v4(struct reference *m)
 		m->layer[il].limit_experts = limit_at(m, "swiglu_clamp_exp", il);
 }
 
+static void minimax01(struct reference *m)
+{
+	m->normed_scale = real(m, "residual_scale", 0);
+	m->no_text_from = 200032;
+	m->no_text_to = m->n_vocab;
+}
+
 static void kimi_k3(struct reference *m)
 {
 	kimi_linear(m);
@@ -755,6 +762,7 @@ static const struct rules families[] = {
 	{ .arch = "kimi-linear", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .normalised = 1,
 	  .adapt = kimi_linear },
 	{ .arch = "bailingmoe3", .gate_key = 1, .weight_keys = 1, .adapt = bailing3 },
+	{ .arch = "minimax-01", .halves = 1, .normalised = 1, .adapt = minimax01 },
 	{ .arch = "kimi-k3", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .normalised = 1,
 	  .adapt = kimi_k3 },
 	{ .arch = "hy_v4", .limits_gates = 1, .gate_key = 1, .weight_keys = 1, .adapt = hy_v4 },

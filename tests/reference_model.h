@@ -103,6 +103,7 @@ struct reference {
 	size_t no_text_from, no_text_to;        /* ids whose logits are the least */
 	size_t stack, cycle;            /* HRM: layers of a stack; runs of the low one, and one of the high one */
 	double *other;                  /* the result that is not x */
+	double normed_scale;            /* branches are added to so much of normed rows; 0: to x */
 	int norms_branches;             /* norms of the parts are of their branches */
 	int normed_embedding;           /* without weights */
 	double post_eps;                /* of the norms of branches; 0: eps */

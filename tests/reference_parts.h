@@ -91,6 +91,7 @@ double *mamba(size_t il, const double *x, size_t n);
 double *mamba_plamo2(size_t il, const double *x, size_t n);
 double *mamba2(size_t il, const double *x, size_t n);
 double *delta_net(size_t il, const double *x, size_t n);
+double *lightning(size_t il, const double *x, size_t n);
 double *kda(size_t il, const double *x, size_t n);
 double *mixture(size_t il, const double *x, const double *input, size_t n);    /* `input` is what the router reads */
 

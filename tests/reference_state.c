@@ -323,6 +323,37 @@ double *kda(size_t il, const double *x, size_t n)
 	return branch;
 }
 
+/* Lightning attention (Qin et al. 2024). attn_qkv: q, k and v, head by head. */
+double *lightning(size_t il, const double *x, size_t n)
+{
+	size_t dim = m.head_dim, inner = m.n_head * dim;
+	double *qkv = linear(part(il, "attn_qkv"), x, n, m.n_embd, 3 * inner), *y = memory(n * inner, sizeof *y);
+	double *gate = linear(part(il, "attn_gate"), x, n, m.n_embd, inner), *branch;
+	double share = 1 - (double)il / (double)(m.n_layer - 1) + 1e-5;
+
+	for (size_t i = 0; i < n * 3 * inner; i++)
+		qkv[i] *= sigmoid(qkv[i]);
+	for (size_t h = 0; h < m.n_head; h++) {
+		double *s = memory(dim * dim, sizeof *s), start = pow(2, -pow(2, -(log2((double)m.n_head) - 3)));
+		double decay = exp(-share * pow(start, (double)(h + 1)));
+
+		for (size_t t = 0; t < n; t++)
+			for (size_t i = 0; i < dim * dim; i++) {
+				const double *q = qkv + (t * m.n_head + h) * 3 * dim, *k = q + dim, *v = k + dim;
+
+				s[i] = decay * s[i] + k[i / dim] * v[i % dim];
+				y[t * inner + h * dim + i % dim] += q[i / dim] * s[i];
+			}
+		free(s);
+	}
+	norm_in_place(part(il, "attn_norm_2"), y, n, inner);
+	for (size_t i = 0; i < n * inner; i++)
+		y[i] *= sigmoid(gate[i]);
+	branch = linear(part(il, "attn_output"), y, n, inner, m.n_embd);
+	free(qkv), free(gate), free(y);
+	return branch;
+}
+
 /* Columns of x, normed where the layer or the model says so. */
 static double *normed_columns(size_t il, const char *norm, const double *x, size_t n, const size_t sizes[3])
 {

@@ -76,6 +76,9 @@ struct packed *build_convolution(struct builder *b, struct packed *x);
 struct packed *build_delta(struct builder *b, struct packed *x);
 struct packed *build_kda(struct builder *b, struct packed *x);
 
+/* Lightning attention of packed rows; its result, normed, gated and packed. */
+struct packed *build_lightning(struct builder *b, struct packed *x);
+
 /* A state space of packed rows; its result, gated and packed. */
 struct packed *build_mamba(struct builder *b, struct packed *x);
 struct packed *build_mamba2(struct builder *b, struct packed *x);
@@ -105,6 +108,9 @@ void build_add_other(struct builder *b, int replace);
 
 /* x += what the last norm returned. */
 void build_add_normed(struct builder *b);
+
+/* x = what the last norm returned. */
+void build_take_normed(struct builder *b);
 
 /* The branch is multiplied by this before it is added. */
 void build_branch_scale(struct builder *b, float scale);

@@ -105,6 +105,13 @@ void build_add_normed(struct builder *b)
 	build_append(b, &op_rows, "add", &o, sizeof o);
 }
 
+void build_take_normed(struct builder *b)
+{
+	size_t n = b->model->n_embd;
+
+	build_copy(b, "take", buffer_with(b->plan->h, n), b->plan->x, n);
+}
+
 void build_branch_scale(struct builder *b, float scale)
 {
 	b->branch_scale = scale;

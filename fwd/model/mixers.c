@@ -105,6 +105,12 @@ size_t mixers_delta_wide(const struct delta_sizes *d)
 	return 5 * d->values + 4 * d->keys + 2 * (d->decays + d->heads);
 }
 
+/* Gates and result; q, k and v, and the same unsorted; decays and betas. */
+size_t mixers_lightning_wide(const struct layer *l)
+{
+	return l->n_head * (8 * l->dim_k + 2);
+}
+
 size_t mixers_wide(const struct model *m, const struct layer *l)
 {
 	const struct ssm *s = &m->ssm;
@@ -115,6 +121,8 @@ size_t mixers_wide(const struct model *m, const struct layer *l)
 		n = mixers_qkv(l);
 	if (l->mixers & (MIXER_DELTA | MIXER_KDA))
 		n = size_max(n, mixers_delta_wide(&delta));
+	if (l->mixers & MIXER_LIGHTNING)
+		n = size_max(n, mixers_lightning_wide(l));
 	if (l->mixers & MIXER_CONVOLUTION)
 		n = size_max(n, 3 * m->n_embd);
 	if (l->mixers & MIXER_MAMBA2)
@@ -132,7 +140,7 @@ size_t mixers_wide(const struct model *m, const struct layer *l)
 
 size_t mixers_h(const struct model *m, const struct layer *l)
 {
-	size_t n = l->mixers & MIXER_ATTENTION ? l->n_head * l->dim_v : 0;
+	size_t n = l->mixers & (MIXER_ATTENTION | MIXER_LIGHTNING) ? l->n_head * l->dim_v : 0;
 
 	if (l->mixers & MIXER_KDA)
 		n = size_max(n, l->n_head * m->ssm.state);

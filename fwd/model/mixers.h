@@ -19,6 +19,9 @@ struct delta_sizes mixers_delta(const struct model *m, const struct layer *l);
 size_t mixers_qkv(const struct layer *l);
 size_t mixers_delta_wide(const struct delta_sizes *d);
 
+/* Elements of a row of lightning attention. */
+size_t mixers_lightning_wide(const struct layer *l);
+
 /* Elements of a row that the mixers of a layer make at once: of plan->wide, and of plan->h. */
 size_t mixers_wide(const struct model *m, const struct layer *l);
 size_t mixers_h(const struct model *m, const struct layer *l);

@@ -56,7 +56,8 @@ enum mixer {
 	MIXER_RWKV7 = 64,
 	MIXER_PRODUCT = 128,            /* none, but a product all the same */
 	MIXER_RWKV6 = 256,
-	MIXER_PLAMO2 = 512              /* Mamba 2 with time steps, keys and queries made as Mamba makes them */
+	MIXER_PLAMO2 = 512,             /* Mamba 2 with time steps, keys and queries made as Mamba makes them */
+	MIXER_LIGHTNING = 1024
 };
 
 /* Sizes of mixers other than attention, as their keys name them. What each means there: mixers.c. */
@@ -146,6 +147,7 @@ struct model {
 	float embedding_scale, residual_scale, logit_scale;     /* of embeddings, branches, logits: usually 1 */
 	float attn_cap, logit_cap;                              /* of scores and logits; 0: none */
 	float attn_out_scale;   /* of attention's branch: usually 1 */
+	float normed_scale;     /* MiniMax-Text-01: of normed rows, to which branches are added */
 	float qkv_clamp;                                        /* of q, k and v; 0: none */
 	size_t n_streams;       /* residual streams, usually 1; if there are several: */
 	enum streams streams;

@@ -160,6 +160,7 @@ struct op_linear {
 	size_t dim_k, dim_v;
 	int delta;
 	int by_key;                     /* a decay for each key: Kimi delta attention (Moonshot 2025) */
+	int constant;                   /* decay = a, beta = 1: lightning attention (Qin et al. 2024) */
 	struct norm q_norm, k_norm;     /* of a head */
 	float least;                    /* below 0; 0: decays have none */
 	const float *bias, *a, *skip;   /* like decay, bias may be NULL; skip: [n_head], NULL: none */

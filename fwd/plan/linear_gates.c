@@ -22,6 +22,12 @@ static void piece(const struct op *op, const struct step *s, size_t row, size_t 
 
 	norm_heads(o, s->k, &o->q_norm, buffer_row(&o->q, row));
 	norm_heads(o, s->k, &o->k_norm, buffer_row(&o->k, row));
+	if (o->constant) {
+		memcpy(decay, o->a, n * sizeof *decay);
+		for (size_t i = 0; i < n; i++)
+			beta[i] = 1;
+		return;
+	}
 	if (o->delta)
 		s->k->unary(UNARY_SIGMOID, beta, beta, o->n_head);
 	if (o->bias)

@@ -104,7 +104,8 @@ void split_state(struct plan *p)
 		at_least(&p->recent_bytes[type], 64);
 	if (mixers & ~(unsigned)(MIXER_ATTENTION | MIXER_PRODUCT))
 		at_least(&p->state_floats, 64 / sizeof(float));
-	if (mixers & (MIXER_CONVOLUTION | MIXER_DELTA | MIXER_KDA | MIXER_MAMBA | MIXER_MAMBA2 | MIXER_PLAMO2))
+	if (mixers & (MIXER_CONVOLUTION | MIXER_DELTA | MIXER_KDA | MIXER_MAMBA | MIXER_MAMBA2 | MIXER_PLAMO2
+	    | MIXER_LIGHTNING))
 		at_least(&p->row_bytes, 1);
 	if (mixers & (MIXER_MAMBA | MIXER_RWKV6 | MIXER_RWKV7))
 		p->scanned = 1;
