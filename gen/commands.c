@@ -92,7 +92,7 @@ static enum command_answer clear(struct conversation *v, const char *argument, s
 	struct messages *m = &v->messages;
 
 	if (m->file >= 0 && m->in_file)
-		console_say("what was said so far is in %s~", m->path);
+		console_say("the conversation is kept in %s~", m->path);
 	messages_cut(m, messages_turn(m, 0));
 	m->saved = 0;
 	return saved(v, w);
@@ -162,7 +162,7 @@ static enum command_answer load(struct conversation *v, const char *argument, st
 	if (status < 0)
 		return COMMAND_DONE;
 	if (m->file >= 0 && m->in_file)
-		console_say("what was said before is in %s~", m->path);
+		console_say("the previous conversation is in %s~", m->path);
 	return saved(v, w);
 }
 

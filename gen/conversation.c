@@ -148,7 +148,7 @@ static int fit(struct conversation *v, size_t *keep, struct why *w)
 		return layout(v, keep, w);
 	if (layout_count(v, messages_turn(&v->messages, messages_turns(&v->messages) - 1), &n, w))
 		return -1;
-	console_say("this turn is %zu tokens, and the context holds %zu (-c): it is refused", n, context);
+	console_say("this turn is refused: %zu tokens do not fit the context of %zu (-c)", n, context);
 	return refuse(v, FRAME_END_LENGTH, *keep, w);
 }
 
@@ -160,7 +160,7 @@ static int take(struct conversation *v, const char *line, size_t n, size_t *keep
 	if (!v->l->card.n_vocab && loop_card(v->l, w))
 		return -1;
 	if (good < n) {
-		console_say("byte %zu of this turn is not UTF-8: it is refused", good);
+		console_say("this turn is refused: byte %zu is not UTF-8", good);
 		return refuse(v, FRAME_END_ERROR, v->history.ids.n, w);
 	}
 	return messages_add(&v->messages, "user", line, n, w) ? -1 : fit(v, keep, w);

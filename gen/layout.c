@@ -30,7 +30,7 @@ int layout(struct conversation *v, size_t *keep, struct why *w)
 	if (failed)
 		return -1;
 	if (!v->history.ids.n)
-		return why(w, "the template makes no text of the conversation");
+		return why(w, "the template produces no text for the conversation");
 	if (v->history.ids.n - *keep > FRAME_IDS_MAX)
 		return why(w, "a turn of %zu tokens is more than a frame holds", v->history.ids.n - *keep);
 	return 0;

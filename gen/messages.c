@@ -165,7 +165,7 @@ static int read_lines(struct messages *m, const char *path, size_t *good, struct
 		if (m->n && m->list[m->n - 1].user)
 			messages_cut(m, m->n - 1);
 		*good = m->text.n;
-		why(w, "%s: line %zu is damaged: the conversation goes on without its turn", path, number);
+		why(w, "%s: line %zu is damaged: the conversation continues without its turn", path, number);
 		return 1;
 	}
 	*good = m->text.n;

@@ -223,7 +223,7 @@ int session_frame(struct session *s, const struct frame *f, struct why *w)
 	if (f->kind == FRAME_CARD)
 		return take_card(s, f, w);
 	if (!s->sampler) {
-		why(w, "no card before it: what ends a generation is not known");
+		why(w, "no card before it: the ids that end a generation are not known");
 		return frame_why(&s->in, w);
 	}
 	if (f->kind == FRAME_HIDDEN) {

@@ -49,7 +49,7 @@ struct gbnf_expr *schema_literal(struct converter *c, const struct json *value)
 
 /* ---- which values ---- */
 
-/* The grammar of the schema without const and enum. NULL: failed, or no value holds to it. */
+/* The grammar of the schema without const and enum. NULL: failed, or no value matches it. */
 static struct grammar *other_grammar(struct converter *c, const struct json *s)
 {
 	struct bytes text = { .limit = GRAMMAR_TEXT };

@@ -27,7 +27,7 @@ struct converter {
 	struct index index;
 	struct why *w;
 	int failed;
-	const char *endless;            /* if no value holds to it: the schema that has no finite one, or NULL */
+	const char *endless;            /* if no value matches it: the schema that has no finite one, or NULL */
 	const struct schema_path *path;
 	unsigned work;          /* visits of schemas so far */
 	int depth;              /* of nested schemas, counting references */
@@ -54,7 +54,7 @@ uint32_t schema_count(struct converter *c, const struct json *s, const char *key
 /* Writes a schema that is below the current one under name[n]. */
 struct gbnf_expr *schema_write(struct converter *c, const struct json *s, const char *name, size_t n);
 
-/* Appends a complete grammar of the schema to out. 0; -1: failed; 1: no value holds to the schema. */
+/* Appends a complete grammar of the schema to out. 0; -1: failed; 1: no value matches the schema. */
 int schema_write_grammar(struct converter *c, const struct json *s, struct bytes *out);
 
 void schema_close(struct converter *c);

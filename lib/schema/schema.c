@@ -196,9 +196,9 @@ int schema_grammar(const char *json, size_t n, struct bytes *out, struct why *w)
 	if (c.document)
 		status = schema_write_grammar(&c, c.document, out);
 	if (status > 0 && c.endless)
-		status = why(w, "%s: each value of this schema must contain another one, so none ever ends", c.endless);
+		status = why(w, "%s: each value of this schema must contain another one without end", c.endless);
 	else if (status > 0)
-		status = schema_fail(&c, "no value holds to this schema");
+		status = schema_fail(&c, "no value matches this schema");
 	schema_close(&c);
 	return status;
 }
