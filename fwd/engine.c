@@ -1,7 +1,7 @@
 /* Opening a model's threads, plan and state, and closing them. */
 #include "engine.h"
 
-#include "fwd/build/builder.h"
+#include "fwd/builder/builder.h"
 #include "fwd/state/named.h"
 #include "lib/base/size.h"
 

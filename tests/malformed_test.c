@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fwd/build/builder.h"
+#include "fwd/builder/builder.h"
 #include "fwd/plan/plan.h"
 #include "fwd/state/named.h"
 #include "check.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fwd/build/builder.h"
+#include "fwd/builder/builder.h"
 #include "fwd/kernels/kernels.h"
 #include "fwd/plan/kinds.h"
 #include "fwd/plan/plan.h"

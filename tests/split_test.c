@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fwd/build/builder.h"
+#include "fwd/builder/builder.h"
 #include "fwd/kernels/kernels.h"
 #include "fwd/plan/split.h"
 #include "lib/base/size.h"

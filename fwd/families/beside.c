@@ -1,7 +1,7 @@
 /* Families whose layers have a dense part and a mixture of experts side by side: Grok and Arctic. */
 #include <math.h>
 
-#include "fwd/build/builder.h"
+#include "fwd/builder/builder.h"
 #include "fwd/model/layers.h"
 
 static int check_experts(const struct model *m, struct why *w)

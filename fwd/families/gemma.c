@@ -1,7 +1,7 @@
 /* Gemma 1 to 4 (Google 2024, 2025, 2026): scaled embeddings, GELU, later norms after the branches, windows and caps. */
 #include <math.h>
 
-#include "fwd/build/builder.h"
+#include "fwd/builder/builder.h"
 #include "fwd/model/family.h"
 #include "fwd/model/layers.h"
 #include "lib/base/size.h"

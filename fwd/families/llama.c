@@ -1,7 +1,7 @@
 /* Llama and the families that differ from it in biases, norms, windows and scales. */
 #include <math.h>
 
-#include "fwd/build/builder.h"
+#include "fwd/builder/builder.h"
 #include "fwd/model/layers.h"
 #include "lib/base/fmath.h"
 

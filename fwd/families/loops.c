@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fwd/build/builder.h"
+#include "fwd/builder/builder.h"
 #include "fwd/model/layers.h"
 #include "fwd/model/tensors.h"
 

@@ -1,6 +1,6 @@
 /* MiniMax-Text-01 (2025): seven layers of lightning attention, then one of attention. Branches are added to the normed
  * rows that they were made of, scaled, and not to the residual stream. */
-#include "fwd/build/builder.h"
+#include "fwd/builder/builder.h"
 #include "fwd/model/family.h"
 #include "fwd/model/keys.h"
 #include "fwd/model/layers.h"

@@ -1,5 +1,5 @@
 /* RWKV 6 (Peng et al. 2024): in place of attention, a matrix for each head, whose keys decay one by one. */
-#include "fwd/build/rwkv.h"
+#include "fwd/builder/rwkv.h"
 
 #include <string.h>
 

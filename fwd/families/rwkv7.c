@@ -1,6 +1,6 @@
 /* RWKV 7 (Peng et al. 2025): in place of attention, a matrix for each head, whose keys decay one by one, and which
  * corrects itself by a rule of one step. */
-#include "fwd/build/rwkv.h"
+#include "fwd/builder/rwkv.h"
 
 #include "fwd/model/family.h"
 #include "fwd/model/keys.h"

@@ -1,5 +1,5 @@
 /* family: what is known of a model architecture. A family is a row in a table of fwd/families (families.c lists the
- * tables). Most share the layer of fwd/build/decoder.c and differ in its options; the others have a function of their
+ * tables). Most share the layer of fwd/builder/decoder.c and differ in its options; the others have a function of their
  * own. */
 #ifndef FAMILY_H
 #define FAMILY_H

@@ -63,7 +63,7 @@ struct plan {
 	struct buffer branch, h, wide;  /* a branch's result; normed rows, heads' outputs; q, k and v, or n_ff wide */
 };
 
-/* Frees what build_plan() made (fwd/build/builder.h). */
+/* Frees what build_plan() made (fwd/builder/builder.h). */
 void plan_close(struct plan *p);
 
 /* n · size bytes, aligned to PLAN_ALIGN, not cleared, freed with the plan; NULL if memory is short. */
