@@ -10,6 +10,12 @@
 #define LAYER_NORMS .layer_norm = 1, .norm_bias = 1
 #define POST_NORMS_ONLY .norm1 = "", .norm2 = "", .post_norms = 1
 
+#define HUNYUAN4 .latent = MKLATENT_ABSORBED, .gates = 1, .sinks = 1, .hyper = 4, .layers = 3, .experts = 5, \
+	.used = 2, .dense = 1, .shared = 1, .choice_bias = 1, \
+	.keys = "hyper_connection.count=4 hyper_connection.epsilon=0.001 hyper_connection.magnitude=2.0 " \
+	"expert_gating_func=2 expert_weights_norm=true expert_weights_scale=1.5 expert_shared_count=1 " \
+	"swiglu_clamp_exp=0.0,0.6,0.9"
+
 static const struct mkfamily families[] = {
 	{ .name = "llama" },
 	{ .name = "qwen2", .pre = "qwen2", .qkv_bias = 1 },
@@ -229,11 +235,8 @@ static const struct mkfamily families[] = {
 	  .keys = "kda.gate_lower_bound=-5.0 attn_res.block_size=2 activation.situ_beta=1.5 "
 	  "activation.situ_linear_beta=2.5 expert_shared_count=1 expert_gating_func=2 expert_weights_norm=true "
 	  "expert_weights_scale=2.5" },
-	{ .name = "hy_v4", .latent = MKLATENT_ABSORBED, .gates = 1, .sinks = 1, .hyper = 4, .layers = 3, .experts = 5,
-	  .used = 2, .dense = 1, .shared = 1, .choice_bias = 1, .indexer = 1,
-	  .keys = "hyper_connection.count=4 hyper_connection.epsilon=0.001 hyper_connection.magnitude=2.0 "
-	  "expert_gating_func=2 expert_weights_norm=true expert_weights_scale=1.5 expert_shared_count=1 "
-	  "swiglu_clamp_exp=0.0,0.6,0.9" },
+	{ .name = "hy_v4", HUNYUAN4 },
+	{ .name = "hy_v4-dsa", .arch = "hy_v4", HUNYUAN4, .indexer = 1 },
 	{ .name = "qwen3next", .pre = "qwen2", .norm2 = "post_attention_norm", .heads = MKHEADS_ONE,
 	  .unrotated_share = 2, .layers = 5, .mixers = "ddda", .fused_decay = 1, .experts = 4, .used = 2, .shared = 1,
 	  .shared_gate = 1 },
