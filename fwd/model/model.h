@@ -65,7 +65,7 @@ struct ssm {
 	size_t taps;                    /* of each channel's convolution */
 	size_t inner, state, groups, rank;
 	size_t rank_w, rank_a, rank_v, rank_g;  /* of RWKV's products of two matrices (6: of decays, and of shifts) */
-	float least;                    /* KDA: of decays' logarithms, below 0; 0: they have none */
+	float least;                    /* KDA: the least logarithm of a decay, below 0; 0: no limit */
 	int negative;                   /* with a least: ssm_a is less than 0 */
 	size_t halved;                  /* RWKV 6: x is halved after each group of this many layers; 0: never */
 	int tiled;                      /* delta net: value head j reads key head j mod groups; else they follow */
@@ -76,8 +76,8 @@ struct ssm {
  * beside q: one for each element, or one for each head. */
 enum gates { GATES_NONE, GATES_ELEMENTS, GATES_HEADS };
 
-/* Of SwiGLU's factors: f(gate) is cut to [-act, act] and up to [-up, up]; 0: neither is. Soft limits, of the gate that
- * multiplies its sigmoid and of up: x becomes limit · tanh(x / limit). */
+/* Limits of SwiGLU's factors. f(gate) is clamped to [-act, act] and up to [-up, up]; 0: neither is. Soft limits are of
+ * the gate that multiplies its sigmoid, and of up: x becomes limit · tanh(x / limit). */
 struct glu_limit {
 	float act, up;
 	float soft_gate, soft_up;       /* 0: none */
@@ -106,57 +106,70 @@ struct layer {
 	int v_in_k;                     /* see struct attend */
 	float sparsity;                 /* gates up to this many deviations above their mean become 0 (sparsify()) */
 	size_t rope_at;                 /* the first element of a head that rotates */
-	struct glu_limit limit, limit_experts;  /* in dense layers and the shared expert, and in the others */
+	struct glu_limit limit, limit_experts;  /* of dense layers and the shared expert; of the other experts */
 };
 
-/* What there are several residual streams for: AltUp, hyper-connections, or attention residuals (plan/kinds.h). */
+/* Why there are several residual streams: AltUp, hyper-connections, or attention residuals (plan/kinds.h). */
 enum streams { STREAMS_ALTUP, STREAMS_HYPER, STREAMS_BLOCKS };
 
 struct model {
+	/* the file */
 	struct gguf *gguf;
 	const struct family *family;
-	char arch[32];          /* general.architecture; the prefix of the keys */
+	char arch[32];                  /* general.architecture; the prefix of the keys */
 	uint64_t fingerprint, vocab;    /* of the weights and of the vocabulary */
 	uint64_t settings;              /* of the values set in place of the file's; 0: none */
+	size_t bytes;                   /* of all tensors */
+	int quantised;                  /* some matrix is not of floats */
 
+	/* sizes */
 	size_t n_vocab, n_embd, n_layer;
-	size_t n_block;         /* layers in the file; those from n_layer on predict further tokens and are not run */
-	struct layer *layer;    /* [n_layer] */
+	size_t n_block;                 /* layers in the file; those from n_layer on predict further tokens: not run */
+	size_t n_ctx_train;             /* what the model was trained for */
+	size_t n_ctx_max;               /* rows of the table of learned positions, or the context that sparse attention
+					 * sees whole; SIZE_MAX: no limit */
+	int sparse;                     /* n_ctx_max is the limit of sparse attention */
+
+	/* layers */
+	struct layer *layer;            /* [n_layer] */
 	struct experts experts;
 	struct latent latent;
 	struct ssm ssm;
-	size_t n_ctx_train;     /* what the model was trained for */
-	int sparse;             /* attention is sparse in contexts longer than n_ctx_max */
-	size_t n_ctx_max;       /* or: rows of the table of learned positions; SIZE_MAX without either */
-	enum norm_kind norm;    /* usually the family's */
-	float eps;              /* of the norms */
-	float post_eps;         /* of those of branches; 0: the same */
-	int embedding_carried;  /* layers add some of x as it was after the embedding, or of what replaces it */
+	int parallel;                   /* attention and feed-forward part both read x */
+	int loops_normed;               /* x is normed before layers are run again */
 	struct passes {
-		size_t layers, cycle;
-	} passes;               /* HRM: of each stack; runs of the low one, and one of the high one */
-	struct id_range {
-		size_t from, to;
-	} ruled_out;            /* ids that are no text: their logits are the least */
-	int branches_normed;    /* Chameleon: in place of what they read */
-	int embedding_normed;   /* rows are normed after the embedding, without weights */
-	int quantised;          /* some matrix is not of floats */
-	enum rope_pairs pairs;  /* usually the family's */
-	int loops_normed;       /* x is normed before layers are run again */
-	int parallel;           /* attention and feed-forward part both read x */
-	float embedding_scale, residual_scale, logit_scale;     /* of embeddings, branches, logits: usually 1 */
-	float attn_cap, logit_cap;                              /* of scores and logits; 0: none */
-	float attn_out_scale;   /* of attention's branch: usually 1 */
-	float normed_scale;     /* MiniMax-Text-01: of normed rows, to which branches are added */
-	float qkv_clamp;                                        /* of q, k and v; 0: none */
-	size_t n_streams;       /* residual streams, usually 1; if there are several: */
+		size_t layers;          /* of a stack */
+		size_t cycle;           /* runs of the low stack, and one of the high one */
+	} passes;                       /* HRM */
+
+	/* norms and attention */
+	enum norm_kind norm;            /* usually the family's */
+	float eps;                      /* of the norms */
+	float post_eps;                 /* of the norms of branches; 0: eps */
+	enum rope_pairs pairs;          /* usually the family's */
+	float qkv_clamp;                /* of q, k and v; 0: none */
+	float attn_cap;                 /* of scores; 0: none */
+	float attn_out_scale;           /* of attention's branch: usually 1 */
+
+	/* the residual stream */
+	float embedding_scale, residual_scale;  /* of embeddings, of branches: usually 1 */
+	int embedding_normed;           /* rows are normed after the embedding, without weights */
+	int embedding_carried;          /* layers add some of x as it was after the embedding, or of what replaces it */
+	int branches_normed;            /* Chameleon: norms are of branches, not of what they read */
+	float normed_scale;             /* MiniMax-Text-01: of normed rows, to which branches are added */
+	size_t n_per_layer;             /* elements of each layer's own input (Gemma 3n and 4); 0: none */
+	size_t n_streams;               /* residual streams, usually 1; if there are several: */
 	enum streams streams;
 	struct hyper {
 		float eps, magnitude;
-	} hyper;                /* of hyper-connections */
-	size_t block_layers;    /* of attention residuals: layers of a block */
-	size_t n_per_layer;     /* elements of each layer's own input (Gemma 3n and 4); 0: none */
-	size_t bytes;           /* of all tensors */
+	} hyper;                        /* of hyper-connections */
+	size_t block_layers;            /* of attention residuals: layers of a block */
+
+	/* logits */
+	float logit_scale, logit_cap;   /* usually 1; 0: not capped */
+	struct id_range {
+		size_t from, to;
+	} ruled_out;                    /* ids that are not text: their logits become the least */
 
 	/* Of model_survey(): who is told of faults. Zeroes take the place of a faulty tensor, a default that of a
 	 * faulty key. */
