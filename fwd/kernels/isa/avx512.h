@@ -18,6 +18,7 @@ enum {
 	DOT_AT_ONCE = 0,        /* unpacking a whole span first is 1.05 times as fast, from the second-level cache */
 	SIGNED_BIAS = 128, COLUMNS_SIDE = 8,
 	CODES_FEW = 12,         /* by the number of instructions */
+	PANEL_SPLIT = 256, PANEL_SPLIT_I16 = 256,
 	TILE_I16 = 1, TILE_BIAS = 128, TILE_PAIRS = 0, TILE_STRIP = 0, TILE_VECTORS = 2,
 	TILE_COLUMNS = 6,       /* of each vector's sums, integers and floats: 24 of 32 registers */
 	TILE_COLUMNS_2 = 4,     /* two scales a block need a third kind of sums */

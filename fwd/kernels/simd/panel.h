@@ -51,7 +51,11 @@ INLINE int panel_undo(struct tile_shape t)
 	return t.i16 || !TILE_PAIRS;
 }
 
-enum { PANEL_SPLIT = 256 };     /* blocks of a row in one part, at most */
+/* Parts of a panel of so many blocks. */
+static inline int panel_splits(size_t blocks, int i16)
+{
+	return splits_of(blocks, i16 ? PANEL_SPLIT_I16 : PANEL_SPLIT);
+}
 
 INLINE size_t panel_block(int i16, int scales, int minima)
 {

@@ -6,7 +6,7 @@
 
 size_t product_many_scratch(size_t k)
 {
-	size_t codes = panel_bytes(k) + pending_bytes(splits_of(k / 32, PANEL_SPLIT));
+	size_t codes = panel_bytes(k) + pending_bytes(panel_splits(k / 32, TILE_I16));
 	size_t floats = float_panel_floats(k) * sizeof(float) + pending_bytes(splits_of(k, FLOAT_SPLIT));
 
 	return size_max(codes, floats);
@@ -28,7 +28,7 @@ static void multiply_codes(const struct product_job *j)
 	const struct format *f = j->w->format;
 	struct panel p = { .data = j->scratch, .blocks = j->w->cols / 32, .i16 = acts_in_i16(j->x->kind),
 		.planes = (int)acts_tile_planes(j->x->kind) };
-	struct tiling d = { .job = j, .splits = splits_of(p.blocks, PANEL_SPLIT),
+	struct tiling d = { .job = j, .splits = panel_splits(p.blocks, p.i16),
 		.pending = (float *)(p.data + panel_bytes(j->w->cols)) };
 	struct code_panel type = code_panel_of(f, p.planes);
 

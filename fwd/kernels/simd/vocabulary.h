@@ -15,6 +15,8 @@
  *	TILE_I16        1: tile_dot() multiplies 16-bit activations as int16; 0: as two planes of bytes
  *	TILE_BIAS       128: tile_dot() multiplies unsigned codes; 0: signed ones
  *	TILE_PAIRS      1: it adds up the products of bytes in 16 bits
+ *	PANEL_SPLIT     blocks of a row in one part of a panel, at most, so that it stays in the second-level cache;
+ *	                PANEL_SPLIT_I16 for codes of 16 bits
  *	TILE_STRIP      blocks to finish for the whole tile before the next blocks; 0: no strips (tile_multiply() in
  *	                panel.h)
  *	TILE_VECTORS    vectors of 16 rows whose sums are in registers at once
