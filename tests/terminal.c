@@ -16,7 +16,7 @@
  *	end                     waits for the end of the command and prints its status
  *
  * The screen is a small model of a VT100 and knows what lmpipe sends; another sequence is a mistake, which is shown. A
- * wait that takes more than half a minute, or the end of the command in it, ends the program with status 1. */
+ * wait of more than ten minutes, or the end of the command in it, ends the program with status 1. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
