@@ -127,6 +127,8 @@ EMULATED_2(unpacklo_epi64, __m512i)
 EMULATED_2(unpackhi_epi64, __m512i)
 #define _mm512_srlv_epi64 emulated_srlv_epi64
 EMULATED_2(srlv_epi64, __m512i)
+#define _mm512_srlv_epi32 emulated_srlv_epi32
+EMULATED_2(srlv_epi32, __m512i)
 
 /* Some compilers have these as macros. */
 #undef _mm512_slli_epi16

@@ -57,6 +57,7 @@ enum { OPERANDS = 5, ROUNDS = 1000 };
 	CALL(permutexvar_epi64, INTS(_mm512_permutexvar_epi64(INT(0), INT(1)))) \
 	CALL(rolv_epi64, INTS(_mm512_rolv_epi64(INT(0), INT(1)))) \
 	CALL(srlv_epi64, INTS(_mm512_srlv_epi64(INT(0), _mm512_and_si512(INT(1), _mm512_set1_epi32(63))))) \
+	CALL(srlv_epi32, INTS(_mm512_srlv_epi32(INT(0), _mm512_and_si512(INT(1), _mm512_set1_epi32(31))))) \
 	CALL(dpwssd_epi32, INTS(_mm512_dpwssd_epi32(INT(0), INT(1), INT(2)))) \
 	CALL(dpbusd_epi32, INTS(_mm512_dpbusd_epi32(INT(0), INT(1), INT(2)))) \
 	CALL(permutex2var_epi32, INTS(_mm512_permutex2var_epi32(INT(0), INT(1), INT(2)))) \

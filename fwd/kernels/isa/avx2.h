@@ -198,6 +198,14 @@ static inline i32x16 vi_bytes(b16 v)
 
 static inline i32x16 vi_u16s(b16 a, b16 b) { return vi_of(_mm256_cvtepu16_epi32(a), _mm256_cvtepu16_epi32(b)); }
 
+static inline i32x16 vi_two_words(const void *p, const void *q)
+{
+	int32_t a, b;
+
+	memcpy(&a, p, 4), memcpy(&b, q, 4);
+	return vi_of(_mm256_set1_epi32(a), _mm256_set1_epi32(b));
+}
+
 static inline i32x16 vi_words(const void *p, const void *q, size_t step)
 {
 	return vi_of(x86_words(p, step), x86_words(q, step));
@@ -502,13 +510,22 @@ static inline f32x16 vf_load_bf16(const void *p)
 
 static inline f32x16 vf_sixteen_f16s(__m128i a, __m128i b) { return vf_of(_mm256_cvtph_ps(a), _mm256_cvtph_ps(b)); }
 
+/* Replaces f16 i of v by that of a block: loads it together with what precedes it, so that it comes to lie there. */
+#define F16_OF_BLOCK(v, p, step, block, i) _mm_blend_epi16(v, vb_16((p) + (step) * (block) - 2 * (i)), 1 << (i))
+
+/* Of eight blocks, in lane order. All that is loaded lies in them. */
+static inline __m128i vf_eight_f16s(const uint8_t *p, size_t step)
+{
+	__m128i v = F16_OF_BLOCK(vb_16(p), p, step, 2, 1);
+
+	v = F16_OF_BLOCK(F16_OF_BLOCK(v, p, step, 4, 2), p, step, 6, 3);
+	v = F16_OF_BLOCK(F16_OF_BLOCK(v, p, step, 1, 4), p, step, 3, 5);
+	return F16_OF_BLOCK(F16_OF_BLOCK(v, p, step, 5, 6), p, step, 7, 7);
+}
+
 static inline f32x16 vf_f16s(const uint8_t *p, size_t step)
 {
-	uint64_t h[4];
-
-	lane_f16s(p, step, h);
-	return vf_sixteen_f16s(_mm_set_epi64x((long long)h[1], (long long)h[0]),
-	                       _mm_set_epi64x((long long)h[3], (long long)h[2]));
+	return vf_sixteen_f16s(vf_eight_f16s(p, step), vf_eight_f16s(p + 8 * step, step));
 }
 
 static inline f32x16 vf_two_f16s(const void *p, const void *q)

@@ -116,6 +116,14 @@ static inline i32x16 vi_u16s(b16 a, b16 b)
 	return _mm512_cvtepu16_epi32(_mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1));
 }
 
+static inline i32x16 vi_two_words(const void *p, const void *q)
+{
+	int32_t a, b;
+
+	memcpy(&a, p, 4), memcpy(&b, q, 4);
+	return _mm512_inserti64x4(_mm512_set1_epi32(a), _mm256_set1_epi32(b), 1);
+}
+
 static inline i32x16 vi_words(const void *p, const void *q, size_t step)
 {
 	return _mm512_inserti64x4(_mm512_castsi256_si512(x86_words(p, step)), x86_words(q, step), 1);

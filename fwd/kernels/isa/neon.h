@@ -84,6 +84,14 @@ static inline int32x4_t vi_words_4(const void *p, size_t step)
 	return step == 4 ? vi_4(p) : vuzp2q_s32(vi_4(at - 4), vi_4(at + 12));
 }
 
+static inline i32x16 vi_two_words(const void *p, const void *q)
+{
+	int32_t a, b;
+
+	memcpy(&a, p, 4), memcpy(&b, q, 4);
+	return vi_of(vdupq_n_s32(a), vdupq_n_s32(a), vdupq_n_s32(b), vdupq_n_s32(b));
+}
+
 static inline i32x16 vi_words(const void *p, const void *q, size_t step)
 {
 	const char *x = p, *y = q;
@@ -137,6 +145,7 @@ static inline int32x4_t vi_shift_4(int32x4_t v, int32x4_t by)
 EACH_2(vi_shift, vi_of, i32x16, vi_shift_4)
 static inline i32x16 vi_shl(i32x16 v, int n) { return vi_shift(v, vi_set1(n)); }
 static inline i32x16 vi_shr(i32x16 v, int n) { return vi_shift(v, vi_set1(-n)); }
+static inline i32x16 vi_shr_each(i32x16 v, i32x16 n) { return vi_shift(v, vi_sub(vi_set1(0), n)); }
 
 EACH_1(vi_to_float, vf_of, f32x16, i32x16, vcvtq_f32_s32)
 EACH_1(vi_as_float, vf_of, f32x16, i32x16, vreinterpretq_f32_s32)      /* the same bits */
@@ -540,11 +549,21 @@ static inline b64 vb_bits(const void *p, const void *q, int value)
 
 /* ---- scales of sixteen blocks, in lane order (lanes.h) ---- */
 
+/* They are put together in general registers, as there are few instructions that load into a lane. */
 static inline f32x16 vf_f16s(const uint8_t *p, size_t step)
 {
-	uint64_t h[4];
+	uint64_t h[16];
 
-	lane_f16s(p, step, h);
+	UNROLL
+	for (int i = 0; i < 16; i++) {
+		uint16_t u;
+
+		memcpy(&u, p + step * (size_t)lane_block[i], 2);
+		h[i] = u;
+	}
+	UNROLL
+	for (int i = 0; i < 16; i += 4)
+		h[i / 4] = h[i] | h[i + 1] << 16 | h[i + 2] << 32 | h[i + 3] << 48;
 	return vf_sixteen_f16s(vb_two(h[0], h[1]), vb_two(h[2], h[3]));
 }
 

@@ -24,6 +24,7 @@ EACH_2(vi_sub, i32x16, sub_epi32)
 EACH_2(vi_max, i32x16, max_epi32)
 EACH_SHIFT(vi_shl, i32x16, slli_epi32)
 EACH_SHIFT(vi_shr, i32x16, srli_epi32)
+EACH_2(vi_shr_each, i32x16, srlv_epi32)
 EACH_1(vi_to_float, f32x16, i32x16, cvtepi32_ps)
 
 EACH_SET(vb_set1, b64, char, set1_epi8)

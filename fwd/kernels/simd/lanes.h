@@ -54,24 +54,6 @@ static inline size_t eight_place(size_t b, size_t j)
 
 static const unsigned char residues[16] = { 0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15 };
 
-/* The f16 at p + step·block in lane order, four in each. They are put together in general registers because
- * shuffles are what vector units have fewest of. */
-INLINE void lane_f16s(const uint8_t *p, size_t step, uint64_t four[4])
-{
-	uint64_t h[16];
-
-	UNROLL
-	for (int i = 0; i < 16; i++) {
-		uint16_t u;
-
-		memcpy(&u, p + step * (size_t)lane_block[i], 2);
-		h[i] = u;
-	}
-	UNROLL
-	for (int i = 0; i < 4; i++)
-		four[i] = h[4 * i] | h[4 * i + 1] << 16 | h[4 * i + 2] << 32 | h[4 * i + 3] << 48;
-}
-
 /* in a block of a panel of int16: the distance in bytes from elements 0 and 2 of each four to elements 1 and 3 */
 enum { TILE_ODD = 32 * KERNELS_ROWS };
 

@@ -140,23 +140,17 @@ INLINE b64 codes_iq4_xs(const uint8_t *span, int pair)
 	return vb_lookup(iq4_values, vb_nibbles(b->qs + pair % 4 * 32, b->qs + pair % 4 * 32 + 16));
 }
 
-/* The eight scales of a super-block as bytes in lane order, which is that of the low nibbles, then the high ones. */
-INLINE uint64_t bytes_iq4_xs(const struct iq4_xs *b)
-{
-	uint32_t low = load32(b->low), high = load16(b->high);
-
-	high = (high | high << 8) & 0x00ff00ff;
-	high = (high | high << 4) & 0x0f0f0f0f;         /* two pairs of bits in each byte */
-	return (low & 0x0f0f0f0f) | (high & 0x03030303) << 4 |
-	       (uint64_t)((low >> 4 & 0x0f0f0f0f) | (high & 0x0c0c0c0c) << 2) << 32;
-}
-
+/* Six bits, less 32: a nibble of `low` and, above it, two bits of `high`, which follows d. */
 INLINE void scales_iq4_xs(const uint8_t *span, struct scales *s)
 {
+	static const int32_t nibble[16] = { 0, 8, 16, 24, 4, 12, 20, 28, 0, 8, 16, 24, 4, 12, 20, 28 };
+	static const int32_t pair[16] = { 16, 20, 24, 28, 18, 22, 26, 30, 16, 20, 24, 28, 18, 22, 26, 30 };
 	const struct iq4_xs *b = (const struct iq4_xs *)span;
-	i32x16 scale = vi_sub(vi_bytes(vb_two(bytes_iq4_xs(&b[0]), bytes_iq4_xs(&b[1]))), vi_set1(32));
+	i32x16 low = vi_shr_each(vi_two_words(b[0].low, b[1].low), vi_load(nibble));
+	i32x16 high = vi_shr_each(vi_two_words(b[0].d, b[1].d), vi_sub(vi_load(pair), vi_set1(4)));
+	i32x16 scale = vi_or(vi_and(low, vi_set1(0x0f)), vi_and(high, vi_set1(0x30)));
 
-	s->scale[0] = vf_mul(vf_two_f16s(b[0].d, b[1].d), vi_to_float(scale));
+	s->scale[0] = vf_mul(vf_two_f16s(b[0].d, b[1].d), vi_to_float(vi_sub(scale, vi_set1(32))));
 }
 
 INLINE b64 codes_tq2_0(const uint8_t *span, int pair)

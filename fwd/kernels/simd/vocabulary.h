@@ -94,6 +94,9 @@ static inline i32x16 vi_shl(i32x16 v, int n);
 static inline i32x16 vi_shr(i32x16 v, int n);                   /* as unsigned */
 static inline i32x16 vi_bytes(b16 v);                           /* of uint8 */
 static inline i32x16 vi_u16s(b16 a, b16 b);                     /* of eight uint16 in each */
+static inline i32x16 vi_shr_each(i32x16 v, i32x16 n);           /* each lane by the one of n */
+/* the uint32 at p for blocks 0 to 7, the one at q for the others */
+static inline i32x16 vi_two_words(const void *p, const void *q);
 /* eight uint32 at p, `step` bytes apart, which is 4 or 8; eight at q */
 static inline i32x16 vi_words(const void *p, const void *q, size_t step);
 static inline i32x16 vi_lanes(i32x16 v);                        /* from the order of blocks into lane order */
