@@ -1,10 +1,10 @@
-# HellaSwag as llama-perplexity reads it (six lines an item: context, number of the right ending, four endings) to what
-# `score --choices` reads, which takes the records of hellaswag_val.jsonl, too:
+# Converts HellaSwag from llama-perplexity's format (six lines per item: context, number of the right ending, four
+# endings) to that of `score --choices`, which also reads the records of hellaswag_val.jsonl:
 #
 #	awk -f examples/hellaswag.awk hellaswag_val_full.txt > items
 #	score --choices items -m m.gguf
 #
-# The same in one line for WinoGrande (number,sentence with a _,first,second,1 or 2): examples/winogrande.awk
+# For WinoGrande: examples/winogrande.awk
 function quoted(s) {
 	gsub(/\\/, "&&", s)
 	gsub(/"/, "\\\"", s)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Texts for many prompts, one a line, on many hosts: GNU parallel starts a gen for each prompt, one at a time on a host.
-# Prompt i is drawn with seed i, so that a text does not depend on the host that drew it. They come in order.
+# Texts for many prompts, one per line, on many hosts: GNU parallel runs gen for each prompt, one at a time on a host.
+# Prompt i has seed i, so that a text does not depend on its host. The texts come in the order of the prompts.
 # usage: parallel.sh HOSTS MODEL [gen's options] < prompts > texts
 #        HOSTS as in --sshlogin: a,b,user@c; ":" is this machine. Each has gen in its PATH and the model at that path.
 hosts=$1 model=$2

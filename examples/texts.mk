@@ -1,4 +1,4 @@
-# Each NAME.prompt becomes NAME.txt; what is there already is not made again, so a run that was cut off goes on.
+# Makes NAME.txt from each NAME.prompt. Existing texts are kept, so an interrupted run can be resumed.
 # usage: make -j 4 -f texts.mk MODEL=m.gguf PROMPTS="$(echo *.prompt)"
 MODEL = m.gguf
 PROMPTS =

@@ -1,5 +1,5 @@
-# WinoGrande as llama-perplexity reads it (number,sentence with a _,first,second,1 or 2) to what `score --choices`
-# reads; see hellaswag.awk. A sentence in quotes may hold commas.
+# Converts WinoGrande from llama-perplexity's format (one line per item: number,sentence with a _,first,second,1 or 2)
+# to that of `score --choices`; see hellaswag.awk. A sentence in quotes may contain commas.
 function quoted(s) {
 	gsub(/\\/, "&&", s)
 	gsub(/"/, "\\\"", s)

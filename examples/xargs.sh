@@ -1,5 +1,5 @@
 #!/bin/sh
-# Texts for many prompts, one a line, JOBS at a time on this machine, each on one thread: prompt i becomes i.txt. All
+# Texts for many prompts, one per line, JOBS at a time on this machine, each on one thread: prompt i becomes i.txt. All
 # processes share the weights, which are mapped.
 # usage: xargs.sh JOBS MODEL < prompts
 awk '{ print NR; print }' | tr '\n' '\0' |
