@@ -329,7 +329,7 @@ double *lightning(size_t il, const double *x, size_t n)
 	size_t dim = m.head_dim, inner = m.n_head * dim;
 	double *qkv = linear(part(il, "attn_qkv"), x, n, m.n_embd, 3 * inner), *y = memory(n * inner, sizeof *y);
 	double *gate = linear(part(il, "attn_gate"), x, n, m.n_embd, inner), *branch;
-	double share = 1 - (double)il / (double)(m.n_layer - 1) + 1e-5;
+	double share = (m.n_layer > 1 ? 1 - (double)il / (double)(m.n_layer - 1) : 1) + 1e-5;
 
 	for (size_t i = 0; i < n * 3 * inner; i++)
 		qkv[i] *= sigmoid(qkv[i]);
