@@ -625,11 +625,12 @@ static void kills(void)
 	pid_t child;
 	int bad = 0, reached = 0;
 
-	for (unsigned round = 0; round < 100; round++) {
+	/* On a slow machine more of them, and later. */
+	for (unsigned round = 0; round < 100 || (reached <= 5 && round < 1000); round++) {
 		child = fork();
 		if (!child)
 			writer(round * 2654435761u);
-		nanosleep(&(struct timespec){ .tv_nsec = round * 37 % 4000 * 1000 }, NULL);
+		nanosleep(&(struct timespec){ .tv_nsec = round * 37 % 4000 * 1000 * (1 + round / 100) }, NULL);
 		kill(child, SIGKILL);
 		waitpid(child, NULL, 0);
 		if (segment_open(&s, name, &shape, CTX, &w) < 0) {
