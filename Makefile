@@ -58,7 +58,7 @@ BUILDER = builder stream open decoder attention latent feed_forward convolution 
 	lightning
 MODEL = model tensors keys layers mixers rope
 OPS = embed angles rows product prepare store attend convolve linear linear_gates linear_keep scan shift wkv wkv6 wkv7 \
-	select route experts heads copy per_layer altup hyper recall logits
+	select route experts heads copy per_layer altup hyper recall logits op
 SEGMENT = segment shape header ids fork named claim shared scrub recent recurrent object rle saved
 FWD = engine settings supported serve hidden served batch chain scores prefault report \
 	$(MODEL:%=model/%) $(FAMILIES:%=families/%) $(BUILDER:%=builder/%) plan/plan plan/split $(OPS:%=plan/%) \

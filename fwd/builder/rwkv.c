@@ -27,3 +27,11 @@ struct norm rwkv_norm(struct builder *b)
 	}
 	return norm;
 }
+
+void rwkv_transformer_layer(struct builder *b, struct packed *(*time_mix)(struct builder *b))
+{
+	build_norm(b, "attn_norm");
+	build_branch(b, time_mix(b), "time_mix_output");
+	build_unmixed(b);
+	build_branch(b, build_gated(b, build_norm(b, "ffn_norm"), UNARY_SILU), "ffn_down");
+}

@@ -18,4 +18,7 @@ void rwkv_low_rank(struct builder *b, struct packed *x, const struct rwkv_low_ra
 /* The layer norm of each head's result, with weights of all heads; NORM_NONE where the file has none. */
 struct norm rwkv_norm(struct builder *b);
 
+/* The layer of a transformer with time mixing in place of attention (RWKV team 2025). */
+void rwkv_transformer_layer(struct builder *b, struct packed *(*time_mix)(struct builder *b));
+
 #endif

@@ -132,13 +132,9 @@ static void rwkv6_layer(struct builder *b, size_t il)
 		build_sum_scale(b, 0.5f);
 }
 
-/* RWKV 6 in place of a transformer's attention (RWKV team 2025). */
 static void rwkv6qwen2_layer(struct builder *b, size_t il)
 {
-	build_norm(b, "attn_norm");
-	build_branch(b, time_mix(b), "time_mix_output");
-	build_unmixed(b);
-	build_branch(b, build_gated(b, build_norm(b, "ffn_norm"), UNARY_SILU), "ffn_down");
+	rwkv_transformer_layer(b, time_mix);
 }
 
 static int rwkv6(struct model *m, struct why *w)

@@ -101,13 +101,10 @@ static void layer(struct builder *b, size_t il)
 	build_branch(b, channel_mix(b), "channel_mix_value");
 }
 
-/* RWKV 7 in place of a transformer's attention (RWKV team 2025), sometimes without gates. */
+/* Some files have no gates. */
 static void arwkv7_layer(struct builder *b, size_t il)
 {
-	build_norm(b, "attn_norm");
-	build_branch(b, time_mix(b), "time_mix_output");
-	build_unmixed(b);
-	build_branch(b, build_gated(b, build_norm(b, "ffn_norm"), UNARY_SILU), "ffn_down");
+	rwkv_transformer_layer(b, time_mix);
 }
 
 /* Whatever the keys of attention say. */

@@ -4,11 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-static size_t pieces(const struct op *op, const struct step *s)
-{
-	return s->n;
-}
-
 static double length(const float *x, size_t n)
 {
 	double sum = 0;
@@ -89,8 +84,8 @@ static void unite(const struct op *op, const struct step *s, size_t row, size_t 
 	s->k->scale(x, x, 1 / (float)o->streams, o->n);
 }
 
-const struct op_kind op_level = { .name = "level", .pieces = pieces, .piece = level };
-const struct op_kind op_predict = { .name = "predict", .pieces = pieces, .piece = predict };
-const struct op_kind op_correct = { .name = "correct", .pieces = pieces, .piece = correct };
-const struct op_kind op_spread = { .name = "spread", .pieces = pieces, .piece = spread };
-const struct op_kind op_unite = { .name = "unite", .pieces = pieces, .piece = unite };
+const struct op_kind op_level = { .name = "level", .pieces = op_each_row, .piece = level };
+const struct op_kind op_predict = { .name = "predict", .pieces = op_each_row, .piece = predict };
+const struct op_kind op_correct = { .name = "correct", .pieces = op_each_row, .piece = correct };
+const struct op_kind op_spread = { .name = "spread", .pieces = op_each_row, .piece = spread };
+const struct op_kind op_unite = { .name = "unite", .pieces = op_each_row, .piece = unite };

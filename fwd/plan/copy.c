@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-static size_t pieces(const struct op *op, const struct step *s)
-{
-	return s->n;
-}
-
 static void piece(const struct op *op, const struct step *s, size_t row, size_t thread)
 {
 	const struct op_copy *o = op->bound;
@@ -21,4 +16,4 @@ static void piece(const struct op *op, const struct step *s, size_t row, size_t 
 	}
 }
 
-const struct op_kind op_copy = { .name = "copy", .pieces = pieces, .piece = piece };
+const struct op_kind op_copy = { .name = "copy", .pieces = op_each_row, .piece = piece };

@@ -1,11 +1,6 @@
 /* embed: ids to rows. */
 #include "kinds.h"
 
-static size_t pieces(const struct op *op, const struct step *s)
-{
-	return s->n;
-}
-
 static void dequantise_row(const struct matrix *m, size_t row, float *to)
 {
 	format_dequantise(m->format, (const unsigned char *)m->data + row * m->row_bytes, to, m->cols);
@@ -32,4 +27,4 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	w->bytes += (double)s->n * (double)(e->ids.row_bytes + (e->positions.rows ? e->positions.row_bytes : 0));
 }
 
-const struct op_kind op_embed = { .name = "embed", .pieces = pieces, .piece = piece, .work = work };
+const struct op_kind op_embed = { .name = "embed", .pieces = op_each_row, .piece = piece, .work = work };

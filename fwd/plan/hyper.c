@@ -35,10 +35,5 @@ static void scatter(const struct op *op, const struct step *s, size_t row, size_
 		s->k->add_scaled(x + i * o->n, branch, mix[i], o->n);
 }
 
-static size_t pieces(const struct op *op, const struct step *s)
-{
-	return s->n;
-}
-
-const struct op_kind op_gather = { .name = "gather", .pieces = pieces, .piece = gather };
-const struct op_kind op_scatter = { .name = "scatter", .pieces = pieces, .piece = scatter };
+const struct op_kind op_gather = { .name = "gather", .pieces = op_each_row, .piece = gather };
+const struct op_kind op_scatter = { .name = "scatter", .pieces = op_each_row, .piece = scatter };

@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-static size_t pieces(const struct op *op, const struct step *s)
-{
-	return s->n;
-}
-
 static void norm_heads(const struct op_linear *o, const struct kernels *k, const struct norm *norm, float *x)
 {
 	for (size_t head = 0; norm->kind && head < o->n_head_k; head++)
@@ -44,4 +39,4 @@ static void piece(const struct op *op, const struct step *s, size_t row, size_t 
 	s->k->multiply(decay, decay, o->a, n);
 }
 
-const struct op_kind op_linear_gates = { .name = "linear_gates", .pieces = pieces, .piece = piece };
+const struct op_kind op_linear_gates = { .name = "linear_gates", .pieces = op_each_row, .piece = piece };

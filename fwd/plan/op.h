@@ -134,6 +134,12 @@ static inline size_t op_pieces(size_t n, size_t each)
 	return (n + each - 1) / each;
 }
 
+/* The pieces() of an op whose pieces are rows. */
+size_t op_each_row(const struct op *op, const struct step *s);
+
+/* p[n] = the softmax of p, n at least 1; the sum is made in ascending order. */
+void op_softmax(float *p, size_t n);
+
 /* The run that a piece is part of, as s->first_piece says, which pieces() has set. */
 const struct run *step_run(const struct step *s, size_t piece);
 

@@ -1,11 +1,6 @@
 /* per_layer: what each layer adds to the stream from a row's id, besides the embedding. A piece is a row. */
 #include "kinds.h"
 
-static size_t pieces(const struct op *op, const struct step *s)
-{
-	return s->n;
-}
-
 static void piece(const struct op *op, const struct step *s, size_t row, size_t thread)
 {
 	const struct op_per_layer *o = op->bound;
@@ -29,4 +24,4 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	w->bytes += (double)s->n * (double)o->ids.row_bytes;
 }
 
-const struct op_kind op_per_layer = { .name = "per_layer", .pieces = pieces, .piece = piece, .work = work };
+const struct op_kind op_per_layer = { .name = "per_layer", .pieces = op_each_row, .piece = piece, .work = work };

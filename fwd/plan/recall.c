@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "fwd/kernels/exp.h"
-
 /* The norm of x[n], times the weights, summed. */
 static float score(const struct op_recall *o, const float *x)
 {
@@ -22,18 +20,14 @@ static void recall(const struct op *op, const struct step *s, size_t row, size_t
 {
 	const struct op_recall *o = op->bound;
 	const float *x = buffer_row(&o->x, row);
-	float *to = buffer_row(&o->out, row), *p = buffer_row(&o->scores, row), most, sum = 0;
+	float *to = buffer_row(&o->out, row), *p = buffer_row(&o->scores, row);
 
 	for (size_t i = 0; i <= o->blocks; i++)
 		p[i] = score(o, x + i * o->n);
-	most = p[0];
+	op_softmax(p, o->blocks + 1);
+	s->k->scale(to, x, p[0], o->n);
 	for (size_t i = 1; i <= o->blocks; i++)
-		most = p[i] > most ? p[i] : most;
-	for (size_t i = 0; i <= o->blocks; i++)
-		sum += p[i] = exp_of(p[i] - most);
-	s->k->scale(to, x, p[0] / sum, o->n);
-	for (size_t i = 1; i <= o->blocks; i++)
-		s->k->add_scaled(to, x + i * o->n, p[i] / sum, o->n);
+		s->k->add_scaled(to, x + i * o->n, p[i], o->n);
 }
 
 static void bank(const struct op *op, const struct step *s, size_t row, size_t thread)
@@ -45,10 +39,5 @@ static void bank(const struct op *op, const struct step *s, size_t row, size_t t
 	memset(x, 0, o->n * sizeof *x);
 }
 
-static size_t pieces(const struct op *op, const struct step *s)
-{
-	return s->n;
-}
-
-const struct op_kind op_recall = { .name = "recall", .pieces = pieces, .piece = recall };
-const struct op_kind op_bank = { .name = "bank", .pieces = pieces, .piece = bank };
+const struct op_kind op_recall = { .name = "recall", .pieces = op_each_row, .piece = recall };
+const struct op_kind op_bank = { .name = "bank", .pieces = op_each_row, .piece = bank };

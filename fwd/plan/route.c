@@ -7,28 +7,11 @@
 
 #define SUM_LEAST 0x1p-14f       /* weights are divided by no less, as in llama.cpp */
 
-static size_t pieces(const struct op *op, const struct step *s)
-{
-	return s->n;
-}
-
-static void softmax(float *p, size_t n)
-{
-	float most = p[0], sum = 0;
-
-	for (size_t i = 1; i < n; i++)
-		most = p[i] > most ? p[i] : most;
-	for (size_t i = 0; i < n; i++)
-		sum += p[i] = exp_of(p[i] - most);
-	for (size_t i = 0; i < n; i++)
-		p[i] /= sum;
-}
-
 /* From router logits to scores, in place. */
 static void gate(enum gating gating, float *p, size_t n)
 {
 	if (gating == GATING_SOFTMAX)
-		softmax(p, n);
+		op_softmax(p, n);
 	for (size_t i = 0; i < n && gating == GATING_SIGMOID; i++)
 		p[i] = exp_sigmoid(p[i]);
 	for (size_t i = 0; i < n && gating == GATING_ROOT; i++)
@@ -99,7 +82,7 @@ static void piece(const struct op *op, const struct step *s, size_t row, size_t 
 	for (size_t i = 0; i < r->used; i++)
 		weight[i] = p[expert[i]];
 	if (e->gating == GATING_CHOSEN)
-		softmax(weight, r->used);
+		op_softmax(weight, r->used);
 	for (size_t i = 0; i < r->used; i++)
 		sum += weight[i];
 	sum = sum > SUM_LEAST ? sum : SUM_LEAST;
@@ -107,4 +90,4 @@ static void piece(const struct op *op, const struct step *s, size_t row, size_t 
 		weight[i] = (e->normalise ? weight[i] / sum : weight[i]) * e->scale;
 }
 
-const struct op_kind op_route = { .name = "route", .pieces = pieces, .piece = piece };
+const struct op_kind op_route = { .name = "route", .pieces = op_each_row, .piece = piece };
