@@ -183,7 +183,7 @@ static int take_prompt(struct parallel *p, const struct frame *f, struct why *w)
 	const int32_t *ids;
 
 	p->waiting = 0;
-	/* It may have ended while the frame waited. */
+	/* The sequence may have ended while the frame waited. */
 	if (sequences_is_over(&p->live, f->seq))
 		return 0;
 	if ((!find(p, f->seq) && begin(p, f->seq, w)) || read_payload(p, &l->in, f, w))

@@ -625,7 +625,7 @@ static void kills(void)
 	pid_t child;
 	int bad = 0, reached = 0;
 
-	/* On a slow machine more of them, and later. */
+	/* A slow machine gets more kills, after longer delays. */
 	for (unsigned round = 0; round < 100 || (reached <= 5 && round < 1000); round++) {
 		child = fork();
 		if (!child)

@@ -116,11 +116,11 @@ void build_unite(struct builder *b, struct buffer x);
 
 /* ---- hyper-connections ---- */
 
-/* All streams are x, after the embedding; and, after the last layer, what the head reads in place of the first in x. */
+/* After the embedding: copies it to all streams. After the last layer: puts what the head reads into the first of x. */
 void build_spread_streams(struct builder *b);
 void build_gather_all(struct builder *b, struct buffer x);
 
-/* What a part reads of the streams, normed and packed; and its branch into them. */
+/* The weighted sum of the streams that a part of a layer reads, normed and packed; then adds its branch to them. */
 struct packed *build_gather(struct builder *b, const char *norm);
 void build_scatter(struct builder *b);
 

@@ -38,7 +38,7 @@ static void norm_row(const struct op_rows *o, const struct kernels *k, const flo
 	}
 }
 
-/* The gate within its limit, times its sigmoid, times up within its own. */
+/* y = cap(gate) · sigmoid(gate) · cap(up), each with its own soft limit. */
 static void soft_glu(const struct kernels *k, struct glu_limit limit, float *y, const float *gate, float *up, size_t n)
 {
 	if (limit.soft_up > 0)

@@ -32,7 +32,7 @@ static void change(enum tty_mode to, int when)
 	if (to != TTY_FOUND) {
 		t.c_iflag &= ~(tcflag_t)(BRKINT | ICRNL | INLCR | IGNCR | INPCK | ISTRIP | IXON);
 		t.c_lflag &= ~(tcflag_t)(ECHO | ICANON | IEXTEN);
-		/* After a ^C the terminal drops what is on its way, though the program may have answered by then. */
+		/* Otherwise ^C discards pending output, even what the program prints in reply, and typed text. */
 		t.c_lflag |= NOFLSH;
 		t.c_cc[VMIN] = 1;
 		t.c_cc[VTIME] = 0;
