@@ -54,11 +54,11 @@ KERNELS = kv_type select $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
 SIMD = columns decode prompt spans table
 FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv6 rwkv7 loops beside minimax01
-BUILDER = builder stream open decoder attention latent feed_forward convolution delta mamba rwkv altup hyper recall \
+BUILDER = builder stream open decoder attention latent feed_forward convolution delta mamba rwkv altup hyper attn_res \
 	lightning
 MODEL = model tensors keys layers mixers rope
 OPS = embed angles rows product prepare store attend convolve linear linear_gates linear_keep scan shift wkv wkv6 wkv7 \
-	select route experts heads copy per_layer altup hyper recall logits op
+	select route experts heads copy per_layer altup hyper attn_res logits op
 SEGMENT = segment shape header ids fork named claim shared scrub recent recurrent object rle saved
 FWD = engine settings supported serve hidden served batch chain scores prefault report \
 	$(MODEL:%=model/%) $(FAMILIES:%=families/%) $(BUILDER:%=builder/%) plan/plan plan/split $(OPS:%=plan/%) \

@@ -25,7 +25,7 @@ static void route(struct builder *b)
 	build_product(b, x, "altup_router", NARROW, b->model->n_streams, b->plan->modes);
 }
 
-void build_streams(struct builder *b)
+static void open_streams(struct builder *b)
 {
 	struct op_altup o = streams(b);
 
@@ -64,7 +64,7 @@ void build_spread(struct builder *b)
 	build_append(b, &op_spread, NULL, &o, sizeof o);
 }
 
-void build_unite(struct builder *b, struct buffer x)
+static void unite(struct builder *b, struct buffer x)
 {
 	struct op_altup o = streams(b);
 
@@ -72,3 +72,5 @@ void build_unite(struct builder *b, struct buffer x)
 	project(b, "altup_unembd_proj", x, buffer_at(x, o.n), o.n);
 	build_append(b, &op_unite, NULL, &o, sizeof o);
 }
+
+const struct stream_kind altup_streams = { .open = open_streams, .unite = unite };

@@ -147,8 +147,11 @@ static const struct rope *rope_of(struct builder *b, const struct rope_spec *spe
 	return o.rope;
 }
 
+/* Nothing where the model has no such buffer. */
 static void also_select(struct op_select *o, struct buffer x, size_t n)
 {
+	if (!n)
+		return;
 	o->x[o->buffers] = x;
 	o->n[o->buffers++] = n;
 }
@@ -157,25 +160,18 @@ static void also_select(struct op_select *o, struct buffer x, size_t n)
  * n elements of `made` to the front. */
 static void select_wanted(struct builder *b, struct buffer made, size_t n)
 {
-	size_t n_embd = b->model->n_embd;
-	int altup = b->model->streams == STREAMS_ALTUP;
-	struct buffer streams = altup ? b->plan->predicted : b->plan->modes;
-	struct op_select o = { .buffers = 1, .x = { b->plan->x }, .n = { altup ? n_embd : b->plan->x.stride } };
+	const struct buffer rows[] = { b->plan->x, b->plan->predicted, b->plan->modes, b->plan->carried,
+		b->plan->per_layer };
+	struct op_select o = { .buffers = 0 };
 
 	if (!b->wanted)
 		return;
-	if (n)
-		also_select(&o, made, n);
-	if (b->pending)
-		also_select(&o, b->plan->branch, n_embd);
-	if (b->model->family->decoder.routes_input && b->layer->experts)
-		also_select(&o, b->plan->mixture.logits, b->model->experts.n);
-	if (b->model->n_streams > 1)
-		also_select(&o, streams, streams.stride);
-	if (b->model->embedding_carried)
-		also_select(&o, b->plan->carried, n_embd);
-	if (b->model->n_per_layer)
-		also_select(&o, b->plan->per_layer, b->plan->per_layer.stride);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		also_select(&o, rows[i], rows[i].stride);
+	also_select(&o, made, n);
+	also_select(&o, b->plan->branch, b->pending ? b->model->n_embd : 0);
+	also_select(&o, b->plan->mixture.logits,
+		b->model->family->decoder.routes_input && b->layer->experts ? b->model->experts.n : 0);
 	build_append(b, &op_select, NULL, &o, sizeof o);
 }
 

@@ -108,27 +108,15 @@ void build_convolve(struct builder *b, const char *name, struct buffer x, size_t
 /* The ops of a linear attention, whose places in the segment are set here. */
 void build_linear(struct builder *b, struct op_linear *o);
 
-/* ---- AltUp ---- */
+/* ---- several residual streams ---- */
 
-/* All streams from x, after the embedding; and, after the last layer, one from all, in place of the first in x. */
-void build_streams(struct builder *b);
-void build_unite(struct builder *b, struct buffer x);
-
-/* ---- hyper-connections ---- */
-
-/* After the embedding: copies it to all streams. After the last layer: puts what the head reads into the first of x. */
-void build_spread_streams(struct builder *b);
-void build_gather_all(struct builder *b, struct buffer x);
-
-/* The weighted sum of the streams that a part of a layer reads, normed and packed; then adds its branch to them. */
-struct packed *build_gather(struct builder *b, const char *norm);
-void build_scatter(struct builder *b);
-
-/* ---- attention residuals ---- */
-
-/* What a part reads of the streams, normed and packed; and what the head reads, in place of the first in x. */
-struct packed *build_recall(struct builder *b, const char *norm);
-void build_recall_all(struct builder *b, struct buffer x);
+/* What a kind of them does in place of what a single stream does; NULL: the same. */
+struct stream_kind {
+	void (*open)(struct builder *b);        /* after the embedding: all streams, from the first in x */
+	struct packed *(*read)(struct builder *b, const char *norm);    /* what a part reads, normed and packed */
+	void (*update)(struct builder *b);      /* adds the pending branch */
+	void (*unite)(struct builder *b, struct buffer x);      /* what the head reads, in place of the first in x */
+};
 
 /* ---- attention ---- */
 

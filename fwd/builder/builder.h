@@ -23,6 +23,7 @@
 struct builder {
 	struct plan *plan;
 	struct model *model;
+	const struct stream_kind *streams;      /* the family's, or one that does nothing of its own */
 	const struct layer *layer;      /* the one being built */
 	size_t il;                      /* its number, or OP_NO_LAYER */
 	struct why *w;
@@ -118,7 +119,10 @@ void build_branch_scale(struct builder *b, float scale);
 /* x is multiplied by this once the branch is added. */
 void build_sum_scale(struct builder *b, float scale);
 
-/* AltUp (op_altup in plan/kinds.h). x becomes the prediction of the first stream. Then, from x and the pending branch,
+/* Several residual streams (family->streams): AltUp, hyper-connections, attention residuals (plan/kinds.h). */
+extern const struct stream_kind altup_streams, hyper_streams, attn_res_streams;
+
+/* AltUp. x becomes the prediction of the first stream. Then, from x and the pending branch,
  * the streams are corrected; the first one, scaled and packed, is returned. The branch is added to the others. */
 void build_predict(struct builder *b);
 struct packed *build_correct(struct builder *b);

@@ -41,7 +41,7 @@ static void gather(struct builder *b, const char *norm, struct buffer x, struct 
 	b->gathered = op ? op->bound : NULL;
 }
 
-void build_spread_streams(struct builder *b)
+static void open_streams(struct builder *b)
 {
 	size_t n = b->model->n_embd;
 	struct op_copy o = { .copies = 1, .copy = { { .from = b->plan->x, .to = buffer_at(b->plan->x, n),
@@ -50,7 +50,7 @@ void build_spread_streams(struct builder *b)
 	build_append(b, &op_copy, "streams", &o, sizeof o);
 }
 
-struct packed *build_gather(struct builder *b, const char *norm)
+static struct packed *read_streams(struct builder *b, const char *norm)
 {
 	struct op_rows o = { .n = b->model->n_embd, .in = buffer_with(b->plan->h, b->model->n_embd) };
 
@@ -62,7 +62,7 @@ struct packed *build_gather(struct builder *b, const char *norm)
 	return o.packed;
 }
 
-void build_scatter(struct builder *b)
+static void update_streams(struct builder *b)
 {
 	struct op_hyper o;
 
@@ -73,7 +73,11 @@ void build_scatter(struct builder *b)
 	build_leaves(build_append(b, &op_scatter, NULL, &o, sizeof o), 0, "", o.x, o.streams * o.n);
 }
 
-void build_gather_all(struct builder *b, struct buffer x)
+static void unite(struct builder *b, struct buffer x)
 {
 	gather(b, "", x, x);
 }
+
+const struct stream_kind hyper_streams = {
+	.open = open_streams, .read = read_streams, .update = update_streams, .unite = unite
+};

@@ -32,8 +32,8 @@ static int open_buffers(struct plan *p, struct why *w)
 	p->per_layer = buffer(p, p->model->n_per_layer * p->model->n_layer);
 	p->per_layer_ids = buffer(p, p->model->n_per_layer * p->model->n_layer);
 	p->carried = buffer(p, p->model->family->mixer == MIXER_RWKV7 || p->model->embedding_carried ? n_embd : 0);
-	p->predicted = buffer(p, p->model->n_streams > 1 ? p->x.stride : 0);
-	p->modes = buffer(p, 2 * p->model->n_streams);
+	p->predicted = buffer(p, p->model->family->streams ? p->x.stride : 0);
+	p->modes = buffer(p, p->model->family->streams ? 2 * p->model->n_streams : 0);
 	p->runs = plan_memory(p, p->setup.batch, sizeof *p->runs);
 	p->step.pos = p->pos = plan_memory(p, p->setup.batch, sizeof *p->pos);
 	p->step.first_piece = plan_memory(p, p->setup.batch, sizeof *p->step.first_piece);
@@ -105,17 +105,6 @@ static int open_experts(struct plan *p, struct why *w)
 
 /* ---- ops ---- */
 
-/* What follows the embedding, where there are several residual streams, and what leaves the head's in place of the
- * first. */
-static const struct {
-	void (*open)(struct builder *b);
-	void (*unite)(struct builder *b, struct buffer x);
-} stream_rules[] = {
-	[STREAMS_ALTUP] = { build_streams, build_unite },
-	[STREAMS_HYPER] = { build_spread_streams, build_gather_all },
-	[STREAMS_BLOCKS] = { NULL, build_recall_all },
-};
-
 /* The layers' own inputs, from the ids and the embedding. */
 static void build_per_layer_inputs(struct builder *b)
 {
@@ -151,8 +140,8 @@ static void build_embed(struct builder *b)
 		build_copy(b, "embed_carried", e.x, b->plan->carried, m->n_embd);
 	if (m->n_per_layer)
 		build_per_layer_inputs(b);
-	if (m->n_streams > 1 && stream_rules[m->streams].open)
-		stream_rules[m->streams].open(b);
+	if (b->streams->open)
+		b->streams->open(b);
 }
 
 /* output_norm and output, or token_embd again where the file has no output. */
@@ -178,9 +167,9 @@ static void build_lens(struct builder *b)
 
 	build_add_branch(b);
 	build_copy(b, "lens", p->x, p->lens[il], p->model->n_embd * p->model->n_streams);
-	if (p->model->n_streams > 1) {
+	if (b->streams->unite) {
 		b->il = OP_NO_LAYER;
-		stream_rules[p->model->streams].unite(b, p->lens[il]);
+		b->streams->unite(b, p->lens[il]);
 		b->il = il;
 	}
 }
@@ -188,7 +177,9 @@ static void build_lens(struct builder *b)
 /* All ops of the plan's layers. */
 static int append_all(struct plan *p, struct why *w)
 {
-	struct builder b = { .plan = p, .model = p->model, .w = w, .il = OP_NO_LAYER };
+	static const struct stream_kind single = { .open = NULL };
+	struct builder b = { .plan = p, .model = p->model, .w = w, .il = OP_NO_LAYER,
+		.streams = p->model->family->streams ? p->model->family->streams : &single };
 
 	if (p->setup.first == 0)
 		build_embed(&b);
@@ -203,8 +194,8 @@ static int append_all(struct plan *p, struct why *w)
 	b.il = OP_NO_LAYER;
 	/* The last branch is added once; the head may then run over the rows in any portions. */
 	build_add_branch(&b);
-	if (p->setup.last == p->model->n_layer && p->model->n_streams > 1)
-		stream_rules[p->model->streams].unite(&b, p->x);
+	if (p->setup.last == p->model->n_layer && b.streams->unite)
+		b.streams->unite(&b, p->x);
 	p->n_body = p->n_ops;
 	if (p->setup.last == p->model->n_layer)
 		build_head(&b);

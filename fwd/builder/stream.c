@@ -3,18 +3,13 @@
 
 #include <string.h>
 
-static int has_streams(const struct builder *b, enum streams streams)
-{
-	return b->model->n_streams > 1 && b->model->streams == streams;
-}
-
 /* o first adds the branch that is still to be added to x, if there is one; whether there is. */
 static int add_pending(struct builder *b, struct op_rows *o)
 {
 	int pending = b->pending;
 
-	if (pending && has_streams(b, STREAMS_HYPER))
-		build_scatter(b);
+	if (pending && b->streams->update)
+		b->streams->update(b);
 	else if (pending) {
 		o->x = b->plan->x;
 		o->branch = b->plan->branch;
@@ -59,10 +54,8 @@ struct packed *build_norm(struct builder *b, const char *name)
 {
 	struct op_rows o = { .n = 0 };
 
-	if (has_streams(b, STREAMS_HYPER) && b->il != OP_NO_LAYER)
-		return build_gather(b, name);
-	if (has_streams(b, STREAMS_BLOCKS) && b->il != OP_NO_LAYER)
-		return build_recall(b, name);
+	if (b->streams->read && b->il != OP_NO_LAYER)
+		return b->streams->read(b, name);
 	add_pending(b, &o);
 	return append_norm(b, name, o);
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "fwd/builder/builder.h"
 #include "fwd/model/family.h"
 #include "fwd/model/layers.h"
 #include "lib/base/fmath.h"
@@ -130,7 +131,6 @@ static int hy_v4(struct model *m, struct why *w)
 		return -1;
 	if (!(m->hyper.magnitude > 0))
 		return why(w, "%s: missing", key_name(m, "hyper_connection.magnitude").s);
-	m->streams = STREAMS_HYPER;
 	layers_find_gates(m);
 	return check_gates(m, w);
 }
@@ -182,7 +182,6 @@ static int kimi_k3(struct model *m, struct why *w)
 	m->ssm.negative = m->ssm.least < 0;
 	if (!m->latent.absorbed)
 		return why(w, "tensor attn_kv_b of a layer: not supported for architecture %s", m->arch);
-	m->streams = STREAMS_BLOCKS;
 	m->n_streams = 1 + (m->n_layer + m->block_layers - 1) / m->block_layers;
 	layers_find_gates(m);
 	return check_gates(m, w);
@@ -212,7 +211,7 @@ const struct family families_deepseek[] = {
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "glm-dsa", .norm = NORM_RMS, .read = glm_dsa, .predicts = 1, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
-	{ .arch = "hy_v4", .norm = NORM_RMS, .read = hy_v4, .has_experts = 1,
+	{ .arch = "hy_v4", .norm = NORM_RMS, .read = hy_v4, .streams = &hyper_streams, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "mistral4", .norm = NORM_RMS, .read = deepseek2, .has_experts = 1,
 	  .experts = { .reads_gating = 1, .reads_weights = 1 } },
@@ -220,7 +219,8 @@ const struct family families_deepseek[] = {
 	{ .arch = "minicpm3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = minicpm3 },
 	{ .arch = "kimi-linear", .norm = NORM_RMS, .read = kimi_linear, .mixer = MIXER_KDA, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .normalise = 1, .reads_gating = 1, .reads_weights = 1 } },
-	{ .arch = "kimi-k3", .norm = NORM_RMS, .read = kimi_k3, .mixer = MIXER_KDA, .has_experts = 1,
+	{ .arch = "kimi-k3", .norm = NORM_RMS, .read = kimi_k3, .streams = &attn_res_streams, .mixer = MIXER_KDA,
+	  .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .normalise = 1, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "bailingmoe3", .norm = NORM_RMS, .read = bailingmoe3, .mixer = MIXER_KDA, .predicts = 1,
 	  .has_experts = 1, .experts = { .reads_gating = 1, .reads_weights = 1 } },

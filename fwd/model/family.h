@@ -10,6 +10,7 @@
 #include "model.h"
 
 struct builder;
+struct stream_kind;
 
 /* Norms of q and k: none; of each head before the rotation, or after it; of all heads together before it. */
 enum head_norms { HEADS_PLAIN, HEADS_NORMED, HEADS_NORMED_LATE, HEADS_NORMED_TOGETHER };
@@ -51,6 +52,7 @@ struct family {
 	int partial;                    /* layers may lack a mixer or a feed-forward part */
 	const char *final_norm;         /* NULL: output_norm */
 	int either_epsilon;             /* RMS norms take the epsilon of layer norms where they have none */
+	const struct stream_kind *streams;      /* of several residual streams (builder.h); NULL: there is one */
 	int has_experts;                /* in layers with a router */
 	struct expert_rule experts;
 

@@ -109,9 +109,6 @@ struct layer {
 	struct glu_limit limit, limit_experts;  /* of dense layers and the shared expert; of the other experts */
 };
 
-/* Why there are several residual streams: AltUp, hyper-connections, or attention residuals (plan/kinds.h). */
-enum streams { STREAMS_ALTUP, STREAMS_HYPER, STREAMS_BLOCKS };
-
 struct model {
 	/* the file */
 	struct gguf *gguf;
@@ -158,8 +155,7 @@ struct model {
 	int branches_normed;            /* Chameleon: norms are of branches, not of what they read */
 	float normed_scale;             /* MiniMax-Text-01: of normed rows, to which branches are added */
 	size_t n_per_layer;             /* elements of each layer's own input (Gemma 3n and 4); 0: none */
-	size_t n_streams;               /* residual streams, usually 1; if there are several: */
-	enum streams streams;
+	size_t n_streams;               /* residual streams, usually 1: see family->streams */
 	struct hyper {
 		float eps, magnitude;
 	} hyper;                        /* of hyper-connections */

@@ -187,7 +187,7 @@ size_t linear_pieces(const struct op *op, const struct step *s);       /* pieces
 struct head_values linear_values(const struct op_linear *o, const struct step *s, size_t piece);
 
 /* The wanted rows of some buffers, moved to their fronts. */
-enum { SELECT_MAX = 5 };
+enum { SELECT_MAX = 8 };
 
 struct op_select {
 	size_t buffers;
@@ -237,9 +237,9 @@ struct op_hyper {
 };
 
 /* Attention residuals (Moonshot 2026): a row is the residual stream, then what it was before each block of layers.
- * recall: out = the sum of streams 0 to `blocks`, weighted by a softmax of the sums of norm(stream) · weight; bank: the
- * stream becomes that of the last block, and begins again at 0. */
-struct op_recall {
+ * attn_res: out = the sum of streams 0 to `blocks`, weighted by a softmax of the sums of norm(stream) · weight;
+ * bank: the stream becomes that of the last block, and begins again at 0. */
+struct op_attn_res {
 	size_t n, blocks;
 	struct buffer x, scores, out;   /* [1 + blocks][n] in a row; [1 + blocks]; [n] */
 	const float *weight;            /* [n] */
@@ -277,7 +277,7 @@ extern const struct op_kind op_convolve, op_scan, op_shift, op_blend, op_wkv6, o
 extern const struct op_kind op_linear_gates, op_linear, op_linear_keep;
 extern const struct op_kind op_head_rows, op_copy, op_per_layer;
 extern const struct op_kind op_level, op_predict, op_correct, op_spread, op_unite;
-extern const struct op_kind op_gather, op_scatter, op_recall, op_bank;
+extern const struct op_kind op_gather, op_scatter, op_attn_res, op_bank;
 
 /* ---- mixtures of experts ---- */
 

@@ -1,11 +1,11 @@
-/* recall: attention over the results of earlier blocks of layers. A piece is a row. */
+/* attn_res: attention over the results of earlier blocks of layers. A piece is a row. */
 #include "kinds.h"
 
 #include <math.h>
 #include <string.h>
 
 /* The norm of x[n], times the weights, summed. */
-static float score(const struct op_recall *o, const float *x)
+static float score(const struct op_attn_res *o, const float *x)
 {
 	double sum = 0, square = 0;
 
@@ -16,9 +16,9 @@ static float score(const struct op_recall *o, const float *x)
 	return (float)(sum / sqrt(square / (double)o->n + (double)o->eps));
 }
 
-static void recall(const struct op *op, const struct step *s, size_t row, size_t thread)
+static void attend_blocks(const struct op *op, const struct step *s, size_t row, size_t thread)
 {
-	const struct op_recall *o = op->bound;
+	const struct op_attn_res *o = op->bound;
 	const float *x = buffer_row(&o->x, row);
 	float *to = buffer_row(&o->out, row), *p = buffer_row(&o->scores, row);
 
@@ -32,12 +32,12 @@ static void recall(const struct op *op, const struct step *s, size_t row, size_t
 
 static void bank(const struct op *op, const struct step *s, size_t row, size_t thread)
 {
-	const struct op_recall *o = op->bound;
+	const struct op_attn_res *o = op->bound;
 	float *x = buffer_row(&o->x, row);
 
 	memcpy(x + o->blocks * o->n, x, o->n * sizeof *x);
 	memset(x, 0, o->n * sizeof *x);
 }
 
-const struct op_kind op_recall = { .name = "recall", .pieces = op_each_row, .piece = recall };
+const struct op_kind op_attn_res = { .name = "attn_res", .pieces = op_each_row, .piece = attend_blocks };
 const struct op_kind op_bank = { .name = "bank", .pieces = op_each_row, .piece = bank };

@@ -5,9 +5,9 @@
 #include <string.h>
 
 /* Of streams 0 to `blocks`. */
-static struct op_recall streams(const struct builder *b, struct buffer x, struct buffer out, size_t blocks)
+static struct op_attn_res streams(const struct builder *b, struct buffer x, struct buffer out, size_t blocks)
 {
-	return (struct op_recall){ .n = b->model->n_embd, .blocks = blocks, .x = x, .out = out,
+	return (struct op_attn_res){ .n = b->model->n_embd, .blocks = blocks, .x = x, .out = out,
 		.scores = b->plan->modes, .eps = b->model->eps };
 }
 
@@ -17,18 +17,18 @@ static size_t begun(const struct builder *b, size_t il)
 	return (il + b->model->block_layers - 1) / b->model->block_layers;
 }
 
-struct packed *build_recall(struct builder *b, const char *norm)
+static struct packed *read_blocks(struct builder *b, const char *norm)
 {
 	int attention = !strcmp(norm, "attn_norm");
 	struct buffer h = buffer_with(b->plan->h, b->model->n_embd);
 	struct op_rows o = { .n = h.stride, .in = h, .out = h, .norm = build_norm_of(b, norm, h.stride) };
-	struct op_recall r = streams(b, b->plan->x, h, begun(b, attention ? b->il : b->il + 1));
+	struct op_attn_res r = streams(b, b->plan->x, h, begun(b, attention ? b->il : b->il + 1));
 	const char *weight = attention ? "attn_res_score" : "ffn_res_score";
 
 	build_add_branch(b);
 	r.weight = build_vector(b, weight, "weight", r.n);
 	if (r.blocks)
-		build_leaves(build_append(b, &op_recall, weight, &r, sizeof r), 0, "", h, r.n);
+		build_leaves(build_append(b, &op_attn_res, weight, &r, sizeof r), 0, "", h, r.n);
 	else
 		o.in = b->plan->x;
 	build_leaves(build_packing(b, norm, &o, SLOT_NORMED), 0, "", h, o.n);
@@ -39,10 +39,12 @@ struct packed *build_recall(struct builder *b, const char *norm)
 	return o.packed;
 }
 
-void build_recall_all(struct builder *b, struct buffer x)
+static void unite(struct builder *b, struct buffer x)
 {
-	struct op_recall o = streams(b, x, x, begun(b, (size_t)(b->layer - b->model->layer) + 1));
+	struct op_attn_res o = streams(b, x, x, begun(b, (size_t)(b->layer - b->model->layer) + 1));
 
 	o.weight = build_vector(b, "output_res_score", "weight", o.n);
-	build_append(b, &op_recall, "output_res_score", &o, sizeof o);
+	build_append(b, &op_attn_res, "output_res_score", &o, sizeof o);
 }
+
+const struct stream_kind attn_res_streams = { .read = read_blocks, .unite = unite };
