@@ -51,7 +51,7 @@ static void take_interrupts(void)
 
 static void tell(const char *why)
 {
-	fprintf(stderr, "%s: %s\n", c.program, why);
+	cli_warn(&c, "%s", why);
 }
 
 static int open_progress(struct serve *v)

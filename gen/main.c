@@ -182,6 +182,7 @@ static int run(void)
 	l.logprobs = asked(&q, LOGPROBS);
 	l.idle = l.r ? report_wait : NULL;
 	take_signals();
+	setenv("LMPIPE_ERROR_PREFIX", "gen: ", 1);
 	if (l.idle && report_progress(&q, &ours))
 		status = -1;
 	else

@@ -128,7 +128,7 @@ int main(int argc, char **argv)
 	if (!set.show && chat_render(&chat, template.p, template.n, &how, &text, &w))
 		cli_die(&c, "%s", w.text);
 	if (chosen)
-		fprintf(stderr, "%s: %s\n", c.program, chosen_why.text);
+		cli_warn(&c, "%s", chosen_why.text);
 	print(set.show ? &template : &text);
 	bytes_free(&text);
 	bytes_free(&template);

@@ -22,15 +22,18 @@
 enum { LEFT_MOST = 36 };        /* columns of an option in --help that has its text beside it, not below */
 
 static int error_fd = 2;        /* where the line goes */
+static const char *caller = ""; /* what lines on stderr begin with */
 
 /* $LMPIPE_ERROR_FD, if it is open when the program starts: later its number may be that of a file of our own. */
-static void find_error_fd(void)
+static void find_errors(void)
 {
-	const char *s = getenv("LMPIPE_ERROR_FD");
+	const char *s = getenv("LMPIPE_ERROR_FD"), *prefix = getenv("LMPIPE_ERROR_PREFIX");
 	int fd = s ? atoi(s) : 0;
 
 	if (fd > 2 && fcntl(fd, F_GETFD) >= 0)
 		error_fd = fd;
+	if (prefix)
+		caller = prefix;
 }
 
 /* One write(2) for the whole line, so that the stages of a pipeline do not interleave theirs; one line whatever the
@@ -38,7 +41,8 @@ static void find_error_fd(void)
 static void print_line(const struct cli *c, int fd, const char *format, va_list ap)
 {
 	char line[1024];
-	size_t n = (size_t)snprintf(line, sizeof line / 2, "%s: ", c->program);
+	const char *prefix = fd == STDERR_FILENO ? caller : "";
+	size_t n = (size_t)snprintf(line, sizeof line / 2, "%.64s%s: ", prefix, c->program);
 	struct why ignored;
 
 	vsnprintf(line + n, sizeof line - n - 1, format, ap);
@@ -440,7 +444,7 @@ void cli_start(const struct cli *c)
 	/* A limit on the size of files is an error of write(2), like a full disk, not a signal. */
 	signal(SIGXFSZ, SIG_IGN);
 	guard_stack(c->program);
-	find_error_fd();
+	find_errors();
 	for (fd = 0; fd < 3; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
 			cli_die(c, "%s: closed", names[fd]);

@@ -68,7 +68,8 @@ int cli_choice(const struct cli *c, const struct opt *o);
 const char *cli_word(const struct cli *c, const struct opt *o);
 
 /* Prints "PROGRAM: text" on stderr and exits: 1 for data and the system, 2 for usage. If $LMPIPE_ERROR_FD names an open
- * descriptor at the start, the line goes there, so that gen can tell which of its stages failed first. */
+ * descriptor at the start, the line goes there, so that gen can tell which of its stages failed first. Lines on stderr
+ * begin with $LMPIPE_ERROR_PREFIX, if it is set: "gen: " in gen's stages. */
 _Noreturn void cli_die(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void cli_usage(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
