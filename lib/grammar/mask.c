@@ -60,7 +60,7 @@ static void put(uint32_t *bits, int32_t id)
 
 static int build_tries(struct masker *k)
 {
-	struct trie_piece *piece = calloc((size_t)k->vocab.n + 1, sizeof *piece);
+	struct sort_string *piece = calloc((size_t)k->vocab.n + 1, sizeof *piece);
 	size_t n = 0;
 	int bad;
 
@@ -71,9 +71,9 @@ static int build_tries(struct masker *k)
 		const char *s = k->vocab.bytes(k->vocab.context, id, &len);
 
 		if (s && len && len <= TRIE_PIECE_MAX && !has(k->eog, id))
-			piece[n++] = (struct trie_piece){ .s = s, .n = (uint32_t)len, .id = id };
+			piece[n++] = (struct sort_string){ .s = s, .n = (uint32_t)len, .id = id };
 	}
-	bad = trie_sort(piece, n) || trie_build(&k->short_ids, piece, n, 1, NEAR)
+	bad = sort_strings(piece, n) || trie_build(&k->short_ids, piece, n, 1, NEAR)
 		|| trie_build(&k->long_ids, piece, n, NEAR + 1, TRIE_PIECE_MAX);
 	free(piece);
 	return bad ? -1 : 0;

@@ -1,4 +1,4 @@
-/* Sorting pieces and building the tree. */
+/* Building the tree. */
 #include "trie.h"
 
 #include "lib/base/utf8.h"
@@ -6,60 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- sorting ---- */
-
-static int by_bytes(const void *x, const void *y)
-{
-	const struct trie_piece *a = x, *b = y;
-	int c = memcmp(a->s, b->s, a->n < b->n ? a->n : b->n);
-
-	if (c)
-		return c;
-	return a->n != b->n ? (a->n > b->n) - (a->n < b->n) : (a->id > b->id) - (a->id < b->id);
-}
-
-/* A stable radix sort by key, one byte per pass, the lowest first. */
-static struct trie_piece *radix(struct trie_piece *from, struct trie_piece *to, size_t n)
-{
-	for (unsigned shift = 0; shift < 64; shift += 8) {
-		size_t at[257] = { 0 };
-		struct trie_piece *swap = from;
-
-		for (size_t i = 0; i < n; i++)
-			at[(from[i].key >> shift & 0xff) + 1]++;
-		for (unsigned b = 0; b < 256; b++)
-			at[b + 1] += at[b];
-		for (size_t i = 0; i < n; i++)
-			to[at[from[i].key >> shift & 0xff]++] = from[i];
-		from = to;
-		to = swap;
-	}
-	return from;
-}
-
-int trie_sort(struct trie_piece *piece, size_t n)
-{
-	struct trie_piece *other = calloc(n ? n : 1, sizeof *other);
-
-	if (!other)
-		return -1;
-	for (size_t i = 0; i < n; i++) {
-		piece[i].key = 0;
-		for (unsigned k = 0; k < 8; k++)
-			piece[i].key = piece[i].key << 8 | (k < piece[i].n ? (unsigned char)piece[i].s[k] : 0);
-	}
-	radix(piece, other, n);         /* the number of passes is even, so the result is in piece */
-	for (size_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && piece[end].key == piece[i].key; end++)
-			;
-		if (end - i > 1)
-			qsort(piece + i, end - i, sizeof *piece, by_bytes);
-	}
-	free(other);
-	return 0;
-}
-
-static uint32_t common(const struct trie_piece *a, const struct trie_piece *b)
+static uint32_t common(const struct sort_string *a, const struct sort_string *b)
 {
 	uint32_t n = a->n < b->n ? a->n : b->n, i = 0;
 
@@ -67,8 +14,6 @@ static uint32_t common(const struct trie_piece *a, const struct trie_piece *b)
 		i++;
 	return i;
 }
-
-/* ---- building ---- */
 
 uint64_t trie_kind(unsigned char c)
 {
@@ -97,7 +42,7 @@ static void close_path(const struct trie_builder *b, uint32_t from, uint32_t dep
 		b->t->node[b->path[d]].skip = b->t->n;
 }
 
-static void find_rests(const struct trie_builder *b, const struct trie_piece *p)
+static void find_rests(const struct trie_builder *b, const struct sort_string *p)
 {
 	b->rest[p->n] = 0;
 	for (uint32_t i = p->n; i-- > 0; ) {
@@ -113,7 +58,7 @@ static void find_rests(const struct trie_builder *b, const struct trie_piece *p)
 	}
 }
 
-static void add_piece(const struct trie_builder *b, const struct trie_piece *p, const struct trie_piece *last)
+static void add_piece(const struct trie_builder *b, const struct sort_string *p, const struct sort_string *last)
 {
 	struct trie *t = b->t;
 	uint32_t shared = last ? common(last, p) : 0;
@@ -139,10 +84,10 @@ static void add_piece(const struct trie_builder *b, const struct trie_piece *p, 
 	t->id[t->n_ids++] = p->id;
 }
 
-int trie_build(struct trie *t, const struct trie_piece *piece, size_t n, uint32_t shortest, uint32_t longest)
+int trie_build(struct trie *t, const struct sort_string *piece, size_t n, uint32_t shortest, uint32_t longest)
 {
 	struct trie_builder b = { .t = t };
-	const struct trie_piece *last = NULL;
+	const struct sort_string *last = NULL;
 	size_t nodes = 1, ids = 1;
 	int bad;
 

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/sort.h"
+
 struct trie_node {
 	uint32_t skip;          /* index of the next node that is not below this one */
 	uint32_t first;         /* index in trie.id of the first piece that ends here or below */
@@ -24,13 +26,6 @@ struct trie {
 	uint32_t n, n_ids, longest;     /* longest: bytes of the longest piece */
 };
 
-struct trie_piece {
-	uint64_t key;           /* the first eight bytes, big-endian, padded with zeroes */
-	const char *s;          /* borrowed until the trie is built */
-	uint32_t n;
-	int32_t id;
-};
-
 enum { TRIE_PIECE_MAX = 65535, TRIE_HIGH = 255 };       /* bytes */
 
 /* Kinds of characters: white space and punctuation of ASCII have one each, letters and digits share a few, all
@@ -39,11 +34,9 @@ enum { TRIE_PIECE_MAX = 65535, TRIE_HIGH = 255 };       /* bytes */
 #define TRIE_BROKEN ((uint64_t)1 << 63)
 uint64_t trie_kind(unsigned char ascii);        /* a single bit, for a byte below 0x80 */
 
-/* Sorts piece[n] by bytes and fills in the keys. About linear in n. -1: no memory. */
-int trie_sort(struct trie_piece *piece, size_t n);
-
-/* Builds the tree of those sorted pieces that have shortest to longest bytes, 1 to TRIE_PIECE_MAX. -1: no memory. */
-int trie_build(struct trie *t, const struct trie_piece *piece, size_t n, uint32_t shortest, uint32_t longest);
+/* Builds the tree of those sorted pieces (lib/base/sort.h) that have shortest to longest bytes, 1 to TRIE_PIECE_MAX;
+ * their texts are borrowed until it is built. Returns -1 if memory is short. */
+int trie_build(struct trie *t, const struct sort_string *piece, size_t n, uint32_t shortest, uint32_t longest);
 void trie_free(struct trie *t);
 
 #endif

@@ -49,7 +49,7 @@ static void search(const struct vocab *v, const char *text, size_t n)
 	for (size_t to = n, from; to; to = from) {
 		struct prefixes_walk walk;
 		struct lattice best;
-		const struct prefixes_token *t;
+		const struct sort_string *t;
 
 		from = character_before(text, to);
 		best = (struct lattice){ { .cost = way[to].best.cost + unknown_cost }, (uint32_t)(to - from), -1 };

@@ -4,14 +4,6 @@
 #include <stdlib.h>
 
 #include "lib/base/grow.h"
-#include "lib/base/size.h"
-
-enum { KEY_BYTES = 8 };
-
-struct item {                           /* a token to be sorted */
-	uint64_t key;                   /* its first bytes, the first of them highest */
-	struct prefixes_token token;
-};
 
 struct range {                          /* the tokens of a node: their first `depth` bytes are equal */
 	uint32_t from, to, depth;
@@ -44,79 +36,27 @@ int prefixes_add(struct prefixes *p, const char *s, size_t n, int32_t id, struct
 		if (!p->only[(unsigned char)s[i]])
 			return 0;
 	if (n)
-		p->tokens[p->n_tokens++] = (struct prefixes_token){ s, (uint32_t)n, id };
+		p->tokens[p->n_tokens++] = (struct sort_string){ s, (uint32_t)n, id };
 	return 0;
-}
-
-/* ---- sorting ---- */
-
-static uint64_t key_of(const struct prefixes_token *t)
-{
-	uint64_t key = 0;
-
-	for (size_t i = 0; i < KEY_BYTES; i++)
-		key = key << 8 | (i < t->n ? (unsigned char)t->s[i] : 0);
-	return key;
-}
-
-/* Equal tokens stay in the order of their ids. */
-static int compare(const void *a, const void *b)
-{
-	const struct prefixes_token *s = &((const struct item *)a)->token, *t = &((const struct item *)b)->token;
-	int order = memcmp(s->s, t->s, size_min(s->n, t->n));
-
-	if (!order)
-		order = (s->n > t->n) - (s->n < t->n);
-	return order ? order : (s->id > t->id) - (s->id < t->id);
-}
-
-/* A radix sort by the key, from its last byte to its first; then tokens of the same key are compared. */
-static void sort(struct item *a, struct item *b, size_t n)
-{
-	for (unsigned shift = 0; shift < 8 * KEY_BYTES; shift += 8) {
-		size_t at[257] = { 0 };
-		struct item *other = b;
-
-		for (size_t i = 0; i < n; i++)
-			at[(a[i].key >> shift & 255) + 1]++;
-		for (int byte = 0; byte < 255; byte++)
-			at[byte + 1] += at[byte];
-		for (size_t i = 0; i < n; i++)
-			b[at[a[i].key >> shift & 255]++] = a[i];
-		b = a;
-		a = other;
-	}
-	for (size_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && a[end].key == a[i].key; end++)
-			;
-		if (end > i + 1)
-			qsort(a + i, end - i, sizeof *a, compare);
-	}
 }
 
 /* Sorts the tokens, and copies their texts in that order. */
 static int sort_tokens(struct prefixes *p)
 {
 	size_t n = p->n_tokens, bytes = 0;
-	struct item *item = malloc(2 * (n + 1) * sizeof *item);
 	char *to;
 
-	if (!item)
+	if (sort_strings(p->tokens, n))
 		return -1;
-	for (size_t i = 0; i < n; i++) {
-		item[i] = (struct item){ key_of(&p->tokens[i]), p->tokens[i] };
+	for (size_t i = 0; i < n; i++)
 		bytes += p->tokens[i].n;
-	}
-	sort(item, item + n, n);
 	/* The file may change while its tokens are sorted. Whatever the tree is like then, its depth is bounded. */
 	to = p->texts = calloc(1, bytes + PREFIXES_LONGEST + 1);
 	for (size_t i = 0; to && i < n; i++) {
-		memcpy(to, item[i].token.s, item[i].token.n);
-		p->tokens[i] = item[i].token;
+		memcpy(to, p->tokens[i].s, p->tokens[i].n);
 		p->tokens[i].s = to;
-		to += item[i].token.n;
+		to += p->tokens[i].n;
 	}
-	free(item);
 	return to ? 0 : -1;
 }
 
@@ -186,7 +126,7 @@ int prefixes_build(struct prefixes *p, struct why *w)
 int32_t prefixes_longest(const struct prefixes *p, const char *text, size_t n, size_t *length)
 {
 	struct prefixes_walk walk = { p, text, n, 0, 0 };
-	const struct prefixes_token *t, *longest = NULL;
+	const struct sort_string *t, *longest = NULL;
 
 	while ((t = prefixes_next(&walk)))
 		longest = t;

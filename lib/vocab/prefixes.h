@@ -10,18 +10,13 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "lib/base/sort.h"
 #include "lib/base/why.h"
 
 enum { PREFIXES_LONGEST = 1024 };
 
-struct prefixes_token {
-	const char *s;                  /* [n] */
-	uint32_t n;
-	int32_t id;
-};
-
 struct prefixes {                       /* starts as zeroes */
-	struct prefixes_token *tokens;  /* [n_tokens], ascending by text once the tree is built */
+	struct sort_string *tokens;  /* [n_tokens], ascending by text once the tree is built */
 	size_t n_tokens, n_nodes, room;
 	const unsigned char *only;
 	char *texts;                    /* of the tokens, in their order */
@@ -62,10 +57,10 @@ static inline uint32_t prefixes_child(const struct prefixes *p, uint32_t node, u
 }
 
 /* The next longer token that the text begins with, or NULL. */
-static inline const struct prefixes_token *prefixes_next(struct prefixes_walk *walk)
+static inline const struct sort_string *prefixes_next(struct prefixes_walk *walk)
 {
 	const struct prefixes *p = walk->p;
-	const struct prefixes_token *t;
+	const struct sort_string *t;
 	size_t depth;
 
 	while (walk->depth < walk->n) {

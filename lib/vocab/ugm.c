@@ -198,7 +198,7 @@ static void search(const struct vocab *v, const char *text, size_t n)
 	for (size_t from = 0; from < n; from += length) {
 		struct prefixes_walk walk = { &e->prefixes, text + from, n - from, 0, 0 };
 		int whole = 0;          /* the character is a token */
-		const struct prefixes_token *t;
+		const struct sort_string *t;
 
 		length = size_min(unicode_length((unsigned char)text[from]), n - from);
 		while ((t = prefixes_next(&walk))) {
