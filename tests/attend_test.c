@@ -8,6 +8,7 @@
 #include "fwd/kernels/kernels.h"
 #include "lib/base/half.h"
 #include "check.h"
+#include "random.h"
 
 struct attend_shape {
 	size_t dim_k, dim_v, n_head, n_head_kv;
@@ -32,12 +33,9 @@ static void holds(int ok, const char *table, const char *what, const struct sett
 		(double)s->a.cap, s->a.slope ? " slopes" : "", s->a.sink ? " sinks" : "", pos, rows);
 }
 
-static uint64_t state = 7;
-
 static float draw(void)
 {
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (float)(state >> 40) * 0x1p-23f - 1;
+	return (float)(random_bits() >> 8) * 0x1p-23f - 1;
 }
 
 static void *get(size_t n, size_t size)
@@ -341,11 +339,11 @@ static void precision_test(const struct attend_shape *shape, size_t n)
 	struct setting exact, coded;
 	double squares = 0;
 	float *want, *got;
-	uint64_t same = state;
+	uint32_t same = random_state;
 	int ok = 1;
 
 	set_up(&exact, shape, KV_F32, n, 2);
-	state = same;
+	random_state = same;
 	set_up(&coded, shape, KV_Q8_0, n, 2);
 	want = run(scalar, &exact, 0, n, n, n);
 	got = run(scalar, &coded, 0, n, n, n);

@@ -1,5 +1,6 @@
 /* avx512_test: the intrinsics of avx512_emulated.h against the real ones on random operands, where the CPU has them. */
 #include "check.h"
+#include "random.h"
 
 #if defined __x86_64__
 #include <immintrin.h>
@@ -150,15 +151,6 @@ CALLS(EMULATION)
 #endif
 
 static const struct call calls[] = { CALLS(ENTRY) };
-
-static uint32_t random_bits(void)
-{
-	static uint32_t state = 1;
-
-	state ^= state << 13;
-	state ^= state >> 17;
-	return state ^= state << 5;
-}
 
 /* Every other round has floats of ordinary size, the others any bits, but NaN and infinity in one operand only: which
  * of two NaN a sum takes depends on the compiler. */

@@ -6,6 +6,7 @@
 
 #include "gen/guessing.h"
 #include "check.h"
+#include "random.h"
 
 enum { ROUNDS = 3000 };
 
@@ -17,16 +18,7 @@ struct world {
 	double right;                   /* how often */
 };
 
-static uint32_t state;
 static size_t missed;                   /* rounds without guesses, up to the last round */
-
-static double random_unit(void)
-{
-	state ^= state << 13;
-	state ^= state >> 17;
-	state ^= state << 5;
-	return (double)state / 4294967296.0;
-}
 
 /* Of a round with n guesses, where a plain one takes a second. */
 static double evaluating(const struct world *w, size_t n)
@@ -77,7 +69,7 @@ static void try(const struct world *w, size_t most, double noise, double close)
 	struct guessing g = { .most = most };
 	double ids = 0, seconds = 0, rate;
 
-	state = 1;
+	random_state = 1;
 	missed = 0;
 	for (size_t i = 0; i < ROUNDS; i++)
 		round_in(&g, w, noise, &ids, &seconds);
@@ -96,7 +88,7 @@ static void change(double missed_seconds)
 	struct guessing g = { .most = 8 };
 	double ids[3] = { 0 }, seconds[3] = { 0 };
 
-	state = 1;
+	random_state = 1;
 	missed = 0;
 	for (size_t i = 0; i < 3 * ROUNDS; i++) {
 		w.right = i / ROUNDS == 1 ? 0.05 : 0.9;

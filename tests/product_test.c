@@ -10,19 +10,11 @@
 #include "fwd/kernels/kernels.h"
 #include "lib/base/half.h"
 #include "check.h"
+#include "random.h"
 
 static void holds(int ok, const char *what, const char *kernels, const char *format, size_t k, size_t rows, size_t n)
 {
 	check(ok, "product: %s: %s %s k %zu rows %zu n %zu", what, kernels, format, k, rows, n);
-}
-
-static uint32_t state = 1;
-
-static uint32_t random_bits(void)
-{
-	state ^= state << 13;
-	state ^= state >> 17;
-	return state ^= state << 5;
 }
 
 static float random_float(void)

@@ -14,25 +14,15 @@
 #include "lib/sampler/rng.h"
 #include "lib/sampler/sampler.h"
 #include "check.h"
+#include "random.h"
 #include "sampler_reference.h"
-
-/* Rows of our own making; nothing that the sampler itself uses. */
-static uint32_t state = 1;
-
-static double uniform(void)
-{
-	state ^= state << 13;
-	state ^= state >> 17;
-	state ^= state << 5;
-	return state / 4294967296.0;
-}
 
 static void fill(float *row, size_t n, double spread, int with_ties)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		row[i] = (float)(spread * (uniform() + uniform() + uniform() - 1.5));
+		row[i] = (float)(spread * (random_unit() + random_unit() + random_unit() - 1.5));
 		if (with_ties)
 			row[i] = floorf(row[i] * 4) / 4;
 	}
@@ -90,7 +80,7 @@ static const char *piece(const void *context, int32_t id, size_t *n)
 
 static float some(double chance, double off, double low, double high)
 {
-	return (float)(uniform() < chance ? low + (high - low) * uniform() : off);
+	return (float)(random_unit() < chance ? low + (high - low) * random_unit() : off);
 }
 
 /* All the parameters at random, most samplers on; the order shuffled. */
@@ -102,20 +92,20 @@ static void random_params(struct sampler_params *p)
 	enum sampler_kind kind;
 
 	sampler_defaults(p);
-	p->seed = (uint64_t)(uniform() * 1e6);
+	p->seed = (uint64_t)(random_unit() * 1e6);
 	p->repeat = some(0.5, 1, 0.7, 1.8);
 	p->frequency = some(0.5, 0, -0.5, 1);
 	p->presence = some(0.3, 0, -0.5, 1);
 	p->last_n = (int32_t)some(0.8, -1, 0, 80);
 	p->dry_multiplier = some(0.5, 0, 0.1, 2);
 	p->dry_base = some(0.8, 1, 1, 3);
-	p->dry_allowed = (int32_t)(4 * uniform());
+	p->dry_allowed = (int32_t)(4 * random_unit());
 	p->dry_last_n = (int32_t)some(0.5, -1, 0, 80);
 	p->breakers.piece = piece;
 	p->breakers.id = ids;
-	p->breakers.n_id = uniform() < 0.3 ? 2 : 0;
+	p->breakers.n_id = random_unit() < 0.3 ? 2 : 0;
 	p->breakers.text = texts;
-	p->breakers.n_text = uniform() < 0.5 ? 2 : 0;
+	p->breakers.n_text = random_unit() < 0.5 ? 2 : 0;
 	p->top_n_sigma = some(0.3, -1, 0.3, 4);
 	p->top_k = (int32_t)some(0.5, 0, 1, 320);
 	p->typical = some(0.4, 1, 0.1, 1);
@@ -124,12 +114,12 @@ static void random_params(struct sampler_params *p)
 	p->xtc_probability = some(0.5, 0, 0, 1);
 	p->xtc_threshold = some(0.8, 0.1, 0, 0.6);
 	p->temp = some(0.8, 1, 0.1, 2);
-	p->temp = uniform() < 0.05 ? 0 : p->temp;
+	p->temp = random_unit() < 0.05 ? 0 : p->temp;
 	p->temp_range = some(0.3, 0, 0, 1);
 	p->temp_exponent = some(0.5, 1, 0.2, 3);
-	p->gumbel = uniform() < 0.2;
+	p->gumbel = random_unit() < 0.2;
 	for (i = SAMPLER_KINDS - 1; i > 0; i--) {
-		k = (size_t)(uniform() * (double)(i + 1));
+		k = (size_t)(random_unit() * (double)(i + 1));
 		kind = p->order[i];
 		p->order[i] = p->order[k];
 		p->order[k] = kind;
@@ -142,10 +132,10 @@ static void random_history(int32_t *ids, size_t n)
 	size_t i, from, len;
 
 	for (i = 0; i < n; i++) {
-		ids[i] = (int32_t)(uniform() * 30);
-		if (i > 5 && uniform() < 0.3) {
-			from = (size_t)(uniform() * (double)(i - 4));
-			len = (size_t)(uniform() * 8);
+		ids[i] = (int32_t)(random_unit() * 30);
+		if (i > 5 && random_unit() < 0.3) {
+			from = (size_t)(random_unit() * (double)(i - 4));
+			len = (size_t)(random_unit() * 8);
 			for (; len && i < n && from < i; len--)
 				ids[i++] = ids[from++];
 			i--;
@@ -157,10 +147,10 @@ static void random_row(float *row, size_t trial)
 {
 	size_t i;
 
-	fill(row, VOCAB, 1 + 20 * uniform(), trial % 3 == 0);
+	fill(row, VOCAB, 1 + 20 * random_unit(), trial % 3 == 0);
 	if (trial % 5 == 0)
 		for (i = 0; i < 40; i++)
-			row[(size_t)(uniform() * VOCAB)] = i % 2 ? NAN : -INFINITY;
+			row[(size_t)(random_unit() * VOCAB)] = i % 2 ? NAN : -INFINITY;
 }
 
 static void without_nan(float *row)
@@ -415,18 +405,18 @@ static void cuts(void)
 	struct threshold c;
 
 	for (trial = 0; trial < 300; trial++) {
-		n = trial % 4 ? 1 + (size_t)(uniform() * 300) : N;
+		n = trial % 4 ? 1 + (size_t)(random_unit() * 300) : N;
 		fill(key, n, trial % 7 == 0 ? 1e30 : 10, trial % 3 == 0);
 		for (total = 0, i = 0; i < n; i++) {
-			key[i] = trial % 5 == 4 ? (float)ldexp(key[i], (int)(200 * uniform()) - 150) :
+			key[i] = trial % 5 == 4 ? (float)ldexp(key[i], (int)(200 * random_unit()) - 150) :
 				trial % 11 == 10 ? -(float)(i % 3) * 0.0f : key[i];
 			key[i] = trial % 13 == 12 && i % 2 ? -INFINITY : key[i];
 			/* whole, so that every order of adding gives the same */
-			weight[i] = (float)floor(8 * uniform());
+			weight[i] = (float)floor(8 * random_unit());
 			r[i] = (struct ref_candidate){ key[i], (int32_t)i };
 			total += weight[i];
 		}
-		target = floor(total * uniform() * 1.05) + 0.5;
+		target = floor(total * random_unit() * 1.05) + 0.5;
 		qsort(r, n, sizeof *r, descending);
 		for (reached = 0, i = 0; i < n && reached < target; i++)
 			reached += weight[r[i].id];
@@ -533,8 +523,8 @@ static void gumbel(void)
 	int32_t among;
 
 	for (trial = 0; trial < 4000; trial++) {
-		n = 1 + (size_t)(uniform() * (trial % 10 ? 200 : N));
-		fill(row, n, trial % 4 == 3 ? 1e38 : trial % 4 == 2 ? 100 : 10 * uniform(), trial % 6 == 0);
+		n = 1 + (size_t)(random_unit() * (trial % 10 ? 200 : N));
+		fill(row, n, trial % 4 == 3 ? 1e38 : trial % 4 == 2 ? 100 : 10 * random_unit(), trial % 6 == 0);
 		for (i = 0; i < n && trial % 5 == 0; i += 7)
 			row[i] = i % 2 ? NAN : i % 3 ? -INFINITY : i % 4 ? FLT_MAX : INFINITY;
 		row[n - 1] = 1;

@@ -17,6 +17,7 @@
 #include "fwd/state/rle.h"
 #include "fwd/state/saved.h"
 #include "check.h"
+#include "random.h"
 
 enum { CTX = 6000, BYTES_MAX = 8 << 20 };
 
@@ -24,14 +25,6 @@ static struct why w;
 static char name[64], copy[64], part[80];
 static int stream;             /* a file: whatever goes through it stays in memory while it is open */
 static unsigned char good[BYTES_MAX], bad[BYTES_MAX];
-
-static size_t any(size_t below)
-{
-	static uint64_t state = 11;
-
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (size_t)(state >> 33) % below;
-}
 
 static void holds(int ok, const char *what)
 {
@@ -43,11 +36,12 @@ static void holds(int ok, const char *what)
 /* Anything that a model can have, in small. */
 static struct segment_shape any_shape(size_t round)
 {
-	struct segment_shape p = { .model = any(1000), .arithmetic = 1, .layout = any(1000), .n_layer = 1,
-		.extent = KV_EXTENT, .kv_type = (uint32_t)(round % KV_TYPES) };
+	struct segment_shape p = { .model = random_below(1000), .arithmetic = 1, .layout = random_below(1000),
+		.n_layer = 1, .extent = KV_EXTENT,
+		.kv_type = (uint32_t)(round % KV_TYPES) };
 
 	for (size_t i = 0; i < 2; i++) {
-		size_t n = any(3), dim_k = 1 + any(40), dim_v = any(40);
+		size_t n = random_below(3), dim_k = 1 + random_below(40), dim_v = random_below(40);
 
 		if (!n || (i && round % 3))
 			continue;
@@ -55,11 +49,11 @@ static struct segment_shape any_shape(size_t round)
 		*(i ? &p.recent_bytes : &p.bytes) = n * kv_block_bytes((enum kv_type)p.kv_type, dim_k, dim_v) / 64 * 64
 			+ 64;
 	}
-	p.window = p.recent_bytes ? 1 + any(3000) : 0;
+	p.window = p.recent_bytes ? 1 + random_below(3000) : 0;
 	if (round % 2) {
-		p.state_bytes = 64 * any(9);
-		p.row_bytes = 4 * any(9);
-		p.scanned = p.state_bytes && any(2);
+		p.state_bytes = 64 * random_below(9);
+		p.row_bytes = 4 * random_below(9);
+		p.scanned = p.state_bytes && random_below(2);
 	}
 	return p;
 }
@@ -72,7 +66,7 @@ static void fill(struct segment *s, size_t n)
 	segment_begin(s, 0, n);
 	for (size_t i = 0; i * KV_EXTENT < n; i++)
 		for (size_t k = 0, bytes = segment_span(s, i, &at); k < bytes; k++)
-			at[k] = (unsigned char)any(256);
+			at[k] = (unsigned char)random_below(256);
 	segment_commit(s, 0, n);
 }
 
@@ -153,7 +147,7 @@ static void round_trips(size_t rounds)
 {
 	for (size_t round = 0; round < rounds; round++) {
 		struct segment_shape p = any_shape(round);
-		size_t n = 1 + any(round % 10 ? 700 : CTX), length = 1 + any(n), bytes;
+		size_t n = 1 + random_below(round % 10 ? 700 : CTX), length = 1 + random_below(n), bytes;
 		struct segment a, b;
 
 		if (make(&p, n, round % 4 ? length : n) < 0 || open_again(&a, name) < 0) {
@@ -237,10 +231,10 @@ static void damage(void)
 		segment_remove(name, &w);
 		n = take(good);
 		for (size_t i = 0; i < 1500 || (tokens == 3 && i < n); i++) {
-			size_t at = tokens == 3 ? i % n : any(n);
+			size_t at = tokens == 3 ? i % n : random_below(n);
 
 			memcpy(bad, good, n);
-			bad[at] ^= (unsigned char)(1 + any(255));
+			bad[at] ^= (unsigned char)(1 + random_below(255));
 			refused(bad, n, "damage", at);
 			refused(good, at, "an end", at);
 		}
@@ -310,13 +304,13 @@ static void lies(void)
 		struct segment s;
 
 		if (round % 100 == 0) {
-			struct segment_shape p = any_shape(any(60));
+			struct segment_shape p = any_shape(random_below(60));
 
-			if (make(&p, 1 + any(400), 1) < 0 || open_again(&s, name) < 0) {
+			if (make(&p, 1 + random_below(400), 1) < 0 || open_again(&s, name) < 0) {
 				holds(0, "a segment to lie about");
 				continue;
 			}
-			fill(&s, 1 + any(400));
+			fill(&s, 1 + random_below(400));
 			save(&s);
 			bytes = take(good);
 			segment_close(&s);
@@ -324,10 +318,12 @@ static void lies(void)
 		}
 		n = bytes;
 		memcpy(bad, good, n);
-		for (size_t i = 0; i <= any(4); i++) {
-			size_t at = RLE_HEAD + (any(3) ? any(n < 700 ? n - RLE_HEAD : 700) : any(n - RLE_HEAD));
+		for (size_t i = 0; i <= random_below(4); i++) {
+			size_t most = random_below(3) && n >= 700 ? 700 : n - RLE_HEAD;
+			size_t at = RLE_HEAD + random_below(most);
 
-			bad[at] = (unsigned char)(any(3) ? any(256) : bad[at] ^ 1u << any(8));
+			bad[at] = (unsigned char)(random_below(3) ? random_below(256)
+				: bad[at] ^ 1u << random_below(8));
 		}
 		rehash(bad, n);
 		if (load(bad, n, 0) == 0) {

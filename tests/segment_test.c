@@ -21,6 +21,7 @@
 #include "fwd/state/named.h"
 #include "fwd/state/segment.h"
 #include "check.h"
+#include "random.h"
 
 static struct why w;
 static char name[64], other[64], object[1024], file[64];
@@ -485,16 +486,16 @@ static void lies(void)
 {
 	int fd = open(object, O_RDWR, 0), taken = 0;
 	unsigned char good[HEADER], bad[HEADER];
-	uint64_t hash, state = 5;
+	uint64_t hash;
 	struct segment s;
 
 	holds(fd >= 0 && pread(fd, good, HEADER, 0) == HEADER, "the header can be read");
 	for (size_t round = 0; round < 20000; round++) {
 		memcpy(bad, good, HEADER);
 		for (size_t i = 0; i <= round % 3; i++) {
-			state = state * 6364136223846793005u + 1442695040888963407u;
-			bad[8 + (state >> 33) % (HEADER - 8)] = (unsigned char)(round % 2 ?
-				state >> 20 : 1u << (state >> 20 & 7));
+			unsigned char *byte = bad + 8 + random_below(HEADER - 8);
+
+			*byte = (unsigned char)(round % 2 ? random_bits() : 1u << random_below(8));
 		}
 		hash = gguf_hash(bad + 8, HEADER - 64, 0);
 		memcpy(bad + HEADER - 56, &hash, sizeof hash);
@@ -515,28 +516,20 @@ static void lies(void)
 	close(fd);
 }
 
-static size_t any(size_t below)
-{
-	static uint64_t state = 7;
-
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (size_t)(state >> 33) % below;
-}
-
 /* Any length and marks; cut off anywhere. */
 static void spoil(const char *path, int length, int shortened)
 {
-	uint64_t word = any(7000);
+	uint64_t word = random_below(7000);
 	int fd = open(path, O_RDWR), ok = fd >= 0;
 	struct stat st;
 
 	word |= ~word << 32;
 	ok &= !length || pwrite(fd, &word, 8, HEADER - 40) == 8;
 	for (size_t i = 0; i < 40; i++) {
-		word = any(7000) * (i % 2 ? 1 : STATE_CHUNK);
-		ok &= pwrite(fd, &word, 8, (off_t)(HEADER + 8 * any(2 * STATE_MARKS))) == 8;
+		word = random_below(7000) * (i % 2 ? 1 : STATE_CHUNK);
+		ok &= pwrite(fd, &word, 8, (off_t)(HEADER + 8 * random_below(2 * STATE_MARKS))) == 8;
 	}
-	ok &= !shortened || (!fstat(fd, &st) && !ftruncate(fd, (off_t)any((size_t)st.st_size)));
+	ok &= !shortened || (!fstat(fd, &st) && !ftruncate(fd, (off_t)random_below((size_t)st.st_size)));
 	holds(ok, "spoiled");
 	close(fd);
 }
@@ -549,10 +542,11 @@ static void any_shape(void)
 	int opened = 0, refused = 0, sum = 0;
 
 	for (int round = 0; round < 500; round++) {
-		struct segment_shape p = { .n_layer = 1, .extent = KV_EXTENT, .bytes = 64 * any(9),
-			.recent_bytes = 64 * any(3), .window = any(10000), .state_bytes = 64 * any(9),
-			.row_bytes = any(30), .scanned = (uint32_t)any(2) };
-		size_t n = 1 + any(6000);
+		struct segment_shape p = { .n_layer = 1, .extent = KV_EXTENT, .bytes = 64 * random_below(9),
+			.recent_bytes = 64 * random_below(3), .window = random_below(10000),
+			.state_bytes = 64 * random_below(9),
+			.row_bytes = random_below(30), .scanned = (uint32_t)random_below(2) };
+		size_t n = 1 + random_below(6000);
 
 		holds(segment_open(&s, file, &p, 6000, &w) == 0 && segment_reserve(&s, n, &w) == 0, "any shape");
 		segment_commit(&s, 0, n);

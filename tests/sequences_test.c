@@ -6,19 +6,10 @@
 
 #include "lib/stream/sequences.h"
 #include "check.h"
+#include "random.h"
 
 enum { NUMBERS = 500, ROUNDS = 40, STEPS = 3000 };
 enum { UNKNOWN, ALIVE, OVER };
-
-static uint32_t state = 1;
-
-static size_t below(size_t n)
-{
-	state ^= state << 13;
-	state ^= state >> 17;
-	state ^= state << 5;
-	return state % n;
-}
 
 /* Numbers as far apart as they can be, and dense ones. */
 static uint32_t number_of(size_t i, int round)
@@ -55,12 +46,12 @@ static void play(int round)
 	struct why w;
 
 	for (int step = 0; step < STEPS; step++) {
-		size_t i = below(NUMBERS);
+		size_t i = random_below(NUMBERS);
 
-		if (is[i] == UNKNOWN && below(4)) {
+		if (is[i] == UNKNOWN && random_below(4)) {
 			check_at(!sequences_add(&t, &room[i], number_of(i, round), &w), "adding", step);
 			is[i] = ALIVE;
-		} else if (is[i] != ALIVE || !below(3)) {
+		} else if (is[i] != ALIVE || !random_below(3)) {
 			check_at(!sequences_end(&t, number_of(i, round), &w), "ending", step);
 			is[i] = OVER;
 		}

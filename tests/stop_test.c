@@ -8,16 +8,7 @@
 #include "lib/base/quote.h"
 #include "lib/stream/stop.h"
 #include "check.h"
-
-static uint32_t state = 1;
-
-static size_t below(size_t n)
-{
-	state ^= state << 13;
-	state ^= state >> 17;
-	state ^= state << 5;
-	return state % n;
-}
+#include "random.h"
 
 enum { TEXT = 300, MOST = 12 };
 
@@ -68,14 +59,14 @@ static void random_texts(void)
 	struct why w;
 
 	for (trial = 0; trial < 20000; trial++) {
-		size_t letters = 1 + below(3), n = below(TEXT);
+		size_t letters = 1 + random_below(3), n = random_below(TEXT);
 
 		s = stop_open(&w);
-		n_strings = (int)below(5);
+		n_strings = (int)random_below(5);
 		for (k = 0; k < n_strings; k++) {
-			len[k] = 1 + below(trial % 3 ? 4 : MOST);
+			len[k] = 1 + random_below(trial % 3 ? 4 : MOST);
 			for (i = 0; i < len[k]; i++)
-				string[k][i] = (char)('a' + below(letters));
+				string[k][i] = (char)('a' + random_below(letters));
 			/* of equal strings the first is found */
 			for (int j = 0; j < k; j++)
 				if (len[j] == len[k] && !memcmp(string[j], string[k], len[k]))
@@ -84,13 +75,13 @@ static void random_texts(void)
 				check_at(0, "a string", trial);
 		}
 		for (i = 0; i < n; i++)
-			text[i] = (char)('a' + below(letters + (trial % 4 == 0)));
+			text[i] = (char)('a' + random_below(letters + (trial % 4 == 0)));
 		for (int twice = 0; twice < 2; twice++) {
 			out.n = 0;
 			got = -1;
 			good = 1;
 			for (at = 0; at < n; at += part) {
-				part = 1 + below(n - at < 9 ? n - at : 9);
+				part = 1 + random_below(n - at < 9 ? n - at : 9);
 				got = stop_feed(s, text + at, part, put, NULL);
 				want = expected(string, len, n_strings, text, at + part, &found);
 				good &= got == found && out.n == want && !memcmp(out.s, text, want);

@@ -9,6 +9,7 @@
 #include "fwd/kernels/kernels.h"
 #include "lib/base/half.h"
 #include "check.h"
+#include "random.h"
 
 static void holds(int ok, const char *table, const char *what, size_t n)
 {
@@ -16,14 +17,6 @@ static void holds(int ok, const char *table, const char *what, size_t n)
 }
 
 /* ---- data ---- */
-
-static uint64_t state = 1;
-
-static uint32_t bits(void)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(state >> 32);
-}
 
 static float from_bits(uint32_t u)
 {
@@ -36,9 +29,9 @@ static float from_bits(uint32_t u)
 /* In (-size, size) for the most part, with some small and some larger ones. */
 static float draw(float size)
 {
-	float x = ((float)(bits() >> 8) * 0x1p-23f - 1) * size;
+	float x = ((float)(random_bits() >> 8) * 0x1p-23f - 1) * size;
 
-	return bits() % 16 ? x : bits() % 2 ? x * 8 : x / 1024;
+	return random_bits() % 16 ? x : random_bits() % 2 ? x * 8 : x / 1024;
 }
 
 static float *array(size_t n, float size)
@@ -171,7 +164,7 @@ static void unary_test(const struct kernels *s, const struct kernels *t)
 	float *x = array(n, 20), *up = array(n, 3), *a = array(n, 1), *b = array(n, 1);
 
 	for (size_t i = 0; i < n / 2; i++)
-		x[i] = i < N_ODD ? odd_values[i] : from_bits(bits());
+		x[i] = i < N_ODD ? odd_values[i] : from_bits(random_bits());
 	for (int f = 0; f < UNARIES; f++) {
 		s->unary(f, a, x, n);
 		t->unary(f, b, x, n);
@@ -334,8 +327,8 @@ static void store_test(const struct kernels *s, const struct kernels *t)
 				float *k = array(dim_k, 4), *v = array(dim_v, 4);
 
 				for (size_t d = 0; d < dim_v && pos >= 16; d++)
-					k[d % dim_k] = v[d] = bits() % 2 ? odd_values[bits() % N_ODD] :
-					        from_bits(bits());
+					k[d % dim_k] = v[d] = random_bits() % 2 ? odd_values[random_bits() % N_ODD] :
+					        from_bits(random_bits());
 				s->kv_store(type, &a, dim_k, dim_v, pos, k, v);
 				t->kv_store(type, &b, dim_k, dim_v, pos, k, v);
 				free(k), free(v);
@@ -356,12 +349,12 @@ static void block_test(const struct kernels *s, const struct kernels *t)
 	for (uint32_t exponent = 0; exponent < 256; exponent++)
 		for (int round = 0; round < 40; round++) {
 			float x[DIM], most[3] = { 0 };
-			size_t odd = bits() % DIM;
+			size_t odd = random_bits() % DIM;
 
 			for (size_t i = 0; i < DIM; i++)
-				x[i] = from_bits((bits() & 0x80000000) |
-				                 (exponent > 3 ? exponent - bits() % 4 : exponent) << 23 |
-				                 (bits() & 0x7fffff));
+				x[i] = from_bits((random_bits() & 0x80000000) |
+				                 (exponent > 3 ? exponent - random_bits() % 4 : exponent) << 23 |
+				                 (random_bits() & 0x7fffff));
 			if (round % 4 == 3)
 				x[odd] = round % 8 == 3 ? NAN : -INFINITY;
 			s->kv_store(KV_Q8_0, &a, DIM, DIM, 5, x, x);
@@ -415,15 +408,15 @@ static void score_test(const struct kernels *s, const struct kernels *t)
 
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
 		for (int round = 0; round < 24; round++) {
-			size_t n = sizes[i], id = bits() % n;
+			size_t n = sizes[i], id = random_bits() % n;
 			struct score_part part[3], want;
 			float *x = array(n, round % 3 ? 20 : 200), score[SCORE_COLS];
 			double log_sum;
 
-			for (size_t k = 0; round % 4 && k < n; k += 1 + bits() % 9)
+			for (size_t k = 0; round % 4 && k < n; k += 1 + random_bits() % 9)
 				x[k] = round % 4 == 1 ? roundf(x[k]) : round % 4 == 2 ? -INFINITY : x[id];
 			if (round % 6 == 5)
-				x[bits() % n] = odd_values[bits() % N_ODD];
+				x[random_bits() % n] = odd_values[random_bits() % N_ODD];
 			for (size_t b = 0; b < score_parts(n); b++) {
 				s->score(x, n, (int32_t)id, b, &want);
 				t->score(x, n, (int32_t)id, b, &part[b]);
@@ -447,7 +440,7 @@ static void half_test(const struct kernels *s, const struct kernels *t)
 
 	for (uint32_t exponent = 0; exponent < 512; exponent++) {
 		for (uint32_t i = 0; i < DIM; i++)
-			x[i] = from_bits(exponent << 23 | (i >> 1 << 12 | ((i & 1) ? bits() & 0xfff : 0)));
+			x[i] = from_bits(exponent << 23 | (i >> 1 << 12 | ((i & 1) ? random_bits() & 0xfff : 0)));
 		s->kv_store(KV_F16, &a, DIM, DIM, 0, x, x);
 		t->kv_store(KV_F16, &b, DIM, DIM, 0, x, x);
 		ok = ok && !memcmp(a.v, b.v, DIM * 2);
