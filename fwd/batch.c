@@ -16,7 +16,8 @@ enum {
 	FEW = 16,               /* rows of a frame that counts as decoding, at most */
 	BESIDE = 128            /* rows of prompts beside such frames, at most: enough for speed, and quickly done */
 };
-/* How long to wait for the sequences of a batch before the next one, as a share of the batch's time. */
+/* How long to wait for the sequences of a batch before the next one, as a share of the batch's time. The wait begins
+ * with the first of them: those of a batch come back close together. */
 static const double PATIENCE = 0.1;
 
 /* ---- the queue ---- */
@@ -35,8 +36,10 @@ static int is_interrupted(void *context)
 
 void batch_add(struct serve *v, struct served *q)
 {
-	if (!v->queue)
+	if (!v->queue) {
 		interrupted = 0;
+		v->until = clock_now() + v->patience;
+	}
 	q->next = NULL;
 	*(v->queue ? &v->last->next : &v->queue) = q;
 	v->last = q;
@@ -262,8 +265,8 @@ int batch_run(struct serve *v, struct why *w)
 		count(v, now - began);
 	if (v->progress >= 0)
 		tell_progress(v);
-	v->until = now + PATIENCE * (now - began);
-	v->hidden.patience = PATIENCE * (now - began);
+	v->patience = PATIENCE * (now - began);
+	v->until = now + v->patience;
 	v->hidden.together = v->n_runs;
 	v->hidden.n_in = 0;
 	remove_answered(v);

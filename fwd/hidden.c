@@ -7,7 +7,6 @@
 #include "batch.h"
 #include "fwd/plan/split.h"
 #include "fwd/state/fork.h"
-#include "lib/base/clock.h"
 #include "lib/base/size.h"
 #include "serve.h"
 
@@ -112,8 +111,6 @@ static long read_some(struct serve *v, struct served *q, struct frame_in *in, co
 	struct hidden *h = &v->hidden;
 	size_t some = size_min(left, v->plan->setup.batch - h->n_in);
 
-	if (!v->queue)
-		v->until = clock_now() + h->patience;
 	if (frame_read(in, f, h->in + h->n_in * h->in_width, some * h->in_width, w) < 0)
 		return -1;
 	if (!served_left(q))

@@ -23,7 +23,6 @@ struct hidden {
 	const struct served *open;      /* whose logits are one frame, with rows that were not read yet; or NULL */
 	size_t parts;                   /* stages of this one's size that make up the model */
 	size_t together;                /* sequences in the last batch */
-	double patience;                /* seconds to wait for as many again */
 };
 
 /* -1: out of memory. What is opened is closed even then. */

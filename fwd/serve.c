@@ -305,7 +305,8 @@ static int has_input(const struct serve *v, const struct frame_in *in, int may_w
 	return in->have - in->used >= FRAME_HEADER || io_readable(in->fd, may_wait ? v->until - clock_now() : 0);
 }
 
-/* Whether to read another frame before the next batch. A sequence that is alone waits for nobody. */
+/* Whether to read another frame before the next batch: one that is there, or that another sequence is about to send. A
+ * sequence that is alone waits for nobody. */
 static int wants_more(const struct serve *v, const struct frame_in *in)
 {
 	if (v->over || v->held)
@@ -314,9 +315,8 @@ static int wants_more(const struct serve *v, const struct frame_in *in)
 		return 1;
 	if (v->hidden.in)
 		return v->hidden.n_in < v->plan->setup.batch && has_input(v, in, v->queued < v->hidden.together);
-	if (v->served->n_live < 2 || v->queued >= size_min(v->plan->setup.batch, hidden_sequences(v)))
-		return 0;
-	return has_input(v, in, v->awaited > 0);
+	return v->queued < v->plan->setup.batch &&
+		has_input(v, in, v->served->n_live > 1 && v->awaited && v->queued < hidden_sequences(v));
 }
 
 /* The next frame's header, and all of a fork. Its sequence is no longer waited for. */

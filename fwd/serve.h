@@ -54,7 +54,8 @@ struct serve {
 	int held;                       /* the frame waits until its sequence is answered */
 	int ending, over;               /* no more sequences start; no more frames come, or are of interest */
 	size_t awaited;                 /* sequences */
-	double until;                   /* when the wait for them ends */
+	double patience;                /* seconds to wait for them after the first of a batch, */
+	double until;                   /* until this time */
 
 	/* frames that are being answered, and the batch of them that is evaluated (batch.c) */
 	struct served *queue, *last;
