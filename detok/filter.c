@@ -1,4 +1,4 @@
-/* Stop strings in the loop. */
+/* Ids pass until their text completes a stop string; the `end ` frame takes the place of what follows. */
 #include "filter.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 enum { OUT = 1 };
 
-/* What is known of a sequence. */
+/* The text of a sequence so far. */
 struct passage {
 	struct sequence sequence;
 	struct printer printer;
@@ -45,7 +45,7 @@ static void free_passage(struct passage *g)
 	free(g);
 }
 
-/* Its sequence is over, unless that is 0. */
+/* Ends its sequence; sequence 0 goes on. */
 static int end_passage(struct filter *l, struct passage *g, struct why *w)
 {
 	if (!g->sequence.number)
@@ -125,7 +125,7 @@ static int pass(struct filter *l, const struct frame *f, struct why *w)
 	return frame_copy(l->in, f, OUT, w) || end_passage(l, g, w) ? -1 : 0;
 }
 
-/* Ends that are due where the input ends. */
+/* At the end of the input: writes the `end ` frames that are still due. */
 static int finish(struct filter *l, struct why *w)
 {
 	struct sequence **all = sequences_all(&l->passages);

@@ -86,7 +86,7 @@ static int need_room(struct listing *l, size_t n, struct why *w)
 	return 0;
 }
 
-/* Makes the row of logits one that can be sorted; returns how many of them were NaN. */
+/* Replaces NaN, which cannot be sorted, in the row of logits; returns how many there were. */
 static size_t remove_nan(float *row, size_t n)
 {
 	size_t n_nan = 0;

@@ -1,4 +1,4 @@
-/* The text of ids. */
+/* Ids become pieces, and pieces pass a search for stop strings. */
 #include "printer.h"
 
 #include "lib/chat/marks.h"

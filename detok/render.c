@@ -1,4 +1,4 @@
-/* From predictions to pieces of text. */
+/* From predictions to pieces of text: consecutive tokens are joined until they are whole characters. */
 #include "render.h"
 
 #include <inttypes.h>

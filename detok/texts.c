@@ -1,4 +1,4 @@
-/* A line for each sequence. */
+/* One printer and one buffer for each sequence, until its line is printed. */
 #include "texts.h"
 
 #include <inttypes.h>
@@ -37,7 +37,7 @@ static void close_text(struct text *x)
 	free(x);
 }
 
-/* The text of that sequence, which may be new. */
+/* The text of that sequence; begins it if it is new. */
 static struct text *text_of(struct texts *t, uint32_t seq, struct why *w)
 {
 	struct text *x = (struct text *)sequences_find(&t->sequences, seq);

@@ -1,4 +1,4 @@
-/* Opening a model's threads, plan and state, and closing them. */
+/* Opens threads, plan and state in this order, since each needs the one before it. */
 #include "engine.h"
 
 #include "fwd/builder/builder.h"

@@ -1,4 +1,4 @@
-/* A work item is a block of one row. */
+/* The threads share rows and blocks of rows: a work item is a block of one row, and the blocks are joined in order. */
 #include "scores.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* The stages that are used, and what each is told. */
+/* Which stages a request uses, and the words of each: what gen adds, then the options that were given, so that these
+ * prevail. */
 #include "arguments.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* The commands of a conversation. */
+/* A table of commands. Most change the messages; the next turn evaluates what has changed. */
 #include "commands.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static const struct {
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
-/* A paragraph between two columns, whose first line begins here. */
+/* Prints words as a paragraph from column `indent`, where the cursor is, to `columns`. */
 static void print_words(const char *s, int indent, int columns)
 {
 	int at = indent;

@@ -1,4 +1,4 @@
-/* The user's side of a conversation. */
+/* Lines are read by the editor of lib/term, where the terminal can move its cursor, or else byte by byte. */
 #include "console.h"
 
 #include <errno.h>

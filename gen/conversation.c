@@ -1,4 +1,5 @@
-/* A conversation. */
+/* A turn from the user's line to the saved answer, and the loop over turns; what happens when the context is full, or
+ * at ^C. */
 #include "conversation.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Guesses. */
+/* Guesses from the text: what followed its last ids where they stood before. Guesses from a small model: `fwd --chain`
+ * behind two pipes, which is sent only the ids that it does not have yet. */
 #include "draft.h"
 
 #include <poll.h>

@@ -1,4 +1,4 @@
-/* The options of feed. */
+/* The options of feed, which gen reads as well: its loop is set up from the words of the feed that it prints. */
 #include "feed_opts.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* The number of guesses that pays. */
+/* The number of guesses with the most expected ids a second, by running means of what was measured. Rounds with guesses
+ * come in streaks: the first of a streak also pays for the ids that the small model has missed. */
 #include "guessing.h"
 
 enum {

@@ -1,4 +1,5 @@
-/* What fwd has evaluated, and what of a conversation is new. */
+/* Parts are compared with the conversation as it is laid out now; from the first that differs on, all is tokenized
+ * again. */
 #include "history.h"
 
 #include <stdlib.h>

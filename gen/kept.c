@@ -1,4 +1,5 @@
-/* The state that --kv kept. */
+/* The kept state and the conversation are compared as text: each message is searched for in the state's text, and
+ * bisection finds the longest prefix of the state's ids that the conversation begins with. */
 #include "kept.h"
 
 #include <string.h>

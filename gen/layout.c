@@ -1,4 +1,4 @@
-/* From messages to ids. */
+/* From messages to ids. How many turns to drop is found by bisection, since each try runs chat and tok. */
 #include "layout.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The loop of a generation. */
+/* The loop of one sequence, a frame at a time. Reads and writes may block: every stage waits for the one before it. */
 #include "loop.h"
 
 #include <errno.h>
@@ -250,7 +250,7 @@ static int is_stale(const struct loop *l, const struct frame *f)
 	return l->stale && (f->kind == FRAME_LOGPROBS || (f->kind == FRAME_END && f->flags != FRAME_END_INTERRUPT));
 }
 
-/* Whether all has come that belongs to the last id. */
+/* Whether everything that belongs to the last id has come. */
 static int is_complete(const struct loop *l, const struct frame *f)
 {
 	return l->reason && (!l->logprobs || (f->kind == FRAME_LOGPROBS && f->pos == l->base + l->seq.n - 1));

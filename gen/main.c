@@ -98,7 +98,7 @@ static int open_capture(struct capture *capture, struct why *w)
 	return stage_arg(&q.stage[DETOK], "--end", w) || stage_arg(&q.stage[DETOK], capture->path, w) ? -1 : 0;
 }
 
-/* -v and --json, of the generation that was printed; the line only if it is whole. */
+/* Prints what -v and --json ask for, about the generation that was printed; the line of JSON only if it is whole. */
 static int tell(const struct capture *capture, const struct loop *l, struct result *all, int whole, struct why *w)
 {
 	struct bytes text = { .limit = TEXT_MAX };
@@ -153,7 +153,7 @@ static int generate(struct loop *l, struct capture *capture, struct why *w)
 
 /* ---- all of it ---- */
 
-/* That of a stage; -1 where a signal ended it, or for no stage. */
+/* The exit status of a stage; -1 where a signal ended it, or for no stage. */
 static int exit_status(int stage)
 {
 	return stage >= 0 && WIFEXITED(q.stage[stage].status) ? WEXITSTATUS(q.stage[stage].status) : -1;

@@ -1,4 +1,5 @@
-/* The messages of a conversation and their file. */
+/* Messages are kept as the text of their file, with an index of its lines. Saving cuts the file back to what has not
+ * changed and appends the rest; where nothing stays, a new file replaces it. */
 #include "messages.h"
 
 #include <errno.h>

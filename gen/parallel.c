@@ -1,4 +1,5 @@
-/* Several sequences at a time. */
+/* Several sequences at a time. One poll(2) watches the prompts, what the sampler writes, and the two pipes that are
+ * written to; what a pipe does not take at once waits in a queue. */
 #include "parallel.h"
 
 #include <errno.h>
@@ -53,7 +54,7 @@ static int put(struct queue *q, const struct frame *f, const void *payload, stru
 	return frame_append(&q->bytes, f, payload) ? why(w, "out of memory for frames that wait") : 0;
 }
 
-/* To fwd. */
+/* Queues ids for fwd. */
 static int send_ids(struct parallel *p, const int32_t *ids, uint32_t n, uint32_t pos, uint32_t flags, uint32_t seq,
 	struct why *w)
 {
@@ -73,7 +74,7 @@ static int send_end(struct parallel *p, uint32_t reason, uint32_t pos, uint32_t 
 	return put(&p->out, &f, NULL, w);
 }
 
-/* The frame whose payload was read, to the reader of the copy. */
+/* Copies the frame whose payload was read. */
 static int write_copy(struct parallel *p, const struct frame *f, struct why *w)
 {
 	return p->l->copy >= 0 ? put(&p->copy, f, p->l->payload, w) : 0;
@@ -139,7 +140,7 @@ static int has_room(const struct parallel *p)
 	return p->active < p->l->jobs;
 }
 
-/* Ids of it are sent. */
+/* Notes that its ids have been sent. */
 static void feed(struct parallel *p, struct live *live)
 {
 	p->active += !live->fed && !live->ending;
@@ -314,7 +315,7 @@ static int take_drawn(struct parallel *p, const struct frame *f, struct why *w)
 	return end_here(p, live, reason, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + n, w);
 }
 
-/* A sequence is over. */
+/* The end of a sequence. */
 static int take_end(struct parallel *p, const struct frame *f, struct why *w)
 {
 	struct live *live = find(p, f->seq);

@@ -1,4 +1,4 @@
-/* The stages and the pipes between them. */
+/* Neighbouring stages are joined by a pipe. gen itself holds the ends at `feed` and at `tee`. */
 #include "pipeline.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* What a generation came to. */
+/* Arrays with an element for each id, which grow as ids come. */
 #include "result.h"
 
 #include <math.h>

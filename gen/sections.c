@@ -1,4 +1,4 @@
-/* The parts of an answer. */
+/* Marks are found as stop strings are (lib/stream/stop.h), so that one may be divided between two pieces. */
 #include "sections.h"
 
 #include <string.h>

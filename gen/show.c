@@ -1,4 +1,4 @@
-/* A model's answer on a terminal. */
+/* Bytes pass one at a time from the sections of an answer, through a filter of control characters, into a buffer. */
 #include "show.h"
 
 #include <stdio.h>

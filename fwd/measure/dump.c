@@ -1,4 +1,4 @@
-/* Files of tensors. */
+/* Writes the rows of an op as frames: appended to a file of its own, batch after batch. */
 #include "dump.h"
 
 #include <errno.h>

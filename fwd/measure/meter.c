@@ -1,4 +1,4 @@
-/* Rates and their quantiles. */
+/* Keeps the last rates in a ring; quantiles are interpolated between sorted ones. */
 #include "meter.h"
 
 #include <stdlib.h>

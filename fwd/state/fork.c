@@ -1,4 +1,4 @@
-/* Forks of a state. */
+/* Unnamed forks share extents and states, which are copied before a write; named ones are copied at once. */
 #include "fork.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A growing buffer. */
+/* The memory doubles as it fills up, up to the limit. */
 #include "bytes.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Doubling. */
+/* The memory of an array doubles; products are checked for overflow. */
 #include "grow.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* A file line by line. */
+/* Lines are cut from the front of a buffer, which is filled by large reads. */
 #include "lines.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The distance of two names. */
+/* The distance of Damerau and Levenshtein (optimal string alignment), row by row. */
 #include "similar.h"
 
 #include <string.h>

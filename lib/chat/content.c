@@ -1,4 +1,4 @@
-/* What a message says. */
+/* Content that is null, a string, a part, or a list of parts, as text: parts are lines. */
 #include "content.h"
 
 int content_has_parts(const struct json *content)

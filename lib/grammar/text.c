@@ -1,4 +1,4 @@
-/* Matching a whole text. */
+/* Matches a whole text, for schemas whose constants must fit a grammar; tokens are matched by mask.c. */
 #include "match.h"
 
 #include "lib/base/size.h"

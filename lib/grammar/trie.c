@@ -1,4 +1,5 @@
-/* Building the tree. */
+/* Pieces arrive in order, so each shares the path of the one before it up to where they differ, and nodes are appended
+ * depth first. */
 #include "trie.h"
 
 #include "lib/base/utf8.h"

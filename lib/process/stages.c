@@ -1,4 +1,5 @@
-/* The child processes of a pipeline. */
+/* Stages are spawned with posix_spawn() and reaped as they end. Whose failure was the first follows from their order,
+ * their status, and the lines that they died with. */
 #include "stages.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The sequences of a stream. */
+/* A hash table of chains by number; numbers that are over are in sorted ranges, found by bisection. */
 #include "sequences.h"
 
 #include <stdlib.h>

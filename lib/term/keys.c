@@ -1,4 +1,4 @@
-/* Bytes to keys. */
+/* A state machine over bytes, with tables of escape sequences. */
 #include "keys.h"
 
 #include <string.h>

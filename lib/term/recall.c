@@ -1,4 +1,4 @@
-/* Lines that were typed before. */
+/* Lines in memory, and the file that they are appended to; a file that has become long is written again. */
 #include "recall.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The modes of the terminal. */
+/* Modes are set relative to those that were found; signal handlers put these back while the program is stopped. */
 #include "tty.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* A text on a terminal. */
+/* Text is laid out in rows, and all rows that fit are drawn again after each change. */
 #include "view.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Columns of characters. */
+/* Tables of the characters that take no column, or two. */
 #include "width.h"
 
 #include "lib/base/utf8.h"

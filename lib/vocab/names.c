@@ -1,4 +1,4 @@
-/* names: offsets and an open-addressing table. */
+/* names: an open-addressing hash table of the strings' numbers; the strings stay in the file. */
 #include "names.h"
 
 #include <stdlib.h>

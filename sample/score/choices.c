@@ -1,4 +1,4 @@
-/* The figures of items. */
+/* The choice with the highest log-probability: in total, per token, or per byte. */
 #include "choices.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* Printing results. */
+/* Prints figures, either as lines of a name and a number or as members of a JSON object. */
 #include "figures.h"
 
 #include <math.h>

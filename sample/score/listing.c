@@ -1,4 +1,4 @@
-/* Lines about tokens. */
+/* Prints tokens with their scores, as a table or as JSON. */
 #include "figures.h"
 #include "listing.h"
 
