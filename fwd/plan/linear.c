@@ -35,7 +35,7 @@ struct chunk {
 	float *decay;                   /* e^ of such, or of their differences */
 	float *weight[READERS];         /* [STATE_CHUNK][STATE_CHUNK] */
 	float *read[READERS];           /* [STATE_CHUNK][n] */
-	float *decayed[READERS];        /* [STATE_CHUNK][dim_k], by key alone */
+	float *gathered[READERS];       /* [STATE_CHUNK][dim_k]: rows of k and of q, decayed by key */
 };
 
 static struct rows rows_of(const struct chunk *c, const struct buffer *b, size_t ring, size_t width, size_t column)
@@ -91,11 +91,11 @@ static void weigh_by_key(const struct chunk *c, size_t t0, size_t t1)
 {
 	size_t n = c->o->dim_k, first = t0 / BLOCK * BLOCK;
 	const float *between = c->sum + (first ? first - 1 : 0) * n;
-	float *row = c->decayed[1], *near = row + n;
+	float *row = c->gathered[1], *near = row + n;
 	struct chain_job job = { .rows = 1, .n = n, .a_step = 1, .b_row = n };
 
 	for (size_t s = 0; s < first; s++)
-		decay_row(c, c->decayed[0] + s * n, row_of(c, &c->keys, s), between, c->sum + s * n);
+		decay_row(c, c->gathered[0] + s * n, row_of(c, &c->keys, s), between, c->sum + s * n);
 	for (size_t t = t0; t < t1; t++) {
 		for (size_t s = first; s <= t; s++)
 			decay_row(c, near + (s - first) * n, row_of(c, &c->keys, s), c->sum + t * n, c->sum + s * n);
@@ -105,7 +105,7 @@ static void weigh_by_key(const struct chunk *c, size_t t0, size_t t1)
 			job.y = c->weight[i] + t * STATE_CHUNK;
 			if (first) {
 				decay_row(c, row, x, c->sum + t * n, between);
-				job.a = row, job.b = c->decayed[0], job.cols = first;
+				job.a = row, job.b = c->gathered[0], job.cols = first;
 				c->k->dots(&job);
 			}
 			job.y += first;
@@ -158,33 +158,58 @@ static size_t tile_width(const struct chunk *c, size_t v)
 	return size_min(TILE, c->o->dim_v - v);
 }
 
+/* The rows that read the state, decayed by key. */
+static void gather(const struct chunk *c)
+{
+	size_t n = c->o->dim_k;
+
+	for (int i = KEYS; i < READERS; i++)
+		for (size_t t = c->from; t < c->to; t++) {
+			const float *row = batch_row(c, i == KEYS ? &c->o->k : &c->o->q, t, c->head_k, n);
+			float *to = c->gathered[i] + (t - c->from) * n;
+
+			if (c->o->by_key)
+				decay_row(c, to, row, c->sum + t * n, NULL);
+			else
+				memcpy(to, row, n * sizeof *to);
+		}
+}
+
+/* Adds what they read. Of a single row k and q read the state together: the time is that of getting it from memory. */
+static void read_tiles(const struct chunk *c)
+{
+	const struct op_linear *o = c->o;
+	size_t rows = c->to - c->from, n = o->dim_k;
+	int together = rows == 1 && o->delta;
+	struct chain_job job = { .rows = rows, .n = n, .a_step = 1, .a_row = n, .y_row = c->n };
+
+	if (together) {
+		job.rows = READERS;
+		job.a_row = (size_t)(c->gathered[QUERIES] - c->gathered[KEYS]);
+		job.y_row = (size_t)(c->read[QUERIES] - c->read[KEYS]);
+	}
+	for (size_t v = c->v; v < c->v + c->n; v += TILE)
+		for (int i = o->delta ? KEYS : QUERIES; i < (together ? QUERIES : READERS); i++) {
+			job.a = c->gathered[i];
+			job.b = c->state + v * n;
+			job.b_row = job.cols = tile_width(c, v);
+			job.y = c->read[i] + c->from * c->n + v - c->v;
+			c->k->chain(&job);
+		}
+}
+
 /* What k, negated, and q read from the state, decayed. */
 static void read_state(const struct chunk *c)
 {
 	const struct op_linear *o = c->o;
-	size_t rows = c->to - c->from, at = c->from * c->n, n = o->dim_k;
-	struct chain_job job = { .rows = rows, .n = o->dim_k, .a_step = 1, .y_row = c->n };
-	int first = o->delta ? KEYS : QUERIES;
+	size_t rows = c->to - c->from, at = c->from * c->n;
 
-	for (int i = first; i < READERS; i++)
+	for (int i = KEYS; i < READERS; i++)
 		memset(c->read[i] + at, 0, rows * c->n * sizeof(float));
 	if (!c->state)
 		return;
-	for (size_t t = c->from; o->by_key && t < c->to; t++)
-		for (int i = KEYS; i < READERS; i++)
-			decay_row(c, c->decayed[i] + (t - c->from) * n,
-				batch_row(c, i == KEYS ? &o->k : &o->q, t, c->head_k, n), c->sum + t * n, NULL);
-	for (size_t v = c->v; v < c->v + c->n; v += TILE)
-		for (int i = first; i < READERS; i++) {
-			const struct buffer *from = i == KEYS ? &o->k : &o->q;
-
-			job.a = o->by_key ? c->decayed[i] : batch_row(c, from, c->from, c->head_k, n);
-			job.a_row = o->by_key ? n : from->stride;
-			job.b = c->state + v * o->dim_k;
-			job.b_row = job.cols = tile_width(c, v);
-			job.y = c->read[i] + at + v - c->v;
-			c->k->chain(&job);
-		}
+	gather(c);
+	read_tiles(c);
 	if (!o->by_key)
 		c->k->unary(UNARY_EXP, c->decay, c->sum, c->to);
 	for (size_t t = c->from; t < c->to; t++) {
@@ -264,7 +289,7 @@ static struct rows decay_rows(const struct chunk *c, const struct rows *x)
 {
 	const float *last = c->sum + (STATE_CHUNK - 1) * linear_decays(c->o);
 	size_t n = c->o->by_key ? c->o->dim_k : c->n;
-	float *to = c->o->by_key ? c->decayed[0] : c->read[KEYS];
+	float *to = c->o->by_key ? c->gathered[0] : c->read[KEYS];
 
 	for (size_t s = 0; c->o->by_key && s < STATE_CHUNK; s++)
 		decay_row(c, to + s * n, row_of(c, x, s), last, c->sum + s * n);
@@ -353,7 +378,7 @@ struct head_values linear_values(const struct op_linear *o, const struct step *s
 
 size_t linear_scratch(const struct op_linear *o)
 {
-	size_t n = STATE_CHUNK * (linear_decays(o) + READERS * (STATE_CHUNK + o->dim_v + (o->by_key ? o->dim_k : 0)));
+	size_t n = STATE_CHUNK * (linear_decays(o) + READERS * (STATE_CHUNK + o->dim_v + o->dim_k));
 
 	return (o->dim_k * o->dim_v + n + size_max(STATE_CHUNK, linear_decays(o))) * sizeof(float);
 }
@@ -370,8 +395,8 @@ static struct chunk chunk_of(const struct op_linear *o, const struct step *s, si
 	c.weight[QUERIES] = c.weight[KEYS] + STATE_CHUNK * STATE_CHUNK;
 	c.read[KEYS] = c.weight[QUERIES] + STATE_CHUNK * STATE_CHUNK;
 	c.read[QUERIES] = c.read[KEYS] + STATE_CHUNK * o->dim_v;
-	c.decayed[KEYS] = c.read[QUERIES] + STATE_CHUNK * o->dim_v;
-	c.decayed[QUERIES] = c.decayed[KEYS] + STATE_CHUNK * o->dim_k;
+	c.gathered[KEYS] = c.read[QUERIES] + STATE_CHUNK * o->dim_v;
+	c.gathered[QUERIES] = c.gathered[KEYS] + STATE_CHUNK * o->dim_k;
 	return c;
 }
 

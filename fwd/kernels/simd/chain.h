@@ -51,6 +51,8 @@ INLINE void chain_rows(int rows, int vectors, const struct chain_job *d, size_t 
 
 	for (; c + 16 * (size_t)vectors <= d->cols; c += 16 * (size_t)vectors)
 		chain_tile(rows, vectors, 0, d, r, c);
+	for (; vectors > 2 && c + 32 <= d->cols; c += 32)
+		chain_tile(rows, 2, 0, d, r, c);
 	for (; vectors > 1 && c + 16 <= d->cols; c += 16)
 		chain_tile(rows, 1, 0, d, r, c);
 	if (c < d->cols)
