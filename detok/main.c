@@ -204,9 +204,7 @@ int main(int argc, char **argv)
 	struct vocab *vocab;
 	struct gguf *g;
 
-	c.argc = argc;
-	c.argv = argv;
-	cli_start(&c);
+	cli_start(&c, argc, argv);
 	must(!(p.stop = stop_open(&w)));
 	options(&p);
 	cli_binary(&c, 0);

@@ -118,9 +118,7 @@ int main(int argc, char **argv)
 	struct gguf *g = NULL;
 	const char *model;
 
-	c.argc = argc;
-	c.argv = argv;
-	cli_start(&c);
+	cli_start(&c, argc, argv);
 	model = take_options();
 	if (listing.format == &listing_raw)
 		cli_binary(&c, 1);

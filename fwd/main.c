@@ -136,9 +136,7 @@ int main(int argc, char **argv)
 	double start = clock_now();
 	struct serve v = { .progress = -1 };
 
-	c.argc = argc;
-	c.argv = argv;
-	cli_start(&c);
+	cli_start(&c, argc, argv);
 	settings_read(&set, &c);
 	if (set.list) {
 		supported_print();

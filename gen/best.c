@@ -147,9 +147,7 @@ int main(int argc, char **argv)
 {
 	const struct opt *o;
 
-	c.argc = argc;
-	c.argv = argv;
-	cli_start(&c);
+	cli_start(&c, argc, argv);
 	while ((o = cli_next(&c)))
 		switch (o->letter) {
 		case PENALTY: run.penalty = cli_real(&c, o, 0, 10); break;

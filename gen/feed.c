@@ -24,9 +24,7 @@ int main(int argc, char **argv)
 	struct why w, of_model;
 	int status, fifo;
 
-	c.argc = argc;
-	c.argv = argv;
-	cli_start(&c);
+	cli_start(&c, argc, argv);
 	feed_options(&l, &draft, &model, &c);
 	cli_binary(&c, 0);
 	cli_binary(&c, 1);

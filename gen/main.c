@@ -211,9 +211,7 @@ int main(int argc, char **argv)
 		.more = { fwd_opts, chat_opts, sampler_opts } };
 	int status = 0;
 
-	c.argc = argc;
-	c.argv = argv;
-	cli_start(&c);
+	cli_start(&c, argc, argv);
 	options(&q, &c);
 	if (asked(&q, PRINT))
 		pipeline_print(&q);

@@ -59,9 +59,7 @@ int main(int argc, char **argv)
 {
 	static struct session s;
 
-	c.argc = argc;
-	c.argv = argv;
-	cli_start(&c);
+	cli_start(&c, argc, argv);
 	sample_options(&c, &s.set);
 	if (s.set.verbose)
 		fprintf(stderr, "sample: seed %" PRIu64 "\n", s.set.chain.seed);

@@ -21,9 +21,7 @@ int main(int argc, char **argv)
 	const char *file = NULL;
 	struct why w;
 
-	c.argc = argc;
-	c.argv = argv;
-	cli_start(&c);
+	cli_start(&c, argc, argv);
 	while (cli_next(&c))
 		file = c.value;
 	if (c.argc + (file != NULL) > 1)

@@ -189,9 +189,7 @@ int main(int argc, char **argv)
 {
 	const struct opt *o;
 
-	c.argc = argc;
-	c.argv = argv;
-	cli_start(&c);
+	cli_start(&c, argc, argv);
 	while ((o = cli_next(&c)))
 		switch (o->letter) {
 		case 'c': run.n_ctx = (int32_t)cli_integer(&c, o, 0, 1 << 30); break;

@@ -193,12 +193,12 @@ static void replace(struct mkgguf *m, const char *key, const char *value)
 int main(int argc, char **argv)
 {
 	struct cli c = { .program = "mkmodel", .synopsis = "[options] -o FILE", .purpose = "a random model for tests",
-		.opts = opts, .argc = argc, .argv = argv };
+		.opts = opts };
 	struct mkweights k = { .s = *mkweights_shape("tiny"), .type = "F32", .rope = "", .seed = 1 };
 	struct file file = { .version = 3, .shards = 1 };
 	const struct opt *o;
 
-	cli_start(&c);
+	cli_start(&c, argc, argv);
 	while ((o = cli_next(&c)))
 		option(&c, o, &k, &file);
 	if (!file.path || c.argc > 0)

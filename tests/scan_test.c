@@ -136,6 +136,19 @@ static void test_shift(double *want)
 	batches_test(&b, want, checked);
 }
 
+/* The norm of a head's results, whose weights begin at `at`. */
+static void norm_head(const double o[HEAD], size_t at, double normed[HEAD])
+{
+	double mean = 0, square = 0;
+
+	for (size_t i = 0; i < HEAD; i++)
+		mean += o[i] / HEAD;
+	for (size_t i = 0; i < HEAD; i++)
+		square += (o[i] - mean) * (o[i] - mean) / HEAD;
+	for (size_t i = 0; i < HEAD; i++)
+		normed[i] = (o[i] - mean) / sqrt(square + 64e-5) * norm_weight[at + i] + more[at + i];
+}
+
 /* ---- RWKV 7: r, w, k, v, a, g and m in a row, then the first layer's v ---- */
 
 static void *bind_wkv7(const struct batches *b, float *rows)
@@ -152,8 +165,8 @@ static void *bind_wkv7(const struct batches *b, float *rows)
 /* One row of the head whose elements begin at `at`; state: [HEAD values][HEAD keys]. */
 static void wkv7(const float *row, size_t at, int is_first, double state[HEAD][HEAD], double *out)
 {
-	double r[HEAD], w[HEAD], k[HEAD], v[HEAD], a[HEAD], kk[HEAD], o[HEAD];
-	double length = 0, mean = 0, square = 0, bonus = 0;
+	double r[HEAD], w[HEAD], k[HEAD], v[HEAD], a[HEAD], kk[HEAD], o[HEAD], normed[HEAD];
+	double length = 0, bonus = 0;
 
 	for (size_t i = 0; i < HEAD; i++) {
 		const float *x = row + at + i;
@@ -179,15 +192,10 @@ static void wkv7(const float *row, size_t at, int is_first, double state[HEAD][H
 			state[i][j] = state[i][j] * w[j] + v[i] * k[j] - read * kk[j] / sqrt(length) * a[j];
 			o[i] += state[i][j] * r[j];
 		}
-		mean += o[i] / HEAD;
 	}
+	norm_head(o, at, normed);
 	for (size_t i = 0; i < HEAD; i++)
-		square += (o[i] - mean) * (o[i] - mean) / HEAD;
-	for (size_t i = 0; i < HEAD; i++) {
-		double normed = (o[i] - mean) / sqrt(square + 64e-5) * norm_weight[at + i] + more[at + i];
-
-		out[at + i] = (normed + v[i] * bonus) * row[5 * WIDTH + at + i];
-	}
+		out[at + i] = (normed[i] + v[i] * bonus) * row[5 * WIDTH + at + i];
 }
 
 static void test_wkv7(double *want, const char *name, int is_first)
@@ -222,7 +230,7 @@ static void *bind_wkv6(const struct batches *b, float *rows)
 /* One row of the head whose elements begin at `at`; state: [HEAD values][HEAD keys]. */
 static void wkv6(const float *row, size_t at, int has_bonus, double state[HEAD][HEAD], double *out)
 {
-	double o[HEAD], bonus = 0, mean = 0, square = 0;
+	double o[HEAD], normed[HEAD], bonus = 0;
 	const float *w = row + at, *k = w + WIDTH, *v = k + WIDTH, *r = v + WIDTH, *g = r + WIDTH;
 
 	for (size_t j = 0; j < HEAD; j++)
@@ -235,15 +243,10 @@ static void wkv6(const float *row, size_t at, int has_bonus, double state[HEAD][
 			state[i][j] = decay * before + v[i] * k[j] * (has_bonus ? 1 : 1 - decay);
 			o[i] += has_bonus ? before * r[j] : state[i][j] * r[j] / sqrt(HEAD);
 		}
-		mean += o[i] / HEAD;
 	}
+	norm_head(o, at, normed);
 	for (size_t i = 0; i < HEAD; i++)
-		square += (o[i] - mean) * (o[i] - mean) / HEAD;
-	for (size_t i = 0; i < HEAD; i++) {
-		double normed = (o[i] - mean) / sqrt(square + 64e-5) * norm_weight[at + i] + more[at + i];
-
-		out[at + i] = (has_bonus ? normed * g[i] : o[i]) * sigmoid(g[i]);
-	}
+		out[at + i] = (has_bonus ? normed[i] * g[i] : o[i]) * sigmoid(g[i]);
 }
 
 static void test_wkv6(double *want, const char *name, int has_bonus)

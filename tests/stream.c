@@ -198,9 +198,7 @@ int main(int argc, char **argv)
 	const char *peer = NULL, *verb;
 	const struct opt *o;
 
-	c.argc = argc;
-	c.argv = argv;
-	cli_start(&c);
+	cli_start(&c, argc, argv);
 	while ((o = cli_next(&c)))
 		switch (o->letter) {
 		case 's': split = (size_t)cli_integer(&c, o, 0, 1 << 20); break;

@@ -234,9 +234,7 @@ int main(int argc, char **argv)
 	size_t frames = 60;
 	const struct opt *o;
 
-	c.argc = argc;
-	c.argv = argv;
-	cli_start(&c);
+	cli_start(&c, argc, argv);
 	while ((o = cli_next(&c)))
 		switch (o->letter) {
 		case 's': l.seed = (uint64_t)cli_integer(&c, o, 0, INT32_MAX); break;

@@ -107,9 +107,7 @@ int main(int argc, char **argv)
 	struct why chosen_why;
 	int chosen;
 
-	c.argc = argc;
-	c.argv = argv;
-	cli_start(&c);
+	cli_start(&c, argc, argv);
 	options(&set);
 	guard_arm(c.program);
 	if (!(g = gguf_open(c.argv[0], 0, &w)) || !(vocab = vocab_open(g, VOCAB_PIECES, &w)))

@@ -124,9 +124,7 @@ int main(int argc, char **argv)
 	static char *from_stdin[] = { "-" };
 	struct gguf *g;
 
-	c.argc = argc;
-	c.argv = argv;
-	cli_start(&c);
+	cli_start(&c, argc, argv);
 	take_options();
 	if (tok_writes_frames(&t))
 		cli_binary(&c, 1);

@@ -76,9 +76,7 @@ int main(int argc, char **argv)
 	struct gguf *g;
 	int action, json;
 
-	c.argc = argc;
-	c.argv = argv;
-	cli_start(&c);
+	cli_start(&c, argc, argv);
 	action = read_options(&json);
 	guard_arm(c.program);
 	if (action == CHECK) {

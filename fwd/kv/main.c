@@ -331,9 +331,7 @@ int main(int argc, char **argv)
 	unsigned given;
 	int status;
 
-	c.argc = argc;
-	c.argv = argv;
-	cli_start(&c);
+	cli_start(&c, argc, argv);
 	given = options();
 	command = find(c.argv[0]);
 	check(command, given);

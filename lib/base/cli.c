@@ -436,11 +436,13 @@ double cli_real(const struct cli *c, const struct opt *o, double low, double hig
 
 /* ---- start and end ---- */
 
-void cli_start(const struct cli *c)
+void cli_start(struct cli *c, int argc, char **argv)
 {
 	static const char *const names[] = { "standard input", "standard output", "standard error" };
 	int fd;
 
+	c->argc = argc;
+	c->argv = argv;
 	/* A limit on the size of files is an error of write(2), like a full disk, not a signal. */
 	signal(SIGXFSZ, SIG_IGN);
 	guard_stack(c->program);

@@ -9,10 +9,10 @@
  *		{ 0 }
  *	};
  *	struct cli c = { .program = "sample", .synopsis = "[options] < logits > ids", .purpose = "logits to ids",
- *		.opts = opts, .argc = argc, .argv = argv };
+ *		.opts = opts };
  *	const struct opt *o;
  *
- *	cli_start(&c);
+ *	cli_start(&c, argc, argv);
  *	while ((o = cli_next(&c)))
  *		switch (o->letter) {
  *		case 'n': n = cli_integer(&c, o, 0, INT32_MAX); break;
@@ -47,7 +47,7 @@ struct cli {
 	const char *purpose;    /* half a line */
 	const struct opt *opts;
 	const struct opt *more[CLI_TABLES];     /* tables shared with other programs, or NULL */
-	int argc;               /* main's; once cli_next() has returned NULL, argv[0..argc-1] are the operands */
+	int argc;               /* main's; once cli_next() has returned NULL, argv[0 .. argc-1] are the operands */
 	char **argv;
 	const char *value;      /* the argument of the option just returned, or NULL */
 	int at, in, kept;       /* private: word, letter in it, operands so far */
@@ -81,10 +81,11 @@ _Noreturn void cli_cut(const struct cli *c, const char *format, ...) __attribute
 void cli_warn(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void cli_failed(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Start of every main: fails unless descriptors 0, 1 and 2 are open (a model file must not become stdin), and says so.
- * A program that writes frames to a terminal, or reads them from one, dies with status 2: cli_binary(c, 0) or (c,
- * 1). */
-void cli_start(const struct cli *c);
+/* Start of every main: takes the command line. Fails unless descriptors 0, 1 and 2 are open: a model file must not
+ * become stdin. */
+void cli_start(struct cli *c, int argc, char **argv);
+
+/* For programs that read frames (fd 0) or write them (fd 1): fails with status 2 if that is a terminal. */
 void cli_binary(const struct cli *c, int fd);
 
 /* End of every main: flushes and closes stdout. Returns 0; a failure (a full disk) ends the program with status 1. */

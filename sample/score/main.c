@@ -128,9 +128,7 @@ int main(int argc, char **argv)
 {
 	int status = 0;
 
-	c.argc = argc;
-	c.argv = argv;
-	cli_start(&c);
+	cli_start(&c, argc, argv);
 	settings_read(&set, &c);
 	guard_arm(c.program);
 	if (set.against)

@@ -216,9 +216,7 @@ int main(int argc, char **argv)
 {
 	const char *slash;
 
-	c.argc = argc;
-	c.argv = argv;
-	cli_start(&c);
+	cli_start(&c, argc, argv);
 	read_options();
 	guard_arm(c.program);
 	if (!set.model && random_directory(set.dir, &w) < 0)
