@@ -166,14 +166,9 @@ static int check(const struct render *r, const struct positions *in, const struc
 	if (!r->vocab)
 		return 0;
 	vocab_card(r->vocab, &mine);
-	if (in->carded && card_agree(&in->card, in->in.name, &mine, "the model", w) < 0)
+	if (positions_check(in, at, &mine, w) < 0)
 		return -1;
-	if (card_check_id(at->id, mine.n_vocab, w))
-		return frame_why(&in->in, w);
-	if (at->row && at->n_vocab != (size_t)mine.n_vocab)
-		return why(w, "%s: rows of %zu logits, but the model's vocabulary has %" PRId32 " ids", in->in.name,
-			at->n_vocab, mine.n_vocab);
-	return 0;
+	return card_check_id(at->id, mine.n_vocab, w) ? frame_why(&in->in, w) : 0;
 }
 
 int render_stream(struct render *r, int fd, const char *name, struct why *w)

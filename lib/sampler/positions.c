@@ -302,3 +302,13 @@ int positions_next(struct positions *p, struct position *out, struct why *w)
 		s->told = p->held.pos - s->pos + 1;
 	return 1;
 }
+
+int positions_check(const struct positions *p, const struct position *at, const struct card *model, struct why *w)
+{
+	if (p->carded)
+		return card_agree(&p->card, p->in.name, model, "the model", w);
+	if (at->row && at->n_vocab != (size_t)model->n_vocab)
+		return why(w, "%s: rows of %zu logits, but the model's vocabulary has %" PRId32 " ids", p->in.name,
+			at->n_vocab, model->n_vocab);
+	return 0;
+}

@@ -47,4 +47,8 @@ void positions_close(struct positions *p);
  * or scores that are not numbers, or tokens that are not there, with the frame in the reason. */
 int positions_next(struct positions *p, struct position *out, struct why *w);
 
+/* -1 if the stream of this prediction is not about the model's vocabulary, as far as it tells: by its card, or by the
+ * length of the row. */
+int positions_check(const struct positions *p, const struct position *at, const struct card *model, struct why *w);
+
 #endif

@@ -49,7 +49,7 @@ static int take(const struct items *t, const struct positions *in, const struct 
 {
 	struct choice *c = choice_of(t, at->seq);
 
-	if (in->carded && card_agree(&in->card, in->in.name, &t->card, "the model", w) < 0)
+	if (positions_check(in, at, &t->card, w) < 0)
 		return -1;
 	if (!c || at->pos >= c->ids.n || at->id != c->ids.id[at->pos])
 		return why(w, "%s: position %" PRIu32 " of sequence %" PRIu32 ": not of these items", in->in.name,

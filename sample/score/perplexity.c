@@ -1,7 +1,6 @@
 /* The figures of one stream. */
 #include "perplexity.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -84,30 +83,18 @@ static void put_figures(struct perplexity *p)
 	figures_end(&f);
 }
 
-/* Whether the stream is of the model's vocabulary, as far as it tells. */
-static int check_vocabulary(const struct token_pieces *pieces, const struct positions *in, const struct position *at,
-	struct why *w)
-{
-	struct card mine;
-
-	vocab_card(pieces_vocab(pieces), &mine);
-	if (in->carded)
-		return card_agree(&in->card, in->in.name, &mine, "the model", w);
-	if (at->row && at->n_vocab != (size_t)mine.n_vocab)
-		return why(w, "%s: rows of %zu logits, but the model's vocabulary has %" PRId32 " ids", in->in.name,
-			at->n_vocab, mine.n_vocab);
-	return 0;
-}
-
 int perplexity_run(struct perplexity *p, struct positions *in, struct why *w)
 {
 	struct position at;
+	struct card model;
 	int status;
 
+	if (p->pieces)
+		vocab_card(pieces_vocab(p->pieces), &model);
 	if (worst_open(&p->worst, p->most, w) < 0)
 		return -1;
 	while ((status = positions_next(in, &at, w)) > 0) {
-		if (p->pieces && check_vocabulary(p->pieces, in, &at, w) < 0)
+		if (p->pieces && positions_check(in, &at, &model, w) < 0)
 			break;
 		if (at.id >= 0 && perplexity_counts(p->chunk, at.pos))
 			add(p, &at);
