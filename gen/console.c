@@ -24,7 +24,7 @@ static volatile sig_atomic_t opened;
 static const char *first;
 static int prompted;                    /* a prompt is shown */
 static struct bytes line = { .limit = TURN_MAX };
-static struct edit editor = { .view.fd = STDOUT_FILENO, .text.limit = TURN_MAX };
+static struct edit editor = { .view.fd = STDOUT_FILENO, .typed.text.limit = TURN_MAX };
 static int edits;                       /* the editor is used */
 
 int console_edits(void)
@@ -169,7 +169,7 @@ static int edit_turn(void)
 {
 	static const char quotes[] = "\"\"\"";
 	const size_t n = sizeof quotes - 1;
-	struct bytes *b = &editor.text;
+	struct bytes *b = &editor.typed.text;
 	enum edit_end end;
 
 	for (;;) {

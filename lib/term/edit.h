@@ -7,8 +7,8 @@
 #define EDIT_H
 
 #include "keys.h"
-#include "lib/base/bytes.h"
 #include "recall.h"
+#include "typed.h"
 #include "view.h"
 
 /* Text number i that begins with text[n], or NULL; borrowed until the next call. */
@@ -18,12 +18,12 @@ enum edit_end { EDIT_LINE, EDIT_INTERRUPT, EDIT_EOF };
 
 struct edit {                   /* starts as zeroes, but for */
 	int in;                 /* the terminal's descriptors, */
-	struct view view;       /* and text.limit */
+	struct view view;
+	struct typed typed;     /* and text.limit: the line being edited, then the one that was read */
 	edit_completions *complete;     /* or NULL */
 	struct recall recall;   /* the caller opens and closes it, and adds lines */
-	struct bytes text;      /* the line being edited, then the one that was read */
-	size_t at;              /* private: the cursor; */
-	struct bytes killed, draft, wanted;     /* what was killed; the line before others were recalled; a search */
+	/* private */
+	struct bytes draft, wanted;     /* the line before others were recalled; a search */
 	size_t recalled;        /* the line of recall that is shown; recall.n: none */
 	enum key last;
 	struct keys keys;
@@ -33,8 +33,8 @@ struct edit {                   /* starts as zeroes, but for */
 	int undrawn;            /* keys have changed the text, and it was not drawn yet */
 };
 
-/* Reads a line into e->text, which has no new line at its end. EDIT_INTERRUPT: ^C; the text is what was typed until
- * then. The terminal is then in the mode TTY_QUIET. */
+/* Reads a line into e->typed.text, which has no new line at its end. EDIT_INTERRUPT: ^C; the text is what was typed
+ * until then. The terminal is then in the mode TTY_QUIET. */
 enum edit_end edit_line(struct edit *e, const char *prompt);
 
 /* In a signal handler: edit_line() returns EDIT_INTERRUPT. */
