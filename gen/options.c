@@ -54,7 +54,7 @@ const struct opt options_table[] = {
 	{ FLAG, "chat", NULL, "a conversation: each line of stdin is a turn, its answer a line or more of stdout" },
 	{ 'i', "interactive", NULL, "the same with a prompt; ^C ends an answer, ^D or ^C twice the conversation" },
 	{ HISTORY, "history", "FILE", "continue the conversation in FILE, and append to it" },
-	{ STAGE, "stage", "NAME=COMMAND", "run the shell's COMMAND in place of tok, fwd, sample or detok" },
+	{ STAGE, "stage", "NAME=COMMAND", "run the shell command COMMAND in place of tok, fwd, sample or detok" },
 	{ HOSTS, "hosts", "LIST", "run fwd's layers on several hosts by ssh, as a:0-13,b:14-27; no name: this host" },
 	{ FLAG, "print-pipeline", NULL, "print the shell commands that do the same, and exit" },
 	{ FLAG, "override", "KEY=VALUE", "set a key of the model in place of the file's (fwd --set); repeatable" },
