@@ -11,6 +11,7 @@
 #include "fwd/state/named.h"
 #include "check.h"
 #include "mkfamilies.h"
+#include "mkgguf.h"
 #include "mkopen.h"
 
 #define PATH "malformed.gguf"
@@ -86,8 +87,9 @@ static void damage_key(int fd, off_t at, const struct gguf_value *v)
 		runs_with(fd, value, values[i], size, "another value", v->key);
 }
 
-static void damage_tensor(int fd, off_t at, const struct gguf_tensor *t)
+static void damage_tensor(int fd, off_t at, off_t data, const struct gguf_tensor *t)
 {
+	static const int32_t negative = -1;
 	unsigned char type = 1;
 	off_t dims = at + (off_t)t->name.n + 4;
 
@@ -99,6 +101,9 @@ static void damage_tensor(int fd, off_t at, const struct gguf_tensor *t)
 		runs_with(fd, dims + 8 * (off_t)i, &low, 1, "another size", t->name);
 	}
 	runs_with(fd, dims + 8 * (off_t)t->n_dims, &type, 1, "another type", t->name);
+	if (t->type == MKGGUF_I32)
+		check(!runs_with(fd, data, &negative, sizeof negative, "another number", t->name),
+			"%.*s: runs with a negative number", GGUF_SHOWN(t->name));
 }
 
 /* Neither general.* nor of the vocabulary. */
@@ -123,7 +128,8 @@ static void family(const char *name)
 			if (is_engines(&g->values[i]))
 				damage_key(fd, g->values[i].key.s - base, &g->values[i]);
 		for (size_t i = 0; i < g->n_tensors; i++)
-			damage_tensor(fd, g->tensors[i].name.s - base, &g->tensors[i]);
+			damage_tensor(fd, g->tensors[i].name.s - base, (const char *)g->tensors[i].data - base,
+				&g->tensors[i]);
 	}
 	if (g)
 		gguf_close(g);

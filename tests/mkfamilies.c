@@ -235,6 +235,13 @@ static const struct mkfamily families[] = {
 	  .keys = "kda.gate_lower_bound=-5.0 attn_res.block_size=2 activation.situ_beta=1.5 "
 	  "activation.situ_linear_beta=2.5 expert_shared_count=1 expert_gating_func=2 expert_weights_norm=true "
 	  "expert_weights_scale=2.5" },
+	{ .name = "deepseek4", .compressed = 1, .hyper = 4, .stream_matrix = 1, .layers = 5, .experts = 5, .used = 2,
+	  .shared = 1, .choice_bias = 1, .by_id = 2, .keys = "attention.sliding_window=8 "
+	  "attention.compress_rope_freq_base=300.0 hyper_connection.count=4 hyper_connection.epsilon=0.001 "
+	  "hyper_connection.sinkhorn_iterations=3 hash_layer_count=2 expert_gating_func=4 expert_weights_norm=true "
+	  "expert_weights_scale=1.5 expert_shared_count=1 swiglu_clamp_exp=0.0,0.6,0.9,0.0,1.1 "
+	  "swiglu_clamp_shexp=0.7,0.0,0.9,0.6,0.0 rope.scaling.type=yarn rope.scaling.factor=8.0 "
+	  "rope.scaling.original_context_length=64" },
 	{ .name = "hy_v4", HUNYUAN4 },
 	{ .name = "hy_v4-dsa", .arch = "hy_v4", HUNYUAN4, .indexer = 1 },
 	{ .name = "qwen3next", .pre = "qwen2", .norm2 = "post_attention_norm", .heads = MKHEADS_ONE,

@@ -38,9 +38,11 @@ struct mkfamily {
 	uint32_t per_layer;             /* elements of each layer's own input */
 	int streams, out_scale;         /* AltUp; layer_output_scale */
 	int hyper;                      /* so many streams, with hyper-connections */
+	int stream_matrix;              /* of which each layer has a matrix, too */
 	int residuals;                  /* attention residuals */
 	/* attention: matrices for K and V, or one */
 	enum { MKLATENT_NONE, MKLATENT_ABSORBED, MKLATENT_EXPANDED } latent;
+	int compressed;                 /* compressed attention (mkcompressed.c) */
 	int block_indexer;              /* the same, of blocks, in layers with experts */
 	int indexer;                    /* of sparse attention */
 	/* of layers in turn: a attention, m Mamba 2, b both, s Mamba, h PLaMo 2's Mamba, r RWKV 7, w the same without a
@@ -63,6 +65,7 @@ struct mkfamily {
 	int with_dense;                 /* a dense part, too; 2: as wide as the model */
 	int beside;                     /* experts beside a dense part, with norms of their own */
 	int latent_experts;             /* which read half of n_embd elements, made by a product; 2: ffn_routed_* */
+	uint32_t by_id;                 /* so many first layers choose experts by the id */
 	int choice_bias, expert_bias;   /* exp_probs_b (2: named without .bias); biases of the router and the experts */
 	const char *keys;               /* further ones: KEY=VALUE ...; a value with a point is a float, with commas
 					 * an array */

@@ -177,7 +177,7 @@ void mkgguf_add_f32(struct mkgguf *m, float value)
 void mkgguf_tensor(struct mkgguf *m, const char *name, uint32_t type, const uint64_t dim[3], mkgguf_fill *fill,
 	const void *context, size_t size)
 {
-	const struct format *f = format_of(type);
+	const struct format *f = format_of(type == MKGGUF_I32 ? FORMAT_F32 : type);
 	struct tensor *t;
 
 	if (!f || dim[0] % f->block)
@@ -208,7 +208,7 @@ static void pad(FILE *file, const char *path, uint64_t written)
 
 static void write_data(FILE *file, const char *path, const struct tensor *t)
 {
-	const struct format *f = format_of(t->type);
+	const struct format *f = format_of(t->type == MKGGUF_I32 ? FORMAT_F32 : t->type);     /* as large */
 	unsigned char *chunk = grown(NULL, MKGGUF_CHUNK / f->block * f->bytes);
 
 	for (uint64_t first = 0; first < t->elements; first += MKGGUF_CHUNK) {

@@ -35,8 +35,10 @@ void mkgguf_without(struct mkgguf *m, const char *key);
 typedef void mkgguf_fill(const void *context, uint64_t first, size_t n, void *to);
 enum { MKGGUF_CHUNK = 1 << 18 };        /* elements: whole blocks of every format */
 
-/* dim[0] is contiguous; dim[1] is 0 for a vector, dim[2] for a matrix. type must be one that lib/gguf/formats reads.
- * context is `size` bytes, copied. */
+enum { MKGGUF_I32 = 26 };       /* the type of tensors of such integers */
+
+/* dim[0] is contiguous; dim[1] is 0 for a vector, dim[2] for a matrix. type must be I32 or one that lib/gguf/formats
+ * reads. context is `size` bytes, copied. */
 void mkgguf_tensor(struct mkgguf *m, const char *name, uint32_t type, const uint64_t dim[3], mkgguf_fill *fill,
 	const void *context, size_t size);
 

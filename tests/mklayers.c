@@ -159,7 +159,9 @@ static void mixture(struct mkweights *k, uint32_t il)
 	if (f->expert_bias)
 		part_bias(k, il, "ffn_gate_inp", f->experts, 0.5f);
 	snprintf(bare, sizeof bare, "blk.%u.exp_probs_b", il);
-	if (f->choice_bias > 1)
+	if (il < f->by_id)
+		part_choices(k, il);
+	else if (f->choice_bias > 1)
 		part_vector(k, bare, f->experts, 0, 0.3f);
 	else if (f->choice_bias)
 		part_bias(k, il, "exp_probs_b", f->experts, 0.3f);
@@ -242,7 +244,7 @@ static void layer(struct mkweights *k, uint32_t il)
 	if (part_mixer_of(k, il) == 'c')
 		mkmixers_convolution(k, il);
 	if (part_has_attention(k, il))
-		(f->latent ? mkmixers_latent : attention)(k, il);
+		(f->compressed ? mkcompressed_attention : f->latent ? mkmixers_latent : attention)(k, il);
 	post_norm(k, il, f->attn_post_norm ? f->attn_post_norm : "post_attention_norm");
 	snprintf(bare, sizeof bare, "blk.%u.ffn_norm", il);
 	if (f->bare_norm2)
@@ -265,8 +267,8 @@ static void layer(struct mkweights *k, uint32_t il)
 		part_vector(k, part_name(il, "ffn_res_score", "weight"), k->s.n_embd, 0, 0.1f);
 	}
 	if (f->hyper) {
-		mkstreams_hyper(k, il, "hc_attn", 2);
-		mkstreams_hyper(k, il, "hc_ffn", 2);
+		mkstreams_hyper(k, il, "hc_attn", 2 + (uint32_t)f->stream_matrix);
+		mkstreams_hyper(k, il, "hc_ffn", 2 + (uint32_t)f->stream_matrix);
 	}
 	if (f->out_scale)
 		part_vector(k, part_name(il, "layer_output_scale", "weight"), 1, 0.8f, 0.1f);

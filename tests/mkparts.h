@@ -19,6 +19,9 @@ void part_matrices(struct mkweights *k, const char *name, char kind, const uint6
 void part_matrix(struct mkweights *k, const char *name, char kind, uint32_t cols, uint32_t rows, float gain);
 void part_vector(struct mkweights *k, const char *name, uint32_t n, float mean, float sigma);
 
+/* The experts of each id in layer il. */
+void part_choices(struct mkweights *k, uint32_t il);
+
 /* PART.bias and PART.weight of layer il; "": nothing */
 void part_bias(struct mkweights *k, uint32_t il, const char *part, uint32_t n, float sigma);
 void part_norm(struct mkweights *k, uint32_t il, const char *part);
@@ -74,6 +77,11 @@ struct latent_sizes part_latent(const struct mkweights *k);
 enum { INDEXER_HEADS = 2, INDEXER_DIM = 64, INDEXER_TOP = 64 };
 void mkmixers_latent(struct mkweights *k, uint32_t il);
 
+/* ---- mkcompressed.c: compressed attention: keys; tensors of layer il ---- */
+
+void mkcompressed_values(struct mkweights *k);
+void mkcompressed_attention(struct mkweights *k, uint32_t il);
+
 /* ---- mkstreams.c: Gemma 3n and 4 ---- */
 
 /* What the whole model has for them; and what layer il has for its own input and its streams. */
@@ -81,7 +89,7 @@ void mkstreams_whole(struct mkweights *k);
 void mkstreams_layer(struct mkweights *k, uint32_t il);
 
 /* Hyper-connections of a part of layer il, or of the head (il UINT32_MAX): tensors PART_*, of so many weights for each
- * stream. */
+ * stream; 3: two, and a matrix of the streams. */
 void mkstreams_hyper(struct mkweights *k, uint32_t il, const char *part, uint32_t shares);
 
 /* ---- what layers have ---- */

@@ -51,14 +51,15 @@ void mkstreams_layer(struct mkweights *k, uint32_t il)
 void mkstreams_hyper(struct mkweights *k, uint32_t il, const char *part, uint32_t shares)
 {
 	uint32_t n = k->s.n_embd, count = (uint32_t)k->family->hyper;
+	uint32_t mixes = (shares > 2 ? 2 + count : shares) * count;
 	char name[64];
 	int prefix = il == UINT32_MAX ? 0 : snprintf(name, sizeof name, "blk.%u.", il);
 	size_t room = sizeof name - (size_t)prefix;
 
 	snprintf(name + prefix, room, "%s_fn.weight", part);
-	part_tensor(k, name, FORMAT_F32, (uint64_t[3]){ count * n, shares * count }, 0, 1 / sqrtf((float)(count * n)));
+	part_tensor(k, name, FORMAT_F32, (uint64_t[3]){ count * n, mixes }, 0, 1 / sqrtf((float)(count * n)));
 	snprintf(name + prefix, room, "%s_scale.weight", part);
 	part_vector(k, name, shares, 1, 0.2f);
 	snprintf(name + prefix, room, "%s_base.weight", part);
-	part_vector(k, name, shares * count, -1, 0.5f);
+	part_vector(k, name, mixes, -1, 0.5f);
 }

@@ -101,7 +101,7 @@ static void latent_values(struct mkweights *k)
 
 static uint32_t kv_heads(const struct mkweights *k)
 {
-	return k->family->latent == MKLATENT_ABSORBED ? 1
+	return k->family->latent == MKLATENT_ABSORBED || k->family->compressed ? 1
 		: k->family->latent == MKLATENT_EXPANDED ? k->s.n_head : k->s.n_head_kv;
 }
 
@@ -109,7 +109,9 @@ static void attention_values(struct mkweights *k)
 {
 	const struct mkshape *s = &k->s;
 
-	if (k->family->latent)
+	if (k->family->compressed)
+		mkcompressed_values(k);
+	else if (k->family->latent)
 		latent_values(k);
 	else if (s->head_dim * s->n_head != s->n_embd || k->family->heads == MKHEADS_ONE || k->family->uneven
 		|| k->family->half_values)

@@ -204,6 +204,24 @@ void part_norm(struct mkweights *k, uint32_t il, const char *part)
 		part_bias(k, il, part, k->s.n_embd, 0.1f);
 }
 
+/* Of each id: one after the other, from a random one on. */
+static void choices(const void *context, uint64_t first, size_t n, void *to)
+{
+	const uint64_t *c = context;    /* seed, experts, used */
+	int32_t *expert = to;
+
+	for (size_t i = 0; i < n; i++)
+		expert[i] = (int32_t)((mkrandom(c[0], (first + i) / c[2]) + (first + i) % c[2]) % c[1]);
+}
+
+void part_choices(struct mkweights *k, uint32_t il)
+{
+	const uint64_t context[] = { mkrandom(k->seed, k->n_tensors++), k->family->experts, k->family->used };
+
+	mkgguf_tensor(k->m, part_name(il, "ffn_gate_tid2eid", "weight"), MKGGUF_I32,
+		(uint64_t[3]){ k->family->used, k->s.n_vocab }, choices, context, sizeof context);
+}
+
 /* In the shape of Llama 3's rope_freqs: 1 for the fast pairs, up to 8 for the slow ones. */
 static void rope_freqs(const void *context, uint64_t first, size_t n, void *to)
 {

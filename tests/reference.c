@@ -264,6 +264,7 @@ static double *forward(const int *ids, size_t n, size_t layers)
 {
 	double *x = embedded(ids, n), *inputs = m.n_per_layer ? layer_inputs(ids, x, n) : NULL, *logits;
 
+	m.ids = ids;
 	m.embedded = copy(x, n * m.n_embd);
 	if (m.n_streams > 1)
 		x = (m.magnitude > 0 ? hyper_streams : streams_of)(x, n);

@@ -303,6 +303,8 @@ double *attention_part(size_t il, const double *x, size_t n)
 {
 	double *qkv[3], *out, *branch;
 
+	if (has(il, "attn_output_a"))
+		return compressed_attention(il, x, n);
 	if (m.n_head && !m.n_head_kv)
 		return linear(part(il, "attn_output"), x, n, m.n_embd, m.n_embd);
 	(has(il, "attn_kv_a_mqa") ? latent_qkv : plain_qkv)(il, x, n, qkv);

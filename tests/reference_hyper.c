@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* [n][m.n_streams]: the weights of streams[m.n_streams][n][n_embd] that tensors PREFIX_* give: share 0 to read them,
- * share 1 to update them. */
-static double *stream_weights(const char *prefix, const double *streams, size_t n, size_t share)
+/* [n][mixes]: from streams[m.n_streams][n][n_embd], by tensors PREFIX_*, mix · scale + base. The first n_streams have a
+ * scale, the next n_streams another, and all others a third. */
+static double *mixes_of(const char *prefix, const double *streams, size_t n, size_t mixes)
 {
-	size_t k = m.n_streams, all = k * m.n_embd, shares = n_weights(&m, "%s_scale.weight", prefix);
-	float *fn = weights(&m, shares * k * all, "%s_fn.weight", prefix);
-	float *scale = weights(&m, shares, "%s_scale.weight", prefix);
-	float *base = weights(&m, shares * k, "%s_base.weight", prefix);
-	double *rows = memory(n * all, sizeof *rows), *y = memory(n * k, sizeof *y);
+	size_t k = m.n_streams, all = k * m.n_embd, scales = n_weights(&m, "%s_scale.weight", prefix);
+	float *fn = weights(&m, mixes * all, "%s_fn.weight", prefix);
+	float *scale = weights(&m, scales, "%s_scale.weight", prefix);
+	float *base = weights(&m, mixes, "%s_base.weight", prefix);
+	double *rows = memory(n * all, sizeof *rows), *y = memory(n * mixes, sizeof *y);
 
 	if (!fn || !scale || !base)
 		die("%s_*: missing", prefix);
@@ -21,14 +21,69 @@ static double *stream_weights(const char *prefix, const double *streams, size_t 
 			memcpy(rows + i * all + j * m.n_embd, streams + (j * n + i) * m.n_embd,
 				m.n_embd * sizeof *rows);
 	bare_norm_rows(rows, n, all);
-	product(y, fn + share * k * all, NULL, rows, n, all, k);
-	for (size_t i = 0; i < n * k; i++)
-		y[i] = sigmoid(y[i] * scale[share] + base[share * k + i % k]) * (share ? m.magnitude : 1) + m.hyper_eps;
+	product(y, fn, NULL, rows, n, all, mixes);
+	for (size_t i = 0; i < n * mixes; i++) {
+		size_t j = i % mixes;
+
+		y[i] = y[i] * scale[j < 2 * k ? j / k : 2] + base[j];
+	}
 	free(fn);
 	free(scale);
 	free(base);
 	free(rows);
 	return y;
+}
+
+/* [n][m.n_streams]: the weights of the streams: share 0 to read them, share 1 to update them. */
+static double *stream_weights(const char *prefix, const double *streams, size_t n, size_t share)
+{
+	size_t k = m.n_streams, mixes = n_weights(&m, "%s_base.weight", prefix);
+	double *all = mixes_of(prefix, streams, n, mixes), *y = columns(all, n, mixes, share * k, k);
+
+	for (size_t i = 0; i < n * k; i++)
+		y[i] = sigmoid(y[i]) * (share ? m.magnitude : 1) + (share && m.rounds ? 0 : m.hyper_eps);
+	free(all);
+	return y;
+}
+
+/* Divides lines of a matrix [n][n] by their sums. */
+static void divide(double *c, size_t n, int columns)
+{
+	for (size_t i = 0; i < n; i++) {
+		double sum = m.hyper_eps;
+
+		for (size_t j = 0; j < n; j++)
+			sum += columns ? c[j * n + i] : c[i * n + j];
+		for (size_t j = 0; j < n; j++)
+			c[columns ? j * n + i : i * n + j] /= sum;
+	}
+}
+
+/* The streams as their matrix makes them of each other, in place. */
+static void mix_streams(const char *prefix, double *streams, size_t n)
+{
+	size_t k = m.n_streams, mixes = n_weights(&m, "%s_base.weight", prefix), size = n * m.n_embd;
+	double *all = mixes_of(prefix, streams, n, mixes), *before = copy(streams, k * size);
+
+	memset(streams, 0, k * size * sizeof *streams);
+	for (size_t i = 0; i < n; i++) {
+		double *c = all + i * mixes + 2 * k;
+
+		for (size_t from = 0; from < k; from++)
+			softmax(c + from * k, k);
+		for (size_t j = 0; j < k * k; j++)
+			c[j] += m.hyper_eps;
+		divide(c, k, 1);
+		for (size_t round = 1; round < m.rounds; round++) {
+			divide(c, k, 0);
+			divide(c, k, 1);
+		}
+		for (size_t j = 0; j < k * k; j++)
+			for (size_t e = i * m.n_embd; e < (i + 1) * m.n_embd; e++)
+				streams[j % k * size + e] += c[j] * before[j / k * size + e];
+	}
+	free(all);
+	free(before);
 }
 
 /* [n][n_embd]: their weighted sum */
@@ -45,10 +100,12 @@ static double *gathered(const char *prefix, const double *streams, size_t n)
 }
 
 /* Adds the weighted branch to each, and frees it and the weights. */
-static void scatter(double *streams, double *weight, double *branch, size_t n)
+static void scatter(const char *prefix, double *streams, double *weight, double *branch, size_t n)
 {
 	size_t k = m.n_streams, size = n * m.n_embd;
 
+	if (m.rounds)
+		mix_streams(prefix, streams, n);
 	for (size_t j = 0; j < k; j++)
 		for (size_t i = 0; i < size; i++)
 			streams[j * size + i] += weight[i / m.n_embd * k + j] * branch[i];
@@ -75,13 +132,13 @@ void hyper_layer(size_t il, double *streams, size_t n)
 	weight = stream_weights(prefix, streams, n, 1);
 	h = gathered(prefix, streams, n);
 	norm_in_place(part(il, "attn_norm"), h, n, m.n_embd);
-	scatter(streams, weight, attention_part(il, h, n), n);
+	scatter(prefix, streams, weight, attention_part(il, h, n), n);
 	free(h);
 	strcpy(prefix, part(il, "hc_ffn"));
 	weight = stream_weights(prefix, streams, n, 1);
 	h = gathered(prefix, streams, n);
 	norm_in_place(part(il, "ffn_norm"), h, n, m.n_embd);
-	scatter(streams, weight, feed_forward_part(il, h, h, n), n);
+	scatter(prefix, streams, weight, feed_forward_part(il, h, h, n), n);
 	free(h);
 }
 

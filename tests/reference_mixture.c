@@ -2,6 +2,7 @@
 #include "reference_parts.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,8 +33,8 @@ static void limit_groups(double *s)
 			s[e] = -INFINITY;
 }
 
-/* The experts for a row, from the router's logits z, and their weights. */
-static void choose(double *z, const float *bias, size_t *chosen, double *weight)
+/* The experts for a row, from the router's logits z, or those given, and their weights. */
+static void choose(double *z, const float *bias, const int32_t *given, size_t *chosen, double *weight)
 {
 	double s[REFERENCE_EXPERTS], sum = 0;
 
@@ -47,7 +48,7 @@ static void choose(double *z, const float *bias, size_t *chosen, double *weight)
 	if (m.n_groups > 1)
 		limit_groups(s);
 	for (size_t u = 0; u < m.n_used; u++) {
-		chosen[u] = greatest(s, m.n_expert);
+		chosen[u] = given ? (size_t)given[u] : greatest(s, m.n_expert);
 		s[chosen[u]] = -INFINITY;
 		weight[u] = z[chosen[u]];
 	}
@@ -163,6 +164,17 @@ static void shared_expert(size_t il, const double *x, size_t n, double *out)
 	expert_free(&w);
 }
 
+/* [n_vocab][n_used], or NULL where the router chooses. */
+static const int32_t *experts_of_ids(size_t il)
+{
+	char name[64];
+	const struct gguf_tensor *t;
+
+	snprintf(name, sizeof name, "blk.%zu.ffn_gate_tid2eid.weight", il);
+	t = gguf_tensor(m.g, name);
+	return t ? t->data : NULL;
+}
+
 /* Of x[n][n_embd]; `input` is what the router reads. */
 double *mixture(size_t il, const double *x, const double *input, size_t n)
 {
@@ -175,11 +187,12 @@ double *mixture(size_t il, const double *x, const double *input, size_t n)
 	double *out = memory(n * width, sizeof *out), *back, weight[REFERENCE_EXPERTS];
 	const char *suffix = n_weights(&m, "blk.%zu.exp_probs_b", il) ? "" : ".bias";
 	float *bias = weights(&m, m.n_expert, "blk.%zu.exp_probs_b%s", il, suffix);
+	const int32_t *given = experts_of_ids(il);
 	size_t chosen[REFERENCE_EXPERTS];
 
 	w.limit = m.layer[il].limit_experts;
 	for (size_t i = 0; i < n; i++) {
-		choose(z + i * m.n_expert, bias, chosen, weight);
+		choose(z + i * m.n_expert, bias, given ? given + (size_t)m.ids[i] * m.n_used : NULL, chosen, weight);
 		for (size_t u = 0; u < m.n_used; u++)
 			expert(&w, chosen[u], in + i * width, weight[u], out + i * width);
 	}

@@ -590,6 +590,31 @@ static void hy_v4(struct reference *m)
 		m->layer[il].limit_experts = limit_at(m, "swiglu_clamp_exp", il);
 }
 
+static void deepseek4(struct reference *m)
+{
+	const struct gguf_value *ratios = gguf_find(m->g, key_of(m, "attention.compress_ratios"));
+
+	m->n_streams = size(m, "hyper_connection.count", 1);
+	m->hyper_eps = real(m, "hyper_connection.epsilon", 0);
+	m->rounds = size(m, "hyper_connection.sinkhorn_iterations", 0);
+	m->magnitude = 2;
+	m->index_heads = size(m, "attention.indexer.head_count", 0);
+	m->index_dim = size(m, "attention.indexer.key_length", 0);
+	m->index_top = size(m, "attention.indexer.top_k", 0);
+	m->out_groups = size(m, "attention.output_group_count", 1);
+	m->rope_length = 1;
+	for (size_t il = 0; il < m->n_layer; il++) {
+		struct reference_layer *l = &m->layer[il];
+
+		l->ratio = (size_t)gguf_element_integer(ratios, il);
+		l->window = size(m, "attention.sliding_window", 0);
+		l->plain_base = l->ratio ? 0 : m->rope_base;
+		l->base = real(m, "attention.compress_rope_freq_base", 0);
+		l->limit = limit_at(m, "swiglu_clamp_shexp", il);
+		l->limit_experts = limit_at(m, "swiglu_clamp_exp", il);
+	}
+}
+
 static void minimax01(struct reference *m)
 {
 	m->normed_scale = real(m, "residual_scale", 0);
@@ -765,6 +790,8 @@ static const struct rules families[] = {
 	{ .arch = "minimax-01", .halves = 1, .normalised = 1, .adapt = minimax01 },
 	{ .arch = "kimi-k3", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .normalised = 1,
 	  .adapt = kimi_k3 },
+	{ .arch = "deepseek4", .gate = GATE_ROOT, .limits_gates = 1, .gate_key = 1, .weight_keys = 1,
+	  .adapt = deepseek4 },
 	{ .arch = "hy_v4", .limits_gates = 1, .gate_key = 1, .weight_keys = 1, .adapt = hy_v4 },
 	{ .arch = "minicpm3", .halves = 1, .adapt = minicpm3 },
 	{ .arch = "lfm2", .halves = 1, .heads = HEADS_EACH, .late_embd_norm = 1, .adapt = lfm2 },

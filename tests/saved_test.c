@@ -205,6 +205,27 @@ static void cut_off(void)
 	segment_remove(name, &w);
 }
 
+/* The same of what is kept of groups of positions: it goes if one of these was cut off. */
+static void cut_groups(void)
+{
+	struct segment_shape p = { .n_layer = 1, .extent = KV_EXTENT, .bytes = 2048 };
+	struct segment s;
+	size_t zeroes = 0;
+
+	shape_add_heads(p.heads[0], (struct segment_heads){ 32, 0, 16 });
+	holds(make(&p, 200, 150) == 0 && open_again(&s, name) == 0, "a segment of groups that was cut");
+	for (size_t group = 32; group < 64; group++)
+		for (size_t i = 0; i < 16; i++)
+			segment_group(&s, 0, 4, 16, group)[i] = 1;
+	segment_scrub(&s);
+	for (size_t group = 32; group < 64; group++)
+		for (size_t i = 0; i < 16; i++)
+			zeroes += !(segment_group(&s, 0, 4, 16, group)[i] > 0);
+	check(zeroes == (64 - 150 / 4) * 16, "%zu zeroes of cut groups", zeroes);
+	segment_close(&s);
+	segment_remove(name, &w);
+}
+
 static void refused(const unsigned char *bytes, size_t n, const char *what, size_t where)
 {
 	check(load(bytes, n, 0) < 0 && !exists(copy) && !exists(part),
@@ -337,13 +358,20 @@ static void lies(void)
 	check(accepted > 500 && accepted < 5500, "%zu of 6000 false streams are accepted", accepted);
 }
 
-/* Heads after an empty entry of the list need their bytes, too. */
+/* Heads after an empty entry of the list need their bytes, too; groups divide an extent. */
 static void gap(void)
 {
 	struct segment_shape p = { .n_layer = 1, .extent = KV_EXTENT, .bytes = 64, .heads[0][2] = { 1000, 64, 64 } };
 	struct segment s;
 
+	static const uint32_t groups[] = { 0, 3, 256 };
+
 	holds(segment_open(&s, name, &p, CTX, &w) < 0 && strstr(w.text, "more KV heads"), "no heads without bytes");
+	p.bytes = 1 << 16;
+	for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+		p.heads[0][2] = (struct segment_heads){ groups[i], 0, 4 };
+		holds(segment_open(&s, name, &p, CTX, &w) < 0, "no groups that do not divide an extent");
+	}
 }
 
 /* If there is no room for it, nothing of it stays. */
@@ -383,6 +411,7 @@ int main(void)
 	snprintf(part, sizeof part, "%s%s", copy, OBJECT_PART);
 	round_trips(300);
 	cut_off();
+	cut_groups();
 	damage();
 	lies();
 	gap();

@@ -101,6 +101,10 @@ static void head_norms(struct builder *b, enum head_norms norms, struct op_atten
 		o->late = 1;
 		o->q_norm = o->k_norm = (struct norm){ .kind = NORM_RMS, .eps = b->model->eps };
 	}
+	if (norms == HEADS_COMPRESSED) {
+		o->q_norm = (struct norm){ .kind = NORM_RMS, .eps = b->model->eps };
+		o->k_norm = build_norm_of(b, "attn_kv_a_norm", l->dim_k);
+	}
 	if (l->q_gains) {
 		o->norm_step = l->dim_k;
 		o->q_norm.weight = build_repeated(b, build_vector(b, "attn_q_norm", "weight", l->n_head), l->n_head,
@@ -132,16 +136,15 @@ static void head_norms(struct builder *b, enum head_norms norms, struct op_atten
 	}
 }
 
-/* The rotations of this spec, whose angles are made before their first use. */
-static const struct rope *rope_of(struct builder *b, const struct rope_spec *spec)
+const struct rope *build_rope(struct builder *b, const struct rope_spec *spec, size_t every)
 {
 	struct op_angles o = { .rope = b->plan->ropes };
 
-	while (o.rope && o.rope->spec != spec)
+	while (o.rope && (o.rope->spec != spec || o.rope->every != every))
 		o.rope = o.rope->next;
 	if (o.rope || !(o.rope = build_allocate(b, sizeof *o.rope)))
 		return o.rope;
-	*o.rope = (struct rope){ .spec = spec, .next = b->plan->ropes };
+	*o.rope = (struct rope){ .spec = spec, .next = b->plan->ropes, .every = every };
 	b->plan->ropes = o.rope;
 	build_append(b, &op_angles, NULL, &o, sizeof o);
 	return o.rope;
@@ -223,7 +226,7 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 		.heads = { .dim_k = l->dim_k, .dim_v = l->dim_v, .n_head = l->n_head, .n_head_kv = l->n_head_kv,
 			.scale = l->scale, .window = l->window, .chunk = l->chunk,
 			.v_in_k = l->v_in_k, .slope = l->slope, .cap = b->model->attn_cap },
-		.pairs = b->model->pairs, .rope = l->rope ? rope_of(b, l->rope) : NULL,
+		.pairs = b->model->pairs, .rope = l->rope ? build_rope(b, l->rope, 1) : NULL,
 		.temperature = l->temperature, .rope_at = l->rope_at, .recent = layer_window(l) > 0,
 		.shares = l->kv != NULL,
 	};
@@ -239,6 +242,10 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 	if (!o.shares)
 		build_append(b, &op_store, NULL, &o, sizeof o);
 	b->wanted = b->il + 1 == b->model->n_layer;     /* after the last attention no other rows matter */
+	if (b->model->compressed.rank_q) {
+		build_attend_groups(b, &o);
+		return o.out;
+	}
 	op = build_append(b, &op_attend, NULL, &o, sizeof o);
 	if (op) {
 		op->scratch = k->attend_scratch(l->dim_k, l->dim_v, group);

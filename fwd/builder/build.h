@@ -102,6 +102,9 @@ void build_mixed(struct builder *b, struct buffer made, size_t n);
 size_t build_ring(struct builder *b, size_t bytes);
 size_t build_state(struct builder *b, size_t floats);
 
+/* Appends n to a size of what segments hold; where it begins. */
+size_t build_share(struct builder *b, size_t *size, size_t n);
+
 /* The convolution of n elements of rows, then silu, in place. */
 void build_convolve(struct builder *b, const char *name, struct buffer x, size_t n);
 
@@ -125,6 +128,13 @@ struct buffer build_qkv_buffer(const struct builder *b);
 
 /* Gates of attention's result that attn_gate makes of packed rows, where the layer has some. */
 void build_gates(struct builder *b, struct packed *x);
+
+/* The rotations of this spec, whose angles are made before their first use; `every`: see struct rope. */
+const struct rope *build_rope(struct builder *b, const struct rope_spec *spec, size_t every);
+
+/* The op of compressed attention, after K and V are stored; after all layers: where groups lie in extents. */
+void build_attend_groups(struct builder *b, const struct op_attention *a);
+void build_lay_out_groups(struct builder *b);
 
 /* From these to the heads' results. */
 struct buffer build_attend(struct builder *b, enum head_norms norms);

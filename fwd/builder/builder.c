@@ -134,8 +134,7 @@ void build_leaves(struct op *op, size_t i, const char *suffix, struct buffer fro
 
 /* ---- state ---- */
 
-/* Appends n to a size of the state; where it begins. */
-static size_t build_share(struct builder *b, size_t *size, size_t n)
+size_t build_share(struct builder *b, size_t *size, size_t n)
 {
 	size_t at = *size;
 

@@ -34,6 +34,10 @@ struct builder {
 	struct norm post;               /* after this norm, */
 	float branch_scale;             /* multiplied by this, 0: by 1; */
 	float sum_scale;                /* then x is multiplied by this; 0: it is not */
+	struct {                        /* compressed rows of the layer */
+		const struct grouped *kept;
+		size_t offset;
+	} compressed;
 	const struct op_hyper *gathered;        /* how the part that is being built reads the streams (kinds.h) */
 	struct place {
 		size_t at[KV_TYPES];
@@ -69,6 +73,9 @@ struct packed *build_attention(struct builder *b, enum head_norms norms);
 
 /* The same by latent attention (model.h), from packed rows. */
 struct packed *build_latent_attention(struct builder *b, struct packed *x);
+
+/* Compressed attention (model.h) of packed rows. */
+struct packed *build_compressed_attention(struct builder *b, struct packed *x);
 
 /* The short convolution of packed rows, between its gates; its result, packed. */
 struct packed *build_convolution(struct builder *b, struct packed *x);

@@ -30,7 +30,9 @@ static void mix(struct builder *b, struct packed *x)
 		build_branch(b, x, "attn_output");
 		build_unmixed(b);
 	}
-	if (b->layer->mixers & MIXER_ATTENTION && b->model->latent.rank)
+	if (b->layer->mixers & MIXER_ATTENTION && b->model->compressed.rank_q)
+		build_branch(b, build_compressed_attention(b, x), "attn_output_b");
+	else if (b->layer->mixers & MIXER_ATTENTION && b->model->latent.rank)
 		build_branch(b, build_latent_attention(b, x), "attn_output");
 	else if (b->layer->mixers & MIXER_ATTENTION) {
 		build_qkv(b, x);

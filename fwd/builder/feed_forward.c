@@ -89,6 +89,9 @@ static void route(struct builder *b)
 	o.bias = build_bias(b, "exp_probs_b", e->n);
 	if (!o.bias && model_has(b->model, build_name(b, "exp_probs_b", "").s))
 		o.bias = build_vector(b, "exp_probs_b", "", e->n);
+	if (b->il < e->by_id && !b->failed)
+		b->failed = model_integers(b->model, build_name(b, "ffn_gate_tid2eid", "weight").s, b->model->n_vocab,
+			e->used, (int32_t)e->n, &o.by_id, b->w);
 	build_append(b, &op_route, NULL, &o, sizeof o);
 }
 

@@ -18,7 +18,8 @@ static struct op_hyper streams(const struct builder *b, struct buffer x, struct 
 	const struct model *m = b->model;
 
 	return (struct op_hyper){ .streams = m->n_streams, .n = m->n_embd, .x = x, .mixes = b->plan->modes,
-		.out = out, .eps = m->hyper.eps, .magnitude = m->hyper.magnitude };
+		.out = out, .before = b->plan->predicted, .eps = m->hyper.eps, .magnitude = m->hyper.magnitude,
+		.rounds = m->hyper.rounds };
 }
 
 /* out = the streams of x, weighted by what a matrix makes of all of them together. */
@@ -29,13 +30,16 @@ static void gather(struct builder *b, const char *norm, struct buffer x, struct 
 	struct op_hyper o = streams(b, x, out);
 	struct op_rows all = { .n = o.streams * o.n, .in = x, .out = b->plan->predicted,
 		.norm = { .kind = NORM_RMS, .eps = b->model->eps } };
+	size_t mixes, matrix;
 
 	while (strcmp(part->norm, norm))
 		part++;
+	matrix = part->shares > 1 && o.rounds > 0;
+	mixes = (part->shares + matrix * o.streams) * o.streams;
 	build_packing(b, "streams_norm", &all, SLOT_NORMED);
-	build_product(b, all.packed, part->fn, NARROW, part->shares * o.streams, o.mixes);
-	o.scale = build_vector(b, part->scale, "weight", part->shares);
-	o.base = build_vector(b, part->base, "weight", part->shares * o.streams);
+	build_product(b, all.packed, part->fn, NARROW, mixes, o.mixes);
+	o.scale = build_vector(b, part->scale, "weight", part->shares + matrix);
+	o.base = build_vector(b, part->base, "weight", mixes);
 	op = build_append(b, &op_gather, NULL, &o, sizeof o);
 	build_leaves(op, 0, "", out, o.n);
 	b->gathered = op ? op->bound : NULL;

@@ -17,7 +17,8 @@ static struct buffer buffer(struct plan *p, size_t width)
 
 static int open_buffers(struct plan *p, struct why *w)
 {
-	size_t n_embd = p->model->n_embd, h = n_embd, wide = 0;
+	size_t n_embd = p->model->n_embd, n_streams = p->model->n_streams, h = n_embd, wide = 0;
+	size_t modes = (2 + (p->model->hyper.rounds ? n_streams : 0)) * n_streams;
 
 	for (const struct layer *l = p->model->layer + p->setup.first; l < p->model->layer + p->setup.last; l++) {
 		h = size_max(h, mixers_h(p->model, l));
@@ -25,7 +26,7 @@ static int open_buffers(struct plan *p, struct why *w)
 		if (l->experts)
 			wide = size_max(wide, 2 * size_max(l->experts->n_ff_shared, l->experts->n_latent));
 	}
-	p->x = buffer(p, p->model->n_streams * n_embd);
+	p->x = buffer(p, n_streams * n_embd);
 	p->branch = buffer(p, n_embd);
 	p->h = buffer(p, h);
 	p->wide = buffer(p, wide);
@@ -33,7 +34,7 @@ static int open_buffers(struct plan *p, struct why *w)
 	p->per_layer_ids = buffer(p, p->model->n_per_layer * p->model->n_layer);
 	p->carried = buffer(p, p->model->family->mixer == MIXER_RWKV7 || p->model->embedding_carried ? n_embd : 0);
 	p->predicted = buffer(p, p->model->family->streams ? p->x.stride : 0);
-	p->modes = buffer(p, p->model->family->streams ? 2 * p->model->n_streams : 0);
+	p->modes = buffer(p, p->model->family->streams ? modes : 0);
 	p->runs = plan_memory(p, p->setup.batch, sizeof *p->runs);
 	p->step.pos = p->pos = plan_memory(p, p->setup.batch, sizeof *p->pos);
 	p->step.first_piece = plan_memory(p, p->setup.batch, sizeof *p->step.first_piece);
@@ -77,6 +78,26 @@ static int open_latent(struct plan *p, struct why *w)
 	b->kv = buffer(p, heads * (l->dim_nope + l->dim_v));
 	return b->q_low.at && b->q.at && b->low.at && b->kv.at ? 0
 		: why(w, "out of memory for a batch of %zu rows", p->setup.batch);
+}
+
+/* Buffers of compressed attention. */
+static int open_compressed(struct plan *p, struct why *w)
+{
+	const struct compressed *c = &p->model->compressed;
+	struct compressed_buffers *b = &p->compressed;
+	size_t dim = size_max(p->model->layer[0].dim_k, c->index_dim);
+
+	if (!c->rank_q)
+		return 0;
+	b->q_low = buffer(p, c->rank_q);
+	b->rows = buffer(p, 4 * dim);
+	b->made = buffer(p, dim);
+	b->index_q = buffer(p, c->index_heads * c->index_dim);
+	b->index_w = buffer(p, c->index_heads);
+	b->chosen = buffer(p, c->top);
+	b->low = buffer(p, c->groups * c->rank_out);
+	return b->q_low.at && b->rows.at && b->made.at && b->index_q.at && b->index_w.at && b->chosen.at && b->low.at
+		? 0 : why(w, "out of memory for a batch of %zu rows", p->setup.batch);
 }
 
 /* Buffers of a mixture of experts, shared by all layers. */
@@ -192,6 +213,7 @@ static int append_all(struct plan *p, struct why *w)
 			build_lens(&b);
 	}
 	b.il = OP_NO_LAYER;
+	build_lay_out_groups(&b);
 	/* The last branch is added once; the head may then run over the rows in any portions. */
 	build_add_branch(&b);
 	if (p->setup.last == p->model->n_layer && b.streams->unite)
@@ -266,7 +288,8 @@ struct plan *build_plan(struct model *m, const struct plan_setup *setup, struct 
 	p->step.k = setup->kernels;
 	p->step.threads = pool_threads(setup->pool);
 	if (split_check(m, setup->first, setup->last, w) < 0 || open_buffers(p, w) < 0
-	    || open_experts(p, w) < 0 || open_latent(p, w) < 0 || open_lens(p, w) < 0 || append_all(p, w) < 0
+	    || open_experts(p, w) < 0 || open_latent(p, w) < 0 || open_compressed(p, w) < 0 || open_lens(p, w) < 0
+	    || append_all(p, w) < 0
 	    || model_all_used(m, setup->first, setup->last, w) < 0 || open_rest(p, w) < 0) {
 		why_in(w, m->gguf->path);
 		plan_close(p);

@@ -12,8 +12,9 @@
 struct builder;
 struct stream_kind;
 
-/* Norms of q and k: none; of each head before the rotation, or after it; of all heads together before it. */
-enum head_norms { HEADS_PLAIN, HEADS_NORMED, HEADS_NORMED_LATE, HEADS_NORMED_TOGETHER };
+/* Norms of q and k: none; of each head before the rotation, or after it; of all heads together before it; of each head
+ * of q without weights, of k with those of attn_kv_a_norm. */
+enum head_norms { HEADS_PLAIN, HEADS_NORMED, HEADS_NORMED_LATE, HEADS_NORMED_TOGETHER, HEADS_COMPRESSED };
 
 /* Options of decoder_layer(). Zeros are llama's. */
 struct decoder {

@@ -417,14 +417,28 @@ int layers_limit(struct model *m, struct why *w)
 }
 
 /* That of SiLU is its value at the gate's limit. */
+static struct glu_limit limit_gate(float most)
+{
+	return (struct glu_limit){ .act = (float)((double)most / (1 + rope_exp(-(double)most))), .up = most };
+}
+
 int layers_limit_gates(struct model *m, float otherwise, struct why *w)
 {
 	const float *limit = limits(m, "swiglu_clamp_exp", otherwise, 0.5f, w);
 
 	for (size_t il = 0; limit && il < m->n_layer; il++)
-		m->layer[il].limit_experts = (struct glu_limit){
-			.act = (float)((double)limit[il] / (1 + rope_exp(-(double)limit[il]))), .up = limit[il] };
+		m->layer[il].limit_experts = limit_gate(limit[il]);
 	return limit ? 0 : -1;
+}
+
+int layers_limit_all_gates(struct model *m, struct why *w)
+{
+	int apart = gguf_find(m->gguf, key_name(m, "swiglu_clamp_shexp").s) != NULL;
+	const float *limit = limits(m, apart ? "swiglu_clamp_shexp" : "swiglu_clamp_exp", 0, 0.5f, w);
+
+	for (size_t il = 0; limit && il < m->n_layer; il++)
+		m->layer[il].limit = limit_gate(limit[il]);
+	return limit ? layers_limit_gates(m, 0, w) : -1;
 }
 
 /* Heads past the largest power of two take every second slope of twice as many heads. */

@@ -46,6 +46,9 @@ int layers_limit(struct model *m, struct why *w);
 /* swiglu_clamp_exp as the limit of the gate itself, and of the other factor; without the key: this one, 0 for none. */
 int layers_limit_gates(struct model *m, float otherwise, struct why *w);
 
+/* The same of the shared expert, too: swiglu_clamp_shexp, by default those of the others. */
+int layers_limit_all_gates(struct model *m, struct why *w);
+
 /* Tensors of layer il, "attn_gate.weight" and so on up to NULL, are not needed. */
 void layers_ignore(struct model *m, size_t il, const char *const *names);
 

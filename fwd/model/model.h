@@ -32,6 +32,7 @@ struct experts {
 	float scale, scale_shared;      /* scale_shared: of the shared expert's result */
 	size_t groups, groups_used;     /* consecutive experts; only those of the best groups can be chosen */
 	int weighted;                   /* weights multiply the experts' inputs, not their results */
+	size_t by_id;                   /* so many first layers have tables of the experts for each id */
 };
 
 /* Multi-head latent attention (DeepSeek-AI 2024): keys and values of all heads from one row of `rank` elements, and a
@@ -41,6 +42,21 @@ struct latent {
 	size_t rank, rank_q;            /* rank 0: no latent attention; rank_q 0: queries from one matrix */
 	size_t dim_nope, dim_rope, dim_v;       /* of a head: not rotated, rotated, of values */
 	int absorbed;
+};
+
+/* Compressed attention (DeepSeek-AI 2026): besides its window, a row sees compressed rows, each made of the rows of a
+ * group of layer->ratio positions. Where the ratio is INDEXED_RATIO, groups overlap, and if there are many compressed
+ * rows, an indexer chooses those that a row sees. */
+struct compressed {
+	size_t rank_q;                  /* elements that queries are made of; 0: no compressed attention */
+	size_t groups, rank_out;        /* of heads: each has a matrix for its results, of rank_out rows */
+	size_t index_heads, index_dim;  /* of the indexer */
+	size_t top;                     /* compressed rows that it chooses */
+};
+
+enum {
+	INDEXED_RATIO = 4,
+	COMPRESSED_CTX_MAX = 1 << 20    /* positions: threads have scratch memory for all compressed rows */
 };
 
 /* Queries at position p are multiplied by 1 + scale · ln(1 + floor((p + offset) / length)). */
@@ -57,7 +73,8 @@ enum mixer {
 	MIXER_PRODUCT = 128,            /* none, but a product all the same */
 	MIXER_RWKV6 = 256,
 	MIXER_PLAMO2 = 512,             /* Mamba 2 with time steps, keys and queries made as Mamba makes them */
-	MIXER_LIGHTNING = 1024
+	MIXER_LIGHTNING = 1024,
+	MIXER_COMPRESSED = 2048         /* beside attention: compressed rows, of which it sees some */
 };
 
 /* Sizes of mixers other than attention, as their keys name them. What each means there: mixers.c. */
@@ -106,6 +123,7 @@ struct layer {
 	int v_in_k;                     /* see struct attend */
 	float sparsity;                 /* gates up to this many deviations above their mean become 0 (sparsify()) */
 	size_t rope_at;                 /* the first element of a head that rotates */
+	size_t ratio;                   /* positions of a compressed row; 0: the layer has none */
 	struct glu_limit limit, limit_experts;  /* of dense layers and the shared expert; of the other experts */
 };
 
@@ -131,6 +149,7 @@ struct model {
 	struct layer *layer;            /* [n_layer] */
 	struct experts experts;
 	struct latent latent;
+	struct compressed compressed;
 	struct ssm ssm;
 	int parallel;                   /* attention and feed-forward part both read x */
 	int loops_normed;               /* x is normed before layers are run again */
@@ -158,6 +177,7 @@ struct model {
 	size_t n_streams;               /* residual streams, usually 1: see family->streams */
 	struct hyper {
 		float eps, magnitude;
+		size_t rounds;          /* of normalising the matrix of the streams; 0: there is none */
 	} hyper;                        /* of hyper-connections */
 	size_t block_layers;            /* of attention residuals: layers of a block */
 
@@ -217,6 +237,10 @@ int model_check_type(const struct gguf_tensor *t, struct why *w);
 
 /* W[n][rows × cols] in the mapping, one matrix after the other, of a type that kernels support; out is the first. */
 int model_matrices(struct model *m, const char *name, size_t n, size_t rows, size_t cols, struct matrix *out,
+	struct why *w);
+
+/* The rows × cols integers of a tensor in the mapping, all from 0 to below `end`. */
+int model_integers(struct model *m, const char *name, size_t rows, size_t cols, int32_t end, const int32_t **out,
 	struct why *w);
 
 /* n floats of 0, the model's; NULL if memory is short. */

@@ -27,6 +27,7 @@ struct rope_spec {
 struct rope {
 	const struct rope_spec *spec;
 	struct rope *next;              /* the owner's */
+	size_t every;                   /* so many positions turn like the first of them: usually 1 */
 	size_t pairs;                   /* n_rot/2 */
 	double *freq;                   /* [pairs], radians a position */
 	double magnitude;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TYPE_I32 = 26 };         /* GGUF's number of tensors of such integers */
+
 /* One that was given out. */
 struct vector {
 	struct vector *next;
@@ -58,7 +60,8 @@ static const struct gguf_tensor *find(struct model *m, const char *name, size_t 
 		return NULL;    /* told when the file was opened */
 	if (!t)
 		bad = why(w, "tensor %s: missing", name);
-	else if (t->dim[0] == cols && t->dim[1] == rows && t->dim[2] * t->dim[3] == n)
+	else if (t->dim[0] == cols && ((t->dim[1] == rows && t->dim[2] * t->dim[3] == n)
+	    || (t->dim[1] == n * rows && t->dim[2] * t->dim[3] == 1)))
 		bad = model_check_type(t, w);
 	else if (m->unsure)
 		return NULL;
@@ -121,6 +124,27 @@ int model_vector(struct model *m, const char *name, size_t n, const float **out,
 	format_dequantise(format_of(t->type), t->data, x, n);
 	*out = x;
 	return 0;
+}
+
+int model_integers(struct model *m, const char *name, size_t rows, size_t cols, int32_t end, const int32_t **out,
+	struct why *w)
+{
+	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
+	int bad = 0;
+
+	if (!t)
+		bad = why(w, "tensor %s: missing", name);
+	else if (t->type != TYPE_I32 || t->dim[0] != cols || t->dim[1] != rows || t->dim[2] * t->dim[3] != 1)
+		bad = why(w, "tensor %s: not %zu x %zu integers of 32 bits", name, cols, rows);
+	if (t)
+		m->used[t - m->gguf->tensors] = 1;
+	*out = t && !bad ? t->data : NULL;
+	for (size_t i = 0; *out && i < rows * cols; i++)
+		if ((*out)[i] < 0 || (*out)[i] >= end) {
+			bad = why(w, "tensor %s: %d of row %zu is not below %d", name, (int)(*out)[i], i / cols, end);
+			*out = NULL;
+		}
+	return bad ? why_tell(m->faults, w) : 0;
 }
 
 /* Whether some layer in [first, last) has the tensors of this block. */

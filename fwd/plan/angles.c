@@ -15,7 +15,7 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	const struct op_angles *a = op->bound;
 
 	for (size_t row = piece * ROWS_EACH; row < size_min((piece + 1) * ROWS_EACH, s->n); row++)
-		rope_position(a->rope, row, s->pos[row]);
+		rope_position(a->rope, row, s->pos[row] / a->rope->every * a->rope->every);
 }
 
 const struct op_kind op_angles = { .name = "angles", .pieces = pieces, .piece = piece };

@@ -80,6 +80,65 @@ struct op_attention {
 	const struct rope *rope;        /* or NULL */
 };
 
+/* Compressed attention (DeepSeek-AI 2026). A group is `ratio` positions, from a multiple of it on. Its compressed row
+ * is, element by element, the sum of its rows' values, weighted by a softmax of their scores, to which those of their
+ * places in the group are added. Where groups overlap, rows have two halves: of the rows of the group before, the
+ * first halves count, too, and of the group's own the second. Weights are summed up row by row, as in attention block
+ * by block:
+ *   m' = max(m, score);  a = e^(m − m');  c = e^(score − m');  l = l · a + c;  o = o · a + c · value;  the sum is o / l
+ * compress: makes them where a group is complete, in the row of its last position. */
+struct op_compress {
+	size_t n, ratio;
+	int overlaps;
+	const float *places;            /* [ratio][n, or 2n] */
+	struct buffer rows, out;        /* rows: values, then scores */
+	size_t ring, state;             /* of rows; at a chunk's start, of what a group before it has left: m, l, o */
+};
+
+/* compressed: norm and rotation, at the group's first position, into the segment. */
+struct op_compressed {
+	size_t n, ratio, rope_at;
+	struct buffer x;
+	struct norm norm;
+	enum rope_pairs pairs;
+	const struct rope *rope;
+	const struct grouped *kept;
+	size_t offset;                  /* in what is kept of a group */
+};
+
+/* index: scores of the compressed rows that a row sees, each the sum of its heads' weight · scale · max(q · k, 0),
+ * where rows are few. choose: where a row sees more than `top`, the best of them, ascending, ties to the first; where
+ * rows are many, it makes their scores, too. */
+struct op_choose {
+	size_t heads, n, top, ratio, rope_at;
+	float scale;
+	struct buffer q, weight;        /* [heads][n], not rotated yet; [heads] */
+	enum rope_pairs pairs;
+	const struct rope *rope;
+	const struct grouped *kept;     /* keys of n elements */
+	size_t offset;
+	struct buffer chosen;           /* [top], of int32_t */
+};
+
+/* attend_groups: attention over compressed rows, all of them or those chosen, in blocks of ATTEND_BLOCK, and then over
+ * the blocks of the window, merged in this order. Values are keys, and what heads make of them is rotated back. */
+struct op_attend_groups {
+	struct op_attention attention;
+	size_t ratio;                   /* 0: no compressed rows */
+	const struct grouped *kept;
+	size_t offset;
+	struct buffer chosen;
+	size_t top;                     /* 0: all are seen */
+};
+
+/* Bytes of a thread, for contexts of n_ctx at most; of a block of the context, for index. */
+size_t choose_scratch(const struct op_choose *o, size_t n_ctx);
+size_t choose_index_bytes(void);
+size_t attend_groups_scratch(const struct op_attend_groups *o, const struct kernels *k, size_t n_ctx);
+
+/* Elements of a segment's compressed row, or key of one: `offset` into what is kept of its group. */
+float *grouped_at(const struct grouped *g, const struct segment *state, size_t offset, size_t group);
+
 /* A causal convolution of each of n channels: y at position t is the sum of weight[taps - 1 - j] · (u at t - j) over
  * j < taps, product by product, j ascending, plus the bias. u = x, out = silu(y); or, between gates (Liquid AI 2025),
  * u = b · x, out = c · y. taps - 1 is at most STATE_CHUNK. */
@@ -228,12 +287,17 @@ struct op_altup {
  * part of a layer reads a weighted sum, and to each of which its branch is added, weighted. A product of all streams
  * leaves mixes, one for each stream to read and then one for each to update; weights are sigmoid(mix · scale + base)
  * times 1, or the magnitude, + eps.
- * gather: out = the weighted streams; scatter: x[i] += weight[i] · out, the branch. */
+ * gather: out = the weighted streams; scatter: x[i] += weight[i] · out, the branch.
+ * With rounds, there are streams² further mixes, which make a matrix c (Xie et al. 2025): row by row a softmax of mix ·
+ * scale + base, + eps; then, in each round, rows and then columns are divided by their sums + eps; the first round has
+ * columns alone. scatter: x[i] = weight[i] · out + the sum of c[j][i] · x[j]; eps is not added to these weights. */
 struct op_hyper {
 	size_t streams, n;
 	struct buffer x, mixes, out;
-	const float *scale, *base;      /* [1 or 2]; [1 or 2][streams] */
+	struct buffer before;           /* with rounds: for a copy of x */
+	const float *scale, *base;      /* [1 to 3]; [1 or 2][streams], then [streams²] */
 	float eps, magnitude;
+	size_t rounds;
 };
 
 /* Attention residuals (Moonshot 2026): a row is the residual stream, then what it was before each block of layers.
@@ -273,6 +337,7 @@ struct op_logits {
 
 extern const struct op_kind op_embed, op_angles, op_rows, op_product;
 extern const struct op_kind op_prepare, op_store, op_attend, op_join, op_select, op_logits;
+extern const struct op_kind op_compress, op_compressed, op_index, op_choose, op_attend_groups;
 extern const struct op_kind op_convolve, op_scan, op_shift, op_blend, op_wkv6, op_wkv7;
 extern const struct op_kind op_linear_gates, op_linear, op_linear_keep;
 extern const struct op_kind op_head_rows, op_copy, op_per_layer;
@@ -287,6 +352,7 @@ struct op_route {
 	const struct experts *experts;
 	struct buffer logits;           /* [experts], overwritten */
 	const float *bias;              /* [experts] or NULL */
+	const int32_t *by_id;           /* [n_vocab][used], the experts of each id; NULL: the router's best */
 };
 
 /* Rows of the experts' inputs, packed for each expert: gathered from the batch's rows or, where `gathers` is not set,

@@ -8,6 +8,19 @@ size_t op_each_row(const struct op *op, const struct step *s)
 	return s->n;
 }
 
+struct batch_row step_row(const struct op *op, const struct step *s, size_t i)
+{
+	const struct run *low = s->run, *high = s->run + s->n_runs, *r;
+	size_t row;
+
+	while (high - low > 1) {
+		r = low + (high - low) / 2;
+		*((op->wanted ? r->first_wanted : r->first) <= i ? &low : &high) = r;
+	}
+	row = op->wanted ? low->first + low->n - low->wanted + i - low->first_wanted : i;
+	return (struct batch_row){ .run = low, .row = row, .pos = low->pos + row - low->first };
+}
+
 void op_softmax(float *p, size_t n)
 {
 	float most = p[0], sum = 0;

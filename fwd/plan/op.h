@@ -18,6 +18,15 @@ struct buffer {                 /* floats, [batch][stride] */
 	size_t stride;
 };
 
+/* What all layers keep in a segment of each group of `ratio` positions (segment_group()). */
+enum { GROUPINGS = 2 };
+
+struct grouped {
+	size_t ratio;                   /* 0: there are none */
+	size_t floats;                  /* of a group */
+	size_t at[KV_TYPES];            /* in the data of an extent */
+};
+
 enum { ACTS_KINDS = ACTS_Q16 + 1 };
 
 /* Packed rows of one slot share memory, so each replaces the one before: rows that a norm made; rows between two
@@ -142,5 +151,13 @@ void op_softmax(float *p, size_t n);
 
 /* The run that a piece is part of, as s->first_piece says, which pieces() has set. */
 const struct run *step_run(const struct step *s, size_t piece);
+
+/* The row of the batch that row i of an op is about, and its run. */
+struct batch_row {
+	const struct run *run;
+	size_t row, pos;
+};
+
+struct batch_row step_row(const struct op *op, const struct step *s, size_t i);
 
 #endif

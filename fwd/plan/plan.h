@@ -48,6 +48,7 @@ struct plan {
 	struct segment_heads heads[2][SEGMENT_SIZES];   /* of it: see segment.h */
 	size_t extent_bytes[KV_TYPES], recent_bytes[KV_TYPES];  /* of an extent's data; of layers with a window */
 	size_t window;                  /* positions that these see, at most */
+	struct grouped grouped[GROUPINGS];      /* of compressed rows, by ratio */
 	size_t row_bytes, state_floats; /* of recurrent layers */
 	int scanned;                    /* some are scanned (segment.h) */
 	struct packed *packed;          /* a list */
@@ -57,6 +58,13 @@ struct plan {
 		struct buffer q_low, q;         /* low-rank queries; queries before keys are absorbed */
 		struct buffer low, kv;          /* the latent row; keys and values, or the heads' values */
 	} latent;
+	struct compressed_buffers {
+		struct buffer q_low;            /* low-rank queries */
+		struct buffer rows, made;       /* values and scores of rows to be compressed; compressed rows */
+		struct buffer index_q, index_w; /* the indexer's queries, and weights of its heads */
+		struct buffer chosen;           /* compressed rows, as int32_t */
+		struct buffer low;              /* of the groups of heads' results */
+	} compressed;
 	struct buffer carried;          /* values of the first layer (RWKV 7), or x after the embedding */
 	struct buffer predicted, modes; /* of several streams: all of them once more; weights of each */
 	struct buffer per_layer, per_layer_ids;         /* the layers' own inputs; the part that the ids make */

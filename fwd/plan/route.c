@@ -65,20 +65,43 @@ static void drop_groups(const struct experts *e, float *v)
 			v[i] = -INFINITY;
 }
 
+/* The experts of the row's id. What lies in the file may have been written over since it was checked. */
+static void look_up(const struct op *op, const struct step *s, size_t row, uint16_t *expert)
+{
+	const struct op_route *o = op->bound;
+	const struct routing *r = o->routing;
+	const int32_t *of_id = o->by_id + (size_t)s->ids[step_row(op, s, row).row] * r->used;
+
+	for (size_t i = 0; i < r->used; i++)
+		expert[i] = (uint32_t)of_id[i] < r->n ? (uint16_t)of_id[i] : 0;
+}
+
+/* The experts with the best scores. */
+static void choose(const struct op_route *o, const float *score, uint16_t *expert)
+{
+	const struct experts *e = o->experts;
+	float v[EXPERTS_MAX];
+
+	for (size_t i = 0; i < e->n; i++)
+		v[i] = o->bias ? score[i] + o->bias[i] : score[i];
+	if (e->groups > 1)
+		drop_groups(e, v);
+	largest(v, e->n, expert, o->routing->used);
+}
+
 static void piece(const struct op *op, const struct step *s, size_t row, size_t thread)
 {
 	const struct op_route *o = op->bound;
 	const struct experts *e = o->experts;
 	const struct routing *r = o->routing;
 	uint16_t *expert = r->expert + row * r->used;
-	float *p = buffer_row(&o->logits, row), *weight = r->weight + row * r->used, v[EXPERTS_MAX], sum = 0;
+	float *p = buffer_row(&o->logits, row), *weight = r->weight + row * r->used, sum = 0;
 
 	gate(e->gating, p, r->n);
-	for (size_t i = 0; i < r->n; i++)
-		v[i] = o->bias ? p[i] + o->bias[i] : p[i];
-	if (e->groups > 1)
-		drop_groups(e, v);
-	largest(v, r->n, expert, r->used);
+	if (o->by_id)
+		look_up(op, s, row, expert);
+	else
+		choose(o, p, expert);
 	for (size_t i = 0; i < r->used; i++)
 		weight[i] = p[expert[i]];
 	if (e->gating == GATING_CHOSEN)

@@ -105,7 +105,7 @@ void split_state(struct plan *p)
 	if (mixers & ~(unsigned)(MIXER_ATTENTION | MIXER_PRODUCT))
 		at_least(&p->state_floats, 64 / sizeof(float));
 	if (mixers & (MIXER_CONVOLUTION | MIXER_DELTA | MIXER_KDA | MIXER_MAMBA | MIXER_MAMBA2 | MIXER_PLAMO2
-	    | MIXER_LIGHTNING))
+	    | MIXER_LIGHTNING | MIXER_COMPRESSED))
 		at_least(&p->row_bytes, 1);
 	if (mixers & (MIXER_MAMBA | MIXER_RWKV6 | MIXER_RWKV7))
 		p->scanned = 1;

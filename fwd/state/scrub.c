@@ -6,17 +6,31 @@
 #include "recurrent.h"
 #include "segment.h"
 
+/* Groups that have positions from `from` on. Returns their end. */
+static unsigned char *clear_groups(const struct segment_heads *h, unsigned char *at, size_t from)
+{
+	size_t bytes = h->dim_v * sizeof(float), first = from / (KV_EXTENT / h->n);
+
+	memset(at + first * bytes, 0, (h->n - first) * bytes);
+	return at + h->n * bytes;
+}
+
 /* Positions from `from` on, of all heads in the list. */
 static void clear(const struct segment *s, const struct segment_heads list[SEGMENT_SIZES], unsigned char *at,
 	size_t from)
 {
 	enum kv_type type = (enum kv_type)s->shape.kv_type;
 
-	for (size_t i = 0; i < SEGMENT_SIZES; i++)
+	for (size_t i = 0; i < SEGMENT_SIZES; i++) {
+		if (shape_is_grouped(&list[i])) {
+			at = clear_groups(&list[i], at, from);
+			continue;
+		}
 		for (uint32_t n = 0; n < list[i].n; n++) {
 			kv_block_clear(type, list[i].dim_k, list[i].dim_v, at, from);
 			at += kv_block_bytes(type, list[i].dim_k, list[i].dim_v);
 		}
+	}
 }
 
 void segment_scrub(struct segment *s)

@@ -30,6 +30,13 @@ struct kv_head segment_recent_head(const struct segment *s, size_t offset, size_
 	return (struct kv_head){ .extent = s->recent, .offset = offset, .h = h };
 }
 
+float *segment_group(const struct segment *s, size_t offset, size_t ratio, size_t n, size_t group)
+{
+	size_t groups = KV_EXTENT / ratio;
+
+	return (float *)(s->extent[group / groups] + SEGMENT_IDS + offset) + group % groups * n;
+}
+
 size_t segment_data(const struct segment *s, size_t extent, unsigned char **data)
 {
 	*data = s->extent[extent] + SEGMENT_IDS;

@@ -92,6 +92,10 @@ void segment_commit(struct segment *s, size_t pos, size_t n);
 struct kv_head segment_head(const struct segment *s, size_t offset, size_t h);
 struct kv_head segment_recent_head(const struct segment *s, size_t offset, size_t h);
 
+/* What layers keep of a group of `ratio` positions, which divides KV_EXTENT: n floats, `offset` bytes into the data of
+ * an extent. They count if all positions of the group do. */
+float *segment_group(const struct segment *s, size_t offset, size_t ratio, size_t n, size_t group);
+
 /* All data of an extent that is there, without its ids. Returns how many bytes. */
 size_t segment_data(const struct segment *s, size_t extent, unsigned char **data);
 

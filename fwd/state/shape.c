@@ -31,7 +31,10 @@ static int fit_in(const struct segment_heads *h, uint32_t kv_type, uint64_t byte
 
 		if (h->n > 1 << 24 || h->dim_k > 1 << 20 || h->dim_v > 1 << 20)
 			return 0;
-		each = kv_block_bytes((enum kv_type)kv_type, h->dim_k, h->dim_v);
+		if (shape_is_grouped(h) && (!h->n || KV_EXTENT % h->n))
+			return 0;
+		each = shape_is_grouped(h) ? h->dim_v * sizeof(float)
+			: kv_block_bytes((enum kv_type)kv_type, h->dim_k, h->dim_v);
 		if (each && h->n > bytes / each)
 			return 0;
 		bytes -= h->n * each;

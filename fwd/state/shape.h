@@ -17,10 +17,15 @@ enum {
 };
 
 /* The KV heads in the data of an extent, in order: n of one size, then n of the next, up to n = 0. Sizes that do not
- * fit in the list are left out at its end. */
+ * fit in the list are left out at its end. dim_k 0: no heads, but dim_v floats for each of n groups of positions. */
 struct segment_heads {
 	uint32_t n, dim_k, dim_v;
 };
+
+static inline int shape_is_grouped(const struct segment_heads *h)
+{
+	return !h->dim_k && h->dim_v;
+}
 
 struct segment_shape {          /* what must agree between a segment and the fwd that opens it */
 	uint64_t model;         /* fingerprint */

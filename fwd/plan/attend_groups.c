@@ -1,0 +1,139 @@
+/* attend_groups (kinds.h): attention over compressed rows and over a window. A piece is some heads of a row. */
+#include "kinds.h"
+
+#include <string.h>
+
+#include "lib/base/size.h"
+
+enum { HEADS_EACH = 16 };       /* queries that read a block while it is in the cache */
+
+static size_t heads_each(const struct op_attend_groups *o)
+{
+	return size_min(HEADS_EACH, o->attention.heads.n_head);
+}
+
+static size_t parts(const struct op_attend_groups *o)
+{
+	return op_pieces(o->attention.heads.n_head, heads_each(o));
+}
+
+static size_t aligned(size_t bytes)
+{
+	return op_pieces(bytes, 64) * 64;
+}
+
+/* What a thread's scratch holds, by where it begins: a block of compressed rows; sines of the rotation back; the
+ * kernel's; partial results. */
+struct room {
+	size_t block, sin, attend, partials;
+};
+
+static struct room room_of(const struct op_attend_groups *o, const struct kernels *k)
+{
+	const struct attend *a = &o->attention.heads;
+	struct room r = { .block = 0 };
+
+	r.sin = r.block + kv_block_bytes(KV_F32, a->dim_k, 0);
+	r.attend = r.sin + aligned(a->dim_k * sizeof(float));
+	r.partials = r.attend + aligned(k->attend_scratch(a->dim_k, a->dim_v, heads_each(o)));
+	return r;
+}
+
+size_t attend_groups_scratch(const struct op_attend_groups *o, const struct kernels *k, size_t n_ctx)
+{
+	const struct attend *a = &o->attention.heads;
+	size_t rows = !o->ratio ? 0 : o->top ? o->top : n_ctx / o->ratio;
+	size_t blocks = op_pieces(rows, ATTEND_BLOCK) + op_pieces(a->window, ATTEND_BLOCK) + 1;
+
+	return room_of(o, k).partials + blocks * k->attend_partial(a->dim_v, heads_each(o));
+}
+
+static size_t pieces(const struct op *op, const struct step *s)
+{
+	return s->n * parts(op->bound);
+}
+
+/* Compressed rows of a block, from its first on, as keys. */
+static void fill(const struct op_attend_groups *o, const struct step *s, const struct batch_row *row, size_t first,
+	size_t n, unsigned char *to)
+{
+	size_t dim_k = o->attention.heads.dim_k, all = (row->pos + 1) / o->ratio;
+	const int32_t *chosen = o->top && all > o->top ? (int32_t *)buffer_row(&o->chosen, row->row) : NULL;
+	struct kv_block block = kv_block_at(KV_F32, dim_k, 0, to);
+
+	for (size_t j = 0; j < n; j++) {
+		size_t group = chosen ? (size_t)chosen[first + j] : first + j;
+		const float *k = grouped_at(o->kept, row->run->state, o->offset, group);
+
+		s->k->kv_store(KV_F32, &block, dim_k, 0, j, k, k);
+	}
+	if (n % KV_TILE)
+		kv_block_clear(KV_F32, dim_k, 0, to, n);
+}
+
+/* The partial results of all blocks, one after the other. Returns how many. */
+static size_t attend_all(const struct op_attend_groups *o, const struct step *s, const struct batch_row *row,
+	struct attend d, unsigned char *scratch)
+{
+	const struct room room = room_of(o, s->k);
+	size_t bytes = s->k->attend_partial(d.dim_v, d.n_head), blocks = 0, from, window = d.window;
+	size_t rows = o->ratio ? (row->pos + 1) / o->ratio : 0;
+	unsigned char *const table[] = { scratch + room.block }, *partials = scratch + room.partials;
+	struct kv_head kv = { .extent = table };
+
+	rows = o->top ? size_min(rows, o->top) : rows;
+	d.type = KV_F32;
+	d.window = 0;
+	for (size_t first = 0; first < rows; first += ATTEND_BLOCK, blocks++) {
+		d.pos = size_min(rows - first, ATTEND_BLOCK) - 1;
+		fill(o, s, row, first, d.pos + 1, table[0]);
+		s->k->attend_blocks(&d, &kv, 1, 0, 1, partials + blocks * bytes, scratch + room.attend);
+	}
+	d.type = (enum kv_type)row->run->state->shape.kv_type;
+	d.window = window;
+	from = attend_from(&d, row->pos) / ATTEND_BLOCK;
+	d.pos = row->pos - from * ATTEND_BLOCK;
+	kv = kv_head_of(&o->attention, row->run->state, 0);
+	kv.extent += from;
+	s->k->attend_blocks(&d, &kv, 1, 0, d.pos / ATTEND_BLOCK + 1, partials + blocks * bytes, scratch + room.attend);
+	return blocks + d.pos / ATTEND_BLOCK + 1;
+}
+
+static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+{
+	const struct op_attend_groups *o = op->bound;
+	const struct op_attention *a = &o->attention;
+	size_t i = piece / parts(o), head = piece % parts(o) * heads_each(o);
+	const struct batch_row row = step_row(op, s, i);
+	const struct room room = room_of(o, s->k);
+	unsigned char *scratch = step_scratch(s, thread);
+	const float *sin = a->rope->sin + row.row * a->rope->pairs, *cos = a->rope->cos + row.row * a->rope->pairs;
+	float *back = (float *)(scratch + room.sin);
+	struct attend d = a->heads;
+
+	d.n_head = size_min(heads_each(o), d.n_head - head);
+	d.q = buffer_row(&a->qkv, row.row) + head * d.dim_k;
+	d.out = buffer_row(&a->out, i) + head * d.dim_v;
+	d.sink = d.sink ? d.sink + head : NULL;
+	d.pos = attend_all(o, s, &row, d, scratch) * ATTEND_BLOCK - 1;
+	d.window = 0;
+	s->k->attend_join(&d, 0, 1, scratch + room.partials, scratch + room.attend);
+	s->k->scale(back, sin, -1, a->rope->pairs);
+	for (size_t h = 0; h < d.n_head; h++)
+		s->k->rope(a->pairs, d.out + h * d.dim_v + a->rope_at, cos, back, 2 * a->rope->pairs);
+}
+
+static void work(const struct op *op, const struct step *s, struct work *w)
+{
+	const struct op_attend_groups *o = op->bound;
+	const struct attend *a = &o->attention.heads;
+
+	for (size_t i = 0; i < s->n; i++) {
+		size_t pos = step_row(op, s, i).pos, n = o->ratio ? (pos + 1) / o->ratio : 0;
+
+		n = (o->top ? size_min(n, o->top) : n) + pos + 1 - attend_from(a, pos);
+		w->attention += 2 * (double)(n * a->n_head * a->dim_k);
+	}
+}
+
+const struct op_kind op_attend_groups = { .name = "attend", .pieces = pieces, .piece = piece, .work = work };

@@ -1,0 +1,170 @@
+/* index and choose (kinds.h): which compressed rows a row sees, where there are many. A piece of choose is a row; of
+ * index, a part of the scores of one, so that threads share what a few rows have to do. */
+#include "kinds.h"
+
+#include <string.h>
+
+#include "lib/base/size.h"
+
+enum {
+	FEW = ATTEND_FEW,       /* rows whose scores index makes */
+	EACH = 32,              /* groups at a time: as many as an extent holds of INDEXED_RATIO */
+	SPAN = 16 * EACH        /* groups of a piece of index */
+};
+
+_Static_assert(EACH == KV_EXTENT / INDEXED_RATIO, "keys of so many groups follow each other in an extent");
+
+size_t choose_index_bytes(void)
+{
+	return FEW * EACH * sizeof(float);
+}
+
+size_t choose_scratch(const struct op_choose *o, size_t n_ctx)
+{
+	return (o->heads * (o->n + EACH) + n_ctx / o->ratio + EACH) * sizeof(float);
+}
+
+/* Groups that a row can see. */
+static size_t seen(const struct op_choose *o, size_t pos)
+{
+	return (pos + 1) / o->ratio;
+}
+
+/* Scores of groups [from, to), from a multiple of EACH on, to score[0] on. scratch: [heads][n + EACH]. */
+static void make_scores(const struct op *op, const struct step *s, size_t row, size_t from, size_t to, float *score,
+	float *scratch)
+{
+	const struct op_choose *o = op->bound;
+	const struct segment *state = step_row(op, s, row).run->state;
+	const struct rope *r = o->rope;
+	const float *weight = buffer_row(&o->weight, row);
+	float *q = scratch, *y = q + o->heads * o->n;
+
+	memcpy(q, buffer_row(&o->q, row), o->heads * o->n * sizeof *q);
+	for (size_t h = 0; h < o->heads; h++)
+		s->k->rope(o->pairs, q + h * o->n + o->rope_at, r->cos + row * r->pairs, r->sin + row * r->pairs,
+			2 * r->pairs);
+	for (; from < to; from += EACH, score += EACH) {
+		struct chain_job job = { .rows = o->heads, .cols = size_min(EACH, to - from), .n = o->n, .a = q,
+			.a_row = o->n, .a_step = 1, .b = grouped_at(o->kept, state, o->offset, from),
+			.b_row = o->kept->floats, .y_row = EACH, .y = y };
+
+		s->k->dots(&job);
+		memset(score, 0, job.cols * sizeof *score);
+		for (size_t h = 0; h < o->heads; h++) {
+			s->k->unary(UNARY_RELU, y + h * EACH, y + h * EACH, job.cols);
+			s->k->add_scaled(score, y + h * EACH, weight[h] * o->scale, job.cols);
+		}
+	}
+}
+
+/* ---- index ---- */
+
+/* Where the scores of a row of few lie; parts of them that are pieces. */
+struct place {
+	float *at;
+	size_t pieces;
+};
+
+static struct place place_of(const struct op *op, const struct step *s, size_t row)
+{
+	const struct op_choose *o = op->bound;
+	struct place p = { .at = (float *)s->shared };
+	size_t n = seen(o, step_row(op, s, row).pos);
+
+	for (size_t i = 0; i < row; i++)
+		p.at += op_pieces(seen(o, step_row(op, s, i).pos), EACH) * EACH;
+	p.pieces = n > o->top ? op_pieces(n, SPAN) : 0;
+	return p;
+}
+
+static size_t index_pieces(const struct op *op, const struct step *s)
+{
+	size_t n = 0;
+
+	for (size_t row = 0; row < s->n && s->n <= FEW; row++)
+		n += place_of(op, s, row).pieces;
+	return n;
+}
+
+static void index_piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+{
+	size_t row = 0, from;
+	struct place p;
+
+	for (; p = place_of(op, s, row), piece >= p.pieces; row++)
+		piece -= p.pieces;
+	from = piece * SPAN;
+	make_scores(op, s, row, from, size_min(from + SPAN, seen(op->bound, step_row(op, s, row).pos)), p.at + from,
+		(float *)step_scratch(s, thread));
+}
+
+static void work(const struct op *op, const struct step *s, struct work *w)
+{
+	const struct op_choose *o = op->bound;
+
+	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
+		size_t n = seen(o, r->pos + r->n - 1);
+
+		if (n <= o->top)
+			continue;
+		w->bytes += (double)(n * o->n * sizeof(float));
+		w->attention += (double)r->n * (double)(n * o->heads * o->n);
+	}
+}
+
+const struct op_kind op_index = { .name = "index", .pieces = index_pieces, .piece = index_piece, .work = work };
+
+/* ---- choose ---- */
+
+/* Integers in the order of floats. */
+static uint32_t rank(float x)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &x, sizeof bits);
+	return bits >> 31 ? ~bits : bits | 1u << 31;
+}
+
+/* The least rank of the `best` largest of score[n]; *more: how many of this rank are among them. Its bytes are found
+ * from the highest to the lowest. */
+static uint32_t least_rank(const float *score, size_t n, size_t best, size_t *more)
+{
+	uint32_t found = 0;
+
+	for (int shift = 24; shift >= 0; shift -= 8) {
+		size_t count[256] = { 0 };
+		uint32_t byte = 255;
+
+		for (size_t i = 0; i < n; i++)
+			if (shift == 24 || rank(score[i]) >> (shift + 8) == found >> (shift + 8))
+				count[rank(score[i]) >> shift & 255]++;
+		for (; count[byte] < best; byte--)
+			best -= count[byte];
+		found |= byte << shift;
+	}
+	*more = best;
+	return found;
+}
+
+static void choose_piece(const struct op *op, const struct step *s, size_t row, size_t thread)
+{
+	const struct op_choose *o = op->bound;
+	float *scratch = (float *)step_scratch(s, thread), *score = scratch + o->heads * (o->n + EACH);
+	int32_t *to = (int32_t *)buffer_row(&o->chosen, row);
+	size_t n = seen(o, step_row(op, s, row).pos), more;
+	uint32_t least;
+
+	if (n <= o->top)
+		return;
+	if (s->n <= FEW)
+		score = place_of(op, s, row).at;
+	else
+		make_scores(op, s, row, 0, n, score, scratch);
+	least = least_rank(score, n, o->top, &more);
+	for (size_t i = 0; i < n; i++)
+		if (rank(score[i]) > least || (rank(score[i]) == least && more && more--))
+			*to++ = (int32_t)i;
+}
+
+const struct op_kind op_choose = { .name = "choose", .pieces = op_each_row, .piece = choose_piece };

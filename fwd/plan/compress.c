@@ -1,0 +1,192 @@
+/* compress and compressed (kinds.h): the rows of each group of positions become one. A piece of compress is some
+ * elements of the rows of one run, in order; of compressed, a row. Rows of earlier batches are in the segment: in the
+ * ring from the start of the run's first chunk on; what those before it left is in the state there. */
+#include "kinds.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/size.h"
+
+enum { ELEMENTS_EACH = 64 };
+
+/* Elements [at, at + n) of one run's rows. */
+struct part {
+	const struct op_compress *o;
+	const struct kernels *k;
+	const struct run *run;
+	size_t start;           /* of the chunk of the run's first row */
+	size_t at, n;
+};
+
+/* Values summed up so far: the greatest score, the sum of weights, and that of weighted values. */
+struct sums {
+	float most[ELEMENTS_EACH], weights[ELEMENTS_EACH], values[ELEMENTS_EACH];
+};
+
+static size_t row_values(const struct op_compress *o)
+{
+	return o->overlaps ? 2 * o->n : o->n;
+}
+
+static float *kept_row(const struct part *p, size_t pos)
+{
+	return segment_row(p->run->state, p->o->ring, 2 * row_values(p->o) * sizeof(float), pos);
+}
+
+static const float *row_at(const struct part *p, size_t pos)
+{
+	const struct run *r = p->run;
+
+	return pos < r->pos ? kept_row(p, pos) : buffer_row(&p->o->rows, r->first + pos - r->pos);
+}
+
+static void begin(const struct part *p, struct sums *s)
+{
+	*s = (struct sums){ .weights = { 0 } };
+	for (size_t i = 0; i < p->n; i++)
+		s->most[i] = -INFINITY;
+}
+
+/* The same half of rows [from, to). */
+static void add_rows(const struct part *p, struct sums *s, size_t half, size_t from, size_t to)
+{
+	size_t width = row_values(p->o), at = half * p->o->n + p->at;
+	float score[ELEMENTS_EACH], keep[ELEMENTS_EACH], most;
+
+	for (size_t pos = from; pos < to; pos++) {
+		const float *value = row_at(p, pos) + at;
+
+		p->k->add(score, value + width, p->o->places + pos % p->o->ratio * width + at, p->n);
+		for (size_t i = 0; i < p->n; i++) {
+			most = score[i] > s->most[i] ? score[i] : s->most[i];
+			keep[i] = s->most[i] - most;
+			score[i] -= most;
+			s->most[i] = most;
+		}
+		p->k->unary(UNARY_EXP, keep, keep, p->n);
+		p->k->unary(UNARY_EXP, score, score, p->n);
+		p->k->multiply(s->weights, s->weights, keep, p->n);
+		p->k->add(s->weights, s->weights, score, p->n);
+		p->k->multiply(s->values, s->values, keep, p->n);
+		p->k->multiply(score, score, value, p->n);
+		p->k->add(s->values, s->values, score, p->n);
+	}
+}
+
+/* The sums at the start of the run's first chunk; in a state lie those of all elements, one kind after the other. */
+static void load(const struct part *p, struct sums *s)
+{
+	const float *from = segment_state(p->run->state, p->start, p->o->state);
+
+	begin(p, s);
+	if (!from)
+		return;
+	from += p->at;
+	memcpy(s->most, from, p->n * sizeof *from);
+	memcpy(s->weights, from + p->o->n, p->n * sizeof *from);
+	memcpy(s->values, from + 2 * p->o->n, p->n * sizeof *from);
+}
+
+static void store(const struct part *p, const struct sums *s, size_t pos)
+{
+	float *to = segment_state(p->run->state, pos, p->o->state) + p->at;
+
+	memcpy(to, s->most, p->n * sizeof *to);
+	memcpy(to + p->o->n, s->weights, p->n * sizeof *to);
+	memcpy(to + 2 * p->o->n, s->values, p->n * sizeof *to);
+}
+
+/* What rows before `end` leave to a group that begins at `first`, or what its own rows before `end` make. */
+static void sum_up(const struct part *p, struct sums *s, size_t first, size_t end)
+{
+	size_t ratio = p->o->ratio;
+
+	if (!p->o->overlaps && first < p->start) {
+		load(p, s);
+		first = p->start;
+	} else if (p->o->overlaps && first < p->start + ratio)
+		load(p, s);
+	else
+		begin(p, s);
+	if (p->o->overlaps && first >= p->start + ratio)
+		add_rows(p, s, 0, first - ratio, first);
+	add_rows(p, s, p->o->overlaps, first, end);
+}
+
+static size_t pieces(const struct op *op, const struct step *s)
+{
+	const struct op_compress *o = op->bound;
+
+	return s->n_runs * op_pieces(o->n, ELEMENTS_EACH);
+}
+
+/* Keeps the rows of the last two chunks. */
+static void keep_rows(const struct part *p)
+{
+	const struct run *r = p->run;
+	size_t end = r->pos + r->n, last = (end - 1) / STATE_CHUNK * STATE_CHUNK, n = p->o->n;
+
+	for (size_t pos = size_max(r->pos, last - size_min(last, STATE_CHUNK)); pos < end; pos++)
+		for (size_t at = p->at; at < 2 * row_values(p->o); at += n)
+			memcpy(kept_row(p, pos) + at, row_at(p, pos) + at, p->n * sizeof(float));
+}
+
+static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+{
+	const struct op_compress *o = op->bound;
+	size_t parts = op_pieces(o->n, ELEMENTS_EACH), at = piece % parts * ELEMENTS_EACH;
+	const struct run *r = &s->run[piece / parts];
+	struct part p = { .o = o, .k = s->k, .run = r, .start = r->pos / STATE_CHUNK * STATE_CHUNK, .at = at,
+		.n = size_min(ELEMENTS_EACH, o->n - at) };
+	size_t end = r->pos + r->n;
+	struct sums sums;
+
+	for (size_t next = (r->pos / o->ratio + 1) * o->ratio; next <= end; next += o->ratio) {
+		float *to = buffer_row(&o->out, r->first + next - 1 - r->pos) + at;
+
+		sum_up(&p, &sums, next - o->ratio, next);
+		for (size_t i = 0; i < p.n; i++)
+			to[i] = sums.values[i] / sums.weights[i];
+	}
+	for (size_t next = p.start + STATE_CHUNK; next <= end; next += STATE_CHUNK) {
+		if (!segment_keeps(next, end))
+			continue;
+		sum_up(&p, &sums, next / o->ratio * o->ratio, next);
+		store(&p, &sums, next);
+	}
+	keep_rows(&p);
+}
+
+static void work(const struct op *op, const struct step *s, struct work *w)
+{
+	const struct op_compress *o = op->bound;
+
+	w->attention += (double)s->n * 2 * (double)row_values(o);
+}
+
+const struct op_kind op_compress = { .name = "compress", .pieces = pieces, .piece = piece, .work = work };
+
+/* ---- compressed ---- */
+
+float *grouped_at(const struct grouped *g, const struct segment *state, size_t offset, size_t group)
+{
+	return segment_group(state, g->at[state->shape.kv_type], g->ratio, g->floats, group) + offset;
+}
+
+static void enter(const struct op *op, const struct step *s, size_t row, size_t thread)
+{
+	const struct op_compressed *o = op->bound;
+	const struct batch_row r = step_row(op, s, row);
+	const struct rope *rope = o->rope;
+	float *x = buffer_row(&o->x, row);
+
+	if ((r.pos + 1) % o->ratio)
+		return;
+	s->k->norm(&o->norm, x, x, o->n);
+	s->k->rope(o->pairs, x + o->rope_at, rope->cos + row * rope->pairs, rope->sin + row * rope->pairs,
+		2 * rope->pairs);
+	memcpy(grouped_at(o->kept, r.run->state, o->offset, r.pos / o->ratio), x, o->n * sizeof *x);
+}
+
+const struct op_kind op_compressed = { .name = "compressed", .pieces = op_each_row, .piece = enter };

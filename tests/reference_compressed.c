@@ -1,0 +1,196 @@
+/* reference_compressed: compressed attention (DeepSeek 4). */
+#include "reference_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The ends of x[n][heads][d] turned by their positions, row i by i; back: the other way round. */
+static void turn(size_t il, double *x, size_t n, size_t heads, size_t d, int back)
+{
+	size_t first = d - m.n_rot;
+	double *end = columns(x, n * heads, d, first, m.n_rot);
+
+	for (size_t i = 1; i < n * heads * m.n_rot && back; i += 2)
+		end[i] = -end[i];
+	rope(&m.layer[il], end, n, heads, m.n_rot);
+	for (size_t i = 1; i < n * heads * m.n_rot && back; i += 2)
+		end[i] = -end[i];
+	for (size_t i = 0; i < n * heads; i++)
+		memcpy(x + i * d + first, end + i * m.n_rot, m.n_rot * sizeof *x);
+	free(end);
+}
+
+/* Element e of what the rows of a group make, and, where rows have two halves, those of the group before. */
+static double compressed(size_t il, const double *value, const double *score, const float *places, size_t group,
+	size_t d, size_t e)
+{
+	size_t ratio = m.layer[il].ratio, halves = ratio == 4 ? 2 : 1, width = halves * d, n = 0;
+	double s[256], v[256], sum = 0;
+
+	for (size_t half = 0; half < halves; half++)
+		for (size_t j = 0; j < ratio; j++) {
+			size_t row = group * ratio + j - (halves - 1 - half) * ratio, at = half * d + e;
+
+			if (half + 1 < halves && !group)
+				continue;
+			s[n] = score[row * width + at] + places[j * width + at];
+			v[n++] = value[row * width + at];
+		}
+	softmax(s, n);
+	for (size_t j = 0; j < n; j++)
+		sum += s[j] * v[j];
+	return sum;
+}
+
+/* [n / ratio][d]: rows of d elements made by tensors PREFIX_*. */
+static double *compress(size_t il, const char *prefix, const double *x, size_t n, size_t d)
+{
+	size_t ratio = m.layer[il].ratio, width = ratio == 4 ? 2 * d : d, groups = n / ratio;
+	char name[64];
+	double *value, *score, *y = memory(n * d, sizeof *y);
+	float *places = weights(&m, ratio * width, "blk.%zu.%s_ape.weight", il, prefix);
+
+	strcpy(name, prefix);
+	value = linear(part(il, strcat(name, "_kv")), x, n, m.n_embd, width);
+	strcpy(name, prefix);
+	score = linear(part(il, strcat(name, "_gate")), x, n, m.n_embd, width);
+	for (size_t g = 0; g < groups; g++)
+		for (size_t e = 0; e < d; e++)
+			y[g * ratio * d + e] = compressed(il, value, score, places, g, d, e);
+	strcpy(name, prefix);
+	norm_in_place(part(il, strcat(name, "_norm")), y, n, d);
+	turn(il, y, n, 1, d, 0);        /* each at its group's first position */
+	for (size_t g = 1; g < groups; g++)
+		memcpy(y + g * d, y + g * ratio * d, d * sizeof *y);
+	free(value);
+	free(score);
+	free(places);
+	return y;
+}
+
+/* sees[n][n / ratio]: whether a row sees a compressed row: the best, by the indexer. */
+static void choose(size_t il, const double *x, const double *low, size_t n, char *sees)
+{
+	size_t heads = m.index_heads, d = m.index_dim, groups = n / m.layer[il].ratio;
+	size_t rank = n_weights(&m, "blk.%zu.attn_q_a_norm.weight", il);
+	double *q = linear(part(il, "indexer.attn_q_b"), low, n, rank, heads * d), *k, *score;
+	double *weight = linear(part(il, "indexer.proj"), x, n, m.n_embd, heads);
+
+	k = compress(il, "indexer_compressor", x, n, d);
+	score = memory(n, sizeof *score);
+	turn(il, q, n, heads, d, 0);
+	for (size_t i = 0; i < n; i++) {
+		size_t seen = (i + 1) / m.layer[il].ratio;
+
+		for (size_t g = 0; g < seen; g++) {
+			score[g] = 0;
+			for (size_t h = 0; h < heads; h++) {
+				double dot = 0;
+
+				for (size_t e = 0; e < d; e++)
+					dot += q[(i * heads + h) * d + e] * k[g * d + e];
+				score[g] += fmax(dot, 0) * weight[i * heads + h];
+			}
+		}
+		for (size_t j = 0; j < seen && j < m.index_top; j++) {
+			size_t best = greatest(score, seen);
+
+			sees[i * groups + best] = 1;
+			score[best] = -INFINITY;
+		}
+	}
+	free(q);
+	free(k);
+	free(weight);
+	free(score);
+}
+
+/* out[d] = what query q makes of the keys that it sees, which are values, too */
+static void attend(const double *q, const double *const keys[], size_t n, double sink, double *out)
+{
+	double *p = memory(n + 1, sizeof *p);
+
+	p[n] = sink;
+	for (size_t j = 0; j < n; j++) {
+		for (size_t e = 0; e < m.head_dim; e++)
+			p[j] += q[e] * keys[j][e];
+		p[j] *= m.scale;
+	}
+	softmax(p, n + 1);
+	for (size_t j = 0; j < n; j++)
+		for (size_t e = 0; e < m.head_dim; e++)
+			out[e] += p[j] * keys[j][e];
+	free(p);
+}
+
+/* [n][n_head][head_dim] of q; k: keys of positions, c: compressed ones, or NULL */
+static double *attend_all(size_t il, const double *q, const double *k, const double *c, const char *sees, size_t n)
+{
+	size_t d = m.head_dim, ratio = m.layer[il].ratio;
+	const double **keys = memory(2 * n, sizeof *keys);
+	double *out = memory(n * m.n_head * d, sizeof *out);
+	float *sinks = weights(&m, m.n_head, "blk.%zu.attn_sinks.weight", il);
+
+	for (size_t i = 0; i < n; i++) {
+		size_t seen = 0;
+
+		for (size_t g = 0; c && g < (i + 1) / ratio; g++)
+			if (sees[i * (n / ratio) + g])
+				keys[seen++] = c + g * d;
+		for (size_t j = 0; j <= i; j++)
+			if (i - j < m.layer[il].window)
+				keys[seen++] = k + j * d;
+		for (size_t h = 0; h < m.n_head; h++)
+			attend(q + (i * m.n_head + h) * d, keys, seen, sinks[h], out + (i * m.n_head + h) * d);
+	}
+	free(keys);
+	free(sinks);
+	return out;
+}
+
+/* Each group of heads' results times a matrix of its own, then all times another. */
+static double *leave(size_t il, const double *x, size_t n)
+{
+	size_t groups = m.out_groups, width = m.n_head * m.head_dim / groups;
+	size_t rank = n_weights(&m, "blk.%zu.attn_output_a.weight", il) / (groups * width);
+	float *a = weights(&m, groups * rank * width, "blk.%zu.attn_output_a.weight", il);
+	double *low = memory(n * groups * rank, sizeof *low), *y;
+
+	for (size_t i = 0; i < n * groups; i++)
+		product(low + i * rank, a + i % groups * rank * width, NULL, x + i * width, 1, width, rank);
+	y = linear(part(il, "attn_output_b"), low, n, groups * rank, m.n_embd);
+	free(a);
+	free(low);
+	return y;
+}
+
+double *compressed_attention(size_t il, const double *x, size_t n)
+{
+	size_t rank = n_weights(&m, "blk.%zu.attn_q_a_norm.weight", il), d = m.head_dim, ratio = m.layer[il].ratio;
+	double *low = linear(part(il, "attn_q_a"), x, n, m.n_embd, rank), *q, *k, *c = NULL, *out, *y;
+	char *sees = memory(n * n + 1, 1);
+
+	norm_in_place(part(il, "attn_q_a_norm"), low, n, rank);
+	q = linear(part(il, "attn_q_b"), low, n, rank, m.n_head * d);
+	bare_norm_rows(q, n * m.n_head, d);
+	turn(il, q, n, m.n_head, d, 0);
+	k = linear(part(il, "attn_kv"), x, n, m.n_embd, d);
+	norm_in_place(part(il, "attn_kv_a_norm"), k, n, d);
+	turn(il, k, n, 1, d, 0);
+	memset(sees, ratio != 4, n * n);
+	if (ratio)
+		c = compress(il, "attn_compressor", x, n, d);
+	if (ratio == 4)
+		choose(il, x, low, n, sees);
+	out = attend_all(il, q, k, c, sees, n);
+	turn(il, out, n, m.n_head, d, 1);
+	y = leave(il, out, n);
+	free(low);
+	free(q);
+	free(k);
+	free(c);
+	free(out);
+	free(sees);
+	return y;
+}
