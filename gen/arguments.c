@@ -20,29 +20,29 @@ static const struct {
 	unsigned when, unless[2];
 } kinds[STAGES] = {
 	[SCHEMA] = { "schema", "schema", 0, CONSTRAINED, { 0 } },
-	[CHAT] = { "chat", "chat", 1, TALKS, { 0 } },
-	[ENCODE] = { "tok", "tok", 1, TALKS, { 0 } },
-	[TOK] = { "tok", "tok", 1, 0, { TALKS } },
+	[CHAT] = { "chat", "chat", 1, CONVERSATION, { 0 } },
+	[ENCODE] = { "tok", "tok", 1, CONVERSATION, { 0 } },
+	[TOK] = { "tok", "tok", 1, 0, { CONVERSATION } },
 	[FEED] = { "feed", "feed", 0, 0, { CHAINED } },
 	[FWD] = { "fwd", "fwd", 1, 0, { 0 } },
 	[SAMPLE] = { "sample", "sample", 0, 0, { CHAINED } },
 	[STOPS] = { "detok --frames", "detok", 1, FILTERED, { 0 } },
 	[BEST] = { "best", "best", 0, RANKED, { 0 } },
 	[PEEK] = { "peek", "peek", 0, COLOURED, { 0 } },
-	[DETOK] = { "detok", "detok", 1, 0, { TALKS | JSON, COLOURED } },
-	[ANSWER] = { "detok", "detok", 1, TALKS, { 0 } },
-	[PLAIN] = { "detok", "detok", 1, TALKS, { 0 } },
-	[KV] = { "kv", "kv", 0, TALKS | KEPT, { 0 } },
+	[DETOK] = { "detok", "detok", 1, 0, { CONVERSATION | JSON, COLOURED } },
+	[ANSWER] = { "detok", "detok", 1, CONVERSATION, { 0 } },
+	[PLAIN] = { "detok", "detok", 1, CONVERSATION, { 0 } },
+	[KV] = { "kv", "kv", 0, CONVERSATION | KEPT, { 0 } },
 };
 
-struct teller {
+struct assembly {
 	struct request *q;
 	const struct cli *c;
 	const struct given *given;      /* [n] */
 	size_t n;
 };
 
-static void add(struct teller *t, enum stage_number stage, const char *word)
+static void add(struct assembly *t, enum stage_number stage, const char *word)
 {
 	struct why w;
 
@@ -50,17 +50,18 @@ static void add(struct teller *t, enum stage_number stage, const char *word)
 		cli_die(t->c, "%s", w.text);
 }
 
-/* Whether the stage is gen's own, and these facts hold. */
-static int listens(const struct teller *t, enum stage_number stage, unsigned when)
+/* Whether the stage is one of gen's, not a command of the user's, and these facts hold. */
+static int applies(const struct assembly *t, enum stage_number stage, unsigned when)
 {
 	const struct stage *s = &t->q->stage[stage];
 
 	return s->n && !s->shell && asked(t->q, when);
 }
 
-static void tell(struct teller *t, enum stage_number stage, unsigned when, const char *option, const char *value)
+/* Appends an option to the command of a stage, with its value unless that is NULL, where it applies. */
+static void pass(struct assembly *t, enum stage_number stage, unsigned when, const char *option, const char *value)
 {
-	if (!listens(t, stage, when))
+	if (!applies(t, stage, when))
 		return;
 	add(t, stage, option);
 	if (value)
@@ -77,20 +78,20 @@ static char *long_form(const struct cli *c, const struct opt *o)
 	return s;
 }
 
-static void tell_given(struct teller *t)
+static void pass_given(struct assembly *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		const struct given *g = &t->given[i];
 
-		for (int k = 0; k < LISTENERS; k++)
-			if (listens(t, g->meaning->to[k], g->meaning->when[k]))
-				tell(t, g->meaning->to[k], 0, g->meaning->as ? g->meaning->as : long_form(t->c, g->o),
+		for (int k = 0; k < OPTION_STAGES; k++)
+			if (applies(t, g->meaning->to[k], g->meaning->when[k]))
+				pass(t, g->meaning->to[k], 0, g->meaning->as ? g->meaning->as : long_form(t->c, g->o),
 					g->value);
 	}
 }
 
 /* What gen adds to the options that were given, which come after it and so prevail. */
-static void tell_more(struct teller *t)
+static void pass_own(struct assembly *t)
 {
 	static char seed[24];
 	int terminal = isatty(STDOUT_FILENO);
@@ -98,47 +99,47 @@ static void tell_more(struct teller *t)
 	unsigned f = q->facts;
 
 	snprintf(seed, sizeof seed, "%" PRId64, q->seed);
-	tell(t, ENCODE, 0, "--no-bos", "--text");
+	pass(t, ENCODE, 0, "--no-bos", "--text");
 	/* One id at a time where someone may be watching. */
-	tell(t, FWD, CHAINED, "--chain", f & STREAM || terminal ? "1" : "16");
-	tell(t, FWD, CHAINED | NOISE, "--temp", "0.8");
-	tell(t, FWD, CHAINED | NOISE, "--seed", seed);
-	tell(t, FEED, DRAFT_MODEL | NOISE, "--temp", "0.8");
-	tell(t, FEED, DRAFT_MODEL | NOISE, "--seed", seed);
-	tell(t, SAMPLE, 0, "--seed", seed);
+	pass(t, FWD, CHAINED, "--chain", f & STREAM || terminal ? "1" : "16");
+	pass(t, FWD, CHAINED | NOISE, "--temp", "0.8");
+	pass(t, FWD, CHAINED | NOISE, "--seed", seed);
+	pass(t, FEED, DRAFT_MODEL | NOISE, "--temp", "0.8");
+	pass(t, FEED, DRAFT_MODEL | NOISE, "--seed", seed);
+	pass(t, SAMPLE, 0, "--seed", seed);
 	if (!q->likely)
-		tell(t, SAMPLE, LOGPROBS, "--logprobs", "0");
-	tell(t, SAMPLE, OF_TEXT, "--model", q->model);
+		pass(t, SAMPLE, LOGPROBS, "--logprobs", "0");
+	pass(t, SAMPLE, OF_TEXT, "--model", q->model);
 	/* With --turns sample outlives its end, and so fwd finishes what a named segment is to hold. */
 	if (f & (MANY | KEPT))
-		tell(t, SAMPLE, 0, "--turns", NULL);
+		pass(t, SAMPLE, 0, "--turns", NULL);
 	/* All of these see the same text. */
-	tell(t, DETOK, TALKS, "--marks", NULL);
-	tell(t, STOPS, TALKS, "--marks", NULL);
-	tell(t, ANSWER, 0, "--marks", NULL);
-	tell(t, PLAIN, 0, "--marks", NULL);
-	tell(t, STOPS, 0, "--frames", NULL);
+	pass(t, DETOK, CONVERSATION, "--marks", NULL);
+	pass(t, STOPS, CONVERSATION, "--marks", NULL);
+	pass(t, ANSWER, 0, "--marks", NULL);
+	pass(t, PLAIN, 0, "--marks", NULL);
+	pass(t, STOPS, 0, "--frames", NULL);
 	if (f & MANY)
-		tell(t, STOPS, 0, "--turns", NULL);
+		pass(t, STOPS, 0, "--turns", NULL);
 	if (q->lines) {
-		tell(t, TOK, 0, "--lines", NULL);
+		pass(t, TOK, 0, "--lines", NULL);
 		if (!q->jobs)
-			tell(t, FEED, 0, "--jobs", ARGUMENTS_JOBS);
+			pass(t, FEED, 0, "--jobs", ARGUMENTS_JOBS);
 	}
-	tell(t, BEST, 0, "--seed", seed);
-	tell(t, KV, 0, "ids", q->kv);
-	tell(t, PEEK, 0, "--color", NULL);
-	tell(t, PEEK, 0, "--model", q->model);
-	tell(t, DETOK, CHAINED, "--generated", NULL);
+	pass(t, BEST, 0, "--seed", seed);
+	pass(t, KV, 0, "ids", q->kv);
+	pass(t, PEEK, 0, "--color", NULL);
+	pass(t, PEEK, 0, "--model", q->model);
+	pass(t, DETOK, CHAINED, "--generated", NULL);
 	if (f & LINES) {
-		tell(t, DETOK, 0, "--lines", NULL);
-		tell(t, DETOK, 0, f & JSON ? "--json" : "--ordered", NULL);
+		pass(t, DETOK, 0, "--lines", NULL);
+		pass(t, DETOK, 0, f & JSON ? "--json" : "--ordered", NULL);
 		return;
 	}
 	if (f & (MANY | FILTERED))
-		tell(t, DETOK, 0, "--turns", NULL);
-	if ((f & (TALKS | ALL) || (terminal && !(f & JSON))) && !(f & EDITED))
-		tell(t, DETOK, 0, "--suffix", f & INTERACTIVE && terminal && isatty(STDIN_FILENO) ?
+		pass(t, DETOK, 0, "--turns", NULL);
+	if ((f & (CONVERSATION | ALL) || (terminal && !(f & JSON))) && !(f & EDITED))
+		pass(t, DETOK, 0, "--suffix", f & INTERACTIVE && terminal && isatty(STDIN_FILENO) ?
 			"\n" CONSOLE_PROMPT : "\n");
 }
 
@@ -153,7 +154,7 @@ static int is_used(const struct request *q, int stage)
 /* In a chain, too, the stages end with gen, which is their tee. */
 void arguments(struct request *q, const struct cli *c, const struct given *given, size_t n, const char *argv0)
 {
-	struct teller t = { q, c, given, n };
+	struct assembly t = { q, c, given, n };
 	struct why w;
 
 	for (int i = 0; i < STAGES; i++) {
@@ -164,18 +165,18 @@ void arguments(struct request *q, const struct cli *c, const struct given *given
 		if (s->program && !s->n && is_used(q, i))
 			add(&t, (enum stage_number)i, find_program(argv0, c->program, s->program));
 	}
-	tell_more(&t);
-	tell_given(&t);
+	pass_own(&t);
+	pass_given(&t);
 	for (int i = 0; i < STAGES; i++)
 		if (kinds[i].model)
-			tell(&t, (enum stage_number)i, 0, q->model, NULL);
+			pass(&t, (enum stage_number)i, 0, q->model, NULL);
 	q->fwd = q->stage[FWD].argv[0];
 	if (q->hosts && hosts_divide(q, &w) < 0)
 		cli_die(c, "%s", w.text);
 	if (q->lines)
-		tell(&t, TOK, 0, q->lines, NULL);
+		pass(&t, TOK, 0, q->lines, NULL);
 	add(&t, TEE, "tee");
-	if (asked(q, TALKS) || (!q->prompt && !q->file))
+	if (asked(q, CONVERSATION) || (!q->prompt && !q->file))
 		return;
 	q->stage[PROMPT].name = q->stage[PROMPT].program = q->file ? "cat" : "printf";
 	add(&t, PROMPT, q->stage[PROMPT].name);

@@ -7,13 +7,13 @@
 
 #define ARGUMENTS_JOBS "16"     /* of feed with --lines, unless -j is given */
 
-enum { LISTENERS = 4 };         /* stages that one option goes to, at most */
+enum { OPTION_STAGES = 4 };     /* stages that one option goes to, at most */
 
 struct meaning {
 	const char *option;
 	unsigned states;                        /* facts that follow from it */
-	enum stage_number to[LISTENERS];        /* stages that are told of it, */
-	unsigned when[LISTENERS];               /* each if all of these facts hold */
+	enum stage_number to[OPTION_STAGES];    /* stages that get it, */
+	unsigned when[OPTION_STAGES];           /* each if all of these facts hold */
 	const char *as;                         /* by this name; NULL: by its own */
 };
 

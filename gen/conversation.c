@@ -295,7 +295,7 @@ static int await_model(struct conversation *v, struct why *w)
 }
 
 /* Takes turns and commands to the end of the input. */
-static int talk(struct conversation *v, struct why *w)
+static int take_turns(struct conversation *v, struct why *w)
 {
 	enum command_answer answer;
 	const char *line;
@@ -333,7 +333,7 @@ int conversation(struct request *q, struct loop *l, struct why *w)
 		status = await_model(&v, w);
 	if (!status && !(status = console_open(q->prompt, asked(q, INTERACTIVE), asked(q, EDITED) ?
 	    command_completions : NULL, w)))
-		status = talk(&v, w);
+		status = take_turns(&v, w);
 	console_close();
 	bytes_free(&v.again);
 	arena_free(&v.set);

@@ -16,23 +16,42 @@ enum stage_number {
 	PEEK, DETOK, ANSWER, PLAIN, DRAFT, KV, STAGES
 };
 
-enum fact {                     /* what options state, */
-	VERBOSE = 1, JSON = 1 << 1, PRINT = 1 << 2, STREAM = 1 << 3, TALKS = 1 << 4, INTERACTIVE = 1 << 5,
-	CONSTRAINED = 1 << 6, STOPPED = 1 << 7, DRAFTS = 1 << 8, RANKED = 1 << 9, ALL = 1 << 10, KEPT = 1 << 11,
-	OF_CHAT = 1 << 12, OF_TOK = 1 << 13, OWN_FWD = 1 << 14, OWN_SAMPLE = 1 << 15, OWN_DETOK = 1 << 16,
-	GREEDY = 1 << 17, GUMBEL = 1 << 18, SAMPLING = 1 << 19, OF_TEXT = 1 << 20,
-	/* and what follows from them */
-	NOISE = 1 << 21,        /* gumbel's */
-	CHAINED = 1 << 22,      /* fwd draws (--chain), and there is no sample */
-	DRAFT_MODEL = 1 << 23,  /* guesses come from a small model */
-	BOUNDED = 1 << 24,      /* the loop counts to -n */
-	LOGPROBS = 1 << 25,     /* sample tells them */
-	FILTERED = 1 << 26,     /* a filter in the loop finds the stop strings */
-	COLOURED = 1 << 27,     /* the text is shaded: peek shows it, and detok is not used */
-	GRAMMAR = 1 << 28,      /* a grammar or a schema says what may be drawn */
-	EDITED = 1 << 29,       /* a conversation on a terminal, where lines are edited and answers shown */
-	LINES = 1 << 30,        /* each answer is a line: of each prompt in a file, or several of one */
-	MANY = TALKS | RANKED | LINES           /* any of these: more than one text comes */
+/* What the command line asks for, as bits of request.facts. */
+enum fact {
+	/* stated by options */
+	VERBOSE = 1,                    /* -v */
+	JSON = 1 << 1,
+	PRINT = 1 << 2,                 /* --print-pipeline */
+	STREAM = 1 << 3,
+	CONVERSATION = 1 << 4,          /* --chat, -i */
+	INTERACTIVE = 1 << 5,           /* -i */
+	CONSTRAINED = 1 << 6,           /* a JSON schema */
+	GRAMMAR = 1 << 7,               /* that, or a grammar */
+	STOPPED = 1 << 8,               /* --stop */
+	DRAFTS = 1 << 9,                /* --draft */
+	LINES = 1 << 10,                /* --lines, -N: each answer is a line */
+	RANKED = 1 << 11,               /* --best-of */
+	ALL = 1 << 12,                  /* --all */
+	KEPT = 1 << 13,                 /* --kv */
+	COLOURED = 1 << 14,             /* --color, where colours are used: peek prints the text in place of detok */
+	GREEDY = 1 << 15,
+	GUMBEL = 1 << 16,
+	SAMPLING = 1 << 17,             /* any other option of sample */
+	OF_CHAT = 1 << 18,              /* an option of chat, or --history */
+	OF_TOK = 1 << 19,               /* an option of tok, or another command in its place (--stage) */
+	OF_TEXT = 1 << 20,              /* an option for which sample needs the model's vocabulary */
+	OWN_FWD = 1 << 21,              /* --stage fwd; */
+	OWN_SAMPLE = 1 << 22,           /* sample; */
+	OWN_DETOK = 1 << 23,            /* detok */
+	/* what follows from them */
+	NOISE = 1 << 24,                /* ids are drawn with the noise of --gumbel */
+	CHAINED = 1 << 25,              /* fwd draws (--chain), and there is no sample */
+	DRAFT_MODEL = 1 << 26,          /* guesses come from a small model */
+	BOUNDED = 1 << 27,              /* the loop counts to -n */
+	LOGPROBS = 1 << 28,             /* sample writes log-probabilities */
+	FILTERED = 1 << 29,             /* a filter in the loop finds the stop strings */
+	EDITED = 1 << 30,               /* a conversation on a terminal, where lines are edited and answers shown */
+	MANY = CONVERSATION | RANKED | LINES    /* any of these: there is more than one text */
 };
 
 struct request {

@@ -186,13 +186,13 @@ static int run(void)
 	if (l.idle && report_progress(&q, &ours))
 		status = -1;
 	else
-		status = asked(&q, TALKS) ? conversation(&q, &l, &ours) : generate(&l, &capture, &ours);
+		status = asked(&q, CONVERSATION) ? conversation(&q, &l, &ours) : generate(&l, &capture, &ours);
 	draft_close(&draft);
 	failed = pipeline_end(&q, &l, status || l.gone, &its);
 	cut = failed == SAMPLE && !q.stage[SAMPLE].shell && exit_status(failed) == 3;
-	if (cut && asked(&q, TALKS))
+	if (cut && asked(&q, CONVERSATION))
 		failed = -1;
-	if (!asked(&q, TALKS) && tell(&capture, &l, results, (failed < 0 || cut) && !status, &ours))
+	if (!asked(&q, CONVERSATION) && tell(&capture, &l, results, (failed < 0 || cut) && !status, &ours))
 		status = -1;
 	for (int i = 0; i < q.texts; i++)
 		result_free(&results[i]);

@@ -85,8 +85,8 @@ static const struct meaning meanings[] = {
 	{ "texts", LINES, .to = { FEED } },
 	{ "length-penalty", .to = { BEST } },
 	{ "all", ALL, .to = { BEST } },
-	{ "chat", .states = TALKS },
-	{ "interactive", .states = TALKS | INTERACTIVE },
+	{ "chat", .states = CONVERSATION },
+	{ "interactive", .states = CONVERSATION | INTERACTIVE },
 	{ "history", .states = OF_CHAT },
 	{ "print-pipeline", .states = PRINT },
 	{ "override", .to = { FWD }, .as = "--set" },
@@ -110,7 +110,7 @@ static const struct meaning meanings[] = {
 static const struct {
 	const struct opt *opts;
 	struct meaning meaning;
-} homes[] = {
+} shared[] = {
 	{ fwd_opts, { .to = { FWD } } },
 	{ chat_opts, { .states = OF_CHAT, .to = { CHAT } } },
 	{ sampler_opts, { .states = SAMPLING, .to = { SAMPLE } } },
@@ -121,22 +121,22 @@ static const struct {
 	unsigned these, with, unless;
 	const char *message;
 } conflicts[] = {
-	{ OF_CHAT, 0, TALKS,
+	{ OF_CHAT, 0, CONVERSATION,
 		"--system, --tools, --set, --template, --template-name and --history are for --chat and -i, "
 		"or with a prompt" },
-	{ TALKS, OF_TOK, 0, "--bos, --no-bos, --no-parse-special, --escape and --stage tok: not for a conversation: "
-		"the chat template decides" },
-	{ TALKS, PRINT, 0, "--print-pipeline: a conversation is more than a pipeline; "
+	{ CONVERSATION, OF_TOK, 0, "--bos, --no-bos, --no-parse-special, --escape and --stage tok: "
+		"not for a conversation: the chat template decides" },
+	{ CONVERSATION, PRINT, 0, "--print-pipeline: a conversation is more than a pipeline; "
 		"its first turn is chat | tok --no-bos | ..." },
 	{ INTERACTIVE, JSON, 0, "--json: with --chat, not with -i" },
 	{ DRAFTS, RANKED, 0, "--draft and --best-of exclude each other" },
 	{ ALL, 0, RANKED, "--all requires --best-of" },
 	{ ALL, JSON, 0, "--all and --json exclude each other: the line is about the best text" },
-	{ DRAFTS, TALKS | OWN_FWD, 0, "--draft: not with --chat, -i or --stage fwd" },
-	{ RANKED, TALKS | OWN_FWD, 0, "--best-of: not with --chat, -i or --stage fwd" },
+	{ DRAFTS, CONVERSATION | OWN_FWD, 0, "--draft: not with --chat, -i or --stage fwd" },
+	{ RANKED, CONVERSATION | OWN_FWD, 0, "--best-of: not with --chat, -i or --stage fwd" },
 	{ RANKED, OWN_SAMPLE, 0, "--best-of: not with --stage sample, whose log-probabilities it needs" },
 	{ RANKED, KEPT, 0, "--best-of and --kv exclude each other" },
-	{ LINES, RANKED | DRAFTS | KEPT | VERBOSE | TALKS, 0,
+	{ LINES, RANKED | DRAFTS | KEPT | VERBOSE | CONVERSATION, 0,
 		"--lines and -N/--texts: not with --best-of, --draft, --kv, -v, --chat or -i" },
 	{ COLOURED, MANY | JSON | OWN_SAMPLE | OWN_DETOK, 0,
 		"--color: not with --chat, -i, --lines, -N/--texts, --best-of, --json, "
@@ -158,10 +158,10 @@ static const struct meaning *meaning_of(const struct opt *o)
 	for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
 		if (!strcmp(meanings[i].option, o->name))
 			return &meanings[i];
-	for (size_t i = 0; i < sizeof homes / sizeof *homes; i++)
-		for (const struct opt *row = homes[i].opts; row->name; row++)
+	for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+		for (const struct opt *row = shared[i].opts; row->name; row++)
 			if (row == o)
-				return &homes[i].meaning;
+				return &shared[i].meaning;
 	return NULL;
 }
 
@@ -246,7 +246,7 @@ static void conclude(struct request *q)
 		f |= DRAFT_MODEL;
 	/* The n-th id is not evaluated, unless it has to stay in a named segment; a sampler of the user's is bounded by
 	 * the loop alone. */
-	if (f & OWN_SAMPLE || !(f & (KEPT | TALKS | OWN_FWD)))
+	if (f & OWN_SAMPLE || !(f & (KEPT | CONVERSATION | OWN_FWD)))
 		f |= BOUNDED;
 	if (f & (VERBOSE | JSON | RANKED | COLOURED) && !(f & (OWN_SAMPLE | LINES)))
 		f |= LOGPROBS;
@@ -309,18 +309,18 @@ static void find_prompt(struct request *q, const struct cli *c)
 		q->prompt = NULL;
 	if (q->file && !strcmp(q->file, "-"))
 		q->file = NULL;
-	if (asked(q, OF_CHAT) && !asked(q, TALKS) && (q->prompt || q->file)) {
-		q->facts |= TALKS;
+	if (asked(q, OF_CHAT) && !asked(q, CONVERSATION) && (q->prompt || q->file)) {
+		q->facts |= CONVERSATION;
 		q->once = 1;
 	}
 	if (q->likely && (!asked(q, JSON) || asked(q, OWN_SAMPLE)))
 		cli_usage(c, "--logprobs requires --json, and no --stage sample");
-	if (q->echo && (q->facts & (TALKS | JSON) || (!q->prompt && !q->file)))
+	if (q->echo && (q->facts & (CONVERSATION | JSON) || (!q->prompt && !q->file)))
 		cli_usage(c, "--echo: for a prompt on the command line or in a file, and not with --json or "
 			"conversations");
 	if (q->file)
 		check_file(q->file, c);
-	if (!q->file || !asked(q, TALKS))
+	if (!q->file || !asked(q, CONVERSATION))
 		return;
 	if (slurp(q->file, &text, &w) || (bytes_put(&text, "", 1) && why(&w, "%s: too long", q->file)))
 		cli_die(c, "%s", w.text);

@@ -218,7 +218,7 @@ void report_json(const struct request *q, const struct result *r, const struct b
 	put_real(&w, "ids_per_second", t.rate);
 	json_close(&w, '}');
 	put_integer(&w, "forward_passes", (int64_t)r->passes);
-	put_integer(&w, "peak_memory", asked(q, TALKS) ? 0 : (int64_t)system_peak_memory(RUSAGE_CHILDREN));
+	put_integer(&w, "peak_memory", asked(q, CONVERSATION) ? 0 : (int64_t)system_peak_memory(RUSAGE_CHILDREN));
 	json_close(&w, '}');
 	putchar('\n');
 	fflush(stdout);
