@@ -271,7 +271,7 @@ static int load_history(struct conversation *v, struct why *w)
 	return status < 0 ? -1 : 0;
 }
 
-/* A loop's idle(). After ^C fwd is told to give up the turn that it evaluates. */
+/* A loop's idle(). After ^C asks fwd to cancel the turn that it evaluates. */
 static void idle(struct loop *l, int waiting)
 {
 	const struct stage *fwd = &current->q->stage[FWD];

@@ -164,7 +164,8 @@ static size_t count_accepted(const struct loop *l, const int32_t *ids, uint32_t 
 	return draft_matches(l->draft, ids, size_min(n, l->held - l->valid));
 }
 
-/* The generation ends here, and not by an end frame. Whoever reads the copy is told where more generations follow. */
+/* The generation ends here, and not by an `end ` frame. If more generations follow, the reader of the copy gets such a
+ * frame. */
 static int end_here(struct loop *l, int reason, uint32_t pos, struct why *w)
 {
 	l->stale = 1;
@@ -260,7 +261,7 @@ static int is_complete(const struct loop *l, const struct frame *f)
  * ends as the stages before it find out. Meanwhile what the reader prints is shown. */
 static void await(struct loop *l)
 {
-	/* A descriptor without events tells of a pipe that nobody reads any more. */
+	/* A descriptor without events reports a pipe that nobody reads any more. */
 	struct pollfd ready[3] = { { .fd = l->back.fd, .events = POLLIN }, { .fd = l->copy },
 		{ .fd = l->text, .events = POLLIN } };
 	int got, waits = l->idle && !l->drawn;

@@ -387,7 +387,7 @@ static int step(struct parallel *p, struct why *w)
 	struct pollfd at[ENDS] = {
 		{ .fd = reads ? l->in.fd : -1, .events = POLLIN },
 		{ .fd = hears ? l->back.fd : -1, .events = POLLIN },
-		/* Without events it tells of a pipe that nobody reads any more. */
+		/* Without events it reports a pipe that nobody reads any more. */
 		{ .fd = l->out, .events = pending(&p->out) ? POLLOUT : 0 },
 		{ .fd = l->copy, .events = pending(&p->copy) ? POLLOUT : 0 }
 	};

@@ -34,14 +34,14 @@ enum system_feature {
 	SYSTEM_I8MM             /* aarch64: smmla */
 };
 
-/* Whether the CPU has them. Where the system does not tell, whether the compiler was told so. */
+/* Whether the CPU has them. Where the system does not say, whether the compiler may assume them. */
 int system_has(enum system_feature f);
 
 /* The number of cores that this process may use, at least 1: physical ones, of the fastest kind if there are several,
- * where the system tells. */
+ * where the system reports them. */
 size_t system_cores(void);
 
-/* The CPU that the caller runs on, or -1: the system does not tell. The next three functions then do nothing. */
+/* The CPU that the caller runs on, or -1: unknown. The next three functions then do nothing. */
 int system_cpu(void);
 
 /* Pins a thread to this CPU. */
@@ -54,16 +54,16 @@ void system_avoid(pthread_t thread, pthread_t like, const atomic_int *taken, siz
 /* yields: the thread runs only when no other wants its CPU. Otherwise: normal scheduling again. */
 void system_yield(pthread_t thread, int yields);
 
-/* The CPU time of a thread, of which the caller has the id. -1: the system does not tell. */
+/* The CPU time of a thread, of which the caller has the id. -1: unknown. */
 int system_thread_time(pthread_t thread, struct timespec *t);
 
 /* ---- memory ---- */
 
 /* The most that was ever resident, in bytes, of this process (RUSAGE_SELF) or of the largest of its children that have
- * ended (RUSAGE_CHILDREN); 0: the system does not tell. */
+ * ended (RUSAGE_CHILDREN); 0: unknown. */
 size_t system_peak_memory(int who);
 
-/* Bytes of physical memory; 0: the system does not tell. */
+/* Bytes of physical memory; 0: unknown. */
 size_t system_memory(void);
 
 /* The bytes of a mapped file that one fault makes accessible, if they are cached: a power of two. */
@@ -92,10 +92,10 @@ const char *system_shared_memory(void);
 
 /* ---- terminals ---- */
 
-/* The size of a terminal, at least 1 by 1: as the system tells, or else $COLUMNS and $LINES, or else 80 by 24. */
+/* The size of a terminal, at least 1 by 1: from the system, or else $COLUMNS and $LINES, or else 80 by 24. */
 void system_terminal_size(int fd, int *columns, int *rows);
 
-/* Whether to write in colours: to terminals, unless $NO_COLOR says not there either, or $CLICOLOR_FORCE everywhere. */
+/* Whether to write in colours: to terminals unless $NO_COLOR is set, and anywhere if $CLICOLOR_FORCE is. */
 int system_coloured(int fd);
 
 /* ---- for the files system_*.c ---- */

@@ -18,7 +18,7 @@
 #include "size.h"
 
 #ifndef ROOT
-#define ROOT    /* of the files that tell of CPUs; a test has its own */
+#define ROOT    /* of the files about CPUs; a test has its own */
 #endif
 
 enum { PATH = 4096 };

@@ -1,4 +1,4 @@
-/* marks: the text with which models of many families begin and end the parts of an answer: reasoning, calls of tools,
+/* marks: the text with which models of many families begin and end the parts of an answer: reasoning, tool calls,
  * channels. In most vocabularies they are control tokens, which detok prints with --marks. */
 #ifndef MARKS_H
 #define MARKS_H

@@ -66,7 +66,7 @@ struct gguf {
  * gguf_close(). */
 struct gguf *gguf_open(const char *path, int tensors, struct why *w);
 
-/* The same with tensors, but faults of single tensors are told: these have no data. */
+/* The same with tensors, but faults of single tensors are reported: these have no data. */
 struct gguf *gguf_survey(const char *path, const struct faults *faults, struct why *w);
 
 void gguf_close(struct gguf *g);

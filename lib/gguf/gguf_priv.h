@@ -31,7 +31,7 @@ struct gguf_files {
 /* What the caller of gguf_open() or gguf_survey() wants. */
 struct gguf_wish {
 	int data;                               /* the data of the tensors */
-	const struct faults *faults;            /* who is told of faults of tensors; or NULL */
+	const struct faults *faults;            /* to whom faults of tensors are reported; or NULL */
 };
 
 /* Reads the only file of g->files, at least GGUF_HEADER bytes. What is allocated is gguf_close()'s to free, after a

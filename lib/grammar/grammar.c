@@ -1,5 +1,5 @@
 /* What follows from a grammar's nodes: which of them may be empty, whether each rule has a finite text and does
- * not begin with itself, in which order rules can begin with each other, and which bytes need not be told apart.
+ * not begin with itself, in which order rules can begin with each other, and which bytes are equivalent.
  * All in time linear in the nodes. */
 #include "node.h"
 

@@ -211,7 +211,7 @@ int stage_start(struct stage *s, int in, int out, struct why *w)
 
 /* ---- ending ---- */
 
-/* The signal that a stage died of, 0 for none. A shell, here or behind ssh, tells of its last command's by an exit
+/* The signal that a stage died of, 0 for none. A shell, here or behind ssh, reports its last command's by an exit
  * status above 128; 255 is ssh's own. */
 static int died_of(const struct stage *s)
 {

@@ -104,7 +104,7 @@ int schema_is_number(const struct json *v);
 /* The first value of const, or else of enum; the values end at NULL or *end. NULL: there is none. */
 const struct json *schema_constants(const struct json *s, const struct json **end);
 
-/* Whether the value holds to const and enum of s, which has one of them. */
+/* Whether const and enum of s, which has one of them, allow the value. */
 int schema_is_constant(struct converter *c, const struct json *s, const struct json *value);
 
 /* ---- merge.c ---- */
@@ -115,7 +115,7 @@ const struct json *schema_flatten(struct converter *c, const struct json *s);
 /* The schema that $ref of s names. NULL: failed. */
 const struct json *schema_follow(struct converter *c, const struct json *s);
 
-/* The schema of the values that hold to both, which are flat. NULL: failed. */
+/* The schema of the values that both allow, which are flat. NULL: failed. */
 const struct json *schema_merge(struct converter *c, const struct json *a, const struct json *b);
 
 /* A copy without one of the keywords. NULL: failed. */

@@ -17,7 +17,7 @@ struct facets {
 	size_t n, room;
 };
 
-/* How a branch is told from others. */
+/* What distinguishes a branch from others. */
 enum branch_kind {
 	OTHER,
 	RANGE,                  /* only numbers, without constants: by bounds */
@@ -96,7 +96,7 @@ static int are_ranges_apart(struct converter *c, const struct json *a, const str
 		|| (y.high == x.low && (y.high_open || x.low_open));
 }
 
-/* Whether no text of a's grammar can hold to b. Both are flat. */
+/* Whether b allows no text of a's grammar. Both are flat. */
 static int excludes(struct converter *c, const struct json *a, const struct json *b)
 {
 	unsigned shared;

@@ -222,7 +222,7 @@ static const struct json *merge_constants(struct converter *c, const struct json
 	return list;
 }
 
-/* Adds the properties of a; those that b has too only if `shared`. The others must also hold to
+/* Adds the properties of a; those that b has too only if `shared`. The others must also be valid against
  * additionalProperties of b. */
 static void add_properties(struct converter *c, struct json *to, const struct json *a, const struct json *b, int shared)
 {

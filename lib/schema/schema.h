@@ -1,6 +1,6 @@
-/* schema: a JSON Schema as a grammar: the GBNF text (lib/grammar/grammar.h) of the JSON texts that hold to it.
- * Drafts 6 to 2020-12 as far as a grammar can express them; what it cannot is refused with its place and the
- * keyword's name, never left out. What the grammar allows may be less than what would hold, never more;
+/* schema: a JSON Schema as a grammar: the GBNF text (lib/grammar/grammar.h) of the JSON texts that are valid against
+ * it. Drafts 6 to 2020-12, as far as a grammar can express them; a keyword that it cannot express is an error that
+ * names the keyword and its place, never left out. The grammar may allow less than the schema, never more;
  * sample/schema.1 says what, keyword by keyword. */
 #ifndef SCHEMA_H
 #define SCHEMA_H

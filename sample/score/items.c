@@ -75,7 +75,7 @@ static size_t bytes_of(const char *choice)
 
 static int encode_choices(struct vocab *v, struct item *item, const struct question *q, struct why *w)
 {
-	struct ids alone = { .n = 0 };          /* what a single choice is told apart from */
+	struct ids alone = { .n = 0 };          /* the context, in place of the other choices where there are none */
 	size_t base[QUESTION_CHOICES] = { 0 };
 	int long_after = q->after != NULL, status = encode(v, (const char *[3]){ q->context }, &alone, w);
 

@@ -1,6 +1,6 @@
 /* items: questions with several answers, or texts with one completion (question.h), and the tokens of each.
  *
- * The text of a choice is context, choice and after in a row, encoded as a whole, with BOS where the model adds it. Its
+ * The text of a choice is context, choice and after joined, encoded as a whole, with BOS where the model adds it. Its
  * score counts the tokens after those that all choices begin with, at least the last one; or, if there is an `after`
  * and more than three such tokens in every choice, those of `after` except the last. These are the rules of
  * llama-perplexity for HellaSwag and WinoGrande. */

@@ -16,7 +16,7 @@ static const char *text_of(const struct json *line, const char *key, struct why 
 	return s;
 }
 
-/* The parts, up to the first NULL, in a row. */
+/* The parts, up to the first NULL, joined. */
 static char *join(struct arena *a, const char *const part[5], struct why *w)
 {
 	size_t n = 0, at = 0;
