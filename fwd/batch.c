@@ -79,7 +79,7 @@ static void choose(struct serve *v, struct served *q, size_t n)
 	v->run[v->n_runs] = (struct run){ .state = q->state, .n = n, .wanted = size_min(wanted, n) };
 	segment_read_ids(q->state, q->state->length, v->ids + v->n_rows, n);
 	if (v->score) {
-		v->following[v->n_rows + n - 1] = 0;    /* of the frame's last id none does */
+		v->following[v->n_rows + n - 1] = 0;    /* nothing follows the frame's last id */
 		segment_read_ids(q->state, q->state->length + 1, v->following + v->n_rows,
 			n - (end == q->end));
 	}

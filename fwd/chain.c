@@ -1,4 +1,4 @@
-/* The loop of fwd --chain. */
+/* Draws ids, evaluates them and writes them chunk by chunk, until one ends the generation. */
 #include "chain.h"
 
 #include <math.h>

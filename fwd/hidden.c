@@ -1,4 +1,4 @@
-/* Reading and writing hidden states. */
+/* Checks and reads the frames of hidden states, and writes those of the next stage. */
 #include "hidden.h"
 
 #include <inttypes.h>
@@ -67,7 +67,7 @@ static int check_frame(const struct serve *v, const struct served *q, const stru
 	return 0;
 }
 
-/* Goes back to the position where the rows begin, from where the state has to be able to go on. */
+/* Rewinds to the position where the rows begin, from which the state must be able to continue. */
 static int go_back(struct served *q, size_t pos, struct why *w)
 {
 	struct segment *s = q->state;

@@ -144,7 +144,7 @@ int serve_append(struct serve *v, struct served *q, const int32_t *ids, size_t n
 	return 0;
 }
 
-/* A sequence fails alone, and what still comes of it is skipped. Where there is only sequence 0, everything fails. */
+/* Ends a sequence that has failed: its later frames are skipped, and the others go on. Sequence 0 alone: -1. */
 static int fail(struct serve *v, struct frame_in *in, uint32_t number, struct why *w)
 {
 	struct served *q = served_find(v->served, number);
@@ -261,7 +261,7 @@ static int serve_end(struct serve *v, struct frame_in *in, const struct frame *f
 
 /* ---- any frame ---- */
 
-/* Whether frames of this sequence mean nothing any more. */
+/* Whether frames of this sequence are ignored. */
 static int is_over(const struct serve *v, uint32_t number)
 {
 	return number ? sequences_is_over(&v->served->table, number) : served_find(v->served, 0)->failed;
@@ -363,7 +363,7 @@ static int gather(struct serve *v, struct frame_in *in, struct why *w)
 	return 0;
 }
 
-/* What came before an invalid frame is answered all the same. */
+/* Frames before an invalid one are still answered. */
 int serve(struct serve *v, struct frame_in *in, struct why *w)
 {
 	struct why failure;

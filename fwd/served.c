@@ -1,4 +1,4 @@
-/* Starting and ending sequences, with their states. */
+/* Starts and ends sequences, each with a state of its own. */
 #include "served.h"
 
 #include <inttypes.h>

@@ -128,7 +128,7 @@ static int has_all_layers(const struct segment *s, const struct gguf *g)
 	return (int64_t)s->shape.n_layer + predicting >= layers;
 }
 
-/* The digest of the weights goes along: on another machine, the file is another one. */
+/* The digest of the weights is needed: on another machine the model is another file. */
 static int complete(struct segment *s)
 {
 	struct segment_origin o = segment_origin(s);
@@ -211,7 +211,7 @@ static int trim(const char *name, const char *count)
 	return status;
 }
 
-/* Those that are not older, or in use, stay without a word. */
+/* Silently keeps segments that are not older, or are in use. */
 static int rm(const char *name)
 {
 	struct segment_info i;

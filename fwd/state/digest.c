@@ -154,7 +154,7 @@ struct digest {
 	int closing;            /* under the lock */
 };
 
-/* Waits a pause, or until the end begins; whether it has. */
+/* Waits for a pause, or until digest_close() is called; returns whether it was. */
 static int ending(struct digest *d)
 {
 	struct timespec until;
@@ -210,7 +210,7 @@ void digest_close(struct digest *d)
 	d->closing = 1;
 	pthread_cond_signal(&d->closed);
 	pthread_mutex_unlock(&d->lock);
-	system_yield(d->thread, 0);      /* it is waited for */
+	system_yield(d->thread, 0);      /* the caller waits for it */
 	pthread_join(d->thread, NULL);
 	pthread_cond_destroy(&d->closed);
 	pthread_mutex_destroy(&d->lock);

@@ -167,6 +167,6 @@ int header_read(const struct object *o, struct segment_header *h, size_t *bytes,
 		return why(w, "%s", strerror(errno));
 	if (n && (size_t)n < sizeof *h)
 		return why(w, "%zu bytes: truncated", *bytes);
-	/* A maker that is killed leaves no more than this; anything larger is somebody's file. */
+	/* A maker that is killed leaves no more than this; anything larger is another file. */
 	return h->magic || *bytes > SEGMENT_HEADER;
 }

@@ -1,4 +1,4 @@
-/* The ids of a segment. */
+/* Copies to and from the extents, part by part. */
 #include "ids.h"
 
 #include <string.h>

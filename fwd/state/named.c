@@ -1,4 +1,4 @@
-/* Named segments that are not open. */
+/* Inspects a segment by its header; copies and removes one under its lock. */
 #include "named.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ int segment_fork_named(const char *from, const char *to, struct why *w)
 	return status;
 }
 
-/* Of a file only what is a segment: other files are not ours to remove. */
+/* A file is removed only if it is a segment. */
 static int remove_object(struct object *o, const char *name, struct why *w)
 {
 	struct segment_header h;

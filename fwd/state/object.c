@@ -66,7 +66,7 @@ int object_why(const char *name, struct why *w)
 
 /* ---- the directory of names without a slash ---- */
 
-/* Nobody else may own it or write into it: /tmp is everybody's. One that is not there yet is no error. */
+/* Nobody else may own it or write into it, since anybody can make one in /tmp. A missing one is no error. */
 static int check_own(const char *path, struct why *w)
 {
 	struct stat st;
@@ -183,7 +183,7 @@ int object_grow(const struct object *o, size_t old, size_t new, struct why *w)
 	struct statvfs fs;
 	int error;
 
-	/* Where the system can tell beforehand that there is no room, others are not deprived of theirs by trying. */
+	/* Trying would take the room that is left from other processes. */
 	if (!fstatvfs(o->fd, &fs) && fs.f_blocks && (new - old) / fs.f_frsize > fs.f_bavail)
 		error = ENOSPC;
 	else
@@ -206,7 +206,7 @@ ssize_t object_read(const struct object *o, size_t at, void *to, size_t n)
 	return got;
 }
 
-/* Writing to a mapping does not tell on every system. */
+/* Not every system sets the time of the last change when a mapping is written to. */
 void object_touch(const struct object *o)
 {
 	if (o->fd >= 0)

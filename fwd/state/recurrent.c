@@ -86,7 +86,7 @@ void recurrent_add(struct segment *s, size_t i, unsigned char *extent)
 		r->snapshot[r->n_snapshots] = extent - (n - r->n_snapshots) * s->shape.state_bytes;
 }
 
-/* Passes on a block, or says why there is none. */
+/* Returns p; if it is NULL, with a reason. */
 static void *got(void *p, size_t bytes, struct why *w)
 {
 	if (!p)

@@ -32,7 +32,8 @@ void recurrent_add(struct segment *s, size_t i, unsigned char *extent);
 int recurrent_grow(struct segment *s, size_t n, struct why *w);
 void recurrent_free(struct segment *s);
 
-/* From where rows are to be evaluated so that the segment can go on at its length; recent.h has a say in it. */
+/* The position from which rows must be evaluated again so that the segment can continue at its length; recent.h may
+ * move it further back. */
 size_t recurrent_next(const struct segment *s);
 
 /* The marks of a batch: takes away those of what it replaces; sets the new ones. */

@@ -1,4 +1,4 @@
-/* Blocks, encoded and decoded. */
+/* Runs of zero words are found while a block is encoded; decoding checks each length before it writes. */
 #include "rle.h"
 
 #include <errno.h>

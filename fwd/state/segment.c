@@ -215,7 +215,7 @@ static int open_named(struct segment *s, struct why *w)
 
 	if (status == 0)
 		status = take(s, w);
-	/* Nothing half made stays behind, unless another process has it by now. */
+	/* Removes what was made, unless another process has opened it since. */
 	if (status < 0 && s->object.made && !object_owner(&s->object))
 		object_remove(&s->object, &ignored);
 	return status;
