@@ -12,7 +12,7 @@
 
 enum { ARCH, TYPE, SHAPE, SEED, EMBD, LAYERS, HEADS, KV_HEADS, HEAD_DIM, FF, VOCAB, CTX, TIED, UNTIED, ROPE,
 	ROPE_BASE, SPM, KIND, PRE, ADD_BOS, GGUF_VERSION,
-	SHARDS, TEMPLATE, TOOL_TEMPLATE, WITHOUT, REPLACE, TYPES, FAMILIES, OUT };
+	SHARDS, TEMPLATE, TOOL_TEMPLATE, WITHOUT, REPLACE, KEYS, OUT_BIAS, TYPES, FAMILIES, OUT };
 
 static const struct opt opts[] = {
 	[ARCH] = { 0, "arch", "NAME", "one of --families, which may change the layers (default: the shape's)" },
@@ -45,6 +45,8 @@ static const struct opt opts[] = {
 	[WITHOUT] = { 0, "without", "KEY", "leave this key out" },
 	[REPLACE] = { 0, "replace", "KEY=VALUE",
 		"another value for this key: a U32, [N] (an array of N), true, false, or a string" },
+	[KEYS] = { 0, "keys", "KEY=VALUE ...", "further keys of the architecture, as in mkfamilies.c" },
+	[OUT_BIAS] = { 0, "out-bias", NULL, "a bias of attn_output" },
 	[TYPES] = { 0, "types", NULL, "print the tensor types, each with the smallest shape for its rows" },
 	[FAMILIES] = { 0, "families", NULL, "print the names for --arch" },
 	[OUT] = { 'o', "output", "FILE", "the file to write" },
@@ -93,11 +95,11 @@ static _Noreturn void list_families(void)
 }
 
 struct file {
-	const char *path, *template, *tool_template;
+	const char *path, *template, *tool_template, *keys;
 	char *without, *value;  /* a key, and what stands in its place; or NULL */
 	uint32_t version, shards;
 	const char *kind;       /* of vocabulary; NULL: BPE */
-	int add_bos;
+	int add_bos, out_bias;
 };
 
 static void option(const struct cli *c, const struct opt *o, struct mkweights *k, struct file *file)
@@ -153,6 +155,8 @@ static void option(const struct cli *c, const struct opt *o, struct mkweights *k
 			cli_usage(c, "--replace: %s: no value", c->value);
 		*file->value++ = '\0';
 		break;
+	case KEYS: file->keys = c->value; break;
+	case OUT_BIAS: file->out_bias = 1; break;
 	case OUT: file->path = c->value; break;
 	}
 }
@@ -196,6 +200,7 @@ int main(int argc, char **argv)
 		.opts = opts };
 	struct mkweights k = { .s = *mkweights_shape("tiny"), .type = "F32", .rope = "", .seed = 1 };
 	struct file file = { .version = 3, .shards = 1 };
+	struct mkfamily more;
 	const struct opt *o;
 
 	cli_start(&c, argc, argv);
@@ -212,6 +217,11 @@ int main(int argc, char **argv)
 	k.m = mkgguf_open();
 	mkgguf_without(k.m, file.without);
 	mkweights_values(&k);
+	more = *k.family;
+	more.keys = file.keys;
+	more.out_bias |= file.out_bias;
+	mkfamilies_keys(&more, k.m);
+	k.family = &more;
 	if (file.kind)
 		mkvocab_plain(k.m, file.kind, k.s.n_vocab, k.seed, 1);
 	else

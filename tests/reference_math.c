@@ -21,7 +21,9 @@ void product(double *y, const float *weight, const float *bias, const double *x,
 
 double *linear(const char *prefix, const double *x, size_t n, size_t cols, size_t rows)
 {
-	float *weight = weights(&m, rows * cols, "%s.weight", prefix), *bias = weights(&m, rows, "%s.bias", prefix);
+	int unbiased = m.rules->unbiased && strstr(prefix, m.rules->unbiased);
+	float *weight = weights(&m, rows * cols, "%s.weight", prefix);
+	float *bias = unbiased ? NULL : weights(&m, rows, "%s.bias", prefix);
 	float *scale = n_weights(&m, "%s.scale", prefix) == 1 ? weights(&m, 1, "%s.scale", prefix) : NULL;
 	double *y = memory(n * rows, sizeof *y);
 
@@ -93,7 +95,7 @@ static double rope_frequency(const struct reference_layer *l, size_t i, const fl
 	double scaled, low, high, ramp, turn = 2 * acos(-1);
 	size_t sum = m.section[0] + m.section[1] + m.section[2] + m.section[3], j = sum ? i % sum : 0;
 
-	*length = 1;
+	*length = l->plain_base > 0 ? m.plain_length : 1;
 	if (l->plain_base > 0)
 		return full;
 	if (sum && (m.interleaved ? j >= 3 * m.section[j % 3] : j >= sum - m.section[3]))

@@ -41,9 +41,11 @@ static void choose(double *z, const float *bias, const int32_t *given, size_t *c
 	if (m.gate == GATE_SOFTMAX)
 		softmax(z, m.n_expert);
 	for (size_t e = 0; e < m.n_expert; e++) {
+		s[e] = z[e];
 		z[e] = m.gate == GATE_SIGMOID ? sigmoid(z[e])
 			: m.gate == GATE_ROOT ? sqrt(log1p(exp(z[e]))) : z[e];
-		s[e] = z[e] + (bias ? bias[e] : 0);
+		if (!m.rules->weighs_inputs)
+			s[e] = z[e] + (bias ? bias[e] : 0);
 	}
 	if (m.n_groups > 1)
 		limit_groups(s);

@@ -183,6 +183,14 @@ static void slide_with_base(struct reference *m, size_t period, double base)
 		m->layer[il].plain_base = m->layer[il].window ? base : 0;
 }
 
+/* Another base, with the same scaling, for the layers that do not see all. */
+static void base_of_sliding(struct reference *m)
+{
+	for (size_t il = 0; il < m->n_layer; il++)
+		if (m->layer[il].window || m->layer[il].chunk)
+			m->layer[il].base = real(m, "rope.freq_base_swa", 0);
+}
+
 static void rotate_sliding_only(struct reference *m)
 {
 	for (size_t il = 0; il < m->n_layer; il++)
@@ -191,6 +199,7 @@ static void rotate_sliding_only(struct reference *m)
 
 static void gemma(struct reference *m)
 {
+	m->plain_length = real(m, "rope.scaling.attn_factor", 1);
 	m->embedding_scale = sqrt((double)m->n_embd);
 }
 
@@ -200,6 +209,7 @@ static void gemma2(struct reference *m)
 	m->attn_cap = real(m, "attn_logit_softcapping", 50);
 	m->logit_cap = real(m, "final_logit_softcapping", 30);
 	slide(m, 2);
+	base_of_sliding(m);
 	if (m->n_layer == 46)           /* the model of 27 billion weights */
 		m->scale = 1 / sqrt((double)m->n_embd / (double)m->n_head);
 }
@@ -270,8 +280,8 @@ static void granite_swa(struct reference *m)
 
 static void minicpm(struct reference *m)
 {
-	m->embedding_scale = real(m, "embedding_scale", 12);
-	m->residual_scale = real(m, "residual_scale", 1.4 / sqrt((double)m->n_layer));
+	m->embedding_scale = or_one(real(m, "embedding_scale", 12));
+	m->residual_scale = or_one(real(m, "residual_scale", 1.4 / sqrt((double)m->n_layer)));
 	m->logit_scale = 1 / real(m, "logit_scale", 256 / (double)m->n_embd);
 }
 
@@ -322,6 +332,12 @@ static void nanbeige(struct reference *m)
 	m->norms_between = !flag(m, "skip_loop_final_norm", 0);
 }
 
+static void betas(struct reference *m, double fast)
+{
+	m->beta_fast = real(m, "rope.scaling.yarn_beta_fast", fast);
+	m->beta_slow = real(m, "rope.scaling.yarn_beta_slow", 1);
+}
+
 static void arctic(struct reference *m)
 {
 	for (size_t il = 0; il < m->n_layer; il++)
@@ -335,7 +351,7 @@ static void grok(struct reference *m)
 	m->scale = real(m, "attention.output_scale", 0.08838834764831845);
 	m->attn_cap = real(m, "attn_logit_softcapping", 30);
 	m->logit_cap = real(m, "final_logit_softcapping", 0);
-	m->beta_fast = real(m, "rope.scaling.yarn_beta_fast", 8);
+	betas(m, 8);
 }
 
 static void talkie(struct reference *m)
@@ -373,14 +389,6 @@ static void muse(struct reference *m)
 static void mellum(struct reference *m)
 {
 	slide_with_base(m, 4, m->rope_base);
-}
-
-/* Another base, with the same scaling, for the layers that do not see all. */
-static void base_of_sliding(struct reference *m)
-{
-	for (size_t il = 0; il < m->n_layer; il++)
-		if (m->layer[il].window || m->layer[il].chunk)
-			m->layer[il].base = real(m, "rope.freq_base_swa", 0);
 }
 
 static void spark(struct reference *m)
@@ -439,7 +447,7 @@ static void exaone4(struct reference *m)
 
 static void command_r(struct reference *m)
 {
-	m->logit_scale = real(m, "logit_scale", 1);
+	m->logit_scale = or_one(real(m, "logit_scale", 1));
 }
 
 static void cohere2(struct reference *m)
@@ -476,7 +484,7 @@ static void mpt(struct reference *m)
 
 static void jais(struct reference *m)
 {
-	mpt(m);
+	m->alibi = real(m, "attention.max_alibi_bias", 0);
 	m->scale = 1 / (double)m->head_dim;
 }
 
@@ -514,6 +522,7 @@ static void hunyuan_vl(struct reference *m)
 
 static void mistral3(struct reference *m)
 {
+	betas(m, 32);
 	m->rope_length /= 1 + 0.1 * real(m, "rope.scaling.yarn_log_multiplier", 0) * log(m->factor);
 	m->temperature_length = (size_t)m->original_ctx;
 	for (size_t il = 0; il < m->n_layer; il++)
@@ -567,14 +576,14 @@ static void kimi_linear(struct reference *m)
 static void deepseek2(struct reference *m)
 {
 	double factor = real(m, "rope.scaling.attn_factor", 1), y = real(m, "rope.scaling.yarn_log_multiplier", 0);
-	double usual = m->yarn ? 1 + 0.1 * log(m->factor) : 1;
+	double usual = 1 + 0.1 * log(m->factor);
 	double grown = m->yarn && y > 0 ? 1 + y * log(m->factor) : usual;
-	int sparse = n_weights(m, "blk.0.indexer.proj.weight") > 0;
+	int other = strcmp(m->arch, "deepseek2") != 0;
 
 	latent(m);
-	if (y > 0)
-		m->rope_length = factor * (sparse ? usual / grown : 1);
-	m->scale *= pow(factor * (sparse ? usual : grown), 2);
+	if (m->yarn && y > 0)
+		m->rope_length = factor * (other ? usual / grown : 1);
+	m->scale *= pow(factor * (other ? usual : grown), 2);
 	m->temperature_length = size(m, "attention.temperature_length", 0);
 	for (size_t il = 0; il < m->n_layer; il++)
 		m->layer[il].temperature = real(m, "attention.temperature_scale", 0);
@@ -667,6 +676,7 @@ static void smallthinker(struct reference *m)
 		m->layer[il].window = il % 4 ? 4096 : 0;
 		m->layer[il].rotated = il % 4 != 0;
 	}
+	base_of_sliding(m);
 }
 
 #define UNGATED_GELU .ungated = 1, .act = GELU
@@ -712,7 +722,7 @@ static const struct rules families[] = {
 	{ .arch = "chatglm" },
 	{ .arch = "mistral3", .adapt = mistral3 },
 	{ .arch = "llama4", .gate = GATE_SIGMOID, .weighs_inputs = 1, .adapt = llama4 },
-	{ .arch = "granite", .adapt = granite },
+	{ .arch = "granite", .adapt = granite_hybrid },
 	{ .arch = "granitemoe", .normalised = 1, .adapt = granite },
 	{ .arch = "granite_swa", .normalised = 1, .adapt = granite_swa },
 	{ .arch = "smollm3", .adapt = smollm3 },
@@ -764,8 +774,8 @@ static const struct rules families[] = {
 	{ .arch = "cogvlm", .halves = 1 },
 	{ .arch = "plamo3", .halves = 1, .heads = HEADS_EACH, .post_norms = 1, .adapt = plamo3 },
 	{ .arch = "hunyuan-moe", .halves = 1, .heads = HEADS_EACH_LATE, .normalised = 1 },
-	{ .arch = "ernie4_5" },
-	{ .arch = "ernie4_5-moe", .normalised = 1 },
+	{ .arch = "ernie4_5", .unbiased = "attn_output" },
+	{ .arch = "ernie4_5-moe", .normalised = 1, .unbiased = "attn_output" },
 	{ .arch = "minimax-m2", .halves = 1, .heads = HEADS_TOGETHER, .gate = GATE_SIGMOID, .gate_key = 1,
 	  .normalised = 1 },
 	{ .arch = "nemotron", .layer_norm = 1, .halves = 1, .ungated = 1, .act = RELU2 },
@@ -779,12 +789,12 @@ static const struct rules families[] = {
 	{ .arch = "dbrx", .layer_norm = 1, .halves = 1, .norm2 = "attn_output_norm", .normalised = 1,
 	  .adapt = clamped },
 	{ .arch = "deci" },
-	{ .arch = "deepseek", .weight_keys = 1 },
+	{ .arch = "deepseek", .scale_key = 1 },
 	{ .arch = "deepseek2", .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
 	{ .arch = "deepseek32", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
 	{ .arch = "glm-dsa", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
 	{ .arch = "mistral4", .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
-	{ .arch = "kimi-linear", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .normalised = 1,
+	{ .arch = "kimi-linear", .gate = GATE_SIGMOID, .gate_key = 1, .scale_key = 1, .normalised = 1,
 	  .adapt = kimi_linear },
 	{ .arch = "bailingmoe3", .gate_key = 1, .weight_keys = 1, .adapt = bailing3 },
 	{ .arch = "minimax-01", .halves = 1, .normalised = 1, .adapt = minimax01 },
@@ -796,10 +806,10 @@ static const struct rules families[] = {
 	{ .arch = "minicpm3", .halves = 1, .adapt = minicpm3 },
 	{ .arch = "lfm2", .halves = 1, .heads = HEADS_EACH, .late_embd_norm = 1, .adapt = lfm2 },
 	{ .arch = "lfm2moe", .halves = 1, .heads = HEADS_EACH, .gate = GATE_SIGMOID, .gate_key = 1, .normalised = 1,
-	  .late_embd_norm = 1, .adapt = lfm2 },
+	  .late_embd_norm = 1 },
 	{ .arch = "granitehybrid", .normalised = 1, .adapt = granite_hybrid },
 	{ .arch = "plamo2", .halves = 1, .heads = HEADS_EACH, .post_norms = 1, .plamo2 = 1 },
-	{ .arch = "falcon-h1", .halves = 1 },
+	{ .arch = "falcon-h1", .halves = 1, .unbiased = "attn_output" },
 	{ .arch = "jamba", .unrotated = 1 },
 	{ .arch = "mamba", .unrotated = 1 },
 	{ .arch = "rwkv7", .layer_norm = 1, .unrotated = 1, .norm2 = "attn_norm_2" },
@@ -891,11 +901,13 @@ static void read_rope(struct reference *m)
 	if (gguf_text(m->g, key_of(m, "rope.scaling.type"), &scaling, &w) < 0)
 		die("%s", w.text);
 	m->yarn = gguf_is(scaling, "yarn");
-	m->factor = m->yarn || gguf_is(scaling, "linear") ? or_one(real(m, "rope.scaling.factor", 1)) : 1;
+	m->factor = m->yarn || gguf_is(scaling, "linear") || gguf_is(scaling, "longrope")
+		? or_one(real(m, "rope.scaling.factor", 1)) : 1;
 	m->rope_base = real(m, "rope.freq_base", 10000);
 	m->original_ctx = real(m, "rope.scaling.original_context_length", context);
-	m->beta_fast = real(m, "rope.scaling.yarn_beta_fast", 32);
-	m->beta_slow = real(m, "rope.scaling.yarn_beta_slow", 1);
+	m->beta_fast = 32;
+	m->beta_slow = 1;
+	m->plain_length = 1;
 	m->rope_length = real(m, "rope.scaling.attn_factor", 1) * (m->yarn ? 1 + 0.1 * log(m->factor) : 1);
 	m->factors = "rope_freqs.weight";
 	if (n_weights(m, "rope_factors_long.weight"))
@@ -912,8 +924,8 @@ static void read_experts(struct reference *m)
 	if (r->gate_key)
 		m->gate = (enum gate)size(m, "expert_gating_func", m->gate);
 	m->normalised = r->weight_keys ? flag(m, "expert_weights_norm", r->normalised) : r->normalised;
-	m->weights_scale = r->weight_keys ? or_one(real(m, "expert_weights_scale", 1)) : 1;
-	m->n_groups = r->weight_keys ? size(m, "expert_group_count", 1) : 1;
+	m->weights_scale = r->weight_keys || r->scale_key ? or_one(real(m, "expert_weights_scale", 1)) : 1;
+	m->n_groups = size(m, "expert_group_count", 1);
 	m->n_groups_used = size(m, "expert_group_used_count", 1);
 	if (m->n_expert > REFERENCE_EXPERTS || m->n_used > m->n_expert)
 		die("%zu of %zu experts", m->n_used, m->n_expert);

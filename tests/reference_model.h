@@ -31,7 +31,8 @@ struct rules {
 	enum activation act;
 
 	enum gate gate;                 /* of experts; GATE_DEFAULT: softmax */
-	int gate_key, weight_keys;      /* whether expert_gating_func, and expert_weights_* and expert_group_*, count */
+	int gate_key, weight_keys;      /* whether expert_gating_func, and expert_weights_*, count */
+	int scale_key;                  /* of expert_weights_*, only the scale counts */
 	int normalised;                 /* weights are divided by their sum */
 	int weighs_inputs;              /* weights multiply the experts' inputs */
 	int limits_gates;               /* limits are of gates, not of act(gate) */
@@ -48,6 +49,7 @@ struct rules {
 	int plamo2;                     /* its Mamba */
 	int tiled_heads;                /* value head j of a delta net reads key head j mod their number */
 	int late_embd_norm;             /* token_embd_norm is the last norm, not the first */
+	const char *unbiased;           /* the bias of this product is left out; or NULL */
 	void (*adapt)(struct reference *m);     /* what else is different; or NULL */
 };
 
@@ -86,7 +88,7 @@ struct reference {
 	size_t n_block;
 	double eps;
 	double rope_base, factor, original_ctx, beta_fast, beta_slow;   /* factor 1: no scaling */
-	double rope_length;             /* what cos and sin are multiplied by */
+	double rope_length, plain_length;       /* what cos and sin are multiplied by; where layers have plain_base */
 	int yarn, parallel;
 	size_t section[4];              /* of pairs; those of the last have an angle of 0 in texts; all 0: none */
 	int interleaved, halves;        /* sections take turns; RoPE's pairs, usually the rules' */

@@ -75,6 +75,12 @@ int build_has(const struct builder *b, const char *name)
 
 const float *build_bias(struct builder *b, const char *name, size_t n)
 {
+	const char *unused = b->model->family->unused_bias;
+
+	if (unused && !strcmp(unused, name)) {
+		model_ignore(b->model, build_name(b, name, "bias").s);
+		return NULL;
+	}
 	return model_has(b->model, build_name(b, name, "bias").s) ? build_vector(b, name, "bias", n) : NULL;
 }
 

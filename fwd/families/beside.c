@@ -40,9 +40,9 @@ static int grok(struct model *m, struct why *w)
 	m->embedding_scale = 78.38367176906169f;
 	m->logit_scale = 0.5773502691896257f;
 	m->attn_cap = 30;
-	if (!gguf_find(m->gguf, key_name(m, "rope.scaling.yarn_beta_fast").s))
-		m->rope.beta_fast = 8;
-	if (key_float(m, "embedding_scale", 0, 1e6, &m->embedding_scale, w) < 0
+	m->rope.beta_fast = 8;
+	if (layers_betas(m, w) < 0
+	    || key_float(m, "embedding_scale", 0, 1e6, &m->embedding_scale, w) < 0
 	    || key_float(m, "logit_scale", 0, 1e6, &m->logit_scale, w) < 0
 	    || key_float(m, "attention.output_scale", 0, 1e6, &scale, w) < 0
 	    || key_float(m, "attn_logit_softcapping", 0, 1e6, &m->attn_cap, w) < 0

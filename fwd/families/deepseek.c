@@ -1,6 +1,7 @@
 /* Families with latent attention: DeepSeek 2 and 3 and those built like them, MiniCPM 3. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "fwd/builder/builder.h"
 #include "fwd/model/family.h"
@@ -49,17 +50,18 @@ static int read_latent(struct model *m, struct why *w)
 }
 
 /* With a multiplier, YaRN stretches all of the score, and the rotation keeps lengths; without, both the rotated part
- * and the score. Where attention is sparse, llama.cpp has the two factors the other way round. */
+ * and the score. But for DeepSeek 2, llama.cpp has the two factors the other way round. */
 static void stretch(struct model *m, double multiplier)
 {
 	struct rope_spec *r = &m->rope;
 	double magnitude = r->attn_factor, log_factor = r->factor > 1 ? fmath_log(r->factor) : 0;
 	double usual = 1 + 0.1 * log_factor, given = 1 + multiplier * log_factor;
+	int whole = !strcmp(m->arch, "deepseek2");
 
 	if (r->scaling == ROPE_YARN && multiplier > 0) {
-		r->attn_factor /= m->sparse ? given : usual;
-		magnitude *= m->sparse ? usual : given;
-	} else if (r->scaling == ROPE_YARN)
+		r->attn_factor /= whole ? usual : given;
+		magnitude *= whole ? given : usual;
+	} else if (r->scaling != ROPE_PLAIN)
 		magnitude *= usual;
 	for (size_t il = 0; il < m->n_layer; il++)
 		m->layer[il].scale *= (float)(magnitude * magnitude);
@@ -78,7 +80,10 @@ static int read_stretched(struct model *m, struct why *w)
 
 static int deepseek2(struct model *m, struct why *w)
 {
-	return read_stretched(m, w) < 0 || layers_temper(m, 0, (size_t)m->rope.n_ctx_orig, w) < 0 ? -1 : 0;
+	size_t length = (size_t)m->rope.n_ctx_orig;
+
+	return read_stretched(m, w) < 0 || key_size(m, "attention.temperature_length", 1, CTX_MAX, &length, w) < 0
+		|| layers_temper(m, length, w) < 0 ? -1 : 0;
 }
 
 /* Sparse attention (DeepSeek-AI 2025): where a row has more positions to see than top_k, an indexer chooses so many of
@@ -218,7 +223,7 @@ const struct family families_deepseek[] = {
 	{ .arch = "plm", .norm = NORM_RMS, .read = read_latent, .decoder = { .ungated = 1, .f = UNARY_RELU2 } },
 	{ .arch = "minicpm3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = minicpm3 },
 	{ .arch = "kimi-linear", .norm = NORM_RMS, .read = kimi_linear, .mixer = MIXER_KDA, .has_experts = 1,
-	  .experts = { .gating = GATING_SIGMOID, .normalise = 1, .reads_gating = 1, .reads_weights = 1 } },
+	  .experts = { .gating = GATING_SIGMOID, .normalise = 1, .reads_gating = 1, .reads_scale = 1 } },
 	{ .arch = "kimi-k3", .norm = NORM_RMS, .read = kimi_k3, .streams = &attn_res_streams, .mixer = MIXER_KDA,
 	  .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .normalise = 1, .reads_gating = 1, .reads_weights = 1 } },

@@ -4,6 +4,7 @@
 #include "fwd/builder/builder.h"
 #include "fwd/model/family.h"
 #include "fwd/model/layers.h"
+#include "fwd/model/tensors.h"
 #include "lib/base/size.h"
 
 static int gemma(struct model *m, struct why *w)
@@ -28,7 +29,16 @@ static int gemma2(struct model *m, struct why *w)
 	if (key_float(m, "attn_logit_softcapping", 0, 1e6, &m->attn_cap, w) < 0
 	    || key_float(m, "final_logit_softcapping", 0, 1e6, &m->logit_cap, w) < 0)
 		return -1;
-	return layers_slide(m, 2, w);
+	return layers_slide(m, 2, w) < 0 ? -1 : layers_sliding_base(m, w);
+}
+
+/* Windows, with a base of their own and no scaling but that of the magnitude. */
+static int slide(struct model *m, size_t period, struct why *w)
+{
+	if (layers_slide(m, period, w) < 0 || layers_sliding_rope(m, 10000, w) < 0)
+		return -1;
+	m->rope_sliding.attn_factor = m->rope.attn_factor;
+	return 0;
 }
 
 static int gemma3(struct model *m, struct why *w)
@@ -37,13 +47,13 @@ static int gemma3(struct model *m, struct why *w)
 	gemma(m, w);
 	if (key_float(m, "final_logit_softcapping", 0, 1e6, &m->logit_cap, w) < 0)
 		return -1;
-	return layers_slide(m, 6, w) < 0 || layers_sliding_rope(m, 10000, w) < 0 ? -1 : 0;
+	return slide(m, 6, w);
 }
 
 /* The sizes of the layers that slide, and the K and V of the last layers: those of the last two that have their own. */
 static int share(struct model *m, size_t shared, struct why *w)
 {
-	size_t own = m->n_layer - shared, n_rot = DIM_MAX;
+	size_t own = m->n_layer - shared;
 
 	for (size_t il = 0; il < m->n_layer; il++) {
 		struct layer *l = &m->layer[il];
@@ -53,8 +63,6 @@ static int share(struct model *m, size_t shared, struct why *w)
 		if (l->window && (key_size(m, "attention.key_length_swa", 1, DIM_MAX, &l->dim_k, w) < 0
 		    || key_size(m, "attention.value_length_swa", 1, DIM_MAX, &l->dim_v, w) < 0))
 			return -1;
-		if (l->window)
-			n_rot = size_min(n_rot, l->dim_k);
 		if (il < own)
 			continue;
 		l->kv = &m->layer[own - (l->window ? 2 : 1)];
@@ -63,22 +71,25 @@ static int share(struct model *m, size_t shared, struct why *w)
 			return why(w, "%s: %zu: no layer of its kind before layer %zu",
 				key_name(m, "attention.shared_kv_layers").s, shared, il);
 	}
-	m->rope_sliding.n_rot = n_rot;
-	return key_size(m, "rope.dimension_count_swa", 2, n_rot, &m->rope_sliding.n_rot, w);
+	return 0;
 }
 
 static int gemma4(struct model *m, struct why *w)
 {
-	size_t shared = 0;
+	size_t shared = 0, n_rot = DIM_MAX;
 
 	m->logit_cap = 30;
 	gemma(m, w);
-	if (key_float(m, "final_logit_softcapping", 0, 1e6, &m->logit_cap, w) < 0 || layers_slide(m, 6, w) < 0
-	    || layers_sliding_rope(m, 10000, w) < 0
+	if (key_float(m, "final_logit_softcapping", 0, 1e6, &m->logit_cap, w) < 0 || slide(m, 6, w) < 0
 	    || key_size(m, "attention.shared_kv_layers", 0, m->n_layer > 2 ? m->n_layer - 2 : 0, &shared, w) < 0
-	    || key_size(m, "embedding_length_per_layer_input", 0, 1 << 14, &m->n_per_layer, w) < 0)
+	    || key_size(m, "embedding_length_per_layer_input", 0, 1 << 14, &m->n_per_layer, w) < 0
+	    || share(m, shared, w) < 0)
 		return -1;
-	return share(m, shared, w);
+	for (size_t il = 0; il < m->n_layer; il++)
+		if (m->layer[il].window)
+			n_rot = size_min(n_rot, m->layer[il].dim_k);
+	m->rope_sliding.n_rot = n_rot;
+	return key_size(m, "rope.dimension_count_swa", 2, n_rot, &m->rope_sliding.n_rot, w);
 }
 
 /* Gemma 3n (2025). Its sizes are constants; the keys of some of them say the same. */
@@ -94,8 +105,8 @@ static int gemma3n(struct model *m, struct why *w)
 	for (size_t il = 0; il < m->n_layer && il < SPARSE; il++)
 		m->layer[il].sparsity = 1.6448534f;     /* where 95% of a normal distribution lie below */
 	if (key_float(m, "final_logit_softcapping", 0, 1e6, &cap, w) < 0
-	    || key_size(m, "attention.shared_kv_layers", 0, m->n_layer, &shared, w) < 0
-	    || layers_slide(m, 5, w) < 0 || layers_sliding_rope(m, 10000, w) < 0)
+	    || key_size(m, "attention.shared_kv_layers", 0, TENSORS_LAYERS, &shared, w) < 0
+	    || slide(m, 5, w) < 0)
 		return -1;
 	return share(m, m->n_layer > OWN ? m->n_layer - OWN : 0, w);
 }

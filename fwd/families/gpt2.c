@@ -15,15 +15,19 @@ static int bloom(struct model *m, struct why *w)
 	return layers_alibi(m, 8, w);
 }
 
-/* MPT (MosaicML 2023). */
-static int mpt(struct model *m, struct why *w)
+static int read_alibi(struct model *m, struct why *w)
 {
 	float most = 0;
 
-	if (key_float(m, "attention.clamp_kqv", 0, 1e6, &m->qkv_clamp, w) < 0
-	    || key_float(m, "attention.max_alibi_bias", 0, 1e3, &most, w) < 0)
+	if (key_float(m, "attention.max_alibi_bias", 0, 1e3, &most, w) < 0)
 		return -1;
 	return most > 0 ? layers_alibi(m, most, w) : 0;
+}
+
+/* MPT (MosaicML 2023). */
+static int mpt(struct model *m, struct why *w)
+{
+	return key_float(m, "attention.clamp_kqv", 0, 1e6, &m->qkv_clamp, w) < 0 ? -1 : read_alibi(m, w);
 }
 
 /* Jais (Inception 2023): scores over dim_k, not its root. */
@@ -31,13 +35,13 @@ static int jais(struct model *m, struct why *w)
 {
 	for (size_t il = 0; il < m->n_layer; il++)
 		m->layer[il].scale = 1 / (float)m->layer[il].dim_k;
-	return mpt(m, w);
+	return read_alibi(m, w);
 }
 
 /* Command R (Cohere 2024): logits are multiplied. */
 static int command_r(struct model *m, struct why *w)
 {
-	return key_float(m, "logit_scale", 0, 1e6, &m->logit_scale, w);
+	return key_scale(m, "logit_scale", &m->logit_scale, w);
 }
 
 /* Command R7B (Cohere 2024): windows, and RoPE only where there is one. */
@@ -79,7 +83,8 @@ const struct family families_gpt2[] = {
 	{ .arch = "gptneox", .norm = NORM_LAYER, .pairs = ROPE_HALVES, .read = gptneox, .decoder = { UNGATED_GELU } },
 	{ .arch = "phi2", .norm = NORM_LAYER, .pairs = ROPE_HALVES, .decoder = { UNGATED_GELU, .parallel = 1 } },
 	{ .arch = "falcon", .norm = NORM_LAYER, .pairs = ROPE_HALVES, .decoder = { UNGATED_GELU, .parallel = 1 } },
-	{ .arch = "bloom", .norm = NORM_LAYER, .unrotated = 1, .read = bloom, .decoder = { UNGATED_GELU } },
+	{ .arch = "bloom", .norm = NORM_LAYER, .unrotated = 1, .read = bloom, .decoder = { UNGATED_GELU },
+	  .unused_key = "attention.max_alibi_bias" },
 	{ .arch = "mpt", .norm = NORM_LAYER, .unrotated = 1, .read = mpt, .decoder = { UNGATED_GELU } },
 	{ .arch = "jais", .norm = NORM_LAYER, .unrotated = 1, .read = jais },
 	{ .arch = "stablelm", .norm = NORM_LAYER, .pairs = ROPE_HALVES,

@@ -10,8 +10,8 @@ static int granite(struct model *m, struct why *w)
 {
 	float scale = 0, divisor = 1;
 
-	if (key_float(m, "embedding_scale", 0, 1e6, &m->embedding_scale, w) < 0
-	    || key_float(m, "residual_scale", 0, 1e6, &m->residual_scale, w) < 0
+	if (key_scale(m, "embedding_scale", &m->embedding_scale, w) < 0
+	    || key_scale(m, "residual_scale", &m->residual_scale, w) < 0
 	    || key_float(m, "logit_scale", 1e-6, 1e6, &divisor, w) < 0
 	    || key_float(m, "attention.scale", 0, 1e6, &scale, w) < 0)
 		return -1;
@@ -35,8 +35,8 @@ static int granite_swa(struct model *m, struct why *w)
 	return layers_slide(m, 0, w) < 0 ? -1 : granite(m, w);
 }
 
-/* Granite 4 (IBM 2025): Mamba 2 and now and then attention, mostly not rotated. */
-static int granite_hybrid(struct model *m, struct why *w)
+/* Granite 4 (IBM 2025): in the hybrid, Mamba 2 and now and then attention; mostly not rotated. */
+static int granite_unrotated(struct model *m, struct why *w)
 {
 	int rotated = 1;
 
@@ -54,8 +54,8 @@ static int minicpm(struct model *m, struct why *w)
 
 	m->embedding_scale = 12;
 	m->residual_scale = 1.4f / sqrtf((float)m->n_layer);
-	if (key_float(m, "embedding_scale", 0, 1e6, &m->embedding_scale, w) < 0
-	    || key_float(m, "residual_scale", 0, 1e6, &m->residual_scale, w) < 0
+	if (key_scale(m, "embedding_scale", &m->embedding_scale, w) < 0
+	    || key_scale(m, "residual_scale", &m->residual_scale, w) < 0
 	    || key_float(m, "logit_scale", 1e-6, 1e6, &divisor, w) < 0)
 		return -1;
 	m->logit_scale = 1 / divisor;
@@ -246,10 +246,10 @@ static int mistral3(struct model *m, struct why *w)
 {
 	double multiplier = 0;
 
-	if (key_real(m, "rope.scaling.yarn_log_multiplier", 0, 1e3, &multiplier, w) < 0)
+	if (key_real(m, "rope.scaling.yarn_log_multiplier", 0, 1e3, &multiplier, w) < 0 || layers_betas(m, w) < 0)
 		return -1;
 	m->rope.attn_factor /= 1 + 0.1 * multiplier * fmath_log(m->rope.factor);
-	return layers_temper(m, 0, (size_t)m->rope.n_ctx_orig, w);
+	return layers_temper(m, (size_t)m->rope.n_ctx_orig, w);
 }
 
 /* Llama-Nemotron (NVIDIA 2024): layers that a search has thinned out. Of attention a product may be left, or nothing; a
@@ -305,13 +305,13 @@ const struct family families_llama[] = {
 	{ .arch = "qwen3vlmoe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen3vl,
 	  .decoder = { .heads = HEADS_NORMED }, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "smollm3", .norm = NORM_RMS, .read = smollm3 },
-	{ .arch = "granite", .norm = NORM_RMS, .read = granite },
+	{ .arch = "granite", .norm = NORM_RMS, .read = granite_unrotated },
 	{ .arch = "granitemoe", .norm = NORM_RMS, .read = granite, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "granite_swa", .norm = NORM_RMS, .read = granite_swa, .has_experts = 1,
 	  .experts = { .normalise = 1 } },
-	{ .arch = "granitehybrid", .norm = NORM_RMS, .read = granite_hybrid, .mixer = MIXER_MAMBA2, .has_experts = 1,
+	{ .arch = "granitehybrid", .norm = NORM_RMS, .read = granite_unrotated, .mixer = MIXER_MAMBA2, .has_experts = 1,
 	  .experts = { .normalise = 1 } },
-	{ .arch = "minicpm", .norm = NORM_RMS, .read = minicpm },
+	{ .arch = "minicpm", .norm = NORM_RMS, .read = minicpm, .unused_key = "attention.scale" },
 	{ .arch = "olmo", .norm = NORM_LAYER, .decoder = { .bare_norms = 1 }, .read = olmo },
 	{ .arch = "olmo2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = olmo2,
 	  .decoder = { .attn_norm = "", .ffn_norm = "", .post_norms = 1, .heads = HEADS_NORMED_TOGETHER } },
@@ -324,16 +324,17 @@ const struct family families_llama[] = {
 	  .decoder = { .heads = HEADS_NORMED_LATE } },
 	{ .arch = "hunyuan_vl", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = hunyuan_vl,
 	  .decoder = { .heads = HEADS_NORMED_LATE } },
-	{ .arch = "mistral3", .norm = NORM_RMS, .read = mistral3 },
+	{ .arch = "mistral3", .norm = NORM_RMS, .read = mistral3, .unused_key = "attention.scale" },
 	{ .arch = "apertus", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = apertus,
 	  .decoder = { .heads = HEADS_NORMED, .ungated = 1, .xielu = 1 } },
 	{ .arch = "bitnet", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .sub_norms = 1 } },
-	{ .arch = "ernie4_5", .norm = NORM_RMS },
+	{ .arch = "ernie4_5", .norm = NORM_RMS, .unused_bias = "attn_output" },
 	{ .arch = "internlm2", .norm = NORM_RMS },
 	{ .arch = "xverse", .norm = NORM_RMS },
 	{ .arch = "orion", .norm = NORM_LAYER, .pairs = ROPE_HALVES },
-	{ .arch = "baichuan", .norm = NORM_RMS, .read = baichuan },
-	{ .arch = "refact", .norm = NORM_RMS, .unrotated = 1, .read = refact },
+	{ .arch = "baichuan", .norm = NORM_RMS, .read = baichuan, .unused_key = "attention.max_alibi_bias" },
+	{ .arch = "refact", .norm = NORM_RMS, .unrotated = 1, .read = refact,
+	  .unused_key = "attention.max_alibi_bias" },
 	{ .arch = "arcee", .norm = NORM_RMS, .decoder = { .ungated = 1, .f = UNARY_RELU2 } },
 	{ .arch = "maincoder", .norm = NORM_RMS, .decoder = { .heads = HEADS_NORMED_LATE } },
 	{ .arch = "openelm", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED } },

@@ -112,7 +112,7 @@ static int smallthinker(struct model *m, struct why *w)
 		m->layer[il].window = il % 4 ? 4096 : 0;        /* whatever the key says, as in llama.cpp */
 		m->layer[il].rope = il % 4 ? &m->rope : NULL;
 	}
-	return 0;
+	return layers_sliding_base(m, w);
 }
 
 /* Llama 4 (Meta 2025): three of four layers are rotated and see their chunk of 8192 positions; the fourth is neither,
@@ -179,7 +179,7 @@ const struct family families_mixtures[] = {
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "mellum", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = mellum,
 	  .decoder = { .heads = HEADS_NORMED }, .has_experts = 1, .experts = { .normalise = 1 } },
-	{ .arch = "deepseek", .norm = NORM_RMS, .has_experts = 1, .experts = { .reads_weights = 1 } },
+	{ .arch = "deepseek", .norm = NORM_RMS, .has_experts = 1, .experts = { .reads_scale = 1 } },
 	{ .arch = "dots1", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED },
 	  .has_experts = 1, .experts = { .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "minimax-m2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED_TOGETHER },
@@ -187,7 +187,8 @@ const struct family families_mixtures[] = {
 	{ .arch = "minimax-m3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = minimax_m3,
 	  .decoder = { .heads = HEADS_NORMED, .f = UNARY_SWIGLU_OAI }, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
-	{ .arch = "ernie4_5-moe", .norm = NORM_RMS, .has_experts = 1, .experts = { .normalise = 1 } },
+	{ .arch = "ernie4_5-moe", .norm = NORM_RMS, .has_experts = 1, .experts = { .normalise = 1 },
+	  .unused_bias = "attn_output" },
 	{ .arch = "hunyuan-moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED_LATE },
 	  .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "bailingmoe2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = 1,

@@ -5,10 +5,17 @@
 #include "fwd/model/family.h"
 #include "fwd/model/layers.h"
 
-/* LFM2 (Liquid AI 2025): short convolutions, and now and then attention. */
+/* LFM2 (Liquid AI 2025): short convolutions, and now and then attention, in all of whose layers there may be a
+ * window. */
 static int lfm2(struct model *m, struct why *w)
 {
-	return layers_slide(m, 0, w);
+	size_t window = 0;
+
+	if (key_size(m, "attention.sliding_window", 0, CTX_MAX, &window, w) < 0)
+		return -1;
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].window = window;
+	return 0;
 }
 
 /* Mamba (Gu and Dao 2023) and Mamba 2 (2024): nothing else, whatever the keys of attention say. */
@@ -86,7 +93,7 @@ static int qwen35(struct model *m, struct why *w)
 const struct family families_recurrent[] = {
 	{ .arch = "lfm2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = lfm2, .mixer = MIXER_CONVOLUTION,
 	  .final_norm = "token_embd_norm", .decoder = { .heads = HEADS_NORMED } },
-	{ .arch = "lfm2moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = lfm2, .mixer = MIXER_CONVOLUTION,
+	{ .arch = "lfm2moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .mixer = MIXER_CONVOLUTION,
 	  .final_norm = "token_embd_norm", .decoder = { .heads = HEADS_NORMED }, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .normalise = 1 } },
 	{ .arch = "mamba", .norm = NORM_RMS, .unrotated = 1, .read = mamba, .mixer = MIXER_MAMBA, .partial = 1 },
@@ -94,21 +101,22 @@ const struct family families_recurrent[] = {
 	{ .arch = "jamba", .norm = NORM_RMS, .unrotated = 1, .read = jamba, .mixer = MIXER_MAMBA, .has_experts = 1 },
 	{ .arch = "plamo2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = plamo2, .mixer = MIXER_PLAMO2,
 	  .decoder = { .heads = HEADS_NORMED, .post_norms = 1 } },
-	{ .arch = "falcon-h1", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = falcon_h1, .mixer = MIXER_MAMBA2 },
+	{ .arch = "falcon-h1", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = falcon_h1, .mixer = MIXER_MAMBA2,
+	  .unused_bias = "attn_output", .unused_key = "attention.scale" },
 	{ .arch = "nemotron_h", .norm = NORM_RMS, .unrotated = 1, .read = nemotron_h, .mixer = MIXER_MAMBA2,
 	  .partial = 1, .either_epsilon = 1,
-	  .decoder = { .ffn_norm = "attn_norm", .ungated = 1, .f = UNARY_RELU2 } },
+	  .decoder = { .ffn_norm = "attn_norm", .ungated = 1, .f = UNARY_RELU2 }, .unused_key = "attention.scale" },
 	{ .arch = "nemotron_h_moe", .norm = NORM_RMS, .unrotated = 1, .read = nemotron_h, .mixer = MIXER_MAMBA2,
 	  .partial = 1, .either_epsilon = 1,
 	  .decoder = { .ffn_norm = "attn_norm", .ungated = 1, .f = UNARY_RELU2 }, .has_experts = 1,
-	  .experts = { .gating = GATING_SIGMOID, .reads_weights = 1 } },
+	  .experts = { .gating = GATING_SIGMOID, .reads_weights = 1 }, .unused_key = "attention.scale" },
 	{ .arch = "qwen35", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = 1,
-	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED } },
+	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED }, .unused_key = "attention.scale" },
 	{ .arch = "qwen35moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = 1,
 	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED }, .has_experts = 1,
-	  .experts = { .normalise = 1 } },
+	  .experts = { .normalise = 1 }, .unused_key = "attention.scale" },
 	{ .arch = "qwen3next", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = 1,
 	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED }, .has_experts = 1,
-	  .experts = { .normalise = 1 } },
+	  .experts = { .normalise = 1 }, .unused_key = "attention.scale" },
 	{ .arch = NULL },
 };

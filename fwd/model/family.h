@@ -37,7 +37,8 @@ struct expert_rule {
 	enum gating gating;             /* also the default of: */
 	int reads_gating;               /* key expert_gating_func counts */
 	int normalise;
-	int reads_weights;              /* keys expert_weights_norm, expert_weights_scale and expert_group_* count */
+	int reads_weights;              /* keys expert_weights_norm and expert_weights_scale count */
+	int reads_scale;                /* only the latter does */
 	int weighted;                   /* weights multiply the experts' inputs */
 };
 
@@ -55,6 +56,8 @@ struct family {
 	int either_epsilon;             /* RMS norms take the epsilon of layer norms where they have none */
 	const struct stream_kind *streams;      /* of several residual streams (builder.h); NULL: there is one */
 	int has_experts;                /* in layers with a router */
+	const char *unused_key, *unused_bias;   /* a feature (keys.h) and a product's bias that files may have, but
+					 * llama.cpp leaves out, and we do, too; or NULL */
 	struct expert_rule experts;
 
 	/* Reads what is the family's own: into m and its layers, which have what most families read. Or NULL. */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "family.h"
+
 /* Features, with the value that leaves them off. */
 static const struct feature {
 	const char *name;
@@ -103,6 +105,14 @@ int key_float(struct model *m, const char *name, double low, double high, float 
 	return 0;
 }
 
+int key_scale(struct model *m, const char *name, float *out, struct why *w)
+{
+	if (key_float(m, name, 0, 1e6, out, w) < 0)
+		return -1;
+	*out = *out >= 1e-6f ? *out : 1;
+	return 0;
+}
+
 int key_flag(struct model *m, const char *name, int *out, struct why *w)
 {
 	return gguf_bool(m->gguf, asked(m, name).s, out, w) < 0 ? why_tell(m->faults, w) : 0;
@@ -154,6 +164,8 @@ int key_floats(struct model *m, const char *name, size_t n, float *out, struct w
 
 int keys_refuse_features(struct model *m, struct why *w)
 {
+	if (m->family->unused_key)
+		asked(m, m->family->unused_key);
 	for (size_t i = 0; i < FEATURES; i++) {
 		double off = features[i].off, x = off;
 

@@ -24,6 +24,9 @@ int key_real(struct model *m, const char *name, double low, double high, double 
 int key_float(struct model *m, const char *name, double low, double high, float *out, struct why *w);
 int key_flag(struct model *m, const char *name, int *out, struct why *w);
 
+/* A factor up to 1e6; 0 stands for 1, as in llama.cpp. */
+int key_scale(struct model *m, const char *name, float *out, struct why *w);
+
 /* The value of layer il: the key's number or, if it is an array, its element il of n_block or n_layer. */
 int key_size_at(struct model *m, const char *name, size_t il, size_t low, size_t high, size_t *out, struct why *w);
 

@@ -10,6 +10,7 @@
 #include "lib/base/size.h"
 #include "family.h"
 #include "mixers.h"
+#include "tensors.h"
 
 /* No model comes near these, and no product of two or three of them overflows. */
 enum { FF_MAX = 1 << 24, HEADS_MAX = 1 << 14 };
@@ -74,18 +75,24 @@ static int read_layer(struct model *m, size_t il, struct layer *l, struct why *w
 
 /* ---- RoPE ---- */
 
-/* rope_factors_long and _short, of which the context decides. */
-static int read_factors(struct model *m, struct rope_spec *r, struct why *w)
+/* One for each pair that rotates, or for each that there is. */
+static int read_factor(struct model *m, const char *name, size_t n_rot, size_t dim_k, const float **out, struct why *w)
 {
-	size_t n = r->n_rot / 2;
+	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
 
+	return model_vector(m, name, (t && t->dim[0] == dim_k / 2 ? dim_k : n_rot) / 2, out, w);
+}
+
+/* rope_freqs; or rope_factors_long and _short, of which the context decides. */
+static int read_factors(struct model *m, struct rope_spec *r, size_t dim_k, struct why *w)
+{
 	if (model_has(m, "rope_freqs.weight"))
-		return model_vector(m, "rope_freqs.weight", n, &r->factors, w);
+		return read_factor(m, "rope_freqs.weight", r->n_rot, dim_k, &r->factors, w);
 	if (!model_has(m, "rope_factors_long.weight"))
 		return 0;
-	if (model_vector(m, "rope_factors_short.weight", n, &r->factors, w) < 0)
+	if (read_factor(m, "rope_factors_short.weight", r->n_rot, dim_k, &r->factors, w) < 0)
 		return -1;
-	return model_vector(m, "rope_factors_long.weight", n, &r->factors_long, w);
+	return read_factor(m, "rope_factors_long.weight", r->n_rot, dim_k, &r->factors_long, w);
 }
 
 static int read_scaling(struct model *m, struct rope_spec *r, struct why *w)
@@ -93,11 +100,12 @@ static int read_scaling(struct model *m, struct rope_spec *r, struct why *w)
 	struct gguf_string type = { .s = "linear", .n = 6 };
 	int bad = gguf_text(m->gguf, key_name(m, "rope.scaling.type").s, &type, w);
 
-	if (gguf_is(type, "linear"))
+	/* LongRoPE's factors come on top of that of the context. */
+	if (gguf_is(type, "linear") || gguf_is(type, "longrope"))
 		r->scaling = ROPE_LINEAR;
 	else if (gguf_is(type, "yarn"))
 		r->scaling = ROPE_YARN;
-	else if (!gguf_is(type, "none") && !gguf_is(type, "longrope"))
+	else if (!gguf_is(type, "none"))
 		bad = why(w, "%s: \"%.*s\" is not supported", key_name(m, "rope.scaling.type").s,
 			GGUF_SHOWN(type));
 	return bad < 0 ? why_tell(m->faults, w) : 0;
@@ -115,9 +123,7 @@ static int read_rope(struct model *m, size_t dim_k, struct why *w)
 	    || key_real(m, "rope.scale_linear", 0, 1e6, &r->factor, w) < 0
 	    || key_real(m, "rope.scaling.factor", 0, 1e6, &r->factor, w) < 0
 	    || key_size(m, "rope.scaling.original_context_length", 1, CTX_MAX, &n_ctx_orig, w) < 0
-	    || key_real(m, "rope.scaling.attn_factor", 0, 1e3, &r->attn_factor, w) < 0
-	    || key_real(m, "rope.scaling.yarn_beta_fast", 1e-3, 1e6, &r->beta_fast, w) < 0
-	    || key_real(m, "rope.scaling.yarn_beta_slow", 1e-3, 1e6, &r->beta_slow, w) < 0)
+	    || key_real(m, "rope.scaling.attn_factor", 0, 1e3, &r->attn_factor, w) < 0)
 		return -1;
 	if (r->n_rot % 2 || r->n_rot < 2) {
 		why(w, "%s: %zu is odd", key_name(m, "rope.dimension_count").s, r->n_rot);
@@ -128,7 +134,7 @@ static int read_rope(struct model *m, size_t dim_k, struct why *w)
 	/* Some files say 0 where there is no scaling. */
 	r->factor = r->factor > 0 ? r->factor : 1;
 	r->n_ctx_orig = (double)n_ctx_orig;
-	return read_factors(m, r, w);
+	return read_factors(m, r, dim_k, w);
 }
 
 /* ---- experts ---- */
@@ -153,10 +159,11 @@ static int read_gating(struct model *m, struct experts *e, struct why *w)
 		return -1;
 	if (gating)
 		e->gating = (enum gating)(gating - 1);
-	if (rule->reads_weights && (key_flag(m, "expert_weights_norm", &e->normalise, w) < 0
-	    || key_float(m, "expert_weights_scale", 0, 1e6, &e->scale, w) < 0
+	if ((rule->reads_weights && key_flag(m, "expert_weights_norm", &e->normalise, w) < 0)
+	    || ((rule->reads_weights || rule->reads_scale)
+	    && key_float(m, "expert_weights_scale", 0, 1e6, &e->scale, w) < 0)
 	    || key_size(m, "expert_group_count", 0, e->n, &e->groups, w) < 0
-	    || key_size(m, "expert_group_used_count", e->groups > 1, e->groups, &e->groups_used, w) < 0))
+	    || (e->groups > 1 && key_size(m, "expert_group_used_count", 1, e->groups, &e->groups_used, w) < 0))
 		return -1;
 	e->scale = e->scale > 0 ? e->scale : 1;
 	e->groups = e->groups ? e->groups : 1;
@@ -193,11 +200,9 @@ static int read_experts(struct model *m, struct why *w)
 		if (key_fault(m, w) < 0)
 			return -1;
 	}
-	if (e->n_ff)
-		return 0;
-	why(w, "%s: %zu, but no layer has a router", key_name(m, "expert_count").s, e->n);
-	e->n = 0;
-	return key_fault(m, w);
+	if (!e->n_ff)   /* all layers are dense */
+		e->n = 0;
+	return 0;
 }
 
 /* ---- all of it ---- */
@@ -252,7 +257,7 @@ static int slide(struct model *m, size_t period, int late, struct why *w)
 	if (key_size(m, "attention.sliding_window", 0, CTX_MAX, &window, w) < 0)
 		return -1;
 	if (v && v->type != GGUF_ARRAY
-	    && key_size(m, "attention.sliding_window_pattern", 0, m->n_layer + 1, &period, w) < 0)
+	    && key_size(m, "attention.sliding_window_pattern", 0, TENSORS_LAYERS, &period, w) < 0)
 		return -1;
 	for (size_t il = 0; il < m->n_layer; il++) {
 		slides = !period || il % period != (late ? 0 : period - 1);
@@ -311,10 +316,11 @@ static int turns(const size_t section[4], size_t sum, size_t i, int interleaved)
 
 int layers_sections(struct model *m, int interleaved, struct why *w)
 {
-	const struct gguf_value *v;
+	struct key_name key = key_name(m, "rope.dimension_sections");
+	const struct gguf_value *v = gguf_find(m->gguf, key.s);
 	size_t n = m->rope.n_rot / 2, sum = 0, section[4] = { 0 };
 	float *factors = model_floats(m, n);
-	int found = gguf_array(m->gguf, key_name(m, "rope.dimension_sections").s, GGUF_I32, &v, w);
+	int found = gguf_array(m->gguf, key.s, v && v->of == GGUF_U32 ? GGUF_U32 : GGUF_I32, &v, w);
 
 	if (found < 0)
 		return why_tell(m->faults, w);
@@ -330,15 +336,20 @@ int layers_sections(struct model *m, int interleaved, struct why *w)
 	return section[0] && section[1];
 }
 
-int layers_temper(struct model *m, size_t offset, size_t length, struct why *w)
+int layers_betas(struct model *m, struct why *w)
+{
+	return key_real(m, "rope.scaling.yarn_beta_fast", 1e-3, 1e6, &m->rope.beta_fast, w) < 0
+		|| key_real(m, "rope.scaling.yarn_beta_slow", 1e-3, 1e6, &m->rope.beta_slow, w) < 0 ? -1 : 0;
+}
+
+int layers_temper(struct model *m, size_t length, struct why *w)
 {
 	float scale = 0;
 
-	if (key_float(m, "attention.temperature_scale", 0, 1e3, &scale, w) < 0
-	    || key_size(m, "attention.temperature_length", 1, CTX_MAX, &length, w) < 0)
+	if (key_float(m, "attention.temperature_scale", 0, 1e3, &scale, w) < 0)
 		return -1;
 	for (size_t il = 0; il < m->n_layer; il++)
-		m->layer[il].temperature = (struct temperature){ .scale = scale, .offset = offset, .length = length };
+		m->layer[il].temperature = (struct temperature){ .scale = scale, .length = length };
 	return 0;
 }
 

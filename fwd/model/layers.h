@@ -33,8 +33,11 @@ int layers_sections(struct model *m, int interleaved, struct why *w);
 /* No RoPE in the layers that do not slide. */
 void layers_unrotate_full(struct model *m);
 
-/* attention.temperature_scale and _length, by default this one, for all layers. */
-int layers_temper(struct model *m, size_t offset, size_t length, struct why *w);
+/* YaRN's rope.scaling.yarn_beta_fast and _slow. In most families they do not count, as in llama.cpp. */
+int layers_betas(struct model *m, struct why *w);
+
+/* attention.temperature_scale, with this length, for all layers. */
+int layers_temper(struct model *m, size_t length, struct why *w);
 
 /* Gates of attention's result where a layer has attn_gate: one for each head if it has a row for each, else one for
  * each element. */

@@ -97,11 +97,14 @@ static void piece(const struct op *op, const struct step *s, size_t row, size_t 
 	uint16_t *expert = r->expert + row * r->used;
 	float *p = buffer_row(&o->logits, row), *weight = r->weight + row * r->used, sum = 0;
 
-	gate(e->gating, p, r->n);
+	if (!e->weighted)
+		gate(e->gating, p, r->n);
 	if (o->by_id)
 		look_up(op, s, row, expert);
 	else
 		choose(o, p, expert);
+	if (e->weighted)        /* chosen by the logits themselves: sigmoids of large ones are equal */
+		gate(e->gating, p, r->n);
 	for (size_t i = 0; i < r->used; i++)
 		weight[i] = p[expert[i]];
 	if (e->gating == GATING_CHOSEN)
