@@ -88,7 +88,7 @@ OTHERS = tok/chat fwd/main fwd/fwd_opts sample/schema detok/main detok/printer d
 	detok/texts detok/peek $(LISTING:%=detok/%) $(RENDER:%=detok/%) gen/feed gen/best tests/mkopen tests/mkgguf \
 	tests/mkvocab tests/mkfamilies \
 	$(MADE:%=tests/%) tests/quantise tests/quantise_few tests/quantise_grid tests/sampler_reference \
-	tests/oracle tests/batches $(REFERENCE:%=tests/%) tests/sha256
+	tests/oracle tests/mkschema tests/validator tests/batches $(REFERENCE:%=tests/%) tests/sha256
 
 lib_o = $(BASE:%=$(OBJ)/lib/base/%.o) $(STREAM:%=$(OBJ)/lib/stream/%.o) $(GGUF:%=$(OBJ)/lib/gguf/%.o)
 json_o = $(JSON:%=$(OBJ)/lib/base/%.o)
@@ -177,7 +177,8 @@ $(BIN)/tests/gguf_test: $(OBJ)/tests/gguf_test.o $(OBJ)/tests/mkgguf.o $(tok_o) 
 $(BIN)/tests/guessing_test: $(OBJ)/tests/guessing_test.o $(OBJ)/gen/guessing.o
 $(BIN)/tests/jinja_test: $(OBJ)/tests/jinja_test.o $(chat_o) $(tok_o) $(lib_o)
 $(BIN)/tests/grammar_test: $(OBJ)/tests/grammar_test.o $(OBJ)/tests/oracle.o $(grammar_o) $(json_o) $(lib_o)
-$(BIN)/tests/schema_test: $(OBJ)/tests/schema_test.o $(schema_o) $(json_o) $(lib_o)
+$(BIN)/tests/schema_test: $(OBJ)/tests/schema_test.o $(OBJ)/tests/mkschema.o $(OBJ)/tests/validator.o $(schema_o) \
+	$(json_o) $(lib_o)
 $(BIN)/tests/vocab_test: $(OBJ)/tests/vocab_test.o $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(tok_o) $(lib_o)
 $(BIN)/tests/kinds_test: $(OBJ)/tests/kinds_test.o $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(tok_o) $(lib_o)
 $(BIN)/tests/pretok_test: $(OBJ)/tests/pretok_test.o $(tok_o) $(lib_o)

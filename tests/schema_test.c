@@ -1,8 +1,5 @@
 /* Schemas: the texts that their grammars allow, errors and their messages, and random schemas: every text
- * generated under one is JSON and holds to it, by a validator that knows nothing of grammars. */
-#include <math.h>
-#include <regex.h>
-#include <stdarg.h>
+ * generated under one is JSON and valid against it (validator.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +10,8 @@
 #include "lib/schema/schema.h"
 #include "check.h"
 #include "mkrandom.h"
+#include "mkschema.h"
+#include "validator.h"
 
 /* The grammar of a schema; NULL with the reason. */
 static struct grammar *grammar_of(const char *schema, size_t n, struct bytes *text, struct why *w)
@@ -357,356 +356,6 @@ static void test_errors(void)
 	refuses("{\"properties\": {\"a\": true, \"a\": true}}", "#: the property \"a\" is declared twice");
 }
 
-/* ---- an independent validator ---- */
-
-static const struct json *document;
-
-static int is_number(const struct json *v)
-{
-	return v->type == JSON_INT || v->type == JSON_BIG || v->type == JSON_FLOAT;
-}
-
-static int equal(const struct json *a, const struct json *b)
-{
-	if (is_number(a) && is_number(b))
-		return a->d == b->d;
-	if (a->type != b->type || (a->type == JSON_STRING && (a->n != b->n || memcmp(a->s, b->s, a->n))))
-		return 0;
-	if (a->type == JSON_ARRAY || a->type == JSON_OBJECT) {
-		if (a->n != b->n)
-			return 0;
-		for (const struct json *x = a->child, *y = b->child; x; x = x->next, y = y->next)
-			if (!equal(x, y) || (x->key && strcmp(x->key, y->key)))
-				return 0;
-	}
-	return 1;
-}
-
-static int is_type(const struct json *v, const char *name)
-{
-	return !strcmp(name, "null") ? v->type == JSON_NULL
-		: !strcmp(name, "boolean") ? v->type == JSON_TRUE || v->type == JSON_FALSE
-		: !strcmp(name, "integer") ? is_number(v) && v->d == floor(v->d)
-		: !strcmp(name, "number") ? is_number(v)
-		: !strcmp(name, "string") ? v->type == JSON_STRING
-		: !strcmp(name, "array") ? v->type == JSON_ARRAY : v->type == JSON_OBJECT;
-}
-
-static double number_of(const struct json *s, const char *keyword, double otherwise)
-{
-	const struct json *v = json_get(s, keyword);
-
-	return v ? v->d : otherwise;
-}
-
-static int holds(const struct json *s, const struct json *v);
-
-static int string_holds(const struct json *s, const struct json *v)
-{
-	const char *pattern = json_get_string(s, "pattern"), *format = json_get_string(s, "format");
-	double n = 0;
-	regex_t re;
-	int ok = 1;
-
-	for (size_t i = 0; i < v->n; i++)
-		n += ((unsigned char)v->s[i] & 0xc0) != 0x80;
-	if (n < number_of(s, "minLength", 0) || n > number_of(s, "maxLength", HUGE_VAL))
-		return 0;
-	if (format && !strcmp(format, "date"))
-		pattern = "^[0-9]{4}-[01][0-9]-[0-3][0-9]$";
-	if (!pattern)
-		return 1;
-	if (regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB))
-		return 0;
-	ok = !regexec(&re, v->s, 0, NULL, 0);
-	regfree(&re);
-	return ok;
-}
-
-static int array_holds(const struct json *s, const struct json *v)
-{
-	const struct json *first = json_get(s, "prefixItems"), *items = json_get(s, "items");
-	const struct json *f = first ? first->child : NULL;
-
-	if ((double)v->n < number_of(s, "minItems", 0) || (double)v->n > number_of(s, "maxItems", HUGE_VAL))
-		return 0;
-	for (const struct json *i = v->child; i; i = i->next) {
-		const struct json *by = f ? f : items;
-
-		if (by && !holds(by, i))
-			return 0;
-		f = f ? f->next : NULL;
-	}
-	return 1;
-}
-
-static int object_holds(const struct json *s, const struct json *v)
-{
-	const struct json *properties = json_get(s, "properties"), *required = json_get(s, "required");
-	const struct json *others = json_get(s, "additionalProperties");
-
-	for (const struct json *m = v->child; m; m = m->next) {
-		const struct json *p = properties ? json_get(properties, m->key) : NULL;
-
-		if (json_get(v, m->key) != m && p)      /* a property twice */
-			return 0;
-		if (p ? !holds(p, m) : others ? !holds(others, m) : 0)
-			return 0;
-	}
-	for (const struct json *r = required ? required->child : NULL; r; r = r->next)
-		if (!json_get(v, r->s))
-			return 0;
-	return 1;
-}
-
-static int number_holds(const struct json *s, const struct json *v)
-{
-	return v->d >= number_of(s, "minimum", -HUGE_VAL) && v->d <= number_of(s, "maximum", HUGE_VAL)
-		&& v->d > number_of(s, "exclusiveMinimum", -HUGE_VAL)
-		&& v->d < number_of(s, "exclusiveMaximum", HUGE_VAL);
-}
-
-static int count_holding(const struct json *list, const struct json *v)
-{
-	int n = 0;
-
-	for (const struct json *b = list->child; b; b = b->next)
-		n += holds(b, v);
-	return n;
-}
-
-static int holds(const struct json *s, const struct json *v)
-{
-	const struct json *x;
-	int ok = 0;
-
-	if (s->type != JSON_OBJECT)
-		return s->type == JSON_TRUE;
-	if ((x = json_get(s, "$ref"))) {
-		const struct json *target = strlen(x->s) > 8 ? json_get(json_get(document, "$defs"), x->s + 8)
-			: document;
-
-		if (!target || !holds(target, v))
-			return 0;
-	}
-	if ((x = json_get(s, "type"))) {
-		if (x->type == JSON_STRING)
-			ok = is_type(v, x->s);
-		else
-			for (const struct json *t = x->child; t; t = t->next)
-				ok |= is_type(v, t->s);
-		if (!ok)
-			return 0;
-	}
-	if ((x = json_get(s, "const")) && !equal(x, v))
-		return 0;
-	if ((x = json_get(s, "enum"))) {
-		ok = 0;
-		for (const struct json *e = x->child; e; e = e->next)
-			ok |= equal(e, v);
-		if (!ok)
-			return 0;
-	}
-	if ((x = json_get(s, "anyOf")) && !count_holding(x, v))
-		return 0;
-	if ((x = json_get(s, "oneOf")) && count_holding(x, v) != 1)
-		return 0;
-	if ((x = json_get(s, "allOf")) && count_holding(x, v) != (int)x->n)
-		return 0;
-	return v->type == JSON_STRING ? string_holds(s, v) : v->type == JSON_ARRAY ? array_holds(s, v)
-		: v->type == JSON_OBJECT ? object_holds(s, v) : is_number(v) ? number_holds(s, v) : 1;
-}
-
-/* ---- random schemas ---- */
-
-struct maker {
-	uint64_t seed, count;
-	char text[1 << 16];
-	size_t n;
-};
-
-static unsigned pick(struct maker *m, unsigned n)
-{
-	return (unsigned)(mkrandom(m->seed, m->count++) % n);
-}
-
-__attribute__((format(printf, 2, 3)))
-static void print(struct maker *m, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	m->n += (size_t)vsnprintf(m->text + m->n, sizeof m->text - m->n, format, ap);
-	va_end(ap);
-	if (m->n >= sizeof m->text)
-		abort();
-}
-
-static const char *const names[] = { "a", "ab", "abc", "b", "", "name", "\xc3\xa9t\xc3\xa9", "x\\\"y", "n\\nl", "k" };
-
-static void make(struct maker *m, int depth);
-
-static void make_string(struct maker *m)
-{
-	static const char *const patterns[] = { "^[a-c]+$", "^[A-Z]{2}-[0-9]{1,4}$", "^(foo|ba[rz])*$", "x", "^a|b$",
-		"^[ -_]{0,3}$", "^[!-~]$", "[0-9]+(px|em)$" };
-
-	switch (pick(m, 5)) {
-	case 0:
-		print(m, "{\"type\": \"string\", \"pattern\": \"%s\"}",
-			patterns[pick(m, sizeof patterns / sizeof *patterns)]);
-		break;
-	case 1:
-		print(m, "{\"type\": \"string\", \"minLength\": %u, \"maxLength\": %u}", pick(m, 5), 5 + pick(m, 40));
-		break;
-	case 2:
-		print(m, "{\"type\": \"string\", \"format\": \"date\"}");
-		break;
-	case 3:
-		print(m, "{\"type\": \"string\", \"minLength\": %u}", pick(m, 30));
-		break;
-	default:
-		print(m, "{\"type\": \"string\"}");
-	}
-}
-
-static void make_number(struct maker *m)
-{
-	int low = (int)pick(m, 3000) - 1000;
-
-	print(m, "{\"type\": \"%s\"", pick(m, 2) ? "integer" : "number");
-	if (pick(m, 2))
-		print(m, ", \"%s\": %d", pick(m, 2) ? "minimum" : "exclusiveMinimum", low);
-	if (pick(m, 2))
-		print(m, ", \"%s\": %d", pick(m, 2) ? "maximum" : "exclusiveMaximum", low + (int)pick(m, 1200));
-	print(m, "}");
-}
-
-static void make_array(struct maker *m, int depth)
-{
-	unsigned low = pick(m, 3);
-
-	print(m, "{\"type\": \"array\"");
-	if (pick(m, 2)) {
-		print(m, ", \"prefixItems\": [");
-		make(m, depth - 1);
-		print(m, ", ");
-		make(m, depth - 1);
-		print(m, "]");
-	}
-	if (pick(m, 3)) {
-		print(m, ", \"items\": ");
-		make(m, depth - 1);
-	}
-	if (pick(m, 2))
-		print(m, ", \"minItems\": %u", low);
-	if (pick(m, 2))
-		print(m, ", \"maxItems\": %u", low + pick(m, 4));
-	print(m, "}");
-}
-
-/* With some of the names, from number `from` on. */
-static void make_object(struct maker *m, int depth, unsigned from, const char *tag)
-{
-	unsigned total = sizeof names / sizeof *names, chosen[10], n = 0;
-
-	print(m, "{\"type\": \"object\", \"properties\": {");
-	if (tag)
-		print(m, "\"tag\": {\"const\": \"%s\"}", tag);
-	for (unsigned i = from; i < total; i++) {
-		if (pick(m, 3))
-			continue;
-		print(m, "%s\"%s\": ", tag || n ? ", " : "", names[i]);
-		make(m, depth - 1);
-		chosen[n++] = i;
-	}
-	print(m, "}, \"required\": [%s", tag ? "\"tag\"" : "");
-	for (unsigned i = 0, any = tag != NULL; i < n; i++)
-		if (pick(m, 2)) {
-			print(m, "%s\"%s\"", any ? ", " : "", names[chosen[i]]);
-			any = 1;
-		}
-	print(m, "]");
-	if (!pick(m, 4))
-		print(m, ", \"additionalProperties\": false");
-	else if (!pick(m, 3)) {
-		print(m, ", \"additionalProperties\": ");
-		make(m, depth - 1);
-	}
-	print(m, "}");
-}
-
-static void make_branches(struct maker *m, int depth)
-{
-	switch (pick(m, 3)) {
-	case 0:
-		print(m, "{\"anyOf\": [");
-		make(m, depth - 1);
-		print(m, ", ");
-		make(m, depth - 1);
-		break;
-	case 1:
-		print(m, "{\"oneOf\": [");
-		make_object(m, depth - 1, 4, "one");
-		print(m, ", ");
-		make_object(m, depth - 1, 2, "two");
-		print(m, ", {\"type\": \"null\"}");
-		break;
-	default:
-		print(m, "{\"description\": \"both\", \"allOf\": [");
-		make_object(m, depth - 1, 6, NULL);
-		print(m, ", ");
-		make_object(m, depth - 1, 6, NULL);
-	}
-	print(m, "]}");
-}
-
-static void make(struct maker *m, int depth)
-{
-	switch (pick(m, depth > 0 ? 13 : 7)) {
-	case 0: case 1:
-		make_string(m);
-		break;
-	case 2: case 3:
-		make_number(m);
-		break;
-	case 4:
-		print(m, "{\"enum\": [\"red\", \"gr\\u00fcn\", 3, null, [1, {\"x\": \"\\\\\"}]]}");
-		break;
-	case 5:
-		print(m, "{\"type\": [\"boolean\", \"null\"]}");
-		break;
-	case 6:
-		print(m, pick(m, 3) ? "{\"const\": 42}" : "{\"type\": \"boolean\"}");
-		break;
-	case 7: case 8:
-		make_array(m, depth);
-		break;
-	case 9: case 10:
-		make_object(m, depth, 0, NULL);
-		break;
-	case 11:
-		make_branches(m, depth);
-		break;
-	case 12:
-		print(m, pick(m, 4) ? "{\"$ref\": \"#/$defs/d%u\"}" : "true", pick(m, 2));
-		break;
-	}
-}
-
-static void make_document(struct maker *m, uint64_t seed)
-{
-	m->seed = seed;
-	m->count = m->n = 0;
-	print(m, "{\"$defs\": {\"d0\": ");
-	make(m, 2);
-	print(m, ", \"d1\": ");
-	make_object(m, 2, 5, NULL);
-	print(m, "}, \"anyOf\": [");
-	make(m, 3);
-	print(m, "]}");
-}
-
 /* ---- generation ---- */
 
 enum { IDS = 320, EOG = 2 };
@@ -749,7 +398,7 @@ static int32_t choose(const uint32_t *mask, uint64_t seed, int hurry)
 	return EOG;
 }
 
-/* Generates a value. 1: it ended and holds to the schema; 0: it grew too long; -1: it is wrong. */
+/* Generates a value. 1: it ended and is valid; 0: it grew too long; -1: it is wrong. */
 static int write_value(struct masker *u, const struct json *schema, uint64_t seed, char *text, size_t room, size_t *n,
 	struct why *w)
 {
@@ -769,7 +418,7 @@ static int write_value(struct masker *u, const struct json *schema, uint64_t see
 			struct arena a = { .limit = 1 << 22 };
 			const struct json *v = json_parse(&a, text, *n, w);
 
-			status = v && holds(schema, v) ? 1 : -1;
+			status = v && validator_allows(schema, v) ? 1 : -1;
 			arena_free(&a);
 		} else {
 			s = piece(NULL, id, &len);
@@ -783,7 +432,7 @@ static int write_value(struct masker *u, const struct json *schema, uint64_t see
 
 static void test_random(void)
 {
-	static struct maker m;
+	static struct mkschema m;
 	static char text[20000];
 	static const int32_t eog[] = { EOG };
 	struct mask_vocab pieces = { IDS, piece, NULL, eog, 1 };
@@ -791,13 +440,14 @@ static void test_random(void)
 
 	for (uint64_t seed = 1; seed <= 400; seed++) {
 		struct arena a = { .limit = 1 << 22 };
+		const struct json *schema;
 		struct bytes gbnf;
 		struct why w = { "" };
 		struct grammar *g;
 		struct masker *u;
 
-		make_document(&m, seed);
-		document = json_parse(&a, m.text, m.n, &w);
+		mkschema(&m, seed);
+		schema = json_parse(&a, m.text, m.n, &w);
 		g = grammar_of(m.text, m.n, &gbnf, &w);
 		u = g ? masker_open(g, &pieces, &w) : NULL;
 		if (u) {
@@ -810,7 +460,7 @@ static void test_random(void)
 		}
 		for (uint64_t i = 0; u && i < 5; i++) {
 			size_t n = 0;
-			int status = write_value(u, document, mkrandom(seed, i), text, sizeof text, &n, &w);
+			int status = write_value(u, schema, mkrandom(seed, i), text, sizeof text, &n, &w);
 
 			finished += status > 0;
 			endless += status == 0;
