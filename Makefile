@@ -75,8 +75,8 @@ FEED = feed_opts loop parallel draft guessing result
 GEN = main options arguments hosts pipeline report history messages convert console show sections commands layout \
 	kept conversation $(FEED)
 TERM = width keys tty view recall typed edit
-TESTS = quantise_test blocks_test gguf_test vocab_test kinds_test pretok_test tokenizers_test frame_test \
-	sampler_test stop_test sequences_test segment_test saved_test recurrent_test system_test pool_test \
+TESTS = quantise_test blocks_test gguf_test vocab_test merge_test special_test kinds_test pretok_test tokenizers_test \
+	frame_test sampler_test stop_test sequences_test segment_test saved_test recurrent_test system_test pool_test \
 	rope_test plan_test split_test linear_test scan_test product_test vector_test attend_test avx512_test \
 	guessing_test jinja_test grammar_test schema_test malformed_test
 REFERENCE = reference_model reference_math reference_attention reference_mixture reference_state reference_rwkv \
@@ -180,6 +180,8 @@ $(BIN)/tests/grammar_test: $(OBJ)/tests/grammar_test.o $(OBJ)/tests/oracle.o $(g
 $(BIN)/tests/schema_test: $(OBJ)/tests/schema_test.o $(OBJ)/tests/mkschema.o $(OBJ)/tests/validator.o $(schema_o) \
 	$(json_o) $(lib_o)
 $(BIN)/tests/vocab_test: $(OBJ)/tests/vocab_test.o $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(tok_o) $(lib_o)
+$(BIN)/tests/merge_test: $(OBJ)/tests/merge_test.o $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(tok_o) $(lib_o)
+$(BIN)/tests/special_test: $(OBJ)/tests/special_test.o $(OBJ)/tests/mkgguf.o $(tok_o) $(lib_o)
 $(BIN)/tests/kinds_test: $(OBJ)/tests/kinds_test.o $(OBJ)/tests/mkgguf.o $(OBJ)/tests/mkvocab.o $(tok_o) $(lib_o)
 $(BIN)/tests/pretok_test: $(OBJ)/tests/pretok_test.o $(tok_o) $(lib_o)
 $(BIN)/tests/tokenizers_test: $(OBJ)/tests/tokenizers_test.o $(OBJ)/tests/sha256.o $(tok_o) $(lib_o)
