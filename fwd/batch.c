@@ -228,8 +228,8 @@ static void count(struct serve *v, double seconds)
 	}
 }
 
-/* Of the frames in the queue, unless all are short. A disk that is full is no reason to stop. */
-static void tell_progress(const struct serve *v)
+/* How far the frames in the queue are, unless all are short. A full disk is no reason to stop. */
+static void write_progress(const struct serve *v)
 {
 	size_t rows = 0, left = 0;
 	char line[48];
@@ -264,7 +264,7 @@ int batch_run(struct serve *v, struct why *w)
 	if (status == 0)
 		count(v, now - began);
 	if (v->progress >= 0)
-		tell_progress(v);
+		write_progress(v);
 	v->patience = PATIENCE * (now - began);
 	v->until = now + v->patience;
 	v->hidden.together = v->n_runs;

@@ -49,7 +49,7 @@ static void take_interrupts(void)
 	sigaction(SIGUSR1, &act, NULL);
 }
 
-static void tell(const char *why)
+static void warn(const char *why)
 {
 	cli_warn(&c, "%s", why);
 }
@@ -77,7 +77,7 @@ static void set_up(struct serve *v)
 {
 	v->served = &served;
 	v->out = 1;
-	v->tell = tell;
+	v->warn = warn;
 	v->plan = e.plan;
 	v->n_ctx = e.segment.n_ctx;
 	v->all = set.all || set.score;

@@ -155,7 +155,7 @@ static int fail(struct serve *v, struct frame_in *in, uint32_t number, struct wh
 		return frame_why(in, w);
 	why(w, "sequence %" PRIu32 ": %s", number, cause.text);
 	frame_why(in, w);
-	v->tell(w->text);
+	v->warn(w->text);
 	v->failed++;
 	if ((q && served_end(v->served, q, w) < 0) || (number && sequences_end(&v->served->table, number, w) < 0))
 		return -1;

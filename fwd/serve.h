@@ -27,7 +27,7 @@ struct serve {
 	int score;                      /* with `all`: no logits, but scores of the ids */
 	int progress;                   /* descriptor of a file that says how far long frames are; or -1 */
 	const struct chain *chain;      /* draw ids and write no logits; excludes `all`; or NULL */
-	void (*tell)(const char *why);  /* called when one of several sequences has failed */
+	void (*warn)(const char *why);  /* called when one of several sequences has failed */
 
 	struct hidden hidden;
 

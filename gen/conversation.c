@@ -167,7 +167,7 @@ static int take(struct conversation *v, const char *line, size_t n, size_t *keep
 	return messages_add(&v->messages, "user", line, n, w) ? -1 : fit(v, keep, w);
 }
 
-static void tell(const struct conversation *v, const struct result *r, const struct bytes *text)
+static void write_report(const struct conversation *v, const struct result *r, const struct bytes *text)
 {
 	if (v->full)
 		console_say("the context of %" PRId32 " tokens is full (-c): the answer ends here",
@@ -252,7 +252,7 @@ static int turn(struct conversation *v, const char *line, size_t n, struct why *
 	if (failed < 0 && l->gone)
 		why(w, "sample ended before the conversation did");
 	if (failed >= 0 && !(failed = messages_save(&v->messages, w)))
-		tell(v, &r, &text);
+		write_report(v, &r, &text);
 	bytes_free(&text);
 	result_free(&r);
 	l->r = NULL;

@@ -99,7 +99,8 @@ static int open_capture(struct capture *capture, struct why *w)
 }
 
 /* Prints what -v and --json ask for, about the generation that was printed; the line of JSON only if it is whole. */
-static int tell(const struct capture *capture, const struct loop *l, struct result *all, int whole, struct why *w)
+static int write_reports(const struct capture *capture, const struct loop *l, struct result *all, int whole,
+	struct why *w)
 {
 	struct bytes text = { .limit = TEXT_MAX };
 	struct result *r = all;
@@ -192,7 +193,7 @@ static int run(void)
 	cut = failed == SAMPLE && !q.stage[SAMPLE].shell && exit_status(failed) == 3;
 	if (cut && asked(&q, CONVERSATION))
 		failed = -1;
-	if (!asked(&q, CONVERSATION) && tell(&capture, &l, results, (failed < 0 || cut) && !status, &ours))
+	if (!asked(&q, CONVERSATION) && write_reports(&capture, &l, results, (failed < 0 || cut) && !status, &ours))
 		status = -1;
 	for (int i = 0; i < q.texts; i++)
 		result_free(&results[i]);
