@@ -54,6 +54,7 @@ struct loop {                   /* starts as loop_init() leaves it; these are se
 	int stale;              /* the sampler may still write of a generation that was ended here */
 };
 
+/* Sets the defaults: no descriptors, no limit. loop_close() frees the memory; the descriptors are the caller's. */
 void loop_init(struct loop *l);
 void loop_close(struct loop *l);
 

@@ -15,6 +15,7 @@ struct token_pieces;
 struct token_pieces *pieces_open(const char *path, struct why *w);
 void pieces_close(struct token_pieces *p);
 
+/* Owned by p. */
 const struct vocab *pieces_vocab(const struct token_pieces *p);
 
 /* Whether the stream has this vocabulary; -1 names both sides. */

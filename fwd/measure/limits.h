@@ -37,6 +37,7 @@ struct limit {
 	double read, codes, floats;
 };
 
+/* All 0 before the first sample. */
 struct limit limits_now(const struct limits *l);
 
 /* How long this work takes at the limit: its multiply-adds one after the other, or its bytes if reading them takes

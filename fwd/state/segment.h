@@ -121,6 +121,7 @@ float *segment_current(const struct segment *s, size_t offset);
 /* Two numbers of a named segment, 0 where they are not known: of the model file and of its weights. */
 enum segment_mark { SEGMENT_FILE, SEGMENT_DIGEST, SEGMENT_MARKS };
 
+/* Only for segments with a name. */
 uint64_t segment_mark(const struct segment *s, enum segment_mark which);
 void segment_set_mark(struct segment *s, enum segment_mark which, uint64_t value);
 

@@ -81,6 +81,7 @@ struct json_writer {
 	int depth, items, after_key;    /* private */
 };
 
+/* A writer to a file or a buffer, both borrowed, with the separators of json.dumps, on one line. */
 struct json_writer json_to_file(FILE *f);
 struct json_writer json_to_bytes(struct bytes *b);
 

@@ -7,6 +7,7 @@
 
 #include "why.h"
 
+/* Append bytes[n], a string without its NUL, a byte. */
 void out_bytes(const void *bytes, size_t n);
 void out_text(const char *s);
 void out_char(char c);

@@ -47,6 +47,7 @@ int chat_set_json(struct chat *c, const char *name, const char *text, size_t n, 
 int chat_render(struct chat *c, const char *template, size_t n, const struct jinja_options *o, struct bytes *out,
 	struct why *w);
 
+/* Frees the conversation. */
 void chat_end(struct chat *c);
 
 /* A built-in template by name, or NULL; and name number i, NULL after the last. */

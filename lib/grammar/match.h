@@ -93,6 +93,7 @@ uint32_t matcher_walk(struct matcher *m, uint32_t state, const char *s, size_t n
 /* Whether the text may end here. */
 int matcher_ends(const struct matcher *m, uint32_t state);
 
+/* Keeps a state across matcher_flush(), which updates h->state; until it is released. */
 void matcher_hold(struct matcher *m, struct held_state *h, uint32_t state);
 void matcher_release(struct matcher *m, struct held_state *h);
 
@@ -111,6 +112,7 @@ int matcher_push(struct matcher *m, struct uint_list *l, uint32_t x);
 /* Makes DEAD and END, in empty tables. */
 int matcher_make_first(struct matcher *m);
 
+/* The frame of a node that is still to come `low` to `high` times, and then the state `next`. */
 uint32_t matcher_frame(struct matcher *m, uint32_t node, uint32_t low, uint32_t high, uint32_t next);
 
 /* A union in the making: matcher_gather() appends the members of a state to m->gather; matcher_unite() removes what was

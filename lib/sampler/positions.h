@@ -40,6 +40,7 @@ struct positions {
 	int begins;                     /* the frame's header has been read, and what it means not yet been done */
 };
 
+/* fd and name are borrowed; the name is for messages. */
 void positions_open(struct positions *p, int fd, const char *name);
 void positions_close(struct positions *p);
 

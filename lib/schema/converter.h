@@ -128,6 +128,7 @@ void schema_check_exclusive(struct converter *c, const struct json *branches);
 
 /* ---- one type each ---- */
 
+/* The values of this type that s, which is flat, allows; never if there are none. */
 struct gbnf_expr *schema_write_number(struct converter *c, const struct json *s, int integer);
 struct gbnf_expr *schema_write_string(struct converter *c, const struct json *s);
 struct gbnf_expr *schema_write_array(struct converter *c, const struct json *s);

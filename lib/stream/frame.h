@@ -54,6 +54,7 @@ struct frame_in {
 	unsigned char buffer[8192];
 };
 
+/* Starts at the beginning of a stream; fd stays open, and the caller's. */
 void frame_open_in(struct frame_in *in, int fd, const char *name);
 
 /* Reads the next frame's header and checks it (magic, kind, type, bounds, and that type and cols suit the kind). Skips
@@ -91,6 +92,7 @@ int frame_append(struct bytes *to, const struct frame *f, const void *payload);
 int frame_write_header(int fd, const struct frame *f, struct why *w);
 int frame_write_elements(int fd, const struct frame *f, const void *elements, size_t n, struct why *w);
 
+/* Frames of ids[n] and of an end without a stop string; FRAME_APPEND for no pos. */
 int frame_write_ids(int fd, const int32_t *ids, uint32_t n, uint32_t pos, uint32_t flags, uint32_t seq, struct why *w);
 int frame_write_end(int fd, enum frame_reason reason, uint32_t pos, uint32_t seq, struct why *w);
 
@@ -112,6 +114,7 @@ struct card {
 	int32_t n_eog, eog[FRAME_EOG_MAX];
 };
 
+/* Reads the payload of a card frame, and checks it; writes one; appends one to a buffer. */
 int card_read(struct frame_in *in, const struct frame *f, struct card *card, struct why *w);
 int card_write(int fd, const struct card *card, struct why *w);
 int card_append(struct bytes *to, const struct card *card);

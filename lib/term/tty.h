@@ -14,6 +14,7 @@ enum tty_mode {
 /* Prepares fd, a terminal, for changes of mode. -1: its modes cannot be read. */
 int tty_open(int fd);
 
+/* Changes the mode once pending output is written; tty_restore() sets TTY_FOUND at once. */
 void tty_set(enum tty_mode mode);
 void tty_restore(void);
 

@@ -42,6 +42,7 @@ struct figure {
 	int decimals;           /* in text */
 };
 
+/* Prints it, or appends it to the object. */
 void figures_put(struct figures *f, const struct figure *one);
 
 /* A name, of characters of one column, and the space up to the value. */

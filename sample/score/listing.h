@@ -19,6 +19,7 @@ struct worst {
 	size_t n, most;
 };
 
+/* -1: out of memory; the caller frees l->at. Their pointers to rows are not valid any more. */
 int worst_open(struct worst *l, size_t most, struct why *w);
 void worst_add(struct worst *l, const struct position *at);
 

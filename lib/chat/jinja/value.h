@@ -181,6 +181,7 @@ const char *jv_find(struct env *e, struct jv s, struct jv what, bool last);
 struct jv number_integer(struct env *e, struct jv s, int64_t base);
 struct jv number_real(struct env *e, struct jv s);
 
+/* A JSON tree as values; strings are borrowed from it. */
 struct jv jv_from_json(struct env *e, const struct json *v);
 
 /* Lists. jv_items returns the items of any iterable as a list, which must not be changed; it consumes generators. */
@@ -207,6 +208,7 @@ void jv_dict_merge(struct env *e, struct jv_dict *d, const struct jv_dict *more)
 /* Sorts the pairs by their keys; equal keys keep their order. */
 void jv_sort(struct env *e, struct jv_pair *pairs, uint32_t n, bool reverse);
 
+/* Python's == and in. */
 bool jv_equal(struct env *e, struct jv a, struct jv b);
 bool jv_contains(struct env *e, struct jv container, struct jv item);
 /* Below, at or above 0. A failure names the operator `op`. */
