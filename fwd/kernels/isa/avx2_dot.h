@@ -195,4 +195,14 @@ static inline float vd_close(f32x16 v)
 	return x86_close(_mm256_add_ps(v.a, v.b));
 }
 
+INLINE void vd_close_eight(const f32x16 *v, size_t step, float y[8])
+{
+	__m256 w[8];
+
+	UNROLL
+	for (size_t i = 0; i < 8; i++)
+		w[i] = _mm256_add_ps(v[i * step].a, v[i * step].b);
+	x86_close_eight(w, y);
+}
+
 #endif

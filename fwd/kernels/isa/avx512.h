@@ -456,6 +456,16 @@ static inline float vd_close(f32x16 v)
 	return x86_close(_mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1)));
 }
 
+INLINE void vd_close_eight(const f32x16 *v, size_t step, float y[8])
+{
+	__m256 w[8];
+
+	UNROLL
+	for (size_t i = 0; i < 8; i++)
+		w[i] = _mm256_add_ps(_mm512_castps512_ps256(v[i * step]), _mm512_extractf32x8_ps(v[i * step], 1));
+	x86_close_eight(w, y);
+}
+
 /* ---- a tile of a prompt's product ---- */
 
 #define TILE_BYTES(ROW) \

@@ -732,6 +732,13 @@ static inline float vd_close(f32x16 v)
 	return vaddv_f32(even) + vaddv_f32(odd);
 }
 
+INLINE void vd_close_eight(const f32x16 *v, size_t step, float y[8])
+{
+	UNROLL
+	for (size_t i = 0; i < 8; i++)
+		y[i] = vd_close(v[i * step]);
+}
+
 /* ---- a tile of a prompt's product ---- */
 
 #define TILE_BYTES(ROW) \

@@ -186,6 +186,21 @@ static inline float x86_close(__m256 w)
 	return _mm_cvtss_f32(_mm_add_ss(_mm256_castps256_ps128(w), _mm256_extractf128_ps(w, 1)));
 }
 
+/* The same for eight. */
+INLINE void x86_close_eight(__m256 w[8], float y[8])
+{
+	UNROLL
+	for (int i = 0; i < 4; i++)
+		w[i] = _mm256_add_ps(_mm256_shuffle_ps(w[2 * i], w[2 * i + 1], 0x44),
+		                     _mm256_shuffle_ps(w[2 * i], w[2 * i + 1], 0xee));
+	UNROLL
+	for (int i = 0; i < 2; i++)
+		w[i] = _mm256_add_ps(_mm256_shuffle_ps(w[2 * i], w[2 * i + 1], 0x88),
+		                     _mm256_shuffle_ps(w[2 * i], w[2 * i + 1], 0xdd));
+	_mm256_storeu_ps(y, _mm256_add_ps(_mm256_permute2f128_ps(w[0], w[1], 0x20),
+	                                  _mm256_permute2f128_ps(w[0], w[1], 0x31)));
+}
+
 INLINE void tile_pair(i32x16 *fours, i32x16 *next) { }
 
 #endif

@@ -81,6 +81,8 @@ typedef void adder(int offset, const struct unpacked *w, const char *x, size_t n
 	static void add_##name(int offset, const struct unpacked *w, const char *x, size_t n, f32x16 *acc) \
 	{ \
 		struct unpacker u = { .scales = n_scales, .minima = has_minima, __VA_ARGS__ }; \
+		if (u.offset && !offset)        /* so that no column asks */ \
+			__builtin_unreachable(); \
 		u.offset = u.offset ? offset : 0; \
 		columns_all(u, planes, w, x, n, acc); \
 	}
@@ -97,6 +99,17 @@ static adder *const adders[CODE_CLASSES][2][2][2] = { KINDS(ENTRY) };
 struct row_ends {
 	size_t before, blocks, ended;
 };
+
+/* Ends eight rows whose sums fill all lanes, for n columns: those of a row are n apart in acc, and columns `stride`
+ * apart in y. Often that is a power of two, and all columns share one set of the first-level cache: so each takes its
+ * rows in one store. */
+static void end_eight_rows(f32x16 *acc, size_t n, float *y, size_t stride)
+{
+	for (size_t c = 0; c < n; c++)
+		vd_close_eight(acc + c, n, y + c * stride);
+	for (size_t c = 0; c < 8 * n; c++)
+		acc[c] = vf_zero();
+}
 
 static void part_columns(struct row_ends e, f32x16 *acc, f32x16 *aside, size_t n)
 {
@@ -128,7 +141,7 @@ static void columns_set(const struct product_job *j, size_t r, size_t rows, size
 	const uint8_t *start = (const uint8_t *)j->w->data + r * j->w->row_bytes,
 	        *end = (const uint8_t *)j->w->data + j->w->rows * j->w->row_bytes;
 	struct row_ends e = { blocks, blocks, 0 };
-	uint8_t rest[SPAN_BLOCKS * BLOCK_BYTES_MOST] = { 0 };   /* the mapping may end after the matrix's last blocks */
+	uint8_t rest[SPAN_BLOCKS * BLOCK_BYTES_MOST];           /* the mapping may end after the matrix's last blocks */
 	f32x16 acc[COLUMNS_SUMS], aside[COLUMNS_SUMS];
 
 	for (size_t c = 0; c < runs * n; c++)
@@ -141,13 +154,19 @@ static void columns_set(const struct product_job *j, size_t r, size_t rows, size
 			const uint8_t *p = start + i * bytes + g * type->bytes, *span = p;
 			struct unpacked w;
 
-			if ((size_t)(end - p) < type->bytes)
+			if ((size_t)(end - p) < type->bytes) {
+				memset(rest, 0, sizeof rest);
 				span = memcpy(rest, p, (size_t)(end - p));
+			}
 			type->unpack_turned(span, start + far + (runs * g + i) * type->bytes, &w);
 			add(type->offset, &w, (const char *)j->x->data + g * step, n, acc + i * n);
 		}
-		for (size_t i = 0; i < runs && e.ended; i++)
-			end_columns(e, acc + i * n, aside + i * n, n, j->y + r + i * copies.copies + done, j->stride);
+		if (e.ended && e.before >= SPAN_BLOCKS && runs == 8 && copies.copies == 1)
+			end_eight_rows(acc, n, j->y + r, j->stride);
+		else
+			for (size_t i = 0; i < runs && e.ended; i++)
+				end_columns(e, acc + i * n, aside + i * n, n, j->y + r + i * copies.copies + done,
+				            j->stride);
 		done += e.ended;
 		e.before = e.ended ? blocks - (SPAN_BLOCKS - e.before) % blocks : e.before - SPAN_BLOCKS;
 	}

@@ -247,8 +247,9 @@ struct column_shape {
 /* sum[c] = the sums of the products in each lane: codes w[quads] and activations of column c, at x + c·step */
 static inline void vd_columns(struct column_shape s, i32x16 *sum, const b64 *w, const int8_t *x);
 
-/* the sum of sixteen accumulators, in lane order, by the closing tree */
+/* the sum of sixteen accumulators, in lane order, by the closing tree; of eight times sixteen, `step` apart */
 static inline float vd_close(f32x16 v);
+static inline void vd_close_eight(const f32x16 *v, size_t step, float y[8]);
 
 /* ---- a tile of a prompt's product, for panel.h ---- */
 
