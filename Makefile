@@ -54,8 +54,8 @@ KERNELS = kv_type select $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
 SIMD = columns decode prompt spans table
 FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv6 rwkv7 loops beside minimax01 deepseek4
-BUILDER = builder stream open decoder attention latent compressed feed_forward convolution delta mamba rwkv altup \
-	hyper attn_res lightning
+BUILDER = builder stream open decoder attention latent compressed indexer feed_forward convolution delta mamba rwkv \
+	altup hyper attn_res lightning
 MODEL = model tensors keys layers mixers rope
 OPS = embed angles rows product prepare store attend convolve linear linear_gates linear_keep scan shift wkv wkv6 wkv7 \
 	compress choose attend_groups select route experts heads copy per_layer altup hyper attn_res logits op

@@ -68,9 +68,9 @@ static const struct mkfamily families[] = {
 	  "expert_weights_scale=2.5 expert_shared_count=1 expert_group_count=4 expert_group_used_count=2 "
 	  "rope.scaling.type=yarn rope.scaling.factor=4.0 rope.scaling.original_context_length=64 "
 	  "rope.scaling.yarn_log_multiplier=0.2" },
-	{ .name = "glm-dsa", .latent = MKLATENT_ABSORBED, .indexer = 1, .layers = 3, .experts = 6, .used = 2,
+	{ .name = "glm-dsa", .latent = MKLATENT_ABSORBED, .indexer = 1, .layers = 4, .experts = 6, .used = 2,
 	  .dense = 1, .shared = 1, .choice_bias = 1, .keys = "expert_weights_norm=true expert_weights_scale=2.5 "
-	  "expert_shared_count=1" },
+	  "expert_shared_count=1 attention.indexer.types=1,1,1,0" },
 	{ .name = "minicpm3", .latent = MKLATENT_EXPANDED },
 	{ .name = "plm", .latent = MKLATENT_EXPANDED, .whole_queries = 1, .ungated = 1 },
 	{ .name = "mistral3", .keys = "rope.scaling.type=yarn rope.scaling.factor=4.0 "

@@ -77,7 +77,7 @@ static void images(struct mkweights *k, uint32_t il)
 
 static void block_indexer(struct mkweights *k, uint32_t il)
 {
-	part_matrix(k, part_name(il, "indexer.q_proj", "weight"), 'm', k->s.n_embd, INDEXER_HEADS * INDEXER_DIM, 1);
+	part_matrix(k, part_name(il, "indexer.q_proj", "weight"), 'm', k->s.n_embd, BLOCK_HEADS * INDEXER_DIM, 1);
 	part_matrix(k, part_name(il, "indexer.k_proj", "weight"), 'm', k->s.n_embd, INDEXER_DIM, 1);
 	part_vector(k, part_name(il, "indexer.q_norm", "weight"), INDEXER_DIM, 1, 0.1f);
 	part_vector(k, part_name(il, "indexer.k_norm", "weight"), INDEXER_DIM, 1, 0.1f);

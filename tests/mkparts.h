@@ -73,8 +73,8 @@ struct latent_sizes {
 
 struct latent_sizes part_latent(const struct mkweights *k);
 
-/* Of the indexer: heads, elements of one, positions that it chooses. */
-enum { INDEXER_HEADS = 2, INDEXER_DIM = 64, INDEXER_TOP = 64 };
+/* Of the indexer: heads, elements of one, positions that it chooses; of that of blocks: heads. */
+enum { INDEXER_HEADS = 8, INDEXER_DIM = 64, INDEXER_TOP = 6, BLOCK_HEADS = 2 };
 void mkmixers_latent(struct mkweights *k, uint32_t il);
 
 /* ---- mkcompressed.c: compressed attention: keys; tensors of layer il ---- */

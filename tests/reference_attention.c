@@ -15,9 +15,10 @@ static double alibi_slope(size_t head)
 		: pow(2, -(double)(2 * (head - whole) + 1) * m.alibi / (double)(2 * whole));
 }
 
-static int visible(const struct reference_layer *l, size_t i, size_t j)
+static int visible(const struct reference_layer *l, size_t i, size_t j, size_t n)
 {
-	return (!l->window || i - j < l->window) && (!l->chunk || i / l->chunk == j / l->chunk);
+	return (!m.sees || m.sees[i * n + j])
+		&& (!l->window || i - j < l->window) && (!l->chunk || i / l->chunk == j / l->chunk);
 }
 
 static double score(const double *q, const double *k, size_t head, size_t distance)
@@ -47,7 +48,7 @@ static double *attention(size_t il, const double *q, const double *k, const doub
 			double most = sinks ? sinks[h] : -INFINITY, sum;
 
 			for (size_t j = 0; j <= i; j++) {
-				p[j] = visible(l, i, j) ? score(qh, k + (j * m.n_head_kv + h / group) * d, h, i - j)
+				p[j] = visible(l, i, j, n) ? score(qh, k + (j * m.n_head_kv + h / group) * d, h, i - j)
 					: -INFINITY;
 				most = fmax(most, p[j]);
 			}
@@ -307,6 +308,7 @@ double *attention_part(size_t il, const double *x, size_t n)
 		return compressed_attention(il, x, n);
 	if (m.n_head && !m.n_head_kv)
 		return linear(part(il, "attn_output"), x, n, m.n_embd, m.n_embd);
+	choose_positions(il, x, n);
 	(has(il, "attn_kv_a_mqa") ? latent_qkv : plain_qkv)(il, x, n, qkv);
 	warm(&m.layer[il], qkv[0], n);
 	out = attention(il, qkv[0], qkv[1], qkv[2], n);

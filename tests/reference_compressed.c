@@ -1,4 +1,4 @@
-/* reference_compressed: compressed attention (DeepSeek 4). */
+/* reference_compressed: compressed attention (DeepSeek 4), and the indexer of sparse attention. */
 #include "reference_parts.h"
 
 #include <math.h>
@@ -69,19 +69,15 @@ static double *compress(size_t il, const char *prefix, const double *x, size_t n
 	return y;
 }
 
-/* sees[n][n / ratio]: whether a row sees a compressed row: the best, by the indexer. */
-static void choose(size_t il, const double *x, const double *low, size_t n, char *sees)
+/* sees[n][n / ratio]: whether a row sees a group: the best by queries q[n][index_heads][index_dim], whose heads weigh
+ * `weight`, and keys k[n / ratio][index_dim]. */
+static void choose(const double *q, const double *k, const double *weight, size_t n, size_t ratio, char *sees)
 {
-	size_t heads = m.index_heads, d = m.index_dim, groups = n / m.layer[il].ratio;
-	size_t rank = n_weights(&m, "blk.%zu.attn_q_a_norm.weight", il);
-	double *q = linear(part(il, "indexer.attn_q_b"), low, n, rank, heads * d), *k, *score;
-	double *weight = linear(part(il, "indexer.proj"), x, n, m.n_embd, heads);
+	size_t heads = m.index_heads, d = m.index_dim, groups = n / ratio;
+	double *score = memory(n + 1, sizeof *score);
 
-	k = compress(il, "indexer_compressor", x, n, d);
-	score = memory(n, sizeof *score);
-	turn(il, q, n, heads, d, 0);
 	for (size_t i = 0; i < n; i++) {
-		size_t seen = (i + 1) / m.layer[il].ratio;
+		size_t seen = (i + 1) / ratio;
 
 		for (size_t g = 0; g < seen; g++) {
 			score[g] = 0;
@@ -100,10 +96,79 @@ static void choose(size_t il, const double *x, const double *low, size_t n, char
 			score[best] = -INFINITY;
 		}
 	}
+	free(score);
+}
+
+/* Among compressed rows. */
+static void choose_groups(size_t il, const double *x, const double *low, size_t n, char *sees)
+{
+	size_t heads = m.index_heads, d = m.index_dim, rank = n_weights(&m, "blk.%zu.attn_q_a_norm.weight", il);
+	double *q = linear(part(il, "indexer.attn_q_b"), low, n, rank, heads * d);
+	double *weight = linear(part(il, "indexer.proj"), x, n, m.n_embd, heads);
+	double *k = compress(il, "indexer_compressor", x, n, d);
+
+	turn(il, q, n, heads, d, 0);
+	choose(q, k, weight, n, m.layer[il].ratio, sees);
 	free(q);
 	free(k);
 	free(weight);
-	free(score);
+}
+
+/* Layer norms of x[n][d]. */
+static void layer_norm(size_t il, const char *name, double *x, size_t n, size_t d)
+{
+	float *weight = weights(&m, d, "blk.%zu.%s.weight", il, name);
+	float *bias = weights(&m, d, "blk.%zu.%s.bias", il, name);
+
+	for (size_t i = 0; i < n; i++) {
+		double *a = x + i * d, mean = 0, square = 0;
+
+		for (size_t e = 0; e < d; e++)
+			mean += a[e] / (double)d;
+		for (size_t e = 0; e < d; e++)
+			square += (a[e] - mean) * (a[e] - mean) / (double)d;
+		for (size_t e = 0; e < d; e++)
+			a[e] = (a[e] - mean) / sqrt(square + m.index_eps) * weight[e] + bias[e];
+	}
+	free(weight);
+	free(bias);
+}
+
+/* x[n][heads][index_dim] */
+static void turn_index(size_t il, double *x, size_t n, size_t heads)
+{
+	int halves = m.halves;
+
+	m.halves = m.index_halves;
+	if (m.index_turns_end)
+		turn(il, x, n, heads, m.index_dim, 0);
+	else
+		rope(&m.layer[il], x, n, heads, m.index_dim);
+	m.halves = halves;
+}
+
+void choose_positions(size_t il, const double *x, size_t n)
+{
+	size_t heads = m.index_heads, d = m.index_dim, rank = n_weights(&m, "blk.%zu.attn_q_a_norm.weight", il);
+	double *low, *q, *k, *weight;
+
+	if (!m.index_top || !m.layer[il].chooses)
+		return;
+	low = linear(part(il, "attn_q_a"), x, n, m.n_embd, rank);
+	norm_in_place(part(il, "attn_q_a_norm"), low, n, rank);
+	q = linear(part(il, "indexer.attn_q_b"), low, n, rank, heads * d);
+	k = linear(part(il, "indexer.attn_k"), x, n, m.n_embd, d);
+	weight = linear(part(il, "indexer.proj"), x, n, m.n_embd, heads);
+	layer_norm(il, "indexer.k_norm", k, n, d);
+	turn_index(il, q, n, heads);
+	turn_index(il, k, n, 1);
+	free(m.sees);
+	m.sees = memory(n * n, 1);
+	choose(q, k, weight, n, 1, m.sees);
+	free(low);
+	free(q);
+	free(k);
+	free(weight);
 }
 
 /* out[d] = what query q makes of the keys that it sees, which are values, too */
@@ -182,7 +247,7 @@ double *compressed_attention(size_t il, const double *x, size_t n)
 	if (ratio)
 		c = compress(il, "attn_compressor", x, n, d);
 	if (ratio == 4)
-		choose(il, x, low, n, sees);
+		choose_groups(il, x, low, n, sees);
 	out = attend_all(il, q, k, c, sees, n);
 	turn(il, out, n, m.n_head, d, 1);
 	y = leave(il, out, n);

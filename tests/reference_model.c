@@ -572,6 +572,19 @@ static void kimi_linear(struct reference *m)
 		m->layer[il].rotated = 0;
 }
 
+/* Every layer has one unless a key says otherwise. */
+static void indexer(struct reference *m)
+{
+	const struct gguf_value *types = gguf_find(m->g, key_of(m, "attention.indexer.types"));
+
+	m->index_heads = size(m, "attention.indexer.head_count", 0);
+	m->index_dim = size(m, "attention.indexer.key_length", 0);
+	m->index_top = size(m, "attention.indexer.top_k", 0);
+	m->index_eps = 1e-6;
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].chooses = !types || gguf_element_integer(types, il);
+}
+
 /* With YaRN, all scores grow, and not only their rotated part; where attention is sparse, by a usual amount. */
 static void deepseek2(struct reference *m)
 {
@@ -581,6 +594,8 @@ static void deepseek2(struct reference *m)
 	int other = strcmp(m->arch, "deepseek2") != 0;
 
 	latent(m);
+	indexer(m);
+	m->index_halves = !strcmp(m->arch, "deepseek32");
 	if (m->yarn && y > 0)
 		m->rope_length = factor * (other ? usual / grown : 1);
 	m->scale *= pow(factor * (other ? usual : grown), 2);
@@ -592,6 +607,9 @@ static void deepseek2(struct reference *m)
 static void hy_v4(struct reference *m)
 {
 	latent(m);
+	indexer(m);
+	m->index_eps = m->eps;
+	m->index_turns_end = 1;
 	m->n_streams = size(m, "hyper_connection.count", 1);
 	m->hyper_eps = real(m, "hyper_connection.epsilon", 0);
 	m->magnitude = real(m, "hyper_connection.magnitude", 0);
@@ -607,9 +625,7 @@ static void deepseek4(struct reference *m)
 	m->hyper_eps = real(m, "hyper_connection.epsilon", 0);
 	m->rounds = size(m, "hyper_connection.sinkhorn_iterations", 0);
 	m->magnitude = 2;
-	m->index_heads = size(m, "attention.indexer.head_count", 0);
-	m->index_dim = size(m, "attention.indexer.key_length", 0);
-	m->index_top = size(m, "attention.indexer.top_k", 0);
+	indexer(m);
 	m->out_groups = size(m, "attention.output_group_count", 1);
 	m->rope_length = 1;
 	for (size_t il = 0; il < m->n_layer; il++) {

@@ -58,6 +58,7 @@ struct reference_layer {
 	double *k, *v;                  /* [n][n_head_kv][head_dim or dim_v], for the layers that read them */
 	size_t kv_of;                   /* the layer whose k and v this one reads; usually itself */
 	double sparsity;                /* gates: 0 up to so many standard deviations above their mean; 0: none */
+	int chooses;                    /* it has an indexer of positions */
 	size_t ratio;                   /* positions of a compressed row; 0: there are none */
 	size_t window, chunk;           /* i sees j where i - j < window and i / chunk = j / chunk; 0: all */
 	int rotated, bare_heads;        /* bare: after RoPE, q and k are normed by head without weights */
@@ -80,7 +81,11 @@ struct reference {
 	size_t n_per_layer, n_streams;  /* elements of a layer's own input; residual streams */
 	double magnitude, hyper_eps;    /* of hyper-connections; magnitude 0: there are none */
 	size_t rounds;                  /* of normalising their matrix; 0: there is none */
-	size_t index_heads, index_dim, index_top, out_groups;   /* of compressed attention */
+	size_t index_heads, index_dim, index_top;       /* of sparse attention; top 0: there is none */
+	double index_eps;
+	int index_halves, index_turns_end;              /* how its indexer's heads are rotated */
+	char *sees;                     /* [n][n]: what the latest indexer has chosen */
+	size_t out_groups;              /* of compressed attention */
 	const int *ids;                 /* of the prompt */
 	double soft_gate, soft_up;      /* x becomes limit · tanh(x / limit); 0: there are none */
 	size_t block_layers;            /* of attention residuals; 0: there are none; the residual streams banked: */

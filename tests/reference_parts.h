@@ -83,6 +83,7 @@ void residuals_layer(size_t il, double *x, size_t n);
 double *feed_forward_part(size_t il, const double *h, const double *input, size_t n);
 double *attention_part(size_t il, const double *x, size_t n);
 double *compressed_attention(size_t il, const double *x, size_t n);
+void choose_positions(size_t il, const double *x, size_t n);    /* m.sees, where the layer has an indexer */
 double *convolution(size_t il, const double *x, size_t n);
 double *time_mix(size_t il, const double *x, size_t n);         /* RWKV 7 */
 double *channel_mix(size_t il, const double *x, size_t n);

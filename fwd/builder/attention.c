@@ -246,6 +246,7 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 		build_attend_groups(b, &o);
 		return o.out;
 	}
+	o.top = l->sparse ? b->model->indexer.top : 0;
 	op = build_append(b, &op_attend, NULL, &o, sizeof o);
 	if (op) {
 		op->scratch = k->attend_scratch(l->dim_k, l->dim_v, group);
@@ -253,6 +254,8 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 			ATTEND_FEW * k->attend_partial(l->dim_v, group));
 	}
 	build_leaves(build_append(b, &op_join, "attend", &o, sizeof o), 0, "", o.out, out);
+	if (l->sparse)
+		build_attend_groups(b, &o);
 	return o.out;
 }
 

@@ -132,9 +132,19 @@ void build_gates(struct builder *b, struct packed *x);
 /* The rotations of this spec, whose angles are made before their first use; `every`: see struct rope. */
 const struct rope *build_rope(struct builder *b, const struct rope_spec *spec, size_t every);
 
-/* The op of compressed attention, after K and V are stored; after all layers: where groups lie in extents. */
-void build_attend_groups(struct builder *b, const struct op_attention *a);
+/* Room for n floats in what is kept of each group of `ratio` positions; *offset: where it begins. After all layers:
+ * where groups lie in extents. */
+struct grouped *build_grouped(struct builder *b, size_t ratio, size_t n, size_t *offset);
 void build_lay_out_groups(struct builder *b);
+
+/* The indexer's choice for rows x, whose low-rank queries are q_low, among groups with these keys. */
+void build_choose(struct builder *b, struct packed *x, struct packed *q_low, const struct grouped *keys, size_t offset);
+
+/* The same among positions, whose keys it makes of x. */
+void build_index(struct builder *b, struct packed *x, struct packed *q_low);
+
+/* Attention over compressed rows or chosen positions, after K and V are stored. */
+void build_attend_groups(struct builder *b, const struct op_attention *a);
 
 /* From these to the heads' results. */
 struct buffer build_attend(struct builder *b, enum head_norms norms);

@@ -3,39 +3,7 @@
  * through a matrix each, and together through another. */
 #include "build.h"
 
-#include <math.h>
 #include <stdio.h>
-
-#include "lib/base/size.h"
-#include "fwd/model/layers.h"
-
-/* Room for n floats in what is kept of each group of `ratio` positions; where it begins. */
-static struct grouped *grouped(struct builder *b, size_t ratio, size_t n, size_t *offset)
-{
-	struct grouped *g = b->plan->grouped;
-
-	while (g->ratio && g->ratio != ratio)
-		g++;
-	g->ratio = ratio;
-	*offset = build_share(b, &g->floats, n);
-	return g;
-}
-
-void build_lay_out_groups(struct builder *b)
-{
-	struct plan *p = b->plan;
-
-	for (struct grouped *g = p->grouped; g < p->grouped + GROUPINGS && g->ratio; g++) {
-		size_t n = KV_EXTENT / g->ratio;
-
-		g->floats = op_pieces(g->floats, 16) * 16;
-		shape_add_heads(p->heads[0], (struct segment_heads){ (uint32_t)n, 0, (uint32_t)g->floats });
-		for (int type = 0; type < KV_TYPES; type++) {
-			g->at[type] = p->extent_bytes[type];
-			p->extent_bytes[type] += n * g->floats * sizeof(float);
-		}
-	}
-}
 
 /* Rows of n elements compressed by the tensors PREFIX_*, and kept. */
 static const struct grouped *compress(struct builder *b, struct packed *x, const char *prefix, size_t n, size_t *offset)
@@ -62,44 +30,10 @@ static const struct grouped *compress(struct builder *b, struct packed *x, const
 	build_append(b, &op_compress, NULL, &o, sizeof o);
 	snprintf(name, sizeof name, "%s_norm", prefix);
 	to.norm = build_norm_of(b, name, n);
-	to.kept = grouped(b, ratio, n, &to.offset);
+	to.kept = build_grouped(b, ratio, n, &to.offset);
 	build_append(b, &op_compressed, NULL, &to, sizeof to);
 	*offset = to.offset;
 	return to.kept;
-}
-
-/* The indexer: keys from x, compressed, too; queries from those that attention's are made of. */
-static void choose(struct builder *b, struct packed *x, struct packed *q_low)
-{
-	const struct compressed *c = &b->model->compressed;
-	const struct compressed_buffers *to = &b->plan->compressed;
-	struct op_choose o = { .heads = c->index_heads, .n = c->index_dim, .top = c->top, .ratio = b->layer->ratio,
-		.rope_at = c->index_dim - b->model->rope.n_rot,
-		.scale = 1 / sqrtf((float)(c->index_heads * c->index_dim)), .q = to->index_q, .weight = to->index_w,
-		.pairs = b->model->pairs, .rope = build_rope(b, &b->model->rope, 1), .chosen = to->chosen };
-	struct op *op;
-
-	build_product(b, q_low, "indexer.attn_q_b", WIDE, o.heads * o.n, o.q);
-	build_product(b, x, "indexer.proj", WIDE, o.heads, o.weight);
-	o.kept = compress(b, x, "indexer_compressor", o.n, &o.offset);
-	if ((op = build_append(b, &op_index, NULL, &o, sizeof o))) {
-		op->scratch = choose_scratch(&o, 0);
-		op->block_bytes = choose_index_bytes();
-	}
-	if ((op = build_append(b, &op_choose, NULL, &o, sizeof o)))
-		op->scratch = choose_scratch(&o, b->model->n_ctx_max);
-}
-
-void build_attend_groups(struct builder *b, const struct op_attention *a)
-{
-	struct op_attend_groups o = { .attention = *a, .ratio = b->layer->ratio, .kept = b->compressed.kept,
-		.offset = b->compressed.offset, .chosen = b->plan->compressed.chosen,
-		.top = b->layer->ratio == INDEXED_RATIO ? b->model->compressed.top : 0 };
-	struct op *op = build_append(b, &op_attend_groups, NULL, &o, sizeof o);
-
-	if (op)
-		op->scratch = attend_groups_scratch(&o, b->plan->setup.kernels, b->model->n_ctx_max);
-	build_leaves(op, 0, "", o.attention.out, a->heads.n_head * a->heads.dim_v);
 }
 
 struct packed *build_compressed_attention(struct builder *b, struct packed *x)
@@ -119,8 +53,13 @@ struct packed *build_compressed_attention(struct builder *b, struct packed *x)
 	build_product(b, norm.packed, "attn_q_b", WIDE, l->n_head * l->dim_k, q);
 	if (l->ratio)
 		b->compressed.kept = compress(b, x, "attn_compressor", l->dim_k, &b->compressed.offset);
-	if (l->ratio == INDEXED_RATIO)
-		choose(b, x, norm.packed);
+	if (l->ratio == INDEXED_RATIO) {
+		const struct grouped *keys;
+		size_t offset;
+
+		keys = compress(b, x, "indexer_compressor", b->model->indexer.dim, &offset);
+		build_choose(b, x, norm.packed, keys, offset);
+	}
 	out = build_attend(b, HEADS_COMPRESSED);
 	build_by_head(b, "attn_output_a", (struct op_head_rows){ .in = out, .heads = c->groups, .n = group,
 		.step = group }, c->rank_out, low, c->rank_out);

@@ -21,6 +21,8 @@ static void queries(struct builder *b, struct packed *x, struct buffer q)
 	build_product(b, x, "attn_q_a", WIDE, l->rank_q, low);
 	norm.norm = build_norm_of(b, "attn_q_a_norm", l->rank_q);
 	build_packing(b, "attn_q_a_norm", &norm, SLOT_BRANCH);
+	if (b->layer->sparse == CHOOSES)
+		build_index(b, x, norm.packed);
 	build_product(b, norm.packed, "attn_q_b", WIDE, rows, q);
 }
 

@@ -85,19 +85,31 @@ static int open_compressed(struct plan *p, struct why *w)
 {
 	const struct compressed *c = &p->model->compressed;
 	struct compressed_buffers *b = &p->compressed;
-	size_t dim = size_max(p->model->layer[0].dim_k, c->index_dim);
+	size_t dim = size_max(p->model->layer[0].dim_k, p->model->indexer.dim);
 
 	if (!c->rank_q)
 		return 0;
 	b->q_low = buffer(p, c->rank_q);
 	b->rows = buffer(p, 4 * dim);
 	b->made = buffer(p, dim);
-	b->index_q = buffer(p, c->index_heads * c->index_dim);
-	b->index_w = buffer(p, c->index_heads);
-	b->chosen = buffer(p, c->top);
 	b->low = buffer(p, c->groups * c->rank_out);
-	return b->q_low.at && b->rows.at && b->made.at && b->index_q.at && b->index_w.at && b->chosen.at && b->low.at
-		? 0 : why(w, "out of memory for a batch of %zu rows", p->setup.batch);
+	return b->q_low.at && b->rows.at && b->made.at && b->low.at ? 0
+		: why(w, "out of memory for a batch of %zu rows", p->setup.batch);
+}
+
+static int open_indexer(struct plan *p, struct why *w)
+{
+	const struct indexer *i = &p->model->indexer;
+	struct indexer_buffers *b = &p->indexer;
+
+	if (!i->top)
+		return 0;
+	b->q = buffer(p, i->heads * i->dim);
+	b->weight = buffer(p, i->heads);
+	b->key = buffer(p, i->dim);
+	b->chosen = buffer(p, i->top);
+	return b->q.at && b->weight.at && b->key.at && b->chosen.at ? 0
+		: why(w, "out of memory for a batch of %zu rows", p->setup.batch);
 }
 
 /* Buffers of a mixture of experts, shared by all layers. */
@@ -288,8 +300,8 @@ struct plan *build_plan(struct model *m, const struct plan_setup *setup, struct 
 	p->step.k = setup->kernels;
 	p->step.threads = pool_threads(setup->pool);
 	if (split_check(m, setup->first, setup->last, w) < 0 || open_buffers(p, w) < 0
-	    || open_experts(p, w) < 0 || open_latent(p, w) < 0 || open_compressed(p, w) < 0 || open_lens(p, w) < 0
-	    || append_all(p, w) < 0
+	    || open_experts(p, w) < 0 || open_latent(p, w) < 0 || open_compressed(p, w) < 0 || open_indexer(p, w) < 0
+	    || open_lens(p, w) < 0 || append_all(p, w) < 0
 	    || model_all_used(m, setup->first, setup->last, w) < 0 || open_rest(p, w) < 0) {
 		why_in(w, m->gguf->path);
 		plan_close(p);

@@ -86,32 +86,57 @@ static int deepseek2(struct model *m, struct why *w)
 		|| layers_temper(m, length, w) < 0 ? -1 : 0;
 }
 
-/* Sparse attention (DeepSeek-AI 2025): where a row has more positions to see than top_k, an indexer chooses so many of
- * them. Up to there it chooses all, so that its tensors are not needed. */
-static int read_sparse(struct model *m, struct why *w)
+/* Sparse attention (DeepSeek-AI 2025) of latent rows. The key tells which layers have an indexer of their own; the
+ * others see what the layer before saw. Without the key: the first `full` layers, and then each `period`-th. */
+static int read_sparse(struct model *m, size_t full, size_t period, struct why *w)
 {
 	static const char *const unused[] = { "indexer.attn_k.weight", "indexer.attn_q_b.weight",
 		"indexer.k_norm.weight", "indexer.k_norm.bias", "indexer.proj.weight", NULL };
 
-	m->sparse = 1;
-	for (size_t il = 0; il < m->n_layer; il++)
-		layers_ignore(m, il, unused);
-	return key_required(m, "attention.indexer.top_k", 1, CTX_MAX, &m->n_ctx_max, w);
+	if (layers_index(m, w) < 0)
+		return -1;
+	for (size_t il = 0; il < m->n_layer; il++) {
+		size_t own = il < full || (il - full) % period == period - 1;
+
+		if (key_size_at(m, "attention.indexer.types", il, 0, 1, &own, w) < 0)
+			return -1;
+		m->layer[il].sparse = own ? CHOOSES : SEES_CHOSEN;
+		if (!own)
+			layers_ignore(m, il, unused);
+	}
+	if (m->layer[0].sparse != CHOOSES)
+		return why(w, "%s: layer 0 has no indexer", key_name(m, "attention.indexer.types").s);
+	return 0;
+}
+
+/* After read_latent(). */
+static int check_sparse(const struct model *m, struct why *w)
+{
+	if (!m->latent.absorbed || !m->latent.rank_q)
+		return why(w, "%s: not supported without tensors attn_k_b and attn_q_a",
+			key_name(m, "attention.indexer.top_k").s);
+	return 0;
 }
 
 /* DeepSeek 3.2 (2025). */
 static int deepseek32(struct model *m, struct why *w)
 {
-	return read_sparse(m, w) < 0 || read_stretched(m, w) < 0 ? -1 : 0;
+	if (read_sparse(m, m->n_layer, 1, w) < 0 || read_stretched(m, w) < 0)
+		return -1;
+	m->indexer.pairs = ROPE_HALVES;
+	return check_sparse(m, w);
 }
 
-/* GLM 5 (Z.ai 2026); the key of the multiplier does not count. */
+/* GLM 5 (Z.ai 2026); the key of the multiplier does not count. From 5.2 on, whose context is longer, most layers have
+ * no indexer. */
 static int glm_dsa(struct model *m, struct why *w)
 {
-	int bad = read_sparse(m, w) < 0 || read_latent(m, w) < 0;
+	int later = m->n_ctx_train >= 1 << 20;
 
+	if (read_sparse(m, later ? 3 : m->n_layer, 4, w) < 0 || read_latent(m, w) < 0)
+		return -1;
 	stretch(m, 0);
-	return bad ? -1 : 0;
+	return check_sparse(m, w);
 }
 
 /* Gates of each element of what attention makes of values, which share a buffer with keys. */
@@ -127,13 +152,17 @@ static int check_gates(const struct model *m, struct why *w)
 /* Hunyuan 4 (Tencent 2026): sinks and gates; several residual streams; some files have sparse attention. */
 static int hy_v4(struct model *m, struct why *w)
 {
+	int sparse = gguf_find(m->gguf, key_name(m, "attention.indexer.top_k").s) != NULL;
+
 	if (layers_limit_gates(m, 0, w) < 0
 	    || key_required(m, "hyper_connection.count", 2, STREAMS_MAX, &m->n_streams, w) < 0
 	    || key_float(m, "hyper_connection.epsilon", 0, 1, &m->hyper.eps, w) < 0
 	    || key_float(m, "hyper_connection.magnitude", 1e-6, 1e6, &m->hyper.magnitude, w) < 0
-	    || (gguf_find(m->gguf, key_name(m, "attention.indexer.top_k").s) && read_sparse(m, w) < 0)
-	    || read_latent(m, w) < 0)
+	    || (sparse && read_sparse(m, m->n_layer, 1, w) < 0) || read_latent(m, w) < 0
+	    || (sparse && check_sparse(m, w) < 0))
 		return -1;
+	m->indexer.rope_at = sparse ? m->indexer.dim - m->rope.n_rot : 0;
+	m->indexer.eps = m->eps;
 	if (!(m->hyper.magnitude > 0))
 		return why(w, "%s: missing", key_name(m, "hyper_connection.magnitude").s);
 	layers_find_gates(m);

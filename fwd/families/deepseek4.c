@@ -7,18 +7,19 @@
 #include "fwd/model/layers.h"
 #include "lib/base/fmath.h"
 
-enum { GROUPED_RATIO = 128, TOP_MAX = 1 << 17 };
+enum { GROUPED_RATIO = 128 };
 
 static int read_sizes(struct model *m, struct why *w)
 {
 	struct compressed *c = &m->compressed;
 
-	return key_required(m, "attention.q_lora_rank", 1, RANK_MAX, &c->rank_q, w) < 0
-		|| key_required(m, "attention.output_group_count", 1, m->layer[0].n_head, &c->groups, w) < 0
-		|| key_required(m, "attention.output_lora_rank", 1, RANK_MAX, &c->rank_out, w) < 0
-		|| key_required(m, "attention.indexer.head_count", 1, 1 << 10, &c->index_heads, w) < 0
-		|| key_required(m, "attention.indexer.key_length", m->rope.n_rot, DIM_MAX, &c->index_dim, w) < 0
-		|| key_required(m, "attention.indexer.top_k", 1, TOP_MAX, &c->top, w) < 0 ? -1 : 0;
+	if (key_required(m, "attention.q_lora_rank", 1, RANK_MAX, &c->rank_q, w) < 0
+	    || key_required(m, "attention.output_group_count", 1, m->layer[0].n_head, &c->groups, w) < 0
+	    || key_required(m, "attention.output_lora_rank", 1, RANK_MAX, &c->rank_out, w) < 0
+	    || layers_index(m, w) < 0)
+		return -1;
+	m->indexer.rope_at = m->indexer.dim - m->rope.n_rot;
+	return 0;
 }
 
 static int read_streams(struct model *m, struct why *w)
@@ -47,6 +48,7 @@ static int read_ratios(struct model *m, struct why *w)
 				GROUPED_RATIO);
 		m->layer[il].ratio = (size_t)ratio;
 		m->layer[il].mixers |= ratio ? MIXER_COMPRESSED : 0;
+		m->layer[il].sparse = ratio == INDEXED_RATIO ? CHOOSES : SEES_ALL;
 	}
 	return 0;
 }
@@ -69,8 +71,6 @@ static int deepseek4(struct model *m, struct why *w)
 {
 	size_t window = 0;
 
-	m->sparse = 1;
-	m->n_ctx_max = COMPRESSED_CTX_MAX;
 	if (read_sizes(m, w) < 0 || read_streams(m, w) < 0 || read_ratios(m, w) < 0 || read_rotations(m, w) < 0
 	    || key_required(m, "attention.sliding_window", 1, CTX_MAX, &window, w) < 0
 	    || key_size(m, "hash_layer_count", 0, m->n_layer, &m->experts.by_id, w) < 0

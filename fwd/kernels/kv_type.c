@@ -71,6 +71,46 @@ void kv_block_clear(enum kv_type type, size_t dim_k, size_t dim_v, void *at, siz
 	}
 }
 
+/* Lane j of n rows of tiles to lane i of others; the two are in the first of their rows already. */
+static void copy_bytes(uint8_t *to, const uint8_t *from, size_t n)
+{
+	for (size_t row = 0; row < n * KV_TILE; row += KV_TILE)
+		to[row] = from[row];
+}
+
+static void copy_halves(uint16_t *to, const uint16_t *from, size_t n)
+{
+	for (size_t row = 0; row < n * KV_TILE; row += KV_TILE)
+		to[row] = from[row];
+}
+
+static void copy_floats(float *to, const float *from, size_t n)
+{
+	for (size_t row = 0; row < n * KV_TILE; row += KV_TILE)
+		to[row] = from[row];
+}
+
+/* Where a position's first element lies, of n in tiles. */
+static size_t lane(size_t pos, size_t n)
+{
+	return pos / KV_TILE * n * KV_TILE + pos % KV_TILE;
+}
+
+void kv_copy_key(enum kv_type type, size_t dim_k, const struct kv_block *from, size_t j, const struct kv_block *to,
+	size_t i)
+{
+	size_t n = kv_scales(dim_k), at = lane(i, dim_k), of = lane(j, dim_k);
+
+	if (type == KV_F32)
+		copy_floats((float *)to->k + at, (const float *)from->k + of, dim_k);
+	else if (type == KV_F16)
+		copy_halves((uint16_t *)to->k + at, (const uint16_t *)from->k + of, dim_k);
+	else {
+		copy_bytes((uint8_t *)to->k + at, (const uint8_t *)from->k + of, dim_k);
+		copy_halves(to->k_scale + lane(i, n), from->k_scale + lane(j, n), n);
+	}
+}
+
 uint16_t kv_scale(float most)
 {
 	uint16_t half = f32_to_f16(most / 127);

@@ -452,6 +452,21 @@ int layers_limit_all_gates(struct model *m, struct why *w)
 	return limit ? layers_limit_gates(m, 0, w) : -1;
 }
 
+int layers_index(struct model *m, struct why *w)
+{
+	struct indexer *x = &m->indexer;
+
+	m->sparse = 1;
+	m->n_ctx_max = INDEXED_CTX_MAX;
+	x->pairs = m->pairs;
+	x->eps = 1e-6f;
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].sparse = CHOOSES;
+	return key_required(m, "attention.indexer.head_count", 1, 1 << 10, &x->heads, w) < 0
+		|| key_required(m, "attention.indexer.key_length", m->rope.n_rot, DIM_MAX, &x->dim, w) < 0
+		|| key_required(m, "attention.indexer.top_k", 1, 1 << 17, &x->top, w) < 0 ? -1 : 0;
+}
+
 /* Heads past the largest power of two take every second slope of twice as many heads. */
 int layers_alibi(struct model *m, float most, struct why *w)
 {

@@ -52,6 +52,10 @@ int layers_limit_gates(struct model *m, float otherwise, struct why *w);
 /* The same of the shared expert, too: swiglu_clamp_shexp, by default those of the others. */
 int layers_limit_all_gates(struct model *m, struct why *w);
 
+/* The indexer of sparse attention, whose keys and queries rotate like those of attention, from their first element on.
+ * Every layer is to choose, until the family says otherwise. */
+int layers_index(struct model *m, struct why *w);
+
 /* Tensors of layer il, "attn_gate.weight" and so on up to NULL, are not needed. */
 void layers_ignore(struct model *m, size_t il, const char *const *names);
 

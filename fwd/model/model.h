@@ -44,19 +44,25 @@ struct latent {
 	int absorbed;
 };
 
+/* Of sparse attention (DeepSeek-AI 2025): where a row could see more than `top` positions, or compressed rows, heads of
+ * its own choose so many. */
+struct indexer {
+	size_t heads, dim, top;         /* top 0: there is none */
+	size_t rope_at;                 /* the first element of a head that rotates */
+	enum rope_pairs pairs;
+	float eps;                      /* of the layer norm of its keys */
+};
+
 /* Compressed attention (DeepSeek-AI 2026): besides its window, a row sees compressed rows, each made of the rows of a
- * group of layer->ratio positions. Where the ratio is INDEXED_RATIO, groups overlap, and if there are many compressed
- * rows, an indexer chooses those that a row sees. */
+ * group of layer->ratio positions. Where the ratio is INDEXED_RATIO, groups overlap, and the indexer chooses. */
 struct compressed {
 	size_t rank_q;                  /* elements that queries are made of; 0: no compressed attention */
 	size_t groups, rank_out;        /* of heads: each has a matrix for its results, of rank_out rows */
-	size_t index_heads, index_dim;  /* of the indexer */
-	size_t top;                     /* compressed rows that it chooses */
 };
 
 enum {
 	INDEXED_RATIO = 4,
-	COMPRESSED_CTX_MAX = 1 << 20    /* positions: threads have scratch memory for all compressed rows */
+	INDEXED_CTX_MAX = 1 << 20       /* positions: threads have scratch memory for what all make */
 };
 
 /* Queries at position p are multiplied by 1 + scale · ln(1 + floor((p + offset) / length)). */
@@ -124,6 +130,7 @@ struct layer {
 	float sparsity;                 /* gates up to this many deviations above their mean become 0 (sparsify()) */
 	size_t rope_at;                 /* the first element of a head that rotates */
 	size_t ratio;                   /* positions of a compressed row; 0: the layer has none */
+	enum { SEES_ALL, SEES_CHOSEN, CHOOSES } sparse; /* CHOSEN: what an earlier layer chose */
 	struct glu_limit limit, limit_experts;  /* of dense layers and the shared expert; of the other experts */
 };
 
@@ -141,15 +148,16 @@ struct model {
 	size_t n_vocab, n_embd, n_layer;
 	size_t n_block;                 /* layers in the file; those from n_layer on predict further tokens: not run */
 	size_t n_ctx_train;             /* what the model was trained for */
-	size_t n_ctx_max;               /* rows of the table of learned positions, or the context that sparse attention
-					 * sees whole; SIZE_MAX: no limit */
-	int sparse;                     /* n_ctx_max is the limit of sparse attention */
+	size_t n_ctx_max;               /* rows of the table of learned positions, or the limit of sparse attention;
+					 * SIZE_MAX: no limit */
+	int sparse;                     /* attention is */
 
 	/* layers */
 	struct layer *layer;            /* [n_layer] */
 	struct experts experts;
 	struct latent latent;
 	struct compressed compressed;
+	struct indexer indexer;
 	struct ssm ssm;
 	int parallel;                   /* attention and feed-forward part both read x */
 	int loops_normed;               /* x is normed before layers are run again */

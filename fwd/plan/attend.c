@@ -12,7 +12,8 @@ enum { PIECE_BYTES = 1 << 17, PIECES_ENOUGH = 8 };
 /* Attention of one run. */
 struct span {
 	const struct run *run;
-	size_t first, n;        /* rows of the batch */
+	size_t first, n;        /* rows of the batch, */
+	size_t pos;             /* the first at this position */
 	size_t out;             /* where the first of them goes */
 	size_t from, to;        /* blocks of the context that they see */
 	int shared;             /* these are shared out */
@@ -42,17 +43,22 @@ static size_t blocks_to(const struct run *r)
 	return op_pieces(r->pos + r->n, ATTEND_BLOCK);
 }
 
+/* Where attention is sparse, rows that see more positions than it chooses are for attend_groups. */
 static struct span span_of(const struct op *op, const struct step *s, const struct run *r)
 {
 	const struct op_attention *a = op->bound;
-	struct span t = { .run = r, .first = r->first, .n = r->n, .out = r->first, .to = blocks_to(r) };
+	struct span t = { .run = r, .first = r->first, .n = r->n, .out = r->first };
 
 	if (op->wanted) {
 		t.first += r->n - r->wanted;
 		t.n = r->wanted;
 		t.out = r->first_wanted;
 	}
-	t.from = attend_from(&a->heads, r->pos + t.first - r->first) / ATTEND_BLOCK;
+	t.pos = r->pos + t.first - r->first;
+	if (a->top)
+		t.n = size_min(t.n, a->top - size_min(a->top, t.pos));
+	t.from = attend_from(&a->heads, t.pos) / ATTEND_BLOCK;
+	t.to = op_pieces(t.pos + t.n, ATTEND_BLOCK);
 	if (t.n && t.n <= ATTEND_FEW && may_share(a, s)) {
 		t.each = size_max((size_t)(PIECE_BYTES / (ATTEND_BLOCK * position_bytes(&a->heads,
 			r->state->shape.kv_type))), 1);
@@ -86,7 +92,7 @@ static struct attend attend_of(const struct op_attention *a, const struct span *
 	d.q = buffer_row(&a->qkv, t->first);
 	d.q_stride = a->qkv.stride;
 	d.out = buffer_row(&a->out, t->out);
-	d.pos = t->run->pos + t->first - t->run->first;
+	d.pos = t->pos;
 	return d;
 }
 
@@ -142,13 +148,13 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 
 	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
 		struct span t = span_of(op, s, r);
-		size_t end = r->pos + r->n, seen = 0;
+		size_t end = t.pos + t.n, seen = 0;
 
 		if (!t.n)
 			continue;
-		for (size_t p = end - t.n; p < end; p++)
+		for (size_t p = t.pos; p < end; p++)
 			seen += p + 1 - attend_from(d, p);
-		w->bytes += (double)(end - attend_from(d, end - t.n)) * (double)d->n_head_kv
+		w->bytes += (double)(end - attend_from(d, t.pos)) * (double)d->n_head_kv
 			* position_bytes(d, r->state->shape.kv_type);
 		w->attention += (double)seen * (double)d->n_head * (double)(d->dim_k + d->dim_v);
 	}

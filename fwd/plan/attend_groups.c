@@ -53,22 +53,33 @@ static size_t pieces(const struct op *op, const struct step *s)
 	return s->n * parts(op->bound);
 }
 
-/* Compressed rows of a block, from its first on, as keys. */
+/* The n rows of a block, from this one of those seen on, as keys. */
 static void fill(const struct op_attend_groups *o, const struct step *s, const struct batch_row *row, size_t first,
 	size_t n, unsigned char *to)
 {
 	size_t dim_k = o->attention.heads.dim_k, all = (row->pos + 1) / o->ratio;
 	const int32_t *chosen = o->top && all > o->top ? (int32_t *)buffer_row(&o->chosen, row->row) : NULL;
-	struct kv_block block = kv_block_at(KV_F32, dim_k, 0, to);
+	const struct segment *state = row->run->state;
+	enum kv_type type = o->kept ? KV_F32 : (enum kv_type)state->shape.kv_type;
+	struct kv_block block = kv_block_at(type, dim_k, 0, to);
+	const struct kv_head kv = kv_head_of(&o->attention, state, 0);
 
 	for (size_t j = 0; j < n; j++) {
 		size_t group = chosen ? (size_t)chosen[first + j] : first + j;
-		const float *k = grouped_at(o->kept, row->run->state, o->offset, group);
 
-		s->k->kv_store(KV_F32, &block, dim_k, 0, j, k, k);
+		if (o->kept) {
+			const float *k = grouped_at(o->kept, state, o->offset, group);
+
+			s->k->kv_store(KV_F32, &block, dim_k, 0, j, k, k);
+		} else {
+			const struct kv_block own = kv_block_at(type, dim_k, 0,
+				kv.extent[group / KV_EXTENT] + kv.offset);
+
+			kv_copy_key(type, dim_k, &own, group % KV_EXTENT, &block, j);
+		}
 	}
 	if (n % KV_TILE)
-		kv_block_clear(KV_F32, dim_k, 0, to, n);
+		kv_block_clear(type, dim_k, 0, to, n);
 }
 
 /* The partial results of all blocks, one after the other. Returns how many. */
@@ -82,13 +93,15 @@ static size_t attend_all(const struct op_attend_groups *o, const struct step *s,
 	struct kv_head kv = { .extent = table };
 
 	rows = o->top ? size_min(rows, o->top) : rows;
-	d.type = KV_F32;
+	d.type = o->kept ? KV_F32 : (enum kv_type)row->run->state->shape.kv_type;
 	d.window = 0;
 	for (size_t first = 0; first < rows; first += ATTEND_BLOCK, blocks++) {
 		d.pos = size_min(rows - first, ATTEND_BLOCK) - 1;
 		fill(o, s, row, first, d.pos + 1, table[0]);
 		s->k->attend_blocks(&d, &kv, 1, 0, 1, partials + blocks * bytes, scratch + room.attend);
 	}
+	if (!window)
+		return blocks;
 	d.type = (enum kv_type)row->run->state->shape.kv_type;
 	d.window = window;
 	from = attend_from(&d, row->pos) / ATTEND_BLOCK;
@@ -99,6 +112,18 @@ static size_t attend_all(const struct op_attend_groups *o, const struct step *s,
 	return blocks + d.pos / ATTEND_BLOCK + 1;
 }
 
+/* The results of these heads. */
+static void rotate_back(const struct op_attend_groups *o, const struct step *s, size_t row, struct attend d,
+	float *back)
+{
+	const struct rope *r = o->attention.rope;
+
+	s->k->scale(back, r->sin + row * r->pairs, -1, r->pairs);
+	for (size_t h = 0; h < d.n_head; h++)
+		s->k->rope(o->attention.pairs, d.out + h * d.dim_v + o->attention.rope_at, r->cos + row * r->pairs,
+			back, 2 * r->pairs);
+}
+
 static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
 {
 	const struct op_attend_groups *o = op->bound;
@@ -107,10 +132,10 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	const struct batch_row row = step_row(op, s, i);
 	const struct room room = room_of(o, s->k);
 	unsigned char *scratch = step_scratch(s, thread);
-	const float *sin = a->rope->sin + row.row * a->rope->pairs, *cos = a->rope->cos + row.row * a->rope->pairs;
-	float *back = (float *)(scratch + room.sin);
 	struct attend d = a->heads;
 
+	if (!o->kept && o->top && row.pos < o->top)
+		return;
 	d.n_head = size_min(heads_each(o), d.n_head - head);
 	d.q = buffer_row(&a->qkv, row.row) + head * d.dim_k;
 	d.out = buffer_row(&a->out, i) + head * d.dim_v;
@@ -118,9 +143,8 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	d.pos = attend_all(o, s, &row, d, scratch) * ATTEND_BLOCK - 1;
 	d.window = 0;
 	s->k->attend_join(&d, 0, 1, scratch + room.partials, scratch + room.attend);
-	s->k->scale(back, sin, -1, a->rope->pairs);
-	for (size_t h = 0; h < d.n_head; h++)
-		s->k->rope(a->pairs, d.out + h * d.dim_v + a->rope_at, cos, back, 2 * a->rope->pairs);
+	if (a->heads.window)
+		rotate_back(o, s, row.row, d, (float *)(scratch + room.sin));
 }
 
 static void work(const struct op *op, const struct step *s, struct work *w)
@@ -131,7 +155,9 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	for (size_t i = 0; i < s->n; i++) {
 		size_t pos = step_row(op, s, i).pos, n = o->ratio ? (pos + 1) / o->ratio : 0;
 
-		n = (o->top ? size_min(n, o->top) : n) + pos + 1 - attend_from(a, pos);
+		if (!o->kept && o->top && n <= o->top)
+			continue;
+		n = (o->top ? size_min(n, o->top) : n) + (a->window ? pos + 1 - attend_from(a, pos) : 0);
 		w->attention += 2 * (double)(n * a->n_head * a->dim_k);
 	}
 }

@@ -8,15 +8,15 @@
 
 enum {
 	FEW = ATTEND_FEW,       /* rows whose scores index makes */
-	EACH = 32,              /* groups at a time: as many as an extent holds of INDEXED_RATIO */
+	EACH = 32,              /* groups at a time */
 	SPAN = 16 * EACH        /* groups of a piece of index */
 };
 
 _Static_assert(EACH == KV_EXTENT / INDEXED_RATIO, "keys of so many groups follow each other in an extent");
 
-size_t choose_index_bytes(void)
+size_t choose_index_bytes(const struct op_choose *o)
 {
-	return FEW * EACH * sizeof(float);
+	return FEW * KV_EXTENT / o->ratio * sizeof(float);
 }
 
 size_t choose_scratch(const struct op_choose *o, size_t n_ctx)

@@ -75,6 +75,7 @@ struct op_attention {
 	size_t norm_step;               /* floats from one head's weights to the next one's; 0: all have the same */
 	int late;                       /* norms after the rotation */
 	size_t rope_at;                 /* the first element of a head that rotates */
+	size_t top;                     /* positions that sparse attention chooses; 0: rows see all */
 	struct temperature temperature;
 	enum rope_pairs pairs;
 	const struct rope *rope;        /* or NULL */
@@ -95,7 +96,8 @@ struct op_compress {
 	size_t ring, state;             /* of rows; at a chunk's start, of what a group before it has left: m, l, o */
 };
 
-/* compressed: norm and rotation, at the group's first position, into the segment. */
+/* compressed: norm and rotation, at the group's first position, into the segment. So are the keys of an indexer that
+ * chooses positions, groups of one. */
 struct op_compressed {
 	size_t n, ratio, rope_at;
 	struct buffer x;
@@ -121,11 +123,13 @@ struct op_choose {
 };
 
 /* attend_groups: attention over compressed rows, all of them or those chosen, in blocks of ATTEND_BLOCK, and then over
- * the blocks of the window, merged in this order. Values are keys, and what heads make of them is rotated back. */
+ * the blocks of the window, merged in this order. Values are keys, and what heads make of them is rotated back. Where
+ * nothing is kept of groups, they are single positions, whose keys are the layer's own: there is no window and no
+ * rotation back, and only rows that see more than `top` of them are for this op. */
 struct op_attend_groups {
 	struct op_attention attention;
 	size_t ratio;                   /* 0: no compressed rows */
-	const struct grouped *kept;
+	const struct grouped *kept;     /* or NULL */
 	size_t offset;
 	struct buffer chosen;
 	size_t top;                     /* 0: all are seen */
@@ -133,7 +137,7 @@ struct op_attend_groups {
 
 /* Bytes of a thread, for contexts of n_ctx at most; of a block of the context, for index. */
 size_t choose_scratch(const struct op_choose *o, size_t n_ctx);
-size_t choose_index_bytes(void);
+size_t choose_index_bytes(const struct op_choose *o);
 size_t attend_groups_scratch(const struct op_attend_groups *o, const struct kernels *k, size_t n_ctx);
 
 /* Elements of a segment's compressed row, or key of one: `offset` into what is kept of its group. */

@@ -61,10 +61,12 @@ struct plan {
 	struct compressed_buffers {
 		struct buffer q_low;            /* low-rank queries */
 		struct buffer rows, made;       /* values and scores of rows to be compressed; compressed rows */
-		struct buffer index_q, index_w; /* the indexer's queries, and weights of its heads */
-		struct buffer chosen;           /* compressed rows, as int32_t */
 		struct buffer low;              /* of the groups of heads' results */
 	} compressed;
+	struct indexer_buffers {
+		struct buffer q, weight, key;   /* [heads][dim]; [heads]; [dim] */
+		struct buffer chosen;           /* [top], of int32_t */
+	} indexer;
 	struct buffer carried;          /* values of the first layer (RWKV 7), or x after the embedding */
 	struct buffer predicted, modes; /* of several streams: all of them once more; weights of each */
 	struct buffer per_layer, per_layer_ids;         /* the layers' own inputs; the part that the ids make */

@@ -1,0 +1,81 @@
+/* Sparse attention (DeepSeek-AI 2025): what is kept of groups of positions, the indexer that chooses of them, and the
+ * attention that follows. */
+#include "build.h"
+
+#include <math.h>
+
+struct grouped *build_grouped(struct builder *b, size_t ratio, size_t n, size_t *offset)
+{
+	struct grouped *g = b->plan->grouped;
+
+	while (g->ratio && g->ratio != ratio)
+		g++;
+	g->ratio = ratio;
+	*offset = build_share(b, &g->floats, n);
+	return g;
+}
+
+void build_lay_out_groups(struct builder *b)
+{
+	struct plan *p = b->plan;
+
+	for (struct grouped *g = p->grouped; g < p->grouped + GROUPINGS && g->ratio; g++) {
+		size_t n = KV_EXTENT / g->ratio;
+
+		g->floats = op_pieces(g->floats, 16) * 16;
+		shape_add_heads(p->heads[0], (struct segment_heads){ (uint32_t)n, 0, (uint32_t)g->floats });
+		for (int type = 0; type < KV_TYPES; type++) {
+			g->at[type] = p->extent_bytes[type];
+			p->extent_bytes[type] += n * g->floats * sizeof(float);
+		}
+	}
+}
+
+void build_choose(struct builder *b, struct packed *x, struct packed *q_low, const struct grouped *keys, size_t offset)
+{
+	const struct indexer *i = &b->model->indexer;
+	const struct indexer_buffers *to = &b->plan->indexer;
+	struct op_choose o = { .heads = i->heads, .n = i->dim, .top = i->top, .ratio = keys ? keys->ratio : 1,
+		.rope_at = i->rope_at, .scale = 1 / sqrtf((float)(i->heads * i->dim)), .q = to->q,
+		.weight = to->weight, .pairs = i->pairs, .rope = build_rope(b, &b->model->rope, 1), .kept = keys,
+		.offset = offset, .chosen = to->chosen };
+	struct op *op;
+
+	build_product(b, q_low, "indexer.attn_q_b", WIDE, o.heads * o.n, o.q);
+	build_product(b, x, "indexer.proj", WIDE, o.heads, o.weight);
+	if ((op = build_append(b, &op_index, NULL, &o, sizeof o))) {
+		op->scratch = choose_scratch(&o, 0);
+		op->block_bytes = choose_index_bytes(&o);
+	}
+	if ((op = build_append(b, &op_choose, NULL, &o, sizeof o)))
+		op->scratch = choose_scratch(&o, b->model->n_ctx_max);
+}
+
+void build_index(struct builder *b, struct packed *x, struct packed *q_low)
+{
+	const struct indexer *i = &b->model->indexer;
+	struct op_compressed key = { .n = i->dim, .ratio = 1, .rope_at = i->rope_at, .x = b->plan->indexer.key,
+		.pairs = i->pairs, .rope = build_rope(b, &b->model->rope, 1) };
+
+	build_product(b, x, "indexer.attn_k", WIDE, key.n, key.x);
+	key.norm = (struct norm){ .kind = NORM_LAYER, .eps = i->eps,
+		.weight = build_vector(b, "indexer.k_norm", "weight", key.n),
+		.bias = build_vector(b, "indexer.k_norm", "bias", key.n) };
+	key.kept = build_grouped(b, 1, key.n, &key.offset);
+	build_append(b, &op_compressed, "indexer_key", &key, sizeof key);
+	build_choose(b, x, q_low, key.kept, key.offset);
+}
+
+void build_attend_groups(struct builder *b, const struct op_attention *a)
+{
+	struct op_attend_groups o = { .attention = *a, .ratio = b->layer->ratio, .kept = b->compressed.kept,
+		.offset = b->compressed.offset, .chosen = b->plan->indexer.chosen,
+		.top = b->layer->sparse ? b->model->indexer.top : 0 };
+	struct op *op;
+
+	if (!b->model->compressed.rank_q)
+		o.ratio = 1;
+	if ((op = build_append(b, &op_attend_groups, NULL, &o, sizeof o)))
+		op->scratch = attend_groups_scratch(&o, b->plan->setup.kernels, b->model->n_ctx_max);
+	build_leaves(op, 0, "", o.attention.out, a->heads.n_head * a->heads.dim_v);
+}
