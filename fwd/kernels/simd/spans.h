@@ -79,12 +79,13 @@ INLINE void turned_lookup(const int8_t table[16], b64 codes[SPAN_VECTORS])
 		codes[i] = vb_lookup(table, codes[i]);
 }
 
-/* Signed codes have SIGNED_BIAS added. The row's next span, and what lies at far, is prefetched. */
+/* Signed codes have SIGNED_BIAS added. What lies at far is prefetched, and the row's next span: large ones earlier (two
+ * threads, four columns: Q8_0 a tenth faster so, Q4_K 2% slower). */
 INLINE void unpack_turned(struct unpacker u, uint32_t id, const uint8_t *span, const uint8_t *far, struct unpacked *to)
 {
 	b64 codes[SPAN_VECTORS];
 
-	prefetch(span + u.bytes, far, u.bytes);
+	prefetch(span + (u.bytes > SPAN ? PREFETCH_NEAR : u.bytes), far, u.bytes);
 	switch (id) {
 #define NIBBLES(NAME, name) \
 	case FORMAT_##NAME: \
