@@ -205,23 +205,30 @@ static void cut_off(void)
 	segment_remove(name, &w);
 }
 
-/* The same of what is kept of groups of positions: it goes if one of these was cut off. */
+/* The same of what is kept of groups of positions: it goes if one of these was cut off. Groups of two sizes may have
+ * equally many floats. */
 static void cut_groups(void)
 {
-	struct segment_shape p = { .n_layer = 1, .extent = KV_EXTENT, .bytes = 2048 };
+	struct segment_shape p = { .n_layer = 1, .extent = KV_EXTENT, .bytes = 2048 + 64 };
 	struct segment s;
 	size_t zeroes = 0;
 
 	shape_add_heads(p.heads[0], (struct segment_heads){ 32, 0, 16 });
+	shape_add_heads(p.heads[0], (struct segment_heads){ 1, 0, 16 });
 	holds(make(&p, 200, 150) == 0 && open_again(&s, name) == 0, "a segment of groups that was cut");
 	for (size_t group = 32; group < 64; group++)
 		for (size_t i = 0; i < 16; i++)
 			segment_group(&s, 0, 4, 16, group)[i] = 1;
+	for (size_t i = 0; i < 2 * 16; i++)
+		segment_group(&s, 2048, KV_EXTENT, 16, i / 16)[i % 16] = 1;
 	segment_scrub(&s);
 	for (size_t group = 32; group < 64; group++)
 		for (size_t i = 0; i < 16; i++)
 			zeroes += !(segment_group(&s, 0, 4, 16, group)[i] > 0);
 	check(zeroes == (64 - 150 / 4) * 16, "%zu zeroes of cut groups", zeroes);
+	for (size_t i = 0; i < 16; i++)
+		check(segment_group(&s, 2048, KV_EXTENT, 16, 0)[i] > 0
+			&& !(segment_group(&s, 2048, KV_EXTENT, 16, 1)[i] > 0), "float %zu of groups of an extent", i);
 	segment_close(&s);
 	segment_remove(name, &w);
 }

@@ -15,7 +15,7 @@ void shape_add_heads(struct segment_heads list[SEGMENT_SIZES], struct segment_he
 
 	while (i < SEGMENT_SIZES && list[i].n)
 		i++;
-	if (i && list[i - 1].dim_k == h.dim_k && list[i - 1].dim_v == h.dim_v)
+	if (i && !shape_is_grouped(&h) && list[i - 1].dim_k == h.dim_k && list[i - 1].dim_v == h.dim_v)
 		list[i - 1].n += h.n;
 	else if (i < SEGMENT_SIZES)
 		list[i] = h;

@@ -44,7 +44,7 @@ struct segment_shape {          /* what must agree between a segment and the fwd
 	struct segment_heads heads[2][SEGMENT_SIZES];   /* [1]: of layers with a window */
 };
 
-/* Appends heads to a list, unless it is full. */
+/* Appends heads, or a kind of groups, to a list, unless it is full. */
 void shape_add_heads(struct segment_heads list[SEGMENT_SIZES], struct segment_heads h);
 
 /* 0 if a segment can have this shape. */
