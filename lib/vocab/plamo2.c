@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/base/grow.h"
 #include "lib/base/le.h"
 #include "unicode.h"
 
@@ -67,7 +66,7 @@ static void search(const struct vocab *v, const char *text, size_t n)
 
 static int encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *out, struct why *w)
 {
-	struct encoder *e = v->encoder;
+	const struct encoder *e = v->encoder;
 
 	if (!(flags & VOCAB_RAW)) {
 		if (words_repair(v, &text, &n, w))
@@ -77,10 +76,8 @@ static int encode(struct vocab *v, const char *text, size_t n, int flags, struct
 			n -= 3;
 		}
 	}
-	if (n >= UINT32_MAX)
-		return why(w, "%zu bytes of text (at most %lu are supported)", n, (unsigned long)UINT32_MAX - 1);
-	if (grow_scratch(&e->lattice, &e->lattice_room, (n + 1) * sizeof *e->lattice))
-		return why(w, "out of memory");
+	if (vocab_reserve_lattice(v, n, w))
+		return -1;
 	search(v, text, n);
 	for (size_t i = 0; i < n; i += e->lattice[i].n)
 		if (words_add_symbol(v, e->lattice[i].id, text + i, e->lattice[i].n, out, w))

@@ -174,6 +174,9 @@ int vocab_index_prefixes(struct vocab *v, const unsigned char *only, struct why 
 int vocab_index_weighted(struct vocab *v, const unsigned char *only,
 	union weight (*weigh)(const struct vocab *v, int32_t id), struct why *w);
 
+/* Room in e->lattice for the positions in text[n], whose lengths it holds in 32 bits. */
+int vocab_reserve_lattice(struct vocab *v, size_t n, struct why *w);
+
 /* ---- read.c ---- */
 
 /* Fills v, whose g is set, from the file's metadata, and checks all of it. */

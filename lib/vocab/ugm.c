@@ -231,12 +231,8 @@ static int add_way(const struct vocab *v, size_t n, struct ids *out, struct why 
 
 static int encode_word(struct vocab *v, const char *s, size_t n, struct ids *out, struct why *w)
 {
-	struct encoder *e = v->encoder;
-
-	if (n >= UINT32_MAX)
-		return why(w, "%zu bytes of text (at most %lu are supported)", n, (unsigned long)UINT32_MAX - 1);
-	if (grow_scratch(&e->lattice, &e->lattice_room, (n + 1) * sizeof *e->lattice))
-		return why(w, "out of memory");
+	if (vocab_reserve_lattice(v, n, w))
+		return -1;
 	search(v, s, n);
 	return add_way(v, n, out, w);
 }

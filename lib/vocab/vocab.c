@@ -161,6 +161,15 @@ int vocab_index_weighted(struct vocab *v, const unsigned char *only,
 	return 0;
 }
 
+int vocab_reserve_lattice(struct vocab *v, size_t n, struct why *w)
+{
+	struct encoder *e = v->encoder;
+
+	if (n >= UINT32_MAX)
+		return why(w, "%zu bytes of text (at most %lu are supported)", n, (unsigned long)UINT32_MAX - 1);
+	return grow_scratch(&e->lattice, &e->lattice_room, (n + 1) * sizeof *e->lattice) ? why(w, "out of memory") : 0;
+}
+
 /* Indexes the tokens that the encoding of text[n] can contain: only these for a short text, because indexing a large
  * vocabulary takes longer than all the rest; all tokens for a long text, or if a second short text needs others. */
 static int cover(struct vocab *v, const char *text, size_t n, struct why *w)
