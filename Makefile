@@ -74,7 +74,7 @@ KV = main list text
 FEED = feed_opts loop parallel draft guessing result
 GEN = main options arguments hosts pipeline report history messages convert console show sections commands layout \
 	kept conversation $(FEED)
-TERM = width keys tty view recall typed edit
+TERM = width keyboard tty view recall typed edit
 TESTS = quantise_test blocks_test gguf_test vocab_test merge_test special_test kinds_test pretok_test tokenizers_test \
 	frame_test sampler_test stop_test sequences_test segment_test saved_test recurrent_test system_test pool_test \
 	rope_test plan_test split_test linear_test scan_test product_test vector_test attend_test avx512_test \

@@ -72,15 +72,15 @@ static enum key next_key(struct edit *e)
 			return KEY_REDRAW;
 		}
 		if (e->used < e->have) {
-			key = keys_next(&e->keys, e->input, &e->used);
+			key = keyboard_next(&e->keyboard, e->input, &e->used);
 			continue;
 		}
 		if (e->undrawn)
 			return KEY_REDRAW;
 		/* A signal may come just before: it is seen a little later. */
-		got = poll(&ready, 1, keys_pending(&e->keys) ? ESCAPE_WAIT : SIGNAL_WAIT);
+		got = poll(&ready, 1, keyboard_pending(&e->keyboard) ? ESCAPE_WAIT : SIGNAL_WAIT);
 		if (!got)
-			key = keys_give_up(&e->keys);
+			key = keyboard_give_up(&e->keyboard);
 		if (got <= 0)
 			continue;
 		e->used = e->have = 0;
@@ -132,7 +132,7 @@ static enum key search_key(struct edit *e, enum key key, int *failed)
 
 	if (key == KEY_TEXT) {
 		b->n--;
-		bytes_put(b, e->keys.text, e->keys.n);
+		bytes_put(b, e->keyboard.text, e->keyboard.n);
 		bytes_put(b, "", 1);
 	} else if (key == KEY_BACKSPACE && b->n > 1) {
 		b->n = width_back(b->p, b->n - 1);
@@ -270,7 +270,7 @@ static void change(struct edit *e, enum key key)
 	size_t at = t->at;
 
 	switch (key) {
-	case KEY_TEXT: typed_insert(t, e->keys.text, e->keys.n); break;
+	case KEY_TEXT: typed_insert(t, e->keyboard.text, e->keyboard.n); break;
 	case KEY_NEWLINE: typed_insert(t, "\n", 1); break;
 	case KEY_TAB: complete(e); break;
 	case KEY_BACKSPACE: typed_replace(t, typed_left(t, at), at, "", 0); break;

@@ -6,7 +6,7 @@
 #ifndef EDIT_H
 #define EDIT_H
 
-#include "keys.h"
+#include "keyboard.h"
 #include "recall.h"
 #include "typed.h"
 #include "view.h"
@@ -26,7 +26,7 @@ struct edit {                   /* starts as zeroes, but for */
 	struct bytes draft, wanted;     /* the line before others were recalled; a search */
 	size_t recalled;        /* the line of recall that is shown; recall.n: none */
 	enum key last;
-	struct keys keys;
+	struct keyboard keyboard;
 	unsigned char input[4096];      /* [have], of which `used` were taken */
 	size_t used, have;
 	const char *prompt;     /* of the line that is edited; borrowed */

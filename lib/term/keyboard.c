@@ -1,5 +1,5 @@
 /* A state machine over bytes, with tables of escape sequences. */
-#include "keys.h"
+#include "keyboard.h"
 
 #include <string.h>
 
@@ -34,7 +34,7 @@ static const struct {
 	{ "200~", KEY_PASTED }, { "201~", KEY_PASTED }
 };
 
-static enum key begin(struct keys *k, int state, unsigned char byte)
+static enum key begin(struct keyboard *k, int state, unsigned char byte)
 {
 	k->state = state;
 	k->sequence[0] = (char)byte;
@@ -42,33 +42,33 @@ static enum key begin(struct keys *k, int state, unsigned char byte)
 	return KEY_NONE;
 }
 
-static enum key text(struct keys *k, const char *s, size_t n)
+static enum key text(struct keyboard *k, const char *s, size_t n)
 {
 	k->n = n;
 	memcpy(k->text, s, n);
-	return k->paste == KEYS_SKIPPING ? KEY_NONE : KEY_TEXT;
+	return k->paste == KEYBOARD_SKIPPING ? KEY_NONE : KEY_TEXT;
 }
 
 /* Bytes that are no character, so that nothing is lost unseen. */
-static enum key invalid(struct keys *k)
+static enum key invalid(struct keyboard *k)
 {
 	return text(k, "\xef\xbf\xbd", 3);
 }
 
 /* A ^C ends a paste, too; the second of two also where its end never comes. */
-static enum key interrupt(struct keys *k)
+static enum key interrupt(struct keyboard *k)
 {
-	k->paste = k->paste == KEYS_PASTING ? KEYS_SKIPPING : KEYS_TYPING;
+	k->paste = k->paste == KEYBOARD_PASTING ? KEYBOARD_SKIPPING : KEYBOARD_TYPING;
 	return KEY_INTERRUPT;
 }
 
-static enum key plain(struct keys *k, unsigned char byte)
+static enum key plain(struct keyboard *k, unsigned char byte)
 {
-	k->state = KEYS_GROUND;
+	k->state = KEYBOARD_GROUND;
 	if (byte == 27)
-		return begin(k, KEYS_ESCAPE, byte);
+		return begin(k, KEYBOARD_ESCAPE, byte);
 	if (byte >= 0xc2 && byte < 0xf5)
-		return begin(k, KEYS_UTF8, byte);
+		return begin(k, KEYBOARD_UTF8, byte);
 	if (byte >= 0x80)
 		return invalid(k);
 	if (byte == 3)
@@ -80,7 +80,7 @@ static enum key plain(struct keys *k, unsigned char byte)
 		return KEY_NONE;
 	k->returned = byte == '\r';
 	if (k->paste && (byte == '\r' || byte == '\n'))
-		return k->paste == KEYS_SKIPPING ? KEY_NONE : KEY_NEWLINE;
+		return k->paste == KEYBOARD_SKIPPING ? KEY_NONE : KEY_NEWLINE;
 	if (byte < ' ' && !k->paste) {
 		k->returned = 0;
 		return controls[byte];
@@ -90,14 +90,14 @@ static enum key plain(struct keys *k, unsigned char byte)
 	return text(k, (char *)&byte, 1);
 }
 
-static enum key alt(struct keys *k, unsigned char byte)
+static enum key alt(struct keyboard *k, unsigned char byte)
 {
 	if (byte == '[' || byte == 'O') {
 		k->length = 0;
-		k->state = byte == '[' ? KEYS_CSI : KEYS_SS3;
+		k->state = byte == '[' ? KEYBOARD_CSI : KEYBOARD_SS3;
 		return KEY_NONE;
 	}
-	k->state = KEYS_GROUND;
+	k->state = KEYBOARD_GROUND;
 	if (byte >= 0x80 || byte == 27)
 		return plain(k, byte);
 	for (size_t i = 0; i < sizeof alts / sizeof *alts && !k->paste; i++)
@@ -106,7 +106,7 @@ static enum key alt(struct keys *k, unsigned char byte)
 	return KEY_NONE;
 }
 
-static enum key known(struct keys *k)
+static enum key known(struct keyboard *k)
 {
 	for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++) {
 		enum key key = sequences[i].key;
@@ -116,25 +116,25 @@ static enum key known(struct keys *k)
 			continue;
 		if (key != KEY_PASTED)
 			return k->paste ? KEY_NONE : key;
-		k->paste = k->sequence[2] == '0' ? KEYS_PASTING : KEYS_TYPING;
+		k->paste = k->sequence[2] == '0' ? KEYBOARD_PASTING : KEYBOARD_TYPING;
 		return k->paste ? KEY_NONE : KEY_PASTED;
 	}
 	return KEY_NONE;
 }
 
-static enum key sequence(struct keys *k, unsigned char byte)
+static enum key sequence(struct keyboard *k, unsigned char byte)
 {
 	if (byte < ' ' || byte >= 127)
 		return plain(k, byte);
 	if (k->length < sizeof k->sequence)
 		k->sequence[k->length++] = (char)byte;
-	if (k->state == KEYS_CSI && byte < 0x40)
+	if (k->state == KEYBOARD_CSI && byte < 0x40)
 		return KEY_NONE;
-	k->state = KEYS_GROUND;
+	k->state = KEYBOARD_GROUND;
 	return known(k);
 }
 
-static enum key character(struct keys *k, unsigned char byte)
+static enum key character(struct keyboard *k, unsigned char byte)
 {
 	unsigned used, want = (unsigned char)k->sequence[0] < 0xe0 ? 2 : (unsigned char)k->sequence[0] < 0xf0 ? 3 : 4;
 	int32_t c;
@@ -142,40 +142,40 @@ static enum key character(struct keys *k, unsigned char byte)
 	k->sequence[k->length++] = (char)byte;
 	if (k->length < want)
 		return KEY_NONE;
-	k->state = KEYS_GROUND;
+	k->state = KEYBOARD_GROUND;
 	if ((c = utf8_next(k->sequence, k->length, &used)) < 0)
 		return invalid(k);
 	/* C1 control characters are no text. */
 	return c < 0xa0 ? KEY_NONE : text(k, k->sequence, k->length);
 }
 
-enum key keys_next(struct keys *k, const unsigned char *input, size_t *used)
+enum key keyboard_next(struct keyboard *k, const unsigned char *input, size_t *used)
 {
 	unsigned char byte = input[*used];
 
-	if (k->state == KEYS_UTF8 && (byte & 0xc0) != 0x80)
-		return keys_give_up(k);
+	if (k->state == KEYBOARD_UTF8 && (byte & 0xc0) != 0x80)
+		return keyboard_give_up(k);
 	++*used;
 	switch (k->state) {
-	case KEYS_ESCAPE: return alt(k, byte);
-	case KEYS_CSI:
-	case KEYS_SS3: return sequence(k, byte);
-	case KEYS_UTF8: return character(k, byte);
+	case KEYBOARD_ESCAPE: return alt(k, byte);
+	case KEYBOARD_CSI:
+	case KEYBOARD_SS3: return sequence(k, byte);
+	case KEYBOARD_UTF8: return character(k, byte);
 	default: return plain(k, byte);
 	}
 }
 
-int keys_pending(const struct keys *k)
+int keyboard_pending(const struct keyboard *k)
 {
-	return k->state != KEYS_GROUND;
+	return k->state != KEYBOARD_GROUND;
 }
 
-enum key keys_give_up(struct keys *k)
+enum key keyboard_give_up(struct keyboard *k)
 {
 	int state = k->state;
 
-	k->state = KEYS_GROUND;
-	if (state == KEYS_UTF8)
+	k->state = KEYBOARD_GROUND;
+	if (state == KEYBOARD_UTF8)
 		return invalid(k);
-	return state == KEYS_ESCAPE && !k->paste ? KEY_CANCEL : KEY_NONE;
+	return state == KEYBOARD_ESCAPE && !k->paste ? KEY_CANCEL : KEY_NONE;
 }
