@@ -53,7 +53,7 @@ SPEC = spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spe
 KERNELS = kv_type select $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
 SIMD = columns decode prompt spans table
-FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv6 rwkv7 loops beside minimax01 deepseek4
+FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv6 rwkv7 loops grok minimax01 deepseek4
 BUILDER = builder stream open decoder attention latent compressed indexer feed_forward convolution delta mamba rwkv \
 	altup hyper attn_res lightning
 MODEL = model tensors keys layers mixers rope

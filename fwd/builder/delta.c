@@ -60,7 +60,7 @@ static struct norm unit_norm(struct builder *b, size_t n, float length)
 	return (struct norm){ .kind = NORM_RMS, .weight = weight, .eps = b->model->eps / (float)n };
 }
 
-/* ssm_a, which bounded decays need above 0. */
+/* ssm_a, which must be positive where decays have a lower bound. */
 static const float *decay_rates(struct builder *b, size_t n)
 {
 	const float *a = build_vector(b, "ssm_a", "", n);
@@ -77,7 +77,7 @@ static void mix(struct builder *b, const struct places *p)
 	const struct delta_sizes *d = &p->sizes;
 	struct op_linear o = { .n_head = d->heads, .n_head_k = d->heads_k, .runs = !b->model->ssm.tiled,
 		.dim_k = d->keys / d->heads_k, .dim_v = d->values / d->heads, .delta = 1,
-		.by_key = d->decays > d->heads, .least = b->model->ssm.least,
+		.by_key = d->decays > d->heads, .lower_bound = b->model->ssm.lower_bound,
 		.q = p->q, .k = p->k, .v = p->v, .d = p->v, .out = p->out,
 		.decay = p->decay, .beta = p->beta };
 

@@ -208,12 +208,12 @@ static int read_soft_limits(struct model *m, struct why *w)
  * attention residuals. */
 static int kimi_k3(struct model *m, struct why *w)
 {
-	if (key_float(m, "kda.gate_lower_bound", -1e3, -1e-3, &m->ssm.least, w) < 0
+	if (key_float(m, "kda.gate_lower_bound", -1e3, -1e-3, &m->ssm.lower_bound, w) < 0
 	    || key_size(m, "expert_latent_length", 0, m->n_embd, &m->experts.n_latent, w) < 0
 	    || key_required(m, "attn_res.block_size", 1, m->n_layer, &m->block_layers, w) < 0
 	    || read_soft_limits(m, w) < 0 || kimi_linear(m, w) < 0)
 		return -1;
-	m->ssm.negative = m->ssm.least < 0;
+	m->ssm.negative = m->ssm.lower_bound < 0;
 	if (!m->latent.absorbed)
 		return why(w, "tensor attn_kv_b of a layer: not supported for architecture %s", m->arch);
 	m->n_streams = 1 + (m->n_layer + m->block_layers - 1) / m->block_layers;
@@ -221,14 +221,15 @@ static int kimi_k3(struct model *m, struct why *w)
 	return check_gates(m, w);
 }
 
-/* Ling 3 (Inclusion AI 2026): the same, whose decays have a least, and rotated latent attention with gates of heads. */
+/* Ling 3 (Inclusion AI 2026): the same layers as Kimi Linear, whose decays have a lower bound; rotated latent attention
+ * with a gate for each head. */
 static int bailingmoe3(struct model *m, struct why *w)
 {
 	struct key_name least = key_name(m, "kda.gate_lower_bound");
 	int bounded = 1;
 
 	if (key_flag(m, "kda.safe_gate", &bounded, w) < 0 || layers_limit(m, w) < 0
-	    || key_float(m, "kda.gate_lower_bound", -1e3, -1e-3, &m->ssm.least, w) < 0)
+	    || key_float(m, "kda.gate_lower_bound", -1e3, -1e-3, &m->ssm.lower_bound, w) < 0)
 		return -1;
 	if (!bounded)
 		return why(w, "%s: false: not supported", key_name(m, "kda.safe_gate").s);

@@ -6,10 +6,10 @@
 /* each ends with a row without a name */
 extern const struct family families_llama[], families_gemma[], families_gpt2[], families_mixtures[],
 	families_deepseek[], families_recurrent[], families_rwkv6[], families_rwkv7[],
-	families_loops[], families_beside[], families_minimax01[], families_deepseek4[];
+	families_loops[], families_grok[], families_minimax01[], families_deepseek4[];
 
 static const struct family *const tables[] = { families_llama, families_gemma, families_gpt2, families_mixtures,
-	families_deepseek, families_recurrent, families_rwkv6, families_rwkv7, families_loops, families_beside,
+	families_deepseek, families_recurrent, families_rwkv6, families_rwkv7, families_loops, families_grok,
 	families_minimax01, families_deepseek4 };
 
 const struct family *family_each(size_t i)

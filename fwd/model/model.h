@@ -88,8 +88,8 @@ struct ssm {
 	size_t taps;                    /* of each channel's convolution */
 	size_t inner, state, groups, rank;
 	size_t rank_w, rank_a, rank_v, rank_g;  /* of RWKV's products of two matrices (6: of decays, and of shifts) */
-	float least;                    /* KDA: the least logarithm of a decay, below 0; 0: no limit */
-	int negative;                   /* with a least: ssm_a is less than 0 */
+	float lower_bound;              /* KDA: of the logarithms of decays, below 0; 0: none */
+	int negative;                   /* with a lower bound: ssm_a is less than 0 */
 	size_t halved;                  /* RWKV 6: x is halved after each group of this many layers; 0: never */
 	int tiled;                      /* delta net: value head j reads key head j mod groups; else they follow */
 	enum { SSM_NORMS_NONE, SSM_NORMS_BARE, SSM_NORMS_WEIGHTED } norms;     /* of Mamba's dt, B and C */

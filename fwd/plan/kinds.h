@@ -215,8 +215,8 @@ struct op_wkv7 {
  * a row has the same bits in any batch.
  *
  * Three ops. gates: norms of q and k, if there are any; beta = sigmoid(beta), decay = a · softplus(decay + bias) or,
- * without `delta`, beta = softplus(decay + bias), decay = a · beta; or, where decays have a least, decay = least ·
- * sigmoid(a · (decay + bias)). linear: d and out. keep: stores rows for later batches. */
+ * without `delta`, beta = softplus(decay + bias), decay = a · beta; or, with a lower bound, decay =
+ * lower_bound · sigmoid(a · (decay + bias)). linear: d and out. keep: stores rows for later batches. */
 struct op_linear {
 	size_t n_head, n_head_k;        /* of values; of keys and queries */
 	int runs;                       /* those that read a key head follow each other; else it is j mod n_head_k */
@@ -225,7 +225,7 @@ struct op_linear {
 	int by_key;                     /* a decay for each key: Kimi delta attention (Moonshot 2025) */
 	int constant;                   /* decay = a, beta = 1: lightning attention (Qin et al. 2024) */
 	struct norm q_norm, k_norm;     /* of a head */
-	float least;                    /* below 0; 0: decays have none */
+	float lower_bound;              /* of decays, below 0; 0: none */
 	const float *bias, *a, *skip;   /* like decay, bias may be NULL; skip: [n_head], NULL: none */
 	struct buffer q, k, v, decay, beta;     /* of all heads; beta: [n_head]; decay: too or, by key, times dim_k */
 	struct buffer d, out;           /* like v; d is v, or out is, if there is no skip or no delta */

@@ -27,10 +27,10 @@ static void piece(const struct op *op, const struct step *s, size_t row, size_t 
 		s->k->unary(UNARY_SIGMOID, beta, beta, o->n_head);
 	if (o->bias)
 		s->k->add(decay, decay, o->bias, n);
-	if (o->least < 0) {
+	if (o->lower_bound < 0) {
 		s->k->multiply(decay, decay, o->a, n);
 		s->k->unary(UNARY_SIGMOID, decay, decay, n);
-		s->k->scale(decay, decay, o->least, n);
+		s->k->scale(decay, decay, o->lower_bound, n);
 		return;
 	}
 	s->k->unary(UNARY_SOFTPLUS, decay, decay, n);

@@ -1,4 +1,4 @@
-/* Families whose layers have a dense part and a mixture of experts side by side: Grok and Arctic. */
+/* Grok and Arctic: layers with a dense part and a mixture of experts side by side. */
 #include <math.h>
 
 #include "fwd/builder/builder.h"
@@ -74,7 +74,7 @@ static void grok_layer(struct builder *b, size_t il)
 	build_post_norm(b, build_has(b, "layer_output_norm") ? "layer_output_norm" : "post_ffw_norm");
 }
 
-const struct family families_beside[] = {
+const struct family families_grok[] = {
 	{ .arch = "arctic", .norm = NORM_RMS, .read = arctic, .layer = arctic_layer, .has_experts = 1,
 	  .experts = { .normalise = 1 } },
 	{ .arch = "grok", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = grok, .layer = grok_layer, .has_experts = 1,
