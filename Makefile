@@ -56,7 +56,7 @@ SIMD = columns decode prompt spans table
 FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv6 rwkv7 loops grok minimax01 deepseek4
 BUILDER = builder stream open decoder attention latent compressed indexer feed_forward convolution delta mamba rwkv \
 	altup hyper attn_res lightning
-MODEL = model tensors keys layers mixers rope
+MODEL = model tensors keys layers layers_rope mixers rope
 OPS = embed angles rows product prepare store attend convolve linear linear_gates linear_keep scan shift wkv wkv6 wkv7 \
 	compress choose attend_groups select route experts heads copy per_layer altup hyper attn_res logits op
 SEGMENT = segment shape header ids fork named claim shared scrub recent recurrent object rle saved

@@ -11,6 +11,9 @@ enum { DIM_MAX = 1 << 12, CTX_MAX = 1 << 26 };
 /* Sizes, RoPE and experts of all layers into m->layer. */
 int layers_read(struct model *m, struct why *w);
 
+/* Its part for RoPE, into m->rope; dim_k: the fewest elements of a head in any layer. */
+int layers_read_rope(struct model *m, size_t dim_k, struct why *w);
+
 /* ---- for families ---- */
 
 /* attention.sliding_window for the layers that attention.sliding_window_pattern names: a flag for each layer, or a

@@ -1,0 +1,136 @@
+/* The hyperparameters of RoPE: the scaling and factors of all layers, and what differs in those with a window. */
+#include "layers.h"
+
+#include <math.h>
+
+/* One for each pair that rotates, or for each that there is. */
+static int read_factor(struct model *m, const char *name, size_t n_rot, size_t dim_k, const float **out, struct why *w)
+{
+	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
+
+	return model_vector(m, name, (t && t->dim[0] == dim_k / 2 ? dim_k : n_rot) / 2, out, w);
+}
+
+/* rope_freqs; or rope_factors_long and _short, of which the context decides. */
+static int read_factors(struct model *m, struct rope_spec *r, size_t dim_k, struct why *w)
+{
+	if (model_has(m, "rope_freqs.weight"))
+		return read_factor(m, "rope_freqs.weight", r->n_rot, dim_k, &r->factors, w);
+	if (!model_has(m, "rope_factors_long.weight"))
+		return 0;
+	if (read_factor(m, "rope_factors_short.weight", r->n_rot, dim_k, &r->factors, w) < 0)
+		return -1;
+	return read_factor(m, "rope_factors_long.weight", r->n_rot, dim_k, &r->factors_long, w);
+}
+
+static int read_scaling(struct model *m, struct rope_spec *r, struct why *w)
+{
+	struct gguf_string type = { .s = "linear", .n = 6 };
+	int bad = gguf_text(m->gguf, key_name(m, "rope.scaling.type").s, &type, w);
+
+	/* LongRoPE's factors come on top of that of the context. */
+	if (gguf_is(type, "linear") || gguf_is(type, "longrope"))
+		r->scaling = ROPE_LINEAR;
+	else if (gguf_is(type, "yarn"))
+		r->scaling = ROPE_YARN;
+	else if (!gguf_is(type, "none"))
+		bad = why(w, "%s: \"%.*s\" is not supported", key_name(m, "rope.scaling.type").s,
+			GGUF_SHOWN(type));
+	return bad < 0 ? why_tell(m->faults, w) : 0;
+}
+
+int layers_read_rope(struct model *m, size_t dim_k, struct why *w)
+{
+	struct rope_spec *r = &m->rope;
+	size_t n_ctx_orig = m->n_ctx_train;
+
+	*r = (struct rope_spec){ .n_rot = dim_k, .base = 10000, .factor = 1, .beta_fast = 32, .beta_slow = 1,
+		.attn_factor = 1 };
+	if (key_size(m, "rope.dimension_count", 2, dim_k, &r->n_rot, w) < 0
+	    || key_real(m, "rope.freq_base", 1.0001, 1e15, &r->base, w) < 0 || read_scaling(m, r, w) < 0
+	    || key_real(m, "rope.scale_linear", 0, 1e6, &r->factor, w) < 0
+	    || key_real(m, "rope.scaling.factor", 0, 1e6, &r->factor, w) < 0
+	    || key_size(m, "rope.scaling.original_context_length", 1, CTX_MAX, &n_ctx_orig, w) < 0
+	    || key_real(m, "rope.scaling.attn_factor", 0, 1e3, &r->attn_factor, w) < 0)
+		return -1;
+	if (r->n_rot % 2 || r->n_rot < 2) {
+		why(w, "%s: %zu is odd", key_name(m, "rope.dimension_count").s, r->n_rot);
+		r->n_rot = 2;
+		if (key_fault(m, w) < 0)
+			return -1;
+	}
+	/* Some files say 0 where there is no scaling. */
+	r->factor = r->factor > 0 ? r->factor : 1;
+	r->n_ctx_orig = (double)n_ctx_orig;
+	return read_factors(m, r, dim_k, w);
+}
+
+static int set_sliding_rope(struct model *m, struct rope_spec rope, struct why *w)
+{
+	m->rope_sliding = rope;
+	for (size_t il = 0; il < m->n_layer; il++)
+		if ((m->layer[il].window || m->layer[il].chunk) && m->layer[il].rope)
+			m->layer[il].rope = &m->rope_sliding;
+	return key_real(m, "rope.freq_base_swa", 1.0001, 1e15, &m->rope_sliding.base, w);
+}
+
+int layers_sliding_rope(struct model *m, double base, struct why *w)
+{
+	struct rope_spec plain = m->rope;
+
+	plain.base = base;
+	plain.scaling = ROPE_PLAIN;
+	plain.attn_factor = 1;
+	plain.factors = plain.factors_long = NULL;
+	return set_sliding_rope(m, plain, w);
+}
+
+int layers_sliding_base(struct model *m, struct why *w)
+{
+	int other = gguf_find(m->gguf, key_name(m, "rope.freq_base_swa").s) != NULL;
+
+	return other ? set_sliding_rope(m, m->rope, w) : 0;
+}
+
+/* Whether pair i belongs to one of the first three sections, which in texts all are the position. Sections follow one
+ * another, or take turns, each for as long as it lasts; in rounds of the sum of all. */
+static int turns(const size_t section[4], size_t sum, size_t i, int interleaved)
+{
+	i %= sum;
+	return interleaved ? i < 3 * section[i % 3] : i < section[0] + section[1] + section[2];
+}
+
+int layers_sections(struct model *m, int interleaved, struct why *w)
+{
+	struct key_name key = key_name(m, "rope.dimension_sections");
+	const struct gguf_value *v = gguf_find(m->gguf, key.s);
+	size_t n = m->rope.n_rot / 2, sum = 0, section[4] = { 0 };
+	float *factors = model_floats(m, n);
+	int found = gguf_array(m->gguf, key.s, v && v->of == GGUF_U32 ? GGUF_U32 : GGUF_I32, &v, w);
+
+	if (found < 0)
+		return why_tell(m->faults, w);
+	if (!factors)
+		return why(w, "out of memory");
+	for (size_t i = 0; found && i < v->n && i < 4; i++)
+		sum += section[i] = (size_t)gguf_element_integer(v, i) & UINT16_MAX;
+	for (size_t i = 0; i < n && sum; i++) {
+		factors[i] = turns(section, sum, i, interleaved) ? 1 : INFINITY;
+		if (factors[i] > 1)
+			m->rope.factors = factors;
+	}
+	return section[0] && section[1];
+}
+
+int layers_betas(struct model *m, struct why *w)
+{
+	return key_real(m, "rope.scaling.yarn_beta_fast", 1e-3, 1e6, &m->rope.beta_fast, w) < 0
+		|| key_real(m, "rope.scaling.yarn_beta_slow", 1e-3, 1e6, &m->rope.beta_slow, w) < 0 ? -1 : 0;
+}
+
+void layers_unrotate_full(struct model *m)
+{
+	for (size_t il = 0; il < m->n_layer; il++)
+		if (!m->layer[il].window)
+			m->layer[il].rope = NULL;
+}
