@@ -102,7 +102,7 @@ void build_mixed(struct builder *b, struct buffer made, size_t n);
 size_t build_ring(struct builder *b, size_t bytes);
 size_t build_state(struct builder *b, size_t floats);
 
-/* Appends n to a size of what segments hold; where it begins. */
+/* Adds n to *size, of what segments hold. Returns where these n begin. */
 size_t build_share(struct builder *b, size_t *size, size_t n);
 
 /* The convolution of n elements of rows, then silu, in place. */
@@ -146,7 +146,7 @@ void build_index(struct builder *b, struct packed *x, struct packed *q_low);
 /* Attention over compressed rows or chosen positions, after K and V are stored. */
 void build_attend_groups(struct builder *b, const struct op_attention *a);
 
-/* From these to the heads' results. */
+/* Attention, from q, k and v to the heads' results. */
 struct buffer build_attend(struct builder *b, enum head_norms norms);
 
 /* The heads' results packed; in the last layer only the wanted rows are left from here on. */

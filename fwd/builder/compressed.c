@@ -1,11 +1,11 @@
-/* Compressed attention (DeepSeek-AI 2026). Keys are values, one head of them for all queries. A layer sees a window of
- * rows and, where it has a ratio, compressed rows of all groups of positions before. The heads' results go in groups
- * through a matrix each, and together through another. */
+/* Compressed attention (DeepSeek-AI 2026). Keys are also the values, and all queries share one KV head. A layer attends
+ * to a window of positions and, where it has a ratio, to a compressed row for each complete group of positions. Each
+ * group of heads has a matrix for its results; another matrix follows for all of them. */
 #include "build.h"
 
 #include <stdio.h>
 
-/* Rows of n elements compressed by the tensors PREFIX_*, and kept. */
+/* Compresses x with the tensors PREFIX_* to rows of n elements, which the segment keeps where build_grouped() says. */
 static const struct grouped *compress(struct builder *b, struct packed *x, const char *prefix, size_t n, size_t *offset)
 {
 	const struct model *m = b->model;

@@ -1,5 +1,5 @@
-/* Sparse attention (DeepSeek-AI 2025): what is kept of groups of positions, the indexer that chooses of them, and the
- * attention that follows. */
+/* Sparse attention (DeepSeek-AI 2025): what the segment keeps of groups of positions, the indexer that chooses among
+ * them, and attention to those chosen. */
 #include "build.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* DeepSeek 4 (DeepSeek-AI 2026): compressed attention, hyper-connections with a matrix of the streams, and first layers
- * whose experts are chosen by the id. */
+ * that choose experts by the token's id. */
 #include <math.h>
 
 #include "fwd/builder/builder.h"
@@ -53,7 +53,7 @@ static int read_ratios(struct model *m, struct why *w)
 	return 0;
 }
 
-/* Layers with compressed rows have a base of their own, and alone are scaled; rotations keep lengths. */
+/* Only layers with compressed rows use YaRN, with a base of their own; attn_factor cancels the factor that YaRN has. */
 static int read_rotations(struct model *m, struct why *w)
 {
 	struct rope_spec *r = &m->rope;

@@ -71,7 +71,7 @@ void kv_block_clear(enum kv_type type, size_t dim_k, size_t dim_v, void *at, siz
 	}
 }
 
-/* Lane j of n rows of tiles to lane i of others; the two are in the first of their rows already. */
+/* Copy one lane of n rows of tiles to another; both pointers are in the first row, at their lane. */
 static void copy_bytes(uint8_t *to, const uint8_t *from, size_t n)
 {
 	for (size_t row = 0; row < n * KV_TILE; row += KV_TILE)

@@ -32,7 +32,7 @@ struct experts {
 	float scale, scale_shared;      /* scale_shared: of the shared expert's result */
 	size_t groups, groups_used;     /* consecutive experts; only those of the best groups can be chosen */
 	int weighted;                   /* weights multiply the experts' inputs, not their results */
-	size_t by_id;                   /* so many first layers have tables of the experts for each id */
+	size_t by_id;                   /* number of first layers that take experts from a table by id */
 };
 
 /* Multi-head latent attention (DeepSeek-AI 2024): keys and values of all heads from one row of `rank` elements, and a
@@ -44,8 +44,8 @@ struct latent {
 	int absorbed;
 };
 
-/* Of sparse attention (DeepSeek-AI 2025): where a row could see more than `top` positions, or compressed rows, heads of
- * its own choose so many. */
+/* The indexer of sparse attention (DeepSeek-AI 2025): where a row could see more than `top` positions, or compressed
+ * rows, the indexer's heads choose those it attends to. */
 struct indexer {
 	size_t heads, dim, top;         /* top 0: there is none */
 	size_t rope_at;                 /* the first element of a head that rotates */
@@ -62,7 +62,7 @@ struct compressed {
 
 enum {
 	INDEXED_RATIO = 4,
-	INDEXED_CTX_MAX = 1 << 20       /* positions: threads have scratch memory for what all make */
+	INDEXED_CTX_MAX = 1 << 20       /* positions: each thread has scratch memory for all their scores */
 };
 
 /* Queries at position p are multiplied by 1 + scale · ln(1 + floor((p + offset) / length)). */
@@ -80,7 +80,7 @@ enum mixer {
 	MIXER_RWKV6 = 256,
 	MIXER_PLAMO2 = 512,             /* Mamba 2 with time steps, keys and queries made as Mamba makes them */
 	MIXER_LIGHTNING = 1024,
-	MIXER_COMPRESSED = 2048         /* beside attention: compressed rows, of which it sees some */
+	MIXER_COMPRESSED = 2048         /* with attention, which sees compressed rows, too */
 };
 
 /* Sizes of mixers other than attention, as their keys name them. What each means there: mixers.c. */

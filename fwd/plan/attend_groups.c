@@ -22,8 +22,8 @@ static size_t aligned(size_t bytes)
 	return op_pieces(bytes, 64) * 64;
 }
 
-/* What a thread's scratch holds, by where it begins: a block of compressed rows; sines of the rotation back; the
- * kernel's; partial results. */
+/* Where things begin in a thread's scratch: a block of compressed rows; the sines of the rotation back; the kernel's
+ * scratch; partial results. */
 struct room {
 	size_t block, sin, attend, partials;
 };
@@ -53,7 +53,7 @@ static size_t pieces(const struct op *op, const struct step *s)
 	return s->n * parts(op->bound);
 }
 
-/* The n rows of a block, from this one of those seen on, as keys. */
+/* Fills a block with n keys: rows first to first + n of those that this row sees. */
 static void fill(const struct op_attend_groups *o, const struct step *s, const struct batch_row *row, size_t first,
 	size_t n, unsigned char *to)
 {
@@ -82,7 +82,7 @@ static void fill(const struct op_attend_groups *o, const struct step *s, const s
 		kv_block_clear(type, dim_k, 0, to, n);
 }
 
-/* The partial results of all blocks, one after the other. Returns how many. */
+/* Computes the partial results of all blocks, in order. Returns how many. */
 static size_t attend_all(const struct op_attend_groups *o, const struct step *s, const struct batch_row *row,
 	struct attend d, unsigned char *scratch)
 {
@@ -112,7 +112,7 @@ static size_t attend_all(const struct op_attend_groups *o, const struct step *s,
 	return blocks + d.pos / ATTEND_BLOCK + 1;
 }
 
-/* The results of these heads. */
+/* Rotates the results of these heads back. back: [pairs], for the negated sines. */
 static void rotate_back(const struct op_attend_groups *o, const struct step *s, size_t row, struct attend d,
 	float *back)
 {

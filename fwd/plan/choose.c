@@ -1,5 +1,5 @@
-/* index and choose (kinds.h): which compressed rows a row sees, where there are many. A piece of choose is a row; of
- * index, a part of the scores of one, so that threads share what a few rows have to do. */
+/* index and choose (kinds.h): which compressed rows a row attends to, where it could see more than `top`. A piece of
+ * choose is a row. A piece of index is a part of one row's scores, so that threads share the work of a few rows. */
 #include "kinds.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "lib/base/size.h"
 
 enum {
-	FEW = ATTEND_FEW,       /* rows whose scores index makes */
+	FEW = ATTEND_FEW,       /* rows of a batch whose scores index computes */
 	EACH = 32,              /* groups at a time */
 	SPAN = 16 * EACH        /* groups of a piece of index */
 };
@@ -30,7 +30,7 @@ static size_t seen(const struct op_choose *o, size_t pos)
 	return (pos + 1) / o->ratio;
 }
 
-/* Scores of groups [from, to), from a multiple of EACH on, to score[0] on. scratch: [heads][n + EACH]. */
+/* score[0], ... = the scores of groups [from, to); from is a multiple of EACH. scratch: [heads][n + EACH]. */
 static void make_scores(const struct op *op, const struct step *s, size_t row, size_t from, size_t to, float *score,
 	float *scratch)
 {
@@ -60,7 +60,7 @@ static void make_scores(const struct op *op, const struct step *s, size_t row, s
 
 /* ---- index ---- */
 
-/* Where the scores of a row of few lie; parts of them that are pieces. */
+/* Where index writes a row's scores, and how many pieces that takes. */
 struct place {
 	float *at;
 	size_t pieces;
@@ -117,7 +117,7 @@ const struct op_kind op_index = { .name = "index", .pieces = index_pieces, .piec
 
 /* ---- choose ---- */
 
-/* Integers in the order of floats. */
+/* An integer that orders like x. */
 static uint32_t rank(float x)
 {
 	uint32_t bits;
@@ -126,8 +126,8 @@ static uint32_t rank(float x)
 	return bits >> 31 ? ~bits : bits | 1u << 31;
 }
 
-/* The least rank of the `best` largest of score[n]; *more: how many of this rank are among them. Its bytes are found
- * from the highest to the lowest. */
+/* The least rank of the `best` largest of score[n], found byte by byte from the highest; *more: how many scores of this
+ * rank are among them. */
 static uint32_t least_rank(const float *score, size_t n, size_t best, size_t *more)
 {
 	uint32_t found = 0;

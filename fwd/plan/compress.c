@@ -1,6 +1,6 @@
 /* compress and compressed (kinds.h): the rows of each group of positions become one. A piece of compress is some
- * elements of the rows of one run, in order; of compressed, a row. Rows of earlier batches are in the segment: in the
- * ring from the start of the run's first chunk on; what those before it left is in the state there. */
+ * elements of the rows of one run, in order; a piece of compressed is a row. Rows of earlier batches come from the
+ * segment: its ring has them from the start of the run's first chunk on, its state the sums of those before it. */
 #include "kinds.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ struct part {
 	size_t at, n;
 };
 
-/* Values summed up so far: the greatest score, the sum of weights, and that of weighted values. */
+/* Of the rows so far: the greatest score, the sum of weights, and the sum of weighted values. */
 struct sums {
 	float most[ELEMENTS_EACH], weights[ELEMENTS_EACH], values[ELEMENTS_EACH];
 };
@@ -48,7 +48,7 @@ static void begin(const struct part *p, struct sums *s)
 		s->most[i] = -INFINITY;
 }
 
-/* The same half of rows [from, to). */
+/* Adds the same half of each of the rows [from, to). */
 static void add_rows(const struct part *p, struct sums *s, size_t half, size_t from, size_t to)
 {
 	size_t width = row_values(p->o), at = half * p->o->n + p->at;
@@ -74,7 +74,7 @@ static void add_rows(const struct part *p, struct sums *s, size_t half, size_t f
 	}
 }
 
-/* The sums at the start of the run's first chunk; in a state lie those of all elements, one kind after the other. */
+/* The sums at the start of the run's first chunk. A state has `most` of all elements, then weights, then values. */
 static void load(const struct part *p, struct sums *s)
 {
 	const float *from = segment_state(p->run->state, p->start, p->o->state);
@@ -97,7 +97,7 @@ static void store(const struct part *p, const struct sums *s, size_t pos)
 	memcpy(to + 2 * p->o->n, s->values, p->n * sizeof *to);
 }
 
-/* What rows before `end` leave to a group that begins at `first`, or what its own rows before `end` make. */
+/* Sums of the group that begins at `first`: over its rows before `end` and, where groups overlap, the group before. */
 static void sum_up(const struct part *p, struct sums *s, size_t first, size_t end)
 {
 	size_t ratio = p->o->ratio;

@@ -96,8 +96,8 @@ struct op_compress {
 	size_t ring, state;             /* of rows; at a chunk's start, of what a group before it has left: m, l, o */
 };
 
-/* compressed: norm and rotation, at the group's first position, into the segment. So are the keys of an indexer that
- * chooses positions, groups of one. */
+/* compressed: norms a group's row, rotates it by the group's first position and stores it in the segment. The keys of
+ * an indexer that chooses positions, which are groups of one, are stored in the same way. */
 struct op_compressed {
 	size_t n, ratio, rope_at;
 	struct buffer x;
@@ -108,9 +108,9 @@ struct op_compressed {
 	size_t offset;                  /* in what is kept of a group */
 };
 
-/* index: scores of the compressed rows that a row sees, each the sum of its heads' weight · scale · max(q · k, 0),
- * where rows are few. choose: where a row sees more than `top`, the best of them, ascending, ties to the first; where
- * rows are many, it makes their scores, too. */
+/* index: in batches of few rows, the scores of the compressed rows that each row sees: the sum over heads of weight ·
+ * scale · max(q · k, 0). choose: for a row that sees more than `top`, the numbers of the best, ascending; ties go to
+ * the first. In batches of many rows it computes the scores, too. */
 struct op_choose {
 	size_t heads, n, top, ratio, rope_at;
 	float scale;
@@ -123,9 +123,9 @@ struct op_choose {
 };
 
 /* attend_groups: attention over compressed rows, all of them or those chosen, in blocks of ATTEND_BLOCK, and then over
- * the blocks of the window, merged in this order. Values are keys, and what heads make of them is rotated back. Where
- * nothing is kept of groups, they are single positions, whose keys are the layer's own: there is no window and no
- * rotation back, and only rows that see more than `top` of them are for this op. */
+ * the blocks of the window, merged in this order. Keys are also the values, so heads' results are rotated back. Without
+ * `kept`, groups are single positions, with the layer's own keys: there is no window and no rotation back, and the op
+ * handles only rows that see more than `top` positions. */
 struct op_attend_groups {
 	struct op_attention attention;
 	size_t ratio;                   /* 0: no compressed rows */
@@ -135,12 +135,12 @@ struct op_attend_groups {
 	size_t top;                     /* 0: all are seen */
 };
 
-/* Bytes of a thread, for contexts of n_ctx at most; of a block of the context, for index. */
+/* Scratch bytes of a thread, for contexts up to n_ctx; bytes that index needs for each block of the context. */
 size_t choose_scratch(const struct op_choose *o, size_t n_ctx);
 size_t choose_index_bytes(const struct op_choose *o);
 size_t attend_groups_scratch(const struct op_attend_groups *o, const struct kernels *k, size_t n_ctx);
 
-/* Elements of a segment's compressed row, or key of one: `offset` into what is kept of its group. */
+/* A compressed row of a segment, or an indexer's key: `offset` floats into what is kept of the group. */
 float *grouped_at(const struct grouped *g, const struct segment *state, size_t offset, size_t group);
 
 /* A causal convolution of each of n channels: y at position t is the sum of weight[taps - 1 - j] · (u at t - j) over

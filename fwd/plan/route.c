@@ -65,7 +65,7 @@ static void drop_groups(const struct experts *e, float *v)
 			v[i] = -INFINITY;
 }
 
-/* The experts of the row's id. What lies in the file may have been written over since it was checked. */
+/* The experts of the row's id. The file may have been written to since it was checked. */
 static void look_up(const struct op *op, const struct step *s, size_t row, uint16_t *expert)
 {
 	const struct op_route *o = op->bound;
