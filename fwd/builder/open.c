@@ -15,6 +15,11 @@ static struct buffer buffer(struct plan *p, size_t width)
 	return (struct buffer){ .at = plan_memory(p, p->setup.batch, width * sizeof(float)), .stride = width };
 }
 
+static int no_room(const struct plan *p, struct why *w)
+{
+	return why(w, "out of memory for a batch of %zu rows", p->setup.batch);
+}
+
 static int open_buffers(struct plan *p, struct why *w)
 {
 	size_t n_embd = p->model->n_embd, n_streams = p->model->n_streams, h = n_embd, wide = 0;
@@ -40,7 +45,7 @@ static int open_buffers(struct plan *p, struct why *w)
 	p->step.first_piece = plan_memory(p, p->setup.batch, sizeof *p->step.first_piece);
 	if (!p->x.at || !p->branch.at || !p->h.at || !p->wide.at || !p->runs || !p->pos || !p->step.first_piece
 	    || !p->per_layer.at || !p->per_layer_ids.at || !p->carried.at || !p->predicted.at || !p->modes.at)
-		return why(w, "out of memory for a batch of %zu rows", p->setup.batch);
+		return no_room(p, w);
 	return 0;
 }
 
@@ -76,8 +81,7 @@ static int open_latent(struct plan *p, struct why *w)
 	b->q = buffer(p, heads * (l->dim_nope + l->dim_rope));
 	b->low = buffer(p, l->rank + l->dim_rope);
 	b->kv = buffer(p, heads * (l->dim_nope + l->dim_v));
-	return b->q_low.at && b->q.at && b->low.at && b->kv.at ? 0
-		: why(w, "out of memory for a batch of %zu rows", p->setup.batch);
+	return b->q_low.at && b->q.at && b->low.at && b->kv.at ? 0 : no_room(p, w);
 }
 
 /* Buffers of compressed attention. */
@@ -93,8 +97,7 @@ static int open_compressed(struct plan *p, struct why *w)
 	b->rows = buffer(p, 4 * dim);
 	b->made = buffer(p, dim);
 	b->low = buffer(p, c->groups * c->rank_out);
-	return b->q_low.at && b->rows.at && b->made.at && b->low.at ? 0
-		: why(w, "out of memory for a batch of %zu rows", p->setup.batch);
+	return b->q_low.at && b->rows.at && b->made.at && b->low.at ? 0 : no_room(p, w);
 }
 
 static int open_indexer(struct plan *p, struct why *w)
@@ -108,8 +111,7 @@ static int open_indexer(struct plan *p, struct why *w)
 	b->weight = buffer(p, i->heads);
 	b->key = buffer(p, i->dim);
 	b->chosen = buffer(p, i->top);
-	return b->q.at && b->weight.at && b->key.at && b->chosen.at ? 0
-		: why(w, "out of memory for a batch of %zu rows", p->setup.batch);
+	return b->q.at && b->weight.at && b->key.at && b->chosen.at ? 0 : no_room(p, w);
 }
 
 /* Buffers of a mixture of experts, shared by all layers. */
@@ -132,7 +134,7 @@ static int open_experts(struct plan *p, struct why *w)
 		.active = plan_memory(p, e->n, sizeof *r->active), .group = slots(p, sizeof *r->group) };
 	if (!m->logits.at || !m->shared.at || !m->gate.at || !m->wide.at || !m->out.at || !r->expert || !r->weight
 	    || !r->place || !r->slot || !r->first || !r->active || !r->group)
-		return why(w, "out of memory for a batch of %zu rows", p->setup.batch);
+		return no_room(p, w);
 	return 0;
 }
 
@@ -259,7 +261,7 @@ static int open_acts(struct plan *p, enum slot slot, enum acts_kind kind, struct
 	for (struct packed *a = p->packed; a; a = a->next)
 		if (a->slot == slot)
 			a->acts[kind] = (struct acts){ .kind = kind, .k = a->k, .data = data };
-	return data ? 0 : why(w, "out of memory for a batch of %zu rows", p->setup.batch);
+	return data ? 0 : no_room(p, w);
 }
 
 /* Scratch memory of the threads, and packed rows. */

@@ -74,16 +74,13 @@ static int deepseek4(struct model *m, struct why *w)
 	if (read_sizes(m, w) < 0 || read_streams(m, w) < 0 || read_ratios(m, w) < 0 || read_rotations(m, w) < 0
 	    || key_required(m, "attention.sliding_window", 1, CTX_MAX, &window, w) < 0
 	    || key_size(m, "hash_layer_count", 0, m->n_layer, &m->experts.by_id, w) < 0
-	    || layers_limit_all_gates(m, w) < 0)
+	    || layers_check_dims(m, w) < 0 || layers_limit_all_gates(m, w) < 0)
 		return -1;
 	for (size_t il = 0; il < m->n_layer; il++) {
 		struct layer *l = &m->layer[il];
 
 		if (l->n_head_kv != 1)
 			return why(w, "%s: %zu, not 1", key_name(m, "attention.head_count_kv").s, l->n_head_kv);
-		if (l->dim_v != l->dim_k)
-			return why(w, "%s: %zu, but keys have %zu", key_name(m, "attention.value_length").s, l->dim_v,
-				l->dim_k);
 		if (l->n_head % m->compressed.groups)
 			return why(w, "%s: %zu groups of %zu heads", key_name(m, "attention.output_group_count").s,
 				m->compressed.groups, l->n_head);

@@ -163,7 +163,7 @@ static int hunyuan_vl(struct model *m, struct why *w)
 static int spark2_5(struct model *m, struct why *w)
 {
 	layers_find_gates(m);
-	return layers_slide(m, 0, w) < 0 || layers_sliding_base(m, w) < 0 ? -1 : layers_check_gates(m, w);
+	return layers_slide(m, 0, w) < 0 || layers_sliding_base(m, w) < 0 ? -1 : layers_check_dims(m, w);
 }
 
 /* Muse Glimmer (2026): gates of attention, rows normed after the embedding; only layers with a window are rotated. */
@@ -172,7 +172,7 @@ static int muse_glimmer(struct model *m, struct why *w)
 	m->embedding_normed = 1;
 	m->post_eps = 1e-8f;
 	layers_find_gates(m);
-	if (layers_slide(m, 4, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0 || layers_check_gates(m, w) < 0
+	if (layers_slide(m, 4, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0 || layers_check_dims(m, w) < 0
 	    || key_float(m, "logit_scale", 0, 1e6, &m->logit_scale, w) < 0
 	    || key_float(m, "final_logit_softcapping", 0, 1e6, &m->logit_cap, w) < 0)
 		return -1;

@@ -66,7 +66,7 @@ static int hrm_text(struct model *m, struct why *w)
 		m->layer[il].gates = GATES_ELEMENTS;
 	}
 	m->embedding_carried = 1;
-	return layers_check_gates(m, w);
+	return layers_check_dims(m, w);
 }
 
 static void hrm_text_layer(struct builder *b, size_t il)

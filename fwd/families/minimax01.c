@@ -13,7 +13,7 @@ static int minimax01(struct model *m, struct why *w)
 
 	if (key_float(m, "residual_scale", 1e-3, 1e3, &m->normed_scale, w) < 0
 	    || key_size(m, "full_attention_interval", 1, SIZE_MAX >> 1, &interval, w) < 0
-	    || layers_check_gates(m, w) < 0)
+	    || layers_check_dims(m, w) < 0)
 		return -1;
 	if (!(m->normed_scale > 0))
 		return why(w, "%s: missing", key_name(m, "residual_scale").s);

@@ -29,7 +29,7 @@ static int afmoe(struct model *m, struct why *w)
 		l->gates = GATES_ELEMENTS;
 		l->rope = il % 4 == 3 ? NULL : l->rope;
 	}
-	return layers_check_gates(m, w) < 0 ? -1 : layers_slide(m, 4, w);
+	return layers_check_dims(m, w) < 0 ? -1 : layers_slide(m, 4, w);
 }
 
 /* Mellum 2 (JetBrains 2026): the scaling of RoPE is for the layers without a window. */
@@ -55,7 +55,7 @@ static int step35(struct model *m, struct why *w)
 {
 	layers_find_gates(m);
 	if (layers_limit(m, w) < 0 || layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, w) < 0
-	    || layers_check_gates(m, w) < 0)
+	    || layers_check_dims(m, w) < 0)
 		return -1;
 	m->rope.n_rot /= 2;
 	return m->rope.n_rot % 2 ? why(w, "%s: half of it is odd", key_name(m, "rope.dimension_count").s) : 0;
@@ -74,7 +74,7 @@ static int maple(struct model *m, struct why *w)
 static int laguna(struct model *m, struct why *w)
 {
 	layers_find_gates(m);
-	return layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, w) < 0 ? -1 : layers_check_gates(m, w);
+	return layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, w) < 0 ? -1 : layers_check_dims(m, w);
 }
 
 /* DeepSeek-OCR (2025), of text. */

@@ -84,7 +84,7 @@ static int qwen35(struct model *m, struct why *w)
 		l->mixers = recurrent ? MIXER_DELTA : MIXER_ATTENTION;
 		l->gates = GATES_ELEMENTS;
 	}
-	if (layers_check_gates(m, w) < 0)
+	if (layers_check_dims(m, w) < 0)
 		return -1;
 	m->ssm.tiled = strcmp(m->arch, "qwen3next") != 0;
 	return m->ssm.tiled && layers_sections(m, 1, w) < 0 ? -1 : 0;

@@ -246,7 +246,7 @@ void layers_find_gates(struct model *m)
 			m->layer[il].gates = t->dim[1] == m->layer[il].n_head ? GATES_HEADS : GATES_ELEMENTS;
 }
 
-int layers_check_gates(const struct model *m, struct why *w)
+int layers_check_dims(const struct model *m, struct why *w)
 {
 	for (const struct layer *l = m->layer; l < m->layer + m->n_layer; l++)
 		if (l->dim_k != l->dim_v)

@@ -62,9 +62,9 @@ int layers_index(struct model *m, struct why *w);
 /* Tensors of layer il, "attn_gate.weight" and so on up to NULL, are not needed. */
 void layers_ignore(struct model *m, size_t il, const char *const *names);
 
-/* 0 if keys and values have heads of the same size, as gates need them that attn_q makes beside q, or attn_gate for
- * each element. */
-int layers_check_gates(const struct model *m, struct why *w);
+/* 0 if keys and values have heads of the same size. They must where keys are values, where attn_q makes gates beside q,
+ * and where attn_gate makes one for each element. */
+int layers_check_dims(const struct model *m, struct why *w);
 
 /* ALiBi (Press et al. 2022) with this greatest bias: slopes that halve from head to head. */
 int layers_alibi(struct model *m, float most, struct why *w);
