@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The ends of x[n][heads][d] turned by their positions, row i by i; back: the other way round. */
+enum { INDEXED = 4 };   /* the ratio of layers that have an indexer, and whose groups overlap */
+
+/* Rotates the end of each head of x[n][heads][d] by its position, row i by i; back: the other way round. */
 static void turn(size_t il, double *x, size_t n, size_t heads, size_t d, int back)
 {
 	size_t first = d - m.n_rot;
@@ -21,11 +23,11 @@ static void turn(size_t il, double *x, size_t n, size_t heads, size_t d, int bac
 	free(end);
 }
 
-/* Element e of what the rows of a group make, and, where rows have two halves, those of the group before. */
+/* Element e of a group's compressed row: of its rows and, where rows have two halves, of those of the group before. */
 static double compressed(size_t il, const double *value, const double *score, const float *places, size_t group,
 	size_t d, size_t e)
 {
-	size_t ratio = m.layer[il].ratio, halves = ratio == 4 ? 2 : 1, width = halves * d, n = 0;
+	size_t ratio = m.layer[il].ratio, halves = ratio == INDEXED ? 2 : 1, width = halves * d, n = 0;
 	double s[256], v[256], sum = 0;
 
 	for (size_t half = 0; half < halves; half++)
@@ -46,7 +48,7 @@ static double compressed(size_t il, const double *value, const double *score, co
 /* [n / ratio][d]: rows of d elements made by tensors PREFIX_*. */
 static double *compress(size_t il, const char *prefix, const double *x, size_t n, size_t d)
 {
-	size_t ratio = m.layer[il].ratio, width = ratio == 4 ? 2 * d : d, groups = n / ratio;
+	size_t ratio = m.layer[il].ratio, width = ratio == INDEXED ? 2 * d : d, groups = n / ratio;
 	char name[64];
 	double *value, *score, *y = memory(n * d, sizeof *y);
 	float *places = weights(&m, ratio * width, "blk.%zu.%s_ape.weight", il, prefix);
@@ -171,7 +173,7 @@ void choose_positions(size_t il, const double *x, size_t n)
 	free(weight);
 }
 
-/* out[d] = what query q makes of the keys that it sees, which are values, too */
+/* out[d] = attention of query q to the n keys that it sees, which are also the values */
 static void attend(const double *q, const double *const keys[], size_t n, double sink, double *out)
 {
 	double *p = memory(n + 1, sizeof *p);
@@ -243,10 +245,10 @@ double *compressed_attention(size_t il, const double *x, size_t n)
 	k = linear(part(il, "attn_kv"), x, n, m.n_embd, d);
 	norm_in_place(part(il, "attn_kv_a_norm"), k, n, d);
 	turn(il, k, n, 1, d, 0);
-	memset(sees, ratio != 4, n * n);
+	memset(sees, ratio != INDEXED, n * n);
 	if (ratio)
 		c = compress(il, "attn_compressor", x, n, d);
-	if (ratio == 4)
+	if (ratio == INDEXED)
 		choose_groups(il, x, low, n, sees);
 	out = attend_all(il, q, k, c, sees, n);
 	turn(il, out, n, m.n_head, d, 1);
