@@ -61,15 +61,15 @@ static void make_scores(const struct op *op, const struct step *s, size_t row, s
 /* ---- index ---- */
 
 /* Where index writes a row's scores, and how many pieces that takes. */
-struct place {
+struct row_scores {
 	float *at;
 	size_t pieces;
 };
 
-static struct place place_of(const struct op *op, const struct step *s, size_t row)
+static struct row_scores scores_of(const struct op *op, const struct step *s, size_t row)
 {
 	const struct op_choose *o = op->bound;
-	struct place p = { .at = (float *)s->shared };
+	struct row_scores p = { .at = (float *)s->shared };
 	size_t n = seen(o, step_row(op, s, row).pos);
 
 	for (size_t i = 0; i < row; i++)
@@ -83,16 +83,16 @@ static size_t index_pieces(const struct op *op, const struct step *s)
 	size_t n = 0;
 
 	for (size_t row = 0; row < s->n && s->n <= FEW; row++)
-		n += place_of(op, s, row).pieces;
+		n += scores_of(op, s, row).pieces;
 	return n;
 }
 
 static void index_piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
 {
 	size_t row = 0, from;
-	struct place p;
+	struct row_scores p;
 
-	for (; p = place_of(op, s, row), piece >= p.pieces; row++)
+	for (; p = scores_of(op, s, row), piece >= p.pieces; row++)
 		piece -= p.pieces;
 	from = piece * SPAN;
 	make_scores(op, s, row, from, size_min(from + SPAN, seen(op->bound, step_row(op, s, row).pos)), p.at + from,
@@ -158,7 +158,7 @@ static void choose_piece(const struct op *op, const struct step *s, size_t row, 
 	if (n <= o->top)
 		return;
 	if (s->n <= FEW)
-		score = place_of(op, s, row).at;
+		score = scores_of(op, s, row).at;
 	else
 		make_scores(op, s, row, 0, n, score, scratch);
 	least = least_rank(score, n, o->top, &more);

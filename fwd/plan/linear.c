@@ -52,8 +52,8 @@ static const float *row_of(const struct chunk *c, const struct rows *x, size_t t
 	return t < c->from ? x->kept + t * x->kept_row : x->own + (t - c->from) * x->own_row;
 }
 
-/* This row of a buffer of the batch, a head's of n elements. */
-static float *batch_row(const struct chunk *c, const struct buffer *b, size_t t, size_t head, size_t n)
+/* A head of n elements in row t of the chunk, in a buffer of the batch. */
+static float *head_row(const struct chunk *c, const struct buffer *b, size_t t, size_t head, size_t n)
 {
 	return buffer_row(b, c->run->first + c->start + t - c->run->pos) + head * n;
 }
@@ -100,7 +100,7 @@ static void weigh_by_key(const struct chunk *c, size_t t0, size_t t1)
 		for (size_t s = first; s <= t; s++)
 			decay_row(c, near + (s - first) * n, row_of(c, &c->keys, s), c->sum + t * n, c->sum + s * n);
 		for (int i = KEYS; i < READERS; i++) {
-			float *x = batch_row(c, i == KEYS ? &c->o->k : &c->o->q, t, c->head_k, n);
+			float *x = head_row(c, i == KEYS ? &c->o->k : &c->o->q, t, c->head_k, n);
 
 			job.y = c->weight[i] + t * STATE_CHUNK;
 			if (first) {
@@ -124,7 +124,7 @@ static void weigh(const struct chunk *c, size_t t0, size_t t1)
 	for (int i = c->o->delta ? KEYS : QUERIES; i < READERS; i++) {
 		const struct buffer *from = i == KEYS ? &c->o->k : &c->o->q;
 
-		job.a = batch_row(c, from, t0, c->head_k, c->o->dim_k);
+		job.a = head_row(c, from, t0, c->head_k, c->o->dim_k);
 		job.a_row = from->stride;
 		job.y = c->weight[i] + t0 * STATE_CHUNK;
 		job.b = c->keys.kept;
@@ -165,7 +165,7 @@ static void gather(const struct chunk *c)
 
 	for (int i = KEYS; i < READERS; i++)
 		for (size_t t = c->from; t < c->to; t++) {
-			const float *row = batch_row(c, i == KEYS ? &c->o->k : &c->o->q, t, c->head_k, n);
+			const float *row = head_row(c, i == KEYS ? &c->o->k : &c->o->q, t, c->head_k, n);
 			float *to = c->gathered[i] + (t - c->from) * n;
 
 			if (c->o->by_key)
@@ -245,9 +245,9 @@ static void read_rows(const struct chunk *c, int reader, size_t t0, size_t t1, s
 static void make_delta(const struct chunk *c, size_t t)
 {
 	const struct op_linear *o = c->o;
-	float *v = batch_row(c, &o->v, t, c->head, o->dim_v) + c->v;
-	float *d = batch_row(c, &o->d, t, c->head, o->dim_v) + c->v;
-	float beta = *batch_row(c, &o->beta, t, c->head, 1);
+	float *v = head_row(c, &o->v, t, c->head, o->dim_v) + c->v;
+	float *d = head_row(c, &o->d, t, c->head, o->dim_v) + c->v;
+	float beta = *head_row(c, &o->beta, t, c->head, 1);
 
 	if (o->delta) {
 		c->k->add(d, v, c->read[KEYS] + t * c->n, c->n);
@@ -255,7 +255,7 @@ static void make_delta(const struct chunk *c, size_t t)
 	}
 	c->k->scale(d, v, beta, c->n);
 	if (o->skip)
-		c->k->scale(batch_row(c, &o->out, t, c->head, o->dim_v) + c->v, v, o->skip[c->head], c->n);
+		c->k->scale(head_row(c, &o->out, t, c->head, o->dim_v) + c->v, v, o->skip[c->head], c->n);
 }
 
 static void make_rows(const struct chunk *c, size_t t0, size_t t1)
@@ -272,7 +272,7 @@ static void make_rows(const struct chunk *c, size_t t0, size_t t1)
 	}
 	read_rows(c, QUERIES, t0, t1, 0, t0);
 	for (size_t t = t0; t < t1; t++) {
-		float *out = batch_row(c, &o->out, t, c->head, o->dim_v) + c->v, *read = c->read[QUERIES] + t * c->n;
+		float *out = head_row(c, &o->out, t, c->head, o->dim_v) + c->v, *read = c->read[QUERIES] + t * c->n;
 
 		read_rows(c, QUERIES, t, t + 1, t0, t + 1);
 		if (o->skip)
