@@ -46,23 +46,29 @@ void batch_add(struct serve *v, struct served *q)
 	v->queued++;
 }
 
-/* Removes the sequences that are answered. */
-static void remove_answered(struct serve *v)
+/* Removes the sequences that are answered, and ends those whose `end ` frame has come. */
+static int remove_answered(struct serve *v, struct why *w)
 {
-	struct served **at = &v->queue;
+	struct served **at = &v->queue, *q;
 
 	v->last = NULL;
-	while (*at) {
-		if (served_left(*at)) {
-			v->last = *at;
-			at = &v->last->next;
+	while ((q = *at)) {
+		if (served_left(q)) {
+			v->last = q;
+			at = &q->next;
 			continue;
 		}
-		v->awaited += !(*at)->awaited;
-		(*at)->awaited = 1;
+		*at = q->next;
 		v->queued--;
-		*at = (*at)->next;
+		if (q->ended.kind) {
+			if (serve_ended(v, q, w) < 0)
+				return -1;
+			continue;
+		}
+		v->awaited += !q->awaited;
+		q->awaited = 1;
 	}
+	return 0;
 }
 
 /* ---- which rows ---- */
@@ -269,7 +275,8 @@ int batch_run(struct serve *v, struct why *w)
 	v->until = now + v->patience;
 	v->hidden.together = v->n_runs;
 	v->hidden.n_in = 0;
-	remove_answered(v);
+	if (remove_answered(v, w) < 0)
+		return -1;
 	if (status == 0 && v->chain && !v->queue)
 		status = chain_run(v, v->of[0], w);
 	return status < 0 ? -1 : 0;

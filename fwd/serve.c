@@ -239,6 +239,17 @@ static int serve_fork(struct serve *v, struct frame_in *in, const struct frame *
 	return fail(v, in, f->seq, w);
 }
 
+int serve_ended(struct serve *v, struct served *q, struct why *w)
+{
+	const struct frame f = q->ended;
+
+	q->ended.kind = 0;
+	if (served_end(v->served, q, w) < 0)
+		return -1;
+	v->over |= v->ending && !v->served->n_live;
+	return frame_write(v->out, &f, NULL, w);
+}
+
 static int serve_end(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
 {
 	struct served *q = served_find(v->served, f->seq);
@@ -248,6 +259,10 @@ static int serve_end(struct serve *v, struct frame_in *in, const struct frame *f
 		v->bound = f->pos;
 	if (q && hidden_check_order(v, q, w) < 0)
 		return frame_why(in, w);
+	if (q && served_left(q)) {
+		q->ended = *f;
+		return 0;
+	}
 	if (f->seq == FRAME_NO_SEQ)
 		v->ending = 1;
 	else if (q)
@@ -333,13 +348,20 @@ static int next(struct serve *v, struct frame_in *in, struct why *w)
 	return status > 0 && f->kind == FRAME_FORK && frame_read(in, f, &v->source, 1, w) < 0 ? -1 : status;
 }
 
+/* Whether the next frame is the end of a sequence by its sampler, whose last id is still to be evaluated. It takes
+ * effect with the answer, so that the other sequences do not wait. */
+static int ends_later(const struct frame *f, const struct served *q)
+{
+	return f->kind == FRAME_END && !f->rows && q->flags & FRAME_SAMPLED && !q->ended.kind;
+}
+
 /* Whether a frame that the next one follows is still to be answered. */
 static int must_wait(const struct serve *v)
 {
 	const struct frame *f = &v->frame;
 	const struct served *q = served_find(v->served, f->kind == FRAME_FORK ? v->source : f->seq);
 
-	return q && served_left(q);
+	return q && served_left(q) && !ends_later(f, q);
 }
 
 /* Reads frames and does what they say until there is something to evaluate, or nothing more to do. 0, or -1 where the

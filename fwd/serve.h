@@ -78,4 +78,8 @@ int serve(struct serve *v, struct frame_in *in, struct why *w);
  * like those of a frame that asks for the last one's logits. -1 if there is no room for them. */
 int serve_append(struct serve *v, struct served *q, const int32_t *ids, size_t n, struct why *w);
 
+/* For batch_run(): ends a sequence whose `end ` frame came before its last answer, and writes that frame. -1: as of
+ * served_end(), or the write failed. */
+int serve_ended(struct serve *v, struct served *q, struct why *w);
+
 #endif

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "lib/base/why.h"
+#include "lib/stream/frame.h"
 #include "lib/stream/sequences.h"
 #include "fwd/state/digest.h"
 #include "fwd/state/segment.h"
@@ -27,6 +28,7 @@ struct served {
 	int every;                      /* logits of every row are wanted */
 	uint32_t answered;              /* rows of the answer */
 	int begun;                      /* its header is written */
+	struct frame ended;             /* its `end ` frame, which has come already; kind 0: not yet */
 	struct served *next;            /* in the queue of those with such a frame */
 
 	/* private */
