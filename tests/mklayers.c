@@ -146,6 +146,16 @@ static void with_dense(struct mkweights *k, uint32_t il)
 	k->s.n_ff = n_ff;
 }
 
+/* Adjugate experts, as wide as a dense part. */
+static void adjugates(struct mkweights *k, uint32_t il)
+{
+	uint32_t n = k->s.n_embd, n_ff = k->s.n_ff, experts = k->family->experts / k->family->adjugates;
+
+	part_matrices(k, part_name(il, "ffn_gate_chexps", "weight"), 'm', (uint64_t[3]){ n, n_ff, experts }, 1.5f);
+	part_matrices(k, part_name(il, "ffn_up_chexps", "weight"), 'm', (uint64_t[3]){ n, n_ff, experts }, 1.5f);
+	part_matrices(k, part_name(il, "ffn_down_chexps", "weight"), 'm', (uint64_t[3]){ n_ff, n, experts }, 1.5f);
+}
+
 static void mixture(struct mkweights *k, uint32_t il)
 {
 	const struct mkfamily *f = k->family;
@@ -179,6 +189,8 @@ static void mixture(struct mkweights *k, uint32_t il)
 		if (routed)
 			part_vector(k, part_name(il, "ffn_routed_norm", "weight"), latent, 1, 0.1f);
 	}
+	if (f->adjugates)
+		adjugates(k, il);
 	if (!f->shared)
 		return;
 	if (f->shared_gate)

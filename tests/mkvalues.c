@@ -38,6 +38,10 @@ static void expert_values(struct mkweights *k)
 	mkgguf_u32(k->m, arch_key(k, "expert_feed_forward_length"), part_expert_ff(k));
 	mkgguf_u32(k->m, arch_key(k, "expert_shared_feed_forward_length"), f->shared ? part_expert_ff(k) : 0);
 	mkgguf_u32(k->m, arch_key(k, "leading_dense_block_count"), f->dense);
+	if (f->adjugates) {
+		mkgguf_u32(k->m, arch_key(k, "experts_per_group"), f->adjugates);
+		mkgguf_u32(k->m, arch_key(k, "expert_chunk_feed_forward_length"), k->s.n_ff);
+	}
 	if (f->latent_experts)
 		mkgguf_u32(k->m, arch_key(k, f->latent_experts > 1 ? "expert_latent_length" : "moe_latent_size"),
 			part_expert_latent(k));

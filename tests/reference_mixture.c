@@ -166,6 +166,33 @@ static void shared_expert(size_t il, const double *x, size_t n, double *out)
 	expert_free(&w);
 }
 
+/* out[n][n_embd] += what the adjugates of the experts with the best of the scores z make of out. The weight of the one
+ * numbered a is the score of expert a, divided by the sum of those used. */
+static void adjugates(size_t il, const double *z, size_t n, double *out)
+{
+	size_t n_adjugates = m.n_expert / m.stand_for, n_used = m.n_used < n_adjugates ? m.n_used : n_adjugates;
+	struct expert_matrices w = expert_matrices(il, "chexps", n_adjugates, m.n_embd);
+
+	for (size_t i = 0; i < n; i++) {
+		double *s = copy(z + i * m.n_expert, m.n_expert), *x = copy(out + i * m.n_embd, m.n_embd), sum = 0;
+		size_t chosen[REFERENCE_EXPERTS];
+
+		for (size_t u = 0; u < n_used; u++) {
+			size_t best = greatest(s, m.n_expert);
+
+			s[best] = -INFINITY;
+			chosen[u] = best / m.stand_for;
+			sum += z[i * m.n_expert + chosen[u]];
+		}
+		for (size_t u = 0; u < n_used; u++)
+			expert(&w, chosen[u], x, m.adjugates_scale * z[i * m.n_expert + chosen[u]] / sum,
+				out + i * m.n_embd);
+		free(s);
+		free(x);
+	}
+	expert_free(&w);
+}
+
 /* [n_vocab][n_used], or NULL where the router chooses. */
 static const int32_t *experts_of_ids(size_t il)
 {
@@ -206,6 +233,8 @@ double *mixture(size_t il, const double *x, const double *input, size_t n)
 		free(out);
 		out = back;
 	}
+	if (m.stand_for)
+		adjugates(il, z, n, out);
 	if (has(il, "ffn_down_shexp"))
 		shared_expert(il, x, n, out);
 	for (size_t i = 0; i < n * m.n_embd && m.rules->averaged && has(il, "ffn_down_shexp"); i++)

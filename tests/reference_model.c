@@ -686,6 +686,12 @@ static void llama4(struct reference *m)
 	base_of_sliding(m);
 }
 
+static void grovemoe(struct reference *m)
+{
+	m->stand_for = size(m, "experts_per_group", 1);
+	m->adjugates_scale = real(m, "expert_group_scale", 0);
+}
+
 static void smallthinker(struct reference *m)
 {
 	for (size_t il = 0; il < m->n_layer && size(m, "attention.sliding_window", 0); il++) {
@@ -730,6 +736,7 @@ static const struct rules families[] = {
 	{ .arch = "qwen3vl", .halves = 1, .heads = HEADS_EACH, .adapt = interleaved_sections },
 	{ .arch = "qwen3vlmoe", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .adapt = interleaved_sections },
 	{ .arch = "qwen3moe", .halves = 1, .heads = HEADS_EACH, .normalised = 1 },
+	{ .arch = "grovemoe", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .adapt = grovemoe },
 	{ .arch = "gpt-oss", .halves = 1, .norm2 = "post_attention_norm", .act = SWIGLU_OAI, .gate = GATE_CHOSEN,
 	  .adapt = gpt_oss },
 	{ .arch = "glm4", .post_norms = 1, .adapt = glm4 },

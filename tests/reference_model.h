@@ -122,6 +122,8 @@ struct reference {
 	int norms_state;                /* norms of Mamba's step, B and C, without weights */
 
 	size_t n_expert, n_used, n_groups, n_groups_used;
+	size_t stand_for;               /* experts that an adjugate stands for; 0: there are none */
+	double adjugates_scale;
 	enum gate gate;
 	int normalised;
 	double weights_scale;

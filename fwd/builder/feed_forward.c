@@ -95,24 +95,43 @@ static void route(struct builder *b)
 	build_append(b, &op_route, NULL, &o, sizeof o);
 }
 
+/* Experts of one kind, and their tensors. */
+struct expert_part {
+	struct routing *routing;
+	const struct experts *experts;
+	const char *gate, *up, *gate_up, *down;
+};
+
 /* f(gate) · up of the routed experts or, where they have no gate, f(up). */
-static struct packed *expert_activations(struct builder *b, struct packed *x, enum unary f)
+static struct packed *expert_activations(struct builder *b, const struct expert_part *e, struct packed *x, enum unary f)
 {
-	struct mixture *m = &b->plan->mixture;
-	size_t n_ff = b->layer->experts->n_ff;
-	struct op_product up = { .x = x, .routing = &m->routing };
+	size_t n_ff = e->experts->n_ff;
+	struct buffer wide = b->plan->mixture.wide;
+	struct op_product up = { .x = x, .routing = e->routing };
 	int ungated = b->model->family->decoder.ungated;
 
 	if (ungated)
-		build_add_product(b, &up, "ffn_up_exps", NARROW, n_ff, m->wide);
-	else if (build_has(b, "ffn_gate_exps")) {
-		build_add_product(b, &up, "ffn_gate_exps", NARROW, n_ff, m->wide);
-		build_add_product(b, &up, "ffn_up_exps", NARROW, n_ff, buffer_at(m->wide, n_ff));
+		build_add_product(b, &up, e->up, NARROW, n_ff, wide);
+	else if (build_has(b, e->gate)) {
+		build_add_product(b, &up, e->gate, NARROW, n_ff, wide);
+		build_add_product(b, &up, e->up, NARROW, n_ff, buffer_at(wide, n_ff));
 	} else
-		build_add_product(b, &up, "ffn_gate_up_exps", NARROW, 2 * n_ff, m->wide);
-	build_products(b, "ffn_gate_up_exps", &up);
-	return expert_rows(b, "ffn_act", (struct op_expert_rows){ .routing = &m->routing, .n = n_ff, .in = m->wide,
+		build_add_product(b, &up, e->gate_up, NARROW, 2 * n_ff, wide);
+	build_products(b, e->gate_up, &up);
+	return expert_rows(b, "ffn_act", (struct op_expert_rows){ .routing = e->routing, .n = n_ff, .in = wide,
 		.gated = !ungated, .unary = f, .limit = b->layer->limit_experts });
+}
+
+/* What the experts make of the rows routed to them, n elements, by place. */
+static void run_experts(struct builder *b, const struct expert_part *e, struct buffer in, size_t n, enum unary f)
+{
+	struct op_product down = { .routing = e->routing };
+	struct op_expert_rows rows = { .routing = e->routing, .n = n, .in = in, .gathers = 1,
+		.weighted = e->experts->weighted };
+
+	down.x = expert_activations(b, e, expert_rows(b, "ffn_rows", rows), f);
+	build_add_product(b, &down, e->down, NARROW, n, b->plan->mixture.out);
+	build_products(b, e->down, &down);
 }
 
 /* The shared expert's result, into its buffer. */
@@ -153,7 +172,8 @@ static void experts_into(struct builder *b, struct packed *x, enum unary f, stru
 	const struct experts *e = b->layer->experts;
 	size_t n = e->n_latent ? e->n_latent : b->model->n_embd;
 	struct buffer in = buffer_with(e->n_latent ? b->plan->wide : b->plan->h, n);
-	struct op_product down = { .routing = &m->routing };
+	struct expert_part part = { &m->routing, e, "ffn_gate_exps", "ffn_up_exps", "ffn_gate_up_exps",
+		"ffn_down_exps" };
 	struct op_combine sum = { .routing = &m->routing, .n = n, .in = m->out, .unweighted = e->weighted,
 		.out = e->n_latent ? in : to };
 
@@ -161,10 +181,7 @@ static void experts_into(struct builder *b, struct packed *x, enum unary f, stru
 	if (e->n_latent)
 		build_product(b, x, build_has(b, "ffn_routed_down") ? "ffn_routed_down" : "ffn_latent_down", NARROW, n,
 			in);
-	down.x = expert_activations(b, expert_rows(b, "ffn_rows", (struct op_expert_rows){ .routing = &m->routing,
-		.n = n, .in = in, .gathers = 1, .weighted = e->weighted }), f);
-	build_add_product(b, &down, "ffn_down_exps", NARROW, n, m->out);
-	build_products(b, "ffn_down_exps", &down);
+	run_experts(b, &part, in, n, f);
 	if (e->n_ff_shared && !e->n_latent) {
 		if (build_has(b, "ffn_gate_inp_shexp")) {
 			build_product(b, x, "ffn_gate_inp_shexp", NARROW, 1, m->gate);
@@ -179,12 +196,32 @@ static void experts_into(struct builder *b, struct packed *x, enum unary f, stru
 		leave_latent(b, x, f, in, to);
 }
 
+/* to = x + what adjugate experts make of it. */
+static void adjugates_into(struct builder *b, struct buffer x, enum unary f, struct buffer to)
+{
+	struct mixture *m = &b->plan->mixture;
+	const struct experts *e = &b->model->adjugates;
+	struct expert_part part = { &m->adjugates, e, "ffn_gate_chexps", "ffn_up_chexps", "ffn_gate_up_chexps",
+		"ffn_down_chexps" };
+	struct op_route_adjugates route = { .routing = &m->adjugates, .adjugates = e, .scores = m->logits };
+	struct op_combine sum = { .routing = &m->adjugates, .n = b->model->n_embd, .in = m->out, .out = to,
+		.shared = x, .scale_shared = 1 };
+
+	build_append(b, &op_route_adjugates, NULL, &route, sizeof route);
+	run_experts(b, &part, x, sum.n, f);
+	build_leaves(build_append(b, &op_combine, "ffn_adjugates", &sum, sizeof sum), 0, "", to, sum.n);
+}
+
 void build_experts(struct builder *b, struct packed *x, enum unary f)
 {
+	struct buffer made = b->model->adjugates.n ? b->plan->mixture.shared : b->plan->branch;
+
 	build_add_branch(b);
 	if (!b->model->family->decoder.routes_input)
 		build_router(b, x);
-	experts_into(b, x, f, b->plan->branch);
+	experts_into(b, x, f, made);
+	if (b->model->adjugates.n)
+		adjugates_into(b, made, f, b->plan->branch);
 	b->pending = 1;
 }
 

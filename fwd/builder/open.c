@@ -114,28 +114,37 @@ static int open_indexer(struct plan *p, struct why *w)
 	return b->q.at && b->weight.at && b->key.at && b->chosen.at ? 0 : no_room(p, w);
 }
 
+static struct routing routing(struct plan *p, const struct experts *e)
+{
+	return (struct routing){ .n = e->n, .used = e->used, .expert = slots(p, sizeof(uint16_t)),
+		.weight = slots(p, sizeof(float)), .place = slots(p, sizeof(uint32_t)),
+		.slot = slots(p, sizeof(uint32_t)), .first = plan_memory(p, e->n + 1, sizeof(uint32_t)),
+		.active = plan_memory(p, e->n, sizeof(uint16_t)), .group = slots(p, sizeof(struct expert_group)) };
+}
+
+static int is_open(const struct routing *r)
+{
+	return r->expert && r->weight && r->place && r->slot && r->first && r->active && r->group;
+}
+
 /* Buffers of a mixture of experts, shared by all layers. */
 static int open_experts(struct plan *p, struct why *w)
 {
 	const struct experts *e = &p->model->experts;
+	size_t wide = 2 * size_max(e->n_ff, p->model->adjugates.n_ff);
 	struct mixture *m = &p->mixture;
-	struct routing *r = &m->routing;
 
 	if (!e->n)
 		return 0;
 	m->logits = buffer(p, e->n);
 	m->shared = buffer(p, p->model->n_embd);
 	m->gate = buffer(p, 1);
-	m->wide = (struct buffer){ .at = slots(p, 2 * e->n_ff * sizeof(float)), .stride = 2 * e->n_ff };
+	m->wide = (struct buffer){ .at = slots(p, wide * sizeof(float)), .stride = wide };
 	m->out = (struct buffer){ .at = slots(p, p->model->n_embd * sizeof(float)), .stride = p->model->n_embd };
-	*r = (struct routing){ .n = e->n, .used = e->used, .expert = slots(p, sizeof *r->expert),
-		.weight = slots(p, sizeof *r->weight), .place = slots(p, sizeof *r->place),
-		.slot = slots(p, sizeof *r->slot), .first = plan_memory(p, e->n + 1, sizeof *r->first),
-		.active = plan_memory(p, e->n, sizeof *r->active), .group = slots(p, sizeof *r->group) };
-	if (!m->logits.at || !m->shared.at || !m->gate.at || !m->wide.at || !m->out.at || !r->expert || !r->weight
-	    || !r->place || !r->slot || !r->first || !r->active || !r->group)
-		return no_room(p, w);
-	return 0;
+	m->routing = routing(p, e);
+	m->adjugates = routing(p, &p->model->adjugates);
+	return m->logits.at && m->shared.at && m->gate.at && m->wide.at && m->out.at && is_open(&m->routing)
+		&& is_open(&m->adjugates) ? 0 : no_room(p, w);
 }
 
 /* ---- ops ---- */

@@ -3,6 +3,7 @@
 
 #include "fwd/model/family.h"
 #include "fwd/model/layers.h"
+#include "lib/base/size.h"
 
 /* gpt-oss (OpenAI 2025): every second layer has a window. */
 static int gpt_oss(struct model *m, struct why *w)
@@ -153,6 +154,26 @@ static int minimax_m3(struct model *m, struct why *w)
 	return 0;
 }
 
+/* GroveMoE (Inclusion AI 2025): adjugate experts. */
+static int grovemoe(struct model *m, struct why *w)
+{
+	struct experts *e = &m->experts, *a = &m->adjugates;
+
+	if (!e->n)
+		return why(w, "%s: no layer has any", key_name(m, "expert_count").s);
+	a->n_ff = m->layer[0].dim_k;
+	a->normalise = 1;
+	if (key_required(m, "experts_per_group", 1, e->n, &a->stand_for, w) < 0
+	    || key_size(m, "expert_chunk_feed_forward_length", 1, FF_MAX, &a->n_ff, w) < 0
+	    || key_float(m, "expert_group_scale", -1e6, 1e6, &a->scale, w) < 0)
+		return -1;
+	a->n = e->n / a->stand_for;
+	a->used = size_min(e->used, a->n);
+	e->n_ff_shared = 0;
+	return e->n % a->stand_for ? why(w, "%s: %zu does not divide the %zu experts",
+		key_name(m, "experts_per_group").s, a->stand_for, e->n) : 0;
+}
+
 const struct family families_mixtures[] = {
 	{ .arch = "llama4", .norm = NORM_RMS, .read = llama4, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .weighted = 1 } },
@@ -209,6 +230,8 @@ const struct family families_mixtures[] = {
 	  .experts = { .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "mimo2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = 1, .read = mimo2,
 	  .has_experts = 1, .experts = { .gating = GATING_SIGMOID, .normalise = 1 } },
+	{ .arch = "grovemoe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = grovemoe,
+	  .decoder = { .heads = HEADS_NORMED }, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "dbrx", .norm = NORM_LAYER, .pairs = ROPE_HALVES, .read = dbrx,
 	  .decoder = { .ffn_norm = "attn_output_norm" }, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = NULL },

@@ -11,8 +11,8 @@
 #include "mixers.h"
 #include "tensors.h"
 
-/* No model comes near these, and no product of two or three of them overflows. */
-enum { FF_MAX = 1 << 24, HEADS_MAX = 1 << 14 };
+/* No model comes near this, and no product of two or three of these limits overflows. */
+enum { HEADS_MAX = 1 << 14 };
 
 /* Tensor `name` of layer il, or NULL. */
 static const struct gguf_tensor *tensor(const struct model *m, size_t il, const char *name)

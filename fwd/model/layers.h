@@ -5,8 +5,8 @@
 
 #include "keys.h"
 
-/* The most elements of a head, and positions: no model comes near these. */
-enum { DIM_MAX = 1 << 12, CTX_MAX = 1 << 26 };
+/* The most elements of a head, elements inside a feed-forward part, and positions: no model comes near these. */
+enum { DIM_MAX = 1 << 12, FF_MAX = 1 << 24, CTX_MAX = 1 << 26 };
 
 /* Sizes, RoPE and experts of all layers into m->layer. */
 int layers_read(struct model *m, struct why *w);

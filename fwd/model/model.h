@@ -22,7 +22,8 @@ enum gating { GATING_SOFTMAX, GATING_SIGMOID, GATING_CHOSEN, GATING_ROOT };
 enum { EXPERTS_MAX = 1024, RWKV_HEAD_MAX = 256, STREAMS_MAX = 8 };
 
 /* The mixture of experts of a model. Those with the largest score (+ bias) are chosen; their weights are the scores,
- * divided by their sum if `normalise`, times scale. */
+ * divided by their sum if `normalise`, times scale. Adjugate experts (Inclusion AI 2025) are chosen by the same
+ * scores. */
 struct experts {
 	size_t n, used;                 /* experts; of each row. n 0: none */
 	size_t n_ff, n_ff_shared;       /* of one; of the shared expert, or 0 */
@@ -33,6 +34,7 @@ struct experts {
 	size_t groups, groups_used;     /* consecutive experts; only those of the best groups can be chosen */
 	int weighted;                   /* weights multiply the experts' inputs, not their results */
 	size_t by_id;                   /* number of first layers that take experts from a table by id */
+	size_t stand_for;               /* adjugates: consecutive experts that each stands for */
 };
 
 /* Multi-head latent attention (DeepSeek-AI 2024): keys and values of all heads from one row of `rank` elements, and a
@@ -155,6 +157,7 @@ struct model {
 	/* layers */
 	struct layer *layer;            /* [n_layer] */
 	struct experts experts;
+	struct experts adjugates;       /* read what the experts made; n 0: none */
 	struct latent latent;
 	struct compressed compressed;
 	struct indexer indexer;

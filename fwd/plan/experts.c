@@ -90,10 +90,10 @@ static void place(const struct op_expert_rows *o, const struct step *s, int alon
 
 /* ---- expert_rows ---- */
 
-/* A single row is packed once for all its experts. */
+/* A single row is packed once for all its experts, unless it has one of them twice. */
 static int is_alone(const struct op_expert_rows *o, const struct step *s)
 {
-	return o->gathers && s->n == 1 && !o->weighted;
+	return o->gathers && s->n == 1 && !o->weighted && o->routing->n_active == o->routing->used;
 }
 
 static size_t rows_pieces(const struct op *op, const struct step *s)

@@ -359,6 +359,13 @@ struct op_route {
 	const int32_t *by_id;           /* [n_vocab][used], the experts of each id; NULL: the router's best */
 };
 
+/* Adjugate experts, after op_route: its scores to those that stand for the best experts. */
+struct op_route_adjugates {
+	struct routing *routing;
+	const struct experts *adjugates;
+	struct buffer scores;           /* [adjugates · stand_for] */
+};
+
 /* Rows of the experts' inputs, packed for each expert: gathered from the batch's rows or, where `gathers` is not set,
  * activated in place. */
 struct op_expert_rows {
@@ -390,7 +397,7 @@ size_t expert_acts_bytes(const struct kernels *k, enum acts_kind kind, size_t el
 size_t packed_place(const struct packed *p, const struct kernels *k, size_t e, size_t n, enum acts_kind kind,
 	size_t at);
 
-extern const struct op_kind op_route, op_expert_rows, op_combine;
+extern const struct op_kind op_route, op_route_adjugates, op_expert_rows, op_combine;
 
 /* What one piece of prepare and of store is about: rows [from, to) of the batch, of one run, and a KV head. */
 struct kv_rows {

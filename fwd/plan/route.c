@@ -1,4 +1,5 @@
-/* route: which experts each row goes to, and with what weights. A piece is a row. */
+/* route: which experts each row goes to, and with what weights; route_adjugates: the same of adjugate experts. A piece
+ * is a row. */
 #include "kinds.h"
 
 #include <math.h>
@@ -89,13 +90,27 @@ static void choose(const struct op_route *o, const float *score, uint16_t *exper
 	largest(v, e->n, expert, o->routing->used);
 }
 
+/* Scores of a row's experts to weights, in place. */
+static void weigh(const struct experts *e, float *weight, size_t used)
+{
+	float sum = 0;
+
+	if (e->gating == GATING_CHOSEN)
+		op_softmax(weight, used);
+	for (size_t i = 0; i < used; i++)
+		sum += weight[i];
+	sum = sum > SUM_LEAST ? sum : SUM_LEAST;
+	for (size_t i = 0; i < used; i++)
+		weight[i] = (e->normalise ? weight[i] / sum : weight[i]) * e->scale;
+}
+
 static void piece(const struct op *op, const struct step *s, size_t row, size_t thread)
 {
 	const struct op_route *o = op->bound;
 	const struct experts *e = o->experts;
 	const struct routing *r = o->routing;
 	uint16_t *expert = r->expert + row * r->used;
-	float *p = buffer_row(&o->logits, row), *weight = r->weight + row * r->used, sum = 0;
+	float *p = buffer_row(&o->logits, row), *weight = r->weight + row * r->used;
 
 	if (!e->weighted)
 		gate(e->gating, p, r->n);
@@ -107,13 +122,28 @@ static void piece(const struct op *op, const struct step *s, size_t row, size_t 
 		gate(e->gating, p, r->n);
 	for (size_t i = 0; i < r->used; i++)
 		weight[i] = p[expert[i]];
-	if (e->gating == GATING_CHOSEN)
-		op_softmax(weight, r->used);
-	for (size_t i = 0; i < r->used; i++)
-		sum += weight[i];
-	sum = sum > SUM_LEAST ? sum : SUM_LEAST;
-	for (size_t i = 0; i < r->used; i++)
-		weight[i] = (e->normalise ? weight[i] / sum : weight[i]) * e->scale;
+	weigh(e, weight, r->used);
 }
 
 const struct op_kind op_route = { .name = "route", .pieces = op_each_row, .piece = piece };
+
+/* As llama.cpp has it: two of the best may have the same adjugate, which counts twice; and its weight is from the score
+ * of the expert that has its number. */
+static void adjugates_piece(const struct op *op, const struct step *s, size_t row, size_t thread)
+{
+	const struct op_route_adjugates *o = op->bound;
+	const struct experts *e = o->adjugates;
+	const struct routing *r = o->routing;
+	uint16_t *expert = r->expert + row * r->used;
+	float *p = buffer_row(&o->scores, row), *weight = r->weight + row * r->used;
+
+	largest(p, e->n * e->stand_for, expert, r->used);
+	for (size_t i = 0; i < r->used; i++) {
+		expert[i] = (uint16_t)(expert[i] / e->stand_for);
+		weight[i] = p[expert[i]];
+	}
+	weigh(e, weight, r->used);
+}
+
+const struct op_kind op_route_adjugates = { .name = "route_adjugates", .pieces = op_each_row,
+	.piece = adjugates_piece };
