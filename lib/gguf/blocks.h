@@ -59,6 +59,9 @@ _Static_assert(sizeof(struct q1_0) == 18 && sizeof(struct q2_0) == 18, "1 bit by
 
 /* What the 4-bit codes of IQ4_NL and IQ4_XS stand for; twice those of MXFP4 and NVFP4, plus an offset. */
 extern const int8_t iq4_values[16];
+#define IQ4_VALUES(o) \
+	{ o - 127, o - 104, o - 83, o - 65, o - 49, o - 35, o - 22, o - 10, \
+	  o + 1, o + 13, o + 25, o + 38, o + 53, o + 69, o + 89, o + 113 }
 #define E2M1_VALUES(o) \
 	{ o, o + 1, o + 2, o + 3, o + 4, o + 6, o + 8, o + 12, o, o - 1, o - 2, o - 3, o - 4, o - 6, o - 8, o - 12 }
 

@@ -28,6 +28,7 @@ enum {
 };
 
 #define EIGHTS 1
+#define PAIRS 0
 
 #include "fwd/kernels/simd/vocabulary.h"
 

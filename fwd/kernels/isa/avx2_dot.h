@@ -121,7 +121,7 @@ INLINE void vd_fold_quarters(i32x16 v[4], int c)
 }
 
 /* The last level: the sums of the blocks, in lane order. */
-INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
+INLINE i32x16 vd_quarter_sums(const i32x16 v[4], int top)
 {
 	/* the sums arrive in the order of blocks 0, 4, 1, 5, then 2, 6, 3, 7 */
 	const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);

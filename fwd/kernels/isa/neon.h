@@ -26,6 +26,7 @@ enum {
 };
 
 #define EIGHTS 0
+#define PAIRS 0
 
 #include "fwd/kernels/simd/vocabulary.h"
 
@@ -701,7 +702,7 @@ INLINE void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *seco
 	                vd_four(v[4].b, v[5].b, v[6].b, v[7].b), vd_four(v[4].d, v[5].d, v[6].d, v[7].d));
 }
 
-INLINE i32x16 vd_quarter_sums(const i32x16 v[4])
+INLINE i32x16 vd_quarter_sums(const i32x16 v[4], int top)
 {
 	int32x4_t a = vd_four(v[0].a, v[1].a, v[2].a, v[3].a), b = vd_four(v[0].b, v[1].b, v[2].b, v[3].b);
 	int32x4_t c = vd_four(v[0].c, v[1].c, v[2].c, v[3].c), d = vd_four(v[0].d, v[1].d, v[2].d, v[3].d);

@@ -27,11 +27,7 @@ struct acts_span {
 	float dx[16];
 };
 
-enum acts_order {
-	ORDER_PLAIN, ORDER_QUARTERS,            /* lanes.h */
-	ORDER_EIGHTS, ORDER_MAGNITUDES,         /* the integers and their absolute values, with EIGHTS */
-	ACTS_ORDERS = EIGHTS ? ORDER_MAGNITUDES + 1 : ORDER_EIGHTS
-};
+enum { ACTS_ORDERS = EIGHTS ? ORDER_MAGNITUDES + 1 : PAIRS ? ORDER_GROUPS + 1 : ORDER_QUARTERS + 1 };
 
 /* For prompt.c: a block of a tile is its integers, int32[planes][8][columns], four int8 or two int16 in each, and
  * these fields, [columns] of each. */

@@ -16,7 +16,7 @@ INLINE b64 codes_of_memory(const uint8_t *span, int pair)
 	return ((const struct unpacked *)span)->codes[pair];
 }
 
-INLINE void quarters_of_memory(const uint8_t *span, int four, b64 codes[2])
+INLINE void four_of_memory(const uint8_t *span, int four, b64 codes[2])
 {
 	codes[0] = codes_of_memory(span, 2 * four);
 	codes[1] = codes_of_memory(span, 2 * four + 1);
@@ -33,7 +33,7 @@ INLINE struct unpacker unpacker_of_memory(struct unpacker u)
 	u.codes = codes_of_memory;
 	u.read_rows = NULL;
 	u.signs = 0;
-	u.quarters = u.quarters ? quarters_of_memory : NULL;
+	u.four = u.four ? four_of_memory : NULL;
 	u.read_scales = scales_of_memory;
 	return u;
 }
@@ -77,8 +77,13 @@ INLINE void half_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size
 		vd_half_sums(v[i], u.top, &sum[i][0], &sum[i][1]);
 }
 
-/* The same with quarters: sum[...][0] is over whole blocks, sum[...][1] is zero. */
-INLINE void quarter_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size_t n, i32x16 sum[2][2])
+#if !PAIRS
+INLINE void vd_field_sums(const i32x16 v[4], int top, i32x16 sum[2]) { }
+INLINE void vd_group_sums(const i32x16 v[4], int top, i32x16 sum[2]) { }
+#endif
+
+/* The same with quarters, fields or groups; in quarters, sum[...][0] is over whole blocks, sum[...][1] is zero. */
+INLINE void pair_sums(struct unpacker u, const uint8_t *p, const int8_t *x, size_t n, i32x16 sum[2][2])
 {
 	i32x16 v[2][SPAN_VECTORS / 2];
 
@@ -86,7 +91,7 @@ INLINE void quarter_sums(struct unpacker u, const uint8_t *p, const int8_t *x, s
 	for (int c = 0; c < SPAN_VECTORS / 2; c++) {
 		b64 w[2];
 
-		u.quarters(p, c, w);
+		u.four(p, c, w);
 		UNROLL
 		for (size_t i = 0; i < n; i++) {
 			const int8_t *q = x + i * SPAN + 128 * c;
@@ -96,10 +101,15 @@ INLINE void quarter_sums(struct unpacker u, const uint8_t *p, const int8_t *x, s
 		}
 	}
 	UNROLL
-	for (size_t i = 0; i < n; i++) {
-		sum[i][0] = vd_quarter_sums(v[i]);
-		sum[i][1] = vi_zero();
-	}
+	for (size_t i = 0; i < n; i++)
+		if (u.order == ORDER_FIELDS)
+			vd_field_sums(v[i], u.top, sum[i]);
+		else if (u.order == ORDER_GROUPS)
+			vd_group_sums(v[i], u.top, sum[i]);
+		else {
+			sum[i][0] = vd_quarter_sums(v[i], u.is_signed ? 255 : u.top);
+			sum[i][1] = vi_zero();
+		}
 }
 
 #if EIGHTS
@@ -154,7 +164,7 @@ INLINE void span_add(struct unpacker u, const uint8_t *p, struct decode_shape sh
 	struct unpacked w;
 	struct scales s;
 	i32x16 sum[2][2];
-	int eights = EIGHTS && (u.eights || u.read_rows);
+	int eights = EIGHTS && (u.order == ORDER_EIGHTS || u.read_rows);
 
 	if (!DOT_AT_ONCE) {
 		unpack_codes(u, p, w.codes);
@@ -167,8 +177,8 @@ INLINE void span_add(struct unpacker u, const uint8_t *p, struct decode_shape sh
 	}
 	if (eights)
 		eight_sums(u, p, codes + ORDER_EIGHTS * n * SPAN, n, sum);
-	else if (u.quarters)
-		quarter_sums(u, p, codes + ORDER_QUARTERS * n * SPAN, n, sum);
+	else if (u.four)
+		pair_sums(u, p, codes + u.order * n * SPAN, n, sum);
 	else
 		half_sums(u, p, codes + ORDER_PLAIN * n * SPAN, n, sum);
 	/* Otherwise the compiler reads scales in between and spills them. */
@@ -281,7 +291,7 @@ INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct
 	}
 #define WHOLE(NAME, name, rows) LOOP(decode_whole, whole, name, rows, 1, 1)
 #define RUNS(NAME, name, rows) LOOP(decode_runs, runs, name, rows, 1, 1)
-#define TWO(NAME, name, rows) LOOP(decode_runs, two, name, DOT_AT_ONCE ? 1 : rows, 2, 1)
+#define TWO(NAME, name, rows) LOOP(decode_runs, two, name, EIGHTS ? 1 : rows, 2, 1)
 #define WIDE_SMALL(NAME, name, rows) LOOP(decode_runs, wide, name, 1, 1, 2)
 #define WIDE_LARGE(NAME, name, rows) LOOP(decode_runs, wide, name, 2, 1, 2)
 RUNS_SMALL(RUNS)

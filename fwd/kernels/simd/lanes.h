@@ -14,6 +14,11 @@
  * Eights. The same with eight codes of a block next to each other: first those of four blocks, in the order 0, 2, 1,
  * 3, then the next eight of each, and so on; the next four blocks follow.
  *
+ * Fields. Four blocks at a time, which are four apart: the first eight codes of each half in one vector, the second
+ * eight in another. This is for bytes that hold two bits of each of four blocks.
+ *
+ * Groups. The same with neighbouring blocks, where bytes hold codes that are eight apart.
+ *
  * Visiting order. A prompt's kernel goes through the blocks (or elements) of one residue modulo 16 after the
  * other, so that one set of registers serves all sixteen accumulators. The residues come bit-reversed: the closing
  * tree first adds i and i + 8, then those 4, 2, 1 apart, so neighbours in this order are what it adds first, and a
@@ -40,6 +45,12 @@ static inline size_t block_lane(size_t b)
 	return b / 8 * 8 + b % 2 * 4 + b % 8 / 2;
 }
 
+enum order {
+	ORDER_PLAIN, ORDER_QUARTERS,
+	ORDER_EIGHTS, ORDER_MAGNITUDES,                 /* activations and their absolute values, with EIGHTS */
+	ORDER_FIELDS = ORDER_EIGHTS, ORDER_GROUPS       /* with PAIRS */
+};
+
 /* Where, in quarters, the codes of half h of block b lie. */
 static inline size_t quarter_place(size_t b, size_t h)
 {
@@ -50,6 +61,17 @@ static inline size_t quarter_place(size_t b, size_t h)
 static inline size_t eight_place(size_t b, size_t j)
 {
 	return b / 4 * 128 + j * 32 + b % 2 * 16 + b % 4 / 2 * 8;
+}
+
+/* Where, in fields and in groups, the codes 8·j to 8·j + 7 of block b lie. */
+static inline size_t field_place(size_t b, size_t j)
+{
+	return (b % 4 * 2 + j % 2) * 64 + b % 8 / 4 * 32 + j / 2 * 16 + b / 8 * 8;
+}
+
+static inline size_t group_place(size_t b, size_t j)
+{
+	return (b / 4 * 2 + j % 2) * 64 + b % 4 * 16 + j / 2 * 8;
 }
 
 static const unsigned char residues[16] = { 0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15 };

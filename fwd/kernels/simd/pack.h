@@ -185,6 +185,10 @@ INLINE void place_orders(const int32_t codes[8], int8_t *to, size_t step, size_t
 {
 	int8_t eight[8];
 
+	for (size_t j = 0; PAIRS && j < 4; j++) {
+		memcpy(to + ORDER_FIELDS * step + field_place(b, j), codes + 2 * j, 8);
+		memcpy(to + ORDER_GROUPS * step + group_place(b, j), codes + 2 * j, 8);
+	}
 	memcpy(to + ORDER_PLAIN * step + b * 32, codes, 32);
 	memcpy(to + ORDER_QUARTERS * step + quarter_place(b, 0), codes, 16);
 	memcpy(to + ORDER_QUARTERS * step + quarter_place(b, 1), codes + 4, 16);

@@ -26,10 +26,10 @@ struct unpacker {
 	int offset, top;        /* offset: a power of two, or 0 */
 	int scales, minima;     /* as in the format's row */
 	b64 (*codes)(const uint8_t *span, int pair);    /* blocks 2·pair and 2·pair + 1 */
-	/* Four blocks in quarters (lanes.h), for codes of at most 15, where that is quicker; or NULL. */
-	void (*quarters)(const uint8_t *span, int four, b64 codes[2]);
-	/* Four blocks in eights (lanes.h), with EIGHTS, where that is quicker; or NULL. */
-	void (*eights)(const uint8_t *span, int four, b64 codes[2]);
+	/* Four blocks in another order (lanes.h), where that is quicker: in quarters, for codes of at most 15 or with
+	 * PAIRS; in fields or groups with PAIRS; in eights with EIGHTS. Otherwise ORDER_PLAIN and NULL. */
+	enum order order;
+	void (*four)(const uint8_t *span, int four, b64 codes[2]);
 	void (*read_scales)(const uint8_t *span, struct scales *s);
 	/* Codebooks have these in place of codes(): a grid of either kind, and read_rows(), which comes first. row() is
 	 * the number, in the grid, of row i of the span. */
@@ -100,11 +100,19 @@ INLINE void byte_pairs(b16 p, b16 q, f32x16 *first, f32x16 *second)
 #include "unpack_small.h"
 #include "unpack_k.h"
 #include "unpack_grid.h"
+/* .order and .four of a type; those that only sets with EIGHTS or with PAIRS take */
+#define IN(ORDER, prefix, name) .order = ORDER_##ORDER, .four = prefix##_##name
 #if EIGHTS
 #include "unpack_eights.h"
-#define WITH_EIGHTS(name) .eights = eights_##name
+#define IN_EIGHTS(name) IN(EIGHTS, eights, name)
 #else
-#define WITH_EIGHTS(name) .eights = NULL
+#define IN_EIGHTS(name)
+#endif
+#if PAIRS
+#include "unpack_pairs.h"
+#define IN_PAIRS(...) IN(__VA_ARGS__)
+#else
+#define IN_PAIRS(...)
 #endif
 
 /* ---- the unpackers ---- */
@@ -162,7 +170,7 @@ INLINE b64 codes_in_eights(struct unpacker u, const uint8_t *span, const struct 
 	b64 v[2];
 
 	if (!u.read_rows) {
-		u.eights(span, c / 2, v);
+		u.four(span, c / 2, v);
 		return v[c % 2];
 	}
 	UNROLL
@@ -180,7 +188,7 @@ INLINE b64 signed_codes(struct unpacker u, const uint8_t *span, const struct gri
 	return u.signs ? vb_add(vb_negate(v, rows->signs + 8 * pair), u.offset) : v;
 }
 
-/* The codes of a span, in quarters where that is quicker. */
+/* The codes of a span, in the unpacker's order. */
 INLINE void unpack_codes(struct unpacker u, const uint8_t *span, b64 codes[SPAN_VECTORS])
 {
 	struct grid_rows rows;
@@ -188,10 +196,10 @@ INLINE void unpack_codes(struct unpacker u, const uint8_t *span, b64 codes[SPAN_
 	read_rows(u, span, &rows);
 	UNROLL
 	for (int i = 0; i < SPAN_VECTORS; i++)
-		if (!u.quarters)
+		if (!u.four)
 			codes[i] = signed_codes(u, span, &rows, i);
 		else if (i % 2 == 0)
-			u.quarters(span, i / 2, &codes[i]);
+			u.four(span, i / 2, &codes[i]);
 }
 
 #define UNPACKER(name, ...) \
@@ -201,18 +209,18 @@ INLINE void unpack_codes(struct unpacker u, const uint8_t *span, b64 codes[SPAN_
 		.scales = SCALES_##name, .minima = MINIMA_##name, \
 		.read_scales = scales_##name, __VA_ARGS__ \
 	}
-UNPACKER(q4_0, .codes = codes_q4_0, .quarters = quarters_q4_0);
-UNPACKER(q4_1, .codes = codes_q4_1, .quarters = quarters_q4_1);
+UNPACKER(q4_0, .codes = codes_q4_0, IN(QUARTERS, quarters, q4_0));
+UNPACKER(q4_1, .codes = codes_q4_1, IN(QUARTERS, quarters, q4_1));
 UNPACKER(q5_0, .codes = codes_q5_0);
 UNPACKER(q5_1, .codes = codes_q5_1);
 UNPACKER(q8_0, .codes = codes_q8_0);
-UNPACKER(q2_k, .codes = codes_q2_k, WITH_EIGHTS(q2_k));
-UNPACKER(q3_k, .codes = codes_q3_k);
-UNPACKER(q4_k, .codes = codes_q4_k, .quarters = quarters_q4_k);
+UNPACKER(q2_k, .codes = codes_q2_k, IN_EIGHTS(q2_k) IN_PAIRS(FIELDS, fields, q2_k));
+UNPACKER(q3_k, .codes = codes_q3_k, IN_PAIRS(FIELDS, fields, q3_k));
+UNPACKER(q4_k, .codes = codes_q4_k, IN(QUARTERS, quarters, q4_k));
 UNPACKER(q5_k, .codes = codes_q5_k);
 UNPACKER(q6_k, .codes = codes_q6_k);
-UNPACKER(iq4_nl, .codes = codes_iq4_nl, WITH_EIGHTS(iq4_nl));
-UNPACKER(iq4_xs, .codes = codes_iq4_xs, WITH_EIGHTS(iq4_xs));
+UNPACKER(iq4_nl, .codes = codes_iq4_nl, IN_EIGHTS(iq4_nl) IN_PAIRS(QUARTERS, quarters, iq4_nl));
+UNPACKER(iq4_xs, .codes = codes_iq4_xs, IN_EIGHTS(iq4_xs) IN_PAIRS(QUARTERS, quarters, iq4_xs));
 UNPACKER(iq2_xxs, .grid = grids.iq2_xxs, .read_rows = rows_iq2_xxs, .row = row_iq2_xxs, .signs = 1);
 UNPACKER(iq2_xs, .grid = grids.iq2_xs, .read_rows = rows_iq2_xs, .row = row_of_index, .signs = 1);
 UNPACKER(iq2_s, .grid = grids.iq2_s, .read_rows = rows_iq2_s, .row = row_of_index, .signs = 1);
@@ -221,12 +229,14 @@ UNPACKER(iq3_s, .grid_of_fours = grids.iq3_s, .read_rows = rows_iq3_s, .row = ro
 UNPACKER(iq1_s, .grid = grids.iq1, .read_rows = rows_iq1_s, .row = row_of_index, .signs = 0);
 UNPACKER(iq1_m, .grid = grids.iq1, .read_rows = rows_iq1_m, .row = row_of_index, .signs = 0);
 UNPACKER(tq1_0, .codes = codes_tq1_0);
-UNPACKER(tq2_0, .codes = codes_tq2_0, WITH_EIGHTS(tq2_0));
-UNPACKER(mxfp4, .codes = codes_mxfp4, WITH_EIGHTS(mxfp4));
-UNPACKER(nvfp4, .codes = codes_nvfp4, WITH_EIGHTS(nvfp4));
+UNPACKER(tq2_0, .codes = codes_tq2_0, IN_EIGHTS(tq2_0) IN_PAIRS(FIELDS, fields, tq2_0));
+UNPACKER(mxfp4, .codes = codes_mxfp4, IN_EIGHTS(mxfp4) IN_PAIRS(QUARTERS, quarters, mxfp4));
+UNPACKER(nvfp4, .codes = codes_nvfp4, IN_EIGHTS(nvfp4) IN_PAIRS(GROUPS, groups, nvfp4));
 UNPACKER(q1_0, .codes = codes_q1_0);
 UNPACKER(q2_0, .codes = codes_q2_0);
 #undef UNPACKER
-#undef WITH_EIGHTS
+#undef IN
+#undef IN_EIGHTS
+#undef IN_PAIRS
 
 #endif

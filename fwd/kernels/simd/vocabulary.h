@@ -9,7 +9,9 @@
  * explains lane order, quarters and spans. The constants, with enum:
  *
  *	EIGHTS          1: decode.c takes some types' codes in eights (unpack_eights.h); a macro
- *	DOT_AT_ONCE     1: for a single column, multiply each vector of codes as soon as it is unpacked (few registers)
+ *	PAIRS           1: vd_dot_two() takes any codes, and decode.c some types' in pairs of vectors (unpack_pairs.h); a
+ *	                macro
+ *	DOT_AT_ONCE     1: for a single column, multiply each vector of codes as soon as it is unpacked
  *	SIGNED_BIAS     what vd_dot_signed() adds to each code
  *	COLUMNS_SIDE    columns whose sums columns.c has in registers at once: a power of two
  *	TILE_I16        1: tile_dot() multiplies 16-bit activations as int16; 0: as two planes of bytes
@@ -190,7 +192,7 @@ static inline void vi_byte_pairs(b16 p, b16 q, i32x16 *first, i32x16 *second);
 
 /* Sums of products with activations in [-127, 127], in a form that the fold functions and vd_half_sums() of the
  * same set take: of codes in [0, top], where top is at most 127; of codes in [-128, 127], each with SIGNED_BIAS
- * added; of two vectors of codes in [0, 15]. */
+ * added; of two vectors of codes in [0, 15] or, with PAIRS, of either kind. */
 static inline i32x16 vd_dot(b64 w, b64 x, int top);
 static inline i32x16 vd_dot_signed(b64 w, b64 x);
 static inline i32x16 vd_dot_two(b64 w, b64 x, b64 w2, b64 x2);
@@ -202,7 +204,18 @@ static inline void vd_fold_quarters(i32x16 v[4], int c);
 /* From the products of a span, the sums over the first and the second halves of blocks, in lane order; from its
  * quarters, those over blocks. */
 static inline void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x16 *second);
-static inline i32x16 vd_quarter_sums(const i32x16 v[4]);
+static inline i32x16 vd_quarter_sums(const i32x16 v[4], int top);
+
+#if PAIRS
+/* v: the first halves of v's quarters and of w's in turn; w: the second halves. A quarter is sixteen bytes. */
+static inline void vb_zip_halves(b64 *v, b64 *w);
+static inline b64 vb_shl(b64 v, int n, int mask);               /* each byte shifted left by n, then & mask */
+
+/* From the products of a span in fields or in groups, sum[2]: over the first and the second halves of blocks, in lane
+ * order. */
+static inline void vd_field_sums(const i32x16 v[4], int top, i32x16 sum[2]);
+static inline void vd_group_sums(const i32x16 v[4], int top, i32x16 sum[2]);
+#endif
 
 #if EIGHTS
 /* The first 32 bytes: the first eight of each sixteen of v's first 32 and those of its second 32, in turn; the others:

@@ -1,0 +1,80 @@
+/* unpack_pairs: unpackers (unpack.h) of codes in quarters, fields and groups (lanes.h), for sets that add up the products
+ * of two vectors of any codes. Signed codes have SIGNED_BIAS added. */
+#ifndef UNPACK_PAIRS_H
+#define UNPACK_PAIRS_H
+
+static const uint8_t iq4_codes[16] = IQ4_VALUES(SIGNED_BIAS);
+
+INLINE void quarters_lookup(const void *table, b64 codes[2])
+{
+	codes[0] = vb_lookup(table, codes[0]);
+	codes[1] = vb_lookup(table, codes[1]);
+}
+
+INLINE void quarters_iq4_nl(const uint8_t *span, int four, b64 codes[2])
+{
+	quarters_of_blocks(((const struct iq4_nl *)span)->qs, sizeof(struct iq4_nl), four, codes);
+	quarters_lookup(iq4_codes, codes);
+}
+
+INLINE void quarters_iq4_xs(const uint8_t *span, int four, b64 codes[2])
+{
+	quarters_of_blocks(((const struct iq4_xs *)span)[four / 2].qs, 16, four % 2, codes);
+	quarters_lookup(iq4_codes, codes);
+}
+
+INLINE void quarters_mxfp4(const uint8_t *span, int four, b64 codes[2])
+{
+	quarters_of_blocks(((const struct mxfp4 *)span)->qs, sizeof(struct mxfp4), four, codes);
+	quarters_lookup(e2m1_codes, codes);
+}
+
+/* Bytes hold the codes of four blocks, two bits each: those of blocks 0 to 3, then of blocks 4 to 7. */
+INLINE void fields_of(const uint8_t *qs, const uint8_t *qs2, int four, b64 codes[2])
+{
+	b64 v = vb_load(qs), w = vb_load(qs2);
+
+	vb_zip_halves(&v, &w);
+	codes[0] = vb_shr(v, 2 * four, 3);
+	codes[1] = vb_shr(w, 2 * four, 3);
+}
+
+INLINE void fields_q2_k(const uint8_t *span, int four, b64 codes[2])
+{
+	const struct q2_k *b = (const struct q2_k *)span;
+
+	fields_of(b[0].qs, b[1].qs, four, codes);
+}
+
+INLINE void fields_tq2_0(const uint8_t *span, int four, b64 codes[2])
+{
+	const struct tq2_0 *b = (const struct tq2_0 *)span;
+
+	fields_of(b[0].qs, b[1].qs, four, codes);
+}
+
+INLINE void fields_q3_k(const uint8_t *span, int four, b64 codes[2])
+{
+	const struct q3_k *b = (const struct q3_k *)span;
+	b64 third[2];
+
+	UNROLL
+	for (int i = 0; i < 2; i++)
+		third[i] = vb_fields(b[i].hmask, 0, 4, 15);
+	vb_zip_halves(&third[0], &third[1]);
+	fields_of(b[0].qs, b[1].qs, four, codes);
+	UNROLL
+	for (int i = 0; i < 2; i++)
+		codes[i] = vb_or(codes[i], four < 2 ? vb_shl(third[i], 2 - four, 4) : vb_shr(third[i], four - 2, 4));
+}
+
+INLINE void groups_nvfp4(const uint8_t *span, int four, b64 codes[2])
+{
+	const struct nvfp4 *b = (const struct nvfp4 *)span + 2 * four;
+	b64 v = vb_join(b[0].qs, b[1].qs);
+
+	codes[0] = vb_lookup(e2m1_codes, vb_low(v));
+	codes[1] = vb_lookup(e2m1_codes, vb_shr(v, 4, 15));
+}
+
+#endif
