@@ -71,6 +71,11 @@ static const struct mkfamily families[] = {
 	{ .name = "glm-dsa", .latent = MKLATENT_ABSORBED, .indexer = 1, .layers = 4, .experts = 6, .used = 2,
 	  .dense = 1, .shared = 1, .choice_bias = 1, .keys = "expert_weights_norm=true expert_weights_scale=2.5 "
 	  "expert_shared_count=1 attention.indexer.types=1,1,1,0" },
+	{ .name = "dots3note", .latent = MKLATENT_ABSORBED, .indexer = 1, .shared_normed = 1, .gates = 2, .layers = 5,
+	  .period = 3, .experts = 6, .used = 2, .dense = 1, .shared = 1, .choice_bias = 1,
+	  .keys = "attention.sliding_window=8 attention.sliding_window_pattern=1,1,0,1,1 rope.freq_base_swa=500.0 "
+	  "attention.indexer.types=0,0,1,0,0 expert_gating_func=2 expert_weights_norm=true expert_weights_scale=2.5 "
+	  "expert_shared_count=1" },
 	{ .name = "minicpm3", .latent = MKLATENT_EXPANDED },
 	{ .name = "plm", .latent = MKLATENT_EXPANDED, .whole_queries = 1, .ungated = 1 },
 	{ .name = "mistral3", .keys = "rope.scaling.type=yarn rope.scaling.factor=4.0 "

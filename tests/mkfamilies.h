@@ -26,13 +26,15 @@ struct mkfamily {
 	int unrotated, positions;       /* no RoPE; a table of positions */
 	int multi_head;                 /* as many KV heads as heads, of n_embd / heads elements */
 	int whole_queries;              /* of latent attention: from one matrix */
+	int shared_normed;              /* of latent attention: attn_k_norm, of the part that heads share */
 	int unrotated_share;            /* one part of so many of a head is rotated; 0: all of it */
 	int sinks, gates;               /* gates: attn_gate, of attention's result, of elements; 2: of heads */
 	int images;                     /* layers have further weights, for images */
 	int half_values;                /* heads of values have half as many elements as those of keys */
 	uint32_t layers;                /* 0: the shape's */
 	int uneven;                     /* heads and n_ff differ from layer to layer */
-	uint32_t period;                /* all but each period-th layer slide and have heads half as long; 0: none */
+	uint32_t period;                /* all but each period-th layer slide and have heads half as long or, of latent
+					 * attention, twice as many and as long; 0: none */
 	uint32_t shared_kv;             /* so many last layers read K and V of others */
 	int v_from_k;                   /* layers that do not slide have no attn_v */
 	uint32_t per_layer;             /* elements of each layer's own input */

@@ -119,10 +119,11 @@ void mkmixers_convolution(struct mkweights *k, uint32_t il)
 	part_matrix(k, part_name(il, "shortconv.out_proj", "weight"), 'm', n, n, 1);
 }
 
-struct latent_sizes part_latent(const struct mkweights *k)
+struct latent_sizes part_latent(const struct mkweights *k, int sliding)
 {
-	return (struct latent_sizes){ .rank = 2 * k->s.head_dim, .rank_q = 2 * k->s.head_dim, .nope = 2 * k->s.head_dim,
-		.rope = k->s.head_dim, .v = 2 * k->s.head_dim };
+	uint32_t d = k->s.head_dim, wide = sliding ? 4 * d : 2 * d;
+
+	return (struct latent_sizes){ .rank = wide, .rank_q = 2 * d, .nope = wide, .rope = d, .v = wide };
 }
 
 static void indexer(struct mkweights *k, uint32_t il, uint32_t rank_q)
@@ -138,7 +139,7 @@ static void indexer(struct mkweights *k, uint32_t il, uint32_t rank_q)
 
 void mkmixers_latent(struct mkweights *k, uint32_t il)
 {
-	struct latent_sizes l = part_latent(k);
+	struct latent_sizes l = part_latent(k, part_slides(k, il));
 	uint32_t n = k->s.n_embd, heads = k->s.n_head;
 
 	if (k->family->whole_queries)
@@ -161,7 +162,9 @@ void mkmixers_latent(struct mkweights *k, uint32_t il)
 			1);
 	if (k->family->sinks)
 		part_vector(k, part_name(il, "attn_sinks", "weight"), heads, 0, 1);
-	if (k->family->indexer)
+	if (k->family->shared_normed)
+		part_vector(k, part_name(il, "attn_k_norm", "weight"), l.rope, 1.2f, 0.1f);
+	if (k->family->indexer && !part_slides(k, il))
 		indexer(k, il, l.rank_q);
 }
 

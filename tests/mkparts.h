@@ -71,7 +71,7 @@ struct latent_sizes {
 	uint32_t rank, rank_q, nope, rope, v;
 };
 
-struct latent_sizes part_latent(const struct mkweights *k);
+struct latent_sizes part_latent(const struct mkweights *k, int sliding);
 
 /* Of the indexer: heads, elements of one, positions that it chooses; of that of blocks: heads. */
 enum { INDEXER_HEADS = 8, INDEXER_DIM = 64, INDEXER_TOP = 6, BLOCK_HEADS = 2 };
@@ -138,7 +138,10 @@ static inline struct mkshape part_shape(const struct mkweights *k, uint32_t il)
 		s.n_head = part_mixer_of(k, il) == '-' ? 0 : s.n_head;
 		s.n_head_kv = part_has_attention(k, il) ? s.n_head_kv : 0;
 	}
-	s.head_dim /= part_slides(k, il) ? 2 : 1;
+	if (part_slides(k, il) && k->family->latent)
+		s.n_head *= 2;
+	else if (part_slides(k, il))
+		s.head_dim /= 2;
 	return s;
 }
 

@@ -85,7 +85,7 @@ static void head_sizes(struct mkweights *k, uint32_t of_k, uint32_t of_v, const 
 
 static void latent_values(struct mkweights *k)
 {
-	struct latent_sizes l = part_latent(k);
+	struct latent_sizes l = part_latent(k, 0), sliding = part_latent(k, 1);
 
 	if (!k->family->whole_queries)
 		mkgguf_u32(k->m, arch_key(k, "attention.q_lora_rank"), l.rank_q);
@@ -101,6 +101,11 @@ static void latent_values(struct mkweights *k)
 	}
 	head_sizes(k, l.rank + l.rope, l.rank, "");
 	head_sizes(k, l.nope + l.rope, l.v, "_mla");
+	if (!k->family->period)
+		return;
+	mkgguf_u32(k->m, arch_key(k, "attention.kv_lora_rank_swa"), sliding.rank);
+	head_sizes(k, sliding.rank + l.rope, sliding.rank, "_swa");
+	head_sizes(k, sliding.nope + l.rope, sliding.v, "_mla_swa");
 }
 
 static uint32_t kv_heads(const struct mkweights *k)
@@ -120,7 +125,7 @@ static void attention_values(struct mkweights *k)
 	else if (s->head_dim * s->n_head != s->n_embd || k->family->heads == MKHEADS_ONE || k->family->uneven
 		|| k->family->half_values)
 		head_sizes(k, s->head_dim, part_dim_v(k), "");
-	if (k->family->period) {
+	if (k->family->period && !k->family->latent) {
 		head_sizes(k, s->head_dim / 2, s->head_dim / 2, "_swa");
 		mkgguf_u32(k->m, arch_key(k, "rope.dimension_count_swa"), s->head_dim / 2);
 	}
@@ -190,6 +195,8 @@ void mkweights_values(struct mkweights *k)
 		mkgguf_u32(k->m, arch_key(k, "feed_forward_length"), s->n_ff);
 	if (f->uneven)
 		uneven_values(k);
+	else if (f->latent && f->period)
+		sizes_by_layer(k, "attention.head_count", offsetof(struct mkshape, n_head));
 	else
 		mkgguf_u32(k->m, arch_key(k, "attention.head_count"), s->n_head);
 	if (f->mixers && !f->uneven)

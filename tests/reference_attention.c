@@ -17,7 +17,7 @@ static double alibi_slope(size_t head)
 
 static int visible(const struct reference_layer *l, size_t i, size_t j, size_t n)
 {
-	return (!m.sees || m.sees[i * n + j])
+	return (!m.sees || l->window || m.sees[i * n + j])
 		&& (!l->window || i - j < l->window) && (!l->chunk || i / l->chunk == j / l->chunk);
 }
 
@@ -204,6 +204,8 @@ static void latent_qkv(size_t il, const double *x, size_t n, double *qkv[3])
 	double *shared = columns(all, n, rank + m.n_rot, rank, m.n_rot);
 
 	norm_in_place(part(il, "attn_kv_a_norm"), latent, n, rank);
+	if (has(il, "attn_k_norm"))
+		norm_in_place(part(il, "attn_k_norm"), shared, n, m.n_rot);
 	qkv[0] = latent_queries(il, x, n);
 	if (has(il, "attn_kv_b")) {     /* keys, then values, of each head */
 		double *kv = linear(part(il, "attn_kv_b"), latent, n, rank, m.n_head * (nope + m.dim_v));

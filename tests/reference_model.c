@@ -604,6 +604,22 @@ static void deepseek2(struct reference *m)
 		m->layer[il].temperature = real(m, "attention.temperature_scale", 0);
 }
 
+static void dots3note(struct reference *m)
+{
+	latent(m);
+	indexer(m);
+	m->index_halves = 1;
+	slide(m, 1);
+	base_of_sliding(m);
+	for (size_t il = 0; il < m->n_layer; il++) {
+		struct reference_layer *l = &m->layer[il];
+
+		l->head_dim = l->window ? size(m, "attention.key_length_mla_swa", 0) : l->head_dim;
+		l->dim_v = l->window ? size(m, "attention.value_length_mla_swa", 0) : l->dim_v;
+		l->scale = 1 / sqrt((double)l->head_dim);
+	}
+}
+
 static void hy_v4(struct reference *m)
 {
 	latent(m);
@@ -816,6 +832,7 @@ static const struct rules families[] = {
 	{ .arch = "deepseek2", .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
 	{ .arch = "deepseek32", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
 	{ .arch = "glm-dsa", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
+	{ .arch = "dots3note", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .adapt = dots3note },
 	{ .arch = "mistral4", .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
 	{ .arch = "kimi-linear", .gate = GATE_SIGMOID, .gate_key = 1, .scale_key = 1, .normalised = 1,
 	  .adapt = kimi_linear },
@@ -890,6 +907,8 @@ void reference_enter(struct reference *m, size_t il)
 	m->dim_v = l->dim_v;
 	m->n_rot = l->n_rot;
 	m->n_ff = l->n_ff;
+	if (l->scale > 0)
+		m->scale = l->scale;
 }
 
 static void read_sizes(struct reference *m)

@@ -61,6 +61,7 @@ struct reference_layer {
 	int chooses;                    /* it has an indexer of positions */
 	size_t ratio;                   /* positions of a compressed row; 0: there are none */
 	size_t window, chunk;           /* i sees j where i - j < window and i / chunk = j / chunk; 0: all */
+	double scale;                   /* of scores; 0: the model's */
 	int rotated, bare_heads;        /* bare: after RoPE, q and k are normed by head without weights */
 	double base;                    /* of RoPE; 0: the model's */
 	double plain_base;              /* RoPE with this base and no scaling; 0: the model's */

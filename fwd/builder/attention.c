@@ -22,7 +22,7 @@ static size_t n_gates(const struct builder *b)
 	const struct layer *l = b->layer;
 
 	return l->gates == GATES_HEADS ? l->n_head
-		: l->n_head * (b->model->latent.rank ? b->model->latent.dim_v : l->dim_v);
+		: l->n_head * (l->latent.rank ? l->latent.dim_v : l->dim_v);
 }
 
 /* Behind the gates lie q and gates, head by head. */
@@ -83,14 +83,6 @@ void build_q(struct builder *b, struct packed *x)
 		model_ignore(b->model, build_name(b, unused[i], "weight").s);
 }
 
-/* The norm of n elements of q or k, of all heads together. */
-static void norm_together(struct builder *b, const char *name, struct buffer x, size_t n)
-{
-	struct op_rows o = { .n = n, .in = x, .out = x, .norm = build_norm_of(b, name, n) };
-
-	build_append(b, &op_rows, name, &o, sizeof o);
-}
-
 /* Norms of q and k, where the file has them. */
 static void head_norms(struct builder *b, enum head_norms norms, struct op_attention *o)
 {
@@ -113,8 +105,8 @@ static void head_norms(struct builder *b, enum head_norms norms, struct op_atten
 	if (norms == HEADS_PLAIN || !build_has(b, "attn_q_norm"))
 		return;
 	if (norms == HEADS_NORMED_TOGETHER) {
-		norm_together(b, "attn_q_norm", build_qkv_buffer(b), q);
-		norm_together(b, "attn_k_norm", buffer_at(build_qkv_buffer(b), q), k);
+		build_norm_rows(b, "attn_q_norm", build_qkv_buffer(b), q);
+		build_norm_rows(b, "attn_k_norm", buffer_at(build_qkv_buffer(b), q), k);
 		return;
 	}
 	o->late = norms == HEADS_NORMED_LATE;

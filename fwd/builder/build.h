@@ -84,6 +84,9 @@ struct op *build_packing(struct builder *b, const char *name, struct op_rows *o,
 /* Rows of n elements packed as they are. */
 struct packed *build_pack(struct builder *b, const char *name, struct buffer x, size_t n, enum slot slot);
 
+/* Rows of n elements, normed where they are. */
+void build_norm_rows(struct builder *b, const char *name, struct buffer x, size_t n);
+
 /* to = from, n elements of each row. */
 void build_copy(struct builder *b, const char *name, struct buffer from, struct buffer to, size_t n);
 

@@ -270,6 +270,13 @@ struct packed *build_low_rank(struct builder *b, struct packed *x, const char *n
 	return build_pack(b, "low_rank_pack", low, n, SLOT_BRANCH);
 }
 
+void build_norm_rows(struct builder *b, const char *name, struct buffer x, size_t n)
+{
+	struct op_rows o = { .n = n, .in = x, .out = x, .norm = build_norm_of(b, name, n) };
+
+	build_append(b, &op_rows, name, &o, sizeof o);
+}
+
 void build_copy(struct builder *b, const char *name, struct buffer from, struct buffer to, size_t n)
 {
 	struct op_copy o = { .copies = 1, .copy = { { .from = from, .to = to, .heads = 1, .n = n } } };

@@ -32,7 +32,7 @@ static void mix(struct builder *b, struct packed *x)
 	}
 	if (b->layer->mixers & MIXER_ATTENTION && b->model->compressed.rank_q)
 		build_branch(b, build_compressed_attention(b, x), "attn_output_b");
-	else if (b->layer->mixers & MIXER_ATTENTION && b->model->latent.rank)
+	else if (b->layer->mixers & MIXER_ATTENTION && b->layer->latent.rank)
 		build_branch(b, build_latent_attention(b, x), "attn_output");
 	else if (b->layer->mixers & MIXER_ATTENTION) {
 		build_qkv(b, x);

@@ -240,15 +240,6 @@ void build_add_aside(struct builder *b, float scale)
 	build_append(b, &op_rows, "ffn_sum", &sum, sizeof sum);
 }
 
-/* Rows normed where they are. */
-static void norm_rows(struct builder *b, const char *name, struct buffer x)
-{
-	struct op_rows o = { .n = b->model->n_embd, .in = x, .out = x };
-
-	o.norm = build_norm_of(b, name, o.n);
-	build_append(b, &op_rows, name, &o, sizeof o);
-}
-
 /* The router reads norm(x) / √n_embd, times its own weights. */
 static struct packed *router_rows(struct builder *b)
 {
@@ -263,10 +254,10 @@ void build_beside_experts(struct builder *b, enum unary f)
 	struct buffer experts = b->plan->mixture.shared, branch = b->plan->branch;
 
 	build_branch(b, build_gated(b, build_norm(b, "ffn_norm"), f), "ffn_down");
-	norm_rows(b, "post_ffw_norm_1", branch);
+	build_norm_rows(b, "post_ffw_norm_1", branch, b->model->n_embd);
 	build_router(b, router_rows(b));
 	experts_into(b, build_norm_beside(b, "pre_ffw_norm_2"), f, experts);
-	norm_rows(b, "post_ffw_norm_2", experts);
+	build_norm_rows(b, "post_ffw_norm_2", experts, b->model->n_embd);
 	build_add_aside(b, 1);
 }
 

@@ -9,7 +9,7 @@
 /* Queries of all heads, into q. */
 static void queries(struct builder *b, struct packed *x, struct buffer q)
 {
-	const struct latent *l = &b->model->latent;
+	const struct latent *l = &b->layer->latent;
 	struct buffer low = b->plan->latent.q_low;
 	struct op_rows norm = { .n = l->rank_q, .in = low, .out = low };
 	size_t rows = b->layer->n_head * (l->dim_nope + l->dim_rope);
@@ -29,18 +29,18 @@ static void queries(struct builder *b, struct packed *x, struct buffer q)
 /* Queries times K_hᵀ; the latent row is the key. */
 static void absorbed(struct builder *b, struct packed *x)
 {
-	const struct latent *l = &b->model->latent;
+	const struct latent *l = &b->layer->latent;
 	size_t heads = b->layer->n_head, dim_k = b->layer->dim_k, dim_q = l->dim_nope + l->dim_rope;
 	struct buffer qkv = build_qkv_buffer(b), key = buffer_at(qkv, heads * dim_k), q = b->plan->latent.q;
-	struct op_rows norm = { .n = l->rank, .in = key, .out = key };
 	struct op_copy rotated = { .copies = 1, .copy = { { .from = buffer_at(q, l->dim_nope),
 		.to = buffer_at(qkv, l->rank), .heads = heads, .n = l->dim_rope,
 		.from_step = dim_q, .to_step = dim_k } } };
 
 	build_product(b, x, "attn_kv_a_mqa", WIDE, dim_k, key);
 	queries(b, x, q);
-	norm.norm = build_norm_of(b, "attn_kv_a_norm", l->rank);
-	build_append(b, &op_rows, "attn_kv_a_norm", &norm, sizeof norm);
+	build_norm_rows(b, "attn_kv_a_norm", key, l->rank);
+	if (l->shared_normed)
+		build_norm_rows(b, "attn_k_norm", buffer_at(key, l->rank), l->dim_rope);
 	build_append(b, &op_copy, NULL, &rotated, sizeof rotated);
 	build_by_head(b, "attn_k_b", (struct op_head_rows){ .in = q, .heads = heads, .n = l->dim_nope, .step = dim_q },
 		l->rank, qkv, dim_k);
@@ -49,7 +49,7 @@ static void absorbed(struct builder *b, struct packed *x)
 /* Keys and values of each head. */
 static void expanded(struct builder *b, struct packed *x)
 {
-	const struct latent *l = &b->model->latent;
+	const struct latent *l = &b->layer->latent;
 	size_t heads = b->layer->n_head, dim_k = b->layer->dim_k, both = l->dim_nope + l->dim_v;
 	struct buffer qkv = build_qkv_buffer(b), keys = buffer_at(qkv, heads * dim_k), low = b->plan->latent.low;
 	struct buffer values = buffer_at(keys, heads * dim_k), kv = b->plan->latent.kv;
@@ -72,7 +72,7 @@ static void expanded(struct builder *b, struct packed *x)
 
 struct packed *build_latent_attention(struct builder *b, struct packed *x)
 {
-	const struct latent *l = &b->model->latent;
+	const struct latent *l = &b->layer->latent;
 	size_t heads = b->layer->n_head;
 	struct buffer out, values = buffer_with(b->plan->latent.kv, heads * l->dim_v);
 

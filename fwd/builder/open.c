@@ -71,16 +71,21 @@ static int open_lens(struct plan *p, struct why *w)
 /* Buffers of latent attention. */
 static int open_latent(struct plan *p, struct why *w)
 {
-	const struct latent *l = &p->model->latent;
-	size_t heads = p->model->layer[0].n_head;
+	size_t q_low = 0, q = 0, low = 0, kv = 0;
 	struct latent_buffers *b = &p->latent;
 
-	if (!l->rank)
-		return 0;
-	b->q_low = buffer(p, l->rank_q);
-	b->q = buffer(p, heads * (l->dim_nope + l->dim_rope));
-	b->low = buffer(p, l->rank + l->dim_rope);
-	b->kv = buffer(p, heads * (l->dim_nope + l->dim_v));
+	for (const struct layer *y = p->model->layer + p->setup.first; y < p->model->layer + p->setup.last; y++) {
+		const struct latent *l = &y->latent;
+
+		q_low = size_max(q_low, l->rank_q);
+		q = size_max(q, y->n_head * (l->dim_nope + l->dim_rope));
+		low = size_max(low, l->rank + l->dim_rope);
+		kv = size_max(kv, y->n_head * (l->dim_nope + l->dim_v));
+	}
+	b->q_low = buffer(p, q_low);
+	b->q = buffer(p, q);
+	b->low = buffer(p, low);
+	b->kv = buffer(p, kv);
 	return b->q_low.at && b->q.at && b->low.at && b->kv.at ? 0 : no_room(p, w);
 }
 

@@ -8,10 +8,29 @@
 #include "fwd/model/layers.h"
 #include "lib/base/fmath.h"
 
+/* Latent attention of a layer, whose heads of keys have dim_k elements. */
+static int set_latent(struct model *m, struct layer *layer, struct latent l, size_t dim_k, struct why *w)
+{
+	if (dim_k <= l.dim_rope)
+		return why(w, "%s: %zu of %zu elements", key_name(m, "rope.dimension_count").s, l.dim_rope, dim_k);
+	if (layer->n_head_kv != (l.absorbed ? 1 : layer->n_head))
+		return why(w, "%s: %zu", key_name(m, "attention.head_count_kv").s, layer->n_head_kv);
+	l.dim_nope = dim_k - l.dim_rope;
+	layer->latent = l;
+	layer->rope_at = l.absorbed ? l.rank : l.dim_nope;
+	layer->scale = 1 / sqrtf((float)dim_k);
+	layer->v_in_k = l.absorbed;
+	if (l.absorbed) {
+		layer->dim_k = l.rank + l.dim_rope;
+		layer->dim_v = l.rank;
+	}
+	return 0;
+}
+
 /* Files of the newer form have the matrices of keys transposed, and the sizes of heads in keys of their own. */
 static int read_latent(struct model *m, struct why *w)
 {
-	struct latent *l = &m->latent;
+	struct latent l = { .dim_rope = m->rope.n_rot };
 	size_t first = 0, dim_k;
 	char keys[64];
 
@@ -20,33 +39,27 @@ static int read_latent(struct model *m, struct why *w)
 			return why(w, "%s: no layer has any", key_name(m, "attention.head_count_kv").s);
 	snprintf(keys, sizeof keys, "blk.%zu.attn_k_b.weight", first);
 	dim_k = m->layer[first].dim_k;
-	l->absorbed = model_has(m, keys);
-	l->dim_v = m->layer[first].dim_v;
-	l->dim_rope = m->rope.n_rot;
-	if (key_size(m, "attention.q_lora_rank", 0, RANK_MAX, &l->rank_q, w) < 0
-	    || key_required(m, "attention.kv_lora_rank", 1, RANK_MAX, &l->rank, w) < 0
-	    || (l->absorbed && (key_required(m, "attention.key_length_mla", 1, RANK_MAX, &dim_k, w) < 0
-	    || key_required(m, "attention.value_length_mla", 1, RANK_MAX, &l->dim_v, w) < 0)))
+	l.absorbed = model_has(m, keys);
+	l.dim_v = m->layer[first].dim_v;
+	if (key_size(m, "attention.q_lora_rank", 0, RANK_MAX, &l.rank_q, w) < 0
+	    || key_required(m, "attention.kv_lora_rank", 1, RANK_MAX, &l.rank, w) < 0
+	    || (l.absorbed && (key_required(m, "attention.key_length_mla", 1, RANK_MAX, &dim_k, w) < 0
+	    || key_required(m, "attention.value_length_mla", 1, RANK_MAX, &l.dim_v, w) < 0)))
 		return -1;
-	if (dim_k <= l->dim_rope)
-		return why(w, "%s: %zu of %zu elements", key_name(m, "rope.dimension_count").s, l->dim_rope, dim_k);
-	l->dim_nope = dim_k - l->dim_rope;
-	for (size_t il = 0; il < m->n_layer; il++) {
-		struct layer *layer = &m->layer[il];
-
-		if (!(layer->mixers & MIXER_ATTENTION))
-			continue;
-		if (layer->n_head != m->layer[0].n_head || layer->n_head_kv != (l->absorbed ? 1 : layer->n_head))
-			return why(w, "%s: %zu", key_name(m, "attention.head_count_kv").s, layer->n_head_kv);
-		layer->rope_at = l->absorbed ? l->rank : l->dim_nope;
-		layer->scale = 1 / sqrtf((float)dim_k);
-		layer->v_in_k = l->absorbed;
-		if (l->absorbed) {
-			layer->dim_k = l->rank + l->dim_rope;
-			layer->dim_v = l->rank;
-		}
-	}
+	for (size_t il = 0; il < m->n_layer; il++)
+		if (m->layer[il].mixers & MIXER_ATTENTION && set_latent(m, &m->layer[il], l, dim_k, w) < 0)
+			return -1;
 	return 0;
+}
+
+/* Of the layers after read_latent(), which are all alike. */
+static const struct latent *latent_of(const struct model *m)
+{
+	const struct layer *l = m->layer;
+
+	while (!(l->mixers & MIXER_ATTENTION))
+		l++;
+	return &l->latent;
 }
 
 /* With a multiplier, YaRN stretches all of the score, and the rotation keeps lengths; without, both the rotated part
@@ -112,7 +125,7 @@ static int read_sparse(struct model *m, size_t full, size_t period, struct why *
 /* After read_latent(). */
 static int check_sparse(const struct model *m, struct why *w)
 {
-	if (!m->latent.absorbed || !m->latent.rank_q)
+	if (!latent_of(m)->absorbed || !latent_of(m)->rank_q)
 		return why(w, "%s: not supported without tensors attn_k_b and attn_q_a",
 			key_name(m, "attention.indexer.top_k").s);
 	return 0;
@@ -142,7 +155,7 @@ static int glm_dsa(struct model *m, struct why *w)
 /* Gates of each element of what attention makes of values, which share a buffer with keys. */
 static int check_gates(const struct model *m, struct why *w)
 {
-	const struct latent *l = &m->latent;
+	const struct latent *l = latent_of(m);
 	size_t dim_k = (l->absorbed ? l->rank : l->dim_nope) + l->dim_rope;
 
 	return l->dim_v <= dim_k ? 0 : why(w, "%s: %zu: more than the %zu of keys",
@@ -167,6 +180,42 @@ static int hy_v4(struct model *m, struct why *w)
 		return why(w, "%s: missing", key_name(m, "hyper_connection.magnitude").s);
 	layers_find_gates(m);
 	return check_gates(m, w);
+}
+
+/* Latent attention of the layers with a window, or of the others. */
+static int read_latent_of(struct model *m, int sliding, struct latent l, struct why *w)
+{
+	const char *suffix = sliding ? "_swa" : "";
+	char rank[64], keys[64], values[64];
+	size_t dim_k;
+
+	snprintf(rank, sizeof rank, "attention.kv_lora_rank%s", suffix);
+	snprintf(keys, sizeof keys, "attention.key_length_mla%s", suffix);
+	snprintf(values, sizeof values, "attention.value_length_mla%s", suffix);
+	if (key_required(m, rank, 1, RANK_MAX, &l.rank, w) < 0 || key_required(m, keys, 1, RANK_MAX, &dim_k, w) < 0
+	    || key_required(m, values, 1, RANK_MAX, &l.dim_v, w) < 0)
+		return -1;
+	for (size_t il = 0; il < m->n_layer; il++)
+		if ((m->layer[il].window > 0) == sliding && set_latent(m, &m->layer[il], l, dim_k, w) < 0)
+			return -1;
+	return 0;
+}
+
+/* dots 3 note (rednote 2026): layers with a window have latent attention of other sizes, those without choose what they
+ * see; all have a gate for each head. */
+static int dots3note(struct model *m, struct why *w)
+{
+	struct latent l = { .dim_rope = m->rope.n_rot, .absorbed = 1, .shared_normed = 1 };
+
+	if (layers_index(m, w) < 0 || layers_slide(m, 0, w) < 0 || layers_sliding_base(m, w) < 0
+	    || key_required(m, "attention.q_lora_rank", 1, RANK_MAX, &l.rank_q, w) < 0
+	    || read_latent_of(m, 0, l, w) < 0 || read_latent_of(m, 1, l, w) < 0)
+		return -1;
+	m->indexer.pairs = ROPE_HALVES;
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].sparse = m->layer[il].window ? SEES_ALL : CHOOSES;
+	layers_find_gates(m);
+	return 0;
 }
 
 /* MiniCPM 3 (2024): MiniCPM's scales, as constants. */
@@ -214,7 +263,7 @@ static int kimi_k3(struct model *m, struct why *w)
 	    || read_soft_limits(m, w) < 0 || kimi_linear(m, w) < 0)
 		return -1;
 	m->ssm.negative = m->ssm.lower_bound < 0;
-	if (!m->latent.absorbed)
+	if (!latent_of(m)->absorbed)
 		return why(w, "tensor attn_kv_b of a layer: not supported for architecture %s", m->arch);
 	m->n_streams = 1 + (m->n_layer + m->block_layers - 1) / m->block_layers;
 	layers_find_gates(m);
@@ -245,6 +294,8 @@ const struct family families_deepseek[] = {
 	{ .arch = "deepseek32", .norm = NORM_RMS, .read = deepseek32, .predicts = 1, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "glm-dsa", .norm = NORM_RMS, .read = glm_dsa, .predicts = 1, .has_experts = 1,
+	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "dots3note", .norm = NORM_RMS, .read = dots3note, .predicts = 1, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "hy_v4", .norm = NORM_RMS, .read = hy_v4, .streams = &hyper_streams, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },

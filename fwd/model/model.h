@@ -44,6 +44,7 @@ struct latent {
 	size_t rank, rank_q;            /* rank 0: no latent attention; rank_q 0: queries from one matrix */
 	size_t dim_nope, dim_rope, dim_v;       /* of a head: not rotated, rotated, of values */
 	int absorbed;
+	int shared_normed;              /* the shared part of keys is, before it is rotated */
 };
 
 /* The indexer of sparse attention (DeepSeek-AI 2025): where a row could see more than `top` positions, or compressed
@@ -129,6 +130,7 @@ struct layer {
 	const float *slope;             /* [n_head], of ALiBi; or NULL */
 	const struct experts *experts;  /* NULL: a dense layer */
 	int v_in_k;                     /* see struct attend */
+	struct latent latent;
 	float sparsity;                 /* gates up to this many deviations above their mean become 0 (sparsify()) */
 	size_t rope_at;                 /* the first element of a head that rotates */
 	size_t ratio;                   /* positions of a compressed row; 0: the layer has none */
@@ -158,7 +160,6 @@ struct model {
 	struct layer *layer;            /* [n_layer] */
 	struct experts experts;
 	struct experts adjugates;       /* read what the experts made; n 0: none */
-	struct latent latent;
 	struct compressed compressed;
 	struct indexer indexer;
 	struct ssm ssm;
