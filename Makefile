@@ -55,10 +55,10 @@ KERNELS = kv_type select $(SPEC)
 SIMD = columns decode prompt spans table
 FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv6 rwkv7 loops grok minimax01 deepseek4
 BUILDER = builder stream open decoder attention latent compressed indexer feed_forward convolution delta mamba rwkv \
-	altup hyper attn_res lightning
+	altup hyper gated_streams ngrams attn_res lightning
 MODEL = model tensors keys layers layers_rope mixers rope
 OPS = embed angles rows product prepare store attend convolve linear linear_gates linear_keep scan shift wkv wkv6 wkv7 \
-	compress choose attend_groups select route experts heads copy per_layer altup hyper attn_res logits op
+	compress choose attend_groups select route experts heads copy per_layer altup hyper ngrams attn_res logits op
 SEGMENT = segment shape header ids fork named claim shared scrub recent recurrent object rle saved
 FWD = engine settings supported serve hidden served batch chain scores prefault report \
 	$(MODEL:%=model/%) $(FAMILIES:%=families/%) $(BUILDER:%=builder/%) plan/plan plan/split $(OPS:%=plan/%) \
@@ -80,7 +80,7 @@ TESTS = quantise_test blocks_test gguf_test vocab_test merge_test special_test k
 	rope_test plan_test split_test linear_test scan_test product_test vector_test attend_test avx512_test \
 	guessing_test jinja_test grammar_test schema_test malformed_test
 REFERENCE = reference_model reference_math reference_attention reference_mixture reference_state reference_rwkv \
-	reference_streams reference_hyper reference_residuals reference_compressed
+	reference_streams reference_hyper reference_gated reference_residuals reference_compressed
 MADE = mkweights mkvalues mklayers mkmixers mkcompressed mkstreams
 HELPERS = mkmodel reference stream weave answer dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.

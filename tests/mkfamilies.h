@@ -41,6 +41,8 @@ struct mkfamily {
 	int streams, out_scale;         /* AltUp; layer_output_scale */
 	int hyper;                      /* so many streams, with hyper-connections */
 	int stream_matrix;              /* of which each layer has a matrix, too */
+	uint32_t stream_rank;           /* or gates of all elements, of this rank */
+	int ngrams;                     /* embeddings of n-grams in layer 1 */
 	int residuals;                  /* attention residuals */
 	/* attention: matrices for K and V, or one */
 	enum { MKLATENT_NONE, MKLATENT_ABSORBED, MKLATENT_EXPANDED } latent;

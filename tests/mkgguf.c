@@ -163,6 +163,11 @@ void mkgguf_add_i32(struct mkgguf *m, int32_t value)
 	put_number(&m->values, (uint32_t)value, 4);
 }
 
+void mkgguf_add_u64(struct mkgguf *m, uint64_t value)
+{
+	put_number(&m->values, value, 8);
+}
+
 void mkgguf_add_bytes(struct mkgguf *m, const void *bytes, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -24,6 +24,7 @@ void mkgguf_text(struct mkgguf *m, const char *key, const char *value);
 void mkgguf_array(struct mkgguf *m, const char *key, enum gguf_type of, uint64_t n);
 void mkgguf_add_text(struct mkgguf *m, const char *s, size_t n);
 void mkgguf_add_i32(struct mkgguf *m, int32_t value);
+void mkgguf_add_u64(struct mkgguf *m, uint64_t value);
 void mkgguf_add_f32(struct mkgguf *m, float value);
 void mkgguf_add_bytes(struct mkgguf *m, const void *bytes, size_t n);  /* n elements of an array of bytes */
 

@@ -278,6 +278,8 @@ static void layer(struct mkweights *k, uint32_t il)
 		part_vector(k, part_name(il, "attn_res_score", "weight"), k->s.n_embd, 0, 0.1f);
 		part_vector(k, part_name(il, "ffn_res_score", "weight"), k->s.n_embd, 0, 0.1f);
 	}
+	if (f->ngrams && il == 1)
+		mkstreams_ngrams(k, il);
 	if (f->hyper) {
 		mkstreams_hyper(k, il, "hc_attn", 2 + (uint32_t)f->stream_matrix);
 		mkstreams_hyper(k, il, "hc_ffn", 2 + (uint32_t)f->stream_matrix);

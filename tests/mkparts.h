@@ -92,6 +92,11 @@ void mkstreams_layer(struct mkweights *k, uint32_t il);
  * stream; 3: two, and a matrix of the streams. */
 void mkstreams_hyper(struct mkweights *k, uint32_t il, const char *part, uint32_t shares);
 
+/* Embeddings of n-grams: keys, the table, and what the layer that adds them has. */
+void mkstreams_ngram_values(struct mkweights *k);
+void mkstreams_ngram_table(struct mkweights *k);
+void mkstreams_ngrams(struct mkweights *k, uint32_t il);
+
 /* ---- what layers have ---- */
 
 static inline char part_mixer_of(const struct mkweights *k, uint32_t il)

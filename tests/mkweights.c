@@ -254,6 +254,8 @@ void mkweights_tensors(struct mkweights *k)
 			sizeof pairs);
 	if (k->family->per_layer)
 		mkstreams_whole(k);
+	if (k->family->ngrams)
+		mkstreams_ngram_table(k);
 	if (k->family->blocks)
 		part_vector(k, "hrm.z_l_init", s->n_embd, 0, 1);
 	for (uint32_t il = 0; il < (k->family->blocks ? k->family->blocks : s->n_layer); il++)

@@ -276,7 +276,9 @@ static double *forward(const int *ids, size_t n, size_t layers)
 		if (i && il == 0 && m.norms_between)
 			norm_in_place("output_norm", x, n, m.n_embd);
 		reference_enter(&m, il);
-		if (m.magnitude > 0)
+		if (m.gated_streams)
+			gated_layer(il, x, n);
+		else if (m.magnitude > 0)
 			hyper_layer(il, x, n);
 		else if (m.block_layers)
 			residuals_layer(il, x, n);
@@ -290,14 +292,15 @@ static double *forward(const int *ids, size_t n, size_t layers)
 			layer(il, x, inputs, n);
 	}
 	if (m.n_streams > 1)
-		x = (m.magnitude > 0 ? hyper_united : united)(x, n);
+		x = (m.gated_streams ? gated_united : m.magnitude > 0 ? hyper_united : united)(x, n);
 	if (m.block_layers) {
 		double *y = recalled("output_res_score", x, n);
 
 		free(x);
 		x = y;
 	}
-	norm_in_place(m.rules->late_embd_norm ? "token_embd_norm" : "output_norm", x, n, m.n_embd);
+	if (!m.gated_streams)
+		norm_in_place(m.rules->late_embd_norm ? "token_embd_norm" : "output_norm", x, n, m.n_embd);
 	logits = linear(n_weights(&m, "output.weight") ? "output" : "token_embd", x, n, m.n_embd, m.n_vocab);
 	for (size_t i = 0; i < n * m.n_vocab; i++) {
 		logits[i] *= m.logit_scale;

@@ -122,6 +122,15 @@ static size_t size_at(const struct reference *m, const char *key, size_t il, siz
 	return il < v->n ? (size_t)gguf_element_integer(v, il) : 0;
 }
 
+const struct gguf_value *reference_array(const struct reference *m, const char *key)
+{
+	const struct gguf_value *v = gguf_find(m->g, key_of(m, key));
+
+	if (!v || v->type != GGUF_ARRAY)
+		die("%s: not an array", key_of(m, key));
+	return v;
+}
+
 static double real_at(const struct reference *m, const char *key, size_t il)
 {
 	const struct gguf_value *v = gguf_find(m->g, key);
@@ -633,6 +642,17 @@ static void hy_v4(struct reference *m)
 		m->layer[il].limit_experts = limit_at(m, "swiglu_clamp_exp", il);
 }
 
+static void qwen4(struct reference *m)
+{
+	interleaved_sections(m);
+	m->n_streams = size(m, "hyper_connection.count", 1);
+	m->magnitude = 2;
+	m->gated_streams = 1;
+	m->ngrams = size(m, "ple.ngram_size", 0);
+	m->ngram_taps = size(m, "ple.conv_kernel", 0);
+	m->ngram_end = size(m, "ple.eos_token_id", 0);
+}
+
 static void deepseek4(struct reference *m)
 {
 	const struct gguf_value *ratios = gguf_find(m->g, key_of(m, "attention.compress_ratios"));
@@ -864,6 +884,7 @@ static const struct rules families[] = {
 	{ .arch = "qwen35moe", .halves = 1, .norm2 = "post_attention_norm", .heads = HEADS_EACH, .tiled_heads = 1,
 	  .normalised = 1 },
 	{ .arch = "qwen3next", .halves = 1, .norm2 = "post_attention_norm", .heads = HEADS_EACH, .normalised = 1 },
+	{ .arch = "qwen4exp", .halves = 1, .heads = HEADS_EACH, .tiled_heads = 1, .normalised = 1, .adapt = qwen4 },
 	{ .arch = "dots1", .halves = 1, .heads = HEADS_EACH, .gate_key = 1, .weight_keys = 1 },
 	{ .arch = "internlm2" },
 	{ .arch = "jais2", .layer_norm = 1, .halves = 1, .ungated = 1, .act = RELU2 },

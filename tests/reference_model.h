@@ -82,6 +82,8 @@ struct reference {
 	size_t n_per_layer, n_streams;  /* elements of a layer's own input; residual streams */
 	double magnitude, hyper_eps;    /* of hyper-connections; magnitude 0: there are none */
 	size_t rounds;                  /* of normalising their matrix; 0: there is none */
+	int gated_streams;              /* they have gates of all elements (Qwen 4) */
+	size_t ngrams, ngram_taps, ngram_end;           /* the longest n-gram; 0: there are none */
 	size_t index_heads, index_dim, index_top;       /* of sparse attention; top 0: there is none */
 	double index_eps;
 	int index_halves, index_turns_end;              /* how its indexer's heads are rotated */
@@ -138,6 +140,9 @@ void *memory(size_t n, size_t size);    /* zeros */
 void reference_enter(struct reference *m, size_t il);
 
 void reference_read(struct reference *m, const struct gguf *g);
+
+/* The array of this key. */
+const struct gguf_value *reference_array(const struct reference *m, const char *key);
 
 /* How many values the tensor has; 0: there is none. */
 size_t n_weights(const struct reference *m, const char *format, ...);

@@ -72,6 +72,11 @@ double *hyper_streams(const double *x, size_t n);
 void hyper_layer(size_t il, double *streams, size_t n);
 double *hyper_united(double *streams, size_t n);
 
+/* ---- reference_gated.c: those with gates of all elements; embeddings of n-grams ---- */
+
+void gated_layer(size_t il, double *streams, size_t n);
+double *gated_united(double *streams, size_t n);
+
 /* ---- reference_residuals.c: attention residuals ---- */
 
 /* What a part or the head reads, by the weights of tensor SCORE; and x through layer il. */

@@ -241,7 +241,7 @@ double *delta_net(size_t il, const double *x, size_t n)
 	}
 	norm_in_place(part(il, "ssm_norm"), y, n * heads, dim);
 	for (size_t i = 0; i < n * inner; i++)
-		y[i] *= z[i] * sigmoid(z[i]);
+		y[i] *= (m.gated_streams ? 1 : z[i]) * sigmoid(z[i]);
 	branch = linear(part(il, "ssm_out"), y, n, inner, m.n_embd);
 	free(raw);
 	free(z);

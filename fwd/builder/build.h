@@ -111,6 +111,9 @@ size_t build_share(struct builder *b, size_t *size, size_t n);
 /* The convolution of n elements of rows, then silu, in place. */
 void build_convolve(struct builder *b, const char *name, struct buffer x, size_t n);
 
+/* The same with so many taps, which are so many positions apart. */
+void build_convolve_apart(struct builder *b, const char *name, struct buffer x, size_t n, size_t taps, size_t apart);
+
 /* The ops of a linear attention, whose places in the segment are set here. */
 void build_linear(struct builder *b, struct op_linear *o);
 
@@ -123,6 +126,8 @@ struct stream_kind {
 	void (*update)(struct builder *b);      /* adds the pending branch */
 	void (*unite)(struct builder *b, struct buffer x);      /* what the head reads, in place of the first in x */
 };
+
+void hyper_open(struct builder *b);     /* all are the embedding */
 
 /* ---- attention ---- */
 

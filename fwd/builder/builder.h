@@ -126,8 +126,12 @@ void build_branch_scale(struct builder *b, float scale);
 /* x is multiplied by this once the branch is added. */
 void build_sum_scale(struct builder *b, float scale);
 
-/* Several residual streams (family->streams): AltUp, hyper-connections, attention residuals (plan/kinds.h). */
-extern const struct stream_kind altup_streams, hyper_streams, attn_res_streams;
+/* Several residual streams (family->streams): AltUp, hyper-connections, those with gates of all elements, attention
+ * residuals (plan/kinds.h). */
+extern const struct stream_kind altup_streams, hyper_streams, gated_streams, attn_res_streams;
+
+/* All streams += the embeddings of the last ids. */
+void build_ngrams(struct builder *b);
 
 /* AltUp. x becomes the prediction of the first stream. Then, from x and the pending branch,
  * the streams are corrected; the first one, scaled and packed, is returned. The branch is added to the others. */

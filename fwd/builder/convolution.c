@@ -1,15 +1,26 @@
 /* Short convolutions: in place of attention, or before a state space. */
 #include "build.h"
 
-/* Of n channels, with weights NAME.weight and biases NAME.bias. */
-static void append(struct builder *b, const char *name, struct op_convolve *o)
+/* Of n channels, with weights NAME.weight and biases NAME.bias; taps are `apart` positions apart, those between 0. */
+static void append_apart(struct builder *b, const char *name, struct op_convolve *o, size_t taps, size_t apart)
 {
-	o->taps = b->model->ssm.taps;
-	o->weight = build_transposed(b, name, "weight", o->n, o->taps);
+	const float *given = build_transposed(b, name, "weight", o->n, taps);
+	float *weight;
+
+	o->taps = (taps - 1) * apart + 1;
+	weight = build_allocate(b, o->taps * o->n * sizeof *weight);
+	for (size_t i = 0; given && weight && i < o->taps * o->n; i++)
+		weight[i] = i / o->n % apart ? 0 : given[i / o->n / apart * o->n + i % o->n];
+	o->weight = weight;
 	o->bias = build_bias(b, name, o->n);
 	o->ring = build_ring(b, o->n * sizeof(float));
 	o->state = build_state(b, (o->taps - 1) * o->n);
 	build_leaves(build_append(b, &op_convolve, name, o, sizeof *o), 0, "", o->out, o->n);
+}
+
+static void append(struct builder *b, const char *name, struct op_convolve *o)
+{
+	append_apart(b, name, o, b->model->ssm.taps, 1);
 }
 
 struct packed *build_convolution(struct builder *b, struct packed *x)
@@ -29,4 +40,11 @@ void build_convolve(struct builder *b, const char *name, struct buffer x, size_t
 	struct op_convolve o = { .n = n, .in = x, .out = x };
 
 	append(b, name, &o);
+}
+
+void build_convolve_apart(struct builder *b, const char *name, struct buffer x, size_t n, size_t taps, size_t apart)
+{
+	struct op_convolve o = { .n = n, .in = x, .out = x };
+
+	append_apart(b, name, &o, taps, apart);
 }

@@ -156,7 +156,7 @@ struct packed *build_delta(struct builder *b, struct packed *x)
 	project(b, x, &p);
 	build_convolve(b, "ssm_conv1d", p.q, 2 * p.sizes.keys + p.sizes.values);
 	mix(b, &p);
-	return leave(b, &p, UNARY_SILU);
+	return leave(b, &p, b->model->ssm.sigmoid_gates ? UNARY_SIGMOID : UNARY_SILU);
 }
 
 /* To n elements, through as few as a head has where there are two matrices. */

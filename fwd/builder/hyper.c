@@ -45,7 +45,7 @@ static void gather(struct builder *b, const char *norm, struct buffer x, struct 
 	b->gathered = op ? op->bound : NULL;
 }
 
-static void open_streams(struct builder *b)
+void hyper_open(struct builder *b)
 {
 	size_t n = b->model->n_embd;
 	struct op_copy o = { .copies = 1, .copy = { { .from = b->plan->x, .to = buffer_at(b->plan->x, n),
@@ -83,5 +83,5 @@ static void unite(struct builder *b, struct buffer x)
 }
 
 const struct stream_kind hyper_streams = {
-	.open = open_streams, .read = read_streams, .update = update_streams, .unite = unite
+	.open = hyper_open, .read = read_streams, .update = update_streams, .unite = unite
 };

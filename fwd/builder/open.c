@@ -31,6 +31,8 @@ static int open_buffers(struct plan *p, struct why *w)
 		if (l->experts)
 			wide = size_max(wide, 2 * size_max(l->experts->n_ff_shared, l->experts->n_latent));
 	}
+	if (p->model->hyper.rank)
+		wide = size_max(wide, size_max(p->model->hyper.rank, n_streams * n_embd));
 	p->x = buffer(p, n_streams * n_embd);
 	p->branch = buffer(p, n_embd);
 	p->h = buffer(p, h);

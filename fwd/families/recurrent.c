@@ -2,8 +2,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "fwd/builder/builder.h"
 #include "fwd/model/family.h"
 #include "fwd/model/layers.h"
+#include "lib/base/size.h"
 
 /* LFM2 (Liquid AI 2025): short convolutions, and now and then attention, in all of whose layers there may be a
  * window. */
@@ -90,6 +92,110 @@ static int qwen35(struct model *m, struct why *w)
 	return m->ssm.tiled && layers_sections(m, 1, w) < 0 ? -1 : 0;
 }
 
+/* n integers of an array, in [low, high]. */
+static int read_integers(struct model *m, const char *name, size_t n, int64_t low, int64_t high, uint64_t *to,
+	struct why *w)
+{
+	struct key_name key = key_name(m, name);
+	const struct gguf_value *v = gguf_find(m->gguf, key.s);
+
+	if (!v || v->type != GGUF_ARRAY || !gguf_is_integer(v->of) || v->n < n)
+		return why(w, "%s: not %zu integers", key.s, n);
+	for (size_t i = 0; i < n; i++) {
+		int64_t x = gguf_element_integer(v, i);
+
+		if (x < low || x > high)
+			return why(w, "%s: %lld is not in %lld to %lld", key.s, (long long)x, (long long)low,
+				(long long)high);
+		to[i] = (uint64_t)x;
+	}
+	return 0;
+}
+
+/* The rows of each head of n-grams. */
+static int read_heads(struct model *m, struct why *w)
+{
+	struct ngrams *g = &m->ngrams;
+	const struct gguf_tensor *t = gguf_tensor(m->gguf, "per_layer_token_embd.weight");
+	size_t heads = (g->longest - 1) * g->heads;
+
+	if (!t)
+		return why(w, "tensor per_layer_token_embd.weight: missing");
+	if (heads > NGRAM_HEADS_MAX || heads * g->n != m->n_embd)
+		return why(w, "%s: %zu heads of %zu elements", key_name(m, "ple.heads_per_ngram").s, heads, g->n);
+	g->rows = (size_t)t->dim[1];
+	if (read_integers(m, "ple.layer_multipliers", g->longest, 0, INT64_MAX, g->multiplier, w) < 0
+	    || read_integers(m, "ple.head_offsets", heads, 0, (int64_t)g->rows - 1, g->first, w) < 0
+	    || read_integers(m, "ple.head_vocab_sizes", heads, 1, (int64_t)g->rows, g->count, w) < 0)
+		return -1;
+	for (size_t i = 0; i < heads; i++)
+		if (g->count[i] > g->rows - g->first[i])
+			return why(w, "%s: rows of head %zu end past the table's %zu",
+				key_name(m, "ple.head_offsets").s, i, g->rows);
+	return 0;
+}
+
+static int read_ngrams(struct model *m, struct why *w)
+{
+	struct ngrams *g = &m->ngrams;
+	struct key_name key = key_name(m, "ple.layers");
+	const struct gguf_value *v = gguf_find(m->gguf, key.s);
+	uint64_t layer;
+
+	if (!v)
+		return 0;
+	if (v->n > 1)
+		return why(w, "%s: %llu layers: not supported", key.s, (unsigned long long)v->n);
+	if (read_integers(m, "ple.layers", 1, 0, (int64_t)m->n_layer - 1, &layer, w) < 0
+	    || key_required(m, "ple.ngram_size", 2, NGRAM_MAX, &g->longest, w) < 0
+	    || key_required(m, "ple.heads_per_ngram", 1, NGRAM_HEADS_MAX, &g->heads, w) < 0
+	    || key_required(m, "ple.conv_kernel", 1, STATE_CHUNK / g->longest, &g->taps, w) < 0
+	    || key_required(m, "ple.eos_token_id", 0, INT32_MAX, &g->end, w) < 0
+	    || key_required(m, "embedding_length_per_layer_input", 1, m->n_embd, &g->n, w) < 0)
+		return -1;
+	g->layer = (size_t)layer;
+	return read_heads(m, w);
+}
+
+/* Sparse attention that chooses blocks of `ratio` positions, as many as make up top_k, beside the last, which is not
+ * whole. Up to there it sees all, so that its tensors are not needed. */
+static int read_blocks(struct model *m, struct why *w)
+{
+	static const char *const unused[] = { "indexer.q_proj.weight", "indexer.k_proj.weight",
+		"indexer.q_norm.weight", "indexer.k_norm.weight", NULL };
+	size_t top, ratio, least = SIZE_MAX;
+
+	if (key_required(m, "attention.indexer.top_k", 1, CTX_MAX, &top, w) < 0)
+		return -1;
+	for (size_t il = 0; il < m->n_layer; il++) {
+		layers_ignore(m, il, unused);
+		ratio = 0;
+		if (key_size_at(m, "attention.compress_ratios", il, 0, CTX_MAX, &ratio, w) < 0)
+			return -1;
+		if (ratio && m->layer[il].mixers & MIXER_ATTENTION)
+			least = size_min(least, ratio);
+	}
+	m->sparse = least < SIZE_MAX;
+	m->n_ctx_max = m->sparse ? top + least - 1 : m->n_ctx_max;
+	return 0;
+}
+
+/* Qwen 4 (2026): the mixers of Qwen 3.5 between several residual streams; embeddings of n-grams in one layer. */
+static int qwen4exp(struct model *m, struct why *w)
+{
+	m->ssm.sigmoid_gates = 1;
+	return qwen35(m, w) < 0 || key_required(m, "hyper_connection.count", 2, STREAMS_MAX, &m->n_streams, w) < 0
+		|| key_required(m, "hyper_connection.low_rank", 1, RANK_MAX, &m->hyper.rank, w) < 0
+		|| read_blocks(m, w) < 0 ? -1 : read_ngrams(m, w);
+}
+
+static void qwen4exp_layer(struct builder *b, size_t il)
+{
+	if (b->model->ngrams.longest && b->model->ngrams.layer == il)
+		build_ngrams(b);
+	decoder_layer(b, il);
+}
+
 const struct family families_recurrent[] = {
 	{ .arch = "lfm2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = lfm2, .mixer = MIXER_CONVOLUTION,
 	  .final_norm = "token_embd_norm", .decoder = { .heads = HEADS_NORMED } },
@@ -115,6 +221,9 @@ const struct family families_recurrent[] = {
 	{ .arch = "qwen35moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = 1,
 	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED }, .has_experts = 1,
 	  .experts = { .normalise = 1 }, .unused_key = "attention.scale" },
+	{ .arch = "qwen4exp", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen4exp, .layer = qwen4exp_layer,
+	  .streams = &gated_streams, .final_norm = "", .predicts = 1, .decoder = { .heads = HEADS_NORMED },
+	  .has_experts = 1, .experts = { .normalise = 1 }, .unused_key = "attention.scale" },
 	{ .arch = "qwen3next", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = 1,
 	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED }, .has_experts = 1,
 	  .experts = { .normalise = 1 }, .unused_key = "attention.scale" },

@@ -68,6 +68,21 @@ enum {
 	INDEXED_CTX_MAX = 1 << 20       /* positions: each thread has scratch memory for all their scores */
 };
 
+/* Embeddings of n-grams (Qwen 2026): for each length from 2 to `longest`, some heads take a row from their part of a
+ * table, by a hash of the last ids. A layer adds them to the residual streams, through gates and a convolution. */
+enum { NGRAM_MAX = 8, NGRAM_HEADS_MAX = 64 };
+
+struct ngrams {
+	size_t layer;
+	size_t longest;                 /* 0: there are none */
+	size_t heads, n;                /* of each length; elements of a row of the table */
+	size_t rows;
+	size_t taps;                    /* of the convolution, `longest` positions apart */
+	size_t end;                     /* an id: what is before it does not count */
+	uint64_t multiplier[NGRAM_MAX];
+	uint64_t first[NGRAM_HEADS_MAX], count[NGRAM_HEADS_MAX];        /* a head's rows */
+};
+
 /* Queries at position p are multiplied by 1 + scale · ln(1 + floor((p + offset) / length)). */
 struct temperature {
 	float scale;                    /* 0: none */
@@ -94,6 +109,7 @@ struct ssm {
 	float lower_bound;              /* KDA: of the logarithms of decays, below 0; 0: none */
 	int negative;                   /* with a lower bound: ssm_a is less than 0 */
 	size_t halved;                  /* RWKV 6: x is halved after each group of this many layers; 0: never */
+	int sigmoid_gates;              /* delta net: gates are sigmoids, not SiLU */
 	int tiled;                      /* delta net: value head j reads key head j mod groups; else they follow */
 	enum { SSM_NORMS_NONE, SSM_NORMS_BARE, SSM_NORMS_WEIGHTED } norms;     /* of Mamba's dt, B and C */
 };
@@ -162,6 +178,7 @@ struct model {
 	struct experts adjugates;       /* read what the experts made; n 0: none */
 	struct compressed compressed;
 	struct indexer indexer;
+	struct ngrams ngrams;
 	struct ssm ssm;
 	int parallel;                   /* attention and feed-forward part both read x */
 	int loops_normed;               /* x is normed before layers are run again */
@@ -190,6 +207,7 @@ struct model {
 	struct hyper {
 		float eps, magnitude;
 		size_t rounds;          /* of normalising the matrix of the streams; 0: there is none */
+		size_t rank;            /* of gates of all elements; 0: each stream has one weight */
 	} hyper;                        /* of hyper-connections */
 	size_t block_layers;            /* of attention residuals: layers of a block */
 

@@ -87,5 +87,17 @@ static void scatter(const struct op *op, const struct step *s, size_t row, size_
 		s->k->add_scaled(x + i * o->n, branch, mix[i], o->n);
 }
 
+static void gather_gated(const struct op *op, const struct step *s, size_t row, size_t thread)
+{
+	const struct op_gather_gated *o = op->bound;
+	float *gated = buffer_row(&o->gates, row), *to = buffer_row(&o->out, row);
+
+	s->k->glu(UNARY_SIGMOID, gated, gated, buffer_row(&o->x, row), o->streams * o->n);
+	memcpy(to, gated, o->n * sizeof *to);
+	for (size_t i = 1; i < o->streams; i++)
+		s->k->add(to, to, gated + i * o->n, o->n);
+}
+
+const struct op_kind op_gather_gated = { .name = "gather", .pieces = op_each_row, .piece = gather_gated };
 const struct op_kind op_gather = { .name = "gather", .pieces = op_each_row, .piece = gather };
 const struct op_kind op_scatter = { .name = "scatter", .pieces = op_each_row, .piece = scatter };

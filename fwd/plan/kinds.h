@@ -304,6 +304,25 @@ struct op_hyper {
 	size_t rounds;
 };
 
+/* out = the sum of the streams, each times sigmoids of its gates, which are overwritten. */
+struct op_gather_gated {
+	size_t streams, n;
+	struct buffer x, gates, out;    /* [streams][n] in a row; the same; [n] */
+};
+
+/* ngrams: out = the rows of the last ids' n-grams (model.h), head by head. ngram_gates: each stream's key becomes the
+ * value, times the sigmoid of the root of key · query / √n, which keeps its sign. */
+struct op_ngrams {
+	const struct ngrams *ngrams;
+	struct matrix table;
+	struct buffer out;
+};
+
+struct op_ngram_gates {
+	size_t streams, n;
+	struct buffer keys, queries, value;     /* [streams][n] in a row; the same; [n] */
+};
+
 /* Attention residuals (Moonshot 2026): a row is the residual stream, then what it was before each block of layers.
  * attn_res: out = the sum of streams 0 to `blocks`, weighted by a softmax of the sums of norm(stream) · weight;
  * bank: the stream becomes that of the last block, and begins again at 0. */
@@ -346,7 +365,7 @@ extern const struct op_kind op_convolve, op_scan, op_shift, op_blend, op_wkv6, o
 extern const struct op_kind op_linear_gates, op_linear, op_linear_keep;
 extern const struct op_kind op_head_rows, op_copy, op_per_layer;
 extern const struct op_kind op_level, op_predict, op_correct, op_spread, op_unite;
-extern const struct op_kind op_gather, op_scatter, op_attn_res, op_bank;
+extern const struct op_kind op_gather, op_gather_gated, op_scatter, op_ngrams, op_ngram_gates, op_attn_res, op_bank;
 
 /* ---- mixtures of experts ---- */
 

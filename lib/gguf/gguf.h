@@ -123,6 +123,9 @@ static inline struct gguf_string gguf_next_string(const struct gguf_value *v, co
 double gguf_element_real(const struct gguf_value *v, uint64_t i);
 int64_t gguf_element_integer(const struct gguf_value *v, uint64_t i);
 
+/* Whether an enum gguf_type is of integers. */
+int gguf_is_integer(uint32_t type);
+
 /* A 64-bit hash for fingerprints, not cryptographic, the same on every machine; several GB/s. seed chains calls. */
 uint64_t gguf_hash(const void *data, size_t n, uint64_t seed);
 

@@ -46,7 +46,7 @@ const char *gguf_type_name(uint32_t type)
 
 /* ---- numbers ---- */
 
-static int is_integer(uint32_t type)
+int gguf_is_integer(uint32_t type)
 {
 	return type <= GGUF_I32 || type == GGUF_U64 || type == GGUF_I64;
 }
@@ -109,7 +109,7 @@ int gguf_integer(const struct gguf *g, const char *key, int64_t low, int64_t hig
 
 	if (!v)
 		return 0;
-	if (!is_integer(v->type))
+	if (!gguf_is_integer(v->type))
 		return why(w, "%s: not an integer", key);
 	i = load_integer(v, &fits);
 	if (!fits || i < low || i > high)
@@ -126,7 +126,7 @@ int gguf_real(const struct gguf *g, const char *key, double *out, struct why *w)
 
 	if (!v)
 		return 0;
-	if (!is_integer(v->type) && v->type != GGUF_F32 && v->type != GGUF_F64)
+	if (!gguf_is_integer(v->type) && v->type != GGUF_F32 && v->type != GGUF_F64)
 		return why(w, "%s: not a number", key);
 	x = load_real(v);
 	if (!isfinite(x))
