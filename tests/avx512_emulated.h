@@ -19,6 +19,7 @@ struct emulated_f {
 	__m256 low, high;
 };
 
+#define IN_REGISTER(v)
 #define __m512i struct emulated_i
 #define __m512 struct emulated_f
 

@@ -16,7 +16,7 @@ typedef struct { uint8x16_t a, b, c, d; } b64;
 typedef uint8x16_t b16;
 
 enum {
-	DOT_AT_ONCE = 0, SIGNED_BIAS = 0, COLUMNS_SIDE = 4, CODES_FEW = 9,
+	DOT_AT_ONCE = 0, SIGNED_BIAS = 0, COLUMNS_ROWS = 1, COLUMNS_SIDE = 4, CODES_FEW = 9,
 	PANEL_SPLIT = 256, PANEL_SPLIT_I16 = 256,
 	TILE_I16 = 0, TILE_BIAS = 0, TILE_PAIRS = 0, TILE_STRIP = 0, TILE_VECTORS = 1,
 	TILE_COLUMNS = 6, TILE_COLUMNS_2 = 6,   /* 24 of the 32 registers hold sums, four hold weights */
@@ -711,16 +711,13 @@ INLINE i32x16 vd_quarter_sums(const i32x16 v[4], int top)
 	return vi_of(vzip1q_s32(ac, bd), vzip2q_s32(ac, bd), vzip1q_s32(ac2, bd2), vzip2q_s32(ac2, bd2));
 }
 
-INLINE void vd_columns(struct column_shape s, i32x16 *sum, const b64 *w, const int8_t *x)
+INLINE void vd_columns(struct column_shape s, i32x16 (*sum)[COLUMNS_SIDE], const b64 *w, const int8_t *x)
 {
-	UNROLL
-	for (int c = 0; c < s.columns; c++)
-		sum[c] = vi_zero();
 	UNROLL
 	for (int k = 0; k < s.quads; k++)
 		UNROLL
 		for (int c = 0; c < s.columns; c++)
-			sum[c] = vd_more(sum[c], w[k], vb_load(x + (size_t)c * s.step + 64 * k));
+			sum[0][c] = vd_more(sum[0][c], w[k], vb_load(x + (size_t)c * s.step + 64 * k));
 }
 
 static inline float vd_close(f32x16 v)

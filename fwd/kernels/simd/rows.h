@@ -8,6 +8,12 @@
 #include "acts.h"
 #include "unpack.h"
 
+/* What the bias of the codes adds to sums of products. */
+INLINE i32x16 biased_by(const struct acts_span *x, enum block_sum part, int bias)
+{
+	return vi_shl(vi_load(x->xsum[part]), __builtin_ctz((unsigned)bias));
+}
+
 /* Sums of products as floats, without the bias of the codes. With one plane of activations all of it is exact in float
  * too, where that takes one instruction less. */
 INLINE f32x16 unbiased(i32x16 isum, const struct acts_span *x, enum block_sum part, int bias, int planes)
@@ -16,7 +22,7 @@ INLINE f32x16 unbiased(i32x16 isum, const struct acts_span *x, enum block_sum pa
 		return vi_to_float(isum);
 	if (planes == 1)
 		return vf_fma(vf_set1((float)-bias), vf_load(x->fsum[part]), vi_to_float(isum));
-	return vi_to_float(vi_sub(isum, vi_shl(vi_load(x->xsum[part]), __builtin_ctz((unsigned)bias))));
+	return vi_to_float(vi_sub(isum, biased_by(x, part, bias)));
 }
 
 /* The products of a span's blocks, before dx, from the sums[plane][half]. */

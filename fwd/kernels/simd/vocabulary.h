@@ -13,7 +13,7 @@
  *	                macro
  *	DOT_AT_ONCE     1: for a single column, multiply each vector of codes as soon as it is unpacked
  *	SIGNED_BIAS     what vd_dot_signed() adds to each code
- *	COLUMNS_SIDE    columns whose sums columns.c has in registers at once: a power of two
+ *	COLUMNS_ROWS    rows, and COLUMNS_SIDE columns, whose sums columns.c has in registers at once
  *	TILE_I16        1: tile_dot() multiplies 16-bit activations as int16; 0: as two planes of bytes
  *	TILE_BIAS       128: tile_dot() multiplies unsigned codes; 0: signed ones
  *	TILE_PAIRS      1: it adds up the products of bytes in 16 bits
@@ -252,13 +252,15 @@ static inline void vb_turn(b64 v[8]);
 
 /* For columns.c: */
 struct column_shape {
-	int columns, quads;     /* columns; fours of codes in each lane */
+	int rows, columns;
+	int quads;              /* fours of codes in each lane */
 	int top, is_signed;     /* of the codes: from 0 to top, or signed and with SIGNED_BIAS added */
-	size_t step;            /* bytes from one column to the next */
+	size_t row_step, step;  /* vectors of codes from one row to the next, bytes from one column to the next */
 };
 
-/* sum[c] = the sums of the products in each lane: codes w[quads] and activations of column c, at x + c·step */
-static inline void vd_columns(struct column_shape s, i32x16 *sum, const b64 *w, const int8_t *x);
+/* sum[r][c] += the sums of the products in each lane: codes w[quads] of row r, at w + r·row_step, and activations of
+ * column c, at x + c·step */
+static inline void vd_columns(struct column_shape s, i32x16 (*sum)[COLUMNS_SIDE], const b64 *w, const int8_t *x);
 
 /* the sum of sixteen accumulators, in lane order, by the closing tree; of eight times sixteen, `step` apart */
 static inline float vd_close(f32x16 v);
