@@ -197,11 +197,6 @@ INLINE void vb_zip_halves(b64 *v, b64 *w)
 	*v = even;
 }
 
-static inline b64 vb_shl(b64 v, int n, int mask)
-{
-	return _mm512_and_si512(_mm512_slli_epi16(v, (unsigned)n), _mm512_set1_epi8((char)mask));
-}
-
 static inline b64 vb_of(b16 a, b16 b, b16 c, b16 d)
 {
 	__m256i low = _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1),

@@ -32,13 +32,19 @@ INLINE void read_indices(const struct upper_bits *u, int sixteens, const uint8_t
 		vi_indices(at + 16 * i, low + 16 * i, high + step * (size_t)i, u);
 }
 
-/* Two indices are a word in a general register: one load for each would be more, and so would be the shifts of four. */
+/* Number i of those of so many bits at p, of which eight bytes can be read. One load is for all of them: the loads of
+ * rows are many already. */
+INLINE size_t number_at(const void *p, int i, int bits)
+{
+	uint64_t all = load64(p);
+
+	OPAQUE(all);    /* otherwise the compiler loads each of them */
+	return all >> bits * i & ((1u << bits) - 1);
+}
+
 INLINE size_t row_of_index(const uint8_t *span, const struct grid_rows *rows, int i)
 {
-	uint32_t two = load32(rows->at + i / 2 * 2);
-
-	OPAQUE(two);    /* otherwise the compiler loads each of them */
-	return i % 2 ? two >> 16 : two & 0xffff;
+	return number_at(rows->at + i / 4 * 4, i % 4, 16);
 }
 
 /* For tables of struct upper_bits. */
@@ -80,7 +86,7 @@ INLINE size_t row_iq2_xxs(const uint8_t *span, const struct grid_rows *rows, int
 {
 	const struct iq2_xxs *b = (const struct iq2_xxs *)span + i / 32;
 
-	return b->run[i % 32 / 4].qs[i % 4];
+	return number_at(&b->run[i % 32 / 4], i % 4, 8);
 }
 
 INLINE void scales_iq2_xxs(const uint8_t *span, struct scales *s)
@@ -141,7 +147,7 @@ INLINE size_t row_iq3_xxs(const uint8_t *span, const struct grid_rows *rows, int
 {
 	const struct iq3_xxs *b = (const struct iq3_xxs *)span + i / 64;
 
-	return b->qs[i % 64];
+	return number_at(b->qs + i % 64 / 8 * 8, i % 8, 8);
 }
 
 INLINE void scales_iq3_xxs(const uint8_t *span, struct scales *s)

@@ -53,19 +53,25 @@ INLINE void fields_tq2_0(const uint8_t *span, int four, b64 codes[2])
 	fields_of(b[0].qs, b[1].qs, four, codes);
 }
 
+/* The third bits are four bits of a byte. Codes become nibbles: of blocks 0 and 2, then of 1 and 3. */
 INLINE void fields_q3_k(const uint8_t *span, int four, b64 codes[2])
 {
+	static const int8_t third[2][16] = {
+		{ 0, 0x04, 0, 0x04, 0x40, 0x44, 0x40, 0x44, 0, 0x04, 0, 0x04, 0x40, 0x44, 0x40, 0x44 },
+		{ 0, 0, 0x04, 0x04, 0, 0, 0x04, 0x04, 0x40, 0x40, 0x44, 0x44, 0x40, 0x40, 0x44, 0x44 }
+	};
 	const struct q3_k *b = (const struct q3_k *)span;
-	b64 third[2];
+	b64 v[2] = { vb_load(b[0].qs), vb_load(b[1].qs) };
+	b64 bits[2] = { vb_fields(b[0].hmask, 0, 4, 15), vb_fields(b[1].hmask, 0, 4, 15) };
 
+	vb_zip_halves(&v[0], &v[1]);
+	vb_zip_halves(&bits[0], &bits[1]);
 	UNROLL
-	for (int i = 0; i < 2; i++)
-		third[i] = vb_fields(b[i].hmask, 0, 4, 15);
-	vb_zip_halves(&third[0], &third[1]);
-	fields_of(b[0].qs, b[1].qs, four, codes);
-	UNROLL
-	for (int i = 0; i < 2; i++)
-		codes[i] = vb_or(codes[i], four < 2 ? vb_shl(third[i], 2 - four, 4) : vb_shr(third[i], four - 2, 4));
+	for (int i = 0; i < 2; i++) {
+		b64 nibbles = vb_or(vb_shr(v[i], four % 2 * 2, 0x33), vb_lookup(third[four % 2], bits[i]));
+
+		codes[i] = vb_shr(nibbles, four / 2 * 4, 15);
+	}
 }
 
 INLINE void groups_nvfp4(const uint8_t *span, int four, b64 codes[2])

@@ -9,8 +9,7 @@
  * explains lane order, quarters and spans. The constants, with enum:
  *
  *	EIGHTS          1: decode.c takes some types' codes in eights (unpack_eights.h); a macro
- *	PAIRS           1: vd_dot_two() takes any codes, and decode.c some types' in pairs of vectors (unpack_pairs.h); a
- *	                macro
+ *	PAIRS           1: vd_dot_two() takes any codes; decode.c takes some types' in pairs (unpack_pairs.h); a macro
  *	DOT_AT_ONCE     1: for a single column, multiply each vector of codes as soon as it is unpacked
  *	SIGNED_BIAS     what vd_dot_signed() adds to each code
  *	COLUMNS_ROWS    rows, and COLUMNS_SIDE columns, whose sums columns.c has in registers at once
@@ -209,7 +208,6 @@ static inline i32x16 vd_quarter_sums(const i32x16 v[4], int top);
 #if PAIRS
 /* v: the first halves of v's quarters and of w's in turn; w: the second halves. A quarter is sixteen bytes. */
 static inline void vb_zip_halves(b64 *v, b64 *w);
-static inline b64 vb_shl(b64 v, int n, int mask);               /* each byte shifted left by n, then & mask */
 
 /* From the products of a span in fields or in groups, sum[2]: over the first and the second halves of blocks, in lane
  * order. */
