@@ -1,5 +1,5 @@
-/* unpack_pairs: unpackers (unpack.h) of codes in quarters, fields and groups (lanes.h), for sets that add up the products
- * of two vectors of any codes. Signed codes have SIGNED_BIAS added. */
+/* unpack_pairs: unpackers (unpack.h) of codes in quarters, fields and groups (lanes.h), for sets that add up the
+ * products of two vectors of any codes. Signed codes have SIGNED_BIAS added. */
 #ifndef UNPACK_PAIRS_H
 #define UNPACK_PAIRS_H
 
