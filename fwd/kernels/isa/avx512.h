@@ -189,6 +189,18 @@ INLINE void vb_turn(b64 v[8])
 	}
 }
 
+static inline b64 vb_add_where(b64 v, uint64_t bits, int n)
+{
+	return _mm512_mask_add_epi8(v, bits, v, _mm512_set1_epi8((char)n));
+}
+
+static inline b64 vb_quarter_fields(const void *p, int a, int mask)
+{
+	const __m512i left = _mm512_setr_epi64(-a, -a, -a - 2, -a - 2, -a - 4, -a - 4, -a - 6, -a - 6);
+
+	return _mm512_and_si512(_mm512_rolv_epi64(_mm512_broadcast_i32x4(vb_16(p)), left), _mm512_set1_epi8((char)mask));
+}
+
 INLINE void vb_zip_halves(b64 *v, b64 *w)
 {
 	b64 even = _mm512_unpacklo_epi64(*v, *w);

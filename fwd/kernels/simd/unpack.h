@@ -211,13 +211,13 @@ INLINE void unpack_codes(struct unpacker u, const uint8_t *span, b64 codes[SPAN_
 	}
 UNPACKER(q4_0, .codes = codes_q4_0, IN(QUARTERS, quarters, q4_0));
 UNPACKER(q4_1, .codes = codes_q4_1, IN(QUARTERS, quarters, q4_1));
-UNPACKER(q5_0, .codes = codes_q5_0);
-UNPACKER(q5_1, .codes = codes_q5_1);
+UNPACKER(q5_0, .codes = codes_q5_0, IN_PAIRS(QUARTERS, quarters, q5_0));
+UNPACKER(q5_1, .codes = codes_q5_1, IN_PAIRS(QUARTERS, quarters, q5_1));
 UNPACKER(q8_0, .codes = codes_q8_0);
 UNPACKER(q2_k, .codes = codes_q2_k, IN_EIGHTS(q2_k) IN_PAIRS(FIELDS, fields, q2_k));
 UNPACKER(q3_k, .codes = codes_q3_k, IN_PAIRS(FIELDS, fields, q3_k));
 UNPACKER(q4_k, .codes = codes_q4_k, IN(QUARTERS, quarters, q4_k));
-UNPACKER(q5_k, .codes = codes_q5_k);
+UNPACKER(q5_k, .codes = codes_q5_k, IN_PAIRS(QUARTERS, quarters, q5_k));
 UNPACKER(q6_k, .codes = codes_q6_k);
 UNPACKER(iq4_nl, .codes = codes_iq4_nl, IN_EIGHTS(iq4_nl) IN_PAIRS(QUARTERS, quarters, iq4_nl));
 UNPACKER(iq4_xs, .codes = codes_iq4_xs, IN_EIGHTS(iq4_xs) IN_PAIRS(QUARTERS, quarters, iq4_xs));

@@ -29,6 +29,43 @@ INLINE void quarters_mxfp4(const uint8_t *span, int four, b64 codes[2])
 	quarters_lookup(e2m1_codes, codes);
 }
 
+/* Blocks whose nibbles have a fifth bit in four bytes at qh. */
+INLINE void quarters_with_fifth(const uint8_t *qs, const uint8_t *qh, size_t block, int four, b64 codes[2])
+{
+	quarters_of_blocks(qs, block, four, codes);
+	qh += (size_t)(four / 2 * 8 + four % 2) * block;
+	UNROLL
+	for (int i = 0; i < 2; i++)
+		codes[i] = vb_add_where(codes[i], four_u16s(qh + 2 * i, 2 * block), 16);
+}
+
+INLINE void quarters_q5_0(const uint8_t *span, int four, b64 codes[2])
+{
+	const struct q5_0 *b = (const struct q5_0 *)span;
+
+	quarters_with_fifth(b->qs, b->qh, sizeof *b, four, codes);
+}
+
+INLINE void quarters_q5_1(const uint8_t *span, int four, b64 codes[2])
+{
+	const struct q5_1 *b = (const struct q5_1 *)span;
+
+	quarters_with_fifth(b->qs, b->qh, sizeof *b, four, codes);
+}
+
+/* Bit b of each byte of qh is for block b. */
+INLINE void quarters_q5_k(const uint8_t *span, int four, b64 codes[2])
+{
+	const struct q5_k *b = (const struct q5_k *)span + four / 2;
+
+	UNROLL
+	for (int i = 0; i < 2; i++) {
+		b64 v = vb_alternate(b->qs, i), fifth = vb_quarter_fields(b->qh + 16 * i, four % 2 - 4, 16);
+
+		codes[i] = vb_or(four % 2 ? vb_shr(v, 4, 15) : vb_low(v), fifth);
+	}
+}
+
 /* Bytes hold the codes of four blocks, two bits each: those of blocks 0 to 3, then of blocks 4 to 7. */
 INLINE void fields_of(const uint8_t *qs, const uint8_t *qs2, int four, b64 codes[2])
 {

@@ -160,18 +160,18 @@ INLINE b64 codes_q2_0(const uint8_t *span, int pair)
 	return vi_as_bytes(vi_and(v, vi_set1(0x03030303)));
 }
 
-/* d of four structs of `step` bytes, side by side. */
-INLINE uint64_t four_f16s(const uint8_t *d, size_t step)
+/* The uint16 at p, p + step, p + 2·step and p + 3·step, side by side. */
+INLINE uint64_t four_u16s(const uint8_t *p, size_t step)
 {
-	return load16(d) | (uint64_t)load16(d + step) << 16 | (uint64_t)load16(d + 2 * step) << 32 |
-	       (uint64_t)load16(d + 3 * step) << 48;
+	return load16(p) | (uint64_t)load16(p + step) << 16 | (uint64_t)load16(p + 2 * step) << 32 |
+	       (uint64_t)load16(p + 3 * step) << 48;
 }
 
 /* A scale has two blocks, an even one and the next, which are four lanes apart. */
 INLINE void scales_q2_0(const uint8_t *span, struct scales *s)
 {
 	size_t step = sizeof(struct q2_0);
-	uint64_t a = four_f16s(span, step), b = four_f16s(span + 4 * step, step);
+	uint64_t a = four_u16s(span, step), b = four_u16s(span + 4 * step, step);
 
 	s->scale[0] = vf_sixteen_f16s(vb_two(a, a), vb_two(b, b));
 }

@@ -206,6 +206,9 @@ static inline void vd_half_sums(const i32x16 v[8], int top, i32x16 *first, i32x1
 static inline i32x16 vd_quarter_sums(const i32x16 v[4], int top);
 
 #if PAIRS
+static inline b64 vb_add_where(b64 v, uint64_t bits, int n);    /* n to each byte whose bit is set */
+/* 16 bytes of p in each quarter, shifted right by a, a + 2, a + 4 and a + 6, & mask, as in vb_fields() */
+static inline b64 vb_quarter_fields(const void *p, int a, int mask);
 /* v: the first halves of v's quarters and of w's in turn; w: the second halves. A quarter is sixteen bytes. */
 static inline void vb_zip_halves(b64 *v, b64 *w);
 
