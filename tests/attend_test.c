@@ -367,23 +367,23 @@ static void precision_test(const struct attend_shape *shape, size_t n)
 	tear_down(&coded);
 }
 
-/* A key that is copied is the key that is stored there. */
-static void copy_test(enum kv_type type, size_t dim_k, size_t j, size_t i)
+/* K and V that are copied are those that are stored there; dim_v 0: K alone. */
+static void copy_test(enum kv_type type, size_t dim_k, size_t dim_v, size_t j, size_t i)
 {
 	const struct kernels *k = kernels_select("scalar");
-	size_t bytes = kv_block_bytes(type, dim_k, 0);
+	size_t bytes = kv_block_bytes(type, dim_k, dim_v);
 	void *from = calloc(1, bytes), *copied = calloc(1, bytes), *stored = calloc(1, bytes);
-	struct kv_block a = kv_block_at(type, dim_k, 0, from), b = kv_block_at(type, dim_k, 0, copied);
-	struct kv_block c = kv_block_at(type, dim_k, 0, stored);
+	struct kv_block a = kv_block_at(type, dim_k, dim_v, from), b = kv_block_at(type, dim_k, dim_v, copied);
+	struct kv_block c = kv_block_at(type, dim_k, dim_v, stored);
 	float key[100];
 
 	for (size_t d = 0; d < dim_k; d++)
 		key[d] = (float)(d * d % 37) - 11.3f;
-	k->kv_store(type, &a, dim_k, 0, j, key, key);
-	k->kv_store(type, &c, dim_k, 0, i, key, key);
-	kv_copy_key(type, dim_k, &a, j, &b, i);
-	check(!memcmp(copied, stored, bytes), "%s: a key of %zu copied from %zu to %zu", kv_type_name[type], dim_k, j,
-		i);
+	k->kv_store(type, &a, dim_k, dim_v, j, key, key);
+	k->kv_store(type, &c, dim_k, dim_v, i, key, key);
+	kv_copy(type, dim_k, dim_v, &a, j, &b, i);
+	check(!memcmp(copied, stored, bytes), "%s: a key of %zu, a value of %zu copied from %zu to %zu",
+		kv_type_name[type], dim_k, dim_v, j, i);
 	free(from);
 	free(copied);
 	free(stored);
@@ -435,6 +435,6 @@ int main(void)
 	precision_test(&(struct attend_shape){ 80, 40, 3, .n_head_kv = 1 }, 100);
 	for (int type = 0; type < KV_TYPES; type++)
 		for (size_t i = 0; i < 7; i++)
-			copy_test(type, 20 + 15 * i, i * 19 % 128, i * 53 % 128);
+			copy_test(type, 20 + 15 * i, 17 * i, i * 19 % 128, i * 53 % 128);
 	return check_end("attend");
 }

@@ -16,11 +16,10 @@
 	"expert_gating_func=2 expert_weights_norm=true expert_weights_scale=1.5 expert_shared_count=1 " \
 	"swiglu_clamp_exp=0.0,0.6,0.9"
 
-#define QWEN4 .pre = "qwen2", .norm1 = "", .norm2 = "", .last_norm = "", .heads = MKHEADS_ONE, .hyper = 4, \
+#define QWEN4(CHOICE) .pre = "qwen2", .norm1 = "", .norm2 = "", .last_norm = "", .heads = MKHEADS_ONE, .hyper = 4, \
 	.stream_rank = 32, .unrotated_share = 2, .layers = 4, .mixers = "ddda", .experts = 4, .used = 2, .shared = 1, \
 	.shared_gate = 1, .block_indexer = 1, .keys = "hyper_connection.count=4 hyper_connection.low_rank=32 " \
-	"attention.indexer.head_count=2 attention.indexer.key_length=64 attention.indexer.top_k=1024 " \
-	"attention.compress_ratios=0,0,0,4 rope.dimension_sections=2,1,1,0"
+	"attention.indexer.head_count=2 attention.indexer.key_length=64 rope.dimension_sections=2,1,1,0 " CHOICE
 
 static const struct mkfamily families[] = {
 	{ .name = "llama" },
@@ -262,8 +261,9 @@ static const struct mkfamily families[] = {
 	{ .name = "qwen3next", .pre = "qwen2", .norm2 = "post_attention_norm", .heads = MKHEADS_ONE,
 	  .unrotated_share = 2, .layers = 5, .mixers = "ddda", .fused_decay = 1, .experts = 4, .used = 2, .shared = 1,
 	  .shared_gate = 1 },
-	{ .name = "qwen4exp", QWEN4, .ngrams = 1 },
-	{ .name = "qwen4exp-plain", .arch = "qwen4exp", QWEN4 },
+	{ .name = "qwen4exp", QWEN4("attention.indexer.top_k=8 attention.compress_ratios=0,0,0,4"), .ngrams = 1 },
+	{ .name = "qwen4exp-plain", .arch = "qwen4exp",
+	  QWEN4("attention.indexer.top_k=64 attention.compress_ratios=0,0,0,32") },
 	{ .name = "smallthinker", .layers = 5, .experts = 4, .used = 2, .keys = "expert_gating_func=2 "
 	  "attention.sliding_window=16" },
 };

@@ -149,6 +149,50 @@ static void turn_index(size_t il, double *x, size_t n, size_t heads)
 	m.halves = halves;
 }
 
+/* The means of each group of k[n][d], normed, rotated by their first position. */
+static void mean_keys(size_t il, double *k, size_t n, size_t d)
+{
+	size_t ratio = m.layer[il].ratio;
+
+	for (size_t g = 0; g < n / ratio; g++)
+		for (size_t e = 0; e < d; e++) {
+			double sum = 0;
+
+			for (size_t j = 0; j < ratio; j++)
+				sum += k[(g * ratio + j) * d + e];
+			k[g * ratio * d + e] = sum / (double)ratio;
+		}
+	norm_in_place(part(il, "indexer.k_norm"), k, n, d);
+	rope(&m.layer[il], k, n, 1, d);
+	for (size_t g = 1; g < n / ratio; g++)
+		memcpy(k + g * d, k + g * ratio * d, d * sizeof *k);
+}
+
+/* m.sees: the positions of the blocks that the layer's indexer chooses, and those after the last complete block. */
+static void choose_blocks(size_t il, const double *x, size_t n)
+{
+	size_t heads = m.index_heads, d = m.index_dim, ratio = m.layer[il].ratio, groups = n / ratio;
+	double *q = linear(part(il, "indexer.q_proj"), x, n, m.n_embd, heads * d);
+	double *k = linear(part(il, "indexer.k_proj"), x, n, m.n_embd, d), *weight = memory(n * heads, sizeof *weight);
+	char *sees = memory(n * groups, 1);
+
+	for (size_t i = 0; i < n * heads; i++)
+		weight[i] = 1;
+	norm_in_place(part(il, "indexer.q_norm"), q, n * heads, d);
+	rope(&m.layer[il], q, n, heads, d);
+	mean_keys(il, k, n, d);
+	choose(q, k, weight, n, ratio, sees);
+	free(m.sees);
+	m.sees = memory(n * n, 1);
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j <= i; j++)
+			m.sees[i * n + j] = j / ratio >= (i + 1) / ratio || sees[i * groups + j / ratio];
+	free(q);
+	free(k);
+	free(weight);
+	free(sees);
+}
+
 void choose_positions(size_t il, const double *x, size_t n)
 {
 	size_t heads = m.index_heads, d = m.index_dim, rank = n_weights(&m, "blk.%zu.attn_q_a_norm.weight", il);
@@ -156,6 +200,10 @@ void choose_positions(size_t il, const double *x, size_t n)
 
 	if (!m.index_top || !m.layer[il].chooses)
 		return;
+	if (m.layer[il].ratio) {
+		choose_blocks(il, x, n);
+		return;
+	}
 	low = linear(part(il, "attn_q_a"), x, n, m.n_embd, rank);
 	norm_in_place(part(il, "attn_q_a_norm"), low, n, rank);
 	q = linear(part(il, "indexer.attn_q_b"), low, n, rank, heads * d);

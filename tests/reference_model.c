@@ -648,6 +648,12 @@ static void qwen4(struct reference *m)
 	m->n_streams = size(m, "hyper_connection.count", 1);
 	m->magnitude = 2;
 	m->gated_streams = 1;
+	indexer(m);
+	for (size_t il = 0; il < m->n_layer; il++) {
+		m->layer[il].ratio = size_at(m, "attention.compress_ratios", il, 0);
+		m->layer[il].chooses = m->layer[il].ratio > 0;
+		m->index_top /= m->layer[il].ratio ? m->layer[il].ratio : 1;
+	}
 	m->ngrams = size(m, "ple.ngram_size", 0);
 	m->ngram_taps = size(m, "ple.conv_kernel", 0);
 	m->ngram_end = size(m, "ple.eos_token_id", 0);

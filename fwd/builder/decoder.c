@@ -35,6 +35,8 @@ static void mix(struct builder *b, struct packed *x)
 	else if (b->layer->mixers & MIXER_ATTENTION && b->layer->latent.rank)
 		build_branch(b, build_latent_attention(b, x), "attn_output");
 	else if (b->layer->mixers & MIXER_ATTENTION) {
+		if (b->layer->sparse)
+			build_index_blocks(b, x);
 		build_qkv(b, x);
 		build_branch(b, build_attention(b, d->heads), "attn_output");
 		build_branch_scale(b, b->model->attn_out_scale);

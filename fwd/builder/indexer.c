@@ -3,6 +3,9 @@
 #include "build.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "lib/base/size.h"
 
 struct grouped *build_grouped(struct builder *b, size_t ratio, size_t n, size_t *offset)
 {
@@ -31,7 +34,8 @@ void build_lay_out_groups(struct builder *b)
 	}
 }
 
-void build_choose(struct builder *b, struct packed *x, struct packed *q_low, const struct grouped *keys, size_t offset)
+/* Among groups with these keys, by queries and weights in their buffers. */
+static void choose(struct builder *b, const struct grouped *keys, size_t offset)
 {
 	const struct indexer *i = &b->model->indexer;
 	const struct indexer_buffers *to = &b->plan->indexer;
@@ -41,14 +45,22 @@ void build_choose(struct builder *b, struct packed *x, struct packed *q_low, con
 		.offset = offset, .chosen = to->chosen };
 	struct op *op;
 
-	build_product(b, q_low, "indexer.attn_q_b", WIDE, o.heads * o.n, o.q);
-	build_product(b, x, "indexer.proj", WIDE, o.heads, o.weight);
 	if ((op = build_append(b, &op_index, NULL, &o, sizeof o))) {
 		op->scratch = choose_scratch(&o, 0);
 		op->block_bytes = choose_index_bytes(&o);
 	}
 	if ((op = build_append(b, &op_choose, NULL, &o, sizeof o)))
 		op->scratch = choose_scratch(&o, b->model->n_ctx_max);
+}
+
+void build_choose(struct builder *b, struct packed *x, struct packed *q_low, const struct grouped *keys, size_t offset)
+{
+	const struct indexer *i = &b->model->indexer;
+	const struct indexer_buffers *to = &b->plan->indexer;
+
+	build_product(b, q_low, "indexer.attn_q_b", WIDE, i->heads * i->dim, to->q);
+	build_product(b, x, "indexer.proj", WIDE, i->heads, to->weight);
+	choose(b, keys, offset);
 }
 
 void build_index(struct builder *b, struct packed *x, struct packed *q_low)
@@ -66,6 +78,47 @@ void build_index(struct builder *b, struct packed *x, struct packed *q_low)
 	build_choose(b, x, q_low, key.kept, key.offset);
 }
 
+/* Queries with a norm of each head. */
+static void norm_queries(struct builder *b)
+{
+	const struct indexer *i = &b->model->indexer;
+	struct op_rows o = { .n = i->heads * i->dim, .in = b->plan->indexer.q, .out = b->plan->indexer.q,
+		.norms = i->heads };
+	float *weight = build_allocate(b, o.n * sizeof *weight);
+
+	o.norm = build_norm_of(b, "indexer.q_norm", i->dim);
+	for (size_t k = 0; weight && o.norm.weight && k < o.n; k++)
+		weight[k] = o.norm.weight[k % i->dim];
+	o.norm.weight = weight;
+	build_append(b, &op_rows, "indexer.q_norm", &o, sizeof o);
+}
+
+void build_index_blocks(struct builder *b, struct packed *x)
+{
+	const struct indexer *i = &b->model->indexer;
+	const struct indexer_buffers *to = &b->plan->indexer;
+	struct op_compress mean = { .n = i->dim, .ratio = b->layer->ratio, .rows = to->rows, .out = to->key };
+	struct op_compressed key = { .n = i->dim, .ratio = mean.ratio, .rope_at = i->rope_at, .x = to->key,
+		.pairs = i->pairs, .rope = build_rope(b, &b->model->rope, mean.ratio) };
+	struct op_product o = { .x = x };
+	float *places = build_allocate(b, mean.ratio * mean.n * sizeof *places);
+
+	build_add_product(b, &o, "indexer.q_proj", WIDE, i->heads * i->dim, to->q);
+	build_add_product(b, &o, "indexer.k_proj", WIDE, i->dim, to->rows);
+	build_products(b, "indexer.qk_proj", &o);
+	if (places)
+		memset(places, 0, mean.ratio * mean.n * sizeof *places);
+	mean.places = places;
+	mean.ring = build_ring(b, 2 * mean.n * sizeof(float));
+	mean.state = build_state(b, 3 * mean.n);
+	build_append(b, &op_compress, "indexer_mean", &mean, sizeof mean);
+	key.norm = build_norm_of(b, "indexer.k_norm", key.n);
+	key.kept = build_grouped(b, key.ratio, key.n, &key.offset);
+	build_append(b, &op_compressed, "indexer_key", &key, sizeof key);
+	norm_queries(b);
+	choose(b, key.kept, key.offset);
+}
+
 void build_attend_groups(struct builder *b, const struct op_attention *a)
 {
 	struct op_attend_groups o = { .attention = *a, .ratio = b->layer->ratio, .kept = b->compressed.kept,
@@ -74,7 +127,7 @@ void build_attend_groups(struct builder *b, const struct op_attention *a)
 	struct op *op;
 
 	if (!b->model->compressed.rank_q)
-		o.ratio = 1;
+		o.ratio = size_max(o.ratio, 1);
 	if ((op = build_append(b, &op_attend_groups, NULL, &o, sizeof o)))
 		op->scratch = attend_groups_scratch(&o, b->plan->setup.kernels, b->model->n_ctx_max);
 	build_leaves(op, 0, "", o.attention.out, a->heads.n_head * a->heads.dim_v);

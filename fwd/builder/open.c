@@ -1,6 +1,7 @@
 /* Opens a plan: its buffers, the ops of all its layers, and the memory that the ops need. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/size.h"
 #include "fwd/model/family.h"
@@ -117,8 +118,14 @@ static int open_indexer(struct plan *p, struct why *w)
 	b->q = buffer(p, i->heads * i->dim);
 	b->weight = buffer(p, i->heads);
 	b->key = buffer(p, i->dim);
+	b->rows = buffer(p, i->blocks ? 2 * i->dim : 0);
 	b->chosen = buffer(p, i->top);
-	return b->q.at && b->weight.at && b->key.at && b->chosen.at ? 0 : no_room(p, w);
+	if (!b->q.at || !b->weight.at || !b->key.at || !b->rows.at || !b->chosen.at)
+		return no_room(p, w);
+	memset(b->rows.at, 0, p->setup.batch * b->rows.stride * sizeof(float));
+	for (size_t k = 0; i->blocks && k < p->setup.batch * i->heads; k++)
+		b->weight.at[k] = 1;
+	return 0;
 }
 
 static struct routing routing(struct plan *p, const struct experts *e)

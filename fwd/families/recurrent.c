@@ -157,26 +157,33 @@ static int read_ngrams(struct model *m, struct why *w)
 	return read_heads(m, w);
 }
 
-/* Sparse attention that chooses blocks of `ratio` positions, as many as make up top_k, beside the last, which is not
- * whole. Up to there it sees all, so that its tensors are not needed. */
+/* Sparse attention to blocks of `ratio` positions, as many as make up top_k, and to those after the last complete one.
+ * Layers without a ratio see all. */
 static int read_blocks(struct model *m, struct why *w)
 {
 	static const char *const unused[] = { "indexer.q_proj.weight", "indexer.k_proj.weight",
 		"indexer.q_norm.weight", "indexer.k_norm.weight", NULL };
-	size_t top, ratio, least = SIZE_MAX;
+	struct key_name ratios = key_name(m, "attention.compress_ratios");
+	size_t ratio = 0, n_ctx_max = m->n_ctx_max;
 
-	if (key_required(m, "attention.indexer.top_k", 1, CTX_MAX, &top, w) < 0)
+	if (layers_index(m, w) < 0)
 		return -1;
 	for (size_t il = 0; il < m->n_layer; il++) {
-		layers_ignore(m, il, unused);
-		ratio = 0;
-		if (key_size_at(m, "attention.compress_ratios", il, 0, CTX_MAX, &ratio, w) < 0)
+		struct layer *l = &m->layer[il];
+
+		if (key_size_at(m, "attention.compress_ratios", il, 0, CTX_MAX, &l->ratio, w) < 0)
 			return -1;
-		if (ratio && m->layer[il].mixers & MIXER_ATTENTION)
-			least = size_min(least, ratio);
+		l->ratio = l->mixers & MIXER_ATTENTION ? l->ratio : 0;
+		l->sparse = l->ratio ? CHOOSES : SEES_ALL;
+		if (!l->ratio)
+			layers_ignore(m, il, unused);
+		else if ((ratio && l->ratio != ratio) || KV_EXTENT % l->ratio || m->indexer.top % l->ratio)
+			return why(w, "%s: %zu in layer %zu: not supported", ratios.s, l->ratio, il);
+		ratio = l->ratio ? l->ratio : ratio;
 	}
-	m->sparse = least < SIZE_MAX;
-	m->n_ctx_max = m->sparse ? top + least - 1 : m->n_ctx_max;
+	m->sparse = m->indexer.blocks = ratio > 0;
+	m->n_ctx_max = ratio ? m->n_ctx_max : n_ctx_max;
+	m->indexer.top = ratio ? m->indexer.top / ratio : 0;
 	return 0;
 }
 

@@ -96,9 +96,11 @@ static size_t lane(size_t pos, size_t n)
 	return pos / KV_TILE * n * KV_TILE + pos % KV_TILE;
 }
 
-void kv_copy_key(enum kv_type type, size_t dim_k, const struct kv_block *from, size_t j, const struct kv_block *to,
-	size_t i)
+void kv_copy(enum kv_type type, size_t dim_k, size_t dim_v, const struct kv_block *from, size_t j,
+	const struct kv_block *to, size_t i)
 {
+	size_t row = dim_v * element[type], v_scales = kv_scales(dim_v);
+
 	size_t n = kv_scales(dim_k), at = lane(i, dim_k), of = lane(j, dim_k);
 
 	if (type == KV_F32)
@@ -108,7 +110,9 @@ void kv_copy_key(enum kv_type type, size_t dim_k, const struct kv_block *from, s
 	else {
 		copy_bytes((uint8_t *)to->k + at, (const uint8_t *)from->k + of, dim_k);
 		copy_halves(to->k_scale + lane(i, n), from->k_scale + lane(j, n), n);
+		copy_halves(to->v_scale + lane(i, v_scales), from->v_scale + lane(j, v_scales), v_scales);
 	}
+	memcpy((char *)to->v + i * row, (const char *)from->v + j * row, row);
 }
 
 uint16_t kv_scale(float most)

@@ -53,9 +53,9 @@ struct kv_block kv_block_at(enum kv_type type, size_t dim_k, size_t dim_v, void 
 /* Zeroes positions [from, KV_EXTENT) of the block that begins at `at`. */
 void kv_block_clear(enum kv_type type, size_t dim_k, size_t dim_v, void *at, size_t from);
 
-/* Copies the key at position j of a block to position i of another. */
-void kv_copy_key(enum kv_type type, size_t dim_k, const struct kv_block *from, size_t j, const struct kv_block *to,
-	size_t i);
+/* Copies K and V at position j of a block to position i of another. */
+void kv_copy(enum kv_type type, size_t dim_k, size_t dim_v, const struct kv_block *from, size_t j,
+	const struct kv_block *to, size_t i);
 
 /* Scales of one position; where a position's scale i lies. */
 size_t kv_scales(size_t dim);

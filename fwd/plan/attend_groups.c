@@ -9,12 +9,13 @@ enum { HEADS_EACH = 16 };       /* queries that read a block while it is in the 
 
 static size_t heads_each(const struct op_attend_groups *o)
 {
-	return size_min(HEADS_EACH, o->attention.heads.n_head);
+	return size_min(HEADS_EACH, o->attention.heads.n_head / o->attention.heads.n_head_kv);
 }
 
+/* Of the heads that read one KV head. */
 static size_t parts(const struct op_attend_groups *o)
 {
-	return op_pieces(o->attention.heads.n_head, heads_each(o));
+	return op_pieces(o->attention.heads.n_head / o->attention.heads.n_head_kv, heads_each(o));
 }
 
 static size_t aligned(size_t bytes)
@@ -33,7 +34,7 @@ static struct room room_of(const struct op_attend_groups *o, const struct kernel
 	const struct attend *a = &o->attention.heads;
 	struct room r = { .block = 0 };
 
-	r.sin = r.block + kv_block_bytes(KV_F32, a->dim_k, 0);
+	r.sin = r.block + kv_block_bytes(KV_F32, a->dim_k, attend_stored_v(a));
 	r.attend = r.sin + aligned(a->dim_k * sizeof(float));
 	r.partials = r.attend + aligned(k->attend_scratch(a->dim_k, a->dim_v, heads_each(o)));
 	return r;
@@ -42,7 +43,8 @@ static struct room room_of(const struct op_attend_groups *o, const struct kernel
 size_t attend_groups_scratch(const struct op_attend_groups *o, const struct kernels *k, size_t n_ctx)
 {
 	const struct attend *a = &o->attention.heads;
-	size_t rows = !o->ratio ? 0 : o->top ? o->top : n_ctx / o->ratio;
+	size_t groups = !o->ratio ? 0 : o->top ? o->top : n_ctx / o->ratio;
+	size_t rows = o->kept ? groups : (groups + 1) * o->ratio;
 	size_t blocks = op_pieces(rows, ATTEND_BLOCK) + op_pieces(a->window, ATTEND_BLOCK) + 1;
 
 	return room_of(o, k).partials + blocks * k->attend_partial(a->dim_v, heads_each(o));
@@ -50,54 +52,85 @@ size_t attend_groups_scratch(const struct op_attend_groups *o, const struct kern
 
 static size_t pieces(const struct op *op, const struct step *s)
 {
-	return s->n * parts(op->bound);
+	const struct op_attend_groups *o = op->bound;
+
+	return s->n * o->attention.heads.n_head_kv * parts(o);
 }
 
-/* Fills a block with n keys: rows first to first + n of those that this row sees. */
-static void fill(const struct op_attend_groups *o, const struct step *s, const struct batch_row *row, size_t first,
-	size_t n, unsigned char *to)
+/* Complete groups up to a position. */
+static size_t complete(const struct op_attend_groups *o, size_t pos)
 {
-	size_t dim_k = o->attention.heads.dim_k, all = (row->pos + 1) / o->ratio;
+	return o->ratio ? (pos + 1) / o->ratio : 0;
+}
+
+/* Whether the row at a position sees all that it could, and this op has nothing to do. */
+static int sees_all(const struct op_attend_groups *o, size_t pos)
+{
+	return !o->kept && o->top && complete(o, pos) <= o->top;
+}
+
+/* Compressed rows, or positions, that the row at a position sees, besides its window. */
+static size_t n_seen(const struct op_attend_groups *o, size_t pos)
+{
+	size_t all = complete(o, pos), groups = o->top ? size_min(all, o->top) : all;
+
+	return o->kept || !o->ratio ? groups : groups * o->ratio + (pos + 1) % o->ratio;
+}
+
+/* The j-th of them. Positions after the last complete group come last. */
+static size_t nth_seen(const struct op_attend_groups *o, const struct batch_row *row, size_t j)
+{
+	size_t all = complete(o, row->pos), group = o->kept ? j : j / o->ratio;
 	const int32_t *chosen = o->top && all > o->top ? (int32_t *)buffer_row(&o->chosen, row->row) : NULL;
+
+	if (o->kept)
+		return chosen ? (size_t)chosen[j] : j;
+	return (group < o->top ? (size_t)chosen[group] : all) * o->ratio + j % o->ratio;
+}
+
+/* Fills a block with n keys, and values, of KV head h: those from the first-th on that this row sees. */
+static void fill(const struct op_attend_groups *o, const struct step *s, const struct batch_row *row, size_t h,
+	size_t first, size_t n, unsigned char *to)
+{
+	size_t dim_k = o->attention.heads.dim_k, dim_v = attend_stored_v(&o->attention.heads);
 	const struct segment *state = row->run->state;
 	enum kv_type type = o->kept ? KV_F32 : (enum kv_type)state->shape.kv_type;
-	struct kv_block block = kv_block_at(type, dim_k, 0, to);
-	const struct kv_head kv = kv_head_of(&o->attention, state, 0);
+	struct kv_block block = kv_block_at(type, dim_k, dim_v, to);
+	const struct kv_head kv = kv_head_of(&o->attention, state, h);
 
 	for (size_t j = 0; j < n; j++) {
-		size_t group = chosen ? (size_t)chosen[first + j] : first + j;
+		size_t at = nth_seen(o, row, first + j);
 
 		if (o->kept) {
-			const float *k = grouped_at(o->kept, state, o->offset, group);
+			const float *k = grouped_at(o->kept, state, o->offset, at);
 
 			s->k->kv_store(KV_F32, &block, dim_k, 0, j, k, k);
 		} else {
-			const struct kv_block own = kv_block_at(type, dim_k, 0,
-				kv.extent[group / KV_EXTENT] + kv.offset);
+			const struct kv_block own = kv_block_at(type, dim_k, dim_v,
+				kv.extent[at / KV_EXTENT] + kv.offset);
 
-			kv_copy_key(type, dim_k, &own, group % KV_EXTENT, &block, j);
+			kv_copy(type, dim_k, dim_v, &own, at % KV_EXTENT, &block, j);
 		}
 	}
 	if (n % KV_TILE)
-		kv_block_clear(type, dim_k, 0, to, n);
+		kv_block_clear(type, dim_k, dim_v, to, n);
 }
 
-/* Computes the partial results of all blocks, in order. Returns how many. */
+/* Computes the partial results of all blocks of KV head h, in order. Returns how many. */
 static size_t attend_all(const struct op_attend_groups *o, const struct step *s, const struct batch_row *row,
-	struct attend d, unsigned char *scratch)
+	struct attend d, size_t h, unsigned char *scratch)
 {
 	const struct room room = room_of(o, s->k);
 	size_t bytes = s->k->attend_partial(d.dim_v, d.n_head), blocks = 0, from, window = d.window;
-	size_t rows = o->ratio ? (row->pos + 1) / o->ratio : 0;
+	size_t rows = n_seen(o, row->pos);
 	unsigned char *const table[] = { scratch + room.block }, *partials = scratch + room.partials;
 	struct kv_head kv = { .extent = table };
 
-	rows = o->top ? size_min(rows, o->top) : rows;
 	d.type = o->kept ? KV_F32 : (enum kv_type)row->run->state->shape.kv_type;
 	d.window = 0;
 	for (size_t first = 0; first < rows; first += ATTEND_BLOCK, blocks++) {
 		d.pos = size_min(rows - first, ATTEND_BLOCK) - 1;
-		fill(o, s, row, first, d.pos + 1, table[0]);
+		fill(o, s, row, h, first, d.pos + 1, table[0]);
 		s->k->attend_blocks(&d, &kv, 1, 0, 1, partials + blocks * bytes, scratch + room.attend);
 	}
 	if (!window)
@@ -128,19 +161,21 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 {
 	const struct op_attend_groups *o = op->bound;
 	const struct op_attention *a = &o->attention;
-	size_t i = piece / parts(o), head = piece % parts(o) * heads_each(o);
+	size_t all = parts(o), group = a->heads.n_head / a->heads.n_head_kv, first = piece % all * heads_each(o);
+	size_t i = piece / all / a->heads.n_head_kv, h = piece / all % a->heads.n_head_kv, head = h * group + first;
 	const struct batch_row row = step_row(op, s, i);
 	const struct room room = room_of(o, s->k);
 	unsigned char *scratch = step_scratch(s, thread);
 	struct attend d = a->heads;
 
-	if (!o->kept && o->top && row.pos < o->top)
+	if (sees_all(o, row.pos))
 		return;
-	d.n_head = size_min(heads_each(o), d.n_head - head);
+	d.n_head = size_min(heads_each(o), group - first);
+	d.n_head_kv = 1;
 	d.q = buffer_row(&a->qkv, row.row) + head * d.dim_k;
 	d.out = buffer_row(&a->out, i) + head * d.dim_v;
 	d.sink = d.sink ? d.sink + head : NULL;
-	d.pos = attend_all(o, s, &row, d, scratch) * ATTEND_BLOCK - 1;
+	d.pos = attend_all(o, s, &row, d, h, scratch) * ATTEND_BLOCK - 1;
 	d.window = 0;
 	s->k->attend_join(&d, 0, 1, scratch + room.partials, scratch + room.attend);
 	if (a->heads.window)
@@ -153,11 +188,11 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	const struct attend *a = &o->attention.heads;
 
 	for (size_t i = 0; i < s->n; i++) {
-		size_t pos = step_row(op, s, i).pos, n = o->ratio ? (pos + 1) / o->ratio : 0;
+		size_t pos = step_row(op, s, i).pos, n = n_seen(o, pos);
 
-		if (!o->kept && o->top && n <= o->top)
+		if (sees_all(o, pos))
 			continue;
-		n = (o->top ? size_min(n, o->top) : n) + (a->window ? pos + 1 - attend_from(a, pos) : 0);
+		n += a->window ? pos + 1 - attend_from(a, pos) : 0;
 		w->attention += 2 * (double)(n * a->n_head * a->dim_k);
 	}
 }

@@ -8,15 +8,13 @@
 
 enum {
 	FEW = ATTEND_FEW,       /* rows of a batch whose scores index computes */
-	EACH = 32,              /* groups at a time */
+	EACH = 32,              /* groups at a time, at most */
 	SPAN = 16 * EACH        /* groups of a piece of index */
 };
 
-_Static_assert(EACH == KV_EXTENT / INDEXED_RATIO, "keys of so many groups follow each other in an extent");
-
 size_t choose_index_bytes(const struct op_choose *o)
 {
-	return FEW * KV_EXTENT / o->ratio * sizeof(float);
+	return FEW * size_max(KV_EXTENT / o->ratio, EACH) * sizeof(float);
 }
 
 size_t choose_scratch(const struct op_choose *o, size_t n_ctx)
@@ -39,13 +37,14 @@ static void make_scores(const struct op *op, const struct step *s, size_t row, s
 	const struct rope *r = o->rope;
 	const float *weight = buffer_row(&o->weight, row);
 	float *q = scratch, *y = q + o->heads * o->n;
+	size_t each = size_min(EACH, KV_EXTENT / o->ratio);     /* their keys follow each other in an extent */
 
 	memcpy(q, buffer_row(&o->q, row), o->heads * o->n * sizeof *q);
 	for (size_t h = 0; h < o->heads; h++)
 		s->k->rope(o->pairs, q + h * o->n + o->rope_at, r->cos + row * r->pairs, r->sin + row * r->pairs,
 			2 * r->pairs);
-	for (; from < to; from += EACH, score += EACH) {
-		struct chain_job job = { .rows = o->heads, .cols = size_min(EACH, to - from), .n = o->n, .a = q,
+	for (; from < to; from += each, score += each) {
+		struct chain_job job = { .rows = o->heads, .cols = size_min(each, to - from), .n = o->n, .a = q,
 			.a_row = o->n, .a_step = 1, .b = grouped_at(o->kept, state, o->offset, from),
 			.b_row = o->kept->floats, .y_row = EACH, .y = y };
 

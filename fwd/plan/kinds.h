@@ -75,7 +75,7 @@ struct op_attention {
 	size_t norm_step;               /* floats from one head's weights to the next one's; 0: all have the same */
 	int late;                       /* norms after the rotation */
 	size_t rope_at;                 /* the first element of a head that rotates */
-	size_t top;                     /* positions that sparse attention chooses; 0: rows see all */
+	size_t top;                     /* rows that see more positions are left to attend_groups; 0: none is */
 	struct temperature temperature;
 	enum rope_pairs pairs;
 	const struct rope *rope;        /* or NULL */
@@ -124,8 +124,8 @@ struct op_choose {
 
 /* attend_groups: attention over compressed rows, all of them or those chosen, in blocks of ATTEND_BLOCK, and then over
  * the blocks of the window, merged in this order. Keys are also the values, so heads' results are rotated back. Without
- * `kept`, groups are single positions, with the layer's own keys: there is no window and no rotation back, and the op
- * handles only rows that see more than `top` positions. */
+ * `kept`, groups are `ratio` positions, with the layer's own keys and values, and the positions after the last complete
+ * group are seen, too: there is no window and no rotation back, and the op handles only rows that choose. */
 struct op_attend_groups {
 	struct op_attention attention;
 	size_t ratio;                   /* 0: no compressed rows */

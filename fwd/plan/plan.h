@@ -65,6 +65,7 @@ struct plan {
 	} compressed;
 	struct indexer_buffers {
 		struct buffer q, weight, key;   /* [heads][dim]; [heads]; [dim] */
+		struct buffer rows;             /* keys to be averaged, and scores of 0, which weigh them alike */
 		struct buffer chosen;           /* [top], of int32_t */
 	} indexer;
 	struct buffer carried;          /* values of the first layer (RWKV 7), or x after the embedding */
