@@ -278,8 +278,8 @@ INLINE size_t decode_runs(struct unpacker u, struct decode_shape s, const struct
  * registers are few (AVX2: TQ2_0 takes 0.75 of the time of two rows, MXFP4 0.9, the others the same). */
 #define RUNS_SMALL(ROW) \
 	ROW(IQ2_XXS, iq2_xxs, 1) ROW(IQ2_XS, iq2_xs, 1) ROW(IQ2_S, iq2_s, 1) ROW(IQ3_XXS, iq3_xxs, 1) \
-	ROW(IQ3_S, iq3_s, 1) ROW(IQ1_S, iq1_s, 1) ROW(IQ1_M, iq1_m, 1) ROW(TQ1_0, tq1_0, 1) ROW(Q1_0, q1_0, 1) \
-	ROW(Q2_0, q2_0, 1)
+	ROW(IQ3_S, iq3_s, 1) ROW(IQ1_S, iq1_s, 1) ROW(IQ1_M, iq1_m, 1) ROW(TQ1_0, tq1_0, 2) ROW(Q1_0, q1_0, 2) \
+	ROW(Q2_0, q2_0, 2)
 #define RUNS_LARGE(ROW) \
 	ROW(Q4_0, q4_0, 2) ROW(Q4_1, q4_1, 2) ROW(Q5_0, q5_0, 2) ROW(Q5_1, q5_1, 2) ROW(Q8_0, q8_0, 1) \
 	ROW(Q2_K, q2_k, 1) ROW(Q3_K, q3_k, 2) ROW(Q4_K, q4_k, 2) ROW(Q5_K, q5_k, 2) ROW(Q6_K, q6_k, 2) \
