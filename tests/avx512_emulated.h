@@ -309,6 +309,17 @@ EMULATED(__m512i) emulated_mask_sub_epi8(__m512i other, __mmask64 mask, __m512i 
 	return r.v;
 }
 
+#define _mm512_mask_add_epi8 emulated_mask_add_epi8
+EMULATED(__m512i) emulated_mask_add_epi8(__m512i other, __mmask64 mask, __m512i a, __m512i b)
+{
+	union emulated r = { other }, x = { a }, y = { b };
+
+	EMULATED_LANES(64)
+		if (mask >> i & 1)
+			r.u8[i] = (uint8_t)(x.u8[i] + y.u8[i]);
+	return r.v;
+}
+
 #define _mm512_maskz_set1_epi8 emulated_maskz_set1_epi8
 EMULATED(__m512i) emulated_maskz_set1_epi8(__mmask64 mask, char c)
 {
