@@ -120,6 +120,15 @@ static long read_some(struct serve *v, struct served *q, struct frame_in *in, co
 	return (long)some;
 }
 
+/* Whether a frame of logits would begin in a batch with other sequences and end in a later one, with their `end ` frames
+ * in between. */
+static int ends_apart(const struct serve *v, const struct served *q, const struct frame *f)
+{
+	size_t room = v->plan->setup.batch - v->hidden.n_in;
+
+	return q->every && v->queue && v->queue != q && (f->rows > room || f->rows < q->end - q->ready);
+}
+
 int hidden_take(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
 {
 	struct served *q = served_find(v->served, f->seq);
@@ -130,6 +139,8 @@ int hidden_take(struct serve *v, struct frame_in *in, const struct frame *f, str
 		return frame_why(in, w);
 	if (check_all(v, q, f->pos, w) < 0 || go_back(q, f->pos, w) < 0)
 		return 1;
+	if (ends_apart(v, q, f) && batch_run(v, w) < 0)
+		return -1;
 	for (; left; left -= (size_t)some) {
 		if (v->hidden.n_in == v->plan->setup.batch && batch_run(v, w) < 0)
 			return -1;

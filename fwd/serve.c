@@ -321,10 +321,11 @@ static int has_input(const struct serve *v, const struct frame_in *in, int may_w
 }
 
 /* Whether to read another frame before the next batch: one that is there, or that another sequence is about to send. A
- * sequence that is alone waits for nobody. */
+ * sequence that is alone waits for nobody. What is read is passed on, so not while a frame of logits is being written:
+ * its sequence is the first of the queue. */
 static int wants_more(const struct serve *v, const struct frame_in *in)
 {
-	if (v->over || v->held)
+	if (v->over || v->held || (v->queue && v->queue->begun))
 		return 0;
 	if (!v->queue)
 		return 1;
@@ -349,10 +350,10 @@ static int next(struct serve *v, struct frame_in *in, struct why *w)
 }
 
 /* Whether the next frame is the end of a sequence by its sampler, whose last id is still to be evaluated. It takes
- * effect with the answer, so that the other sequences do not wait. */
-static int ends_later(const struct frame *f, const struct served *q)
+ * effect with the answer, so that the other sequences do not wait. A chain begins with that answer. */
+static int ends_later(const struct serve *v, const struct frame *f, const struct served *q)
 {
-	return f->kind == FRAME_END && !f->rows && q->flags & FRAME_SAMPLED && !q->ended.kind;
+	return f->kind == FRAME_END && !f->rows && q->flags & FRAME_SAMPLED && !q->ended.kind && !v->chain;
 }
 
 /* Whether a frame that the next one follows is still to be answered. */
@@ -361,7 +362,7 @@ static int must_wait(const struct serve *v)
 	const struct frame *f = &v->frame;
 	const struct served *q = served_find(v->served, f->kind == FRAME_FORK ? v->source : f->seq);
 
-	return q && served_left(q) && !ends_later(f, q);
+	return q && served_left(q) && !ends_later(v, f, q);
 }
 
 /* Reads frames and does what they say until there is something to evaluate, or nothing more to do. 0, or -1 where the
