@@ -120,8 +120,8 @@ static long read_some(struct serve *v, struct served *q, struct frame_in *in, co
 	return (long)some;
 }
 
-/* Whether a frame of logits would begin in a batch with other sequences and end in a later one, with their `end ` frames
- * in between. */
+/* Whether a frame of logits would begin in a batch with other sequences and end in a later one, with their `end `
+ * frames in between. */
 static int ends_apart(const struct serve *v, const struct served *q, const struct frame *f)
 {
 	size_t room = v->plan->setup.batch - v->hidden.n_in;

@@ -197,8 +197,9 @@ static inline b64 vb_add_where(b64 v, uint64_t bits, int n)
 static inline b64 vb_quarter_fields(const void *p, int a, int mask)
 {
 	const __m512i left = _mm512_setr_epi64(-a, -a, -a - 2, -a - 2, -a - 4, -a - 4, -a - 6, -a - 6);
+	__m512i v = _mm512_rolv_epi64(_mm512_broadcast_i32x4(vb_16(p)), left);
 
-	return _mm512_and_si512(_mm512_rolv_epi64(_mm512_broadcast_i32x4(vb_16(p)), left), _mm512_set1_epi8((char)mask));
+	return _mm512_and_si512(v, _mm512_set1_epi8((char)mask));
 }
 
 INLINE void vb_zip_halves(b64 *v, b64 *w)
