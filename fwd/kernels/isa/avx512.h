@@ -490,16 +490,24 @@ INLINE void vd_group_sums(const i32x16 v[4], int top, i32x16 sum[2])
 INLINE void vd_columns(struct column_shape s, i32x16 (*sum)[COLUMNS_SIDE], const b64 *w, const int8_t *x)
 {
 	UNROLL
-	for (int k = 0; k < s.quads; k++)
+	for (int k = 0; k < s.quads; k++, w++) {
+		b64 codes[COLUMNS_ROWS];
+
+		UNROLL
+		for (int r = 0; r < s.rows; r++) {
+			codes[r] = w[(size_t)r * s.row_step];
+			IN_REGISTER(codes[r]);  /* otherwise the compiler loads it once for each column */
+		}
 		UNROLL
 		for (int c = 0; c < s.columns; c++) {
 			b64 q = vb_load(x + (size_t)c * s.step + 64 * k);
 
-			IN_REGISTER(q);         /* otherwise the compiler loads it once for each row */
+			IN_REGISTER(q);
 			UNROLL
 			for (int r = 0; r < s.rows; r++)
-				sum[r][c] = _mm512_dpbusd_epi32(sum[r][c], w[(size_t)r * s.row_step + (size_t)k], q);
+				sum[r][c] = _mm512_dpbusd_epi32(sum[r][c], codes[r], q);
 		}
+	}
 }
 
 static inline float vd_close(f32x16 v)
