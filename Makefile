@@ -55,10 +55,11 @@ KERNELS = kv_type select $(SPEC)
 SIMD = columns decode prompt spans table
 FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv6 rwkv7 loops grok minimax01 deepseek4
 BUILDER = builder stream open decoder attention latent compressed indexer feed_forward convolution delta mamba rwkv \
-	altup hyper gated_streams ngrams attn_res lightning
+	altup hyper gated_streams ngrams attn_res lightning adapters
 MODEL = model tensors keys layers layers_rope mixers rope
 OPS = embed angles rows product prepare store attend convolve linear linear_gates linear_keep scan shift wkv wkv6 wkv7 \
-	compress choose attend_groups select route experts heads copy per_layer altup hyper ngrams attn_res logits op
+	compress choose attend_groups select route adapters experts heads copy per_layer altup hyper ngrams attn_res \
+	logits op
 SEGMENT = segment shape header ids fork named claim shared scrub recent recurrent object rle saved
 FWD = engine settings supported serve hidden served batch chain scores prefault report \
 	$(MODEL:%=model/%) $(FAMILIES:%=families/%) $(BUILDER:%=builder/%) plan/plan plan/split $(OPS:%=plan/%) \

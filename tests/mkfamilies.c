@@ -89,6 +89,9 @@ static const struct mkfamily families[] = {
 	{ .name = "llama4", .layers = 4, .experts = 4, .used = 1, .shared = 1,
 	  .keys = "interleave_moe_layer_step=1" },
 	{ .name = "granite", .keys = "embedding_scale=4.0 residual_scale=0.5 logit_scale=2.0 attention.scale=0.2" },
+	{ .name = "graniteswitch", .fused_qkv = 1, .adapters = 4, .keys = "embedding_scale=4.0 residual_scale=0.5 "
+	  "logit_scale=2.0 attention.scale=0.2 adapters.count=4 adapters.lora_rank=32 "
+	  "adapters.token_ids_activate=3,45,64,180 adapters.token_ids_substitute=90,5,64,31" },
 	{ .name = "granitemoe", .experts = 6, .used = 3, .shared = 1,
 	  .keys = "embedding_scale=4.0 residual_scale=0.5 logit_scale=2.0 attention.scale=0.2" },
 	{ .name = "granite_swa", .sinks = 1, .layers = 5, .keys = "embedding_scale=4.0 residual_scale=0.5 "

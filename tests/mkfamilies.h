@@ -69,6 +69,7 @@ struct mkfamily {
 	int with_dense;                 /* a dense part, too; 2: as wide as the model */
 	int beside;                     /* experts beside a dense part, with norms of their own */
 	int latent_experts;             /* which read half of n_embd elements, made by a product; 2: ffn_routed_* */
+	uint32_t adapters;              /* with low-rank deltas of all products; 0: none */
 	uint32_t adjugates;             /* so many experts have one in common, which reads what they
 					 * made; 0: none */
 	uint32_t by_id;                 /* so many first layers choose experts by the id */

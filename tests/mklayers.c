@@ -228,6 +228,29 @@ static void post_norm(struct mkweights *k, uint32_t il, const char *part)
 		part_norm(k, il, part);
 }
 
+static void delta(struct mkweights *k, uint32_t il, const char *part, uint32_t cols, uint32_t rows)
+{
+	uint64_t n = 1 + k->family->adapters;
+
+	part_matrices(k, part_name(il, part, "lora_a"), 'm', (uint64_t[3]){ cols, ADAPTER_RANK, n }, 1);
+	part_matrices(k, part_name(il, part, "lora_b"), 'm', (uint64_t[3]){ ADAPTER_RANK, rows, n }, 1);
+}
+
+/* Deltas of all adapters, and of rows without one. */
+static void deltas(struct mkweights *k, uint32_t il)
+{
+	const struct mkshape *s = &k->s;
+	uint32_t q = s->n_head * s->head_dim, kv = s->n_head_kv * s->head_dim;
+
+	delta(k, il, "attn_q", s->n_embd, q);
+	delta(k, il, "attn_k", s->n_embd, kv);
+	delta(k, il, "attn_v", s->n_embd, kv);
+	delta(k, il, "attn_output", q, s->n_embd);
+	delta(k, il, "ffn_gate", s->n_embd, s->n_ff);
+	delta(k, il, "ffn_up", s->n_embd, s->n_ff);
+	delta(k, il, "ffn_down", s->n_ff, s->n_embd);
+}
+
 static void layer(struct mkweights *k, uint32_t il)
 {
 	const struct mkfamily *f = k->family;
@@ -278,6 +301,8 @@ static void layer(struct mkweights *k, uint32_t il)
 		part_vector(k, part_name(il, "attn_res_score", "weight"), k->s.n_embd, 0, 0.1f);
 		part_vector(k, part_name(il, "ffn_res_score", "weight"), k->s.n_embd, 0, 0.1f);
 	}
+	if (f->adapters)
+		deltas(k, il);
 	if (f->ngrams && il == 1)
 		mkstreams_ngrams(k, il);
 	if (f->hyper) {

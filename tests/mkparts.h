@@ -28,6 +28,8 @@ void part_norm(struct mkweights *k, uint32_t il, const char *part);
 
 /* ---- mklayers.c ---- */
 
+enum { ADAPTER_RANK = 32 };
+
 void mklayers_one(struct mkweights *k, uint32_t il);
 
 /* ---- mkmixers.c ---- */

@@ -206,6 +206,38 @@ static void layer(size_t il, double *x, const double *inputs, size_t n)
 	free(input);
 }
 
+/* The adapter, from 1, that an id switches on, 0 for none; what is embedded in its place. */
+static size_t switched_by(int id, int *embedded)
+{
+	const struct gguf_value *on = reference_array(&m, "adapters.token_ids_activate");
+	const struct gguf_value *in_place = reference_array(&m, "adapters.token_ids_substitute");
+
+	for (size_t i = m.n_adapters; i > 0; i--)
+		if (gguf_element_integer(on, i - 1) == id) {
+			*embedded = (int)gguf_element_integer(in_place, i - 1);
+			return i;
+		}
+	return 0;
+}
+
+/* Adapters of the rows: the rounded means of those that ids have switched on. Returns what is embedded. */
+static int *switch_adapters(const int *ids, size_t n)
+{
+	int *embedded = memory(n, sizeof *embedded);
+	double sum = 0, count = 0;
+
+	m.adapter = memory(n, sizeof *m.adapter);
+	for (size_t i = 0; i < n; i++) {
+		size_t on = m.n_adapters ? switched_by(ids[i], &embedded[i]) : 0;
+
+		embedded[i] = on ? embedded[i] : ids[i];
+		sum += (double)on;
+		count += on ? 1 : m.other_ids;
+		m.adapter[i] = m.n_adapters ? (size_t)roundf((float)(sum / count)) : 0;
+	}
+	return embedded;
+}
+
 /* x[n][n_embd] of the ids at positions 0 to n-1 */
 static double *embedded(const int *ids, size_t n)
 {
@@ -262,7 +294,8 @@ static size_t layer_of(size_t i)
 /* logits[n][n_vocab] after so many layers; free() them */
 static double *forward(const int *ids, size_t n, size_t layers)
 {
-	double *x = embedded(ids, n), *inputs = m.n_per_layer ? layer_inputs(ids, x, n) : NULL, *logits;
+	int *in_place = switch_adapters(ids, n);
+	double *x = embedded(in_place, n), *inputs = m.n_per_layer ? layer_inputs(ids, x, n) : NULL, *logits;
 
 	m.ids = ids;
 	m.embedded = copy(x, n * m.n_embd);
@@ -311,6 +344,8 @@ static double *forward(const int *ids, size_t n, size_t layers)
 	}
 	free(x);
 	free(inputs);
+	free(in_place);
+	free(m.adapter);
 	free(m.embedded);
 	free(m.other);
 	m.other = NULL;

@@ -75,6 +75,8 @@ static double *fused(size_t il, const char *what, const char *whole, const doubl
 		return linear(part(il, what), x, n, m.n_embd, width);
 	y = linear(part(il, whole), x, n, m.n_embd, all);
 	z = columns(y, n, all, from, width);
+	if (m.n_adapters)
+		add_delta(part(il, what), z, x, n, m.n_embd, width);
 	free(y);
 	return z;
 }

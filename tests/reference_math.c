@@ -19,6 +19,25 @@ void product(double *y, const float *weight, const float *bias, const double *x,
 		}
 }
 
+void add_delta(const char *prefix, double *y, const double *x, size_t n, size_t cols, size_t rows)
+{
+	size_t each = m.n_adapters + 1, rank = n_weights(&m, "%s.lora_a", prefix) / cols / each;
+	float *a = weights(&m, cols * rank * each, "%s.lora_a", prefix);
+	float *b = weights(&m, rank * rows * each, "%s.lora_b", prefix);
+	double *low = memory(rank, sizeof *low), *delta = memory(rows, sizeof *delta);
+
+	for (size_t i = 0; i < n && a && b; i++) {
+		product(low, a + m.adapter[i] * rank * cols, NULL, x + i * cols, 1, cols, rank);
+		product(delta, b + m.adapter[i] * rows * rank, NULL, low, 1, rank, rows);
+		for (size_t r = 0; r < rows; r++)
+			y[i * rows + r] += delta[r];
+	}
+	free(a);
+	free(b);
+	free(low);
+	free(delta);
+}
+
 double *linear(const char *prefix, const double *x, size_t n, size_t cols, size_t rows)
 {
 	int unbiased = m.rules->unbiased && strstr(prefix, m.rules->unbiased);
@@ -32,6 +51,8 @@ double *linear(const char *prefix, const double *x, size_t n, size_t cols, size_
 	for (size_t i = 0; i < rows * cols && scale; i++)
 		weight[i] *= *scale;
 	product(y, weight, bias, x, n, cols, rows);
+	if (m.n_adapters)
+		add_delta(prefix, y, x, n, cols, rows);
 	free(weight);
 	free(bias);
 	free(scale);

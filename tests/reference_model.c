@@ -279,12 +279,26 @@ static void granite(struct reference *m)
 	m->scale = real(m, "attention.scale", m->scale);
 }
 
+static void granite_hybrid(struct reference *m)
+{
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].rotated = flag(m, "rope.scaling.finetuned", 1);
+	granite(m);
+}
+
 static void granite_swa(struct reference *m)
 {
 	granite(m);
 	slide(m, 1);
 	for (size_t il = 0; il < m->n_layer; il++)
 		m->layer[il].rotated = size_at(m, "attention.rope_pattern", il, 1) > 0;
+}
+
+static void graniteswitch(struct reference *m)
+{
+	granite_hybrid(m);
+	m->n_adapters = size(m, "adapters.count", 0);
+	m->other_ids = exp(-2 * real(m, "adapters.router_gain", 15));
 }
 
 static void minicpm(struct reference *m)
@@ -751,13 +765,6 @@ static void lfm2(struct reference *m)
 		m->layer[il].window = size(m, "attention.sliding_window", 0);
 }
 
-static void granite_hybrid(struct reference *m)
-{
-	for (size_t il = 0; il < m->n_layer; il++)
-		m->layer[il].rotated = flag(m, "rope.scaling.finetuned", 1);
-	granite(m);
-}
-
 static const struct rules families[] = {
 	{ .arch = "llama", .normalised = 1 },
 	{ .arch = "gpt2", .layer_norm = 1, .unrotated = 1, UNGATED_GELU },
@@ -788,6 +795,7 @@ static const struct rules families[] = {
 	{ .arch = "mistral3", .adapt = mistral3 },
 	{ .arch = "llama4", .gate = GATE_SIGMOID, .weighs_inputs = 1, .adapt = llama4 },
 	{ .arch = "granite", .adapt = granite_hybrid },
+	{ .arch = "graniteswitch", .adapt = graniteswitch },
 	{ .arch = "granitemoe", .normalised = 1, .adapt = granite },
 	{ .arch = "granite_swa", .normalised = 1, .adapt = granite_swa },
 	{ .arch = "smollm3", .adapt = smollm3 },

@@ -125,6 +125,8 @@ struct reference {
 	int norms_state;                /* norms of Mamba's step, B and C, without weights */
 
 	size_t n_expert, n_used, n_groups, n_groups_used;
+	size_t n_adapters, *adapter;    /* that ids switch on; of each row, from 1, 0: none */
+	double other_ids;               /* what an id that switches none counts in the mean of adapters */
 	size_t stand_for;               /* experts that an adjugate stands for; 0: there are none */
 	double adjugates_scale;
 	enum gate gate;

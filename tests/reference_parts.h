@@ -19,6 +19,9 @@ void product(double *y, const float *weight, const float *bias, const double *x,
 /* The same with W and bias named PREFIX.weight and PREFIX.bias. A number PREFIX.scale multiplies W. */
 double *linear(const char *prefix, const double *x, size_t n, size_t cols, size_t rows);
 
+/* y[n][rows] += what the adapters of the rows x[n][cols] make of them, by PREFIX.lora_a and PREFIX.lora_b. */
+void add_delta(const char *prefix, double *y, const double *x, size_t n, size_t cols, size_t rows);
+
 /* x[n][width]: each row normed in place; row i by row i mod `sets` of the weights, if there are any. */
 void norm_rows(double *x, size_t n, size_t width, const float *weight, const float *bias, size_t sets);
 

@@ -65,6 +65,8 @@ void build_qkv(struct builder *b, struct packed *x)
 			build_add_product(b, &o, "attn_v", WIDE, v, buffer_at(build_qkv_buffer(b), q + k));
 	}
 	build_products(b, "attn_qkv", &o);
+	build_deltas(b, x, (struct product_rows[]){ { "attn_q", q }, { "attn_k", k }, { "attn_v", v } }, 3,
+		build_qkv_buffer(b));
 	if (beside)
 		sort_gates(b);
 	build_gates(b, x);

@@ -69,6 +69,16 @@ void build_products(struct builder *b, const char *name, const struct op_product
 void build_product(struct builder *b, struct packed *x, const char *name, enum precision wide, size_t rows,
 	struct buffer y);
 
+/* Adds what the adapters of rows make of them to products of the same packed rows, which lie side by side from y[0]
+ * on. Nothing where the model has no adapters. */
+struct product_rows {
+	const char *name;
+	size_t rows;
+};
+
+void build_deltas(struct builder *b, const struct packed *x, const struct product_rows *products, size_t n,
+	struct buffer y);
+
 /* A single one with a matrix for each head: o.n elements of each, o.step apart, to `rows` each, to_step apart. */
 void build_by_head(struct builder *b, const char *name, struct op_head_rows o, size_t rows, struct buffer to,
 	size_t to_step);
@@ -83,6 +93,9 @@ struct op *build_packing(struct builder *b, const char *name, struct op_rows *o,
 
 /* Rows of n elements packed as they are. */
 struct packed *build_pack(struct builder *b, const char *name, struct buffer x, size_t n, enum slot slot);
+
+/* Rows for the products of the experts to which routing sends them. */
+struct packed *build_expert_rows(struct builder *b, const char *name, struct op_expert_rows o);
 
 /* Rows of n elements, normed where they are. */
 void build_norm_rows(struct builder *b, const char *name, struct buffer x, size_t n);

@@ -29,9 +29,17 @@ void *build_allocate(struct builder *b, size_t size)
 
 /* ---- tensors ---- */
 
+/* The files of Falcon-H1, PLaMo 3 and adapters leave ".weight" out of some names. */
+static const char *suffix(const struct builder *b, const char *name)
+{
+	return model_has(b->model, build_name(b, name, "").s) ? "" : "weight";
+}
+
 static void matrices(struct builder *b, const char *name, size_t n, size_t rows, size_t cols, struct matrix *out)
 {
-	if (!b->failed && model_matrices(b->model, build_name(b, name, "weight").s, n, rows, cols, out, b->w) < 0)
+	const char *in_file = suffix(b, name);
+
+	if (!b->failed && model_matrices(b->model, build_name(b, name, in_file).s, n, rows, cols, out, b->w) < 0)
 		b->failed = -1;
 }
 
@@ -96,13 +104,12 @@ static const float *scale_of(struct builder *b, const char *name, size_t n)
 	return t && t->dim[0] == n ? build_vector(b, name, "scale", n) : NULL;
 }
 
-/* The files of Falcon-H1 and PLaMo 3 leave ".weight" out of some names. */
 struct norm build_norm_of(struct builder *b, const char *name, size_t n)
 {
 	struct norm norm = { .kind = b->model->norm, .eps = b->model->eps };
 
 	if (!b->model->family->decoder.bare_norms)
-		norm.weight = build_vector(b, name, model_has(b->model, build_name(b, name, "").s) ? "" : "weight", n);
+		norm.weight = build_vector(b, name, suffix(b, name), n);
 	norm.bias = build_bias(b, name, n);
 	return norm;
 }
@@ -251,6 +258,8 @@ struct packed *build_packed(struct builder *b, size_t k, enum slot slot)
 struct op *build_packing(struct builder *b, const char *name, struct op_rows *o, enum slot slot)
 {
 	o->packed = build_packed(b, o->n, slot);
+	if (o->packed)
+		o->packed->rows = o->out;
 	return build_append(b, &op_rows, name, o, sizeof *o);
 }
 

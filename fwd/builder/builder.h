@@ -29,6 +29,7 @@ struct builder {
 	struct why *w;
 	int failed;                     /* 0 or -1 */
 	size_t room;                    /* of the table of ops */
+	int routed;                     /* 1 + wanted, of the rows whose adapters were chosen last; 0: of none */
 	int wanted;                     /* after the last attention: ops act on the wanted rows only */
 	int pending;                    /* a branch is still to be added to x, */
 	struct norm post;               /* after this norm, */

@@ -29,6 +29,7 @@ static struct packed *gated(struct builder *b, struct packed *x, const char *gat
 	} else
 		build_add_product(b, &o, up, NARROW, 2 * n, wide);
 	build_products(b, "ffn_gate_up", &o);
+	build_deltas(b, x, (struct product_rows[]){ { gate, n }, { up, n } }, 2, wide);
 	if (b->layer->sparsity > 0)
 		build_append(b, &op_rows, "ffn_sparse", &sparse, sizeof sparse);
 	return activate(b, n, ROW_GLU, f, wide);
@@ -55,8 +56,7 @@ struct packed *build_ungated(struct builder *b, struct packed *x, enum unary f)
 
 /* ---- experts ---- */
 
-/* Rows of n elements for the experts' products, one after the other by expert. */
-static struct packed *expert_rows(struct builder *b, const char *name, struct op_expert_rows o)
+struct packed *build_expert_rows(struct builder *b, const char *name, struct op_expert_rows o)
 {
 	struct packed *packed = build_packed(b, o.n, SLOT_EXPERTS);
 	struct op *op;
@@ -118,7 +118,7 @@ static struct packed *expert_activations(struct builder *b, const struct expert_
 	} else
 		build_add_product(b, &up, e->gate_up, NARROW, 2 * n_ff, wide);
 	build_products(b, e->gate_up, &up);
-	return expert_rows(b, "ffn_act", (struct op_expert_rows){ .routing = e->routing, .n = n_ff, .in = wide,
+	return build_expert_rows(b, "ffn_act", (struct op_expert_rows){ .routing = e->routing, .n = n_ff, .in = wide,
 		.gated = !ungated, .unary = f, .limit = b->layer->limit_experts });
 }
 
@@ -129,7 +129,7 @@ static void run_experts(struct builder *b, const struct expert_part *e, struct b
 	struct op_expert_rows rows = { .routing = e->routing, .n = n, .in = in, .gathers = 1,
 		.weighted = e->experts->weighted };
 
-	down.x = expert_activations(b, e, expert_rows(b, "ffn_rows", rows), f);
+	down.x = expert_activations(b, e, build_expert_rows(b, "ffn_rows", rows), f);
 	build_add_product(b, &down, e->down, NARROW, n, b->plan->mixture.out);
 	build_products(b, e->down, &down);
 }

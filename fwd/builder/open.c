@@ -52,9 +52,9 @@ static int open_buffers(struct plan *p, struct why *w)
 	return 0;
 }
 
-static void *slots(struct plan *p, size_t size)
+static void *slots(struct plan *p, size_t used, size_t size)
 {
-	return plan_memory(p, p->setup.batch, p->model->experts.used * size);
+	return plan_memory(p, p->setup.batch, used * size);
 }
 
 static int open_lens(struct plan *p, struct why *w)
@@ -128,12 +128,12 @@ static int open_indexer(struct plan *p, struct why *w)
 	return 0;
 }
 
-static struct routing routing(struct plan *p, const struct experts *e)
+static struct routing routing(struct plan *p, size_t n, size_t used)
 {
-	return (struct routing){ .n = e->n, .used = e->used, .expert = slots(p, sizeof(uint16_t)),
-		.weight = slots(p, sizeof(float)), .place = slots(p, sizeof(uint32_t)),
-		.slot = slots(p, sizeof(uint32_t)), .first = plan_memory(p, e->n + 1, sizeof(uint32_t)),
-		.active = plan_memory(p, e->n, sizeof(uint16_t)), .group = slots(p, sizeof(struct expert_group)) };
+	return (struct routing){ .n = n, .used = used, .expert = slots(p, used, sizeof(uint16_t)),
+		.weight = slots(p, used, sizeof(float)), .place = slots(p, used, sizeof(uint32_t)),
+		.slot = slots(p, used, sizeof(uint32_t)), .first = plan_memory(p, n + 1, sizeof(uint32_t)),
+		.active = plan_memory(p, n, sizeof(uint16_t)), .group = slots(p, used, sizeof(struct expert_group)) };
 }
 
 static int is_open(const struct routing *r)
@@ -145,20 +145,43 @@ static int is_open(const struct routing *r)
 static int open_experts(struct plan *p, struct why *w)
 {
 	const struct experts *e = &p->model->experts;
-	size_t wide = 2 * size_max(e->n_ff, p->model->adjugates.n_ff);
+	size_t n = p->model->n_embd, wide = 2 * size_max(e->n_ff, p->model->adjugates.n_ff);
 	struct mixture *m = &p->mixture;
 
 	if (!e->n)
 		return 0;
 	m->logits = buffer(p, e->n);
-	m->shared = buffer(p, p->model->n_embd);
+	m->shared = buffer(p, n);
 	m->gate = buffer(p, 1);
-	m->wide = (struct buffer){ .at = slots(p, wide * sizeof(float)), .stride = wide };
-	m->out = (struct buffer){ .at = slots(p, p->model->n_embd * sizeof(float)), .stride = p->model->n_embd };
-	m->routing = routing(p, e);
-	m->adjugates = routing(p, &p->model->adjugates);
+	m->wide = (struct buffer){ .at = slots(p, e->used, wide * sizeof(float)), .stride = wide };
+	m->out = (struct buffer){ .at = slots(p, e->used, n * sizeof(float)), .stride = n };
+	m->routing = routing(p, e->n, e->used);
+	m->adjugates = routing(p, p->model->adjugates.n, p->model->adjugates.used);
 	return m->logits.at && m->shared.at && m->gate.at && m->wide.at && m->out.at && is_open(&m->routing)
 		&& is_open(&m->adjugates) ? 0 : no_room(p, w);
+}
+
+/* Buffers of adapters, shared by all layers. A delta is as wide as some product. */
+static int open_adapters(struct plan *p, struct why *w)
+{
+	const struct adapters *a = &p->model->adapters;
+	struct adapter_buffers *b = &p->adapters;
+
+	if (!a->n)
+		return 0;
+	b->switched = plan_memory(p, p->model->n_vocab, sizeof *b->switched);
+	b->routing = routing(p, 1 + a->n, 1);
+	b->low = buffer(p, 3 * a->rank);
+	b->out = buffer(p, size_max(p->wide.stride, p->model->n_embd));
+	if (!b->switched || !is_open(&b->routing) || !b->low.at || !b->out.at)
+		return no_room(p, w);
+	memset(b->switched, 0, p->model->n_vocab * sizeof *b->switched);
+	for (size_t i = 0; i < a->n; i++) {
+		if (size_max(a->id[i], a->embedded[i]) >= p->model->n_vocab)
+			return why(w, "adapter %zu: an id is not below the vocabulary's %zu", i, p->model->n_vocab);
+		b->switched[a->id[i]] = (uint16_t)(1 + i);
+	}
+	return 0;
 }
 
 /* ---- ops ---- */
@@ -177,6 +200,19 @@ static void build_per_layer_inputs(struct builder *b)
 	build_append(b, &op_per_layer, NULL, &o, sizeof o);
 }
 
+/* [n_vocab]: what is embedded in place of each id. */
+static const int32_t *embedded_in_place(struct builder *b)
+{
+	const struct adapters *a = &b->model->adapters;
+	int32_t *in_place = build_allocate(b, b->model->n_vocab * sizeof *in_place);
+
+	for (size_t i = 0; in_place && i < b->model->n_vocab; i++)
+		in_place[i] = (int32_t)i;
+	for (size_t i = 0; in_place && i < a->n; i++)
+		in_place[a->id[i]] = (int32_t)a->embedded[i];
+	return in_place;
+}
+
 static void build_embed(struct builder *b)
 {
 	const struct model *m = b->model;
@@ -185,6 +221,8 @@ static void build_embed(struct builder *b)
 	struct op_rows norm = { .n = m->n_embd, .in = e.x, .out = e.x };
 
 	build_matrix(b, "token_embd", m->n_vocab, m->n_embd, &e.ids);
+	if (m->adapters.n)
+		e.in_place = embedded_in_place(b);
 	if (m->family->learned_positions)
 		build_matrix(b, "position_embd", m->n_ctx_max, m->n_embd, &e.positions);
 	build_leaves(build_append(b, &op_embed, NULL, &e, sizeof e), 0, "", e.x, m->n_embd);
@@ -326,7 +364,7 @@ struct plan *build_plan(struct model *m, const struct plan_setup *setup, struct 
 	p->step.threads = pool_threads(setup->pool);
 	if (split_check(m, setup->first, setup->last, w) < 0 || open_buffers(p, w) < 0
 	    || open_experts(p, w) < 0 || open_latent(p, w) < 0 || open_compressed(p, w) < 0 || open_indexer(p, w) < 0
-	    || open_lens(p, w) < 0 || append_all(p, w) < 0
+	    || open_adapters(p, w) < 0 || open_lens(p, w) < 0 || append_all(p, w) < 0
 	    || model_all_used(m, setup->first, setup->last, w) < 0 || open_rest(p, w) < 0) {
 		why_in(w, m->gguf->path);
 		plan_close(p);

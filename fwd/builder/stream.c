@@ -126,6 +126,7 @@ void build_branch(struct builder *b, struct packed *x, const char *name)
 {
 	build_add_branch(b);
 	build_product(b, x, name, NARROW, b->model->n_embd, b->plan->branch);
+	build_deltas(b, x, &(struct product_rows){ name, b->model->n_embd }, 1, b->plan->branch);
 	b->pending = 1;
 }
 

@@ -47,6 +47,22 @@ static int granite_unrotated(struct model *m, struct why *w)
 	return granite(m, w);
 }
 
+/* Granite with adapters that ids switch on (IBM 2026). */
+static int graniteswitch(struct model *m, struct why *w)
+{
+	struct adapters *a = &m->adapters;
+	double gain = 15;
+
+	if (granite_unrotated(m, w) < 0 || key_required(m, "adapters.count", 1, ADAPTERS_MAX, &a->n, w) < 0
+	    || key_required(m, "adapters.lora_rank", 1, RANK_MAX, &a->rank, w) < 0
+	    || key_real(m, "adapters.router_gain", 0, 100, &gain, w) < 0
+	    || key_integers(m, "adapters.token_ids_activate", a->n, 0, INT32_MAX, a->id, w) < 0
+	    || key_integers(m, "adapters.token_ids_substitute", a->n, 0, INT32_MAX, a->embedded, w) < 0)
+		return -1;
+	a->other = rope_exp(-2 * gain);
+	return 0;
+}
+
 /* MiniCPM (2024): the same, with defaults. */
 static int minicpm(struct model *m, struct why *w)
 {
@@ -306,6 +322,7 @@ const struct family families_llama[] = {
 	  .decoder = { .heads = HEADS_NORMED }, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "smollm3", .norm = NORM_RMS, .read = smollm3 },
 	{ .arch = "granite", .norm = NORM_RMS, .read = granite_unrotated },
+	{ .arch = "graniteswitch", .norm = NORM_RMS, .read = graniteswitch },
 	{ .arch = "granitemoe", .norm = NORM_RMS, .read = granite, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "granite_swa", .norm = NORM_RMS, .read = granite_swa, .has_experts = 1,
 	  .experts = { .normalise = 1 } },

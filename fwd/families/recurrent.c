@@ -92,26 +92,6 @@ static int qwen35(struct model *m, struct why *w)
 	return m->ssm.tiled && layers_sections(m, 1, w) < 0 ? -1 : 0;
 }
 
-/* n integers of an array, in [low, high]. */
-static int read_integers(struct model *m, const char *name, size_t n, int64_t low, int64_t high, uint64_t *to,
-	struct why *w)
-{
-	struct key_name key = key_name(m, name);
-	const struct gguf_value *v = gguf_find(m->gguf, key.s);
-
-	if (!v || v->type != GGUF_ARRAY || !gguf_is_integer(v->of) || v->n < n)
-		return why(w, "%s: not %zu integers", key.s, n);
-	for (size_t i = 0; i < n; i++) {
-		int64_t x = gguf_element_integer(v, i);
-
-		if (x < low || x > high)
-			return why(w, "%s: %lld is not in %lld to %lld", key.s, (long long)x, (long long)low,
-				(long long)high);
-		to[i] = (uint64_t)x;
-	}
-	return 0;
-}
-
 /* The rows of each head of n-grams. */
 static int read_heads(struct model *m, struct why *w)
 {
@@ -124,9 +104,9 @@ static int read_heads(struct model *m, struct why *w)
 	if (heads > NGRAM_HEADS_MAX || heads * g->n != m->n_embd)
 		return why(w, "%s: %zu heads of %zu elements", key_name(m, "ple.heads_per_ngram").s, heads, g->n);
 	g->rows = (size_t)t->dim[1];
-	if (read_integers(m, "ple.layer_multipliers", g->longest, 0, INT64_MAX, g->multiplier, w) < 0
-	    || read_integers(m, "ple.head_offsets", heads, 0, (int64_t)g->rows - 1, g->first, w) < 0
-	    || read_integers(m, "ple.head_vocab_sizes", heads, 1, (int64_t)g->rows, g->count, w) < 0)
+	if (key_integers(m, "ple.layer_multipliers", g->longest, 0, INT64_MAX, g->multiplier, w) < 0
+	    || key_integers(m, "ple.head_offsets", heads, 0, (int64_t)g->rows - 1, g->first, w) < 0
+	    || key_integers(m, "ple.head_vocab_sizes", heads, 1, (int64_t)g->rows, g->count, w) < 0)
 		return -1;
 	for (size_t i = 0; i < heads; i++)
 		if (g->count[i] > g->rows - g->first[i])
@@ -146,7 +126,7 @@ static int read_ngrams(struct model *m, struct why *w)
 		return 0;
 	if (v->n > 1)
 		return why(w, "%s: %llu layers: not supported", key.s, (unsigned long long)v->n);
-	if (read_integers(m, "ple.layers", 1, 0, (int64_t)m->n_layer - 1, &layer, w) < 0
+	if (key_integers(m, "ple.layers", 1, 0, (int64_t)m->n_layer - 1, &layer, w) < 0
 	    || key_required(m, "ple.ngram_size", 2, NGRAM_MAX, &g->longest, w) < 0
 	    || key_required(m, "ple.heads_per_ngram", 1, NGRAM_HEADS_MAX, &g->heads, w) < 0
 	    || key_required(m, "ple.conv_kernel", 1, STATE_CHUNK / g->longest, &g->taps, w) < 0

@@ -162,6 +162,25 @@ int key_floats(struct model *m, const char *name, size_t n, float *out, struct w
 	return 0;
 }
 
+int key_integers(struct model *m, const char *name, size_t n, int64_t low, int64_t high, uint64_t *to,
+	struct why *w)
+{
+	struct key_name key = key_name(m, name);
+	const struct gguf_value *v = gguf_find(m->gguf, key.s);
+
+	if (!v || v->type != GGUF_ARRAY || !gguf_is_integer(v->of) || v->n < n)
+		return why(w, "%s: not %zu integers", key.s, n);
+	for (size_t i = 0; i < n; i++) {
+		int64_t x = gguf_element_integer(v, i);
+
+		if (x < low || x > high)
+			return why(w, "%s: %lld is not in %lld to %lld", key.s, (long long)x, (long long)low,
+				(long long)high);
+		to[i] = (uint64_t)x;
+	}
+	return 0;
+}
+
 int keys_refuse_features(struct model *m, struct why *w)
 {
 	if (m->family->unused_key)

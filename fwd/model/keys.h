@@ -33,6 +33,9 @@ int key_size_at(struct model *m, const char *name, size_t il, size_t low, size_t
 /* n numbers from -1e6 to 1e6, or one for all, of a key without "ARCH."; it must be there. */
 int key_floats(struct model *m, const char *name, size_t n, float *out, struct why *w);
 
+/* The first n integers of an array, all in [low, high]; it must be there. */
+int key_integers(struct model *m, const char *name, size_t n, int64_t low, int64_t high, uint64_t *to, struct why *w);
+
 /* Once the family has read its keys. */
 int keys_refuse_features(struct model *m, struct why *w);
 

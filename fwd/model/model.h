@@ -84,6 +84,18 @@ struct ngrams {
 	uint64_t first[NGRAM_HEADS_MAX], count[NGRAM_HEADS_MAX];        /* a head's rows */
 };
 
+/* Adapters (IBM 2026), each with low-rank deltas of the products of all layers. Some ids switch one on: a row takes the
+ * adapter whose number is the rounded mean of those that the ids up to it have switched on. They count from 1; deltas
+ * with the number 0 are for rows without one. */
+enum { ADAPTERS_MAX = 255 };
+
+struct adapters {
+	size_t n, rank;                 /* n 0: there are none */
+	double other;                   /* weight in the mean, as a 0, of ids that switch none; of others: 1 */
+	uint64_t id[ADAPTERS_MAX];      /* that switches each on; */
+	uint64_t embedded[ADAPTERS_MAX];        /* the id that is embedded in its place */
+};
+
 /* Queries at position p are multiplied by 1 + scale · ln(1 + floor((p + offset) / length)). */
 struct temperature {
 	float scale;                    /* 0: none */
@@ -180,6 +192,7 @@ struct model {
 	struct compressed compressed;
 	struct indexer indexer;
 	struct ngrams ngrams;
+	struct adapters adapters;
 	struct ssm ssm;
 	int parallel;                   /* attention and feed-forward part both read x */
 	int loops_normed;               /* x is normed before layers are run again */

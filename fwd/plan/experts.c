@@ -130,6 +130,8 @@ static void activate(const struct op_expert_rows *o, const struct step *s, size_
 	for (size_t i = at; i < at + n; i++) {
 		float *x = buffer_row(&o->in, i);
 
+		if (o->plain)
+			continue;
 		if (o->gated)
 			rows_glu(s->k, o->unary, o->limit, x, x, x + o->n, o->n);
 		else
@@ -179,7 +181,7 @@ static void combine_piece(const struct op *op, const struct step *s, size_t row,
 
 		if (o->scale)
 			weight *= o->scale[r->expert[i]];
-		(i == row * r->used ? s->k->scale : s->k->add_scaled)(y, x, weight, o->n);
+		(i == row * r->used && !o->adds ? s->k->scale : s->k->add_scaled)(y, x, weight, o->n);
 	}
 	if (o->shared.at)
 		s->k->add_scaled(y, buffer_row(&o->shared, row),

@@ -10,6 +10,7 @@
 /* x = the embedding of each id, plus that of its position where positions are learned. */
 struct op_embed {
 	struct matrix ids, positions;   /* positions.rows 0: none */
+	const int32_t *in_place;        /* [n_vocab]: the id that is embedded in place of each; NULL: itself */
 	float scale;                    /* of the embedding of an id */
 	struct buffer x, spare;         /* spare: for the row of a position */
 };
@@ -385,13 +386,22 @@ struct op_route_adjugates {
 	struct buffer scores;           /* [adjugates · stand_for] */
 };
 
+/* The adapter of each row (model.h), which then is its one expert, with deltas for weights. */
+struct op_adapters {
+	struct routing *routing;
+	size_t n_vocab;
+	const uint16_t *switched;       /* [n_vocab]: the adapter that an id switches on; 0: none */
+	double other;
+};
+
 /* Rows of the experts' inputs, packed for each expert: gathered from the batch's rows or, where `gathers` is not set,
- * activated in place. */
+ * those of places, activated there. */
 struct op_expert_rows {
 	struct routing *routing;
 	size_t n;                       /* elements of a row */
 	struct buffer in;               /* gathers: rows of the batch; else of places */
 	int gathers, weighted;          /* weighted: times the slot's weight */
+	int plain;                      /* not activated */
 	int gated;                      /* glu() of a row's first n elements and the n that follow; else unary() */
 	enum unary unary;
 	struct glu_limit limit;         /* gated */
@@ -403,7 +413,8 @@ struct op_combine {
 	const struct routing *routing;
 	size_t n;
 	struct buffer in, out;          /* in: rows of places */
-	int unweighted;                 /* the inputs were weighted */
+	int unweighted;                 /* the inputs were weighted, or nothing is */
+	int adds;                       /* to out */
 	const float *scale;             /* [experts], multiplies the weights; or NULL */
 	struct buffer shared, gate;     /* at NULL: none; gate: a row's one logit, through sigmoid, in place of: */
 	float scale_shared;
@@ -416,7 +427,7 @@ size_t expert_acts_bytes(const struct kernels *k, enum acts_kind kind, size_t el
 size_t packed_place(const struct packed *p, const struct kernels *k, size_t e, size_t n, enum acts_kind kind,
 	size_t at);
 
-extern const struct op_kind op_route, op_route_adjugates, op_expert_rows, op_combine;
+extern const struct op_kind op_route, op_route_adjugates, op_adapters, op_expert_rows, op_combine;
 
 /* What one piece of prepare and of store is about: rows [from, to) of the batch, of one run, and a KV head. */
 struct kv_rows {

@@ -36,6 +36,7 @@ enum slot { SLOT_NORMED, SLOT_BRANCH, SLOT_EXPERTS, SLOTS };
 /* Rows made ready for products: once for each kind of activations that one of the products asks for. */
 struct packed {
 	size_t k;                       /* elements of a row */
+	struct buffer rows;             /* the same as floats, until they are overwritten; or not set */
 	int wants[ACTS_KINDS];          /* by enum acts_kind */
 	struct acts acts[ACTS_KINDS];   /* n is set with each batch */
 	size_t experts;                 /* or heads; 0: neither; else acts[].data holds the rows of each in turn */

@@ -68,6 +68,11 @@ struct plan {
 		struct buffer rows;             /* keys to be averaged, and scores of 0, which weigh them alike */
 		struct buffer chosen;           /* [top], of int32_t */
 	} indexer;
+	struct adapter_buffers {
+		uint16_t *switched;             /* [n_vocab]: the adapter that an id switches on; 0: none */
+		struct routing routing;         /* of rows to adapters */
+		struct buffer low, out;         /* of deltas: between their two products; made */
+	} adapters;
 	struct buffer carried;          /* values of the first layer (RWKV 7), or x after the embedding */
 	struct buffer predicted, modes; /* of several streams: all of them once more; weights of each */
 	struct buffer per_layer, per_layer_ids;         /* the layers' own inputs; the part that the ids make */
