@@ -101,8 +101,9 @@ static int read_heads(struct model *m, struct why *w)
 
 	if (!t)
 		return why(w, "tensor per_layer_token_embd.weight: missing");
-	if (heads > NGRAM_HEADS_MAX || heads * g->n != m->n_embd)
-		return why(w, "%s: %zu heads of %zu elements", key_name(m, "ple.heads_per_ngram").s, heads, g->n);
+	if (heads * g->n != m->n_embd)
+		return why(w, "%s: %zu heads of %zu elements do not make up the %zu of a row",
+			key_name(m, "ple.heads_per_ngram").s, heads, g->n, m->n_embd);
 	g->rows = (size_t)t->dim[1];
 	if (key_integers(m, "ple.layer_multipliers", g->longest, 0, INT64_MAX, g->multiplier, w) < 0
 	    || key_integers(m, "ple.head_offsets", heads, 0, (int64_t)g->rows - 1, g->first, w) < 0
@@ -128,7 +129,7 @@ static int read_ngrams(struct model *m, struct why *w)
 		return why(w, "%s: %llu layers: not supported", key.s, (unsigned long long)v->n);
 	if (key_integers(m, "ple.layers", 1, 0, (int64_t)m->n_layer - 1, &layer, w) < 0
 	    || key_required(m, "ple.ngram_size", 2, NGRAM_MAX, &g->longest, w) < 0
-	    || key_required(m, "ple.heads_per_ngram", 1, NGRAM_HEADS_MAX, &g->heads, w) < 0
+	    || key_required(m, "ple.heads_per_ngram", 1, NGRAM_HEADS_MAX / (g->longest - 1), &g->heads, w) < 0
 	    || key_required(m, "ple.conv_kernel", 1, STATE_CHUNK / g->longest, &g->taps, w) < 0
 	    || key_required(m, "ple.eos_token_id", 0, INT32_MAX, &g->end, w) < 0
 	    || key_required(m, "embedding_length_per_layer_input", 1, m->n_embd, &g->n, w) < 0)
@@ -157,10 +158,13 @@ static int read_blocks(struct model *m, struct why *w)
 		l->sparse = l->ratio ? CHOOSES : SEES_ALL;
 		if (!l->ratio)
 			layers_ignore(m, il, unused);
-		else if ((ratio && l->ratio != ratio) || KV_EXTENT % l->ratio || m->indexer.top % l->ratio)
+		else if ((ratio && l->ratio != ratio) || KV_EXTENT % l->ratio)
 			return why(w, "%s: %zu in layer %zu: not supported", ratios.s, l->ratio, il);
 		ratio = l->ratio ? l->ratio : ratio;
 	}
+	if (ratio && m->indexer.top % ratio)
+		return why(w, "%s: %zu: not supported where blocks have %zu positions",
+			key_name(m, "attention.indexer.top_k").s, m->indexer.top, ratio);
 	m->sparse = m->indexer.blocks = ratio > 0;
 	m->n_ctx_max = ratio ? m->n_ctx_max : n_ctx_max;
 	m->indexer.top = ratio ? m->indexer.top / ratio : 0;
