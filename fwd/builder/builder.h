@@ -66,9 +66,9 @@ void build_norm_stream(struct builder *b, const char *name);
  * after the other. */
 void build_qkv(struct builder *b, struct packed *x);
 
-/* The indexer's choice for packed rows among blocks of layer->ratio positions, whose keys are the means of keys of
- * positions: for the attention that follows. */
-void build_index_blocks(struct builder *b, struct packed *x);
+/* The indexer chooses, for packed rows, which groups of layer->ratio positions the attention that follows sees. A
+ * group's key is the mean of its positions' keys. */
+void build_index_groups(struct builder *b, struct packed *x);
 
 /* q alone, for a layer that reads the K and V of another. */
 void build_q(struct builder *b, struct packed *x);

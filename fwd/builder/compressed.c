@@ -14,7 +14,7 @@ static const struct grouped *compress(struct builder *b, struct packed *x, const
 	struct op_compress o = { .n = n, .ratio = ratio, .overlaps = ratio == INDEXED_RATIO,
 		.rows = buffer_with(b->plan->compressed.rows, 2 * width),
 		.out = buffer_with(b->plan->compressed.made, n) };
-	struct op_compressed to = { .n = n, .ratio = ratio, .rope_at = n - m->rope.n_rot, .x = o.out,
+	struct op_keep_group to = { .n = n, .ratio = ratio, .rope_at = n - m->rope.n_rot, .x = o.out,
 		.pairs = m->pairs, .rope = build_rope(b, &m->rope, ratio) };
 	char name[64];
 
@@ -31,7 +31,7 @@ static const struct grouped *compress(struct builder *b, struct packed *x, const
 	snprintf(name, sizeof name, "%s_norm", prefix);
 	to.norm = build_norm_of(b, name, n);
 	to.kept = build_grouped(b, ratio, n, &to.offset);
-	build_append(b, &op_compressed, NULL, &to, sizeof to);
+	build_append(b, &op_keep_group, NULL, &to, sizeof to);
 	*offset = to.offset;
 	return to.kept;
 }

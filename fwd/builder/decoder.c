@@ -36,7 +36,7 @@ static void mix(struct builder *b, struct packed *x)
 		build_branch(b, build_latent_attention(b, x), "attn_output");
 	else if (b->layer->mixers & MIXER_ATTENTION) {
 		if (b->layer->sparse)
-			build_index_blocks(b, x);
+			build_index_groups(b, x);
 		build_qkv(b, x);
 		build_branch(b, build_attention(b, d->heads), "attn_output");
 		build_branch_scale(b, b->model->attn_out_scale);

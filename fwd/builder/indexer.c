@@ -66,7 +66,7 @@ void build_choose(struct builder *b, struct packed *x, struct packed *q_low, con
 void build_index(struct builder *b, struct packed *x, struct packed *q_low)
 {
 	const struct indexer *i = &b->model->indexer;
-	struct op_compressed key = { .n = i->dim, .ratio = 1, .rope_at = i->rope_at, .x = b->plan->indexer.key,
+	struct op_keep_group key = { .n = i->dim, .ratio = 1, .rope_at = i->rope_at, .x = b->plan->indexer.key,
 		.pairs = i->pairs, .rope = build_rope(b, &b->model->rope, 1) };
 
 	build_product(b, x, "indexer.attn_k", WIDE, key.n, key.x);
@@ -74,7 +74,7 @@ void build_index(struct builder *b, struct packed *x, struct packed *q_low)
 		.weight = build_vector(b, "indexer.k_norm", "weight", key.n),
 		.bias = build_vector(b, "indexer.k_norm", "bias", key.n) };
 	key.kept = build_grouped(b, 1, key.n, &key.offset);
-	build_append(b, &op_compressed, "indexer_key", &key, sizeof key);
+	build_append(b, &op_keep_group, "indexer_key", &key, sizeof key);
 	build_choose(b, x, q_low, key.kept, key.offset);
 }
 
@@ -93,12 +93,12 @@ static void norm_queries(struct builder *b)
 	build_append(b, &op_rows, "indexer.q_norm", &o, sizeof o);
 }
 
-void build_index_blocks(struct builder *b, struct packed *x)
+void build_index_groups(struct builder *b, struct packed *x)
 {
 	const struct indexer *i = &b->model->indexer;
 	const struct indexer_buffers *to = &b->plan->indexer;
 	struct op_compress mean = { .n = i->dim, .ratio = b->layer->ratio, .rows = to->rows, .out = to->key };
-	struct op_compressed key = { .n = i->dim, .ratio = mean.ratio, .rope_at = i->rope_at, .x = to->key,
+	struct op_keep_group key = { .n = i->dim, .ratio = mean.ratio, .rope_at = i->rope_at, .x = to->key,
 		.pairs = i->pairs, .rope = build_rope(b, &b->model->rope, mean.ratio) };
 	struct op_product o = { .x = x };
 	float *places = build_allocate(b, mean.ratio * mean.n * sizeof *places);
@@ -114,7 +114,7 @@ void build_index_blocks(struct builder *b, struct packed *x)
 	build_append(b, &op_compress, "indexer_mean", &mean, sizeof mean);
 	key.norm = build_norm_of(b, "indexer.k_norm", key.n);
 	key.kept = build_grouped(b, key.ratio, key.n, &key.offset);
-	build_append(b, &op_compressed, "indexer_key", &key, sizeof key);
+	build_append(b, &op_keep_group, "indexer_key", &key, sizeof key);
 	norm_queries(b);
 	choose(b, key.kept, key.offset);
 }

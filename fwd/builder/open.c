@@ -118,12 +118,12 @@ static int open_indexer(struct plan *p, struct why *w)
 	b->q = buffer(p, i->heads * i->dim);
 	b->weight = buffer(p, i->heads);
 	b->key = buffer(p, i->dim);
-	b->rows = buffer(p, i->blocks ? 2 * i->dim : 0);
+	b->rows = buffer(p, i->groups ? 2 * i->dim : 0);
 	b->chosen = buffer(p, i->top);
 	if (!b->q.at || !b->weight.at || !b->key.at || !b->rows.at || !b->chosen.at)
 		return no_room(p, w);
 	memset(b->rows.at, 0, p->setup.batch * b->rows.stride * sizeof(float));
-	for (size_t k = 0; i->blocks && k < p->setup.batch * i->heads; k++)
+	for (size_t k = 0; i->groups && k < p->setup.batch * i->heads; k++)
 		b->weight.at[k] = 1;
 	return 0;
 }

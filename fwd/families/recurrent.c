@@ -5,6 +5,7 @@
 #include "fwd/builder/builder.h"
 #include "fwd/model/family.h"
 #include "fwd/model/layers.h"
+#include "fwd/model/ngrams.h"
 #include "lib/base/size.h"
 
 /* LFM2 (Liquid AI 2025): short convolutions, and now and then attention, in all of whose layers there may be a
@@ -92,82 +93,38 @@ static int qwen35(struct model *m, struct why *w)
 	return m->ssm.tiled && layers_sections(m, 1, w) < 0 ? -1 : 0;
 }
 
-/* The rows of each head of n-grams. */
-static int read_heads(struct model *m, struct why *w)
-{
-	struct ngrams *g = &m->ngrams;
-	const struct gguf_tensor *t = gguf_tensor(m->gguf, "per_layer_token_embd.weight");
-	size_t heads = (g->longest - 1) * g->heads;
-
-	if (!t)
-		return why(w, "tensor per_layer_token_embd.weight: missing");
-	if (heads * g->n != m->n_embd)
-		return why(w, "%s: %zu heads of %zu elements do not make up the %zu of a row",
-			key_name(m, "ple.heads_per_ngram").s, heads, g->n, m->n_embd);
-	g->rows = (size_t)t->dim[1];
-	if (key_integers(m, "ple.layer_multipliers", g->longest, 0, INT64_MAX, g->multiplier, w) < 0
-	    || key_integers(m, "ple.head_offsets", heads, 0, (int64_t)g->rows - 1, g->first, w) < 0
-	    || key_integers(m, "ple.head_vocab_sizes", heads, 1, (int64_t)g->rows, g->count, w) < 0)
-		return -1;
-	for (size_t i = 0; i < heads; i++)
-		if (g->count[i] > g->rows - g->first[i])
-			return why(w, "%s: rows of head %zu end past the table's %zu",
-				key_name(m, "ple.head_offsets").s, i, g->rows);
-	return 0;
-}
-
-static int read_ngrams(struct model *m, struct why *w)
-{
-	struct ngrams *g = &m->ngrams;
-	struct key_name key = key_name(m, "ple.layers");
-	const struct gguf_value *v = gguf_find(m->gguf, key.s);
-	uint64_t layer;
-
-	if (!v)
-		return 0;
-	if (v->n > 1)
-		return why(w, "%s: %llu layers: not supported", key.s, (unsigned long long)v->n);
-	if (key_integers(m, "ple.layers", 1, 0, (int64_t)m->n_layer - 1, &layer, w) < 0
-	    || key_required(m, "ple.ngram_size", 2, NGRAM_MAX, &g->longest, w) < 0
-	    || key_required(m, "ple.heads_per_ngram", 1, NGRAM_HEADS_MAX / (g->longest - 1), &g->heads, w) < 0
-	    || key_required(m, "ple.conv_kernel", 1, STATE_CHUNK / g->longest, &g->taps, w) < 0
-	    || key_required(m, "ple.eos_token_id", 0, INT32_MAX, &g->end, w) < 0
-	    || key_required(m, "embedding_length_per_layer_input", 1, m->n_embd, &g->n, w) < 0)
-		return -1;
-	g->layer = (size_t)layer;
-	return read_heads(m, w);
-}
-
-/* Sparse attention to blocks of `ratio` positions, as many as make up top_k, and to those after the last complete one.
- * Layers without a ratio see all. */
-static int read_blocks(struct model *m, struct why *w)
+/* Sparse attention to groups of `ratio` positions, as many as make up top_k, and to the positions after the last whole
+ * group. Layers without a ratio see all. */
+static int read_groups(struct model *m, struct why *w)
 {
 	static const char *const unused[] = { "indexer.q_proj.weight", "indexer.k_proj.weight",
 		"indexer.q_norm.weight", "indexer.k_norm.weight", NULL };
-	struct key_name ratios = key_name(m, "attention.compress_ratios");
-	size_t ratio = 0, n_ctx_max = m->n_ctx_max;
+	struct indexer *x = &m->indexer;
+	size_t ratio = 0;
 
-	if (layers_index(m, w) < 0)
-		return -1;
 	for (size_t il = 0; il < m->n_layer; il++) {
 		struct layer *l = &m->layer[il];
 
 		if (key_size_at(m, "attention.compress_ratios", il, 0, CTX_MAX, &l->ratio, w) < 0)
 			return -1;
 		l->ratio = l->mixers & MIXER_ATTENTION ? l->ratio : 0;
-		l->sparse = l->ratio ? CHOOSES : SEES_ALL;
-		if (!l->ratio)
-			layers_ignore(m, il, unused);
-		else if ((ratio && l->ratio != ratio) || KV_EXTENT % l->ratio)
-			return why(w, "%s: %zu in layer %zu: not supported", ratios.s, l->ratio, il);
-		ratio = l->ratio ? l->ratio : ratio;
+		if (l->ratio && ((ratio && l->ratio != ratio) || KV_EXTENT % l->ratio))
+			return why(w, "%s: %zu in layer %zu: not supported",
+				key_name(m, "attention.compress_ratios").s, l->ratio, il);
+		ratio = size_max(ratio, l->ratio);
 	}
-	if (ratio && m->indexer.top % ratio)
-		return why(w, "%s: %zu: not supported where blocks have %zu positions",
-			key_name(m, "attention.indexer.top_k").s, m->indexer.top, ratio);
-	m->sparse = m->indexer.blocks = ratio > 0;
-	m->n_ctx_max = ratio ? m->n_ctx_max : n_ctx_max;
-	m->indexer.top = ratio ? m->indexer.top / ratio : 0;
+	if (ratio && layers_index(m, w) < 0)
+		return -1;
+	if (ratio && x->top % ratio)
+		return why(w, "%s: %zu: not a multiple of the %zu positions of a group",
+			key_name(m, "attention.indexer.top_k").s, x->top, ratio);
+	x->groups = ratio > 0;
+	x->top /= size_max(ratio, 1);
+	for (size_t il = 0; il < m->n_layer; il++) {
+		m->layer[il].sparse = m->layer[il].ratio ? CHOOSES : SEES_ALL;
+		if (!m->layer[il].ratio)
+			layers_ignore(m, il, unused);
+	}
 	return 0;
 }
 
@@ -177,7 +134,7 @@ static int qwen4exp(struct model *m, struct why *w)
 	m->ssm.sigmoid_gates = 1;
 	return qwen35(m, w) < 0 || key_required(m, "hyper_connection.count", 2, STREAMS_MAX, &m->n_streams, w) < 0
 		|| key_required(m, "hyper_connection.low_rank", 1, RANK_MAX, &m->hyper.rank, w) < 0
-		|| read_blocks(m, w) < 0 ? -1 : read_ngrams(m, w);
+		|| read_groups(m, w) < 0 ? -1 : ngrams_read(m, w);
 }
 
 static void qwen4exp_layer(struct builder *b, size_t il)

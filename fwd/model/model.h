@@ -47,14 +47,14 @@ struct latent {
 	int shared_normed;              /* the shared part of keys is, before it is rotated */
 };
 
-/* The indexer of sparse attention (DeepSeek-AI 2025): where a row could see more than `top` positions, blocks of
+/* The indexer of sparse attention (DeepSeek-AI 2025): where a row could see more than `top` positions, groups of
  * them, or compressed rows, the indexer's heads choose those it attends to. */
 struct indexer {
 	size_t heads, dim, top;         /* top 0: there is none */
 	size_t rope_at;                 /* the first element of a head that rotates */
 	enum rope_pairs pairs;
 	float eps;                      /* of the layer norm of its keys */
-	int blocks;                     /* it chooses blocks of layer->ratio positions; all heads weigh the same */
+	int groups;                     /* it chooses groups of layer->ratio positions; all heads weigh the same */
 };
 
 /* Compressed attention (DeepSeek-AI 2026): besides its window, a row sees compressed rows, each made of the rows of a

@@ -1,4 +1,5 @@
-/* attend_groups (kinds.h): attention over compressed rows and over a window. A piece is some heads of a row. */
+/* attend_groups (kinds.h): attention over compressed rows and a window, or over chosen positions. A piece is some heads
+ * of a row, which read the same KV head. */
 #include "kinds.h"
 
 #include <string.h>
@@ -7,15 +8,20 @@
 
 enum { HEADS_EACH = 16 };       /* queries that read a block while it is in the cache */
 
-static size_t heads_each(const struct op_attend_groups *o)
+/* Heads that read one KV head; those of a piece; pieces of one KV head. */
+static size_t heads_of_kv(const struct op_attend_groups *o)
 {
-	return size_min(HEADS_EACH, o->attention.heads.n_head / o->attention.heads.n_head_kv);
+	return o->attention.heads.n_head / o->attention.heads.n_head_kv;
 }
 
-/* Of the heads that read one KV head. */
+static size_t heads_each(const struct op_attend_groups *o)
+{
+	return size_min(HEADS_EACH, heads_of_kv(o));
+}
+
 static size_t parts(const struct op_attend_groups *o)
 {
-	return op_pieces(o->attention.heads.n_head / o->attention.heads.n_head_kv, heads_each(o));
+	return op_pieces(heads_of_kv(o), heads_each(o));
 }
 
 static size_t aligned(size_t bytes)
@@ -88,15 +94,15 @@ static size_t nth_seen(const struct op_attend_groups *o, const struct batch_row 
 	return (group < o->top ? (size_t)chosen[group] : all) * o->ratio + j % o->ratio;
 }
 
-/* Fills a block with n keys, and values, of KV head h: those from the first-th on that this row sees. */
-static void fill(const struct op_attend_groups *o, const struct step *s, const struct batch_row *row, size_t h,
+/* Fills a block with n keys, and values, of a KV head: those from the first-th on that this row sees. */
+static void fill(const struct op_attend_groups *o, const struct step *s, const struct batch_row *row, size_t kv_head,
 	size_t first, size_t n, unsigned char *to)
 {
 	size_t dim_k = o->attention.heads.dim_k, dim_v = attend_stored_v(&o->attention.heads);
 	const struct segment *state = row->run->state;
 	enum kv_type type = o->kept ? KV_F32 : (enum kv_type)state->shape.kv_type;
 	struct kv_block block = kv_block_at(type, dim_k, dim_v, to);
-	const struct kv_head kv = kv_head_of(&o->attention, state, h);
+	const struct kv_head kv = kv_head_of(&o->attention, state, kv_head);
 
 	for (size_t j = 0; j < n; j++) {
 		size_t at = nth_seen(o, row, first + j);
@@ -116,9 +122,9 @@ static void fill(const struct op_attend_groups *o, const struct step *s, const s
 		kv_block_clear(type, dim_k, dim_v, to, n);
 }
 
-/* Computes the partial results of all blocks of KV head h, in order. Returns how many. */
+/* Computes the partial results of all blocks of a KV head, in order. Returns how many. */
 static size_t attend_all(const struct op_attend_groups *o, const struct step *s, const struct batch_row *row,
-	struct attend d, size_t h, unsigned char *scratch)
+	struct attend d, size_t kv_head, unsigned char *scratch)
 {
 	const struct room room = room_of(o, s->k);
 	size_t bytes = s->k->attend_partial(d.dim_v, d.n_head), blocks = 0, from, window = d.window;
@@ -130,7 +136,7 @@ static size_t attend_all(const struct op_attend_groups *o, const struct step *s,
 	d.window = 0;
 	for (size_t first = 0; first < rows; first += ATTEND_BLOCK, blocks++) {
 		d.pos = size_min(rows - first, ATTEND_BLOCK) - 1;
-		fill(o, s, row, h, first, d.pos + 1, table[0]);
+		fill(o, s, row, kv_head, first, d.pos + 1, table[0]);
 		s->k->attend_blocks(&d, &kv, 1, 0, 1, partials + blocks * bytes, scratch + room.attend);
 	}
 	if (!window)
@@ -161,8 +167,8 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 {
 	const struct op_attend_groups *o = op->bound;
 	const struct op_attention *a = &o->attention;
-	size_t all = parts(o), group = a->heads.n_head / a->heads.n_head_kv, first = piece % all * heads_each(o);
-	size_t i = piece / all / a->heads.n_head_kv, h = piece / all % a->heads.n_head_kv, head = h * group + first;
+	size_t all = parts(o), kv_head = piece / all % a->heads.n_head_kv, i = piece / all / a->heads.n_head_kv;
+	size_t first = piece % all * heads_each(o), head = kv_head * heads_of_kv(o) + first;
 	const struct batch_row row = step_row(op, s, i);
 	const struct room room = room_of(o, s->k);
 	unsigned char *scratch = step_scratch(s, thread);
@@ -170,12 +176,12 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 
 	if (sees_all(o, row.pos))
 		return;
-	d.n_head = size_min(heads_each(o), group - first);
+	d.n_head = size_min(heads_each(o), heads_of_kv(o) - first);
 	d.n_head_kv = 1;
 	d.q = buffer_row(&a->qkv, row.row) + head * d.dim_k;
 	d.out = buffer_row(&a->out, i) + head * d.dim_v;
 	d.sink = d.sink ? d.sink + head : NULL;
-	d.pos = attend_all(o, s, &row, d, h, scratch) * ATTEND_BLOCK - 1;
+	d.pos = attend_all(o, s, &row, d, kv_head, scratch) * ATTEND_BLOCK - 1;
 	d.window = 0;
 	s->k->attend_join(&d, 0, 1, scratch + room.partials, scratch + room.attend);
 	if (a->heads.window)

@@ -1,5 +1,5 @@
-/* compress and compressed (kinds.h): the rows of each group of positions become one. A piece of compress is some
- * elements of the rows of one run, in order; a piece of compressed is a row. Rows of earlier batches come from the
+/* compress and keep_group (kinds.h): the rows of each group of positions become one. A piece of compress is some
+ * elements of the rows of one run, in order; a piece of keep_group is a row. Rows of earlier batches come from the
  * segment: its ring has them from the start of the run's first chunk on, its state the sums of those before it. */
 #include "kinds.h"
 
@@ -167,16 +167,16 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 
 const struct op_kind op_compress = { .name = "compress", .pieces = pieces, .piece = piece, .work = work };
 
-/* ---- compressed ---- */
+/* ---- keep_group ---- */
 
 float *grouped_at(const struct grouped *g, const struct segment *state, size_t offset, size_t group)
 {
 	return segment_group(state, g->at[state->shape.kv_type], g->ratio, g->floats, group) + offset;
 }
 
-static void enter(const struct op *op, const struct step *s, size_t row, size_t thread)
+static void keep_group(const struct op *op, const struct step *s, size_t row, size_t thread)
 {
-	const struct op_compressed *o = op->bound;
+	const struct op_keep_group *o = op->bound;
 	const struct batch_row r = step_row(op, s, row);
 	const struct rope *rope = o->rope;
 	float *x = buffer_row(&o->x, row);
@@ -189,4 +189,4 @@ static void enter(const struct op *op, const struct step *s, size_t row, size_t 
 	memcpy(grouped_at(o->kept, r.run->state, o->offset, r.pos / o->ratio), x, o->n * sizeof *x);
 }
 
-const struct op_kind op_compressed = { .name = "compressed", .pieces = op_each_row, .piece = enter };
+const struct op_kind op_keep_group = { .name = "keep_group", .pieces = op_each_row, .piece = keep_group };

@@ -97,9 +97,9 @@ struct op_compress {
 	size_t ring, state;             /* of rows; at a chunk's start, of what a group before it has left: m, l, o */
 };
 
-/* compressed: norms a group's row, rotates it by the group's first position and stores it in the segment. The keys of
+/* keep_group: norms a group's row, rotates it by the group's first position and stores it in the segment. The keys of
  * an indexer that chooses positions, which are groups of one, are stored in the same way. */
-struct op_compressed {
+struct op_keep_group {
 	size_t n, ratio, rope_at;
 	struct buffer x;
 	struct norm norm;
@@ -361,7 +361,7 @@ struct op_logits {
 
 extern const struct op_kind op_embed, op_angles, op_rows, op_product;
 extern const struct op_kind op_prepare, op_store, op_attend, op_join, op_select, op_logits;
-extern const struct op_kind op_compress, op_compressed, op_index, op_choose, op_attend_groups;
+extern const struct op_kind op_compress, op_keep_group, op_index, op_choose, op_attend_groups;
 extern const struct op_kind op_convolve, op_scan, op_shift, op_blend, op_wkv6, op_wkv7;
 extern const struct op_kind op_linear_gates, op_linear, op_linear_keep;
 extern const struct op_kind op_head_rows, op_copy, op_per_layer;
