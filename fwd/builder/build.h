@@ -97,7 +97,7 @@ struct packed *build_pack(struct builder *b, const char *name, struct buffer x, 
 /* Rows for the products of the experts to which routing sends them. */
 struct packed *build_expert_rows(struct builder *b, const char *name, struct op_expert_rows o);
 
-/* Rows of n elements, normed where they are. */
+/* Rows of n elements, normed in place. */
 void build_norm_rows(struct builder *b, const char *name, struct buffer x, size_t n);
 
 /* to = from, n elements of each row. */
@@ -124,7 +124,7 @@ size_t build_share(struct builder *b, size_t *size, size_t n);
 /* The convolution of n elements of rows, then silu, in place. */
 void build_convolve(struct builder *b, const char *name, struct buffer x, size_t n);
 
-/* The same with so many taps, which are so many positions apart. */
+/* The same with this many taps, `apart` positions apart. */
 void build_convolve_apart(struct builder *b, const char *name, struct buffer x, size_t n, size_t taps, size_t apart);
 
 /* The ops of a linear attention, whose places in the segment are set here. */
@@ -140,7 +140,8 @@ struct stream_kind {
 	void (*unite)(struct builder *b, struct buffer x);      /* what the head reads, in place of the first in x */
 };
 
-void hyper_open(struct builder *b);     /* all are the embedding */
+/* All streams begin as the embedding. */
+void hyper_open(struct builder *b);
 
 /* ---- attention ---- */
 

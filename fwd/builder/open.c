@@ -177,7 +177,7 @@ static int open_adapters(struct plan *p, struct why *w)
 		return no_room(p, w);
 	memset(b->switched, 0, p->model->n_vocab * sizeof *b->switched);
 	for (size_t i = 0; i < a->n; i++) {
-		if (size_max(a->id[i], a->embedded[i]) >= p->model->n_vocab)
+		if (size_max(a->id[i], a->substitute[i]) >= p->model->n_vocab)
 			return why(w, "adapter %zu: an id is not below the vocabulary's %zu", i, p->model->n_vocab);
 		b->switched[a->id[i]] = (uint16_t)(1 + i);
 	}
@@ -201,16 +201,16 @@ static void build_per_layer_inputs(struct builder *b)
 }
 
 /* [n_vocab]: what is embedded in place of each id. */
-static const int32_t *embedded_in_place(struct builder *b)
+static const int32_t *substitutes(struct builder *b)
 {
 	const struct adapters *a = &b->model->adapters;
-	int32_t *in_place = build_allocate(b, b->model->n_vocab * sizeof *in_place);
+	int32_t *substitute = build_allocate(b, b->model->n_vocab * sizeof *substitute);
 
-	for (size_t i = 0; in_place && i < b->model->n_vocab; i++)
-		in_place[i] = (int32_t)i;
-	for (size_t i = 0; in_place && i < a->n; i++)
-		in_place[a->id[i]] = (int32_t)a->embedded[i];
-	return in_place;
+	for (size_t i = 0; substitute && i < b->model->n_vocab; i++)
+		substitute[i] = (int32_t)i;
+	for (size_t i = 0; substitute && i < a->n; i++)
+		substitute[a->id[i]] = (int32_t)a->substitute[i];
+	return substitute;
 }
 
 static void build_embed(struct builder *b)
@@ -222,7 +222,7 @@ static void build_embed(struct builder *b)
 
 	build_matrix(b, "token_embd", m->n_vocab, m->n_embd, &e.ids);
 	if (m->adapters.n)
-		e.in_place = embedded_in_place(b);
+		e.substitute = substitutes(b);
 	if (m->family->learned_positions)
 		build_matrix(b, "position_embd", m->n_ctx_max, m->n_embd, &e.positions);
 	build_leaves(build_append(b, &op_embed, NULL, &e, sizeof e), 0, "", e.x, m->n_embd);

@@ -57,7 +57,7 @@ static int graniteswitch(struct model *m, struct why *w)
 	    || key_required(m, "adapters.lora_rank", 1, RANK_MAX, &a->rank, w) < 0
 	    || key_real(m, "adapters.router_gain", 0, 100, &gain, w) < 0
 	    || key_integers(m, "adapters.token_ids_activate", a->n, 0, INT32_MAX, a->id, w) < 0
-	    || key_integers(m, "adapters.token_ids_substitute", a->n, 0, INT32_MAX, a->embedded, w) < 0)
+	    || key_integers(m, "adapters.token_ids_substitute", a->n, 0, INT32_MAX, a->substitute, w) < 0)
 		return -1;
 	a->other = rope_exp(-2 * gain);
 	return 0;

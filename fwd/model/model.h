@@ -91,9 +91,9 @@ enum { ADAPTERS_MAX = 255 };
 
 struct adapters {
 	size_t n, rank;                 /* n 0: there are none */
-	double other;                   /* weight in the mean, as a 0, of ids that switch none; of others: 1 */
+	double other;                   /* the weight of an id that switches none on, a 0 in the mean; of others: 1 */
 	uint64_t id[ADAPTERS_MAX];      /* that switches each on; */
-	uint64_t embedded[ADAPTERS_MAX];        /* the id that is embedded in its place */
+	uint64_t substitute[ADAPTERS_MAX];      /* the id that is embedded in its place */
 };
 
 /* Queries at position p are multiplied by 1 + scale · ln(1 + floor((p + offset) / length)). */

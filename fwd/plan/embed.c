@@ -12,7 +12,7 @@ static void piece(const struct op *op, const struct step *s, size_t row, size_t 
 	float *x = buffer_row(&e->x, row), *spare = buffer_row(&e->spare, row);
 	int32_t id = s->ids[row];
 
-	dequantise_row(&e->ids, (size_t)(e->in_place ? e->in_place[id] : id), x);
+	dequantise_row(&e->ids, (size_t)(e->substitute ? e->substitute[id] : id), x);
 	if (e->scale < 1 || e->scale > 1)
 		s->k->scale(x, x, e->scale, e->ids.cols);
 	if (!e->positions.rows)

@@ -10,7 +10,7 @@
 /* x = the embedding of each id, plus that of its position where positions are learned. */
 struct op_embed {
 	struct matrix ids, positions;   /* positions.rows 0: none */
-	const int32_t *in_place;        /* [n_vocab]: the id that is embedded in place of each; NULL: itself */
+	const int32_t *substitute;      /* [n_vocab]: the id that is embedded in place of each; NULL: itself */
 	float scale;                    /* of the embedding of an id */
 	struct buffer x, spare;         /* spare: for the row of a position */
 };
@@ -379,7 +379,7 @@ struct op_route {
 	const int32_t *by_id;           /* [n_vocab][used], the experts of each id; NULL: the router's best */
 };
 
-/* Adjugate experts, after op_route: its scores to those that stand for the best experts. */
+/* The adjugates of each row, after op_route, by the same scores: those that stand for the best experts. */
 struct op_route_adjugates {
 	struct routing *routing;
 	const struct experts *adjugates;

@@ -27,7 +27,7 @@ struct routing {
 };
 
 struct mixture {
-	struct routing routing, adjugates;
+	struct routing routing, adjugates;      /* of rows to experts; to adjugate experts */
 	struct buffer logits;           /* [batch][experts] */
 	struct buffer wide, out;        /* by place: gate and up, then what is left of them; the expert's result */
 	struct buffer shared, gate;     /* of the shared expert: its result, and the logit of its weight */
