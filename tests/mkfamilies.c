@@ -73,6 +73,11 @@ static const struct mkfamily families[] = {
 	  "expert_weights_scale=2.5 expert_shared_count=1 expert_group_count=4 expert_group_used_count=2 "
 	  "rope.scaling.type=yarn rope.scaling.factor=4.0 rope.scaling.original_context_length=64 "
 	  "rope.scaling.yarn_log_multiplier=0.2" },
+	{ .name = "axk2", .latent = MKLATENT_ABSORBED, .indexer = 1, .gates = 1, .low_gates = 1, .norm_rank = 32,
+	  .layers = 3, .experts = 8, .used = 3, .dense = 1, .shared = 1, .choice_bias = 1,
+	  .keys = "expert_gating_func=2 expert_weights_norm=true expert_weights_scale=2.5 expert_shared_count=1 "
+	  "rope.scaling.type=yarn rope.scaling.factor=4.0 rope.scaling.original_context_length=64 "
+	  "rope.scaling.yarn_log_multiplier=0.2" },
 	{ .name = "glm-dsa", .latent = MKLATENT_ABSORBED, .indexer = 1, .layers = 4, .experts = 6, .used = 2,
 	  .dense = 1, .shared = 1, .choice_bias = 1, .keys = "expert_weights_norm=true expert_weights_scale=2.5 "
 	  "expert_shared_count=1 attention.indexer.types=1,1,1,0" },
@@ -264,6 +269,9 @@ static const struct mkfamily families[] = {
 	{ .name = "qwen3next", .pre = "qwen2", .norm2 = "post_attention_norm", .heads = MKHEADS_ONE,
 	  .unrotated_share = 2, .layers = 5, .mixers = "ddda", .fused_decay = 1, .experts = 4, .used = 2, .shared = 1,
 	  .shared_gate = 1 },
+	{ .name = "berrylm", .pre = "qwen2", .norm2 = "post_attention_norm", .heads = MKHEADS_ONE,
+	  .unrotated_share = 2, .layers = 5, .mixers = "dda", .decay_rank = 32, .residuals = 2, .experts = 4, .used = 2,
+	  .shared = 1, .shared_gate = 1, .keys = "kda.gate_rank=32 attn_res.block_size=2" },
 	{ .name = "qwen4exp", QWEN4("attention.indexer.top_k=8 attention.compress_ratios=0,0,0,4"), .ngrams = 1 },
 	{ .name = "qwen4exp-plain", .arch = "qwen4exp",
 	  QWEN4("attention.indexer.top_k=64 attention.compress_ratios=0,0,0,32") },

@@ -26,6 +26,9 @@ struct mkfamily {
 	int unrotated, positions;       /* no RoPE; a table of positions */
 	int multi_head;                 /* as many KV heads as heads, of n_embd / heads elements */
 	int whole_queries;              /* of latent attention: from one matrix */
+	int low_gates;                  /* of latent attention: from what queries come from */
+	uint32_t norm_rank;             /* of gates of norms: of both parts in layers with experts, else of attention's;
+					 * 0: none */
 	int shared_normed;              /* of latent attention: attn_k_norm, of the part that heads share */
 	int unrotated_share;            /* one part of so many of a head is rotated; 0: all of it */
 	int sinks, gates;               /* gates: attn_gate, of attention's result, of elements; 2: of heads */
@@ -43,7 +46,7 @@ struct mkfamily {
 	int stream_matrix;              /* of which each layer has a matrix, too */
 	uint32_t stream_rank;           /* or gates of all elements, of this rank */
 	int ngrams;                     /* embeddings of n-grams in layer 1 */
-	int residuals;                  /* attention residuals */
+	int residuals;                  /* attention residuals; 2: gated, of layers */
 	/* attention: matrices for K and V, or one */
 	enum { MKLATENT_NONE, MKLATENT_ABSORBED, MKLATENT_EXPANDED } latent;
 	int compressed;                 /* compressed attention (mkcompressed.c) */
@@ -55,6 +58,7 @@ struct mkfamily {
 	 * attention, l lightning attention, p a product, - none */
 	const char *mixers;
 	int state_norms;                /* Mamba's step, B and C are normed with weights */
+	uint32_t decay_rank;            /* of a delta net: decays of each key, through so many elements */
 	int fused_decay;                /* ssm_ba in place of ssm_beta and ssm_alpha */
 	int whole_decays;               /* of Kimi delta attention: decays and gates come from one matrix each */
 	int whole_gates;                /* of Kimi delta attention: gates come from ssm_g */

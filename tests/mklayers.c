@@ -251,6 +251,18 @@ static void deltas(struct mkweights *k, uint32_t il)
 	delta(k, il, "ffn_down", s->n_ff, s->n_embd);
 }
 
+static void norm_gates(struct mkweights *k, uint32_t il)
+{
+	uint32_t n = k->s.n_embd, rank = k->family->norm_rank;
+
+	part_matrix(k, part_name(il, "attn_norm_gate_a", "weight"), 'm', n, rank, 2);
+	part_matrix(k, part_name(il, "attn_norm_gate_b", "weight"), 'm', rank, n, 2);
+	if (il < k->family->dense)
+		return;
+	part_matrix(k, part_name(il, "ffn_norm_gate_a", "weight"), 'm', n, rank, 2);
+	part_matrix(k, part_name(il, "ffn_norm_gate_b", "weight"), 'm', rank, n, 2);
+}
+
 static void layer(struct mkweights *k, uint32_t il)
 {
 	const struct mkfamily *f = k->family;
@@ -297,12 +309,16 @@ static void layer(struct mkweights *k, uint32_t il)
 	post_norm(k, il, "post_ffw_norm");
 	if (f->per_layer)
 		mkstreams_layer(k, il);
-	if (f->residuals) {
+	if (f->residuals)
 		part_vector(k, part_name(il, "attn_res_score", "weight"), k->s.n_embd, 0, 0.1f);
+	if (f->residuals > 1)
+		part_vector(k, part_name(il, "attn_res_gate", "weight"), 1, 0.5f, 0.2f);
+	else if (f->residuals)
 		part_vector(k, part_name(il, "ffn_res_score", "weight"), k->s.n_embd, 0, 0.1f);
-	}
 	if (f->adapters)
 		deltas(k, il);
+	if (f->norm_rank)
+		norm_gates(k, il);
 	if (f->ngrams && il == 1)
 		mkstreams_ngrams(k, il);
 	if (f->hyper) {

@@ -47,7 +47,7 @@ void mkmixers_state_space(struct mkweights *k, uint32_t il)
 void mkmixers_delta_net(struct mkweights *k, uint32_t il)
 {
 	struct state_space p = part_state_space(k);
-	uint32_t n = k->s.n_embd, channels = p.inner + 2 * p.groups * p.state;
+	uint32_t n = k->s.n_embd, channels = p.inner + 2 * p.groups * p.state, rank = k->family->decay_rank;
 
 	part_matrix(k, part_name(il, "attn_qkv", "weight"), 'm', n, channels, 1);
 	part_matrix(k, part_name(il, "attn_gate", "weight"), 'm', n, p.inner, 1);
@@ -55,10 +55,15 @@ void mkmixers_delta_net(struct mkweights *k, uint32_t il)
 		part_matrix(k, part_name(il, "ssm_ba", "weight"), 'm', n, 2 * p.heads, 1);
 	else {
 		part_matrix(k, part_name(il, "ssm_beta", "weight"), 'm', n, p.heads, 1);
-		part_matrix(k, part_name(il, "ssm_alpha", "weight"), 'm', n, p.heads, 1);
+		if (!rank)
+			part_matrix(k, part_name(il, "ssm_alpha", "weight"), 'm', n, p.heads, 1);
+	}
+	if (rank) {
+		part_matrix(k, part_name(il, "ssm_f_a", "weight"), 'm', n, rank, 1);
+		part_matrix(k, part_name(il, "ssm_f_b", "weight"), 'm', rank, p.inner, 1);
 	}
 	part_tensor(k, part_name(il, "ssm_conv1d", "weight"), FORMAT_F32, (uint64_t[3]){ TAPS, channels }, 0, 0.7f);
-	part_vector(k, part_name(il, "ssm_dt", "bias"), p.heads, -3, 1);
+	part_vector(k, part_name(il, "ssm_dt", "bias"), rank ? p.inner : p.heads, -3, 1);
 	bare(k, il, "ssm_a", (uint64_t[3]){ p.heads }, -1, 0.25f);
 	part_vector(k, part_name(il, "ssm_norm", "weight"), p.state, 1, 0.1f);
 	part_matrix(k, part_name(il, "ssm_out", "weight"), 'm', p.inner, n, 1);
@@ -158,8 +163,8 @@ void mkmixers_latent(struct mkweights *k, uint32_t il)
 		part_matrix(k, part_name(il, "attn_kv_b", "weight"), 'm', l.rank, heads * (l.nope + l.v), 1);
 	part_matrix(k, part_name(il, "attn_output", "weight"), 'm', heads * l.v, n, 1);
 	if (k->family->gates)
-		part_matrix(k, part_name(il, "attn_gate", "weight"), 'm', n, k->family->gates > 1 ? heads : heads * l.v,
-			1);
+		part_matrix(k, part_name(il, "attn_gate", "weight"), 'm', k->family->low_gates ? l.rank_q : n,
+			k->family->gates > 1 ? heads : heads * l.v, 1);
 	if (k->family->sinks)
 		part_vector(k, part_name(il, "attn_sinks", "weight"), heads, 0, 1);
 	if (k->family->shared_normed)

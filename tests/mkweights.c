@@ -260,7 +260,7 @@ void mkweights_tensors(struct mkweights *k)
 		part_vector(k, "hrm.z_l_init", s->n_embd, 0, 1);
 	for (uint32_t il = 0; il < (k->family->blocks ? k->family->blocks : s->n_layer); il++)
 		mklayers_one(k, il);
-	if (k->family->residuals)
+	if (k->family->residuals == 1)
 		part_vector(k, "output_res_score.weight", s->n_embd, 0, 0.1f);
 	if (k->family->hyper)
 		mkstreams_hyper(k, UINT32_MAX, "output_hc", 1);

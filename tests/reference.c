@@ -22,6 +22,27 @@ struct reference m;
 
 /* ---- a layer ---- */
 
+/* y[n][n_embd] times the sigmoids of gates made of it, where a norm has some */
+static void multiply_norm_gates(size_t il, const char *norm, double *y, size_t n)
+{
+	size_t rank = n_weights(&m, "blk.%zu.%s_gate_a.weight", il, norm) / m.n_embd;
+	char a[64], b[64];
+	double *low, *gate;
+
+	if (!rank)
+		return;
+	snprintf(a, sizeof a, "blk.%zu.%s_gate_a", il, norm);
+	snprintf(b, sizeof b, "blk.%zu.%s_gate_b", il, norm);
+	low = linear(a, y, n, m.n_embd, rank);
+	for (size_t i = 0; i < n * rank; i++)
+		low[i] *= sigmoid(low[i]);
+	gate = linear(b, low, n, rank, m.n_embd);
+	for (size_t i = 0; i < n * m.n_embd; i++)
+		y[i] *= sigmoid(gate[i]);
+	free(low);
+	free(gate);
+}
+
 /* x[n][n_embd] normed, or as it is where the family has no such norm */
 static double *normed(size_t il, const char *name, const double *x, size_t n)
 {
@@ -29,6 +50,7 @@ static double *normed(size_t il, const char *name, const double *x, size_t n)
 
 	if (*name)
 		norm_in_place(part(il, name), y, n, m.n_embd);
+	multiply_norm_gates(il, name, y, n);
 	return y;
 }
 
@@ -132,13 +154,13 @@ static void mix(size_t il, double *x, const double *h, size_t n)
 {
 	if (has(il, "shortconv.conv"))
 		add(x, convolution(il, h, n), n);
-	if (has(il, "ssm_ba") || has(il, "ssm_alpha"))
+	if (has(il, "ssm_ba") || has(il, "ssm_alpha") || (has(il, "ssm_f_a") && has(il, "ssm_out")))
 		add(x, delta_net(il, h, n), n);
 	else if (has(il, "ssm_in"))
 		add(x, (m.rules->plamo2 ? mamba_plamo2 : has(il, "ssm_x") ? mamba : mamba2)(il, h, n), n);
 	if (has(il, "time_mix_output"))
 		add(x, (has(il, "time_mix_decay") ? time_mix6 : time_mix)(il, h, n), n);
-	if (has(il, "ssm_f_a"))
+	if (has(il, "ssm_f_a") && !has(il, "ssm_out"))
 		add(x, kda(il, h, n), n);
 	else if (has(il, "attn_output"))
 		add(x, attention_part(il, h, n), n);
@@ -309,6 +331,8 @@ static double *forward(const int *ids, size_t n, size_t layers)
 		if (i && il == 0 && m.norms_between)
 			norm_in_place("output_norm", x, n, m.n_embd);
 		reference_enter(&m, il);
+		if (m.recalled_layers)
+			recall_blocks(il, x, n);
 		if (m.gated_streams)
 			gated_layer(il, x, n);
 		else if (m.magnitude > 0)

@@ -266,14 +266,18 @@ static double *half_of_q(size_t il, const double *x, size_t n, size_t half)
 /* A matrix of their own may make the gates: of all elements, or of heads. */
 static void multiply_gates(size_t il, double *out, const double *x, size_t n)
 {
-	size_t all = m.n_head * m.dim_v, given = n_weights(&m, "blk.%zu.attn_gate.weight", il) / m.n_embd;
-	double *gate = given ? linear(part(il, "attn_gate"), x, n, m.n_embd, given) : half_of_q(il, x, n, 1);
+	size_t all = m.n_head * m.dim_v, rank = n_weights(&m, "blk.%zu.attn_q_a_norm.weight", il);
+	size_t width = m.low_gates ? rank : m.n_embd;
+	size_t given = n_weights(&m, "blk.%zu.attn_gate.weight", il) / width;
+	double *low = m.low_gates ? linear(part(il, "attn_q_a"), x, n, m.n_embd, width) : copy(x, n * width);
+	double *gate = given ? linear(part(il, "attn_gate"), low, n, width, given) : half_of_q(il, x, n, 1);
 
 	for (size_t i = 0; i < n * all; i++) {
 		double z = gate[i / (given ? all / given : 1)];
 
 		out[i] *= m.rules->softplus_gates ? log1p(exp(z)) : sigmoid(z);
 	}
+	free(low);
 	free(gate);
 }
 

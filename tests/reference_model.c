@@ -618,7 +618,8 @@ static void deepseek2(struct reference *m)
 
 	latent(m);
 	indexer(m);
-	m->index_halves = !strcmp(m->arch, "deepseek32");
+	m->low_gates = !strcmp(m->arch, "axk2");
+	m->index_halves = m->low_gates || !strcmp(m->arch, "deepseek32");
 	if (m->yarn && y > 0)
 		m->rope_length = factor * (other ? usual / grown : 1);
 	m->scale *= pow(factor * (other ? usual : grown), 2);
@@ -765,6 +766,11 @@ static void lfm2(struct reference *m)
 		m->layer[il].window = size(m, "attention.sliding_window", 0);
 }
 
+static void berrylm(struct reference *m)
+{
+	m->recalled_layers = size(m, "attn_res.block_size", 0);
+}
+
 static const struct rules families[] = {
 	{ .arch = "llama", .normalised = 1 },
 	{ .arch = "gpt2", .layer_norm = 1, .unrotated = 1, UNGATED_GELU },
@@ -865,6 +871,7 @@ static const struct rules families[] = {
 	{ .arch = "deepseek", .scale_key = 1 },
 	{ .arch = "deepseek2", .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
 	{ .arch = "deepseek32", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
+	{ .arch = "axk2", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
 	{ .arch = "glm-dsa", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
 	{ .arch = "dots3note", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .adapt = dots3note },
 	{ .arch = "mistral4", .gate_key = 1, .weight_keys = 1, .adapt = deepseek2 },
@@ -898,6 +905,8 @@ static const struct rules families[] = {
 	{ .arch = "qwen35moe", .halves = 1, .norm2 = "post_attention_norm", .heads = HEADS_EACH, .tiled_heads = 1,
 	  .normalised = 1 },
 	{ .arch = "qwen3next", .halves = 1, .norm2 = "post_attention_norm", .heads = HEADS_EACH, .normalised = 1 },
+	{ .arch = "berrylm", .halves = 1, .norm2 = "post_attention_norm", .heads = HEADS_EACH, .tiled_heads = 1,
+	  .normalised = 1, .adapt = berrylm },
 	{ .arch = "qwen4exp", .halves = 1, .heads = HEADS_EACH, .tiled_heads = 1, .normalised = 1, .adapt = qwen4 },
 	{ .arch = "dots1", .halves = 1, .heads = HEADS_EACH, .gate_key = 1, .weight_keys = 1 },
 	{ .arch = "internlm2" },

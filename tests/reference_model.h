@@ -78,6 +78,7 @@ struct reference {
 	size_t n_vocab, n_embd, n_layer;
 	size_t n_head, n_head_kv, n_rot, n_ff;  /* of the layer at work, as are these: */
 	size_t head_dim, dim_v;         /* of queries and keys; of values */
+	int low_gates;                  /* of attention's result: from what queries come from, before its norm */
 	int bare_values;                /* v is normed by head without weights */
 	size_t n_per_layer, n_streams;  /* elements of a layer's own input; residual streams */
 	double magnitude, hyper_eps;    /* of hyper-connections; magnitude 0: there are none */
@@ -91,6 +92,7 @@ struct reference {
 	size_t out_groups;              /* of compressed attention */
 	const int *ids;                 /* of the prompt */
 	double soft_gate, soft_up;      /* x becomes limit · tanh(x / limit); 0: there are none */
+	size_t recalled_layers;         /* of a block of gated ones (below); 0: there are none */
 	size_t block_layers;            /* of attention residuals; 0: there are none; the residual streams banked: */
 	double *block[REFERENCE_LAYERS];
 	size_t n_block;

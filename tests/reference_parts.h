@@ -86,6 +86,9 @@ double *gated_united(double *streams, size_t n);
 double *recalled(const char *score, const double *x, size_t n);
 void residuals_layer(size_t il, double *x, size_t n);
 
+/* Gated ones, before layer il: x += gate · (what is recalled − x). */
+void recall_blocks(size_t il, double *x, size_t n);
+
 /* ---- the parts of layer il, of x[n][n_embd]; [n][n_embd] ---- */
 
 double *feed_forward_part(size_t il, const double *h, const double *input, size_t n);

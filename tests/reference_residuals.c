@@ -33,6 +33,24 @@ double *recalled(const char *score, const double *x, size_t n)
 	return y;
 }
 
+/* Of the embedding and of x after each block. */
+void recall_blocks(size_t il, double *x, size_t n)
+{
+	float *gate = weights(&m, 1, "blk.%zu.attn_res_gate.weight", il);
+	double *sum;
+
+	m.n_block = il ? m.n_block : 0;
+	if (il % m.recalled_layers == 0) {
+		free(m.block[m.n_block]);
+		m.block[m.n_block++] = copy(x, n * m.n_embd);
+	}
+	sum = recalled(part(il, "attn_res_score"), x, n);
+	for (size_t i = 0; i < n * m.n_embd; i++)
+		x[i] += *gate * (sum[i] - x[i]);
+	free(sum);
+	free(gate);
+}
+
 void residuals_layer(size_t il, double *x, size_t n)
 {
 	double *h;

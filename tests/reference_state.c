@@ -167,19 +167,32 @@ static void delta_rows(size_t il, const double *x, size_t n, double *u, double *
 	free(a);
 }
 
-/* What multiplies the errors, and the decays' input: of each value head, in columns of their own or, in ssm_ba, those
- * of each key head's value heads side by side. */
-static void delta_gates(size_t il, const double *x, size_t n, size_t heads, double *beta, double *alpha)
+static double *low_rank(size_t il, const char *first, const char *second, const double *x, size_t n, size_t rank,
+	size_t width)
 {
-	size_t each = heads / m.n_state_groups;
+	double *low, *y;
+
+	if (!has(il, second))
+		return linear(part(il, first), x, n, m.n_embd, width);
+	low = linear(part(il, first), x, n, m.n_embd, rank);
+	y = linear(part(il, second), low, n, rank, width);
+	free(low);
+	return y;
+}
+
+/* What multiplies the errors, and the decays' input: of each value head, in columns of their own or, in ssm_ba, those
+ * of each key head's value heads side by side. Decays may also be of each key of a head. */
+static void delta_gates(size_t il, const double *x, size_t n, size_t heads, size_t decays, double *beta, double *alpha)
+{
+	size_t each = heads / m.n_state_groups, rank = n_weights(&m, "blk.%zu.ssm_f_a.weight", il) / m.n_embd;
 	int fused = has(il, "ssm_ba");
 	double *b = linear(part(il, fused ? "ssm_ba" : "ssm_beta"), x, n, m.n_embd, fused ? 2 * heads : heads);
-	double *a = fused ? NULL : linear(part(il, "ssm_alpha"), x, n, m.n_embd, heads);
+	double *a = fused ? NULL : low_rank(il, rank ? "ssm_f_a" : "ssm_alpha", "ssm_f_b", x, n, rank, decays);
 
-	for (size_t i = 0; i < n * heads; i++) {
+	for (size_t i = 0; i < n * heads; i++)
 		beta[i] = sigmoid(fused ? b[i / each * 2 * each + i % each] : b[i]);
+	for (size_t i = 0; i < n * decays; i++)
 		alpha[i] = fused ? b[i / each * 2 * each + each + i % each] : a[i];
-	}
 	free(a);
 	free(b);
 }
@@ -214,15 +227,18 @@ static void delta_rule(double *s, size_t dim, const double *const qkv[3], const 
 
 double *delta_net(size_t il, const double *x, size_t n)
 {
-	size_t heads = n_weights(&m, "blk.%zu.ssm_dt.bias", il), dim = n_weights(&m, "blk.%zu.ssm_norm.weight", il);
+	size_t heads = n_weights(&m, "blk.%zu.ssm_a", il), dim = n_weights(&m, "blk.%zu.ssm_norm.weight", il);
+	size_t decays = n_weights(&m, "blk.%zu.ssm_dt.bias", il), each = decays / heads;
 	size_t groups = m.n_state_groups, inner = heads * dim, channels = 2 * groups * dim + inner;
 	double *raw = memory(n * channels, sizeof *raw), *z = memory(n * inner, sizeof *z);
-	double *beta = memory(n * heads, sizeof *beta), *alpha = memory(n * heads, sizeof *alpha);
+	double *beta = memory(n * heads, sizeof *beta), *alpha = memory(n * decays, sizeof *alpha);
 	double *y = memory(n * inner, sizeof *y), *u, *branch;
-	float *bias = needed(il, "ssm_dt.bias", heads), *a = needed(il, "ssm_a", heads);
+	float *bias = needed(il, "ssm_dt.bias", decays), *a = needed(il, "ssm_a", heads);
 
 	delta_rows(il, x, n, raw, z, dim, inner);
-	delta_gates(il, x, n, heads, beta, alpha);
+	delta_gates(il, x, n, heads, decays, beta, alpha);
+	for (size_t i = 0; i < n * decays; i++)
+		alpha[i] = exp(a[i % decays / each] * softplus(alpha[i] + bias[i % decays]));
 	u = convolved(il, raw, n, channels, 0, channels);
 	for (size_t i = 0; i < n * 2 * groups; i++)
 		to_length_one(u + i / (2 * groups) * channels + i % (2 * groups) * dim, dim);
@@ -232,10 +248,9 @@ double *delta_net(size_t il, const double *x, size_t n)
 
 		for (size_t t = 0; t < n; t++) {
 			const double *q = u + t * channels + g * dim, *v = u + t * channels + (2 * groups + h) * dim;
-			double decay = exp(a[h] * softplus(alpha[t * heads + h] + bias[h]));
 
-			delta_rule(s, dim, (const double *[]){ q, q + groups * dim, v }, &decay, 1, beta[t * heads + h],
-				y + t * inner + h * dim);
+			delta_rule(s, dim, (const double *[]){ q, q + groups * dim, v }, alpha + t * decays + h * each,
+				each, beta[t * heads + h], y + t * inner + h * dim);
 		}
 		free(s);
 	}
@@ -255,19 +270,6 @@ double *delta_net(size_t il, const double *x, size_t n)
 }
 
 /* ---- Kimi delta attention (Moonshot 2025): a decay for each key ---- */
-
-static double *low_rank(size_t il, const char *first, const char *second, const double *x, size_t n, size_t rank,
-	size_t width)
-{
-	double *low, *y;
-
-	if (!has(il, second))
-		return linear(part(il, first), x, n, m.n_embd, width);
-	low = linear(part(il, first), x, n, m.n_embd, rank);
-	y = linear(part(il, second), low, n, rank, width);
-	free(low);
-	return y;
-}
 
 /* WHAT of x[n][n_embd], through its convolution; heads of length 1, but for values. */
 static double *kda_rows(size_t il, const char *what, const double *x, size_t n, size_t width, size_t dim)

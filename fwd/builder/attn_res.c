@@ -8,7 +8,7 @@
 static struct op_attn_res streams(const struct builder *b, struct buffer x, struct buffer out, size_t blocks)
 {
 	return (struct op_attn_res){ .n = b->model->n_embd, .blocks = blocks, .x = x, .out = out,
-		.scores = b->plan->modes, .eps = b->model->eps };
+		.gate = 1, .scores = b->plan->modes, .eps = b->model->eps };
 }
 
 /* Blocks that have begun before layer il. */
@@ -47,4 +47,20 @@ static void unite(struct builder *b, struct buffer x)
 	build_append(b, &op_attn_res, "output_res_score", &o, sizeof o);
 }
 
+/* Of the embedding and of what x was after each block. */
+void build_recall(struct builder *b)
+{
+	size_t n = b->model->n_embd, begins = b->il % b->model->block_layers == 0;
+	struct op_attn_res o = streams(b, b->plan->x, b->plan->x, 1 + b->il / b->model->block_layers);
+	const float *gate = build_vector(b, "attn_res_gate", "weight", 1);
+
+	build_add_branch(b);
+	if (begins)
+		build_copy(b, "attn_res_block", b->plan->x, buffer_at(b->plan->x, o.blocks * n), n);
+	o.weight = build_vector(b, "attn_res_score", "weight", n);
+	o.gate = gate ? *gate : 0;
+	build_leaves(build_append(b, &op_attn_res, "attn_res_score", &o, sizeof o), 0, "", o.out, n);
+}
+
+const struct stream_kind recalled_streams = { .read = NULL };
 const struct stream_kind attn_res_streams = { .read = read_blocks, .unite = unite };

@@ -133,7 +133,11 @@ void build_sum_scale(struct builder *b, float scale);
 
 /* Several residual streams (family->streams): AltUp, hyper-connections, those with gates of all elements, attention
  * residuals (plan/kinds.h). */
-extern const struct stream_kind altup_streams, hyper_streams, gated_streams, attn_res_streams;
+extern const struct stream_kind altup_streams, hyper_streams, gated_streams, attn_res_streams, recalled_streams;
+
+/* Before a layer, of recalled_streams: x becomes x + gate · (attention to what it was before each block of layers, and
+ * to itself, − x). */
+void build_recall(struct builder *b);
 
 /* All streams += the embeddings of the last ids. */
 void build_ngrams(struct builder *b);

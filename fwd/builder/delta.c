@@ -119,6 +119,20 @@ static void sort(struct builder *b, const char *name, size_t step, size_t n, con
 	build_append(b, &op_copy, name, &o, sizeof o);
 }
 
+/* To n elements, through few where there are two matrices. */
+static void low_rank(struct builder *b, struct packed *x, const char *first, const char *second, size_t n,
+	const struct places *p, struct buffer to)
+{
+	size_t rank = p->sizes.rank;
+
+	if (!build_has(b, second)) {
+		build_product(b, x, first, WIDE, n, to);
+		return;
+	}
+	build_product(b, x, first, NARROW, rank, p->spare);
+	build_product(b, build_pack(b, "low_rank_pack", p->spare, rank, SLOT_BRANCH), second, WIDE, n, to);
+}
+
 /* The products of a delta net. Where a file has ssm_in, or ssm_ba, its rows come key head by key head: q, k, v and gate
  * of its value heads, or their betas and decays. */
 static void project(struct builder *b, struct packed *x, const struct places *p)
@@ -139,9 +153,12 @@ static void project(struct builder *b, struct packed *x, const struct places *p)
 		build_add_product(b, &o, "ssm_ba", NARROW, 2 * d->heads, ba);
 	else {
 		build_add_product(b, &o, "ssm_beta", NARROW, d->heads, p->beta);
-		build_add_product(b, &o, "ssm_alpha", NARROW, d->heads, p->decay);
+		if (!d->rank)
+			build_add_product(b, &o, "ssm_alpha", NARROW, d->heads, p->decay);
 	}
 	build_products(b, "ssm_in", &o);
+	if (d->rank)
+		low_rank(b, x, "ssm_f_a", "ssm_f_b", d->decays, p, p->decay);
 	if (build_has(b, "ssm_in"))
 		sort(b, "ssm_qkvz", all, 4, (size_t[]){ keys, keys, values, values },
 			(struct buffer[]){ p->q, p->k, p->v, p->gate }, p->spare);
@@ -157,20 +174,6 @@ struct packed *build_delta(struct builder *b, struct packed *x)
 	build_convolve(b, "ssm_conv1d", p.q, 2 * p.sizes.keys + p.sizes.values);
 	mix(b, &p);
 	return leave(b, &p, b->model->ssm.sigmoid_gates ? UNARY_SIGMOID : UNARY_SILU);
-}
-
-/* To n elements, through as few as a head has where there are two matrices. */
-static void low_rank(struct builder *b, struct packed *x, const char *first, const char *second, size_t n,
-	const struct places *p, struct buffer to)
-{
-	size_t rank = b->model->ssm.state;
-
-	if (!build_has(b, second)) {
-		build_product(b, x, first, WIDE, n, to);
-		return;
-	}
-	build_product(b, x, first, NARROW, rank, p->spare);
-	build_product(b, build_pack(b, "low_rank_pack", p->spare, rank, SLOT_BRANCH), second, WIDE, n, to);
 }
 
 struct packed *build_kda(struct builder *b, struct packed *x)

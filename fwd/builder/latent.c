@@ -19,6 +19,8 @@ static void queries(struct builder *b, struct packed *x, struct buffer q)
 		return;
 	}
 	build_product(b, x, "attn_q_a", WIDE, l->rank_q, low);
+	if (l->gates_low)
+		build_gates(b, build_pack(b, "attn_q_a_pack", low, l->rank_q, SLOT_BRANCH));
 	norm.norm = build_norm_of(b, "attn_q_a_norm", l->rank_q);
 	build_packing(b, "attn_q_a_norm", &norm, SLOT_BRANCH);
 	if (b->layer->sparse == CHOOSES)
@@ -76,7 +78,8 @@ struct packed *build_latent_attention(struct builder *b, struct packed *x)
 	size_t heads = b->layer->n_head;
 	struct buffer out, values = buffer_with(b->plan->latent.kv, heads * l->dim_v);
 
-	build_gates(b, x);
+	if (!l->gates_low)
+		build_gates(b, x);
 	(l->absorbed ? absorbed : expanded)(b, x);
 	out = build_attend(b, HEADS_PLAIN);
 	if (!l->absorbed)

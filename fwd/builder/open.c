@@ -24,6 +24,7 @@ static int no_room(const struct plan *p, struct why *w)
 static int open_buffers(struct plan *p, struct why *w)
 {
 	size_t n_embd = p->model->n_embd, n_streams = p->model->n_streams, h = n_embd, wide = 0;
+	size_t rank = size_max(p->model->hyper.rank, p->model->norm_rank);
 	size_t modes = (2 + (p->model->hyper.rounds ? n_streams : 0)) * n_streams;
 
 	for (const struct layer *l = p->model->layer + p->setup.first; l < p->model->layer + p->setup.last; l++) {
@@ -32,8 +33,8 @@ static int open_buffers(struct plan *p, struct why *w)
 		if (l->experts)
 			wide = size_max(wide, 2 * size_max(l->experts->n_ff_shared, l->experts->n_latent));
 	}
-	if (p->model->hyper.rank)
-		wide = size_max(wide, size_max(p->model->hyper.rank, n_streams * n_embd));
+	if (rank)
+		wide = size_max(wide, size_max(rank, n_streams * n_embd));
 	p->x = buffer(p, n_streams * n_embd);
 	p->branch = buffer(p, n_embd);
 	p->h = buffer(p, h);

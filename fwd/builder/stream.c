@@ -50,14 +50,49 @@ static struct packed *append_norm(struct builder *b, const char *name, struct op
 	return o.packed;
 }
 
+/* Norms that may have gates, and the matrices of these. */
+static const struct norm_gate {
+	const char *norm, *down, *up;
+} norm_gates[] = {
+	{ "attn_norm", "attn_norm_gate_a", "attn_norm_gate_b" }, { "ffn_norm", "ffn_norm_gate_a", "ffn_norm_gate_b" },
+};
+
+static const struct norm_gate *gate_of(const struct builder *b, const char *norm)
+{
+	for (size_t i = 0; i < sizeof norm_gates / sizeof *norm_gates; i++)
+		if (!strcmp(norm, norm_gates[i].norm) && build_has(b, norm_gates[i].down))
+			return &norm_gates[i];
+	return NULL;
+}
+
+/* Normed rows times sigmoids, which two products make of them. */
+static struct packed *multiply_gates(struct builder *b, const struct norm_gate *g, struct packed *x)
+{
+	size_t n = b->model->n_embd, rank = b->model->norm_rank;
+	struct buffer low = buffer_with(b->plan->wide, rank), gates = buffer_with(b->plan->wide, n);
+	struct op_rows act = { .n = rank, .in = low, .out = low, .f = ROW_UNARY, .unary = UNARY_SILU };
+	struct op_rows gated = { .n = n, .in = gates, .f = ROW_GLU, .unary = UNARY_SIGMOID };
+
+	if (b->failed)
+		return NULL;
+	build_product(b, x, g->down, NARROW, rank, low);
+	build_packing(b, "norm_gate_act", &act, SLOT_BRANCH);
+	build_product(b, act.packed, g->up, NARROW, n, gates);
+	gated.up = gated.out = x->rows;
+	build_leaves(build_packing(b, "norm_gated", &gated, SLOT_NORMED), 0, "", gated.out, n);
+	return gated.packed;
+}
+
 struct packed *build_norm(struct builder *b, const char *name)
 {
 	struct op_rows o = { .n = 0 };
+	struct packed *x;
 
 	if (b->streams->read && b->il != OP_NO_LAYER)
 		return b->streams->read(b, name);
 	add_pending(b, &o);
-	return append_norm(b, name, o);
+	x = append_norm(b, name, o);
+	return b->model->norm_rank && gate_of(b, name) ? multiply_gates(b, gate_of(b, name), x) : x;
 }
 
 struct packed *build_norm_beside(struct builder *b, const char *name)

@@ -182,6 +182,22 @@ static int hy_v4(struct model *m, struct why *w)
 	return check_gates(m, w);
 }
 
+/* A.X K2 (SK Telecom 2026): DeepSeek 3.2 with gates of norms and of attention's result. */
+static int axk2(struct model *m, struct why *w)
+{
+	const struct gguf_tensor *t = gguf_tensor(m->gguf, "blk.0.attn_norm_gate_a.weight");
+
+	if (deepseek32(m, w) < 0)
+		return -1;
+	if (!t || t->dim[1] > RANK_MAX)
+		return why(w, "tensor blk.0.attn_norm_gate_a.weight: %s", t ? "too many rows" : "missing");
+	m->norm_rank = (size_t)t->dim[1];
+	layers_find_gates(m);
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].latent.gates_low = 1;
+	return check_gates(m, w);
+}
+
 /* Latent attention of the layers with a window, or of the others. */
 static int read_latent_of(struct model *m, int sliding, struct latent l, struct why *w)
 {
@@ -292,6 +308,8 @@ const struct family families_deepseek[] = {
 	{ .arch = "deepseek2", .norm = NORM_RMS, .read = deepseek2, .has_experts = 1,
 	  .experts = { .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "deepseek32", .norm = NORM_RMS, .read = deepseek32, .predicts = 1, .has_experts = 1,
+	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "axk2", .norm = NORM_RMS, .read = axk2, .predicts = 1, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "glm-dsa", .norm = NORM_RMS, .read = glm_dsa, .predicts = 1, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },

@@ -144,6 +144,22 @@ static void qwen4exp_layer(struct builder *b, size_t il)
 	decoder_layer(b, il);
 }
 
+/* BerryLM (RWB 2026): the layers of Qwen 3.5 with decays by key in delta nets, and gated attention residuals. */
+static int berrylm(struct model *m, struct why *w)
+{
+	if (qwen35(m, w) < 0 || key_required(m, "kda.gate_rank", 1, RANK_MAX, &m->ssm.decay_rank, w) < 0
+	    || key_required(m, "attn_res.block_size", 1, RANK_MAX, &m->block_layers, w) < 0)
+		return -1;
+	m->n_streams = 2 + (m->n_layer - 1) / m->block_layers;
+	return 0;
+}
+
+static void berrylm_layer(struct builder *b, size_t il)
+{
+	build_recall(b);
+	decoder_layer(b, il);
+}
+
 const struct family families_recurrent[] = {
 	{ .arch = "lfm2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = lfm2, .mixer = MIXER_CONVOLUTION,
 	  .final_norm = "token_embd_norm", .decoder = { .heads = HEADS_NORMED } },
@@ -169,6 +185,9 @@ const struct family families_recurrent[] = {
 	{ .arch = "qwen35moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = 1,
 	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED }, .has_experts = 1,
 	  .experts = { .normalise = 1 }, .unused_key = "attention.scale" },
+	{ .arch = "berrylm", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = berrylm, .layer = berrylm_layer,
+	  .streams = &recalled_streams, .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED },
+	  .has_experts = 1, .experts = { .normalise = 1 }, .unused_key = "attention.scale" },
 	{ .arch = "qwen4exp", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen4exp, .layer = qwen4exp_layer,
 	  .streams = &gated_streams, .final_norm = "", .predicts = 1, .decoder = { .heads = HEADS_NORMED },
 	  .has_experts = 1, .experts = { .normalise = 1 }, .unused_key = "attention.scale" },

@@ -94,15 +94,15 @@ struct delta_sizes mixers_delta(const struct model *m, const struct layer *l)
 
 	if (l->mixers & MIXER_KDA)
 		return (struct delta_sizes){ .values = all, .keys = all, .heads = l->n_head, .heads_k = l->n_head,
-			.decays = all };
+			.decays = all, .rank = s->state };
 	return (struct delta_sizes){ .values = s->inner, .keys = s->groups * s->state, .heads = s->rank,
-		.heads_k = s->groups, .decays = s->rank };
+		.heads_k = s->groups, .decays = s->decay_rank ? s->rank * s->state : s->rank, .rank = s->decay_rank };
 }
 
 /* Gates and result; q, k and v; decays and betas; all but the result once more, where they are sorted. */
 size_t mixers_delta_wide(const struct delta_sizes *d)
 {
-	return 5 * d->values + 4 * d->keys + 2 * (d->decays + d->heads);
+	return 5 * d->values + 4 * d->keys + 2 * (d->decays + d->heads) + d->rank;
 }
 
 /* Gates and result; q, k and v, and the same unsorted; decays and betas. */

@@ -11,6 +11,7 @@ int mixers_read(struct model *m, struct why *w);
  * decays of a row. */
 struct delta_sizes {
 	size_t values, keys, heads, heads_k, decays;
+	size_t rank;                    /* elements that decays by key, and gates, are made of */
 };
 
 struct delta_sizes mixers_delta(const struct model *m, const struct layer *l);

@@ -45,6 +45,7 @@ struct latent {
 	size_t dim_nope, dim_rope, dim_v;       /* of a head: not rotated, rotated, of values */
 	int absorbed;
 	int shared_normed;              /* the shared part of keys is, before it is rotated */
+	int gates_low;                  /* gates are made of what queries are made of, before its norm */
 };
 
 /* The indexer of sparse attention (DeepSeek-AI 2025): where a row could see more than `top` positions, groups of
@@ -123,6 +124,7 @@ struct ssm {
 	int negative;                   /* with a lower bound: ssm_a is less than 0 */
 	size_t halved;                  /* RWKV 6: x is halved after each group of this many layers; 0: never */
 	int sigmoid_gates;              /* delta net: gates are sigmoids, not SiLU */
+	size_t decay_rank;              /* delta net: elements that decays of each key are made of; 0: of each head */
 	int tiled;                      /* delta net: value head j reads key head j mod groups; else they follow */
 	enum { SSM_NORMS_NONE, SSM_NORMS_BARE, SSM_NORMS_WEIGHTED } norms;     /* of Mamba's dt, B and C */
 };
@@ -204,6 +206,7 @@ struct model {
 	/* norms and attention */
 	enum norm_kind norm;            /* usually the family's */
 	float eps;                      /* of the norms */
+	size_t norm_rank;               /* of gates of what parts of layers read, made of the same; 0: there are none */
 	float post_eps;                 /* of the norms of branches; 0: eps */
 	enum rope_pairs pairs;          /* usually the family's */
 	float qkv_clamp;                /* of q, k and v; 0: none */

@@ -25,6 +25,9 @@ static void attend_blocks(const struct op *op, const struct step *s, size_t row,
 	for (size_t i = 0; i <= o->blocks; i++)
 		p[i] = score(o, x + i * o->n);
 	op_softmax(p, o->blocks + 1);
+	for (size_t i = 0; i <= o->blocks; i++)
+		p[i] *= o->gate;
+	p[0] += 1 - o->gate;
 	s->k->scale(to, x, p[0], o->n);
 	for (size_t i = 1; i <= o->blocks; i++)
 		s->k->add_scaled(to, x + i * o->n, p[i], o->n);

@@ -329,6 +329,7 @@ struct op_ngram_gates {
  * bank: the stream becomes that of the last block, and begins again at 0. */
 struct op_attn_res {
 	size_t n, blocks;
+	float gate;                     /* out = x + gate · (the sum − x) */
 	struct buffer x, scores, out;   /* [1 + blocks][n] in a row; [1 + blocks]; [n] */
 	const float *weight;            /* [n] */
 	float eps;
