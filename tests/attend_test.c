@@ -375,7 +375,7 @@ static void copy_test(enum kv_type type, size_t dim_k, size_t dim_v, size_t j, s
 	void *from = calloc(1, bytes), *copied = calloc(1, bytes), *stored = calloc(1, bytes);
 	struct kv_block a = kv_block_at(type, dim_k, dim_v, from), b = kv_block_at(type, dim_k, dim_v, copied);
 	struct kv_block c = kv_block_at(type, dim_k, dim_v, stored);
-	float key[100];
+	float key[128];
 
 	for (size_t d = 0; d < dim_k; d++)
 		key[d] = (float)(d * d % 37) - 11.3f;
