@@ -182,7 +182,7 @@ static void options(struct printer *p)
 		case JSON: run.json = 1; break;
 		}
 	if (c.argc != 1)
-		cli_usage(&c, "one operand: the model whose vocabulary to use (try --help)");
+		cli_usage(&c, "expected one operand, the model (try --help)");
 	if (run.lines && (run.frames || run.turns || *run.suffix))
 		cli_usage(&c, "--lines: not with --frames, --turns or --suffix");
 	if (!run.lines && (run.ordered || run.json))
@@ -219,7 +219,7 @@ int main(int argc, char **argv)
 	p.vocab = vocab;
 	p.n_vocab = run.card.n_vocab;
 	p.put = run.frames ? NULL : put;
-	frame_open_in(&in, 0, "stdin");
+	frame_open_in(&in, 0, "standard input");
 	if (run.frames)
 		must(filter_stop(&p, &in, run.turns, &w));
 	else if (run.lines)

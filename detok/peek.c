@@ -103,7 +103,7 @@ static void show_file(const char *name)
 	int fd;
 
 	if (!strcmp(name, "-")) {
-		show_stream(0, "stdin");
+		show_stream(0, "standard input");
 		return;
 	}
 	if ((fd = open(name, O_RDONLY)) < 0)

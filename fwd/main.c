@@ -153,6 +153,6 @@ int main(int argc, char **argv)
 	if (set.dump && dump.failed)
 		cli_die(&c, "%s", dump.why.text);
 	if (v.failed)
-		cli_failed(&c, "sequences that failed: %zu", v.failed);
+		cli_failed(&c, "%zu sequence%s failed", v.failed, v.failed == 1 ? "" : "s");
 	return cli_end(&c);
 }

@@ -73,7 +73,7 @@ static void read_all(void)
 	size_t room = 0;
 	int got;
 
-	frame_open_in(&in, 0, "stdin");
+	frame_open_in(&in, 0, "standard input");
 	while ((got = frame_next(&in, &f, &w)) > 0) {
 		if (f.kind == FRAME_CARD && !run.carded++)
 			must(card_read(&in, &f, &run.card, &w) || card_write(1, &run.card, &w));

@@ -54,7 +54,7 @@ void feed_options(struct loop *l, struct draft *draft, struct stage *model, stru
 		case OPT_BACKEND: add(model, c, for_model = "--backend", c->value); break;
 		}
 	if (c->argc != 1)
-		cli_usage(c, "one operand: the FIFO through which the sampler's ids come back (try --help)");
+		cli_usage(c, "expected one operand, the FIFO (try --help)");
 	if (l->jobs && l->texts)
 		cli_usage(c, "-j/--jobs and -N/--texts exclude each other");
 	if (from && (l->jobs || l->texts))

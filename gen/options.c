@@ -190,7 +190,7 @@ static void replace(struct reader *r)
 		r->q->facts |= own[i].fact;
 		return;
 	}
-	cli_usage(r->c, "--stage: '%s' is not tok, fwd, sample or detok, '=' and a command", value);
+	cli_usage(r->c, "--stage: \"%s\" is not STAGE=COMMAND, where STAGE is tok, fwd, sample or detok", value);
 }
 
 static void take(struct reader *r, const struct opt *o)

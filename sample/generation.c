@@ -131,7 +131,7 @@ static int restrict_row(const struct session *s, const struct generation *g, uin
 
 	if (g->constraint) {
 		if (constraint_apply(g->constraint, pos, s->row, w) < 0)
-			return frame_why(&s->in, w);
+			return -1;
 		over = constraint_must_end(g->constraint);
 	}
 	for (int32_t i = 0; (early || set->ignore_eos) && !over && i < s->card.n_eog; i++)
@@ -177,13 +177,9 @@ static int draw(struct session *s, struct generation *g, uint32_t pos, size_t at
 	struct sampler_pick p;
 
 	sampler_prepare(g->sampler, s->row);
-	if (restrict_row(s, g, pos, w) < 0)
+	if (restrict_row(s, g, pos, w) < 0 || sampler_draw(g->sampler, s->row, pos, &p, w) < 0 ||
+	    (g->constraint && constraint_accept(g->constraint, pos, p.id, w) < 0))
 		return SESSION_FAILED;
-	if (sampler_draw(g->sampler, s->row, pos, &p, w) < 0 ||
-	    (g->constraint && constraint_accept(g->constraint, pos, p.id, w) < 0)) {
-		frame_why(&s->in, w);
-		return SESSION_FAILED;
-	}
 	if (p.n_nan && !s->warned++)
 		fprintf(stderr, "sample: %s: frame %" PRIu64 ": logits that are NaN: %zu, never drawn\n", s->in.name,
 			s->in.number, p.n_nan);

@@ -35,7 +35,7 @@ static void draw_all(struct session *s)
 
 	while (!session_is_over(s) && must(frame_next(&s->in, &f, &w)) > 0)
 		if ((status = session_frame(s, &f, &w)) == SESSION_FAILED)
-			cli_warn(&c, "sequence %" PRIu32 ": %s", f.seq, w.text);
+			cli_warn(&c, "%s", w.text);
 		else
 			must(status);
 }
@@ -71,12 +71,12 @@ int main(int argc, char **argv)
 		return cli_end(&c);
 	if (s.set.card)
 		take_card(&s, s.set.card);
-	frame_open_in(&s.in, 0, "stdin");
+	frame_open_in(&s.in, 0, "standard input");
 	draw_all(&s);
 	session_close(&s);
 	if (s.cut && !s.failed)
 		cli_cut(&c, "-n/--n-predict: the text is cut before its grammar may end");
 	if (s.failed)
-		cli_failed(&c, "sequences that failed: %" PRIu64, s.failed);
+		cli_failed(&c, "%" PRIu64 " sequence%s failed", s.failed, s.failed == 1 ? "" : "s");
 	return cli_end(&c);
 }

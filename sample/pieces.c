@@ -45,7 +45,7 @@ const struct vocab *pieces_vocab(const struct token_pieces *p)
 
 int pieces_agree(const struct token_pieces *p, const struct card *card, struct why *w)
 {
-	return card_agree(card, "stdin", &p->card, p->path, w);
+	return card_agree(card, "standard input", &p->card, p->path, w);
 }
 
 const char *pieces_shown(const void *pieces, int32_t id, size_t *n)

@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 			cli_usage(&c, "%s", w.text);
 		if (file)
 			cli_usage(&c, "%s: %s", file, w.text);
-		cli_die(&c, "stdin: %s", w.text);
+		cli_die(&c, "standard input: %s", w.text);
 	}
 	out_bytes(grammar.p, grammar.n);
 	bytes_free(&given);

@@ -71,7 +71,7 @@ static int take_card(struct session *s, const struct frame *f, struct why *w)
 	if (card_read(&s->in, f, &card, w) < 0)
 		return -1;
 	if (s->sampler)
-		return card_agree(&card, "stdin: a later card", &s->card, "the first", w);
+		return card_agree(&card, "standard input: a later card", &s->card, "the first", w);
 	s->card = card;
 	if (check_ids(s, w) < 0)
 		return SESSION_USAGE;
@@ -149,7 +149,6 @@ static int take_fork(struct session *s, const struct frame *f, struct why *w)
 	if (!from && source) {
 		why(w, "fork: sequence %" PRIu32 " %s", source,
 			sequences_is_over(&s->sequences, source) ? "is over" : "has not begun");
-		frame_why(&s->in, w);
 		return SESSION_FAILED;
 	}
 	/* Sequence 0 exists before its first frame: it may continue a kept state. */
@@ -195,10 +194,12 @@ static int take_rows(struct session *s, const struct frame *f, struct why *w)
 /* One sequence has failed, for the reason in *w. Where it is the only one, so has all. */
 static int fail(struct session *s, const struct frame *f, struct why *w)
 {
-	struct why ignored;
+	struct why cause = *w, ignored;
 
 	if (!s->many)
-		return -1;
+		return frame_why(&s->in, w);
+	why(w, "sequence %" PRIu32 ": %s", f->seq, cause.text);
+	frame_why(&s->in, w);
 	s->failed++;
 	if (frame_write_end(1, FRAME_END_ERROR, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + f->rows, f->seq,
 		&ignored) || end_generation(s, f->seq, &ignored)) {
@@ -231,7 +232,7 @@ int session_frame(struct session *s, const struct frame *f, struct why *w)
 		return frame_why(&s->in, w);
 	}
 	if (f->seq == FRAME_NO_SEQ && f->kind != FRAME_END) {
-		why(w, "a sequence of number %" PRIu32, FRAME_NO_SEQ);
+		why(w, "sequence %" PRIu32 ": only an `end ` frame may have this number", f->seq);
 		return frame_why(&s->in, w);
 	}
 	s->many |= f->seq != 0;

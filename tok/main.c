@@ -75,7 +75,7 @@ static void take_options(void)
 		case COUNT: t.count = 1; break;
 		}
 	if (!c.argc)
-		cli_usage(&c, "name the model whose vocabulary to use (try --help)");
+		cli_usage(&c, "no model (try --help)");
 	if (t.text + t.offsets + t.count > 1)
 		cli_usage(&c, "--text, --offsets and --count exclude each other");
 	if (t.chunk && (!tok_writes_frames(&t) || t.append || t.lines))

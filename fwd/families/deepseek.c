@@ -12,9 +12,11 @@
 static int set_latent(struct model *m, struct layer *layer, struct latent l, size_t dim_k, struct why *w)
 {
 	if (dim_k <= l.dim_rope)
-		return why(w, "%s: %zu of %zu elements", key_name(m, "rope.dimension_count").s, l.dim_rope, dim_k);
+		return why(w, "%s: %zu, but keys have only %zu elements", key_name(m, "rope.dimension_count").s,
+			l.dim_rope, dim_k);
 	if (layer->n_head_kv != (l.absorbed ? 1 : layer->n_head))
-		return why(w, "%s: %zu", key_name(m, "attention.head_count_kv").s, layer->n_head_kv);
+		return why(w, "%s: %zu, not %zu", key_name(m, "attention.head_count_kv").s, layer->n_head_kv,
+			l.absorbed ? 1 : layer->n_head);
 	l.dim_nope = dim_k - l.dim_rope;
 	layer->latent = l;
 	layer->rope_at = l.absorbed ? l.rank : l.dim_nope;

@@ -82,8 +82,8 @@ static int deepseek4(struct model *m, struct why *w)
 		if (l->n_head_kv != 1)
 			return why(w, "%s: %zu, not 1", key_name(m, "attention.head_count_kv").s, l->n_head_kv);
 		if (l->n_head % m->compressed.groups)
-			return why(w, "%s: %zu groups of %zu heads", key_name(m, "attention.output_group_count").s,
-				m->compressed.groups, l->n_head);
+			return why(w, "%s: %zu does not divide the %zu heads",
+				key_name(m, "attention.output_group_count").s, m->compressed.groups, l->n_head);
 		l->window = window;
 		l->v_in_k = 1;
 		l->rope_at = l->dim_k - m->rope.n_rot;

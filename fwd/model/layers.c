@@ -104,7 +104,7 @@ static int read_gating(struct model *m, struct experts *e, struct why *w)
 	e->groups = e->groups ? e->groups : 1;
 	if (e->n % e->groups == 0)
 		return 0;
-	why(w, "%s: %zu groups of %zu experts", key_name(m, "expert_group_count").s, e->groups, e->n);
+	why(w, "%s: %zu does not divide the %zu experts", key_name(m, "expert_group_count").s, e->groups, e->n);
 	e->groups = e->groups_used = 1;
 	return why_tell(m->faults, w);
 }

@@ -45,7 +45,8 @@ static int check_heads(const struct model *m, struct why *w)
 	const struct ssm *s = &m->ssm;
 
 	if (s->rank % s->groups)
-		return why(w, "%s: %zu groups of %zu heads", key_name(m, "ssm.group_count").s, s->groups, s->rank);
+		return why(w, "%s: %zu does not divide the %zu heads", key_name(m, "ssm.group_count").s, s->groups,
+			s->rank);
 	if (s->inner % s->rank)
 		return why(w, "%s: %zu does not divide %zu", key_name(m, "ssm.time_step_rank").s, s->rank, s->inner);
 	return 0;

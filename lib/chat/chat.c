@@ -188,7 +188,7 @@ int chat_set(struct chat *c, const char *assignment, struct why *w)
 	struct json *v;
 
 	if (!equals || equals == assignment)
-		return why(w, "expected NAME=VALUE, not '%s'", assignment);
+		return why(w, "expected NAME=VALUE, not \"%s\"", assignment);
 	v = json_parse(&c->arena, equals + 1, strlen(equals + 1), &ignored);
 	if (!v)
 		v = new_text(c, equals + 1, strlen(equals + 1), w);

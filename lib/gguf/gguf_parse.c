@@ -358,7 +358,7 @@ int gguf_parse(struct gguf *g, struct gguf_wish wish, struct why *w)
 	uint64_t n_tensors;
 
 	if (memcmp(m->p, "GGUF", 4))
-		return why(w, "not a GGUF file: it starts with other bytes");
+		return why(w, "not a GGUF file: wrong magic number");
 	g->version = take32(&c);
 	if (g->version && !(g->version & 0xffff))
 		return why(w, "a big-endian GGUF file, which is not supported");

@@ -46,7 +46,7 @@ void frame_open_in(struct frame_in *in, int fd, const char *name)
 	in->have = in->used = 0;
 }
 
-/* A reason that names the stream and the frame: "stdin: frame 7: ...". -1. */
+/* A reason that names the stream and the frame: "standard input: frame 7: ...". -1. */
 static int bad(const struct frame_in *in, struct why *w, const char *cause)
 {
 	return why(w, "%s: frame %" PRIu64 ": %s", in->name, in->number, cause);
@@ -166,7 +166,7 @@ int frame_next(struct frame_in *in, struct frame *f, struct why *w)
 	in->number++;
 	/* For a short text, "not a frame" is the better message. */
 	if (memcmp(h, magic, size_min(sizeof magic, (size_t)got)))
-		return bad(in, w, in->number == 1 ? "not a frame: this is no lmpipe stream" :
+		return bad(in, w, in->number == 1 ? "not a frame: this is not an lmpipe stream" :
 			"not a frame: the stream is damaged");
 	if (got < FRAME_HEADER)
 		return bad(in, w, "the input ends inside its header");

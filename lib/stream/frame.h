@@ -47,7 +47,7 @@ struct frame {
 
 struct frame_in {
 	int fd;
-	const char *name;       /* for messages: "stdin", a file's name; borrowed */
+	const char *name;       /* for messages: "standard input", a file's name; borrowed */
 	uint64_t number;        /* of the current frame, from 1 */
 	uint64_t left;          /* bytes of the current payload not read yet */
 	size_t have, used;      /* of buffer */
@@ -120,7 +120,7 @@ int card_write(int fd, const struct card *card, struct why *w);
 int card_append(struct bytes *to, const struct card *card);
 
 /* -1 if two cards disagree: another vocabulary or size, or another model, where 0 is no model. The reason names both
- * sides, as "stdin" and "m.gguf". */
+ * sides, as "standard input" and "m.gguf". */
 int card_agree(const struct card *a, const char *a_name, const struct card *b, const char *b_name, struct why *w);
 
 /* -1 unless id is in a vocabulary of n_vocab. The reason is to be put after the id's origin: frame_why(), why_in(). */

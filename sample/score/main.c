@@ -32,7 +32,7 @@ static void open_stream(struct positions *p, const char *name)
 
 	if (!name || !strcmp(name, "-")) {
 		cli_binary(&c, 0);
-		name = "stdin";
+		name = "standard input";
 	} else if ((fd = open(name, O_RDONLY)) < 0) {
 		why(&w, "%s: %s", name, strerror(errno));
 		die();
