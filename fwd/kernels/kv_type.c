@@ -47,7 +47,7 @@ struct kv_block kv_block_at(enum kv_type type, size_t dim_k, size_t dim_v, void 
 	};
 }
 
-/* The same of [8][rows][16] elements of `bytes` bytes. */
+/* Zeroes the lanes of positions from `from` on in tiles [8][rows][16] of elements of `bytes` bytes. */
 static void clear_tiles(void *at, size_t rows, size_t bytes, size_t from)
 {
 	for (size_t tile = from / KV_TILE; tile < KV_EXTENT / KV_TILE; tile++) {
@@ -71,48 +71,38 @@ void kv_block_clear(enum kv_type type, size_t dim_k, size_t dim_v, void *at, siz
 	}
 }
 
-/* Copy one lane of n rows of tiles to another; both pointers are in the first row, at their lane. */
-static void copy_bytes(uint8_t *to, const uint8_t *from, size_t n)
-{
-	for (size_t row = 0; row < n * KV_TILE; row += KV_TILE)
-		to[row] = from[row];
-}
-
-static void copy_halves(uint16_t *to, const uint16_t *from, size_t n)
-{
-	for (size_t row = 0; row < n * KV_TILE; row += KV_TILE)
-		to[row] = from[row];
-}
-
-static void copy_floats(float *to, const float *from, size_t n)
-{
-	for (size_t row = 0; row < n * KV_TILE; row += KV_TILE)
-		to[row] = from[row];
-}
-
 /* Where a position's first element lies, of n in tiles. */
 static size_t lane(size_t pos, size_t n)
 {
 	return pos / KV_TILE * n * KV_TILE + pos % KV_TILE;
 }
 
+/* Copies the n elements of position j in tiles to position i of others. Inline, so that `bytes` is a constant and each
+ * copy one move. */
+static inline void copy_lane(void *to, size_t i, const void *from, size_t j, size_t n, size_t bytes)
+{
+	char *p = (char *)to + lane(i, n) * bytes;
+	const char *q = (const char *)from + lane(j, n) * bytes;
+
+	for (size_t row = 0; row < n * KV_TILE * bytes; row += KV_TILE * bytes)
+		memcpy(p + row, q + row, bytes);
+}
+
 void kv_copy(enum kv_type type, size_t dim_k, size_t dim_v, const struct kv_block *from, size_t j,
 	const struct kv_block *to, size_t i)
 {
-	size_t row = dim_v * element[type], v_scales = kv_scales(dim_v);
-
-	size_t n = kv_scales(dim_k), at = lane(i, dim_k), of = lane(j, dim_k);
+	size_t v = dim_v * element[type];
 
 	if (type == KV_F32)
-		copy_floats((float *)to->k + at, (const float *)from->k + of, dim_k);
+		copy_lane(to->k, i, from->k, j, dim_k, sizeof(float));
 	else if (type == KV_F16)
-		copy_halves((uint16_t *)to->k + at, (const uint16_t *)from->k + of, dim_k);
+		copy_lane(to->k, i, from->k, j, dim_k, sizeof(uint16_t));
 	else {
-		copy_bytes((uint8_t *)to->k + at, (const uint8_t *)from->k + of, dim_k);
-		copy_halves(to->k_scale + lane(i, n), from->k_scale + lane(j, n), n);
-		copy_halves(to->v_scale + lane(i, v_scales), from->v_scale + lane(j, v_scales), v_scales);
+		copy_lane(to->k, i, from->k, j, dim_k, sizeof(int8_t));
+		copy_lane(to->k_scale, i, from->k_scale, j, kv_scales(dim_k), sizeof(uint16_t));
+		copy_lane(to->v_scale, i, from->v_scale, j, kv_scales(dim_v), sizeof(uint16_t));
 	}
-	memcpy((char *)to->v + i * row, (const char *)from->v + j * row, row);
+	memcpy((char *)to->v + i * v, (const char *)from->v + j * v, v);
 }
 
 uint16_t kv_scale(float most)
