@@ -16,7 +16,7 @@ typedef __m128i b16;
 
 enum {
 	DOT_AT_ONCE = 1,        /* codebooks 1.05 to 1.28 times as fast as with a whole span first, others equal */
-	SIGNED_BIAS = 128, COLUMNS_ROWS = 2, COLUMNS_SIDE = 6,
+	SIGNED_BIAS = 128, COLUMNS_ROWS = 2, COLUMNS_UNPACKED = 2, COLUMNS_SIDE = 2,
 	CODES_FEW = 20,         /* 16 columns: 1.08 times as fast as with a panel; 24: equal */
 	PANEL_SPLIT = 256, PANEL_SPLIT_I16 = 256,
 	TILE_I16 = 1, TILE_BIAS = 128, TILE_PAIRS = 0, TILE_STRIP = 0, TILE_VECTORS = 2,
@@ -490,24 +490,16 @@ INLINE void vd_group_sums(const i32x16 v[4], int top, i32x16 sum[2])
 INLINE void vd_columns(struct column_shape s, i32x16 (*sum)[COLUMNS_SIDE], const b64 *w, const int8_t *x)
 {
 	UNROLL
-	for (int k = 0; k < s.quads; k++, w++) {
-		b64 codes[COLUMNS_ROWS];
-
-		UNROLL
-		for (int r = 0; r < s.rows; r++) {
-			codes[r] = w[(size_t)r * s.row_step];
-			IN_REGISTER(codes[r]);  /* otherwise the compiler loads it once for each column */
-		}
+	for (int k = 0; k < s.quads; k++)
 		UNROLL
 		for (int c = 0; c < s.columns; c++) {
 			b64 q = vb_load(x + (size_t)c * s.step + 64 * k);
 
-			IN_REGISTER(q);
+			IN_REGISTER(q);         /* otherwise the compiler loads it once for each row */
 			UNROLL
 			for (int r = 0; r < s.rows; r++)
-				sum[r][c] = _mm512_dpbusd_epi32(sum[r][c], codes[r], q);
+				sum[r][c] = _mm512_dpbusd_epi32(sum[r][c], w[(size_t)r * s.row_step + (size_t)k], q);
 		}
-	}
 }
 
 static inline float vd_close(f32x16 v)

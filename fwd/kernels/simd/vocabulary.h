@@ -13,6 +13,8 @@
  *	DOT_AT_ONCE     1: for a single column, multiply each vector of codes as soon as it is unpacked
  *	SIGNED_BIAS     what vd_dot_signed() adds to each code
  *	COLUMNS_ROWS    rows, and COLUMNS_SIDE columns, whose sums columns.c has in registers at once
+ *	COLUMNS_UNPACKED        rows that it unpacks before it multiplies them: COLUMNS_ROWS, where their codes stay in
+ *	                registers, or all that go side by side
  *	TILE_I16        1: tile_dot() multiplies 16-bit activations as int16; 0: as two planes of bytes
  *	TILE_BIAS       128: tile_dot() multiplies unsigned codes; 0: signed ones
  *	TILE_PAIRS      1: it adds up the products of bytes in 16 bits
