@@ -16,12 +16,12 @@ make_model() {
 # attention residuals; lightning attention; compressed attention; adjugate experts;
 # latent attention that slides in some layers and chooses positions in others; streams with gates of all elements, and
 # embeddings of n-grams; adapters that ids switch on; gates of norms; decays by key in delta nets, and gated attention
-# residuals.
+# residuals; latent attention without rotation to groups of positions.
 features="gemma2 gpt-oss bailingmoe2 qwen2moe llama4 smallthinker refact dbrx cohere2 stablelm minimax-m2 mistral3
 	apertus granite lfm2 granitehybrid falcon-h1 nemotron_h nemotron_h_moe mamba2 mamba jamba rwkv7 qwen35 qwen3next
 	gemma3n gemma4 gemma4-moe deepseek2 deepseek2-kvb openelm deci kimi-linear step35 arwkv7-nog rwkv6 rwkv6qwen2
 	bailingmoe3 plamo2 arctic talkie hrm_text hy_v4 kimi-k3 minimax-01 deepseek4 glm-dsa grovemoe-few dots3note
-	qwen4exp graniteswitch axk2 berrylm"
+	qwen4exp graniteswitch axk2 berrylm glm5next"
 
 # skip WHAT: what cannot be tested here, and why: "no python3 (3 cases)". Goes to tests/run's list, not to the .ok.
 skip() {

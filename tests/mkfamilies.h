@@ -43,6 +43,7 @@ struct mkfamily {
 	uint32_t per_layer;             /* elements of each layer's own input */
 	int streams, out_scale;         /* AltUp; layer_output_scale */
 	int hyper;                      /* so many streams, with hyper-connections */
+	int stream_mean;                /* of which the head reads the mean, and has no tensors for that */
 	int stream_matrix;              /* of which each layer has a matrix, too */
 	uint32_t stream_rank;           /* or gates of all elements, of this rank */
 	int ngrams;                     /* embeddings of n-grams in layer 1 */
@@ -52,6 +53,7 @@ struct mkfamily {
 	int compressed;                 /* compressed attention (mkcompressed.c) */
 	int block_indexer;              /* the same, of blocks, in layers with experts */
 	int indexer;                    /* of sparse attention */
+	uint32_t pool;                  /* the indexer chooses groups of so many positions, by gated sums of keys */
 	/* of layers in turn: a attention, m Mamba 2, b both, s Mamba, h PLaMo 2's Mamba, r RWKV 7, w the same without a
 	 * norm and with an ordinary feed-forward part, x RWKV 6, q the same with fewer keys, no bonus and an ordinary
 	 * feed-forward part, c a short convolution, d a gated delta net (attention then has gates), k Kimi delta

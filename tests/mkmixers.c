@@ -128,7 +128,8 @@ struct latent_sizes part_latent(const struct mkweights *k, int sliding)
 {
 	uint32_t d = k->s.head_dim, wide = sliding ? 4 * d : 2 * d;
 
-	return (struct latent_sizes){ .rank = wide, .rank_q = 2 * d, .nope = wide, .rope = d, .v = wide };
+	return (struct latent_sizes){ .rank = wide, .rank_q = 2 * d, .nope = wide,
+		.rope = k->family->unrotated ? 0 : d, .v = wide };
 }
 
 static void indexer(struct mkweights *k, uint32_t il, uint32_t rank_q)
@@ -140,6 +141,11 @@ static void indexer(struct mkweights *k, uint32_t il, uint32_t rank_q)
 	part_vector(k, part_name(il, "indexer.k_norm", "weight"), INDEXER_DIM, 1, 0.1f);
 	part_bias(k, il, "indexer.k_norm", INDEXER_DIM, 0.1f);
 	part_matrix(k, part_name(il, "indexer.proj", "weight"), 'm', n, INDEXER_HEADS, 1);
+	if (!k->family->pool)
+		return;
+	part_matrix(k, part_name(il, "indexer_compressor_gate", "weight"), 'm', n, INDEXER_DIM, 1);
+	part_tensor(k, part_name(il, "indexer_compressor_ape", "weight"), FORMAT_F32,
+		(uint64_t[3]){ INDEXER_DIM, k->family->pool }, 0, 1);
 }
 
 void mkmixers_latent(struct mkweights *k, uint32_t il)

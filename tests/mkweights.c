@@ -262,7 +262,7 @@ void mkweights_tensors(struct mkweights *k)
 		mklayers_one(k, il);
 	if (k->family->residuals == 1)
 		part_vector(k, "output_res_score.weight", s->n_embd, 0, 0.1f);
-	if (k->family->hyper)
+	if (k->family->hyper && !k->family->stream_mean)
 		mkstreams_hyper(k, UINT32_MAX, "output_hc", 1);
 	snprintf(last, sizeof last, "%s.weight", k->family->last_norm ? k->family->last_norm : "output_norm");
 	if (!k->family->last_norm || *k->family->last_norm)

@@ -168,29 +168,58 @@ static void mean_keys(size_t il, double *k, size_t n, size_t d)
 		memcpy(k + g * d, k + g * ratio * d, d * sizeof *k);
 }
 
-/* m.sees: the positions of the blocks that the layer's indexer chooses, and those after the last complete block. */
-static void choose_blocks(size_t il, const double *x, size_t n)
+/* m.sees: the positions of the groups that are chosen, and those after the last complete group. */
+static void see_groups(const double *q, const double *k, const double *weight, size_t n, size_t ratio)
 {
-	size_t heads = m.index_heads, d = m.index_dim, ratio = m.layer[il].ratio, groups = n / ratio;
-	double *q = linear(part(il, "indexer.q_proj"), x, n, m.n_embd, heads * d);
-	double *k = linear(part(il, "indexer.k_proj"), x, n, m.n_embd, d), *weight = memory(n * heads, sizeof *weight);
+	size_t groups = n / ratio;
 	char *sees = memory(n * groups, 1);
 
-	for (size_t i = 0; i < n * heads; i++)
-		weight[i] = 1;
-	norm_in_place(part(il, "indexer.q_norm"), q, n * heads, d);
-	rope(&m.layer[il], q, n, heads, d);
-	mean_keys(il, k, n, d);
 	choose(q, k, weight, n, ratio, sees);
 	free(m.sees);
 	m.sees = memory(n * n, 1);
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j <= i; j++)
 			m.sees[i * n + j] = j / ratio >= (i + 1) / ratio || sees[i * groups + j / ratio];
+	free(sees);
+}
+
+static void choose_blocks(size_t il, const double *x, size_t n)
+{
+	size_t heads = m.index_heads, d = m.index_dim, ratio = m.layer[il].ratio;
+	double *q = linear(part(il, "indexer.q_proj"), x, n, m.n_embd, heads * d);
+	double *k = linear(part(il, "indexer.k_proj"), x, n, m.n_embd, d), *weight = memory(n * heads, sizeof *weight);
+
+	for (size_t i = 0; i < n * heads; i++)
+		weight[i] = 1;
+	norm_in_place(part(il, "indexer.q_norm"), q, n * heads, d);
+	rope(&m.layer[il], q, n, heads, d);
+	mean_keys(il, k, n, d);
+	see_groups(q, k, weight, n, ratio);
 	free(q);
 	free(k);
 	free(weight);
-	free(sees);
+}
+
+/* The sums of each group of k[n][d], weighted by a softmax of gates and places. */
+static void pool_keys(size_t il, double *k, const double *gate, size_t n, size_t d)
+{
+	size_t ratio = m.layer[il].ratio;
+	float *places = needed(il, "indexer_compressor_ape.weight", ratio * d);
+	double *p = memory(ratio, sizeof *p);
+
+	for (size_t g = 0; g < n / ratio; g++)
+		for (size_t e = 0; e < d; e++) {
+			double sum = 0;
+
+			for (size_t j = 0; j < ratio; j++)
+				p[j] = gate[(g * ratio + j) * d + e] + places[j * d + e];
+			softmax(p, ratio);
+			for (size_t j = 0; j < ratio; j++)
+				sum += p[j] * k[(g * ratio + j) * d + e];
+			k[g * d + e] = sum;
+		}
+	free(places);
+	free(p);
 }
 
 void choose_positions(size_t il, const double *x, size_t n)
@@ -200,7 +229,7 @@ void choose_positions(size_t il, const double *x, size_t n)
 
 	if (!m.index_top || !m.layer[il].chooses)
 		return;
-	if (m.layer[il].ratio) {
+	if (m.layer[il].ratio && !has(il, "indexer_compressor_gate")) {
 		choose_blocks(il, x, n);
 		return;
 	}
@@ -210,11 +239,15 @@ void choose_positions(size_t il, const double *x, size_t n)
 	k = linear(part(il, "indexer.attn_k"), x, n, m.n_embd, d);
 	weight = linear(part(il, "indexer.proj"), x, n, m.n_embd, heads);
 	layer_norm(il, "indexer.k_norm", k, n, d);
+	if (m.layer[il].ratio) {
+		double *gate = linear(part(il, "indexer_compressor_gate"), x, n, m.n_embd, d);
+
+		pool_keys(il, k, gate, n, d);
+		free(gate);
+	}
 	turn_index(il, q, n, heads);
 	turn_index(il, k, n, 1);
-	free(m.sees);
-	m.sees = memory(n * n, 1);
-	choose(q, k, weight, n, 1, m.sees);
+	see_groups(q, k, weight, n, m.layer[il].ratio ? m.layer[il].ratio : 1);
 	free(low);
 	free(q);
 	free(k);

@@ -132,7 +132,7 @@ void hyper_layer(size_t il, double *streams, size_t n)
 	weight = stream_weights(prefix, streams, n, 1);
 	h = gathered(prefix, streams, n);
 	norm_in_place(part(il, "attn_norm"), h, n, m.n_embd);
-	scatter(prefix, streams, weight, attention_part(il, h, n), n);
+	scatter(prefix, streams, weight, (has(il, "ssm_f_a") ? kda : attention_part)(il, h, n), n);
 	free(h);
 	strcpy(prefix, part(il, "hc_ffn"));
 	weight = stream_weights(prefix, streams, n, 1);
@@ -144,8 +144,18 @@ void hyper_layer(size_t il, double *streams, size_t n)
 
 double *hyper_united(double *streams, size_t n)
 {
-	double *x = gathered("output_hc", streams, n);
+	size_t size = n * m.n_embd;
+	double *x;
 
+	if (n_weights(&m, "output_hc_fn.weight"))
+		x = gathered("output_hc", streams, n);
+	else {
+		x = copy(streams, size);
+		for (size_t i = size; i < m.n_streams * size; i++)
+			x[i % size] += streams[i];
+		for (size_t i = 0; i < size; i++)
+			x[i] /= (double)m.n_streams;
+	}
 	free(streams);
 	return x;
 }

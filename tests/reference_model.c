@@ -697,6 +697,26 @@ static void deepseek4(struct reference *m)
 	}
 }
 
+static void glm5next(struct reference *m)
+{
+	kimi_linear(m);
+	indexer(m);
+	m->n_streams = size(m, "hyper_connection.count", 1);
+	m->hyper_eps = real(m, "hyper_connection.epsilon", 0);
+	m->rounds = size(m, "hyper_connection.sinkhorn_iterations", 0);
+	m->magnitude = 2;
+	m->least_decay = real(m, "kda.gate_lower_bound", 0);
+	m->negative_rates = 1;
+	m->unit_eps = 1e-6;
+	m->index_eps = real(m, "attention.layer_norm_epsilon", 0);
+	for (size_t il = 0; il < m->n_layer; il++) {
+		m->layer[il].ratio = size(m, "attention.indexer.kpool", 0);
+		m->layer[il].limit = limit_at(m, "swiglu_clamp_shexp", il);
+		m->layer[il].limit_experts = limit_at(m, "swiglu_clamp_exp", il);
+	}
+	m->index_top /= m->layer[0].ratio;
+}
+
 static void minimax01(struct reference *m)
 {
 	m->normed_scale = real(m, "residual_scale", 0);
@@ -881,6 +901,8 @@ static const struct rules families[] = {
 	{ .arch = "minimax-01", .halves = 1, .normalised = 1, .adapt = minimax01 },
 	{ .arch = "kimi-k3", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .normalised = 1,
 	  .adapt = kimi_k3 },
+	{ .arch = "glm5next", .gate = GATE_SIGMOID, .limits_gates = 1, .gate_key = 1, .weight_keys = 1,
+	  .adapt = glm5next },
 	{ .arch = "deepseek4", .gate = GATE_ROOT, .limits_gates = 1, .gate_key = 1, .weight_keys = 1,
 	  .adapt = deepseek4 },
 	{ .arch = "hy_v4", .limits_gates = 1, .gate_key = 1, .weight_keys = 1, .adapt = hy_v4 },

@@ -114,6 +114,7 @@ struct reference {
 	size_t times;                   /* the layers are run so often; */
 	int norms_between;              /* with the last norm between */
 	double least_decay;             /* its logarithm; 0: there is none */
+	double unit_eps;                /* of the lengths of q and k in delta nets; 0: eps */
 	int negative_rates;             /* ssm_a, with a least */
 	double *embedded;               /* x[n][n_embd] after the embedding, where layers add it */
 	size_t no_text_from, no_text_to;        /* ids whose logits are the least */

@@ -199,7 +199,7 @@ static void delta_gates(size_t il, const double *x, size_t n, size_t heads, size
 
 static void to_length_one(double *x, size_t n)
 {
-	double sum = m.eps;
+	double sum = m.unit_eps > 0 ? m.unit_eps : m.eps;
 
 	for (size_t i = 0; i < n; i++)
 		sum += x[i] * x[i];

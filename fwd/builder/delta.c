@@ -57,7 +57,8 @@ static struct norm unit_norm(struct builder *b, size_t n, float length)
 
 	for (size_t i = 0; weight && i < n; i++)
 		weight[i] = length / sqrtf((float)n);
-	return (struct norm){ .kind = NORM_RMS, .weight = weight, .eps = b->model->eps / (float)n };
+	return (struct norm){ .kind = NORM_RMS, .weight = weight,
+		.eps = (b->model->ssm.eps > 0 ? b->model->ssm.eps : b->model->eps) / (float)n };
 }
 
 /* ssm_a, which must be positive where decays have a lower bound. */

@@ -77,9 +77,25 @@ static void update_streams(struct builder *b)
 	build_leaves(build_append(b, &op_scatter, NULL, &o, sizeof o), 0, "", o.x, o.streams * o.n);
 }
 
+/* The first of the streams of x becomes their mean. */
+static void average(struct builder *b, struct buffer x)
+{
+	size_t n = b->model->n_embd, streams = b->model->n_streams;
+	struct op_rows sum = { .n = n, .x = x, .in = x, .out = x, .scale = 1 };
+
+	for (size_t i = 1; i < streams; i++) {
+		sum.branch = buffer_at(x, i * n);
+		sum.x_scale = i + 1 < streams ? 0 : 1 / (float)streams;
+		build_append(b, &op_rows, "streams_mean", &sum, sizeof sum);
+	}
+}
+
 static void unite(struct builder *b, struct buffer x)
 {
-	gather(b, "", x, x);
+	if (b->model->hyper.averaged)
+		average(b, x);
+	else
+		gather(b, "", x, x);
 }
 
 const struct stream_kind hyper_streams = {

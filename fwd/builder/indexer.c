@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "fwd/model/family.h"
 #include "lib/base/size.h"
 
 struct grouped *build_grouped(struct builder *b, size_t ratio, size_t n, size_t *offset)
@@ -34,6 +35,11 @@ void build_lay_out_groups(struct builder *b)
 	}
 }
 
+static const struct rope *rope(struct builder *b, size_t every)
+{
+	return b->model->family->unrotated ? NULL : build_rope(b, &b->model->rope, every);
+}
+
 /* Among groups with these keys, by queries and weights in their buffers. */
 static void choose(struct builder *b, const struct grouped *keys, size_t offset)
 {
@@ -41,7 +47,7 @@ static void choose(struct builder *b, const struct grouped *keys, size_t offset)
 	const struct indexer_buffers *to = &b->plan->indexer;
 	struct op_choose o = { .heads = i->heads, .n = i->dim, .top = i->top, .ratio = keys ? keys->ratio : 1,
 		.rope_at = i->rope_at, .scale = 1 / sqrtf((float)(i->heads * i->dim)), .q = to->q,
-		.weight = to->weight, .pairs = i->pairs, .rope = build_rope(b, &b->model->rope, 1), .kept = keys,
+		.weight = to->weight, .pairs = i->pairs, .rope = rope(b, 1), .kept = keys,
 		.offset = offset, .chosen = to->chosen };
 	struct op *op;
 
@@ -63,16 +69,61 @@ void build_choose(struct builder *b, struct packed *x, struct packed *q_low, con
 	choose(b, keys, offset);
 }
 
+static struct norm key_norm(struct builder *b)
+{
+	const struct indexer *i = &b->model->indexer;
+
+	return (struct norm){ .kind = NORM_LAYER, .eps = i->eps,
+		.weight = build_vector(b, "indexer.k_norm", "weight", i->dim),
+		.bias = build_vector(b, "indexer.k_norm", "bias", i->dim) };
+}
+
+/* Keys of groups from those of positions and their scores, in the buffer of rows; places: what op_compress adds. */
+static void make_group_keys(struct builder *b, const float *places, struct norm norm, struct op_keep_group *key)
+{
+	const struct indexer_buffers *to = &b->plan->indexer;
+	struct op_compress sum = { .n = b->model->indexer.dim, .ratio = b->layer->ratio, .places = places,
+		.rows = to->rows, .out = to->key };
+
+	*key = (struct op_keep_group){ .n = sum.n, .ratio = sum.ratio, .rope_at = b->model->indexer.rope_at,
+		.x = to->key, .norm = norm, .pairs = b->model->indexer.pairs, .rope = rope(b, sum.ratio) };
+	sum.ring = build_ring(b, 2 * sum.n * sizeof(float));
+	sum.state = build_state(b, 3 * sum.n);
+	build_append(b, &op_compress, "indexer_sum", &sum, sizeof sum);
+	key->kept = build_grouped(b, key->ratio, key->n, &key->offset);
+	build_append(b, &op_keep_group, "indexer_key", key, sizeof *key);
+}
+
+/* Keys of groups are sums of those of positions, which are normed, weighted by a softmax of gates. */
+static void index_gated_groups(struct builder *b, struct packed *x, struct packed *q_low)
+{
+	size_t n = b->model->indexer.dim;
+	struct buffer rows = b->plan->indexer.rows;
+	struct op_rows norm = { .n = n, .in = rows, .out = rows, .norm = key_norm(b) };
+	struct op_product o = { .x = x };
+	struct op_keep_group key;
+
+	build_add_product(b, &o, "indexer.attn_k", WIDE, n, rows);
+	build_add_product(b, &o, "indexer_compressor_gate", WIDE, n, buffer_at(rows, n));
+	build_products(b, "indexer.attn_k", &o);
+	build_append(b, &op_rows, "indexer.k_norm", &norm, sizeof norm);
+	make_group_keys(b, build_vector(b, "indexer_compressor_ape", "weight", b->layer->ratio * n),
+		(struct norm){ .kind = NORM_NONE }, &key);
+	build_choose(b, x, q_low, key.kept, key.offset);
+}
+
 void build_index(struct builder *b, struct packed *x, struct packed *q_low)
 {
 	const struct indexer *i = &b->model->indexer;
 	struct op_keep_group key = { .n = i->dim, .ratio = 1, .rope_at = i->rope_at, .x = b->plan->indexer.key,
-		.pairs = i->pairs, .rope = build_rope(b, &b->model->rope, 1) };
+		.pairs = i->pairs, .rope = rope(b, 1) };
 
+	if (b->layer->ratio) {
+		index_gated_groups(b, x, q_low);
+		return;
+	}
 	build_product(b, x, "indexer.attn_k", WIDE, key.n, key.x);
-	key.norm = (struct norm){ .kind = NORM_LAYER, .eps = i->eps,
-		.weight = build_vector(b, "indexer.k_norm", "weight", key.n),
-		.bias = build_vector(b, "indexer.k_norm", "bias", key.n) };
+	key.norm = key_norm(b);
 	key.kept = build_grouped(b, 1, key.n, &key.offset);
 	build_append(b, &op_keep_group, "indexer_key", &key, sizeof key);
 	build_choose(b, x, q_low, key.kept, key.offset);
@@ -97,24 +148,17 @@ void build_index_groups(struct builder *b, struct packed *x)
 {
 	const struct indexer *i = &b->model->indexer;
 	const struct indexer_buffers *to = &b->plan->indexer;
-	struct op_compress mean = { .n = i->dim, .ratio = b->layer->ratio, .rows = to->rows, .out = to->key };
-	struct op_keep_group key = { .n = i->dim, .ratio = mean.ratio, .rope_at = i->rope_at, .x = to->key,
-		.pairs = i->pairs, .rope = build_rope(b, &b->model->rope, mean.ratio) };
+	size_t n = b->layer->ratio * i->dim;
 	struct op_product o = { .x = x };
-	float *places = build_allocate(b, mean.ratio * mean.n * sizeof *places);
+	struct op_keep_group key;
+	float *places = build_allocate(b, n * sizeof *places);
 
 	build_add_product(b, &o, "indexer.q_proj", WIDE, i->heads * i->dim, to->q);
 	build_add_product(b, &o, "indexer.k_proj", WIDE, i->dim, to->rows);
 	build_products(b, "indexer.qk_proj", &o);
 	if (places)
-		memset(places, 0, mean.ratio * mean.n * sizeof *places);
-	mean.places = places;
-	mean.ring = build_ring(b, 2 * mean.n * sizeof(float));
-	mean.state = build_state(b, 3 * mean.n);
-	build_append(b, &op_compress, "indexer_mean", &mean, sizeof mean);
-	key.norm = build_norm_of(b, "indexer.k_norm", key.n);
-	key.kept = build_grouped(b, key.ratio, key.n, &key.offset);
-	build_append(b, &op_keep_group, "indexer_key", &key, sizeof key);
+		memset(places, 0, n * sizeof *places);
+	make_group_keys(b, places, build_norm_of(b, "indexer.k_norm", i->dim), &key);
 	norm_queries(b);
 	choose(b, key.kept, key.offset);
 }

@@ -306,6 +306,34 @@ static int bailingmoe3(struct model *m, struct why *w)
 	return read_latent(m, w);
 }
 
+/* GLM 5.3 (Z.ai 2026): Kimi delta attention, and in some layers latent attention to groups of positions that an indexer
+ * chooses by sums of their keys; nothing is rotated; several residual streams. */
+static int glm5next(struct model *m, struct why *w)
+{
+	struct key_name top = key_name(m, "attention.indexer.top_k");
+	size_t pool = 1;
+
+	if (key_float(m, "kda.gate_lower_bound", -1e3, -1e-3, &m->ssm.lower_bound, w) < 0 || kimi_linear(m, w) < 0
+	    || layers_index(m, w) < 0 || layers_mix_streams(m, w) < 0 || layers_limit_all_gates(m, w) < 0
+	    || key_required(m, "attention.indexer.kpool", 1, KV_EXTENT, &pool, w) < 0
+	    || key_float(m, "attention.layer_norm_epsilon", 0, 1, &m->indexer.eps, w) < 0 || check_sparse(m, w) < 0)
+		return -1;
+	if (!(m->ssm.lower_bound < 0))
+		return why(w, "%s: missing", key_name(m, "kda.gate_lower_bound").s);
+	if (KV_EXTENT % pool || m->indexer.top % pool)
+		return why(w, "%s: %zu in groups of %zu: not supported", top.s, m->indexer.top, pool);
+	m->indexer.groups = m->hyper.averaged = m->ssm.negative = 1;
+	m->indexer.top /= pool;
+	m->ssm.eps = 1e-6f;
+	for (size_t il = 0; il < m->n_layer; il++) {
+		struct layer *l = &m->layer[il];
+
+		l->ratio = l->mixers & MIXER_ATTENTION ? pool : 0;
+		l->sparse = l->ratio ? CHOOSES : SEES_ALL;
+	}
+	return 0;
+}
+
 const struct family families_deepseek[] = {
 	{ .arch = "deepseek2", .norm = NORM_RMS, .read = deepseek2, .has_experts = 1,
 	  .experts = { .reads_gating = 1, .reads_weights = 1 } },
@@ -328,6 +356,9 @@ const struct family families_deepseek[] = {
 	{ .arch = "kimi-k3", .norm = NORM_RMS, .read = kimi_k3, .streams = &attn_res_streams, .mixer = MIXER_KDA,
 	  .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .normalise = 1, .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "glm5next", .norm = NORM_RMS, .unrotated = 1, .read = glm5next, .streams = &hyper_streams,
+	  .mixer = MIXER_KDA, .predicts = 1, .has_experts = 1,
+	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "bailingmoe3", .norm = NORM_RMS, .read = bailingmoe3, .mixer = MIXER_KDA, .predicts = 1,
 	  .has_experts = 1, .experts = { .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = NULL },

@@ -22,16 +22,6 @@ static int read_sizes(struct model *m, struct why *w)
 	return 0;
 }
 
-static int read_streams(struct model *m, struct why *w)
-{
-	struct hyper *h = &m->hyper;
-
-	h->magnitude = 2;
-	return key_required(m, "hyper_connection.count", 2, STREAMS_MAX, &m->n_streams, w) < 0
-		|| key_required(m, "hyper_connection.sinkhorn_iterations", 1, 1 << 10, &h->rounds, w) < 0
-		|| key_float(m, "hyper_connection.epsilon", 0, 1, &h->eps, w) < 0 ? -1 : 0;
-}
-
 /* Files may have more ratios than layers. */
 static int read_ratios(struct model *m, struct why *w)
 {
@@ -71,7 +61,7 @@ static int deepseek4(struct model *m, struct why *w)
 {
 	size_t window = 0;
 
-	if (read_sizes(m, w) < 0 || read_streams(m, w) < 0 || read_ratios(m, w) < 0 || read_rotations(m, w) < 0
+	if (read_sizes(m, w) < 0 || layers_mix_streams(m, w) < 0 || read_ratios(m, w) < 0 || read_rotations(m, w) < 0
 	    || key_required(m, "attention.sliding_window", 1, CTX_MAX, &window, w) < 0
 	    || key_size(m, "hash_layer_count", 0, m->n_layer, &m->experts.by_id, w) < 0
 	    || layers_check_dims(m, w) < 0 || layers_limit_all_gates(m, w) < 0)

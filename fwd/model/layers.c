@@ -330,8 +330,18 @@ int layers_index(struct model *m, struct why *w)
 	for (size_t il = 0; il < m->n_layer; il++)
 		m->layer[il].sparse = CHOOSES;
 	return key_required(m, "attention.indexer.head_count", 1, 1 << 10, &x->heads, w) < 0
-		|| key_required(m, "attention.indexer.key_length", m->rope.n_rot, DIM_MAX, &x->dim, w) < 0
+		|| key_required(m, "attention.indexer.key_length", size_max(m->rope.n_rot, 1), DIM_MAX, &x->dim, w) < 0
 		|| key_required(m, "attention.indexer.top_k", 1, 1 << 17, &x->top, w) < 0 ? -1 : 0;
+}
+
+int layers_mix_streams(struct model *m, struct why *w)
+{
+	struct hyper *h = &m->hyper;
+
+	h->magnitude = 2;
+	return key_required(m, "hyper_connection.count", 2, STREAMS_MAX, &m->n_streams, w) < 0
+		|| key_required(m, "hyper_connection.sinkhorn_iterations", 1, 1 << 10, &h->rounds, w) < 0
+		|| key_float(m, "hyper_connection.epsilon", 0, 1, &h->eps, w) < 0 ? -1 : 0;
 }
 
 /* Heads past the largest power of two take every second slope of twice as many heads. */

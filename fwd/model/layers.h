@@ -66,6 +66,9 @@ void layers_ignore(struct model *m, size_t il, const char *const *names);
  * and where attn_gate makes one for each element. */
 int layers_check_dims(const struct model *m, struct why *w);
 
+/* Hyper-connections with a matrix of the streams. */
+int layers_mix_streams(struct model *m, struct why *w);
+
 /* ALiBi (Press et al. 2022) with this greatest bias: slopes that halve from head to head. */
 int layers_alibi(struct model *m, float most, struct why *w);
 

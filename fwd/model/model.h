@@ -55,7 +55,7 @@ struct indexer {
 	size_t rope_at;                 /* the first element of a head that rotates */
 	enum rope_pairs pairs;
 	float eps;                      /* of the layer norm of its keys */
-	int groups;                     /* it chooses groups of layer->ratio positions; all heads weigh the same */
+	int groups;                     /* it chooses groups of layer->ratio positions */
 };
 
 /* Compressed attention (DeepSeek-AI 2026): besides its window, a row sees compressed rows, each made of the rows of a
@@ -121,6 +121,7 @@ struct ssm {
 	size_t inner, state, groups, rank;
 	size_t rank_w, rank_a, rank_v, rank_g;  /* of RWKV's products of two matrices (6: of decays, and of shifts) */
 	float lower_bound;              /* KDA: of the logarithms of decays, below 0; 0: none */
+	float eps;                      /* of the lengths of q and k in delta nets and KDA; 0: that of the norms */
 	int negative;                   /* with a lower bound: ssm_a is less than 0 */
 	size_t halved;                  /* RWKV 6: x is halved after each group of this many layers; 0: never */
 	int sigmoid_gates;              /* delta net: gates are sigmoids, not SiLU */
@@ -225,6 +226,7 @@ struct model {
 		float eps, magnitude;
 		size_t rounds;          /* of normalising the matrix of the streams; 0: there is none */
 		size_t rank;            /* of gates of all elements; 0: each stream has one weight */
+		int averaged;           /* the head reads the mean of the streams */
 	} hyper;                        /* of hyper-connections */
 	size_t block_layers;            /* of attention residuals: layers of a block */
 

@@ -40,7 +40,7 @@ static void make_scores(const struct op *op, const struct step *s, size_t row, s
 	size_t each = size_min(EACH, KV_EXTENT / o->ratio);     /* their keys follow each other in an extent */
 
 	memcpy(q, buffer_row(&o->q, row), o->heads * o->n * sizeof *q);
-	for (size_t h = 0; h < o->heads; h++)
+	for (size_t h = 0; r && h < o->heads; h++)
 		s->k->rope(o->pairs, q + h * o->n + o->rope_at, r->cos + row * r->pairs, r->sin + row * r->pairs,
 			2 * r->pairs);
 	for (; from < to; from += each, score += each) {
