@@ -74,23 +74,6 @@ static inline float *panel_field(struct panel *p, size_t g, int block, int f)
 	return (float *)(p->data + (p->first[block] + g) * p->block + panel_codes(p->i16)) + f * KERNELS_ROWS;
 }
 
-/* Stores v[row], whose lanes are blocks in lane order, in field f of the `count` blocks of a span. step: from the v of
- * a row to that of the next, in bytes. */
-static __attribute__((noinline)) void spread(struct panel *p, const f32x16 *v, size_t step, size_t g, size_t count,
-                                             size_t rows, int f)
-{
-	i32x16 t[16];
-
-	UNROLL
-	for (int i = 0; i < 16; i++)
-		t[i] = vf_as_int(*(const f32x16 *)((const char *)v + (size_t)i * step));
-	vi_transpose(t);
-	UNROLL
-	for (int i = 0; i < 16; i++)
-		if (lane_block[i] < count)
-			vf_store(panel_field(p, g, lane_block[i], f) + rows, vi_as_float(t[i]));
-}
-
 /* Stores codes of 16 rows, four of a row in each lane. */
 INLINE void store_codes(uint8_t *to, i32x16 codes, int i16)
 {
@@ -101,45 +84,104 @@ INLINE void store_codes(uint8_t *to, i32x16 codes, int i16)
 	vi_store((int32_t *)to, i16 ? vi_and(codes, even) : codes);
 }
 
-/* Stores span g of sixteen rows; rows: 0 or 16, the place of the first in the panel. */
-static void fill_span(const struct format *f, struct panel *p, const struct unpacked span[16], size_t g, size_t rows)
+/* Sixteen rows of a span in memory, `step` bytes apart, and where they go. */
+struct span_rows {
+	const uint8_t *first;
+	size_t step;
+	size_t g, count;        /* number of the span, and of its blocks */
+	size_t place;           /* in the panel: rows from 0 or from 16 on */
+};
+
+/* Stores half h of block b: sixteen codes of each row, four in each lane of each of v[4]. */
+INLINE void store_half(struct panel *p, struct span_rows s, size_t b, size_t h, int i16, const b64 v[4], int shift)
 {
-	int shift = p->bias - span_types[f->id].offset;
-	size_t count = p->blocks - g * 16 < 16 ? p->blocks - g * 16 : 16;
-	f32x16 field[16];
+	uint8_t *to = p->data + (p->first[b] + s.g) * p->block + (4 * h * KERNELS_ROWS + s.place) * 4;
+	i32x16 fours[4];
 
-	for (int c = 0; c < SPAN_VECTORS && (size_t)c * 2 < count; c++) {
-		i32x16 v[16];
+	UNROLL
+	for (int i = 0; i < 4; i++)
+		fours[i] = vb_as_int(vb_add(v[i], shift));
+	tile_pair(&fours[0], &fours[1]);
+	tile_pair(&fours[2], &fours[3]);
+	UNROLL
+	for (int i = 0; i < 4; i++)
+		store_codes(to + i * 4 * KERNELS_ROWS, fours[i], i16);
+}
+
+/* The sixteen bytes at p of each row, four in each lane of each of v[4]. */
+INLINE void load_half(const uint8_t *p, size_t step, b64 v[4])
+{
+	UNROLL
+	for (int i = 0; i < 4; i++, p += step)
+		v[i] = vb_of(vb_16(p), vb_16(p + 4 * step), vb_16(p + 8 * step), vb_16(p + 12 * step));
+	vb_turn_quarters(v);
+}
+
+/* The codes of sixteen rows. They lie in the lanes before nibbles are taken apart, which saves half of the shuffles.
+ * shift: added to each. */
+INLINE void fill_span(struct panel *p, struct code_layout l, struct span_rows s, int shift)
+{
+	size_t pairs = l.kind == LAYOUT_PAIRS, halves = l.kind == LAYOUT_NIBBLES ? 1 : 2;
+	int i16 = p->i16;
+
+	for (size_t b = 0; b < s.count; b += 1 + pairs) {
+		const uint8_t *from = s.first + l.first + b % 8 * l.step + b / 8 * l.eight;
 
 		UNROLL
-		for (int i = 0; i < 16; i++)
-			v[i] = vb_as_int(vb_add(span[i].codes[c], shift));
-		vi_transpose(v);
-		UNROLL
-		for (int i = 0; i < 16; i += 2)
-			tile_pair(&v[i], &v[i + 1]);
-		UNROLL
-		for (int i = 0; i < 16; i++)
-			if ((size_t)(2 * c + i / 8) < count)
-				store_codes(p->data + (p->first[2 * c + i / 8] + g) * p->block +
-				            ((size_t)(i % 8 * KERNELS_ROWS) + rows) * 4, v[i], p->i16);
+		for (size_t h = 0; h < halves; h++) {
+			b64 v[4], high[4];
+
+			load_half(from + 16 * h, s.step, v);
+			if (l.kind != LAYOUT_BYTES) {
+				UNROLL
+				for (int i = 0; i < 4; i++) {
+					high[i] = vb_shr(v[i], 4, 15);
+					v[i] = vb_low(v[i]);
+					if (l.table) {
+						high[i] = vb_lookup(l.table, high[i]);
+						v[i] = vb_lookup(l.table, v[i]);
+					}
+				}
+				store_half(p, s, b + pairs, pairs ? h : 1, i16, high, shift);
+			}
+			store_half(p, s, b, h, i16, v, shift);
+		}
 	}
+}
+
+/* Has each kind of layout compiled for itself. */
+static void fill_span_of_any(struct panel *p, struct code_layout l, struct span_rows s, int shift)
+{
+	switch (l.kind) {
+	case LAYOUT_NIBBLES: fill_span(p, l, s, shift); break;
+	case LAYOUT_PAIRS: fill_span(p, l, s, shift); break;
+	default: l.kind = LAYOUT_BYTES; fill_span(p, l, s, shift);
+	}
+}
+
+/* Stores field f of each block. *v is that of the first row, with blocks in lane order; those of the others lie at the
+ * same place of the next structs. */
+static __attribute__((noinline)) void spread(struct panel *p, const f32x16 *v, struct span_rows s, int f)
+{
+	i32x16 t[16];
+
+	UNROLL
+	for (size_t i = 0; i < 16; i++)
+		t[i] = vf_as_int(*(const f32x16 *)((const char *)v + i * sizeof(struct unpacked)));
+	vi_transpose(t);
+	UNROLL
 	for (int i = 0; i < 16; i++) {
-		f32x16 scale = span[i].s.scale[0];
+		f32x16 x = vi_as_float(t[i]);
+		float *to = panel_field(p, s.g, lane_block[i], f) + s.place;
 
-		field[i] = panel_converts(p->planes) ? vf_sub(scale, vf_sub(scale, scale))
-		        : vf_mul(scale, vf_set1(-MAGIC_FLOAT));
+		if (lane_block[i] >= s.count)
+			continue;
+		if (f == PANEL_SCALE && panel_converts(p->planes))
+			x = vf_sub(x, vf_sub(x, x));
+		else if (f == PANEL_SCALE)
+			vf_store(to + (PANEL_ADDEND - PANEL_SCALE) * KERNELS_ROWS, vf_mul(x, vf_set1(-MAGIC_FLOAT)));
+		vf_store(to, x);
 	}
-	if (panel_converts(p->planes))
-		spread(p, field, sizeof *field, g, count, rows, PANEL_SCALE);
-	else {
-		spread(p, &span[0].s.scale[0], sizeof *span, g, count, rows, PANEL_SCALE);
-		spread(p, field, sizeof *field, g, count, rows, PANEL_ADDEND);
-	}
-	if (f->scales == 2)
-		spread(p, &span[0].s.scale[1], sizeof *span, g, count, rows, PANEL_SECOND);
-	for (int i = 0; i < (f->minima ? f->scales : 0); i++)
-		spread(p, &span[0].s.min[i], sizeof *span, g, count, rows, panel_min(f->scales) + i);
 }
 
 /* Prefetches the next span of a row. What tiles_ahead() prefetched is in the second-level cache or, by now, in the
@@ -151,28 +193,62 @@ INLINE void prefetch_span(const uint8_t *next, size_t bytes)
 		__builtin_prefetch(next + line, 0, 3);
 }
 
+typedef uint8_t span_copies[16][SPAN_BLOCKS * BLOCK_BYTES_MOST];
+
+/* Span g of sixteen rows from r on, *step bytes apart. It is copied where it passes the end of the matrix, as the
+ * mapping may end there, too, and where there are fewer rows; the last one then comes again. */
+static const uint8_t *span_of_rows(const struct matrix *w, size_t r, size_t r1, size_t g, span_copies copy,
+                                   size_t *step)
+{
+	size_t bytes = span_types[w->format->id].bytes, at = g * bytes;
+	const uint8_t *data = w->data, *end = data + w->rows * w->row_bytes;
+
+	*step = w->row_bytes;
+	if (r + 16 <= r1 && (r + 15) * *step + at + bytes <= (size_t)(end - data))
+		return data + r * *step + at;
+	memset(copy, 0, sizeof(span_copies));
+	for (size_t i = 0; i < 16; i++) {
+		const uint8_t *from = data + size_min(r + i, r1 - 1) * *step + at;
+
+		memcpy(copy[i], from, size_min((size_t)(end - from), bytes));
+	}
+	*step = sizeof copy[0];
+	return copy[0];
+}
+
 static void fill_codes(struct panel *p, const struct matrix *w, size_t r, size_t r1)
 {
-	const struct span_type *type = &span_types[w->format->id];
-	uint8_t rest[SPAN_BLOCKS * BLOCK_BYTES_MOST];
+	const struct format *f = w->format;
+	const struct span_type *type = &span_types[f->id];
+	int scattered = layouts[f->id].kind == LAYOUT_SCATTERED;
 	struct unpacked span[16];
+	span_copies copy;
 
-	for (size_t rows = 0; rows < KERNELS_ROWS; rows += 16)
-		for (size_t g = 0; g * 16 < p->blocks; g++) {
-			size_t left = w->row_bytes - g * type->bytes;
+	for (struct span_rows s = { .place = 0 }; s.place < KERNELS_ROWS; s.place += 16)
+		for (s.g = 0; s.g * 16 < p->blocks; s.g++) {
+			struct code_layout l = { LAYOUT_BYTES, 0, 32, 8 * 32, NULL };
 
+			s.count = size_min(p->blocks - s.g * 16, 16);
+			s.first = span_of_rows(w, r + s.place, r1, s.g, copy, &s.step);
 			for (size_t i = 0; i < 16; i++) {
-				size_t row = r + rows + i < r1 ? r + rows + i : r1 - 1;
-				const uint8_t *from = (const uint8_t *)w->data + row * w->row_bytes + g * type->bytes;
+				const uint8_t *from = s.first + i * s.step;
 
 				prefetch_span(from + type->bytes, type->bytes);
-				if (left < type->bytes) {
-					memset(rest, 0, sizeof rest);
-					from = memcpy(rest, from, left);
-				}
-				type->unpack(from, &span[i]);
+				if (scattered)
+					type->unpack(from, &span[i]);
+				else
+					type->scales(from, &span[i].s);
 			}
-			fill_span(w->format, p, span, g, rows);
+			if (scattered)
+				s.first = (const uint8_t *)span[0].codes, s.step = sizeof *span;
+			else
+				l = layouts[f->id];
+			fill_span_of_any(p, l, s, p->bias - type->offset);
+			spread(p, &span[0].s.scale[0], s, PANEL_SCALE);
+			if (f->scales == 2)
+				spread(p, &span[0].s.scale[1], s, PANEL_SECOND);
+			for (int i = 0; i < (f->minima ? f->scales : 0); i++)
+				spread(p, &span[0].s.min[i], s, panel_min(f->scales) + i);
 		}
 }
 

@@ -52,31 +52,19 @@ INLINE void turned_lookup(const int8_t table[16], b64 codes[SPAN_VECTORS])
 INLINE void unpack_turned(struct unpacker u, enum format_id id, const uint8_t *span, const uint8_t *far,
                           struct unpacked *to)
 {
+	struct code_layout l = layouts[id];
 	b64 codes[SPAN_VECTORS];
 
 	prefetch(span + (u.bytes > SPAN ? PREFETCH_NEAR : u.bytes), far, u.bytes);
-	switch (id) {
-#define NIBBLES(NAME, name) \
-	case FORMAT_##NAME: \
-		turned_nibbles(((const struct name *)span)->qs, sizeof(struct name), 8 * sizeof(struct name), codes); \
-		break;
-	NIBBLES(Q4_0, q4_0)
-	NIBBLES(Q4_1, q4_1)
-	NIBBLES(IQ4_NL, iq4_nl)
-	NIBBLES(MXFP4, mxfp4)
-#undef NIBBLES
-	case FORMAT_IQ4_XS:
-		turned_nibbles(((const struct iq4_xs *)span)->qs, 16, sizeof(struct iq4_xs), codes);
-		break;
-	case FORMAT_Q4_K: turned_pairs(span, codes); break;
+	switch (l.kind) {
+	case LAYOUT_NIBBLES: turned_nibbles(span + l.first, l.step, l.eight, codes); break;
+	case LAYOUT_PAIRS: turned_pairs(span, codes); break;
 	default:
 		span_codes(u, span, codes);
 		vb_turn(codes);
 	}
-	if (id == FORMAT_IQ4_NL || id == FORMAT_IQ4_XS)
-		turned_lookup(iq4_values, codes);
-	else if (id == FORMAT_MXFP4)
-		turned_lookup(e2m1_codes, codes);
+	if (l.table)
+		turned_lookup(l.table, codes);
 	UNROLL
 	for (int i = 0; i < SPAN_VECTORS; i++)
 		to->codes[i] = u.is_signed && SIGNED_BIAS != 0 ? vb_add(codes[i], SIGNED_BIAS) : codes[i];
