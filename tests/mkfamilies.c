@@ -21,6 +21,14 @@
 	.shared_gate = 1, .block_indexer = 1, .keys = "hyper_connection.count=4 hyper_connection.low_rank=32 " \
 	"attention.indexer.head_count=2 attention.indexer.key_length=64 rope.dimension_sections=2,1,1,0 " CHOICE
 
+#define GLM5 .latent = MKLATENT_ABSORBED, .unrotated = 1, .mixers = "kka", .indexer = 1, .pool = 2, .hyper = 4, \
+	.stream_mean = 1, .stream_matrix = 1, .layers = 6, .experts = 5, .used = 2, .dense = 1, .shared = 1, \
+	.choice_bias = 1, .keys = "rope.dimension_count=0 kda.gate_lower_bound=-5.0 attention.indexer.kpool=2 " \
+	"attention.layer_norm_epsilon=0.000001 hyper_connection.count=4 hyper_connection.epsilon=0.001 " \
+	"hyper_connection.sinkhorn_iterations=3 expert_gating_func=2 expert_weights_norm=true " \
+	"expert_weights_scale=2.5 expert_shared_count=1 swiglu_clamp_exp=0.0,0.6,0.9,0.0,1.1,0.8 " \
+	"swiglu_clamp_shexp=0.7,0.0,0.9,0.6,0.0,0.8"
+
 static const struct mkfamily families[] = {
 	{ .name = "llama" },
 	{ .name = "qwen2", .pre = "qwen2", .qkv_bias = 1 },
@@ -257,13 +265,8 @@ static const struct mkfamily families[] = {
 	  .keys = "kda.gate_lower_bound=-5.0 attn_res.block_size=2 activation.situ_beta=1.5 "
 	  "activation.situ_linear_beta=2.5 expert_shared_count=1 expert_gating_func=2 expert_weights_norm=true "
 	  "expert_weights_scale=2.5" },
-	{ .name = "glm5next", .latent = MKLATENT_ABSORBED, .unrotated = 1, .mixers = "kka", .indexer = 1, .pool = 2,
-	  .hyper = 4, .stream_mean = 1, .stream_matrix = 1, .layers = 6, .experts = 5, .used = 2, .dense = 1,
-	  .shared = 1, .choice_bias = 1, .keys = "rope.dimension_count=0 kda.gate_lower_bound=-5.0 "
-	  "attention.indexer.kpool=2 attention.layer_norm_epsilon=0.000001 hyper_connection.count=4 "
-	  "hyper_connection.epsilon=0.001 hyper_connection.sinkhorn_iterations=3 expert_gating_func=2 "
-	  "expert_weights_norm=true expert_weights_scale=2.5 expert_shared_count=1 "
-	  "swiglu_clamp_exp=0.0,0.6,0.9,0.0,1.1,0.8 swiglu_clamp_shexp=0.7,0.0,0.9,0.6,0.0,0.8" },
+	{ .name = "glm5next", GLM5 },
+	{ .name = "glm5-next", GLM5, .kpool_names = 1 },
 	{ .name = "deepseek4", .compressed = 1, .hyper = 4, .stream_matrix = 1, .layers = 5, .experts = 5, .used = 2,
 	  .shared = 1, .choice_bias = 1, .by_id = 2, .keys = "attention.sliding_window=8 "
 	  "attention.compress_rope_freq_base=300.0 hyper_connection.count=4 hyper_connection.epsilon=0.001 "

@@ -53,6 +53,7 @@ struct mkfamily {
 	int compressed;                 /* compressed attention (mkcompressed.c) */
 	int block_indexer;              /* the same, of blocks, in layers with experts */
 	int indexer;                    /* of sparse attention */
+	int kpool_names;                /* of the tensors of: */
 	uint32_t pool;                  /* the indexer chooses groups of so many positions, by gated sums of keys */
 	/* of layers in turn: a attention, m Mamba 2, b both, s Mamba, h PLaMo 2's Mamba, r RWKV 7, w the same without a
 	 * norm and with an ordinary feed-forward part, x RWKV 6, q the same with fewer keys, no bonus and an ordinary

@@ -135,6 +135,7 @@ struct latent_sizes part_latent(const struct mkweights *k, int sliding)
 static void indexer(struct mkweights *k, uint32_t il, uint32_t rank_q)
 {
 	uint32_t n = k->s.n_embd;
+	int other = k->family->kpool_names;
 
 	part_matrix(k, part_name(il, "indexer.attn_q_b", "weight"), 'm', rank_q, INDEXER_HEADS * INDEXER_DIM, 1);
 	part_matrix(k, part_name(il, "indexer.attn_k", "weight"), 'm', n, INDEXER_DIM, 1);
@@ -143,8 +144,9 @@ static void indexer(struct mkweights *k, uint32_t il, uint32_t rank_q)
 	part_matrix(k, part_name(il, "indexer.proj", "weight"), 'm', n, INDEXER_HEADS, 1);
 	if (!k->family->pool)
 		return;
-	part_matrix(k, part_name(il, "indexer_compressor_gate", "weight"), 'm', n, INDEXER_DIM, 1);
-	part_tensor(k, part_name(il, "indexer_compressor_ape", "weight"), FORMAT_F32,
+	part_matrix(k, part_name(il, other ? "indexer.kpool_gate" : "indexer_compressor_gate", "weight"), 'm', n,
+		INDEXER_DIM, 1);
+	part_tensor(k, part_name(il, other ? "indexer.kpool_ape" : "indexer_compressor_ape", "weight"), FORMAT_F32,
 		(uint64_t[3]){ INDEXER_DIM, k->family->pool }, 0, 1);
 }
 

@@ -204,7 +204,8 @@ static void choose_blocks(size_t il, const double *x, size_t n)
 static void pool_keys(size_t il, double *k, const double *gate, size_t n, size_t d)
 {
 	size_t ratio = m.layer[il].ratio;
-	float *places = needed(il, "indexer_compressor_ape.weight", ratio * d);
+	float *places = needed(il, has(il, "indexer.kpool_ape") ? "indexer.kpool_ape.weight"
+		: "indexer_compressor_ape.weight", ratio * d);
 	double *p = memory(ratio, sizeof *p);
 
 	for (size_t g = 0; g < n / ratio; g++)
@@ -229,7 +230,7 @@ void choose_positions(size_t il, const double *x, size_t n)
 
 	if (!m.index_top || !m.layer[il].chooses)
 		return;
-	if (m.layer[il].ratio && !has(il, "indexer_compressor_gate")) {
+	if (has(il, "indexer.k_proj")) {
 		choose_blocks(il, x, n);
 		return;
 	}
@@ -240,7 +241,9 @@ void choose_positions(size_t il, const double *x, size_t n)
 	weight = linear(part(il, "indexer.proj"), x, n, m.n_embd, heads);
 	layer_norm(il, "indexer.k_norm", k, n, d);
 	if (m.layer[il].ratio) {
-		double *gate = linear(part(il, "indexer_compressor_gate"), x, n, m.n_embd, d);
+		int other = has(il, "indexer.kpool_gate");
+		double *gate = linear(part(il, other ? "indexer.kpool_gate" : "indexer_compressor_gate"), x, n,
+			m.n_embd, d);
 
 		pool_keys(il, k, gate, n, d);
 		free(gate);

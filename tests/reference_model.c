@@ -901,6 +901,8 @@ static const struct rules families[] = {
 	{ .arch = "minimax-01", .halves = 1, .normalised = 1, .adapt = minimax01 },
 	{ .arch = "kimi-k3", .gate = GATE_SIGMOID, .gate_key = 1, .weight_keys = 1, .normalised = 1,
 	  .adapt = kimi_k3 },
+	{ .arch = "glm5-next", .gate = GATE_SIGMOID, .limits_gates = 1, .gate_key = 1, .weight_keys = 1,
+	  .adapt = glm5next },
 	{ .arch = "glm5next", .gate = GATE_SIGMOID, .limits_gates = 1, .gate_key = 1, .weight_keys = 1,
 	  .adapt = glm5next },
 	{ .arch = "deepseek4", .gate = GATE_ROOT, .limits_gates = 1, .gate_key = 1, .weight_keys = 1,

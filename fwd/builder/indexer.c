@@ -94,7 +94,8 @@ static void make_group_keys(struct builder *b, const float *places, struct norm 
 	build_append(b, &op_keep_group, "indexer_key", key, sizeof *key);
 }
 
-/* Keys of groups are sums of those of positions, which are normed, weighted by a softmax of gates. */
+/* Keys of groups are sums of those of positions, which are normed, weighted by a softmax of gates. The architectures
+ * glm5next and glm5-next name the tensors of these differently. */
 static void index_gated_groups(struct builder *b, struct packed *x, struct packed *q_low)
 {
 	size_t n = b->model->indexer.dim;
@@ -102,12 +103,15 @@ static void index_gated_groups(struct builder *b, struct packed *x, struct packe
 	struct op_rows norm = { .n = n, .in = rows, .out = rows, .norm = key_norm(b) };
 	struct op_product o = { .x = x };
 	struct op_keep_group key;
+	int other = build_has(b, "indexer.kpool_gate");
+	const char *gate = other ? "indexer.kpool_gate" : "indexer_compressor_gate";
+	const char *places = other ? "indexer.kpool_ape" : "indexer_compressor_ape";
 
 	build_add_product(b, &o, "indexer.attn_k", WIDE, n, rows);
-	build_add_product(b, &o, "indexer_compressor_gate", WIDE, n, buffer_at(rows, n));
+	build_add_product(b, &o, gate, WIDE, n, buffer_at(rows, n));
 	build_products(b, "indexer.attn_k", &o);
 	build_append(b, &op_rows, "indexer.k_norm", &norm, sizeof norm);
-	make_group_keys(b, build_vector(b, "indexer_compressor_ape", "weight", b->layer->ratio * n),
+	make_group_keys(b, build_vector(b, places, "weight", b->layer->ratio * n),
 		(struct norm){ .kind = NORM_NONE }, &key);
 	build_choose(b, x, q_low, key.kept, key.offset);
 }

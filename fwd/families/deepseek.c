@@ -311,13 +311,18 @@ static int bailingmoe3(struct model *m, struct why *w)
 static int glm5next(struct model *m, struct why *w)
 {
 	struct key_name top = key_name(m, "attention.indexer.top_k");
-	size_t pool = 1;
+	struct key_name tail = key_name(m, "attention.indexer.kpool_select_tail");
+	size_t pool = 1, own = 1;
+	int sees_tail = 1;
 
 	if (key_float(m, "kda.gate_lower_bound", -1e3, -1e-3, &m->ssm.lower_bound, w) < 0 || kimi_linear(m, w) < 0
 	    || layers_index(m, w) < 0 || layers_mix_streams(m, w) < 0 || layers_limit_all_gates(m, w) < 0
 	    || key_required(m, "attention.indexer.kpool", 1, KV_EXTENT, &pool, w) < 0
-	    || key_float(m, "attention.layer_norm_epsilon", 0, 1, &m->indexer.eps, w) < 0 || check_sparse(m, w) < 0)
+	    || key_float(m, "attention.layer_norm_epsilon", 0, 1, &m->indexer.eps, w) < 0
+	    || key_flag(m, "attention.indexer.kpool_select_tail", &sees_tail, w) < 0 || check_sparse(m, w) < 0)
 		return -1;
+	if (!sees_tail)
+		return why(w, "%s: false: not supported", tail.s);
 	if (!(m->ssm.lower_bound < 0))
 		return why(w, "%s: missing", key_name(m, "kda.gate_lower_bound").s);
 	if (KV_EXTENT % pool || m->indexer.top % pool)
@@ -330,6 +335,8 @@ static int glm5next(struct model *m, struct why *w)
 
 		l->ratio = l->mixers & MIXER_ATTENTION ? pool : 0;
 		l->sparse = l->ratio ? CHOOSES : SEES_ALL;
+		if (l->ratio && key_size_at(m, "attention.indexer.types", il, 1, 1, &own, w) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -357,6 +364,9 @@ const struct family families_deepseek[] = {
 	  .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .normalise = 1, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "glm5next", .norm = NORM_RMS, .unrotated = 1, .read = glm5next, .streams = &hyper_streams,
+	  .mixer = MIXER_KDA, .predicts = 1, .has_experts = 1,
+	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "glm5-next", .norm = NORM_RMS, .unrotated = 1, .read = glm5next, .streams = &hyper_streams,
 	  .mixer = MIXER_KDA, .predicts = 1, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "bailingmoe3", .norm = NORM_RMS, .read = bailingmoe3, .mixer = MIXER_KDA, .predicts = 1,

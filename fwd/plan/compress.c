@@ -187,7 +187,7 @@ static void keep_group(const struct op *op, const struct step *s, size_t row, si
 		s->k->norm(&o->norm, x, x, o->n);
 	if (rope)
 		s->k->rope(o->pairs, x + o->rope_at, rope->cos + row * rope->pairs, rope->sin + row * rope->pairs,
-		2 * rope->pairs);
+			2 * rope->pairs);
 	memcpy(grouped_at(o->kept, r.run->state, o->offset, r.pos / o->ratio), x, o->n * sizeof *x);
 }
 
