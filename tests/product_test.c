@@ -253,7 +253,7 @@ static void test_room(const struct kernels *t)
 static void test_format(const struct format *f)
 {
 	static const size_t ks[] = { 32, 64, 96, 128, 256, 512, 576, 736, 768, 896, 2048 },
-		ns[] = { 1, 2, 3, 5, 7, 9, 10, 16, 33, 100 };
+		ns[] = { 1, 2, 3, 5, 7, 9, 10, 16, 28, 33, 100 };
 
 	for (size_t i = 0; i < sizeof ks / sizeof *ks; i++) {
 		if (ks[i] % f->block != 0)

@@ -79,8 +79,8 @@ INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const ui
 		most = COLUMNS_UNPACKED == COLUMNS_ROWS ? COLUMNS_ROWS : size_min(COLUMNS_UNPACKED, rows - i);
 		for (size_t r = 0; r < most; r += COLUMNS_ROWS)
 			UNROLL
-			for (size_t k = r; k < r + COLUMNS_ROWS; k++, far += u.bytes)
-				unpack_turned(u, id, span[i + k], far, &w[k]);
+			for (size_t k = 0; k < COLUMNS_ROWS; k++, far += u.bytes)
+				unpack_turned(u, id, span[i + r + k], far, &w[r + k]);
 		for (size_t k = 0, c = 0, group; k < groups; k++, c += group) {
 			group = least + (k < larger);
 			UNROLL
