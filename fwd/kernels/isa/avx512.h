@@ -18,6 +18,7 @@ enum {
 	DOT_AT_ONCE = 1,        /* codebooks 1.05 to 1.28 times as fast as with a whole span first, others equal */
 	SIGNED_BIAS = 128, COLUMNS_ROWS = 2, COLUMNS_UNPACKED = 2, COLUMNS_SIDE = 2,
 	CODES_FEW = 28,         /* 24 columns: 1.09 times as fast as with a panel; 28: 1.06 */
+	CODES_FEW_PARTIAL = 8,  /* k = 768, 8 columns: equal; 12: 0.8; 16: 0.7 */
 	PANEL_SPLIT = 256, PANEL_SPLIT_I16 = 256,
 	TILE_I16 = 1, TILE_BIAS = 128, TILE_PAIRS = 0, TILE_STRIP = 0, TILE_VECTORS = 2,
 	TILE_COLUMNS = 6,       /* of each vector's sums, integers and floats: 24 of 32 registers */

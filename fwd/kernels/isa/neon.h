@@ -16,7 +16,8 @@ typedef struct { uint8x16_t a, b, c, d; } b64;
 typedef uint8x16_t b16;
 
 enum {
-	DOT_AT_ONCE = 0, SIGNED_BIAS = 0, COLUMNS_ROWS = 1, COLUMNS_UNPACKED = 8, COLUMNS_SIDE = 4, CODES_FEW = 9,
+	DOT_AT_ONCE = 0, SIGNED_BIAS = 0, COLUMNS_ROWS = 1, COLUMNS_UNPACKED = 8, COLUMNS_SIDE = 4,
+	CODES_FEW = 9, CODES_FEW_PARTIAL = 9,
 	PANEL_SPLIT = 256, PANEL_SPLIT_I16 = 256,
 	TILE_I16 = 0, TILE_BIAS = 0, TILE_PAIRS = 0, TILE_STRIP = 0, TILE_VECTORS = 1,
 	TILE_COLUMNS = 6, TILE_COLUMNS_2 = 6,   /* 24 of the 32 registers hold sums, four hold weights */

@@ -49,16 +49,6 @@ enum acts_extra {
 	EXTRAS = EXTRA_BIAS_QUARTERS + (TILE_PAIRS ? 4 : 0)
 };
 
-static inline size_t most_few(enum acts_kind kind)
-{
-	return kind == ACTS_F32 ? FLOAT_FEW : CODES_FEW;
-}
-
-static inline int acts_few(enum acts_kind kind, size_t n)
-{
-	return n <= most_few(kind);
-}
-
 static inline size_t acts_planes(enum acts_kind kind)
 {
 	return kind == ACTS_Q16 ? 2 : 1;
@@ -128,6 +118,22 @@ static inline struct acts_copies acts_copies(size_t blocks)
 	if (copies > 1 && blocks * copies / SPAN_BLOCKS > COPIES_MOST)
 		return (struct acts_copies){ 1, (blocks + SPAN_BLOCKS - 1) / SPAN_BLOCKS, 0 };
 	return (struct acts_copies){ copies, blocks * copies / SPAN_BLOCKS, 1 };
+}
+
+/* How many columns of k elements are multiplied without a panel, at most. Where rows end within spans, each of them
+ * costs every column a closing tree of its own; with more than four copies that takes most of the time. */
+static inline size_t most_few(enum acts_kind kind, size_t k)
+{
+	if (kind == ACTS_F32)
+		return FLOAT_FEW;
+	if (k % SPAN == 0)
+		return CODES_FEW;
+	return acts_copies(k / 32).copies > 4 ? CODES_FEW_PARTIAL / 4 : CODES_FEW_PARTIAL;
+}
+
+static inline int acts_few(enum acts_kind kind, size_t k, size_t n)
+{
+	return n <= most_few(kind, k);
 }
 
 /* Columns of the tile that starts at column c of n. */

@@ -151,10 +151,10 @@ static size_t vector_acts_bytes(enum acts_kind kind, size_t k, size_t n)
 	size_t few = 0, tiles = 0;
 
 	/* fewer columns may take more room than more: those of decode.c come in several orders */
-	for (size_t c = 1; c <= size_min(n, most_few(kind)); c++)
+	for (size_t c = 1; c <= size_min(n, most_few(kind, k)); c++)
 		few = size_max(few, kind == ACTS_F32 ? (k + 15) / 16 * 16 * c * sizeof(float)
 		                    : acts_copies(k / 32).spans * acts_spans_bytes(acts_planes(kind), c));
-	if (!acts_few(kind, n))
+	if (!acts_few(kind, k, n))
 		tiles = kind == ACTS_F32 ? tile_columns(n) * k * sizeof(float)
 		        : (acts_block_ints(kind, tile_columns(n)) + EXTRAS * tile_columns(n)) * (k / 32) * 4;
 	return (size_max(few, tiles) + 63) / 64 * 64;
@@ -337,7 +337,7 @@ static void place_tile(enum acts_kind kind, const struct quantised q[ACTS_COLUMN
 /* Quantises sixteen blocks of a column from block 16·g on. Blocks past its end are zeros. */
 static void quantise_span(const struct acts *a, const float *x, size_t g, struct quantised *q)
 {
-	int i16 = acts_in_i16(a->kind) && !acts_few(a->kind, a->n);
+	int i16 = acts_in_i16(a->kind) && !acts_few(a->kind, a->k, a->n);
 	size_t left = a->k - g * SPAN;
 	float padded[SPAN];
 
@@ -402,13 +402,13 @@ static void pack_float_tile(struct acts *a, const float *x, size_t stride, size_
 
 static void vector_acts_pack(struct acts *a, const float *x, size_t stride, size_t c0, size_t c1)
 {
-	size_t step = acts_few(a->kind, a->n) ? 1 : ACTS_COLUMNS, k = a->k, padded = (k + 15) / 16 * 16;
+	size_t step = acts_few(a->kind, a->k, a->n) ? 1 : ACTS_COLUMNS, k = a->k, padded = (k + 15) / 16 * 16;
 	struct quantised q;
 
 	for (size_t c = c0; c < c1; c += step, x += step * stride) {
 		size_t columns = c1 - c < step ? c1 - c : step;
 
-		if (!acts_few(a->kind, a->n))
+		if (!acts_few(a->kind, a->k, a->n))
 			(a->kind == ACTS_F32 ? pack_float_tile : pack_tile)(a, x, stride, c, columns);
 		else if (a->kind == ACTS_F32) {
 			memcpy((float *)a->data + c * padded, x, k * sizeof *x);

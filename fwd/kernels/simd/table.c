@@ -19,7 +19,7 @@ static enum acts_kind vector_acts_kind(const struct format *format, int wide)
 
 static void vector_product(const struct product_job *job)
 {
-	(acts_few(job->x->kind, job->x->n) ? product_few : product_many)(job);
+	(acts_few(job->x->kind, job->x->k, job->x->n) ? product_few : product_many)(job);
 }
 
 #define STRING(isa) #isa

@@ -25,7 +25,8 @@
  *	TILE_VECTORS    vectors of 16 rows whose sums are in registers at once
  *	TILE_COLUMNS    columns likewise, for formats with one scale a block; TILE_COLUMNS_2 with two
  *	FLOAT_COLUMNS   columns likewise, for float weights
- *	CODES_FEW       quantised weights: up to this many columns are multiplied without a panel
+ *	CODES_FEW       quantised weights: up to this many columns are multiplied without a panel; CODES_FEW_PARTIAL
+ *	                where rows are not whole spans
  *	FLOAT_FEW       float weights: up to this many columns are multiplied without a panel
  *	FLOAT_ROWS      rows, and FLOAT_SIDE columns, whose sums are then in registers at once
  *	PEAK_COLUMNS    columns of the loop that measures the peak (peak_loops.h)
