@@ -33,7 +33,11 @@
 #include "fwd/kernels/kernels.h"
 
 #define INLINE static inline __attribute__((always_inline))
+#ifdef __clang__        /* it unrolls a function before it is inlined, where the number of turns may not be known yet */
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
 #define UNROLL _Pragma("GCC unroll 32")
+#endif
 
 enum { SPAN = 512, SPAN_BLOCKS = 16, SPAN_VECTORS = 8 };        /* elements, blocks, vectors of 64 codes */
 
