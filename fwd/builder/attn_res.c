@@ -47,7 +47,6 @@ static void unite(struct builder *b, struct buffer x)
 	build_append(b, &op_attn_res, "output_res_score", &o, sizeof o);
 }
 
-/* Of the embedding and of what x was after each block. */
 void build_recall(struct builder *b)
 {
 	size_t n = b->model->n_embd, begins = b->il % b->model->block_layers == 0;

@@ -135,8 +135,8 @@ void build_sum_scale(struct builder *b, float scale);
  * residuals (plan/kinds.h). */
 extern const struct stream_kind altup_streams, hyper_streams, gated_streams, attn_res_streams, recalled_streams;
 
-/* Before a layer, of recalled_streams: x becomes x + gate · (attention to what it was before each block of layers, and
- * to itself, − x). */
+/* Before a layer of recalled_streams: x += gate · (a − x), where a is attention over x and what x was before each block
+ * of layers. */
 void build_recall(struct builder *b);
 
 /* All streams += the embeddings of the last ids. */

@@ -14,7 +14,7 @@ static const struct part {
 	{ "", "output_hc_norm", "output_hc_down", "output_hc_up", NULL },
 };
 
-/* The streams of x normed and divided by their number, which all that reads them wants. */
+/* The streams of x, normed and divided by their number: all that reads them wants their mean. */
 static struct packed *norm_streams(struct builder *b, const char *name, struct buffer x)
 {
 	size_t streams = b->model->n_streams, n = streams * b->model->n_embd;

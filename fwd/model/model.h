@@ -44,8 +44,8 @@ struct latent {
 	size_t rank, rank_q;            /* rank 0: no latent attention; rank_q 0: queries from one matrix */
 	size_t dim_nope, dim_rope, dim_v;       /* of a head: not rotated, rotated, of values */
 	int absorbed;
-	int shared_normed;              /* the shared part of keys is, before it is rotated */
-	int gates_low;                  /* gates are made of what queries are made of, before its norm */
+	int shared_normed;              /* the part of keys that all heads share is normed before it is rotated */
+	int gates_low;                  /* gates are made of the low-rank queries, before the norm of these */
 };
 
 /* The indexer of sparse attention (DeepSeek-AI 2025): where a row could see more than `top` positions, groups of
@@ -92,7 +92,7 @@ enum { ADAPTERS_MAX = 255 };
 
 struct adapters {
 	size_t n, rank;                 /* n 0: there are none */
-	double other;                   /* the weight of an id that switches none on, a 0 in the mean; of others: 1 */
+	double other;                   /* the weight in the mean of an id that switches none on; others weigh 1 */
 	uint64_t id[ADAPTERS_MAX];      /* that switches each on; */
 	uint64_t substitute[ADAPTERS_MAX];      /* the id that is embedded in its place */
 };
@@ -207,7 +207,7 @@ struct model {
 	/* norms and attention */
 	enum norm_kind norm;            /* usually the family's */
 	float eps;                      /* of the norms */
-	size_t norm_rank;               /* of gates of what parts of layers read, made of the same; 0: there are none */
+	size_t norm_rank;               /* of the gates that multiply the norms before a layer's parts; 0: none */
 	float post_eps;                 /* of the norms of branches; 0: eps */
 	enum rope_pairs pairs;          /* usually the family's */
 	float qkv_clamp;                /* of q, k and v; 0: none */

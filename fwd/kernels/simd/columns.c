@@ -4,7 +4,7 @@
  * a block add up in its lane, without a tree for each column. Several rows go side by side: those whose sums are in
  * registers at once share the loads of the activations, all of them the activations in the first-level cache. With 32
  * registers of 64 bytes the codes stay in them; otherwise all rows are unpacked into memory before they are
- * padded, and one group of columns after the other is in the first-level cache. */
+ * multiplied, and one group of columns after the other is in the first-level cache. */
 #include <string.h>
 
 #include "lib/base/size.h"

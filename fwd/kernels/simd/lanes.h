@@ -33,7 +33,9 @@
 #include "fwd/kernels/kernels.h"
 
 #define INLINE static inline __attribute__((always_inline))
-#ifdef __clang__        /* it unrolls a function before it is inlined, where the number of turns may not be known yet */
+/* clang unrolls a function before it inlines it, when a parameter may still give a loop's number of iterations. With a
+ * factor it would copy such loops, too, nest by nest. */
+#ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL _Pragma("GCC unroll 32")

@@ -239,9 +239,10 @@ static void fill_codes(struct panel *p, const struct matrix *w, size_t r, size_t
 				else
 					type->scales(from, &span[i].s);
 			}
-			if (scattered)
-				s.first = (const uint8_t *)span[0].codes, s.step = sizeof *span;
-			else
+			if (scattered) {
+				s.first = (const uint8_t *)span[0].codes;
+				s.step = sizeof *span;
+			} else
 				l = layouts[f->id];
 			fill_span_of_any(p, l, s, p->bias - type->offset);
 			spread(p, &span[0].s.scale[0], s, PANEL_SCALE);
