@@ -33,9 +33,11 @@
 #include "fwd/kernels/kernels.h"
 
 #define INLINE static inline __attribute__((always_inline))
-/* clang unrolls a function before it inlines it, when a parameter may still give a loop's number of iterations. With a
- * factor it would copy such loops, too, nest by nest. */
+/* Unrolls the next loop where its number of iterations is known. clang unrolls a function before it inlines it, while
+ * a parameter may still give that number: with a factor it would copy such loops, too, nest by nest; without one it
+ * warns of those whose number stays unknown. */
 #ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL _Pragma("GCC unroll 32")
