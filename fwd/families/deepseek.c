@@ -1,4 +1,4 @@
-/* Families with latent attention: DeepSeek 2 and 3 and those built like them, MiniCPM 3. */
+/* Families with latent attention: DeepSeek 2 and 3, the architectures derived from them, and MiniCPM 3. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,8 @@
 #include "fwd/model/layers.h"
 #include "lib/base/fmath.h"
 
-/* Latent attention of a layer, whose heads of keys have dim_k elements. */
+/* Checks the head sizes of one layer and sets up its latent attention; dim_k is the length of a key of one head,
+ * rotated part included. */
 static int set_latent(struct model *m, struct layer *layer, struct latent l, size_t dim_k, struct why *w)
 {
 	if (dim_k <= l.dim_rope)
@@ -29,7 +30,8 @@ static int set_latent(struct model *m, struct layer *layer, struct latent l, siz
 	return 0;
 }
 
-/* Files of the newer form have the matrices of keys transposed, and the sizes of heads in keys of their own. */
+/* Newer files store the key matrices transposed (attn_k_b) and the head sizes under separate keys (*_mla): they are
+ * `absorbed`. Older files have neither. */
 static int read_latent(struct model *m, struct why *w)
 {
 	struct latent l = { .dim_rope = m->rope.n_rot };
@@ -54,7 +56,8 @@ static int read_latent(struct model *m, struct why *w)
 	return 0;
 }
 
-/* Of the layers after read_latent(), which are all alike. */
+/* The latent attention of the first layer that has attention. Call after read_latent(), which gives all of them the
+ * same sizes. */
 static const struct latent *latent_of(const struct model *m)
 {
 	const struct layer *l = m->layer;
@@ -64,8 +67,9 @@ static const struct latent *latent_of(const struct model *m)
 	return &l->latent;
 }
 
-/* With a multiplier, YaRN stretches all of the score, and the rotation keeps lengths; without, both the rotated part
- * and the score. But for DeepSeek 2, llama.cpp has the two factors the other way round. */
+/* YaRN's correction of the score's magnitude. With a multiplier, all of the score is scaled and the rotation leaves
+ * lengths unchanged; without one, both the rotated part and the score are scaled. For DeepSeek 2, llama.cpp swaps the
+ * two factors, and so do we. */
 static void stretch(struct model *m, double multiplier)
 {
 	struct rope_spec *r = &m->rope;
@@ -82,7 +86,7 @@ static void stretch(struct model *m, double multiplier)
 		m->layer[il].scale *= (float)(magnitude * magnitude);
 }
 
-/* The latent attention of DeepSeek. */
+/* Latent attention with YaRN's correction. */
 static int read_stretched(struct model *m, struct why *w)
 {
 	double multiplier = 0;
@@ -101,8 +105,9 @@ static int deepseek2(struct model *m, struct why *w)
 		|| layers_temper(m, length, w) < 0 ? -1 : 0;
 }
 
-/* Sparse attention (DeepSeek-AI 2025) of latent rows. The key tells which layers have an indexer of their own; the
- * others see what the layer before saw. Without the key: the first `full` layers, and then each `period`-th. */
+/* Sparse attention (DeepSeek-AI 2025) over latent rows. attention.indexer.types says which layers have an indexer; the
+ * others reuse the choice of the layer before. Without that key, the first `full` layers have an indexer, and after
+ * them the last layer of every `period`. */
 static int read_sparse(struct model *m, size_t full, size_t period, struct why *w)
 {
 	static const char *const unused[] = { "indexer.attn_k.weight", "indexer.attn_q_b.weight",
@@ -124,7 +129,7 @@ static int read_sparse(struct model *m, size_t full, size_t period, struct why *
 	return 0;
 }
 
-/* After read_latent(). */
+/* Sparse attention needs absorbed latent attention and low-rank queries. Call after read_latent(). */
 static int check_sparse(const struct model *m, struct why *w)
 {
 	if (!latent_of(m)->absorbed || !latent_of(m)->rank_q)
@@ -142,8 +147,8 @@ static int deepseek32(struct model *m, struct why *w)
 	return check_sparse(m, w);
 }
 
-/* GLM 5 (Z.ai 2026); the key of the multiplier does not count. From 5.2 on, whose context is longer, most layers have
- * no indexer. */
+/* GLM 5 (Z.ai 2026). The key of YaRN's multiplier is ignored. From version 5.2 on, recognised by its longer context,
+ * most layers have no indexer. */
 static int glm_dsa(struct model *m, struct why *w)
 {
 	int later = m->n_ctx_train >= 1 << 20;
@@ -154,7 +159,7 @@ static int glm_dsa(struct model *m, struct why *w)
 	return check_sparse(m, w);
 }
 
-/* Gates of each element of what attention makes of values, which share a buffer with keys. */
+/* Gates with one factor per element need values no longer than keys, because the gates share the keys' buffer. */
 static int check_gates(const struct model *m, struct why *w)
 {
 	const struct latent *l = latent_of(m);
@@ -164,7 +169,8 @@ static int check_gates(const struct model *m, struct why *w)
 		key_name(m, "attention.value_length_mla").s, l->dim_v, dim_k);
 }
 
-/* Hunyuan 4 (Tencent 2026): sinks and gates; several residual streams; some files have sparse attention. */
+/* Hunyuan 4 (Tencent 2026): attention sinks and gates, and several residual streams; some files have sparse
+ * attention. */
 static int hy_v4(struct model *m, struct why *w)
 {
 	int sparse = gguf_find(m->gguf, key_name(m, "attention.indexer.top_k").s) != NULL;
@@ -184,7 +190,7 @@ static int hy_v4(struct model *m, struct why *w)
 	return check_gates(m, w);
 }
 
-/* A.X K2 (SK Telecom 2026): DeepSeek 3.2 with gates of norms and of attention's result. */
+/* A.X K2 (SK Telecom 2026): DeepSeek 3.2 with gates on norms and on attention's result. */
 static int axk2(struct model *m, struct why *w)
 {
 	const struct gguf_tensor *t = gguf_tensor(m->gguf, "blk.0.attn_norm_gate_a.weight");
@@ -200,7 +206,7 @@ static int axk2(struct model *m, struct why *w)
 	return check_gates(m, w);
 }
 
-/* Latent attention of the layers with a window, or of the others. */
+/* Latent attention of the layers with a window (sliding = 1), or of those without. */
 static int read_latent_of(struct model *m, int sliding, struct latent l, struct why *w)
 {
 	const char *suffix = sliding ? "_swa" : "";
@@ -219,8 +225,8 @@ static int read_latent_of(struct model *m, int sliding, struct latent l, struct 
 	return 0;
 }
 
-/* dots 3 note (rednote 2026): layers with a window have latent attention of other sizes, those without choose what they
- * see; all have a gate for each head. */
+/* dots 3 note (rednote 2026): latent attention has other sizes in the layers with a window; the layers without one have
+ * an indexer. All layers gate each head. */
 static int dots3note(struct model *m, struct why *w)
 {
 	struct latent l = { .dim_rope = m->rope.n_rot, .absorbed = 1, .shared_normed = 1 };
@@ -236,7 +242,7 @@ static int dots3note(struct model *m, struct why *w)
 	return 0;
 }
 
-/* MiniCPM 3 (2024): MiniCPM's scales, as constants. */
+/* MiniCPM 3 (2024): the scales of MiniCPM as constants. */
 static int minicpm3(struct model *m, struct why *w)
 {
 	m->embedding_scale = 12;
@@ -245,7 +251,7 @@ static int minicpm3(struct model *m, struct why *w)
 	return read_latent(m, w);
 }
 
-/* Kimi Linear (Moonshot 2025): Kimi delta attention, and in every fourth layer latent attention, not rotated. */
+/* Kimi Linear (Moonshot 2025): Kimi delta attention, and latent attention without RoPE in every fourth layer. */
 static int kimi_linear(struct model *m, struct why *w)
 {
 	for (size_t il = 0; il < m->n_layer; il++) {
@@ -256,7 +262,7 @@ static int kimi_linear(struct model *m, struct why *w)
 	return read_latent(m, w);
 }
 
-/* Both factors of all gated units have soft limits. */
+/* Soft limits for both factors of every gated unit. */
 static int read_soft_limits(struct model *m, struct why *w)
 {
 	struct glu_limit limit = { .act = 0 };
@@ -271,8 +277,8 @@ static int read_soft_limits(struct model *m, struct why *w)
 	return 0;
 }
 
-/* Kimi K3 (Moonshot 2026): the same layers as Kimi Linear, with gates, soft limits, experts in latent space and
- * attention residuals. */
+/* Kimi K3 (Moonshot 2026): the layers of Kimi Linear, plus gates, soft limits, experts in a latent space and attention
+ * residuals. */
 static int kimi_k3(struct model *m, struct why *w)
 {
 	if (key_float(m, "kda.gate_lower_bound", -1e3, -1e-3, &m->ssm.lower_bound, w) < 0
@@ -288,8 +294,8 @@ static int kimi_k3(struct model *m, struct why *w)
 	return check_gates(m, w);
 }
 
-/* Ling 3 (Inclusion AI 2026): the same layers as Kimi Linear, whose decays have a lower bound; rotated latent attention
- * with a gate for each head. */
+/* Ling 3 (Inclusion AI 2026): the layers of Kimi Linear, but decays have a lower bound, and latent attention uses RoPE
+ * and gates each head. */
 static int bailingmoe3(struct model *m, struct why *w)
 {
 	struct key_name least = key_name(m, "kda.gate_lower_bound");
@@ -306,8 +312,8 @@ static int bailingmoe3(struct model *m, struct why *w)
 	return read_latent(m, w);
 }
 
-/* GLM 5.3 (Z.ai 2026): Kimi delta attention, and in some layers latent attention to groups of positions that an indexer
- * chooses by sums of their keys; nothing is rotated; several residual streams. */
+/* GLM 5.3 (Z.ai 2026): Kimi delta attention, and in some layers latent attention to groups of positions, which an
+ * indexer chooses by the pooled keys of each group. No RoPE; several residual streams. */
 static int glm5next(struct model *m, struct why *w)
 {
 	struct key_name top = key_name(m, "attention.indexer.top_k");

@@ -1,5 +1,5 @@
-/* DeepSeek 4 (DeepSeek-AI 2026): compressed attention, hyper-connections with a matrix of the streams, and first layers
- * that choose experts by the token's id. */
+/* DeepSeek 4 (DeepSeek-AI 2026): compressed attention, hyper-connections that mix the streams with a matrix, and first
+ * layers that choose experts by token id. */
 #include <math.h>
 
 #include "fwd/builder/builder.h"
@@ -22,7 +22,7 @@ static int read_sizes(struct model *m, struct why *w)
 	return 0;
 }
 
-/* Files may have more ratios than layers. */
+/* The array may be longer than the number of layers. */
 static int read_ratios(struct model *m, struct why *w)
 {
 	struct key_name key = key_name(m, "attention.compress_ratios");
@@ -43,7 +43,8 @@ static int read_ratios(struct model *m, struct why *w)
 	return 0;
 }
 
-/* Only layers with compressed rows use YaRN, with a base of their own; attn_factor cancels the factor that YaRN has. */
+/* Only layers with compressed rows use YaRN, with their own base. attn_factor cancels the magnitude correction that
+ * YaRN would apply. */
 static int read_rotations(struct model *m, struct why *w)
 {
 	struct rope_spec *r = &m->rope;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* each ends with a row without a name */
+/* each table ends with a row whose arch is NULL */
 extern const struct family families_llama[], families_gemma[], families_gpt2[], families_mixtures[],
 	families_deepseek[], families_recurrent[], families_rwkv6[], families_rwkv7[],
 	families_loops[], families_grok[], families_minimax01[], families_deepseek4[];

@@ -1,4 +1,5 @@
-/* Gemma 1 to 4 (Google 2024, 2025, 2026): scaled embeddings, GELU, later norms after the branches, windows and caps. */
+/* Gemma 1 to 4 (Google 2024, 2025, 2026): scaled embeddings, GELU, norms after the branches from Gemma 2 on, windows
+ * and caps. */
 #include <math.h>
 
 #include "fwd/builder/builder.h"
@@ -13,7 +14,7 @@ static int gemma(struct model *m, struct why *w)
 	return 0;
 }
 
-/* The largest model of a generation divides scores by the root of n_embd / n_head, not of dim_k. */
+/* The largest model of each generation scales scores by 1 / sqrt(n_embd / n_head) instead of 1 / sqrt(dim_k). */
 static void scale_largest(struct model *m, size_t n_layer)
 {
 	for (size_t il = 0; il < m->n_layer && m->n_layer == n_layer; il++)
@@ -32,7 +33,7 @@ static int gemma2(struct model *m, struct why *w)
 	return layers_slide(m, 2, w) < 0 ? -1 : layers_sliding_base(m, w);
 }
 
-/* Windows, with a base of their own and no scaling but that of the magnitude. */
+/* The layers with a window: their own RoPE base, and no RoPE scaling except the magnitude. */
 static int slide(struct model *m, size_t period, struct why *w)
 {
 	if (layers_slide(m, period, w) < 0 || layers_sliding_rope(m, 10000, w) < 0)
@@ -50,7 +51,8 @@ static int gemma3(struct model *m, struct why *w)
 	return slide(m, 6, w);
 }
 
-/* The sizes of the layers that slide, and the K and V of the last layers: those of the last two that have their own. */
+/* Head sizes of the sliding layers. The last `shared` layers have no K and V: the sliding ones read those of layer own
+ * - 2, the full ones those of layer own - 1. */
 static int share(struct model *m, size_t shared, struct why *w)
 {
 	size_t own = m->n_layer - shared;
@@ -92,7 +94,7 @@ static int gemma4(struct model *m, struct why *w)
 	return key_size(m, "rope.dimension_count_swa", 2, n_rot, &m->rope_sliding.n_rot, w);
 }
 
-/* Gemma 3n (2025). Its sizes are constants; the keys of some of them say the same. */
+/* Gemma 3n (2025). Its sizes are constants here; the keys that files have for some of them agree. */
 static int gemma3n(struct model *m, struct why *w)
 {
 	enum { OWN = 20, SPARSE = 10 };
@@ -103,7 +105,7 @@ static int gemma3n(struct model *m, struct why *w)
 	m->n_per_layer = 256;
 	gemma(m, w);
 	for (size_t il = 0; il < m->n_layer && il < SPARSE; il++)
-		m->layer[il].sparsity = 1.6448534f;     /* where 95% of a normal distribution lie below */
+		m->layer[il].sparsity = 1.6448534f;     /* the 95% quantile of the normal distribution */
 	if (key_float(m, "final_logit_softcapping", 0, 1e6, &cap, w) < 0
 	    || key_size(m, "attention.shared_kv_layers", 0, TENSORS_LAYERS, &shared, w) < 0
 	    || slide(m, 5, w) < 0)
@@ -111,7 +113,7 @@ static int gemma3n(struct model *m, struct why *w)
 	return share(m, m->n_layer > OWN ? m->n_layer - OWN : 0, w);
 }
 
-/* x += h + a branch of h through few elements (Laurel), where h is the normed x, returned. */
+/* Laurel: x += h + a low-rank branch of h, where h is x normed. Returns h, packed. */
 static struct packed *laurel(struct builder *b)
 {
 	struct packed *h = build_norm(b, "attn_norm");

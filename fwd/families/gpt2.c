@@ -1,4 +1,4 @@
-/* GPT-2 and the families with its layer norms, biases and feed-forward part without a gate. */
+/* GPT-2 and the families that share its layer norms, biases and ungated feed-forward part. */
 #include "fwd/model/family.h"
 #include "fwd/model/layers.h"
 
@@ -30,7 +30,7 @@ static int mpt(struct model *m, struct why *w)
 	return key_float(m, "attention.clamp_kqv", 0, 1e6, &m->qkv_clamp, w) < 0 ? -1 : read_alibi(m, w);
 }
 
-/* Jais (Inception 2023): scores over dim_k, not its root. */
+/* Jais (Inception 2023): scores are divided by dim_k, not by its square root. */
 static int jais(struct model *m, struct why *w)
 {
 	for (size_t il = 0; il < m->n_layer; il++)
@@ -38,13 +38,13 @@ static int jais(struct model *m, struct why *w)
 	return read_alibi(m, w);
 }
 
-/* Command R (Cohere 2024): logits are multiplied. */
+/* Command R (Cohere 2024): logit_scale multiplies the logits (in Granite it divides them). */
 static int command_r(struct model *m, struct why *w)
 {
 	return key_scale(m, "logit_scale", &m->logit_scale, w);
 }
 
-/* Command R7B (Cohere 2024): windows, and RoPE only where there is one. */
+/* Command R7B (Cohere 2024): windows, and RoPE only in the layers with a window. */
 static int cohere2(struct model *m, struct why *w)
 {
 	if (command_r(m, w) < 0 || layers_slide(m, 4, w) < 0)
@@ -53,8 +53,9 @@ static int cohere2(struct model *m, struct why *w)
 	return 0;
 }
 
-/* Cohere 2 with experts (2026): the dense layers, which come first, are rotated too. The experts' sum and the shared
- * one's result are averaged. With a period in place of flags, the first layer of each has no window. */
+/* Cohere 2 with experts (2026): the leading dense layers use RoPE, too. The result of the routed experts and that of
+ * the shared expert are averaged. Where the window pattern is a period instead of flags, the first layer of each period
+ * has no window. */
 static int cohere2moe(struct model *m, struct why *w)
 {
 	int bad = command_r(m, w) < 0 || layers_slide_late(m, 4, w) < 0;

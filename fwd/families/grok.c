@@ -1,4 +1,4 @@
-/* Grok and Arctic: layers with a dense part and a mixture of experts side by side. */
+/* Grok and Arctic: layers with a dense feed-forward part and a mixture of experts side by side. */
 #include <math.h>
 
 #include "fwd/builder/builder.h"
@@ -13,7 +13,7 @@ static int check_experts(const struct model *m, struct why *w)
 	return 0;
 }
 
-/* Arctic (Snowflake 2024): its dense part is as wide as the model. */
+/* Arctic (Snowflake 2024): the dense part is as wide as the model, whatever feed_forward_length says. */
 static int arctic(struct model *m, struct why *w)
 {
 	for (size_t il = 0; il < m->n_layer; il++)
@@ -21,7 +21,7 @@ static int arctic(struct model *m, struct why *w)
 	return check_experts(m, w);
 }
 
-/* The experts read the layer's input, which x still is while the branch of attention is pending. */
+/* The experts read the layer's input, which is still in x: the branch of attention has not been added yet. */
 static void arctic_layer(struct builder *b, size_t il)
 {
 	build_qkv(b, build_norm(b, "attn_norm"));
@@ -31,7 +31,7 @@ static void arctic_layer(struct builder *b, size_t il)
 	build_add_aside(b, 1);
 }
 
-/* Grok 1 and 2 (xAI 2024, 2025). What the keys of files of Grok 1 leave out has its values. */
+/* Grok 1 and 2 (xAI 2024, 2025). Files of Grok 1 lack some keys; the defaults are its values. */
 static int grok(struct model *m, struct why *w)
 {
 	float scale = 0.08838834764831845f;

@@ -1,11 +1,11 @@
-/* Llama and the families that differ from it in biases, norms, windows and scales. */
+/* Llama and the families that differ from it only in biases, norms, windows and scales. */
 #include <math.h>
 
 #include "fwd/builder/builder.h"
 #include "fwd/model/layers.h"
 #include "lib/base/fmath.h"
 
-/* Granite (IBM 2024): scales of embeddings, branches, scores and logits. */
+/* Granite (IBM 2024): scale factors for embeddings, branches, scores and logits. */
 static int granite(struct model *m, struct why *w)
 {
 	float scale = 0, divisor = 1;
@@ -21,7 +21,7 @@ static int granite(struct model *m, struct why *w)
 	return 0;
 }
 
-/* Granite with windows (IBM 2026): which layers are rotated is a key of its own. */
+/* Granite with windows (IBM 2026): a separate key says which layers use RoPE. */
 static int granite_swa(struct model *m, struct why *w)
 {
 	size_t rotated;
@@ -35,7 +35,7 @@ static int granite_swa(struct model *m, struct why *w)
 	return layers_slide(m, 0, w) < 0 ? -1 : granite(m, w);
 }
 
-/* Granite 4 (IBM 2025): in the hybrid, Mamba 2 and now and then attention; mostly not rotated. */
+/* Granite 4 (IBM 2025): mostly without RoPE. The hybrid has Mamba 2 layers with a few attention layers between them. */
 static int granite_unrotated(struct model *m, struct why *w)
 {
 	int rotated = 1;
@@ -47,7 +47,7 @@ static int granite_unrotated(struct model *m, struct why *w)
 	return granite(m, w);
 }
 
-/* Granite with adapters that ids switch on (IBM 2026). */
+/* Granite with low-rank adapters that certain ids switch on (IBM 2026). */
 static int graniteswitch(struct model *m, struct why *w)
 {
 	struct adapters *a = &m->adapters;
@@ -63,7 +63,7 @@ static int graniteswitch(struct model *m, struct why *w)
 	return 0;
 }
 
-/* MiniCPM (2024): the same, with defaults. */
+/* MiniCPM (2024): the scale factors of Granite, with defaults. */
 static int minicpm(struct model *m, struct why *w)
 {
 	float divisor = 256 / (float)m->n_embd;
@@ -78,7 +78,7 @@ static int minicpm(struct model *m, struct why *w)
 	return 0;
 }
 
-/* SmolLM3 (2025): every fourth layer is not rotated. */
+/* SmolLM3 (2025): every fourth layer has no RoPE. */
 static int smollm3(struct model *m, struct why *w)
 {
 	for (size_t il = 3; il < m->n_layer; il += 4)
@@ -86,8 +86,8 @@ static int smollm3(struct model *m, struct why *w)
 	return 0;
 }
 
-/* OLMo 2 and 3 (2024, 2025): the scaling of RoPE is for the layers without a window. All have the same base, whatever
- * rope.freq_base_swa says, as in llama.cpp. */
+/* OLMo 2 and 3 (2024, 2025): RoPE scaling applies to the layers without a window only. All layers have the same base:
+ * like llama.cpp, we ignore rope.freq_base_swa. */
 static int olmo2(struct model *m, struct why *w)
 {
 	int bad = layers_slide(m, 4, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0;
@@ -96,7 +96,8 @@ static int olmo2(struct model *m, struct why *w)
 	return bad ? -1 : 0;
 }
 
-/* EXAONE 4 (2025): the model of 64 layers slides, and rotates only where it does; the smaller one does neither. */
+/* EXAONE 4 (2025): the model with 64 layers has windows, and RoPE only in the layers with one. The smaller model has no
+ * windows, and RoPE everywhere. */
 static int exaone4(struct model *m, struct why *w)
 {
 	if (m->n_layer != 64)
@@ -113,7 +114,7 @@ static int olmo(struct model *m, struct why *w)
 	return key_float(m, "attention.clamp_kqv", 0, 1e6, &m->qkv_clamp, w);
 }
 
-/* Qwen2-VL, Qwen3-VL and PaddleOCR-VL (2024, 2025), of text. */
+/* The text part of Qwen2-VL, Qwen3-VL and PaddleOCR-VL (2024, 2025). */
 static int qwen2vl(struct model *m, struct why *w)
 {
 	return layers_sections(m, 0, w) < 0 ? -1 : 0;
@@ -124,7 +125,7 @@ static int qwen3vl(struct model *m, struct why *w)
 	return layers_sections(m, 1, w) < 0 ? -1 : 0;
 }
 
-/* GLM 4 (2025); GLM-4.1V, which has sections, rotates other pairs. */
+/* GLM 4 (2025). GLM-4.1V, whose files have RoPE sections, rotates the pairs (i, i + n_rot / 2). */
 static int glm4(struct model *m, struct why *w)
 {
 	int sections = layers_sections(m, 0, w);
@@ -133,7 +134,7 @@ static int glm4(struct model *m, struct why *w)
 	return sections < 0 ? -1 : 0;
 }
 
-/* Baichuan (2023): RoPE in the model of 32 layers, ALiBi in that of 40. */
+/* Baichuan (2023): the model with 32 layers has RoPE, the one with 40 layers ALiBi. */
 static int baichuan(struct model *m, struct why *w)
 {
 	for (size_t il = 0; il < m->n_layer && m->n_layer != 32; il++)
@@ -141,13 +142,13 @@ static int baichuan(struct model *m, struct why *w)
 	return m->n_layer == 40 ? layers_alibi(m, 8, w) : 0;
 }
 
-/* Refact (2023) and its ALiBi. */
+/* Refact (2023), with ALiBi. */
 static int refact(struct model *m, struct why *w)
 {
 	return layers_alibi(m, 8, w);
 }
 
-/* Qwen (2023): the key counts gate and up together. */
+/* Qwen (2023): feed_forward_length counts the gate and up rows together. */
 static int qwen(struct model *m, struct why *w)
 {
 	for (size_t il = 0; il < m->n_layer; il++)
@@ -155,7 +156,7 @@ static int qwen(struct model *m, struct why *w)
 	return 0;
 }
 
-/* Hunyuan (Tencent 2025): alpha stretches the base. */
+/* Hunyuan (Tencent 2025): rope.scaling.alpha raises RoPE's base. */
 static int hunyuan(struct model *m, struct why *w)
 {
 	double alpha = 0, dim = (double)m->layer[0].dim_k;
@@ -169,20 +170,20 @@ static int hunyuan(struct model *m, struct why *w)
 	return 0;
 }
 
-/* HunyuanOCR (2025), of text. */
+/* The text part of HunyuanOCR (2025). */
 static int hunyuan_vl(struct model *m, struct why *w)
 {
 	return hunyuan(m, w) < 0 || layers_sections(m, 0, w) < 0 ? -1 : 0;
 }
 
-/* Spark 2.5 (iFlytek 2026): gates of heads, another base where layers slide. */
+/* Spark 2.5 (iFlytek 2026): a gate for each head, and a separate RoPE base for the layers with a window. */
 static int spark2_5(struct model *m, struct why *w)
 {
 	layers_find_gates(m);
 	return layers_slide(m, 0, w) < 0 || layers_sliding_base(m, w) < 0 ? -1 : layers_check_dims(m, w);
 }
 
-/* Muse Glimmer (2026): gates of attention, rows normed after the embedding; only layers with a window are rotated. */
+/* Muse Glimmer (2026): gated attention, a norm after the embedding, and RoPE only in the layers with a window. */
 static int muse_glimmer(struct model *m, struct why *w)
 {
 	m->embedding_normed = 1;
@@ -196,7 +197,7 @@ static int muse_glimmer(struct model *m, struct why *w)
 	return 0;
 }
 
-/* Talkie (2026): norms without weights; each layer adds some of the embedding. */
+/* Talkie (2026): norms without weights; each layer adds a multiple of the embedding. */
 static int talkie(struct model *m, struct why *w)
 {
 	m->embedding_normed = m->embedding_carried = 1;
@@ -211,8 +212,9 @@ static void talkie_layer(struct builder *b, size_t il)
 	build_add_carried(b, "layer_output_scale");
 }
 
-/* Chameleon (Meta 2024), of text: ids 4 to 8195 are pieces of images. The larger model norms branches, not what they
- * read; both read x, as in the model's own code. (In llama.cpp the second reads the first.) */
+/* The text part of Chameleon (Meta 2024): ids 4 to 8195 stand for parts of images. The larger model norms the result of
+ * each branch instead of its input. Both branches read x, as in the model's own code; in llama.cpp, the second reads
+ * the first one's result. */
 static int chameleon(struct model *m, struct why *w)
 {
 	enum { IMAGES_FROM = 4, IMAGES_TO = 8196 };
@@ -244,8 +246,8 @@ static int plamo3(struct model *m, struct why *w)
 	return layers_slide(m, 8, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0 ? -1 : 0;
 }
 
-/* CogVLM (2023), of text: images have weights of their own. RoPE's base is 10000, whatever rope.freq_base says, as in
- * llama.cpp. */
+/* The text part of CogVLM (2023); images use other weights, which are ignored. Like llama.cpp, we use 10000 as RoPE's
+ * base, whatever rope.freq_base says. */
 static int cogvlm(struct model *m, struct why *w)
 {
 	static const char *const unused[] = { "vis_attn_qkv.weight", "vis_attn_output.weight", "vis_gate.weight",
@@ -257,7 +259,7 @@ static int cogvlm(struct model *m, struct why *w)
 	return 0;
 }
 
-/* Mistral 3 (2025): YaRN with a magnitude of its own, and warmer queries far into the context. */
+/* Mistral 3 (2025): YaRN with a magnitude from a key, and queries scaled up at positions far into the context. */
 static int mistral3(struct model *m, struct why *w)
 {
 	double multiplier = 0;
@@ -268,8 +270,9 @@ static int mistral3(struct model *m, struct why *w)
 	return layers_temper(m, (size_t)m->rope.n_ctx_orig, w);
 }
 
-/* Llama-Nemotron (NVIDIA 2024): layers that a search has thinned out. Of attention a product may be left, or nothing; a
- * layer without a feed-forward part does nothing, whatever tensors it has, as in llama.cpp. */
+/* Llama-Nemotron (NVIDIA 2024): layers that an architecture search has pruned. Attention may be replaced by a single
+ * product or removed. As in llama.cpp, a layer without a feed-forward part is skipped whole, whatever tensors it
+ * has. */
 static int deci(struct model *m, struct why *w)
 {
 	static const char *const unused[] = { "attn_norm.weight", "attn_q.weight", "attn_k.weight", "attn_v.weight",
@@ -292,7 +295,7 @@ static float softplus(float x)
 	return x > 20 ? x : (float)fmath_log(1 + rope_exp((double)x));
 }
 
-/* Apertus (Swiss AI 2025): xIELU with parameters for each layer. */
+/* Apertus (Swiss AI 2025): xIELU, with parameters for each layer. */
 static int apertus(struct model *m, struct why *w)
 {
 	float *x = model_floats(m, 4 * m->n_layer);

@@ -1,4 +1,4 @@
-/* Families that run layers several times: each time with the same weights and with K and V of its own. */
+/* Families that run the same layers several times. Each run shares the weights and has its own K and V. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "fwd/model/layers.h"
 #include "fwd/model/tensors.h"
 
-/* The layers of the file, so many times. */
+/* Repeats the file's layers `times` times. */
 static int repeat(struct model *m, size_t times, struct why *w)
 {
 	size_t n = m->n_layer;
@@ -21,7 +21,7 @@ static int repeat(struct model *m, size_t times, struct why *w)
 	return 0;
 }
 
-/* Nanbeige 4.2 (2026): between the times x is normed as it is before the head, unless a key says that it is not. */
+/* Nanbeige 4.2 (2026): the final norm is also applied between the runs, unless a key turns that off. */
 static int nanbeige(struct model *m, struct why *w)
 {
 	size_t times = 1;
@@ -41,8 +41,9 @@ static void nanbeige_layer(struct builder *b, size_t il)
 	decoder_layer(b, il);
 }
 
-/* HRM-Text (2026): two stacks of layers. The low one is run so many times, then the high one, and so on; each reads the
- * sum of both results, a constant for that of the low one at first and the embedding for that of the high one. */
+/* HRM-Text (2026): two stacks of layers. A cycle runs the low stack several times, then the high stack once. Every run
+ * reads the sum of the latest results of both stacks; at the start, the low result is a constant and the high one is
+ * the embedding. */
 static int hrm_text(struct model *m, struct why *w)
 {
 	struct passes *p = &m->passes;

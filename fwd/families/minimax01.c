@@ -1,11 +1,11 @@
-/* MiniMax-Text-01 (2025): seven layers of lightning attention, then one of attention. Branches are added to the normed
- * rows that they were made of, scaled, and not to the residual stream. */
+/* MiniMax-Text-01 (2025): seven layers of lightning attention, then one of softmax attention. A branch is added to the
+ * normed rows that it read, scaled, and not to the residual stream. */
 #include "fwd/builder/builder.h"
 #include "fwd/model/family.h"
 #include "fwd/model/keys.h"
 #include "fwd/model/layers.h"
 
-enum { IDS = 200032 };          /* of text */
+enum { IDS = 200032 };          /* ids below this are text */
 
 static int minimax01(struct model *m, struct why *w)
 {
@@ -28,7 +28,7 @@ static int minimax01(struct model *m, struct why *w)
 	return 0;
 }
 
-/* The pending branch is added to scaled rows. */
+/* Adds the pending branch to the scaled rows. */
 static void add_scaled(struct builder *b)
 {
 	build_branch_scale(b, 1 / b->model->normed_scale);

@@ -11,7 +11,7 @@ static int gpt_oss(struct model *m, struct why *w)
 	return layers_slide(m, 2, w) < 0 || layers_sliding_base(m, w) < 0 ? -1 : 0;
 }
 
-/* K-EXAONE (LG AI 2025): three of four layers slide, and only they are rotated. */
+/* K-EXAONE (LG AI 2025): three of four layers have a window, and only these use RoPE. */
 static int exaone_moe(struct model *m, struct why *w)
 {
 	if (layers_slide(m, 4, w) < 0)
@@ -20,7 +20,7 @@ static int exaone_moe(struct model *m, struct why *w)
 	return 0;
 }
 
-/* AFMoE (Arcee AI 2025): gates of attention; three of four layers slide, and only they are rotated. */
+/* AFMoE (Arcee AI 2025): gated attention; three of four layers have a window, and only these use RoPE. */
 static int afmoe(struct model *m, struct why *w)
 {
 	m->embedding_scale = sqrtf((float)m->n_embd);
@@ -33,13 +33,13 @@ static int afmoe(struct model *m, struct why *w)
 	return layers_check_dims(m, w) < 0 ? -1 : layers_slide(m, 4, w);
 }
 
-/* Mellum 2 (JetBrains 2026): the scaling of RoPE is for the layers without a window. */
+/* Mellum 2 (JetBrains 2026): RoPE scaling applies to the layers without a window only. */
 static int mellum(struct model *m, struct why *w)
 {
 	return layers_slide(m, 4, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0 ? -1 : 0;
 }
 
-/* RoPE of the layers that slide, where other elements of a head may rotate, without scaling. */
+/* RoPE of the layers with a window: without scaling, and possibly with another number of rotated elements. */
 static int read_sliding_rope(struct model *m, struct why *w)
 {
 	size_t *n_rot = &m->rope_sliding.n_rot;
@@ -50,8 +50,8 @@ static int read_sliding_rope(struct model *m, struct why *w)
 	return *n_rot % 2 ? why(w, "%s: %zu is odd", key_name(m, "rope.dimension_count_swa").s, *n_rot) : 0;
 }
 
-/* Step 3.5 (StepFun 2026): a gate for each head, limits of SwiGLU. In layers without a window, half as many elements of
- * a head rotate, and only there RoPE is scaled. */
+/* Step 3.5 (StepFun 2026): a gate for each head, and limits of SwiGLU. Layers without a window rotate half as many
+ * elements of each head, and only these layers use RoPE scaling. */
 static int step35(struct model *m, struct why *w)
 {
 	layers_find_gates(m);
@@ -62,7 +62,7 @@ static int step35(struct model *m, struct why *w)
 	return m->rope.n_rot % 2 ? why(w, "%s: half of it is odd", key_name(m, "rope.dimension_count").s) : 0;
 }
 
-/* Maple (2026): only layers with a window are rotated. */
+/* Maple (2026): only layers with a window use RoPE. */
 static int maple(struct model *m, struct why *w)
 {
 	if (layers_limit_gates(m, 7, w) < 0 || layers_slide(m, 0, w) < 0 || layers_sliding_base(m, w) < 0)
@@ -71,14 +71,14 @@ static int maple(struct model *m, struct why *w)
 	return 0;
 }
 
-/* Laguna (Poolside 2026): gates through softplus; the first of four layers has no window. */
+/* Laguna (Poolside 2026): softplus gates; the first of every four layers has no window. */
 static int laguna(struct model *m, struct why *w)
 {
 	layers_find_gates(m);
 	return layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, w) < 0 ? -1 : layers_check_dims(m, w);
 }
 
-/* DeepSeek-OCR (2025), of text. */
+/* The text part of DeepSeek-OCR (2025). */
 static int deepseek2_ocr(struct model *m, struct why *w)
 {
 	size_t window = 0;
@@ -89,7 +89,7 @@ static int deepseek2_ocr(struct model *m, struct why *w)
 		key_name(m, "attention.sliding_window").s, window) : 0;
 }
 
-/* MiMo 2 (Xiaomi 2025): another base where layers slide; attention's result is scaled. */
+/* MiMo 2 (Xiaomi 2025): a separate RoPE base for the layers with a window; attention's result is scaled. */
 static int mimo2(struct model *m, struct why *w)
 {
 	return layers_slide(m, 0, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0
@@ -102,7 +102,7 @@ static int dbrx(struct model *m, struct why *w)
 	return key_float(m, "attention.clamp_kqv", 0, 1e6, &m->qkv_clamp, w);
 }
 
-/* SmallThinker (2025): with windows, the first of four layers has none and is not rotated. */
+/* SmallThinker (2025): where a model has windows, the first of every four layers has neither a window nor RoPE. */
 static int smallthinker(struct model *m, struct why *w)
 {
 	size_t window = 0;
@@ -116,8 +116,8 @@ static int smallthinker(struct model *m, struct why *w)
 	return layers_sliding_base(m, w);
 }
 
-/* Llama 4 (Meta 2025): three of four layers are rotated and see their chunk of 8192 positions; the fourth is neither,
- * and has warmer queries far into the context. */
+/* Llama 4 (Meta 2025): three of four layers use RoPE and see their own chunk of 8192 positions only. The fourth has
+ * neither RoPE nor chunks, and scales queries up at positions far into the context. */
 static int llama4(struct model *m, struct why *w)
 {
 	enum { CHUNK = 8192 };
@@ -136,8 +136,8 @@ static int llama4(struct model *m, struct why *w)
 	return layers_sliding_base(m, w);
 }
 
-/* MiniMax M3 (2026): sparse attention in the layers with experts. Where a row has more blocks of positions to see than
- * top_k, an indexer chooses so many of them. Up to there it chooses all, so that its tensors are not needed. */
+/* MiniMax M3 (2026): sparse attention in the layers with experts: an indexer chooses top_k blocks of positions. Here a
+ * context is at most top_k blocks long, so all would be chosen and the indexer's tensors are not needed. */
 static int minimax_m3(struct model *m, struct why *w)
 {
 	static const char *const unused[] = { "indexer.q_proj.weight", "indexer.k_proj.weight",

@@ -1,4 +1,4 @@
-/* Families with layers that mix positions by other means than attention. */
+/* Families with layers that mix positions by something other than attention. */
 #include <math.h>
 #include <string.h>
 
@@ -8,8 +8,7 @@
 #include "fwd/model/ngrams.h"
 #include "lib/base/size.h"
 
-/* LFM2 (Liquid AI 2025): short convolutions, and now and then attention, in all of whose layers there may be a
- * window. */
+/* LFM2 (Liquid AI 2025): short convolutions, with attention in some layers; all of those may have a window. */
 static int lfm2(struct model *m, struct why *w)
 {
 	size_t window = 0;
@@ -21,7 +20,7 @@ static int lfm2(struct model *m, struct why *w)
 	return 0;
 }
 
-/* Mamba (Gu and Dao 2023) and Mamba 2 (2024): nothing else, whatever the keys of attention say. */
+/* Mamba (Gu and Dao 2023) and Mamba 2 (2024): no attention, whatever its keys say. */
 static int mamba(struct model *m, struct why *w)
 {
 	int normed = 0;
@@ -34,21 +33,21 @@ static int mamba(struct model *m, struct why *w)
 	return 0;
 }
 
-/* Jamba (AI21 2024): Mamba, now and then attention, and experts in some layers. */
+/* Jamba (AI21 2024): Mamba, with attention in some layers and experts in others. */
 static int jamba(struct model *m, struct why *w)
 {
 	m->ssm.norms = SSM_NORMS_WEIGHTED;
 	return 0;
 }
 
-/* PLaMo 2 (PFN 2024): a Mamba of its own, and every second layer attention. */
+/* PLaMo 2 (PFN 2024): its own variant of Mamba, with attention in every second layer. */
 static int plamo2(struct model *m, struct why *w)
 {
 	m->ssm.norms = SSM_NORMS_WEIGHTED;
 	return 0;
 }
 
-/* Falcon-H1 (TII 2025): attention and Mamba 2 side by side. */
+/* Falcon-H1 (TII 2025): attention and Mamba 2 side by side in every layer. */
 static int falcon_h1(struct model *m, struct why *w)
 {
 	for (size_t il = 0; il < m->n_layer; il++)
@@ -56,7 +55,7 @@ static int falcon_h1(struct model *m, struct why *w)
 	return 0;
 }
 
-/* Nemotron-H (NVIDIA 2025): a layer is attention, Mamba 2 or a feed-forward part. */
+/* Nemotron-H (NVIDIA 2025): each layer is one of attention, Mamba 2 and a feed-forward part. */
 static int nemotron_h(struct model *m, struct why *w)
 {
 	for (size_t il = 0; il < m->n_layer; il++) {
@@ -71,7 +70,7 @@ static int nemotron_h(struct model *m, struct why *w)
 	return key_size(m, "moe_latent_size", 0, m->n_embd, &m->experts.n_latent, w);
 }
 
-/* Qwen 3.5 and Qwen3-Next (2025): gated delta nets, and in every fourth layer attention with gates. */
+/* Qwen 3.5 and Qwen3-Next (2025): gated delta nets, with gated attention in every fourth layer. */
 static int qwen35(struct model *m, struct why *w)
 {
 	size_t interval = 4, recurrent;
@@ -93,8 +92,8 @@ static int qwen35(struct model *m, struct why *w)
 	return m->ssm.tiled && layers_sections(m, 1, w) < 0 ? -1 : 0;
 }
 
-/* Sparse attention to groups of `ratio` positions, as many as make up top_k, and to the positions after the last whole
- * group. Layers without a ratio see all. */
+/* Sparse attention to the best groups of `ratio` positions, top_k positions in all, and to the incomplete last group.
+ * Layers without a ratio see every position. */
 static int read_groups(struct model *m, struct why *w)
 {
 	static const char *const unused[] = { "indexer.q_proj.weight", "indexer.k_proj.weight",
@@ -128,7 +127,7 @@ static int read_groups(struct model *m, struct why *w)
 	return 0;
 }
 
-/* Qwen 4 (2026): the mixers of Qwen 3.5 between several residual streams; embeddings of n-grams in one layer. */
+/* Qwen 4 (2026): the mixers of Qwen 3.5 with several residual streams; one layer adds embeddings of n-grams. */
 static int qwen4exp(struct model *m, struct why *w)
 {
 	m->ssm.sigmoid_gates = 1;
@@ -144,7 +143,8 @@ static void qwen4exp_layer(struct builder *b, size_t il)
 	decoder_layer(b, il);
 }
 
-/* BerryLM (RWB 2026): the layers of Qwen 3.5 with decays by key in delta nets, and gated attention residuals. */
+/* BerryLM (RWB 2026): the layers of Qwen 3.5, but delta nets have a decay for each key element; gated attention
+ * residuals. */
 static int berrylm(struct model *m, struct why *w)
 {
 	if (qwen35(m, w) < 0 || key_required(m, "kda.gate_rank", 1, RANK_MAX, &m->ssm.decay_rank, w) < 0

@@ -1,4 +1,5 @@
-/* RWKV 6 (Peng et al. 2024): in place of attention, a matrix for each head, whose keys decay one by one. */
+/* RWKV 6 (Peng et al. 2024): a recurrent state in place of attention: one matrix for each head, with a decay for each
+ * key element. */
 #include "fwd/builder/rwkv.h"
 
 #include <string.h>
@@ -8,10 +9,11 @@
 #include "fwd/model/keys.h"
 #include "fwd/model/mixers.h"
 
-/* A row of its time mix: five outputs of the shift, then the shifted row, how it changed, and products of few rows. */
+/* The layout of a row of the time mix, in units of n_embd: five outputs of the shift, the shifted input, its difference
+ * from the row before, and scratch space for low-rank products. */
 enum { W, K, V, R, G, OUTPUTS, CHANGE = OUTPUTS + 1, LOW };
 
-/* Weights of all outputs as one: older files have them one by one. */
+/* weights[outputs][n_embd] of the shift. Older files store each output's vector as a tensor of its own. */
 static const float *all_weights(struct builder *b, const char *const *names, size_t outputs)
 {
 	size_t n = b->model->n_embd;
@@ -26,7 +28,7 @@ static const float *all_weights(struct builder *b, const char *const *names, siz
 	return all;
 }
 
-/* The outputs of the shift: how much of the row before is in each depends on the row. */
+/* The five outputs of the shift. How much of the row before each takes in depends on the row itself. */
 static void shift_outputs(struct builder *b, struct buffer wide)
 {
 	static const char *const lerp[] = { "time_mix_lerp_w", "time_mix_lerp_k", "time_mix_lerp_v", "time_mix_lerp_r",
@@ -51,7 +53,7 @@ static void shift_outputs(struct builder *b, struct buffer wide)
 	build_leaves(build_append(b, &op_blend, NULL, &blend, sizeof blend), 0, "", wide, OUTPUTS * n);
 }
 
-/* A product of fewer heads, each of which stands for several. */
+/* Copies the result of n_head_kv heads, each to the heads of its group, so that there are n_embd elements. */
 static void repeat_heads(struct builder *b, struct buffer from, struct buffer to)
 {
 	size_t size = b->model->ssm.state, heads = b->layer->n_head_kv, group = b->model->n_embd / size / heads;
@@ -97,7 +99,7 @@ static struct packed *time_mix(struct builder *b)
 	return build_pack(b, "wkv_pack", buffer_at(wide, R * n), n, SLOT_BRANCH);
 }
 
-/* The branch, gated by sigmoids of a product of its own. */
+/* The feed-forward part; its result is multiplied by the sigmoid of a second product (the receptance). */
 static void channel_mix(struct builder *b)
 {
 	static const char *const lerp[] = { "channel_mix_lerp_k", "channel_mix_lerp_r" };

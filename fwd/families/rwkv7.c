@@ -1,16 +1,16 @@
-/* RWKV 7 (Peng et al. 2025): in place of attention, a matrix for each head, whose keys decay one by one, and which
- * corrects itself by a rule of one step. */
+/* RWKV 7 (Peng et al. 2025): a recurrent state in place of attention: one matrix for each head, with a decay for each
+ * key element, updated by a generalised delta rule. */
 #include "fwd/builder/rwkv.h"
 
 #include "fwd/model/family.h"
 #include "fwd/model/keys.h"
 #include "fwd/model/mixers.h"
 
-/* A row of the time mix: six outputs as the shift leaves them, each replaced by what its matrices make of it, and the
- * weights of the first layer's values. */
+/* The layout of a row of the time mix, in units of n_embd: six outputs of the shift, each overwritten by its products,
+ * and the mixing weights of the first layer's values. */
 enum { R, W, K, V, A, G, FIRST, OUTPUTS };
 
-/* Each row with some of the row before, by weights[outputs][n]. */
+/* Blends each row with the row before, by weights[outputs][n]. */
 static void shift(struct builder *b, const char *weights, size_t outputs, struct buffer to)
 {
 	size_t n = b->model->n_embd;
@@ -21,7 +21,8 @@ static void shift(struct builder *b, const char *weights, size_t outputs, struct
 	build_leaves(build_append(b, &op_shift, weights, &o, sizeof o), 0, "", to, outputs * n);
 }
 
-/* The outputs of the shift, each times its matrices; the last may be missing. */
+/* Applies the products of each output of the shift. `outputs` leaves out the last one, the gates, where a file has
+ * none. */
 static void mix_outputs(struct builder *b, struct buffer wide, size_t outputs)
 {
 	static const char *const whole[OUTPUTS] = { [R] = "time_mix_receptance", [K] = "time_mix_key",
@@ -49,7 +50,7 @@ static void mix_outputs(struct builder *b, struct buffer wide, size_t outputs)
 	}
 }
 
-/* The first layer has weights of the first layer's values, too. */
+/* Files have weights for mixing in the first layer's values even in the first layer, where they have no effect. */
 static void ignore_first(struct builder *b)
 {
 	static const char *const unused[] = { "time_mix_v0", "time_mix_v1", "time_mix_v2" };
@@ -101,13 +102,13 @@ static void layer(struct builder *b, size_t il)
 	build_branch(b, channel_mix(b), "channel_mix_value");
 }
 
-/* Some files have no gates. */
+/* Files of this family may lack the gates. */
 static void arwkv7_layer(struct builder *b, size_t il)
 {
 	rwkv_transformer_layer(b, time_mix);
 }
 
-/* Whatever the keys of attention say. */
+/* Every layer is RWKV 7, whatever the keys of attention say. */
 static int rwkv7(struct model *m, struct why *w)
 {
 	for (size_t il = 0; il < m->n_layer; il++)
