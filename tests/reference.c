@@ -1,12 +1,12 @@
-/* reference: an independent forward pass in double precision, for tests only. Weights are widened, a whole prompt goes
- * through a layer at a time, every sum is a plain loop, nothing is cached. What families have in common is here, what
- * they differ in is a struct rules (reference_model.h). Formulas: the families' papers; RoPE (Su et al. 2021), YaRN
- * (Peng et al. 2023), ALiBi (Press et al. 2022), mixtures of experts (Shazeer et al. 2017), group-limited choice
- * (DeepSeek-AI 2024).
+/* reference: an independent forward pass in double precision, for tests only. It is written to be checked by eye:
+ * weights are widened to double, a whole prompt goes through one layer at a time, every sum is a plain loop, and
+ * nothing is cached. This file has what families share; struct rules (reference_model.h) has what they differ in.
+ * Formulas: the families' papers; RoPE (Su et al. 2021), YaRN (Peng et al. 2023), ALiBi (Press et al. 2022), mixtures
+ * of experts (Shazeer et al. 2017), group-limited routing (DeepSeek-AI 2024).
  *
- *	reference MODEL < ids > stream          decimal ids in, one frame of logits out: a row for every id
- *	reference -l 3 MODEL < ids > stream     the same after the first 3 layers
- *	reference -n 16 MODEL < ids             the 16 greedy ids that follow, as text */
+ * reference MODEL < ids > stream          decimal ids in, one frame of logits out: a row for every id
+ * reference -l 3 MODEL < ids > stream     the same after the first 3 layers
+ * reference -n 16 MODEL < ids             the 16 greedy ids that follow, as text */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ struct reference m;
 
 /* ---- a layer ---- */
 
-/* y[n][n_embd] times the sigmoids of gates made of it, where a norm has some */
+/* Multiplies y[n][n_embd] by gates: sigmoids of two products of y. Does nothing if this norm has no gates. */
 static void multiply_norm_gates(size_t il, const char *norm, double *y, size_t n)
 {
 	size_t rank = n_weights(&m, "blk.%zu.%s_gate_a.weight", il, norm) / m.n_embd;
@@ -43,7 +43,7 @@ static void multiply_norm_gates(size_t il, const char *norm, double *y, size_t n
 	free(gate);
 }
 
-/* x[n][n_embd] normed, or as it is where the family has no such norm */
+/* Returns x[n][n_embd] normed, or a copy of x if `name` is "". */
 static double *normed(size_t il, const char *name, const double *x, size_t n)
 {
 	double *y = copy(x, n * m.n_embd);
@@ -54,7 +54,8 @@ static double *normed(size_t il, const char *name, const double *x, size_t n)
 	return y;
 }
 
-/* Gates of x[n][n_ff] below so many standard deviations above their mean become 0. */
+/* Sets the gates in x[n][n_ff] to 0 up to mean + deviations × standard deviation of their row; subtracts that from the
+ * others. */
 static void sparsify(double deviations, double *x, size_t n)
 {
 	for (size_t i = 0; i < n && deviations > 0; i++) {
@@ -77,7 +78,7 @@ static double *dense(size_t il, const double *x, size_t n)
 		up = linear(part(il, "ffn_up"), x, n, m.n_embd, m.n_ff);
 		for (size_t i = 0; i < n * m.n_ff; i++)
 			up[i] = activation(m.layer[il].xielu, up[i]);
-	} else {                        /* ffn_up alone holds the rows of both, gate first */
+	} else {                        /* ffn_up has the rows of both: the gate's, then its own */
 		size_t first = has(il, "ffn_gate") ? 0 : m.n_ff;
 		double *both = linear(part(il, "ffn_up"), x, n, m.n_embd, first + m.n_ff);
 
@@ -97,7 +98,7 @@ static double *dense(size_t il, const double *x, size_t n)
 	return down;
 }
 
-/* The dense part of h, and the experts of x, whose router has a norm of its own. */
+/* The dense part of h plus the experts of x, each with norms of its own; the router reads x normed and scaled. */
 static double *beside(size_t il, const double *h, const double *x, size_t n)
 {
 	double *sum = dense(il, h, n), *input = copy(x, n * m.n_embd), *experts;
@@ -117,7 +118,7 @@ static double *beside(size_t il, const double *h, const double *x, size_t n)
 	return sum;
 }
 
-/* The dense part of h, plus the experts of h or of the layer's input. */
+/* The dense part of h plus the experts, which read the layer's input, or h (then the sum is divided by √2). */
 static double *with_dense(size_t il, const double *h, const double *input, size_t n)
 {
 	int of_input = m.rules->with_dense == EXPERTS_OF_INPUT;
@@ -149,7 +150,7 @@ double *feed_forward_part(size_t il, const double *h, const double *input, size_
 	return branch;
 }
 
-/* The branches of h that mix positions; a layer may have several side by side, or none. */
+/* Adds to x the branches of h that mix positions. A layer may have none, or several side by side. */
 static void mix(size_t il, double *x, const double *h, size_t n)
 {
 	if (has(il, "shortconv.conv"))
@@ -166,7 +167,7 @@ static void mix(size_t il, double *x, const double *h, size_t n)
 		add(x, attention_part(il, h, n), n);
 }
 
-/* The parts read x as it is, and their branches are normed. */
+/* Both branches read x without a norm; their results are normed instead. */
 static void layer_of_normed_branches(size_t il, double *x, size_t n)
 {
 	double *branch = attention_part(il, x, n);
@@ -178,7 +179,7 @@ static void layer_of_normed_branches(size_t il, double *x, size_t n)
 	add(x, branch, n);
 }
 
-/* The parts' branches are added to what they read, scaled. */
+/* Each branch is added to the normed rows that it read, times normed_scale; x becomes the sum. */
 static void layer_of_normed_rows(size_t il, double *x, size_t n)
 {
 	double *branch;
@@ -195,7 +196,7 @@ static void layer_of_normed_rows(size_t il, double *x, size_t n)
 	add(x, branch, n);
 }
 
-/* x times layer_output_scale, or plus so much of the embedding. */
+/* x *= layer_output_scale, or, in families that carry the embedding, x += layer_output_scale · embedding. */
 static void scale_output(size_t il, double *x, size_t n)
 {
 	float *scale = weights(&m, 1, "%s.weight", part(il, "layer_output_scale"));
@@ -205,7 +206,7 @@ static void scale_output(size_t il, double *x, size_t n)
 	free(scale);
 }
 
-/* x[n][n_embd] through layer il; `inputs` are the layers' own, where they have some */
+/* x[n][n_embd] = layer il of x; inputs: the per-layer inputs, in models that have them */
 static void layer(size_t il, double *x, const double *inputs, size_t n)
 {
 	const char *norm1 = m.rules->norm1 ? m.rules->norm1 : "attn_norm";
@@ -228,7 +229,8 @@ static void layer(size_t il, double *x, const double *inputs, size_t n)
 	free(input);
 }
 
-/* The adapter, from 1, that an id switches on, 0 for none; what is embedded in its place. */
+/* Returns the number (from 1) of the adapter that this id switches on, and in *embedded the id to embed in its place; 0
+ * if it switches none on. */
 static size_t switched_by(int id, int *embedded)
 {
 	const struct gguf_value *on = reference_array(&m, "adapters.token_ids_activate");
@@ -242,7 +244,7 @@ static size_t switched_by(int id, int *embedded)
 	return 0;
 }
 
-/* Adapters of the rows: the rounded means of those that ids have switched on. Returns what is embedded. */
+/* Sets m.adapter[n] to the rounded mean of the adapters switched on up to each row. Returns the ids to embed, [n]. */
 static int *switch_adapters(const int *ids, size_t n)
 {
 	int *embedded = memory(n, sizeof *embedded);
@@ -260,7 +262,7 @@ static int *switch_adapters(const int *ids, size_t n)
 	return embedded;
 }
 
-/* x[n][n_embd] of the ids at positions 0 to n-1 */
+/* Returns x[n][n_embd], the embeddings of the ids at positions 0 to n - 1. */
 static double *embedded(const int *ids, size_t n)
 {
 	float *embd = weights(&m, m.n_vocab * m.n_embd, "token_embd.weight");
@@ -283,8 +285,8 @@ static double *embedded(const int *ids, size_t n)
 	return x;
 }
 
-/* What comes before the i-th layer that is run: x is the sum of the results of two stacks, of which the one that is run
- * next but one is kept. */
+/* HRM, before the i-th run of a layer: at the start of a run of a stack, x becomes the sum of the latest results of
+ * both stacks. m.other keeps the result that the run after this one needs. */
 static void sum_stacks(size_t i, double *x, size_t n)
 {
 	size_t pass = i / m.stack % m.cycle, all = n * m.n_embd;
@@ -307,13 +309,13 @@ static void sum_stacks(size_t i, double *x, size_t n)
 	free(result);
 }
 
-/* The layer of the file that is the i-th to be run. */
+/* The number in the file of the layer that is run i-th. */
 static size_t layer_of(size_t i)
 {
 	return !m.stack ? i % m.n_layer : i % m.stack + (i / m.stack % m.cycle + 1 == m.cycle ? m.stack : 0);
 }
 
-/* logits[n][n_vocab] after so many layers; free() them */
+/* Returns logits[n][n_vocab] after `layers` layers; the caller frees them. */
 static double *forward(const int *ids, size_t n, size_t layers)
 {
 	int *in_place = switch_adapters(ids, n);

@@ -1,4 +1,4 @@
-/* reference_attention: the parts of layers that mix positions. */
+/* reference_attention: attention with keys and values for each KV head, and latent attention. */
 #include "reference_parts.h"
 
 #include <math.h>
@@ -33,8 +33,8 @@ static double score(const double *q, const double *k, size_t head, size_t distan
 	return sum - (m.alibi > 0 ? alibi_slope(head) * (double)distance : 0);
 }
 
-/* out[n][n_head · dim_v] = softmax(scores) v, causal; query head h reads KV head h / (n_head / n_head_kv). A sink
- * is one more score of a head, without a value. */
+/* out[n][n_head · dim_v] = softmax(scores) v, causal; query head h reads KV head h / (n_head / n_head_kv). A sink is an
+ * extra score of a head that takes its share of the softmax and has no value. */
 static double *attention(size_t il, const double *q, const double *k, const double *v, size_t n)
 {
 	const struct reference_layer *l = &m.layer[il];
@@ -65,7 +65,7 @@ static double *attention(size_t il, const double *q, const double *k, const doub
 	return out;
 }
 
-/* Columns of x · W of layer il: those of WHAT, or, where there is none, those from `from` on of FUSED, with `all`. */
+/* One of q, k, v = x · W: by tensor `what` or, if there is none, by its columns of the fused tensor `whole`. */
 static double *fused(size_t il, const char *what, const char *whole, const double *x, size_t n, const size_t sizes[3])
 {
 	size_t from = sizes[0], width = sizes[1], all = sizes[2];
@@ -87,7 +87,7 @@ static void clip(double *x, size_t n)
 		x[i] = fmin(fmax(x[i], -m.clamp), m.clamp);
 }
 
-/* Layer norms of x[n][heads][head_dim], with weights and biases for each head. */
+/* Layer norms of x[n][heads][head_dim], with separate weights and biases for each head. */
 static void layer_norm_heads(const char *name, double *x, size_t n, size_t heads)
 {
 	size_t d = m.head_dim;
@@ -108,7 +108,7 @@ static void layer_norm_heads(const char *name, double *x, size_t n, size_t heads
 	free(bias);
 }
 
-/* A number for each head of q, where there are some. */
+/* Multiplies each head of q by its own number, if the layer has them. */
 static void multiply_heads(size_t il, double *q, size_t n)
 {
 	float *gain = weights(&m, m.n_head, "blk.%zu.attn_q_norm.weight", il);
@@ -118,7 +118,7 @@ static void multiply_heads(size_t il, double *q, size_t n)
 	free(gain);
 }
 
-/* Norms and rotation of the heads of q or k[n][heads][head_dim]. */
+/* Norms and rotates the heads of q or k[n][heads][head_dim]. */
 static void place(size_t il, const char *norm, double *x, size_t n, size_t heads)
 {
 	const struct reference_layer *l = &m.layer[il];
@@ -148,7 +148,7 @@ static void warm(const struct reference_layer *l, double *q, size_t n)
 				* log(1 + (double)((i + m.temperature_offset) / m.temperature_length));
 }
 
-/* The latent rows of keys and values times attn_k_b[head][latent][nope], which files hold for queries. */
+/* Keys from latent rows. attn_k_b[head][latent][nope] is stored for multiplying queries, that is, transposed. */
 static double *keys_of(size_t il, const double *latent, size_t n, size_t rank, size_t nope)
 {
 	double *k = memory(n * m.n_head * nope, sizeof *k);
@@ -166,7 +166,7 @@ static double *keys_of(size_t il, const double *latent, size_t n, size_t rank, s
 	return k;
 }
 
-/* q of latent attention (DeepSeek-AI 2024): heads of [plain | rotated] elements. */
+/* The queries of latent attention (DeepSeek-AI 2024): each head is [unrotated | rotated] elements. */
 static double *latent_queries(size_t il, const double *x, size_t n)
 {
 	size_t rank = n_weights(&m, "blk.%zu.attn_q_a_norm.weight", il), width = m.n_head * m.head_dim;
@@ -181,7 +181,7 @@ static double *latent_queries(size_t il, const double *x, size_t n)
 	return q;
 }
 
-/* The rotated parts, at the ends of the heads of q, and of k, for whose heads `shared` is the same. */
+/* Rotates the last part of each head of q, and `shared`, which it copies to the end of every head of k. */
 static void place_latent(size_t il, double *q, double *k, double *shared, size_t n)
 {
 	size_t d = m.head_dim, nope = d - m.n_rot;
@@ -209,7 +209,7 @@ static void latent_qkv(size_t il, const double *x, size_t n, double *qkv[3])
 	if (has(il, "attn_k_norm"))
 		norm_in_place(part(il, "attn_k_norm"), shared, n, m.n_rot);
 	qkv[0] = latent_queries(il, x, n);
-	if (has(il, "attn_kv_b")) {     /* keys, then values, of each head */
+	if (has(il, "attn_kv_b")) {     /* each head's keys, then its values */
 		double *kv = linear(part(il, "attn_kv_b"), latent, n, rank, m.n_head * (nope + m.dim_v));
 
 		plain = columns(kv, n * m.n_head, nope + m.dim_v, 0, nope);
@@ -229,7 +229,7 @@ static void latent_qkv(size_t il, const double *x, size_t n, double *qkv[3])
 	free(plain);
 }
 
-/* k and v of an earlier layer. */
+/* Copies k and v from the earlier layer whose cache this layer shares. */
 static void borrow(size_t il, size_t n, double *qkv[3])
 {
 	const struct reference_layer *of = &m.layer[m.layer[il].kv_of];
@@ -238,7 +238,7 @@ static void borrow(size_t il, size_t n, double *qkv[3])
 	qkv[2] = copy(of->v, n * m.n_head_kv * m.dim_v);
 }
 
-/* Keeps them for later layers. */
+/* Keeps k and v for the later layers that share them. */
 static void keep(struct reference_layer *l, size_t n, double *qkv[3])
 {
 	free(l->k);
@@ -247,7 +247,7 @@ static void keep(struct reference_layer *l, size_t n, double *qkv[3])
 	l->v = copy(qkv[2], n * m.n_head_kv * m.dim_v);
 }
 
-/* Whether attn_q holds, of each head, queries and then the gates of its result. */
+/* Whether attn_q has 2 · head_dim rows per head: the query, then the gate of attention's result. */
 static int has_gates(size_t il)
 {
 	return n_weights(&m, "blk.%zu.attn_q.weight", il) == 2 * m.n_head * m.head_dim * m.n_embd;
@@ -263,7 +263,7 @@ static double *half_of_q(size_t il, const double *x, size_t n, size_t half)
 	return y;
 }
 
-/* A matrix of their own may make the gates: of all elements, or of heads. */
+/* Multiplies out by the gates of attn_gate, if there are any: one per element or one per head. */
 static void multiply_gates(size_t il, double *out, const double *x, size_t n)
 {
 	size_t all = m.n_head * m.dim_v, rank = n_weights(&m, "blk.%zu.attn_q_a_norm.weight", il);

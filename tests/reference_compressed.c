@@ -1,13 +1,13 @@
-/* reference_compressed: compressed attention (DeepSeek 4), and the indexer of sparse attention. */
+/* reference_compressed: compressed attention (DeepSeek 4), and the indexers of sparse attention. */
 #include "reference_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { INDEXED = 4 };   /* the ratio of layers that have an indexer, and whose groups overlap */
+enum { INDEXED = 4 };   /* layers with this ratio have an indexer, and their groups overlap */
 
-/* Rotates the end of each head of x[n][heads][d] by its position, row i by i; back: the other way round. */
+/* Rotates the last n_rot elements of each head of x[n][heads][d]; row i is position i. back: rotates by -i. */
 static void turn(size_t il, double *x, size_t n, size_t heads, size_t d, int back)
 {
 	size_t first = d - m.n_rot;
@@ -23,7 +23,8 @@ static void turn(size_t il, double *x, size_t n, size_t heads, size_t d, int bac
 	free(end);
 }
 
-/* Element e of a group's compressed row: of its rows and, where rows have two halves, of those of the group before. */
+/* Element e of the compressed row of a group: a softmax-weighted sum over its rows. With overlapping groups, rows have
+ * two halves, and the sum is also over the first halves of the rows of the group before. */
 static double compressed(size_t il, const double *value, const double *score, const float *places, size_t group,
 	size_t d, size_t e)
 {
@@ -45,7 +46,7 @@ static double compressed(size_t il, const double *value, const double *score, co
 	return sum;
 }
 
-/* [n / ratio][d]: rows of d elements made by tensors PREFIX_*. */
+/* Returns [n / ratio][d], the compressed rows of x, by the tensors PREFIX_*. */
 static double *compress(size_t il, const char *prefix, const double *x, size_t n, size_t d)
 {
 	size_t ratio = m.layer[il].ratio, width = ratio == INDEXED ? 2 * d : d, groups = n / ratio;
@@ -62,7 +63,7 @@ static double *compress(size_t il, const char *prefix, const double *x, size_t n
 			y[g * ratio * d + e] = compressed(il, value, score, places, g, d, e);
 	strcpy(name, prefix);
 	norm_in_place(part(il, strcat(name, "_norm")), y, n, d);
-	turn(il, y, n, 1, d, 0);        /* each at its group's first position */
+	turn(il, y, n, 1, d, 0);        /* a compressed row has its group's first position */
 	for (size_t g = 1; g < groups; g++)
 		memcpy(y + g * d, y + g * ratio * d, d * sizeof *y);
 	free(value);
@@ -71,8 +72,8 @@ static double *compress(size_t il, const char *prefix, const double *x, size_t n
 	return y;
 }
 
-/* sees[n][n / ratio]: whether a row sees a group: the best by queries q[n][index_heads][index_dim], whose heads weigh
- * `weight`, and keys k[n / ratio][index_dim]. */
+/* sees[n][n / ratio]: sets the index_top groups with the best scores for each row. A score is the sum over heads of
+ * weight[n][index_heads] · max(0, q · k); q[n][index_heads][index_dim], k[n / ratio][index_dim]. */
 static void choose(const double *q, const double *k, const double *weight, size_t n, size_t ratio, char *sees)
 {
 	size_t heads = m.index_heads, d = m.index_dim, groups = n / ratio;
@@ -101,7 +102,7 @@ static void choose(const double *q, const double *k, const double *weight, size_
 	free(score);
 }
 
-/* Among compressed rows. */
+/* The choice among compressed rows (DeepSeek 4). */
 static void choose_groups(size_t il, const double *x, const double *low, size_t n, char *sees)
 {
 	size_t heads = m.index_heads, d = m.index_dim, rank = n_weights(&m, "blk.%zu.attn_q_a_norm.weight", il);
@@ -116,7 +117,7 @@ static void choose_groups(size_t il, const double *x, const double *low, size_t 
 	free(weight);
 }
 
-/* Layer norms of x[n][d]. */
+/* In-place layer norm of x[n][d]. */
 static void layer_norm(size_t il, const char *name, double *x, size_t n, size_t d)
 {
 	float *weight = weights(&m, d, "blk.%zu.%s.weight", il, name);
@@ -136,7 +137,7 @@ static void layer_norm(size_t il, const char *name, double *x, size_t n, size_t 
 	free(bias);
 }
 
-/* x[n][heads][index_dim] */
+/* Rotates x[n][heads][index_dim] as the indexer does. */
 static void turn_index(size_t il, double *x, size_t n, size_t heads)
 {
 	int halves = m.halves;
@@ -149,7 +150,7 @@ static void turn_index(size_t il, double *x, size_t n, size_t heads)
 	m.halves = halves;
 }
 
-/* The means of each group of k[n][d], normed, rotated by their first position. */
+/* Replaces k by the mean of each group, [n / ratio][d], normed, and rotated by the group's first position. */
 static void mean_keys(size_t il, double *k, size_t n, size_t d)
 {
 	size_t ratio = m.layer[il].ratio;
@@ -168,7 +169,7 @@ static void mean_keys(size_t il, double *k, size_t n, size_t d)
 		memcpy(k + g * d, k + g * ratio * d, d * sizeof *k);
 }
 
-/* m.sees: the positions of the groups that are chosen, and those after the last complete group. */
+/* Sets m.sees: each row sees the positions of its chosen groups and of the incomplete last group. */
 static void see_groups(const double *q, const double *k, const double *weight, size_t n, size_t ratio)
 {
 	size_t groups = n / ratio;
@@ -200,7 +201,8 @@ static void choose_blocks(size_t il, const double *x, size_t n)
 	free(weight);
 }
 
-/* The sums of each group of k[n][d], weighted by a softmax of gates and places. */
+/* Replaces k by the weighted sum of each group, [n / ratio][d]; the weights are softmax(gate + places) over the
+ * group. */
 static void pool_keys(size_t il, double *k, const double *gate, size_t n, size_t d)
 {
 	size_t ratio = m.layer[il].ratio;
@@ -257,7 +259,7 @@ void choose_positions(size_t il, const double *x, size_t n)
 	free(weight);
 }
 
-/* out[d] = attention of query q to the n keys that it sees, which are also the values */
+/* out[d] = attention of query q over n keys, which are also the values */
 static void attend(const double *q, const double *const keys[], size_t n, double sink, double *out)
 {
 	double *p = memory(n + 1, sizeof *p);
@@ -275,7 +277,8 @@ static void attend(const double *q, const double *const keys[], size_t n, double
 	free(p);
 }
 
-/* [n][n_head][head_dim] of q; k: keys of positions, c: compressed ones, or NULL */
+/* Returns [n][n_head][head_dim]: each row's attention over its window of k and the compressed rows c that it sees. c
+ * may be NULL. */
 static double *attend_all(size_t il, const double *q, const double *k, const double *c, const char *sees, size_t n)
 {
 	size_t d = m.head_dim, ratio = m.layer[il].ratio;
@@ -300,7 +303,7 @@ static double *attend_all(size_t il, const double *q, const double *k, const dou
 	return out;
 }
 
-/* Each group of heads' results times a matrix of its own, then all times another. */
+/* The output product in two steps: a separate matrix for each group of heads, then one matrix for all. */
 static double *leave(size_t il, const double *x, size_t n)
 {
 	size_t groups = m.out_groups, width = m.n_head * m.head_dim / groups;

@@ -1,5 +1,5 @@
-/* reference_gated: hyper-connections with gates of all elements, and embeddings of n-grams (Qwen 2026). streams are
- * [n_streams][n][n_embd]; here rows[n][n_streams · n_embd] hold those of a position side by side. */
+/* reference_gated: hyper-connections with gates of every element, and embeddings of n-grams (Qwen 2026). streams is
+ * [n_streams][n][n_embd]; rows is the same transposed, [n][n_streams · n_embd]. */
 #include "reference_parts.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static double *rows_of(const double *streams, size_t n)
 	return rows;
 }
 
-/* Each stream of rows, by its part of the weights NAME. */
+/* Norms each stream in rows with its own slice of NAME.weight. */
 static void norm_streams(const char *name, double *rows, size_t n)
 {
 	float *weight = weights(&m, m.n_streams * m.n_embd, "%s.weight", name);
@@ -39,7 +39,8 @@ static double *product_of(const char *prefix, const char *what, const double *x,
 	return y;
 }
 
-/* What a part reads, [n][n_embd]; *inject, unless NULL: weights of its branch for each stream, [n][n_streams]. */
+/* Returns what a branch reads, [n][n_embd]. *inject, unless NULL, becomes the weights with which its result is added to
+ * each stream, [n][n_streams]. */
 static double *read_streams(const char *prefix, const double *streams, size_t n, double **inject)
 {
 	size_t k = m.n_streams, d = m.n_embd, all = k * d, rank = n_weights(&m, "%s_down.weight", prefix) / all;
@@ -78,7 +79,7 @@ static void update(double *streams, double *inject, double *branch, size_t n)
 
 /* ---- n-grams ---- */
 
-/* The id that is `back` positions before row i; the end of texts where a text ended since. */
+/* The id `back` positions before row i, or ngram_end if a text ended in between or there is none. */
 static uint64_t id_before(size_t i, size_t back)
 {
 	for (size_t j = 1; j <= back; j++)
@@ -87,7 +88,7 @@ static uint64_t id_before(size_t i, size_t back)
 	return (uint64_t)m.ids[i - back];
 }
 
-/* [n][n_embd]: rows of the table */
+/* Returns [n][n_embd]: the rows of the table that the n-grams at each position hash to. */
 static double *embeddings(size_t n)
 {
 	const struct gguf_value *by = reference_array(&m, "ple.layer_multipliers");
@@ -113,7 +114,7 @@ static double *embeddings(size_t n)
 	return x;
 }
 
-/* silu of the convolution of rows[n][all], whose taps are m.ngrams positions apart. */
+/* silu of a causal convolution of rows[n][all] whose taps are m.ngrams positions apart. */
 static double *convolve(size_t il, const double *rows, size_t n, size_t all)
 {
 	size_t taps = m.ngram_taps;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* [n][mixes]: from streams[m.n_streams][n][n_embd], by tensors PREFIX_*, mix · scale + base. The first n_streams have a
- * scale, the next n_streams another, and all others a third. */
+/* Returns mix · scale + base, [n][mixes], from streams[m.n_streams][n][n_embd] and the tensors PREFIX_*. There are
+ * three scales: for the first n_streams columns, the next n_streams, and all others. */
 static double *mixes_of(const char *prefix, const double *streams, size_t n, size_t mixes)
 {
 	size_t k = m.n_streams, all = k * m.n_embd, scales = n_weights(&m, "%s_scale.weight", prefix);
@@ -34,7 +34,8 @@ static double *mixes_of(const char *prefix, const double *streams, size_t n, siz
 	return y;
 }
 
-/* [n][m.n_streams]: the weights of the streams: share 0 to read them, share 1 to update them. */
+/* Returns [n][m.n_streams], a weight for each stream: for reading it (share 0) or for adding a branch to it (share
+ * 1). */
 static double *stream_weights(const char *prefix, const double *streams, size_t n, size_t share)
 {
 	size_t k = m.n_streams, mixes = n_weights(&m, "%s_base.weight", prefix);
@@ -46,7 +47,7 @@ static double *stream_weights(const char *prefix, const double *streams, size_t 
 	return y;
 }
 
-/* Divides lines of a matrix [n][n] by their sums. */
+/* Divides each row, or each column, of a matrix [n][n] by its sum. */
 static void divide(double *c, size_t n, int columns)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -59,7 +60,7 @@ static void divide(double *c, size_t n, int columns)
 	}
 }
 
-/* The streams as their matrix makes them of each other, in place. */
+/* Replaces the streams by their products with the mixing matrix. */
 static void mix_streams(const char *prefix, double *streams, size_t n)
 {
 	size_t k = m.n_streams, mixes = n_weights(&m, "%s_base.weight", prefix), size = n * m.n_embd;
@@ -86,7 +87,7 @@ static void mix_streams(const char *prefix, double *streams, size_t n)
 	free(before);
 }
 
-/* [n][n_embd]: their weighted sum */
+/* Returns the weighted sum of the streams, [n][n_embd]. */
 static double *gathered(const char *prefix, const double *streams, size_t n)
 {
 	size_t k = m.n_streams, size = n * m.n_embd;
@@ -99,7 +100,7 @@ static double *gathered(const char *prefix, const double *streams, size_t n)
 	return x;
 }
 
-/* Adds the weighted branch to each, and frees it and the weights. */
+/* Adds the branch to each stream, times its weight. Frees branch and weight. */
 static void scatter(const char *prefix, double *streams, double *weight, double *branch, size_t n)
 {
 	size_t k = m.n_streams, size = n * m.n_embd;

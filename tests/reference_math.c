@@ -1,4 +1,4 @@
-/* reference_math: sums, norms, rotations and activations of the reference. */
+/* reference_math: products, norms, rotations and activations. */
 #include "reference_parts.h"
 
 #include <math.h>
@@ -81,7 +81,7 @@ void bare_norm_rows(double *x, size_t n, size_t width)
 
 void norm_in_place(const char *prefix, double *x, size_t n, size_t width)
 {
-	const char *suffix = n_weights(&m, "%s", prefix) ? "" : ".weight";      /* Falcon-H1 has names without one */
+	const char *suffix = n_weights(&m, "%s", prefix) ? "" : ".weight";      /* Falcon-H1's names lack the suffix */
 	size_t sets = n_weights(&m, "%s%s", prefix, suffix) / width;
 	float *weight = weights(&m, sets * width, "%s%s", prefix, suffix);
 	float *bias = weights(&m, width, "%s.bias", prefix);
@@ -108,7 +108,7 @@ double *copy(const double *x, size_t n)
 	return y;
 }
 
-/* Turns per position of pair i, and in *length what cos and sin are multiplied by. */
+/* Returns the angle per position of pair i; *length is the factor of its cosine and sine. */
 static double rope_frequency(const struct reference_layer *l, size_t i, const float *factors, double *length)
 {
 	double d = (double)m.n_rot, base = l->plain_base > 0 ? l->plain_base : l->base > 0 ? l->base : m.rope_base;
@@ -126,8 +126,8 @@ static double rope_frequency(const struct reference_layer *l, size_t i, const fl
 	scaled = full / m.factor;
 	if (!m.yarn)
 		return scaled;
-	/* Pairs that turn more than 32 times in the original context stay, those that turn less than once are scaled;
-	 * in between there is a ramp. */
+	/* YaRN: pairs that turn more than beta_fast times in the original context keep their frequency, those that turn
+	 * less than beta_slow times are scaled by the factor, and the ones between are interpolated. */
 	low = floor(d * log(m.original_ctx / (m.beta_fast * turn)) / (2 * log(base)));
 	high = ceil(d * log(m.original_ctx / (m.beta_slow * turn)) / (2 * log(base)));
 	low = fmax(low, 0);
@@ -200,7 +200,7 @@ double gated(double gate, double up, double limit)
 		return fmin(activation(NULL, gate), limit) * fmin(fmax(up, -limit), limit);
 	if (m.rules->act != SWIGLU_OAI)
 		return activation(NULL, gate) * up;
-	gate = fmin(gate, 7);           /* gpt-oss clamps both */
+	gate = fmin(gate, 7);           /* gpt-oss clamps gate and up */
 	up = fmin(fmax(up, -7), 7);
 	return gate / (1 + exp(-1.702 * gate)) * (up + 1);
 }

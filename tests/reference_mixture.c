@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Leaves the best groups of the experts' values s, by the sum of the two largest. */
+/* Keeps the scores s of the best groups of experts, where a group counts by the sum of its two largest; the others
+ * become -infinity. */
 static void limit_groups(double *s)
 {
 	size_t size = m.n_expert / m.n_groups;
@@ -33,7 +34,7 @@ static void limit_groups(double *s)
 			s[e] = -INFINITY;
 }
 
-/* The experts for a row, from the router's logits z, or those given, and their weights. */
+/* Chooses the n_used experts of a row by the router's logits z, or takes the given ones, and computes their weights. */
 static void choose(double *z, const float *bias, const int32_t *given, size_t *chosen, double *weight)
 {
 	double s[REFERENCE_EXPERTS], sum = 0;
@@ -62,13 +63,14 @@ static void choose(double *z, const float *bias, const int32_t *given, size_t *c
 		weight[u] *= m.weights_scale / (m.normalised ? fmax(sum, 6.103515625e-5) : 1);
 }
 
-struct expert_matrices {                /* of all experts; biases may be NULL */
+struct expert_matrices {                /* all experts one after the other; biases may be NULL */
 	float *gate, *up, *down, *gate_bias, *up_bias, *down_bias;
-	size_t width, n_ff;             /* elements of what they read and make, and between */
+	size_t width, n_ff;             /* elements of an expert's input and output, and of its hidden layer */
 	double limit;
 };
 
-/* Matrices WHAT of n_expert experts, n values each; a tensor WHAT.scale has a factor for each expert. */
+/* The matrices WHAT of n_expert experts, n values each, each times its expert's factor in WHAT.scale, if there is
+ * one. */
 static float *scaled(size_t il, const char *what, const char *suffix, size_t n_expert, size_t n)
 {
 	float *x = weights(&m, n_expert * n, "blk.%zu.%s_%s.weight", il, what, suffix);
@@ -80,7 +82,7 @@ static float *scaled(size_t il, const char *what, const char *suffix, size_t n_e
 	return x;
 }
 
-/* The halves of ffn_gate_up: of each expert, the gate's rows come first. */
+/* Splits ffn_gate_up, in which each expert has the gate's rows, then those of up. */
 static void split_gate_up(size_t il, const char *suffix, size_t n_expert, struct expert_matrices *x)
 {
 	size_t n = x->n_ff * x->width;
@@ -125,7 +127,7 @@ static void expert_free(struct expert_matrices *x)
 	free(x->down_bias);
 }
 
-/* out[width] += weight · expert e of x[width] */
+/* out[width] += weight · (expert e of x[width]) */
 static void expert(const struct expert_matrices *w, size_t e, const double *x, double weight, double *out)
 {
 	size_t width = w->width, n_ff = w->n_ff, n = n_ff * width;
@@ -148,7 +150,7 @@ static void expert(const struct expert_matrices *w, size_t e, const double *x, d
 	free(y);
 }
 
-/* out[n][n_embd] += the expert that every row goes through, which may have a gate. */
+/* out[n][n_embd] += the shared expert, which every row goes through; it may have a gate. */
 static void shared_expert(size_t il, const double *x, size_t n, double *out)
 {
 	struct expert_matrices w = expert_matrices(il, "shexp", 1, m.n_embd);
@@ -166,8 +168,8 @@ static void shared_expert(size_t il, const double *x, size_t n, double *out)
 	expert_free(&w);
 }
 
-/* out[n][n_embd] += what the adjugates of the experts with the best of the scores z make of out. The weight of the one
- * numbered a is the score of expert a, divided by the sum of those used. */
+/* out[n][n_embd] += adjugate experts, which read out. They are chosen by the same scores z; adjugate a has the score of
+ * expert a, divided by the sum over those used, as its weight. */
 static void adjugates(size_t il, const double *z, size_t n, double *out)
 {
 	size_t n_adjugates = m.n_expert / m.stand_for, n_used = m.n_used < n_adjugates ? m.n_used : n_adjugates;
@@ -193,7 +195,7 @@ static void adjugates(size_t il, const double *z, size_t n, double *out)
 	expert_free(&w);
 }
 
-/* [n_vocab][n_used], or NULL where the router chooses. */
+/* Returns the table [n_vocab][n_used] of experts by id, or NULL if the layer has a router instead. */
 static const int32_t *experts_of_ids(size_t il)
 {
 	char name[64];
@@ -204,7 +206,7 @@ static const int32_t *experts_of_ids(size_t il)
 	return t ? t->data : NULL;
 }
 
-/* Of x[n][n_embd]; `input` is what the router reads. */
+/* Returns [n][n_embd] for x[n][n_embd]; `input` is what the router reads. */
 double *mixture(size_t il, const double *x, const double *input, size_t n)
 {
 	const char *to = has(il, "ffn_routed_down") ? "ffn_routed_down" : "ffn_latent_down";

@@ -1,5 +1,5 @@
-/* reference_model: keys, families, weights. Formulas: the families' papers and model cards; where those and the files
- * in the world differ, the files. */
+/* reference_model: keys, families, weights. Formulas are from the families' papers and model cards; where published
+ * files differ from those, the files win. */
 #include "reference_model.h"
 
 #include <math.h>
@@ -112,7 +112,7 @@ static double real(const struct reference *m, const char *key, double otherwise)
 	return otherwise;
 }
 
-/* Element il of an array, or the number that stands for all. */
+/* Element il of the key's array, or the key's value if it is a single number; `otherwise` if the key is missing. */
 static size_t size_at(const struct reference *m, const char *key, size_t il, size_t otherwise)
 {
 	const struct gguf_value *v = gguf_find(m->g, key_of(m, key));
@@ -150,7 +150,7 @@ static double or_one(double x)
 
 /* ---- what families change ---- */
 
-/* The window for the layers il with il mod period < period - 1, or those that the key's array names. */
+/* Sets the window of the layers il with il mod period < period - 1, or of those that the key's array names. */
 static void slide(struct reference *m, size_t period)
 {
 	const struct gguf_value *v = gguf_find(m->g, key_of(m, "attention.sliding_window_pattern"));
@@ -192,7 +192,7 @@ static void slide_with_base(struct reference *m, size_t period, double base)
 		m->layer[il].plain_base = m->layer[il].window ? base : 0;
 }
 
-/* Another base, with the same scaling, for the layers that do not see all. */
+/* A separate RoPE base, with the same scaling, for the layers with a window or chunks. */
 static void base_of_sliding(struct reference *m)
 {
 	for (size_t il = 0; il < m->n_layer; il++)
@@ -219,7 +219,7 @@ static void gemma2(struct reference *m)
 	m->logit_cap = real(m, "final_logit_softcapping", 30);
 	slide(m, 2);
 	base_of_sliding(m);
-	if (m->n_layer == 46)           /* the model of 27 billion weights */
+	if (m->n_layer == 46)           /* the model with 27 billion weights */
 		m->scale = 1 / sqrt((double)m->n_embd / (double)m->n_head);
 }
 
@@ -232,7 +232,7 @@ static void gemma3(struct reference *m)
 		m->scale = 1 / sqrt((double)m->n_embd / (double)m->n_head);
 }
 
-/* The layers from `own` on read the keys and values of the last one before that slides, or does not, as they do. */
+/* The layers from `own` on read the keys and values of the last earlier layer of the same kind (sliding or full). */
 static void share(struct reference *m, size_t own)
 {
 	m->scale = 1;
@@ -267,7 +267,7 @@ static void gemma3n(struct reference *m)
 	m->n_per_layer = 256;
 	m->n_streams = 4;
 	for (size_t il = 0; il < 10 && il < m->n_layer; il++)
-		m->layer[il].sparsity = 1.6448533535003662;     /* 95% of a normal distribution lie below */
+		m->layer[il].sparsity = 1.6448533535003662;     /* the 95% quantile of the normal distribution */
 	share(m, m->n_layer > 20 ? 20 : m->n_layer);
 }
 
@@ -329,7 +329,7 @@ static void afmoe(struct reference *m)
 		m->layer[il].rotated = 0;
 }
 
-/* The limits of layers that a key names. */
+/* Element il of the key's limits. */
 static double limit_at(const struct reference *m, const char *key, size_t il)
 {
 	const struct gguf_value *v = gguf_find(m->g, key_of(m, key));
@@ -428,7 +428,7 @@ static void maple(struct reference *m)
 		m->layer[il].limit_experts = limit_at(m, "swiglu_clamp_exp", il);
 }
 
-/* The first layer of a period sees all. */
+/* The first layer of each period has no window. */
 static void laguna(struct reference *m)
 {
 	size_t window = size(m, "attention.sliding_window", 0);
@@ -564,7 +564,7 @@ static void apertus(struct reference *m)
 	}
 }
 
-/* Latent attention: k and v are made for each head. A last part of q and k is rotated. */
+/* Latent attention, expanded: k and v are computed for each head. The last n_rot elements of q and k are rotated. */
 static void latent(struct reference *m)
 {
 	m->head_dim = size(m, "attention.key_length_mla", m->head_dim);
@@ -595,7 +595,7 @@ static void kimi_linear(struct reference *m)
 		m->layer[il].rotated = 0;
 }
 
-/* Every layer has one unless a key says otherwise. */
+/* Every layer has an indexer unless the key says otherwise. */
 static void indexer(struct reference *m)
 {
 	const struct gguf_value *types = gguf_find(m->g, key_of(m, "attention.indexer.types"));
@@ -608,7 +608,7 @@ static void indexer(struct reference *m)
 		m->layer[il].chooses = !types || gguf_element_integer(types, il);
 }
 
-/* With YaRN, all scores grow, and not only their rotated part; where attention is sparse, by a usual amount. */
+/* With YaRN, the multiplier scales the whole score, not only its rotated part; with sparse attention, it is 0.1. */
 static void deepseek2(struct reference *m)
 {
 	double factor = real(m, "rope.scaling.attn_factor", 1), y = real(m, "rope.scaling.yarn_log_multiplier", 0);
@@ -981,7 +981,8 @@ void reference_enter(struct reference *m, size_t il)
 
 static void read_sizes(struct reference *m)
 {
-	size_t further = size(m, "nextn_predict_layers", 0);    /* layers that predict further tokens, not run */
+	size_t further = size(m, "nextn_predict_layers", 0);    /* layers that predict further tokens; they are not
+								 * run */
 
 	m->n_embd = size(m, "embedding_length", 1);
 	m->n_vocab = n_weights(m, "token_embd.weight") / m->n_embd;

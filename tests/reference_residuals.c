@@ -1,5 +1,5 @@
-/* reference_residuals: attention residuals (Moonshot 2026): the residual stream begins anew with each block of layers,
- * and what it was is banked; parts read a weighted sum of all. */
+/* reference_residuals: attention residuals (Moonshot 2026). After each block of layers, the residual stream is banked
+ * and starts again from zero; each branch reads a weighted sum of the banked streams and the current one. */
 #include "reference_parts.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ double *recalled(const char *score, const double *x, size_t n)
 	return y;
 }
 
-/* Of the embedding and of x after each block. */
+/* The same over the embedding and x after each block so far. */
 void recall_blocks(size_t il, double *x, size_t n)
 {
 	float *gate = weights(&m, 1, "blk.%zu.attn_res_gate.weight", il);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* x + weight[width] · (the row before - x) */
+/* x + weight[width] · (the row before x - x) */
 static double *shifted(const double *x, size_t n, const float *weight)
 {
 	size_t width = m.n_embd;
@@ -16,7 +16,7 @@ static double *shifted(const double *x, size_t n, const float *weight)
 	return y;
 }
 
-/* y = second · f(first · x), plus time_mix_?0 where there is one; first and second are time_mix_?1 and ?2. */
+/* second · f(first · x) + time_mix_?0, if there is one; first is time_mix_?1, second time_mix_?2, and ? is `name`. */
 static double *low_rank(size_t il, char name, const double *x, size_t n, double f(double))
 {
 	char part_of[] = "time_mix_?1";
@@ -40,7 +40,7 @@ static double *low_rank(size_t il, char name, const double *x, size_t n, double 
 	return y;
 }
 
-/* What a layer makes of its shifted rows: [n][n_embd] each. */
+/* The inputs of the recurrence, [n][n_embd] each. */
 struct time_mix {
 	double *r, *w, *k, *v, *a, *g;
 	float *k_k, *k_a, *r_k;
@@ -80,8 +80,8 @@ static struct time_mix parts_of(size_t il, const double *x, size_t n)
 	return t;
 }
 
-/* One row of a head of d elements, which begin at i in rows and at c in weights; state: [d values][d keys]. Leaves in
- * out the state's result, and in *bonus the factor of v. */
+/* One position of one head. The head's d elements start at i in rows and at c in weights; state is [d values][d keys].
+ * out[d] = state · r; the caller adds *bonus · v. */
 static void step(const struct time_mix *t, size_t i, size_t c, size_t d, double *state, double *out, double *bonus)
 {
 	double *kk = memory(d, sizeof *kk), *k = memory(d, sizeof *k), square = 1e-12;
@@ -155,7 +155,7 @@ double *channel_mix(size_t il, const double *x, size_t n)
 
 /* ---- RWKV 6 ---- */
 
-/* Part i of 5 of x[n][n_embd], where how much of the row before is added depends on the row. */
+/* The shifted input of part i of 5; how much of the row before it takes in depends on the row itself. */
 static double *mixed(size_t il, const double *x, size_t n, size_t i)
 {
 	size_t width = m.n_embd, rank = n_weights(&m, "blk.%zu.time_mix_w1.weight", il) / width / 5;
@@ -179,7 +179,7 @@ static double *mixed(size_t il, const double *x, size_t n, size_t i)
 	return y;
 }
 
-/* A matrix of part i; heads of fewer rows stand for several each. */
+/* The product of part i. If the matrix has fewer heads, each is copied to the heads of its group. */
 static double *matrix_of(size_t il, const char *name, const double *x, size_t n, size_t i)
 {
 	size_t width = m.n_embd, d = m.wkv_head, rows = n_weights(&m, "blk.%zu.%s.weight", il, name) / width;
@@ -193,7 +193,7 @@ static double *matrix_of(size_t il, const char *name, const double *x, size_t n,
 	return all;
 }
 
-/* e^(-e^w) */
+/* Decays: e^(-e^w). */
 static double *decays(size_t il, const double *x, size_t n)
 {
 	size_t width = m.n_embd, rank = n_weights(&m, "blk.%zu.time_mix_decay_w1.weight", il) / width;
@@ -211,8 +211,8 @@ static double *decays(size_t il, const double *x, size_t n)
 	return w;
 }
 
-/* What a head of d elements, from c on, makes of rows r, w, k and v; with a bonus for the row itself, or with keys of
- * 1 - w. */
+/* out[n][...]: one head of d elements, from column c, for rows r, w, k and v. With `bonus`, out reads the state before
+ * the row plus bonus · k · v; without, keys are multiplied by 1 - w, and out reads the updated state, divided by √d. */
 static void head6(double *const rows[4], const float *bonus, size_t n, size_t c, double *out)
 {
 	size_t d = m.wkv_head, width = m.n_embd;

@@ -1,5 +1,5 @@
 /* reference_state: mixers with recurrent state: short convolutions (Liquid AI 2025), Mamba (Gu and Dao 2023), Mamba 2
- * (Dao and Gu 2024), gated delta nets (Yang et al. 2024). Position by position, as the papers write them. */
+ * (Dao and Gu 2024), gated delta nets (Yang et al. 2024). They go position by position, as the papers define them. */
 #include "reference_parts.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A causal convolution of the channels of x[n][width], by WHAT.weight[width][taps], plus WHAT.bias. */
+/* Causal convolution of each channel of x[n][width], by WHAT.weight[width][taps] and WHAT.bias, if there is one. */
 static double *convolve(size_t il, const char *what, const double *x, size_t n, size_t width)
 {
 	size_t taps = n_weights(&m, "blk.%zu.%s.weight", il, what) / width;
@@ -28,7 +28,7 @@ static double *convolve(size_t il, const char *what, const double *x, size_t n, 
 	return y;
 }
 
-/* Gates around it: C · conv(B · X). */
+/* A gated convolution: C · conv(B · X). */
 double *convolution(size_t il, const double *x, size_t n)
 {
 	size_t width = m.n_embd;
@@ -57,7 +57,7 @@ static double softplus(double x)
 	return x > 30 ? x : log1p(exp(x));
 }
 
-/* A convolution of columns of `in`, then silu. */
+/* silu of the convolution of columns of `in`. */
 static double *convolved_by(size_t il, const char *what, const double *in, size_t n, size_t stride, size_t from,
 	size_t width)
 {
@@ -74,7 +74,7 @@ static double *convolved(size_t il, const double *in, size_t n, size_t stride, s
 	return convolved_by(il, "ssm_conv1d", in, n, stride, from, width);
 }
 
-/* y[n][inner] times silu(z), which begins at `from` in rows of `in`; then ssm_norm in groups; then ssm_out. */
+/* y[n][inner] · silu(z), where z starts at column `from` of `in`; then ssm_norm by groups, then ssm_out. */
 static double *leave(size_t il, double *y, const double *in, size_t n, size_t stride, size_t from)
 {
 	size_t inner = n_weights(&m, "blk.%zu.ssm_out.weight", il) / m.n_embd;
@@ -137,8 +137,8 @@ double *mamba2(size_t il, const double *x, size_t n)
 
 /* ---- gated delta nets (Yang et al. 2024) ---- */
 
-/* q, k and v of all heads to u[n][channels] and their gates to z[n][inner]. Old files have all in ssm_in, sorted by key
- * head: q, k, v and gates of its value heads. */
+/* q, k and v of all heads into u[n][channels], their gates into z[n][inner]. Older files have all four in ssm_in, by
+ * key head: q, k, then v and the gates of its value heads. */
 static void delta_rows(size_t il, const double *x, size_t n, double *u, double *z, size_t dim, size_t inner)
 {
 	size_t groups = m.n_state_groups, values = inner / groups, each = 2 * (dim + values);
@@ -180,8 +180,9 @@ static double *low_rank(size_t il, const char *first, const char *second, const 
 	return y;
 }
 
-/* What multiplies the errors, and the decays' input: of each value head, in columns of their own or, in ssm_ba, those
- * of each key head's value heads side by side. Decays may also be of each key of a head. */
+/* beta and alpha, [n][heads]: the factor of the error, and the input of the decay. They are columns of separate tensors
+ * or, in ssm_ba, side by side for each key head's value heads. A head may have `decays` decays, one for each key
+ * element. */
 static void delta_gates(size_t il, const double *x, size_t n, size_t heads, size_t decays, double *beta, double *alpha)
 {
 	size_t each = heads / m.n_state_groups, rank = n_weights(&m, "blk.%zu.ssm_f_a.weight", il) / m.n_embd;
@@ -207,7 +208,7 @@ static void to_length_one(double *x, size_t n)
 		x[i] /= sqrt(sum);
 }
 
-/* One position of a head with the state s[dim keys][dim values]; key i has the decay i mod `decays`. */
+/* One position of a head with state s[dim keys][dim values]; the decay of key element i is decay[i mod decays]. */
 static void delta_rule(double *s, size_t dim, const double *const qkv[3], const double *decay, size_t decays,
 	double beta, double *y)
 {
@@ -271,7 +272,7 @@ double *delta_net(size_t il, const double *x, size_t n)
 
 /* ---- Kimi delta attention (Moonshot 2025): a decay for each key ---- */
 
-/* WHAT of x[n][n_embd], through its convolution; heads of length 1, but for values. */
+/* Tensor WHAT times x[n][n_embd], through its convolution; heads of q and k are scaled to length 1. */
 static double *kda_rows(size_t il, const char *what, const double *x, size_t n, size_t width, size_t dim)
 {
 	char conv[32];
@@ -325,7 +326,7 @@ double *kda(size_t il, const double *x, size_t n)
 	return branch;
 }
 
-/* Lightning attention (Qin et al. 2024). attn_qkv: q, k and v, head by head. */
+/* Lightning attention (Qin et al. 2024). attn_qkv has q, k and v of the first head, then those of the next. */
 double *lightning(size_t il, const double *x, size_t n)
 {
 	size_t dim = m.head_dim, inner = m.n_head * dim;
@@ -356,7 +357,7 @@ double *lightning(size_t il, const double *x, size_t n)
 	return branch;
 }
 
-/* Columns of x, normed where the layer or the model says so. */
+/* Columns of x, normed if the layer has this norm or the model norms them without weights. */
 static double *normed_columns(size_t il, const char *norm, const double *x, size_t n, const size_t sizes[3])
 {
 	double *y = columns(x, n, sizes[0], sizes[1], sizes[2]);
@@ -368,7 +369,7 @@ static double *normed_columns(size_t il, const char *norm, const double *x, size
 	return y;
 }
 
-/* A decay for each head; keys, queries and time steps come from the channels. */
+/* PLaMo 2's Mamba: one decay for each head; keys, queries and time steps are computed from the convolved channels. */
 double *mamba_plamo2(size_t il, const double *x, size_t n)
 {
 	size_t heads = n_weights(&m, "blk.%zu.ssm_d", il);
@@ -402,7 +403,7 @@ double *mamba_plamo2(size_t il, const double *x, size_t n)
 	return branch;
 }
 
-/* A decay for each channel and state. */
+/* Mamba: a decay for each channel and state element. */
 double *mamba(size_t il, const double *x, size_t n)
 {
 	size_t inner = n_weights(&m, "blk.%zu.ssm_d", il), rank = n_weights(&m, "blk.%zu.ssm_dt.weight", il) / inner;

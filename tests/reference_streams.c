@@ -1,11 +1,12 @@
-/* reference_streams: layers' own inputs, and alternating updates of several residual streams (Gemma 3n and 4). */
+/* reference_streams: per-layer inputs (Gemma 3n and 4), and AltUp, alternating updates of several residual streams
+ * (Gemma 3n). */
 #include "reference_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANK = 64 };             /* of the low-rank branch */
+enum { RANK = 64 };             /* rank of the low-rank branch */
 
 double *layer_inputs(const int *ids, const double *x, size_t n)
 {
@@ -35,7 +36,7 @@ double *own_input_part(size_t il, const double *inputs, const double *x, size_t 
 	return y;
 }
 
-/* y[n][n_embd] scaled to the lengths of x[n][n_embd] */
+/* Scales each row of y[n][n_embd] to the length of the same row of x. */
 static void level(double *y, const double *x, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -50,7 +51,7 @@ static void level(double *y, const double *x, size_t n)
 	}
 }
 
-/* x[n][n_embd] times matrix j of NAME, as long as `like`. */
+/* Matrix j of NAME times x[n][n_embd], scaled to the length of `like`. */
 static double *projected(const char *name, size_t j, const double *x, const double *like, size_t n)
 {
 	size_t size = m.n_embd * m.n_embd;
@@ -94,7 +95,7 @@ double *united(double *streams, size_t n)
 	return x;
 }
 
-/* [n][rows] from x[n][n_embd]: tensor NAME times what the router says of a row. */
+/* Returns [n][rows]: tensor NAME times the router's output for each row of x[n][n_embd]. */
 static double *coefficients(size_t il, const char *name, const double *x, size_t n, size_t rows)
 {
 	double *z = copy(x, n * m.n_embd), *modes, *y;
@@ -124,7 +125,7 @@ static double *predicted(size_t il, const double *streams, size_t n)
 	return y;
 }
 
-/* Attention, and a branch of few elements beside it. */
+/* Attention plus the low-rank branch (Laurel). */
 static double *attended(size_t il, const double *x, size_t n)
 {
 	size_t size = n * m.n_embd;
