@@ -1,4 +1,4 @@
-/* The model's keys. */
+/* Reading and checking the model's keys. */
 #include "keys.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #include "family.h"
 
-/* Features, with the value that leaves them off. */
+/* Features, and the value that means "off". */
 static const struct feature {
 	const char *name;
 	double off;
@@ -28,7 +28,7 @@ struct key_name key_name(const struct model *m, const char *name)
 	return k;
 }
 
-/* The full name; the family knows this key. */
+/* Returns the key's full name, and notes that the family reads it. */
 static struct key_name asked(struct model *m, const char *name)
 {
 	for (size_t i = 0; i < FEATURES; i++)
@@ -43,7 +43,7 @@ int key_fault(struct model *m, struct why *w)
 	return why_tell(m->faults, w);
 }
 
-/* Whether the key has nothing to do with the shapes of tensors. */
+/* Whether a key does not affect the shapes of tensors. */
 static int is_shapeless(const char *name)
 {
 	static const char *const names[] = { "context_length", "vocab_size", "attention.sliding_window",

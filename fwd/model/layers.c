@@ -1,4 +1,4 @@
-/* What most families share, but for RoPE (layers_rope.c). */
+/* What most families share, except RoPE (layers_rope.c). */
 #include "layers.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "mixers.h"
 #include "tensors.h"
 
-/* No model comes near this, and no product of two or three of these limits overflows. */
+/* No real model comes near this, and products of two or three of these bounds do not overflow. */
 enum { HEADS_MAX = 1 << 14 };
 
 /* Tensor `name` of layer il, or NULL. */
@@ -25,7 +25,7 @@ static const struct gguf_tensor *tensor(const struct model *m, size_t il, const 
 
 /* ---- sizes ---- */
 
-/* Elements of the heads of layers with attention. */
+/* Head sizes of the layers with attention. */
 static int read_heads(struct model *m, struct layer *l, struct why *w)
 {
 	l->dim_k = m->n_embd / l->n_head;
@@ -74,7 +74,7 @@ static int read_layer(struct model *m, size_t il, struct layer *l, struct why *w
 
 /* ---- experts ---- */
 
-/* A dimension of a tensor that decides a size; the builder checks that the others agree. */
+/* A dimension of a tensor, where no key gives the size. The builder checks that the other tensors agree. */
 static size_t size_of(const struct gguf_tensor *t)
 {
 	return t && t->dim[0] <= FF_MAX ? (size_t)t->dim[0] : 0;
@@ -109,7 +109,7 @@ static int read_gating(struct model *m, struct experts *e, struct why *w)
 	return why_tell(m->faults, w);
 }
 
-/* The layers with a router have experts. */
+/* Every layer with a router has experts. */
 static int read_experts(struct model *m, struct why *w)
 {
 	struct experts *e = &m->experts;
@@ -142,7 +142,7 @@ static int read_experts(struct model *m, struct why *w)
 
 /* ---- all of it ---- */
 
-/* The tensors tell, too. */
+/* The length can be told from the tensors, too, so in a survey a missing key is only one fault. */
 static int miss_n_ff(struct model *m, size_t il, struct why *w)
 {
 	size_t n_ff = size_of(tensor(m, il, "ffn_down"));
@@ -154,7 +154,7 @@ static int miss_n_ff(struct model *m, size_t il, struct why *w)
 
 int layers_read(struct model *m, struct why *w)
 {
-	size_t dim_k = DIM_MAX; /* the least of any layer */
+	size_t dim_k = DIM_MAX; /* smallest of all layers */
 
 	m->norm = m->family->norm;
 	m->pairs = m->family->pairs;
@@ -185,7 +185,7 @@ int layers_read(struct model *m, struct why *w)
 
 /* ---- for families ---- */
 
-/* late: the first layer of a period has no window, not the last. */
+/* late: the first layer of each period has no window, instead of the last. */
 static int slide(struct model *m, size_t period, int late, struct why *w)
 {
 	const struct gguf_value *v = gguf_find(m->gguf, key_name(m, "attention.sliding_window_pattern").s);
@@ -255,8 +255,9 @@ int layers_check_dims(const struct model *m, struct why *w)
 	return 0;
 }
 
-/* The limits of SwiGLU that a key names: one for each layer; near 0 or, without the key, `otherwise`: none. NULL after
- * a failure. SiLU is never below -0.2785, so that from `least` on there is no lower limit to it. */
+/* Reads the limits of SwiGLU, one for each layer; values near 0 mean none, and without the key all are `otherwise`.
+ * Returns NULL on failure. `least`: smaller limits are refused, because silu, which is never below -0.2785, would then
+ * need a lower limit, too. */
 static const float *limits(struct model *m, const char *name, float otherwise, float least, struct why *w)
 {
 	struct key_name key = key_name(m, name);
@@ -294,7 +295,7 @@ int layers_limit(struct model *m, struct why *w)
 	return experts ? 0 : -1;
 }
 
-/* That of SiLU is its value at the gate's limit. */
+/* Limits the gate to `most`: as silu is monotonic there, that limits act to silu(most). */
 static struct glu_limit limit_gate(float most)
 {
 	return (struct glu_limit){ .act = (float)((double)most / (1 + rope_exp(-(double)most))), .up = most };
@@ -344,7 +345,8 @@ int layers_mix_streams(struct model *m, struct why *w)
 		|| key_float(m, "hyper_connection.epsilon", 0, 1, &h->eps, w) < 0 ? -1 : 0;
 }
 
-/* Heads past the largest power of two take every second slope of twice as many heads. */
+/* If the number of heads is not a power of two, the heads after the largest power take every second slope of the
+ * sequence for twice as many heads (Press et al. 2022). */
 int layers_alibi(struct model *m, float most, struct why *w)
 {
 	size_t heads = m->layer[0].n_head, whole = 1;

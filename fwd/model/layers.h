@@ -1,75 +1,78 @@
-/* layers: the hyperparameters of a model's layers, as most families have them. A family's read() changes what is
- * different. */
+/* layers: reads the hyperparameters that layers have in most families. A family's read() then changes what differs. */
 #ifndef LAYERS_H
 #define LAYERS_H
 
 #include "keys.h"
 
-/* The most elements of a head, elements inside a feed-forward part, and positions: no model comes near these. */
+/* Upper bounds of the elements of a head, of a feed-forward layer's width, and of positions. Real models stay far
+ * below. */
 enum { DIM_MAX = 1 << 12, FF_MAX = 1 << 24, CTX_MAX = 1 << 26 };
 
-/* Sizes, RoPE and experts of all layers into m->layer. */
+/* Reads sizes, RoPE and experts of all layers into m->layer. */
 int layers_read(struct model *m, struct why *w);
 
-/* Its part for RoPE, into m->rope; dim_k: the fewest elements of a head in any layer. */
+/* Reads RoPE's parameters into m->rope; dim_k is the smallest head size of all layers. Called by layers_read(). */
 int layers_read_rope(struct model *m, size_t dim_k, struct why *w);
 
 /* ---- for families ---- */
 
-/* attention.sliding_window for the layers that attention.sliding_window_pattern names: a flag for each layer, or a
- * period p, by default this one: layer il slides where il mod p < p − 1. Period 0: all slide. */
+/* Gives the window attention.sliding_window to the layers that attention.sliding_window_pattern names: by a flag for
+ * each layer, or by a period p (default: `period`), where layer il has the window if il mod p < p − 1. Period 0: all
+ * layers. */
 int layers_slide(struct model *m, size_t period, struct why *w);
 
-/* The same where layer il slides unless il mod p = 0. */
+/* The same, but with a period layer il has the window unless il mod p = 0. */
 int layers_slide_late(struct model *m, size_t period, struct why *w);
 
-/* RoPE of the layers that slide: base rope.freq_base_swa, by default this one, without scaling. */
+/* Gives the layers with a window a separate RoPE without scaling, with base rope.freq_base_swa (default: `base`). */
 int layers_sliding_rope(struct model *m, double base, struct why *w);
 
-/* Base rope.freq_base_swa, where the file has one, of the layers that slide or see chunks; else as in the others. */
+/* Gives the layers with a window or chunks the base rope.freq_base_swa, if the file has that key. RoPE scaling
+ * stays. */
 int layers_sliding_base(struct model *m, struct why *w);
 
-/* rope.dimension_sections of models that see images, too: pairs that turn with a coordinate of an image which texts do
- * not have keep an angle of 0. Returns whether there are sections, or -1. */
+/* Reads rope.dimension_sections of models that also read images. Sections divide RoPE's pairs among the coordinates of
+ * an image; pairs of a coordinate that text lacks have angle 0. Returns 1 if there are sections, 0 if not, -1 on
+ * error. */
 int layers_sections(struct model *m, int interleaved, struct why *w);
 
-/* No RoPE in the layers that do not slide. */
+/* Turns RoPE off in the layers without a window. */
 void layers_unrotate_full(struct model *m);
 
-/* YaRN's rope.scaling.yarn_beta_fast and _slow. In most families they do not count, as in llama.cpp. */
+/* Reads YaRN's rope.scaling.yarn_beta_fast and _slow. Like llama.cpp, most families ignore these keys. */
 int layers_betas(struct model *m, struct why *w);
 
-/* attention.temperature_scale, with this length, for all layers. */
+/* Reads attention.temperature_scale for all layers, with this length (see struct temperature). */
 int layers_temper(struct model *m, size_t length, struct why *w);
 
-/* Gates of attention's result where a layer has attn_gate: one for each head if it has a row for each, else one for
- * each element. */
+/* Layers that have attn_gate get gates of attention's result: one for each head if attn_gate has n_head rows, else one
+ * for each element. */
 void layers_find_gates(struct model *m);
 
-/* swiglu_clamp_shexp and swiglu_clamp_exp: limits of SiLU of the gate, and of the other factor. */
+/* Reads SwiGLU's limits, swiglu_clamp_shexp and swiglu_clamp_exp, which apply to silu(gate) and to up. */
 int layers_limit(struct model *m, struct why *w);
 
-/* swiglu_clamp_exp as the limit of the gate itself, and of the other factor; without the key: this one, 0 for none. */
+/* Reads swiglu_clamp_exp (default: `otherwise`; 0: none), which applies to the gate itself and to up. */
 int layers_limit_gates(struct model *m, float otherwise, struct why *w);
 
-/* The same of the shared expert, too: swiglu_clamp_shexp, by default those of the others. */
+/* The same, and swiglu_clamp_shexp for the shared expert (default: the limits of the others). */
 int layers_limit_all_gates(struct model *m, struct why *w);
 
-/* The indexer of sparse attention, whose keys and queries rotate like those of attention, from their first element on.
- * Every layer is to choose, until the family says otherwise. */
+/* Reads the indexer of sparse attention. Its keys and queries get attention's RoPE, from their first element on. Every
+ * layer chooses, until the family says otherwise. */
 int layers_index(struct model *m, struct why *w);
 
-/* Tensors of layer il, "attn_gate.weight" and so on up to NULL, are not needed. */
+/* Marks tensors of layer il as unused. names: "attn_gate.weight" and so on, up to NULL. */
 void layers_ignore(struct model *m, size_t il, const char *const *names);
 
-/* 0 if keys and values have heads of the same size. They must where keys are values, where attn_q makes gates beside q,
- * and where attn_gate makes one for each element. */
+/* Returns -1 unless keys and values have the same head size. Needed where keys are also values, where attn_q makes the
+ * gates, and where attn_gate makes one gate per element. */
 int layers_check_dims(const struct model *m, struct why *w);
 
-/* Hyper-connections with a matrix of the streams. */
+/* Reads the keys of hyper-connections that mix the streams with a matrix. */
 int layers_mix_streams(struct model *m, struct why *w);
 
-/* ALiBi (Press et al. 2022) with this greatest bias: slopes that halve from head to head. */
+/* ALiBi (Press et al. 2022): slopes that halve from head to head; `most` is the maximum bias of the paper. */
 int layers_alibi(struct model *m, float most, struct why *w);
 
 #endif

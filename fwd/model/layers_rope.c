@@ -1,9 +1,9 @@
-/* The hyperparameters of RoPE: the scaling and factors of all layers, and what differs in those with a window. */
+/* RoPE's hyperparameters: scaling and factors for all layers, and what differs in layers with a window. */
 #include "layers.h"
 
 #include <math.h>
 
-/* One for each pair that rotates, or for each that there is. */
+/* Some files have a factor for each rotated pair, others for each pair of the head. */
 static int read_factor(struct model *m, const char *name, size_t n_rot, size_t dim_k, const float **out, struct why *w)
 {
 	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
@@ -11,7 +11,7 @@ static int read_factor(struct model *m, const char *name, size_t n_rot, size_t d
 	return model_vector(m, name, (t && t->dim[0] == dim_k / 2 ? dim_k : n_rot) / 2, out, w);
 }
 
-/* rope_freqs; or rope_factors_long and _short, of which the context decides. */
+/* Reads rope_freqs, or rope_factors_long and _short; the context decides which of these two applies. */
 static int read_factors(struct model *m, struct rope_spec *r, size_t dim_k, struct why *w)
 {
 	if (model_has(m, "rope_freqs.weight"))
@@ -28,7 +28,7 @@ static int read_scaling(struct model *m, struct rope_spec *r, struct why *w)
 	struct gguf_string type = { .s = "linear", .n = 6 };
 	int bad = gguf_text(m->gguf, key_name(m, "rope.scaling.type").s, &type, w);
 
-	/* LongRoPE's factors come on top of that of the context. */
+	/* LongRoPE's factors apply in addition to the scaling of the context */
 	if (gguf_is(type, "linear") || gguf_is(type, "longrope"))
 		r->scaling = ROPE_LINEAR;
 	else if (gguf_is(type, "yarn"))
@@ -59,7 +59,7 @@ int layers_read_rope(struct model *m, size_t dim_k, struct why *w)
 		if (key_fault(m, w) < 0)
 			return -1;
 	}
-	/* Some files say 0 where there is no scaling. */
+	/* some files have 0 if there is no scaling */
 	r->factor = r->factor > 0 ? r->factor : 1;
 	r->n_ctx_orig = (double)n_ctx_orig;
 	return read_factors(m, r, dim_k, w);
@@ -92,8 +92,8 @@ int layers_sliding_base(struct model *m, struct why *w)
 	return other ? set_sliding_rope(m, m->rope, w) : 0;
 }
 
-/* Whether pair i belongs to one of the first three sections, which in texts all are the position. Sections follow one
- * another, or take turns, each for as long as it lasts; in rounds of the sum of all. */
+/* Whether pair i belongs to one of the first three sections, whose coordinates in text are all equal to the position.
+ * Sections are consecutive or interleaved; they repeat after `sum` pairs. */
 static int turns(const size_t section[4], size_t sum, size_t i, int interleaved)
 {
 	i %= sum;

@@ -1,4 +1,4 @@
-/* Keys and sizes of mixers. What struct ssm holds of each:
+/* Keys and sizes of mixers. What the fields of struct ssm mean for each:
  *
  *	           inner           state              groups      rank
  *	delta net  all values      of keys, values    key heads   value heads
@@ -12,7 +12,7 @@
 #include "fwd/state/segment.h"
 #include "keys.h"
 
-/* No model comes near these, and no product of two of them overflows. */
+/* No real model comes near these, and products of two of them do not overflow. */
 enum { INNER_MAX = 1 << 20, STATE_MAX = 1 << 12 };
 
 static const struct {
@@ -39,7 +39,7 @@ static const struct {
 	{ MIXER_RWKV7, "attention.value_residual_mix_lora_rank", RANK_MAX, offsetof(struct ssm, rank_v) },
 };
 
-/* Value heads have as many elements each, and as many of them read each key head. */
+/* Value heads must be of equal size, and the same number of them must read each key head. */
 static int check_heads(const struct model *m, struct why *w)
 {
 	const struct ssm *s = &m->ssm;
@@ -82,7 +82,7 @@ size_t mixers_rank(const struct ssm *s)
 	return size_max(size_max(s->rank_w, s->rank_a), size_max(s->rank_v, s->rank_g));
 }
 
-/* Gates lie after q, k and v, and after them the rows that both are sorted from. */
+/* The row holds q, k and v, then the gates, then space to sort both from. */
 size_t mixers_qkv(const struct layer *l)
 {
 	return layer_qkv(l) + (l->gates ? 3 * l->n_head * l->dim_k : 0);
@@ -100,13 +100,13 @@ struct delta_sizes mixers_delta(const struct model *m, const struct layer *l)
 		.heads_k = s->groups, .decays = s->decay_rank ? s->rank * s->state : s->rank, .rank = s->decay_rank };
 }
 
-/* Gates and result; q, k and v; decays and betas; all but the result once more, where they are sorted. */
+/* Gates and result; q, k and v; decays and betas; and all but the result a second time, if they must be sorted. */
 size_t mixers_delta_wide(const struct delta_sizes *d)
 {
 	return 5 * d->values + 4 * d->keys + 2 * (d->decays + d->heads) + d->rank;
 }
 
-/* Gates and result; q, k and v, and the same unsorted; decays and betas. */
+/* Gates and result; q, k and v, twice, because they must be sorted; decays and betas. */
 size_t mixers_lightning_wide(const struct layer *l)
 {
 	return l->n_head * (8 * l->dim_k + 2);

@@ -1,36 +1,36 @@
-/* mixers: the layers' mixers other than attention. */
+/* mixers: the sizes of the mixers other than attention. */
 #ifndef MIXERS_H
 #define MIXERS_H
 
 #include "model.h"
 
-/* The sizes of those that some layer has, into m->ssm. */
+/* Reads the sizes of the mixers that the layers have into m->ssm. */
 int mixers_read(struct model *m, struct why *w);
 
-/* Sizes of a gated delta net, or of Kimi delta attention: of all values and of all keys; heads of values and of keys;
- * decays of a row. */
+/* Sizes of a gated delta net or of Kimi delta attention. values, keys: elements of all heads together; heads, heads_k:
+ * number of heads; decays: number of decays in a row. */
 struct delta_sizes {
 	size_t values, keys, heads, heads_k, decays;
-	size_t rank;                    /* elements that decays by key, and gates, are made of */
+	size_t rank;                    /* of the low-rank products that make decays by key, and gates */
 };
 
 struct delta_sizes mixers_delta(const struct model *m, const struct layer *l);
 
-/* Elements of a row that attention, with its gates, and such a mixer make at once. */
+/* Buffer sizes, as floats per row: attention's q, k, v and gates; a delta net's. */
 size_t mixers_qkv(const struct layer *l);
 size_t mixers_delta_wide(const struct delta_sizes *d);
 
-/* Elements of a row of lightning attention. */
+/* The same for lightning attention. */
 size_t mixers_lightning_wide(const struct layer *l);
 
-/* Elements of a row that the mixers of a layer make at once: of plan->wide, and of plan->h. */
+/* The largest of these over the mixers of a layer: in plan->wide, and in plan->h. */
 size_t mixers_wide(const struct model *m, const struct layer *l);
 size_t mixers_h(const struct model *m, const struct layer *l);
 
-/* Elements of a row that PLaMo 2 makes time steps from. */
+/* Elements of PLaMo 2's low-rank time steps. */
 size_t mixers_plamo2_step(const struct model *m);
 
-/* The most of RWKV's ranks. */
+/* The largest of RWKV's ranks. */
 size_t mixers_rank(const struct ssm *s);
 
 #endif

@@ -1,4 +1,5 @@
-/* Hyperparameters and the vocabulary's keys, each checked before it is used: files come from strangers. */
+/* Hyperparameters and the keys of the vocabulary. Files come from strangers, so each value is checked before it is
+ * used. */
 #include "model.h"
 
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include "layers.h"
 #include "tensors.h"
 
-/* No model comes near this, and no product of two or three such bounds overflows. */
+/* No real model comes near this, and products of two or three such bounds do not overflow. */
 enum { EMBD_MAX = 1 << 20 };
 
 /* ---- hyperparameters ---- */
@@ -44,7 +45,7 @@ static int check_causal(struct model *m, struct why *w)
 	return causal ? 0 : why_tell(m->faults, w);
 }
 
-/* A size that the tensors tell, too: in a survey, where its key is faulty, they do. */
+/* A size that can be told from the tensors, too. In a survey, that replaces a faulty key. */
 static int key_or_tensors(struct model *m, const char *name, size_t most, size_t of_tensors, size_t *out, struct why *w)
 {
 	int unsure = m->unsure;
@@ -70,7 +71,7 @@ static int read_sizes(struct model *m, struct why *w)
 	    || key_or_tensors(m, "embedding_length", EMBD_MAX, embd ? (size_t)embd->dim[0] : 0, &m->n_embd, w) < 0
 	    || key_required(m, "context_length", 1, CTX_MAX, &m->n_ctx_train, w) < 0)
 		return -1;
-	/* The last layers of the file may predict further tokens: they are not run. */
+	/* The last layers may be for multi-token prediction. They are not run. */
 	m->n_block = m->n_layer;
 	if (m->family->predicts && key_size(m, "nextn_predict_layers", 0, m->n_layer - 1, &predicting, w) < 0)
 		return -1;
@@ -142,7 +143,7 @@ static int check_form(struct model *m, const char *name, enum form form, struct 
 	return flag;
 }
 
-/* If one of these is wrong the file is damaged, whichever program reads the key. */
+/* A file in which one of these is wrong is damaged, even if no program here reads the key. */
 static int check_others(struct model *m, struct why *w)
 {
 	static const struct {
@@ -171,7 +172,7 @@ static int check_others(struct model *m, struct why *w)
 	return why_tell(m->faults, w);
 }
 
-/* A table of learned positions bounds the context. */
+/* A table of learned positions limits the context. */
 static void count_positions(struct model *m)
 {
 	const struct gguf_tensor *t = gguf_tensor(m->gguf, "position_embd.weight");
@@ -182,7 +183,8 @@ static void count_positions(struct model *m)
 		m->n_ctx_train = m->n_ctx_max;
 }
 
-/* A table that no product reads leaves the activations as they are. */
+/* Whether some matrix is quantised. A table that is only looked up does not count, because activations are not
+ * quantised for it. */
 static void measure(struct model *m)
 {
 	const struct gguf_tensor *t, *table = gguf_tensor(m->gguf, "per_layer_token_embd.weight");
@@ -194,7 +196,7 @@ static void measure(struct model *m)
 	}
 }
 
-/* The fingerprint stays that of the file, which other programs know. */
+/* The fingerprint remains that of the file, because other programs compare with it. */
 static int set_values(struct model *m, const char *const *set, struct why *w)
 {
 	m->fingerprint = gguf_model_fingerprint(m->gguf);
@@ -207,7 +209,7 @@ static int set_values(struct model *m, const char *const *set, struct why *w)
 	return 0;
 }
 
-/* A value that has no effect is an error, not a surprise. */
+/* A value set for a key that nobody reads is an error, so that a typo does not go unnoticed. */
 static int check_set(struct model *m, struct why *w)
 {
 	const char *key = gguf_unasked(m->gguf);
@@ -220,7 +222,7 @@ static int check_merges(struct model *m, struct why *w)
 	return vocab_check_merges(m->gguf, w);
 }
 
-/* What depends on the architecture, then the vocabulary. In a survey each step is taken that does not need one that
+/* Reads what depends on the architecture, then the vocabulary. A survey skips only the steps that need one that
  * failed. */
 static int read_all(struct model *m, struct why *w)
 {
@@ -251,7 +253,7 @@ static int read_all(struct model *m, struct why *w)
 	return 0;
 }
 
-/* Of a file that is open, or NULL. */
+/* Makes a model of an open file; g NULL returns NULL. */
 static struct model *model_of(struct gguf *g, const char *const *set, const struct faults *faults, struct why *w)
 {
 	struct model *m = g ? calloc(1, sizeof *m) : NULL;

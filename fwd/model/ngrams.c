@@ -4,7 +4,7 @@
 #include "fwd/state/segment.h"
 #include "keys.h"
 
-/* The hashes of all lengths, and the rows of each head. */
+/* Reads the multipliers of the hash and the rows of each head. */
 static int read_heads(struct model *m, struct why *w)
 {
 	struct ngrams *g = &m->ngrams;

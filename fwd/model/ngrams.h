@@ -1,10 +1,10 @@
-/* ngrams: the embeddings of n-grams of a model (struct ngrams). */
+/* ngrams: reads the keys of n-gram embeddings. */
 #ifndef NGRAMS_H
 #define NGRAMS_H
 
 #include "model.h"
 
-/* Into m->ngrams, where the file has key ple.layers; else there are none. */
+/* Fills m->ngrams if the file has key ple.layers. Otherwise the model has no n-gram embeddings. */
 int ngrams_read(struct model *m, struct why *w);
 
 #endif

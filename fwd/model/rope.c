@@ -1,5 +1,6 @@
-/* Frequencies, and the cosines and sines of positions. floor, ceil and ldexp are exact and fma correctly rounded by
- * definition; the rest is additions, multiplications and divisions. */
+/* Frequencies, and the cosines and sines of positions. floor, ceil, ldexp and fma are exact or correctly rounded by
+ * definition, and the rest is additions, multiplications and divisions, so the results are the same on every
+ * machine. */
 #include "rope.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@ double rope_exp(double x)
 	const double log2_e = 0x1.71547652b82fep+0, ln2_high = 0x1.62e42fefa39efp-1, ln2_low = 0x1.abc9e3b39803fp-56;
 	double n = floor(x * log2_e + 0.5), r = fma(-n, ln2_low, fma(-n, ln2_high, x)), y = 1;
 
-	/* |r| <= ln(2)/2: the series' 14th term is below 2^-57 */
+	/* |r| <= ln(2)/2: the 14th term of the series is below 2^-57 */
 	for (int i = 14; i > 0; i--)
 		y = y * r / i + 1;
 	return ldexp(y, (int)n);
@@ -24,13 +25,13 @@ void rope_sincos(double x, double *sine, double *cosine)
 {
 	const double two_over_pi = 0x1.45f306dc9c883p-1, half_pi_high = 0x1.921fb54442d18p+0;
 	const double half_pi_low = 0x1.1a62633145c07p-54;
-	/* x minus a whole number of quarter turns. The first fma is exact: its result is a small multiple of
-	 * half_pi_high's last place. */
+	/* Subtract a whole number of quarter turns. The first fma is exact, because its result is a small multiple of
+	 * the last place of half_pi_high. */
 	double n = floor(x * two_over_pi + 0.5), r = fma(-n, half_pi_low, fma(-n, half_pi_high, x));
 	double z = r * r, s = 0, c = 0;
 	int quarter = (int)((long)n & 3);
 
-	/* |r| <= pi/4: the series to r^17 and r^18 */
+	/* |r| <= pi/4: the series up to r^17 and r^18 */
 	for (int i = 8; i > 0; i--) {
 		s = (s + 1) * z / -((2 * i) * (2 * i + 1));
 		c = (c + 1) * z / -((2 * i) * (2 * i - 1));
@@ -41,13 +42,13 @@ void rope_sincos(double x, double *sine, double *cosine)
 	*cosine = quarter == 0 ? c : quarter == 1 ? -s : quarter == 2 ? -c : s;
 }
 
-/* The pair, as a real number, that makes `turns` turns over the original context. */
+/* The index, as a real number, of the pair that makes `turns` turns over the original context. */
 static double pair_of_turns(const struct rope_spec *spec, double turns)
 {
 	return (double)spec->n_rot * fmath_log(spec->n_ctx_orig / (turns * 2 * PI)) / (2 * fmath_log(spec->base));
 }
 
-/* YaRN's ramp: how much of pair i's frequency is kept, from 1 for the fastest pairs to 0 for the slowest. */
+/* YaRN's ramp: the share of pair i's frequency that is kept, from 1 for the fastest pairs to 0 for the slowest. */
 static double kept(const struct rope_spec *spec, size_t i)
 {
 	double low = floor(pair_of_turns(spec, spec->beta_fast)), high = ceil(pair_of_turns(spec, spec->beta_slow)), y;

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TYPE_I32 = 26 };         /* GGUF's number of tensors of such integers */
+enum { TYPE_I32 = 26 };         /* GGUF's type number of 32-bit integers */
 
-/* One that was given out. */
+/* A vector that was returned to a caller. */
 struct vector {
 	struct vector *next;
 	float x[];
@@ -46,8 +46,8 @@ int model_check_type(const struct gguf_tensor *t, struct why *w)
 		GGUF_SHOWN(t->name), name ? name : "unknown");
 }
 
-/* The n matrices of this name, shape and a supported type; marked as used. That their rows are whole blocks, aligned,
- * and within the file was checked with the file. */
+/* Finds n matrices of this name and shape with a supported type, and marks them as used. That rows are whole blocks,
+ * aligned and within the file was checked when it was opened. */
 static const struct gguf_tensor *find(struct model *m, const char *name, size_t n, size_t rows, size_t cols,
 	struct why *w)
 {
@@ -57,7 +57,7 @@ static const struct gguf_tensor *find(struct model *m, const char *name, size_t 
 	if (t)
 		m->used[t - m->gguf->tensors] = 1;
 	if (t && !t->data)
-		return NULL;    /* told when the file was opened */
+		return NULL;    /* reported when the file was opened */
 	if (!t)
 		bad = why(w, "tensor %s: missing", name);
 	else if (t->dim[0] == cols && ((t->dim[1] == rows && t->dim[2] * t->dim[3] == n)
@@ -85,7 +85,7 @@ float *model_floats(struct model *m, size_t n)
 	return v->x;
 }
 
-/* What stands for n elements of a tensor that is refused, where all faults are looked for. */
+/* In a survey: *out = n zeros in place of a faulty tensor. */
 static int stand_in(struct model *m, size_t n, const float **out, struct why *w)
 {
 	if (!m->faults)
@@ -112,7 +112,7 @@ int model_vector(struct model *m, const char *name, size_t n, const float **out,
 	const struct gguf_tensor *t = gguf_tensor(m->gguf, name);
 	float *x;
 
-	if (t && t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3] == n)    /* in whatever shape */
+	if (t && t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3] == n)    /* the shape does not matter */
 		t = find(m, name, (size_t)(t->dim[2] * t->dim[3]), (size_t)t->dim[1], (size_t)t->dim[0], w);
 	else
 		t = find(m, name, 1, 1, n, w);
@@ -147,7 +147,7 @@ int model_integers(struct model *m, const char *name, size_t rows, size_t cols, 
 	return bad ? why_tell(m->faults, w) : 0;
 }
 
-/* Whether some layer in [first, last) has the tensors of this block. */
+/* Whether some layer in [first, last) uses the tensors of this block. */
 static int has_block(const struct model *m, size_t first, size_t last, size_t block)
 {
 	while (first < last && m->layer[first].block != block)

@@ -1,15 +1,15 @@
-/* tensors: what model.c needs of tensors.c, beside the functions in model.h. */
+/* tensors: the functions of tensors.c that model.c needs, besides those in model.h. */
 #ifndef TENSORS_H
 #define TENSORS_H
 
 #include "model.h"
 
-enum { TENSORS_LAYERS = 1 << 14 };      /* no model has more */
+enum { TENSORS_LAYERS = 1 << 14 };      /* upper bound of a layer's number */
 
-/* The layer that a tensor of this name belongs to; SIZE_MAX: none. */
+/* The number N of a tensor named "blk.N...."; SIZE_MAX if it belongs to no layer. */
 size_t tensors_layer(struct gguf_string name);
 
-/* Frees what model_vector() and model_floats() have given out. */
+/* Frees what model_vector() and model_floats() returned. */
 void tensors_close(struct model *m);
 
 #endif
