@@ -1,10 +1,10 @@
-/* Low-rank deltas of products, of the adapters that ids switch on (model.h). For the ops, an adapter is the one expert
- * of its rows. */
+/* Low-rank deltas of products, from the adapters that ids switch on (model.h). The ops treat the adapter of a row as
+ * its one expert. */
 #include "build.h"
 
 #include <stdio.h>
 
-/* The adapters of the rows: once of all, and once of those that are wanted of the last layer. */
+/* Chooses each row's adapter. Called again after the last layer's attention, when only the wanted rows are left. */
 static void choose(struct builder *b)
 {
 	struct op_adapters o = { .routing = &b->plan->adapters.routing, .n_vocab = b->model->n_vocab,
@@ -25,7 +25,7 @@ static void add_product(struct builder *b, struct op_product *o, const char *nam
 	build_add_product(b, o, delta, NARROW, rows, y);
 }
 
-/* The second product of a delta, of `low`. */
+/* The second product of a delta: y += B · low. */
 static void expand(struct builder *b, const struct product_rows *p, struct buffer low, struct buffer y)
 {
 	struct routing *routing = &b->plan->adapters.routing;

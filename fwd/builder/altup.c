@@ -1,4 +1,5 @@
-/* Several residual streams, of which layers read and update the first: alternating updates (Baykal et al. 2023). */
+/* AltUp (alternating updates; Baykal et al. 2023): several residual streams, of which a layer reads and updates the
+ * first. */
 #include "build.h"
 
 static struct op_altup streams(struct builder *b)
@@ -8,7 +9,8 @@ static struct op_altup streams(struct builder *b)
 		.scaled = buffer_with(b->plan->h, b->model->n_embd) };
 }
 
-/* All streams of x but the first: a matrix of each, times those from `from` on, which lie `step` elements apart. */
+/* Every stream of x but the first = its own matrix times a stream of `from`. The streams of `from` are `step` elements
+ * apart; step 0: all read the same one. */
 static void project(struct builder *b, const char *name, struct buffer x, struct buffer from, size_t step)
 {
 	struct op_head_rows o = { .in = from, .heads = b->model->n_streams - 1, .n = b->model->n_embd, .step = step };
@@ -16,7 +18,7 @@ static void project(struct builder *b, const char *name, struct buffer x, struct
 	build_by_head(b, name, o, o.n, buffer_at(x, o.n), o.n);
 }
 
-/* The router's logits for the first stream. */
+/* The router's logits for the first stream, into modes. */
 static void route(struct builder *b)
 {
 	const float *weight = build_vector(b, "altup_router_norm", "weight", b->model->n_embd);

@@ -1,4 +1,5 @@
-/* The attention of layers: q, k and v, their norms and rotations, and what follows. */
+/* Attention: q, k and v, their norms and rotations, the attention ops, and the choice of rows after the last
+ * attention. */
 #include "build.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@ struct buffer build_qkv_buffer(const struct builder *b)
 	return buffer_with(b->plan->wide, mixers_qkv(b->layer));
 }
 
-/* Of the heads' results. */
+/* Where the gates of the heads' results are: after q, k and v. */
 static struct buffer gates(const struct builder *b)
 {
 	return buffer_at(build_qkv_buffer(b), layer_qkv(b->layer));
@@ -25,7 +26,7 @@ static size_t n_gates(const struct builder *b)
 		: l->n_head * (l->latent.rank ? l->latent.dim_v : l->dim_v);
 }
 
-/* Behind the gates lie q and gates, head by head. */
+/* Separates q and gates, which attn_q made head by head, into the two buffers. The input is after the gates. */
 static void sort_gates(struct builder *b)
 {
 	size_t heads = b->layer->n_head, n = b->layer->dim_k;
@@ -85,7 +86,7 @@ void build_q(struct builder *b, struct packed *x)
 		model_ignore(b->model, build_name(b, unused[i], "weight").s);
 }
 
-/* Norms of q and k, where the file has them. */
+/* Sets the norms of q and k, whichever the file has. */
 static void head_norms(struct builder *b, enum head_norms norms, struct op_attention *o)
 {
 	const struct layer *l = b->layer;
@@ -144,7 +145,7 @@ const struct rope *build_rope(struct builder *b, const struct rope_spec *spec, s
 	return o.rope;
 }
 
-/* Nothing where the model has no such buffer. */
+/* n 0: the model has no such buffer. */
 static void also_select(struct op_select *o, struct buffer x, size_t n)
 {
 	if (!n)
@@ -153,8 +154,8 @@ static void also_select(struct op_select *o, struct buffer x, size_t n)
 	o->n[o->buffers++] = n;
 }
 
-/* If b->wanted is set, only the wanted rows matter from here on: moves those of x, of what is still to be read, and of
- * n elements of `made` to the front. */
+/* If b->wanted is set: moves the wanted rows of x, of all other buffers that later ops read, and of the n elements of
+ * `made` to the front. */
 static void select_wanted(struct builder *b, struct buffer made, size_t n)
 {
 	const struct buffer rows[] = { b->plan->x, b->plan->predicted, b->plan->modes, b->plan->carried,
@@ -185,7 +186,7 @@ void build_unmixed(struct builder *b)
 	build_mixed(b, b->plan->x, 0);
 }
 
-/* The layer's place in the state, or that of the layer whose K and V it reads. */
+/* Sets the offset in the segment: the layer's own, or that of the layer whose K and V it reads. */
 static void place(struct builder *b, struct op_attention *o)
 {
 	struct plan *p = b->plan;
@@ -235,12 +236,12 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 	build_leaves(build_append(b, &op_prepare, NULL, &o, sizeof o), 0, "", o.qkv, layer_qkv(l));
 	if (!o.shares)
 		build_append(b, &op_store, NULL, &o, sizeof o);
-	b->wanted = b->il + 1 == b->model->n_layer;     /* after the last attention no other rows matter */
+	b->wanted = b->il + 1 == b->model->n_layer;     /* nobody reads the other rows after the last attention */
 	if (b->model->compressed.rank_q) {
 		build_attend_groups(b, &o);
 		return o.out;
 	}
-	/* rows before the end of group top + 1 see all */
+	/* rows up to the end of group `top` see all groups */
 	o.top = l->sparse ? (b->model->indexer.top + 1) * size_max(l->ratio, 1) - 1 : 0;
 	op = build_append(b, &op_attend, NULL, &o, sizeof o);
 	if (op) {

@@ -1,17 +1,17 @@
-/* Attention residuals (Moonshot 2026): each part of a layer reads a weighted sum of the residual stream and of what it
- * was before each block of layers, when it began anew. */
+/* Attention residuals (Moonshot 2026). At each block of layers, the residual stream is banked and starts again at 0;
+ * each part of a layer reads a weighted sum of it and of the banked streams. */
 #include "build.h"
 
 #include <string.h>
 
-/* Of streams 0 to `blocks`. */
+/* The op's parameters for streams 0 to `blocks`. */
 static struct op_attn_res streams(const struct builder *b, struct buffer x, struct buffer out, size_t blocks)
 {
 	return (struct op_attn_res){ .n = b->model->n_embd, .blocks = blocks, .x = x, .out = out,
 		.gate = 1, .scores = b->plan->modes, .eps = b->model->eps };
 }
 
-/* Blocks that have begun before layer il. */
+/* The number of blocks that began before layer il. */
 static size_t begun(const struct builder *b, size_t il)
 {
 	return (il + b->model->block_layers - 1) / b->model->block_layers;

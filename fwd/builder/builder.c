@@ -1,4 +1,4 @@
-/* The builder: ops appended, tensors found and checked. */
+/* The functions that all of the builder uses: ops are appended, tensors found and checked. */
 #include "build.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ void *build_allocate(struct builder *b, size_t size)
 
 /* ---- tensors ---- */
 
-/* The files of Falcon-H1, PLaMo 3 and adapters leave ".weight" out of some names. */
+/* Falcon-H1, PLaMo 3 and adapters have tensors without the suffix ".weight". */
 static const char *suffix(const struct builder *b, const char *name)
 {
 	return model_has(b->model, build_name(b, name, "").s) ? "" : "weight";
@@ -92,8 +92,8 @@ const float *build_bias(struct builder *b, const char *name, size_t n)
 	return model_has(b->model, build_name(b, name, "bias").s) ? build_vector(b, name, "bias", n) : NULL;
 }
 
-/* What weights are still to be multiplied by, one number for each of n experts; NULL where the file has none.
- * input_scale is for hardware that quantises the activations to 4-bit floats. */
+/* Factors of a matrix, one for each of n experts; NULL if the file has none. input_scale is for hardware that quantises
+ * activations to 4-bit floats, and is ignored. */
 static const float *scale_of(struct builder *b, const char *name, size_t n)
 {
 	const struct gguf_tensor *t;
@@ -168,7 +168,7 @@ size_t build_state(struct builder *b, size_t floats)
 
 /* ---- products ---- */
 
-/* Matrices in a tensor: of experts, of heads, or a single one. */
+/* Number of matrices in a tensor: one for each expert, one for each head, or 1. */
 static size_t shares(const struct op_product *o)
 {
 	return o->routing ? o->routing->n : o->heads ? o->heads : 1;
@@ -189,7 +189,7 @@ void build_add_product(struct builder *b, struct op_product *o, const char *name
 	o->y[o->n++] = y;
 }
 
-/* The matrices of all experts or heads as one. */
+/* The tensors as op->weights: all experts' or heads' matrices of each as one matrix. */
 static const struct matrix *all_shares(struct builder *b, const struct op_product *o)
 {
 	struct matrix *w = build_allocate(b, o->n * sizeof *w);

@@ -1,11 +1,12 @@
-/* Compressed attention (DeepSeek-AI 2026). Keys are also the values, and all queries share one KV head. A layer attends
- * to a window of positions and, where it has a ratio, to a compressed row for each complete group of positions. Each
- * group of heads has a matrix for its results; another matrix follows for all of them. */
+/* Compressed attention (DeepSeek-AI 2026). Keys are also the values, and all heads share one KV head. A layer attends
+ * to a window of positions and, if it has a ratio, to a compressed row for each complete group of positions. The output
+ * product has two steps: one matrix for each group of heads, then one for all. */
 #include "build.h"
 
 #include <stdio.h>
 
-/* Compresses x with the tensors PREFIX_* to rows of n elements, which the segment keeps where build_grouped() says. */
+/* Compresses x to rows of n elements by the tensors PREFIX_*. The segment keeps them at *offset of the group
+ * (build_grouped()). */
 static const struct grouped *compress(struct builder *b, struct packed *x, const char *prefix, size_t n, size_t *offset)
 {
 	const struct model *m = b->model;

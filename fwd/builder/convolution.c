@@ -1,7 +1,8 @@
-/* Short convolutions: in place of attention, or before a state space. */
+/* Short convolutions: as a mixer of their own, or before a recurrent one. */
 #include "build.h"
 
-/* Of n channels, with weights NAME.weight and biases NAME.bias; taps are `apart` positions apart, those between 0. */
+/* A convolution with weights NAME.weight and biases NAME.bias. Taps are `apart` positions apart; the weights in between
+ * are 0. */
 static void append_apart(struct builder *b, const char *name, struct op_convolve *o, size_t taps, size_t apart)
 {
 	const float *given = build_transposed(b, name, "weight", o->n, taps);

@@ -1,5 +1,5 @@
-/* The layer that most families share, with its options: attention and a feed-forward part or a mixture of experts, one
- * after the other or both from the same residual stream. */
+/* The layer that most families share: attention, then a feed-forward part or a mixture of experts; or both in parallel.
+ * struct decoder has its options. */
 #include "builder.h"
 #include "fwd/model/family.h"
 
@@ -8,8 +8,8 @@ static const char *or(const char *name, const char *usual)
 	return name ? name : usual;
 }
 
-/* Branches of packed rows that mix positions; attention comes last: in the last layer it leaves only the wanted
- * rows. */
+/* The branches that mix positions, all made from x. Attention must be last, because in the last layer it leaves only
+ * the wanted rows. */
 static void mix(struct builder *b, struct packed *x)
 {
 	static const struct {

@@ -1,5 +1,6 @@
-/* Linear attention, and the mixers of gated delta nets (Yang et al. 2024) and Kimi delta attention (Moonshot 2025): q,
- * k and v through convolutions, q and k of length 1, and the result normed head by head before its gate. */
+/* Linear attention, and two mixers made with it: gated delta nets (Yang et al. 2024) and Kimi delta attention (Moonshot
+ * 2025). q, k and v go through convolutions; q and k are scaled to length 1; the result is normed head by head and
+ * gated. */
 #include "build.h"
 
 #include <math.h>
@@ -25,13 +26,13 @@ void build_linear(struct builder *b, struct op_linear *o)
 
 /* ---- gated delta nets and Kimi delta attention ---- */
 
-/* Where things lie in a row. */
+/* Where the parts of a row are in plan->wide. */
 struct places {
 	struct delta_sizes sizes;
-	struct buffer gate, out;        /* side by side */
-	struct buffer q, k, v;          /* one after the other */
+	struct buffer gate, out;        /* adjacent */
+	struct buffer q, k, v;          /* adjacent */
 	struct buffer decay, beta;
-	struct buffer spare;            /* of what has to be sorted, or is an input of another product */
+	struct buffer spare;            /* inputs before they are deinterleaved, or of a second product */
 };
 
 static struct places places(const struct builder *b)
@@ -50,7 +51,7 @@ static struct places places(const struct builder *b)
 	return p;
 }
 
-/* x · length / √(x² + eps) of n elements, as an RMS norm. */
+/* Scales n elements to `length`: x · length / √(Σx² + eps), expressed as an RMS norm. */
 static struct norm unit_norm(struct builder *b, size_t n, float length)
 {
 	float *weight = build_allocate(b, n * sizeof *weight);
@@ -61,7 +62,7 @@ static struct norm unit_norm(struct builder *b, size_t n, float length)
 		.eps = (b->model->ssm.eps > 0 ? b->model->ssm.eps : b->model->eps) / (float)n };
 }
 
-/* ssm_a, which must be positive where decays have a lower bound. */
+/* ssm_a; negated if the model has it negative, as decays with a lower bound need it positive. */
 static const float *decay_rates(struct builder *b, size_t n)
 {
 	const float *a = build_vector(b, "ssm_a", "", n);
@@ -72,7 +73,7 @@ static const float *decay_rates(struct builder *b, size_t n)
 	return negated ? negated : a;
 }
 
-/* q and k of length 1, decays, the delta rule. */
+/* Scales q and k to length 1, computes the decays, and applies the delta rule. */
 static void mix(struct builder *b, const struct places *p)
 {
 	const struct delta_sizes *d = &p->sizes;
@@ -89,7 +90,7 @@ static void mix(struct builder *b, const struct places *p)
 	build_linear(b, &o);
 }
 
-/* A norm of each head, with the same weights, then the gate. */
+/* Norms each head, all with the same weights, and applies the gate. */
 static struct packed *leave(struct builder *b, const struct places *p, enum unary f)
 {
 	const struct delta_sizes *d = &p->sizes;
@@ -106,7 +107,7 @@ static struct packed *leave(struct builder *b, const struct places *p, enum unar
 	return o.packed;
 }
 
-/* Of each key head and the value heads that read it. */
+/* Deinterleaves `from`, which has n parts of sizes[] for each key head in turn, into n buffers. */
 static void sort(struct builder *b, const char *name, size_t step, size_t n, const size_t sizes[],
 	const struct buffer to[], struct buffer from)
 {
@@ -120,7 +121,7 @@ static void sort(struct builder *b, const char *name, size_t step, size_t n, con
 	build_append(b, &op_copy, name, &o, sizeof o);
 }
 
-/* To n elements, through few where there are two matrices. */
+/* to[n] = first · x or, if the file has a second matrix, second · (first · x). */
 static void low_rank(struct builder *b, struct packed *x, const char *first, const char *second, size_t n,
 	const struct places *p, struct buffer to)
 {
@@ -134,8 +135,8 @@ static void low_rank(struct builder *b, struct packed *x, const char *first, con
 	build_product(b, build_pack(b, "low_rank_pack", p->spare, rank, SLOT_BRANCH), second, WIDE, n, to);
 }
 
-/* The products of a delta net. Where a file has ssm_in, or ssm_ba, its rows come key head by key head: q, k, v and gate
- * of its value heads, or their betas and decays. */
+/* The products of a delta net. ssm_in has rows by key head: q, k, and v and gate of its value heads; ssm_ba likewise
+ * has the betas and decays of its value heads. Other files have separate tensors. */
 static void project(struct builder *b, struct packed *x, const struct places *p)
 {
 	const struct delta_sizes *d = &p->sizes;

@@ -1,9 +1,9 @@
-/* The feed-forward parts of layers: gated or not, and mixtures of experts. */
+/* Feed-forward parts: gated, ungated, and mixtures of experts. */
 #include "build.h"
 
 #include <math.h>
 
-/* The activation is made where the product's result lies; n elements are left. */
+/* Applies the activation in place, in `wide`, and packs the n elements that result. */
 static struct packed *activate(struct builder *b, size_t n, enum row_function f, enum unary unary, struct buffer wide)
 {
 	struct op_rows o = { .n = n, .in = wide, .out = wide, .f = f, .unary = unary, .xielu = b->layer->xielu,
@@ -15,7 +15,7 @@ static struct packed *activate(struct builder *b, size_t n, enum row_function f,
 	return o.packed;
 }
 
-/* f(gate · x) · (up · x), n elements; up may hold the rows of both. */
+/* f(gate · x) · (up · x), n elements, packed. If there is no tensor `gate`, `up` has the rows of both. */
 static struct packed *gated(struct builder *b, struct packed *x, const char *gate, const char *up, size_t n,
 	enum unary f)
 {
@@ -35,7 +35,7 @@ static struct packed *gated(struct builder *b, struct packed *x, const char *gat
 	return activate(b, n, ROW_GLU, f, wide);
 }
 
-/* f(up · x), n elements. */
+/* f(up · x), n elements, packed. */
 static struct packed *ungated(struct builder *b, struct packed *x, const char *up, size_t n, enum unary f)
 {
 	struct buffer wide = buffer_with(b->plan->wide, n);
@@ -79,7 +79,7 @@ void build_router(struct builder *b, struct packed *x)
 	build_product(b, x, "ffn_gate_inp", NARROW, b->layer->experts->n, b->plan->mixture.logits);
 }
 
-/* Which experts each row goes to. Hunyuan 3's files leave ".bias" out of a name. */
+/* Chooses the experts of each row. Hunyuan 3's files lack the suffix ".bias". */
 static void route(struct builder *b)
 {
 	struct mixture *m = &b->plan->mixture;
@@ -95,14 +95,14 @@ static void route(struct builder *b)
 	build_append(b, &op_route, NULL, &o, sizeof o);
 }
 
-/* Experts of one kind, and their tensors. */
+/* The routed experts or the adjugates, and their tensors. */
 struct expert_part {
 	struct routing *routing;
 	const struct experts *experts;
 	const char *gate, *up, *gate_up, *down;
 };
 
-/* f(gate) · up of the routed experts or, where they have no gate, f(up). */
+/* f(gate) · up of the experts or, if they have no gate, f(up); packed for their second product. */
 static struct packed *expert_activations(struct builder *b, const struct expert_part *e, struct packed *x, enum unary f)
 {
 	size_t n_ff = e->experts->n_ff;
@@ -122,7 +122,8 @@ static struct packed *expert_activations(struct builder *b, const struct expert_
 		.gated = !ungated, .unary = f, .limit = b->layer->limit_experts });
 }
 
-/* What the experts make of the rows routed to them, n elements, by place. */
+/* Applies the experts to the rows of `in` routed to them. The results, n elements each, are in mixture.out by place
+ * (mixture.h). */
 static void run_experts(struct builder *b, const struct expert_part *e, struct buffer in, size_t n, enum unary f)
 {
 	struct op_product down = { .routing = e->routing };
@@ -134,7 +135,7 @@ static void run_experts(struct builder *b, const struct expert_part *e, struct b
 	build_products(b, e->down, &down);
 }
 
-/* The shared expert's result, into its buffer. */
+/* The shared expert's result, into mixture.shared. */
 static void shared_expert(struct builder *b, struct packed *x, enum unary f)
 {
 	size_t n = b->layer->experts->n_ff_shared;
@@ -146,7 +147,8 @@ static void shared_expert(struct builder *b, struct packed *x, enum unary f)
 	build_product(b, x, "ffn_down_shexp", NARROW, b->model->n_embd, b->plan->mixture.shared);
 }
 
-/* What the experts made of rows in latent space, back in that of the stream, plus the shared expert's result. */
+/* Multiplies the experts' result `low` by the matrix that leads out of the latent space, and adds the shared expert's
+ * result. */
 static void leave_latent(struct builder *b, struct packed *x, enum unary f, struct buffer low, struct buffer to)
 {
 	struct op_rows sum = { .n = b->model->n_embd, .x = to, .branch = b->plan->mixture.shared, .in = to, .out = to,
@@ -165,7 +167,7 @@ static void leave_latent(struct builder *b, struct packed *x, enum unary f, stru
 	build_append(b, &op_rows, "ffn_sum", &sum, sizeof sum);
 }
 
-/* Into a buffer of rows. */
+/* The mixture's result, [n_embd], into `to`. */
 static void experts_into(struct builder *b, struct packed *x, enum unary f, struct buffer to)
 {
 	struct mixture *m = &b->plan->mixture;
@@ -196,7 +198,7 @@ static void experts_into(struct builder *b, struct packed *x, enum unary f, stru
 		leave_latent(b, x, f, in, to);
 }
 
-/* to = x + what adjugate experts make of it. */
+/* to = x + the result of the adjugate experts for x. */
 static void adjugates_into(struct builder *b, struct buffer x, enum unary f, struct buffer to)
 {
 	struct mixture *m = &b->plan->mixture;
@@ -240,7 +242,7 @@ void build_add_aside(struct builder *b, float scale)
 	build_append(b, &op_rows, "ffn_sum", &sum, sizeof sum);
 }
 
-/* The router reads norm(x) / √n_embd, times its own weights. */
+/* The input of Gemma 4's router: norm(x) / √n_embd, times weights of its own. */
 static struct packed *router_rows(struct builder *b)
 {
 	size_t n = b->model->n_embd;

@@ -1,11 +1,11 @@
 /* Hyper-connections with a gate for each element of each stream (Qwen 2026). A part reads the mean of the streams, each
- * normed and gated; gates are a low-rank product of all of them together. Its branch is added to each stream, weighted
- * by another product. */
+ * normed and gated; the gates are a low-rank product of all streams together. Its branch is added to each stream with a
+ * weight from another product. */
 #include "build.h"
 
 #include <string.h>
 
-/* The tensors of a part, by the norm that it stands for. */
+/* The tensors of a part, keyed by the norm that they replace. */
 static const struct part {
 	const char *of, *norm, *down, *up, *inject;
 } parts[] = {
@@ -14,7 +14,7 @@ static const struct part {
 	{ "", "output_hc_norm", "output_hc_down", "output_hc_up", NULL },
 };
 
-/* The streams of x, normed and divided by their number: all that reads them wants their mean. */
+/* Norms the streams of x and divides them by their number, because everything that reads them wants a mean. */
 static struct packed *norm_streams(struct builder *b, const char *name, struct buffer x)
 {
 	size_t streams = b->model->n_streams, n = streams * b->model->n_embd;
@@ -29,7 +29,7 @@ static struct packed *norm_streams(struct builder *b, const char *name, struct b
 	return o.packed;
 }
 
-/* out = the mean of the streams of x. */
+/* out = the mean of the gated streams of x. */
 static void gather(struct builder *b, const char *of, struct buffer x, struct buffer out)
 {
 	const struct model *m = b->model;
@@ -45,7 +45,7 @@ static void gather(struct builder *b, const char *of, struct buffer x, struct bu
 		part++;
 	o.x = norm_streams(b, part->norm, x);
 	build_add_product(b, &o, part->down, NARROW, act.n, low);
-	if (part->inject)       /* where weights to update the streams lie: see hyper.c */
+	if (part->inject)       /* the weights for updating the streams go where scatter reads them (hyper.c) */
 		build_add_product(b, &o, part->inject, NARROW, m->n_streams, buffer_at(b->plan->modes, m->n_streams));
 	build_products(b, part->down, &o);
 	build_packing(b, "streams_act", &act, SLOT_BRANCH);

@@ -1,12 +1,14 @@
-/* Several residual streams that each part of a layer reads and updates all: hyper-connections (Zhu et al. 2024). */
+/* Hyper-connections (Zhu et al. 2024): several residual streams; each part of a layer reads a weighted sum of all of
+ * them, and its branch is added to all of them. */
 #include "build.h"
 
 #include <string.h>
 
-/* The tensors of a part, and the norm that follows. */
+/* The tensors of a part, keyed by the norm that follows. */
 static const struct part {
 	const char *norm, *fn, *scale, *base;
-	size_t shares;                  /* weights for each stream: to read it and, but for the head, to update it */
+	size_t shares;                  /* weights for each stream: 2 (reading, updating), or 1 for the head, which only
+					 * reads */
 } parts[] = {
 	{ "attn_norm", "hc_attn_fn", "hc_attn_scale", "hc_attn_base", 2 },
 	{ "ffn_norm", "hc_ffn_fn", "hc_ffn_scale", "hc_ffn_base", 2 },
@@ -22,7 +24,7 @@ static struct op_hyper streams(const struct builder *b, struct buffer x, struct 
 		.rounds = m->hyper.rounds };
 }
 
-/* out = the streams of x, weighted by what a matrix makes of all of them together. */
+/* out = the weighted sum of the streams of x; the weights are a product of all streams together. */
 static void gather(struct builder *b, const char *norm, struct buffer x, struct buffer out)
 {
 	const struct part *part = parts;
@@ -77,7 +79,7 @@ static void update_streams(struct builder *b)
 	build_leaves(build_append(b, &op_scatter, NULL, &o, sizeof o), 0, "", o.x, o.streams * o.n);
 }
 
-/* The first of the streams of x becomes their mean. */
+/* The first stream of x = the mean of all streams. */
 static void average(struct builder *b, struct buffer x)
 {
 	size_t n = b->model->n_embd, streams = b->model->n_streams;

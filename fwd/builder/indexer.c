@@ -1,5 +1,5 @@
-/* Sparse attention (DeepSeek-AI 2025): what the segment keeps of groups of positions, the indexer that chooses among
- * them, and attention to those chosen. */
+/* Sparse attention (DeepSeek-AI 2025): the layout of what segments keep for each group of positions, the indexer that
+ * chooses among the groups, and attention to the chosen ones. */
 #include "build.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ static const struct rope *rope(struct builder *b, size_t every)
 	return b->model->family->unrotated ? NULL : build_rope(b, &b->model->rope, every);
 }
 
-/* Among groups with these keys, by queries and weights in their buffers. */
+/* Chooses among the groups with these keys. Queries and weights are in plan->indexer. */
 static void choose(struct builder *b, const struct grouped *keys, size_t offset)
 {
 	const struct indexer *i = &b->model->indexer;
@@ -78,7 +78,8 @@ static struct norm key_norm(struct builder *b)
 		.bias = build_vector(b, "indexer.k_norm", "bias", i->dim) };
 }
 
-/* Keys of groups from those of positions and their scores, in the buffer of rows; places: what op_compress adds. */
+/* Makes the keys of groups from the keys and scores of their positions, in indexer.rows. places: see struct
+ * op_compress. */
 static void make_group_keys(struct builder *b, const float *places, struct norm norm, struct op_keep_group *key)
 {
 	const struct indexer_buffers *to = &b->plan->indexer;
@@ -94,8 +95,8 @@ static void make_group_keys(struct builder *b, const float *places, struct norm 
 	build_append(b, &op_keep_group, "indexer_key", key, sizeof *key);
 }
 
-/* Keys of groups are sums of those of positions, which are normed, weighted by a softmax of gates. The architectures
- * glm5next and glm5-next name the tensors of these differently. */
+/* The key of a group is the sum of its positions' normed keys, weighted by a softmax of gates. The architectures
+ * glm5next and glm5-next have different names for these tensors. */
 static void index_gated_groups(struct builder *b, struct packed *x, struct packed *q_low)
 {
 	size_t n = b->model->indexer.dim;
@@ -133,7 +134,7 @@ void build_index(struct builder *b, struct packed *x, struct packed *q_low)
 	build_choose(b, x, q_low, key.kept, key.offset);
 }
 
-/* Queries with a norm of each head. */
+/* Norms the queries, head by head. */
 static void norm_queries(struct builder *b)
 {
 	const struct indexer *i = &b->model->indexer;

@@ -1,12 +1,12 @@
-/* Multi-head latent attention (DeepSeek-AI 2024). A row of the hidden state becomes a latent row l of few elements and
- * one rotated key part, which all heads share. Head h's key is [K_h · l | shared part], its value V_h · l.
+/* Multi-head latent attention (DeepSeek-AI 2024). A row of the hidden state is projected to a short latent row l and a
+ * rotated part of the key, which all heads share. Head h's key is [K_h · l | shared part], its value V_h · l.
  *
- * Absorbed, the state holds [l | shared part] alone: q · (K_h · l) = (K_hᵀ · q) · l, so queries are multiplied by
- * K_hᵀ, and what attention makes of l by V_h. Older files have K_h and V_h in one matrix, not transposed; there the
- * state holds the keys and values of each head. */
+ * Absorbed: the cache holds only [l | shared part]. Since q · (K_h · l) = (K_hᵀ · q) · l, queries are multiplied by
+ * K_hᵀ, and attention's result, which is in terms of l, by V_h. Older files have K_h and V_h in one matrix, not
+ * transposed; for them, the cache holds the keys and values of each head. */
 #include "build.h"
 
-/* Queries of all heads, into q. */
+/* Computes the queries of all heads into q. */
 static void queries(struct builder *b, struct packed *x, struct buffer q)
 {
 	const struct latent *l = &b->layer->latent;
@@ -28,7 +28,7 @@ static void queries(struct builder *b, struct packed *x, struct buffer q)
 	build_product(b, norm.packed, "attn_q_b", WIDE, rows, q);
 }
 
-/* Queries times K_hᵀ; the latent row is the key. */
+/* Absorbed: queries are multiplied by K_hᵀ, and the latent row is the key. */
 static void absorbed(struct builder *b, struct packed *x)
 {
 	const struct latent *l = &b->layer->latent;
@@ -48,7 +48,7 @@ static void absorbed(struct builder *b, struct packed *x)
 		l->rank, qkv, dim_k);
 }
 
-/* Keys and values of each head. */
+/* Not absorbed: computes keys and values of each head. */
 static void expanded(struct builder *b, struct packed *x)
 {
 	const struct latent *l = &b->layer->latent;

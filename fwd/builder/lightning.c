@@ -5,7 +5,7 @@
 #include "fwd/model/rope.h"
 #include "lib/base/fmath.h"
 
-/* The logarithm of each head's decay: slopes as of ALiBi, times less from layer to layer. */
+/* The logarithm of each head's decay: ALiBi's slopes, times a factor that falls from layer to layer. */
 static const float *decays(struct builder *b, size_t heads)
 {
 	size_t last = b->model->n_layer - 1;

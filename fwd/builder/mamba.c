@@ -1,10 +1,10 @@
-/* State spaces: Mamba (Gu and Dao 2023), Mamba 2 (Dao and Gu 2024) and what PLaMo 2 (PFN 2024) makes of both. */
+/* State spaces: Mamba (Gu and Dao 2023), Mamba 2 (Dao and Gu 2024), and PLaMo 2's mixture of both (PFN 2024). */
 #include "build.h"
 
 #include "fwd/model/mixers.h"
 
-/* y · silu(z) of rows that hold z and y, n elements each, in the last layer of the wanted rows; then norms where the
- * layer has them. Packed. */
+/* y · silu(z), n elements, normed if the layer has ssm_norm, and packed. zy holds z, then y. In the last layer only the
+ * wanted rows are left. */
 static struct packed *gate(struct builder *b, struct buffer zy, size_t n)
 {
 	struct op_rows o = { .n = n, .in = zy, .out = buffer_with(b->plan->h, n), .f = ROW_GLU, .unary = UNARY_SILU };
@@ -18,7 +18,7 @@ static struct packed *gate(struct builder *b, struct buffer zy, size_t n)
 	return o.packed;
 }
 
-/* The norm of n elements of rows, in place. */
+/* Norms n elements of each row in place, if the model has these norms. */
 static void norm_part(struct builder *b, const char *name, struct buffer x, size_t n)
 {
 	struct op_rows o = { .n = n, .in = x, .out = x, .norm = { .kind = NORM_RMS, .eps = b->model->eps } };
@@ -71,8 +71,8 @@ struct packed *build_mamba2(struct builder *b, struct packed *x)
 	return gate(b, z, n);
 }
 
-/* Of Mamba 2 it has the heads, of Mamba the product that makes keys, queries and time steps from the channels. The rows
- * of ssm_in come head by head: gate, then channels. */
+/* PLaMo 2 has the heads of Mamba 2; as in Mamba, keys, queries and time steps are a product of the convolved channels.
+ * ssm_in has rows by head: gate, then channels. */
 struct packed *build_mamba_plamo2(struct builder *b, struct packed *x)
 {
 	const struct ssm *s = &b->model->ssm;

@@ -1,8 +1,9 @@
-/* Embeddings of n-grams (model.h): keys and a value from the rows of the table; each stream, normed, asks its key how
- * much of the value it takes; what it takes is added, and what a convolution makes of that. */
+/* Embeddings of n-grams (model.h). Keys and a value are products of the rows of the table. Each stream's gate is
+ * computed from its key and the normed stream. The gated value is added to the stream, and so is a convolution of
+ * it. */
 #include "build.h"
 
-/* to = x, each stream normed with weights of its own. */
+/* to = x, each stream normed with its own weights. */
 static void norm_streams(struct builder *b, const char *name, struct buffer x, struct buffer to)
 {
 	size_t streams = b->model->n_streams;
@@ -21,7 +22,7 @@ static void add_streams(struct builder *b, const char *name, struct buffer from)
 	build_leaves(build_append(b, &op_rows, name, &o, sizeof o), 0, "", x, o.n);
 }
 
-/* The rows of all heads, side by side. */
+/* Returns the table's rows of all heads, side by side, packed. */
 static struct packed *look_up(struct builder *b)
 {
 	const struct ngrams *g = &b->model->ngrams;

@@ -72,7 +72,7 @@ static int open_lens(struct plan *p, struct why *w)
 		p->setup.batch, n);
 }
 
-/* Buffers of latent attention. */
+/* Allocates the buffers of latent attention. */
 static int open_latent(struct plan *p, struct why *w)
 {
 	size_t q_low = 0, q = 0, low = 0, kv = 0;
@@ -93,7 +93,7 @@ static int open_latent(struct plan *p, struct why *w)
 	return b->q_low.at && b->q.at && b->low.at && b->kv.at ? 0 : no_room(p, w);
 }
 
-/* Buffers of compressed attention. */
+/* Allocates the buffers of compressed attention. */
 static int open_compressed(struct plan *p, struct why *w)
 {
 	const struct compressed *c = &p->model->compressed;
@@ -142,7 +142,7 @@ static int is_open(const struct routing *r)
 	return r->expert && r->weight && r->place && r->slot && r->first && r->active && r->group;
 }
 
-/* Buffers of a mixture of experts, shared by all layers. */
+/* Allocates the buffers of mixtures of experts, which all layers share. */
 static int open_experts(struct plan *p, struct why *w)
 {
 	const struct experts *e = &p->model->experts;
@@ -162,7 +162,7 @@ static int open_experts(struct plan *p, struct why *w)
 		&& is_open(&m->adjugates) ? 0 : no_room(p, w);
 }
 
-/* Buffers of adapters, shared by all layers. A delta is as wide as some product. */
+/* Allocates the buffers of adapters, which all layers share. A delta is as wide as the widest product. */
 static int open_adapters(struct plan *p, struct why *w)
 {
 	const struct adapters *a = &p->model->adapters;
@@ -187,7 +187,7 @@ static int open_adapters(struct plan *p, struct why *w)
 
 /* ---- ops ---- */
 
-/* The layers' own inputs, from the ids and the embedding. */
+/* Computes the per-layer inputs of all layers from the ids and the embedding. */
 static void build_per_layer_inputs(struct builder *b)
 {
 	const struct model *m = b->model;
@@ -201,7 +201,7 @@ static void build_per_layer_inputs(struct builder *b)
 	build_append(b, &op_per_layer, NULL, &o, sizeof o);
 }
 
-/* [n_vocab]: what is embedded in place of each id. */
+/* The table [n_vocab] of the id that is embedded in place of each; NULL if none is replaced. */
 static const int32_t *substitutes(struct builder *b)
 {
 	const struct adapters *a = &b->model->adapters;
@@ -241,7 +241,7 @@ static void build_embed(struct builder *b)
 		b->streams->open(b);
 }
 
-/* output_norm and output, or token_embd again where the file has no output. */
+/* The final norm and the output product; a file without `output` uses token_embd again. */
 static void build_head(struct builder *b)
 {
 	const struct model *m = b->model;
@@ -256,7 +256,7 @@ static void build_head(struct builder *b)
 		build_append(b, &op_logits, NULL, &logits, sizeof logits);
 }
 
-/* What the layer leaves is kept for the head. */
+/* Keeps x after this layer, for --lens. */
 static void build_lens(struct builder *b)
 {
 	struct plan *p = b->plan;
@@ -271,7 +271,7 @@ static void build_lens(struct builder *b)
 	}
 }
 
-/* All ops of the plan's layers. */
+/* Appends all ops of the plan's layers. */
 static int append_all(struct plan *p, struct why *w)
 {
 	static const struct stream_kind single = { .open = NULL };
@@ -290,7 +290,8 @@ static int append_all(struct plan *p, struct why *w)
 	}
 	b.il = OP_NO_LAYER;
 	build_lay_out_groups(&b);
-	/* The last branch is added once; the head may then run over the rows in any portions. */
+	/* Add the last branch here, not in the head, because the head may run several times, over some of the rows each
+	 * time. */
 	build_add_branch(&b);
 	if (p->setup.last == p->model->n_layer && b.streams->unite)
 		b.streams->unite(&b, p->x);
@@ -310,7 +311,7 @@ static size_t acts_bytes(const struct plan *p, const struct packed *a, enum acts
 		: k->acts_bytes(kind, a->k, p->setup.batch);
 }
 
-/* Memory for the packed rows of a slot and kind, which share it: as much as the largest of them needs. */
+/* Allocates the packed rows of a slot and kind of activations: all share the memory of the largest. */
 static int open_acts(struct plan *p, enum slot slot, enum acts_kind kind, struct why *w)
 {
 	size_t bytes = 0;
@@ -326,7 +327,7 @@ static int open_acts(struct plan *p, enum slot slot, enum acts_kind kind, struct
 	return data ? 0 : no_room(p, w);
 }
 
-/* Scratch memory of the threads, and packed rows. */
+/* Allocates the scratch memory of the threads, and packed rows. */
 static int open_rest(struct plan *p, struct why *w)
 {
 	size_t scratch = 0;
@@ -341,7 +342,7 @@ static int open_rest(struct plan *p, struct why *w)
 	return p->step.scratch ? 0 : why(w, "out of memory for %zu threads", p->step.threads);
 }
 
-/* Rows that a batch may have. */
+/* The most rows that a batch may have. */
 static size_t most_rows(const struct model *m)
 {
 	for (size_t il = 0; il < m->n_layer; il++)

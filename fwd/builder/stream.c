@@ -1,9 +1,9 @@
-/* The residual stream: norms of it, and what is added to it. */
+/* Ops on the residual stream: norms of it, and additions to it. */
 #include "build.h"
 
 #include <string.h>
 
-/* o first adds the branch that is still to be added to x, if there is one; whether there is. */
+/* Makes o add the pending branch to x first. Returns whether there was one. */
 static int add_pending(struct builder *b, struct op_rows *o)
 {
 	int pending = b->pending;
@@ -32,7 +32,7 @@ void build_add_branch(struct builder *b)
 		build_leaves(build_append(b, &op_rows, "add", &o, sizeof o), 0, "", o.out, o.n);
 }
 
-/* Row by row: o, which may add a branch, then the norm. */
+/* Appends a norm, after what else o does to each row. */
 static struct packed *append_norm(struct builder *b, const char *name, struct op_rows o)
 {
 	size_t n = o.n = b->model->n_embd;
@@ -50,7 +50,7 @@ static struct packed *append_norm(struct builder *b, const char *name, struct op
 	return o.packed;
 }
 
-/* Norms that may have gates, and the matrices of these. */
+/* Norms that may have gates, and the gates' tensors. */
 static const struct norm_gate {
 	const char *norm, *down, *up;
 } norm_gates[] = {
@@ -65,7 +65,7 @@ static const struct norm_gate *gate_of(const struct builder *b, const char *norm
 	return NULL;
 }
 
-/* Normed rows times sigmoids, which two products make of them. */
+/* Multiplies normed rows by gates: sigmoids of a low-rank product of the same rows. */
 static struct packed *multiply_gates(struct builder *b, const struct norm_gate *g, struct packed *x)
 {
 	size_t n = b->model->n_embd, rank = b->model->norm_rank;
@@ -208,7 +208,7 @@ void build_add_constant(struct builder *b, const char *name)
 	if (b->failed || (b->failed = model_vector(b->model, name, n, &vector, b->w)) < 0)
 		return;
 	memcpy(row, vector, n * sizeof *row);
-	add_rows(b, name, (struct buffer){ .at = row });        /* the same for all */
+	add_rows(b, name, (struct buffer){ .at = row });        /* stride 0: the same row for all */
 }
 
 void build_add_other(struct builder *b, int replace)

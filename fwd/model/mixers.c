@@ -82,7 +82,7 @@ size_t mixers_rank(const struct ssm *s)
 	return size_max(size_max(s->rank_w, s->rank_a), size_max(s->rank_v, s->rank_g));
 }
 
-/* The row holds q, k and v, then the gates, then space to sort both from. */
+/* q, k and v, the gates, then space for what attn_q makes: both, interleaved head by head. */
 size_t mixers_qkv(const struct layer *l)
 {
 	return layer_qkv(l) + (l->gates ? 3 * l->n_head * l->dim_k : 0);
@@ -100,13 +100,13 @@ struct delta_sizes mixers_delta(const struct model *m, const struct layer *l)
 		.heads_k = s->groups, .decays = s->decay_rank ? s->rank * s->state : s->rank, .rank = s->decay_rank };
 }
 
-/* Gates and result; q, k and v; decays and betas; and all but the result a second time, if they must be sorted. */
+/* Gates and result; q, k and v; decays and betas; and space for all but the result before they are deinterleaved. */
 size_t mixers_delta_wide(const struct delta_sizes *d)
 {
 	return 5 * d->values + 4 * d->keys + 2 * (d->decays + d->heads) + d->rank;
 }
 
-/* Gates and result; q, k and v, twice, because they must be sorted; decays and betas. */
+/* Gates and result; q, k and v; the same before they are deinterleaved; decays and betas. */
 size_t mixers_lightning_wide(const struct layer *l)
 {
 	return l->n_head * (8 * l->dim_k + 2);
