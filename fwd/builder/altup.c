@@ -41,7 +41,7 @@ void build_predict(struct builder *b)
 
 	route(b);
 	o.matrix = build_vector(b, "altup_predict_coef", "weight", o.streams * o.streams * o.streams);
-	build_leaves(build_append(b, &op_predict, NULL, &o, sizeof o), 0, "", o.predicted, o.streams * o.n);
+	build_output(build_append(b, &op_predict, NULL, &o, sizeof o), 0, "", o.predicted, o.streams * o.n);
 }
 
 struct packed *build_correct(struct builder *b)
@@ -52,7 +52,7 @@ struct packed *build_correct(struct builder *b)
 	route(b);
 	o.matrix = build_vector(b, "altup_correct_coef", "weight", o.streams * o.streams);
 	o.weight = build_vector(b, "altup_correct_scale", "weight", o.n);
-	build_leaves(build_append(b, &op_correct, NULL, &o, sizeof o), 0, "", o.x, o.streams * o.n);
+	build_output(build_append(b, &op_correct, NULL, &o, sizeof o), 0, "", o.x, o.streams * o.n);
 	return build_pack(b, "correct_pack", o.scaled, o.n, SLOT_NORMED);
 }
 

@@ -27,7 +27,7 @@ static size_t n_gates(const struct builder *b)
 }
 
 /* Separates q and gates, which attn_q made head by head, into the two buffers. The input is after the gates. */
-static void sort_gates(struct builder *b)
+static void deinterleave_gates(struct builder *b)
 {
 	size_t heads = b->layer->n_head, n = b->layer->dim_k;
 	struct buffer both = buffer_at(gates(b), heads * n);
@@ -69,7 +69,7 @@ void build_qkv(struct builder *b, struct packed *x)
 	build_deltas(b, x, (struct product_rows[]){ { "attn_q", q }, { "attn_k", k }, { "attn_v", v } }, 3,
 		build_qkv_buffer(b));
 	if (beside)
-		sort_gates(b);
+		deinterleave_gates(b);
 	build_gates(b, x);
 	if (v_is_k)
 		build_copy(b, "attn_v", buffer_at(build_qkv_buffer(b), q), buffer_at(build_qkv_buffer(b), q + k), v);
@@ -233,7 +233,7 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 		o.heads.sink = build_vector(b, "attn_sinks", "weight", l->n_head);
 	head_norms(b, norms, &o);
 	place(b, &o);
-	build_leaves(build_append(b, &op_prepare, NULL, &o, sizeof o), 0, "", o.qkv, layer_qkv(l));
+	build_output(build_append(b, &op_prepare, NULL, &o, sizeof o), 0, "", o.qkv, layer_qkv(l));
 	if (!o.shares)
 		build_append(b, &op_store, NULL, &o, sizeof o);
 	b->wanted = b->il + 1 == b->model->n_layer;     /* nobody reads the other rows after the last attention */
@@ -249,7 +249,7 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 		op->block_bytes = l->n_head_kv * size_max(k->attend_partial(l->dim_v, ATTEND_FEW * group),
 			ATTEND_FEW * k->attend_partial(l->dim_v, group));
 	}
-	build_leaves(build_append(b, &op_join, "attend", &o, sizeof o), 0, "", o.out, out);
+	build_output(build_append(b, &op_join, "attend", &o, sizeof o), 0, "", o.out, out);
 	if (l->sparse)
 		build_attend_groups(b, &o);
 	return o.out;

@@ -28,10 +28,10 @@ static struct packed *read_blocks(struct builder *b, const char *norm)
 	build_add_branch(b);
 	r.weight = build_vector(b, weight, "weight", r.n);
 	if (r.blocks)
-		build_leaves(build_append(b, &op_attn_res, weight, &r, sizeof r), 0, "", h, r.n);
+		build_output(build_append(b, &op_attn_res, weight, &r, sizeof r), 0, "", h, r.n);
 	else
 		o.in = b->plan->x;
-	build_leaves(build_packing(b, norm, &o, SLOT_NORMED), 0, "", h, o.n);
+	build_output(build_packing(b, norm, &o, SLOT_NORMED), 0, "", h, o.n);
 	if (attention && b->il % b->model->block_layers == 0) {
 		r.blocks++;
 		build_append(b, &op_bank, NULL, &r, sizeof r);
@@ -47,7 +47,7 @@ static void unite(struct builder *b, struct buffer x)
 	build_append(b, &op_attn_res, "output_res_score", &o, sizeof o);
 }
 
-void build_recall(struct builder *b)
+void build_gated_attn_res(struct builder *b)
 {
 	size_t n = b->model->n_embd, begins = b->il % b->model->block_layers == 0;
 	struct op_attn_res o = streams(b, b->plan->x, b->plan->x, 1 + b->il / b->model->block_layers);
@@ -58,8 +58,8 @@ void build_recall(struct builder *b)
 		build_copy(b, "attn_res_block", b->plan->x, buffer_at(b->plan->x, o.blocks * n), n);
 	o.weight = build_vector(b, "attn_res_score", "weight", n);
 	o.gate = gate ? *gate : 0;
-	build_leaves(build_append(b, &op_attn_res, "attn_res_score", &o, sizeof o), 0, "", o.out, n);
+	build_output(build_append(b, &op_attn_res, "attn_res_score", &o, sizeof o), 0, "", o.out, n);
 }
 
-const struct stream_kind recalled_streams = { .read = NULL };
+const struct stream_kind gated_attn_res_streams = { .read = NULL };
 const struct stream_kind attn_res_streams = { .read = read_blocks, .unite = unite };

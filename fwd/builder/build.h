@@ -41,7 +41,7 @@ struct op *build_append(struct builder *b, const struct op_kind *kind, const cha
 	size_t size);
 
 /* Declares output i of an op, for --dump-tensors: `cols` floats of each row of `from`. op may be NULL. */
-void build_leaves(struct op *op, size_t i, const char *suffix, struct buffer from, size_t cols);
+void build_output(struct op *op, size_t i, const char *suffix, struct buffer from, size_t cols);
 
 static inline struct buffer buffer_at(struct buffer b, size_t column)
 {

@@ -139,7 +139,7 @@ struct op *build_append(struct builder *b, const struct op_kind *kind, const cha
 	return &p->op[p->n_ops++];
 }
 
-void build_leaves(struct op *op, size_t i, const char *suffix, struct buffer from, size_t cols)
+void build_output(struct op *op, size_t i, const char *suffix, struct buffer from, size_t cols)
 {
 	if (op)
 		op->output[i] = (struct output){ .suffix = suffix, .from = from, .cols = cols };
@@ -214,7 +214,7 @@ void build_products(struct builder *b, const char *name, const struct op_product
 	op->n_weights = op->weights ? o->n : 0;
 	op->scratch = b->plan->setup.kernels->product_scratch(o->x->k);
 	if (!o->routing)
-		build_leaves(op, 0, "", o->y[0], cols);
+		build_output(op, 0, "", o->y[0], cols);
 }
 
 void build_product(struct builder *b, struct packed *x, const char *name, enum precision wide, size_t rows,

@@ -135,11 +135,12 @@ void build_sum_scale(struct builder *b, float scale);
 
 /* Kinds of residual streams for family->streams: AltUp, hyper-connections, hyper-connections with a gate for each
  * element, attention residuals, gated attention residuals (plan/kinds.h). */
-extern const struct stream_kind altup_streams, hyper_streams, gated_streams, attn_res_streams, recalled_streams;
+extern const struct stream_kind altup_streams, hyper_streams, gated_streams, attn_res_streams,
+	gated_attn_res_streams;
 
 /* Before a layer with gated attention residuals: x += gate · (a − x), where a is the weighted sum of x and of what it
  * was before each block of layers. */
-void build_recall(struct builder *b);
+void build_gated_attn_res(struct builder *b);
 
 /* Adds the embeddings of the last ids to all streams. */
 void build_ngrams(struct builder *b);

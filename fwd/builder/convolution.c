@@ -16,7 +16,7 @@ static void append_apart(struct builder *b, const char *name, struct op_convolve
 	o->bias = build_bias(b, name, o->n);
 	o->ring = build_ring(b, o->n * sizeof(float));
 	o->state = build_state(b, (o->taps - 1) * o->n);
-	build_leaves(build_append(b, &op_convolve, name, o, sizeof *o), 0, "", o->out, o->n);
+	build_output(build_append(b, &op_convolve, name, o, sizeof *o), 0, "", o->out, o->n);
 }
 
 static void append(struct builder *b, const char *name, struct op_convolve *o)

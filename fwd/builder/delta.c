@@ -20,7 +20,7 @@ void build_linear(struct builder *b, struct op_linear *o)
 	op = build_append(b, &op_linear, NULL, o, sizeof *o);
 	if (op)
 		op->scratch = linear_scratch(o);
-	build_leaves(op, 0, "", o->out, values);
+	build_output(op, 0, "", o->out, values);
 	build_append(b, &op_linear_keep, NULL, o, sizeof *o);
 }
 
@@ -91,7 +91,7 @@ static void mix(struct builder *b, const struct places *p)
 }
 
 /* Norms each head, all with the same weights, and applies the gate. */
-static struct packed *leave(struct builder *b, const struct places *p, enum unary f)
+static struct packed *gated_output(struct builder *b, const struct places *p, enum unary f)
 {
 	const struct delta_sizes *d = &p->sizes;
 	size_t n = d->values / d->heads;
@@ -103,12 +103,12 @@ static struct packed *leave(struct builder *b, const struct places *p, enum unar
 		weight[i] = o.norm.weight[i % n];
 	o.norm.weight = weight;
 	build_mixed(b, p->gate, 2 * o.n);
-	build_leaves(build_packing(b, "ssm_gate", &o, SLOT_BRANCH), 0, "", o.out, o.n);
+	build_output(build_packing(b, "ssm_gate", &o, SLOT_BRANCH), 0, "", o.out, o.n);
 	return o.packed;
 }
 
 /* Deinterleaves `from`, which has n parts of sizes[] for each key head in turn, into n buffers. */
-static void sort(struct builder *b, const char *name, size_t step, size_t n, const size_t sizes[],
+static void deinterleave(struct builder *b, const char *name, size_t step, size_t n, const size_t sizes[],
 	const struct buffer to[], struct buffer from)
 {
 	struct op_copy o = { .copies = n };
@@ -162,10 +162,11 @@ static void project(struct builder *b, struct packed *x, const struct places *p)
 	if (d->rank)
 		low_rank(b, x, "ssm_f_a", "ssm_f_b", d->decays, p, p->decay);
 	if (build_has(b, "ssm_in"))
-		sort(b, "ssm_qkvz", all, 4, (size_t[]){ keys, keys, values, values },
+		deinterleave(b, "ssm_qkvz", all, 4, (size_t[]){ keys, keys, values, values },
 			(struct buffer[]){ p->q, p->k, p->v, p->gate }, p->spare);
 	if (build_has(b, "ssm_ba"))
-		sort(b, "ssm_ba", 2 * heads, 2, (size_t[]){ heads, heads }, (struct buffer[]){ p->beta, p->decay }, ba);
+		deinterleave(b, "ssm_ba", 2 * heads, 2, (size_t[]){ heads, heads },
+			(struct buffer[]){ p->beta, p->decay }, ba);
 }
 
 struct packed *build_delta(struct builder *b, struct packed *x)
@@ -175,7 +176,7 @@ struct packed *build_delta(struct builder *b, struct packed *x)
 	project(b, x, &p);
 	build_convolve(b, "ssm_conv1d", p.q, 2 * p.sizes.keys + p.sizes.values);
 	mix(b, &p);
-	return leave(b, &p, b->model->ssm.sigmoid_gates ? UNARY_SIGMOID : UNARY_SILU);
+	return gated_output(b, &p, b->model->ssm.sigmoid_gates ? UNARY_SIGMOID : UNARY_SILU);
 }
 
 struct packed *build_kda(struct builder *b, struct packed *x)
@@ -195,5 +196,5 @@ struct packed *build_kda(struct builder *b, struct packed *x)
 	build_convolve(b, "ssm_conv1d_k", p.k, n);
 	build_convolve(b, "ssm_conv1d_v", p.v, n);
 	mix(b, &p);
-	return leave(b, &p, UNARY_SIGMOID);
+	return gated_output(b, &p, UNARY_SIGMOID);
 }

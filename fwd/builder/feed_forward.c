@@ -11,7 +11,7 @@ static struct packed *activate(struct builder *b, size_t n, enum row_function f,
 
 	if (b->model->family->decoder.sub_norms)
 		o.norm = build_norm_of(b, "ffn_sub_norm", n);
-	build_leaves(build_packing(b, "ffn_act", &o, SLOT_BRANCH), 0, "", o.out, o.n);
+	build_output(build_packing(b, "ffn_act", &o, SLOT_BRANCH), 0, "", o.out, o.n);
 	return o.packed;
 }
 
@@ -149,7 +149,7 @@ static void shared_expert(struct builder *b, struct packed *x, enum unary f)
 
 /* Multiplies the experts' result `low` by the matrix that leads out of the latent space, and adds the shared expert's
  * result. */
-static void leave_latent(struct builder *b, struct packed *x, enum unary f, struct buffer low, struct buffer to)
+static void from_latent(struct builder *b, struct packed *x, enum unary f, struct buffer low, struct buffer to)
 {
 	struct op_rows sum = { .n = b->model->n_embd, .x = to, .branch = b->plan->mixture.shared, .in = to, .out = to,
 		.scale = 1 };
@@ -193,9 +193,9 @@ static void experts_into(struct builder *b, struct packed *x, enum unary f, stru
 		sum.shared = m->shared;
 		sum.scale_shared = e->scale_shared;
 	}
-	build_leaves(build_append(b, &op_combine, "ffn_experts", &sum, sizeof sum), 0, "", sum.out, n);
+	build_output(build_append(b, &op_combine, "ffn_experts", &sum, sizeof sum), 0, "", sum.out, n);
 	if (e->n_latent)
-		leave_latent(b, x, f, in, to);
+		from_latent(b, x, f, in, to);
 }
 
 /* to = x + the result of the adjugate experts for x. */
@@ -211,7 +211,7 @@ static void adjugates_into(struct builder *b, struct buffer x, enum unary f, str
 
 	build_append(b, &op_route_adjugates, NULL, &route, sizeof route);
 	run_experts(b, &part, x, sum.n, f);
-	build_leaves(build_append(b, &op_combine, "ffn_adjugates", &sum, sizeof sum), 0, "", to, sum.n);
+	build_output(build_append(b, &op_combine, "ffn_adjugates", &sum, sizeof sum), 0, "", to, sum.n);
 }
 
 void build_experts(struct builder *b, struct packed *x, enum unary f)

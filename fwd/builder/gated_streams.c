@@ -50,7 +50,7 @@ static void gather(struct builder *b, const char *of, struct buffer x, struct bu
 	build_products(b, part->down, &o);
 	build_packing(b, "streams_act", &act, SLOT_BRANCH);
 	build_product(b, act.packed, part->up, NARROW, n, gates);
-	build_leaves(build_append(b, &op_gather_gated, NULL, &sum, sizeof sum), 0, "", out, m->n_embd);
+	build_output(build_append(b, &op_gather_gated, NULL, &sum, sizeof sum), 0, "", out, m->n_embd);
 }
 
 static struct packed *read_streams(struct builder *b, const char *norm)
@@ -68,7 +68,7 @@ static void update_streams(struct builder *b)
 	struct op_hyper o = { .streams = b->model->n_streams, .n = b->model->n_embd, .x = b->plan->x,
 		.mixes = b->plan->modes, .out = b->plan->branch, .scale = one, .base = zero, .magnitude = 2 };
 
-	build_leaves(build_append(b, &op_scatter, NULL, &o, sizeof o), 0, "", o.x, o.streams * o.n);
+	build_output(build_append(b, &op_scatter, NULL, &o, sizeof o), 0, "", o.x, o.streams * o.n);
 }
 
 static void unite(struct builder *b, struct buffer x)

@@ -43,7 +43,7 @@ static void gather(struct builder *b, const char *norm, struct buffer x, struct 
 	o.scale = build_vector(b, part->scale, "weight", part->shares + matrix);
 	o.base = build_vector(b, part->base, "weight", mixes);
 	op = build_append(b, &op_gather, NULL, &o, sizeof o);
-	build_leaves(op, 0, "", out, o.n);
+	build_output(op, 0, "", out, o.n);
 	b->gathered = op ? op->bound : NULL;
 }
 
@@ -64,7 +64,7 @@ static struct packed *read_streams(struct builder *b, const char *norm)
 	gather(b, norm, b->plan->x, o.in);
 	o.out = o.in;
 	o.norm = build_norm_of(b, norm, o.n);
-	build_leaves(build_packing(b, norm, &o, SLOT_NORMED), 0, "", o.out, o.n);
+	build_output(build_packing(b, norm, &o, SLOT_NORMED), 0, "", o.out, o.n);
 	return o.packed;
 }
 
@@ -76,7 +76,7 @@ static void update_streams(struct builder *b)
 		return;
 	o = *b->gathered;
 	o.out = b->plan->branch;
-	build_leaves(build_append(b, &op_scatter, NULL, &o, sizeof o), 0, "", o.x, o.streams * o.n);
+	build_output(build_append(b, &op_scatter, NULL, &o, sizeof o), 0, "", o.x, o.streams * o.n);
 }
 
 /* The first stream of x = the mean of all streams. */

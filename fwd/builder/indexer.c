@@ -179,5 +179,5 @@ void build_attend_groups(struct builder *b, const struct op_attention *a)
 		o.ratio = size_max(o.ratio, 1);
 	if ((op = build_append(b, &op_attend_groups, NULL, &o, sizeof o)))
 		op->scratch = attend_groups_scratch(&o, b->plan->setup.kernels, b->model->n_ctx_max);
-	build_leaves(op, 0, "", o.attention.out, a->heads.n_head * a->heads.dim_v);
+	build_output(op, 0, "", o.attention.out, a->heads.n_head * a->heads.dim_v);
 }

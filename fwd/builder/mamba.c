@@ -14,7 +14,7 @@ static struct packed *gate(struct builder *b, struct buffer zy, size_t n)
 		o.norm = build_norm_of(b, "ssm_norm", n);
 		o.norms = b->model->ssm.groups;
 	}
-	build_leaves(build_packing(b, "ssm_gate", &o, SLOT_BRANCH), 0, "", o.out, n);
+	build_output(build_packing(b, "ssm_gate", &o, SLOT_BRANCH), 0, "", o.out, n);
 	return o.packed;
 }
 
@@ -48,7 +48,7 @@ struct packed *build_mamba(struct builder *b, struct packed *x)
 	scan.skip = build_vector(b, "ssm_d", "", n);
 	scan.state = build_state(b, n * state);
 	b->plan->scanned = 1;
-	build_leaves(build_append(b, &op_scan, NULL, &scan, sizeof scan), 0, "", scan.dt, n);
+	build_output(build_append(b, &op_scan, NULL, &scan, sizeof scan), 0, "", scan.dt, n);
 	return gate(b, buffer_at(wide, n), n);
 }
 
@@ -79,7 +79,7 @@ struct packed *build_mamba_plamo2(struct builder *b, struct packed *x)
 	size_t n = s->inner, head = n / s->rank, keys = s->state, step = mixers_plamo2_step(b->model);
 	struct buffer z = buffer_with(b->plan->wide, 4 * n + 2 * (keys + s->rank) + step), v = buffer_at(z, n);
 	struct buffer both = buffer_at(z, 2 * n), low = buffer_at(z, 4 * n), dt = buffer_at(low, 2 * keys);
-	struct op_copy sort = { .copies = 2, .copy = {
+	struct op_copy deinterleave = { .copies = 2, .copy = {
 		{ .from = both, .to = z, .heads = s->rank, .n = head, .from_step = 2 * head, .to_step = head },
 		{ .from = buffer_at(both, head), .to = v, .heads = s->rank, .n = head, .from_step = 2 * head,
 		  .to_step = head } } };
@@ -88,7 +88,7 @@ struct packed *build_mamba_plamo2(struct builder *b, struct packed *x)
 		.beta = buffer_at(dt, step + s->rank), .d = buffer_with(b->plan->h, n), .out = v };
 
 	build_product(b, x, "ssm_in", NARROW, 2 * n, both);
-	build_append(b, &op_copy, "ssm_in", &sort, sizeof sort);
+	build_append(b, &op_copy, "ssm_in", &deinterleave, sizeof deinterleave);
 	build_convolve(b, "ssm_conv1d", v, n);
 	build_product(b, build_pack(b, "ssm_x_pack", v, n, SLOT_BRANCH), "ssm_x", WIDE, 2 * keys + step, low);
 	norm_part(b, "ssm_b_norm", o.k, keys);

@@ -19,7 +19,7 @@ static void add_streams(struct builder *b, const char *name, struct buffer from)
 	struct op_rows o = { .n = b->model->n_streams * b->model->n_embd, .x = x, .branch = from, .in = x, .out = x,
 		.scale = 1 };
 
-	build_leaves(build_append(b, &op_rows, name, &o, sizeof o), 0, "", x, o.n);
+	build_output(build_append(b, &op_rows, name, &o, sizeof o), 0, "", x, o.n);
 }
 
 /* Returns the table's rows of all heads, side by side, packed. */
@@ -33,7 +33,7 @@ static struct packed *look_up(struct builder *b)
 	b->il = OP_NO_LAYER;
 	build_matrix(b, "per_layer_token_embd", g->rows, g->n, &o.table);
 	b->il = il;
-	build_leaves(build_append(b, &op_ngrams, NULL, &o, sizeof o), 0, "", rows, rows.stride);
+	build_output(build_append(b, &op_ngrams, NULL, &o, sizeof o), 0, "", rows, rows.stride);
 	return build_pack(b, "ngrams_pack", rows, rows.stride, SLOT_BRANCH);
 }
 
@@ -54,7 +54,7 @@ void build_ngrams(struct builder *b)
 	build_products(b, "ple_key", &o);
 	norm_streams(b, "ple_norm_key", keys, keys);
 	norm_streams(b, "ple_norm_query", p->x, spare);
-	build_leaves(build_append(b, &op_ngram_gates, NULL, &gates, sizeof gates), 0, "", keys, all);
+	build_output(build_append(b, &op_ngram_gates, NULL, &gates, sizeof gates), 0, "", keys, all);
 	norm_streams(b, "ple_norm_conv", keys, spare);
 	build_convolve_apart(b, "ple_conv1d", spare, all, g->taps, g->longest);
 	add_streams(b, "ple_add", keys);

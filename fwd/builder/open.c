@@ -226,7 +226,7 @@ static void build_embed(struct builder *b)
 		e.substitute = substitutes(b);
 	if (m->family->learned_positions)
 		build_matrix(b, "position_embd", m->n_ctx_max, m->n_embd, &e.positions);
-	build_leaves(build_append(b, &op_embed, NULL, &e, sizeof e), 0, "", e.x, m->n_embd);
+	build_output(build_append(b, &op_embed, NULL, &e, sizeof e), 0, "", e.x, m->n_embd);
 	if (m->embedding_normed)
 		norm.norm = (struct norm){ .kind = m->norm, .eps = m->eps };
 	else if (build_has(b, "token_embd_norm") && !m->family->final_norm)

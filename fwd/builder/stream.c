@@ -29,7 +29,7 @@ void build_add_branch(struct builder *b)
 	struct op_rows o = { .n = b->model->n_embd, .in = b->plan->x, .out = b->plan->x };
 
 	if (add_pending(b, &o) && o.x.at)
-		build_leaves(build_append(b, &op_rows, "add", &o, sizeof o), 0, "", o.out, o.n);
+		build_output(build_append(b, &op_rows, "add", &o, sizeof o), 0, "", o.out, o.n);
 }
 
 /* Appends a norm, after what else o does to each row. */
@@ -45,8 +45,8 @@ static struct packed *append_norm(struct builder *b, const char *name, struct op
 	} else
 		name = "rows";
 	op = build_packing(b, name, &o, SLOT_NORMED);
-	build_leaves(op, 0, "", o.out, n);
-	build_leaves(op, 1, ".in", o.in, n);
+	build_output(op, 0, "", o.out, n);
+	build_output(op, 1, ".in", o.in, n);
 	return o.packed;
 }
 
@@ -79,7 +79,7 @@ static struct packed *multiply_gates(struct builder *b, const struct norm_gate *
 	build_packing(b, "norm_gate_act", &act, SLOT_BRANCH);
 	build_product(b, act.packed, g->up, NARROW, n, gates);
 	gated.up = gated.out = x->rows;
-	build_leaves(build_packing(b, "norm_gated", &gated, SLOT_NORMED), 0, "", gated.out, n);
+	build_output(build_packing(b, "norm_gated", &gated, SLOT_NORMED), 0, "", gated.out, n);
 	return gated.packed;
 }
 

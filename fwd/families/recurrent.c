@@ -156,7 +156,7 @@ static int berrylm(struct model *m, struct why *w)
 
 static void berrylm_layer(struct builder *b, size_t il)
 {
-	build_recall(b);
+	build_gated_attn_res(b);
 	decoder_layer(b, il);
 }
 
@@ -186,7 +186,7 @@ const struct family families_recurrent[] = {
 	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED }, .has_experts = 1,
 	  .experts = { .normalise = 1 }, .unused_key = "attention.scale" },
 	{ .arch = "berrylm", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = berrylm, .layer = berrylm_layer,
-	  .streams = &recalled_streams, .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED },
+	  .streams = &gated_attn_res_streams, .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED },
 	  .has_experts = 1, .experts = { .normalise = 1 }, .unused_key = "attention.scale" },
 	{ .arch = "qwen4exp", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen4exp, .layer = qwen4exp_layer,
 	  .streams = &gated_streams, .final_norm = "", .predicts = 1, .decoder = { .heads = HEADS_NORMED },

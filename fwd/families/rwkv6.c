@@ -50,7 +50,7 @@ static void shift_outputs(struct builder *b, struct buffer wide)
 		.step = rank }, n, wide, n);
 	blend.weight = build_has(b, "time_mix_lerp_fused")
 		? build_vector(b, "time_mix_lerp_fused", "weight", OUTPUTS * n) : all_weights(b, lerp, OUTPUTS);
-	build_leaves(build_append(b, &op_blend, NULL, &blend, sizeof blend), 0, "", wide, OUTPUTS * n);
+	build_output(build_append(b, &op_blend, NULL, &blend, sizeof blend), 0, "", wide, OUTPUTS * n);
 }
 
 /* Copies the result of n_head_kv heads, each to the heads of its group, so that there are n_embd elements. */
@@ -95,7 +95,7 @@ static struct packed *time_mix(struct builder *b)
 		o.bonus = build_vector(b, "time_mix_first", "weight", n);
 	o.norm = rwkv_norm(b);
 	o.state = build_state(b, n * s->state);
-	build_leaves(build_append(b, &op_wkv6, NULL, &o, sizeof o), 0, "", buffer_at(wide, R * n), n);
+	build_output(build_append(b, &op_wkv6, NULL, &o, sizeof o), 0, "", buffer_at(wide, R * n), n);
 	return build_pack(b, "wkv_pack", buffer_at(wide, R * n), n, SLOT_BRANCH);
 }
 

@@ -18,7 +18,7 @@ static void shift(struct builder *b, const char *weights, size_t outputs, struct
 		.weight = build_vector(b, weights, "weight", outputs * n), .state = build_state(b, n) };
 
 	b->plan->scanned = 1;
-	build_leaves(build_append(b, &op_shift, weights, &o, sizeof o), 0, "", to, outputs * n);
+	build_output(build_append(b, &op_shift, weights, &o, sizeof o), 0, "", to, outputs * n);
 }
 
 /* Applies the products of each output of the shift. `outputs` leaves out the last one, the gates, where a file has
@@ -76,7 +76,7 @@ static struct packed *time_mix(struct builder *b)
 		ignore_first(b);
 	o.wkv.norm = rwkv_norm(b);
 	o.wkv.state = build_state(b, n * s->state);
-	build_leaves(build_append(b, &op_wkv7, NULL, &o, sizeof o), 0, "", wide, n);
+	build_output(build_append(b, &op_wkv7, NULL, &o, sizeof o), 0, "", wide, n);
 	return build_pack(b, "wkv_pack", wide, n, SLOT_BRANCH);
 }
 
