@@ -1,5 +1,5 @@
-/* kinds: the kinds of op, and what the ops of each are bound to. One file of this folder defines each kind. Private to
- * the builder and to these files. */
+/* kinds: the kinds of op, and the parameters to which the ops of each are bound. Each kind is defined in a file of this
+ * folder. Private to the builder and to these files. */
 #ifndef KINDS_H
 #define KINDS_H
 
@@ -7,20 +7,20 @@
 #include "mixture.h"
 #include "op.h"
 
-/* x = the embedding of each id, plus that of its position where positions are learned. */
+/* x = scale · the embedding of the row's id, + the embedding of its position if positions are learned. */
 struct op_embed {
 	struct matrix ids, positions;   /* positions.rows 0: none */
-	const int32_t *substitute;      /* [n_vocab]: the id that is embedded in place of each; NULL: itself */
+	const int32_t *substitute;      /* [n_vocab]: the id whose embedding is used for each; NULL: its own */
 	float scale;                    /* of the embedding of an id */
-	struct buffer x, spare;         /* spare: for the row of a position */
+	struct buffer x, spare;         /* spare: for the embedding of the position */
 };
 
-/* Cosines and sines of each row's position. */
+/* Computes the cosines and sines of each row's position. */
 struct op_angles {
 	struct rope *rope;
 };
 
-/* What happens to a row between two products, in one pass over it and in this order, each part where it is set:
+/* What happens to a row between two products, in one pass over the row. Steps in this order, each only if it is set:
  *   branch = norm(branch);  x += scale · branch;  x *= x_scale;  out = f(in);  out = norm(out);  packed = out. */
 enum row_function { ROW_SAME, ROW_UNARY, ROW_GLU, ROW_XIELU, ROW_CLAMP, ROW_SPARSE, ROW_TANH, ROW_GATES };
 
@@ -28,77 +28,81 @@ struct op_rows {
 	size_t n;                       /* elements of out */
 	struct buffer x, branch;        /* branch.at NULL: nothing is added */
 	struct norm branch_norm;
-	float scale;                    /* of the branch */
-	float x_scale;                  /* of x, then; 0: none */
+	float scale;                    /* of branch */
+	float x_scale;                  /* 0: x is not multiplied */
 	enum row_function f;
-	float most;                     /* CLAMP: to [-most, most]; SPARSE: deviations, see sparsify() */
-	struct buffer in, out;          /* GLU: the gate's n elements, then the other n. SAME alone, CLAMP, SPARSE,
-					 * TANH: out is in */
-	struct buffer up;               /* GLU: the other n elements, where they lie elsewhere; GATES: the n elements */
-	size_t gates;                   /* GATES: their number, in `in`, each for an equal part of the row */
+	float most;                     /* CLAMP: to [-most, most]; SPARSE: standard deviations, see sparsify() */
+	struct buffer in, out;          /* GLU: in is the gate's n elements, then up's, unless `up` is set. SAME without
+					 * the other steps, CLAMP, SPARSE and TANH work in place */
+	struct buffer up;               /* GLU: up's n elements, if they are elsewhere; GATES: the n elements */
+	size_t gates;                   /* GATES: number of gates in `in`; each applies to an equal part of the row */
 	struct glu_limit limit;         /* GLU */
 	enum unary unary;
 	struct xielu xielu;
 	struct norm norm;
-	size_t norms;                   /* equal parts of a row that are normed one by one; 0: the whole */
-	int norm_first;                 /* GLU: of the other n elements, before it */
+	size_t norms;                   /* number of equal parts of a row that are normed separately; 0: the whole
+					 * row */
+	int norm_first;                 /* GLU: the norm is of up's n elements, before the product */
 	struct packed *packed;          /* or NULL */
 };
 
-/* y = f(gate) · up, within limits, if there are any; then up is overwritten. */
+/* y[n] = f(gate) · up, within the limits. Overwrites up. */
 void rows_glu(const struct kernels *k, enum unary f, struct glu_limit limit, float *y, const float *gate, float *up,
 	size_t n);
 
-/* Products of the same packed rows: y = W·x, plus a bias. */
+/* y = W · x + bias, for up to PRODUCTS_MAX matrices and the same packed rows. */
 enum { PRODUCTS_MAX = 4 };
 
 struct op_product {
 	struct packed *x;
-	size_t n;                       /* products */
+	size_t n;                       /* number of products */
 	struct matrix w[PRODUCTS_MAX];
-	const float *scale[PRODUCTS_MAX];       /* of the product, before the bias: one, or NULL; of experts [n] */
+	const float *scale[PRODUCTS_MAX];       /* of the product, before the bias: one, [n] for experts, or NULL */
 	const float *bias[PRODUCTS_MAX];        /* [w.rows] or NULL; of experts [n][w.rows] */
-	const struct routing *routing;  /* w holds the matrices of all experts, one after the other; or NULL */
-	size_t heads, step;             /* w holds a matrix for each head, whose results lie step apart; 0: one */
+	const struct routing *routing;  /* w has the matrices of all experts, one after the other; or NULL */
+	size_t heads, step;             /* w has a matrix for each head; results are `step` apart; 0: one matrix */
 	enum acts_kind kind[PRODUCTS_MAX];
-	struct buffer y[PRODUCTS_MAX];  /* at NULL: the step's logits */
+	struct buffer y[PRODUCTS_MAX];  /* y.at NULL: the step's logits */
 };
 
-/* Attention is four ops. prepare: norms and rotation of q and k; store: K and V into the state; attend: what the heads
- * make of the values; join: the same put together, where threads shared the blocks of one context. */
+/* Attention takes four ops. prepare: norms and rotates q and k. store: writes K and V to the segment. attend: computes
+ * the heads' results. join: combines partial results, if threads shared the blocks of one context. */
 struct op_attention {
 	struct buffer qkv, out;         /* q of all heads, then k, then v; out: [n_head·dim_v] */
-	struct attend heads;            /* sizes; what belongs to a run is filled in for each piece */
-	size_t offset[KV_TYPES];        /* in the data of an extent, by the state's type: the layer's first KV head */
+	struct attend heads;            /* sizes; what depends on the run is filled in for each work item */
+	size_t offset[KV_TYPES];        /* in the data of an extent, by the type of K and V: of the layer's first KV
+					 * head */
 	struct norm q_norm, k_norm, v_norm;     /* of each head */
 	int recent;                     /* the offset is in the data of layers with a window */
-	int shares;                     /* K and V are those of an earlier layer */
-	size_t norm_step;               /* floats from one head's weights to the next one's; 0: all have the same */
-	int late;                       /* norms after the rotation */
+	int shares;                     /* K and V are those of an earlier layer: nothing is stored */
+	size_t norm_step;               /* floats between the norm weights of adjacent heads; 0: all heads share them */
+	int late;                       /* norms come after the rotation */
 	size_t rope_at;                 /* the first element of a head that rotates */
-	size_t top;                     /* rows that see more positions are left to attend_groups; 0: none is */
+	size_t top;                     /* rows that see more positions than this are left to attend_groups; 0: none */
 	struct temperature temperature;
 	enum rope_pairs pairs;
 	const struct rope *rope;        /* or NULL */
 };
 
-/* Compressed attention (DeepSeek-AI 2026). A group is `ratio` positions, from a multiple of it on. Its compressed row
- * is, element by element, the sum of its rows' values, weighted by a softmax of their scores, to which those of their
- * places in the group are added. Where groups overlap, rows have two halves: of the rows of the group before, the
- * first halves count, too, and of the group's own the second. Weights are summed up row by row, as in attention block
- * by block:
+/* Compressed attention (DeepSeek-AI 2026). A group is `ratio` positions, starting at a multiple of it. Element by
+ * element, its compressed row is the weighted sum of the values of its rows. The weights are a softmax of the rows'
+ * scores plus a constant for each place in the group. If groups overlap, rows have two halves: the sum is over the
+ * second halves of the group's own rows and the first halves of the rows of the group before. Sums are updated row by
+ * row, as attention does block by block:
  *   m' = max(m, score);  a = e^(m − m');  c = e^(score − m');  l = l · a + c;  o = o · a + c · value;  the sum is o / l
- * compress: makes them where a group is complete, in the row of its last position. */
+ * compress: computes a compressed row as soon as its group is complete, and leaves it in the row of the group's last
+ * position. */
 struct op_compress {
 	size_t n, ratio;
 	int overlaps;
 	const float *places;            /* [ratio][n, or 2n] */
 	struct buffer rows, out;        /* rows: values, then scores */
-	size_t ring, state;             /* of rows; at a chunk's start, of what a group before it has left: m, l, o */
+	size_t ring, state;             /* offsets in the segment: of the ring of rows; of the state, which is m, l and
+					 * o of an incomplete group at a chunk's start */
 };
 
-/* keep_group: norms a group's row, rotates it by the group's first position and stores it in the segment. The keys of
- * an indexer that chooses positions, which are groups of one, are stored in the same way. */
+/* keep_group: norms a group's row, rotates it by the group's first position, and stores it in the segment. The keys of
+ * an indexer that chooses single positions are stored in the same way, as groups of one. */
 struct op_keep_group {
 	size_t n, ratio, rope_at;
 	struct buffer x;
@@ -106,27 +110,28 @@ struct op_keep_group {
 	enum rope_pairs pairs;
 	const struct rope *rope;
 	const struct grouped *kept;
-	size_t offset;                  /* in what is kept of a group */
+	size_t offset;                  /* in what the segment keeps of a group */
 };
 
-/* index: in batches of few rows, the scores of the compressed rows that each row sees: the sum over heads of weight ·
- * scale · max(q · k, 0). choose: for a row that sees more than `top`, the numbers of the best, ascending; ties go to
- * the first. In batches of many rows it computes the scores, too. */
+/* index: in batches of few rows, the scores of the groups that each row sees: the sum over heads of weight · scale ·
+ * max(q · k, 0). choose: for each row that sees more than `top` groups, the numbers of the best, ascending; ties go to
+ * the lowest number. In batches of many rows, choose also computes the scores. */
 struct op_choose {
 	size_t heads, n, top, ratio, rope_at;
 	float scale;
-	struct buffer q, weight;        /* [heads][n], not rotated yet; [heads] */
+	struct buffer q, weight;        /* [heads][n], not yet rotated; [heads] */
 	enum rope_pairs pairs;
 	const struct rope *rope;
-	const struct grouped *kept;     /* keys of n elements */
+	const struct grouped *kept;     /* the groups' keys, n elements */
 	size_t offset;
-	struct buffer chosen;           /* [top], of int32_t */
+	struct buffer chosen;           /* [top], as int32_t */
 };
 
-/* attend_groups: attention over compressed rows, all of them or those chosen, in blocks of ATTEND_BLOCK, and then over
- * the blocks of the window, merged in this order. Keys are also the values, so heads' results are rotated back. Without
- * `kept`, groups are `ratio` positions, with the layer's own keys and values, and the positions after the last complete
- * group are seen, too: there is no window and no rotation back, and the op handles only rows that choose. */
+/* attend_groups: attention over compressed rows (all, or the chosen ones) in blocks of ATTEND_BLOCK, then over the
+ * blocks of the window, merged in this order. Keys are also values, so the heads' results are rotated back.
+ * Without `kept` it attends to groups of `ratio` positions instead, by the layer's own keys and values, and to the
+ * positions after the last complete group; there is no window and no rotation back, and rows that see everything are
+ * left to op_attend. */
 struct op_attend_groups {
 	struct op_attention attention;
 	size_t ratio;                   /* 0: no compressed rows */
@@ -136,61 +141,64 @@ struct op_attend_groups {
 	size_t top;                     /* 0: all are seen */
 };
 
-/* Scratch bytes of a thread, for contexts up to n_ctx; bytes that index needs for each block of the context. */
+/* Scratch bytes of each thread, for contexts up to n_ctx. choose_index_bytes(): bytes that index needs for each block
+ * of the context, shared by threads. */
 size_t choose_scratch(const struct op_choose *o, size_t n_ctx);
 size_t choose_index_bytes(const struct op_choose *o);
 size_t attend_groups_scratch(const struct op_attend_groups *o, const struct kernels *k, size_t n_ctx);
 
-/* A compressed row of a segment, or an indexer's key: `offset` floats into what is kept of the group. */
+/* Where the segment keeps a compressed row, or an indexer's key: `offset` floats into what it keeps of the group. */
 float *grouped_at(const struct grouped *g, const struct segment *state, size_t offset, size_t group);
 
-/* A causal convolution of each of n channels: y at position t is the sum of weight[taps - 1 - j] · (u at t - j) over
- * j < taps, product by product, j ascending, plus the bias. u = x, out = silu(y); or, between gates (Liquid AI 2025),
- * u = b · x, out = c · y. taps - 1 is at most STATE_CHUNK. */
+/* A causal convolution of each of n channels: y at position t is the sum of weight[taps - 1 - j] · (u at t - j) over j
+ * < taps, added product by product, j ascending, plus the bias. Plain: u = x, out = silu(y). Gated (Liquid AI 2025): u
+ * = b · x, out = c · y. taps - 1 is at most STATE_CHUNK. */
 struct op_convolve {
 	size_t n, taps;
 	const float *weight, *bias;     /* [taps][n]; [n] or NULL */
 	int gated;
-	struct buffer in, out;          /* in: x, and out may be the same; or, gated, b, c and x, n elements each */
-	size_t ring, state;             /* where u lies, [n]: in recent rows; in a state, of taps - 1 rows before it */
+	struct buffer in, out;          /* in: x, and out may be the same; gated: b, c and x, n elements each */
+	size_t ring, state;             /* offsets in the segment of u, [n]: in recent rows; in a state, which has taps
+					 * - 1 rows */
 };
 
-/* A selective scan of n channels, each with its own states s: where d = softplus(dt),
+/* A selective scan of n channels, each with its own states s. With d = softplus(dt):
  *   s[i] = e^(d · a[i]) · s[i] + (d · x) · b[i];  y = skip · x + the sum of c[i] · s[i], i ascending. */
 struct op_scan {
 	size_t n, states;
 	const float *a, *skip;          /* [states][n]; [n] */
-	struct buffer x, dt, bc;        /* dt: becomes y; bc: b, then c, the same for all channels */
-	size_t state;                   /* of the layer's in the segment: [states][n] */
+	struct buffer x, dt, bc;        /* dt: overwritten by y; bc: b, then c, shared by all channels */
+	size_t state;                   /* offset in the segment: [states][n] */
 };
 
-/* Each output is x + weight · (the row before − x), which is 0 at position 0 (Peng et al. 2023). */
+/* Each output is x + weight · (the row before − x). At position 0, the row before is 0 (Peng et al. 2023). */
 struct op_shift {
 	size_t n, outputs;
 	const float *weight;            /* [outputs][n] */
-	struct buffer in, out;          /* out: [outputs][n] in a row */
-	struct buffer change;           /* the row before − x, where at is not NULL */
-	size_t state;                   /* of the layer's in the segment: the latest row */
+	struct buffer in, out;          /* out: [outputs][n] per row */
+	struct buffer change;           /* receives the row before − x, unless at is NULL */
+	size_t state;                   /* offset in the segment: the latest row */
 };
 
-/* The same with weights that depend on the row: out = x + (weight + out) · change (RWKV 6: Peng et al. 2024). */
+/* The same with weights that depend on the row: out = x + (weight + out) · change (RWKV 6; Peng et al. 2024). */
 struct op_blend {
 	size_t n, outputs;
 	const float *weight;            /* [outputs][n] */
-	struct buffer x, change, out;   /* out: [outputs][n] in a row */
+	struct buffer x, change, out;   /* out: [outputs][n] per row */
 };
 
-/* A matrix for each head of `size` elements in place of attention. RWKV 6 (Peng et al. 2024): rows hold w, k, v, r and
- * g, n elements each; w = e^(−e^w);
+/* RWKV's recurrence: in place of attention, a matrix for each head of `size` elements. RWKV 6 (Peng et al. 2024): rows
+ * have w, k, v, r and g, n elements each; w = e^(−e^w);
  *   out = the sum of r[i] · s[i], + v · the sum of r · k · bonus;  s[i] = w[i] · s[i] + k[i] · v;
  *   r = norm(out) · silu(g)
- * or, without a bonus, k *= 1 − w, out is made from the s that follows, over the root of size, r = out · sigmoid(g). */
+ * Without a bonus: k *= 1 − w, out is computed from the updated s and divided by the root of size, r = out ·
+ * sigmoid(g). */
 struct op_wkv {
 	size_t n, size;                 /* of all heads; of one */
 	const float *bonus;             /* [n] */
-	struct norm norm;               /* of a head; weights [n]; or NORM_NONE */
+	struct norm norm;               /* of each head's result; weights [n]; or NORM_NONE */
 	struct buffer rows;
-	size_t state;                   /* of the layer's in the segment: [heads][size keys][size values] */
+	size_t state;                   /* offset in the segment: [heads][size keys][size values] */
 };
 
 /* RWKV 7 (Peng et al. 2025). Rows hold r, w, k, v, a, g and m, the weights of the first layer's values. w, a and m come
@@ -203,54 +211,56 @@ struct op_wkv7 {
 	const float *key_norm, *key_rate;       /* [n] */
 	int gated;
 	struct buffer v_first;
-	int is_first;                   /* makes v_first */
+	int is_first;                   /* this layer makes v_first */
 };
 
-/* Attention without softmax (Katharopoulos et al. 2020). Each head has a state M[dim_k][dim_v], zero at first. Within a
- * chunk of STATE_CHUNK positions, G_t is the sum of the decays of its rows up to t, and M the state at its start:
+/* Linear attention: attention without softmax (Katharopoulos et al. 2020). Each head has a state M[dim_k][dim_v],
+ * initially zero. Within a chunk of STATE_CHUNK positions, G_t is the sum of the log decays of its rows up to t, and M
+ * the state at the chunk's start:
  *   r_t = e^G_t · (k_t M) + the sum of e^(G_t − G_s) (k_s · k_t) d_s over s < t;    d_t = beta_t (v_t − r_t)
  *   out_t = e^G_t · (q_t M) + the sum of e^(G_t − G_s) (k_s · q_t) d_s over s <= t, + skip · v_t
- * and at its end, where G is that of its last row, M = e^G M + the sum of k_s ⊗ e^(G − G_s) d_s. That is the gated
- * delta rule (Yang et al. 2024), chunk by chunk; without `delta`, d_t = beta_t v_t (Mamba 2: Dao and Gu 2024). By key,
- * G and e^G are vectors, which multiply k_t, q_t and k_s. Sums over keys and rows are chains of fma, ascending, so that
+ * At the chunk's end, where G is that of its last row, M = e^G M + the sum of k_s ⊗ e^(G − G_s) d_s. This is the gated
+ * delta rule (Yang et al. 2024), chunk by chunk; without `delta`, d_t = beta_t v_t (Mamba 2; Dao and Gu 2024). With
+ * by_key, G and e^G are vectors over the key's elements. Sums over keys and rows are chains of fma, ascending, so that
  * a row has the same bits in any batch.
  *
- * Three ops. gates: norms of q and k, if there are any; beta = sigmoid(beta), decay = a · softplus(decay + bias) or,
- * without `delta`, beta = softplus(decay + bias), decay = a · beta; or, with a lower bound, decay =
- * lower_bound · sigmoid(a · (decay + bias)). linear: d and out. keep: stores rows for later batches. */
+ * There are three ops. gates: norms q and k, and computes beta = sigmoid(beta), decay = a · softplus(decay + bias);
+ * without `delta`, beta = softplus(decay + bias), decay = a · beta; with a lower bound, decay = lower_bound · sigmoid(a
+ * · (decay + bias)). linear: computes d and out. keep: stores rows for later batches. */
 struct op_linear {
-	size_t n_head, n_head_k;        /* of values; of keys and queries */
-	int runs;                       /* those that read a key head follow each other; else it is j mod n_head_k */
+	size_t n_head, n_head_k;        /* of v; of k and q */
+	int runs;                       /* consecutive heads share a key head; else head j uses key head j mod
+					 * n_head_k */
 	size_t dim_k, dim_v;
 	int delta;
-	int by_key;                     /* a decay for each key: Kimi delta attention (Moonshot 2025) */
+	int by_key;                     /* a decay for each key element: Kimi delta attention (Moonshot 2025) */
 	int constant;                   /* decay = a, beta = 1: lightning attention (Qin et al. 2024) */
 	struct norm q_norm, k_norm;     /* of a head */
-	float lower_bound;              /* of decays, below 0; 0: none */
-	const float *bias, *a, *skip;   /* like decay, bias may be NULL; skip: [n_head], NULL: none */
-	struct buffer q, k, v, decay, beta;     /* of all heads; beta: [n_head]; decay: too or, by key, times dim_k */
-	struct buffer d, out;           /* like v; d is v, or out is, if there is no skip or no delta */
-	size_t ring_k, ring_d, ring_g, state;   /* places in the segment: of rows of k, d, decay; of M of all heads */
+	float lower_bound;              /* of log decays, negative; 0: none */
+	const float *bias, *a, *skip;   /* bias: like decay, or NULL; skip: [n_head], or NULL */
+	struct buffer q, k, v, decay, beta;     /* of all heads; beta: [n_head]; decay: [n_head], by_key: times dim_k */
+	struct buffer d, out;           /* like v; d may be v; without skip, or without delta, out may be v */
+	size_t ring_k, ring_d, ring_g, state;   /* offsets in the segment: rows of k, d, decay; M of all heads */
 };
 
-size_t linear_scratch(const struct op_linear *o);       /* bytes of a thread */
+size_t linear_scratch(const struct op_linear *o);       /* bytes per thread */
 
-/* Decays of a head in a row. */
+/* Number of decays of a head in a row. */
 static inline size_t linear_decays(const struct op_linear *o)
 {
 	return o->by_key ? o->dim_k : 1;
 }
 
-/* What a piece of linear and of keep is about: values [v, v + n) of a head, in one run, and the key head it reads. */
+/* A work item of linear and of keep: values [v, v + n) of a head, in one run; head_k is the key head that it reads. */
 struct head_values {
 	const struct run *run;
 	size_t head, head_k, v, n;
 };
 
-size_t linear_pieces(const struct op *op, const struct step *s);       /* pieces() of both */
+size_t linear_pieces(const struct op *op, const struct step *s);       /* pieces() of both ops */
 struct head_values linear_values(const struct op_linear *o, const struct step *s, size_t piece);
 
-/* The wanted rows of some buffers, moved to their fronts. */
+/* Moves the wanted rows of several buffers to the front. */
 enum { SELECT_MAX = 8 };
 
 struct op_select {
@@ -259,8 +269,8 @@ struct op_select {
 	size_t n[SELECT_MAX];           /* elements of a row */
 };
 
-/* Inputs of all layers from a row's id and its embedding (Gemma 3n and 4): p, [layers][n] in a row, becomes for each
- * layer (scale · embedding of the id + norm(p / root)) / √2. */
+/* Inputs of all layers, computed from a row's id and its embedding (Gemma 3n and 4). p, [layers][n] per row, becomes
+ * for each layer (scale · embedding of the id + norm(p / root)) / √2. */
 struct op_per_layer {
 	struct matrix ids;              /* rows of [layers][n] */
 	size_t layers, n;
@@ -269,18 +279,18 @@ struct op_per_layer {
 	struct buffer p, spare;
 };
 
-/* Alternating updates (AltUp; Baykal et al. 2023): a row of the residual stream is several streams of n elements, of
- * which a layer reads and updates the first.
- * level: each stream but the first is scaled to the length of the first;
- * predict: predicted = x + C · x, from which the layer goes on with the first stream; C: one row for each stream,
- *   from tanh(modes);
- * correct: x = predicted + c · (what the layer made of the first stream − its prediction), where c, one number for
- *   each stream, is 1 + a product with tanh(modes); scaled = the first stream · weight;
- * spread: the branch, normed, is added to each stream but the first;
- * unite: level, then the first stream becomes the mean of all. */
+/* AltUp, alternating updates (Baykal et al. 2023): the residual stream has several streams of n elements, of which a
+ * layer reads and updates the first.
+ * level: scales each stream but the first to the length of the first.
+ * predict: predicted = x + C · x; the layer continues with the first stream of it. C has a row for each stream, a
+ * product of tanh(modes).
+ * correct: x = predicted + c · (what the layer made of the first stream − its prediction). c, a number for each stream,
+ * is 1 + a product of tanh(modes). scaled = the first stream · weight.
+ * spread: adds the branch, normed, to each stream but the first.
+ * unite: like level; then the first stream becomes the mean of all. */
 struct op_altup {
 	size_t streams, n;
-	struct buffer x, predicted;     /* [streams][n] in a row */
+	struct buffer x, predicted;     /* [streams][n] per row */
 	struct buffer modes;            /* [streams]: the router's logits */
 	const float *matrix;            /* predict: [streams²][streams]; correct: [streams][streams] */
 	const float *weight;            /* [n] */
@@ -288,31 +298,31 @@ struct op_altup {
 	struct norm branch_norm;
 };
 
-/* Hyper-connections (Zhu et al. 2024): a row of the residual stream is several streams of n elements, of which each
- * part of a layer reads a weighted sum, and to each of which its branch is added, weighted. A product of all streams
- * leaves mixes, one for each stream to read and then one for each to update; weights are sigmoid(mix · scale + base)
- * times 1, or the magnitude, + eps.
- * gather: out = the weighted streams; scatter: x[i] += weight[i] · out, the branch.
- * With rounds, there are streams² further mixes, which make a matrix c (Xie et al. 2025): row by row a softmax of mix ·
- * scale + base, + eps; then, in each round, rows and then columns are divided by their sums + eps; the first round has
- * columns alone. scatter: x[i] = weight[i] · out + the sum of c[j][i] · x[j]; eps is not added to these weights. */
+/* Hyper-connections (Zhu et al. 2024): the residual stream has several streams of n elements. Each part of a layer
+ * reads a weighted sum of them, and its branch is added, weighted, to each. The weights come from mixes, a product of
+ * all streams: first one for reading each stream, then one for updating each. A weight is sigmoid(mix · scale + base),
+ * for updating times magnitude, + eps.
+ * gather: out = the weighted sum. scatter: x[i] += weight[i] · out, where out is the branch.
+ * With rounds, streams² further mixes give a mixing matrix c (Xie et al. 2025): row by row, a softmax of mix · scale +
+ * base, + eps; then, in each round, rows and then columns are divided by their sums + eps; the first round divides
+ * columns only. scatter: x[i] = weight[i] · out + the sum of c[j][i] · x[j]; eps is not added to these weights. */
 struct op_hyper {
 	size_t streams, n;
 	struct buffer x, mixes, out;
-	struct buffer before;           /* with rounds: for a copy of x */
+	struct buffer before;           /* with rounds: space for a copy of x */
 	const float *scale, *base;      /* [1 to 3]; [1 or 2][streams], then [streams²] */
 	float eps, magnitude;
 	size_t rounds;
 };
 
-/* out = the sum of the streams, each times sigmoids of its gates, which are overwritten. */
+/* out = the sum of the streams, each times the sigmoids of its gates. Overwrites the gates. */
 struct op_gather_gated {
 	size_t streams, n;
-	struct buffer x, gates, out;    /* [streams][n] in a row; the same; [n] */
+	struct buffer x, gates, out;    /* [streams][n] per row; the same; [n] */
 };
 
-/* ngrams: out = the rows of the last ids' n-grams (model.h), head by head. ngram_gates: each stream's key becomes the
- * value, times the sigmoid of the root of key · query / √n, which keeps its sign. */
+/* ngrams: out = the table's rows of the n-grams that end at this position (model.h), head by head. ngram_gates: each
+ * stream's key becomes the value, times sigmoid(s), where s is the square root of |key · query / √n|, with its sign. */
 struct op_ngrams {
 	const struct ngrams *ngrams;
 	struct matrix table;
@@ -321,28 +331,28 @@ struct op_ngrams {
 
 struct op_ngram_gates {
 	size_t streams, n;
-	struct buffer keys, queries, value;     /* [streams][n] in a row; the same; [n] */
+	struct buffer keys, queries, value;     /* [streams][n] per row; the same; [n] */
 };
 
-/* Attention residuals (Moonshot 2026): a row is the residual stream, then what it was before each block of layers.
- * attn_res: out = the sum of streams 0 to `blocks`, weighted by a softmax of the sums of norm(stream) · weight;
- * bank: the stream becomes that of the last block, and begins again at 0. */
+/* Attention residuals (Moonshot 2026): a row has the residual stream, then what it was before each block of layers.
+ * attn_res: out = the sum of streams 0 to `blocks`, weighted by a softmax of the sums of norm(stream) · weight. bank:
+ * copies the residual stream to that of the latest block, and sets it to 0. */
 struct op_attn_res {
 	size_t n, blocks;
 	float gate;                     /* out = x + gate · (the sum − x) */
-	struct buffer x, scores, out;   /* [1 + blocks][n] in a row; [1 + blocks]; [n] */
+	struct buffer x, scores, out;   /* [1 + blocks][n] per row; [1 + blocks]; [n] */
 	const float *weight;            /* [n] */
 	float eps;
 };
 
-/* Rows packed for products by head: n elements of each, step apart. */
+/* Packs rows for products by head: n elements for each head, `step` apart. */
 struct op_head_rows {
 	struct buffer in;
 	size_t heads, n, step;
 	struct packed *packed;
 };
 
-/* Elements copied from row to row: n of each head, whose next head lies a step further. */
+/* Copies elements from row to row: n for each head; the heads are from_step and to_step apart. */
 enum { COPIES_MAX = 4 };
 
 struct op_copy {
@@ -353,9 +363,9 @@ struct op_copy {
 	} copy[COPIES_MAX];
 };
 
-/* The step's logits, scaled and then capped, as cap · tanh(x / cap); cap 0: not capped. */
+/* Scales the step's logits, then caps them by cap · tanh(x / cap). cap 0: not capped. */
 struct op_logits {
-	size_t n;                       /* of a row */
+	size_t n;                       /* logits of a row */
 	float scale, cap;
 	size_t from, to;                /* these become -FLT_MAX */
 };
@@ -371,23 +381,23 @@ extern const struct op_kind op_gather, op_gather_gated, op_scatter, op_ngrams, o
 
 /* ---- mixtures of experts ---- */
 
-/* The router's logits to experts and weights: those with the largest score + bias. */
+/* Chooses experts by the router's logits, and computes their weights. */
 struct op_route {
 	struct routing *routing;
 	const struct experts *experts;
 	struct buffer logits;           /* [experts], overwritten */
 	const float *bias;              /* [experts] or NULL */
-	const int32_t *by_id;           /* [n_vocab][used], the experts of each id; NULL: the router's best */
+	const int32_t *by_id;           /* [n_vocab][used], the experts of each id; NULL: the best by score + bias */
 };
 
-/* The adjugates of each row, after op_route, by the same scores: those that stand for the best experts. */
+/* Chooses the adjugates of each row, after op_route and by the same scores: those of the best experts. */
 struct op_route_adjugates {
 	struct routing *routing;
 	const struct experts *adjugates;
 	struct buffer scores;           /* [adjugates · stand_for] */
 };
 
-/* The adapter of each row (model.h), which then is its one expert, with deltas for weights. */
+/* Chooses the adapter of each row (model.h). It becomes the row's only expert, whose weights are the deltas. */
 struct op_adapters {
 	struct routing *routing;
 	size_t n_vocab;
@@ -395,51 +405,52 @@ struct op_adapters {
 	double other;
 };
 
-/* Rows of the experts' inputs, packed for each expert: gathered from the batch's rows or, where `gathers` is not set,
- * those of places, activated there. */
+/* Packs rows for each expert. gathers: rows of the batch, before the first product; else the rows by place, activated,
+ * before the second. */
 struct op_expert_rows {
 	struct routing *routing;
 	size_t n;                       /* elements of a row */
-	struct buffer in;               /* gathers: rows of the batch; else of places */
-	int gathers, weighted;          /* weighted: times the slot's weight */
+	struct buffer in;               /* gathers: rows of the batch; else by place */
+	int gathers, weighted;          /* weighted: rows are multiplied by the slot's weight */
 	int plain;                      /* not activated */
-	int gated;                      /* glu() of a row's first n elements and the n that follow; else unary() */
+	int gated;                      /* glu() of a row's first n elements and the next n; else unary() of n */
 	enum unary unary;
 	struct glu_limit limit;         /* gated */
 	struct packed *packed;
 };
 
-/* out = what the experts of a row made of it, weighted, plus the shared expert's result. */
+/* out = the weighted sum of the results of a row's experts, plus the shared expert's result. */
 struct op_combine {
 	const struct routing *routing;
 	size_t n;
-	struct buffer in, out;          /* in: rows of places */
-	int unweighted;                 /* the inputs were weighted, or nothing is */
-	int adds;                       /* to out */
+	struct buffer in, out;          /* in: rows by place */
+	int unweighted;                 /* inputs were weighted already, or there are no weights */
+	int adds;                       /* adds to out instead of overwriting it */
 	const float *scale;             /* [experts], multiplies the weights; or NULL */
-	struct buffer shared, gate;     /* at NULL: none; gate: a row's one logit, through sigmoid, in place of: */
+	struct buffer shared, gate;     /* at NULL: none. gate: one logit per row, whose sigmoid replaces
+					 * scale_shared */
 	float scale_shared;
 };
 
-/* Bytes for the packed rows of `slots` slots, however they are divided among experts. */
+/* Bytes for the packed rows of `slots` slots, whatever number each expert has. */
 size_t expert_acts_bytes(const struct kernels *k, enum acts_kind kind, size_t elements, size_t slots);
 
-/* The place for n rows of expert or head e, `at` bytes after the first; returns the next place. */
+/* Reserves n rows for expert or head e, `at` bytes from the start. Returns where the next ones go, in bytes. */
 size_t packed_place(const struct packed *p, const struct kernels *k, size_t e, size_t n, enum acts_kind kind,
 	size_t at);
 
 extern const struct op_kind op_route, op_route_adjugates, op_adapters, op_expert_rows, op_combine;
 
-/* What one piece of prepare and of store is about: rows [from, to) of the batch, of one run, and a KV head. */
+/* A work item of prepare and of store: rows [from, to) of the batch, of one run, and a KV head. */
 struct kv_rows {
 	const struct run *run;
 	size_t head, from, to;
 };
 
-size_t kv_rows_pieces(const struct op *op, const struct step *s);      /* pieces() of both */
+size_t kv_rows_pieces(const struct op *op, const struct step *s);      /* pieces() of both ops */
 struct kv_rows kv_rows_of(const struct op_attention *a, const struct step *s, size_t piece);
 
-/* K and V of a KV head in the state. */
+/* Where the segment has K and V of a KV head. */
 struct kv_head kv_head_of(const struct op_attention *a, const struct segment *state, size_t head);
 
 #endif

@@ -1,9 +1,10 @@
-/* op: the instructions of a plan. Each op is of a kind, whose functions share out its work in pieces, and is bound
- * once to weights, buffers and sizes. What changes from batch to batch is in struct step. struct op says all that
- * others need to know of an op: plan, dump, prefault, limits and profile do not know the kinds.
+/* op: the instructions of a plan. The functions of an op's kind divide its work into pieces, the work items of the
+ * thread pool. An op is bound once to its weights, buffers and sizes; struct step has what changes from batch to batch.
+ * struct op has all that others need to know of an op: plan, dump, prefault, limits and profile do not depend on the
+ * kinds.
  *
- * To add a kind of op: one file of this folder, which defines its struct op_kind; a declaration of that and of what
- * its ops are bound to in kinds.h; a function in the builder that appends it; a word in the Makefile's list. */
+ * To add a kind of op: define its struct op_kind in a new file of this folder; declare it, and the parameters of its
+ * ops, in kinds.h; write a builder function that appends it; add the file to the Makefile's list. */
 #ifndef OP_H
 #define OP_H
 
@@ -18,42 +19,43 @@ struct buffer {                 /* floats, [batch][stride] */
 	size_t stride;
 };
 
-/* What all layers keep in a segment of each group of `ratio` positions (segment_group()). */
+/* What segments keep for each group of `ratio` positions, all layers together (segment_group()). */
 enum { GROUPINGS = 2 };
 
 struct grouped {
-	size_t ratio;                   /* 0: there are none */
-	size_t floats;                  /* of a group */
-	size_t at[KV_TYPES];            /* in the data of an extent */
+	size_t ratio;                   /* 0: nothing */
+	size_t floats;                  /* per group */
+	size_t at[KV_TYPES];            /* offset in the data of an extent */
 };
 
 enum { ACTS_KINDS = ACTS_Q16 + 1 };
 
-/* Packed rows of one slot share memory, so each replaces the one before: rows that a norm made; rows between two
- * products of a branch; rows of experts. */
+/* Packed rows of the same slot share memory: new ones overwrite the old. NORMED: rows that a norm made. BRANCH: rows
+ * between two products of a branch. EXPERTS: rows by expert. */
 enum slot { SLOT_NORMED, SLOT_BRANCH, SLOT_EXPERTS, SLOTS };
 
-/* Rows made ready for products: once for each kind of activations that one of the products asks for. */
+/* Rows prepared for products, once for each kind of activations that one of the products wants. */
 struct packed {
 	size_t k;                       /* elements of a row */
-	struct buffer rows;             /* the same as floats, until they are overwritten; or not set */
-	int wants[ACTS_KINDS];          /* by enum acts_kind */
-	struct acts acts[ACTS_KINDS];   /* n is set with each batch */
-	size_t experts;                 /* or heads; 0: neither; else acts[].data holds the rows of each in turn */
-	struct acts *by_expert[ACTS_KINDS];     /* [experts], set with each batch */
-	size_t used;                    /* experts, or heads, of a row */
+	struct buffer rows;             /* the same rows as floats, valid until overwritten; or not set */
+	int wants[ACTS_KINDS];          /* indexed by enum acts_kind */
+	struct acts acts[ACTS_KINDS];   /* n is set for each batch */
+	size_t experts;                 /* number of experts, or of heads: acts[].data has the rows of each in turn; 0:
+					 * neither */
+	struct acts *by_expert[ACTS_KINDS];     /* [experts], set for each batch */
+	size_t used;                    /* experts, or heads, per row */
 	enum slot slot;
-	struct packed *next;            /* in the plan */
+	struct packed *next;            /* in the plan's list */
 };
 
 /* The rows of one sequence in a batch. */
 struct run {
 	struct segment *state;
-	size_t n, wanted;               /* rows; the last of them, whose logits are asked for */
-	/* set by the plan */
-	size_t pos;                     /* of its first row */
+	size_t n, wanted;               /* rows; the last `wanted` of them get logits */
+	/* set by the plan: */
+	size_t pos;                     /* position of its first row */
 	size_t first;                   /* its first row in the batch */
-	size_t first_wanted;            /* its first wanted row among the wanted rows of all runs */
+	size_t first_wanted;            /* the same among the wanted rows of all runs */
 };
 
 /* One batch, as its ops see it. */
@@ -61,27 +63,28 @@ struct step {
 	const int32_t *ids;             /* [rows of the batch] */
 	const struct run *run;
 	size_t n_runs;
-	const size_t *pos;              /* [rows of the batch]: their positions */
-	size_t *first_piece;            /* [n_runs]: for step_run(); of an op whose pieces are parts of runs */
-	size_t first, n;                /* the op acts on rows [first, first + n) of the batch, or of its wanted rows */
-	float *logits;                  /* [n][n_vocab], of the op's rows */
+	const size_t *pos;              /* position of each row of the batch */
+	size_t *first_piece;            /* [n_runs]: set by pieces() of an op whose pieces are parts of runs, for
+					 * step_run() */
+	size_t first, n;                /* the op's rows: [first, first + n) of the batch, or of its wanted rows */
+	float *logits;                  /* [n][n_vocab], of these rows */
 
 	const struct kernels *k;
 	size_t threads;
 	unsigned char *scratch;         /* [threads][scratch_bytes] */
 	size_t scratch_bytes;
-	unsigned char *shared;          /* op->block_bytes for each block of the context */
+	unsigned char *shared;          /* shared by threads: op->block_bytes for each block of the context */
 };
 
-/* What an op has to do: bytes to read, of weights and of K and V, each once; multiply-adds of codes with quantised
- * activations, of floats in products, of floats in attention. */
+/* The work of an op: bytes of weights, and of K and V, to read once each; multiply-adds of quantised weights with
+ * quantised activations, of floats in products, and of floats in attention. */
 struct work {
 	double bytes, codes, floats, attention;
 };
 
-struct cost {                   /* what an op has taken, while plan->timed */
+struct cost {                   /* what an op took, measured while plan->timed */
 	double seconds;
-	size_t times;                   /* that it ran */
+	size_t times;                   /* number of runs */
 	struct work work;
 };
 
@@ -90,21 +93,22 @@ struct op;
 struct op_kind {
 	const char *name;
 
-	/* How many pieces the op has in this step. Called once, before them; not for an op that follows another. */
+	/* Number of pieces in this step. Called once, before the pieces run; not called for an op that follows
+	 * another. */
 	size_t (*pieces)(const struct op *op, const struct step *s);
 
-	/* Does one piece: at any time, in any order, on any thread. */
+	/* Runs one piece. Pieces may run in any order and on any thread. */
 	void (*piece)(const struct op *op, const struct step *s, size_t piece, size_t thread);
 
-	/* Whether piece i needs no more than piece i of the op before, so that one thread can do the two in turn.
+	/* Whether piece i needs nothing but piece i of the op before, so that one thread can run the two in a row.
 	 * NULL: never. */
 	int (*follows)(const struct op *op, const struct step *s);
 
-	/* Adds what there is to do in this step. NULL: nothing worth counting. */
+	/* Adds the work of this step to *w. NULL: too little to count. */
 	void (*work)(const struct op *op, const struct step *s, struct work *w);
 };
 
-struct output {                 /* floats that an op leaves: of a buffer or, where that is not set, of the logits */
+struct output {                 /* floats that an op outputs: a buffer or, if that is not set, the logits */
 	const char *suffix;             /* NULL: none */
 	struct buffer from;
 	size_t cols;
@@ -114,16 +118,16 @@ enum { OP_OUTPUTS = 2 };
 
 struct op {
 	const struct op_kind *kind;
-	void *bound;                    /* what the kind acts on: see kinds.h */
-	const char *name;               /* within its layer */
-	size_t layer;                   /* OP_NO_LAYER: in none */
-	int wanted;                     /* acts on the wanted rows only, which lie together */
-	const struct matrix *weights;   /* [n_weights], read from end to end in this order */
+	void *bound;                    /* parameters: see kinds.h */
+	const char *name;               /* unique within its layer */
+	size_t layer;                   /* OP_NO_LAYER: none */
+	int wanted;                     /* acts on the wanted rows only, which are adjacent */
+	const struct matrix *weights;   /* [n_weights], read completely, in this order */
 	size_t n_weights;
-	size_t scratch;                 /* bytes for each thread */
-	size_t block_bytes;             /* for each block of the context */
+	size_t scratch;                 /* bytes per thread */
+	size_t block_bytes;             /* bytes per block of the context */
 	struct output output[OP_OUTPUTS];
-	struct cost cost[2];            /* in batches of one row, and of several */
+	struct cost cost[2];            /* in batches of one row; in batches of several */
 };
 
 #define OP_NO_LAYER SIZE_MAX
@@ -138,22 +142,22 @@ static inline unsigned char *step_scratch(const struct step *s, size_t thread)
 	return s->scratch + thread * s->scratch_bytes;
 }
 
-/* Pieces of `each` that cover n. */
+/* The number of pieces of `each` elements that cover n. */
 static inline size_t op_pieces(size_t n, size_t each)
 {
 	return (n + each - 1) / each;
 }
 
-/* The pieces() of an op whose pieces are rows. */
+/* pieces() for ops with one piece per row. */
 size_t op_each_row(const struct op *op, const struct step *s);
 
-/* p[n] = the softmax of p, n at least 1; the sum is made in ascending order. */
+/* p[n] = softmax(p), n >= 1. The sum is taken in ascending order. */
 void op_softmax(float *p, size_t n);
 
-/* The run that a piece is part of, as s->first_piece says, which pieces() has set. */
+/* The run that this piece belongs to, by s->first_piece. */
 const struct run *step_run(const struct step *s, size_t piece);
 
-/* The row of the batch that row i of an op is about, and its run. */
+/* The batch row that row i of an op stands for, with its run. */
 struct batch_row {
 	const struct run *run;
 	size_t row, pos;

@@ -1,4 +1,4 @@
-/* wkv: what the recurrences of RWKV 6 and 7 share. A piece is a head of the rows of one run, in order. */
+/* wkv: what the recurrences of RWKV 6 and 7 share. A piece is one head, over all rows of a run in order. */
 #ifndef WKV_H
 #define WKV_H
 
@@ -8,15 +8,15 @@
 size_t wkv_pieces(const struct op *op, const struct step *s);
 void wkv_work(const struct op *op, const struct step *s, struct work *w);
 
-/* A piece: calls move() for each of its rows. It moves `state`, [size][size], on by that row of the batch, and leaves
- * the head's result in the row. The head begins at element `at` of r, w, k and so on. */
+/* Runs a piece: calls move() for each row of it. move() updates state[size][size] by that row of the batch, and leaves
+ * the head's result in the row. `at` is the index of the head's first element in r, w, k and so on. */
 void wkv_rows(const struct op *op, const struct step *s, size_t piece,
 	void (*move)(const struct op *op, const struct kernels *k, size_t row, size_t at, float *state));
 
 /* The sum of a[i] · b[i], i < n. */
 float wkv_dot(const struct kernels *k, const float *a, const float *b, size_t n);
 
-/* out[size] = its norm, if o has one; at: as above. */
+/* Norms out[size], if o has a norm. at: as above. */
 void wkv_norm(const struct op_wkv *o, const struct kernels *k, float *out, size_t at);
 
 #endif
