@@ -1,4 +1,4 @@
-/* adapters: which adapter each row takes, from all ids up to it. A piece is a run. */
+/* adapters: chooses the adapter of each row from all ids up to it. A piece is a run. */
 #include "kinds.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static size_t pieces(const struct op *op, const struct step *s)
 	return s->n_runs;
 }
 
-/* Others may write to the segment's memory, so an id need not be in the vocabulary. */
+/* Other processes may write to the segment's memory, so an id may be outside the vocabulary. */
 static uint16_t switched(const struct op_adapters *o, const struct segment *state, size_t pos)
 {
 	uint32_t id = (uint32_t)segment_id(state, pos);

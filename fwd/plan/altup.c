@@ -1,4 +1,4 @@
-/* altup: alternating updates. A piece is a row. */
+/* altup: the ops of AltUp. A piece is a row. */
 #include "kinds.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ static void level(const struct op *op, const struct step *s, size_t row, size_t 
 		s->k->scale(x, x, (float)(to / length(x, o->n)), o->n);
 }
 
-/* The n coefficients of a row. */
+/* Computes the n coefficients of a row. */
 static void coefficients(const struct op_altup *o, const struct step *s, size_t row, float *to, size_t n)
 {
 	float *modes = buffer_row(&o->modes, row);

@@ -1,4 +1,4 @@
-/* angles: cosines and sines of the batch's positions, for the rotations of all layers that share them. */
+/* angles: the cosines and sines of the batch's positions, shared by all layers with the same rotations. */
 #include "kinds.h"
 
 #include "lib/base/size.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The norm of x[n], times the weights, summed. */
+/* The sum of norm(x[n]) · weights. */
 static float score(const struct op_attn_res *o, const float *x)
 {
 	double sum = 0, square = 0;

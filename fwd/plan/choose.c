@@ -1,5 +1,5 @@
-/* index and choose (kinds.h): which compressed rows a row attends to, where it could see more than `top`. A piece of
- * choose is a row. A piece of index is a part of one row's scores, so that threads share the work of a few rows. */
+/* index and choose (kinds.h): the groups that a row attends to if it could see more than `top`. A piece of choose is a
+ * row. A piece of index is a part of one row's scores, so that threads share the work of a few rows. */
 #include "kinds.h"
 
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "lib/base/size.h"
 
 enum {
-	FEW = ATTEND_FEW,       /* rows of a batch whose scores index computes */
-	EACH = 32,              /* groups at a time, at most */
+	FEW = ATTEND_FEW,       /* index computes the scores of batches with at most this many rows */
+	EACH = 32,              /* most groups at a time */
 	SPAN = 16 * EACH        /* groups of a piece of index */
 };
 
@@ -22,13 +22,14 @@ size_t choose_scratch(const struct op_choose *o, size_t n_ctx)
 	return (o->heads * (o->n + EACH) + n_ctx / o->ratio + EACH) * sizeof(float);
 }
 
-/* Groups that a row can see. */
+/* The number of groups that a row can see. */
 static size_t seen(const struct op_choose *o, size_t pos)
 {
 	return (pos + 1) / o->ratio;
 }
 
-/* score[0], ... = the scores of groups [from, to); from is a multiple of EACH. scratch: [heads][n + EACH]. */
+/* Computes the scores of groups [from, to) into score[0] and on; from is a multiple of EACH. scratch: [heads][n +
+ * EACH]. */
 static void make_scores(const struct op *op, const struct step *s, size_t row, size_t from, size_t to, float *score,
 	float *scratch)
 {
@@ -37,7 +38,7 @@ static void make_scores(const struct op *op, const struct step *s, size_t row, s
 	const struct rope *r = o->rope;
 	const float *weight = buffer_row(&o->weight, row);
 	float *q = scratch, *y = q + o->heads * o->n;
-	size_t each = size_min(EACH, KV_EXTENT / o->ratio);     /* their keys follow each other in an extent */
+	size_t each = size_min(EACH, KV_EXTENT / o->ratio);     /* the keys of these are adjacent in an extent */
 
 	memcpy(q, buffer_row(&o->q, row), o->heads * o->n * sizeof *q);
 	for (size_t h = 0; r && h < o->heads; h++)
@@ -59,7 +60,7 @@ static void make_scores(const struct op *op, const struct step *s, size_t row, s
 
 /* ---- index ---- */
 
-/* Where index writes a row's scores, and how many pieces that takes. */
+/* Where index writes a row's scores, and the number of pieces for them. */
 struct row_scores {
 	float *at;
 	size_t pieces;
@@ -116,7 +117,7 @@ const struct op_kind op_index = { .name = "index", .pieces = index_pieces, .piec
 
 /* ---- choose ---- */
 
-/* An integer that orders like x. */
+/* Maps x to an integer with the same order. */
 static uint32_t rank(float x)
 {
 	uint32_t bits;
@@ -125,8 +126,8 @@ static uint32_t rank(float x)
 	return bits >> 31 ? ~bits : bits | 1u << 31;
 }
 
-/* The least rank of the `best` largest of score[n], found byte by byte from the highest; *more: how many scores of this
- * rank are among them. */
+/* The rank of the smallest of the `best` largest scores in score[n]; a radix search from the highest byte. *more: how
+ * many scores of exactly this rank are among the `best`. */
 static uint32_t least_rank(const float *score, size_t n, size_t best, size_t *more)
 {
 	uint32_t found = 0;

@@ -1,6 +1,6 @@
-/* compress and keep_group (kinds.h): the rows of each group of positions become one. A piece of compress is some
- * elements of the rows of one run, in order; a piece of keep_group is a row. Rows of earlier batches come from the
- * segment: its ring has them from the start of the run's first chunk on, its state the sums of those before it. */
+/* compress and keep_group (kinds.h): the rows of each group of positions become one row. A piece of compress is some
+ * elements of a run's rows, in order; a piece of keep_group is a row. Rows of earlier batches are in the segment: its
+ * ring has them from the start of the run's first chunk on, its state has the sums of those before. */
 #include "kinds.h"
 
 #include <math.h>
@@ -10,16 +10,16 @@
 
 enum { ELEMENTS_EACH = 64 };
 
-/* Elements [at, at + n) of one run's rows. */
+/* A piece: elements [at, at + n) of one run's rows. */
 struct part {
 	const struct op_compress *o;
 	const struct kernels *k;
 	const struct run *run;
-	size_t start;           /* of the chunk of the run's first row */
+	size_t start;           /* of the chunk that has the run's first row */
 	size_t at, n;
 };
 
-/* Of the rows so far: the greatest score, the sum of weights, and the sum of weighted values. */
+/* Sums over the rows so far: largest score, sum of weights, sum of weighted values. */
 struct sums {
 	float most[ELEMENTS_EACH], weights[ELEMENTS_EACH], values[ELEMENTS_EACH];
 };
@@ -48,7 +48,7 @@ static void begin(const struct part *p, struct sums *s)
 		s->most[i] = -INFINITY;
 }
 
-/* Adds the same half of each of the rows [from, to). */
+/* Adds one half (or the only one) of each of the rows [from, to). */
 static void add_rows(const struct part *p, struct sums *s, size_t half, size_t from, size_t to)
 {
 	size_t width = row_values(p->o), at = half * p->o->n + p->at;
@@ -74,7 +74,8 @@ static void add_rows(const struct part *p, struct sums *s, size_t half, size_t f
 	}
 }
 
-/* The sums at the start of the run's first chunk. A state has `most` of all elements, then weights, then values. */
+/* Loads the sums at the start of the run's first chunk. A state has the largest scores of all elements, then the
+ * weights, then the values. */
 static void load(const struct part *p, struct sums *s)
 {
 	const float *from = segment_state(p->run->state, p->start, p->o->state);
@@ -97,7 +98,8 @@ static void store(const struct part *p, const struct sums *s, size_t pos)
 	memcpy(to + 2 * p->o->n, s->values, p->n * sizeof *to);
 }
 
-/* Sums of the group that begins at `first`: over its rows before `end` and, where groups overlap, the group before. */
+/* Computes the sums of the group that begins at `first`, over its rows before `end` and, if groups overlap, the group
+ * before. */
 static void sum_up(const struct part *p, struct sums *s, size_t first, size_t end)
 {
 	size_t ratio = p->o->ratio;
@@ -121,7 +123,7 @@ static size_t pieces(const struct op *op, const struct step *s)
 	return s->n_runs * op_pieces(o->n, ELEMENTS_EACH);
 }
 
-/* Keeps the rows of the last two chunks. */
+/* Stores the rows of the last two chunks. */
 static void keep_rows(const struct part *p)
 {
 	const struct run *r = p->run;

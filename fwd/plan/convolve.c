@@ -1,7 +1,6 @@
-/* convolve: short convolutions. A piece is some channels of the rows of one run, in order; no channel depends on
- * another. What a row reads of the rows before it is in the segment, whichever batch they came in: in the ring from the
- * chunk of the run's first row on; before that in the state at that chunk's start, which is the taps - 1 inputs before
- * it. */
+/* convolve: short convolutions. A piece is some channels of a run's rows, in order; channels are independent. Earlier
+ * rows come from the segment, whichever batch they were in: the ring has them from the start of the chunk of the run's
+ * first row on, and the state at that chunk's start has the taps - 1 inputs before it. */
 #include "kinds.h"
 
 #include <string.h>
@@ -17,7 +16,7 @@ static size_t pieces(const struct op *op, const struct step *s)
 	return s->n_runs * op_pieces(o->n, CHANNELS_EACH);
 }
 
-/* u at this position of the run or before it, from this channel on. */
+/* The input u at this position, of the run or earlier, from this channel on. */
 static float *input(const struct op_convolve *o, const struct run *r, size_t pos, size_t channel)
 {
 	size_t start = r->pos / STATE_CHUNK * STATE_CHUNK;
@@ -27,7 +26,7 @@ static float *input(const struct op_convolve *o, const struct run *r, size_t pos
 	return segment_state(r->state, start, o->state) + (pos + o->taps - 1 - start) * o->n + channel;
 }
 
-/* Keeps the state at pos, of n channels. */
+/* Stores the state at pos, of n channels. */
 static void keep(const struct op_convolve *o, const struct run *r, size_t pos, size_t channel, size_t n)
 {
 	float *to = segment_state(r->state, pos, o->state) + channel;
@@ -36,7 +35,7 @@ static void keep(const struct op_convolve *o, const struct run *r, size_t pos, s
 		memcpy(to, input(o, r, p, channel), n * sizeof *to);
 }
 
-/* n channels of a row, from this one on. */
+/* Convolves n channels of a row, from `channel` on. */
 static void convolve(const struct op_convolve *o, const struct kernels *k, const struct run *r, size_t row,
 	size_t channel, size_t n)
 {

@@ -1,4 +1,4 @@
-/* copy: elements of rows, put where another op expects them. A piece is a row. */
+/* copy: moves elements of rows to where another op expects them. A piece is a row. */
 #include "kinds.h"
 
 #include <string.h>

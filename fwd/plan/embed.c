@@ -1,4 +1,4 @@
-/* embed: ids to rows. */
+/* embed: looks up the embeddings of ids. */
 #include "kinds.h"
 
 static void dequantise_row(const struct matrix *m, size_t row, float *to)

@@ -1,5 +1,5 @@
-/* head_rows: rows packed for products that have a matrix for each head. A piece is as many rows of one head as are
- * packed together. */
+/* head_rows: packs rows for products that have a separate matrix for each head. A piece is as many rows of one head as
+ * are packed together. */
 #include "kinds.h"
 
 #include "lib/base/size.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The weights of the streams in the part-th share of a row's mixes, in place. */
+/* The weights of the streams from the part-th group of a row's mixes, in place. */
 static float *weights(const struct op_hyper *o, const struct step *s, size_t row, size_t part, float gain, float eps)
 {
 	float *mix = buffer_row(&o->mixes, row) + part * o->streams;
@@ -27,7 +27,8 @@ static void gather(const struct op *op, const struct step *s, size_t row, size_t
 		s->k->add_scaled(to, x + i * o->n, mix[i], o->n);
 }
 
-/* Divides each of n lines of n elements by its sum + eps; steps from line to line, and from element to element. */
+/* Divides each of n lines of n elements by its sum + eps. line, step: distance from line to line, and from element to
+ * element, so that lines can be rows or columns. */
 static void normalise(float *c, size_t n, size_t line, size_t step, float eps)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -40,7 +41,7 @@ static void normalise(float *c, size_t n, size_t line, size_t step, float eps)
 	}
 }
 
-/* The matrix in a row's last mixes, in place. */
+/* Computes the mixing matrix from a row's last mixes, in place. */
 static const float *matrix(const struct op_hyper *o, size_t row)
 {
 	size_t n = o->streams;
@@ -60,7 +61,7 @@ static const float *matrix(const struct op_hyper *o, size_t row)
 	return c;
 }
 
-/* Each stream becomes what the matrix makes of all. */
+/* Replaces the streams of a row by their products with the mixing matrix. */
 static void mix_streams(const struct op_hyper *o, const struct step *s, size_t row)
 {
 	const float *c = matrix(o, row);

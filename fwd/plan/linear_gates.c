@@ -1,4 +1,4 @@
-/* linear_gates: what the rows of linear attention need before: norms, decays and betas (kinds.h). A piece is a row. */
+/* linear_gates: norms, decays and betas of the rows of linear attention (kinds.h). A piece is a row. */
 #include "kinds.h"
 
 #include <string.h>

@@ -1,11 +1,11 @@
-/* linear_keep: stores the rows of the last two chunks, for the batches that follow. Pieces are those of linear. */
+/* linear_keep: stores the rows of the last two chunks for the batches that follow. It has the pieces of linear. */
 #include "kinds.h"
 
 #include <string.h>
 
 #include "lib/base/size.h"
 
-/* Columns [from, from + n) of rows of `width`, as far as they are in the last two chunks of the run. */
+/* Stores columns [from, from + n) of rows of `width`, if the rows are in the last two chunks of the run. */
 static void keep(const struct run *r, size_t ring, const struct buffer *b, size_t width, size_t from, size_t n)
 {
 	size_t end = r->pos + r->n, last = (end - 1) / STATE_CHUNK * STATE_CHUNK;
@@ -15,7 +15,7 @@ static void keep(const struct run *r, size_t ring, const struct buffer *b, size_
 			buffer_row(b, r->first + pos - r->pos) + from, n * sizeof(float));
 }
 
-/* A head's part; k of a key head comes with the first head that reads it. */
+/* Stores the part of one head. The first of the heads that share a key head also stores k. */
 static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
 {
 	const struct op_linear *o = op->bound;
@@ -29,7 +29,7 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 		keep(h.run, o->ring_k, &o->k, o->n_head_k * o->dim_k, h.head_k * o->dim_k, o->dim_k);
 }
 
-/* Unless it replaces rows that another head still reads. */
+/* Not if it would replace k while another head still reads it. */
 static int follows(const struct op *op, const struct step *s)
 {
 	for (const struct run *r = s->run; r < s->run + s->n_runs; r++)

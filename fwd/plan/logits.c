@@ -1,4 +1,4 @@
-/* logits: what some families do to logits: scaled, capped, some ruled out. A piece is some of a row. */
+/* logits: scales and caps logits and rules ids out, in families that do so. A piece is part of a row. */
 #include "kinds.h"
 
 #include <float.h>

@@ -1,4 +1,4 @@
-/* ngrams: rows of a table by hashes of the last ids; ngram_gates: how much of them each residual stream takes. A piece
+/* ngrams: rows of a table, by hashes of the last ids; ngram_gates: how much of them each residual stream adds. A piece
  * is a row. */
 #include "kinds.h"
 
@@ -7,7 +7,7 @@
 #include "fwd/kernels/exp.h"
 #include "fwd/state/ids.h"
 
-/* id[longest]: the row's id and those before it, back to the last that ends a text, which stands for all before. */
+/* id[longest]: the row's id and those before it. From the last end of a text backwards, all are that end. */
 static void last_ids(const struct ngrams *g, const struct batch_row *r, uint64_t *id)
 {
 	int ended = 0;
@@ -47,7 +47,7 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	w->bytes += (double)(s->n * (g->longest - 1) * g->heads) * (double)o->table.row_bytes;
 }
 
-/* x · y / √n, and of that the root, with its sign. */
+/* s = x · y / √n; returns √|s| with the sign of s. */
 static float root_score(const float *x, const float *y, size_t n)
 {
 	double sum = 0;

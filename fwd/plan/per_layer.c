@@ -1,4 +1,4 @@
-/* per_layer: what each layer adds to the stream from a row's id, besides the embedding. A piece is a row. */
+/* per_layer: the per-layer inputs, computed from each row's id and embedding. A piece is a row. */
 #include "kinds.h"
 
 static void piece(const struct op *op, const struct step *s, size_t row, size_t thread)

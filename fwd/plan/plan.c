@@ -1,4 +1,4 @@
-/* Memory and state of a plan; replaying it. */
+/* The memory of a plan, the shape of its segments, and running it. */
 #include "plan.h"
 
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 #include "lib/base/size.h"
 #include "fwd/state/ids.h"
 
-/* What changes K and V besides the file: values that were set in place of the file's, and the rotations in effect. */
+/* Hash of the choices besides the file that change K and V: values set in place of the file's, and RoPE for this
+ * context. */
 static uint64_t choices(const struct plan *p, size_t n_ctx)
 {
 	uint64_t hash = p->model->settings;
@@ -82,7 +83,7 @@ void plan_close(struct plan *p)
 	free(p);
 }
 
-/* ---- replaying ---- */
+/* ---- running ---- */
 
 const struct run *step_run(const struct step *s, size_t piece)
 {
@@ -95,7 +96,7 @@ const struct run *step_run(const struct step *s, size_t piece)
 	return s->run + low;
 }
 
-/* Fused ops [from, to): each piece goes through all of them before the next. */
+/* Fused ops [from, to): a thread runs each piece through all of them before it takes the next piece. */
 struct fused {
 	const struct step *s;
 	const struct op *from, *to;
@@ -119,7 +120,7 @@ static void add_cost(struct op *op, const struct step *s, size_t rows, double se
 		op->kind->work(op, s, &c->work);
 }
 
-/* How many rows all runs have, or how many of them are wanted. */
+/* The number of rows of all runs, or of their wanted rows. */
 static size_t rows_of(const struct step *s, int wanted)
 {
 	const struct run *last = &s->run[s->n_runs - 1];
@@ -127,7 +128,7 @@ static size_t rows_of(const struct step *s, int wanted)
 	return wanted ? last->first_wanted + last->wanted : last->first + last->n;
 }
 
-/* Runs an op, together with those fused to it unless each op is timed or dumped. Returns the op after them. */
+/* Runs an op and those fused with it. Ops are not fused if they are timed or dumped. Returns the next op to run. */
 static struct op *run_op(struct plan *p, struct op *op, const struct op *end)
 {
 	struct step *s = &p->step;
@@ -163,7 +164,7 @@ static void set_runs(struct step *s, struct run *to, const struct run *from, siz
 	s->first = 0;
 }
 
-/* All ops of the body. 0, or -1 if cancelled. */
+/* Runs all ops of the body. Returns 0, or -1 if cancelled. */
 static int run_body(struct plan *p)
 {
 	struct step *s = &p->step;
@@ -178,7 +179,7 @@ static int run_body(struct plan *p)
 	return 0;
 }
 
-/* Evaluates the rows of the runs from each state's next on, whose ids it holds. */
+/* Evaluates the rows of these ids, from each state's `next` on. */
 static int evaluate(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs)
 {
 	int status;
@@ -200,7 +201,7 @@ static int evaluate(struct plan *p, const int32_t *ids, const struct run *run, s
 	return status;
 }
 
-/* Evaluates rows again up to the length. */
+/* Evaluates the state's rows from `next` up to its length. */
 static int evaluate_again(struct plan *p, struct segment *state)
 {
 	void (*after_op)(void *context, const struct plan *p, const struct op *op) = p->after_op;

@@ -1,5 +1,5 @@
-/* prepare: norms and rotations of the q and k heads. A piece is the rows of one KV head's tile of positions, with the
- * queries that read this head. */
+/* prepare: norms and rotates the heads of q and k. A piece is one KV head in a tile of positions, with the queries that
+ * read this head. */
 #include "kinds.h"
 
 #include "lib/base/fmath.h"
@@ -26,7 +26,7 @@ struct kv_rows kv_rows_of(const struct op_attention *a, const struct step *s, si
 		.to = r->first + size_min((tile + 1) * KV_TILE, r->n) };
 }
 
-/* Multiplies the queries at this position. */
+/* Applies the temperature of this position to queries. */
 static void temper(const struct temperature *t, const struct step *s, float *q, size_t n, size_t pos)
 {
 	double factor = 1 + (double)t->scale * fmath_log(1 + (double)((pos + t->offset) / t->length));
@@ -34,7 +34,7 @@ static void temper(const struct temperature *t, const struct step *s, float *q, 
 	s->k->scale(q, q, (float)factor, n);
 }
 
-/* A head of q or k, whose norm has its weights. */
+/* Norms and rotates one head of q or k. */
 static void prepare_head(const struct op_attention *a, const struct step *s, float *x, struct norm norm, size_t head,
 	size_t row)
 {

@@ -1,14 +1,14 @@
-/* route: which experts each row goes to, and with what weights; route_adjugates: the same of adjugate experts. A piece
- * is a row. */
+/* route: chooses the experts of each row and their weights; route_adjugates: the same for adjugate experts. A piece is
+ * a row. */
 #include "kinds.h"
 
 #include <math.h>
 
 #include "fwd/kernels/exp.h"
 
-#define SUM_LEAST 0x1p-14f       /* weights are divided by no less, as in llama.cpp */
+#define SUM_LEAST 0x1p-14f       /* lower bound of the sum that divides weights, as in llama.cpp */
 
-/* From router logits to scores, in place. */
+/* Turns router logits into scores, in place. */
 static void gate(enum gating gating, float *p, size_t n)
 {
 	if (gating == GATING_SOFTMAX)
@@ -33,7 +33,7 @@ static float best_two(const float *v, size_t n)
 	return n > 1 ? first + second : first;
 }
 
-/* The `best` largest of v[n] go to to[best], largest first; ties to the lowest index. */
+/* to[best] = the indexes of the `best` largest of v[n], largest first. Ties go to the lowest index. */
 static void largest(const float *v, size_t n, uint16_t *to, size_t best)
 {
 	size_t found = 0;
@@ -49,7 +49,7 @@ static void largest(const float *v, size_t n, uint16_t *to, size_t best)
 	}
 }
 
-/* Excludes all but the best groups of consecutive experts. A group counts as the sum of its two best. */
+/* Excludes all experts but those of the best groups. A group counts by the sum of its two best experts. */
 static void drop_groups(const struct experts *e, float *v)
 {
 	float worth[EXPERTS_MAX];
@@ -66,7 +66,8 @@ static void drop_groups(const struct experts *e, float *v)
 			v[i] = -INFINITY;
 }
 
-/* The experts of the row's id. The file may have been written to since it was checked. */
+/* Looks up the experts of the row's id. They are checked again because the mapped file may have been changed since it
+ * was opened. */
 static void look_up(const struct op *op, const struct step *s, size_t row, uint16_t *expert)
 {
 	const struct op_route *o = op->bound;
@@ -77,7 +78,7 @@ static void look_up(const struct op *op, const struct step *s, size_t row, uint1
 		expert[i] = (uint32_t)of_id[i] < r->n ? (uint16_t)of_id[i] : 0;
 }
 
-/* The experts with the best scores. */
+/* Chooses the experts with the best scores. */
 static void choose(const struct op_route *o, const float *score, uint16_t *expert)
 {
 	const struct experts *e = o->experts;
@@ -90,7 +91,7 @@ static void choose(const struct op_route *o, const float *score, uint16_t *exper
 	largest(v, e->n, expert, o->routing->used);
 }
 
-/* Scores of a row's experts to weights, in place. */
+/* Turns the scores of a row's experts into weights, in place. */
 static void weigh(const struct experts *e, float *weight, size_t used)
 {
 	float sum = 0;
@@ -118,7 +119,7 @@ static void piece(const struct op *op, const struct step *s, size_t row, size_t 
 		look_up(op, s, row, expert);
 	else
 		choose(o, p, expert);
-	if (e->weighted)        /* chosen by the logits themselves: sigmoids of large ones are equal */
+	if (e->weighted)        /* they are chosen by logits, because sigmoids of large logits are equal */
 		gate(e->gating, p, r->n);
 	for (size_t i = 0; i < r->used; i++)
 		weight[i] = p[expert[i]];
@@ -127,8 +128,8 @@ static void piece(const struct op *op, const struct step *s, size_t row, size_t 
 
 const struct op_kind op_route = { .name = "route", .pieces = op_each_row, .piece = piece };
 
-/* As llama.cpp has it: two of the best may have the same adjugate, which counts twice; and its weight is from the score
- * of the expert that has its number. */
+/* As in llama.cpp: two of the best experts may have the same adjugate, which is then counted twice, and the weight of
+ * adjugate a is the score of expert a. */
 static void adjugates_piece(const struct op *op, const struct step *s, size_t row, size_t thread)
 {
 	const struct op_route_adjugates *o = op->bound;

@@ -1,4 +1,4 @@
-/* rows: residual sums, norms, activations and packing. A piece is as many rows as are packed together. */
+/* rows: residual sums, norms, activations and packing. A piece is the rows that are packed together. */
 #include "kinds.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static void add_branch(const struct op_rows *o, const struct kernels *k, float *
 		k->scale(x, x, o->x_scale, o->n);
 }
 
-/* The whole row, or part by part, each part with its own weights. */
+/* Norms the whole row, or each part of it with its own weights. */
 static void norm_row(const struct op_rows *o, const struct kernels *k, const float *in, float *out)
 {
 	struct norm norm = o->norm;
@@ -38,7 +38,7 @@ static void norm_row(const struct op_rows *o, const struct kernels *k, const flo
 	}
 }
 
-/* y = cap(gate) · sigmoid(gate) · cap(up), each with its own soft limit. */
+/* y = cap(gate) · sigmoid(gate) · cap(up), with separate soft limits for gate and up. */
 static void soft_glu(const struct kernels *k, struct glu_limit limit, float *y, const float *gate, float *up, size_t n)
 {
 	if (limit.soft_up > 0)

@@ -1,4 +1,4 @@
-/* scan: the selective scan of Mamba (Gu and Dao 2023). A piece is some channels of the rows of one run, in order. */
+/* scan: the selective scan of Mamba (Gu and Dao 2023). A piece is some channels of a run's rows, in order. */
 #include "kinds.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static size_t pieces(const struct op *op, const struct step *s)
 	return s->n_runs * op_pieces(o->n, CHANNELS_EACH);
 }
 
-/* One row of n channels from `at` on: moves the state on, y over dt. */
+/* One row of n channels from `at` on: updates the state, and overwrites dt with y. */
 static void scan_row(const struct op_scan *o, const struct kernels *k, size_t row, float *state, size_t at, size_t n)
 {
 	const float *x = buffer_row(&o->x, row) + at, *b = buffer_row(&o->bc, row), *c = b + o->states;

@@ -1,5 +1,5 @@
-/* select: moves the wanted rows of each run to the front, where all ops after the last attention find them. Nothing
- * moves where every row is wanted, as in decoding. */
+/* select: moves the wanted rows of each run to the front, where all ops after the last attention expect them. If every
+ * row is wanted, as in decoding, it does nothing. */
 #include "kinds.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* shift: each row with some of the row before. A piece is some channels of the rows of one run, in order. */
+/* shift: blends each row with the row before. A piece is some channels of a run's rows, in order. */
 #include "kinds.h"
 
 #include <string.h>

@@ -1,11 +1,12 @@
-/* Rows that pass from plan to plan, and the common layout of their states. */
+/* Dividing a model among plans: which cuts are possible, rows that pass from plan to plan, and their common state
+ * rules. */
 #include "split.h"
 
 #include <string.h>
 
 #include "lib/base/size.h"
 
-/* The first layer whose K and V other layers read; n_layer: none. */
+/* The first layer whose K and V later layers read; n_layer: none. */
 static size_t first_shared(const struct model *m)
 {
 	size_t first = m->n_layer;
@@ -37,7 +38,7 @@ int split_check(const struct model *m, size_t first, size_t last, struct why *w)
 
 /* ---- rows ---- */
 
-/* The buffers of a row that pass from plan to plan before a layer, one after the other. */
+/* At most this many buffers pass from plan to plan before a layer, one after the other in a row. */
 enum { PASSED = 3 };
 
 struct passed {
@@ -81,7 +82,7 @@ void split_give(const struct plan *p, size_t row, size_t n, float *hidden)
 
 /* ---- states ---- */
 
-/* The least that a state may have of what no layer of the plan needs. */
+/* Raises a size to `least`, for something that the model has but no layer of this plan. */
 static void at_least(size_t *n, size_t least)
 {
 	*n = size_max(*n, least);

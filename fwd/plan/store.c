@@ -1,4 +1,4 @@
-/* store: K and V of the batch into the state of their sequences. The pieces are those of prepare. */
+/* store: writes K and V of the batch to the segments of their sequences. It has the pieces of prepare. */
 #include "kinds.h"
 
 struct kv_head kv_head_of(const struct op_attention *a, const struct segment *state, size_t head)

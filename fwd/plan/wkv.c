@@ -1,4 +1,4 @@
-/* The heads, rows and states of RWKV's recurrences. */
+/* What the recurrences of RWKV 6 and 7 share. */
 #include "wkv.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A head's part of a row. */
+/* One head of a row. */
 struct head_row {
 	float *r, *w, *k, *v, *a, *g, *first;
 };
@@ -17,7 +17,7 @@ static struct head_row head_row(const struct op_wkv *o, size_t row, size_t at)
 	return (struct head_row){ r, r + n, r + 2 * n, r + 3 * n, r + 4 * n, r + 5 * n, r + 6 * n };
 }
 
-/* From what the matrices made to w, k, v, a · kk, and kk, the key by which the state is corrected. */
+/* Turns the products of the row into w, k, v, a · kk, and kk, the key by which the delta rule corrects the state. */
 static void prepare(const struct op_wkv7 *o, const struct kernels *k, const struct head_row *p, float *v_first,
 	size_t at, float *kk)
 {
@@ -52,7 +52,7 @@ static void move(const struct op *op, const struct kernels *k, size_t row, size_
 	const struct op_wkv7 *o = op->bound;
 	size_t n = o->wkv.size;
 	struct head_row p = head_row(&o->wkv, row, at);
-	/* What is added to the state: keys k and -a · kk, and what they are multiplied by, v and what kk has read. */
+	/* the state += the sum of keys[i] ⊗ values[i]: k with v, and -a · kk with what kk reads from the state */
 	float keys[2][RWKV_HEAD_MAX], values[2][RWKV_HEAD_MAX], kk[RWKV_HEAD_MAX], out[RWKV_HEAD_MAX] = { 0 };
 	struct chain_job read = { .rows = 1, .cols = n, .n = n, .a = kk, .a_step = 1, .b = state, .b_row = n,
 		.y = values[1] }, write = { .rows = n, .cols = n, .n = 2, .a = keys[0], .a_row = 1,
