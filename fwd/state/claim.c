@@ -1,4 +1,4 @@
-/* A name is claimed by the lock on its object, which is made if there is none. */
+/* A name is claimed by locking its object, which is created if it does not exist. */
 #include "claim.h"
 
 #include "header.h"

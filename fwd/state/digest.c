@@ -1,5 +1,5 @@
-/* The digest is the sum over all tensors of a hash of name and data, so that it does not depend on their order in the
- * file or in its shards. */
+/* The digest is the sum, over all tensors, of a hash of name and data, so it does not depend on the order of tensors in
+ * the file or in its shards. */
 #include "digest.h"
 
 #include <pthread.h>
@@ -13,15 +13,15 @@
 #include "lib/base/system.h"
 #include "ids.h"
 
-/* A chunk in each pause reads 250 MB/s, one percent of what memory gives. What is left at the end may take some 25
- * ms. */
+/* One chunk after each pause reads 250 MB/s, about one percent of the memory bandwidth. At the end, hashing FINISH
+ * bytes takes about 25 ms. */
 enum { CHUNK = 1 << 21, PAUSE_NS = 8000000, FINISH = 1 << 28 };
 
 struct progress {
 	struct weights of;
-	uint64_t tensor, at;    /* the next byte */
-	uint64_t hash, sum;     /* of this tensor; of those before it */
-	uint64_t left;          /* bytes */
+	uint64_t tensor, at;    /* tensor, and offset of the next byte in it */
+	uint64_t hash, sum;     /* hash of this tensor; sum of those before it */
+	uint64_t left;          /* bytes left */
 };
 
 static int counts(const struct weights *of, uint64_t i)
@@ -39,7 +39,7 @@ static struct progress begin(const struct weights *of)
 	return c;
 }
 
-/* Takes in the next chunk; 0 after the last. */
+/* Hashes the next chunk. Returns 0 after the last. */
 static int step(struct progress *c)
 {
 	const struct gguf *g = c->of.g;
@@ -65,7 +65,7 @@ static int step(struct progress *c)
 	return 1;
 }
 
-/* 0 means that there is none. */
+/* The digest; never 0, which means that there is none. */
 static uint64_t result(const struct progress *c)
 {
 	return c->sum ? c->sum : 1;
@@ -99,7 +99,7 @@ static int belongs(struct segment *s, const struct weights *of, struct why *w)
 	return 0;
 }
 
-/* The bytes of n that are whole characters and fit. */
+/* The number of bytes of s[n] that fit in `room` without splitting a character. */
 static size_t whole(const char *s, size_t n, size_t room)
 {
 	if (n < room)
@@ -151,10 +151,10 @@ struct digest {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t closed;
-	int closing;            /* under the lock */
+	int closing;            /* protected by the lock */
 };
 
-/* Waits for a pause, or until digest_close() is called; returns whether it was. */
+/* Waits for the length of a pause, or until digest_close() is called. Returns whether it was called. */
 static int ending(struct digest *d)
 {
 	struct timespec until;
@@ -210,7 +210,7 @@ void digest_close(struct digest *d)
 	d->closing = 1;
 	pthread_cond_signal(&d->closed);
 	pthread_mutex_unlock(&d->lock);
-	system_yield(d->thread, 0);      /* the caller waits for it */
+	system_yield(d->thread, 0);      /* full speed, because the caller waits */
 	pthread_join(d->thread, NULL);
 	pthread_cond_destroy(&d->closed);
 	pthread_mutex_destroy(&d->lock);

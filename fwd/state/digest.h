@@ -1,7 +1,7 @@
-/* digest: whether a named segment belongs to a model. It does if it was made with the same file (device, inode, size
- * and time of the last change); where that differs, if the digest of all weights is the same; where no digest was
- * stored, it does not. The digest of a model takes seconds for tens of gigabytes, so it is computed in the background
- * while the segment that lacks it is open. */
+/* digest: decides whether a named segment belongs to a model. It does if it was made with the same file (device, inode,
+ * size and modification time). If that differs, it does if the digest of all weights is the same. If no digest was
+ * stored, it does not. Computing the digest of tens of gigabytes takes seconds, so this is done in the background while
+ * a segment that lacks one is open. */
 #ifndef DIGEST_H
 #define DIGEST_H
 
@@ -9,28 +9,28 @@
 #include "lib/gguf/gguf.h"
 #include "segment.h"
 
-/* The weights that a segment belongs to: of a model file, those with used[i], or all if it is NULL. */
+/* The weights to compare with: the tensors i of a model file with used[i], or all of them if used is NULL. */
 struct weights {
 	const struct gguf *g;
 	const unsigned char *used;
-	size_t n_vocab;         /* of the model; for digest_check() alone */
+	size_t n_vocab;         /* of the model; only digest_check() uses it */
 };
 
-/* 0 if the segment may be used with these weights, and all its ids are in their vocabulary; it then belongs to them and
- * keeps the name and path of their model. A segment without a name may always be used. */
+/* Returns 0 if the segment may be used with these weights and all its ids are in their vocabulary. The segment then
+ * belongs to them and stores the name and path of their model. Segments without a name are always accepted. */
 int digest_check(struct segment *s, const struct weights *of, struct why *w);
 
-/* Computes the digest now, if the segment lacks it; it belongs to this model. */
+/* Computes and stores the digest now, unless the segment has one. The segment must belong to this model. */
 void digest_store(struct segment *s, const struct weights *of);
 
 struct digest;
 
-/* Starts computing the digest that the segment lacks; s and the file are borrowed until digest_close(). NULL, which is
- * no error: nothing to do, or no thread. */
+/* Starts computing the digest in the background, unless the segment has one. Borrows s and the model file until
+ * digest_close(). Returns NULL if there is nothing to do or no thread can be started; that is not an error. */
 struct digest *digest_start(struct segment *s, const struct weights *of);
 
-/* Lets the computation end if little is left of it, else gives it up: the next process begins again. NULL is
- * allowed. */
+/* Waits for the digest if it is almost done; otherwise gives it up, and the next process that opens the segment starts
+ * again. d may be NULL. */
 void digest_close(struct digest *d);
 
 #endif

@@ -1,4 +1,4 @@
-/* Unnamed forks share extents and states, which are copied before a write; named ones are copied at once. */
+/* Forks without a name share extents and states, which are copied before a write. Named forks are copied at once. */
 #include "fork.h"
 
 #include <string.h>
@@ -49,7 +49,7 @@ int segment_fork(struct segment *to, struct segment *from, size_t length, struct
 	return share(to, from, length, w);
 }
 
-/* The extent, with recent positions that may be those of later ones. */
+/* Makes extent i private to s. Its recent positions may be those of a later extent. */
 static int own_extent(struct segment *s, size_t i, struct why *w)
 {
 	size_t turns = recent_extents(&s->shape), recent = i < turns ? (size_t)(s->recent[i] - s->extent[i]) : 0;
@@ -73,7 +73,7 @@ int segment_prepare(struct segment *s, size_t pos, size_t n, struct why *w)
 		return -1;
 	if (!s->shares || !n)
 		return 0;
-	cut = *s;               /* as it is when the batch begins */
+	cut = *s;               /* the state when the batch begins */
 	cut.length = pos;
 	from = recurrent_next(&cut);
 	for (size_t i = from / KV_EXTENT; i < kv_extents(end); i++)

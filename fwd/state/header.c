@@ -1,4 +1,4 @@
-/* The header of a named segment: written, read and checked. */
+/* Writing, reading and checking the header of a named segment. */
 #include "header.h"
 
 #include <errno.h>
@@ -19,13 +19,13 @@ _Static_assert(sizeof(struct segment_header) <= SEGMENT_HEADER, "");
 
 /* ---- numbers that change in a finished segment ---- */
 
-/* The number as the low half, its complement as the high half. */
+/* The number in the low half, its complement in the high half. */
 static uint64_t checked(size_t n)
 {
 	return (uint64_t)~(uint32_t)n << 32 | (uint32_t)n;
 }
 
-/* Whether the word is undamaged, and its number in [low, high]. */
+/* Whether the word is undamaged and its number is in [low, high]. */
 static int is_in(uint64_t word, size_t low, size_t high)
 {
 	return word == checked((uint32_t)word) && (uint32_t)word >= low && (uint32_t)word <= high;
@@ -167,6 +167,6 @@ int header_read(const struct object *o, struct segment_header *h, size_t *bytes,
 		return why(w, "%s", strerror(errno));
 	if (n && (size_t)n < sizeof *h)
 		return why(w, "%zu bytes: truncated", *bytes);
-	/* A maker that is killed leaves no more than this; anything larger is another file. */
+	/* a killed maker leaves a file of at most this size; a larger one is something else */
 	return h->magic || *bytes > SEGMENT_HEADER;
 }

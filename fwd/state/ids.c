@@ -1,4 +1,4 @@
-/* Copies to and from the extents, part by part. */
+/* Copying ids to and from the extents, part by part. */
 #include "ids.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Inspects a segment by its header; copies and removes one under its lock. */
+/* Segments by name. Inspecting reads the header without a lock; copying and removing take the lock. */
 #include "named.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ int segment_fork_named(const char *from, const char *to, struct why *w)
 	return status;
 }
 
-/* A file is removed only if it is a segment. */
+/* Removes a segment. A path is removed only if it is a segment. */
 static int remove_object(struct object *o, const char *name, struct why *w)
 {
 	struct segment_header h;

@@ -1,4 +1,4 @@
-/* named: named segments that are not open: inspected, copied, removed, by name. The functions return 0, or -1 with a
+/* named: operations on named segments that are not open, by name: inspect, copy, remove. They return 0, or -1 with a
  * reason that begins with the name. */
 #ifndef STATE_NAMED_H
 #define STATE_NAMED_H
@@ -12,20 +12,20 @@ struct segment_info {
 	struct segment_origin origin;
 	size_t length, n_ctx;   /* positions */
 	size_t bytes;           /* of the object */
-	uint64_t file, digest;  /* as segment_mark() has them; 0: none yet */
-	time_t used;            /* when it was last opened for use, grew, was synced or saved */
-	long owner;             /* process that has it open, 0 if none */
-	int32_t first[SEGMENT_FIRST];   /* ids, as many as there are */
+	uint64_t file, digest;  /* the values of segment_mark(); 0: not known */
+	time_t used;            /* when it was last opened for use, synced or saved, or last grew */
+	long owner;             /* process that has it open, or 0 */
+	int32_t first[SEGMENT_FIRST];   /* the first ids, as many as there are */
 };
 
-/* What the header says. Takes no lock: another process may change the segment meanwhile. An unfinished one is an
- * error. */
+/* Reads what the header says. Takes no lock, so another process may change the segment meanwhile. An unfinished segment
+ * is an error. */
 int segment_inspect(const char *name, struct segment_info *info, struct why *w);
 
-/* Makes a segment `to`, which must not exist, of what counts in `from`, which must not be in use. */
+/* Copies the valid data of `from`, which must not be in use, to a new segment `to`, which must not exist. */
 int segment_fork_named(const char *from, const char *to, struct why *w);
 
-/* Removes it, unless it is in use. Of files only segments. */
+/* Removes a segment, unless it is in use. Refuses a file that is not a segment. */
 int segment_remove(const char *name, struct why *w);
 
 #endif

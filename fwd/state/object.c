@@ -1,4 +1,4 @@
-/* Names, locks and sizes of the files that segments lie in. */
+/* Names, locks and sizes of the files that hold segments. */
 #include "object.h"
 
 #include <dirent.h>
@@ -14,7 +14,7 @@
 
 #include "lib/base/system.h"
 
-#ifndef O_NOFOLLOW      /* some systems hide it; it matters only in a directory that is not the user's own */
+#ifndef O_NOFOLLOW      /* some systems hide it; it only matters in directories that others can write to */
 #define O_NOFOLLOW 0
 #endif
 
@@ -66,7 +66,8 @@ int object_why(const char *name, struct why *w)
 
 /* ---- the directory of names without a slash ---- */
 
-/* Nobody else may own it or write into it, since anybody can make one in /tmp. A missing one is no error. */
+/* Checks that nobody else owns the directory or can write to it, because anybody could have made it in /tmp. It may be
+ * missing. */
 static int check_own(const char *path, struct why *w)
 {
 	struct stat st;
@@ -78,7 +79,7 @@ static int check_own(const char *path, struct why *w)
 	return 0;
 }
 
-/* create: makes it, where it is the user's own. */
+/* Finds the directory; create: makes it, if it is the one of the user's own. */
 static int find_directory(char path[DIRECTORY], int create, struct why *w)
 {
 	const char *shared = system_shared_memory(), *temporary = getenv("TMPDIR");
@@ -119,7 +120,7 @@ static int find(struct object *o, const char *name, int create, struct why *w)
 	return 0;
 }
 
-/* O_RDWR even to read: opening never waits, whatever lies there. */
+/* O_RDWR even for reading, because then open() never blocks, whatever kind of file it is. */
 int object_open(struct object *o, const char *name, int create, struct why *w)
 {
 	int flags = O_RDWR | O_CLOEXEC;
@@ -183,7 +184,7 @@ int object_grow(const struct object *o, size_t old, size_t new, struct why *w)
 	struct statvfs fs;
 	int error;
 
-	/* Trying would take the room that is left from other processes. */
+	/* trying would take the remaining space from other processes */
 	if (!fstatvfs(o->fd, &fs) && fs.f_blocks && (new - old) / fs.f_frsize > fs.f_bavail)
 		error = ENOSPC;
 	else
@@ -206,7 +207,7 @@ ssize_t object_read(const struct object *o, size_t at, void *to, size_t n)
 	return got;
 }
 
-/* Not every system sets the time of the last change when a mapping is written to. */
+/* Sets the time explicitly, because not every system does so when a mapping is written to. */
 void object_touch(const struct object *o)
 {
 	if (o->fd >= 0)

@@ -1,6 +1,6 @@
-/* object: what a named segment lies in: a file of this user. A name with a slash is its path. One without is a file in
- * the system's directory of shared memory or, where there is none that can be locked and listed, in a directory that
- * belongs to the user alone. Both are opened, locked, grown and removed alike. */
+/* object: the file of a named segment. A name with a slash is its path. A name without one is a file in the system's
+ * shared-memory directory or, if that does not support locking and listing, in a directory that only this user can
+ * access. Opening, locking, growing and removing work the same in both. */
 #ifndef OBJECT_H
 #define OBJECT_H
 
@@ -14,59 +14,62 @@ enum { OBJECT_NAME_MAX = 200, OBJECT_LABEL = 224 };
 
 struct object {
 	int fd;                 /* -1: not open */
-	int made;               /* there was none of this name before */
+	int made;               /* open() created it */
 	/* private */
-	int file;               /* named with a slash */
-	const char *path;       /* NULL: unusable; borrowed from the name, or */
-	char own[1024];         /* what it points to */
+	int file;               /* the name has a slash */
+	const char *path;       /* NULL: unusable; the name itself, or `own` */
+	char own[1024];         /* storage for path */
 };
 
-/* 0, or why a name cannot be used: without a slash it has 1 to 200 letters, digits, '.', '_' and '-', and does not
- * begin with a dot. Names that end in OBJECT_PART are reserved for incomplete ones (saved.h). */
+/* Returns 0, or -1 with a reason why the name is invalid. Without a slash it must have 1 to 200 letters, digits, '.',
+ * '_' and '-', and not begin with a dot. Names that end in OBJECT_PART are reserved for unfinished loads (saved.h). */
 int object_check_name(const char *name, struct why *w);
 #define OBJECT_PART ".part"
 int object_is_part(const char *name);
 
-/* What a message about a segment begins with: "segment NAME"; puts it before a reason. Returns -1. */
+/* object_label() writes "segment NAME", with which messages about a segment begin. object_why() puts that before a
+ * reason and returns -1. */
 const char *object_label(const char *name, char text[OBJECT_LABEL]);
 int object_why(const char *name, struct why *w);
 
-/* Opens the object for reading and writing; create: makes it, empty and with mode 0600, where there is none. `name`
- * must outlive *o, which does not move. Checks it as object_size() does. Whatever happens, object_close() is due. */
+/* Opens the object for reading and writing, and checks it as object_size() does. create: if it does not exist, creates
+ * it, empty and with mode 0600. `name` must outlive *o, and *o must not be moved. Call object_close() even after a
+ * failure. */
 int object_open(struct object *o, const char *name, int create, struct why *w);
 void object_close(struct object *o);
 
-/* Its size, if it is a regular file of this user that nobody else may write (nor read, without a slash in its name). */
+/* The size. Fails unless the object is a regular file of this user that nobody else can write (nor read, if its name
+ * has no slash). */
 int object_size(const struct object *o, size_t *bytes, struct why *w);
 
-/* A record lock on all of it, because the system drops it with its owner; another live owner: "in use". Fails if the
- * object was removed before. object_owner: the process that has the lock, 0 if none. */
+/* Takes a record lock on the whole file; the system drops it when its owner dies. If another process has it: "in use".
+ * Fails if the object was removed in the meantime. object_owner(): the process that has the lock, or 0. */
 int object_lock(const struct object *o, struct why *w);
 long object_owner(const struct object *o);
 
-/* From `old` bytes to `new`, allocated, so that a full file system is noticed here and not by SIGBUS later. On failure
- * it has `old` bytes. */
+/* Grows the file from `old` to `new` bytes and allocates them, so that a full file system is an error here and not a
+ * SIGBUS later. On failure the size remains `old`. */
 int object_grow(const struct object *o, size_t old, size_t new, struct why *w);
 
-/* The bytes from an offset on, as pread(2) without EINTR. */
+/* Reads from an offset, as pread(2) does but without EINTR. */
 ssize_t object_read(const struct object *o, size_t at, void *to, size_t n);
 
-/* Notes that it was used now; the time of its last use. */
+/* object_touch() records that the object was used now; object_used() returns when it was last used. */
 void object_touch(const struct object *o);
 time_t object_used(const struct object *o);
 
-/* To fewer bytes. A failure changes nothing that counts. */
+/* Shrinks the file. A failure is harmless. */
 void object_shrink(const struct object *o, size_t bytes);
 int object_remove(const struct object *o, struct why *w);
 
-/* Gives it the name of another object, which loses it. */
+/* Renames o to the name of `to`, whose file is removed. */
 int object_rename(const struct object *o, const struct object *to, struct why *w);
 
-/* Whether it has no name any more. */
+/* Whether the file has been removed or replaced under its name. */
 int object_is_gone(const struct object *o);
 
-/* Calls visit for the name of each of this user's objects without a slash, sorted, until it returns non-zero, and
- * returns that. -1: the directory cannot be read, or memory runs out. */
+/* Calls visit for the name of each of this user's objects without a slash, in sorted order, until it returns non-zero,
+ * and returns that value. Returns -1 if the directory cannot be read or memory is short. */
 int object_each(int (*visit)(const char *name, void *context), void *context, struct why *w);
 
 #endif

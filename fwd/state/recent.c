@@ -1,4 +1,4 @@
-/* K and V of layers with windows: what of them is there. */
+/* K and V of layers with windows: which of them are still stored. */
 #include "recent.h"
 
 #include "lib/base/size.h"
@@ -12,7 +12,7 @@ static struct mark *reach_mark(const struct segment *s)
 
 size_t recent_extents(const struct segment_shape *p)
 {
-	/* A batch and the window before it may begin and end anywhere in an extent. */
+	/* a window and the batch after it may begin and end anywhere in an extent */
 	size_t most = (p->window + SEGMENT_BATCH) / KV_EXTENT + 2;
 
 	return p->recent_bytes ? size_max(EXTENTS_LEAST, most) : 0;
@@ -32,7 +32,7 @@ int recent_holds(const struct segment *s, size_t pos)
 	return reach >= pos && reach / KV_EXTENT <= first / KV_EXTENT + recent_extents(&s->shape);
 }
 
-/* The reach with a batch. Whatever was there before position 0 does not matter. */
+/* Extends the reach by a batch. A batch at position 0 starts anew. */
 static void extend(struct segment *s, size_t pos, size_t n)
 {
 	size_t end = kv_extents(pos + n) * KV_EXTENT;

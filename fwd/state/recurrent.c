@@ -1,4 +1,4 @@
-/* Recurrent state: where it lies, what of it is known, and what a batch does to it. */
+/* Recurrent state: its layout, its marks, and how a batch changes it. */
 #include "recurrent.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static const uint64_t BYTES_MAX = (uint64_t)1 << 46;    /* of one snapshot; of t
 
 /* ---- positions ---- */
 
-/* The snapshot that keeps the state at p, a multiple of STATE_CHUNK above 0. */
+/* The number of the snapshot for the state at p, a multiple of STATE_CHUNK above 0. */
 static size_t snapshot_of(size_t p)
 {
 	size_t i = 0;
@@ -24,7 +24,7 @@ static size_t snapshot_of(size_t p)
 	return i;
 }
 
-/* The last position up to `end` that snapshot i keeps; 0: none. */
+/* The last position up to `end` that belongs to snapshot i; 0: none. */
 static size_t last_of(size_t i, size_t end)
 {
 	size_t step = (size_t)STATE_CHUNK << i, steps = end / step;
@@ -86,7 +86,7 @@ void recurrent_add(struct segment *s, size_t i, unsigned char *extent)
 		r->snapshot[r->n_snapshots] = extent - (n - r->n_snapshots) * s->shape.state_bytes;
 }
 
-/* Returns p; if it is NULL, with a reason. */
+/* Returns p. If it is NULL, sets the reason. */
 static void *got(void *p, size_t bytes, struct why *w)
 {
 	if (!p)
@@ -155,7 +155,7 @@ static struct mark *snapshot_mark(const struct segment *s, size_t i)
 	return &s->mark[4 + i];
 }
 
-/* The position up to the length whose state snapshot i keeps; 0: none. */
+/* The position, up to the length, of the state in snapshot i; 0: none. */
 static size_t kept_by(const struct segment *s, size_t i)
 {
 	size_t p = mark_value(snapshot_mark(s, i));
@@ -163,13 +163,13 @@ static size_t kept_by(const struct segment *s, size_t i)
 	return p && p <= s->length && p % STATE_CHUNK == 0 && snapshot_of(p) == i ? p : 0;
 }
 
-/* Whether the state at the start of a chunk is kept. */
+/* Whether the state at p, the start of a chunk, is stored. */
 static int has_state(const struct segment *s, size_t p)
 {
 	return !p || mark_is(snapshot_mark(s, snapshot_of(p)), p);
 }
 
-/* Whether the row at pos can be evaluated as it is. */
+/* Whether the row at pos can be evaluated from what is stored. */
 static int goes_on(const struct segment *s, size_t pos)
 {
 	size_t chunk = pos / STATE_CHUNK;
@@ -200,7 +200,7 @@ size_t recurrent_next(const struct segment *s)
 
 /* ---- a batch ---- */
 
-/* The first of its last two chunks: the ring keeps no more. */
+/* The first chunk that the ring still has after the batch: the second last. */
 static size_t first_chunk(size_t pos, size_t n)
 {
 	size_t first = pos / STATE_CHUNK, last = (pos + n - 1) / STATE_CHUNK;
@@ -271,7 +271,7 @@ void recurrent_scrub(struct segment *s)
 			memset(s->recurrent.snapshot[i], 0, s->shape.state_bytes);
 }
 
-/* Marks of what was replaced, or lies past the length, are not copied. */
+/* Copies only states with valid marks, up to the length. */
 void recurrent_copy(struct segment *to, const struct segment *from, size_t length)
 {
 	size_t chunk = length / STATE_CHUNK;

@@ -1,4 +1,4 @@
-/* Runs of zero words are found while a block is encoded; decoding checks each length before it writes. */
+/* Encoding finds runs of zero words. Decoding checks each length before it writes. */
 #include "rle.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static void put(unsigned char *to, uint64_t n, size_t bytes)
 		to[i] = (unsigned char)(n >> 8 * i);
 }
 
-/* Of a block with its sizes in front. */
+/* The hash of a block, which begins with its sizes. */
 static uint64_t hash(uint64_t before, const unsigned char *block, size_t encoded)
 {
 	return gguf_hash(block + RLE_HEAD, encoded, gguf_hash(block, 8, before));
@@ -28,7 +28,7 @@ static size_t words(size_t bytes)
 	return (bytes + WORD - 1) / WORD;
 }
 
-/* Words from the i-th on that are zero, or are not. */
+/* The number of words, from the i-th on, that are zero (or, zero 0, are not). */
 static size_t run(const unsigned char *data, size_t i, size_t n, int zero)
 {
 	size_t from = i;
@@ -102,7 +102,7 @@ static int read_all(const struct rle *r, unsigned char *to, size_t n, struct why
 	return 0;
 }
 
-/* Whether the encoded bytes are the runs of exactly n words. */
+/* Decodes n words. Returns whether the encoded bytes are exactly their runs. */
 static int decode(unsigned char *data, size_t n, const unsigned char *from, size_t encoded)
 {
 	size_t i = 0, some, none;

@@ -22,17 +22,17 @@ struct rle {                    /* private */
 	uint64_t hash;
 	size_t block;           /* number of the block, from 1 on */
 	size_t n, at;           /* bytes in data[]; the next to read */
-	/* the last word may begin with the last byte */
+	/* the last word may start in the last byte, so there are 8 more bytes */
 	unsigned char data[RLE_BLOCK + 8], encoded[RLE_HEAD + RLE_BLOCK + 8];
 };
 
-/* Writing. Nothing more may follow rle_write_end(). -1: the write failed. */
+/* Writing. After rle_write_end() nothing may be written. All return -1 if a write fails. */
 int rle_write_head(struct rle *r, int fd, const unsigned char head[RLE_HEAD], struct why *w);
 int rle_write(struct rle *r, const void *data, size_t n, struct why *w);
 int rle_write_end(struct rle *r, struct why *w);
 
-/* Reading: exactly the bytes that were written, each of which was checked; then the end of the stream. -1: it is
- * damaged or ends before. */
+/* Reading. rle_read() returns exactly the bytes that were written, and only after their hash was checked;
+ * rle_read_end() checks that the stream ends. All return -1 if the stream is damaged or truncated. */
 int rle_read_head(struct rle *r, int fd, const char *name, unsigned char head[RLE_HEAD], struct why *w);
 int rle_read(struct rle *r, void *data, size_t n, struct why *w);
 int rle_read_end(struct rle *r, struct why *w);

@@ -1,4 +1,4 @@
-/* Segments as streams: a header of words and texts, then the spans of the extents. */
+/* Segments as streams: a header of words and texts, then the extents. */
 #include "saved.h"
 
 #include <stdio.h>
@@ -15,10 +15,10 @@ enum { VERSION = 1, HEADS = 2 * SEGMENT_SIZES, STEP = 1 << 20 };
 
 static const char MAGIC[] = "lmpipe kv\r\n";
 
-/* A mark that is not known. */
+/* the value of a mark that is unknown */
 static const uint64_t UNKNOWN = UINT64_MAX;
 
-/* What the stream begins with, in words only, so that there are no holes. */
+/* What the stream begins with. It has 64-bit words only, so that there is no padding. */
 struct header {
 	uint64_t model, arithmetic, choices, layout, bytes, recent_bytes, window, state_bytes, row_bytes;
 	uint64_t n_layer, kv_type, extent, scanned;
@@ -86,7 +86,7 @@ int saved_write(struct segment *s, int fd, struct why *w)
 	if (!s->length)
 		return why(w, "segment %s: has no tokens", s->name);
 	segment_scrub(s);
-	object_touch(&s->object);       /* on some file systems, scrubbing alone does */
+	object_touch(&s->object);       /* on some file systems, writing zeroes to the mapping changes the time */
 	status = r ? write_all(r, s, fd, w) : why(w, "out of memory");
 	free(r);
 	return status;
@@ -94,7 +94,7 @@ int saved_write(struct segment *s, int fd, struct why *w)
 
 /* ---- reading ---- */
 
-/* Words into narrower fields: -1 if one does not fit. */
+/* Converts a word to a narrower field. Returns -1 if it does not fit. */
 static int narrow(uint64_t from, uint32_t *to)
 {
 	*to = (uint32_t)from;
@@ -119,7 +119,7 @@ static int shape_of(const struct header *h, struct segment_shape *p)
 	return failed;
 }
 
-/* segment_open() checks the rest. */
+/* Reads the header; segment_open() checks the rest. */
 static int read_header(struct rle *r, int fd, struct header *h, struct segment_shape *shape, struct why *w)
 {
 	unsigned char head[RLE_HEAD], want[RLE_HEAD] = { 0 };
@@ -141,7 +141,7 @@ static int read_header(struct rle *r, int fd, struct header *h, struct segment_s
 	return 0;
 }
 
-/* Room is made as the data arrives: a header alone can ask for any amount. */
+/* Reserves space only as data arrive, because a header alone could ask for any amount. */
 static int read_span(struct rle *r, struct segment *s, size_t extent, struct why *w)
 {
 	unsigned char *at;
@@ -189,7 +189,7 @@ static int read_as(struct rle *r, int fd, const char *part, const struct object 
 	if (segment_open(&s, part, &shape, (size_t)h.n_ctx, w) < 0)
 		return -1;
 	status = read_data(r, &s, &h, w) < 0 ? -1 : claim_rename(&s, claimed, w);
-	if (status < 0) /* closing removes it */
+	if (status < 0) /* closing an empty segment removes it */
 		segment_set_length(&s, 0);
 	segment_close(&s);
 	return status;

@@ -1,17 +1,17 @@
-/* saved: a named segment as a stream (rle.h): its valid data and the model it belongs to, so that another machine can
- * continue from it. kv.5 describes the format. */
+/* saved: a named segment as a stream (rle.h), with its valid data and the model it belongs to, so that another machine
+ * can continue from it. kv.5 describes the format. */
 #ifndef SAVED_H
 #define SAVED_H
 
 #include "lib/base/why.h"
 #include "segment.h"
 
-/* Writes an open segment whose digest is known; one without tokens is an error. Zeroes what does not count in it. */
+/* Writes an open segment, whose digest must be known and which must have tokens. Zeroes invalid data in it first. */
 int saved_write(struct segment *s, int fd, struct why *w);
 
-/* Reads one, to the end of the stream, and gives it the name: there must be no such segment or, with replace, none in
- * use, which is replaced once all of the new one was read. Until then it has the name with OBJECT_PART after it. A
- * failure leaves nothing behind; a kill may leave that part, which the next call removes. */
+/* Reads a segment, to the end of the stream, and gives it this name. The name must be free or, with replace, not in
+ * use; the old segment is replaced only when all of the new one has been read. Until then the new one has the name with
+ * OBJECT_PART appended. A failure leaves nothing behind; a kill may leave the part, which the next call removes. */
 int saved_read(int fd, const char *name, int replace, struct why *w);
 
 #endif

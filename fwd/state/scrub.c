@@ -1,4 +1,4 @@
-/* Zeroes what does not count, so that nothing that was cut off is left, and zeroes need no room in what is saved. */
+/* Zeroes invalid data, so that nothing that was cut off remains, and saved segments are small. */
 #include <string.h>
 
 #include "ids.h"
@@ -6,7 +6,7 @@
 #include "recurrent.h"
 #include "segment.h"
 
-/* Groups that have positions from `from` on. Returns their end. */
+/* Zeroes the groups that include positions from `from` on. Returns the end of the groups. */
 static unsigned char *clear_groups(const struct segment_heads *h, unsigned char *at, size_t from)
 {
 	size_t bytes = h->dim_v * sizeof(float), first = from / (KV_EXTENT / h->n);
@@ -15,7 +15,7 @@ static unsigned char *clear_groups(const struct segment_heads *h, unsigned char 
 	return at + h->n * bytes;
 }
 
-/* Positions from `from` on, of all heads in the list. */
+/* Zeroes positions from `from` on, of all heads in the list. */
 static void clear(const struct segment *s, const struct segment_heads list[SEGMENT_SIZES], unsigned char *at,
 	size_t from)
 {

@@ -1,8 +1,9 @@
-/* Segments: opened, grown and closed, and the length that says what counts.
+/* Opening, growing and closing segments, and their length, which decides what is valid.
  *
- * The whole context of a named one is mapped at once, past the end of the object, and becomes usable as the object
- * grows. (POSIX leaves that unspecified; systems with one cache for files and mappings do it.) What lies past the last
- * whole extent is left over from a killed owner's growing, and used by the next one. */
+ * The whole context of a named segment is mapped at once, beyond the end of the object, and becomes usable as the
+ * object grows. (POSIX does not specify this, but systems with one cache for files and mappings support it.) Bytes
+ * after the last whole extent are left over from a process that was killed while growing the segment; the next extent
+ * uses them. */
 #include "segment.h"
 
 #include <errno.h>
@@ -43,7 +44,7 @@ size_t segment_data(const struct segment *s, size_t extent, unsigned char **data
 	return shape_extent_bytes(&s->shape, extent) - SEGMENT_IDS;
 }
 
-/* ---- what counts ---- */
+/* ---- the length ---- */
 
 static void store_length(struct segment *s, size_t length)
 {
@@ -194,7 +195,7 @@ static int take_over(struct segment *s, const struct segment_header *h, size_t b
 	return 0;
 }
 
-/* Locks the open object, checks it, and makes a segment of it where there is none yet. */
+/* Locks the open object and checks it. If it is not a finished segment yet, makes one. */
 static int take(struct segment *s, struct why *w)
 {
 	struct segment_header h;
@@ -215,7 +216,7 @@ static int open_named(struct segment *s, struct why *w)
 
 	if (status == 0)
 		status = take(s, w);
-	/* Removes what was made, unless another process has opened it since. */
+	/* remove what was created, unless another process has opened it since */
 	if (status < 0 && s->object.made && !object_owner(&s->object))
 		object_remove(&s->object, &ignored);
 	return status;

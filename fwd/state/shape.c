@@ -1,4 +1,4 @@
-/* Shapes: which are possible, which are equal, and how many bytes they take. */
+/* Shapes: which are possible, which are equal, and their sizes. */
 #include "shape.h"
 
 #include <string.h>
@@ -19,11 +19,11 @@ void shape_add_heads(struct segment_heads list[SEGMENT_SIZES], struct segment_he
 		list[i - 1].n += h.n;
 	else if (i < SEGMENT_SIZES)
 		list[i] = h;
-	else    /* equal to nothing that follows */
+	else    /* equal to nothing */
 		list[i - 1] = (struct segment_heads){ 1, 0, 0 };
 }
 
-/* Whether these heads have no more bytes than there are. */
+/* Whether these heads fit in this many bytes. */
 static int fit_in(const struct segment_heads *h, uint32_t kv_type, uint64_t bytes)
 {
 	for (const struct segment_heads *end = h + SEGMENT_SIZES; h < end; h++) {

@@ -1,4 +1,4 @@
-/* The number of users lies before the block. */
+/* The number of users is stored before the block. */
 #include "shared.h"
 
 #include <stdint.h>
