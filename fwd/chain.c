@@ -1,4 +1,4 @@
-/* Draws ids, evaluates them and writes them chunk by chunk, until one ends the generation. */
+/* Draws ids, evaluates them and writes them, chunk by chunk, until one ends the generation. */
 #include "chain.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "lib/base/size.h"
 #include "serve.h"
 
-/* The id that follows the state's last position. */
+/* Draws the id after the state's last position. */
 static int pick(struct serve *v, size_t pos, int32_t *id, struct why *w)
 {
 	const struct chain *c = v->chain;
@@ -29,12 +29,12 @@ static void evaluate(struct serve *v, struct segment *s, int32_t id, int wanted)
 	plan_step(v->plan, &id, &run, 1);
 }
 
-/* Picks v->ids[n] and evaluates each but the last. Returns how many; where they are fewer than n, w says why. */
+/* Draws v->ids[n] and evaluates all but the last. Returns the number drawn; if it is less than n, w says why. */
 static size_t pick_chunk(struct serve *v, struct segment *s, size_t n, struct why *w)
 {
 	size_t i;
 
-	/* for the last one, too, which run() may evaluate */
+	/* for the last one as well, because run() may evaluate it */
 	if (segment_prepare(s, s->length, size_min(n, v->n_ctx - s->length), w) < 0)
 		return 0;
 	for (i = 0; i < n && pick(v, s->length, &v->ids[i], w) == 0; i++)
@@ -43,7 +43,7 @@ static size_t pick_chunk(struct serve *v, struct segment *s, size_t n, struct wh
 	return i;
 }
 
-/* How many of v->ids[n] to keep: those up to the first that ends the generation. */
+/* The number of ids in v->ids[n] up to and including the first that ends the generation. */
 static size_t until_eog(const struct serve *v, size_t n, int *ended)
 {
 	for (size_t i = 0; i < n; i++)

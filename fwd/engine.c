@@ -1,4 +1,4 @@
-/* Opens threads, plan and state in this order, since each needs the one before it. */
+/* Opens threads, plan and state, in this order because each needs the one before. */
 #include "engine.h"
 
 #include "fwd/builder/builder.h"
@@ -7,7 +7,7 @@
 
 enum { CTX_DEFAULT = 4096 };
 
-/* The context that is asked for, that of an existing segment, or the default. */
+/* The context: as given, or else that of the existing segment, or else the default. */
 static size_t context(const struct engine_setup *s, const struct model *m)
 {
 	struct segment_info info;

@@ -1,4 +1,4 @@
-/* engine: a model ready to run: its threads, its plan and its state, opened as fwd's options say. */
+/* engine: a model ready to run: threads, plan and state, opened according to fwd's options. */
 #ifndef ENGINE_H
 #define ENGINE_H
 
@@ -12,21 +12,21 @@ struct engine_setup {
 	const struct kernels *kernels;
 	size_t threads, batch;
 	const char *kv;                 /* name of the segment; NULL: none */
-	size_t n_ctx;                   /* 0: the segment's; or what the model was trained for, 4096 at most */
-	int kv_type;                    /* enum kv_type; -1: f32 for models of floats, f16 for quantised ones */
-	size_t first, end;              /* layers [first, end); end 0: all from first on */
-	int lens;                       /* plan_lens() is wanted */
+	size_t n_ctx;                   /* 0: the segment's, or the training context but at most 4096 */
+	int kv_type;                    /* enum kv_type; -1: f32 for float models, f16 for quantised ones */
+	size_t first, end;              /* layers [first, end); end 0: up to the last */
+	int lens;                       /* prepare for plan_lens() */
 };
 
 struct engine {
 	struct model *model;            /* borrowed */
 	struct pool *pool;
 	struct plan *plan;
-	struct weights weights;         /* that the segment belongs to */
+	struct weights weights;         /* the weights that the segment must belong to */
 	struct segment segment;
 };
 
-/* 0, or -1 and one line why not, with nothing left open. */
+/* Returns 0, or -1 with a one-line reason and nothing left open. */
 int engine_open(struct engine *e, struct model *m, const struct engine_setup *s, struct why *w);
 void engine_close(struct engine *e);
 

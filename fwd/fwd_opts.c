@@ -1,4 +1,4 @@
-/* The options of how a model is run. */
+/* The options for running a model. */
 #include "fwd_opts.h"
 
 #include "fwd/kernels/kernels.h"

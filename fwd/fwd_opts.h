@@ -1,4 +1,4 @@
-/* fwd_opts: the options of how a model is run, as rows of an option table. fwd obeys them; gen takes them too and
+/* fwd_opts: the options for running a model, as rows of an option table. fwd obeys them; gen accepts them, too, and
  * passes them on. */
 #ifndef FWD_OPTS_H
 #define FWD_OPTS_H

@@ -1,4 +1,4 @@
-/* Checks and reads the frames of hidden states, and writes those of the next stage. */
+/* Checking and reading frames of hidden states, and writing those for the next stage. */
 #include "hidden.h"
 
 #include <inttypes.h>
@@ -67,7 +67,7 @@ static int check_frame(const struct serve *v, const struct served *q, const stru
 	return 0;
 }
 
-/* Rewinds to the position where the rows begin, from which the state must be able to continue. */
+/* Rewinds to the position of the first row. The state must be able to continue from there. */
 static int go_back(struct served *q, size_t pos, struct why *w)
 {
 	struct segment *s = q->state;
@@ -93,7 +93,7 @@ int hidden_check_order(const struct serve *v, const struct served *q, struct why
 	return why(w, "hidden states: missing from position %zu on", q->ready);
 }
 
-/* Where the logits of all ids are wanted, so are the hidden states of all. */
+/* If logits of all ids are wanted, hidden states of all ids are needed. */
 static int check_all(const struct serve *v, const struct served *q, size_t pos, struct why *w)
 {
 	size_t wanted = batch_wanted(v, q);
@@ -104,7 +104,7 @@ static int check_all(const struct serve *v, const struct served *q, size_t pos, 
 	return 0;
 }
 
-/* The next rows of the frame, as many as the batch has room for; how many, or -1. */
+/* Reads as many rows of the frame as the batch has room for. Returns their number, or -1. */
 static long read_some(struct serve *v, struct served *q, struct frame_in *in, const struct frame *f, size_t left,
 	struct why *w)
 {
@@ -120,8 +120,8 @@ static long read_some(struct serve *v, struct served *q, struct frame_in *in, co
 	return (long)some;
 }
 
-/* Whether a frame of logits would begin in a batch with other sequences and end in a later one, with their `end `
- * frames in between. */
+/* Whether a frame of logits would begin in a batch with other sequences and end in a later batch, with `end ` frames of
+ * those sequences in between. */
 static int ends_apart(const struct serve *v, const struct served *q, const struct frame *f)
 {
 	size_t room = v->plan->setup.batch - v->hidden.n_in;

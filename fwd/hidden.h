@@ -1,9 +1,9 @@
-/* hidden: pipelines of fwd stages, each of which runs some of the layers (--layers). A stage that does not begin with
- * layer 0 reads frames of hidden states, which the stage before has written; a stage that does not end with the last
- * layer writes them in place of logits. Frames of ids pass through all stages, ahead of their hidden states: each stage
- * keeps the ids in its state, and drops rows by the same rule. The first stage decides where the hidden states of a
- * frame begin: it leaves out rows that its state still holds, and adds earlier ones that its recurrent layers have to
- * evaluate again. A later stage that lacks rows that were left out fails, and reports the position that it needs. */
+/* hidden: pipelines of fwd stages, each of which runs some of the layers (--layers). A stage without layer 0 reads
+ * frames of hidden states from the stage before; a stage without the last layer writes them instead of logits. Frames
+ * of ids pass through all stages, ahead of their hidden states; each stage keeps the ids in its state, and drops rows
+ * by the same rule. The first stage decides where the hidden states of a frame begin: it leaves out rows that its state
+ * still has, and adds earlier ones that its recurrent layers must evaluate again. If a later stage lacks rows that were
+ * left out, it fails and reports the position that it needs. */
 #ifndef HIDDEN_H
 #define HIDDEN_H
 
@@ -17,35 +17,35 @@ struct serve;
 struct served;
 
 struct hidden {
-	float *in, *out;                /* [batch][width]; in NULL: ids are read; out NULL: logits are written */
+	float *in, *out;                /* [batch][width]; in NULL: reads ids; out NULL: writes logits */
 	size_t in_width, out_width;
-	size_t n_in;                    /* rows of the next batch that were read */
-	const struct served *open;      /* whose logits are one frame, with rows that were not read yet; or NULL */
-	size_t parts;                   /* stages of this one's size that make up the model */
+	size_t n_in;                    /* rows read for the next batch */
+	const struct served *open;      /* the sequence that is in the middle of a frame of logits; or NULL */
+	size_t parts;                   /* number of stages, if all have this stage's size */
 	size_t together;                /* sequences in the last batch */
 };
 
-/* -1: out of memory. What is opened is closed even then. */
+/* Returns -1 if memory is short; hidden_close() is safe even then. */
 int hidden_open(struct hidden *h, const struct plan *p, struct why *w);
 void hidden_close(struct hidden *h);
 
-/* -1 if hidden states of q are missing at this point of the stream, where another frame of it has come. */
+/* Returns -1 if another frame of q arrives while hidden states of q are missing. */
 int hidden_check_order(const struct serve *v, const struct served *q, struct why *w);
 
-/* -1 unless the card comes from the stage before, with the same model and context. */
+/* Returns -1 unless the card is that of the same model, with the same context. */
 int hidden_check_card(const struct serve *v, const struct card *card, struct why *w);
 
-/* Reads the rows of a frame of hidden states into the next batch; evaluates a batch that is full. -1: the stream is no
- * longer valid, or a write failed. 1: the sequence has failed, with a reason. */
+/* Reads the rows of a frame of hidden states into the next batch, and evaluates full batches. Returns -1 if the stream
+ * is invalid or a write failed, 1 with a reason if only this sequence failed. */
 int hidden_take(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w);
 
-/* Writes the rows of the batch that was evaluated. */
+/* Writes the rows of the batch just evaluated. */
 int hidden_write(struct serve *v, struct why *w);
 
-/* At the end of the input: -1 if hidden states of some ids are missing. */
+/* Returns -1 if, at the end of the input, hidden states of some ids are missing. */
 int hidden_check_end(const struct serve *v, struct why *w);
 
-/* The most sequences to decode in one batch, so that all stages are busy at once. */
+/* The most sequences to decode in one batch so that all stages stay busy. */
 size_t hidden_sequences(const struct serve *v);
 
 #endif

@@ -1,4 +1,4 @@
-/* fwd: ids to logits. Opens a model and an engine for it, then serves frames until the input ends. */
+/* fwd: ids to logits. Opens a model and an engine, then serves frames until the input ends. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -31,7 +31,7 @@ static struct engine e;
 static struct all_served served;
 static struct dump dump;
 
-/* Holds SIGPIPE back while a report is still to be printed, even if the reader leaves; or delivers it. */
+/* Blocks SIGPIPE while a report is still to be printed, in case the reader is gone; or delivers it. */
 static void hold_sigpipe(int how)
 {
 	sigset_t signals;
@@ -117,7 +117,7 @@ static int serve_input(struct serve *v, double start)
 	return status;
 }
 
-/* Closes what open_all() opened; the first failure counts. */
+/* Closes what open_all() opened. Returns the first failure. */
 static int close_all(struct serve *v, int status)
 {
 	struct why ignored;

@@ -1,5 +1,5 @@
-/* A thread that walks along the plan's matrices. It reads a byte here and there, as a fault maps the
- * cached pages around it; asked for whole ranges, a system looks at every page, which costs more. */
+/* A thread that walks along the plan's matrices. It reads only some bytes, because a fault also maps the cached pages
+ * around it. (madvise() on whole ranges costs more, because the system looks at every page.) */
 #include "prefault.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include "lib/base/system.h"
 #include "fwd/run/thread.h"
 
-enum { RELEASE_BYTES = 1 << 25 };       /* released by a thread at a time */
+enum { RELEASE_BYTES = 1 << 25 };       /* bytes that a thread releases at a time */
 
 struct prefault {
 	const struct plan *plan;
@@ -39,7 +39,7 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* Of the plan's layers. */
+/* Size of the weights of the plan's layers. */
 static uint64_t weight_bytes(const struct plan *p)
 {
 	uint64_t bytes = 0;
@@ -54,7 +54,7 @@ struct prefault *prefault_start(const struct plan *p)
 {
 	struct prefault *f;
 
-	/* Whether the page cache can be expected to keep what is touched. */
+	/* whether the page cache is likely to keep what is touched */
 	if (weight_bytes(p) > system_memory() / 2)
 		return NULL;
 	f = calloc(1, sizeof *f);
@@ -76,7 +76,7 @@ static void release_piece(void *context, size_t piece, size_t thread)
 {
 	const struct prefault *f = context;
 
-	/* Let a reader of our last output run first. */
+	/* let a reader of our last output run first */
 	sched_yield();
 	gguf_let_go(f->plan->model->gguf, piece, release_pieces(f));
 }

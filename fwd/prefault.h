@@ -1,8 +1,8 @@
-/* prefault: maps the pages of the weights beside the work instead of within it. A thread touches the plan's matrices
- * in the order in which they will be read, while fwd waits for its first ids and evaluates them, so that the first
- * token does not pay for the mapping (some 25 ms of faults for 600 MB in the page cache), and overlaps with reading
- * the disk where they are not cached. At the end all threads of the pool release the pages, which takes one thread
- * more than half as long again. */
+/* prefault: maps the pages of the weights in the background. While fwd waits for its first ids and evaluates them, a
+ * thread touches the plan's matrices in the order in which they will be read. So the first token does not pay for the
+ * page faults (about 25 ms for 600 MB in the page cache), and if the file is not cached, evaluation overlaps with
+ * reading the disk. At the end, all threads of the pool release the pages together, because one thread would take half
+ * as long again. */
 #ifndef PREFAULT_H
 #define PREFAULT_H
 
@@ -10,10 +10,10 @@
 
 struct prefault;
 
-/* NULL where no thread can be started or the model would fill half the memory; then only time is lost. */
+/* Returns NULL if no thread can be started or the model would fill half of the memory. That is not an error. */
 struct prefault *prefault_start(const struct plan *p);
 
-/* After the last use of the weights, and before the plan, its pool and the model are closed. NULL is allowed. */
+/* Call after the last use of the weights, and before the plan, its pool and the model are closed. f may be NULL. */
 void prefault_close(struct prefault *f);
 
 #endif

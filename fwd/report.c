@@ -1,4 +1,4 @@
-/* Lines on stderr. Users read tokens, which are the ids of the stream. */
+/* Lines on stderr. They call ids tokens, as users do. */
 #include "report.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ void report_loaded(const struct serve *v, double start)
 	const struct plan_setup *setup = &v->plan->setup;
 
 	while (!l->n_head_kv && l + 1 < m->layer + m->n_layer)
-		l++;            /* to one with attention */
+		l++;            /* the first with attention */
 	fprintf(stderr, "fwd: %s: %s, %.1f MiB, %zu layers of width %zu, %zu heads, %zu KV heads of %zu, "
 		"vocabulary of %zu\n", m->gguf->path, m->arch, mib(m->bytes), m->n_layer, m->n_embd, l->n_head,
 		l->n_head_kv, l->dim_k, m->n_vocab);

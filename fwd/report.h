@@ -1,13 +1,13 @@
-/* report: what fwd -v prints on stderr. start: when the program began, on clock_now()'s clock. */
+/* report: what fwd -v prints to stderr. start: when the program began, by clock_now(). */
 #ifndef REPORT_H
 #define REPORT_H
 
 #include "serve.h"
 
-/* The model, and how it runs: once it is loaded. */
+/* Once the model is loaded: what it is, and how it is run. */
 void report_loaded(const struct serve *v, double start);
 
-/* How much was evaluated, and how fast: at the end. */
+/* At the end: how many tokens were evaluated, and how fast. */
 void report_done(const struct serve *v, double start);
 
 #endif

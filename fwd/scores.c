@@ -1,4 +1,4 @@
-/* The threads share rows and blocks of rows: a work item is a block of one row, and the blocks are joined in order. */
+/* Computes scores on the pool. A work item is a block of one row; the results of the blocks are joined in order. */
 #include "scores.h"
 
 #include <stdlib.h>

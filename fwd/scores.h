@@ -1,4 +1,4 @@
-/* scores: the scores of tokens from rows of logits, computed by the threads of the pool. */
+/* scores: scores of tokens from rows of logits, computed by the pool's threads. */
 #ifndef SCORES_H
 #define SCORES_H
 
@@ -14,19 +14,19 @@ struct scores {
 	const struct kernels *kernels;
 	size_t n_vocab;
 	struct score_part *part;        /* [rows][score_parts(n_vocab)] */
-	float (*score)[SCORE_COLS];     /* [rows], of the last scores_rows() */
+	float (*score)[SCORE_COLS];     /* [rows], results of the last scores_rows() */
 
 	/* private */
 	const float *logits;
 	const int32_t *ids;
 };
 
-/* For up to `rows` rows at once. 0, or -1: out of memory. */
+/* For up to `rows` rows at a time. Returns 0, or -1 if memory is short. */
 int scores_open(struct scores *s, struct pool *pool, const struct kernels *k, size_t rows, size_t n_vocab,
 	struct why *w);
 void scores_close(struct scores *s);
 
-/* The score of ids[i] by row i of logits[n][n_vocab], for each i < n. */
+/* Computes s->score[i], the score of ids[i] in row i of logits[n][n_vocab], for each i < n. */
 void scores_rows(struct scores *s, const float *logits, const int32_t *ids, size_t n);
 
 #endif

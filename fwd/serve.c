@@ -1,4 +1,4 @@
-/* The loop of fwd: what each frame means, and when to read another one. */
+/* The main loop of fwd: what to do with each frame, and when to read the next one. */
 #include "serve.h"
 
 #include <inttypes.h>
@@ -13,14 +13,14 @@
 #include "lib/base/size.h"
 #include "lib/vocab/vocab.h"
 
-/* Rows whose logits are made at once, at most: from about as many on, the products take so much longer than reading and
- * unpacking the output matrix that doing it again for the next rows costs little. */
+/* The most rows whose logits are computed at once. From about this many on, the products take so much longer than
+ * reading and unpacking the output matrix that it does not matter to do the latter again for the next rows. */
 enum { HEAD_ROWS = 128 };
 
 /* ---- cards ---- */
 
-/* The card of a stream that came without one. A model without a vocabulary, or with one of a kind that is not
- * supported, has no BOS and no end-of-generation ids; one whose vocabulary cannot be opened is an error. */
+/* Makes the card for a stream that came without one. A model without a vocabulary, or with an unsupported kind, has no
+ * BOS and no end-of-generation ids. A vocabulary that cannot be opened is an error. */
 static int own_card(const struct model *m, struct card *card, struct why *w)
 {
 	struct vocab *vocab;
@@ -39,7 +39,7 @@ static int own_card(const struct model *m, struct card *card, struct why *w)
 	return 0;
 }
 
-/* Writes the card, with the model's fingerprint and context added. */
+/* Writes the card, after adding the model's fingerprint and context. */
 static int start(struct serve *v, struct card *card, struct why *w)
 {
 	v->started = 1;
@@ -63,7 +63,8 @@ static int serve_card(struct serve *v, struct frame_in *in, const struct frame *
 
 /* ---- ids ---- */
 
-/* Where the frame's ids go: after the valid rows, or in place of those from the frame's position on. */
+/* *pos = where the frame's ids go: after the valid rows or, if the frame has a position, there, replacing the rows from
+ * it on. */
 static int position(const struct serve *v, const struct served *q, const struct frame *f, size_t *pos, struct why *w)
 {
 	size_t length = q->state->length;
@@ -85,14 +86,14 @@ static int check_ids(const struct serve *v, size_t n, struct why *w)
 	return 0;
 }
 
-/* Whether the logits of each row are asked for. */
+/* Whether logits of every row are wanted. */
 static int wants_every(const struct serve *v, const struct frame *f)
 {
 	return v->all || (f->flags & FRAME_GUESS && !v->chain);
 }
 
-/* How many of the frame's ids need no evaluation: those that equal what the state holds, except the last, whose logits
- * are wanted. */
+/* The number of ids that need no evaluation because the state already has them. The last id never counts, because its
+ * logits are wanted. */
 static size_t reusable(const struct serve *v, const struct segment *s, const struct frame *f, size_t pos)
 {
 	size_t n = f->rows, stored = size_min(n, s->length - pos), i = 0;
@@ -104,14 +105,15 @@ static size_t reusable(const struct serve *v, const struct segment *s, const str
 	return i == n && !v->hidden.in ? n - 1 : i;
 }
 
-/* Ids before a frame's that are evaluated again, without a change: the logits of the last are about the first of the
- * frame, which wants a score. */
+/* The number of ids before a frame's that are evaluated again: 1 if the first id of the frame needs a score, which
+ * comes from the logits of the id before it. */
 static size_t again(const struct serve *v, const struct frame *f, size_t pos)
 {
 	return v->score && !v->hidden.in && f->rows && pos;
 }
 
-/* Puts the ids of a frame into the state, but for the first `from`, which it has, and the sequence into the queue. */
+/* Stores the ids of a frame in the state, except the first `from`, which are there already, and appends the sequence to
+ * the queue. */
 static void accept(struct serve *v, struct served *q, const struct frame *f, const int32_t *ids, size_t pos,
 	size_t from)
 {
@@ -124,7 +126,7 @@ static void accept(struct serve *v, struct served *q, const struct frame *f, con
 	v->reused += from;
 	segment_set_length(q->state, pos + from - again(v, f, pos));
 	segment_write_ids(q->state, pos + from, ids + from, f->rows - from);
-	/* Rows that are evaluated again have to reach the stages after, too. */
+	/* later stages need the rows that are evaluated again, too */
 	if (f->rows && v->hidden.out && !v->hidden.in)
 		segment_set_length(q->state, q->state->next);
 	if (v->hidden.in)
@@ -144,7 +146,8 @@ int serve_append(struct serve *v, struct served *q, const int32_t *ids, size_t n
 	return 0;
 }
 
-/* Ends a sequence that has failed: its later frames are skipped, and the others go on. Sequence 0 alone: -1. */
+/* Ends a sequence that has failed: its later frames are skipped, the others continue. Returns -1 if it is sequence 0
+ * alone. */
 static int fail(struct serve *v, struct frame_in *in, uint32_t number, struct why *w)
 {
 	struct served *q = served_find(v->served, number);
@@ -164,7 +167,7 @@ static int fail(struct serve *v, struct frame_in *in, uint32_t number, struct wh
 	return frame_write_end(v->out, FRAME_END_ERROR, (uint32_t)pos, number, w);
 }
 
-/* The frame's sequence, which it may start. NULL: out of memory. */
+/* The frame's sequence; starts it if it is new. NULL: out of memory. */
 static struct served *sequence_of(struct serve *v, const struct frame *f, struct why *w)
 {
 	struct served *q = served_find(v->served, f->seq);
@@ -175,7 +178,7 @@ static struct served *sequence_of(struct serve *v, const struct frame *f, struct
 	return q;
 }
 
-/* With --lens the logits of a frame are made in one batch: those of other layers would come between them. */
+/* With --lens, a frame must fit in one batch, because its logits of each layer are written together. */
 static int check_lens(const struct serve *v, const struct frame *f, struct why *w)
 {
 	size_t batch = v->plan->setup.batch;
@@ -185,7 +188,7 @@ static int check_lens(const struct serve *v, const struct frame *f, struct why *
 	return why(w, "--lens: %" PRIu32 " tokens need a batch of as many, not %zu (-b)", f->rows, batch);
 }
 
-/* Everything is checked before anything changes. */
+/* Everything is checked before anything is changed. */
 static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
 {
 	struct served *q = sequence_of(v, f, w);
@@ -218,7 +221,7 @@ static int serve_hidden(struct serve *v, struct frame_in *in, const struct frame
 
 /* ---- the start and the end of a sequence ---- */
 
-/* Starts a sequence as a copy of another's first positions. */
+/* Starts a sequence as a copy of the first positions of another. */
 static int serve_fork(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
 {
 	struct served *from = served_find(v->served, v->source), *q;
@@ -276,7 +279,7 @@ static int serve_end(struct serve *v, struct frame_in *in, const struct frame *f
 
 /* ---- any frame ---- */
 
-/* Whether frames of this sequence are ignored. */
+/* Whether frames of this sequence are to be ignored. */
 static int is_over(const struct serve *v, uint32_t number)
 {
 	return number ? sequences_is_over(&v->served->table, number) : served_find(v->served, 0)->failed;
@@ -314,15 +317,15 @@ static int serve_frame(struct serve *v, struct frame_in *in, const struct frame 
 
 /* ---- which frames are answered together ---- */
 
-/* Whether there is another frame, now or before v->until. */
+/* Whether another frame can be read: at once or, with may_wait, before v->until. */
 static int has_input(const struct serve *v, const struct frame_in *in, int may_wait)
 {
 	return in->have - in->used >= FRAME_HEADER || io_readable(in->fd, may_wait ? v->until - clock_now() : 0);
 }
 
-/* Whether to read another frame before the next batch: one that is there, or that another sequence is about to send. A
- * sequence that is alone waits for nobody. What is read is passed on, so not while a frame of logits is being written:
- * its sequence is the first of the queue. */
+/* Whether to read another frame before the next batch: if one is there, or a sequence that was answered is about to
+ * send one. A single sequence does not wait. Frames read are passed on, so nothing is read while a frame of logits is
+ * being written: its sequence is the first of the queue. */
 static int wants_more(const struct serve *v, const struct frame_in *in)
 {
 	if (v->over || v->held || (v->queue && v->queue->begun))
@@ -335,7 +338,7 @@ static int wants_more(const struct serve *v, const struct frame_in *in)
 		has_input(v, in, v->served->n_live > 1 && v->awaited && v->queued < hidden_sequences(v));
 }
 
-/* The next frame's header, and all of a fork. Its sequence is no longer waited for. */
+/* Reads the header of the next frame, and all of a fork. Its sequence is no longer awaited. */
 static int next(struct serve *v, struct frame_in *in, struct why *w)
 {
 	struct frame *f = &v->frame;
@@ -349,14 +352,14 @@ static int next(struct serve *v, struct frame_in *in, struct why *w)
 	return status > 0 && f->kind == FRAME_FORK && frame_read(in, f, &v->source, 1, w) < 0 ? -1 : status;
 }
 
-/* Whether the next frame is the end of a sequence by its sampler, whose last id is still to be evaluated. It takes
- * effect with the answer, so that the other sequences do not wait. A chain begins with that answer. */
+/* Whether the next frame ends a sequence by the sampler's choice while its last id is still to be evaluated. It then
+ * takes effect with the answer, so that the other sequences do not wait. With --chain, the answer starts the chain. */
 static int ends_later(const struct serve *v, const struct frame *f, const struct served *q)
 {
 	return f->kind == FRAME_END && !f->rows && q->flags & FRAME_SAMPLED && !q->ended.kind && !v->chain;
 }
 
-/* Whether a frame that the next one follows is still to be answered. */
+/* Whether a frame of the same sequence must be answered before the next frame is handled. */
 static int must_wait(const struct serve *v)
 {
 	const struct frame *f = &v->frame;
@@ -365,8 +368,8 @@ static int must_wait(const struct serve *v)
 	return q && served_left(q) && !ends_later(v, f, q);
 }
 
-/* Reads frames and does what they say until there is something to evaluate, or nothing more to do. 0, or -1 where the
- * stream is no longer valid. */
+/* Reads and handles frames until there is something to evaluate, or nothing left to do. Returns 0, or -1 if the stream
+ * is invalid. */
 static int gather(struct serve *v, struct frame_in *in, struct why *w)
 {
 	int status;
@@ -386,7 +389,7 @@ static int gather(struct serve *v, struct frame_in *in, struct why *w)
 	return 0;
 }
 
-/* Frames before an invalid one are still answered. */
+/* Answers the frames before an invalid one, too. */
 int serve(struct serve *v, struct frame_in *in, struct why *w)
 {
 	struct why failure;

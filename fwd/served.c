@@ -1,4 +1,4 @@
-/* Starts and ends sequences, each with a state of its own. */
+/* Starting and ending sequences, each with its own state. */
 #include "served.h"
 
 #include <inttypes.h>
@@ -44,7 +44,7 @@ static int open_state(const struct all_served *a, struct served *q, uint32_t num
 	return digest_check(&q->own, a->weights, w);
 }
 
-/* Frees a sequence. The digest is computed for sequence 0 alone. */
+/* Frees a sequence. Only for sequence 0 is the digest computed. */
 static int drop(const struct all_served *a, struct served *q, struct why *w)
 {
 	int status = 0;

@@ -49,7 +49,7 @@ const struct kernels *settings_kernels(const struct cli *c, const char *name)
 	return k;
 }
 
-/* multicore and simd are the best instruction set, on all cores and on one; scalar runs on one. */
+/* multicore and simd: the best instruction set, on all cores and on one; scalar: on one core. */
 static void choose_backend(struct engine_setup *s, const struct cli *c, const char *name)
 {
 	int simd = !strcmp(name, "simd"), best = simd || !strcmp(name, "multicore");
@@ -81,7 +81,7 @@ static void check(const struct settings *set, const struct cli *c, const char *o
 		cli_usage(c, "--%s requires --chain", of_chain);
 }
 
-/* A-B, or A-; layers from 0. */
+/* Parses A-B or A-; layers count from 0. */
 static void read_layers(struct engine_setup *s, const struct cli *c)
 {
 	static const char digits[] = "0123456789";
@@ -147,6 +147,6 @@ void settings_read(struct settings *set, struct cli *c)
 	}
 	check(set, c, of_chain);
 	choose_backend(&set->engine, c, backend);
-	/* A random seed, too, is one that -s accepts. */
+	/* keep random seeds in the range that -s accepts */
 	set->chain.seed = seed < 0 ? rng_seed() >> 1 : (uint64_t)seed;
 }

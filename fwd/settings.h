@@ -1,4 +1,4 @@
-/* settings: the options of fwd. Usage errors end the program with cli_usage(). */
+/* settings: the options of fwd. Usage errors end the program by cli_usage(). */
 #ifndef SETTINGS_H
 #define SETTINGS_H
 
@@ -18,12 +18,12 @@ struct settings {
 	struct chain chain;             /* chunk 0: no --chain */
 };
 
-extern const struct opt settings_opts[];       /* beside fwd_opts */
+extern const struct opt settings_opts[];       /* in addition to fwd_opts */
 
 /* The value of --kv-type, as in struct engine_setup. */
 int settings_kv_type(const struct cli *c, const struct opt *o);
 
-/* The kernels of this name, which this machine must be able to run. */
+/* The kernels of this name. A usage error if this machine cannot run them. */
 const struct kernels *settings_kernels(const struct cli *c, const char *name);
 
 /* Reads and checks all options. Then c->argv[0] is the model. */

@@ -1,4 +1,4 @@
-/* The list is read from the tables that decide what runs. */
+/* Lists what the tables that decide what runs contain. */
 #include "supported.h"
 
 #include <string.h>

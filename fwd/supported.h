@@ -1,4 +1,4 @@
-/* supported: what fwd runs, one per line, each after its kind: "family llama", "type Q4_K", "pre-tokenizer qwen2". */
+/* supported: what fwd can run, one item per line with its kind: "family llama", "type Q4_K", "pre-tokenizer qwen2". */
 #ifndef SUPPORTED_H
 #define SUPPORTED_H
 

@@ -1,5 +1,5 @@
-/* Opens the file as tok and fwd open it, but goes on after each fault to check what else it can, and parses the
- * templates as chat does. */
+/* Opens the file as tok and fwd do, but continues after a fault as far as possible, and parses the templates as chat
+ * does. */
 #include "check.h"
 
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 #include "lib/vocab/vocab.h"
 #include "fwd/engine.h"
 
-enum { REMEMBERED = 1024 };     /* the first faults, which may be found by several programs */
+enum { REMEMBERED = 1024 };     /* distinct faults to remember: several programs may find the same one */
 
 struct finder {
 	struct check *check;
-	enum check_program program;     /* at work */
+	enum check_program program;     /* being checked for */
 	uint64_t hash[REMEMBERED];
 };
 
@@ -35,7 +35,7 @@ static void report(void *context, const char *reason)
 	out_print("%s: %.512s\n", f->check->path, reason);
 }
 
-/* With the path and ": ". */
+/* The same for a reason that begins with the path and ": ". */
 static void report_why(struct finder *f, const struct why *w)
 {
 	size_t n = strlen(f->check->path);
@@ -60,7 +60,7 @@ static void check_tok(struct finder *f)
 
 /* ---- fwd ---- */
 
-/* Of all tensors, whatever they are for. */
+/* Checks the types of all tensors. */
 static void check_types(struct finder *f, const struct model *m)
 {
 	struct why w;
@@ -70,7 +70,7 @@ static void check_types(struct finder *f, const struct model *m)
 			report(f, w.text);
 }
 
-/* fwd runs a file whose vocabulary is of no kind that is supported, but not one whose vocabulary is damaged. */
+/* fwd can run a file with an unsupported kind of vocabulary, but not one whose vocabulary is damaged. */
 static void check_card(struct finder *f, const struct model *m)
 {
 	struct why w;
@@ -81,7 +81,7 @@ static void check_card(struct finder *f, const struct model *m)
 	vocab_close(v);
 }
 
-/* Builds the plan, which asks for each tensor. Sizes that stand for others may be too large for a plan. */
+/* Builds the plan, which asks for each tensor. If sizes had to be replaced, they may be too large for a plan. */
 static void check_plan(struct finder *f, struct model *m)
 {
 	struct engine_setup setup = { .kernels = kernels_select("auto"), .threads = 1, .batch = 1, .kv_type = -1 };

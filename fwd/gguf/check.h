@@ -1,16 +1,16 @@
-/* check: whether tok, fwd and chat take a model file, and every reason why they do not. */
+/* check: whether tok, fwd and chat accept a model file, and all the reasons if they do not. */
 #ifndef CHECK_H
 #define CHECK_H
 
 #include <stddef.h>
 
-/* The programs that read the file in different ways; detok, sample and gen take what these take. */
+/* The programs that read the file, each in its own way. What they accept, detok, sample and gen accept, too. */
 enum check_program { CHECK_TOK, CHECK_FWD, CHECK_CHAT, CHECK_PROGRAMS };
 
 struct check {
 	const char *path;       /* borrowed */
-	size_t n;               /* faults found, */
-	size_t of[CHECK_PROGRAMS];      /* and those that each program would meet */
+	size_t n;               /* number of faults, */
+	size_t of[CHECK_PROGRAMS];      /* and of those that each program would report */
 };
 
 /* Prints a line for each fault with out_print(). */

@@ -1,5 +1,4 @@
-/* Keys, tensors and tokens, one per line. Text goes through lib/base/out; JSON through stdio, as the
- * writer does. */
+/* Keys, tensors and tokens, one per line. Text is written with lib/base/out, JSON by the JSON writer through stdio. */
 #include "describe.h"
 
 #include <inttypes.h>
@@ -14,12 +13,12 @@
 #include "lib/base/quote.h"
 #include "lib/gguf/formats.h"
 
-/* What text shows of strings and arrays. */
+/* How much of strings and arrays the text format shows. */
 enum { BYTES_SHOWN = 120, ELEMENTS_SHOWN = 6 };
 
 /* ---- text ---- */
 
-/* At most `most` bytes of s, and not half a character more, on one line; returns the bytes written. */
+/* Prints at most `most` bytes of s, up to a character boundary, on one line. Returns the number of bytes printed. */
 static size_t put_escaped(struct gguf_string s, size_t most, char mark)
 {
 	char out[QUOTE_ROOM];
@@ -50,7 +49,7 @@ static void put_name(struct gguf_string name)
 	out_print("%*s", n < 44 ? (int)(44 - n) : 1, "");
 }
 
-/* Element i, which is no string: the shortest number that reads back as the same. */
+/* Spells element i, not a string: the shortest number that reads back as the same value. */
 static void spell(const struct gguf_value *v, uint64_t i, char out[32])
 {
 	int precision = v->of == GGUF_F32 ? 6 : 15, most = v->of == GGUF_F32 ? 9 : 17;
@@ -103,7 +102,7 @@ static void print_key(const struct gguf_value *v)
 	out_text(v->n > ELEMENTS_SHOWN ? ", ...]\n" : array ? "]\n" : "\n");
 }
 
-/* The type's name, or its number where it has none. */
+/* The type's name, or its number if the type is unknown. */
 static const char *type_name(const struct gguf_tensor *t, char room[16])
 {
 	size_t block, bytes;
@@ -162,7 +161,7 @@ static void end(struct json_writer *j)
 	putchar('\n');
 }
 
-/* JSON has no NaN and no infinity: null. */
+/* NaN and infinity become null, because JSON has no such numbers. */
 static void write_element(struct json_writer *j, const struct gguf_value *v, uint64_t i, const unsigned char **at)
 {
 	struct gguf_string s;

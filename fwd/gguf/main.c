@@ -1,4 +1,4 @@
-/* gguf: what a model file holds, and whether lmpipe runs it. */
+/* gguf: shows what a model file contains, and whether lmpipe can run it. */
 #include <stdio.h>
 
 #include "lib/base/cli.h"
@@ -21,7 +21,7 @@ static struct cli c = { .program = "gguf", .synopsis = "[options] MODEL", .purpo
 	.opts = opts };
 static struct why w;
 
-/* The action, or 0; whether --json was given. */
+/* Returns the action, or 0. *json: whether --json was given. */
 static int read_options(int *json)
 {
 	const struct opt *o;
@@ -56,7 +56,7 @@ static void check(const char *path)
 	out_print("%s: runs\n", path);
 }
 
-/* A file whose tensors are damaged is described without their data; then the reason follows. */
+/* Describes a file even if the data of its tensors is damaged; the error follows at the end. */
 static void describe(const char *path, int json)
 {
 	struct gguf *g = gguf_open(path, 1, &w), *keys = g;

@@ -1,4 +1,4 @@
-/* Rows are collected first, so that columns are as wide as what is in them. */
+/* Collects all rows first, so that columns are as wide as their contents. */
 #include "list.h"
 
 #include <inttypes.h>
@@ -31,7 +31,7 @@ struct list {
 	struct row *row;
 	size_t n, room;
 	struct segment_text text;
-	int named;              /* a segment that cannot be read is an error */
+	int named;              /* the name was given, so that it cannot be read is an error */
 	struct why *w;
 };
 
@@ -69,7 +69,7 @@ static void spell_age(time_t used, char cell[CELL])
 		snprintf(cell, CELL, "%lldd", s / 86400);
 }
 
-/* Any bytes as one line: white space is one space, what is no text is escaped. */
+/* Any bytes on one line: white space becomes one space, other non-text is escaped. */
 static void spell_line(const char *s, size_t n, char cell[CELL])
 {
 	char out[QUOTE_ROOM];
@@ -94,7 +94,7 @@ static void spell_line(const char *s, size_t n, char cell[CELL])
 	cell[at] = 0;
 }
 
-/* Appends the first ids as text; -1: there is no vocabulary. */
+/* Appends the text of the first ids. Returns -1 if the vocabulary is not available. */
 static int first_text(struct segment_text *t, const char *name, const struct segment_info *i, struct bytes *out)
 {
 	struct why ignored;
@@ -154,7 +154,7 @@ static int add_row(const char *name, void *context)
 
 /* ---- the table ---- */
 
-/* Columns that a terminal shows a character in: 0 of marks, 2 of the wide ones of East Asia and of emoji. */
+/* Terminal columns of a character: 0 for combining marks, 2 for wide East Asian characters and emoji. */
 static size_t columns_of(int32_t c)
 {
 	static const struct { int32_t first, last; } wide[] = { { 0x1100, 0x115f }, { 0x2e80, 0x303e },
@@ -167,7 +167,7 @@ static size_t columns_of(int32_t c)
 	return c < 0 || unicode_class((uint32_t)c) != UNICODE_MARK;
 }
 
-/* How many bytes of a cell fit into `most` columns; *columns: how many these take. */
+/* The number of bytes of a cell that fit into `most` columns. *columns: the columns they take. */
 static size_t fit(const char *s, size_t most, size_t *columns)
 {
 	size_t n = strlen(s), i = 0, wide;
@@ -189,7 +189,7 @@ static size_t width_of(const char *s)
 	return columns;
 }
 
-/* Widths for a terminal of `most` columns. 0: the column is left out. */
+/* Sets column widths for a terminal of `most` columns. 0: the column is left out. */
 static void fit_columns(size_t width[COLUMNS], size_t most)
 {
 	static const enum column less[] = { CONTEXT, OWNER, SIZE, MODEL, AGE };
@@ -271,7 +271,7 @@ static void put_number(struct json_writer *j, const char *key, long long n)
 	json_int(j, n);
 }
 
-/* Numbers of 64 bits, which JSON readers round, in hexadecimal. */
+/* A 64-bit number in hexadecimal, because JSON readers round large numbers. */
 static void put_hash(struct json_writer *j, const char *key, uint64_t n)
 {
 	char text[20];

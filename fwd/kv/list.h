@@ -6,8 +6,8 @@
 
 #include "lib/base/why.h"
 
-/* Prints these segments, one per line; n = 0: all of this user's that have no slash in their names. If one cannot be
- * read, prints the reason; -1 if it was named, or if memory is short. */
+/* Prints these segments, one per line. n = 0: all of this user's whose names have no slash. If a segment cannot be
+ * read, prints the reason instead. Returns -1 if that segment was named, or memory is short. */
 int list_print(char **name, size_t n, int json, struct why *w);
 
 #endif

@@ -68,7 +68,7 @@ static int info(const char *name)
 	return 0;
 }
 
-/* Opens a segment as it is. */
+/* Opens a segment with the shape and context that it has. */
 static int open_segment(struct segment *s, struct segment_info *i, const char *name)
 {
 	return segment_inspect(name, i, &w) < 0 ? -1 : segment_open(s, name, &i->shape, i->n_ctx, &w);
@@ -112,7 +112,7 @@ static int show(const char *name)
 	return status;
 }
 
-/* A stage of several has a digest of its own layers, which only fwd can tell. */
+/* The digest of a stage that has only some layers covers those, and only fwd knows which tensors they use. */
 static int has_all_layers(const struct segment *s, const struct gguf *g)
 {
 	struct gguf_string arch = { "", 0 };
@@ -128,7 +128,7 @@ static int has_all_layers(const struct segment *s, const struct gguf *g)
 	return (int64_t)s->shape.n_layer + predicting >= layers;
 }
 
-/* The digest of the weights is needed: on another machine the model is another file. */
+/* Makes sure that the segment has a digest of the weights, because another machine has another model file. */
 static int complete(struct segment *s)
 {
 	struct segment_origin o = segment_origin(s);
@@ -142,7 +142,7 @@ static int complete(struct segment *s)
 	if (!*path)
 		return why(&w, "segment %s: no digest of its weights yet: name the model with -m", s->name);
 	g = gguf_open(path, 1, &w);
-	of = (struct weights){ .g = g, .n_vocab = SIZE_MAX };   /* fwd checks the ids that it is given */
+	of = (struct weights){ .g = g, .n_vocab = SIZE_MAX };   /* ids are checked by fwd when it opens the segment */
 	if (g && digest_check(s, &of, &w) == 0) {
 		status = has_all_layers(s, g) ? 0 : why(&w, "segment %s: of some layers of %s, and no digest of these "
 			"yet: fwd computes it", s->name, path);
@@ -176,7 +176,7 @@ static int fork_to(const char *from, const char *to)
 	return segment_fork_named(from, to, &w);
 }
 
-/* Digits only. -1: it is no number up to `most`. */
+/* Parses digits. Returns -1 if the text is not a number up to `most`. */
 static long long number(const char *text, size_t n, long long most)
 {
 	long long value = 0;
@@ -211,7 +211,7 @@ static int trim(const char *name, const char *count)
 	return status;
 }
 
-/* Silently keeps segments that are not older, or are in use. */
+/* Removes a segment if it is old enough and not in use; otherwise silently keeps it. */
 static int rm(const char *name)
 {
 	struct segment_info i;
@@ -225,19 +225,19 @@ static int rm_if_older(const char *name, void *context)
 {
 	struct segment_info i;
 
-	/* one that cannot be read has no age */
+	/* keep a segment that cannot be read: its age is unknown */
 	return segment_inspect(name, &i, &w) < 0 ? 0 : rm(name);
 }
 
 /* ---- the command line ---- */
 
-enum { ANY = -1, MANY = -2 };   /* names, or at least one */
+enum { ANY = -1, MANY = -2 };   /* any number of names; at least one */
 enum { WITH_JSON = 1, WITH_MODEL = 2, WITH_SPECIAL = 4, WITH_FORCE = 8, WITH_OLDER = 16 };      /* as in opts[] */
 
 static const struct command {
 	const char *name;
 	int names;
-	int (*one)(const char *name);                   /* called for each */
+	int (*one)(const char *name);                   /* called for each name */
 	int (*two)(const char *name, const char *other);
 	unsigned options;
 } commands[] = {
@@ -275,7 +275,7 @@ static const struct command *find(const char *name)
 	cli_usage(&c, "\"%s\" is not a command (try --help)", name);
 }
 
-/* Returns which were given, as bits. */
+/* Parses the options. Returns which were given, as bits. */
 static unsigned options(void)
 {
 	const struct opt *o;
@@ -311,7 +311,7 @@ static void check(const struct command *command, unsigned given)
 			cli_usage(&c, "%s", w.text);
 }
 
-/* Runs it for every name, even after a failure; the first failure is reported. */
+/* Calls one() for every name, even after a failure. Reports the first failure. */
 static int run_each(int (*one)(const char *name))
 {
 	struct why first;

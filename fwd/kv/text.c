@@ -1,4 +1,4 @@
-/* Segments know the path of their model, and whether a file is that model. */
+/* Finding the model of a segment: it stores the path, and can tell whether the file there is still the same. */
 #include "text.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ void segment_text_close(struct segment_text *t)
 	*t = (struct segment_text){ .g = NULL };
 }
 
-/* file: the identity that the model must have; 0: any. */
+/* file: the required identity of the file; 0: any. */
 static int open_file(struct segment_text *t, const char *path, uint64_t file, struct why *w)
 {
 	if (!t->g || strcmp(t->g->path, path)) {

@@ -1,4 +1,4 @@
-/* Writes the rows of an op as frames: appended to a file of its own, batch after batch. */
+/* Writes the rows of an op as frames, appended to the op's file batch after batch. */
 #include "dump.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static int open_file(const struct dump *d, const struct plan *p, const struct op
 	return fd < 0 ? why(w, "%s: %s", op->name, strerror(errno)) : fd;
 }
 
-/* Rows [from, to), of which the first is at pos. */
+/* Writes rows [from, to); the first is at position pos. */
 static int write_rows(int fd, const struct output *out, const struct step *s, size_t from, size_t to, size_t pos,
 	struct why *w)
 {
@@ -51,7 +51,7 @@ static int write_rows(int fd, const struct output *out, const struct step *s, si
 	return 0;
 }
 
-/* The op's rows, in one frame for each run. */
+/* Writes the op's rows, one frame for each run. */
 static int write_runs(int fd, const struct op *op, const struct output *out, const struct step *s, struct why *w)
 {
 	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {

@@ -1,4 +1,4 @@
-/* The loops of peaks.h, shared out to the pool like the engine's own work. */
+/* Runs the loops of peaks.h on the pool's threads, like the engine's own work. */
 #include "limits.h"
 
 #include <stdint.h>
@@ -6,23 +6,23 @@
 
 #include "lib/base/clock.h"
 
-enum { READ_BYTES = 1 << 20, UNIT = 256, LINE = 64 };   /* of one piece of reading, which has a multiple of UNIT */
-enum { PIECES_EACH = 8 };                               /* of arithmetic for each thread */
+enum { READ_BYTES = 1 << 20, UNIT = 256, LINE = 64 };   /* reading: bytes of a piece, which is a multiple of UNIT */
+enum { PIECES_EACH = 8 };                               /* arithmetic: pieces for each thread */
 
-/* What one piece reads. */
+/* The weights that one piece reads. */
 struct weights_part {
 	const unsigned char *at;
 	size_t bytes;
 };
 
-/* How far ahead to prefetch into the second and the first cache, in bytes. */
+/* Prefetch distances in bytes: into the second-level cache, into the first. */
 static const size_t distances[LIMITS_READS][2] = {
 	{ 0, 0 }, { 0, 2048 }, { 0, 4096 }, { 0, 8192 }, { 8192, 2048 }, { 12288, 4096 }, { 16384, 2048 }
 };
 
 /* ---- weights to read ---- */
 
-/* Divides the matrix into parts, at to[0 ...] unless that is NULL; returns how many. */
+/* Divides the matrix into parts, stored in to[] unless that is NULL. Returns their number. */
 static size_t divide(const struct matrix *w, struct weights_part *to)
 {
 	const unsigned char *at = w->data, *end = at + w->rows * w->row_bytes;
@@ -73,11 +73,11 @@ void limits_forget(struct limits *l)
 
 /* ---- measuring ---- */
 
-/* A sample of rate i: pieces that each read a part of the weights, or do some rounds of arithmetic. */
+/* A sample of rate i: each piece reads a part of the weights or does some rounds of arithmetic. */
 struct sample {
 	const struct limits *l;
 	int i;
-	const unsigned char *data;      /* for the products of codes */
+	const unsigned char *data;      /* operands of the quantised products */
 	size_t rounds;
 };
 
@@ -97,7 +97,7 @@ static void run_piece(void *context, size_t piece, size_t thread)
 	}
 }
 
-/* How many pieces make this much work, and how much they make: bytes or multiply-adds. */
+/* The number of pieces for this much work. *work: what they amount to, in bytes or multiply-adds. */
 static size_t divide_work(struct sample *s, double wanted, double *work)
 {
 	const struct limits *l = s->l;
@@ -114,7 +114,8 @@ static size_t divide_work(struct sample *s, double wanted, double *work)
 	return n;
 }
 
-/* The last rate says how much to do. A sample that came out too short is repeated: the first guess is low. */
+/* Chooses the amount of work by the last rate. A sample that turns out too short is repeated, because the first guess
+ * is low. */
 static void take_sample(struct limits *l, struct sample s, double seconds)
 {
 	double start, work, took;
@@ -137,7 +138,7 @@ void limits_sample(struct limits *l, double seconds)
 	_Alignas(LINE) unsigned char data[PEAK_BYTES];
 
 	for (size_t i = 0; i < PEAK_BYTES; i++)
-		data[i] = (unsigned char)(i * 40503 >> 7 & 15);        /* any values that differ */
+		data[i] = (unsigned char)(i * 40503 >> 7 & 15);        /* any varied values */
 	for (int i = l->n_parts ? 0 : LIMITS_READS; i < LIMITS_RATES; i++)
 		take_sample(l, (struct sample){ .l = l, .i = i, .data = data }, seconds);
 }

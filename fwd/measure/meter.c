@@ -1,4 +1,4 @@
-/* Keeps the last rates in a ring; quantiles are interpolated between sorted ones. */
+/* Keeps the latest rates in a ring. Quantiles are interpolated between sorted rates. */
 #include "meter.h"
 
 #include <stdlib.h>

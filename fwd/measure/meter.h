@@ -11,10 +11,10 @@ struct meter {
 	size_t n;
 };
 
-/* Adds one; beyond METER_MAX the oldest is dropped. */
+/* Adds a rate. Beyond METER_MAX, the oldest is dropped. */
 void meter_add(struct meter *m, double rate);
 
-/* The q-quantile: 0 the least, 0.5 the median, 1 the greatest. 0 if there are no rates. */
+/* The q-quantile: q = 0 is the minimum, 0.5 the median, 1 the maximum. 0 if there are no rates. */
 double meter_quantile(const struct meter *m, double q);
 
 #endif

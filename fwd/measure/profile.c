@@ -1,4 +1,4 @@
-/* Sums over ops, as lines on stderr. */
+/* Prints sums over ops to stderr. */
 #include "profile.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 struct profile {
 	const struct plan *plan;
-	int prompt;             /* batches of several rows, or of one: index of op->cost */
+	int prompt;             /* index of op->cost: batches of several rows, or of one */
 	double seconds;         /* of all ops */
 	struct limit limit;
 };
@@ -47,7 +47,7 @@ static void line(const struct profile *f, int depth, const char *name, const str
 	fputc('\n', stderr);
 }
 
-/* The sum of all ops with the name, or of the layer, of op `first`, if that is the first of them. */
+/* Prints the sum of all ops with this name, or of this layer, if op `first` is the first of them. */
 static void group(const struct profile *f, size_t first, int by_layer, const char *name)
 {
 	const struct op *op = f->plan->op;

@@ -1,11 +1,11 @@
-/* profile: what the ops of a plan took, on stderr (fwd --profile). */
+/* profile: prints the time that the ops of a plan took to stderr (fwd --profile). */
 #ifndef PROFILE_H
 #define PROFILE_H
 
 #include "fwd/plan/plan.h"
 
-/* For prompts and for decoding: time, bytes, their rate and the share of the machine's limit, as a table by name of op
- * and as a tree of the layers and their ops. Measures the limits now, in some 60 ms. The plan was timed. */
+/* Prints, for prompts and for decoding, the time, bytes, bytes/s and the share of the machine's limit, by name of op
+ * and by layer. The plan must have been timed. Measures the limits now, which takes about 60 ms. */
 void profile_print(const struct plan *p);
 
 #endif

@@ -1,6 +1,6 @@
-/* pool: a fixed set of threads that run jobs, one after another. A job is divided into pieces. Each thread has a share
- * of its own, and then takes pieces from the others' shares, so a thread that loses its CPU delays one piece at most. A
- * waiting thread spins briefly, then sleeps. */
+/* pool: a fixed set of threads that run jobs, one after another. A job is divided into pieces. Each thread first runs
+ * its own share of them, then takes pieces from the others' shares, so a thread that loses its CPU delays at most one
+ * piece. A waiting thread spins briefly, then sleeps. */
 #ifndef POOL_H
 #define POOL_H
 
@@ -10,7 +10,7 @@
 
 struct pool;
 
-/* Up to n threads including the caller's; n = 1 starts none. There are fewer if the system refuses to start more;
+/* Starts a pool of n threads, including the caller's; n = 1 starts none. If the system refuses, there are fewer:
  * pool_threads() returns the number. NULL: out of memory. */
 struct pool *pool_open(size_t n, struct why *w);
 void pool_close(struct pool *p);

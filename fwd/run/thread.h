@@ -1,12 +1,12 @@
-/* thread: starts threads beside the first. They take no signals from outside, only those of a fault in mapped memory,
- * such as a file that became shorter (lib/base/guard.h). */
+/* thread: starts additional threads. They block all signals except those of faults in mapped memory, such as a file
+ * that was truncated (lib/base/guard.h). */
 #ifndef THREAD_H
 #define THREAD_H
 
 #include <pthread.h>
 #include <signal.h>
 
-/* 0, or an errno where the system refuses another thread. */
+/* Returns 0, or an errno if the system refuses another thread. */
 static inline int thread_start(pthread_t *thread, void *(*run)(void *context), void *context)
 {
 	sigset_t others, old;

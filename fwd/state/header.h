@@ -1,10 +1,9 @@
 /* header: the first SEGMENT_HEADER bytes of a named segment. A segment is in one of these states:
  *   empty          object_open() has made the file
  *   unfinished     the header's magic is 0, and there are no data. If its maker is killed here, the next process to
- * lock
- *                  the segment makes it again
- *   finished       the magic is set, as the last step of making it. From here on, only extents, context, length, marks,
- *                  origin and recurrent state change
+ *                  lock the segment makes it again
+ *   finished       the magic is set, as the last step of making it. From here on, only extents, context, length,
+ *                  marks, origin and recurrent state change
  * To detect damage, each word that changes contains its own complement, and a hash covers the rest. Private to
  * fwd/state. */
 #ifndef STATE_HEADER_H

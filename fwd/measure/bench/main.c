@@ -1,5 +1,5 @@
-/* bench: tokens/s of the engine, next to what the machine can do. Options; then each model on each number of threads,
- * test by test. */
+/* bench: tokens/s of the engine, compared with what the machine can do. Reads the options, then runs each test for each
+ * model and number of threads. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static struct {
 
 /* ---- options ---- */
 
-/* The next item of a list with commas, which become NUL. */
+/* The next item of a comma-separated list; its comma becomes NUL. */
 static const char *next_item(const struct opt *o, char **rest, const struct list *l)
 {
 	char *item = *rest, *comma = strchr(item, ',');
@@ -154,7 +154,7 @@ static size_t most(const struct list *l)
 	return n;
 }
 
-/* All but the number of tokens is set in row->test. */
+/* Runs one test for each length. The caller sets the other fields of row->test. */
 static void run_tests(struct timing *t, struct bench_row *row, const struct list *lengths, int decode)
 {
 	row->test.decode = decode;
@@ -177,7 +177,7 @@ static void run_depths(struct timing *t, struct bench_row *row)
 		}
 }
 
-/* A random model's file is removed as soon as it is open. */
+/* The file of a random model is removed as soon as it is open. */
 static void run_model(const char *path, const char *name)
 {
 	struct model *m = model_open(path, NULL, &w);

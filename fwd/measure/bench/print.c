@@ -1,4 +1,4 @@
-/* CSV and JSON share one list of columns; the table for readers has fewer, and units. All goes to stdout. */
+/* CSV and JSON have the same columns; the Markdown table has fewer, with units. All output goes to stdout. */
 #include "print.h"
 
 #include <stdio.h>

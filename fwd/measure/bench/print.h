@@ -13,7 +13,7 @@ struct bench_row {
 	struct bench_result result;
 };
 
-/* The heading of a table, its rows, its end; on stdout. */
+/* Print the start of a table, a row, and its end to stdout. */
 void print_start(enum style style);
 void print_row(enum style style, const struct bench_row *row);
 void print_end(enum style style);

@@ -1,4 +1,4 @@
-/* One file at a time, removed by random_remove(), at exit, or by the signals that end programs. */
+/* There is one file at a time. It is removed by random_remove(), at exit, or by the signals that end programs. */
 #include "random.h"
 
 #include <errno.h>

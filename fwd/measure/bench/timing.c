@@ -14,13 +14,13 @@
 #include "lib/base/size.h"
 #include "lib/sampler/rng.h"
 
-enum { WARM = 32 };             /* tokens of a prompt that runs before anything is measured */
+enum { WARM = 32 };             /* tokens of a prompt that is run before anything is measured */
 static const double SAMPLE = 0.02;      /* seconds of each sample of a limit */
 
 /* ---- sequences ---- */
 
-/* Fills these positions with arbitrary valid K and V, so that any depth can be measured without evaluating it: bytes
- * that make small numbers of any type. */
+/* Fills these positions with arbitrary valid K and V, so that any depth can be measured without evaluating it. The
+ * bytes give small numbers in any type. */
 static int fill(struct segment *s, size_t positions, struct why *w)
 {
 	if (segment_reserve(s, positions, w) < 0)
@@ -39,7 +39,7 @@ static int fill(struct segment *s, size_t positions, struct why *w)
 	return 0;
 }
 
-/* Back to the context before the test. */
+/* Cuts the state back to the context that precedes the test. */
 static void rewind_to(struct segment *s, size_t depth)
 {
 	segment_set_length(s, 0);
@@ -47,7 +47,7 @@ static void rewind_to(struct segment *s, size_t depth)
 		segment_commit(s, 0, depth);
 }
 
-/* All but sequence 0 end. */
+/* Ends all sequences but sequence 0. */
 static int end_sequences(struct timing *t, size_t n, struct why *w)
 {
 	int status = 0;
@@ -57,7 +57,7 @@ static int end_sequences(struct timing *t, size_t n, struct why *w)
 	return status;
 }
 
-/* Sequence i of the test: its state, with the context. */
+/* Starts sequence i of the test, with its context. */
 static int begin_sequence(struct timing *t, const struct bench_test *test, size_t i, struct why *w)
 {
 	struct segment *first = t->served.first, *s;
@@ -91,13 +91,13 @@ static int begin_sequences(struct timing *t, const struct bench_test *test, stru
 
 /* ---- runs ---- */
 
-/* Tokens of each sequence that are evaluated before its next ones are known. */
+/* Tokens of a sequence that are known, and can be evaluated, at once. */
 static size_t at_once(const struct bench_test *test)
 {
 	return test->decode ? 1 : test->n;
 }
 
-/* Evaluates batches while more than `most` sequences wait. */
+/* Runs batches until at most `most` sequences wait. */
 static int run_batches(struct timing *t, size_t most, struct why *w)
 {
 	while (t->serve.queued > most)
@@ -106,7 +106,7 @@ static int run_batches(struct timing *t, size_t most, struct why *w)
 	return 0;
 }
 
-/* No more sequences wait than rows fit in a batch, as in fwd. */
+/* Queues tokens so that no more sequences wait than a batch has rows, as fwd does. */
 static int run(struct timing *t, const struct bench_test *test, struct why *w)
 {
 	const struct model *m = t->engine.model;
@@ -127,8 +127,9 @@ static int run(struct timing *t, const struct bench_test *test, struct why *w)
 	return 0;
 }
 
-/* The rows from `done` on, those of one sequence after those of the other, that fit in one batch: how many, in how many
- * runs. Each has n rows from pos on, and its last one's logits are wanted. */
+/* Fills t->run with the rows of the next batch. Each sequence has n rows from pos on; those of one sequence come before
+ * those of the next, and `done` rows are done. Logits of each sequence's last row are wanted. Returns the number of
+ * rows; *n_runs: the number of runs. */
 static size_t next_runs(struct timing *t, size_t pos, size_t n, size_t done, size_t sequences, size_t *n_runs)
 {
 	size_t left = size_min(n * sequences - done, t->serve.plan->setup.batch), all = left;
@@ -144,7 +145,7 @@ static size_t next_runs(struct timing *t, size_t pos, size_t n, size_t done, siz
 	return all;
 }
 
-/* How long the test takes at the limit; bound: that of most of its tokens. */
+/* The time that the test takes at the limit. *bound: what limits most of its tokens. */
 static double run_at_limit(struct timing *t, const struct bench_test *test, const struct limit *limit,
 	enum bound *bound)
 {
@@ -201,7 +202,7 @@ int timing_test(struct timing *t, const struct bench_test *test, size_t repetiti
 
 /* ---- opening ---- */
 
-/* Runs a prompt and a token before anything is measured. */
+/* Runs a prompt and a token so that nothing measured is run for the first time. */
 static int warm(struct timing *t, struct why *w)
 {
 	struct bench_test prompt = { .n = size_min(WARM, t->engine.segment.n_ctx), .sequences = 1 };

@@ -1,5 +1,6 @@
-/* timing: how long an engine takes for prompts or for decoding, of one sequence or of several together, in the batches
- * that fwd would make of them (batch.h), measured in turn with the machine's limits. The answers go to /dev/null. */
+/* timing: measures the speed of an engine for prompts or for decoding, for one sequence or several at once, in the same
+ * batches that fwd would make (batch.h). Runs alternate with measurements of the machine's limits. Output goes to
+ * /dev/null. */
 #ifndef TIMING_H
 #define TIMING_H
 
@@ -20,20 +21,22 @@ struct timing {
 };
 
 struct bench_test {
-	int decode;             /* n tokens one by one, with all their logits; or a prompt of n, with the last's */
-	size_t n, depth;        /* depth: tokens in the context before */
-	size_t sequences;       /* that do it together */
-	int shared;             /* these tokens before are the same, forks of one sequence */
+	int decode;             /* 1: n tokens one by one, with logits of each; 0: a prompt of n, with logits of its
+				 * last token */
+	size_t n, depth;        /* depth: tokens already in the context */
+	size_t sequences;       /* number of sequences evaluated together */
+	int shared;             /* sequences share those tokens, as forks of one sequence */
 };
 
 struct bench_result {
-	double rate, low, high; /* tokens/s of all sequences: median, least, greatest */
-	double limit;           /* tokens/s, at the limit */
-	enum bound bound;       /* what the limit is due to */
-	struct limit of;        /* the medians between the runs */
+	double rate, low, high; /* tokens/s of all sequences together: median, lowest, highest */
+	double limit;           /* tokens/s at the limit */
+	enum bound bound;       /* what sets the limit */
+	struct limit of;        /* medians of the limits measured between the runs */
 };
 
-/* The context has the most positions that a test needs. 0, or -1 and why not, with nothing left open. */
+/* Opens an engine with the context that the longest test needs. Returns 0, or -1 with a reason and nothing left
+ * open. */
 int timing_open(struct timing *t, struct model *m, const struct engine_setup *s, struct why *w);
 void timing_close(struct timing *t);
 
