@@ -1,5 +1,5 @@
-/* arena: memory that is allocated piece by piece and freed all at once, with a limit: for a parsed JSON text, a
- * template, one rendering of it. Initialise with `struct arena a = { .limit = N }`. */
+/* arena: memory that is allocated bit by bit and freed all at once, with a limit: for a parsed JSON text, a template,
+ * one rendering of it. Initialise with `struct arena a = { .limit = N }`. */
 #ifndef ARENA_H
 #define ARENA_H
 

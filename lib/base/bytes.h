@@ -1,5 +1,5 @@
-/* bytes: a buffer that grows as bytes are appended, up to a limit. A failure sticks, so a writer may append many
- * times and check once, at the end. Initialise with `struct bytes b = { .limit = N }`; the owner calls bytes_free(). */
+/* bytes: a buffer that grows as bytes are appended, up to a limit. Errors are sticky, so a writer may append many times
+ * and check once, at the end. Initialise with `struct bytes b = { .limit = N }`; the owner calls bytes_free(). */
 #ifndef BYTES_H
 #define BYTES_H
 

@@ -19,7 +19,7 @@
 
 #define VERSION "0.1"
 
-enum { LEFT_MOST = 36 };        /* columns of an option in --help that has its text beside it, not below */
+enum { LEFT_MOST = 36 };        /* widest option in --help that has its text beside it, not below */
 
 static int error_fd = 2;        /* where the line goes */
 static const char *caller = ""; /* what lines on stderr begin with */
@@ -113,10 +113,10 @@ static int has_letter(const struct opt *o)
 	return o->letter > ' ' && o->letter < CLI_SHARED;
 }
 
-/* A walk over the rows of all tables; it begins with zeroes. */
+/* An iteration over the rows of all tables. Starts as zeros. */
 struct walk {
 	const struct opt *at;
-	size_t table;           /* the next one */
+	size_t table;           /* the next table */
 };
 
 /* The next row, or NULL. */
@@ -217,7 +217,7 @@ static const struct opt *find(const struct cli *c, int letter, const char *s, si
 	return o;
 }
 
-/* What llama.cpp calls options that mean the same here, where a program has them. The first are whole words. */
+/* Options that llama.cpp's users know by another name and that mean the same here. The first are whole words. */
 static const struct {
 	const char *alias, *name;
 } aliases[] = {
@@ -345,7 +345,7 @@ const struct opt *cli_next(struct cli *c)
 			while (c->at < c->argc)
 				c->argv[++c->kept] = c->argv[c->at++];
 	}
-	/* Only operands are left, at argv[1..kept]; a program started without even its name has none. */
+	/* argv[1..kept] are operands. argc is 0 only if the program was started without even its name */
 	if (c->argc > 0)
 		c->argv++;
 	c->argc = c->kept;
@@ -403,7 +403,7 @@ long long cli_integer(const struct cli *c, const struct opt *o, long long low, l
 	return n;
 }
 
-/* [-]digits[.digits][e[±]digits], with a digit before or after the point. */
+/* [-]digits[.digits][e[±]digits], with at least one digit before or after the point */
 static int is_real(const char *s)
 {
 	size_t whole, part = 0;
@@ -426,7 +426,7 @@ static int is_real(const char *s)
 
 double cli_real(const struct cli *c, const struct opt *o, double low, double high)
 {
-	/* No program here calls setlocale(), so the point is a point. */
+	/* no program here calls setlocale(), so the decimal point is a point */
 	double x = is_real(c->value) ? strtod(c->value, NULL) : NAN;
 
 	if (!(x >= low && x <= high))
@@ -443,7 +443,7 @@ void cli_start(struct cli *c, int argc, char **argv)
 
 	c->argc = argc;
 	c->argv = argv;
-	/* A limit on the size of files is an error of write(2), like a full disk, not a signal. */
+	/* exceeding the limit on file size should be an error of write(2), like a full disk, not a signal */
 	signal(SIGXFSZ, SIG_IGN);
 	guard_stack(c->program);
 	find_errors();

@@ -62,8 +62,8 @@ const struct opt *cli_next(struct cli *c);
 long long cli_integer(const struct cli *c, const struct opt *o, long long low, long long high);
 double cli_real(const struct cli *c, const struct opt *o, double low, double high);
 
-/* The value as one of the choices of the option: its place among them, from 0 on, or itself. Anything else ends the
- * program likewise. */
+/* cli_choice(): the value as an index, from 0, into the choices of the option; cli_word(): as the choice itself.
+ * Anything else ends the program in the same way. */
 int cli_choice(const struct cli *c, const struct opt *o);
 const char *cli_word(const struct cli *c, const struct opt *o);
 
@@ -73,11 +73,11 @@ const char *cli_word(const struct cli *c, const struct opt *o);
 _Noreturn void cli_die(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void cli_usage(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The output is right as far as it goes, but cut short: status 3. */
+/* For an output that is correct but incomplete: exits with status 3. */
 _Noreturn void cli_cut(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Where work fails in parts and the rest goes on: cli_warn() prints "PROGRAM: text" on stderr for each; cli_failed() is
- * the end of such a main, with status 1 and no line but for gen. */
+/* For programs that continue after part of the work failed: cli_warn() prints "PROGRAM: text" on stderr for each
+ * failure; cli_failed() exits with status 1 at the end, and prints its line only for gen. */
 void cli_warn(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void cli_failed(const struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -15,7 +15,7 @@ static inline float exp_minus(float a)
 	float shifted, n, r, y, scale;
 	int32_t bits, bits_most;
 
-	/* Floats that are not negative are ordered as their bits are. */
+	/* non-negative floats have the order of their bits */
 	memcpy(&bits_most, &most, sizeof most);
 	memcpy(&bits, &a, sizeof bits);
 	bits = bits < bits_most ? bits : bits_most;

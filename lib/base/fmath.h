@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* The constants of fmath_exp(), for kernels that do the same with many at once. ln 2 is in two parts, the first short
- * enough for small multiples of it to be exact. */
+/* The constants of fmath_exp(), for kernels that compute many at once in the same way. ln 2 is split in two parts; the
+ * first is so short that small multiples of it are exact. */
 #define FMATH_EXP_MOST 88.0f
 #define FMATH_EXP_ROUND 0x1.8p23f       /* added and taken away, it leaves an integer */
 #define FMATH_EXP_LOG2E 0x1.715476p+0f

@@ -1,5 +1,5 @@
-/* guard: the handlers, and the table of mappings that one of them reads. The table is changed by one thread while no
- * other touches the mapping in question, so the handler, on whatever thread it runs, sees whole entries. */
+/* guard: the signal handlers, and the table of mappings that the SIGBUS handler reads. An entry is only changed while
+ * no thread touches its mapping, so the handler, on whatever thread it runs, sees complete entries. */
 #include "guard.h"
 
 #include <signal.h>
@@ -16,8 +16,9 @@ static struct mapping {
 } mappings[MAPPINGS];
 
 static char program[64];
-static uintptr_t stack_top, stack_end;  /* what the limit leaves to the stack, and some more below it */
-static struct sigaction older;          /* a sanitizer's, perhaps */
+static uintptr_t stack_top, stack_end;  /* the range in which a fault is a stack overflow: what the limit allows, and
+					 * some more below */
+static struct sigaction older;          /* a sanitizer's handler, for example */
 
 static size_t append(char *line, size_t at, size_t room, const char *s)
 {

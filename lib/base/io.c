@@ -1,4 +1,4 @@
-/* io: the loops around read(2) and writev(2), and select(2), whose time may be shorter than poll(2)'s milliseconds. */
+/* io: loops around read(2) and writev(2); and select(2), which takes shorter times than poll(2)'s milliseconds. */
 #include "io.h"
 
 #include <errno.h>
@@ -8,7 +8,8 @@
 #include <sys/select.h>
 #include <unistd.h>
 
-/* After a call that failed: 1 if it is to be repeated, now that the descriptor is ready; 0 for an error. */
+/* After a call that failed: waits until the descriptor is ready and returns 1 if it should be repeated; 0 if it is an
+ * error. */
 static int again(int fd, short events)
 {
 	struct pollfd p = { .fd = fd, .events = events };

@@ -63,7 +63,7 @@ struct json *json_new(struct arena *a, enum json_type type);
 struct json *json_new_string(struct arena *a, const char *s, size_t n);
 void json_add(struct json *parent, const char *key, struct json *child);
 
-/* A writer of one value. The caller names what comes; the writer adds separators, line ends and indentation.
+/* A writer of one value. The caller names the parts in order; the writer adds separators, line ends and indentation.
  *
  *	struct json_writer w = json_to_file(stdout);
  *	json_open(&w, '{');
@@ -72,12 +72,12 @@ void json_add(struct json *parent, const char *key, struct json *child);
  *	if (w.failed) ...
  */
 struct json_writer {
-	FILE *file;                 /* one of the two */
+	FILE *file;                 /* either file or bytes is set */
 	struct bytes *bytes;
-	const char *indent;         /* for each level, with a line for each item; NULL: all on one line */
+	const char *indent;         /* indentation of each level, with one item per line; NULL: all on one line */
 	const char *comma, *colon;  /* ", " and ": " */
 	int ascii;                  /* write everything past ASCII as \uXXXX */
-	int failed;                 /* sticks */
+	int failed;                 /* sticky */
 	int depth, items, after_key;    /* private */
 };
 

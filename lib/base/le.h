@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Whether the machine's numbers are little-endian too, which the compiler knows. */
+/* Whether the machine is little-endian, too; a constant for the compiler. */
 static inline int le_machine(void)
 {
 	const uint16_t one = 1;

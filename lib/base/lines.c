@@ -1,4 +1,4 @@
-/* Lines are cut from the front of a buffer, which is filled by large reads. */
+/* Lines are taken from the front of a buffer, which large reads fill. */
 #include "lines.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ void lines_close(struct lines *l)
 	bytes_free(&l->text);
 }
 
-/* More of the file; what is done makes room for it. */
+/* Reads more of the file, after dropping the lines that are done. */
 static int read_more(struct lines *l, struct why *w)
 {
 	struct bytes *b = &l->text;

@@ -7,21 +7,21 @@
 #include "bytes.h"
 #include "why.h"
 
-struct lines {                  /* private but for name and number */
+struct lines {                  /* all private but name and number */
 	int fd;
 	const char *name;       /* for messages; borrowed */
 	size_t number;          /* of the last line, from 1 */
-	struct bytes text;      /* what was read; the lines up to `at` are done, */
-	size_t at, searched;    /* and up to `searched` there is no line end after that */
+	struct bytes text;      /* what was read: up to `at` it has been returned, */
+	size_t at, searched;    /* and from there to `searched` there is no line end */
 	int ended;
 };
 
-/* name "-": standard input. -1 with a reason that names the file. lines_close() in any case. */
+/* name "-": standard input. Returns -1 with a reason that names the file. Call lines_close() in any case. */
 int lines_open(struct lines *l, const char *name, struct why *w);
 void lines_close(struct lines *l);
 
-/* The next line, line[n], without the '\n' that ends it; the last one may have none. Any other byte belongs to it, and
- * the caller may change it; it is valid until the next call. 1; 0: there are no more; -1 with a reason. */
+/* The next line, line[n], without the '\n' at its end, which the last line may lack. It may contain any other byte. The
+ * caller may modify it; it is valid until the next call. Returns 1; 0 after the last line; -1 with a reason. */
 int lines_next(struct lines *l, char **line, size_t *n, struct why *w);
 
 #endif

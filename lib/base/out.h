@@ -1,5 +1,5 @@
 /* out: buffered text on standard output, for every program that prints. Unlike stdio it loses nothing on a non-blocking
- * descriptor. A failure sticks and is reported by out_flush(). Not thread-safe. */
+ * descriptor. Errors are sticky; out_flush() reports them. Not thread-safe. */
 #ifndef OUT_H
 #define OUT_H
 

@@ -1,4 +1,4 @@
-/* quote: escapes there and back. */
+/* quote: escaping and unescaping. */
 #include "quote.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* size: the smaller and the larger of two sizes. */
+/* size: minimum and maximum of two sizes. */
 #ifndef SIZE_H
 #define SIZE_H
 

@@ -15,15 +15,15 @@
 
 #include <stdint.h>
 
-struct slots {                          /* starts as zeroes; the owner frees slot */
+struct slots {                          /* starts as zeros; the owner frees slot */
 	struct slot {
 		uint32_t hash;
-		uint32_t index;         /* plus 1; 0: the slot is free */
+		uint32_t index;         /* of the element, plus 1; 0: the slot is free */
 	} *slot;                        /* [room], at least half of them free */
 	uint32_t n, room;
 };
 
-/* Makes room for one more. -1: out of memory, and nothing has changed. */
+/* Makes room for one more element. -1: out of memory, and nothing has changed. */
 int slots_double(struct slots *t);
 
 static inline int slots_reserve(struct slots *t)
@@ -41,7 +41,7 @@ static inline struct slot *slots_next(const struct slots *t, struct slot *s)
 	return s + 1 == t->slot + t->room ? t->slot : s + 1;
 }
 
-/* s is the free slot at which the search ended. */
+/* Puts an element in s, the free slot at which the search ended. */
 static inline void slots_put(struct slots *t, struct slot *s, uint32_t hash, uint32_t index)
 {
 	*s = (struct slot){ hash, index + 1 };

@@ -20,7 +20,7 @@ int slurp_fd(int fd, const char *name, struct bytes *out, struct why *w)
 		full = out->n == out->limit;
 		if (!full && out->n == out->cap && bytes_reserve(out, size_min(LEAST, out->limit - out->n)))
 			return why(w, "%s: out of memory", name);
-		/* Where the limit is reached, one more byte tells whether that was all. */
+		/* at the limit, one more byte tells whether that was all */
 		got = full ? io_read(fd, &more, 1) : io_read(fd, out->p + out->n, out->cap - out->n);
 		if (got < 0)
 			return why(w, "%s: %s", name, strerror(errno));

@@ -1,4 +1,4 @@
-/* A radix sort by the first bytes; then strings that agree in these are compared. */
+/* A radix sort by the first bytes, then a comparison sort of strings that agree in these. */
 #include "sort.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 enum { KEY_BYTES = 8 };
 
 struct item {
-	uint64_t key;           /* the first bytes, the first of them highest, padded with zeroes */
+	uint64_t key;           /* the first bytes, big-endian, padded with zeros */
 	struct sort_string string;
 };
 
@@ -32,8 +32,8 @@ static int compare(const void *a, const void *b)
 	return order ? order : (s->id > t->id) - (s->id < t->id);
 }
 
-/* Stable; one byte of the key in each pass, from the last to the first. The number of passes is even: the result is in
- * a again. */
+/* Sorts by one byte of the key in each pass, from the last to the first. Stable. The number of passes is even, so the
+ * result is in a again. */
 static void sort_by_key(struct item *a, struct item *b, size_t n)
 {
 	for (unsigned shift = 0; shift < 8 * KEY_BYTES; shift += 8) {

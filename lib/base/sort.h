@@ -1,5 +1,5 @@
-/* sort: strings, each with a number, in the order of their bytes: the tokens of a vocabulary, before a tree is built of
- * them. */
+/* sort: sorts strings, each with a number, by their bytes; used for the tokens of a vocabulary before a trie is built
+ * of them. */
 #ifndef SORT_H
 #define SORT_H
 
@@ -12,7 +12,7 @@ struct sort_string {
 	int32_t id;
 };
 
-/* Sorts string[n] by bytes, equal ones by id. About linear in n. Returns -1 if memory is short. */
+/* Sorts string[n] by bytes, equal ones by id. Takes roughly linear time. Returns -1 if memory is short. */
 int sort_strings(struct sort_string *string, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
-/* What several systems share: the features of x86, which the CPU itself tells; room in a file by writing to it; and the
- * functions that do nothing where a system cannot do more. */
+/* What several systems share: CPU features of x86, read from the CPU itself; allocating space in a file by writing to
+ * it; and functions that do nothing, for systems without the feature. */
 #include "system.h"
 
 #include <errno.h>
@@ -18,11 +18,11 @@
 /* ---- features ---- */
 
 #if defined __x86_64__
-/* The registers that the system saves: bits of XCR0. Darwin sets those of AVX-512 at their first use only, and Darwin
- * before 21.3 did not save them all: Macs use AVX2. */
+/* The registers that the system saves, as bits of XCR0. Darwin sets the bits of AVX-512 only at their first use, and
+ * before 21.3 it did not save all of these registers; so Macs use AVX2. */
 enum { SAVES_AVX = 0x6, SAVES_AVX512 = 0xe6 };
 
-/* Asked of the CPU itself, as not every compiler has the run-time part of __builtin_cpu_supports or knows "f16c". */
+/* Asks the CPU itself, because not every compiler has the run-time part of __builtin_cpu_supports() or knows "f16c". */
 static int has_x86(enum system_feature f)
 {
 	const unsigned base = bit_FMA | bit_OSXSAVE | bit_F16C;
@@ -70,7 +70,7 @@ int system_has(enum system_feature f)
 }
 #endif
 
-/* ---- room ---- */
+/* ---- space in files ---- */
 
 int system_write_zeroes(int fd, off_t from, off_t to)
 {
@@ -87,7 +87,7 @@ int system_write_zeroes(int fd, off_t from, off_t to)
 	return 0;
 }
 
-/* ---- what one system names otherwise, and what one alone has ---- */
+/* ---- other names, and what only one system has ---- */
 
 #ifndef SYSTEM_DARWIN
 struct timespec system_modified(const struct stat *st)

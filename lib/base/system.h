@@ -1,7 +1,7 @@
-/* system: what POSIX leaves open. One of system_linux.c, system_darwin.c, system_bsd.c and system_posix.c answers for
- * the system that is built for; the others compile to nothing. system_posix.c asks for nothing beyond POSIX and is
- * right everywhere, if slower; -DSYSTEM_POSIX chooses it anywhere. system.c has what several of them share. No other
- * file names a system or calls what POSIX does not have. */
+/* system: what POSIX does not cover. One of system_linux.c, system_darwin.c, system_bsd.c and system_posix.c implements
+ * it for the target; the others compile to nothing. system_posix.c needs nothing beyond POSIX and works everywhere, if
+ * slower; -DSYSTEM_POSIX selects it. system.c has what several of them share. No other file names a system or calls
+ * functions that POSIX lacks. */
 #ifndef SYSTEM_H
 #define SYSTEM_H
 
@@ -34,7 +34,7 @@ enum system_feature {
 	SYSTEM_I8MM             /* aarch64: smmla */
 };
 
-/* Whether the CPU has them. Where the system does not say, whether the compiler may assume them. */
+/* Whether the CPU has the feature; if the system does not say, whether the compiler may assume it. */
 int system_has(enum system_feature f);
 
 /* The number of cores that this process may use, at least 1: physical ones, of the fastest kind if there are several,
@@ -51,16 +51,16 @@ void system_pin(pthread_t thread, int cpu);
  * left. */
 void system_avoid(pthread_t thread, pthread_t like, const atomic_int *taken, size_t n);
 
-/* yields: the thread runs only when no other wants its CPU. Otherwise: normal scheduling again. */
+/* yields 1: the thread runs only when nothing else wants its CPU; 0: normal scheduling. */
 void system_yield(pthread_t thread, int yields);
 
-/* The CPU time of a thread, of which the caller has the id. -1: unknown. */
+/* The CPU time of a thread whose id the caller has. -1: unknown. */
 int system_thread_time(pthread_t thread, struct timespec *t);
 
 /* ---- memory ---- */
 
-/* The most that was ever resident, in bytes, of this process (RUSAGE_SELF) or of the largest of its children that have
- * ended (RUSAGE_CHILDREN); 0: unknown. */
+/* The peak resident memory, in bytes, of this process (RUSAGE_SELF), or of the largest child that has ended
+ * (RUSAGE_CHILDREN); 0: unknown. */
 size_t system_peak_memory(int who);
 
 /* Bytes of physical memory; 0: unknown. */
@@ -69,25 +69,25 @@ size_t system_memory(void);
 /* The bytes of a mapped file that one fault makes accessible, if they are cached: a power of two. */
 size_t system_fault_bytes(void);
 
-/* Hints about the mapping of a file that is only read: cache it in huge pages when it is read; the pages will not be
- * needed again. p and n are multiples of 2 MiB, except at the ends of the mapping. */
+/* Hints about the mapping of a read-only file. system_use_huge_pages(): cache it in huge pages when it is read. The
+ * other: the pages will not be needed again. p and n are multiples of 2 MiB, except at the ends of the mapping. */
 void system_use_huge_pages(const void *p, size_t n);
 void system_drop_pages(const void *p, size_t n);
 
 /* ---- files ---- */
 
-/* Makes room in a file for the bytes [from, to), which count as its size afterwards, so that writing to a mapping of
- * them does not fail later. 0 or an error number; the size may have changed even then. */
+/* Allocates the bytes [from, to) of a file, and makes `to` its size, so that writing to a mapping of them cannot fail
+ * later. Returns 0 or an error number; the size may have changed even on failure. */
 int system_allocate(int fd, off_t from, off_t to);
 
-/* Lets a pipe hold up to this many bytes, if the system allows it; any other descriptor is left alone. */
+/* Lets a pipe hold up to this many bytes, if the system allows it. Does nothing for other descriptors. */
 void system_widen_pipe(int fd, size_t bytes);
 
 /* The time of a file's last change. */
 struct timespec system_modified(const struct stat *st);
 
-/* The directory whose files are shared memory, with record locks; NULL: there is none. -DSEGMENTS_IN_FILES: NULL
- * everywhere. */
+/* The directory whose files are shared memory and support record locks; NULL if there is none, or with
+ * -DSEGMENTS_IN_FILES. */
 const char *system_shared_memory(void);
 
 /* ---- terminals ---- */
@@ -95,15 +95,15 @@ const char *system_shared_memory(void);
 /* The size of a terminal, at least 1 by 1: from the system, or else $COLUMNS and $LINES, or else 80 by 24. */
 void system_terminal_size(int fd, int *columns, int *rows);
 
-/* Whether to write in colours: to terminals unless $NO_COLOR is set, and anywhere if $CLICOLOR_FORCE is. */
+/* Whether to use colours: on terminals unless $NO_COLOR is set, and anywhere if $CLICOLOR_FORCE is. */
 int system_coloured(int fd);
 
 /* ---- for the files system_*.c ---- */
 
-/* system_allocate() where nothing else works: writes zeroes. */
+/* system_allocate() if nothing else works: writes zeros. */
 int system_write_zeroes(int fd, off_t from, off_t to);
 
-/* What system_has() asks on aarch64; and whether the compiler was told that every CPU has it. */
+/* system_has() on aarch64. The second: whether the compiler was told that every CPU has the feature. */
 int system_has_arm(enum system_feature f);
 int system_built_with(enum system_feature f);
 

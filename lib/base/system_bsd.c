@@ -1,4 +1,4 @@
-/* FreeBSD, NetBSD, OpenBSD and DragonFly, which hide what is theirs from programs that ask for POSIX. */
+/* FreeBSD, NetBSD, OpenBSD and DragonFly. Their headers hide everything but POSIX from programs that ask for POSIX. */
 #undef _XOPEN_SOURCE
 #include "system.h"
 
@@ -12,11 +12,11 @@
 #include <sys/auxv.h>
 #endif
 
-#ifndef HW_PHYSMEM64            /* on FreeBSD and DragonFly the other one has 64 bits */
+#ifndef HW_PHYSMEM64            /* FreeBSD and DragonFly: HW_PHYSMEM is 64 bits there */
 #define HW_PHYSMEM64 HW_PHYSMEM
 #endif
 
-/* A number about the hardware, which may have 4 or 8 bytes; 0 if there is none. */
+/* A number about the hardware, of 4 or 8 bytes; 0 if there is none. */
 static uint64_t number(int which)
 {
 	union {
@@ -66,7 +66,7 @@ size_t system_peak_memory(int who)
 	return getrusage(who, &use) ? 0 : (size_t)use.ru_maxrss << 10;
 }
 
-/* Where these have posix_fallocate(), it writes as well, or refuses. */
+/* The posix_fallocate() of these systems, if any, also writes, or refuses. */
 int system_allocate(int fd, off_t from, off_t to)
 {
 	return system_write_zeroes(fd, from, to);

@@ -1,4 +1,4 @@
-/* macOS and its relatives. A thread cannot be placed on a CPU, and record locks on shared memory fail. */
+/* macOS and its relatives. A thread cannot be pinned to a CPU, and record locks on shared memory fail. */
 #define _DARWIN_C_SOURCE
 #include "system.h"
 
@@ -10,7 +10,7 @@
 #include <sys/sysctl.h>
 #include <unistd.h>
 
-/* A number of the system's by its name, which may have 4 or 8 bytes; 0 if it has none of this name. */
+/* A named number of the system, of 4 or 8 bytes; 0 if there is none. */
 static uint64_t number(const char *name)
 {
 	union {
@@ -24,7 +24,7 @@ static uint64_t number(const char *name)
 	return bytes == sizeof n.half ? n.half : n.whole;
 }
 
-/* Kind 0 is the fastest; where there is one kind only, the system may not name kinds. */
+/* Kind 0 is the fastest. With only one kind, the system may not report kinds. */
 size_t system_cores(void)
 {
 	size_t n = (size_t)number("hw.perflevel0.physicalcpu");
@@ -54,7 +54,7 @@ size_t system_peak_memory(int who)
 	return getrusage(who, &use) ? 0 : (size_t)use.ru_maxrss;
 }
 
-/* Room is taken after what the file has; where the file system cannot do that, by writing. */
+/* The system allocates after the end of the file. If the file system cannot do that, zeros are written. */
 int system_allocate(int fd, off_t from, off_t to)
 {
 	fstore_t room = { .fst_flags = F_ALLOCATEALL, .fst_posmode = F_PEOFPOSMODE };

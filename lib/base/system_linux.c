@@ -1,5 +1,5 @@
-/* Linux. Which cores count comes from the affinity of the process, from files about CPUs in /sys, and from the control
- * groups. Threads can be placed on CPUs. Shared memory is files in /dev/shm, on which record locks work. */
+/* Linux. The usable cores follow from the affinity of the process, the CPU files in /sys, and the control groups.
+ * Threads can be pinned to CPUs. Shared memory is files in /dev/shm, which support record locks. */
 #define _GNU_SOURCE
 #include "system.h"
 
@@ -18,7 +18,7 @@
 #include "size.h"
 
 #ifndef ROOT
-#define ROOT    /* of the files about CPUs; a test has its own */
+#define ROOT    /* of the CPU files; a test sets its own */
 #endif
 
 enum { PATH = 4096 };
@@ -47,7 +47,7 @@ static int read_list(const char *path, cpu_set_t *set)
 	return 1;
 }
 
-/* The number at the start of a file; 0 where there is none. */
+/* The number at the start of a file; 0 if there is none. */
 static long read_number(const char *path)
 {
 	FILE *f = fopen(path, "r");
@@ -67,7 +67,7 @@ static const char *of_cpu(int cpu, const char *file, char path[PATH])
 	return path;
 }
 
-/* How fast a CPU is, compared with others: its capacity, else its highest frequency, else 0. */
+/* The relative speed of a CPU: its capacity, or else its highest frequency, or else 0. */
 static long speed(int cpu)
 {
 	char path[PATH];
@@ -76,8 +76,8 @@ static long speed(int cpu)
 	return n ? n : read_number(of_cpu(cpu, "cpufreq/cpuinfo_max_freq", path));
 }
 
-/* Takes the slower kinds of cores out of the set: what is no performance core of a hybrid x86; elsewhere, what has less
- * than two thirds of the fastest one's speed (among equal cores a few may reach a tenth more). */
+/* Removes slower kinds of cores from the set: on a hybrid x86, all but performance cores; elsewhere, those with less
+ * than two thirds of the fastest one's speed (equal cores may differ by a tenth). */
 static void keep_fast(cpu_set_t *ours)
 {
 	static long speeds[CPU_SETSIZE];
@@ -113,7 +113,7 @@ static int first_of_core(int cpu, const cpu_set_t *ours)
 	return 1;
 }
 
-/* How many CPUs a control group of this path may keep busy; a part of one counts as one. */
+/* The number of CPUs that the control group at this path may keep busy, rounded up. */
 static size_t quota_of(const char *group)
 {
 	char path[PATH];
@@ -129,7 +129,7 @@ static size_t quota_of(const char *group)
 	return time > 0 && period > 0 ? (size_t)(time / period + (time % period > 0)) : SIZE_MAX;
 }
 
-/* The same for the groups that this process is in, the inner within the outer. */
+/* The same for the groups of this process: the smallest over the inner and outer ones. */
 static size_t quota(void)
 {
 	char line[PATH - 64] = "", *group = NULL, *end;
@@ -165,7 +165,7 @@ size_t system_cores(void)
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
 	size_t n = online > 0 ? (size_t)online : 1;
 
-	/* This fails where there are more CPUs than a cpu_set_t can name. */
+	/* fails if there are more CPUs than a cpu_set_t can name */
 	if (!sched_getaffinity(0, sizeof ours, &ours))
 		n = cores_among(ours);
 	return size_min(n ? n : 1, quota());
@@ -243,7 +243,7 @@ size_t system_memory(void)
 	return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Cached pages around the one that is touched are mapped with it: fault_around_bytes. */
+/* A fault also maps the cached pages around it: fault_around_bytes. */
 size_t system_fault_bytes(void)
 {
 	return 1 << 16;
@@ -262,7 +262,7 @@ void system_drop_pages(const void *p, size_t n)
 /* ---- files ---- */
 
 /* In chunks, because a signal undoes the call that it interrupts. Not every file system can allocate, and not every C
- * library then writes instead. */
+ * library writes zeros instead. */
 int system_allocate(int fd, off_t from, off_t to)
 {
 	int error = 0;
@@ -281,7 +281,7 @@ void system_widen_pipe(int fd, size_t bytes)
 {
 	int now = fcntl(fd, F_GETPIPE_SZ), want = bytes < 1 << 30 ? (int)bytes : 1 << 30;
 
-	/* The limit is unknown: halve the size until the system accepts it. */
+	/* the limit is unknown, so halve the size until the system accepts it */
 	while (now > 0 && want > now && fcntl(fd, F_SETPIPE_SZ, want) < 0)
 		want /= 2;
 }

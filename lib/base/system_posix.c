@@ -1,5 +1,5 @@
-/* Any system, asked for nothing beyond POSIX. Two names are used only where they are defined: the number of processors,
- * which came with POSIX.1-2024, and the size of memory, which most systems tell. */
+/* Any system, with nothing beyond POSIX. Two names are used only if they are defined: the number of processors, which
+ * came with POSIX.1-2024, and the size of memory, which most systems have. */
 #include "system.h"
 
 #ifdef SYSTEM_POSIX

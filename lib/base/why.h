@@ -15,14 +15,14 @@ int why(struct why *w, const char *format, ...) __attribute__((format(printf, 2,
 /* Puts "prefix: " before what is already there; returns -1. */
 int why_in(struct why *w, const char *prefix);
 
-/* For a caller that wants all faults, not only the first: each is reported to tell(), and what is faulty is left out or
+/* For a caller that wants all faults, not only the first: each is reported to tell(), and the faulty item is skipped or
  * replaced by something that must not be used. */
 struct faults {
 	void (*tell)(void *context, const char *reason);
 	void *context;
 };
 
-/* Reports the fault and returns 0; -1 if f is NULL, so that the first fault ends everything. */
+/* Reports the fault and returns 0. If f is NULL, returns -1, so that the first fault is fatal. */
 int why_tell(const struct faults *f, const struct why *w);
 
 /* Replaces control characters by '?'. */

@@ -13,9 +13,9 @@
 #include "lib/base/le.h"
 #include "lib/base/size.h"
 
-enum { PIECE = 4096 };  /* bytes converted or copied at a time: any `end ` frame's payload */
+enum { PIECE = 4096 };  /* bytes converted or copied at a time; enough for the payload of any `end ` frame */
 
-/* A frame's header is this, then struct frame, in little-endian numbers. */
+/* A frame's header is this magic, then struct frame, all little-endian. */
 static const char magic[4] = "lms1";
 _Static_assert(sizeof magic + sizeof(struct frame) == FRAME_HEADER, "a header has no padding");
 
@@ -52,7 +52,7 @@ static int bad(const struct frame_in *in, struct why *w, const char *cause)
 	return why(w, "%s: frame %" PRIu64 ": %s", in->name, in->number, cause);
 }
 
-/* Bytes read, 0 at the end of input, -1. */
+/* Returns the bytes read, 0 at the end of input, -1 on error. */
 static ssize_t read_some(const struct frame_in *in, void *to, size_t n, struct why *w)
 {
 	ssize_t got = io_read(in->fd, to, n);
@@ -120,7 +120,7 @@ static int check(const struct frame *f, struct why *w)
 	le_convert(kind, 4, 1);
 	while (s < end && s->kind != f->kind)
 		s++;
-	/* A kind may have two rows, with types of different shapes. */
+	/* a kind may have two rows, if types have different shapes */
 	if (s + 1 < end && s[1].kind == f->kind && element_size(f->type) && s[1].types >> f->type & 1)
 		s++;
 	if (s == end)
@@ -164,7 +164,7 @@ int frame_next(struct frame_in *in, struct frame *f, struct why *w)
 	if ((got = take(in, h, sizeof h, w)) <= 0)
 		return (int)got;
 	in->number++;
-	/* For a short text, "not a frame" is the better message. */
+	/* for a short text that is not a stream, "not a frame" is the better message */
 	if (memcmp(h, magic, size_min(sizeof magic, (size_t)got)))
 		return bad(in, w, in->number == 1 ? "not a frame: this is not an lmpipe stream" :
 			"not a frame: the stream is damaged");
@@ -207,7 +207,7 @@ int frame_read_floats(struct frame_in *in, const struct frame *f, float *to, siz
 
 	if (frame_read(in, f, to, elements, w) < 0)
 		return -1;
-	/* The halves are at the front of the floats' memory: converting from the back overwrites none that is still
+	/* The halves are at the front of the floats' memory. Converting from the back overwrites none that is still
 	 * needed. */
 	for (i = elements; f->type == FRAME_F16 && i > 0; i--) {
 		memcpy(&half, (char *)to + (i - 1) * sizeof half, sizeof half);

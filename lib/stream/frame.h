@@ -32,7 +32,7 @@ enum {                          /* flags of `ids ` */
 	FRAME_SAMPLED = 1,      /* made by a sampler */
 	FRAME_GUESS = 2         /* the ids after the first are guesses: a row of logits is wanted for each id */
 };
-/* The columns of `scor`: of the token at pos after those before it, then of the most likely one in its place. */
+/* The columns of `scor`: of the token at pos, given those before it; then of the most likely token at its position. */
 enum score { SCORE_LOGPROB, SCORE_RANK, SCORE_BEST, SCORE_BEST_LOGPROB, SCORE_COLS };
 #define FRAME_APPEND UINT32_MAX                         /* pos: after the last position */
 #define FRAME_NO_SEQ UINT32_MAX                         /* seq of the `end ` after which no sequence starts */
@@ -54,7 +54,7 @@ struct frame_in {
 	unsigned char buffer[8192];
 };
 
-/* Starts at the beginning of a stream; fd stays open, and the caller's. */
+/* Starts at the beginning of a stream. The caller keeps fd and closes it. */
 void frame_open_in(struct frame_in *in, int fd, const char *name);
 
 /* Reads the next frame's header and checks it (magic, kind, type, bounds, and that type and cols suit the kind). Skips
@@ -62,7 +62,7 @@ void frame_open_in(struct frame_in *in, int fd, const char *name);
  * read error, with the frame's number in the reason. */
 int frame_next(struct frame_in *in, struct frame *f, struct why *w);
 
-/* Puts the stream's name and the number of the last frame before a reason. -1. */
+/* Puts the stream's name and the number of the last frame before a reason. Returns -1. */
 int frame_why(const struct frame_in *in, struct why *w);
 
 /* Skips `elements` elements of the current payload. */
@@ -92,7 +92,7 @@ int frame_append(struct bytes *to, const struct frame *f, const void *payload);
 int frame_write_header(int fd, const struct frame *f, struct why *w);
 int frame_write_elements(int fd, const struct frame *f, const void *elements, size_t n, struct why *w);
 
-/* Frames of ids[n] and of an end without a stop string; FRAME_APPEND for no pos. */
+/* Write a frame of ids[n], or an end without a stop string; pos FRAME_APPEND: no position. */
 int frame_write_ids(int fd, const int32_t *ids, uint32_t n, uint32_t pos, uint32_t flags, uint32_t seq, struct why *w);
 int frame_write_end(int fd, enum frame_reason reason, uint32_t pos, uint32_t seq, struct why *w);
 
@@ -114,7 +114,8 @@ struct card {
 	int32_t n_eog, eog[FRAME_EOG_MAX];
 };
 
-/* Reads the payload of a card frame, and checks it; writes one; appends one to a buffer. */
+/* card_read(): reads the payload of a card frame and checks it. card_write(): writes a card. card_append(): appends one
+ * to a buffer. */
 int card_read(struct frame_in *in, const struct frame *f, struct card *card, struct why *w);
 int card_write(int fd, const struct card *card, struct why *w);
 int card_append(struct bytes *to, const struct card *card);

@@ -1,4 +1,4 @@
-/* ids: a growing array of token ids. Starts as zeroes; its owner calls free(ids.id). */
+/* ids: a growing array of token ids. Starts as zeros; its owner calls free(ids.id). */
 #ifndef IDS_H
 #define IDS_H
 

@@ -1,4 +1,4 @@
-/* A hash table of chains by number; numbers that are over are in sorted ranges, found by bisection. */
+/* Live sequences are in a hash table by number; numbers of ended ones are in sorted ranges, found by bisection. */
 #include "sequences.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 enum { FIRST = 16 };    /* buckets; always a power of two */
 
-/* Where the sequence's chain begins: numbers are dense. */
+/* The start of the sequence's chain. Numbers are dense, so they are their own hash. */
 static struct sequence **chain(const struct sequences *t, uint32_t number)
 {
 	return &t->bucket[number & (t->room - 1)];
@@ -59,7 +59,7 @@ int sequences_add(struct sequences *t, struct sequence *s, uint32_t number, stru
 	return 0;
 }
 
-/* ---- those that are over ---- */
+/* ---- ended sequences ---- */
 
 /* The first range that does not end before the number. */
 static size_t range_at(const struct sequences *t, uint32_t number)
@@ -121,7 +121,7 @@ int sequences_end(struct sequences *t, uint32_t number, struct why *w)
 	return 0;
 }
 
-/* ---- all of them ---- */
+/* ---- all live sequences ---- */
 
 static int compare(const void *a, const void *b)
 {

@@ -25,7 +25,7 @@ struct sequence {                       /* the first member of what a stage keep
 };
 
 struct sequences {                      /* starts as zeroes; private but for n */
-	size_t n;                       /* live sequences */
+	size_t n;                       /* number of live sequences */
 	struct sequence **bucket;       /* [room] */
 	size_t room;
 	struct sequence_range {

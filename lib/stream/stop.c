@@ -1,5 +1,5 @@
-/* stop: a Knuth-Morris-Pratt automaton for each string. Held back is the longest prefix of a string that the text ends
- * with. */
+/* stop: a Knuth-Morris-Pratt automaton for each string. The text held back is its longest suffix that is a prefix of a
+ * string. */
 #include "stop.h"
 
 #include <stdint.h>
@@ -11,16 +11,16 @@
 struct pattern {
 	char *s;
 	size_t n;
-	uint16_t *back;         /* [n + 1]: of the first i bytes, the longest end that is a beginning as well */
+	uint16_t *back;         /* [n + 1]: for the first i bytes, the longest proper suffix that is also a prefix */
 	size_t matched;
 };
 
 struct stop {
 	struct pattern pattern[STOP_STRINGS];
 	int n;
-	int copied;             /* the strings belong to another */
-	int found;              /* the number, or -1 */
-	size_t held;            /* bytes before `text` that were not put yet: the first `held` of pattern `of` */
+	int copied;             /* the strings belong to another set */
+	int found;              /* number of the string found, or -1 */
+	size_t held;            /* bytes before `text` that have not been passed on: the first `held` of pattern `of` */
 	int of;
 };
 
@@ -104,7 +104,7 @@ const char *stop_string(const struct stop *s, int number, size_t *n)
 	return s->pattern[number].s;
 }
 
-/* The next byte; 1 if it completes the string. */
+/* Feeds the next byte. Returns 1 if it completes the string. */
 static int step(struct pattern *p, char byte)
 {
 	while (p->matched && (p->matched == p->n || byte != p->s[p->matched]))
@@ -132,7 +132,7 @@ int stop_feed(struct stop *s, const char *text, size_t n, void (*put)(void *cont
 		}
 	if (s->found >= 0)
 		held = s->pattern[s->found].n;
-	/* The text up to here is what was held back and text[i]; its last `held` bytes stay. */
+	/* the text so far is what was held back plus text[0..i]; its last `held` bytes are held back now */
 	certain = s->held + i - held;
 	if (certain && s->held)
 		put(context, s->pattern[s->of].s, certain < s->held ? certain : s->held);
