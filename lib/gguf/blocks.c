@@ -1,5 +1,5 @@
-/* blocks: what the bits of each tensor type mean. The scalar kernels compute with these readers and the tests hold
- * everything else against them, so they are written to be checked against the definition, not to be fast. */
+/* blocks: the definition of each tensor type's bits. The scalar kernels use these readers, and the tests compare
+ * everything else with them, so they are written to be checked against the types' definitions, not to be fast. */
 #include "blocks.h"
 
 #include <math.h>

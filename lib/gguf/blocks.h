@@ -1,5 +1,5 @@
-/* blocks: the structs of GGUF's quantised tensor types, as they lie in the file: bytes only, so that they need no
- * alignment, little-endian. Layouts are ggml's; blocks.c says what the bits mean. Private to lib/gguf and the
+/* blocks: the structs of GGUF's quantised tensor types, as stored in the file: only bytes, so that they need no
+ * alignment, and little-endian. Layouts are ggml's; blocks.c defines what the bits mean. Private to lib/gguf and the
  * kernels. */
 #ifndef BLOCKS_H
 #define BLOCKS_H
@@ -57,7 +57,7 @@ _Static_assert(sizeof(struct iq1_s) == 50 && sizeof(struct iq1_m) == 56, "codebo
 _Static_assert(sizeof(struct tq1_0) == 54 && sizeof(struct tq2_0) == 66, "ternary by 256");
 _Static_assert(sizeof(struct q1_0) == 18 && sizeof(struct q2_0) == 18, "1 bit by 128, 2 bits by 64");
 
-/* What the 4-bit codes of IQ4_NL and IQ4_XS stand for; twice those of MXFP4 and NVFP4, plus an offset. */
+/* The values of the 4-bit codes of IQ4_NL and IQ4_XS. */
 extern const int8_t iq4_values[16];
 #define IQ4_VALUES(o) \
 	{ o - 127, o - 104, o - 83, o - 65, o - 49, o - 35, o - 22, o - 10, \

@@ -78,13 +78,13 @@ void gguf_let_go(const struct gguf *g, size_t part, size_t parts);
 /* "u32", "string", ... as --set and gguf spell an enum gguf_type; or NULL. */
 const char *gguf_type_name(uint32_t type);
 
-/* Sets a value in place of the file's, or beside its others: "KEY=VALUE", where KEY may lack its "ARCH.". The value is
- * of the type that the key has in the file, of an array's elements; a new one is of the type that it looks like. Keys
- * of general, tokenizer and split are refused. Pointers to values and their keys before this call are invalid. -1 and
- * a reason that names the key. */
+/* Sets a value that replaces the file's or is added to it: "KEY=VALUE", where KEY may lack its "ARCH.". The value gets
+ * the type that the key, or its array's elements, have in the file; the type of a new key follows from the text. Keys
+ * of general, tokenizer and split are refused. Pointers to values and keys become invalid. Returns -1 with a reason
+ * that names the key. */
 int gguf_set(struct gguf *g, const char *text, struct why *w);
 
-/* A key that was set and that nobody has looked for since, or NULL. */
+/* A key that was set but never looked up since, or NULL. */
 const char *gguf_unasked(const struct gguf *g);
 
 const struct gguf_value *gguf_find(const struct gguf *g, const char *key);      /* or NULL */
@@ -129,13 +129,13 @@ int gguf_is_integer(uint32_t type);
 /* A 64-bit hash for fingerprints, not cryptographic, the same on every machine; several GB/s. seed chains calls. */
 uint64_t gguf_hash(const void *data, size_t n, uint64_t seed);
 
-/* A number of the file (of all shards) that changes when it is replaced or written to: a hash of device, inode, size
- * and time of the last change, taken when it was opened. Never 0. */
+/* A number for the file (all shards) that changes when it is replaced or written to: a hash of device, inode, size and
+ * modification time when it was opened. Never 0. */
 uint64_t gguf_identity(const struct gguf *g);
 
-/* Fingerprint of the vocabulary (tokenizer.ggml.model, pre, tokens, types, scores, merges, bos/eos ids) and of the
- * whole model: metadata but for general.* and tokenizer.*, the tensor table, and samples of every tensor's data, so
- * that another file of the same shape differs. */
+/* Fingerprints of the vocabulary (tokenizer.ggml.model, pre, tokens, types, scores, merges, bos/eos ids) and of the
+ * whole model: metadata except general.* and tokenizer.*, the tensor table, and samples of every tensor's data, so that
+ * another file of the same shape differs. */
 uint64_t gguf_vocab_fingerprint(const struct gguf *g);
 uint64_t gguf_model_fingerprint(const struct gguf *g);
 

@@ -23,7 +23,7 @@ enum {
 
 struct input {
 	const unsigned char *p, *end;
-	int ended;                      /* something would go past the end; from then on, all that is taken is 0 */
+	int ended;                      /* something would extend past the end; from then on, everything read is 0 */
 };
 
 static size_t left(const struct input *c)
@@ -150,7 +150,7 @@ static void take_strings(struct input *c, struct gguf_value *v)
 	}
 }
 
-/* What follows the key. */
+/* Reads what follows the key. */
 static int take_value(struct input *c, struct gguf_value *v, struct why *w)
 {
 	const uint32_t last = GGUF_F64;
@@ -200,7 +200,7 @@ static int take_values(struct input *c, struct gguf *g, struct why *w)
 
 /* ---- tensors ---- */
 
-/* What follows the name; *offset, in the data section, is checked when the start of that section is known. */
+/* Reads what follows the name. *offset, in the data section, is checked when the start of that section is known. */
 static int take_tensor(struct input *c, struct gguf_tensor *t, uint64_t *offset, struct why *w)
 {
 	t->n_dims = take32(c);
@@ -247,7 +247,7 @@ static int locate(struct gguf_tensor *t, uint64_t offset, const struct input *da
 	return 0;
 }
 
-/* Whether the table goes on at c, so that the header's count is too small: there is another entry, complete and valid,
+/* Whether the table continues at c, because the header's count is too small: there is another complete and valid entry
  * whose data directly follow those of the n tensors. */
 static int goes_on(struct input c, const struct gguf_tensor *tensors, uint64_t n, const struct input *data,
 	uint64_t alignment)

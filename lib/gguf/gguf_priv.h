@@ -28,14 +28,14 @@ struct gguf_files {
 	struct gguf_set *set;                   /* a list */
 };
 
-/* What the caller of gguf_open() or gguf_survey() wants. */
+/* What the caller of gguf_open() or gguf_survey() needs. */
 struct gguf_wish {
-	int data;                               /* the data of the tensors */
-	const struct faults *faults;            /* to whom faults of tensors are reported; or NULL */
+	int data;                               /* the tensors' data */
+	const struct faults *faults;            /* where faults of tensors are reported; or NULL */
 };
 
-/* Reads the only file of g->files, at least GGUF_HEADER bytes. What is allocated is gguf_close()'s to free, after a
- * failure, too. 0, or -1 with a reason. */
+/* Reads the only file of g->files, which has at least GGUF_HEADER bytes. gguf_close() frees what it allocates, even
+ * after a failure. Returns 0, or -1 with a reason. */
 int gguf_parse(struct gguf *g, struct gguf_wish wish, struct why *w);
 
 /* Fills g->files->by_name; refuses duplicate names and overlapping data. */

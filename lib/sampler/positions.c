@@ -1,4 +1,4 @@
-/* Reading predictions. The last row of a frame waits for the next frame of ids of its sequence. */
+/* Reading predictions. The last row of a frame is kept until the next frame of ids of its sequence. */
 #include "positions.h"
 
 #include <inttypes.h>
@@ -12,11 +12,11 @@
 
 struct predicted {
 	struct sequence sequence;
-	uint32_t pos;                   /* of the latest frame of ids */
+	uint32_t pos;                   /* position of the latest frame of ids */
 	struct ids ids;                 /* that frame */
-	float *kept;                    /* [room]: the row after its last id, whose token is not known yet */
-	size_t room, cols;              /* cols 0: there is none */
-	uint32_t told;                  /* ids of the frame that have come out */
+	float *kept;                    /* [room]: the row after its last id; its token has not come yet */
+	size_t room, cols;              /* cols 0: no row is kept */
+	uint32_t told;                  /* ids of the frame that have been returned */
 };
 
 void positions_open(struct positions *p, int fd, const char *name)
@@ -46,7 +46,7 @@ void positions_close(struct positions *p)
 	free(p->logits);
 }
 
-/* The one that the frame belongs to; a new one if there is none; NULL: out of memory. */
+/* The entry of the frame's sequence; makes a new one if necessary. NULL: out of memory. */
 static struct predicted *find(struct positions *p, struct why *w)
 {
 	struct predicted *s = (struct predicted *)sequences_find(&p->open, p->f.seq);
@@ -67,13 +67,13 @@ static int fault(const struct positions *p, uint32_t pos, const char *cause, str
 	return frame_why(&p->in, w);
 }
 
-/* The token at a position, of the latest frame of ids; -1: not there. */
+/* The id at a position of the latest frame of ids; -1: the frame does not reach there. */
 static int32_t token_at(const struct predicted *s, uint32_t pos)
 {
 	return pos >= s->pos && pos - s->pos < s->ids.n ? s->ids.id[pos - s->pos] : -1;
 }
 
-/* Completes *out, whose seq, pos, row and n_vocab are set, for this token or -1. 1 or -1. */
+/* Completes *out, whose seq, pos, row and n_vocab are set, for this id, or -1. Returns 1, or -1 on error. */
 static int found(const struct positions *p, struct position *out, int32_t id, struct why *w)
 {
 	out->id = id;
@@ -84,7 +84,7 @@ static int found(const struct positions *p, struct position *out, int32_t id, st
 	return isnan(out->log_sum) ? fault(p, out->pos, "logits of NaN or infinity", w) : 1;
 }
 
-/* The row that waits in s for the token at pos, and that token, if it is now known. */
+/* If id, the token at pos, is what the row kept in s predicts: sets *out to that prediction. */
 static int waiting(const struct positions *p, struct predicted *s, uint32_t pos, int32_t id, struct position *out,
 	struct why *w)
 {
@@ -93,13 +93,14 @@ static int waiting(const struct positions *p, struct predicted *s, uint32_t pos,
 	return found(p, out, id, w);
 }
 
-/* The same where no token follows. 0: no row waits */
+/* The row kept in s, if its token will not come. Returns 0 if no row is kept. */
 static int left_over(const struct positions *p, struct predicted *s, struct position *out, struct why *w)
 {
 	return s && s->cols ? waiting(p, s, s->pos + (uint32_t)s->ids.n, -1, out, w) : 0;
 }
 
-/* A row that the next call may overwrite; or keeps it for later. 0: kept */
+/* Reads the next row of logits. Returns 0 if it was kept because its token is not known yet. The next call may
+ * overwrite the row. */
 static int read_logits(struct positions *p, struct position *out, struct why *w)
 {
 	struct predicted *s = find(p, w);
@@ -148,7 +149,7 @@ static int read_score(struct positions *p, struct position *out, struct why *w)
 	return 1;
 }
 
-/* A sampler's log-probability of a token that it drew. 0: a token that was cut off after it */
+/* Reads a sampler's log-probability of the token that it drew. Returns 0 if the token was cut off afterwards. */
 static int read_drawn(struct positions *p, struct position *out, struct why *w)
 {
 	const struct predicted *s = find(p, w);
@@ -167,7 +168,7 @@ static int read_drawn(struct positions *p, struct position *out, struct why *w)
 	return 1;
 }
 
-/* The row that waited is about the first of these ids if they follow. */
+/* Reads a frame of ids. The row that is kept predicts the first of them if they continue the sequence. */
 static int read_ids(struct positions *p, struct position *out, struct why *w)
 {
 	struct predicted *s = find(p, w);
@@ -205,7 +206,8 @@ static int read_card(struct positions *p, struct why *w)
 	return 0;
 }
 
-/* A token that no prediction came for before its frame was over, where such are wanted. 0: none */
+/* If tokens without a prediction are wanted: returns one that no prediction came for before its frame was over. 0:
+ * none. */
 static int untold(const struct positions *p, struct predicted *s, struct position *out)
 {
 	if (!p->whole || !s || s->told >= s->ids.n)
@@ -227,7 +229,7 @@ static int read_end(struct positions *p, struct position *out, struct why *w)
 	return left_over(p, s, out, w);
 }
 
-/* The frame after a header. 1: a prediction; 0: none yet, but rows may follow. */
+/* Handles the header of a frame. Returns 1: a prediction; 0: none yet, but rows may follow. */
 static int begin(struct positions *p, struct position *out, struct why *w)
 {
 	free_sequence(p->over);
@@ -255,7 +257,7 @@ static int begin(struct positions *p, struct position *out, struct why *w)
 	return left_over(p, (struct predicted *)sequences_find(&p->open, p->f.seq), out, w);
 }
 
-/* After the end of the input. */
+/* What is left after the end of the input. */
 static int last(struct positions *p, struct position *out, struct why *w)
 {
 	struct sequence **all = sequences_all(&p->open);
@@ -270,7 +272,7 @@ static int last(struct positions *p, struct position *out, struct why *w)
 	return status;
 }
 
-/* The next prediction. */
+/* Returns the next prediction. */
 static int next(struct positions *p, struct position *out, struct why *w)
 {
 	int status = 0;

@@ -14,9 +14,9 @@
 struct position {
 	uint32_t seq, pos;              /* of the token */
 	int32_t id;                     /* the token; -1: logits whose token does not follow in the stream */
-	int predicted;                  /* what follows is set */
-	float score[SCORE_COLS];        /* of the token; of id -1 only those columns that are about the best */
-	const float *row;               /* [n_vocab], until the next call; NULL: the stream holds scores */
+	int predicted;                  /* the fields below are set */
+	float score[SCORE_COLS];        /* of the token; with id -1, only the columns about the best token are set */
+	const float *row;               /* [n_vocab], valid until the next call; NULL: the stream has scores */
 	size_t n_vocab;
 	double log_sum;                 /* of the row (score.h) */
 };
@@ -25,31 +25,33 @@ struct positions {
 	struct frame_in in;
 	struct card card;
 	int carded;                     /* the card has been read */
-	int whole;                      /* set by the caller: tokens that the stream has no prediction of come, too */
-	int drawn;                      /* as well: `logp` frames are predictions, of rank 0 and without others */
+	int whole;                      /* set by the caller: also return tokens for which the stream has no
+					 * prediction */
+	int drawn;                      /* set by the caller: count `logp` frames as predictions, of rank 0 and without
+					 * alternatives */
 
 	/* private */
 	struct frame f;
-	uint32_t row;                   /* rows of f that were read */
+	uint32_t row;                   /* rows of f that have been read */
 	float *logits;
 	size_t room;
 	struct sequences open;
-	struct predicted *over;         /* the sequence whose `end ` was the last frame; or NULL */
-	struct position held;           /* a prediction that comes after tokens without one; */
-	int holds;                      /* there is one */
-	int begins;                     /* the frame's header has been read, and what it means not yet been done */
+	struct predicted *over;         /* the sequence that the last frame, an `end `, ended; or NULL */
+	struct position held;           /* a prediction to return after tokens without one; */
+	int holds;                      /* there is such a prediction */
+	int begins;                     /* the frame's header has been read but not handled */
 };
 
 /* fd and name are borrowed; the name is for messages. */
 void positions_open(struct positions *p, int fd, const char *name);
 void positions_close(struct positions *p);
 
-/* 1: the next one, those of a sequence in the order of their positions; 0: end of input; -1: a damaged stream, logits
- * or scores that are not numbers, or tokens that are not there, with the frame in the reason. */
+/* Returns 1 and the next prediction, those of a sequence in the order of their positions; 0 at the end of the input; -1
+ * with the frame in the reason if the stream is damaged, logits or scores are not numbers, or tokens are missing. */
 int positions_next(struct positions *p, struct position *out, struct why *w);
 
-/* -1 if the stream of this prediction is not about the model's vocabulary, as far as it tells: by its card, or by the
- * length of the row. */
+/* Returns -1 if the stream of this prediction belongs to another vocabulary than the model's, as far as its card or the
+ * length of the row tells. */
 int positions_check(const struct positions *p, const struct position *at, const struct card *model, struct why *w);
 
 #endif

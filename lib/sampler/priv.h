@@ -41,7 +41,8 @@ struct sampler {
 	double total;           /* ln of its sum of e^logit, */
 	struct sampler_logprob *best;   /* [n_best] and its most likely ids */
 	size_t n_best;
-	void *memory[12];       /* all arrays here but the history and `drawn`, for sampler_close(); none in a copy */
+	void *memory[12];       /* all arrays above except the history and `drawn`, for sampler_close(); empty in a
+				 * copy */
 	size_t n_memory;
 	unsigned char *breaker; /* dry: [n_vocab] enum dry_breaker of each id */
 	int32_t *match;         /* dry: [SAMPLER_HISTORY] */
@@ -71,31 +72,31 @@ void *sampler_array(struct sampler *s, size_t n, size_t size);
 /* Allocates what dry needs. 0, or -1 with the reason. */
 int dry_open(struct sampler *s, struct why *w);
 
-/* How many ids at the end of the history a sampler uses that looks back last_n; −1: all. */
+/* The number of ids at the end of the history that a sampler looks at if it looks back last_n; −1: all. */
 size_t sampler_window(const struct sampler *s, int32_t last_n);
 
 /* Copies the draws of another sampler. -1: out of memory. */
 int mirostat_fork(struct sampler *to, const struct sampler *from);
 
-/* After a draw of probability p. -1: out of memory. */
+/* Updates μ after a draw of probability p. -1: out of memory. */
 int mirostat_update(struct sampler *s, double p);
 
 /* ---- row.c ---- */
 
-/* Compute what is out of date: max; p and its sum. */
+/* candidates_max() computes max, candidates_weigh() p and its sum, unless they are up to date. */
 void candidates_max(struct candidates *c);
 void candidates_weigh(struct candidates *c);
 
 /* l = l / t, or (l − max) / t where max / t would overflow. */
 void candidates_divide(struct candidates *c, float t);
 
-/* To be called after logits changed, or after the largest of them was dropped. */
+/* Call after logits changed, or the largest of them was dropped. */
 void candidates_changed(struct candidates *c);
 
-/* Drops the masked ones. */
+/* Drops the masked candidates. */
 void candidates_drop_masked(struct candidates *c);
 
-/* Keeps those whose key[n] (logit, p, or any array beside them) the threshold selects. */
+/* Keeps the candidates whose key[n] (logit, p, or any parallel array) the threshold selects. */
 void candidates_keep(struct candidates *c, const float *key, struct threshold t);
 
 /* The sum of eight accumulators, in one order everywhere. */

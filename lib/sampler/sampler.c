@@ -115,7 +115,7 @@ void sampler_close(struct sampler *s)
 	free(s);
 }
 
-/* Room for n ids, which may be fewer than there are. */
+/* Makes room for n ids of history; n may be less than there is room for. */
 static int reserve(struct sampler *s, size_t n, struct why *w)
 {
 	while (s->history_room < n)
