@@ -1,5 +1,5 @@
-/* Which stages a request uses, and the words of each: what gen adds, then the options that were given, so that these
- * prevail. */
+/* Decides which stages a request uses, and builds their commands: first the options that gen adds, then those that the
+ * user gave, so that these win. */
 #include "arguments.h"
 
 #include <inttypes.h>
@@ -50,7 +50,7 @@ static void add(struct assembly *t, enum stage_number stage, const char *word)
 		cli_die(t->c, "%s", w.text);
 }
 
-/* Whether the stage is one of gen's, not a command of the user's, and these facts hold. */
+/* Whether the stage is one of gen's own (not a user's command) and these facts hold. */
 static int applies(const struct assembly *t, enum stage_number stage, unsigned when)
 {
 	const struct stage *s = &t->q->stage[stage];
@@ -58,7 +58,7 @@ static int applies(const struct assembly *t, enum stage_number stage, unsigned w
 	return s->n && !s->shell && asked(t->q, when);
 }
 
-/* Appends an option to the command of a stage, with its value unless that is NULL, where it applies. */
+/* Appends an option, with its value unless that is NULL, to the command of a stage, if it applies. */
 static void pass(struct assembly *t, enum stage_number stage, unsigned when, const char *option, const char *value)
 {
 	if (!applies(t, stage, when))
@@ -90,7 +90,7 @@ static void pass_given(struct assembly *t)
 	}
 }
 
-/* What gen adds to the options that were given, which come after it and so prevail. */
+/* Options that gen adds. The user's options come after them, and so win. */
 static void pass_own(struct assembly *t)
 {
 	static char seed[24];
@@ -100,7 +100,7 @@ static void pass_own(struct assembly *t)
 
 	snprintf(seed, sizeof seed, "%" PRId64, q->seed);
 	pass(t, ENCODE, 0, "--no-bos", "--text");
-	/* One id at a time where someone may be watching. */
+	/* one id at a time if somebody may be watching */
 	pass(t, FWD, CHAINED, "--chain", f & STREAM || terminal ? "1" : "16");
 	pass(t, FWD, CHAINED | NOISE, "--temp", "0.8");
 	pass(t, FWD, CHAINED | NOISE, "--seed", seed);
@@ -110,10 +110,10 @@ static void pass_own(struct assembly *t)
 	if (!q->likely)
 		pass(t, SAMPLE, LOGPROBS, "--logprobs", "0");
 	pass(t, SAMPLE, OF_TEXT, "--model", q->model);
-	/* With --turns sample outlives its end, and so fwd finishes what a named segment is to hold. */
+	/* with --turns, sample continues after an end, so fwd can finish what a named segment must hold */
 	if (f & (MANY | KEPT))
 		pass(t, SAMPLE, 0, "--turns", NULL);
-	/* All of these see the same text. */
+	/* all of these must see the same text */
 	pass(t, DETOK, CONVERSATION, "--marks", NULL);
 	pass(t, STOPS, CONVERSATION, "--marks", NULL);
 	pass(t, ANSWER, 0, "--marks", NULL);
@@ -151,7 +151,7 @@ static int is_used(const struct request *q, int stage)
 		!(unless[1] && asked(q, unless[1]));
 }
 
-/* In a chain, too, the stages end with gen, which is their tee. */
+/* With --chain, too, gen stands in for tee, so the stages end with gen. */
 void arguments(struct request *q, const struct cli *c, const struct given *given, size_t n, const char *argv0)
 {
 	struct assembly t = { q, c, given, n };

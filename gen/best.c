@@ -1,6 +1,6 @@
-/* best: the most likely of the texts that a sampler draws from one prompt, each a sequence. It reads their ids with
- * their log-probabilities, and writes the text with the highest score: the sum of its log-probabilities over its length
- * to the power of the penalty. */
+/* best: the most likely of several texts that were drawn from one prompt, each a sequence. Reads their ids with
+ * log-probabilities, and writes the text with the highest score: the sum of its log-probabilities, divided by its
+ * length to the power of the penalty. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -118,7 +118,7 @@ static void write_text(const struct candidate *t)
 		must(frame_write_end(1, reason, next, seq, &w));
 }
 
-/* The best first. */
+/* Writes all texts, the best first. */
 static void write_all(void)
 {
 	struct sequence **all = sequences_all(&run.texts);

@@ -1,4 +1,4 @@
-/* A table of commands. Most change the messages; the next turn evaluates what has changed. */
+/* The table of commands. Most of them change the messages; the next turn evaluates what has changed. */
 #include "commands.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static run help, bye, clear, retry, undo, set_system, save, load, set, tokens;
 static const struct {
 	const char *name, *argument, *help;
 	run *run;
-	int needs;              /* an argument */
+	int needs;              /* requires an argument */
 } commands[] = {
 	{ "/help", "", "this list", help, 0 },
 	{ "/bye", "", "end the conversation, as ^D does", bye, 0 },
@@ -40,7 +40,7 @@ static const struct {
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
-/* Prints words as a paragraph from column `indent`, where the cursor is, to `columns`. */
+/* Prints words as a paragraph from column `indent`, where the cursor must be, up to `columns`. */
 static void print_words(const char *s, int indent, int columns)
 {
 	int at = indent;
@@ -98,7 +98,7 @@ static enum command_answer clear(struct conversation *v, const char *argument, s
 	return saved(v, w);
 }
 
-/* The number of the last turn's first message; m->n: there is none. */
+/* The number of the last turn's first message; m->n if there is none. */
 static size_t last_turn(const struct messages *m)
 {
 	size_t turns = messages_turns(m);
@@ -190,7 +190,7 @@ static enum command_answer retry(struct conversation *v, const char *argument, s
 		console_say("/retry: there is no turn yet");
 		return COMMAND_DONE;
 	}
-	/* The same seed would give the same answer. */
+	/* the same seed would give the same answer */
 	snprintf(seed, sizeof seed, "%" PRId64, ++v->q->seed);
 	if (!v->q->stage[SAMPLE].shell && (stage_set_option(&v->q->stage[SAMPLE], "--seed", seed, w) ||
 	    pipeline_restart(v->q, v->l, w)))
@@ -199,7 +199,7 @@ static enum command_answer retry(struct conversation *v, const char *argument, s
 	return COMMAND_TURN;
 }
 
-/* Number i of the options that /set accepts, or NULL. All but think are options of sample. */
+/* Option number i that /set accepts, or NULL. All except think are options of sample. */
 static const struct opt *option(size_t i)
 {
 	static const struct opt more[] = {
@@ -223,7 +223,7 @@ static const struct opt *find_option(const char *name)
 	return NULL;
 }
 
-/* 0 if sample accepts its options: a trial run ends without an error. Otherwise prints its error. */
+/* Returns 0 if sample accepts its options, which a trial run shows. Otherwise prints its error. */
 static int check(const struct stage *sample)
 {
 	struct stage trial = { .name = sample->name, .program = sample->program };
@@ -283,7 +283,7 @@ static void unknown_option(const char *name)
 	console_say("/set: no option %s (Tab lists them)", name);
 }
 
-/* The options of sample that /set accepts, but not those that gen adds for its own use. */
+/* Prints the options that /set accepts, except those that gen adds for its own use. */
 static void print_options(const struct stage *sample)
 {
 	const char *space = "";
@@ -329,7 +329,7 @@ static enum command_answer set(struct conversation *v, const char *argument, str
 
 /* ---- all commands ---- */
 
-/* What users of llama-cli and ollama type. */
+/* Translates names that users of llama-cli and ollama are used to. */
 static void translate(char name[64])
 {
 	static const char *const names[][2] = {

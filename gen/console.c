@@ -1,4 +1,4 @@
-/* Lines are read by the editor of lib/term, where the terminal can move its cursor, or else byte by byte. */
+/* Reading the user's lines: with the editor of lib/term if the terminal can move its cursor, otherwise byte by byte. */
 #include "console.h"
 
 #include <errno.h>
@@ -18,14 +18,14 @@
 
 enum { TURN_MAX = 64 << 20 };   /* bytes of a line */
 
-static volatile sig_atomic_t presses;   /* of ^C since the last line */
+static volatile sig_atomic_t presses;   /* number of ^C since the last line */
 static volatile sig_atomic_t answering;
 static volatile sig_atomic_t opened;
 static const char *first;
-static int prompted;                    /* a prompt is shown */
+static int prompted;                    /* a prompt is on the screen */
 static struct bytes line = { .limit = TURN_MAX };
 static struct edit editor = { .view.fd = STDOUT_FILENO, .typed.text.limit = TURN_MAX };
-static int edits;                       /* the editor is used */
+static int edits;                       /* the line editor is in use */
 
 int console_edits(void)
 {
@@ -36,7 +36,7 @@ int console_edits(void)
 
 static void show(const char *text)
 {
-	struct why ignored;     /* a terminal that is gone ends the input, too */
+	struct why ignored;     /* the error of a terminal that is gone also ends the input */
 
 	if (prompted)
 		io_write(STDOUT_FILENO, text, strlen(text), &ignored);
@@ -55,7 +55,7 @@ int console_interrupt(void)
 	}
 	if (presses == 1)
 		show("\n(^C again or ^D ends)\n" CONSOLE_PROMPT);
-	else    /* the end of the input, also for a read that waits */
+	else    /* ends the input, even for a read that is waiting */
 		dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
 	return 1;
 }
@@ -65,7 +65,7 @@ int console_cancelled(void)
 	return presses > 0;
 }
 
-/* The file of lines that were typed: among the user's state that is worth keeping, but can be done without. */
+/* Opens the file of earlier lines. It is in the directory for state that users can do without. */
 static void recall(void)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -128,7 +128,7 @@ void console_say(const char *format, ...)
 	fprintf(stderr, "gen: %s\n", text);
 }
 
-/* The next byte of the input, or EOF; *failed: it could not be read. */
+/* The next byte of the input, or EOF; *failed: reading failed. */
 static int next_byte(int *failed)
 {
 	static char part[16384];
@@ -142,7 +142,7 @@ static int next_byte(int *failed)
 	return have > 0 ? (unsigned char)part[used++] : EOF;
 }
 
-/* A line, without its end, into `line`. 1; 0 at the end of the input; -1 with a reason. */
+/* Reads a line, without its end, into `line`. Returns 1; 0 at the end of the input; -1 with a reason. */
 static int read_line(struct why *w)
 {
 	int failed, byte;
@@ -164,7 +164,7 @@ static void show_hint(void)
 	io_write(STDOUT_FILENO, hint, sizeof hint - 1, &ignored);
 }
 
-/* A line that was edited. ^C clears it; twice in a row it ends the conversation, as ^D does. */
+/* Reads a line with the editor. ^C clears it; a second one in a row ends the conversation, as ^D does. */
 static int edit_turn(void)
 {
 	static const char quotes[] = "\"\"\"";

@@ -1,5 +1,5 @@
-/* A turn from the user's line to the saved answer, and the loop over turns; what happens when the context is full, or
- * at ^C. */
+/* A turn, from the user's line to the saved answer; the loop over turns; and what happens when the context is full or
+ * the user presses ^C. */
 #include "conversation.h"
 
 #include <errno.h>
@@ -24,12 +24,12 @@
 #include "report.h"
 #include "show.h"
 
-static struct conversation *current;    /* for callbacks, which have no context */
+static struct conversation *current;    /* for callbacks that have no context argument */
 
 /* ---- a full context ---- */
 
-/* A loop's make_room(): the answer continues in a context that is half free. An answer under a grammar ends: the
- * grammar's state depends on positions, which move. */
+/* loop->make_room(): lets the answer continue in a context that is half free. An answer under a grammar must end
+ * instead, because the grammar's state depends on positions, which move. */
 static int make_room(struct loop *l, struct why *w)
 {
 	struct conversation *v = current;
@@ -53,14 +53,14 @@ static int make_room(struct loop *l, struct why *w)
 
 /* ---- a turn ---- */
 
-/* Undoes a turn whose ids begin at position `keep`. fwd still holds them: the next turn replaces them. */
+/* Undoes a turn whose ids begin at position `keep`. fwd still has them until the next turn replaces them. */
 static void take_back(struct conversation *v, size_t keep)
 {
 	history_back(&v->history, keep);
 	messages_cut(&v->messages, v->before);
 }
 
-/* The answer as a message. */
+/* Adds the answer to the messages. */
 static int add_answer(struct conversation *v, const struct bytes *text, struct why *w)
 {
 	struct bytes said = { .limit = CONVERT_MAX }, thought = { .limit = CONVERT_MAX };
@@ -76,7 +76,7 @@ static int add_answer(struct conversation *v, const struct bytes *text, struct w
 	return failed;
 }
 
-/* The answer becomes a message; what of it was evaluated becomes history. Its text, for --json, is left in *text. */
+/* Adds the answer to the messages, and what was evaluated of it to the history. *text: its text, for --json. */
 static int keep_answer(struct conversation *v, const struct result *r, struct bytes *text, struct why *w)
 {
 	struct ids said = r->ids, stays = r->ids;
@@ -98,7 +98,7 @@ static int keep_answer(struct conversation *v, const struct result *r, struct by
 	return failed ? -1 : 0;
 }
 
-/* Sends the ids of a turn, from position `keep` on, and waits until the answer is complete. */
+/* Sends the ids of a turn, from position `keep` on, and waits for the complete answer. */
 static int answer(struct conversation *v, size_t keep, struct bytes *text, struct why *w)
 {
 	const struct ids *ids = &v->history.ids;
@@ -120,7 +120,7 @@ static int answer(struct conversation *v, size_t keep, struct bytes *text, struc
 	return 0;
 }
 
-/* Ends a turn without an answer; the conversation is as it was before. 1, or -1. */
+/* Ends a turn without an answer, and restores the conversation. Returns 1, or -1. */
 static int refuse(struct conversation *v, enum frame_reason reason, size_t pos, struct why *w)
 {
 	struct loop *l = v->l;
@@ -130,8 +130,8 @@ static int refuse(struct conversation *v, enum frame_reason reason, size_t pos, 
 	return l->copy >= 0 && frame_write_end(l->copy, reason, (uint32_t)pos, 0, w) ? -1 : 1;
 }
 
-/* The messages as ids that fit the context; those from *keep on are new. 1: they do not fit, and the turn is taken
- * back. */
+/* Turns the messages into ids that fit the context; those from *keep on are new. Returns 1 if they do not fit; the turn
+ * is then undone. */
 static int fit(struct conversation *v, size_t *keep, struct why *w)
 {
 	size_t context = (size_t)v->l->card.n_ctx, n;
@@ -153,7 +153,7 @@ static int fit(struct conversation *v, size_t *keep, struct why *w)
 	return refuse(v, FRAME_END_LENGTH, *keep, w);
 }
 
-/* line[n] as the user's message, laid out. As fit(). */
+/* Adds line[n] as the user's message and lays it out. Returns as fit() does. */
 static int take(struct conversation *v, const char *line, size_t n, size_t *keep, struct why *w)
 {
 	size_t good = utf8_valid(line, n);
@@ -180,7 +180,7 @@ static void write_report(const struct conversation *v, const struct result *r, c
 
 /* ---- an answer on the terminal ---- */
 
-/* A loop's show(): more of what detok prints. */
+/* loop->show(): shows more of what detok prints. */
 static void show_answer(struct loop *l)
 {
 	struct conversation *v = current;
@@ -196,7 +196,7 @@ static void show_answer(struct loop *l)
 	show_text(text, (size_t)n);
 }
 
-/* All that detok has printed before it says that the answer is over. */
+/* Shows everything that detok prints until it reports the end of the answer. */
 static int finish_showing(struct conversation *v, struct why *w)
 {
 	struct pollfd ready[2] = { { .fd = v->l->text, .events = POLLIN }, { .fd = v->ends.fd, .events = POLLIN } };
@@ -212,7 +212,7 @@ static int finish_showing(struct conversation *v, struct why *w)
 	return v->l->gone || frame_next(&v->ends, &f, w) < 0 ? -1 : 0;
 }
 
-/* detok prints to the terminal by way of this program. */
+/* Starts the stages so that detok's output goes through this program to the terminal. */
 static int start_shown(struct conversation *v, struct why *w)
 {
 	struct stage *detok = &v->q->stage[DETOK];
@@ -232,7 +232,7 @@ static int start_shown(struct conversation *v, struct why *w)
 	return failed ? -1 : 0;
 }
 
-/* A turn from the user's line[n] to the saved answer. 0, or -1 with a reason. */
+/* Runs a turn, from the user's line[n] to the saved answer. Returns 0, or -1 with a reason. */
 static int turn(struct conversation *v, const char *line, size_t n, struct why *w)
 {
 	struct bytes text = { .limit = CONVERT_MAX };
@@ -271,7 +271,7 @@ static int load_history(struct conversation *v, struct why *w)
 	return status < 0 ? -1 : 0;
 }
 
-/* A loop's idle(). After ^C asks fwd to cancel the turn that it evaluates. */
+/* loop->idle(): after ^C, asks fwd to cancel the turn that it is evaluating. */
 static void idle(struct loop *l, int waiting)
 {
 	const struct stage *fwd = &current->q->stage[FWD];
@@ -294,7 +294,7 @@ static int await_model(struct conversation *v, struct why *w)
 	return failed;
 }
 
-/* Takes turns and commands to the end of the input. */
+/* Runs turns and commands until the end of the input. */
 static int take_turns(struct conversation *v, struct why *w)
 {
 	enum command_answer answer;

@@ -1,7 +1,7 @@
-/* conversation: gen --chat and gen -i. The stages of the loop run on from turn to turn. For each turn `chat` lays
- * out the whole conversation and `tok` turns what is new in it into ids; fwd is sent those that it has not
- * evaluated yet, at their position. Where the context is full the oldest turns are dropped, so that half of it is
- * free, and what moved is evaluated again. */
+/* conversation: gen --chat and gen -i. The stages of the loop keep running from turn to turn. For each turn, `chat`
+ * lays out the whole conversation and `tok` turns what is new into ids; fwd gets the ids that it has not evaluated yet,
+ * with their position. When the context is full, the oldest turns are dropped so that half of it is free, and what
+ * moved is evaluated again. */
 #ifndef CONVERSATION_H
 #define CONVERSATION_H
 
@@ -16,20 +16,20 @@ struct conversation {
 	struct request *q;
 	struct loop *l;
 	struct messages messages;
-	size_t before;          /* how many of them there were before the current turn */
+	size_t before;          /* number of messages before the current turn */
 	struct history history;
-	struct ids kept;        /* what --kv held before the first turn; none after it */
-	int resumed;            /* --history held messages */
-	struct opened opened;   /* by the prompt: a thought, or a header */
+	struct ids kept;        /* ids in the segment of --kv before the first turn; empty afterwards */
+	int resumed;            /* --history had messages */
+	struct opened opened;   /* section that the prompt opened: a thought, or a header */
 	struct bytes again;     /* a turn that a command asks for */
-	struct arena set;       /* the options and values that /set gave sample, which it is started with again */
-	struct frame_in ends;   /* on a terminal: how detok says that it has printed an answer */
-	int begun;              /* some of the answer was shown */
-	int full;               /* the context has ended the current answer */
+	struct arena set;       /* options that /set passes to sample, which is restarted with them */
+	struct frame_in ends;   /* on a terminal: detok reports here that it has printed an answer */
+	int begun;              /* part of the answer has been shown */
+	int full;               /* the current answer ended because the context is full */
 };
 
-/* Starts the stages and answers turns until stdin ends. l->r is the result of the current turn. 0, or -1 with
- * a reason. */
+/* Starts the stages and answers turns until stdin ends. l->r is the result of the current turn. Returns 0, or -1 with a
+ * reason. */
 int conversation(struct request *q, struct loop *l, struct why *w);
 
 #endif

@@ -1,4 +1,4 @@
-/* The programs that turn messages into text, text into ids and ids into text. */
+/* Runs the programs that convert messages to text, text to ids, and ids to text. */
 #include "convert.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "lib/base/utf8.h"
 #include "lib/stream/frame.h"
 
-/* Runs s with the input of a file that is read from its start, and one more word unless it is NULL; appends what it
+/* Runs s with the file `in`, from its start, as input, and with one more argument unless word is NULL. Appends what it
  * prints to *out. */
 static int filter(struct stage *s, const char *word, int in, struct bytes *out, struct why *w)
 {
@@ -28,7 +28,7 @@ static int filter(struct stage *s, const char *word, int in, struct bytes *out, 
 	return stage_wait(s, w) || failed ? -1 : 0;
 }
 
-/* The same for one that prints decimal ids, one per line. */
+/* The same for a program that prints decimal ids, one per line. */
 static int filter_ids(struct stage *s, const char *word, int in, struct ids *out, struct why *w)
 {
 	struct bytes lines = { .limit = CONVERT_MAX };
@@ -47,7 +47,7 @@ int convert_messages(struct request *q, const struct messages *m, size_t first, 
 
 	if (in < 0 || messages_write(m, first, in, w) || filter(chat, NULL, in, out, w))
 		return -1;
-	/* What it has to say about the template it says once. */
+	/* its remarks about the template need not be repeated at every turn */
 	chat->quiet = 1;
 	return 0;
 }

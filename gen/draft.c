@@ -1,5 +1,5 @@
-/* Guesses from the text: what followed its last ids where they stood before. Guesses from a small model: `fwd --chain`
- * behind two pipes, which is sent only the ids that it does not have yet. */
+/* Guesses from the text: the ids that followed an earlier occurrence of its last ids. Guesses from a small model: a
+ * `fwd --chain` between two pipes, which gets only the ids that it does not have yet. */
 #include "draft.h"
 
 #include <poll.h>
@@ -11,8 +11,8 @@
 #include "lib/base/size.h"
 
 enum {
-	GRAM_MOST = 4, GRAM_LEAST = 2,          /* ids that have to match for a look-up */
-	FAR = 1 << 16                           /* how far back it searches */
+	GRAM_MOST = 4, GRAM_LEAST = 2,          /* number of ids that must match in a look-up */
+	FAR = 1 << 16                           /* how far back a look-up searches */
 };
 
 void draft_close(struct draft *d)
@@ -36,7 +36,7 @@ size_t draft_matches(const struct draft *d, const int32_t *ids, size_t n)
 
 /* ---- from the text itself ---- */
 
-/* What followed the last ids where they stood before: the longest match, and of those the latest. */
+/* Guesses what followed an earlier occurrence of the last ids: of the longest match, the latest occurrence. */
 static size_t look_up(const struct ids *seq, int32_t *ids, size_t most)
 {
 	const int32_t *s = seq->id;
@@ -53,8 +53,8 @@ static size_t look_up(const struct ids *seq, int32_t *ids, size_t most)
 
 /* ---- from a small model ---- */
 
-/* Asks for the next `most` ids after seq: an `end ` frame says how many, and comes back before the answer, which ends
- * with another. */
+/* Asks for the next `most` ids after seq. The request is an `end ` frame, which also comes back, before the answer; the
+ * answer ends with another one. */
 static int ask(struct draft *d, const struct ids *seq, size_t most, struct why *w)
 {
 	size_t same = 0;
@@ -68,7 +68,7 @@ static int ask(struct draft *d, const struct ids *seq, size_t most, struct why *
 		ids_append(&d->known, seq->id + same, seq->n - same, w) ? -1 : 0;
 }
 
-/* Reads a frame of its answer. ids[*n] grows by the ids in it, up to `most`. */
+/* Reads a frame of the answer. Appends its ids to ids[*n], up to `most`. */
 static int read_frame(struct draft *d, int32_t *ids, size_t most, size_t *n, struct why *w)
 {
 	struct frame f;
@@ -87,7 +87,7 @@ static int read_frame(struct draft *d, int32_t *ids, size_t most, size_t *n, str
 	return 0;
 }
 
-/* Whether it has answered all that it has been asked: it may still be at the prompt. -1: an error. */
+/* Whether the model has answered everything so far; it may still be evaluating the prompt. -1: an error. */
 static int is_ready(struct draft *d, struct why *w)
 {
 	struct pollfd from = { .fd = d->from, .events = POLLIN };
@@ -149,7 +149,7 @@ static int guess(struct draft *d, const struct ids *seq, int32_t *ids, size_t mo
 
 /* ---- rounds ---- */
 
-/* The round that ends now. */
+/* Records the round that ends now. */
 static void account(struct draft *d, size_t accepted)
 {
 	if (d->began > 0)

@@ -1,5 +1,5 @@
-/* feed: closes the loop of a generation in plain shell. Copies a prompt, then the ids that come back through a
- * FIFO, and guesses if asked to; or does so for several sequences at a time. */
+/* feed: closes the loop of a generation in plain shell: copies a prompt, then the ids that come back through a FIFO,
+ * and appends guesses if asked to. It can also do this for several sequences at once. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -31,14 +31,14 @@ int main(int argc, char **argv)
 	model.argv[0] = find_program(argv0, "feed", "fwd");
 	signal(SIGPIPE, SIG_IGN);
 	l.out = STDOUT_FILENO;
-	/* At once: tee, which writes to it, waits for that. */
+	/* opened now, because tee's open() of the other end waits for it */
 	if ((fifo = open(c.argv[0], O_RDONLY | O_CLOEXEC)) < 0)
 		cli_die(&c, "%s: %s", c.argv[0], strerror(errno));
 	frame_open_in(&l.back, fifo, c.argv[0]);
 	frame_open_in(&l.in, STDIN_FILENO, "standard input");
 	status = l.jobs ? parallel_run(&l, &w) : loop_prompt(&l, &w) || loop_run(&l, &w);
 	draft_close(&draft);
-	/* The small model's own line says more than what its end did to the loop. */
+	/* the small model's own error says more than what its death did to the loop */
 	if (stage_wait(&model, &of_model))
 		cli_die(&c, "%s", of_model.text);
 	if (status && !l.gone)

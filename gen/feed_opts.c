@@ -1,4 +1,4 @@
-/* The options of feed, which gen reads as well: its loop is set up from the words of the feed that it prints. */
+/* The options of feed. gen reads them, too: it configures its loop from the command of the feed that it prints. */
 #include "feed_opts.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ const struct opt feed_opts[] = {
 	{ 0 }
 };
 
-/* Words for the draft's fwd. */
+/* Appends words to the command of the draft's fwd. */
 static void add(struct stage *model, const struct cli *c, const char *option, const char *value)
 {
 	struct why w;

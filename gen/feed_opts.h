@@ -8,8 +8,8 @@
 
 extern const struct opt feed_opts[];
 
-/* Reads the command line into *l, *draft and *model, the draft's fwd; l->draft and draft->model are set where they are
- * wanted, all but model->argv[0]. Mistakes end the program by cli_usage(). c->argv[0] is the FIFO then. */
+/* Reads the command line into *l, *draft and *model, the draft's fwd. Sets l->draft and draft->model if they are used,
+ * and all of model->argv except [0]. Usage errors end the program by cli_usage(). Afterwards c->argv[0] is the FIFO. */
 void feed_options(struct loop *l, struct draft *draft, struct stage *model, struct cli *c);
 
 #endif

@@ -6,11 +6,11 @@
 
 #include "lib/process/stages.h"
 
-enum { HOSTS_MAX = 16 };        /* of --hosts: each is a stage */
+enum { HOSTS_MAX = 16 };        /* for --hosts: each host is a stage */
 
-/* In the order of the stream, which runs from PROMPT to DETOK. FEED and TEE are gen itself; DRAFT is the small model
- * that the loop runs. SCHEMA runs before all others; CHAT, ENCODE, ANSWER and PLAIN for each turn of a conversation,
- * KV before the first. */
+/* The stages, in the order of the stream from PROMPT to DETOK. FEED and TEE are gen itself; DRAFT is the small model
+ * that the loop runs. SCHEMA runs before all others; CHAT, ENCODE, ANSWER and PLAIN run for each turn of a
+ * conversation, KV before the first turn. */
 enum stage_number {
 	NOWHERE, SCHEMA, CHAT, ENCODE, PROMPT, TOK, FEED, FWD, FWD_LAST = FWD + HOSTS_MAX - 1, SAMPLE, STOPS, TEE, BEST,
 	PEEK, DETOK, ANSWER, PLAIN, DRAFT, KV, STAGES
@@ -33,33 +33,33 @@ enum fact {
 	RANKED = 1 << 11,               /* --best-of */
 	ALL = 1 << 12,                  /* --all */
 	KEPT = 1 << 13,                 /* --kv */
-	COLOURED = 1 << 14,             /* --color, where colours are used: peek prints the text in place of detok */
+	COLOURED = 1 << 14,             /* --color, if colours are possible: peek prints the text instead of detok */
 	GREEDY = 1 << 15,
 	GUMBEL = 1 << 16,
 	SAMPLING = 1 << 17,             /* any other option of sample */
 	OF_CHAT = 1 << 18,              /* an option of chat, or --history */
-	OF_TOK = 1 << 19,               /* an option of tok, or another command in its place (--stage) */
-	OF_TEXT = 1 << 20,              /* an option for which sample needs the model's vocabulary */
+	OF_TOK = 1 << 19,               /* an option of tok, or --stage tok */
+	OF_TEXT = 1 << 20,              /* an option for which sample needs the vocabulary */
 	OWN_FWD = 1 << 21,              /* --stage fwd; */
 	OWN_SAMPLE = 1 << 22,           /* sample; */
 	OWN_DETOK = 1 << 23,            /* detok */
-	/* what follows from them */
-	NOISE = 1 << 24,                /* ids are drawn with the noise of --gumbel */
-	CHAINED = 1 << 25,              /* fwd draws (--chain), and there is no sample */
+	/* facts that follow from these */
+	NOISE = 1 << 24,                /* draws use Gumbel noise (--gumbel) */
+	CHAINED = 1 << 25,              /* fwd draws (--chain); there is no sample */
 	DRAFT_MODEL = 1 << 26,          /* guesses come from a small model */
-	BOUNDED = 1 << 27,              /* the loop counts to -n */
+	BOUNDED = 1 << 27,              /* the loop counts tokens up to -n */
 	LOGPROBS = 1 << 28,             /* sample writes log-probabilities */
-	FILTERED = 1 << 29,             /* a filter in the loop finds the stop strings */
-	EDITED = 1 << 30,               /* a conversation on a terminal, where lines are edited and answers shown */
-	MANY = CONVERSATION | RANKED | LINES    /* any of these: there is more than one text */
+	FILTERED = 1 << 29,             /* a filter in the loop finds stop strings */
+	EDITED = 1 << 30,               /* a conversation on a terminal with line editing; gen shows the answers */
+	MANY = CONVERSATION | RANKED | LINES    /* any of these: several texts */
 };
 
 struct request {
 	unsigned facts;
 	const char *model;
 	const char *prompt, *file;      /* both NULL: tok reads gen's own stdin */
-	int echo;               /* print it, too */
-	int likely;             /* --json has the most likely tokens of each place */
+	int echo;               /* print the prompt, too */
+	int likely;             /* --json includes the most likely tokens at each position */
 	int once;               /* the prompt is the only turn of a conversation */
 	const char *draft, *kv, *history, *hosts;       /* as given, or NULL */
 	const char *fwd;        /* the program on this machine */
@@ -67,7 +67,7 @@ struct request {
 	const char *lines;      /* the file of --lines, or NULL */
 	int jobs;               /* of -j; 0: not given */
 	int texts;              /* of --best-of and -N; 1 otherwise */
-	struct stage stage[STAGES];     /* those that are used have arguments; nothing is running */
+	struct stage stage[STAGES];     /* the stages in use have arguments; none is running */
 };
 
 static inline int asked(const struct request *q, unsigned facts)

@@ -1,10 +1,10 @@
-/* The number of guesses with the most expected ids a second, by running means of what was measured. Rounds with guesses
- * come in streaks: the first of a streak also pays for the ids that the small model has missed. */
+/* Chooses the number of guesses with the most expected ids per second, from running means of measurements. Rounds with
+ * guesses come in streaks: the first round of a streak also pays for the ids that the small model has missed. */
 #include "guessing.h"
 
 enum {
-	PLAIN_FIRST = 4,        /* rounds: the first ones tell what a round costs */
-	PLAIN_EVERY = 64        /* and so does one of these, as the text becomes longer */
+	PLAIN_FIRST = 4,        /* the first rounds are plain, to measure what a round costs */
+	PLAIN_EVERY = 64        /* and so is one of every this many, because the cost grows with the text */
 };
 
 #define MANY 8                  /* ids at once are evaluated in the time of one, until that is measured */
@@ -19,7 +19,7 @@ static double max(double a, double b)
 	return a > b ? a : b;
 }
 
-/* The seconds of a round with n guesses: between those that have been measured, or on from the last of them. */
+/* Seconds of a round with n guesses: interpolated between measured numbers, or extrapolated from the largest. */
 static double round_seconds(const struct guessing *g, size_t n)
 {
 	size_t below = n, above = n;
@@ -38,7 +38,8 @@ static double round_seconds(const struct guessing *g, size_t n)
 	return g->round[below] + slope * (double)(n - below);
 }
 
-/* Ids of a round with n guesses: one more than are right, if each is so with the same probability. */
+/* Expected ids of a round with n guesses: 1 plus the number of right guesses, if each is right with the same
+ * probability. */
 static double expected(const struct guessing *g, size_t n)
 {
 	double p = (g->right + 2) / (g->right + g->wrong + 3), chance = 1, ids = 1;
@@ -53,8 +54,8 @@ static double seconds(const struct guessing *g, size_t n)
 	return round_seconds(g, n) + (double)n * g->guess;
 }
 
-/* The seconds that will be lost once a streak has begun. Where guesses do not seem to pay, two rounds with one guess
- * each show whether things have changed. */
+/* Seconds that starting a streak will lose. While guesses do not seem to pay, a streak of two rounds with one guess
+ * each tests whether that has changed. */
 static double lost_to_begin(const struct guessing *g, size_t best)
 {
 	double catching_up = (g->streaks ? g->catching_up : g->guess / MANY) * (double)g->missed;
@@ -73,7 +74,7 @@ size_t guessing_choose(const struct guessing *g)
 	for (size_t n = 1; n <= g->most; n++)
 		if (expected(g, n) * seconds(g, best) > expected(g, best) * seconds(g, n))
 			best = n;
-	/* A streak goes on while it gains: only then can it make up for what its first round cost. */
+	/* a streak continues as long as it gains, because only then can it make up for its first round */
 	if (g->streak && (g->streak_lost <= 0 || g->lost < LOSS * g->total))
 		return g->streak > 1 || best ? best : 1;
 	if (g->streak || lost_to_begin(g, best) >= LOSS * max(g->total, (double)g->missed * g->round[0]))
@@ -81,7 +82,7 @@ size_t guessing_choose(const struct guessing *g)
 	return best ? best : 1;
 }
 
-/* Takes the n-th value, from 1, into a mean. */
+/* Updates a mean with the n-th value, n from 1. */
 static void add(double *mean, double value, size_t n)
 {
 	double weight = 1 / (double)n;
@@ -89,7 +90,7 @@ static void add(double *mean, double value, size_t n)
 	*mean += (weight > WEIGHT ? weight : WEIGHT) * (value - *mean);
 }
 
-/* The small model begins a streak with the ids that it has missed. */
+/* At the start of a streak the small model evaluates the ids that it has missed. */
 static void add_making(struct guessing *g, size_t made, double making)
 {
 	g->guessed++;

@@ -1,5 +1,5 @@
-/* Parts are compared with the conversation as it is laid out now; from the first that differs on, all is tokenized
- * again. */
+/* Compares the parts with the conversation as it is laid out now. From the first part that differs on, the text is
+ * tokenized again. */
 #include "history.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static size_t common(const char *a, size_t a_n, const char *b, size_t b_n)
 	return i;
 }
 
-/* Whether text[n] begins with what the part stands for; *used is its length there. */
+/* Whether text[n] begins with the part's text; *used: its length there. */
 static int stands_for(const struct history_part *p, const char *text, size_t n, size_t *used)
 {
 	size_t before, end, skip;
@@ -37,7 +37,7 @@ static int stands_for(const struct history_part *p, const char *text, size_t n, 
 	return 1;
 }
 
-/* Forgets the parts from number `left` on, not their ids. Returns where those before them end. */
+/* Drops the parts from number `left` on, but not their ids. Returns where the ids of the parts before end. */
 static size_t forget(struct history *h, size_t left)
 {
 	while (h->n_parts > left)
@@ -55,7 +55,7 @@ size_t history_match(struct history *h, const char *text, size_t n, size_t *firs
 	return at;
 }
 
-/* A part with all ids after those of the last one. */
+/* Adds a part for all ids after those of the last part. */
 static int add(struct history *h, const char *text, size_t n, int answer, struct why *w)
 {
 	struct history_part *p;

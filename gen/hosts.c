@@ -1,4 +1,4 @@
-/* The stages of --hosts. Strings live to the end of the program, as those of the command line do. */
+/* The stages of --hosts. Strings are never freed, like those of the command line. */
 #include "hosts.h"
 
 #include <stdio.h>
@@ -9,13 +9,13 @@
 
 enum { COMMAND_MAX = 1 << 20 };
 
-/* One of the list: NAME:A-B, or NAME:A- for the last. */
+/* An element of the list: NAME:A-B, or NAME:A- for the last. */
 struct host {
 	const char *name, *layers;
 	size_t name_n, layers_n;
 };
 
-/* Layers from `first` on; returns the one after the last, 0 for all that are left, or -1. */
+/* Parses layers that must start at `first`. Returns the one after the last; 0: all the rest; -1: invalid. */
 static long parse_layers(const struct host *h, long first)
 {
 	static const char digits[] = "0123456789";
@@ -28,7 +28,7 @@ static long parse_layers(const struct host *h, long first)
 	return b ? last + 1 : 0;
 }
 
-/* The next of the list, which *at is moved past. 0: there is none. */
+/* The next element of the list; *at moves past it. 0: none left. */
 static int next_host(const char **at, struct host *h)
 {
 	size_t n = strcspn(*at, ","), colon = n;
@@ -56,7 +56,7 @@ int hosts_check(const char *list, struct why *w)
 	for (; next_host(&at, &h); n++) {
 		if (n == HOSTS_MAX)
 			return why(w, "more than %d hosts", HOSTS_MAX);
-		/* ssh would take it for an option. */
+		/* ssh would take such a name for an option */
 		if ((n && !next) || h.layers == h.name || *h.name == '-' || (next = parse_layers(&h, next)) < 0)
 			return why(w, "\"%.*s\" is not HOST:A-B with the next layers, as in a:0-13,b:14-27",
 				(int)(h.name_n + 1 + h.layers_n), h.name);
@@ -64,7 +64,7 @@ int hosts_check(const char *list, struct why *w)
 	return n && !*at && at[-1] != ',' ? 0 : why(w, "\"%s\" is not a list such as a:0-13,b:14-27", list);
 }
 
-/* Makes the command of s one that ssh runs; the host's PATH is to have the program. */
+/* Turns the command of s into one that ssh runs. The program must be in the host's PATH. */
 static int run_there(struct stage *s, const char *host, struct why *w)
 {
 	struct bytes words = { .limit = COMMAND_MAX };
@@ -78,7 +78,7 @@ static int run_there(struct stage *s, const char *host, struct why *w)
 	return stage_arg(s, "ssh", w) || stage_arg(s, host, w) || stage_arg(s, words.p, w) ? -1 : 0;
 }
 
-/* "ssh NAME", which messages call it, then the layers. */
+/* "ssh NAME", as messages call it, and the layers. */
 static char *label(const struct host *h)
 {
 	char *text = malloc(h->name_n + h->layers_n + 6);
@@ -88,14 +88,14 @@ static char *label(const struct host *h)
 	return text;
 }
 
-/* *s, a stage of zeroes, becomes `whole` for these layers, on this host. */
+/* *s, a stage of zeros, becomes a copy of `whole` for the layers of this host. */
 static int divide(struct stage *s, const struct stage *whole, const struct host *h, struct why *w)
 {
 	char *text = label(h);
 
 	if (!text)
 		return why(w, "out of memory");
-	/* No signal reaches fwd there; here it must not reach one stage alone. */
+	/* signals do not reach a remote fwd, and must not reach only the local stages */
 	*s = (struct stage){ .name = text, .program = is_local(h) ? whole->program : text, .shell = 1 };
 	if (stage_arg(s, whole->argv[0], w) || stage_arg(s, "--layers", w) || stage_arg(s, text + h->name_n + 5, w))
 		return -1;

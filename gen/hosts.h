@@ -1,11 +1,12 @@
-/* hosts: --hosts a:0-13,b:14-27: fwd as a pipeline of stages, each with some of the layers, on hosts that ssh reaches.
- * A host without a name, or localhost, is this machine, without ssh. */
+/* hosts: --hosts a:0-13,b:14-27: fwd as a pipeline of stages, each with some of the layers, on hosts that ssh can
+ * reach. No name, or localhost, means this machine, without ssh. */
 #ifndef HOSTS_H
 #define HOSTS_H
 
 #include "gen.h"
 
-/* -1 and the reason unless the list is valid: at most HOSTS_MAX hosts, whose layers follow each other from 0 on. */
+/* Returns 0 if the list is valid: at most HOSTS_MAX hosts, whose layers follow each other from 0 on; otherwise -1 with
+ * a reason. */
 int hosts_check(const char *list, struct why *w);
 
 /* Turns the complete command of stage FWD into one for each host in q->hosts, in the stages from FWD on. `kv` runs on

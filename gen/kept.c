@@ -1,5 +1,5 @@
 /* The kept state and the conversation are compared as text: each message is searched for in the state's text, and
- * bisection finds the longest prefix of the state's ids that the conversation begins with. */
+ * bisection finds the longest prefix of the state's ids with which the conversation begins. */
 #include "kept.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "lib/base/space.h"
 #include "convert.h"
 
-/* Where the content of message i, without the white space around it, is in text, and its length; NULL: nowhere. */
+/* Finds the content of message i, without the white space around it, in text; *n: its length. NULL: not found. */
 static const char *find_message(const struct messages *m, size_t i, const char *text, size_t *n)
 {
 	struct bytes content = { .limit = CONVERT_MAX };
@@ -26,7 +26,7 @@ static const char *find_message(const struct messages *m, size_t i, const char *
 
 /* ---- at the start ---- */
 
-/* How many messages from number i on are in text, each after the one before it; *at: where the first is. */
+/* The number of messages from number i on that are in text, in order; *at: where the first one is. */
 static size_t count_found(const struct messages *m, size_t i, const char *text, size_t *at)
 {
 	const char *from = text;
@@ -38,8 +38,8 @@ static size_t count_found(const struct messages *m, size_t i, const char *text, 
 	return found;
 }
 
-/* Turns that the state no longer holds were dropped by an earlier conversation: the first turn that is laid out is the
- * one that text, which is the state's, has first. */
+/* Turns that the state no longer has were dropped by an earlier conversation. So the first turn to lay out is the first
+ * that is found in the state's text. */
 static void find_first(struct messages *m, const char *text)
 {
 	size_t most = 0, first = (size_t)-1, at, found;
@@ -80,7 +80,7 @@ static int other_conversation(const struct conversation *v, struct why *w)
 		"another name keeps both; kv rm %s removes it", v->q->kv, v->kept.n, v->q->kv);
 }
 
-/* 1: text[n] begins with the first `some` of the ids that were kept, and *used is how many bytes that is; 0; or -1. */
+/* Whether text[n] begins with the text of the first `some` kept ids: 1, and *used is its length; 0; or -1 on error. */
 static int begins_with(struct conversation *v, size_t some, const char *text, size_t n, size_t *used, struct why *w)
 {
 	struct bytes b = { .limit = CONVERT_MAX };
@@ -101,7 +101,7 @@ int kept_salvage(struct conversation *v, const char *text, size_t n, struct why 
 
 	if (!v->resumed)
 		return other_conversation(v, w);
-	/* Half of a character is no prefix, so this may find somewhat less. */
+	/* part of a character is no prefix, so this may find a little less */
 	while (low < high) {
 		size_t middle = low + (high - low + 1) / 2;
 

@@ -1,4 +1,4 @@
-/* From messages to ids. How many turns to drop is found by bisection, since each try runs chat and tok. */
+/* From messages to ids. Bisection finds how many turns to drop, because each try runs chat and tok. */
 #include "layout.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* The loop of one sequence, a frame at a time. Reads and writes may block: every stage waits for the one before it. */
+/* The loop for one sequence, frame by frame. Reading and writing may block, because every stage waits for the one
+ * before it. */
 #include "loop.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include "lib/base/size.h"
 #include "draft.h"
 
-enum { EVERY = 200 };           /* milliseconds between two calls of idle() */
+enum { EVERY = 200 };           /* milliseconds between calls of idle() */
 
 void loop_init(struct loop *l)
 {
@@ -26,7 +27,7 @@ void loop_close(struct loop *l)
 	l->room = 0;
 }
 
-/* After a failed write: a reader that is gone ends the loop, as SIGPIPE ends a filter; everything else is an error. */
+/* After a failed write: if the reader is gone, the loop ends, as SIGPIPE ends a filter; everything else is an error. */
 static int failed(struct loop *l)
 {
 	if (errno == EPIPE)
@@ -44,7 +45,7 @@ static int read_payload(struct loop *l, struct frame_in *in, const struct frame 
 	return frame_read_all(in, f, &l->payload, &l->room, w);
 }
 
-/* The frame whose payload was read. */
+/* Writes the frame whose payload was read to the copy. */
 static int write_copy(struct loop *l, const struct frame *f, struct why *w)
 {
 	struct frame shown = *f;
@@ -60,7 +61,7 @@ static int prompt_ids(struct loop *l, const struct frame *f, struct why *w)
 {
 	if (read_payload(l, &l->in, f, w) || ids_append(&l->seq, l->payload, f->rows, w))
 		return -1;
-	/* Without a generation to come there is nothing to evaluate. */
+	/* without a generation there is nothing to evaluate */
 	if (l->n && write_ids(l, l->payload, f->rows, f->pos, f->flags, w))
 		return -1;
 	if (f->pos != FRAME_APPEND && !l->placed) {
@@ -88,7 +89,7 @@ int loop_prompt(struct loop *l, struct why *w)
 			return -1;
 		if (f.kind != FRAME_CARD)
 			continue;
-		/* At once: fwd and the readers of the copy can start on it. */
+		/* at once, so that fwd and the readers of the copy can start */
 		if (card_read(&l->in, &f, &l->card, w))
 			return -1;
 		if (card_write(l->out, &l->card, w) || (l->copy >= 0 && card_write(l->copy, &l->card, w)))
@@ -111,7 +112,7 @@ int loop_send(struct loop *l, const int32_t *ids, size_t n, uint32_t pos, struct
 
 /* ---- ids that come back ---- */
 
-/* The reason why nothing can follow the id at pos; 0: something can. */
+/* The reason why nothing can follow the id at pos, or 0. */
 static int over(const struct loop *l, int32_t id, uint32_t pos)
 {
 	if (l->card.n_vocab && card_is_eog(&l->card, id))
@@ -121,14 +122,14 @@ static int over(const struct loop *l, int32_t id, uint32_t pos)
 	return 0;
 }
 
-/* ids[n] to fwd, the first of them at pos, with guesses after a single one. */
+/* Sends ids[n] to fwd, the first at position pos. Appends guesses to a single id. */
 static int forward(struct loop *l, const int32_t *ids, size_t n, uint32_t pos, size_t accepted, struct why *w)
 {
 	size_t room = l->card.n_ctx ? (size_t)l->card.n_ctx - pos - 1 : GUESSES_MAX;
 	int32_t with[1 + GUESSES_MAX];
 	int guesses = 0;
 
-	/* The sampler draws one id more than there are guesses. */
+	/* the sampler draws one id more than there are guesses */
 	if (l->n != LOOP_NO_LIMIT)
 		room = size_min(room, (size_t)(l->n - l->drawn) - 1);
 	if (l->draft && n == 1)
@@ -145,7 +146,7 @@ static int forward(struct loop *l, const int32_t *ids, size_t n, uint32_t pos, s
 	return write_ids(l, ids, n, pos, FRAME_SAMPLED, w);
 }
 
-/* fwd gives up what it has evaluated of rejected guesses. */
+/* Makes fwd discard what it has evaluated of rejected guesses. */
 static int discard_rejected(struct loop *l, struct why *w)
 {
 	int32_t none = 0;
@@ -156,7 +157,7 @@ static int discard_rejected(struct loop *l, struct why *w)
 	return write_ids(l, &none, 0, l->valid, FRAME_SAMPLED, w);
 }
 
-/* How many of ids[n], drawn for pos, fwd has evaluated already, as guesses. */
+/* The number of ids in ids[n], drawn for pos, that fwd has evaluated already, as guesses. */
 static size_t count_accepted(const struct loop *l, const int32_t *ids, uint32_t pos, size_t n)
 {
 	if (l->held <= l->valid || pos != l->valid)
@@ -164,7 +165,7 @@ static size_t count_accepted(const struct loop *l, const int32_t *ids, uint32_t 
 	return draft_matches(l->draft, ids, size_min(n, l->held - l->valid));
 }
 
-/* The generation ends here, and not by an `end ` frame. If more generations follow, the reader of the copy gets such a
+/* Ends the generation here, not by an `end ` frame. If more generations may follow, the reader of the copy gets such a
  * frame. */
 static int end_here(struct loop *l, int reason, uint32_t pos, struct why *w)
 {
@@ -176,7 +177,7 @@ static int end_here(struct loop *l, int reason, uint32_t pos, struct why *w)
 	return discard_rejected(l, w) ? -1 : 1;
 }
 
-/* What was drawn, if nothing has ended the generation yet; what comes after that belongs to the copy alone. */
+/* Handles drawn ids. After the end of the generation they only go to the copy. */
 static int ids_back(struct loop *l, const struct frame *f, struct why *w)
 {
 	const int32_t *ids = l->payload;
@@ -222,7 +223,7 @@ static int end_back(struct loop *l, const struct frame *f, struct why *w)
 	return write_copy(l, f, w) || discard_rejected(l, w) ? -1 : 1;
 }
 
-/* A frame of `back`. 0: the generation goes on; 1: it is over; -1. */
+/* Handles a frame of `back`. Returns 0: the generation continues; 1: it is over; -1: error. */
 static int frame_back(struct loop *l, const struct frame *f, struct why *w)
 {
 	if (f->kind == FRAME_LOGITS)
@@ -245,23 +246,23 @@ static int frame_back(struct loop *l, const struct frame *f, struct why *w)
 	return write_copy(l, f, w);
 }
 
-/* What the sampler still says of a generation that was ended here is skipped. */
+/* Whether the frame still belongs to a generation that was ended here; it is skipped. */
 static int is_stale(const struct loop *l, const struct frame *f)
 {
 	return l->stale && (f->kind == FRAME_LOGPROBS || (f->kind == FRAME_END && f->flags != FRAME_END_INTERRUPT));
 }
 
-/* Whether everything that belongs to the last id has come. */
+/* Whether everything that belongs to the last id has arrived. */
 static int is_complete(const struct loop *l, const struct frame *f)
 {
 	return l->reason && (!l->logprobs || (f->kind == FRAME_LOGPROBS && f->pos == l->base + l->seq.n - 1));
 }
 
-/* Before the first id a wait may be long: until a frame comes or a reader of the copy is gone, in which case `back`
- * ends as the stages before it find out. Meanwhile what the reader prints is shown. */
+/* Waits for a frame, which may take long before the first id, or until a reader of the copy is gone; then `back` ends
+ * as soon as the stages before it notice. Meanwhile shows what the reader prints. */
 static void await(struct loop *l)
 {
-	/* A descriptor without events reports a pipe that nobody reads any more. */
+	/* without events, poll() reports a pipe without readers */
 	struct pollfd ready[3] = { { .fd = l->back.fd, .events = POLLIN }, { .fd = l->copy },
 		{ .fd = l->text, .events = POLLIN } };
 	int got, waits = l->idle && !l->drawn;
@@ -283,7 +284,7 @@ static void await(struct loop *l)
 		l->gone = 1;
 }
 
-/* As frame_next(); 0 also where a reader is gone. */
+/* Like frame_next(), but returns 0 also if a reader is gone. */
 static int next_back(struct loop *l, struct frame *f, struct why *w)
 {
 	if ((l->idle && !l->drawn) || l->text >= 0)
@@ -363,7 +364,7 @@ int loop_drain(struct loop *l, struct why *w)
 	struct frame f;
 	int got, status = 0;
 
-	/* From here on ids are for the copy alone. */
+	/* from here on, ids only go to the copy */
 	l->reason = FRAME_END_LENGTH;
 	while (status >= 0 && (got = next_back(l, &f, w)) > 0) {
 		if (f.kind == FRAME_IDS && f.flags & FRAME_SAMPLED)

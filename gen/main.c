@@ -1,5 +1,4 @@
-/* gen: text from a prompt. Starts the stages and is the loop between them; what each option means is for the stages
- * to say. */
+/* gen: text from a prompt. Starts the stages and runs the loop between them; the stages implement the options. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,7 +26,7 @@ enum { TEXT_MAX = 1 << 30 };
 
 static struct request q;
 
-/* The stages end before gen does. */
+/* Stops the stages before gen ends. */
 static void on_signal(int sig)
 {
 	int before = errno, over = sig != SIGINT || !asked(&q, INTERACTIVE) || !console_interrupt();
@@ -45,7 +44,7 @@ static void on_signal(int sig)
 
 static void take_signals(void)
 {
-	/* The terminal's modes would outlive the program. */
+	/* otherwise the terminal's modes would outlive the program */
 	static const int others[] = { SIGQUIT, SIGALRM, SIGUSR2, SIGVTALRM, SIGXCPU };
 	struct sigaction act = { .sa_handler = on_signal };
 
@@ -60,7 +59,7 @@ static void take_signals(void)
 		stages_block_interrupts();
 }
 
-/* The settings of the loop are those of the feed that is printed. */
+/* Configures the loop from the command of feed, as it is printed. */
 static void set_loop(struct loop *l, struct draft *draft)
 {
 	const struct stage *feed = &q.stage[FEED];
@@ -79,7 +78,7 @@ static void set_loop(struct loop *l, struct draft *draft)
 
 /* ---- one prompt ---- */
 
-/* What is observed beside the loop: files without a name, 0 where there is none. */
+/* What is captured besides the loop's own observations: files without a name; 0: none. */
 struct capture {
 	int text;               /* detok's text, for --json */
 	int ends;               /* and its `end ` frames, for the number of the best text */
@@ -98,7 +97,8 @@ static int open_capture(struct capture *capture, struct why *w)
 	return stage_arg(&q.stage[DETOK], "--end", w) || stage_arg(&q.stage[DETOK], capture->path, w) ? -1 : 0;
 }
 
-/* Prints what -v and --json ask for, about the generation that was printed; the line of JSON only if it is whole. */
+/* Prints what -v and --json ask for, about the generation that was printed. The JSON line is printed only if the
+ * generation is complete. */
 static int write_reports(const struct capture *capture, const struct loop *l, struct result *all, int whole,
 	struct why *w)
 {
@@ -128,7 +128,7 @@ static int write_reports(const struct capture *capture, const struct loop *l, st
 	return failed;
 }
 
-/* Prints the prompt, as its stage does for tok. */
+/* Prints the prompt, as the stage that prints it for tok does. */
 static int echo(struct why *w)
 {
 	struct bytes text = { .limit = TEXT_MAX };
@@ -154,13 +154,13 @@ static int generate(struct loop *l, struct capture *capture, struct why *w)
 
 /* ---- all of it ---- */
 
-/* The exit status of a stage; -1 where a signal ended it, or for no stage. */
+/* The exit status of a stage; -1 if a signal ended it, or there is no such stage. */
 static int exit_status(int stage)
 {
 	return stage >= 0 && WIFEXITED(q.stage[stage].status) ? WEXITSTATUS(q.stage[stage].status) : -1;
 }
 
-/* Returns the exit status. A stage that failed has its line, or ours. */
+/* Returns the exit status. If a stage failed, its error line is printed, or one of ours. */
 static int run(void)
 {
 	struct result *results = calloc((size_t)q.texts, sizeof *results);

@@ -1,5 +1,5 @@
-/* Messages are kept as the text of their file, with an index of its lines. Saving cuts the file back to what has not
- * changed and appends the rest; where nothing stays, a new file replaces it. */
+/* Messages are kept as the text of their file, with an index of lines. Saving truncates the file to what has not
+ * changed and appends the rest; if nothing remains, a new file replaces it. */
 #include "messages.h"
 
 #include <errno.h>
@@ -125,7 +125,8 @@ int messages_content(const struct messages *m, size_t i, struct bytes *out)
 
 /* ---- the file ---- */
 
-/* A line of the file. What is no single message (chat takes arrays, too) begins no turn. 1: it is damaged. */
+/* Reads a line of the file. Anything but a single message (chat also accepts arrays) begins no turn. Returns 1 if it is
+ * damaged. */
 static int read_line(struct messages *m, size_t at, size_t n, struct why *w)
 {
 	struct arena a = { .limit = LINE_MEMORY };
@@ -146,7 +147,8 @@ static int read_line(struct messages *m, size_t at, size_t n, struct why *w)
 	return failed;
 }
 
-/* All lines of m->text, which come from `path`. 1: the last one is damaged, and left out; its offset is in *good. */
+/* Reads all lines of m->text, which come from `path`. Returns 1 if the last one is damaged; it is left out, and *good
+ * is its offset. */
 static int read_lines(struct messages *m, const char *path, size_t *good, struct why *w)
 {
 	size_t number = 1, at, n;
@@ -162,7 +164,7 @@ static int read_lines(struct messages *m, const char *path, size_t *good, struct
 			return why(w, "%s: line %zu: %s", path, number, status < 0 ? "out of memory" :
 				"not a message in JSON");
 		m->text.n = at;
-		/* The rest of its turn was written together with it. */
+		/* the rest of its turn was written together with it */
 		if (m->n && m->list[m->n - 1].user)
 			messages_cut(m, m->n - 1);
 		*good = m->text.n;
@@ -240,7 +242,7 @@ int messages_read(struct messages *m, const char *path, struct why *w)
 	return status;
 }
 
-/* Another file takes the place of the old one at once; the old one is kept. */
+/* Atomically replaces the file by a new one, and keeps the old one. */
 static int replace_file(struct messages *m, struct why *w)
 {
 	size_t n = strlen(m->path);

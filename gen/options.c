@@ -1,4 +1,4 @@
-/* The table of options, and which stages each goes to. The stages check most values. */
+/* The table of options, and the stages that each goes to. Most values are checked by the stages. */
 #include "options.h"
 
 #include <errno.h>
@@ -106,7 +106,7 @@ static const struct meaning meanings[] = {
 	{ "kv", KEPT, .to = { FWD } },
 };
 
-/* Options of one stage that need no row above. */
+/* Options of a single stage that need no row above. */
 static const struct {
 	const struct opt *opts;
 	struct meaning meaning;
@@ -116,7 +116,7 @@ static const struct {
 	{ sampler_opts, { .states = SAMPLING, .to = { SAMPLE } } },
 };
 
-/* Usage errors: all facts in `these` hold, and one in `with` unless that is 0, and none in `unless`. */
+/* Usage errors: all facts of the first set hold, and one of the second (unless it is 0), and none of the third. */
 static const struct {
 	unsigned these, with, unless;
 	const char *message;
@@ -145,7 +145,7 @@ static const struct {
 	{ JSON, PRINT, LINES, "--json: not with --stage detok or --print-pipeline" },
 };
 
-/* While the command line is read. */
+/* State while the command line is read. */
 struct reader {
 	struct cli *c;
 	struct request *q;
@@ -228,15 +228,15 @@ static void take(struct reader *r, const struct opt *o)
 	r->given[r->n++] = (struct given){ o, m, c->value };
 }
 
-/* What follows from the options. */
+/* Derives the other facts. */
 static void conclude(struct request *q)
 {
 	unsigned f = q->facts;
 
 	if (f & COLOURED && !system_coloured(STDOUT_FILENO))
 		f &= ~(unsigned)COLOURED;
-	/* fwd draws as sample does, the largest logit or with the same noise, if no option asks for what only sample
-	 * can do, or needs the ids one by one. */
+	/* fwd can draw as sample does, either the largest logit or with the same noise, unless an option needs
+	 * something that only sample can do, or each id separately */
 	if (f & (GREEDY | GUMBEL) && !(f & (SAMPLING | OF_TEXT | VERBOSE | JSON | STOPPED | COLOURED | DRAFTS |
 	    MANY | OWN_FWD | OWN_SAMPLE)) && !q->hosts)
 		f |= CHAINED;
@@ -244,16 +244,17 @@ static void conclude(struct request *q)
 		f |= NOISE;
 	if (f & DRAFTS && strcmp(q->draft, "lookup"))
 		f |= DRAFT_MODEL;
-	/* The n-th id is not evaluated, unless it has to stay in a named segment; a sampler of the user's is bounded by
-	 * the loop alone. */
+	/* The n-th id is not evaluated, unless it must be kept in a named segment. A user's sampler is only limited by
+	 * the loop. */
 	if (f & OWN_SAMPLE || !(f & (KEPT | CONVERSATION | OWN_FWD)))
 		f |= BOUNDED;
 	if (f & (VERBOSE | JSON | RANKED | COLOURED) && !(f & (OWN_SAMPLE | LINES)))
 		f |= LOGPROBS;
-	/* What a command in place of detok prints goes where it will. */
+	/* the output of a command in place of detok is not shown by gen */
 	if (f & INTERACTIVE && !(f & OWN_DETOK) && console_edits())
 		f |= EDITED;
-	/* detok prints up to a stop string and exits; a loop that has to know of it, or goes on, has a filter too. */
+	/* detok prints up to a stop string and exits; a loop that must know about it, or continue, also needs a
+	 * filter */
 	if (f & STOPPED && f & (MANY | JSON | VERBOSE))
 		f |= FILTERED;
 	q->facts = f;
@@ -281,7 +282,7 @@ static void check(const struct request *q, const struct cli *c)
 		cli_usage(c, "--lines: no prompts besides those in %s", q->lines);
 }
 
-/* A file that cannot be read is reported here: the line of cat, which reads it, would be a second one. */
+/* A file that cannot be read is reported here, because cat, which reads it, would report it in its own words. */
 static void check_file(const char *path, const struct cli *c)
 {
 	struct stat st;
@@ -292,8 +293,8 @@ static void check_file(const char *path, const struct cli *c)
 		cli_die(c, "%s: %s", path, strerror(EISDIR));
 }
 
-/* Where the prompt comes from: one of an operand, -p and -f; - is standard input. With options of a conversation it is
- * the only turn of one. */
+/* Where the prompt comes from: one of an operand, -p and -f; - is standard input. With options of a conversation, the
+ * prompt is its only turn. */
 static void find_prompt(struct request *q, const struct cli *c)
 {
 	static struct bytes text = { .limit = PROMPT_MAX };

@@ -7,8 +7,8 @@
 
 extern const struct opt options_table[];
 
-/* Reads the command line: q is what it asks for, with the arguments of each stage that is used. Mistakes end the
- * program by cli_usage(). */
+/* Reads the command line into q, including the arguments of each stage that is used. Usage errors end the program by
+ * cli_usage(). */
 void options(struct request *q, struct cli *c);
 
 #endif

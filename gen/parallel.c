@@ -1,5 +1,5 @@
-/* Several sequences at a time. One poll(2) watches the prompts, what the sampler writes, and the two pipes that are
- * written to; what a pipe does not take at once waits in a queue. */
+/* The loop for several sequences. One poll(2) watches the prompts, the sampler's output, and the two pipes that are
+ * written to; what a pipe does not accept at once waits in a queue. */
 #include "parallel.h"
 
 #include <errno.h>
@@ -18,32 +18,32 @@
 #define PIPE_BUF _POSIX_PIPE_BUF
 #endif
 
-enum { EVERY = 200, OUT_MOST = 1 << 16, COPY_MOST = 1 << 20 };  /* milliseconds; bytes that wait */
+enum { EVERY = 200, OUT_MOST = 1 << 16, COPY_MOST = 1 << 20 };  /* milliseconds; most bytes waiting */
 
 /* Bytes to be written. */
 struct queue {
-	struct bytes bytes;     /* those before `sent` are written */
+	struct bytes bytes;     /* those before `sent` have been written */
 	size_t sent;
 };
 
 struct live {                   /* a sequence that has not ended */
 	struct sequence sequence;
 	int64_t drawn;
-	int fed;                /* ids of it were sent to fwd, so that an answer comes */
-	int ending;             /* it was ended here, and its `end ` has not come back yet */
+	int fed;                /* its ids were sent to fwd, so an answer will come */
+	int ending;             /* it was ended here, and its `end ` frame has not come back yet */
 };
 
 struct parallel {
 	struct loop *l;
 	struct sequences live;
-	size_t active;          /* of these: fed, and not ending */
+	size_t active;          /* number of these that are fed and not ending */
 	struct queue out, copy;
-	struct frame held;      /* a frame of the next prompt, with its payload still unread in `in`, */
+	struct frame held;      /* frame of the next prompt, whose payload is still unread in `in`, */
 	int waiting;            /* if this is set */
 	int ended;              /* all prompts have been read */
-	int forked;             /* the forks have begun */
-	int32_t last;           /* the last id of the prompt, */
-	uint32_t next;          /* and the position after it */
+	int forked;             /* the forks have been started */
+	int32_t last;           /* last id of the prompt, */
+	uint32_t next;          /* and position after it */
 	int drawing;            /* an id has been drawn */
 };
 
@@ -74,7 +74,7 @@ static int send_end(struct parallel *p, uint32_t reason, uint32_t pos, uint32_t 
 	return put(&p->out, &f, NULL, w);
 }
 
-/* Copies the frame whose payload was read. */
+/* Writes the frame whose payload was read to the copy. */
 static int write_copy(struct parallel *p, const struct frame *f, struct why *w)
 {
 	return p->l->copy >= 0 ? put(&p->copy, f, p->l->payload, w) : 0;
@@ -85,7 +85,7 @@ static size_t pending(const struct queue *q)
 	return q->bytes.n - q->sent;
 }
 
-/* Writes as much as a pipe that is ready certainly takes. */
+/* Writes as much as a pipe that is ready is certain to accept. */
 static int write_some(struct parallel *p, struct queue *q, int fd, struct why *w)
 {
 	ssize_t n = pending(q) ? write(fd, q->bytes.p + q->sent, size_min(pending(q), PIPE_BUF)) : 0;
@@ -95,7 +95,8 @@ static int write_some(struct parallel *p, struct queue *q, int fd, struct why *w
 	else if (n < 0 && errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)
 		return why(w, "%s: %s", fd == STDOUT_FILENO ? "standard output" : "a pipe", strerror(errno));
 	q->sent += n > 0 ? (size_t)n : 0;
-	/* Pending bytes move to the front once they are the smaller part: a queue that never empties must not grow. */
+	/* move pending bytes to the front when they are the smaller part, so that a queue that is never empty does not
+	 * grow */
 	if (n > 0 && q->sent >= pending(q)) {
 		memmove(q->bytes.p, q->bytes.p + q->sent, pending(q));
 		q->bytes.n -= q->sent;
@@ -123,7 +124,7 @@ static int begin(struct parallel *p, uint32_t seq, struct why *w)
 	return -1;
 }
 
-/* Ends the sequence here. The `end ` frame goes to fwd, and through the stages back to this loop and to the reader of
+/* Ends the sequence here. The `end ` frame goes to fwd, through the stages, and back to this loop and to the reader of
  * the copy. */
 static int end_here(struct parallel *p, struct live *live, uint32_t reason, uint32_t pos, struct why *w)
 {
@@ -134,13 +135,13 @@ static int end_here(struct parallel *p, struct live *live, uint32_t reason, uint
 	return send_end(p, reason, pos, live->sequence.number, w);
 }
 
-/* Whether another sequence may begin. */
+/* Whether another sequence may start. */
 static int has_room(const struct parallel *p)
 {
 	return p->active < p->l->jobs;
 }
 
-/* Notes that its ids have been sent. */
+/* Records that its ids were sent. */
 static void feed(struct parallel *p, struct live *live)
 {
 	p->active += !live->fed && !live->ending;
@@ -154,7 +155,7 @@ static int read_payload(struct parallel *p, struct frame_in *in, const struct fr
 	return frame_read_all(in, f, &p->l->payload, &p->l->room, w);
 }
 
-/* The card, to both sides: from the prompts to fwd as well. */
+/* Passes the card on: one that comes with the prompts also to fwd. */
 static int pass_card(struct parallel *p, struct frame_in *in, const struct frame *f, struct why *w)
 {
 	struct loop *l = p->l;
@@ -165,7 +166,7 @@ static int pass_card(struct parallel *p, struct frame_in *in, const struct frame
 		(l->copy >= 0 && card_append(&p->copy.bytes, &l->card)) ? why(w, "out of memory") : 0;
 }
 
-/* A prompt without ids: its sequence ends at once, and so do those that would be forks of it. */
+/* A prompt without ids: ends its sequence at once, and those that would be forks of it. */
 static int end_empty(struct parallel *p, const struct frame *f, struct why *w)
 {
 	if (end_here(p, find(p, f->seq), FRAME_END_LENGTH, f->pos, w))
@@ -177,14 +178,14 @@ static int end_empty(struct parallel *p, const struct frame *f, struct why *w)
 	return 0;
 }
 
-/* The ids of a prompt, or the fork that starts a sequence. */
+/* Handles the ids of a prompt, or the fork that starts a sequence. */
 static int take_prompt(struct parallel *p, const struct frame *f, struct why *w)
 {
 	struct loop *l = p->l;
 	const int32_t *ids;
 
 	p->waiting = 0;
-	/* The sequence may have ended while the frame waited. */
+	/* the sequence may have ended while the frame waited */
 	if (sequences_is_over(&p->live, f->seq))
 		return 0;
 	if ((!find(p, f->seq) && begin(p, f->seq, w)) || read_payload(p, &l->in, f, w))
@@ -204,7 +205,8 @@ static int take_prompt(struct parallel *p, const struct frame *f, struct why *w)
 	return put(&p->out, f, ids, w);
 }
 
-/* Sequences 1 and on, when the prompt of sequence 0 is complete: the last of its ids is sent again for its logits. */
+/* Starts sequences 1 and on when the prompt of sequence 0 is complete. Sends its last id again to each, for its
+ * logits. */
 static int fork_all(struct parallel *p, struct why *w)
 {
 	struct frame f = { .kind = FRAME_FORK, .rows = 1, .cols = 1, .type = FRAME_I32, .pos = p->next };
@@ -225,7 +227,7 @@ static int fork_all(struct parallel *p, struct why *w)
 	return 0;
 }
 
-/* Ends the sequences that have no ids: now none will come. */
+/* Ends the sequences without ids, because none will come now. */
 static int end_unfed(struct parallel *p, struct why *w)
 {
 	struct sequence **all = sequences_all(&p->live);
@@ -246,7 +248,7 @@ static int end_of_prompts(struct parallel *p, struct why *w)
 	return end_unfed(p, w);
 }
 
-/* One frame of the prompts. */
+/* Handles one frame of the prompts. */
 static int take_in(struct parallel *p, struct why *w)
 {
 	struct frame *f = &p->held;
@@ -268,20 +270,20 @@ static int take_in(struct parallel *p, struct why *w)
 		return end_of_prompts(p, w) || send_end(p, f->flags, f->pos, f->seq, w) ? -1 : 0;
 	if (f->kind == FRAME_END && live)
 		return end_here(p, live, f->flags, f->pos, w);
-	/* Its number is used: fwd answers no more frames of it. */
+	/* its number is used up: fwd ignores later frames of it */
 	if (f->kind == FRAME_END)
 		return (f->seq && sequences_end(&p->live, f->seq, w)) ||
 			send_end(p, f->flags, f->pos, f->seq, w) ? -1 : 0;
 	if (f->kind != FRAME_IDS && f->kind != FRAME_FORK)
 		return 0;
-	/* A fork, and a frame without ids, gets no answer that would end it. */
+	/* a fork, or a frame without ids, gets no answer that would end it */
 	p->waiting = f->kind == FRAME_IDS && f->rows && !(live && live->fed) && !has_room(p);
 	return p->waiting ? 0 : take_prompt(p, f, w);
 }
 
 /* ---- what comes back ---- */
 
-/* The reason why nothing can follow the id at pos; 0: something can. */
+/* The reason why nothing can follow the id at pos, or 0. */
 static uint32_t over(const struct loop *l, const struct live *live, int32_t id, uint32_t pos)
 {
 	if (l->card.n_vocab && card_is_eog(&l->card, id))
@@ -315,7 +317,7 @@ static int take_drawn(struct parallel *p, const struct frame *f, struct why *w)
 	return end_here(p, live, reason, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + n, w);
 }
 
-/* The end of a sequence. */
+/* Handles the end of a sequence. */
 static int take_end(struct parallel *p, const struct frame *f, struct why *w)
 {
 	struct live *live = find(p, f->seq);
@@ -331,7 +333,7 @@ static int take_end(struct parallel *p, const struct frame *f, struct why *w)
 	return 0;
 }
 
-/* One frame of the sampler's. 1: there are no more. */
+/* Handles one frame from the sampler. Returns 1 if there are no more. */
 static int take_back(struct parallel *p, struct why *w)
 {
 	struct loop *l = p->l;
@@ -359,7 +361,7 @@ static int take_back(struct parallel *p, struct why *w)
 
 /* ---- all of it ---- */
 
-/* fwd reads no more. It may have ended after the last sequence, whose end is still on its way back. */
+/* fwd stopped reading. It may have ended after the last sequence, whose end is still on its way back. */
 static void lose_out(struct parallel *p)
 {
 	struct loop *l = p->l;
@@ -369,25 +371,25 @@ static void lose_out(struct parallel *p)
 	l->out = -1;
 }
 
-/* What is buffered can be read without a poll. */
+/* Whether something can be read without poll(), because it is buffered. */
 static int is_buffered(const struct frame_in *in)
 {
 	return in->used < in->have;
 }
 
-/* Waits until something can be read or written, and does it. 1: nothing more comes back; 0; -1. */
+/* Waits until something can be read or written, and does it. Returns 1 if nothing more comes back; 0; or -1. */
 static int step(struct parallel *p, struct why *w)
 {
 	enum { IN, BACK, OUT, COPY, ENDS };
 	struct loop *l = p->l;
-	/* A prompt is forked before anything follows it. */
+	/* a prompt must be forked before anything follows it */
 	int reads = !p->ended && !p->waiting && pending(&p->out) < OUT_MOST;
 	int hears = (p->ended || !l->texts) && pending(&p->copy) < COPY_MOST;
 	int now = (reads && is_buffered(&l->in)) || (hears && is_buffered(&l->back)), got;
 	struct pollfd at[ENDS] = {
 		{ .fd = reads ? l->in.fd : -1, .events = POLLIN },
 		{ .fd = hears ? l->back.fd : -1, .events = POLLIN },
-		/* Without events it reports a pipe that nobody reads any more. */
+		/* without events, poll() reports a pipe without readers */
 		{ .fd = l->out, .events = pending(&p->out) ? POLLOUT : 0 },
 		{ .fd = l->copy, .events = pending(&p->copy) ? POLLOUT : 0 }
 	};
@@ -424,7 +426,7 @@ int parallel_run(struct loop *l, struct why *w)
 		if (l->out >= 0 && is_done(&p) && !pending(&p.out)) {
 			close(l->out);
 			l->out = -1;
-			/* What still comes is for the copy alone. */
+			/* what still comes only goes to the copy */
 			status = l->copy < 0;
 		}
 		status = status ? status : step(&p, w);

@@ -1,4 +1,4 @@
-/* Neighbouring stages are joined by a pipe. gen itself holds the ends at `feed` and at `tee`. */
+/* Adjacent stages are joined by a pipe. gen itself has the ends at `feed` and at `tee`. */
 #include "pipeline.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static void close_end(int *fd)
 	*fd = -1;
 }
 
-/* The schema's grammar, in a file without a name that sample can open. */
+/* Runs schema; its grammar goes to a file without a name that sample can open. */
 static int make_grammar(struct request *q, struct why *w)
 {
 	static char path[24];
@@ -38,12 +38,12 @@ static int make_grammar(struct request *q, struct why *w)
 	return stage_arg(&q->stage[SAMPLE], "--grammar-file", w) || stage_arg(&q->stage[SAMPLE], path, w) ? -1 : 0;
 }
 
-/* What sample reads, for another one; -1: there will be none. */
+/* where sample reads, kept for its successor; -1: it has none */
 static int logits = -1;
 
 int pipeline_start(struct request *q, struct loop *l, int text, struct why *w)
 {
-	/* fwd takes the longest to start. */
+	/* fwd first, because it takes longest to start */
 	static const struct { enum stage_number from, to; } order[] = { { FWD, FWD_LAST }, { PROMPT, TOK },
 		{ SAMPLE, STOPS }, { BEST, DETOK } };
 	int in[STAGES], out[STAGES], fd[2], last = 0, status = make_grammar(q, w);
@@ -77,7 +77,7 @@ int pipeline_start(struct request *q, struct loop *l, int text, struct why *w)
 	return status;
 }
 
-/* A file that has the stream's card in it. */
+/* Makes a file with the stream's card. */
 static int card_file(const struct loop *l, struct why *w)
 {
 	int fd = stage_file(w);

@@ -1,4 +1,4 @@
-/* Which ids went in and came out, how likely each was, and how long it took. */
+/* Reports which ids went in and came out, how likely each was, and how long it took. */
 #include "report.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "lib/base/system.h"
 #include "draft.h"
 
-/* Seconds. NaN where there are too few tokens. */
+/* In seconds. NaN if there are too few tokens. */
 struct times {
 	double first, min, mean, max, rate;
 };
@@ -25,7 +25,7 @@ static struct times times(const struct result *r)
 	for (size_t i = 1; i < r->ids.n; i++) {
 		double step = r->each[i].time - r->each[i - 1].time;
 
-		t.min = fmin(step, t.min);      /* the number, where one is NaN */
+		t.min = fmin(step, t.min);      /* fmin() ignores a NaN */
 		t.max = fmax(step, t.max);
 	}
 	if (r->ids.n > 1)
@@ -34,9 +34,9 @@ static struct times times(const struct result *r)
 	return t;
 }
 
-/* ---- for people ---- */
+/* ---- for users ---- */
 
-/* The file that fwd keeps; 0: it does not. */
+/* the file in which fwd reports progress; 0: none */
 static int progress;
 
 int report_progress(struct request *q, struct why *w)
@@ -51,7 +51,7 @@ int report_progress(struct request *q, struct why *w)
 	return stage_arg(&q->stage[FWD], "--progress", w) || stage_arg(&q->stage[FWD], path, w) ? -1 : 0;
 }
 
-/* Percent, and the seconds that are left at the rate so far. */
+/* Shows percent, and the seconds left at the current rate. */
 static void show_progress(double waited)
 {
 	char line[64] = "";
@@ -67,7 +67,7 @@ void report_wait(struct loop *l, int waiting)
 	double waited = clock_now() - l->r->begin;
 	static int shown;
 
-	/* What it says is of this prompt, not of the one before. */
+	/* what it says was about the previous prompt */
 	if (!waiting && progress && ftruncate(progress, 0))
 		progress = 0;
 	if (waiting && waited >= 1 && isatty(STDERR_FILENO)) {
@@ -84,7 +84,7 @@ void report_wait(struct loop *l, int waiting)
 	}
 }
 
-/* By enum frame_reason: for people, for programs. */
+/* Indexed by enum frame_reason: for users, for programs. */
 static const struct {
 	const char *said, *key;
 } reasons[] = {
@@ -148,7 +148,7 @@ static void put_integer(struct json_writer *w, const char *key, int64_t i)
 	json_int(w, i);
 }
 
-/* s[n], or null where s is. */
+/* s[n], or null if s is NULL. */
 static void put_string(struct json_writer *w, const char *key, const char *s, size_t n)
 {
 	put_key(w, key);
@@ -167,7 +167,7 @@ static void put_ids(struct json_writer *w, const char *key, const struct ids *id
 	json_close(w, ']');
 }
 
-/* For each place an array of the most likely ids. */
+/* For each position, an array of the most likely ids. */
 static void put_likely(struct json_writer *w, const struct result *r)
 {
 	put_key(w, "top");

@@ -1,4 +1,4 @@
-/* Arrays with an element for each id, which grow as ids come. */
+/* Arrays with an element for each id, which grow as ids arrive. */
 #include "result.h"
 
 #include <math.h>

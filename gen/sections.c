@@ -1,4 +1,4 @@
-/* Marks are found as stop strings are (lib/stream/stop.h), so that one may be divided between two pieces. */
+/* Marks are found as stop strings are (lib/stream/stop.h), so one may be split between two chunks of text. */
 #include "sections.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ static void turn(struct sections *s, enum section to, const char *mark)
 		s->turn(s->context, from, mark);
 }
 
-/* Nothing follows the header, or it is too long to be one: it was the answer. */
+/* Nothing follows the header, or it is too long for one: it was part of the answer. */
 static void end_header(struct sections *s)
 {
 	s->in_header = 0;
@@ -42,7 +42,7 @@ static void end_header(struct sections *s)
 	s->n = 0;
 }
 
-/* What the header announces: a call where it has a recipient, reasoning in the channel of that name. */
+/* Begins what the header announces: a call if it has a recipient, reasoning in a channel of that name. */
 static void begin_body(struct sections *s)
 {
 	const char *to;

@@ -1,4 +1,4 @@
-/* Bytes pass one at a time from the sections of an answer, through a filter of control characters, into a buffer. */
+/* Bytes go one at a time from the sections of an answer, through a filter of control characters, into a buffer. */
 #include "show.h"
 
 #include <stdio.h>
@@ -18,14 +18,14 @@ static struct {
 	int fd, coloured, folds;
 	size_t words;           /* of the thought */
 	int in_word;
-	int blank;              /* nothing of this part was shown yet */
-	unsigned char before;   /* the byte before: 0xc2, with which C1 control characters begin, waits for the next */
-	int at_start;           /* the cursor is at the beginning of a line */
+	int blank;              /* nothing of this section has been shown yet */
+	unsigned char before;   /* the previous byte: 0xc2, which begins C1 control characters, waits for the next */
+	int at_start;           /* the cursor is at the start of a line */
 } show = { .out.limit = 1 << 24, .at_start = 1 };
 
 static void flush(void)
 {
-	struct why ignored;     /* a terminal that is gone ends the input, too */
+	struct why ignored;     /* the error of a terminal that is gone also ends the input */
 
 	if (show.out.n)
 		io_write(show.fd, show.out.p, show.out.n, &ignored);
@@ -57,14 +57,14 @@ static void count_word(unsigned char c)
 	show.in_word = !space;
 }
 
-/* A byte of text: control characters as ^X, those past ASCII as ?; but lines and tabs. */
+/* Prints a byte of text. Control characters become ^X, C1 ones ?; except newline and tab. */
 static void put_byte(unsigned char c)
 {
 	if (show.answer.now == SECTION_THOUGHT)
 		count_word(c);
 	if (show.answer.now == SECTION_THOUGHT && show.folds)
 		return;
-	/* The white space after a tag that is not shown. */
+	/* drop the white space after a tag that is not shown */
 	if (show.blank && (c == '\n' || c == ' '))
 		return;
 	show.blank = 0;
@@ -91,7 +91,7 @@ static void new_line(void)
 		write_text("\n", 1);
 }
 
-/* Thoughts that no colour tells from the answer keep their marks. */
+/* Without colours, thoughts keep their marks. */
 static void end_thought(const char *mark)
 {
 	char line[64];
@@ -111,7 +111,7 @@ static void end_thought(const char *mark)
 	show.blank = 1;
 }
 
-/* A thought is shown on separate lines. */
+/* Shows a thought on separate lines. */
 static void begin_thought(const char *mark)
 {
 	new_line();
@@ -127,7 +127,7 @@ static void begin_thought(const char *mark)
 	show.blank = 1;
 }
 
-/* Another section begins. Marks of thoughts are not shown where colours tell them. */
+/* Begins another section. With colours, the marks of thoughts are not shown. */
 static void turn(void *context, enum section from, const char *mark)
 {
 	enum section to = show.answer.now;

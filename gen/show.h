@@ -8,7 +8,7 @@
 #include "lib/base/why.h"
 #include "sections.h"
 
-/* Prints to this descriptor, in colours unless $NO_COLOR is set. -1 with a reason. */
+/* Prints to this descriptor, in colours unless $NO_COLOR is set. Returns -1 with a reason on failure. */
 int show_open(int fd, struct why *w);
 void show_close(void);
 
@@ -18,13 +18,13 @@ void show_fold(int fold);
 /* An answer begins. */
 void show_begin(struct opened opened);
 
-/* More of the answer. */
+/* Shows more of the answer. */
 void show_text(const char *s, size_t n);
 
 /* Moves the cursor to the start of a line, before others write. */
 void show_line(void);
 
-/* The answer has ended; leaves the cursor at the start of a line. */
+/* Ends the answer; leaves the cursor at the start of a line. */
 void show_end(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* Stages are spawned with posix_spawn() and reaped as they end. Whose failure was the first follows from their order,
- * their status, and the lines that they died with. */
+/* Stages are started with posix_spawn() and reaped as they end. Which failure came first is decided from their order,
+ * their status, and their error lines. */
 #include "stages.h"
 
 #include <errno.h>
@@ -15,11 +15,11 @@
 
 #include "lib/base/grow.h"
 
-enum { GRACE = 300, LINES = 1 << 16 };  /* milliseconds; bytes of last lines */
+enum { GRACE = 300, LINES = 1 << 16 };  /* milliseconds; bytes of error lines */
 
 extern char **environ;
 
-static int errors[2] = { -1, -1 };      /* a pipe of the lines that stages die with */
+static int errors[2] = { -1, -1 };      /* a pipe for the stages' error lines */
 static char lines[LINES];
 static size_t n_lines;
 static int uninterrupted;
@@ -38,7 +38,7 @@ void stage_cut(struct stage *s, size_t n)
 	s->argv[s->n = n] = NULL;
 }
 
-/* The number of its word, or s->n. */
+/* The index of the option's word, or s->n. */
 static size_t find_option(const struct stage *s, const char *option)
 {
 	size_t i = 1;
@@ -95,7 +95,7 @@ int stage_file(struct why *w)
 	return fd < 0 ? why(w, "cannot create a temporary file") : fd;
 }
 
-/* One word, quoted where the shell would see more in it than letters. */
+/* Appends a word, quoted if the shell would interpret it. */
 static void append_word(struct bytes *to, const char *s)
 {
 	size_t plain = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%");
@@ -131,7 +131,7 @@ void stages_block_interrupts(void)
 	signal(SIGUSR1, SIG_IGN);
 }
 
-/* The pipe of last lines: its reading end never blocks, its writing end is for the stages alone. */
+/* Makes the pipe of error lines: its reading end never blocks, its writing end is only for the stages. */
 static int open_errors(struct why *w)
 {
 	char number[16];
@@ -146,7 +146,7 @@ static int open_errors(struct why *w)
 	return setenv("LMPIPE_ERROR_FD", number, 1) ? why(w, "out of memory") : 0;
 }
 
-/* The signals of a new stage are as a shell would set them. */
+/* Gives a new stage the signals that a shell would. */
 static void set_signals(posix_spawnattr_t *how, sigset_t mask)
 {
 	static const int defaults[] = { SIGTERM, SIGHUP, SIGPIPE, SIGINT };
@@ -162,7 +162,7 @@ static void set_signals(posix_spawnattr_t *how, sigset_t mask)
 	posix_spawnattr_setflags(how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 }
 
-/* 0 or an error number. */
+/* Returns 0 or an error number. */
 static int spawn(struct stage *s, int in, int out)
 {
 	posix_spawn_file_actions_t files;
@@ -182,7 +182,7 @@ static int spawn(struct stage *s, int in, int out)
 		error = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
 	if (!error && s->quiet)
 		error = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	/* A signal must not come before s->pid is set, which the handler looks at. */
+	/* no signal may arrive before s->pid is set, because the handler reads it */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	set_signals(&how, before);
@@ -211,7 +211,7 @@ int stage_start(struct stage *s, int in, int out, struct why *w)
 
 /* ---- ending ---- */
 
-/* The signal that a stage died of, 0 for none. A shell, here or behind ssh, reports its last command's by an exit
+/* The signal that a stage died of, or 0. A shell, here or behind ssh, reports its last command's signal as an exit
  * status above 128; 255 is ssh's own. */
 static int died_of(const struct stage *s)
 {
@@ -221,7 +221,7 @@ static int died_of(const struct stage *s)
 		? WEXITSTATUS(s->status) - 128 : 0;
 }
 
-/* Whether it has ended badly: by a signal that is neither SIGPIPE nor ours, or with a status other than 0. */
+/* Whether the stage failed: by a signal other than SIGPIPE or ours, or with a status other than 0. */
 static int stage_failed(const struct stage *s)
 {
 	int signal = died_of(s);
@@ -241,7 +241,7 @@ void stages_kill(struct stage *s, int n)
 		}
 }
 
-/* The line that s died with; where there is none, what ended it. */
+/* Sets the reason to the error line of s or, if it has none, to what ended it. */
 static void explain(const struct stage *s, struct why *w)
 {
 	size_t n = strlen(s->program), length;
@@ -284,7 +284,8 @@ int stage_wait(struct stage *s, struct why *w)
 	return -1;
 }
 
-/* Waits for any child, or only looks. 1: one has ended, 0: none has yet, -1: there is none. */
+/* Reaps a child; waits for one unless `how` says otherwise. Returns 1: one has ended, 0: none has yet, -1: there are no
+ * children. */
 static int reap(struct stage *s, int n, int how)
 {
 	int status;
@@ -311,8 +312,8 @@ int stages_wait(struct stage *s, int n, int failing, struct why *w)
 		stages_kill(s, n);
 	while (reap(s, n, 0) > 0)
 		;
-	/* A fault goes down the stream: the first in its order began it; but one that was killed did not follow
-	 * another. */
+	/* Failures spread downstream, so the first stage in order caused the others; but a killed stage cannot have
+	 * failed because of another one. */
 	for (int killed = 1; killed >= 0; killed--)
 		for (int i = 0; i < n; i++)
 			if (stage_failed(&s[i]) && (!killed || died_of(&s[i]))) {
