@@ -1,5 +1,5 @@
-/* batch: the rows that are evaluated at once: of the frames being answered, of one sequence or several. Rows that
- * answer a sampler come first, then those of prompts, each in the order of arrival. */
+/* batch: the rows that are evaluated together, from the frames being answered, of one sequence or several. Rows that
+ * answer a sampler come first, then those of prompts, each in order of arrival. */
 #ifndef BATCH_H
 #define BATCH_H
 
@@ -10,17 +10,17 @@
 struct serve;
 struct served;
 
-/* A signal handler: cancels the evaluation of given ids: an `end ` frame follows instead. Complete batches stay valid.
- * Ignored for sampled ids, with --all, and between frames. */
+/* For a signal handler: cancels the evaluation of given ids; an `end ` frame follows instead of logits. Complete
+ * batches remain valid. Ignored for sampled ids, with --all, and between frames. */
 void batch_interrupt(int signal);
 
-/* Appends to the queue a sequence that has rows left in its frame. */
+/* Appends a sequence, whose frame must have rows left, to the queue. */
 void batch_add(struct serve *v, struct served *q);
 
-/* The first position of its frame whose logits are asked for. */
+/* The first position of its frame whose logits are wanted. */
 size_t batch_wanted(const struct serve *v, const struct served *q);
 
-/* Evaluates one batch and writes its answers; the queue is not empty. 0, or -1 if a write failed. */
+/* Evaluates one batch and writes its answers. The queue must not be empty. Returns 0, or -1 if a write failed. */
 int batch_run(struct serve *v, struct why *w);
 
 #endif
