@@ -1,10 +1,10 @@
-/* answer: stands for fwd in tests of streams with many sequences: no model, but logits that follow from the last ids of
- * the sequence and their position alone. Sequences start, fork and end as frame.5 says.
+/* answer: replaces fwd in tests of streams with many sequences. It has no model: its logits depend only on the last ids
+ * of the sequence and their position. Sequences start, fork and end as frame.5 says.
  *
- *	answer [-c CTX] [-e X] [-i SEED] [-x SEQ] < ids > logits
- *	        -c: the context in the card; -e: what each position adds to the logits of ids that end a generation;
- *	        -i: answers what is waiting in a random order between sequences; -x: NaNs for this sequence from its
- *	        tenth position on */
+ * answer [-c CTX] [-e X] [-i SEED] [-x SEQ] < ids > logits
+ *         -c: the context in the card; -e: added per position to the logits of ids that end a generation;
+ *         -i: answers waiting frames in random order between sequences; -x: NaNs for this sequence from its
+ *         tenth position on */
 #include <math.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -85,12 +85,12 @@ static void answer(const struct text *t)
 	must(frame_write(1, &f, run.row, &w));
 }
 
-/* A frame that has waited; its payload. */
+/* A waiting frame with its payload. */
 static void process(const struct frame *f, const int32_t *payload)
 {
 	struct text *t = NULL, *from;
 
-	/* A fork may come round again. */
+	/* a fork may be met again */
 	if (f->kind == FRAME_FORK && sequences_find(&run.texts, f->seq))
 		return;
 	if (f->kind == FRAME_FORK) {
@@ -122,7 +122,7 @@ struct waiting {
 	int32_t *payload;
 };
 
-/* The frame to answer next: any that no frame of its sequence precedes. A fork depends on all before it. */
+/* The frame to answer next: any without an earlier one of its sequence. A fork depends on all earlier frames. */
 static size_t choose(const struct waiting *list, size_t n)
 {
 	size_t at = 0;
@@ -161,7 +161,7 @@ static void answer_all(void)
 
 	frame_open_in(&in, 0, "stdin");
 	while (got > 0 || n) {
-		/* What is there, where the order is random; otherwise one frame. */
+		/* with random order, read all that is there; otherwise one frame */
 		while (got > 0 && n < WAITING && (!n || run.random)) {
 			if (n && in.used == in.have && poll(&ready, 1, 0) <= 0)
 				break;

@@ -1,6 +1,7 @@
-/* attend_test: compares attention of every table with the scalar one, bit for bit: head sizes, groups, positions around
- * the ends of tiles and blocks, batches divided in several ways, NaN and infinity at every position that a query may
- * not see, windows, chunks, caps, biases and sinks; and the scalar one with softmax in double precision. */
+/* attend_test: compares the attention of every table with the scalar one, bit for bit: head sizes, heads per KV head,
+ * positions around the ends of tiles and blocks, batches divided in several ways, NaN and infinity at every position
+ * that a query may not see, windows, chunks, caps, biases and sinks. Compares the scalar one with softmax in double
+ * precision. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +91,7 @@ static double cached_v(const struct setting *s, size_t h, size_t pos, size_t d)
 	return cached(s, kv.v, j * dim + d, kv.v_scale, kv_scale_index(dim, j, d / KV_SCALED));
 }
 
-/* Fills all positions from `from` on with NaN and infinity, which memory may hold there. */
+/* Fills all positions from `from` on with NaN and infinity, as stale memory may contain them. */
 static void soil(struct setting *s, size_t from)
 {
 	size_t dim_k = s->a.dim_k, dim_v = attend_stored_v(&s->a);
@@ -196,7 +197,7 @@ static float *run(const struct kernels *t, const struct setting *s, size_t pos, 
 	return out;
 }
 
-/* The same rows by blocks: runs of `each`, the last first, then joined. */
+/* The same rows, block by block: runs of `each` blocks, the last run first, then joined. */
 static float *run_blocks(const struct kernels *t, const struct setting *s, size_t pos, size_t rows, size_t each)
 {
 	struct attend a = s->a;
@@ -293,8 +294,8 @@ static void prompt_test(const struct attend_shape *shape, enum kv_type type, siz
 	tear_down(&s);
 }
 
-/* A few rows at a position, as in decode or in checking a draft; then again with NaN in the K and V of the later half
- * of the rows, which the earlier ones must not see. */
+/* A few rows at a position, as in decoding or in checking a draft. Then again with NaN in K and V of the later half of
+ * the rows, which the earlier rows must not see. */
 static void decode_test(const struct attend_shape *shape, enum kv_type type, size_t pos, size_t rows)
 {
 	size_t width = shape->n_head * shape->dim_v, clean = rows / 2;
@@ -367,7 +368,7 @@ static void precision_test(const struct attend_shape *shape, size_t n)
 	tear_down(&coded);
 }
 
-/* K and V that are copied are those that are stored there; dim_v 0: K alone. */
+/* Copied K and V equal the stored ones; dim_v 0: K only. */
 static void copy_test(enum kv_type type, size_t dim_k, size_t dim_v, size_t j, size_t i)
 {
 	const struct kernels *k = kernels_select("scalar");

@@ -42,7 +42,7 @@ static void run_op(const struct op_kind *kind, const struct op *op, const struct
 		kind->piece(op, s, piece, piece % s->threads);
 }
 
-/* Rows of n_runs sequences in one batch, each from its segment's next on; out: [n_runs][ROWS][n_out]. */
+/* Evaluates rows of n_runs sequences in one batch, each from its segment's `next` on. out: [n_runs][ROWS][n_out]. */
 static void evaluate_runs(const struct batches *b, const struct kernels *k, struct run *run, size_t n_runs,
 	size_t threads, float *out)
 {
@@ -73,7 +73,7 @@ static void evaluate_runs(const struct batches *b, const struct kernels *k, stru
 	free(s.scratch);
 }
 
-/* Rows [next, end) of the segment; out: [ROWS][n_out]. */
+/* Evaluates rows [next, end) of the segment. out: [ROWS][n_out]. */
 static void evaluate(const struct batches *b, const struct kernels *k, struct segment *state, size_t end,
 	size_t threads, float *out)
 {
@@ -105,7 +105,7 @@ static int near(const float *got, const double *want, size_t n)
 	return worst < 3e-5 * most;
 }
 
-/* Rows again after the length is set back; what was kept decides from where. */
+/* Evaluates rows again after the length was set back; what the segment kept decides from where. */
 static void cuts(const struct batches *b, const struct kernels *k, const float *want,
 	void checked(int ok, const char *name, const char *what))
 {

@@ -1,5 +1,5 @@
-/* check: what the unit programs have in common: checks that are counted, a line for each that fails, and a last line
- * that tests/run reads. One program, one file that includes it. */
+/* check: what the unit programs share: counted checks, a line for each that fails, and a last line that tests/run
+ * reads. A program includes it in exactly one file. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -9,7 +9,7 @@
 
 static size_t checks_passed, checks_failed, checks_cases, checks_left_out;
 
-/* Counts it. Where it failed the words are printed as a line. Returns ok. */
+/* Counts a check. If it failed, prints the formatted line. Returns ok. */
 __attribute__((format(printf, 2, 3)))
 static inline int check(int ok, const char *words, ...)
 {
@@ -25,13 +25,13 @@ static inline int check(int ok, const char *words, ...)
 	return 0;
 }
 
-/* The same with a number that tells where or which. */
+/* The same with a number that says where or which. */
 static inline void check_at(int ok, const char *what, long long detail)
 {
 	check(ok, "failed: %s (%lld)", what, detail);
 }
 
-/* Says what cannot be tested here, and why, for tests/run's list: "no ../shared/templates (342 cases)". */
+/* Prints what cannot be tested here, and why, for tests/run's list: "no ../shared/templates (342 cases)". */
 __attribute__((format(printf, 1, 2)))
 static inline void check_skip(const char *words, ...)
 {
@@ -44,8 +44,8 @@ static inline void check_skip(const char *words, ...)
 	putchar('\n');
 }
 
-/* Whether to run the next case: always, or with EVERY=n in the environment once in n times, for an emulator, on which
- * cases are slow. */
+/* Whether to run the next case: always or, with EVERY=n in the environment, one time in n; for emulators, which are
+ * slow. */
 static inline int check_takes(void)
 {
 	const char *every = getenv("EVERY");
@@ -56,7 +56,7 @@ static inline int check_takes(void)
 	return taken;
 }
 
-/* The last line; returns main's status. */
+/* Prints the last line. Returns main's status. */
 static inline int check_end(const char *name)
 {
 	if (checks_left_out)

@@ -1,5 +1,5 @@
-/* dribble: copies stdin to stdout a byte at a time: a read for each with -r, a write for each without; pauses of N
- * microseconds after each (-u N). For the tests of stages whose neighbour is slow. */
+/* dribble: copies stdin to stdout a byte at a time: with -r one read per byte, without it one write per byte; with -u N
+ * it pauses for N microseconds after each. Simulates a slow neighbour of a stage. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

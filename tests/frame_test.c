@@ -1,5 +1,6 @@
-/* frame_test: what is written is read back, whatever the pieces, signals and descriptors between; streams that are cut,
- * damaged or lie are refused with a reason, at every byte. */
+/* frame_test: what is written is read back, with any division into reads and writes, with signals, and with any kind of
+ * descriptor in between. Streams that are truncated, damaged or inconsistent are refused with a reason, at every
+ * byte. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -57,8 +58,8 @@ static void write_stream(int fd)
 		_exit(2);
 }
 
-/* How many frames are right; after the last of them 100 is added if the input ends as it should. skim: payloads are
- * left to frame_next(). */
+/* The number of correct frames, plus 100 if the input ends as it should. skim: leaves skipping payloads to
+ * frame_next(). */
 static int read_stream(int fd, int skim)
 {
 	static struct frame_in in;
@@ -190,7 +191,8 @@ static void pieces(void)
 				"a stream through a pipe", (long long)(steps[i] * 10 + (size_t)variant));
 }
 
-/* slurp() of a non-blocking pipe, interrupted all the time, and of a file of just as many bytes as the limit allows. */
+/* slurp() of a non-blocking pipe that is interrupted all the time, and of a file with exactly as many bytes as the
+ * limit allows. */
 static void slurps(int file)
 {
 	enum { SIZE = 300000 };
@@ -282,7 +284,7 @@ static unsigned char *recorded(size_t *n, int fd)
 	return bytes;
 }
 
-/* Cut at every byte but for the middle of the large row. */
+/* Truncated at every byte, except in the middle of the large row. */
 static void cuts(const unsigned char *bytes, size_t n, int fd)
 {
 	/* the first byte after each frame */
@@ -299,7 +301,7 @@ static void cuts(const unsigned char *bytes, size_t n, int fd)
 			;
 		for (skim = 0; skim < 2; skim++) {
 			got = read_stream(at_start(fd, bytes, cut), skim);
-			/* Skimmed, a frame with a whole header counts before its end is missed. */
+			/* when skimming, a frame with a complete header is counted before its missing end is noticed */
 			if (!(got == whole + (cut == ends[whole] ? 100 : 0) ||
 				(skim && cut != ends[whole] && got == whole + 1)) ||
 			    (got < 100 && !strstr(w.text, "pipe: frame ")))
@@ -360,7 +362,7 @@ static void bounds(int fd)
 }
 
 /* A stop with its string, and copied frame by frame. */
-/* Of a frame whose end is missing nothing is copied. */
+/* Nothing is copied of a frame whose end is missing. */
 static void cut_copies(int fd)
 {
 	static struct frame_in in;
@@ -455,7 +457,7 @@ static void cards(int fd)
 		"two vocabularies", 0);
 }
 
-/* Damaged at random places: any answer will do but a crash, a hang, or one without a reason. */
+/* Damage at random places may have any result except a crash, a hang, or an error without a reason. */
 static void damage(unsigned char *bytes, size_t n, int fd)
 {
 	unsigned char *copy = malloc(n);

@@ -1,5 +1,6 @@
-/* lib/gguf on files that are right, wrong in one way, and mutated at random: whatever is in them, an answer or one
- * line, never a crash (which the sanitizers would see) and never more memory than the file's own size explains. */
+/* lib/gguf on files that are correct, wrong in one way, or mutated at random. Whatever they contain, the result is an
+ * answer or a one-line error, never a crash (which the sanitizers would see), and never more memory than the file's
+ * size explains. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 
 static struct why w;
 
-/* With the reason that the library gave last. */
+/* Counts a check; if it failed, also prints the last reason of the library. */
 static void holds(int ok, const char *what)
 {
 	check(ok, "%s (%s)", what, w.text);
@@ -90,7 +91,7 @@ static struct gguf *open_bytes(const void *bytes, size_t n, int tensors)
 	return g;
 }
 
-/* The file so far is refused, and the reason names the file and holds the words. */
+/* Checks that the file made so far is refused, with a reason that names the file and contains these words. */
 static void refused(const char *words, const char *what)
 {
 	struct gguf *g = open_bytes(file, size, 1);
@@ -389,7 +390,7 @@ static void use(struct gguf *g)
 	free(ids.id);
 }
 
-/* Changes a few bytes of the header, mostly to the extremes that a length or a count can take, and opens the result. */
+/* Changes a few bytes of the header, mostly to extremes of lengths and counts, and opens the result. */
 static void mutate(const char *path, int rounds)
 {
 	static unsigned char good[1 << 16], bad[1 << 16];

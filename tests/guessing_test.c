@@ -1,7 +1,7 @@
-/* guessing_test: how many guesses are made, on machines, drafts and texts whose costs are made up: seconds of rounds
- * that grow with their ids, of a guess, and how often a guess is right. Decoding is never more than 3% slower than
- * without guesses, and close to the best fixed number of them: less so where a round with one more is suddenly twice as
- * long. */
+/* guessing_test: the number of guesses on simulated machines, drafts and texts: the time of rounds, which grows with
+ * their ids, the time of a guess, and the probability that a guess is right. Decoding must never be more than 3% slower
+ * than without guesses, and close to the best fixed number of guesses; less close if a round with one more guess
+ * suddenly takes twice as long. */
 #include <stdint.h>
 
 #include "gen/guessing.h"
@@ -11,16 +11,16 @@
 enum { ROUNDS = 3000 };
 
 struct world {
-	double slope, step;             /* of a round per guess; once there are more than `wide` of them, another */
+	double slope, step;             /* cost of a round per guess; extra cost above `wide` guesses */
 	size_t wide;
-	double guess;                   /* seconds, */
-	double missed;                  /* and those that each round without guesses adds to the next ones */
-	double right;                   /* how often */
+	double guess;                   /* seconds per guess, */
+	double missed;                  /* and seconds that each round without guesses adds to the next guesses */
+	double right;                   /* probability */
 };
 
-static size_t missed;                   /* rounds without guesses, up to the last round */
+static size_t missed;                   /* rounds without guesses before the last round */
 
-/* Of a round with n guesses, where a plain one takes a second. */
+/* Seconds of a round with n guesses; a plain round takes one second. */
 static double evaluating(const struct world *w, size_t n)
 {
 	return 1 + w->slope * (double)n + (n > w->wide ? w->step : 0);
@@ -63,7 +63,7 @@ static void round_in(struct guessing *g, const struct world *w, double noise, do
 		check(0, "%zu guesses, where %zu are allowed", n, g->most);
 }
 
-/* close: to the rate of the best number of guesses. */
+/* close: how close to the rate of the best number of guesses. */
 static void try(const struct world *w, size_t most, double noise, double close)
 {
 	struct guessing g = { .most = most };

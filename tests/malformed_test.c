@@ -1,6 +1,6 @@
 /* malformed_test: a model of each family with one fault at a time: keys and tensors with other names, types, sizes and
- * values. Opening it fails with a line that names the file, or it runs; nothing else happens, as the sanitizers see. A
- * tensor of an unknown name is always refused. */
+ * values. Either opening it fails with a line that names the file, or it runs; nothing else may happen, which the
+ * sanitizers check. A tensor with an unknown name is always refused. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ enum { HEADER = 24 };           /* bytes before the first key's length */
 
 static struct pool *pool;
 
-/* What becomes of the file: 1 it runs, 0 it is refused. */
+/* The result of opening the file: 1: it runs, 0: it is refused. */
 static int runs(const char *what, struct gguf_string name)
 {
 	static const int32_t ids[BATCH] = { 17, 255, 3, 90 };
@@ -54,7 +54,7 @@ static int runs(const char *what, struct gguf_string name)
 	return ok;
 }
 
-/* What becomes of the file with these bytes in place of its own, which are put back. */
+/* The same with these bytes in place of the file's own, which are restored afterwards. */
 static int runs_with(int fd, off_t at, const void *bytes, size_t n, const char *what, struct gguf_string name)
 {
 	unsigned char before[8];
@@ -106,7 +106,7 @@ static void damage_tensor(int fd, off_t at, off_t data, const struct gguf_tensor
 			"%.*s: runs with a negative number", GGUF_SHOWN(t->name));
 }
 
-/* Neither general.* nor of the vocabulary. */
+/* Keys that are neither general.* nor part of the vocabulary. */
 static int is_engines(const struct gguf_value *v)
 {
 	return strncmp(v->key.s, "general.", 8) && strncmp(v->key.s, "tokenizer.", 10);

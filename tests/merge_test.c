@@ -1,5 +1,5 @@
-/* merge_test: merging against slow accounts of it: all pairs and all merges looked at again and again; each merge in
- * turn over the whole text. And any bytes through encoding and back. */
+/* merge_test: compares merging with two slow implementations: one looks at all pairs and all merges again and again,
+ * the other applies each merge in turn to the whole text. Also checks that bytes survive encoding and decoding. */
 #include "vocab_made.h"
 
 #include "mkrandom.h"
@@ -20,7 +20,7 @@ struct symbol {
 	size_t n;
 };
 
-/* -1, or which line of the array is left, then a space where spaced is set, then right. */
+/* The line of the array that is `left`, then a space if `spaced`, then `right`; -1: none. */
 static int64_t line_of(const struct gguf_value *array, const struct symbol *left, const struct symbol *right,
 	int spaced)
 {
@@ -42,7 +42,7 @@ static int64_t line_of(const struct gguf_value *array, const struct symbol *left
 	return -1;
 }
 
-/* Joins the best pair, again and again, each time looking at all pairs and all lines. */
+/* Joins the best pair again and again; looks at all pairs and all lines each time. */
 static void merge_slowly(const struct gguf_value *tokens, const struct gguf_value *merges, const char *word,
 	struct ids *out)
 {
@@ -114,8 +114,8 @@ static void against_slow(void)
 	free(slow.id);
 }
 
-/* A long word, which is merged in parts, as a whole: each merge in turn over all of it. That gives the same only
- * because in a made-up vocabulary a merge makes no pair that comes before it. */
+/* A long word, which is merged in parts, compared with applying each merge in turn to all of it. That gives the same
+ * result only because in a made-up vocabulary no merge creates a pair that comes before it. */
 static void merge_in_order(const struct gguf_value *tokens, const char *word, size_t n, int32_t *id)
 {
 	enum { FIRST = 256, LAST = 2000 - 3 };
@@ -179,8 +179,9 @@ static void long_words(void)
 	free(fast.id);
 }
 
-/* Bytes come back, whether the tables were made for a short text, remade, or made in full, and over runs longer than
- * any cache. (Under SPM not all bytes: what looks like the first byte of a character takes a space after it along.) */
+/* Bytes come back, whether the tables were made for a short text, rebuilt, or made in full, and over runs longer than
+ * any cache. (Not all bytes with SPM: what looks like the first byte of a character takes a following space with
+ * it.) */
 static void bytes_come_back(struct vocab *v, int flags, unsigned mask, const char *what)
 {
 	static unsigned char text[300000];

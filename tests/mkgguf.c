@@ -11,7 +11,7 @@
 #include "lib/gguf/formats.h"
 
 enum { ALIGN = 32 };
-/* Bytes written at once: the page cache keeps a file in pieces of this size, and small ones take long to map. */
+/* size of a write: the page cache keeps a file in chunks of this size, and small chunks take long to map */
 enum { WRITE = 8 << 20 };
 
 struct growing {

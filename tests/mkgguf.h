@@ -28,7 +28,7 @@ void mkgguf_add_u64(struct mkgguf *m, uint64_t value);
 void mkgguf_add_f32(struct mkgguf *m, float value);
 void mkgguf_add_bytes(struct mkgguf *m, const void *bytes, size_t n);  /* n elements of an array of bytes */
 
-/* Leaves out the pair of this key from now on, until the next call; NULL: no key. key is borrowed. */
+/* From now on, leaves out the pair with this key, until the next call; NULL: no key. key is borrowed. */
 void mkgguf_without(struct mkgguf *m, const char *key);
 
 /* Elements [first, first + n) of a tensor, in the file's layout; first is a multiple of MKGGUF_CHUNK, n is at most

@@ -1,4 +1,4 @@
-/* The file is gone as soon as it is open. */
+/* The file is removed as soon as it is open. */
 #include "mkopen.h"
 
 #include <stdio.h>

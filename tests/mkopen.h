@@ -1,4 +1,4 @@
-/* mkopen: a random model of a family (mkfamilies.h), made and opened, for tests of the engine. */
+/* mkopen: makes and opens a random model of a family (mkfamilies.h), for tests of the engine. */
 #ifndef MKOPEN_H
 #define MKOPEN_H
 
@@ -6,11 +6,11 @@
 
 #include "fwd/model/model.h"
 
-/* The tiny shape with this type of matrices; layers 0: as many as the family's row has, or the shape. What fails ends
- * the program. */
+/* The tiny shape with matrices of this type. layers 0: as many as the family's row or else the shape has. A failure
+ * ends the program. */
 struct model *mkopen(const char *family, const char *type, uint32_t layers, uint32_t n_vocab, uint32_t n_ctx);
 
-/* Only the file. */
+/* Makes only the file. */
 void mkopen_file(const char *path, const char *family, const char *type, uint32_t layers, uint32_t n_vocab,
 	uint32_t n_ctx);
 

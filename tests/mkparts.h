@@ -7,7 +7,7 @@
 
 #include "mkweights.h"
 
-/* ---- mkweights.c ---- */
+/* blk.LAYER.PART.WHAT, valid until the next call */
 
 /* blk.LAYER.PART.WHAT, valid until the next call */
 const char *part_name(uint32_t layer, const char *part, const char *what);

@@ -1,5 +1,6 @@
-/* mkrandom: the generator of the test models: 64 bits for a place in a stream, by integers alone (Stafford's Mix13
- * over a Weyl sequence), apart from lib/rng, whose outputs are part of the product's contract. */
+/* mkrandom: the random number generator of the test models: 64 bits for a position in a stream, computed with integers
+ * only (Stafford's Mix13 over a Weyl sequence). It is separate from lib/rng, whose outputs are part of the product's
+ * contract. */
 #ifndef MKRANDOM_H
 #define MKRANDOM_H
 

@@ -1,4 +1,4 @@
-/* mkvalues: the metadata of a model but for its vocabulary. */
+/* mkvalues: the metadata of a model, except its vocabulary. */
 #include "mkparts.h"
 
 #include <stddef.h>
@@ -47,7 +47,7 @@ static void expert_values(struct mkweights *k)
 			part_expert_latent(k));
 }
 
-/* A number for each layer: n, or 0. */
+/* A number for each layer: n or 0. */
 static void by_layer(struct mkweights *k, const char *key, uint32_t n, int has(const struct mkweights *, uint32_t))
 {
 	mkgguf_array(k->m, arch_key(k, key), GGUF_I32, k->s.n_layer);
@@ -55,7 +55,7 @@ static void by_layer(struct mkweights *k, const char *key, uint32_t n, int has(c
 		mkgguf_add_i32(k->m, has(k, il) ? (int32_t)n : 0);
 }
 
-/* The member of each layer's shape that lies at this offset. */
+/* The member at this offset of each layer's shape. */
 static void sizes_by_layer(struct mkweights *k, const char *key, size_t at)
 {
 	mkgguf_array(k->m, arch_key(k, key), GGUF_I32, k->s.n_layer);

@@ -35,8 +35,8 @@ struct mkweights {
 	struct mkpool *pools;
 };
 
-/* Declares what a model has but for its vocabulary. The weights are made by mkgguf_write(), until which k must live;
- * then it is freed. */
+/* Declares the tensors and keys of a model, except its vocabulary. mkgguf_write() generates the weights; k must exist
+ * until then, and is then freed. */
 void mkweights_values(struct mkweights *k);
 void mkweights_tensors(struct mkweights *k);
 void mkweights_free(struct mkweights *k);

@@ -10,8 +10,8 @@ enum { ORACLE_TEXT = 127 };     /* bytes of a text, at most */
 
 struct oracle;
 
-/* A random grammar. Some are left-recursive or have no finite text; grammar_parse() refuses those, and the oracle
- * cannot judge them. */
+/* Makes a random grammar. Some are left-recursive or have no finite text; grammar_parse() refuses those, and the oracle
+ * cannot decide them. */
 struct oracle *oracle_open(uint64_t seed);
 void oracle_close(struct oracle *o);
 

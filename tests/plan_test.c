@@ -71,7 +71,7 @@ static int same(const float *a, const float *b, size_t n)
 	return !memcmp(a, b, n * VOCAB * sizeof *a);
 }
 
-/* Logits of ids [0, n) of a sequence, each, evaluated alone in batches of `some`. */
+/* Logits of each of the ids [0, n) of a sequence that is evaluated alone, in batches of `some`. */
 static float *alone(struct plan *p, size_t sequence, size_t n, size_t some)
 {
 	struct segment *s = open_state(p);
@@ -91,7 +91,8 @@ static float *alone(struct plan *p, size_t sequence, size_t n, size_t some)
 	return logits;
 }
 
-/* Batches of both sequences: in turn all their rows are wanted, only the last of each, none of the second sequence. */
+/* Batches of both sequences, in which all rows are wanted, only the last of each, or none of the second sequence, in
+ * turn. */
 static void together(struct plan *p, const float *a, const float *b)
 {
 	struct run run[2] = { { .state = open_state(p) }, { .state = open_state(p) } };
@@ -132,7 +133,7 @@ static int yes(void *context)
 	return --*(int *)context < 0;
 }
 
-/* Evaluates ids of sequence 1 up to `to`, all wanted. Whether their logits are right. */
+/* Evaluates ids of sequence 1 up to `to`; all logits are wanted. Returns whether they are right. */
 static int go_on(struct plan *p, struct segment *s, size_t to, const float *want)
 {
 	struct run run = { .state = s };
@@ -152,7 +153,7 @@ static int go_on(struct plan *p, struct segment *s, size_t to, const float *want
 	return ok;
 }
 
-/* A step from `from` on that is cancelled at any op leaves the state as it was. */
+/* A step from `from` on leaves the state unchanged if it is cancelled, at any op. */
 static void cancelled(struct plan *p, size_t from, const float *want)
 {
 	struct run run = { .state = open_state(p), .n = 40, .wanted = 40 };
@@ -173,7 +174,7 @@ static void cancelled(struct plan *p, size_t from, const float *want)
 	close_state(run.state);
 }
 
-/* Cut back to any length, the state goes on as if it had not been longer. */
+/* After being cut back to any length, the state continues as if it had never been longer. */
 static void cut_back(struct plan *p, const float *want)
 {
 	struct segment *s = open_state(p);
@@ -220,7 +221,7 @@ static int copy_at(void *context)
 	return 0;
 }
 
-/* What a kill before any op of a step from `from` on would leave goes on as well. */
+/* The state that a kill would leave, before any op of a step from `from` on, continues correctly, too. */
 static void killed(struct plan *p, size_t from, const float *want)
 {
 	struct killer k = { .segment = "./plan-segment", .copy = "./plan-killed", .left = -1 };
@@ -272,12 +273,12 @@ static void family(const char *arch, const char *type)
 	free(c);
 }
 
-/* However the slots of a mixture are divided among experts, their packed rows have room. */
+/* The packed rows of a mixture fit, however its slots are divided among experts. */
 static void experts_have_room(void)
 {
-	enum { SLOTS_MOST = 130 };      /* past what any backend packs apart */
+	enum { SLOTS_MOST = 130 };      /* beyond what any backend packs separately */
 	static const size_t elements[] = { 32, 96, 512, 2880, 8192 };
-	size_t need[SLOTS_MOST + 1] = { 0 };    /* of so many slots, divided so that they need most */
+	size_t need[SLOTS_MOST + 1] = { 0 };    /* bytes for this many slots, in the division that needs most */
 	const struct kernels *k;
 	struct packed p = { .k = 0 };
 	struct acts acts;

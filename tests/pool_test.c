@@ -1,5 +1,5 @@
-/* The pool: each piece is done once, what it wrote is visible after the job and to the next one, and jobs finish even
- * when threads outnumber the CPUs. */
+/* The pool: each piece runs once, what it wrote is visible after the job and to the next job, and jobs finish even if
+ * threads outnumber the CPUs. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
@@ -21,8 +21,8 @@ struct sums {
 	unsigned delay;
 };
 
-/* Reads what two other pieces of the previous job wrote, so that a job that starts too early, or a store that becomes
- * visible too late, changes the result. */
+/* Reads what two other pieces of the previous job wrote, so the result changes if a job starts too early or a store
+ * becomes visible too late. */
 static void step(void *context, size_t piece, size_t thread)
 {
 	struct sums *s = context;
@@ -35,7 +35,7 @@ static void step(void *context, size_t piece, size_t thread)
 		s->seen[piece] = 100;
 }
 
-/* The result of JOBS steps. The number of pieces differs from job to job; the caller does the others. */
+/* The result of JOBS steps. The number of pieces differs from job to job. */
 static uint64_t chain(struct pool *p, struct sums *s, unsigned delay)
 {
 	uint64_t hash = 0;

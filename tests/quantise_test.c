@@ -1,4 +1,4 @@
-/* The quantisers of the tests against lib/formats' dequantisers: two accounts of one layout. */
+/* The tests' quantisers against lib/formats' dequantisers: two independent implementations of each layout. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { N = 4096 };
 
-/* Root mean square of the error, as a share of that of the values. */
+/* The root mean square error, relative to that of the values. */
 static double error_of(const struct format *f, const float *x)
 {
 	static unsigned char blocks[N * 4];
@@ -32,7 +32,7 @@ int main(void)
 	const struct format *f;
 	static float x[N], zero[N];
 
-	/* each sub-block its own size and middle, so that scales and minima matter */
+	/* each sub-block has a different size and centre, so that scales and minima matter */
 	for (size_t i = 0; i < N; i++) {
 		uint64_t r = mkrandom(7, i), block = mkrandom(8, i / 16);
 
@@ -41,7 +41,8 @@ int main(void)
 			* (0.5f + (float)(block & 255) / 255);
 	}
 	for (size_t i = 0; (f = format_each(i)); i++) {
-		/* of a near-normal row, by bits an element; a layout misread in any part costs several times as much */
+		/* bounds for a nearly normal row, by bits per element; misreading any part of a layout costs several
+		 * times as much */
 		double bits = 8 * (double)f->bytes / (double)f->block, error;
 		double most = f->read ? 2.7 * exp2(-bits) : f->bytes == sizeof(float) ? 0 : 2.3e-3;
 

@@ -1,5 +1,5 @@
-/* random: the generator of the unit programs: the same numbers everywhere (Marsaglia's xorshift32). One program, one
- * file that includes it. Test models have one of their own: mkrandom.h. */
+/* random: the random number generator of the unit programs: the same numbers everywhere (Marsaglia's xorshift32). A
+ * program includes it in exactly one file. Test models use another one: mkrandom.h. */
 #ifndef RANDOM_H
 #define RANDOM_H
 

@@ -1,6 +1,6 @@
-/* Recurrent state and windows of segments: a mixer whose state at a position is a hash of the ids before it, and one
- * that sees a window of them. Whatever batches, cuts, copies, kills and damage came before, what a batch reads is what
- * belongs to its ids. */
+/* Recurrent state and windows of segments, with two mixers: one whose state at a position is a hash of the ids before
+ * it, and one that sees a window of them. Whatever batches, cuts, copies, kills and damage came before, what a batch
+ * reads must belong to its ids. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,17 +15,17 @@
 #include "lib/sampler/rng.h"
 #include "check.h"
 
-enum { CTX = 9000, MOST = 200 };        /* positions, rows of a batch */
+enum { CTX = 9000, MOST = 200 };        /* positions; rows of a batch */
 enum { STATE = 16, ROW = 3, SEEN = 2 }; /* words of a state, of a recent row, of a position in a window */
-enum { MARKS = 512 };           /* where the marks begin in a segment's header */
+enum { MARKS = 512 };           /* offset of the marks in a segment's header */
 
 static char name[64], killed[64], copied[64];
 static struct why w;
 static size_t steps;            /* writes of the batches so far */
-static size_t kill_at;          /* the one before which the file is copied; 0: none */
+static size_t kill_at;          /* the write before which the file is copied; 0: none */
 static uint64_t draws;
 
-/* The kinds of mixers in a model: chunked ones have rows, scanned ones a current state. */
+/* The kinds of mixers in a model: chunked ones have recent rows, those updated row by row a current state. */
 static const struct segment_shape shapes[] = {
 	{ .model = 1, .bytes = 64, .n_layer = 2, .extent = KV_EXTENT, .state_bytes = 64, .row_bytes = 12 },
 	{ .model = 2, .bytes = 64, .n_layer = 2, .extent = KV_EXTENT, .state_bytes = 64, .scanned = 1 },
@@ -94,7 +94,7 @@ static void *seen(const struct segment *s, size_t pos)
 	return (uint32_t *)(void *)(h.extent[pos / KV_EXTENT] + h.offset) + pos % KV_EXTENT * SEEN;
 }
 
-/* Whether the rows [from, to) see what they should, once all are written. */
+/* Whether rows [from, to) see what they should after all have been written. */
 static int sees(const struct segment *s, size_t from, size_t to)
 {
 	int ok = 1;
@@ -104,7 +104,7 @@ static int sees(const struct segment *s, size_t from, size_t to)
 	return ok;
 }
 
-/* Copies the segment's bytes to the one that is called killed. */
+/* Copies the segment's bytes to the segment named `killed`. */
 static void copy_bytes(void)
 {
 	static char bytes[1 << 20];
@@ -121,7 +121,7 @@ static void copy_bytes(void)
 	check(n > 0, "the segment cannot be copied");
 }
 
-/* Before each write of a batch. A copy of the file is what a kill here would leave. */
+/* Called before each write of a batch. A copy of the file at this moment is what a kill would leave. */
 static void step(void)
 {
 	if (++steps == kill_at)
@@ -145,7 +145,7 @@ static int reads(const struct segment *s, size_t pos)
 	return ok;
 }
 
-/* Evaluates n rows from next on, whose ids are there. Whether what it reads is right. */
+/* Evaluates n rows from `next` on, whose ids are stored. Returns whether what it reads is right. */
 static int evaluate(struct segment *s, size_t n)
 {
 	size_t pos = s->next, end = pos + n;
@@ -174,7 +174,7 @@ static int evaluate(struct segment *s, size_t n)
 	return ok;
 }
 
-/* The same up to the length, in batches of so many rows. */
+/* The same up to the length, in batches of this many rows. */
 static int evaluate_again(struct segment *s, size_t most)
 {
 	int ok = 1;
@@ -184,7 +184,7 @@ static int evaluate_again(struct segment *s, size_t most)
 	return ok;
 }
 
-/* Appends n rows with ids of its own. */
+/* Appends n rows with new ids. */
 static int append(struct segment *s, size_t n)
 {
 	int ok = evaluate_again(s, 1 + any(any(2) ? MOST : SEGMENT_BATCH));
@@ -234,7 +234,7 @@ static void walk(const char *which)
 		check(segment_remove(which, &w) == 0, "it cannot be removed");
 }
 
-/* A segment left by a kill: it has the length, and goes on, from there or from before it. */
+/* A segment left by a kill has the length, and continues from there or from an earlier position. */
 static int goes_on(const char *which, size_t low, size_t high)
 {
 	struct segment s;
@@ -263,7 +263,7 @@ static void flip(size_t byte, size_t bit)
 	object_close(&o);
 }
 
-/* Long batches and cuts, some of them far back, where extents take turns; and kills. */
+/* Long batches and cuts, some of them far back, where extents share room; and kills. */
 static void turns(void)
 {
 	int ok = 1, bad = 0, kept = 0, gone = 0;
@@ -308,7 +308,7 @@ static void turns(void)
 	segment_remove(killed, &w);
 }
 
-/* From every length back to every other: right, and little is to be evaluated again. */
+/* From every length back to every other: the results are right, and few rows are evaluated again. */
 static void cuts(void)
 {
 	enum { LENGTH = 700 };
@@ -423,7 +423,7 @@ static void damage(void)
 	segment_remove(killed, &w);
 }
 
-/* A batch that is begun and given up. */
+/* A batch that is begun and then given up. */
 static void given_up(void)
 {
 	struct segment s;
@@ -447,7 +447,7 @@ static void given_up(void)
 	segment_close(&s);
 }
 
-/* Of the positions that share a snapshot a batch keeps the last. */
+/* Of the positions that share a snapshot, a batch keeps the last. */
 static void keeps(void)
 {
 	int bad = 0;
@@ -464,7 +464,7 @@ static void keeps(void)
 	check_at(!bad, "positions that are kept", bad);
 }
 
-/* A segment takes its snapshots as it grows. */
+/* A segment allocates its snapshots as it grows. */
 static void sizes(void)
 {
 	struct segment_shape large = shapes[0];

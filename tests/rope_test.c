@@ -74,7 +74,7 @@ static void frequencies(void)
 	rope_close(&r);
 }
 
-/* Any machine must have the very floats that this one had: the contract is bits, not tolerances. */
+/* Every machine must give exactly these floats: the contract is bits, not tolerances. */
 static void frozen(void)
 {
 	struct rope_spec spec = { .n_rot = 128, .base = 500000, .attn_factor = 1 };

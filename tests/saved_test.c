@@ -1,6 +1,6 @@
-/* Saved segments: what is read is what was written, for shapes of all kinds; a stream that is damaged anywhere, cut off
- * or longer is refused and leaves nothing; one that lies, with all hashes right, is refused or gives a segment that can
- * be used. */
+/* Saved segments: what is read is what was written, for shapes of all kinds. A stream that is damaged anywhere,
+ * truncated or extended is refused and leaves nothing behind. A false one with correct hashes is refused, or gives a
+ * segment that is safe to use. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void holds(int ok, const char *what)
 
 /* ---- segments and streams ---- */
 
-/* Anything that a model can have, in small. */
+/* Anything that a model can have, in a small size. */
 static struct segment_shape any_shape(size_t round)
 {
 	struct segment_shape p = { .model = random_below(1000), .arithmetic = 1, .layout = random_below(1000),
@@ -70,7 +70,7 @@ static void fill(struct segment *s, size_t n)
 	segment_commit(s, 0, n);
 }
 
-/* Writes the segment to the stream; its size. */
+/* Writes the segment to the stream. Returns its size. */
 static size_t save(struct segment *s)
 {
 	struct stat st = { .st_size = 0 };
@@ -169,7 +169,7 @@ static void round_trips(size_t rounds)
 	}
 }
 
-/* What was cut off is in no stream: no bytes but zeroes differ from those of a segment that never had more. */
+/* No stream contains what was cut off: except zeros, its bytes equal those of a segment that never had more. */
 static void cut_off(void)
 {
 	static unsigned char longer[BYTES_MAX];
@@ -205,8 +205,8 @@ static void cut_off(void)
 	segment_remove(name, &w);
 }
 
-/* The same of what is kept of groups of positions: it goes if one of these was cut off. Groups of two sizes may have
- * equally many floats. */
+/* The same for what is kept of groups of positions: it is dropped if one of the group's positions was cut off. Groups
+ * of two sizes may have equally many floats. */
 static void cut_groups(void)
 {
 	struct segment_shape p = { .n_layer = 1, .extent = KV_EXTENT, .bytes = 2048 + 64 };
@@ -278,7 +278,7 @@ static void damage(void)
 	segment_remove(copy, &w);
 }
 
-/* Makes the hashes of a stream right again, as far as its blocks go. */
+/* Makes the hashes of a stream right again, as far as its blocks are intact. */
 static void rehash(unsigned char *bytes, size_t n)
 {
 	uint64_t hash = gguf_hash(bytes, RLE_HEAD, 0);
@@ -293,7 +293,7 @@ static void rehash(unsigned char *bytes, size_t n)
 	}
 }
 
-/* Uses it as kv and fwd would: cut, scrubbed, gone on with, saved. */
+/* Uses the segment as kv and fwd would: cuts, scrubs, continues and saves it. */
 static int usable(void)
 {
 	struct segment s;
@@ -381,7 +381,7 @@ static void gap(void)
 	}
 }
 
-/* If there is no room for it, nothing of it stays. */
+/* If there is no room for it, nothing of it remains. */
 static void full(void)
 {
 	struct segment_shape p = { .n_layer = 1, .extent = KV_EXTENT, .bytes = 1 << 16 };

@@ -1,4 +1,4 @@
-/* Segments: what they hold after closing, a kill and damage; who may open which. Uses names of its own and removes
+/* Segments: their contents after closing, a kill and damage; and who can open which. Uses names of its own and removes
  * them. */
 #include <errno.h>
 #include <fcntl.h>
@@ -67,7 +67,7 @@ static void find_object(void)
 	object_close(&o);
 }
 
-/* Ids, K and V of positions [from, n): each element from its place and a seed. */
+/* Ids, K and V of positions [from, n): each element is computed from its place and a seed. */
 static void fill(struct segment *s, size_t n, unsigned seed)
 {
 	float k[DIM_K], v[DIM_V];
@@ -116,7 +116,7 @@ static int filled(const struct segment *s, size_t n, unsigned seed)
 	return same;
 }
 
-/* Opens and closes it; whether it opened. */
+/* Opens and closes a segment. Returns whether it opened. */
 static int reopens(const struct segment_shape *p)
 {
 	struct segment s;
@@ -181,7 +181,7 @@ static void unnamed(void)
 	segment_close(&s);
 }
 
-/* What a segment stores of its model. */
+/* What a segment stores about its model. */
 static void marks(void)
 {
 	struct segment s;
@@ -429,7 +429,7 @@ static void strangers(void)
 	setrlimit(RLIMIT_FSIZE, &old);
 }
 
-/* Where names without a slash lie in a directory of the user's own, it is made, and nobody else may get at it. */
+/* If names without a slash are in a directory of the user's own, it is created, and nobody else can access it. */
 static void own_directory(void)
 {
 	const char *old = getenv("TMPDIR");
@@ -481,7 +481,7 @@ static void full(const char *which)
 	segment_close(&s);
 }
 
-/* Headers with damaged fields and a correct hash: opening neither crashes nor accepts them. */
+/* Headers with damaged fields and a correct hash: opening them neither crashes nor accepts them. */
 static void lies(void)
 {
 	int fd = open(object, O_RDWR, 0), taken = 0;
@@ -501,7 +501,7 @@ static void lies(void)
 		memcpy(bad + HEADER - 56, &hash, sizeof hash);
 		if (pwrite(fd, bad, HEADER, 0) != HEADER || segment_open(&s, name, &shape, CTX, &w) < 0)
 			continue;
-		/* only context, length and marks may differ in one that opens */
+		/* only context, length and marks may differ in a segment that opens */
 		taken += memcmp(bad, good, HEADER - 48) != 0;
 		for (size_t i = 0; i < s.length; i++)
 			taken += segment_id(&s, i) == INT32_MIN;
@@ -534,7 +534,7 @@ static void spoil(const char *path, int length, int shortened)
 	close(fd);
 }
 
-/* Segments of any shape, spoiled, opened as the tool kv does: what counts lies within the file. */
+/* Damaged segments of any shape, opened as kv does: all valid data is within the file. */
 static void any_shape(void)
 {
 	struct segment_info info;
@@ -583,8 +583,8 @@ static void foreign_files(void)
 	unlink(file);
 }
 
-/* A writer that appends ids and shortens at random is killed at a random moment. What the next one finds must be
- * consistent: each id follows from the one before, and V holds each. */
+/* A writer that appends ids and truncates at random is killed at a random moment. What the next process finds must be
+ * consistent: each id follows from the one before, and V matches each. */
 static _Noreturn void writer(unsigned seed)
 {
 	struct segment s;
@@ -605,7 +605,7 @@ static _Noreturn void writer(unsigned seed)
 		segment_write_ids(&s, n, &id, 1);
 		((uint16_t *)block(&s, 1, 1, n).v)[n % KV_EXTENT * DIM_V] = (uint16_t)id;
 		segment_set_length(&s, ++n);
-		if ((seed >> 16) % 64 == 0) {     /* closing gives room back */
+		if ((seed >> 16) % 64 == 0) {     /* closing frees space */
 			segment_close(&s);
 			if (segment_open(&s, name, &shape, CTX, &w) < 0)
 				_exit(1);

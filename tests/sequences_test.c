@@ -1,5 +1,5 @@
-/* sequences_test: random sequences that start and end, against an array of flags for each number; and that the ranges
- * of numbers that are over stay few where they end roughly in order. */
+/* sequences_test: compares random sequences that start and end with an array of flags; and checks that the ranges of
+ * ended numbers stay few if sequences end roughly in order. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

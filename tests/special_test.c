@@ -1,5 +1,5 @@
-/* special_test: special tokens in a text against a slow account of it: each in turn, the longest first, takes the text
- * that is still free; and many, nested and long ones. */
+/* special_test: compares finding special tokens in a text with a slow implementation: each in turn, the longest first,
+ * takes the text that is still free. Also tests many, nested and long tokens. */
 #include "vocab_made.h"
 
 #include "lib/vocab/special.h"
@@ -72,7 +72,7 @@ static void specials_against_slow(void)
 	free(slow.id);
 }
 
-/* Thousands of special tokens, each the beginning of the next: what is visited at each byte must not grow with them. */
+/* Thousands of special tokens, each a prefix of the next: the work per byte must not grow with their number. */
 static void nested_specials(void)
 {
 	enum { NESTED = 3000, LENGTH = 300000 };

@@ -1,5 +1,5 @@
-/* fwd/plan/split: layers divided over two or three plans give the bits of one, for every family that mkfamilies makes,
- * wherever its layers can be divided; for prompts, single rows, two sequences, and after cuts back. */
+/* fwd/plan/split: layers divided among two or three plans give the same bits as one plan, for every family of
+ * mkfamilies, wherever its layers can be divided; for prompts, single rows, two sequences, and after cutting back. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static int32_t id_at(size_t sequence, size_t pos)
 	return (int32_t)(rng_bits(7, sequence, pos) % VOCAB);
 }
 
-/* Plans one after the other, each with the states of two sequences. */
+/* Plans that run one after the other, each with the states of two sequences. */
 struct stages {
 	size_t n;
 	struct plan *plan[STAGES];
@@ -63,7 +63,7 @@ static int alike(const struct segment_shape *a, const struct segment_shape *b)
 		&& !a->state_bytes == !b->state_bytes && !a->row_bytes == !b->row_bytes;
 }
 
-/* Divided before the layers in `at`, which 0 ends; n is 0 where that is refused. */
+/* Divides before the layers in `at`, which ends with 0; n becomes 0 if that is refused. */
 static struct stages open_stages(const size_t at[STAGES])
 {
 	struct stages s = { .n = 0 };
@@ -88,8 +88,7 @@ static struct stages open_stages(const size_t at[STAGES])
 	return s;
 }
 
-/* A step of n[0] and n[1] rows of the two sequences, after those that the states hold; the logits of each one's last
- * row to `logits`. */
+/* Runs a step of n[0] and n[1] new rows of the two sequences. logits: of the last row of each. */
 static void step(struct stages *s, const size_t n[2], float *logits)
 {
 	static float hidden[BATCH << 14];
@@ -115,7 +114,7 @@ static void step(struct stages *s, const size_t n[2], float *logits)
 	plan_logits(s->plan[s->n - 1], 0, runs, logits);
 }
 
-/* Cuts both sequences back; all states must be able to go on from the same position. */
+/* Cuts both sequences back. All states must be able to continue from the same position. */
 static void cut(struct stages *s, size_t length)
 {
 	size_t next[2];
@@ -135,7 +134,7 @@ static void cut(struct stages *s, size_t length)
 		}
 }
 
-/* The logits of a history of steps and cuts, one after the other. */
+/* The logits of a series of steps and cuts, one after the other. */
 static size_t history(struct stages *s, float *logits)
 {
 	static const struct { size_t n[2], length; } steps[] = {
@@ -154,7 +153,7 @@ static size_t history(struct stages *s, float *logits)
 	return n;
 }
 
-/* Whether the layers could be divided there. */
+/* Whether the layers can be divided there. */
 static int divided(const char *name, const size_t at[STAGES], const float *want, float *got)
 {
 	struct stages s = open_stages(at);
@@ -169,7 +168,7 @@ static int divided(const char *name, const size_t at[STAGES], const float *want,
 	return 1;
 }
 
-/* The layers that a model can be divided before. */
+/* Finds the layers before which a model can be divided. */
 static size_t family(const char *name, const char *type)
 {
 	static float want[2 * ROWS * VOCAB], got[2 * ROWS * VOCAB];
@@ -196,7 +195,7 @@ static size_t family(const char *name, const char *type)
 	return possible;
 }
 
-/* A segment of some layers is not that of others of the same size. */
+/* A segment of some layers does not fit other layers of the same size. */
 static void shapes(void)
 {
 	static const size_t range[][2] = { { 0, 2 }, { 2, 4 }, { 0, 4 }, { 1, 3 } };

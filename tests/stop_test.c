@@ -1,6 +1,6 @@
-/* stop_test: stop strings in random texts of few letters, cut at random, against searching the whole text after each
- * piece: what was found, what came through, and that nothing was held back but what could still become a stop. And the
- * escapes of lib/quote. */
+/* stop_test: stop strings in random texts of few letters, divided at random, compared with searching the whole text
+ * after each part: what was found, what came out, and that nothing was held back except what could still become a stop
+ * string. Also tests the escapes of lib/quote. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static void put(void *context, const char *bytes, size_t n)
 	out.n += n;
 }
 
-/* What of text[n] may come out, and which string ends it, -1 for none. */
+/* What may come out of text[n], and which string ends it; -1: none. */
 static size_t expected(char string[][MOST], const size_t *len, int n_strings, const char *text, size_t n, int *found)
 {
 	size_t end, held = 0, k;

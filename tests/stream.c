@@ -90,7 +90,7 @@ static void print_ids(int generated)
 		cli_die(&c, "%s", w.text);
 }
 
-/* The last rows of a stream, at most so many. */
+/* The last rows of a stream, at most this many. */
 static struct rows read_rows(size_t last)
 {
 	struct frame_in in;
@@ -170,7 +170,7 @@ static int compare(const char *golden_path, double max, double max_kl, const cha
 	for (size_t i = 0; i < r.n * r.cols; i++) {
 		double d = fabs((double)r.x[i] - golden[i]);
 
-		most = d <= most ? most : d;    /* a NaN sticks */
+		most = d <= most ? most : d;    /* a NaN stays */
 	}
 	kl = divergence(golden, r.x, r.n, r.cols);
 	printf("%zu rows, max %.2g, kl %.2g", r.n, most, kl);

@@ -1,5 +1,5 @@
-/* Threads and CPUs: a thread that avoids CPUs leaves them, one that is pinned to a CPU moves there, and where no CPU
- * would be left it may run anywhere. Which cores are counted, from files that describe other machines. */
+/* Threads and CPUs: a thread that avoids CPUs leaves them, a pinned one moves to its CPU, and if no CPU would be left,
+ * it may run anywhere. Also tests which cores are counted, with files that describe other machines. */
 #define ROOT "root"
 #include "lib/base/system_linux.c"      /* empty on other systems, whose files are linked */
 
@@ -30,7 +30,7 @@ static void *read_cpu(void *unused)
 	return unused;
 }
 
-/* Where the thread that readings is now: it may have looked a last time before it was moved. */
+/* Where the thread with these readings is now. It may have taken its last reading before it was moved. */
 static int now(void)
 {
 	int first = atomic_load(&readings);
@@ -57,7 +57,7 @@ static void move(void)
 		system_pin(thread, atomic_load(&cpu));
 		check_at(now() == atomic_load(&cpu), "a thread does not come to the CPU that it is called to", i);
 		system_avoid(thread, pthread_self(), all, CPUS);
-		/* its mask is tested by giving the same mask to this thread, on that CPU */
+		/* its mask is checked by giving the same mask to this thread, on that CPU */
 		system_pin(pthread_self(), atomic_load(&cpu));
 		system_avoid(pthread_self(), thread, &cpu, 1);
 		check_at(system_cpu() != atomic_load(&cpu), "with no CPU left to go to, a thread may not use all", i);
@@ -71,7 +71,7 @@ static void move(void)
 
 /* ---- files ---- */
 
-/* Room reads as zeroes, and what was there before stays. Returns the blocks that it takes. */
+/* Allocated space reads as zeros, and the old contents remain. Returns the number of blocks. */
 static blkcnt_t allocate(int (*room)(int fd, off_t from, off_t to), const char *how)
 {
 	char path[] = "room-XXXXXX", byte = 1;
@@ -209,7 +209,7 @@ int main(void)
 	check(system_cores() >= 1, "no core");
 	check(!system_memory() || system_memory() > 1 << 24, "too little memory");
 	check((system_fault_bytes() & (system_fault_bytes() - 1)) == 0, "a fault of an odd size");
-	/* File systems count in their own ways, but none counts blocks of a hole. */
+	/* file systems count differently, but none counts blocks of a hole */
 	check(allocate(system_allocate, "the system's way") * 4 >= allocate(system_write_zeroes, "by writing"),
 		"less room than by writing");
 	count();

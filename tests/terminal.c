@@ -134,7 +134,7 @@ static void control_sequence(void)
 	int n = atoi(s), some = n ? n : 1;
 
 	if (*s == '?')
-		return;         /* modes: they are the command's affair */
+		return;         /* modes, which are the command's business */
 	switch (last) {
 	case 'A': screen.y = screen.y > some ? screen.y - some : 0; break;
 	case 'B': screen.y = least(screen.y + some, screen.rows - 1); break;
@@ -168,7 +168,7 @@ static void escape(char c)
 	}
 }
 
-/* What the command has written. A character that is cut off waits for its rest. */
+/* Handles the command's output. A truncated character waits for its rest. */
 static void show_bytes(const char *s, size_t n)
 {
 	static char all[4096 + 4];
@@ -246,7 +246,7 @@ static void print_screen(void)
 	fflush(stdout);
 }
 
-/* All text, a line for each row; up to the cursor if asked to. */
+/* Returns all text, a line per row; if asked to, up to the cursor. */
 static const char *screen_text(int to_cursor)
 {
 	static char text[ROWS * COLUMNS * CELL];
@@ -274,7 +274,7 @@ static void set_size(const char *size)
 		die("a size is COLUMNSxROWS");
 	w.ws_col = (unsigned short)columns;
 	w.ws_row = (unsigned short)rows;
-	/* What is above the top of a lower screen is gone. */
+	/* what is above the top of a smaller screen is lost */
 	while (screen.y >= rows) {
 		memmove(screen.cell[0], screen.cell[1], sizeof screen.cell[0] * (ROWS - 1));
 		screen.y--;
@@ -291,8 +291,8 @@ static void set_size(const char *size)
 		die("TIOCSWINSZ");
 }
 
-/* A job can only stop if another process of its session waits for it, as a shell does. It tells of the job's process,
- * and then whenever it stops or ends. */
+/* A job can be stopped only if another process of its session waits for it, as a shell does. This process does so, and
+ * reports the job's process id and whenever the job stops or ends. */
 static _Noreturn void be_shell(int follower, char **command)
 {
 	int how = 0;
@@ -331,7 +331,7 @@ static void start(char **command)
 	fcntl(leader, F_SETFD, FD_CLOEXEC);
 	if (tcgetattr(follower, &found))
 		die("tcgetattr");
-	/* Open here, too, so that what is in it is not lost with the last of the command's. */
+	/* also open here, so that its contents are not lost when the command's descriptors close */
 	fcntl(follower, F_SETFD, FD_CLOEXEC);
 	if (pipe(news) || (shell = fork()) < 0)
 		die("fork");
@@ -343,7 +343,7 @@ static void start(char **command)
 	fcntl(news[0], F_SETFL, O_NONBLOCK);
 }
 
-/* Reads what comes within so many milliseconds; whether anything did. */
+/* Reads what arrives within this many milliseconds. Returns whether anything did. */
 static int pump(int milliseconds)
 {
 	struct pollfd ready = { .fd = leader, .events = POLLIN };
@@ -356,7 +356,7 @@ static int pump(int milliseconds)
 	return 1;
 }
 
-/* Looks for news of the command; 1: it has stopped or ended. */
+/* Checks for a change of the command's state. Returns 1 if it has stopped or ended. */
 static int has_news(void)
 {
 	if (read(news[0], &status, sizeof status) != sizeof status)
@@ -394,7 +394,7 @@ static void wait_for(const char *text, int at_cursor)
 	}
 }
 
-/* Until nothing more comes for a moment: what is waited for may have been there before. */
+/* Reads until nothing more comes for a moment, because what is waited for may have been there before. */
 static void settle(void)
 {
 	while (pump(SETTLED))
@@ -437,8 +437,8 @@ static size_t unescape(char *s)
 	return (size_t)(to - begin);
 }
 
-/* Keys of all kinds; but neither ^D, which may end the command, nor ^Z, nor a ^C, nor a new line, also in a paste, as
- * the keys before it may take its begin. */
+/* Keys of all kinds, except ^D, which may end the command, ^Z, ^C and a newline (even in a paste, because the keys
+ * before it may swallow the start of the paste). */
 static void random_keys(uint64_t seed, size_t n)
 {
 	static const char *const keys[] = {

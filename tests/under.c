@@ -58,7 +58,7 @@ static void terminal(int fd)
 	dup2(follower, fd);
 }
 
-/* What was written to the terminal, which holds some KiB. */
+/* Reads what was written to the terminal, which holds a few KiB. */
 static void show_terminal(void)
 {
 	char s[4096];
@@ -83,7 +83,7 @@ static pid_t start(char **command)
 	return pid;
 }
 
-/* Waits at most so long. 1: it has ended. */
+/* Waits at most this long. Returns 1 if it has ended. */
 static int ended(pid_t pid, int *status, long long microseconds)
 {
 	long long end = now() + microseconds;

@@ -5,7 +5,7 @@
 #include <regex.h>
 #include <string.h>
 
-static const struct json *document;     /* where references lead */
+static const struct json *document;     /* to resolve references */
 
 static int is_number(const struct json *v)
 {

@@ -4,7 +4,7 @@
 
 #include "lib/base/json.h"
 
-/* Whether the value is valid against the schema, a whole document. */
+/* Whether the value is valid against the schema, which must be a whole document. */
 int validator_allows(const struct json *schema, const struct json *value);
 
 #endif

@@ -1,6 +1,6 @@
-/* vector_test: every table's norms, activations, rotation and stores against the scalar table, bit for bit, and
- * the scalar ones against double precision. Arrays are allocated to size, so that the sanitizers see a step
- * outside. */
+/* vector_test: compares norms, activations, rotation and stores of every table with the scalar table, bit for bit, and
+ * the scalar ones with double precision. Arrays are allocated exactly, so that the sanitizers see any access outside
+ * them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -380,7 +380,7 @@ static void block_test(const struct kernels *s, const struct kernels *t)
 	free(a.k), free(b.k);
 }
 
-/* Whether the score of an id is that by the definition in double precision: NaN for a row with what is no number. */
+/* Whether the score of an id is that of the definition, in double precision: NaN for a row with a NaN or infinity. */
 static int score_holds(const float *x, size_t n, size_t id, double log_sum, const float score[SCORE_COLS])
 {
 	size_t above = 0, best = 0, numbers = 0;
@@ -401,7 +401,7 @@ static int score_holds(const float *x, size_t n, size_t id, double log_sum, cons
 		&& (x[id] == -INFINITY || near(score[SCORE_LOGPROB], logprob, 1e-6 * (16 - logprob)));
 }
 
-/* Rows with ties, with what is not finite, and that end anywhere. */
+/* Rows with ties, with values that are not finite, and of any length. */
 static void score_test(const struct kernels *s, const struct kernels *t)
 {
 	static const size_t sizes[] = { 1, 15, 16, 17, 255, 256, 300, 4095, 4096, 4097, 4096 + 16, 9000 };

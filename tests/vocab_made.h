@@ -1,5 +1,5 @@
-/* vocab_made: vocabularies made of rows that a test lists, and checks of what they encode to. One program, one file
- * that includes it. */
+/* vocab_made: makes vocabularies from rows that a test lists, and checks what they encode to. A program includes it in
+ * exactly one file. */
 #ifndef VOCAB_MADE_H
 #define VOCAB_MADE_H
 
@@ -15,7 +15,7 @@
 
 static struct why w;
 
-/* With the reason that the library gave last. */
+/* Counts a check; if it failed, also prints the last reason of the library. */
 static inline void holds(int ok, const char *what)
 {
 	check(ok, "%s (%s)", what, w.text);
@@ -72,7 +72,7 @@ static inline void put_merges(struct mkgguf *m, const char *const *merges, size_
 		mkgguf_add_text(m, merges[i], strlen(merges[i]));
 }
 
-enum { ADD = 1 << 10 };         /* beside vocab_encode()'s flags: BOS and EOS as the model asks for them */
+enum { ADD = 1 << 10 };         /* in addition to vocab_encode()'s flags: BOS and EOS as the model wants them */
 
 static inline int encode(struct vocab *v, const char *text, size_t n, int flags, struct ids *ids)
 {
@@ -81,7 +81,7 @@ static inline int encode(struct vocab *v, const char *text, size_t n, int flags,
 		(flags & ADD && vocab_rules(v)->add_eos && ids_add(ids, vocab_rules(v)->eos));
 }
 
-/* The ids of text[n] are those written in `want`, or there are none: "fails". */
+/* Checks that the ids of text[n] are those written in `want`, or that there are none: "fails". */
 static inline void ids_are_n(struct vocab *v, const char *text, size_t n, int flags, const char *want, const char *what)
 {
 	struct ids ids = { 0 };

@@ -1,5 +1,5 @@
-/* vocab_test: lib/vocab and its pre-tokenizers on vocabularies made here: each rule by a case of its own. merge_test
- * and special_test compare with slow accounts of the same. */
+/* vocab_test: lib/vocab and its pre-tokenizers on vocabularies made here, with a case for each rule. merge_test and
+ * special_test compare with slow implementations. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,8 +71,8 @@ static void spm(void)
 	vocab_close(v);
 }
 
-/* Tokens of one score: always the leftmost pair, also where a join further left makes it when others have long been
- * waiting. */
+/* Tokens with equal scores: the leftmost pair is always joined first, even if a join further left creates it when
+ * others have waited long. */
 static void equal_scores(void)
 {
 	static const struct token_row tokens[] = {
@@ -90,7 +90,7 @@ static void equal_scores(void)
 
 /* ---- BPE ---- */
 
-/* The ids of text are those wanted, and many times those if it is repeated. */
+/* The ids of text are as expected, and repeated if the text is repeated. */
 static void repeats(struct vocab *v, const char *text, const char *want, const char *what)
 {
 	enum { TIMES = 500 };
@@ -186,7 +186,7 @@ static void bpe(void)
 	vocab_close(v);
 }
 
-/* Of tokens of the same text the last counts, of equal merges the first; merges may come in any order. */
+/* Of tokens with the same text the last is used, of equal merges the first; merges may come in any order. */
 static void repeated(void)
 {
 	static const struct token_row tokens[] = {
@@ -272,7 +272,7 @@ static void fill_nothing(const void *context, uint64_t first, size_t n, void *to
 	memset(to, 0, 4 * n);
 }
 
-/* What is damaged in the file, before or after its tokens; pieces: also where nothing is to be encoded. */
+/* Damage in the file, before or after its tokens; pieces: also if nothing is to be encoded. */
 static void refused(struct mkgguf *m, const char *reason)
 {
 	struct vocab *v = open_made(m);

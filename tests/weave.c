@@ -89,7 +89,7 @@ static int create(const struct loom *l, const char *name)
 	return fd;
 }
 
-/* A new sequence with the first n ids of another, or none. */
+/* Starts a sequence with the first n ids of another, or empty. */
 static struct live *start(struct loom *l, const struct live *from, size_t n)
 {
 	struct live *q = &l->live[l->n++];
