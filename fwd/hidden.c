@@ -38,7 +38,7 @@ void hidden_close(struct hidden *h)
 int hidden_check_card(const struct serve *v, const struct card *card, struct why *w)
 {
 	if (!card->model)
-		return why(w, "ids alone: layers from %zu on need the hidden states of the stage before",
+		return why(w, "no hidden states: layers from %zu on need those of the stage before",
 			v->plan->setup.first);
 	if (card->n_ctx != (int32_t)v->n_ctx)
 		return why(w, "the stage before has a context of %" PRId32 ", this one of %zu (-c)", card->n_ctx,
@@ -53,7 +53,7 @@ static int check_frame(const struct serve *v, const struct served *q, const stru
 	size_t first = v->plan->setup.first;
 
 	if (!v->hidden.in)
-		return why(w, "hidden states: this stage begins with ids");
+		return why(w, "hidden states: this stage has layer 0, and reads ids");
 	if (f->type != FRAME_F32 || f->cols != v->hidden.in_width)
 		return why(w, "hidden states: %" PRIu32 " columns%s, not %zu", f->cols,
 			f->type == FRAME_F32 ? "" : ", not floats", v->hidden.in_width);

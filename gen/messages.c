@@ -206,7 +206,7 @@ static int open_locked(const char *path, int flags, struct why *w)
 		return why(w, "%s: %s", path, strerror(errno));
 	if (fcntl(fd, F_SETLK, &all) && (errno == EACCES || errno == EAGAIN)) {
 		close(fd);
-		return why(w, "%s: another conversation uses it", path);
+		return why(w, "%s: in use by another conversation", path);
 	}
 	return fd;
 }

@@ -131,7 +131,7 @@ static const struct {
 	{ INTERACTIVE, JSON, 0, "--json: with --chat, not with -i" },
 	{ DRAFTS, RANKED, 0, "--draft and --best-of exclude each other" },
 	{ ALL, 0, RANKED, "--all requires --best-of" },
-	{ ALL, JSON, 0, "--all and --json exclude each other: the line is about the best text" },
+	{ ALL, JSON, 0, "--all and --json exclude each other: the line describes the best text" },
 	{ DRAFTS, CONVERSATION | OWN_FWD, 0, "--draft: not with --chat, -i or --stage fwd" },
 	{ RANKED, CONVERSATION | OWN_FWD, 0, "--best-of: not with --chat, -i or --stage fwd" },
 	{ RANKED, OWN_SAMPLE, 0, "--best-of: not with --stage sample, whose log-probabilities it needs" },

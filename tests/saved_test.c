@@ -271,7 +271,7 @@ static void damage(void)
 		bad[n] = 0;
 		refused(bad, n + 1, "one more byte", n);
 	}
-	holds(load(good, n, 0) == 0 && load(good, n, 0) < 0 && strstr(w.text, "exists already"),
+	holds(load(good, n, 0) == 0 && load(good, n, 0) < 0 && strstr(w.text, "already exists"),
 		"no load over another");
 	holds(load(good, n / 2, 1) < 0 && exists(copy), "what is to be replaced stays if the other is damaged");
 	holds(load(good, n, 1) == 0, "it is replaced");
@@ -373,7 +373,7 @@ static void gap(void)
 
 	static const uint32_t groups[] = { 0, 3, 256 };
 
-	holds(segment_open(&s, name, &p, CTX, &w) < 0 && strstr(w.text, "more KV heads"), "no heads without bytes");
+	holds(segment_open(&s, name, &p, CTX, &w) < 0 && strstr(w.text, "heads do not fit"), "no heads without bytes");
 	p.bytes = 1 << 16;
 	for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
 		p.heads[0][2] = (struct segment_heads){ groups[i], 0, 4 };

@@ -326,11 +326,11 @@ static void test_errors(void)
 	refuses("{\"allOf\": [{\"$ref\": \"#\"}]}", "#: schemas are nested more than 64 deep,"
 		" or refer to each other without end");
 	refuses("{\"properties\": {\"a\": {\"$ref\": \"#\"}}, \"required\": [\"a\"]}",
-		"#: each value of this schema must contain another one without end");
+		"#: every value of this schema would have to contain another one, without end");
 	refuses("{\"$ref\": \"#/$defs/n%20\","
 		" \"$defs\": {\"n \": {\"prefixItems\": [{\"anyOf\": [{\"$ref\": \"#/$defs/m\"}, false]}]},"
 		" \"m\": {\"properties\": {\"n\": {\"$ref\": \"#/$defs/n%20\"}}, \"required\": [\"n\"]}}}",
-		"#/$defs/m: each value of this schema must contain another one without end");
+		"#/$defs/m: every value of this schema would have to contain another one, without end");
 	refuses("{\"anyOf\": [{\"$ref\": \"#\"}, {\"type\": \"null\"}]}",
 		"#/anyOf: the schema refers to itself with no array or object between");
 	refuses("{\"oneOf\": [{\"type\": \"integer\"}, {\"type\": \"number\"}]}",

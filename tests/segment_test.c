@@ -295,7 +295,7 @@ static void copies(void)
 	fill(&s, 99, 3);
 	segment_close(&s);
 	holds(segment_fork_named(name, other, &w) == 0, "a copy");
-	holds(segment_fork_named(name, other, &w) < 0 && says("exists already"), "no copy over another");
+	holds(segment_fork_named(name, other, &w) < 0 && says("already exists"), "no copy over another");
 	holds(segment_fork_named(name, name, &w) < 0, "no copy onto itself");
 	holds(segment_fork_named("no-such-segment-anywhere", other, &w) < 0 && says("no such segment"),
 		"no copy of nothing");
@@ -407,7 +407,8 @@ static void strangers(void)
 
 	unlink(object);
 	fd = open(object, O_CREAT | O_EXCL | O_RDWR, 0600);
-	holds(fd >= 0 && !fchmod(fd, 0666) && !reopens(&shape) && says("open to others"), "one that others may write");
+	holds(fd >= 0 && !fchmod(fd, 0666) && !reopens(&shape) && says("other users can access it"),
+		"one that others may write");
 	holds(!fchmod(fd, 0600) && ftruncate(fd, 100000) == 0, "made larger");
 	if (pwrite(fd, "not a segment at all", 20, 0) == 20)
 		holds(!reopens(&shape) && says("not a segment"), "something else of that name");
@@ -471,7 +472,7 @@ static void full(const char *which)
 	limit = old;
 	limit.rlim_cur = bytes + EXTENT + EXTENT / 2;
 	setrlimit(RLIMIT_FSIZE, &limit);
-	holds(segment_reserve(&s, 120 + 2 * KV_EXTENT, &w) < 0 && says(which) && says("KiB more"),
+	holds(segment_reserve(&s, 120 + 2 * KV_EXTENT, &w) < 0 && says(which) && says("cannot grow by"),
 		"room that there is not");
 	holds(bytes_of(which) == bytes && filled(&s, 120, 4), "it is as before");
 	holds(segment_reserve(&s, 120 + KV_EXTENT, &w) == 0, "room that there is");

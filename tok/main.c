@@ -83,7 +83,7 @@ static void take_options(void)
 	if (t.decimal && t.offsets)
 		cli_usage(&c, "--ids and --offsets exclude each other");
 	if (t.escape && (t.decimal || t.offsets))
-		cli_usage(&c, "-e/--escape: not with --ids or --offsets, which are about the text as it is");
+		cli_usage(&c, "-e/--escape: not with --ids or --offsets, which need the text unchanged");
 	if (t.lines && (t.append || t.offsets))
 		cli_usage(&c, "--lines: not with -a/--append or --offsets");
 }

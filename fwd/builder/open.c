@@ -179,7 +179,7 @@ static int open_adapters(struct plan *p, struct why *w)
 	memset(b->switched, 0, p->model->n_vocab * sizeof *b->switched);
 	for (size_t i = 0; i < a->n; i++) {
 		if (size_max(a->id[i], a->substitute[i]) >= p->model->n_vocab)
-			return why(w, "adapter %zu: an id is not below the vocabulary's %zu", i, p->model->n_vocab);
+			return why(w, "adapter %zu: an id is outside the vocabulary of %zu", i, p->model->n_vocab);
 		b->switched[a->id[i]] = (uint16_t)(1 + i);
 	}
 	return 0;

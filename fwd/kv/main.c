@@ -144,8 +144,8 @@ static int complete(struct segment *s)
 	g = gguf_open(path, 1, &w);
 	of = (struct weights){ .g = g, .n_vocab = SIZE_MAX };   /* ids are checked by fwd when it opens the segment */
 	if (g && digest_check(s, &of, &w) == 0) {
-		status = has_all_layers(s, g) ? 0 : why(&w, "segment %s: of some layers of %s, and no digest of these "
-			"yet: fwd computes it", s->name, path);
+		status = has_all_layers(s, g) ? 0 : why(&w, "segment %s: has only some layers of %s, and no digest of "
+			"them yet: fwd computes it", s->name, path);
 		if (status == 0)
 			digest_store(s, &of);
 	}

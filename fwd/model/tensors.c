@@ -141,7 +141,7 @@ int model_integers(struct model *m, const char *name, size_t rows, size_t cols, 
 	*out = t && !bad ? t->data : NULL;
 	for (size_t i = 0; *out && i < rows * cols; i++)
 		if ((*out)[i] < 0 || (*out)[i] >= end) {
-			bad = why(w, "tensor %s: %d of row %zu is not below %d", name, (int)(*out)[i], i / cols, end);
+			bad = why(w, "tensor %s: row %zu: %d is not below %d", name, i / cols, (int)(*out)[i], end);
 			*out = NULL;
 		}
 	return bad ? why_tell(m->faults, w) : 0;

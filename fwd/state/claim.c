@@ -12,7 +12,7 @@ static int reserve(struct object *o, const char *name, int replace, struct why *
 	if (object_open(o, name, 1, w) < 0 || object_lock(o, w) < 0 || (finished = header_read(o, &h, &bytes, w)) < 0)
 		return -1;
 	if (finished && !replace)
-		return why(w, "exists already");
+		return why(w, "already exists");
 	if (finished && o->file && !header_is_segment(&h))
 		return why(w, "not a segment of lmpipe");
 	return 0;

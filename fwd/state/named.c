@@ -45,7 +45,7 @@ int segment_fork_named(const char *from, const char *to, struct why *w)
 	if (!strcmp(from, to))
 		why(w, "segment %s: cannot be copied onto itself", to);
 	else if (segment_open(&b, to, &info.shape, info.n_ctx, w) == 0) {
-		status = b.length ? why(w, "segment %s: exists already", to)
+		status = b.length ? why(w, "segment %s: already exists", to)
 			: segment_copy(&b, &a, a.length, w);
 		segment_close(&b);
 	}

@@ -157,7 +157,7 @@ int object_size(const struct object *o, size_t *bytes, struct why *w)
 	if (st.st_uid != geteuid())
 		return why(w, "belongs to another user");
 	if (st.st_mode & (o->file ? 022 : 077))
-		return why(w, "mode %04o: open to others", (unsigned)st.st_mode & 07777);
+		return why(w, "mode %04o: other users can access it", (unsigned)st.st_mode & 07777);
 	*bytes = (size_t)st.st_size;
 	return 0;
 }
@@ -193,7 +193,7 @@ int object_grow(const struct object *o, size_t old, size_t new, struct why *w)
 		return 0;
 	if (ftruncate(o->fd, (off_t)old) < 0)
 		error = errno;
-	return why(w, "%zu KiB more in %s: %s%s", (new - old + 1023) >> 10, o->path, strerror(error),
+	return why(w, "%s: cannot grow by %zu KiB: %s%s", o->path, (new - old + 1023) >> 10, strerror(error),
 		error == ENOSPC && !o->file ? " (a name with a slash, such as ./NAME, is a file on disk)" : "");
 }
 

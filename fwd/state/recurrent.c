@@ -42,8 +42,8 @@ int segment_keeps(size_t p, size_t end)
 int recurrent_check(const struct segment_shape *p, struct why *w)
 {
 	if (p->row_bytes > BYTES_MAX / RING || p->state_bytes > BYTES_MAX || p->state_bytes % 64 || p->scanned > 1)
-		return why(w, "recurrent state of %llu bytes, rows of %llu", (unsigned long long)p->state_bytes,
-			(unsigned long long)p->row_bytes);
+		return why(w, "unsupported: recurrent state of %llu bytes, rows of %llu",
+			(unsigned long long)p->state_bytes, (unsigned long long)p->row_bytes);
 	return 0;
 }
 

@@ -128,7 +128,7 @@ static int read_header(struct rle *r, int fd, struct header *h, struct segment_s
 	if (rle_read_head(r, fd, "standard input", head, w) < 0)
 		return -1;
 	if (memcmp(head, want, sizeof MAGIC))
-		return why(w, "%s: not a segment that kv saved", r->name);
+		return why(w, "%s: not a segment saved by kv", r->name);
 	want[sizeof MAGIC] = VERSION;
 	if (memcmp(head, want, RLE_HEAD))
 		return why(w, "%s: format version %u; this program reads version %d", r->name, head[sizeof MAGIC],

@@ -227,7 +227,7 @@ static int open_any(struct segment *s, struct why *w)
 	if (shape_check(&s->shape, w) < 0)
 		return -1;
 	if (s->n_ctx < 1 || s->n_ctx > SEGMENT_CTX_MAX || !shape_fits(&s->shape, s->n_ctx))
-		return why(w, "a context of %zu positions of %zu bytes", s->n_ctx,
+		return why(w, "a context of %zu tokens of %zu bytes is too large", s->n_ctx,
 			shape_extent_bytes(&s->shape, 0) / KV_EXTENT);
 	if (s->name)
 		return segment_widen(s, kv_extents(s->n_ctx), w) < 0 ? -1 : open_named(s, w);

@@ -45,16 +45,16 @@ static int fit_in(const struct segment_heads *h, uint32_t kv_type, uint64_t byte
 int shape_check(const struct segment_shape *p, struct why *w)
 {
 	if (p->n_layer < 1 || p->n_layer > 1 << 14 || p->bytes > BYTES_MAX || p->bytes % 64)
-		return why(w, "%u layers of %llu bytes", p->n_layer, (unsigned long long)p->bytes);
+		return why(w, "unsupported: %u layers of %llu bytes", p->n_layer, (unsigned long long)p->bytes);
 	if (p->recent_bytes > BYTES_MAX || p->recent_bytes % 64 || p->window > SEGMENT_CTX_MAX)
-		return why(w, "windows of %llu positions, %llu bytes", (unsigned long long)p->window,
+		return why(w, "unsupported: windows of %llu positions, %llu bytes", (unsigned long long)p->window,
 			(unsigned long long)p->recent_bytes);
 	if (p->kv_type >= KV_TYPES)
 		return why(w, "kv_type %u", p->kv_type);
 	if (p->extent != KV_EXTENT)
 		return why(w, "extents of %u positions", p->extent);
 	if (!fit_in(p->heads[0], p->kv_type, p->bytes) || !fit_in(p->heads[1], p->kv_type, p->recent_bytes))
-		return why(w, "more KV heads than its bytes hold");
+		return why(w, "its KV heads do not fit its size");
 	return recurrent_check(p, w);
 }
 

@@ -196,7 +196,8 @@ int schema_grammar(const char *json, size_t n, struct bytes *out, struct why *w)
 	if (c.document)
 		status = schema_write_grammar(&c, c.document, out);
 	if (status > 0 && c.endless)
-		status = why(w, "%s: each value of this schema must contain another one without end", c.endless);
+		status = why(w, "%s: every value of this schema would have to contain another one, without end",
+			c.endless);
 	else if (status > 0)
 		status = schema_fail(&c, "no value matches this schema");
 	schema_close(&c);
