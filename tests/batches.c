@@ -25,7 +25,8 @@ float batches_draw(size_t i)
 static void open_state(struct segment *s, const struct batches *b)
 {
 	struct segment_shape shape = { .n_layer = 1, .bytes = 64, .extent = KV_EXTENT, .row_bytes = b->row_bytes,
-		.state_bytes = (b->state_floats * sizeof(float) + 63) / 64 * 64, .scanned = (uint32_t)b->scanned };
+		.state_bytes = (b->state_floats * sizeof(float) + 63) / 64 * 64,
+		.keeps_current = (uint32_t)b->keeps_current };
 	struct why w;
 
 	if (segment_open(s, NULL, &shape, 2 * KV_EXTENT, &w) < 0 || segment_reserve(s, ROWS, &w) < 0) {

@@ -21,7 +21,7 @@ struct batches {
 	size_t out, n_out;              /* columns of the result */
 	size_t scratch;                 /* bytes per thread */
 	size_t row_bytes, state_floats; /* of a segment: see segment_shape */
-	int scanned;
+	int keeps_current;
 };
 
 /* want: [BATCHES_ROWS][n_out]. Reports each check to `checked`. */

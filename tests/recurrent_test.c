@@ -28,9 +28,9 @@ static uint64_t draws;
 /* The kinds of mixers in a model: chunked ones have recent rows, those updated row by row a current state. */
 static const struct segment_shape shapes[] = {
 	{ .model = 1, .bytes = 64, .n_layer = 2, .extent = KV_EXTENT, .state_bytes = 64, .row_bytes = 12 },
-	{ .model = 2, .bytes = 64, .n_layer = 2, .extent = KV_EXTENT, .state_bytes = 64, .scanned = 1 },
+	{ .model = 2, .bytes = 64, .n_layer = 2, .extent = KV_EXTENT, .state_bytes = 64, .keeps_current = 1 },
 	{ .model = 3, .bytes = 64, .n_layer = 2, .extent = KV_EXTENT, .state_bytes = 64, .row_bytes = 12,
-	  .scanned = 1 },
+	  .keeps_current = 1 },
 	{ .model = 4, .bytes = 64, .n_layer = 2, .extent = KV_EXTENT },
 	{ .model = 5, .bytes = 64, .n_layer = 2, .extent = KV_EXTENT, .recent_bytes = KV_EXTENT * SEEN * 4,
 	  .window = 1000 },
@@ -134,7 +134,7 @@ static int reads(const struct segment *s, size_t pos)
 	size_t start = pos / STATE_CHUNK * STATE_CHUNK;
 	int ok = 1;
 
-	if (shape->scanned)
+	if (shape->keeps_current)
 		ok = has_words(segment_current(s, 0), state_at(s, pos), STATE);
 	if (!shape->row_bytes)
 		return ok;
@@ -162,7 +162,7 @@ static int evaluate(struct segment *s, size_t n)
 			write_words(ring_row(s, p), row_of(s, p), ROW);
 		if (shape->recent_bytes)
 			write_words(seen(s, p), row_of(s, p), SEEN);
-		if (shape->scanned)
+		if (shape->keeps_current)
 			write_words(segment_current(s, 0), state, STATE);
 		if (shape->state_bytes && segment_keeps(p + 1, end))
 			write_words(segment_state(s, p + 1, 0), state, STATE);
@@ -324,7 +324,7 @@ static void cuts(void)
 		segment_set_length(&s, LENGTH - back);
 		if (s.length - s.next > 2 * back + 2 * STATE_CHUNK)
 			most = size_max(most, s.length - s.next);
-		ok &= shape->scanned || back > STATE_CHUNK || s.next == s.length;
+		ok &= shape->keeps_current || back > STATE_CHUNK || s.next == s.length;
 		ok &= shape->state_bytes || s.next == s.length;
 		ok &= append(&s, 1 + any(100)) && append(&s, 1);
 		segment_close(&s);
@@ -438,10 +438,11 @@ static void given_up(void)
 		segment_begin(&s, s.length, n);
 		for (size_t p = s.length; p < s.length + n && shape->row_bytes; p++)
 			write_words(ring_row(&s, p), 0xffffffff, ROW);
-		if (shape->scanned)
+		if (shape->keeps_current)
 			write_words(segment_current(&s, 0), 0xffffffff, STATE);
 		segment_set_length(&s, s.length);
-		ok &= shape->scanned || s.length / STATE_CHUNK < (s.length + n) / STATE_CHUNK || s.next == s.length;
+		ok &= shape->keeps_current || s.length / STATE_CHUNK < (s.length + n) / STATE_CHUNK
+			|| s.next == s.length;
 	}
 	check(ok, "shape %d: what was given up is read", (int)shape->model);
 	segment_close(&s);

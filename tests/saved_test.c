@@ -53,7 +53,7 @@ static struct segment_shape any_shape(size_t round)
 	if (round % 2) {
 		p.state_bytes = 64 * random_below(9);
 		p.row_bytes = 4 * random_below(9);
-		p.scanned = p.state_bytes && random_below(2);
+		p.keeps_current = p.state_bytes && random_below(2);
 	}
 	return p;
 }

@@ -90,7 +90,7 @@ static void *bind_scan(const struct batches *b, float *rows)
 static void test_scan(double *want)
 {
 	struct batches b = { .name = "scan", .kinds = { &op_scan }, .bind = bind_scan, .input = input[0],
-		.stride = STRIDE, .out = N, .n_out = N, .state_floats = STATES * N, .scanned = 1 };
+		.stride = STRIDE, .out = N, .n_out = N, .state_floats = STATES * N, .keeps_current = 1 };
 
 	for (size_t i = 0; i < STATES * N; i++)
 		decays[i] = -fabsf(weight[i]);
@@ -125,7 +125,7 @@ static void *bind_shift(const struct batches *b, float *rows)
 static void test_shift(double *want)
 {
 	struct batches b = { .name = "shift", .kinds = { &op_shift }, .bind = bind_shift, .input = input[0],
-		.stride = STRIDE, .out = N, .n_out = OUTPUTS * N, .state_floats = N, .scanned = 1 };
+		.stride = STRIDE, .out = N, .n_out = OUTPUTS * N, .state_floats = N, .keeps_current = 1 };
 
 	for (size_t t = 0; t < ROWS; t++)
 		for (size_t i = 0; i < OUTPUTS * N; i++) {
@@ -201,7 +201,7 @@ static void wkv7(const float *row, size_t at, int is_first, double state[HEAD][H
 static void test_wkv7(double *want, const char *name, int is_first)
 {
 	struct batches b = { .name = name, .kinds = { &op_wkv7 }, .bind = bind_wkv7, .input = input[0],
-		.stride = STRIDE, .n_out = WIDTH, .state_floats = WIDTH * HEAD, .scanned = 1,
+		.stride = STRIDE, .n_out = WIDTH, .state_floats = WIDTH * HEAD, .keeps_current = 1,
 		.case_of = is_first ? "first" : NULL };
 
 	for (size_t at = 0; at < WIDTH; at += HEAD) {
@@ -252,7 +252,7 @@ static void wkv6(const float *row, size_t at, int has_bonus, double state[HEAD][
 static void test_wkv6(double *want, const char *name, int has_bonus)
 {
 	struct batches b = { .name = name, .kinds = { &op_wkv6 }, .bind = bind_wkv6, .input = input[0],
-		.stride = STRIDE, .out = 3 * WIDTH, .n_out = WIDTH, .state_floats = WIDTH * HEAD, .scanned = 1,
+		.stride = STRIDE, .out = 3 * WIDTH, .n_out = WIDTH, .state_floats = WIDTH * HEAD, .keeps_current = 1,
 		.case_of = has_bonus ? "bonus" : NULL };
 
 	for (size_t at = 0; at < WIDTH; at += HEAD) {

@@ -546,7 +546,7 @@ static void any_shape(void)
 		struct segment_shape p = { .n_layer = 1, .extent = KV_EXTENT, .bytes = 64 * random_below(9),
 			.recent_bytes = 64 * random_below(3), .window = random_below(10000),
 			.state_bytes = 64 * random_below(9),
-			.row_bytes = random_below(30), .scanned = (uint32_t)random_below(2) };
+			.row_bytes = random_below(30), .keeps_current = (uint32_t)random_below(2) };
 		size_t n = 1 + random_below(6000);
 
 		holds(segment_open(&s, file, &p, 6000, &w) == 0 && segment_reserve(&s, n, &w) == 0, "any shape");

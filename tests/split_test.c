@@ -59,7 +59,7 @@ static void close_stages(struct stages *s)
 /* Whether the states of two plans keep and drop the same positions. */
 static int alike(const struct segment_shape *a, const struct segment_shape *b)
 {
-	return a->window == b->window && a->scanned == b->scanned && !a->recent_bytes == !b->recent_bytes
+	return a->window == b->window && a->keeps_current == b->keeps_current && !a->recent_bytes == !b->recent_bytes
 		&& !a->state_bytes == !b->state_bytes && !a->row_bytes == !b->row_bytes;
 }
 

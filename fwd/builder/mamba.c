@@ -47,7 +47,7 @@ struct packed *build_mamba(struct builder *b, struct packed *x)
 	scan.a = build_transposed(b, "ssm_a", "", n, state);
 	scan.skip = build_vector(b, "ssm_d", "", n);
 	scan.state = build_state(b, n * state);
-	b->plan->scanned = 1;
+	b->plan->keeps_current = 1;
 	build_output(build_append(b, &op_scan, NULL, &scan, sizeof scan), 0, "", scan.dt, n);
 	return gate(b, buffer_at(wide, n), n);
 }

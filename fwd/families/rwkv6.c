@@ -40,7 +40,7 @@ static void shift_outputs(struct builder *b, struct buffer wide)
 	struct op_rows activation = { .n = OUTPUTS * rank, .in = low, .out = low, .f = ROW_TANH };
 	struct op_blend blend = { .n = n, .outputs = OUTPUTS, .x = h, .change = shift.change, .out = wide };
 
-	b->plan->scanned = 1;
+	b->plan->keeps_current = 1;
 	shift.state = build_state(b, n);
 	build_append(b, &op_shift, "time_mix_lerp_x", &shift, sizeof shift);
 	build_product(b, build_pack(b, "time_mix_pack", shift.out, n, SLOT_NORMED), "time_mix_w1", WIDE, activation.n,

@@ -17,7 +17,7 @@ static void shift(struct builder *b, const char *weights, size_t outputs, struct
 	struct op_shift o = { .n = n, .outputs = outputs, .in = buffer_with(b->plan->h, n), .out = to,
 		.weight = build_vector(b, weights, "weight", outputs * n), .state = build_state(b, n) };
 
-	b->plan->scanned = 1;
+	b->plan->keeps_current = 1;
 	build_output(build_append(b, &op_shift, weights, &o, sizeof o), 0, "", to, outputs * n);
 }
 

@@ -33,7 +33,7 @@ struct segment_shape plan_shape(const struct plan *p, size_t n_ctx, uint32_t kv_
 		.choices = choices(p, n_ctx), .layout = p->layout, .bytes = p->extent_bytes[kv_type],
 		.recent_bytes = p->recent_bytes[kv_type], .window = p->window,
 		.state_bytes = p->state_floats * sizeof(float), .row_bytes = p->row_bytes,
-		.scanned = (uint32_t)p->scanned, .n_layer = (uint32_t)(p->setup.last - p->setup.first),
+		.keeps_current = (uint32_t)p->keeps_current, .n_layer = (uint32_t)(p->setup.last - p->setup.first),
 		.kv_type = kv_type, .extent = KV_EXTENT };
 
 	memcpy(shape.heads, p->heads, sizeof shape.heads);

@@ -54,7 +54,7 @@ struct plan {
 	size_t window;                  /* largest window, in positions */
 	struct grouped grouped[GROUPINGS];      /* of compressed rows, by ratio */
 	size_t row_bytes, state_floats; /* sizes of what recurrent layers keep */
-	int scanned;                    /* some layer has a state that each row replaces (segment.h) */
+	int keeps_current;              /* some layer has a state that each row replaces (segment.h) */
 	struct packed *packed;          /* a list */
 	void *memory;                   /* all that plan_memory() returned: a list */
 	struct mixture mixture;         /* of the experts, if the model has any */

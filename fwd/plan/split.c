@@ -112,5 +112,5 @@ void split_state(struct plan *p)
 	    | MIXER_LIGHTNING | MIXER_COMPRESSED))
 		at_least(&p->row_bytes, 1);
 	if (mixers & (MIXER_MAMBA | MIXER_RWKV6 | MIXER_RWKV7))
-		p->scanned = 1;
+		p->keeps_current = 1;
 }

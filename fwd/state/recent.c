@@ -64,7 +64,7 @@ void recent_commit(struct segment *s, size_t pos, size_t n)
 		set_mark(s);
 }
 
-size_t recent_counts(const struct segment *s, size_t i)
+size_t recent_valid(const struct segment *s, size_t i)
 {
 	size_t extents = mark_value(reach_mark(s)) / KV_EXTENT, turns = recent_extents(&s->shape), in;
 

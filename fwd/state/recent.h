@@ -25,7 +25,7 @@ void recent_begin(struct segment *s, size_t pos, size_t n);
 void recent_commit(struct segment *s, size_t pos, size_t n);
 
 /* The number of valid positions, from its first one, of the extent whose K and V are in the room of extent i. */
-size_t recent_counts(const struct segment *s, size_t i);
+size_t recent_valid(const struct segment *s, size_t i);
 
 /* Copies to a segment that has the same extents. */
 void recent_copy(struct segment *to, const struct segment *from);

@@ -41,7 +41,8 @@ int segment_keeps(size_t p, size_t end)
 
 int recurrent_check(const struct segment_shape *p, struct why *w)
 {
-	if (p->row_bytes > BYTES_MAX / RING || p->state_bytes > BYTES_MAX || p->state_bytes % 64 || p->scanned > 1)
+	if (p->row_bytes > BYTES_MAX / RING || p->state_bytes > BYTES_MAX || p->state_bytes % 64
+	    || p->keeps_current > 1)
 		return why(w, "unsupported: recurrent state of %llu bytes, rows of %llu",
 			(unsigned long long)p->state_bytes, (unsigned long long)p->row_bytes);
 	return 0;
@@ -59,7 +60,7 @@ static size_t ring_bytes(const struct segment_shape *p)
 
 size_t recurrent_fixed(const struct segment_shape *p)
 {
-	return ring_bytes(p) + (p->scanned ? p->state_bytes : 0);
+	return ring_bytes(p) + (p->keeps_current ? p->state_bytes : 0);
 }
 
 size_t recurrent_snapshots(size_t n)
@@ -178,7 +179,7 @@ static int goes_on(const struct segment *s, size_t pos)
 		return 0;
 	if (!pos || !is_recurrent(s))
 		return 1;
-	if (s->shape.scanned && !mark_is(current_mark(s), pos))
+	if (s->shape.keeps_current && !mark_is(current_mark(s), pos))
 		return 0;
 	return !s->shape.row_bytes || (has_state(s, chunk * STATE_CHUNK)
 		&& (pos % STATE_CHUNK == 0 || mark_is(half_mark(s, chunk), chunk)));
@@ -236,7 +237,7 @@ void recurrent_begin(struct segment *s, size_t pos, size_t n)
 	for (size_t i = 0, p; (p = last_of(i, end)); i++)
 		if (p > pos)
 			mark_forget(snapshot_mark(s, i));
-	if (s->shape.scanned)
+	if (s->shape.keeps_current)
 		rewind_current(s, pos);
 }
 
@@ -252,7 +253,7 @@ void recurrent_commit(struct segment *s, size_t pos, size_t n)
 	for (size_t i = 0, p; (p = last_of(i, end)); i++)
 		if (p > pos)
 			mark_set(snapshot_mark(s, i), p);
-	if (s->shape.scanned)
+	if (s->shape.keeps_current)
 		mark_set(current_mark(s), end);
 }
 
@@ -264,7 +265,7 @@ void recurrent_scrub(struct segment *s)
 		return;
 	if (!mark_is(half_mark(s, chunk), chunk) && !(chunk && mark_is(half_mark(s, chunk - 1), chunk - 1)))
 		memset(s->recurrent.ring, 0, ring_bytes(&s->shape));
-	if (s->shape.scanned && !mark_is(current_mark(s), s->length))
+	if (s->shape.keeps_current && !mark_is(current_mark(s), s->length))
 		memset(s->recurrent.current, 0, s->shape.state_bytes);
 	for (size_t i = 0; i < recurrent_snapshots(s->length / KV_EXTENT + (s->length % KV_EXTENT != 0)); i++)
 		if (!kept_by(s, i))

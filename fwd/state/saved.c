@@ -21,7 +21,7 @@ static const uint64_t UNKNOWN = UINT64_MAX;
 /* What the stream begins with. It has 64-bit words only, so that there is no padding. */
 struct header {
 	uint64_t model, arithmetic, choices, layout, bytes, recent_bytes, window, state_bytes, row_bytes;
-	uint64_t n_layer, kv_type, extent, scanned;
+	uint64_t n_layer, kv_type, extent, keeps_current;
 	uint64_t heads[HEADS][3];
 	uint64_t n_ctx, length, file, digest;
 	uint64_t mark[STATE_MARKS];
@@ -41,7 +41,7 @@ static struct header describe(const struct segment *s)
 		.model = p->model, .arithmetic = p->arithmetic, .choices = p->choices, .layout = p->layout,
 		.bytes = p->bytes, .recent_bytes = p->recent_bytes, .window = p->window,
 		.state_bytes = p->state_bytes, .row_bytes = p->row_bytes, .n_layer = p->n_layer,
-		.kv_type = p->kv_type, .extent = p->extent, .scanned = p->scanned,
+		.kv_type = p->kv_type, .extent = p->extent, .keeps_current = p->keeps_current,
 		.n_ctx = s->n_ctx, .length = s->length, .file = segment_mark(s, SEGMENT_FILE),
 		.digest = segment_mark(s, SEGMENT_DIGEST), .origin = segment_origin(s) };
 
@@ -109,7 +109,7 @@ static int shape_of(const struct header *h, struct segment_shape *p)
 		.layout = h->layout, .bytes = h->bytes, .recent_bytes = h->recent_bytes, .window = h->window,
 		.state_bytes = h->state_bytes, .row_bytes = h->row_bytes };
 	failed = narrow(h->n_layer, &p->n_layer) | narrow(h->kv_type, &p->kv_type) | narrow(h->extent, &p->extent)
-		| narrow(h->scanned, &p->scanned);
+		| narrow(h->keeps_current, &p->keeps_current);
 	for (size_t i = 0; i < HEADS; i++) {
 		struct segment_heads *heads = &p->heads[i / SEGMENT_SIZES][i % SEGMENT_SIZES];
 

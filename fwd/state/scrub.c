@@ -45,6 +45,6 @@ void segment_scrub(struct segment *s)
 	segment_data(s, n - 1, &data);
 	clear(s, s->shape.heads[0], data, KV_EXTENT - left);
 	for (size_t i = 0; i < n && i < recent_extents(&s->shape); i++)
-		clear(s, s->shape.heads[1], s->recent[i], recent_counts(s, i));
+		clear(s, s->shape.heads[1], s->recent[i], recent_valid(s, i));
 	recurrent_scrub(s);
 }

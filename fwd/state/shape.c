@@ -73,7 +73,7 @@ int shape_compare(const struct segment_shape *a, const struct segment_shape *b, 
 	    || a->recent_bytes != b->recent_bytes || a->window != b->window)
 		return why(w, "made for %u layers of %llu bytes a token, not %u of %llu", a->n_layer,
 			(unsigned long long)a->bytes / KV_EXTENT, b->n_layer, (unsigned long long)b->bytes / KV_EXTENT);
-	if (a->state_bytes != b->state_bytes || a->row_bytes != b->row_bytes || a->scanned != b->scanned)
+	if (a->state_bytes != b->state_bytes || a->row_bytes != b->row_bytes || a->keeps_current != b->keeps_current)
 		return why(w, "made for recurrent state of %llu bytes, not %llu",
 			(unsigned long long)a->state_bytes, (unsigned long long)b->state_bytes);
 	if (a->choices != b->choices)

@@ -41,7 +41,7 @@ struct segment_shape {          /* must be equal in a segment and in the run tha
 	uint32_t n_layer;
 	uint32_t kv_type;       /* enum kv_type */
 	uint32_t extent;        /* KV_EXTENT */
-	uint32_t scanned;       /* 1: the state after the latest row is kept, too */
+	uint32_t keeps_current; /* 1: the state after the latest row is kept, too */
 	struct segment_heads heads[2][SEGMENT_SIZES];   /* [1]: of layers with a window */
 };
 
