@@ -27,8 +27,8 @@ static const struct opt opts[] = {
 	{ SUFFIX, "suffix", "TEXT", "print this after each generation" },
 	{ END, "end", "FILE", "write an `end ` frame to FILE that says how each generation ended" },
 	{ LINES, "lines", NULL, "print one line for each sequence, as it ends; newlines in a text become \\n" },
-	{ ORDERED, "ordered", NULL, "with --lines: in the order of their numbers" },
-	{ JSON, "json", NULL, "with --lines: a JSON object for each: seq, text, count, stop_reason, stop" },
+	{ ORDERED, "ordered", NULL, "with --lines: print them in the order of the sequence numbers" },
+	{ JSON, "json", NULL, "with --lines: print JSON objects: seq, text, count, stop_reason, stop" },
 	{ FRAMES, "frames", NULL,
 		"write frames, not text: a filter that ends a stream of ids at a stop string" },
 	{ 0 }

@@ -16,17 +16,17 @@ enum { IDS = 1, CSV, SEQ, RAW, COLOR, HTML, SVG, BARS, JSON, STOP };
 
 static const struct opt opts[] = {
 	{ 'm', "model", "MODEL", "show the pieces of its vocabulary, and check that the stream matches" },
-	{ 'n', "top", "N", "the N best of each row of logits, at most 1000 (default: 5)" },
-	{ IDS, "ids", NULL, "only ids, one per line" },
-	{ SEQ, "seq", "N", "only cards and the frames of sequence N" },
+	{ 'n', "top", "N", "show the N best of each row of logits, at most 1000 (default: 5)" },
+	{ IDS, "ids", NULL, "print only ids, one per line" },
+	{ SEQ, "seq", "N", "print only cards and the frames of sequence N" },
 	{ RAW, "raw", NULL, "with --seq: write these frames as a stream, as sequence 0" },
-	{ COLOR, "color", NULL, "the text, on a terminal shaded by how surprising each token was" },
+	{ COLOR, "color", NULL, "print the text; on a terminal, shade tokens by how surprising they were" },
 	{ STOP, "stop", "TEXT", "with --color: stop before this text and exit; \\n is a new line; repeatable" },
-	{ HTML, "html", NULL, "the same text as a web page; pointing at a token shows the N best" },
-	{ SVG, "svg", NULL, "the same text as a picture" },
-	{ BARS, "bars", NULL, "the N best for each token as bars, the actual one marked" },
-	{ JSON, "json", NULL, "an object for each token, one per line" },
-	{ CSV, "csv", NULL, "comma-separated values, one line for each id, with a heading" },
+	{ HTML, "html", NULL, "print the same text as a web page; pointing at a token shows the N best" },
+	{ SVG, "svg", NULL, "print the same text as a picture" },
+	{ BARS, "bars", NULL, "print the N best for each token as bars, the actual one marked" },
+	{ JSON, "json", NULL, "print a JSON object for each token, one per line" },
+	{ CSV, "csv", NULL, "print comma-separated values, one line for each id, with a heading" },
 	{ 0 }
 };
 

@@ -15,7 +15,7 @@ const struct opt fwd_opts[] = {
 	{ OPT_KV, "kv", "NAME",
 		"keep the state in segment NAME (a file if NAME has a '/'), and continue from it" },
 	{ OPT_KV_TYPE, "kv-type", KV_TYPE_NAMES "auto",
-		"type of K and V; q8_0 is half the size of f16; auto: f32 for models of floats,\n"
+		"type of K and V; q8_0 is half the size of f16; auto: f32 for float models,\n"
 		"f16 for quantised ones (default: auto)" },
 	{ 0 }
 };

@@ -25,11 +25,11 @@ const struct opt settings_opts[] = {
 		"first read hidden states, all but the last write them" },
 	{ LENS, "lens", NULL, "also write the logits that each layer would give if it were the last" },
 	{ SET, "set", "KEY=VALUE", "set a key of the model, such as rope.freq_base; repeatable" },
-	{ PROGRESS, "progress", "FILE", "write to FILE how many tokens of long frames are evaluated so far: N of N" },
+	{ PROGRESS, "progress", "FILE", "write the progress of long frames to FILE: N of N tokens" },
 	{ DUMP, "dump-tensors", "DIR", "write the result of each op to a file in the new folder DIR" },
-	{ PROFILE, "profile", NULL, "at the end, print where the time went to stderr" },
+	{ PROFILE, "profile", NULL, "at the end, print to stderr where the time went" },
 	{ LIST, "list", NULL, "print the supported families, tensor types, vocabularies and pre-tokenizers, and exit" },
-	{ 'v', "verbose", NULL, "print what was loaded, times and rates to stderr" },
+	{ 'v', "verbose", NULL, "print to stderr what was loaded, times and rates" },
 	{ 0 }
 };
 

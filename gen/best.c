@@ -18,7 +18,7 @@ static const struct opt opts[] = {
 	{ PENALTY, "length-penalty", "A", "divide the log-probability by the length to the power of A (default: 1)" },
 	{ ALL, "all", NULL, "write all texts, the best first" },
 	{ 's', "seed", "N", "seed of the first text, for -v (default: 0)" },
-	{ 'v', "verbose", NULL, "seed and score of each text that is written, on stderr" },
+	{ 'v', "verbose", NULL, "print seed and score of each text to stderr" },
 	{ 0 }
 };
 

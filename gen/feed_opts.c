@@ -14,7 +14,7 @@ const struct opt feed_opts[] = {
 	{ 'N', "texts", "N", "generate N texts from one prompt, which is evaluated once" },
 	{ DRAFT, "draft", "MODEL", "guess tokens with a small model, so that fwd evaluates several at once;\n"
 		"lookup: guess from repetitions in the text" },
-	{ DRAFT_SIZE, "draft-max", "N", "guess at most N tokens at once, fewer where fewer pay (default: 8)" },
+	{ DRAFT_SIZE, "draft-max", "N", "guess at most N tokens at once, fewer if that is faster (default: 8)" },
 	{ TEMP, "temp", "T", "the small model draws as sample --gumbel does; 0: takes the largest logit (default: 0)" },
 	{ 's', "seed", "N", "with --temp: seed of the draws" },
 	{ 't', "threads", "N", "threads of the small model" },

@@ -22,8 +22,8 @@ const struct opt options_table[] = {
 	{ 's', "seed", "N", "seed of the draws; -1: a random one (default: -1)" },
 	{ 'm', "model", "MODEL", "the model of the stream, for grammars, --trace and dry" },
 	{ LOGPROBS, "logprobs", "N", "write a `logp` frame after each id: its log-probability and the N best" },
-	{ TURNS, "turns", NULL, "after an end, wait for the next prompt, and count from 0 again" },
-	{ CARD, "card", "FILE", "take the card from FILE, for an input that goes on after its card" },
+	{ TURNS, "turns", NULL, "after a generation, wait for the next prompt, and count to N again" },
+	{ CARD, "card", "FILE", "read the card from FILE, for an input that starts after its card" },
 	{ 'v', "verbose", NULL, "print the seed on stderr" },
 	{ 0 }
 };

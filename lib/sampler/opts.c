@@ -25,7 +25,7 @@ const struct opt sampler_opts[] = {
 	{ OPT_NUMBER, "frequency-penalty", "F",
 		"subtract F from a recent token's logit for each occurrence (default: 0)" },
 	{ OPT_NUMBER, "presence-penalty", "P", "subtract P from a recent token's logit once (default: 0)" },
-	{ OPT_NUMBER, "repeat-last-n", "N", "how many tokens are recent; -1: all (default: 64)" },
+	{ OPT_NUMBER, "repeat-last-n", "N", "the number of recent tokens; -1: all (default: 64)" },
 	{ OPT_DRY, "dry-multiplier", "M",
 		"subtract M times base^(n - allowed) from a token that would repeat n tokens\n(default: 0)" },
 	{ OPT_NUMBER, "dry-base", "B", "the base (default: 1.75)" },
@@ -50,7 +50,7 @@ const struct opt sampler_opts[] = {
 	{ OPT_STOP_ID, "stop-id", "ID", "stop after this token id; repeatable" },
 	{ OPT_GRAMMAR, "grammar", "TEXT", "draw only what this GBNF grammar allows" },
 	{ OPT_GRAMMAR, "grammar-file", "FILE", "the same from a file" },
-	{ OPT_TRACE, "trace", NULL, "the candidates after each sampler, on stderr" },
+	{ OPT_TRACE, "trace", NULL, "print the candidates after each sampler to stderr" },
 	{ 0 }
 };
 
