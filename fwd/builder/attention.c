@@ -187,7 +187,7 @@ void build_unmixed(struct builder *b)
 }
 
 /* Sets the offset in the segment: the layer's own, or that of the layer whose K and V it reads. */
-static void place(struct builder *b, struct op_attention *o)
+static void set_offset(struct builder *b, struct op_attention *o)
 {
 	struct plan *p = b->plan;
 	const struct attend *a = &o->heads;
@@ -197,7 +197,7 @@ static void place(struct builder *b, struct op_attention *o)
 	if (b->failed)
 		return;
 	if (o->shares) {
-		memcpy(o->offset, b->places[b->layer->kv - b->model->layer].at, sizeof o->offset);
+		memcpy(o->offset, b->kv_offsets[b->layer->kv - b->model->layer].at, sizeof o->offset);
 		return;
 	}
 	p->layout = gguf_hash(sizes, sizeof sizes, p->layout);
@@ -208,7 +208,7 @@ static void place(struct builder *b, struct op_attention *o)
 		o->offset[type] = bytes[type];
 		bytes[type] += a->n_head_kv * kv_block_bytes(type, a->dim_k, attend_stored_v(a));
 	}
-	memcpy(b->places[b->il].at, o->offset, sizeof o->offset);
+	memcpy(b->kv_offsets[b->il].at, o->offset, sizeof o->offset);
 }
 
 struct buffer build_attend(struct builder *b, enum head_norms norms)
@@ -232,7 +232,7 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 	if (build_has(b, "attn_sinks"))
 		o.heads.sink = build_vector(b, "attn_sinks", "weight", l->n_head);
 	head_norms(b, norms, &o);
-	place(b, &o);
+	set_offset(b, &o);
 	build_output(build_append(b, &op_prepare, NULL, &o, sizeof o), 0, "", o.qkv, layer_qkv(l));
 	if (!o.shares)
 		build_append(b, &op_store, NULL, &o, sizeof o);

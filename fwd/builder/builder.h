@@ -41,9 +41,9 @@ struct builder {
 		size_t offset;
 	} compressed;
 	const struct op_hyper *gathered;        /* how the current part reads the streams (kinds.h) */
-	struct place {
+	struct kv_offset {
 		size_t at[KV_TYPES];
-	} *places;                      /* [n_layer]: offset of each layer's K and V in the segment */
+	} *kv_offsets;                  /* [n_layer]: offset of each layer's K and V in the segment */
 };
 
 /* Builds the plan of some layers of a model, with all weights and buffers bound. NULL with a one-line reason on

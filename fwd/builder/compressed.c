@@ -25,7 +25,7 @@ static const struct grouped *compress(struct builder *b, struct packed *x, const
 	build_add_product(b, &product, name, WIDE, width, buffer_at(o.rows, width));
 	build_products(b, prefix, &product);
 	snprintf(name, sizeof name, "%s_ape", prefix);
-	o.places = build_vector(b, name, "weight", ratio * width);
+	o.position_bias = build_vector(b, name, "weight", ratio * width);
 	o.ring = build_ring(b, 2 * width * sizeof(float));
 	o.state = build_state(b, 3 * n);
 	build_append(b, &op_compress, NULL, &o, sizeof o);

@@ -27,7 +27,7 @@ void build_linear(struct builder *b, struct op_linear *o)
 /* ---- gated delta nets and Kimi delta attention ---- */
 
 /* Where the parts of a row are in plan->wide. */
-struct places {
+struct row_layout {
 	struct delta_sizes sizes;
 	struct buffer gate, out;        /* adjacent */
 	struct buffer q, k, v;          /* adjacent */
@@ -35,9 +35,9 @@ struct places {
 	struct buffer spare;            /* inputs before they are deinterleaved, or of a second product */
 };
 
-static struct places places(const struct builder *b)
+static struct row_layout row_layout(const struct builder *b)
 {
-	struct places p = { .sizes = mixers_delta(b->model, b->layer) };
+	struct row_layout p = { .sizes = mixers_delta(b->model, b->layer) };
 	const struct delta_sizes *d = &p.sizes;
 
 	p.gate = buffer_with(b->plan->wide, mixers_delta_wide(d));
@@ -74,7 +74,7 @@ static const float *decay_rates(struct builder *b, size_t n)
 }
 
 /* Scales q and k to length 1, computes the decays, and applies the delta rule. */
-static void mix(struct builder *b, const struct places *p)
+static void mix(struct builder *b, const struct row_layout *p)
 {
 	const struct delta_sizes *d = &p->sizes;
 	struct op_linear o = { .n_head = d->heads, .n_head_k = d->heads_k, .runs = !b->model->ssm.tiled,
@@ -91,7 +91,7 @@ static void mix(struct builder *b, const struct places *p)
 }
 
 /* Norms each head, all with the same weights, and applies the gate. */
-static struct packed *gated_output(struct builder *b, const struct places *p, enum unary f)
+static struct packed *gated_output(struct builder *b, const struct row_layout *p, enum unary f)
 {
 	const struct delta_sizes *d = &p->sizes;
 	size_t n = d->values / d->heads;
@@ -123,7 +123,7 @@ static void deinterleave(struct builder *b, const char *name, size_t step, size_
 
 /* to[n] = first · x or, if the file has a second matrix, second · (first · x). */
 static void low_rank(struct builder *b, struct packed *x, const char *first, const char *second, size_t n,
-	const struct places *p, struct buffer to)
+	const struct row_layout *p, struct buffer to)
 {
 	size_t rank = p->sizes.rank;
 
@@ -137,7 +137,7 @@ static void low_rank(struct builder *b, struct packed *x, const char *first, con
 
 /* The products of a delta net. ssm_in has rows by key head: q, k, and v and gate of its value heads; ssm_ba likewise
  * has the betas and decays of its value heads. Other files have separate tensors. */
-static void project(struct builder *b, struct packed *x, const struct places *p)
+static void project(struct builder *b, struct packed *x, const struct row_layout *p)
 {
 	const struct delta_sizes *d = &p->sizes;
 	size_t keys = d->keys / d->heads_k, values = d->values / d->heads_k, heads = d->heads / d->heads_k;
@@ -171,7 +171,7 @@ static void project(struct builder *b, struct packed *x, const struct places *p)
 
 struct packed *build_delta(struct builder *b, struct packed *x)
 {
-	struct places p = places(b);
+	struct row_layout p = row_layout(b);
 
 	project(b, x, &p);
 	build_convolve(b, "ssm_conv1d", p.q, 2 * p.sizes.keys + p.sizes.values);
@@ -181,7 +181,7 @@ struct packed *build_delta(struct builder *b, struct packed *x)
 
 struct packed *build_kda(struct builder *b, struct packed *x)
 {
-	struct places p = places(b);
+	struct row_layout p = row_layout(b);
 	size_t n = p.sizes.keys;
 	struct op_product o = { .x = x };
 

@@ -78,12 +78,13 @@ static struct norm key_norm(struct builder *b)
 		.bias = build_vector(b, "indexer.k_norm", "bias", i->dim) };
 }
 
-/* Makes the keys of groups from the keys and scores of their positions, in indexer.rows. places: see struct
+/* Makes the keys of groups from the keys and scores of their positions, in indexer.rows. position_bias: see struct
  * op_compress. */
-static void make_group_keys(struct builder *b, const float *places, struct norm norm, struct op_keep_group *key)
+static void make_group_keys(struct builder *b, const float *position_bias, struct norm norm,
+	struct op_keep_group *key)
 {
 	const struct indexer_buffers *to = &b->plan->indexer;
-	struct op_compress sum = { .n = b->model->indexer.dim, .ratio = b->layer->ratio, .places = places,
+	struct op_compress sum = { .n = b->model->indexer.dim, .ratio = b->layer->ratio, .position_bias = position_bias,
 		.rows = to->rows, .out = to->key };
 
 	*key = (struct op_keep_group){ .n = sum.n, .ratio = sum.ratio, .rope_at = b->model->indexer.rope_at,
@@ -106,13 +107,13 @@ static void index_gated_groups(struct builder *b, struct packed *x, struct packe
 	struct op_keep_group key;
 	int other = build_has(b, "indexer.kpool_gate");
 	const char *gate = other ? "indexer.kpool_gate" : "indexer_compressor_gate";
-	const char *places = other ? "indexer.kpool_ape" : "indexer_compressor_ape";
+	const char *position_bias = other ? "indexer.kpool_ape" : "indexer_compressor_ape";
 
 	build_add_product(b, &o, "indexer.attn_k", WIDE, n, rows);
 	build_add_product(b, &o, gate, WIDE, n, buffer_at(rows, n));
 	build_products(b, "indexer.attn_k", &o);
 	build_append(b, &op_rows, "indexer.k_norm", &norm, sizeof norm);
-	make_group_keys(b, build_vector(b, places, "weight", b->layer->ratio * n),
+	make_group_keys(b, build_vector(b, position_bias, "weight", b->layer->ratio * n),
 		(struct norm){ .kind = NORM_NONE }, &key);
 	build_choose(b, x, q_low, key.kept, key.offset);
 }
@@ -156,14 +157,14 @@ void build_index_groups(struct builder *b, struct packed *x)
 	size_t n = b->layer->ratio * i->dim;
 	struct op_product o = { .x = x };
 	struct op_keep_group key;
-	float *places = build_allocate(b, n * sizeof *places);
+	float *position_bias = build_allocate(b, n * sizeof *position_bias);
 
 	build_add_product(b, &o, "indexer.q_proj", WIDE, i->heads * i->dim, to->q);
 	build_add_product(b, &o, "indexer.k_proj", WIDE, i->dim, to->rows);
 	build_products(b, "indexer.qk_proj", &o);
-	if (places)
-		memset(places, 0, n * sizeof *places);
-	make_group_keys(b, places, build_norm_of(b, "indexer.k_norm", i->dim), &key);
+	if (position_bias)
+		memset(position_bias, 0, n * sizeof *position_bias);
+	make_group_keys(b, position_bias, build_norm_of(b, "indexer.k_norm", i->dim), &key);
 	norm_queries(b);
 	choose(b, key.kept, key.offset);
 }

@@ -281,7 +281,7 @@ static int append_all(struct plan *p, struct why *w)
 	if (p->setup.first == 0)
 		build_embed(&b);
 	b.il = OP_NO_LAYER;
-	b.places = build_allocate(&b, p->model->n_layer * sizeof *b.places);
+	b.kv_offsets = build_allocate(&b, p->model->n_layer * sizeof *b.kv_offsets);
 	for (b.il = p->setup.first; b.il < p->setup.last; b.il++) {
 		b.layer = &p->model->layer[b.il];
 		(p->model->family->layer ? p->model->family->layer : decoder_layer)(&b, b.il);

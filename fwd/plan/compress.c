@@ -57,7 +57,7 @@ static void add_rows(const struct part *p, struct sums *s, size_t half, size_t f
 	for (size_t pos = from; pos < to; pos++) {
 		const float *value = row_at(p, pos) + at;
 
-		p->k->add(score, value + width, p->o->places + pos % p->o->ratio * width + at, p->n);
+		p->k->add(score, value + width, p->o->position_bias + pos % p->o->ratio * width + at, p->n);
 		for (size_t i = 0; i < p->n; i++) {
 			most = score[i] > s->most[i] ? score[i] : s->most[i];
 			keep[i] = s->most[i] - most;

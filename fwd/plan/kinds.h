@@ -86,7 +86,7 @@ struct op_attention {
 
 /* Compressed attention (DeepSeek-AI 2026). A group is `ratio` positions, starting at a multiple of it. Element by
  * element, its compressed row is the weighted sum of the values of its rows. The weights are a softmax of the rows'
- * scores plus a constant for each place in the group. If groups overlap, rows have two halves: the sum is over the
+ * scores plus a bias for each position in the group. If groups overlap, rows have two halves: the sum is over the
  * second halves of the group's own rows and the first halves of the rows of the group before. Sums are updated row by
  * row, as attention does block by block:
  *   m' = max(m, score);  a = e^(m − m');  c = e^(score − m');  l = l · a + c;  o = o · a + c · value;  the sum is o / l
@@ -95,7 +95,7 @@ struct op_attention {
 struct op_compress {
 	size_t n, ratio;
 	int overlaps;
-	const float *places;            /* [ratio][n, or 2n] */
+	const float *position_bias;     /* [ratio][n, or 2n] */
 	struct buffer rows, out;        /* rows: values, then scores */
 	size_t ring, state;             /* offsets in the segment: of the ring of rows; of the state, which is m, l and
 					 * o of an incomplete group at a chunk's start */
