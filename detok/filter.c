@@ -1,4 +1,4 @@
-/* Ids pass until their text completes a stop string; the `end ` frame takes the place of what follows. */
+/* Passes ids until their text completes a stop string; the `end ` frame replaces what follows. */
 #include "filter.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@ enum { OUT = 1 };
 struct passage {
 	struct sequence sequence;
 	struct printer printer;
-	uint32_t first, next;   /* positions of the ids of the last frame that passed, and the one after them */
-	int found;              /* number of the stop string whose `end ` is due; -1: none */
+	uint32_t first, next;   /* positions of the first id of the last frame passed, and after its last id */
+	int found;              /* number of the stop string whose `end ` frame is due; -1: none */
 };
 
 struct filter {
@@ -45,7 +45,7 @@ static void free_passage(struct passage *g)
 	free(g);
 }
 
-/* Ends its sequence; sequence 0 goes on. */
+/* Ends the passage's sequence; sequence 0 continues. */
 static int end_passage(struct filter *l, struct passage *g, struct why *w)
 {
 	if (!g->sequence.number)
@@ -66,7 +66,7 @@ static int write_end(struct filter *l, struct passage *g, struct why *w)
 	return frame_write_stop(OUT, s, n, g->next, g->sequence.number, w) || end_passage(l, g, w) ? -1 : 0;
 }
 
-/* Ids that do not continue the text begin another. */
+/* Passes a frame of ids. Ids that do not continue the text begin another one. */
 static int pass_ids(struct filter *l, struct passage *g, const struct frame *f, struct why *w)
 {
 	uint32_t n = 0;
@@ -101,7 +101,7 @@ static int pass_fork(struct filter *l, const struct frame *f, struct why *w)
 	return from && !sequences_find(&l->passages, f->seq) && !open_passage(l, from, f->seq, w) ? -1 : 0;
 }
 
-/* 1: a stop string has ended the generation of sequence 0. */
+/* Handles a frame. Returns 1 if a stop string has ended the generation of sequence 0. */
 static int pass(struct filter *l, const struct frame *f, struct why *w)
 {
 	struct passage fresh = { .printer = *l->p, .found = -1 };

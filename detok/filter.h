@@ -7,10 +7,11 @@
 #include "printer.h"
 
 /* Copies cards, ids, their log-probabilities, forks and ends from `in` to descriptor 1. The id that completes a stop
- * string is the last; an `end ` frame with the string replaces what follows. The sampler still answers that id; the
- * `end ` is written after this answer, so that nothing of a turn arrives after its end. Each sequence ends on its own.
- * turns: continues with the next generation of sequence 0; otherwise returns after its first stop if there are no other
- * sequences. Uses the vocabulary and stop strings of p, which puts nothing. -1 with a reason. */
+ * string is the last; an `end ` frame with the string replaces what follows. The sampler still answers that id, and the
+ * `end ` frame is written after its answer, so that nothing of a turn arrives after its end. Each sequence ends
+ * separately. turns: continues with the next generation of sequence 0; otherwise returns after its first stop if there
+ * are no other sequences. Uses the vocabulary and stop strings of p, which prints nothing. Returns -1 with a reason on
+ * failure. */
 int filter_stop(const struct printer *p, struct frame_in *in, int turns, struct why *w);
 
 #endif

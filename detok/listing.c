@@ -1,4 +1,4 @@
-/* The frames of a stream, one after the other: read, checked and given to the format. */
+/* Reads and checks the frames of a stream, and passes each to the format. */
 #include "listing.h"
 
 #include <float.h>
@@ -86,7 +86,7 @@ static int need_room(struct listing *l, size_t n, struct why *w)
 	return 0;
 }
 
-/* Replaces NaN, which cannot be sorted, in the row of logits; returns how many there were. */
+/* Replaces NaNs, which cannot be sorted, in the row of logits. Returns their number. */
 static size_t remove_nan(float *row, size_t n)
 {
 	size_t n_nan = 0;
@@ -101,7 +101,7 @@ static size_t remove_nan(float *row, size_t n)
 	return n_nan;
 }
 
-/* The best of the row of logits that was read. */
+/* Shows the best ids of the current row of logits. */
 static int show_best(struct listing *l, uint32_t row, struct why *w)
 {
 	const size_t n = l->f.cols, n_nan = remove_nan(l->row, n),
@@ -132,7 +132,7 @@ static int show_logits(struct listing *l, struct why *w)
 	return 0;
 }
 
-/* All rows are about one position: first the drawn id, whose rank is unknown, then the best. */
+/* All rows belong to one position: first the drawn id, whose rank is unknown, then the best. */
 static int show_logprobs(struct listing *l, struct why *w)
 {
 	struct listing_choice c;
@@ -178,7 +178,8 @@ static int show_fork(struct listing *l, struct why *w)
 	return 0;
 }
 
-/* A fork has no frames of the positions that it shares. */
+/* Copies a frame as sequence 0. A fork is an error, because the frames of its shared positions belong to another
+ * sequence. */
 static int copy_raw(struct listing *l, struct why *w)
 {
 	uint32_t source;
@@ -230,7 +231,7 @@ int listing_stream(struct listing *l, int fd, const char *name, struct why *w)
 
 	frame_open_in(&l->in, fd, name);
 	while ((got = frame_next(&l->in, &l->f, w)) > 0)
-		/* A reader of a live stream sees each frame at once. */
+		/* so that a reader of a live stream sees each frame at once */
 		if (show(l, w) < 0 || out_flush(w))
 			return -1;
 	return got;

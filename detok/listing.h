@@ -1,5 +1,5 @@
-/* listing: the frames of a stream as lines, as CSV, as nothing but ids; or those of one sequence as a stream. A format
- * is a struct of what it prints of each kind of frame; reading and checking frames is the same for all. */
+/* listing: the frames of a stream as lines, as CSV, or as ids only; or the frames of one sequence as a stream. A format
+ * is a struct of functions that print each kind of frame; reading and checking frames is common to all. */
 #ifndef LISTING_H
 #define LISTING_H
 
@@ -24,27 +24,28 @@ struct listing_choice {                         /* a candidate for a position, o
 
 /* l->f is the frame, `row` one of its rows. */
 struct listing_format {
-	/* Takes each whole frame itself: the rest is unused. 0, or -1 with a reason. */
+	/* Handles each whole frame itself; all other members are unused. Returns 0, or -1 with a reason. */
 	int (*frame)(struct listing *l, struct why *w);
 	int ids_only;                   /* other frames are skipped, and only id() is used */
 	void (*start)(void);            /* or NULL */
-	void (*rows)(const struct listing *l);  /* before those of ids, logits or log-probabilities; or NULL */
+	void (*rows)(const struct listing *l);  /* called before the rows of ids, logits or log-probabilities; or
+					 * NULL */
 	void (*id)(const struct listing *l, uint32_t row, int32_t id);
 	void (*choice)(const struct listing *l, uint32_t row, const struct listing_choice *c);
-	void (*nan)(size_t n);          /* after a row of logits with n > 0 NaNs; or NULL */
+	void (*nan)(size_t n);          /* called after a row of logits with n > 0 NaNs; or NULL */
 	void (*card)(const struct listing *l, const struct card *card);
 	void (*fork)(const struct listing *l, uint32_t source);
 	void (*end)(const struct listing *l, const char *reason, const char *text, size_t n);
 	void (*other)(const struct listing *l);
 };
 
-/* raw: frames, of which each is of sequence 0. */
+/* listing_raw writes frames, each as sequence 0. */
 extern const struct listing_format listing_lines, listing_ids, listing_csv, listing_raw;
 
 struct listing {
 	/* set by the caller */
 	const struct listing_format *format;
-	size_t top;                     /* of each row of logits, at most */
+	size_t top;                     /* most ids shown of a row of logits */
 	int64_t seq;                    /* the only sequence; -1: all */
 
 	/* for the formats */
@@ -61,11 +62,12 @@ struct listing {
 	char text[FRAME_STOP_MAX];
 };
 
-/* vocab: shows the pieces of ids, and streams must be of it; or NULL. */
+/* vocab: shows the pieces of ids, and requires streams with this vocabulary; or NULL. */
 void listing_open(struct listing *l, const struct vocab *vocab);
 void listing_close(struct listing *l);
 
-/* Shows all frames, each as soon as it has come. name: of the stream, for messages. -1 with a reason. */
+/* Shows all frames, each as soon as it arrives. name: of the stream, for messages. Returns -1 with a reason on
+ * failure. */
 int listing_stream(struct listing *l, int fd, const char *name, struct why *w);
 
 /* For the formats: prints s[n] on one line; `mark` as in quote_next(). */

@@ -9,7 +9,7 @@ static void put_heading(void)
 	out_print("frame,kind,seq,pos,row,rank,id,logit,prob,text\n");
 }
 
-/* The first fields of a line, up to the row; missing values are empty. */
+/* Prints the first fields of a line, up to the row. Missing values are empty. */
 static void put_row(const struct listing *l, uint32_t row)
 {
 	out_print("%" PRIu64 ",", l->in.number);
@@ -22,7 +22,7 @@ static void put_row(const struct listing *l, uint32_t row)
 	out_print(",%" PRIu32 ",", row);
 }
 
-/* The last field of a line about an id. */
+/* Prints the last field of a line about an id. */
 static void put_piece(const struct listing *l, int32_t id)
 {
 	const char *s;

@@ -1,4 +1,4 @@
-/* Frames as lines of at most 80 columns; and ids alone. */
+/* Frames as lines of at most 80 columns; and ids only. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -28,7 +28,7 @@ static void put_position(const struct listing *l, uint32_t row)
 		out_print("%11" PRIu32, l->f.pos + row);
 }
 
-/* The piece of an id, and the end of its line. Special ids have no quotes. */
+/* Prints the piece of an id and ends the line. Special ids have no quotes. */
 static void put_piece(const struct listing *l, int32_t id)
 {
 	int special = l->vocab && vocab_is_special(l->vocab, id);

@@ -42,9 +42,9 @@ static struct {
 	const char *suffix, *end;
 	int generated, turns, frames, lines, ordered, json;
 	int end_fd;             /* or -1 */
-	int stopped;            /* by a stop string; skipping */
-	int open;               /* ids came since the last end of a generation */
-	uint32_t seq;           /* the sequence of these */
+	int stopped;            /* by a stop string: skipping the rest */
+	int open;               /* ids came since the last generation ended */
+	uint32_t seq;           /* their sequence */
 	uint32_t next;          /* the position after the last sampled id, or FRAME_APPEND */
 	struct card card;       /* of our vocabulary */
 } run = { .suffix = "", .end_fd = -1, .next = FRAME_APPEND };
@@ -55,7 +55,7 @@ static void must(int failed)
 		cli_die(&c, "%s", w.text);
 }
 
-/* A stop string ended the text with the id before pos. */
+/* Ends the text, because a stop string ended with the id before pos. */
 static void stop_here(struct printer *p, uint32_t pos, uint32_t seq)
 {
 	size_t n;
@@ -101,7 +101,7 @@ static void end_text(struct printer *p)
 	run.next = FRAME_APPEND;
 }
 
-/* Sampled ids that do not continue the text begin another. */
+/* Handles sampled ids that do not continue the text: they begin another one. */
 static void follow(struct printer *p, const struct frame *f)
 {
 	if (run.next != FRAME_APPEND && f->pos != FRAME_APPEND && f->pos != run.next)
@@ -155,7 +155,7 @@ static void print_lines(const struct printer *p, struct frame_in *in)
 			check_card(in, &f);
 		else
 			must(texts_frame(&t, in, &f, &w));
-	/* What came before a fault is printed. */
+	/* everything before a fault is printed */
 	if (texts_end(&t, got < 0 ? &later : &w) || got < 0)
 		cli_die(&c, "%s", w.text);
 }

@@ -1,4 +1,4 @@
-/* Ids become pieces, and pieces pass a search for stop strings. */
+/* Ids become pieces, and pieces go through a search for stop strings. */
 #include "printer.h"
 
 #include "lib/chat/marks.h"

@@ -14,7 +14,7 @@
 #include "lib/sampler/topk.h"
 #include "render_stop.h"
 
-enum { GROUP_MAX = 64 };        /* bytes that wait for the rest of a character */
+enum { GROUP_MAX = 64 };        /* bytes that may wait for the rest of a character */
 
 int render_level(const struct shown *s)
 {
@@ -50,7 +50,7 @@ size_t render_char(const char *s, size_t n, char out[4], size_t *used)
 		point = 0x2421;
 	else if ((point >= 0x80 && point < 0xa0) || (point >= 0x2028 && point < 0x202f)
 		 || (point >= 0x2066 && point < 0x206a))
-		point = UTF8_BAD;       /* controls, too, of lines and of directions */
+		point = UTF8_BAD;       /* controls of lines and of text direction, too */
 	return utf8_put(out, point);
 }
 
@@ -92,7 +92,7 @@ void render_close(struct render *r)
 	free(r->scratch);
 }
 
-/* Whether s[n] ends inside a character. */
+/* Whether s[n] ends in the middle of a character. */
 static int is_cut(const char *s, size_t n)
 {
 	for (size_t i = 1; i <= 3 && i <= n; i++) {
@@ -106,7 +106,7 @@ static int is_cut(const char *s, size_t n)
 	return 0;
 }
 
-/* The top tokens at a position: of a row of logits, or the one that a score names. */
+/* Finds the top tokens at a position: from a row of logits, or the one that a score names. */
 static int read_best(struct render *r, const struct position *at, struct why *w)
 {
 	double scale;
@@ -158,7 +158,7 @@ static int add(struct render *r, const struct position *at, struct why *w)
 	return is_cut(r->text.p, r->text.n) ? 0 : flush(r, w);
 }
 
-/* -1 if the stream is of another vocabulary. */
+/* Returns -1 if the stream has another vocabulary. */
 static int check(const struct render *r, const struct positions *in, const struct position *at, struct why *w)
 {
 	struct card mine;

@@ -17,13 +17,14 @@ struct top_token {              /* one of the most likely tokens at a position *
 	double p;
 };
 
-/* A token; or several that spell one character together, with the top tokens of the first. */
+/* A token, or several that spell one character together; then with the top tokens of the first. */
 struct shown {
 	const struct position *at;      /* of the first */
-	const char *text;               /* [n]; as the tokens have it: any bytes */
+	const char *text;               /* [n]: any bytes, as in the vocabulary */
 	size_t n;
-	int begins;                     /* a text: the first of the stream, or another position than the next */
-	int predicted;                  /* what follows is set */
+	int begins;                     /* the first of a text: the stream's first, or at another position than
+					 * expected */
+	int predicted;                  /* the members below are set */
 	double bits;                    /* surprise: -log2 of the probability */
 	const struct top_token *best;   /* [n_best], from the most likely down */
 	size_t n_best;
@@ -32,13 +33,13 @@ struct shown {
 /* Text up to a stop string (render_stop.h). */
 struct render_stop {
 	struct stop *strings;           /* set by the caller; borrowed; NULL: the text goes on to the end */
-	int found;                      /* read only: the text has ended before one of them */
+	int found;                      /* read only: the text ended before this string */
 
 	/* private */
 	struct shown *waiting;          /* [n] pieces that may belong to a stop string */
 	size_t n, room;
 	struct bytes text;              /* of these pieces, one after the other */
-	size_t certain;                 /* bytes at its start that belong to no stop string */
+	size_t certain;                 /* bytes at its start that cannot belong to a stop string */
 };
 
 struct render {
@@ -66,7 +67,8 @@ struct render {
 
 struct render_kind {
 	const char *name;
-	int bits_only;                          /* ranks and top tokens are not shown: a sampler tells enough */
+	int bits_only;                          /* do not show ranks and top tokens, so a sampler's log-probabilities
+					 * suffice */
 	void (*start)(struct render *r);          /* NULL: nothing */
 	void (*show)(struct render *r, const struct shown *s);
 	void (*end)(struct render *r);            /* NULL: nothing */
@@ -75,7 +77,7 @@ struct render_kind {
 /* text, bars and json; the pages: html and svg */
 extern const struct render_kind render_text, render_bars, render_json, render_html, render_svg;
 
-/* Begins a page. -1: out of memory. render_close() ends it, and frees all. */
+/* render_open() begins a page; -1: out of memory. render_close() ends it and frees all memory. */
 int render_open(struct render *r, struct why *w);
 void render_close(struct render *r);
 
@@ -90,8 +92,8 @@ int render_level(const struct shown *s);
 /* The text of an id: its piece, which the vocabulary owns, or "<id>" in the buffer if there is no vocabulary. */
 const char *render_piece(const struct render *r, int32_t id, char buffer[16], size_t *n);
 
-/* Writes the next character of s[n], which takes *used bytes there, to out and returns its length in out. Control
- * characters become their pictures; U+FFFD stands for bytes that are not a character. */
+/* Writes the next character of s[n] to out and returns its length there; *used: its length in s. Control characters
+ * become their pictures, invalid bytes U+FFFD. */
 size_t render_char(const char *s, size_t n, char out[4], size_t *used);
 
 #endif

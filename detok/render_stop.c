@@ -14,7 +14,7 @@ static void count(void *context, const char *s, size_t n)
 	stop->certain += n;
 }
 
-/* The first n bytes of piece number i, whose text is at `from`. */
+/* Shows the first n bytes of piece number i, whose text starts at `from`. */
 static void show(struct render *r, size_t i, size_t from, size_t n)
 {
 	struct shown s = r->stop.waiting[i];
@@ -24,7 +24,7 @@ static void show(struct render *r, size_t i, size_t from, size_t n)
 	r->kind->show(r, &s);
 }
 
-/* Shows the pieces that are certain; `whole` or in part. */
+/* Shows the pieces that are certain; whole: only complete pieces. */
 static void release(struct render *r, int whole)
 {
 	struct render_stop *stop = &r->stop;

@@ -4,10 +4,10 @@
 
 #include "render.h"
 
-/* In place of the kind's show(), which then gets neither the position nor top tokens. -1: out of memory. */
+/* Replaces the kind's show(), which then gets neither the position nor top tokens. -1: out of memory. */
 int render_stop_show(struct render *r, const struct shown *s);
 
-/* Shows what still waits, and frees all. */
+/* Shows what still waits, and frees all memory. */
 void render_stop_end(struct render *r);
 
 #endif

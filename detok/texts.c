@@ -15,8 +15,8 @@ struct text {
 	struct sequence sequence;
 	struct printer printer;
 	struct bytes bytes;
-	uint64_t count;         /* ids that a sampler drew */
-	int over;               /* its line waits for those before it */
+	uint64_t count;         /* ids drawn by a sampler */
+	int over;               /* it has ended; its line waits for those before it */
 	uint32_t reason;        /* enum frame_reason, or 0 */
 	char *stop;             /* [n_stop] the stop string, or NULL */
 	size_t n_stop;
@@ -37,7 +37,7 @@ static void close_text(struct text *x)
 	free(x);
 }
 
-/* The text of that sequence; begins it if it is new. */
+/* The text of that sequence; starts one if it is new. */
 static struct text *text_of(struct texts *t, uint32_t seq, struct why *w)
 {
 	struct text *x = (struct text *)sequences_find(&t->sequences, seq);
@@ -60,7 +60,7 @@ static struct text *text_of(struct texts *t, uint32_t seq, struct why *w)
 
 /* ---- lines ---- */
 
-/* One line, whatever is in it. */
+/* Prints one line, whatever the text contains. */
 static void print_plain(const struct text *x)
 {
 	static const char special[] = "\n\r\\", letter[] = "nr\\";
@@ -111,7 +111,7 @@ static void print_json(const struct text *x)
 	bytes_free(&line);
 }
 
-/* Prints the line and forgets the text. */
+/* Prints the line and frees the text. */
 static int print(struct texts *t, struct text *x, struct why *w)
 {
 	uint32_t seq = x->sequence.number;
@@ -128,7 +128,7 @@ static int print(struct texts *t, struct text *x, struct why *w)
 	return failed ? why(w, "sequence %" PRIu32 ": out of memory for its text", seq) : out_flush(w);
 }
 
-/* The text that is due, or NULL: with `ordered` all before it have been printed. */
+/* The text to print next, or NULL. With `ordered`, all before it must have been printed. */
 static struct text *due(struct texts *t)
 {
 	struct text *first = (struct text *)sequences_find(&t->sequences, 0);
@@ -142,7 +142,7 @@ static struct text *due(struct texts *t)
 	return first && first->over ? first : NULL;
 }
 
-/* The text is over, with the stop string stop[n] if n is not 0. */
+/* Ends a text, by the stop string stop[n] if n is not 0. */
 static int end_text(struct texts *t, struct text *x, const struct frame *f, const char *stop, size_t n, struct why *w)
 {
 	int failed = 0;
@@ -207,7 +207,7 @@ int texts_frame(struct texts *t, struct frame_in *in, const struct frame *f, str
 		return 0;
 	if (f->kind == FRAME_IDS)
 		return !t->generated || f->flags & FRAME_SAMPLED ? add_ids(t, in, f, w) : 0;
-	/* Sequence 0 may end twice. */
+	/* sequence 0 may end twice */
 	if (f->kind != FRAME_END || (!x && !f->seq && t->first_over))
 		return 0;
 	if ((!x && !(x = text_of(t, f->seq, w))) || frame_read(in, f, stop, f->rows, w))

@@ -1,5 +1,5 @@
-/* texts: the text of each sequence of a stream, on one line each: as its sequence ends, or in the order of their
- * numbers. A text is kept until it is printed. */
+/* texts: the text of each sequence of a stream, on one line each, printed as its sequence ends or in the order of the
+ * sequence numbers. A text is kept until it is printed. */
 #ifndef TEXTS_H
 #define TEXTS_H
 
@@ -9,18 +9,18 @@
 #include "lib/stream/sequences.h"
 #include "printer.h"
 
-struct texts {                          /* set by the caller, the rest zeroes: */
-	struct printer printer;         /* that of each text is a copy; puts nothing itself */
+struct texts {                          /* set by the caller, the rest zeros: */
+	struct printer printer;         /* each text's printer is a copy of it; it prints nothing itself */
 	int generated;                  /* only what a sampler drew */
 	int ordered, json;
-	int end_fd;                     /* for an `end ` frame of each, or -1 */
+	int end_fd;                     /* receives an `end ` frame for each text; or -1 */
 
 	struct sequences sequences;     /* private; of struct text */
 	uint32_t next;                  /* number of the next line; with `ordered` */
-	int first_over;                 /* sequence 0 is over */
+	int first_over;                 /* sequence 0 has ended */
 };
 
-/* The next frame, whose payload is unread; of ids and ends only. -1 with a reason; so for all. */
+/* Handles the next frame, of ids or an end, whose payload must be unread. Returns -1 with a reason on failure. */
 int texts_frame(struct texts *t, struct frame_in *in, const struct frame *f, struct why *w);
 
 /* At the end of the input: prints the texts that are left. */

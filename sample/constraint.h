@@ -1,5 +1,5 @@
-/* constraint: the grammar that the text of the drawn ids must follow. It keeps the ids accepted so far, so that
- * drawing a position again continues the text before that position. */
+/* constraint: the grammar that the text of the drawn ids must follow. It stores the ids accepted so far, so that
+ * drawing for a position again continues the text before it. */
 #ifndef CONSTRAINT_H
 #define CONSTRAINT_H
 
@@ -28,8 +28,8 @@ void constraint_close(struct constraint *c);
 int constraint_start(struct constraint *c, const struct token_pieces *p, const struct card *card, const int32_t *stop,
 	size_t n, struct why *w);
 
-/* A copy, for another sequence, which continues the text on its own. It borrows the grammar and its masks from the
- * constraint that was opened, which is to be closed last. NULL: out of memory. */
+/* A copy for another sequence, which continues the text separately. It borrows the grammar and its masks from the
+ * constraint that was opened, which must be closed last. NULL: out of memory. */
 struct constraint *constraint_fork(const struct constraint *c, struct why *w);
 
 /* Begins another text. */
@@ -42,7 +42,8 @@ int constraint_apply(struct constraint *c, uint32_t position, float *row, struct
 /* Appends the id, which is at the position that was masked last. */
 int constraint_accept(struct constraint *c, uint32_t position, int32_t id, struct why *w);
 
-/* Whether the text may end here or has ended; whether nothing but an end may follow. */
+/* constraint_may_end(): whether the text may end here or has ended. constraint_must_end(): whether nothing but an end
+ * may follow. */
 int constraint_may_end(const struct constraint *c);
 int constraint_must_end(const struct constraint *c);
 

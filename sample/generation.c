@@ -11,7 +11,7 @@
 #include "lib/sampler/sampler.h"
 #include "trace.h"
 
-/* A copy of `from` in separate memory, with a sampler and a constraint that continue those given. */
+/* Copies `from`, with a sampler and a constraint that continue those given. */
 static struct generation *copy(const struct session *s, const struct generation *from, uint32_t seq,
 	const struct sampler *sampler, const struct constraint *constraint, struct why *w)
 {
@@ -66,7 +66,7 @@ void generation_close(struct generation *g)
 	free(g);
 }
 
-/* Another text begins. */
+/* Begins another text. */
 static int begin_turn(struct generation *g, struct why *w)
 {
 	g->drawn = 0;
@@ -74,7 +74,7 @@ static int begin_turn(struct generation *g, struct why *w)
 	return g->constraint ? constraint_restart(g->constraint, w) : 0;
 }
 
-/* Guesses are no history yet: only the first id of such a frame is. */
+/* Guesses are not history yet, so only the first id of such a frame is appended. */
 int generation_ids(struct session *s, struct generation *g, const struct frame *f, struct why *w)
 {
 	uint32_t certain = f->flags & FRAME_GUESS && f->rows ? 1 : f->rows, i, n;
@@ -99,7 +99,7 @@ int generation_ids(struct session *s, struct generation *g, const struct frame *
 
 /* ---- logits ---- */
 
-/* Room for what is drawn from that many rows. */
+/* Makes room for what is drawn from this many rows. */
 static int reserve(struct session *s, size_t rows, struct why *w)
 {
 	size_t best = s->set.chain.n_best < 0 ? 0 : (size_t)s->set.chain.n_best + 1;
@@ -110,7 +110,7 @@ static int reserve(struct session *s, size_t rows, struct why *w)
 	return 0;
 }
 
-/* Skips to row number `at` of the frame's and reads it, when `read` rows were read already. */
+/* Skips to row `at` of the frame and reads it; `read` rows have been read already. */
 static int read_row(struct session *s, const struct frame *f, uint32_t at, uint32_t read, struct why *w)
 {
 	if (f->cols != (uint32_t)s->card.n_vocab) {
@@ -122,8 +122,8 @@ static int read_row(struct session *s, const struct frame *f, uint32_t at, uint3
 		frame_read_floats(&s->in, f, s->row, f->cols, w) ? -1 : 0;
 }
 
-/* Masks what must not be drawn, whatever the chain says: ends and stops before their time, what the grammar does not
- * allow. Where nothing but an end can follow, the end is never masked. */
+/* Masks what must not be drawn, whatever the chain says: ends and stops that come too early, and what the grammar does
+ * not allow. If nothing but an end can follow, the end is never masked. */
 static int restrict_row(const struct session *s, const struct generation *g, uint32_t pos, struct why *w)
 {
 	const struct sample_options *set = &s->set;
@@ -156,7 +156,7 @@ static int reason(const struct session *s, const struct generation *g, int32_t i
 	return g->drawn == s->set.n ? FRAME_END_LENGTH : 0;
 }
 
-/* The pick's log-probability and those of the best ids, as row `at` of what is to be written. */
+/* Stores the log-probabilities of the pick and of the best ids as row `at` of what is to be written. */
 static void keep_logprobs(struct session *s, const struct sampler_pick *p, size_t at)
 {
 	float (*to)[2] = s->logprob + at * ((size_t)s->set.chain.n_best + 1);
@@ -170,8 +170,8 @@ static void keep_logprobs(struct session *s, const struct sampler_pick *p, size_
 	}
 }
 
-/* Draws the id for pos from s->row, number `at` of this frame. The reason to stop after it, 0 to go on, or
- * SESSION_FAILED. */
+/* Draws the id for pos from s->row, as number `at` of this frame. Returns the reason to stop after it, 0 to continue,
+ * or SESSION_FAILED. */
 static int draw(struct session *s, struct generation *g, uint32_t pos, size_t at, struct why *w)
 {
 	struct sampler_pick p;

@@ -1,5 +1,6 @@
-/* sample: logits to ids. Draws one id for each `logi` frame, from its last row, through lib/sampler's chain, for any
- * number of sequences; whose ids they are and which of them end a generation, the stream's card says. */
+/* sample: logits to ids. Draws one id for each `logi` frame, from its last row, with the chain of lib/sampler, for any
+ * number of sequences. The stream's card says which vocabulary the ids belong to, and which of them end a
+ * generation. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -27,7 +28,7 @@ static int must(int status)
 	return status;
 }
 
-/* To the end of the input, or of all generations. */
+/* Draws until the input, or every generation, has ended. */
 static void draw_all(struct session *s)
 {
 	struct frame f;
@@ -40,7 +41,7 @@ static void draw_all(struct session *s)
 			must(status);
 }
 
-/* The card of a stream that this process begins in the middle of. */
+/* Reads the card of a stream that this process joins in the middle. */
 static void take_card(struct session *s, const char *path)
 {
 	struct frame f;

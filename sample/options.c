@@ -1,5 +1,5 @@
-/* options: the command line of sample. One table lists the options that are numbers; what a preset or --gumbel implies
- * yields to options that were given. */
+/* options: the command line of sample. One table lists the numeric options. Explicit options override what a preset or
+ * --gumbel implies. */
 #include "options.h"
 
 #include <float.h>
@@ -101,7 +101,7 @@ static void take_number(struct option_parser *r, const struct opt *o)
 		*(int64_t *)(void *)to = cli_integer(r->c, o, (long long)n->low, (long long)n->high);
 }
 
-/* For an option that may be given this many times. */
+/* A usage error if an option is given more than this many times. */
 static void at_most(const struct option_parser *r, const struct opt *o, size_t n, int most)
 {
 	if (n == (size_t)most)
@@ -219,7 +219,7 @@ static void fill_in(struct option_parser *r)
 	}
 	if (r->greedy)
 		p->temp = 0;
-	p->seed = r->seed < 0 ? rng_seed() >> 1 : (uint64_t)r->seed;    /* random ones are in the range of -s, too */
+	p->seed = r->seed < 0 ? rng_seed() >> 1 : (uint64_t)r->seed;    /* random seeds are in the range of -s, too */
 }
 
 /* Rejects combinations that make no sense. */

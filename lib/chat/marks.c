@@ -1,4 +1,4 @@
-/* What begins and ends the parts of an answer. */
+/* The marks that begin and end the parts of an answer. */
 #include "marks.h"
 
 #include <string.h>

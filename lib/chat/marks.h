@@ -1,5 +1,5 @@
-/* marks: the text with which models of many families begin and end the parts of an answer: reasoning, tool calls,
- * channels. In most vocabularies they are control tokens, which detok prints with --marks. */
+/* marks: the texts with which models of many families begin and end the parts of an answer: reasoning, tool calls,
+ * channels. In most vocabularies they are control tokens, which detok --marks prints. */
 #ifndef MARKS_H
 #define MARKS_H
 
@@ -17,8 +17,8 @@ extern const struct mark {
 	int apart;              /* the template takes reasoning as a member of the message, not in its content */
 } marks[];                      /* the last one has no text */
 
-/* Whether text[n], a control token, is a mark or the beginning of one. Not for marks of headers and bodies: detok
- * prints those in any case. */
+/* Whether text[n], a control token, is a mark or the start of one. Not for marks of headers and bodies, which detok
+ * always prints. */
 int marks_have(const char *text, size_t n);
 
 #endif

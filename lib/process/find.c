@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The first n bytes of dir, '/' and a path, if that can be used; NULL otherwise. An empty dir is the current one, as in
- * PATH. The caller frees it. */
+/* dir[n], '/' and a path, if that is usable; NULL otherwise. An empty dir is the current one, as in PATH. The caller
+ * frees it. */
 static char *usable(const char *dir, size_t n, const char *path, int mode)
 {
 	size_t room = n + strlen(path) + 3;
@@ -21,7 +21,7 @@ static char *usable(const char *dir, size_t n, const char *path, int mode)
 	return NULL;
 }
 
-/* The directory of the program that was started as argv0: how it was called, or the first in PATH that has it. NULL:
+/* The directory of the program started as argv0: where it was called, or the first directory in PATH that has it. NULL:
  * not found. */
 static char *own_directory(const char *argv0)
 {
@@ -33,7 +33,7 @@ static char *own_directory(const char *argv0)
 		s = usable(path, n, argv0, X_OK);
 	}
 	if (s && (slash = strrchr(s, '/')))
-		slash[slash == s] = 0;          /* of "/gen" the slash stays */
+		slash[slash == s] = 0;          /* for "/gen", the slash remains */
 	return s;
 }
 

@@ -1,4 +1,4 @@
-/* What keys do: to the text (typed.c), by recalling and searching earlier lines, by completing. */
+/* What each key does: editing the text (typed.c), recalling and searching earlier lines, completing. */
 #include "edit.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ static void recall(struct edit *e, size_t number)
 		typed_set(&e->typed, e->draft.p, e->draft.n);
 }
 
-/* Up and down: to another line of the text at the same column, or to another text. */
+/* Up and down: move to another line of the text, in the same column, or to another earlier line. */
 static void up(struct edit *e, int by_line)
 {
 	if (!(by_line && typed_up(&e->typed)) && e->recalled)
@@ -53,7 +53,7 @@ static void down(struct edit *e, int by_line)
 
 /* ---- input ---- */
 
-/* The next key. Waits for it, but not for the rest of an escape sequence that does not come. */
+/* Waits for the next key, but not for the rest of an escape sequence that does not come. */
 static enum key next_key(struct edit *e)
 {
 	struct pollfd ready = { .fd = e->in, .events = POLLIN };
@@ -77,7 +77,7 @@ static enum key next_key(struct edit *e)
 		}
 		if (e->undrawn)
 			return KEY_REDRAW;
-		/* A signal may come just before: it is seen a little later. */
+		/* a signal just before this call is noticed a little later */
 		got = poll(&ready, 1, keyboard_pending(&e->keyboard) ? ESCAPE_WAIT : SIGNAL_WAIT);
 		if (!got)
 			key = keyboard_give_up(&e->keyboard);
@@ -94,13 +94,13 @@ static enum key next_key(struct edit *e)
 
 static void draw(struct edit *e, const char *prompt)
 {
-	/* While keys are waiting nobody can see it. */
+	/* while keys are waiting, nobody would see it */
 	e->undrawn = e->used < e->have;
 	if (!e->undrawn)
 		view_draw(&e->view, prompt, e->typed.text.p, e->typed.text.n, e->typed.at);
 }
 
-/* Leaves the whole text on the screen, and the cursor below it. */
+/* Leaves the whole text on the screen, with the cursor below it. */
 static void leave(struct edit *e)
 {
 	view_draw(&e->view, e->prompt, e->typed.text.p, e->typed.text.n, e->typed.text.n);
@@ -109,7 +109,8 @@ static void leave(struct edit *e)
 
 /* ---- searching ---- */
 
-/* The line that contains e->wanted, from number `from` on backward, or forward. *at: where in it. e->recall.n: none. */
+/* Finds the earlier line that contains e->wanted, from number `from` backward or forward. *at: where in it.
+ * e->recall.n: none. */
 static size_t find(const struct edit *e, size_t from, int forward, size_t *at)
 {
 	const struct recall *r = &e->recall;
@@ -123,7 +124,7 @@ static size_t find(const struct edit *e, size_t from, int forward, size_t *at)
 	return r->n;
 }
 
-/* One key of a search. KEY_NONE: it goes on; otherwise the key that ended it. */
+/* Handles one key of a search. Returns KEY_NONE if the search goes on, otherwise the key that ended it. */
 static enum key search_key(struct edit *e, enum key key, int *failed)
 {
 	size_t from = e->recalled < e->recall.n ? e->recalled : e->recall.n - 1, at, found;
@@ -152,7 +153,7 @@ static enum key search_key(struct edit *e, enum key key, int *failed)
 	return KEY_NONE;
 }
 
-/* Searches until a key means something else; returns it. */
+/* Searches until a key means something else. Returns that key. */
 static enum key search(struct edit *e, enum key key)
 {
 	struct bytes prompt = { .limit = 1 << 20 };
@@ -193,7 +194,7 @@ static void list(struct edit *e, size_t n)
 	view_forget(&e->view);
 }
 
-/* Up to where all completions agree; where that is nothing new, they are listed. */
+/* Completes as far as all completions agree. If that adds nothing, lists them. */
 static void complete(struct edit *e)
 {
 	struct typed *t = &e->typed;
@@ -218,7 +219,7 @@ static void complete(struct edit *e)
 
 /* ---- keys ---- */
 
-/* Whether Enter ends the text; otherwise it has begun another line. */
+/* Whether Enter ends the text; otherwise it starts another line. */
 static int submit(struct edit *e)
 {
 	const size_t quotes = sizeof QUOTES - 1;
@@ -298,7 +299,7 @@ static void change(struct edit *e, enum key key)
 	}
 }
 
-/* 1: the key ends the line, as *end says. */
+/* Handles a key. Returns 1 if it ends the line; *end says how. */
 static int act(struct edit *e, enum key key, enum edit_end *end)
 {
 	*end = key == KEY_INTERRUPT ? EDIT_INTERRUPT : key == KEY_ENTER ? EDIT_LINE : EDIT_EOF;

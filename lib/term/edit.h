@@ -11,30 +11,30 @@
 #include "typed.h"
 #include "view.h"
 
-/* Text number i that begins with text[n], or NULL; borrowed until the next call. */
+/* The i-th text that begins with text[n], or NULL. Borrowed until the next call. */
 typedef const char *edit_completions(const char *text, size_t n, size_t i);
 
 enum edit_end { EDIT_LINE, EDIT_INTERRUPT, EDIT_EOF };
 
-struct edit {                   /* starts as zeroes, but for */
+struct edit {                   /* starts as zeros, except */
 	int in;                 /* the terminal's descriptors, */
 	struct view view;
 	struct typed typed;     /* and text.limit: the line being edited, then the one that was read */
 	edit_completions *complete;     /* or NULL */
-	struct recall recall;   /* the caller opens and closes it, and adds lines */
+	struct recall recall;   /* the caller opens and closes it, and adds lines to it */
 	/* private */
-	struct bytes draft, wanted;     /* the line before others were recalled; a search */
-	size_t recalled;        /* the line of recall that is shown; recall.n: none */
+	struct bytes draft, wanted;     /* the line being typed before others were recalled; the text searched for */
+	size_t recalled;        /* number of the recalled line on the screen; recall.n: none */
 	enum key last;
 	struct keyboard keyboard;
 	unsigned char input[4096];      /* [have], of which `used` were taken */
 	size_t used, have;
 	const char *prompt;     /* of the line that is edited; borrowed */
-	int undrawn;            /* keys have changed the text, and it was not drawn yet */
+	int undrawn;            /* keys have changed the text since it was drawn */
 };
 
-/* Reads a line into e->typed.text, which has no new line at its end. EDIT_INTERRUPT: ^C; the text is what was typed
- * until then. The terminal is then in the mode TTY_QUIET. */
+/* Reads a line into e->typed.text, without a newline at its end. EDIT_INTERRUPT: ^C was pressed, and the text is what
+ * was typed until then. Afterwards the terminal is in mode TTY_QUIET. */
 enum edit_end edit_line(struct edit *e, const char *prompt);
 
 /* In a signal handler: edit_line() returns EDIT_INTERRUPT. */

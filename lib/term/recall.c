@@ -1,4 +1,4 @@
-/* Lines in memory, and the file that they are appended to; a file that has become long is written again. */
+/* Keeps lines in memory and appends them to the file; rewrites a file that has grown long. */
 #include "recall.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ static int encode(struct bytes *b, const char *s)
 	return bytes_puts(b, "\n");
 }
 
-/* The folders on the way to a file. */
+/* Creates the directories of a file. */
 static void make_folders(const char *path)
 {
 	char *s = malloc(strlen(path) + 1);
@@ -77,7 +77,7 @@ static void make_folders(const char *path)
 	free(s);
 }
 
-/* A file that has become long is written anew with the lines that are kept. */
+/* Rewrites a file that has grown long, with the lines that are kept. */
 static void shorten(struct recall *r)
 {
 	struct bytes all = { .limit = FILE_MAX };

@@ -1,4 +1,5 @@
-/* Modes are set relative to those that were found; signal handlers put these back while the program is stopped. */
+/* Modes are changed relative to those found at the start. Signal handlers restore these while the program is
+ * stopped. */
 #include "tty.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ static void change(enum tty_mode to, int when)
 	if (to != TTY_FOUND) {
 		t.c_iflag &= ~(tcflag_t)(BRKINT | ICRNL | INLCR | IGNCR | INPCK | ISTRIP | IXON);
 		t.c_lflag &= ~(tcflag_t)(ECHO | ICANON | IEXTEN);
-		/* Otherwise ^C discards pending output, even what the program prints in reply, and typed text. */
+		/* otherwise ^C would discard typed text and pending output, even the program's reply to it */
 		t.c_lflag |= NOFLSH;
 		t.c_cc[VMIN] = 1;
 		t.c_cc[VTIME] = 0;
@@ -66,7 +67,7 @@ static void on_resize(int sig)
 	event = TTY_RESIZED;
 }
 
-/* The job stops with the terminal as it was, and goes on with it as it is now. */
+/* Stops the job with the terminal as it was found, and restores the current mode when it continues. */
 static void on_stop(int sig)
 {
 	struct sigaction stop = { .sa_handler = SIG_DFL }, ours;

@@ -1,4 +1,4 @@
-/* Text is laid out in rows, and all rows that fit are drawn again after each change. */
+/* Lays text out in rows, and redraws all rows that fit after each change. */
 #include "view.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ static int add_row(struct view *v)
 	return 0;
 }
 
-/* Appends s[n], `columns` wide, in the next row if there is no room in this one. */
+/* Appends s[n], which is `columns` wide; in the next row if this one has no room. */
 static int put(struct view *v, const char *s, size_t n, int columns)
 {
 	if (v->width[v->n_rows - 1] + columns > v->columns && v->width[v->n_rows - 1] && add_row(v))
@@ -46,7 +46,7 @@ static int put_tab(struct view *v)
 	return 0;
 }
 
-/* A character of text[n] with its marks, `columns` wide. U+FFFD stands for what is no character, since a recalled line
+/* Appends a character of text[n] with its marks, `columns` wide. U+FFFD replaces invalid text, because a recalled line
  * may contain anything. */
 static int put_text(struct view *v, const char *text, size_t n, int columns)
 {
@@ -117,7 +117,8 @@ static void move(struct bytes *b, size_t rows, char direction)
 	}
 }
 
-/* Rows between the top of what is shown and the cursor, on a terminal that has broken them anew at another width. */
+/* The number of rows between the top of the text and the cursor, on a terminal that has re-wrapped them at another
+ * width. */
 static size_t rows_above(const struct view *v, int columns)
 {
 	size_t above = 0;

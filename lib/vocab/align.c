@@ -1,5 +1,5 @@
-/* align: the pieces of the tokens, one after the other, are compared with the text, read as the tokenizer reads it.
- * They differ where the tokenizer puts a space before the text, or drops bytes. */
+/* align: compares the pieces of the tokens, one after the other, with the text as the tokenizer reads it. They differ
+ * where the tokenizer adds a space before the text or drops bytes. */
 #include "align.h"
 
 #include <string.h>
@@ -29,7 +29,8 @@ static int is_space(const struct align *a)
 	return (a->n == 1 && *a->unit == ' ') || (a->n == 3 && !memcmp(a->unit, space, 3));
 }
 
-/* Reads the next character, or byte; a space is U+2581 or a blank, whichever the token begins with. 0 at the end. */
+/* Reads the next character or byte. A space is read as U+2581 or as a blank, whichever the token begins with. Returns 0
+ * at the end. */
 static int read_unit(struct align *a, char first)
 {
 	const struct kind *kind = a->v->kind;
@@ -57,8 +58,8 @@ static int read_unit(struct align *a, char first)
 	return 1;
 }
 
-/* Uses up a byte of the character, which is part of text[from..to): it has a range of its own if the character is
- * spelled as in the text. */
+/* Consumes a byte of the character, which stands for part of text[from..to): the byte has a range of its own if the
+ * character is spelled as in the text. */
 static char use(struct align *a, const char **from, const char **to)
 {
 	char byte = a->unit[a->i];
@@ -71,7 +72,7 @@ static char use(struct align *a, const char **from, const char **to)
 	return byte;
 }
 
-/* Uses up the text as far as this byte of a token. 0: it is not there. */
+/* Consumes the text up to this byte of a token. Returns 0 if the byte does not occur. */
 static int take(struct align *a, char byte, const char **from, const char **to)
 {
 	while (a->i < a->n || read_unit(a, byte))
@@ -80,7 +81,7 @@ static int take(struct align *a, char byte, const char **from, const char **to)
 	return 0;
 }
 
-/* Whether the text goes on with these bytes; where spaces are merged, with others among them. */
+/* Whether the text continues with these bytes; if spaces are merged, with more spaces among them. */
 static int goes_on(const struct align *now, const char *piece, size_t n)
 {
 	struct align a = *now;
@@ -99,7 +100,7 @@ static int goes_on(const struct align *now, const char *piece, size_t n)
 	return 1;
 }
 
-/* Uses up a character of the unknown token. */
+/* Consumes a character of the unknown token. */
 static void take_character(struct align *a, const char **from, const char **to)
 {
 	const size_t stop = a->i + size_min(unicode_length((unsigned char)a->unit[a->i]), a->n - a->i);
@@ -114,7 +115,7 @@ static void take_character(struct align *a, const char **from, const char **to)
 	}
 }
 
-/* The unknown token: for a word of WPM, for a run of characters of UGM up to the next token. */
+/* The unknown token: for WPM it stands for a word, for UGM for a run of characters up to the next token. */
 static void take_unknown(struct align *a, const int32_t *id, size_t n, const char **from, const char **to)
 {
 	const char *piece = NULL;
@@ -139,7 +140,7 @@ static void take_unknown(struct align *a, const int32_t *id, size_t n, const cha
 		*from = *to;
 }
 
-/* A token of DNA. 0: the sequence ends here. */
+/* A token of DNA. Returns 0 if the sequence ends here. */
 static int take_bases(struct align *a, const char **from, const char **to)
 {
 	size_t n = size_min((size_t)(a->bases_end - a->text), DNA_BASES);

@@ -25,9 +25,9 @@ struct align {
 /* text and flags as in vocab_encode(). */
 void align_start(struct align *a, const struct vocab *v, const char *text, size_t n, int flags);
 
-/* The first of the n tokens left, id[0], stands for the bytes *from to *to. Tokens that are parts of one character
- * which is spelled otherwise in the text have the same range, and so have those of an invalid byte; a space that the
- * tokenizer put before the text adds nothing to it. Bytes that have no token are in no range. */
+/* Sets the bytes *from to *to that id[0], the first of the n remaining tokens, stands for. Tokens that are parts of one
+ * character that is spelled differently in the text have the same range, and so have the tokens of an invalid byte. The
+ * range of a space that the tokenizer added is empty. Bytes without a token are in no range. */
 void align_next(struct align *a, const int32_t *id, size_t n, const char **from, const char **to);
 
 #endif
