@@ -72,7 +72,8 @@ int layers_check_dims(const struct model *m, struct why *w);
 /* Reads the keys of hyper-connections that mix the streams with a matrix. */
 int layers_mix_streams(struct model *m, struct why *w);
 
-/* ALiBi (Press et al. 2022): slopes that halve from head to head; `most` is the maximum bias of the paper. */
+/* ALiBi (Press et al. 2022) with slopes that fall geometrically from head to head, to 2^-most for the last. `most` is
+ * attention.max_alibi_bias, usually 8. */
 int layers_alibi(struct model *m, float most, struct why *w);
 
 #endif

@@ -103,7 +103,7 @@ int system_coloured(int fd);
 /* system_allocate() if nothing else works: writes zeros. */
 int system_write_zeroes(int fd, off_t from, off_t to);
 
-/* system_has() on aarch64. The second: whether the compiler was told that every CPU has the feature. */
+/* system_has() on aarch64. system_built_with(): whether the compiler was told that every CPU has the feature. */
 int system_has_arm(enum system_feature f);
 int system_built_with(enum system_feature f);
 
