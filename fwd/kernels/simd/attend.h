@@ -32,7 +32,7 @@ struct attend_state {   /* the result for each column of one block, or of all bl
 struct attend_tile {
 	const struct attend *a;
 	const struct kv_head *kv;
-	struct kv_block now, next;      /* the current block; the one after it, or the last one again */
+	struct kv_block now, next;      /* the current block; the one to prefetch meanwhile */
 	size_t row, group;      /* the first row; columns of a row */
 	size_t columns;
 	size_t width, panels;   /* columns of a panel, the last one padded with zeros; panels */
@@ -259,11 +259,28 @@ static struct kv_block attend_kv(const struct attend_tile *t, size_t first)
 		t->kv->extent[first / ATTEND_BLOCK] + t->kv->offset);
 }
 
+/* The block to prefetch while the one at `first` is used: the next one or, at the last, the first block of the next KV
+ * head, which is mostly this thread's next piece. (64 sequences of 100 positions, two threads of an AMD Zen 4: the op
+ * takes 0.7 of the time.) Rows that share a copy of each block, as a prompt's do, gain nothing from that. */
+static struct kv_block attend_next(const struct attend_tile *t, size_t first, size_t end)
+{
+	const struct attend *a = t->a;
+	struct kv_head head = *t->kv;
+
+	if (first + ATTEND_BLOCK < end)
+		return attend_kv(t, first + ATTEND_BLOCK);
+	if (!t->direct || t->kv->h + 1 == a->n_head_kv)
+		return t->now;
+	head.offset += kv_block_bytes(a->type, a->dim_k, attend_stored_v(a));
+	return kv_block_at(a->type, a->dim_k, attend_stored_v(a),
+		head.extent[attend_start(t, 0) / ATTEND_BLOCK] + head.offset);
+}
+
 /* Any block: the result for each column that sees it. end: the number of positions. */
 static void attend_part(struct attend_tile *t, size_t first, size_t end, struct attend_state *part)
 {
 	t->now = attend_kv(t, first);
-	t->next = first + ATTEND_BLOCK < end ? attend_kv(t, first + ATTEND_BLOCK) : t->now;
+	t->next = attend_next(t, first, end);
 	switch (t->a->type) {
 	case KV_F16: attend_typed(t, first, part, KV_F16); break;
 	case KV_F32: attend_typed(t, first, part, KV_F32); break;
