@@ -667,7 +667,7 @@ static void qwen4(struct reference *m)
 	for (size_t il = 0; il < m->n_layer; il++) {
 		m->layer[il].ratio = size_at(m, "attention.compress_ratios", il, 0);
 		m->layer[il].chooses = m->layer[il].ratio > 0;
-		m->index_top /= m->layer[il].ratio ? m->layer[il].ratio : 1;
+		m->index_top += m->layer[il].ratio ? m->layer[il].ratio - 1 : 0;
 	}
 	m->ngrams = size(m, "ple.ngram_size", 0);
 	m->ngram_taps = size(m, "ple.conv_kernel", 0);

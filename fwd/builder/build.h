@@ -165,6 +165,9 @@ void build_choose(struct builder *b, struct packed *x, struct packed *q_low, con
 /* The same among positions, whose keys it makes of x. */
 void build_index(struct builder *b, struct packed *x, struct packed *q_low);
 
+/* Positions that the layer's indexer chooses together. */
+size_t build_chosen_size(const struct builder *b);
+
 /* Attention over compressed rows or chosen positions, after K and V are stored. */
 void build_attend_groups(struct builder *b, const struct op_attention *a);
 

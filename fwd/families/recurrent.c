@@ -94,7 +94,8 @@ static int qwen35(struct model *m, struct why *w)
 }
 
 /* Sparse attention to groups of `ratio` positions, as many as make up top_k, and to the positions after the last whole
- * group. Layers without a ratio see all. */
+ * group; as in llama.cpp, where these are less than ratio - 1, to some of one group more. Layers without a ratio see
+ * all. */
 static int read_groups(struct model *m, struct why *w)
 {
 	static const char *const unused[] = { "indexer.q_proj.weight", "indexer.k_proj.weight",
@@ -115,11 +116,8 @@ static int read_groups(struct model *m, struct why *w)
 	}
 	if (ratio && layers_index(m, w) < 0)
 		return -1;
-	if (ratio && x->top % ratio)
-		return why(w, "%s: %zu: not a multiple of the %zu positions of a group",
-			key_name(m, "attention.indexer.top_k").s, x->top, ratio);
-	x->groups = ratio > 0;
-	x->top /= size_max(ratio, 1);
+	x->groups = x->split = ratio > 0;
+	x->top += ratio ? ratio - 1 : 0;
 	for (size_t il = 0; il < m->n_layer; il++) {
 		m->layer[il].sparse = m->layer[il].ratio ? CHOOSES : SEES_ALL;
 		if (!m->layer[il].ratio)

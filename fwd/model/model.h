@@ -55,7 +55,8 @@ struct indexer {
 	size_t rope_at;                 /* the first element of a head that rotates */
 	enum rope_pairs pairs;
 	float eps;                      /* of the layer norm of its keys */
-	int groups;                     /* it chooses groups of layer->ratio positions */
+	int groups;                     /* it chooses groups of layer->ratio positions; */
+	int split;                      /* or some of a group, so that all are `top` positions */
 };
 
 /* Compressed attention (DeepSeek-AI 2026): besides its window, a row sees compressed rows, each made of the rows of a

@@ -110,8 +110,8 @@ struct op_keep_group {
 };
 
 /* index: in batches of few rows, the scores of the compressed rows that each row sees: the sum over heads of weight ·
- * scale · max(q · k, 0). choose: for a row that sees more than `top`, the numbers of the best, ascending; ties go to
- * the first. In batches of many rows it computes the scores, too. */
+ * scale · max(q · k, 0). choose: for a row that sees more than `top`, the numbers of the best (best.h), ascending. In
+ * batches of many rows it computes the scores, too. */
 struct op_choose {
 	size_t heads, n, top, ratio, rope_at;
 	float scale;
@@ -120,6 +120,8 @@ struct op_choose {
 	const struct rope *rope;
 	const struct grouped *kept;     /* keys of n elements */
 	size_t offset;
+	int split;                      /* positions are chosen, by their groups' scores; those after the last complete
+					 * group are the best */
 	struct buffer chosen;           /* [top], of int32_t */
 };
 

@@ -13,7 +13,7 @@
 #include "mixture.h"
 #include "op.h"
 
-enum { ARITHMETIC = 1 };        /* for segments: a new number with any change to a bit of K or V */
+enum { ARITHMETIC = 2 };        /* for segments: a new number with any change to a bit of K or V */
 
 enum { PLAN_ALIGN = 64 };       /* bytes: of plan_memory() */
 
