@@ -169,13 +169,13 @@ static void mix(size_t il, double *x, const double *h, size_t n)
 /* The parts read x as it is, and their branches are normed. */
 static void layer_of_normed_branches(size_t il, double *x, size_t n)
 {
-	double *branch = attention_part(il, x, n);
+	double *branch = attention_part(il, x, n), *second;
 
 	norm_in_place(part(il, "attn_norm"), branch, n, m.n_embd);
+	second = dense(il, branch, n);
 	add(x, branch, n);
-	branch = dense(il, x, n);
-	norm_in_place(part(il, "ffn_norm"), branch, n, m.n_embd);
-	add(x, branch, n);
+	norm_in_place(part(il, "ffn_norm"), second, n, m.n_embd);
+	add(x, second, n);
 }
 
 /* The parts' branches are added to what they read, scaled. */

@@ -98,6 +98,7 @@ struct reference {
 	size_t n_block;
 	double eps;
 	double rope_base, factor, original_ctx, beta_fast, beta_slow;   /* factor 1: no scaling */
+	double kept;                    /* YaRN: of the frequency of the fastest pairs */
 	double rope_length, plain_length;       /* what cos and sin are multiplied by; where layers have plain_base */
 	int yarn, parallel;
 	size_t section[4];              /* of pairs; those of the last have an angle of 0 in texts; all 0: none */

@@ -151,6 +151,9 @@ void build_spread(struct builder *b);
 /* The branch: the layer's own input (model->n_per_layer), gated by packed rows; normed before it is added. */
 void build_per_layer(struct builder *b, struct packed *x);
 
+/* The branch = its norm, packed, too. */
+struct packed *build_norm_branch(struct builder *b, const char *name);
+
 /* The branch is normed before it is added. */
 void build_post_norm(struct builder *b, const char *name);
 

@@ -65,7 +65,8 @@ static const struct latent *latent_of(const struct model *m)
 }
 
 /* With a multiplier, YaRN stretches all of the score, and the rotation keeps lengths; without, both the rotated part
- * and the score. But for DeepSeek 2, llama.cpp has the two factors the other way round. */
+ * and the score. But for DeepSeek 2, llama.cpp has the two factors the other way round; and it stretches the score
+ * where the scaling is linear, too. */
 static void stretch(struct model *m, double multiplier)
 {
 	struct rope_spec *r = &m->rope;
@@ -77,7 +78,7 @@ static void stretch(struct model *m, double multiplier)
 		r->attn_factor /= whole ? usual : given;
 		magnitude *= whole ? given : usual;
 	} else if (r->scaling != ROPE_PLAIN)
-		magnitude *= usual;
+		magnitude *= usual * given;
 	for (size_t il = 0; il < m->n_layer; il++)
 		m->layer[il].scale *= (float)(magnitude * magnitude);
 }
@@ -150,6 +151,7 @@ static int glm_dsa(struct model *m, struct why *w)
 
 	if (read_sparse(m, later ? 3 : m->n_layer, 4, w) < 0 || read_latent(m, w) < 0)
 		return -1;
+	m->indexer.eps = 0;             /* as in llama.cpp */
 	stretch(m, 0);
 	return check_sparse(m, w);
 }
@@ -344,13 +346,13 @@ static int glm5next(struct model *m, struct why *w)
 const struct family families_deepseek[] = {
 	{ .arch = "deepseek2", .norm = NORM_RMS, .read = deepseek2, .has_experts = 1,
 	  .experts = { .reads_gating = 1, .reads_weights = 1 } },
-	{ .arch = "deepseek32", .norm = NORM_RMS, .read = deepseek32, .predicts = 1, .has_experts = 1,
+	{ .arch = "deepseek32", .norm = NORM_RMS, .read = deepseek32, .predicts = PREDICTS_BY_KEY, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
-	{ .arch = "axk2", .norm = NORM_RMS, .read = axk2, .predicts = 1, .has_experts = 1,
+	{ .arch = "axk2", .norm = NORM_RMS, .read = axk2, .predicts = PREDICTS_BY_KEY, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
-	{ .arch = "glm-dsa", .norm = NORM_RMS, .read = glm_dsa, .predicts = 1, .has_experts = 1,
+	{ .arch = "glm-dsa", .norm = NORM_RMS, .read = glm_dsa, .predicts = PREDICTS_BY_KEY, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
-	{ .arch = "dots3note", .norm = NORM_RMS, .read = dots3note, .predicts = 1, .has_experts = 1,
+	{ .arch = "dots3note", .norm = NORM_RMS, .read = dots3note, .predicts = PREDICTS_BY_KEY, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "hy_v4", .norm = NORM_RMS, .read = hy_v4, .streams = &hyper_streams, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
@@ -364,12 +366,12 @@ const struct family families_deepseek[] = {
 	  .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .normalise = 1, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "glm5next", .norm = NORM_RMS, .unrotated = 1, .read = glm5next, .streams = &hyper_streams,
-	  .mixer = MIXER_KDA, .predicts = 1, .has_experts = 1,
+	  .mixer = MIXER_KDA, .predicts = PREDICTS_BY_KEY, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "glm5-next", .norm = NORM_RMS, .unrotated = 1, .read = glm5next, .streams = &hyper_streams,
-	  .mixer = MIXER_KDA, .predicts = 1, .has_experts = 1,
+	  .mixer = MIXER_KDA, .predicts = PREDICTS_BY_KEY, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
-	{ .arch = "bailingmoe3", .norm = NORM_RMS, .read = bailingmoe3, .mixer = MIXER_KDA, .predicts = 1,
+	{ .arch = "bailingmoe3", .norm = NORM_RMS, .read = bailingmoe3, .mixer = MIXER_KDA, .predicts = PREDICTS_BY_KEY,
 	  .has_experts = 1, .experts = { .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = NULL },
 };

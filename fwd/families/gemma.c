@@ -29,16 +29,13 @@ static int gemma2(struct model *m, struct why *w)
 	if (key_float(m, "attn_logit_softcapping", 0, 1e6, &m->attn_cap, w) < 0
 	    || key_float(m, "final_logit_softcapping", 0, 1e6, &m->logit_cap, w) < 0)
 		return -1;
-	return layers_slide(m, 2, w) < 0 ? -1 : layers_sliding_base(m, w);
+	return layers_slide(m, 2, w) < 0 || layers_sliding_base(m, w) < 0 ? -1 : layers_rot_of_first(m, w);
 }
 
-/* Windows, with a base of their own and no scaling but that of the magnitude. */
+/* Windows, with a base of their own. */
 static int slide(struct model *m, size_t period, struct why *w)
 {
-	if (layers_slide(m, period, w) < 0 || layers_sliding_rope(m, 10000, w) < 0)
-		return -1;
-	m->rope_sliding.attn_factor = m->rope.attn_factor;
-	return 0;
+	return layers_slide(m, period, w) < 0 || layers_sliding_rope(m, 10000, w) < 0 ? -1 : 0;
 }
 
 static int gemma3(struct model *m, struct why *w)
@@ -47,7 +44,7 @@ static int gemma3(struct model *m, struct why *w)
 	gemma(m, w);
 	if (key_float(m, "final_logit_softcapping", 0, 1e6, &m->logit_cap, w) < 0)
 		return -1;
-	return slide(m, 6, w);
+	return slide(m, 6, w) < 0 ? -1 : layers_rot_of_first(m, w);
 }
 
 /* The sizes of the layers that slide, and the K and V of the last layers: those of the last two that have their own. */
@@ -108,7 +105,7 @@ static int gemma3n(struct model *m, struct why *w)
 	    || key_size(m, "attention.shared_kv_layers", 0, TENSORS_LAYERS, &shared, w) < 0
 	    || slide(m, 5, w) < 0)
 		return -1;
-	return share(m, m->n_layer > OWN ? m->n_layer - OWN : 0, w);
+	return layers_rot_of_first(m, w) < 0 ? -1 : share(m, m->n_layer > OWN ? m->n_layer - OWN : 0, w);
 }
 
 /* x += h + a branch of h through few elements (Laurel), where h is the normed x, returned. */

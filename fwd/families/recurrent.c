@@ -48,9 +48,10 @@ static int plamo2(struct model *m, struct why *w)
 	return 0;
 }
 
-/* Falcon-H1 (TII 2025): attention and Mamba 2 side by side. */
+/* Falcon-H1 (TII 2025): attention and Mamba 2 side by side. RoPE's factors do not count, as in llama.cpp. */
 static int falcon_h1(struct model *m, struct why *w)
 {
+	m->rope.factors = m->rope.factors_long = NULL;
 	for (size_t il = 0; il < m->n_layer; il++)
 		m->layer[il].mixers |= MIXER_MAMBA2;
 	return 0;
@@ -178,18 +179,19 @@ const struct family families_recurrent[] = {
 	  .partial = 1, .either_epsilon = 1,
 	  .decoder = { .ffn_norm = "attn_norm", .ungated = 1, .f = UNARY_RELU2 }, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_weights = 1 }, .unused_key = "attention.scale" },
-	{ .arch = "qwen35", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = 1,
+	{ .arch = "qwen35", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = PREDICTS_BY_KEY,
 	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED }, .unused_key = "attention.scale" },
-	{ .arch = "qwen35moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = 1,
+	{ .arch = "qwen35moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = PREDICTS_BY_KEY,
 	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED }, .has_experts = 1,
 	  .experts = { .normalise = 1 }, .unused_key = "attention.scale" },
 	{ .arch = "berrylm", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = berrylm, .layer = berrylm_layer,
 	  .streams = &recalled_streams, .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED },
 	  .has_experts = 1, .experts = { .normalise = 1 }, .unused_key = "attention.scale" },
 	{ .arch = "qwen4exp", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen4exp, .layer = qwen4exp_layer,
-	  .streams = &gated_streams, .final_norm = "", .predicts = 1, .decoder = { .heads = HEADS_NORMED },
-	  .has_experts = 1, .experts = { .normalise = 1 }, .unused_key = "attention.scale" },
-	{ .arch = "qwen3next", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = 1,
+	  .streams = &gated_streams, .final_norm = "", .predicts = PREDICTS_BY_KEY,
+	  .decoder = { .heads = HEADS_NORMED }, .has_experts = 1, .experts = { .normalise = 1 },
+	  .unused_key = "attention.scale" },
+	{ .arch = "qwen3next", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = PREDICTS_BY_KEY,
 	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED }, .has_experts = 1,
 	  .experts = { .normalise = 1 }, .unused_key = "attention.scale" },
 	{ .arch = NULL },

@@ -42,6 +42,9 @@ struct expert_rule {
 	int weighted;                   /* weights multiply the experts' inputs */
 };
 
+/* Whether files may have further layers, which predict further tokens: if a key says so, or if tensors do, too. */
+enum predicts { PREDICTS_NOT, PREDICTS_BY_KEY, PREDICTS_BY_NAME };
+
 struct family {
 	const char *arch;               /* general.architecture */
 	enum norm_kind norm;
@@ -49,7 +52,8 @@ struct family {
 	int unrotated;                  /* no RoPE */
 	int learned_positions;          /* a table of positions */
 	struct decoder decoder;
-	int predicts;                   /* files may have further layers that predict further tokens */
+	enum predicts predicts;
+	int no_epsilon;                 /* norms have none, whatever the key says, as in llama.cpp */
 	enum mixer mixer;               /* of layers without KV heads; 0: all must have some */
 	int partial;                    /* layers may lack a mixer or a feed-forward part */
 	const char *final_norm;         /* NULL: output_norm */

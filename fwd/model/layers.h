@@ -23,11 +23,19 @@ int layers_slide(struct model *m, size_t period, struct why *w);
 /* The same where layer il slides unless il mod p = 0. */
 int layers_slide_late(struct model *m, size_t period, struct why *w);
 
-/* RoPE of the layers that slide: base rope.freq_base_swa, by default this one, without scaling. */
+/* RoPE of the layers that slide: base rope.freq_base_swa, by default this one, without scaling but of magnitude. */
 int layers_sliding_rope(struct model *m, double base, struct why *w);
 
-/* Base rope.freq_base_swa, where the file has one, of the layers that slide or see chunks; else as in the others. */
+/* Base rope.freq_base_swa, where the file has one, of the layers that slide or see chunks; else as in the others. Where
+ * rope.scaling.type is none, rope.scaling.factor still stretches these, as in llama.cpp. */
 int layers_sliding_base(struct model *m, struct why *w);
+
+/* rope.dimension_count_swa of those, after either; or of all layers, if the first one slides, as in llama.cpp. */
+int layers_sliding_rot(struct model *m, struct why *w);
+int layers_rot_of_first(struct model *m, struct why *w);
+
+/* This base, and neither scaling nor factors, whatever the keys say. */
+void layers_plain_rope(struct model *m, double base);
 
 /* rope.dimension_sections of models that see images, too: pairs that turn with a coordinate of an image which texts do
  * not have keep an angle of 0. Returns whether there are sections, or -1. */

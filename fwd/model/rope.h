@@ -21,6 +21,7 @@ struct rope_spec {
 	double n_ctx_orig;              /* YaRN: context before that */
 	double beta_fast, beta_slow;    /* YaRN: turns over n_ctx_orig above which a pair keeps its frequency, */
 					/* below which it is stretched in full */
+	double kept;                    /* YaRN: of their frequency, by the fastest pairs: usually 1 */
 	double attn_factor;             /* multiplies cosines and sines, besides YaRN's own 1 + 0.1·ln factor */
 };
 
