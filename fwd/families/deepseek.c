@@ -231,6 +231,7 @@ static int dots3note(struct model *m, struct why *w)
 	    || key_required(m, "attention.q_lora_rank", 1, RANK_MAX, &l.rank_q, w) < 0
 	    || read_latent_of(m, 0, l, w) < 0 || read_latent_of(m, 1, l, w) < 0)
 		return -1;
+	m->rope_sliding.scaling = m->rope.scaling;
 	m->indexer.pairs = ROPE_HALVES;
 	for (size_t il = 0; il < m->n_layer; il++)
 		m->layer[il].sparse = m->layer[il].window ? SEES_ALL : CHOOSES;
@@ -344,7 +345,8 @@ static int glm5next(struct model *m, struct why *w)
 }
 
 const struct family families_deepseek[] = {
-	{ .arch = "deepseek2", .norm = NORM_RMS, .read = deepseek2, .has_experts = 1,
+	{ .arch = "deepseek2", .norm = NORM_RMS, .read = deepseek2, .predicts = PREDICTS_BY_KEY,
+	  .has_experts = 1,
 	  .experts = { .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "deepseek32", .norm = NORM_RMS, .read = deepseek32, .predicts = PREDICTS_BY_KEY, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
