@@ -58,8 +58,8 @@ BUILDER = builder stream open decoder attention latent compressed indexer feed_f
 	altup hyper gated_streams ngrams attn_res lightning adapters
 MODEL = model tensors keys layers layers_rope mixers ngrams rope
 OPS = embed angles rows product prepare store attend convolve linear linear_gates linear_keep scan shift wkv wkv6 wkv7 \
-	compress choose attend_groups select route adapters experts heads copy per_layer altup hyper ngrams attn_res \
-	logits op
+	compress choose best attend_groups select route adapters experts heads copy per_layer altup hyper ngrams \
+	attn_res logits op
 SEGMENT = segment shape header ids fork named claim shared scrub recent recurrent object rle saved
 FWD = engine settings supported serve hidden served batch chain scores prefault report \
 	$(MODEL:%=model/%) $(FAMILIES:%=families/%) $(BUILDER:%=builder/%) plan/plan plan/split $(OPS:%=plan/%) \

@@ -170,13 +170,13 @@ static void mix(size_t il, double *x, const double *h, size_t n)
 /* Both branches read x without a norm; their results are normed instead. */
 static void layer_of_normed_branches(size_t il, double *x, size_t n)
 {
-	double *branch = attention_part(il, x, n);
+	double *branch = attention_part(il, x, n), *second;
 
 	norm_in_place(part(il, "attn_norm"), branch, n, m.n_embd);
+	second = dense(il, branch, n);
 	add(x, branch, n);
-	branch = dense(il, x, n);
-	norm_in_place(part(il, "ffn_norm"), branch, n, m.n_embd);
-	add(x, branch, n);
+	norm_in_place(part(il, "ffn_norm"), second, n, m.n_embd);
+	add(x, second, n);
 }
 
 /* Each branch is added to the normed rows that it read, times normed_scale; x becomes the sum. */

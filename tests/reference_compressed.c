@@ -72,32 +72,74 @@ static double *compress(size_t il, const char *prefix, const double *x, size_t n
 	return y;
 }
 
-/* sees[n][n / ratio]: sets the index_top groups with the best scores for each row. A score is the sum over heads of
- * weight[n][index_heads] · max(0, q · k); q[n][index_heads][index_dim], k[n / ratio][index_dim]. */
+/* Puts an item into a free place of a heap of n, whose first has the least score: from the leaf to which the lesser
+ * children lead, it rises. */
+static void put(size_t *heap, size_t n, size_t place, size_t item, const double *score)
+{
+	size_t from = place;
+
+	while (2 * place + 1 < n) {
+		size_t child = 2 * place + 2;
+
+		if (child == n || score[heap[child]] > score[heap[child - 1]])
+			child--;
+		heap[place] = heap[child];
+		place = child;
+	}
+	while (place > from && score[heap[(place - 1) / 2]] > score[item]) {
+		heap[place] = heap[(place - 1) / 2];
+		place = (place - 1) / 2;
+	}
+	heap[place] = item;
+}
+
+/* taken[n]: which are the best. Of equal scores those that remain in a heap of the first ones when the others come one
+ * by one, as in GNU's std::partial_sort. */
+static void take_best(const double *score, size_t n, size_t best, char *taken)
+{
+	size_t *heap = memory(n + 1, sizeof *heap);
+
+	best = best < n ? best : n;
+	for (size_t i = 0; i < best; i++)
+		heap[i] = i;
+	for (size_t i = best / 2; i > 0; i--)
+		put(heap, best, i - 1, heap[i - 1], score);
+	for (size_t i = best; i < n; i++)
+		if (score[i] > score[heap[0]])
+			put(heap, best, 0, i, score);
+	for (size_t i = 0; i < best; i++)
+		taken[heap[i]] = 1;
+	free(heap);
+}
+
+/* The score of a group by row i. */
+static double score_of(const double *q, const double *k, const double *weight, size_t i, size_t group)
+{
+	size_t heads = m.index_heads, d = m.index_dim;
+	double score = 0;
+
+	for (size_t h = 0; h < heads; h++) {
+		double dot = 0;
+
+		for (size_t e = 0; e < d; e++)
+			dot += q[(i * heads + h) * d + e] * k[group * d + e];
+		score += fmax(dot, 0) * weight[i * heads + h];
+	}
+	return score;
+}
+
+/* sees[n][n / ratio]: whether a row sees a group: the best by queries q[n][index_heads][index_dim], whose heads weigh
+ * `weight`, and keys k[n / ratio][index_dim]. */
 static void choose(const double *q, const double *k, const double *weight, size_t n, size_t ratio, char *sees)
 {
-	size_t heads = m.index_heads, d = m.index_dim, groups = n / ratio;
 	double *score = memory(n + 1, sizeof *score);
 
 	for (size_t i = 0; i < n; i++) {
 		size_t seen = (i + 1) / ratio;
 
-		for (size_t g = 0; g < seen; g++) {
-			score[g] = 0;
-			for (size_t h = 0; h < heads; h++) {
-				double dot = 0;
-
-				for (size_t e = 0; e < d; e++)
-					dot += q[(i * heads + h) * d + e] * k[g * d + e];
-				score[g] += fmax(dot, 0) * weight[i * heads + h];
-			}
-		}
-		for (size_t j = 0; j < seen && j < m.index_top; j++) {
-			size_t best = greatest(score, seen);
-
-			sees[i * groups + best] = 1;
-			score[best] = -INFINITY;
-		}
+		for (size_t g = 0; g < seen; g++)
+			score[g] = score_of(q, k, weight, i, g);
+		take_best(score, seen, m.index_top, sees + i * (n / ratio));
 	}
 	free(score);
 }
@@ -184,6 +226,21 @@ static void see_groups(const double *q, const double *k, const double *weight, s
 	free(sees);
 }
 
+/* m.sees: index_top positions, by the scores of their groups; first those after the last complete group. */
+static void see_positions(const double *q, const double *k, const double *weight, size_t n, size_t ratio)
+{
+	double *score = memory(n, sizeof *score);
+
+	free(m.sees);
+	m.sees = memory(n * n, 1);
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j <= i; j++)
+			score[j] = j / ratio < (i + 1) / ratio ? score_of(q, k, weight, i, j / ratio) : INFINITY;
+		take_best(score, i + 1, m.index_top, m.sees + i * n);
+	}
+	free(score);
+}
+
 static void choose_blocks(size_t il, const double *x, size_t n)
 {
 	size_t heads = m.index_heads, d = m.index_dim, ratio = m.layer[il].ratio;
@@ -195,7 +252,7 @@ static void choose_blocks(size_t il, const double *x, size_t n)
 	norm_in_place(part(il, "indexer.q_norm"), q, n * heads, d);
 	rope(&m.layer[il], q, n, heads, d);
 	mean_keys(il, k, n, d);
-	see_groups(q, k, weight, n, ratio);
+	see_positions(q, k, weight, n, ratio);
 	free(q);
 	free(k);
 	free(weight);

@@ -132,7 +132,7 @@ static double rope_frequency(const struct reference_layer *l, size_t i, const fl
 	high = ceil(d * log(m.original_ctx / (m.beta_slow * turn)) / (2 * log(base)));
 	low = fmax(low, 0);
 	high = fmin(high, d - 1);
-	ramp = fmin(1, fmax(0, ((double)i - low) / fmax(0.001, high - low)));
+	ramp = 1 - m.kept * (1 - fmin(1, fmax(0, ((double)i - low) / fmax(0.001, high - low))));
 	return full * (1 - ramp) + scaled * ramp;
 }
 

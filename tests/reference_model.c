@@ -172,6 +172,12 @@ static void sections(struct reference *m)
 		m->section[i] = (size_t)gguf_element_integer(v, i);
 }
 
+static void qwen2vl(struct reference *m)
+{
+	sections(m);
+	m->eps = 0;
+}
+
 static void interleaved_sections(struct reference *m)
 {
 	sections(m);
@@ -182,6 +188,11 @@ static void glm4(struct reference *m)
 {
 	sections(m);
 	m->halves = m->section[0] && m->section[1];
+}
+
+static void scale_sliding(struct reference *m)
+{
+	m->plain_length = real(m, "rope.scaling.attn_factor", 1);
 }
 
 static void slide_with_base(struct reference *m, size_t period, double base)
@@ -200,6 +211,28 @@ static void base_of_sliding(struct reference *m)
 			m->layer[il].base = real(m, "rope.freq_base_swa", 0);
 }
 
+/* Elements that rotate in layers that slide; or in all layers, if the first one slides. */
+static void rot_of_sliding(struct reference *m)
+{
+	for (size_t il = 0; il < m->n_layer; il++)
+		if (m->layer[il].window)
+			m->layer[il].n_rot = size(m, "rope.dimension_count_swa", m->layer[il].n_rot);
+}
+
+static void rot_of_first(struct reference *m)
+{
+	for (size_t il = 0; il < m->n_layer && m->layer[0].window; il++)
+		m->layer[il].n_rot = size(m, "rope.dimension_count_swa", m->layer[il].n_rot);
+}
+
+static void plain_rope(struct reference *m, double base)
+{
+	m->rope_base = base;
+	m->factor = m->rope_length = 1;
+	m->yarn = 0;
+	m->factors = "";
+}
+
 static void rotate_sliding_only(struct reference *m)
 {
 	for (size_t il = 0; il < m->n_layer; il++)
@@ -208,7 +241,7 @@ static void rotate_sliding_only(struct reference *m)
 
 static void gemma(struct reference *m)
 {
-	m->plain_length = real(m, "rope.scaling.attn_factor", 1);
+	scale_sliding(m);
 	m->embedding_scale = sqrt((double)m->n_embd);
 }
 
@@ -219,6 +252,7 @@ static void gemma2(struct reference *m)
 	m->logit_cap = real(m, "final_logit_softcapping", 30);
 	slide(m, 2);
 	base_of_sliding(m);
+	rot_of_first(m);
 	if (m->n_layer == 46)           /* the model with 27 billion weights */
 		m->scale = 1 / sqrt((double)m->n_embd / (double)m->n_head);
 }
@@ -228,6 +262,7 @@ static void gemma3(struct reference *m)
 	gemma(m);
 	m->logit_cap = real(m, "final_logit_softcapping", 0);
 	slide_with_base(m, 6, 10000);
+	rot_of_first(m);
 	if (m->n_layer == 62)
 		m->scale = 1 / sqrt((double)m->n_embd / (double)m->n_head);
 }
@@ -243,7 +278,8 @@ static void share(struct reference *m, size_t own)
 
 static void gemma4(struct reference *m)
 {
-	gemma3(m);
+	gemma(m);
+	slide_with_base(m, 6, 10000);
 	m->scale = 1;
 	m->logit_cap = real(m, "final_logit_softcapping", 30);
 	m->n_per_layer = size(m, "embedding_length_per_layer_input", 0);
@@ -263,6 +299,7 @@ static void gemma3n(struct reference *m)
 {
 	gemma(m);
 	slide_with_base(m, 5, 10000);
+	rot_of_first(m);
 	m->logit_cap = 30;
 	m->n_per_layer = 256;
 	m->n_streams = 4;
@@ -325,6 +362,8 @@ static void afmoe(struct reference *m)
 {
 	gemma(m);
 	slide(m, 4);
+	base_of_sliding(m);
+	rot_of_first(m);
 	for (size_t il = 3; il < m->n_layer; il += 4)
 		m->layer[il].rotated = 0;
 }
@@ -340,6 +379,7 @@ static double limit_at(const struct reference *m, const char *key, size_t il)
 static void step35(struct reference *m)
 {
 	slide_with_base(m, 0, m->rope_base);
+	scale_sliding(m);
 	for (size_t il = 0; il < m->n_layer; il++) {
 		struct reference_layer *l = &m->layer[il];
 
@@ -375,6 +415,9 @@ static void grok(struct reference *m)
 	m->attn_cap = real(m, "attn_logit_softcapping", 30);
 	m->logit_cap = real(m, "final_logit_softcapping", 0);
 	betas(m, 8);
+	m->kept = real(m, "rope.scaling.yarn_ext_factor", 1);
+	if (!m->yarn)
+		m->rope_length *= real(m, "rope.scaling.yarn_attn_factor", 1);
 }
 
 static void talkie(struct reference *m)
@@ -402,22 +445,38 @@ static void hrm(struct reference *m)
 static void muse(struct reference *m)
 {
 	slide_with_base(m, 4, m->rope_base);
+	scale_sliding(m);
+	rot_of_first(m);
 	rotate_sliding_only(m);
 	m->normed_embedding = 1;
 	m->post_eps = 1e-8;
 	m->logit_scale = real(m, "logit_scale", 1);
-	m->logit_cap = real(m, "final_logit_softcapping", 0);
+	m->logit_cap = real(m, "final_logit_softcapping", 30);
 }
 
-static void mellum(struct reference *m)
+static void falcon_h1(struct reference *m)
 {
-	slide_with_base(m, 4, m->rope_base);
+	m->factors = "";
+}
+
+static void cogvlm(struct reference *m)
+{
+	plain_rope(m, 10000);
+}
+
+static void deepseek_ocr(struct reference *m)
+{
+	m->scale *= pow(real(m, "rope.scaling.attn_factor", 1) * (1 + 0.1 * log(m->factor)), 2);
+	plain_rope(m, m->rope_base);
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].n_rot = m->layer[il].head_dim;
 }
 
 static void spark(struct reference *m)
 {
 	slide(m, 0);
 	base_of_sliding(m);
+	rot_of_sliding(m);
 }
 
 static void maple(struct reference *m)
@@ -448,11 +507,14 @@ static void laguna(struct reference *m)
 static void plamo3(struct reference *m)
 {
 	slide_with_base(m, 8, m->rope_base);
+	scale_sliding(m);
+	rot_of_first(m);
 }
 
 static void mimo2(struct reference *m)
 {
 	slide_with_base(m, 0, m->rope_base);
+	scale_sliding(m);
 	m->attn_out_scale = real(m, "attention.value_scale", 1);
 }
 
@@ -477,6 +539,7 @@ static void cohere2(struct reference *m)
 {
 	command_r(m);
 	slide(m, 4);
+	rot_of_first(m);
 	rotate_sliding_only(m);
 }
 
@@ -546,7 +609,8 @@ static void hunyuan_vl(struct reference *m)
 static void mistral3(struct reference *m)
 {
 	betas(m, 32);
-	m->rope_length /= 1 + 0.1 * real(m, "rope.scaling.yarn_log_multiplier", 0) * log(m->factor);
+	if (m->yarn)
+		m->rope_length /= 1 + 0.1 * real(m, "rope.scaling.yarn_log_multiplier", 0) * log(m->factor);
 	m->temperature_length = (size_t)m->original_ctx;
 	for (size_t il = 0; il < m->n_layer; il++)
 		m->layer[il].temperature = real(m, "attention.temperature_scale", 0);
@@ -623,6 +687,9 @@ static void deepseek2(struct reference *m)
 	if (m->yarn && y > 0)
 		m->rope_length = factor * (other ? usual / grown : 1);
 	m->scale *= pow(factor * (other ? usual : grown), 2);
+	if (!m->yarn)
+		m->scale *= pow(1 + y * log(m->factor), 2) * (other ? 1 : usual * usual / (grown * grown));
+	m->index_eps = strcmp(m->arch, "glm-dsa") ? m->index_eps : 0;
 	m->temperature_length = size(m, "attention.temperature_length", 0);
 	for (size_t il = 0; il < m->n_layer; il++)
 		m->layer[il].temperature = real(m, "attention.temperature_scale", 0);
@@ -667,7 +734,7 @@ static void qwen4(struct reference *m)
 	for (size_t il = 0; il < m->n_layer; il++) {
 		m->layer[il].ratio = size_at(m, "attention.compress_ratios", il, 0);
 		m->layer[il].chooses = m->layer[il].ratio > 0;
-		m->index_top /= m->layer[il].ratio ? m->layer[il].ratio : 1;
+		m->index_top += m->layer[il].ratio ? m->layer[il].ratio - 1 : 0;
 	}
 	m->ngrams = size(m, "ple.ngram_size", 0);
 	m->ngram_taps = size(m, "ple.conv_kernel", 0);
@@ -773,7 +840,7 @@ static void smallthinker(struct reference *m)
 {
 	for (size_t il = 0; il < m->n_layer && size(m, "attention.sliding_window", 0); il++) {
 		m->layer[il].window = il % 4 ? 4096 : 0;
-		m->layer[il].rotated = il % 4 != 0;
+		m->layer[il].rotated = il % 4 != 0 || m->n_layer == 4;
 	}
 	base_of_sliding(m);
 }
@@ -805,7 +872,7 @@ static const struct rules families[] = {
 	{ .arch = "phimoe", .halves = 1, .normalised = 1 },
 	{ .arch = "qwen", .halves = 1, .adapt = qwen },
 	{ .arch = "qwen2", .halves = 1 },
-	{ .arch = "qwen2vl", .halves = 1, .adapt = sections },
+	{ .arch = "qwen2vl", .halves = 1, .adapt = qwen2vl },
 	{ .arch = "qwen2moe", .halves = 1 },
 	{ .arch = "qwen3", .halves = 1, .heads = HEADS_EACH },
 	{ .arch = "qwen3vl", .halves = 1, .heads = HEADS_EACH, .adapt = interleaved_sections },
@@ -850,7 +917,7 @@ static const struct rules families[] = {
 	  .adapt = step35 },
 	{ .arch = "laguna", .halves = 1, .heads = HEADS_EACH, .softplus_gates = 1, .gate = GATE_SIGMOID, .gate_key = 1,
 	  .weight_keys = 1, .adapt = laguna },
-	{ .arch = "deepseek2-ocr", .halves = 1, .gate_key = 1, .weight_keys = 1 },
+	{ .arch = "deepseek2-ocr", .halves = 1, .gate_key = 1, .weight_keys = 1, .adapt = deepseek_ocr },
 	{ .arch = "mimo2", .halves = 1, .gate = GATE_SIGMOID, .normalised = 1, .adapt = mimo2 },
 	{ .arch = "maple", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .limits_gates = 1, .adapt = maple },
 	{ .arch = "spark2_5", .halves = 1, .act = GELU, .adapt = spark },
@@ -864,13 +931,13 @@ static const struct rules families[] = {
 	{ .arch = "minimax-m3", .halves = 1, .heads = HEADS_EACH, .act = SWIGLU_OAI, .gate = GATE_SIGMOID,
 	  .gate_key = 1, .weight_keys = 1 },
 	{ .arch = "hrm_text", .halves = 1, .adapt = hrm },
-	{ .arch = "mellum", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .adapt = mellum },
+	{ .arch = "mellum", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .adapt = olmo2 },
 	{ .arch = "maincoder", .heads = HEADS_EACH_LATE },
 	{ .arch = "seed_oss", .halves = 1, .norm2 = "post_attention_norm" },
 	{ .arch = "hunyuan-dense", .halves = 1, .heads = HEADS_EACH_LATE, .adapt = hunyuan },
 	{ .arch = "hunyuan_vl", .halves = 1, .heads = HEADS_EACH_LATE, .adapt = hunyuan_vl },
 	{ .arch = "paddleocr", .halves = 1, .adapt = sections },
-	{ .arch = "cogvlm", .halves = 1 },
+	{ .arch = "cogvlm", .halves = 1, .adapt = cogvlm },
 	{ .arch = "plamo3", .halves = 1, .heads = HEADS_EACH, .post_norms = 1, .adapt = plamo3 },
 	{ .arch = "hunyuan-moe", .halves = 1, .heads = HEADS_EACH_LATE, .normalised = 1 },
 	{ .arch = "ernie4_5", .unbiased = "attn_output" },
@@ -914,7 +981,7 @@ static const struct rules families[] = {
 	  .late_embd_norm = 1 },
 	{ .arch = "granitehybrid", .normalised = 1, .adapt = granite_hybrid },
 	{ .arch = "plamo2", .halves = 1, .heads = HEADS_EACH, .post_norms = 1, .plamo2 = 1 },
-	{ .arch = "falcon-h1", .halves = 1, .unbiased = "attn_output" },
+	{ .arch = "falcon-h1", .halves = 1, .adapt = falcon_h1, .unbiased = "attn_output" },
 	{ .arch = "jamba", .unrotated = 1 },
 	{ .arch = "mamba", .unrotated = 1 },
 	{ .arch = "rwkv7", .layer_norm = 1, .unrotated = 1, .norm2 = "attn_norm_2" },
@@ -981,8 +1048,8 @@ void reference_enter(struct reference *m, size_t il)
 
 static void read_sizes(struct reference *m)
 {
-	size_t further = size(m, "nextn_predict_layers", 0);    /* layers that predict further tokens; they are not
-								 * run */
+	/* Layers that predict further tokens, not run; our files of DeepSeek 4 have none, whatever the key says. */
+	size_t further = strcmp(m->arch, "deepseek4") ? size(m, "nextn_predict_layers", 0) : 0;
 
 	m->n_embd = size(m, "embedding_length", 1);
 	m->n_vocab = n_weights(m, "token_embd.weight") / m->n_embd;
@@ -1017,7 +1084,7 @@ static void read_rope(struct reference *m)
 	m->rope_base = real(m, "rope.freq_base", 10000);
 	m->original_ctx = real(m, "rope.scaling.original_context_length", context);
 	m->beta_fast = 32;
-	m->beta_slow = 1;
+	m->beta_slow = m->kept = 1;
 	m->plain_length = 1;
 	m->rope_length = real(m, "rope.scaling.attn_factor", 1) * (m->yarn ? 1 + 0.1 * log(m->factor) : 1);
 	m->factors = "rope_freqs.weight";

@@ -99,6 +99,7 @@ struct reference {
 	size_t n_block;
 	double eps;
 	double rope_base, factor, original_ctx, beta_fast, beta_slow;   /* factor 1: no scaling */
+	double kept;                    /* YaRN: how much of their frequency the fastest pairs keep */
 	double rope_length, plain_length;       /* the factor of cosine and sine; the same in layers with plain_base */
 	int yarn, parallel;
 	size_t section[4];              /* pairs of each section; those of the last have angle 0 in texts; all 0:

@@ -43,7 +43,7 @@ static void frequencies(void)
 {
 	static const float factors[4] = { 1, 2, 4, 8 };
 	struct rope_spec spec = { .n_rot = 8, .base = 10000, .attn_factor = 1, .factor = 4, .n_ctx_orig = 64,
-		.beta_fast = 32, .beta_slow = 1 };
+		.beta_fast = 32, .beta_slow = 1, .kept = 1 };
 	struct rope r;
 	struct why w;
 

@@ -241,8 +241,8 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 		build_attend_groups(b, &o);
 		return o.out;
 	}
-	/* rows up to the end of group `top` see all groups */
-	o.top = l->sparse ? (b->model->indexer.top + 1) * size_max(l->ratio, 1) - 1 : 0;
+	/* rows before the end of group `top` + 1 see all groups */
+	o.top = l->sparse ? (b->model->indexer.top + 1) * build_chosen_size(b) - 1 : 0;
 	op = build_append(b, &op_attend, NULL, &o, sizeof o);
 	if (op) {
 		op->scratch = k->attend_scratch(l->dim_k, l->dim_v, group);

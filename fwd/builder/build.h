@@ -168,6 +168,9 @@ void build_choose(struct builder *b, struct packed *x, struct packed *q_low, con
 /* The same among positions; computes their keys from x. */
 void build_index(struct builder *b, struct packed *x, struct packed *q_low);
 
+/* Positions that the layer's indexer chooses together. */
+size_t build_chosen_size(const struct builder *b);
+
 /* Attention over compressed rows or chosen positions. K and V must be stored before. */
 void build_attend_groups(struct builder *b, const struct op_attention *a);
 

@@ -156,6 +156,9 @@ void build_spread(struct builder *b);
  * is added. */
 void build_per_layer(struct builder *b, struct packed *x);
 
+/* Norms the branch and packs it. */
+struct packed *build_norm_branch(struct builder *b, const char *name);
+
 /* The pending branch will be normed before it is added. */
 void build_post_norm(struct builder *b, const char *name);
 

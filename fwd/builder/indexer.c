@@ -48,7 +48,7 @@ static void choose(struct builder *b, const struct grouped *keys, size_t offset)
 	struct op_choose o = { .heads = i->heads, .n = i->dim, .top = i->top, .ratio = keys ? keys->ratio : 1,
 		.rope_at = i->rope_at, .scale = 1 / sqrtf((float)(i->heads * i->dim)), .q = to->q,
 		.weight = to->weight, .pairs = i->pairs, .rope = rope(b, 1), .kept = keys,
-		.offset = offset, .chosen = to->chosen };
+		.offset = offset, .split = i->split, .chosen = to->chosen };
 	struct op *op;
 
 	if ((op = build_append(b, &op_index, NULL, &o, sizeof o))) {
@@ -169,6 +169,11 @@ void build_index_groups(struct builder *b, struct packed *x)
 	choose(b, key.kept, key.offset);
 }
 
+size_t build_chosen_size(const struct builder *b)
+{
+	return b->layer->ratio && !b->model->indexer.split ? b->layer->ratio : 1;
+}
+
 void build_attend_groups(struct builder *b, const struct op_attention *a)
 {
 	struct op_attend_groups o = { .attention = *a, .ratio = b->layer->ratio, .kept = b->compressed.kept,
@@ -177,7 +182,7 @@ void build_attend_groups(struct builder *b, const struct op_attention *a)
 	struct op *op;
 
 	if (!b->model->compressed.rank_q)
-		o.ratio = size_max(o.ratio, 1);
+		o.ratio = build_chosen_size(b);
 	if ((op = build_append(b, &op_attend_groups, NULL, &o, sizeof o)))
 		op->scratch = attend_groups_scratch(&o, b->plan->setup.kernels, b->model->n_ctx_max);
 	build_output(op, 0, "", o.attention.out, a->heads.n_head * a->heads.dim_v);

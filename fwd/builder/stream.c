@@ -157,6 +157,15 @@ void build_post_norm(struct builder *b, const char *name)
 		b->post.eps = b->model->post_eps;
 }
 
+struct packed *build_norm_branch(struct builder *b, const char *name)
+{
+	struct op_rows o = { .n = b->model->n_embd, .in = b->plan->branch, .out = b->plan->branch };
+
+	o.norm = build_norm_of(b, name, o.n);
+	build_packing(b, name, &o, SLOT_NORMED);
+	return o.packed;
+}
+
 void build_branch(struct builder *b, struct packed *x, const char *name)
 {
 	build_add_branch(b);

@@ -69,7 +69,7 @@ static const struct latent *latent_of(const struct model *m)
 
 /* YaRN's correction of the score's magnitude. With a multiplier, all of the score is scaled and the rotation leaves
  * lengths unchanged; without one, both the rotated part and the score are scaled. For DeepSeek 2, llama.cpp swaps the
- * two factors, and so do we. */
+ * two factors and also scales the score with linear scaling, and so do we. */
 static void stretch(struct model *m, double multiplier)
 {
 	struct rope_spec *r = &m->rope;
@@ -81,7 +81,7 @@ static void stretch(struct model *m, double multiplier)
 		r->attn_factor /= whole ? usual : given;
 		magnitude *= whole ? given : usual;
 	} else if (r->scaling != ROPE_PLAIN)
-		magnitude *= usual;
+		magnitude *= usual * given;
 	for (size_t il = 0; il < m->n_layer; il++)
 		m->layer[il].scale *= (float)(magnitude * magnitude);
 }
@@ -155,6 +155,7 @@ static int glm_dsa(struct model *m, struct why *w)
 
 	if (read_sparse(m, later ? 3 : m->n_layer, 4, w) < 0 || read_latent(m, w) < 0)
 		return -1;
+	m->indexer.eps = 0;             /* as in llama.cpp */
 	stretch(m, 0);
 	return check_sparse(m, w);
 }
@@ -235,6 +236,7 @@ static int dots3note(struct model *m, struct why *w)
 	    || key_required(m, "attention.q_lora_rank", 1, RANK_MAX, &l.rank_q, w) < 0
 	    || read_latent_of(m, 0, l, w) < 0 || read_latent_of(m, 1, l, w) < 0)
 		return -1;
+	m->rope_sliding.scaling = m->rope.scaling;
 	m->indexer.pairs = ROPE_HALVES;
 	for (size_t il = 0; il < m->n_layer; il++)
 		m->layer[il].sparse = m->layer[il].window ? SEES_ALL : CHOOSES;
@@ -348,15 +350,16 @@ static int glm5next(struct model *m, struct why *w)
 }
 
 const struct family families_deepseek[] = {
-	{ .arch = "deepseek2", .norm = NORM_RMS, .read = deepseek2, .has_experts = 1,
+	{ .arch = "deepseek2", .norm = NORM_RMS, .read = deepseek2, .predicts = PREDICTS_BY_KEY,
+	  .has_experts = 1,
 	  .experts = { .reads_gating = 1, .reads_weights = 1 } },
-	{ .arch = "deepseek32", .norm = NORM_RMS, .read = deepseek32, .predicts = 1, .has_experts = 1,
+	{ .arch = "deepseek32", .norm = NORM_RMS, .read = deepseek32, .predicts = PREDICTS_BY_KEY, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
-	{ .arch = "axk2", .norm = NORM_RMS, .read = axk2, .predicts = 1, .has_experts = 1,
+	{ .arch = "axk2", .norm = NORM_RMS, .read = axk2, .predicts = PREDICTS_BY_KEY, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
-	{ .arch = "glm-dsa", .norm = NORM_RMS, .read = glm_dsa, .predicts = 1, .has_experts = 1,
+	{ .arch = "glm-dsa", .norm = NORM_RMS, .read = glm_dsa, .predicts = PREDICTS_BY_KEY, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
-	{ .arch = "dots3note", .norm = NORM_RMS, .read = dots3note, .predicts = 1, .has_experts = 1,
+	{ .arch = "dots3note", .norm = NORM_RMS, .read = dots3note, .predicts = PREDICTS_BY_KEY, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "hy_v4", .norm = NORM_RMS, .read = hy_v4, .streams = &hyper_streams, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
@@ -370,12 +373,12 @@ const struct family families_deepseek[] = {
 	  .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .normalise = 1, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "glm5next", .norm = NORM_RMS, .unrotated = 1, .read = glm5next, .streams = &hyper_streams,
-	  .mixer = MIXER_KDA, .predicts = 1, .has_experts = 1,
+	  .mixer = MIXER_KDA, .predicts = PREDICTS_BY_KEY, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "glm5-next", .norm = NORM_RMS, .unrotated = 1, .read = glm5next, .streams = &hyper_streams,
-	  .mixer = MIXER_KDA, .predicts = 1, .has_experts = 1,
+	  .mixer = MIXER_KDA, .predicts = PREDICTS_BY_KEY, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
-	{ .arch = "bailingmoe3", .norm = NORM_RMS, .read = bailingmoe3, .mixer = MIXER_KDA, .predicts = 1,
+	{ .arch = "bailingmoe3", .norm = NORM_RMS, .read = bailingmoe3, .mixer = MIXER_KDA, .predicts = PREDICTS_BY_KEY,
 	  .has_experts = 1, .experts = { .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = NULL },
 };

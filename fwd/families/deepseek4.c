@@ -84,7 +84,8 @@ static int deepseek4(struct model *m, struct why *w)
 }
 
 const struct family families_deepseek4[] = {
-	{ .arch = "deepseek4", .norm = NORM_RMS, .read = deepseek4, .streams = &hyper_streams, .predicts = 1,
-	  .has_experts = 1, .experts = { .gating = GATING_ROOT, .reads_gating = 1, .reads_weights = 1 } },
+	{ .arch = "deepseek4", .norm = NORM_RMS, .read = deepseek4, .streams = &hyper_streams,
+	  .predicts = PREDICTS_BY_NAME, .has_experts = 1,
+	  .experts = { .gating = GATING_ROOT, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = NULL },
 };

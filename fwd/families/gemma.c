@@ -30,16 +30,13 @@ static int gemma2(struct model *m, struct why *w)
 	if (key_float(m, "attn_logit_softcapping", 0, 1e6, &m->attn_cap, w) < 0
 	    || key_float(m, "final_logit_softcapping", 0, 1e6, &m->logit_cap, w) < 0)
 		return -1;
-	return layers_slide(m, 2, w) < 0 ? -1 : layers_sliding_base(m, w);
+	return layers_slide(m, 2, w) < 0 || layers_sliding_base(m, w) < 0 ? -1 : layers_rot_of_first(m, w);
 }
 
 /* The layers with a window: their own RoPE base, and no RoPE scaling except the magnitude. */
 static int slide(struct model *m, size_t period, struct why *w)
 {
-	if (layers_slide(m, period, w) < 0 || layers_sliding_rope(m, 10000, w) < 0)
-		return -1;
-	m->rope_sliding.attn_factor = m->rope.attn_factor;
-	return 0;
+	return layers_slide(m, period, w) < 0 || layers_sliding_rope(m, 10000, w) < 0 ? -1 : 0;
 }
 
 static int gemma3(struct model *m, struct why *w)
@@ -48,7 +45,7 @@ static int gemma3(struct model *m, struct why *w)
 	gemma(m, w);
 	if (key_float(m, "final_logit_softcapping", 0, 1e6, &m->logit_cap, w) < 0)
 		return -1;
-	return slide(m, 6, w);
+	return slide(m, 6, w) < 0 ? -1 : layers_rot_of_first(m, w);
 }
 
 /* Head sizes of the sliding layers. The last `shared` layers have no K and V: the sliding ones read those of layer own
@@ -110,7 +107,7 @@ static int gemma3n(struct model *m, struct why *w)
 	    || key_size(m, "attention.shared_kv_layers", 0, TENSORS_LAYERS, &shared, w) < 0
 	    || slide(m, 5, w) < 0)
 		return -1;
-	return share(m, m->n_layer > OWN ? m->n_layer - OWN : 0, w);
+	return layers_rot_of_first(m, w) < 0 ? -1 : share(m, m->n_layer > OWN ? m->n_layer - OWN : 0, w);
 }
 
 /* Laurel: x += h + a low-rank branch of h, where h is x normed. Returns h, packed. */

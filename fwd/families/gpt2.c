@@ -50,7 +50,7 @@ static int cohere2(struct model *m, struct why *w)
 	if (command_r(m, w) < 0 || layers_slide(m, 4, w) < 0)
 		return -1;
 	layers_unrotate_full(m);
-	return 0;
+	return layers_rot_of_first(m, w);
 }
 
 /* Cohere 2 with experts (2026): the leading dense layers use RoPE, too. The result of the routed experts and that of
@@ -58,7 +58,7 @@ static int cohere2(struct model *m, struct why *w)
  * has no window. */
 static int cohere2moe(struct model *m, struct why *w)
 {
-	int bad = command_r(m, w) < 0 || layers_slide_late(m, 4, w) < 0;
+	int bad = command_r(m, w) < 0 || layers_slide_late(m, 4, w) < 0 || layers_rot_of_first(m, w) < 0;
 
 	if (gguf_find(m->gguf, key_name(m, "attention.layer_norm_rms_epsilon").s))
 		m->norm = NORM_RMS;
@@ -95,7 +95,8 @@ const struct family families_gpt2[] = {
 	{ .arch = "command-r", .norm = NORM_LAYER, .read = command_r,
 	  .decoder = { .parallel = 1, .heads = HEADS_NORMED } },
 	{ .arch = "cohere2", .norm = NORM_LAYER, .read = cohere2, .decoder = { .parallel = 1 } },
-	{ .arch = "cohere2moe", .norm = NORM_LAYER, .read = cohere2moe, .decoder = { .parallel = 1 }, .predicts = 1,
+	{ .arch = "cohere2moe", .norm = NORM_LAYER, .read = cohere2moe, .decoder = { .parallel = 1 },
+	  .predicts = PREDICTS_BY_KEY,
 	  .has_experts = 1, .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = NULL },
 };

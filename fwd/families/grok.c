@@ -35,7 +35,7 @@ static void arctic_layer(struct builder *b, size_t il)
 static int grok(struct model *m, struct why *w)
 {
 	float scale = 0.08838834764831845f;
-	double extrapolated = 1;
+	double magnitude = 1;
 
 	m->embedding_scale = 78.38367176906169f;
 	m->logit_scale = 0.5773502691896257f;
@@ -47,11 +47,13 @@ static int grok(struct model *m, struct why *w)
 	    || key_float(m, "attention.output_scale", 0, 1e6, &scale, w) < 0
 	    || key_float(m, "attn_logit_softcapping", 0, 1e6, &m->attn_cap, w) < 0
 	    || key_float(m, "final_logit_softcapping", 0, 1e6, &m->logit_cap, w) < 0
-	    || key_real(m, "rope.scaling.yarn_attn_factor", 0, 1e3, &m->rope.attn_factor, w) < 0
-	    || key_real(m, "rope.scaling.yarn_ext_factor", 0, 1, &extrapolated, w) < 0)
+	    || key_real(m, "rope.scaling.yarn_attn_factor", 0, 1e3, &magnitude, w) < 0
+	    || key_real(m, "rope.scaling.yarn_ext_factor", 0, 1, &m->rope.kept, w) < 0)
 		return -1;
-	if (m->rope.scaling == ROPE_YARN && extrapolated < 1)
-		return why(w, "%s: %g: not supported", key_name(m, "rope.scaling.yarn_ext_factor").s, extrapolated);
+	if (m->rope.kept <= 0 && m->rope.scaling == ROPE_YARN)
+		m->rope.scaling = ROPE_LINEAR;
+	if (m->rope.scaling != ROPE_YARN)       /* YaRN has its own */
+		m->rope.attn_factor *= magnitude;
 	for (size_t il = 0; il < m->n_layer; il++)
 		m->layer[il].scale = scale;
 	return check_experts(m, w);

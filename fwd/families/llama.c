@@ -93,6 +93,7 @@ static int olmo2(struct model *m, struct why *w)
 	int bad = layers_slide(m, 4, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0;
 
 	m->rope_sliding.base = m->rope.base;
+	m->rope_sliding.attn_factor = 1;
 	return bad ? -1 : 0;
 }
 
@@ -115,7 +116,7 @@ static int olmo(struct model *m, struct why *w)
 }
 
 /* The text part of Qwen2-VL, Qwen3-VL and PaddleOCR-VL (2024, 2025). */
-static int qwen2vl(struct model *m, struct why *w)
+static int sections(struct model *m, struct why *w)
 {
 	return layers_sections(m, 0, w) < 0 ? -1 : 0;
 }
@@ -180,7 +181,8 @@ static int hunyuan_vl(struct model *m, struct why *w)
 static int spark2_5(struct model *m, struct why *w)
 {
 	layers_find_gates(m);
-	return layers_slide(m, 0, w) < 0 || layers_sliding_base(m, w) < 0 ? -1 : layers_check_dims(m, w);
+	return layers_slide(m, 0, w) < 0 || layers_sliding_base(m, w) < 0 || layers_sliding_rot(m, w) < 0 ? -1
+		: layers_check_dims(m, w);
 }
 
 /* Muse Glimmer (2026): gated attention, a norm after the embedding, and RoPE only in the layers with a window. */
@@ -188,8 +190,10 @@ static int muse_glimmer(struct model *m, struct why *w)
 {
 	m->embedding_normed = 1;
 	m->post_eps = 1e-8f;
+	m->logit_cap = 30;
 	layers_find_gates(m);
-	if (layers_slide(m, 4, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0 || layers_check_dims(m, w) < 0
+	if (layers_slide(m, 4, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0 || layers_rot_of_first(m, w) < 0
+	    || layers_check_dims(m, w) < 0
 	    || key_float(m, "logit_scale", 0, 1e6, &m->logit_scale, w) < 0
 	    || key_float(m, "final_logit_softcapping", 0, 1e6, &m->logit_cap, w) < 0)
 		return -1;
@@ -213,8 +217,8 @@ static void talkie_layer(struct builder *b, size_t il)
 }
 
 /* The text part of Chameleon (Meta 2024): ids 4 to 8195 stand for parts of images. The larger model norms the result of
- * each branch instead of its input. Both branches read x, as in the model's own code; in llama.cpp, the second reads
- * the first one's result. */
+ * each branch instead of its input. Like llama.cpp, we let its second branch read the first one's result; in the
+ * model's own code both read x. */
 static int chameleon(struct model *m, struct why *w)
 {
 	enum { IMAGES_FROM = 4, IMAGES_TO = 8196 };
@@ -229,31 +233,34 @@ static int chameleon(struct model *m, struct why *w)
 
 static void chameleon_layer(struct builder *b, size_t il)
 {
+	struct packed *x;
+
 	if (!b->model->branches_normed) {
 		decoder_layer(b, il);
 		return;
 	}
 	build_qkv(b, build_norm(b, ""));
 	build_branch(b, build_attention(b, HEADS_NORMED), "attn_output");
-	build_post_norm(b, "attn_norm");
-	build_branch(b, build_gated(b, build_norm(b, ""), UNARY_SILU), "ffn_down");
+	x = build_norm_branch(b, "attn_norm");
+	build_branch(b, build_gated(b, x, UNARY_SILU), "ffn_down");
 	build_post_norm(b, "ffn_norm");
 }
 
 /* PLaMo 3 (PFN 2025). */
 static int plamo3(struct model *m, struct why *w)
 {
-	return layers_slide(m, 8, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0 ? -1 : 0;
+	return layers_slide(m, 8, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0 ? -1
+		: layers_rot_of_first(m, w);
 }
 
-/* The text part of CogVLM (2023); images use other weights, which are ignored. Like llama.cpp, we use 10000 as RoPE's
- * base, whatever rope.freq_base says. */
+/* The text part of CogVLM (2023); images use other weights, which are ignored. Like llama.cpp, we use RoPE with base
+ * 10000 and no scaling, whatever the keys say. */
 static int cogvlm(struct model *m, struct why *w)
 {
 	static const char *const unused[] = { "vis_attn_qkv.weight", "vis_attn_output.weight", "vis_gate.weight",
 		"vis_up.weight", "vis_down.weight", NULL };
 
-	m->rope.base = 10000;
+	layers_plain_rope(m, 10000);
 	for (size_t il = 0; il < m->n_layer; il++)
 		layers_ignore(m, il, unused);
 	return 0;
@@ -266,7 +273,8 @@ static int mistral3(struct model *m, struct why *w)
 
 	if (key_real(m, "rope.scaling.yarn_log_multiplier", 0, 1e3, &multiplier, w) < 0 || layers_betas(m, w) < 0)
 		return -1;
-	m->rope.attn_factor /= 1 + 0.1 * multiplier * fmath_log(m->rope.factor);
+	if (m->rope.scaling == ROPE_YARN)
+		m->rope.attn_factor /= 1 + 0.1 * multiplier * fmath_log(m->rope.factor);
 	return layers_temper(m, (size_t)m->rope.n_ctx_orig, w);
 }
 
@@ -317,7 +325,7 @@ const struct family families_llama[] = {
 	{ .arch = "llama", .norm = NORM_RMS, .has_experts = 1, .experts = { .normalise = 1 } },
 	{ .arch = "qwen", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen },
 	{ .arch = "qwen2", .norm = NORM_RMS, .pairs = ROPE_HALVES },
-	{ .arch = "qwen2vl", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen2vl },
+	{ .arch = "qwen2vl", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = sections, .no_epsilon = 1 },
 	{ .arch = "qwen3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED } },
 	{ .arch = "qwen3vl", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen3vl,
 	  .decoder = { .heads = HEADS_NORMED } },
@@ -336,7 +344,7 @@ const struct family families_llama[] = {
 	{ .arch = "olmo2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = olmo2,
 	  .decoder = { .attn_norm = "", .ffn_norm = "", .post_norms = 1, .heads = HEADS_NORMED_TOGETHER } },
 	{ .arch = "exaone", .norm = NORM_RMS, .pairs = ROPE_HALVES },
-	{ .arch = "exaone4", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = exaone4,
+	{ .arch = "exaone4", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = exaone4, .predicts = PREDICTS_BY_KEY,
 	  .decoder = { .attn_norm = "", .ffn_norm = "", .post_norms = 1, .heads = HEADS_NORMED } },
 	{ .arch = "seed_oss", .norm = NORM_RMS, .pairs = ROPE_HALVES,
 	  .decoder = { .ffn_norm = "post_attention_norm" } },
@@ -362,8 +370,8 @@ const struct family families_llama[] = {
 	{ .arch = "deci", .norm = NORM_RMS, .read = deci, .mixer = MIXER_PRODUCT, .partial = 1 },
 	{ .arch = "phi3", .norm = NORM_RMS, .pairs = ROPE_HALVES },
 	{ .arch = "chatglm", .norm = NORM_RMS },
-	{ .arch = "glm4", .norm = NORM_RMS, .read = glm4, .decoder = { .post_norms = 1 } },
-	{ .arch = "paddleocr", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen2vl },
+	{ .arch = "glm4", .norm = NORM_RMS, .read = glm4, .predicts = PREDICTS_BY_KEY, .decoder = { .post_norms = 1 } },
+	{ .arch = "paddleocr", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = sections },
 	{ .arch = "cogvlm", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = cogvlm },
 	{ .arch = "plamo3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = plamo3,
 	  .decoder = { .heads = HEADS_NORMED, .post_norms = 1 } },

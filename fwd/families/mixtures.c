@@ -3,6 +3,7 @@
 
 #include "fwd/model/family.h"
 #include "fwd/model/layers.h"
+#include "lib/base/fmath.h"
 #include "lib/base/size.h"
 
 /* gpt-oss (OpenAI 2025): every second layer has a window. */
@@ -30,24 +31,25 @@ static int afmoe(struct model *m, struct why *w)
 		l->gates = GATES_ELEMENTS;
 		l->rope = il % 4 == 3 ? NULL : l->rope;
 	}
-	return layers_check_dims(m, w) < 0 ? -1 : layers_slide(m, 4, w);
+	return layers_check_dims(m, w) < 0 || layers_slide(m, 4, w) < 0 || layers_sliding_base(m, w) < 0 ? -1
+		: layers_rot_of_first(m, w);
 }
 
-/* Mellum 2 (JetBrains 2026): RoPE scaling applies to the layers without a window only. */
+/* Mellum 2 (JetBrains 2026): RoPE scaling applies to the layers without a window only. Like llama.cpp, we use the same
+ * base in all layers, whatever rope.freq_base_swa says. */
 static int mellum(struct model *m, struct why *w)
 {
-	return layers_slide(m, 4, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0 ? -1 : 0;
+	if (layers_slide(m, 4, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0)
+		return -1;
+	m->rope_sliding.base = m->rope.base;
+	m->rope_sliding.attn_factor = 1;
+	return 0;
 }
 
 /* RoPE of the layers with a window: without scaling, and possibly with another number of rotated elements. */
 static int read_sliding_rope(struct model *m, struct why *w)
 {
-	size_t *n_rot = &m->rope_sliding.n_rot;
-
-	if (layers_sliding_rope(m, m->rope.base, w) < 0
-	    || key_size(m, "rope.dimension_count_swa", 2, m->layer[0].dim_k, n_rot, w) < 0)
-		return -1;
-	return *n_rot % 2 ? why(w, "%s: %zu is odd", key_name(m, "rope.dimension_count_swa").s, *n_rot) : 0;
+	return layers_sliding_rope(m, m->rope.base, w) < 0 ? -1 : layers_sliding_rot(m, w);
 }
 
 /* Step 3.5 (StepFun 2026): a gate for each head, and limits of SwiGLU. Layers without a window rotate half as many
@@ -65,7 +67,8 @@ static int step35(struct model *m, struct why *w)
 /* Maple (2026): only layers with a window use RoPE. */
 static int maple(struct model *m, struct why *w)
 {
-	if (layers_limit_gates(m, 7, w) < 0 || layers_slide(m, 0, w) < 0 || layers_sliding_base(m, w) < 0)
+	if (layers_limit_gates(m, 7, w) < 0 || layers_slide(m, 0, w) < 0 || layers_sliding_base(m, w) < 0
+	    || layers_sliding_rot(m, w) < 0)
 		return -1;
 	layers_unrotate_full(m);
 	return 0;
@@ -75,14 +78,25 @@ static int maple(struct model *m, struct why *w)
 static int laguna(struct model *m, struct why *w)
 {
 	layers_find_gates(m);
-	return layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, w) < 0 ? -1 : layers_check_dims(m, w);
+	if (layers_slide_late(m, 4, w) < 0 || read_sliding_rope(m, w) < 0)
+		return -1;
+	m->rope_sliding.attn_factor = 1;
+	return layers_check_dims(m, w);
 }
 
-/* The text part of DeepSeek-OCR (2025). */
+/* The text part of DeepSeek-OCR (2025). Like llama.cpp, we rotate whole heads, and RoPE scaling only scales the
+ * score, whatever the keys say. */
 static int deepseek2_ocr(struct model *m, struct why *w)
 {
+	const struct rope_spec *r = &m->rope;
+	double stretched = r->scaling != ROPE_PLAIN && r->factor > 1 ? r->factor : 1;
+	double magnitude = r->attn_factor * (1 + 0.1 * fmath_log(stretched));
 	size_t window = 0;
 
+	layers_plain_rope(m, r->base);
+	m->rope.n_rot = m->layer[0].dim_k;
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].scale *= (float)(magnitude * magnitude);
 	if (key_size(m, "attention.sliding_window", 0, SIZE_MAX >> 1, &window, w) < 0)
 		return -1;
 	return window ? why(w, "%s: %zu: not supported for this architecture",
@@ -102,7 +116,8 @@ static int dbrx(struct model *m, struct why *w)
 	return key_float(m, "attention.clamp_kqv", 0, 1e6, &m->qkv_clamp, w);
 }
 
-/* SmallThinker (2025): where a model has windows, the first of every four layers has neither a window nor RoPE. */
+/* SmallThinker (2025): where a model has windows, the first of every four layers has neither a window nor RoPE. In a
+ * model of four layers it has RoPE, as in llama.cpp. */
 static int smallthinker(struct model *m, struct why *w)
 {
 	size_t window = 0;
@@ -111,7 +126,7 @@ static int smallthinker(struct model *m, struct why *w)
 		return -1;
 	for (size_t il = 0; window && il < m->n_layer; il++) {
 		m->layer[il].window = il % 4 ? 4096 : 0;        /* whatever the key says, as in llama.cpp */
-		m->layer[il].rope = il % 4 ? &m->rope : NULL;
+		m->layer[il].rope = il % 4 || m->n_layer == 4 ? &m->rope : NULL;
 	}
 	return layers_sliding_base(m, w);
 }
@@ -188,11 +203,11 @@ const struct family families_mixtures[] = {
 	{ .arch = "gpt-oss", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gpt_oss,
 	  .decoder = { .ffn_norm = "post_attention_norm", .f = UNARY_SWIGLU_OAI }, .has_experts = 1,
 	  .experts = { .gating = GATING_CHOSEN } },
-	{ .arch = "glm4moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = 1,
+	{ .arch = "glm4moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = PREDICTS_BY_KEY,
 	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED }, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "bailingmoe", .norm = NORM_RMS, .has_experts = 1, .experts = { .reads_weights = 1 } },
-	{ .arch = "exaone-moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = 1, .read = exaone_moe,
+	{ .arch = "exaone-moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = PREDICTS_BY_KEY, .read = exaone_moe,
 	  .decoder = { .heads = HEADS_NORMED },
 	  .has_experts = 1, .experts = { .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "afmoe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = afmoe,
@@ -212,13 +227,14 @@ const struct family families_mixtures[] = {
 	  .unused_bias = "attn_output" },
 	{ .arch = "hunyuan-moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .decoder = { .heads = HEADS_NORMED_LATE },
 	  .has_experts = 1, .experts = { .normalise = 1 } },
-	{ .arch = "bailingmoe2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = 1,
+	{ .arch = "bailingmoe2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = PREDICTS_BY_KEY,
 	  .decoder = { .heads = HEADS_NORMED },
 	  .has_experts = 1, .experts = { .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "phimoe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .has_experts = 1, .experts = { .normalise = 1 } },
-	{ .arch = "hy_v3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = 1, .decoder = { .heads = HEADS_NORMED },
+	{ .arch = "hy_v3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = PREDICTS_BY_KEY,
+	  .decoder = { .heads = HEADS_NORMED },
 	  .has_experts = 1, .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
-	{ .arch = "step35", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = 1, .read = step35,
+	{ .arch = "step35", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = PREDICTS_BY_KEY, .read = step35,
 	  .decoder = { .heads = HEADS_NORMED },
 	  .has_experts = 1, .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "maple", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = maple,
@@ -228,7 +244,7 @@ const struct family families_mixtures[] = {
 	  .has_experts = 1, .experts = { .gating = GATING_SIGMOID, .reads_gating = 1, .reads_weights = 1 } },
 	{ .arch = "deepseek2-ocr", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = deepseek2_ocr, .has_experts = 1,
 	  .experts = { .reads_gating = 1, .reads_weights = 1 } },
-	{ .arch = "mimo2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = 1, .read = mimo2,
+	{ .arch = "mimo2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .predicts = PREDICTS_BY_KEY, .read = mimo2,
 	  .has_experts = 1, .experts = { .gating = GATING_SIGMOID, .normalise = 1 } },
 	{ .arch = "grovemoe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = grovemoe,
 	  .decoder = { .heads = HEADS_NORMED }, .has_experts = 1, .experts = { .normalise = 1 } },

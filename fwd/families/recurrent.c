@@ -47,9 +47,10 @@ static int plamo2(struct model *m, struct why *w)
 	return 0;
 }
 
-/* Falcon-H1 (TII 2025): attention and Mamba 2 side by side in every layer. */
+/* Falcon-H1 (TII 2025): attention and Mamba 2 side by side in every layer. Like llama.cpp, we ignore RoPE factors. */
 static int falcon_h1(struct model *m, struct why *w)
 {
+	m->rope.factors = m->rope.factors_long = NULL;
 	for (size_t il = 0; il < m->n_layer; il++)
 		m->layer[il].mixers |= MIXER_MAMBA2;
 	return 0;
@@ -92,7 +93,8 @@ static int qwen35(struct model *m, struct why *w)
 	return m->ssm.tiled && layers_sections(m, 1, w) < 0 ? -1 : 0;
 }
 
-/* Sparse attention to the best groups of `ratio` positions, top_k positions in all, and to the incomplete last group.
+/* Sparse attention to the best groups of `ratio` positions, top_k positions in all, and to the positions after the last
+ * whole group. If these are fewer than ratio - 1, a row also sees some positions of one more group, as in llama.cpp.
  * Layers without a ratio see every position. */
 static int read_groups(struct model *m, struct why *w)
 {
@@ -114,11 +116,8 @@ static int read_groups(struct model *m, struct why *w)
 	}
 	if (ratio && layers_index(m, w) < 0)
 		return -1;
-	if (ratio && x->top % ratio)
-		return why(w, "%s: %zu: not a multiple of the %zu positions of a group",
-			key_name(m, "attention.indexer.top_k").s, x->top, ratio);
-	x->groups = ratio > 0;
-	x->top /= size_max(ratio, 1);
+	x->groups = x->split = ratio > 0;
+	x->top += ratio ? ratio - 1 : 0;
 	for (size_t il = 0; il < m->n_layer; il++) {
 		m->layer[il].sparse = m->layer[il].ratio ? CHOOSES : SEES_ALL;
 		if (!m->layer[il].ratio)
@@ -180,18 +179,19 @@ const struct family families_recurrent[] = {
 	  .partial = 1, .either_epsilon = 1,
 	  .decoder = { .ffn_norm = "attn_norm", .ungated = 1, .f = UNARY_RELU2 }, .has_experts = 1,
 	  .experts = { .gating = GATING_SIGMOID, .reads_weights = 1 }, .unused_key = "attention.scale" },
-	{ .arch = "qwen35", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = 1,
+	{ .arch = "qwen35", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = PREDICTS_BY_KEY,
 	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED }, .unused_key = "attention.scale" },
-	{ .arch = "qwen35moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = 1,
+	{ .arch = "qwen35moe", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = PREDICTS_BY_KEY,
 	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED }, .has_experts = 1,
 	  .experts = { .normalise = 1 }, .unused_key = "attention.scale" },
 	{ .arch = "berrylm", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = berrylm, .layer = berrylm_layer,
 	  .streams = &gated_attn_res_streams, .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED },
 	  .has_experts = 1, .experts = { .normalise = 1 }, .unused_key = "attention.scale" },
 	{ .arch = "qwen4exp", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen4exp, .layer = qwen4exp_layer,
-	  .streams = &gated_streams, .final_norm = "", .predicts = 1, .decoder = { .heads = HEADS_NORMED },
-	  .has_experts = 1, .experts = { .normalise = 1 }, .unused_key = "attention.scale" },
-	{ .arch = "qwen3next", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = 1,
+	  .streams = &gated_streams, .final_norm = "", .predicts = PREDICTS_BY_KEY,
+	  .decoder = { .heads = HEADS_NORMED }, .has_experts = 1, .experts = { .normalise = 1 },
+	  .unused_key = "attention.scale" },
+	{ .arch = "qwen3next", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = qwen35, .predicts = PREDICTS_BY_KEY,
 	  .decoder = { .ffn_norm = "post_attention_norm", .heads = HEADS_NORMED }, .has_experts = 1,
 	  .experts = { .normalise = 1 }, .unused_key = "attention.scale" },
 	{ .arch = NULL },

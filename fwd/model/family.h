@@ -43,6 +43,9 @@ struct expert_rule {
 	int weighted;                   /* weights multiply the experts' inputs, not their results */
 };
 
+/* Whether files may have further layers, which predict further tokens: if a key says so, or if tensors do, too. */
+enum predicts { PREDICTS_NOT, PREDICTS_BY_KEY, PREDICTS_BY_NAME };
+
 struct family {
 	const char *arch;               /* general.architecture */
 	enum norm_kind norm;
@@ -50,7 +53,8 @@ struct family {
 	int unrotated;                  /* no RoPE */
 	int learned_positions;          /* a table of learned positions */
 	struct decoder decoder;
-	int predicts;                   /* files may have extra layers, for multi-token prediction; they are not run */
+	enum predicts predicts;
+	int no_epsilon;                 /* norms use no epsilon, whatever the key says, as in llama.cpp */
 	enum mixer mixer;               /* of layers without KV heads; 0: every layer must have KV heads */
 	int partial;                    /* layers may lack a mixer or a feed-forward part */
 	const char *final_norm;         /* NULL: output_norm */

@@ -56,7 +56,7 @@ static int read_layer(struct model *m, size_t il, struct layer *l, struct why *w
 {
 	const struct family *f = m->family;
 
-	if (key_size_at(m, "feed_forward_length", il, !f->partial, FF_MAX, &l->n_ff, w) < 0
+	if (key_size_at(m, "feed_forward_length", il, !f->partial && !f->has_experts, FF_MAX, &l->n_ff, w) < 0
 	    || key_size_at(m, "attention.head_count", il, !f->mixer, HEADS_MAX, &l->n_head, w) < 0)
 		return -1;
 	if (!l->n_head && !f->mixer) {

@@ -24,12 +24,21 @@ int layers_slide(struct model *m, size_t period, struct why *w);
 /* The same, but with a period layer il has the window unless il mod p = 0. */
 int layers_slide_late(struct model *m, size_t period, struct why *w);
 
-/* Gives the layers with a window a separate RoPE without scaling, with base rope.freq_base_swa (default: `base`). */
+/* Gives the layers with a window a separate RoPE, with base rope.freq_base_swa (default: `base`) and no scaling except
+ * the magnitude. */
 int layers_sliding_rope(struct model *m, double base, struct why *w);
 
-/* Gives the layers with a window or chunks the base rope.freq_base_swa, if the file has that key. RoPE scaling
- * stays. */
+/* Gives the layers with a window or chunks the base rope.freq_base_swa, if the file has that key. RoPE scaling stays,
+ * and rope.scaling.factor applies to these layers even if rope.scaling.type is none, as in llama.cpp. */
 int layers_sliding_base(struct model *m, struct why *w);
+
+/* Read rope.dimension_count_swa. layers_sliding_rot(): for the layers with a window; call it after one of the two
+ * above. layers_rot_of_first(): for all layers if the first one has a window, as in llama.cpp. */
+int layers_sliding_rot(struct model *m, struct why *w);
+int layers_rot_of_first(struct model *m, struct why *w);
+
+/* Sets RoPE to this base, without scaling or factors, whatever the keys say. */
+void layers_plain_rope(struct model *m, double base);
 
 /* Reads rope.dimension_sections of models that also read images. Sections divide RoPE's pairs among the coordinates of
  * an image; pairs of a coordinate that text lacks have angle 0. Returns 1 if there are sections, 0 if not, -1 on

@@ -45,7 +45,7 @@ int layers_read_rope(struct model *m, size_t dim_k, struct why *w)
 	size_t n_ctx_orig = m->n_ctx_train;
 
 	*r = (struct rope_spec){ .n_rot = dim_k, .base = 10000, .factor = 1, .beta_fast = 32, .beta_slow = 1,
-		.attn_factor = 1 };
+		.kept = 1, .attn_factor = 1 };
 	if (key_size(m, "rope.dimension_count", 2, dim_k, &r->n_rot, w) < 0
 	    || key_real(m, "rope.freq_base", 1.0001, 1e15, &r->base, w) < 0 || read_scaling(m, r, w) < 0
 	    || key_real(m, "rope.scale_linear", 0, 1e6, &r->factor, w) < 0
@@ -65,6 +65,14 @@ int layers_read_rope(struct model *m, size_t dim_k, struct why *w)
 	return read_factors(m, r, dim_k, w);
 }
 
+void layers_plain_rope(struct model *m, double base)
+{
+	m->rope.base = base;
+	m->rope.scaling = ROPE_PLAIN;
+	m->rope.attn_factor = 1;
+	m->rope.factors = m->rope.factors_long = NULL;
+}
+
 static int set_sliding_rope(struct model *m, struct rope_spec rope, struct why *w)
 {
 	m->rope_sliding = rope;
@@ -80,16 +88,43 @@ int layers_sliding_rope(struct model *m, double base, struct why *w)
 
 	plain.base = base;
 	plain.scaling = ROPE_PLAIN;
-	plain.attn_factor = 1;
 	plain.factors = plain.factors_long = NULL;
 	return set_sliding_rope(m, plain, w);
 }
 
+int layers_sliding_rot(struct model *m, struct why *w)
+{
+	struct rope_spec *r = &m->rope_sliding;
+	size_t most = r->factors ? m->rope.n_rot : m->layer[0].dim_k;
+
+	if (key_size(m, "rope.dimension_count_swa", 2, most, &r->n_rot, w) < 0)
+		return -1;
+	return r->n_rot % 2 ? why(w, "%s: %zu is odd", key_name(m, "rope.dimension_count_swa").s, r->n_rot) : 0;
+}
+
+int layers_rot_of_first(struct model *m, struct why *w)
+{
+	struct rope_spec sliding = m->rope_sliding;
+
+	m->rope_sliding = m->rope;
+	if (m->layer[0].window && layers_sliding_rot(m, w) < 0)
+		return -1;
+	m->rope.n_rot = sliding.n_rot = m->rope_sliding.n_rot;
+	m->rope_sliding = sliding;
+	return 0;
+}
+
 int layers_sliding_base(struct model *m, struct why *w)
 {
-	int other = gguf_find(m->gguf, key_name(m, "rope.freq_base_swa").s) != NULL;
+	int stretched = m->rope.scaling == ROPE_PLAIN && m->rope.factor != 1;
+	struct rope_spec rope = m->rope;
 
-	return other ? set_sliding_rope(m, m->rope, w) : 0;
+	if (!stretched && !gguf_find(m->gguf, key_name(m, "rope.freq_base_swa").s)
+	    && !gguf_find(m->gguf, key_name(m, "rope.dimension_count_swa").s))
+		return 0;
+	if (stretched)
+		rope.scaling = ROPE_LINEAR;
+	return set_sliding_rope(m, rope, w);
 }
 
 /* Whether pair i belongs to one of the first three sections, whose coordinates in text are all equal to the position.

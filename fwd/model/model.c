@@ -59,6 +59,20 @@ static int key_or_tensors(struct model *m, const char *name, size_t most, size_t
 	return 0;
 }
 
+static int has_predicting(const struct model *m)
+{
+	static const char part[] = ".nextn.";
+
+	for (uint64_t i = 0; i < m->gguf->n_tensors; i++) {
+		struct gguf_string s = m->gguf->tensors[i].name;
+
+		for (uint64_t at = 0; at + strlen(part) <= s.n; at++)
+			if (!memcmp(s.s + at, part, strlen(part)))
+				return 1;
+	}
+	return 0;
+}
+
 static int read_sizes(struct model *m, struct why *w)
 {
 	const struct gguf_tensor *embd = gguf_tensor(m->gguf, "token_embd.weight");
@@ -75,7 +89,7 @@ static int read_sizes(struct model *m, struct why *w)
 	m->n_block = m->n_layer;
 	if (m->family->predicts && key_size(m, "nextn_predict_layers", 0, m->n_layer - 1, &predicting, w) < 0)
 		return -1;
-	m->n_layer -= predicting;
+	m->n_layer -= m->family->predicts == PREDICTS_BY_NAME && !has_predicting(m) ? 0 : predicting;
 	return 0;
 }
 
@@ -85,6 +99,10 @@ static int read_epsilon(struct model *m, struct why *w)
 	const char *name = m->norm == NORM_RMS ? rms : layer;
 	double eps = 0;
 
+	if (m->family->no_epsilon) {
+		m->eps = 0;
+		return 0;
+	}
 	if (m->family->either_epsilon && !gguf_find(m->gguf, key_name(m, name).s))
 		name = layer;
 	if (!gguf_find(m->gguf, key_name(m, name).s)) {

@@ -56,7 +56,8 @@ struct indexer {
 	size_t rope_at;                 /* the first element of a head that rotates */
 	enum rope_pairs pairs;
 	float eps;                      /* of the layer norm of the indexer's keys */
-	int groups;                     /* chooses groups of layer->ratio positions */
+	int groups;                     /* chooses groups of layer->ratio positions; */
+	int split;                      /* or only part of the last group, so that `top` positions are chosen */
 };
 
 /* Compressed attention (DeepSeek-AI 2026): besides its window, a row sees compressed rows, each computed from a group

@@ -73,7 +73,7 @@ static double frequency(const struct rope_spec *spec, size_t i, const float *fac
 	if (spec->scaling == ROPE_LINEAR)
 		f /= spec->factor;
 	if (spec->scaling == ROPE_YARN) {
-		k = kept(spec, i);
+		k = spec->kept * kept(spec, i);
 		f = f / spec->factor * (1 - k) + f * k;
 	}
 	return f;

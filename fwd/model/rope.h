@@ -21,6 +21,7 @@ struct rope_spec {
 	double n_ctx_orig;              /* YaRN: the context before that */
 	double beta_fast, beta_slow;    /* YaRN: a pair that makes more turns than beta_fast over */
 					/* n_ctx_orig keeps its frequency; below beta_slow, it is fully scaled */
+	double kept;                    /* YaRN: how much of their frequency the fastest pairs keep: usually 1 */
 	double attn_factor;             /* factor of cosines and sines, on top of YaRN's own 1 + 0.1·ln factor */
 };
 

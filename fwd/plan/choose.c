@@ -1,9 +1,11 @@
-/* index and choose (kinds.h): the groups that a row attends to if it could see more than `top`. A piece of choose is a
- * row. A piece of index is a part of one row's scores, so that threads share the work of a few rows. */
+/* index and choose (kinds.h): the groups or positions that a row attends to if it could see more than `top`. A piece of
+ * choose is a row. A piece of index is a part of one row's scores, so that threads share the work of a few rows. */
 #include "kinds.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "best.h"
 #include "lib/base/size.h"
 
 enum {
@@ -14,18 +16,24 @@ enum {
 
 size_t choose_index_bytes(const struct op_choose *o)
 {
-	return FEW * size_max(KV_EXTENT / o->ratio, EACH) * sizeof(float);
+	return FEW * (size_max(KV_EXTENT / o->ratio, EACH) + EACH) * sizeof(float);
 }
 
 size_t choose_scratch(const struct op_choose *o, size_t n_ctx)
 {
-	return (o->heads * (o->n + EACH) + n_ctx / o->ratio + EACH) * sizeof(float);
+	return (o->heads * (o->n + EACH) + n_ctx / o->ratio + EACH) * sizeof(float) + best_scratch(o->top);
 }
 
 /* The number of groups that a row can see. */
 static size_t seen(const struct op_choose *o, size_t pos)
 {
 	return (pos + 1) / o->ratio;
+}
+
+/* The number of candidates: groups, or all positions. */
+static size_t candidates(const struct op_choose *o, size_t pos)
+{
+	return o->split ? pos + 1 : seen(o, pos);
 }
 
 /* Computes the scores of groups [from, to) into score[0] and on; from is a multiple of EACH. scratch: [heads][n +
@@ -70,11 +78,11 @@ static struct row_scores scores_of(const struct op *op, const struct step *s, si
 {
 	const struct op_choose *o = op->bound;
 	struct row_scores p = { .at = (float *)s->shared };
-	size_t n = seen(o, step_row(op, s, row).pos);
+	size_t pos = step_row(op, s, row).pos;
 
 	for (size_t i = 0; i < row; i++)
-		p.at += op_pieces(seen(o, step_row(op, s, i).pos), EACH) * EACH;
-	p.pieces = n > o->top ? op_pieces(n, SPAN) : 0;
+		p.at += op_pieces(seen(o, step_row(op, s, i).pos) + 1, EACH) * EACH;
+	p.pieces = candidates(o, pos) > o->top ? op_pieces(seen(o, pos), SPAN) : 0;
 	return p;
 }
 
@@ -106,7 +114,7 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
 		size_t n = seen(o, r->pos + r->n - 1);
 
-		if (n <= o->top)
+		if (candidates(o, r->pos + r->n - 1) <= o->top)
 			continue;
 		w->bytes += (double)(n * o->n * sizeof(float));
 		w->attention += (double)r->n * (double)(n * o->heads * o->n);
@@ -117,54 +125,22 @@ const struct op_kind op_index = { .name = "index", .pieces = index_pieces, .piec
 
 /* ---- choose ---- */
 
-/* Maps x to an integer with the same order. */
-static uint32_t rank(float x)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &x, sizeof bits);
-	return bits >> 31 ? ~bits : bits | 1u << 31;
-}
-
-/* The rank of the smallest of the `best` largest scores in score[n]; a radix search from the highest byte. *more: how
- * many scores of exactly this rank are among the `best`. */
-static uint32_t least_rank(const float *score, size_t n, size_t best, size_t *more)
-{
-	uint32_t found = 0;
-
-	for (int shift = 24; shift >= 0; shift -= 8) {
-		size_t count[256] = { 0 };
-		uint32_t byte = 255;
-
-		for (size_t i = 0; i < n; i++)
-			if (shift == 24 || rank(score[i]) >> (shift + 8) == found >> (shift + 8))
-				count[rank(score[i]) >> shift & 255]++;
-		for (; count[byte] < best; byte--)
-			best -= count[byte];
-		found |= byte << shift;
-	}
-	*more = best;
-	return found;
-}
-
 static void choose_piece(const struct op *op, const struct step *s, size_t row, size_t thread)
 {
 	const struct op_choose *o = op->bound;
 	float *scratch = (float *)step_scratch(s, thread), *score = scratch + o->heads * (o->n + EACH);
-	int32_t *to = (int32_t *)buffer_row(&o->chosen, row);
-	size_t n = seen(o, step_row(op, s, row).pos), more;
-	uint32_t least;
+	size_t pos = step_row(op, s, row).pos, n = candidates(o, pos), groups = seen(o, pos);
+	void *room = score + op_pieces(groups + 1, EACH) * EACH;
 
 	if (n <= o->top)
 		return;
 	if (s->n <= FEW)
 		score = scores_of(op, s, row).at;
 	else
-		make_scores(op, s, row, 0, n, score, scratch);
-	least = least_rank(score, n, o->top, &more);
-	for (size_t i = 0; i < n; i++)
-		if (rank(score[i]) > least || (rank(score[i]) == least && more && more--))
-			*to++ = (int32_t)i;
+		make_scores(op, s, row, 0, groups, score, scratch);
+	score[groups] = INFINITY;       /* positions after the last complete group */
+	best_of(&(struct best){ .score = score, .each = o->split ? o->ratio : 1, .n = n, .best = o->top },
+		(int32_t *)buffer_row(&o->chosen, row), room);
 }
 
 const struct op_kind op_choose = { .name = "choose", .pieces = op_each_row, .piece = choose_piece };

@@ -114,8 +114,8 @@ struct op_keep_group {
 };
 
 /* index: in batches of few rows, the scores of the groups that each row sees: the sum over heads of weight · scale ·
- * max(q · k, 0). choose: for each row that sees more than `top` groups, the numbers of the best, ascending; ties go to
- * the lowest number. In batches of many rows, choose also computes the scores. */
+ * max(q · k, 0). choose: for each row that sees more than `top`, the numbers of the best (best.h), ascending. In
+ * batches of many rows, choose also computes the scores. */
 struct op_choose {
 	size_t heads, n, top, ratio, rope_at;
 	float scale;
@@ -124,6 +124,8 @@ struct op_choose {
 	const struct rope *rope;
 	const struct grouped *kept;     /* the groups' keys, n elements */
 	size_t offset;
+	int split;                      /* chooses positions, by the scores of their groups; those after the last whole
+					 * group rank first */
 	struct buffer chosen;           /* [top], as int32_t */
 };
 

@@ -13,7 +13,7 @@
 #include "mixture.h"
 #include "op.h"
 
-enum { ARITHMETIC = 1 };        /* stored in segments: increment when any bit of K or V changes */
+enum { ARITHMETIC = 2 };        /* stored in segments: increment when any bit of K or V changes */
 
 enum { PLAN_ALIGN = 64 };       /* bytes: alignment of plan_memory() */
 

@@ -1,0 +1,113 @@
+/* The least score that is taken is found byte by byte. Where not all items of this score are taken, a heap decides: its
+ * first element has the least score, and a later item with a larger one takes its place. */
+#include "best.h"
+
+#include <string.h>
+
+/* An integer that orders like x. */
+static uint32_t rank(float x)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &x, sizeof bits);
+	return bits >> 31 ? ~bits : bits | 1u << 31;
+}
+
+static uint32_t rank_of(const struct best *b, size_t i)
+{
+	return rank(b->score[i / b->each]);
+}
+
+/* The least rank of the best; *spare: how many items of this rank are not among them. */
+static uint32_t least_rank(const struct best *b, size_t *spare)
+{
+	size_t best = b->best, groups = (b->n + b->each - 1) / b->each;
+	uint32_t found = 0;
+
+	for (int shift = 24; shift >= 0; shift -= 8) {
+		size_t count[256] = { 0 };
+		uint32_t byte = 255;
+
+		for (size_t g = 0; g < groups; g++)
+			if (shift == 24 || rank(b->score[g]) >> (shift + 8) == found >> (shift + 8))
+				count[rank(b->score[g]) >> shift & 255] += g + 1 < groups ? b->each
+					: b->n - g * b->each;
+		for (; count[byte] < best; byte--)
+			best -= count[byte];
+		found |= byte << shift;
+		*spare = count[byte] - best;
+	}
+	return found;
+}
+
+/* ---- the heap ---- */
+
+static int is_less(const struct best *b, int32_t i, int32_t j)
+{
+	return b->score[(size_t)i / b->each] < b->score[(size_t)j / b->each];
+}
+
+/* Puts an item into the place `at`, which is free: the lesser children move up until there are none, then the item
+ * rises from there as far as it is less than its parents. Of equal children the second moves up. */
+static void sift(const struct best *b, int32_t *heap, size_t at, int32_t item)
+{
+	size_t top = at, n = b->best, child;
+
+	for (; (child = 2 * at + 1) < n; at = child) {
+		if (child + 1 < n && !is_less(b, heap[child], heap[child + 1]))
+			child++;
+		heap[at] = heap[child];
+	}
+	for (; at > top && is_less(b, item, heap[(at - 1) / 2]); at = (at - 1) / 2)
+		heap[at] = heap[(at - 1) / 2];
+	heap[at] = item;
+}
+
+static void fill_heap(const struct best *b, int32_t *heap)
+{
+	for (size_t i = 0; i < b->best; i++)
+		heap[i] = (int32_t)i;
+	for (size_t i = b->best / 2; i-- > 0;)
+		sift(b, heap, i, heap[i]);
+	for (size_t i = b->best; i < b->n; i++)
+		if (is_less(b, heap[0], (int32_t)i))
+			sift(b, heap, 0, (int32_t)i);
+}
+
+/* The same order as any other: by 8 bits at a time. spare: [n] */
+static void sort(int32_t *x, int32_t *spare, size_t n)
+{
+	for (int shift = 0; shift < 32; shift += 8) {
+		size_t first[257] = { 0 };
+
+		for (size_t i = 0; i < n; i++)
+			first[((uint32_t)x[i] >> shift & 255) + 1]++;
+		for (size_t i = 0; i < 256; i++)
+			first[i + 1] += first[i];
+		for (size_t i = 0; i < n; i++)
+			spare[first[(uint32_t)x[i] >> shift & 255]++] = x[i];
+		memcpy(x, spare, n * sizeof *x);
+	}
+}
+
+/* ---- all of it ---- */
+
+size_t best_scratch(size_t best)
+{
+	return best * sizeof(int32_t);
+}
+
+void best_of(const struct best *b, int32_t *to, void *scratch)
+{
+	size_t spare;
+	uint32_t least = least_rank(b, &spare);
+
+	if (spare) {
+		fill_heap(b, to);
+		sort(to, scratch, b->best);
+		return;
+	}
+	for (size_t i = 0; i < b->n; i++)
+		if (rank_of(b, i) >= least)
+			*to++ = (int32_t)i;
+}
