@@ -1,4 +1,4 @@
-/* Which rows go into a batch, and what is written after it. */
+/* Chooses the rows of a batch, and writes its answers. */
 #include "batch.h"
 
 #include <signal.h>
@@ -13,11 +13,11 @@
 #include "serve.h"
 
 enum {
-	FEW = 16,               /* rows of a frame that counts as decoding, at most */
-	BESIDE = 128            /* rows of prompts beside such frames, at most: enough for speed, and quickly done */
+	FEW = 16,               /* a frame with at most this many rows counts as decoding */
+	BESIDE = 128            /* most rows of prompts beside such frames: enough for speed, and done quickly */
 };
-/* How long to wait for the sequences of a batch before the next one, as a share of the batch's time. The wait begins
- * with the first of them: those of a batch come back close together. */
+/* How long to wait for the sequences of a batch before the next one, as a fraction of the batch's time. The wait begins
+ * when the first of them sends a frame, because sequences of one batch come back close together. */
 static const double PATIENCE = 0.1;
 
 /* ---- the queue ---- */
@@ -46,7 +46,7 @@ void batch_add(struct serve *v, struct served *q)
 	v->queued++;
 }
 
-/* Removes the sequences that are answered, and ends those whose `end ` frame has come. */
+/* Removes answered sequences from the queue, and ends those whose `end ` frame has come. */
 static int remove_answered(struct serve *v, struct why *w)
 {
 	struct served **at = &v->queue, *q;
@@ -85,7 +85,7 @@ static void choose(struct serve *v, struct served *q, size_t n)
 	v->run[v->n_runs] = (struct run){ .state = q->state, .n = n, .wanted = size_min(wanted, n) };
 	segment_read_ids(q->state, q->state->length, v->ids + v->n_rows, n);
 	if (v->score) {
-		v->following[v->n_rows + n - 1] = 0;    /* nothing follows the frame's last id */
+		v->following[v->n_rows + n - 1] = 0;    /* the frame's last id has no successor */
 		segment_read_ids(q->state, q->state->length + 1, v->following + v->n_rows,
 			n - (end == q->end));
 	}
@@ -103,10 +103,10 @@ static void choose_rows(struct serve *v)
 			choose(v, q, served_left(q));
 		return;
 	}
-	/* The stage after can begin before all of a prompt is done. */
+	/* let the next stage begin before the whole prompt is done */
 	if (v->hidden.out)
 		most = size_min(most, BESIDE);
-	/* The logits of all its rows are one frame, so no other may come in between. */
+	/* the logits of all its rows are one frame, so no other frame may come in between */
 	if (v->queue->every && served_left(v->queue) > few) {
 		choose(v, v->queue, size_min(served_left(v->queue), most));
 		return;
@@ -123,7 +123,8 @@ static void choose_rows(struct serve *v)
 
 /* ---- answers ---- */
 
-/* The frame of the answers of a sequence; after some of the layers it is whole in this batch (serve.c). */
+/* Writes the header of the answer of a sequence. With `layers` (not the final logits), the whole frame is in this batch
+ * (serve.c). */
 static int begin_answer(const struct serve *v, struct served *q, size_t layers, struct why *w)
 {
 	struct frame out = { .kind = v->score ? FRAME_SCORES : FRAME_LOGITS, .rows = q->answered,
@@ -133,7 +134,7 @@ static int begin_answer(const struct serve *v, struct served *q, size_t layers, 
 	return (!layers && q->begun++) || !q->answered ? 0 : frame_write_header(v->out, &out, w);
 }
 
-/* Makes the answers of the wanted rows [row, row + n). */
+/* Computes the answers of the wanted rows [row, row + n). */
 static void make_answers(struct serve *v, size_t row, size_t n)
 {
 	plan_logits(v->plan, row, n, v->logits);
@@ -141,7 +142,7 @@ static void make_answers(struct serve *v, size_t row, size_t n)
 		scores_rows(&v->scores, v->logits, v->following + row, n);
 }
 
-/* Writes n of the answers that were made; of a frame's last id there is no score. */
+/* Writes n of the computed answers. With scores, the last id of a frame has none. */
 static int write_answers(const struct serve *v, size_t row, size_t n, int last, struct why *w)
 {
 	const struct frame out = { .type = FRAME_F32 };
@@ -157,8 +158,8 @@ static int is_complete(const struct served *q)
 	return q->end == q->state->length;
 }
 
-/* The answers of all wanted rows, after this many layers (0: all); made for as many rows at a time as there is room
- * for. */
+/* Computes and writes the answers of all wanted rows, after this many layers (0: all), as many rows at a time as there
+ * is room for. */
 static int answer(struct serve *v, size_t layers, struct why *w)
 {
 	size_t all = 0, done = 0, made = 0, some;
@@ -182,7 +183,7 @@ static int answer(struct serve *v, size_t layers, struct why *w)
 	return 0;
 }
 
-/* With --lens, those after each of the layers come first. */
+/* With --lens, the answers after each layer come first. */
 static int answer_all(struct serve *v, struct why *w)
 {
 	size_t n_layer = v->lens ? v->model->n_layer : 0;
@@ -197,7 +198,7 @@ static int answer_all(struct serve *v, struct why *w)
 	return answer(v, 0, w);
 }
 
-/* Frames of given ids end here. Those of a sampler are tried again. */
+/* Ends the frames of given ids with an `end ` frame. Frames of sampled ids are evaluated again. */
 static int end_interrupted(struct serve *v, struct why *w)
 {
 	for (struct served *q = v->queue; q; q = q->next) {
@@ -213,7 +214,7 @@ static int end_interrupted(struct serve *v, struct why *w)
 
 /* ---- a batch ---- */
 
-/* Logits once begun have to be completed. */
+/* Not while a frame of logits is being written, because it must be completed. */
 static int may_be_cancelled(const struct serve *v)
 {
 	for (size_t i = 0; !v->all && !v->hidden.in && i < v->n_runs; i++)
@@ -234,7 +235,7 @@ static void count(struct serve *v, double seconds)
 	}
 }
 
-/* How far the frames in the queue are, unless all are short. A full disk is no reason to stop. */
+/* Writes the progress of the frames in the queue, unless all are short. Errors, such as a full disk, are ignored. */
 static void write_progress(const struct serve *v)
 {
 	size_t rows = 0, left = 0;

@@ -49,7 +49,7 @@ struct matrix {                 /* W[rows × cols], row-major in the mapping; bo
 	size_t row_bytes;
 };
 
-/* A batch of activation columns, prepared for products with weights of one kind. The layout belongs to the backend. */
+/* A batch of activation columns, packed for products with one kind of weights. The backend defines the layout. */
 /* Q8_I16: the integers of Q8 stored as int16, where a backend multiplies those faster. */
 enum acts_kind { ACTS_F32, ACTS_Q8, ACTS_Q8_I16, ACTS_Q16 };
 
@@ -73,7 +73,7 @@ struct product_job {
 };
 
 enum { ATTEND_BLOCK = KV_EXTENT };      /* positions of one attention block */
-enum { ATTEND_FEW = 8 };        /* rows whose context several threads can share, at most */
+enum { ATTEND_FEW = 8 };        /* rows whose context several threads can share: at most this many */
 
 struct attend {
 	enum kv_type type;
@@ -83,7 +83,8 @@ struct attend {
 	const float *q;                 /* [n][q_stride], head h at h·dim_k; already rotated */
 	size_t q_stride;
 	float *out;                     /* [n][n_head·dim_v] */
-	size_t pos;                     /* of row 0; row i is at pos + i and sees none after it; all are stored */
+	size_t pos;                     /* of row 0; row i is at pos + i, sees no later position, and all positions it
+					 * sees are stored */
 
 	/* What some families add; 0 or NULL: nothing. */
 	size_t window;                  /* position p sees window positions: itself and those just before it */
@@ -91,7 +92,7 @@ struct attend {
 	float cap;                      /* score = cap · tanh(score / cap), after scale */
 	const float *slope;             /* [n_head]: score += slope · (j − p) for a key at j (ALiBi), after cap */
 	const float *sink;              /* [n_head]: the score of one more key, whose value is zero */
-	int v_in_k;                     /* the value is the first dim_v elements of the key; no V is stored */
+	int v_in_k;                     /* the value is the first dim_v elements of the key; V is not stored */
 };
 
 /* Elements of V in the cache. */
@@ -128,7 +129,7 @@ struct xielu {
 
 enum rope_pairs { ROPE_ADJACENT, ROPE_HALVES };
 
-/* Small matrices of floats: y[rows × cols], and the two that it is made of. */
+/* Products of small float matrices: y[rows × cols], a and b. */
 struct chain_job {
 	size_t rows, cols, n;
 	const float *a, *b;

@@ -1,13 +1,13 @@
-/* kv_type: how K and V are stored. A sequence's K and V lie in extents of KV_EXTENT positions, each with all layers and
- * KV heads of its positions. Within an extent, K and V of one layer and KV head form a block of contiguous memory: K,
- * its scales, V, its scales.
+/* kv_type: how K and V are stored. K and V of a sequence are in extents of KV_EXTENT positions, each with all layers
+ * and KV heads of its positions. Within an extent, K and V of one layer and KV head are one contiguous block: K, its
+ * scales, V, its scales.
  *
- * f16 and f32 are arrays of such numbers. q8_0 has codes of one byte and scales in half precision, one for each
- * position and 32 elements along the head's dimension (fewer for the last where the dimension is not a multiple): value
- * = scale · code, exactly. The order of the elements is the same for every type:
- *	K       in tiles of 16 positions, [8][dim_k][16], so that 16 scores lie in the lanes of a vector
- *	V       by rows, [128][dim_v]
- *	scales  [8][kv_scales(dim)][16] */
+ * f16 and f32 are plain arrays. q8_0 has one-byte codes, and half-precision scales for each position and 32 elements
+ * along the head's dimension (fewer for the last if the dimension is not a multiple): value = scale · code, exactly.
+ * The order of the elements is the same for every type:
+ * 	K       in tiles of 16 positions, [8][dim_k][16], so that 16 scores are in the lanes of a vector
+ * 	V       by rows, [128][dim_v]
+ * 	scales  [8][kv_scales(dim)][16] */
 #ifndef KV_TYPE_H
 #define KV_TYPE_H
 
@@ -23,17 +23,17 @@ enum {
 	KV_SCALED = 32          /* elements that share a scale */
 };
 
-/* How many extents hold these positions. */
+/* The number of extents for this many positions. */
 static inline size_t kv_extents(size_t positions)
 {
 	return (positions + KV_EXTENT - 1) / KV_EXTENT;
 }
 
-/* One KV head of one layer of a sequence: its block b lies at extent[b] + offset. */
+/* One KV head of one layer of a sequence: its block b is at extent[b] + offset. */
 struct kv_head {
 	unsigned char *const *extent;
 	size_t offset;
-	size_t h;               /* which of the layer's KV heads this is: its queries' heads follow from it */
+	size_t h;               /* index of this KV head in the layer; its query heads follow from it */
 };
 
 /* K and V of KV_EXTENT positions; 64-byte aligned where the extent is. */
@@ -57,12 +57,12 @@ void kv_block_clear(enum kv_type type, size_t dim_k, size_t dim_v, void *at, siz
 void kv_copy(enum kv_type type, size_t dim_k, size_t dim_v, const struct kv_block *from, size_t j,
 	const struct kv_block *to, size_t i);
 
-/* Scales of one position; where a position's scale i lies. */
+/* kv_scales(): number of scales of a position. The other: where scale i of a position is. */
 size_t kv_scales(size_t dim);
 size_t kv_scale_index(size_t dim, size_t pos, size_t i);
 
-/* The scale of KV_SCALED elements from its largest magnitude, which is INFINITY where an element is not finite: most /
- * 127 rounded to half precision, or NaN where that is not finite, so that all their values are NaN. */
+/* The scale of KV_SCALED elements whose largest magnitude is `most` (INFINITY if an element is not finite): most / 127
+ * rounded to half precision, or NaN if that is not finite, which makes all their values NaN. */
 uint16_t kv_scale(float most);
 
 #endif

@@ -1,25 +1,25 @@
-/* attend: from queries and the state to the heads' outputs. A piece is some rows of one run and one KV head, whose K
- * and V then stay in the cache for all of them. A few rows far into a context share it out by blocks instead, and join
- * follows. */
+/* attend: from queries, keys and values to the heads' results. A piece is some rows of one run and one KV head, whose K
+ * and V then stay in the cache for all of them. If a few rows see a long context, pieces are blocks of the context
+ * instead, and join combines their results. */
 #include "kinds.h"
 
 #include "lib/base/size.h"
 
-/* K and V of a KV head that one piece reads where blocks are shared out; pieces for each thread that are enough without
- * that. */
+/* bytes of K and V of a KV head in a piece when blocks are shared; number of pieces per thread that is enough without
+ * sharing */
 enum { PIECE_BYTES = 1 << 17, PIECES_ENOUGH = 8 };
 
-/* Attention of one run. */
+/* The attention of one run. */
 struct span {
 	const struct run *run;
 	size_t first, n;        /* rows of the batch, */
-	size_t pos;             /* the first at this position */
-	size_t out;             /* where the first of them goes */
+	size_t pos;             /* position of the first */
+	size_t out;             /* output row of the first */
 	size_t from, to;        /* blocks of the context that they see */
-	int shared;             /* these are shared out */
-	size_t before;          /* blocks of earlier runs that are */
-	size_t each;            /* blocks, or rows, of a piece */
-	size_t pieces;          /* of one KV head */
+	int shared;             /* the blocks are shared among threads */
+	size_t before;          /* shared blocks of earlier runs */
+	size_t each;            /* blocks, or rows, per piece */
+	size_t pieces;          /* pieces per KV head */
 };
 
 /* Bytes of K and V of one position and KV head. */
@@ -28,8 +28,8 @@ static double position_bytes(const struct attend *d, enum kv_type type)
 	return (double)kv_block_bytes(type, d->dim_k, attend_stored_v(d)) / KV_EXTENT;
 }
 
-/* Whether there is room for the blocks of all runs, and a use: of one, or of a row each of a few, whose heads are too
- * few pieces for the threads. */
+/* Whether the blocks of all runs fit in memory and sharing them helps: for one run, or a few with one row each, whose
+ * heads give too few pieces for the threads. */
 static int may_share(const struct op_attention *a, const struct step *s)
 {
 	const struct run *last = s->run + s->n_runs - 1;
@@ -43,7 +43,7 @@ static size_t blocks_to(const struct run *r)
 	return op_pieces(r->pos + r->n, ATTEND_BLOCK);
 }
 
-/* Where attention is sparse, rows that see more positions than it chooses are for attend_groups. */
+/* With sparse attention, rows that see more positions than it chooses are left to attend_groups. */
 static struct span span_of(const struct op *op, const struct step *s, const struct run *r)
 {
 	const struct op_attention *a = op->bound;
@@ -96,7 +96,7 @@ static struct attend attend_of(const struct op_attention *a, const struct span *
 	return d;
 }
 
-/* What the blocks of a KV head make. */
+/* Where the partial results of a KV head's blocks are. */
 static unsigned char *head_shared(const struct op_attention *a, const struct step *s, const struct span *t, size_t head)
 {
 	size_t group = a->heads.n_head / a->heads.n_head_kv, blocks = t->before * a->heads.n_head_kv + head * t->to;
@@ -123,12 +123,12 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 			step_scratch(s, thread));
 		return;
 	}
-	/* The last rows see most: they come first, so that no long piece is left for the end. */
+	/* the last rows see most, so they come first, and no long piece is left for the end */
 	from = (t.pieces - 1 - piece) * t.each;
 	s->k->attend(&d, &kv, from, size_min(from + t.each, t.n), step_scratch(s, thread));
 }
 
-/* One row of each run: then the KV heads are the pieces here and in store. */
+/* With one row per run, the pieces of this op and of store are the KV heads. */
 static int follows(const struct op *op, const struct step *s)
 {
 	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
@@ -140,7 +140,7 @@ static int follows(const struct op *op, const struct step *s)
 	return 1;
 }
 
-/* Each row reads what it sees; K and V of what any row sees are read once. */
+/* Each row reads what it sees; K and V that several rows see are read once. */
 static void work(const struct op *op, const struct step *s, struct work *w)
 {
 	const struct op_attention *a = op->bound;

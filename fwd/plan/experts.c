@@ -1,6 +1,6 @@
-/* experts: between the products of a mixture. `expert_rows` sorts the slots (a row and one of its experts) by expert,
- * so that a panel of weights is unpacked once for all rows that use it, and packs each expert's rows; `combine` adds
- * up what the experts of a row made of it. */
+/* experts: the ops between the products of a mixture. `expert_rows` sorts the slots (a row and one of its experts) by
+ * expert, so that a panel of weights is unpacked once for all rows that use it, and packs the rows of each expert;
+ * `combine` adds up the results of a row's experts. */
 #include "kinds.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 /* ---- sorting ---- */
 
-/* Slots in the order of their experts and, for one expert, of their rows. */
+/* Sorts slots by expert and, within an expert, by row. */
 static void sort(struct routing *r, size_t rows)
 {
 	size_t slots = rows * r->used;
@@ -33,7 +33,7 @@ static void sort(struct routing *r, size_t rows)
 	r->first[0] = 0;
 }
 
-/* What is packed together: as many rows of an expert as the kernels want. */
+/* Divides the rows of each expert into groups of as many as the kernels pack together. */
 static void divide(struct routing *r, size_t columns)
 {
 	r->n_groups = 0;
@@ -46,7 +46,7 @@ static void divide(struct routing *r, size_t columns)
 	}
 }
 
-/* Bytes for up to n columns in a place of their own. */
+/* Bytes for up to n columns, packed separately. */
 static size_t acts_room(const struct kernels *k, enum acts_kind kind, size_t elements, size_t n)
 {
 	return (k->acts_bytes(kind, elements, n) + 63) / 64 * 64;
@@ -54,7 +54,7 @@ static size_t acts_room(const struct kernels *k, enum acts_kind kind, size_t ele
 
 size_t expert_acts_bytes(const struct kernels *k, enum acts_kind kind, size_t elements, size_t slots)
 {
-	enum { TRIED = 128 };   /* with more columns the room of each is less: backends pack up to 64 apart */
+	enum { TRIED = 128 };   /* with more columns each needs less space: backends pack up to 64 separately */
 	size_t most = 0;
 
 	for (size_t n = 1; n <= TRIED; n++)
@@ -70,7 +70,7 @@ size_t packed_place(const struct packed *p, const struct kernels *k, size_t e, s
 	return at + acts_room(k, kind, p->k, n);
 }
 
-/* Gives each expert's rows their places. alone: all read the same one. */
+/* Assigns memory to the rows of each expert. alone: all experts read the same row. */
 static void place(const struct op_expert_rows *o, const struct step *s, int alone)
 {
 	const struct routing *r = o->routing;
@@ -90,7 +90,7 @@ static void place(const struct op_expert_rows *o, const struct step *s, int alon
 
 /* ---- expert_rows ---- */
 
-/* A single row is packed once for all its experts, unless it has one of them twice. */
+/* Whether a single row can be packed once for all its experts: not if it has one of them twice. */
 static int is_alone(const struct op_expert_rows *o, const struct step *s)
 {
 	return o->gathers && s->n == 1 && !o->weighted && o->routing->n_active == o->routing->used;
@@ -108,7 +108,7 @@ static size_t rows_pieces(const struct op *op, const struct step *s)
 	return is_alone(o, s) ? 1 : o->routing->n_groups;
 }
 
-/* Rows [from, to) of an expert, from place `at` on, in scratch: those that were routed to it. */
+/* Gathers rows [from, to) of an expert, from place `at` on, into scratch. */
 static const float *gather(const struct op_expert_rows *o, const struct step *s, size_t at, size_t n, float *to)
 {
 	const struct routing *r = o->routing;
@@ -168,7 +168,7 @@ static size_t combine_pieces(const struct op *op, const struct step *s)
 	return s->n;
 }
 
-/* From the best expert to the worst, then the shared one. */
+/* Adds the results from the best expert to the worst, then the shared expert's. */
 static void combine_piece(const struct op *op, const struct step *s, size_t row, size_t thread)
 {
 	const struct op_combine *o = op->bound;

@@ -1,38 +1,38 @@
-/* linear: attention without softmax (Katharopoulos et al. 2020), whose state has one size whatever the context: gated
- * delta nets (Yang et al. 2024), Kimi delta attention (Moonshot 2025) and Mamba 2 (Dao and Gu 2024). kinds.h has the
- * arithmetic. A piece is a head of one run, or some of its values where there are fewer heads than threads can share;
- * its chunks come in order. */
+/* linear: linear attention (Katharopoulos et al. 2020), whose state has a fixed size, however long the context: gated
+ * delta nets (Yang et al. 2024), Kimi delta attention (Moonshot 2025) and Mamba 2 (Dao and Gu 2024). kinds.h defines
+ * the arithmetic. A piece is one head of one run, or some of its values if there are fewer heads than threads; its
+ * chunks are processed in order. */
 #include "kinds.h"
 
 #include <string.h>
 
 #include "lib/base/size.h"
 
-/* Values whose part of the state lies together; rows of a chunk, at absolute places, whose sums over the rows before
- * them are made at once. */
+/* TILE: values whose part of the state is contiguous. BLOCK: rows of a chunk, at absolute places, whose sums over the
+ * rows before them are computed together. */
 enum { TILE = 32, BLOCK = 8 };
 
-enum { KEYS, QUERIES, READERS };        /* what the state is read with */
+enum { KEYS, QUERIES, READERS };        /* the two readers of the state */
 
-/* Something of all rows of a chunk: those of earlier batches in the ring, the others in the batch. */
+/* A quantity of all rows of a chunk: for rows of earlier batches it is in the ring, for the others in the batch. */
 struct rows {
-	const float *kept, *own;        /* of row 0; of the first of the batch */
+	const float *kept, *own;        /* kept: of row 0, in the ring; own: of the first row in the batch */
 	size_t kept_row, own_row;
 };
 
-/* Rows [from, to) of a chunk, for values [v, v + n) of a head. The rows before them came in earlier batches. */
+/* Rows [from, to) of a chunk, for values [v, v + n) of a head. Rows before `from` came in earlier batches. */
 struct chunk {
 	const struct op_linear *o;
 	const struct kernels *k;
 	const struct run *run;
 	size_t head, head_k, v, n;
 	size_t start, from, to;         /* start: position of row 0 */
-	struct rows keys, deltas;       /* k and d of the heads */
-	const float *state;             /* of the head at `start`; NULL: zero */
+	struct rows keys, deltas;       /* k and d of all heads */
+	const float *state;             /* the head's state at `start`; NULL: zero */
 	/* scratch */
-	float *next;                    /* a state */
-	float *sum;                     /* [STATE_CHUNK][linear_decays()]: G of the rows */
-	float *decay;                   /* e^ of such, or of their differences */
+	float *next;                    /* the state after the chunk */
+	float *sum;                     /* [STATE_CHUNK][linear_decays()]: G of each row */
+	float *decay;                   /* e^G, or e^ of a difference of two */
 	float *weight[READERS];         /* [STATE_CHUNK][STATE_CHUNK] */
 	float *read[READERS];           /* [STATE_CHUNK][n] */
 	float *gathered[READERS];       /* [STATE_CHUNK][dim_k]: rows of k and of q, decayed by key */
@@ -73,7 +73,8 @@ static void sum_decays(const struct chunk *c)
 	}
 }
 
-/* A row of k or q between two places, where the sums of decays by key are these; NULL: from the chunk's start. */
+/* Decays a row of k or q from one place to another, given the sums of decays there; early NULL: from the chunk's
+ * start. */
 static void decay_row(const struct chunk *c, float *to, const float *row, const float *late, const float *early)
 {
 	size_t n = c->o->dim_k;
@@ -85,8 +86,9 @@ static void decay_row(const struct chunk *c, float *to, const float *row, const 
 	c->k->multiply(to, row, c->decay, n);
 }
 
-/* The weights of rows [t0, t1), in one block, where decays differ by key. They are at most 1 if both rows decay towards
- * a row between them: the last one before the block. In the block, each pair of rows has its own decays. */
+/* Computes the weights of rows [t0, t1) of one block if decays differ by key. To keep factors at most 1, both rows are
+ * decayed towards a row between them, the last one before the block. Within the block, each pair of rows has separate
+ * factors. */
 static void weigh_by_key(const struct chunk *c, size_t t0, size_t t1)
 {
 	size_t n = c->o->dim_k, first = t0 / BLOCK * BLOCK;
@@ -116,7 +118,7 @@ static void weigh_by_key(const struct chunk *c, size_t t0, size_t t1)
 	}
 }
 
-/* Dot products of the rows [t0, t1) of k or q with all k up to the last of them, decayed. */
+/* Computes the decayed dot products of rows [t0, t1) of k or q with all k up to the last of these rows. */
 static void weigh(const struct chunk *c, size_t t0, size_t t1)
 {
 	struct chain_job job = { .n = c->o->dim_k, .rows = t1 - t0, .a_step = 1, .y_row = STATE_CHUNK };
@@ -158,7 +160,7 @@ static size_t tile_width(const struct chunk *c, size_t v)
 	return size_min(TILE, c->o->dim_v - v);
 }
 
-/* The rows that read the state, decayed by key. */
+/* Copies the rows that read the state, decayed by key. */
 static void gather(const struct chunk *c)
 {
 	size_t n = c->o->dim_k;
@@ -175,7 +177,7 @@ static void gather(const struct chunk *c)
 		}
 }
 
-/* Adds what they read. Of a single row k and q read the state together: the time is that of getting it from memory. */
+/* Adds what they read. For a single row, k and q read the state together, because the time is that of loading it. */
 static void read_tiles(const struct chunk *c)
 {
 	const struct op_linear *o = c->o;
@@ -198,7 +200,7 @@ static void read_tiles(const struct chunk *c)
 		}
 }
 
-/* What k, negated, and q read from the state, decayed. */
+/* Computes what k (negated) and q read from the state, decayed. */
 static void read_state(const struct chunk *c)
 {
 	const struct op_linear *o = c->o;
@@ -222,7 +224,7 @@ static void read_state(const struct chunk *c)
 	}
 }
 
-/* Adds to what rows [t0, t1) have read what rows [s0, s1) of the chunk left. */
+/* Adds what rows [t0, t1) read from rows [s0, s1) of the chunk. */
 static void read_rows(const struct chunk *c, int reader, size_t t0, size_t t1, size_t s0, size_t s1)
 {
 	size_t middle = size_max(s0, size_min(c->from, s1));
@@ -241,7 +243,7 @@ static void read_rows(const struct chunk *c, int reader, size_t t0, size_t t1, s
 		c->k->chain(&job);
 }
 
-/* d of row t, and out as far as v has a part in it. */
+/* Computes d of row t, and the part of out that depends on v. */
 static void make_delta(const struct chunk *c, size_t t)
 {
 	const struct op_linear *o = c->o;
@@ -303,7 +305,7 @@ static struct rows decay_rows(const struct chunk *c, const struct rows *x)
 	return (struct rows){ .kept = to, .own = to + c->from * n, .kept_row = n, .own_row = n };
 }
 
-/* A tile of the state before the chunk, decayed up to its end. */
+/* Copies a tile of the state before the chunk, decayed up to the chunk's end. */
 static void decay_state(const struct chunk *c, float *to, size_t v)
 {
 	size_t n = c->o->dim_k, width = tile_width(c, v);
@@ -318,7 +320,7 @@ static void decay_state(const struct chunk *c, float *to, size_t v)
 		c->k->scale(to, from, *c->decay, n * width);
 }
 
-/* The state after the chunk, into `to`, which may be the one before it. */
+/* Computes the state after the chunk into `to`, which may be the state before it. */
 static void make_state(const struct chunk *c, float *to)
 {
 	struct rows d = c->deltas, k = c->keys;
@@ -352,7 +354,7 @@ static float *kept_state(const struct chunk *c, size_t pos)
 
 /* ---- pieces ---- */
 
-/* Into how many slices the values of a head are divided: each makes the same weights. */
+/* Number of slices of a head's values. Each slice computes the same weights, so there should be few. */
 static size_t slices(const struct op_linear *o, const struct step *s)
 {
 	return size_max(size_min(op_pieces(2 * s->threads, s->n_runs * o->n_head), op_pieces(o->dim_v, TILE)), 1);
@@ -400,7 +402,7 @@ static struct chunk chunk_of(const struct op_linear *o, const struct step *s, si
 	return c;
 }
 
-/* The chunk of this position, in a run that ends there. */
+/* Enters the chunk of this position, in a run that ends at `end`. */
 static void enter(struct chunk *c, size_t pos, size_t end)
 {
 	const struct op_linear *o = c->o;

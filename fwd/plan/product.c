@@ -3,9 +3,9 @@
 
 #include "lib/base/size.h"
 
-/* Bytes of weights in one piece when there is a single row to multiply and reading them is all the work: an eighth of
- * a thread's share, so that the threads end together, but no less than is worth taking and no more than can wait while
- * the scheduler has taken the thread away. For a batch each piece is as small as it can be. */
+/* Bytes of weights in a piece if there is only one row to multiply, so that the time is that of reading them: an eighth
+ * of a thread's share, so that threads finish together; not less than is worth the overhead, and not more than can wait
+ * while the scheduler has taken the thread's CPU away. For larger batches, pieces are as small as possible. */
 enum { PIECES_EACH = 8, PIECE_LEAST = 1 << 16, PIECE_MOST = 1 << 19 };
 
 static size_t rows_each(const struct matrix *w, const struct step *s)
@@ -16,7 +16,7 @@ static size_t rows_each(const struct matrix *w, const struct step *s)
 	return s->n > 1 ? KERNELS_ROWS : size_max(each / KERNELS_ROWS, 1) * KERNELS_ROWS;
 }
 
-/* How many experts or heads a step reads; 1: there are none. */
+/* Number of experts or heads that a step reads; 1 if there are none. */
 static size_t shares(const struct op_product *o)
 {
 	return o->routing ? o->routing->n_active : o->heads ? o->heads : 1;
@@ -70,7 +70,7 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	}
 }
 
-/* Of experts: as many as the rows may need; of heads: all. */
+/* Counts as many experts as the rows may need, or all heads. */
 static void work(const struct op *op, const struct step *s, struct work *w)
 {
 	const struct op_product *o = op->bound;

@@ -1,6 +1,6 @@
 /* bpe: byte-level BPE. The pre-tokenizer divides the text into words, each byte of a word is written as a printable
- * character, and neighbours are joined in the order of the merges. A merge need not make a token. Gemma 4's words are
- * lines, spelled and divided as SPM's text is. */
+ * character, and neighbours are joined in the order of the merges. A merge need not result in a token. Gemma 4's words
+ * are lines, spelled and divided as SPM's text is. */
 #include "priv.h"
 
 #include <string.h>
@@ -43,7 +43,7 @@ void bpe_find_bytes(struct vocab *v)
 	}
 }
 
-/* Writes s[n] as tokens spell it; returns where that ends. */
+/* Writes s[n] as tokens spell it. Returns the end of what it wrote. */
 static char *spell(const struct vocab *v, char *to, const char *s, size_t n)
 {
 	const struct letter *letter;
@@ -119,7 +119,7 @@ void bpe_mark(struct vocab *v, const char *text, size_t n, unsigned char bytes[2
 	mark_bytes(text, n, v->bytes ? mark_plain : mark_letter, bytes);
 }
 
-/* For merge_rules. The cost is the rank of the merge. */
+/* merge_rules.join(): the cost is the rank of the merge. */
 static int join(void *context, const char *s, size_t left, size_t n, struct merge_pair *pair)
 {
 	const struct vocab *v = context;
@@ -153,7 +153,7 @@ static int open_merges(const struct vocab *v, struct why *w)
 	return 0;
 }
 
-/* For merge_rules. As in llama.cpp, a symbol without a token is spelled with the tokens of single bytes. */
+/* merge_rules.add(): as in llama.cpp, a symbol without a token is spelled with the tokens of single bytes. */
 static int add(void *context, int32_t id, const char *s, size_t n, struct ids *out, struct why *w)
 {
 	struct vocab *v = context;

@@ -13,17 +13,17 @@
 enum {
 	MEMOS = 1 << 15,
 	WINDOW = 1 << 13,               /* bytes of text that are merged at a time */
-	MARGIN = 1 << 8,                /* the last bytes of a window are left to the next one */
+	MARGIN = 1 << 8,                /* the last bytes of a window are left to the next window */
 	NOT_JOINED = -2
 };
 
 #define APART UINT64_MAX                /* the key of a symbol that cannot be joined with the next */
 
 struct symbol {
-	uint32_t end;                   /* where the next one starts */
-	uint32_t before;                /* where the one before it starts */
+	uint32_t end;                   /* where the next symbol starts */
+	uint32_t before;                /* where the symbol before starts */
 	int32_t id;                     /* its token, or -1 */
-	int32_t joined;                 /* the token of it and the next, or -1 */
+	int32_t joined;                 /* token of this symbol joined with the next, or -1 */
 };
 
 struct memo {
@@ -46,7 +46,7 @@ struct merge {
 
 /* ---- pairs ---- */
 
-/* The right ids that follow a left one are side by side, as those of bytes mostly are. */
+/* Pairs with the same left id and adjacent right ids are adjacent, too, because the right ids of bytes mostly are. */
 static struct memo *memo_of(struct merge *m, int32_t left, int32_t right)
 {
 	return &m->memo[(((uint32_t)left * 0x9e3779b1 >> 16) + (uint32_t)right) & (MEMOS - 1)];
@@ -153,7 +153,7 @@ static void join(struct merge *m, uint32_t left)
 		set_key(m, s->before, key_of(m, s->before));
 }
 
-/* Merges s[n], n > 0. The symbols are then those that start at 0 and where another ends. */
+/* Merges s[n], n > 0. Afterwards the symbols are those that start at 0 and at the end of another symbol. */
 static int run(struct merge *m, const char *s, size_t n, struct why *w)
 {
 	if (n > UINT32_MAX / 2)

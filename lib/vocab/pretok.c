@@ -22,7 +22,7 @@ static int in_ranges(const uint32_t *r, uint32_t c)
 	return 0;
 }
 
-/* The expressions with ranges all match white space elsewhere, so it never belongs to a range. */
+/* Expressions with ranges handle white space elsewhere, so it never belongs to a range. */
 static int belongs(const struct pretok_step *s, uint32_t c)
 {
 	unsigned class = 1u << unicode_class(c);
@@ -32,7 +32,7 @@ static int belongs(const struct pretok_step *s, uint32_t c)
 	return s->also && !(class & WHITE) && in_ranges(s->also, c);
 }
 
-/* The class of the character at p, as a set, and its length in *n. */
+/* The class of the character at p, as a set; *n: its length. */
 static unsigned class_at(const unsigned char *p, const unsigned char *end, size_t *n)
 {
 	return 1u << unicode_class_at(p, end, n);
@@ -67,7 +67,7 @@ static inline const unsigned char *skip(unsigned classes, const unsigned char *p
 
 /* Each of the functions below returns where its match from p ends, or NULL. */
 
-/* Of most steps. */
+/* Matches most steps. */
 static inline const unsigned char *some(const struct pretok_step *s, const unsigned char *p, const unsigned char *end)
 {
 	const unsigned char *after = s->op == PRETOK_CLASSES ? skip(s->classes, p, end) :
@@ -186,7 +186,7 @@ static const unsigned char *text(const uint32_t *characters, const unsigned char
 	return p;
 }
 
-/* Not inline: the common steps are faster without it beside them. */
+/* not inline, because the common steps are faster without this code next to them */
 __attribute__((noinline))
 static const unsigned char *step(const struct pretok_step *s, const unsigned char *p, const unsigned char *end)
 {
@@ -276,7 +276,7 @@ static const unsigned char *last_spaces(const unsigned char *p, const unsigned c
 	return start > p ? start : end;
 }
 
-/* The end of at most `most` characters of these classes from p, and how many they are in *count. */
+/* The end of at most `most` characters of these classes from p; *count: their number. */
 static const unsigned char *skip_some(unsigned classes, size_t most, const unsigned char *p, const unsigned char *end,
 	size_t *count)
 {
@@ -399,7 +399,7 @@ int pretok_next(struct pretok_walk *walk, const char **word, size_t *n)
 	size_t k = walk->depth;
 	const unsigned char *end;
 
-	/* Of one expression, whose match is the word: a short way for most pre-tokenizers. */
+	/* a shortcut for most pre-tokenizers, which have a single expression whose match is the word */
 	if (k == 1 && walk->at < walk->end[0] && (end = match(walk, 0, walk->at, walk->end[0]))) {
 		*word = (const char *)walk->at;
 		*n = (size_t)(end - walk->at);

@@ -15,7 +15,7 @@
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma,f16c")
 #endif
 
-/* Has the compiler forget where a vector came from. */
+/* Makes the compiler forget where a vector came from. */
 #define IN_REGISTER(v) __asm__("" : "+v"(v))
 
 #include "avx512.h"

@@ -1,6 +1,6 @@
-/* acts: how packed activations lie in memory; pack.h writes them. There are two layouts. Few columns lie span
- * after span (lanes.h), as decode.c and columns.c read them along a row of weights. Many lie in tiles of ACTS_COLUMNS
- * columns, block after block in visiting order (lanes.h), as prompt.c does. */
+/* acts: the layout of packed activations in memory; pack.h writes them. There are two layouts. Few columns are stored
+ * span by span (lanes.h), as decode.c and columns.c read them along a row of weights. Many columns are stored in tiles
+ * of ACTS_COLUMNS columns, block by block in visiting order (lanes.h), as prompt.c reads them. */
 #ifndef ACTS_H
 #define ACTS_H
 
@@ -11,8 +11,8 @@
 /* columns of a tile and of a narrow one, which may be the last; of those a multiple of the step is computed */
 enum { ACTS_COLUMNS = 12, ACTS_NARROW = 8, ACTS_STEP = 4 };
 
-/* 1.5·2^23 as a float and as its bits. The sum of the bits and an integer of less than 22 bits is the bits of the
- * float sum. */
+/* 1.5·2^23 as the bits of a float. Adding an integer of less than 22 bits to these bits gives the bits of the float
+ * sum. */
 enum { MAGIC = 0x4b400000 };
 #define MAGIC_FLOAT 0x1.8p23f
 
@@ -80,19 +80,19 @@ static inline int tile_kernel(const struct format *f)
 	return -1;
 }
 
-/* Whether decode.c reads n columns. */
+/* Whether decode.c, not columns.c, reads n columns. */
 static inline int acts_decoded(size_t planes, size_t n)
 {
 	return n == 1 || (n == 2 && planes == 1);
 }
 
-/* Of one column. */
+/* Bytes of a span of one column. */
 static inline size_t acts_span_bytes(size_t planes)
 {
 	return sizeof(struct acts_span) + planes * SPAN;
 }
 
-/* Of n columns, with all that follows. */
+/* Bytes of a span of n columns, including the copies in other orders. */
 static inline size_t acts_spans_bytes(size_t planes, size_t n)
 {
 	return n * (acts_span_bytes(planes) + (acts_decoded(planes, n) ? ACTS_ORDERS * planes * SPAN : 0));
@@ -120,8 +120,8 @@ static inline struct acts_copies acts_copies(size_t blocks)
 	return (struct acts_copies){ copies, blocks * copies / SPAN_BLOCKS, 1 };
 }
 
-/* How many columns of k elements are multiplied without a panel, at most. Where rows end within spans, each of them
- * costs every column a closing tree of its own; with more than four copies that takes most of the time. */
+/* The most columns of k elements that are multiplied without a panel. If rows end within spans, each end costs every
+ * column a closing tree; with more than four copies, that takes most of the time. */
 static inline size_t most_few(enum acts_kind kind, size_t k)
 {
 	if (kind == ACTS_F32)

@@ -180,7 +180,7 @@ INLINE struct quantised_block take_block(const struct quantised *q, size_t plane
 	return b;
 }
 
-/* Stores the integers of block b of a span in the orders that decode.c takes; `step` bytes from one to the next. */
+/* Stores the integers of block b of a span in the orders that decode.c reads, `step` bytes apart. */
 INLINE void place_orders(const int32_t codes[8], int8_t *to, size_t step, size_t b)
 {
 	int8_t eight[8];
@@ -334,7 +334,7 @@ static void place_tile(enum acts_kind kind, const struct quantised q[ACTS_COLUMN
 	}
 }
 
-/* Quantises sixteen blocks of a column from block 16·g on. Blocks past its end are zeros. */
+/* Quantises sixteen blocks of a column, from block 16·g on. Blocks beyond the end are zeros. */
 static void quantise_span(const struct acts *a, const float *x, size_t g, struct quantised *q)
 {
 	int i16 = acts_in_i16(a->kind) && !acts_few(a->kind, a->k, a->n);

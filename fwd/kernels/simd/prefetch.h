@@ -1,4 +1,4 @@
-/* prefetch: what decode.c reads next. The weights pass once, at the speed of memory. */
+/* prefetch: prefetching what decode.c reads next. It reads the weights once, at the speed of memory. */
 #ifndef PREFETCH_H
 #define PREFETCH_H
 
