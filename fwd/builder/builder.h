@@ -67,7 +67,7 @@ void build_norm_stream(struct builder *b, const char *name);
 void build_qkv(struct builder *b, struct packed *x);
 
 /* The indexer chooses, for packed rows, which groups of layer->ratio positions the attention that follows sees. A
- * group's key is the mean of its positions' keys. */
+ * group's key is the mean of its positions' keys; or, where each head chooses for a KV head, positions have theirs. */
 void build_index_groups(struct builder *b, struct packed *x);
 
 /* q alone, for a layer that reads the K and V of another. */

@@ -57,6 +57,8 @@ struct indexer {
 	float eps;                      /* of the layer norm of its keys */
 	int groups;                     /* it chooses groups of layer->ratio positions; */
 	int split;                      /* or some of a group, so that all are `top` positions */
+	size_t local;                   /* each head chooses for one KV head: `top` groups, the last ones always; 0: all
+					 * choose together */
 };
 
 /* Compressed attention (DeepSeek-AI 2026): besides its window, a row sees compressed rows, each made of the rows of a

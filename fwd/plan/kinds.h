@@ -122,13 +122,16 @@ struct op_choose {
 	size_t offset;
 	int split;                      /* positions are chosen, by their groups' scores; those after the last complete
 					 * group are the best */
-	struct buffer chosen;           /* [top], of int32_t */
+	size_t block, local;            /* block > 0: each head chooses among groups of so many positions, by the
+					 * largest score in each; the last ones are the best */
+	struct buffer chosen;           /* [top], or [heads][top], of int32_t */
 };
 
 /* attend_groups: attention over compressed rows, all of them or those chosen, in blocks of ATTEND_BLOCK, and then over
  * the blocks of the window, merged in this order. Keys are also the values, so heads' results are rotated back. Without
  * `kept`, groups are `ratio` positions, with the layer's own keys and values, and the positions after the last complete
- * group are seen, too: there is no window and no rotation back, and the op handles only rows that choose. */
+ * group are seen, too: there is no window and no rotation back, and the op handles only rows that choose. By head: each
+ * KV head sees groups of its own, and among them that of the row, up to the row. */
 struct op_attend_groups {
 	struct op_attention attention;
 	size_t ratio;                   /* 0: no compressed rows */
@@ -136,6 +139,7 @@ struct op_attend_groups {
 	size_t offset;
 	struct buffer chosen;
 	size_t top;                     /* 0: all are seen */
+	int by_head;
 };
 
 /* Scratch bytes of a thread, for contexts up to n_ctx; bytes that index needs for each block of the context. */

@@ -66,7 +66,7 @@ struct plan {
 	struct indexer_buffers {
 		struct buffer q, weight, key;   /* [heads][dim]; [heads]; [dim] */
 		struct buffer rows;             /* keys to be averaged, and scores of 0, which weigh them alike */
-		struct buffer chosen;           /* [top], of int32_t */
+		struct buffer chosen;           /* [top], or [heads][top], of int32_t */
 	} indexer;
 	struct adapter_buffers {
 		uint16_t *switched;             /* [n_vocab]: the adapter that an id switches on; 0: none */
