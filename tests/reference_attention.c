@@ -15,9 +15,9 @@ static double alibi_slope(size_t head)
 		: pow(2, -(double)(2 * (head - whole) + 1) * m.alibi / (double)(2 * whole));
 }
 
-static int visible(const struct reference_layer *l, size_t i, size_t j, size_t n)
+static int visible(const struct reference_layer *l, size_t kv_head, size_t i, size_t j, size_t n)
 {
-	return (!m.sees || l->window || m.sees[i * n + j])
+	return (!m.sees || l->window || m.sees[((m.index_local ? kv_head : 0) * n + i) * n + j])
 		&& (!l->window || i - j < l->window) && (!l->chunk || i / l->chunk == j / l->chunk);
 }
 
@@ -48,8 +48,8 @@ static double *attention(size_t il, const double *q, const double *k, const doub
 			double most = sinks ? sinks[h] : -INFINITY, sum;
 
 			for (size_t j = 0; j <= i; j++) {
-				p[j] = visible(l, i, j, n) ? score(qh, k + (j * m.n_head_kv + h / group) * d, h, i - j)
-					: -INFINITY;
+				p[j] = visible(l, h / group, i, j, n)
+					? score(qh, k + (j * m.n_head_kv + h / group) * d, h, i - j) : -INFINITY;
 				most = fmax(most, p[j]);
 			}
 			sum = sinks ? exp(sinks[h] - most) : 0;

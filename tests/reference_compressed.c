@@ -258,6 +258,52 @@ static void choose_blocks(size_t il, const double *x, size_t n)
 	free(weight);
 }
 
+/* sees[n][n]: blocks of positions, the best by their largest score, for queries q[n][heads][d] of one head. */
+static void see_blocks(const double *q, const double *k, size_t block, size_t n, char *sees)
+{
+	size_t d = m.index_dim;
+	double *score = memory(n, sizeof *score);
+	char *taken = memory(n, 1);
+
+	for (size_t i = 0; i < n; i++) {
+		size_t blocks = i / block + 1;
+
+		for (size_t b = 0; b < blocks; b++)
+			score[b] = b + m.index_local < blocks ? -INFINITY : INFINITY;
+		for (size_t j = 0; j <= i; j++) {
+			double dot = 0;
+
+			for (size_t e = 0; e < d; e++)
+				dot += q[i * m.index_heads * d + e] * k[j * d + e];
+			score[j / block] = fmax(score[j / block], dot);
+		}
+		memset(taken, 0, n);
+		take_best(score, blocks, m.index_top, taken);
+		for (size_t j = 0; j <= i; j++)
+			sees[i * n + j] = taken[j / block];
+	}
+	free(score);
+	free(taken);
+}
+
+static void choose_by_head(size_t il, const double *x, size_t n)
+{
+	size_t heads = m.index_heads, d = m.index_dim;
+	double *q = linear(part(il, "indexer.q_proj"), x, n, m.n_embd, heads * d);
+	double *k = linear(part(il, "indexer.k_proj"), x, n, m.n_embd, d);
+
+	norm_in_place(part(il, "indexer.q_norm"), q, n * heads, d);
+	norm_in_place(part(il, "indexer.k_norm"), k, n, d);
+	rope(&m.layer[il], q, n, heads, d);
+	rope(&m.layer[il], k, n, 1, d);
+	free(m.sees);
+	m.sees = memory(heads * n * n, 1);
+	for (size_t h = 0; h < heads; h++)
+		see_blocks(q + h * d, k, m.layer[il].ratio, n, m.sees + h * n * n);
+	free(q);
+	free(k);
+}
+
 /* Replaces k by the weighted sum of each group, [n / ratio][d]; the weights are softmax(gate + places) over the
  * group. */
 static void pool_keys(size_t il, double *k, const double *gate, size_t n, size_t d)
@@ -290,7 +336,7 @@ void choose_positions(size_t il, const double *x, size_t n)
 	if (!m.index_top || !m.layer[il].chooses)
 		return;
 	if (has(il, "indexer.k_proj")) {
-		choose_blocks(il, x, n);
+		(m.index_local ? choose_by_head : choose_blocks)(il, x, n);
 		return;
 	}
 	low = linear(part(il, "attn_q_a"), x, n, m.n_embd, rank);

@@ -741,6 +741,16 @@ static void qwen4(struct reference *m)
 	m->ngram_end = size(m, "ple.eos_token_id", 0);
 }
 
+static void minimax_m3(struct reference *m)
+{
+	indexer(m);
+	m->index_local = size(m, "attention.indexer.local_blocks", 0);
+	for (size_t il = 0; il < m->n_layer; il++) {
+		m->layer[il].ratio = size(m, "attention.indexer.block_size", 0);
+		m->layer[il].chooses = n_weights(m, "blk.%zu.ffn_gate_inp.weight", il) > 0;
+	}
+}
+
 static void deepseek4(struct reference *m)
 {
 	const struct gguf_value *ratios = gguf_find(m->g, key_of(m, "attention.compress_ratios"));
@@ -929,7 +939,7 @@ static const struct rules families[] = {
 	{ .arch = "talkie", .halves = 1, .carries_embedding = 1, .adapt = talkie },
 	{ .arch = "chameleon", .heads = HEADS_EACH, .layer_norm_heads = 1, .adapt = chameleon },
 	{ .arch = "minimax-m3", .halves = 1, .heads = HEADS_EACH, .act = SWIGLU_OAI, .gate = GATE_SIGMOID,
-	  .gate_key = 1, .weight_keys = 1 },
+	  .gate_key = 1, .weight_keys = 1, .adapt = minimax_m3 },
 	{ .arch = "hrm_text", .halves = 1, .adapt = hrm },
 	{ .arch = "mellum", .halves = 1, .heads = HEADS_EACH, .normalised = 1, .adapt = olmo2 },
 	{ .arch = "maincoder", .heads = HEADS_EACH_LATE },

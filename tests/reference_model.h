@@ -89,7 +89,8 @@ struct reference {
 	size_t index_heads, index_dim, index_top;       /* of sparse attention; index_top 0: none */
 	double index_eps;
 	int index_halves, index_turns_end;              /* how the indexer rotates its heads */
-	char *sees;                     /* [n][n]: the positions that the latest indexer chose for each row */
+	size_t index_local;             /* blocks that each head always sees; 0: the indexer's heads choose together */
+	char *sees;                     /* [n][n], or [n_head_kv][n][n]: what the latest indexer chose for each row */
 	size_t out_groups;              /* of compressed attention */
 	const int *ids;                 /* of the prompt */
 	double soft_gate, soft_up;      /* x becomes limit · tanh(x / limit); 0: there are none */

@@ -241,8 +241,9 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 		build_attend_groups(b, &o);
 		return o.out;
 	}
-	/* rows before the end of group `top` + 1 see all groups */
-	o.top = l->sparse ? (b->model->indexer.top + 1) * build_chosen_size(b) - 1 : 0;
+	/* rows before the end of group `top` + 1 see all groups; by head, those of the first `top` groups */
+	o.top = !l->sparse ? 0 : b->model->indexer.local ? b->model->indexer.top * l->ratio
+		: (b->model->indexer.top + 1) * build_chosen_size(b) - 1;
 	op = build_append(b, &op_attend, NULL, &o, sizeof o);
 	if (op) {
 		op->scratch = k->attend_scratch(l->dim_k, l->dim_v, group);

@@ -51,7 +51,10 @@ static void choose(struct builder *b, const struct grouped *keys, size_t offset)
 		.offset = offset, .split = i->split, .chosen = to->chosen };
 	struct op *op;
 
-	if ((op = build_append(b, &op_index, NULL, &o, sizeof o))) {
+	if (i->local) {
+		o.block = b->layer->ratio;
+		o.local = i->local;
+	} else if ((op = build_append(b, &op_index, NULL, &o, sizeof o))) {
 		op->scratch = choose_scratch(&o, 0);
 		op->block_bytes = choose_index_bytes(&o);
 	}
@@ -150,6 +153,25 @@ static void norm_queries(struct builder *b)
 	build_append(b, &op_rows, "indexer.q_norm", &o, sizeof o);
 }
 
+/* Keys of positions. */
+static void index_by_head(struct builder *b, struct packed *x)
+{
+	const struct indexer *i = &b->model->indexer;
+	const struct indexer_buffers *to = &b->plan->indexer;
+	struct op_product o = { .x = x };
+	struct op_keep_group key = { .n = i->dim, .ratio = 1, .rope_at = i->rope_at, .x = to->key, .pairs = i->pairs,
+		.rope = rope(b, 1) };
+
+	build_add_product(b, &o, "indexer.q_proj", WIDE, i->heads * i->dim, to->q);
+	build_add_product(b, &o, "indexer.k_proj", WIDE, i->dim, to->key);
+	build_products(b, "indexer.qk_proj", &o);
+	key.norm = build_norm_of(b, "indexer.k_norm", i->dim);
+	key.kept = build_grouped(b, 1, key.n, &key.offset);
+	build_append(b, &op_keep_group, "indexer_key", &key, sizeof key);
+	norm_queries(b);
+	choose(b, key.kept, key.offset);
+}
+
 void build_index_groups(struct builder *b, struct packed *x)
 {
 	const struct indexer *i = &b->model->indexer;
@@ -157,8 +179,13 @@ void build_index_groups(struct builder *b, struct packed *x)
 	size_t n = b->layer->ratio * i->dim;
 	struct op_product o = { .x = x };
 	struct op_keep_group key;
-	float *position_bias = build_allocate(b, n * sizeof *position_bias);
+	float *position_bias;
 
+	if (i->local) {
+		index_by_head(b, x);
+		return;
+	}
+	position_bias = build_allocate(b, n * sizeof *position_bias);
 	build_add_product(b, &o, "indexer.q_proj", WIDE, i->heads * i->dim, to->q);
 	build_add_product(b, &o, "indexer.k_proj", WIDE, i->dim, to->rows);
 	build_products(b, "indexer.qk_proj", &o);
@@ -178,7 +205,7 @@ void build_attend_groups(struct builder *b, const struct op_attention *a)
 {
 	struct op_attend_groups o = { .attention = *a, .ratio = b->layer->ratio, .kept = b->compressed.kept,
 		.offset = b->compressed.offset, .chosen = b->plan->indexer.chosen,
-		.top = b->layer->sparse ? b->model->indexer.top : 0 };
+		.top = b->layer->sparse ? b->model->indexer.top : 0, .by_head = b->model->indexer.local > 0 };
 	struct op *op;
 
 	if (!b->model->compressed.rank_q)

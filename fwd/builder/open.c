@@ -120,7 +120,7 @@ static int open_indexer(struct plan *p, struct why *w)
 	b->weight = buffer(p, i->heads);
 	b->key = buffer(p, i->dim);
 	b->rows = buffer(p, i->groups ? 2 * i->dim : 0);
-	b->chosen = buffer(p, i->top);
+	b->chosen = buffer(p, i->top * (i->local ? i->heads : 1));
 	if (!b->q.at || !b->weight.at || !b->key.at || !b->rows.at || !b->chosen.at)
 		return no_room(p, w);
 	memset(b->rows.at, 0, p->setup.batch * b->rows.stride * sizeof(float));

@@ -151,21 +151,26 @@ static int llama4(struct model *m, struct why *w)
 	return layers_sliding_base(m, w);
 }
 
-/* MiniMax M3 (2026): sparse attention in the layers with experts: an indexer chooses top_k blocks of positions. Here a
- * context is at most top_k blocks long, so all would be chosen and the indexer's tensors are not needed. */
+/* MiniMax M3 (2026): sparse attention in the layers with experts. Each head of the indexer chooses blocks of positions
+ * for one KV head, by the largest score in each block; the last blocks are always among them. */
 static int minimax_m3(struct model *m, struct why *w)
 {
-	static const char *const unused[] = { "indexer.q_proj.weight", "indexer.k_proj.weight",
-		"indexer.q_norm.weight", "indexer.k_norm.weight", NULL };
-	size_t blocks = 0, positions = 0;
+	struct indexer *x = &m->indexer;
+	size_t positions = 0;
 
-	m->sparse = 1;
-	for (size_t il = 0; il < m->n_layer; il++)
-		layers_ignore(m, il, unused);
-	if (key_required(m, "attention.indexer.top_k", 1, CTX_MAX, &blocks, w) < 0
-	    || key_required(m, "attention.indexer.block_size", 1, CTX_MAX, &positions, w) < 0)
+	if (layers_index(m, w) < 0
+	    || key_required(m, "attention.indexer.block_size", 1, CTX_MAX, &positions, w) < 0
+	    || key_required(m, "attention.indexer.local_blocks", 1, x->top, &x->local, w) < 0)
 		return -1;
-	m->n_ctx_max = blocks * positions;
+	for (size_t il = 0; il < m->n_layer; il++) {
+		struct layer *l = &m->layer[il];
+
+		l->sparse = l->experts ? CHOOSES : SEES_ALL;
+		l->ratio = l->experts ? positions : 0;
+		if (l->experts && l->n_head_kv != x->heads)
+			return why(w, "%s: %zu, but layer %zu has %zu KV heads",
+				key_name(m, "attention.indexer.head_count").s, x->heads, il, l->n_head_kv);
+	}
 	return 0;
 }
 

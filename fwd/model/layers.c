@@ -109,6 +109,27 @@ static int read_gating(struct model *m, struct experts *e, struct why *w)
 	return why_tell(m->faults, w);
 }
 
+/* Reads expert_used_count: one number, or one per layer, which must be the same in all layers with experts. */
+static int read_used(struct model *m, struct experts *e, struct why *w)
+{
+	const struct gguf_value *v = gguf_find(m->gguf, key_name(m, "expert_used_count").s);
+	size_t used = 0;
+
+	if (!v || v->type != GGUF_ARRAY)
+		return key_required(m, "expert_used_count", 1, e->n, &e->used, w);
+	for (size_t il = 0; il < m->n_layer; il++) {
+		if (!tensor(m, il, "ffn_gate_inp"))
+			continue;
+		if (key_size_at(m, "expert_used_count", il, 1, e->n, &used, w) < 0)
+			return -1;
+		if (e->used && used != e->used)
+			return why(w, "%s: %zu in layer %zu, but %zu before it: not supported",
+				key_name(m, "expert_used_count").s, used, il, e->used);
+		e->used = used;
+	}
+	return 0;
+}
+
 /* Every layer with a router has experts. */
 static int read_experts(struct model *m, struct why *w)
 {
@@ -120,7 +141,7 @@ static int read_experts(struct model *m, struct why *w)
 		return -1;
 	if (!e->n)
 		return 0;
-	if (key_required(m, "expert_used_count", 1, e->n, &e->used, w) < 0 || read_gating(m, e, w) < 0)
+	if (read_used(m, e, w) < 0 || read_gating(m, e, w) < 0)
 		return -1;
 	for (size_t il = 0; il < m->n_layer; il++) {
 		if (!tensor(m, il, "ffn_gate_inp"))

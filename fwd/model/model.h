@@ -58,6 +58,8 @@ struct indexer {
 	float eps;                      /* of the layer norm of the indexer's keys */
 	int groups;                     /* chooses groups of layer->ratio positions; */
 	int split;                      /* or only part of the last group, so that `top` positions are chosen */
+	size_t local;                   /* each head chooses `top` groups for one KV head, always including the last
+					 * `local` groups; 0: the heads choose together */
 };
 
 /* Compressed attention (DeepSeek-AI 2026): besides its window, a row sees compressed rows, each computed from a group

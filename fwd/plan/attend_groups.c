@@ -72,7 +72,7 @@ static size_t complete(const struct op_attend_groups *o, size_t pos)
 /* Whether the row at a position sees all that it could, and this op has nothing to do. */
 static int sees_all(const struct op_attend_groups *o, size_t pos)
 {
-	return !o->kept && o->top && complete(o, pos) <= o->top;
+	return !o->kept && o->top && complete(o, o->by_head ? pos + o->ratio - 1 : pos) <= o->top;
 }
 
 /* Compressed rows, or positions, that the row at a position sees, besides its window. */
@@ -80,15 +80,20 @@ static size_t n_seen(const struct op_attend_groups *o, size_t pos)
 {
 	size_t all = complete(o, pos), groups = o->top ? size_min(all, o->top) : all;
 
+	if (o->by_head)
+		return (o->top - 1) * o->ratio + pos % o->ratio + 1;
 	return o->kept || !o->ratio ? groups : groups * o->ratio + (pos + 1) % o->ratio;
 }
 
 /* The j-th of them. Positions after the last complete group come last. */
-static size_t nth_seen(const struct op_attend_groups *o, const struct batch_row *row, size_t j)
+static size_t nth_seen(const struct op_attend_groups *o, const struct batch_row *row, size_t kv_head, size_t j)
 {
 	size_t all = complete(o, row->pos), group = o->kept ? j : j / o->ratio;
-	const int32_t *chosen = o->top && all > o->top ? (int32_t *)buffer_row(&o->chosen, row->row) : NULL;
+	const int32_t *chosen = o->by_head || (o->top && all > o->top) ? (int32_t *)buffer_row(&o->chosen, row->row)
+		: NULL;
 
+	if (o->by_head)
+		return (size_t)chosen[kv_head * o->top + group] * o->ratio + j % o->ratio;
 	if (o->kept)
 		return chosen ? (size_t)chosen[j] : j;
 	return (group < o->top ? (size_t)chosen[group] : all) * o->ratio + j % o->ratio;
@@ -105,7 +110,7 @@ static void fill(const struct op_attend_groups *o, const struct step *s, const s
 	const struct kv_head kv = kv_head_of(&o->attention, state, kv_head);
 
 	for (size_t j = 0; j < n; j++) {
-		size_t at = nth_seen(o, row, first + j);
+		size_t at = nth_seen(o, row, kv_head, first + j);
 
 		if (o->kept) {
 			const float *k = grouped_at(o->kept, state, o->offset, at);

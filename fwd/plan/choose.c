@@ -21,7 +21,9 @@ size_t choose_index_bytes(const struct op_choose *o)
 
 size_t choose_scratch(const struct op_choose *o, size_t n_ctx)
 {
-	return (o->heads * (o->n + EACH) + n_ctx / o->ratio + EACH) * sizeof(float) + best_scratch(o->top);
+	size_t scores = o->block ? o->heads * (n_ctx / o->block + 1) : n_ctx / o->ratio + EACH;
+
+	return (o->heads * (o->n + EACH) + scores) * sizeof(float) + best_scratch(o->top);
 }
 
 /* The number of groups that a row can see. */
@@ -33,7 +35,30 @@ static size_t seen(const struct op_choose *o, size_t pos)
 /* The number of candidates: groups, or all positions. */
 static size_t candidates(const struct op_choose *o, size_t pos)
 {
-	return o->split ? pos + 1 : seen(o, pos);
+	return o->block ? pos / o->block + 1 : o->split ? pos + 1 : seen(o, pos);
+}
+
+static void turn_queries(const struct op *op, const struct step *s, size_t row, float *q)
+{
+	const struct op_choose *o = op->bound;
+	const struct rope *r = o->rope;
+
+	memcpy(q, buffer_row(&o->q, row), o->heads * o->n * sizeof *q);
+	for (size_t h = 0; r && h < o->heads; h++)
+		s->k->rope(o->pairs, q + h * o->n + o->rope_at, r->cos + row * r->pairs, r->sin + row * r->pairs,
+			2 * r->pairs);
+}
+
+/* y[heads][EACH] = q · keys [from, to), which follow each other. */
+static void dot_keys(const struct op *op, const struct step *s, size_t row, size_t from, size_t to, const float *q,
+	float *y)
+{
+	const struct op_choose *o = op->bound;
+	struct chain_job job = { .rows = o->heads, .cols = to - from, .n = o->n, .a = q, .a_row = o->n, .a_step = 1,
+		.b = grouped_at(o->kept, step_row(op, s, row).run->state, o->offset, from),
+		.b_row = o->kept->floats, .y_row = EACH, .y = y };
+
+	s->k->dots(&job);
 }
 
 /* Computes the scores of groups [from, to) into score[0] and on; from is a multiple of EACH. scratch: [heads][n +
@@ -42,26 +67,19 @@ static void make_scores(const struct op *op, const struct step *s, size_t row, s
 	float *scratch)
 {
 	const struct op_choose *o = op->bound;
-	const struct segment *state = step_row(op, s, row).run->state;
-	const struct rope *r = o->rope;
 	const float *weight = buffer_row(&o->weight, row);
 	float *q = scratch, *y = q + o->heads * o->n;
 	size_t each = size_min(EACH, KV_EXTENT / o->ratio);     /* the keys of these are adjacent in an extent */
 
-	memcpy(q, buffer_row(&o->q, row), o->heads * o->n * sizeof *q);
-	for (size_t h = 0; r && h < o->heads; h++)
-		s->k->rope(o->pairs, q + h * o->n + o->rope_at, r->cos + row * r->pairs, r->sin + row * r->pairs,
-			2 * r->pairs);
+	turn_queries(op, s, row, q);
 	for (; from < to; from += each, score += each) {
-		struct chain_job job = { .rows = o->heads, .cols = size_min(each, to - from), .n = o->n, .a = q,
-			.a_row = o->n, .a_step = 1, .b = grouped_at(o->kept, state, o->offset, from),
-			.b_row = o->kept->floats, .y_row = EACH, .y = y };
+		size_t n = size_min(each, to - from);
 
-		s->k->dots(&job);
-		memset(score, 0, job.cols * sizeof *score);
+		dot_keys(op, s, row, from, from + n, q, y);
+		memset(score, 0, n * sizeof *score);
 		for (size_t h = 0; h < o->heads; h++) {
-			s->k->unary(UNARY_RELU, y + h * EACH, y + h * EACH, job.cols);
-			s->k->add_scaled(score, y + h * EACH, weight[h] * o->scale, job.cols);
+			s->k->unary(UNARY_RELU, y + h * EACH, y + h * EACH, n);
+			s->k->add_scaled(score, y + h * EACH, weight[h] * o->scale, n);
 		}
 	}
 }
@@ -125,6 +143,45 @@ const struct op_kind op_index = { .name = "index", .pieces = index_pieces, .piec
 
 /* ---- choose ---- */
 
+/* score[heads][blocks] = the largest in each block of positions up to pos; infinite in the last ones. */
+static void score_blocks(const struct op *op, const struct step *s, size_t row, float *score, float *scratch)
+{
+	const struct op_choose *o = op->bound;
+	size_t pos = step_row(op, s, row).pos, blocks = candidates(o, pos), each = size_min(EACH, KV_EXTENT);
+	float *q = scratch, *y = q + o->heads * o->n;
+
+	turn_queries(op, s, row, q);
+	for (size_t i = 0; i < o->heads * blocks; i++)
+		score[i] = -INFINITY;
+	for (size_t from = 0; from <= pos; from += each) {
+		size_t n = size_min(each, pos + 1 - from);
+
+		dot_keys(op, s, row, from, from + n, q, y);
+		for (size_t i = 0; i < o->heads * n; i++) {
+			float *to = score + i / n * blocks + (from + i % n) / o->block, x = y[i / n * EACH + i % n];
+
+			*to = x > *to ? x : *to;
+		}
+	}
+	for (size_t i = 0; i < o->heads * o->local; i++)
+		score[(i / o->local + 1) * blocks - 1 - i % o->local] = INFINITY;
+}
+
+static void choose_blocks(const struct op *op, const struct step *s, size_t row, size_t thread)
+{
+	const struct op_choose *o = op->bound;
+	float *scratch = (float *)step_scratch(s, thread), *score = scratch + o->heads * (o->n + EACH);
+	size_t blocks = candidates(o, step_row(op, s, row).pos);
+	int32_t *to = (int32_t *)buffer_row(&o->chosen, row);
+
+	if (blocks <= o->top)
+		return;
+	score_blocks(op, s, row, score, scratch);
+	for (size_t h = 0; h < o->heads; h++)
+		best_of(&(struct best){ .score = score + h * blocks, .each = 1, .n = blocks, .best = o->top },
+			to + h * o->top, score + o->heads * blocks);
+}
+
 static void choose_piece(const struct op *op, const struct step *s, size_t row, size_t thread)
 {
 	const struct op_choose *o = op->bound;
@@ -132,6 +189,10 @@ static void choose_piece(const struct op *op, const struct step *s, size_t row, 
 	size_t pos = step_row(op, s, row).pos, n = candidates(o, pos), groups = seen(o, pos);
 	void *room = score + op_pieces(groups + 1, EACH) * EACH;
 
+	if (o->block) {
+		choose_blocks(op, s, row, thread);
+		return;
+	}
 	if (n <= o->top)
 		return;
 	if (s->n <= FEW)

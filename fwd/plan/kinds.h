@@ -126,14 +126,16 @@ struct op_choose {
 	size_t offset;
 	int split;                      /* chooses positions, by the scores of their groups; those after the last whole
 					 * group rank first */
-	struct buffer chosen;           /* [top], as int32_t */
+	size_t block, local;            /* block > 0: each head chooses among groups of this many positions, by the
+					 * largest score in each; the last `local` groups rank first */
+	struct buffer chosen;           /* [top], or [heads][top], as int32_t */
 };
 
 /* attend_groups: attention over compressed rows (all, or the chosen ones) in blocks of ATTEND_BLOCK, then over the
  * blocks of the window, merged in this order. Keys are also values, so the heads' results are rotated back.
  * Without `kept` it attends to groups of `ratio` positions instead, by the layer's own keys and values, and to the
  * positions after the last complete group; there is no window and no rotation back, and rows that see everything are
- * left to op_attend. */
+ * left to op_attend. by_head: each KV head sees groups of its own, which include the row's own group, up to the row. */
 struct op_attend_groups {
 	struct op_attention attention;
 	size_t ratio;                   /* 0: no compressed rows */
@@ -141,6 +143,7 @@ struct op_attend_groups {
 	size_t offset;
 	struct buffer chosen;
 	size_t top;                     /* 0: all are seen */
+	int by_head;
 };
 
 /* Scratch bytes of each thread, for contexts up to n_ctx. choose_index_bytes(): bytes that index needs for each block

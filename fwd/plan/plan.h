@@ -70,7 +70,7 @@ struct plan {
 	struct indexer_buffers {
 		struct buffer q, weight, key;   /* [heads][dim]; [heads]; [dim] */
 		struct buffer rows;             /* keys to be averaged, and their scores, all 0 */
-		struct buffer chosen;           /* [top], as int32_t */
+		struct buffer chosen;           /* [top], or [heads][top], as int32_t */
 	} indexer;
 	struct adapter_buffers {
 		uint16_t *switched;             /* [n_vocab]: the adapter that each id switches on; 0: none */
