@@ -1,10 +1,10 @@
-/* The least score that is taken is found byte by byte. Where not all items of this score are taken, a heap decides: its
- * first element has the least score, and a later item with a larger one takes its place. */
+/* A radix search finds the least score among the best. Only if it leaves out items of the same score does a heap decide
+ * which of these are taken: its root has the least score, and a later item with a larger score replaces it. */
 #include "best.h"
 
 #include <string.h>
 
-/* An integer that orders like x. */
+/* Maps x to an integer with the same order. */
 static uint32_t rank(float x)
 {
 	uint32_t bits;
@@ -18,7 +18,8 @@ static uint32_t rank_of(const struct best *b, size_t i)
 	return rank(b->score[i / b->each]);
 }
 
-/* The least rank of the best; *spare: how many items of this rank are not among them. */
+/* The rank of the least of the best, searched from the highest byte on; *spare: how many items of this rank are left
+ * out. */
 static uint32_t least_rank(const struct best *b, size_t *spare)
 {
 	size_t best = b->best, groups = (b->n + b->each - 1) / b->each;
@@ -47,8 +48,8 @@ static int is_less(const struct best *b, int32_t i, int32_t j)
 	return b->score[(size_t)i / b->each] < b->score[(size_t)j / b->each];
 }
 
-/* Puts an item into the place `at`, which is free: the lesser children move up until there are none, then the item
- * rises from there as far as it is less than its parents. Of equal children the second moves up. */
+/* Puts an item into the free place `at`. Lesser children move up, of equal ones the second, until a leaf is free; from
+ * there the item rises past larger parents. */
 static void sift(const struct best *b, int32_t *heap, size_t at, int32_t item)
 {
 	size_t top = at, n = b->best, child;
@@ -74,7 +75,7 @@ static void fill_heap(const struct best *b, int32_t *heap)
 			sift(b, heap, 0, (int32_t)i);
 }
 
-/* The same order as any other: by 8 bits at a time. spare: [n] */
+/* Sorts ascending, by one byte after the other; qsort() may allocate memory. spare: [n] */
 static void sort(int32_t *x, int32_t *spare, size_t n)
 {
 	for (int shift = 0; shift < 32; shift += 8) {
@@ -90,7 +91,7 @@ static void sort(int32_t *x, int32_t *spare, size_t n)
 	}
 }
 
-/* ---- all of it ---- */
+/* ---- both ---- */
 
 size_t best_scratch(size_t best)
 {
