@@ -224,7 +224,8 @@ static void build_embed(struct builder *b)
 	build_matrix(b, "token_embd", m->n_vocab, m->n_embd, &e.ids);
 	if (m->adapters.n)
 		e.substitute = substitutes(b);
-	if (m->family->learned_positions)
+	if (m->family->positions == POSITIONS_LEARNED
+	    || (m->family->positions == POSITIONS_OPTIONAL && model_has(m, "position_embd.weight")))
 		build_matrix(b, "position_embd", m->n_ctx_max, m->n_embd, &e.positions);
 	build_output(build_append(b, &op_embed, NULL, &e, sizeof e), 0, "", e.x, m->n_embd);
 	if (m->embedding_normed)

@@ -76,8 +76,9 @@ static int cohere2moe(struct model *m, struct why *w)
 
 const struct family families_gpt2[] = {
 	/* Radford et al. 2019 */
-	{ .arch = "gpt2", .norm = NORM_LAYER, .unrotated = 1, .learned_positions = 1, .decoder = { UNGATED_GELU } },
-	{ .arch = "starcoder", .norm = NORM_LAYER, .unrotated = 1, .learned_positions = 1,
+	{ .arch = "gpt2", .norm = NORM_LAYER, .unrotated = 1, .positions = POSITIONS_LEARNED,
+	  .decoder = { UNGATED_GELU } },
+	{ .arch = "starcoder", .norm = NORM_LAYER, .unrotated = 1, .positions = POSITIONS_LEARNED,
 	  .decoder = { UNGATED_GELU } },
 	{ .arch = "starcoder2", .norm = NORM_LAYER, .pairs = ROPE_HALVES, .decoder = { UNGATED_GELU } },
 	{ .arch = "codeshell", .norm = NORM_LAYER, .pairs = ROPE_HALVES, .decoder = { UNGATED_GELU } },
@@ -86,7 +87,8 @@ const struct family families_gpt2[] = {
 	{ .arch = "falcon", .norm = NORM_LAYER, .pairs = ROPE_HALVES, .decoder = { UNGATED_GELU, .parallel = 1 } },
 	{ .arch = "bloom", .norm = NORM_LAYER, .unrotated = 1, .read = bloom, .decoder = { UNGATED_GELU },
 	  .unused_key = "attention.max_alibi_bias" },
-	{ .arch = "mpt", .norm = NORM_LAYER, .unrotated = 1, .read = mpt, .decoder = { UNGATED_GELU } },
+	{ .arch = "mpt", .norm = NORM_LAYER, .unrotated = 1, .positions = POSITIONS_OPTIONAL, .read = mpt,
+	  .decoder = { UNGATED_GELU } },
 	{ .arch = "jais", .norm = NORM_LAYER, .unrotated = 1, .read = jais },
 	{ .arch = "stablelm", .norm = NORM_LAYER, .pairs = ROPE_HALVES,
 	  .decoder = { .parallel = 1, .heads = HEADS_NORMED } },

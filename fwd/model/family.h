@@ -46,12 +46,15 @@ struct expert_rule {
 /* Whether files may have further layers, which predict further tokens: if a key says so, or if tensors do, too. */
 enum predicts { PREDICTS_NOT, PREDICTS_BY_KEY, PREDICTS_BY_NAME };
 
+/* Whether there is a table of learned positions: always, or if the file has one. */
+enum positions { POSITIONS_NONE, POSITIONS_LEARNED, POSITIONS_OPTIONAL };
+
 struct family {
 	const char *arch;               /* general.architecture */
 	enum norm_kind norm;
 	enum rope_pairs pairs;
 	int unrotated;                  /* no RoPE */
-	int learned_positions;          /* a table of learned positions */
+	enum positions positions;
 	struct decoder decoder;
 	enum predicts predicts;
 	int no_epsilon;                 /* norms use no epsilon, whatever the key says, as in llama.cpp */
