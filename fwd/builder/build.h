@@ -168,7 +168,7 @@ void build_choose(struct builder *b, struct packed *x, struct packed *q_low, con
 /* The same among positions; computes their keys from x. */
 void build_index(struct builder *b, struct packed *x, struct packed *q_low);
 
-/* Positions that the layer's indexer chooses together. */
+/* Number of positions that the layer's indexer chooses together. */
 size_t build_chosen_size(const struct builder *b);
 
 /* Attention over compressed rows or chosen positions. K and V must be stored before. */

@@ -153,7 +153,7 @@ static void norm_queries(struct builder *b)
 	build_append(b, &op_rows, "indexer.q_norm", &o, sizeof o);
 }
 
-/* Keys of positions. */
+/* Each head chooses for one KV head, by keys of single positions. */
 static void index_by_head(struct builder *b, struct packed *x)
 {
 	const struct indexer *i = &b->model->indexer;

@@ -43,7 +43,8 @@ struct expert_rule {
 	int weighted;                   /* weights multiply the experts' inputs, not their results */
 };
 
-/* Whether files may have further layers, which predict further tokens: if a key says so, or if tensors do, too. */
+/* Whether files may have extra layers for multi-token prediction, which are not run: where a key says so, or where the
+ * file has their tensors, too. */
 enum predicts { PREDICTS_NOT, PREDICTS_BY_KEY, PREDICTS_BY_NAME };
 
 /* Whether there is a table of learned positions: always, or if the file has one. */

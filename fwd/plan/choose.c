@@ -143,7 +143,8 @@ const struct op_kind op_index = { .name = "index", .pieces = index_pieces, .piec
 
 /* ---- choose ---- */
 
-/* score[heads][blocks] = the largest in each block of positions up to pos; infinite in the last ones. */
+/* score[heads][blocks] = the largest score in each block of positions up to the row's; infinite for the last `local`
+ * blocks. */
 static void score_blocks(const struct op *op, const struct step *s, size_t row, float *score, float *scratch)
 {
 	const struct op_choose *o = op->bound;
