@@ -211,6 +211,16 @@ static void set_offset(struct builder *b, struct op_attention *o)
 	memcpy(b->kv_offsets[b->il].at, o->offset, sizeof o->offset);
 }
 
+/* The number of first rows that see all positions, because there are no more groups than the indexer chooses: by head,
+ * those of the first `top` groups; otherwise those before the end of group `top` + 1, as an incomplete group is always
+ * seen. */
+static size_t rows_seeing_all(const struct builder *b)
+{
+	const struct indexer *i = &b->model->indexer;
+
+	return i->local ? i->top * b->layer->ratio : (i->top + 1) * build_chosen_size(b) - 1;
+}
+
 struct buffer build_attend(struct builder *b, enum head_norms norms)
 {
 	const struct layer *l = b->layer;
@@ -241,9 +251,7 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 		build_attend_groups(b, &o);
 		return o.out;
 	}
-	/* rows before the end of group `top` + 1 see all groups; by head, those of the first `top` groups */
-	o.top = !l->sparse ? 0 : b->model->indexer.local ? b->model->indexer.top * l->ratio
-		: (b->model->indexer.top + 1) * build_chosen_size(b) - 1;
+	o.top = l->sparse ? rows_seeing_all(b) : 0;
 	op = build_append(b, &op_attend, NULL, &o, sizeof o);
 	if (op) {
 		op->scratch = k->attend_scratch(l->dim_k, l->dim_v, group);

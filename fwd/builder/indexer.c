@@ -81,22 +81,30 @@ static struct norm key_norm(struct builder *b)
 		.bias = build_vector(b, "indexer.k_norm", "bias", i->dim) };
 }
 
+/* Norms and rotates the keys in indexer.key, one for each group of `ratio` positions, and keeps them in the state. */
+static struct op_keep_group keep_keys(struct builder *b, size_t ratio, struct norm norm)
+{
+	const struct indexer *i = &b->model->indexer;
+	struct op_keep_group key = { .n = i->dim, .ratio = ratio, .rope_at = i->rope_at, .x = b->plan->indexer.key,
+		.norm = norm, .pairs = i->pairs, .rope = rope(b, ratio) };
+
+	key.kept = build_grouped(b, ratio, key.n, &key.offset);
+	build_append(b, &op_keep_group, "indexer_key", &key, sizeof key);
+	return key;
+}
+
 /* Makes the keys of groups from the keys and scores of their positions, in indexer.rows. position_bias: see struct
  * op_compress. */
-static void make_group_keys(struct builder *b, const float *position_bias, struct norm norm,
-	struct op_keep_group *key)
+static struct op_keep_group make_group_keys(struct builder *b, const float *position_bias, struct norm norm)
 {
 	const struct indexer_buffers *to = &b->plan->indexer;
 	struct op_compress sum = { .n = b->model->indexer.dim, .ratio = b->layer->ratio, .position_bias = position_bias,
 		.rows = to->rows, .out = to->key };
 
-	*key = (struct op_keep_group){ .n = sum.n, .ratio = sum.ratio, .rope_at = b->model->indexer.rope_at,
-		.x = to->key, .norm = norm, .pairs = b->model->indexer.pairs, .rope = rope(b, sum.ratio) };
 	sum.ring = build_ring(b, 2 * sum.n * sizeof(float));
 	sum.state = build_state(b, 3 * sum.n);
 	build_append(b, &op_compress, "indexer_sum", &sum, sizeof sum);
-	key->kept = build_grouped(b, key->ratio, key->n, &key->offset);
-	build_append(b, &op_keep_group, "indexer_key", key, sizeof *key);
+	return keep_keys(b, sum.ratio, norm);
 }
 
 /* The key of a group is the sum of its positions' normed keys, weighted by a softmax of gates. The architectures
@@ -116,25 +124,21 @@ static void index_gated_groups(struct builder *b, struct packed *x, struct packe
 	build_add_product(b, &o, gate, WIDE, n, buffer_at(rows, n));
 	build_products(b, "indexer.attn_k", &o);
 	build_append(b, &op_rows, "indexer.k_norm", &norm, sizeof norm);
-	make_group_keys(b, build_vector(b, position_bias, "weight", b->layer->ratio * n),
-		(struct norm){ .kind = NORM_NONE }, &key);
+	key = make_group_keys(b, build_vector(b, position_bias, "weight", b->layer->ratio * n),
+		(struct norm){ .kind = NORM_NONE });
 	build_choose(b, x, q_low, key.kept, key.offset);
 }
 
 void build_index(struct builder *b, struct packed *x, struct packed *q_low)
 {
-	const struct indexer *i = &b->model->indexer;
-	struct op_keep_group key = { .n = i->dim, .ratio = 1, .rope_at = i->rope_at, .x = b->plan->indexer.key,
-		.pairs = i->pairs, .rope = rope(b, 1) };
+	struct op_keep_group key;
 
 	if (b->layer->ratio) {
 		index_gated_groups(b, x, q_low);
 		return;
 	}
-	build_product(b, x, "indexer.attn_k", WIDE, key.n, key.x);
-	key.norm = key_norm(b);
-	key.kept = build_grouped(b, 1, key.n, &key.offset);
-	build_append(b, &op_keep_group, "indexer_key", &key, sizeof key);
+	build_product(b, x, "indexer.attn_k", WIDE, b->model->indexer.dim, b->plan->indexer.key);
+	key = keep_keys(b, 1, key_norm(b));
 	build_choose(b, x, q_low, key.kept, key.offset);
 }
 
@@ -159,15 +163,12 @@ static void index_by_head(struct builder *b, struct packed *x)
 	const struct indexer *i = &b->model->indexer;
 	const struct indexer_buffers *to = &b->plan->indexer;
 	struct op_product o = { .x = x };
-	struct op_keep_group key = { .n = i->dim, .ratio = 1, .rope_at = i->rope_at, .x = to->key, .pairs = i->pairs,
-		.rope = rope(b, 1) };
+	struct op_keep_group key;
 
 	build_add_product(b, &o, "indexer.q_proj", WIDE, i->heads * i->dim, to->q);
 	build_add_product(b, &o, "indexer.k_proj", WIDE, i->dim, to->key);
 	build_products(b, "indexer.qk_proj", &o);
-	key.norm = build_norm_of(b, "indexer.k_norm", i->dim);
-	key.kept = build_grouped(b, 1, key.n, &key.offset);
-	build_append(b, &op_keep_group, "indexer_key", &key, sizeof key);
+	key = keep_keys(b, 1, build_norm_of(b, "indexer.k_norm", i->dim));
 	norm_queries(b);
 	choose(b, key.kept, key.offset);
 }
@@ -191,7 +192,7 @@ void build_index_groups(struct builder *b, struct packed *x)
 	build_products(b, "indexer.qk_proj", &o);
 	if (position_bias)
 		memset(position_bias, 0, n * sizeof *position_bias);
-	make_group_keys(b, position_bias, build_norm_of(b, "indexer.k_norm", i->dim), &key);
+	key = make_group_keys(b, position_bias, build_norm_of(b, "indexer.k_norm", i->dim));
 	norm_queries(b);
 	choose(b, key.kept, key.offset);
 }

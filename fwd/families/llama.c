@@ -90,11 +90,7 @@ static int smollm3(struct model *m, struct why *w)
  * like llama.cpp, we ignore rope.freq_base_swa. */
 static int olmo2(struct model *m, struct why *w)
 {
-	int bad = layers_slide(m, 4, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0;
-
-	m->rope_sliding.base = m->rope.base;
-	m->rope_sliding.attn_factor = 1;
-	return bad ? -1 : 0;
+	return layers_slide_unscaled(m, 4, w);
 }
 
 /* EXAONE 4 (2025): the model with 64 layers has windows, and RoPE only in the layers with one. The smaller model has no

@@ -39,11 +39,7 @@ static int afmoe(struct model *m, struct why *w)
  * base in all layers, whatever rope.freq_base_swa says. */
 static int mellum(struct model *m, struct why *w)
 {
-	if (layers_slide(m, 4, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0)
-		return -1;
-	m->rope_sliding.base = m->rope.base;
-	m->rope_sliding.attn_factor = 1;
-	return 0;
+	return layers_slide_unscaled(m, 4, w);
 }
 
 /* RoPE of the layers with a window: without scaling, and possibly with another number of rotated elements. */

@@ -28,6 +28,10 @@ int layers_slide_late(struct model *m, size_t period, struct why *w);
  * the magnitude. */
 int layers_sliding_rope(struct model *m, double base, struct why *w);
 
+/* The same as layers_slide(), with RoPE in the layers with a window unscaled, also in magnitude. All layers have the
+ * same base: rope.freq_base_swa is ignored. */
+int layers_slide_unscaled(struct model *m, size_t period, struct why *w);
+
 /* Gives the layers with a window or chunks the base rope.freq_base_swa, if the file has that key. RoPE scaling stays,
  * and rope.scaling.factor applies to these layers even if rope.scaling.type is none, as in llama.cpp. */
 int layers_sliding_base(struct model *m, struct why *w);

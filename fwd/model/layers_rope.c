@@ -92,6 +92,15 @@ int layers_sliding_rope(struct model *m, double base, struct why *w)
 	return set_sliding_rope(m, plain, w);
 }
 
+int layers_slide_unscaled(struct model *m, size_t period, struct why *w)
+{
+	int bad = layers_slide(m, period, w) < 0 || layers_sliding_rope(m, m->rope.base, w) < 0;
+
+	m->rope_sliding.base = m->rope.base;
+	m->rope_sliding.attn_factor = 1;
+	return bad ? -1 : 0;
+}
+
 int layers_sliding_rot(struct model *m, struct why *w)
 {
 	struct rope_spec *r = &m->rope_sliding;
