@@ -1,4 +1,4 @@
-/* The tables of families. */
+/* The tables of families, and the architectures of other models that users may try. */
 #include "fwd/model/family.h"
 
 #include <string.h>
@@ -28,5 +28,29 @@ const struct family *family_of(const char *arch)
 	for (size_t i = 0; (f = family_each(i)); i++)
 		if (!strcmp(arch, f->arch))
 			return f;
+	return NULL;
+}
+
+const char *family_other(const char *arch)
+{
+	static const struct {
+		const char *kind, *archs[16];
+	} others[] = {
+		{ "an embedding model, which generates no text", { "bert", "nomic-bert", "nomic-bert-moe", "neo-bert",
+			"jina-bert-v2", "jina-bert-v3", "modern-bert", "eurobert", "gemma-embedding", "llama-embed",
+			"t5encoder" } },
+		{ "an encoder-decoder model", { "t5" } },
+		{ "a diffusion model", { "dream", "llada", "llada-moe", "rnd1" } },
+		{ "an image or video model", { "flux", "sd1", "sdxl", "sd3", "aura", "hidream", "cosmos", "ltxv",
+			"hyvid", "wan", "lumina2", "qwen_image" } },
+		{ "the part of a model that reads images or sound", { "clip" } },
+		{ "the part of a model that turns tokens into sound", { "wavtokenizer-dec" } },
+		{ "a draft head, which needs the hidden states of another model", { "eagle3", "dflash" } },
+	};
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		for (const char *const *a = others[i].archs; *a; a++)
+			if (!strcmp(arch, *a))
+				return others[i].kind;
 	return NULL;
 }

@@ -79,4 +79,7 @@ struct family {
 const struct family *family_of(const char *arch);       /* NULL: unknown */
 const struct family *family_each(size_t i);             /* the i-th of all tables; NULL past the last */
 
+/* What models of an architecture are that no family runs, because they do not continue a text; NULL: unknown. */
+const char *family_other(const char *arch);
+
 #endif

@@ -21,6 +21,7 @@ static int read_architecture(struct model *m, struct why *w)
 {
 	struct gguf_string s;
 	int found = gguf_text(m->gguf, "general.architecture", &s, w);
+	const char *other;
 
 	if (found < 0)
 		return -1;
@@ -28,6 +29,9 @@ static int read_architecture(struct model *m, struct why *w)
 		return why(w, "general.architecture: missing");
 	snprintf(m->arch, sizeof m->arch, "%.*s", s.n < sizeof m->arch ? (int)s.n : (int)sizeof m->arch - 1, s.s);
 	m->family = family_of(m->arch);
+	other = family_other(m->arch);
+	if (other)
+		return why(w, "general.architecture: \"%s\" is not supported: %s", m->arch, other);
 	if (!m->family || s.n != strlen(m->arch))
 		return why(w, "general.architecture: \"%.*s\" is not supported (fwd --list names those that are)",
 			GGUF_SHOWN(s));
