@@ -1,4 +1,4 @@
-/* The tables of families, and the architectures of other models that users may try. */
+/* The tables of families, and the names of other files that users may try. */
 #include "fwd/model/family.h"
 
 #include <string.h>
@@ -31,10 +31,10 @@ const struct family *family_of(const char *arch)
 	return NULL;
 }
 
-const char *family_other(const char *arch)
+const char *family_other(const char *name, size_t n)
 {
 	static const struct {
-		const char *kind, *archs[16];
+		const char *kind, *names[16];
 	} others[] = {
 		{ "an embedding model, which generates no text", { "bert", "nomic-bert", "nomic-bert-moe", "neo-bert",
 			"jina-bert-v2", "jina-bert-v3", "modern-bert", "eurobert", "gemma-embedding", "llama-embed",
@@ -43,14 +43,16 @@ const char *family_other(const char *arch)
 		{ "a diffusion model", { "dream", "llada", "llada-moe", "rnd1" } },
 		{ "an image or video model", { "flux", "sd1", "sdxl", "sd3", "aura", "hidream", "cosmos", "ltxv",
 			"hyvid", "wan", "lumina2", "qwen_image" } },
-		{ "the part of a model that reads images or sound", { "clip" } },
+		{ "the part of a model that reads images or sound", { "clip", "mmproj" } },
 		{ "the part of a model that turns tokens into sound", { "wavtokenizer-dec" } },
 		{ "a draft head, which needs the hidden states of another model", { "eagle3", "dflash" } },
+		{ "an adapter, which changes the weights of a model", { "adapter" } },
+		{ "statistics for quantising a model", { "imatrix" } },
 	};
 
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		for (const char *const *a = others[i].archs; *a; a++)
-			if (!strcmp(arch, *a))
+		for (const char *const *other = others[i].names; *other; other++)
+			if (strlen(*other) == n && !memcmp(name, *other, n))
 				return others[i].kind;
 	return NULL;
 }

@@ -79,7 +79,8 @@ struct family {
 const struct family *family_of(const char *arch);       /* NULL: unknown */
 const struct family *family_each(size_t i);             /* the i-th of all tables; NULL past the last */
 
-/* What models of an architecture are that no family runs, because they do not continue a text; NULL: unknown. */
-const char *family_other(const char *arch);
+/* What a file is that is not a model that continues a text, by its general.architecture or general.type, name[n]; NULL:
+ * unknown. */
+const char *family_other(const char *name, size_t n);
 
 #endif
