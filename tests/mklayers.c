@@ -159,7 +159,7 @@ static void adjugates(struct mkweights *k, uint32_t il)
 static void mixture(struct mkweights *k, uint32_t il)
 {
 	const struct mkfamily *f = k->family;
-	uint32_t n_embd = k->s.n_embd, n_ff = part_expert_ff(k), latent = part_expert_latent(k);
+	uint32_t n_embd = k->s.n_embd, n_ff = (uint32_t)part_expert_ff(k, il), latent = part_expert_latent(k);
 	uint32_t width = latent ? latent : n_embd;
 	char bare[64];
 
@@ -204,7 +204,7 @@ static void mixture(struct mkweights *k, uint32_t il)
 /* Norms around the experts and the dense part, which the router and its scale precede. */
 static void beside(struct mkweights *k, uint32_t il)
 {
-	uint32_t n = k->s.n_embd, n_ff = part_expert_ff(k), experts = k->family->experts;
+	uint32_t n = k->s.n_embd, n_ff = (uint32_t)part_expert_ff(k, il), experts = k->family->experts;
 
 	feed_forward(k, il);
 	part_norm(k, il, "post_ffw_norm_1");

@@ -164,10 +164,16 @@ static inline uint32_t part_expert_latent(const struct mkweights *k)
 	return k->family->latent_experts ? k->s.n_embd / 2 : 0;
 }
 
-/* Of one expert: rows that super-blocks divide, where n_ff has two of them. */
-static inline uint32_t part_expert_ff(const struct mkweights *k)
+/* Of one expert of layer il: rows that super-blocks divide, where n_ff has two of them. */
+static inline int part_expert_ff(const struct mkweights *k, uint32_t il)
 {
-	return k->s.n_ff / 2;
+	return (int)k->s.n_ff / (k->family->uneven_experts && il % 2 ? 1 : 2);
+}
+
+/* The number of experts that a row uses in layer il. */
+static inline int part_experts_used(const struct mkweights *k, uint32_t il)
+{
+	return (int)(k->family->used - (il % 2 ? 0 : k->family->uneven_experts));
 }
 
 #endif

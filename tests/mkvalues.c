@@ -29,14 +29,29 @@ static void rope_values(struct mkweights *k)
 	}
 }
 
+/* A number for each layer, n times this one. */
+static void by_layer(struct mkweights *k, const char *key, uint32_t n,
+	int times(const struct mkweights *, uint32_t))
+{
+	mkgguf_array(k->m, arch_key(k, key), GGUF_I32, k->s.n_layer);
+	for (uint32_t il = 0; il < k->s.n_layer; il++)
+		mkgguf_add_i32(k->m, (int32_t)n * times(k, il));
+}
+
 static void expert_values(struct mkweights *k)
 {
 	const struct mkfamily *f = k->family;
 
 	mkgguf_u32(k->m, arch_key(k, "expert_count"), f->experts);
-	mkgguf_u32(k->m, arch_key(k, "expert_used_count"), f->used);
-	mkgguf_u32(k->m, arch_key(k, "expert_feed_forward_length"), part_expert_ff(k));
-	mkgguf_u32(k->m, arch_key(k, "expert_shared_feed_forward_length"), f->shared ? part_expert_ff(k) : 0);
+	if (f->uneven_experts) {
+		by_layer(k, "expert_used_count", 1, part_experts_used);
+		by_layer(k, "expert_feed_forward_length", 1, part_expert_ff);
+	} else {
+		mkgguf_u32(k->m, arch_key(k, "expert_used_count"), f->used);
+		mkgguf_u32(k->m, arch_key(k, "expert_feed_forward_length"), (uint32_t)part_expert_ff(k, 0));
+	}
+	mkgguf_u32(k->m, arch_key(k, "expert_shared_feed_forward_length"),
+		f->shared ? (uint32_t)part_expert_ff(k, 0) : 0);
 	mkgguf_u32(k->m, arch_key(k, "leading_dense_block_count"), f->dense);
 	if (f->adjugates) {
 		mkgguf_u32(k->m, arch_key(k, "experts_per_group"), f->adjugates);
@@ -45,14 +60,6 @@ static void expert_values(struct mkweights *k)
 	if (f->latent_experts)
 		mkgguf_u32(k->m, arch_key(k, f->latent_experts > 1 ? "expert_latent_length" : "moe_latent_size"),
 			part_expert_latent(k));
-}
-
-/* A number for each layer: n or 0. */
-static void by_layer(struct mkweights *k, const char *key, uint32_t n, int has(const struct mkweights *, uint32_t))
-{
-	mkgguf_array(k->m, arch_key(k, key), GGUF_I32, k->s.n_layer);
-	for (uint32_t il = 0; il < k->s.n_layer; il++)
-		mkgguf_add_i32(k->m, has(k, il) ? (int32_t)n : 0);
 }
 
 /* The member at this offset of each layer's shape. */

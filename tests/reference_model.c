@@ -1040,6 +1040,7 @@ static void read_layer(struct reference *m, size_t il)
 	l->head_dim = size(m, "attention.key_length", l->n_head ? m->n_embd / l->n_head : 0);
 	l->dim_v = size(m, "attention.value_length", l->head_dim);
 	l->n_rot = size(m, "rope.dimension_count", l->head_dim);
+	l->n_used = size_at(m, "expert_used_count", il, 0);
 }
 
 void reference_enter(struct reference *m, size_t il)
@@ -1052,6 +1053,7 @@ void reference_enter(struct reference *m, size_t il)
 	m->dim_v = l->dim_v;
 	m->n_rot = l->n_rot;
 	m->n_ff = l->n_ff;
+	m->n_used = l->n_used;
 	if (l->scale > 0)
 		m->scale = l->scale;
 }
@@ -1107,7 +1109,6 @@ static void read_experts(struct reference *m)
 	const struct rules *r = m->rules;
 
 	m->n_expert = size(m, "expert_count", 0);
-	m->n_used = size(m, "expert_used_count", 0);
 	m->gate = r->gate ? r->gate : GATE_SOFTMAX;
 	if (r->gate_key)
 		m->gate = (enum gate)size(m, "expert_gating_func", m->gate);
@@ -1115,8 +1116,11 @@ static void read_experts(struct reference *m)
 	m->weights_scale = r->weight_keys || r->scale_key ? or_one(real(m, "expert_weights_scale", 1)) : 1;
 	m->n_groups = size(m, "expert_group_count", 1);
 	m->n_groups_used = size(m, "expert_group_used_count", 1);
-	if (m->n_expert > REFERENCE_EXPERTS || m->n_used > m->n_expert)
-		die("%zu of %zu experts", m->n_used, m->n_expert);
+	if (m->n_expert > REFERENCE_EXPERTS)
+		die("%zu experts", m->n_expert);
+	for (size_t il = 0; il < m->n_layer; il++)
+		if (m->layer[il].n_used > m->n_expert)
+			die("%zu of %zu experts", m->layer[il].n_used, m->n_expert);
 }
 
 void reference_read(struct reference *m, const struct gguf *g)

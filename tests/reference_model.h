@@ -54,7 +54,7 @@ struct rules {
 };
 
 struct reference_layer {
-	size_t n_head, n_head_kv, head_dim, dim_v, n_rot, n_ff; /* see struct reference */
+	size_t n_head, n_head_kv, head_dim, dim_v, n_rot, n_ff, n_used; /* see struct reference */
 	double *k, *v;                  /* [n][n_head_kv][head_dim or dim_v], kept for layers that share them */
 	size_t kv_of;                   /* the layer whose k and v this one reads; usually itself */
 	double sparsity;                /* gates up to mean + sparsity × standard deviation become 0; 0: none */
@@ -131,7 +131,8 @@ struct reference {
 	double *first_values;           /* the first layer's values, [n][n_embd] */
 	int norms_state;                /* Mamba's time steps, B and C are normed, without weights */
 
-	size_t n_expert, n_used, n_groups, n_groups_used;
+	size_t n_expert, n_groups, n_groups_used;
+	size_t n_used;                  /* experts per row, of the current layer */
 	size_t n_adapters, *adapter;    /* adapters; [n], the number of each row's, from 1; 0: none */
 	double other_ids;               /* weight in the mean of adapters of an id that switches none on */
 	size_t stand_for;               /* consecutive experts per adjugate; 0: there are none */

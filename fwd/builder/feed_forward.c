@@ -80,32 +80,32 @@ void build_router(struct builder *b, struct packed *x)
 }
 
 /* Chooses the experts of each row. Hunyuan 3's files lack the suffix ".bias". */
-static void route(struct builder *b)
+static void route(struct builder *b, struct routing *r)
 {
-	struct mixture *m = &b->plan->mixture;
 	const struct experts *e = b->layer->experts;
-	struct op_route o = { .routing = &m->routing, .experts = e, .logits = m->logits };
+	struct op_route o = { .routing = r, .experts = e, .logits = b->plan->mixture.logits };
 
 	o.bias = build_bias(b, "exp_probs_b", e->n);
 	if (!o.bias && model_has(b->model, build_name(b, "exp_probs_b", "").s))
 		o.bias = build_vector(b, "exp_probs_b", "", e->n);
 	if (b->il < e->by_id && !b->failed)
 		b->failed = model_integers(b->model, build_name(b, "ffn_gate_tid2eid", "weight").s, b->model->n_vocab,
-			e->used, (int32_t)e->n, &o.by_id, b->w);
+			o.routing->used, (int32_t)e->n, &o.by_id, b->w);
 	build_append(b, &op_route, NULL, &o, sizeof o);
 }
 
 /* The routed experts or the adjugates, and their tensors. */
 struct expert_part {
 	struct routing *routing;
-	const struct experts *experts;
+	size_t n_ff;
+	int weighted;
 	const char *gate, *up, *gate_up, *down;
 };
 
 /* f(gate) · up of the experts or, if they have no gate, f(up); packed for their second product. */
 static struct packed *expert_activations(struct builder *b, const struct expert_part *e, struct packed *x, enum unary f)
 {
-	size_t n_ff = e->experts->n_ff;
+	size_t n_ff = e->n_ff;
 	struct buffer wide = b->plan->mixture.wide;
 	struct op_product up = { .x = x, .routing = e->routing };
 	int ungated = b->model->family->decoder.ungated;
@@ -128,7 +128,7 @@ static void run_experts(struct builder *b, const struct expert_part *e, struct b
 {
 	struct op_product down = { .routing = e->routing };
 	struct op_expert_rows rows = { .routing = e->routing, .n = n, .in = in, .gathers = 1,
-		.weighted = e->experts->weighted };
+		.weighted = e->weighted };
 
 	down.x = expert_activations(b, e, build_expert_rows(b, "ffn_rows", rows), f);
 	build_add_product(b, &down, e->down, NARROW, n, b->plan->mixture.out);
@@ -138,7 +138,7 @@ static void run_experts(struct builder *b, const struct expert_part *e, struct b
 /* The shared expert's result, into mixture.shared. */
 static void shared_expert(struct builder *b, struct packed *x, enum unary f)
 {
-	size_t n = b->layer->experts->n_ff_shared;
+	size_t n = b->layer->expert_sizes.n_ff_shared;
 
 	if (b->model->family->decoder.ungated)
 		x = ungated(b, x, "ffn_up_shexp", n, f);
@@ -161,10 +161,22 @@ static void from_latent(struct builder *b, struct packed *x, enum unary f, struc
 		back.norm = build_norm_of(b, "ffn_routed_norm", back.n);
 	build_packing(b, "ffn_latent", &back, SLOT_BRANCH);
 	build_product(b, back.packed, routed ? "ffn_routed_up" : "ffn_latent_up", NARROW, sum.n, to);
-	if (!b->layer->experts->n_ff_shared)
+	if (!b->layer->expert_sizes.n_ff_shared)
 		return;
 	shared_expert(b, x, f);
 	build_append(b, &op_rows, "ffn_sum", &sum, sizeof sum);
+}
+
+/* The layer's routing. Its memory is that of all layers, but a row may use another number of experts. */
+static struct routing *layer_routing(struct builder *b)
+{
+	struct routing *r = build_allocate(b, sizeof *r);
+
+	if (!r)
+		return &b->plan->mixture.routing;
+	*r = b->plan->mixture.routing;
+	r->used = b->layer->expert_sizes.used;
+	return r;
 }
 
 /* The mixture's result, [n_embd], into `to`. */
@@ -172,19 +184,21 @@ static void experts_into(struct builder *b, struct packed *x, enum unary f, stru
 {
 	struct mixture *m = &b->plan->mixture;
 	const struct experts *e = b->layer->experts;
+	const struct expert_sizes *z = &b->layer->expert_sizes;
+	struct routing *routing = layer_routing(b);
 	size_t n = e->n_latent ? e->n_latent : b->model->n_embd;
 	struct buffer in = buffer_with(e->n_latent ? b->plan->wide : b->plan->h, n);
-	struct expert_part part = { &m->routing, e, "ffn_gate_exps", "ffn_up_exps", "ffn_gate_up_exps",
+	struct expert_part part = { routing, z->n_ff, e->weighted, "ffn_gate_exps", "ffn_up_exps", "ffn_gate_up_exps",
 		"ffn_down_exps" };
-	struct op_combine sum = { .routing = &m->routing, .n = n, .in = m->out, .unweighted = e->weighted,
+	struct op_combine sum = { .routing = routing, .n = n, .in = m->out, .unweighted = e->weighted,
 		.out = e->n_latent ? in : to };
 
-	route(b);
+	route(b, routing);
 	if (e->n_latent)
 		build_product(b, x, build_has(b, "ffn_routed_down") ? "ffn_routed_down" : "ffn_latent_down", NARROW, n,
 			in);
 	run_experts(b, &part, in, n, f);
-	if (e->n_ff_shared && !e->n_latent) {
+	if (z->n_ff_shared && !e->n_latent) {
 		if (build_has(b, "ffn_gate_inp_shexp")) {
 			build_product(b, x, "ffn_gate_inp_shexp", NARROW, 1, m->gate);
 			sum.gate = m->gate;
@@ -203,8 +217,8 @@ static void adjugates_into(struct builder *b, struct buffer x, enum unary f, str
 {
 	struct mixture *m = &b->plan->mixture;
 	const struct experts *e = &b->model->adjugates;
-	struct expert_part part = { &m->adjugates, e, "ffn_gate_chexps", "ffn_up_chexps", "ffn_gate_up_chexps",
-		"ffn_down_chexps" };
+	struct expert_part part = { &m->adjugates, e->most.n_ff, e->weighted, "ffn_gate_chexps", "ffn_up_chexps",
+		"ffn_gate_up_chexps", "ffn_down_chexps" };
 	struct op_route_adjugates route = { .routing = &m->adjugates, .adjugates = e, .scores = m->logits };
 	struct op_combine sum = { .routing = &m->adjugates, .n = b->model->n_embd, .in = m->out, .out = to,
 		.shared = x, .scale_shared = 1 };

@@ -31,7 +31,7 @@ static int open_buffers(struct plan *p, struct why *w)
 		h = size_max(h, mixers_h(p->model, l));
 		wide = size_max(wide, size_max(mixers_wide(p->model, l), 2 * size_max(l->n_ff, p->model->n_per_layer)));
 		if (l->experts)
-			wide = size_max(wide, 2 * size_max(l->experts->n_ff_shared, l->experts->n_latent));
+			wide = size_max(wide, 2 * size_max(l->expert_sizes.n_ff_shared, l->experts->n_latent));
 	}
 	if (rank)
 		wide = size_max(wide, size_max(rank, n_streams * n_embd));
@@ -146,7 +146,7 @@ static int is_open(const struct routing *r)
 static int open_experts(struct plan *p, struct why *w)
 {
 	const struct experts *e = &p->model->experts;
-	size_t n = p->model->n_embd, wide = 2 * size_max(e->n_ff, p->model->adjugates.n_ff);
+	size_t n = p->model->n_embd, wide = 2 * size_max(e->most.n_ff, p->model->adjugates.most.n_ff);
 	struct mixture *m = &p->mixture;
 
 	if (!e->n)
@@ -154,10 +154,10 @@ static int open_experts(struct plan *p, struct why *w)
 	m->logits = buffer(p, e->n);
 	m->shared = buffer(p, n);
 	m->gate = buffer(p, 1);
-	m->wide = (struct buffer){ .at = slots(p, e->used, wide * sizeof(float)), .stride = wide };
-	m->out = (struct buffer){ .at = slots(p, e->used, n * sizeof(float)), .stride = n };
-	m->routing = routing(p, e->n, e->used);
-	m->adjugates = routing(p, p->model->adjugates.n, p->model->adjugates.used);
+	m->wide = (struct buffer){ .at = slots(p, e->most.used, wide * sizeof(float)), .stride = wide };
+	m->out = (struct buffer){ .at = slots(p, e->most.used, n * sizeof(float)), .stride = n };
+	m->routing = routing(p, e->n, e->most.used);
+	m->adjugates = routing(p, p->model->adjugates.n, p->model->adjugates.most.used);
 	return m->logits.at && m->shared.at && m->gate.at && m->wide.at && m->out.at && is_open(&m->routing)
 		&& is_open(&m->adjugates) ? 0 : no_room(p, w);
 }

@@ -65,7 +65,7 @@ static int cohere2moe(struct model *m, struct why *w)
 	for (size_t il = 0; il < m->n_layer; il++)
 		if (!m->layer[il].window && m->layer[il].experts)
 			m->layer[il].rope = NULL;
-	if (m->experts.n_ff_shared) {
+	if (m->experts.most.n_ff_shared) {
 		m->experts.scale /= 2;
 		m->experts.scale_shared = 0.5f;
 	}

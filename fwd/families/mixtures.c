@@ -177,15 +177,16 @@ static int grovemoe(struct model *m, struct why *w)
 
 	if (!e->n)
 		return why(w, "%s: no layer has any", key_name(m, "expert_count").s);
-	a->n_ff = m->layer[0].dim_k;
+	a->most.n_ff = m->layer[0].dim_k;
 	a->normalise = 1;
 	if (key_required(m, "experts_per_group", 1, e->n, &a->stand_for, w) < 0
-	    || key_size(m, "expert_chunk_feed_forward_length", 1, FF_MAX, &a->n_ff, w) < 0
+	    || key_size(m, "expert_chunk_feed_forward_length", 1, FF_MAX, &a->most.n_ff, w) < 0
 	    || key_float(m, "expert_group_scale", -1e6, 1e6, &a->scale, w) < 0)
 		return -1;
 	a->n = e->n / a->stand_for;
-	a->used = size_min(e->used, a->n);
-	e->n_ff_shared = 0;
+	a->most.used = size_min(e->most.used, a->n);
+	for (size_t il = 0; il < m->n_layer; il++)
+		m->layer[il].expert_sizes.n_ff_shared = 0;
 	return e->n % a->stand_for ? why(w, "%s: %zu does not divide the %zu experts",
 		key_name(m, "experts_per_group").s, a->stand_for, e->n) : 0;
 }

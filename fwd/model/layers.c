@@ -109,31 +109,27 @@ static int read_gating(struct model *m, struct experts *e, struct why *w)
 	return why_tell(m->faults, w);
 }
 
-/* Reads expert_used_count: one number, or one per layer, which must be the same in all layers with experts. */
-static int read_used(struct model *m, struct experts *e, struct why *w)
+/* The sizes of layer il, where a row uses z->used experts unless expert_used_count has a number for each layer. */
+static int read_expert_sizes(struct model *m, size_t il, int by_layer, struct expert_sizes *z, struct why *w)
 {
-	const struct gguf_value *v = gguf_find(m->gguf, key_name(m, "expert_used_count").s);
-	size_t used = 0;
-
-	if (!v || v->type != GGUF_ARRAY)
-		return key_required(m, "expert_used_count", 1, e->n, &e->used, w);
-	for (size_t il = 0; il < m->n_layer; il++) {
-		if (!tensor(m, il, "ffn_gate_inp"))
-			continue;
-		if (key_size_at(m, "expert_used_count", il, 1, e->n, &used, w) < 0)
-			return -1;
-		if (e->used && used != e->used)
-			return why(w, "%s: %zu in layer %zu, but %zu before it: not supported",
-				key_name(m, "expert_used_count").s, used, il, e->used);
-		e->used = used;
-	}
-	return 0;
+	if (by_layer && key_size_at(m, "expert_used_count", il, 1, m->experts.n, &z->used, w) < 0)
+		return -1;
+	z->n_ff = size_of(tensor(m, il, "ffn_down_exps"));
+	z->n_ff_shared = size_of(tensor(m, il, "ffn_down_shexp"));
+	if (z->n_ff)
+		return 0;
+	why(w, "tensor blk.%zu.ffn_down_exps.weight: missing", il);
+	z->n_ff = 1;
+	return key_fault(m, w);
 }
 
 /* Every layer with a router has experts. */
 static int read_experts(struct model *m, struct why *w)
 {
 	struct experts *e = &m->experts;
+	const struct gguf_value *used = gguf_find(m->gguf, key_name(m, "expert_used_count").s);
+	int by_layer = used && used->type == GGUF_ARRAY;
+	struct expert_sizes sizes = { 0 };
 
 	if (!m->family->has_experts)
 		return 0;
@@ -141,22 +137,22 @@ static int read_experts(struct model *m, struct why *w)
 		return -1;
 	if (!e->n)
 		return 0;
-	if (read_used(m, e, w) < 0 || read_gating(m, e, w) < 0)
+	if ((!by_layer && key_required(m, "expert_used_count", 1, e->n, &sizes.used, w) < 0)
+	    || read_gating(m, e, w) < 0)
 		return -1;
 	for (size_t il = 0; il < m->n_layer; il++) {
+		struct layer *l = &m->layer[il];
+
 		if (!tensor(m, il, "ffn_gate_inp"))
 			continue;
-		m->layer[il].experts = e;
-		e->n_ff = size_of(tensor(m, il, "ffn_down_exps"));
-		e->n_ff_shared = size_of(tensor(m, il, "ffn_down_shexp"));
-		if (e->n_ff)
-			continue;
-		why(w, "tensor blk.%zu.ffn_down_exps.weight: missing", il);
-		e->n_ff = 1;
-		if (key_fault(m, w) < 0)
+		if (read_expert_sizes(m, il, by_layer, &sizes, w) < 0)
 			return -1;
+		l->experts = e;
+		l->expert_sizes = sizes;
+		e->most = (struct expert_sizes){ size_max(e->most.used, sizes.used),
+			size_max(e->most.n_ff, sizes.n_ff), size_max(e->most.n_ff_shared, sizes.n_ff_shared) };
 	}
-	if (!e->n_ff)   /* all layers are dense */
+	if (!e->most.used)      /* all layers are dense */
 		e->n = 0;
 	return 0;
 }

@@ -22,11 +22,16 @@ enum gating { GATING_SOFTMAX, GATING_SIGMOID, GATING_CHOSEN, GATING_ROOT };
 
 enum { EXPERTS_MAX = 1024, RWKV_HEAD_MAX = 256, STREAMS_MAX = 8 };
 
+struct expert_sizes {
+	size_t used;                    /* number of experts that each row uses */
+	size_t n_ff, n_ff_shared;       /* hidden width of an expert; of the shared expert, or 0 */
+};
+
 /* A mixture of experts. A row uses the experts with the largest score (+ bias). Their weights are the scores, divided
  * by their sum if `normalise`, times scale. Adjugate experts (Inclusion AI 2025) are chosen by the same scores. */
 struct experts {
-	size_t n, used;                 /* number of experts; used by each row. n 0: none */
-	size_t n_ff, n_ff_shared;       /* hidden width of an expert; of the shared expert, or 0 */
+	size_t n;                       /* number of experts; 0: none */
+	struct expert_sizes most;       /* the largest of all layers */
 	size_t n_latent;                /* width of the routed experts' inputs and results; 0: n_embd */
 	enum gating gating;
 	int normalise;
@@ -170,6 +175,7 @@ struct layer {
 	struct xielu xielu;             /* parameters, if the activation is xIELU */
 	const float *slope;             /* ALiBi's, [n_head]; NULL: no ALiBi */
 	const struct experts *experts;  /* NULL: a dense layer */
+	struct expert_sizes expert_sizes;
 	int v_in_k;                     /* see struct attend */
 	struct latent latent;
 	float sparsity;                 /* gates up to mean + sparsity × standard deviation become 0; 0: none (see
