@@ -11,14 +11,6 @@
  * hours. */
 enum { RUN_MAX = 4096 };
 
-/* s[n], 1 to 7 bytes, as a number. */
-static uint64_t few(const unsigned char *s, size_t n)
-{
-	if (n >= 4)
-		return le32(s) | (uint64_t)le32(s + n - 4) << 8 * (n - 4);
-	return s[0] | (uint64_t)s[n / 2] << 8 * (n / 2) | (uint64_t)s[n - 1] << 8 * (n - 1);
-}
-
 /* Mixes the bits of s[n]; the multipliers are arbitrary odd numbers. first, last: its first and its last 8 bytes, or
  * both times all of fewer. */
 static uint64_t mix(const unsigned char *s, size_t n, uint64_t first, uint64_t last)
@@ -37,12 +29,9 @@ static uint64_t mix(const unsigned char *s, size_t n, uint64_t first, uint64_t l
 uint64_t names_hash(const void *text, size_t n)
 {
 	const unsigned char *s = text;
-	uint64_t x;
+	uint64_t first = names_first(s, n);
 
-	if (n >= 8)
-		return mix(s, n, le64(s), le64(s + n - 8));
-	x = few(s, n);
-	return mix(s, n, x, x);
+	return mix(s, n, first, n < 8 ? first : le64(s + n - 8));
 }
 
 /* The same for a string in the file. The length before it makes it safe to read 8 bytes before its end, so no branch is

@@ -79,7 +79,8 @@ enum { WORDS_AHEAD = 16 };
 struct word_ahead {                     /* words_add(): a word whose ids are to be appended */
 	const char *s;
 	size_t n;
-	struct word *cached;
+	uint64_t first;                 /* names_first() */
+	struct word *cached;            /* where its ids are or belong; NULL: it is too long */
 };
 
 /* What encoding needs: tables, some of them filled at first use, and working memory. */

@@ -12,8 +12,9 @@
 enum { WORD_BYTES = 30, WORD_IDS = 8, WORDS = 1 << 15 };
 
 struct word {                           /* a cache line */
+	uint64_t first;                 /* names_first() of the word */
+	char rest[WORD_BYTES - 8];      /* its other bytes */
 	unsigned char n, n_ids;         /* n 0: free */
-	char s[WORD_BYTES];
 	int32_t id[WORD_IDS];
 };
 
@@ -126,31 +127,48 @@ int words_joined(const struct encoder *e, const char *s)
 
 /* ---- the table ---- */
 
-static int is(const struct word *word, const char *s, size_t n)
+static int is(const struct word *word, const struct word_ahead *a)
 {
-	return word->n == n && !memcmp(word->s, s, n);
+	return word->first == a->first && word->n == a->n && (a->n <= 8 || !memcmp(word->rest, a->s + 8, a->n - 8));
 }
 
-/* Appends the ids of a word. cached: where its ids are or belong; NULL: it is too long. */
-static int encode(struct vocab *v, const char *s, size_t n, struct word *cached, struct ids *out, struct why *w)
+/* Appends the ids of a cached word. All its room is copied, because a constant length takes no call. */
+static int add_cached(const struct word *word, struct ids *out, struct why *w)
 {
-	size_t start = out->n, n_ids;
+	if (out->room - out->n < WORD_IDS && grow(&out->id, &out->room, sizeof *out->id, 256))
+		return why(w, "out of memory");
+	memcpy(out->id + out->n, word->id, sizeof word->id);
+	out->n += word->n_ids;
+	return 0;
+}
 
-	if (cached && is(cached, s, n))
-		return ids_append(out, cached->id, cached->n_ids, w);
-	if (cached && is(cached + 1, s, n))
-		return ids_append(out, cached[1].id, cached[1].n_ids, w);
-	if (v->kind->encode_word(v, s, n, out, w))
+static void cache(const struct word_ahead *a, const int32_t *id, size_t n)
+{
+	struct word *word = a->cached;
+
+	word[1] = word[0];
+	word->first = a->first;
+	word->n = (unsigned char)a->n;
+	word->n_ids = (unsigned char)n;
+	if (a->n > 8)
+		memcpy(word->rest, a->s + 8, a->n - 8);
+	if (n)
+		memcpy(word->id, id, n * sizeof *id);
+}
+
+/* Appends the ids of a word. */
+static int encode(struct vocab *v, const struct word_ahead *a, struct ids *out, struct why *w)
+{
+	size_t start = out->n;
+
+	if (a->cached && is(a->cached, a))
+		return add_cached(a->cached, out, w);
+	if (a->cached && is(a->cached + 1, a))
+		return add_cached(a->cached + 1, out, w);
+	if (v->kind->encode_word(v, a->s, a->n, out, w))
 		return -1;
-	n_ids = out->n - start;
-	if (cached && n_ids <= WORD_IDS) {
-		cached[1] = cached[0];
-		cached->n = (unsigned char)n;
-		cached->n_ids = (unsigned char)n_ids;
-		memcpy(cached->s, s, n);
-		if (n_ids)
-			memcpy(cached->id, out->id + start, n_ids * sizeof *cached->id);
-	}
+	if (a->cached && out->n - start <= WORD_IDS)
+		cache(a, out->id + start, out->n - start);
 	return 0;
 }
 
@@ -161,7 +179,7 @@ int words_add(struct vocab *v, const char *s, size_t n, struct ids *out, struct 
 
 	if (!n)
 		return 0;
-	*word = (struct word_ahead){ s, n, NULL };
+	*word = (struct word_ahead){ s, n, names_first((const unsigned char *)s, n), NULL };
 	if (n <= WORD_BYTES) {
 		word->cached = &e->words[names_hash(s, n) % (WORDS / 2) * 2];
 		__builtin_prefetch(word->cached);
@@ -176,7 +194,7 @@ int words_flush(struct vocab *v, struct ids *out, struct why *w)
 
 	e->n_ahead = 0;
 	for (size_t i = 0; i < n; i++)
-		if (encode(v, e->ahead[i].s, e->ahead[i].n, e->ahead[i].cached, out, w))
+		if (encode(v, &e->ahead[i], out, w))
 			return -1;
 	return 0;
 }
