@@ -3,7 +3,7 @@
 #ifndef AVX2_BYTES_H
 #define AVX2_BYTES_H
 
-INLINE void vb_turn_quarters(b64 v[4])
+INLINE void vb_transpose_quarters(b64 v[4])
 {
 	__m256i t[8];
 
@@ -23,7 +23,7 @@ INLINE void vb_zip_quarters(b64 *v, b64 *w)
 	vi_zip_halves(&v->b, &w->b);
 }
 
-INLINE void vb_turn(b64 v[8])
+INLINE void vb_transpose(b64 v[8])
 {
 	UNROLL
 	for (int i = 0; i < 8; i += 4) {

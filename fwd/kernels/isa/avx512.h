@@ -138,7 +138,7 @@ static inline i32x16 vi_lanes(i32x16 v)
 	return _mm512_permutexvar_epi32(block, v);
 }
 
-INLINE void vb_turn_quarters(b64 v[4])
+INLINE void vb_transpose_quarters(b64 v[4])
 {
 	__m512i a = _mm512_unpacklo_epi32(v[0], v[1]), b = _mm512_unpackhi_epi32(v[0], v[1]);
 	__m512i c = _mm512_unpacklo_epi32(v[2], v[3]), d = _mm512_unpackhi_epi32(v[2], v[3]);
@@ -151,7 +151,7 @@ INLINE void vi_transpose(i32x16 v[16])
 {
 	UNROLL
 	for (int i = 0; i < 16; i += 4)
-		vb_turn_quarters(v + i);
+		vb_transpose_quarters(v + i);
 	UNROLL
 	for (int i = 0; i < 4; i++) {   /* v[i + 4j]: lane i of each quarter of rows 4j to 4j + 3 */
 		__m512i a = _mm512_shuffle_i32x4(v[i], v[i + 4], 0x88), b = _mm512_shuffle_i32x4(v[i], v[i + 4], 0xdd);

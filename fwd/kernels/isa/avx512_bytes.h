@@ -15,10 +15,10 @@ INLINE void vb_zip_quarters(b64 *v, b64 *w)
 	*v = both;
 }
 
-INLINE void vb_turn(b64 v[8])
+INLINE void vb_transpose(b64 v[8])
 {
-	vb_turn_quarters(v);
-	vb_turn_quarters(v + 4);
+	vb_transpose_quarters(v);
+	vb_transpose_quarters(v + 4);
 	UNROLL
 	for (int i = 0; i < 4; i++) {   /* in quarters: the halves of even blocks, then those of odd blocks */
 		b64 low = v[i], high = v[i + 4];

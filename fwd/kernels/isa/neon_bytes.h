@@ -19,7 +19,7 @@ EACH_2(vb_plus, vb_of, b64, vaddq_u8)
 EACH_1(vb_as_int, vi_of, i32x16, b64, vreinterpretq_s32_u8)
 EACH_1(vi_as_bytes, vb_of, b64, i32x16, vreinterpretq_u8_s32)
 
-INLINE void vb_turn_quarters(b64 v[4])
+INLINE void vb_transpose_quarters(b64 v[4])
 {
 	int32x4_t t[4][4];
 
@@ -45,7 +45,7 @@ INLINE void vb_zip_quarters(b64 *v, b64 *w)
 	*v = first;
 }
 
-INLINE void vb_turn(b64 v[8])
+INLINE void vb_transpose(b64 v[8])
 {
 	int32x4_t t[4][8];      /* the lanes of even, then of odd blocks from 0 on; the same from 8 on */
 

@@ -1,20 +1,29 @@
 /* columns: products of quantised weights with several columns, and the rows of one or two columns that decode.c
  * leaves. The weights are read as in decode.c, a span of sixteen blocks at a time. A span is unpacked once for all
- * columns, and its codes are turned so that each lane holds one block, as the activations already are: the products of
- * a block add up in its lane, without a tree for each column. Several rows go side by side: those whose sums are in
- * registers at once share the loads of the activations, all of them the activations in the first-level cache. With 32
- * registers of 64 bytes the codes stay in them; otherwise all rows are unpacked into memory before they are
- * multiplied, and one group of columns after the other is in the first-level cache. */
+ * columns, and its codes are transposed (lanes.h), as the activations already are: the products of a block add up in
+ * its lane, without a tree for each column. Several rows go side by side: those whose sums are in registers at once
+ * share the loads of the activations, all of them the activations in the first-level cache. With 32 registers of 64
+ * bytes the codes stay in them; otherwise all rows are unpacked into memory before they are multiplied, and one group
+ * of columns after the other is in the first-level cache. */
 #include <string.h>
 
 #include "lib/base/size.h"
 #include "product.h"
 #include "rows.h"
-#include "turned.h"
+#include "transposed.h"
 
 /* COLUMNS_SET: rows side by side, of which COLUMNS_ROWS are in registers at once. (16 columns, AVX2: eight rows take 5%
  * less time than four, as the activations of a span come from the second-level cache.) */
 enum { COLUMNS_SET = 8, COLUMNS_SUMS = COLUMNS_SET * CODES_FEW };
+
+/* A span each of several rows, and the same span of the columns. */
+struct span_job {
+	const uint8_t *span[COLUMNS_SET];       /* of each row */
+	size_t rows;                            /* a multiple of COLUMNS_ROWS */
+	const uint8_t *far;                     /* prefetched: as many bytes as the spans have */
+	const char *x;                          /* activations of the first of n columns */
+	size_t n;
+};
 
 /* acc[row][column] += the products of unpacked spans of COLUMNS_ROWS rows with s.columns columns of activations, the
  * first at x; rows are n apart in acc. */
@@ -63,41 +72,40 @@ INLINE void columns_add(struct unpacker u, struct column_shape s, int planes, co
 	}
 }
 
-/* The same for the spans of any number of rows, a multiple of COLUMNS_ROWS, and n columns. The groups of columns are of
- * about the same size, as the sums of a small one wait for each other. */
-INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const uint8_t *const *span, size_t rows,
-                      const uint8_t *far, const char *x, size_t n, f32x16 *acc)
+/* acc[row][column] += the products of all rows and columns. The groups of columns are of about the same size, as the
+ * sums of a small one wait for each other. */
+INLINE void spans_add(struct unpacker u, enum format_id id, int planes, const struct span_job *j, f32x16 *acc)
 {
 	struct column_shape s = { .rows = COLUMNS_ROWS, .row_step = sizeof(struct unpacked) / sizeof(b64),
 		.quads = SPAN_VECTORS / u.scales, .top = u.top, .is_signed = u.is_signed,
 		.step = acts_span_bytes((size_t)planes) };
-	size_t groups = (n + COLUMNS_SIDE - 1) / COLUMNS_SIDE, least = n / groups, larger = n % groups, most;
+	size_t n = j->n, groups = (n + COLUMNS_SIDE - 1) / COLUMNS_SIDE, least = n / groups, larger = n % groups, most;
+	const uint8_t *far = j->far;
 
-	for (size_t i = 0; i < rows; i += most, acc += most * n) {
+	for (size_t i = 0; i < j->rows; i += most, acc += most * n) {
 		struct unpacked w[COLUMNS_UNPACKED];
 
-		most = COLUMNS_UNPACKED == COLUMNS_ROWS ? COLUMNS_ROWS : size_min(COLUMNS_UNPACKED, rows - i);
+		most = COLUMNS_UNPACKED == COLUMNS_ROWS ? COLUMNS_ROWS : size_min(COLUMNS_UNPACKED, j->rows - i);
 		for (size_t r = 0; r < most; r += COLUMNS_ROWS)
 			UNROLL
 			for (size_t k = 0; k < COLUMNS_ROWS; k++, far += u.bytes)
-				unpack_turned(u, id, span[i + r + k], far, &w[r + k]);
+				unpack_transposed(u, id, j->span[i + r + k], far, &w[r + k]);
 		for (size_t k = 0, c = 0, group; k < groups; k++, c += group) {
 			group = least + (k < larger);
 			UNROLL
 			for (s.columns = 1; s.columns <= COLUMNS_SIDE; s.columns++)
 				for (size_t r = 0; r < most && group == (size_t)s.columns; r += COLUMNS_ROWS)
-					columns_add(u, s, planes, &w[r], x + c * s.step, n, acc + r * n + c);
+					columns_add(u, s, planes, &w[r], j->x + c * s.step, n, acc + r * n + c);
 		}
 	}
 }
 
-typedef void adder(const uint8_t *const *span, size_t rows, const uint8_t *far, const char *x, size_t n, f32x16 *acc);
+typedef void adder(const struct span_job *j, f32x16 *acc);
 
 #define ADDER(id, name, planes, kind) \
-	static void kind##_##name(const uint8_t *const *span, size_t rows, const uint8_t *far, const char *x, \
-	                          size_t n, f32x16 *acc) \
+	static void kind##_##name(const struct span_job *j, f32x16 *acc) \
 	{ \
-		spans_add(unpack_##name, id, planes, span, rows, far, x, n, acc); \
+		spans_add(unpack_##name, id, planes, j, acc); \
 	}
 #define ADDERS(id, NAME, name, ...) ADDER(id, name, 1, add) ADDER(id, name, 2, add_wide)
 FORMATS_QUANTISED(ADDERS)
@@ -147,32 +155,33 @@ static void columns_set(const struct product_job *j, size_t r, size_t rows, size
 	adder *add = adders[f->id][j->x->kind == ACTS_Q16];
 	struct acts_copies copies = acts_copies(j->w->cols / 32);
 	size_t n = j->x->n, step = acts_spans_bytes(acts_planes(j->x->kind), n), blocks = j->w->cols / 32, done = 0,
-	       bytes = copies.copies * j->w->row_bytes, far = sets_ahead(runs * bytes),
-	       padded = (runs + COLUMNS_ROWS - 1) / COLUMNS_ROWS * COLUMNS_ROWS;        /* the last run counts twice */
+	       bytes = copies.copies * j->w->row_bytes, far = sets_ahead(runs * bytes);
 	const uint8_t *start = (const uint8_t *)j->w->data + r * j->w->row_bytes,
 	        *end = (const uint8_t *)j->w->data + j->w->rows * j->w->row_bytes;
 	struct row_ends e = { blocks, blocks, 0 };
 	uint8_t rest[SPAN_BLOCKS * BLOCK_BYTES_MOST];           /* the mapping may end after the matrix's last blocks */
-	const uint8_t *span[COLUMNS_SET];
+	struct span_job spans = { .n = n,
+		.rows = (runs + COLUMNS_ROWS - 1) / COLUMNS_ROWS * COLUMNS_ROWS };      /* the last run counts twice */
 	f32x16 acc[COLUMNS_SUMS], aside[COLUMNS_SUMS];
 
-	for (size_t c = 0; c < padded * n; c++)
+	for (size_t c = 0; c < spans.rows * n; c++)
 		acc[c] = vf_zero();
 	for (size_t g = 0; done < rows; g++) {
 		e.ended = size_min(rows_ended(e.before, blocks), rows - done);
 		if (e.before < SPAN_BLOCKS)
 			part_columns(e, acc, aside, runs * n);
-		for (size_t i = 0; i < padded; i++) {
+		for (size_t i = 0; i < spans.rows; i++) {
 			const uint8_t *p = start + size_min(i, runs - 1) * bytes + g * type->bytes;
 
-			span[i] = p;
+			spans.span[i] = p;
 			if ((size_t)(end - p) < type->bytes) {
 				memset(rest, 0, sizeof rest);
-				span[i] = memcpy(rest, p, (size_t)(end - p));
+				spans.span[i] = memcpy(rest, p, (size_t)(end - p));
 			}
 		}
-		add(span, padded, start + far + runs * g * type->bytes, (const char *)j->x->data + g * step, n,
-		    acc);
+		spans.far = start + far + runs * g * type->bytes;
+		spans.x = (const char *)j->x->data + g * step;
+		add(&spans, acc);
 		if (e.ended && e.before >= SPAN_BLOCKS && runs == COLUMNS_SET && copies.copies == 1)
 			end_eight_rows(acc, n, j->y + r, j->stride);
 		else

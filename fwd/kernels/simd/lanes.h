@@ -2,22 +2,26 @@
  *
  * Span. Weights are unpacked sixteen blocks of 32 at a time: 512 elements of a row.
  *
- * Lane order. The products of a span are taken 64 codes at a time, two blocks in a vector, and summed by a
- * transposing tree over eight such vectors. It leaves blocks 0, 2, 4, 6, 1, 3, 5, 7 in the lower eight lanes and
- * the same plus 8 in the upper, on every instruction set, so all scales of a span are read in that order.
+ * Orders. A span's 512 codes are unpacked into eight vectors of 64 bytes, in the order that is cheapest for the format.
+ * Below, a vector stands between bars, 5 is block 5, 5a and 5b are its halves, 5.0 to 5.3 its runs of eight codes:
  *
- * Quarters. Where the low and the high nibbles of bytes are two codes, it is faster to take four blocks at a time:
- * the first sixteen codes of each in the quarters of one vector, the others in those of another, so that their
- * products add up before any tree. The first such four blocks are 0, 2, 4, 6, then 1, 3, 5, 7, and the same plus
- * 8.
+ *	plain       0a 0b 1a 1b | 2a 2b 3a 3b | 4a ...
+ *	quarters    0a 2a 4a 6a | 0b 2b 4b 6b | 1a 3a 5a 7a | 1b 3b 5b 7b | 8a ...
+ *	eights      0.0 2.0 1.0 3.0 0.1 2.1 1.1 3.1 | 0.2 2.2 1.2 3.2 0.3 2.3 1.3 3.3 | 4.0 ...
+ *	fields      0.0 8.0 0.2 8.2 4.0 12.0 4.2 12.2 | 0.1 8.1 0.3 8.3 4.1 12.1 4.3 12.3 | 1.0 ...
+ *	groups      0.0 0.2 1.0 1.2 2.0 2.2 3.0 3.2 | 0.1 0.3 1.1 1.3 2.1 2.3 3.1 3.3 | 4.0 ...
+ *	transposed  lane i of vector j: codes 4j to 4j + 3 of the block in lane i
  *
- * Eights. The same with eight codes of a block next to each other: first those of four blocks, in the order 0, 2, 1,
- * 3, then the next eight of each, and so on; the next four blocks follow.
+ * Plain suits every format. In quarters, which suit bytes with a code in each nibble, the two vectors of four blocks
+ * are added before any tree. Fields suit bytes with two bits of each of four blocks, groups bytes with codes that are
+ * eight apart. Eights, which suit AVX2, need no tree. Transposed codes need none for several columns.
  *
- * Fields. Four blocks at a time, which are four apart: the first eight codes of each half in one vector, the second
- * eight in another. This is for bytes that hold two bits of each of four blocks.
+ * Lane order. For one column, a transposing tree adds up the products of eight vectors. It leaves the sums of blocks 0,
+ * 2, 4, 6, 1, 3, 5, 7 in the lower eight lanes and the same plus 8 in the upper, on every instruction set. So the
+ * scales of a span, and transposed codes, have that order, too (lane_block).
  *
- * Groups. The same with neighbouring blocks, where bytes hold codes that are eight apart.
+ * Panel. For a prompt, codes of 32 rows lie with the rows in the lanes, block after block: [8][32 rows][4 codes]
+ * (panel.h).
  *
  * Visiting order. A prompt's kernel goes through the blocks (or elements) of one residue modulo 16 after the
  * other, so that one set of registers serves all sixteen accumulators. The residues come bit-reversed: the closing

@@ -114,7 +114,7 @@ INLINE void load_half(const uint8_t *p, size_t step, b64 v[4])
 	UNROLL
 	for (int i = 0; i < 4; i++, p += step)
 		v[i] = vb_of(vb_16(p), vb_16(p + 4 * step), vb_16(p + 8 * step), vb_16(p + 12 * step));
-	vb_turn_quarters(v);
+	vb_transpose_quarters(v);
 }
 
 /* The codes of sixteen rows. They lie in the lanes before nibbles are taken apart, which saves half of the shuffles.

@@ -247,12 +247,12 @@ static inline void vd_eight_sums(struct eights_shape s, const i32x8 *v, int four
 #endif
 
 /* Within each quarter of sixteen bytes: four bytes i of v[j] become four bytes j of v[i]. */
-static inline void vb_turn_quarters(b64 v[4]);
+static inline void vb_transpose_quarters(b64 v[4]);
 /* v: its first and third quarters and those of w in turn; w: the second and fourth. */
 static inline void vb_zip_quarters(b64 *v, b64 *w);
 
 /* Codes of two blocks in each become codes of all sixteen: elements 4j to 4j + 3 in v[j], in lane order. */
-static inline void vb_turn(b64 v[8]);
+static inline void vb_transpose(b64 v[8]);
 
 /* For columns.c: */
 struct column_shape {

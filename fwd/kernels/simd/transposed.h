@@ -1,13 +1,13 @@
-/* turned: a span with the codes of one block in each lane, for columns.c. */
-#ifndef TURNED_H
-#define TURNED_H
+/* transposed: unpacks a span with the codes of one block in each lane (lanes.h), for columns.c. */
+#ifndef TRANSPOSED_H
+#define TRANSPOSED_H
 
 #include "prefetch.h"
 #include "spans.h"
 
-/* Blocks whose codes are nibbles of sixteen bytes, the low ones first, are turned before they are unpacked: half of the
- * shuffles. Sixteen blocks begin at qs, `eight` bytes from one eight to the next, `step` bytes apart in each. */
-INLINE void turned_nibbles(const uint8_t *qs, size_t step, size_t eight, b64 codes[SPAN_VECTORS])
+/* Blocks whose codes are nibbles of sixteen bytes, the low ones first, are transposed before they are unpacked: half of
+ * the shuffles. Sixteen blocks begin at qs, `eight` bytes from one eight to the next, `step` bytes apart in each. */
+INLINE void transposed_nibbles(const uint8_t *qs, size_t step, size_t eight, b64 codes[SPAN_VECTORS])
 {
 	UNROLL
 	for (int i = 0; i < 4; i++) {
@@ -15,7 +15,7 @@ INLINE void turned_nibbles(const uint8_t *qs, size_t step, size_t eight, b64 cod
 
 		codes[i] = vb_of(vb_16(p), vb_16(p + step), vb_16(p + eight), vb_16(p + eight + step));
 	}
-	vb_turn_quarters(codes);
+	vb_transpose_quarters(codes);
 	UNROLL
 	for (int i = 0; i < 4; i++) {
 		codes[i + 4] = vb_shr(codes[i], 4, 15);
@@ -24,14 +24,14 @@ INLINE void turned_nibbles(const uint8_t *qs, size_t step, size_t eight, b64 cod
 }
 
 /* The same where each 32 bytes are two blocks, in the low and in the high nibbles. */
-INLINE void turned_pairs(const uint8_t *span, b64 codes[SPAN_VECTORS])
+INLINE void transposed_pairs(const uint8_t *span, b64 codes[SPAN_VECTORS])
 {
 	const struct q4_k *b = (const struct q4_k *)span;
 
 	UNROLL
 	for (int i = 0; i < 4; i++)
 		codes[i] = vb_join(b[0].qs + 32 * i, b[1].qs + 32 * i);
-	vb_turn_quarters(codes);
+	vb_transpose_quarters(codes);
 	UNROLL
 	for (int i = 0; i < 4; i++) {
 		codes[i + 4] = vb_shr(codes[i], 4, 15);
@@ -40,7 +40,7 @@ INLINE void turned_pairs(const uint8_t *span, b64 codes[SPAN_VECTORS])
 	}
 }
 
-INLINE void turned_lookup(const int8_t table[16], b64 codes[SPAN_VECTORS])
+INLINE void transposed_lookup(const int8_t table[16], b64 codes[SPAN_VECTORS])
 {
 	UNROLL
 	for (int i = 0; i < SPAN_VECTORS; i++)
@@ -49,7 +49,7 @@ INLINE void turned_lookup(const int8_t table[16], b64 codes[SPAN_VECTORS])
 
 /* Signed codes have SIGNED_BIAS added. What lies at far is prefetched, and the row's next span: large ones earlier (two
  * threads, four columns: Q8_0 a tenth faster so, Q4_K 2% slower). */
-INLINE void unpack_turned(struct unpacker u, enum format_id id, const uint8_t *span, const uint8_t *far,
+INLINE void unpack_transposed(struct unpacker u, enum format_id id, const uint8_t *span, const uint8_t *far,
                           struct unpacked *to)
 {
 	struct code_layout l = layouts[id];
@@ -57,14 +57,14 @@ INLINE void unpack_turned(struct unpacker u, enum format_id id, const uint8_t *s
 
 	prefetch(span + (u.bytes > SPAN ? PREFETCH_NEAR : u.bytes), far, u.bytes);
 	switch (l.kind) {
-	case LAYOUT_NIBBLES: turned_nibbles(span + l.first, l.step, l.eight, codes); break;
-	case LAYOUT_PAIRS: turned_pairs(span, codes); break;
+	case LAYOUT_NIBBLES: transposed_nibbles(span + l.first, l.step, l.eight, codes); break;
+	case LAYOUT_PAIRS: transposed_pairs(span, codes); break;
 	default:
 		span_codes(u, span, codes);
-		vb_turn(codes);
+		vb_transpose(codes);
 	}
 	if (l.table)
-		turned_lookup(l.table, codes);
+		transposed_lookup(l.table, codes);
 	UNROLL
 	for (int i = 0; i < SPAN_VECTORS; i++)
 		to->codes[i] = u.is_signed && SIGNED_BIAS != 0 ? vb_add(codes[i], SIGNED_BIAS) : codes[i];
