@@ -1,7 +1,6 @@
 /* attend: the attention of scalar_attend.c in the vector vocabulary; included once by each instruction set's file.
  *
- * A query is one head of one row: a column. The columns of a KV head's group read the same K and V; a tile of rows has
- * rows · group of them. Each block of ATTEND_BLOCK positions goes through the same steps: scores
+ * Each block of ATTEND_BLOCK positions goes through the same steps for all columns of a tile (attend_tile.h): scores
  * [columns][ATTEND_BLOCK] into scratch, softmax of each column there, sums over V, and merging the result into that of
  * the blocks before. Few columns (a step of decode) read K and V in place and widen (and scale) them as they load; many
  * (a prompt) read a copy of the block in floats, which stays in the CPU's cache for all of them.
@@ -14,87 +13,10 @@
 
 #include <string.h>
 
-#include "attend_sums.h"
-#include "cache.h"
-#include "fwd/kernels/kernels.h"
+#include "attend_tile.h"
 #include "lib/base/size.h"
 
-enum {
-	ATTEND_MOST = 256,      /* columns of a tile of rows, unless one row has more */
-	ATTEND_DIRECT = 2 * ATTEND_COLUMNS      /* up to this many columns read K and V in place */
-};
-
-struct attend_state {   /* the result for each column of one block, or of all blocks so far */
-	float *max, *sum;       /* [columns] */
-	float *o;               /* [columns][dim_v rounded up to LANES] */
-};
-
-struct attend_tile {
-	const struct attend *a;
-	const struct kv_head *kv;
-	struct kv_block now, next;      /* the current block; the one to prefetch meanwhile */
-	size_t row, group;      /* the first row; columns of a row */
-	size_t columns;
-	size_t width, panels;   /* columns of a panel, the last one padded with zeros; panels */
-	size_t out_dim;         /* dim_v rounded up to LANES */
-	int direct;             /* K and V are read in place */
-	float *q;               /* [panels][dim_k][width] */
-	float *s;               /* [columns of the panels][ATTEND_BLOCK]: scores, then their exponentials */
-	struct attend_state all, part;
-	float *keep, *take;     /* [columns]: the factors of a merge */
-	float *k;               /* a block of K: [ATTEND_BLOCK/16][dim_k][16] */
-	float *v;               /* a block of V: [out_dim/16][ATTEND_BLOCK][16] */
-	float *k_scale;         /* q8_0, of this block: [ATTEND_BLOCK/16][kv_scales of dim_k][16] */
-	float *v_scale;         /* [kv_scales of dim_v][ATTEND_BLOCK] */
-};
-
-/* ---- a block of positions for a tile of rows ---- */
-
-static inline size_t attend_position(const struct attend_tile *t, size_t c)
-{
-	return t->a->pos + t->row + c / t->group;
-}
-
-/* How many positions of the block at `first` are not after column c's. */
-static inline size_t attend_seen(const struct attend_tile *t, size_t c, size_t first)
-{
-	size_t n = attend_position(t, c) + 1;
-
-	return n <= first ? 0 : n - first < ATTEND_BLOCK ? n - first : ATTEND_BLOCK;
-}
-
-/* How many of them are hidden from it, as they lie before what it sees. */
-static inline size_t attend_hidden(const struct attend_tile *t, size_t c, size_t first)
-{
-	size_t from = attend_from(t->a, attend_position(t, c));
-
-	return from <= first ? 0 : from - first < ATTEND_BLOCK ? from - first : ATTEND_BLOCK;
-}
-
-/* The block in which column c's positions begin. */
-static inline size_t attend_start(const struct attend_tile *t, size_t c)
-{
-	return attend_from(t->a, attend_position(t, c)) / ATTEND_BLOCK * ATTEND_BLOCK;
-}
-
-/* The first column that sees any of it, if those before it begin late enough. */
-static inline size_t attend_first(const struct attend_tile *t, size_t first)
-{
-	size_t pos = t->a->pos + t->row;
-
-	return first <= pos ? 0 : (first - pos) * t->group;
-}
-
-/* The first column whose positions begin in the block at `first` or after it. They begin no earlier for a later
- * column. */
-static size_t attend_begins(const struct attend_tile *t, size_t first)
-{
-	size_t c = t->columns;
-
-	while (c > 0 && attend_start(t, c - 1) >= first)
-		c = t->group < c ? c - t->group : 0;
-	return c;
-}
+/* ---- a block of positions ---- */
 
 /* From scores to their exponentials, for one column. */
 static void attend_weigh(const struct attend_tile *t, size_t c, size_t first, struct attend_state *part)
@@ -117,7 +39,8 @@ INLINE void attend_block(const struct attend_tile *t, size_t first, struct atten
 	size_t width, struct k_tile k, struct v_rows v)
 {
 	size_t dim_k = t->a->dim_k;
-	size_t begin = attend_first(t, first), end = attend_begins(t, first + 1), panel = begin / width * width;
+	size_t begin = attend_first_seeing(t, first), end = attend_first_beginning(t, first + 1);
+	size_t panel = begin / width * width;
 	size_t most = end > begin ? attend_seen(t, end - 1, first) : 0;
 
 	for (size_t j = 0; j < most; j += KV_TILE) {
@@ -128,7 +51,7 @@ INLINE void attend_block(const struct attend_tile *t, size_t first, struct atten
 		if (type == KV_Q8_0)
 			keys.scale = k.scale + kv_scale_index(dim_k, j, 0);
 
-		for (size_t c = attend_first(t, first + j) / width * width; c < end; c += width)
+		for (size_t c = attend_first_seeing(t, first + j) / width * width; c < end; c += width)
 			attend_scores(type, width, t->q + c * dim_k, &keys, dim_k, t->a->scale,
 				t->s + c * ATTEND_BLOCK + j);
 	}
@@ -273,7 +196,7 @@ static struct kv_block attend_next(const struct attend_tile *t, size_t first, si
 		return t->now;
 	head.offset += kv_block_bytes(a->type, a->dim_k, attend_stored_v(a));
 	return kv_block_at(a->type, a->dim_k, attend_stored_v(a),
-		head.extent[attend_start(t, 0) / ATTEND_BLOCK] + head.offset);
+		head.extent[attend_first_block(t, 0) / ATTEND_BLOCK] + head.offset);
 }
 
 /* Any block: the result for each column that sees it. end: the number of positions. */
@@ -295,7 +218,8 @@ static void attend_part(struct attend_tile *t, size_t first, size_t end, struct 
  * positions begin in it. */
 static void attend_merge(const struct attend_tile *t, size_t first, const struct attend_state *part)
 {
-	size_t seen = attend_first(t, first), merged = attend_begins(t, first), end = attend_begins(t, first + 1);
+	size_t seen = attend_first_seeing(t, first), merged = attend_first_beginning(t, first);
+	size_t end = attend_first_beginning(t, first + 1);
 
 	for (size_t c = seen; c < merged; c += LANES) {
 		f32x16 before = vf_load(t->all.max + c), now = vf_load(part->max + c), max = vf_max(before, now);
@@ -321,82 +245,11 @@ static void attend_merge(const struct attend_tile *t, size_t first, const struct
 
 /* ---- tiles of rows ---- */
 
-/* Divides this many columns into panels. */
-static void attend_panels(struct attend_tile *t, size_t columns)
-{
-	t->columns = columns;
-	t->direct = columns <= ATTEND_DIRECT && t->a->dim_v % LANES == 0 && !t->a->v_in_k;
-	t->panels = (columns + ATTEND_COLUMNS - 1) / ATTEND_COLUMNS;
-	t->width = (columns + t->panels - 1) / t->panels;
-}
-
-static size_t attend_out_dim(size_t dim_v)
-{
-	return (dim_v + LANES - 1) / LANES * LANES;
-}
-
-/* Floats for one number of each column, with room for a whole vector at any column. */
-static size_t attend_each(size_t columns)
-{
-	return (columns + LANES) / LANES * LANES + LANES;
-}
-
-/* Lays scratch out for tiles of up to `columns` columns, a multiple of ATTEND_COLUMNS; returns the number of floats.
- * With NULL it only counts. */
-static size_t attend_layout(struct attend_tile *t, float *scratch, size_t columns, size_t dim_k, size_t dim_v)
-{
-	size_t out_dim = attend_out_dim(dim_v), each = attend_each(columns), used = 0;
-	struct { float **field; size_t n; } fields[] = {
-		{ &t->k, ATTEND_BLOCK * dim_k }, { &t->v, ATTEND_BLOCK * out_dim }, { &t->s, columns * ATTEND_BLOCK },
-		{ &t->k_scale, ATTEND_BLOCK * kv_scales(dim_k) }, { &t->v_scale, ATTEND_BLOCK * kv_scales(dim_v) },
-		{ &t->all.o, columns * out_dim }, { &t->part.o, columns * out_dim },
-		{ &t->q, (columns * dim_k + LANES - 1) / LANES * LANES },
-		{ &t->all.max, each }, { &t->all.sum, each }, { &t->part.max, each }, { &t->part.sum, each },
-		{ &t->keep, each }, { &t->take, each },
-	};
-
-	for (size_t i = 0; i < sizeof fields / sizeof *fields; used += fields[i++].n)
-		if (scratch)
-			*fields[i].field = scratch + used;
-	t->out_dim = out_dim;
-	return used;
-}
-
-/* Columns, including those that pad the last panel. */
-static size_t attend_filled(size_t columns)
-{
-	return (columns + ATTEND_COLUMNS - 1) / ATTEND_COLUMNS * ATTEND_COLUMNS;
-}
-
-/* Columns of the largest tile: at least ATTEND_FEW rows. */
-static size_t attend_columns(size_t group)
-{
-	size_t most = ATTEND_FEW * group > ATTEND_MOST ? ATTEND_FEW * group : ATTEND_MOST;
-
-	return attend_filled(most);
-}
-
 static size_t vector_attend_scratch(size_t dim_k, size_t dim_v, size_t group)
 {
 	struct attend_tile t;
 
 	return attend_layout(&t, NULL, attend_columns(group), dim_k, dim_v) * sizeof(float);
-}
-
-/* Copies the queries of KV head h, column by column, into panels. */
-static void attend_pack(const struct attend_tile *t, size_t h)
-{
-	size_t dim_k = t->a->dim_k, width = t->width;
-
-	for (size_t c = 0; c < t->panels * width; c++) {
-		float *to = t->q + c / width * width * dim_k + c % width;
-		const float *from = t->a->q + h * t->group * dim_k;
-
-		if (c < t->columns)
-			from += (t->row + c / t->group) * t->a->q_stride + c % t->group * dim_k;
-		for (size_t d = 0; d < dim_k; d++)
-			to[d * width] = c < t->columns ? from[d] : 0;
-	}
 }
 
 /* The sink as one more score, whose value is zero. */
@@ -437,7 +290,7 @@ static void vector_attend(const struct attend *a, const struct kv_head *kv, size
 	attend_layout(&t, scratch, attend_columns(t.group), a->dim_k, a->dim_v);
 	for (t.row = i0; t.row < i1; t.row += rows) {
 		size_t n = i1 - t.row < rows ? i1 - t.row : rows, end = a->pos + t.row + n;
-		size_t first = attend_start(&t, 0);
+		size_t first = attend_first_block(&t, 0);
 
 		attend_panels(&t, n * t.group);
 		attend_pack(&t, kv->h);
@@ -480,7 +333,7 @@ static void vector_attend_blocks(const struct attend *a, const struct kv_head *k
 
 	attend_few(&t, n, scratch);
 	attend_pack(&t, kv->h);
-	for (size_t b = size_max(b0, attend_start(&t, 0) / ATTEND_BLOCK); b < b1; b++) {
+	for (size_t b = size_max(b0, attend_first_block(&t, 0) / ATTEND_BLOCK); b < b1; b++) {
 		struct attend_state part = attend_state_at(&t, partials, b);
 
 		attend_part(&t, b * ATTEND_BLOCK, a->pos + n, &part);
@@ -493,7 +346,7 @@ static void vector_attend_join(const struct attend *a, size_t h, size_t n, void 
 	size_t first;
 
 	attend_few(&t, n, scratch);
-	first = attend_start(&t, 0);
+	first = attend_first_block(&t, 0);
 	t.all = attend_state_at(&t, partials, first / ATTEND_BLOCK);
 	while ((first += ATTEND_BLOCK) < a->pos + n) {
 		struct attend_state part = attend_state_at(&t, partials, first / ATTEND_BLOCK);
