@@ -1,7 +1,7 @@
 /* prompt: products with many columns. Rows of weights are unpacked into panels in the cache (panel.h,
  * float_panel.h), which are then multiplied with all tiles of columns (tiles.h). */
 #include "float_panel.h"
-#include "panel.h"
+#include "panel_kernel.h"
 #include "product.h"
 
 size_t product_many_scratch(size_t k)

@@ -21,7 +21,7 @@
  *	PANEL_SPLIT     blocks of a row in one part of a panel, at most, so that it stays in the second-level cache;
  *	                PANEL_SPLIT_I16 for codes of 16 bits
  *	TILE_STRIP      blocks to finish for the whole tile before the next blocks; 0: no strips (tile_multiply() in
- *	                panel.h)
+ *	                panel_kernel.h)
  *	TILE_VECTORS    vectors of 16 rows whose sums are in registers at once
  *	TILE_COLUMNS    columns likewise, for formats with one scale a block; TILE_COLUMNS_2 with two
  *	FLOAT_COLUMNS   columns likewise, for float weights
@@ -270,7 +270,7 @@ static inline void vd_columns(struct column_shape s, i32x16 (*sum)[COLUMNS_SIDE]
 static inline float vd_close(f32x16 v);
 static inline void vd_close_eight(const f32x16 *v, size_t step, float y[8]);
 
-/* ---- a tile of a prompt's product, for panel.h ---- */
+/* ---- a tile of a prompt's product, for panel_kernel.h ---- */
 
 /* What is known of a tile when its kernel is compiled. */
 struct tile_shape {
