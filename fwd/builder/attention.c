@@ -26,19 +26,6 @@ static size_t n_gates(const struct builder *b)
 		: l->n_head * (l->latent.rank ? l->latent.dim_v : l->dim_v);
 }
 
-/* Separates q and gates, which attn_q made head by head, into the two buffers. The input is after the gates. */
-static void deinterleave_gates(struct builder *b)
-{
-	size_t heads = b->layer->n_head, n = b->layer->dim_k;
-	struct buffer both = buffer_at(gates(b), heads * n);
-	struct op_copy o = { .copies = 2, .copy = {
-		{ .from = both, .to = build_qkv_buffer(b), .heads = heads, .n = n, .from_step = 2 * n, .to_step = n },
-		{ .from = buffer_at(both, n), .to = gates(b), .heads = heads, .n = n, .from_step = 2 * n,
-		  .to_step = n } } };
-
-	build_append(b, &op_copy, "attn_gate", &o, sizeof o);
-}
-
 void build_gates(struct builder *b, struct packed *x)
 {
 	if (b->layer->gates && build_has(b, "attn_gate"))
@@ -69,7 +56,8 @@ void build_qkv(struct builder *b, struct packed *x)
 	build_deltas(b, x, (struct product_rows[]){ { "attn_q", q }, { "attn_k", k }, { "attn_v", v } }, 3,
 		build_qkv_buffer(b));
 	if (beside)
-		deinterleave_gates(b);
+		build_deinterleave(b, "attn_gate", buffer_at(gates(b), q), l->n_head, 2, (struct interleaved[]){
+			{ l->dim_k, build_qkv_buffer(b) }, { l->dim_k, gates(b) } });
 	build_gates(b, x);
 	if (v_is_k)
 		build_copy(b, "attn_v", buffer_at(build_qkv_buffer(b), q), buffer_at(build_qkv_buffer(b), q + k), v);

@@ -104,6 +104,15 @@ void build_norm_rows(struct builder *b, const char *name, struct buffer x, size_
 /* Copies n elements of each row. */
 void build_copy(struct builder *b, const char *name, struct buffer from, struct buffer to, size_t n);
 
+/* Separates rows that are interleaved head by head: each head has n elements of every part in turn. */
+struct interleaved {
+	size_t n;
+	struct buffer to;               /* the part's rows, [heads][n] */
+};
+
+void build_deinterleave(struct builder *b, const char *name, struct buffer from, size_t heads, size_t parts,
+	const struct interleaved part[]);
+
 /* The RMS norm of x with weight[n_embd] / divisor, packed. No branch may be pending. */
 struct packed *build_scaled_norm(struct builder *b, const char *name, const float *weight, float divisor);
 

@@ -292,3 +292,19 @@ void build_copy(struct builder *b, const char *name, struct buffer from, struct 
 
 	build_append(b, &op_copy, name, &o, sizeof o);
 }
+
+void build_deinterleave(struct builder *b, const char *name, struct buffer from, size_t heads, size_t parts,
+	const struct interleaved part[])
+{
+	struct op_copy o = { .copies = parts };
+	size_t step = 0;
+
+	for (size_t i = 0; i < parts; i++)
+		step += part[i].n;
+	for (size_t i = 0; i < parts; i++) {
+		o.copy[i] = (struct copy){ .from = from, .to = part[i].to, .heads = heads, .n = part[i].n,
+			.from_step = step, .to_step = part[i].n };
+		from.at += part[i].n;
+	}
+	build_append(b, &op_copy, name, &o, sizeof o);
+}

@@ -107,20 +107,6 @@ static struct packed *gated_output(struct builder *b, const struct row_layout *p
 	return o.packed;
 }
 
-/* Deinterleaves `from`, which has n parts of sizes[] for each key head in turn, into n buffers. */
-static void deinterleave(struct builder *b, const char *name, size_t step, size_t n, const size_t sizes[],
-	const struct buffer to[], struct buffer from)
-{
-	struct op_copy o = { .copies = n };
-
-	for (size_t i = 0; i < n; i++) {
-		o.copy[i] = (struct copy){ .from = from, .to = to[i], .heads = b->model->ssm.groups, .n = sizes[i],
-			.from_step = step, .to_step = sizes[i] };
-		from.at += sizes[i];
-	}
-	build_append(b, &op_copy, name, &o, sizeof o);
-}
-
 /* to[n] = first · x or, if the file has a second matrix, second · (first · x). */
 static void low_rank(struct builder *b, struct packed *x, const char *first, const char *second, size_t n,
 	const struct row_layout *p, struct buffer to)
@@ -162,11 +148,11 @@ static void project(struct builder *b, struct packed *x, const struct row_layout
 	if (d->rank)
 		low_rank(b, x, "ssm_f_a", "ssm_f_b", d->decays, p, p->decay);
 	if (build_has(b, "ssm_in"))
-		deinterleave(b, "ssm_qkvz", all, 4, (size_t[]){ keys, keys, values, values },
-			(struct buffer[]){ p->q, p->k, p->v, p->gate }, p->spare);
+		build_deinterleave(b, "ssm_qkvz", p->spare, d->heads_k, 4, (struct interleaved[]){
+			{ keys, p->q }, { keys, p->k }, { values, p->v }, { values, p->gate } });
 	if (build_has(b, "ssm_ba"))
-		deinterleave(b, "ssm_ba", 2 * heads, 2, (size_t[]){ heads, heads },
-			(struct buffer[]){ p->beta, p->decay }, ba);
+		build_deinterleave(b, "ssm_ba", ba, d->heads_k, 2, (struct interleaved[]){
+			{ heads, p->beta }, { heads, p->decay } });
 }
 
 struct packed *build_delta(struct builder *b, struct packed *x)

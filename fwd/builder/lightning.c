@@ -27,19 +27,14 @@ struct packed *build_lightning(struct builder *b, struct packed *x)
 		.constant = 1, .a = decays(b, l->n_head), .q = q, .k = k, .v = v, .d = v, .out = out,
 		.decay = buffer_at(raw, 3 * n), .beta = buffer_at(raw, 3 * n + l->n_head) };
 	struct op_rows act = { .n = 3 * n, .in = raw, .out = raw, .f = ROW_UNARY, .unary = UNARY_SILU };
-	struct op_copy deinterleave = { .copies = 3, .copy = {
-		{ .from = raw, .to = q, .heads = l->n_head, .n = dim, .from_step = 3 * dim, .to_step = dim },
-		{ .from = buffer_at(raw, dim), .to = k, .heads = l->n_head, .n = dim, .from_step = 3 * dim,
-		  .to_step = dim },
-		{ .from = buffer_at(raw, 2 * dim), .to = v, .heads = l->n_head, .n = dim, .from_step = 3 * dim,
-		  .to_step = dim } } };
 	struct op_rows gated = { .n = n, .in = gate, .up = out, .out = buffer_with(b->plan->h, n), .f = ROW_GLU,
 		.unary = UNARY_SIGMOID, .norm = build_norm_of(b, "attn_norm_2", n), .norm_first = 1 };
 
 	build_product(b, x, "attn_qkv", NARROW, 3 * n, raw);
 	build_product(b, x, "attn_gate", NARROW, n, gate);
 	build_append(b, &op_rows, "attn_act", &act, sizeof act);
-	build_append(b, &op_copy, "attn_qkv", &deinterleave, sizeof deinterleave);
+	build_deinterleave(b, "attn_qkv", raw, l->n_head, 3, (struct interleaved[]){
+		{ dim, q }, { dim, k }, { dim, v } });
 	build_linear(b, &o);
 	build_mixed(b, gate, 2 * n);
 	build_output(build_packing(b, "attn_gate", &gated, SLOT_BRANCH), 0, "", gated.out, n);

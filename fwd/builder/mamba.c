@@ -79,16 +79,12 @@ struct packed *build_mamba_plamo2(struct builder *b, struct packed *x)
 	size_t n = s->inner, head = n / s->rank, keys = s->state, step = mixers_plamo2_step(b->model);
 	struct buffer z = buffer_with(b->plan->wide, 4 * n + 2 * (keys + s->rank) + step), v = buffer_at(z, n);
 	struct buffer both = buffer_at(z, 2 * n), low = buffer_at(z, 4 * n), dt = buffer_at(low, 2 * keys);
-	struct op_copy deinterleave = { .copies = 2, .copy = {
-		{ .from = both, .to = z, .heads = s->rank, .n = head, .from_step = 2 * head, .to_step = head },
-		{ .from = buffer_at(both, head), .to = v, .heads = s->rank, .n = head, .from_step = 2 * head,
-		  .to_step = head } } };
 	struct op_linear o = { .n_head = s->rank, .n_head_k = 1, .runs = 1, .dim_k = keys, .dim_v = head, .v = v,
 		.k = low, .q = buffer_at(low, keys), .decay = buffer_at(dt, step),
 		.beta = buffer_at(dt, step + s->rank), .d = buffer_with(b->plan->h, n), .out = v };
 
 	build_product(b, x, "ssm_in", NARROW, 2 * n, both);
-	build_append(b, &op_copy, "ssm_in", &deinterleave, sizeof deinterleave);
+	build_deinterleave(b, "ssm_in", both, s->rank, 2, (struct interleaved[]){ { head, z }, { head, v } });
 	build_convolve(b, "ssm_conv1d", v, n);
 	build_product(b, build_pack(b, "ssm_x_pack", v, n, SLOT_BRANCH), "ssm_x", WIDE, 2 * keys + step, low);
 	norm_part(b, "ssm_b_norm", o.k, keys);
