@@ -155,7 +155,7 @@ static void slide(struct reference *m, size_t period)
 {
 	const struct gguf_value *v = gguf_find(m->g, key_of(m, "attention.sliding_window_pattern"));
 	int named = v && v->type == GGUF_ARRAY;
-	size_t window = size(m, "attention.sliding_window", 0);
+	size_t window = size(m, "attention.sliding_window", m->rules->window);
 
 	if (!named)
 		period = size(m, "attention.sliding_window_pattern", period);
@@ -872,7 +872,7 @@ static const struct rules families[] = {
 	{ .arch = "llama", .normalised = 1 },
 	{ .arch = "gpt2", .layer_norm = 1, .unrotated = 1, UNGATED_GELU },
 	{ .arch = "gemma", .halves = 1, .act = GELU, .adapt = gemma },
-	{ .arch = "gemma2", .halves = 1, .act = GELU, .post_norms = 1, .adapt = gemma2 },
+	{ .arch = "gemma2", .halves = 1, .window = 4096, .act = GELU, .post_norms = 1, .adapt = gemma2 },
 	{ .arch = "gemma3", .halves = 1, .act = GELU, .post_norms = 1, .heads = HEADS_EACH, .adapt = gemma3 },
 	{ .arch = "gemma3n", .halves = 1, .act = GELU, .post_norms = 1, .heads = HEADS_EACH, .adapt = gemma3n },
 	{ .arch = "gemma4", .halves = 1, .act = GELU, .post_norms = 1, .heads = HEADS_EACH, .normalised = 1,
@@ -917,8 +917,8 @@ static const struct rules families[] = {
 	{ .arch = "gptneox", .layer_norm = 1, .halves = 1, .adapt = gptneox, UNGATED_GELU },
 	{ .arch = "falcon", .layer_norm = 1, .halves = 1, .parallel = 1, UNGATED_GELU },
 	{ .arch = "exaone", .halves = 1 },
-	{ .arch = "exaone4", .halves = 1, .norm1 = "", .norm2 = "", .post_norms = 1, .heads = HEADS_EACH,
-	  .adapt = exaone4 },
+	{ .arch = "exaone4", .halves = 1, .window = 4096, .norm1 = "", .norm2 = "", .post_norms = 1,
+	  .heads = HEADS_EACH, .adapt = exaone4 },
 	{ .arch = "exaone-moe", .halves = 1, .heads = HEADS_EACH, .gate_key = 1, .weight_keys = 1, .adapt = k_exaone },
 	{ .arch = "afmoe", .halves = 1, .heads = HEADS_EACH, .post_norms = 1, .gate = GATE_SIGMOID, .gate_key = 1,
 	  .weight_keys = 1, .adapt = afmoe },

@@ -157,7 +157,7 @@ static void gemma4_layer(struct builder *b, size_t il)
 
 const struct family families_gemma[] = {
 	{ .arch = "gemma", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gemma, .decoder = { .f = UNARY_GELU } },
-	{ .arch = "gemma2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gemma2,
+	{ .arch = "gemma2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gemma2, .window = 4096,
 	  .decoder = { .f = UNARY_GELU, .post_norms = 1 } },
 	{ .arch = "gemma3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gemma3,
 	  .decoder = { .f = UNARY_GELU, .post_norms = 1, .heads = HEADS_NORMED } },

@@ -56,6 +56,7 @@ struct family {
 	enum rope_pairs pairs;
 	int unrotated;                  /* no RoPE */
 	enum positions positions;
+	size_t window;                  /* without the key attention.sliding_window; 0: there are no windows then */
 	struct decoder decoder;
 	enum predicts predicts;
 	int no_epsilon;                 /* norms use no epsilon, whatever the key says, as in llama.cpp */

@@ -206,7 +206,7 @@ int layers_read(struct model *m, struct why *w)
 static int slide(struct model *m, size_t period, int late, struct why *w)
 {
 	const struct gguf_value *v = gguf_find(m->gguf, key_name(m, "attention.sliding_window_pattern").s);
-	size_t window = 0, slides;
+	size_t window = m->family->window, slides;
 
 	if (key_size(m, "attention.sliding_window", 0, CTX_MAX, &window, w) < 0)
 		return -1;
