@@ -118,7 +118,10 @@ static int read_expert_sizes(struct model *m, size_t il, int by_layer, struct ex
 	z->n_ff_shared = size_of(tensor(m, il, "ffn_down_shexp"));
 	if (z->n_ff)
 		return 0;
-	why(w, "tensor blk.%zu.ffn_down_exps.weight: missing", il);
+	if (tensor(m, il, "ffn_down.0"))        /* files from before April 2024 */
+		why(w, "tensor blk.%zu.ffn_down.0.weight: experts in separate tensors are not supported", il);
+	else
+		why(w, "tensor blk.%zu.ffn_down_exps.weight: missing", il);
 	z->n_ff = 1;
 	return key_fault(m, w);
 }
