@@ -351,6 +351,29 @@ static int take_tensors(struct input *c, struct gguf *g, uint64_t n, const unsig
 
 /* ---- the whole ---- */
 
+/* Says what a file is that is no GGUF file, if it is something that is often taken for one. p: its first
+ * 24 bytes. */
+static int not_gguf(const unsigned char *p, struct why *w)
+{
+	static const struct {
+		size_t at;
+		const char *text, *kind;
+	} kinds[] = {
+		{ 0, "version https://git-lfs", "a pointer of Git LFS: the file itself has not been fetched" },
+		{ 0, "<", "a web page" },
+		{ 0, "PK\3\4", "a ZIP archive, as PyTorch writes" },
+		{ 8, "{\"", "a safetensors file" },
+		{ 0, "tjgg", "a model of llama.cpp from before August 2023" },
+		{ 0, "fmgg", "a model of llama.cpp from before August 2023" },
+		{ 0, "lmgg", "a model of llama.cpp from before August 2023" },
+	};
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (!memcmp(p + kinds[i].at, kinds[i].text, strlen(kinds[i].text)))
+			return why(w, "not a GGUF file but %s", kinds[i].kind);
+	return why(w, "not a GGUF file: wrong magic number");
+}
+
 int gguf_parse(struct gguf *g, struct gguf_wish wish, struct why *w)
 {
 	const struct gguf_map *m = g->files->maps;
@@ -358,7 +381,7 @@ int gguf_parse(struct gguf *g, struct gguf_wish wish, struct why *w)
 	uint64_t n_tensors;
 
 	if (memcmp(m->p, "GGUF", 4))
-		return why(w, "not a GGUF file: wrong magic number");
+		return not_gguf(m->p, w);
 	g->version = take32(&c);
 	if (g->version && !(g->version & 0xffff))
 		return why(w, "a big-endian GGUF file, which is not supported");
