@@ -213,6 +213,8 @@ static int take_tensor(struct input *c, struct gguf_tensor *t, uint64_t *offset,
 	return c->ended ? why(w, "goes " TRUNCATED) : 0;
 }
 
+enum { IK_FIRST = 97, IK_END = 400 };   /* tensor types of ik_llama.cpp */
+
 /* Computes the size from the dimensions, checking every product. */
 static int measure(struct gguf_tensor *t, struct why *w)
 {
@@ -220,6 +222,8 @@ static int measure(struct gguf_tensor *t, struct why *w)
 	size_t block, bytes;
 	const char *name = format_layout(t->type, &block, &bytes);
 
+	if (!name && t->type >= IK_FIRST && t->type < IK_END)
+		return why(w, "type %u, which only ik_llama.cpp writes, is not supported", t->type);
 	if (!name)
 		return why(w, "unknown type %u (fwd --list names those that are supported)", t->type);
 	for (uint32_t i = 0; i < t->n_dims; i++) {
