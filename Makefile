@@ -80,8 +80,9 @@ TESTS = quantise_test blocks_test gguf_test vocab_test merge_test special_test k
 	frame_test sampler_test stop_test sequences_test segment_test saved_test recurrent_test system_test pool_test \
 	rope_test plan_test split_test linear_test scan_test product_test vector_test attend_test avx512_test \
 	guessing_test jinja_test grammar_test schema_test malformed_test
-REFERENCE = reference_model reference_math reference_attention reference_mixture reference_state reference_rwkv \
-	reference_streams reference_hyper reference_gated reference_residuals reference_compressed
+REFERENCE = reference_model reference_keys reference_families reference_math reference_attention reference_mixture \
+	reference_state reference_rwkv reference_streams reference_hyper reference_gated reference_residuals \
+	reference_compressed
 MADE = mkweights mkvalues mklayers mkmixers mkcompressed mkstreams
 HELPERS = mkmodel reference stream weave answer dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.

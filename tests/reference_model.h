@@ -152,6 +152,9 @@ void reference_enter(struct reference *m, size_t il);
 
 void reference_read(struct reference *m, const struct gguf *g);
 
+/* The rules of an architecture, or NULL. */
+const struct rules *reference_rules(struct gguf_string arch);
+
 /* The array of this key. */
 const struct gguf_value *reference_array(const struct reference *m, const char *key);
 

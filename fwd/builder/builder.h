@@ -13,8 +13,8 @@
  *
  * To add a family: write a struct family, and a layer function of the calls below if it needs one, in a file of
  * fwd/families; list a new file's table in families.c and its name in the Makefile; add its row to
- * tests/reference_model.c. What differs by layer is a field of struct layer (model.h), read in layers.c. To add a kind
- * of op, see plan/op.h. */
+ * tests/reference_families.c. What differs by layer is a field of struct layer (model.h), read in layers.c. To add a
+ * kind of op, see plan/op.h. */
 #ifndef BUILDER_H
 #define BUILDER_H
 
