@@ -159,7 +159,7 @@ const struct family families_gemma[] = {
 	{ .arch = "gemma", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gemma, .decoder = { .f = UNARY_GELU } },
 	{ .arch = "gemma2", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gemma2, .window = 4096,
 	  .decoder = { .f = UNARY_GELU, .post_norms = 1 } },
-	{ .arch = "gemma3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gemma3,
+	{ .arch = "gemma3", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gemma3, .window = NO_WINDOW,
 	  .decoder = { .f = UNARY_GELU, .post_norms = 1, .heads = HEADS_NORMED } },
 	{ .arch = "gemma3n", .norm = NORM_RMS, .pairs = ROPE_HALVES, .read = gemma3n, .streams = &altup_streams,
 	  .layer = gemma3n_layer },

@@ -50,13 +50,16 @@ enum predicts { PREDICTS_NOT, PREDICTS_BY_KEY, PREDICTS_BY_NAME };
 /* Whether there is a table of learned positions: always, or if the file has one. */
 enum positions { POSITIONS_NONE, POSITIONS_LEARNED, POSITIONS_OPTIONAL };
 
+#define NO_WINDOW SIZE_MAX
+
 struct family {
 	const char *arch;               /* general.architecture */
 	enum norm_kind norm;
 	enum rope_pairs pairs;
 	int unrotated;                  /* no RoPE */
 	enum positions positions;
-	size_t window;                  /* without the key attention.sliding_window; 0: there are no windows then */
+	size_t window;                  /* if the file lacks attention.sliding_window; 0: it must have it;
+					 * NO_WINDOW: there are no windows then */
 	struct decoder decoder;
 	enum predicts predicts;
 	int no_epsilon;                 /* norms use no epsilon, whatever the key says, as in llama.cpp */

@@ -209,9 +209,10 @@ int layers_read(struct model *m, struct why *w)
 static int slide(struct model *m, size_t period, int late, struct why *w)
 {
 	const struct gguf_value *v = gguf_find(m->gguf, key_name(m, "attention.sliding_window_pattern").s);
-	size_t window = m->family->window, slides;
+	size_t window = m->family->window == NO_WINDOW ? 0 : m->family->window, slides;
+	int optional = m->family->window > 0;
 
-	if (key_size(m, "attention.sliding_window", 0, CTX_MAX, &window, w) < 0)
+	if ((optional ? key_size : key_required)(m, "attention.sliding_window", 0, CTX_MAX, &window, w) < 0)
 		return -1;
 	if (v && v->type != GGUF_ARRAY
 	    && key_size(m, "attention.sliding_window_pattern", 0, TENSORS_LAYERS, &period, w) < 0)
