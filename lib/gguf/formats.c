@@ -20,8 +20,6 @@ static const struct layout {
 } layouts[] = {
 	{ 9, "Q8_1", 32, 36 }, { 15, "Q8_K", 256, 292 },
 	{ 24, "I8", 1, 1 }, { 25, "I16", 1, 2 }, { 26, "I32", 1, 4 }, { 27, "I64", 1, 8 }, { 28, "F64", 1, 8 },
-	/* Q4_0 rearranged for some CPUs, in files of 2024 */
-	{ 31, "Q4_0_4_4", 32, 18 }, { 32, "Q4_0_4_8", 32, 18 }, { 33, "Q4_0_8_8", 32, 18 },
 };
 
 const struct format *format_each(size_t i)

@@ -213,7 +213,14 @@ static int take_tensor(struct input *c, struct gguf_tensor *t, uint64_t *offset,
 	return c->ended ? why(w, "goes " TRUNCATED) : 0;
 }
 
-enum { IK_FIRST = 97, IK_END = 400 };   /* tensor types of ik_llama.cpp */
+static int unknown_type(uint32_t type, struct why *w)
+{
+	if (type >= 31 && type <= 33)
+		return why(w, "type %u, a rearranged Q4_0 of 2024, is not supported", type);
+	if (type >= 97 && type < 400)
+		return why(w, "type %u, which only ik_llama.cpp writes, is not supported", type);
+	return why(w, "unknown type %u (fwd --list names those that are supported)", type);
+}
 
 /* Computes the size from the dimensions, checking every product. */
 static int measure(struct gguf_tensor *t, struct why *w)
@@ -222,10 +229,8 @@ static int measure(struct gguf_tensor *t, struct why *w)
 	size_t block, bytes;
 	const char *name = format_layout(t->type, &block, &bytes);
 
-	if (!name && t->type >= IK_FIRST && t->type < IK_END)
-		return why(w, "type %u, which only ik_llama.cpp writes, is not supported", t->type);
 	if (!name)
-		return why(w, "unknown type %u (fwd --list names those that are supported)", t->type);
+		return unknown_type(t->type, w);
 	for (uint32_t i = 0; i < t->n_dims; i++) {
 		if (!t->dim[i])
 			return why(w, "a dimension of 0");
