@@ -75,8 +75,8 @@ struct mkfamily {
 	int bare_norm2, bare_post_norms;        /* tensors named without .weight */
 
 	uint32_t experts, used, dense;  /* dense: number of leading layers without experts */
-	uint32_t uneven_experts;        /* layers with even numbers use so many experts less per row, and experts half
-					 * as wide */
+	uint32_t uneven_experts;        /* layers with even numbers use this many experts fewer per row, and experts
+					 * half as wide */
 	int shared, shared_gate;        /* shared expert; with a gate */
 	int with_dense;                 /* layers with experts also have a dense part; 2: as wide as the model */
 	int beside;                     /* experts beside a dense part, each with norms of its own */

@@ -29,7 +29,7 @@ static void rope_values(struct mkweights *k)
 	}
 }
 
-/* A number for each layer, n times this one. */
+/* For each layer il the number n · times(il). */
 static void by_layer(struct mkweights *k, const char *key, uint32_t n,
 	int times(const struct mkweights *, uint32_t))
 {

@@ -167,7 +167,7 @@ static void from_latent(struct builder *b, struct packed *x, enum unary f, struc
 	build_append(b, &op_rows, "ffn_sum", &sum, sizeof sum);
 }
 
-/* The layer's routing. Its memory is that of all layers, but a row may use another number of experts. */
+/* The layer's routing: all layers share its memory, but the number of experts per row is the layer's own. */
 static struct routing *layer_routing(struct builder *b)
 {
 	struct routing *r = build_allocate(b, sizeof *r);

@@ -1,4 +1,4 @@
-/* The tables of families, and the names of other files that users may try. */
+/* The tables of families, and what other files hold that users may try. */
 #include "fwd/model/family.h"
 
 #include <string.h>

@@ -58,8 +58,8 @@ struct family {
 	enum rope_pairs pairs;
 	int unrotated;                  /* no RoPE */
 	enum positions positions;
-	size_t window;                  /* if the file lacks attention.sliding_window; 0: it must have it;
-					 * NO_WINDOW: there are no windows then */
+	size_t window;                  /* for layers_slide(), if the file lacks attention.sliding_window; 0: such a
+					 * file is refused; NO_WINDOW: its layers have no windows */
 	struct decoder decoder;
 	enum predicts predicts;
 	int no_epsilon;                 /* norms use no epsilon, whatever the key says, as in llama.cpp */
@@ -83,8 +83,8 @@ struct family {
 const struct family *family_of(const char *arch);       /* NULL: unknown */
 const struct family *family_each(size_t i);             /* the i-th of all tables; NULL past the last */
 
-/* What a file is that is not a model that continues a text, by its general.architecture or general.type, name[n]; NULL:
- * unknown. */
+/* Describes a file that holds no text-generating model. name[n]: its general.architecture or general.type. NULL: the
+ * name is unknown. */
 const char *family_other(const char *name, size_t n);
 
 #endif

@@ -109,7 +109,7 @@ static int read_gating(struct model *m, struct experts *e, struct why *w)
 	return why_tell(m->faults, w);
 }
 
-/* The sizes of layer il, where a row uses z->used experts unless expert_used_count has a number for each layer. */
+/* Reads the sizes of layer il. z->used stays as it is unless expert_used_count has a number for each layer. */
 static int read_expert_sizes(struct model *m, size_t il, int by_layer, struct expert_sizes *z, struct why *w)
 {
 	if (by_layer && key_size_at(m, "expert_used_count", il, 1, m->experts.n, &z->used, w) < 0)

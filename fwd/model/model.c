@@ -17,27 +17,24 @@ enum { EMBD_MAX = 1 << 20 };
 
 /* ---- hyperparameters ---- */
 
-/* Refuses a file whose `key` says that it is something other than a language model. */
-static int refuse_other(const struct model *m, const char *key, struct why *w)
+/* Refuses a file for the value of this key. */
+static int unsupported(const char *key, struct gguf_string value, struct why *w)
 {
-	struct gguf_string s;
-	const char *other;
-	int found = gguf_text(m->gguf, key, &s, w);
+	const char *other = family_other(value.s, value.n);
 
-	if (found <= 0)
-		return found;
-	other = family_other(s.s, s.n);
-	return other ? why(w, "%s: \"%.*s\" is not supported: %s", key, GGUF_SHOWN(s), other) : 0;
+	return why(w, "%s: \"%.*s\" is not supported%s%s", key, GGUF_SHOWN(value),
+		other ? ": " : " (fwd --list names those that are)", other ? other : "");
 }
 
 static int read_architecture(struct model *m, struct why *w)
 {
 	struct gguf_string s;
-	int found;
+	int found = gguf_text(m->gguf, "general.type", &s, w);
 
-	if (refuse_other(m, "general.type", w) < 0 || refuse_other(m, "general.architecture", w) < 0)
-		return -1;
-	found = gguf_text(m->gguf, "general.architecture", &s, w);
+	if (found > 0 && family_other(s.s, s.n))
+		return unsupported("general.type", s, w);
+	if (found >= 0)
+		found = gguf_text(m->gguf, "general.architecture", &s, w);
 	if (found < 0)
 		return -1;
 	if (!found)
@@ -45,8 +42,7 @@ static int read_architecture(struct model *m, struct why *w)
 	snprintf(m->arch, sizeof m->arch, "%.*s", s.n < sizeof m->arch ? (int)s.n : (int)sizeof m->arch - 1, s.s);
 	m->family = family_of(m->arch);
 	if (!m->family || s.n != strlen(m->arch))
-		return why(w, "general.architecture: \"%.*s\" is not supported (fwd --list names those that are)",
-			GGUF_SHOWN(s));
+		return unsupported("general.architecture", s, w);
 	return 0;
 }
 

@@ -213,6 +213,7 @@ static int take_tensor(struct input *c, struct gguf_tensor *t, uint64_t *offset,
 	return c->ended ? why(w, "goes " TRUNCATED) : 0;
 }
 
+/* Types without a known layout: llama.cpp has retired 31 to 33, and ik_llama.cpp has its own from 97 on. */
 static int unknown_type(uint32_t type, struct why *w)
 {
 	if (type >= 31 && type <= 33)
@@ -360,8 +361,8 @@ static int take_tensors(struct input *c, struct gguf *g, uint64_t n, const unsig
 
 /* ---- the whole ---- */
 
-/* Says what a file is that is no GGUF file, if it is something that is often taken for one. p: its first
- * 24 bytes. */
+/* Refuses a file without the magic number, and names the kinds that are often mistaken for models. p: its first
+ * GGUF_HEADER bytes. */
 static int not_gguf(const unsigned char *p, struct why *w)
 {
 	static const struct {

@@ -26,11 +26,8 @@ static uint64_t mix(const unsigned char *s, size_t n, uint64_t first, uint64_t l
 	return h ^ h >> 32;
 }
 
-uint64_t names_hash(const void *text, size_t n)
+uint64_t names_hash(const unsigned char *s, size_t n, uint64_t first)
 {
-	const unsigned char *s = text;
-	uint64_t first = names_first(s, n);
-
 	return mix(s, n, first, n < 8 ? first : le64(s + n - 8));
 }
 
@@ -172,6 +169,6 @@ int32_t names_find(const struct names *s, const void *text, size_t n)
 
 	if (!n || n > s->longest)
 		return -1;
-	slot = find(s, text, n, names_hash(text, n));
+	slot = find(s, text, n, names_hash(text, n, names_first(text, n)));
 	return slot ? (int32_t)(*slot & 0xffffff) - 1 : -1;
 }

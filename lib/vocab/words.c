@@ -132,13 +132,13 @@ static int is(const struct word *word, const struct word_ahead *a)
 	return word->first == a->first && word->n == a->n && (a->n <= 8 || !memcmp(word->rest, a->s + 8, a->n - 8));
 }
 
-/* Appends the ids of a cached word. All its room is copied, because a constant length takes no call. */
+/* Appends the ids of a cached word: all that it has room for, because copying a constant length takes no call, less
+ * those that it does not have. */
 static int add_cached(const struct word *word, struct ids *out, struct why *w)
 {
-	if (out->room - out->n < WORD_IDS && grow(&out->id, &out->room, sizeof *out->id, 256))
-		return why(w, "out of memory");
-	memcpy(out->id + out->n, word->id, sizeof word->id);
-	out->n += word->n_ids;
+	if (ids_append(out, word->id, WORD_IDS, w))
+		return -1;
+	out->n -= WORD_IDS - word->n_ids;
 	return 0;
 }
 
@@ -181,7 +181,7 @@ int words_add(struct vocab *v, const char *s, size_t n, struct ids *out, struct 
 		return 0;
 	*word = (struct word_ahead){ s, n, names_first((const unsigned char *)s, n), NULL };
 	if (n <= WORD_BYTES) {
-		word->cached = &e->words[names_hash(s, n) % (WORDS / 2) * 2];
+		word->cached = &e->words[names_hash((const unsigned char *)s, n, word->first) % (WORDS / 2) * 2];
 		__builtin_prefetch(word->cached);
 	}
 	return ++e->n_ahead == WORDS_AHEAD ? words_flush(v, out, w) : 0;

@@ -1,8 +1,8 @@
 /* columns: products of quantised weights with several columns, and the rows of one or two columns that decode.c
  * leaves. The weights are read as in decode.c, a span of sixteen blocks at a time. A span is unpacked once for all
  * columns, and its codes are transposed (lanes.h), as the activations already are: the products of a block add up in
- * its lane, without a tree for each column. Several rows go side by side: those whose sums are in registers at once
- * share the loads of the activations, all of them the activations in the first-level cache. With 32 registers of 64
+ * its lane, without a tree for each column. Several rows go side by side: all of them share the activations in the
+ * first-level cache, and those whose sums are in registers at once share their loads, too. With 32 registers of 64
  * bytes the codes stay in them; otherwise all rows are unpacked into memory before they are multiplied, and one group
  * of columns after the other is in the first-level cache. */
 #include <string.h>
@@ -16,9 +16,9 @@
  * less time than four, as the activations of a span come from the second-level cache.) */
 enum { COLUMNS_SET = 8, COLUMNS_SUMS = COLUMNS_SET * CODES_FEW };
 
-/* A span each of several rows, and the same span of the columns. */
+/* The same span of several rows and of n columns. */
 struct span_job {
-	const uint8_t *span[COLUMNS_SET];       /* of each row */
+	const uint8_t *span[COLUMNS_SET];       /* where it begins in each row */
 	size_t rows;                            /* a multiple of COLUMNS_ROWS */
 	const uint8_t *far;                     /* prefetched: as many bytes as the spans have */
 	const char *x;                          /* activations of the first of n columns */

@@ -12,9 +12,9 @@
  *	groups      0.0 0.2 1.0 1.2 2.0 2.2 3.0 3.2 | 0.1 0.3 1.1 1.3 2.1 2.3 3.1 3.3 | 4.0 ...
  *	transposed  lane i of vector j: codes 4j to 4j + 3 of the block in lane i
  *
- * Plain suits every format. In quarters, which suit bytes with a code in each nibble, the two vectors of four blocks
- * are added before any tree. Fields suit bytes with two bits of each of four blocks, groups bytes with codes that are
- * eight apart. Eights, which suit AVX2, need no tree. Transposed codes need none for several columns.
+ * Plain is for any format. Quarters are for bytes with a code in each nibble: two vectors hold the same four blocks, so
+ * their products are added before any tree. Fields are for bytes with two bits of each of four blocks, groups for bytes
+ * with codes that are eight apart. Eights are for AVX2, transposed codes for several columns; neither needs a tree.
  *
  * Lane order. For one column, a transposing tree adds up the products of eight vectors. It leaves the sums of blocks 0,
  * 2, 4, 6, 1, 3, 5, 7 in the lower eight lanes and the same plus 8 in the upper, on every instruction set. So the
