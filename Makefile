@@ -53,9 +53,9 @@ SPEC = spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spe
 KERNELS = kv_type select $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
 SIMD = columns decode prompt spans table
-FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv6 rwkv7 loops grok minimax01 deepseek4
+FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv6 rwkv7 loops grok minimax01 deepseek4 t5
 BUILDER = builder stream open decoder attention latent compressed indexer feed_forward convolution delta mamba rwkv \
-	altup hyper gated_streams ngrams attn_res lightning adapters
+	altup hyper gated_streams ngrams attn_res lightning adapters encoder
 MODEL = model tensors keys layers layers_rope mixers ngrams rope
 OPS = embed angles rows product prepare store attend convolve linear linear_gates linear_keep scan shift wkv wkv6 wkv7 \
 	compress choose best attend_groups select route adapters experts heads copy per_layer altup hyper ngrams \
@@ -82,8 +82,8 @@ TESTS = quantise_test blocks_test gguf_test vocab_test merge_test special_test k
 	guessing_test jinja_test grammar_test schema_test malformed_test
 REFERENCE = reference_model reference_keys reference_families reference_math reference_attention reference_mixture \
 	reference_state reference_rwkv reference_streams reference_hyper reference_gated reference_residuals \
-	reference_compressed
-MADE = mkweights mkvalues mklayers mkmixers mkcompressed mkstreams
+	reference_compressed reference_encoder
+MADE = mkweights mkvalues mklayers mkmixers mkcompressed mkstreams mkencoder
 HELPERS = mkmodel reference stream weave answer dribble under terminal
 # What has no list above: the mains of programs that are not the only one in their folder, and what some tests share.
 OTHERS = tok/chat fwd/main fwd/fwd_opts sample/schema detok/main detok/printer detok/filter \

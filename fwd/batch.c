@@ -75,29 +75,31 @@ static int remove_answered(struct serve *v, struct why *w)
 
 size_t batch_wanted(const struct serve *v, const struct served *q)
 {
-	return q->end - q->answered - (v->score != 0);
+	return size_max(q->end - q->answered - (v->score != 0), q->begins);
 }
 
 static void choose(struct serve *v, struct served *q, size_t n)
 {
-	size_t end = q->state->length + n, wanted = end - size_min(batch_wanted(v, q), end);
+	size_t end = q->state->length + n, wanted = size_min(end - size_min(batch_wanted(v, q), end), n);
 
-	v->run[v->n_runs] = (struct run){ .state = q->state, .n = n, .wanted = size_min(wanted, n) };
+	v->run[v->n_runs] = (struct run){ .state = q->state, .n = n, .wanted = wanted };
 	segment_read_ids(q->state, q->state->length, v->ids + v->n_rows, n);
-	if (v->score) {
-		v->following[v->n_rows + n - 1] = 0;    /* the frame's last id has no successor */
-		segment_read_ids(q->state, q->state->length + 1, v->following + v->n_rows,
-			n - (end == q->end));
+	if (v->score && wanted) {
+		int32_t *following = v->following + v->n_wanted;
+
+		following[wanted - 1] = 0;      /* the frame's last id has no successor */
+		segment_read_ids(q->state, end - wanted + 1, following, wanted - (end == q->end));
 	}
 	v->of[v->n_runs++] = q;
 	v->n_rows += n;
+	v->n_wanted += wanted;
 }
 
 static void choose_rows(struct serve *v)
 {
 	size_t most = v->plan->setup.batch, few = size_min(FEW, most), runs = hidden_sequences(v), n;
 
-	v->n_runs = v->n_rows = 0;
+	v->n_runs = v->n_rows = v->n_wanted = 0;
 	if (v->hidden.in) {
 		for (struct served *q = v->queue; q; q = q->next)
 			choose(v, q, served_left(q));

@@ -21,9 +21,11 @@ void report_loaded(const struct serve *v, double start)
 
 	while (!l->n_head_kv && l + 1 < m->layer + m->n_layer)
 		l++;            /* the first with attention */
-	fprintf(stderr, "fwd: %s: %s, %.1f MiB, %zu layers of width %zu, %zu heads, %zu KV heads of %zu, "
-		"vocabulary of %zu\n", m->gguf->path, m->arch, mib(m->bytes), m->n_layer, m->n_embd, l->n_head,
-		l->n_head_kv, l->dim_k, m->n_vocab);
+	fprintf(stderr, "fwd: %s: %s, %.1f MiB, ", m->gguf->path, m->arch, mib(m->bytes));
+	if (m->encoder.n_layer)
+		fprintf(stderr, "an encoder of %zu layers, ", m->encoder.n_layer);
+	fprintf(stderr, "%zu layers of width %zu, %zu heads, %zu KV heads of %zu, vocabulary of %zu\n", m->n_layer,
+		m->n_embd, l->n_head, l->n_head_kv, l->dim_k, m->n_vocab);
 	fprintf(stderr, "fwd: backend %s, threads: %zu, batches of %zu tokens\n", setup->kernels->name,
 		pool_threads(setup->pool), setup->batch);
 	fprintf(stderr, "fwd: context of %zu tokens, K and V in %s, %.1f KiB a token%s%s\n", v->n_ctx,

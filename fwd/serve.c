@@ -105,11 +105,36 @@ static size_t reusable(const struct serve *v, const struct segment *s, const str
 	return i == n && !v->hidden.in ? n - 1 : i;
 }
 
+/* Sets the position of the first row that has logits: with an encoder, the last of its text. A frame without that row
+ * has no logits, so it is refused unless those of all rows are wanted. */
+static int find_text(const struct serve *v, struct served *q, const struct frame *f, size_t pos, struct why *w)
+{
+	const struct encoder *e = &v->model->encoder;
+	size_t i = 0;
+
+	q->begins = e->n_layer ? segment_find(q->state, pos, (int32_t)e->end) : 0;
+	if (q->begins != SIZE_MAX)
+		return 0;
+	while (i < f->rows && v->ids[i] != (int32_t)e->end)
+		i++;
+	q->begins = pos + i;
+	return i < f->rows || !f->rows || wants_every(v, f) ? 0
+		: why(w, "the encoder's text must end with token %zu, which tok adds", e->end);
+}
+
 /* The number of ids before a frame's that are evaluated again: 1 if the first id of the frame needs a score, which
  * comes from the logits of the id before it. */
-static size_t again(const struct serve *v, const struct frame *f, size_t pos)
+static size_t again(const struct serve *v, const struct served *q, const struct frame *f, size_t pos)
 {
-	return v->score && !v->hidden.in && f->rows && pos;
+	return v->score && !v->hidden.in && f->rows && pos > q->begins;
+}
+
+/* The number of a frame's rows that are answered. The first row with logits has no score. */
+static size_t answers(const struct serve *v, const struct served *q, const struct frame *f, size_t pos)
+{
+	size_t first = size_max(pos, q->begins + (v->score != 0)), end = pos + f->rows;
+
+	return wants_every(v, f) ? end - size_min(first, end) : 1;
 }
 
 /* Stores the ids of a frame in the state, except the first `from`, which are there already, and appends the sequence to
@@ -121,10 +146,10 @@ static void accept(struct serve *v, struct served *q, const struct frame *f, con
 	q->flags = f->flags;
 	q->end = q->ready = pos + f->rows;
 	q->every = wants_every(v, f);
-	q->answered = v->score ? f->rows - !pos : q->every ? f->rows : 1;
+	q->answered = (uint32_t)answers(v, q, f, pos);
 	q->begun = 0;
 	v->reused += from;
-	segment_set_length(q->state, pos + from - again(v, f, pos));
+	segment_set_length(q->state, pos + from - again(v, q, f, pos));
 	segment_write_ids(q->state, pos + from, ids + from, f->rows - from);
 	/* later stages need the rows that are evaluated again, too */
 	if (f->rows && v->hidden.out && !v->hidden.in)
@@ -192,7 +217,7 @@ static int check_lens(const struct serve *v, const struct frame *f, struct why *
 static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
 {
 	struct served *q = sequence_of(v, f, w);
-	size_t pos, from, before;
+	size_t pos, from, first;
 
 	if (q && hidden_check_order(v, q, w) < 0)
 		return frame_why(in, w);
@@ -200,11 +225,13 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 		return fail(v, in, f->seq, w);
 	if (frame_read(in, f, v->ids, f->rows, w) < 0)
 		return -1;
-	if (check_ids(v, f->rows, w) < 0)
+	if (check_ids(v, f->rows, w) < 0 || find_text(v, q, f, pos, w) < 0)
 		return fail(v, in, f->seq, w);
 	from = reusable(v, q->state, f, pos);
-	before = again(v, f, pos);
-	if (segment_prepare(q->state, pos + from - before, f->rows - from + before, w) < 0)
+	first = pos + from - again(v, q, f, pos);
+	if (v->model->encoder.n_layer && first <= q->begins)
+		first = 0;      /* the encoder evaluates all of its text */
+	if (segment_prepare(q->state, first, pos + f->rows - first, w) < 0)
 		return fail(v, in, f->seq, w);
 	if (frame_write_ids(v->out, v->ids, f->rows, (uint32_t)pos, f->flags, f->seq, w) < 0)
 		return -1;

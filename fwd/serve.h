@@ -45,7 +45,7 @@ struct serve {
 	float *logits;                  /* [rows][n_vocab], computed at once */
 	size_t rows;
 	struct scores scores;           /* of up to `rows` rows */
-	int32_t *following;             /* [batch]: for each row, the id that its logits predict */
+	int32_t *following;             /* [batch]: for each wanted row, the id that its logits predict */
 
 	/* the input */
 	struct frame frame;
@@ -62,7 +62,7 @@ struct serve {
 	size_t queued;
 	struct run *run;                /* [batch], of the sequences of[batch] */
 	struct served **of;
-	size_t n_runs, n_rows;
+	size_t n_runs, n_rows, n_wanted;
 };
 
 /* Returns 0, or -1 if memory is short. Call serve_close() in either case. */

@@ -26,7 +26,9 @@ struct served {
 					 * are read, before the first that is missing */
 	uint32_t rows, flags;           /* of the frame */
 	int every;                      /* logits of every row are wanted */
-	uint32_t answered;              /* rows answered so far */
+	uint32_t answered;              /* rows that are answered, at the frame's end */
+	size_t begins;                  /* position of the first row that has logits: 0 or, if the model has an encoder,
+					 * that of its text's end */
 	int begun;                      /* the header of the answer is written */
 	struct frame ended;             /* its `end ` frame, if that has come already; else kind 0 */
 	struct served *next;            /* in the queue of sequences with a frame to answer */

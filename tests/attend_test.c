@@ -1,7 +1,7 @@
 /* attend_test: compares the attention of every table with the scalar one, bit for bit: head sizes, heads per KV head,
  * positions around the ends of tiles and blocks, batches divided in several ways, NaN and infinity at every position
- * that a query may not see, windows, chunks, caps, biases and sinks. Compares the scalar one with softmax in double
- * precision. */
+ * that a query may not see, windows, chunks, caps, slopes, biases, sinks, and positions that all rows see or none sees.
+ * Compares the scalar one with softmax in double precision. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +17,8 @@ struct attend_shape {
 	float cap;
 	int slopes, sinks;      /* random ones */
 	int v_in_k;
+	int biases;
+	size_t first, end;      /* as in struct attend */
 };
 
 /* One attention problem: its shape, the cache filled with `stored` positions, queries for all of them. */
@@ -24,14 +26,16 @@ struct setting {
 	struct attend a;
 	unsigned char **extent; /* [extents]: the blocks of all KV heads */
 	size_t extents, stored;
-	float *q, *slope, *sink;
+	float *q, *slope, *sink, *bias;
 };
 
 static void holds(int ok, const char *table, const char *what, const struct setting *s, size_t pos, size_t rows)
 {
-	check(ok, "%s: %s: %s dim %zu/%zu heads %zu/%zu window %zu chunk %zu cap %g%s%s pos %zu rows %zu", table, what,
+	check(ok, "%s: %s: %s dim %zu/%zu heads %zu/%zu window %zu chunk %zu from %zu to %zu cap %g%s%s%s pos %zu "
+		"rows %zu", table, what,
 		kv_type_name[s->a.type], s->a.dim_k, s->a.dim_v, s->a.n_head, s->a.n_head_kv, s->a.window, s->a.chunk,
-		(double)s->a.cap, s->a.slope ? " slopes" : "", s->a.sink ? " sinks" : "", pos, rows);
+		s->a.first, s->a.end, (double)s->a.cap, s->a.slope ? " slopes" : "", s->a.bias ? " biases" : "",
+		s->a.sink ? " sinks" : "", pos, rows);
 }
 
 static float draw(void)
@@ -91,13 +95,13 @@ static double cached_v(const struct setting *s, size_t h, size_t pos, size_t d)
 	return cached(s, kv.v, j * dim + d, kv.v_scale, kv_scale_index(dim, j, d / KV_SCALED));
 }
 
-/* Fills all positions from `from` on with NaN and infinity, as stale memory may contain them. */
-static void soil(struct setting *s, size_t from)
+/* Fills positions [from, to) with NaN and infinity, as stale memory may contain them. */
+static void soil(struct setting *s, size_t from, size_t end)
 {
 	size_t dim_k = s->a.dim_k, dim_v = attend_stored_v(&s->a);
 
 	for (size_t h = 0; h < s->a.n_head_kv; h++)
-		for (size_t pos = from; pos < s->extents * KV_EXTENT; pos++)
+		for (size_t pos = from; pos < end; pos++)
 			for (size_t d = 0; d < dim_k + dim_v; d++) {
 				struct kv_block kv = block_of(s, h, pos);
 				int k = d < dim_k;
@@ -126,6 +130,22 @@ static float *draws(size_t n, float most)
 	return x;
 }
 
+/* Random biases by distance, the same for all distances beyond ATTEND_NEAR. */
+static float *biases(size_t heads)
+{
+	float *x = draws(heads * ATTEND_BIASES, 3);
+
+	for (size_t i = 0; i < heads * ATTEND_BIASES; i++) {
+		size_t at = i % ATTEND_BIASES, near = ATTEND_BIASES / 2 - ATTEND_NEAR;
+
+		if (at < near)
+			x[i] = x[i - at + near];
+		else if (at > ATTEND_BIASES / 2 + ATTEND_NEAR)
+			x[i] = x[i - 1];
+	}
+	return x;
+}
+
 static void set_up(struct setting *s, const struct attend_shape *shape, enum kv_type type, size_t stored,
 	float sharpness)
 {
@@ -139,10 +159,11 @@ static void set_up(struct setting *s, const struct attend_shape *shape, enum kv_
 		s->q[i] = draw() * sharpness;
 	s->a = (struct attend){ .type = type, .dim_k = shape->dim_k, .dim_v = shape->dim_v, .n_head = shape->n_head,
 		.n_head_kv = shape->n_head_kv, .window = shape->window, .chunk = shape->chunk, .cap = shape->cap,
-		.v_in_k = shape->v_in_k,
+		.v_in_k = shape->v_in_k, .first = shape->first, .end = shape->end,
 		.scale = 1 / sqrtf((float)shape->dim_k), .q_stride = shape->n_head * shape->dim_k };
 	s->a.slope = s->slope = shape->slopes ? draws(shape->n_head, 0.2f) : NULL;
 	s->a.sink = s->sink = shape->sinks ? draws(shape->n_head, 4) : NULL;
+	s->a.bias = s->bias = shape->biases ? biases(shape->n_head) : NULL;
 	s->extent = get(s->extents, sizeof *s->extent);
 	for (size_t i = 0; i < s->extents; i++)
 		s->extent[i] = get(shape->n_head_kv, kv_block_bytes(type, shape->dim_k, attend_stored_v(&s->a)));
@@ -155,7 +176,8 @@ static void set_up(struct setting *s, const struct attend_shape *shape, enum kv_
 			scalar->kv_store(type, &kv, shape->dim_k, attend_stored_v(&s->a), pos % KV_EXTENT, row,
 				row + shape->dim_k);
 		}
-	soil(s, stored);
+	soil(s, 0, shape->first);
+	soil(s, stored, s->extents * KV_EXTENT);
 	free(row);
 }
 
@@ -167,6 +189,7 @@ static void tear_down(struct setting *s)
 	free(s->q);
 	free(s->slope);
 	free(s->sink);
+	free(s->bias);
 }
 
 /* Rows at positions [pos, pos + rows), in calls of up to `split` rows each, in batches of up to `batch`. The result is
@@ -201,7 +224,8 @@ static float *run(const struct kernels *t, const struct setting *s, size_t pos, 
 static float *run_blocks(const struct kernels *t, const struct setting *s, size_t pos, size_t rows, size_t each)
 {
 	struct attend a = s->a;
-	size_t group = a.n_head / a.n_head_kv, blocks = (pos + rows + ATTEND_BLOCK - 1) / ATTEND_BLOCK,
+	size_t group = a.n_head / a.n_head_kv, end = attend_end(&a, pos + rows - 1);
+	size_t blocks = (end + ATTEND_BLOCK - 1) / ATTEND_BLOCK,
 		bytes = t->attend_scratch(a.dim_k, a.dim_v, group);
 	float *out = get(rows * a.n_head * a.dim_v, sizeof *out);
 	void *scratch = get(bytes, 1), *partials = get(blocks, t->attend_partial(a.dim_v, rows * group));
@@ -226,13 +250,20 @@ static float *run_blocks(const struct kernels *t, const struct setting *s, size_
 
 /* ---- against double precision ---- */
 
+static double bias(const struct attend *a, size_t head, double distance)
+{
+	distance = fmin(fmax(distance, -ATTEND_NEAR), ATTEND_NEAR);
+	return a->bias[head * ATTEND_BIASES + (size_t)(ATTEND_BIASES / 2 + distance)];
+}
+
 static int right(const struct setting *s, const float *out, size_t pos, size_t head)
 {
 	const struct attend *a = &s->a;
 	size_t h = head / (a->n_head / a->n_head_kv);
-	double *p = get(pos + 1, sizeof *p), max = -INFINITY, sum = 0, worst = 0;
+	size_t end = a->end ? a->end : pos + 1;
+	double *p = get(end, sizeof *p), max = -INFINITY, sum = 0, worst = 0;
 
-	for (size_t j = 0; j <= pos; j++) {
+	for (size_t j = a->first; j < end; j++) {
 		p[j] = 0;
 		for (size_t d = 0; d < a->dim_k; d++)
 			p[j] += (double)s->q[pos * a->q_stride + head * a->dim_k + d] * cached_k(s, h, j, d);
@@ -241,6 +272,8 @@ static int right(const struct setting *s, const float *out, size_t pos, size_t h
 			p[j] = a->cap * tanh(p[j] / a->cap);
 		if (a->slope)
 			p[j] -= a->slope[head] * (double)(pos - j);
+		if (a->bias)
+			p[j] += bias(a, head, (double)j - (double)pos);
 		if ((a->window && pos - j >= a->window) || (a->chunk && pos / a->chunk != j / a->chunk))
 			p[j] = -INFINITY;
 		max = fmax(max, p[j]);
@@ -249,12 +282,12 @@ static int right(const struct setting *s, const float *out, size_t pos, size_t h
 		max = fmax(max, a->sink[head]);
 		sum = exp(a->sink[head] - max);
 	}
-	for (size_t j = 0; j <= pos; j++)
+	for (size_t j = a->first; j < end; j++)
 		sum += p[j] = exp(p[j] - max);
 	for (size_t d = 0; d < a->dim_v; d++) {
 		double o = 0;
 
-		for (size_t j = 0; j <= pos; j++)
+		for (size_t j = a->first; j < end; j++)
 			o += p[j] / sum * cached_v(s, h, j, d);
 		worst = fmax(worst, fabs(out[head * a->dim_v + d] - o));
 	}
@@ -318,12 +351,46 @@ static void decode_test(const struct attend_shape *shape, enum kv_type type, siz
 			holds(!memcmp(out, want, rows * width * sizeof *out), t->name, "by blocks", &s, pos, rows);
 			free(out);
 		}
-	soil(&s, pos + clean);
+	soil(&s, pos + clean, s.extents * KV_EXTENT);
 	for (size_t i = 0; (t = kernels_each(i)); i++) {
 		out = run(t, &s, pos, rows, rows, rows);
 		holds(!memcmp(out, want, clean * width * sizeof *out), t->name, "later keys soiled", &s, pos, rows);
 		free(out);
 	}
+	free(want);
+	tear_down(&s);
+}
+
+/* Rows that all see the same text, or only positions from `first` on. */
+static void text_test(const struct attend_shape *shape, enum kv_type type, size_t pos, size_t rows)
+{
+	static const size_t splits[][2] = { { 1, 1 }, { 17, 5 }, { 512, 512 } };
+	size_t width = shape->n_head * shape->dim_v;
+	const struct kernels *t;
+	struct setting s;
+	float *want, *out;
+	int ok = 1;
+
+	if (!check_takes())
+		return;
+	set_up(&s, shape, type, pos + rows > shape->end ? pos + rows : shape->end, 2);
+	want = run(kernels_each(0), &s, pos, rows, rows, rows);
+	for (size_t i = 0; i < rows; i += 7)
+		for (size_t h = 0; h < shape->n_head; h++)
+			ok = ok && right(&s, want + i * width, pos + i, h);
+	holds(ok, "scalar", "value", &s, pos, rows);
+	for (size_t i = 1; (t = kernels_each(i)); i++)
+		for (size_t c = 0; c < sizeof splits / sizeof *splits; c++) {
+			out = run(t, &s, pos, rows, splits[c][0], splits[c][1]);
+			holds(!memcmp(out, want, rows * width * sizeof *out), t->name, "text", &s, pos, rows);
+			free(out);
+		}
+	for (size_t i = 0; (t = kernels_each(i)) && rows <= ATTEND_FEW; i++)
+		for (size_t each = 1; each <= 2; each++) {
+			out = run_blocks(t, &s, pos, rows, each);
+			holds(!memcmp(out, want, rows * width * sizeof *out), t->name, "by blocks", &s, pos, rows);
+			free(out);
+		}
 	free(want);
 	tear_down(&s);
 }
@@ -408,6 +475,20 @@ int main(void)
 		{ 24, 16, 3, 1, .v_in_k = 1 }, { 40, 24, 1, 1, .v_in_k = 1 }, { 576, 512, 2, 1, .v_in_k = 1 },
 		{ 16, 16, 2, 1, .window = 30, .chunk = 50, .cap = 3, .slopes = 1, .sinks = 1 },
 	};
+	static const struct {
+		struct attend_shape shape;
+		size_t pos, rows;
+	} texts[] = {
+		{ { 16, 16, 2, 1, .end = 40, .biases = 1 }, 0, 40 },
+		{ { 16, 16, 4, 4, .end = 300, .biases = 1 }, 0, 300 },
+		{ { 64, 64, 2, 2, .end = 129 }, 128, 1 }, { { 16, 12, 6, 2, .end = 7 }, 200, 3 },
+		{ { 16, 16, 2, 1, .first = 1, .biases = 1 }, 1, 20 },
+		{ { 8, 8, 2, 1, .first = 128, .biases = 1 }, 128, 9 },
+		{ { 16, 16, 3, 3, .first = 127, .biases = 1 }, 127, 3 },
+		{ { 16, 16, 2, 2, .first = 150, .biases = 1 }, 150, 270 },
+		{ { 64, 64, 1, 1, .first = 333, .biases = 1 }, 600, 1 },
+		{ { 24, 20, 4, 2, .first = 5, .window = 20, .biases = 1 }, 20, 150 },
+	};
 	static const size_t places[] = { 0, 1, 14, 15, 16, 31, 63, 126, 127, 128, 143, 255, 256, 300, 500 };
 	static const size_t counts[] = { 1, 2, 3, 4, 8, 9, 40 };
 
@@ -431,6 +512,9 @@ int main(void)
 					if (variants[i].dim_k * counts[c] * (places[p] + counts[c]) < 1 << 17)
 						decode_test(&variants[i], type, places[p], counts[c]);
 		}
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		for (int type = 0; type < KV_TYPES; type++)
+			text_test(&texts[i].shape, type, texts[i].pos, texts[i].rows);
 	precision_test(&(struct attend_shape){ 64, 64, 4, .n_head_kv = 2 }, 200);
 	precision_test(&(struct attend_shape){ 128, 128, 2, .n_head_kv = 1 }, 150);
 	precision_test(&(struct attend_shape){ 80, 40, 3, .n_head_kv = 1 }, 100);

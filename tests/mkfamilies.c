@@ -36,6 +36,9 @@ static const struct mkfamily families[] = {
 	{ .name = "gpt2", .pre = "gpt-2", LAYER_NORMS, BIASED, .fused_qkv = 1, .ungated = 1, .unrotated = 1,
 	  .positions = 1, .multi_head = 1 },
 	{ .name = "gemma" },
+	{ .name = "t5", .last_norm = "dec.output_norm", .multi_head = 1, .decoders = 3, .eos = 200, .unrotated = 1 },
+	{ .name = "t5-relu", .arch = "t5", .last_norm = "dec.output_norm", .ungated = 1, .decoders = 2, .eos = 200,
+	  .unrotated = 1 },
 	{ .name = "gemma2", .post_norms = 1, .keys = "attention.sliding_window=8 attn_logit_softcapping=5.0 "
 	  "final_logit_softcapping=10.0" },
 	{ .name = "gemma3", .heads = MKHEADS_ONE, .post_norms = 1, .layers = 7,

@@ -87,6 +87,8 @@ struct mkfamily {
 					 * none */
 	uint32_t by_id;                 /* number of first layers that choose experts by token id */
 	int choice_bias, expert_bias;   /* exp_probs_b (2: named without .bias); biases of router and experts */
+	uint32_t decoders;              /* number of the decoder's layers, after an encoder; 0: there is no encoder */
+	uint32_t eos;                   /* the id that ends a text; 0: the vocabulary's */
 	const char *keys;               /* further keys: KEY=VALUE ...; a value with a point is a float, one with commas
 					 * an array */
 };

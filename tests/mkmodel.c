@@ -222,10 +222,17 @@ int main(int argc, char **argv)
 	more.out_bias |= file.out_bias;
 	mkfamilies_keys(&more, k.m);
 	k.family = &more;
+	if (k.family->eos)
+		mkgguf_without(k.m, "tokenizer.ggml.eos_token_id");
 	if (file.kind)
 		mkvocab_plain(k.m, file.kind, k.s.n_vocab, k.seed, 1);
 	else
 		mkvocab_bpe(k.m, k.s.pre, k.s.n_vocab, k.seed, file.add_bos);
+	if (k.family->eos) {
+		mkgguf_without(k.m, file.without);
+		mkgguf_u32(k.m, "tokenizer.ggml.eos_token_id", k.family->eos);
+		mkgguf_bool(k.m, "tokenizer.ggml.add_eos_token", 1);
+	}
 	template(&c, &k, "tokenizer.chat_template", file.template);
 	template(&c, &k, "tokenizer.chat_template.tool_use", file.tool_template);
 	if (file.value)

@@ -79,6 +79,13 @@ struct latent_sizes part_latent(const struct mkweights *k, int sliding);
 enum { INDEXER_HEADS = 8, INDEXER_DIM = 64, INDEXER_TOP = 6, BLOCK_HEADS = 2 };
 void mkmixers_latent(struct mkweights *k, uint32_t il);
 
+/* ---- mkencoder.c: the keys of a model with an encoder; the layers of both stacks ---- */
+
+enum { MKENCODER_BUCKETS = 10 };
+
+void mkencoder_values(struct mkweights *k);
+void mkencoder_layers(struct mkweights *k);
+
 /* ---- mkcompressed.c: compressed attention: keys; tensors of layer il ---- */
 
 void mkcompressed_values(struct mkweights *k);

@@ -217,6 +217,8 @@ void mkweights_values(struct mkweights *k)
 		rope_values(k);
 	if (f->experts)
 		expert_values(k);
+	if (f->decoders)
+		mkencoder_values(k);
 	if (f->ngrams)
 		mkstreams_ngram_values(k);
 	mkfamilies_keys(f, k->m);

@@ -258,7 +258,9 @@ void mkweights_tensors(struct mkweights *k)
 		mkstreams_ngram_table(k);
 	if (k->family->blocks)
 		part_vector(k, "hrm.z_l_init", s->n_embd, 0, 1);
-	for (uint32_t il = 0; il < (k->family->blocks ? k->family->blocks : s->n_layer); il++)
+	if (k->family->decoders)
+		mkencoder_layers(k);
+	for (uint32_t il = 0; !k->family->decoders && il < (k->family->blocks ? k->family->blocks : s->n_layer); il++)
 		mklayers_one(k, il);
 	if (k->family->residuals == 1)
 		part_vector(k, "output_res_score.weight", s->n_embd, 0, 0.1f);

@@ -262,8 +262,7 @@ static int *switch_adapters(const int *ids, size_t n)
 	return embedded;
 }
 
-/* Returns x[n][n_embd], the embeddings of the ids at positions 0 to n - 1. */
-static double *embedded(const int *ids, size_t n)
+double *embedded(const int *ids, size_t n)
 {
 	float *embd = weights(&m, m.n_vocab * m.n_embd, "token_embd.weight");
 	size_t n_position = n_weights(&m, "position_embd.weight");
@@ -278,7 +277,7 @@ static double *embedded(const int *ids, size_t n)
 				+ (position ? (double)position[i * m.n_embd + e] : 0);
 	if (m.normed_embedding)
 		bare_norm_rows(x, n, m.n_embd);
-	if (n_weights(&m, "token_embd_norm.weight") && !m.rules->late_embd_norm)
+	if (n_weights(&m, "token_embd_norm.weight") && !m.rules->last_norm)
 		norm_in_place("token_embd_norm", x, n, m.n_embd);
 	free(embd);
 	free(position);
@@ -315,11 +314,30 @@ static size_t layer_of(size_t i)
 	return !m.stack ? i % m.n_layer : i % m.stack + (i / m.stack % m.cycle + 1 == m.cycle ? m.stack : 0);
 }
 
-/* Returns logits[n][n_vocab] after `layers` layers; the caller frees them. */
+/* Returns logits[n][n_vocab] of x[n][n_embd], by the final norm and the output matrix. Frees x. */
+static double *head(double *x, size_t n)
+{
+	double *logits;
+
+	if (!m.gated_streams)
+		norm_in_place(m.rules->last_norm ? m.rules->last_norm : "output_norm", x, n, m.n_embd);
+	logits = linear(n_weights(&m, "output.weight") ? "output" : "token_embd", x, n, m.n_embd, m.n_vocab);
+	for (size_t i = 0; i < n * m.n_vocab; i++) {
+		logits[i] *= m.logit_scale;
+		if (m.logit_cap > 0)
+			logits[i] = m.logit_cap * tanh(logits[i] / m.logit_cap);
+		if (i % m.n_vocab >= m.no_text_from && i % m.n_vocab < m.no_text_to)
+			logits[i] = -FLT_MAX;
+	}
+	free(x);
+	return logits;
+}
+
+/* Returns x[n][n_embd] after `layers` layers. */
 static double *forward(const int *ids, size_t n, size_t layers)
 {
 	int *in_place = switch_adapters(ids, n);
-	double *x = embedded(in_place, n), *inputs = m.n_per_layer ? layer_inputs(ids, x, n) : NULL, *logits;
+	double *x = embedded(in_place, n), *inputs = m.n_per_layer ? layer_inputs(ids, x, n) : NULL;
 
 	m.ids = ids;
 	m.embedded = copy(x, n * m.n_embd);
@@ -358,34 +376,30 @@ static double *forward(const int *ids, size_t n, size_t layers)
 		free(x);
 		x = y;
 	}
-	if (!m.gated_streams)
-		norm_in_place(m.rules->late_embd_norm ? "token_embd_norm" : "output_norm", x, n, m.n_embd);
-	logits = linear(n_weights(&m, "output.weight") ? "output" : "token_embd", x, n, m.n_embd, m.n_vocab);
-	for (size_t i = 0; i < n * m.n_vocab; i++) {
-		logits[i] *= m.logit_scale;
-		if (m.logit_cap > 0)
-			logits[i] = m.logit_cap * tanh(logits[i] / m.logit_cap);
-		if (i % m.n_vocab >= m.no_text_from && i % m.n_vocab < m.no_text_to)
-			logits[i] = -FLT_MAX;
-	}
-	free(x);
 	free(inputs);
 	free(in_place);
 	free(m.adapter);
 	free(m.embedded);
 	free(m.other);
 	m.other = NULL;
-	return logits;
+	return x;
+}
+
+/* Returns the logits of rows text_end() to n - 1, after `layers` layers. */
+static double *logits_of(const int *ids, size_t n, size_t layers)
+{
+	return head((m.encoder_layers ? decoded : forward)(ids, n, layers), n - text_end(ids, n));
 }
 
 static void write_logits(const int *ids, size_t n, size_t layers)
 {
-	struct frame f = { FRAME_LOGITS, (uint32_t)n, (uint32_t)m.n_vocab, FRAME_F32, 0, 0, 0 };
-	double *logits = forward(ids, n, layers);
-	float *rounded = memory(n * m.n_vocab, sizeof *rounded);
+	size_t first = text_end(ids, n), all = (n - first) * m.n_vocab;
+	struct frame f = { FRAME_LOGITS, (uint32_t)(n - first), (uint32_t)m.n_vocab, FRAME_F32, 0, (uint32_t)first, 0 };
+	double *logits = logits_of(ids, n, layers);
+	float *rounded = memory(all, sizeof *rounded);
 	struct why w;
 
-	for (size_t i = 0; i < n * m.n_vocab; i++)
+	for (size_t i = 0; i < all; i++)
 		rounded[i] = (float)logits[i];
 	if (frame_write(1, &f, rounded, &w))
 		die("%s", w.text);
@@ -412,9 +426,9 @@ int main(int argc, char **argv)
 		if (ids[n] < 0 || (size_t)ids[n++] >= m.n_vocab)
 			die("id outside the vocabulary");
 	for (size_t i = 0; i < greedy && n < IDS_MAX; i++) {
-		double *logits = forward(ids, n, all);
+		double *logits = logits_of(ids, n, all);
 
-		ids[n] = (int)greatest(logits + (n - 1) * m.n_vocab, m.n_vocab);
+		ids[n] = (int)greatest(logits + (n - 1 - text_end(ids, n)) * m.n_vocab, m.n_vocab);
 		printf("%d%c", ids[n++], i + 1 < greedy ? ' ' : '\n');
 		free(logits);
 	}

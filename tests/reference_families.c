@@ -724,6 +724,21 @@ static void berrylm(struct reference *m)
 	m->recalled_layers = key_size(m, "attn_res.block_size", 0);
 }
 
+static void t5(struct reference *m)
+{
+	int64_t eos = -1;
+	struct why w;
+
+	m->encoder_layers = m->n_layer;
+	m->n_layer = key_size(m, "decoder_block_count", m->n_layer);
+	m->buckets = key_size(m, "attention.relative_buckets_count", 0);
+	m->answer_starts = (int)key_size(m, "decoder_start_token_id", 0);
+	if (gguf_integer(m->g, "tokenizer.ggml.eos_token_id", 0, (int64_t)m->n_vocab, &eos, &w) < 0)
+		die("%s", w.text);
+	m->text_ends = (int)eos;
+	m->logit_scale = n_weights(m, "output.weight") ? 1 : 1 / sqrt((double)m->n_embd);
+}
+
 static const struct rules families[] = {
 	{ .arch = "llama", .normalised = 1 },
 	{ .arch = "gpt2", .layer_norm = 1, .unrotated = 1, UNGATED_GELU },
@@ -842,9 +857,9 @@ static const struct rules families[] = {
 	  .adapt = deepseek4 },
 	{ .arch = "hy_v4", .limits_gates = 1, .gate_key = 1, .weight_keys = 1, .adapt = hy_v4 },
 	{ .arch = "minicpm3", .halves = 1, .adapt = minicpm3 },
-	{ .arch = "lfm2", .halves = 1, .heads = HEADS_EACH, .late_embd_norm = 1, .adapt = lfm2 },
+	{ .arch = "lfm2", .halves = 1, .heads = HEADS_EACH, .last_norm = "token_embd_norm", .adapt = lfm2 },
 	{ .arch = "lfm2moe", .halves = 1, .heads = HEADS_EACH, .gate = GATE_SIGMOID, .gate_key = 1, .normalised = 1,
-	  .late_embd_norm = 1 },
+	  .last_norm = "token_embd_norm" },
 	{ .arch = "granitehybrid", .normalised = 1, .adapt = granite_hybrid },
 	{ .arch = "plamo2", .halves = 1, .heads = HEADS_EACH, .post_norms = 1, .plamo2 = 1 },
 	{ .arch = "falcon-h1", .halves = 1, .adapt = falcon_h1, .unbiased = "attn_output" },
@@ -879,6 +894,7 @@ static const struct rules families[] = {
 	{ .arch = "refact", .unrotated = 1, .adapt = alibi },
 	{ .arch = "smallthinker", .halves = 1, .act = RELU, .gate_key = 1, .normalised = 1, .routes_input = 1,
 	  .adapt = smallthinker },
+	{ .arch = "t5", .unrotated = 1, .act = GELU, .last_norm = "dec.output_norm", .adapt = t5 },
 	{ .arch = "xverse" },
 };
 

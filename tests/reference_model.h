@@ -49,7 +49,7 @@ struct rules {
 	int layer_norm_heads;           /* norms of heads subtract the mean; their epsilon is 1e-5 */
 	int plamo2;                     /* PLaMo 2's variant of Mamba */
 	int tiled_heads;                /* value head j of a delta net reads key head j mod (number of key heads) */
-	int late_embd_norm;             /* token_embd_norm is the final norm, not one after the embedding */
+	const char *last_norm;          /* NULL: output_norm. token_embd_norm is then not one after the embedding */
 	const char *unbiased;           /* the bias of this product is ignored; or NULL */
 	void (*adapt)(struct reference *m);     /* applies everything else that differs; or NULL */
 };
@@ -131,6 +131,10 @@ struct reference {
 	double post_eps;                /* epsilon of the norms of branches; 0: eps */
 	double *first_values;           /* the first layer's values, [n][n_embd] */
 	int norms_state;                /* Mamba's time steps, B and C are normed, without weights */
+
+	size_t encoder_layers;          /* 0: no encoder */
+	size_t buckets;                 /* of the biases of scores by distance */
+	int text_ends, answer_starts;   /* the id that ends the encoder's text; the decoder's first */
 
 	size_t n_expert, n_groups, n_groups_used;
 	size_t n_used;                  /* experts per row, of the current layer */

@@ -83,6 +83,19 @@ double *hyper_united(double *streams, size_t n);
 void gated_layer(size_t il, double *streams, size_t n);
 double *gated_united(double *streams, size_t n);
 
+/* ---- reference_encoder.c: an encoder and a decoder ---- */
+
+/* The position of the last row that the encoder reads, which is the decoder's first; 0 if there is no encoder. */
+size_t text_end(const int *ids, size_t n);
+
+/* Returns x of the decoder's rows, [n - text_end(ids, n)][n_embd], after this many of its layers. */
+double *decoded(const int *ids, size_t n, size_t layers);
+
+/* ---- reference.c ---- */
+
+/* Returns x[n][n_embd], the embeddings of the ids at positions 0 to n - 1. */
+double *embedded(const int *ids, size_t n);
+
 /* ---- reference_residuals.c: attention residuals ---- */
 
 /* recalled() returns what a branch or the head reads, a weighted sum by scores from tensor SCORE; residuals_layer()

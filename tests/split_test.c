@@ -225,6 +225,8 @@ int main(void)
 	if (!(pool = pool_open(2, &w)))
 		die("pool");
 	for (size_t i = 0; (f = mkfamilies_each(i)); i++) {
+		if (f->decoders)        /* an encoder cannot be divided from its decoder */
+			continue;
 		n = family(f->name, "F32");
 		/* layers that share K and V stay together */
 		check(n == (f->shared_kv ? 1 : !strcmp(f->name, "gemma3n") ? 4 : n) && n, "%s: divided in %zu places",

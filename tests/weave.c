@@ -1,10 +1,11 @@
 /* weave: streams of many sequences for the tests, and what came of them.
  *
- *	weave make [-s SEED] [-f FRAMES] [-n LIVE] [-l LONGEST] DIR
+ *	weave make [-s SEED] [-f FRAMES] [-n LIVE] [-l LONGEST] [-e END] DIR
  *	        FRAMES random frames of at most LIVE sequences at a time, of at most LONGEST ids, which start, grow,
  *	        are cut back, guess, fork and end: in DIR/all. In DIR/N the frames of sequence N alone, with the
  *	        number 0; where it is a fork, after a frame of the ids that it shares. DIR/list: a line "N SKIP" for
- *	        each, SKIP frames of whose logits answer no frame of DIR/all
+ *	        each, SKIP frames of whose logits answer no frame of DIR/all. With END, a sequence's first frame has
+ *	        that id, and forks have it, too, or nothing: it ends an encoder's text
  *	weave turns N IDS
  *	        N sequences of IDS ids, one after the other
  *	weave sums [N SKIP] < stream
@@ -30,6 +31,7 @@ static const struct opt opts[] = {
 	{ 'f', "frames", "N", "make: how many (default: 60)" },
 	{ 'n', "live", "N", "make: sequences at a time, at most (default: 16)" },
 	{ 'l', "longest", "N", "make: ids of a sequence, at most (default: 400)" },
+	{ 'e', "end", "N", "make: the id that ends an encoder's text (default: none)" },
 	{ 0 }
 };
 
@@ -68,6 +70,7 @@ struct loom {
 	struct live live[LIVE_MOST];
 	size_t n;
 	uint32_t next;          /* number */
+	int32_t end;            /* of an encoder's text; -1: none */
 	int all;
 	FILE *list;
 };
@@ -113,6 +116,16 @@ static void finish(struct loom *l, struct live *q)
 	*q = l->live[--l->n];
 }
 
+/* Whether an encoder's text ends among these ids, if there is an encoder. */
+static int has_text(const struct loom *l, const int32_t *id, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && id[i] != l->end)
+		i++;
+	return l->end < 0 || i < n;
+}
+
 static void add_ids(struct loom *l, struct live *q)
 {
 	static const size_t sizes[] = { 1, 1, 1, 1, 1, 1, 2, 5, 17, 33, 70, 200 };
@@ -127,13 +140,15 @@ static void add_ids(struct loom *l, struct live *q)
 	for (size_t i = 0; i < n; i++)
 		q->id[pos + i] = (int32_t)below(l, VOCAB);
 	q->n = pos + n;
+	if (n && !has_text(l, q->id, q->n))
+		q->id[q->n - 1] = l->end;
 	must(frame_write_ids(l->all, q->id + pos, (uint32_t)n, (uint32_t)pos, flags, q->number, &w));
 	must(frame_write_ids(q->alone, q->id + pos, (uint32_t)n, (uint32_t)pos, flags, 0, &w));
 }
 
 static void add_fork(struct loom *l, const struct live *from)
 {
-	size_t n = below(l, from->n + 1);
+	size_t cut = below(l, from->n + 1), n = has_text(l, from->id, cut) ? cut : 0;
 	struct frame f = { .kind = FRAME_FORK, .rows = 1, .cols = 1, .type = FRAME_I32, .pos = (uint32_t)n };
 	int32_t source = (int32_t)from->number;
 
@@ -230,7 +245,7 @@ static void sums(uint32_t of, long skip)
 
 int main(int argc, char **argv)
 {
-	static struct loom l = { .longest = 400, .most = 16, .seed = 1 };
+	static struct loom l = { .longest = 400, .most = 16, .seed = 1, .end = -1 };
 	size_t frames = 60;
 	const struct opt *o;
 
@@ -240,6 +255,7 @@ int main(int argc, char **argv)
 		case 's': l.seed = (uint64_t)cli_integer(&c, o, 0, INT32_MAX); break;
 		case 'f': frames = (size_t)cli_integer(&c, o, 1, SEQUENCES); break;
 		case 'n': l.most = (size_t)cli_integer(&c, o, 1, LIVE_MOST); break;
+		case 'e': l.end = (int32_t)cli_integer(&c, o, 0, VOCAB - 1); break;
 		case 'l': l.longest = (size_t)cli_integer(&c, o, 1, 1 << 20); break;
 		}
 	if (c.argc == 2 && !strcmp(c.argv[0], "make")) {

@@ -174,8 +174,7 @@ void build_unmixed(struct builder *b)
 	build_mixed(b, b->plan->x, 0);
 }
 
-/* Sets the offset in the segment: the layer's own, or that of the layer whose K and V it reads. */
-static void set_offset(struct builder *b, struct op_attention *o)
+void build_place_kv(struct builder *b, struct op_attention *o, size_t place)
 {
 	struct plan *p = b->plan;
 	const struct attend *a = &o->heads;
@@ -184,10 +183,6 @@ static void set_offset(struct builder *b, struct op_attention *o)
 
 	if (b->failed)
 		return;
-	if (o->shares) {
-		memcpy(o->offset, b->kv_offsets[b->layer->kv - b->model->layer].at, sizeof o->offset);
-		return;
-	}
 	p->layout = gguf_hash(sizes, sizeof sizes, p->layout);
 	shape_add_heads(p->heads[o->recent != 0], (struct segment_heads){ (uint32_t)a->n_head_kv, (uint32_t)a->dim_k,
 		(uint32_t)attend_stored_v(a) });
@@ -196,7 +191,25 @@ static void set_offset(struct builder *b, struct op_attention *o)
 		o->offset[type] = bytes[type];
 		bytes[type] += a->n_head_kv * kv_block_bytes(type, a->dim_k, attend_stored_v(a));
 	}
-	memcpy(b->kv_offsets[b->il].at, o->offset, sizeof o->offset);
+	memcpy(b->kv_offsets[place].at, o->offset, sizeof o->offset);
+}
+
+/* Sets the offset in the segment: the layer's own, or that of the K and V that it reads. All layers of the encoder use
+ * the same space, one after the other. */
+static void set_offset(struct builder *b, struct op_attention *o)
+{
+	size_t n_layer = b->model->n_layer, place = b->il;
+
+	if (o->sight == SIGHT_CROSS)
+		place = n_layer + b->il;
+	else if (o->sight == SIGHT_TEXT)
+		place = 2 * n_layer;
+	else if (b->layer->kv)
+		place = (size_t)(b->layer->kv - b->model->layer);
+	if (!o->shares && (o->sight != SIGHT_TEXT || !b->il))
+		build_place_kv(b, o, place);
+	if (!b->failed)
+		memcpy(o->offset, b->kv_offsets[place].at, sizeof o->offset);
 }
 
 /* The number of first rows that see all positions, because there are no more groups than the indexer chooses: by head,
@@ -209,20 +222,34 @@ static size_t rows_seeing_all(const struct builder *b)
 	return i->local ? i->top * b->layer->ratio : (i->top + 1) * build_chosen_size(b) - 1;
 }
 
+/* Whether nobody reads rows that are not wanted after this attention. */
+static int is_last(const struct builder *b)
+{
+	return b->il + 1 == b->model->n_layer && (b->sight == SIGHT_PAST || b->sight == SIGHT_CROSS);
+}
+
+struct op_attention build_attention_of(struct builder *b)
+{
+	const struct layer *l = b->layer;
+
+	return (struct op_attention){
+		.qkv = build_qkv_buffer(b), .out = buffer_with(b->plan->h, l->n_head * l->dim_v),
+		.heads = { .dim_k = l->dim_k, .dim_v = l->dim_v, .n_head = l->n_head, .n_head_kv = l->n_head_kv,
+			.scale = l->scale, .window = l->window, .chunk = l->chunk, .v_in_k = l->v_in_k,
+			.slope = l->slope, .bias = b->sight == SIGHT_CROSS ? NULL : b->biases,
+			.cap = b->model->attn_cap },
+		.pairs = b->model->pairs, .rope = l->rope ? build_rope(b, l->rope, 1) : NULL,
+		.temperature = l->temperature, .rope_at = l->rope_at, .recent = layer_window(l) > 0,
+		.sight = b->sight, .shares = l->kv != NULL || b->sight == SIGHT_CROSS,
+	};
+}
+
 struct buffer build_attend(struct builder *b, enum head_norms norms)
 {
 	const struct layer *l = b->layer;
 	const struct kernels *k = b->plan->setup.kernels;
 	size_t out = l->n_head * l->dim_v, group = l->n_head / l->n_head_kv;
-	struct op_attention o = {
-		.qkv = build_qkv_buffer(b), .out = buffer_with(b->plan->h, out),
-		.heads = { .dim_k = l->dim_k, .dim_v = l->dim_v, .n_head = l->n_head, .n_head_kv = l->n_head_kv,
-			.scale = l->scale, .window = l->window, .chunk = l->chunk,
-			.v_in_k = l->v_in_k, .slope = l->slope, .cap = b->model->attn_cap },
-		.pairs = b->model->pairs, .rope = l->rope ? build_rope(b, l->rope, 1) : NULL,
-		.temperature = l->temperature, .rope_at = l->rope_at, .recent = layer_window(l) > 0,
-		.shares = l->kv != NULL,
-	};
+	struct op_attention o = build_attention_of(b);
 	struct op *op;
 
 	if (l->v_norms_bare && !l->kv)
@@ -234,7 +261,7 @@ struct buffer build_attend(struct builder *b, enum head_norms norms)
 	build_output(build_append(b, &op_prepare, NULL, &o, sizeof o), 0, "", o.qkv, layer_qkv(l));
 	if (!o.shares)
 		build_append(b, &op_store, NULL, &o, sizeof o);
-	b->wanted = b->il + 1 == b->model->n_layer;     /* nobody reads the other rows after the last attention */
+	b->wanted = is_last(b);
 	if (b->model->compressed.rank_q) {
 		build_attend_groups(b, &o);
 		return o.out;

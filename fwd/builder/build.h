@@ -4,7 +4,6 @@
 #define BUILD_H
 
 #include "builder.h"
-#include "fwd/plan/kinds.h"
 
 /* ---- tensors of the current layer; names are without "blk.N."; suffix "": no suffix ---- */
 
@@ -156,6 +155,18 @@ struct stream_kind {
 void hyper_open(struct builder *b);
 
 /* ---- attention ---- */
+
+/* The encoder's ops, from the embedding to the K and V of all cross-attention. */
+void build_encoder(struct builder *b);
+
+/* The embedding, from ids to x. */
+void build_embed(struct builder *b);
+
+/* The layer's attention, still without offsets. */
+struct op_attention build_attention_of(struct builder *b);
+
+/* Reserves space for the K and V of o in the segment; place: where b->kv_offsets keeps the offset. */
+void build_place_kv(struct builder *b, struct op_attention *o, size_t place);
 
 /* Where q of all heads is, then k, then v. */
 struct buffer build_qkv_buffer(const struct builder *b);

@@ -14,7 +14,8 @@ struct tensor_name build_name(const struct builder *b, const char *name, const c
 	if (b->il == OP_NO_LAYER)
 		snprintf(n.s, sizeof n.s, "%s.%s", name, suffix);
 	else
-		snprintf(n.s, sizeof n.s, "blk.%zu.%s%s%s", b->layer->block, name, *suffix ? "." : "", suffix);
+		snprintf(n.s, sizeof n.s, "%sblk.%zu.%s%s%s", b->stack, b->layer->block, name, *suffix ? "." : "",
+			suffix);
 	return n;
 }
 
@@ -135,7 +136,7 @@ struct op *build_append(struct builder *b, const struct op_kind *kind, const cha
 		return NULL;
 	memcpy(copy, bound, size);
 	p->op[p->n_ops] = (struct op){ .kind = kind, .bound = copy, .name = name ? name : kind->name, .layer = b->il,
-		.wanted = b->wanted };
+		.stack = b->stack, .wanted = b->wanted };
 	return &p->op[p->n_ops++];
 }
 

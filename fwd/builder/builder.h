@@ -19,6 +19,7 @@
 #define BUILDER_H
 
 #include "fwd/model/family.h"
+#include "fwd/plan/kinds.h"
 #include "fwd/plan/plan.h"
 
 struct builder {
@@ -27,6 +28,9 @@ struct builder {
 	const struct stream_kind *streams;      /* the family's; for a single stream, one without functions */
 	const struct layer *layer;      /* the one being built */
 	size_t il;                      /* its number, or OP_NO_LAYER */
+	const char *stack;              /* see struct op */
+	enum sight sight;               /* of the layer's attention */
+	const float *biases;            /* by distance, of the latest layer that has its own (struct attend) */
 	struct why *w;
 	int failed;                     /* 0 or -1 */
 	size_t room;                    /* that the table of ops has space for */
@@ -43,7 +47,8 @@ struct builder {
 	const struct op_hyper *gathered;        /* how the current part reads the streams (kinds.h) */
 	struct kv_offset {
 		size_t at[KV_TYPES];
-	} *kv_offsets;                  /* [n_layer]: offset of each layer's K and V in the segment */
+	} *kv_offsets;                  /* where K and V are in the segment: [n_layer] of layers, [n_layer] of
+					 * cross-attention, then one for all layers of the encoder */
 };
 
 /* Builds the plan of some layers of a model, with all weights and buffers bound. NULL with a one-line reason on
@@ -84,6 +89,13 @@ struct packed *build_latent_attention(struct builder *b, struct packed *x);
 
 /* Compressed attention (model.h) from packed rows. */
 struct packed *build_compressed_attention(struct builder *b, struct packed *x);
+
+/* Before the attention of a layer of a model with an encoder: the biases by distance are those of attn_rel_b or, if the
+ * layer lacks it, of the layer before. */
+void build_biases(struct builder *b);
+
+/* Attention to the encoder's result, by tensors cross_attn_*. Returns the result, packed. */
+struct packed *build_cross_attention(struct builder *b, struct packed *x);
 
 /* A gated short convolution of packed rows. Returns the result, packed. */
 struct packed *build_convolution(struct builder *b, struct packed *x);

@@ -185,6 +185,23 @@ static int open_adapters(struct plan *p, struct why *w)
 	return 0;
 }
 
+/* Allocates the ids and runs of the decoder's rows. */
+static int open_decoder(struct plan *p, struct why *w)
+{
+	const struct encoder *e = &p->model->encoder;
+	struct decoder_buffers *d = &p->decoder;
+
+	if (!e->n_layer)
+		return 0;
+	if (size_max(e->start, e->end) >= p->model->n_vocab)
+		return why(w, "the decoder's first id, %zu, or a text's last, %zu, is outside the vocabulary of %zu",
+			e->start, e->end, p->model->n_vocab);
+	d->text = plan_memory(p, p->setup.batch, sizeof *d->text);
+	d->ids = plan_memory(p, p->setup.batch, sizeof *d->ids);
+	d->runs = plan_memory(p, p->setup.batch, sizeof *d->runs);
+	return d->text && d->ids && d->runs ? 0 : no_room(p, w);
+}
+
 /* ---- ops ---- */
 
 /* Computes the per-layer inputs of all layers from the ids and the embedding. */
@@ -214,7 +231,7 @@ static const int32_t *substitutes(struct builder *b)
 	return substitute;
 }
 
-static void build_embed(struct builder *b)
+void build_embed(struct builder *b)
 {
 	const struct model *m = b->model;
 	struct op_embed e = { .x = b->plan->x, .spare = buffer_with(b->plan->h, m->n_embd),
@@ -276,13 +293,15 @@ static void build_lens(struct builder *b)
 static int append_all(struct plan *p, struct why *w)
 {
 	static const struct stream_kind single = { .open = NULL };
-	struct builder b = { .plan = p, .model = p->model, .w = w, .il = OP_NO_LAYER,
+	struct builder b = { .plan = p, .model = p->model, .w = w, .il = OP_NO_LAYER, .stack = "",
 		.streams = p->model->family->streams ? p->model->family->streams : &single };
 
+	b.kv_offsets = build_allocate(&b, (2 * p->model->n_layer + 1) * sizeof *b.kv_offsets);
+	if (p->model->encoder.n_layer)
+		build_encoder(&b);
+	p->n_encoder = p->n_ops;
 	if (p->setup.first == 0)
 		build_embed(&b);
-	b.il = OP_NO_LAYER;
-	b.kv_offsets = build_allocate(&b, p->model->n_layer * sizeof *b.kv_offsets);
 	for (b.il = p->setup.first; b.il < p->setup.last; b.il++) {
 		b.layer = &p->model->layer[b.il];
 		(p->model->family->layer ? p->model->family->layer : decoder_layer)(&b, b.il);
@@ -367,7 +386,7 @@ struct plan *build_plan(struct model *m, const struct plan_setup *setup, struct 
 	p->step.threads = pool_threads(setup->pool);
 	if (split_check(m, setup->first, setup->last, w) < 0 || open_buffers(p, w) < 0
 	    || open_experts(p, w) < 0 || open_latent(p, w) < 0 || open_compressed(p, w) < 0 || open_indexer(p, w) < 0
-	    || open_adapters(p, w) < 0 || open_lens(p, w) < 0 || append_all(p, w) < 0
+	    || open_adapters(p, w) < 0 || open_decoder(p, w) < 0 || open_lens(p, w) < 0 || append_all(p, w) < 0
 	    || model_all_used(m, setup->first, setup->last, w) < 0 || open_rest(p, w) < 0) {
 		why_in(w, m->gguf->path);
 		plan_close(p);

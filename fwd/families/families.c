@@ -6,11 +6,12 @@
 /* each table ends with a row whose arch is NULL */
 extern const struct family families_llama[], families_gemma[], families_gpt2[], families_mixtures[],
 	families_deepseek[], families_recurrent[], families_rwkv6[], families_rwkv7[],
-	families_loops[], families_grok[], families_minimax01[], families_deepseek4[];
+	families_loops[], families_grok[], families_minimax01[], families_deepseek4[],
+	families_t5[];
 
 static const struct family *const tables[] = { families_llama, families_gemma, families_gpt2, families_mixtures,
 	families_deepseek, families_recurrent, families_rwkv6, families_rwkv7, families_loops, families_grok,
-	families_minimax01, families_deepseek4 };
+	families_minimax01, families_deepseek4, families_t5 };
 
 const struct family *family_each(size_t i)
 {
@@ -39,7 +40,6 @@ const char *family_other(const char *name, size_t n)
 		{ "an embedding model, which generates no text", { "bert", "nomic-bert", "nomic-bert-moe", "neo-bert",
 			"jina-bert-v2", "jina-bert-v3", "modern-bert", "eurobert", "gemma-embedding", "llama-embed",
 			"t5encoder" } },
-		{ "an encoder-decoder model", { "t5" } },
 		{ "a diffusion model", { "dream", "llada", "llada-moe", "rnd1" } },
 		{ "an image or video model", { "flux", "sd1", "sdxl", "sd3", "aura", "hidream", "cosmos", "ltxv",
 			"hyvid", "wan", "lumina2", "qwen_image" } },

@@ -75,6 +75,11 @@ struct product_job {
 enum { ATTEND_BLOCK = KV_EXTENT };      /* positions of one attention block */
 enum { ATTEND_FEW = 8 };        /* rows whose context several threads can share: at most this many */
 
+/* Biases of scores by distance, for one head: element ATTEND_BIASES / 2 + d is for a key at distance d from the query,
+ * negative before it. All distances beyond ATTEND_NEAR have the same bias, one for each direction; the margins let a
+ * block read its biases as one array. */
+enum { ATTEND_NEAR = 128, ATTEND_BIASES = 2 * (ATTEND_NEAR + ATTEND_BLOCK) };
+
 struct attend {
 	enum kv_type type;
 	size_t dim_k, dim_v;
@@ -83,14 +88,16 @@ struct attend {
 	const float *q;                 /* [n][q_stride], head h at h·dim_k; already rotated */
 	size_t q_stride;
 	float *out;                     /* [n][n_head·dim_v] */
-	size_t pos;                     /* of row 0; row i is at pos + i, sees no later position, and all positions it
-					 * sees are stored */
+	size_t pos;                     /* of row 0; row i is at pos + i; all positions it sees are stored */
 
 	/* What some families add; 0 or NULL: nothing. */
 	size_t window;                  /* position p sees window positions: itself and those just before it */
 	size_t chunk;                   /* position p sees those of its own chunk: p / chunk */
 	float cap;                      /* score = cap · tanh(score / cap), after scale */
+	size_t first;                   /* no earlier position is seen; K and V there need not be stored */
+	size_t end;                     /* each row sees the positions before this one; 0: up to its own */
 	const float *slope;             /* [n_head]: score += slope · (j − p) for a key at j (ALiBi), after cap */
+	const float *bias;              /* [n_head][ATTEND_BIASES]: score += bias by distance, after slope */
 	const float *sink;              /* [n_head]: the score of one more key, whose value is zero */
 	int v_in_k;                     /* the value is the first dim_v elements of the key; V is not stored */
 };
@@ -105,9 +112,32 @@ static inline size_t attend_stored_v(const struct attend *a)
 static inline size_t attend_from(const struct attend *a, size_t p)
 {
 	size_t window = a->window && p >= a->window ? p + 1 - a->window : 0;
-	size_t chunk = a->chunk ? p / a->chunk * a->chunk : 0;
+	size_t chunk = a->chunk ? p / a->chunk * a->chunk : 0, from = window > chunk ? window : chunk;
 
-	return window > chunk ? window : chunk;
+	return from > a->first ? from : a->first;
+}
+
+/* The position after the last that position p sees. */
+static inline size_t attend_end(const struct attend *a, size_t p)
+{
+	return a->end ? a->end : p + 1;
+}
+
+/* How many positions at the start of the block at `first` are seen by no row, whatever the windows. */
+static inline size_t attend_unseen(const struct attend *a, size_t first)
+{
+	return a->first <= first ? 0 : a->first - first < ATTEND_BLOCK ? a->first - first : ATTEND_BLOCK;
+}
+
+/* The biases of this head for a query at p and the keys of the block at `first`. */
+static inline const float *attend_biases(const struct attend *a, size_t head, size_t p, size_t first)
+{
+	const size_t far = ATTEND_NEAR + ATTEND_BLOCK;
+	const float *at = a->bias + head * ATTEND_BIASES + ATTEND_BIASES / 2;
+
+	if (first > p)
+		return at + (first - p < ATTEND_NEAR ? first - p : ATTEND_NEAR);
+	return at - (p - first < far ? p - first : far);
 }
 
 enum norm_kind { NORM_NONE, NORM_RMS, NORM_LAYER };
@@ -192,7 +222,7 @@ struct kernels {
 	                 const float *k, const float *v);
 
 	/* Rows [i0, i1), the query heads of this KV head. For each query, over the blocks of ATTEND_BLOCK positions
-	 * that it sees any of (the last one ends at the query's own position; where an earlier one begins before the
+	 * that it sees any of (the last one ends at the last position that the query sees; where one begins before the
 	 * first position that the query sees, s[j] = -inf there):
 	 *     s[j] = sum(q · k[j]) · scale, capped and biased;  m_b = max s;  p[j] = exp(s[j] − m_b)
 	 *     l_b = sum of p over j, element j to accumulator j mod 16

@@ -24,7 +24,7 @@ static int open_file(const struct dump *d, const struct plan *p, const struct op
 	int n, fd;
 
 	if (op->layer != OP_NO_LAYER)
-		snprintf(layer, sizeof layer, "blk.%zu.", op->layer);
+		snprintf(layer, sizeof layer, "%sblk.%zu.", op->stack, op->layer);
 	n = snprintf(path, sizeof path, "%s/%04zu-%s%s%s", d->dir, (size_t)(op - p->op), layer, op->name, suffix);
 	if (n < 0 || (size_t)n >= sizeof path)
 		return why(w, "name too long");

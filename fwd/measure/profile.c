@@ -54,7 +54,8 @@ static void group(const struct profile *f, size_t first, int by_layer, const cha
 	struct cost sum = { .times = 0 };
 
 	for (size_t i = 0; i < f->plan->n_ops; i++)
-		if (by_layer ? op[i].layer == op[first].layer : !strcmp(op[i].name, op[first].name)) {
+		if (by_layer ? op[i].layer == op[first].layer && !strcmp(op[i].stack, op[first].stack)
+			: !strcmp(op[i].name, op[first].name)) {
 			if (i < first)
 				return;
 			add(&sum, &op[i].cost[f->prompt]);
@@ -79,7 +80,7 @@ static void tree(const struct profile *f, const struct cost *all)
 		const struct op *op = &f->plan->op[i];
 		int layer = op->layer != OP_NO_LAYER;
 
-		snprintf(name, sizeof name, "layer %zu", op->layer);
+		snprintf(name, sizeof name, "%s%slayer %zu", op->stack, *op->stack ? " " : "", op->layer);
 		if (layer)
 			group(f, i, 1, name);
 		line(f, 1 + layer, op->name, &op->cost[f->prompt]);

@@ -108,6 +108,18 @@ struct adapters {
 	uint64_t substitute[ADAPTERS_MAX];      /* the id to embed in its place */
 };
 
+/* An encoder before the decoder (Raffel et al. 2020). The ids up to the first `end` are the encoder's text; each of its
+ * rows sees all of it. The decoder's first row is at the text's last position, where it reads `start` in place of
+ * `end`; its cross-attention sees the encoder's result. Scores get biases by distance in both stacks, one for each
+ * range of distances (a bucket). */
+enum { BUCKETS_MAX = 128 };
+
+struct encoder {
+	size_t n_layer;                 /* 0: no encoder */
+	size_t start, end;              /* ids */
+	size_t buckets;
+};
+
 /* Queries at position p are multiplied by 1 + scale · ln(1 + floor((p + offset) / length)). */
 struct temperature {
 	float scale;                    /* 0: none */
@@ -213,6 +225,7 @@ struct model {
 	struct indexer indexer;
 	struct ngrams ngrams;
 	struct adapters adapters;
+	struct encoder encoder;
 	struct ssm ssm;
 	int parallel;                   /* attention and the feed-forward part both read x */
 	int loops_normed;               /* x is normed before the layers are run again */

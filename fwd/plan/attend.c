@@ -23,9 +23,9 @@ struct span {
 };
 
 /* Bytes of K and V of one position and KV head. */
-static double position_bytes(const struct attend *d, enum kv_type type)
+static double position_bytes(const struct attend *d)
 {
-	return (double)kv_block_bytes(type, d->dim_k, attend_stored_v(d)) / KV_EXTENT;
+	return (double)kv_block_bytes(d->type, d->dim_k, attend_stored_v(d)) / KV_EXTENT;
 }
 
 /* Whether the blocks of all runs fit in memory and sharing them helps: for one run, or a few with one row each, whose
@@ -43,10 +43,24 @@ static size_t blocks_to(const struct run *r)
 	return op_pieces(r->pos + r->n, ATTEND_BLOCK);
 }
 
+/* The op's parameters for the rows of a run. */
+static struct attend heads_of(const struct op_attention *a, const struct run *r)
+{
+	struct attend d = a->heads;
+
+	d.type = r->state->shape.kv_type;
+	if (a->sight == SIGHT_TEXT || a->sight == SIGHT_CROSS)
+		d.end = r->text;
+	else if (a->sight == SIGHT_ANSWER)
+		d.first = r->text - 1;
+	return d;
+}
+
 /* With sparse attention, rows that see more positions than it chooses are left to attend_groups. */
 static struct span span_of(const struct op *op, const struct step *s, const struct run *r)
 {
 	const struct op_attention *a = op->bound;
+	const struct attend d = heads_of(a, r);
 	struct span t = { .run = r, .first = r->first, .n = r->n, .out = r->first };
 
 	if (op->wanted) {
@@ -57,11 +71,10 @@ static struct span span_of(const struct op *op, const struct step *s, const stru
 	t.pos = r->pos + t.first - r->first;
 	if (a->top)
 		t.n = size_min(t.n, a->top - size_min(a->top, t.pos));
-	t.from = attend_from(&a->heads, t.pos) / ATTEND_BLOCK;
-	t.to = op_pieces(t.pos + t.n, ATTEND_BLOCK);
+	t.from = attend_from(&d, t.pos) / ATTEND_BLOCK;
+	t.to = op_pieces(attend_end(&d, t.pos + t.n - 1), ATTEND_BLOCK);
 	if (t.n && t.n <= ATTEND_FEW && may_share(a, s)) {
-		t.each = size_max((size_t)(PIECE_BYTES / (ATTEND_BLOCK * position_bytes(&a->heads,
-			r->state->shape.kv_type))), 1);
+		t.each = size_max((size_t)(PIECE_BYTES / (ATTEND_BLOCK * position_bytes(&d))), 1);
 		t.shared = t.to - t.from > t.each;
 	}
 	for (const struct run *other = s->run; t.shared && other < r; other++)
@@ -86,9 +99,8 @@ static size_t pieces(const struct op *op, const struct step *s)
 
 static struct attend attend_of(const struct op_attention *a, const struct span *t)
 {
-	struct attend d = a->heads;
+	struct attend d = heads_of(a, t->run);
 
-	d.type = t->run->state->shape.kv_type;
 	d.q = buffer_row(&a->qkv, t->first);
 	d.q_stride = a->qkv.stride;
 	d.out = buffer_row(&a->out, t->out);
@@ -144,19 +156,19 @@ static int follows(const struct op *op, const struct step *s)
 static void work(const struct op *op, const struct step *s, struct work *w)
 {
 	const struct op_attention *a = op->bound;
-	const struct attend *d = &a->heads;
 
 	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
+		const struct attend d = heads_of(a, r);
 		struct span t = span_of(op, s, r);
 		size_t end = t.pos + t.n, seen = 0;
 
 		if (!t.n)
 			continue;
 		for (size_t p = t.pos; p < end; p++)
-			seen += p + 1 - attend_from(d, p);
-		w->bytes += (double)(end - attend_from(d, t.pos)) * (double)d->n_head_kv
-			* position_bytes(d, r->state->shape.kv_type);
-		w->attention += (double)seen * (double)d->n_head * (double)(d->dim_k + d->dim_v);
+			seen += attend_end(&d, p) - attend_from(&d, p);
+		w->bytes += (double)(attend_end(&d, end - 1) - attend_from(&d, t.pos)) * (double)d.n_head_kv
+			* position_bytes(&d);
+		w->attention += (double)seen * (double)d.n_head * (double)(d.dim_k + d.dim_v);
 	}
 }
 

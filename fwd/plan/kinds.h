@@ -65,6 +65,11 @@ struct op_product {
 	struct buffer y[PRODUCTS_MAX];  /* y.at NULL: the step's logits */
 };
 
+/* Which positions rows see: those up to their own (in windows, see struct attend), or, with an encoder: TEXT: its whole
+ * text; CROSS: the same, by keys and values that the decoder's layer made of the encoder's result; ANSWER: those from
+ * the text's last position up to their own. */
+enum sight { SIGHT_PAST, SIGHT_TEXT, SIGHT_CROSS, SIGHT_ANSWER };
+
 /* Attention takes four ops. prepare: norms and rotates q and k. store: writes K and V to the segment. attend: computes
  * the heads' results. join: combines partial results, if threads shared the blocks of one context. */
 struct op_attention {
@@ -74,6 +79,7 @@ struct op_attention {
 					 * head */
 	struct norm q_norm, k_norm, v_norm;     /* of each head */
 	int recent;                     /* the offset is in the data of layers with a window */
+	enum sight sight;
 	int shares;                     /* K and V are those of an earlier layer: nothing is stored */
 	size_t norm_step;               /* floats between the norm weights of adjacent heads; 0: all heads share them */
 	int late;                       /* norms come after the rotation */

@@ -56,6 +56,7 @@ struct run {
 	size_t pos;                     /* position of its first row */
 	size_t first;                   /* its first row in the batch */
 	size_t first_wanted;            /* the same among the wanted rows of all runs */
+	size_t text;                    /* positions of the encoder's text; 0: none */
 };
 
 /* One batch, as its ops see it. */
@@ -121,6 +122,7 @@ struct op {
 	void *bound;                    /* parameters: see kinds.h */
 	const char *name;               /* unique within its layer */
 	size_t layer;                   /* OP_NO_LAYER: none */
+	const char *stack;              /* prefix of the names of the layer's tensors, "enc." or "dec."; usually "" */
 	int wanted;                     /* acts on the wanted rows only, which are adjacent */
 	const struct matrix *weights;   /* [n_weights], read completely, in this order */
 	size_t n_weights;

@@ -164,11 +164,11 @@ static void set_runs(struct step *s, struct run *to, const struct run *from, siz
 	s->first = 0;
 }
 
-/* Runs all ops of the body. Returns 0, or -1 if cancelled. */
-static int run_body(struct plan *p)
+/* Runs ops [from, to). Returns 0, or -1 if cancelled. */
+static int run_ops(struct plan *p, size_t from, size_t to)
 {
 	struct step *s = &p->step;
-	struct op *op = p->op, *end = p->op + p->n_body;
+	struct op *op = p->op + from, *end = p->op + to;
 
 	while (op < end) {
 		if (p->cancelled && p->cancelled(p->cancel_context))
@@ -177,6 +177,14 @@ static int run_body(struct plan *p)
 		op = s->n ? run_op(p, op, end) : op + 1;
 	}
 	return 0;
+}
+
+/* Prepares to write the rows of a run. */
+static void begin(struct plan *p, const struct run *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		p->pos[r->first + i] = r->pos + i;
+	segment_begin(r->state, r->pos, r->n);
 }
 
 /* Evaluates the rows of these ids, from each state's `next` on. */
@@ -188,11 +196,9 @@ static int evaluate(struct plan *p, const int32_t *ids, const struct run *run, s
 	p->step.ids = ids;
 	for (struct run *r = p->runs; r < p->runs + n_runs; r++) {
 		r->pos = r->state->next;
-		for (size_t i = 0; i < r->n; i++)
-			p->pos[r->first + i] = r->pos + i;
-		segment_begin(r->state, r->pos, r->n);
+		begin(p, r);
 	}
-	status = run_body(p);
+	status = run_ops(p, p->n_encoder, p->n_body);
 	for (const struct run *r = p->runs; r < p->runs + n_runs; r++)
 		if (status == 0)
 			segment_commit(r->state, r->pos, r->n);
@@ -218,6 +224,45 @@ static int evaluate_again(struct plan *p, struct segment *state)
 	return status;
 }
 
+/* Runs the encoder over a text of n positions. Its rows become valid with the decoder's first row. */
+static int encode(struct plan *p, struct segment *state, size_t n)
+{
+	const struct run text = { .state = state, .n = n, .text = n };
+
+	segment_read_ids(state, 0, p->decoder.text, n);
+	set_runs(&p->step, p->runs, &text, 1);
+	p->step.ids = p->decoder.text;
+	begin(p, p->runs);
+	return run_ops(p, 0, p->n_encoder);
+}
+
+/* Evaluates the rows of these ids that the decoder has, and the encoder where its text ends among them. */
+static int decode(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs)
+{
+	const struct encoder *e = &p->model->encoder;
+	struct decoder_buffers *d = &p->decoder;
+	size_t rows = 0, runs = 0;
+
+	for (const struct run *r = run; r < run + n_runs; ids += r->n, r++) {
+		size_t pos = r->state->next, end = pos + r->n, last = segment_find(r->state, end, (int32_t)e->end);
+		size_t from = size_max(pos, size_min(last, end)), n = end - from;
+
+		segment_commit(r->state, pos, from - pos);
+		if (!n)
+			continue;
+		if (from == last && encode(p, r->state, last + 1) < 0)
+			return -1;
+		memcpy(d->ids + rows, ids + r->n - n, n * sizeof *d->ids);
+		if (from == last)
+			d->ids[rows] = (int32_t)e->start;
+		d->runs[runs] = *r;
+		d->runs[runs].n = n;
+		d->runs[runs++].text = last + 1;
+		rows += n;
+	}
+	return runs ? evaluate(p, d->ids, d->runs, runs) : 0;
+}
+
 int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs)
 {
 	const int32_t *id = ids;
@@ -227,7 +272,7 @@ int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t 
 			return -1;
 		segment_write_ids(r->state, r->state->next, id, r->n);
 	}
-	return evaluate(p, ids, run, n_runs);
+	return (p->n_encoder ? decode : evaluate)(p, ids, run, n_runs);
 }
 
 void plan_logits(struct plan *p, size_t row, size_t n, float *logits)
@@ -262,7 +307,7 @@ struct work plan_work(const struct plan *p, const struct run *run, size_t n_runs
 	struct step s = p->step;
 
 	set_runs(&s, p->runs, run, n_runs);
-	for (const struct op *op = p->op; op < p->op + p->n_ops; op++) {
+	for (const struct op *op = p->op + p->n_encoder; op < p->op + p->n_ops; op++) {
 		s.n = rows_of(&s, op->wanted);
 		if (s.n && op->kind->work)
 			op->kind->work(op, &s, &all);

@@ -31,6 +31,7 @@ struct plan {
 	struct model *model;            /* borrowed, as are kernels and pool */
 	struct plan_setup setup;
 	struct op *op;
+	size_t n_encoder;               /* op[0 .. n_encoder) are the encoder */
 	size_t n_ops, n_body;           /* op[n_body] and on are the head: from x to logits */
 	int timed;                      /* measure op->cost */
 	/* Called after each op, when its outputs are complete; or NULL. */
@@ -77,6 +78,10 @@ struct plan {
 		struct routing routing;         /* routes rows to adapters */
 		struct buffer low, out;         /* of deltas: after the first product; after the second */
 	} adapters;
+	struct decoder_buffers {
+		int32_t *text, *ids;            /* [batch]: the encoder's; the decoder's */
+		struct run *runs;               /* [batch], without the rows of the encoder's text */
+	} decoder;                      /* of models with an encoder */
 	struct buffer carried;          /* values of the first layer (RWKV 7), or the embedding */
 	struct buffer predicted, modes; /* with several streams: a second copy of all; weights of each */
 	struct buffer per_layer, per_layer_ids;         /* per-layer inputs; the share of them that comes from ids */
@@ -100,8 +105,10 @@ int plan_bind(struct plan *p, size_t n_ctx, struct why *w);
 /* Evaluates the rows of run[n_runs], 1 to batch rows in all, ids being those of all rows, below n_vocab. The rows of a
  * run follow the valid rows of its state, where segment_reserve() must have made room; afterwards they are valid, too.
  * If a state's `next` is below its length, its valid rows from `next` on are evaluated again first. A plan without
- * layer 0 evaluates the rows that split_take() set (split.h), which are those from `next` on. Returns 0, or -1 if
- * cancelled; then none of the new rows is valid. */
+ * layer 0 evaluates the rows that split_take() set (split.h), which are those from `next` on. With an encoder, rows of
+ * its text but the last are not evaluated and cannot be wanted; the last one evaluates the encoder first, for which all
+ * positions up to it must be prepared (fork.h). Returns 0, or -1 if cancelled; then none of the evaluated rows is
+ * valid. */
 int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs);
 
 /* Computes logits[n][n_vocab] of rows [row, row + n) of those that the last step wanted. */

@@ -23,7 +23,9 @@ int split_check(const struct model *m, size_t first, size_t last, struct why *w)
 
 	if (first >= last || last > m->n_layer)
 		return why(w, "no layer %zu: the model has layers 0 to %zu", size_max(first, last - 1), m->n_layer - 1);
-	if (at < m->n_layer && at && m->layer[at].sparse == SEES_CHOSEN)
+	if (at && at < m->n_layer && m->encoder.n_layer)
+		return why(w, "cannot be divided: the model has an encoder");
+	if (at && at < m->n_layer && m->layer[at].sparse == SEES_CHOSEN)
 		return why(w, "cannot be divided before layer %zu: it uses the choice of an earlier layer's indexer",
 			at);
 	if (at <= shared || shared == m->n_layer)

@@ -36,6 +36,14 @@ void segment_write_ids(struct segment *s, size_t pos, const int32_t *ids, size_t
 	}
 }
 
+size_t segment_find(const struct segment *s, size_t end, int32_t id)
+{
+	for (size_t pos = 0; pos < end; pos++)
+		if (segment_id(s, pos) == id)
+			return pos;
+	return SIZE_MAX;
+}
+
 int segment_check_ids(const struct segment *s, size_t n_vocab, struct why *w)
 {
 	for (size_t pos = 0; pos < s->length; pos++)

@@ -30,6 +30,8 @@ static void attend_weigh(const struct attend_tile *t, size_t c, size_t first, st
 	if (a->slope)
 		attend_bias(s, n, a->slope[t->kv->h * t->group + c % t->group],
 			(float)first - (float)attend_position(t, c));
+	if (a->bias)
+		attend_add(s, n, attend_biases(a, t->kv->h * t->group + c % t->group, attend_position(t, c), first));
 	attend_softmax(s, attend_hidden(t, c, first), n, &part->max[c], &part->sum[c]);
 }
 
@@ -41,7 +43,7 @@ INLINE void attend_block(const struct attend_tile *t, size_t first, struct atten
 	size_t dim_k = t->a->dim_k;
 	size_t begin = attend_first_seeing(t, first), end = attend_first_beginning(t, first + 1);
 	size_t panel = begin / width * width;
-	size_t most = end > begin ? attend_seen(t, end - 1, first) : 0;
+	size_t most = end > begin ? attend_seen(t, end - 1, first) : 0, unseen = attend_unseen(t->a, first);
 
 	for (size_t j = 0; j < most; j += KV_TILE) {
 		struct k_tile keys = { .k = (const char *)k.k + j * dim_k * attend_size(type) };
@@ -67,16 +69,17 @@ INLINE void attend_block(const struct attend_tile *t, size_t first, struct atten
 			float *o = part->o + c * t->out_dim + x * LANES;
 
 			if (vectors > 1)
-				attend_sums(type, width, ATTEND_VECTORS, rows, (struct value_sums){ p, o, t->out_dim, 0,
-					joint });
+				attend_sums(type, width, ATTEND_VECTORS, rows, (struct value_sums){ p, o, t->out_dim,
+					unseen, joint, 0 });
 			else
-				attend_sums(type, width, 1, rows, (struct value_sums){ p, o, t->out_dim, 0, joint });
+				attend_sums(type, width, 1, rows, (struct value_sums){ p, o, t->out_dim, unseen, joint,
+					0 });
 			for (size_t i = c; i < last; i++)
 				if (attend_seen(t, i, first) > joint)
 					attend_rest(type, vectors, rows,
 						(struct value_sums){ p + (i - c) * ATTEND_BLOCK,
 						o + (i - c) * t->out_dim, t->out_dim, joint, attend_seen(t, i,
-						first) });
+						first), 1 });
 		}
 	}
 }
@@ -289,7 +292,7 @@ static void vector_attend(const struct attend *a, const struct kv_head *kv, size
 
 	attend_layout(&t, scratch, attend_columns(t.group), a->dim_k, a->dim_v);
 	for (t.row = i0; t.row < i1; t.row += rows) {
-		size_t n = i1 - t.row < rows ? i1 - t.row : rows, end = a->pos + t.row + n;
+		size_t n = i1 - t.row < rows ? i1 - t.row : rows, end = attend_end(a, a->pos + t.row + n - 1);
 		size_t first = attend_first_block(&t, 0);
 
 		attend_panels(&t, n * t.group);
@@ -336,19 +339,19 @@ static void vector_attend_blocks(const struct attend *a, const struct kv_head *k
 	for (size_t b = size_max(b0, attend_first_block(&t, 0) / ATTEND_BLOCK); b < b1; b++) {
 		struct attend_state part = attend_state_at(&t, partials, b);
 
-		attend_part(&t, b * ATTEND_BLOCK, a->pos + n, &part);
+		attend_part(&t, b * ATTEND_BLOCK, attend_end(a, a->pos + n - 1), &part);
 	}
 }
 
 static void vector_attend_join(const struct attend *a, size_t h, size_t n, void *partials, void *scratch)
 {
 	struct attend_tile t = { .a = a };
-	size_t first;
+	size_t first, end = attend_end(a, a->pos + n - 1);
 
 	attend_few(&t, n, scratch);
 	first = attend_first_block(&t, 0);
 	t.all = attend_state_at(&t, partials, first / ATTEND_BLOCK);
-	while ((first += ATTEND_BLOCK) < a->pos + n) {
+	while ((first += ATTEND_BLOCK) < end) {
 		struct attend_state part = attend_state_at(&t, partials, first / ATTEND_BLOCK);
 
 		attend_merge(&t, first, &part);

@@ -97,6 +97,13 @@ static void attend_bias(float *s, size_t n, float slope, float at)
 	}
 }
 
+/* Adds bias j to score j. Reads biases up to the next multiple of LANES. */
+static void attend_add(float *s, size_t n, const float *bias)
+{
+	for (size_t j = 0; j < n; j += LANES)
+		vf_store(s + j, vf_add(vf_load(s + j), vf_load(bias + j)));
+}
+
 /* Replaces n scores, the first `hidden` of which are not seen, by their exponentials; returns their maximum and the sum
  * of the exponentials. Where nothing is seen stands -inf, which is no maximum and whose exponential adds nothing. */
 static void attend_softmax(float *s, size_t hidden, size_t n, float *max, float *sum)
@@ -128,13 +135,14 @@ struct v_rows {                 /* rows of V: vector x of row j lies at x·apart
 	const float *scale;     /* q8_0: [kv_scales][ATTEND_BLOCK], beginning at vector 0 */
 };
 
-struct value_sums {                   /* sums over V for a panel, and the positions [j0, j1) that they cover */
+struct value_sums {             /* sums over V for a panel, and the positions [j0, j1) that they cover */
 	const float *p;         /* [columns][ATTEND_BLOCK]: the weights */
 	float *o;               /* [columns][out_dim] */
 	size_t out_dim, j0, j1;
+	int more;               /* adds to o; else the sums begin at zero */
 };
 
-/* o[c][0 .. 16·vectors) += p[c][j] · v[j] for j in [j0, j1), ascending; from zero where j0 is 0. */
+/* o[c][0 .. 16·vectors) = or += the sum of p[c][j] · v[j] over j in [j0, j1), ascending. */
 INLINE void attend_sums(enum kv_type type, size_t width, size_t vectors, struct v_rows v, struct value_sums s)
 {
 	f32x16 acc[ATTEND_COLUMNS * ATTEND_VECTORS];
@@ -143,7 +151,7 @@ INLINE void attend_sums(enum kv_type type, size_t width, size_t vectors, struct 
 	for (size_t c = 0; c < width; c++)
 		UNROLL
 		for (size_t x = 0; x < vectors; x++)
-			acc[c * vectors + x] = s.j0 ? vf_load(s.o + c * s.out_dim + x * LANES) : vf_zero();
+			acc[c * vectors + x] = s.more ? vf_load(s.o + c * s.out_dim + x * LANES) : vf_zero();
 	for (size_t j = s.j0; j < s.j1; j++) {
 		f32x16 row[ATTEND_VECTORS];
 

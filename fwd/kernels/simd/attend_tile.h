@@ -43,10 +43,10 @@ static inline size_t attend_position(const struct attend_tile *t, size_t c)
 	return t->a->pos + t->row + c / t->group;
 }
 
-/* How many positions of the block at `first` are not after column c's own. */
+/* How many positions of the block at `first` are not after the last that column c sees. */
 static inline size_t attend_seen(const struct attend_tile *t, size_t c, size_t first)
 {
-	size_t n = attend_position(t, c) + 1;
+	size_t n = attend_end(t->a, attend_position(t, c));
 
 	return n <= first ? 0 : n - first < ATTEND_BLOCK ? n - first : ATTEND_BLOCK;
 }
@@ -70,7 +70,7 @@ static inline size_t attend_first_seeing(const struct attend_tile *t, size_t fir
 {
 	size_t pos = t->a->pos + t->row;
 
-	return first <= pos ? 0 : (first - pos) * t->group;
+	return first <= pos || t->a->end ? 0 : (first - pos) * t->group;
 }
 
 /* The first column whose positions begin in the block at `first` or after it. They begin no earlier for a later

@@ -103,6 +103,8 @@ static float score(const struct attend *a, const struct kv_block *kv, size_t hea
 		s = exp_tanh(s / a->cap) * a->cap;
 	if (a->slope)
 		s = fmaf(a->slope[head], (float)(first + j) - (float)p, s);
+	if (a->bias)
+		s += attend_biases(a, head, p, first)[j];
 	return s;
 }
 
@@ -112,7 +114,7 @@ static void attend_block(const struct attend *a, const struct kv_head *kv, size_
 {
 	const struct kv_block block = kv_block_at(a->type, a->dim_k, attend_stored_v(a),
 		kv->extent[b] + kv->offset);
-	size_t p = a->pos + i, first = b * ATTEND_BLOCK, n = size_min(p + 1 - first, ATTEND_BLOCK);
+	size_t p = a->pos + i, first = b * ATTEND_BLOCK, n = size_min(attend_end(a, p) - first, ATTEND_BLOCK);
 	float s[ATTEND_BLOCK], acc[16] = { 0 };
 
 	part->max = -INFINITY;
@@ -122,7 +124,7 @@ static void attend_block(const struct attend *a, const struct kv_head *kv, size_
 	}
 	for (size_t d = 0; d < a->dim_v; d++)
 		part->o[d] = 0;
-	for (size_t j = 0; j < n; j++) {
+	for (size_t j = attend_unseen(a, first); j < n; j++) {
 		float weight = exp_of(s[j] - part->max);
 
 		acc[j % 16] += weight;
@@ -180,7 +182,7 @@ static size_t first_block(const struct attend *a, size_t i)
 
 static size_t last_block(const struct attend *a, size_t i)
 {
-	return (a->pos + i) / ATTEND_BLOCK + 1;
+	return (attend_end(a, a->pos + i) - 1) / ATTEND_BLOCK + 1;
 }
 
 size_t scalar_attend_scratch(size_t dim_k, size_t dim_v, size_t group)
