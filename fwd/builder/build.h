@@ -4,6 +4,7 @@
 #define BUILD_H
 
 #include "builder.h"
+#include "fwd/plan/kinds.h"
 
 /* ---- tensors of the current layer; names are without "blk.N."; suffix "": no suffix ---- */
 

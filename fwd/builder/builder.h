@@ -19,7 +19,6 @@
 #define BUILDER_H
 
 #include "fwd/model/family.h"
-#include "fwd/plan/kinds.h"
 #include "fwd/plan/plan.h"
 
 struct builder {

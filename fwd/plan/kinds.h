@@ -65,11 +65,6 @@ struct op_product {
 	struct buffer y[PRODUCTS_MAX];  /* y.at NULL: the step's logits */
 };
 
-/* Which positions rows see: those up to their own (in windows, see struct attend), or, with an encoder: TEXT: its whole
- * text; CROSS: the same, by keys and values that the decoder's layer made of the encoder's result; ANSWER: those from
- * the text's last position up to their own. */
-enum sight { SIGHT_PAST, SIGHT_TEXT, SIGHT_CROSS, SIGHT_ANSWER };
-
 /* Attention takes four ops. prepare: norms and rotates q and k. store: writes K and V to the segment. attend: computes
  * the heads' results. join: combines partial results, if threads shared the blocks of one context. */
 struct op_attention {

@@ -59,6 +59,11 @@ struct run {
 	size_t text;                    /* positions of the encoder's text; 0: none */
 };
 
+/* Which positions rows see: those up to their own (in windows, see struct attend), or, with an encoder: TEXT: its whole
+ * text; CROSS: the same, by keys and values that the decoder's layer made of the encoder's result; ANSWER: those from
+ * the text's last position up to their own. */
+enum sight { SIGHT_PAST, SIGHT_TEXT, SIGHT_CROSS, SIGHT_ANSWER };
+
 /* One batch, as its ops see it. */
 struct step {
 	const int32_t *ids;             /* [rows of the batch] */

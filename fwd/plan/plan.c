@@ -224,37 +224,63 @@ static int evaluate_again(struct plan *p, struct segment *state)
 	return status;
 }
 
-/* Runs the encoder over a text of n positions. Its rows become valid with the decoder's first row. */
-static int encode(struct plan *p, struct segment *state, size_t n)
+/* The last position of the encoder's text, if that is before the end of the run. */
+static size_t text_last(const struct plan *p, const struct run *r)
 {
-	const struct run text = { .state = state, .n = n, .text = n };
+	return segment_find(r->state, r->state->next + r->n, (int32_t)p->model->encoder.end);
+}
 
-	segment_read_ids(state, 0, p->decoder.text, n);
-	set_runs(&p->step, p->runs, &text, 1);
+/* Runs the encoder over the texts in decoder.runs. Their rows become valid with the decoder's first row. */
+static int encode(struct plan *p, size_t n_texts)
+{
+	set_runs(&p->step, p->runs, p->decoder.runs, n_texts);
 	p->step.ids = p->decoder.text;
-	begin(p, p->runs);
+	for (const struct run *r = p->runs; r < p->runs + n_texts; r++)
+		begin(p, r);
 	return run_ops(p, 0, p->n_encoder);
 }
 
-/* Evaluates the rows of these ids that the decoder has, and the encoder where its text ends among them. */
+/* Runs the encoder over the texts that end in these runs, as many at a time as a batch has room for. */
+static int encode_texts(struct plan *p, const struct run *run, size_t n_runs)
+{
+	struct decoder_buffers *d = &p->decoder;
+	size_t rows = 0, texts = 0, n;
+
+	for (const struct run *r = run; r < run + n_runs; rows += n, r++) {
+		size_t last = text_last(p, r);
+
+		n = last < r->state->next || last == SIZE_MAX ? 0 : last + 1;
+		if (!n)
+			continue;
+		if (rows + n > p->setup.batch) {
+			if (encode(p, texts) < 0)
+				return -1;
+			rows = texts = 0;
+		}
+		segment_read_ids(r->state, 0, d->text + rows, n);
+		d->runs[texts++] = (struct run){ .state = r->state, .n = n, .text = n };
+	}
+	return texts ? encode(p, texts) : 0;
+}
+
+/* Evaluates the rows of these ids that the decoder has, after the texts that end among them. */
 static int decode(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs)
 {
-	const struct encoder *e = &p->model->encoder;
 	struct decoder_buffers *d = &p->decoder;
 	size_t rows = 0, runs = 0;
 
+	if (encode_texts(p, run, n_runs) < 0)
+		return -1;
 	for (const struct run *r = run; r < run + n_runs; ids += r->n, r++) {
-		size_t pos = r->state->next, end = pos + r->n, last = segment_find(r->state, end, (int32_t)e->end);
+		size_t pos = r->state->next, end = pos + r->n, last = text_last(p, r);
 		size_t from = size_max(pos, size_min(last, end)), n = end - from;
 
 		segment_commit(r->state, pos, from - pos);
 		if (!n)
 			continue;
-		if (from == last && encode(p, r->state, last + 1) < 0)
-			return -1;
 		memcpy(d->ids + rows, ids + r->n - n, n * sizeof *d->ids);
 		if (from == last)
-			d->ids[rows] = (int32_t)e->start;
+			d->ids[rows] = (int32_t)p->model->encoder.start;
 		d->runs[runs] = *r;
 		d->runs[runs].n = n;
 		d->runs[runs++].text = last + 1;

@@ -20,7 +20,7 @@ enum { PLAN_ALIGN = 64 };       /* bytes: alignment of plan_memory() */
 struct plan_setup {
 	const struct kernels *kernels;
 	struct pool *pool;
-	size_t batch;                   /* maximum rows of a batch; at least 1 */
+	size_t batch;                   /* maximum rows of a batch, or of an encoder's text; at least 1 */
 	size_t first, last;             /* layers [first, last): layer 0 brings the embedding, the last layer the
 					 * head */
 	int lens;                       /* keep the residual stream after each layer, for plan_lens(); only for all
