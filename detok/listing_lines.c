@@ -100,6 +100,8 @@ static void put_card(const struct listing *l, const struct card *card)
 {
 	out_print("card  %" PRId32 " ids, vocabulary %016" PRIx64 "\n      BOS ", card->n_vocab, card->vocab);
 	out_print(card->bos < 0 ? "none" : "%" PRId32, card->bos);
+	if (card->masks)
+		out_print(", mask %" PRId32, card_mask(card));
 	out_print(", end of generation");
 	for (int32_t i = 0; i < card->n_eog; i++)
 		out_print(" %" PRId32, card->eog[i]);

@@ -95,11 +95,26 @@ static void choose(struct serve *v, struct served *q, size_t n)
 	v->n_wanted += wanted;
 }
 
+/* With masks, all rows of a sequence are evaluated together: as many sequences as fit, in the order of the queue. */
+static void choose_whole(struct serve *v)
+{
+	size_t rows = 0;
+
+	for (struct served *q = v->queue; q && rows + q->end <= v->plan->setup.batch; q = q->next) {
+		choose(v, q, served_left(q));
+		rows += q->end;
+	}
+}
+
 static void choose_rows(struct serve *v)
 {
 	size_t most = v->plan->setup.batch, few = size_min(FEW, most), runs = hidden_sequences(v), n;
 
 	v->n_runs = v->n_rows = v->n_wanted = 0;
+	if (v->model->masks) {
+		choose_whole(v);
+		return;
+	}
 	if (v->hidden.in) {
 		for (struct served *q = v->queue; q; q = q->next)
 			choose(v, q, served_left(q));

@@ -45,6 +45,7 @@ static int start(struct serve *v, struct card *card, struct why *w)
 	v->started = 1;
 	card->model = v->model->fingerprint;
 	card->n_ctx = (int32_t)v->n_ctx;
+	card->masks = v->model->masks;
 	v->card = *card;
 	return card_write(v->out, card, w);
 }
@@ -229,8 +230,8 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 		return fail(v, in, f->seq, w);
 	from = reusable(v, q->state, f, pos);
 	first = pos + from - again(v, q, f, pos);
-	if (v->model->encoder.n_layer && first <= q->begins)
-		first = 0;      /* the encoder evaluates all of its text */
+	if (v->model->masks || (v->model->encoder.n_layer && first <= q->begins))
+		first = 0;      /* all of the text is evaluated */
 	if (segment_prepare(q->state, first, pos + f->rows - first, w) < 0)
 		return fail(v, in, f->seq, w);
 	if (frame_write_ids(v->out, v->ids, f->rows, (uint32_t)pos, f->flags, f->seq, w) < 0)

@@ -177,6 +177,31 @@ static int end_here(struct loop *l, int reason, uint32_t pos, struct why *w)
 	return discard_rejected(l, w) ? -1 : 1;
 }
 
+/* Sends a canvas to fwd, which then has the ids before its first mask. */
+static int canvas_back(struct loop *l, const struct frame *f, uint32_t pos, struct why *w)
+{
+	const int32_t *ids = l->payload, mask = card_mask(&l->card);
+	uint32_t n = 0;
+
+	if (l->draft)
+		return why(w, "--draft: the model fills in masks, which cannot be guessed");
+	while (n < f->rows && ids[n] != mask)
+		n++;
+	l->valid = pos + n;
+	l->held = pos + f->rows;
+	if (l->r)
+		l->r->passes++;
+	return write_ids(l, ids, f->rows, pos, f->flags, w);
+}
+
+/* The number of drawn ids that fwd has, after n more of them, of which it had `accepted`. */
+static size_t evaluated(const struct loop *l, size_t n, size_t accepted)
+{
+	if (l->card.masks)
+		return size_min(l->r->ids.n + n, l->valid - l->base - l->n_prompt);
+	return l->r->ids.n + (l->reason ? accepted : n);
+}
+
 /* Handles drawn ids. After the end of the generation they only go to the copy. */
 static int ids_back(struct loop *l, const struct frame *f, struct why *w)
 {
@@ -192,6 +217,8 @@ static int ids_back(struct loop *l, const struct frame *f, struct why *w)
 	}
 	if (pos == FRAME_APPEND)
 		pos = l->base + (uint32_t)l->seq.n;
+	if (card_is_canvas(&l->card, f))
+		return canvas_back(l, f, pos, w);
 	if (l->draft && pos != l->base + l->seq.n)
 		return why(w, "%s: ids for position %u, not %u: the sampler does not support guesses", l->back.name,
 			(unsigned)pos, (unsigned)(l->base + l->seq.n));
@@ -200,14 +227,14 @@ static int ids_back(struct loop *l, const struct frame *f, struct why *w)
 		l->drawn++;
 		l->reason = over(l, ids[n], pos + (uint32_t)n);
 	}
-	accepted = count_accepted(l, ids, pos, n);
+	accepted = l->card.masks ? 0 : count_accepted(l, ids, pos, n);
 	l->valid += (uint32_t)accepted;
 	from = accepted < n ? accepted : n - 1;
 	if (ids_append(&l->seq, ids, n, w))
 		return -1;
 	if (l->r)
-		l->r->evaluated = l->r->ids.n + (l->reason ? accepted : n);
-	if (!l->reason && forward(l, ids + from, n - from, pos + (uint32_t)from, accepted, w))
+		l->r->evaluated = evaluated(l, n, accepted);
+	if (!l->reason && !l->card.masks && forward(l, ids + from, n - from, pos + (uint32_t)from, accepted, w))
 		return -1;
 	if (write_copy(l, f, w))
 		return -1;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 #include "lib/base/slurp.h"
 #include "lib/base/system.h"
 #include "lib/chat/chat_opts.h"
+#include "lib/gguf/gguf.h"
 #include "lib/process/find.h"
 #include "lib/sampler/opts.h"
 #include "lib/sampler/rng.h"
@@ -228,6 +230,23 @@ static void take(struct reader *r, const struct opt *o)
 	r->given[r->n++] = (struct given){ o, m, c->value };
 }
 
+/* Whether the model fills in masks instead of continuing texts. If the file cannot be read, fwd will say why. */
+static int fills_masks(const char *path)
+{
+	struct gguf_string arch;
+	struct why ignored;
+	struct gguf *g = gguf_open(path, 0, &ignored);
+	char key[64];
+	int causal = 1;
+
+	if (g && gguf_text(g, "general.architecture", &arch, &ignored) > 0) {
+		snprintf(key, sizeof key, "%.*s.attention.causal", GGUF_SHOWN(arch));
+		gguf_bool(g, key, &causal, &ignored);
+	}
+	gguf_close(g);
+	return !causal;
+}
+
 /* Derives the other facts. */
 static void conclude(struct request *q)
 {
@@ -238,7 +257,7 @@ static void conclude(struct request *q)
 	/* fwd can draw as sample does, either the largest logit or with the same noise, unless an option needs
 	 * something that only sample can do, or each id separately */
 	if (f & (GREEDY | GUMBEL) && !(f & (SAMPLING | OF_TEXT | VERBOSE | JSON | STOPPED | COLOURED | DRAFTS |
-	    MANY | OWN_FWD | OWN_SAMPLE)) && !q->hosts)
+	    MANY | OWN_FWD | OWN_SAMPLE)) && !q->hosts && !fills_masks(q->model))
 		f |= CHAINED;
 	if ((f & (GREEDY | GUMBEL)) == GUMBEL)
 		f |= NOISE;

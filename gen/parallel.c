@@ -311,10 +311,18 @@ static int take_drawn(struct parallel *p, const struct frame *f, struct why *w)
 		reason = over(l, live, ids[n], f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + n);
 	}
 	if (!reason)
-		return send_ids(p, ids, n, f->pos, FRAME_SAMPLED, f->seq, w);
+		return l->card.masks ? 0 : send_ids(p, ids, n, f->pos, FRAME_SAMPLED, f->seq, w);
 	if (l->r && f->seq < (uint32_t)l->texts)
 		result_end(&l->r[f->seq], reason, NULL, 0);
 	return end_here(p, live, reason, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + n, w);
+}
+
+/* Sends a canvas to fwd. */
+static int take_canvas(struct parallel *p, const struct frame *f, struct why *w)
+{
+	const struct live *live = find(p, f->seq);
+
+	return !live || live->ending ? 0 : send_ids(p, p->l->payload, f->rows, f->pos, f->flags, f->seq, w);
 }
 
 /* Handles the end of a sequence. */
@@ -350,6 +358,8 @@ static int take_back(struct parallel *p, struct why *w)
 		return pass_card(p, &l->back, &f, w);
 	if (read_payload(p, &l->back, &f, w))
 		return -1;
+	if (card_is_canvas(&l->card, &f))
+		return take_canvas(p, &f, w);
 	if (f.kind == FRAME_IDS)
 		failed = take_drawn(p, &f, w);
 	else if (f.kind == FRAME_END)

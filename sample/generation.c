@@ -9,6 +9,7 @@
 
 #include "lib/base/grow.h"
 #include "lib/sampler/sampler.h"
+#include "canvas.h"
 #include "trace.h"
 
 /* Copies `from`, with a sampler and a constraint that continue those given. */
@@ -24,6 +25,7 @@ static struct generation *copy(const struct session *s, const struct generation 
 	*g = *from;
 	g->sequence.number = seq;
 	g->constraint = NULL;
+	g->canvas = NULL;
 	g->guess = NULL;
 	g->n_guess = g->room = 0;
 	/* Sequence k draws with seed + k. */
@@ -62,6 +64,7 @@ void generation_close(struct generation *g)
 		return;
 	sampler_close(g->sampler);
 	constraint_close(g->constraint);
+	canvas_close(g->canvas);
 	free(g->guess);
 	free(g);
 }
@@ -88,6 +91,7 @@ int generation_ids(struct session *s, struct generation *g, const struct frame *
 			return -1;
 		if (sampler_history(g->sampler, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + i, ids, n, w) < 0)
 			return frame_why(&s->in, w);
+		g->last = ids[n - 1];
 	}
 	g->n_guess = f->rows - certain;
 	if (!g->n_guess)
@@ -99,19 +103,21 @@ int generation_ids(struct session *s, struct generation *g, const struct frame *
 
 /* ---- logits ---- */
 
+size_t generation_logprobs(const struct session *s)
+{
+	return s->set.chain.n_best < 0 ? 0 : (size_t)s->set.chain.n_best + 1;
+}
+
 /* Makes room for what is drawn from this many rows. */
 static int reserve(struct session *s, size_t rows, struct why *w)
 {
-	size_t best = s->set.chain.n_best < 0 ? 0 : (size_t)s->set.chain.n_best + 1;
-
-	if (grow_scratch(&s->id, &s->room, rows * (sizeof *s->id + best * sizeof *s->logprob)))
+	if (grow_scratch(&s->id, &s->room, rows * (sizeof *s->id + generation_logprobs(s) * sizeof *s->logprob)))
 		return why(w, "out of memory");
 	s->logprob = (float (*)[2])(void *)(s->id + rows);
 	return 0;
 }
 
-/* Skips to row `at` of the frame and reads it; `read` rows have been read already. */
-static int read_row(struct session *s, const struct frame *f, uint32_t at, uint32_t read, struct why *w)
+int generation_row(struct session *s, const struct frame *f, uint32_t at, uint32_t read, struct why *w)
 {
 	if (f->cols != (uint32_t)s->card.n_vocab) {
 		why(w, "%" PRIu32 " logits for a vocabulary of %" PRId32 ", as the card says", f->cols,
@@ -124,10 +130,10 @@ static int read_row(struct session *s, const struct frame *f, uint32_t at, uint3
 
 /* Masks what must not be drawn, whatever the chain says: ends and stops that come too early, and what the grammar does
  * not allow. If nothing but an end can follow, the end is never masked. */
-static int restrict_row(const struct session *s, const struct generation *g, uint32_t pos, struct why *w)
+static int restrict_row(const struct session *s, const struct generation *g, uint32_t pos, int early, struct why *w)
 {
 	const struct sample_options *set = &s->set;
-	int early = g->drawn < set->min, over = 0;
+	int over = 0;
 
 	if (g->constraint) {
 		if (constraint_apply(g->constraint, pos, s->row, w) < 0)
@@ -138,11 +144,13 @@ static int restrict_row(const struct session *s, const struct generation *g, uin
 		s->row[s->card.eog[i]] = -INFINITY;
 	for (size_t i = 0; early && !over && i < set->n_stop; i++)
 		s->row[set->stop_id[i]] = -INFINITY;
+	if (s->card.masks)
+		s->row[card_mask(&s->card)] = -INFINITY;
 	return 0;
 }
 
-/* The reason to stop after id, or 0. Stop ids are ignored where the grammar cannot end. */
-static int reason(const struct session *s, const struct generation *g, int32_t id)
+/* Stop ids are ignored where the grammar cannot end. */
+int generation_reason(const struct session *s, const struct generation *g, int32_t id)
 {
 	size_t i;
 
@@ -156,18 +164,29 @@ static int reason(const struct session *s, const struct generation *g, int32_t i
 	return g->drawn == s->set.n ? FRAME_END_LENGTH : 0;
 }
 
-/* Stores the log-probabilities of the pick and of the best ids as row `at` of what is to be written. */
-static void keep_logprobs(struct session *s, const struct sampler_pick *p, size_t at)
+/* Where fewer ids are possible than asked for, id -1 marks the end. */
+void generation_keep(const struct session *s, const struct sampler_pick *p, float (*to)[2])
 {
-	float (*to)[2] = s->logprob + at * ((size_t)s->set.chain.n_best + 1);
+	size_t n = generation_logprobs(s);
 
-	to[0][0] = (float)p->id;
-	to[0][1] = p->logprob;
-	for (size_t i = 0; i < (size_t)s->set.chain.n_best; i++) {
-		/* Where fewer ids are possible than asked for, id -1 marks the end. */
-		to[i + 1][0] = i < p->n_best ? (float)p->best[i].id : -1;
-		to[i + 1][1] = i < p->n_best ? p->best[i].logprob : -INFINITY;
+	for (size_t i = 0; i < n; i++) {
+		to[i][0] = !i ? (float)p->id : i <= p->n_best ? (float)p->best[i - 1].id : -1;
+		to[i][1] = !i ? p->logprob : i <= p->n_best ? p->best[i - 1].logprob : -INFINITY;
 	}
+}
+
+int generation_pick(struct session *s, struct generation *g, uint32_t pos, int early, struct sampler_pick *p,
+	struct why *w)
+{
+	sampler_prepare(g->sampler, s->row);
+	if (restrict_row(s, g, pos, early, w) < 0 || sampler_draw(g->sampler, s->row, pos, p, w) < 0)
+		return SESSION_FAILED;
+	if (p->n_nan && !s->warned++)
+		fprintf(stderr, "sample: %s: frame %" PRIu64 ": logits that are NaN: %zu, never drawn\n", s->in.name,
+			s->in.number, p->n_nan);
+	if (s->trace)
+		trace_drawn(s->trace, pos, g->sequence.number, p->id);
+	return 0;
 }
 
 /* Draws the id for pos from s->row, as number `at` of this frame. Returns the reason to stop after it, 0 to continue,
@@ -176,37 +195,30 @@ static int draw(struct session *s, struct generation *g, uint32_t pos, size_t at
 {
 	struct sampler_pick p;
 
-	sampler_prepare(g->sampler, s->row);
-	if (restrict_row(s, g, pos, w) < 0 || sampler_draw(g->sampler, s->row, pos, &p, w) < 0 ||
+	if (generation_pick(s, g, pos, g->drawn < s->set.min, &p, w) < 0 ||
 	    (g->constraint && constraint_accept(g->constraint, pos, p.id, w) < 0))
 		return SESSION_FAILED;
-	if (p.n_nan && !s->warned++)
-		fprintf(stderr, "sample: %s: frame %" PRIu64 ": logits that are NaN: %zu, never drawn\n", s->in.name,
-			s->in.number, p.n_nan);
-	if (s->trace)
-		trace_drawn(s->trace, pos, g->sequence.number, p.id);
 	s->id[at] = p.id;
-	if (s->set.chain.n_best >= 0)
-		keep_logprobs(s, &p, at);
+	generation_keep(s, &p, s->logprob + at * generation_logprobs(s));
 	g->drawn++;
 	g->next = pos + 1;
-	return reason(s, g, p.id);
+	return generation_reason(s, g, p.id);
 }
 
-/* Writes n drawn ids, the first for pos, and their log-probabilities. */
-static int write_drawn(const struct session *s, size_t n, uint32_t pos, uint32_t seq, struct why *w)
+int generation_write(const struct session *s, const int32_t *id, float (*logprob)[2], size_t n, uint32_t pos,
+	uint32_t seq, struct why *w)
 {
-	size_t best = (size_t)s->set.chain.n_best + 1, rows;
 	struct frame f = { .kind = FRAME_LOGPROBS, .cols = 2, .type = FRAME_F32, .seq = seq };
+	size_t best = generation_logprobs(s), rows;
 
-	if (frame_write_ids(1, s->id, (uint32_t)n, pos, FRAME_SAMPLED, seq, w) < 0)
+	if (frame_write_ids(1, id, (uint32_t)n, pos, FRAME_SAMPLED, seq, w) < 0)
 		return -1;
-	for (size_t i = 0; s->set.chain.n_best >= 0 && i < n; i++) {
-		for (rows = 1; rows < best && s->logprob[i * best + rows][0] >= 0; rows++)
+	for (size_t i = 0; best && i < n; i++) {
+		for (rows = 1; rows < best && logprob[i * best + rows][0] >= 0; rows++)
 			;
 		f.rows = (uint32_t)rows;
 		f.pos = pos + (uint32_t)i;
-		if (frame_write(1, &f, s->logprob + i * best, w) < 0)
+		if (frame_write(1, &f, logprob + i * best, w) < 0)
 			return -1;
 	}
 	return 0;
@@ -227,7 +239,7 @@ int generation_draw(struct session *s, struct generation *g, const struct frame 
 			break;
 		if (n && sampler_history(g->sampler, pos + (uint32_t)n - 1, &g->guess[n - 1], 1, w) < 0)
 			return frame_why(&s->in, w);
-		if (read_row(s, f, at, read, w))
+		if (generation_row(s, f, at, read, w))
 			return -1;
 		if ((over = draw(s, g, pos + (uint32_t)n, n, w)) < 0)
 			return over;
@@ -235,5 +247,5 @@ int generation_draw(struct session *s, struct generation *g, const struct frame 
 		n++;
 	}
 	g->n_guess = 0;
-	return write_drawn(s, n, pos, f->seq, w) ? -1 : over;
+	return generation_write(s, s->id, s->logprob, n, pos, f->seq, w) ? -1 : over;
 }

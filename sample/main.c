@@ -39,6 +39,7 @@ static void draw_all(struct session *s)
 			cli_warn(&c, "%s", w.text);
 		else
 			must(status);
+	must(session_check_loop(s, &w));
 }
 
 /* Reads the card of a stream that this process joins in the middle. */

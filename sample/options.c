@@ -57,6 +57,8 @@ static const struct number {
 	{ "mirostat", INTEGER, CHAIN(mirostat), 0, 2 },
 	{ "mirostat-ent", REAL, CHAIN(mirostat_ent), 0, 1e3 },
 	{ "mirostat-lr", REAL, CHAIN(mirostat_lr), 0, 1 },
+	{ "diffusion-steps", INTEGER, offsetof(struct sample_options, steps), 0, INT32_MAX },
+	{ "diffusion-block-length", INTEGER, offsetof(struct sample_options, block), 1, INT32_MAX },
 	{ "min-tokens", LONG, offsetof(struct sample_options, min), 0, INT32_MAX }
 };
 
@@ -193,6 +195,7 @@ static void take(struct option_parser *r, const struct opt *o)
 	case OPT_BREAKER: take_breaker(r, o); break;
 	case OPT_BREAKER_ID: add_id(r, o, set->breaker_id, &set->chain.breakers.n_id, BREAKERS_MAX); break;
 	case OPT_STOP_ID: add_id(r, o, set->stop_id, &set->n_stop, STOP_IDS_MAX); break;
+	case OPT_ORDER: set->order = cli_choice(c, o); break;
 	case OPT_IGNORE_EOS: set->ignore_eos = 1; break;
 	case OPT_GRAMMAR: take_grammar(r, o); break;
 	case LOGPROBS: set->chain.n_best = (int32_t)cli_integer(c, o, 0, SAMPLER_BEST_MAX); break;
@@ -251,6 +254,7 @@ void sample_options(struct cli *c, struct sample_options *set)
 	set->chain.breakers.id = set->breaker_id;
 	set->chain.breakers.text = set->breaker;
 	set->n = NO_LIMIT;
+	set->block = 32;
 	while ((o = cli_next(c)))
 		take(&r, o);
 	check(&r);

@@ -21,6 +21,8 @@ struct sample_options {
 	const char *model;              /* or NULL */
 	struct grammar_source grammar;  /* option is NULL without one */
 	int ignore_eos, turns, trace, verbose;
+	int32_t steps, block;           /* of a canvas (canvas.h): steps in all, 0: one for each id; ids of a block */
+	int order;                      /* enum canvas_order */
 };
 
 extern const struct opt options_table[];

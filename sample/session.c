@@ -6,6 +6,7 @@
 
 #include "lib/base/system.h"
 #include "lib/sampler/sampler.h"
+#include "canvas.h"
 #include "generation.h"
 #include "trace.h"
 
@@ -62,10 +63,20 @@ static int check_ids(const struct session *s, struct why *w)
 	return bad;
 }
 
+/* What a canvas needs to know of each pick, too. */
+static void prepare_canvas(const struct session *s, struct sampler_params *p)
+{
+	int32_t least = s->set.order == CANVAS_MARGIN ? 2 : 0;
+
+	p->n_best = p->n_best < least ? least : p->n_best;
+	p->entropy = s->set.order == CANVAS_ENTROPY;
+}
+
 /* The card opens the sampler and is passed on; a later one has to agree. */
 static int take_card(struct session *s, const struct frame *f, struct why *w)
 {
 	struct sample_options *set = &s->set;
+	struct sampler_params p;
 	struct card card;
 
 	if (card_read(&s->in, f, &card, w) < 0)
@@ -77,13 +88,19 @@ static int take_card(struct session *s, const struct frame *f, struct why *w)
 		return SESSION_USAGE;
 	if (s->pieces && pieces_agree(s->pieces, &card, w) < 0)
 		return -1;
+	if (s->constraint && card.masks)
+		return why(w, "--%s: the model fills in masks, in any order: no grammar can constrain it",
+			set->grammar.option);
 	if (s->constraint && constraint_start(s->constraint, s->pieces, &card, set->stop_id, set->n_stop, w) < 0)
 		return -1;
 	if (set->trace && !(s->trace = trace_open(card.n_vocab, s->pieces ? pieces_vocab(s->pieces) : NULL)))
 		return why(w, "no memory for a vocabulary of %" PRId32, card.n_vocab);
 	set->chain.observe = set->trace ? trace_observe : NULL;
 	set->chain.observer = s->trace;
-	if (!(s->sampler = sampler_open(&set->chain, card.n_vocab, w)))
+	p = set->chain;
+	if (card.masks)
+		prepare_canvas(s, &p);
+	if (!(s->sampler = sampler_open(&p, card.n_vocab, w)))
 		return -1;
 	if (!(s->row = malloc((size_t)card.n_vocab * sizeof *s->row)))
 		return why(w, "no memory for a vocabulary of %" PRId32, card.n_vocab);
@@ -185,7 +202,7 @@ static int take_rows(struct session *s, const struct frame *f, struct why *w)
 		return generation_ids(s, g, f, w);
 	if (g->idle)
 		return 0;
-	reason = s->set.n ? generation_draw(s, g, f, w) : FRAME_END_LENGTH;
+	reason = !s->set.n ? FRAME_END_LENGTH : s->card.masks ? canvas_step(s, g, f, w) : generation_draw(s, g, f, w);
 	if (reason == FRAME_END_LENGTH && g->constraint && !constraint_may_end(g->constraint))
 		s->cut++;
 	return reason > 0 ? write_end(s, g, (enum frame_reason)reason, w) : reason;
@@ -215,6 +232,15 @@ int session_is_over(const struct session *s)
 	size_t ended = first && first->idle;
 
 	return !s->set.turns && s->sequences.n == ended && (s->many ? s->no_more : first != NULL);
+}
+
+int session_check_loop(const struct session *s, struct why *w)
+{
+	const struct generation *first = (const struct generation *)sequences_find(&s->sequences, 0);
+	const struct canvas *c = first && !s->many ? first->canvas : NULL;
+
+	return !c || first->idle || c->step || c->block ? 0
+		: why(w, "%s: ends before a canvas of masks has come back: feed(1) sends it to fwd", s->in.name);
 }
 
 int session_frame(struct session *s, const struct frame *f, struct why *w)

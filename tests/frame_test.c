@@ -439,11 +439,12 @@ static void cards(int fd)
 {
 	struct card a = { .vocab = 1, .n_vocab = 10 }, b = a;
 
-	check_at(card_with(fd, 0, 1) == 0 && card_with(fd, 0, -1) == 0 && card_with(fd, 3, -1) == 0, "good cards", 0);
+	check_at(card_with(fd, 0, 1) == 0 && card_with(fd, 0, -1) == 0 && card_with(fd, 3, -1) == 0 &&
+		card_with(fd, 7, 100) == 0 && card_with(fd, 7, -100) == 0, "good cards", 0);
 	check_at(card_with(fd, 2, 0) < 0 && card_with(fd, 2, -1) < 0 && card_with(fd, 2, FRAME_VOCAB_MAX + 1) < 0,
 		"sizes of vocabularies", 0);
 	check_at(card_with(fd, 3, -2) < 0 && card_with(fd, 3, 100) < 0 && card_with(fd, 6, -1) < 0 &&
-		card_with(fd, 7, 1) < 0, "BOS, context, reserved", 0);
+		card_with(fd, 7, 101) < 0 && card_with(fd, 7, -101) < 0, "BOS, context, masks", 0);
 	check_at(card_with(fd, 8, -1) < 0 && card_with(fd, 9, 3) < 0 && card_with(fd, 10, 100) < 0 &&
 		card_with(fd, 10, 7) < 0, "ends of generation", 0);
 	check_at(card_agree(&a, "one", &b, "two", &w) == 0, "equal cards", 0);

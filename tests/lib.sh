@@ -163,7 +163,10 @@ another() {
 	case $((n % 4)) in
 	0) logits "$model" "$@" --all -t 1 -b 1 <ids >other ;;
 	1) logits "$model" "$@" --all --backend scalar -t 3 -b 7 <ids >other ;;
-	2) "$HELP/stream" make -s 3 <ids | "$BIN/fwd" "$model" "$@" --all -t 2 | "$HELP/stream" rows >other ;;
+	2)      # masks: later ids change earlier rows
+		"$BIN/gguf" "$model" | grep -q 'attention.causal.*false' && frames=1000 || frames=3
+		"$HELP/stream" make -s $frames <ids | "$BIN/fwd" "$model" "$@" --all -t 2 -b 2 |
+			"$HELP/stream" rows >other ;;
 	3)
 		segment=test-another-$$
 		tr -s ' ' '\n' <ids | head -n $(($(wc -w <ids) / 2)) | logits "$model" "$@" --kv $segment >/dev/null

@@ -39,6 +39,12 @@ static const struct mkfamily families[] = {
 	{ .name = "t5", .last_norm = "dec.output_norm", .multi_head = 1, .decoders = 3, .eos = 200, .unrotated = 1 },
 	{ .name = "t5-relu", .arch = "t5", .last_norm = "dec.output_norm", .ungated = 1, .decoders = 2, .eos = 200,
 	  .unrotated = 1 },
+	{ .name = "dream", .pre = "qwen2", .qkv_bias = 1, .mask = 210, .keys = "attention.causal=false" },
+	{ .name = "llada", .mask = 210, .unshifted = 1, .keys = "attention.causal=false" },
+	{ .name = "llada-moe", .heads = MKHEADS_ONE, .experts = 4, .used = 2, .mask = 210, .unshifted = 1,
+	  .keys = "attention.causal=false" },
+	{ .name = "rnd1", .pre = "qwen2", .heads = MKHEADS_ONE, .experts = 6, .used = 3, .mask = 210,
+	  .keys = "attention.causal=false" },
 	{ .name = "gemma2", .post_norms = 1, .keys = "attention.sliding_window=8 attn_logit_softcapping=5.0 "
 	  "final_logit_softcapping=10.0" },
 	{ .name = "gemma3", .heads = MKHEADS_ONE, .post_norms = 1, .layers = 7,

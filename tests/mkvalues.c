@@ -221,5 +221,9 @@ void mkweights_values(struct mkweights *k)
 		mkencoder_values(k);
 	if (f->ngrams)
 		mkstreams_ngram_values(k);
+	if (f->mask)
+		mkgguf_u32(k->m, "tokenizer.ggml.mask_token_id", f->mask);
+	if (f->unshifted)
+		mkgguf_bool(k->m, "diffusion.shift_logits", 0);
 	mkfamilies_keys(f, k->m);
 }

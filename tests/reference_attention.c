@@ -33,8 +33,8 @@ static double score(const double *q, const double *k, size_t head, size_t distan
 	return sum - (m.alibi > 0 ? alibi_slope(head) * (double)distance : 0);
 }
 
-/* out[n][n_head · dim_v] = softmax(scores) v, causal; query head h reads KV head h / (n_head / n_head_kv). A sink is an
- * extra score of a head that takes its share of the softmax and has no value. */
+/* out[n][n_head · dim_v] = softmax(scores) v, causal unless the model fills in masks; query head h reads KV head h /
+ * (n_head / n_head_kv). A sink is an extra score of a head that takes its share of the softmax and has no value. */
 static double *attention(size_t il, const double *q, const double *k, const double *v, size_t n)
 {
 	const struct reference_layer *l = &m.layer[il];
@@ -45,17 +45,18 @@ static double *attention(size_t il, const double *q, const double *k, const doub
 	for (size_t i = 0; i < n; i++)
 		for (size_t h = 0; h < m.n_head; h++) {
 			const double *qh = q + (i * m.n_head + h) * d;
+			size_t end = m.rules->fills_masks ? n : i + 1;
 			double most = sinks ? sinks[h] : -INFINITY, sum;
 
-			for (size_t j = 0; j <= i; j++) {
+			for (size_t j = 0; j < end; j++) {
 				p[j] = visible(l, h / group, i, j, n)
 					? score(qh, k + (j * m.n_head_kv + h / group) * d, h, i - j) : -INFINITY;
 				most = fmax(most, p[j]);
 			}
 			sum = sinks ? exp(sinks[h] - most) : 0;
-			for (size_t j = 0; j <= i; j++)
+			for (size_t j = 0; j < end; j++)
 				sum += p[j] = exp(p[j] - most);
-			for (size_t j = 0; j <= i; j++)
+			for (size_t j = 0; j < end; j++)
 				for (size_t e = 0; e < dim_v; e++)
 					out[(i * m.n_head + h) * dim_v + e] +=
 						p[j] / sum * v[(j * m.n_head_kv + h / group) * dim_v + e];

@@ -225,7 +225,7 @@ int main(void)
 	if (!(pool = pool_open(2, &w)))
 		die("pool");
 	for (size_t i = 0; (f = mkfamilies_each(i)); i++) {
-		if (f->decoders)        /* an encoder cannot be divided from its decoder */
+		if (f->decoders || f->mask)     /* cannot be divided (split_check()) */
 			continue;
 		n = family(f->name, "F32");
 		/* layers that share K and V stay together */

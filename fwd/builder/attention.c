@@ -225,7 +225,7 @@ static size_t rows_seeing_all(const struct builder *b)
 /* Whether nobody reads rows that are not wanted after this attention. */
 static int is_last(const struct builder *b)
 {
-	return b->il + 1 == b->model->n_layer && (b->sight == SIGHT_PAST || b->sight == SIGHT_CROSS);
+	return b->il + 1 == b->model->n_layer && b->sight != SIGHT_TEXT && b->sight != SIGHT_ANSWER;
 }
 
 struct op_attention build_attention_of(struct builder *b)

@@ -185,21 +185,20 @@ static int open_adapters(struct plan *p, struct why *w)
 	return 0;
 }
 
-/* Allocates the ids and runs of the decoder's rows. */
-static int open_decoder(struct plan *p, struct why *w)
+static int open_texts(struct plan *p, struct why *w)
 {
 	const struct encoder *e = &p->model->encoder;
-	struct decoder_buffers *d = &p->decoder;
+	struct text_buffers *d = &p->texts;
 
-	if (!e->n_layer)
+	if (!e->n_layer && !p->model->masks)
 		return 0;
-	if (size_max(e->start, e->end) >= p->model->n_vocab)
+	if (e->n_layer && size_max(e->start, e->end) >= p->model->n_vocab)
 		return why(w, "the decoder's first id, %zu, or a text's last, %zu, is outside the vocabulary of %zu",
 			e->start, e->end, p->model->n_vocab);
-	d->text = plan_memory(p, p->setup.batch, sizeof *d->text);
-	d->ids = plan_memory(p, p->setup.batch, sizeof *d->ids);
+	d->whole = plan_memory(p, p->setup.batch, sizeof *d->whole);
+	d->decoder = plan_memory(p, p->setup.batch, sizeof *d->decoder);
 	d->runs = plan_memory(p, p->setup.batch, sizeof *d->runs);
-	return d->text && d->ids && d->runs ? 0 : no_room(p, w);
+	return d->whole && d->decoder && d->runs ? 0 : no_room(p, w);
 }
 
 /* ---- ops ---- */
@@ -294,7 +293,8 @@ static int append_all(struct plan *p, struct why *w)
 {
 	static const struct stream_kind single = { .open = NULL };
 	struct builder b = { .plan = p, .model = p->model, .w = w, .il = OP_NO_LAYER, .stack = "",
-		.streams = p->model->family->streams ? p->model->family->streams : &single };
+		.streams = p->model->family->streams ? p->model->family->streams : &single,
+		.sight = p->model->masks ? SIGHT_WHOLE : SIGHT_PAST };
 
 	b.kv_offsets = build_allocate(&b, (2 * p->model->n_layer + 1) * sizeof *b.kv_offsets);
 	if (p->model->encoder.n_layer)
@@ -386,7 +386,7 @@ struct plan *build_plan(struct model *m, const struct plan_setup *setup, struct 
 	p->step.threads = pool_threads(setup->pool);
 	if (split_check(m, setup->first, setup->last, w) < 0 || open_buffers(p, w) < 0
 	    || open_experts(p, w) < 0 || open_latent(p, w) < 0 || open_compressed(p, w) < 0 || open_indexer(p, w) < 0
-	    || open_adapters(p, w) < 0 || open_decoder(p, w) < 0 || open_lens(p, w) < 0 || append_all(p, w) < 0
+	    || open_adapters(p, w) < 0 || open_texts(p, w) < 0 || open_lens(p, w) < 0 || append_all(p, w) < 0
 	    || model_all_used(m, setup->first, setup->last, w) < 0 || open_rest(p, w) < 0) {
 		why_in(w, m->gguf->path);
 		plan_close(p);

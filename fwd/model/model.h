@@ -226,6 +226,7 @@ struct model {
 	struct ngrams ngrams;
 	struct adapters adapters;
 	struct encoder encoder;
+	int32_t masks;                  /* of a model that fills in masks: see struct card; 0: it continues texts */
 	struct ssm ssm;
 	int parallel;                   /* attention and the feed-forward part both read x */
 	int loops_normed;               /* x is normed before the layers are run again */

@@ -49,10 +49,10 @@ static struct attend heads_of(const struct op_attention *a, const struct run *r)
 	struct attend d = a->heads;
 
 	d.type = r->state->shape.kv_type;
-	if (a->sight == SIGHT_TEXT || a->sight == SIGHT_CROSS)
-		d.end = r->text;
-	else if (a->sight == SIGHT_ANSWER)
+	if (a->sight == SIGHT_ANSWER)
 		d.first = r->text - 1;
+	else if (a->sight != SIGHT_PAST)
+		d.end = r->text;
 	return d;
 }
 

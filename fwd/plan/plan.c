@@ -187,7 +187,7 @@ static void begin(struct plan *p, const struct run *r)
 	segment_begin(r->state, r->pos, r->n);
 }
 
-/* Evaluates the rows of these ids, from each state's `next` on. */
+/* Evaluates the rows of these ids: from each state's `next` on or, with masks, all. */
 static int evaluate(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs)
 {
 	int status;
@@ -195,7 +195,7 @@ static int evaluate(struct plan *p, const int32_t *ids, const struct run *run, s
 	set_runs(&p->step, p->runs, run, n_runs);
 	p->step.ids = ids;
 	for (struct run *r = p->runs; r < p->runs + n_runs; r++) {
-		r->pos = r->state->next;
+		r->pos = p->model->masks ? 0 : r->state->next;
 		begin(p, r);
 	}
 	status = run_ops(p, p->n_encoder, p->n_body);
@@ -230,11 +230,11 @@ static size_t text_last(const struct plan *p, const struct run *r)
 	return segment_find(r->state, r->state->next + r->n, (int32_t)p->model->encoder.end);
 }
 
-/* Runs the encoder over the texts in decoder.runs. Their rows become valid with the decoder's first row. */
+/* Runs the encoder over the texts in texts.runs. Their rows become valid with the decoder's first row. */
 static int encode(struct plan *p, size_t n_texts)
 {
-	set_runs(&p->step, p->runs, p->decoder.runs, n_texts);
-	p->step.ids = p->decoder.text;
+	set_runs(&p->step, p->runs, p->texts.runs, n_texts);
+	p->step.ids = p->texts.whole;
 	for (const struct run *r = p->runs; r < p->runs + n_texts; r++)
 		begin(p, r);
 	return run_ops(p, 0, p->n_encoder);
@@ -243,7 +243,7 @@ static int encode(struct plan *p, size_t n_texts)
 /* Runs the encoder over the texts that end in these runs, as many at a time as a batch has room for. */
 static int encode_texts(struct plan *p, const struct run *run, size_t n_runs)
 {
-	struct decoder_buffers *d = &p->decoder;
+	struct text_buffers *d = &p->texts;
 	size_t rows = 0, texts = 0, n;
 
 	for (const struct run *r = run; r < run + n_runs; rows += n, r++) {
@@ -257,7 +257,7 @@ static int encode_texts(struct plan *p, const struct run *run, size_t n_runs)
 				return -1;
 			rows = texts = 0;
 		}
-		segment_read_ids(r->state, 0, d->text + rows, n);
+		segment_read_ids(r->state, 0, d->whole + rows, n);
 		d->runs[texts++] = (struct run){ .state = r->state, .n = n, .text = n };
 	}
 	return texts ? encode(p, texts) : 0;
@@ -266,7 +266,7 @@ static int encode_texts(struct plan *p, const struct run *run, size_t n_runs)
 /* Evaluates the rows of these ids that the decoder has, after the texts that end among them. */
 static int decode(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs)
 {
-	struct decoder_buffers *d = &p->decoder;
+	struct text_buffers *d = &p->texts;
 	size_t rows = 0, runs = 0;
 
 	if (encode_texts(p, run, n_runs) < 0)
@@ -278,15 +278,32 @@ static int decode(struct plan *p, const int32_t *ids, const struct run *run, siz
 		segment_commit(r->state, pos, from - pos);
 		if (!n)
 			continue;
-		memcpy(d->ids + rows, ids + r->n - n, n * sizeof *d->ids);
+		memcpy(d->decoder + rows, ids + r->n - n, n * sizeof *d->decoder);
 		if (from == last)
-			d->ids[rows] = (int32_t)p->model->encoder.start;
+			d->decoder[rows] = (int32_t)p->model->encoder.start;
 		d->runs[runs] = *r;
 		d->runs[runs].n = n;
 		d->runs[runs++].text = last + 1;
 		rows += n;
 	}
-	return runs ? evaluate(p, d->ids, d->runs, runs) : 0;
+	return runs ? evaluate(p, d->decoder, d->runs, runs) : 0;
+}
+
+/* Evaluates all rows of the states of these runs, because every id may change the rows of all others. */
+static int evaluate_whole(struct plan *p, const struct run *run, size_t n_runs)
+{
+	struct text_buffers *d = &p->texts;
+	size_t rows = 0;
+
+	for (size_t i = 0; i < n_runs; i++) {
+		struct run *r = &d->runs[i];
+
+		*r = run[i];
+		r->n = r->text = r->state->next + run[i].n;
+		segment_read_ids(r->state, 0, d->whole + rows, r->n);
+		rows += r->n;
+	}
+	return evaluate(p, d->whole, d->runs, n_runs);
 }
 
 int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs)
@@ -298,6 +315,8 @@ int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t 
 			return -1;
 		segment_write_ids(r->state, r->state->next, id, r->n);
 	}
+	if (p->model->masks)
+		return evaluate_whole(p, run, n_runs);
 	return (p->n_encoder ? decode : evaluate)(p, ids, run, n_runs);
 }
 

@@ -39,6 +39,7 @@ struct sampler {
 	int32_t *at;            /* for topk_select(): as many as any sampler asks it for */
 	float *raw;             /* [n_vocab] if log-probabilities are wanted: the row as it came, */
 	double total;           /* ln of its sum of e^logit, */
+	double entropy;         /* if that is wanted, too, */
 	struct sampler_logprob *best;   /* [n_best] and its most likely ids */
 	size_t n_best;
 	void *memory[12];       /* all arrays above except the history and `drawn`, for sampler_close(); empty in a

@@ -216,6 +216,8 @@ static void log_probabilities(struct sampler *s)
 		return;
 	candidates_weigh(c);
 	s->total = c->max + fmath_log(c->sum);
+	if (s->params.entropy)
+		s->entropy = fmath_log(c->sum) + candidates_mean_gap(c);
 	memcpy(s->raw, c->logit, c->n * sizeof *s->raw);
 	s->n_best = topk_sorted(c->logit, c->n, (size_t)s->params.n_best, s->at, s->key);
 	for (i = 0; i < s->n_best; i++)
@@ -289,7 +291,8 @@ int sampler_draw(struct sampler *s, float *row, uint32_t position, struct sample
 	s->prepared = 0;
 	s->position = position;
 	s->temp = 1;
-	*pick = (struct sampler_pick){ .n_nan = s->n_nan, .n_best = s->n_best, .best = s->best };
+	*pick = (struct sampler_pick){ .n_nan = s->n_nan, .entropy = s->entropy, .n_best = s->n_best,
+		.best = s->best };
 	if (run_chain(s))
 		return why(w, s->n_nan ? "no finite logit: %zu are NaN" : "no finite logit", s->n_nan);
 	if (s->params.gumbel)

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 /* words of the payload */
-enum { VOCAB_LOW, VOCAB_HIGH, N_VOCAB, BOS, MODEL_LOW, MODEL_HIGH, N_CTX, RESERVED, EOG };
+enum { VOCAB_LOW, VOCAB_HIGH, N_VOCAB, BOS, MODEL_LOW, MODEL_HIGH, N_CTX, MASKS, EOG };
 
 static uint64_t join(int32_t low, int32_t high)
 {
@@ -39,6 +39,7 @@ int card_read(struct frame_in *in, const struct frame *f, struct card *card, str
 		.n_vocab = word[N_VOCAB],
 		.bos = word[BOS],
 		.n_ctx = word[N_CTX],
+		.masks = word[MASKS],
 		.n_eog = (int32_t)f->rows - EOG,
 	};
 	if (card->n_vocab < 1 || card->n_vocab > FRAME_VOCAB_MAX)
@@ -47,8 +48,8 @@ int card_read(struct frame_in *in, const struct frame *f, struct card *card, str
 		return bad(in, w, "its BOS id is outside its vocabulary");
 	if (card->n_ctx < 0)
 		return bad(in, w, "its context is negative");
-	if (word[RESERVED])
-		return bad(in, w, "its reserved word is not 0: a later version's?");
+	if (card->masks < -card->n_vocab || card->masks > card->n_vocab)
+		return bad(in, w, "its mask is outside its vocabulary");
 	for (i = 0; i < card->n_eog; i++) {
 		card->eog[i] = word[EOG + i];
 		if (card->eog[i] < 0 || card->eog[i] >= card->n_vocab || (i && card->eog[i] <= card->eog[i - 1]))
@@ -65,7 +66,7 @@ static struct frame encode(const struct card *card, int32_t word[EOG + FRAME_EOG
 	word[N_VOCAB] = card->n_vocab;
 	word[BOS] = card->bos;
 	word[N_CTX] = card->n_ctx;
-	word[RESERVED] = 0;
+	word[MASKS] = card->masks;
 	for (int32_t i = 0; i < card->n_eog; i++)
 		word[EOG + i] = card->eog[i];
 	return (struct frame){ .kind = FRAME_CARD, .rows = (uint32_t)(EOG + card->n_eog), .cols = 1,
@@ -118,4 +119,14 @@ int card_is_eog(const struct card *card, int32_t id)
 			high = mid;
 	}
 	return low < card->n_eog && card->eog[low] == id;
+}
+
+int32_t card_mask(const struct card *card)
+{
+	return (card->masks < 0 ? -card->masks : card->masks) - 1;
+}
+
+int card_is_canvas(const struct card *card, const struct frame *f)
+{
+	return card->masks && f->kind == FRAME_IDS && f->flags & FRAME_GUESS;
 }
