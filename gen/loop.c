@@ -219,6 +219,8 @@ static int ids_back(struct loop *l, const struct frame *f, struct why *w)
 		pos = l->base + (uint32_t)l->seq.n;
 	if (card_is_canvas(&l->card, f))
 		return canvas_back(l, f, pos, w);
+	if (l->card.masks && !l->held)
+		return why(w, LOOP_NO_CANVAS, l->back.name);
 	if (l->draft && pos != l->base + l->seq.n)
 		return why(w, "%s: ids for position %u, not %u: the sampler does not support guesses", l->back.name,
 			(unsigned)pos, (unsigned)(l->base + l->seq.n));

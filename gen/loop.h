@@ -17,6 +17,9 @@
 
 struct draft;
 
+/* of a sampler, by its name, that answers a model that fills in masks */
+#define LOOP_NO_CANVAS "%s: ids without a canvas: the sampler does not fill in masks"
+
 enum { LOOP_NO_LIMIT = -1, LOOP_TEXTS_MAX = 1000, LOOP_JOBS_MAX = 100000 };
 
 struct loop {                   /* starts as loop_init() leaves it; set by the caller: */

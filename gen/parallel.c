@@ -29,6 +29,7 @@ struct queue {
 struct live {                   /* a sequence that has not ended */
 	struct sequence sequence;
 	int64_t drawn;
+	int filling;            /* a canvas of it was sent to fwd */
 	int fed;                /* its ids were sent to fwd, so an answer will come */
 	int ending;             /* it was ended here, and its `end ` frame has not come back yet */
 };
@@ -302,6 +303,8 @@ static int take_drawn(struct parallel *p, const struct frame *f, struct why *w)
 
 	if (!live || live->ending || !(f->flags & FRAME_SAMPLED) || !f->rows)
 		return 0;
+	if (l->card.masks && !live->filling)
+		return why(w, LOOP_NO_CANVAS, l->back.name);
 	if (!p->drawing++ && l->idle)
 		l->idle(l, 0);
 	if (l->r && f->seq < (uint32_t)l->texts && result_ids(&l->r[f->seq], ids, f->rows, f->pos, w))
@@ -320,9 +323,12 @@ static int take_drawn(struct parallel *p, const struct frame *f, struct why *w)
 /* Sends a canvas to fwd. */
 static int take_canvas(struct parallel *p, const struct frame *f, struct why *w)
 {
-	const struct live *live = find(p, f->seq);
+	struct live *live = find(p, f->seq);
 
-	return !live || live->ending ? 0 : send_ids(p, p->l->payload, f->rows, f->pos, f->flags, f->seq, w);
+	if (!live || live->ending)
+		return 0;
+	live->filling = 1;
+	return send_ids(p, p->l->payload, f->rows, f->pos, f->flags, f->seq, w);
 }
 
 /* Handles the end of a sequence. */
