@@ -135,17 +135,19 @@ static int refuse(struct conversation *v, enum frame_reason reason, size_t pos, 
 static int fit(struct conversation *v, size_t *keep, struct why *w)
 {
 	size_t context = (size_t)v->l->card.n_ctx, n;
+	/* turns cannot be dropped while a canvas is filled in, so there must be room for it */
+	size_t most = v->l->card.masks ? context - context / 4 : context;
 	int dropped;
 
 	if (layout(v, keep, w))
 		return -1;
 	n = v->history.ids.n;
-	if (!context || n < context)
+	if (!context || n < most)
 		return 0;
 	history_back(&v->history, *keep);
 	if ((dropped = layout_drop(v, 0, w)) < 0)
 		return -1;
-	if (dropped)
+	if (dropped || n < context)
 		return layout(v, keep, w);
 	if (layout_count(v, messages_turn(&v->messages, messages_turns(&v->messages) - 1), &n, w))
 		return -1;
