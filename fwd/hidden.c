@@ -21,7 +21,7 @@ int hidden_open(struct hidden *h, const struct plan *p, struct why *w)
 {
 	size_t n_layer = p->model->n_layer, own = p->setup.last - p->setup.first;
 
-	*h = (struct hidden){ .parts = (n_layer + own - 1) / own, .together = 1 };
+	*h = (struct hidden){ .parts = size_divide_up(n_layer, own), .together = 1 };
 	if (p->setup.first)
 		h->in = rows(p, h->in_width = split_width(p, p->setup.first));
 	if (p->setup.last < n_layer)
@@ -190,5 +190,5 @@ size_t hidden_sequences(const struct serve *v)
 {
 	size_t parts = v->hidden.parts;
 
-	return parts > 1 ? (v->served->n_live + parts - 1) / parts : SIZE_MAX;
+	return parts > 1 ? size_divide_up(v->served->n_live, parts) : SIZE_MAX;
 }

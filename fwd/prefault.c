@@ -67,18 +67,18 @@ struct prefault *prefault_start(const struct plan *p)
 	return NULL;
 }
 
-static size_t release_pieces(const struct prefault *f)
+static size_t release_items(const struct prefault *f)
 {
 	return f->plan->model->bytes / RELEASE_BYTES;
 }
 
-static void release_piece(void *context, size_t piece, size_t thread)
+static void release_item(void *context, size_t item, size_t thread)
 {
 	const struct prefault *f = context;
 
 	/* let a reader of our last output run first */
 	sched_yield();
-	gguf_let_go(f->plan->model->gguf, piece, release_pieces(f));
+	gguf_let_go(f->plan->model->gguf, item, release_items(f));
 }
 
 void prefault_close(struct prefault *f)
@@ -87,6 +87,6 @@ void prefault_close(struct prefault *f)
 		return;
 	atomic_store(&f->stopped, 1);
 	pthread_join(f->thread, NULL);
-	pool_run(f->plan->setup.pool, release_pieces(f), release_piece, f);
+	pool_run(f->plan->setup.pool, release_items(f), release_item, f);
 	free(f);
 }

@@ -22,12 +22,12 @@ void scores_close(struct scores *s)
 	*s = (struct scores){ .pool = NULL };
 }
 
-static void piece(void *context, size_t piece, size_t thread)
+static void item(void *context, size_t item, size_t thread)
 {
 	const struct scores *s = context;
-	size_t parts = score_parts(s->n_vocab), row = piece / parts;
+	size_t parts = score_parts(s->n_vocab), row = item / parts;
 
-	s->kernels->score(s->logits + row * s->n_vocab, s->n_vocab, s->ids[row], piece % parts, &s->part[piece]);
+	s->kernels->score(s->logits + row * s->n_vocab, s->n_vocab, s->ids[row], item % parts, &s->part[item]);
 }
 
 void scores_rows(struct scores *s, const float *logits, const int32_t *ids, size_t n)
@@ -36,7 +36,7 @@ void scores_rows(struct scores *s, const float *logits, const int32_t *ids, size
 
 	s->logits = logits;
 	s->ids = ids;
-	pool_run(s->pool, n * parts, piece, s);
+	pool_run(s->pool, n * parts, item, s);
 	for (size_t i = 0; i < n; i++)
 		score_join(s->part + i * parts, logits + i * s->n_vocab, s->n_vocab, ids[i], s->score[i]);
 }

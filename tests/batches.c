@@ -37,10 +37,10 @@ static void open_state(struct segment *s, const struct batches *b)
 
 static void run_op(const struct op_kind *kind, const struct op *op, const struct step *s)
 {
-	size_t n = kind->pieces(op, s);
+	size_t n = kind->items(op, s);
 
-	for (size_t piece = n; piece-- > 0;)
-		kind->piece(op, s, piece, piece % s->threads);
+	for (size_t item = n; item-- > 0;)
+		kind->item(op, s, item, item % s->threads);
 }
 
 /* Evaluates rows of n_runs sequences in one batch, each from its segment's `next` on. out: [n_runs][ROWS][n_out]. */

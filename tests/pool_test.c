@@ -1,4 +1,4 @@
-/* The pool: each piece runs once, what it wrote is visible after the job and to the next job, and jobs finish even if
+/* The pool: each item runs once, what it wrote is visible after the job and to the next job, and jobs finish even if
  * threads outnumber the CPUs. */
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "fwd/run/pool.h"
 #include "check.h"
 
-enum { PIECES = 1000, JOBS = 2000 };
+enum { ITEMS = 1000, JOBS = 2000 };
 
 static void holds(int ok, const char *what, size_t n)
 {
@@ -15,49 +15,49 @@ static void holds(int ok, const char *what, size_t n)
 }
 
 struct sums {
-	uint64_t now[PIECES], before[PIECES];
-	unsigned char seen[PIECES];
+	uint64_t now[ITEMS], before[ITEMS];
+	unsigned char seen[ITEMS];
 	size_t threads, bad;
 	unsigned delay;
 };
 
-/* Reads what two other pieces of the previous job wrote, so the result changes if a job starts too early or a store
+/* Reads what two other items of the previous job wrote, so the result changes if a job starts too early or a store
  * becomes visible too late. */
-static void step(void *context, size_t piece, size_t thread)
+static void step(void *context, size_t item, size_t thread)
 {
 	struct sums *s = context;
 
-	s->now[piece] = s->before[piece] * 31 + s->before[(piece * 7 + 3) % PIECES] + piece;
-	s->seen[piece]++;
+	s->now[item] = s->before[item] * 31 + s->before[(item * 7 + 3) % ITEMS] + item;
+	s->seen[item]++;
 	for (volatile unsigned i = 0; i < s->delay; i++)
 		;
 	if (thread >= s->threads)
-		s->seen[piece] = 100;
+		s->seen[item] = 100;
 }
 
-/* The result of JOBS steps. The number of pieces differs from job to job. */
+/* The result of JOBS steps. The number of items differs from job to job. */
 static uint64_t chain(struct pool *p, struct sums *s, unsigned delay)
 {
 	uint64_t hash = 0;
 
 	*s = (struct sums){ .threads = p ? pool_threads(p) : 1, .delay = delay };
 	for (size_t job = 0; job < JOBS; job++) {
-		size_t pieces = job % 5 == 0 ? job % 4 : job % 3 ? PIECES / 10 : PIECES;
+		size_t items = job % 5 == 0 ? job % 4 : job % 3 ? ITEMS / 10 : ITEMS;
 
 		if (p)
-			pool_run(p, pieces, step, s);
-		for (size_t i = p ? pieces : 0; i < PIECES; i++)
-			if (i < pieces)
+			pool_run(p, items, step, s);
+		for (size_t i = p ? items : 0; i < ITEMS; i++)
+			if (i < items)
 				step(s, i, 0);
 			else
 				s->now[i] = s->before[i];
-		for (size_t i = 0; i < PIECES; i++) {
-			s->bad += s->seen[i] != (i < pieces);
+		for (size_t i = 0; i < ITEMS; i++) {
+			s->bad += s->seen[i] != (i < items);
 			s->seen[i] = 0;
 			s->before[i] = s->now[i];
 		}
 	}
-	for (size_t i = 0; i < PIECES; i++)
+	for (size_t i = 0; i < ITEMS; i++)
 		hash = hash * 1099511628211u + s->now[i];
 	return hash;
 }
@@ -84,17 +84,17 @@ int main(void)
 		}
 		holds(pool_threads(p) == counts[i], "pool_threads() is wrong", counts[i]);
 		holds(chain(p, &sums, 0) == want, "a chain of jobs has another result than one thread's", counts[i]);
-		holds(!sums.bad, "a piece was not done exactly once", counts[i]);
-		holds(chain(p, &sums, 200) == want, "with longer pieces the result differs", counts[i]);
-		holds(!sums.bad, "a longer piece was not done exactly once", counts[i]);
+		holds(!sums.bad, "an item was not done exactly once", counts[i]);
+		holds(chain(p, &sums, 200) == want, "with longer items the result differs", counts[i]);
+		holds(!sums.bad, "a longer item was not done exactly once", counts[i]);
 		for (size_t job = 0; job < 20; job++) {
 			sums = (struct sums){ .threads = counts[i] };
 			pause_between();
-			pool_run(p, PIECES, step, &sums);
-			for (size_t k = 0; k < PIECES; k++)
+			pool_run(p, ITEMS, step, &sums);
+			for (size_t k = 0; k < ITEMS; k++)
 				sums.bad += sums.seen[k] != 1;
 		}
-		holds(!sums.bad, "after a sleep a piece was not done exactly once", counts[i]);
+		holds(!sums.bad, "after a sleep an item was not done exactly once", counts[i]);
 		pool_close(p);
 	}
 	for (size_t i = 0; i < 50; i++) {

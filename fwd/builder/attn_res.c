@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "lib/base/size.h"
+
 /* The op's parameters for streams 0 to `blocks`. */
 static struct op_attn_res streams(const struct builder *b, struct buffer x, struct buffer out, size_t blocks)
 {
@@ -14,7 +16,7 @@ static struct op_attn_res streams(const struct builder *b, struct buffer x, stru
 /* The number of blocks that began before layer il. */
 static size_t begun(const struct builder *b, size_t il)
 {
-	return (il + b->model->block_layers - 1) / b->model->block_layers;
+	return size_divide_up(il, b->model->block_layers);
 }
 
 static struct packed *read_blocks(struct builder *b, const char *norm)

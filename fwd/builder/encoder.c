@@ -61,7 +61,7 @@ static void store_cross(struct builder *b, struct packed *x)
 	build_add_product(b, &o, "cross_attn_v", WIDE, v, buffer_at(a.qkv, q + k));
 	build_products(b, "cross_attn_kv", &o);
 	build_place_kv(b, &a, b->model->n_layer + b->il);
-	build_append(b, &op_prepare, NULL, &a, sizeof a);       /* store has the pieces of prepare */
+	build_append(b, &op_prepare, NULL, &a, sizeof a);       /* store has the items of prepare */
 	build_append(b, &op_store, NULL, &a, sizeof a);
 }
 

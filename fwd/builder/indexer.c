@@ -26,7 +26,7 @@ void build_lay_out_groups(struct builder *b)
 	for (struct grouped *g = p->grouped; g < p->grouped + GROUPINGS && g->ratio; g++) {
 		size_t n = KV_EXTENT / g->ratio;
 
-		g->floats = op_pieces(g->floats, 16) * 16;
+		g->floats = size_divide_up(g->floats, 16) * 16;
 		shape_add_heads(p->heads[0], (struct segment_heads){ (uint32_t)n, 0, (uint32_t)g->floats });
 		for (int type = 0; type < KV_TYPES; type++) {
 			g->at[type] = p->extent_bytes[type];

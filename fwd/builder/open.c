@@ -46,8 +46,8 @@ static int open_buffers(struct plan *p, struct why *w)
 	p->modes = buffer(p, p->model->family->streams ? modes : 0);
 	p->runs = plan_memory(p, p->setup.batch, sizeof *p->runs);
 	p->step.pos = p->pos = plan_memory(p, p->setup.batch, sizeof *p->pos);
-	p->step.first_piece = plan_memory(p, p->setup.batch, sizeof *p->step.first_piece);
-	if (!p->x.at || !p->branch.at || !p->h.at || !p->wide.at || !p->runs || !p->pos || !p->step.first_piece
+	p->step.first_item = plan_memory(p, p->setup.batch, sizeof *p->step.first_item);
+	if (!p->x.at || !p->branch.at || !p->h.at || !p->wide.at || !p->runs || !p->pos || !p->step.first_item
 	    || !p->per_layer.at || !p->per_layer_ids.at || !p->carried.at || !p->predicted.at || !p->modes.at)
 		return no_room(p, w);
 	return 0;
@@ -354,7 +354,7 @@ static int open_rest(struct plan *p, struct why *w)
 
 	for (const struct op *op = p->op; op < p->op + p->n_ops; op++)
 		scratch = size_max(scratch, op->scratch);
-	p->step.scratch_bytes = op_pieces(scratch, PLAN_ALIGN) * PLAN_ALIGN;
+	p->step.scratch_bytes = size_divide_up(scratch, PLAN_ALIGN) * PLAN_ALIGN;
 	p->step.scratch = plan_memory(p, p->step.threads, p->step.scratch_bytes);
 	for (int i = 0; i < SLOTS * ACTS_KINDS; i++)
 		if (open_acts(p, i / ACTS_KINDS, i % ACTS_KINDS, w) < 0)

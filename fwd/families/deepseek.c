@@ -7,6 +7,7 @@
 #include "fwd/model/family.h"
 #include "fwd/model/layers.h"
 #include "lib/base/fmath.h"
+#include "lib/base/size.h"
 
 /* Checks the head sizes of one layer and sets up its latent attention; dim_k is the length of a key of one head,
  * rotated part included. */
@@ -291,7 +292,7 @@ static int kimi_k3(struct model *m, struct why *w)
 	m->ssm.negative = m->ssm.lower_bound < 0;
 	if (!latent_of(m)->absorbed)
 		return why(w, "tensor attn_kv_b of a layer: not supported for architecture %s", m->arch);
-	m->n_streams = 1 + (m->n_layer + m->block_layers - 1) / m->block_layers;
+	m->n_streams = 1 + size_divide_up(m->n_layer, m->block_layers);
 	layers_find_gates(m);
 	return check_gates(m, w);
 }

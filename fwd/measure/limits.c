@@ -6,10 +6,10 @@
 
 #include "lib/base/clock.h"
 
-enum { READ_BYTES = 1 << 20, UNIT = 256, LINE = 64 };   /* reading: bytes of a piece, which is a multiple of UNIT */
-enum { PIECES_EACH = 8 };                               /* arithmetic: pieces for each thread */
+enum { READ_BYTES = 1 << 20, UNIT = 256, LINE = 64 };   /* reading: bytes of an item, which is a multiple of UNIT */
+enum { ITEMS_EACH = 8 };                                /* arithmetic: items for each thread */
 
-/* The weights that one piece reads. */
+/* The weights that one item reads. */
 struct weights_part {
 	const unsigned char *at;
 	size_t bytes;
@@ -73,7 +73,7 @@ void limits_forget(struct limits *l)
 
 /* ---- measuring ---- */
 
-/* A sample of rate i: each piece reads a part of the weights or does some rounds of arithmetic. */
+/* A sample of rate i: each item reads a part of the weights or does some rounds of arithmetic. */
 struct sample {
 	const struct limits *l;
 	int i;
@@ -81,7 +81,7 @@ struct sample {
 	size_t rounds;
 };
 
-static void run_piece(void *context, size_t piece, size_t thread)
+static void run_item(void *context, size_t item, size_t thread)
 {
 	const struct sample *s = context;
 	const struct limits *l = s->l;
@@ -92,16 +92,16 @@ static void run_piece(void *context, size_t piece, size_t thread)
 	} else if (s->i == LIMITS_FLOATS) {
 		l->peaks->floats(0.5f, 1, s->rounds);
 	} else {
-		part = &l->part[(l->next + piece) % l->n_parts];
+		part = &l->part[(l->next + item) % l->n_parts];
 		l->peaks->read(part->at, part->bytes, distances[s->i][0], distances[s->i][1]);
 	}
 }
 
-/* The number of pieces for this much work. *work: what they amount to, in bytes or multiply-adds. */
+/* The number of items for this much work. *work: what they amount to, in bytes or multiply-adds. */
 static size_t divide_work(struct sample *s, double wanted, double *work)
 {
 	const struct limits *l = s->l;
-	size_t n = PIECES_EACH * pool_threads(l->pool);
+	size_t n = ITEMS_EACH * pool_threads(l->pool);
 	double each = (double)(s->i == LIMITS_CODES ? l->peaks->codes_each : l->peaks->floats_each);
 
 	if (s->i >= LIMITS_READS) {
@@ -124,7 +124,7 @@ static void take_sample(struct limits *l, struct sample s, double seconds)
 	do {
 		n = divide_work(&s, l->last[s.i] * seconds, &work);
 		start = clock_now();
-		pool_run(l->pool, n, run_piece, &s);
+		pool_run(l->pool, n, run_item, &s);
 		took = clock_now() - start + 1e-9;
 		l->last[s.i] = work / took;
 		if (s.i < LIMITS_READS)

@@ -1,11 +1,11 @@
-/* adapters: chooses the adapter of each row from all ids up to it. A piece is a run. */
+/* adapters: chooses the adapter of each row from all ids up to it. A work item is a run. */
 #include "kinds.h"
 
 #include <math.h>
 
 #include "fwd/state/ids.h"
 
-static size_t pieces(const struct op *op, const struct step *s)
+static size_t items(const struct op *op, const struct step *s)
 {
 	return s->n_runs;
 }
@@ -18,10 +18,10 @@ static uint16_t switched(const struct op_adapters *o, const struct segment *stat
 	return id < o->n_vocab ? o->switched[id] : 0;
 }
 
-static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_adapters *o = op->bound;
-	const struct run *run = &s->run[piece];
+	const struct run *run = &s->run[item];
 	size_t rows = op->wanted ? run->wanted : run->n, end = run->pos + run->n, sum = 0, count = 0;
 	uint16_t *adapter = o->routing->expert + (op->wanted ? run->first_wanted : run->first);
 
@@ -36,4 +36,4 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	}
 }
 
-const struct op_kind op_adapters = { .name = "adapters", .pieces = pieces, .piece = piece };
+const struct op_kind op_adapters = { .name = "adapters", .items = items, .item = item };

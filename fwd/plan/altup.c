@@ -1,4 +1,4 @@
-/* altup: the ops of AltUp. A piece is a row. */
+/* altup: the ops of AltUp. A work item is a row. */
 #include "kinds.h"
 
 #include <math.h>
@@ -84,8 +84,8 @@ static void unite(const struct op *op, const struct step *s, size_t row, size_t 
 	s->k->scale(x, x, 1 / (float)o->streams, o->n);
 }
 
-const struct op_kind op_level = { .name = "level", .pieces = op_each_row, .piece = level };
-const struct op_kind op_predict = { .name = "predict", .pieces = op_each_row, .piece = predict };
-const struct op_kind op_correct = { .name = "correct", .pieces = op_each_row, .piece = correct };
-const struct op_kind op_spread = { .name = "spread", .pieces = op_each_row, .piece = spread };
-const struct op_kind op_unite = { .name = "unite", .pieces = op_each_row, .piece = unite };
+const struct op_kind op_level = { .name = "level", .items = op_each_row, .item = level };
+const struct op_kind op_predict = { .name = "predict", .items = op_each_row, .item = predict };
+const struct op_kind op_correct = { .name = "correct", .items = op_each_row, .item = correct };
+const struct op_kind op_spread = { .name = "spread", .items = op_each_row, .item = spread };
+const struct op_kind op_unite = { .name = "unite", .items = op_each_row, .item = unite };

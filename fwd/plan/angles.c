@@ -5,17 +5,17 @@
 
 enum { ROWS_EACH = 16 };
 
-static size_t pieces(const struct op *op, const struct step *s)
+static size_t items(const struct op *op, const struct step *s)
 {
-	return op_pieces(s->n, ROWS_EACH);
+	return size_divide_up(s->n, ROWS_EACH);
 }
 
-static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_angles *a = op->bound;
 
-	for (size_t row = piece * ROWS_EACH; row < size_min((piece + 1) * ROWS_EACH, s->n); row++)
+	for (size_t row = item * ROWS_EACH; row < size_min((item + 1) * ROWS_EACH, s->n); row++)
 		rope_position(a->rope, row, s->pos[row] / a->rope->every * a->rope->every);
 }
 
-const struct op_kind op_angles = { .name = "angles", .pieces = pieces, .piece = piece };
+const struct op_kind op_angles = { .name = "angles", .items = items, .item = item };

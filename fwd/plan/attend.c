@@ -1,13 +1,13 @@
-/* attend: from queries, keys and values to the heads' results. A piece is some rows of one run and one KV head, whose K
- * and V then stay in the cache for all of them. If a few rows see a long context, pieces are blocks of the context
- * instead, and join combines their results. */
+/* attend: from queries, keys and values to the heads' results. A work item is some rows of one run and one KV head,
+ * whose K and V then stay in the cache for all of them. If a few rows see a long context, items are blocks of the
+ * context instead, and join combines their results. */
 #include "kinds.h"
 
 #include "lib/base/size.h"
 
-/* bytes of K and V of a KV head in a piece when blocks are shared; number of pieces per thread that is enough without
+/* bytes of K and V of a KV head in an item when blocks are shared; number of items per thread that is enough without
  * sharing */
-enum { PIECE_BYTES = 1 << 17, PIECES_ENOUGH = 8 };
+enum { ITEM_BYTES = 1 << 17, ITEMS_ENOUGH = 8 };
 
 /* The attention of one run. */
 struct span {
@@ -18,8 +18,8 @@ struct span {
 	size_t from, to;        /* blocks of the context that they see */
 	int shared;             /* the blocks are shared among threads */
 	size_t before;          /* shared blocks of earlier runs */
-	size_t each;            /* blocks, or rows, per piece */
-	size_t pieces;          /* pieces per KV head */
+	size_t each;            /* blocks, or rows, per item */
+	size_t items;           /* items per KV head */
 };
 
 /* Bytes of K and V of one position and KV head. */
@@ -29,18 +29,18 @@ static double position_bytes(const struct attend *d)
 }
 
 /* Whether the blocks of all runs fit in memory and sharing them helps: for one run, or a few with one row each, whose
- * heads give too few pieces for the threads. */
+ * heads give too few items for the threads. */
 static int may_share(const struct op_attention *a, const struct step *s)
 {
 	const struct run *last = s->run + s->n_runs - 1;
 
 	return s->n_runs == 1 || (s->n_runs <= ATTEND_FEW && last->first + last->n == s->n_runs
-		&& s->n_runs * a->heads.n_head_kv < PIECES_ENOUGH * s->threads);
+		&& s->n_runs * a->heads.n_head_kv < ITEMS_ENOUGH * s->threads);
 }
 
 static size_t blocks_to(const struct run *r)
 {
-	return op_pieces(r->pos + r->n, ATTEND_BLOCK);
+	return size_divide_up(r->pos + r->n, ATTEND_BLOCK);
 }
 
 /* The op's parameters for the rows of a run. */
@@ -72,27 +72,27 @@ static struct span span_of(const struct op *op, const struct step *s, const stru
 	if (a->top)
 		t.n = size_min(t.n, a->top - size_min(a->top, t.pos));
 	t.from = attend_from(&d, t.pos) / ATTEND_BLOCK;
-	t.to = op_pieces(attend_end(&d, t.pos + t.n - 1), ATTEND_BLOCK);
+	t.to = size_divide_up(attend_end(&d, t.pos + t.n - 1), ATTEND_BLOCK);
 	if (t.n && t.n <= ATTEND_FEW && may_share(a, s)) {
-		t.each = size_max((size_t)(PIECE_BYTES / (ATTEND_BLOCK * position_bytes(&d))), 1);
+		t.each = size_max((size_t)(ITEM_BYTES / (ATTEND_BLOCK * position_bytes(&d))), 1);
 		t.shared = t.to - t.from > t.each;
 	}
 	for (const struct run *other = s->run; t.shared && other < r; other++)
 		t.before += blocks_to(other);
 	if (!t.shared)
-		t.each = op_pieces(KV_TILE, s->k->attend_rows) * s->k->attend_rows;
-	t.pieces = op_pieces(t.shared ? t.to - t.from : t.n, t.each);
+		t.each = size_divide_up(KV_TILE, s->k->attend_rows) * s->k->attend_rows;
+	t.items = size_divide_up(t.shared ? t.to - t.from : t.n, t.each);
 	return t;
 }
 
-static size_t pieces(const struct op *op, const struct step *s)
+static size_t items(const struct op *op, const struct step *s)
 {
 	const struct op_attention *a = op->bound;
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n_runs; i++) {
-		s->first_piece[i] = n;
-		n += span_of(op, s, s->run + i).pieces * a->heads.n_head_kv;
+		s->first_item[i] = n;
+		n += span_of(op, s, s->run + i).items * a->heads.n_head_kv;
 	}
 	return n;
 }
@@ -116,31 +116,31 @@ static unsigned char *head_shared(const struct op_attention *a, const struct ste
 	return s->shared + blocks * s->k->attend_partial(a->heads.dim_v, t->n * group);
 }
 
-static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_attention *a = op->bound;
-	const struct run *r = step_run(s, piece);
+	const struct run *r = step_run(s, item);
 	struct span t = span_of(op, s, r);
 	struct attend d = attend_of(a, &t);
 	size_t head, from;
 	struct kv_head kv;
 
-	piece -= s->first_piece[r - s->run];
-	head = piece / t.pieces;
-	piece %= t.pieces;
+	item -= s->first_item[r - s->run];
+	head = item / t.items;
+	item %= t.items;
 	kv = kv_head_of(a, r->state, head);
 	if (t.shared) {
-		from = t.from + piece * t.each;
+		from = t.from + item * t.each;
 		s->k->attend_blocks(&d, &kv, t.n, from, size_min(from + t.each, t.to), head_shared(a, s, &t, head),
 			step_scratch(s, thread));
 		return;
 	}
-	/* the last rows see most, so they come first, and no long piece is left for the end */
-	from = (t.pieces - 1 - piece) * t.each;
+	/* the last rows see most, so they come first, and no long item is left for the end */
+	from = (t.items - 1 - item) * t.each;
 	s->k->attend(&d, &kv, from, size_min(from + t.each, t.n), step_scratch(s, thread));
 }
 
-/* With one row per run, the pieces of this op and of store are the KV heads. */
+/* With one row per run, the items of this op and of store are the KV heads. */
 static int follows(const struct op *op, const struct step *s)
 {
 	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
@@ -172,12 +172,12 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	}
 }
 
-const struct op_kind op_attend = { .name = "attend", .pieces = pieces, .piece = piece, .follows = follows,
+const struct op_kind op_attend = { .name = "attend", .items = items, .item = item, .follows = follows,
 	.work = work };
 
 /* ---- join ---- */
 
-static size_t join_pieces(const struct op *op, const struct step *s)
+static size_t join_items(const struct op *op, const struct step *s)
 {
 	const struct op_attention *a = op->bound;
 	size_t shared = 0;
@@ -187,10 +187,10 @@ static size_t join_pieces(const struct op *op, const struct step *s)
 	return shared * a->heads.n_head_kv;
 }
 
-static void join_piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void join_item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_attention *a = op->bound;
-	size_t skip = piece / a->heads.n_head_kv, head = piece % a->heads.n_head_kv;
+	size_t skip = item / a->heads.n_head_kv, head = item % a->heads.n_head_kv;
 	const struct run *r = s->run;
 	struct span t = span_of(op, s, r);
 	struct attend d;
@@ -203,4 +203,4 @@ static void join_piece(const struct op *op, const struct step *s, size_t piece, 
 	s->k->attend_join(&d, head, t.n, head_shared(a, s, &t, head), step_scratch(s, thread));
 }
 
-const struct op_kind op_join = { .name = "join", .pieces = join_pieces, .piece = join_piece };
+const struct op_kind op_join = { .name = "join", .items = join_items, .item = join_item };

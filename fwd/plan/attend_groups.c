@@ -1,5 +1,5 @@
-/* attend_groups (kinds.h): attention over compressed rows and a window, or over chosen positions. A piece is some heads
- * of a row, which read the same KV head. */
+/* attend_groups (kinds.h): attention over compressed rows and a window, or over chosen positions. A work item is some
+ * heads of a row, which read the same KV head. */
 #include "kinds.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { HEADS_EACH = 16 };       /* queries that read a block while it is in the cache */
 
-/* Heads that read one KV head; those of a piece; pieces of one KV head. */
+/* Heads that read one KV head; those of an item; items of one KV head. */
 static size_t heads_of_kv(const struct op_attend_groups *o)
 {
 	return o->attention.heads.n_head / o->attention.heads.n_head_kv;
@@ -21,12 +21,12 @@ static size_t heads_each(const struct op_attend_groups *o)
 
 static size_t parts(const struct op_attend_groups *o)
 {
-	return op_pieces(heads_of_kv(o), heads_each(o));
+	return size_divide_up(heads_of_kv(o), heads_each(o));
 }
 
 static size_t aligned(size_t bytes)
 {
-	return op_pieces(bytes, 64) * 64;
+	return size_divide_up(bytes, 64) * 64;
 }
 
 /* Where things begin in a thread's scratch: a block of compressed rows; the sines of the rotation back; the kernel's
@@ -51,12 +51,12 @@ size_t attend_groups_scratch(const struct op_attend_groups *o, const struct kern
 	const struct attend *a = &o->attention.heads;
 	size_t groups = !o->ratio ? 0 : o->top ? o->top : n_ctx / o->ratio;
 	size_t rows = o->kept ? groups : (groups + 1) * o->ratio;
-	size_t blocks = op_pieces(rows, ATTEND_BLOCK) + op_pieces(a->window, ATTEND_BLOCK) + 1;
+	size_t blocks = size_divide_up(rows, ATTEND_BLOCK) + size_divide_up(a->window, ATTEND_BLOCK) + 1;
 
 	return room_of(o, k).partials + blocks * k->attend_partial(a->dim_v, heads_each(o));
 }
 
-static size_t pieces(const struct op *op, const struct step *s)
+static size_t items(const struct op *op, const struct step *s)
 {
 	const struct op_attend_groups *o = op->bound;
 
@@ -168,12 +168,12 @@ static void rotate_back(const struct op_attend_groups *o, const struct step *s, 
 			back, 2 * r->pairs);
 }
 
-static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_attend_groups *o = op->bound;
 	const struct op_attention *a = &o->attention;
-	size_t all = parts(o), kv_head = piece / all % a->heads.n_head_kv, i = piece / all / a->heads.n_head_kv;
-	size_t first = piece % all * heads_each(o), head = kv_head * heads_of_kv(o) + first;
+	size_t all = parts(o), kv_head = item / all % a->heads.n_head_kv, i = item / all / a->heads.n_head_kv;
+	size_t first = item % all * heads_each(o), head = kv_head * heads_of_kv(o) + first;
 	const struct batch_row row = step_row(op, s, i);
 	const struct room room = room_of(o, s->k);
 	unsigned char *scratch = step_scratch(s, thread);
@@ -208,4 +208,4 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	}
 }
 
-const struct op_kind op_attend_groups = { .name = "attend", .pieces = pieces, .piece = piece, .work = work };
+const struct op_kind op_attend_groups = { .name = "attend", .items = items, .item = item, .work = work };

@@ -1,4 +1,4 @@
-/* attn_res: attention over the results of earlier blocks of layers. A piece is a row. */
+/* attn_res: attention over the results of earlier blocks of layers. A work item is a row. */
 #include "kinds.h"
 
 #include <math.h>
@@ -42,5 +42,5 @@ static void bank(const struct op *op, const struct step *s, size_t row, size_t t
 	memset(x, 0, o->n * sizeof *x);
 }
 
-const struct op_kind op_attn_res = { .name = "attn_res", .pieces = op_each_row, .piece = attend_blocks };
-const struct op_kind op_bank = { .name = "bank", .pieces = op_each_row, .piece = bank };
+const struct op_kind op_attn_res = { .name = "attn_res", .items = op_each_row, .item = attend_blocks };
+const struct op_kind op_bank = { .name = "bank", .items = op_each_row, .item = bank };

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "lib/base/size.h"
+
 /* Maps x to an integer with the same order. */
 static uint32_t rank(float x)
 {
@@ -22,7 +24,7 @@ static uint32_t rank_of(const struct best *b, size_t i)
  * out. */
 static uint32_t least_rank(const struct best *b, size_t *spare)
 {
-	size_t best = b->best, groups = (b->n + b->each - 1) / b->each;
+	size_t best = b->best, groups = size_divide_up(b->n, b->each);
 	uint32_t found = 0;
 
 	for (int shift = 24; shift >= 0; shift -= 8) {

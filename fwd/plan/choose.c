@@ -1,5 +1,6 @@
-/* index and choose (kinds.h): the groups or positions that a row attends to if it could see more than `top`. A piece of
- * choose is a row. A piece of index is a part of one row's scores, so that threads share the work of a few rows. */
+/* index and choose (kinds.h): the groups or positions that a row attends to if it could see more than `top`. A work
+ * item of choose is a row. A work item of index is a part of one row's scores, so that threads share the work of a few
+ * rows. */
 #include "kinds.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 enum {
 	FEW = ATTEND_FEW,       /* index computes the scores of batches with at most this many rows */
 	EACH = 32,              /* most groups at a time */
-	SPAN = 16 * EACH        /* groups of a piece of index */
+	SPAN = 16 * EACH        /* groups of an item of index */
 };
 
 size_t choose_index_bytes(const struct op_choose *o)
@@ -86,10 +87,10 @@ static void make_scores(const struct op *op, const struct step *s, size_t row, s
 
 /* ---- index ---- */
 
-/* Where index writes a row's scores, and the number of pieces for them. */
+/* Where index writes a row's scores, and the number of items for them. */
 struct row_scores {
 	float *at;
-	size_t pieces;
+	size_t items;
 };
 
 static struct row_scores scores_of(const struct op *op, const struct step *s, size_t row)
@@ -99,28 +100,28 @@ static struct row_scores scores_of(const struct op *op, const struct step *s, si
 	size_t pos = step_row(op, s, row).pos;
 
 	for (size_t i = 0; i < row; i++)
-		p.at += op_pieces(seen(o, step_row(op, s, i).pos) + 1, EACH) * EACH;
-	p.pieces = candidates(o, pos) > o->top ? op_pieces(seen(o, pos), SPAN) : 0;
+		p.at += size_divide_up(seen(o, step_row(op, s, i).pos) + 1, EACH) * EACH;
+	p.items = candidates(o, pos) > o->top ? size_divide_up(seen(o, pos), SPAN) : 0;
 	return p;
 }
 
-static size_t index_pieces(const struct op *op, const struct step *s)
+static size_t index_items(const struct op *op, const struct step *s)
 {
 	size_t n = 0;
 
 	for (size_t row = 0; row < s->n && s->n <= FEW; row++)
-		n += scores_of(op, s, row).pieces;
+		n += scores_of(op, s, row).items;
 	return n;
 }
 
-static void index_piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void index_item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	size_t row = 0, from;
 	struct row_scores p;
 
-	for (; p = scores_of(op, s, row), piece >= p.pieces; row++)
-		piece -= p.pieces;
-	from = piece * SPAN;
+	for (; p = scores_of(op, s, row), item >= p.items; row++)
+		item -= p.items;
+	from = item * SPAN;
 	make_scores(op, s, row, from, size_min(from + SPAN, seen(op->bound, step_row(op, s, row).pos)), p.at + from,
 		(float *)step_scratch(s, thread));
 }
@@ -139,7 +140,7 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	}
 }
 
-const struct op_kind op_index = { .name = "index", .pieces = index_pieces, .piece = index_piece, .work = work };
+const struct op_kind op_index = { .name = "index", .items = index_items, .item = index_item, .work = work };
 
 /* ---- choose ---- */
 
@@ -183,12 +184,12 @@ static void choose_blocks(const struct op *op, const struct step *s, size_t row,
 			to + h * o->top, score + o->heads * blocks);
 }
 
-static void choose_piece(const struct op *op, const struct step *s, size_t row, size_t thread)
+static void choose_item(const struct op *op, const struct step *s, size_t row, size_t thread)
 {
 	const struct op_choose *o = op->bound;
 	float *scratch = (float *)step_scratch(s, thread), *score = scratch + o->heads * (o->n + EACH);
 	size_t pos = step_row(op, s, row).pos, n = candidates(o, pos), groups = seen(o, pos);
-	void *room = score + op_pieces(groups + 1, EACH) * EACH;
+	void *room = score + size_divide_up(groups + 1, EACH) * EACH;
 
 	if (o->block) {
 		choose_blocks(op, s, row, thread);
@@ -205,4 +206,4 @@ static void choose_piece(const struct op *op, const struct step *s, size_t row, 
 		(int32_t *)buffer_row(&o->chosen, row), room);
 }
 
-const struct op_kind op_choose = { .name = "choose", .pieces = op_each_row, .piece = choose_piece };
+const struct op_kind op_choose = { .name = "choose", .items = op_each_row, .item = choose_item };

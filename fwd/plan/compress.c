@@ -1,6 +1,6 @@
-/* compress and keep_group (kinds.h): the rows of each group of positions become one row. A piece of compress is some
- * elements of a run's rows, in order; a piece of keep_group is a row. Rows of earlier batches are in the segment: its
- * ring has them from the start of the run's first chunk on, its state has the sums of those before. */
+/* compress and keep_group (kinds.h): the rows of each group of positions become one row. A work item of compress is
+ * some elements of a run's rows, in order; an item of keep_group is a row. Rows of earlier batches are in the segment:
+ * its ring has them from the start of the run's first chunk on, its state has the sums of those before. */
 #include "kinds.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 enum { ELEMENTS_EACH = 64 };
 
-/* A piece: elements [at, at + n) of one run's rows. */
+/* A work item: elements [at, at + n) of one run's rows. */
 struct part {
 	const struct op_compress *o;
 	const struct kernels *k;
@@ -116,11 +116,11 @@ static void sum_up(const struct part *p, struct sums *s, size_t first, size_t en
 	add_rows(p, s, p->o->overlaps, first, end);
 }
 
-static size_t pieces(const struct op *op, const struct step *s)
+static size_t items(const struct op *op, const struct step *s)
 {
 	const struct op_compress *o = op->bound;
 
-	return s->n_runs * op_pieces(o->n, ELEMENTS_EACH);
+	return s->n_runs * size_divide_up(o->n, ELEMENTS_EACH);
 }
 
 /* Stores the rows of the last two chunks. */
@@ -134,11 +134,11 @@ static void keep_rows(const struct part *p)
 			memcpy(kept_row(p, pos) + at, row_at(p, pos) + at, p->n * sizeof(float));
 }
 
-static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_compress *o = op->bound;
-	size_t parts = op_pieces(o->n, ELEMENTS_EACH), at = piece % parts * ELEMENTS_EACH;
-	const struct run *r = &s->run[piece / parts];
+	size_t parts = size_divide_up(o->n, ELEMENTS_EACH), at = item % parts * ELEMENTS_EACH;
+	const struct run *r = &s->run[item / parts];
 	struct part p = { .o = o, .k = s->k, .run = r, .start = r->pos / STATE_CHUNK * STATE_CHUNK, .at = at,
 		.n = size_min(ELEMENTS_EACH, o->n - at) };
 	size_t end = r->pos + r->n;
@@ -167,7 +167,7 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	w->attention += (double)s->n * 2 * (double)row_values(o);
 }
 
-const struct op_kind op_compress = { .name = "compress", .pieces = pieces, .piece = piece, .work = work };
+const struct op_kind op_compress = { .name = "compress", .items = items, .item = item, .work = work };
 
 /* ---- keep_group ---- */
 
@@ -193,4 +193,4 @@ static void keep_group(const struct op *op, const struct step *s, size_t row, si
 	memcpy(grouped_at(o->kept, r.run->state, o->offset, r.pos / o->ratio), x, o->n * sizeof *x);
 }
 
-const struct op_kind op_keep_group = { .name = "keep_group", .pieces = op_each_row, .piece = keep_group };
+const struct op_kind op_keep_group = { .name = "keep_group", .items = op_each_row, .item = keep_group };

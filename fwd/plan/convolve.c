@@ -1,6 +1,6 @@
-/* convolve: short convolutions. A piece is some channels of a run's rows, in order; channels are independent. Earlier
- * rows come from the segment, whichever batch they were in: the ring has them from the start of the chunk of the run's
- * first row on, and the state at that chunk's start has the taps - 1 inputs before it. */
+/* convolve: short convolutions. A work item is some channels of a run's rows, in order; channels are independent.
+ * Earlier rows come from the segment, whichever batch they were in: the ring has them from the start of the chunk of
+ * the run's first row on, and the state at that chunk's start has the taps - 1 inputs before it. */
 #include "kinds.h"
 
 #include <string.h>
@@ -9,11 +9,11 @@
 
 enum { CHANNELS_EACH = 128 };
 
-static size_t pieces(const struct op *op, const struct step *s)
+static size_t items(const struct op *op, const struct step *s)
 {
 	const struct op_convolve *o = op->bound;
 
-	return s->n_runs * op_pieces(o->n, CHANNELS_EACH);
+	return s->n_runs * size_divide_up(o->n, CHANNELS_EACH);
 }
 
 /* The input u at this position, of the run or earlier, from this channel on. */
@@ -58,11 +58,11 @@ static void convolve(const struct op_convolve *o, const struct kernels *k, const
 		k->unary(UNARY_SILU, out, out, n);
 }
 
-static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_convolve *o = op->bound;
-	const struct run *r = &s->run[piece / op_pieces(o->n, CHANNELS_EACH)];
-	size_t at = piece % op_pieces(o->n, CHANNELS_EACH) * CHANNELS_EACH, n = size_min(CHANNELS_EACH, o->n - at);
+	const struct run *r = &s->run[item / size_divide_up(o->n, CHANNELS_EACH)];
+	size_t at = item % size_divide_up(o->n, CHANNELS_EACH) * CHANNELS_EACH, n = size_min(CHANNELS_EACH, o->n - at);
 
 	for (size_t row = r->first, next = r->pos + 1; row < r->first + r->n; row++, next++) {
 		convolve(o, s->k, r, row, at, n);
@@ -71,4 +71,4 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	}
 }
 
-const struct op_kind op_convolve = { .name = "convolve", .pieces = pieces, .piece = piece };
+const struct op_kind op_convolve = { .name = "convolve", .items = items, .item = item };

@@ -1,9 +1,9 @@
-/* copy: moves elements of rows to where another op expects them. A piece is a row. */
+/* copy: moves elements of rows to where another op expects them. A work item is a row. */
 #include "kinds.h"
 
 #include <string.h>
 
-static void piece(const struct op *op, const struct step *s, size_t row, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t row, size_t thread)
 {
 	const struct op_copy *o = op->bound;
 
@@ -16,4 +16,4 @@ static void piece(const struct op *op, const struct step *s, size_t row, size_t 
 	}
 }
 
-const struct op_kind op_copy = { .name = "copy", .pieces = op_each_row, .piece = piece };
+const struct op_kind op_copy = { .name = "copy", .items = op_each_row, .item = item };

@@ -6,7 +6,7 @@ static void dequantise_row(const struct matrix *m, size_t row, float *to)
 	format_dequantise(m->format, (const unsigned char *)m->data + row * m->row_bytes, to, m->cols);
 }
 
-static void piece(const struct op *op, const struct step *s, size_t row, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t row, size_t thread)
 {
 	const struct op_embed *e = op->bound;
 	float *x = buffer_row(&e->x, row), *spare = buffer_row(&e->spare, row);
@@ -28,4 +28,4 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	w->bytes += (double)s->n * (double)(e->ids.row_bytes + (e->positions.rows ? e->positions.row_bytes : 0));
 }
 
-const struct op_kind op_embed = { .name = "embed", .pieces = op_each_row, .piece = piece, .work = work };
+const struct op_kind op_embed = { .name = "embed", .items = op_each_row, .item = item, .work = work };

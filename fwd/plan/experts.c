@@ -96,7 +96,7 @@ static int is_alone(const struct op_expert_rows *o, const struct step *s)
 	return o->gathers && s->n == 1 && !o->weighted && o->routing->n_active == o->routing->used;
 }
 
-static size_t rows_pieces(const struct op *op, const struct step *s)
+static size_t rows_items(const struct op *op, const struct step *s)
 {
 	const struct op_expert_rows *o = op->bound;
 
@@ -139,10 +139,10 @@ static void activate(const struct op_expert_rows *o, const struct step *s, size_
 	}
 }
 
-static void rows_piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void rows_item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_expert_rows *o = op->bound;
-	const struct expert_group g = o->routing->group[piece];
+	const struct expert_group g = o->routing->group[item];
 	size_t at = o->routing->first[g.expert] + g.from, n = g.to - g.from, stride = o->gathers ? o->n : o->in.stride;
 	const float *x;
 
@@ -159,17 +159,17 @@ static void rows_piece(const struct op *op, const struct step *s, size_t piece, 
 			s->k->acts_pack(&o->packed->by_expert[kind][g.expert], x, stride, g.from, g.to);
 }
 
-const struct op_kind op_expert_rows = { .name = "expert_rows", .pieces = rows_pieces, .piece = rows_piece };
+const struct op_kind op_expert_rows = { .name = "expert_rows", .items = rows_items, .item = rows_item };
 
 /* ---- combine ---- */
 
-static size_t combine_pieces(const struct op *op, const struct step *s)
+static size_t combine_items(const struct op *op, const struct step *s)
 {
 	return s->n;
 }
 
 /* Adds the results from the best expert to the worst, then the shared expert's. */
-static void combine_piece(const struct op *op, const struct step *s, size_t row, size_t thread)
+static void combine_item(const struct op *op, const struct step *s, size_t row, size_t thread)
 {
 	const struct op_combine *o = op->bound;
 	const struct routing *r = o->routing;
@@ -188,4 +188,4 @@ static void combine_piece(const struct op *op, const struct step *s, size_t row,
 			o->gate.at ? exp_sigmoid(*buffer_row(&o->gate, row)) : o->scale_shared, o->n);
 }
 
-const struct op_kind op_combine = { .name = "combine", .pieces = combine_pieces, .piece = combine_piece };
+const struct op_kind op_combine = { .name = "combine", .items = combine_items, .item = combine_item };

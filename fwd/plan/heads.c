@@ -1,23 +1,23 @@
-/* head_rows: packs rows for products that have a separate matrix for each head. A piece is as many rows of one head as
- * are packed together. */
+/* head_rows: packs rows for products that have a separate matrix for each head. A work item is as many rows of one head
+ * as are packed together. */
 #include "kinds.h"
 
 #include "lib/base/size.h"
 
-static size_t pieces(const struct op *op, const struct step *s)
+static size_t items(const struct op *op, const struct step *s)
 {
 	const struct op_head_rows *o = op->bound;
 
 	for (int kind = 0; kind < ACTS_KINDS; kind++)
 		for (size_t h = 0, at = 0; h < o->heads && o->packed->wants[kind]; h++)
 			at = packed_place(o->packed, s->k, h, s->n, kind, at);
-	return o->heads * op_pieces(s->n, s->k->acts_columns);
+	return o->heads * size_divide_up(s->n, s->k->acts_columns);
 }
 
-static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_head_rows *o = op->bound;
-	size_t head = piece % o->heads, from = piece / o->heads * s->k->acts_columns;
+	size_t head = item % o->heads, from = item / o->heads * s->k->acts_columns;
 	size_t to = size_min(from + s->k->acts_columns, s->n);
 
 	for (int kind = 0; kind < ACTS_KINDS; kind++)
@@ -26,4 +26,4 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 				buffer_row(&o->in, s->first + from) + head * o->step, o->in.stride, from, to);
 }
 
-const struct op_kind op_head_rows = { .name = "head_rows", .pieces = pieces, .piece = piece };
+const struct op_kind op_head_rows = { .name = "head_rows", .items = items, .item = item };

@@ -1,4 +1,4 @@
-/* hyper: hyper-connections. A piece is a row. */
+/* hyper: hyper-connections. A work item is a row. */
 #include "kinds.h"
 
 #include <string.h>
@@ -99,6 +99,6 @@ static void gather_gated(const struct op *op, const struct step *s, size_t row, 
 		s->k->add(to, to, gated + i * o->n, o->n);
 }
 
-const struct op_kind op_gather_gated = { .name = "gather", .pieces = op_each_row, .piece = gather_gated };
-const struct op_kind op_gather = { .name = "gather", .pieces = op_each_row, .piece = gather };
-const struct op_kind op_scatter = { .name = "scatter", .pieces = op_each_row, .piece = scatter };
+const struct op_kind op_gather_gated = { .name = "gather", .items = op_each_row, .item = gather_gated };
+const struct op_kind op_gather = { .name = "gather", .items = op_each_row, .item = gather };
+const struct op_kind op_scatter = { .name = "scatter", .items = op_each_row, .item = scatter };

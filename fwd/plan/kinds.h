@@ -263,8 +263,8 @@ struct head_values {
 	size_t head, head_k, v, n;
 };
 
-size_t linear_pieces(const struct op *op, const struct step *s);       /* pieces() of both ops */
-struct head_values linear_values(const struct op_linear *o, const struct step *s, size_t piece);
+size_t linear_items(const struct op *op, const struct step *s);        /* items() of both ops */
+struct head_values linear_values(const struct op_linear *o, const struct step *s, size_t item);
 
 /* Moves the wanted rows of several buffers to the front. */
 enum { SELECT_MAX = 8 };
@@ -453,8 +453,8 @@ struct kv_rows {
 	size_t head, from, to;
 };
 
-size_t kv_rows_pieces(const struct op *op, const struct step *s);      /* pieces() of both ops */
-struct kv_rows kv_rows_of(const struct op_attention *a, const struct step *s, size_t piece);
+size_t kv_rows_items(const struct op *op, const struct step *s);      /* items() of both ops */
+struct kv_rows kv_rows_of(const struct op_attention *a, const struct step *s, size_t item);
 
 /* Where the segment has K and V of a KV head. */
 struct kv_head kv_head_of(const struct op_attention *a, const struct segment *state, size_t head);

@@ -1,6 +1,6 @@
 /* linear: linear attention (Katharopoulos et al. 2020), whose state has a fixed size, however long the context: gated
  * delta nets (Yang et al. 2024), Kimi delta attention (Moonshot 2025) and Mamba 2 (Dao and Gu 2024). kinds.h defines
- * the arithmetic. A piece is one head of one run, or some of its values if there are fewer heads than threads; its
+ * the arithmetic. A work item is one head of one run, or some of its values if there are fewer heads than threads; its
  * chunks are processed in order. */
 #include "kinds.h"
 
@@ -352,25 +352,27 @@ static float *kept_state(const struct chunk *c, size_t pos)
 	return state ? state + c->head * c->o->dim_k * c->o->dim_v : NULL;
 }
 
-/* ---- pieces ---- */
+/* ---- items ---- */
 
 /* Number of slices of a head's values. Each slice computes the same weights, so there should be few. */
 static size_t slices(const struct op_linear *o, const struct step *s)
 {
-	return size_max(size_min(op_pieces(2 * s->threads, s->n_runs * o->n_head), op_pieces(o->dim_v, TILE)), 1);
+	size_t wanted = size_divide_up(2 * s->threads, s->n_runs * o->n_head);
+
+	return size_max(size_min(wanted, size_divide_up(o->dim_v, TILE)), 1);
 }
 
-size_t linear_pieces(const struct op *op, const struct step *s)
+size_t linear_items(const struct op *op, const struct step *s)
 {
 	const struct op_linear *o = op->bound;
 
 	return s->n_runs * o->n_head * slices(o, s);
 }
 
-struct head_values linear_values(const struct op_linear *o, const struct step *s, size_t piece)
+struct head_values linear_values(const struct op_linear *o, const struct step *s, size_t item)
 {
-	size_t n_slices = slices(o, s), slice = piece % n_slices, tiles = op_pieces(o->dim_v, TILE);
-	struct head_values v = { .run = &s->run[piece / n_slices / o->n_head], .head = piece / n_slices % o->n_head,
+	size_t n_slices = slices(o, s), slice = item % n_slices, tiles = size_divide_up(o->dim_v, TILE);
+	struct head_values v = { .run = &s->run[item / n_slices / o->n_head], .head = item / n_slices % o->n_head,
 		.v = tiles * slice / n_slices * TILE };
 
 	v.head_k = o->runs ? v.head / (o->n_head / o->n_head_k) : v.head % o->n_head_k;
@@ -385,9 +387,9 @@ size_t linear_scratch(const struct op_linear *o)
 	return (o->dim_k * o->dim_v + n + size_max(STATE_CHUNK, linear_decays(o))) * sizeof(float);
 }
 
-static struct chunk chunk_of(const struct op_linear *o, const struct step *s, size_t piece, size_t thread)
+static struct chunk chunk_of(const struct op_linear *o, const struct step *s, size_t item, size_t thread)
 {
-	struct head_values v = linear_values(o, s, piece);
+	struct head_values v = linear_values(o, s, item);
 	struct chunk c = { .o = o, .k = s->k, .run = v.run, .head = v.head, .head_k = v.head_k, .v = v.v, .n = v.n,
 		.next = (float *)step_scratch(s, thread) };
 
@@ -414,9 +416,9 @@ static void enter(struct chunk *c, size_t pos, size_t end)
 	c->deltas = rows_of(c, &o->d, o->ring_d, o->n_head * o->dim_v, c->head * o->dim_v + c->v);
 }
 
-static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
-	struct chunk c = chunk_of(op->bound, s, piece, thread);
+	struct chunk c = chunk_of(op->bound, s, item, thread);
 	size_t pos = c.run->pos, end = pos + c.run->n;
 
 	c.state = kept_state(&c, pos / STATE_CHUNK * STATE_CHUNK);
@@ -453,4 +455,4 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	}
 }
 
-const struct op_kind op_linear = { .name = "linear", .pieces = linear_pieces, .piece = piece, .work = work };
+const struct op_kind op_linear = { .name = "linear", .items = linear_items, .item = item, .work = work };

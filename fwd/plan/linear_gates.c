@@ -1,4 +1,4 @@
-/* linear_gates: norms, decays and betas of the rows of linear attention (kinds.h). A piece is a row. */
+/* linear_gates: norms, decays and betas of the rows of linear attention (kinds.h). A work item is a row. */
 #include "kinds.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ static void norm_heads(const struct op_linear *o, const struct kernels *k, const
 		k->norm(norm, x + head * o->dim_k, x + head * o->dim_k, o->dim_k);
 }
 
-static void piece(const struct op *op, const struct step *s, size_t row, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t row, size_t thread)
 {
 	const struct op_linear *o = op->bound;
 	float *decay = buffer_row(&o->decay, row), *beta = buffer_row(&o->beta, row);
@@ -39,4 +39,4 @@ static void piece(const struct op *op, const struct step *s, size_t row, size_t 
 	s->k->multiply(decay, decay, o->a, n);
 }
 
-const struct op_kind op_linear_gates = { .name = "linear_gates", .pieces = op_each_row, .piece = piece };
+const struct op_kind op_linear_gates = { .name = "linear_gates", .items = op_each_row, .item = item };

@@ -1,4 +1,4 @@
-/* linear_keep: stores the rows of the last two chunks for the batches that follow. It has the pieces of linear. */
+/* linear_keep: stores the rows of the last two chunks for the batches that follow. It has the items of linear. */
 #include "kinds.h"
 
 #include <string.h>
@@ -16,10 +16,10 @@ static void keep(const struct run *r, size_t ring, const struct buffer *b, size_
 }
 
 /* Stores the part of one head. The first of the heads that share a key head also stores k. */
-static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_linear *o = op->bound;
-	struct head_values h = linear_values(o, s, piece);
+	struct head_values h = linear_values(o, s, item);
 	size_t first = o->runs ? h.head_k * (o->n_head / o->n_head_k) : h.head_k, n = linear_decays(o);
 
 	keep(h.run, o->ring_d, &o->d, o->n_head * o->dim_v, h.head * o->dim_v + h.v, h.n);
@@ -38,5 +38,5 @@ static int follows(const struct op *op, const struct step *s)
 	return 1;
 }
 
-const struct op_kind op_linear_keep = { .name = "linear_keep", .pieces = linear_pieces, .piece = piece,
+const struct op_kind op_linear_keep = { .name = "linear_keep", .items = linear_items, .item = item,
 	.follows = follows };

@@ -1,4 +1,4 @@
-/* logits: scales and caps logits and rules ids out, in families that do so. A piece is part of a row. */
+/* logits: scales and caps logits and rules ids out, in families that do so. A work item is part of a row. */
 #include "kinds.h"
 
 #include <float.h>
@@ -11,19 +11,19 @@ static size_t per_row(const struct op *op)
 {
 	const struct op_logits *o = op->bound;
 
-	return op_pieces(o->n, EACH);
+	return size_divide_up(o->n, EACH);
 }
 
-static size_t pieces(const struct op *op, const struct step *s)
+static size_t items(const struct op *op, const struct step *s)
 {
 	return s->n * per_row(op);
 }
 
-static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_logits *o = op->bound;
-	size_t from = piece % per_row(op) * EACH, n = size_min(EACH, o->n - from);
-	float *x = s->logits + piece / per_row(op) * o->n + from;
+	size_t from = item % per_row(op) * EACH, n = size_min(EACH, o->n - from);
+	float *x = s->logits + item / per_row(op) * o->n + from;
 
 	s->k->scale(x, x, o->scale, n);
 	if (o->cap > 0)
@@ -32,4 +32,4 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 		x[i - from] = -FLT_MAX;
 }
 
-const struct op_kind op_logits = { .name = "logits", .pieces = pieces, .piece = piece };
+const struct op_kind op_logits = { .name = "logits", .items = items, .item = item };

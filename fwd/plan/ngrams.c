@@ -1,5 +1,5 @@
-/* ngrams: rows of a table, by hashes of the last ids; ngram_gates: how much of them each residual stream adds. A piece
- * is a row. */
+/* ngrams: rows of a table, by hashes of the last ids; ngram_gates: how much of them each residual stream adds. A work
+ * item is a row. */
 #include "kinds.h"
 
 #include <math.h>
@@ -70,5 +70,5 @@ static void gate(const struct op *op, const struct step *s, size_t row, size_t t
 		s->k->scale(key, value, exp_sigmoid(root_score(key, query, o->n)), o->n);
 }
 
-const struct op_kind op_ngrams = { .name = "ngrams", .pieces = op_each_row, .piece = look_up, .work = work };
-const struct op_kind op_ngram_gates = { .name = "ngram_gates", .pieces = op_each_row, .piece = gate };
+const struct op_kind op_ngrams = { .name = "ngrams", .items = op_each_row, .item = look_up, .work = work };
+const struct op_kind op_ngram_gates = { .name = "ngram_gates", .items = op_each_row, .item = gate };

@@ -1,7 +1,6 @@
-/* op: the instructions of a plan. The functions of an op's kind divide its work into pieces, the work items of the
- * thread pool. An op is bound once to its weights, buffers and sizes; struct step has what changes from batch to batch.
- * struct op has all that others need to know of an op: plan, dump, prefault, limits and profile do not depend on the
- * kinds.
+/* op: the instructions of a plan. The functions of an op's kind divide its work into work items for the thread pool.
+ * An op is bound once to its weights, buffers and sizes; struct step has what changes from batch to batch. struct op
+ * has all that others need to know of an op: plan, dump, prefault, limits and profile do not depend on the kinds.
  *
  * To add a kind of op: define its struct op_kind in a new file of this folder; declare it, and the parameters of its
  * ops, in kinds.h; write a builder function that appends it; add the file to the Makefile's list. */
@@ -70,7 +69,7 @@ struct step {
 	const struct run *run;
 	size_t n_runs;
 	const size_t *pos;              /* position of each row of the batch */
-	size_t *first_piece;            /* [n_runs]: set by pieces() of an op whose pieces are parts of runs, for
+	size_t *first_item;             /* [n_runs]: set by items() of an op whose items are parts of runs, for
 					 * step_run() */
 	size_t first, n;                /* the op's rows: [first, first + n) of the batch, or of its wanted rows */
 	float *logits;                  /* [n][n_vocab], of these rows */
@@ -99,14 +98,14 @@ struct op;
 struct op_kind {
 	const char *name;
 
-	/* Number of pieces in this step. Called once, before the pieces run; not called for an op that follows
+	/* Number of items in this step. Called once, before the items run; not called for an op that follows
 	 * another. */
-	size_t (*pieces)(const struct op *op, const struct step *s);
+	size_t (*items)(const struct op *op, const struct step *s);
 
-	/* Runs one piece. Pieces may run in any order and on any thread. */
-	void (*piece)(const struct op *op, const struct step *s, size_t piece, size_t thread);
+	/* Runs one item. Items may run in any order and on any thread. */
+	void (*item)(const struct op *op, const struct step *s, size_t item, size_t thread);
 
-	/* Whether piece i needs nothing but piece i of the op before, so that one thread can run the two in a row.
+	/* Whether item i needs nothing but item i of the op before, so that one thread can run the two in a row.
 	 * NULL: never. */
 	int (*follows)(const struct op *op, const struct step *s);
 
@@ -149,20 +148,14 @@ static inline unsigned char *step_scratch(const struct step *s, size_t thread)
 	return s->scratch + thread * s->scratch_bytes;
 }
 
-/* The number of pieces of `each` elements that cover n. */
-static inline size_t op_pieces(size_t n, size_t each)
-{
-	return (n + each - 1) / each;
-}
-
-/* pieces() for ops with one piece per row. */
+/* items() for ops with one item per row. */
 size_t op_each_row(const struct op *op, const struct step *s);
 
 /* p[n] = softmax(p), n >= 1. The sum is taken in ascending order. */
 void op_softmax(float *p, size_t n);
 
-/* The run that this piece belongs to, by s->first_piece. */
-const struct run *step_run(const struct step *s, size_t piece);
+/* The run that this item belongs to, by s->first_item. */
+const struct run *step_run(const struct step *s, size_t item);
 
 /* The batch row that row i of an op stands for, with its run. */
 struct batch_row {

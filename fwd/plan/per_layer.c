@@ -1,7 +1,7 @@
-/* per_layer: the per-layer inputs, computed from each row's id and embedding. A piece is a row. */
+/* per_layer: the per-layer inputs, computed from each row's id and embedding. A work item is a row. */
 #include "kinds.h"
 
-static void piece(const struct op *op, const struct step *s, size_t row, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t row, size_t thread)
 {
 	const struct op_per_layer *o = op->bound;
 	const struct kernels *k = s->k;
@@ -24,4 +24,4 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	w->bytes += (double)s->n * (double)o->ids.row_bytes;
 }
 
-const struct op_kind op_per_layer = { .name = "per_layer", .pieces = op_each_row, .piece = piece, .work = work };
+const struct op_kind op_per_layer = { .name = "per_layer", .items = op_each_row, .item = item, .work = work };

@@ -58,7 +58,7 @@ int plan_bind(struct plan *p, size_t n_ctx, struct why *w)
 
 	for (const struct op *op = p->op; op < p->op + p->n_ops; op++)
 		block = size_max(block, op->block_bytes);
-	p->step.shared = plan_memory(p, op_pieces(n_ctx, ATTEND_BLOCK), block);
+	p->step.shared = plan_memory(p, size_divide_up(n_ctx, ATTEND_BLOCK), block);
 	if (!p->step.shared)
 		return why(w, "%s: out of memory for a context of %zu", p->model->gguf->path, n_ctx);
 	for (struct rope *r = p->ropes; r; r = r->next)
@@ -85,29 +85,29 @@ void plan_close(struct plan *p)
 
 /* ---- running ---- */
 
-const struct run *step_run(const struct step *s, size_t piece)
+const struct run *step_run(const struct step *s, size_t item)
 {
 	size_t low = 0, high = s->n_runs, middle;
 
 	while (high - low > 1) {
 		middle = low + (high - low) / 2;
-		*(s->first_piece[middle] <= piece ? &low : &high) = middle;
+		*(s->first_item[middle] <= item ? &low : &high) = middle;
 	}
 	return s->run + low;
 }
 
-/* Fused ops [from, to): a thread runs each piece through all of them before it takes the next piece. */
+/* Fused ops [from, to): a thread runs each item through all of them before it takes the next item. */
 struct fused {
 	const struct step *s;
 	const struct op *from, *to;
 };
 
-static void run_piece(void *context, size_t piece, size_t thread)
+static void run_item(void *context, size_t item, size_t thread)
 {
 	const struct fused *ops = context;
 
 	for (const struct op *op = ops->from; op < ops->to; op++)
-		op->kind->piece(op, ops->s, piece, thread);
+		op->kind->item(op, ops->s, item, thread);
 }
 
 static void add_cost(struct op *op, const struct step *s, size_t rows, double seconds)
@@ -134,14 +134,14 @@ static struct op *run_op(struct plan *p, struct op *op, const struct op *end)
 	struct step *s = &p->step;
 	struct fused ops = { .s = s, .from = op };
 	double start = p->timed ? clock_now() : 0;
-	size_t pieces = op->kind->pieces(op, s);
+	size_t items = op->kind->items(op, s);
 	struct op *next = op + 1;
 
 	for (; !p->timed && !p->after_op && next < end && next->kind->follows && next->kind->follows(next, s); next++)
 		;
 	ops.to = next;
-	pool_run(p->setup.pool, pieces, run_piece, &ops);
-	if (p->timed && pieces)
+	pool_run(p->setup.pool, items, run_item, &ops);
+	if (p->timed && items)
 		add_cost(op, s, rows_of(s, 0), clock_now() - start);
 	if (p->after_op)
 		p->after_op(p->after_op_context, p, op);

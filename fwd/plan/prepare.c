@@ -1,28 +1,28 @@
-/* prepare: norms and rotates the heads of q and k. A piece is one KV head in a tile of positions, with the queries that
- * read this head. */
+/* prepare: norms and rotates the heads of q and k. A work item is one KV head in a tile of positions, with the queries
+ * that read this head. */
 #include "kinds.h"
 
 #include "lib/base/fmath.h"
 #include "lib/base/size.h"
 
-size_t kv_rows_pieces(const struct op *op, const struct step *s)
+size_t kv_rows_items(const struct op *op, const struct step *s)
 {
 	const struct op_attention *a = op->bound;
 	size_t tiles = 0;
 
 	for (size_t i = 0; i < s->n_runs; i++) {
-		s->first_piece[i] = tiles * a->heads.n_head_kv;
-		tiles += op_pieces(s->run[i].n, KV_TILE);
+		s->first_item[i] = tiles * a->heads.n_head_kv;
+		tiles += size_divide_up(s->run[i].n, KV_TILE);
 	}
 	return tiles * a->heads.n_head_kv;
 }
 
-struct kv_rows kv_rows_of(const struct op_attention *a, const struct step *s, size_t piece)
+struct kv_rows kv_rows_of(const struct op_attention *a, const struct step *s, size_t item)
 {
-	const struct run *r = step_run(s, piece);
-	size_t heads = a->heads.n_head_kv, tile = (piece - s->first_piece[r - s->run]) / heads;
+	const struct run *r = step_run(s, item);
+	size_t heads = a->heads.n_head_kv, tile = (item - s->first_item[r - s->run]) / heads;
 
-	return (struct kv_rows){ .run = r, .head = piece % heads, .from = r->first + tile * KV_TILE,
+	return (struct kv_rows){ .run = r, .head = item % heads, .from = r->first + tile * KV_TILE,
 		.to = r->first + size_min((tile + 1) * KV_TILE, r->n) };
 }
 
@@ -52,11 +52,11 @@ static void prepare_head(const struct op_attention *a, const struct step *s, flo
 		s->k->norm(&norm, x, x, a->heads.dim_k);
 }
 
-static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_attention *a = op->bound;
 	const struct attend *d = &a->heads;
-	struct kv_rows t = kv_rows_of(a, s, piece);
+	struct kv_rows t = kv_rows_of(a, s, item);
 	size_t group = d->n_head / d->n_head_kv;
 
 	for (size_t row = t.from; row < t.to; row++) {
@@ -74,4 +74,4 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	}
 }
 
-const struct op_kind op_prepare = { .name = "prepare", .pieces = kv_rows_pieces, .piece = piece };
+const struct op_kind op_prepare = { .name = "prepare", .items = kv_rows_items, .item = item };

@@ -1,18 +1,18 @@
-/* product: matrices times packed rows. A piece is some rows of one matrix. */
+/* product: matrices times packed rows. A work item is some rows of one matrix. */
 #include "kinds.h"
 
 #include "lib/base/size.h"
 
-/* Bytes of weights in a piece if there is only one row to multiply, so that the time is that of reading them: an eighth
+/* Bytes of weights in an item if there is only one row to multiply, so that the time is that of reading them: an eighth
  * of a thread's share, so that threads finish together; not less than is worth the overhead, and not more than can wait
- * while the scheduler has taken the thread's CPU away. For larger batches, pieces are as small as possible. */
-enum { PIECES_EACH = 8, PIECE_LEAST = 1 << 16, PIECE_MOST = 1 << 19 };
+ * while the scheduler has taken the thread's CPU away. For larger batches, items are as small as possible. */
+enum { ITEMS_EACH = 8, ITEM_LEAST = 1 << 16, ITEM_MOST = 1 << 19 };
 
 static size_t rows_each(const struct matrix *w, const struct step *s)
 {
-	size_t each = w->rows / (PIECES_EACH * s->threads);
+	size_t each = w->rows / (ITEMS_EACH * s->threads);
 
-	each = size_min(size_max(each, PIECE_LEAST / w->row_bytes), PIECE_MOST / w->row_bytes);
+	each = size_min(size_max(each, ITEM_LEAST / w->row_bytes), ITEM_MOST / w->row_bytes);
 	return s->n > 1 ? KERNELS_ROWS : size_max(each / KERNELS_ROWS, 1) * KERNELS_ROWS;
 }
 
@@ -22,17 +22,17 @@ static size_t shares(const struct op_product *o)
 	return o->routing ? o->routing->n_active : o->heads ? o->heads : 1;
 }
 
-static size_t pieces(const struct op *op, const struct step *s)
+static size_t items(const struct op *op, const struct step *s)
 {
 	const struct op_product *o = op->bound;
 	size_t n = 0;
 
 	for (size_t i = 0; i < o->n; i++)
-		n += op_pieces(o->w[i].rows, rows_each(&o->w[i], s)) * shares(o);
+		n += size_divide_up(o->w[i].rows, rows_each(&o->w[i], s)) * shares(o);
 	return n;
 }
 
-static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_product *o = op->bound;
 	struct product_job job = { .scratch = step_scratch(s, thread) };
@@ -40,14 +40,14 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	struct matrix w;
 	size_t i = 0, each, parts, row = s->first, e = 0;
 
-	while (piece >= (parts = op_pieces(o->w[i].rows, each = rows_each(&o->w[i], s))) * shares(o))
-		piece -= parts * shares(o), i++;
+	while (item >= (parts = size_divide_up(o->w[i].rows, each = rows_each(&o->w[i], s))) * shares(o))
+		item -= parts * shares(o), i++;
 	w = o->w[i];
 	scale = o->scale[i];
 	bias = o->bias[i];
 	job.x = &o->x->acts[o->kind[i]];
 	if (o->routing || o->heads) {
-		e = o->routing ? o->routing->active[piece / parts] : piece / parts;
+		e = o->routing ? o->routing->active[item / parts] : item / parts;
 		row = o->routing ? o->routing->first[e] : row;
 		job.x = &o->x->by_expert[o->kind[i]][e];
 		w.data = (const unsigned char *)w.data + e * w.rows * w.row_bytes;
@@ -55,7 +55,7 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 		bias = bias ? bias + e * w.rows : NULL;
 	}
 	job.w = &w;
-	job.r0 = piece % parts * each;
+	job.r0 = item % parts * each;
 	job.r1 = size_min(job.r0 + each, w.rows);
 	job.y = o->y[i].at ? buffer_row(&o->y[i], row) + e * o->step : s->logits;
 	job.stride = o->y[i].at ? o->y[i].stride : w.rows;
@@ -85,4 +85,4 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	}
 }
 
-const struct op_kind op_product = { .name = "product", .pieces = pieces, .piece = piece, .work = work };
+const struct op_kind op_product = { .name = "product", .items = items, .item = item, .work = work };

@@ -1,5 +1,5 @@
-/* route: chooses the experts of each row and their weights; route_adjugates: the same for adjugate experts. A piece is
- * a row. */
+/* route: chooses the experts of each row and their weights; route_adjugates: the same for adjugate experts. A work item
+ * is a row. */
 #include "kinds.h"
 
 #include <math.h>
@@ -105,7 +105,7 @@ static void weigh(const struct experts *e, float *weight, size_t used)
 		weight[i] = (e->normalise ? weight[i] / sum : weight[i]) * e->scale;
 }
 
-static void piece(const struct op *op, const struct step *s, size_t row, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t row, size_t thread)
 {
 	const struct op_route *o = op->bound;
 	const struct experts *e = o->experts;
@@ -126,11 +126,11 @@ static void piece(const struct op *op, const struct step *s, size_t row, size_t 
 	weigh(e, weight, r->used);
 }
 
-const struct op_kind op_route = { .name = "route", .pieces = op_each_row, .piece = piece };
+const struct op_kind op_route = { .name = "route", .items = op_each_row, .item = item };
 
 /* As in llama.cpp: two of the best experts may have the same adjugate, which is then counted twice, and the weight of
  * adjugate a is the score of expert a. */
-static void adjugates_piece(const struct op *op, const struct step *s, size_t row, size_t thread)
+static void adjugates_item(const struct op *op, const struct step *s, size_t row, size_t thread)
 {
 	const struct op_route_adjugates *o = op->bound;
 	const struct experts *e = o->adjugates;
@@ -146,5 +146,5 @@ static void adjugates_piece(const struct op *op, const struct step *s, size_t ro
 	weigh(e, weight, r->used);
 }
 
-const struct op_kind op_route_adjugates = { .name = "route_adjugates", .pieces = op_each_row,
-	.piece = adjugates_piece };
+const struct op_kind op_route_adjugates = { .name = "route_adjugates", .items = op_each_row,
+	.item = adjugates_item };

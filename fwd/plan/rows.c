@@ -1,17 +1,17 @@
-/* rows: residual sums, norms, activations and packing. A piece is the rows that are packed together. */
+/* rows: residual sums, norms, activations and packing. A work item is the rows that are packed together. */
 #include "kinds.h"
 
 #include <string.h>
 
 #include "lib/base/size.h"
 
-static size_t pieces(const struct op *op, const struct step *s)
+static size_t items(const struct op *op, const struct step *s)
 {
 	const struct op_rows *o = op->bound;
 
 	for (size_t kind = 0; o->packed && kind < ACTS_KINDS; kind++)
 		o->packed->acts[kind].n = s->n;
-	return op_pieces(s->n, s->k->acts_columns);
+	return size_divide_up(s->n, s->k->acts_columns);
 }
 
 static void add_branch(const struct op_rows *o, const struct kernels *k, float *x, float *branch)
@@ -75,11 +75,11 @@ static void apply_gates(const struct op_rows *o, const struct kernels *k, float 
 		k->scale(out + i * n, x + i * n, gate[i], n);
 }
 
-static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_rows *o = op->bound;
 	const struct kernels *k = s->k;
-	size_t from = piece * k->acts_columns, to = size_min(from + k->acts_columns, s->n);
+	size_t from = item * k->acts_columns, to = size_min(from + k->acts_columns, s->n);
 
 	for (size_t i = s->first + from; i < s->first + to; i++) {
 		float *x = buffer_row(&o->x, i), *in = buffer_row(&o->in, i), *out = buffer_row(&o->out, i);
@@ -112,4 +112,4 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 				to);
 }
 
-const struct op_kind op_rows = { .name = "rows", .pieces = pieces, .piece = piece };
+const struct op_kind op_rows = { .name = "rows", .items = items, .item = item };

@@ -1,4 +1,4 @@
-/* scan: the selective scan of Mamba (Gu and Dao 2023). A piece is some channels of a run's rows, in order. */
+/* scan: the selective scan of Mamba (Gu and Dao 2023). A work item is some channels of a run's rows, in order. */
 #include "kinds.h"
 
 #include <string.h>
@@ -7,11 +7,11 @@
 
 enum { CHANNELS_EACH = 128 };
 
-static size_t pieces(const struct op *op, const struct step *s)
+static size_t items(const struct op *op, const struct step *s)
 {
 	const struct op_scan *o = op->bound;
 
-	return s->n_runs * op_pieces(o->n, CHANNELS_EACH);
+	return s->n_runs * size_divide_up(o->n, CHANNELS_EACH);
 }
 
 /* One row of n channels from `at` on: updates the state, and overwrites dt with y. */
@@ -33,11 +33,11 @@ static void scan_row(const struct op_scan *o, const struct kernels *k, size_t ro
 	memcpy(dt, y, n * sizeof *y);
 }
 
-static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_scan *o = op->bound;
-	const struct run *r = &s->run[piece / op_pieces(o->n, CHANNELS_EACH)];
-	size_t at = piece % op_pieces(o->n, CHANNELS_EACH) * CHANNELS_EACH, n = size_min(CHANNELS_EACH, o->n - at);
+	const struct run *r = &s->run[item / size_divide_up(o->n, CHANNELS_EACH)];
+	size_t at = item % size_divide_up(o->n, CHANNELS_EACH) * CHANNELS_EACH, n = size_min(CHANNELS_EACH, o->n - at);
 	float *state = segment_current(r->state, o->state) + at;
 
 	for (size_t row = r->first, next = r->pos + 1; row < r->first + r->n; row++, next++) {
@@ -59,4 +59,4 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 	w->attention += (double)s->n * 3 * state;
 }
 
-const struct op_kind op_scan = { .name = "scan", .pieces = pieces, .piece = piece, .work = work };
+const struct op_kind op_scan = { .name = "scan", .items = items, .item = item, .work = work };

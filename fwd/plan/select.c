@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static size_t pieces(const struct op *op, const struct step *s)
+static size_t items(const struct op *op, const struct step *s)
 {
 	const struct run *last = s->run + s->n_runs - 1;
 
@@ -17,7 +17,7 @@ static void move(const struct op_select *o, size_t to, size_t from)
 		memmove(buffer_row(&o->x[i], to), buffer_row(&o->x[i], from), o->n[i] * sizeof(float));
 }
 
-static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
 		size_t from = r->first + r->n - r->wanted;
@@ -27,4 +27,4 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	}
 }
 
-const struct op_kind op_select = { .name = "select", .pieces = pieces, .piece = piece };
+const struct op_kind op_select = { .name = "select", .items = items, .item = item };

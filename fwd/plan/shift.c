@@ -1,4 +1,4 @@
-/* shift: blends each row with the row before. A piece is some channels of a run's rows, in order. */
+/* shift: blends each row with the row before. A work item is some channels of a run's rows, in order. */
 #include "kinds.h"
 
 #include <string.h>
@@ -7,18 +7,18 @@
 
 enum { CHANNELS_EACH = 128 };
 
-static size_t pieces(const struct op *op, const struct step *s)
+static size_t items(const struct op *op, const struct step *s)
 {
 	const struct op_shift *o = op->bound;
 
-	return s->n_runs * op_pieces(o->n, CHANNELS_EACH);
+	return s->n_runs * size_divide_up(o->n, CHANNELS_EACH);
 }
 
-static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_shift *o = op->bound;
-	const struct run *r = &s->run[piece / op_pieces(o->n, CHANNELS_EACH)];
-	size_t at = piece % op_pieces(o->n, CHANNELS_EACH) * CHANNELS_EACH, n = size_min(CHANNELS_EACH, o->n - at);
+	const struct run *r = &s->run[item / size_divide_up(o->n, CHANNELS_EACH)];
+	size_t at = item % size_divide_up(o->n, CHANNELS_EACH) * CHANNELS_EACH, n = size_min(CHANNELS_EACH, o->n - at);
 	float *before = segment_current(r->state, o->state) + at, change[CHANNELS_EACH];
 
 	for (size_t row = r->first, next = r->pos + 1; row < r->first + r->n; row++, next++) {
@@ -39,16 +39,16 @@ static void piece(const struct op *op, const struct step *s, size_t piece, size_
 	}
 }
 
-static size_t blend_pieces(const struct op *op, const struct step *s)
+static size_t blend_items(const struct op *op, const struct step *s)
 {
 	return s->n;
 }
 
-static void blend_piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void blend_item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_blend *o = op->bound;
-	const float *x = buffer_row(&o->x, piece), *change = buffer_row(&o->change, piece);
-	float *out = buffer_row(&o->out, piece);
+	const float *x = buffer_row(&o->x, item), *change = buffer_row(&o->change, item);
+	float *out = buffer_row(&o->out, item);
 
 	for (size_t i = 0; i < o->outputs; i++, out += o->n) {
 		s->k->add(out, out, o->weight + i * o->n, o->n);
@@ -57,5 +57,5 @@ static void blend_piece(const struct op *op, const struct step *s, size_t piece,
 	}
 }
 
-const struct op_kind op_blend = { .name = "blend", .pieces = blend_pieces, .piece = blend_piece };
-const struct op_kind op_shift = { .name = "shift", .pieces = pieces, .piece = piece };
+const struct op_kind op_blend = { .name = "blend", .items = blend_items, .item = blend_item };
+const struct op_kind op_shift = { .name = "shift", .items = items, .item = item };

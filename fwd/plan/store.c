@@ -1,4 +1,4 @@
-/* store: writes K and V of the batch to the segments of their sequences. It has the pieces of prepare. */
+/* store: writes K and V of the batch to the segments of their sequences. It has the items of prepare. */
 #include "kinds.h"
 
 struct kv_head kv_head_of(const struct op_attention *a, const struct segment *state, size_t head)
@@ -9,11 +9,11 @@ struct kv_head kv_head_of(const struct op_attention *a, const struct segment *st
 	return (a->recent ? segment_recent_head : segment_head)(state, a->offset[type] + head * block, head);
 }
 
-static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_attention *a = op->bound;
 	const struct attend *d = &a->heads;
-	struct kv_rows t = kv_rows_of(a, s, piece);
+	struct kv_rows t = kv_rows_of(a, s, item);
 	const struct segment *state = t.run->state;
 	struct kv_head kv = kv_head_of(a, state, t.head);
 
@@ -33,4 +33,4 @@ static int follows(const struct op *op, const struct step *s)
 	return 1;
 }
 
-const struct op_kind op_store = { .name = "store", .pieces = kv_rows_pieces, .piece = piece, .follows = follows };
+const struct op_kind op_store = { .name = "store", .items = kv_rows_items, .item = item, .follows = follows };

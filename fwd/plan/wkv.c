@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-size_t wkv_pieces(const struct op *op, const struct step *s)
+size_t wkv_items(const struct op *op, const struct step *s)
 {
 	const struct op_wkv *o = op->bound;
 
@@ -28,12 +28,12 @@ void wkv_norm(const struct op_wkv *o, const struct kernels *k, float *out, size_
 		k->norm(&norm, out, out, o->size);
 }
 
-void wkv_rows(const struct op *op, const struct step *s, size_t piece,
+void wkv_rows(const struct op *op, const struct step *s, size_t item,
 	void (*move)(const struct op *op, const struct kernels *k, size_t row, size_t at, float *state))
 {
 	const struct op_wkv *o = op->bound;
-	const struct run *r = &s->run[piece / (o->n / o->size)];
-	size_t head = piece % (o->n / o->size), at = head * o->size, all = o->size * o->size;
+	const struct run *r = &s->run[item / (o->n / o->size)];
+	size_t head = item % (o->n / o->size), at = head * o->size, all = o->size * o->size;
 	float *state = segment_current(r->state, o->state) + head * all;
 
 	for (size_t row = r->first, next = r->pos + 1; row < r->first + r->n; row++, next++) {

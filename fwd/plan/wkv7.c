@@ -79,9 +79,9 @@ static void move(const struct op *op, const struct kernels *k, size_t row, size_
 		memcpy(p.r, out, n * sizeof *out);
 }
 
-static void piece(const struct op *op, const struct step *s, size_t piece, size_t thread)
+static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
-	wkv_rows(op, s, piece, move);
+	wkv_rows(op, s, item, move);
 }
 
-const struct op_kind op_wkv7 = { .name = "wkv", .pieces = wkv_pieces, .piece = piece, .work = wkv_work };
+const struct op_kind op_wkv7 = { .name = "wkv", .items = wkv_items, .item = item, .work = wkv_work };

@@ -1,14 +1,14 @@
-/* The pieces of a job are divided into one share for each thread. A thread works through its own share in order,
- * because neighbouring pieces are adjacent in memory and each prefetches for the next; then it helps with the other
+/* The items of a job are divided into one share for each thread. A thread works through its own share in order,
+ * because neighbouring items are adjacent in memory and each prefetches for the next; then it helps with the other
  * shares. Each share has an atomic word, its ticket: the high half is the number of the job, the low half counts the
- * pieces not yet taken. A thread takes a piece by one compare-and-swap, and because of the job's number a thread that
- * slept through a whole job cannot take a piece of the next one by mistake. A job cannot end while a thread holds one
- * of its pieces, so the description of the job may be read after taking.
+ * items not yet taken. A thread takes an item by one compare-and-swap, and because of the job's number a thread that
+ * slept through a whole job cannot take an item of the next one by mistake. A job cannot end while a thread holds one
+ * of its items, so the description of the job may be read after taking.
  *
  * When other processes compete for the CPUs, a thread can lose its CPU for a time slice, which is longer than most
  * jobs. Two measures help. Threads keep apart: a helper that finds itself on the same CPU as an earlier thread moves to
  * another, which the scheduler would not do, as to it two of our threads on one CPU and a foreign process on the other
- * are balanced. And a starved helper, one that has lost its CPU while it holds a piece, gets the CPU of the opener,
+ * are balanced. And a starved helper, one that has lost its CPU while it holds an item, gets the CPU of the opener,
  * which is waiting for it; after the job it is moved away again. (With a foreign process on one of two cores this gives
  * 1.4 times the speed of one thread; without either measure, 1.0 or less.) */
 #include "pool.h"
@@ -25,7 +25,7 @@
 #include "thread.h"
 
 /* SPINS: polls of a word before sleeping; tens of microseconds, longer than the serial work between two jobs of a step
- * and much shorter than a time slice. NAP: nanoseconds between two checks for starved helpers; as long as a piece or
+ * and much shorter than a time slice. NAP: nanoseconds between two checks for starved helpers; as long as an item or
  * two. */
 enum { SPINS = 1000, NAP = 200000, LINE = 64 };
 
@@ -45,9 +45,9 @@ struct share {
 
 struct pool {
 	_Alignas(LINE) _Atomic uint64_t job;            /* the number of the last one; helpers poll it */
-	_Alignas(LINE) _Atomic size_t unfinished;       /* pieces of this job not yet reported as done */
-	_Alignas(LINE) size_t pieces;
-	void (*work)(void *context, size_t piece, size_t thread);
+	_Alignas(LINE) _Atomic size_t unfinished;       /* items of this job not yet reported as done */
+	_Alignas(LINE) size_t items;
+	void (*work)(void *context, size_t item, size_t thread);
 	void *context;
 
 	/* asleep and waiting are written under the lock. Each side writes its own word before it reads the other's
@@ -84,13 +84,13 @@ static uint32_t left(uint64_t ticket)
 	return (uint32_t)ticket;
 }
 
-/* The first piece of share i, and the end of share i - 1. */
-static size_t share_start(const struct pool *p, size_t pieces, size_t i)
+/* The first item of share i, and the end of share i - 1. */
+static size_t share_start(const struct pool *p, size_t items, size_t i)
 {
-	return pieces / p->n * i + pieces % p->n * i / p->n;
+	return items / p->n * i + items % p->n * i / p->n;
 }
 
-/* Runs pieces of share i until none is left. Reports them together, so that no cache line is shared between pieces. */
+/* Runs items of share i until none is left. Reports them together, so that no cache line is shared between items. */
 static void work_share(struct pool *p, size_t i, size_t thread)
 {
 	_Atomic uint64_t *ticket = &p->share[i].ticket;
@@ -100,7 +100,7 @@ static void work_share(struct pool *p, size_t i, size_t thread)
 	while (left(t)) {
 		if (!atomic_compare_exchange_weak(ticket, &t, t - 1))
 			continue;
-		p->work(p->context, share_start(p, p->pieces, i + 1) - left(t), thread);
+		p->work(p->context, share_start(p, p->items, i + 1) - left(t), thread);
 		done++;
 		t = atomic_load(ticket);
 	}
@@ -260,23 +260,23 @@ static void wake(struct pool *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-void pool_run(struct pool *p, size_t pieces, void (*work)(void *context, size_t piece, size_t thread), void *context)
+void pool_run(struct pool *p, size_t items, void (*work)(void *context, size_t item, size_t thread), void *context)
 {
 	uint64_t job;
 
-	if (p->n == 1 || pieces <= 1 || pieces > UINT32_MAX) {
-		for (size_t i = 0; i < pieces; i++)
+	if (p->n == 1 || items <= 1 || items > UINT32_MAX) {
+		for (size_t i = 0; i < items; i++)
 			work(context, i, 0);
 		return;
 	}
 	p->work = work;
 	p->context = context;
-	p->pieces = pieces;
-	atomic_store(&p->unfinished, pieces);
+	p->items = items;
+	atomic_store(&p->unfinished, items);
 	job = atomic_load(&p->job) + 1;
 	for (size_t i = 0; i < p->n; i++)
 		atomic_store_explicit(&p->share[i].ticket,
-			job << 32 | (share_start(p, pieces, i + 1) - share_start(p, pieces, i)), memory_order_release);
+			job << 32 | (share_start(p, items, i + 1) - share_start(p, items, i)), memory_order_release);
 	atomic_store(&p->job, job);
 	if (note_cpu(p, 0))
 		allow_all_cpus(p);

@@ -1,6 +1,6 @@
-/* pool: a fixed set of threads that run jobs, one after another. A job is divided into pieces. Each thread first runs
- * its own share of them, then takes pieces from the others' shares, so a thread that loses its CPU delays at most one
- * piece. A waiting thread spins briefly, then sleeps. */
+/* pool: a fixed set of threads that run jobs, one after another. A job is divided into items. Each thread first runs
+ * its own share of them, then takes items from the others' shares, so a thread that loses its CPU delays at most one
+ * item. A waiting thread spins briefly, then sleeps. */
 #ifndef POOL_H
 #define POOL_H
 
@@ -16,8 +16,8 @@ struct pool *pool_open(size_t n, struct why *w);
 void pool_close(struct pool *p);
 size_t pool_threads(const struct pool *p);
 
-/* Calls work(context, piece, thread) for every piece in [0, pieces), thread in [0, n), and returns when all are done.
- * What a piece wrote is visible to the caller and to the next job. To be called by the thread that opened the pool. */
-void pool_run(struct pool *p, size_t pieces, void (*work)(void *context, size_t piece, size_t thread), void *context);
+/* Calls work(context, item, thread) for every item in [0, items), thread in [0, n), and returns when all are done.
+ * What an item wrote is visible to the caller and to the next job. To be called by the thread that opened the pool. */
+void pool_run(struct pool *p, size_t items, void (*work)(void *context, size_t item, size_t thread), void *context);
 
 #endif

@@ -1,4 +1,4 @@
-/* size: minimum and maximum of two sizes. */
+/* size: arithmetic of sizes. */
 #ifndef SIZE_H
 #define SIZE_H
 
@@ -12,6 +12,12 @@ static inline size_t size_min(size_t a, size_t b)
 static inline size_t size_max(size_t a, size_t b)
 {
 	return a > b ? a : b;
+}
+
+/* n / each, rounded up. */
+static inline size_t size_divide_up(size_t n, size_t each)
+{
+	return (n + each - 1) / each;
 }
 
 #endif

@@ -186,7 +186,7 @@ static struct kv_block attend_kv(const struct attend_tile *t, size_t first)
 }
 
 /* The block to prefetch while the one at `first` is used: the next one or, at the last, the first block of the next KV
- * head, which is mostly this thread's next piece. (64 sequences of 100 positions, two threads of an AMD Zen 4: the op
+ * head, which is mostly this thread's next item. (64 sequences of 100 positions, two threads of an AMD Zen 4: the op
  * takes 0.7 of the time.) Rows that share a copy of each block, as a prompt's do, gain nothing from that. */
 static struct kv_block attend_next(const struct attend_tile *t, size_t first, size_t end)
 {
