@@ -44,7 +44,9 @@ const char *family_other(const char *name, size_t n)
 			"hyvid", "wan", "lumina2", "qwen_image" } },
 		{ "the part of a model that reads images or sound", { "clip", "mmproj" } },
 		{ "the part of a model that turns tokens into sound", { "wavtokenizer-dec" } },
-		{ "a draft head, which needs the hidden states of another model", { "eagle3", "dflash" } },
+		{ "a speech model, which generates no text", { "qwen3tts", "pockettts" } },
+		{ "a draft head, which needs the hidden states of another model", { "eagle3", "dflash",
+			"gemma4-assistant" } },
 		{ "an adapter, which changes the weights of a model", { "adapter" } },
 		{ "statistics for quantising a model", { "imatrix" } },
 	};
