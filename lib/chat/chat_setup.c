@@ -79,8 +79,21 @@ static int own(const struct gguf *g, const char *name, struct bytes *out, struct
 	return found;
 }
 
+static int has_encoder(const struct gguf *g)
+{
+	struct gguf_string arch;
+	struct why ignored;
+	char full[128];
+
+	if (gguf_text(g, "general.architecture", &arch, &ignored) <= 0)
+		return 0;
+	snprintf(full, sizeof full, "%.*s.decoder_start_token_id", GGUF_SHOWN(arch));
+	return gguf_find(g, full) != NULL;
+}
+
 int chat_choose(struct chat *c, const struct chat_setup *o, const struct gguf *g, struct bytes *template, struct why *w)
 {
+	const char *fallback = has_encoder(g) ? "t5" : "chatml";
 	const struct json *tools;
 	char names[128];
 	int found = 0;
@@ -101,9 +114,9 @@ int chat_choose(struct chat *c, const struct chat_setup *o, const struct gguf *g
 		return found < 0 ? -1 : 0;
 	if (o->name)
 		return why(w, "%s: no %s.%s", g->path, key, o->name);
-	if (bytes_puts(template, chat_template("chatml")))
+	if (bytes_puts(template, chat_template(fallback)))
 		return why(w, "out of memory");
 	list_names(names, sizeof names);
-	why(w, "%s: no chat template; using chatml (--template: %s, or a file)", g->path, names);
+	why(w, "%s: no chat template; using %s (--template: %s, or a file)", g->path, fallback, names);
 	return 1;
 }

@@ -77,11 +77,17 @@ static const char phi3[] =
 	"{%- endfor -%}\n"
 	"{%- if add_generation_prompt -%}{{ '<|assistant|>\\n' }}{%- endif -%}\n";
 
+/* An encoder reads one text: the last message, after the system message if there is one. */
+static const char t5[] =
+	"{%- if messages[0].role == 'system' -%}{{ messages[0].content ~ ' ' }}{%- endif -%}\n"
+	"{{- messages[-1].content ~ eos_token -}}\n";
+
 static const struct {
 	const char *name, *text;
 } templates[] = {
 	{ "chatml", chatml }, { "gemma", gemma }, { "llama2", llama2 },
 	{ "llama3", llama3 }, { "mistral", mistral }, { "phi3", phi3 },
+	{ "t5", t5 },
 };
 
 enum { TEMPLATES = sizeof templates / sizeof *templates };
