@@ -205,19 +205,19 @@ static size_t evaluated(const struct loop *l, size_t n, size_t accepted)
 /* Handles drawn ids. After the end of the generation they only go to the copy. */
 static int ids_back(struct loop *l, const struct frame *f, struct why *w)
 {
+	uint32_t pos = f->pos, before = card_is_canvas(&l->card, f);   /* a canvas begins with the id before it */
 	const int32_t *ids = l->payload;
-	uint32_t pos = f->pos;
 	size_t n = 0, accepted, from;
 
 	if (l->reason || !(f->flags & FRAME_SAMPLED) || !f->rows)
 		return write_copy(l, f, w);
 	if (!l->placed && pos != FRAME_APPEND) {
 		l->placed = 1;
-		l->base = pos - (uint32_t)l->seq.n;
+		l->base = pos + before - (uint32_t)l->seq.n;
 	}
 	if (pos == FRAME_APPEND)
-		pos = l->base + (uint32_t)l->seq.n;
-	if (card_is_canvas(&l->card, f))
+		pos = l->base + (uint32_t)l->seq.n - before;
+	if (before)
 		return canvas_back(l, f, pos, w);
 	if (l->card.masks && !l->held)
 		return why(w, LOOP_NO_CANVAS, l->back.name);
