@@ -234,9 +234,13 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 		first = 0;      /* all of the text is evaluated */
 	if (segment_prepare(q->state, first, pos + f->rows - first, w) < 0)
 		return fail(v, in, f->seq, w);
+	/* a frame that only shortens the state does so even if nobody reads the output any more */
+	if (!f->rows)
+		accept(v, q, f, v->ids, pos, from);
 	if (frame_write_ids(v->out, v->ids, f->rows, (uint32_t)pos, f->flags, f->seq, w) < 0)
 		return -1;
-	accept(v, q, f, v->ids, pos, from);
+	if (f->rows)
+		accept(v, q, f, v->ids, pos, from);
 	return 0;
 }
 

@@ -149,7 +149,8 @@ static int draw_block(struct session *s, struct generation *g, const struct fram
 		generation_keep(s, &p, c->logprob + i * generation_logprobs(s));
 		c->draw[n++] = (struct draw){ i, p.id, confidence(s, &p, f->seq, c->pos + (uint32_t)i) };
 	}
-	return n;
+	/* all of the frame, because fwd must not die of SIGPIPE in it if this is the last one */
+	return frame_skip(&s->in, f, (uint64_t)(f->rows - read) * f->cols, w) ? -1 : n;
 }
 
 /* Fills in this step's share of the block's masks. Row 0 of the frame belongs to the id at f->pos. */
