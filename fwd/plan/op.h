@@ -82,7 +82,7 @@ struct step {
 };
 
 /* The work of an op: bytes of weights, and of K and V, to read once each; multiply-adds of quantised weights with
- * quantised activations, of floats in products, and of floats in attention. */
+ * quantised activations (two for one of 16 bits), of floats in products, and of floats in attention. */
 struct work {
 	double bytes, codes, floats, attention;
 };

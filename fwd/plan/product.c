@@ -79,9 +79,10 @@ static void work(const struct op *op, const struct step *s, struct work *w)
 
 	for (size_t i = 0; i < o->n; i++) {
 		double rows = (double)o->w[i].rows, *sum = o->kind[i] == ACTS_F32 ? &w->floats : &w->codes;
+		size_t times = o->kind[i] == ACTS_Q16 ? 2 : 1;
 
 		w->bytes += rows * (double)o->w[i].row_bytes * (double)size_min(experts, s->n * used);
-		*sum += rows * (double)o->w[i].cols * (double)(s->n * used);
+		*sum += rows * (double)o->w[i].cols * (double)(s->n * used * times);
 	}
 }
 
