@@ -181,7 +181,7 @@ static int end_here(struct loop *l, int reason, uint32_t pos, struct why *w)
 static int canvas_back(struct loop *l, const struct frame *f, uint32_t pos, struct why *w)
 {
 	const int32_t *ids = l->payload, mask = card_mask(&l->card);
-	uint32_t n = 0;
+	uint32_t n = 1;         /* the id before the canvas, which may be a mask of the prompt */
 
 	if (l->draft)
 		return why(w, "--draft: the model fills in masks, which cannot be guessed");
@@ -281,6 +281,13 @@ static int is_stale(const struct loop *l, const struct frame *f)
 	return l->stale && (f->kind == FRAME_LOGPROBS || (f->kind == FRAME_END && f->flags != FRAME_END_INTERRUPT));
 }
 
+/* Whether the user has ended the generation. Filled ids are followed by a canvas; the sampler waits only after that. */
+static int is_cancelled(const struct loop *l, const struct frame *f)
+{
+	return f->kind == FRAME_IDS && (!l->card.masks || card_is_canvas(&l->card, f))
+		&& l->cancelled && l->cancelled();
+}
+
 /* Whether everything that belongs to the last id has arrived. */
 static int is_complete(const struct loop *l, const struct frame *f)
 {
@@ -365,8 +372,8 @@ int loop_turn(struct loop *l, struct why *w)
 			return got;
 		if (is_stale(l, &f))
 			continue;
-		if (f.kind == FRAME_IDS && l->cancelled && l->cancelled())
-			return end_here(l, FRAME_END_LENGTH, f.pos, w);
+		if (is_cancelled(l, &f))
+			return end_here(l, FRAME_END_LENGTH, l->base + (uint32_t)l->seq.n, w);
 		status = frame_back(l, &f, w);
 		if (status || !is_complete(l, &f))
 			continue;
