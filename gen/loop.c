@@ -187,6 +187,7 @@ static int canvas_back(struct loop *l, const struct frame *f, uint32_t pos, stru
 		return why(w, "--draft: the model fills in masks, which cannot be guessed");
 	while (n < f->rows && ids[n] != mask)
 		n++;
+	l->stale = 0;
 	l->valid = pos + n;
 	l->held = pos + f->rows;
 	if (l->r)
@@ -278,6 +279,9 @@ static int frame_back(struct loop *l, const struct frame *f, struct why *w)
 /* Whether the frame still belongs to a generation that was ended here; it is skipped. */
 static int is_stale(const struct loop *l, const struct frame *f)
 {
+	/* the first canvas of this generation begins with the last id of its prompt */
+	if (l->stale && card_is_canvas(&l->card, f))
+		return f->pos != l->base + l->n_prompt - 1;
 	return l->stale && (f->kind == FRAME_LOGPROBS || (f->kind == FRAME_END && f->flags != FRAME_END_INTERRUPT));
 }
 
