@@ -155,7 +155,7 @@ static void columns_set(const struct product_job *j, size_t r, size_t rows, size
 	adder *add = adders[f->id][j->x->kind == ACTS_Q16];
 	struct acts_copies copies = acts_copies(j->w->cols / 32);
 	size_t n = j->x->n, step = acts_spans_bytes(acts_planes(j->x->kind), n), blocks = j->w->cols / 32, done = 0,
-	       bytes = copies.copies * j->w->row_bytes, far = sets_ahead(runs * bytes);
+	       bytes = copies.copies * j->w->row_bytes;
 	const uint8_t *start = (const uint8_t *)j->w->data + r * j->w->row_bytes,
 	        *end = (const uint8_t *)j->w->data + j->w->rows * j->w->row_bytes;
 	struct row_ends e = { blocks, blocks, 0 };
@@ -179,7 +179,7 @@ static void columns_set(const struct product_job *j, size_t r, size_t rows, size
 				spans.span[i] = memcpy(rest, p, (size_t)(end - p));
 			}
 		}
-		spans.far = start + far + runs * g * type->bytes;
+		spans.far = start + runs * (bytes + g * type->bytes);
 		spans.x = (const char *)j->x->data + g * step;
 		add(&spans, acc);
 		if (e.ended && e.before >= SPAN_BLOCKS && runs == COLUMNS_SET && copies.copies == 1)

@@ -47,15 +47,14 @@ INLINE void transposed_lookup(const int8_t table[16], b64 codes[SPAN_VECTORS])
 		codes[i] = vb_lookup(table, codes[i]);
 }
 
-/* Signed codes have SIGNED_BIAS added. What lies at far is prefetched, and the row's next span: large ones earlier (two
- * threads, four columns: Q8_0 a tenth faster so, Q4_K 2% slower). */
+/* Signed codes have SIGNED_BIAS added. What lies at far is prefetched, and the row's next span. */
 INLINE void unpack_transposed(struct unpacker u, enum format_id id, const uint8_t *span, const uint8_t *far,
                           struct unpacked *to)
 {
 	struct code_layout l = layouts[id];
 	b64 codes[SPAN_VECTORS];
 
-	prefetch(span + (u.bytes > SPAN ? PREFETCH_NEAR : u.bytes), far, u.bytes);
+	prefetch(span + u.bytes, far, u.bytes);
 	switch (l.kind) {
 	case LAYOUT_NIBBLES: transposed_nibbles(span + l.first, l.step, l.eight, codes); break;
 	case LAYOUT_PAIRS: transposed_pairs(span, codes); break;
