@@ -53,7 +53,7 @@ SPEC = spec/scalar spec/scalar_product spec/scalar_vector spec/scalar_attend spe
 KERNELS = kv_type select $(SPEC)
 # What is compiled once for each instruction set: to nothing on other architectures. The slowest to compile come first.
 SIMD = columns decode prompt spans table
-FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv6 rwkv7 loops grok minimax01 deepseek4 t5 masks
+FAMILIES = families llama gemma gpt2 mixtures deepseek recurrent rwkv6 rwkv7 loops grok minimax01 deepseek4 t5 diffusion
 BUILDER = builder stream open decoder attention latent compressed indexer feed_forward convolution delta mamba rwkv \
 	altup hyper gated_streams ngrams attn_res lightning adapters encoder
 MODEL = model tensors keys layers layers_rope mixers ngrams rope
@@ -65,7 +65,7 @@ FWD = engine settings supported serve hidden served batch chain scores prefault 
 	$(MODEL:%=model/%) $(FAMILIES:%=families/%) $(BUILDER:%=builder/%) plan/plan plan/split $(OPS:%=plan/%) \
 	$(SEGMENT:%=state/%) state/digest run/pool measure/meter measure/limits measure/profile measure/dump
 TOK = main encode document prompts
-SAMPLE = main options session generation canvas pieces constraint trace
+SAMPLE = main options session generation pick canvas pieces constraint trace
 LISTING = listing listing_lines listing_csv
 RENDER = render render_text render_page render_bars render_stop
 SCORE = main settings figures listing perplexity against question items choices scorer

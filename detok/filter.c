@@ -18,7 +18,6 @@ struct passage {
 struct filter {
 	const struct printer *p;
 	struct frame_in *in;
-	struct card card;       /* of the stream */
 	struct sequences passages;
 	int32_t *ids;           /* of the current frame */
 	size_t room;            /* bytes */
@@ -108,8 +107,6 @@ static int pass(struct filter *l, const struct frame *f, struct why *w)
 	struct passage fresh = { .printer = *l->p, .found = -1 };
 	struct passage *g = (struct passage *)sequences_find(&l->passages, f->seq);
 
-	if (f->kind == FRAME_CARD)
-		return card_read(l->in, f, &l->card, w) || card_write(OUT, &l->card, w) ? -1 : 0;
 	if (sequences_is_over(&l->passages, f->seq))
 		return 0;
 	if (f->kind == FRAME_FORK)
@@ -118,10 +115,8 @@ static int pass(struct filter *l, const struct frame *f, struct why *w)
 		return -1;
 	if (f->kind == FRAME_LOGPROBS)
 		return g && f->pos >= g->first && f->pos < g->next ? frame_copy(l->in, f, OUT, w) : 0;
-	if (g && g->found >= 0 && (f->kind == FRAME_IDS || f->kind == FRAME_END))
+	if (g && g->found >= 0 && (f->kind == FRAME_IDS || f->kind == FRAME_CANVAS || f->kind == FRAME_END))
 		return write_end(l, g, w) ? -1 : !f->seq;
-	if (card_is_canvas(&l->card, f))
-		return frame_copy(l->in, f, OUT, w);
 	if (f->kind == FRAME_IDS)
 		return pass_ids(l, g, f, w);
 	if (f->kind != FRAME_END || !g)

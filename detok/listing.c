@@ -206,7 +206,7 @@ static int show(struct listing *l, struct why *w)
 	if (l->format->ids_only && l->f.kind != FRAME_IDS)
 		return 0;
 	switch (l->f.kind) {
-	case FRAME_IDS: return show_ids(l, w);
+	case FRAME_IDS: case FRAME_CANVAS: return show_ids(l, w);
 	case FRAME_CARD: return show_card(l, w);
 	case FRAME_LOGITS: return show_logits(l, w);
 	case FRAME_LOGPROBS: return show_logprobs(l, w);

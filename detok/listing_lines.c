@@ -69,8 +69,9 @@ static void put_rows(const struct listing *l)
 		out_print(": drawn%s\n         at        id   percent     logprob%s\n",
 			f->rows > 1 ? ", and the best" : "", piece);
 	else
-		out_print(": %" PRIu32 " %s\n", f->rows, f->flags & FRAME_GUESS ? "sampled, with guesses" :
-			f->flags & FRAME_SAMPLED ? "sampled" : "given");
+		out_print(": %" PRIu32 " %s\n", f->rows, f->kind == FRAME_CANVAS ? "with masks" :
+			f->flags & FRAME_GUESS ? "sampled, with guesses" : f->flags & FRAME_SAMPLED ? "sampled" :
+			"given");
 }
 
 static void put_id(const struct listing *l, uint32_t row, int32_t id)
@@ -100,8 +101,8 @@ static void put_card(const struct listing *l, const struct card *card)
 {
 	out_print("card  %" PRId32 " ids, vocabulary %016" PRIx64 "\n      BOS ", card->n_vocab, card->vocab);
 	out_print(card->bos < 0 ? "none" : "%" PRId32, card->bos);
-	if (card->masks)
-		out_print(", mask %" PRId32, card_mask(card));
+	if (card->diffusion)
+		out_print(", mask token %" PRId32, card->mask_id);
 	out_print(", end of generation");
 	for (int32_t i = 0; i < card->n_eog; i++)
 		out_print(" %" PRId32, card->eog[i]);

@@ -114,7 +114,6 @@ static void check_card(struct frame_in *in, const struct frame *f)
 	struct card card;
 
 	must(card_read(in, f, &card, &w) || card_agree(&card, in->name, &run.card, c.argv[0], &w));
-	run.card.masks = card.masks;
 }
 
 static void print_all(struct printer *p, struct frame_in *in)
@@ -125,8 +124,6 @@ static void print_all(struct printer *p, struct frame_in *in)
 	while ((run.turns || !run.stopped) && (got = frame_next(in, &f, &w)) > 0) {
 		if (f.kind == FRAME_CARD)
 			check_card(in, &f);
-		if (card_is_canvas(&run.card, &f))
-			continue;
 		if (f.kind == FRAME_IDS && f.flags & FRAME_SAMPLED)
 			follow(p, &f);
 		if (f.kind == FRAME_IDS && !run.stopped && (f.flags & FRAME_SAMPLED || !run.generated))
@@ -156,7 +153,7 @@ static void print_lines(const struct printer *p, struct frame_in *in)
 	while ((got = frame_next(in, &f, &w)) > 0)
 		if (f.kind == FRAME_CARD)
 			check_card(in, &f);
-		else if (!card_is_canvas(&run.card, &f))
+		else
 			must(texts_frame(&t, in, &f, &w));
 	/* everything before a fault is printed */
 	if (texts_end(&t, got < 0 ? &later : &w) || got < 0)

@@ -95,7 +95,7 @@ static void choose(struct serve *v, struct served *q, size_t n)
 	v->n_wanted += wanted;
 }
 
-/* With masks, all rows of a sequence are evaluated together: as many sequences as fit, in the order of the queue. */
+/* A diffusion model evaluates all rows of a sequence together: as many sequences as fit, in the order of the queue. */
 static void choose_whole(struct serve *v)
 {
 	size_t rows = 0;
@@ -111,7 +111,7 @@ static void choose_rows(struct serve *v)
 	size_t most = v->plan->setup.batch, few = size_min(FEW, most), runs = hidden_sequences(v), n;
 
 	v->n_runs = v->n_rows = v->n_wanted = 0;
-	if (v->model->masks) {
+	if (v->model->diffusion) {
 		choose_whole(v);
 		return;
 	}
@@ -219,7 +219,7 @@ static int answer_all(struct serve *v, struct why *w)
 static int end_interrupted(struct serve *v, struct why *w)
 {
 	for (struct served *q = v->queue; q; q = q->next) {
-		if (q->flags & FRAME_SAMPLED || q->begun)
+		if (q->sampled || q->begun)
 			continue;
 		q->end = q->ready = q->state->length;
 		if (frame_write_end(v->out, FRAME_END_INTERRUPT, (uint32_t)q->end, q->sequence.number, w) < 0)
@@ -235,7 +235,7 @@ static int end_interrupted(struct serve *v, struct why *w)
 static int may_be_cancelled(const struct serve *v)
 {
 	for (size_t i = 0; !v->all && !v->hidden.in && i < v->n_runs; i++)
-		if (!(v->of[i]->flags & FRAME_SAMPLED) && !v->of[i]->begun)
+		if (!v->of[i]->sampled && !v->of[i]->begun)
 			return 1;
 	return 0;
 }

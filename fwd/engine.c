@@ -25,9 +25,9 @@ static int open_all(struct engine *e, const struct engine_setup *s, struct why *
 	struct model *m = e->model;
 	enum kv_type type = s->kv_type >= 0 ? (enum kv_type)s->kv_type : m->quantised ? KV_F16 : KV_F32;
 	size_t n_ctx = context(s, m);
-	/* an encoder's text and a text with masks are one batch */
+	/* a text of an encoder or of a diffusion model is one batch */
 	struct plan_setup setup = { .kernels = s->kernels,
-		.batch = m->encoder.n_layer || m->masks ? n_ctx : s->batch,
+		.batch = m->encoder.n_layer || m->diffusion ? n_ctx : s->batch,
 		.lens = s->lens, .first = s->first, .last = s->end ? s->end : m->n_layer };
 	struct segment_shape shape;
 

@@ -64,8 +64,8 @@ static int open_progress(struct serve *v)
 static void open_all(struct serve *v)
 {
 	v->model = model_open(c.argv[0], set.set, &w);
-	if (v->model && v->model->masks && (set.score || set.chain.chunk))
-		cli_die(&c, "%s: fills in masks: not with --%s", c.argv[0], set.score ? "score" : "chain");
+	if (v->model && v->model->diffusion && (set.score || set.chain.chunk))
+		cli_die(&c, "%s: a diffusion model: not with --%s", c.argv[0], set.score ? "score" : "chain");
 	if (!v->model || engine_open(&e, v->model, &set.engine, &w) < 0)
 		cli_die(&c, "%s", w.text);
 	if (served_open(&served, &e.segment, &e.weights, &w) < 0

@@ -45,7 +45,9 @@ static int start(struct serve *v, struct card *card, struct why *w)
 	v->started = 1;
 	card->model = v->model->fingerprint;
 	card->n_ctx = (int32_t)v->n_ctx;
-	card->masks = v->model->masks;
+	card->diffusion = v->model->diffusion;
+	card->mask_id = v->model->mask_id;
+	card->shifted = v->model->shifted;
 	v->card = *card;
 	return card_write(v->out, card, w);
 }
@@ -90,7 +92,7 @@ static int check_ids(const struct serve *v, size_t n, struct why *w)
 /* Whether logits of every row are wanted. */
 static int wants_every(const struct serve *v, const struct frame *f)
 {
-	return v->all || (f->flags & FRAME_GUESS && !v->chain);
+	return v->all || f->kind == FRAME_CANVAS || (f->flags & FRAME_GUESS && !v->chain);
 }
 
 /* The number of ids that need no evaluation because the state already has them. The last id never counts, because its
@@ -144,7 +146,7 @@ static void accept(struct serve *v, struct served *q, const struct frame *f, con
 	size_t from)
 {
 	q->rows = f->rows;
-	q->flags = f->flags;
+	q->sampled = f->kind == FRAME_CANVAS || f->flags & FRAME_SAMPLED;
 	q->end = q->ready = pos + f->rows;
 	q->every = wants_every(v, f);
 	q->answered = (uint32_t)answers(v, q, f, pos);
@@ -214,15 +216,21 @@ static int check_lens(const struct serve *v, const struct frame *f, struct why *
 	return why(w, "--lens: %" PRIu32 " tokens need a batch of as many, not %zu (-b)", f->rows, batch);
 }
 
-/* Everything is checked before anything is changed. */
+static int check_canvas(const struct serve *v, const struct frame *f, struct why *w)
+{
+	return f->kind != FRAME_CANVAS || v->model->diffusion ? 0 : why(w, "a canvas: not a diffusion model");
+}
+
+/* Handles ids or a canvas. Everything is checked before anything is changed. */
 static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f, struct why *w)
 {
 	struct served *q = sequence_of(v, f, w);
+	struct frame out = *f;
 	size_t pos, from, first;
 
 	if (q && hidden_check_order(v, q, w) < 0)
 		return frame_why(in, w);
-	if (!q || position(v, q, f, &pos, w) < 0 || check_lens(v, f, w) < 0)
+	if (!q || check_canvas(v, f, w) < 0 || position(v, q, f, &pos, w) < 0 || check_lens(v, f, w) < 0)
 		return fail(v, in, f->seq, w);
 	if (frame_read(in, f, v->ids, f->rows, w) < 0)
 		return -1;
@@ -230,14 +238,15 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 		return fail(v, in, f->seq, w);
 	from = reusable(v, q->state, f, pos);
 	first = pos + from - again(v, q, f, pos);
-	if (v->model->masks || (v->model->encoder.n_layer && first <= q->begins))
+	if (v->model->diffusion || (v->model->encoder.n_layer && first <= q->begins))
 		first = 0;      /* all of the text is evaluated */
 	if (segment_prepare(q->state, first, pos + f->rows - first, w) < 0)
 		return fail(v, in, f->seq, w);
 	/* a frame that only shortens the state does so even if nobody reads the output any more */
 	if (!f->rows)
 		accept(v, q, f, v->ids, pos, from);
-	if (frame_write_ids(v->out, v->ids, f->rows, (uint32_t)pos, f->flags, f->seq, w) < 0)
+	out.pos = (uint32_t)pos;
+	if (frame_write(v->out, &out, v->ids, w) < 0)
 		return -1;
 	if (f->rows)
 		accept(v, q, f, v->ids, pos, from);
@@ -342,7 +351,7 @@ static int serve_frame(struct serve *v, struct frame_in *in, const struct frame 
 		return serve_end(v, in, f, w);
 	if (f->kind == FRAME_FORK)
 		return serve_fork(v, in, f, w);
-	if (f->kind == FRAME_IDS && !is_over(v, f->seq))
+	if ((f->kind == FRAME_IDS || f->kind == FRAME_CANVAS) && !is_over(v, f->seq))
 		return serve_ids(v, in, f, w);
 	return 0;
 }
@@ -388,7 +397,7 @@ static int next(struct serve *v, struct frame_in *in, struct why *w)
  * takes effect with the answer, so that the other sequences do not wait. With --chain, the answer starts the chain. */
 static int ends_later(const struct serve *v, const struct frame *f, const struct served *q)
 {
-	return f->kind == FRAME_END && !f->rows && q->flags & FRAME_SAMPLED && !q->ended.kind && !v->chain;
+	return f->kind == FRAME_END && !f->rows && q->sampled && !q->ended.kind && !v->chain;
 }
 
 /* Whether a frame of the same sequence must be answered before the next frame is handled. */

@@ -24,7 +24,8 @@ struct served {
 	size_t end;                     /* position after its last id; the length if there is no such frame */
 	size_t ready;                   /* position after the last row that can be evaluated: end or, if hidden states
 					 * are read, before the first that is missing */
-	uint32_t rows, flags;           /* of the frame */
+	uint32_t rows;                  /* of the frame */
+	int sampled;                    /* whether its ids are those of a sampler */
 	int every;                      /* logits of every row are wanted */
 	uint32_t answered;              /* rows that are answered, at the frame's end */
 	size_t begins;                  /* position of the first row that has logits: 0 or, if the model has an encoder,

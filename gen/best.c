@@ -77,8 +77,6 @@ static void read_all(void)
 	while ((got = frame_next(&in, &f, &w)) > 0) {
 		if (f.kind == FRAME_CARD && !run.carded++)
 			must(card_read(&in, &f, &run.card, &w) || card_write(1, &run.card, &w));
-		if (card_is_canvas(&run.card, &f))
-			continue;
 		if (f.kind != FRAME_IDS && f.kind != FRAME_LOGPROBS && f.kind != FRAME_END)
 			continue;
 		must(frame_read_all(&in, &f, &payload, &room, &w));

@@ -14,7 +14,9 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/io.h"
+#include "lib/base/size.h"
 #include "lib/base/utf8.h"
+#include "lib/sampler/opts.h"
 #include "commands.h"
 #include "console.h"
 #include "convert.h"
@@ -130,19 +132,28 @@ static int refuse(struct conversation *v, enum frame_reason reason, size_t pos, 
 	return l->copy >= 0 && frame_write_end(l->copy, reason, (uint32_t)pos, 0, w) ? -1 : 1;
 }
 
+/* The tokens of a diffusion model's answer. Turns cannot be dropped while it is made, so there must be room for it. */
+static size_t canvas_length(const struct conversation *v)
+{
+	const char *n = stage_option(&v->q->stage[SAMPLE], "--n-predict");
+
+	return n && *n != '-' ? (size_t)strtoul(n, NULL, 10) : SAMPLER_CANVAS;
+}
+
 /* Turns the messages into ids that fit the context; those from *keep on are new. Returns 1 if they do not fit; the turn
  * is then undone. */
 static int fit(struct conversation *v, size_t *keep, struct why *w)
 {
 	size_t context = (size_t)v->l->card.n_ctx, n;
-	/* turns cannot be dropped while a canvas is filled in, so there must be room for it */
-	size_t most = v->l->card.masks ? context - context / 4 : context;
+	size_t room = context;
 	int dropped;
 
 	if (layout(v, keep, w))
 		return -1;
+	if (v->l->card.diffusion)
+		room -= size_min(canvas_length(v), context / 2);
 	n = v->history.ids.n;
-	if (!context || n < most)
+	if (!context || n < room)
 		return 0;
 	history_back(&v->history, *keep);
 	if ((dropped = layout_drop(v, 0, w)) < 0)

@@ -177,28 +177,51 @@ static int end_here(struct loop *l, int reason, uint32_t pos, struct why *w)
 	return discard_rejected(l, w) ? -1 : 1;
 }
 
-/* Sends a canvas to fwd, which then has the ids before its first mask. */
-static int canvas_back(struct loop *l, const struct frame *f, uint32_t pos, struct why *w)
+int loop_no_canvas(struct loop *l, struct why *w)
 {
-	const int32_t *ids = l->payload, mask = card_mask(&l->card);
+	l->rejected = 1;
+	return why(w, "%s: ids without a canvas: the sampler does not support diffusion models", l->back.name);
+}
+
+int loop_no_ids(struct loop *l, struct why *w)
+{
+	l->rejected = 1;
+	return why(w, "%s: logits, where a sampler's ids are expected", l->back.name);
+}
+
+/* Sends a canvas to fwd, which then has the ids before its first mask. */
+static int canvas_back(struct loop *l, const struct frame *f, struct why *w)
+{
+	const int32_t *ids = l->payload;
+	struct frame out = *f;
 	uint32_t n = 1;         /* the id before the canvas, which may be a mask of the prompt */
 
-	if (l->draft)
-		return why(w, "--draft: the model fills in masks, which cannot be guessed");
-	while (n < f->rows && ids[n] != mask)
+	if (l->reason)
+		return 0;
+	if (!l->placed && out.pos != FRAME_APPEND) {
+		l->placed = 1;
+		l->base = out.pos + 1 - (uint32_t)l->seq.n;
+	}
+	if (out.pos == FRAME_APPEND)
+		out.pos = l->base + (uint32_t)l->seq.n - 1;
+	/* the first canvas of this generation begins with the last id of its prompt */
+	if (l->stale && l->n_prompt && (out.pos != l->base + l->n_prompt - 1 || *ids != l->seq.id[l->n_prompt - 1]))
+		return 0;
+	while (n < out.rows && ids[n] != l->card.mask_id)
 		n++;
 	l->stale = 0;
-	l->valid = pos + n;
-	l->held = pos + f->rows;
+	l->canvas = 1;
+	l->valid = out.pos + n;
+	l->held = out.pos + out.rows;
 	if (l->r)
 		l->r->passes++;
-	return write_ids(l, ids, f->rows, pos, f->flags, w);
+	return frame_write(l->out, &out, ids, w) ? failed(l) : 0;
 }
 
 /* The number of drawn ids that fwd has, after n more of them, of which it had `accepted`. */
 static size_t evaluated(const struct loop *l, size_t n, size_t accepted)
 {
-	if (l->card.masks)
+	if (l->card.diffusion)
 		return size_min(l->r->ids.n + n, l->valid - l->base - l->n_prompt);
 	return l->r->ids.n + (l->reason ? accepted : n);
 }
@@ -206,38 +229,38 @@ static size_t evaluated(const struct loop *l, size_t n, size_t accepted)
 /* Handles drawn ids. After the end of the generation they only go to the copy. */
 static int ids_back(struct loop *l, const struct frame *f, struct why *w)
 {
-	uint32_t pos = f->pos, before = card_is_canvas(&l->card, f);   /* a canvas begins with the id before it */
 	const int32_t *ids = l->payload;
 	size_t n = 0, accepted, from;
+	uint32_t pos = f->pos;
 
 	if (l->reason || !(f->flags & FRAME_SAMPLED) || !f->rows)
 		return write_copy(l, f, w);
 	if (!l->placed && pos != FRAME_APPEND) {
 		l->placed = 1;
-		l->base = pos + before - (uint32_t)l->seq.n;
+		l->base = pos - (uint32_t)l->seq.n;
 	}
 	if (pos == FRAME_APPEND)
-		pos = l->base + (uint32_t)l->seq.n - before;
-	if (before)
-		return canvas_back(l, f, pos, w);
-	if (l->card.masks && !l->held)
-		return why(w, LOOP_NO_CANVAS, l->back.name);
-	if (l->draft && pos != l->base + l->seq.n)
+		pos = l->base + (uint32_t)l->seq.n;
+	if (l->card.diffusion && !l->canvas)
+		return loop_no_canvas(l, w);
+	if (l->draft && pos != l->base + l->seq.n) {
+		l->rejected = 1;
 		return why(w, "%s: ids for position %u, not %u: the sampler does not support guesses", l->back.name,
 			(unsigned)pos, (unsigned)(l->base + l->seq.n));
+	}
 	l->stale = 0;
 	for (; n < f->rows && !l->reason; n++) {
 		l->drawn++;
 		l->reason = over(l, ids[n], pos + (uint32_t)n);
 	}
-	accepted = l->card.masks ? 0 : count_accepted(l, ids, pos, n);
+	accepted = l->card.diffusion ? 0 : count_accepted(l, ids, pos, n);
 	l->valid += (uint32_t)accepted;
 	from = accepted < n ? accepted : n - 1;
 	if (ids_append(&l->seq, ids, n, w))
 		return -1;
 	if (l->r)
 		l->r->evaluated = evaluated(l, n, accepted);
-	if (!l->reason && !l->card.masks && forward(l, ids + from, n - from, pos + (uint32_t)from, accepted, w))
+	if (!l->reason && !l->card.diffusion && forward(l, ids + from, n - from, pos + (uint32_t)from, accepted, w))
 		return -1;
 	if (write_copy(l, f, w))
 		return -1;
@@ -253,22 +276,32 @@ static int end_back(struct loop *l, const struct frame *f, struct why *w)
 	return write_copy(l, f, w) || discard_rejected(l, w) ? -1 : 1;
 }
 
+static int card_back(struct loop *l, const struct frame *f, struct why *w)
+{
+	if (card_read(&l->back, f, &l->card, w))
+		return -1;
+	if (l->draft && l->card.diffusion) {
+		l->rejected = 1;
+		return why(w, "--draft: the tokens of a diffusion model cannot be guessed");
+	}
+	return l->copy >= 0 && card_write(l->copy, &l->card, w) ? failed(l) : 0;
+}
+
 /* Handles a frame of `back`. Returns 0: the generation continues; 1: it is over; -1: error. */
 static int frame_back(struct loop *l, const struct frame *f, struct why *w)
 {
 	if (f->kind == FRAME_LOGITS)
-		return why(w, "%s: logits, where a sampler's ids are expected", l->back.name);
+		return loop_no_ids(l, w);
 	if (f->kind == FRAME_HIDDEN)
 		return 0;
-	if (f->kind == FRAME_CARD) {
-		if (card_read(&l->back, f, &l->card, w))
-			return -1;
-		return l->copy >= 0 && card_write(l->copy, &l->card, w) ? failed(l) : 0;
-	}
+	if (f->kind == FRAME_CARD)
+		return card_back(l, f, w);
 	if (read_payload(l, &l->back, f, w))
 		return -1;
 	if (f->kind == FRAME_IDS)
 		return ids_back(l, f, w);
+	if (f->kind == FRAME_CANVAS)
+		return canvas_back(l, f, w);
 	if (f->kind == FRAME_END)
 		return end_back(l, f, w);
 	if (l->r && f->rows && result_logprobs(l->r, f->pos + l->moved, l->payload, f->rows, w))
@@ -279,17 +312,13 @@ static int frame_back(struct loop *l, const struct frame *f, struct why *w)
 /* Whether the frame still belongs to a generation that was ended here; it is skipped. */
 static int is_stale(const struct loop *l, const struct frame *f)
 {
-	/* the first canvas of this generation begins with the last id of its prompt */
-	if (l->stale && card_is_canvas(&l->card, f))
-		return f->pos != l->base + l->n_prompt - 1;
 	return l->stale && (f->kind == FRAME_LOGPROBS || (f->kind == FRAME_END && f->flags != FRAME_END_INTERRUPT));
 }
 
-/* Whether the user has ended the generation. Filled ids are followed by a canvas; the sampler waits only after that. */
+/* Whether the user has ended the generation, and the sampler waits: after an id, or after a canvas. */
 static int is_cancelled(const struct loop *l, const struct frame *f)
 {
-	return f->kind == FRAME_IDS && (!l->card.masks || card_is_canvas(&l->card, f))
-		&& l->cancelled && l->cancelled();
+	return f->kind == (l->card.diffusion ? FRAME_CANVAS : FRAME_IDS) && l->cancelled && l->cancelled();
 }
 
 /* Whether everything that belongs to the last id has arrived. */
@@ -371,6 +400,7 @@ int loop_turn(struct loop *l, struct why *w)
 
 	l->drawn = l->reason = 0;
 	l->valid = l->held = 0;
+	l->canvas = 0;
 	while (!status) {
 		if ((got = next_back(l, &f, w)) <= 0)
 			return got;

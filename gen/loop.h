@@ -5,7 +5,8 @@
  *
  * The prompt goes from `in` to `out`. Then each frame of ids from `back` goes to `out`, until an end frame, the end of
  * `back`, an id that ends a generation, n ids, or a full context. Every frame of `back` also goes to `copy`. With a
- * draft, guesses are appended to the ids; at the end, an empty frame makes fwd discard rejected guesses. */
+ * draft, guesses are appended to the ids; at the end, an empty frame makes fwd discard rejected guesses. With a
+ * diffusion model, canvases go to `out` only, and ids to `copy` only. */
 #ifndef LOOP_H
 #define LOOP_H
 
@@ -16,9 +17,6 @@
 #include "result.h"
 
 struct draft;
-
-/* of a sampler, by its name, that answers a model that fills in masks */
-#define LOOP_NO_CANVAS "%s: ids without a canvas: the sampler does not fill in masks"
 
 enum { LOOP_NO_LIMIT = -1, LOOP_TEXTS_MAX = 1000, LOOP_JOBS_MAX = 100000 };
 
@@ -42,12 +40,14 @@ struct loop {                   /* starts as loop_init() leaves it; set by the c
 
 	struct card card;       /* read only: the last card received; n_vocab 0: none yet */
 	int gone;               /* `out` or `copy` has no reader any more */
+	int rejected;           /* the loop has ended because of what a stage sent; the failures of others follow */
 
 	struct ids seq;      /* private from here on: prompt and generated ids */
 	size_t n_prompt;
 	uint32_t base;          /* position of seq.id[0], */
 	int placed;             /* if it is known */
-	uint32_t valid, held;   /* positions that fwd has evaluated: without and with guesses */
+	uint32_t valid, held;   /* positions that fwd has evaluated: without and with guesses or masks */
+	int canvas;             /* one was sent to fwd in this generation */
 	void *payload;          /* [room] bytes of the current frame */
 	size_t room;
 	uint32_t moved;         /* how far the generation has moved back; its copy does not show that */
@@ -79,6 +79,10 @@ int loop_turn(struct loop *l, struct why *w);
 
 /* Runs the generation after the prompt, then closes `out`. Returns 0, or -1 with a reason. */
 int loop_run(struct loop *l, struct why *w);
+
+/* What is wrong with the sampler: it draws ids without a canvas, for a diffusion model; it sends logits. Return -1. */
+int loop_no_canvas(struct loop *l, struct why *w);
+int loop_no_ids(struct loop *l, struct why *w);
 
 /* Copies what still comes through `back`, so that its writer does not die of SIGPIPE. With `fwd --chain` that is
  * everything. Returns 0, or -1 with a reason. */

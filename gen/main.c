@@ -201,7 +201,9 @@ static int run(void)
 	loop_close(&l);
 	if (failed < 0 && !status)
 		return 0;
-	fprintf(stderr, "gen: %s\n", failed < 0 ? ours.text : its.text);
+	fprintf(stderr, "gen: %s\n", failed < 0 || l.rejected ? ours.text : its.text);
+	if (l.rejected)
+		return 1;
 	return exit_status(failed) == 2 || cut ? exit_status(failed) : 1;
 }
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -230,21 +229,15 @@ static void take(struct reader *r, const struct opt *o)
 	r->given[r->n++] = (struct given){ o, m, c->value };
 }
 
-/* Whether the model fills in masks instead of continuing texts. If the file cannot be read, fwd will say why. */
-static int fills_masks(const char *path)
+/* Whether this may be a diffusion model: fwd needs its mask token. If the file cannot be read, fwd will say why. */
+static int has_mask_token(const char *path)
 {
-	struct gguf_string arch;
 	struct why ignored;
 	struct gguf *g = gguf_open(path, 0, &ignored);
-	char key[64];
-	int causal = 1;
+	int has = g && gguf_find(g, "tokenizer.ggml.mask_token_id");
 
-	if (g && gguf_text(g, "general.architecture", &arch, &ignored) > 0) {
-		snprintf(key, sizeof key, "%.*s.attention.causal", GGUF_SHOWN(arch));
-		gguf_bool(g, key, &causal, &ignored);
-	}
 	gguf_close(g);
-	return !causal;
+	return has;
 }
 
 /* Derives the other facts. */
@@ -257,7 +250,7 @@ static void conclude(struct request *q)
 	/* fwd can draw as sample does, either the largest logit or with the same noise, unless an option needs
 	 * something that only sample can do, or each id separately */
 	if (f & (GREEDY | GUMBEL) && !(f & (SAMPLING | OF_TEXT | VERBOSE | JSON | STOPPED | COLOURED | DRAFTS |
-	    MANY | OWN_FWD | OWN_SAMPLE)) && !q->hosts && !fills_masks(q->model))
+	    MANY | OWN_FWD | OWN_SAMPLE)) && !q->hosts && !has_mask_token(q->model))
 		f |= CHAINED;
 	if ((f & (GREEDY | GUMBEL)) == GUMBEL)
 		f |= NOISE;

@@ -29,7 +29,7 @@ struct queue {
 struct live {                   /* a sequence that has not ended */
 	struct sequence sequence;
 	int64_t drawn;
-	int filling;            /* a canvas of it was sent to fwd */
+	int canvas;             /* one of it was sent to fwd */
 	int fed;                /* its ids were sent to fwd, so an answer will come */
 	int ending;             /* it was ended here, and its `end ` frame has not come back yet */
 };
@@ -55,17 +55,23 @@ static int put(struct queue *q, const struct frame *f, const void *payload, stru
 	return frame_append(&q->bytes, f, payload) ? why(w, "out of memory for frames that wait") : 0;
 }
 
-/* Queues ids for fwd. */
+/* Queues a frame of ids or a canvas for fwd. */
+static int send_rows(struct parallel *p, const struct frame *f, const int32_t *ids, struct why *w)
+{
+	uint32_t of = f->seq < (uint32_t)p->l->texts ? f->seq : 0;
+
+	if (p->l->r)
+		p->l->r[of].passes++;
+	return put(&p->out, f, ids, w);
+}
+
 static int send_ids(struct parallel *p, const int32_t *ids, uint32_t n, uint32_t pos, uint32_t flags, uint32_t seq,
 	struct why *w)
 {
 	struct frame f = { .kind = FRAME_IDS, .rows = n, .cols = 1, .type = FRAME_I32, .flags = flags, .pos = pos,
 		.seq = seq };
-	uint32_t of = seq < (uint32_t)p->l->texts ? seq : 0;
 
-	if (p->l->r)
-		p->l->r[of].passes++;
-	return put(&p->out, &f, ids, w);
+	return send_rows(p, &f, ids, w);
 }
 
 static int send_end(struct parallel *p, uint32_t reason, uint32_t pos, uint32_t seq, struct why *w)
@@ -303,8 +309,8 @@ static int take_drawn(struct parallel *p, const struct frame *f, struct why *w)
 
 	if (!live || live->ending || !(f->flags & FRAME_SAMPLED) || !f->rows)
 		return 0;
-	if (l->card.masks && !live->filling)
-		return why(w, LOOP_NO_CANVAS, l->back.name);
+	if (l->card.diffusion && !live->canvas)
+		return loop_no_canvas(l, w);
 	if (!p->drawing++ && l->idle)
 		l->idle(l, 0);
 	if (l->r && f->seq < (uint32_t)l->texts && result_ids(&l->r[f->seq], ids, f->rows, f->pos, w))
@@ -314,7 +320,7 @@ static int take_drawn(struct parallel *p, const struct frame *f, struct why *w)
 		reason = over(l, live, ids[n], f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + n);
 	}
 	if (!reason)
-		return l->card.masks ? 0 : send_ids(p, ids, n, f->pos, FRAME_SAMPLED, f->seq, w);
+		return l->card.diffusion ? 0 : send_ids(p, ids, n, f->pos, FRAME_SAMPLED, f->seq, w);
 	if (l->r && f->seq < (uint32_t)l->texts)
 		result_end(&l->r[f->seq], reason, NULL, 0);
 	return end_here(p, live, reason, f->pos == FRAME_APPEND ? FRAME_APPEND : f->pos + n, w);
@@ -327,8 +333,8 @@ static int take_canvas(struct parallel *p, const struct frame *f, struct why *w)
 
 	if (!live || live->ending)
 		return 0;
-	live->filling = 1;
-	return send_ids(p, p->l->payload, f->rows, f->pos, f->flags, f->seq, w);
+	live->canvas = 1;
+	return send_rows(p, f, p->l->payload, w);
 }
 
 /* Handles the end of a sequence. */
@@ -357,14 +363,14 @@ static int take_back(struct parallel *p, struct why *w)
 	if (got <= 0)
 		return got < 0 ? -1 : 1;
 	if (f.kind == FRAME_LOGITS)
-		return why(w, "%s: logits, where a sampler's ids are expected", l->back.name);
+		return loop_no_ids(l, w);
 	if (f.kind == FRAME_HIDDEN)
 		return 0;
 	if (f.kind == FRAME_CARD)
 		return pass_card(p, &l->back, &f, w);
 	if (read_payload(p, &l->back, &f, w))
 		return -1;
-	if (card_is_canvas(&l->card, &f))
+	if (f.kind == FRAME_CANVAS)
 		return take_canvas(p, &f, w);
 	if (f.kind == FRAME_IDS)
 		failed = take_drawn(p, &f, w);

@@ -6,15 +6,29 @@
 #include <stdlib.h>
 
 #include "lib/base/size.h"
+#include "lib/sampler/opts.h"
 #include "lib/sampler/rng.h"
 #include "lib/sampler/sampler.h"
+#include "pick.h"
 
-enum { LENGTH = 128 };          /* ids of a canvas without -n */
+struct canvas {
+	uint32_t pos;           /* of id[0] */
+	int32_t before;         /* the id before it */
+	size_t n;
+	int32_t *id;            /* [n]; the mask token where none is kept yet */
+	float (*logprob)[2];    /* [n][pick_n_logprobs()] */
+	size_t filled;          /* number of first ids that have been written */
+	size_t sent;            /* fwd was last sent id[sent .. n) */
+	size_t block, end;      /* the current block is id[block .. end), */
+	size_t step, steps;     /* of which so many steps are done */
+	struct drawn *drawn;    /* [n]: scratch */
+	int answered;
+};
 
-struct draw {                   /* for the mask at id[at] */
+struct drawn {                  /* for the mask at id[at] */
 	size_t at;
 	int32_t id;
-	double confidence;
+	double certainty;
 };
 
 void canvas_close(struct canvas *c)
@@ -22,49 +36,57 @@ void canvas_close(struct canvas *c)
 	if (!c)
 		return;
 	free(c->id);
-	free(c->draw);
+	free(c->logprob);
+	free(c->drawn);
 	free(c);
+}
+
+int canvas_answered(const struct canvas *c)
+{
+	return c->answered;
 }
 
 /* ---- a new canvas ---- */
 
-/* Begins the block after the last one. */
+/* Begins the block after the last one, with its share of all steps, but at least one. */
 static void next_block(const struct session *s, struct canvas *c)
 {
-	size_t size = size_min(c->n - c->end, (size_t)s->set.block), steps = (size_t)s->set.steps;
+	size_t steps = s->set.steps ? (size_t)s->set.steps : c->n;
 
 	c->block = c->end;
-	c->end += size;
+	c->end += size_min(c->n - c->end, (size_t)s->set.block);
 	c->step = 0;
-	c->steps = size_max(steps && c->n ? size_min((size * steps + c->n / 2) / c->n, size) : size, 1);
+	if (c->n)
+		c->steps = c->end * steps / c->n - c->block * steps / c->n;
+	c->steps = size_max(size_min(c->steps, c->end - c->block), 1);
 }
 
-static struct canvas *open(const struct session *s, const struct generation *g, uint32_t pos, struct why *w)
+/* For the positions from pos on. */
+static struct canvas *canvas_open(const struct session *s, const struct generation *g, uint32_t pos, struct why *w)
 {
 	struct canvas *c = calloc(1, sizeof *c);
-	int64_t most = s->set.n == NO_LIMIT ? LENGTH : s->set.n;
-	size_t row = generation_logprobs(s) * sizeof *c->logprob;
+	int64_t most = s->set.n == NO_LIMIT ? SAMPLER_CANVAS : s->set.n;
 
-	if (s->card.n_ctx)
-		most = most < s->card.n_ctx - (int64_t)pos ? most : s->card.n_ctx - (int64_t)pos;
+	if (s->card.n_ctx && most > s->card.n_ctx - (int64_t)pos)
+		most = s->card.n_ctx - (int64_t)pos;
 	if (!c || most < 0 || most > FRAME_IDS_MAX - 1) {
-		why(w, c ? "position %" PRIu32 ": no room for a canvas" : "out of memory", pos);
+		why(w, c ? "a canvas of %" PRId64 " tokens" : "out of memory", most);
 		free(c);
 		return NULL;
 	}
 	c->n = (size_t)most;
 	c->pos = pos;
 	c->before = g->last;
-	c->id = malloc((c->n + 1) * (sizeof *c->id + row));
-	c->draw = malloc((c->n + 1) * sizeof *c->draw);
-	if (!c->id || !c->draw) {
-		why(w, "out of memory for a canvas of %zu ids", c->n);
+	c->id = malloc((c->n + 1) * sizeof *c->id);
+	c->logprob = malloc((c->n * pick_n_logprobs(s) + 1) * sizeof *c->logprob);
+	c->drawn = malloc((c->n + 1) * sizeof *c->drawn);
+	if (!c->id || !c->logprob || !c->drawn) {
+		why(w, "out of memory for a canvas of %zu tokens", c->n);
 		canvas_close(c);
 		return NULL;
 	}
-	c->logprob = (float (*)[2])(void *)(c->id + c->n + 1);
 	for (size_t i = 0; i < c->n; i++)
-		c->id[i] = card_mask(&s->card);
+		c->id[i] = s->card.mask_id;
 	next_block(s, c);
 	return c;
 }
@@ -72,10 +94,10 @@ static struct canvas *open(const struct session *s, const struct generation *g, 
 /* ---- frames ---- */
 
 /* Sends the canvas to fwd from id[from] on, after the id before that. */
-static int send(struct canvas *c, size_t from, uint32_t seq, struct why *w)
+static int send_canvas(struct canvas *c, size_t from, uint32_t seq, struct why *w)
 {
-	const struct frame f = { .kind = FRAME_IDS, .rows = (uint32_t)(1 + c->n - from), .cols = 1, .type = FRAME_I32,
-		.flags = FRAME_SAMPLED | FRAME_GUESS, .pos = c->pos + (uint32_t)from - 1, .seq = seq };
+	const struct frame f = { .kind = FRAME_CANVAS, .rows = (uint32_t)(1 + c->n - from), .cols = 1,
+		.type = FRAME_I32, .pos = c->pos + (uint32_t)from - 1, .seq = seq };
 
 	c->sent = from;
 	return frame_write_header(1, &f, w) || frame_write_elements(1, &f, from ? &c->id[from - 1] : &c->before, 1, w)
@@ -86,11 +108,10 @@ static int send(struct canvas *c, size_t from, uint32_t seq, struct why *w)
 static int write_filled(struct session *s, struct generation *g, uint32_t seq, struct why *w)
 {
 	struct canvas *c = g->canvas;
-	const int32_t mask = card_mask(&s->card);
 	size_t from = c->filled;
 	int over = 0;
 
-	while (!over && c->filled < c->n && c->id[c->filled] != mask) {
+	while (!over && c->filled < c->n && c->id[c->filled] != s->card.mask_id) {
 		g->drawn++;
 		over = generation_reason(s, g, c->id[c->filled++]);
 	}
@@ -98,7 +119,7 @@ static int write_filled(struct session *s, struct generation *g, uint32_t seq, s
 		return 0;
 	g->next = c->pos + (uint32_t)c->filled;
 	if (sampler_history(g->sampler, c->pos + (uint32_t)from, c->id + from, c->filled - from, w) ||
-	    generation_write(s, c->id + from, c->logprob + from * generation_logprobs(s), c->filled - from,
+	    pick_write(s, c->id + from, c->logprob + from * pick_n_logprobs(s), c->filled - from,
 		c->pos + (uint32_t)from, seq, w))
 		return -1;
 	return over || c->filled < c->n ? over : FRAME_END_LENGTH;
@@ -106,25 +127,25 @@ static int write_filled(struct session *s, struct generation *g, uint32_t seq, s
 
 /* ---- a step ---- */
 
-static double confidence(const struct session *s, const struct sampler_pick *p, uint32_t seq, uint32_t pos)
+static double certainty(const struct session *s, const struct sampler_pick *p, uint32_t seq, uint32_t pos)
 {
-	switch (s->set.order) {
-	case CANVAS_MARGIN:
+	switch (s->set.certainty) {
+	case CERTAINTY_MARGIN:
 		return p->n_best < 2 ? 1 : exp(p->best[0].logprob) - exp(p->best[1].logprob);
-	case CANVAS_ENTROPY:
+	case CERTAINTY_ENTROPY:
 		return -p->entropy;
-	case CANVAS_RANDOM:
-		return rng_real(s->set.chain.seed + seq, pos, SAMPLER_KEY_ORDER);
+	case CERTAINTY_RANDOM:
+		return rng_real(s->set.chain.seed + seq, pos, SAMPLER_KEY_CERTAINTY);
 	default:
 		return p->logprob;
 	}
 }
 
-/* The highest confidence first; of equal ones the first in the text. */
+/* The most certain first; of equals the first in the text. */
 static int compare(const void *a, const void *b)
 {
-	const struct draw *x = a, *y = b;
-	int less = (x->confidence < y->confidence) - (x->confidence > y->confidence);
+	const struct drawn *x = a, *y = b;
+	int less = (x->certainty < y->certainty) - (x->certainty > y->certainty);
 
 	return less ? less : (x->at > y->at) - (x->at < y->at);
 }
@@ -138,18 +159,18 @@ static int draw_block(struct session *s, struct generation *g, const struct fram
 	int n = 0, failed;
 
 	for (size_t i = c->block; i < c->end; i++) {
-		if (c->id[i] != card_mask(&s->card))
+		if (c->id[i] != s->card.mask_id)
 			continue;
 		row = (uint32_t)(first + (int64_t)i);
-		if (generation_row(s, f, row, read, w))
+		if (pick_read_row(s, f, row, read, w))
 			return -1;
 		read = row + 1;
-		if ((failed = generation_pick(s, g, c->pos + (uint32_t)i, (int64_t)i < s->set.min, &p, w)))
+		if ((failed = pick_id(s, g, c->pos + (uint32_t)i, (int64_t)i < s->set.min, &p, w)))
 			return failed;
-		generation_keep(s, &p, c->logprob + i * generation_logprobs(s));
-		c->draw[n++] = (struct draw){ i, p.id, confidence(s, &p, f->seq, c->pos + (uint32_t)i) };
+		pick_store_logprobs(s, &p, c->logprob + i * pick_n_logprobs(s));
+		c->drawn[n++] = (struct drawn){ i, p.id, certainty(s, &p, f->seq, c->pos + (uint32_t)i) };
 	}
-	/* all of the frame, because fwd must not die of SIGPIPE in it if this is the last one */
+	/* to its end: if this frame is the last, fwd must not meet a closed pipe in it */
 	return frame_skip(&s->in, f, (uint64_t)(f->rows - read) * f->cols, w) ? -1 : n;
 }
 
@@ -158,38 +179,47 @@ static int fill(struct session *s, struct generation *g, const struct frame *f, 
 {
 	struct canvas *c = g->canvas;
 	size_t size = c->end - c->block, share;
-	int64_t first = (int64_t)c->pos - f->pos - (s->card.masks < 0);
+	int64_t first = (int64_t)c->pos - f->pos - s->card.shifted;
 	int n = draw_block(s, g, f, first, w);
 
 	if (n < 0)
 		return n;
 	share = size * (c->step + 1) / c->steps - size * c->step / c->steps;
-	qsort(c->draw, (size_t)n, sizeof *c->draw, compare);
+	qsort(c->drawn, (size_t)n, sizeof *c->drawn, compare);
 	for (size_t i = 0; i < size_min(share, (size_t)n); i++)
-		c->id[c->draw[i].at] = c->draw[i].id;
+		c->id[c->drawn[i].at] = c->drawn[i].id;
 	if (++c->step == c->steps)
 		next_block(s, c);
 	return 0;
 }
 
+/* Answers a prompt with a canvas. */
+static int begin(struct session *s, struct generation *g, const struct frame *f, struct why *w)
+{
+	g->prompted = 0;
+	g->next = f->pos == FRAME_APPEND ? sampler_next(g->sampler) : f->pos + f->rows;
+	canvas_close(g->canvas);
+	if (!(g->canvas = canvas_open(s, g, g->next, w)))
+		return SESSION_FAILED;
+	return g->canvas->n ? send_canvas(g->canvas, 0, f->seq, w) : FRAME_END_LENGTH;
+}
+
 int canvas_step(struct session *s, struct generation *g, const struct frame *f, struct why *w)
 {
 	struct canvas *c = g->canvas;
-	int answers = c && g->n_guess && f->rows == 1 + c->n - c->sent && f->pos == c->pos + c->sent - 1, over = 0;
-	size_t from = 0;
+	size_t from;
+	int over;
 
-	g->n_guess = 0;
-	if (answers) {
-		from = c->filled;
-		if ((over = fill(s, g, f, w)) || (over = write_filled(s, g, f->seq, w)))
-			return over;
-	} else {
-		canvas_close(c);
-		g->canvas = open(s, g, f->pos == FRAME_APPEND ? sampler_next(g->sampler) : f->pos + f->rows, w);
-		if (!g->canvas)
-			return SESSION_FAILED;
-		if (!g->canvas->n)
-			return FRAME_END_LENGTH;
+	if (!c || g->prompted)
+		return begin(s, g, f, w);
+	if (f->rows != 1 + c->n - c->sent || f->pos != c->pos + c->sent - 1) {
+		why(w, "%" PRIu32 " rows of logits, not those of the %zu ids of the canvas", f->rows,
+			1 + c->n - c->sent);
+		return SESSION_FAILED;
 	}
-	return send(g->canvas, from, f->seq, w);
+	c->answered = 1;
+	from = c->filled;
+	if ((over = fill(s, g, f, w)) || (over = write_filled(s, g, f->seq, w)))
+		return over;
+	return send_canvas(c, from, f->seq, w);
 }

@@ -14,6 +14,7 @@ struct generation {
 	struct sampler *sampler;
 	struct constraint *constraint;  /* or NULL */
 	struct canvas *canvas;          /* or NULL (canvas.h) */
+	int prompted;                   /* ids have come since the canvas was begun */
 	int32_t last;                   /* the last id of the history */
 	int32_t *guess;                 /* [n_guess] of the last frame of ids, after its first id */
 	size_t n_guess, room;           /* bytes */
@@ -36,24 +37,7 @@ int generation_ids(struct session *s, struct generation *g, const struct frame *
  * SESSION_FAILED if nothing can be drawn. */
 int generation_draw(struct session *s, struct generation *g, const struct frame *f, struct why *w);
 
-/* ---- for canvas.c ---- */
-
-/* Reads row `at` of the frame into s->row; `read` rows have been read already. */
-int generation_row(struct session *s, const struct frame *f, uint32_t at, uint32_t read, struct why *w);
-
-/* Draws the id for pos from s->row. early: nothing that ends the text may be drawn. 0 or SESSION_FAILED. */
-int generation_pick(struct session *s, struct generation *g, uint32_t pos, int early, struct sampler_pick *p,
-	struct why *w);
-
-/* The number of log-probabilities that are written for each id. keep: copies those of a pick to to[]. */
-size_t generation_logprobs(const struct session *s);
-void generation_keep(const struct session *s, const struct sampler_pick *p, float (*to)[2]);
-
 /* The reason to stop after an id that has been counted in g->drawn, or 0. */
 int generation_reason(const struct session *s, const struct generation *g, int32_t id);
-
-/* Writes id[n], the first for pos, and their log-probabilities. */
-int generation_write(const struct session *s, const int32_t *id, float (*logprob)[2], size_t n, uint32_t pos,
-	uint32_t seq, struct why *w);
 
 #endif

@@ -195,7 +195,7 @@ static void take(struct option_parser *r, const struct opt *o)
 	case OPT_BREAKER: take_breaker(r, o); break;
 	case OPT_BREAKER_ID: add_id(r, o, set->breaker_id, &set->chain.breakers.n_id, BREAKERS_MAX); break;
 	case OPT_STOP_ID: add_id(r, o, set->stop_id, &set->n_stop, STOP_IDS_MAX); break;
-	case OPT_ORDER: set->order = cli_choice(c, o); break;
+	case OPT_CERTAINTY: set->certainty = cli_choice(c, o); break;
 	case OPT_IGNORE_EOS: set->ignore_eos = 1; break;
 	case OPT_GRAMMAR: take_grammar(r, o); break;
 	case LOGPROBS: set->chain.n_best = (int32_t)cli_integer(c, o, 0, SAMPLER_BEST_MAX); break;

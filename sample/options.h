@@ -22,7 +22,7 @@ struct sample_options {
 	struct grammar_source grammar;  /* option is NULL without one */
 	int ignore_eos, turns, trace, verbose;
 	int32_t steps, block;           /* of a canvas (canvas.h): steps in all, 0: one for each id; ids of a block */
-	int order;                      /* enum canvas_order */
+	int certainty;                  /* enum certainty */
 };
 
 extern const struct opt options_table[];

@@ -66,10 +66,10 @@ static int check_ids(const struct session *s, struct why *w)
 /* What a canvas needs to know of each pick, too. */
 static void prepare_canvas(const struct session *s, struct sampler_params *p)
 {
-	int32_t least = s->set.order == CANVAS_MARGIN ? 2 : 0;
+	int32_t least = s->set.certainty == CERTAINTY_MARGIN ? 2 : 0;
 
 	p->n_best = p->n_best < least ? least : p->n_best;
-	p->entropy = s->set.order == CANVAS_ENTROPY;
+	p->entropy = s->set.certainty == CERTAINTY_ENTROPY;
 }
 
 /* The card opens the sampler and is passed on; a later one has to agree. */
@@ -88,8 +88,8 @@ static int take_card(struct session *s, const struct frame *f, struct why *w)
 		return SESSION_USAGE;
 	if (s->pieces && pieces_agree(s->pieces, &card, w) < 0)
 		return -1;
-	if (s->constraint && card.masks)
-		return why(w, "--%s: the model fills in masks, in any order: no grammar can constrain it",
+	if (s->constraint && card.diffusion)
+		return why(w, "--%s: a diffusion model draws ids in any order, so a grammar cannot constrain it",
 			set->grammar.option);
 	if (s->constraint && constraint_start(s->constraint, s->pieces, &card, set->stop_id, set->n_stop, w) < 0)
 		return -1;
@@ -98,7 +98,7 @@ static int take_card(struct session *s, const struct frame *f, struct why *w)
 	set->chain.observe = set->trace ? trace_observe : NULL;
 	set->chain.observer = s->trace;
 	p = set->chain;
-	if (card.masks)
+	if (card.diffusion)
 		prepare_canvas(s, &p);
 	if (!(s->sampler = sampler_open(&p, card.n_vocab, w)))
 		return -1;
@@ -202,7 +202,7 @@ static int take_rows(struct session *s, const struct frame *f, struct why *w)
 		return generation_ids(s, g, f, w);
 	if (g->idle)
 		return 0;
-	reason = !s->set.n ? FRAME_END_LENGTH : s->card.masks ? canvas_step(s, g, f, w) : generation_draw(s, g, f, w);
+	reason = !s->set.n ? FRAME_END_LENGTH : (s->card.diffusion ? canvas_step : generation_draw)(s, g, f, w);
 	if (reason == FRAME_END_LENGTH && g->constraint && !constraint_may_end(g->constraint))
 		s->cut++;
 	return reason > 0 ? write_end(s, g, (enum frame_reason)reason, w) : reason;
@@ -236,11 +236,17 @@ int session_is_over(const struct session *s)
 
 int session_check_loop(const struct session *s, struct why *w)
 {
-	const struct generation *first = (const struct generation *)sequences_find(&s->sequences, 0);
-	const struct canvas *c = first && !s->many ? first->canvas : NULL;
+	struct sequence **all = s->card.diffusion ? sequences_all(&s->sequences) : NULL;
+	int lost = 0;
 
-	return !c || first->idle || c->step || c->block ? 0
-		: why(w, "%s: ends before a canvas of masks has come back: feed(1) sends it to fwd", s->in.name);
+	for (size_t i = 0; all && i < s->sequences.n; i++) {
+		const struct generation *g = (const struct generation *)all[i];
+
+		lost |= g->canvas && !g->idle && !canvas_answered(g->canvas);
+	}
+	free(all);
+	return lost ? why(w, "%s: no logits for the first canvas: a diffusion model needs a loop (feed, gen)",
+		s->in.name) : 0;
 }
 
 int session_frame(struct session *s, const struct frame *f, struct why *w)

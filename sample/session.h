@@ -42,7 +42,7 @@ void session_close(struct session *s);
  * sequence has failed, the others continue. */
 int session_frame(struct session *s, const struct frame *f, struct why *w);
 
-/* At the end of the input: -1 if no canvas has ever come back, because the stages are not in a loop. */
+/* At the end of the input: -1 if fwd has never answered a canvas, because the stages are not in a loop. */
 int session_check_loop(const struct session *s, struct why *w);
 
 /* Whether the output is complete: the only sequence has ended, or no more start and all have ended. */

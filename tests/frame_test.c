@@ -338,6 +338,8 @@ static void bounds(int fd)
 		{ FRAME_IDS, 1, 1, 0xffffffff, 0, -1 },
 		{ FRAME_IDS, 2, 1, FRAME_I32, 0xfffffffd, -1 }, { FRAME_IDS, 2, 1, FRAME_I32, 0xfffffffc, 1 },
 		{ FRAME_IDS, 2, 1, FRAME_I32, FRAME_APPEND, 1 },
+		{ FRAME_CANVAS, 1, 1, FRAME_I32, 0, 1 }, { FRAME_CANVAS, 0, 1, FRAME_I32, 0, -1 },
+		{ FRAME_CANVAS, 2, 2, FRAME_I32, 0, -1 }, { FRAME_CANVAS, 2, 1, FRAME_F32, 0, -1 },
 		{ FRAME_LOGITS, 1, FRAME_VOCAB_MAX, FRAME_F32, 0, 1 },
 		{ FRAME_LOGITS, 1, FRAME_VOCAB_MAX + 1, FRAME_F32, 0, -1 },
 		{ FRAME_LOGITS, 0, 5, FRAME_F32, 0, -1 }, { FRAME_LOGITS, 1, 0, FRAME_F32, 0, -1 },
@@ -444,7 +446,7 @@ static void cards(int fd)
 	check_at(card_with(fd, 2, 0) < 0 && card_with(fd, 2, -1) < 0 && card_with(fd, 2, FRAME_VOCAB_MAX + 1) < 0,
 		"sizes of vocabularies", 0);
 	check_at(card_with(fd, 3, -2) < 0 && card_with(fd, 3, 100) < 0 && card_with(fd, 6, -1) < 0 &&
-		card_with(fd, 7, 101) < 0 && card_with(fd, 7, -101) < 0, "BOS, context, masks", 0);
+		card_with(fd, 7, 101) < 0 && card_with(fd, 7, -101) < 0, "BOS, context, mask token", 0);
 	check_at(card_with(fd, 8, -1) < 0 && card_with(fd, 9, 3) < 0 && card_with(fd, 10, 100) < 0 &&
 		card_with(fd, 10, 7) < 0, "ends of generation", 0);
 	check_at(card_agree(&a, "one", &b, "two", &w) == 0, "equal cards", 0);

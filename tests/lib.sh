@@ -163,7 +163,7 @@ another() {
 	case $((n % 4)) in
 	0) logits "$model" "$@" --all -t 1 -b 1 <ids >other ;;
 	1) logits "$model" "$@" --all --backend scalar -t 3 -b 7 <ids >other ;;
-	2)      # masks: later ids change earlier rows
+	2)      # a diffusion model: later ids change earlier rows
 		"$BIN/gguf" "$model" | grep -q 'attention.causal.*false' && frames=1000 || frames=3
 		"$HELP/stream" make -s $frames <ids | "$BIN/fwd" "$model" "$@" --all -t 2 -b 2 |
 			"$HELP/stream" rows >other ;;

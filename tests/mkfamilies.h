@@ -89,7 +89,7 @@ struct mkfamily {
 	int choice_bias, expert_bias;   /* exp_probs_b (2: named without .bias); biases of router and experts */
 	uint32_t decoders;              /* number of the decoder's layers, after an encoder; 0: there is no encoder */
 	uint32_t eos;                   /* the id that ends a text; 0: the vocabulary's */
-	uint32_t mask;                  /* the id of the masks that the model fills in; 0: it continues texts */
+	uint32_t mask;                  /* the mask token's id; 0: not a diffusion model */
 	int unshifted;                  /* logits are for a row's own position */
 	const char *keys;               /* further keys: KEY=VALUE ...; a value with a point is a float, one with commas
 					 * an array */

@@ -33,7 +33,7 @@ static double score(const double *q, const double *k, size_t head, size_t distan
 	return sum - (m.alibi > 0 ? alibi_slope(head) * (double)distance : 0);
 }
 
-/* out[n][n_head · dim_v] = softmax(scores) v, causal unless the model fills in masks; query head h reads KV head h /
+/* out[n][n_head · dim_v] = softmax(scores) v, causal unless it is a diffusion model; query head h reads KV head h /
  * (n_head / n_head_kv). A sink is an extra score of a head that takes its share of the softmax and has no value. */
 static double *attention(size_t il, const double *q, const double *k, const double *v, size_t n)
 {
@@ -45,7 +45,7 @@ static double *attention(size_t il, const double *q, const double *k, const doub
 	for (size_t i = 0; i < n; i++)
 		for (size_t h = 0; h < m.n_head; h++) {
 			const double *qh = q + (i * m.n_head + h) * d;
-			size_t end = m.rules->fills_masks ? n : i + 1;
+			size_t end = m.rules->diffusion ? n : i + 1;
 			double most = sinks ? sinks[h] : -INFINITY, sum;
 
 			for (size_t j = 0; j < end; j++) {

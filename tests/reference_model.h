@@ -46,7 +46,7 @@ struct rules {
 					 * part: experts read the layer's input, with a norm of their own; or they read
 					 * what the dense part reads, and the sum is divided by √2 */
 	int carries_embedding;          /* a layer adds a multiple of the embedding */
-	int fills_masks;                /* rows see the whole text */
+	int diffusion;                /* rows see the whole text */
 	int layer_norm_heads;           /* norms of heads subtract the mean; their epsilon is 1e-5 */
 	int plamo2;                     /* PLaMo 2's variant of Mamba */
 	int tiled_heads;                /* value head j of a delta net reads key head j mod (number of key heads) */

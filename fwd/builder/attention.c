@@ -202,11 +202,11 @@ static void set_offset(struct builder *b, struct op_attention *o)
 
 	if (o->sight == SIGHT_CROSS)
 		place = n_layer + b->il;
-	else if (o->sight == SIGHT_TEXT)
+	else if (o->sight == SIGHT_ENCODER)
 		place = 2 * n_layer;
 	else if (b->layer->kv)
 		place = (size_t)(b->layer->kv - b->model->layer);
-	if (!o->shares && (o->sight != SIGHT_TEXT || !b->il))
+	if (!o->shares && (o->sight != SIGHT_ENCODER || !b->il))
 		build_place_kv(b, o, place);
 	if (!b->failed)
 		memcpy(o->offset, b->kv_offsets[place].at, sizeof o->offset);
@@ -225,7 +225,7 @@ static size_t rows_seeing_all(const struct builder *b)
 /* Whether nobody reads rows that are not wanted after this attention. */
 static int is_last(const struct builder *b)
 {
-	return b->il + 1 == b->model->n_layer && b->sight != SIGHT_TEXT && b->sight != SIGHT_ANSWER;
+	return b->il + 1 == b->model->n_layer && b->sight != SIGHT_ENCODER && b->sight != SIGHT_ANSWER;
 }
 
 struct op_attention build_attention_of(struct builder *b)

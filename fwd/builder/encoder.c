@@ -33,7 +33,7 @@ void build_biases(struct builder *b)
 	for (size_t i = 0; rows && to && i < heads * ATTEND_BIASES; i++) {
 		long d = (long)(i % ATTEND_BIASES) - ATTEND_BIASES / 2;
 
-		to[i] = rows[bucket(buckets, b->sight == SIGHT_TEXT, d) * heads + i / ATTEND_BIASES];
+		to[i] = rows[bucket(buckets, b->sight == SIGHT_ENCODER, d) * heads + i / ATTEND_BIASES];
 	}
 }
 
@@ -72,7 +72,7 @@ void build_encoder(struct builder *b)
 	struct packed *x;
 
 	b->stack = "enc.";
-	b->sight = SIGHT_TEXT;
+	b->sight = SIGHT_ENCODER;
 	build_embed(b);
 	for (b->il = 0; b->il < m->encoder.n_layer; b->il++) {
 		b->layer = &layer;

@@ -185,12 +185,13 @@ static int open_adapters(struct plan *p, struct why *w)
 	return 0;
 }
 
+/* Buffers for models whose texts are evaluated as a whole. */
 static int open_texts(struct plan *p, struct why *w)
 {
 	const struct encoder *e = &p->model->encoder;
 	struct text_buffers *d = &p->texts;
 
-	if (!e->n_layer && !p->model->masks)
+	if (!e->n_layer && !p->model->diffusion)
 		return 0;
 	if (e->n_layer && size_max(e->start, e->end) >= p->model->n_vocab)
 		return why(w, "the decoder's first id, %zu, or a text's last, %zu, is outside the vocabulary of %zu",
@@ -294,7 +295,7 @@ static int append_all(struct plan *p, struct why *w)
 	static const struct stream_kind single = { .open = NULL };
 	struct builder b = { .plan = p, .model = p->model, .w = w, .il = OP_NO_LAYER, .stack = "",
 		.streams = p->model->family->streams ? p->model->family->streams : &single,
-		.sight = p->model->masks ? SIGHT_WHOLE : SIGHT_PAST };
+		.sight = p->model->diffusion ? SIGHT_ALL : SIGHT_PAST };
 
 	b.kv_offsets = build_allocate(&b, (2 * p->model->n_layer + 1) * sizeof *b.kv_offsets);
 	if (p->model->encoder.n_layer)

@@ -64,7 +64,7 @@ struct family {
 	enum predicts predicts;
 	int no_epsilon;                 /* norms use no epsilon, whatever the key says, as in llama.cpp */
 	enum mixer mixer;               /* of layers without KV heads; 0: every layer must have KV heads */
-	int fills_masks;                /* each row sees its whole sequence */
+	int diffusion;                  /* predicts mask tokens; each row sees its whole sequence */
 	int partial;                    /* layers may lack a mixer or a feed-forward part */
 	const char *final_norm;         /* NULL: output_norm */
 	int either_epsilon;             /* without an epsilon for RMS norms, the one for layer norms is used */

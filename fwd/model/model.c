@@ -52,27 +52,26 @@ static int check_causal(struct model *m, struct why *w)
 
 	if (gguf_bool(m->gguf, key_name(m, "attention.causal").s, &causal, w) < 0)
 		return -1;
-	if (causal || m->family->fills_masks)
+	if (causal || m->family->diffusion)
 		return 0;
 	why(w, "%s: false: not a generative model", key_name(m, "attention.causal").s);
 	return why_tell(m->faults, w);
 }
 
-static int read_masks(struct model *m, struct why *w)
+static int read_mask(struct model *m, struct why *w)
 {
 	static const char key[] = "tokenizer.ggml.mask_token_id";
-	int shifted = 1, found;
+	int found;
 	int64_t id;
 
-	if (!m->family || !m->family->fills_masks || !m->n_vocab)
+	if (!m->family || !m->family->diffusion || !m->n_vocab)
 		return 0;
 	found = gguf_integer(m->gguf, key, 0, (int64_t)m->n_vocab - 1, &id, w);
 	if (found <= 0)
 		return found < 0 ? -1 : why(w, "%s: missing", key);
-	if (gguf_bool(m->gguf, "diffusion.shift_logits", &shifted, w) < 0)
-		return -1;
-	m->masks = (int32_t)(shifted ? -1 - id : 1 + id);
-	return 0;
+	m->diffusion = m->shifted = 1;
+	m->mask_id = (int32_t)id;
+	return gguf_bool(m->gguf, "diffusion.shift_logits", &m->shifted, w) < 0 ? -1 : 0;
 }
 
 /* A size that can be told from the tensors, too. In a survey, that replaces a faulty key. */
@@ -276,7 +275,7 @@ static int read_all(struct model *m, struct why *w)
 {
 	static int (*const steps[])(struct model *m, struct why *w) = {
 		read_architecture, check_causal, read_sizes, layers_read, keys_refuse_features, read_epsilon,
-		read_vocabulary, read_masks, check_others, check_merges, check_set
+		read_vocabulary, read_mask, check_others, check_merges, check_set
 	};
 	enum { STEPS = sizeof steps / sizeof *steps, VOCABULARY = 6 };
 

@@ -226,7 +226,8 @@ struct model {
 	struct ngrams ngrams;
 	struct adapters adapters;
 	struct encoder encoder;
-	int32_t masks;                  /* of a model that fills in masks: see struct card; 0: it continues texts */
+	int diffusion, shifted;         /* as in struct card, */
+	int32_t mask_id;                /* like this one */
 	struct ssm ssm;
 	int parallel;                   /* attention and the feed-forward part both read x */
 	int loops_normed;               /* x is normed before the layers are run again */

@@ -55,13 +55,13 @@ struct run {
 	size_t pos;                     /* position of its first row */
 	size_t first;                   /* its first row in the batch */
 	size_t first_wanted;            /* the same among the wanted rows of all runs */
-	size_t text;                    /* positions of the encoder's text, or of a text with masks; 0: none */
+	size_t text;                    /* positions of the encoder's text, or of a diffusion model's; 0: none */
 };
 
-/* Which positions rows see. PAST: those up to their own (in windows, see struct attend). WHOLE: those of the whole
- * text, which may have masks. With an encoder: TEXT: those of the encoder's text; CROSS: the same, by keys and values
- * that the decoder's layer made of the encoder's result; ANSWER: those from the text's last up to their own. */
-enum sight { SIGHT_PAST, SIGHT_WHOLE, SIGHT_TEXT, SIGHT_CROSS, SIGHT_ANSWER };
+/* Which positions rows see. PAST: those up to their own (in windows, see struct attend). ALL: those of the whole
+ * sequence (diffusion models). With an encoder: ENCODER: those of the encoder's text; CROSS: the same, by keys and
+ * values that the decoder's layer made of the encoder's result; ANSWER: those from the text's last up to their own. */
+enum sight { SIGHT_PAST, SIGHT_ALL, SIGHT_ENCODER, SIGHT_CROSS, SIGHT_ANSWER };
 
 /* One batch, as its ops see it. */
 struct step {

@@ -187,7 +187,7 @@ static void begin(struct plan *p, const struct run *r)
 	segment_begin(r->state, r->pos, r->n);
 }
 
-/* Evaluates the rows of these ids: from each state's `next` on or, with masks, all. */
+/* Evaluates the rows of these ids: from each state's `next` on or, of a diffusion model, all. */
 static int evaluate(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs)
 {
 	int status;
@@ -195,7 +195,7 @@ static int evaluate(struct plan *p, const int32_t *ids, const struct run *run, s
 	set_runs(&p->step, p->runs, run, n_runs);
 	p->step.ids = ids;
 	for (struct run *r = p->runs; r < p->runs + n_runs; r++) {
-		r->pos = p->model->masks ? 0 : r->state->next;
+		r->pos = p->model->diffusion ? 0 : r->state->next;
 		begin(p, r);
 	}
 	status = run_ops(p, p->n_encoder, p->n_body);
@@ -315,7 +315,7 @@ int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t 
 			return -1;
 		segment_write_ids(r->state, r->state->next, id, r->n);
 	}
-	if (p->model->masks)
+	if (p->model->diffusion)
 		return evaluate_whole(p, run, n_runs);
 	return (p->n_encoder ? decode : evaluate)(p, ids, run, n_runs);
 }

@@ -20,7 +20,8 @@ enum { PLAN_ALIGN = 64 };       /* bytes: alignment of plan_memory() */
 struct plan_setup {
 	const struct kernels *kernels;
 	struct pool *pool;
-	size_t batch;                   /* maximum rows of a batch, or of a whole text (encoder, masks); at least 1 */
+	size_t batch;                   /* maximum rows of a batch or, for an encoder or a diffusion model, of a text;
+					 * at least 1 */
 	size_t first, last;             /* layers [first, last): layer 0 brings the embedding, the last layer the
 					 * head */
 	int lens;                       /* keep the residual stream after each layer, for plan_lens(); only for all
@@ -81,7 +82,7 @@ struct plan {
 	struct text_buffers {
 		int32_t *whole, *decoder;       /* [batch]: ids of whole texts; of the decoder's rows */
 		struct run *runs;               /* [batch]: the runs of these */
-	} texts;                        /* of models with an encoder, or with masks */
+	} texts;                        /* of diffusion models, and of those with an encoder */
 	struct buffer carried;          /* values of the first layer (RWKV 7), or the embedding */
 	struct buffer predicted, modes; /* with several streams: a second copy of all; weights of each */
 	struct buffer per_layer, per_layer_ids;         /* per-layer inputs; the share of them that comes from ids */
@@ -107,8 +108,8 @@ int plan_bind(struct plan *p, size_t n_ctx, struct why *w);
  * If a state's `next` is below its length, its valid rows from `next` on are evaluated again first. A plan without
  * layer 0 evaluates the rows that split_take() set (split.h), which are those from `next` on. With an encoder, rows of
  * its text but the last are not evaluated and cannot be wanted; the last one evaluates the encoder first, for which all
- * positions up to it must be prepared (fork.h). With masks, all rows of the states are evaluated, so all must be
- * prepared, and count for the batch. Returns 0, or -1 if cancelled; then none of the evaluated rows is valid. */
+ * positions up to it must be prepared (fork.h). Of a diffusion model, all rows of the states are evaluated, so all must
+ * be prepared, and count for the batch. Returns 0, or -1 if cancelled; then none of the evaluated rows is valid. */
 int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs);
 
 /* Computes logits[n][n_vocab] of rows [row, row + n) of those that the last step wanted. */

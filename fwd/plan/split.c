@@ -25,8 +25,8 @@ int split_check(const struct model *m, size_t first, size_t last, struct why *w)
 		return why(w, "no layer %zu: the model has layers 0 to %zu", size_max(first, last - 1), m->n_layer - 1);
 	if (at && at < m->n_layer && m->encoder.n_layer)
 		return why(w, "cannot be divided: the model has an encoder");
-	if (at && at < m->n_layer && m->masks)
-		return why(w, "cannot be divided: the model fills in masks, which changes all rows");
+	if (at && at < m->n_layer && m->diffusion)
+		return why(w, "cannot be divided: a diffusion model evaluates all positions again at each step");
 	if (at && at < m->n_layer && m->layer[at].sparse == SEES_CHOSEN)
 		return why(w, "cannot be divided before layer %zu: it uses the choice of an earlier layer's indexer",
 			at);

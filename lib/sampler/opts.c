@@ -51,10 +51,10 @@ const struct opt sampler_opts[] = {
 	{ OPT_GRAMMAR, "grammar", "TEXT", "draw only what this GBNF grammar allows" },
 	{ OPT_GRAMMAR, "grammar-file", "FILE", "the same from a file" },
 	{ OPT_NUMBER, "diffusion-steps", "N",
-		"fill in the masks of a diffusion model in N steps; 0: one for each token (default: 0)" },
+		"fill in a diffusion model's text in about N steps; 0: one for each token (default: 0)" },
 	{ OPT_NUMBER, "diffusion-block-length", "N", "in blocks of N tokens, from left to right (default: 32)" },
-	{ OPT_ORDER, "diffusion-algorithm", "confidence|margin|entropy|random",
-		"what decides which masks are filled in first (default: confidence)" },
+	{ OPT_CERTAINTY, "diffusion-algorithm", "confidence|margin|entropy|random",
+		"which of the tokens drawn at a step are kept (default: confidence)" },
 	{ OPT_TRACE, "trace", NULL, "print the candidates after each sampler to stderr" },
 	{ 0 }
 };

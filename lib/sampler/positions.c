@@ -237,7 +237,7 @@ static int begin(struct positions *p, struct position *out, struct why *w)
 	p->row = p->f.rows;
 	if (p->f.kind == FRAME_CARD)
 		return read_card(p, w);
-	if (sequences_is_over(&p->open, p->f.seq) || card_is_canvas(&p->card, &p->f))
+	if (sequences_is_over(&p->open, p->f.seq))
 		return 0;
 	if (p->f.kind == FRAME_IDS || p->f.kind == FRAME_END)
 		p->begins = untold(p, (struct predicted *)sequences_find(&p->open, p->f.seq), out);

@@ -43,7 +43,7 @@
 
 #define SAMPLER_KEY_DRAW UINT64_MAX     /* in place of an id in rng's key; not ids */
 #define SAMPLER_KEY_XTC (UINT64_MAX - 1)
-#define SAMPLER_KEY_ORDER (UINT64_MAX - 2)      /* of masks, for the sampler's caller */
+#define SAMPLER_KEY_CERTAINTY (UINT64_MAX - 2)  /* for the sampler's caller */
 
 enum {
 	SAMPLER_HISTORY = 1 << 20,      /* ids that penalties and dry remember */
@@ -106,7 +106,7 @@ struct sampler_params {
 	size_t n_bias;
 	/* log-probabilities of the drawn id and of the n_best most likely, at most SAMPLER_BEST_MAX; −1: none */
 	int32_t n_best;
-	int entropy;            /* with these, also the entropy of the row */
+	int entropy;            /* with log-probabilities: compute the entropy of the row, too */
 	void (*observe)(void *context, const struct sampler_view *v);   /* called after each sampler, or NULL */
 	void *observer;         /* its context */
 };
@@ -148,7 +148,7 @@ struct sampler_logprob {
 struct sampler_pick {
 	int32_t id;
 	float logprob;          /* if wanted */
-	double entropy;         /* the same; −Σ p ln p of the row as it came */
+	double entropy;         /* in nats, of the row as it came; if wanted */
 	size_t n_best;          /* fewer than wanted if fewer ids are possible */
 	const struct sampler_logprob *best;     /* the most likely first; borrowed until the next draw */
 	size_t n_nan;           /* NaNs in the row */

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 /* words of the payload */
-enum { VOCAB_LOW, VOCAB_HIGH, N_VOCAB, BOS, MODEL_LOW, MODEL_HIGH, N_CTX, MASKS, EOG };
+enum { VOCAB_LOW, VOCAB_HIGH, N_VOCAB, BOS, MODEL_LOW, MODEL_HIGH, N_CTX, DIFFUSION, EOG };
 
 static uint64_t join(int32_t low, int32_t high)
 {
@@ -39,7 +39,8 @@ int card_read(struct frame_in *in, const struct frame *f, struct card *card, str
 		.n_vocab = word[N_VOCAB],
 		.bos = word[BOS],
 		.n_ctx = word[N_CTX],
-		.masks = word[MASKS],
+		.diffusion = word[DIFFUSION] != 0,
+		.shifted = word[DIFFUSION] < 0,
 		.n_eog = (int32_t)f->rows - EOG,
 	};
 	if (card->n_vocab < 1 || card->n_vocab > FRAME_VOCAB_MAX)
@@ -48,8 +49,10 @@ int card_read(struct frame_in *in, const struct frame *f, struct card *card, str
 		return bad(in, w, "its BOS id is outside its vocabulary");
 	if (card->n_ctx < 0)
 		return bad(in, w, "its context is negative");
-	if (card->masks < -card->n_vocab || card->masks > card->n_vocab)
-		return bad(in, w, "its mask is outside its vocabulary");
+	if (word[DIFFUSION] < -card->n_vocab || word[DIFFUSION] > card->n_vocab)
+		return bad(in, w, "its mask token is outside its vocabulary");
+	if (card->diffusion)
+		card->mask_id = (card->shifted ? -word[DIFFUSION] : word[DIFFUSION]) - 1;
 	for (i = 0; i < card->n_eog; i++) {
 		card->eog[i] = word[EOG + i];
 		if (card->eog[i] < 0 || card->eog[i] >= card->n_vocab || (i && card->eog[i] <= card->eog[i - 1]))
@@ -66,7 +69,7 @@ static struct frame encode(const struct card *card, int32_t word[EOG + FRAME_EOG
 	word[N_VOCAB] = card->n_vocab;
 	word[BOS] = card->bos;
 	word[N_CTX] = card->n_ctx;
-	word[MASKS] = card->masks;
+	word[DIFFUSION] = !card->diffusion ? 0 : card->shifted ? -1 - card->mask_id : 1 + card->mask_id;
 	for (int32_t i = 0; i < card->n_eog; i++)
 		word[EOG + i] = card->eog[i];
 	return (struct frame){ .kind = FRAME_CARD, .rows = (uint32_t)(EOG + card->n_eog), .cols = 1,
@@ -119,14 +122,4 @@ int card_is_eog(const struct card *card, int32_t id)
 			high = mid;
 	}
 	return low < card->n_eog && card->eog[low] == id;
-}
-
-int32_t card_mask(const struct card *card)
-{
-	return (card->masks < 0 ? -card->masks : card->masks) - 1;
-}
-
-int card_is_canvas(const struct card *card, const struct frame *f)
-{
-	return card->masks && f->kind == FRAME_IDS && f->flags & FRAME_GUESS;
 }

@@ -20,6 +20,7 @@ enum {
 #define FRAME_KIND(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 #define FRAME_CARD FRAME_KIND('c', 'a', 'r', 'd')       /* I32, cols 1 */
 #define FRAME_IDS FRAME_KIND('i', 'd', 's', ' ')        /* I32, cols 1 */
+#define FRAME_CANVAS FRAME_KIND('c', 'a', 'n', 'v')     /* I32, cols 1: an id, then those of a canvas after it */
 #define FRAME_LOGITS FRAME_KIND('l', 'o', 'g', 'i')     /* F32, cols n_vocab; flags: layers, 0: all */
 #define FRAME_HIDDEN FRAME_KIND('h', 'i', 'd', 'n')     /* F32, cols n_embd */
 #define FRAME_LOGPROBS FRAME_KIND('l', 'o', 'g', 'p')   /* F32, cols 2: id, log-probability; the drawn, then the best */
@@ -106,13 +107,14 @@ int frame_copy(struct frame_in *in, const struct frame *f, int fd, struct why *w
 /* ---- the card: the vocabulary of a stream's ids ---- */
 
 /* Payload words (int32): 0-1 fingerprint of the vocabulary (low, high), 2 n_vocab, 3 BOS id or -1, 4-5 fingerprint of
- * the model that made the logits, 0 before fwd, 6 its context or 0, 7 its masks or 0, then the end-of-generation ids,
- * ascending. */
+ * the model that made the logits, 0 before fwd, 6 its context or 0, 7 for a diffusion model 1 + mask_id, negative if
+ * shifted, otherwise 0, then the end-of-generation ids, ascending. */
 struct card {
 	uint64_t vocab, model;
 	int32_t n_vocab, bos, n_ctx;
-	int32_t masks;          /* of a model that fills in masks: 1 + their id or, if a row's logits are for the next
-				 * position instead of its own, minus that; 0: it continues texts */
+	int diffusion;          /* whether the model predicts mask tokens instead of the next token; if so: */
+	int32_t mask_id;        /* the mask token */
+	int shifted;            /* whether a row's logits are for the next position instead of its own */
 	int32_t n_eog, eog[FRAME_EOG_MAX];
 };
 
@@ -131,10 +133,5 @@ int card_check_id(int32_t id, int32_t n_vocab, struct why *w);
 
 /* 1 if id ends a generation. */
 int card_is_eog(const struct card *card, int32_t id);
-
-/* The id of the masks that the model fills in; -1: it continues texts. card_is_canvas(): 1 if the frame has ids of a
- * canvas, which may still change: they go back to fwd, and are no text yet. */
-int32_t card_mask(const struct card *card);
-int card_is_canvas(const struct card *card, const struct frame *f);
 
 #endif

@@ -189,8 +189,8 @@ static void run_model(const char *path, const char *name)
 	random_remove();
 	if (!m)
 		cli_die(&c, "%s", w.text);
-	if (m->encoder.n_layer || m->masks)
-		cli_die(&c, "%s: %s: not supported", path, m->masks ? "fills in masks" : "has an encoder");
+	if (m->encoder.n_layer || m->diffusion)
+		cli_die(&c, "%s: %s: not supported", path, m->diffusion ? "a diffusion model" : "has an encoder");
 	row.bytes = m->bytes;
 	setup->n_ctx = size_max(most(&set.depths) + size_max(most(&set.prompts), most(&set.decodes)), 1);
 	for (size_t i = 0; i < set.threads.n; i++) {
