@@ -75,14 +75,14 @@ static int remove_answered(struct serve *v, struct why *w)
 
 size_t batch_wanted(const struct serve *v, const struct served *q)
 {
-	return size_max(q->end - q->answered - (v->score != 0), q->begins);
+	return size_max(q->end - q->after - q->answered - (v->score != 0), q->begins);
 }
 
 static void choose(struct serve *v, struct served *q, size_t n)
 {
-	size_t end = q->state->length + n, wanted = size_min(end - size_min(batch_wanted(v, q), end), n);
+	size_t end = q->state->length + n, wanted = size_min(end - size_min(batch_wanted(v, q), end), n) - q->after;
 
-	v->run[v->n_runs] = (struct run){ .state = q->state, .n = n, .wanted = wanted };
+	v->run[v->n_runs] = (struct run){ .state = q->state, .n = n, .wanted = wanted, .after = q->after };
 	segment_read_ids(q->state, q->state->length, v->ids + v->n_rows, n);
 	if (v->score && wanted) {
 		int32_t *following = v->following + v->n_wanted;
@@ -146,7 +146,8 @@ static int begin_answer(const struct serve *v, struct served *q, size_t layers, 
 {
 	struct frame out = { .kind = v->score ? FRAME_SCORES : FRAME_LOGITS, .rows = q->answered,
 		.cols = v->score ? SCORE_COLS : (uint32_t)v->model->n_vocab, .type = FRAME_F32,
-		.flags = (uint32_t)layers, .pos = (uint32_t)q->end - q->answered, .seq = q->sequence.number };
+		.flags = (uint32_t)layers, .pos = (uint32_t)q->end - q->after - q->answered,
+		.seq = q->sequence.number };
 
 	return (!layers && q->begun++) || !q->answered ? 0 : frame_write_header(v->out, &out, w);
 }

@@ -135,7 +135,7 @@ static size_t again(const struct serve *v, const struct served *q, const struct 
 /* The number of a frame's rows that are answered. The first row with logits has no score. */
 static size_t answers(const struct serve *v, const struct served *q, const struct frame *f, size_t pos)
 {
-	size_t first = size_max(pos, q->begins + (v->score != 0)), end = pos + f->rows;
+	size_t first = size_max(pos, q->begins + (v->score != 0)), end = pos + f->rows - q->after;
 
 	return wants_every(v, f) ? end - size_min(first, end) : 1;
 }
@@ -149,6 +149,7 @@ static void accept(struct serve *v, struct served *q, const struct frame *f, con
 	q->sampled = f->kind == FRAME_CANVAS || f->flags & FRAME_SAMPLED;
 	q->end = q->ready = pos + f->rows;
 	q->every = wants_every(v, f);
+	q->after = f->kind == FRAME_CANVAS ? f->flags : 0;
 	q->answered = (uint32_t)answers(v, q, f, pos);
 	q->begun = 0;
 	v->reused += from;
@@ -218,7 +219,9 @@ static int check_lens(const struct serve *v, const struct frame *f, struct why *
 
 static int check_canvas(const struct serve *v, const struct frame *f, struct why *w)
 {
-	return f->kind != FRAME_CANVAS || v->model->diffusion ? 0 : why(w, "a canvas: not a diffusion model");
+	if (f->kind != FRAME_CANVAS || (v->model->diffusion && f->flags < f->rows))
+		return 0;
+	return why(w, v->model->diffusion ? "a canvas without logits" : "a canvas: not a diffusion model");
 }
 
 /* Handles ids or a canvas. Everything is checked before anything is changed. */

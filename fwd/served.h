@@ -27,7 +27,7 @@ struct served {
 	uint32_t rows;                  /* of the frame */
 	int sampled;                    /* whether its ids are those of a sampler */
 	int every;                      /* logits of every row are wanted */
-	uint32_t answered;              /* rows that are answered, at the frame's end */
+	uint32_t answered, after;       /* rows that are answered, and those after them at the frame's end */
 	size_t begins;                  /* position of the first row that has logits: 0 or, if the model has an encoder,
 					 * that of its text's end */
 	int begun;                      /* the header of the answer is written */

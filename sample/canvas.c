@@ -18,7 +18,7 @@ struct canvas {
 	int32_t *id;            /* [n]; the mask token where none is kept yet */
 	float (*logprob)[2];    /* [n][pick_n_logprobs()] */
 	size_t filled;          /* number of first ids that have been written */
-	size_t sent;            /* fwd was last sent id[sent .. n) */
+	size_t sent, rows;      /* fwd was last sent id[sent .. n), and asked for so many rows of logits */
 	size_t block, end;      /* the current block is id[block .. end), */
 	size_t step, steps;     /* of which so many steps are done */
 	struct drawn *drawn;    /* [n]: scratch */
@@ -93,13 +93,15 @@ static struct canvas *canvas_open(const struct session *s, const struct generati
 
 /* ---- frames ---- */
 
-/* Sends the canvas to fwd from id[from] on, after the id before that. */
-static int send_canvas(struct canvas *c, size_t from, uint32_t seq, struct why *w)
+/* Sends the canvas to fwd from id[from] on, after the id before that. Logits are wanted up to the block's last id. */
+static int send_canvas(struct canvas *c, size_t from, int shifted, uint32_t seq, struct why *w)
 {
-	const struct frame f = { .kind = FRAME_CANVAS, .rows = (uint32_t)(1 + c->n - from), .cols = 1,
-		.type = FRAME_I32, .pos = c->pos + (uint32_t)from - 1, .seq = seq };
+	struct frame f = { .kind = FRAME_CANVAS, .rows = (uint32_t)(1 + c->n - from), .cols = 1, .type = FRAME_I32,
+		.pos = c->pos + (uint32_t)from - 1, .seq = seq };
 
 	c->sent = from;
+	c->rows = 1 + c->end - from - (size_t)shifted;
+	f.flags = f.rows - (uint32_t)c->rows;
 	return frame_write_header(1, &f, w) || frame_write_elements(1, &f, from ? &c->id[from - 1] : &c->before, 1, w)
 		|| frame_write_elements(1, &f, c->id + from, c->n - from, w) ? -1 : 0;
 }
@@ -201,7 +203,7 @@ static int begin(struct session *s, struct generation *g, const struct frame *f,
 	canvas_close(g->canvas);
 	if (!(g->canvas = canvas_open(s, g, g->next, w)))
 		return SESSION_FAILED;
-	return g->canvas->n ? send_canvas(g->canvas, 0, f->seq, w) : FRAME_END_LENGTH;
+	return g->canvas->n ? send_canvas(g->canvas, 0, s->card.shifted, f->seq, w) : FRAME_END_LENGTH;
 }
 
 int canvas_step(struct session *s, struct generation *g, const struct frame *f, struct why *w)
@@ -212,14 +214,13 @@ int canvas_step(struct session *s, struct generation *g, const struct frame *f, 
 
 	if (!c || g->prompted)
 		return begin(s, g, f, w);
-	if (f->rows != 1 + c->n - c->sent || f->pos != c->pos + c->sent - 1) {
-		why(w, "%" PRIu32 " rows of logits, not those of the %zu ids of the canvas", f->rows,
-			1 + c->n - c->sent);
+	if (f->rows != c->rows || f->pos != c->pos + c->sent - 1) {
+		why(w, "%" PRIu32 " rows of logits, not the %zu that the canvas wants", f->rows, c->rows);
 		return SESSION_FAILED;
 	}
 	c->answered = 1;
 	from = c->filled;
 	if ((over = fill(s, g, f, w)) || (over = write_filled(s, g, f->seq, w)))
 		return over;
-	return send_canvas(c, from, f->seq, w);
+	return send_canvas(c, from, s->card.shifted, f->seq, w);
 }

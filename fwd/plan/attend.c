@@ -64,7 +64,7 @@ static struct span span_of(const struct op *op, const struct step *s, const stru
 	struct span t = { .run = r, .first = r->first, .n = r->n, .out = r->first };
 
 	if (op->wanted) {
-		t.first += r->n - r->wanted;
+		t.first += r->n - r->after - r->wanted;
 		t.n = r->wanted;
 		t.out = r->first_wanted;
 	}

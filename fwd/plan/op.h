@@ -50,7 +50,7 @@ struct packed {
 /* The rows of one sequence in a batch. */
 struct run {
 	struct segment *state;
-	size_t n, wanted;               /* rows; the last `wanted` of them get logits */
+	size_t n, wanted, after;        /* rows; `wanted` of them get logits, `after` more follow these */
 	/* set by the plan: */
 	size_t pos;                     /* position of its first row */
 	size_t first;                   /* its first row in the batch */

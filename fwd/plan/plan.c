@@ -338,7 +338,7 @@ void plan_lens(struct plan *p, size_t layers)
 	const struct step *s = &p->step;
 
 	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
-		size_t from = layers < p->model->n_layer ? r->first + r->n - r->wanted : r->first_wanted;
+		size_t from = layers < p->model->n_layer ? r->first + r->n - r->after - r->wanted : r->first_wanted;
 
 		for (size_t i = 0; i < r->wanted; i++)
 			memcpy(buffer_row(&p->x, r->first_wanted + i), buffer_row(kept, from + i),

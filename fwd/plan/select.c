@@ -20,7 +20,7 @@ static void move(const struct op_select *o, size_t to, size_t from)
 static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	for (const struct run *r = s->run; r < s->run + s->n_runs; r++) {
-		size_t from = r->first + r->n - r->wanted;
+		size_t from = r->first + r->n - r->after - r->wanted;
 
 		for (size_t i = 0; i < r->wanted; i++)
 			move(op->bound, r->first_wanted + i, from + i);

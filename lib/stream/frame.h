@@ -20,7 +20,7 @@ enum {
 #define FRAME_KIND(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 #define FRAME_CARD FRAME_KIND('c', 'a', 'r', 'd')       /* I32, cols 1 */
 #define FRAME_IDS FRAME_KIND('i', 'd', 's', ' ')        /* I32, cols 1 */
-#define FRAME_CANVAS FRAME_KIND('c', 'a', 'n', 'v')     /* I32, cols 1: an id, then those of a canvas after it */
+#define FRAME_CANVAS FRAME_KIND('c', 'a', 'n', 'v')     /* I32, cols 1; flags: last rows without logits */
 #define FRAME_LOGITS FRAME_KIND('l', 'o', 'g', 'i')     /* F32, cols n_vocab; flags: layers, 0: all */
 #define FRAME_HIDDEN FRAME_KIND('h', 'i', 'd', 'n')     /* F32, cols n_embd */
 #define FRAME_LOGPROBS FRAME_KIND('l', 'o', 'g', 'p')   /* F32, cols 2: id, log-probability; the drawn, then the best */
