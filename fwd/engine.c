@@ -31,13 +31,13 @@ static int open_all(struct engine *e, const struct engine_setup *s, struct why *
 		.lens = s->lens, .first = s->first, .last = s->end ? s->end : m->n_layer };
 	struct segment_shape shape;
 
+	if (n_ctx > m->n_ctx_max)
+		return why(w, "%s: a context of %zu, but %s %zu positions", m->gguf->path, n_ctx, m->sparse
+			? "sparse attention is supported only up to its" : "the model has a table of", m->n_ctx_max);
 	e->pool = setup.pool = pool_open(s->threads, w);
 	e->plan = e->pool ? build_plan(m, &setup, w) : NULL;
 	if (!e->plan)
 		return -1;
-	if (n_ctx > m->n_ctx_max)
-		return why(w, "%s: a context of %zu, but %s %zu positions", m->gguf->path, n_ctx, m->sparse
-			? "sparse attention is supported only up to its" : "the model has a table of", m->n_ctx_max);
 	shape = plan_shape(e->plan, n_ctx, type);
 	e->weights = (struct weights){ m->gguf, setup.last - setup.first < m->n_layer ? m->used : NULL, m->n_vocab };
 	if (segment_open(&e->segment, s->kv, &shape, n_ctx, w) < 0 || digest_check(&e->segment, &e->weights, w) < 0)

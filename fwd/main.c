@@ -56,7 +56,7 @@ static void warn(const char *why)
 
 static int open_progress(struct serve *v)
 {
-	if (set.progress && (v->progress = open(set.progress, O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) < 0)
+	if (set.progress && (v->progress = open(set.progress, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
 		return why(&w, "%s: %s", set.progress, strerror(errno));
 	return 0;
 }

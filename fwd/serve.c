@@ -196,7 +196,7 @@ static int fail(struct serve *v, struct frame_in *in, uint32_t number, struct wh
 	return frame_write_end(v->out, FRAME_END_ERROR, (uint32_t)pos, number, w);
 }
 
-/* The frame's sequence; starts it if it is new. NULL: out of memory. */
+/* The frame's sequence; starts it if it is new. NULL, with a reason, if it cannot be started. */
 static struct served *sequence_of(struct serve *v, const struct frame *f, struct why *w)
 {
 	struct served *q = served_find(v->served, f->seq);
@@ -335,8 +335,8 @@ static int serve_frame(struct serve *v, struct frame_in *in, const struct frame 
 
 	if (f->kind == FRAME_CARD)
 		return serve_card(v, in, f, w);
-	if (f->kind == FRAME_LOGITS) {
-		why(w, "logits where ids are expected");
+	if (f->kind == FRAME_LOGITS || f->kind == FRAME_SCORES) {
+		why(w, "%s where ids are expected", f->kind == FRAME_LOGITS ? "logits" : "scores");
 		return frame_why(in, w);
 	}
 	if (f->seq && (v->chain || (f->seq == FRAME_NO_SEQ && f->kind != FRAME_END))) {

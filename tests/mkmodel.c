@@ -183,6 +183,8 @@ static void replace(struct mkgguf *m, const char *key, const char *value)
 	mkgguf_without(m, NULL);
 	if (!strcmp(value, "true") || !strcmp(value, "false")) {
 		mkgguf_bool(m, key, *value == 't');
+	} else if (strchr(value, '.') && !value[strspn(value, "0123456789.")]) {
+		mkgguf_f32(m, key, strtof(value, NULL));
 	} else if (value[strspn(value, "[0123456789]")]) {
 		mkgguf_text(m, key, value);
 	} else if (array) {

@@ -365,6 +365,7 @@ static void short_of_memory(void)
 static void damage(void)
 {
 	int fd = open(object, O_RDWR, 0), taken = 0, listed = 0;
+	unsigned char part[40];
 	struct stat st;
 	unsigned char *p;
 
@@ -390,7 +391,8 @@ static void damage(void)
 	holds(!ftruncate(fd, 0) && reopens(&shape), "an empty one, as a killed maker leaves it, is made anew");
 
 	/* The other thing a killed maker leaves: a header without its magic. */
-	holds(!ftruncate(fd, 0) && !ftruncate(fd, FIRST) && pwrite(fd, "x", 1, 40) == 1, "made by hand");
+	holds(pread(fd, part, sizeof part, 8) == sizeof part && !ftruncate(fd, 0) && !ftruncate(fd, FIRST) &&
+		pwrite(fd, part, sizeof part, 8) == sizeof part, "made by hand");
 	close(fd);
 	holds(segment_inspect(name, &(struct segment_info){ 0 }, &w) < 0 && says("unfinished"),
 		"an unfinished one is called so");
@@ -412,6 +414,8 @@ static void strangers(void)
 	holds(!fchmod(fd, 0600) && ftruncate(fd, 100000) == 0, "made larger");
 	if (pwrite(fd, "not a segment at all", 20, 0) == 20)
 		holds(!reopens(&shape) && says("not a segment"), "something else of that name");
+	holds(!ftruncate(fd, 0) && !ftruncate(fd, FIRST) && pwrite(fd, "text", 4, 40) == 4 && !reopens(&shape)
+		&& says("not a segment"), "also if it begins with zeros");
 	close(fd);
 	unlink(object);
 

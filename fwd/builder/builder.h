@@ -72,13 +72,13 @@ void build_norm_stream(struct builder *b, const char *name);
  * in this order. */
 void build_qkv(struct builder *b, struct packed *x);
 
+/* The same for q alone, in a layer that reads the K and V of another. */
+void build_q(struct builder *b, struct packed *x);
+
 /* The indexer chooses, for packed rows, the groups of layer->ratio positions that the following attention sees. The key
  * of a group is the mean of its positions' keys. Where each head chooses for one KV head, positions keep their own
  * keys. */
 void build_index_groups(struct builder *b, struct packed *x);
-
-/* The same for q alone, in a layer that reads the K and V of another. */
-void build_q(struct builder *b, struct packed *x);
 
 /* Attention: norms and rotates q and k if the layer does, stores K and V, attends. Returns the result, packed. */
 struct packed *build_attention(struct builder *b, enum head_norms norms);

@@ -98,10 +98,12 @@ static int open_compressed(struct plan *p, struct why *w)
 {
 	const struct compressed *c = &p->model->compressed;
 	struct compressed_buffers *b = &p->compressed;
-	size_t dim = size_max(p->model->layer[0].dim_k, p->model->indexer.dim);
+	size_t dim = p->model->indexer.dim;
 
 	if (!c->rank_q)
 		return 0;
+	for (size_t il = 0; il < p->model->n_layer; il++)
+		dim = size_max(dim, p->model->layer[il].dim_k);
 	b->q_low = buffer(p, c->rank_q);
 	b->rows = buffer(p, 4 * dim);
 	b->made = buffer(p, dim);

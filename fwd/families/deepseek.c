@@ -19,6 +19,8 @@ static int set_latent(struct model *m, struct layer *layer, struct latent l, siz
 	if (layer->n_head_kv != (l.absorbed ? 1 : layer->n_head))
 		return why(w, "%s: %zu, not %zu", key_name(m, "attention.head_count_kv").s, layer->n_head_kv,
 			l.absorbed ? 1 : layer->n_head);
+	if (!l.absorbed && (layer->dim_k != dim_k || layer->dim_v != l.dim_v))
+		return why(w, "%s: the heads of layers differ in size", key_name(m, "attention.key_length").s);
 	l.dim_nope = dim_k - l.dim_rope;
 	layer->latent = l;
 	layer->rope_at = l.absorbed ? l.rank : l.dim_nope;
@@ -161,16 +163,6 @@ static int glm_dsa(struct model *m, struct why *w)
 	return check_sparse(m, w);
 }
 
-/* Gates with one factor per element need values no longer than keys, because the gates share the keys' buffer. */
-static int check_gates(const struct model *m, struct why *w)
-{
-	const struct latent *l = latent_of(m);
-	size_t dim_k = (l->absorbed ? l->rank : l->dim_nope) + l->dim_rope;
-
-	return l->dim_v <= dim_k ? 0 : why(w, "%s: %zu: more than the %zu of keys",
-		key_name(m, "attention.value_length_mla").s, l->dim_v, dim_k);
-}
-
 /* Hunyuan 4 (Tencent 2026): attention sinks and gates, and several residual streams; some files have sparse
  * attention. */
 static int hy_v4(struct model *m, struct why *w)
@@ -185,11 +177,12 @@ static int hy_v4(struct model *m, struct why *w)
 	    || (sparse && check_sparse(m, w) < 0))
 		return -1;
 	m->indexer.rope_at = sparse ? m->indexer.dim - m->rope.n_rot : 0;
-	m->indexer.eps = m->eps;
+	if (key_float(m, "attention.layer_norm_rms_epsilon", 0, 1, &m->indexer.eps, w) < 0)
+		return -1;
 	if (!(m->hyper.magnitude > 0))
 		return why(w, "%s: missing", key_name(m, "hyper_connection.magnitude").s);
 	layers_find_gates(m);
-	return check_gates(m, w);
+	return 0;
 }
 
 /* A.X K2 (SK Telecom 2026): DeepSeek 3.2 with gates on norms and on attention's result. */
@@ -205,7 +198,7 @@ static int axk2(struct model *m, struct why *w)
 	layers_find_gates(m);
 	for (size_t il = 0; il < m->n_layer; il++)
 		m->layer[il].latent.gates_low = 1;
-	return check_gates(m, w);
+	return 0;
 }
 
 /* Latent attention of the layers with a window (sliding = 1), or of those without. */
@@ -294,7 +287,7 @@ static int kimi_k3(struct model *m, struct why *w)
 		return why(w, "tensor attn_kv_b of a layer: not supported for architecture %s", m->arch);
 	m->n_streams = 1 + size_divide_up(m->n_layer, m->block_layers);
 	layers_find_gates(m);
-	return check_gates(m, w);
+	return 0;
 }
 
 /* Ling 3 (Inclusion AI 2026): the layers of Kimi Linear, but decays have a lower bound, and latent attention uses RoPE

@@ -9,6 +9,7 @@ enum { IDS = 200032 };          /* ids below this are text */
 
 static int minimax01(struct model *m, struct why *w)
 {
+	const struct gguf_tensor *embd = gguf_tensor(m->gguf, "token_embd.weight");
 	size_t interval = 8, recurrent;
 
 	if (key_float(m, "residual_scale", 1e-3, 1e3, &m->normed_scale, w) < 0
@@ -23,8 +24,8 @@ static int minimax01(struct model *m, struct why *w)
 			return -1;
 		m->layer[il].mixers = recurrent ? MIXER_LIGHTNING : MIXER_ATTENTION;
 	}
-	if (m->n_vocab > IDS)
-		m->ruled_out = (struct id_range){ IDS, m->n_vocab };
+	if (embd && embd->dim[1] > IDS)
+		m->ruled_out = (struct id_range){ IDS, (size_t)embd->dim[1] };
 	return 0;
 }
 

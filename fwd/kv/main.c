@@ -116,7 +116,7 @@ static int show(const char *name)
 static int has_all_layers(const struct segment *s, const struct gguf *g)
 {
 	struct gguf_string arch = { "", 0 };
-	int64_t layers = 0, predicting = 0;
+	int64_t layers = 0, predicting = 0, loops = 1;
 	char key[128];
 	struct why ignored;
 
@@ -125,6 +125,12 @@ static int has_all_layers(const struct segment *s, const struct gguf *g)
 	gguf_integer(g, key, 0, INT32_MAX, &layers, &ignored);
 	snprintf(key, sizeof key, "%.*s.nextn_predict_layers", GGUF_SHOWN(arch));
 	gguf_integer(g, key, 0, INT32_MAX, &predicting, &ignored);
+	/* layers that are run several times, and a decoder's */
+	snprintf(key, sizeof key, "%.*s.num_loops", GGUF_SHOWN(arch));
+	gguf_integer(g, key, 1, INT32_MAX, &loops, &ignored);
+	layers *= loops;
+	snprintf(key, sizeof key, "%.*s.decoder_block_count", GGUF_SHOWN(arch));
+	gguf_integer(g, key, 0, INT32_MAX, &layers, &ignored);
 	return (int64_t)s->shape.n_layer + predicting >= layers;
 }
 
@@ -216,7 +222,9 @@ static int rm(const char *name)
 {
 	struct segment_info i;
 
-	if (set.older && segment_inspect(name, &i, &w) == 0 && (i.owner || time(NULL) - i.used < set.older))
+	if (set.older && segment_inspect(name, &i, &w) < 0)
+		return -1;
+	if (set.older && (i.owner || time(NULL) - i.used < set.older))
 		return 0;
 	return segment_remove(name, &w);
 }

@@ -74,7 +74,8 @@ struct family {
 					 * llama.cpp ignores, and so do we; or NULL */
 	struct expert_rule experts;
 
-	/* Reads the family's own keys into m and its layers, after those that most families have. May be NULL. */
+	/* Reads the family's own keys into m and its layers, after those that most families have, but before the
+	 * vocabulary, the epsilons and the mask token. May be NULL. */
 	int (*read)(struct model *m, struct why *w);
 
 	/* Appends the ops of layer il (builder.h); failures stick to b. NULL: decoder_layer(). */

@@ -172,6 +172,25 @@ static int miss_n_ff(struct model *m, size_t il, struct why *w)
 	return n_ff ? why_tell(m->faults, w) : key_fault(m, w);
 }
 
+/* What the ops take for granted about the heads of each layer, whatever the keys say. Gates of elements share the room
+ * of the keys. */
+static int check_heads(const struct model *m, struct why *w)
+{
+	for (size_t il = 0; il < m->n_layer; il++) {
+		const struct layer *l = &m->layer[il];
+		size_t dim_v = l->latent.rank ? l->latent.dim_v : l->dim_v;
+
+		if (!(l->mixers & MIXER_ATTENTION))
+			continue;
+		if (l->rope && l->rope_at + l->rope->n_rot > l->dim_k)
+			return why(w, "layer %zu: RoPE of %zu elements, but keys of %zu", il,
+				l->rope_at + l->rope->n_rot, l->dim_k);
+		if (l->gates == GATES_ELEMENTS && dim_v > l->dim_k)
+			return why(w, "layer %zu: gates of %zu elements, but keys of %zu", il, dim_v, l->dim_k);
+	}
+	return 0;
+}
+
 int layers_read(struct model *m, struct why *w)
 {
 	size_t dim_k = DIM_MAX; /* smallest of all layers */
@@ -200,7 +219,7 @@ int layers_read(struct model *m, struct why *w)
 			return -1;
 	if (m->family->read && m->family->read(m, w) < 0)
 		return -1;
-	return mixers_read(m, w);
+	return mixers_read(m, w) < 0 ? -1 : check_heads(m, w);
 }
 
 /* ---- for families ---- */

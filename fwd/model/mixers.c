@@ -135,7 +135,7 @@ size_t mixers_wide(const struct model *m, const struct layer *l)
 	if (l->mixers & MIXER_RWKV7)
 		n = size_max(n, 7 * m->n_embd + mixers_rank(s));
 	if (l->mixers & MIXER_RWKV6)
-		n = size_max(7 * m->n_embd + size_max(s->rank_w, 5 * s->rank_a), 2 * m->n_embd + l->n_ff);
+		n = size_max(n, size_max(7 * m->n_embd + size_max(s->rank_w, 5 * s->rank_a), 2 * m->n_embd + l->n_ff));
 	return n;
 }
 

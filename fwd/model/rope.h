@@ -37,8 +37,9 @@ struct rope {
 
 enum { ROPE_ANGLE_MAX = 1 << 30 };      /* radians: argument reduction is exact up to here */
 
-/* Sets all members except `next`. room: the number of rows of cos and sin. n_ctx: the context; all angles in it must
- * stay within ROPE_ANGLE_MAX. Returns -1 with a reason if they do not, or if memory is short. */
+/* Sets all members but `next` and `every`, which the caller sets. room: the number of rows of cos and sin. n_ctx: the
+ * context; all angles in it must stay within ROPE_ANGLE_MAX. Returns -1 with a reason if they do not, or if memory is
+ * short. */
 int rope_open(struct rope *r, const struct rope_spec *spec, size_t room, size_t n_ctx, struct why *w);
 void rope_close(struct rope *r);
 

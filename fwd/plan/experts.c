@@ -163,11 +163,6 @@ const struct op_kind op_expert_rows = { .name = "expert_rows", .items = rows_ite
 
 /* ---- combine ---- */
 
-static size_t combine_items(const struct op *op, const struct step *s)
-{
-	return s->n;
-}
-
 /* Adds the results from the best expert to the worst, then the shared expert's. */
 static void combine_item(const struct op *op, const struct step *s, size_t row, size_t thread)
 {
@@ -188,4 +183,4 @@ static void combine_item(const struct op *op, const struct step *s, size_t row, 
 			o->gate.at ? exp_sigmoid(*buffer_row(&o->gate, row)) : o->scale_shared, o->n);
 }
 
-const struct op_kind op_combine = { .name = "combine", .items = combine_items, .item = combine_item };
+const struct op_kind op_combine = { .name = "combine", .items = op_each_row, .item = combine_item };

@@ -44,7 +44,7 @@ void *plan_memory(struct plan *p, size_t n, size_t size)
 {
 	void *block;
 
-	if ((size && n > SIZE_MAX / size - 2 * PLAN_ALIGN)
+	if ((size && n > (SIZE_MAX - 2 * PLAN_ALIGN) / size)
 	    || posix_memalign(&block, PLAN_ALIGN, n * size + 2 * PLAN_ALIGN))
 		return NULL;
 	*(void **)block = p->memory;

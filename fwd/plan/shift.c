@@ -39,11 +39,6 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 	}
 }
 
-static size_t blend_items(const struct op *op, const struct step *s)
-{
-	return s->n;
-}
-
 static void blend_item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_blend *o = op->bound;
@@ -57,5 +52,5 @@ static void blend_item(const struct op *op, const struct step *s, size_t item, s
 	}
 }
 
-const struct op_kind op_blend = { .name = "blend", .items = blend_items, .item = blend_item };
+const struct op_kind op_blend = { .name = "blend", .items = op_each_row, .item = blend_item };
 const struct op_kind op_shift = { .name = "shift", .items = items, .item = item };

@@ -17,17 +17,16 @@ static size_t first_shared(const struct model *m)
 	return first;
 }
 
-int split_check(const struct model *m, size_t first, size_t last, struct why *w)
+/* Whether the model can be divided before layer `at`. */
+static int check_cut(const struct model *m, size_t at, struct why *w)
 {
-	size_t shared = first_shared(m), at = last < m->n_layer ? last : first;
+	size_t shared = first_shared(m);
 
-	if (first >= last || last > m->n_layer)
-		return why(w, "no layer %zu: the model has layers 0 to %zu", size_max(first, last - 1), m->n_layer - 1);
-	if (at && at < m->n_layer && m->encoder.n_layer)
+	if (m->encoder.n_layer)
 		return why(w, "cannot be divided: the model has an encoder");
-	if (at && at < m->n_layer && m->diffusion)
+	if (m->diffusion)
 		return why(w, "cannot be divided: a diffusion model evaluates all positions again at each step");
-	if (at && at < m->n_layer && m->layer[at].sparse == SEES_CHOSEN)
+	if (m->layer[at].sparse == SEES_CHOSEN)
 		return why(w, "cannot be divided before layer %zu: it uses the choice of an earlier layer's indexer",
 			at);
 	if (at <= shared || shared == m->n_layer)
@@ -38,6 +37,15 @@ int split_check(const struct model *m, size_t first, size_t last, struct why *w)
 	return why(w,
 		"cannot be divided before layer %zu, only before 1 to %zu: later layers read K and V of layer %zu", at,
 		shared, shared);
+}
+
+int split_check(const struct model *m, size_t first, size_t last, struct why *w)
+{
+	if (first >= last || last > m->n_layer)
+		return why(w, "no layer %zu: the model has layers 0 to %zu", size_max(first, last - 1), m->n_layer - 1);
+	if (last < m->n_layer && check_cut(m, last, w) < 0)
+		return -1;
+	return first ? check_cut(m, first, w) : 0;
 }
 
 /* ---- rows ---- */

@@ -120,6 +120,8 @@ void header_write(struct segment_header *h, const struct segment_shape *shape, s
 {
 	h->version = VERSION;
 	h->header_bytes = sizeof *h;
+	/* so that an unfinished header is known by these */
+	atomic_thread_fence(memory_order_release);
 	h->shape = *shape;
 	set_regions(shape, h->region);
 	h->hash = hash(h);
@@ -155,6 +157,15 @@ int header_check(const struct segment_header *h, size_t bytes, struct why *w)
 	return 0;
 }
 
+/* Whether a killed maker left this: nothing yet, or a header without its magic, and no data. */
+static int is_unfinished(const struct segment_header *h, size_t bytes)
+{
+	static const struct segment_header nothing;
+
+	return !bytes || (bytes == SEGMENT_HEADER && !h->magic && (!memcmp(h, &nothing, sizeof *h)
+		|| (h->version == VERSION && h->header_bytes == sizeof *h)));
+}
+
 int header_read(const struct object *o, struct segment_header *h, size_t *bytes, struct why *w)
 {
 	ssize_t n;
@@ -167,6 +178,5 @@ int header_read(const struct object *o, struct segment_header *h, size_t *bytes,
 		return why(w, "%s", strerror(errno));
 	if (n && (size_t)n < sizeof *h)
 		return why(w, "%zu bytes: truncated", *bytes);
-	/* a killed maker leaves a file of at most this size; a larger one is something else */
-	return h->magic || *bytes > SEGMENT_HEADER;
+	return !is_unfinished(h, *bytes);
 }

@@ -37,8 +37,8 @@ struct segment_header {
 /* Writes the header of an empty segment, which is then finished. */
 void header_write(struct segment_header *h, const struct segment_shape *shape, size_t n_ctx);
 
-/* Reads the current header and size of the object. Returns 1 if it is finished, 0 if there is no header yet, -1 on
- * error. */
+/* Reads the current header and size of the object. Returns 1 if it is finished or something else than a segment, 0
+ * if there is no header yet, -1 on error. */
 int header_read(const struct object *o, struct segment_header *h, size_t *bytes, struct why *w);
 
 /* Checks everything that can be checked from the header and the size of a finished segment alone. h must be a copy that

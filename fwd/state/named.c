@@ -58,13 +58,13 @@ static int remove_object(struct object *o, const char *name, struct why *w)
 {
 	struct segment_header h;
 	size_t bytes;
-	int opened = object_open(o, name, 0, w);
+	int opened = object_open(o, name, 0, w), finished;
 
 	if (opened == 0 && object_lock(o, w) < 0)
 		return -1;
 	if (opened < 0 && (o->file || !o->path))
 		return -1;
-	if (o->file && (header_read(o, &h, &bytes, w) < 0 || (!header_is_segment(&h) && bytes > SEGMENT_HEADER)))
+	if (o->file && ((finished = header_read(o, &h, &bytes, w)) < 0 || (finished && !header_is_segment(&h))))
 		return why(w, "not a segment of lmpipe");
 	return object_remove(o, w);
 }

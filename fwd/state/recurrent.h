@@ -1,12 +1,10 @@
 /* recurrent: what a segment keeps for layers with recurrent state, besides the extents. K and V can be cut back to any
  * position, but a recurrent state cannot. Therefore states of earlier positions are kept, at starts of chunks of
  * STATE_CHUNK positions (segment.h):
- *   ring        rows of the last two chunks; a chunk replaces the last one with the same parity. The mark of a half is
- * the
- *               chunk whose rows below the length it holds
+ *   ring        rows of the last two chunks; a chunk replaces the last one with the same parity. The mark of a half
+ *               is the chunk whose rows below the length it holds
  *   snapshots   snapshot i is the state at the latest position of the form STATE_CHUNK · 2^i · odd. So distances
- * double,
- *               and adjacent chunks have different snapshots. The mark is the position
+ *               double, and adjacent chunks have different snapshots. The mark is the position
  *   current     the state after the latest row, of layers that update it row by row. The mark is its position
  * The state at position 0 is zero. A batch clears the marks of what it will replace before it begins, and sets the new
  * marks before its rows become valid. So after a kill whatever is marked is right, and the rest is recomputed from the
@@ -22,8 +20,8 @@
 /* Returns 0 if the sizes in a shape are possible. */
 int recurrent_check(const struct segment_shape *p, struct why *w);
 
-/* recurrent_fixed(): bytes of ring and current. recurrent_snapshots(): number of snapshots before the end of extent n -
- * 1. */
+/* recurrent_fixed(): bytes of ring and current. recurrent_snapshots(): number of snapshots before the end of extent
+ * n - 1. */
 size_t recurrent_fixed(const struct segment_shape *p);
 size_t recurrent_snapshots(size_t n);
 

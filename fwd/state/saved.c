@@ -150,7 +150,7 @@ static int read_span(struct rle *r, struct segment *s, size_t extent, struct why
 	for (size_t done = 0, some; done < n; done += some) {
 		some = size_min(n - done, STEP);
 		if (object_grow(&s->object, from + done, from + done + some, w) < 0)
-			return why_in(w, s->name);
+			return object_why(s->name, w);
 		if (rle_read(r, at + done, some, w) < 0)
 			return -1;
 	}

@@ -19,7 +19,7 @@ void shape_add_heads(struct segment_heads list[SEGMENT_SIZES], struct segment_he
 		list[i - 1].n += h.n;
 	else if (i < SEGMENT_SIZES)
 		list[i] = h;
-	else    /* equal to nothing */
+	else    /* the list is incomplete (shape.h) */
 		list[i - 1] = (struct segment_heads){ 1, 0, 0 };
 }
 

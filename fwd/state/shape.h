@@ -16,9 +16,9 @@ enum {
 	SEGMENT_SIZES = 8       /* entries of a list of heads */
 };
 
-/* The KV heads in the data of an extent, in order: n of one size, then n of the next, and so on until n = 0. Sizes that
- * do not fit in the list are missing at its end. An entry with dim_k 0 is no heads but dim_v floats for each of n
- * groups of positions. */
+/* The KV heads in the data of an extent, in order: n of one size, then n of the next, and so on until n = 0. An entry
+ * with dim_k 0 is no heads but dim_v floats for each of n groups of positions. If there are more sizes than entries,
+ * the last one is { 1, 0, 0 }, and neither it nor what follows is scrubbed. */
 struct segment_heads {
 	uint32_t n, dim_k, dim_v;
 };
