@@ -61,9 +61,10 @@ OPS = embed angles rows product prepare store attend convolve linear linear_gate
 	compress choose best attend_groups select route adapters experts heads copy per_layer altup hyper ngrams \
 	attn_res logits op
 SEGMENT = segment shape header ids fork named claim shared scrub recent recurrent object rle saved
-FWD = engine settings supported serve hidden served batch chain scores prefault report \
+FWD = engine settings supported serve hidden served batch chain scores \
 	$(MODEL:%=model/%) $(FAMILIES:%=families/%) $(BUILDER:%=builder/%) plan/plan plan/split $(OPS:%=plan/%) \
-	$(SEGMENT:%=state/%) state/digest run/pool measure/meter measure/limits measure/profile measure/dump
+	$(SEGMENT:%=state/%) state/digest run/pool run/prefault measure/meter measure/limits measure/profile \
+	measure/dump measure/report
 TOK = main encode document prompts
 SAMPLE = main options session generation pick canvas pieces constraint trace
 LISTING = listing listing_lines listing_csv

@@ -60,12 +60,12 @@ static int remove_answered(struct serve *v, struct why *w)
 		}
 		*at = q->next;
 		v->queued--;
-		if (q->ended.kind) {
+		if (q->end_frame.kind) {
 			if (serve_ended(v, q, w) < 0)
 				return -1;
 			continue;
 		}
-		v->awaited += !q->awaited;
+		v->n_awaited += !q->awaited;
 		q->awaited = 1;
 	}
 	return 0;
@@ -75,7 +75,7 @@ static int remove_answered(struct serve *v, struct why *w)
 
 size_t batch_wanted(const struct serve *v, const struct served *q)
 {
-	return size_max(q->end - q->after - q->answered - (v->score != 0), q->begins);
+	return size_max(q->end - q->after - q->n_answers - (v->score != 0), q->first_logits);
 }
 
 static void choose(struct serve *v, struct served *q, size_t n)
@@ -90,7 +90,7 @@ static void choose(struct serve *v, struct served *q, size_t n)
 		following[wanted - 1] = 0;      /* the frame's last id has no successor */
 		segment_read_ids(q->state, end - wanted + 1, following, wanted - (end == q->end));
 	}
-	v->of[v->n_runs++] = q;
+	v->run_of[v->n_runs++] = q;
 	v->n_rows += n;
 	v->n_wanted += wanted;
 }
@@ -144,12 +144,12 @@ static void choose_rows(struct serve *v)
  * (serve.c). */
 static int begin_answer(const struct serve *v, struct served *q, size_t layers, struct why *w)
 {
-	struct frame out = { .kind = v->score ? FRAME_SCORES : FRAME_LOGITS, .rows = q->answered,
+	struct frame out = { .kind = v->score ? FRAME_SCORES : FRAME_LOGITS, .rows = q->n_answers,
 		.cols = v->score ? SCORE_COLS : (uint32_t)v->model->n_vocab, .type = FRAME_F32,
-		.flags = (uint32_t)layers, .pos = (uint32_t)q->end - q->after - q->answered,
+		.flags = (uint32_t)layers, .pos = (uint32_t)q->end - q->after - q->n_answers,
 		.seq = q->sequence.number };
 
-	return (!layers && q->begun++) || !q->answered ? 0 : frame_write_header(v->out, &out, w);
+	return (!layers && q->header_written++) || !q->n_answers ? 0 : frame_write_header(v->out, &out, w);
 }
 
 /* Computes the answers of the wanted rows [row, row + n). */
@@ -185,14 +185,14 @@ static int answer(struct serve *v, size_t layers, struct why *w)
 	for (size_t i = 0; i < v->n_runs; i++)
 		all += v->run[i].wanted;
 	for (size_t i = 0; i < v->n_runs; i++) {
-		if (v->run[i].wanted && begin_answer(v, v->of[i], layers, w) < 0)
+		if (v->run[i].wanted && begin_answer(v, v->run_of[i], layers, w) < 0)
 			return -1;
 		for (size_t left = v->run[i].wanted, row; left; left -= some, done += some) {
 			row = done % v->rows;
 			if (!row)
 				make_answers(v, done, made = size_min(all - done, v->rows));
 			some = size_min(left, made - row);
-			if (write_answers(v, row, some, some == left && is_complete(v->of[i]), w) < 0)
+			if (write_answers(v, row, some, some == left && is_complete(v->run_of[i]), w) < 0)
 				return -1;
 		}
 	}
@@ -220,7 +220,7 @@ static int answer_all(struct serve *v, struct why *w)
 static int end_interrupted(struct serve *v, struct why *w)
 {
 	for (struct served *q = v->queue; q; q = q->next) {
-		if (q->sampled || q->begun)
+		if (q->sampled || q->header_written)
 			continue;
 		q->end = q->ready = q->state->length;
 		if (frame_write_end(v->out, FRAME_END_INTERRUPT, (uint32_t)q->end, q->sequence.number, w) < 0)
@@ -236,7 +236,7 @@ static int end_interrupted(struct serve *v, struct why *w)
 static int may_be_cancelled(const struct serve *v)
 {
 	for (size_t i = 0; !v->all && !v->hidden.in && i < v->n_runs; i++)
-		if (!v->of[i]->sampled && !v->of[i]->begun)
+		if (!v->run_of[i]->sampled && !v->run_of[i]->header_written)
 			return 1;
 	return 0;
 }
@@ -248,8 +248,8 @@ static void count(struct serve *v, double seconds)
 		double part = seconds * (double)n / (double)v->n_rows;
 
 		v->evaluated += n;
-		*(v->of[i]->rows > 1 ? &v->prompt : &v->decode) += n;
-		*(v->of[i]->rows > 1 ? &v->prompt_seconds : &v->decode_seconds) += part;
+		*(v->run_of[i]->rows > 1 ? &v->prompt : &v->decode) += n;
+		*(v->run_of[i]->rows > 1 ? &v->prompt_seconds : &v->decode_seconds) += part;
 	}
 }
 
@@ -297,6 +297,6 @@ int batch_run(struct serve *v, struct why *w)
 	if (remove_answered(v, w) < 0)
 		return -1;
 	if (status == 0 && v->chain && !v->queue)
-		status = chain_run(v, v->of[0], w);
+		status = chain_run(v, v->run_of[0], w);
 	return status < 0 ? -1 : 0;
 }

@@ -21,7 +21,7 @@ int hidden_open(struct hidden *h, const struct plan *p, struct why *w)
 {
 	size_t n_layer = p->model->n_layer, own = p->setup.last - p->setup.first;
 
-	*h = (struct hidden){ .parts = size_divide_up(n_layer, own), .together = 1 };
+	*h = (struct hidden){ .stages = size_divide_up(n_layer, own), .together = 1 };
 	if (p->setup.first)
 		h->in = rows(p, h->in_width = split_width(p, p->setup.first));
 	if (p->setup.last < n_layer)
@@ -98,7 +98,7 @@ static int check_all(const struct serve *v, const struct served *q, size_t pos, 
 {
 	size_t wanted = batch_wanted(v, q);
 
-	if (q->every && !q->begun && pos > wanted)
+	if (q->every && !q->header_written && pos > wanted)
 		return why(w, "hidden states: they begin at position %zu, but logits are wanted from %zu on "
 			"(give --all and --score to all stages)", pos, wanted);
 	return 0;
@@ -176,9 +176,10 @@ int hidden_write(struct serve *v, struct why *w)
 	for (size_t i = 0; i < v->n_runs; row += v->run[i++].n) {
 		struct frame f = { .kind = FRAME_HIDDEN, .rows = (uint32_t)v->run[i].n, .cols = (uint32_t)h->out_width,
 			.type = FRAME_F32, .flags = (uint32_t)v->plan->setup.last,
-			.pos = (uint32_t)(v->of[i]->state->length - v->run[i].n), .seq = v->of[i]->sequence.number };
+			.pos = (uint32_t)(v->run_of[i]->state->length - v->run[i].n),
+			.seq = v->run_of[i]->sequence.number };
 
-		v->of[i]->begun |= v->of[i]->every;
+		v->run_of[i]->header_written |= v->run_of[i]->every;
 		split_give(v->plan, row, v->run[i].n, h->out);
 		if (frame_write(v->out, &f, h->out, w) < 0)
 			return -1;
@@ -188,7 +189,7 @@ int hidden_write(struct serve *v, struct why *w)
 
 size_t hidden_sequences(const struct serve *v)
 {
-	size_t parts = v->hidden.parts;
+	size_t parts = v->hidden.stages;
 
 	return parts > 1 ? size_divide_up(v->served->n_live, parts) : SIZE_MAX;
 }

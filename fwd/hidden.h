@@ -21,7 +21,7 @@ struct hidden {
 	size_t in_width, out_width;
 	size_t n_in;                    /* rows read for the next batch */
 	const struct served *open;      /* the sequence that is in the middle of a frame of logits; or NULL */
-	size_t parts;                   /* number of stages, if all have this stage's size */
+	size_t stages;                  /* number of stages, if all have this stage's size */
 	size_t together;                /* sequences in the last batch */
 };
 

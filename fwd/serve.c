@@ -115,12 +115,12 @@ static int find_text(const struct serve *v, struct served *q, const struct frame
 	const struct encoder *e = &v->model->encoder;
 	size_t i = 0;
 
-	q->begins = e->n_layer ? segment_find(q->state, pos, (int32_t)e->end) : 0;
-	if (q->begins != SIZE_MAX)
+	q->first_logits = e->n_layer ? segment_find(q->state, pos, (int32_t)e->end) : 0;
+	if (q->first_logits != SIZE_MAX)
 		return 0;
 	while (i < f->rows && v->ids[i] != (int32_t)e->end)
 		i++;
-	q->begins = pos + i;
+	q->first_logits = pos + i;
 	return i < f->rows || !f->rows || wants_every(v, f) ? 0
 		: why(w, "the encoder's text must end with token %zu, which tok adds", e->end);
 }
@@ -129,13 +129,13 @@ static int find_text(const struct serve *v, struct served *q, const struct frame
  * comes from the logits of the id before it. */
 static size_t again(const struct serve *v, const struct served *q, const struct frame *f, size_t pos)
 {
-	return v->score && !v->hidden.in && f->rows && pos > q->begins;
+	return v->score && !v->hidden.in && f->rows && pos > q->first_logits;
 }
 
 /* The number of a frame's rows that are answered. The first row with logits has no score. */
 static size_t answers(const struct serve *v, const struct served *q, const struct frame *f, size_t pos)
 {
-	size_t first = size_max(pos, q->begins + (v->score != 0)), end = pos + f->rows - q->after;
+	size_t first = size_max(pos, q->first_logits + (v->score != 0)), end = pos + f->rows - q->after;
 
 	return wants_every(v, f) ? end - size_min(first, end) : 1;
 }
@@ -150,8 +150,8 @@ static void accept(struct serve *v, struct served *q, const struct frame *f, con
 	q->end = q->ready = pos + f->rows;
 	q->every = wants_every(v, f);
 	q->after = f->kind == FRAME_CANVAS ? f->flags : 0;
-	q->answered = (uint32_t)answers(v, q, f, pos);
-	q->begun = 0;
+	q->n_answers = (uint32_t)answers(v, q, f, pos);
+	q->header_written = 0;
 	v->reused += from;
 	segment_set_length(q->state, pos + from - again(v, q, f, pos));
 	segment_write_ids(q->state, pos + from, ids + from, f->rows - from);
@@ -241,7 +241,7 @@ static int serve_ids(struct serve *v, struct frame_in *in, const struct frame *f
 		return fail(v, in, f->seq, w);
 	from = reusable(v, q->state, f, pos);
 	first = pos + from - again(v, q, f, pos);
-	if (v->model->diffusion || (v->model->encoder.n_layer && first <= q->begins))
+	if (v->model->diffusion || (v->model->encoder.n_layer && first <= q->first_logits))
 		first = 0;      /* all of the text is evaluated */
 	if (segment_prepare(q->state, first, pos + f->rows - first, w) < 0)
 		return fail(v, in, f->seq, w);
@@ -288,12 +288,12 @@ static int serve_fork(struct serve *v, struct frame_in *in, const struct frame *
 
 int serve_ended(struct serve *v, struct served *q, struct why *w)
 {
-	const struct frame f = q->ended;
+	const struct frame f = q->end_frame;
 
-	q->ended.kind = 0;
+	q->end_frame.kind = 0;
 	if (served_end(v->served, q, w) < 0)
 		return -1;
-	v->over |= v->ending && !v->served->n_live;
+	v->finished |= v->no_more && !v->served->n_live;
 	return frame_write(v->out, &f, NULL, w);
 }
 
@@ -307,11 +307,11 @@ static int serve_end(struct serve *v, struct frame_in *in, const struct frame *f
 	if (q && hidden_check_order(v, q, w) < 0)
 		return frame_why(in, w);
 	if (q && served_left(q)) {
-		q->ended = *f;
+		q->end_frame = *f;
 		return 0;
 	}
 	if (f->seq == FRAME_NO_SEQ)
-		v->ending = 1;
+		v->no_more = 1;
 	else if (q)
 		status = served_end(v->served, q, w);
 	else if (sequences_is_over(&v->served->table, f->seq))
@@ -372,14 +372,14 @@ static int has_input(const struct serve *v, const struct frame_in *in, int may_w
  * being written: its sequence is the first of the queue. */
 static int wants_more(const struct serve *v, const struct frame_in *in)
 {
-	if (v->over || v->held || (v->queue && v->queue->begun))
+	if (v->finished || v->frame_held || (v->queue && v->queue->header_written))
 		return 0;
 	if (!v->queue)
 		return 1;
 	if (v->hidden.in)
 		return v->hidden.n_in < v->plan->setup.batch && has_input(v, in, v->queued < v->hidden.together);
 	return v->queued < v->plan->setup.batch &&
-		has_input(v, in, v->served->n_live > 1 && v->awaited && v->queued < hidden_sequences(v));
+		has_input(v, in, v->served->n_live > 1 && v->n_awaited && v->queued < hidden_sequences(v));
 }
 
 /* Reads the header of the next frame, and all of a fork. Its sequence is no longer awaited. */
@@ -391,7 +391,7 @@ static int next(struct serve *v, struct frame_in *in, struct why *w)
 
 	if (q && q->awaited) {
 		q->awaited = 0;
-		v->awaited--;
+		v->n_awaited--;
 	}
 	return status > 0 && f->kind == FRAME_FORK && frame_read(in, f, &v->source, 1, w) < 0 ? -1 : status;
 }
@@ -400,7 +400,7 @@ static int next(struct serve *v, struct frame_in *in, struct why *w)
  * takes effect with the answer, so that the other sequences do not wait. With --chain, the answer starts the chain. */
 static int ends_later(const struct serve *v, const struct frame *f, const struct served *q)
 {
-	return f->kind == FRAME_END && !f->rows && q->sampled && !q->ended.kind && !v->chain;
+	return f->kind == FRAME_END && !f->rows && q->sampled && !q->end_frame.kind && !v->chain;
 }
 
 /* Whether a frame of the same sequence must be answered before the next frame is handled. */
@@ -418,17 +418,17 @@ static int gather(struct serve *v, struct frame_in *in, struct why *w)
 {
 	int status;
 
-	while (v->held || wants_more(v, in)) {
-		if (!v->held && (status = next(v, in, w)) <= 0) {
-			v->over = 1;
+	while (v->frame_held || wants_more(v, in)) {
+		if (!v->frame_held && (status = next(v, in, w)) <= 0) {
+			v->finished = 1;
 			return status;
 		}
-		v->held = must_wait(v);
-		if (v->held)
+		v->frame_held = must_wait(v);
+		if (v->frame_held)
 			return 0;
 		if (serve_frame(v, in, &v->frame, w) < 0)
 			return -1;
-		v->over = v->ending && !v->served->n_live;
+		v->finished = v->no_more && !v->served->n_live;
 	}
 	return 0;
 }
@@ -439,10 +439,10 @@ int serve(struct serve *v, struct frame_in *in, struct why *w)
 	struct why failure;
 	int status = 0;
 
-	while (!v->over || v->queue) {
+	while (!v->finished || v->queue) {
 		if (status == 0 && (status = gather(v, in, w)) < 0) {
 			failure = *w;
-			v->over = 1;
+			v->finished = 1;
 		}
 		if (v->queue && batch_run(v, w) < 0)
 			return -1;
@@ -462,9 +462,9 @@ int serve_open(struct serve *v, struct why *w)
 	v->ids = malloc((size_max(v->n_ctx, batch) + 1) * sizeof *v->ids);
 	v->logits = malloc(v->rows * row_bytes);
 	v->run = malloc(batch * sizeof *v->run);
-	v->of = malloc(batch * sizeof *v->of);
+	v->run_of = malloc(batch * sizeof *v->run_of);
 	v->following = malloc(batch * sizeof *v->following);
-	if (!v->ids || !v->logits || !v->run || !v->of || !v->following)
+	if (!v->ids || !v->logits || !v->run || !v->run_of || !v->following)
 		return why(w, "out of memory");
 	if (v->score && scores_open(&v->scores, v->plan->setup.pool, v->plan->setup.kernels, v->rows,
 		v->model->n_vocab, w) < 0)
@@ -479,6 +479,6 @@ void serve_close(struct serve *v)
 	free(v->ids);
 	free(v->logits);
 	free(v->run);
-	free(v->of);
+	free(v->run_of);
 	free(v->following);
 }

@@ -51,17 +51,17 @@ struct serve {
 	struct frame frame;
 	uint32_t source;                /* of a `fork` frame */
 	size_t bound;                   /* position where an `end ` frame says that the chain must stop; 0: none */
-	int held;                       /* the frame waits until its sequence has been answered */
-	int ending, over;               /* no more sequences will start; no more frames will come or matter */
-	size_t awaited;                 /* number of sequences to wait for */
+	int frame_held;                 /* the frame waits until its sequence has been answered */
+	int no_more, finished;          /* no more sequences will start; no more frames will come or matter */
+	size_t n_awaited;               /* number of sequences to wait for */
 	double patience;                /* seconds to wait for them after the first frame of a batch, */
 	double until;                   /* until this time */
 
 	/* frames being answered, and the current batch of them (batch.c) */
 	struct served *queue, *last;
 	size_t queued;
-	struct run *run;                /* [batch], of the sequences of[batch] */
-	struct served **of;
+	struct run *run;                /* [batch], of the sequences run_of[batch] */
+	struct served **run_of;
 	size_t n_runs, n_rows, n_wanted;
 };
 

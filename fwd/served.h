@@ -27,11 +27,11 @@ struct served {
 	uint32_t rows;                  /* of the frame */
 	int sampled;                    /* whether its ids are those of a sampler */
 	int every;                      /* logits of every row are wanted */
-	uint32_t answered, after;       /* rows that are answered, and those after them at the frame's end */
-	size_t begins;                  /* position of the first row that has logits: 0 or, if the model has an encoder,
+	uint32_t n_answers, after;      /* rows that are answered, and those after them at the frame's end */
+	size_t first_logits;            /* position of the first row that has logits: 0 or, if the model has an encoder,
 					 * that of its text's end */
-	int begun;                      /* the header of the answer is written */
-	struct frame ended;             /* its `end ` frame, if that has come already; else kind 0 */
+	int header_written;             /* the header of the answer is written */
+	struct frame end_frame;         /* its `end ` frame, if that has come already; else kind 0 */
 	struct served *next;            /* in the queue of sequences with a frame to answer */
 
 	/* private */

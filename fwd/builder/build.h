@@ -24,8 +24,10 @@ const float *build_vector(struct builder *b, const char *name, const char *suffi
 /* The same, transposed: the file has n rows of `cols` elements, the result cols rows of n. */
 const float *build_transposed(struct builder *b, const char *name, const char *suffix, size_t n, size_t cols);
 
-/* Copies x[n] with each element repeated `times` times. */
+/* build_repeated() copies x[n] with each element repeated `times` times; build_tiled(), all of x so many times. NULL if
+ * x is, or if memory is short. */
 const float *build_repeated(struct builder *b, const float *x, size_t n, size_t times);
+const float *build_tiled(struct builder *b, const float *x, size_t n, size_t times);
 
 const float *build_bias(struct builder *b, const char *name, size_t n);         /* NULL: the file has none */
 struct norm build_norm_of(struct builder *b, const char *name, size_t n);       /* a norm of the model's kind */

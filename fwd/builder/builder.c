@@ -70,10 +70,19 @@ const float *build_transposed(struct builder *b, const char *name, const char *s
 
 const float *build_repeated(struct builder *b, const float *x, size_t n, size_t times)
 {
-	float *y = build_allocate(b, n * times * sizeof *y);
+	float *y = x ? build_allocate(b, n * times * sizeof *y) : NULL;
 
-	for (size_t i = 0; x && y && i < n * times; i++)
+	for (size_t i = 0; y && i < n * times; i++)
 		y[i] = x[i / times];
+	return y;
+}
+
+const float *build_tiled(struct builder *b, const float *x, size_t n, size_t times)
+{
+	float *y = x ? build_allocate(b, n * times * sizeof *y) : NULL;
+
+	for (size_t i = 0; y && i < n * times; i++)
+		y[i] = x[i % n];
 	return y;
 }
 

@@ -97,11 +97,8 @@ static struct packed *gated_output(struct builder *b, const struct row_layout *p
 	size_t n = d->values / d->heads;
 	struct op_rows o = { .n = d->values, .in = p->gate, .out = buffer_with(b->plan->h, d->values), .f = ROW_GLU,
 		.unary = f, .norm = build_norm_of(b, "ssm_norm", n), .norms = d->heads, .norm_first = 1 };
-	float *weight = build_allocate(b, o.n * sizeof *weight);
 
-	for (size_t i = 0; weight && i < o.n; i++)
-		weight[i] = o.norm.weight[i % n];
-	o.norm.weight = weight;
+	o.norm.weight = build_tiled(b, o.norm.weight, n, d->heads);
 	build_mixed(b, p->gate, 2 * o.n);
 	build_output(build_packing(b, "ssm_gate", &o, SLOT_BRANCH), 0, "", o.out, o.n);
 	return o.packed;

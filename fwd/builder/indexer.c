@@ -148,12 +148,9 @@ static void norm_queries(struct builder *b)
 	const struct indexer *i = &b->model->indexer;
 	struct op_rows o = { .n = i->heads * i->dim, .in = b->plan->indexer.q, .out = b->plan->indexer.q,
 		.norms = i->heads };
-	float *weight = build_allocate(b, o.n * sizeof *weight);
 
 	o.norm = build_norm_of(b, "indexer.q_norm", i->dim);
-	for (size_t k = 0; weight && o.norm.weight && k < o.n; k++)
-		weight[k] = o.norm.weight[k % i->dim];
-	o.norm.weight = weight;
+	o.norm.weight = build_tiled(b, o.norm.weight, i->dim, i->heads);
 	build_append(b, &op_rows, "indexer.q_norm", &o, sizeof o);
 }
 

@@ -269,15 +269,30 @@ static int check_merges(struct model *m, struct why *w)
 	return vocab_check_merges(m->gguf, w);
 }
 
+typedef int reader(struct model *m, struct why *w);
+
+/* Takes the steps up to the NULL. Returns 1 if one has failed and the survey goes on. */
+static int read_steps(struct model *m, reader *const *step, int each_needs_last, struct why *w)
+{
+	int failed = 0;
+
+	for (; *step && !(failed && each_needs_last); step++)
+		if ((*step)(m, w)) {
+			if (why_tell(m->faults, w) < 0)
+				return -1;
+			failed = 1;
+		}
+	return failed;
+}
+
 /* Reads what depends on the architecture, then the vocabulary. A survey skips only the steps that need one that
  * failed. */
 static int read_all(struct model *m, struct why *w)
 {
-	static int (*const steps[])(struct model *m, struct why *w) = {
-		read_architecture, check_causal, read_sizes, layers_read, keys_refuse_features, read_epsilon,
-		read_vocabulary, read_mask, check_others, check_merges, check_set
-	};
-	enum { STEPS = sizeof steps / sizeof *steps, VOCABULARY = 6 };
+	static reader *const architecture[] = { read_architecture, check_causal, read_sizes, layers_read,
+		keys_refuse_features, read_epsilon, NULL };
+	static reader *const vocabulary[] = { read_vocabulary, read_mask, check_others, check_merges, check_set, NULL };
+	int failed;
 
 	m->used = calloc(m->gguf->n_tensors + 1, 1);
 	if (!m->used)
@@ -285,15 +300,10 @@ static int read_all(struct model *m, struct why *w)
 	m->embedding_scale = m->residual_scale = m->logit_scale = m->attn_out_scale = 1;
 	m->n_streams = 1;
 	m->n_ctx_max = SIZE_MAX;
-	m->ready = 1;
-	for (size_t i = 0; i < STEPS; i++) {
-		if (steps[i](m, w) == 0)
-			continue;
-		if (why_tell(m->faults, w) < 0)
-			return -1;
-		m->ready &= i >= VOCABULARY;
-		i = i < VOCABULARY ? VOCABULARY - 1 : i;
-	}
+	failed = read_steps(m, architecture, 1, w);
+	m->ready = !failed;
+	if (failed < 0 || read_steps(m, vocabulary, 0, w) < 0)
+		return -1;
 	count_positions(m);
 	measure(m);
 	m->vocab = gguf_vocab_fingerprint(m->gguf);

@@ -7,13 +7,9 @@
 
 #include "lib/base/size.h"
 
-enum { CHANNELS_EACH = 128 };
-
 static size_t items(const struct op *op, const struct step *s)
 {
-	const struct op_convolve *o = op->bound;
-
-	return s->n_runs * size_divide_up(o->n, CHANNELS_EACH);
+	return op_channel_items(s, ((const struct op_convolve *)op->bound)->n);
 }
 
 /* The input u at this position, of the run or earlier, from this channel on. */
@@ -61,13 +57,13 @@ static void convolve(const struct op_convolve *o, const struct kernels *k, const
 static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_convolve *o = op->bound;
-	const struct run *r = &s->run[item / size_divide_up(o->n, CHANNELS_EACH)];
-	size_t at = item % size_divide_up(o->n, CHANNELS_EACH) * CHANNELS_EACH, n = size_min(CHANNELS_EACH, o->n - at);
+	const struct run_channels c = op_channels(s, o->n, item);
+	const struct run *r = c.run;
 
 	for (size_t row = r->first, next = r->pos + 1; row < r->first + r->n; row++, next++) {
-		convolve(o, s->k, r, row, at, n);
+		convolve(o, s->k, r, row, c.at, c.n);
 		if (segment_keeps(next, r->pos + r->n))
-			keep(o, r, next, at, n);
+			keep(o, r, next, c.at, c.n);
 	}
 }
 

@@ -2,10 +2,23 @@
 #include "op.h"
 
 #include "fwd/kernels/exp.h"
+#include "lib/base/size.h"
 
 size_t op_each_row(const struct op *op, const struct step *s)
 {
 	return s->n;
+}
+
+size_t op_channel_items(const struct step *s, size_t n)
+{
+	return s->n_runs * size_divide_up(n, CHANNELS_EACH);
+}
+
+struct run_channels op_channels(const struct step *s, size_t n, size_t item)
+{
+	size_t each = size_divide_up(n, CHANNELS_EACH), at = item % each * CHANNELS_EACH;
+
+	return (struct run_channels){ &s->run[item / each], at, size_min(CHANNELS_EACH, n - at) };
 }
 
 struct batch_row step_row(const struct op *op, const struct step *s, size_t i)

@@ -151,6 +151,16 @@ static inline unsigned char *step_scratch(const struct step *s, size_t thread)
 /* items() for ops with one item per row. */
 size_t op_each_row(const struct op *op, const struct step *s);
 
+/* For ops whose items are some of the n channels of a run's rows: their number, and channels [at, at + n) of the item's
+ * run. */
+enum { CHANNELS_EACH = 128 };
+struct run_channels {
+	const struct run *run;
+	size_t at, n;
+};
+size_t op_channel_items(const struct step *s, size_t n);
+struct run_channels op_channels(const struct step *s, size_t n, size_t item);
+
 /* p[n] = softmax(p), n >= 1. The sum is taken in ascending order. */
 void op_softmax(float *p, size_t n);
 

@@ -5,13 +5,9 @@
 
 #include "lib/base/size.h"
 
-enum { CHANNELS_EACH = 128 };
-
 static size_t items(const struct op *op, const struct step *s)
 {
-	const struct op_scan *o = op->bound;
-
-	return s->n_runs * size_divide_up(o->n, CHANNELS_EACH);
+	return op_channel_items(s, ((const struct op_scan *)op->bound)->n);
 }
 
 /* One row of n channels from `at` on: updates the state, and overwrites dt with y. */
@@ -36,17 +32,17 @@ static void scan_row(const struct op_scan *o, const struct kernels *k, size_t ro
 static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_scan *o = op->bound;
-	const struct run *r = &s->run[item / size_divide_up(o->n, CHANNELS_EACH)];
-	size_t at = item % size_divide_up(o->n, CHANNELS_EACH) * CHANNELS_EACH, n = size_min(CHANNELS_EACH, o->n - at);
-	float *state = segment_current(r->state, o->state) + at;
+	const struct run_channels c = op_channels(s, o->n, item);
+	const struct run *r = c.run;
+	float *state = segment_current(r->state, o->state) + c.at;
 
 	for (size_t row = r->first, next = r->pos + 1; row < r->first + r->n; row++, next++) {
-		scan_row(o, s->k, row, state, at, n);
+		scan_row(o, s->k, row, state, c.at, c.n);
 		if (!segment_keeps(next, r->pos + r->n))
 			continue;
 		for (size_t i = 0; i < o->states; i++)
-			memcpy(segment_state(r->state, next, o->state) + at + i * o->n, state + i * o->n,
-				n * sizeof *state);
+			memcpy(segment_state(r->state, next, o->state) + c.at + i * o->n, state + i * o->n,
+				c.n * sizeof *state);
 	}
 }
 

@@ -5,37 +5,33 @@
 
 #include "lib/base/size.h"
 
-enum { CHANNELS_EACH = 128 };
-
 static size_t items(const struct op *op, const struct step *s)
 {
-	const struct op_shift *o = op->bound;
-
-	return s->n_runs * size_divide_up(o->n, CHANNELS_EACH);
+	return op_channel_items(s, ((const struct op_shift *)op->bound)->n);
 }
 
 static void item(const struct op *op, const struct step *s, size_t item, size_t thread)
 {
 	const struct op_shift *o = op->bound;
-	const struct run *r = &s->run[item / size_divide_up(o->n, CHANNELS_EACH)];
-	size_t at = item % size_divide_up(o->n, CHANNELS_EACH) * CHANNELS_EACH, n = size_min(CHANNELS_EACH, o->n - at);
-	float *before = segment_current(r->state, o->state) + at, change[CHANNELS_EACH];
+	const struct run_channels c = op_channels(s, o->n, item);
+	const struct run *r = c.run;
+	float *before = segment_current(r->state, o->state) + c.at, change[CHANNELS_EACH];
 
 	for (size_t row = r->first, next = r->pos + 1; row < r->first + r->n; row++, next++) {
-		const float *x = buffer_row(&o->in, row) + at, *weight = o->weight + at;
-		float *out = buffer_row(&o->out, row) + at;
+		const float *x = buffer_row(&o->in, row) + c.at, *weight = o->weight + c.at;
+		float *out = buffer_row(&o->out, row) + c.at;
 
-		memcpy(change, before, n * sizeof *change);
-		s->k->add_scaled(change, x, -1, n);
+		memcpy(change, before, c.n * sizeof *change);
+		s->k->add_scaled(change, x, -1, c.n);
 		if (o->change.at)
-			memcpy(buffer_row(&o->change, row) + at, change, n * sizeof *change);
+			memcpy(buffer_row(&o->change, row) + c.at, change, c.n * sizeof *change);
 		for (size_t i = 0; i < o->outputs; i++, out += o->n, weight += o->n) {
-			s->k->multiply(out, change, weight, n);
-			s->k->add(out, out, x, n);
+			s->k->multiply(out, change, weight, c.n);
+			s->k->add(out, out, x, c.n);
 		}
-		memcpy(before, x, n * sizeof *before);
+		memcpy(before, x, c.n * sizeof *before);
 		if (segment_keeps(next, r->pos + r->n))
-			memcpy(segment_state(r->state, next, o->state) + at, before, n * sizeof *before);
+			memcpy(segment_state(r->state, next, o->state) + c.at, before, c.n * sizeof *before);
 	}
 }
 

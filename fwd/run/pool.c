@@ -19,8 +19,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/system.h"
 #include "thread.h"
 
@@ -197,12 +197,8 @@ static int starved(struct pool *p, size_t i)
 /* Sleeps for NAP, or until the job is done. */
 static void nap(struct pool *p)
 {
-	struct timespec until;
+	struct timespec until = clock_in(NAP);
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += NAP;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
 	pthread_mutex_lock(&p->lock);
 	atomic_store(&p->waiting, 1);
 	while (atomic_load(&p->unfinished) && pthread_cond_timedwait(&p->done, &p->lock, &until) != ETIMEDOUT)

@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "fwd/run/thread.h"
+#include "lib/base/clock.h"
 #include "lib/base/size.h"
 #include "lib/base/system.h"
 #include "ids.h"
@@ -157,13 +157,9 @@ struct digest {
 /* Waits for the length of a pause, or until digest_close() is called. Returns whether it was called. */
 static int ending(struct digest *d)
 {
-	struct timespec until;
+	struct timespec until = clock_in(PAUSE_NS);
 	int closing;
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += PAUSE_NS;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
 	pthread_mutex_lock(&d->lock);
 	if (!d->closing)
 		pthread_cond_timedwait(&d->closed, &d->lock, &until);

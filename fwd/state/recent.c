@@ -7,7 +7,7 @@ enum { EXTENTS_LEAST = 4096 / KV_EXTENT };
 
 static struct mark *reach_mark(const struct segment *s)
 {
-	return &s->mark[3];
+	return &s->mark[MARK_REACH];
 }
 
 size_t recent_extents(const struct segment_shape *p)

@@ -143,17 +143,17 @@ float *segment_current(const struct segment *s, size_t offset)
 
 static struct mark *half_mark(const struct segment *s, size_t chunk)
 {
-	return &s->mark[chunk % 2];
+	return &s->mark[MARK_HALF + chunk % 2];
 }
 
 static struct mark *current_mark(const struct segment *s)
 {
-	return &s->mark[2];
+	return &s->mark[MARK_CURRENT];
 }
 
 static struct mark *snapshot_mark(const struct segment *s, size_t i)
 {
-	return &s->mark[4 + i];
+	return &s->mark[MARK_SNAPSHOT + i];
 }
 
 /* The position, up to the length, of the state in snapshot i; 0: none. */

@@ -29,8 +29,8 @@ enum {
 	SEGMENT_BATCH = 2048,   /* maximum rows of a batch if layers have windows */
 	STATE_CHUNK = 32,       /* positions of a chunk of recurrent layers; a chunk starts at each multiple */
 	STATE_SNAPSHOTS = 22,   /* at most: 1 + log2(SEGMENT_CTX_MAX / STATE_CHUNK) */
-	STATE_MARKS = 4 + STATE_SNAPSHOTS       /* of the ring's two halves, the current state, windows, the
-					 * snapshots */
+	/* marks: of the ring's two halves, the current state, the reach of windows, the snapshots */
+	MARK_HALF = 0, MARK_CURRENT = 2, MARK_REACH, MARK_SNAPSHOT, STATE_MARKS = MARK_SNAPSHOT + STATE_SNAPSHOTS
 };
 
 struct segment {

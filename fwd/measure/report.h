@@ -2,7 +2,7 @@
 #ifndef REPORT_H
 #define REPORT_H
 
-#include "serve.h"
+#include "fwd/serve.h"
 
 /* Once the model is loaded: what it is, and how it is run. */
 void report_loaded(const struct serve *v, double start);
