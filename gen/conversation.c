@@ -180,15 +180,14 @@ static int take(struct conversation *v, const char *line, size_t n, size_t *keep
 	return messages_add(&v->messages, "user", line, n, w) ? -1 : fit(v, keep, w);
 }
 
-static void write_report(const struct conversation *v, const struct result *r, const struct bytes *text)
+static int write_report(const struct conversation *v, const struct result *r, const struct bytes *text, struct why *w)
 {
 	if (v->full)
 		console_say("the context of %" PRId32 " tokens is full (-c): the answer ends here",
 			v->l->card.n_ctx);
 	if (asked(v->q, VERBOSE) && r->ids.n)
 		report(v->q, v->l, r);
-	if (asked(v->q, JSON))
-		report_json(v->q, r, text);
+	return asked(v->q, JSON) ? report_json(v->q, r, text, w) : 0;
 }
 
 /* ---- an answer on the terminal ---- */
@@ -265,7 +264,7 @@ static int turn(struct conversation *v, const char *line, size_t n, struct why *
 	if (failed < 0 && l->gone)
 		why(w, "sample ended before the conversation did");
 	if (failed >= 0 && !(failed = messages_save(&v->messages, w)))
-		write_report(v, &r, &text);
+		failed = write_report(v, &r, &text, w);
 	bytes_free(&text);
 	result_free(&r);
 	l->r = NULL;

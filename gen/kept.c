@@ -2,6 +2,7 @@
  * bisection finds the longest prefix of the state's ids with which the conversation begins. */
 #include "kept.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "lib/base/space.h"
@@ -80,43 +81,96 @@ static int other_conversation(const struct conversation *v, struct why *w)
 		"another name keeps both; kv rm %s removes it", v->q->kv, v->kept.n, v->q->kv);
 }
 
-/* Whether text[n] begins with the text of the first `some` kept ids: 1, and *used is its length; 0; or -1 on error. */
-static int begins_with(struct conversation *v, size_t some, const char *text, size_t n, size_t *used, struct why *w)
+/* The length of b without the replacement characters at its end, which an incomplete character leaves there. */
+static size_t without_replaced(const struct bytes *b)
+{
+	static const char replaced[] = "\xef\xbf\xbd";
+	size_t n = b->n;
+
+	while (n >= 3 && !memcmp(b->p + n - 3, replaced, 3))
+		n -= 3;
+	return n;
+}
+
+/* Whether text[n] begins with the text of the first `some` kept ids: 1, and *used is its length; 0; or -1 on error.
+ * whole: also if that text ends within a character. */
+static int begins_with(struct conversation *v, size_t some, int whole, const char *text, size_t n, size_t *used,
+	struct why *w)
 {
 	struct bytes b = { .limit = CONVERT_MAX };
 	int same = convert_ids(v->q, PLAIN, 1, v->kept.id, some, &b, w);
 
+	*used = whole ? b.n : without_replaced(&b);
 	if (!same)
-		same = b.n <= n && (!b.n || !memcmp(b.p, text, b.n));
-	*used = b.n;
+		same = *used <= n && (!*used || !memcmp(b.p, text, *used));
 	bytes_free(&b);
 	return same;
 }
 
-int kept_salvage(struct conversation *v, const char *text, size_t n, struct why *w)
+/* The longest prefix of the kept ids with which text[n] begins; *used: the length of its text. -1 on error. */
+static int64_t longest_prefix(struct conversation *v, const char *text, size_t n, size_t *used, struct why *w)
 {
-	size_t low = 0, high = v->kept.n, used, length;
-	const char *turn;
-	int same = 1;
+	size_t low = 0, high = v->kept.n, middle;
+	int same;
 
-	if (!v->resumed)
-		return other_conversation(v, w);
-	/* part of a character is no prefix, so this may find a little less */
+	*used = 0;
 	while (low < high) {
-		size_t middle = low + (high - low + 1) / 2;
-
-		if ((same = begins_with(v, middle, text, n, &used, w)) < 0)
+		middle = low + (high - low + 1) / 2;
+		if ((same = begins_with(v, middle, 0, text, n, used, w)) < 0)
 			return -1;
 		if (same)
 			low = middle;
 		else
 			high = middle - 1;
 	}
-	if (low && begins_with(v, low, text, n, &used, w) < 0)
-		return -1;
-	turn = low ? find_message(&v->messages, v->messages.first, text, &length) : NULL;
-	if (!turn || used < (size_t)(turn - text) + length)
+	/* back to the end of a character */
+	for (same = !low; !same; low -= !same)
+		if ((same = begins_with(v, low, 1, text, n, used, w)) < 0)
+			return -1;
+	return (int64_t)low;
+}
+
+/* Whether the template lays out the new turn alone, and the state has the turn before it: the last two messages before
+ * the new one. 1, 0, or -1 on error. */
+static int has_turn_before(struct conversation *v, const char *text, struct why *w)
+{
+	struct bytes state = { .limit = CONVERT_MAX };
+	const struct messages *m = &v->messages;
+	size_t n, answer = m->n - 2;
+	int has = 0;
+
+	if (m->n < 3 || find_message(m, answer, text, &n))
+		return 0;
+	if (convert_ids(v->q, PLAIN, 1, v->kept.id, v->kept.n, &state, w) ||
+	    (bytes_put(&state, "", 1) && why(w, "out of memory"))) {
+		has = -1;
+	} else {
+		const char *at = find_message(m, answer - 1, state.p, &n);
+
+		has = at && find_message(m, answer, at + n, &n);
+	}
+	bytes_free(&state);
+	return has;
+}
+
+int kept_salvage(struct conversation *v, const char *text, size_t n, struct why *w)
+{
+	size_t used, length;
+	const char *turn;
+	int64_t same;
+	int before;
+
+	if (!v->resumed)
 		return other_conversation(v, w);
+	if ((same = longest_prefix(v, text, n, &used, w)) < 0)
+		return -1;
+	turn = same ? find_message(&v->messages, v->messages.first, text, &length) : NULL;
+	if (!turn || used < (size_t)(turn - text) + length) {
+		if ((before = has_turn_before(v, text, w)) < 0)
+			return -1;
+		if (!before)
+			return other_conversation(v, w);
+	}
 	v->history.ids.n = 0;
-	return history_add(&v->history, v->kept.id, low, text, used, 0, w);
+	return history_add(&v->history, v->kept.id, (size_t)same, text, used, 0, w);
 }

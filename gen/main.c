@@ -1,5 +1,6 @@
 /* gen: text from a prompt. Starts the stages and runs the loop between them; the stages implement the options. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,7 +123,7 @@ static int write_reports(const struct capture *capture, const struct loop *l, st
 	if (!failed && capture->text && whole) {
 		lseek(capture->text, 0, SEEK_SET);
 		if (!(failed = slurp_fd(capture->text, "temporary file", &text, w)))
-			report_json(&q, r, &text);
+			failed = report_json(&q, r, &text, w);
 		bytes_free(&text);
 	}
 	return failed;
@@ -160,6 +161,25 @@ static int exit_status(int stage)
 	return stage >= 0 && WIFEXITED(q.stage[stage].status) ? WEXITSTATUS(q.stage[stage].status) : -1;
 }
 
+/* Whether nobody reads our output any more. */
+static int reader_is_gone(void)
+{
+	/* without events, poll() reports a pipe without readers */
+	struct pollfd out = { .fd = STDOUT_FILENO };
+
+	return poll(&out, 1, 0) > 0 && out.revents & POLLERR;
+}
+
+/* Whether -n has ended a text, rather than a stop string, which sample does not know of. */
+static int ended_by_length(const struct result *results)
+{
+	int ended = asked(&q, LINES);
+
+	for (int i = 0; i < q.texts && !ended; i++)
+		ended = results[i].reason == FRAME_END_LENGTH;
+	return ended;
+}
+
 /* Returns the exit status. If a stage failed, its error line is printed, or one of ours. */
 static int run(void)
 {
@@ -191,8 +211,10 @@ static int run(void)
 	draft_close(&draft);
 	failed = pipeline_end(&q, &l, status || l.gone, &its);
 	cut = failed == SAMPLE && !q.stage[SAMPLE].shell && exit_status(failed) == 3;
-	if (cut && asked(&q, CONVERSATION))
+	if (cut && (asked(&q, CONVERSATION) || !ended_by_length(results))) {
 		failed = -1;
+		cut = 0;
+	}
 	if (!asked(&q, CONVERSATION) && write_reports(&capture, &l, results, (failed < 0 || cut) && !status, &ours))
 		status = -1;
 	for (int i = 0; i < q.texts; i++)
@@ -201,6 +223,8 @@ static int run(void)
 	loop_close(&l);
 	if (failed < 0 && !status)
 		return 0;
+	if (failed < 0 && reader_is_gone())
+		exit(0);
 	fprintf(stderr, "gen: %s\n", failed < 0 || l.rejected ? ours.text : its.text);
 	if (l.rejected)
 		return 1;

@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/base/grow.h"
@@ -147,6 +149,12 @@ static int read_line(struct messages *m, size_t at, size_t n, struct why *w)
 	return failed;
 }
 
+/* Whether the last line, line[n] up to `end`, is what a power failure leaves of a write. */
+static int is_torn(const char *line, size_t n, const char *end)
+{
+	return !end || memchr(line, 0, n);
+}
+
 /* Reads all lines of m->text, which come from `path`. Returns 1 if the last one is damaged; it is left out, and *good
  * is its offset. */
 static int read_lines(struct messages *m, const char *path, size_t *good, struct why *w)
@@ -160,7 +168,7 @@ static int read_lines(struct messages *m, const char *path, size_t *good, struct
 		n = end ? (size_t)(end - m->text.p) - at : m->text.n - at;
 		if (!(status = read_line(m, at, n, w)))
 			continue;
-		if (status < 0 || at + n + 1 < m->text.n)
+		if (status < 0 || at + n + 1 < m->text.n || !is_torn(m->text.p + at, n, end))
 			return why(w, "%s: line %zu: %s", path, number, status < 0 ? "out of memory" :
 				"not a message in JSON");
 		m->text.n = at;
@@ -213,10 +221,15 @@ static int open_locked(const char *path, int flags, struct why *w)
 
 int messages_open(struct messages *m, const char *path, struct why *w)
 {
+	struct stat st;
 	int status;
 
 	m->path = path;
-	if ((m->file = open_locked(path, O_CREAT, w)) < 0 || slurp_fd(m->file, path, &m->text, w))
+	if ((m->file = open_locked(path, O_CREAT, w)) < 0)
+		return -1;
+	if (fstat(m->file, &st) || !(S_ISREG(st.st_mode) || S_ISCHR(st.st_mode)))
+		return why(w, "%s: not a regular file", path);
+	if (slurp_fd(m->file, path, &m->text, w))
 		return -1;
 	m->in_file = m->text.n;
 	status = read_lines(m, path, &m->saved, w);
@@ -246,16 +259,15 @@ int messages_read(struct messages *m, const char *path, struct why *w)
 static int replace_file(struct messages *m, struct why *w)
 {
 	size_t n = strlen(m->path);
-	char *next = malloc(2 * n + 8), *old;
+	char *next = malloc(2 * n + 32), *old;
 	struct why cause;
 	int fd;
 
 	if (!next)
 		return why(w, "out of memory");
-	old = next + n + 5;
-	sprintf(next, "%s.new", m->path);
+	old = next + n + 24;
+	sprintf(next, "%s.%" PRIdMAX, m->path, (intmax_t)getpid());
 	sprintf(old, "%s~", m->path);
-	unlink(next);
 	if ((fd = open_locked(next, O_CREAT | O_EXCL, w)) < 0) {
 		free(next);
 		return -1;

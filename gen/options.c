@@ -267,7 +267,7 @@ static void conclude(struct request *q)
 		f |= EDITED;
 	/* detok prints up to a stop string and exits; a loop that must know about it, or continue, also needs a
 	 * filter */
-	if (f & STOPPED && f & (MANY | JSON | VERBOSE))
+	if (f & STOPPED && f & (MANY | JSON | VERBOSE | GRAMMAR))
 		f |= FILTERED;
 	q->facts = f;
 }

@@ -1,6 +1,7 @@
 /* Reports which ids went in and came out, how likely each was, and how long it took. */
 #include "report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -187,39 +188,39 @@ static void put_likely(struct json_writer *w, const struct result *r)
 	json_close(w, ']');
 }
 
-void report_json(const struct request *q, const struct result *r, const struct bytes *text)
+int report_json(const struct request *q, const struct result *r, const struct bytes *text, struct why *w)
 {
 	const char *reason = reasons[r->reason].key;
-	struct json_writer w = json_to_file(stdout);
+	struct json_writer to = json_to_file(stdout);
 	struct times t = times(r);
 
-	json_open(&w, '{');
-	put_ids(&w, "prompt", &r->prompt);
-	put_ids(&w, "ids", &r->ids);
-	put_string(&w, "text", text->n ? text->p : "", text->n);
-	put_key(&w, "logprobs");
-	json_open(&w, '[');
+	json_open(&to, '{');
+	put_ids(&to, "prompt", &r->prompt);
+	put_ids(&to, "ids", &r->ids);
+	put_string(&to, "text", text->n ? text->p : "", text->n);
+	put_key(&to, "logprobs");
+	json_open(&to, '[');
 	for (size_t i = 0; i < r->ids.n; i++)
-		put_real(&w, NULL, (double)r->each[i].logprob);
-	json_close(&w, ']');
+		put_real(&to, NULL, (double)r->each[i].logprob);
+	json_close(&to, ']');
 	if (q->likely)
-		put_likely(&w, r);
-	put_real(&w, "logprob", result_sum(r));
-	put_integer(&w, "count", (int64_t)r->ids.n);
-	put_string(&w, "stop_reason", reason, reason ? strlen(reason) : 0);
-	put_string(&w, "stop", r->stop, r->n_stop);
-	put_integer(&w, "seed", q->seed);
-	put_key(&w, "seconds");
-	json_open(&w, '{');
-	put_real(&w, "first", t.first);
-	put_real(&w, "min", t.min);
-	put_real(&w, "mean", t.mean);
-	put_real(&w, "max", t.max);
-	put_real(&w, "ids_per_second", t.rate);
-	json_close(&w, '}');
-	put_integer(&w, "forward_passes", (int64_t)r->passes);
-	put_integer(&w, "peak_memory", asked(q, CONVERSATION) ? 0 : (int64_t)system_peak_memory(RUSAGE_CHILDREN));
-	json_close(&w, '}');
+		put_likely(&to, r);
+	put_real(&to, "logprob", result_sum(r));
+	put_integer(&to, "count", (int64_t)r->ids.n);
+	put_string(&to, "stop_reason", reason, reason ? strlen(reason) : 0);
+	put_string(&to, "stop", r->stop, r->n_stop);
+	put_integer(&to, "seed", q->seed);
+	put_key(&to, "seconds");
+	json_open(&to, '{');
+	put_real(&to, "first", t.first);
+	put_real(&to, "min", t.min);
+	put_real(&to, "mean", t.mean);
+	put_real(&to, "max", t.max);
+	put_real(&to, "ids_per_second", t.rate);
+	json_close(&to, '}');
+	put_integer(&to, "forward_passes", (int64_t)r->passes);
+	put_integer(&to, "peak_memory", asked(q, CONVERSATION) ? 0 : (int64_t)system_peak_memory(RUSAGE_CHILDREN));
+	json_close(&to, '}');
 	putchar('\n');
-	fflush(stdout);
+	return fflush(stdout) ? why(w, "standard output: %s", strerror(errno)) : 0;
 }

@@ -11,6 +11,8 @@ static int reserve(struct object *o, const char *name, int replace, struct why *
 
 	if (object_open(o, name, 1, w) < 0 || object_lock(o, w) < 0 || (finished = header_read(o, &h, &bytes, w)) < 0)
 		return -1;
+	if (finished)
+		o->made = 0;    /* another process has finished it since */
 	if (finished && !replace)
 		return why(w, "already exists");
 	if (finished && o->file && !header_is_segment(&h))

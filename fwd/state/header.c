@@ -141,9 +141,9 @@ int header_check(const struct segment_header *h, size_t bytes, struct why *w)
 
 	if (!header_is_segment(h))
 		return why(w, "not a segment of lmpipe");
-	if (h->version != VERSION || h->header_bytes != sizeof *h)
+	if (h->version != VERSION)
 		return why(w, "segment version %u; this program reads version %d", h->version, VERSION);
-	if (h->hash != hash(h))
+	if (h->header_bytes != sizeof *h || h->hash != hash(h))
 		return why(w, "the header is damaged");
 	if (shape_check(&h->shape, w) < 0)
 		return -1;

@@ -204,6 +204,7 @@ static int take(struct segment *s, struct why *w)
 
 	if (finished <= 0)
 		return finished < 0 ? -1 : make(s, bytes, w);
+	s->object.made = 0;     /* another process has finished it since */
 	if (header_check(&h, bytes, w) < 0 || shape_compare(&h.shape, &s->shape, w) < 0)
 		return -1;
 	return take_over(s, &h, bytes, w);

@@ -467,6 +467,7 @@ int cli_end(const struct cli *c)
 
 	if (out_flush(&w))
 		cli_die(c, "%s", w.text);
+	errno = 0;
 	failed = fflush(stdout) || ferror(stdout);
 	if (fclose(stdout) || failed)
 		cli_die(c, "standard output: %s", errno ? strerror(errno) : "write error");
