@@ -72,7 +72,7 @@ RENDER = render render_text render_page render_bars render_stop
 SCORE = main settings figures listing perplexity against question items choices scorer
 BENCH = main timing print random
 DESCRIBE = main describe check
-KV = main list text
+KV = main list segment_text
 FEED = feed_opts loop parallel draft guessing result
 GEN = main options arguments hosts pipeline report history messages convert console show sections commands layout \
 	kept conversation $(FEED)

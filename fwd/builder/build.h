@@ -131,7 +131,7 @@ size_t build_ring(struct builder *b, size_t bytes);
 size_t build_state(struct builder *b, size_t floats);
 
 /* Adds n to *size, the size of a part of segments. Returns the old value: where the n begin. */
-size_t build_share(struct builder *b, size_t *size, size_t n);
+size_t build_reserve(struct builder *b, size_t *size, size_t n);
 
 /* Convolution of n channels, then silu, in place. */
 void build_convolve(struct builder *b, const char *name, struct buffer x, size_t n);

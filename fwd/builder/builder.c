@@ -157,7 +157,7 @@ void build_output(struct op *op, size_t i, const char *suffix, struct buffer fro
 
 /* ---- state ---- */
 
-size_t build_share(struct builder *b, size_t *size, size_t n)
+size_t build_reserve(struct builder *b, size_t *size, size_t n)
 {
 	size_t at = *size;
 
@@ -168,18 +168,18 @@ size_t build_share(struct builder *b, size_t *size, size_t n)
 
 size_t build_ring(struct builder *b, size_t bytes)
 {
-	return build_share(b, &b->plan->row_bytes, bytes);
+	return build_reserve(b, &b->plan->row_bytes, bytes);
 }
 
 size_t build_state(struct builder *b, size_t floats)
 {
-	return build_share(b, &b->plan->state_floats, (floats + 15) / 16 * 16);
+	return build_reserve(b, &b->plan->state_floats, (floats + 15) / 16 * 16);
 }
 
 /* ---- products ---- */
 
 /* Number of matrices in a tensor: one for each expert, one for each head, or 1. */
-static size_t shares(const struct op_product *o)
+static size_t n_matrices(const struct op_product *o)
 {
 	return o->routing ? o->routing->n : o->heads ? o->heads : 1;
 }
@@ -189,9 +189,9 @@ void build_add_product(struct builder *b, struct op_product *o, const char *name
 {
 	if (b->failed)
 		return;
-	matrices(b, name, shares(o), rows, o->x->k, &o->w[o->n]);
+	matrices(b, name, n_matrices(o), rows, o->x->k, &o->w[o->n]);
 	o->scale[o->n] = scale_of(b, name, o->routing ? o->routing->n : 1);
-	o->bias[o->n] = build_bias(b, name, shares(o) * rows);
+	o->bias[o->n] = build_bias(b, name, n_matrices(o) * rows);
 	if (b->failed)
 		return;
 	o->kind[o->n] = b->plan->setup.kernels->acts_kind(o->w[o->n].format, wide == WIDE);
@@ -200,13 +200,13 @@ void build_add_product(struct builder *b, struct op_product *o, const char *name
 }
 
 /* The tensors as op->weights: all experts' or heads' matrices of each as one matrix. */
-static const struct matrix *all_shares(struct builder *b, const struct op_product *o)
+static const struct matrix *all_matrices(struct builder *b, const struct op_product *o)
 {
 	struct matrix *w = build_allocate(b, o->n * sizeof *w);
 
 	for (size_t i = 0; w && i < o->n; i++) {
 		w[i] = o->w[i];
-		w[i].rows *= shares(o);
+		w[i].rows *= n_matrices(o);
 	}
 	return w;
 }
@@ -220,7 +220,7 @@ void build_products(struct builder *b, const char *name, const struct op_product
 		return;
 	for (size_t i = 0; i < o->n; i++)
 		cols += o->w[i].rows;
-	op->weights = shares(o) > 1 ? all_shares(b, o) : ((const struct op_product *)op->bound)->w;
+	op->weights = n_matrices(o) > 1 ? all_matrices(b, o) : ((const struct op_product *)op->bound)->w;
 	op->n_weights = op->weights ? o->n : 0;
 	op->scratch = b->plan->setup.kernels->product_scratch(o->x->k);
 	if (!o->routing)

@@ -7,7 +7,7 @@
 /* The tensors of a part, keyed by the norm that follows. */
 static const struct part {
 	const char *norm, *fn, *scale, *base;
-	size_t shares;                  /* weights for each stream: 2 (reading, updating), or 1 for the head, which only
+	size_t weights;                 /* for each stream: 2 (reading, updating), or 1 for the head, which only
 					 * reads */
 } parts[] = {
 	{ "attn_norm", "hc_attn_fn", "hc_attn_scale", "hc_attn_base", 2 },
@@ -36,11 +36,11 @@ static void gather(struct builder *b, const char *norm, struct buffer x, struct 
 
 	while (strcmp(part->norm, norm))
 		part++;
-	matrix = part->shares > 1 && o.rounds > 0;
-	mixes = (part->shares + matrix * o.streams) * o.streams;
+	matrix = part->weights > 1 && o.rounds > 0;
+	mixes = (part->weights + matrix * o.streams) * o.streams;
 	build_packing(b, "streams_norm", &all, SLOT_NORMED);
 	build_product(b, all.packed, part->fn, NARROW, mixes, o.mixes);
-	o.scale = build_vector(b, part->scale, "weight", part->shares + matrix);
+	o.scale = build_vector(b, part->scale, "weight", part->weights + matrix);
 	o.base = build_vector(b, part->base, "weight", mixes);
 	op = build_append(b, &op_gather, NULL, &o, sizeof o);
 	build_output(op, 0, "", out, o.n);

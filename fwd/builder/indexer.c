@@ -15,7 +15,7 @@ struct grouped *build_grouped(struct builder *b, size_t ratio, size_t n, size_t 
 	while (g->ratio && g->ratio != ratio)
 		g++;
 	g->ratio = ratio;
-	*offset = build_share(b, &g->floats, n);
+	*offset = build_reserve(b, &g->floats, n);
 	return g;
 }
 

@@ -307,8 +307,9 @@ static int apertus(struct model *m, struct why *w)
 
 	if (!x)
 		return why(w, "out of memory");
-	if (key_floats(m, "xielu.alpha_p", n, x, w) < 0 || key_floats(m, "xielu.alpha_n", n, x + n, w) < 0
-	    || key_floats(m, "xielu.beta", n, x + 2 * n, w) < 0 || key_floats(m, "xielu.eps", n, x + 3 * n, w) < 0)
+	if (full_key_floats(m, "xielu.alpha_p", n, x, w) < 0 || full_key_floats(m, "xielu.alpha_n", n, x + n, w) < 0
+	    || full_key_floats(m, "xielu.beta", n, x + 2 * n, w) < 0
+	    || full_key_floats(m, "xielu.eps", n, x + 3 * n, w) < 0)
 		return -1;
 	for (size_t il = 0; il < n; il++)
 		m->layer[il].xielu = (struct xielu){ .positive = softplus(x[il]), .beta = x[2 * n + il],

@@ -6,7 +6,7 @@
 #include "fwd/model/layers.h"
 #include "fwd/model/tensors.h"
 
-/* Repeats the file's layers `times` times. */
+/* Repeats the file's layers `times` times. Their `kv` must be NULL. */
 static int repeat(struct model *m, size_t times, struct why *w)
 {
 	size_t n = m->n_layer;

@@ -15,7 +15,7 @@
 #include "lib/base/system.h"
 #include "lib/base/utf8.h"
 #include "lib/vocab/unicode.h"
-#include "text.h"
+#include "segment_text.h"
 
 enum { CELL = 512, GAP = 2, TEXT_LEAST = 16, NAME_MOST = 24, MODEL_MOST = 20 };
 

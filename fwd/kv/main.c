@@ -13,7 +13,7 @@
 #include "fwd/state/saved.h"
 #include "fwd/state/segment.h"
 #include "list.h"
-#include "text.h"
+#include "segment_text.h"
 
 enum { JSON = 1, SPECIAL, FORCE, OLDER };
 

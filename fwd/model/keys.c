@@ -140,7 +140,7 @@ int key_size_at(struct model *m, const char *name, size_t il, size_t low, size_t
 	return 0;
 }
 
-int key_floats(struct model *m, const char *name, size_t n, float *out, struct why *w)
+int full_key_floats(struct model *m, const char *name, size_t n, float *out, struct why *w)
 {
 	const struct gguf_value *v = gguf_find(m->gguf, name);
 	double x;

@@ -30,8 +30,9 @@ int key_scale(struct model *m, const char *name, float *out, struct why *w);
 /* The value for layer il: the key's number or, if it is an array of n_block or n_layer elements, its element il. */
 int key_size_at(struct model *m, const char *name, size_t il, size_t low, size_t high, size_t *out, struct why *w);
 
-/* n numbers from -1e6 to 1e6, or one number for all n. The key is required, and `name` is its full name. */
-int key_floats(struct model *m, const char *name, size_t n, float *out, struct why *w);
+/* n numbers from -1e6 to 1e6, or one number for all n. The key is required; `name` is its full name, architecture
+ * included. */
+int full_key_floats(struct model *m, const char *name, size_t n, float *out, struct why *w);
 
 /* The first n integers of an array, all in [low, high]. The key is required. */
 int key_integers(struct model *m, const char *name, size_t n, int64_t low, int64_t high, uint64_t *to, struct why *w);

@@ -311,7 +311,7 @@ static const float *limits(struct model *m, const char *name, float otherwise, f
 	}
 	for (size_t il = 0; il < n; il++)
 		limit[il] = otherwise;
-	if (v && key_floats(m, key.s, n, limit, w) < 0)
+	if (v && full_key_floats(m, key.s, n, limit, w) < 0)
 		return NULL;
 	for (size_t il = 0; il < n; il++) {
 		if (limit[il] > 1e-6f && limit[il] < least) {

@@ -36,8 +36,9 @@ int layers_slide_unscaled(struct model *m, size_t period, struct why *w);
  * and rope.scaling.factor applies to these layers even if rope.scaling.type is none, as in llama.cpp. */
 int layers_sliding_base(struct model *m, struct why *w);
 
-/* Read rope.dimension_count_swa. layers_sliding_rot(): for the layers with a window; call it after one of the two
- * above. layers_rot_of_first(): for all layers if the first one has a window, as in llama.cpp. */
+/* Read rope.dimension_count_swa. layers_sliding_rot(): for the layers with a window; call it after
+ * layers_sliding_rope() or layers_sliding_base(). layers_rot_of_first(): for all layers if the first one has a window,
+ * as in llama.cpp. */
 int layers_sliding_rot(struct model *m, struct why *w);
 int layers_rot_of_first(struct model *m, struct why *w);
 

@@ -138,7 +138,7 @@ int layers_sliding_base(struct model *m, struct why *w)
 
 /* Whether pair i belongs to one of the first three sections, whose coordinates in text are all equal to the position.
  * Sections are consecutive or interleaved; they repeat after `sum` pairs. */
-static int turns(const size_t section[4], size_t sum, size_t i, int interleaved)
+static int is_rotated(const size_t section[4], size_t sum, size_t i, int interleaved)
 {
 	i %= sum;
 	return interleaved ? i < 3 * section[i % 3] : i < section[0] + section[1] + section[2];
@@ -159,7 +159,7 @@ int layers_sections(struct model *m, int interleaved, struct why *w)
 	for (size_t i = 0; found && i < v->n && i < 4; i++)
 		sum += section[i] = (size_t)gguf_element_integer(v, i) & UINT16_MAX;
 	for (size_t i = 0; i < n && sum; i++) {
-		factors[i] = turns(section, sum, i, interleaved) ? 1 : INFINITY;
+		factors[i] = is_rotated(section, sum, i, interleaved) ? 1 : INFINITY;
 		if (factors[i] > 1)
 			m->rope.factors = factors;
 	}

@@ -39,7 +39,7 @@ static size_t candidates(const struct op_choose *o, size_t pos)
 	return o->block ? pos / o->block + 1 : o->split ? pos + 1 : seen(o, pos);
 }
 
-static void turn_queries(const struct op *op, const struct step *s, size_t row, float *q)
+static void rotate_queries(const struct op *op, const struct step *s, size_t row, float *q)
 {
 	const struct op_choose *o = op->bound;
 	const struct rope *r = o->rope;
@@ -72,7 +72,7 @@ static void make_scores(const struct op *op, const struct step *s, size_t row, s
 	float *q = scratch, *y = q + o->heads * o->n;
 	size_t each = size_min(EACH, KV_EXTENT / o->ratio);     /* the keys of these are adjacent in an extent */
 
-	turn_queries(op, s, row, q);
+	rotate_queries(op, s, row, q);
 	for (; from < to; from += each, score += each) {
 		size_t n = size_min(each, to - from);
 
@@ -152,7 +152,7 @@ static void score_blocks(const struct op *op, const struct step *s, size_t row, 
 	size_t pos = step_row(op, s, row).pos, blocks = candidates(o, pos), each = size_min(EACH, KV_EXTENT);
 	float *q = scratch, *y = q + o->heads * o->n;
 
-	turn_queries(op, s, row, q);
+	rotate_queries(op, s, row, q);
 	for (size_t i = 0; i < o->heads * blocks; i++)
 		score[i] = -INFINITY;
 	for (size_t from = 0; from <= pos; from += each) {

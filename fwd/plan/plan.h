@@ -109,7 +109,8 @@ int plan_bind(struct plan *p, size_t n_ctx, struct why *w);
  * layer 0 evaluates the rows that split_take() set (split.h), which are those from `next` on. With an encoder, rows of
  * its text but the last are not evaluated and cannot be wanted; the last one evaluates the encoder first, for which all
  * positions up to it must be prepared (fork.h). Of a diffusion model, all rows of the states are evaluated, so all must
- * be prepared, and count for the batch. Returns 0, or -1 if cancelled; then none of the evaluated rows is valid. */
+ * be prepared, and count for the batch. Returns 0, or -1 if cancelled: lengths are then as before, and `next` may
+ * be lower. */
 int plan_step(struct plan *p, const int32_t *ids, const struct run *run, size_t n_runs);
 
 /* Computes logits[n][n_vocab] of rows [row, row + n) of those that the last step wanted. */

@@ -17,7 +17,7 @@ static size_t rows_each(const struct matrix *w, const struct step *s)
 }
 
 /* Number of experts or heads that a step reads; 1 if there are none. */
-static size_t shares(const struct op_product *o)
+static size_t n_matrices(const struct op_product *o)
 {
 	return o->routing ? o->routing->n_active : o->heads ? o->heads : 1;
 }
@@ -28,7 +28,7 @@ static size_t items(const struct op *op, const struct step *s)
 	size_t n = 0;
 
 	for (size_t i = 0; i < o->n; i++)
-		n += size_divide_up(o->w[i].rows, rows_each(&o->w[i], s)) * shares(o);
+		n += size_divide_up(o->w[i].rows, rows_each(&o->w[i], s)) * n_matrices(o);
 	return n;
 }
 
@@ -40,8 +40,8 @@ static void item(const struct op *op, const struct step *s, size_t item, size_t 
 	struct matrix w;
 	size_t i = 0, each, parts, row = s->first, e = 0;
 
-	while (item >= (parts = size_divide_up(o->w[i].rows, each = rows_each(&o->w[i], s))) * shares(o))
-		item -= parts * shares(o), i++;
+	while (item >= (parts = size_divide_up(o->w[i].rows, each = rows_each(&o->w[i], s))) * n_matrices(o))
+		item -= parts * n_matrices(o), i++;
 	w = o->w[i];
 	scale = o->scale[i];
 	bias = o->bias[i];

@@ -16,8 +16,9 @@ struct pool *pool_open(size_t n, struct why *w);
 void pool_close(struct pool *p);
 size_t pool_threads(const struct pool *p);
 
-/* Calls work(context, item, thread) for every item in [0, items), thread in [0, n), and returns when all are done.
- * What an item wrote is visible to the caller and to the next job. To be called by the thread that opened the pool. */
+/* Calls work(context, item, thread) for every item in [0, items), thread in [0, n), and returns when all are done. What
+ * an item wrote is visible to the caller and to the next job. To be called by the thread that opened the pool only, and
+ * not from an item. */
 void pool_run(struct pool *p, size_t items, void (*work)(void *context, size_t item, size_t thread), void *context);
 
 #endif

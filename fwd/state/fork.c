@@ -52,21 +52,21 @@ int segment_fork(struct segment *to, struct segment *from, size_t length, struct
 /* Makes extent i private to s. Its recent positions may be those of a later extent. */
 static int own_extent(struct segment *s, size_t i, struct why *w)
 {
-	size_t turns = recent_extents(&s->shape), recent = i < turns ? (size_t)(s->recent[i] - s->extent[i]) : 0;
+	size_t rooms = recent_extents(&s->shape), recent = i < rooms ? (size_t)(s->recent[i] - s->extent[i]) : 0;
 	size_t bytes = shape_extent_bytes(&s->shape, i);
 	unsigned char *p = shared_own(s->extent[i], bytes);
 
 	if (!p)
 		return why(w, "out of memory: %zu KiB for a copy of %d positions of K and V", bytes >> 10, KV_EXTENT);
 	s->extent[i] = p;
-	for (size_t j = i; i < turns && j < s->n_extents; j += turns)
+	for (size_t j = i; i < rooms && j < s->n_extents; j += rooms)
 		s->recent[j] = p + recent;
 	return 0;
 }
 
 int segment_prepare(struct segment *s, size_t pos, size_t n, struct why *w)
 {
-	size_t turns = recent_extents(&s->shape), end = pos + n, from;
+	size_t rooms = recent_extents(&s->shape), end = pos + n, from;
 	struct segment cut;
 
 	if (segment_reserve(s, end, w) < 0)
@@ -77,7 +77,7 @@ int segment_prepare(struct segment *s, size_t pos, size_t n, struct why *w)
 	cut.length = pos;
 	from = recurrent_next(&cut);
 	for (size_t i = from / KV_EXTENT; i < kv_extents(end); i++)
-		if (own_extent(s, i, w) < 0 || (i >= turns && turns && own_extent(s, i % turns, w) < 0))
+		if (own_extent(s, i, w) < 0 || (i >= rooms && rooms && own_extent(s, i % rooms, w) < 0))
 			return -1;
 	return recurrent_own(s, from, end, w);
 }

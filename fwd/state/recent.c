@@ -66,11 +66,11 @@ void recent_commit(struct segment *s, size_t pos, size_t n)
 
 size_t recent_valid(const struct segment *s, size_t i)
 {
-	size_t extents = mark_value(reach_mark(s)) / KV_EXTENT, turns = recent_extents(&s->shape), in;
+	size_t extents = mark_value(reach_mark(s)) / KV_EXTENT, rooms = recent_extents(&s->shape), in;
 
 	if (!recent_holds(s, s->length) || extents > SEGMENT_CTX_MAX / KV_EXTENT || i >= extents)
 		return 0;
-	in = extents - 1 - (extents - 1 - i) % turns;
+	in = extents - 1 - (extents - 1 - i) % rooms;
 	return in * KV_EXTENT < s->length ? size_min(s->length - in * KV_EXTENT, KV_EXTENT) : 0;
 }
 

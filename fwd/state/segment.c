@@ -95,10 +95,10 @@ int segment_widen(struct segment *s, size_t n, struct why *w)
 
 static void add_extent(struct segment *s, unsigned char *at)
 {
-	size_t i = s->n_extents++, turns = recent_extents(&s->shape);
+	size_t i = s->n_extents++, rooms = recent_extents(&s->shape);
 
 	s->extent[i] = at;
-	s->recent[i] = i < turns ? at + SEGMENT_IDS + s->shape.bytes : turns ? s->recent[i % turns] : NULL;
+	s->recent[i] = i < rooms ? at + SEGMENT_IDS + s->shape.bytes : rooms ? s->recent[i % rooms] : NULL;
 }
 
 static int grow_private(struct segment *s, size_t n, struct why *w)

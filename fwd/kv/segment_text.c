@@ -1,5 +1,5 @@
 /* Finding the model of a segment: it stores the path, and can tell whether the file there is still the same. */
-#include "text.h"
+#include "segment_text.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* text: the text of a segment's ids, from the vocabulary of the model that made it. */
-#ifndef KV_TEXT_H
-#define KV_TEXT_H
+/* segment_text: the text of a segment's ids, from the vocabulary of the model that made it. */
+#ifndef SEGMENT_TEXT_H
+#define SEGMENT_TEXT_H
 
 #include "lib/base/bytes.h"
 #include "lib/base/why.h"
