@@ -163,8 +163,8 @@ int filter_stop(const struct printer *p, struct frame_in *in, int turns, struct 
 		many |= f.seq != 0;
 		status = pass(&l, &f, w);
 	}
-	if (!status && got == 0)
-		status = finish(&l, w);
+	if (status >= 0 && got == 0 && finish(&l, w))
+		status = -1;
 	close_filter(&l);
 	return status < 0 || got < 0 ? -1 : 0;
 }

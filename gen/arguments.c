@@ -68,6 +68,19 @@ static void pass(struct assembly *t, enum stage_number stage, unsigned when, con
 		add(t, stage, value);
 }
 
+/* A file name as an operand that is no option; "-" remains. */
+static const char *operand(const struct cli *c, const char *name)
+{
+	char *s;
+
+	if (*name != '-' || !name[1])
+		return name;
+	if (!(s = malloc(strlen(name) + 3)))
+		cli_die(c, "out of memory");
+	sprintf(s, "./%s", name);
+	return s;
+}
+
 static char *long_form(const struct cli *c, const struct opt *o)
 {
 	char *s = malloc(strlen(o->name) + 3);
@@ -169,12 +182,12 @@ void arguments(struct request *q, const struct cli *c, const struct given *given
 	pass_given(&t);
 	for (int i = 0; i < STAGES; i++)
 		if (kinds[i].model)
-			pass(&t, (enum stage_number)i, 0, q->model, NULL);
+			pass(&t, (enum stage_number)i, 0, operand(c, q->model), NULL);
 	q->fwd = q->stage[FWD].argv[0];
 	if (q->hosts && hosts_divide(q, &w) < 0)
 		cli_die(c, "%s", w.text);
 	if (q->lines)
-		pass(&t, TOK, 0, q->lines, NULL);
+		pass(&t, TOK, 0, operand(c, q->lines), NULL);
 	add(&t, TEE, "tee");
 	if (asked(q, CONVERSATION) || (!q->prompt && !q->file))
 		return;

@@ -26,14 +26,14 @@ static struct cli c = { .program = "best", .synopsis = "[options] < ids > ids",
 	.purpose = "the most likely of several texts", .opts = opts };
 static struct why w;
 
-struct candidate {
+struct contender {
 	struct sequence sequence;
 	struct result r;
 	double score;
 };
 
 static struct {
-	struct sequences texts; /* of struct candidate */
+	struct sequences texts; /* of struct contender */
 	double penalty;
 	int64_t seed;
 	int all, verbose;
@@ -47,14 +47,14 @@ static void must(int failed)
 		cli_die(&c, "%s", w.text);
 }
 
-static struct candidate *find(uint32_t seq)
+static struct contender *find(uint32_t seq)
 {
-	return (struct candidate *)sequences_find(&run.texts, seq);
+	return (struct contender *)sequences_find(&run.texts, seq);
 }
 
 static void take_ids(const struct frame *f, const int32_t *ids)
 {
-	struct candidate *t = find(f->seq);
+	struct contender *t = find(f->seq);
 
 	if (!t && !(t = calloc(1, sizeof *t)))
 		cli_die(&c, "out of memory");
@@ -67,7 +67,7 @@ static void take_ids(const struct frame *f, const int32_t *ids)
 static void read_all(void)
 {
 	static struct frame_in in;
-	struct candidate *t;
+	struct contender *t;
 	struct frame f;
 	void *payload = NULL;
 	size_t room = 0;
@@ -95,14 +95,14 @@ static void read_all(void)
 
 static int compare(const void *a, const void *b)
 {
-	const struct candidate *x = *(struct candidate *const *)a, *y = *(struct candidate *const *)b;
+	const struct contender *x = *(struct contender *const *)a, *y = *(struct contender *const *)b;
 
 	if (x->score != y->score)
 		return x->score > y->score ? -1 : 1;
 	return x->sequence.number < y->sequence.number ? -1 : 1;
 }
 
-static void write_text(const struct candidate *t)
+static void write_text(const struct contender *t)
 {
 	const struct result *r = &t->r;
 	uint32_t next = r->pos + (uint32_t)r->ids.n, seq = t->sequence.number;
@@ -127,16 +127,19 @@ static void write_all(void)
 	if (n && !all)
 		cli_die(&c, "out of memory");
 	for (size_t i = 0; i < n; i++) {
-		struct candidate *t = (struct candidate *)all[i];
+		struct contender *t = (struct contender *)all[i];
 
+		if (isnan(result_sum(&t->r)))
+			cli_die(&c, "sequence %" PRIu32 ": no log-probabilities (sample --logprobs 0)",
+				t->sequence.number);
 		t->score = result_sum(&t->r) / pow((double)t->r.ids.n, run.penalty);
 	}
 	if (n)
 		qsort(all, n, sizeof *all, compare);
 	for (size_t i = 0; i < n && (run.all || !i); i++)
-		write_text((struct candidate *)all[i]);
+		write_text((struct contender *)all[i]);
 	for (size_t i = 0; i < n; i++) {
-		result_free(&((struct candidate *)all[i])->r);
+		result_free(&((struct contender *)all[i])->r);
 		free(all[i]);
 	}
 	free(all);

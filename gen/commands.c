@@ -191,7 +191,8 @@ static enum command_answer retry(struct conversation *v, const char *argument, s
 		return COMMAND_DONE;
 	}
 	/* the same seed would give the same answer */
-	snprintf(seed, sizeof seed, "%" PRId64, ++v->q->seed);
+	v->q->seed = v->q->seed == INT64_MAX ? 0 : v->q->seed + 1;
+	snprintf(seed, sizeof seed, "%" PRId64, v->q->seed);
 	if (!v->q->stage[SAMPLE].shell && (stage_set_option(&v->q->stage[SAMPLE], "--seed", seed, w) ||
 	    pipeline_restart(v->q, v->l, w)))
 		return COMMAND_FAILED;

@@ -38,7 +38,10 @@ static int make_room(struct loop *l, struct why *w)
 	const struct ids *said = &l->r->ids;
 	struct ids all = { 0 };
 	size_t keep, n;
-	int status = asked(v->q, GRAMMAR) ? 0 : layout_drop(v, said->n, w);
+	const struct stage *sample = &v->q->stage[SAMPLE];
+	int grammar = asked(v->q, GRAMMAR) || stage_option(sample, "--grammar") ||
+		stage_option(sample, "--grammar-file");
+	int status = grammar ? 0 : layout_drop(v, said->n, w);
 
 	v->full = !status;
 	if (status <= 0)
@@ -215,6 +218,7 @@ static int finish_showing(struct conversation *v, struct why *w)
 	struct frame f;
 
 	do {
+		ready[0].revents = ready[1].revents = 0;
 		if (poll(ready, 2, -1) < 0 && errno != EINTR)
 			return why(w, "poll: %s", strerror(errno));
 		if (ready[0].revents)

@@ -11,14 +11,19 @@
 #include "lib/stream/frame.h"
 
 /* Runs s with the file `in`, from its start, as input, and with one more argument unless word is NULL. Appends what it
- * prints to *out. */
+ * prints to *out. Closes `in`. */
 static int filter(struct stage *s, const char *word, int in, struct bytes *out, struct why *w)
 {
 	size_t n = s->n;
 	int fd[2], failed;
 
-	if (in < 0 || (word && stage_arg(s, word, w)) || stage_pipe(fd, w))
+	if (in < 0)
 		return -1;
+	if ((word && stage_arg(s, word, w)) || stage_pipe(fd, w)) {
+		stage_cut(s, n);
+		close(in);
+		return -1;
+	}
 	lseek(in, 0, SEEK_SET);
 	failed = stage_start(s, in, fd[1], w);
 	stage_cut(s, n);
@@ -45,7 +50,11 @@ int convert_messages(struct request *q, const struct messages *m, size_t first, 
 	struct stage *chat = &q->stage[CHAT];
 	int in = stage_file(w);
 
-	if (in < 0 || messages_write(m, first, in, w) || filter(chat, NULL, in, out, w))
+	if (in >= 0 && messages_write(m, first, in, w)) {
+		close(in);
+		return -1;
+	}
+	if (filter(chat, NULL, in, out, w))
 		return -1;
 	/* its remarks about the template need not be repeated at every turn */
 	chat->quiet = 1;
@@ -56,8 +65,10 @@ int convert_text(struct request *q, const char *text, size_t n, int append, stru
 {
 	int in = stage_file(w);
 
-	if (in < 0 || io_write(in, text, n, w))
+	if (in >= 0 && io_write(in, text, n, w)) {
+		close(in);
 		return -1;
+	}
 	return filter_ids(&q->stage[ENCODE], append ? "--append" : NULL, in, out, w);
 }
 
@@ -68,8 +79,10 @@ int convert_ids(struct request *q, enum stage_number detok, int given, const int
 	int in = stage_file(w), failed;
 	unsigned used;
 
-	if (in < 0 || frame_write_ids(in, ids, (uint32_t)n, !given, given ? 0 : FRAME_SAMPLED, 0, w))
+	if (in >= 0 && frame_write_ids(in, ids, (uint32_t)n, !given, given ? 0 : FRAME_SAMPLED, 0, w)) {
+		close(in);
 		return -1;
+	}
 	failed = filter(&q->stage[detok], given ? "--special" : NULL, in, &raw, w);
 	for (size_t at = 0; at < raw.n; at += used) {
 		int bad = utf8_next(raw.p + at, raw.n - at, &used) < 0;
@@ -77,7 +90,7 @@ int convert_ids(struct request *q, enum stage_number detok, int given, const int
 		bytes_put(out, bad ? "\xef\xbf\xbd" : raw.p + at, bad ? 3 : used);
 	}
 	bytes_free(&raw);
-	return failed;
+	return failed ? -1 : out->failed ? why(w, "out of memory") : 0;
 }
 
 void convert_kept(struct request *q, struct ids *out)

@@ -7,7 +7,7 @@ enum {
 	PLAIN_EVERY = 64        /* and so is one of every this many, because the cost grows with the text */
 };
 
-#define MANY 8                  /* ids at once are evaluated in the time of one, until that is measured */
+#define AT_ONCE 8               /* ids are evaluated in the time of one, until that is measured */
 #define LOSS (1.0 / 50)         /* of the time, at most */
 #define WEIGHT 0.05             /* of the latest round in a mean of many */
 #define MEMORY 0.98             /* what a guess still counts after another one */
@@ -58,7 +58,7 @@ static double seconds(const struct guessing *g, size_t n)
  * each tests whether that has changed. */
 static double lost_to_begin(const struct guessing *g, size_t best)
 {
-	double catching_up = (g->streaks ? g->catching_up : g->guess / MANY) * (double)g->missed;
+	double catching_up = (g->streaks ? g->catching_up : g->guess / AT_ONCE) * (double)g->missed;
 
 	return g->lost + catching_up + (best ? 0 : 2 * (seconds(g, 1) - seconds(g, 0)));
 }

@@ -20,12 +20,15 @@ static long parse_layers(const struct host *h, long first)
 {
 	static const char digits[] = "0123456789";
 	size_t a = strspn(h->layers, digits), b = a < h->layers_n ? strspn(h->layers + a + 1, digits) : 0;
-	long last = strtol(h->layers + a + 1, NULL, 10);
+	long last;
 
 	if (!a || a > 5 || b > 5 || h->layers[a] != '-' || a + 1 + b != h->layers_n
-	    || strtol(h->layers, NULL, 10) != first || (b && last < first))
+	    || strtol(h->layers, NULL, 10) != first)
 		return -1;
-	return b ? last + 1 : 0;
+	if (!b)
+		return 0;
+	last = strtol(h->layers + a + 1, NULL, 10);
+	return last < first ? -1 : last + 1;
 }
 
 /* The next element of the list; *at moves past it. 0: none left. */

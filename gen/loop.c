@@ -71,7 +71,7 @@ static int prompt_ids(struct loop *l, const struct frame *f, struct why *w)
 	l->n_prompt = l->seq.n;
 	if (!l->r)
 		return 0;
-	l->r->passes++;
+	l->r->passes += l->n != 0;
 	return ids_append(&l->r->prompt, l->payload, f->rows, w);
 }
 
@@ -423,6 +423,8 @@ int loop_run(struct loop *l, struct why *w)
 {
 	int status = l->n && l->seq.n ? loop_turn(l, w) : 0;
 
+	if (!l->n && l->r)
+		l->r->reason = FRAME_END_LENGTH;
 	if (l->out >= 0)
 		close(l->out);
 	l->out = -1;

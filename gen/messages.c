@@ -255,37 +255,42 @@ int messages_read(struct messages *m, const char *path, struct why *w)
 	return status;
 }
 
-/* Atomically replaces the file by a new one, and keeps the old one. */
+/* Atomically replaces the file by a new one, and keeps the old one. A link goes on naming the file. */
 static int replace_file(struct messages *m, struct why *w)
 {
-	size_t n = strlen(m->path);
-	char *next = malloc(2 * n + 32), *old;
-	struct why cause;
-	int fd;
+	char *real = realpath(m->path, NULL), *next, *old;
+	const char *path = real ? real : m->path;
+	size_t n = strlen(path);
+	struct stat st;
+	int fd, failed;
 
-	if (!next)
+	if (!(next = malloc(2 * n + 32))) {
+		free(real);
 		return why(w, "out of memory");
-	old = next + n + 24;
-	sprintf(next, "%s.%" PRIdMAX, m->path, (intmax_t)getpid());
-	sprintf(old, "%s~", m->path);
-	if ((fd = open_locked(next, O_CREAT | O_EXCL, w)) < 0) {
-		free(next);
-		return -1;
 	}
-	unlink(old);
-	if (io_write(fd, m->text.p, m->text.n, &cause) || fsync(fd) || (link(m->path, old) && errno != ENOENT) ||
-	    rename(next, m->path)) {
-		why(w, "%s: %s", m->path, strerror(errno));
-		unlink(next);
-		close(fd);
-		fd = -1;
-	} else {
-		close(m->file);
-		m->file = fd;
-		m->saved = m->in_file = m->text.n;
+	old = next + n + 24;
+	sprintf(next, "%s.%" PRIdMAX, path, (intmax_t)getpid());
+	sprintf(old, "%s~", path);
+	failed = (fd = open_locked(next, O_CREAT | O_EXCL, w)) < 0;
+	if (!failed) {
+		unlink(old);
+		if (io_write(fd, m->text.p, m->text.n, w))
+			failed = why_in(w, m->path);
+		else if (fstat(m->file, &st) || fchmod(fd, st.st_mode & 07777) || fsync(fd) ||
+		    (link(path, old) && errno != ENOENT) || rename(next, path))
+			failed = why(w, "%s: %s", m->path, strerror(errno));
+		if (failed) {
+			unlink(next);
+			close(fd);
+		} else {
+			close(m->file);
+			m->file = fd;
+			m->saved = m->in_file = m->text.n;
+		}
 	}
 	free(next);
-	return fd < 0 ? -1 : 0;
+	free(real);
+	return failed ? -1 : 0;
 }
 
 int messages_save(struct messages *m, struct why *w)

@@ -21,11 +21,11 @@ struct canvas {
 	size_t sent, rows;      /* fwd was last sent id[sent .. n), and asked for so many rows of logits */
 	size_t block, end;      /* the current block is id[block .. end), */
 	size_t step, steps;     /* of which so many steps are done */
-	struct drawn *drawn;    /* [n]: scratch */
+	struct proposal *proposal;      /* [n]: scratch */
 	int answered;
 };
 
-struct drawn {                  /* for the mask at id[at] */
+struct proposal {               /* for the mask at id[at] */
 	size_t at;
 	int32_t id;
 	double certainty;
@@ -37,7 +37,7 @@ void canvas_close(struct canvas *c)
 		return;
 	free(c->id);
 	free(c->logprob);
-	free(c->drawn);
+	free(c->proposal);
 	free(c);
 }
 
@@ -79,8 +79,8 @@ static struct canvas *canvas_open(const struct session *s, const struct generati
 	c->before = g->last;
 	c->id = malloc((c->n + 1) * sizeof *c->id);
 	c->logprob = malloc((c->n * pick_n_logprobs(s) + 1) * sizeof *c->logprob);
-	c->drawn = malloc((c->n + 1) * sizeof *c->drawn);
-	if (!c->id || !c->logprob || !c->drawn) {
+	c->proposal = malloc((c->n + 1) * sizeof *c->proposal);
+	if (!c->id || !c->logprob || !c->proposal) {
 		why(w, "out of memory for a canvas of %zu tokens", c->n);
 		canvas_close(c);
 		return NULL;
@@ -146,7 +146,7 @@ static double certainty(const struct session *s, const struct sampler_pick *p, u
 /* The most certain first; of equals the first in the text. */
 static int compare(const void *a, const void *b)
 {
-	const struct drawn *x = a, *y = b;
+	const struct proposal *x = a, *y = b;
 	int less = (x->certainty < y->certainty) - (x->certainty > y->certainty);
 
 	return less ? less : (x->at > y->at) - (x->at < y->at);
@@ -170,7 +170,7 @@ static int draw_block(struct session *s, struct generation *g, const struct fram
 		if ((failed = pick_id(s, g, c->pos + (uint32_t)i, (int64_t)i < s->set.min, &p, w)))
 			return failed;
 		pick_store_logprobs(s, &p, c->logprob + i * pick_n_logprobs(s));
-		c->drawn[n++] = (struct drawn){ i, p.id, certainty(s, &p, f->seq, c->pos + (uint32_t)i) };
+		c->proposal[n++] = (struct proposal){ i, p.id, certainty(s, &p, f->seq, c->pos + (uint32_t)i) };
 	}
 	/* to its end: if this frame is the last, fwd must not meet a closed pipe in it */
 	return frame_skip(&s->in, f, (uint64_t)(f->rows - read) * f->cols, w) ? -1 : n;
@@ -187,9 +187,9 @@ static int fill(struct session *s, struct generation *g, const struct frame *f, 
 	if (n < 0)
 		return n;
 	share = size * (c->step + 1) / c->steps - size * c->step / c->steps;
-	qsort(c->drawn, (size_t)n, sizeof *c->drawn, compare);
+	qsort(c->proposal, (size_t)n, sizeof *c->proposal, compare);
 	for (size_t i = 0; i < size_min(share, (size_t)n); i++)
-		c->id[c->drawn[i].at] = c->drawn[i].id;
+		c->id[c->proposal[i].at] = c->proposal[i].id;
 	if (++c->step == c->steps)
 		next_block(s, c);
 	return 0;

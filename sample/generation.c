@@ -81,6 +81,9 @@ int generation_ids(struct session *s, struct generation *g, const struct frame *
 
 	if (s->set.turns && !(f->flags & FRAME_SAMPLED) && begin_turn(g, w))
 		return -1;
+	/* an earlier position without ids discards those from there on */
+	if (!f->rows && f->pos < sampler_next(g->sampler) && sampler_history(g->sampler, f->pos, NULL, 0, w) < 0)
+		return frame_why(&s->in, w);
 	for (i = 0; i < certain; i += n) {
 		n = certain - i < 1024 ? certain - i : 1024;
 		if (frame_read(&s->in, f, ids, n, w) < 0)
@@ -144,6 +147,7 @@ int generation_draw(struct session *s, struct generation *g, const struct frame 
 {
 	int guessed = g->n_guess && f->rows == g->n_guess + 1, over = 0;
 	uint32_t first = guessed ? 0 : f->rows - 1, pos, at, read = 0;
+	struct why other;
 	size_t n = 0;
 
 	pos = f->pos == FRAME_APPEND ? sampler_next(g->sampler) : f->pos + first + 1;
@@ -158,10 +162,13 @@ int generation_draw(struct session *s, struct generation *g, const struct frame 
 		if (pick_read_row(s, f, at, read, w))
 			return -1;
 		if ((over = draw(s, g, pos + (uint32_t)n, n, w)) < 0)
-			return over;
+			break;
 		read = at + 1;
 		n++;
 	}
 	g->n_guess = 0;
+	/* what the rows before a failure gave is valid */
+	if (over < 0)
+		return n && pick_write(s, s->id, s->logprob, n, pos, f->seq, &other) ? *w = other, -1 : over;
 	return pick_write(s, s->id, s->logprob, n, pos, f->seq, w) ? -1 : over;
 }

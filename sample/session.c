@@ -202,6 +202,8 @@ static int take_rows(struct session *s, const struct frame *f, struct why *w)
 		return generation_ids(s, g, f, w);
 	if (g->idle)
 		return 0;
+	if (!s->set.n)
+		g->next = f->pos == FRAME_APPEND ? sampler_next(g->sampler) : f->pos + f->rows;
 	reason = !s->set.n ? FRAME_END_LENGTH : (s->card.diffusion ? canvas_step : generation_draw)(s, g, f, w);
 	if (reason == FRAME_END_LENGTH && g->constraint && !constraint_may_end(g->constraint))
 		s->cut++;

@@ -94,6 +94,9 @@ void trace_observe(void *context, const struct sampler_view *v)
 	char id[128], percent[16];
 	double sum, share;
 
+	/* a new row: what a draw that failed has left is dropped */
+	if (!strcmp(v->name, "logits"))
+		t->n = 0;
 	for (i = 0; i < v->n; i++)
 		left += v->logit[i] > -INFINITY;
 	best = topk_sorted(v->logit, v->n, BEST, t->at, t->scratch);

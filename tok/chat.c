@@ -45,8 +45,8 @@ static void date(struct chat_settings *set)
 	given = *t;
 	/* mktime() sets the day of the week, and changes a date that does not exist, which is refused. */
 	if (c.value[fields == 6 ? all : n] || (fields != 3 && fields != 6) || mktime(t) == (time_t)-1 ||
-			t->tm_mon != given.tm_mon ||
-	    t->tm_mday != given.tm_mday || t->tm_min != given.tm_min || t->tm_sec != given.tm_sec)
+	    t->tm_mon != given.tm_mon || t->tm_mday != given.tm_mday || t->tm_hour != given.tm_hour ||
+	    t->tm_min != given.tm_min || t->tm_sec != given.tm_sec)
 		cli_usage(&c, "--now: \"%s\" is not a date as YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS", c.value);
 	set->dated = 1;
 }

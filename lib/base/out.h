@@ -12,7 +12,7 @@ void out_bytes(const void *bytes, size_t n);
 void out_text(const char *s);
 void out_char(char c);
 
-/* As printf(); at most OUT_FORMAT bytes. */
+/* As printf(); what is longer than OUT_FORMAT - 1 bytes is cut. */
 enum { OUT_FORMAT = 1024 };
 void out_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -33,7 +33,7 @@ int chat_open(struct chat *c, const struct chat_setup *o, const struct vocab *v,
 
 /* Appends the template to be rendered to *template. With tools, a model's template named tool_use is preferred.
  * Applies o->set last, so that it overrides variables that came with the messages. Returns 0; 1, with a line for the
- * user in w, if the model has no template and chatml is used; or -1 with a reason. */
+ * user in w, if the model has no template and another is used (chatml, or t5 with an encoder); or -1 with a reason. */
 int chat_choose(struct chat *c, const struct chat_setup *o, const struct gguf *g, struct bytes *template,
 	struct why *w);
 

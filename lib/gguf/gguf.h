@@ -69,7 +69,7 @@ struct gguf *gguf_open(const char *path, int tensors, struct why *w);
 /* The same with tensors, but faults of single tensors are reported: these have no data. */
 struct gguf *gguf_survey(const char *path, const struct faults *faults, struct why *w);
 
-void gguf_close(struct gguf *g);
+void gguf_close(struct gguf *g);       /* NULL is allowed */
 
 /* Releases the pages of part `part` of `parts` equal parts of each file, so that threads can share what gguf_close()
  * would do alone. Reading the part afterwards still works, at the cost of page faults. */

@@ -4,18 +4,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-/* dir[n], '/' and a path, if that is usable; NULL otherwise. An empty dir is the current one, as in PATH. The caller
- * frees it. */
+/* dir[n], '/' and a path, if that is a usable file, not a directory; NULL otherwise. An empty dir is the current one,
+ * as in PATH. The caller frees it. */
 static char *usable(const char *dir, size_t n, const char *path, int mode)
 {
 	size_t room = n + strlen(path) + 3;
 	char *s = malloc(room);
+	struct stat st;
 
 	if (s)
 		snprintf(s, room, "%.*s/%s", n ? (int)n : 1, n ? dir : ".", path);
-	if (!s || !access(s, mode))
+	if (!s || (!access(s, mode) && !stat(s, &st) && !S_ISDIR(st.st_mode)))
 		return s;
 	free(s);
 	return NULL;

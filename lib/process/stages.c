@@ -38,14 +38,14 @@ void stage_cut(struct stage *s, size_t n)
 	s->argv[s->n = n] = NULL;
 }
 
-/* The index of the option's word, or s->n. */
+/* The index of the option's last word, which is the one that counts, or s->n. */
 static size_t find_option(const struct stage *s, const char *option)
 {
-	size_t i = 1;
+	size_t i = s->n;
 
-	while (i < s->n && strcmp(s->argv[i], option))
-		i++;
-	return i < s->n ? i : s->n;
+	while (i > 1 && strcmp(s->argv[i - 1], option))
+		i--;
+	return i > 1 ? i - 1 : s->n;
 }
 
 const char *stage_option(const struct stage *s, const char *option)
@@ -131,6 +131,16 @@ void stages_block_interrupts(void)
 	signal(SIGUSR1, SIG_IGN);
 }
 
+/* Reads the error lines that have come. */
+static void take_lines(void)
+{
+	ssize_t got;
+
+	while (errors[0] >= 0 && n_lines < LINES - 1 &&
+	    (got = read(errors[0], lines + n_lines, LINES - 1 - n_lines)) > 0)
+		n_lines += (size_t)got;
+}
+
 /* Makes the pipe of error lines: its reading end never blocks, its writing end is only for the stages. */
 static int open_errors(struct why *w)
 {
@@ -200,6 +210,8 @@ int stage_start(struct stage *s, int in, int out, struct why *w)
 {
 	int failed = open_errors(w), error;
 
+	take_lines();
+	s->lines = n_lines;
 	if (!failed && (error = spawn(s, in, out)))
 		failed = why(w, "%s: %s: %s", s->name, s->argv[0], strerror(error));
 	if (in >= 0)
@@ -245,12 +257,9 @@ void stages_kill(struct stage *s, int n)
 static void explain(const struct stage *s, struct why *w)
 {
 	size_t n = strlen(s->program), length;
-	ssize_t got;
 
-	while (errors[0] >= 0 && n_lines < LINES - 1 &&
-	    (got = read(errors[0], lines + n_lines, LINES - 1 - n_lines)) > 0)
-		n_lines += (size_t)got;
-	for (const char *line = lines; WIFEXITED(s->status) && *line; line += length + (line[length] != 0)) {
+	take_lines();
+	for (const char *line = lines + s->lines; WIFEXITED(s->status) && *line; line += length + (line[length] != 0)) {
 		length = strcspn(line, "\n");
 		if (!strncmp(line, s->program, n) && line[n] == ':') {
 			why(w, "%.*s", (int)length, line);

@@ -21,6 +21,7 @@ struct stage {                  /* starts as zeros */
 	pid_t pid;              /* 0: not running */
 	int status;             /* from waitpid(), once it has ended */
 	int ended, ours;        /* it has ended; by a signal that we sent */
+	size_t lines;           /* private: of the error lines, which end before it was started */
 };
 
 /* stage_arg() appends one argument; -1: out of memory. stage_cut() drops the arguments from number n on. */

@@ -3,6 +3,7 @@
 #include "lib/grammar/grammar.h"
 #include "converter.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- literals ---- */
@@ -24,6 +25,8 @@ static struct gbnf_expr *token(struct converter *c, const struct json *value)
 	struct bytes text = { 0 };
 	struct gbnf_expr *out;
 
+	if (value->type == JSON_FLOAT && !isfinite(value->d))
+		schema_fail(c, "a number is too large");
 	spell(c, value, &text);
 	out = gbnf_text(&c->g, text.p ? text.p : "", text.n);
 	bytes_free(&text);

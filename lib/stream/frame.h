@@ -21,8 +21,8 @@ enum {
 #define FRAME_CARD FRAME_KIND('c', 'a', 'r', 'd')       /* I32, cols 1 */
 #define FRAME_IDS FRAME_KIND('i', 'd', 's', ' ')        /* I32, cols 1 */
 #define FRAME_CANVAS FRAME_KIND('c', 'a', 'n', 'v')     /* I32, cols 1; flags: last rows without logits */
-#define FRAME_LOGITS FRAME_KIND('l', 'o', 'g', 'i')     /* F32, cols n_vocab; flags: layers, 0: all */
-#define FRAME_HIDDEN FRAME_KIND('h', 'i', 'd', 'n')     /* F32, cols n_embd */
+#define FRAME_LOGITS FRAME_KIND('l', 'o', 'g', 'i')     /* F32 or F16, cols n_vocab; flags: layers, 0: all */
+#define FRAME_HIDDEN FRAME_KIND('h', 'i', 'd', 'n')     /* F32, F16 or I8, cols n_embd; flags: layers */
 #define FRAME_LOGPROBS FRAME_KIND('l', 'o', 'g', 'p')   /* F32, cols 2: id, log-probability; the drawn, then the best */
 #define FRAME_SCORES FRAME_KIND('s', 'c', 'o', 'r')     /* F32, cols 4: see enum score */
 #define FRAME_FORK FRAME_KIND('f', 'o', 'r', 'k')       /* I32, 1 x 1: the source sequence; seq: the new one */

@@ -33,7 +33,7 @@ int vocab_check_merges(const struct gguf *g, struct why *w);
 
 /* Borrows g until vocab_close(). Reasons begin with the path of the file and name the key. */
 struct vocab *vocab_open(const struct gguf *g, int need, struct why *w);
-void vocab_close(struct vocab *v);
+void vocab_close(struct vocab *v);     /* NULL is allowed */
 
 enum {                          /* flags of vocab_encode() */
 	VOCAB_SPECIAL = 1,      /* find control tokens in the text; user-defined ones are always found */

@@ -47,6 +47,8 @@ static int compare(void)
 	struct against a = { .chunk = set.perplexity.chunk, .as_json = set.perplexity.as_json };
 	int status;
 
+	if (!strcmp(set.against, "-") && (!c.argc || !strcmp(c.argv[0], "-")))
+		cli_usage(&c, "--against: standard input cannot be both streams");
 	open_stream(&base, set.against);
 	open_stream(&other, c.argc ? c.argv[0] : NULL);
 	status = against_run(&a, &base, &other, &w);

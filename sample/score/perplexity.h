@@ -3,7 +3,7 @@
 #define PERPLEXITY_H
 
 #include "figures.h"
-#include "listing.h"
+#include "score_listing.h"
 #include "lib/sampler/positions.h"
 #include "sample/pieces.h"
 

@@ -98,8 +98,6 @@ static void put_replacement(struct env *e, struct braces *b, struct jv s, int de
 		env_fail(e, "unsupported format string passed to %s.__format__", jv_type(v));
 	if (f.type == 'c')
 		format_put_text(e, &f, v, '<');
-	else if (f.type == 'n' && v.kind != JV_FLOAT)
-		format_put_integer(e, &f, v);
 	else
 		format_put(e, &f, v);
 }

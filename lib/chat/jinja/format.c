@@ -84,7 +84,8 @@ static void put_number(struct env *e, const struct format_field *f, const char *
 	format_padded(e, jv_since(e, start), f->fill, f->width, f->align ? f->align : '>', head);
 }
 
-void format_put_integer(struct env *e, const struct format_field *f, struct jv v)
+/* An integer, whatever the type; in base 10 without one. */
+static void put_integer(struct env *e, const struct format_field *f, struct jv v)
 {
 	unsigned base = f->type == 'x' || f->type == 'X' ? 16 : f->type == 'o' ? 8 : f->type == 'b' ? 2 : 10;
 	char digits[72], *p = digits + sizeof digits - 1;
@@ -163,7 +164,9 @@ void format_put_text(struct env *e, const struct format_field *f, struct jv v, c
 
 void format_put(struct env *e, const struct format_field *f, struct jv v)
 {
-	bool whole = f->type && strchr("dxXob", f->type), real = f->type && strchr("eEfFgGn%", f->type);
+	bool integer = jv_in(v, KIND(JV_INT) | KIND(JV_BIG));
+	bool whole = (f->type && strchr("dxXob", f->type)) || (f->type == 'n' && integer);
+	bool real = f->type && strchr("eEfFgGn%", f->type) && !whole;
 
 	if (f->width > FORMAT_WIDEST || (uint64_t)f->width > e->arena->limit || f->precision > FORMAT_WIDEST)
 		env_full(e);
@@ -178,8 +181,8 @@ void format_put(struct env *e, const struct format_field *f, struct jv v)
 		env_fail(e, "a number is required for the format '%c', not %s", f->type, jv_type(v));
 	if (real || (v.kind == JV_FLOAT && !f->type))
 		put_float(e, f, jv_number(v));
-	else if (whole || (jv_in(v, KIND(JV_INT) | KIND(JV_BIG)) && !f->type))
-		format_put_integer(e, f, v);
+	else if (whole || (integer && !f->type))
+		put_integer(e, f, v);
 	else
 		format_put_text(e, f, jv_to_str(e, v), '<');
 }

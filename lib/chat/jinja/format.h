@@ -30,14 +30,11 @@ struct jv format_until(struct jv *s, const char *stops);
 
 /* ---- writing, to e->out ---- */
 
-/* The value, as the type of the field says. */
+/* The value, as the type of the field says; type n is that of a float, or of an integer in base 10. */
 void format_put(struct env *e, const struct format_field *f, struct jv v);
 
 /* A string or, for type c, the character of a code point; `usual`: the alignment if the field has none. */
 void format_put_text(struct env *e, const struct format_field *f, struct jv v, char usual);
-
-/* An integer, whatever the type; in base 10 without one. */
-void format_put_integer(struct env *e, const struct format_field *f, struct jv v);
 
 /* repr(), or ascii(). */
 struct jv format_repr(struct env *e, struct jv v, bool ascii);

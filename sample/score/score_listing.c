@@ -1,6 +1,6 @@
 /* Prints tokens with their scores, as a table or as JSON. */
 #include "figures.h"
-#include "listing.h"
+#include "score_listing.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* listing: a line for each token: its score, its piece, and what was more likely. */
-#ifndef LISTING_H
-#define LISTING_H
+/* score_listing: a line for each token: its score, its piece, and what was more likely. */
+#ifndef SCORE_LISTING_H
+#define SCORE_LISTING_H
 
 #include "lib/base/json.h"
 #include "lib/sampler/positions.h"
