@@ -170,13 +170,13 @@ static int reader_is_gone(void)
 	return poll(&out, 1, 0) > 0 && out.revents & POLLERR;
 }
 
-/* Whether -n has ended a text, rather than a stop string, which sample does not know of. */
-static int ended_by_length(const struct result *results)
+/* Whether a stop string has ended each text. sample does not know of that, and may have gone on to -n. */
+static int ended_by_stop(const struct result *results)
 {
-	int ended = asked(&q, LINES);
+	int ended = !asked(&q, LINES);
 
-	for (int i = 0; i < q.texts && !ended; i++)
-		ended = results[i].reason == FRAME_END_LENGTH;
+	for (int i = 0; i < q.texts && ended; i++)
+		ended = results[i].reason == FRAME_END_STOP;
 	return ended;
 }
 
@@ -211,7 +211,7 @@ static int run(void)
 	draft_close(&draft);
 	failed = pipeline_end(&q, &l, status || l.gone, &its);
 	cut = failed == SAMPLE && !q.stage[SAMPLE].shell && exit_status(failed) == 3;
-	if (cut && (asked(&q, CONVERSATION) || !ended_by_length(results))) {
+	if (cut && (asked(&q, CONVERSATION) || ended_by_stop(results))) {
 		failed = -1;
 		cut = 0;
 	}
