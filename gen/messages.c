@@ -295,6 +295,11 @@ static int replace_file(struct messages *m, struct why *w)
 
 int messages_save(struct messages *m, struct why *w)
 {
+	struct stat st;
+
+	/* a device keeps nothing that could be cut or replaced */
+	if (m->file >= 0 && !fstat(m->file, &st) && !S_ISREG(st.st_mode))
+		m->in_file = m->saved;
 	if (m->file < 0 || (m->saved == m->text.n && m->in_file == m->text.n))
 		return 0;
 	if (!m->saved && m->in_file)

@@ -1,5 +1,7 @@
 /* schema: a JSON Schema to a grammar. Text to text: what `sample --grammar-file` reads. */
 
+#include <unistd.h>
+
 #include "lib/base/bytes.h"
 #include "lib/base/cli.h"
 #include "lib/base/out.h"
@@ -32,7 +34,7 @@ int main(int argc, char **argv)
 		cli_usage(&c, "the schema is longer than %d MiB", GRAMMAR_TEXT >> 20);
 	if (schema_grammar(given.p ? given.p : "", given.n, &grammar, &w)) {
 		if (c.argc)
-			cli_usage(&c, "%s", w.text);
+			cli_usage(&c, access(c.argv[0], F_OK) ? "%s" : "%s (a file is read with -f)", w.text);
 		if (file)
 			cli_usage(&c, "%s: %s", file, w.text);
 		cli_die(&c, "standard input: %s", w.text);

@@ -192,6 +192,8 @@ struct gbnf_expr *schema_write_number(struct converter *c, const struct json *s,
 		bounded = 1;
 	}
 	integer |= multiple != NULL;
+	if (r.low > most || r.high < -most)
+		schema_fail(c, "numbers of more than 16 digits before the point are not supported");
 	if (!bounded)
 		return gbnf_primitive(&c->g, integer ? GBNF_INTEGER : GBNF_NUMBER);
 	return write_bounded(&c->g, r, integer);
