@@ -115,6 +115,9 @@ static int pass(struct filter *l, const struct frame *f, struct why *w)
 		return -1;
 	if (f->kind == FRAME_LOGPROBS)
 		return g && f->pos >= g->first && f->pos < g->next ? frame_copy(l->in, f, OUT, w) : 0;
+	/* the loop has ended that generation itself, and another has begun */
+	if (g && g->found >= 0 && f->kind == FRAME_IDS && f->pos != g->next)
+		g->found = -1;
 	if (g && g->found >= 0 && (f->kind == FRAME_IDS || f->kind == FRAME_CANVAS || f->kind == FRAME_END))
 		return write_end(l, g, w) ? -1 : !f->seq;
 	if (f->kind == FRAME_IDS)

@@ -189,6 +189,8 @@ static void options(struct printer *p)
 		cli_usage(&c, "--ordered and --json require --lines");
 	if (run.frames && (run.generated || *run.suffix || run.end))
 		cli_usage(&c, "--frames: not with --generated, --suffix or --end");
+	if (!run.lines && !run.frames && !*run.suffix && isatty(STDOUT_FILENO))
+		run.suffix = "\n";
 }
 
 static void put(void *context, const char *s, size_t n)

@@ -7,4 +7,4 @@
 hosts=$1 model=$2
 shift 2
 exec parallel --quote --keep-order --jobs 1 --sshlogin "$hosts" \
-	sh -c 'gen "$@" && echo' gen -m "$model" -s '{#}' "$@" '{}'
+	sh -c 'gen "$@" && echo' gen -m "$model" -s '{#}' "$@" -- '{}'

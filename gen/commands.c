@@ -13,6 +13,7 @@
 #include "lib/base/system.h"
 #include "lib/sampler/opts.h"
 #include "console.h"
+#include "layout.h"
 #include "convert.h"
 #include "pipeline.h"
 #include "show.h"
@@ -169,12 +170,18 @@ static enum command_answer load(struct conversation *v, const char *argument, st
 static enum command_answer tokens(struct conversation *v, const char *argument, struct why *w)
 {
 	int32_t context = v->l->card.n_ctx;
+	size_t n = v->history.ids.n;
 
+	/* the state has what was taken back until the next turn */
+	if (v->messages.n <= v->before) {
+		n = 0;
+		if (messages_turns(&v->messages) && layout_count(v, v->messages.first, &n, w))
+			return COMMAND_FAILED;
+	}
 	if (context)
-		printf("%zu of %" PRId32 " tokens, %.0f%%\n", v->history.ids.n, context,
-			100.0 * (double)v->history.ids.n / context);
+		printf("%zu of %" PRId32 " tokens, %.0f%%\n", n, context, 100.0 * (double)n / context);
 	else
-		printf("%zu tokens\n", v->history.ids.n);
+		printf("%zu tokens\n", n);
 	return COMMAND_DONE;
 }
 

@@ -273,6 +273,8 @@ static int end_back(struct loop *l, const struct frame *f, struct why *w)
 {
 	if (l->r)
 		result_end(l->r, f->flags, l->payload, f->rows);
+	/* a filter has found a stop string: the sampler may still end the generation, too */
+	l->stale |= f->rows > 0;
 	return write_copy(l, f, w) || discard_rejected(l, w) ? -1 : 1;
 }
 

@@ -211,24 +211,26 @@ static int run(void)
 	draft_close(&draft);
 	failed = pipeline_end(&q, &l, status || l.gone, &its);
 	cut = failed == SAMPLE && !q.stage[SAMPLE].shell && exit_status(failed) == 3;
-	if (cut && (asked(&q, CONVERSATION) || ended_by_stop(results))) {
-		failed = -1;
-		cut = 0;
+	if (cut) {
+		/* only if nothing else is wrong */
+		q.stage[SAMPLE].status = 0;
+		failed = stages_wait(q.stage, KV, 0, &its);
+		cut = failed < 0 && !asked(&q, CONVERSATION) && !ended_by_stop(results);
 	}
-	if (!asked(&q, CONVERSATION) && write_reports(&capture, &l, results, (failed < 0 || cut) && !status, &ours))
+	if (!asked(&q, CONVERSATION) && write_reports(&capture, &l, results, failed < 0 && !status, &ours))
 		status = -1;
 	for (int i = 0; i < q.texts; i++)
 		result_free(&results[i]);
 	free(results);
 	loop_close(&l);
-	if (failed < 0 && !status)
+	if (failed < 0 && !cut && !status)
 		return 0;
-	if (failed < 0 && reader_is_gone())
+	if (failed < 0 && !cut && reader_is_gone())
 		exit(0);
-	fprintf(stderr, "gen: %s\n", failed < 0 || l.rejected ? ours.text : its.text);
+	fprintf(stderr, "gen: %s\n", (failed < 0 && !cut) || l.rejected ? ours.text : its.text);
 	if (l.rejected)
 		return 1;
-	return exit_status(failed) == 2 || cut ? exit_status(failed) : 1;
+	return cut ? 3 : exit_status(failed) == 2 ? 2 : 1;
 }
 
 int main(int argc, char **argv)

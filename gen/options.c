@@ -313,7 +313,7 @@ static void find_prompt(struct request *q, const struct cli *c)
 	struct why w;
 
 	if (c->argc > 1)
-		cli_usage(c, "one prompt at most: quote it (try --help)");
+		cli_usage(c, "one prompt at most, but also \"%s\": quote it (try --help)", c->argv[1]);
 	if ((c->argc > 0) + (q->prompt != NULL) + (q->file != NULL) > 1)
 		cli_usage(c, "one prompt at most: an operand, -p/--prompt or -f/--file");
 	if (c->argc)

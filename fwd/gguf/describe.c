@@ -117,7 +117,7 @@ static void print_tensor(const struct gguf_tensor *t)
 	char type[16];
 
 	put_name(t->name);
-	out_print("%-14s ", type_name(t, type));
+	out_print("%-8s ", type_name(t, type));
 	for (uint32_t i = 0; i < t->n_dims && i < 4; i++)
 		out_print("%s%" PRIu64, i ? " x " : "", t->dim[i]);
 	if (t->data)

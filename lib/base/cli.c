@@ -237,6 +237,33 @@ static const char *alias(const char *s, size_t n)
 	return NULL;
 }
 
+/* What else they may type, and why it is not here. */
+static const struct {
+	const char *word, *reason;
+} others[] = {
+	{ "-hf", "download the file, and name it with -m" }, { "--hf-repo", "download the file, and name it with -m" },
+	{ "-ngl", "there is no GPU: leave it out" }, { "--n-gpu-layers", "there is no GPU: leave it out" },
+	{ "--gpu-layers", "there is no GPU: leave it out" }, { "-fa", "not needed: leave it out" },
+	{ "--flash-attn", "not needed: leave it out" }, { "--mlock", "not needed: leave it out" },
+	{ "--no-mmap", "not needed: leave it out" }, { "--jinja", "not needed: leave it out" },
+	{ "-no-cnv", "a prompt without --chat or -i is no conversation: leave it out" },
+	{ "--no-conversation", "a prompt without --chat or -i is no conversation: leave it out" },
+	{ "-st", "--chat with a prompt is a single turn" },
+	{ "--single-turn", "--chat with a prompt is a single turn" }, { "-sysf", "use --system \"$(cat FILE)\"" },
+	{ "--system-prompt-file", "use --system \"$(cat FILE)\"" }, { "-jf", "use --json-schema-file" },
+	{ "--reverse-prompt", "use --stop" }, { "--override-kv", "use --override (gen) or --set (fwd)" },
+	{ "-ctk", "use --kv-type" }, { "--cache-type-k", "use --kv-type" }, { "-ctv", "use --kv-type" },
+	{ "--cache-type-v", "use --kv-type" }, { "-md", "use --draft" }, { "--model-draft", "use --draft" },
+	{ "--prompt-cache", "use --kv" }, { "--keep", "the system message is always kept: leave it out" }
+};
+
+static void refuse_other(const struct cli *c, const char *word)
+{
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (!strcmp(word, others[i].word))
+			cli_usage(c, "%s: %s", word, others[i].reason);
+}
+
 /* The option of the name s[n] or of such an alias. */
 static const struct opt *find_name(const struct cli *c, const char *s, size_t n)
 {
@@ -283,6 +310,8 @@ static const struct opt *long_option(struct cli *c, const char *word)
 		exit(cli_end(c));
 	}
 	if (!o)
+		refuse_other(c, word - 2);
+	if (!o)
 		unknown(c, word, n);
 	if (!o->arg && equals)
 		cli_usage(c, "--%s takes no argument", o->name);
@@ -298,8 +327,10 @@ static const struct opt *short_option(struct cli *c)
 	const char *letter = c->argv[c->at] + c->in;
 	const struct opt *o = find(c, *letter, NULL, 0);
 
-	if (!o && *letter == 'h')
+	if (!o && *letter == 'h' && !letter[1])
 		help(c);
+	if (!o && *letter == 'm' && strstr(c->synopsis, "MODEL"))
+		cli_usage(c, "unknown option -m: the model is an operand (try --help)");
 	if (!o)
 		cli_usage(c, "unknown option -%c (try --help)", *letter);
 	c->value = NULL;
@@ -333,6 +364,7 @@ const struct opt *cli_next(struct cli *c)
 			return long_option(c, word);
 		}
 		if (word[0] == '-' && word[1] && word[1] != '-') {
+			refuse_other(c, word);
 			c->in = 1;
 			return short_option(c);
 		}
