@@ -305,6 +305,7 @@ void matcher_release(struct matcher *m, struct held_state *h)
  * it. */
 static int copy_marked(struct matcher *to, const struct matcher *from, uint32_t *number)
 {
+	number[STATE_DEAD] = STATE_DEAD;
 	number[STATE_END] = STATE_END;
 	for (uint32_t i = STATE_END + 1; i < from->n; i++) {
 		const struct state *s = &from->state[i];

@@ -38,13 +38,16 @@ static void skip(struct grammar_parser *p, int lines)
 
 /* ---- rules ---- */
 
+/* 64 bits of state: with 32, names that collide are quickly made. */
 static uint32_t name_hash(const char *s, size_t n)
 {
-	uint32_t h = 2166136261u;
+	uint64_t h = 0xcbf29ce484222325u;
 
-	while (n--)
-		h = (h ^ (unsigned char)*s++) * 16777619u;
-	return h;
+	while (n--) {
+		h = (h ^ (unsigned char)*s++) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 32;
+	}
+	return (uint32_t)h;
 }
 
 /* The rule whose name stands at the position, which moves past it; a new rule if the name is new. */

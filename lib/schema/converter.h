@@ -29,7 +29,7 @@ struct converter {
 	int failed;
 	const char *endless;            /* if no value matches it: the schema that has no finite one, or NULL */
 	const struct schema_path *path;
-	unsigned work;          /* visits of schemas so far */
+	unsigned work;          /* so far (schema_work()) */
 	int depth;              /* of nested schemas, counting references */
 	int level;              /* of nested arrays and objects */
 };
@@ -40,6 +40,9 @@ struct converter {
 int schema_fail(struct converter *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 int schema_no_memory(struct converter *c);              /* the same for running out of memory */
+
+/* Counts n units of work: visits of schemas, or 64 comparisons each. -1: it is too much. */
+int schema_work(struct converter *c, size_t n);
 
 /* Enters a nested schema; leaves it. -1: not a schema, too deep, too much work, or failed before; then it must not be
  * left. */

@@ -35,14 +35,20 @@ int schema_no_memory(struct converter *c)
 	return schema_fail(c, "the schema needs more memory than it may have");
 }
 
+int schema_work(struct converter *c, size_t n)
+{
+	c->work += n < WORK_MAX ? (unsigned)n : WORK_MAX;
+	return c->work > WORK_MAX ? schema_fail(c, "the schema is too large, or branches too often") : 0;
+}
+
 int schema_enter(struct converter *c, const struct json *s)
 {
 	if (s->type != JSON_OBJECT && s->type != JSON_TRUE && s->type != JSON_FALSE)
 		schema_fail(c, "a schema is an object, true or false");
 	if (c->failed)
 		return -1;
-	if (++c->work > WORK_MAX)
-		return schema_fail(c, "the schema is too large, or branches too often");
+	if (schema_work(c, 1))
+		return -1;
 	if (c->depth == SCHEMA_DEPTH)
 		return schema_fail(c, "schemas are nested more than %d deep, or refer to each other without end",
 			SCHEMA_DEPTH);

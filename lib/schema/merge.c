@@ -288,7 +288,7 @@ static void merge_keywords(struct converter *c, struct json *out, const struct j
 
 	for (unsigned i = 0; i < 2; i++)
 		for (const struct json *m = pair[i]->child; m && !c->failed; m = m->next) {
-			const struct json *other = json_get(pair[1 - i], m->key);
+			const struct json *other = index_find(&c->index, pair[1 - i], m->key, m->key_n);
 			const struct schema_keyword *k = schema_keyword(m);
 
 			if ((other && i) || (k && k->merged == MERGED_APART

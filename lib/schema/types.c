@@ -150,13 +150,15 @@ const struct json *schema_constants(const struct json *s, const struct json **en
 int schema_is_constant(struct converter *c, const struct json *s, const struct json *value)
 {
 	const struct json *one = json_get(s, "const"), *list = json_get(s, "enum");
+	size_t compared = 0;
 
-	if (!list || (one && !schema_equal(one, value)))
+	if (c->failed || !list || (one && !schema_equal(one, value)))
 		return one && schema_equal(one, value);
 	if (value->type == JSON_STRING)
 		return index_find(&c->index, list, value->s, value->n) != NULL;
-	for (const struct json *v = list->child; v; v = v->next)
+	for (const struct json *v = list->child; v; v = v->next, compared++)
 		if (schema_equal(v, value))
 			return 1;
+	schema_work(c, compared / 64);
 	return 0;
 }

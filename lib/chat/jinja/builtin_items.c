@@ -48,6 +48,7 @@ static struct jv attribute_of(struct env *e, struct jv v, struct jv path, struct
 	if (path.kind != JV_STR)
 		env_fail(e, "an attribute is named by a string or a number, not %s", jv_type(path));
 	while (next_part(&path, '.', &step)) {
+		env_tick(e, 1);
 		v = path_step(e, v, step);
 		if (v.kind == JV_UNDEF && missing.kind != JV_ABSENT)
 			v = missing;

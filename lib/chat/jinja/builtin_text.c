@@ -219,7 +219,7 @@ static struct jv window(struct env *e, struct call *c, int i)
 
 static bool has_affix(struct env *e, struct jv s, struct jv affix, bool at_end)
 {
-	env_tick(e, affix.n / 64);
+	env_tick(e, 1 + affix.n / 64);
 	return s.n >= affix.n && (!affix.n || !memcmp(at_end ? s.s + s.n - affix.n : s.s, affix.s, affix.n));
 }
 

@@ -24,6 +24,7 @@ static bool hash(struct env *e, struct jv key, uint64_t *h)
 	uint64_t item = 0;
 	double d;
 
+	env_tick(e, 1);
 	if (jv_in(key, JV_NUMBERS)) {
 		d = jv_number(key) + 0.0;
 		memcpy(&item, &d, sizeof item);
@@ -51,8 +52,10 @@ static int64_t find(struct env *e, const struct jv_dict *d, struct jv key, uint6
 {
 	if (!d->index) {
 		for (uint32_t i = 0; i < d->n; i++)
-			if (d->pairs[i].hash == h && jv_equal(e, d->pairs[i].key, key))
+			if (d->pairs[i].hash == h && jv_equal(e, d->pairs[i].key, key)) {
+				env_tick(e, i / 8);
 				return i;
+			}
 		env_tick(e, d->n / 8);
 		return -1;
 	}

@@ -261,16 +261,15 @@ static struct node *call(struct parser *p, struct node *callee, const struct ope
 /* The name of a filter or test, which may have dots in it. */
 static const struct name *dotted_name(struct parser *p)
 {
-	const char *s = p->token.s;
-	const struct name *name;
+	const char *s = p->token.s, *end;
 
 	do {
 		if (p->token.type != T_NAME)
 			env_fail(p->e, "expected a name");
-		name = parse_intern(p, s, (size_t)(p->token.s + p->token.n - s));
+		end = p->token.s + p->token.n;
 		parse_advance(p);
 	} while (parse_take(p, "."));
-	return name;
+	return parse_intern(p, s, (size_t)(end - s));
 }
 
 static struct node *filter(struct parser *p, struct node *value, const struct operator *o)
